@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What differs between the kernels this module builds on. No condition is on a version:
- * KVGPU_HAVE_... come from the probes of probes.list, which look into the kernel's headers, since
- * stable and vendor kernels move interfaces to other versions. A kernel that is newer than all that
- * were tried is tried as well.
+ * Differences between the kernels that this module builds on. No condition is on a version:
+ * KVGPU_HAVE_... come from the probes of probes.list, which look into the kernel's headers, because
+ * stable and vendor kernels have some interfaces in other versions. A kernel that is newer than all
+ * tested ones can therefore be tried.
  */
 #ifndef KVGPU_MDEV_COMPAT_H
 #define KVGPU_MDEV_COMPAT_H
@@ -12,7 +12,7 @@
 #include <linux/mm.h>
 #include <linux/vfio.h>
 
-/* eventfd_signal() lost its count, which was always 1 here */
+/* Newer eventfd_signal() has no count. It is always 1 here. */
 static inline void compat_eventfd_signal(struct eventfd_ctx *ctx)
 {
 #ifdef KVGPU_HAVE_EVENTFD_COUNT
@@ -22,7 +22,7 @@ static inline void compat_eventfd_signal(struct eventfd_ctx *ctx)
 #endif
 }
 
-/* flags of a mapping became read-only but for accessors */
+/* In newer kernels vm_flags changes by accessors only. */
 static inline void compat_vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
 {
 #ifdef KVGPU_HAVE_VM_FLAGS_SET
@@ -33,14 +33,14 @@ static inline void compat_vm_flags_set(struct vm_area_struct *vma, unsigned long
 }
 
 /*
- * lets KVM give the guest write-combining on such a mapping (arm64); a kernel that does not know it
- * needs nothing
+ * Lets KVM give the guest write-combining on such a mapping (arm64). A kernel without the flag
+ * needs nothing.
  */
 #ifndef VM_ALLOW_ANY_UNCACHED
 #define VM_ALLOW_ANY_UNCACHED	0
 #endif
 
-/* .release had to free the device until the core did */
+/* In older kernels .release frees the device. */
 static inline void compat_vfio_free_device(struct vfio_device *vdev)
 {
 #ifdef KVGPU_HAVE_VFIO_FREE_DEVICE
@@ -48,7 +48,7 @@ static inline void compat_vfio_free_device(struct vfio_device *vdev)
 #endif
 }
 
-/* for an initialiser of struct vfio_device_ops; NULL where the kernel has no iommufd */
+/* For an initialiser of struct vfio_device_ops. Empty on a kernel without iommufd. */
 #ifdef KVGPU_HAVE_VFIO_IOMMUFD
 #define COMPAT_VFIO_IOMMUFD_OPS					\
 	.bind_iommufd = vfio_iommufd_emulated_bind,		\
@@ -56,8 +56,8 @@ static inline void compat_vfio_free_device(struct vfio_device *vdev)
 	.attach_ioas = vfio_iommufd_emulated_attach_ioas,	\
 	.detach_ioas = vfio_iommufd_emulated_detach_ioas,
 /*
- * iommufd wants a range unpinned as it was pinned, in one piece (iommufd_access_unpin_pages());
- * VFIO's own container does not care
+ * iommufd unpins a range as a whole, as it was pinned (iommufd_access_unpin_pages()). VFIO's own
+ * container unpins any part.
  */
 #define compat_pins_alone(vdev)		((vdev)->iommufd_access != NULL)
 #else
@@ -65,7 +65,10 @@ static inline void compat_vfio_free_device(struct vfio_device *vdev)
 #define compat_pins_alone(vdev)		false
 #endif
 
-/* VFIO_DEVICE_GET_REGION_INFO: the core took over the ioctl, the driver says what is in it */
+/*
+ * VFIO_DEVICE_GET_REGION_INFO: in newer kernels the core handles the ioctl and calls the driver for
+ * its contents.
+ */
 #ifdef KVGPU_HAVE_REGION_INFO_CAPS
 #define COMPAT_VFIO_REGION_INFO_OPS(fn)	.get_region_info_caps = fn,
 static inline long compat_region_info_ioctl(struct vfio_device *vdev, void __user *arg)
@@ -78,8 +81,9 @@ long compat_region_info_ioctl(struct vfio_device *vdev, void __user *arg);	/* re
 #endif
 
 /*
- * Taking mappings away: by the device's own inode, or by a list of the mappings where it has none.
- * The inode that all anonymous files share must not be used: it would hit others.
+ * Removal of user mappings: by the device's own inode, or by a list of the mappings if the device
+ * has none. The inode that all anonymous files share must not be used: it would remove other
+ * devices' mappings.
  */
 struct kvgpu_vgpu;
 #ifdef KVGPU_HAVE_VDEV_INODE
@@ -97,15 +101,15 @@ void compat_vma_close(struct vm_area_struct *vma);
 bool compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *vma);
 void compat_zap(struct kvgpu_vgpu *v, u64 at, u64 len);
 /*
- * a child gets no mapping: these kernels disagree whether its pages are there when .open is called,
- * or come afterwards
+ * A child gets no mapping: these kernels disagree on whether its pages are copied before or after
+ * .open.
  */
 #define COMPAT_VM_FLAGS	VM_DONTCOPY
 #define COMPAT_VM_OPS \
 	.open = compat_vma_open, .mremap = compat_vma_moved, .close = compat_vma_close,
 #endif
 
-/* 2 MiB page frame mappings */
+/* 2 MiB page frame mappings. */
 #if defined(CONFIG_ARCH_SUPPORTS_PMD_PFNMAP) && defined(KVGPU_HAVE_HUGE_FAULT_ORDER)
 #define COMPAT_HUGE_FAULT(fn)	.huge_fault = fn,
 #define COMPAT_HUGE_ORDER	PMD_ORDER

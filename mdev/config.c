@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The vGPU's PCI configuration space: that of a Tesla K20m, but with the BAR sizes of the type, a
- * function level reset, and an empty extended space. One table has the values after reset and which
- * bits a write changes; all else reads 0.
+ * function level reset, and an empty extended space. One table has the values after reset and the
+ * bits that a write changes. All other words read 0.
  *
- * The VMM does the placing of BARs and the delivery of MSI by itself; here their registers only
- * keep what is written.
+ * The VMM places BARs and delivers MSI by itself. Their registers only keep the written values
+ * here.
  */
 #include <linux/bitfield.h>
 #include <linux/pci_regs.h>
@@ -21,18 +21,17 @@ struct config_word {
 	u16 off;
 	u32 reset;
 	u32 rw;		/* bits that a write changes */
-	u32 w1c;	/* bits that writing 1 clears */
+	u32 w1c;	/* bits that a written 1 clears */
 };
 
 #define CAP(id, next, high)	((id) | (next) << 8 | (u32)(high) << 16)
 
-/* link and limits as in gk110/pci.h; the BARs' address bits are below */
+/* Link and limits as in gk110/pci.h. The address bits of the BARs are in writable(). */
 static const struct config_word words[] = {
 	{ GK110_PCI_ID, GK110_PCI_VENDOR | GK110_PCI_DEVICE << 16 },
 	{ GK110_PCI_CMD_STA, GK110_PCI_STA_CAP_LIST,
 	  .rw = GK110_PCI_CMD_MEMORY | GK110_PCI_CMD_MASTER | GK110_PCI_CMD_PARITY |
-		GK110_PCI_CMD_SERR |
-		GK110_PCI_CMD_INTX_DISABLE,
+		GK110_PCI_CMD_SERR | GK110_PCI_CMD_INTX_DISABLE,
 	  .w1c = GK110_PCI_STA_W1C },
 	{ GK110_PCI_REV_CLASS, GK110_PCI_REV_CLASS_K20M },
 	{ GK110_PCI_CACHE_LINE, .rw = GK110_PCI_CACHE_LINE_SIZE },
@@ -76,16 +75,16 @@ static const struct config_word *find_word(u32 off)
 	return NULL;
 }
 
-/* bits of a word that a write changes; a BAR keeps the address bits above its size */
+/* Returns the bits of a word that a write changes. A BAR keeps the address bits above its size. */
 static u32 writable(const struct kvgpu_vgpu *v, const struct config_word *w)
 {
 	switch (w->off) {
 	case GK110_PCI_BAR0:
 		return ~(u32)(GK110_BAR0_SIZE - 1);
 	case GK110_PCI_BAR1:
-		return ~(u32)(v->type->bar1 - 1);
+		return ~(u32)(v->type->bar[KVGPU_BAR1] - 1);
 	case GK110_PCI_BAR3:
-		return ~(u32)(v->type->bar3 - 1);
+		return ~(u32)(v->type->bar[KVGPU_BAR3] - 1);
 	default:
 		return w->rw;
 	}
@@ -97,7 +96,7 @@ void vgpu_config_set_word(struct kvgpu_vgpu *v, u32 off, u32 val)
 	vgpu_machine_config(v, off, val);
 }
 
-/* also sets anew what trap was told before: it forgets at its own reset */
+/* Also sets the copies of these words in mmio-trap, which its own reset clears. */
 void vgpu_config_reset(struct kvgpu_vgpu *v)
 {
 	unsigned int i;
@@ -114,7 +113,7 @@ void vgpu_config_read(struct kvgpu_vgpu *v, u32 off, void *buf, size_t len)
 	memcpy(buf, v->config + off, len);
 }
 
-/* @be: the bits that were written */
+/* @be: the written bits. Returns true if the guest asks for a function level reset. */
 static bool write_word(struct kvgpu_vgpu *v, u32 off, u32 val, u32 be)
 {
 	const struct config_word *w = find_word(off);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * debugfs: kvgpu/<card>/{card,vgpus,sched} and
- * kvgpu/<card>/<uuid>/{state,channels,shadow,registers,unlisted,hardware,faults}. For people: the
- * format may change. Everything is read only.
+ * kvgpu/<card>/<uuid>/{state,channels,shadow,registers,unlisted,hardware,faults}. The files are for
+ * people, so that their format may change. All are read only.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -51,8 +51,8 @@ static int vgpus_show(struct seq_file *s, void *unused)
 		seq_printf(s,
 			   "%u %s %s %s partition 0x%llx bar1 0x%llx bar3 0x%llx pramin 0x%llx\n",
 			   v->id, dev_name(v->vdev.dev), v->type->base.sysfs_name,
-			   READ_ONCE(v->open) ? "open" : "closed", v->part.v, v->bar1_slice,
-			   v->bar3_slice, v->pramin_slice);
+			   READ_ONCE(v->open) ? "open" : "closed", v->part.v, v->slice[KVGPU_BAR1],
+			   v->slice[KVGPU_BAR3], v->pramin_slice);
 	kvgpu_hw_unlock(&gpu->lock);
 	return 0;
 }
@@ -110,7 +110,7 @@ static int faults_show(struct seq_file *s, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(faults);
 
-/* ---------------------------------------------- making and removing; errors cost only the files */
+/* --------------------------- add and remove; after an error the files are missing, nothing else */
 
 void kvgpu_debugfs_init(void)
 {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The module and its PCI driver. A card is brought up completely before it is registered as a
- * parent of mediated
- * devices: user space may create them at once. When it goes, its mediated devices go first, and
- * each of them waits for its user, who is asked to let go (irq.c, REQ).
+ * parent of mediated devices, because user space may create them at once. Before a card goes, its
+ * mediated devices go; each of them waits until its user closes it, and asks for that (irq.c, REQ).
  *
  * The driver's name is part of the names of the types that admins write down: kvgpu-512m, ...
  */
@@ -12,54 +11,28 @@
 #include <linux/pci.h>
 #include <linux/slab.h>
 
-#include "kvgpu/trap.h"
+#include "gk110/boards.h"
 #include "mdev/internal.h"
 #include "mdev/machine/machine.h"
+#include "mmio-trap/trap.h"
 
-/*
- * Boards with a GK110 or GK110B that have no display (ids: pci.ids). GeForce, Quadro and GK210
- * (K80, chip 0f2) are left
- * out: the former may be the host's console, and no public driver knows the latter. bring-up checks
- * the chip itself, so that another board may be tried with new_id. @run: this project has run on
- * it, silicon or model.
- */
+/* Bring-up checks the chip itself, so that another board may be tried with new_id. */
 struct board {
 	const char *name;
+	/* where this project has run on it: silicon or model; NULL: not yet */
 	const char *run;
 };
 
-static const struct board boards[] = {
-	{ "Tesla K20X (0x1020)" },
-	{ "Tesla K20Xm" },
-	{ "Tesla K20c" },
-	{ "Tesla K40m" },
-	{ "Tesla K40c" },
-	{ "Tesla K20s" },
-	{ "Tesla K40st" },
-	{ "Tesla K20m", "the model of the test bed only" },
-	{ "Tesla K40s" },
-	{ "Tesla K40t" },
-};
+#define BOARD_INDEX(device, board_name, mib, run_on)	BOARD_##device,
+#define BOARD(device, board_name, mib, run_on) \
+	[BOARD_##device] = { .name = board_name, .run = run_on },
+#define BOARD_ID(device, board_name, mib, run_on) \
+	{ PCI_DEVICE(PCI_VENDOR_ID_NVIDIA, device), \
+		.driver_data = (kernel_ulong_t)&boards[BOARD_##device] },
 
-#define BOARD(device, i)                                          \
-	{                                                         \
-		PCI_DEVICE(PCI_VENDOR_ID_NVIDIA, device),         \
-			.driver_data = (kernel_ulong_t)&boards[i] \
-	}
-
-static const struct pci_device_id kvgpu_ids[] = {
-	BOARD(0x1020, 0),
-	BOARD(0x1021, 1),
-	BOARD(0x1022, 2),
-	BOARD(0x1023, 3),
-	BOARD(0x1024, 4),
-	BOARD(0x1026, 5),
-	BOARD(0x1027, 6),
-	BOARD(0x1028, 7),
-	BOARD(0x1029, 8),
-	BOARD(0x102a, 9),
-	{ }
-};
+enum { GK110_BOARDS(BOARD_INDEX) };
+static const struct board boards[] = { GK110_BOARDS(BOARD) };
+static const struct pci_device_id kvgpu_ids[] = { GK110_BOARDS(BOARD_ID) { } };
 MODULE_DEVICE_TABLE(pci, kvgpu_ids);
 
 static void tell_board(struct pci_dev *pdev, const struct board *b)
@@ -72,27 +45,30 @@ static void tell_board(struct pci_dev *pdev, const struct board *b)
 }
 
 /*
- * Write-combining for user mappings of the slices. Without it they work, uncached; the host's own
- * windows in BAR1 (USERD and the pool) have their types by the way they are mapped.
+ * Write-combining for user mappings of the slices. Without it they work uncached. The host's own
+ * windows in BAR1 (USERD and the pool) get their memory types when they are mapped.
  */
 static void reserve_memory_types(struct kvgpu_gpu *gpu)
 {
 	struct kvgpu_hw *hw = &gpu->hw;
 
-	gpu->wc1 = !arch_io_reserve_memtype_wc(hw->bar1_phys + KVGPU_USERD_SIZE,
-					       hw->bar1_size - KVGPU_USERD_SIZE - KVGPU_POOL_SIZE);
-	gpu->wc3 = !arch_io_reserve_memtype_wc(hw->bar3_phys, hw->bar3_size);
+	gpu->wc[KVGPU_BAR1] = !arch_io_reserve_memtype_wc(
+		hw->bar[KVGPU_BAR1].phys + KVGPU_USERD_SIZE,
+		hw->bar[KVGPU_BAR1].size - KVGPU_USERD_SIZE - KVGPU_POOL_SIZE);
+	gpu->wc[KVGPU_BAR3] =
+		!arch_io_reserve_memtype_wc(hw->bar[KVGPU_BAR3].phys, hw->bar[KVGPU_BAR3].size);
 }
 
 static void free_memory_types(struct kvgpu_gpu *gpu)
 {
 	struct kvgpu_hw *hw = &gpu->hw;
 
-	if (gpu->wc1)
-		arch_io_free_memtype_wc(hw->bar1_phys + KVGPU_USERD_SIZE,
-					hw->bar1_size - KVGPU_USERD_SIZE - KVGPU_POOL_SIZE);
-	if (gpu->wc3)
-		arch_io_free_memtype_wc(hw->bar3_phys, hw->bar3_size);
+	if (gpu->wc[KVGPU_BAR1])
+		arch_io_free_memtype_wc(hw->bar[KVGPU_BAR1].phys + KVGPU_USERD_SIZE,
+					hw->bar[KVGPU_BAR1].size - KVGPU_USERD_SIZE -
+						KVGPU_POOL_SIZE);
+	if (gpu->wc[KVGPU_BAR3])
+		arch_io_free_memtype_wc(hw->bar[KVGPU_BAR3].phys, hw->bar[KVGPU_BAR3].size);
 }
 
 static int kvgpu_probe(struct pci_dev *pdev, const struct pci_device_id *id)
@@ -150,10 +126,7 @@ static void kvgpu_remove(struct pci_dev *pdev)
 	struct kvgpu_gpu *gpu = pci_get_drvdata(pdev);
 
 	mdev_unregister_parent(&gpu->parent);
-	/*
-	 * a mediated device can outlive its removal for as long as something else holds a reference
-	 * to it
-	 */
+	/* a mediated device outlives its removal for as long as a reference to it is held */
 	if (!refcount_dec_and_test(&gpu->users))
 		wait_for_completion(&gpu->idle);
 	kvgpu_debugfs_gpu_remove(gpu);
@@ -165,15 +138,15 @@ static void kvgpu_remove(struct pci_dev *pdev)
 	kfree(gpu);
 }
 
-/* the next kernel (kexec) must not find a card that writes to its memory */
+/* The next kernel (kexec) must not find a card that writes to memory. */
 static void kvgpu_shutdown(struct pci_dev *pdev)
 {
 	pci_clear_master(pdev);
 }
 
 /*
- * the contents of video memory and the state of the engines are lost in suspend, and nothing here
- * saves them
+ * Suspend loses the contents of video memory and the state of the engines, and this driver can't
+ * save them.
  */
 static int kvgpu_pm_prepare(struct device *dev)
 {

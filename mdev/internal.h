@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of the face of VFIO share. The machine behind it does not see this. */
+/* Shared by the files of the VFIO face. The machine does not include this header. */
 #ifndef KVGPU_MDEV_INTERNAL_H
 #define KVGPU_MDEV_INTERNAL_H
 
 #include "mdev/vgpu.h"
 
 /* type.c */
-/* which types this card offers; takes what is not for slices */
+/* the types of this card; marks the rest of the card as taken */
 int kvgpu_types_init(struct kvgpu_gpu *gpu);
 unsigned int kvgpu_type_available(struct kvgpu_gpu *gpu, const struct kvgpu_type *t);
 /* on an empty card */
 unsigned int kvgpu_type_max(const struct kvgpu_gpu *gpu, const struct kvgpu_type *t);
-/* fills the constants of @v; -ENOSPC */
+/* sets the constants of @v; -ENOSPC */
 int kvgpu_type_reserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v);
 void kvgpu_type_unreserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v);
 extern struct mdev_driver kvgpu_mdev_driver;		/* vgpu.c */
@@ -20,17 +20,17 @@ extern struct mdev_driver kvgpu_mdev_driver;		/* vgpu.c */
 void vgpu_config_reset(struct kvgpu_vgpu *v);
 void vgpu_config_set_word(struct kvgpu_vgpu *v, u32 off, u32 val);
 void vgpu_config_read(struct kvgpu_vgpu *v, u32 off, void *buf, size_t len);
-/* returns true when the guest asked for a function level reset */
+/* Returns true if the guest asks for a function level reset. */
 bool vgpu_config_write(struct kvgpu_vgpu *v, u32 off, const void *buf, size_t len);
 
-/* as vfio-pci: the region's index is in the high bits of the file offset */
+/* As in vfio-pci: the high bits of a file offset are the region's index. */
 #define OFFSET_SHIFT	40
 #define OFFSET_MASK	((1ull << OFFSET_SHIFT) - 1)
 #define REGION_AT(i)	((u64)(i) << OFFSET_SHIFT)
 
 /* region.c */
 u64 vgpu_region_size(const struct kvgpu_vgpu *v, unsigned int index);
-/* the vGPU's own memory that [off, off + len) of BAR0 lies in, or NULL */
+/* The vGPU's own memory that holds [off, off + len) of BAR0, or NULL. */
 const struct vgpu_own *vgpu_own_at(const struct kvgpu_vgpu *v, u64 off, u64 len);
 void vgpu_reset(struct kvgpu_vgpu *v);
 ssize_t vgpu_region_read(struct vfio_device *vdev, char __user *buf, size_t count, loff_t *ppos);
@@ -45,7 +45,8 @@ int vgpu_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma);
 /* signal.c */
 /* under rcu_read_lock(), without irq_lock */
 void vgpu_signal_ctx(struct kvgpu_vgpu *v, struct eventfd_ctx *ctx, bool msi);
-void vgpu_signal_intx(struct kvgpu_vgpu *v);		/* if it is due */
+/* if the line is up, not masked and has an eventfd */
+void vgpu_signal_intx(struct kvgpu_vgpu *v);
 
 /* irq.c */
 int vgpu_irq_info(struct vfio_irq_info *info);

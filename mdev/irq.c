@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts of a vGPU to its VMM, by eventfd: MSI (one message for each edge of the virtual
- * interrupt), INTx (a level, masked by itself when it is told and told again at unmask if it is
- * still up; KVM unmasks by an eventfd of its own), and REQ, which asks the VMM to let go of the
- * device.
+ * Interrupts of a vGPU to its VMM, by eventfds. MSI is one message for each edge of the virtual
+ * interrupt. INTx is a level: it masks itself when it is signalled, and is signalled again at
+ * unmask if the line is still up; KVM unmasks it by an eventfd of its own. REQ asks the VMM to
+ * close the device.
  *
- * irq_lock guards the state of INTx and the change of eventfd contexts. Nothing is signalled under
- * it: a signal wakes whoever waits for the eventfd, which may be the unmask handler of this vGPU
- * (user space may give one eventfd for both) or of another one, and that takes irq_lock. A context
- * that is signalled without the lock is kept alive by RCU.
+ * irq_lock protects the state of INTx and the change of eventfd contexts. No eventfd is signalled
+ * under it: a signal wakes the waiters of the eventfd, and such a waiter may be the unmask handler
+ * of this or another vGPU, which takes irq_lock (user space may use one eventfd for both). RCU
+ * keeps a context alive that is signalled without the lock.
  *
  * The handler of the unmask eventfd runs inside a wake-up and must not signal an eventfd itself: a
- * work item of the vGPU's does (machine/event.c).
+ * work item of the vGPU does (machine/event.c).
  */
 #include <linux/bitops.h>
 #include <linux/rcupdate.h>
@@ -37,15 +37,15 @@ int vgpu_irq_info(struct vfio_irq_info *info)
 		info->count = 0;
 		return 0;
 	default:
-		return -EINVAL;		/* ERR among them: with count 0 QEMU would complain */
+		return -EINVAL;		/* also for ERR: with a count of 0 QEMU would complain */
 	}
 }
 
 /* ------------------------------------------------------------------ mask and unmask of INTx */
 
 /*
- * in a wake-up, interrupts off. What is due is signalled by the vGPU's own work item: it has a
- * budget, a virqfd's thread half has none
+ * Runs in a wake-up with interrupts off. A due signal is left to the vGPU's work item, which has a
+ * budget; the thread half of a virqfd has none.
  */
 static int unmask_handler(void *opaque, void *unused)
 {
@@ -119,7 +119,7 @@ static struct eventfd_ctx __rcu **trigger_of(struct kvgpu_vgpu *v, u32 index)
 	}
 }
 
-/* takes over the reference of @ctx, which may be NULL */
+/* Takes over the reference of @ctx, which may be NULL. */
 static void replace_trigger(struct kvgpu_vgpu *v, u32 index, struct eventfd_ctx *ctx)
 {
 	struct eventfd_ctx __rcu **slot = trigger_of(v, index);
@@ -133,7 +133,7 @@ static void replace_trigger(struct kvgpu_vgpu *v, u32 index, struct eventfd_ctx 
 	if (index == VFIO_PCI_INTX_IRQ_INDEX)
 		v->intx_masked = false;
 	spin_unlock_irqrestore(&v->irq_lock, flags);
-	/* what rose while nobody listened would be lost; one interrupt too many is harmless */
+	/* an edge without a listener would be lost; an interrupt too many is harmless */
 	if (ctx && vgpu_machine_irq(v, NULL) && index == VFIO_PCI_MSI_IRQ_INDEX)
 		vgpu_signal_ctx(v, ctx, true);
 	vgpu_signal_intx(v);
@@ -158,7 +158,7 @@ static int set_trigger_eventfd(struct kvgpu_vgpu *v, u32 index, s32 fd)
 	return 0;
 }
 
-/* whatever the state of the interrupt; false: nobody listens */
+/* Signals in any state of the interrupt. Returns false if there is no eventfd. */
 static bool fire(struct kvgpu_vgpu *v, u32 index)
 {
 	struct eventfd_ctx *ctx;
@@ -191,14 +191,14 @@ static int set_trigger(struct kvgpu_vgpu *v, const struct vfio_irq_set *hdr, con
 			return 0;
 		fallthrough;
 	case VFIO_IRQ_SET_DATA_NONE:
-		fire(v, hdr->index);	/* tests of VMMs do that */
+		fire(v, hdr->index);	/* tests of VMMs use this */
 		return 0;
 	default:
 		return -EINVAL;
 	}
 }
 
-/* @hdr's index, start, count and sizes were checked against vgpu_irq_info(): count is 0 or 1 */
+/* @hdr's index, start, count and sizes were checked against vgpu_irq_info(): count is 0 or 1. */
 int vgpu_irq_set(struct kvgpu_vgpu *v, const struct vfio_irq_set *hdr, const void *data)
 {
 	lockdep_assert_held(&v->lock);
@@ -216,7 +216,7 @@ int vgpu_irq_set(struct kvgpu_vgpu *v, const struct vfio_irq_set *hdr, const voi
 	}
 }
 
-/* the core asks again every 10 s; @count is how often it has */
+/* The core asks again every 10 s. @count: how often it has asked before. */
 void vgpu_irq_request(struct kvgpu_vgpu *v, unsigned int count)
 {
 	bool asked = fire(v, VFIO_PCI_REQ_IRQ_INDEX);

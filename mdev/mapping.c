@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * User mappings of a vGPU's regions. They are filled by faults: the machine says which frame is
- * behind a page, and is what takes it away again (zap.c). The fault handler holds the process's
- * mmap_lock: it takes map_lock, and never vgpu->lock (vgpu.h, locks).
+ * User mappings of a vGPU's regions. Faults fill them: the machine tells the frame behind a page,
+ * and removes the mapping again (zap.c). The fault handler holds the process's mmap_lock: it takes
+ * map_lock, and never vgpu->lock (vgpu.h, locks).
  */
 #include <linux/ktime.h>
 #include <linux/vmalloc.h>
@@ -24,10 +24,10 @@ static u64 vma_offset(const struct vm_area_struct *vma, unsigned long address)
 }
 
 /*
- * A fault on behalf of another device: VFIO's container asks for the frame to put it into an IOMMU,
- * as QEMU does with every mapped BAR when it has a physical device, too. Nobody could take it out
- * of there when the page comes to show something of another vGPU's. A page that the CPU has touched
- * before is given without a question: docs/threat-model.md.
+ * A fault on behalf of another device: VFIO's container asks for the frame to put it into an IOMMU.
+ * QEMU does so with every mapped BAR when it also has a physical device. The frame could not be
+ * removed from there when the page later shows data of another vGPU. A page that the CPU has
+ * touched before is given away without a fault: docs/threat-model.md.
  */
 static bool for_a_device(const struct vm_fault *vmf)
 {
@@ -48,7 +48,7 @@ static vm_fault_t vgpu_fault(struct vm_fault *vmf)
 	if (for_a_device(vmf))
 		return VM_FAULT_SIGBUS;
 	/*
-	 * memory of the vGPU's own: the same frame as long as there is a file, nothing to take away
+	 * the vGPU's own memory: its frames stay as long as the file is open, and are never removed
 	 */
 	own = index == VFIO_PCI_BAR0_REGION_INDEX ? vgpu_own_at(v, off, PAGE_SIZE) : NULL;
 	if (own) {
@@ -71,9 +71,9 @@ static vm_fault_t vgpu_fault(struct vm_fault *vmf)
 }
 
 /*
- * BAR1 shows buffers, thousands of pages of them: 2 MiB at once when their frames are contiguous,
- * which they are but for the doorbells. Not BAR3 and PRAMIN: they show page tables, and what is
- * mapped counts as written.
+ * BAR1 shows buffers, thousands of pages of them: map 2 MiB at once if the frames are contiguous.
+ * They are, except for the doorbells. BAR3 and PRAMIN show page tables, and a mapped page counts as
+ * written, so that these are mapped by small pages only.
  */
 static vm_fault_t __maybe_unused vgpu_huge_fault(struct vm_fault *vmf, unsigned int order)
 {
@@ -151,7 +151,7 @@ int vgpu_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma)
 		return -EINVAL;
 	compat_vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP |
 					 VM_ALLOW_ANY_UNCACHED | COMPAT_VM_FLAGS);
-	/* but for the vGPU's own memory it is all of the card's */
+	/* all else is memory of the card */
 	if (vma_region(vma) != VFIO_PCI_BAR0_REGION_INDEX ||
 	    !vgpu_own_at(v, vma_offset(vma, vma->vm_start), PAGE_SIZE))
 		vma->vm_page_prot = pgprot_writecombine(vma->vm_page_prot);

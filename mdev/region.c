@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The regions of a vGPU, read and written: BAR0 (trapped; its PRAMIN window and the VBIOS can be
- * mapped), BAR1 and BAR3 (mapped: mapping.c), configuration space. Accesses of any width and
- * alignment are taken apart here into what the machine knows: registers of 32 bits, and runs of
- * bytes inside one page.
+ * The regions of a vGPU, read and written: BAR0 (trapped; its PRAMIN window and the vGPU's own
+ * pages can be mapped), BAR1 and BAR3 (mapped: mapping.c), configuration space. Accesses of any
+ * width and alignment are split here into accesses that the machine has functions for: registers of
+ * 32 bits, and runs of bytes inside one page.
  *
- * User memory is never touched under vgpu->lock: the fault that it can cause takes the mmap_lock
- * (vgpu.h, locks).
+ * User memory is never touched under vgpu->lock: a fault on it takes the mmap_lock (vgpu.h, locks).
  */
 #include <linux/ktime.h>
 #include <linux/sched/signal.h>
@@ -27,9 +26,9 @@ u64 vgpu_region_size(const struct kvgpu_vgpu *v, unsigned int index)
 	case VFIO_PCI_BAR0_REGION_INDEX:
 		return GK110_BAR0_SIZE;
 	case VFIO_PCI_BAR1_REGION_INDEX:
-		return v->type->bar1;
+		return v->type->bar[KVGPU_BAR1];
 	case VFIO_PCI_BAR3_REGION_INDEX:
-		return v->type->bar3;
+		return v->type->bar[KVGPU_BAR3];
 	case VFIO_PCI_CONFIG_REGION_INDEX:
 		return sizeof(v->config);
 	default:
@@ -54,7 +53,7 @@ const struct vgpu_own *vgpu_own_at(const struct kvgpu_vgpu *v, u64 off, u64 len)
 	return NULL;
 }
 
-/* the pages of BAR0 that hold no register with an effect */
+/* The pages of BAR0 without a trapped register. */
 static int add_bar0_areas(const struct kvgpu_vgpu *v, struct vfio_info_cap *caps)
 {
 	struct {
@@ -99,7 +98,7 @@ int vgpu_region_info(struct vfio_device *vdev, struct vfio_region_info *info,
 
 /* ------------------------------------------------------------------ read and write */
 
-/* VFIO_DEVICE_RESET, or what the guest asks for in its configuration space */
+/* Serves VFIO_DEVICE_RESET and the guest's function level reset. */
 void vgpu_reset(struct kvgpu_vgpu *v)
 {
 	lockdep_assert_held(&v->lock);
@@ -109,7 +108,7 @@ void vgpu_reset(struct kvgpu_vgpu *v)
 	vgpu_irq_update(v);
 }
 
-/* one register or a part of it; returns the bytes taken */
+/* Accesses one register or a part of it. Returns the number of bytes taken. */
 static size_t register_access(struct kvgpu_vgpu *v, u32 off, u8 *buf, size_t len, bool write)
 {
 	u32 shift = 8 * (off & 3);
@@ -171,7 +170,7 @@ static int config_access(struct kvgpu_vgpu *v, u32 off, u8 *buf, size_t len, boo
 	return 0;
 }
 
-/* [off, off + len) lies inside the region and inside one page */
+/* [off, off + len) is inside the region and inside one page. */
 static int region_access(struct kvgpu_vgpu *v, unsigned int index, u64 off, u8 *buf, size_t len,
 			 bool write)
 {
@@ -194,7 +193,9 @@ static int region_access(struct kvgpu_vgpu *v, unsigned int index, u64 off, u8 *
 	return ret;
 }
 
-/* what of @count bytes at *@ppos lies inside the region: 0 at most when @count is 0 */
+/*
+ * Returns how many of @count bytes at @pos are inside the region, its index and the offset in it.
+ */
 static ssize_t clamp_count(const struct kvgpu_vgpu *v, loff_t pos, size_t count,
 			   unsigned int *index, u64 *off)
 {

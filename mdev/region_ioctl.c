@@ -9,7 +9,7 @@
 #include "mdev/compat.h"
 #include "mdev/internal.h"
 
-/* @arg has room for info->argsz bytes; what does not fit is told by argsz alone */
+/* @arg has room for info->argsz bytes. If that is too little, argsz tells how much is needed. */
 static long put_caps(void __user *arg, struct vfio_region_info *info, struct vfio_info_cap *caps)
 {
 	info->flags |= VFIO_REGION_INFO_FLAG_CAPS;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Signals to the VMM, by the eventfds that irq.c was given. Nothing is signalled under irq_lock,
- * and a context that is signalled without it is kept alive by RCU: irq.c says why.
+ * Signals to the VMM through the eventfds of irq.c. irq.c explains why no eventfd is signalled
+ * under irq_lock, and why RCU keeps its context alive.
  */
 #include <linux/rcupdate.h>
 
@@ -12,8 +12,8 @@
 #include "mdev/trace.h"
 
 /*
- * irq_lock held: whom to signal for the line as it is now, or NULL; then INTx is masked until the
- * user unmasks it
+ * Returns the context to signal for the line as it is now, or NULL. INTx is then masked until the
+ * user unmasks it. irq_lock is held.
  */
 static struct eventfd_ctx *intx_due(struct kvgpu_vgpu *v)
 {

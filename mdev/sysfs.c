@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Counters and knobs: of a vGPU in /sys/bus/mdev/devices/<uuid>/kvgpu/, of a card in
- * /sys/bus/pci/devices/<card>/kvgpu/. One value a file. Counters count from create on, are read
- * without locks, and may be old but not torn; gpu_time_ns is as of now. Knobs take decimal numbers,
- * with or without a newline, as mdevctl and echo write them: EINVAL what is no number (hexadecimal
- * neither), ERANGE what is out of range; then nothing has changed.
+ * /sys/bus/pci/devices/<card>/kvgpu/. A file has one value. Counters count from create on. They are
+ * read without locks, and may be old but not torn; gpu_time_ns is current. Knobs take decimal
+ * numbers, with or without a newline, as mdevctl and echo write them. Other text, hexadecimal too,
+ * gets EINVAL, and a number out of range ERANGE. After an error nothing has changed.
  */
 #include <linux/device.h>
 #include <linux/pci.h>
@@ -25,20 +25,23 @@ static ssize_t name##_show(struct device *dev, struct device_attribute *attr, ch
 }												\
 static DEVICE_ATTR_RO(name)
 
-/* accesses that left the guest, by class */
+/* Accesses that left the guest, by kind. */
 COUNTER(exits_bar0_read, atomic64_read(&v->count.bar0_reads));
 COUNTER(exits_bar0_write, atomic64_read(&v->count.bar0_writes));
 COUNTER(exits_bar1_bar3, atomic64_read(&v->count.bar_trapped));
 COUNTER(exits_config, atomic64_read(&v->count.config));
 COUNTER(page_faults, atomic64_read(&v->count.mmaps));
 COUNTER(zaps, atomic64_read(&v->count.zaps));
-/* how long the guest or its VMM waited for them and for page faults, locks included */
+/*
+ * Time in ns that the guest or its VMM has waited for these accesses and for page faults, locks
+ * included.
+ */
 COUNTER(handler_ns, atomic64_read(&v->count.handler_ns));
 
 COUNTER(interrupts, atomic64_read(&v->count.irqs));
 COUNTER(faults, atomic64_read(&v->count.faults));
 
-/* the machine's */
+/* Counters of the machine. */
 #define MACHINE_COUNTER(name, member)								\
 static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf)	\
 {												\
@@ -55,7 +58,7 @@ MACHINE_COUNTER(doorbells_trapped, doorbells_trapped);
 MACHINE_COUNTER(registers_unlisted, registers_unlisted);
 MACHINE_COUNTER(registers_denied, registers_denied);
 
-/* shadows */
+/* the shadows */
 MACHINE_COUNTER(shadow_syncs, syncs);
 MACHINE_COUNTER(shadow_tables_read, tables_read);
 MACHINE_COUNTER(shadow_bytes_read, bytes_read);
@@ -112,7 +115,7 @@ static ssize_t suspended_show(struct device *dev, struct device_attribute *attr,
 	return sysfs_emit(buf, "%u\n", st.suspended);
 }
 
-/* only the way out: to stop a vGPU is what removing it is for */
+/* Only 0 can be written: to stop a vGPU, remove it. */
 static ssize_t suspended_store(struct device *dev, struct device_attribute *attr, const char *buf,
 			       size_t len)
 {
@@ -233,7 +236,7 @@ static DEVICE_ATTR_RO(switches);
 static DEVICE_ATTR_RO(engine_resets);
 static DEVICE_ATTR_RO(chip_interrupts);
 
-/* the card says nothing: ENODATA */
+/* ENODATA if the card does not report the value. */
 static ssize_t temperature_mc_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	struct kvgpu_gpu *gpu = dev_get_drvdata(dev);

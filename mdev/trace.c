@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Makes the tracepoints of trace.h, and keeps the log of faults that goes with them. */
+/* Defines the tracepoints of trace.h, and keeps the log of faults. */
 #include <linux/types.h>
 
 #ifndef __CHECKER__

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tracepoints: one for each kind of decision. All carry the vGPU's id (debugfs kvgpu/<card>/vgpus
- * says whose it is).
+ * Tracepoints: one for each kind of decision. All have the vGPU's id (debugfs kvgpu/<card>/vgpus
+ * lists the ids).
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM kvgpu
@@ -51,7 +51,7 @@ TRACE_EVENT(kvgpu_vgpu,
 				   { KVGPU_VGPU_REMOVE, "remove" }))
 );
 
-/* a command that came out of the register file, kind of include/kvgpu/trap.h and its first words */
+/* A command of the register file: its kind (enum kvgpu_cmd_kind) and first words. */
 TRACE_EVENT(kvgpu_command, TP_PROTO(u32 vgpu, u32 reg, u32 kind, u64 a, u64 b),
 	    TP_ARGS(vgpu, reg, kind, a, b),
 	    TP_STRUCT__entry(__field(u32, vgpu) __field(u32, reg) __field(u32, kind) __field(u64, a)
@@ -61,7 +61,7 @@ TRACE_EVENT(kvgpu_command, TP_PROTO(u32 vgpu, u32 reg, u32 kind, u64 a, u64 b),
 	    TP_printk("vgpu=%u reg=0x%06x kind=%u a=0x%llx b=0x%llx", __entry->vgpu, __entry->reg,
 		      __entry->kind, __entry->a, __entry->b));
 
-/* a register that no table line knows, or one that is denied */
+/* A register that no table line covers, or that is denied. */
 TRACE_EVENT(kvgpu_odd_register, TP_PROTO(u32 vgpu, u32 reg, u32 val, bool write),
 	    TP_ARGS(vgpu, reg, val, write),
 	    TP_STRUCT__entry(__field(u32, vgpu) __field(u32, reg) __field(u32, val)
@@ -127,7 +127,7 @@ TRACE_EVENT(kvgpu_runlist,
 		      __entry->vgpu, __entry->guest_runl, __entry->runl, __entry->guest_nr,
 		      __entry->nr, __entry->ret));
 
-/* @what is a string of this module */
+/* @what is a constant string of this module. */
 TRACE_EVENT(kvgpu_fault, TP_PROTO(u32 vgpu, const char *what, int chid, u64 addr, u32 code),
 	    TP_ARGS(vgpu, what, chid, addr, code),
 	    TP_STRUCT__entry(__field(u32, vgpu) __field(const char *, what) __field(int, chid)
@@ -137,7 +137,7 @@ TRACE_EVENT(kvgpu_fault, TP_PROTO(u32 vgpu, const char *what, int chid, u64 addr
 	    TP_printk("vgpu=%u %s channel=%d addr=0x%llx code=0x%08x", __entry->vgpu, __entry->what,
 		      __entry->chid, __entry->addr, __entry->code));
 
-/* who has the chip from now on; owner 0: nobody, or everybody if open */
+/* The vGPU that has the chip from now on. Owner 0: no vGPU, or all of them if open. */
 TRACE_EVENT(kvgpu_slice, TP_PROTO(u32 owner, bool open, u32 runnable, u64 until),
 	    TP_ARGS(owner, open, runnable, until),
 	    TP_STRUCT__entry(__field(u32, owner) __field(bool, open) __field(u32, runnable)
@@ -147,7 +147,7 @@ TRACE_EVENT(kvgpu_slice, TP_PROTO(u32 owner, bool open, u32 runnable, u64 until)
 	    TP_printk("vgpu=%u%s runnable=%u until=%llu", __entry->owner,
 		      __entry->open ? " open" : "", __entry->runnable, __entry->until));
 
-/* a channel or group (the chip's id) has left the chip */
+/* A channel or group (the chip's id) has left the chip. */
 TRACE_EVENT(kvgpu_preempt, TP_PROTO(u32 vgpu, bool tsg, u16 id, u64 ns), TP_ARGS(vgpu, tsg, id, ns),
 	    TP_STRUCT__entry(__field(u32, vgpu) __field(bool, tsg) __field(u16, id)
 				     __field(u64, ns)),
@@ -156,7 +156,7 @@ TRACE_EVENT(kvgpu_preempt, TP_PROTO(u32 vgpu, bool tsg, u16 id, u64 ns), TP_ARGS
 	    TP_printk("vgpu=%u %s=%u ns=%llu", __entry->vgpu, __entry->tsg ? "tsg" : "channel",
 		      __entry->id, __entry->ns));
 
-/* ... and one that does not */
+/* A channel or group does not leave the chip. */
 TRACE_EVENT(kvgpu_hang, TP_PROTO(u32 vgpu, bool tsg, u16 id, bool recover, u64 ns),
 	    TP_ARGS(vgpu, tsg, id, recover, ns),
 	    TP_STRUCT__entry(__field(u32, vgpu) __field(bool, tsg) __field(u16, id)
@@ -167,7 +167,7 @@ TRACE_EVENT(kvgpu_hang, TP_PROTO(u32 vgpu, bool tsg, u16 id, bool recover, u64 n
 		      __entry->tsg ? "tsg" : "channel", __entry->id,
 		      __entry->recover ? "recover" : "look", __entry->ns));
 
-/* @why is a string of this module */
+/* @why is a constant string of this module. */
 TRACE_EVENT(kvgpu_strike, TP_PROTO(u32 vgpu, const char *why, u64 total, bool suspended),
 	    TP_ARGS(vgpu, why, total, suspended),
 	    TP_STRUCT__entry(__field(u32, vgpu) __field(const char *, why) __field(u64, total)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The types, and the card's parts that each vGPU of a type holds for its life: a partition of video
- * memory, a slice of BAR1 and of BAR3, and 1 MiB of BAR1 that shows the guest's PRAMIN window. All
- * four or none, under types_lock.
+ * The types, and the parts of the card that each vGPU of a type holds for its life: a partition of
+ * video memory, a slice of BAR1 and of BAR3, and 1 MiB of BAR1 that shows the guest's PRAMIN
+ * window. A vGPU gets all four or none, under types_lock.
  *
- * What get_available tells is only a hint to user space (the mdev core does not act on it): the
+ * The result of get_available is a hint to user space, which the mdev core does not enforce: the
  * reservation decides.
  */
 #include <linux/sizes.h>
@@ -14,36 +14,36 @@
 #include "mdev/internal.h"
 
 #define PART_UNIT	SZ_512M
-#define BAR1_UNIT	SZ_1M		/* bit i of the map: 1 MiB at i MiB */
+#define BAR1_UNIT	SZ_1M		/* bit i of the map is 1 MiB at i MiB */
 #define BAR3_UNIT	SZ_2M
-/* of BAR1 slices: mapped by 2 MiB pages where the kernel can */
+/* of BAR1 slices, so that the kernel can map them by 2 MiB pages */
 #define SLICE_ALIGN	SZ_2M
 #define MAP_BITS	256
 
 /*
- * Sizes of the BARs must be powers of two. BAR3 shows page tables and instance blocks, of which a
- * guest has more when it has more programs rather than more memory: the smallest type has as much
- * as the next. Eight of the smallest, or 7 x 512m + 1g, fill the 32 MiB of BAR3; 1 x 4g + 1 x 512m
- * leave 12 MiB.
+ * Sizes of the BARs must be powers of two. BAR3 shows page tables and instance blocks. Their number
+ * grows with a guest's programs rather than with its memory, so that the smallest type has as much
+ * BAR3 as the next. Eight of the smallest, or 7 x 512m + 1g, fill the 32 MiB of BAR3; 1 x 4g + 1 x
+ * 512m leave 12 MiB.
  */
 static const struct {
 	const char *name, *pretty;
-	u64 vram, bar1, bar3;
+	u64 vram, bar[KVGPU_NR_BARS];
 } sizes[] = {
-	{ "512m", "GK110-512M", SZ_512M, SZ_16M, SZ_4M },
-	{ "1g", "GK110-1G", SZ_1G, SZ_32M, SZ_4M },
-	{ "2g", "GK110-2G", SZ_2G, SZ_64M, SZ_8M },
-	{ "4g", "GK110-4G", SZ_4G, SZ_128M, SZ_16M },
+	{ "512m", "GK110-512M", SZ_512M, { SZ_16M, SZ_4M } },
+	{ "1g", "GK110-1G", SZ_1G, { SZ_32M, SZ_4M } },
+	{ "2g", "GK110-2G", SZ_2G, { SZ_64M, SZ_8M } },
+	{ "4g", "GK110-4G", SZ_4G, { SZ_128M, SZ_16M } },
 };
 static_assert(ARRAY_SIZE(sizes) == ARRAY_SIZE(((struct kvgpu_gpu *)0)->type));
 
-/* where the parts of one vGPU are, as units; what is free, as bitmaps */
+/* The parts of one vGPU, in units; the taken units of a card, as bitmaps. */
 struct place {
-	unsigned long part, bar1, bar3, pramin;
+	unsigned long part, bar[KVGPU_NR_BARS], pramin;
 };
 
 struct space {
-	unsigned long part[4], bar1[4], bar3[4];
+	unsigned long part[4], bar[KVGPU_NR_BARS][4];
 };
 static_assert(sizeof(((struct space *)0)->part) * BITS_PER_BYTE == MAP_BITS);
 
@@ -58,27 +58,27 @@ static bool take(unsigned long *map, u64 size, u64 unit, u64 align, unsigned lon
 	return true;
 }
 
-/* changes @s even when it fails: callers work on a copy */
+/* Changes @s even when it fails, so that callers work on a copy. */
 static bool take_all(struct space *s, const struct kvgpu_type *t, struct place *p)
 {
 	return take(s->part, t->vram, PART_UNIT, PART_UNIT, &p->part) &&
-	       take(s->bar1, t->bar1, BAR1_UNIT, SLICE_ALIGN, &p->bar1) &&
-	       take(s->bar1, PRAMIN_SIZE, BAR1_UNIT, BAR1_UNIT, &p->pramin) &&
-	       take(s->bar3, t->bar3, BAR3_UNIT, BAR3_UNIT, &p->bar3);
+	       take(s->bar[KVGPU_BAR1], t->bar[KVGPU_BAR1], BAR1_UNIT, SLICE_ALIGN,
+		    &p->bar[KVGPU_BAR1]) &&
+	       take(s->bar[KVGPU_BAR1], PRAMIN_SIZE, BAR1_UNIT, BAR1_UNIT, &p->pramin) &&
+	       take(s->bar[KVGPU_BAR3], t->bar[KVGPU_BAR3], BAR3_UNIT, BAR3_UNIT,
+		    &p->bar[KVGPU_BAR3]);
 }
 
 static void load(struct space *s, const struct kvgpu_gpu *gpu)
 {
 	memcpy(s->part, gpu->part_map, sizeof(s->part));
-	memcpy(s->bar1, gpu->bar_map, sizeof(s->bar1));
-	memcpy(s->bar3, gpu->bar3_map, sizeof(s->bar3));
+	memcpy(s->bar, gpu->bar_map, sizeof(s->bar));
 }
 
 static void store(const struct space *s, struct kvgpu_gpu *gpu)
 {
 	memcpy(gpu->part_map, s->part, sizeof(s->part));
-	memcpy(gpu->bar_map, s->bar1, sizeof(s->bar1));
-	memcpy(gpu->bar3_map, s->bar3, sizeof(s->bar3));
+	memcpy(gpu->bar_map, s->bar, sizeof(s->bar));
 }
 
 static unsigned int count_fitting(struct space *s, const struct kvgpu_type *t)
@@ -99,16 +99,16 @@ static void take_range_outside(unsigned long *map, u64 first, u64 end)
 	bitmap_set(map, end, MAP_BITS - end);
 }
 
-/* the maps of an empty card: all that is no card, or the host's, is taken */
+/* The maps of an empty card. Units outside of the card, and the host's, are taken. */
 static void load_empty(struct space *s, const struct kvgpu_gpu *gpu)
 {
 	const struct kvgpu_hw *hw = &gpu->hw;
 
 	memset(s, 0, sizeof(*s));
 	take_range_outside(s->part, 0, (hw->part_end - hw->part_first) / PART_UNIT);
-	take_range_outside(s->bar1, (KVGPU_USERD_SIZE + KVGPU_MIRROR_SIZE) / BAR1_UNIT,
-			   (hw->bar1_size - KVGPU_POOL_SIZE) / BAR1_UNIT);
-	take_range_outside(s->bar3, 0, hw->bar3_size / BAR3_UNIT);
+	take_range_outside(s->bar[KVGPU_BAR1], (KVGPU_USERD_SIZE + KVGPU_MIRROR_SIZE) / BAR1_UNIT,
+			   (hw->bar[KVGPU_BAR1].size - KVGPU_POOL_SIZE) / BAR1_UNIT);
+	take_range_outside(s->bar[KVGPU_BAR3], 0, hw->bar[KVGPU_BAR3].size / BAR3_UNIT);
 }
 
 unsigned int kvgpu_type_max(const struct kvgpu_gpu *gpu, const struct kvgpu_type *t)
@@ -129,14 +129,14 @@ unsigned int kvgpu_type_available(struct kvgpu_gpu *gpu, const struct kvgpu_type
 	return count_fitting(&s, t);
 }
 
-/* only types of which an empty card holds at least one are offered */
+/* Offers only types of which an empty card holds at least one. */
 int kvgpu_types_init(struct kvgpu_gpu *gpu)
 {
 	struct space s;
 	unsigned int i;
 
 	if (gpu->hw.part_end < gpu->hw.part_first ||
-	    gpu->hw.bar1_size < KVGPU_USERD_SIZE + KVGPU_MIRROR_SIZE + KVGPU_POOL_SIZE)
+	    gpu->hw.bar[KVGPU_BAR1].size < KVGPU_USERD_SIZE + KVGPU_MIRROR_SIZE + KVGPU_POOL_SIZE)
 		return -ENOSPC;
 	load_empty(&s, gpu);
 	store(&s, gpu);
@@ -144,8 +144,7 @@ int kvgpu_types_init(struct kvgpu_gpu *gpu)
 		struct kvgpu_type *t = &gpu->type[gpu->nr_types];
 
 		t->vram = sizes[i].vram;
-		t->bar1 = sizes[i].bar1;
-		t->bar3 = sizes[i].bar3;
+		memcpy(t->bar, sizes[i].bar, sizeof(t->bar));
 		if (!kvgpu_type_max(gpu, t))
 			continue;
 		t->base.sysfs_name = sizes[i].name;
@@ -179,21 +178,24 @@ int kvgpu_type_reserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v)
 		return -ENOSPC;
 	v->part.v = gpu->hw.part_first + (u64)p.part * PART_UNIT;
 	v->part_size = t->vram;
-	v->bar1_slice = (u64)p.bar1 * BAR1_UNIT;
-	v->bar3_slice = (u64)p.bar3 * BAR3_UNIT;
+	v->slice[KVGPU_BAR1] = (u64)p.bar[KVGPU_BAR1] * BAR1_UNIT;
+	v->slice[KVGPU_BAR3] = (u64)p.bar[KVGPU_BAR3] * BAR3_UNIT;
 	v->pramin_slice = (u64)p.pramin * BAR1_UNIT;
 	return 0;
 }
 
-/* @v's parts are free for others when this returns, and @gpu may go away */
+/* When this returns, the parts of @v are free for other vGPUs, and @gpu may go away. */
 void kvgpu_type_unreserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v)
 {
 	mutex_lock(&gpu->types_lock);
 	bitmap_clear(gpu->part_map, (v->part.v - gpu->hw.part_first) / PART_UNIT,
 		     v->part_size / PART_UNIT);
-	bitmap_clear(gpu->bar_map, v->bar1_slice / BAR1_UNIT, v->type->bar1 / BAR1_UNIT);
-	bitmap_clear(gpu->bar_map, v->pramin_slice / BAR1_UNIT, PRAMIN_SIZE / BAR1_UNIT);
-	bitmap_clear(gpu->bar3_map, v->bar3_slice / BAR3_UNIT, v->type->bar3 / BAR3_UNIT);
+	bitmap_clear(gpu->bar_map[KVGPU_BAR1], v->slice[KVGPU_BAR1] / BAR1_UNIT,
+		     v->type->bar[KVGPU_BAR1] / BAR1_UNIT);
+	bitmap_clear(gpu->bar_map[KVGPU_BAR1], v->pramin_slice / BAR1_UNIT,
+		     PRAMIN_SIZE / BAR1_UNIT);
+	bitmap_clear(gpu->bar_map[KVGPU_BAR3], v->slice[KVGPU_BAR3] / BAR3_UNIT,
+		     v->type->bar[KVGPU_BAR3] / BAR3_UNIT);
 	mutex_unlock(&gpu->types_lock);
 	if (refcount_dec_and_test(&gpu->users))
 		complete(&gpu->idle);

@@ -3,9 +3,9 @@
  * One vGPU as a VFIO device and as a mediated device: its life from create to remove, and the
  * ioctls.
  *
- * create: probe -> .init reserves resources and makes the machine -> registered. VMM: open -> ...
- * -> close, any number of times. remove: unregister (waits for the user) -> .release gives
- * everything back.
+ * Create: probe, then .init, which reserves resources and makes the machine, then registration. The
+ * VMM opens and closes the device any number of times. Remove: unregistration, which waits for the
+ * user, then .release, which gives everything back.
  */
 #include <linux/kobject.h>
 #include <linux/module.h>
@@ -50,8 +50,8 @@ static int vgpu_init(struct vfio_device *vdev)
 	mutex_unlock(&v->lock);
 
 	/*
-	 * VFIO has none: a descriptor that is being opened or closed may keep the vGPU after its
-	 * device is gone (trace, debugfs)
+	 * VFIO holds no reference: an open of a trace or debugfs file may keep the vGPU after its
+	 * device is gone
 	 */
 	get_device(vdev->dev);
 	kvgpu_hw_lock(&v->gpu->lock);
@@ -224,7 +224,7 @@ static const struct vfio_device_ops vgpu_ops = {
 
 /* ------------------------------------------------------------------ the mediated device */
 
-/* available_instances of all types changed; libvirt reads them again at this */
+/* available_instances of all types have changed. libvirt reads them again after this event. */
 static void tell_change(struct mdev_device *mdev)
 {
 	kobject_uevent(&mdev->type->parent->dev->kobj, KOBJ_CHANGE);
@@ -267,7 +267,7 @@ static unsigned int get_available(struct mdev_type *mtype)
 				    container_of(mtype, struct kvgpu_type, base));
 }
 
-/* one line of key=value as tools know it */
+/* One line of key=value pairs, in the form that management tools parse. */
 static ssize_t show_description(struct mdev_type *mtype, char *buf)
 {
 	const struct kvgpu_gpu *gpu = container_of(mtype->parent, struct kvgpu_gpu, parent);
@@ -275,7 +275,8 @@ static ssize_t show_description(struct mdev_type *mtype, char *buf)
 
 	return sysfs_emit(
 		buf, "num_heads=0, framebuffer=%lluM, bar1=%lluM, bar3=%lluM, max_instance=%u\n",
-		t->vram / SZ_1M, t->bar1 / SZ_1M, t->bar3 / SZ_1M, kvgpu_type_max(gpu, t));
+		t->vram / SZ_1M, t->bar[KVGPU_BAR1] / SZ_1M, t->bar[KVGPU_BAR3] / SZ_1M,
+		kvgpu_type_max(gpu, t));
 }
 
 struct mdev_driver kvgpu_mdev_driver = {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The user mappings of a vGPU, for kernels that give a VFIO device no inode of its own to unmap by.
- * A mapping is on the list from its first fault on, and what comes to have pages in another way is
- * emptied, so that nothing is mapped that is not listed: a new one by open(), one that was moved to
- * another address by mremap(). For that the core makes a new mapping, which it opens while it is
- * empty, and fills it afterwards. A child of fork() gets none (COMPAT_VM_FLAGS): stable kernels of
- * one series open the child's mapping before its pages are copied, or after that.
+ * A mapping is on the list from its first fault on. A mapping that gets pages without a fault is
+ * emptied, so that no page is mapped outside of the list: open() empties a new mapping, mremap() a
+ * moved one. For a move the core makes a new mapping, opens it while it is empty, and fills it
+ * afterwards. A child of fork() gets no mapping (COMPAT_VM_FLAGS): stable kernels of one series
+ * open the child's mapping before its pages are copied, or after that.
  *
- * Order: mmap_lock, vma_lock. Zapping has to take the mmap_lock of whoever mapped, so it looks for
- * a mapping that is not done yet, drops vma_lock, takes both in order and does all mappings of that
- * process.
+ * Order of locks: mmap_lock, vma_lock. A zap has to take the mmap_lock of each process that has a
+ * mapping. So it looks for a mapping that is not done yet, drops vma_lock, takes both locks in
+ * order and does all mappings of that process.
  */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -18,11 +18,10 @@
 #include "mdev/internal.h"
 
 struct mapping {
-	struct list_head node;		/* v->vmas */
+	struct list_head node;		/* in v->vmas; vma_lock */
 	struct vm_area_struct *vma;
 	struct mm_struct *mm;
-	/* by the zap that is going on; zaps are serialised by vgpu->lock */
-	bool done;
+	bool done;			/* emptied by the current zap; vgpu->lock serialises zaps */
 };
 
 static struct mapping *find(struct kvgpu_vgpu *v, struct vm_area_struct *vma)
@@ -53,13 +52,13 @@ bool compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *vma)
 	return m;
 }
 
-/* split; a fork has none, see COMPAT_VM_FLAGS */
+/* Called for a split. A fork has no mapping, see COMPAT_VM_FLAGS. */
 void compat_vma_open(struct vm_area_struct *vma)
 {
 	zap_vma_ptes(vma, vma->vm_start, vma->vm_end - vma->vm_start);
 }
 
-/* moved: mmap_lock is held for writing since before the pages were */
+/* Called for a move. mmap_lock has been held for writing since before the pages were moved. */
 int compat_vma_moved(struct vm_area_struct *vma)
 {
 	zap_vma_ptes(vma, vma->vm_start, vma->vm_end - vma->vm_start);
@@ -90,8 +89,8 @@ static void zap_overlap(struct vm_area_struct *vma, u64 at, u64 len)
 }
 
 /*
- * a process with a mapping that is not done, its mm held; NULL: all done. Mappings of a dying
- * process need nothing.
+ * Returns a process with a mapping that is not done, with a reference to its mm, or NULL. Mappings
+ * of a dying process count as done.
  */
 static struct mm_struct *next_mm(struct kvgpu_vgpu *v)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the machine takes away from user mappings: the next touch faults, and finds what is there by
- * then.
+ * Removal of user mappings for the machine. The next touch of a removed page faults and maps the
+ * frame that is behind the page by then.
  */
 #include <linux/fs.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who is charged for the GPU's time, and what each was charged. What is seen at looks is look.c's,
- * what a switch takes slice.c's.
+ * The books of GPU time: charges vGPUs, and tells how much each was charged. look.c charges for
+ * samples, slice.c for switches.
  */
 #include "mdev/machine/internal.h"
 
@@ -19,8 +19,8 @@ void machine_charge(struct kvgpu_machine *m, u64 ns, u64 now)
 }
 
 /*
- * what was charged, and what will be at the next look if all stays as it is; never less than it was
- * said to be before
+ * Returns the time charged so far, and the time that the next look will charge if nothing changes.
+ * Never returns less than it did before.
  */
 u64 machine_gpu_time(struct kvgpu_machine *m)
 {
@@ -43,10 +43,10 @@ u64 machine_gpu_time(struct kvgpu_machine *m)
 }
 
 /*
- * Under gpu->lock since @began something of @m was waited for, and no look was made: that time is
- * its own if it was at work. If it was not, and others were, at the begin or at the end, it is
- * theirs, by what samples saw of them. If neither, a short time is theirs all the same, since they
- * may have worked in between alone; what is longer is nobody's.
+ * The chip was waited for on behalf of @m, under gpu->lock since @began, and no look was made
+ * meanwhile. If @m was at work, the time is charged to it. If other vGPUs were at work, at the
+ * beginning or at the end, the time is left to their samples. If neither was, a short time is left
+ * to the others too, because they may have worked in between; a longer time is charged to no vGPU.
  */
 void machine_waited(struct kvgpu_machine *m, bool works, bool others, u64 began)
 {

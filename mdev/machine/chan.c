@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Channels: a guest's binding becomes one of the chip's, with an instance block that is made here
- * and an id of a group of eight that belongs to this vGPU alone, so that a page of doorbells never
- * spans vGPUs.
+ * Channels. A guest's binding becomes a binding of the chip, with an instance block that is made
+ * here, and with an id from a group of eight ids that belongs to this vGPU alone, so that a page of
+ * doorbells never spans vGPUs.
  *
- * Which runlist of the chip. A guest sees all engines on runlist 0 and may use GR and a copy engine
- * in one channel, at any time and without saying so at bind. On the card that is possible only on
- * the runlist of GR, which serves one copy engine too (on a card whose layout is flat there is no
- * other). So every channel of a guest goes there. To move channels that only copy to a copy engine
- * of their own would be faster for two copying tenants, but a channel that turns out to use GR
- * would have to be moved back under way.
+ * The runlist. A guest sees all engines on runlist 0, and may use GR and a copy engine in one
+ * channel at any time, without an announcement at bind. On the card only the runlist of GR allows
+ * that: it also serves one copy engine. So every channel of a guest goes to GR's runlist. Channels
+ * that only copy would be faster on a copy engine of their own if two tenants copy, but a channel
+ * that starts to use GR would have to be moved back while it runs.
  *
- * What the guest writes into its instance block after the bind counts from the next of these points
- * (gk110-mediation.md 3.3): bind, enable, first submit in a runlist, unblock of its runlist.
+ * A guest may change its instance block after the bind. The change takes effect at the next of
+ * these points (docs/hardware.md): bind, enable, first submit in a runlist, unblock of its runlist.
  */
 #include <linux/delay.h>
 #include <linux/io.h>
@@ -21,15 +20,9 @@
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
-/* RAMFC words that are the host's to choose; nouveau's values (nvkm fifo/gk104.c) */
-#define TIMESLICE	0x10003080	/* 128 << 3 units of 1024 ns, enabled */
-#define PB_TIMESLICE	0x10000010
-/* an acquire that waits is put away, it keeps nobody else */
-#define ACQUIRE_TIMEOUT	0xfffff902
 #define UNBIND_TRIES	50
 #define NO_CONTEXT_VA	KVGPU_SPACE_END
-/* bytes of a guest's block that mean anything here */
-#define INST_READ	(RAMIN_GR_CTX + 8)
+#define INST_READ	(RAMIN_GR_CTX + 8)	/* bytes of a guest's block that are used */
 
 /* ------------------------------------------------------------------ tables */
 
@@ -45,11 +38,6 @@ struct kvgpu_chan *machine_chan_find(struct kvgpu_vgpu *v, gchid_t id)
 		n = id.v < c->gchid.v ? n->rb_left : n->rb_right;
 	}
 	return NULL;
-}
-
-bool machine_chans_any(const struct kvgpu_vgpu *v)
-{
-	return !RB_EMPTY_ROOT(&v->m->chans);
 }
 
 static void insert(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
@@ -89,7 +77,10 @@ static void forget(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
 
 /* ------------------------------------------------------------------ ids and doorbells */
 
-/* the chip's group for guest group @g; kept until the vGPU is reset or closed */
+/*
+ * Returns the chip's group of channel ids for guest group @g. The vGPU keeps it until it is reset
+ * or closed.
+ */
 static int take_group(struct kvgpu_vgpu *v, u16 g)
 {
 	struct kvgpu_machine *m = v->m;
@@ -135,9 +126,10 @@ static void give_groups(struct kvgpu_vgpu *v)
 
 /*
  * Makes the card's doorbells of the channel's group show the guest's USERD page, and the guest's
- * BAR1 those doorbells. A guest whose channels of one group have USERD in different pages gets the
- * last one's: its other channels stand still. In its page a channel has the place of its id, or the
- * words that the chip goes by would not be those that the slicer looks at.
+ * BAR1 show those doorbells. If channels of one group have USERD in different pages, the group
+ * shows the page of the last one, and the other channels stand still. A channel's USERD has to be
+ * at the place of its id in the page. Otherwise the chip would use other words than the slicer
+ * looks at.
  */
 static int take_userd(struct kvgpu_chan *c)
 {
@@ -155,7 +147,7 @@ static int take_userd(struct kvgpu_chan *c)
 	c->hchid.v = h * KVGPU_GROUP + c->gchid.v % KVGPU_GROUP;
 	if (v->m->userd_page[g] == page)
 		return 0;
-	/* until they show this page they may show that of whoever had the group before */
+	/* until the doorbells show this page they may show one of the group's last vGPU */
 	if (kvgpu_hw_userd_page(&v->gpu->hw, h, (hvram_t){ v->part.v + (page << PAGE_SHIFT) })) {
 		machine_wedge(v->gpu, "doorbells show what they showed before");
 		return -EIO;
@@ -183,10 +175,10 @@ static int read_inst(struct kvgpu_chan *c, u32 *block, struct kvgpu_inst_guest *
 }
 
 /*
- * Only an image of the host's may be named to FECS. It takes any pointer for one, 0 too, where a
- * guest may have mapped an image of its own making: a channel without a context gets an address
- * that no guest can map: it is beyond its limit, and shadows have no entries there. The first GR
- * method then is a page fault.
+ * FECS may only get images that the host made. It takes any pointer for an image, 0 too, and the
+ * guest may have mapped an image of its own there. A channel without a context therefore gets an
+ * address that no guest can map: it is beyond the channel's limit, and shadows have no entries
+ * there. The first GR method of such a channel is a page fault.
  */
 static struct kvgpu_inst_guest shown(const struct kvgpu_chan *c)
 {
@@ -203,9 +195,6 @@ static int write_inst(struct kvgpu_chan *c, const u32 *guest_block, u32 *out)
 		.chid = c->hchid,
 		.userd = c->vgpu->part.v + c->g.userd.addr,
 		.pd = kvgpu_as_pd(c->as),
-		.runl_slice = TIMESLICE,
-		.pb_slice = PB_TIMESLICE,
-		.acquire = ACQUIRE_TIMEOUT,
 	};
 
 	kvgpu_inst_build(guest_block, &g, &h, out);
@@ -213,7 +202,7 @@ static int write_inst(struct kvgpu_chan *c, const u32 *guest_block, u32 *out)
 	return kvgpu_hw_flush_writes(&c->vgpu->gpu->hw);
 }
 
-/* the words behind the RAMFC, which the chip only reads: what a resync changes */
+/* Writes the words behind the RAMFC, which the chip only reads. Only these change in a resync. */
 static int write_inst_space(struct kvgpu_chan *c, const u32 *guest_block, u32 *out)
 {
 	struct kvgpu_inst_guest g = shown(c);
@@ -232,10 +221,7 @@ static bool same_space(const struct kvgpu_inst_guest *a, const struct kvgpu_inst
 	return a->pd.target == b->pd.target && a->pd.addr == b->pd.addr && a->limit == b->limit;
 }
 
-/*
- * the chip does not load @c any more, and if it is in a group, nor those that it shares the group
- * with
- */
+/* Disables @c on the chip, and if it is in a group all channels of that group. */
 static void hold(struct kvgpu_chan *c)
 {
 	struct kvgpu_vgpu *v = c->vgpu;
@@ -252,10 +238,11 @@ static void hold(struct kvgpu_chan *c)
 }
 
 /*
- * A preempt alone does not keep a channel off: the chip loads one that is enabled and listed again
- * at once, with what its block says by then. So it is disabled first. A group goes as a whole:
- * engines name it and not its members. The slicer puts lists onto the chip under gpu->lock: either
- * it did before, and the vGPU counts as on the chip, or it finds them disabled.
+ * A preempt alone does not keep a channel off: the chip loads an enabled and listed channel again
+ * at once, with the new contents of its block. So it is disabled first. A group is preempted as a
+ * whole, because engines name the group and not its members. The slicer puts lists onto the chip
+ * under gpu->lock. If it did so before, the vGPU counts as on the chip. If it does so later, the
+ * channels are disabled by then.
  */
 bool machine_chan_step_off(struct kvgpu_chan *c)
 {
@@ -278,7 +265,10 @@ bool machine_chan_step_off(struct kvgpu_chan *c)
 	return false;
 }
 
-/* recovery ends channels under gpu->lock: one that it ended, or is about to, stays off */
+/*
+ * Recovery ends channels under gpu->lock. A channel that it has ended, or is about to end, stays
+ * off.
+ */
 static void start(struct kvgpu_chan *c)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
@@ -302,7 +292,7 @@ void machine_chans_restart(struct kvgpu_vgpu *v)
 	}
 }
 
-/* the chip neither has the channel nor can load it */
+/* The chip neither has the channel nor can load it. */
 static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g, const u32 *block,
 			 u32 *out)
 {
@@ -385,14 +375,14 @@ static int bind(struct kvgpu_chan *c, u32 *block)
 	machine_settle(v);
 	if (ret)
 		return ret;
-	insert(v, c);	/* before the chip can raise anything for it */
+	insert(v, c);	/* before the chip can raise an interrupt for it */
 	ret = kvgpu_hw_chan_bind(hw, c->hchid, c->inst.at.v, c->hrunl);
 	if (ret)
 		forget(v, c);
 	return ret;
 }
 
-/* what a channel holds, once it is off the chip */
+/* Frees all that a channel holds. It is off the chip. */
 static void let_go(struct kvgpu_chan *c)
 {
 	struct kvgpu_vgpu *v = c->vgpu;
@@ -414,7 +404,8 @@ void machine_chan_bind(struct kvgpu_vgpu *v, gchid_t id, u8 runl, struct kvgpu_g
 	u32 *block;
 	int ret = -ENOMEM;
 
-	machine_chan_unbind(v, id);	/* trap refuses a second bind: nothing to do for it */
+	/* mmio-trap refuses a second bind, so that there is no channel */
+	machine_chan_unbind(v, id);
 	machine_stage_drop(v->m);
 	c = kzalloc(sizeof(*c), GFP_KERNEL_ACCOUNT);
 	block = kmalloc(2 * RAMIN_SIZE, GFP_KERNEL_ACCOUNT);
@@ -439,7 +430,7 @@ void machine_chan_bind(struct kvgpu_vgpu *v, gchid_t id, u8 runl, struct kvgpu_g
 		return;
 	}
 	trace_kvgpu_chan(v->id, id.v, c->hchid.v, KVGPU_CHAN_BOUND);
-	machine_runlist_bound(v, runl);	/* it may have been listed before */
+	machine_runlist_bound(v, runl);	/* the channel may have been listed before */
 }
 
 /* ------------------------------------------------------------------ enable, disable, unbind */
@@ -452,7 +443,7 @@ void machine_chan_enable(struct kvgpu_vgpu *v, gchid_t id)
 		machine_sync(v);
 		machine_chan_resync(c);
 	}
-	if (!c || c->dead || machine_wedged(v->gpu)) {	/* errored channels stay off */
+	if (!c || c->dead || machine_wedged(v->gpu)) {	/* channels with an error stay off */
 		kvgpu_trap_chan_status(&v->m->trap, id, 0);
 		return;
 	}
@@ -478,8 +469,8 @@ void machine_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
 
 /*
  * Unbinds a channel that is disabled and on no list. The chip refuses while the channel is on a
- * PBDMA or an engine: it is driven off first. One that does not go is the end of the card's
- * service, not a reason to free memory that the chip may still use.
+ * PBDMA or an engine, so that the channel is driven off first. If it does not leave, the card is
+ * cut off: memory that the chip may still use must not be freed.
  */
 static void unbind_hw(struct kvgpu_chan *c)
 {
@@ -495,10 +486,7 @@ static void unbind_hw(struct kvgpu_chan *c)
 	if (!machine_wedged(gpu) && c->ran &&
 	    machine_evict(gpu, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS))
 		machine_strike_for_reset(c->vgpu->m, 0);
-	/*
-	 * a fault that it may have raised on its way out stops the whole runlist, and nobody will
-	 * know whose it was
-	 */
+	/* a fault on the way out stops the whole runlist, and would have no owner later */
 	if (!machine_wedged(gpu))
 		kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
 	for (i = 0; i < UNBIND_TRIES && ret && !machine_wedged(gpu); i++) {
@@ -509,7 +497,8 @@ static void unbind_hw(struct kvgpu_chan *c)
 	if (ret && !machine_wedged(gpu)) {
 		machine_reset_runlist(gpu, c->hrunl);
 		ret = kvgpu_hw_chan_unbind(&gpu->hw, c->hchid);
-		machine_strike_for_reset(c->vgpu->m, 0);	/* all of it is charged below */
+		/* all of the time is charged below */
+		machine_strike_for_reset(c->vgpu->m, 0);
 		works = true;
 	}
 	if (ret)
@@ -517,8 +506,8 @@ static void unbind_hw(struct kvgpu_chan *c)
 	machine_waited(c->vgpu->m, works, others, began);
 	kvgpu_hw_unlock(&gpu->lock);
 	/*
-	 * what it has raised goes by its instance block, which may be a neighbour's soon: it is
-	 * told while it is known whose it is
+	 * The chip's reports name the instance block, whose memory may soon be another channel's.
+	 * Wait until they have been made.
 	 */
 	if (!machine_wedged(gpu))
 		kvgpu_hw_intr_settle(&gpu->hw, c->inst.at.v);
@@ -533,7 +522,7 @@ void machine_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 	kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, false);
 	c->enabled = c->listed = false;
 	kvgpu_hw_lock(&v->gpu->lock);
-	c->dead = true;		/* nobody lists it again */
+	c->dead = true;		/* not listed any more */
 	if (machine_runlist_drop(v->m, c->hrunl, c->hchid) &&
 	    machine_runlist_changed(v->m, c->hrunl))
 		machine_wedge(v->gpu, "a runlist was not taken");
@@ -544,8 +533,8 @@ void machine_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 }
 
 /*
- * all at once: disabled first, so that none starts while another one is driven off; one new list
- * for all
+ * Stops all channels. All are disabled before one is driven off, so that none starts meanwhile, and
+ * one new list serves for all.
  */
 void machine_chans_stop(struct kvgpu_vgpu *v)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What every part of the machine asks of the card: its time, whether it answers still, how long it
- * is waited for. Calls nothing of the room.
+ * State of the card that all parts of the machine need: the time of its PTIMER, whether it still
+ * answers, and how long to wait for it. Calls no other file of the room.
  */
 #include <linux/sched.h>
 
@@ -10,10 +10,10 @@
 #define TIME_LOOK_NS	NSEC_PER_SEC
 
 /*
- * PTIMER, read from the chip each time: a guest compares it with what the GPU wrote into memory,
- * and a clock of the CPU's would be off by what a register read takes and by the drift between two
- * looks. The CPU's clock gives the high word, which saves two reads of three, and goes on where the
- * chip does not answer. Never goes back.
+ * PTIMER is read from the chip each time: a guest compares it with times that the GPU wrote to
+ * memory. A clock of the CPU would be off by the time of a register read and by the drift between
+ * two reads. The CPU's clock gives the high word, which saves two of three reads, and continues if
+ * the chip does not answer. The time never goes back.
  */
 u64 machine_time(struct kvgpu_gpu *gpu)
 {
@@ -41,9 +41,9 @@ bool machine_wedged(const struct kvgpu_gpu *gpu)
 }
 
 /*
- * The card does not do what it must. Without bus mastering it can't reach memory, whatever its
- * tables say, so that what is pinned can be let go (S2). Nothing new is started on it; the admin
- * has to unload the module and reset the card.
+ * The card has failed. Without bus mastering it can't reach memory, whatever its tables say, so
+ * that pinned pages can be released (S2). No work starts on it any more. The admin has to unload
+ * the module and reset the card.
  */
 void machine_wedge(struct kvgpu_gpu *gpu, const char *why)
 {
@@ -55,7 +55,7 @@ void machine_wedge(struct kvgpu_gpu *gpu, const char *why)
 
 u8 machine_gr_runl(const struct kvgpu_gpu *gpu)
 {
-	return gpu->hw.topo.engine[0].runl;	/* GR is the first: hw_chip_probe() */
+	return gpu->hw.topo.engine[0].runl;	/* GR is first: hw_chip_probe() */
 }
 
 unsigned int machine_patience(const struct kvgpu_vgpu *v)

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Carries out what mmio-trap/ made of a guest's register write. Commands are decoded and of the
- * right form; what they name is the guest's to name: ids, and addresses of its own memory, looked
- * up or bounds-checked where they are used. Nothing in here fails towards the guest: what can't be
- * done is noted, and the guest meets what the chip would show it.
+ * Carries out the commands that mmio-trap/ makes of a guest's register writes. A command is decoded
+ * and has the right form. Its ids and addresses are the guest's: they are looked up or
+ * bounds-checked where they are used. A command reports no error to the guest. If it can't be
+ * carried out, that is noted, and the guest sees what the chip would show.
  *
- * All that the guest polls for is done when this returns, so no busy bit is ever seen set.
+ * A command is complete when machine_command() returns, so that the guest never reads a busy bit as
+ * set.
  */
 #include "gk110/bar.h"
 #include "mdev/machine/internal.h"
 
 /*
- * The guest has reset engines, or PFIFO (bit 31). The real ones stay up for the others. With PFIFO
- * all channels are unbound; from an engine they are taken off, which is what the guest can tell of
- * it.
+ * The guest has reset engines, or PFIFO (bit 31). The real ones stay up for other vGPUs. A reset of
+ * PFIFO unbinds all channels. A reset of an engine preempts them: that is all of it that the guest
+ * can observe.
  */
 static void reset_engines(struct kvgpu_vgpu *v, u32 mask)
 {
@@ -27,7 +28,7 @@ static void reset_engines(struct kvgpu_vgpu *v, u32 mask)
 	if (mask & BIT(31)) {
 		machine_chans_stop(v);
 		machine_settle(v);
-		machine_forgive(v);	/* a driver begins */
+		machine_forgive(v);	/* a driver starts */
 		return;
 	}
 	for (n = rb_first(&v->m->chans); n; n = rb_next(n)) {
@@ -75,7 +76,7 @@ static void fifo_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 	}
 }
 
-/* a sync of everything: space.c says why. It flushes, if anything has changed */
+/* Syncs all spaces; space.c explains why. The sync flushes if an entry has changed. */
 static void tlb_command(struct kvgpu_vgpu *v)
 {
 	v->m->flush_owed |= machine_flush_take(v);
@@ -133,10 +134,9 @@ void machine_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 	case KVGPU_CMD_ALARM:
 		machine_alarm_arm(v);
 		break;
+	/* the host does not carry out the guest's writes of a context; GR_SAVE answers them */
 	case KVGPU_CMD_GR_BIND:
-		/* the context that follows is made of swallowed writes; GR_SAVE answers it */
-	case KVGPU_CMD_PBDMA_ACK:
-		/* the host did not wait for the guest to let its units go on (hw/intr.c) */
+	case KVGPU_CMD_PBDMA_ACK:	/* hw/intr.c has already let the unit go on */
 	case KVGPU_CMD_GR_ACK:
 	case KVGPU_CMD_CE_ACK:
 	case KVGPU_CMD_IRQ:

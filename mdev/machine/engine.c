@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whom the chip serves, by what its engines and PBDMAs name: a channel or a group by the chip's id.
- * Nothing is changed on it here.
+ * Finds the vGPU that the chip serves, by the channel or group id that its engines and PBDMAs name.
+ * These functions change nothing on the chip.
  */
 #include "mdev/machine/internal.h"
 
@@ -27,23 +27,32 @@ bool machine_on_engine(struct kvgpu_gpu *gpu, bool tsg, u16 id)
 	return false;
 }
 
+struct kvgpu_chan *machine_chan_of_id(struct kvgpu_chip *chip, bool tsg, int id)
+{
+	u32 i;
+
+	if (id < 0 || id >= KVGPU_MAX_CHAN)
+		return NULL;
+	if (!tsg)
+		return chip->by_hchid[id];
+	for (i = 0; i < KVGPU_MAX_CHAN; i++)
+		if (chip->by_hchid[i] && chip->by_hchid[i]->htsg == id)
+			return chip->by_hchid[i];
+	return NULL;
+}
+
 /*
- * Whose channel or group that status of a PBDMA or an engine names. Its channel need not be listed
- * any more, or enabled: one that was taken off its list while it worked goes on until it is
- * preempted.
+ * Returns the vGPU of the channel or group that status @st of a PBDMA or an engine names. The
+ * channel may be disabled and on no list: a channel that works when it is taken off its list
+ * continues until it is preempted.
  */
 struct kvgpu_machine *machine_named(struct kvgpu_chip *chip, u32 st)
 {
-	u32 id = FIELD_GET(PFIFO_STATUS_ID, st), i;
-	struct kvgpu_chan *c = NULL;
+	struct kvgpu_chan *c;
 
-	if (!(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE)) || id >= KVGPU_MAX_CHAN)
+	if (!(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE)))
 		return NULL;
-	if (!(st & PFIFO_STATUS_TSG))
-		c = chip->by_hchid[id];
-	for (i = 0; (st & PFIFO_STATUS_TSG) && !c && i < KVGPU_MAX_CHAN; i++)
-		if (chip->by_hchid[i] && chip->by_hchid[i]->htsg == (int)id)
-			c = chip->by_hchid[i];
+	c = machine_chan_of_id(chip, st & PFIFO_STATUS_TSG, FIELD_GET(PFIFO_STATUS_ID, st));
 	return c ? c->vgpu->m : NULL;
 }
 
@@ -78,10 +87,10 @@ bool machine_others_work(struct kvgpu_machine *m)
 }
 
 /*
- * An engine at work for a channel or group that no vGPU has: no switch would preempt that, and all
- * vGPUs would pay for it. It has as long as the watchdog gives to each; then it is driven off at
- * nobody's expense. Nothing known leads there, since the chip's lists have only names that the host
- * gave (runlist.c). One such engine is remembered at a time.
+ * Notes an engine that works for a channel or group without a vGPU. No switch would preempt it, and
+ * all vGPUs would pay for its time. It may run for the watchdog's time, like any other; then it is
+ * driven off, and no vGPU is charged. No known path leads here, because the chip's lists have only
+ * ids that the host gave (runlist.c). One such engine is noted at a time.
  */
 void machine_stranger_seen(struct kvgpu_chip *chip, u8 e, u32 st)
 {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts of the chip and what becomes of them. The chip's interrupt thread comes in here, for
- * all vGPUs: it looks up whose the event is, stops the channel if it has to be stopped (one
- * register write; recover.c does the rest), notes what the guest has to be told, and goes. It takes
- * event_lock only. Nothing that holds event_lock waits for a guest, or signals one.
+ * Interrupts of the chip, and their delivery to guests. The chip's interrupt thread calls the
+ * functions of kvgpu_machine_events for all vGPUs. They look up the vGPU, stop the channel if
+ * necessary (one register write; recover.c does the rest), and queue an event for the guest. They
+ * take event_lock only. No code waits for a guest, or signals one, with event_lock held.
  *
- * To tell a guest needs its lock, and time: a VMM decides what wakes up at its eventfd, which may
- * take milliseconds. So a work item of the vGPU does it, or whoever holds the lock when he is done
- * (end of vgpu_machine_write()). Of the host's time this takes an eighth of a CPU for one vGPU, on
+ * Delivery needs the vGPU's lock, and time: a VMM decides what wakes up at its eventfd, which may
+ * take milliseconds. So a work item of the vGPU delivers, or the holder of the lock does when it is
+ * done (end of vgpu_machine_write()). Delivery takes an eighth of one CPU for one vGPU at most, on
  * the average. Guests see their own ids and addresses only.
  *
- * A guest that keeps raising interrupts has a budget of them. Then its channel is ended: the PBDMA,
- * GR and this thread belong to all.
+ * Each vGPU has a budget of interrupts. A channel that exceeds it is ended, because the PBDMA, GR
+ * and this thread serve all vGPUs.
  */
 #include <linux/slab.h>
 
@@ -19,18 +19,16 @@
 #include "gk110/gr.h"
 #include "mdev/machine/internal.h"
 
-/*
- * interrupts of a PBDMA after which nouveau gives the channel up (nvkm fifo/gf100.c
- * gf100_runq_intr)
- */
-#define PBDMA_FATAL	0xc67fe000
-/* registers of a GR exception that cost as much as an interrupt of a PBDMA does */
+/* registers of a GR exception that cost as much as an interrupt of a PBDMA */
 #define REGS_OF_ONE	4
 #define RETRY_MS	1
-#define TELL_PART	8			/* of a CPU's time, for signals to one VMM */
+#define TELL_PART	8			/* 1/8 of a CPU's time, for signals to one VMM */
 #define TELL_BURST_NS	(5 * (s64)NSEC_PER_MSEC)
 #define TELL_DEBT_NS	(NSEC_PER_SEC)
-/* what nouveau takes for a page fault that it asked for itself, to get rid of a hung channel */
+/*
+ * Info word of the page fault by which nouveau gets rid of a hung channel, and which it asks for
+ * itself.
+ */
 #define HANG_INFO	(GMMU_FAULT_INFO_HUB | FIELD_PREP(GMMU_FAULT_INFO_REASON, 4))
 
 /* ------------------------------------------------------------------ the guest's queue */
@@ -46,9 +44,9 @@ void machine_event_push(struct kvgpu_machine *m, const struct machine_event *ev)
 }
 
 /*
- * The next one, or false. A second exception of GR waits until the guest has restarted GR after the
- * first: GR halts at each, so its driver knows of one at a time, and its registers have room for no
- * more. The chip was restarted for the others' sake meanwhile.
+ * Takes the next event, or returns false. A second exception of GR waits until the guest has
+ * restarted GR after the first one: real GR halts at each, so that its driver expects one at a time
+ * and its registers hold one. The host has restarted the chip's GR meanwhile.
  */
 static bool pop(struct kvgpu_machine *m, struct machine_event *ev)
 {
@@ -79,7 +77,7 @@ void machine_kick(struct kvgpu_machine *m)
 	event_later(m, 0);
 }
 
-/* vgpu->lock held; how long until this one may be told something again, in ns, or 0 */
+/* Returns ns until the VMM may be signalled again, or 0 for now. vgpu->lock is held. */
 static u64 tell_refill(struct kvgpu_machine *m, u64 now)
 {
 	m->tell.left =
@@ -125,10 +123,10 @@ static u32 engine_id(const struct kvgpu_vgpu *v, u8 engine)
 }
 
 /*
- * A hang, as the chip reports it: a switch that does not end, on an engine whose status names the
- * channel. nouveau then triggers a fault of the engine (machine_fault_trigger()), takes the channel
- * from the status and resets the engine, with which the status is idle again (command.c). The
- * channel is off the chip already.
+ * Shows a hang as the chip reports it: a context switch that does not end, on an engine whose
+ * status names the channel. nouveau then triggers a fault of the engine (machine_fault_trigger()),
+ * takes the channel from the status and resets the engine, after which the status is idle again
+ * (command.c). The real channel is off the chip already.
  */
 static void deliver_hang(struct kvgpu_vgpu *v, const struct machine_event *ev)
 {
@@ -190,8 +188,8 @@ void machine_events_deliver(struct kvgpu_vgpu *v)
 }
 
 /*
- * nouveau's answer to a hang: it asks for a fault of the engine, and recovers the channel that the
- * status names
+ * Answers nouveau's recovery of a hang. nouveau asks for a fault of the engine, and then recovers
+ * the channel in the engine's status.
  */
 void machine_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit)
 {
@@ -203,7 +201,7 @@ void machine_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit)
 	m->stuck[engine].set = false;
 }
 
-/* ------------------------------------------------------ from the chip; event_lock held in these */
+/* --------------------------------------------- reports of the chip; event_lock is held in these */
 
 static struct kvgpu_chan *chan_of_inst(struct kvgpu_chip *chip, u64 inst)
 {
@@ -215,22 +213,18 @@ static struct kvgpu_chan *chan_of_inst(struct kvgpu_chip *chip, u64 inst)
 	return NULL;
 }
 
+/*
+ * Returns the channel that the chip calls @id. Of a group it is a live channel, because a dead
+ * channel can't be ended again.
+ */
 static struct kvgpu_chan *chan_of_id(struct kvgpu_chip *chip, int id, bool tsg)
 {
-	u32 i;
+	struct kvgpu_chan *c = machine_chan_of_id(chip, tsg, id);
 
-	if (id < 0 || id >= KVGPU_MAX_CHAN)
-		return NULL;
-	if (!tsg)
-		return chip->by_hchid[id];
-	/* what the group does its live channels do: a dead one can't be ended once more */
-	for (i = 0; i < KVGPU_MAX_CHAN; i++)
-		if (chip->by_hchid[i] && chip->by_hchid[i]->htsg == id)
-			return machine_live_member(chip, chip->by_hchid[i]);
-	return NULL;
+	return c && tsg ? machine_live_member(chip, c) : c;
 }
 
-/* stops it at once; recovery takes it off the chip and tells the guest */
+/* Stops the channel at once. Recovery takes it off the chip and tells the guest. */
 void machine_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
 {
 	if (test_and_set_bit(c->hchid.v, chip->sick))
@@ -242,8 +236,8 @@ void machine_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
 }
 
 /*
- * an interrupt more of this vGPU, which costs as much as @price ordinary ones; false: it had its
- * share of this second
+ * Counts an interrupt of this vGPU that costs as much as @price ordinary ones. False: the vGPU has
+ * used its budget of this second.
  */
 static bool within_budget(struct kvgpu_machine *m, u32 price)
 {
@@ -277,22 +271,20 @@ static void end_for_storm(struct kvgpu_chip *chip, struct kvgpu_chan *c)
 }
 
 /*
- * a BAR's page without a translation: slices have none, so this is a card's or our error. Told to
- * the guest whose it is
+ * A page of a BAR without a translation. Slices have none, so that this is an error of the card or
+ * of the host. The guest that owns the slice is told.
  */
 static void bar_fault(struct kvgpu_chip *chip, const struct kvgpu_hw_fault *f)
 {
-	bool bar1 = f->unit == GMMU_UNIT_BAR1;
+	enum kvgpu_bar bar = f->unit == GMMU_UNIT_BAR1 ? KVGPU_BAR1 : KVGPU_BAR3;
 	struct kvgpu_machine *m;
 
 	list_for_each_entry(m, &chip->live, node) {
 		struct kvgpu_vgpu *v = m->v;
-		u64 slice = bar1 ? v->bar1_slice : v->bar3_slice,
-		    size = bar1 ? v->type->bar1 : v->type->bar3;
+		u64 slice = v->slice[bar], size = v->type->bar[bar];
 		struct machine_event ev = {
 			.kind = EVENT_FAULT,
-			.fault = { f->unit, bar1 ? v->m->bar1.inst.addr : v->m->bar3.inst.addr,
-				f->va - slice, f->info },
+			.fault = { f->unit, m->win[bar].guest.inst.addr, f->va - slice, f->info },
 		};
 
 		if (f->va < slice || f->va - slice >= size || !within_budget(m, 1))
@@ -323,10 +315,7 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 		}
 		machine_end_soon(chip, c, EVENT_FAULT);
 	} else {
-		/*
-		 * of a channel that has gone meanwhile: it is off the chip, the runlist is stopped
-		 * still
-		 */
+		/* its channel is unbound by now, but the runlist is still stopped */
 		dev_notice_ratelimited(&gpu->hw.pdev->dev,
 				       "MMU fault of unit 0x%02x at 0x%010llx, instance 0x%010llx: nobody's any more\n",
 				       f->unit, f->va, f->inst);
@@ -336,8 +325,9 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 }
 
 /*
- * The registers that say more of a PBDMA's interrupt keep what they have until the next one of that
- * kind, which may be another tenant's: METHOD0 and DATA0 belong to INTR0, the HCE's to INTR1.
+ * Registers that explain a PBDMA's interrupt keep their values until the next interrupt of that
+ * kind, which may be another tenant's: METHOD0 and DATA0 belong to INTR0, the HCE's registers to
+ * INTR1. Report only those of the raised kind.
  */
 static void fill_pbdma(struct machine_event *ev, const struct kvgpu_hw_pbdma *p)
 {
@@ -351,7 +341,7 @@ static void fill_pbdma(struct machine_event *ev, const struct kvgpu_hw_pbdma *p)
 	}
 }
 
-/* nobody waits for the guest's acknowledge: hw/ skips the method and lets the PBDMA go on */
+/* The guest's acknowledge is not waited for: hw/ skips the method and lets the PBDMA go on. */
 static void pbdma(void *ctx, const struct kvgpu_hw_pbdma *p)
 {
 	struct kvgpu_gpu *gpu = ctx;
@@ -371,8 +361,8 @@ static void pbdma(void *ctx, const struct kvgpu_hw_pbdma *p)
 		vgpu_note_fault(c->vgpu, "PBDMA interrupt", c->gchid.v,
 				(u64)ev.pbdma.method << 32 | ev.pbdma.data, p->intr0 ?: p->intr1);
 		machine_event_push(c->vgpu->m, &ev);
-		/* the guest gives such a channel up by itself, when it gets round to it */
-		if (p->intr0 & PBDMA_FATAL)
+		/* the guest gives such a channel up, but may take its time */
+		if (p->intr0 & PBDMA_INTR0_FATAL)
 			kvgpu_hw_chan_enable(&gpu->hw, c->hchid, false);
 		if (!within_budget(c->vgpu->m, 1))
 			end_for_storm(chip, c);
@@ -439,7 +429,10 @@ static void ce(void *ctx, u8 engine, u32 intr, u32 code, int id, bool tsg)
 	kvgpu_hw_unlock(&chip->event_lock);
 }
 
-/* masked while nobody waits for it, and while too many come; event_lock held */
+/*
+ * NON_STALL_INTERRUPTs are masked while no driver waits for one, and while too many come.
+ * event_lock is held.
+ */
 static void nonstall_set(struct kvgpu_chip *chip, bool off, bool held)
 {
 	bool was = chip->nonstall_off || chip->nonstall.held;
@@ -451,9 +444,10 @@ static void nonstall_set(struct kvgpu_chip *chip, bool off, bool held)
 }
 
 /*
- * The budget of the whole card: each one costs the host time, and all that wait are told of it. So
- * many a millisecond; and where they take long, half of the time at most is the interrupt thread's,
- * whatever it served. False: used up.
+ * Refills the card's budget of NON_STALL_INTERRUPTs. Each costs the host time, and all waiting
+ * vGPUs are told of it. The budget is NONSTALL_PER_MS a millisecond. If one takes the interrupt
+ * thread long, the budget is also half of the time that passes; what the thread spends on other
+ * interrupts counts into that half. False: the budget is used up.
  */
 static bool nonstall_refill(struct kvgpu_chip *chip, u64 now)
 {
@@ -466,7 +460,7 @@ static bool nonstall_refill(struct kvgpu_chip *chip, u64 now)
 	return chip->nonstall.left >= NSEC_PER_MSEC && chip->nonstall.ns > 0;
 }
 
-/* one was served, and what the thread did since the last one */
+/* Pays for one NON_STALL_INTERRUPT, and for the thread's work since the last one. */
 static void nonstall_pay(struct kvgpu_chip *chip)
 {
 	u64 worked = chip->gpu->hw.intr_ns;
@@ -478,14 +472,15 @@ static void nonstall_pay(struct kvgpu_chip *chip)
 }
 
 /*
- * The chip does not say whose. To be told of another one's is harmless: drivers look at memory. One
- * who does not wait finds it with his next access. While nobody waits the chip keeps it to itself:
- * each submission of a nouveau client ends with one, and its interrupt would cost the host some ten
- * register accesses for nothing. The bit stays up there, and interrupts once it is enabled.
+ * The chip does not tell whose NON_STALL_INTERRUPT it was, so that all vGPUs with channels get it.
+ * That is harmless: drivers look at memory. A vGPU whose driver does not wait gets it with its next
+ * register access. While no driver waits the interrupt is masked: each submission of a nouveau
+ * client ends with one, which would cost the host some ten register accesses. The chip keeps the
+ * bit, and interrupts when it is enabled again.
  *
- * Since nobody's name is on it, nobody can be stopped for too many. Beyond the budget it is masked
- * until a look of the slicer, one in a tick, finds some again; nothing is lost by that, since one
- * stands for all that came before it.
+ * No vGPU can be stopped for too many of these, because the sender is unknown. Beyond the budget
+ * the interrupt is masked until a look of the slicer finds budget again, one in a tick. Nothing is
+ * lost by that: one interrupt stands for all that came before it.
  */
 static void nonstall(void *ctx)
 {
@@ -505,7 +500,11 @@ static void nonstall(void *ctx)
 		any = true;
 	}
 	nonstall_pay(chip);
-	nonstall_set(chip, !any, any && !nonstall_refill(chip, ktime_get_ns()));
+	/*
+	 * Also paid while no driver waits: a guest could tell that it waits, and take that back
+	 * before this thread gets here, again and again.
+	 */
+	nonstall_set(chip, !any, !nonstall_refill(chip, ktime_get_ns()));
 	if (chip->nonstall.held)
 		machine_slicer_kick(gpu);
 	kvgpu_hw_unlock(&chip->event_lock);
@@ -526,8 +525,9 @@ bool machine_nonstall_look(struct kvgpu_chip *chip, u64 now)
 }
 
 /*
- * Under event_lock nonstall() comes before or after: it sees that this one waits, or
- * machine_events_deliver(), which follows this, sees what it left.
+ * The driver has begun or stopped to wait. event_lock orders this with nonstall(): either
+ * nonstall() sees that the driver waits, or machine_events_deliver(), which follows, sees the
+ * pending bit that nonstall() set.
  */
 void machine_waits(struct kvgpu_vgpu *v)
 {
@@ -539,7 +539,8 @@ void machine_waits(struct kvgpu_vgpu *v)
 		return;
 	WRITE_ONCE(m->waits, m->trap.wants_nonstall);
 	if (!m->waits)
-		return;		/* the next one that nobody waits for is masked */
+		/* nonstall() masks at the next interrupt without a waiting driver */
+		return;
 	kvgpu_hw_lock(&chip->event_lock);
 	nonstall_set(chip, false, chip->nonstall.held);
 	kvgpu_hw_unlock(&chip->event_lock);
@@ -591,7 +592,10 @@ static void alarm_work(struct work_struct *work)
 	machine_kick(m);
 }
 
-/* the guest's timer, which it uses to poll sensors: a jiffy late does not matter */
+/*
+ * Arms the guest's timer. Guests use it to poll sensors, so that a delay of a jiffy does not
+ * matter.
+ */
 void machine_alarm_arm(struct kvgpu_vgpu *v)
 {
 	u64 now = machine_time(v->gpu), at = v->m->trap.ptimer_alarm;
@@ -613,8 +617,8 @@ void machine_events_init(struct kvgpu_machine *m)
 }
 
 /*
- * no interrupt finds the machine any more; the work items may still be on their way. vgpu->lock may
- * be held
+ * No interrupt finds the machine any more, but its work items may be queued. vgpu->lock may be
+ * held.
  */
 void machine_events_fini(struct kvgpu_machine *m)
 {
@@ -622,10 +626,10 @@ void machine_events_fini(struct kvgpu_machine *m)
 	cancel_delayed_work_sync(&m->slice.end_work);
 	cancel_delayed_work_sync(&m->alarm_work);
 	cancel_delayed_work_sync(&m->event_work);
-	cancel_delayed_work_sync(&m->alarm_work);	/* the other one may have just armed it */
+	cancel_delayed_work_sync(&m->alarm_work);	/* event_work may have armed it again */
 }
 
-/* what the guest before the reset had to be told is nobody's any more */
+/* Drops events from before a reset. */
 void machine_events_reset(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;

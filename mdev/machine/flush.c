@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Flushes that the guest asks for: what its CPUs have put into BARs reaches memory (FLUSH_BAR), L2
- * and system memory agree.
+ * Flushes that the guest asks for: writes of its CPUs to BARs reach memory (FLUSH_BAR); L2 and
+ * system memory agree (FLUSH_L2_*).
  *
  * nouveau asks after every object in instance memory that it has written, 84 times while a CUDA
- * program starts and ends, with two accesses each time; next it tells the chip what it wrote for,
- * and that traps. So the page of these registers is memory that the guest maps. A word with TRIGGER
- * set is a flush that is owed: it is done before the guest's next command takes effect, or at the
- * slicer's next sample (look.c), whichever is sooner; not at its other looks, of which guests cause
- * as many as they like. Nothing on the way from a store to a doorbell relies on this register:
- * programs, which have both in their hands, can't reach it.
+ * program starts and ends, by two accesses each time. Then it tells the chip about the object, by a
+ * register that traps. So the page of these registers is memory that the guest maps. A word with
+ * TRIGGER set is an owed flush. It is done before the guest's next command takes effect, or at the
+ * slicer's next sample (look.c), whichever is sooner. The slicer's other looks don't do it, because
+ * guests can cause any number of them. A store and the doorbell that follows it don't rely on this
+ * register: programs make both, and can't reach it.
  *
- * A driver polls the words of L2 until TRIGGER and BUSY are gone, as on the chip; BUSY of FLUSH_BAR
- * is never set, since nothing that came before can be told from what was done at once.
+ * A driver polls the words of L2 until TRIGGER and BUSY are clear, as on the chip. BUSY of
+ * FLUSH_BAR is never set: a flush that is done later looks the same as a flush that was done at
+ * once.
  */
 #include "gk110/bar.h"
 #include "mdev/machine/internal.h"
@@ -31,7 +32,7 @@ bool machine_flush_take(struct kvgpu_vgpu *v)
 	return (READ_ONCE(*w) & FLUSH_TRIGGER) && (xchg(w, 0) & FLUSH_TRIGGER);
 }
 
-/* a trigger set again meanwhile stays for the next time */
+/* A trigger that is set again meanwhile stays for the next time. */
 static bool l2_begin(struct kvgpu_vgpu *v, u32 reg)
 {
 	u32 *w = word(v, reg);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Graphics contexts that the host owns (gk110-mediation.md 3.3). FECS loads a context image with
- * full authority and obeys the patch list that its header points to: neither may be the guest's.
- * Where the guest's instance block says that a context is, the shadow shows pages of the host
- * instead: an image made from the host's golden one, and behind it one page with those pairs of the
- * guest's patch list that are harmless. The guest was told a size that leaves room for that page.
+ * Graphics contexts that the host owns (docs/hardware.md). FECS loads a context image with full
+ * authority and obeys the patch list to which its header points, so that a guest must be able to
+ * write neither. At the address of a context in the guest's instance block the shadow shows pages
+ * of the host instead: a copy of the host's golden image, followed by one page with the harmless
+ * pairs of the guest's patch list. The size that the guest was told includes that page.
  *
- * What the guest keeps at that address in its own tables is read once, for the patch list, and is
- * never loaded.
+ * The guest's own memory at that address is read once, for the patch list, and is never loaded.
  */
 #include <linux/io.h>
 #include <linux/slab.h>
@@ -50,7 +49,7 @@ struct patches {
 	u32 nr;
 };
 
-/* a list that can't be read, or none, is an empty one: the image then has the golden values */
+/* A list that is empty or can't be read counts as empty. The image then has the golden values. */
 static void read_patches(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va, struct patches *p)
 {
 	u32 header[2], rejected = 0, nr;
@@ -155,8 +154,8 @@ void machine_grctx_free_dead(struct kvgpu_vgpu *v)
 /* ----------------------------------------------------------------- the guest's own golden image */
 
 /*
- * one page of the image, or less, to where the guest's tables put it; pages outside of the
- * partition are left out
+ * Copies one page of the image, or less, to the place in the guest's tables. Pages outside of the
+ * partition are an error.
  */
 static int put_part(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va, hvram_t from, u32 *len)
 {
@@ -193,9 +192,9 @@ static int put_image(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va)
 }
 
 /*
- * The guest has run its golden context through registers that were swallowed, and now waits for
- * FECS to save it. It gets the host's, since it copies that into every context it makes, and may
- * look at it. The channel's space may have no shadow.
+ * The guest has made its golden context by register writes that the host did not carry out, and now
+ * waits for FECS to save it. It gets the host's golden image, because it copies the result into
+ * every context that it makes, and may look at it. The channel's space may have no shadow yet.
  */
 void machine_grctx_save(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst)
 {
@@ -213,7 +212,7 @@ void machine_grctx_save(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst)
 		  (u64)FIELD_GET(GMMU_INST_PDB_HI_ADDR, block[GMMU_INST_PDB_HI / 4]) << 32;
 	va = (block[RAMIN_GR_CTX / 4] & RAMIN_CTX_ADDR_LO) |
 	     (u64)(block[RAMIN_GR_CTX / 4 + 1] & 0xff) << 32;
-	if (!va || pd.target == KVGPU_PEER)
+	if (!va || !kvgpu_target_ok(pd.target))
 		return;
 	sp = machine_space_get(v, pd);
 	if (!sp)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The lists that the chip has: of the vGPUs that the slicer lets onto it, one after the other, each
- * as it was published (runlist.c). All under gpu->lock, which needs nobody's vgpu->lock: recovery
- * takes channels out of them here.
+ * The chip's lists: the published lists (runlist.c) of all vGPUs that the slicer lets onto the
+ * chip, one after the other. gpu->lock protects all of it, and no vgpu->lock is needed, so that
+ * recovery can remove channels here.
  */
 #include "mdev/machine/internal.h"
 
@@ -23,8 +23,8 @@ static u32 next_group(const u64 *list, u32 nr, u32 i)
 }
 
 /*
- * The chip begins a list that is submitted with its first entry. In a slice only a few of many
- * channels get a turn, so that such a list begins somewhere else each time.
+ * The chip starts a submitted list at its first entry. If a list has many channels, only a few of
+ * them get a turn in one slice, so that the list starts at another entry each time.
  */
 static u32 first_group(const struct kvgpu_machine *m, u8 runl)
 {
@@ -58,7 +58,10 @@ int machine_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
 	if (chip->wedged)
 		return 0;
 	list_for_each_entry(m, &chip->live, node) {
-		/* what does not fit can't be: all types together have fewer entries */
+		/*
+		 * Always true of a shown list: the lists of all vGPUs that fit on a card have fewer
+		 * entries than the chip's list may have.
+		 */
 		m->slice.merged = machine_shown(m) && m->list_nr[runl] <= CHIP_RUNL_MAX - nr;
 		if (!m->slice.merged)
 			continue;
@@ -69,8 +72,8 @@ int machine_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
 }
 
 /*
- * one that was just suspended is not shown any more, and the chip has its list until the slicer
- * looks
+ * The list of a vGPU that was just suspended is not shown any more, but the chip has it until the
+ * slicer looks.
  */
 int machine_runlist_changed(struct kvgpu_machine *m, u8 runl)
 {
@@ -78,7 +81,7 @@ int machine_runlist_changed(struct kvgpu_machine *m, u8 runl)
 	return machine_shown(m) || m->slice.merged ? machine_runlist_merge(m->v->gpu, runl) : 0;
 }
 
-/* one entry of a group less: its header counts again */
+/* Corrects a group's header after one entry of the group was removed. */
 static void recount(u64 *list, u32 header, u32 *nr)
 {
 	u32 count = FIELD_GET(RUNLIST_TSG_COUNT, list[header]);

@@ -1,48 +1,52 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who has work, and who did some. Doorbells do not trap, so this is found out by looking, once a
- * tick.
+ * Finds out which vGPUs have work, and which ones did some. Doorbells do not trap, so that the
+ * slicer has to look.
  *
- * A channel has work when its GP_GET and GP_PUT differ, or the chip says so (channel table:
- * pending, on a PBDMA). The words are the guest's to write, the channel table is not; what the
- * words say is believed only against the guest that wrote them. So: equal words count as "nothing
- * to do" only after the channel table agreed for this GP_PUT; and when only one vGPU seems to have
- * work while others are on the chip too, PBDMAs are asked whose they are. Words can lie by coming
- * round: a ring of two entries, filled twice between two looks, reads as before. So an engine that
- * is busy for a vGPU whose words tell of nothing is its work, as long as that engine names it, and
- * what is left of it when its turn is over.
+ * A channel has work if its GP_GET and GP_PUT differ, or if the chip tells so (channel table:
+ * pending, or on a PBDMA). The guest can write the two words, but not the channel table. The words
+ * are believed only against the guest that wrote them. So equal words mean "no work" only after the
+ * channel table has agreed for this GP_PUT. And if only one vGPU seems to have work while others
+ * are on the chip too, the PBDMAs are asked for their channels. Equal words can also lie: a ring of
+ * two entries that is filled twice between two looks reads as before. So if an engine is busy for a
+ * vGPU whose words tell of no work, that counts as work as long as the engine names the vGPU, with
+ * what is left of it at the end of the vGPU's turn.
  *
- * A vGPU was busy when an engine of the runlist was, or a GP_GET moved. Having work without that is
- * waiting: for a semaphore, as far as anybody can tell from outside. (A pushbuffer of nothing but
- * NOPs looks the same, and is treated the same.) Waiting is not charged.
+ * A vGPU was at work if an engine of the runlist was busy or a GP_GET has moved. A vGPU that has
+ * work without either waits for a semaphore, as far as the host can tell. (A pushbuffer of NOPs
+ * looks the same, and is treated the same.) Waiting is not charged.
  *
- * Looks come for three reasons: at a random time (sched/gap.c), because the policy wants to know,
- * and because somebody kicks the slicer, which a guest does by submitting a list. Only the first is
- * a *sample*: a guest knows the times of the others, or makes them. Whom engines work for is read
- * at that time itself (mdev/machine/sample.c), whatever keeps the slicer from its look. What a
- * sample sees is charged until the next sample. The others charge what is due until then, and say
- * who has work and who has not.
+ * A look has one of three reasons: a random time has come (sched/gap.c), the policy wants to know,
+ * or the slicer was kicked, which a guest does by submitting a list. Only the first is a *sample*:
+ * a guest knows the times of the others, or causes them. The sample's engine status is read at its
+ * time exactly (sample.c), however long the slicer's own look is delayed. The result of a sample is
+ * charged until the next sample. The other looks charge the time until now, and find out which
+ * vGPUs have work.
  *
- * Open, not known of silicon: whether a PBDMA that has run dry goes on naming its last channel.
- * Then an idle channel seems to have work for one more turn, until it was preempted.
+ * Open for silicon: whether an idle PBDMA continues to name its last channel. If so, an idle
+ * channel seems to have work for one more turn, until it is preempted.
+ *
+ * Runs in the slicer's thread with gpu->lock held, which is a lock that sleeps, and never takes
+ * vgpu->lock. It only reads the card, but after a sample it does the flushes that guests have asked
+ * for in their page (flush.c).
  */
 #include "mdev/machine/internal.h"
 
-/* charged for work that began and ended between two looks, at most */
+/* most ns charged for work that began and ended between two looks */
 #define BRIEF_NS	250000
 #define ENGINE_LOOKS	3		/* between two methods an engine is idle for a moment */
-/* at channels of one vGPU in one look, two reads of BAR1 each, whatever it lists */
+/* most channels of one vGPU in one look, two reads of BAR1 each */
 #define MAX_LOOKS	16
-/* in which an engine is asked once whom it works for, where that is for statistics only */
+/* one in this many looks asks the engine, if the answer is for statistics only */
 #define LOOKS_ALONE	16
-/* reads of the channel table for one vGPU; then it has work, whatever comes of it */
+/* reads of the channel table for one vGPU; beyond them a channel counts as having work */
 #define MAX_ASKS	8
 
 static bool pending(struct kvgpu_gpu *gpu, const struct kvgpu_chan *c)
 {
 	switch (FIELD_GET(PCCSR_CHAN_STATUS, kvgpu_hw_chan_status(&gpu->hw, c->hchid))) {
 	case PCCSR_STATUS_IDLE:
-	case PCCSR_STATUS_ON_ENG:	/* its context is still there, nothing more */
+	case PCCSR_STATUS_ON_ENG:	/* only its context is still there */
 		return false;
 	default:
 		return true;
@@ -50,8 +54,8 @@ static bool pending(struct kvgpu_gpu *gpu, const struct kvgpu_chan *c)
 }
 
 /*
- * @moved: it took entries of its ring since the last look; @asks: how often the channel table may
- * be read
+ * @moved: the channel has taken entries of its ring since the last look. @asks: remaining reads of
+ * the channel table.
  */
 static bool chan_work(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool *moved, u32 *asks)
 {
@@ -74,9 +78,8 @@ static bool chan_work(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool *moved, 
 }
 
 /*
- * A few channels each time, from where the last look stopped. A vGPU that had work has it until all
- * of its list has been seen
- * without: with no more channels than are looked at in one go, that is known at once.
+ * Looks at a few channels, from where the last look stopped. A vGPU that had work has it until all
+ * of its list was seen without work. A short list is seen in one look.
  */
 static bool has_work(struct kvgpu_machine *m, bool *moved)
 {
@@ -105,7 +108,7 @@ static bool has_work(struct kvgpu_machine *m, bool *moved)
 	return any || (sl->work && sl->quiet < nr);
 }
 
-/* at a sample what it was at that time */
+/* Status of an engine; at a sample its status at the sample's time. */
 static u32 engine_status(struct kvgpu_chip *chip, u8 e)
 {
 	return chip->slicer.sampling ? chip->slicer.sampler.engine[e] :
@@ -113,8 +116,9 @@ static u32 engine_status(struct kvgpu_chip *chip, u8 e)
 }
 
 /*
- * an engine works for one that says so. Others are noted in @unsaid, those that are known already
- * are in it
+ * Tells whether an engine works for a vGPU that is known to have work. Engines in @unsaid are not
+ * asked: they are known to work for vGPUs whose words tell of no work. Further engines of that kind
+ * are added to @unsaid.
  */
 static bool engines_busy(struct kvgpu_chip *chip, u32 *unsaid)
 {
@@ -124,7 +128,7 @@ static bool engines_busy(struct kvgpu_chip *chip, u32 *unsaid)
 	u32 st;
 
 	for (i = 0; i < ENGINE_LOOKS; i++)
-		/* copy engines first: they are more often */
+		/* copy engines are busy more often */
 		for (e = gpu->hw.topo.nr_engines; e-- > 0;) {
 			if (gpu->hw.topo.engine[e].runl != runl || *unsaid & BIT(e))
 				continue;
@@ -143,7 +147,7 @@ static bool engines_busy(struct kvgpu_chip *chip, u32 *unsaid)
 	return false;
 }
 
-/* whose channel a PBDMA of the runlist has; another one each time */
+/* Returns the vGPU whose channel a PBDMA of the runlist has. Looks at another PBDMA each time. */
 static struct kvgpu_machine *loaded(struct kvgpu_chip *chip)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
@@ -154,7 +158,9 @@ static struct kvgpu_machine *loaded(struct kvgpu_chip *chip)
 	return machine_named(chip, kvgpu_hw_pbdma_status(&gpu->hw, p));
 }
 
-/* whom an engine of the runlist works for; NULL: nobody, or it is just being switched */
+/*
+ * Returns the vGPU for which an engine of the runlist works, or NULL for none, or during a switch.
+ */
 static struct kvgpu_machine *worked_for(struct kvgpu_chip *chip, u8 e)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
@@ -173,10 +179,11 @@ static struct kvgpu_machine *worked_for(struct kvgpu_chip *chip, u8 e)
 }
 
 /*
- * Engines that work for vGPUs whose words tell of nothing. All of the runlist are asked: of what is
- * seen at one look in three a third is paid for. What was on the chip and is not shown now has its
- * work still to do, but for one that took itself off its
- * list: that is over when it is over.
+ * Returns the engines that work for vGPUs whose USERD words (GP_GET, GP_PUT) tell of no work. All
+ * engines of the runlist are asked, at each look: a guest whose work were seen at one look in three
+ * would pay for a third of it. If such a vGPU is switched off the chip, the rest of its work is
+ * still to do. If its guest has taken the channels off the vGPU's list, the work is over as soon as
+ * the engine stops.
  */
 static u32 unsaid_work(struct kvgpu_chip *chip, bool ask)
 {
@@ -206,8 +213,8 @@ static u32 unsaid_work(struct kvgpu_chip *chip, bool ask)
 }
 
 /*
- * whether it matters who has work when nobody seems to: others wait, or it may not have all of the
- * GPU's time
+ * Tells whether it matters if @m has work while no vGPU seems to: it may not have all of the GPU's
+ * time.
  */
 bool machine_limited(const struct kvgpu_chip *chip, const struct kvgpu_machine *m)
 {
@@ -216,9 +223,9 @@ bool machine_limited(const struct kvgpu_chip *chip, const struct kvgpu_machine *
 }
 
 /*
- * Who was at work at a sample is charged until the next one, for the time that it is on the chip.
- * That is right on the average, also for a guest that knows of each look, since it does not know of
- * the next sample; and exact for one that works all the time.
+ * A vGPU that was at work at a sample is charged until the next sample, for its time on the chip.
+ * That is right on the average, also for a guest that knows the times of past looks, because it
+ * does not know the next sample. It is exact for a vGPU that always works.
  */
 static void charge(struct kvgpu_machine *m, bool sample, u64 now)
 {
@@ -235,6 +242,22 @@ static void charge(struct kvgpu_machine *m, bool sample, u64 now)
 	sl->busy = sl->seen;
 	sl->brief = false;
 	sl->left_busy &= !machine_shown(m);
+}
+
+/*
+ * @unsaid: a bit for each engine that works for a vGPU whose USERD words tell of no work; @engine:
+ * one works for a vGPU that is shown
+ */
+static void note_seen(struct kvgpu_machine *m, u32 unsaid, bool engine)
+{
+	bool shows = machine_shown(m);
+
+	m->slice.seen = false;
+	if (m->slice.works_on)
+		m->slice.seen = unsaid & BIT(m->slice.works_on - 1);
+	else if (shows && m->slice.work)
+		m->slice.seen = m->slice.moved || engine;
+	m->slice.brief |= shows && m->slice.moved;
 }
 
 void machine_look(struct kvgpu_chip *chip, u64 now)
@@ -268,20 +291,14 @@ void machine_look(struct kvgpu_chip *chip, u64 now)
 	}
 	unsaid = unsaid_work(chip, (!working || working < shown) &&
 					   (live > 1 || limited || !(s->looks++ % LOOKS_ALONE)));
-	ended = s->busy && !working;	/* or it has only said so */
+	/* the vGPU that was busy has no work any more, or only its USERD words say so */
+	ended = s->busy && !working;
 	if (ended || (working && !(working == 1 && only->slice.moved)))
 		engine = engines_busy(chip, &unsaid);
 	s->sampling = false;
 	write_seqlock(&s->books);
 	list_for_each_entry(m, &chip->live, node) {
-		bool shows = machine_shown(m);
-
-		m->slice.seen = false;
-		if (m->slice.works_on)
-			m->slice.seen = unsaid & BIT(m->slice.works_on - 1);
-		else if (shows && m->slice.work)
-			m->slice.seen = m->slice.moved || engine;
-		m->slice.brief |= shows && m->slice.moved;
+		note_seen(m, unsaid, engine);
 		charge(m, sample, now);
 		any |= m->slice.busy;
 	}
@@ -298,8 +315,9 @@ void machine_look(struct kvgpu_chip *chip, u64 now)
 	if (!sample)
 		return;
 	/*
-	 * a guest sees at once that this was done: if engines were asked afterwards, its work would
-	 * be off them by then
+	 * A guest sees its request in the page of flushes served, and so learns that a sample was
+	 * taken. The engines were therefore asked before: a guest could take its work off them
+	 * first.
 	 */
 	list_for_each_entry(m, &chip->live, node)
 		machine_flush_page(m->v);

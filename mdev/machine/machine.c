@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The machine behind a vGPU's registers: its life, and the door for register accesses.
+ * The machine behind a vGPU's registers: its life, and the entry for register accesses.
  *
- * create  memory is scrubbed, windows show nothing
- * open    as after power-on
- * close   nothing of it is left on the chip and no page of the guest is pinned, whatever it was in
- *         the middle of; that takes a bounded time: each channel that does not go by itself costs
- *         PREEMPT_EVICT_MS and an engine's reset
- * remove  memory is scrubbed again
+ * create: the memory is scrubbed, windows show nothing.
+ * open: the state is as after power-on.
+ * close: no channel of the vGPU is left on the chip, and no page of the guest is pinned. This takes
+ *   a bounded time in any state: each channel that does not leave by itself costs PREEMPT_EVICT_MS
+ *   and an engine's reset.
+ * remove: the memory is scrubbed again.
  */
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
@@ -21,7 +21,7 @@
 
 /* ------------------------------------------------------------------ registers */
 
-/* only these look at the time */
+/* Only accesses to these registers need the time. */
 static u64 time_for(struct kvgpu_vgpu *v, u32 reg)
 {
 	switch (reg) {
@@ -42,7 +42,10 @@ static u64 nr_odd(const struct kvgpu_vgpu *v)
 	return v->m->trap.nr_unlisted + v->m->trap.nr_denied;
 }
 
-/* registers that no table line knows, and denied ones: trap has counted this one among them */
+/*
+ * Traces accesses of denied registers, and of registers that no table line covers. mmio-trap has
+ * counted the access.
+ */
 static void trace_if_odd(const struct kvgpu_vgpu *v, u32 reg, u32 val, bool write, u64 before)
 {
 	if (nr_odd(v) != before)
@@ -56,7 +59,7 @@ u32 vgpu_machine_read(struct kvgpu_vgpu *v, u32 reg)
 
 	lockdep_assert_held(&v->lock);
 	if (reg - HOST_FLUSH_BASE < HOST_FLUSH_SIZE)
-		machine_flush_page(v);	/* asked for through a mapping that is gone now */
+		machine_flush_page(v);	/* flushes through a mapping that may be gone now */
 	val = kvgpu_trap_read(&v->m->trap, reg, time_for(v, reg));
 	trace_if_odd(v, reg, val, false, odd);
 	machine_events_deliver(v);
@@ -83,7 +86,7 @@ void vgpu_machine_write(struct kvgpu_vgpu *v, u32 reg, u32 val, u32 be)
 
 /* ------------------------------------------------------------------ a vGPU */
 
-/* everything off the chip, then every page of the guest's let go */
+/* Takes all channels off the chip, then releases every page of the guest. */
 static void stop(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
@@ -103,7 +106,7 @@ static void stop(struct kvgpu_vgpu *v)
 	machine_events_reset(v);
 }
 
-/* nothing of a user before is left in the partition (S4) */
+/* Removes all data of an earlier user from the partition (S4). */
 static int scrub(struct kvgpu_vgpu *v)
 {
 	int ret;
@@ -121,7 +124,7 @@ static void power_on(struct kvgpu_vgpu *v)
 	const struct kvgpu_hw *hw = &v->gpu->hw;
 	struct vgpu_own *rom = &v->own[VGPU_OWN_ROM];
 
-	/* mapped, so a guest may have written to it */
+	/* a guest may have written to its mapping */
 	memcpy(rom->memory, hw->vbios, hw->vbios_size);
 	memset(rom->memory + hw->vbios_size, 0, rom->size - hw->vbios_size);
 	memset(v->own[VGPU_OWN_FLUSH].memory, 0, HOST_FLUSH_SIZE);
@@ -137,7 +140,7 @@ static void init_trap(struct kvgpu_vgpu *v)
 	struct kvgpu_trap_cfg cfg = {
 		.topo = &hw->topo,
 		.vram_size = v->part_size,
-		/* the page of the host's patch list: grctx.c */
+		/* a page for the host's patch list: grctx.c */
 		.gr_ctx_size = hw->gr_ctx_size + PAGE_SIZE,
 		.vbios = v->own[VGPU_OWN_ROM].memory,
 		.vbios_size = hw->vbios_size,
@@ -147,7 +150,7 @@ static void init_trap(struct kvgpu_vgpu *v)
 	kvgpu_trap_init(&v->m->trap, &cfg, v->m->slots);
 }
 
-/* of the channel ids, as much as of the memory */
+/* The vGPU's part of the groups of channel ids, the same as its part of the memory. */
 static u32 group_share(const struct kvgpu_vgpu *v)
 {
 	const struct kvgpu_hw *hw = &v->gpu->hw;
@@ -198,7 +201,7 @@ static void machine_free(struct kvgpu_vgpu *v)
 	v->m = NULL;
 }
 
-/* from here on interrupts and the slicer find it */
+/* From here on interrupts and the slicer find the machine. */
 static void go_live(struct kvgpu_machine *m)
 {
 	struct kvgpu_gpu *gpu = m->v->gpu;
@@ -282,9 +285,9 @@ int vgpu_machine_open(struct kvgpu_vgpu *v)
 	if (ret)
 		return ret;
 	v->m->scrubbed = false;
-	/* what another tenant's signals took is not this one's debt */
+	/* the debt of the last tenant's signals is not this tenant's */
 	v->m->tell.left = max_t(s64, v->m->tell.left, 0);
-	machine_events_forget(v->m);	/* nor its interrupts */
+	machine_events_forget(v->m);	/* nor are its interrupts */
 	machine_forgive(v);
 	power_on(v);
 	return 0;
@@ -342,7 +345,7 @@ int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu)
 
 	if (!chip)
 		return -ENOMEM;
-	/* unbound: an item that takes long delays no other one */
+	/* unbound, so that a slow item does not delay others */
 	chip->teller = alloc_workqueue("kvgpu-events", WQ_UNBOUND | WQ_HIGHPRI, 0);
 	chip->unpinner = alloc_workqueue("kvgpu-unpin", WQ_UNBOUND, 0);
 	if (!chip->teller || !chip->unpinner) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory for the shadow tables: what gtt-shadow/ asks of the host (struct kvgpu_shadow_ops).
+ * Memory for the shadow tables: the functions of struct kvgpu_shadow_ops.
  *
- * Reads of the guest's tables. Those in video memory are fetched by the host's copy engine into a
- * staging buffer that is good for one command: a page, which is what a guest mostly writes, and 64
- * KiB where reading goes on with the next one. A page that the CPU may have written since is taken
- * away from the CPU first, and the buffer dropped, by machine_range_dirty() (space.c). Tables in
- * system memory are read through the VFIO core.
+ * Reads of the guest's tables. The host's copy engine fetches tables in video memory into a staging
+ * buffer. Its contents hold until the end of the guest's access that is being served. A fetch takes
+ * one page, because a guest mostly writes one, and 64 KiB if the next read continues behind it. If
+ * the CPU may have written a page since, take_dirty() first removes the CPU's
+ * mapping and drops the buffer. Tables in system memory are read through the VFIO core.
  */
 #include <linux/dma-mapping.h>
 #include <linux/io.h>
@@ -18,8 +18,8 @@
 #include "mdev/machine/internal.h"
 
 /*
- * an address space takes 328 KiB of it and up: 30 of them in the smallest vGPU, one for each
- * program that uses the GPU
+ * An address space needs at least 328 KiB: 30 of them fit for the smallest vGPU, one for each
+ * program that uses the GPU.
  */
 #define POOL_MIN	(10ull << 20)
 #define MAX_TABLES	512
@@ -36,9 +36,10 @@ static bool has_room(const struct kvgpu_machine *m, u64 size)
 }
 
 /*
- * Not on a card that was cut off: it may have a channel that can't be taken off, which goes on with
- * its tables in video memory after they went back. They are empty, and must stay nobody's (S1). So
- * this is asked when the memory was taken: it went back later than that.
+ * Allocates from the host's pool, but not on a card that was cut off. Such a card may have a
+ * channel that can't be taken off, which still uses tables in video memory after they went back to
+ * the pool. These tables are empty, and must not get another use (S1). That is checked after the
+ * allocation, because the card is cut off before the tables go back.
  */
 int machine_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out)
 {
@@ -66,9 +67,9 @@ static void give_back(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 }
 
 /*
- * The pool is everybody's, and what goes back to it is empty: who still had a pointer to it would
- * find no entry in it, and nothing that was another vGPU's (S1, S4). It is written out before it
- * can be taken again, perhaps on another CPU.
+ * All vGPUs share the pool, and memory goes back to it empty: a stale pointer to it finds no entry,
+ * and no data of another vGPU (S1, S4). The zeros are written out before the memory can be
+ * allocated again, perhaps on another CPU.
  */
 void machine_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 {
@@ -95,7 +96,7 @@ static int stage_fill(struct kvgpu_vgpu *v, u64 off)
 	m->stage.len = 0;
 	if (machine_wedged(v->gpu))
 		return -EFAULT;
-	/* the copy job writes out what the CPU has put into BARs before it starts */
+	/* the copy job first writes out the CPU's writes to BARs */
 	if (kvgpu_hw_copy_to_sys(&v->gpu->hw, m->stage.dma, (hvram_t){ v->part.v + at }, len))
 		return -EFAULT;
 	dma_rmb();
@@ -140,7 +141,8 @@ static int op_read(void *ctx, struct kvgpu_gaddr a, void *buf, u32 len)
 /* ------------------------------------------------------------------ tables */
 
 struct table_memory {
-	struct list_head node;		/* m->freed: empty, and not written out yet */
+	/* in m->freed: empty, but the zeros are not written out yet */
+	struct list_head node;
 	struct kvgpu_vram vram;
 };
 
@@ -150,7 +152,7 @@ static int op_table_new(void *ctx, u32 nr, struct kvgpu_table *t)
 	size_t aux = kvgpu_table_aux(&v->m->shadow.cfg, nr);
 	struct table_memory *mem;
 
-	/* first what costs nothing: a guest may ask for tables in vain, again and again */
+	/* the cheap check first: a guest may ask in vain again and again */
 	if (!has_room(v->m, PAGE_ALIGN((u64)nr * GMMU_ENTRY_SIZE)))
 		return -ENOMEM;
 	mem = kzalloc(sizeof(*mem), GFP_KERNEL_ACCOUNT);
@@ -181,7 +183,7 @@ static void op_table_free(void *ctx, struct kvgpu_table *t)
 	kvfree(t->aux);
 }
 
-/* as machine_pool_free(), for all of them at once */
+/* As machine_pool_free(), for all freed tables at once. */
 void machine_tables_free(struct kvgpu_vgpu *v)
 {
 	struct table_memory *mem, *n;
@@ -197,8 +199,8 @@ void machine_tables_free(struct kvgpu_vgpu *v)
 }
 
 /*
- * in stores of 64 bits: the GPU must never see one half of an entry with the other half of its
- * predecessor (S1)
+ * Writes in stores of 64 bits: the GPU must never see one half of an entry with the other half of
+ * its predecessor (S1).
  */
 static void op_table_write(void *ctx, struct kvgpu_table *t, u32 first, u32 nr)
 {
@@ -207,7 +209,27 @@ static void op_table_write(void *ctx, struct kvgpu_table *t, u32 first, u32 nr)
 	__iowrite64_copy(mem->vram.cpu + (size_t)first * GMMU_ENTRY_SIZE, t->mirror + first, nr);
 }
 
+/* -------------------------------------------------------- pages that the guest may have written */
+
+/*
+ * The op take_dirty of the shadow. Writes to tables in the guest's own memory are not noticed, so
+ * that these are always dirty.
+ */
+static bool take_dirty(void *ctx, struct kvgpu_gaddr a, u64 len)
+{
+	struct kvgpu_vgpu *v = ctx;
+	unsigned long first = a.addr >> PAGE_SHIFT, last;
+
+	if (a.target != KVGPU_VRAM || !len || a.addr >= v->part_size)
+		return true;
+	last = (min(a.addr + len, v->part_size) - 1) >> PAGE_SHIFT;
+	if (machine_pages_untouch(v, first, last))
+		machine_stage_drop(v->m);
+	return v->m->any_dirty && find_next_bit(v->m->dirty, last + 1, first) <= last;
+}
+
 const struct kvgpu_shadow_ops machine_shadow_ops = {
+	.take_dirty = take_dirty,
 	.read = op_read,
 	.pin = machine_pin,
 	.unpin = machine_unpin,
@@ -219,8 +241,8 @@ const struct kvgpu_shadow_ops machine_shadow_ops = {
 /* ------------------------------------------------------------------ life */
 
 /*
- * the same part of the host's pool as of the memory for partitions, so that one tenant can't starve
- * the others
+ * The vGPU's part of the host's pool, the same as its part of the memory for partitions, so that
+ * one tenant can't starve the others.
  */
 static u64 pool_share(const struct kvgpu_vgpu *v)
 {

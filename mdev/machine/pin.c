@@ -1,31 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pins. A page is pinned with vfio_pin_pages() and mapped for DMA before an entry points to it. It
- * goes the other way in this order (S2): entry gone, written out, TLB invalidated (all
- * machine_settle()), L2 written back, DMA mapping gone, unpinned.
+ * Pins. A page is pinned by vfio_pin_pages() and mapped for DMA before an entry points to it. It is
+ * released in this order (S2): entry removed, written out, TLB invalidated (machine_settle()), L2
+ * written back, DMA mapping removed, unpinned.
  *
- * The last three of these need not happen while the guest waits for its TLB: for a large buffer
- * they take the core far longer than all the rest. Such a page is due: marked in m->pins, and let
- * go by a work item soon after. It is never used again as it is: the VMM may have taken it from
- * under its address since (a balloon does), so whoever pins that address lets it go first. When the
- * core wants a range back, and when a user is gone, all that is due goes at once.
+ * The last three steps need not happen while the guest waits for its TLB: for a large buffer they
+ * take the core far longer than all the rest. Such a page is due: it is marked in m->pins, and a
+ * work item releases it soon after. A due page is never used again as it is, because the VMM may
+ * have replaced the page at its address since (a balloon does). So a new pin of that address
+ * releases the due page first. If the core asks for a range, or a user closes the vGPU, all due
+ * pages are released at once.
  *
- * The work item waits in VFIO for the container's lock, as long as the VMM likes: any of its
- * threads may hold that lock and wait for memory of the VMM's own. So these items have a queue of
- * their own, bound to no CPU, and nothing but the card's end waits for that queue.
+ * The work item waits in VFIO for the container's lock, for as long as the VMM likes: any of the
+ * VMM's threads may hold that lock and wait for memory of the VMM. So these items have a queue of
+ * their own, bound to no CPU. The end of a vGPU waits for the vGPU's own item. Only the end of the
+ * card waits for the whole queue.
  *
  * Pins and locks. vfio_pin_pages() and vfio_dma_rw() take iommu->lock of the container and the
- * mmap_lock; vgpu->lock is held around them. Who comes from the other side:
- *   - a page fault on a mapping of ours holds the mmap_lock: it takes map_lock only, under which
- *     nobody pins;
- *   - .dma_unmap is called with device_list_lock of the container held and iommu->lock dropped; it
- *     takes vgpu->lock. The pin that it may wait for needs iommu->lock and mmap_lock, of which the
- *     caller holds neither;
- *   - the core takes device_list_lock inside iommu->lock when a device joins or leaves the
- *     container. Against that, .dma_unmap would be in the wrong order for any driver, since it has
- *     to call vfio_unpin_pages(), which takes iommu->lock: the core's own rule allows it, and
- *     vgpu->lock adds no case to it.
- * The core calls .dma_unmap again, ten times at most, while pages in the range are pinned: unmap.c.
+ * mmap_lock, with vgpu->lock held. Other paths take these locks as follows:
+ *   - A page fault on a mapping of a vGPU holds the mmap_lock. It takes map_lock only, and no code
+ *     pins under map_lock.
+ *   - .dma_unmap is called with device_list_lock of the container held and iommu->lock dropped. It
+ *     takes vgpu->lock. The pin for which it may wait needs iommu->lock and mmap_lock, and the
+ *     caller holds neither.
+ *   - The core takes device_list_lock inside iommu->lock when a device joins or leaves the
+ *     container. .dma_unmap of any driver has the opposite order, because it has to call
+ *     vfio_unpin_pages(), which takes iommu->lock. The core allows this, and vgpu->lock adds no
+ *     case to it. The core calls .dma_unmap again, ten times at most, while pages in the range are
+ *     pinned: unmap.c.
  */
 #include <linux/dma-mapping.h>
 #include <linux/iommu.h>
@@ -35,10 +37,11 @@
 #include "mdev/trace.h"
 
 #define DUE		XA_MARK_0
-/* until the first are let go: a program that ends unmaps one buffer after the other */
+/* delay of the first release: a program that ends unmaps one buffer after the other */
 #define DUE_MS		20
-#define DUE_AT_ONCE	128		/* under vgpu->lock, for which the guest may be waiting */
-#define DUE_PIECES	8		/* of that many, by one run of the work item */
+/* pages released in one hold of vgpu->lock, for which the guest may wait */
+#define DUE_AT_ONCE	128
+#define DUE_PIECES	8		/* of DUE_AT_ONCE pages, by one run of the work item */
 
 static int map_page(struct kvgpu_vgpu *v, u64 iova, struct page *page, u64 *dma)
 {
@@ -48,10 +51,7 @@ static int map_page(struct kvgpu_vgpu *v, u64 iova, struct page *page, u64 *dma)
 
 	if (dma_mapping_error(dev, at))
 		return -EIO;
-	/*
-	 * a bounce buffer is not the guest's memory: too much RAM for 40 bits of address and no
-	 * IOMMU
-	 */
+	/* a bounce buffer is not the guest's memory: without an IOMMU there is RAM above 40 bits */
 	ret = !device_iommu_mapped(dev) && at != page_to_phys(page) ?
 		      -EIO :
 		      xa_err(xa_store(&v->m->pins, iova >> PAGE_SHIFT,
@@ -72,8 +72,8 @@ static void unmap_page(struct kvgpu_vgpu *v, u64 iova)
 }
 
 /*
- * how many were pinned, from the first on; an error if none. They may be let go of in other pieces
- * (compat_pins_alone())
+ * Returns how many pages were pinned, from the first on, or an error if none. Pins pages singly if
+ * they must be unpinned as they were pinned (compat_pins_alone()).
  */
 static int pin_pages(struct kvgpu_vgpu *v, u64 iova, u32 nr)
 {
@@ -102,7 +102,7 @@ static void unpin_run(struct kvgpu_vgpu *v, unsigned long pfn, u32 nr)
 	struct kvgpu_machine *m = v->m;
 	u32 i;
 
-	/* what L2 still has of a page is written back before it is anybody else's */
+	/* write back lines of the page in L2 before the page gets another use */
 	if (!m->l2_clean && !machine_wedged(v->gpu) && kvgpu_hw_l2_flush(&v->gpu->hw))
 		machine_wedge(v->gpu, "L2 was not written back");
 	m->l2_clean = true;
@@ -111,7 +111,7 @@ static void unpin_run(struct kvgpu_vgpu *v, unsigned long pfn, u32 nr)
 	unpin_pages(v, (u64)pfn << PAGE_SHIFT, nr);
 }
 
-/* lets go of what is due among pages @first to @last, of @max pages at most */
+/* Releases due pages among pages @first to @last, @max of them at most. */
 static void unpin_due(struct kvgpu_vgpu *v, unsigned long first, unsigned long last, u64 max)
 {
 	struct kvgpu_machine *m = v->m;
@@ -169,8 +169,7 @@ int machine_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 	else
 		machine_unpin_due(v, iova[0].v, iova[nr - 1].v);
 	got = pin_pages(v, iova[0].v, nr);
-	/* the VMM may lock no more memory, and what is due counts */
-	if (got != nr && m->nr_due) {
+	if (got != nr && m->nr_due) {	/* the VMM may lock no more memory, and due pages count */
 		if (got > 0)
 			unpin_pages(v, iova[0].v, got);
 		machine_unpin_due(v, 0, U64_MAX);
@@ -184,14 +183,14 @@ int machine_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 	if (!ret && got == nr)
 		return 0;
 	if (ret)
-		i--;	/* the one that failed */
+		i--;	/* the page that failed */
 	while (i--)
 		unmap_page(v, iova[i].v);
 	unpin_pages(v, iova[0].v, got);
 	return ret ?: -EFAULT;
 }
 
-/* the TLB was invalidated before */
+/* The TLB was invalidated before. */
 void machine_unpin(void *ctx, iova_t iova, u32 nr)
 {
 	struct kvgpu_vgpu *v = ctx;

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Recovery: a channel that faulted, hangs or misbehaves is taken off the chip for good, and the
- * engine it holds brought back for the others. First that, then the guest is told (event.c).
+ * Recovery: takes a channel that faulted, hangs or misbehaves off the chip for good, and brings the
+ * engine that it holds back for the other vGPUs. The guest is told after that (event.c).
  *
- * Here nobody waits for a vGPU's lock, which its owner may hold for long: all that is touched is
- * under gpu->lock. Every wait is bounded. What happens to the others: their contexts are in memory;
- * the reset of an engine loses only the one that is loaded.
+ * Recovery never waits for a vGPU's lock, which its owner may hold for long. gpu->lock protects all
+ * that it touches, and every wait is bounded. The other vGPUs' contexts are in memory: the reset of
+ * an engine loses only the loaded context.
  *
- * The order (nouveau nvkm_runl_rc, gk110-mediation.md section 4): disable, new list without it,
- * block the list, preempt, reset of engines that still have it, error cleared, list allowed again.
- * nouveau does not preempt: a channel that only its PBDMA holds leaves that way without an engine
- * being reset.
+ * The order (nouveau nvkm_runl_rc(), docs/hardware.md): disable the channel, submit a list without
+ * it, block the list, preempt, reset the engines that still have the channel, clear the error,
+ * allow the list. nouveau does not preempt. With the preempt a channel that is on its PBDMA only
+ * leaves without an engine's reset.
  */
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
-/* a context of GR is saved in less than one */
+/* a context of GR is saved in less than 1 ms */
 #define LONG_EVICTION_NS	(10 * NSEC_PER_MSEC)
 
 /* ------------------------------------------------------------------ engines */
 
-/* twice: what it was asked while it was off is gone with the second one */
+/* A second reset also clears requests that arrived during the first one. */
 static void reset_engine(struct kvgpu_gpu *gpu, u8 e)
 {
 	if (kvgpu_hw_engine_reset(&gpu->hw, e) && kvgpu_hw_engine_reset(&gpu->hw, e))
@@ -38,10 +38,11 @@ static void preempt_status(struct kvgpu_gpu *gpu, u32 st)
 }
 
 /*
- * Nobody may want an engine that is being reset: PFIFO would ask it for another context while its
- * microcode is off, and wait for the answer for ever. A blocked runlist gives PBDMAs nobody new;
- * whom they have and what waits for the engine there is put back into memory. As nouveau
- * (nvkm_runl_rc, nvkm_runl_block), but for the preempts.
+ * No channel may want an engine that is being reset: PFIFO would ask it for another context while
+ * its microcode is off, and wait for the answer for ever. A blocked runlist gives PBDMAs no further
+ * channels. The channels that PBDMAs have, and those that wait for the engine there, are put back
+ * into memory. This is nouveau's order (nvkm_runl_rc(), nvkm_runl_block()), except for the
+ * preempts.
  */
 static void clear_pbdmas(struct kvgpu_gpu *gpu, u8 runl)
 {
@@ -81,7 +82,7 @@ void machine_reset_runlist(struct kvgpu_gpu *gpu, u8 runl)
 		if (gpu->hw.topo.engine[e].runl == runl)
 			reset_engine(gpu, e);
 	kvgpu_hw_runl_clear_error(&gpu->hw, runl);
-	/* those that waited for an engine could not leave before its reset */
+	/* a channel that waited for an engine could not leave before its reset */
 	clear_pbdmas(gpu, runl);
 	kvgpu_hw_runl_block(&gpu->hw, runl, false);
 }
@@ -134,9 +135,9 @@ void machine_strangers(struct kvgpu_chip *chip, u64 now)
 /* ------------------------------------------------------------------ channels */
 
 /*
- * Which engine the guest hears of. Its driver resets that engine, and nouveau's reset of a graphics
- * engine that it never used ends in a division by zero (6.12, gf117_gr_init_zcull): a channel
- * without a graphics context hangs a copy engine.
+ * Returns the engine that the guest is told. Its driver resets that engine. nouveau's reset of a
+ * graphics engine that it has never used ends in a division by zero (6.12, gf117_gr_init_zcull()),
+ * so that a channel without a graphics context is reported on a copy engine.
  */
 static u8 told_engine(const struct kvgpu_chan *c)
 {
@@ -199,18 +200,15 @@ void machine_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 	others = machine_others_work(m);
 	reset = machine_evict(gpu, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS);
 	/*
-	 * all that waited for this, under gpu->lock, waited for this vGPU; what keeps them waiting
-	 * for long costs as much as a reset
+	 * all that waited meanwhile for gpu->lock waited for this vGPU; a long wait costs as much
+	 * as a reset
 	 */
 	if (reset && why == EVENT_SCHED)
 		machine_strike(m, "hang");
 	else if (reset || ktime_get_ns() - began > LONG_EVICTION_NS)
 		machine_strike_for_reset(m, 0);
 	machine_waited(m, works || reset, others, began);
-	/*
-	 * a fault stops the scheduling of the whole runlist, whether or not an engine had to be
-	 * reset
-	 */
+	/* a fault stops the scheduling of the whole runlist, whether or not an engine was reset */
 	kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
 	tell(c, why);
 }
@@ -223,10 +221,10 @@ void machine_recover_work(struct work_struct *work)
 	unsigned long id;
 
 	for_each_set_bit(id, chip->sick, KVGPU_MAX_CHAN) {
-		/* for each one, so that others get their turn between */
+		/* for each channel anew, so that others get the lock in between */
 		kvgpu_hw_lock(&gpu->lock);
 		c = chip->by_hchid[id];
-		/* one that is being unbound is dead, and its group goes on */
+		/* a dead channel is being unbound, and its group goes on */
 		if (test_and_clear_bit(id, chip->sick) && c && !c->dead && !chip->wedged) {
 			if (c->fault.storm)
 				machine_strike(c->vgpu->m, "storm of interrupts");

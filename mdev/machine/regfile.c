@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the face of VFIO shares with the register file: the virtual interrupt, and the configuration
- * space, which BAR0 has too.
+ * Calls of the VFIO face into the register file: the virtual interrupt, and words of the
+ * configuration space, which BAR0 shows too.
  */
 #include "mdev/machine/internal.h"
 

@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runlists. Three forms of one list:
- *   what the guest submitted, in its ids     machine->runl_entries  copied once at the submit;
- *                                            vgpu->lock
- *   what of it may run, in the chip's ids    machine->list        gtt-shadow translates; published
- *                                            under gpu->lock
- *   what the chip has                        those of the vGPUs that slice.c lets onto the chip,
- *                                            one after the other
- * The chip takes turns among the entries, so that each channel that has work gets its slice (plain
- * round robin). A vGPU's list is published anew whenever one of its channels comes, goes, dies or
- * is blocked; merging needs nobody else's lock. The list of one that is off the chip waits here for
- * its turn, and its guest is told that it was taken.
+ * Runlists. A list has three forms:
  *
- * A guest that blocks its runlist has its entries left out: what is loaded stays until its slice
- * ends or it is preempted, as on the card, and the guest preempts what it wants to be off. Recovery
- * takes dead channels out of the published list without the vGPU's lock, which its owner may hold
- * for long.
+ * machine->runl_entries: the list that the guest submitted, with its ids. Copied once at the
+ *   submit; vgpu->lock.
+ * machine->list: the entries of it that may run, with the chip's ids. gtt-shadow translates them;
+ *   published under gpu->lock.
+ * the chip's list: the published lists of the vGPUs that slice.c lets onto the chip, one after the
+ *   other (list.c).
+ *
+ * The chip takes turns among the entries, so that each channel with work gets its slice (plain
+ * round robin). A vGPU's list is published anew whenever one of its channels is bound, unbound,
+ * dies or is blocked. Merging needs no other vGPU's lock. The list of a vGPU that is off the chip
+ * waits here for its turn, and its guest is told that it was taken.
+ *
+ * If a guest blocks its runlist, its entries are left out. A loaded channel stays until its slice
+ * ends or it is preempted, as on the card, and the guest preempts the channels that it wants to be
+ * off. Recovery removes dead channels from the published list without the vGPU's lock, which its
+ * owner may hold for long.
  */
 #include <linux/sched/signal.h>
 
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
-#define SLICE_US	1000	/* of a channel or group, within its vGPU's */
+#define SLICE_US	1000	/* of a channel or group, within the slice of its vGPU */
 
 /* ------------------------------------------------------------------ the lists */
 
@@ -32,8 +34,8 @@ int machine_runlists_init(struct kvgpu_vgpu *v)
 	u32 r;
 
 	/*
-	 * all vGPUs together stay below 4,095, which is the most that the chip takes if rnndb is
-	 * right about its register
+	 * all vGPUs together stay below 4,095, the most that the chip takes if rnndb is right about
+	 * its register
 	 */
 	m->runl_max = m->max_groups * KVGPU_GROUP;
 	m->next = kvcalloc(m->runl_max, sizeof(u64), GFP_KERNEL_ACCOUNT);
@@ -68,8 +70,8 @@ struct translate {
 };
 
 /*
- * the chip's id of a group, taken when it has none yet; -1: there is none. For channels that are in
- * it from now on
+ * Returns the chip's id of a group, and takes one if it has none yet. -1: there is none. For groups
+ * with listed channels.
  */
 static int map_group(struct kvgpu_vgpu *v, u16 id)
 {
@@ -78,7 +80,7 @@ static int map_group(struct kvgpu_vgpu *v, u16 id)
 
 	if (*h >= 0)
 		return *h;
-	/* as many as it may have channels */
+	/* as many groups as it may have channels */
 	if (v->m->nr_tsgs >= v->m->max_groups * KVGPU_GROUP)
 		return -1;
 	kvgpu_hw_lock(&v->gpu->lock);
@@ -93,7 +95,10 @@ static int map_group(struct kvgpu_vgpu *v, u16 id)
 	return n;
 }
 
-/* the chip's id of what the guest lists; -1: not bound to this runlist, or dead */
+/*
+ * Returns the chip's id of a listed channel or group, or -1 if it is not bound to this runlist, or
+ * dead.
+ */
 static int map(void *ctx, bool tsg, u16 id)
 {
 	struct translate *t = ctx;
@@ -102,8 +107,8 @@ static int map(void *ctx, bool tsg, u16 id)
 	if (id >= KVGPU_MAX_CHAN)
 		return -1;
 	/*
-	 * no id is taken here: the chip would know the group's channels by a name that
-	 * note_members() has not given them
+	 * note_members() has given each group of the list its id, and its channels know it. An id
+	 * taken here would be unknown to them.
 	 */
 	if (tsg)
 		return t->v->m->htsg[id];
@@ -114,12 +119,13 @@ static int map(void *ctx, bool tsg, u16 id)
 }
 
 /*
- * groups that are in none of the guest's lists, and that no channel may be loaded under, give their
- * ids back
+ * Gives back the ids of groups that are in none of the guest's lists and under which no channel may
+ * be loaded.
  */
 static void drop_groups(struct kvgpu_vgpu *v)
 {
-	unsigned long *used = v->m->tsgs_used;	/* a vGPU that goes must not need memory for it */
+	/* allocated in advance: a vGPU that goes away must not need memory */
+	unsigned long *used = v->m->tsgs_used;
 	struct rb_node *n;
 	u32 r, i, id;
 
@@ -143,9 +149,9 @@ static void drop_groups(struct kvgpu_vgpu *v)
 }
 
 /*
- * The chip knows a loaded channel by its group. One that the guest moves to another group, or out
- * of one, leaves the chip first under the name it was loaded by: afterwards nobody would know how
- * to get it off.
+ * The chip knows a loaded channel by its group. A channel that the guest moves to another group, or
+ * out of its group, first leaves the chip under the id with which it was loaded. Later its old id
+ * would not be known.
  */
 static void set_group(struct kvgpu_chan *c, int group, int h)
 {
@@ -162,8 +168,8 @@ static void set_group(struct kvgpu_chan *c, int group, int h)
 }
 
 /*
- * which channels are in the list, and in which group; the others keep theirs, under which they may
- * still be loaded
+ * Notes which channels are in the list, and in which group. Channels that are not in it keep their
+ * group, under which they may be loaded.
  */
 static void note_members(struct kvgpu_vgpu *v, u8 runl)
 {
@@ -185,8 +191,7 @@ static void note_members(struct kvgpu_vgpu *v, u8 runl)
 			continue;
 		}
 		c = machine_chan_find(v, (gchid_t){ FIELD_GET(RUNLIST_ID, e) });
-		/* its first entry is the one that counts */
-		if (c && c->grunl == runl && !c->listed) {
+		if (c && c->grunl == runl && !c->listed) {	/* only its first entry counts */
 			c->listed = true;
 			set_group(c, left ? group : -1, left ? map_group(v, group) : -1);
 		}
@@ -195,7 +200,7 @@ static void note_members(struct kvgpu_vgpu *v, u8 runl)
 	}
 }
 
-/* one that is listed in a group for which there was no id */
+/* Tells whether a channel is listed in a group for which there was no id. */
 static bool lacks_group(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_chan *c;
@@ -211,7 +216,7 @@ static bool lacks_group(struct kvgpu_vgpu *v)
 
 /* ------------------------------------------------------------------ publishing */
 
-/* recovery may have ended one after it was looked at: what counts is what it is under gpu->lock */
+/* Recovery may have ended a channel since it was translated: its state under gpu->lock counts. */
 static void drop_dead(struct kvgpu_machine *m, u8 hrunl)
 {
 	struct kvgpu_chan **by_hchid = m->v->gpu->chip->by_hchid, *c;
@@ -256,7 +261,7 @@ static void publish_one(struct kvgpu_vgpu *v, u8 hrunl, bool force)
 	kvgpu_hw_unlock(&v->gpu->lock);
 }
 
-/* all channels are on the runlist of GR (chan.c) */
+/* All channels are on the runlist of GR (chan.c). */
 void machine_runlist_publish(struct kvgpu_vgpu *v)
 {
 	publish_one(v, machine_gr_runl(v->gpu), false);
@@ -300,8 +305,8 @@ void machine_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvg
 	if (v->m->runl_nr[runl] != nr)
 		vgpu_note_fault(v, "runlist can't be read", -1, list.addr, nr);
 	/*
-	 * a channel that was on no list takes over what its instance block says now; others do when
-	 * they are enabled
+	 * a channel that was on no list takes over its changed instance block; others do when they
+	 * are enabled
 	 */
 	for (n = rb_first(&v->m->chans); n && !fatal_signal_pending(current); n = rb_next(n)) {
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
@@ -311,7 +316,7 @@ void machine_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvg
 	}
 	note_members(v, runl);
 	publish_one(v, machine_gr_runl(v->gpu), true);
-	machine_chans_restart(v);	/* those that changed their group */
+	machine_chans_restart(v);	/* channels that have changed their group */
 	drop_groups(v);
 	if (lacks_group(v)) {		/* ids of the list before may be free now */
 		note_members(v, runl);
@@ -321,8 +326,9 @@ void machine_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvg
 }
 
 /*
- * A channel was bound that the list named before. It is in the list's group from now on: the chip
- * knows it by that when it is loaded, and the group's id must not be given away under it.
+ * A channel was bound that the list has named before. It is in the list's group from now on: the
+ * chip knows it by the group when it is loaded, and the group's id must not be given away
+ * meanwhile.
  */
 void machine_runlist_bound(struct kvgpu_vgpu *v, u8 runl)
 {
@@ -355,9 +361,10 @@ void machine_runlist_allow(struct kvgpu_vgpu *v, u32 mask)
 }
 
 /*
- * Preempts what the guest must not find on the chip afterwards. Of a vGPU that is off the chip
- * there is nothing: the guest has blocked or disabled what it preempts, or it may come back at once
- * on the card too. So no lock is needed to look.
+ * Preempts a channel or group that the guest must not find on the chip afterwards. A vGPU that is
+ * off the chip has none there. The guest has blocked or disabled the channel that it preempts;
+ * otherwise the channel could come back at once on the card too. So no lock is needed to look at
+ * on_chip.
  */
 int machine_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
 {
@@ -372,10 +379,7 @@ int machine_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
 	return ret;
 }
 
-/*
- * a group's or channel's work that does not leave the chip in time is ended, with the guest being
- * told of a hang
- */
+/* Ends a channel or group that does not leave the chip in time. The guest is told of a hang. */
 void machine_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)
 {
 	struct kvgpu_gpu *gpu = v->gpu;

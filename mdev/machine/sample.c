@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads at random times whom the engines work for (sched/gap.c draws the times). The slicer, which
- * needs gpu->lock to make use of it, may be kept waiting for that lock by a guest, or be resting,
- * until the work that was to be seen is over. So a thread of its own reads the engines' status, at
- * the very time, with no lock, and wakes the slicer: mdev/machine/look.c takes what stands here for
- * the sample.
+ * Reads the engines' status at random times (sched/gap.c draws them). The slicer uses the result
+ * under gpu->lock. A guest may make the slicer wait for that lock, or the slicer may be resting,
+ * until the work that should be seen is over. So a separate thread reads the status at the exact
+ * time, without a lock, and wakes the slicer. look.c uses the result as the sample.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>
@@ -29,9 +28,10 @@ static void take(struct kvgpu_chip *chip, u64 at)
 	struct kvgpu_gpu *gpu = chip->gpu;
 	u8 runl = machine_gr_runl(gpu), e;
 
-	/* copy engines first: they are more often */
+	/* from the last, a copy engine: the work of these is the shortest */
 	for (e = gpu->hw.topo.nr_engines; e-- > 0;)
 		s->engine[e] = gpu->hw.topo.engine[e].runl == runl ? read_engine(gpu, e) : 0;
+	/* pairs with machine_sample_taken(): engine[] is complete where taken is seen */
 	smp_store_release(&s->taken, at);
 	machine_slicer_kick(gpu);
 }
@@ -57,7 +57,7 @@ static int sampler_main(void *arg)
 		else if (!at || at == s->taken || at == ~0ull)
 			schedule();	/* until a time is drawn */
 		else
-			/* no slack: its time is nobody's to guess */
+			/* no slack: the time must not be guessed */
 			schedule_hrtimeout_range(&until, 0, HRTIMER_MODE_ABS);
 		__set_current_state(TASK_RUNNING);
 	}
@@ -66,6 +66,7 @@ static int sampler_main(void *arg)
 
 bool machine_sample_taken(const struct machine_slicer *s)
 {
+	/* pairs with the sampler's release: engine[] is of this look */
 	return s->sample_at && smp_load_acquire(&s->sampler.taken) == s->sample_at;
 }
 
@@ -73,7 +74,7 @@ void machine_sampler_kick(struct machine_slicer *s)
 {
 	struct task_struct *t;
 
-	rcu_read_lock();	/* one that ends just now stays as long */
+	rcu_read_lock();	/* the thread's task stays while it ends */
 	t = READ_ONCE(s->sampler.thread);
 	if (t)
 		wake_up_process(t);
@@ -99,7 +100,7 @@ void machine_sampler_stop(struct kvgpu_chip *chip)
 
 	if (!t)
 		return;
-	/* before it ends: the slicer may still wake it */
+	/* first, because the slicer may still wake the thread */
 	WRITE_ONCE(chip->slicer.sampler.thread, NULL);
 	kthread_stop(t);
 }

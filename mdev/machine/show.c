@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the machine knows, for people: printed into files of debugfs.c. The format may change.
+ * Prints the machine's state into files of debugfs.c. The files are for people, so that their
+ * format may change.
  *
- * The holder of vgpu->lock may wait for memory of the VMM's, as long as the VMM likes: an admin who
- * reads can be interrupted.
+ * The holder of vgpu->lock may wait for memory of the VMM, for as long as the VMM likes. A reader
+ * can be interrupted meanwhile.
  */
 #include <linux/seq_file.h>
 
@@ -22,7 +23,7 @@ static void show_machine(struct seq_file *s, const struct machine_slicer *sl,
 		m->v->id, e->weight, e->cap, kvgpu_sched_entitlement(&sl->sched, e), e->busy_ns,
 		(s64)(e->vtime - sl->sched.vclock), e->slices, m->slice.on_chip ? " on-chip" : "",
 		m->slice.work ? " work" : "", m->slice.busy ? " busy" : "",
-		m->slice.parked ? " parked" : "", e->suspended ? " suspended" : "",
+		e->parked ? " parked" : "", e->suspended ? " suspended" : "",
 		e->cap_out ? " cap-out" : "", e->share_out ? " share-out" : "");
 }
 
@@ -56,25 +57,23 @@ void kvgpu_machine_gpu_show_ids(struct kvgpu_gpu *gpu, struct seq_file *s)
 
 /* ------------------------------------------------------------------ one vGPU */
 
-static void show_window(struct seq_file *s, const char *name, bool bound, bool is_virtual, u64 inst,
-			u64 limit)
+static void show_window(struct seq_file *s, const struct machine_win *w)
 {
-	if (!bound)
-		seq_printf(s, "%s unbound\n", name);
-	else if (!is_virtual)
-		seq_printf(s, "%s physical\n", name);
+	seq_printf(s, "bar%u ", kvgpu_bar_number(w->bar));
+	if (!w->guest.bound)
+		seq_puts(s, "unbound\n");
+	else if (!w->guest.is_virtual)
+		seq_puts(s, "physical\n");
 	else
-		seq_printf(s, "%s instance 0x%llx limit 0x%llx\n", name, inst, limit);
+		seq_printf(s, "instance 0x%llx limit 0x%llx\n", w->guest.inst.addr, w->guest.limit);
 }
 
 static void show_state(struct seq_file *s, struct kvgpu_vgpu *v)
 {
 	unsigned int i;
 
-	show_window(s, "bar1", v->m->bar1.bound, v->m->bar1.is_virtual, v->m->bar1.inst.addr,
-		    v->m->bar1.limit);
-	show_window(s, "bar3", v->m->bar3.bound, v->m->bar3.is_virtual, v->m->bar3.inst.addr,
-		    v->m->bar3.limit);
+	for (i = 0; i < KVGPU_NR_BARS; i++)
+		show_window(s, &v->m->win[i]);
 	seq_printf(s, "doorbells at bar1 0x%llx\n", v->m->userd_bar1);
 	seq_printf(s, "interrupt line %d sources 0x%08x 0x%08x pfifo 0x%08x\n", v->m->trap.line, v->m->trap.intr_src,
 		   v->m->trap.intr_nrhost, v->m->trap.fifo_intr);
@@ -117,7 +116,7 @@ static void show_shadow(struct seq_file *s, const struct kvgpu_vgpu *v)
 		   st->unpins);
 }
 
-/* ------------------------------------ registers, in the order of the hash: pipe it through sort */
+/* ---------------------------------------------------------- registers, in the order of the hash */
 
 static const char *class_name(enum kvgpu_reg_class c)
 {
@@ -142,9 +141,9 @@ static void show_register(struct seq_file *s, const struct kvgpu_reg_slot *slot,
 }
 
 /*
- * What the guest believes beside what the card says, for the registers that the guest used and that
- * only hold a value: those of the other classes mean something else on the card, or do something
- * when they are read.
+ * Prints the guest's value of a register beside the chip's, for registers that the guest has used
+ * and that only hold a value. Registers of other classes have another meaning on the card, or an
+ * effect when they are read.
  */
 static void show_hardware(struct seq_file *s, struct kvgpu_vgpu *v,
 			  const struct kvgpu_reg_slot *slot, const struct kvgpu_reg_info *info)

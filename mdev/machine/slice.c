@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Time slices: one thread per card that looks (look.c), asks the policy (sched/) and gives the chip
- * to whom it names.
+ * Time slices: one thread per card looks (look.c), asks the policy (sched/), and gives the chip to
+ * the vGPU that the policy names.
  *
- * Two states. *Open*: the lists of all vGPUs are on the chip together; nobody competes, so nothing
- * is switched and whoever wakes starts at once. *Owned*: the chip has one vGPU's list, or none. A
- * vGPU that is off the chip keeps its list here; what its guest submits, blocks or preempts is
- * answered from that (runlist.c).
+ * There are two states. *Open*: the lists of all vGPUs are on the chip together. No vGPUs compete,
+ * so that nothing is switched, and a vGPU that wakes starts at once. *Owned*: the chip has one
+ * vGPU's list, or none. A vGPU that is off the chip keeps its list here. Its guest's submits,
+ * blocks and preempts are answered from that list (runlist.c).
  *
- * A switch: the new list is submitted, so that nothing of the old one is loaded any more; then what
- * is still loaded is preempted. The order (gk110-mediation.md 5.1 has: block, preempt, submit,
- * allow) saves two register writes, and the chip goes on without waiting for us; between the two a
- * second PBDMA of the same runlist may already serve the next owner.
+ * A switch submits the new list, so that no channel of the old list is loaded any more. Then it
+ * preempts the channels that are still loaded. This order, instead of block, preempt, submit,
+ * allow, saves two register writes, and the chip continues without waiting for the host: between
+ * the two steps another PBDMA of the runlist may already serve the next owner.
  *
- * The preempt is waited for without any lock but the preempt register's, and that is given up every
- * PREEMPT_TURN_MS. One that does not end: sched/hang.c says when to look for an interrupt nobody
- * served and when to end the channel.
+ * The thread waits for the preempt without any lock but the preempt register's, and gives that up
+ * every PREEMPT_TURN_MS. If the preempt does not end, sched/hang.c decides when to look for an
+ * unserved interrupt and when to end the channel.
  *
- * A vGPU that has the chip and only waits for semaphores is *parked*: for a while it does not take
- * part, so that the chip is not idle for its sake. While somebody is parked and another one works
- * the chip is not open: the parked one could take half of it unseen.
+ * This file is mechanism. sched/ decides which vGPUs compete, how long each has the chip, when the
+ * next sample comes, and how long this thread rests.
  */
 #include <linux/kthread.h>
 #include <linux/random.h>
@@ -28,27 +27,15 @@
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
-/* from sample to sample, on the average */
-#define TICK_NS		NSEC_PER_MSEC
-/* several vGPUs or one with a cap, and nothing was done for QUIET_NS: the chip is open */
-#define TICK_QUIET_NS	(4 * NSEC_PER_MSEC)
-#define TICK_ALONE_NS	(10 * NSEC_PER_MSEC)	/* one vGPU: only gpu_time_ns depends on it */
-/* the same, and nothing was done for QUIET_NS; or no channels at all */
-#define TICK_ASLEEP_NS	(50 * NSEC_PER_MSEC)
-#define QUIET_NS	NSEC_PER_SEC
-#define REST_MAX_NS	(10 * NSEC_PER_MSEC)
-/* who takes longer to leave was at work, whatever was seen */
+/* a vGPU that takes longer to leave was at work, whatever was seen */
 #define LATE_NS			(5 * NSEC_PER_MSEC)
-#define IDLE_LOOKS	2			/* before one that does not get on is parked */
-#define PARK_MIN_MS	2
-#define PARK_MAX_MS	32
 #define MAX_LOADED	(2 * (KVGPU_MAX_PBDMA + KVGPU_MAX_ENGINE))
 #define WATCHDOG_MS	2000
 #define SWITCH_TIMEOUT_EXTRA_MS	1000	/* the chip's own alarm comes after the watchdog */
 
 #define SEEN_MAX	8
 
-/* what the chip still has of those that must leave */
+/* A loaded channel or group that must leave the chip. */
 struct loaded {
 	u32 vgpu;
 	u16 id;
@@ -56,17 +43,17 @@ struct loaded {
 };
 
 /*
- * Whom engines worked for while one of these was on its way off the chip. No sample comes then, so
- * it is seen and charged here.
+ * The engines' work while a channel or group was driven off the chip. No sample is taken meanwhile,
+ * so that this is charged instead.
  */
 struct seen {
 	struct kvgpu_gpu *gpu;
-	/* one for each channel or group, and at how many looks */
+	/* one for each channel or group, with the number of looks that saw it */
 	struct { u32 status, looks; } at[SEEN_MAX];
 	u32 nr, looks;
 };
 
-/* ------------------------------------------------------------------ whose it is */
+/* ------------------------------------------------------------------ the vGPU of an id */
 
 static struct kvgpu_machine *find_machine(struct kvgpu_chip *chip, u32 vgpu)
 {
@@ -78,34 +65,19 @@ static struct kvgpu_machine *find_machine(struct kvgpu_chip *chip, u32 vgpu)
 	return NULL;
 }
 
-/* the machine of a channel or group of the chip; NULL: the host's, or nobody's any more */
-static struct kvgpu_machine *machine_of(struct kvgpu_chip *chip, bool tsg, u16 id,
-					struct kvgpu_chan **chan)
-{
-	struct kvgpu_chan *c = !tsg && id < KVGPU_MAX_CHAN ? chip->by_hchid[id] : NULL;
-	u32 i;
-
-	for (i = 0; tsg && !c && i < KVGPU_MAX_CHAN; i++)
-		if (chip->by_hchid[i] && chip->by_hchid[i]->htsg == id)
-			c = chip->by_hchid[i];
-	if (chan)
-		*chan = c;
-	return c ? c->vgpu->m : NULL;
-}
-
-/* ------------------------------------------------------------------ a switch: who has to leave */
+/* ------------------------------------------------------- a switch: which channels have to leave */
 
 static void add_foreign(struct kvgpu_chip *chip, struct loaded *out, u32 *nr, bool tsg, u16 id)
 {
-	struct kvgpu_machine *m = machine_of(chip, tsg, id, NULL);
+	struct kvgpu_chan *c = machine_chan_of_id(chip, tsg, id);
 	u32 i;
 
-	if (!m || machine_shown(m) || *nr == MAX_LOADED)
+	if (!c || machine_shown(c->vgpu->m) || *nr == MAX_LOADED)
 		return;
 	for (i = 0; i < *nr; i++)
 		if (out[i].id == id && out[i].tsg == tsg)
 			return;
-	out[(*nr)++] = (struct loaded){ .vgpu = m->v->id, .id = id, .tsg = tsg };
+	out[(*nr)++] = (struct loaded){ .vgpu = c->vgpu->id, .id = id, .tsg = tsg };
 }
 
 static void add_status(struct kvgpu_chip *chip, u32 st, struct loaded *out, u32 *nr)
@@ -118,7 +90,10 @@ static void add_status(struct kvgpu_chip *chip, u32 st, struct loaded *out, u32 
 			    FIELD_GET(PFIFO_STATUS_NEXT_ID, st));
 }
 
-/* the list was submitted before: what is not loaded now will not be */
+/*
+ * Finds the loaded channels that must leave. The new list was submitted before, so that no further
+ * ones are loaded.
+ */
 static u32 find_loaded(struct kvgpu_chip *chip, struct loaded *out)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
@@ -129,8 +104,8 @@ static u32 find_loaded(struct kvgpu_chip *chip, struct loaded *out)
 		if (gpu->hw.topo.pbdma_runl[p] & BIT(runl))
 			add_status(chip, kvgpu_hw_pbdma_status(&gpu->hw, p), out, &nr);
 	/*
-	 * GR keeps a context while it is idle, and a PBDMA may have gone on to the next channel
-	 * before an engine has
+	 * GR keeps a context while it is idle, and a PBDMA may have the next channel before an
+	 * engine has
 	 */
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
 		if (gpu->hw.topo.engine[e].runl == runl)
@@ -139,9 +114,10 @@ static u32 find_loaded(struct kvgpu_chip *chip, struct loaded *out)
 }
 
 /*
- * It has the chip from now on, and goes on as it left: what a sample saw holds until the next
- * sample that finds it on the chip. Nothing is assumed of one that was not seen at work: the time
- * until a sample sees it is made up for by the time after it stopped. books held
+ * The vGPU has the chip from now on, and continues as it left: the result of its last sample holds
+ * until the next sample that finds it on the chip. A vGPU that was not seen at work is not charged:
+ * the time until a sample sees its work is balanced by the charged time after the work stops. books
+ * is held.
  */
 static void comes_back(struct kvgpu_machine *m)
 {
@@ -149,11 +125,13 @@ static void comes_back(struct kvgpu_machine *m)
 
 	sl->busy |= sl->left_busy;
 	sl->left_busy = false;
-	sl->idle_looks = 0;
 	m->v->gpu->chip->slicer.busy |= sl->busy;
 }
 
-/* who waited for the chip has it from now on; not who, being @owner, had it before */
+/*
+ * Charges waiting vGPUs from the moment when the chip opens. @owner had the chip before, and was
+ * charged until now.
+ */
 static void opened(struct kvgpu_chip *chip, const struct kvgpu_machine *owner)
 {
 	struct machine_slicer *s = &chip->slicer;
@@ -161,7 +139,7 @@ static void opened(struct kvgpu_chip *chip, const struct kvgpu_machine *owner)
 
 	write_seqlock(&s->books);
 	if (!owner || !owner->slice.busy)
-		s->looked = ktime_get_ns();	/* nobody is to be charged for the switch */
+		s->looked = ktime_get_ns();	/* no vGPU is charged for the switch */
 	list_for_each_entry(m, &chip->live, node) {
 		if (m == owner || !machine_shown(m))
 			continue;
@@ -172,7 +150,7 @@ static void opened(struct kvgpu_chip *chip, const struct kvgpu_machine *owner)
 	write_sequnlock(&s->books);
 }
 
-/* true: some may have to leave */
+/* Shows the lists of all vGPUs (@open) or of @owner. True: some channels may have to leave. */
 static bool show(struct kvgpu_chip *chip, bool open, struct kvgpu_machine *owner)
 {
 	struct machine_slicer *s = &chip->slicer;
@@ -221,7 +199,10 @@ static bool still_loaded(struct kvgpu_chip *chip, const struct loaded *l)
 	return machine_on_engine(chip->gpu, l->tsg, l->id);
 }
 
-/* the channel is ended, its engine reset if need be; the others' contexts are in memory */
+/*
+ * Ends the channel, with a reset of its engine if necessary. The contexts of other channels are in
+ * memory.
+ */
 static void recover(struct kvgpu_chip *chip, const struct loaded *l)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
@@ -231,8 +212,9 @@ static void recover(struct kvgpu_chip *chip, const struct loaded *l)
 	u8 e;
 
 	kvgpu_hw_lock(&gpu->lock);
-	m = machine_of(chip, l->tsg, l->id, &c);
-	if (m && m->v->id == l->vgpu && still_loaded(chip, l)) {
+	c = machine_chan_of_id(chip, l->tsg, l->id);
+	if (c && c->vgpu->id == l->vgpu && still_loaded(chip, l)) {
+		m = c->vgpu->m;
 		strikes = m->slice.strikes.total;
 		c = machine_live_member(chip, c);
 		vgpu_note_fault(m->v, "does not give up the GPU, channel ended", c->gchid.v, 0, 0);
@@ -241,7 +223,7 @@ static void recover(struct kvgpu_chip *chip, const struct loaded *l)
 			if (machine_engine_has(gpu, e, l->tsg, l->id))
 				c->fault.engine = e;
 		kvgpu_hw_unlock(&chip->event_lock);
-		if (c->dead) {	/* it, or all of its group, and is loaded again all the same */
+		if (c->dead) {	/* all of its group is dead, and it is loaded again all the same */
 			began = ktime_get_ns();
 			machine_evict(gpu, c->hrunl, l->tsg, l->id, PREEMPT_EVICT_MS);
 			machine_waited(m, true, false, began);
@@ -254,7 +236,7 @@ static void recover(struct kvgpu_chip *chip, const struct loaded *l)
 	kvgpu_hw_unlock(&gpu->lock);
 }
 
-/* without a lock; of channels that have gone meanwhile, too */
+/* Notes the engines' work. Takes no lock; a named channel may be unbound by now. */
 static void see_engines(void *arg)
 {
 	const u32 named = PFIFO_STATUS_TSG | PFIFO_STATUS_ID;
@@ -282,7 +264,7 @@ static void see_engines(void *arg)
 	}
 }
 
-/* at how many looks an engine worked for @m */
+/* Returns at how many looks an engine worked for @m. */
 static u32 looks_at(const struct seen *w, const struct kvgpu_machine *m)
 {
 	u32 i, looks = 0;
@@ -293,7 +275,10 @@ static u32 looks_at(const struct seen *w, const struct kvgpu_machine *m)
 	return min(looks, w->looks);
 }
 
-/* the same of what is driven off: its channel may have gone meanwhile */
+/*
+ * Tells whether an engine worked for the channel or group that is driven off, which may be unbound
+ * by now.
+ */
 static bool was_seen(const struct seen *w, const struct loaded *l)
 {
 	u32 i;
@@ -306,8 +291,8 @@ static bool was_seen(const struct seen *w, const struct loaded *l)
 }
 
 /*
- * returns when its own time was over: it left then, or what recovery took from then on is in the
- * books already
+ * Drives a channel or group off. Returns when its own time was over: either it left then, or
+ * recovery began, which charges its time itself.
  */
 static u64 drive_off(struct kvgpu_chip *chip, const struct loaded *l, struct seen *w)
 {
@@ -336,7 +321,7 @@ static u64 drive_off(struct kvgpu_chip *chip, const struct loaded *l, struct see
 	return ktime_get_ns();
 }
 
-/* the time from @began on is the leaving one's, if it worked; from now on it does not */
+/* Charges the time since @began to a vGPU that leaves, if it was at work. It no longer is. */
 static void charge_left(struct kvgpu_machine *m, u64 began, u64 now)
 {
 	if (m->slice.busy) {
@@ -348,10 +333,10 @@ static void charge_left(struct kvgpu_machine *m, u64 began, u64 now)
 }
 
 /*
- * What engines were seen at while something was driven off, whatever samples saw before: a piece
- * that begins just before its turn is over keeps the others waiting like any other. All of the time
- * is charged to the vGPU that is driven off. Every other vGPU pays for its part of the looks, also
- * the one whose turn it is: its work goes on beside.
+ * Charges the engines' work that was seen while @l was driven off, whatever samples saw before: a
+ * piece of work that begins just before the end of its turn makes the others wait like any other.
+ * All of the time is charged to the vGPU that is driven off. Every other vGPU pays for its part of
+ * the looks, also the next owner, whose work goes on meanwhile.
  */
 static void charge_seen(struct kvgpu_chip *chip, const struct loaded *l, const struct seen *w,
 			u64 began, u64 now)
@@ -375,11 +360,11 @@ static void note_left(struct kvgpu_chip *chip, const struct loaded *l, const str
 	write_seqlock(&chip->slicer.books);
 	charge_seen(chip, l, w, began, ktime_get_ns());
 	if (m) {
-		m->slice.busy |= now - began > LATE_NS;	/* who has nothing to do leaves at once */
+		m->slice.busy |= now - began > LATE_NS;	/* a vGPU without work leaves at once */
 		sampled = m->slice.left_busy || m->slice.busy;
 		m->slice.busy |= was_seen(w, l) || looks_at(w, m);
 		charge_left(m, began, now);
-		m->slice.left_busy = sampled;	/* what was only seen here is over */
+		m->slice.left_busy = sampled;	/* work that was only seen here is over */
 	}
 	write_sequnlock(&chip->slicer.books);
 	if (!m)
@@ -391,8 +376,8 @@ static void note_left(struct kvgpu_chip *chip, const struct loaded *l, const str
 }
 
 /*
- * no lock held; at most the watchdog and a recovery for each. What the switch takes from @began on
- * is the leaving ones'
+ * Drives the loaded channels off. No lock is held. It takes at most the watchdog's time and a
+ * recovery for each. The time of the switch from @began on is charged to the vGPUs that leave.
  */
 static void leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr, u64 began)
 {
@@ -418,7 +403,7 @@ static void leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr, u64 b
 	list_for_each_entry(m, &chip->live, node) {
 		if (machine_shown(m))
 			continue;
-		/* who left as soon as the new list was there had to be asked for nothing */
+		/* vGPUs that left as soon as the new list was there did not need a preempt */
 		charge_left(m, began, now);
 		WRITE_ONCE(m->slice.on_chip, false);
 	}
@@ -432,82 +417,43 @@ static void leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr, u64 b
 
 /* ------------------------------------------------------------------ a decision */
 
-/*
- * one that held the chip without using it stays away for a while; the policy makes it pay for the
- * time
- */
-static void park(struct kvgpu_machine *m, u32 others, u64 now)
-{
-	struct machine_slice *sl = &m->slice;
-
-	if (sl->seen) {
-		sl->idle_looks = 0;
-		sl->park_ms = 0;
-		sl->parked = false;
-		return;
-	}
-	if (sl->parked)
-		sl->parked = now < sl->parked_until;
-	if (m->v->gpu->chip->slicer.owner != m || !sl->work || !others ||
-	    ++sl->idle_looks < IDLE_LOOKS)
-		return;
-	sl->idle_looks = 0;
-	sl->park_ms = clamp_t(u32, sl->park_ms * 2, PARK_MIN_MS, PARK_MAX_MS);
-	sl->parked_until = now + (u64)sl->park_ms * NSEC_PER_MSEC;
-	sl->parked = true;
-}
-
-/* returns how many are parked */
-static u32 tell_policy(struct kvgpu_chip *chip, u64 now)
+/* Tells the policy what the look found. */
+static void tell_policy(struct kvgpu_chip *chip, u64 now)
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m;
-	u32 working = 0, parked = 0;
 
+	spin_lock(&s->lock);
 	list_for_each_entry(m, &chip->live, node)
-		working += m->slice.work && !m->slice.parked;
-	list_for_each_entry(m, &chip->live, node) {
-		park(m, working - (working && m->slice.work && !m->slice.parked), now);
-		parked += m->slice.parked && m->slice.work;
-		spin_lock(&s->lock);
-		kvgpu_sched_set_runnable(&s->sched, &m->slice.ent,
-					 m->slice.work && !m->slice.parked, now);
-		spin_unlock(&s->lock);
-	}
-	return parked;
+		kvgpu_sched_note(&m->slice.ent, m->slice.work, m->slice.seen);
+	kvgpu_sched_looked(&s->sched, now);
+	spin_unlock(&s->lock);
 }
 
-/* how far apart samples are to be, on the average; 0: nothing is looked at until somebody kicks */
-static u64 tick(struct kvgpu_chip *chip, u64 now)
+/* Returns the mean time between samples, in ns; 0: no samples until a kick. */
+static u64 sample_mean(struct kvgpu_chip *chip, u64 now)
 {
 	struct machine_slicer *s = &chip->slicer;
-	bool limited = false, quiet = now > s->worked + QUIET_NS;
+	struct kvgpu_sched_watch w = {
+		.alternates = machine_nonstall_look(chip, now) || !s->open,
+		.any = !list_empty(&chip->live),
+		.idle_ns = now > s->worked ? now - s->worked : 0,
+	};
 	struct kvgpu_machine *m;
-	u32 listed = 0;
 
 	list_for_each_entry(m, &chip->live, node) {
 		if (!m->list_nr[machine_gr_runl(chip->gpu)])
 			continue;
-		listed++;
-		limited |= machine_limited(chip, m);
+		w.listed++;
+		w.limited |= machine_limited(chip, m);
 	}
-	if (machine_nonstall_look(chip, now) || !s->open)
-		return TICK_NS;
-	/*
-	 * not by what is seen at this very look: who is at work would be looked at more often, and
-	 * be charged for less each time
-	 */
-	if (listed > 1 || limited)
-		return quiet ? TICK_QUIET_NS : TICK_NS;
-	if (listed)
-		return quiet ? TICK_ASLEEP_NS : TICK_ALONE_NS;
-	return list_empty(&chip->live) ? 0 : TICK_ASLEEP_NS;	/* a guest may ask for a flush */
+	return kvgpu_sched_sample_mean(&w);
 }
 
 /*
- * When the next sample is. No guest knows (sched/gap.c), though some know when the last one was:
- * what they ask for in the page of flushes is done then. Looks for other reasons leave its time as
- * it is; it is drawn again only where samples are to be closer.
+ * Draws the time of the next sample. No guest knows it (sched/gap.c), though a guest may know the
+ * time of the last one: its requests in the page of flushes are served then. Looks for other
+ * reasons leave the time as it is. It is drawn again only if samples are to be closer.
  */
 static void next_sample(struct machine_slicer *s, u64 now, u64 mean)
 {
@@ -521,14 +467,16 @@ static void next_sample(struct machine_slicer *s, u64 now, u64 mean)
 	s->planned = s->sample_at != ~0ull;
 }
 
-/* looks, decides, switches; returns when to do it again, unless a sample comes before */
+static const struct kvgpu_sched_watch alternating = { .alternates = true };
+
+/* Looks, decides and switches. Returns when to do it again, unless a sample is due before. */
 static u64 turn(struct kvgpu_chip *chip)
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct loaded loaded[MAX_LOADED];
 	struct kvgpu_sched_choice c;
 	struct kvgpu_machine *m;
-	u32 parked, nr = 0;
+	u32 nr = 0;
 	u64 now;
 	bool left;
 
@@ -539,34 +487,36 @@ static u64 turn(struct kvgpu_chip *chip)
 	}
 	now = ktime_get_ns();
 	if (!s->planned)
-		s->looked = now;	/* it slept because there was nothing to look at */
+		s->looked = now;	/* the thread slept because there was nothing to look at */
 	machine_look(chip, now);
 	machine_strangers(chip, now);
-	parked = tell_policy(chip, now);
+	tell_policy(chip, now);
 	spin_lock(&s->lock);
 	kvgpu_sched_choose(&s->sched, now, &c);
 	spin_unlock(&s->lock);
 	m = c.ent ? container_of(c.ent, struct kvgpu_machine, slice.ent) : NULL;
-	if (c.open && (!parked || !m))
-		left = show(chip, true, NULL);
-	else
-		left = show(chip, false, m);
+	left = show(chip, c.open, c.open ? NULL : m);
 	if (left)
 		nr = find_loaded(chip, loaded);
-	next_sample(s, now, tick(chip, now));
+	next_sample(s, now, sample_mean(chip, now));
 	s->used = ktime_get_ns() - now;
 	kvgpu_hw_unlock(&chip->gpu->lock);
 	if (left) {
 		leave(chip, loaded, nr, now);
 		now = ktime_get_ns();
-		/* what was read while it left is no sample: leave() saw whose that time was */
-		WRITE_ONCE(s->sample_at, 0);
-		next_sample(s, now, TICK_NS);
+		/*
+		 * A result that was read while a vGPU was driven off is no sample: leave() has
+		 * charged that time. The time of the next sample stays otherwise: guests can cause
+		 * switches, and a time drawn anew at each would always be a while away.
+		 */
+		if (nr && s->sample_at <= now)
+			WRITE_ONCE(s->sample_at, 0);
+		next_sample(s, now, kvgpu_sched_sample_mean(&alternating));
 	}
 	if (c.open)
 		return c.until;
 	spin_lock(&s->lock);
-	/* later than choose() thought, if somebody had to leave */
+	/* later than choose() computed if a channel had to leave */
 	c.until = kvgpu_sched_started(&s->sched, now);
 	spin_unlock(&s->lock);
 	return c.until;
@@ -574,7 +524,7 @@ static u64 turn(struct kvgpu_chip *chip)
 
 /* ------------------------------------------------------------------ the thread */
 
-/* whoever kicks it meanwhile */
+/* Sleeps until @until, whatever kicks arrive. */
 static void rest(u64 until)
 {
 	ktime_t at = ns_to_ktime(until);
@@ -586,9 +536,10 @@ static void rest(u64 until)
 }
 
 /*
- * This thread has a real-time priority, and gpu->lock while it looks: it leaves both to others for
- * twice as long as it looked, on the average. Guests can cause any number of kicks. A sample that
- * is due meanwhile is taken at the end of the rest, which nobody knows either.
+ * This thread has a real-time priority, and holds gpu->lock while it looks. It leaves both to
+ * others for twice as long as it looked, on the average, because guests can cause any number of
+ * kicks. A sample that is due meanwhile is taken at the end of the rest, at a time that no guest
+ * knows either.
  */
 static int slicer_main(void *arg)
 {
@@ -600,8 +551,7 @@ static int slicer_main(void *arg)
 	while (!kthread_should_stop()) {
 		clear_bit(0, &s->kicked);
 		next = turn(chip);
-		rested = ktime_get_ns() +
-			 kvgpu_sched_gap(min_t(u64, 2 * s->used, REST_MAX_NS), get_random_u64());
+		rested = ktime_get_ns() + kvgpu_sched_rest(s->used, get_random_u64());
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (!kthread_should_stop() && !test_bit(0, &s->kicked)) {
 			at = ns_to_ktime(max(next, rested));
@@ -654,7 +604,7 @@ int machine_slicer_start(struct kvgpu_gpu *gpu)
 	return 0;
 }
 
-/* no vGPU is left that could kick it */
+/* No vGPU is left that could kick the thread. */
 void machine_slicer_stop(struct kvgpu_gpu *gpu)
 {
 	struct task_struct *t = gpu->chip->slicer.thread;
@@ -673,7 +623,7 @@ void machine_slice_add(struct kvgpu_machine *m)
 	const struct kvgpu_hw *hw = &v->gpu->hw;
 
 	kvgpu_hw_lock_assert_held(&v->gpu->lock);
-	m->slice.on_chip = true;	/* says no more than that it has to be asked */
+	m->slice.on_chip = true;	/* means that the chip has to be asked */
 	m->slice.ent.weight = KVGPU_SCHED_WEIGHT_DEFAULT;
 	m->slice.ent.cap = KVGPU_SCHED_CAP_NONE;
 	m->slice.ent.fixed_ppm =
@@ -684,7 +634,7 @@ void machine_slice_add(struct kvgpu_machine *m)
 	machine_slicer_kick(v->gpu);
 }
 
-/* off chip->live already */
+/* The machine is off chip->live already. */
 void machine_slice_remove(struct kvgpu_machine *m)
 {
 	struct kvgpu_gpu *gpu = m->v->gpu;

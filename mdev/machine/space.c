@@ -1,41 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Address spaces: which guest page directories have a shadow, and bringing the shadows up to date.
+ * Address spaces: which guest page directories have a shadow, and syncs, which bring the shadows up
+ * to date.
  *
- * One sync looks at all spaces and windows of the vGPU, whichever the guest named, because what the
- * CPU wrote is known by page and not by space, and a page may belong to tables of several. That
- * costs little: a table is asked about as a whole, and one that nobody wrote is not read. Which
- * pages the CPU writes is known by first touch: what is taken away from the CPU's mappings is noted
- * when it comes back (touched.c). The order for a page is: note gone, mapping gone, then read; a
- * write that comes in between is noted again, for the next sync.
+ * A sync looks at all spaces and windows of the vGPU, whichever the guest named, because the CPU's
+ * writes are known by page and not by space, and a page may belong to tables of several spaces.
+ * That costs little: a table is asked about as a whole, and is not read if it was not written. The
+ * pages that the CPU writes are known by first touch: a page whose CPU mapping was removed is noted
+ * when it is mapped again (touched.c). The order for a page is: remove the note, remove the
+ * mapping, then read. A write in between is noted again, for the next sync.
  *
- * When a sync is due: the guest invalidates its TLB, binds or enables a channel, submits or
- * unblocks a runlist, binds a BAR (gk110-mediation.md 3.3, 6.2). The guest's access that asked for
- * it completes after the card's TLB was invalidated.
+ * A sync is due when the guest invalidates its TLB, binds or enables a channel, submits or unblocks
+ * a runlist, or binds a BAR (docs/hardware.md). The guest's access that caused it completes after
+ * the card's TLB was invalidated. Calls that take memory away (.dma_unmap, close, reset) go to
+ * machine_settle() alone (machine.c).
+ *
+ * vgpu->lock is held in all functions here; gpu->lock and map_lock are not: a sync reads and pins
+ * the guest's memory, and machine_settle() makes the pins due that no entry needs any more (pin.c).
  */
 #include <linux/slab.h>
 
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
-
-/* -------------------------------------------------------------- what the guest may have written */
-
-/*
- * kvgpu_dirty_fn. Tables in the guest's own memory are written without anybody noticing: always
- * true
- */
-bool machine_range_dirty(void *ctx, struct kvgpu_gaddr a, u64 len)
-{
-	struct kvgpu_vgpu *v = ctx;
-	unsigned long first = a.addr >> PAGE_SHIFT, last;
-
-	if (a.target != KVGPU_VRAM || !len || a.addr >= v->part_size)
-		return true;
-	last = (min(a.addr + len, v->part_size) - 1) >> PAGE_SHIFT;
-	if (machine_pages_untouch(v, first, last))
-		machine_stage_drop(v->m);
-	return v->m->any_dirty && find_next_bit(v->m->dirty, last + 1, first) <= last;
-}
 
 /* ------------------------------------------------------------------ spaces */
 
@@ -68,7 +54,7 @@ struct kvgpu_space *machine_space_get(struct kvgpu_vgpu *v, struct kvgpu_gaddr p
 	}
 	sp->pd = pd;
 	sp->users = 1;
-	sp->flush = true;	/* the directory's memory may have been another one's */
+	sp->flush = true;	/* the directory's memory may have been another space's */
 	list_add_tail(&sp->node, &m->spaces);
 	return sp;
 }
@@ -90,14 +76,11 @@ static void put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u32 users)
 		return;
 	invalidate(v, sp);
 	list_del(&sp->node);
-	kvfree(kvgpu_as_put(sp->as));
+	kvfree(kvgpu_as_destroy(sp->as));
 	kfree(sp);
 }
 
-/*
- * S1, S2: every caller has seen to it that the channel is off; that it is so is asked of the chip
- * all the same
- */
+/* S1, S2: every caller has taken the channel off the chip. The chip is asked all the same. */
 void machine_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, const struct kvgpu_chan *c)
 {
 	if (!c || machine_chan_off(c)) {
@@ -125,9 +108,9 @@ void machine_spaces_drop(struct kvgpu_vgpu *v)
 /* ------------------------------------------------------------------ sync */
 
 /*
- * The order that S2 asks for: entries written out, windows and TLBs of the card without the old
- * ones, then what only they used is let go. A card that does not answer was cut off from memory by
- * then (machine_wedge()).
+ * Does what S2 requires, in this order: write entries out, invalidate the card's windows and TLBs,
+ * then release the memory that only the old entries used. If the card does not answer,
+ * machine_wedge() has cut it off from memory by then.
  */
 void machine_settle(struct kvgpu_vgpu *v)
 {
@@ -169,9 +152,10 @@ void machine_sync(struct kvgpu_vgpu *v)
 		changed = false;
 		was = *st;
 		/*
-		 * -ENOMEM: what did not fit reads as invalid, and is tried again at the next sync
+		 * -ENOMEM: entries without room read as invalid, and are tried again at the next
+		 * sync
 		 */
-		ret = kvgpu_as_sync(sp->as, machine_range_dirty, &changed);
+		ret = kvgpu_as_sync(sp->as, &changed);
 		sp->flush |= changed;
 		if (changed || ret)
 			trace_kvgpu_shadow_sync(v->id, sp->pd.addr,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the machine tells of itself, and its knobs: for sysfs.c. Counters are read one by one
- * without locks, so each may be old, and none is torn. What the policy works out, and its knobs,
- * want slicer->lock.
+ * The machine's counters and knobs, for sysfs.c. Counters are read one by one without locks, so
+ * that each may be old but not torn. Knobs, and values that the policy computes, need slicer->lock.
  */
 #include <linux/math64.h>
 
@@ -68,7 +67,7 @@ int vgpu_machine_set(struct kvgpu_vgpu *v, enum machine_knob knob, unsigned int 
 	int ret;
 
 	spin_lock(&s->lock);
-	now = ktime_get_ns();	/* it never goes back there */
+	now = ktime_get_ns();	/* read under the lock, so that it never goes back for the policy */
 	ret = knob == MACHINE_WEIGHT ? kvgpu_sched_set_weight(&s->sched, e, val, now) :
 				       kvgpu_sched_set_cap(&s->sched, e, val, now);
 	spin_unlock(&s->lock);

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a vGPU did to others, counted, and the end of patience.
+ * Strikes count the harm that a vGPU does to others, and suspend it when there is too much.
  *
- * A strike: the watchdog had to end a channel, or an engine had to be reset for one that does not
- * leave. Engines that are reset because a channel faulted are part of life with bugs; there is a
- * budget of them, and beyond it each is a strike. Their time is charged in either case.
+ * A strike: the watchdog had to end a channel, or an engine had to be reset for a channel that does
+ * not leave. Resets after a channel's fault are part of life with bugs. sched/hang.c has a budget
+ * of them, and each one beyond the budget is a strike. Their time is charged in either case.
  *
- * Too many strikes: the vGPU is suspended. Nothing of it is on the chip, and the guest is told what
- * the card would tell of a hang: its channels are ended, those that it has and those that it makes
- * from then on, one after the other, because nouveau takes the channel from registers that say one
- * at a time. That ends when the guest resets the device or loads its driver anew (PFIFO is reset),
- * or when the admin says so.
+ * A vGPU with too many strikes is suspended. None of its channels is on the chip, and its guest is
+ * told of hangs, as the card would tell: its channels are ended, and also those that it makes
+ * later, one after the other, because nouveau takes the channel from registers that name one at a
+ * time. The suspension ends when the guest resets the device or loads its driver again (PFIFO is
+ * reset), or when the admin ends it.
  */
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
-#define RESET_BURST	32		/* engine resets for faults that are not counted... */
-#define RESET_EVERY_NS	(NSEC_PER_SEC / 2)	/* ... and how fast they are forgotten */
 #define END_EVERY_MS	50
 
 bool machine_suspended(struct kvgpu_machine *m)
@@ -50,21 +48,10 @@ void machine_strike(struct kvgpu_machine *m, const char *why)
 
 void machine_strike_for_reset(struct kvgpu_machine *m, u64 ns)
 {
-	struct machine_slice *sl = &m->slice;
-	u64 now = ktime_get_ns(), forgotten = div_u64(now - sl->resets_at, RESET_EVERY_NS);
+	u64 now = ktime_get_ns();
 
-	if (forgotten) {
-		sl->resets -= min(forgotten, sl->resets);
-		sl->resets_at = now;
-	}
 	machine_charge(m, ns, now);
-	/*
-	 * those beyond the budget don't add to it: what one tenant did is forgotten in 16 s,
-	 * however long it went on
-	 */
-	if (sl->resets < RESET_BURST)
-		sl->resets++;
-	else
+	if (kvgpu_reset(&m->slice.resets, now))
 		machine_strike(m, "too many engine resets");
 }
 
@@ -85,7 +72,7 @@ void machine_forgive(struct kvgpu_vgpu *v)
 	machine_slicer_kick(v->gpu);
 }
 
-/* one of its channels that the guest still believes in */
+/* Returns a channel that is alive for the guest. */
 static struct kvgpu_chan *next_chan(struct kvgpu_machine *m)
 {
 	struct kvgpu_chan **by_hchid = m->v->gpu->chip->by_hchid;

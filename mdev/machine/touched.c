@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the CPU may have written to, by first touch. The fault handler asks vgpu_machine_fault() for
- * a frame and notes the page of the partition behind it as touched: from then on the CPU may write
- * to it unnoticed. machine_pages_untouch() takes the notes and then the mappings away. map_lock
- * keeps that apart from faults: a fault has noted and mapped, or does both later.
+ * Notes the pages that the CPU may have written, by first touch. The fault handler asks
+ * vgpu_machine_fault() for a frame, which notes the page of the partition behind it as touched:
+ * from then on the CPU may write to it unnoticed. machine_pages_untouch() removes the notes and
+ * then the mappings. map_lock orders this with faults: a fault has noted and mapped before, or does
+ * both later.
  */
 #include "gk110/bar.h"
 #include "mdev/machine/internal.h"
 
-/* parts of windows that are zapped one by one; more: the whole windows */
+/* parts of windows that are zapped one by one; if there are more, the whole windows are */
 #define ZAP_MAX		16
 
-void machine_touch(struct kvgpu_vgpu *v, u32 page, bool bar3)
+void machine_touch(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar)
 {
 	if (page >= machine_part_pages(v))
 		return;
 	set_bit(page, v->m->touched);
-	if (!bar3)
+	if (bar == KVGPU_BAR1)
 		set_bit(page, v->m->touched1);
 }
 
-/* parts of BARs whose mappings are to go; neighbours are one part */
+/* Parts of BARs whose mappings are to be removed. Neighbours are one part. */
 struct zaps {
 	struct { u8 region; u64 at, len; } part[ZAP_MAX];
 	u32 nr;			/* more than ZAP_MAX: there was no room for all */
@@ -43,7 +44,7 @@ static void zap_add(struct zaps *z, u8 region, u64 at)
 	z->nr++;
 }
 
-/* pages of the partition that the CPU is to lose: @nr of them from @first */
+/* The range of pages of the partition whose mappings are to be removed: @nr pages from @first. */
 struct untouch {
 	u32 first, nr;
 	struct zaps zaps;
@@ -60,7 +61,7 @@ static void find_in(struct untouch *u, const struct machine_win *w)
 
 	for (i = 0; i < w->pages && u->zaps.nr <= ZAP_MAX; i++)
 		if (loses(u, w->shows[i]))
-			zap_add(&u->zaps, w->bar, (u64)i << PAGE_SHIFT);
+			zap_add(&u->zaps, kvgpu_bar_number(w->bar), (u64)i << PAGE_SHIFT);
 }
 
 static void find_in_pramin(struct untouch *u, const struct kvgpu_machine *m)
@@ -83,8 +84,8 @@ static void find_in_userd(struct untouch *u, const struct kvgpu_vgpu *v)
 }
 
 /*
- * the notes of all pages that are not dirty already go over to m->dirty; how many, the extent in
- * @u, by BAR1 or PRAMIN in @by1
+ * Moves the notes of pages that are not dirty already to m->dirty. Returns their number; their
+ * range is in @u, and *@by1 tells whether BAR1 or PRAMIN touched one.
  */
 static u32 take_notes(struct kvgpu_vgpu *v, unsigned long first, unsigned long last,
 		      struct untouch *u, bool *by1)
@@ -114,16 +115,16 @@ bool machine_pages_untouch(struct kvgpu_vgpu *v, unsigned long first, unsigned l
 	bool by1 = false;
 	u32 i;
 
-	if (find_next_bit(m->touched, last + 1, first) > last)	/* nearly always */
+	if (find_next_bit(m->touched, last + 1, first) > last)	/* the usual case */
 		return false;
 	mutex_lock(&v->map_lock);
 	if (!take_notes(v, first, last, &u, &by1)) {
 		mutex_unlock(&v->map_lock);
 		return false;
 	}
-	find_in(&u, &m->win3);
+	find_in(&u, &m->win[KVGPU_BAR3]);
 	if (by1) {
-		find_in(&u, &m->win1);
+		find_in(&u, &m->win[KVGPU_BAR1]);
 		find_in_pramin(&u, m);
 		find_in_userd(&u, v);
 	}
@@ -131,8 +132,8 @@ bool machine_pages_untouch(struct kvgpu_vgpu *v, unsigned long first, unsigned l
 	m->any_dirty = true;
 	if (u.zaps.nr > ZAP_MAX) {
 		vgpu_zap_bar(v, 0, PRAMIN_BASE, PRAMIN_SIZE);
-		vgpu_zap_bar(v, 1, 0, v->type->bar1);
-		vgpu_zap_bar(v, 3, 0, v->type->bar3);
+		for (i = 0; i < KVGPU_NR_BARS; i++)
+			vgpu_zap_bar(v, kvgpu_bar_number(i), 0, v->type->bar[i]);
 		return true;
 	}
 	for (i = 0; i < u.zaps.nr; i++)
@@ -140,7 +141,7 @@ bool machine_pages_untouch(struct kvgpu_vgpu *v, unsigned long first, unsigned l
 	return true;
 }
 
-/* the host wrote there itself */
+/* The host has written to these pages. */
 void machine_page_touch(struct kvgpu_vgpu *v, u64 off, u64 len)
 {
 	u64 page;

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How often VFIO's container may ask for memory. vfio_dma_do_unmap() calls .dma_unmap of all its
- * devices for a mapping, looks whether anything of that mapping is pinned still, and starts over;
- * the eleventh time it is a BUG. Between our answer and its look anything may happen: a thread that
- * unmaps can be kept from running for as long as its VMM likes. So this is a matter of counting,
- * not of time:
+ * Limits how often VFIO's container has to ask for memory. vfio_dma_do_unmap() calls .dma_unmap of
+ * all its devices for a mapping, looks whether a page of that mapping is still pinned, and starts
+ * over; the eleventh time is a BUG. Any time may pass between a driver's answer and the core's
+ * look, because a VMM decides when its unmapping thread runs. So the limit is a matter of counting,
+ * not of time.
  *
- * A thread is in one such loop at a time. From its first call of .dma_unmap on it is known here; a
- * vGPU that was asked twice by it pins nothing, until the thread has left the loop. Nothing at all:
- * the core knows its mapping by an address, which the next mapping may get, wherever that one is,
- * and the range of the ioctl is not told.
+ * A thread is in one such loop at a time. From its first call of .dma_unmap on it is known here. A
+ * vGPU that it has asked twice pins no page until the thread has left the loop. No page at all: the
+ * core knows its mapping by an address, which the next mapping may get, wherever that one is, and
+ * the range of the ioctl is not passed on.
  *
- * The proof that a thread has left is that it is on its way to user mode. No function for that is
- * exported by every kernel (task_work_add() is by Debian's), but each has fput(): the kernel closes
- * a file that a thread let go of when the thread returns to user mode, or ends (fs/file_table.c).
- * So a thread that is known here owes a file, which nobody can open. If there is no memory for a
- * file, what else proves it has to do: any other call of the thread into this module, or its death.
+ * A thread has left the loop when it is on its way to user mode. Not every kernel exports a
+ * function that tells so (task_work_add() is exported by Debian's), but each has fput(): when a
+ * thread returns to user mode or ends, the kernel closes the files that it has released
+ * (fs/file_table.c). So a known thread owes a file, which no process can open. If there is no
+ * memory for a file, other proof has to do: any other call of the thread into this module, or its
+ * death.
  *
- * The number of rounds is bounded by that. Those vGPUs that were in the container when the loop
- * began: two, then nothing of theirs is pinned. One that is opened later does not know of the loop,
- * pins once at most, and is told with its first call how often the others were asked. What it knows
- * it keeps when it is closed and opened again. So there are at most two rounds and one for each
- * vGPU of the container; a card has eight at most.
+ * This bounds the number of rounds. vGPUs that were in the container when the loop began are asked
+ * twice, and then have no pinned page. A vGPU that is opened later does not know of the loop and
+ * pins once at most; with its first call it learns how often the others were asked. It keeps that
+ * count when it is closed and opened again. So there are at most two rounds, and one for each vGPU
+ * of the container; a card has eight at most.
  *
- * iommufd has no such limit (it forbids new pins by itself), and no vGPU that uses it is noted
+ * iommufd has no such limit, because it forbids new pins by itself. vGPUs that use it are not noted
  * here.
  */
 #include <linux/anon_inodes.h>
@@ -43,38 +44,41 @@
 #define ROUNDS		2
 #define DEAD_LOOKS	8
 #define WAIT_MS		20
-/* a round that went uncounted would be one too many */
+/* an uncounted round could be one too many */
 #define ALLOC		(GFP_KERNEL_ACCOUNT | __GFP_NOFAIL)
 
 /*
- * a thread that asked for memory and has not been in user mode since. Freed when it is in no list
- * and has no file
+ * A thread that has asked for memory and has not been in user mode since. Freed when it is in no
+ * list and has no file.
  */
 struct unmapping {
-	struct hlist_node node;		/* unmappings */
+	struct hlist_node node;		/* in unmappings */
 	struct pid *who;
-	struct list_head known;		/* by these vGPUs: struct unmap_known.of_thread */
-	struct list_head no_file;	/* without_file, if it has none */
-	u32 rounds;			/* of the vGPU that was asked most often */
-	bool file;			/* one tells when the thread has left */
-	bool over;			/* it has */
+	/* of struct unmap_known.of_thread: the vGPUs that it has asked */
+	struct list_head known;
+	struct list_head no_file;	/* in the list without_file, if .file is false */
+	u32 rounds;			/* most rounds of one vGPU */
+	/* the thread has a file of ours; its close tells that the thread has left the loop */
+	bool file;
+	bool over;			/* the thread has left the loop */
 };
 
-/* that a vGPU was asked by a thread */
+/* A vGPU that a thread has asked for memory. */
 struct unmap_known {
 	struct list_head of_thread, of_machine;
 	struct kvgpu_machine *m;
 	struct unmapping *u;
-	u32 rounds;			/* how often */
+	u32 rounds;			/* how often the thread has asked the vGPU */
 };
 
 /*
- * leaf: the table, all in it, and m->unmaps. As many entries as threads are in such a loop, which a
- * VMM decides: nobody goes through them
+ * Leaf lock: protects the table, all objects in it, and m->unmaps. The table has an entry for each
+ * thread in such a loop. A VMM decides how many there are, so that no code walks through all of
+ * them.
  */
 static DEFINE_SPINLOCK(unmappings_lock);
 static DEFINE_HASHTABLE(unmappings, 12);
-static LIST_HEAD(without_file);		/* of them, those that nothing tells about: a few, if any */
+static LIST_HEAD(without_file);		/* threads without a file: few, if any */
 static atomic_t nr_without_file;
 
 /* ------------------------------------------------------------ the threads; unmappings_lock held */
@@ -88,7 +92,7 @@ static void forget(struct unmap_known *k)
 	kfree(k);
 }
 
-/* the thread has left its loop. @u may be freed */
+/* The thread has left its loop. @u may be freed. */
 static void finish(struct unmapping *u)
 {
 	struct unmap_known *k, *next;
@@ -117,8 +121,8 @@ static bool lives(const struct unmapping *u)
 }
 
 /*
- * of threads without a file, those that died have left. A few are asked each time: a VMM without
- * memory may have many
+ * Finishes threads without a file that have died. Asks for a few each time, because a VMM without
+ * memory may have many.
  */
 static void finish_dead(void)
 {
@@ -155,7 +159,10 @@ static struct unmap_known *find_known(const struct kvgpu_machine *m, const struc
 	return NULL;
 }
 
-/* one round more of @k's vGPU: those that know of the thread pin nothing from the second on */
+/*
+ * Counts a round of @k's vGPU. From the second round on all vGPUs that know of the thread pin
+ * nothing.
+ */
 static void count(struct unmap_known *k)
 {
 	struct unmapping *u = k->u;
@@ -190,7 +197,10 @@ static const struct file_operations left_fops = {
 	.release = has_left,
 };
 
-/* for this thread; not in any list yet. @file: to let go of when it is, or an error */
+/*
+ * Makes the object of the current thread, in no list yet. *@file: the file to release when the
+ * object is listed, or an error.
+ */
 static struct unmapping *unmapping_new(struct file **file)
 {
 	struct unmapping *u = kzalloc(sizeof(*u), ALLOC);
@@ -216,8 +226,8 @@ void machine_unmap_asked(struct kvgpu_vgpu *v)
 	if (compat_pins_alone(&v->vdev))
 		return;
 	/*
-	 * all memory before the lock: what is found under it may be gone a moment later, with the
-	 * last vGPU that knows of it
+	 * allocate before taking the lock: an object found under it may be gone a moment later,
+	 * with the last vGPU that knows of it
 	 */
 	k = kzalloc(sizeof(*k), ALLOC);
 	spin_lock(&unmappings_lock);
@@ -226,7 +236,7 @@ void machine_unmap_asked(struct kvgpu_vgpu *v)
 		spin_unlock(&unmappings_lock);
 		new = unmapping_new(&file);
 		spin_lock(&unmappings_lock);
-		u = new;	/* only this thread makes its own */
+		u = new;	/* no other thread makes an object for this one */
 		hash_add(unmappings, &u->node, (unsigned long)u->who);
 		if (!u->file) {
 			list_add(&u->no_file, &without_file);
@@ -237,7 +247,10 @@ void machine_unmap_asked(struct kvgpu_vgpu *v)
 	if (!known) {
 		k->m = m;
 		k->u = u;
-		/* with the call that it learns it by: as many as the others */
+		/*
+		 * the call by which it learns of the thread counts: then it has as many as the
+		 * others
+		 */
 		k->rounds = u->rounds ? u->rounds - 1 : 0;
 		WRITE_ONCE(m->unmaps_forbid, m->unmaps_forbid + (u->rounds >= ROUNDS));
 		list_add(&k->of_thread, &u->known);
@@ -253,13 +266,13 @@ void machine_unmap_asked(struct kvgpu_vgpu *v)
 }
 
 /*
- * A process that has closed the vGPU may have a thread in its loop still, for as long as it likes:
- * its ioctl's answer goes to memory of a server of its own. The next tenant could pin nothing then,
- * and not know why, also if that thread has asked this vGPU only once so far: it may ask another
- * vGPU once more. What is known of the thread can't be forgotten here: both processes may share the
- * container. So while there is such a thread only the process that opened the vGPU last may open
- * it. The first thread of the list decides that, however many there are; those that died without a
- * file go one by one.
+ * A process that has closed the vGPU may still have a thread in its loop, for as long as it likes:
+ * the answer of its ioctl goes to memory that a server of its own provides. The next tenant could
+ * then pin nothing, and would not know why; also if that thread has asked this vGPU only once so
+ * far, because it may ask another vGPU once more. The thread's rounds can't be forgotten here,
+ * because both processes may share the container. So while there is such a thread, only the process
+ * that opened the vGPU last may open it. The first thread of the list decides, however many there
+ * are. Threads that died without a file are finished one by one.
  */
 int machine_unmap_open(struct kvgpu_vgpu *v)
 {
@@ -308,9 +321,9 @@ bool machine_unmap_may_pin(struct kvgpu_vgpu *v)
 }
 
 /*
- * What a guest maps now would not be pinned, and its work would fault there. A VMM that runs its
- * guests while it unmaps is not to see
- * that: an unmap is over in less time than this. One that stretches it does so for itself.
+ * A guest's new mappings would not be pinned meanwhile, and its work would fault on them. A VMM
+ * that runs its guest while it unmaps should not see that: an unmap takes less time than this wait.
+ * A VMM that stretches it harms its own guest only.
  */
 void vgpu_machine_unmap_wait(struct kvgpu_vgpu *v)
 {
@@ -353,7 +366,7 @@ void machine_unmap_fini(struct kvgpu_machine *m)
 			u = k->u;
 			forget(k);
 			if (list_empty(&u->known) && !u->file)
-				finish(u);	/* or it would be in the list for ever */
+				finish(u);	/* nothing else would finish it */
 		}
 		spin_unlock(&unmappings_lock);
 		cond_resched();
