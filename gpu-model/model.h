@@ -3,10 +3,12 @@
  * What the units of the GK110 model share: the device, the register dispatch, bus mastering,
  * translation, channels as engines see them, interrupts, time and statistics.
  *
- * Layers (arrows point down only):
+ * Layers, each one built on those to its right:
  *   main, vfio/ (socket, PCI, mapped BARs)  ->  core/  ->  root/ fifo/ ce/ gr/  ->  mmu/
- * A unit keeps its state in a structure of its own behind a pointer in struct gk110; other units
- * use the functions below.
+ * Some calls go the other way, by the functions below: mmu/ reports faults and doorbell writes to
+ * fifo/, root/ resets engines of fifo/, ce/ and gr/ wake fifo/, and vfio/ asks fifo/ for the window
+ * of the doorbells. A unit keeps its state in a structure of its own behind a pointer in struct
+ * gk110; other units use the functions below.
  *
  * Threads and locks
  *   - The socket thread runs every register access with gk110.lock held. Engine threads (one per
@@ -33,9 +35,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GK110_BAR0_SIZE		(16u << 20)
-#define GK110_BAR1_SIZE		(256u << 20)
-#define GK110_BAR3_SIZE		(32u << 20)
+#include <gk110/map.h>
+
 #define GK110_PAGE		4096u
 #define GK110_MAX_PBDMA		3
 #define GK110_MAX_RUNLIST	4

@@ -131,7 +131,7 @@ static enum run exec_replay(struct pbdma *p)
 	uint32_t m = W(p, RAMFC_METHOD0);
 	const struct pb_action a = { .kind = PB_SEND, .subc = FIELD_GET(PBDMA_METHOD_SUBCH, m),
 				     .mthd = m & PBDMA_METHOD_ADDR, .data = W(p, RAMFC_DATA0),
-					.last = true };
+				     	.last = true };
 	enum run r;
 
 	p->step.valid = true;

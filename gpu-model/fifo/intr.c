@@ -99,10 +99,7 @@ enum run pbdma_raise_method(struct pbdma *p, uint32_t bits, const struct pb_acti
 	return r;
 }
 
-/*
- * The method is gone when the interrupt is acknowledged (open: nouveau only prints it;
- * gk110-mediation 6.7 needs that).
- */
+/* The method is gone when the interrupt is acknowledged (open: nouveau only prints it). */
 enum run pbdma_raise_hce(struct pbdma *p, uint32_t bits, const struct pb_action *a)
 {
 	struct gk110 *g = p->g;

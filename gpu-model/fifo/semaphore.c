@@ -109,7 +109,7 @@ struct acquire semaphore_acquire(const struct pbdma *p)
 	return (struct acquire){ .va = semaphore_va(p), .payload = W(p, RAMFC_SEMAPHORE_C),
 				 .op = FIELD_GET(HOST_SEMAPHORE_OP, W(p, RAMFC_SEMAPHORE_D)),
 				 .config = W(p, RAMFC_ACQUIRE), .deadline = W(p,
-					RAMFC_ACQUIRE_DEADLINE) };
+				 	RAMFC_ACQUIRE_DEADLINE) };
 }
 
 bool semaphore_pretest(struct gk110 *g, struct mmu_client *client, const struct fchan *fc)

@@ -182,7 +182,7 @@ static void start(struct gk110 *g)
 /*
  * nouveau's program takes the channel's context pointer from VRAM whatever the target bits say, and
  * uses it as a virtual address: (hi << 24 | lo >> 8) << 8. NVIDIA's honours the target and the
- * virtual bit (gk110-mediation.md 2.2).
+ * virtual bit (docs/hardware.md).
  */
 static bool context_pointer(struct gk110 *g, uint32_t chan, uint64_t *inst, enum mem_target *t,
 			    uint32_t ptr[2])

@@ -11,8 +11,9 @@
  * these when it preempts, the model does not. A grid that traps never writes its releases (open on
  * the chip; here a release must prove execution).
  *
- * Queues (IS_QUEUE, dependent QMDs of type queue) hold entries that shaders write; without shaders
- * and without a public description of an entry, scheduling one is a data error, INVALID_OPERATION.
+ * Queues (IS_QUEUE, dependent QMDs of type queue) hold entries that shaders write. No public
+ * document describes an
+ * entry: scheduling a queue is a data error, INVALID_OPERATION.
  */
 #include "gr.h"
 #include "sm.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Units of a Tesla K20m: 13 SMX in 5 GPCs. Which GPC lost which TPC differs from card to card; the
- * model takes 3, 3, 3, 2, 2 (gk110-bringup.md section 2). A GPC has two PPCs: the first owns two
- * TPCs of three, or one of two.
+ * model takes 3, 3, 3, 2, 2 (docs/hardware.md). A GPC has two PPCs: the first owns two TPCs of
+ * three, or one of two.
  */
 #include "gr.h"
 

@@ -169,11 +169,11 @@ static uint16_t put_perf(struct image *img)
 		.entry = {
 			{ .pstate = P_IDLE, .voltage = VOLT_IDLE, .pcie = 1,
 			  .mhz = { [GPC] = 648, [HUBK07] = 648, [ROP] = 648, [MEM] = 324,
-				[HUBK06] = 648, [HUBK01] = 405,
+			  	[HUBK06] = 648, [HUBK01] = 405,
 				   [VDEC] = 405, [PMU] = 405 } },
 			{ .pstate = P_FULL, .voltage = VOLT_LOW, .pcie = 0,
 			  .mhz = { [GPC] = 1410, [HUBK07] = 1080, [ROP] = 1410, [MEM] = 2600,
-				[HUBK06] = 1080,
+			  	[HUBK06] = 1080,
 				   [HUBK01] = 540, [VDEC] = 540, [PMU] = 540 } },
 		},
 	};
@@ -191,11 +191,11 @@ static uint16_t put_boost(struct image *img)
 			{ PSTATE(P_IDLE), 648, 648, { { GPC, 100, 648, 648 }, { HUBK07, 100, 648,
 				648 },
 						      { ROP, 100, 648, 648 }, { HUBK06, 100, 648,
-							648 } } },
+						      	648 } } },
 			{ PSTATE(P_FULL), 648, 1516, { { GPC, 100, 648, 1516 }, { HUBK07, 77, 540,
 				1080 },
 						       { ROP, 100, 648, 1516 }, { HUBK06, 77, 540,
-							1080 } } },
+						       	1080 } } },
 		},
 	};
 

@@ -420,7 +420,7 @@ void *barmap_thread(void *arg)
 	for (;;) {
 		struct pollfd p[2] = { { .fd = b->stop_fd, .events = POLLIN },
 				       { .fd = linked ? b->faults : b->listen_fd,
-					.events = POLLIN } };
+				       	.events = POLLIN } };
 
 		wait = linked ? barmap_expire(b) : -1;
 		ts = (struct timespec){ .tv_sec = wait / 1000000000, .tv_nsec = wait % 1000000000 };

@@ -20,7 +20,8 @@ static const int8_t query[64] = {
 #define FIELDS(name, ...) static const struct sm_field name[] = { __VA_ARGS__, SM_END }
 #define TOP(top10, class)	((uint64_t)(top10) << 54 | (class))
 
-#define RESULT		DST, SM_F(tex.nodep, 31, 1), SM_M(tex.phase, 32, 2, phase), SM_F(tex.mask, 34, 4)
+#define RESULT		DST, SM_F(tex.nodep, 31, 1), SM_M(tex.phase, 32, 2, phase), \
+			SM_F(tex.mask, 34, 4)
 #define ID(pos)		SM_OPND(SM_TO_TEXID, 0, pos, 13)
 #define DIM		SM_F(tex.dim, 38, 3)
 #define BINDLESS	SM_S(tex.bindless, 1)

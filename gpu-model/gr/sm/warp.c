@@ -69,6 +69,26 @@ static bool prepare(struct warp *w, const struct uop *u, uint32_t *m, bool *stop
 	return true;
 }
 
+/*
+ * the lanes in @m have come to where the others wait; the step that follows from it where none is
+ * left
+ */
+static enum step joins(struct warp *w, uint32_t m)
+{
+	w->active &= ~m;
+	return w->active ? STEP_NEXT : stack_pop(w);
+}
+
+/*
+ * an instruction that makes the warp wait is done, all the same: STEP_WAIT, or STEP_STOP if it was
+ * the last one
+ */
+static enum step waits(struct warp *w, const struct uop *u, uint32_t m)
+{
+	w->pc += SM_INSN_BYTES;
+	return u->join && joins(w, m) == STEP_STOP ? STEP_STOP : STEP_WAIT;
+}
+
 enum step warp_run(struct warp *w, uint64_t budget)
 {
 	struct sm_thread *t = w->t;
@@ -103,38 +123,29 @@ enum step warp_run(struct warp *w, uint64_t budget)
 			w->pc += SM_INSN_BYTES;
 			continue;
 		}
-		if (__builtin_expect(u->top > regs || u->conditional || u->constant, 0)) {
-			if (!prepare(w, u, &m, &stop)) {
-				if (stop) {
-					s = STEP_STOP;
-					break;
-				}
-				w->pc += SM_INSN_BYTES;
-				continue;
-			}
-		}
-		s = u->run(w, u, m);
-		if (__builtin_expect(s == STEP_NEXT, 1)) {
-			if (__builtin_expect(u->join, 0)) {
-				w->active &= ~m;
-				if (!w->active) {
-					s = stack_pop(w);
-					if (s == STEP_JUMP)
-						continue;
-					break;
-				}
+		if (__builtin_expect(u->top > regs || u->conditional || u->constant, 0) &&
+		    !prepare(w, u, &m, &stop)) {
+			if (stop) {
+				s = STEP_STOP;
+				break;
 			}
 			w->pc += SM_INSN_BYTES;
 			continue;
 		}
-		if (s == STEP_WAIT) {
-			w->pc += SM_INSN_BYTES;
-			if (u->join) {
-				w->active &= ~m;
-				if (!w->active && stack_pop(w) == STEP_STOP)
-					s = STEP_STOP;
+		s = u->run(w, u, m);
+		if (__builtin_expect(s == STEP_NEXT, 1)) {
+			if (__builtin_expect(u->join, 0)) {
+				s = joins(w, m);
+				if (s == STEP_JUMP)
+					continue;
+				if (s != STEP_NEXT)
+					break;
 			}
+			w->pc += SM_INSN_BYTES;
+			continue;
 		}
+		if (s == STEP_WAIT)
+			s = waits(w, u, m);
 		if (s != STEP_JUMP)
 			break;
 	}
