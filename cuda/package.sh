@@ -17,7 +17,7 @@ install -D -m 755 -t "$tmp/usr/bin" "$out/cuda-info" "$out/kvgpu-persist"
 strip "$tmp/usr/bin"/*
 install -D -m 644 -t "$tmp/usr/lib/systemd/system" cuda/persist/kvgpu-persist@.service
 install -D -m 644 -t "$tmp/usr/lib/udev/rules.d" cuda/persist/60-kvgpu-persist.rules
-install -D -m 644 -t "$doc" cuda/README.md
+install -D -m 644 -t "$doc" cuda/README.md cuda/differences.md
 install -D -m 644 -t "$man/man1" cuda/info/cuda-info.1
 install -D -m 644 -t "$man/man8" cuda/persist/kvgpu-persist.8
 printf 'libcuda 1 kvgpu-cuda\nlibcudart 11.0 kvgpu-cuda\n' > "$tmp/DEBIAN/shlibs"

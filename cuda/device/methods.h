@@ -11,6 +11,11 @@
 
 #define CLASS_COPY			0xa0b5
 #define CLASS_COMPUTE			0xa1c0
+/*
+ * the name of a channel's object of a class: nouveau wants names to differ within a channel, and
+ * nothing else of them
+ */
+#define OBJECT_HANDLE(class)		(0xbeef0000u | (class))
 
 enum subchannel { SUBC_HOST = 0, SUBC_COMPUTE = 1, SUBC_COPY = 4 };
 

@@ -17,20 +17,11 @@
 #include <nvif/class.h>
 #include <nvif/cl0080.h>
 
+#include "board.h"
 #include "nv.h"
 
 enum { FIRST_RENDER_NODE = 128, MAX_NODES = 64, CHIP_GK110 = 0xf0, CHIP_GK110B = 0xf1 };
 #define GETPARAM_VRAM_USED	19	/* uapi nouveau_drm.h since Linux 6.7 */
-
-/* pci.ids; the model and vGPUs are K20m */
-static const struct {
-	uint16_t id;
-	const char *name;
-} names[] = {
-	{ 0x1020, "Tesla K20X" }, { 0x1021, "Tesla K20Xm" }, { 0x1022, "Tesla K20c" }, { 0x1026,
-		"Tesla K20s" },
-	{ 0x1028, "Tesla K20m" },
-};
 
 static int open_node(unsigned int node)
 {
@@ -177,7 +168,6 @@ static enum device_status describe(unsigned int index, struct device_facts *out)
 {
 	struct nv_device *d = take(index);
 	drmDevicePtr pci = NULL;
-	unsigned int i;
 
 	memset(out, 0, sizeof(*out));
 	if (!d)
@@ -192,10 +182,7 @@ static enum device_status describe(unsigned int index, struct device_facts *out)
 	}
 	if (pci)
 		drmFreeDevice(&pci);
-	snprintf(out->name, sizeof(out->name), "GK110");
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (names[i].id == out->pci_id)
-			snprintf(out->name, sizeof(out->name), "%s", names[i].name);
+	snprintf(out->name, sizeof(out->name), "%s", board_name(out->pci_id));
 	put_back(index, d);
 	return DEVICE_OK;
 }

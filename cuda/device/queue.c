@@ -58,9 +58,10 @@ enum device_status nv_queue_open(struct nv_device *d, enum device_queue which)
 	if (ret)
 		return DEVICE_NONE;
 	if (nouveau_pushbuf_new(d->client, q->channel, PUSH_BUFFERS, PUSH_BYTES, true, &q->push) ||
-	    nouveau_object_new(q->channel, 0xbeef0000 | CLASS_COPY, CLASS_COPY, NULL, 0, &q->copy))
+	    nouveau_object_new(q->channel, OBJECT_HANDLE(CLASS_COPY), CLASS_COPY, NULL, 0,
+			       &q->copy))
 		return DEVICE_FAILED;
-	if (which == QUEUE_COMPUTE && nouveau_object_new(q->channel, 0xbeef0000 | CLASS_COMPUTE,
+	if (which == QUEUE_COMPUTE && nouveau_object_new(q->channel, OBJECT_HANDLE(CLASS_COMPUTE),
 							 CLASS_COMPUTE, NULL, 0, &q->compute))
 		return DEVICE_FAILED;
 	bound = bind(d, which);

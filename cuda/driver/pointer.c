@@ -7,24 +7,29 @@
 
 #include "driver.h"
 
+/* of @ptr in its range, by the CPU's address or by the GPU's */
+static uint64_t offset_in(const struct range *r, CUdeviceptr ptr)
+{
+	bool by_host = r->host && (uint8_t *)(uintptr_t)ptr >= r->host &&
+		       (uint8_t *)(uintptr_t)ptr < r->host + r->size;
+
+	return by_host ? ptr - (uintptr_t)r->host : ptr - r->va;
+}
+
 /* what there is to say, and in how many bytes; 0: nothing of that kind */
 static size_t answer(CUcontext ctx, const struct range *r, CUpointer_attribute attribute,
 		     CUdeviceptr ptr, void *out)
 {
-	uint64_t offset = r->host && (uint8_t *)(uintptr_t)ptr >= r->host &&
-					  (uint8_t *)(uintptr_t)ptr < r->host + r->size ?
-				  ptr - (uintptr_t)r->host :
-				  ptr - r->va;
+	uint64_t offset = offset_in(r, ptr);
 	union {
 		unsigned int u;
 		int i;
 		bool b;
 		uint64_t w;
 		void *p;
-	} v;
+	} v = { .w = 0 };
 	size_t n = sizeof(v.w);
 
-	memset(&v, 0, sizeof(v));
 	switch ((int)attribute) {
 	case CU_POINTER_ATTRIBUTE_CONTEXT:
 		v.p = ctx;

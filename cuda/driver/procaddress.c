@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
-/* cuGetProcAddress(): entry points by name and version, which is how newer runtimes find them. */
+/*
+ * cuGetProcAddress(): entry points by name and version, which is how newer runtimes find them. It
+ * is also part of remote/client's libcuda.so.1, so it uses api.h and the lists, and nothing of
+ * driver.h.
+ */
 #include <string.h>
 
 #include "api.h"

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../../include/gk110/boards.h"
 #include "../driver/api.h"
 #include "info.h"
 
@@ -18,14 +19,14 @@ enum {
 };
 #define MIB	((size_t)1 << 20)
 
-/* memory on the board (NVIDIA's board specifications); the firmware keeps some of it */
+#define BOARD(board_id, board_name, mib, run)	{ board_name, (mib) * MIB },
+
+/* memory on the board; the firmware keeps some of it */
 static const struct {
 	const char *name;
 	size_t memory;
 } cards[] = {
-	{ "Tesla K20m", 5120 * MIB }, { "Tesla K20c", 5120 * MIB }, { "Tesla K20s", 5120 * MIB },
-		{ "Tesla K20X", 6144 * MIB },
-	{ "Tesla K20Xm", 6144 * MIB },
+	GK110_BOARDS(BOARD)
 };
 
 /* the flag by which a hypervisor shows itself to programs */

@@ -78,7 +78,7 @@ static void show_json(const struct gpu *gpus, int n)
 
 		printf("%s{\"index\":%d,\"name\":\"%s\",\"bus\":\"%s\",\"compute_capability\":\"%d.%d\",\"smx\":%d,\"clock_khz\":%d,"
 		       "\"memory_bytes\":%zu,", k ? "," : "", k, g->name, g->bus, g->major,
-			g->minor, g->smx, g->clock_khz, g->memory);
+		       	g->minor, g->smx, g->clock_khz, g->memory);
 		if (g->memory_known)
 			printf("\"used_bytes\":%zu,", g->used);
 		else

@@ -19,10 +19,10 @@
 #include <nvif/class.h>
 #include <nvif/cl0080.h>
 
+#include "../device/methods.h"
+
 enum { CHIP_GK110 = 0xf0, CHIP_GK110B = 0xf1 };
 enum { ENGINE_GR = 0x01, ENGINE_CE = 0x30 };	/* uapi nouveau_drm.h NOUVEAU_FIFO_ENGINE_* */
-/* NVIDIA's class headers: KEPLER_DMA_COPY_A, KEPLER_COMPUTE_B */
-enum { CLASS_COPY = 0xa0b5, CLASS_COMPUTE = 0xa1c0 };
 
 struct held {
 	int fd;
@@ -68,7 +68,7 @@ static int hold(struct held *h, unsigned int i, unsigned int engine, unsigned in
 				     sizeof(args), &h->channel[i]);
 
 	return ret ? ret :
-		     nouveau_object_new(h->channel[i], 0xbeef0000 | class, class, NULL, 0,
+		     nouveau_object_new(h->channel[i], OBJECT_HANDLE(class), class, NULL, 0,
 					&h->object[i]);
 }
 
