@@ -9,10 +9,15 @@
  * lock on the file decides; it ends with its process. So a new ticket tells the server that the
  * client of the old one is gone, and a new generation tells the client the same of its server.
  *
- *	server says	means					client says	means
- *	FREE		a client may knock			AWAY		no client is there
- *	TAKEN		the client with ticket `taken` has it	KNOCKS		wants to be taken by the server of `generation`
- *	REFUSED		not that client: another version	HERE		has seen that it was taken
+ *	server says
+ *	FREE		a client may knock
+ *	TAKEN		the client with ticket `taken` has it
+ *	REFUSED		not that client: another version
+ *
+ *	client says
+ *	AWAY		no client is there
+ *	KNOCKS		wants to be taken by the server of `generation`
+ *	HERE		has seen that it was taken
  *
  * The server clears rings and boxes after a knock and before TAKEN: then no other client lives that
  * could still write there.

@@ -48,6 +48,8 @@ struct kvgpu_remote_channel {
 	void *arena;
 	uint64_t arena_bytes;
 	bool shared;			/* the arena is one memory for both */
+	bool has_relay;			/* the arena is one memory with a relay */
+	struct kvgpu_remote_relayed relay;
 	void *again;			/* the arena once more, or NULL */
 	uint64_t seq;			/* of the last frame; the sender's lock */
 	bool gone;			/* atomic */
@@ -61,6 +63,7 @@ struct kvgpu_remote_port {
 	void *arena;
 	uint64_t arena_bytes;
 	bool shared;
+	bool has_relay;			/* the arena is one memory with a relay */
 	bool gone;			/* atomic */
 	/* bytes of frames, answers and pieces that travel; atomic */
 	uint64_t received, sent;

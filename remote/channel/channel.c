@@ -214,6 +214,11 @@ bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c)
 	return c->shared;
 }
 
+const struct kvgpu_remote_relayed *kvgpu_remote_relay(const struct kvgpu_remote_channel *c)
+{
+	return c->has_relay ? &c->relay : NULL;
+}
+
 int kvgpu_remote_ack(struct kvgpu_remote_channel *c, uint64_t id)
 {
 	struct kvgpu_remote_head h = { .op = KVGPU_REMOTE_OP_ACK,
@@ -253,7 +258,8 @@ int kvgpu_remote_welcome_line(struct line *l, uint64_t version, uint64_t arena_b
 	r = line_read(l, &hello, sizeof(hello));
 	if (r)
 		return r;
-	if (hello.magic == KVGPU_REMOTE_MAGIC)
+	if (hello.magic == KVGPU_REMOTE_MAGIC ||
+	    (hello.magic == KVGPU_REMOTE_MAGIC_RELAY && is_unix(l)))
 		return stream_welcome(l, version, arena_bytes, &hello, admit, ctx, out);
 	/* memory travels over UNIX sockets alone */
 	if (hello.magic == KVGPU_REMOTE_MAGIC_APERTURE && is_unix(l))

@@ -56,6 +56,12 @@ void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes);
  * stores at any time.
  */
 bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c);
+/*
+ * Whether a relay stands between, with which this process shares the arena: NULL: none. A push
+ * costs no copy then, and its bytes are read from the arena later: they stay as they are until an
+ * answer to a frame behind them has come.
+ */
+const struct kvgpu_remote_relayed *kvgpu_remote_relay(const struct kvgpu_remote_channel *c);
 
 /*
  * The same memory of a shared arena at another address, too, @where or nowhere: NULL, if there is

@@ -5,85 +5,19 @@
  * kill the other one. The socket stays: its end is the peer's.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "aperture.h"
 #include "line.h"
-
-enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW };
-
-union room_for_fd {
-	struct cmsghdr align;
-	char bytes[CMSG_SPACE(sizeof(int))];
-};
-
-static int send_with_fd(int to, const void *bytes, size_t n, int fd)
-{
-	struct iovec part = { (void *)(uintptr_t)bytes, n };
-	union room_for_fd room = { .bytes = { 0 } };
-	struct msghdr m = { .msg_iov = &part,
-			    .msg_iovlen = 1,
-			    .msg_control = room.bytes,
-			    .msg_controllen = sizeof(room.bytes) };
-	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(fd));
-	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
-	return sendmsg(to, &m, MSG_NOSIGNAL) == (ssize_t)n ? 0 : -ECONNRESET;
-}
-
-/* *fd: -1 where none came */
-static int read_with_fd(struct line *from, void *bytes, size_t n, int *fd)
-{
-	struct iovec part = { bytes, n };
-	union room_for_fd room;
-	struct msghdr m = { .msg_iov = &part,
-			    .msg_iovlen = 1,
-			    .msg_control = room.bytes,
-			    .msg_controllen = sizeof(room.bytes) };
-	struct cmsghdr *c;
-	ssize_t got;
-
-	*fd = -1;
-	do {
-		got = recvmsg(from->fd, &m, MSG_CMSG_CLOEXEC);
-	} while (got < 0 && errno == EINTR);
-	if (got <= 0)
-		return got < 0 && errno == EAGAIN ? -ETIMEDOUT : -ECONNRESET;
-	c = CMSG_FIRSTHDR(&m);
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
-	    c->cmsg_len == CMSG_LEN(sizeof(*fd)))
-		memcpy(fd, CMSG_DATA(c), sizeof(*fd));
-	return line_read(from, (uint8_t *)bytes + got, n - got);
-}
+#include "memory.h"
 
 /* ------------------------------------------------------------------ the server */
 
-static int make_memory(uint64_t bytes)
-{
-	int fd = memfd_create("kvgpu aperture", MFD_CLOEXEC | MFD_ALLOW_SEALING), e;
-
-	if (fd >= 0 && !ftruncate(fd, bytes) && !fcntl(fd, F_ADD_SEALS, SEALS | F_SEAL_SEAL))
-		return fd;
-	e = errno;
-	if (fd >= 0)
-		close(fd);
-	return -e;
-}
-
 static int map_memory(struct aperture *a, enum aperture_side side, int memory, uint64_t bytes)
 {
-	void *base =
-		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory, 0);
+	void *base = memory_map(memory, bytes);
 
-	if (base == MAP_FAILED)
+	if (!base)
 		return -errno;
 	aperture_init(a, side, WAKE_FUTEX, base, bytes);
 	return 0;
@@ -93,7 +27,7 @@ static int give_memory(struct line *l, uint64_t version, uint64_t arena_bytes, i
 		       struct aperture *a)
 {
 	struct kvgpu_remote_welcome w = { KVGPU_REMOTE_MAGIC, version, arena_bytes, 0, 0 };
-	int r = send_with_fd(l->fd, &w, sizeof(w), memory);
+	int r = memory_send(l->fd, &w, sizeof(w), memory);
 
 	return r ? r : map_memory(a, SIDE_SERVER, memory, APERTURE_ARENA + arena_bytes);
 }
@@ -112,7 +46,7 @@ int aperture_welcome(struct line *l, uint64_t version, uint64_t arena_bytes,
 		     const struct kvgpu_remote_hello *hello, kvgpu_remote_admit admit, void *ctx,
 		     struct kvgpu_remote_port **out)
 {
-	int r, memory = make_memory(APERTURE_ARENA + arena_bytes);
+	int r, memory = memory_make(APERTURE_ARENA + arena_bytes);
 	struct aperture a;
 	uint32_t result;
 
@@ -131,22 +65,6 @@ int aperture_welcome(struct line *l, uint64_t version, uint64_t arena_bytes,
 
 /* ------------------------------------------------------------------ the client */
 
-static int check_memory(int memory, uint64_t bytes, const char **why)
-{
-	struct stat st;
-	int seals;
-
-	*why = "the server sent no memory with its welcome";
-	if (memory < 0 || fstat(memory, &st))
-		return -EPROTO;
-	*why = "the server's memory has another size than it says";
-	if ((uint64_t)st.st_size != bytes)
-		return -EPROTO;
-	*why = "the server's memory is not sealed: it might shrink";
-	seals = fcntl(memory, F_GET_SEALS);
-	return seals < 0 || (seals & SEALS) != SEALS ? -EPROTO : 0;
-}
-
 static int take_memory(struct line *l, uint64_t version, struct aperture *a, const char **why)
 {
 	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC_APERTURE, version };
@@ -155,7 +73,7 @@ static int take_memory(struct line *l, uint64_t version, struct aperture *a, con
 	int memory = -1, r = line_write(l, &part, 1);
 
 	if (!r)
-		r = read_with_fd(l, &w, sizeof(w), &memory);
+		r = memory_read(l, &w, sizeof(w), &memory);
 	*why = r == -ETIMEDOUT ? "the server accepts connections, but says nothing" :
 		"the server closed the connection: its log says why";
 	if (r && memory >= 0)
@@ -164,7 +82,7 @@ static int take_memory(struct line *l, uint64_t version, struct aperture *a, con
 		return r;
 	r = welcome_check(&w, version, why);
 	if (!r)
-		r = check_memory(memory, APERTURE_ARENA + w.arena_bytes, why);
+		r = memory_check(memory, APERTURE_ARENA + w.arena_bytes, why);
 	if (!r) {
 		r = map_memory(a, SIDE_CLIENT, memory, APERTURE_ARENA + w.arena_bytes);
 		*why = "the server's memory can't be mapped";

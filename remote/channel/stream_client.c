@@ -20,6 +20,7 @@
 #include <remote/ring/clock.h>
 #include <remote/wire/cursor.h>
 
+#include "memory.h"
 #include "signals.h"
 #include "stream.h"
 #include "tls.h"
@@ -41,7 +42,7 @@ struct stream_channel {
 	uint8_t keep[KEPT_MAX];
 	/* atomic: the flusher looks by itself; a futex, where it sleeps else */
 	uint32_t awake;
-	bool ended;			/* atomic: the flusher's */
+	bool ended;			/* atomic: close_channel() sets it, and the flusher ends */
 	pthread_t reader, flusher;
 	size_t have, used;		/* of what was read ahead; the reader's alone */
 	uint8_t ahead[READ_AHEAD];
@@ -165,6 +166,24 @@ static void *flush(void *arg)
 	return NULL;
 }
 
+/* the frame that names the piece follows at once, and takes this along */
+static int push_shared(struct stream_channel *s, struct iovec *parts)
+{
+	unsigned int i;
+	int r = 0;
+
+	pthread_mutex_lock(&s->lock);
+	if (parts[1].iov_len + parts[2].iov_len > KEPT_MAX - s->kept)
+		r = write_all(s, parts, 3);
+	else
+		for (i = 1; i < 3; i++) {
+			memcpy(s->keep + s->kept, parts[i].iov_base, parts[i].iov_len);
+			s->kept += parts[i].iov_len;
+		}
+	pthread_mutex_unlock(&s->lock);
+	return r;
+}
+
 static int push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes)
 {
 	struct kvgpu_remote_head h = { .op = KVGPU_REMOTE_OP_PUSH,
@@ -175,7 +194,7 @@ static int push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes)
 			       { &piece, sizeof(piece) },
 			       { (uint8_t *)c->arena + at, bytes } };
 
-	return write_parts(of(c), all, 4);
+	return c->has_relay ? push_shared(of(c), all) : write_parts(of(c), all, 4);
 }
 
 /* ------------------------------------------------------------------ the reader */
@@ -242,6 +261,11 @@ static int take_happening(struct stream_channel *s, const struct down *d)
 	return r;
 }
 
+static int take_piece(struct stream_channel *s, const struct down *d)
+{
+	return s->c.has_relay ? 0 : take(s, (uint8_t *)s->c.arena + d->a, d->b);
+}
+
 static void *read_all(void *arg)
 {
 	struct stream_channel *s = arg;
@@ -257,9 +281,8 @@ static void *read_all(void *arg)
 			r = take_answer(s, &d);
 			break;
 		case DOWN_PIECE:
-			r = kvgpu_remote_in_arena(d.a, d.b, s->c.arena_bytes) ?
-				    take(s, (uint8_t *)s->c.arena + d.a, d.b) :
-				    -EPROTO;
+			r = kvgpu_remote_in_arena(d.a, d.b, s->c.arena_bytes) ? take_piece(s, &d) :
+										-EPROTO;
 			break;
 		case DOWN_HAPPENING:
 			r = take_happening(s, &d);
@@ -307,20 +330,39 @@ static const struct channel_carrier stream_carrier = { .send = send_frame,
 						       .forked = forked,
 						       .close = close_channel };
 
+/* what a relay says beside its server's welcome, whose memory has come with it */
+static int hear_relay(struct line *l, uint64_t bytes, int memory,
+		      struct kvgpu_remote_relayed *relay, const char **why)
+{
+	int r = memory_check(memory, bytes, why);
+
+	if (!r)
+		r = line_read(l, relay, sizeof(*relay));
+	if (!r && (relay->piece < KVGPU_REMOTE_RELAYED_MIN ||
+		   relay->piece > KVGPU_REMOTE_RELAYED_MAX || relay->piece > bytes / 8)) {
+		*why = "the relay's pieces have a size that can't be";
+		r = -EPROTO;
+	}
+	return r;
+}
+
+/* *memory: the arena, or -1 */
 static int shake_hands(struct line *l, uint64_t version, struct kvgpu_remote_welcome *w,
-		       const char **why)
+		       struct kvgpu_remote_relayed *relay, int *memory, const char **why)
 {
 	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC, version };
 	struct iovec part = { &hello, sizeof(hello) };
 	int r = line_write(l, &part, 1);
 
 	if (!r)
-		r = line_read(l, w, sizeof(*w));
+		r = l->tls ? line_read(l, w, sizeof(*w)) : memory_read(l, w, sizeof(*w), memory);
 	*why = r == -ETIMEDOUT ? "the server accepts connections, but says nothing" :
 		"the server closed the connection: its log says why";
 	if (r && l->tls && tls_complaint(l->tls))
 		*why = tls_complaint(l->tls);
-	return r ? r : welcome_check(w, version, why);
+	if (!r)
+		r = welcome_check(w, version, why);
+	return r || !w->relayed ? r : hear_relay(l, w->arena_bytes, *memory, relay, why);
 }
 
 static int start_threads(struct stream_channel *s)
@@ -340,20 +382,22 @@ static int start_threads(struct stream_channel *s)
 int stream_connect(struct line *l, uint64_t version, kvgpu_remote_happened happened, void *ctx,
 		   struct kvgpu_remote_channel **out, const char **why)
 {
+	struct kvgpu_remote_relayed relay = { 0 };
 	struct kvgpu_remote_welcome w;
-	struct stream_channel *s;
-	int r = shake_hands(l, version, &w, why);
+	struct stream_channel *s = NULL;
+	int memory = -1, r = shake_hands(l, version, &w, &relay, &memory, why);
 
+	if (!r) {
+		line_patience(l, 0);
+		*why = "out of memory";
+		s = calloc(1, sizeof(*s));
+		r = s ? 0 : -ENOMEM;
+	}
 	if (r) {
 		line_close(l);
+		if (memory >= 0)
+			close(memory);
 		return r;
-	}
-	line_patience(l, 0);
-	*why = "out of memory";
-	s = calloc(1, sizeof(*s));
-	if (!s) {
-		line_close(l);
-		return -ENOMEM;
 	}
 	s->line = *l;
 	pthread_mutex_init(&s->lock, NULL);
@@ -361,7 +405,11 @@ int stream_connect(struct line *l, uint64_t version, kvgpu_remote_happened happe
 	s->c.happened = happened;
 	s->c.ctx = ctx;
 	s->c.arena_bytes = w.arena_bytes;
-	s->c.arena = arena_map(w.arena_bytes);
+	s->c.has_relay = w.relayed;
+	s->c.relay = relay;
+	s->c.arena = w.relayed ? memory_map(memory, w.arena_bytes) : arena_map(w.arena_bytes);
+	if (memory >= 0)
+		close(memory);
 	r = s->c.arena ? start_threads(s) : -ENOMEM;
 	if (r) {
 		destroy(s);

@@ -16,6 +16,7 @@
 
 #include <remote/wire/cursor.h>
 
+#include "memory.h"
 #include "stream.h"
 
 enum { INPUT = 256 << 10, LOOK_US = 500 };
@@ -96,6 +97,8 @@ static int take_piece(struct stream_port *s, const struct kvgpu_remote_piece *pi
 
 	if (!kvgpu_remote_in_arena(piece->at, piece->bytes, s->p.arena_bytes))
 		return lose(s);
+	if (s->p.has_relay)
+		return 0;	/* they are there */
 	if (here > piece->bytes)
 		here = piece->bytes;
 	memcpy((uint8_t *)s->p.arena + piece->at, (uint8_t *)s->bytes + s->used, here);
@@ -315,7 +318,7 @@ static int reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to
 static int give(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes)
 {
 	return say(of(p), &(struct down){ .kind = DOWN_PIECE, .a = at, .b = bytes },
-		   (uint8_t *)p->arena + at, bytes);
+		   (uint8_t *)p->arena + at, p->has_relay ? 0 : bytes);
 }
 
 static int happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
@@ -389,6 +392,33 @@ static int answer_hello(struct line *l, uint64_t version, uint64_t arena_bytes, 
 	return result ? welcome_error(result) : r;
 }
 
+/* a relay's: the arena travels with the welcome */
+static int answer_relay(struct line *l, uint64_t version, uint64_t arena_bytes, uint32_t result,
+			int memory)
+{
+	struct kvgpu_remote_welcome w = { KVGPU_REMOTE_MAGIC, version, arena_bytes, 0, 1 };
+
+	return result ? answer_hello(l, version, arena_bytes, result) :
+			memory_send(l->fd, &w, sizeof(w), memory);
+}
+
+static int shared_arena(struct stream_port *s, struct line *l, uint64_t version,
+			uint64_t arena_bytes, const struct kvgpu_remote_hello *hello,
+			kvgpu_remote_admit admit, void *ctx)
+{
+	int r, memory = memory_make(arena_bytes);
+
+	if (memory < 0)
+		return memory;
+	s->p.has_relay = true;
+	s->p.arena = memory_map(memory, arena_bytes);
+	r = s->p.arena ? answer_relay(l, version, arena_bytes,
+				      welcome_result(hello, version, admit, ctx), memory) :
+			 -ENOMEM;
+	close(memory);
+	return r;
+}
+
 int stream_welcome(struct line *l, uint64_t version, uint64_t arena_bytes,
 		   const struct kvgpu_remote_hello *hello, kvgpu_remote_admit admit, void *ctx,
 		   struct kvgpu_remote_port **out)
@@ -396,9 +426,11 @@ int stream_welcome(struct line *l, uint64_t version, uint64_t arena_bytes,
 	struct stream_port *s = calloc(1, sizeof(*s));
 	int r = -ENOMEM;
 
-	if (s)
+	if (s && hello->magic == KVGPU_REMOTE_MAGIC_RELAY)
+		r = shared_arena(s, l, version, arena_bytes, hello, admit, ctx);
+	else if (s)
 		s->p.arena = arena_map(arena_bytes);
-	if (s && s->p.arena)
+	if (s && s->p.arena && !s->p.has_relay)
 		r = answer_hello(l, version, arena_bytes,
 				 welcome_result(hello, version, admit, ctx));
 	if (r) {

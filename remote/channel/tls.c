@@ -241,7 +241,7 @@ static int check_peer(struct tls *t, const char *host, const char *folder, const
 	gnutls_typed_vdata_st wanted[] = {
 		{ .type = GNUTLS_DT_KEY_PURPOSE_OID,
 		  .data = (void *)(uintptr_t)(t->server ? GNUTLS_KP_TLS_WWW_CLIENT :
-			GNUTLS_KP_TLS_WWW_SERVER) },
+		  	GNUTLS_KP_TLS_WWW_SERVER) },
 		{ .type = GNUTLS_DT_DNS_HOSTNAME, .data = (void *)(uintptr_t)host },
 	};
 	unsigned int status = 0;

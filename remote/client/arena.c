@@ -24,6 +24,9 @@ void arena_init(struct peer *p)
 
 	a->base = kvgpu_remote_arena(p->channel, &bytes);
 	a->ring_bytes = bytes / 4 < (32ull << 20) ? bytes / 4 / ALIGN * ALIGN : 32ull << 20;
+	a->relayed = kvgpu_remote_relay(p->channel);
+	if (a->relayed)
+		a->ring_bytes -= a->ring_bytes % kvgpu_remote_relay(p->channel)->piece;
 	a->max_blocks = 64;
 	a->blocks = calloc(a->max_blocks, sizeof(*a->blocks));
 	if (!a->blocks)
@@ -129,7 +132,8 @@ static void touch(struct arena *a, uint64_t upto)
 /* NULL: there is no room now. A piece does not go over the ring's end */
 static struct staged *take(struct arena *a, uint64_t bytes, uint64_t *at)
 {
-	uint64_t begin = a->ring_end, left = a->ring_bytes - begin % a->ring_bytes;
+	uint64_t begin = a->relayed ? (a->ring_end + bytes - 1) / bytes * bytes : a->ring_end;
+	uint64_t left = a->ring_bytes - begin % a->ring_bytes;
 	struct staged *p;
 
 	if (left < bytes)
@@ -164,6 +168,19 @@ static uint64_t oldest_half(const struct arena *a)
 	return seq;
 }
 
+/*
+ * a power of two: a relay has what it needs for each place and length, so few places are better
+ * than all of the room
+ */
+static uint64_t relayed_bytes(uint64_t bytes)
+{
+	uint64_t power = ALIGN;
+
+	while (power < bytes)
+		power *= 2;
+	return power;
+}
+
 /* what is waited for is the older half, so that the GPU has the other one to copy meanwhile */
 struct staged *staging_get(struct peer *p, uint64_t bytes, uint64_t *at, CUresult *r)
 {
@@ -171,7 +188,7 @@ struct staged *staging_get(struct peer *p, uint64_t bytes, uint64_t *at, CUresul
 	struct staged *piece;
 	uint64_t upto;
 
-	bytes = (bytes + 63) & ~63ull;
+	bytes = a->relayed ? relayed_bytes(bytes) : (bytes + 63) & ~63ull;
 	for (;;) {
 		pthread_mutex_lock(&a->lock);
 		collect(a, call_through(p));

@@ -217,7 +217,7 @@ static CUresult carry_part(const struct box *b, const struct part *p, uint8_t *r
 {
 	struct end here = { .type = CU_MEMORYTYPE_HOST,
 			    .word = { [END_TYPE] = CU_MEMORYTYPE_HOST, [END_PITCH] = p->size[0],
-				[END_HEIGHT] = p->size[1] } };
+			    	[END_HEIGHT] = p->size[1] } };
 	struct box out = { b->src, here, { 0 }, b->form & ~FORM_ASYNC },
 		   in = { here, b->dst, { 0 }, b->form & ~FORM_ASYNC };
 	CUresult r;

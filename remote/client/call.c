@@ -276,23 +276,28 @@ uint64_t call_through(const struct peer *p)
 	return __atomic_load_n(&p->through, __ATOMIC_ACQUIRE);
 }
 
-CUresult call_ask(struct call *c, size_t fixed)
+CUresult call_begin(struct call *c, unsigned int box)
 {
 	struct peer *p = route_peer(&c->to);
+	CUresult r = c->to.split;
+
+	if (!r && !box)
+		r = CUDA_ERROR_OUT_OF_MEMORY;
+	if (!r && submit_call(p, c, box))
+		r = CUDA_ERROR_SYSTEM_NOT_READY;
+	call_end(c);
+	return r;
+}
+
+CUresult call_take(struct call *c, unsigned int box, size_t fixed)
+{
+	struct peer *p = c->to.peer;
 	struct kvgpu_remote_answer a;
-	unsigned int to = own_box(p);
 	const void *payload;
 	CUresult r;
 
-	if (!to || c->to.split) {
-		call_end(c);
-		return c->to.split ? c->to.split : CUDA_ERROR_OUT_OF_MEMORY;
-	}
-	if (submit_call(p, c, to) || kvgpu_remote_await(p->channel, to, c->seq, &a, &payload)) {
-		call_end(c);
+	if (kvgpu_remote_await(p->channel, box, c->seq, &a, &payload))
 		return CUDA_ERROR_SYSTEM_NOT_READY;
-	}
-	call_end(c);
 	(void)__atomic_load_n(&acknowledged, __ATOMIC_ACQUIRE);
 	heard(p, a.seq);
 	r = a.result;
@@ -309,6 +314,14 @@ CUresult call_ask(struct call *c, size_t fixed)
 	if (r == CUDA_ERROR_INVALID_CONTEXT && current_check() == CUDA_ERROR_CONTEXT_IS_DESTROYED)
 		return CUDA_ERROR_CONTEXT_IS_DESTROYED;
 	return !r && a.bytes < fixed ? CUDA_ERROR_UNKNOWN : r;
+}
+
+CUresult call_ask(struct call *c, size_t fixed)
+{
+	unsigned int box = own_box(route_peer(&c->to));
+	CUresult r = call_begin(c, box);
+
+	return r ? r : call_take(c, box, fixed);
 }
 
 void call_late(struct peer *p, CUresult r)

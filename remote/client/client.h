@@ -51,6 +51,8 @@ struct arena {
 	uint8_t *base;
 	uint64_t ring_bytes, ring_begin, ring_end;	/* begin and end count on */
 	uint64_t touched;	/* of the ring: its pages are there */
+	/* there is a relay: pieces are of few sizes, each at a multiple of its own */
+	bool relayed;
 	unsigned int first_piece, nr_pieces;
 	struct block *blocks;	/* all of the rest, sorted, without gaps */
 	unsigned int nr_blocks, max_blocks;
@@ -163,7 +165,16 @@ CUresult call_enter(unsigned int flags);
  * owns is freed.
  */
 CUresult call_ask(struct call *c, size_t fixed);
-/* Asks one server after the other until one has an answer. */
+/*
+ * The same in two steps, for a thread that asks several things at once: each has a box of the
+ * channel's. What the call points at may go after the first.
+ */
+CUresult call_begin(struct call *c, unsigned int box);
+CUresult call_take(struct call *c, unsigned int box, size_t fixed);
+/*
+ * Asks the server of the thread's context, then each server in order, until the result of one is
+ * CUDA_SUCCESS. Returns the last result.
+ */
 CUresult call_each(struct call *c, size_t fixed);
 /* How many calls have been sent to it. */
 uint64_t call_turn(const struct peer *p);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "across.h"
+#include "cut.h"
 
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 
@@ -86,9 +87,25 @@ static CUresult pinned_to_host(const struct route *to, struct q_copy_out *q, enu
 	return when == ASYNC && fine ? call_queue(&c) : call_ask(&c, 0);
 }
 
+/* of a copy of @bytes */
+static uint64_t piece_of(const struct peer *p, uint64_t bytes)
+{
+	const struct kvgpu_remote_relayed *relay = kvgpu_remote_relay(p->channel);
+
+	return relay ? cut_piece(relay, bytes) : KVGPU_REMOTE_PIECE_MAX;
+}
+
+/* whether pieces of that source lie there until a relay has sent them */
+static bool read_later(const struct peer *p, const void *src, uint64_t bytes)
+{
+	return kvgpu_remote_relay(p->channel) && bytes > KVGPU_REMOTE_INLINE_IN_MAX &&
+	       pinned_at(p, src, bytes) != KVGPU_REMOTE_NOWHERE;
+}
+
 /*
- * In shared memory the server reads the source when it comes to the frame, and on a socket at the
- * call. So a copy that waits may leave its source where it is on a socket alone.
+ * In shared memory the server reads the source when it comes to the frame, on a socket at the call,
+ * and a relay later, but before an answer. So a copy that waits may leave its source where it is
+ * not in shared memory; to a relay, if its last piece is asked.
  */
 static CUresult send_piece(const struct route *to, struct q_copy_in *q, const void *src,
 			   enum when when, bool fine)
@@ -124,13 +141,14 @@ static CUresult send_piece(const struct route *to, struct q_copy_in *q, const vo
 
 CUresult piece_send(const struct route *to, struct q_copy_in *q, const void *src, bool fine)
 {
-	return send_piece(to, q, src, SYNC, fine);
+	return send_piece(to, q, src, SYNC, fine && !read_later(to->peer, src, q->bytes));
 }
 
 CUresult line_in(const struct route *to, struct q_copy_in *q, const void *src, bool waits,
 		 bool fine)
 {
-	const uint64_t bytes = q->bytes, dst = q->dst;
+	const uint64_t bytes = q->bytes, dst = q->dst, piece = piece_of(to->peer, bytes);
+	bool asks = waits && read_later(to->peer, src, bytes);
 	uint64_t done;
 	CUresult r = CUDA_SUCCESS;
 
@@ -139,9 +157,9 @@ CUresult line_in(const struct route *to, struct q_copy_in *q, const void *src, b
 		return pinned_to_device(to, q, waits ? SYNC : ASYNC, fine);
 	for (done = 0; done < bytes && !r; done += q->bytes) {
 		q->dst = dst + done;
-		q->bytes = bytes - done < KVGPU_REMOTE_PIECE_MAX ? bytes - done :
-								   KVGPU_REMOTE_PIECE_MAX;
-		r = send_piece(to, q, (const uint8_t *)src + done, waits ? SYNC : ASYNC, fine);
+		q->bytes = bytes - done < piece ? bytes - done : piece;
+		r = send_piece(to, q, (const uint8_t *)src + done, waits ? SYNC : ASYNC,
+			       fine && !(asks && done + q->bytes == bytes));
 	}
 	return r;
 }
@@ -227,6 +245,76 @@ static CUresult fetch_most(const struct route *to, struct q_copy_out q, uint8_t 
 	return r;
 }
 
+struct fetched {
+	struct call c;
+	struct q_copy_out q;
+	unsigned int box;
+	size_t at;			/* of the destination */
+};
+
+/* waits for it; *first: the first error of all */
+static void fetch_end(struct fetched *f, uint8_t *dst, bool pinned, CUresult *first)
+{
+	struct peer *p = f->c.to.peer;
+	CUresult r = call_take(&f->c, f->box, 0);
+
+	if (!r && !pinned)
+		memcpy(dst + f->at, arena_at(p, f->q.at), f->q.bytes);
+	*first = *first ? *first : r;
+}
+
+/*
+ * By way of a relay: some pieces are asked at once, so that one crosses while the GPU copies the
+ * next and the CPU the one before. Each has an answer box of its own. *done: what was dealt with,
+ * all or nothing
+ */
+static CUresult fetch_ahead(const struct route *to, const struct q_copy_out *q, uint8_t *dst,
+			    size_t *done)
+{
+	struct peer *p = to->peer;
+	const uint64_t bytes = q->bytes, piece = piece_of(p, bytes),
+		       whole = pinned_at(p, dst, bytes);
+	const bool pinned = whole != KVGPU_REMOTE_NOWHERE;
+	uint64_t room = pinned ? whole : arena_get(p, AHEAD * piece), begun = 0;
+	struct fetched part[AHEAD], *f;
+	unsigned int nr = 0, i, ended;
+	CUresult r = CUDA_SUCCESS;
+
+	while (nr < AHEAD && (part[nr].box = kvgpu_remote_box_get(p->channel)))
+		nr++;
+	for (i = ended = 0; nr && room != KVGPU_REMOTE_NOWHERE && (begun < bytes || ended < i); ) {
+		if (i - ended == nr || begun == bytes || r) {
+			if (ended == i)
+				break;
+			fetch_end(&part[ended++ % nr], dst, pinned, &r);
+			continue;
+		}
+		f = &part[i++ % nr];
+		f->q = *q;
+		f->q.bytes = bytes - begun < piece ? bytes - begun : piece;
+		f->q.src = q->src + begun;
+		f->q.at = room + (pinned ? begun : (i - 1) % nr * piece);
+		f->q.flags = COPY_WHOLE;
+		f->at = begun;
+		f->c = (struct call){ .op = OP_copy_out,
+				      .fixed = &f->q,
+				      .bytes = sizeof(f->q),
+				      .to = *to,
+				      .apart = !managed_has(q->src) };
+		begun += f->q.bytes;
+		r = call_begin(&f->c, f->box);
+		i -= !!r;
+	}
+	*done = begun;
+	if (!r && begun)
+		stream_through(q->stream, &part[(i - 1) % nr].c);
+	while (nr)
+		kvgpu_remote_box_put(p->channel, part[--nr].box);
+	if (!pinned && room != KVGPU_REMOTE_NOWHERE)
+		arena_put(p, room);
+	return r;
+}
+
 CUresult line_out(const struct route *to, struct q_copy_out *q, void *dst, bool waits, bool fine)
 {
 	const uint64_t bytes = q->bytes, src = q->src;
@@ -238,6 +326,8 @@ CUresult line_out(const struct route *to, struct q_copy_out *q, void *dst, bool 
 		return pinned_to_host(to, q, waits ? SYNC : ASYNC, fine);
 	if (fine && bytes > KVGPU_REMOTE_PIECE_MAX && arena_is_pinned(to->peer))
 		r = fetch_most(to, *q, dst, bytes, &done);
+	else if (kvgpu_remote_relay(to->peer->channel) && bytes > piece_of(to->peer, bytes))
+		r = fetch_ahead(to, q, dst, &done);
 	for (; done < bytes && !r; done += q->bytes) {
 		q->src = src + done;
 		q->bytes = bytes - done < KVGPU_REMOTE_PIECE_MAX ? bytes - done :

@@ -124,8 +124,32 @@ CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
 	return CUDA_SUCCESS;
 }
 
+/*
+ * how many of the devices before it have this UUID: several devices may be one GPU, by several
+ * servers
+ */
+static uint64_t same_before(CUdevice dev, const uint8_t *uuid, CUresult *r)
+{
+	const struct a_facts *f;
+	uint64_t same = 0;
+	CUdevice i;
+
+	for (i = 0; i < dev && several && !*r; i++) {
+		f = device_facts(i, r);
+		same += f && !memcmp(f->uuid, uuid, sizeof(f->uuid));
+	}
+	return same;
+}
+
+/*
+ * programs take devices of one UUID for one device: the first keeps its GPU's, the others have one
+ * that is made of it
+ */
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
 {
+	/* two to the 64 by the golden ratio: no neighbour's UUID comes of it */
+	const uint64_t SPREAD = 0x9e3779b97f4a7c15;
+	uint64_t same, half;
 	CUresult r;
 	const struct a_facts *f = device_facts(dev, &r);
 
@@ -133,7 +157,13 @@ CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
 		return r;
 	if (!uuid)
 		return CUDA_ERROR_INVALID_VALUE;
+	same = same_before(dev, f->uuid, &r);
+	if (r)
+		return r;
 	memcpy(uuid->bytes, f->uuid, sizeof(f->uuid));
+	memcpy(&half, uuid->bytes + sizeof(half), sizeof(half));
+	half ^= same * SPREAD;
+	memcpy(uuid->bytes + sizeof(half), &half, sizeof(half));
 	return CUDA_SUCCESS;
 }
 

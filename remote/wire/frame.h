@@ -13,6 +13,8 @@
 #define KVGPU_REMOTE_MAGIC	0x746d6572757067ull	/* "gpuremt" */
 /* "gpureap": of a client that wants shared memory, and of such memory */
 #define KVGPU_REMOTE_MAGIC_APERTURE	0x70616572757067ull
+/* "gpurely": of a relay, which wants the arena as memory that it shares with the server */
+#define KVGPU_REMOTE_MAGIC_RELAY	0x796c6572757067ull
 /* not in the arena: the bytes are in the frame or in the answer */
 #define KVGPU_REMOTE_NOWHERE	UINT64_MAX
 #define KVGPU_REMOTE_ARENA_MAX	(1ull << 40)
@@ -37,7 +39,8 @@ enum {
 enum {
 	KVGPU_REMOTE_OP_ACK = 1,	/* payload: struct kvgpu_remote_ack; answers an event */
 	/*
-	 * payload: struct kvgpu_remote_piece and its bytes: only on carriers without shared memory
+	 * payload: struct kvgpu_remote_piece; its bytes follow, but where a relay has the arena in
+	 * common with this side
 	 */
 	KVGPU_REMOTE_OP_PUSH = 2,
 };
@@ -93,8 +96,21 @@ struct kvgpu_remote_hello {
 struct kvgpu_remote_welcome {
 	uint64_t magic, version;
 	uint64_t arena_bytes;
-	uint32_t result, pad;
+	uint32_t result;
+	/*
+	 * 1: the arena travels as a descriptor with this, and struct kvgpu_remote_relayed follows
+	 */
+	uint32_t relayed;
 };
+
+/* What a relay knows of its way. */
+struct kvgpu_remote_relayed {
+	uint32_t piece;		/* copies are cut into pieces of so many bytes at most */
+	uint32_t turn;		/* what crosses in the time that one more piece costs, in bytes */
+};
+/* of .piece */
+enum { KVGPU_REMOTE_RELAYED_MIN = 64 << 10, KVGPU_REMOTE_RELAYED_MAX = 2 << 20 };
+
 /* its result; 0: welcome */
 enum {
 	KVGPU_REMOTE_OTHER_VERSION = 1,
@@ -216,7 +232,9 @@ WIRE_AT(welcome, magic, 0);
 WIRE_AT(welcome, version, 8);
 WIRE_AT(welcome, arena_bytes, 16);
 WIRE_AT(welcome, result, 24);
+WIRE_AT(welcome, relayed, 28);
 WIRE_SIZE(welcome, 32);
+WIRE_SIZE(relayed, 8);
 WIRE_AT(resource, what, 0);
 WIRE_AT(resource, width, 8);
 WIRE_AT(resource, height, 16);

@@ -2,7 +2,7 @@
 /*
  * Measured, not judged: what a buffer costs to map into the GPU's address space, use once and unmap
  * again ("mapcost"), and how fast copies are ("bandwidth"). Runs natively and in a guest;
- * selftests/guest/measure.py makes ratios of it.
+ * selftests/demo/demo.sh compares the two.
  */
 #include "client.h"
 

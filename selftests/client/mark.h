@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How the measuring subtests talk to whoever reads counters around them
- * (selftests/guest/measure.py).
+ * Lines between the measuring subtests and the scripts that read counters around them
+ * (selftests/guest/steady_steps.sh).
  */
 #ifndef KVGPU_SELFTESTS_MARK_H
 #define KVGPU_SELFTESTS_MARK_H

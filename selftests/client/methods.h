@@ -15,7 +15,7 @@
 #define CLASS_3D		0xa197
 #define CLASS_2D		0x902d
 
-/* fixed by the chip: bringup notes section 5, and what Mesa's nvc0 and NVK use */
+/* fixed by the chip (docs/hardware.md) */
 enum subchannel {
 	SUBC_3D = 0,
 	SUBC_COMPUTE = 1,

@@ -13,8 +13,8 @@ inprocess=${inprocess##*$'\n'}
 work=$(mktemp -d /tmp/kvgpu-cluster-test.XXXXXX)
 trap 'rm -rf "$work"' EXIT
 ln -s "$inprocess/libcuda.so.1" "$work/gpu.so"
-for name in faults several; do
-	gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE selftests/remote/$name.c -o "$work/$name" "$remote/libcuda.so.1" || exit 2
+for name in remote/faults remote/several cluster/pieces; do
+	gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE selftests/$name.c -o "$work/${name#*/}" "$remote/libcuda.so.1" || exit 2
 done
 root=()
 [ "$(id -u)" = 0 ] && root=(--allow-run-as-root)
@@ -267,6 +267,14 @@ run_faults()
 	ended "a job for each GPU, a proxy is killed: its device gives an error, the other one goes on"
 	begin 2 several dies && kill -STOP "$(ranks_of proxy | sed -n 2p)"
 	ended "a proxy says nothing any more: its device gives an error, the other one goes on"
+	begin 1 pieces dies && kill -9 "$(server 1)"
+	ended "a server process is killed amid copies: its device gives an error"
+	begin 1 pieces dies && kill -9 "$(ranks_of proxy)"
+	ended "a proxy is killed amid copies: its device gives an error"
+	begin 1 pieces dies && kill -9 "$(ranks_of broker)"
+	ended "the broker is killed amid copies: its device gives an error"
+	begin 1 pieces dies && kill -STOP "$(ranks_of proxy)"
+	ended "a proxy says nothing any more amid copies: its device gives an error"
 	begin 2 faults stuck && pkill -9 -P "$job"
 	ended "kvgpu-run is killed, and its program with it" 137
 	begin 2 faults stuck && kill -9 "$(pgrep -P "$(pgrep -P "$job")" -x faults)"
@@ -303,6 +311,11 @@ run_all()
 	step "programs on several servers: threads" --gpus 4 "$work/several" threads "$cubin"
 	step "small messages and two of them under way: waits" --gpus 4 --staging 64K --slots 2 "$work/several" waits "$cubin"
 	over="$mpi: "
+	for size in 64K 1M 2M; do
+		step "copies, buffers of $size: all bytes come as they were sent" --gpus 1 --staging $size "$work/pieces" whole
+	done
+	step "copies, two buffers, nothing inside of messages" --gpus 1 --staging 64K --slots 2 --eager 0 "$work/pieces" whole
+	step "copies, all small ones inside of messages, a small arena" --gpus 1 --eager 64K --arena 64M "$work/pieces" whole
 	run_own_world
 	run_secret
 	run_far

@@ -123,6 +123,8 @@ static void look_at_links(struct broker *b)
 	for (i = 0; i < b->proxies; i++) {
 		while (link_hear(b->links[i], &c))
 			b->moved = true;
+		if (b->links[i]->hello && !b->links[i]->measured)
+			measure(b->links[i]);
 		b->moved = link_go(b->links[i]) || b->moved;
 		link_beat(b->links[i]);
 		here += b->links[i]->hello && !b->links[i]->lost;

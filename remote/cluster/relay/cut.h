@@ -13,7 +13,7 @@ enum {
 	CUT_STEPS = 8,
 	CUT_LOG_MIN = 8,
 	CUT_MIN = 1 << CUT_LOG_MIN,
-	CUT_LOG_MAX = 21,
+	CUT_LOG_MAX = 17,
 	CUT_MAX = 1 << CUT_LOG_MAX
 };
 enum { CUT_CLASSES = (CUT_LOG_MAX - CUT_LOG_MIN) * CUT_STEPS + 1 };

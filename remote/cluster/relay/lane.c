@@ -1,57 +1,52 @@
 // SPDX-License-Identifier: MIT
 /*
- * A lane: bytes of a local connection go out as messages, messages come in as bytes. Its buffers
- * and requests are made when it is used first and live as long as the process. A small message is
- * sent eagerly, a large one, and one in so many small ones, by a synchronous send, which is over
- * when the other side has begun to take it: so what is under way has a bound.
+ * A lane: what a local connection says goes out as messages, and messages come in as bytes
+ * (inbox.c). Pieces of the arena that it names go inside of a message where they are small, else
+ * from the arena as messages of their own (bulk.c), which nothing here copies. Buffers and requests
+ * are made at their first use. A small message is sent eagerly, a large one, and one in so many
+ * small ones, by a synchronous send, which is over when the other side has begun to take it: so
+ * what is under way has a bound.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <remote/wire/cursor.h>
+
 #include "relay.h"
 
-static int tag_of(const struct lane *n)
+static int number_of(const struct lane *n)
 {
-	return 1 + (int)(n - n->link->lanes);
+	return n - n->link->lanes;
 }
 
-static bool fine(struct lane *n, int r)
+bool lane_fine(struct lane *n, int r)
 {
 	if (r != MPI_SUCCESS)
-		link_lose(n->link, "MPI can't reach it");
+		link_lose(n->link, r == MPI_ERR_COUNT || r == MPI_ERR_TRUNCATE ?
+					   "it sends nonsense" :
+					   "MPI can't reach it");
 	return r == MPI_SUCCESS;
-}
-
-static bool begin_receive(struct lane *n, unsigned int i)
-{
-	n->in[i].active = &n->in[i].made[0];
-	return fine(n, MPI_Start(n->in[i].active));
 }
 
 static bool make(struct lane *n)
 {
-	const struct settings *s = n->link->settings;
 	unsigned int i, k;
 
 	if (n->made)
 		return true;
-	for (i = 0; i < s->slots; i++) {
-		n->out[i].bytes = aligned_alloc(4096, s->staging);
-		n->in[i].bytes = aligned_alloc(4096, s->staging);
-		if (!n->out[i].bytes || !n->in[i].bytes)
+	for (i = 0; i < n->link->settings->slots; i++) {
+		n->out[i].bytes = aligned_alloc(4096, MESSAGE_MAX);
+		if (!n->out[i].bytes)
 			return false;
 		for (k = 0; k < CUT_CLASSES; k++)
 			n->out[i].made[k] = MPI_REQUEST_NULL;
-		if (!fine(n, MPI_Recv_init(n->in[i].bytes, s->staging, MPI_BYTE, n->link->rank,
-					   tag_of(n), MPI_COMM_WORLD, &n->in[i].made[0])) ||
-		    !begin_receive(n, i))
-			return false;
 	}
-	n->made = true;
-	return true;
+	n->made = inbox_make(n);
+	return n->made;
 }
 
 struct lane *lane_find(struct link *l)
@@ -64,6 +59,12 @@ struct lane *lane_find(struct link *l)
 	return NULL;
 }
 
+/* rank 0 has the programs, the others have servers */
+static enum tap_way way_out(const struct lane *n)
+{
+	return n->link->rank ? TAP_UP : TAP_DOWN;
+}
+
 bool lane_open(struct lane *n, int fd)
 {
 	if (!make(n)) {
@@ -72,12 +73,26 @@ bool lane_open(struct lane *n, int fd)
 	}
 	n->state = LANE_OPEN;
 	n->fd = fd;
-	n->reading = 0;
-	n->holding = n->ended = n->last_sent = n->last_seen = false;
+	n->tap.way = way_out(n);
+	n->tap.have = n->tap.used = n->tap.left = 0;
+	n->head = (struct message){ 0 };
+	n->greeted = n->has_welcome = n->has_piece = n->stuck = n->ended = n->last_sent =
+		n->last_seen = false;
 	return true;
 }
 
-static void end_local(struct lane *n)
+bool lane_has_arena(struct lane *n, uint8_t *arena, uint64_t bytes)
+{
+	const unsigned int slots = n->link->settings->slots;
+	const int tag = TAG_BULK + number_of(n);
+
+	n->arena = arena;
+	n->arena_bytes = bytes;
+	return bulk_begin(&n->send, true, n->link->rank, tag, slots, arena) &&
+	       bulk_begin(&n->receive, false, n->link->rank, tag, slots, arena);
+}
+
+void lane_end_local(struct lane *n)
 {
 	if (n->fd >= 0)
 		close(n->fd);
@@ -89,20 +104,18 @@ static void end_local(struct lane *n)
 
 static bool begin_send(struct lane *n, unsigned int i, size_t bytes)
 {
-	const struct settings *s = n->link->settings;
 	unsigned int class = cut_class(bytes);
-	size_t size = cut_bytes(class) < s->staging ? cut_bytes(class) : s->staging;
 	MPI_Request *made = &n->out[i].made[class];
-	bool eager = bytes <= s->eager && i + 1 < s->slots;
+	bool eager = cut_bytes(class) <= n->link->eager && i + 1 < n->link->settings->slots;
 
 	if (*made == MPI_REQUEST_NULL &&
-	    !fine(n, (eager ? MPI_Send_init : MPI_Ssend_init)(n->out[i].bytes, size, MPI_BYTE,
-							      n->link->rank, tag_of(n),
-							      MPI_COMM_WORLD, made)))
+	    !lane_fine(n, (eager ? MPI_Send_init : MPI_Ssend_init)(
+				  n->out[i].bytes, cut_bytes(class), MPI_BYTE, n->link->rank,
+				  TAG_MESSAGE + number_of(n), MPI_COMM_WORLD, made)))
 		return false;
 	n->out[i].active = made;
 	n->busy_out++;
-	return fine(n, MPI_Start(made));
+	return lane_fine(n, MPI_Start(made));
 }
 
 static bool reap(struct lane *n)
@@ -111,7 +124,8 @@ static bool reap(struct lane *n)
 	int done = 1;
 
 	while (n->busy_out && !n->link->lost) {
-		if (!fine(n, MPI_Test(n->out[n->first_out].active, &done, MPI_STATUS_IGNORE)) ||
+		if (!lane_fine(n,
+			       MPI_Test(n->out[n->first_out].active, &done, MPI_STATUS_IGNORE)) ||
 		    !done)
 			break;
 		n->first_out = (n->first_out + 1) % n->link->settings->slots;
@@ -121,121 +135,146 @@ static bool reap(struct lane *n)
 	return moved;
 }
 
-static bool send_slot(struct lane *n, unsigned int i, bool last)
+static size_t here(const struct message *m)
 {
-	struct piece head = { n->reading, last };
-
-	memcpy(n->out[i].bytes, &head, sizeof(head));
-	n->reading = 0;
-	return begin_send(n, i, sizeof(head) + head.bytes);
+	return m->kind == PIECE_HERE ? m->piece.bytes : 0;
 }
 
-/* reads until the slot is full or nothing is there; false: the connection has ended */
-static bool read_some(struct lane *n, uint8_t *to, size_t room, bool *dry)
+static bool send_message(struct lane *n, unsigned int i, bool last)
 {
+	struct message head = n->head;
+	uint8_t *to = n->out[i].bytes;
+
+	head.last = last;
+	memcpy(to, &head, sizeof(head));
+	if (here(&head))
+		memcpy(to + sizeof(head) + head.bytes, n->arena + head.piece.at, here(&head));
+	n->head = (struct message){ 0 };
+	n->link->counts.messages++;
+	n->link->counts.inside += head.kind == PIECE_HERE;
+	n->link->counts.apart += head.kind == PIECE_APART;
+	if (!begin_send(n, i, sizeof(head) + head.bytes + here(&head)))
+		return false;
+	if (head.kind == PIECE_APART)
+		bulk_add(&n->send, head.piece.at, head.piece.bytes, head.chunk);
+	return true;
+}
+
+/* false: the message goes first, or there are too many pieces under way */
+static bool place_piece(struct lane *n)
+{
+	struct message *m = &n->head;
+	bool inside = n->piece.bytes <= n->link->eager;
+
+	if (m->kind ||
+	    (inside ? m->bytes + n->piece.bytes > MESSAGE_ROOM : !bulk_has_room(&n->send)))
+		return false;
+	m->kind = inside ? PIECE_HERE : PIECE_APART;
+	m->before = m->bytes;
+	m->piece = n->piece;
+	m->chunk = n->link->settings->staging;
+	n->has_piece = false;
+	return true;
+}
+
+enum fill { FILL_FULL, FILL_DRY, FILL_ENDED };
+
+/* what has been read goes into the message, as far as it has room */
+static enum fill take_apart(struct lane *n, uint8_t *to)
+{
+	const uint8_t *bytes;
+	size_t k;
+
+	for (;;) {
+		if (n->has_piece && !place_piece(n))
+			return FILL_FULL;
+		switch (tap_next(&n->tap, MESSAGE_ROOM - n->head.bytes - here(&n->head), &bytes, &k,
+				 &n->piece)) {
+		case TAP_BYTES:
+			memcpy(to + n->head.bytes, bytes, k);
+			n->head.bytes += k;
+			break;
+		case TAP_PIECE:
+			if (!n->arena ||
+			    !kvgpu_remote_in_arena(n->piece.at, n->piece.bytes, n->arena_bytes))
+				return FILL_ENDED;
+			n->has_piece = n->piece.bytes;
+			break;
+		case TAP_WRONG:
+			return FILL_ENDED;
+		default:
+			return n->head.bytes + here(&n->head) == MESSAGE_ROOM ? FILL_FULL :
+										FILL_DRY;
+		}
+	}
+}
+
+/* the server's welcome is a message by itself */
+static enum fill fill_welcome(struct lane *n, uint8_t *to)
+{
+	int got = greet_take_welcome(n, (struct kvgpu_remote_welcome *)to);
+
+	if (got > 0) {
+		n->head.bytes = got;
+		n->greeted = true;
+	}
+	return got > 0 ? FILL_FULL : got ? FILL_ENDED : FILL_DRY;
+}
+
+/* takes and reads until the message is full or nothing is there */
+static enum fill fill(struct lane *n, uint8_t *to, bool readable)
+{
+	enum fill f = FILL_ENDED;
+	size_t room;
+	uint8_t *at;
 	ssize_t got;
 
-	*dry = false;
-	while (n->reading < room && !*dry) {
-		got = recv(n->fd, to + n->reading, room - n->reading, MSG_DONTWAIT);
-		if (got > 0)
-			n->reading += got;
-		else if (got < 0 && (errno == EAGAIN || errno == EINTR))
-			*dry = true;
-		else
-			return false;
+	if (!n->link->rank && !n->greeted)
+		return readable && !n->ended ? fill_welcome(n, to) :
+		       n->ended		     ? FILL_ENDED :
+					       FILL_DRY;
+	while (!n->ended && (f = take_apart(n, to)) == FILL_DRY && readable) {
+		at = tap_room(&n->tap, &room);
+		got = recv(n->fd, at, room, MSG_DONTWAIT);
+		if (got < 0 && (errno == EAGAIN || errno == EINTR))
+			return FILL_DRY;
+		if (got <= 0)
+			return FILL_ENDED;
+		n->tap.have += got;
+		if (n->link->rank && !n->greeted && !greet_hello(n))
+			return FILL_ENDED;
 	}
-	return true;
+	return f;
 }
 
 static bool go_out(struct lane *n)
 {
-	const struct settings *s = n->link->settings;
-	bool dry = true, moved = reap(n),
-	     readable = n->poll && n->poll->revents & (POLLIN | POLLHUP | POLLERR);
-	size_t room = s->staging - sizeof(struct piece);
+	bool moved = reap(n), readable = n->poll && n->poll->revents & (POLLIN | POLLHUP | POLLERR);
+	const unsigned int slots = n->link->settings->slots;
+	enum fill f = FILL_FULL;
 	unsigned int i;
 
-	while (n->busy_out < s->slots && !n->last_sent && !n->link->lost) {
-		i = (n->first_out + n->busy_out) % s->slots;
-		if (readable && !n->ended &&
-		    !read_some(n, n->out[i].bytes + sizeof(struct piece), room, &dry))
-			end_local(n);
-		if (n->ended) {
+	if (!lane_fine(n, bulk_go(&n->send, &moved)))
+		return true;
+	while (f == FILL_FULL && n->busy_out < slots && !n->last_sent && !n->link->lost) {
+		i = (n->first_out + n->busy_out) % slots;
+		f = fill(n, n->out[i].bytes + sizeof(struct message), readable);
+		if (f == FILL_ENDED) {
+			lane_end_local(n);
 			n->last_sent = true;
-			return send_slot(n, i, true);
+			moved = send_message(n, i, true);
+		} else if (n->head.kind ||
+			   cut_goes(n->head.bytes, f == FILL_FULL ? n->head.bytes : MESSAGE_ROOM,
+				    f == FILL_DRY, n->busy_out, slots)) {
+			moved = send_message(n, i, false) || moved;
+		} else {
+			break;
 		}
-		if (!cut_goes(n->reading, room, dry, n->busy_out, s->slots))
-			break;
-		moved = send_slot(n, i, false) || moved;
-		readable = readable && !dry;
 	}
-	return moved;
+	return lane_fine(n, bulk_go(&n->send, &moved)) && moved;
 }
 
-/* ------------------------------------------------------------------ in */
-
-/* false: nothing has come */
-static bool take(struct lane *n)
-{
-	struct slot *slot = &n->in[n->next_in];
-	struct piece head;
-	int done = 0;
-
-	if (!fine(n, MPI_Test(slot->active, &done, MPI_STATUS_IGNORE)) || !done)
-		return false;
-	memcpy(&head, slot->bytes, sizeof(head));
-	if (head.bytes > n->link->settings->staging - sizeof(head)) {
-		link_lose(n->link, "it sends nonsense");
-		return false;
-	}
-	n->link->heard_us = now_us();
-	n->holding = true;
-	n->holds = head.bytes;
-	n->written = 0;
-	n->last_seen = head.last;
-	return true;
-}
-
-static bool write_some(struct lane *n)
-{
-	const uint8_t *bytes = n->in[n->next_in].bytes + sizeof(struct piece);
-	ssize_t put;
-	bool moved = false;
-
-	while (n->written < n->holds && n->fd >= 0) {
-		put = send(n->fd, bytes + n->written, n->holds - n->written,
-			   MSG_DONTWAIT | MSG_NOSIGNAL);
-		if (put < 0 && (errno == EAGAIN || errno == EINTR))
-			return moved;
-		if (put <= 0)
-			end_local(n);
-		else
-			n->written += put;
-		moved = true;
-	}
-	n->written = n->holds;
-	return moved;
-}
-
-static bool go_in(struct lane *n)
-{
-	bool moved = false;
-
-	while (!n->link->lost && (n->holding || (!n->last_seen && take(n)))) {
-		moved = write_some(n) || moved;
-		if (n->written < n->holds)
-			break;
-		n->holding = false;
-		if (!begin_receive(n, n->next_in))
-			break;
-		n->next_in = (n->next_in + 1) % n->link->settings->slots;
-		if (n->last_seen)
-			end_local(n);
-		moved = true;
-	}
-	return moved;
-}
+/* ------------------------------------------------------------------ both */
 
 unsigned int lane_waits(struct lane *n, struct pollfd *p)
 {
@@ -243,14 +282,30 @@ unsigned int lane_waits(struct lane *n, struct pollfd *p)
 	if (n->state != LANE_OPEN || n->fd < 0)
 		return 0;
 	*p = (struct pollfd){ .fd = n->fd };
-	if (n->busy_out < n->link->settings->slots)
+	if (n->busy_out < n->link->settings->slots && !n->has_piece)
 		p->events |= POLLIN;
-	if (n->holding)
+	if (n->stuck)
 		p->events |= POLLOUT;
 	if (!p->events)
 		return 0;
 	n->poll = p;
 	return 1;
+}
+
+/*
+ * Where MPI may still write to the arena it stays: that happens to a link that is lost alone, once.
+ */
+static void let_go(struct lane *n)
+{
+	n->state = LANE_FREE;
+	if (!n->arena || n->link->lost)
+		return;
+	n->link->counts.chunks += n->send.done + n->receive.done;
+	n->link->counts.made += n->send.made + n->receive.made;
+	bulk_end(&n->send);
+	bulk_end(&n->receive);
+	munmap(n->arena, n->arena_bytes);
+	n->arena = NULL;
 }
 
 bool lane_go(struct lane *n)
@@ -260,19 +315,20 @@ bool lane_go(struct lane *n)
 	if (n->state != LANE_OPEN)
 		return false;
 	if (n->link->lost) {
-		end_local(n);
-		n->state = LANE_FREE;
+		lane_end_local(n);
+		let_go(n);
 		return true;
 	}
-	moved = go_in(n);
+	moved = inbox_go(n);
 	moved = go_out(n) || moved;
-	if (n->last_sent && n->last_seen && !n->holding && !n->busy_out)
-		n->state = LANE_FREE;
+	if (n->last_sent && n->last_seen && !n->nr_in && !n->busy_out && bulk_is_idle(&n->send) &&
+	    bulk_is_idle(&n->receive))
+		let_go(n);
 	return moved;
 }
 
 void lane_hang_up(struct lane *n)
 {
 	if (n->state == LANE_OPEN)
-		end_local(n);
+		lane_end_local(n);
 }

@@ -12,7 +12,7 @@
 
 #include "relay.h"
 
-enum { TAG = 0, BEATS = 4 };
+enum { BEATS = 4, TURN_DEFAULT = 64 << 10, EAGER_DEFAULT = 16 << 10 };
 
 uint64_t now_us(void)
 {
@@ -43,16 +43,19 @@ bool link_begin(struct link *l, const struct settings *s, int rank)
 
 	l->settings = s;
 	l->rank = rank;
+	l->eager = s->eager == EAGER_MEASURED ? EAGER_DEFAULT : s->eager;
+	l->turn = TURN_DEFAULT;
+	l->measuring = MPI_REQUEST_NULL;
 	l->heard_us = l->said_us = now_us();
 	for (i = 0; i < LANES; i++) {
 		l->lanes[i].link = l;
 		l->lanes[i].fd = -1;
 	}
 	for (i = 0; i < CONTROLS; i++)
-		if (!fine(l, MPI_Recv_init(&l->in[i], sizeof(l->in[i]), MPI_BYTE, rank, TAG,
+		if (!fine(l, MPI_Recv_init(&l->in[i], sizeof(l->in[i]), MPI_BYTE, rank, TAG_CONTROL,
 					   MPI_COMM_WORLD, &l->in_made[i])) ||
-		    !fine(l, MPI_Send_init(&l->out[i], sizeof(l->out[i]), MPI_BYTE, rank, TAG,
-					   MPI_COMM_WORLD, &l->out_made[i])) ||
+		    !fine(l, MPI_Send_init(&l->out[i], sizeof(l->out[i]), MPI_BYTE, rank,
+					   TAG_CONTROL, MPI_COMM_WORLD, &l->out_made[i])) ||
 		    !fine(l, MPI_Start(&l->in_made[i])))
 			return false;
 	return true;
@@ -184,7 +187,8 @@ static void take_back(MPI_Request *r)
 		MPI_Cancel(r);
 		MPI_Wait(r, MPI_STATUS_IGNORE);
 	}
-	MPI_Request_free(r);
+	if (*r != MPI_REQUEST_NULL)
+		MPI_Request_free(r);
 }
 
 /* none of them is under way */
@@ -201,6 +205,14 @@ void link_end(struct link *l)
 {
 	unsigned int i, k;
 
+	if (l->settings->counts)
+		nursery_say(
+			"%s %d: %lu messages, %lu pieces inside and %lu apart, %lu messages of pieces both ways by %lu "
+			"requests, %lu sleeps; pieces up to %zu bytes inside, %zu bytes cross while one does",
+			l->rank ? "to proxy" : "to broker", l->rank, l->counts.messages,
+			l->counts.inside, l->counts.apart, l->counts.chunks, l->counts.made,
+			pace_sleeps, l->eager, l->turn);
+	take_back(&l->measuring);
 	for (i = 0; i < CONTROLS; i++) {
 		MPI_Wait(&l->out_made[i], MPI_STATUS_IGNORE);
 		MPI_Request_free(&l->out_made[i]);
@@ -208,7 +220,7 @@ void link_end(struct link *l)
 	}
 	for (i = 0; i < LANES; i++)
 		for (k = 0; k < l->settings->slots && l->lanes[i].made; k++) {
-			take_back(&l->lanes[i].in[k].made[0]);
+			take_back(&l->lanes[i].in[k].made);
 			free_sends(&l->lanes[i].out[k]);
 		}
 }

@@ -17,7 +17,6 @@
 enum {
 	DEFAULT_STAGING = 1 << 20,
 	DEFAULT_SLOTS = 4,
-	DEFAULT_EAGER = 4096,
 	DEFAULT_SPIN_US = 200,
 	DEFAULT_PATIENCE_S = 30
 };
@@ -56,7 +55,8 @@ static bool read_options(int argc, char **argv, struct settings *s)
 			{ "spin", 1, NULL, 'u' },
 		{ "patience", 1, NULL, 'p' }, { "arena", 1, NULL, 'a' }, { "library", 1, NULL,
 			'l' }, { "folder", 1, NULL, 'f' },
-		{ "first", 1, NULL, 'i' }, { "device", 1, NULL, 'd' }, { 0 }
+		{ "first", 1, NULL, 'i' }, { "device", 1, NULL, 'd' },
+		{ "counts", 0, NULL, 'c' }, { 0 }
 	};
 	int c;
 
@@ -71,11 +71,13 @@ static bool read_options(int argc, char **argv, struct settings *s)
 		case 'l': s->library = optarg; break;
 		case 'f': s->folder = optarg; break;
 		case 'i': s->first = strtoul(optarg, NULL, 0); break;
+		case 'c': s->counts = true; break;
 		case 'd': s->device = strtoul(optarg, NULL, 0); break;
 		default: return false;
 		}
-	return s->staging >= CUT_MIN && s->staging <= CUT_MAX && s->slots >= 2 &&
-	       s->slots <= SLOTS_MAX && s->patience_s;
+	return s->staging >= KVGPU_REMOTE_RELAYED_MIN && s->staging <= KVGPU_REMOTE_RELAYED_MAX &&
+	       s->slots >= 2 && s->slots <= SLOTS_MAX &&
+	       (s->eager <= EAGER_MAX || s->eager == EAGER_MEASURED) && s->patience_s;
 }
 
 /* the end of mpirun's process is the end of this one, whatever else it does */
@@ -91,7 +93,7 @@ static void end_with_parent(void)
 
 int main(int argc, char **argv)
 {
-	struct settings s = { DEFAULT_STAGING,		DEFAULT_SLOTS,	    DEFAULT_EAGER,
+	struct settings s = { DEFAULT_STAGING,		DEFAULT_SLOTS,	    EAGER_MEASURED,
 			      DEFAULT_SPIN_US,		DEFAULT_PATIENCE_S, DEFAULT_ARENA,
 			      .library = "libcuda.so.1" };
 	int nursery = -1, rank, ranks, r;

@@ -9,6 +9,8 @@
 
 enum { LEAST_US = 10, OPEN_MAX_US = 1000, IDLE_MAX_US = 5000 };
 
+unsigned long pace_sleeps;
+
 bool pace(const struct settings *s, struct pollfd *p, unsigned int n, bool moved, bool open)
 {
 	static uint64_t since;
@@ -28,6 +30,7 @@ bool pace(const struct settings *s, struct pollfd *p, unsigned int n, bool moved
 	if (us >= s->spin_us) {
 		us = us / 8 < LEAST_US ? LEAST_US : us / 8;
 		t.tv_nsec = (us < most ? us : most) * 1000;
+		pace_sleeps++;
 	}
 	ppoll(p, n, &t, NULL);
 	return moved || getppid() == parent;

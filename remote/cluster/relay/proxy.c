@@ -34,7 +34,7 @@ int proxy_run(const struct settings *s, int nursery)
 	struct control c;
 	unsigned int n;
 
-	if (!l || !link_begin(l, s, 0))
+	if (!l || !link_begin(l, s, 0) || !measure_listen(l))
 		return 1;
 	link_say(l, CONTROL_HELLO, 0);
 	moved = true;
@@ -50,6 +50,7 @@ int proxy_run(const struct settings *s, int nursery)
 		}
 		open_wanted(l, nursery);
 		moved = link_go(l) || moved;
+		moved = measure_answer(l) || moved;
 		link_beat(l);
 	}
 	link_hang_up(l);

@@ -121,7 +121,8 @@ static bool add_settings(const struct run_options *o, struct command *c)
 	return add_number(c, "staging", o->staging, 0) && add_number(c, "slots", o->slots, 0) &&
 	       add_number(c, "eager", o->eager, UINT64_MAX) &&
 	       add_number(c, "spin", o->spin_us, UINT64_MAX) &&
-	       add_number(c, "patience", o->patience_s, 0) && add_number(c, "arena", o->arena, 0);
+	       add_number(c, "patience", o->patience_s, 0) && add_number(c, "arena", o->arena, 0) &&
+	       (!o->counts || add(c, "--counts"));
 }
 
 bool command_job(const struct job *j, struct command *c)

@@ -19,10 +19,11 @@ const char run_usage[] =
 	"  --client FOLDER|none the libcuda.so.1 for PROGRAM, put in front of LD_LIBRARY_PATH (the one installed with kvgpu-run)\n"
 	"  --share              more than one proxy for a GPU, where there are fewer than N\n"
 	"  --jobs one|each      one MPI job, or one for each GPU: then one that dies takes no other with it (one)\n"
-	"  --staging BYTES      of a message, 64K to 2M (1M)        --slots N       messages under way, 2 to 16 (4)\n"
-	"  --eager BYTES        sent without waiting, 0 to 64K (4K) --patience S    without a sign of life a proxy is gone (30)\n"
+	"  --staging BYTES      copies are cut so, 64K to 2M (1M)   --slots N       messages under way, 2 to 16 (4)\n"
+	"  --eager BYTES        inside of messages, to 64K (measured) --patience S  without a sign of life a proxy is gone (30)\n"
 	"  --arena BYTES        for copies, a program (256M)        --spin US       looks without a pause after work (200)\n"
-	"  --start S            the proxies have to be there within that time (60)\n";
+	"  --start S            the proxies have to be there within that time (60)\n"
+	"  --counts             at the end, what the relays have counted\n";
 
 enum { KIB = 10, MIB = 20, GIB = 30 };
 
@@ -73,6 +74,7 @@ enum {
 	O_LIBRARY,
 	O_CLIENT,
 	O_SHARE,
+	O_COUNTS,
 	O_JOBS,
 	O_STAGING,
 	O_SLOTS,
@@ -104,6 +106,7 @@ static bool take(int option, const char *text, struct run_options *o)
 	case O_LIBRARY: o->library = text; return *text;
 	case O_CLIENT: o->client = strcmp(text, "none") ? text : ""; return *text;
 	case O_SHARE: o->share = true; return true;
+	case O_COUNTS: o->counts = true; return true;
 	case O_JOBS:
 		fine = word(text, jobs, &which);
 		o->each = which;
@@ -128,8 +131,8 @@ int options_read(int argc, char **argv, struct run_options *o, const char **why,
 		{ "mpirun", 1, NULL, O_MPIRUN },
 		{ "allow-run-as-root", 0, NULL, O_ROOT }, { "library", 1, NULL, O_LIBRARY },
 			{ "client", 1, NULL, O_CLIENT },
-		{ "share", 0, NULL, O_SHARE }, { "jobs", 1, NULL, O_JOBS }, { "staging", 1, NULL,
-			O_STAGING },
+		{ "share", 0, NULL, O_SHARE }, { "counts", 0, NULL, O_COUNTS },
+		{ "jobs", 1, NULL, O_JOBS }, { "staging", 1, NULL, O_STAGING },
 		{ "slots", 1, NULL, O_SLOTS }, { "eager", 1, NULL, O_EAGER }, { "patience", 1, NULL,
 			O_PATIENCE },
 		{ "arena", 1, NULL, O_ARENA }, { "spin", 1, NULL, O_SPIN }, { "start", 1, NULL,

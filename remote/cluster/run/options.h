@@ -19,6 +19,7 @@ struct run_options {
 	/* the folder with the program's libcuda.so.1; NULL: where it was installed, "": none */
 	const char *client;
 	const char *mpirun;		/* NULL: the one of .mpi in the path */
+	bool counts;
 	/* 0: the relay's own; of eager and spin: UINT64_MAX */
 	uint64_t staging, slots, eager, spin_us, patience_s, arena;
 	uint64_t start_s;		/* so long the job may take to be there */

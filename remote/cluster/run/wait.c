@@ -29,6 +29,7 @@ static void ours(sigset_t *set)
 }
 
 static sigset_t before;
+static bool begun;
 
 bool wait_begin(struct run *r)
 {
@@ -36,15 +37,18 @@ bool wait_begin(struct run *r)
 
 	ours(&set);
 	sigprocmask(SIG_BLOCK, &set, &before);
+	begun = true;
 	r->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (r->signals < 0)
 		complain("signals: %s", strerror(errno));
 	return r->signals >= 0;
 }
 
+/* A process that kvgpu-run starts before wait_begin() keeps the mask that it has. */
 void wait_undo(void)
 {
-	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (begun)
+		sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 static void job_ended(struct run *r, struct running *j, int status)

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "line.h"
+
+enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW };
+
+union room_for_fd {
+	struct cmsghdr align;
+	char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+int memory_send(int to, const void *bytes, size_t n, int memory)
+{
+	struct iovec part = { (void *)(uintptr_t)bytes, n };
+	union room_for_fd room = { .bytes = { 0 } };
+	struct msghdr m = { .msg_iov = &part,
+			    .msg_iovlen = 1,
+			    .msg_control = room.bytes,
+			    .msg_controllen = sizeof(room.bytes) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(memory));
+	memcpy(CMSG_DATA(c), &memory, sizeof(memory));
+	return sendmsg(to, &m, MSG_NOSIGNAL) == (ssize_t)n ? 0 : -ECONNRESET;
+}
+
+int memory_read(struct line *from, void *bytes, size_t n, int *memory)
+{
+	struct iovec part = { bytes, n };
+	union room_for_fd room;
+	struct msghdr m = { .msg_iov = &part,
+			    .msg_iovlen = 1,
+			    .msg_control = room.bytes,
+			    .msg_controllen = sizeof(room.bytes) };
+	struct cmsghdr *c;
+	ssize_t got;
+
+	*memory = -1;
+	do {
+		got = recvmsg(from->fd, &m, MSG_CMSG_CLOEXEC);
+	} while (got < 0 && errno == EINTR);
+	if (got <= 0)
+		return got < 0 && errno == EAGAIN ? -ETIMEDOUT : -ECONNRESET;
+	c = CMSG_FIRSTHDR(&m);
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+	    c->cmsg_len == CMSG_LEN(sizeof(*memory)))
+		memcpy(memory, CMSG_DATA(c), sizeof(*memory));
+	return line_read(from, (uint8_t *)bytes + got, n - got);
+}
+
+int memory_make(uint64_t bytes)
+{
+	int fd = memfd_create("kvgpu aperture", MFD_CLOEXEC | MFD_ALLOW_SEALING), e;
+
+	if (fd >= 0 && !ftruncate(fd, bytes) && !fcntl(fd, F_ADD_SEALS, SEALS | F_SEAL_SEAL))
+		return fd;
+	e = errno;
+	if (fd >= 0)
+		close(fd);
+	return -e;
+}
+
+int memory_check(int memory, uint64_t bytes, const char **why)
+{
+	struct stat st;
+	int seals;
+
+	*why = "the server sent no memory with its welcome";
+	if (memory < 0 || fstat(memory, &st))
+		return -EPROTO;
+	*why = "the server's memory has another size than it says";
+	if ((uint64_t)st.st_size != bytes)
+		return -EPROTO;
+	*why = "the server's memory is not sealed: it might shrink";
+	seals = fcntl(memory, F_GET_SEALS);
+	return seals < 0 || (seals & SEALS) != SEALS ? -EPROTO : 0;
+}
+
+void *memory_map(int memory, uint64_t bytes)
+{
+	void *base =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory, 0);
+
+	return base == MAP_FAILED ? NULL : base;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory that processes of one machine share: a memfd that travels over a UNIX socket. It can
+ * neither shrink nor grow: a process that cut it short would kill the other one.
+ */
+#ifndef KVGPU_REMOTE_MEMORY_H
+#define KVGPU_REMOTE_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct line;
+
+/* A descriptor of @bytes of zeros, sealed; or -errno. */
+int memory_make(uint64_t bytes);
+/*
+ * @n bytes with the descriptor, all or nothing: 0, or -ECONNRESET. The descriptor stays the
+ * caller's.
+ */
+int memory_send(int to, const void *bytes, size_t n, int memory);
+/*
+ * @n bytes; *memory: a descriptor that came with the first of them, the caller's then, or -1. 0, or
+ * -errno as line_read()
+ */
+int memory_read(struct line *from, void *bytes, size_t n, int *memory);
+/* Whether it is sealed and has @bytes: 0, or -EPROTO and *why, a text that is never freed. */
+int memory_check(int memory, uint64_t bytes, const char **why);
+/* All of it, for reading and writing; NULL: errno says why. munmap() ends it. */
+void *memory_map(int memory, uint64_t bytes);
+
+#endif

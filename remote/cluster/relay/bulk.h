@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pieces of a lane's arena, one direction, as messages of their own: MPI sends from the arena and
+ * receives into it. Requests are persistent, one for each place and length, made at the first
+ * message of that kind and kept for the next.
+ */
+#ifndef KVGPU_CLUSTER_BULK_H
+#define KVGPU_CLUSTER_BULK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <mpi.h>
+
+#include "message.h"
+
+enum {
+	SLOTS_MAX = 16,
+	BULK_LOG_SETS = 10,
+	BULK_SETS = 1 << BULK_LOG_SETS,
+	BULK_WAYS = 4,
+	BULK_JOBS = 64
+};
+
+struct chunk {
+	uint64_t at;
+	uint32_t bytes;		/* 0: there is no request */
+	bool busy;
+	MPI_Request made;
+};
+
+struct bulk {
+	bool out;
+	int rank, tag;
+	unsigned int window;		/* messages under way at most */
+	uint8_t *arena;
+	struct chunk *table;		/* sets of BULK_WAYS */
+	struct chunk *active[SLOTS_MAX];
+	uint64_t queued, started, done;	/* chunks since the begin */
+	struct { uint64_t at, left; uint32_t chunk; } job[BULK_JOBS];
+	unsigned int first_job, nr_jobs;
+	unsigned int victim;
+	uint64_t made;			/* requests */
+};
+
+/* false: out of memory */
+bool bulk_begin(struct bulk *b, bool out, int rank, int tag, unsigned int window, uint8_t *arena);
+bool bulk_has_room(const struct bulk *b);
+/*
+ * [@at, @at + @bytes) of the arena, which the caller has checked, in messages of @chunk; there is
+ * room. It is over when b->done has come to what this gives.
+ */
+uint64_t bulk_add(struct bulk *b, uint64_t at, uint64_t bytes, uint32_t chunk);
+/*
+ * Moves what can be moved: MPI_SUCCESS, MPI's error, or MPI_ERR_COUNT: a message of another length
+ * came.
+ */
+int bulk_go(struct bulk *b, bool *moved);
+static inline bool bulk_is_idle(const struct bulk *b)
+{
+	return b->done == b->queued;
+}
+/* It is idle. Frees the requests. */
+void bulk_end(struct bulk *b);
+
+#endif

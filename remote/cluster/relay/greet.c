@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+/*
+ * How a program and its server process greet each other by way of two relays: the program's hello
+ * becomes a relay's, the server's welcome comes with an arena that the proxy maps, and the program
+ * gets it with another one, which the broker has made.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <remote/channel/line.h>
+#include <remote/channel/memory.h>
+
+#include "relay.h"
+
+bool greet_hello(struct lane *n)
+{
+	struct kvgpu_remote_hello hello;
+
+	if (n->tap.have < sizeof(hello))
+		return true;
+	memcpy(&hello, n->tap.ahead, sizeof(hello));
+	if (hello.magic != KVGPU_REMOTE_MAGIC)
+		return false;
+	hello.magic = KVGPU_REMOTE_MAGIC_RELAY;
+	memcpy(n->tap.ahead, &hello, sizeof(hello));
+	n->tap.left = sizeof(hello);
+	n->greeted = true;
+	return true;
+}
+
+static bool map(struct lane *n, int memory, uint64_t bytes)
+{
+	uint8_t *arena = memory_map(memory, bytes);
+
+	return arena && lane_has_arena(n, arena, bytes);
+}
+
+int greet_take_welcome(struct lane *n, struct kvgpu_remote_welcome *to)
+{
+	struct line line = { .fd = n->fd };
+	const char *why;
+	int memory = -1;
+	bool fine;
+	char byte;
+
+	if (recv(n->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+	    (errno == EAGAIN || errno == EINTR))
+		return 0;
+	fine = !memory_read(&line, to, sizeof(*to), &memory);
+	if (fine && !to->result)
+		fine = to->relayed && !memory_check(memory, to->arena_bytes, &why) &&
+		       map(n, memory, to->arena_bytes);
+	if (memory >= 0)
+		close(memory);
+	return fine ? (int)sizeof(*to) : -1;
+}
+
+/*
+ * the largest power of two that the arena has room for eight times, since that is what a client
+ * takes
+ */
+static uint32_t piece_of(const struct lane *n)
+{
+	uint32_t piece = n->link->settings->staging;
+
+	while (piece & (piece - 1))
+		piece &= piece - 1;
+	while (piece > n->arena_bytes / 8)
+		piece /= 2;
+	return piece;
+}
+
+static bool give(struct lane *n, const struct kvgpu_remote_welcome *w)
+{
+	struct {
+		struct kvgpu_remote_welcome w;
+		struct kvgpu_remote_relayed relay;
+	} all = { .w = *w };
+	int memory = memory_make(w->arena_bytes);
+	bool fine;
+
+	if (memory < 0)
+		return false;
+	fine = map(n, memory, w->arena_bytes);
+	all.w.relayed = 1;
+	all.relay = (struct kvgpu_remote_relayed){ fine ? piece_of(n) : 0, n->link->turn };
+	fine = fine && !memory_send(n->fd, &all, sizeof(all), memory);
+	close(memory);
+	return fine;
+}
+
+bool greet_give_welcome(struct lane *n, const struct kvgpu_remote_welcome *w)
+{
+	struct kvgpu_remote_welcome refusal = *w;
+	bool sent;
+
+	if (!w->result && (w->arena_bytes < 8 * KVGPU_REMOTE_RELAYED_MIN ||
+			   w->arena_bytes > KVGPU_REMOTE_ARENA_MAX))
+		return false;
+	if (n->fd < 0)
+		return true;
+	refusal.relayed = 0;
+	sent = w->result ? send(n->fd, &refusal, sizeof(refusal), MSG_DONTWAIT | MSG_NOSIGNAL) ==
+				   sizeof(refusal) :
+			   give(n, w);
+	if (!sent)
+		lane_end_local(n);
+	return true;
+}

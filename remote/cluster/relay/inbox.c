@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What comes to a lane. Messages are looked at as soon as they come, so that the receives of their
+ * pieces begin at once; they are passed on in their order, each one's bytes behind its piece when
+ * that has landed in the arena. The other side's word is taken for
+ * nothing: lengths, places and kinds are checked here.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "relay.h"
+
+static int number_of(const struct lane *n)
+{
+	return n - n->link->lanes;
+}
+
+bool inbox_make(struct lane *n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n->link->settings->slots; i++) {
+		n->in[i].bytes = aligned_alloc(4096, MESSAGE_MAX);
+		if (!n->in[i].bytes ||
+		    !lane_fine(n, MPI_Recv_init(n->in[i].bytes, MESSAGE_MAX, MPI_BYTE,
+						n->link->rank, TAG_MESSAGE + number_of(n),
+						MPI_COMM_WORLD, &n->in[i].made)) ||
+		    !lane_fine(n, MPI_Start(&n->in[i].made)))
+			return false;
+	}
+	return true;
+}
+
+/* false: nothing has come */
+static bool take(struct lane *n)
+{
+	struct inbox *in = &n->in[(n->next_in + n->nr_in) % n->link->settings->slots];
+	MPI_Status status;
+	int done = 0, got = 0;
+
+	if (!lane_fine(n, MPI_Test(&in->made, &done, &status)) || !done)
+		return false;
+	if (!lane_fine(n, MPI_Get_count(&status, MPI_BYTE, &got)))
+		return false;
+	memcpy(&in->head, in->bytes, sizeof(in->head));
+	if (got < (int)sizeof(in->head) ||
+	    !message_is_sound(&in->head, got, n->arena ? n->arena_bytes : 0) ||
+	    (in->head.kind == PIECE_APART && !bulk_has_room(&n->receive))) {
+		link_lose(n->link, "it sends nonsense");
+		return false;
+	}
+	n->link->heard_us = now_us();
+	in->written = 0;
+	in->said_bytes = in->head.kind ? tap_say(n->link->rank ? TAP_DOWN : TAP_UP, &in->head.piece,
+						 in->said) :
+					 0;
+	if (in->head.kind == PIECE_APART)
+		in->landed = bulk_add(&n->receive, in->head.piece.at, in->head.piece.bytes,
+				      in->head.chunk);
+	n->last_seen = in->head.last;
+	n->nr_in++;
+	return true;
+}
+
+/* whether the piece is in the arena */
+static bool has_landed(struct lane *n, const struct inbox *in)
+{
+	const struct message *m = &in->head;
+
+	if (m->kind == PIECE_HERE && in->written <= m->before)
+		memcpy(n->arena + m->piece.at, in->bytes + sizeof(*m) + m->bytes, m->piece.bytes);
+	return m->kind != PIECE_APART || n->receive.done >= in->landed;
+}
+
+/* what may be written now: how many parts */
+static unsigned int parts_of(struct lane *n, struct inbox *in, struct iovec *part)
+{
+	const struct message *m = &in->head;
+	uint8_t *bytes = in->bytes + sizeof(*m);
+	const struct iovec all[] = { { bytes, m->before }, { in->said, in->said_bytes },
+				     { bytes + m->before, m->bytes - m->before } };
+	const unsigned int most = has_landed(n, in) ? 3 : 1;
+	unsigned int i, nr = 0;
+	size_t skip = in->written, some;
+
+	for (i = 0; i < most; i++) {
+		some = skip < all[i].iov_len ? skip : all[i].iov_len;
+		skip -= some;
+		if (some < all[i].iov_len)
+			part[nr++] = (struct iovec){ (uint8_t *)all[i].iov_base + some,
+						     all[i].iov_len - some };
+	}
+	return nr;
+}
+
+/* whether all of it was written */
+static bool write_some(struct lane *n, struct inbox *in, bool *moved)
+{
+	struct iovec part[3];
+	struct msghdr m = { .msg_iov = part };
+	ssize_t put;
+
+	while (n->fd >= 0 && (m.msg_iovlen = parts_of(n, in, part))) {
+		put = sendmsg(n->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
+		n->stuck = put < 0 && (errno == EAGAIN || errno == EINTR);
+		if (n->stuck)
+			return false;
+		if (put <= 0)
+			lane_end_local(n);
+		else
+			in->written += put;
+		*moved = true;
+	}
+	return n->fd >= 0 ? in->written == in->head.bytes + in->said_bytes : has_landed(n, in);
+}
+
+/* of the broker: the first message is the server's welcome, or nothing */
+static bool greet(struct lane *n, const struct inbox *in)
+{
+	struct kvgpu_remote_welcome w;
+
+	if (!in->head.bytes && in->head.last)
+		return true;
+	memcpy(&w, in->bytes + sizeof(in->head), sizeof(w));
+	return in->head.bytes == sizeof(w) && greet_give_welcome(n, &w);
+}
+
+/* whether a message was passed on and its slot can have another */
+static bool pass(struct lane *n, bool *moved)
+{
+	struct inbox *in = &n->in[n->next_in];
+
+	if (n->link->rank && !n->has_welcome) {
+		n->has_welcome = true;
+		if (!greet(n, in)) {
+			link_lose(n->link, "it sends nonsense");
+			return false;
+		}
+	} else if (!write_some(n, in, moved)) {
+		return false;
+	}
+	if (in->head.last)
+		lane_end_local(n);
+	n->next_in = (n->next_in + 1) % n->link->settings->slots;
+	n->nr_in--;
+	*moved = true;
+	return lane_fine(n, MPI_Start(&in->made));
+}
+
+bool inbox_go(struct lane *n)
+{
+	bool moved = false;
+
+	while (!n->link->lost && !n->last_seen && n->nr_in < n->link->settings->slots && take(n))
+		moved = true;
+	if (n->link->lost || !lane_fine(n, bulk_go(&n->receive, &moved)))
+		return true;
+	while (!n->link->lost && n->nr_in && pass(n, &moved))
+		;
+	return moved;
+}

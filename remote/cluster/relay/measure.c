@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What a link is like, measured once when both sides have shown the secret: up to which size a
+ * piece crosses sooner inside of a message, with its two copies, than as a message of its own,
+ * which the other side has to be told of first; and how much crosses in the time that one more
+ * message costs. The broker asks and keeps the best of some tries, since a try can only be
+ * disturbed to the worse; the proxy answers between its other work. The broker tells what it has
+ * found.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "relay.h"
+
+enum { TRIES = 5, PATIENCE_US = 2000000, TURN_MIN = 16 << 10, TURN_MAX = 1 << 20 };
+
+struct measure_head {
+	uint32_t bytes, apart;		/* of what is sent, inside of this message or behind it */
+	uint32_t over, turn;		/* over: the last one, which says .eager */
+	uint64_t eager;
+};
+
+static uint64_t until;
+
+/* false: it takes too long, or MPI says no */
+static bool await(MPI_Request *r)
+{
+	int done = 0;
+
+	while (MPI_Test(r, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done && now_us() < until)
+		;
+	if (!done && *r != MPI_REQUEST_NULL)
+		MPI_Cancel(r);
+	return done;
+}
+
+/* one try in seconds; negative: there is no answer */
+static double try(struct link *l, const uint8_t *from, uint32_t bytes, bool apart)
+{
+	struct measure_head head = { .bytes = bytes, .apart = apart };
+	MPI_Request r[3] = { MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL };
+	double begin = MPI_Wtime();
+	uint64_t answer;
+
+	memcpy(l->measure, &head, sizeof(head));
+	if (!apart)
+		memcpy(l->measure + sizeof(head), from, bytes);
+	MPI_Irecv(&answer, sizeof(answer), MPI_BYTE, l->rank, TAG_MEASURE, MPI_COMM_WORLD, &r[0]);
+	MPI_Isend(l->measure, sizeof(head) + (apart ? 0 : bytes), MPI_BYTE, l->rank, TAG_MEASURE,
+		  MPI_COMM_WORLD, &r[1]);
+	if (apart)
+		MPI_Issend((void *)(uintptr_t)from, bytes, MPI_BYTE, l->rank, TAG_MEASURE,
+			   MPI_COMM_WORLD, &r[2]);
+	return await(&r[0]) && await(&r[1]) && (!apart || await(&r[2])) ? MPI_Wtime() - begin : -1;
+}
+
+static double best(struct link *l, const uint8_t *from, uint32_t bytes, bool apart)
+{
+	double least = -1, took;
+	unsigned int i;
+
+	for (i = 0; i < TRIES; i++) {
+		took = try(l, from, bytes, apart);
+		if (took < 0)
+			return -1;
+		least = least < 0 || took < least ? took : least;
+	}
+	return least;
+}
+
+/* the largest size up to which all are better inside */
+static size_t find_eager(struct link *l, const uint8_t *from)
+{
+	size_t bytes, eager = EAGER_LEAST;
+	double inside, apart;
+
+	for (bytes = 2 * EAGER_LEAST; bytes <= EAGER_MAX; bytes *= 2) {
+		inside = best(l, from, bytes, false);
+		apart = best(l, from, bytes, true);
+		if (inside < 0 || apart < 0 || inside > apart)
+			break;
+		eager = bytes;
+	}
+	return eager;
+}
+
+/* what crosses while an empty message does; half of its way back is not the message's */
+static size_t find_turn(struct link *l, const uint8_t *from, size_t bytes)
+{
+	double nothing = best(l, from, 0, false), all = best(l, from, bytes, true), turn;
+
+	if (nothing < 0 || all <= nothing)
+		return TURN_MAX;
+	turn = nothing / 2 * bytes / (all - nothing);
+	return turn < TURN_MIN ? TURN_MIN : turn > TURN_MAX ? TURN_MAX : (size_t)turn;
+}
+
+void measure(struct link *l)
+{
+	const size_t bytes = l->settings->staging < EAGER_MAX ? EAGER_MAX : l->settings->staging;
+	struct measure_head head = { .over = 1 };
+	uint8_t *from = malloc(bytes);
+	MPI_Request r;
+
+	l->measured = true;
+	if (!from)
+		return;
+	memset(from, 1, bytes);
+	until = now_us() + PATIENCE_US;
+	if (l->settings->eager == EAGER_MEASURED)
+		l->eager = find_eager(l, from);
+	l->turn = find_turn(l, from, bytes);
+	head.eager = l->eager;
+	head.turn = l->turn;
+	memcpy(l->measure, &head, sizeof(head));
+	until = now_us() + PATIENCE_US;
+	if (MPI_Isend(l->measure, sizeof(head), MPI_BYTE, l->rank, TAG_MEASURE, MPI_COMM_WORLD,
+		      &r) == MPI_SUCCESS)
+		await(&r);
+	if (now_us() < until)	/* else MPI may still read it */
+		free(from);
+}
+
+/* ------------------------------------------------------------------ the proxy */
+
+bool measure_listen(struct link *l)
+{
+	return MPI_Irecv(l->measure, sizeof(l->measure), MPI_BYTE, l->rank, TAG_MEASURE,
+			 MPI_COMM_WORLD, &l->measuring) == MPI_SUCCESS;
+}
+
+/* what is only measured with is kept nowhere */
+static bool take(struct link *l, const struct measure_head *head)
+{
+	static uint8_t to[KVGPU_REMOTE_RELAYED_MAX];
+	MPI_Request r;
+	uint64_t answer = 0;
+
+	if (head->bytes > (head->apart ? sizeof(to) : EAGER_MAX))
+		return false;
+	until = now_us() + PATIENCE_US;
+	if (!head->apart)
+		memcpy(to, l->measure + sizeof(*head), head->bytes);
+	else if (MPI_Irecv(to, head->bytes, MPI_BYTE, l->rank, TAG_MEASURE, MPI_COMM_WORLD, &r) !=
+			 MPI_SUCCESS ||
+		 !await(&r))
+		return false;
+	return MPI_Isend(&answer, sizeof(answer), MPI_BYTE, l->rank, TAG_MEASURE, MPI_COMM_WORLD,
+			 &r) == MPI_SUCCESS &&
+	       await(&r) && measure_listen(l);
+}
+
+bool measure_answer(struct link *l)
+{
+	struct measure_head head;
+	int done = 0;
+
+	if (l->measured || !l->hello || l->lost)
+		return false;
+	if (MPI_Test(&l->measuring, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || !done)
+		return false;
+	memcpy(&head, l->measure, sizeof(head));
+	if (head.over || !take(l, &head))
+		l->measured = true;
+	if (head.over && head.eager <= EAGER_MAX) {
+		l->eager = head.eager;
+		l->turn = head.turn;
+	}
+	return true;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* What a message of a lane begins with, and whether what a peer says there can be. Pure. */
+#ifndef KVGPU_CLUSTER_MESSAGE_H
+#define KVGPU_CLUSTER_MESSAGE_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <remote/wire/cursor.h>
+#include <remote/wire/frame.h>
+
+#include "cut.h"
+
+/* A part of the connection's bytes, and a piece of the arena at most. */
+enum piece_kind {
+	PIECE_NONE,
+	PIECE_HERE,	/* its bytes follow the connection's */
+	PIECE_APART,	/* it comes in messages of its own */
+};
+struct message {
+	uint32_t bytes;		/* of the connection */
+	uint32_t before;	/* so many of them come before the piece */
+	uint16_t last, kind;	/* last: the connection has ended behind it */
+	uint32_t chunk;		/* PIECE_APART: of each message but the last one, in bytes */
+	struct kvgpu_remote_piece piece;
+};
+static_assert(offsetof(struct message, last) == 8 && offsetof(struct message, chunk) == 12 &&
+		      offsetof(struct message, piece) == 16 && sizeof(struct message) == 32,
+	      "layout of a message's head");
+
+/* of a message, with its head; the longest eager piece leaves room for frames */
+enum { MESSAGE_MAX = CUT_MAX, MESSAGE_ROOM = MESSAGE_MAX - sizeof(struct message) };
+enum { CHUNK_MIN = 4096, CHUNK_MAX = KVGPU_REMOTE_RELAYED_MAX };
+
+/* @got: bytes that came, with the head; @arena: its size, 0: there is none yet */
+static inline bool message_is_sound(const struct message *m, size_t got, uint64_t arena)
+{
+	const struct kvgpu_remote_piece *p = &m->piece;
+
+	if (m->kind > PIECE_APART || m->last > 1 || m->before > m->bytes || m->bytes > MESSAGE_ROOM)
+		return false;
+	if (m->kind && (!arena || !p->bytes || !kvgpu_remote_in_arena(p->at, p->bytes, arena)))
+		return false;
+	if (m->kind == PIECE_APART && (m->chunk < CHUNK_MIN || m->chunk > CHUNK_MAX))
+		return false;
+	if (m->kind == PIECE_HERE && p->bytes > MESSAGE_ROOM - m->bytes)
+		return false;
+	return sizeof(*m) + m->bytes + (m->kind == PIECE_HERE ? p->bytes : 0) <= got;
+}
+
+#endif

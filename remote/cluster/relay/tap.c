@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#include "tap.h"
+
+#include <string.h>
+
+#include <remote/channel/stream.h>
+
+static_assert(sizeof(struct kvgpu_remote_head) + sizeof(struct kvgpu_remote_piece) <= TAP_SAID &&
+		      sizeof(struct down) <= TAP_SAID,
+	      "what is said of a piece");
+
+static enum tap_what begin_up(struct tap *t, struct kvgpu_remote_piece *piece)
+{
+	size_t here = t->have - t->used;
+	struct kvgpu_remote_head h;
+
+	if (here < sizeof(h))
+		return TAP_NONE;
+	memcpy(&h, t->ahead + t->used, sizeof(h));
+	if (h.op != KVGPU_REMOTE_OP_PUSH) {
+		t->left = sizeof(h) + h.bytes;
+		return h.bytes > KVGPU_REMOTE_PAYLOAD_MAX ? TAP_WRONG : TAP_BYTES;
+	}
+	if (h.bytes != sizeof(*piece))
+		return TAP_WRONG;
+	if (here < sizeof(h) + sizeof(*piece))
+		return TAP_NONE;
+	memcpy(piece, t->ahead + t->used + sizeof(h), sizeof(*piece));
+	t->used += sizeof(h) + sizeof(*piece);
+	return TAP_PIECE;
+}
+
+static enum tap_what begin_down(struct tap *t, struct kvgpu_remote_piece *piece)
+{
+	struct down d;
+
+	if (t->have - t->used < sizeof(d))
+		return TAP_NONE;
+	memcpy(&d, t->ahead + t->used, sizeof(d));
+	if (d.kind != DOWN_PIECE) {
+		t->left = sizeof(d) + d.bytes;
+		return d.bytes > KVGPU_REMOTE_PAYLOAD_MAX ? TAP_WRONG : TAP_BYTES;
+	}
+	*piece = (struct kvgpu_remote_piece){ d.a, d.b };
+	t->used += sizeof(d);
+	return TAP_PIECE;
+}
+
+enum tap_what tap_next(struct tap *t, size_t room, const uint8_t **bytes, size_t *n,
+		       struct kvgpu_remote_piece *piece)
+{
+	enum tap_what what = TAP_BYTES;
+
+	if (!t->left)
+		what = t->way == TAP_UP ? begin_up(t, piece) : begin_down(t, piece);
+	if (what != TAP_BYTES)
+		return what;
+	*bytes = t->ahead + t->used;
+	*n = t->have - t->used;
+	if (*n > room)
+		*n = room;
+	if (*n > t->left)
+		*n = t->left;
+	t->used += *n;
+	t->left -= *n;
+	return *n ? TAP_BYTES : TAP_NONE;
+}
+
+uint8_t *tap_room(struct tap *t, size_t *n)
+{
+	memmove(t->ahead, t->ahead + t->used, t->have - t->used);
+	t->have -= t->used;
+	t->used = 0;
+	*n = TAP_AHEAD - t->have;
+	return t->ahead + t->have;
+}
+
+size_t tap_say(enum tap_way way, const struct kvgpu_remote_piece *piece, uint8_t *to)
+{
+	struct kvgpu_remote_head h = { .op = KVGPU_REMOTE_OP_PUSH, .bytes = sizeof(*piece) };
+	struct down d = { .kind = DOWN_PIECE, .a = piece->at, .b = piece->bytes };
+
+	if (way == TAP_DOWN) {
+		memcpy(to, &d, sizeof(d));
+		return sizeof(d);
+	}
+	memcpy(to, &h, sizeof(h));
+	memcpy(to + sizeof(h), piece, sizeof(*piece));
+	return sizeof(h) + sizeof(*piece);
+}
