@@ -74,14 +74,14 @@ static void no_access_faults(void **state)
 	map_all(g, 1);
 	g_write(g, HOSTMEM_BAR1, HOSTMEM_VIRTUAL | G_INST(9) >> 12);
 	g_write(g, HOSTMEM_BAR3, HOSTMEM_VIRTUAL | G_INST(9) >> 12);
-	touch(1, g->v->bar1_slice, g->v->type->bar1);
-	touch(3, g->v->bar3_slice, g->v->type->bar3);
+	touch(1, g->v->slice[KVGPU_BAR1], g->v->type->bar[KVGPU_BAR1]);
+	touch(3, g->v->slice[KVGPU_BAR3], g->v->type->bar[KVGPU_BAR3]);
 	harness_sleep(20 * NSEC_PER_MSEC);
 	assert_int_equal(world.gpu->hw.stats.intrs, faults);
 	g_write(g, HOSTMEM_BAR1, 0);
 	g_write(g, HOSTMEM_BAR3, 0);
-	touch(1, g->v->bar1_slice, g->v->type->bar1);
-	touch(3, g->v->bar3_slice, g->v->type->bar3);
+	touch(1, g->v->slice[KVGPU_BAR1], g->v->type->bar[KVGPU_BAR1]);
+	touch(3, g->v->slice[KVGPU_BAR3], g->v->type->bar[KVGPU_BAR3]);
 	setup_end();
 }
 

@@ -64,8 +64,8 @@ static void bars_have_the_types_sizes(void **state)
 	put(GK110_PCI_BAR1, ~0u);
 	put(GK110_PCI_BAR3, ~0u);
 	assert_int_equal(~(get(GK110_PCI_BAR0) & ~0xfu) + 1, BAR0_SIZE);
-	assert_int_equal(~(get(GK110_PCI_BAR1) & ~0xfu) + 1, g->v->type->bar1);
-	assert_int_equal(~(get(GK110_PCI_BAR3) & ~0xfu) + 1, g->v->type->bar3);
+	assert_int_equal(~(get(GK110_PCI_BAR1) & ~0xfu) + 1, g->v->type->bar[KVGPU_BAR1]);
+	assert_int_equal(~(get(GK110_PCI_BAR3) & ~0xfu) + 1, g->v->type->bar[KVGPU_BAR3]);
 	assert_int_equal(get(GK110_PCI_BAR1) & 0xf, GK110_PCI_BAR_64_PREFETCH);
 	setup_end();
 }
@@ -141,7 +141,7 @@ static void a_function_level_reset(void **state)
 	assert_int_equal(container_pins(setup_c), 0);
 	assert_int_equal(get(GK110_PCI_BAR1_HI), 0);
 	assert_int_equal(get(GK110_PCI_EXP_DEVCTL) & PCI_EXP_DEVCTL_BCR_FLR, 0);
-	assert_false(machine_chans_any(g->v));
+	assert_true(RB_EMPTY_ROOT(&g->v->m->chans));
 	setup_run(0, 1, 0);
 	assert_int_equal(container_pins(setup_c), 2);
 	setup_end();

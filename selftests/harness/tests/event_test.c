@@ -121,7 +121,7 @@ static void what_is_told_is_the_guests(void **state)
 		if (is != want)
 			harness_fail("S4: an exception names the block 0x%08x, the guest's is 0x%08x", is, want);
 		f.unit = GMMU_UNIT_BAR1;
-		f.va = g->v->bar1_slice + 0x5000;
+		f.va = g->v->slice[KVGPU_BAR1] + 0x5000;
 		world.gpu->hw.events->mmu_fault(world.gpu, &f);
 		harness_sleep(10000000);
 		if (told_va(g, GMMU_UNIT_BAR1) != 0x5000)

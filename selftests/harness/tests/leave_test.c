@@ -50,11 +50,11 @@ static void empty_turn(u64 end)
 {
 	const struct machine_slice *w = slice_of(WORKER), *a = slice_of(ACCOMPLICE);
 
-	if (slicer()->sched.ents.next != &w->ent.node && !w->ent.cap_out && !a->parked)
+	if (slicer()->sched.ents.next != &w->ent.node && !w->ent.cap_out && !a->ent.parked)
 		return;
 	say(ACCOMPLICE, false);
 	kick(ACCOMPLICE);
-	while ((w->ent.cap_out || a->parked || !slicer()->open) && harness_now < end)
+	while ((w->ent.cap_out || a->ent.parked || !slicer()->open) && harness_now < end)
 		harness_sleep(100 * US);
 	harness_sleep(50 * US);
 	say(WORKER, true);

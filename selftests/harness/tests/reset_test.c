@@ -25,7 +25,7 @@ static void nothing_is_left(const struct world_vgpu *g)
 {
 	u32 i;
 
-	if (machine_chans_any(g->v) || g->v->m->nr_groups || g->v->m->nr_tsgs ||
+	if (!RB_EMPTY_ROOT(&g->v->m->chans) || g->v->m->nr_groups || g->v->m->nr_tsgs ||
 	    !list_empty(&g->v->m->spaces) || g->v->m->nr_due)
 		harness_fail("S2: a vGPU that was reset has channels, groups, spaces or pins");
 	for (i = 0; i < KVGPU_NR_GROUPS; i++)

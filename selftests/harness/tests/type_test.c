@@ -51,10 +51,14 @@ static void look_at_parts(void)
 			a = world.vgpu[i].v;
 			b = world.vgpu[k].v;
 			if (overlap(a->part.v, a->part_size, b->part.v, b->part_size) ||
-			    overlap(a->bar1_slice, a->type->bar1, b->bar1_slice, b->type->bar1) ||
-			    overlap(a->bar3_slice, a->type->bar3, b->bar3_slice, b->type->bar3) ||
-			    overlap(a->pramin_slice, PRAMIN_SIZE, b->bar1_slice, b->type->bar1) ||
-			    overlap(b->pramin_slice, PRAMIN_SIZE, a->bar1_slice, a->type->bar1) ||
+			    overlap(a->slice[KVGPU_BAR1], a->type->bar[KVGPU_BAR1],
+				    b->slice[KVGPU_BAR1], b->type->bar[KVGPU_BAR1]) ||
+			    overlap(a->slice[KVGPU_BAR3], a->type->bar[KVGPU_BAR3],
+				    b->slice[KVGPU_BAR3], b->type->bar[KVGPU_BAR3]) ||
+			    overlap(a->pramin_slice, PRAMIN_SIZE, b->slice[KVGPU_BAR1],
+				    b->type->bar[KVGPU_BAR1]) ||
+			    overlap(b->pramin_slice, PRAMIN_SIZE, a->slice[KVGPU_BAR1],
+				    a->type->bar[KVGPU_BAR1]) ||
 			    overlap(a->pramin_slice, PRAMIN_SIZE, b->pramin_slice, PRAMIN_SIZE))
 				harness_fail("S1: parts of vGPUs %u and %u overlap", a->id, b->id);
 		}

@@ -162,8 +162,8 @@ static void slices_that_nobody_has(void **state)
 	bool valid;
 
 	begin();
-	bar1 = g->v->bar1_slice;
-	bar3 = g->v->bar3_slice;
+	bar1 = g->v->slice[KVGPU_BAR1];
+	bar3 = g->v->slice[KVGPU_BAR3];
 	pramin = g->v->pramin_slice;
 	world_close(0);
 	world_unmake(0);
