@@ -29,6 +29,7 @@ what_is()
 	eval "words=(${part_command[$1]})"
 	case ${words[0]}:$1 in
 	tap_*) printf '%s\n' "${words[1]}" ;;
+	*:lint-all) echo "style of all files, with checkpatch" ;;
 	*:lint) echo "style of all files; registers.md is current" ;;
 	*:builds) echo "what later parts run, built" ;;
 	*:unit) echo "unit tests of all rooms, with sanitizers" ;;

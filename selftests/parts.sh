@@ -28,7 +28,9 @@ LIMIT=3600	# of a test program in seconds; a program that needs longer belongs i
 run_lint()
 {
 	tap_run "what is counted" 60 selftests/tap_test.sh
-	tap_run "walls" 60 env PYTHONDONTWRITEBYTECODE=1 selftests/walls_test.py
+	tap_run "walls" 60 env PYTHONDONTWRITEBYTECODE=1 selftests/lint/walls_test.py
+	tap_run "comments" 60 env PYTHONDONTWRITEBYTECODE=1 selftests/lint/comments_test.py
+	tap_run "what lint finds" 300 env PYTHONDONTWRITEBYTECODE=1 selftests/lint/lint_test.py
 	tap_run "the picture of the rooms" 60 env PYTHONDONTWRITEBYTECODE=1 selftests/docs/rooms_test.py
 	tap_run "what coverage adds up" 60 env PYTHONDONTWRITEBYTECODE=1 selftests/coverage/coverage_test.py
 	tap_step "lint" $LIMIT make -s lint
@@ -131,6 +133,7 @@ run_shown()
 FUZZ_SECONDS=${FUZZ_SECONDS:-}
 
 part lint	fq	20	run_lint
+part lint-all	q	40	tap_step "lint, with checkpatch and the pure rooms" $LIMIT make -s lint-all
 part builds	fqb	60	run_builds
 part module	fqb	60	tap_step "kvgpu.ko builds" $LIMIT make -s module
 part unit	fq	100	run_unit_tests

@@ -198,7 +198,7 @@ $(O)/fuzzobj/selftests/unit/gtt-shadow/%.o: FUZZ_SAN := -O3
 
 # --- sched: on a simulated GPU and driver (selftests/sim)
 SCHED_SRC	:= $(wildcard sched/*.c)
-SCHED_TESTS	:= $(addprefix sched/,share_test cap_test wake_test fluid_test turn_test knob_test)
+SCHED_TESTS	:= $(addprefix sched/,share_test cap_test wake_test fluid_test turn_test knob_test park_test)
 UNIT_TESTS += $(SCHED_TESTS) sched/hang_test sched/gap_test
 $(foreach t,$(SCHED_TESTS),$(eval SRC_$(t) := $(SCHED_SRC) selftests/sim/gpu.c))
 SRC_sched/hang_test	:= sched/hang.c
@@ -211,7 +211,7 @@ FUZZSRC_sched/sched_fuzz	:= $(SCHED_SRC)
 UNIT_TESTS += tools/rates_test
 SRC_tools/rates_test	:= tools/rates.c
 
-$(O)/kvgpu-schedsim: selftests/sim/main.c selftests/sim/gpu.c $(SCHED_SRC) $(wildcard sched/*.h selftests/sim/*.h include/kvgpu/sched.h)
+$(O)/kvgpu-schedsim: selftests/sim/main.c selftests/sim/gpu.c $(SCHED_SRC) $(wildcard sched/*.h selftests/sim/*.h)
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -I. -Iinclude -Iinclude/user $(filter %.c,$^) -o $@
 bench-sched: $(O)/kvgpu-schedsim ## simulation of the scheduling policy: shares, latencies, cost (tables, and build/bench/sched.json)
@@ -221,7 +221,7 @@ bench-sched: $(O)/kvgpu-schedsim ## simulation of the scheduling policy: shares,
 
 # --- cuda
 IMAGE_SRC	:= $(wildcard cuda/image/*.c cuda/syscalls/*.c)
-UNIT_TESTS += cuda/image/image_test cuda/device/qmd_test cuda/device/texture_test cuda/device/cause_test cuda/driver/driver_test cuda/driver/resource_test cuda/driver/contexts_test
+UNIT_TESTS += cuda/image/image_test cuda/device/qmd_test cuda/device/texture_test cuda/device/cause_test cuda/device/board_test cuda/driver/driver_test cuda/driver/resource_test cuda/driver/contexts_test
 TSAN_TESTS += cuda/driver/driver_test cuda/driver/resource_test cuda/driver/contexts_test
 # the subtests of kvgpu-cuda-driver, with the model's shader machine for a GPU
 UNIT_TESTS += cuda/model_test
@@ -231,6 +231,7 @@ $(addprefix $(O)/asan/selftests/,unit/cuda/%.o cuda/driver/%.o): TEST_CPPFLAGS +
 SRC_cuda/device/qmd_test	:= cuda/device/qmd.c gpu-model/gr/qmd.c
 SRC_cuda/device/texture_test	:= cuda/device/texture.c
 SRC_cuda/device/cause_test	:= cuda/device/cause.c
+SRC_cuda/device/board_test	:= cuda/device/board.c
 # on stand-ins for libdrm_nouveau and its header
 UNIT_TESTS += cuda/device/buffers_test
 SRC_cuda/device/buffers_test	:= $(addprefix cuda/device/,memory.c places.c queue.c launch.c qmd.c)
@@ -306,8 +307,11 @@ SRC_remote/turns/turns_test	:= remote/turns/turns.c
 FUZZ_TESTS += remote/turns/turns_fuzz
 FUZZSRC_remote/turns/turns_fuzz	:= remote/turns/turns.c
 # --- remote/cluster: what is pure of it
-UNIT_TESTS += remote/cluster/relay/cut_test $(addprefix remote/cluster/run/,options_test plan_test)
+UNIT_TESTS += $(addprefix remote/cluster/relay/,cut_test tap_test message_test) remote/client/cut_test $(addprefix remote/cluster/run/,options_test plan_test)
 SRC_remote/cluster/relay/cut_test	:=
+SRC_remote/cluster/relay/tap_test	:= remote/cluster/relay/tap.c
+SRC_remote/cluster/relay/message_test	:= remote/wire/cursor.c
+SRC_remote/client/cut_test	:=
 SRC_remote/cluster/run/options_test	:= remote/cluster/run/options.c
 SRC_remote/cluster/run/plan_test	:= $(addprefix remote/cluster/run/,plan.c command.c)
 UNIT_TESTS += remote/pmem/pmem_test

@@ -193,8 +193,8 @@ void attack_tenant_channel(struct machine *m)
 /* ------------------------------------------------------------------ patch list */
 
 /*
- * head of a context image for nouveau's microcode (gk110-mediation 2.9): count of pairs, then
- * address >> 8 of the list
+ * head of a context image for nouveau's microcode (docs/hardware.md): count of pairs, then address
+ * >> 8 of the list
  */
 enum { CTX_COUNT = 0, CTX_LIST = 4 };
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # cluster.sh FOLDER PROGRAMS LIBRARY OUT MPI [COUNT]: bandwidth by kvgpu-run (in FOLDER, with its parts) against the size of a copy, for
 # each size of staging buffer, beside what the same MPI carries by itself in the same run. PROGRAMS has cluster_copies, and
-# cluster_mpi for that MPI. Prints a table, and writes OUT/remote-cluster.json. All on this machine.
+# cluster_mpi for that MPI. Prints a table and what the relays count, and writes OUT/remote-cluster.json. All on this machine.
 set -eu
 folder=$1 programs=$2 library=$3 out=$4 mpi=$5 count=${6-5}
 root=() mpirun=(-n 2)
@@ -11,34 +11,48 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for staging in 65536 262144 1048576 2097152; do
 	"mpirun.$mpi" "${root[@]}" "${mpirun[@]}" "$programs/cluster_mpi" "$count" $staging > "$work/mpi-$staging"
-	"$folder/kvgpu-run" --mpi "$mpi" --gpus 1 --staging $staging --library "$library" "${root[@]}" --client "$folder" \
-		"$programs/cluster_copies" "$count" > "$work/copy-$staging"
+	"$folder/kvgpu-run" --mpi "$mpi" --gpus 1 --staging $staging --library "$library" "${root[@]}" --client "$folder" --arena 1G \
+		--counts "$programs/cluster_copies" "$count" > "$work/copy-$staging" 2> "$work/counts-$staging"
 done
-# of MPI itself there is one way, since both are the same
-gpu=$("$folder/kvgpu-run" --mpi "$mpi" --library "$library" "${root[@]}" --list | awk 'NR == 2' | cut -c26-57 | sed 's/ *$//')
+# a device's name ends with its machine's; of MPI itself there is one way, since both are the same
+gpu=$(sed -n 's/^gpu //; s/ on [^ ]*$//; 1p' "$work/copy-1048576")
 awk -v mpi="$mpi" -v gpu="$gpu" '
 function name(bytes) { bytes += 0; return bytes >= 1048576 ? bytes / 1048576 " MiB" : bytes / 1024 " KiB" }
-FNR == 1 { staging = FILENAME; sub(/.*-/, "", staging); order[++files] = staging }
-$1 == "mpi" { own[staging, $3] = $4 }
-$1 == "copy" { got[staging, $2, $3] = $4; sizes[$3] = 1 }
+function put(text, value, unit) {
+	printf "%s\n {\"name\": \"%s, buffers of %s: %s, %s\", \"value\": %.1f, \"unit\": \"%s\"}", comma, mpi, name(staging), text, \
+		name(bytes), value, unit
+	comma = ","
+}
+FNR == 1 { file = FILENAME; sub(/.*-/, "", file); order[++files] = file }
+$1 == "mpi" { own[file, $3] = $4 }
+$1 == "copy" { got[file, $2, $3, $4] = $5 }
 END {
 	printf "{\"gpu\": \"%s\", \"rows\": [", gpu
 	for (i = 1; i <= files; i++) {
-		if (order[i] in seen) continue
-		seen[order[i]] = 1
+		staging = order[i]
+		if (seen[staging]++) continue
 		for (bytes = 4096; bytes <= 67108864; bytes *= 4)
-			for (w = 0; w < 2; w++) {
-				way = w ? "from" : "to"
-				printf "%s\n {\"name\": \"%s, buffers of %s: pageable memory %s the GPU, %s\", \"value\": %s, \"unit\": \"MB/s\"},", \
-					comma, mpi, name(order[i]), way, name(bytes), got[order[i], way, bytes]
-				comma = ""
-				printf "\n {\"name\": \"%s, buffers of %s: the same, of the MPI by itself, %s the GPU, %s\", \"value\": %.1f, \"unit\": \"%%\"}", \
-					mpi, name(order[i]), way, name(bytes), 100 * got[order[i], way, bytes] / own[order[i], bytes]
-				comma = ","
+			for (w = 0; w < 4; w++) {
+				memory = w < 2 ? "pageable" : "pinned"
+				way = w % 2 ? "from" : "to"
+				value = got[staging, memory, way, bytes]
+				put(memory " memory " way " the GPU", value, "MB/s")
+				put("the same, of the MPI by itself, " (w < 2 ? "" : "pinned memory, ") way " the GPU", \
+				    100 * value / own[staging, bytes], "%")
 			}
 	}
 	print "]}"
 }' "$work"/mpi-* "$work"/copy-* > "$out/remote-cluster.json"
-paste -d' ' "$work"/mpi-1048576 <(grep 'copy to' "$work/copy-1048576") <(grep 'copy from' "$work/copy-1048576") |
-	awk 'BEGIN { print "buffers of 1 MiB, MB/s:\n  bytes      MPI itself   to the GPU   from it" }
-	{ printf "%9d %14s %12s %9s\n", $3, $4, $8, $12 }'
+for staging in 65536 262144 1048576 2097152; do
+	awk -v staging=$staging '
+	$1 == "mpi" { own[$3] = $4 }
+	$1 == "copy" { got[$2, $3, $4] = $5 }
+	END {
+		printf "buffers of %d KiB, MB/s:\n%9s %11s %18s %18s\n%9s %11s %9s %8s %9s %8s\n", staging / 1024, "", "", "pageable memory", \
+			"pinned memory", "bytes", "MPI itself", "to", "from", "to", "from"
+		for (n = 4096; n <= 67108864; n *= 4)
+			printf "%9d %11.0f %9.0f %8.0f %9.0f %8.0f\n", n, own[n], got["pageable", "to", n], got["pageable", "from", n], \
+				got["pinned", "to", n], got["pinned", "from", n]
+	}' "$work/mpi-$staging" "$work/copy-$staging"
+	sed 's/^kvgpu-run: [^:]*: /  /' "$work/counts-$staging"
+done

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * cluster_copies COUNT: copies of pageable memory to device 0 and back, of 4 KiB to 64 MiB; prints
- * "copy WAY BYTES MB/S", the best of COUNT. What is sent is fresh each time: a page that was just
- * read lies in a cache.
+ * cluster_copies COUNT: copies of pageable and of pinned memory to device 0 and back, of 4 KiB to
+ * 64 MiB; prints "gpu NAME", then "copy MEMORY WAY BYTES MB/S", the best of COUNT. What is sent is
+ * fresh each time: a page that was just read lies in a cache.
  */
 #include <cuda/driver/api.h>
 
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST = 64 << 20, ROOM = 4 * MOST };
+enum { MOST = 64 << 20, ROOM = 2 * MOST };
 
 static double now(void)
 {
@@ -43,21 +43,13 @@ static double one(int out, CUdeviceptr p, uint8_t *host, size_t n)
 	return n / (now() - start) / 1e6;
 }
 
-int main(int argc, char **argv)
+static void all(const char *memory, CUdeviceptr p, uint8_t *room, int count)
 {
-	int count = argc > 1 ? atoi(argv[1]) : 5, i, out;
-	uint8_t *room = malloc(ROOM);
 	double best, rate;
-	CUdeviceptr p;
-	CUcontext ctx;
 	size_t n, at = 0;
+	int i, out;
 
-	if (!room)
-		return 2;
 	memset(room, 1, ROOM);
-	MUST(cuInit(0));
-	MUST(cuCtxCreate_v2(&ctx, 0, 0));
-	MUST(cuMemAlloc_v2(&p, MOST));
 	for (out = 0; out < 2; out++)
 		for (n = 4096; n <= MOST; n *= 4) {
 			for (i = 0, best = 0; i < count; i++, at = (at + n) % ROOM) {
@@ -66,7 +58,27 @@ int main(int argc, char **argv)
 				rate = one(out, p, room + at, n);
 				best = rate > best ? rate : best;
 			}
-			printf("copy %s %zu %.1f\n", out ? "from" : "to", n, best);
+			printf("copy %s %s %zu %.1f\n", memory, out ? "from" : "to", n, best);
 		}
+}
+
+int main(int argc, char **argv)
+{
+	int count = argc > 1 ? atoi(argv[1]) : 5;
+	void *pageable = malloc(ROOM), *pinned;
+	char name[256];
+	CUdeviceptr p;
+	CUcontext ctx;
+
+	if (!pageable)
+		return 2;
+	MUST(cuInit(0));
+	MUST(cuDeviceGetName(name, sizeof(name), 0));
+	printf("gpu %s\n", name);
+	MUST(cuCtxCreate_v2(&ctx, 0, 0));
+	MUST(cuMemAlloc_v2(&p, MOST));
+	MUST(cuMemHostAlloc(&pinned, ROOM, 0));
+	all("pageable", p, pageable, count);
+	all("pinned", p, pinned, count);
 	return 0;
 }

@@ -19,7 +19,8 @@ die() { echo "flakes.sh: $*" >&2; exit 2; }
 
 # ------------------------------------------------------------------ what there is to run: "KIND NAME COMMAND...", a line each
 
-list() {
+list()
+{
 	local path name
 
 	while read -r path; do
@@ -42,17 +43,20 @@ list() {
 }
 
 # what a VM suite tests is the whole tree
-tree_hash() {
+tree_hash()
+{
 	{ git rev-parse HEAD; git diff HEAD; } 2>/dev/null | sha256sum
 }
 
 # what a program runs, not where it was built: debug information and the linker's number name the folder
-program_hash() {
+program_hash()
+{
 	local bare
 	bare=$(mktemp) && objcopy -g -R .note.gnu.build-id "$1" "$bare" && sha256sum < "$bare" && rm -f "$bare"
 }
 
-find_state() {
+find_state()
+{
 	local name=$1 path=$2 hash
 
 	case $path in
@@ -63,7 +67,8 @@ find_state() {
 	mkdir -p "${dir_of[$name]}"
 }
 
-count() {
+count()
+{
 	local kind=$1 name=$2 rounds=${dir_of[$2]}/rounds
 
 	[ -f "$rounds" ] || touch "$rounds"
@@ -72,7 +77,8 @@ count() {
 }
 
 # rounds so far: so_far_of KIND NAME sets so_far
-so_far_of() {
+so_far_of()
+{
 	local key="$1 $2"
 
 	so_far=$((${passed[$key]} + ${failed[$key]}))
@@ -81,7 +87,8 @@ so_far_of() {
 # ------------------------------------------------------------------ one round
 
 # a line of the record is short enough to be appended whole
-round() {
+round()
+{
 	local kind=$1 name=$2 nr=$3 dir=${dir_of[$2]} log t=$SECONDS rc limit=$limit_s
 	shift 3
 
@@ -100,7 +107,8 @@ round() {
 }
 
 # at a time: jobs_of KIND NAME
-jobs_of() {
+jobs_of()
+{
 	case $1 in
 	quiet) is_threaded "$2" && echo 1 || echo "$cores" ;;	# a core for each thread that runs
 	busy) echo $((4 * cores)) ;;
@@ -112,7 +120,8 @@ jobs_of() {
 is_threaded() { [ -n "${threaded[$1]-}" ]; }
 
 # of programs that run beside others, and of those that do not
-of_lane() {
+of_lane()
+{
 	[ "$1" != quiet ] || { is_threaded "$2" && [ "$3" = alone ]; } || { ! is_threaded "$2" && [ "$3" = beside ]; }
 }
 
@@ -120,7 +129,8 @@ out_of_time() { [ "$budget" -gt 0 ] && [ $((SECONDS - begun)) -ge "$budget" ]; }
 
 # ------------------------------------------------------------------ all of a kind, up to STEP twentieths of their number
 
-kind_rounds() {
+kind_rounds()
+{
 	local kind=$1 step=$2 lane line name cmd nr jobs so_far upto ran=''
 
 	for lane in alone beside; do
@@ -153,14 +163,16 @@ kind_rounds() {
 }
 
 # how many rounds are wanted: target KIND NAME. The full number of rounds of threads is for those of the GPU model
-target() {
+target()
+{
 	case $1 in
 	quiet) echo "$quiet" ;; busy) echo "$busy" ;; late) echo "$late" ;; vm) echo "$vm" ;;
 	threads) case $2 in */gpu-model/*) echo "$threads" ;; *) echo $((threads < 60 ? threads : 60)) ;; esac ;;
 	esac
 }
 
-table() {
+table()
+{
 	local line kind name total=0 bad=0 missing=0 n not want
 
 	printf '%-44s %10s %10s %10s %10s %10s\n' "rounds, passed of wanted" quiet busy threads late vm

@@ -7,7 +7,8 @@
 LIMIT=${FRESH_LIMIT:-3600}
 
 # The last thing of a record is its result; it gets its name by rename.
-run_cell() { # CELL SUITE all|first archive|clone PLACE
+run_cell() # CELL SUITE all|first archive|clone PLACE
+{
 	local name=$1 began=$SECONDS rc=0
 	CELL_WORK=$STORE/cells/$name CELL_RECORD=$RECORDS/$name.new CELL_LOG=$RECORDS/$name.log
 	rm -rf --one-file-system -- "$CELL_WORK"
@@ -45,7 +46,8 @@ run_cell() { # CELL SUITE all|first archive|clone PLACE
 }
 
 # with a sign of life on a terminal
-await_cell() { # CELL BEGAN
+await_cell() # CELL BEGAN
+{
 	local next=20 waker
 	while kill -0 "$cell_pid" 2>/dev/null; do
 		sleep 1 8>&- 3<&- &
@@ -60,14 +62,16 @@ await_cell() { # CELL BEGAN
 }
 
 # what an interrupted run left, and packages that no cell has asked for in a month
-clean_up() {
+clean_up()
+{
 	[ -n "$keep" ] || rm -rf --one-file-system -- "$STORE"/cells
 	rm -f "$STORE"/packages/new.*
 	find "$STORE/packages" -type f -mtime +30 -delete
 	remove_groups
 }
 
-inside_cell() { # CELL SUITE all|first archive|clone PLACE
+inside_cell() # CELL SUITE all|first archive|clone PLACE
+{
 	local name=$1 suite=$2 which=$3 how=$4 place=$5 command
 	local root=$CELL_WORK/root
 	# what is told when this ends early
@@ -91,7 +95,8 @@ inside_cell() { # CELL SUITE all|first archive|clone PLACE
 }
 
 # README's commands: all of them, or the first
-cell_commands() {
+cell_commands()
+{
 	if [ -n "$CELL_STAND_IN" ]; then
 		printf '%s\n' "$CELL_STAND_IN"
 	elif [ "$1" = all ]; then
@@ -102,7 +107,8 @@ cell_commands() {
 }
 
 # The proxy listens in this cell's network namespace, whose only way out it is, and asks the archive from the machine's.
-start_proxy() { # SUITE
+start_proxy() # SUITE
+{
 	local tries uses
 	local -a options
 	uses=$(proxy_options "$1")
@@ -120,7 +126,8 @@ start_proxy() { # SUITE
 }
 
 # A root with apt, what Debian calls essential, and what README tells a user to have.
-make_root() { # SUITE
+make_root() # SUITE
+{
 	local option packages key
 	local sources
 	local -a options=()
@@ -140,7 +147,8 @@ make_root() { # SUITE
 }
 
 # put_tree archive|clone DIR: as a tarball of the commit has it, or with .git
-put_tree() {
+put_tree()
+{
 	mkdir -p "$2"
 	if [ "$1" = archive ]; then
 		git archive "$COMMIT" | tar -x -C "$2"
@@ -151,7 +159,8 @@ put_tree() {
 }
 
 # The file systems that a booted machine has. Debian 13 keeps /tmp in memory.
-mount_machine() { # ROOT SUITE
+mount_machine() # ROOT SUITE
+{
 	local root=$1 node
 	mount --bind "$root" "$root"
 	mount -t sysfs -o ro,nosuid,nodev,noexec sysfs "$root/sys"
@@ -179,7 +188,8 @@ disk_of() { { du -sxc --block-size=1 "$@" 2>/dev/null || true; } | awk 'END { pr
 fetched() { awk '{ sent += $1; came += $2 } END { printf "%.0f %.0f\n", sent, came }' "$CELL_WORK/fetched"; }
 
 # step CELL COMMAND: as root's shell of a machine that has just booted, in the tree
-step() {
+step()
+{
 	local command=$2 began=$SECONDS rc=0 sent came sent_before came_before watcher most
 	read -r sent_before came_before < <(fetched)
 	printf '\n== %s\n' "$command" >>"$CELL_LOG"

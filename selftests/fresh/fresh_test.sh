@@ -16,7 +16,8 @@ number=0 failed=0 server=''
 trap '[ -z "$server" ] || kill "$server"; rm -rf --one-file-system "$work"' EXIT
 trap 'exit 130' INT TERM
 
-result() { # STATUS NAME
+result() # STATUS NAME
+{
 	number=$((number + 1))
 	if [ "$1" -eq 0 ]; then
 		echo "ok $number - $2"
@@ -27,7 +28,8 @@ result() { # STATUS NAME
 	fi
 }
 
-check() { # NAME CONDITION...
+check() # NAME CONDITION...
+{
 	local name=$1
 	shift
 	"$@"
@@ -35,7 +37,8 @@ check() { # NAME CONDITION...
 }
 
 # stands for mmdebstrap: takes its last arguments, and what apt is told of the proxy
-make_machine() {
+make_machine()
+{
 	local file
 	mkdir -p "$work/bin" "$work/machine"/{etc,proc,sys,dev,run,tmp,root,usr,home}
 	for file in bash sleep cat head env mkdir; do
@@ -53,7 +56,8 @@ make_machine() {
 	chmod 755 "$work/bin/mmdebstrap"
 }
 
-cell() { # CELL COMMAND: exit code of run.sh; what it said is in out
+cell() # CELL COMMAND: exit code of run.sh; what it said is in out
+{
 	# shellcheck disable=SC2086
 	selftests/fresh/run.sh --cell "$1" --commands "$2" >"$work/out" 2>&1
 }
@@ -63,7 +67,8 @@ log() { cat "$work"/cache/fresh/records/*/"$1".log; }
 record() { sed -n "s/^$2\t//p" "$work"/cache/fresh/records/*/"$1".tsv; }
 
 # the end of a namespace takes a moment
-nothing_left() {
+nothing_left()
+{
 	local tries
 	for tries in {1..100}; do
 		pgrep -af "$mark" >"$work/out" || break
@@ -73,7 +78,8 @@ nothing_left() {
 	! pgrep -af "$mark" >"$work/out" && ! grep -F "$work" /proc/mounts >"$work/out"
 }
 
-sees_its_own_machine() {
+sees_its_own_machine()
+{
 	# shellcheck disable=SC2016
 	cell 12-root 'set -e; [ "$HOSTNAME" = fresh ]; [ "$PWD" = /root/kvgpu ]; [ -e Makefile ]; [ ! -e .git ]; [ "$HOME" = /root ]; [ -z "${KVGPU_CACHE-}" ]; echo "interfaces: $(grep -c : </proc/net/dev)"; for p in /proc/[0-9]*; do echo "process $p"; done; while read -r a b c; do echo "mount $b"; done </proc/mounts; echo x >/dev/shm/x; echo x >/dev/null' || true
 	log 12-root >"$work/out"
@@ -81,7 +87,8 @@ sees_its_own_machine() {
 }
 
 # the one file of an archive on this machine, asked for as apt would
-fetches() {
+fetches()
+{
 	local port
 	mkdir -p "$work/archive/pool"
 	head -c 3000000 /dev/urandom >"$work/archive/pool/a.deb"
@@ -101,7 +108,8 @@ fetches() {
 }
 
 # interrupt SIGNAL: a cell that has got to its command
-interrupt() {
+interrupt()
+{
 	local pid rc
 	# a shell's background job ignores SIGINT
 	env --default-signal=INT selftests/fresh/run.sh --cell 13-tmp --commands ": $mark; (sleep 1000 & sleep 1001)" >"$work/out" 2>&1 &
@@ -124,7 +132,8 @@ fails() { ! cell 12-root 'exit 7' && said "FAILED.*'exit 7' failed" && [ "$(reco
 leaves_processes() { ! cell 12-root 'sleep 1002 & true' && log 12-root | grep -q 'left processes behind: .*(sleep)' && ! pgrep -xf 'sleep 1002'; }
 takes_too_long() { ! FRESH_LIMIT=8 cell 12-root 'sleep 1003' && said 'not done after 8 s' && ! pgrep -xf 'sleep 1003'; }
 # more than 2^31 bytes in a file in memory, where some awk count no further
-holds_memory() {
+holds_memory()
+{
 	cell 12-root 'head -c 2300000000 /dev/zero >/dev/shm/x; sleep 3' && record 12-root step | cut -f6 >"$work/out" &&
 		[ "$(cat "$work/out")" -gt 2300000000 ] && [ "$(cat "$work/out")" -lt 2400000000 ]
 }

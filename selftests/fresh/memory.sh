@@ -4,7 +4,8 @@
 # server's memory, tmpfs), looked at every second. A cgroup's own peak would count the page cache, which takes whatever is free.
 
 # make_group NAME: prints the directory of a new memory cgroup, version 2 or 1; nothing where there is none to be had
-make_group() {
+make_group()
+{
 	local base group
 	for base in /sys/fs/cgroup /sys/fs/cgroup/memory; do
 		if [ -e "$base/cgroup.subtree_control" ]; then
@@ -23,7 +24,8 @@ make_group() {
 }
 
 # remove_groups: this run's, and those of runs that were killed. A group is named by its run's process.
-remove_groups() {
+remove_groups()
+{
 	local group tries
 	for group in /sys/fs/cgroup/kvgpu-fresh-* /sys/fs/cgroup/memory/kvgpu-fresh-*; do
 		[ "${group##*-}" = $$ ] || ! kill -0 "${group##*-}" 2>/dev/null || continue
@@ -36,7 +38,8 @@ remove_groups() {
 }
 
 # memory_now GROUP: bytes. Without a group: of all processes in other mount namespaces of this PID namespace, shared pages by parts.
-memory_now() {
+memory_now()
+{
 	local own process
 	if [ -n "$1" ]; then
 		awk '$1 == "total_rss" || $1 == "total_shmem" { old += $2; v1 = 1 } $1 == "anon" || $1 == "shmem" { new += $2 }
@@ -50,7 +53,8 @@ memory_now() {
 }
 
 # watch_memory GROUP FILE: keeps the most in FILE until it is killed
-watch_memory() {
+watch_memory()
+{
 	local now most=0
 	while :; do
 		now=$(memory_now "$1")

@@ -16,7 +16,8 @@ CACHE=${KVGPU_CACHE:-$HOME/.cache/kvgpu}
 STORE=$CACHE/fresh
 
 # cell, Debian, which commands of README, how the tree gets there, where it lies. Debian 13 has /tmp in memory, 12 on the disk.
-cells() {
+cells()
+{
 	local suite number
 	local long=/home/user/a.long-path+with~signs/and-a-name-that-does-not-end-before-it-has-more-than-a-hundred-characters-in-it/kv-gpu_0.3+git~1
 	while read -r number suite; do
@@ -42,7 +43,8 @@ cells() {
 say() { printf 'fresh: %s\n' "$*"; }
 
 # what this command itself needs; util-linux and apt are on every Debian
-install_own_packages() {
+install_own_packages()
+{
 	local want
 	local -a missing=()
 	for want in mmdebstrap python3 git mount debian-archive-keyring; do
@@ -54,7 +56,8 @@ install_own_packages() {
 	DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install "${missing[@]}" >/dev/null </dev/null
 }
 
-need_machine() {
+need_machine()
+{
 	[ "$(id -u)" = 0 ] || die "check-fresh has to run as root" "it makes root file systems and namespaces"
 	install_own_packages
 	git rev-parse -q --verify HEAD >/dev/null 2>&1 || die "$TOP is no git checkout" "cells are made of a commit and recorded by it"
@@ -64,14 +67,16 @@ need_machine() {
 	mkdir -p "$STORE/packages"
 }
 
-need_room() {
+need_room()
+{
 	local free
 	free=$(($(df --output=avail -m "$STORE" | tail -n 1)))
 	[ "$free" -ge "$1" ] || die "only $free MiB are free below $STORE; a cell needs $1" \
 		"free some space, or set KVGPU_CACHE to a directory on a larger disk"
 }
 
-parse() {
+parse()
+{
 	wanted=() mode=all stand_in='' keep=''
 	while [ $# -gt 0 ]; do
 		case $1 in
@@ -89,7 +94,8 @@ parse() {
 	done
 }
 
-list() {
+list()
+{
 	local name suite which how place
 	while read -r name suite which how place; do
 		printf '%-9s %-9s %-6s %-8s %-9s %s\n' "$name" "$suite" "$which" "$how" "$(state_of "$name")" "$place"
@@ -100,7 +106,8 @@ list() {
 state_of() { sed -n 's/^result\t//p' "$RECORDS/$1.tsv" 2>/dev/null | grep . || echo -; }
 
 # interrupted: cell.sh's processes die with the one that is killed here, and their mounts with them
-stop() {
+stop()
+{
 	trap - EXIT
 	trap '' INT TERM
 	if [ -n "${cell_pid-}" ]; then
@@ -111,14 +118,16 @@ stop() {
 	exit "${1:-1}"
 }
 
-tables() {
+tables()
+{
 	local -a options=(--records "$RECORDS" --out build/fresh)
 	mkdir -p build/fresh
 	[ -n "$stand_in" ] || options+=(--docs docs/fresh.md)
 	cells | cut -d' ' -f1 | xargs selftests/fresh/table.py "${options[@]}"
 }
 
-main() {
+main()
+{
 	local name suite which how place failed=0 rc
 	parse "$@"
 	COMMIT=$(git rev-parse HEAD 2>/dev/null || echo none)

@@ -6,7 +6,8 @@
 apt_value() { apt-config dump "$1" | sed -n "s|^$1 \"\\(.*\\)\";\$|\\1|p" | tail -n 1; }
 
 # proxy_of SCHEME HOST: this machine's own way there, as apt finds it; empty: none
-proxy_of() {
+proxy_of()
+{
 	local value
 	for value in "$(apt_value "Acquire::$1::Proxy::$2")" "$(apt_value "Acquire::$1::Proxy")" "$(printenv "$1_proxy" || true)"; do
 		[ -n "$value" ] || continue
@@ -18,7 +19,8 @@ proxy_of() {
 uri_host() { sed -E 's,^[a-z]+://([^/]*).*,\1,' <<<"$1"; }
 
 # proxy_options SUITE: how proxy.py reaches the archive. A root has no certificates, so it asks for http and the proxy for https.
-proxy_options() {
+proxy_options()
+{
 	local suite uri host via='' ca
 	for suite in "$1" "$1-security"; do
 		uri=$(archive_of "$suite" | cut -f 2)
@@ -35,7 +37,8 @@ proxy_options() {
 }
 
 # root_sources SUITE: apt's sources of a fresh machine
-root_sources() {
+root_sources()
+{
 	local suite
 	for suite in "$1" "$1-updates" "$1-security"; do
 		source_line "$suite" | sed 's,https://,http://,'
@@ -46,7 +49,8 @@ root_sources() {
 root_keys() { root_sources "$1" | sed -n 's/.*[[ ]signed-by=\([^] ]*\).*/\1/p' | tr ',' '\n' | sort -u; }
 
 # cell_apt_options PORT: this machine's, without its own proxies
-cell_apt_options() {
+cell_apt_options()
+{
 	host_apt_options | grep -vE '^Acquire::https?::(Proxy|CaInfo)|^Acquire::https?[ :].*::(SslCert|SslKey)' || true
 	printf 'Acquire::http::Proxy "http://127.0.0.1:%s";\n' "$1"
 }

@@ -98,7 +98,7 @@ void hostile_faults(struct hostile *h)
 
 /*
  * A graphics context of our own making: an image whose head names a list of registers to write, as
- * nouveau's microcode has it (gk110-mediation.md 2.9). The register is one of PFIFO's that changes
+ * nouveau's microcode has it (docs/hardware.md). The register is one of PFIFO's that changes
  * nothing; who can look at the card sees whether it was written (run.sh).
  */
 void hostile_context(struct hostile *h)

@@ -16,8 +16,7 @@
 
 /*
  * What others keep where this guest must not look: words of video memory written by a guest in the
- * part of the victim, and of server memory written by server/canary.c. Eight bytes at each multiple
- * of 64.
+ * part of the victim, and of server memory written by canary.c. Eight bytes at each multiple of 64.
  */
 #define VICTIM_MARK	0x4d41525655504756ull
 #define SERVER_MARK	0x59524e4143555047ull

@@ -20,14 +20,16 @@ give_up() { echo "inside.sh: $*" >&2; exit 2; }
 
 vgpu() { echo "/sys/bus/mdev/devices/$1"; }
 
-create() {
+create()
+{
 	local parent
 	parent=$(basename "$(dirname "$(dirname "$(ls -d /sys/class/mdev_bus/*/mdev_supported_types/"kvgpu-$2" | head -n 1)")")")
 	mdevctl start --uuid "$1" --parent "$parent" --type "kvgpu-$2"
 }
 
 # guests stay off the server's CPU 0 (testbed/studies)
-guest() { # UUID ARGUMENTS
+guest() # UUID ARGUMENTS
+{
 	taskset -c "1-$(($(nproc --all) - 1))" qemu-system-x86_64 -machine pc,accel=kvm -cpu host -m 256 -nodefaults \
 		-display none -no-reboot -serial stdio -device isa-debug-exit,iobase=0xf4,iosize=4 \
 		-device "vfio-pci,sysfsdev=$(vgpu "$1"),display=off" -kernel $HERE/hostile.flat -append "$2"
@@ -36,14 +38,16 @@ guest() { # UUID ARGUMENTS
 trouble() { dmesg | grep -E 'WARNING:|BUG:|Oops|Call Trace|leaked|cut off' | head -n 5 | sed 's/^/KERNEL: /'; }
 
 # test_ended NAME: what it did to the server
-test_ended() {
+test_ended()
+{
 	trouble
 	echo "DONE: $1"
 	DONE+="$1 "
 }
 
 # Sets DONE to the names that the guest has done, SUMMARY and STATUS. It may say nothing for as long as a test takes.
-one_guest() { # UUID NAMES SEED OPS
+one_guest() # UUID NAMES SEED OPS
+{
 	local line
 	local -a left
 	read -ra left <<< "$2"
@@ -73,7 +77,8 @@ one_guest() { # UUID NAMES SEED OPS
 }
 
 # a guest that dies without a word may have met the emulated SVM's race: it gets another chance with what is left, and is counted
-attack() { # UUID NAMES SEED OPS
+attack() # UUID NAMES SEED OPS
+{
 	local try name names=$2 undone
 	for try in 1 2 3; do
 		one_guest "$1" "$names" "$3" "$4"
@@ -91,7 +96,8 @@ attack() { # UUID NAMES SEED OPS
 }
 
 # keep NAME CMD...: CMD with an input that stays open, its output and status in files
-keep() {
+keep()
+{
 	local name=$1
 	shift
 	exec 3<> "$RUN/$name.in"
@@ -99,7 +105,8 @@ keep() {
 	echo $? > "$RUN/$name.status"
 }
 
-hold() { # NAME CMD...
+hold() # NAME CMD...
+{
 	local name=$1
 	rm -f "$RUN/$name".*
 	mkfifo "$RUN/$name.in"
@@ -113,19 +120,22 @@ hold() { # NAME CMD...
 	return 1
 }
 
-stop() { # NAME
+stop() # NAME
+{
 	[ -p "$RUN/$1.in" ] || give_up "nobody holds $1"
 	[ -e "$RUN/$1.status" ] || echo stop > "$RUN/$1.in"
 }
 
-rounds() { # NAME...
+rounds() # NAME...
+{
 	local name
 	for name; do
 		printf '%d ' "$(sed -n 's/^ROUNDS: \([0-9]*\).*/\1/p' "$RUN/$name.log" | tail -n 1)"
 	done
 }
 
-release() { # NAME
+release() # NAME
+{
 	stop "$1"
 	for _ in {1..1500}; do
 		[ ! -e "$RUN/$1.status" ] || break
@@ -138,13 +148,15 @@ release() { # NAME
 victim() { guest "$1" victim; }
 
 # it never rests, and both guests have one CPU between them: it gets a tenth, or the attacks would take twice as long
-neighbour() {
+neighbour()
+{
 	echo 0 > /proc/sys/kernel/sched_autogroup_enabled
 	renice -n 10 -p $BASHPID > /dev/null
 	victim "$1"
 }
 
-meek() { # UUID
+meek() # UUID
+{
 	local task
 	for task in /proc/"$(pgrep -f "qemu-system.*sysfsdev=$(vgpu "$1")")"/task/*; do
 		renice -n 19 -p "${task##*/}" > /dev/null || return
@@ -152,7 +164,8 @@ meek() { # UUID
 }
 
 # returns when it is gone and its vGPU is free
-kill_guest() {
+kill_guest()
+{
 	pkill -9 -f "qemu-system.*sysfsdev=$(vgpu "$1")" || return
 	for _ in {1..300}; do
 		pgrep -f "qemu-system.*sysfsdev=$(vgpu "$1")" > /dev/null || return 0

@@ -42,14 +42,16 @@ counter() { in_server cat "/sys/bus/mdev/devices/$1/kvgpu/$2" 2>/dev/null || ech
 
 trouble() { in_server sh -c "dmesg | grep -E 'WARNING:|BUG:|Oops|Call Trace|leaked|cut off' | head -n 5"; }
 
-no_trouble() {
+no_trouble()
+{
 	local found
 	found=$(trouble)
 	result "$([ -z "$found" ]; echo $?)" "$1: the server's kernel has nothing to complain of" "$found"
 }
 
 # the lines of a guest as results of ours
-guest_lines() { # NAME STATUS < LINES
+guest_lines() # NAME STATUS < LINES
+{
 	local line summary=''
 	while IFS= read -r line; do
 		guest_line "$1" "${line%$'\r'}"
@@ -58,7 +60,8 @@ guest_lines() { # NAME STATUS < LINES
 	[ -n "$summary" ] || result 1 "$1: comes to its end" "status $2"
 }
 
-guest_line() { # NAME LINE
+guest_line() # NAME LINE
+{
 	local kind n
 	case $2 in
 	'PASS: '*)
@@ -74,7 +77,8 @@ guest_line() { # NAME LINE
 }
 
 # one guest, which does all of the tests
-attack() { # NAMES SEED
+attack() # NAMES SEED
+{
 	local line name='' troubles='' done='' count began=$SECONDS log=$OUT/attack.log
 	count=$(wc -w <<<"$1")
 	while IFS= read -r line; do
@@ -93,7 +97,8 @@ attack() { # NAMES SEED
 	done
 }
 
-server_up() {
+server_up()
+{
 	if ! $TB up --driver kvgpu --mem "${SERVER_MEM:-3G}" >"$OUT/up.log" 2>&1 </dev/null; then
 		sed 's/^/# /' "$OUT/up.log"
 		result 1 "kvgpu.ko takes the card"
@@ -106,7 +111,8 @@ server_up() {
 }
 
 # somebody else's marks all over the part, the guest killed; then the same part for us. It is left made anew after that.
-stale() {
+stale()
+{
 	inside create "$attacker_id" "$1" && inside hold litter /share/hostile/inside.sh victim "$attacker_id" &&
 		inside kill "$attacker_id"
 	result $? "stale: a guest fills a part of $1 and is killed"
@@ -117,7 +123,8 @@ stale() {
 }
 
 # the end of every mode, with no guest left
-wind_up() {
+wind_up()
+{
 	inside release canary | sed 's/^/# /'
 	result "${PIPESTATUS[0]}" "the server's marked memory is as it was"
 	LIMIT=60 in_server rmmod kvgpu

@@ -100,7 +100,7 @@ static void open_device(struct vk *v)
 					 .queueFamilyIndex = queue.queueFamilyIndex };
 	VkCommandBufferAllocateInfo cmd = { .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
 					    .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-						.commandBufferCount = 1 };
+					    	.commandBufferCount = 1 };
 	VkFenceCreateInfo fence = { .sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO };
 
 	must(vkCreateDevice(v->phys, &info, NULL, &v->dev), "vkCreateDevice");
@@ -133,7 +133,7 @@ static void new_buffer(struct vk *v, bool host, struct buffer *b)
 {
 	VkBufferCreateInfo info = { .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = BYTES,
 				    .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-					VK_BUFFER_USAGE_TRANSFER_DST_BIT };
+				    	VK_BUFFER_USAGE_TRANSFER_DST_BIT };
 	VkMemoryAllocateInfo alloc = { .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO };
 	VkMemoryPropertyFlags host_flags = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
 					   VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;

@@ -99,11 +99,15 @@ static int belongs(void)
 	int i, k, can, value;
 	float ms;
 	unsigned int x;
+	CUuuid uuid[2];
 
 	for (i = 0; i < devices; i++) {
 		use(i);
 		MUST(cuCtxGetDevice(&dev));
 		CHECK(dev == i);
+		/* also where both servers have one GPU */
+		MUST(cuDeviceGetUuid(&uuid[i & 1], i));
+		CHECK(!i || memcmp(&uuid[0], &uuid[1], sizeof(uuid[0])));
 		MUST(cuStreamGetCtx(device[i].stream, &ctx));
 		CHECK(ctx == device[i].ctx);
 		for (k = 0; k < ALL && i < 2; k++) {

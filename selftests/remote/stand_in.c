@@ -199,7 +199,7 @@ static cublasStatus_t given(CUstream s, void *to, void *p, size_t n)
 					sum += (double)p[ta ? l + row * lda : \
 							      row + (size_t)l * lda] * \
 					       q[tb ? column + (size_t)l * ldb : l + \
-						column * ldb]; \
+					       	column * ldb]; \
 				c[row + column * ldc] = by * sum + keep * c[row + column * ldc]; \
 			} \
 			free(p); \

@@ -208,11 +208,10 @@ static void look(struct sim_gpu *g)
 {
 	u32 i;
 
-	charge(g);
 	for (i = 0; i < g->nr; i++)
-		if (g->vgpu[i].ent.runnable != has_work(&g->vgpu[i]))
-			kvgpu_sched_set_runnable(&g->sched, &g->vgpu[i].ent, has_work(&g->vgpu[i]),
-						 g->now);
+		kvgpu_sched_note(&g->vgpu[i].ent, has_work(&g->vgpu[i]), g->vgpu[i].uncharged);
+	charge(g);
+	kvgpu_sched_looked(&g->sched, g->now);
 }
 
 static void decide(struct sim_gpu *g)

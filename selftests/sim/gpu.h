@@ -8,7 +8,7 @@
 #ifndef KVGPU_SELFTESTS_SIM_GPU_H
 #define KVGPU_SELFTESTS_SIM_GPU_H
 
-#include "kvgpu/sched.h"
+#include "sched/sched.h"
 
 #define SIM_MS		1000000ull
 #define SIM_S		1000000000ull

@@ -212,7 +212,7 @@ static void seeds(void)
 					"\"worst_3s_error_percent\": %.3f, \"busy_percent\": %.2f", switches[c] / 1e3, nr, w ? "1:2:4" : "equal",
 					9 * SEEDS, worst[0], worst[1], worst[2]),
 				    "%10g %6u  %-6s %14.2f %14.2f %13.2f", switches[c] / 1e3, nr,
-					w ? "1:2:4" : "equal", worst[0], worst[1],
+				    	w ? "1:2:4" : "equal", worst[0], worst[1],
 				    worst[2]);
 			}
 }
@@ -311,7 +311,7 @@ static void switches(void)
 			row(obj("\"switch_us\": %g, \"slice_ms\": %u, \"busy_percent\": %.2f, \"worst_2s_error_percent\": %.3f", costs[c] / 1e3,
 				(u32)slices[s], part_of(sim_busy(&g), 20 * SIM_S), share_error(&g)),
 			    "%10g %10u %8.2f %8.2f", costs[c] / 1e3, (u32)slices[s],
-				part_of(sim_busy(&g), 20 * SIM_S), share_error(&g));
+			    	part_of(sim_busy(&g), 20 * SIM_S), share_error(&g));
 			free(v);
 		}
 }
@@ -401,7 +401,7 @@ static void one_scale(u32 gpus, u32 nr)
 			sim_latency(lat, 990) / 1e6,
 		(unsigned long long)decisions),
 	    "%5u %6u %8.2f %9.4f %7.2f %7.2f %12llu", gpus, nr, busy, fair, sim_latency(lat,
-		500) / 1e6, sim_latency(lat, 990) / 1e6,
+	    	500) / 1e6, sim_latency(lat, 990) / 1e6,
 	    (unsigned long long)decisions);
 	free(lat);
 }

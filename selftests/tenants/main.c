@@ -32,7 +32,7 @@ static const struct setup setups[] = {
 		ONE_PERCENT },
 	{ .name = "mix", .nr = 8, .weight = { 100, 200, 400 }, ONE_PERCENT,
 	  .role = { ROLE_STREAM, ROLE_STREAM, ROLE_STREAM, ROLE_GREEDY, ROLE_SLEEPER, ROLE_WAITER,
-		ROLE_RESETTER, ROLE_FAULTER } },
+	  	ROLE_RESETTER, ROLE_FAULTER } },
 	{ .name = "two beside hangs", .nr = 3, .role = { ROLE_STREAM, ROLE_STREAM, ROLE_HANGER },
 		ONE_PERCENT },
 	{ .name = "cap 20", STREAMS(2), .cap = { 20 } },

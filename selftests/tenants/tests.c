@@ -148,7 +148,7 @@ static void test_many(void)
 {
 	static const enum role roles[MANY] = { ROLE_STREAM,  ROLE_STREAM, ROLE_GREEDY, ROLE_STREAM,
 					       ROLE_LATENCY, ROLE_STREAM, ROLE_STREAM,
-						ROLE_GREEDY };
+					       	ROLE_GREEDY };
 	struct tenant t[MANY];
 	unsigned int i, ms, moved = 0;
 	uint64_t slices = 0;

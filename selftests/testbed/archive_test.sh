@@ -15,7 +15,8 @@ scratch=$(mktemp -d /tmp/kvgpu-arch.XXXXXX)
 # shellcheck source=selftests/testbed/archive/make.sh
 . selftests/testbed/archive/make.sh
 
-clean_up() {
+clean_up()
+{
 	xargs kill < "$scratch/servers"
 	GNUPGHOME=$scratch/gnupg gpgconf --kill all
 	umount "$scratch/small"
@@ -27,7 +28,8 @@ trap 'exit 130' INT TERM
 # ------------------------------------------------------------------ the machine
 
 # machine [FAULT...]: another machine with a cache of its own, an archive as it was at first, and these faults
-machine() {
+machine()
+{
 	M=$web.$((++machines)) C=$web.$machines/cache
 	mkdir -p "$M"/{parts,trusted,conf,lists/partial}
 	: > "$M/sources.list"
@@ -50,20 +52,23 @@ machine() {
 	unset KVGPU_TB_FETCH_SECONDS
 }
 
-usual_sources() {
+usual_sources()
+{
 	printf 'deb [signed-by=%s] %s bookworm main\ndeb [signed-by=%s] %s bookworm-security main\n' \
 		"$scratch/key.gpg" "$url/debian" "$scratch/key.gpg" "$url/debian-security" > "$M/sources.list"
 }
 
 # fetch: what set-up does for the kernels; its words are in $M/said
-fetch() {
+fetch()
+{
 	local status=0
 	timeout 50 "$TB" internal-stage with_setup_lock fetch_kernels > "$M/said" 2>&1 < /dev/null || status=$?
 	cat "$M/said"
 	return $status
 }
 
-there() { # NUMBER: all three kernels, whole, with that last number, and nothing that is half
+there() # NUMBER: all three kernels, whole, with that last number, and nothing that is half
+{
 	local stage release
 	for stage in trixie-backports:9.7 trixie:9.1 bookworm:8.4; do
 		release=$(cat "$C"/testbed/kernel-"${stage%:*}"-????????????????/release)
@@ -79,7 +84,8 @@ said() { grep -qE -- "$1" "$M/said" || { echo "it does not say '$1'"; return 1; 
 nothing_there() { ! find "$C/testbed" -maxdepth 1 -name "kernel-$1-????????????????" | grep .; }
 asked() { grep -c -- "$1" "$web/requests"; }
 
-try() { # TEXT COMMAND...: a line without its number
+try() # TEXT COMMAND...: a line without its number
+{
 	local text=$1
 	shift
 	machines=$((machines + 10))
@@ -94,13 +100,15 @@ try() { # TEXT COMMAND...: a line without its number
 # ------------------------------------------------------------------ how the machine's apt is configured
 
 # before: existed, but that Debian's keyring was asked for whatever the source said
-one_line() {
+one_line()
+{
 	machine; usual_sources
 	fetched && [ -z "$(ls -A "$M/lists/partial")" ] && [ "$(ls "$M/lists")" = partial ]
 }
 
 # before: failed. No archive was found by "stable", nor without the lists of an "apt-get update"
-deb822_stable() {
+deb822_stable()
+{
 	machine
 	{
 		printf '# a comment\n\nTypes: deb\nEnabled: no\nURIs: %s/zz-other\nSuites: bookworm\nComponents: main\n\n' "$url"
@@ -112,7 +120,8 @@ deb822_stable() {
 }
 
 # before: existed, but for the key
-machine_key() {
+machine_key()
+{
 	machine; usual_sources
 	sed -i 's/ \[[^]]*\]//' "$M/sources.list"
 	cp "$scratch/key.asc" "$M/trusted/ours.asc"
@@ -120,14 +129,16 @@ machine_key() {
 }
 
 # before: existed, but for the key
-only_bookworm() {
+only_bookworm()
+{
 	machine
 	printf 'deb [ arch=amd64 signed-by=%s ] %s/debian bookworm main\n' "$scratch/key.gpg" "$url" > "$M/parts/one.list"
 	fetched
 }
 
 # before: failed. The last source with a release's name was taken for Debian's
-others_beside() {
+others_beside()
+{
 	machine; usual_sources
 	{
 		printf 'deb [trusted=yes] %s/zz-other bookworm main\ndeb [trusted=yes] %s/zz-other trixie main\n' "$url" "$url"
@@ -137,7 +148,8 @@ others_beside() {
 }
 
 # before: existed, but for the key
-renamed() {
+renamed()
+{
 	machine; usual_sources
 	rm -rf "$web/now"
 	cp -al "$scratch/archive.renamed" "$web/now"
@@ -145,7 +157,8 @@ renamed() {
 }
 
 # before: existed
-behind_proxy() {
+behind_proxy()
+{
 	machine; usual_sources
 	sed -i "s,$url,http://archive.invalid," "$M/sources.list"
 	printf 'Acquire::http::Proxy "%s/";\n' "$url" > "$M/conf/proxy"
@@ -153,7 +166,8 @@ behind_proxy() {
 }
 
 # before: refused as well, without a word about keys
-foreign_key() {
+foreign_key()
+{
 	machine; usual_sources
 	sed -i 's/ \[[^]]*\]//' "$M/sources.list"
 	! fetch && said 'no Debian archive' && said "apt does not know the archive's key" && nothing_there '*'
@@ -162,7 +176,8 @@ foreign_key() {
 # ------------------------------------------------------------------ an archive that moves on, a network that breaks
 
 # before: failed
-moves_on() {
+moves_on()
+{
 	machine 'move 1 linux-image-9.1.2-amd64'; usual_sources
 	fetch || return 1
 	said 'round 2 of 3' && [ "$(cat "$C"/testbed/kernel-trixie-????????????????/release)" = 9.1.3-amd64 ] &&
@@ -171,7 +186,8 @@ moves_on() {
 }
 
 # before: failed
-file_lost() {
+file_lost()
+{
 	machine 'lose 1 linux-headers-8.4.2-common'; usual_sources
 	fetched && said '^tb:       fetching the oldest kernel .bookworm.: E: .*404.*; round 2 of 3$' &&
 		said '^tb: fetching the oldest kernel .bookworm.: done in'
@@ -186,7 +202,8 @@ index_breaks_off() { machine 'break 2 trixie/main/binary-amd64/Packages'; usual_
 stalls() { machine 'stall 1 linux-image-9.7.2'; usual_sources; fetched; }
 
 # before: failed at once, without a command or advice
-lost_for_good() {
+lost_for_good()
+{
 	machine 'lose 99 linux-kbuild-9.1.2'; usual_sources
 	! fetch && said 'round 3 of 3' && [ "$(asked linux-kbuild-9.1.2)" -le 6 ] && nothing_there 'trixie' || return 1
 	said 'fetching the base kernel .trixie.: failed' && said 'the command: .*apt-get' && said 'the whole log: .*/log/kernel-trixie-.*log' &&
@@ -196,14 +213,16 @@ lost_for_good() {
 }
 
 # before: no limit
-too_slow() {
+too_slow()
+{
 	machine 'slow 99 linux-image-9.1.2'; usual_sources
 	export KVGPU_TB_FETCH_SECONDS=3
 	! fetch && said 'not done after 3 s' && said 'too slow' && nothing_there 'trixie'
 }
 
 # before: no sign, no count
-sign_of_life() {
+sign_of_life()
+{
 	machine 'slow 1 linux-image-9.1.2'; usual_sources
 	export KVGPU_TB_SIGN_SECONDS=1
 	script -qec "'$TB' internal-stage eval 'STEPS=3; with_setup_lock fetch_kernels'" /dev/null < /dev/null > "$M/said" || { cat "$M/said"; return 1; }
@@ -214,7 +233,8 @@ sign_of_life() {
 }
 
 # before: existed; at an InRelease, an index, the first package and the second kernel
-killed() {
+killed()
+{
 	local at
 	machine; usual_sources
 	for at in trixie/InRelease trixie/main/binary-amd64/Packages linux-headers-9.1.2-common linux-image-8.4.2; do
@@ -225,7 +245,8 @@ killed() {
 	fetched
 }
 
-killed_at() { # PATTERN of a file that is slow
+killed_at() # PATTERN of a file that is slow
+{
 	local pid
 	echo "slow 99 $1" > "$web/faults"
 	"$TB" internal-stage with_setup_lock fetch_kernels > "$M/said" 2>&1 < /dev/null &
@@ -244,7 +265,8 @@ killed_at() { # PATTERN of a file that is slow
 }
 
 # of what works with this machine's cache
-processes_there() {
+processes_there()
+{
 	local environ
 	grep -lzs "^KVGPU_CACHE=$C\$" /proc/[0-9]*/environ | while read -r environ; do
 		tr '\0' ' ' < "${environ%environ}cmdline" 2> /dev/null | grep -aE 'apt-get|internal-stage|/methods/'
@@ -252,7 +274,8 @@ processes_there() {
 }
 
 # before: existed
-two_at_once() {
+two_at_once()
+{
 	local pid status=0
 	machine 'slow 1 linux-image-9.1.2'; usual_sources
 	"$TB" internal-stage with_setup_lock fetch_kernels > "$M/first" 2>&1 < /dev/null &
@@ -265,7 +288,8 @@ two_at_once() {
 # ------------------------------------------------------------------ a cache that is there
 
 # before: existed, since kernels are a stage each
-warm() {
+warm()
+{
 	machine; usual_sources
 	fetched || return 1
 	# the archive moves on, and then is gone
@@ -281,7 +305,8 @@ warm() {
 }
 
 # before: failed. The new epoch counted at once, and with it nothing of the cache
-refresh_without_network() {
+refresh_without_network()
+{
 	local refresh='setup() { with_setup_lock fetch_kernels; }; cmd_setup --refresh'
 	machine; usual_sources
 	fetched || return 1
@@ -300,7 +325,8 @@ refresh_without_network() {
 }
 
 # before: existed
-older_cache() {
+older_cache()
+{
 	machine; usual_sources
 	mkdir -p "$C"/testbed/{kernels-0123456789abcdef,tmp.kernels-0123456789abcdef/root,tools-0123456789abcdef/root,tmp.kernel-trixie-0}
 	fetched && [ -d "$C/testbed/tools-0123456789abcdef/root" ] || return 1
@@ -308,7 +334,8 @@ older_cache() {
 }
 
 # before: one number for everything
-full_disk() {
+full_disk()
+{
 	machine; usual_sources
 	mkdir -p "$scratch/small"
 	mount -t tmpfs -o size=20m tmpfs "$scratch/small" || return 1
@@ -327,7 +354,8 @@ full_disk() {
 # ------------------------------------------------------------------ roots
 
 # before: failed. mmdebstrap's place is taken by a program that gets a package from the sources and with the options that it is given
-root_round() {
+root_round()
+{
 	machine 'move 1 linux-image-9.7.2'; usual_sources
 	mkdir -p "$M/bin" "$C/testbed/tmp.root"
 	cat > "$M/bin/mmdebstrap" <<-'S'
@@ -364,7 +392,8 @@ root_round() {
 }
 
 # before: failed. What is not the test bed's own (CUDA toolkit, clpeak)
-other_packages() {
+other_packages()
+{
 	machine 'move 1 linux-headers-8.4.2-common' 'lose 1 linux-kbuild-8.4.3'; usual_sources
 	mkdir -p "$C/debs"
 	echo "half of it" > "$C/debs/linux-kbuild-8.4.2_8.4.2-1_amd64.deb"
@@ -384,7 +413,8 @@ for row in debian:trixie:trixie debian:trixie-updates:none debian:trixie-backpor
 	release "$scratch/archive.renamed/$root" "$codename" "$codename" "pool/$pool" "Our mirror" "mirror of $codename" > /dev/null 2>&1
 done
 # lane NUMBER: with a server and machines of its own, the cases that are its share
-lane() {
+lane()
+{
 	local i text
 	web=$scratch/web.$1
 	mkdir "$web"

@@ -4,13 +4,15 @@
 # shellcheck disable=SC2154,SC2016
 # Arguments, exit codes, streams, the share, two beds side by side.
 
-refused() { # PATTERN ARG...: tb ARG... is refused with status 2 and a message that matches
+refused() # PATTERN ARG...: tb ARG... is refused with status 2 and a message that matches
+{
 	local pattern=$1
 	shift
 	status_is 2 "$TB" "$@" && said "$pattern" && said 'tb help'
 }
 
-argument_steps() {
+argument_steps()
+{
 	try "unknown command" refused "unknown command 'fly'" fly
 	try "unknown option" refused "unknown option '--fast'" up --fast 1
 	try "option without value" refused "--mem needs a value" up --mem
@@ -35,7 +37,8 @@ argument_steps() {
 	try "down without a bed is no error" status_is 0 "$TB" down --name "$A"
 }
 
-guest_words() {
+guest_words()
+{
 	status_is 2 "$TB" guest --name "$A" start Big && said 'guest name' && status_is 2 "$TB" guest --name "$A" start g --typ 1g &&
 		said "unknown option '--typ'" && status_is 2 "$TB" guest --name "$A" run g && said 'which command' &&
 		status_is 125 "$TB" guest --name "$A" start g --type 1g && said 'tb up'
@@ -44,7 +47,8 @@ guest_words() {
 run_without_bed() { status_is 125 "$TB" run --name "$A" -- true && said 'tb up'; }
 
 # the bed of an earlier run has this program's process number in its name, as on a machine that was restored in the middle of a run
-left_by_the_killed() {
+left_by_the_killed()
+{
 	local old=/run/kvgpu-tb/tbtest-$$-a
 	mkdir -p "$old"
 	status_is 4 "$TB" status --name "tbtest-$$-a" && status_is 3 "$TB" status --name "$A" || return 1
@@ -56,7 +60,8 @@ left_by_the_killed() {
 }
 
 # its lock is held, and nothing else of it is there
-status_at_begin() {
+status_at_begin()
+{
 	mkdir -p "/run/kvgpu-tb/$A"
 	status_is 1 flock "/run/kvgpu-tb/$A.lock" "$TB" status --name "$A" && [ ! -s "$scratch/err" ]
 	local rc=$?
@@ -64,7 +69,8 @@ status_at_begin() {
 	return $rc
 }
 
-bed_steps() {
+bed_steps()
+{
 	try "two beds start at once" start_both
 	try "a second up is refused" second_up
 	try "status: 0, kernel and driver" status_tells
@@ -84,7 +90,8 @@ bed_steps() {
 	try "one bed goes down, the other stays" one_down
 }
 
-start_both() {
+start_both()
+{
 	local first=0 second=0
 	"$TB" up --name "$A" > "$scratch/a" 2>&1 &
 	local pid=$!
@@ -100,12 +107,14 @@ base_kernel() { "$TB" kernels | awk -v field="$1" '$3 == "base" { print $field }
 
 status_tells() { status_is 0 "$TB" status --name "$A" && grep -q "kernel $(base_kernel 1), driver none" "$scratch/out"; }
 
-streams() {
+streams()
+{
 	status_is 3 "$TB" run --name "$A" -- sh -c 'echo one; echo two >&2; exit 3' &&
 		[ "$(cat "$scratch/out")" = one ] && [ "$(cat "$scratch/err")" = two ]
 }
 
-arguments_arrive() {
+arguments_arrive()
+{
 	local -a words=('a  b' "it's" '"quoted"' '$HOME' '*' '' $'new\nline' 'semi;colon' '\back')
 	local got want
 	got=$("$TB" run --name "$A" -- printf '<%s>' "${words[@]}" < /dev/null)
@@ -113,36 +122,42 @@ arguments_arrive() {
 	[ "$got" = "$want" ] || { printf '%s\n%s\n' "$got" "$want"; return 1; }
 }
 
-binary_through() {
+binary_through()
+{
 	head -c 3000000 /dev/urandom > "$scratch/noise"
 	"$TB" run --name "$A" -- cat < "$scratch/noise" > "$scratch/echo"
 	cmp "$scratch/echo" "$scratch/noise"
 }
 
-share_in() {
+share_in()
+{
 	local folder
 	folder=$("$TB" share --name "$A") && head -c 700000 /dev/urandom > "$folder/in" &&
 		"$TB" run --name "$A" -- cat /share/in < /dev/null | cmp - "$folder/in"
 }
 
-share_out() {
+share_out()
+{
 	local folder
 	folder=$("$TB" share --name "$A") &&
 		"$TB" run --name "$A" -- sh -c 'seq 100000 > /share/out' < /dev/null &&
 		seq 100000 | cmp - "$folder/out" && rm "$folder/out" "$folder/in"
 }
 
-beds_differ() {
+beds_differ()
+{
 	[ "$("$TB" share --name "$A")" != "$("$TB" share --name "$B")" ] &&
 		[ "$("$TB" run --name "$A" -- uname -n < /dev/null)" = "$A" ] &&
 		[ "$(KVGPU_TB_NAME="$B" "$TB" run -- uname -n < /dev/null)" = "$B" ]
 }
 
-gpu_seen() {
+gpu_seen()
+{
 	status_is 0 "$TB" run --name "$A" -- lspci -Dn -s 01:00.0 && grep -q '0302: 10de:1028' "$scratch/out"
 }
 
-logs_there() {
+logs_there()
+{
 	local log
 	"$TB" log server --name "$A" | grep -qF "Linux version $(base_kernel 2)" || return 1
 	for log in model qemu supervisor; do
@@ -150,7 +165,8 @@ logs_there() {
 	done
 }
 
-build_and_run() {
+build_and_run()
+{
 	local folder
 	folder=$("$TB" share --name "$A")
 	cat > "$folder/hello.c" <<-'EOF'
@@ -164,12 +180,14 @@ build_and_run() {
 		rm "$folder/hello" "$folder/hello.c"
 }
 
-one_down() {
+one_down()
+{
 	status_is 0 "$TB" down --name "$A" && status_is 3 "$TB" status --name "$A" &&
 		status_is 0 "$TB" status --name "$B" && status_is 0 "$TB" run --name "$B" -- true
 }
 
-kernel_steps() {
+kernel_steps()
+{
 	local label release
 	while read -r label release _; do
 		try "kernel $label boots" kernel_boots "$label" "$release"
@@ -178,7 +196,8 @@ kernel_steps() {
 	done < <("$TB" kernels)
 }
 
-kernel_boots() {
+kernel_boots()
+{
 	status_is 0 "$TB" up --name "$A" --no-gpu --kernel "$1" &&
 		[ "$("$TB" run --name "$A" -- uname -r < /dev/null)" = "$2" ]
 }

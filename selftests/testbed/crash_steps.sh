@@ -4,7 +4,8 @@
 # shellcheck disable=SC2154,SC2016
 # Every part of a bed is killed, and each time nothing may be left and the next "tb up" must work.
 
-crash_steps() {
+crash_steps()
+{
 	try "bed for the crashes" status_is 0 "$TB" up --name "$A"
 	try "model killed: told, by name" part_killed gk110-model 'GPU model ended: killed by signal 9'
 	try "up again after that" status_is 0 "$TB" up --name "$A"
@@ -28,7 +29,8 @@ part_pid() { "$TB" status --name "$A" | awk -v part="$1" '$1 == "process" && ind
 bed_pids() { "$TB" status --name "$A" | awk '$1 == "process" { print $2 }'; }
 
 # await_state STATUS: tb status gets there within 10 s.
-await_state() {
+await_state()
+{
 	local tries got=0
 	for tries in {1..50}; do
 		got=0
@@ -41,7 +43,8 @@ await_state() {
 	return 1
 }
 
-part_killed() { # PART REASON
+part_killed() # PART REASON
+{
 	local pid pids
 	pids=$(bed_pids)
 	pid=$(part_pid "$1")
@@ -51,7 +54,8 @@ part_killed() { # PART REASON
 	status_is 125 "$TB" run --name "$A" -- true && said 'tb up' && all_gone "$pids"
 }
 
-all_gone() { # PIDS
+all_gone() # PIDS
+{
 	local pid tries
 	for tries in {1..25}; do
 		for pid in $1; do
@@ -64,7 +68,8 @@ all_gone() { # PIDS
 }
 
 # a command that runs in the server when QEMU is killed
-run_begins() {
+run_begins()
+{
 	local began
 	began=$("$TB" share --name "$A")/begun
 	"$TB" run --name "$A" -- sh -c 'touch /share/begun; sleep 600' < /dev/null > "$scratch/run" 2>&1 &
@@ -73,7 +78,8 @@ run_begins() {
 	rm -f "$began"
 }
 
-run_ended() {
+run_ended()
+{
 	local status=0
 	wait "$runner" || status=$?
 	cat "$scratch/run"
@@ -81,7 +87,8 @@ run_ended() {
 }
 
 # await_true SECONDS COMMAND...
-await_true() {
+await_true()
+{
 	local end=$((SECONDS + $1))
 	shift
 	until "$@"; do
@@ -90,13 +97,15 @@ await_true() {
 	done
 }
 
-panicked() {
+panicked()
+{
 	"$TB" run --name "$A" -- sh -c 'echo c > /proc/sysrq-trigger' < /dev/null
 	await_state 4 && grep -q 'panicked: Kernel panic.*sysrq' "$scratch/status" || return 1
 	status_is 0 "$TB" down --name "$A" && said 'Kernel panic'
 }
 
-up_killed() { # SIGNAL
+up_killed() # SIGNAL
+{
 	local pid pids
 	: > "$scratch/up"	# what the last one said must not be taken for this one's
 	# a job of a script ignores SIGINT unless told otherwise
@@ -116,7 +125,8 @@ up_killed() { # SIGNAL
 # the last of all steps
 end_steps() { try "no process and no mount is left" nothing_left; }
 
-nothing_left() {
+nothing_left()
+{
 	status_is 0 "$TB" down --name "$A" && status_is 0 "$TB" down --name "$B" || return 1
 	! grep -lzs "^KVGPU_TB_MARK=$run-" /proc/[0-9]*/environ | tr '\0' '\n' | grep . || return 1
 	! grep -E '/tools-[0-9a-f]{16}/root' /proc/self/mounts && ! ls -d "/run/kvgpu-tb/$run-"?/ 2> /dev/null

@@ -7,7 +7,8 @@
 guest() { "$TB" guest --name "$B" "$@"; }
 
 # the agent of tiny guests and what talks to it, without a guest
-agent_steps() {
+agent_steps()
+{
 	mkdir "$scratch/agent"
 	selftests/testbed/agent_port.py "$scratch/agent/agent.sock" "$scratch/agent" &
 	local port=$!
@@ -25,14 +26,16 @@ agent() ( # FUNCTION ARG...: of guest-talk.sh
 	"$@"
 )
 
-agent_found() {
+agent_found()
+{
 	local tries
 	for tries in {1..100}; do [ ! -e "$scratch/agent/greeting" ] || break; sleep 0.1; done
 	: "$tries"
 	[ -e "$scratch/agent/greeting" ] && agent greets_tiny && [ "$(agent talk_tiny echo one)" = one ]
 }
 
-agent_answers_its_own() {
+agent_answers_its_own()
+{
 	touch "$scratch/agent/hold"
 	sleep 0.3
 	! agent agent_line '?' 1 || return 1
@@ -41,13 +44,15 @@ agent_answers_its_own() {
 	[ "$(agent talk_tiny echo two)" = two ] && agent greets_tiny && [ "$(agent talk_tiny echo three)" = three ]
 }
 
-agent_takes_whole_requests() {
+agent_takes_whole_requests()
+{
 	printf '9.9 %s' "$(echo "touch $scratch/agent/half" | base64 -w 0)" | socat -u - "UNIX-CONNECT:$scratch/agent/agent.sock"
 	sleep 0.3
 	[ "$(agent talk_tiny echo four)" = four ] && [ ! -e "$scratch/agent/half" ]
 }
 
-guest_steps() {
+guest_steps()
+{
 	try "a server for them" server_for_guests
 	try "a tiny guest starts" status_is 0 guest start one
 	try "its exit status comes through" status_is 6 guest run one -- sh -c 'exit 6'
@@ -73,7 +78,8 @@ guest_steps() {
 	try "stop ends them" guests_stop one two three
 }
 
-full_steps() {
+full_steps()
+{
 	try "a server for a full one" server_for_guests
 	try "a full Debian guest starts" status_is 0 guest start big --full
 	try "systemd runs in it, nothing failed" status_is 0 guest run big -- systemctl is-system-running --wait
@@ -83,37 +89,44 @@ full_steps() {
 	"$TB" down --name "$B" > /dev/null 2>&1
 }
 
-server_for_guests() {
+server_for_guests()
+{
 	"$TB" status --name "$B" || "$TB" up --name "$B" --no-gpu --mem 3G
 }
 
-guest_streams() {
+guest_streams()
+{
 	status_is 3 guest run one -- sh -c 'echo one; echo two >&2; exit 3' &&
 		[ "$(cat "$scratch/out")" = one ] && [ "$(cat "$scratch/err")" = two ]
 }
 
-guest_arguments() {
+guest_arguments()
+{
 	local -a words=('a  b' "it's" '"quoted"' '$HOME' '*' '' 'semi;colon' '\back')
 	[ "$(guest run one -- printf '<%s>' "${words[@]}" < /dev/null)" = "$(printf '<%s>' "${words[@]}")" ]
 }
 
-under_kvm() {
+under_kvm()
+{
 	guest run one -- dmesg | grep -q 'Hypervisor detected: KVM' &&
 		"$TB" run --name "$B" -- virsh qemu-monitor-command one --hmp 'info kvm' | grep -q 'kvm support: enabled' &&
 		"$TB" run --name "$B" -- sh -c 'cat /sys/kernel/debug/kvm/*/exits' < /dev/null | grep -q '[1-9]'
 }
 
-guest_refusals() {
+guest_refusals()
+{
 	status_is 2 guest start Big && status_is 2 guest start x --mem lots && status_is 2 guest start x --cpus none &&
 		status_is 2 guest start x --kernel 2.4 && status_is 125 guest run nobody -- true && said 'guest start' &&
 		status_is 1 guest stop nobody
 }
 
-without_device() {
+without_device()
+{
 	status_is 1 guest start x --type 512m && said 'no GPU here offers vGPUs of type kvgpu-512m' && status_is 0 guest stop x
 }
 
-two_guests() {
+two_guests()
+{
 	local first=0 second=0
 	guest start two --append reboot=t > "$scratch/two" 2>&1 &
 	local pid=$!
@@ -123,7 +136,8 @@ two_guests() {
 	[ $first = 0 ] && [ $second = 0 ]
 }
 
-await_guest() { # GUEST PATTERN: its line of "guest list" matches within 60 s
+await_guest() # GUEST PATTERN: its line of "guest list" matches within 60 s
+{
 	local tries
 	for tries in {1..200}; do
 		! guest list | grep "^$1 " | grep -q "$2" || return 0
@@ -134,7 +148,8 @@ await_guest() { # GUEST PATTERN: its line of "guest list" matches within 60 s
 	return 1
 }
 
-off_cpu_0() {
+off_cpu_0()
+{
 	status_is 0 "$TB" run --name "$B" -- sh -c 'grep -h Cpus_allowed_list /proc/$(cat /run/libvirt/qemu/two.pid)/task/*/status' &&
 		grep -q . "$scratch/out" && ! grep -qE '[[:space:]]0' "$scratch/out"
 }
@@ -183,36 +198,42 @@ gpu_unknown() { await_gpu_of -9 'sleep 30' | tee "$scratch/gpu" && grep -q '^exi
 gpu_guest_dies() { await_gpu_of 30 'touch "$DIR/dead"; sleep 5' | tee "$scratch/gpu" && grep -q '^exit code 1 ' "$scratch/gpu"; }
 
 # their kernel was told to reboot by a triple fault
-triple_fault() {
+triple_fault()
+{
 	status_is 125 guest run two -- sh -c 'echo b > /proc/sysrq-trigger' && said 'triple fault of its own' &&
 		await_guest two ' gone ' && status_is 125 guest run two -- true
 }
 
 machine_cpus() { "$TB" run --name "$B" -- systemctl set-property --runtime machine.slice "AllowedCPUs=$1"; }
 
-svm_fault() {
+svm_fault()
+{
 	machine_cpus 0 && status_is 0 guest start two --append reboot=t && said 'may run on the server.s CPU 0' &&
 		status_is 125 guest run two -- sh -c 'echo b > /proc/sysrq-trigger' && said 'emulated SVM' || return 1
 	machine_cpus 1 && await_guest two ' up ' && status_is 0 guest run two -- true
 }
 
-qemu_killed() {
+qemu_killed()
+{
 	"$TB" run --name "$B" -- sh -c 'kill -9 $(cat /run/libvirt/qemu/three.pid)' < /dev/null
 	await_guest three ' gone ' && status_is 125 guest run three -- true && said 'crashed or was killed'
 }
 
-guest_panic() {
+guest_panic()
+{
 	status_is 125 guest run one -- sh -c 'echo c > /proc/sysrq-trigger' &&
 		said 'Kernel panic'
 }
 
-guest_power_off() {
+guest_power_off()
+{
 	status_is 0 guest start three && status_is 125 guest run three -- poweroff -f && said 'powered off'
 }
 
 # The server's log has each event as well. Its CPU 0 may have killed a guest that was started there more often than the one time that
 # the test arranged, so that what died of it, and was started again, is compared with the log.
-guest_statistics() {
+guest_statistics()
+{
 	local cause log died
 	status_is 0 guest stats && cat "$scratch/out" && log=$("$TB" log server --name "$B") || return 1
 	for cause in triple-fault qemu-killed panic power-off; do
@@ -222,19 +243,22 @@ guest_statistics() {
 		grep -q "died of emulated-svm: $died$" "$scratch/out" && grep -q "started again $died," "$scratch/out"
 }
 
-full_streams() {
+full_streams()
+{
 	status_is 4 guest run big -- sh -c 'echo one; echo two >&2; exit 4' &&
 		[ "$(cat "$scratch/out")" = one ] && [ "$(cat "$scratch/err")" = two ]
 }
 
-full_share() {
+full_share()
+{
 	local folder
 	folder=$("$TB" share --name "$B")
 	echo "to the guest" > "$folder/note"
 	[ "$(guest run big -- cat /share/note < /dev/null)" = "to the guest" ] && rm "$folder/note"
 }
 
-guests_stop() { # NAME...: all there are
+guests_stop() # NAME...: all there are
+{
 	local name
 	for name; do
 		status_is 0 guest stop "$name" || return 1

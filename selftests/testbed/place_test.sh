@@ -20,7 +20,8 @@ here=$PWD count=0 failed=0
 scratch=$(mktemp -d /tmp/kvgpu-place.XXXXXX)
 made=("$scratch")
 
-clean_up() {
+clean_up()
+{
 	local tree
 	cd /
 	for tree in "$scratch"/tree.*; do
@@ -32,7 +33,8 @@ clean_up() {
 trap clean_up EXIT
 trap 'exit 130' INT TERM
 
-try() { # TEXT COMMAND...: one test; what the command says is shown when it fails
+try() # TEXT COMMAND...: one test; what the command says is shown when it fails
+{
 	local text=$1
 	shift
 	count=$((count + 1))
@@ -46,7 +48,8 @@ try() { # TEXT COMMAND...: one test; what the command says is shown when it fail
 }
 
 # place NAME FOLDER: a copy of the tree in FOLDER, as a tarball has it; $scratch/tree.NAME leads there
-place() {
+place()
+{
 	mkdir -p "$2"
 	"$here/selftests/tree-files.sh" -print0 | tar --null -cf - -T - | tar -xf - -C "$2"
 	ln -s "$2" "$scratch/tree.$1"
@@ -54,7 +57,8 @@ place() {
 
 # ------------------------------------------------------------------ what has to work
 
-answers() { # FOLDER
+answers() # FOLDER
+{
 	local model
 	cd "$1" || return 1
 	make -s help | grep -q '^  demo' || { echo "make help"; return 1; }
@@ -62,7 +66,8 @@ answers() { # FOLDER
 	testbed/tb help | grep -q '^tb: a server' && testbed/tb kernels | grep -q ' base$'
 }
 
-program_built() { # FOLDER [VARIABLE=VALUE...]: sources in the tree, result in the build folder
+program_built() # FOLDER [VARIABLE=VALUE...]: sources in the tree, result in the build folder
+{
 	local folder=$1 out
 	cd "$folder" || return 1
 	shift
@@ -75,7 +80,8 @@ program_built() { # FOLDER [VARIABLE=VALUE...]: sources in the tree, result in t
 	[ "$(cat "$scratch/pwd")" = "$(pwd -P)" ] && [ "$("$out/hello")" = hello ]
 }
 
-module_built() { # FOLDER
+module_built() # FOLDER
+{
 	local out kernel
 	cd "$1" || return 1
 	out=$(make -s print-model | sed 's,/gpu-model/.*,,')/place-module
@@ -86,18 +92,18 @@ module_built() { # FOLDER
 		testbed/tb build-exec -- make -s -C "$kernel" M="$out" modules && [ -s "$out/hello.ko" ]
 }
 
-files_seen() { # FOLDER
+files_seen() # FOLDER
+{
 	diff <(selftests/tree-files.sh) <(cd "$1" && selftests/tree-files.sh) && [ "$(cd "$1" && selftests/tree-files.sh | wc -l)" -gt 100 ]
 }
 
-# lint.sh in a tree without most scripts, which is faster; it has to find what is wrong in it
-lint_looks() {
+# lint has to find what is wrong in a tree
+lint_looks()
+{
 	local tree=$scratch/lint said
 	place lint "$tree"
-	find "$tree" -name '*.sh' ! -path '*/selftests/lint.sh' ! -path '*/selftests/tree-files.sh' -delete
-	find "$tree/include/gk110" -name '*.h' -delete
 	printf 'int no_licence;\n' > "$tree/hw/wrong.c"
-	said=$(timeout 60 "$tree/selftests/lint.sh") && { echo "it passes"; return 1; }
+	said=$(timeout 60 "$tree/selftests/lint/run.py" --only files) && { echo "it passes"; return 1; }
 	grep -qx 'hw/wrong.c: no SPDX line among its first three' <<< "$said" || { echo "$said"; return 1; }
 	[ ! -e "$tree/.git" ]
 }
@@ -105,14 +111,16 @@ lint_looks() {
 # ------------------------------------------------------------------ what has to be refused
 
 # refused PATTERN CMD...: make's and tb's exit code is not 0, the reason is there, and no folder was made for it
-refused() {
+refused()
+{
 	local pattern=$1 said
 	shift
 	said=$(timeout 20 "$@" 2>&1) && { echo "not refused: $*"; return 1; }
 	grep -qE -- "$pattern" <<< "$said" || { printf 'another reason: %s\n%s\n' "$*" "$said"; return 1; }
 }
 
-tree_refused() { # FOLDER PATTERN
+tree_refused() # FOLDER PATTERN
+{
 	local cache=$scratch/nothing
 	mkdir -p "$1" && cp -r "$here/Makefile" "$here/testbed" "$1/" || return 1
 	refused "folder of this tree can't be .*$2" env KVGPU_CACHE="$cache" make -C "$1" help &&
@@ -120,17 +128,20 @@ tree_refused() { # FOLDER PATTERN
 		[ ! -e "$cache" ]
 }
 
-cache_refused() { # PATH PATTERN
+cache_refused() # PATH PATTERN
+{
 	refused "cache .KVGPU_CACHE. can't be .*$2" env KVGPU_CACHE="$1" make setup &&
 		refused "cache .KVGPU_CACHE. can't be .*$2" env KVGPU_CACHE="$1" testbed/tb setup && [ ! -e "$1/testbed" ]
 }
 
-out_refused() { # PATH PATTERN
+out_refused() # PATH PATTERN
+{
 	refused "build folder .O. can't be .*$2" make help O="$1" &&
 		refused "build folder .O. can't be .*$2" env O="$1" testbed/tb kernels && [ ! -e "$1" ]
 }
 
-relative_paths() {
+relative_paths()
+{
 	[ "$(make -s print-model O=x/y)" = "$here/x/y/gpu-model/gk110-model" ] &&
 		[[ $(KVGPU_CACHE=x make -s print-model) == "$here"/x/build/* ]] &&
 		[[ $(HOME=/nowhere KVGPU_CACHE='' make -s print-model) == /nowhere/.cache/kvgpu/build/* ]]
@@ -139,7 +150,8 @@ relative_paths() {
 # ------------------------------------------------------------------ long
 
 # boots FOLDER [VARIABLE=VALUE...]: model, plugin and module are built there, and a server comes up with them
-boots() {
+boots()
+{
 	cd "$1" || return 1
 	shift
 	env "$@" testbed/tb up --driver kvgpu --mem 3G || return 1

@@ -4,17 +4,20 @@
 # shellcheck disable=SC2154,SC2016
 # tb setup: again, and (long) from nothing in a cache of its own, killed in the middle and twice at once.
 
-setup_steps() {
+setup_steps()
+{
 	try "setup" status_is 0 "$TB" setup
 	try "a second setup takes less than 5 s" again_fast
 }
 
-again_fast() {
+again_fast()
+{
 	local began=$SECONDS
 	"$TB" setup && [ $((SECONDS - began)) -lt 5 ]
 }
 
-fresh_setup_steps() {
+fresh_setup_steps()
+{
 	export KVGPU_CACHE=$scratch/cache
 	try "setup killed in the middle leaves nothing that counts" setup_killed
 	try "two setups at once: both end well" two_setups
@@ -23,7 +26,8 @@ fresh_setup_steps() {
 	unset KVGPU_CACHE
 }
 
-setup_killed() {
+setup_killed()
+{
 	"$TB" setup > "$scratch/setup" 2>&1 &
 	local pid=$!
 	sleep 25
@@ -33,7 +37,8 @@ setup_killed() {
 	! pgrep -f "$scratch/cache" && ! grep "$scratch/cache" /proc/self/mounts
 }
 
-two_setups() {
+two_setups()
+{
 	local first=0 second=0
 	"$TB" setup > "$scratch/setup" 2>&1 &
 	local pid=$!

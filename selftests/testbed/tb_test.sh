@@ -28,7 +28,8 @@ count=0 failed=0
 . selftests/testbed/setup_steps.sh
 
 # try TEXT COMMAND...: one test; what the command says is shown when it fails.
-try() {
+try()
+{
 	local text=$1 began=$SECONDS
 	shift
 	count=$((count + 1))
@@ -42,7 +43,8 @@ try() {
 }
 
 # status_is WANT COMMAND...: its exit status; stdout and stderr stay in $scratch/out and $scratch/err.
-status_is() {
+status_is()
+{
 	local want=$1 got=0
 	shift
 	"$@" > "$scratch/out" 2> "$scratch/err" || got=$?
@@ -52,7 +54,8 @@ status_is() {
 	return 1
 }
 
-said() { # PATTERN: the last command of status_is wrote it to stderr
+said() # PATTERN: the last command of status_is wrote it to stderr
+{
 	grep -qE -- "$1" "$scratch/err" && return 0
 	echo "stderr does not match '$1':"
 	cat "$scratch/err"
@@ -60,7 +63,8 @@ said() { # PATTERN: the last command of status_is wrote it to stderr
 }
 
 # beside STEPS: they have bed A to themselves, and go on while the steps that follow use bed B
-beside() {
+beside()
+{
 	mkdir "$scratch/beside"
 	(
 		scratch=$scratch/beside count=0 failed=0
@@ -71,7 +75,8 @@ beside() {
 }
 
 # their lines, under our numbers
-await_beside() {
+await_beside()
+{
 	local line more=0 bad=1
 	wait "$beside"
 	while IFS= read -r line; do
@@ -87,7 +92,8 @@ await_beside() {
 
 has_step() { [[ " ${steps[*]} " == *" $1 "* ]]; }
 
-clean_up() {
+clean_up()
+{
 	"$TB" down --name "$A"
 	"$TB" down --name "$B"
 	rm -rf "$scratch" "/run/kvgpu-tb/$run"-?.lock
@@ -95,7 +101,8 @@ clean_up() {
 
 # sweep: what runs of this program that were killed have left. Beside another run it leaves all alone: beds of that one may be dead
 # for a moment, as part of a test. Then it says no.
-sweep() {
+sweep()
+{
 	local dir name state
 	flock -n 8 || { flock -s 8; return 1; }
 	for dir in /run/kvgpu-tb/tbtest-*/; do

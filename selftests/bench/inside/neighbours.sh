@@ -4,14 +4,16 @@
 # end (selftests/tenants); begin returns when both do. N is how many are awaited: 2.
 pid_file=/run/neighbours.pid
 
-others() { # GUEST
+others() # GUEST
+{
 	mine=$(/opt/testbed/guest-device uuid "$1")
 	for d in /sys/bus/mdev/devices/*; do
 		[ -d "$d" ] && [ "${d##*/}" != "$mine" ] && echo "$d"
 	done
 }
 
-busy() { # GUEST
+busy() # GUEST
+{
 	n=0
 	for d in $(others "$1"); do
 		# a device that is just being made has no files yet

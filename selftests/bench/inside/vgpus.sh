@@ -6,7 +6,8 @@
 types=$(ls -d /sys/class/mdev_bus/*/mdev_supported_types | head -n 1)
 uuid=00000000-0000-4000-8000-0000000be0c4
 
-row() { # NAME BEGAN ENDED
+row() # NAME BEGAN ENDED
+{
 	printf '{"row": "%s", "unit": "us", "better": "lower", "value": %d, "ops": 1}\n' "$1" $((($3 - $2) / 1000))
 }
 

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "kvgpu/sched.h"
+#include "sched/sched.h"
 #include "rooms.h"
 
 #define MS		1000000ull

@@ -11,7 +11,7 @@
 #include <gk110/mmu.h>
 #include <linux/bitfield.h>
 
-#include "kvgpu/shadow.h"
+#include "gtt-shadow/shadow.h"
 #include "rooms.h"
 
 #define PART_SIZE	(4ull << 30)
@@ -82,13 +82,13 @@ static void op_table_write(void *ctx, struct kvgpu_table *t, u32 first, u32 nr)
 {
 }
 
-static bool is_dirty(void *ctx, struct kvgpu_gaddr a, u64 len)
+static bool op_take_dirty(void *ctx, struct kvgpu_gaddr a, u64 len)
 {
 	return a.addr < w.dirty_end && a.addr + len > w.dirty;
 }
 
 static const struct kvgpu_shadow_ops ops = {
-	.read = op_read, .pin = op_pin, .unpin = op_unpin,
+	.take_dirty = op_take_dirty, .read = op_read, .pin = op_pin, .unpin = op_unpin,
 	.table_new = op_table_new, .table_free = op_table_free, .table_write = op_table_write,
 };
 
@@ -139,7 +139,7 @@ static void sync_all(void)
 {
 	bool changed;
 
-	if (kvgpu_as_sync(w.as, is_dirty, &changed))
+	if (kvgpu_as_sync(w.as, &changed))
 		abort();
 	kvgpu_shadow_reap(&w.s);
 }
@@ -148,7 +148,7 @@ static void world_end(void)
 {
 	if (!w.of)
 		return;
-	free(kvgpu_as_put(w.as));
+	free(kvgpu_as_destroy(w.as));
 	kvgpu_shadow_reap(&w.s);
 	free(w.pool);
 	free(w.table);

@@ -32,7 +32,7 @@ static void lines(void)
 	uint8_t in[W * H], out[W * H];
 	CUDA_MEMCPY2D c = { .srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = in, .srcPitch = W,
 			    .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstPitch = PITCH,
-				.WidthInBytes = W, .Height = H };
+			    	.WidthInBytes = W, .Height = H };
 	CUdeviceptr d = device_buffer(PITCH * H);
 	CUresult r;
 

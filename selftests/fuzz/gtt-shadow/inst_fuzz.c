@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kvgpu/shadow.h"
+#include "gtt-shadow/shadow.h"
 
 #define WORDS	1024
 #define VA_END	(1ull << 40)
@@ -51,8 +51,8 @@ static void check_fixed(const u32 *out, const struct kvgpu_inst_guest *g,
 {
 	const struct fixed f[] = {
 		{ 0x08, (u32)h->userd }, { 0x0c, (u32)(h->userd >> 32) }, { 0x10, 0xface }, { 0x30,
-			h->acquire }, { 0x9c, 0x100 },
-		{ 0xe4, 0 }, { 0xe8, h->chid.v }, { 0xf8, h->runl_slice }, { 0xfc, h->pb_slice },
+			0xfffff902 }, { 0x9c, 0x100 },
+		{ 0xe4, 0 }, { 0xe8, h->chid.v }, { 0xf8, 0x10003080 }, { 0xfc, 0x10000010 },
 		{ 0x200, (u32)h->pd }, { 0x204, (u32)(h->pd >> 32) },
 		{ 0x208, (u32)g->limit }, { 0x20c, (u32)(g->limit >> 32) },
 		{ 0x210, g->gr_ctx ? (u32)g->gr_ctx | 4 : 0 }, { 0x214, (u32)(g->gr_ctx >> 32) },
@@ -78,8 +78,6 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	static const struct kvgpu_inst_host h = {
 		.chid = { 0x123 }, .userd = 0x1234567200ull, .pd = 0xab98765000ull,
-			.runl_slice = 0x10003080,
-		.pb_slice = 0x10000010, .acquire = 0xfffff902,
 	};
 	static u32 a[WORDS], b[WORDS], from_a[WORDS], from_b[WORDS];
 	struct kvgpu_inst_guest g;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kvgpu/shadow.h"
+#include "gtt-shadow/shadow.h"
 
 #define MAX_PAIRS	300
 #define MUST(x) do { if (!(x)) abort(); } while (0)

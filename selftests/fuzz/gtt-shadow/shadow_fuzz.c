@@ -185,13 +185,24 @@ static void walk_somewhere(struct guest *g, struct input *in)
 		space_walk(sp, va, &out, &len);
 }
 
+static bool has_space(const struct guest *g, struct kvgpu_gaddr pd)
+{
+	u32 i;
+
+	for (i = 0; i < NR_SPACES; i++)
+		if (g->space[i].as && g->space[i].pd.target == pd.target &&
+		    g->space[i].pd.addr == pd.addr)
+			return true;
+	return false;
+}
+
 static void space_ops(struct guest *g, struct input *in)
 {
 	u32 op = get(in, 1), i = op % NR_SPACES;
 	struct space *sp = &g->space[i];
 
-	if (!sp->as || op >= 0xd0) {
-		if (sp->as || !kvgpu_as_find(&g->s, dirs[op >> 2 & 3]))
+	if (!sp->as) {
+		if (!has_space(g, dirs[op >> 2 & 3]))
 			space_open(g, i, dirs[op >> 2 & 3]);
 	} else if (op < 0x30) {
 		space_close(sp);

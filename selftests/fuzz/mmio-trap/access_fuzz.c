@@ -99,7 +99,7 @@ static void check_command(uint32_t reg, const struct kvgpu_cmd *c)
 		check_target(c->tlb.pd);
 		break;
 	case KVGPU_CMD_BAR_BIND:
-		CHECK(c->bar.bar == 1 || c->bar.bar == 3);
+		CHECK(c->bar.bar < KVGPU_NR_BARS);
 		check_target(c->bar.inst);
 		break;
 	case KVGPU_CMD_USERD:

@@ -11,7 +11,7 @@
 
 #include <linux/kernel.h>
 
-#include "kvgpu/sched.h"
+#include "sched/sched.h"
 
 #define MAX_NR	12
 #define UNIT	4096			/* of virtual time, sched/internal.h */
@@ -123,6 +123,7 @@ static void check_books(void)
 	}
 	check(nr == f.s.nr_ents && nr == f.nr && wants == f.s.nr_runnable);
 	check(!f.s.current_ent || f.b[f.s.current_ent - f.e].present);
+	check(!f.s.alone || f.b[f.s.alone - f.e].present);
 }
 
 /* somebody that has work, is not suspended and not held back */
@@ -155,13 +156,18 @@ static void check_choice(const struct kvgpu_sched_choice *c)
 	} else {
 		check(!may);
 	}
+	check(f.s.alone == (c->open ? NULL : c->ent));
 	if (c->open) {
+		/* a parked vGPU that has work can't have half of the chip beside another */
+		for (i = 0; c->ent && i < MAX_NR; i++)
+			check(!f.b[i].present || f.b[i].suspended || !f.e[i].parked ||
+			      !f.e[i].work);
 		check(wants <= 1 && may == wants);
 		for (i = 0; i < MAX_NR; i++)
 			check(!f.b[i].present || f.b[i].suspended ||
 			      (!f.e[i].cap_out && !f.e[i].share_out));
 	} else if (c->ent) {
-		check(f.s.current_ent == c->ent);
+		check(f.s.current_ent == c->ent || (!f.s.current_ent && c->ent == f.s.alone));
 		check(c->until != KVGPU_SCHED_NEVER || f.now > ~0ull - 1000000000);
 	}
 	/* whoever has to wait is looked at again */
@@ -199,6 +205,34 @@ static void add(u32 i)
 	f.nr++;
 }
 
+/*
+ * all vGPUs are looked at; one in eight of those that have work does not get on, one in two where
+ * the input says so
+ */
+static void look(void)
+{
+	u32 often = byte() & 1 ? 1 : 7, bits, i;
+	bool was[MAX_NR], had = f.s.alone;
+
+	for (i = 0; i < MAX_NR; i++) {
+		was[i] = f.e[i].parked;
+		if (!f.b[i].present)
+			continue;
+		bits = byte();
+		kvgpu_sched_note(&f.e[i], bits & 1, (bits & 1) && (bits >> 1 & often));
+	}
+	kvgpu_sched_looked(&f.s, f.now);
+	for (i = 0; i < MAX_NR; i++) {
+		if (!f.b[i].present)
+			continue;
+		f.b[i].runnable = f.e[i].work && !f.e[i].parked;
+		check(!f.e[i].parked || !f.e[i].seen);
+		/* only the vGPU that has the chip alone can have been parked by this look */
+		check(!f.e[i].parked || was[i] || (had && f.s.at < f.e[i].parked_until));
+		check(f.e[i].park_ns <= 32000000);
+	}
+}
+
 static void act(u32 what, u32 i)
 {
 	switch (what) {
@@ -226,7 +260,10 @@ static void act(u32 what, u32 i)
 		f.b[i].present = f.b[i].runnable = f.b[i].suspended = false;
 		f.nr--;
 		break;
-	case 6: case 7: case 8:
+	case 6:
+		look();
+		break;
+	case 7: case 8:
 		f.b[i].runnable = what != 8;
 		kvgpu_sched_set_runnable(&f.s, &f.e[i], what != 8, f.now);
 		break;

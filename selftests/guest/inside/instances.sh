@@ -5,7 +5,8 @@
 types=$(ls -d /sys/class/mdev_bus/*/mdev_supported_types | head -n 1)
 n=0 made=0
 
-result() { # STATUS TEXT
+result() # STATUS TEXT
+{
 	n=$((n + 1))
 	if [ "$1" = 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
 }
@@ -14,18 +15,21 @@ available() { cat "$types/kvgpu-$1/available_instances"; }
 all() { for t in 512m 1g 2g 4g; do printf '%s ' "$(available $t)"; done; }
 uuid() { printf '00000000-0000-4000-8000-%012d' "$1"; }
 
-create() { # TYPE
+create() # TYPE
+{
 	uuid $((made + 1)) >"$types/kvgpu-$1/create" 2>/dev/null || return 1
 	made=$((made + 1))
 }
 
-remove() { # the last one
+remove() # the last one
+{
 	echo 1 >"/sys/bus/mdev/devices/$(uuid $made)/remove"
 	made=$((made - 1))
 }
 
 # fills the card with TYPE and empties it again
-fill() {
+fill()
+{
 	promised=$(available "$1") first=$made wrong=''
 	while create "$1"; do
 		left=$((promised - made + first))
@@ -40,7 +44,8 @@ fill() {
 	result $? "$2: $promised x $1 promised, $got made$wrong"
 }
 
-mix() { # TYPE...
+mix() # TYPE...
+{
 	before=$(all)
 	for t; do create "$t" || result 1 "a $t of the mix $*"; done
 	for t in ${FILL:-512m 1g 2g 4g}; do fill "$t" "beside ${*:-nothing}"; done

@@ -3,7 +3,8 @@
 # A small Debian archive, made on the spot: kernels with numbers that there never were, a key of its own. Sourced; $scratch is the
 # test's, and $scratch/key.gpg (with the secret half in $scratch/gnupg) what signs.
 
-make_key() {
+make_key()
+{
 	mkdir -m 700 "$scratch/gnupg"
 	gpg --homedir "$scratch/gnupg" --batch --quiet --passphrase '' --quick-gen-key rehearsal ed25519 sign never
 	gpg --homedir "$scratch/gnupg" --batch --export > "$scratch/key.gpg"
@@ -11,7 +12,8 @@ make_key() {
 }
 
 # package FOLDER NAME VERSION ARCHITECTURE DEPENDS [KIB]: incompressible bytes, so that a file has a middle to break at
-package() {
+package()
+{
 	local root=$scratch/package
 	rm -rf "$root"
 	mkdir -p "$root/DEBIAN" "$root/usr/share/$2" "$1"
@@ -23,7 +25,8 @@ package() {
 }
 
 # kernel FOLDER RELEASE VERSION: what Debian makes of a kernel, in names and dependencies
-kernel() {
+kernel()
+{
 	package "$1" "linux-kbuild-$2" "$3" amd64 ""
 	package "$1" "linux-headers-$2-common" "$3" all ""
 	package "$1" "linux-headers-$2-amd64" "$3" amd64 "linux-headers-$2-common (= $3), linux-kbuild-$2"
@@ -34,7 +37,8 @@ kernel() {
 }
 
 # release ROOT CODENAME SUITE POOL [ORIGIN [LABEL]]: dists/CODENAME of what is in POOL, signed
-release() {
+release()
+{
 	local root=$1 codename=$2 suite=$3 pool=$4 origin=${5:-Debian} label=${6:-Debian} dir=$1/dists/$2
 	mkdir -p "$dir/main/binary-amd64" "$root/$pool"
 	(cd "$root" && apt-ftparchive packages "$pool") > "$dir/main/binary-amd64/Packages"
@@ -49,7 +53,8 @@ release() {
 }
 
 # archive FOLDER NUMBER [ORIGIN]: all of Debian that set-up asks for, with kernels x.y.NUMBER; beside it a repository that is not Debian's
-archive() {
+archive()
+{
 	local root=$1/debian number=$2 origin=${3:-Debian}
 	kernel "$root/pool/trixie" "9.1.$number" "9.1.$number-1"
 	kernel "$root/pool/bookworm" "8.4.$number" "8.4.$number-1"

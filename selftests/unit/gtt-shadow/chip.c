@@ -208,16 +208,13 @@ static void op_table_write(void *ctx, struct kvgpu_table *t, u32 first, u32 nr)
 	}
 }
 
-const struct kvgpu_shadow_ops chip_ops = {
-	.read = op_read, .pin = op_pin, .unpin = op_unpin,
-	.table_new = op_table_new, .table_free = op_table_free, .table_write = op_table_write,
-};
-
-bool is_dirty(void *ctx, struct kvgpu_gaddr a, u64 len)
+static bool op_take_dirty(void *ctx, struct kvgpu_gaddr a, u64 len)
 {
 	struct guest *g = ctx;
 	u64 at;
 
+	if (!g->track)
+		return true;
 	for (at = a.addr & ~4095ull; at < a.addr + len; at += 4096) {
 		if (a.target == KVGPU_VRAM && at < VRAM_SIZE &&
 		    g->written_vram[at >> 12] > g->since)
@@ -228,6 +225,11 @@ bool is_dirty(void *ctx, struct kvgpu_gaddr a, u64 len)
 	}
 	return false;
 }
+
+const struct kvgpu_shadow_ops chip_ops = {
+	.take_dirty = op_take_dirty, .read = op_read, .pin = op_pin, .unpin = op_unpin,
+	.table_new = op_table_new, .table_free = op_table_free, .table_write = op_table_write,
+};
 /* ------------------------------------------------------------------ TLB */
 
 void tlb_refill(struct hw_table *h)

@@ -39,7 +39,6 @@ struct hw_table *small_of(struct guest *g, u64 pde);
 struct hw_table *big_of(struct guest *g, u64 pde);
 u64 gpu_walk(const struct hw_table *bt, const struct hw_table *st, u32 page);
 
-bool is_dirty(void *ctx, struct kvgpu_gaddr a, u64 len);
 void tlb_refill(struct hw_table *h);
 void tlb_link(struct guest *g, struct hw_table *dir, struct space *sp);
 void tlb_flush(struct space *sp);

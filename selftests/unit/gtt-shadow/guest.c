@@ -41,7 +41,7 @@ void guest_free(struct guest *g)
 	for (i = 0; i < NR_WINS; i++)
 		window_close(&g->win[i]);
 	for (i = 0; i < NR_SPACES; i++)
-		while (g->space[i].as)
+		if (g->space[i].as)
 			space_close(&g->space[i]);
 	guest_reap(g);
 	PROMISE(!g->nr_pinned && !g->s.stats.pinned, "pages stay pinned at the end");
@@ -59,11 +59,7 @@ int space_open(struct guest *g, u32 i, struct kvgpu_gaddr pd)
 	void *mem;
 	int err;
 
-	if (sp->as) {
-		kvgpu_as_get(sp->as);
-		sp->users++;
-		return 0;
-	}
+	PROMISE(!sp->as, "a space is open already");
 	mem = calloc(1, kvgpu_as_size(&g->s));
 	err = kvgpu_as_create(&g->s, pd, mem, &sp->as);
 	if (err) {
@@ -71,9 +67,7 @@ int space_open(struct guest *g, u32 i, struct kvgpu_gaddr pd)
 		sp->as = NULL;
 		return err;
 	}
-	PROMISE(kvgpu_as_find(&g->s, pd) != NULL, "a space that was made is not found");
 	sp->mem = mem;
-	sp->users = 1;
 	sp->pd = pd;
 	sp->synced = 0;
 	sp->lenient = false;
@@ -91,25 +85,20 @@ void space_close(struct space *sp)
 	struct hw_table *t;
 	void *mem;
 
-	if (sp->users == 1) {	/* channels are gone, TLB flushed: nothing can reach the tables */
-		tlb_flush(sp);
-		for (t = g->tables; t; t = t->next) {
-			if (t->owner != sp)
-				continue;
-			t->owner = NULL;
-			t->reach = false;
-			t->linked = false;
-		}
+	/* channels are gone, TLB flushed: nothing can reach the tables */
+	tlb_flush(sp);
+	for (t = g->tables; t; t = t->next) {
+		if (t->owner != sp)
+			continue;
+		t->owner = NULL;
+		t->reach = false;
+		t->linked = false;
 	}
-	mem = kvgpu_as_put(sp->as);
-	sp->users--;
-	PROMISE(!mem == (sp->users != 0), "memory of a space comes back when its last user goes");
-	if (mem) {
-		PROMISE(mem == sp->mem, "memory of a space");
-		free(mem);
-		free(sp->subst);
-		sp->as = NULL;
-	}
+	mem = kvgpu_as_destroy(sp->as);
+	PROMISE(mem == sp->mem, "memory of a space");
+	free(mem);
+	free(sp->subst);
+	sp->as = NULL;
 }
 
 static void take_windows(struct guest *g)
@@ -130,7 +119,9 @@ int space_sync(struct space *sp, bool track)
 	g->since = sp->synced;
 	g->failed = false;
 	g->max_batch = 0;
-	err = kvgpu_as_sync(sp->as, track ? is_dirty : NULL, &changed);
+	g->track = track;
+	err = kvgpu_as_sync(sp->as, &changed);
+	g->track = false;
 	PROMISE(!err || err == -ENOMEM, "result of a sync");
 	memcpy(&sp->seen, &g->now, sizeof(sp->seen));
 	memcpy(sp->ok, g->pinned, sizeof(sp->ok));
@@ -220,8 +211,9 @@ int window_sync(struct window *w, struct kvgpu_gaddr pd, u64 limit, u32 pages, b
 	window_open(w, pages);
 	g->since = w->synced;
 	g->failed = false;
-	err = kvgpu_win_sync(&g->s, w->win, pd, limit, w->pages, track ? is_dirty : NULL, SCRAP,
-			     w->pte, &first, &last);
+	g->track = track;
+	err = kvgpu_win_sync(&g->s, w->win, pd, limit, w->pages, SCRAP, w->pte, &first, &last);
+	g->track = false;
 	PROMISE(!err, "result of a window's sync");
 	if (first <= last)
 		tlb_push(w, first, last);

@@ -12,7 +12,7 @@
 
 #include <linux/types.h>
 
-#include "kvgpu/shadow.h"
+#include "gtt-shadow/shadow.h"
 
 #define VRAM_SIZE	(1u << 20)
 #define SYS_PAGES	128u
@@ -38,7 +38,6 @@ struct space {
 	struct guest *g;
 	struct kvgpu_as *as;		/* NULL: not in use */
 	void *mem;
-	u32 users;
 	struct kvgpu_gaddr pd;
 	struct image seen;		/* at the last sync */
 	u64 synced;			/* clock at the last sync, 0: never */
@@ -82,7 +81,9 @@ struct guest {
 	void *mem;
 	struct image now;
 	u64 clock, written_vram[VRAM_SIZE / 4096], written_sys[SYS_PAGES];
-	u64 since;			/* what dirty() compares with */
+	/* .take_dirty says which pages were written after .since; else all may have been */
+	bool track;
+	u64 since;
 	bool pinned[SYS_PAGES], unpinnable[SYS_PAGES];
 	u32 nr_pinned, pin_calls, max_batch, unpin_calls;
 	u32 fail_pins, fail_tables;	/* that many of the next calls fail */

@@ -11,12 +11,10 @@
 
 #include <cmocka.h>
 
-#include "kvgpu/shadow.h"
+#include "gtt-shadow/shadow.h"
 
 static const struct kvgpu_inst_host host = {
 	.chid = { 0x123 }, .userd = 0x1234567200ull, .pd = 0xab98765000ull,
-		.runl_slice = 0x10003080, .pb_slice = 0x10000010,
-	.acquire = 0xfffff902,
 };
 
 /* what nouveau writes for a channel */

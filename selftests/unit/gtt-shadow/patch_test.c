@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#include "kvgpu/shadow.h"
+#include "gtt-shadow/shadow.h"
 
 /* 5 GPCs with 3, 3, 3, 2, 2 TPCs */
 static const struct kvgpu_topo topo = {

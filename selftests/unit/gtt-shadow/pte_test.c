@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "kvgpu/shadow.h"
+#include "gtt-shadow/shadow.h"
 
 /* the model's table, written down independently */
 uint8_t kind_plain(uint8_t kind);

@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-#include "kvgpu/shadow.h"
+#include "gtt-shadow/shadow.h"
 
 /* channels 0..99 are bound, as chip channel 1000 + id; groups 0..9 as 50 + id */
 static int map(void *ctx, bool tsg, u16 id)

@@ -25,22 +25,16 @@ static void fill(struct guest *g, struct kvgpu_gaddr dir)
 		guest_write(g, at, pte_make(KVGPU_SYS_COH, SYS_BASE + (100 + i) * 4096ull, 0));
 }
 
-static void counted(void **state)
+static void destroyed(void **state)
 {
 	struct guest *g = guest_new(false, 8, SYS_PAGES);
 
-	assert_null(kvgpu_as_find(&g->s, pd));
-	assert_int_equal(space_open(g, 0, pd), 0);
-	assert_ptr_equal(kvgpu_as_find(&g->s, pd), g->space[0].as);
-	assert_null(kvgpu_as_find(&g->s, (struct kvgpu_gaddr){ KVGPU_SYS_COH, 0x10000 }));
 	assert_int_equal(space_open(g, 0, pd), 0);
 	fill(g, pd);
 	space_sync(&g->space[0], true);
-	space_close(&g->space[0]);
 	guest_check(g);
 	assert_int_equal(g->nr_pinned, 20);
 	space_close(&g->space[0]);
-	assert_null(kvgpu_as_find(&g->s, pd));
 	guest_reap(g);
 	assert_int_equal(g->nr_pinned, 0);
 	assert_int_equal(g->nr_tables, 0);
@@ -162,7 +156,7 @@ static void the_top(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counted),
+		cmocka_unit_test(destroyed),
 		cmocka_unit_test(shared_pages),
 		cmocka_unit_test(limits),
 		cmocka_unit_test(slots_come_back),

@@ -86,7 +86,7 @@ static void cost_follows_change(void **state)
 static u32 asked_pd, asked_small;
 static u64 asked_bytes;
 
-/* nobody writes any more; who asks takes the pages away from the CPU (mdev/machine/space.c) */
+/* no page is written any more; asking takes the pages away from the CPU (mdev/machine/space.c) */
 static bool take(void *ctx, struct kvgpu_gaddr a, u64 len)
 {
 	asked_pd += a.addr == pd.addr && len == 8192 * 8;
@@ -102,14 +102,17 @@ static bool take(void *ctx, struct kvgpu_gaddr a, u64 len)
 static void asks_once(void **state)
 {
 	struct guest *g = start(false, 8);
+	struct kvgpu_shadow_ops ops = *g->s.ops;
 	bool changed = false;
 
+	ops.take_dirty = take;
+	g->s.ops = &ops;
 	put(g, pd, 0, pde_make(none, small_table, 0));
-	assert_int_equal(kvgpu_as_sync(g->space[0].as, take, &changed), 0);
+	assert_int_equal(kvgpu_as_sync(g->space[0].as, &changed), 0);
 	assert_int_equal(asked_pd, 1);
 	assert_int_equal(asked_small, 1);
 	asked_bytes = 0;
-	assert_int_equal(kvgpu_as_sync(g->space[0].as, take, &changed), 0);
+	assert_int_equal(kvgpu_as_sync(g->space[0].as, &changed), 0);
 	assert_int_equal(asked_pd, 2);
 	assert_int_equal(asked_small, 2);
 	assert_int_equal(asked_bytes, (8192 + 32768) * 8);
@@ -141,14 +144,14 @@ static void nothing_changed_needs_no_flush(void **state)
 	put(g, pd, 0, pde_make(none, small_table, 0));
 	put(g, small_table, 1, vram(0));
 	sync_and_check(g);
-	kvgpu_as_sync(g->space[0].as, NULL, &changed);
+	kvgpu_as_sync(g->space[0].as, &changed);
 	assert_false(changed);
 	put(g, small_table, 2, vram(VRAM_SIZE));	/* refused */
 	put(g, small_table, 3, pte_make(KVGPU_PEER, 0, 0));
-	kvgpu_as_sync(g->space[0].as, NULL, &changed);
+	kvgpu_as_sync(g->space[0].as, &changed);
 	assert_false(changed);
 	put(g, small_table, 1, 0);
-	kvgpu_as_sync(g->space[0].as, NULL, &changed);
+	kvgpu_as_sync(g->space[0].as, &changed);
 	assert_true(changed);
 	space_sync(&g->space[0], false);
 	guest_check(g);

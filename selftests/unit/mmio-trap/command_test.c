@@ -7,12 +7,12 @@ static void bar_bind(void **state)
 	struct guest *g = guest_new();
 
 	assert_int_equal(wr(g, 0x001704, 0x8013faa5), KVGPU_CMD_BAR_BIND);
-	assert_int_equal(g->cmd.bar.bar, 1);
+	assert_int_equal(g->cmd.bar.bar, KVGPU_BAR1);
 	assert_true(g->cmd.bar.is_virtual);
 	assert_int_equal(g->cmd.bar.inst.target, KVGPU_VRAM);
 	assert_int_equal(g->cmd.bar.inst.addr, 0x13faa5000);
 	assert_int_equal(wr(g, 0x001714, 0xa0000001), KVGPU_CMD_BAR_BIND);
-	assert_int_equal(g->cmd.bar.bar, 3);
+	assert_int_equal(g->cmd.bar.bar, KVGPU_BAR3);
 	assert_int_equal(g->cmd.bar.inst.target, KVGPU_SYS_COH);
 	assert_int_equal(wr(g, 0x001714, 0x00000001), KVGPU_CMD_BAR_BIND);
 	assert_false(g->cmd.bar.is_virtual);

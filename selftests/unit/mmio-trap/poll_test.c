@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What nouveau polls (gk110-mediation.md 1.5b): whatever was written, the bit reads so that the
- * poll ends at once. A wrong one costs a guest 2 s and a warning each time, or its device.
+ * Bits that nouveau polls (docs/hardware.md): whatever was written, the bit reads so that the poll
+ * ends at once. A wrong bit costs a guest 2 s and a warning each time, or its device.
  */
 #include "guest.h"
 

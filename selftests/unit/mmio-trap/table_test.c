@@ -102,9 +102,7 @@ static void info_agrees_with_class(void **state)
 	assert_true(listed > 100000);
 }
 
-/*
- * gk110-mediation.md sections 1.1-1.4, the lines of class DN; written here a second time on purpose
- */
+/* docs/hardware.md, registers that no guest may reach; written here a second time on purpose */
 static const struct { uint32_t first, last; } dangerous[] = {
 	{ 0x001718, 0x001718 }, { 0x005000, 0x005ffc }, { 0x0026c4, 0x0026c8 }, { 0x007000,
 		0x007ffc },

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "kvgpu/sched.h"
+#include "sched/sched.h"
 
 #define MEAN	1000000ull
 #define DRAWS	2000000u
@@ -90,12 +90,64 @@ static void nothing_is_known(void **unused)
 	}
 }
 
+/* ------------------------------------------------------------------ what the mean is, and rests */
+
+/*
+ * every case: whether vGPUs alternate, how many have lists, whether one is limited, whether work
+ * was seen in the last second
+ */
+static void the_mean_of_every_case(void **unused)
+{
+	u32 listed, bits;
+
+	for (bits = 0; bits < 16; bits++)
+		for (listed = 0; listed <= 3; listed++) {
+			const bool alternates = bits & 1, limited = bits & 2, any = bits & 4,
+				   quiet = bits & 8;
+			struct kvgpu_sched_watch w = {
+				.alternates = alternates, .any = any, .listed = listed,
+					.limited = limited,
+				.idle_ns = quiet ? 1000000001 : 1000000000,
+			};
+			u64 us = 50000;
+
+			if (listed > 1 || limited)
+				us = quiet ? 4000 : 1000;
+			else if (listed && !quiet)
+				us = 10000;
+			else if (!listed && !any)
+				us = 0;
+			if (alternates)
+				us = 1000;
+			assert_int_equal(kvgpu_sched_sample_mean(&w), us * 1000);
+		}
+}
+
+static void rests_follow_looks(void **unused)
+{
+	static const u64 used[] = { 0, 1, 1000, 4999999, 5000000, 5000001, 1ull << 40, ~0ull };
+	u32 i, k;
+	u64 mean;
+
+	for (i = 0; i < sizeof(used) / sizeof(used[0]); i++) {
+		mean = used[i] < 5000000 ? 2 * used[i] : 10000000;
+		for (k = 0; k < 1000; k++) {
+			u64 random = random64();
+
+			assert_int_equal(kvgpu_sched_rest(used[i], random),
+					 kvgpu_sched_gap(mean, random));
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bounds),
 		cmocka_unit_test(follows_the_logarithm),
 		cmocka_unit_test(nothing_is_known),
+		cmocka_unit_test(the_mean_of_every_case),
+		cmocka_unit_test(rests_follow_looks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

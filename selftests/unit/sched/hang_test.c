@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "kvgpu/sched.h"
+#include "sched/sched.h"
 
 #define MS	1000000ull
 #define NEVER	(~0ull)
@@ -110,6 +110,15 @@ static void a_time_at_the_end_of_all_times(void **state)
 	assert_int_equal(kvgpu_hang_step(&h, NEVER, NEVER - 1, &next), KVGPU_HANG_WAIT);
 }
 
+/* how many are not forgiven yet at @now: one more would be the next */
+static u32 still(const struct kvgpu_strikes *k, u64 now)
+{
+	struct kvgpu_strikes next = *k;
+
+	kvgpu_strike(&next, now);
+	return next.count - 1;
+}
+
 static void strikes_in_a_row(void **state)
 {
 	struct kvgpu_strikes k = { };
@@ -117,15 +126,15 @@ static void strikes_in_a_row(void **state)
 
 	for (i = 1; i < KVGPU_STRIKES_MAX; i++) {
 		assert_false(kvgpu_strike(&k, i * MS));
-		assert_int_equal(kvgpu_strikes_now(&k, i * MS), i);
+		assert_int_equal(still(&k, i * MS), i);
 	}
 	assert_true(kvgpu_strike(&k, 100 * MS));
 	assert_true(kvgpu_strike(&k, 101 * MS));
 	assert_int_equal(k.total, KVGPU_STRIKES_MAX + 1);
 	kvgpu_strikes_clear(&k);
-	assert_int_equal(kvgpu_strikes_now(&k, 102 * MS), 0);
+	assert_int_equal(still(&k, 102 * MS), 0);
 	assert_false(kvgpu_strike(&k, 103 * MS));
-	assert_int_equal(kvgpu_strikes_now(&k, 103 * MS), 1);
+	assert_int_equal(still(&k, 103 * MS), 1);
 	assert_int_equal(k.total, KVGPU_STRIKES_MAX + 2);
 }
 
@@ -137,16 +146,16 @@ static void strikes_are_forgiven(void **state)
 
 	for (i = 0; i < 3; i++)
 		kvgpu_strike(&k, now);
-	assert_int_equal(kvgpu_strikes_now(&k, now + KVGPU_STRIKE_FORGIVEN_NS - 1), 3);
-	assert_int_equal(kvgpu_strikes_now(&k, now + KVGPU_STRIKE_FORGIVEN_NS), 2);
-	assert_int_equal(kvgpu_strikes_now(&k, now + 3 * KVGPU_STRIKE_FORGIVEN_NS), 0);
-	assert_int_equal(kvgpu_strikes_now(&k, NEVER), 0);
+	assert_int_equal(still(&k, now + KVGPU_STRIKE_FORGIVEN_NS - 1), 3);
+	assert_int_equal(still(&k, now + KVGPU_STRIKE_FORGIVEN_NS), 2);
+	assert_int_equal(still(&k, now + 3 * KVGPU_STRIKE_FORGIVEN_NS), 0);
+	assert_int_equal(still(&k, NEVER), 0);
 	/* a new one does not put off when the old ones are forgiven */
 	kvgpu_strike(&k, now + KVGPU_STRIKE_FORGIVEN_NS + KVGPU_STRIKE_FORGIVEN_NS / 2);
 	assert_int_equal(k.count, 3);
-	assert_int_equal(kvgpu_strikes_now(&k, now + 2 * KVGPU_STRIKE_FORGIVEN_NS), 2);
+	assert_int_equal(still(&k, now + 2 * KVGPU_STRIKE_FORGIVEN_NS), 2);
 	/* time going back, which it does not, forgives nothing */
-	assert_int_equal(kvgpu_strikes_now(&k, 0), 3);
+	assert_int_equal(still(&k, 0), 3);
 	/* one every 31 s is never too many */
 	k = (struct kvgpu_strikes){ };
 	for (i = 0; i < 1000; i++)
@@ -159,6 +168,39 @@ static void strikes_are_forgiven(void **state)
 	assert_in_range(i, 100, 400);
 }
 
+/*
+ * a burst is free, what is beyond is not, and it is forgotten at the pace of two a second, also
+ * where it went on
+ */
+static void resets_have_a_budget(void **state)
+{
+	struct kvgpu_resets r = { };
+	u64 now = 1000 * MS;
+	u32 i;
+
+	for (i = 0; i < KVGPU_RESETS_BURST; i++)
+		assert_false(kvgpu_reset(&r, now));
+	for (i = 0; i < 1000; i++)
+		assert_true(kvgpu_reset(&r, now + i % 400 * MS));
+	assert_false(kvgpu_reset(&r, now + KVGPU_RESET_FORGOTTEN_NS));
+	assert_true(kvgpu_reset(&r, now + KVGPU_RESET_FORGOTTEN_NS));
+	now += (KVGPU_RESETS_BURST + 1) * KVGPU_RESET_FORGOTTEN_NS;
+	for (i = 0; i < KVGPU_RESETS_BURST; i++)
+		assert_false(kvgpu_reset(&r, now));
+	assert_true(kvgpu_reset(&r, now));
+	/* time going back, which it does not, forgets nothing */
+	assert_true(kvgpu_reset(&r, 0));
+	/* two a second for ever are free, one more in 10 s is not */
+	r = (struct kvgpu_resets){ };
+	for (i = 0; i < 10000; i++)
+		assert_false(kvgpu_reset(&r, now += KVGPU_RESET_FORGOTTEN_NS));
+	for (i = 0; i < 10000; i++)
+		if (kvgpu_reset(&r, now += i % 20 ? KVGPU_RESET_FORGOTTEN_NS : 0))
+			break;
+	assert_in_range(i, 500, 700);
+	assert_false(kvgpu_reset(&r, NEVER));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +211,7 @@ int main(void)
 		cmocka_unit_test(a_time_at_the_end_of_all_times),
 		cmocka_unit_test(strikes_in_a_row),
 		cmocka_unit_test(strikes_are_forgiven),
+		cmocka_unit_test(resets_have_a_budget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

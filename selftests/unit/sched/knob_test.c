@@ -121,7 +121,7 @@ static const struct {
 	  { { 100, 10, 1, 100000 }, { 100, 100, 1, 450000 }, { 100, 100, 1, 450000 } } },
 	{ "which may bring them to theirs", KVGPU_SCHED_BEST_EFFORT, 4,
 	  { { 100, 5, 1, 50000 }, { 100, 30, 1, 300000 }, { 100, 32, 1, 320000 }, { 100, 100, 1,
-		330000 } } },
+	  	330000 } } },
 	{ "caps that leave something to nobody", KVGPU_SCHED_BEST_EFFORT, 2, { { 100, 10, 1,
 		100000 }, { 100, 20, 1, 200000 } } },
 	{ "a cap above the share", KVGPU_SCHED_BEST_EFFORT, 2, { { 100, 60, 1, 500000 }, { 100, 100,

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "kvgpu/sched.h"
+#include "sched/sched.h"
 
 #define US	1000ull
 #define MS	(1000 * US)

@@ -148,7 +148,7 @@ static void test_gp_entries(void **state)
 {
 	struct gp_entry e;
 
-	gp_decode(0x00024000, 0x00005800, &e);	/* from gk110-bringup: 22 words at 0x24000 */
+	gp_decode(0x00024000, 0x00005800, &e);	/* seen from stock nouveau: 22 words at 0x24000 */
 	assert_false(e.control);
 	assert_true(e.va == 0x24000 && e.words == 22);
 	assert_false(e.priv || e.subroutine || e.sync || e.conditional);

@@ -28,7 +28,7 @@ static inline struct naive naive_fresh(uint32_t subdevice, int format)
 {
 	return (struct naive){ .device = subdevice & 0xfff, .user = subdevice >> 16 & 0xfff,
 			       .active = subdevice >> 28 & 1, .mask_on = subdevice >> 29 & 1,
-				.format = format };
+			       	.format = format };
 }
 
 static inline void naive_start(struct naive *n, uint32_t mthd, uint32_t subc, uint32_t count,

@@ -171,7 +171,7 @@ static void test_clients_in_a_row(void **state)
 {
 	struct vfio_irq_set set = { .argsz = sizeof(set), .index = 1, .count = 1,
 				    .flags = VFIO_IRQ_SET_DATA_EVENTFD |
-					VFIO_IRQ_SET_ACTION_TRIGGER };
+				    	VFIO_IRQ_SET_ACTION_TRIGGER };
 	struct vu_dma_map map = { .argsz = sizeof(map), .flags = 3, .size = 0x1000 };
 	int ram = memfd_create("ram", 0), ev = eventfd(0, EFD_NONBLOCK), fd, i, resets, maps, msi;
 

@@ -14,11 +14,14 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <pthread.h>
+#include <poll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <remote/channel/channel.h>
+#include <remote/channel/memory.h>
 #include <remote/channel/stream.h>
 
 enum {
@@ -83,12 +86,78 @@ static int serve_one(struct kvgpu_remote_port *p, const struct kvgpu_remote_head
 	return 0;
 }
 
+/* --------------------------------------------------------- a relay that passes on what it hears */
+
+/* one stands between: its listener is .listening, its server's end .serving */
+static bool relays;
+static int serving = -1;
+static pthread_t relay;
+static struct kvgpu_remote_relayed knows = { .piece = 64 << 10, .turn = 4096 };
+
+static void pass_on(int a, int b)
+{
+	struct pollfd p[2] = { { .fd = a, .events = POLLIN }, { .fd = b, .events = POLLIN } };
+	char bytes[4096];
+	ssize_t n = 1;
+	int i;
+
+	while (n > 0 && poll(p, 2, -1) > 0)
+		for (i = 0; i < 2 && n > 0; i++)
+			if (p[i].revents) {
+				n = recv(p[i].fd, bytes, sizeof(bytes), 0);
+				n = n > 0 ? send(p[!i].fd, bytes, n, MSG_NOSIGNAL) : n;
+			}
+}
+
+/* both ends have one arena: what a relay would carry is there */
+static void *run_relay(void *arg)
+{
+	int fd = accept(listening, NULL, NULL), up[2], memory;
+	struct {
+		struct kvgpu_remote_welcome w;
+		struct kvgpu_remote_relayed r;
+	} all = { .r = knows };
+	struct kvgpu_remote_hello hello;
+	struct line line;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, up))
+		return NULL;
+	__atomic_store_n(&serving, up[1], __ATOMIC_SEQ_CST);
+	line.fd = up[0];
+	line.tls = NULL;
+	recv(fd, &hello, sizeof(hello), MSG_WAITALL);
+	hello.magic = KVGPU_REMOTE_MAGIC_RELAY;
+	send(up[0], &hello, sizeof(hello), MSG_NOSIGNAL);
+	if (!memory_read(&line, &all.w, sizeof(all.w), &memory)) {
+		if (memory >= 0)
+			memory_send(fd, &all, sizeof(all), memory);
+		else
+			send(fd, &all.w, sizeof(all.w), MSG_NOSIGNAL);
+		pass_on(fd, up[0]);
+	}
+	close(memory);
+	close(up[0]);
+	close(fd);
+	return NULL;
+}
+
+static int server_end(void)
+{
+	int fd;
+
+	if (!relays)
+		return accept(listening, NULL, NULL);
+	while ((fd = __atomic_load_n(&serving, __ATOMIC_SEQ_CST)) < 0)
+		usleep(1000);
+	return fd;
+}
+
 static void *serve(void *arg)
 {
 	struct kvgpu_remote_port *p;
 	struct kvgpu_remote_head h;
 	const void *payload;
-	int fd = accept(listening, NULL, NULL);
+	int fd = server_end();
 
 	if (kvgpu_remote_welcome(fd, VERSION, ARENA, &p))
 		return NULL;
@@ -127,6 +196,13 @@ static int set_up(void **state)
 	return listening < 0 || pthread_create(&server, NULL, serve, NULL);
 }
 
+static int set_up_relay(void **state)
+{
+	relays = true;
+	serving = -1;
+	return set_up(state) || pthread_create(&relay, NULL, run_relay, NULL);
+}
+
 static int set_up_aperture(void **state)
 {
 	carrier = "aperture";
@@ -140,6 +216,13 @@ static int tear_down(void **state)
 	unlink(path);
 	carrier = "unix";
 	return 0;
+}
+
+static int tear_down_relay(void **state)
+{
+	pthread_join(relay, NULL);
+	relays = false;
+	return tear_down(state);
 }
 
 static void begin(void)
@@ -417,8 +500,91 @@ static void a_lying_server(void **state)
 	kvgpu_remote_disconnect(client);
 }
 
+/* ------------------------------------------------------------------ relays that lie */
+
+/* its welcome, with *lying's memory, or none where that is -1 */
+static struct { struct kvgpu_remote_relayed r; int memory; } lying;
+
+static void *lie_as_relay(void *arg)
+{
+	struct { struct kvgpu_remote_welcome w; struct kvgpu_remote_relayed r; } all = {
+		{ KVGPU_REMOTE_MAGIC, VERSION, ARENA, 0, 1 }, lying.r };
+	struct kvgpu_remote_hello hello;
+	int fd = accept(listening, NULL, NULL);
+
+	recv(fd, &hello, sizeof(hello), MSG_WAITALL);
+	if (lying.memory >= 0)
+		memory_send(fd, &all, sizeof(all), lying.memory);
+	else
+		send(fd, &all, sizeof(all), MSG_NOSIGNAL);
+	recv(fd, &hello, sizeof(hello), MSG_WAITALL);
+	close(fd);
+	return NULL;
+}
+
+static void refuses_relay(uint32_t piece, int memory, const char *says)
+{
+	const char *why = "";
+	pthread_t t;
+
+	lying.r.piece = piece;
+	lying.memory = memory;
+	assert_int_equal(pthread_create(&t, NULL, lie_as_relay, NULL), 0);
+	assert_int_equal(kvgpu_remote_connect(address, VERSION, on_event, NULL, &client, &why),
+			 -EPROTO);
+	assert_non_null(strstr(why, says));
+	pthread_join(t, NULL);
+	if (memory >= 0)
+		close(memory);
+}
+
+static int set_up_listener(void **state)
+{
+	const char *why;
+
+	listening = kvgpu_remote_listen(address, &why);
+	return listening < 0;
+}
+
+static int tear_down_listener(void **state)
+{
+	close(listening);
+	unlink(path);
+	return 0;
+}
+
+static void lying_relays(void **state)
+{
+	int open = memfd_create("not sealed", MFD_ALLOW_SEALING);
+
+	assert_int_equal(ftruncate(open, ARENA), 0);
+	refuses_relay(64 << 10, -1, "no memory");
+	refuses_relay(64 << 10, memory_make(ARENA / 2), "another size");
+	refuses_relay(64 << 10, open, "not sealed");
+	refuses_relay(0, memory_make(ARENA), "can't be");
+	refuses_relay(4 << 20, memory_make(ARENA), "can't be");
+	/* more than an eighth of the arena */
+	refuses_relay(1 << 20, memory_make(ARENA), "can't be");
+}
+
+/* a relay's end of a server: what lies beside the arena is not taken */
+static void beside_a_relays_arena(void **state)
+{
+	struct { struct kvgpu_remote_head h; struct kvgpu_remote_piece p; } m = {
+		{ .op = KVGPU_REMOTE_OP_PUSH, .bytes = sizeof(m.p) }, { ARENA - 8, 16 } };
+	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC_RELAY, VERSION };
+	struct kvgpu_remote_welcome w;
+	int fd = raw();
+
+	assert_int_equal(send(fd, &hello, sizeof(hello), MSG_NOSIGNAL), sizeof(hello));
+	assert_int_equal(recv(fd, &w, sizeof(w), MSG_WAITALL), sizeof(w));
+	assert_int_equal(w.relayed, 1);
+	assert_refused(fd, &m, sizeof(m));
+}
+
 int main(void)
 {
+#define BY_RELAY(f) { #f ", by a relay", f, set_up_relay, tear_down_relay, NULL }
 #define ON_SERVER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 #define ON_APERTURE(f) { #f ", by an aperture", f, set_up_aperture, tear_down, NULL }
 	const struct CMUnitTest tests[] = {
@@ -427,6 +593,9 @@ int main(void)
 		ON_APERTURE(server_goes),
 		ON_SERVER(versions), ON_SERVER(answers), ON_SERVER(pieces), ON_SERVER(acks_pass_by),
 			ON_SERVER(kept_heads), ON_SERVER(server_goes),
+		BY_RELAY(answers), BY_RELAY(pieces), BY_RELAY(acks_pass_by), BY_RELAY(server_goes),
+		ON_SERVER(beside_a_relays_arena),
+		cmocka_unit_test_setup_teardown(lying_relays, set_up_listener, tear_down_listener),
 		ON_SERVER(too_long), ON_SERVER(beside_the_arena), ON_SERVER(no_hello),
 		cmocka_unit_test_setup_teardown(a_lying_server, set_up_liar, tear_down),
 	};

@@ -45,6 +45,10 @@ const struct object *object_context(const struct object *o) { return NULL; }
 CUresult cuMemFree_v2(CUdeviceptr ptr) { return CUDA_SUCCESS; }
 bool answer_bytes(struct call *c, void *to, uint64_t n) { return false; }
 
+const struct kvgpu_remote_relayed *kvgpu_remote_relay(const struct kvgpu_remote_channel *c)
+{
+	return NULL;
+}
 void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes)
 {
 	static uint8_t arena[ARENA];

@@ -29,6 +29,11 @@ CUresult client_ready(void) { return CUDA_SUCCESS; }
 CUresult call_enter(unsigned int flags) { return CUDA_SUCCESS; }
 uint64_t call_through(const struct peer *p) { return through; }
 bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c) { return false; }
+static struct kvgpu_remote_relayed relay;
+const struct kvgpu_remote_relayed *kvgpu_remote_relay(const struct kvgpu_remote_channel *c)
+{
+	return relay.piece ? &relay : NULL;
+}
 bool host_functions_pending(void) { return false; }
 bool managed_has(CUdeviceptr ptr) { return false; }
 void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where) { return NULL; }
@@ -296,6 +301,36 @@ static void pieces_on_their_way(void **state)
 	assert_int_equal(r, CUDA_ERROR_SYSTEM_NOT_READY);
 }
 
+/*
+ * for a relay each piece lies at a multiple of its size, which is a power of two: few places for
+ * many copies
+ */
+static void pieces_for_a_relay(void **state)
+{
+	uint64_t at, bytes, size;
+	struct staged *p;
+	unsigned int i;
+	CUresult r;
+
+	relay = (struct kvgpu_remote_relayed){ .piece = 128 << 10 };
+	free(peers->arena.blocks);
+	peer_init(peers);
+	arena_init(peers);
+	fence_result = CUDA_SUCCESS;
+	assert_int_equal(peers->arena.ring_bytes % relay.piece, 0);
+	for (i = 0; i < 4096; i++) {
+		bytes = 1 + (i * 7919) % relay.piece;
+		for (size = 4096; size < bytes; size *= 2)
+			;
+		p = staging_get(peers, bytes, &at, &r);
+		assert_non_null(p);
+		assert_int_equal(at % size, 0);
+		assert_true(at + size <= peers->arena.ring_bytes);
+		staging_sent(peers, p, ++sent);
+	}
+	relay.piece = 0;
+}
+
 static int set_up(void **state)
 {
 	peer_init(peers);
@@ -313,6 +348,7 @@ int main(void)
 		cmocka_unit_test(two_servers),
 		cmocka_unit_test(host_memory), cmocka_unit_test(pieces_for_long),
 			cmocka_unit_test(pieces_on_their_way),
+		cmocka_unit_test(pieces_for_a_relay),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, NULL);

@@ -55,7 +55,7 @@ struct rig *rig_create(uint64_t vram)
 	r->next = 4096;
 	r->qmd = (struct qmd){ .l1_configuration = QMD_L1_48KB, .register_count = 32,
 			       .shader_local_memory_crs_size = 0x800,
-				.shader_local_memory_low_size = RIG_STACK };
+			       	.shader_local_memory_low_size = RIG_STACK };
 	r->grid.local_size_per_sm = 64 * 32 * RIG_STACK;
 	r->grid.local_base = rig_alloc(r, 13 * r->grid.local_size_per_sm);
 	r->grid.local_window = RIG_LOCAL_WINDOW;

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Into which pieces a copy by way of a relay is cut: one where cutting does not pay, and near the
+ * best ones elsewhere.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <remote/client/cut.h>
+
+static const struct kvgpu_remote_relayed relay = { .piece = 1 << 20, .turn = 64 << 10 };
+
+/*
+ * three steps, each of which takes a piece as a whole, and what each piece costs; in bytes that
+ * cross in that time
+ */
+static double takes(uint64_t bytes, uint64_t piece, uint64_t turn)
+{
+	double n = (double)((bytes + piece - 1) / piece);
+
+	return bytes * (1 + 2 / n) + n * turn;
+}
+
+static void small_ones_are_whole(void **state)
+{
+	uint64_t bytes;
+
+	for (bytes = 1; bytes <= relay.turn; bytes += 997)
+		assert_true(cut_piece(&relay, bytes) >= bytes);
+}
+
+static void large_ones_fill_the_buffers(void **state)
+{
+	assert_int_equal(cut_piece(&relay, 1ull << 40), relay.piece);
+	assert_int_equal(cut_piece(&relay, 64 << 20), relay.piece);
+}
+
+/* a fifth over the best power of two at most */
+static void near_the_best(void **state)
+{
+	static const uint32_t turns[] = { 16 << 10, 64 << 10, 1 << 20 };
+	struct kvgpu_remote_relayed r = relay;
+	uint64_t bytes, piece, cut;
+	double best;
+	unsigned int i;
+
+	for (i = 0; i < 3; i++)
+		for (bytes = 2 * turns[i]; bytes <= 1ull << 28; bytes = bytes * 5 / 4) {
+			r.turn = turns[i];
+			best = takes(bytes, r.piece, r.turn);
+			for (piece = CUT_LEAST; piece < r.piece; piece *= 2)
+				if (takes(bytes, piece, r.turn) < best)
+					best = takes(bytes, piece, r.turn);
+			cut = cut_piece(&r, bytes);
+			assert_true(cut <= r.piece && cut >= CUT_LEAST && !(cut & (cut - 1)));
+			assert_true(takes(bytes, cut, r.turn) <= 1.2 * best);
+		}
+}
+
+static void no_turn_at_all(void **state)
+{
+	const struct kvgpu_remote_relayed r = { .piece = 64 << 10, .turn = 0 },
+					  most = { .piece = 64 << 10, .turn = UINT32_MAX };
+
+	assert_int_equal(cut_piece(&r, 1 << 20), CUT_LEAST);
+	assert_int_equal(cut_piece(&most, UINT64_MAX), 64 << 10);
+	assert_int_equal(cut_piece(&most, 1 << 20), 64 << 10);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(small_ones_are_whole),
+			cmocka_unit_test(large_ones_fill_the_buffers),
+			cmocka_unit_test(near_the_best),
+		cmocka_unit_test(no_turn_at_all),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

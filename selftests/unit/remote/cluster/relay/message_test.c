@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+/* What a peer may say at the begin of a message: anything else is refused, whatever bytes come. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <remote/cluster/relay/message.h>
+
+enum { ARENA = 4 << 20 };
+
+static const struct message apart = { .bytes = 40,
+				      .before = 8,
+				      .kind = PIECE_APART,
+				      .chunk = 1 << 20,
+				      .piece = { 4096, 3 << 20 } };
+static const struct message inside = { .bytes = 40,
+				       .before = 40,
+				       .kind = PIECE_HERE,
+				       .piece = { ARENA - 8192, 8192 } };
+
+static void sound_ones(void **state)
+{
+	const struct message last = { .last = 1 }, full = { .bytes = MESSAGE_ROOM };
+
+	assert_true(message_is_sound(&apart, sizeof(apart) + 40, ARENA));
+	assert_true(message_is_sound(&inside, sizeof(apart) + 40 + 8192, ARENA));
+	assert_true(message_is_sound(&last, sizeof(last), 0));
+	assert_true(message_is_sound(&full, MESSAGE_MAX, 0));
+}
+
+#define REFUSED(of, got, change)	do {				\
+	struct message m = of;						\
+									\
+	m.change;							\
+	assert_false(message_is_sound(&m, got, ARENA));			\
+} while (0)
+
+static void others(void **state)
+{
+	assert_false(message_is_sound(&apart, sizeof(apart) + 39, ARENA));
+	assert_false(message_is_sound(&inside, sizeof(apart) + 40 + 8191, ARENA));
+	assert_false(message_is_sound(&apart, MESSAGE_MAX, 0));
+	assert_false(message_is_sound(&inside, MESSAGE_MAX, 0));
+	REFUSED(apart, MESSAGE_MAX, kind = 3);
+	REFUSED(apart, MESSAGE_MAX, last = 2);
+	REFUSED(apart, MESSAGE_MAX, before = 41);
+	REFUSED(apart, MESSAGE_MAX, bytes = MESSAGE_ROOM + 1);
+	REFUSED(apart, MESSAGE_MAX, bytes = UINT32_MAX);
+	REFUSED(apart, MESSAGE_MAX, chunk = CHUNK_MIN - 1);
+	REFUSED(apart, MESSAGE_MAX, chunk = CHUNK_MAX + 1);
+	REFUSED(apart, MESSAGE_MAX, piece.bytes = 0);
+	REFUSED(apart, MESSAGE_MAX, piece.at = ARENA - 4096);
+	REFUSED(apart, MESSAGE_MAX, piece.at = UINT64_MAX);
+	REFUSED(inside, MESSAGE_MAX, piece.bytes = UINT64_MAX);
+	REFUSED(inside, MESSAGE_MAX, bytes = MESSAGE_ROOM - 8191);
+}
+
+/* of whatever comes nothing is taken that leads out of the message or the arena */
+static void any_bytes(void **state)
+{
+	struct message m;
+	unsigned int i, k, sound = 0;
+	uint8_t *at = (uint8_t *)&m;
+
+	srandom(7);
+	for (i = 0; i < 1000000; i++) {
+		m = i & 1 ? apart : inside;
+		for (k = random() % 4; k; k--)
+			at[random() % sizeof(m)] = random();
+		if (!message_is_sound(&m, MESSAGE_MAX, ARENA))
+			continue;
+		sound++;
+		assert_true(sizeof(m) + m.bytes <= MESSAGE_MAX && m.before <= m.bytes);
+		if (m.kind)
+			assert_true(m.piece.at < ARENA && m.piece.bytes <= ARENA - m.piece.at);
+		if (m.kind == PIECE_HERE)
+			assert_true(sizeof(m) + m.bytes + m.piece.bytes <= MESSAGE_MAX);
+	}
+	assert_true(sound > 1000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sound_ones), cmocka_unit_test(others), cmocka_unit_test(any_bytes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

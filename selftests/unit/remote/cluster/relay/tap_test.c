@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What a connection says, in parts of any length: pieces are found where they are, all other bytes
+ * pass, and nonsense is told.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <remote/channel/stream.h>
+#include <remote/cluster/relay/tap.h>
+
+enum { MOST = 1 << 20, PIECES = 64 };
+
+static uint8_t said[MOST], passed[MOST];
+static size_t bytes, nr_passed;
+static struct kvgpu_remote_piece pieces[PIECES];
+static struct { struct kvgpu_remote_piece piece; size_t at; } found[PIECES];
+static unsigned int nr_pieces, nr_found;
+
+static void say(const void *what, size_t n)
+{
+	memcpy(said + bytes, what, n);
+	bytes += n;
+}
+
+static void say_payload(size_t n)
+{
+	memset(said + bytes, 0x5a, n);
+	bytes += n;
+}
+
+/* @n of what passes, each with random payload, and a piece behind each third one */
+static void make(enum tap_way way, unsigned int n)
+{
+	uint8_t text[TAP_SAID];
+	unsigned int i;
+	size_t k;
+
+	bytes = nr_pieces = 0;
+	for (i = 0; i < n; i++) {
+		k = random() % 512 * 8;
+		if (way == TAP_UP)
+			say(&(struct kvgpu_remote_head){ .op = 100, .bytes = k },
+			    sizeof(struct kvgpu_remote_head));
+		else
+			say(&(struct down){ .kind = DOWN_ANSWER, .bytes = k }, sizeof(struct down));
+		say_payload(k);
+		if (i % 3)
+			continue;
+		pieces[nr_pieces] = (struct kvgpu_remote_piece){ random(), random() };
+		say(text, tap_say(way, &pieces[nr_pieces++], text));
+	}
+}
+
+/* reads and takes in random parts */
+static enum tap_what take(struct tap *t)
+{
+	enum tap_what what = TAP_NONE;
+	struct kvgpu_remote_piece piece;
+	const uint8_t *some;
+	size_t read = 0, n, room;
+	uint8_t *to;
+
+	nr_passed = nr_found = 0;
+	while (what != TAP_WRONG) {
+		what = tap_next(t, random() % 4096, &some, &n, &piece);
+		if (what == TAP_BYTES) {
+			memcpy(passed + nr_passed, some, n);
+			nr_passed += n;
+		} else if (what == TAP_PIECE) {
+			found[nr_found].at = nr_passed;
+			found[nr_found++].piece = piece;
+		} else if (what == TAP_NONE && read == bytes && t->have == t->used) {
+			break;
+		} else if (what == TAP_NONE && read < bytes) {
+			to = tap_room(t, &room);
+			n = 1 + random() % 3000;
+			n = n < room ? n : room;
+			n = n < bytes - read ? n : bytes - read;
+			memcpy(to, said + read, n);
+			t->have += n;
+			read += n;
+		}
+	}
+	return what;
+}
+
+static void all_of_it(enum tap_way way)
+{
+	static struct tap t;
+	uint8_t text[TAP_SAID];
+	size_t at = 0, back = 0;
+	unsigned int i;
+
+	memset(&t, 0, sizeof(t));
+	t.way = way;
+	make(way, 100);
+	assert_int_equal(take(&t), TAP_NONE);
+	assert_int_equal(nr_found, nr_pieces);
+	/* with the pieces said again where they were found it is what was said */
+	for (i = 0; i < nr_found; i++) {
+		assert_memory_equal(&found[i].piece, &pieces[i], sizeof(pieces[i]));
+		assert_memory_equal(said + back, passed + at, found[i].at - at);
+		back += found[i].at - at;
+		at = found[i].at;
+		assert_memory_equal(said + back, text, tap_say(way, &pieces[i], text));
+		back += tap_say(way, &pieces[i], text);
+	}
+	assert_memory_equal(said + back, passed + at, nr_passed - at);
+	assert_int_equal(back + nr_passed - at, bytes);
+}
+
+static void up(void **state)
+{
+	unsigned int i;
+
+	for (i = 0; i < 50; i++)
+		all_of_it(TAP_UP);
+}
+
+static void down(void **state)
+{
+	unsigned int i;
+
+	for (i = 0; i < 50; i++)
+		all_of_it(TAP_DOWN);
+}
+
+static void nonsense(void **state)
+{
+	static struct tap t;
+
+	bytes = 0;
+	say(&(struct kvgpu_remote_head){ .op = 100, .bytes = KVGPU_REMOTE_PAYLOAD_MAX + 8 },
+	    sizeof(struct kvgpu_remote_head));
+	assert_int_equal(take(&t), TAP_WRONG);
+	memset(&t, 0, sizeof(t));
+	bytes = 0;
+	say(&(struct kvgpu_remote_head){ .op = KVGPU_REMOTE_OP_PUSH, .bytes = 24 },
+	    sizeof(struct kvgpu_remote_head));
+	assert_int_equal(take(&t), TAP_WRONG);
+	memset(&t, 0, sizeof(t));
+	t.way = TAP_DOWN;
+	bytes = 0;
+	say(&(struct down){ .kind = DOWN_HAPPENING, .bytes = UINT32_MAX }, sizeof(struct down));
+	assert_int_equal(take(&t), TAP_WRONG);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(up), cmocka_unit_test(down),
+					    cmocka_unit_test(nonsense) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

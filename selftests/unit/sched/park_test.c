@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * vGPUs that hold the chip and wait: when they are parked, for how long, and what the vGPUs beside
+ * them get.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "selftests/sim/gpu.h"
+
+#define MS	SIM_MS
+
+/* ----------------------------------------------------------------- step by step, without a chip */
+
+struct bench {
+	struct kvgpu_sched s;
+	struct kvgpu_sched_ent e[3];
+	struct kvgpu_sched_choice c;
+	u64 now;
+};
+
+static void set_up(struct bench *b)
+{
+	u32 i;
+
+	kvgpu_sched_init(&b->s);
+	b->now = SIM_S;
+	for (i = 0; i < 3; i++) {
+		b->e[i] =
+			(struct kvgpu_sched_ent){ .weight = 100, .cap = 100, .fixed_ppm = 300000 };
+		kvgpu_sched_add(&b->s, &b->e[i], b->now);
+	}
+}
+
+enum { NONE, WAITS, RUNS };	/* what a look finds of a vGPU */
+
+static void look(struct bench *b, u64 later, int x, int y)
+{
+	const int found[] = { x, y };
+	u32 i;
+
+	b->now += later;
+	for (i = 0; i < 2; i++) {
+		if (found[i] == RUNS)
+			kvgpu_sched_charge(&b->s, &b->e[i], later, b->now);
+		kvgpu_sched_note(&b->e[i], found[i] != NONE, found[i] == RUNS);
+	}
+	kvgpu_sched_looked(&b->s, b->now);
+	kvgpu_sched_choose(&b->s, b->now, &b->c);
+	if (!b->c.open)
+		b->c.until = kvgpu_sched_started(&b->s, b->now);
+}
+
+/* looks until vGPU 0 has the chip */
+static void until_first_has_it(struct bench *b)
+{
+	u32 i;
+
+	for (i = 0; i < 1000 && b->c.ent != &b->e[0]; i++)
+		look(b, MS / 4, WAITS, b->c.ent == &b->e[1] ? RUNS : WAITS);
+	assert_ptr_equal(b->c.ent, &b->e[0]);
+}
+
+/* the same, then looks until it is parked: returns for how long */
+static u64 parked_for(struct bench *b)
+{
+	u32 looks = 0;
+	u64 at;
+
+	until_first_has_it(b);
+	while (!b->e[0].parked) {
+		look(b, MS / 4, WAITS, WAITS);
+		assert_true(++looks <= 3);
+	}
+	assert_int_equal(looks, 3);	/* over half a millisecond */
+	assert_false(b->e[0].runnable);
+	assert_ptr_equal(b->c.ent, &b->e[1]);
+	for (at = b->now; b->e[0].parked; )
+		look(b, MS / 4, WAITS, RUNS);
+	return b->now - at;
+}
+
+static void waits_are_longer_each_time(void **state)
+{
+	static const u32 ms[] = { 2, 4, 8, 16, 32, 32, 32 };
+	struct bench b = {};
+	u32 i;
+
+	set_up(&b);
+	for (i = 0; i < sizeof(ms) / sizeof(ms[0]); i++)
+		assert_int_equal(parked_for(&b), ms[i] * MS);
+}
+
+/* as soon as it is seen at work it competes again, and what was is forgotten */
+static void work_ends_it(void **state)
+{
+	struct bench b = {};
+	u32 i;
+
+	set_up(&b);
+	assert_int_equal(parked_for(&b), 2 * MS);
+	assert_int_equal(parked_for(&b), 4 * MS);
+	until_first_has_it(&b);
+	for (i = 0; i < 3; i++)
+		look(&b, MS / 4, WAITS, WAITS);
+	assert_true(b.e[0].parked);
+	look(&b, MS / 4, RUNS, WAITS);
+	assert_false(b.e[0].parked);
+	assert_true(b.e[0].runnable);
+	assert_int_equal(parked_for(&b), 2 * MS);
+}
+
+/* a neighbour can bring about any number of looks between two pieces of work: they are no reason */
+static void looks_do_not_count(void **state)
+{
+	struct bench b = {};
+	u32 i;
+
+	set_up(&b);
+	until_first_has_it(&b);
+	for (i = 0; i < 499; i++) {
+		look(&b, 1000, WAITS, WAITS);
+		assert_false(b.e[0].parked);
+	}
+	look(&b, 1000, RUNS, WAITS);
+	for (i = 0; i < 500; i++) {
+		look(&b, 1000, WAITS, WAITS);
+		assert_false(b.e[0].parked);
+	}
+	look(&b, 1000, WAITS, WAITS);
+	assert_true(b.e[0].parked);
+}
+
+/* it has no more work: it stays away as long as any other, and is not in the way of an open chip */
+static void no_work_is_no_wait(void **state)
+{
+	struct bench b = {};
+	u32 i;
+
+	set_up(&b);
+	until_first_has_it(&b);
+	for (i = 0; i < 3; i++)
+		look(&b, MS / 4, WAITS, WAITS);
+	assert_true(b.e[0].parked);
+	look(&b, MS / 4, WAITS, RUNS);
+	assert_false(b.c.open);			/* it could take half of an open chip unseen */
+	assert_ptr_equal(b.c.ent, &b.e[1]);
+	look(&b, MS / 4, NONE, RUNS);
+	assert_true(b.c.open);
+}
+
+/* no vGPU loses by it */
+static void alone_it_may_wait(void **state)
+{
+	struct bench b = {};
+	u32 i;
+
+	set_up(&b);
+	for (i = 0; i < 100; i++) {
+		look(&b, MS, WAITS, NONE);
+		assert_false(b.e[0].parked);
+		assert_ptr_equal(b.c.ent, &b.e[0]);
+	}
+	/* two wait, and each is the other's reason: one is parked, and never both */
+	for (i = 0; i < 1000; i++) {
+		look(&b, MS, WAITS, WAITS);
+		assert_false(b.e[0].parked && b.e[1].parked);
+	}
+}
+
+/* looks of an earlier turn do not count for the next */
+static void each_turn_begins_anew(void **state)
+{
+	struct bench b = {};
+	u32 i, turns = 0;
+
+	set_up(&b);
+	for (i = 0; i < 100; i++) {
+		until_first_has_it(&b);
+		/* one look, which ends the turn */
+		look(&b, KVGPU_SCHED_SLICE_DEFAULT + MS, WAITS, WAITS);
+		assert_false(b.e[0].parked);
+		if (b.c.ent == &b.e[1])
+			turns++;
+		else
+			look(&b, MS / 4, RUNS, WAITS);	/* the next turn is its own, too */
+	}
+	assert_true(turns > 30);
+}
+
+/* ------------------------------------------------------------------ on a chip */
+
+static struct sim_vgpu *machine(struct sim_gpu *g, u32 nr, u64 stall, u64 period)
+{
+	struct sim_vgpu *v = calloc(nr, sizeof(*v));
+	u32 i;
+
+	for (i = 0; i < nr; i++) {
+		v[i].ent = (struct kvgpu_sched_ent){ .weight = 100,
+						     .cap = 100,
+						     .fixed_ppm = KVGPU_SCHED_PPM / nr };
+		v[i].work = (struct sim_work){ .kind = SIM_BUSY, .len = 4 * MS };
+	}
+	v[0].work = (struct sim_work){ .kind = SIM_STALL, .len = stall, .period = period };
+	sim_init(g, &sim_k20, v, nr, 0);
+	return v;
+}
+
+static void never_open(struct sim_gpu *g)
+{
+	assert_false(g->choice.open && g->vgpu[0].ent.parked && g->vgpu[0].ent.work &&
+		     g->choice.ent);
+}
+
+/*
+ * one that waits for ever costs the others at most a few turns of 0.5 ms to a look more, each 32 ms
+ */
+static void a_wait_costs_little(void **state)
+{
+	struct sim_vgpu *v;
+	struct sim_gpu g;
+	u32 nr, i;
+	u64 all;
+
+	for (nr = 2; nr <= 8; nr *= 2) {
+		v = machine(&g, nr, 3600 * SIM_S, SIM_S);
+		g.each_choice = never_open;
+		sim_run(&g, 20 * SIM_S);
+		all = sim_busy(&g);
+		if (all < 20 * SIM_S * 94 / 100)
+			fail_msg("beside one that waits %u others had %u ms of 20 s", nr - 1, (u32)(all / MS));
+		for (i = 1; i < nr; i++)
+			assert_in_range(v[i].busy, all / (nr - 1) * 99 / 100,
+					all / (nr - 1) * 101 / 100);
+		free(v);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(waits_are_longer_each_time),
+		cmocka_unit_test(work_ends_it),
+		cmocka_unit_test(looks_do_not_count),
+		cmocka_unit_test(no_work_is_no_wait),
+		cmocka_unit_test(alone_it_may_wait),
+		cmocka_unit_test(each_turn_begins_anew),
+		cmocka_unit_test(a_wait_costs_little),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
