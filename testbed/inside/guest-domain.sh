@@ -6,7 +6,8 @@
 mebibytes() { case $1 in *G) echo $((${1%G} * 1024)) ;; *M) echo "${1%M}" ;; esac; }
 
 # A guest is a stock machine, except that what makes it a libvirt host of its own is left out.
-guest_arguments() {
+guest_arguments()
+{
 	local unit words="console=ttyS0 quiet panic=-1 net.ifnames=0 tb.hostname=$NAME"
 	case $KIND in
 	tiny) words+=" tb.role=tiny" ;;
@@ -21,7 +22,8 @@ guest_arguments() {
 	printf '%s %s\n' "$words" "$GUEST_APPEND"
 }
 
-domain_xml() {
+domain_xml()
+{
 	local device
 	[ -z "$APERTURE" ] || [ -f "$APERTURE" ] || { say "--aperture $APERTURE: the server has no such file"; return 1; }
 	device=$(device_of_type 2> "$DIR/device.log") || return
@@ -61,13 +63,15 @@ domain_xml() {
 # memory that is plugged in later, or comes from a file, wants slots and a NUMA node that it goes to. Tiny guests get none later
 takes_memory() { [ "$KIND" = full ] || [ -n "$APERTURE" ]; }
 room_for_memory() { ! takes_memory || echo "<maxMemory slots='4' unit='GiB'>16</maxMemory>"; }
-numa() {
+numa()
+{
 	! takes_memory ||
 		echo "<numa><cell id='0' cpus='0-$((CPUS - 1))' memory='$(mebibytes "$MEM")' unit='MiB'/></numa>"
 }
 
 # memory_of_file: the file of --aperture, which the guest shares with whatever else maps it
-memory_of_file() {
+memory_of_file()
+{
 	[ -n "$APERTURE" ] || return 0
 	cat <<-EOF
 	    <memory model='virtio-pmem' access='shared'>
@@ -77,7 +81,8 @@ memory_of_file() {
 	EOF
 }
 
-devices_tiny() {
+devices_tiny()
+{
 	[ -z "$TYPE$APERTURE" ] || devices_with_image
 	cat <<-EOF
 	    <channel type='unix'>
@@ -88,7 +93,8 @@ devices_tiny() {
 }
 
 # devices_with_image: Linux numbers virtio ports by the position of their device, and the agent's is the first one.
-devices_with_image() {
+devices_with_image()
+{
 	cat <<-EOF
 	    <controller type='virtio-serial' index='0'>
 	      <address type='pci' domain='0' bus='1' slot='0' function='0'/>
@@ -97,12 +103,14 @@ devices_with_image() {
 	devices_files
 }
 
-devices_full() {
+devices_full()
+{
 	devices_files
 	echo "    <vsock model='virtio'><cid auto='yes'/></vsock>"
 }
 
-devices_files() {
+devices_files()
+{
 	cat <<-EOF
 	    <disk type='block'>
 	      <driver name='qemu' type='raw'/>
@@ -119,7 +127,8 @@ devices_files() {
 
 # device_of_type: the <hostdev> for --type; a program "guest-device" beside this file makes it from the
 # type's and the guest's name.
-device_of_type() {
+device_of_type()
+{
 	[ -n "$TYPE" ] || return 0
 	[ -x "$HERE/guest-device" ] || { say "--type $TYPE: this bed cannot make such a device"; return 1; }
 	"$HERE/guest-device" create "$TYPE" "$NAME"

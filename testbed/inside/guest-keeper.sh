@@ -4,7 +4,8 @@
 
 MOST_RESTARTS=8
 
-keep_guest() {
+keep_guest()
+{
 	local restarts=0
 	load_parameters
 	while true; do
@@ -22,7 +23,8 @@ keep_guest() {
 }
 
 # life_of_guest: returns when the guest has no QEMU any more.
-life_of_guest() {
+life_of_guest()
+{
 	local began=$SECONDS
 	NOTED=
 	rm -f "$DIR/log-read" "$DIR/cid" "$DIR/threads" "$DIR/gpu" "$DIR/ssh.sock" "$DIR/agent.sock"
@@ -52,7 +54,8 @@ life_of_guest() {
 
 # await_gpu: a full guest answers before its driver has probed the GPU, so that the next command would find no trace of it. It is up
 # when its udev is done with it; $DIR/gpu has what there is to say if no driver holds it then. False if the guest died meanwhile.
-await_gpu() {
+await_gpu()
+{
 	local talk rc=0 limit=$((SECONDS + GPU_SECONDS + 10))
 	[ "$KIND" = full ] && [ -n "$TYPE" ] || return 0
 	# shellcheck disable=SC2016
@@ -78,7 +81,8 @@ await_gpu() {
 }
 
 # is_alive: QEMU is there and its guest runs. One that KVM cannot run any further stays there, stopped.
-is_alive() {
+is_alive()
+{
 	local log=/var/log/libvirt/qemu/$NAME.log
 	qemu_pid && [ -e "/proc/$PID" ] || return 1
 	# QEMU writes there at its start and in trouble
@@ -88,7 +92,8 @@ is_alive() {
 		{ end_life "$(grep -m 1 -E 'KVM internal error|kvm run failed' "$log")"; return 1; }
 }
 
-end_life() {
+end_life()
+{
 	FAILURE=$1
 	virsh -q destroy "$NAME" > /dev/null 2>&1 || true
 }
@@ -96,7 +101,8 @@ end_life() {
 qemu_log() { printf '/var/log/libvirt/qemu/%s.log\n' "$NAME"; }
 
 # cause_of_death: sets CAUSE (one word, counted) and REASON.
-cause_of_death() {
+cause_of_death()
+{
 	# QEMU is gone before libvirt has written why
 	local tries libvirt_says=''
 	for tries in {1..20}; do

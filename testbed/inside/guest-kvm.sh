@@ -4,7 +4,8 @@
 
 TRACE=/sys/kernel/tracing/instances/testbed
 
-need_kvm() {
+need_kvm()
+{
 	modprobe -a kvm_amd vhost_vsock || give_up "the server's kernel has no KVM for its CPU"
 	[ -c /dev/kvm ] || give_up "there is no /dev/kvm in the server"
 }
@@ -23,7 +24,8 @@ watch_shutdowns() (
 )
 
 # qemu_pid: sets PID. Like all that the keeper does each second, it starts no process: under TCG each costs some 10 ms.
-qemu_pid() {
+qemu_pid()
+{
 	PID=
 	[ -e "/run/libvirt/qemu/$NAME.pid" ] && { read -r PID < "/run/libvirt/qemu/$NAME.pid"; } 2>/dev/null
 	[ -n "$PID" ]
@@ -31,7 +33,8 @@ qemu_pid() {
 
 # note_threads: all threads that the guest has had; a trace line names one. Those that are gone stay noted: a QEMU that
 # ends has lost the threads of its CPUs before it is gone itself. Never fails: QEMU may end at any moment.
-note_threads() {
+note_threads()
+{
 	local -a tasks
 	qemu_pid || return 0
 	tasks=("/proc/$PID/task"/[0-9]*)
@@ -41,7 +44,8 @@ note_threads() {
 }
 
 # shutdown_cpu: the server's CPU on which one of the guest's CPUs made a SHUTDOWN exit; false if none did.
-shutdown_cpu() {
+shutdown_cpu()
+{
 	[ -s "$DIR/threads" ] || return 1
 	sed -n 's/^ *.*-\([0-9]*\) *\[0*\([0-9][0-9]*\)\] .*shutdown:.*/\1 \2/p' "$TRACE/trace" |
 		awk 'NR == FNR { mine[$1] = 1; next } $1 in mine { cpu = $2; found = 1 }
@@ -49,12 +53,14 @@ shutdown_cpu() {
 }
 
 # off_cpu_0: guests are kept off CPU 0, or there is no other.
-off_cpu_0() {
+off_cpu_0()
+{
 	[ "$(nproc --all)" = 1 ] || systemctl show -P AllowedCPUs machine.slice | grep -qE '^[1-9]'
 }
 
 # check_kvm: the guest is one of KVM by QEMU's and by its own account.
-check_kvm() {
+check_kvm()
+{
 	virsh -q qemu-monitor-command "$NAME" --hmp 'info kvm' | grep -q 'kvm support: enabled' ||
 		{ echo "QEMU runs it without KVM" > "$DIR/reason"; return 1; }
 	talk_"$KIND" sh -c 'dmesg | grep -q "Hypervisor detected: KVM"' ||

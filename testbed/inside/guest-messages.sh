@@ -7,12 +7,14 @@ give_up() { say "error: $*"; exit "${STATUS:-1}"; }
 usage() { say "$1"; exit 2; }
 
 # event GUEST EVENT TEXT: for the statistics and, through the kernel's log, for "tb log server".
-event() {
+event()
+{
 	printf '%s %s\n' "$(date +%s)" "$*" >> "$EVENTS"
 	printf '<5>testbed: guest %s\n' "$*" > /dev/kmsg
 }
 
-count_events() { # EVENT
+count_events() # EVENT
+{
 	awk -v guest="$NAME" -v event="$1" '$2 == guest && $3 == event { n++ } END { print n + 0 }' "$EVENTS" 2>/dev/null ||
 		echo 0
 }
@@ -22,17 +24,20 @@ guest_state() { cat "$DIR/state" 2>/dev/null || echo none; }
 
 PARAMETERS=(KIND MEM CPUS KERNEL TYPE APERTURE GUEST_APPEND ON_REBOOT)
 
-save_parameters() {
+save_parameters()
+{
 	local key
 	for key in "${PARAMETERS[@]}"; do printf '%s=%q\n' "$key" "${!key}"; done > "$DIR/parameters"
 }
 
-load_parameters() {
+load_parameters()
+{
 	# shellcheck source=/dev/null
 	. "$DIR/parameters"
 }
 
-tell_console() {
+tell_console()
+{
 	[ -s "$DIR/console.log" ] || return 0
 	say "last lines of the guest's console:"
 	tail -n 15 "$DIR/console.log" | tr -d '\r' | sed 's/^/    | /' >&2

@@ -5,13 +5,15 @@
 
 guest_cid() { virsh -q dumpxml "$NAME" | sed -n "s/.*<cid .*address='\([0-9]*\)'.*/\1/p"; }
 
-talk_full() {
+talk_full()
+{
 	ssh -o ControlMaster=auto -o ControlPersist=900 -o ControlPath="$DIR/ssh.sock" -o ConnectTimeout=30 \
 		"vsock/$(cat "$DIR/cid")" -- "$(printf '%q ' "$@")"
 }
 
 # greets_full: its ssh daemon sends a banner.
-greets_full() {
+greets_full()
+{
 	local banner=''
 	[ -s "$DIR/cid" ] || guest_cid > "$DIR/cid"
 	banner=$(socat -T 3 -u "VSOCK-CONNECT:$(cat "$DIR/cid"):22" - 2>/dev/null | head -c 4) || true
@@ -19,14 +21,16 @@ greets_full() {
 }
 
 # Posix quoting: the agent's shell knows no other.
-quoted() {
+quoted()
+{
 	local word
 	for word in "$@"; do printf "'%s' " "${word//\'/\'\\\'\'}"; done
 }
 
 # agent_line REQUEST SECONDS: asks, and prints the answer. Others, to requests that nobody waited for any longer, are left out; the
 # empty line ends one that was cut off.
-agent_line() {
+agent_line()
+{
 	local reply='' status=1 id=$BASHPID.$SRANDOM end=$((SECONDS + $2))
 	coproc AGENT { exec socat - "UNIX-CONNECT:$DIR/agent.sock" 2>/dev/null; }
 	local pid=$AGENT_PID from=${AGENT[0]} to=${AGENT[1]}

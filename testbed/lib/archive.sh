@@ -8,20 +8,23 @@ ARCHIVE_KEYS=${KVGPU_CACHE:-${HOME:-/root}/.cache/kvgpu}/keys
 
 # host_apt_options: how this machine reaches its archive (proxies, certificates, validity of old
 # snapshots), one apt option a line, for apt runs that do not read /etc/apt.
-host_apt_options() {
+host_apt_options()
+{
 	apt-config dump | grep -E '^Acquire::((https?|Retries|Check-Valid-Until|Check-Date|ForceIPv[46])([: ]|$))' |
 		grep -v '"";$' || true
 }
 
 # root_apt_options: the same and our own, for the apt that fills a root (mmdebstrap's --aptopt)
-root_apt_options() {
+root_apt_options()
+{
 	printf 'Acquire::Retries "%s";\n' "${KVGPU_TB_APT_RETRIES:-3}"
 	printf 'Acquire::%s::Timeout "%s";\n' http "${KVGPU_TB_APT_TIMEOUT:-30}" https "${KVGPU_TB_APT_TIMEOUT:-30}"
 	host_apt_options
 }
 
 # debian_keyring: Debian's own keys, if this machine has them as a file
-debian_keyring() {
+debian_keyring()
+{
 	local file
 	for file in /usr/share/keyrings/debian-archive-keyring.{gpg,pgp}; do
 		[ ! -r "$file" ] || { printf '%s\n' "$file"; return; }
@@ -30,7 +33,8 @@ debian_keyring() {
 
 # apt_conf DIR LIST PARTS: the configuration of an apt of our own in DIR, with the sources of that file and that folder. It takes
 # nothing else from /etc/apt but how to reach the archive, its keys and passwords: no hooks, pins or architectures.
-apt_conf() {
+apt_conf()
+{
 	local dir=$1 list=$2 parts=$3 what
 	mkdir -p "$dir/lists/partial" "$dir/cache/archives/partial" "$dir/etc/parts"
 	: > "$dir/status"
@@ -60,7 +64,8 @@ apt_conf() {
 }
 
 # private_apt DIR SUITE...: an apt of our own in DIR that knows only these suites. A suite that can't be had is an error.
-private_apt() {
+private_apt()
+{
 	local dir=$1 suite
 	shift
 	find_archives
@@ -72,7 +77,8 @@ private_apt() {
 }
 
 # source_line SUITE[:COMPONENT,...]: a one-line apt source for it; of main if it doesn't say.
-source_line() {
+source_line()
+{
 	local suite=${1%%:*} components=main uri options row
 	case $1 in *:*) components=${1#*:} ;; esac
 	find_archives
@@ -83,7 +89,8 @@ source_line() {
 
 # archive_of SUITE: the row of $KVGPU_TB_ARCHIVES that it comes from: its own, or a row of the same kind, since an archive has all of Debian's
 # releases with their backports in one place, and their security updates in another.
-archive_of() {
+archive_of()
+{
 	printf '%s\n' "$KVGPU_TB_ARCHIVES" | awk -F '\t' -v OFS='\t' -v suite="$1" '
 		function kind(name) { return name ~ /-security$/ ? "security" : name ~ /-/ ? "part" : "main" }
 		$1 == suite && own == "" { own = $0 }
@@ -106,7 +113,8 @@ archive_of() {
 
 # find_archives: fills $KVGPU_TB_ARCHIVES: a row with codename, URI and source options for each of Debian's suites that the machine's apt is
 # configured for. It stays in the environment for tb's further lives.
-find_archives() {
+find_archives()
+{
 	local dir rows round
 	local -a todo
 	[ -z "${KVGPU_TB_ARCHIVES-}" ] || return 0
@@ -131,7 +139,8 @@ find_archives() {
 
 # look_at_sources DIR: a row for each of the machine's package sources: codename, origin, label, URI, component, and FILE:NUMBER of the
 # entry. The first three are of the archive's InRelease, fetched for this and verified by apt. Those that fail are left out.
-look_at_sources() {
+look_at_sources()
+{
 	local dir=$1 list parts uri release component entry file key target
 	eval "$(apt-config shell list Dir::Etc::sourcelist/f parts Dir::Etc::sourceparts/d)"
 	apt_conf "$dir" "$list" "$parts"
@@ -161,7 +170,8 @@ look_at_sources() {
 
 # debian_rows DIR: of such rows Debian's own. A mirror that signs by itself may have changed the origin's name: where no
 # source is Debian's by name, one is taken that has a release's codename, and the kernel in its component main.
-debian_rows() {
+debian_rows()
+{
 	local dir=$1 rows codename uri entry
 	rows=$(awk -F '\t' '$2 ~ /^Debian( Backports)?$/ && $3 ~ /^Debian(-Security| Backports)?$/ && $5 == "main" && $4 !~ /^cdrom:/')
 	[ -n "$rows" ] || rows=$(renamed_rows "$dir")
@@ -174,7 +184,8 @@ debian_rows() {
 # the releases that the test bed is made of come first: where an archive has to be guessed from another release's, from theirs
 sort_releases() { awk '{ print ($1 ~ /^(bookworm|trixie)/ ? 0 : 1) "\t" NR "\t" $0 }' | sort -n -k 1,2 | cut -f 3-; }
 
-renamed_rows() {
+renamed_rows()
+{
 	local dir=$1/renamed codename uri component entry row
 	while IFS=$'\t' read -r codename _ _ uri component entry; do
 		[[ $codename =~ ^(bookworm|trixie)$ ]] && [ "$component" = main ] || continue
@@ -190,7 +201,8 @@ renamed_rows() {
 
 # entry_options FILE:NUMBER: the options of that source that decide what is believed, as in a one-line source. What Debian has signed
 # is believed of every mirror; a source that names no key has those of the machine.
-entry_options() {
+entry_options()
+{
 	local file=${1%:*} number=${1##*:} options signers
 	case $file in
 	*.sources) options=$(sed '/^#/d' "$file" | awk -v n="$number" -v RS= 'NR == n' | stanza_options) ;;
@@ -206,7 +218,8 @@ entry_options() {
 }
 
 # stanza_options: of a deb822 entry, NAME=VALUE,VALUE a line. A key that stands in the entry itself becomes a file.
-stanza_options() {
+stanza_options()
+{
 	local text key
 	text=$(cat)
 	awk -v IGNORECASE=1 '
@@ -228,7 +241,8 @@ stanza_options() {
 }
 
 # machine_keyrings: what apt believes where a source names no key
-machine_keyrings() {
+machine_keyrings()
+{
 	local ring rings
 	eval "$(apt-config shell ring Dir::Etc::trusted/f rings Dir::Etc::trustedparts/d)"
 	find "$ring" "${rings%/}/" -maxdepth 1 \( -type f -o -type l \) -size +0 \( -name '*.gpg' -o -name '*.asc' \) 2> /dev/null | LC_ALL=C sort

@@ -13,18 +13,21 @@ bed_run() { printf '%s/%s\n' "$RUN" "$NAME"; }
 bed_home() { printf '%s/beds/%s\n' "$CACHE" "$NAME"; }
 bed_log() { printf '%s/beds/%s/log/%s.log\n' "$CACHE" "$NAME" "$1"; }
 
-check_name() {
+check_name()
+{
 	[[ $NAME =~ ^[a-z0-9][a-z0-9-]{0,31}$ ]] ||
 		usage_error "bad bed name '$NAME': use up to 32 of a-z, 0-9 and -"
 }
 
 # bed_locked: a supervisor (or a starting tb) holds this bed.
-bed_locked() {
+bed_locked()
+{
 	[ -e "$RUN/$NAME.lock" ] && ! flock -n -s "$RUN/$NAME.lock" true
 }
 
 # bed_state: up, starting, dead (crashed, not yet cleaned) or down.
-bed_state() {
+bed_state()
+{
 	if bed_locked; then
 		case $(bed_phase) in up*) echo up ;; *) echo starting ;; esac
 	elif [ -d "$(bed_run)" ]; then
@@ -36,7 +39,8 @@ bed_state() {
 
 bed_phase() { cat "$(bed_run)/phase" 2>/dev/null || echo 'not started'; }
 
-set_phase() {
+set_phase()
+{
 	printf '%s\n' "$1" > "$(bed_run)/phase.new"
 	mv "$(bed_run)/phase.new" "$(bed_run)/phase"
 }
@@ -44,19 +48,22 @@ set_phase() {
 # The parameters of a bed, as "tb up" was told them.
 BED_PARAMETERS=(KERNEL DRIVER MEM CPUS GPU BARMAP IOMMU MODEL MODEL_ARGS PLUGIN IMAGE BOOT TOOLS APPEND MACHINE)
 
-save_config() {
+save_config()
+{
 	local key
 	for key in "${BED_PARAMETERS[@]}"; do
 		printf '%s=%q\n' "$key" "${!key}"
 	done > "$(bed_run)/config"
 }
 
-load_config() {
+load_config()
+{
 	# shellcheck source=/dev/null
 	[ ! -e "$(bed_run)/config" ] || . "$(bed_run)/config"
 }
 
-running_beds() {
+running_beds()
+{
 	local lock NAME
 	for lock in "$RUN"/*.lock; do
 		[ -e "$lock" ] || continue
@@ -66,7 +73,8 @@ running_beds() {
 	done
 }
 
-known_beds() {
+known_beds()
+{
 	local path
 	for path in "$RUN"/*/; do
 		[ -d "$path" ] || continue
@@ -76,14 +84,16 @@ known_beds() {
 }
 
 # bed_processes: PIDs of what still lives of the bed. All of it carries the run's mark in its environment.
-bed_processes() {
+bed_processes()
+{
 	local mark
 	mark=$(cat "$(bed_run)/mark" 2>/dev/null) || return 0
 	grep -lzsxF "KVGPU_TB_MARK=$mark" /proc/[0-9]*/environ | cut -d/ -f3 || true
 }
 
 # stop_bed: ends the supervisor, and with it everything; bounded, and sure when it returns 0.
-stop_bed() {
+stop_bed()
+{
 	local pid tries
 	pid=$(cat "$(bed_run)/pid" 2>/dev/null) || pid=''
 	# a number alone may mean another process by now, or in another PID namespace
@@ -108,12 +118,14 @@ stop_bed() {
 }
 
 # death_text: why a bed that nobody asked to end has ended.
-death_text() {
+death_text()
+{
 	cat "$(bed_run)/death" 2>/dev/null || echo "its supervisor was killed"
 }
 
 # show_death: the reason, and the end of the log that it points to.
-show_death() {
+show_death()
+{
 	local log
 	printf "tb: bed '%s': %s\n" "$NAME" "$(death_text)" >&2
 	[ -e "$(bed_run)/death.logs" ] || return 0

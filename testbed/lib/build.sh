@@ -4,7 +4,8 @@
 
 # build-exec: CMD in the tools root, with this checkout, the cache and the build folder (O of the environment, if it
 # is set) at their own paths, wherever those are. The mounts live in a namespace that ends with CMD.
-cmd_build_exec() {
+cmd_build_exec()
+{
 	[ "${1-}" != -- ] || shift
 	[ $# -gt 0 ] || usage_error "build-exec: which command?"
 	need_root build-exec
@@ -30,7 +31,8 @@ cmd_build_exec() {
 }
 
 # build_places: by their real names, and by those that were given where these lead through a link; a folder before what is in it.
-build_places() {
+build_places()
+{
 	local place
 	for place in "$TOP" "$CACHE" "${O-}"; do
 		case $place in /*) [ ! -d "$place" ] || { printf '%s\n' "$place"; readlink -f "$place"; } ;; esac
@@ -39,7 +41,8 @@ build_places() {
 
 # tb kernel-tree [--key] KERNEL: where modules for that kernel are built, as a path in the tools root; a text that
 # stands for this kernel and for what it is built with.
-cmd_kernel_tree() {
+cmd_kernel_tree()
+{
 	local label key=''
 	[ "${1-}" != --key ] || { key=yes; shift; }
 	[ $# -eq 1 ] || usage_error "kernel-tree: which kernel? $(kernel_names)"
@@ -54,7 +57,8 @@ cmd_kernel_tree() {
 }
 
 # tb kernels: suite, release and role of each kernel; headers are in the tools root as /lib/modules/RELEASE/build.
-cmd_kernels() {
+cmd_kernels()
+{
 	[ $# -eq 0 ] || usage_error "kernels: takes no arguments"
 	setup
 	kernel_versions

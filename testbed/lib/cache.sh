@@ -8,7 +8,8 @@ case $CACHE in /*) ;; *) CACHE=$PWD/$CACHE ;; esac
 STAGES=$CACHE/testbed
 
 # recipe_key FILE|=TEXT...: one hash over the contents of files and over texts.
-recipe_key() {
+recipe_key()
+{
 	local item
 	for item in "$@"; do
 		case $item in
@@ -19,7 +20,8 @@ recipe_key() {
 }
 
 # tree_key DIR: hash over all files of a tree, with their modes.
-tree_key() {
+tree_key()
+{
 	(cd "$1" && find . -type f -printf '%P %m\n' | LC_ALL=C sort |
 		while read -r path mode; do
 			printf '%s %s ' "$mode" "$path"
@@ -29,7 +31,8 @@ tree_key() {
 
 # build_stage NAME-KEY TEXT COMMAND...: runs COMMAND with $STAGE_TMP as the directory to fill, in its own
 # mount and PID namespace so that a killed build leaves neither mounts nor processes.
-build_stage() {
+build_stage()
+{
 	local stage=$1 text=$2
 	shift 2
 	[ ! -d "$STAGES/$stage" ] || return 0
@@ -46,13 +49,15 @@ build_stage() {
 	step_ends "$(du -sh "$STAGES/$stage" | cut -f1)"
 }
 
-run_stage() {
+run_stage()
+{
 	export STAGE_TMP STAGE_LOG STAGES CACHE
 	setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child "$TB" internal-stage "$@" < /dev/null
 }
 
 # discard_tree DIR: removes a tree of ours, never crossing into something mounted below it.
-discard_tree() {
+discard_tree()
+{
 	case $1 in
 	"$STAGES"/?*) rm -rf --one-file-system -- "$1" ;;
 	*) die "refusing to remove $1: it is not below $STAGES" ;;
@@ -60,14 +65,16 @@ discard_tree() {
 }
 
 # enter_stage FUNCTION...: tb's second life inside run_stage's namespaces. The command that fails is named in the log.
-enter_stage() {
+enter_stage()
+{
 	set -E
 	trap 'command_failed "$?" "$BASH_COMMAND"' ERR
 	"$@"
 }
 
 # of nested functions and subshells the innermost is told
-command_failed() {
+command_failed()
+{
 	trap - ERR
 	printf 'failed: %s (exit status %s)\n' "$2" "$1" >&2
 }

@@ -7,7 +7,8 @@
 DEBUG_LABEL=debug
 DEBUG_MAKE=(make -s ARCH=x86_64 LOCALVERSION=-kvgpu-debug)
 
-debug_stage() {
+debug_stage()
+{
 	printf 'debug-%s\n' "$(recipe_key "$TB_DIR"/debug/* "=$(kernel_stage "$(default_kernel)")" "=${DEBUG_MAKE[*]}")"
 }
 
@@ -18,7 +19,8 @@ debug_boot_dir() { printf '%s/%s\n' "$STAGES" "$(debug_boot_stage)"; }
 is_debug_kernel() { [ "$1" = "$DEBUG_LABEL" ]; }
 
 # kernel_tree LABEL: what modules for that kernel are built with, as a path in the tools root.
-kernel_tree() {
+kernel_tree()
+{
 	if is_debug_kernel "$1"; then
 		printf '%s/%s/build\n' "$STAGES" "$(debug_stage)"
 	else
@@ -26,7 +28,8 @@ kernel_tree() {
 	fi
 }
 
-setup_debug_kernel() {
+setup_debug_kernel()
+{
 	[ ! -d "$(debug_boot_dir)" ] || return 0
 	# not set-up's lock: nobody who does not want this kernel waits for it
 	exec 8> "$STAGES/debug.lock"
@@ -37,7 +40,8 @@ setup_debug_kernel() {
 	exec 8>&-
 }
 
-build_debug_kernel() {
+build_debug_kernel()
+{
 	local root patch
 	root=$(tools_root)
 	fetch_debug_source
@@ -64,7 +68,8 @@ in_debug_source() { chroot "$(tools_root)" /usr/bin/env -C "$STAGE_TMP/build" "$
 
 # fetch_debug_source: the very version that the stock kernel was built from, into build/; what the archive has now, if it
 # has moved on since.
-fetch_debug_source() {
+fetch_debug_source()
+{
 	local apt=$STAGE_TMP/apt label version series deb
 	local -a suites
 	label=$(default_kernel)
@@ -85,14 +90,16 @@ fetch_debug_source() {
 	rm -rf "$apt"
 }
 
-check_debug_config() {
+check_debug_config()
+{
 	local missing
 	missing=$(grep '^CONFIG_' "$STAGE_TMP/wanted" | grep -vxFf "$STAGE_TMP/build/.config") || return 0
 	die "the kernel does not have all of debug/config: $(xargs <<< "$missing")"
 }
 
 # prune_debug_tree: leaves what modules are built with.
-prune_debug_tree() {
+prune_debug_tree()
+{
 	local build=${STAGE_TMP:?}/build
 	rm -rf "${build:?}"/{drivers,net,sound,fs,mm,crypto,block,samples,lib,virt,Documentation,vmlinux*,.tmp*,System.map} \
 		"$STAGE_TMP"/modules/lib/modules/*/{build,source,kernel/samples}
@@ -102,7 +109,8 @@ prune_debug_tree() {
 }
 
 # The initramfs: busybox, init, and all modules, which init puts into the image.
-build_debug_boot() {
+build_debug_boot()
+{
 	local tree=$STAGE_TMP/tree from root release
 	from=$STAGES/$(debug_stage)
 	root=$STAGES/$(server_stage)/root
@@ -122,7 +130,8 @@ build_debug_boot() {
 slow_arguments() { printf 'systemd.default_timeout_start_sec=1800 systemd.default_device_timeout_sec=1800\n'; }
 
 # slow_limits: everything takes several times as long in it.
-slow_limits() {
+slow_limits()
+{
 	export KVGPU_TB_BOOT_SECONDS=${KVGPU_TB_BOOT_SECONDS:-1800}
 	BIND_SECONDS=${KVGPU_TB_BIND_SECONDS:-600}
 }

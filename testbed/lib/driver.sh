@@ -4,7 +4,8 @@
 
 BIND_SECONDS=${KVGPU_TB_BIND_SECONDS:-180}
 
-bind_driver() {
+bind_driver()
+{
 	[ -n "$GPU" ] && [ -z "$MACHINE" ] || return 0
 	set_phase "binding driver $DRIVER"
 	[ "$DRIVER" = none ] || say "binding driver $DRIVER (at most $BIND_SECONDS s)"
@@ -21,7 +22,8 @@ bind_driver() {
 
 # find_kvgpu: builds the module for this kernel, the tool that makes its firmware file and kvgpu-top, and asks make where they are.
 # KVGPU_TB_KVGPU names another module.
-find_kvgpu() {
+find_kvgpu()
+{
 	KVGPU_KO=${KVGPU_TB_KVGPU-}
 	if [ -z "$KVGPU_KO" ]; then
 		make_target "module-$KERNEL"
@@ -39,7 +41,8 @@ find_kvgpu() {
 
 # share_kvgpu: puts them where bind-driver finds them, which puts the tools where commands are; and the firmware file: unpacking
 # nouveau takes seconds under emulation.
-share_kvgpu() {
+share_kvgpu()
+{
 	local share label=$KERNEL
 	share=$(bed_home)/share
 	cp "$KVGPU_KO" "$share/kvgpu.ko"
@@ -51,7 +54,8 @@ share_kvgpu() {
 		die "no firmware file for kvgpu out of the nouveau of kernel $label"
 }
 
-nouveau_module() { # LABEL
+nouveau_module() # LABEL
+{
 	local file
 	for file in "$STAGES/$(server_stage)/root/usr/lib/modules/$(kernel_release "$1")"/kernel/drivers/gpu/drm/nouveau/nouveau.ko*; do
 		printf '%s\n' "$file"

@@ -7,7 +7,8 @@ FETCH_ROUNDS=3
 
 # in_rounds TEXT COMMAND...: up to three times, until it succeeds. COMMAND is a function of tb, run as a life of its own, so that
 # an error ends the round wherever it happens; a round that takes longer than its limit has ended, too.
-in_rounds() {
+in_rounds()
+{
 	local text=$1 round status limit=${KVGPU_TB_FETCH_SECONDS:-3600} why=''
 	shift
 	for ((round = 1; round <= FETCH_ROUNDS; round++)); do
@@ -29,7 +30,8 @@ in_rounds() {
 }
 
 # fetch_error LOG: the first error that apt or tb told in the last round; later ones follow from it
-fetch_error() {
+fetch_error()
+{
 	local line=''
 	[ ! -r "$1" ] || line=$(awk '/^--- round /{ said = "" } /^(E: |tb: error: )/ && said == "" { said = $0 } END { print said }' "$1")
 	line=${line:-it failed}
@@ -37,13 +39,15 @@ fetch_error() {
 }
 
 # tell TEXT: from within a stage, whose output is its log, to the user, too
-tell() {
+tell()
+{
 	printf 'tb: %s\n' "$*"
 	if { true >&6; } 2> /dev/null; then printf '\ntb:       %s' "$*" >&6; fi
 }
 
 # advice LOG: what to do about it, a line each
-advice() {
+advice()
+{
 	local said
 	said=$(tail -n 60 "$1" 2> /dev/null | tr -d '\0') || true
 	case $said in
@@ -65,7 +69,8 @@ advice() {
 
 # fetch_packages DIR PACKAGE...: their files into DIR, by the apt that $APT_CONFIG stands for. What lies there whole is not fetched
 # again; files of other versions or packages, and those that are not what the archive says, go.
-fetch_packages() {
+fetch_packages()
+{
 	local dir=$1 name sum file uri
 	local -a files=()
 	shift
@@ -88,7 +93,8 @@ fetch_packages() {
 
 # fetch_debs DIR SUITE[:COMPONENT,...] PACKAGE...: the same from one suite, for what is not the test bed's own:
 # tb internal-stage in_rounds TEXT fetch_debs ...
-fetch_debs() {
+fetch_debs()
+{
 	local dir=$1 suite=$2
 	shift 2
 	mkdir -p "$dir"

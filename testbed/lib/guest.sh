@@ -3,7 +3,8 @@
 # tb guest: guests inside the server, by libvirt and the server's own KVM. The work is done there, by
 # inside/guest; this passes words, streams and exit codes through.
 
-cmd_guest() {
+cmd_guest()
+{
 	bed_options "$@"
 	[ ${#REST[@]} -gt 0 ] || usage_error "guest: start, run, stop, list or stats?"
 	case ${REST[0]} in

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 
-cmd_help() {
+cmd_help()
+{
 	cat <<'EOF'
 tb: a server with a Tesla K20m in it, made of QEMU and the GPU model
 

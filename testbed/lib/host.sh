@@ -5,7 +5,8 @@
 list_words() { sed 's/#.*//' "$@" | tr -s ' \t\n' '\n' | grep . || true; }
 
 # missing_host_packages: one question for all of them; dpkg-query says nothing of a package that it has never heard of.
-missing_host_packages() {
+missing_host_packages()
+{
 	local -a names
 	mapfile -t names < <(list_words "$TB_DIR/packages/host.list")
 	# shellcheck disable=SC2016
@@ -14,13 +15,15 @@ missing_host_packages() {
 			END { n = split(want, w, " "); for (i = 1; i <= n; i++) if (!(w[i] in there)) print w[i] }'
 }
 
-need_root() {
+need_root()
+{
 	[ "$(id -u)" = 0 ] || die "tb has to run as root" \
 		"it makes root file systems and mount namespaces; try: sudo $TB $*"
 }
 
 # install_host_packages: the only change that set-up makes outside of its cache, by this machine's own apt
-install_host_packages() {
+install_host_packages()
+{
 	local -a missing
 	mapfile -t missing < <(missing_host_packages)
 	[ ${#missing[@]} -gt 0 ] || return 0
@@ -34,7 +37,8 @@ install_host_packages() {
 	step_ends
 }
 
-install_packages() {
+install_packages()
+{
 	local -a own=(-o Acquire::Retries=3)
 	# a failing third-party source is not Debian's fault: what is missing tells
 	apt-get -q "${own[@]}" update || printf 'apt-get update failed; going on with the lists that are there\n'
@@ -43,7 +47,8 @@ install_packages() {
 }
 
 # room_for_packages PACKAGE...: by apt's own numbers
-room_for_packages() {
+room_for_packages()
+{
 	local said used free
 	said=$(apt-get -q --assume-no --no-install-recommends install "$@" 2>&1) || true
 	used=$(sed -n 's/^After this operation, \([0-9.,]*\) \([kMG]\)B of additional.*/\1\2/p' <<< "$said" | tr -d , | tr k K)
@@ -54,7 +59,8 @@ room_for_packages() {
 }
 
 # A BAR page that the model re-points costs QEMU up to one mapping; 256 MiB have 65536 of them.
-raise_map_count() {
+raise_map_count()
+{
 	local want=262144 now
 	now=$(cat /proc/sys/vm/max_map_count)
 	[ "$now" -lt $want ] || return 0

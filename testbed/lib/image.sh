@@ -3,14 +3,16 @@
 # The image: the server's root with our settings as one read-only erofs file, and next to it, for each
 # kernel, kernel-LABEL and initrd-LABEL. The server boots from it and lends it to its guests.
 
-image_stage() {
+image_stage()
+{
 	printf 'image-%s\n' "$(recipe_key "$TB_DIR/lib/image.sh" "=$(tree_key "$TB_DIR/image")" "=$(server_stage)")"
 }
 
 image_dir() { printf '%s/%s\n' "$STAGES" "$(image_stage)"; }
 tools_root() { printf '%s/%s/root\n' "$STAGES" "$(tools_stage)"; }
 
-build_image() {
+build_image()
+{
 	local root=$STAGE_TMP/root label release
 	cp -a --reflink=auto "$STAGES/$(server_stage)/root" "$root"
 	install_settings "$root"
@@ -27,7 +29,8 @@ build_image() {
 	discard_tree "$root"
 }
 
-install_settings() {
+install_settings()
+{
 	local root=$1 unit
 	cp -r "$TB_DIR/image/files/." "$root/"
 	chmod 700 "$root/root/.ssh"
@@ -44,7 +47,8 @@ install_settings() {
 }
 
 # The same key pair opens the server to tb and the guests to the server.
-make_keys() {
+make_keys()
+{
 	local root=$1
 	ssh-keygen -q -t ed25519 -N '' -C testbed -f "$STAGE_TMP/key"
 	install -m 600 "$STAGE_TMP/key" "$root/root/.ssh/id_ed25519"
@@ -55,7 +59,8 @@ make_keys() {
 
 # make_kernel ROOT VMLINUZ TO: what Debian's file holds, decompressed: under emulation, and again in each guest, the kernel takes
 # seconds to do it. QEMU starts it by its PVH entry; a kernel without one, or packed in a way not known here, stays as it is.
-make_kernel() {
+make_kernel()
+{
 	local root=$1 from=$2 to=$3 sectors start length
 	local -a unpack
 	# Linux's boot protocol: setup_sects, payload_offset, payload_length; the payload ends with its unpacked size
@@ -78,7 +83,8 @@ make_kernel() {
 # has_pvh_entry ELF-FILE: a note of 4 or 8 bytes, type 18, by Xen
 has_pvh_entry() { LC_ALL=C grep -qaP '\x04\0\0\0[\x04\x08]\0\0\0\x12\0\0\0Xen\0' "$1"; }
 
-make_initramfs() {
+make_initramfs()
+{
 	local root=$1 label=$2 release=$3 tree=$STAGE_TMP/initramfs module file
 	rm -rf "$tree"
 	mkdir -p "$tree/bin" "$tree/usr/lib/modules/$release"
@@ -98,12 +104,14 @@ make_initramfs() {
 }
 
 # module_files ROOT RELEASE MODULE: it and what it needs, as paths in ROOT; nothing if it is built in.
-module_files() {
+module_files()
+{
 	chroot "$1" modprobe --show-depends -S "$2" "$3" | awk '$1 == "insmod" { print $2 }'
 }
 
 # Decompressed here: the kernel would take seconds to do it under emulation.
-add_module() {
+add_module()
+{
 	local target=$2/${3#/}
 	target=${target%.xz}
 	mkdir -p "${target%/*}"

@@ -14,7 +14,8 @@ kernel_of_role() { kernel_lines | awk -v r="$1" '$2 == r { print $1 }'; }
 kernel_names() { printf '%s (%s)\n' "$(kernel_labels | xargs) $DEBUG_LABEL" "$(kernel_lines | awk '{ print $2 }' | xargs)"; }
 
 # kernel_label NAME: the suite that a suite's or a role's name stands for; false if there is none.
-kernel_label() {
+kernel_label()
+{
 	if is_debug_kernel "$1"; then
 		printf '%s\n' "$1"
 	else
@@ -24,28 +25,32 @@ kernel_label() {
 
 # A kernel that was fetched stays as it is, whatever becomes of the scripts here: only "tb setup --refresh" (the epoch), other
 # suites, or another form of the stage ask for a new one.
-kernel_stage() { # LABEL
+kernel_stage() # LABEL
+{
 	printf 'kernel-%s-%s\n' "$1" "$(recipe_key "=form 2" "=$(kernel_suites "$1")" "=$(epoch)")"
 }
 
 # kernels_key: stands for all of them in the recipes of what holds them.
 kernels_key() { kernel_labels | while read -r label; do kernel_stage "$label"; done; }
 
-kernels_are_there() {
+kernels_are_there()
+{
 	local label
 	for label in $(kernel_labels); do
 		[ -d "$STAGES/$(kernel_stage "$label")" ] || return 1
 	done
 }
 
-missing_kernels() {
+missing_kernels()
+{
 	local label
 	for label in $(kernel_labels); do
 		[ -d "$STAGES/$(kernel_stage "$label")" ] || printf '%s\n' "$label"
 	done
 }
 
-fetch_kernels() {
+fetch_kernels()
+{
 	local label text
 	# once for all
 	[ -z "$(missing_kernels)" ] || find_archives
@@ -58,7 +63,8 @@ fetch_kernels() {
 
 # fetch_kernel LABEL: fills $STAGE_TMP with the packages and the file "release". What an earlier round has fetched whole, or has
 # begun, is taken on.
-fetch_kernel() {
+fetch_kernel()
+{
 	local label=$1 apt=$STAGE_TMP/apt release
 	local -a suites packages
 	read -ra suites < <(kernel_suites "$label")
@@ -77,7 +83,8 @@ fetch_kernel() {
 }
 
 # The kernel's own packages behind the two metapackages; everything else they need is in the roots.
-kernel_packages() {
+kernel_packages()
+{
 	apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks \
 		--no-replaces --no-enhances linux-image-amd64 linux-headers-amd64 |
 		grep -E '^linux-(image|base|binary|modules|headers|kbuild)-[0-9]' |
@@ -85,7 +92,8 @@ kernel_packages() {
 }
 
 # unpack_kernels ROOT headers|images: extracts those packages without their maintainer scripts.
-unpack_kernels() {
+unpack_kernels()
+{
 	local deb kind label
 	for label in $(kernel_labels); do
 		for deb in "$STAGES/$(kernel_stage "$label")"/*.deb; do
@@ -101,7 +109,8 @@ unpack_kernels() {
 }
 
 # kernel_image ROOT RELEASE: Debian keeps it in /boot, newer ones beside the modules.
-kernel_image() {
+kernel_image()
+{
 	local path
 	for path in "$1/boot/vmlinuz-$2" "$1/usr/lib/modules/$2/vmlinuz"; do
 		[ ! -e "$path" ] || { printf '%s\n' "$path"; return; }
@@ -110,7 +119,8 @@ kernel_image() {
 }
 
 # kernel_versions: LABEL RELEASE ROLE of each.
-kernel_versions() {
+kernel_versions()
+{
 	local label
 	for label in $(kernel_labels); do
 		printf '%s %s %s\n' "$label" "$(kernel_release "$label")" "$(kernel_role "$label")"

@@ -3,7 +3,8 @@
 # tb status, tb log and tb console: looking at a bed.
 
 # Exit status of tb status: 0 up, 1 starting, 3 down, 4 dead.
-cmd_status() {
+cmd_status()
+{
 	local state
 	bed_options "$@"
 	no_more_arguments status
@@ -14,14 +15,16 @@ cmd_status() {
 	case $state in up) ;; starting) return 1 ;; down) return 3 ;; dead) return 4 ;; esac
 }
 
-print_other_beds() { # NAME of the one already told
+print_other_beds() # NAME of the one already told
+{
 	local NAME
 	while read -r NAME; do
 		[ "$NAME" = "$1" ] || printf '%s: %s\n' "$NAME" "$(state_text "$(bed_state)")"
 	done < <(known_beds)
 }
 
-state_text() {
+state_text()
+{
 	case $1 in
 	up) bed_phase ;;
 	starting) printf 'starting: %s' "$(bed_phase)" ;;
@@ -30,7 +33,8 @@ state_text() {
 	esac
 }
 
-print_details() {
+print_details()
+{
 	[ -e "$(bed_run)/config" ] || return 0	# it has only begun to start
 	load_config
 	cat <<-EOF
@@ -46,7 +50,8 @@ print_details() {
 	done
 }
 
-cmd_log() {
+cmd_log()
+{
 	local follow='' what=''
 	local -a words=()
 	while [ $# -gt 0 ]; do
@@ -65,7 +70,8 @@ cmd_log() {
 	cat "$what"
 }
 
-cmd_console() {
+cmd_console()
+{
 	bed_options "$@"
 	no_more_arguments console
 	need_up

@@ -3,7 +3,8 @@
 # A machine: an ordinary Debian 13 on a disk of its own, which it keeps from one boot to the next. Nothing of the test bed is
 # in it but the network's configuration: for trying what changes how a machine boots.
 
-machine_stage() {
+machine_stage()
+{
 	printf 'machine-%s\n' "$(recipe_key "$TB_DIR/packages/machine.list" "=$(declare -f build_machine_root)" "=$(kernels_key)")"
 }
 
@@ -11,7 +12,8 @@ machine_root() { printf '%s/%s/root\n' "$STAGES" "$(machine_stage)"; }
 
 # cmd_machine: makes DIR with a fresh machine in it; "tb up --machine DIR" boots it. --root prints the root file system that
 # all of them are made of, with headers of all kernels in it.
-cmd_machine() {
+cmd_machine()
+{
 	need_root machine
 	case ${1-} in
 	--root) [ $# -eq 1 ] || usage_error "machine: --root takes no argument" ;;
@@ -28,13 +30,15 @@ cmd_machine() {
 	esac
 }
 
-setup_machine() {
+setup_machine()
+{
 	[ ! -d "$STAGES/$(machine_stage)" ] || return 0
 	need_space "machine root 2000 600"
 	with_setup_lock build_stage "$(machine_stage)" "making the root of a machine" build_machine_root
 }
 
-build_machine_root() {
+build_machine_root()
+{
 	local root=$STAGE_TMP/root
 	ROOT_HOOKS=()
 	debootstrap_into "$root" "$(list_words "$TB_DIR/packages/machine.list" | joined)" \
@@ -49,7 +53,8 @@ build_machine_root() {
 	chroot "$root" systemctl enable systemd-networkd ssh
 }
 
-make_machine() {
+make_machine()
+{
 	local tmp=$1.new
 	rm -rf --one-file-system -- "$tmp"
 	mkdir -p "$tmp"
@@ -59,7 +64,8 @@ make_machine() {
 }
 
 # load_machine: what a boot loader would: takes kernel and initramfs from the disk as they are now.
-load_machine() {
+load_machine()
+{
 	local release file
 	release=$(kernel_release "$KERNEL")
 	for file in vmlinuz initrd.img; do
@@ -70,7 +76,8 @@ load_machine() {
 }
 
 # machine_arguments: for QEMU. The key that opens it comes as a systemd credential, anew at every boot: setup makes new ones.
-machine_arguments() {
+machine_arguments()
+{
 	local key
 	key=$(printf 'd /root/.ssh 700\nf+~ /root/.ssh/authorized_keys 600 root root - %s\n' "$(base64 -w 0 "$IMAGE/key.pub")" | base64 -w 0)
 	QEMU+=(

@@ -4,7 +4,8 @@
 
 say() { printf 'tb: %s\n' "$*" >&2; }
 
-die() {
+die()
+{
 	printf 'tb: error: %s\n' "$1" >&2
 	shift
 	local line
@@ -14,21 +15,24 @@ die() {
 	exit "${DIE_STATUS:-1}"
 }
 
-usage_error() {
+usage_error()
+{
 	printf 'tb: %s\n' "$1" >&2
 	printf 'tb: "tb help" lists the commands and their options\n' >&2
 	exit 2
 }
 
 # show_tail FILE: the end of a log, so that nobody has to look for it.
-show_tail() {
+show_tail()
+{
 	[ -s "$1" ] || return 0
 	printf 'tb: last lines of %s:\n' "$1" >&2
 	tail -n "${2:-15}" "$1" | tr -d '\r' | sed 's/^/    | /' >&2
 }
 
 # need_value OPTION COUNT: an option that wants a value must have one.
-need_value() {
+need_value()
+{
 	[ "$2" -ge 2 ] || usage_error "$1 needs a value"
 }
 
@@ -36,7 +40,8 @@ need_value() {
 STEP=0 STEPS=0
 
 # step_begins TEXT [DIR]: on a terminal, a step of over 20 s shows that it lives: its time, and how much is in DIR
-step_begins() {
+step_begins()
+{
 	STEP=$((STEP + 1)) STEP_BEGAN=$SECONDS STEP_TEXT=$1 STEP_SIGN=''
 	[ $STEP -gt "$STEPS" ] || STEP_TEXT="[$STEP/$STEPS] $1"
 	printf 'tb: %s ...' "$STEP_TEXT" >&2
@@ -46,7 +51,8 @@ step_begins() {
 	fi
 }
 
-sign_of_life() { # TEXT DIR PID
+sign_of_life() # TEXT DIR PID
+{
 	local began=$SECONDS size=''
 	sleep "${KVGPU_TB_SIGN_SECONDS:-20}"
 	while [ -d "/proc/$3" ]; do
@@ -56,7 +62,8 @@ sign_of_life() { # TEXT DIR PID
 	done
 }
 
-stop_sign() {
+stop_sign()
+{
 	[ -n "${STEP_SIGN-}" ] || return 0
 	kill "$STEP_SIGN" 2> /dev/null || true
 	wait "$STEP_SIGN" 2> /dev/null || true
@@ -65,19 +72,22 @@ stop_sign() {
 }
 
 # end_of_line: where the stage has told something meanwhile, the step's own line begins anew
-end_of_line() {
+end_of_line()
+{
 	stop_sign
 	! grep -q '^tb: .*; round [0-9]' "${STAGE_LOG:-/dev/null}" 2> /dev/null || printf '\ntb: %s' "$STEP_TEXT" >&2
 }
 
 # step_ends [SIZE]: SIZE is what it has made
-step_ends() {
+step_ends()
+{
 	end_of_line
 	printf ': done in %d s%s\n' $((SECONDS - STEP_BEGAN)) "${1:+ ($1)}" >&2
 }
 
 # step_fails LOG: the end of its log, the command, what to do; and that is the end.
-step_fails() {
+step_fails()
+{
 	local log=$1 command
 	local -a todo
 	end_of_line

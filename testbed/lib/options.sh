@@ -6,7 +6,8 @@ NAME=${KVGPU_TB_NAME:-default}
 REST=()
 
 # bed_options ARG...: takes --name off the front; what follows it (or "--") is left in REST.
-bed_options() {
+bed_options()
+{
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--name) need_value "$1" $#; NAME=$2; shift 2 ;;
@@ -18,24 +19,29 @@ bed_options() {
 	REST=("$@")
 }
 
-no_more_arguments() { # COMMAND
+no_more_arguments() # COMMAND
+{
 	[ ${#REST[@]} -eq 0 ] || usage_error "$1: unknown argument '${REST[0]}'"
 }
 
-check_size() { # OPTION VALUE
+check_size() # OPTION VALUE
+{
 	[[ $2 =~ ^[1-9][0-9]*[MG]$ ]] || usage_error "$1 wants a size such as 512M or 4G, not '$2'"
 }
 
-check_count() { # OPTION VALUE
+check_count() # OPTION VALUE
+{
 	[[ $2 =~ ^[1-9][0-9]?$ ]] || usage_error "$1 wants a number from 1 to 99, not '$2'"
 }
 
-up_defaults() {
+up_defaults()
+{
 	KERNEL=$(default_kernel) DRIVER=none MEM=4G CPUS=2 GPU=yes BARMAP=yes IOMMU='' MODEL='' MODEL_ARGS=''
 	PLUGIN='' APPEND='' MACHINE=''
 }
 
-up_options() {
+up_options()
+{
 	up_defaults
 	while [ $# -gt 0 ]; do
 		case $1 in
@@ -61,7 +67,8 @@ up_options() {
 	check_up_options
 }
 
-check_up_options() {
+check_up_options()
+{
 	local wanted=$KERNEL
 	check_name
 	check_size --mem "$MEM"

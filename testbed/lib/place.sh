@@ -8,7 +8,8 @@ PLACE_LONGEST=500
 
 # place_fault WHAT PATH: a line that says why PATH can't be WHAT; nothing if it can. What make, Kbuild's shell, mount options
 # or QEMU's command line take for their own is refused, and nothing else: letters of any language are fine.
-place_fault() {
+place_fault()
+{
 	local what=$1 path=$2 bad=$'[][ \t\n\r:;,=%#$&*?!\'"`\\|<>(){}^]' found
 	if [[ $path =~ $bad ]]; then
 		found=${BASH_REMATCH[0]}
@@ -30,7 +31,8 @@ place_fault() {
 }
 
 # runs_programs PATH: of what is there, or of the folder in which it will be made
-runs_programs() {
+runs_programs()
+{
 	local path=$1 mount options of='' found=''
 	while [ ! -e "$path" ] && [ -n "$path" ]; do path=${path%/*}; done
 	path=$(cd -P -- "${path:-/}" 2> /dev/null && pwd) && [ -r /proc/self/mountinfo ] || return 0
@@ -44,7 +46,8 @@ runs_programs() {
 }
 
 # place_faults TREE CACHE [O]: of the three, the first that can't be
-place_faults() {
+place_faults()
+{
 	local fault
 	fault=$(place_fault "the folder of this tree" "$1")
 	[ -n "$fault" ] || fault=$(place_fault "the cache (KVGPU_CACHE)" "$2")

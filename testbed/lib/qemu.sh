@@ -8,7 +8,8 @@
 SERVER_CPU=EPYC,+svm,+npt,-erms,-fsrm,-fzrm,-fsrs
 SERVER_CPU+=,-fxsr-opt,-misalignsse,-osvw,-topoext,-nrip-save,-xsavec
 
-qemu_arguments() {
+qemu_arguments()
+{
 	QEMU=(
 		-name "$NAME" -nodefaults -no-user-config -display none -no-reboot
 		-machine q35,memory-backend=mem,sata=off,smbus=off,i8042=off
@@ -36,7 +37,8 @@ qemu_arguments() {
 	[ -z "$GPU" ] || gpu_arguments
 }
 
-image_arguments() {
+image_arguments()
+{
 	QEMU+=(
 		-kernel "/tb/boot/kernel-$KERNEL" -initrd "/tb/boot/initrd-$KERNEL"
 		-append "$(kernel_arguments)"
@@ -45,7 +47,8 @@ image_arguments() {
 	)
 }
 
-gpu_arguments() {
+gpu_arguments()
+{
 	QEMU+=(
 		-device pcie-root-port,id=gpu-port,bus=pcie.0,chassis=1
 		-device '{"driver":"vfio-user-pci","bus":"gpu-port","socket":{"path":"/tb/run/gpu.sock","type":"unix"}}'
@@ -57,7 +60,8 @@ gpu_arguments() {
 # no_timer_check: at boot a kernel that is not a guest of KVM waits for 40 ms of emulated time stamps for four ticks of its
 # timer, and panics without them ("IO-APIC + timer doesn't work!"). An emulator that got no CPU meanwhile delivers none.
 # nouveau does not load by itself: tb loads the driver that was asked for, when the server is up.
-kernel_arguments() {
+kernel_arguments()
+{
 	local arguments="console=ttyS0 panic=-1 tb.role=server tb.hostname=$NAME net.ifnames=0"
 	arguments+=" mitigations=off tsc=reliable random.trust_cpu=on nowatchdog systemd.show_status=false systemd.ssh_auto=no"
 	arguments+=" systemd.mask=user@0.service"
@@ -71,13 +75,15 @@ kernel_arguments() {
 }
 
 # needless_modules: udev would load them for the chipset and the CPU; linked and tested under TCG they take time, and are of no use
-needless_modules() {
+needless_modules()
+{
 	local -a modules=(lpc_ich iTCO_wdt pcspkr intel_rapl_msr aesni_intel ghash_clmulni_intel sha512_ssse3 sha256_ssse3
 		sha1_ssse3 crct10dif_pclmul crc32_pclmul crc32c_intel)
 	(IFS=,; printf '%s\n' "${modules[*]}")
 }
 
 # monitor_command TEXT: asks QEMU's monitor.
-monitor_command() {
+monitor_command()
+{
 	printf '%s\n' "$1" | socat -t 2 - "UNIX-CONNECT:$(bed_run)/monitor.sock" | tr -d '\r'
 }

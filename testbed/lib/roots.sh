@@ -4,23 +4,27 @@
 #  tools:  QEMU of the outside runs from it, and programs for the server are built in it
 #  server: what becomes the server's (and its guests') image
 
-tools_stage() {
+tools_stage()
+{
 	printf 'tools-%s\n' "$(recipe_key "$TB_DIR/packages/tools.list" "$TB_DIR/lib/roots.sh" "=$(kernels_key)")"
 }
 
-server_stage() {
+server_stage()
+{
 	printf 'server-%s\n' "$(recipe_key "$TB_DIR/packages/server.list" "$TB_DIR/lib/roots.sh" "=$(kernels_key)")"
 }
 
 # debootstrap_into DIR PACKAGES SUITE...: the base of both roots, in rounds. Documentation and translations are
 # left out; fsync is pointless in a directory that counts only when it is complete.
-debootstrap_into() {
+debootstrap_into()
+{
 	find_archives
 	in_rounds "making a root" debootstrap_round "${#ROOT_HOOKS[@]}" "${ROOT_HOOKS[@]}" "$@"
 }
 
 # debootstrap_round COUNT HOOK... DIR PACKAGES SUITE...: what an earlier round left in DIR goes, its mounts first
-debootstrap_round() {
+debootstrap_round()
+{
 	local option suite dir packages
 	local -a options=() sources=() ROOT_HOOKS=("${@:2:$1}")
 	shift $(($1 + 1))
@@ -46,12 +50,14 @@ debootstrap_round() {
 joined() { tr '\n' ',' | sed 's/,$//'; }
 
 # Packages of tools.list marked "backports" are preferred from there, and only they.
-tools_pins() {
+tools_pins()
+{
 	printf 'Package: %s\nPin: release n=trixie-backports\nPin-Priority: 900\n' \
 		"$(awk '$1 == "backports" { printf "%s ", $2 }' "$TB_DIR/packages/tools.list")"
 }
 
-build_tools_root() {
+build_tools_root()
+{
 	local root=$STAGE_TMP/root pins=$STAGE_TMP/pins
 	tools_pins > "$pins"
 	ROOT_HOOKS=(--setup-hook="install -D -m 644 $pins \"\$1\"/etc/apt/preferences.d/tools")
@@ -62,7 +68,8 @@ build_tools_root() {
 	chroot "$root" qemu-system-x86_64 --version
 }
 
-build_server_root() {
+build_server_root()
+{
 	local root=$STAGE_TMP/root release
 	ROOT_HOOKS=()
 	debootstrap_into "$root" "$(list_words "$TB_DIR/packages/server.list" | joined)" \

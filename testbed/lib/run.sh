@@ -3,13 +3,15 @@
 # tb run and tb share: commands and files in the server.
 
 # bed_ssh WORD...: runs exactly these words in the server, whatever characters they hold.
-bed_ssh() {
+bed_ssh()
+{
 	local command=''
 	[ $# -eq 0 ] || command=$(printf '%q ' "$@")
 	ssh -F "$(bed_run)/ssh_config" -o ControlMaster=no server -- "$command"
 }
 
-need_up() {
+need_up()
+{
 	case $(bed_state) in
 	up) return 0 ;;
 	dead) show_death ;;
@@ -18,7 +20,8 @@ need_up() {
 }
 
 # Exit status: that of the command; 125 when the bed is not up or dies meanwhile.
-cmd_run() {
+cmd_run()
+{
 	local status=0
 	bed_options "$@"
 	[ "${REST[0]-}" != -- ] || REST=("${REST[@]:1}")
@@ -34,7 +37,8 @@ cmd_run() {
 }
 
 # explain_lost_connection: after status 255, which is the command's own if the connection still stands.
-explain_lost_connection() {
+explain_lost_connection()
+{
 	local tries
 	! ssh -F "$(bed_run)/ssh_config" -O check server 2> /dev/null || return 0
 	for tries in {1..25}; do
@@ -46,7 +50,8 @@ explain_lost_connection() {
 	DIE_STATUS=125 die "the connection to the server is lost; bed '$NAME' is $(bed_state)"
 }
 
-cmd_share() {
+cmd_share()
+{
 	bed_options "$@"
 	no_more_arguments share
 	mkdir -p "$(bed_home)/share"

@@ -3,7 +3,8 @@
 # tb setup: everything that is fetched or built once.
 
 # epoch: changes when the user asks for newer packages; part of every recipe.
-epoch() {
+epoch()
+{
 	if [ -n "${KVGPU_TB_EPOCH-}" ]; then
 		printf '%s\n' "$KVGPU_TB_EPOCH"
 	else
@@ -13,7 +14,8 @@ epoch() {
 
 # refresh: the new epoch counts when everything of it is there: until then, and when it fails, what there was goes on working. A
 # refresh that failed is gone on with for half a day.
-refresh() {
+refresh()
+{
 	[ -n "$(find "$STAGES/epoch.new" -mmin -720 2> /dev/null)" ] || date -u +%Y%m%dT%H%M%SZ > "$STAGES/epoch.new"
 	KVGPU_TB_EPOCH=$(cat "$STAGES/epoch.new")
 	export KVGPU_TB_EPOCH
@@ -22,12 +24,14 @@ refresh() {
 	unset KVGPU_TB_EPOCH
 }
 
-setup_is_done() {
+setup_is_done()
+{
 	kernels_are_there && [ -d "$STAGES/$(tools_stage)" ] &&
 		[ -d "$STAGES/$(image_stage)" ]
 }
 
-cmd_setup() {
+cmd_setup()
+{
 	local refresh='' prune='' debug=''
 	while [ $# -gt 0 ]; do
 		case $1 in
@@ -47,7 +51,8 @@ cmd_setup() {
 }
 
 # setup: idempotent; milliseconds when there is nothing to do.
-setup() {
+setup()
+{
 	[ "$(dpkg --print-architecture 2>/dev/null)" = amd64 ] ||
 		die "the test bed needs Debian on amd64" "it is made of Debian packages, from this machine's apt archive"
 	if [ -z "$(missing_host_packages)" ] && setup_is_done; then
@@ -57,7 +62,8 @@ setup() {
 }
 
 # with_setup_lock FUNCTION...: a set-up that is at work is waited for; what a killed one left is removed.
-with_setup_lock() {
+with_setup_lock()
+{
 	mkdir -p "$STAGES"
 	exec 8> "$STAGES/setup.lock"
 	if ! flock -n 8; then
@@ -69,7 +75,8 @@ with_setup_lock() {
 	exec 8>&-
 }
 
-make_missing() {
+make_missing()
+{
 	count_steps
 	install_host_packages
 	need_space
@@ -83,7 +90,8 @@ make_missing() {
 
 # stages_to_make: a line for each: what it is, MiB that it keeps, MiB that it needs besides while it is made (measured on
 # 2026-11-21, and a tenth more; packages are unpacked beside their files).
-stages_to_make() {
+stages_to_make()
+{
 	local label stage
 	for label in $(missing_kernels); do printf 'kernel %s 150 60\n' "$label"; done
 	for stage in tools:1250:400 server:1700:500 image:1750:1700; do
@@ -91,13 +99,15 @@ stages_to_make() {
 	done
 }
 
-count_steps() {
+count_steps()
+{
 	local missing
 	missing=$(missing_host_packages)
 	STEPS=$(($(stages_to_make | wc -l) + ${missing:+1} + 0))
 }
 
-discard_unfinished() {
+discard_unfinished()
+{
 	local dir
 	for dir in "$STAGES"/tmp.*; do
 		# the debug kernel has a lock of its own
@@ -107,7 +117,8 @@ discard_unfinished() {
 
 # shellcheck disable=SC2120 # others give a list
 # need_space [LIST]: that what is still to be made (or such a list) fits, told before anything is fetched
-need_space() {
+need_space()
+{
 	local free need what
 	what=${1-$(stages_to_make)}
 	[ -n "$what" ] || return 0
@@ -120,7 +131,8 @@ need_space() {
 }
 
 # prune_stages: removes what other recipes left, except while a bed runs (it may use them).
-prune_stages() {
+prune_stages()
+{
 	local dir kept
 	if [ -n "$(running_beds)" ]; then
 		say "not pruning: these beds run: $(running_beds | xargs)"

@@ -6,7 +6,8 @@
 
 BOOT_SECONDS=${KVGPU_TB_BOOT_SECONDS:-240}
 
-enter_supervisor() {
+enter_supervisor()
+{
 	NAME=$1
 	load_config
 	cd /
@@ -27,7 +28,8 @@ enter_supervisor() {
 	watch_parts
 }
 
-mount_for_qemu() {
+mount_for_qemu()
+{
 	local part
 	mkdir -p "$TOOLS"/tb/{run,bed,image,boot,inside,machine}
 	for part in dev proc; do
@@ -41,7 +43,8 @@ mount_for_qemu() {
 	[ -z "$MACHINE" ] || mount --bind "$MACHINE" "$TOOLS/tb/machine"
 }
 
-start_model() {
+start_model()
+{
 	local -a extra sockets
 	local run
 	run=$(bed_run)
@@ -58,7 +61,8 @@ start_model() {
 		end_bed "the GPU model did not get ready within 15 s" model
 }
 
-start_qemu() {
+start_qemu()
+{
 	local -a QEMU
 	set_phase 'waiting for QEMU to start'
 	qemu_arguments
@@ -69,13 +73,15 @@ start_qemu() {
 }
 
 # find_ssh_port: QEMU chose a free port of this machine for the server's ssh.
-find_ssh_port() {
+find_ssh_port()
+{
 	[ -S "$(bed_run)/monitor.sock" ] || return 1
 	PORT=$(monitor_command 'info usernet' 2>/dev/null | awk '/HOST_FORWARD/ { print $4; exit }')
 	[ -n "$PORT" ]
 }
 
-wait_for_server() {
+wait_for_server()
+{
 	write_ssh_config
 	set_phase "waiting for the server's ssh (kernel $KERNEL, at most $BOOT_SECONDS s)"
 	wait_until "$BOOT_SECONDS" ssh_greets ||
@@ -83,7 +89,8 @@ wait_for_server() {
 }
 
 # ssh_greets: an ssh daemon has sent its banner; QEMU accepts connections long before that.
-ssh_greets() {
+ssh_greets()
+{
 	local banner=''
 	exec 7<> "/dev/tcp/127.0.0.1/$PORT" || return 1
 	read -r -t 2 banner <&7 || true
@@ -91,7 +98,8 @@ ssh_greets() {
 	[[ $banner == SSH-2* ]]
 } 2>/dev/null
 
-write_ssh_config() {
+write_ssh_config()
+{
 	cat > "$(bed_run)/ssh_config" <<-EOF
 	Host server
 	HostName 127.0.0.1
@@ -110,7 +118,8 @@ write_ssh_config() {
 	EOF
 }
 
-start_ssh() {
+start_ssh()
+{
 	rm -f "$(bed_run)/ssh.sock"
 	ssh -F "$(bed_run)/ssh_config" -M -N server 9>&- &
 	ssh_pid=$!
@@ -118,7 +127,8 @@ start_ssh() {
 }
 
 # wait_until SECONDS COMMAND...: false when the time is over; ends the bed when a part of it ends.
-wait_until() {
+wait_until()
+{
 	local limit=$((SECONDS + $1))
 	shift
 	until "$@"; do
@@ -130,11 +140,13 @@ wait_until() {
 
 has_ended() { [ -n "$1" ] && ! kill -0 "$1" 2>/dev/null; }
 
-check_parts() {
+check_parts()
+{
 	if has_ended "$model_pid" || has_ended "$qemu_pid"; then part_ended; fi
 }
 
-watch_parts() {
+watch_parts()
+{
 	local ended=''
 	while true; do
 		wait -n -p ended || true
@@ -149,7 +161,8 @@ watch_parts() {
 
 # part_ended: QEMU or the model has. The model goes by itself when QEMU does, so wait a moment to see
 # both, and name the culprit.
-part_ended() {
+part_ended()
+{
 	local tries model_status=0 qemu_status=0
 	for tries in {1..20}; do
 		if has_ended "${model_pid:-$qemu_pid}" && has_ended "$qemu_pid"; then break; fi
@@ -166,7 +179,8 @@ part_ended() {
 }
 
 # power_off_text: QEMU ends in order when the server powers off, and when its kernel panics.
-power_off_text() {
+power_off_text()
+{
 	local panic
 	if panic=$(grep -aom 1 'Kernel panic.*' "$(bed_log server)"); then
 		printf "the server's kernel panicked: %s" "${panic%$'\r'}"
@@ -177,7 +191,8 @@ power_off_text() {
 	fi
 }
 
-status_text() {
+status_text()
+{
 	if [ "$1" -gt 128 ]; then
 		printf 'killed by signal %d (%s)' $(($1 - 128)) "$(kill -l "$1")"
 	else
@@ -186,7 +201,8 @@ status_text() {
 }
 
 # end_bed [REASON LOG...]: without a reason "tb down" asked for it.
-end_bed() {
+end_bed()
+{
 	trap '' TERM
 	trap - EXIT
 	if [ $# -gt 0 ]; then

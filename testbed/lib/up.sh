@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 # tb up and tb down.
 
-cmd_up() {
+cmd_up()
+{
 	local began=$SECONDS
 	up_options "$@"
 	need_root up
@@ -34,13 +35,15 @@ cmd_up() {
 }
 
 # clear_dead_bed: what a crash left is told, then removed.
-clear_dead_bed() {
+clear_dead_bed()
+{
 	[ -d "$(bed_run)" ] || return 0
 	say "cleaning after the last run of bed '$NAME': $(death_text)"
 	rm -rf --one-file-system -- "$(bed_run)"
 }
 
-make_bed() {
+make_bed()
+{
 	local log
 	mkdir -m 700 "$(bed_run)"
 	mkdir -p "$(bed_home)/share" "$(bed_home)/log"
@@ -54,7 +57,8 @@ make_bed() {
 	set_phase starting
 }
 
-launch_supervisor() {
+launch_supervisor()
+{
 	KVGPU_TB_MARK=$NAME.$(cat /proc/sys/kernel/random/uuid)
 	export KVGPU_TB_MARK
 	printf '%s\n' "$KVGPU_TB_MARK" > "$(bed_run)/mark"
@@ -65,7 +69,8 @@ launch_supervisor() {
 
 # enter_launch: in its own session. A bed outlives its caller, so it keeps no file of the caller's open
 # (a pipe that somebody reads to its end, a lock); 9 is the bed's own lock.
-enter_launch() {
+enter_launch()
+{
 	local fd
 	for fd in /proc/self/fd/*; do
 		fd=${fd##*/}
@@ -75,7 +80,8 @@ enter_launch() {
 }
 
 # await_boot: repeats what the supervisor waits for until the server answers or the bed has died.
-await_boot() {
+await_boot()
+{
 	local phase said=''
 	while true; do
 		phase=$(bed_phase)
@@ -89,7 +95,8 @@ await_boot() {
 	done
 }
 
-fail_start() {
+fail_start()
+{
 	[ -d "$(bed_run)" ] || die "bed '$NAME' was taken down while it started"
 	show_death
 	show_tail "$(bed_log supervisor)" 5
@@ -98,7 +105,8 @@ fail_start() {
 
 # find_model: builds the model (and the helper that QEMU loads) and asks make where they are.
 # KVGPU_TB_MODEL and KVGPU_TB_PLUGIN name others, for instance with a sanitizer built in.
-find_model() {
+find_model()
+{
 	MODEL=${KVGPU_TB_MODEL-} PLUGIN=${KVGPU_TB_PLUGIN-}
 	if [ -z "$MODEL" ]; then
 		make_target model
@@ -115,7 +123,8 @@ find_model() {
 }
 
 # make_target TARGET: one at a time for a checkout; beds are started side by side.
-make_target() {
+make_target()
+{
 	local log=$STAGES/log/make-$1.log lock
 	local -a why
 	lock=$STAGES/log/make-$(cksum <<< "$TOP" | cut -d' ' -f1).lock
@@ -127,12 +136,14 @@ make_target() {
 	}
 }
 
-make_print() {
+make_print()
+{
 	make -s -C "$TOP" --no-print-directory "$@" ||
 		die "this checkout's Makefile has no target '$1'"
 }
 
-cmd_down() {
+cmd_down()
+{
 	bed_options "$@"
 	no_more_arguments down
 	need_root down
