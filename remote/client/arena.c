@@ -129,6 +129,18 @@ static void touch(struct arena *a, uint64_t upto)
 			MADV_POPULATE_WRITE);
 }
 
+/*
+ * An empty ring begins anew at its first byte: copies that follow each other use few pages, which
+ * all processes on the way have in their tables and caches.
+ */
+static void begin_anew(struct arena *a)
+{
+	if (a->nr_pieces)
+		return;
+	a->ring_end += (a->ring_bytes - a->ring_end % a->ring_bytes) % a->ring_bytes;
+	a->ring_begin = a->ring_end;
+}
+
 /* NULL: there is no room now. A piece does not go over the ring's end */
 static struct staged *take(struct arena *a, uint64_t bytes, uint64_t *at)
 {
@@ -192,6 +204,7 @@ struct staged *staging_get(struct peer *p, uint64_t bytes, uint64_t *at, CUresul
 	for (;;) {
 		pthread_mutex_lock(&a->lock);
 		collect(a, call_through(p));
+		begin_anew(a);
 		piece = take(a, bytes, at);
 		upto = piece ? 0 : oldest_half(a);
 		pthread_mutex_unlock(&a->lock);

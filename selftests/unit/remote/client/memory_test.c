@@ -301,6 +301,29 @@ static void pieces_on_their_way(void **state)
 	assert_int_equal(r, CUDA_ERROR_SYSTEM_NOT_READY);
 }
 
+/* copies one after the other use the same pages, also when the last ones ended in mid-ring */
+static void an_empty_ring_begins_anew(void **state)
+{
+	uint64_t at, bytes, behind;
+	struct staged *p;
+	unsigned int i;
+	CUresult r;
+
+	fence_result = CUDA_SUCCESS;
+	for (i = 0; i < 1000; i++) {
+		bytes = 1 + (i * 7919) % KVGPU_REMOTE_PIECE_MAX;
+		through = sent;
+		p = staging_get(peers, bytes, &at, &r);
+		assert_non_null(p);
+		assert_int_equal(at, 0);
+		staging_sent(peers, p, ++sent);
+		p = staging_get(peers, 1, &behind, &r);
+		assert_non_null(p);
+		assert_true(behind >= bytes);
+		staging_sent(peers, p, ++sent);
+	}
+}
+
 /*
  * for a relay each piece lies at a multiple of its size, which is a power of two: few places for
  * many copies
@@ -348,6 +371,7 @@ int main(void)
 		cmocka_unit_test(two_servers),
 		cmocka_unit_test(host_memory), cmocka_unit_test(pieces_for_long),
 			cmocka_unit_test(pieces_on_their_way),
+		cmocka_unit_test(an_empty_ring_begins_anew),
 		cmocka_unit_test(pieces_for_a_relay),
 	};
 
