@@ -343,9 +343,17 @@ static void pause_longer(uint64_t *ns)
  */
 enum { KNOCK_TIMES = 2 };
 
-static int knock(struct attach_client *c, uint64_t patience_ns, const char **why)
+static bool hung_up(int fd)
 {
-	uint64_t until = clock_ns() + KNOCK_TIMES * patience_ns, pause = PAUSE_NS;
+	struct pollfd p = { .fd = fd, .events = POLLRDHUP };
+
+	return fd >= 0 && poll(&p, 1, 0) > 0;
+}
+
+/* -EPIPE: the server hung up at @life, which is negative where there is no bell */
+static int knock(struct attach_client *c, int life, uint64_t until, const char **why)
+{
+	uint64_t pause = PAUSE_NS;
 
 	*why = "the server there does not answer";
 	for (;;) {
@@ -356,9 +364,9 @@ static int knock(struct attach_client *c, uint64_t patience_ns, const char **why
 			*why = "client and server are of different versions: both have to be of one build";
 			return -EPROTO;
 		case ATTACH_LOOK_LATER:
-			if (clock_ns() > until) {
+			if (clock_ns() > until || hung_up(life)) {
 				attach_client_leave(c);
-				return -ETIMEDOUT;
+				return clock_ns() > until ? -ETIMEDOUT : -EPIPE;
 			}
 			pause_longer(&pause);
 			break;
@@ -387,20 +395,12 @@ static int ring_bell(struct aperture *a, const struct address *at, unsigned int 
 	return line_write(&l, &part, 1);
 }
 
-static int meet_server(struct aperture *a, const struct address *at, unsigned int index,
-		       uint64_t version, const char **why)
+static int meet_once(struct aperture *a, const struct address *at, unsigned int index,
+		     uint64_t version, uint64_t until, const char **why)
 {
-	struct attach_page *page = &a->base->attach;
-	uint64_t bytes, name;
+	uint64_t name;
 	int r;
 
-	*why = "no server has made an aperture of it yet";
-	if (!attach_page_bytes(page, &bytes))
-		return -ENOENT;
-	*why = "the server's aperture has another size than this file or device";
-	if (bytes > a->bytes || bytes < APERTURE_MIN)
-		return -EPROTO;
-	a->arena_bytes = bytes - APERTURE_ARENA;
 	*why = "there are no random numbers";
 	if (getrandom(&name, sizeof(name), 0) != sizeof(name))
 		return -EIO;
@@ -408,10 +408,38 @@ static int meet_server(struct aperture *a, const struct address *at, unsigned in
 	r = at->bell[0] ? ring_bell(a, at, index, name, why) : 0;
 	if (r)
 		return r;
-	a->client = (struct attach_client){ .page = page,
+	a->client = (struct attach_client){ .page = &a->base->attach,
 					    .version = version,
 					    .ticket = ATTACH_TICKET(name) };
-	r = knock(&a->client, a->times.patience_ns, why);
+	return knock(&a->client, at->bell[0] ? a->life : -1, until, why);
+}
+
+/*
+ * A server keeps so many that ring, and drops one for the next. So a client that was dropped
+ * because others rang rings again.
+ */
+static int meet_server(struct aperture *a, const struct address *at, unsigned int index,
+		       uint64_t version, const char **why)
+{
+	uint64_t bytes, until = clock_ns() + KNOCK_TIMES * a->times.patience_ns, pause = PAUSE_NS;
+	int r;
+
+	*why = "no server has made an aperture of it yet";
+	if (!attach_page_bytes(&a->base->attach, &bytes))
+		return -ENOENT;
+	*why = "the server's aperture has another size than this file or device";
+	if (bytes > a->bytes || bytes < APERTURE_MIN)
+		return -EPROTO;
+	a->arena_bytes = bytes - APERTURE_ARENA;
+	for (;;) {
+		r = meet_once(a, at, index, version, until, why);
+		if ((r != -EPIPE && r != -ECONNRESET) || clock_ns() > until)
+			break;
+		if (a->life >= 0)
+			close(a->life);
+		a->life = -1;
+		pause_longer(&pause);
+	}
 	if (!r)
 		*why = "out of memory";
 	return r;
