@@ -208,17 +208,15 @@ void sched_pay(struct kvgpu_sched_ent *e, u64 ns)
 	e->vrem = rem;
 	e->vtime += v;
 	e->paced += v;
+	e->cap_left = max(e->cap_left - (s64)(ns * 100), -(s64)(KVGPU_SCHED_DEBT_MAX * 100));
 }
 
 void kvgpu_sched_charge(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 ns, u64 now)
 {
-	u64 pay = min(ns, (u64)SCHED_STEP_MAX);
-
 	sched_tick(s, now);
 	e->busy_ns += ns;
 	s->turn_used = sched_later(s->turn_used, ns);
-	sched_pay(e, pay);
-	e->cap_left = max(e->cap_left - (s64)(pay * 100), -(s64)(KVGPU_SCHED_DEBT_MAX * 100));
+	sched_pay(e, min(ns, (u64)SCHED_STEP_MAX));
 	sched_settle(s);
 }
 

@@ -27,9 +27,10 @@
  * goes before it. If no work came in that moment, it does not linger the next few times.
  *
  * A vGPU that has the chip alone and leaves it idle (a channel that waits for a semaphore) pays for
- * the time as if it had used it. Otherwise it would stay furthest behind and be next again. A
- * moment of idling is free once in two slices, because the driver learns late that a vGPU has no
- * work.
+ * the time as if it had used it, also from its cap. Otherwise it would stay furthest behind and be
+ * next again, and one that works for some microseconds in each millisecond, so that it is not
+ * parked, would keep the chip from the others for far more than its cap. A moment of idling is free
+ * once in two slices, because the driver learns late that a vGPU has no work.
  */
 #include "sched/internal.h"
 

@@ -107,6 +107,7 @@ void sched_tick(struct kvgpu_sched *s, u64 now);
 void sched_settle(struct kvgpu_sched *s);
 /* All use before s->at is charged: budget that no vGPU used is lost. */
 void sched_close(struct kvgpu_sched *s);
+/* Takes GPU time from all that @e has: its share, its place at the front, its cap. */
 void sched_pay(struct kvgpu_sched_ent *e, u64 ns);
 /*
  * Derives all values that depend on shares, caps and the slice. Called when one of them, or the set
