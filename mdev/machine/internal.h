@@ -672,10 +672,10 @@ void machine_slice_add(struct kvgpu_machine *m);	/* gpu->lock held for this and 
 void machine_slice_remove(struct kvgpu_machine *m);
 
 /*
- * look.c: finds out the work that each vGPU has and did since the last look, and charges it.
- * gpu->lock is held.
+ * look.c: finds out the work that each vGPU has and did since the last look, and charges it. True:
+ * the look was a sample. gpu->lock is held.
  */
-void machine_look(struct kvgpu_chip *chip, u64 now);
+bool machine_look(struct kvgpu_chip *chip, u64 now);
 /* it may not have all of the GPU's time */
 bool machine_limited(const struct kvgpu_chip *chip, const struct kvgpu_machine *m);
 

@@ -27,8 +27,7 @@
  * channel seems to have work for one more turn, until it is preempted.
  *
  * Runs in the slicer's thread with gpu->lock held, which is a lock that sleeps, and never takes
- * vgpu->lock. It only reads the card, but after a sample it does the flushes that guests have asked
- * for in their page (flush.c).
+ * vgpu->lock. It only reads the card.
  */
 #include "mdev/machine/internal.h"
 
@@ -260,7 +259,7 @@ static void note_seen(struct kvgpu_machine *m, u32 unsaid, bool engine)
 	m->slice.brief |= shows && m->slice.moved;
 }
 
-void machine_look(struct kvgpu_chip *chip, u64 now)
+bool machine_look(struct kvgpu_chip *chip, u64 now)
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m, *only = NULL;
@@ -312,13 +311,5 @@ void machine_look(struct kvgpu_chip *chip, u64 now)
 		WRITE_ONCE(s->sample_at, 0);	/* slice.c draws the next */
 	}
 	write_sequnlock(&s->books);
-	if (!sample)
-		return;
-	/*
-	 * A guest sees its request in the page of flushes served, and so learns that a sample was
-	 * taken. The engines were therefore asked before: a guest could take its work off them
-	 * first.
-	 */
-	list_for_each_entry(m, &chip->live, node)
-		machine_flush_page(m->v);
+	return sample;
 }

@@ -469,8 +469,30 @@ static void next_sample(struct machine_slicer *s, u64 now, u64 mean)
 
 static const struct kvgpu_sched_watch alternating = { .alternates = true };
 
-/* Looks, decides and switches. Returns when to do it again, unless a sample is due before. */
-static u64 turn(struct kvgpu_chip *chip)
+/*
+ * Does the flushes that guests have asked for in their pages. A guest sees that, so that it learns
+ * of the sample, and of a time in which the slicer makes no look. The engines were therefore asked
+ * before: a guest could take its work off them first. And the next sample is drawn before: a guest
+ * could work for the time of a flush, which it can make long.
+ */
+static void serve_flushes(struct kvgpu_chip *chip)
+{
+	struct kvgpu_machine *m;
+	u64 began;
+
+	kvgpu_hw_lock(&chip->gpu->lock);
+	began = ktime_get_ns();
+	list_for_each_entry(m, &chip->live, node)
+		machine_flush_page(m->v);
+	chip->slicer.used += ktime_get_ns() - began;
+	kvgpu_hw_unlock(&chip->gpu->lock);
+}
+
+/*
+ * Looks, decides and switches. Returns when to do it again, unless a sample is due before. Tells
+ * whether the look was a sample.
+ */
+static u64 turn(struct kvgpu_chip *chip, bool *sample)
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct loaded loaded[MAX_LOADED];
@@ -480,6 +502,7 @@ static u64 turn(struct kvgpu_chip *chip)
 	u64 now;
 	bool left;
 
+	*sample = false;
 	kvgpu_hw_lock(&chip->gpu->lock);
 	if (chip->wedged) {
 		kvgpu_hw_unlock(&chip->gpu->lock);
@@ -488,7 +511,7 @@ static u64 turn(struct kvgpu_chip *chip)
 	now = ktime_get_ns();
 	if (!s->planned)
 		s->looked = now;	/* the thread slept because there was nothing to look at */
-	machine_look(chip, now);
+	*sample = machine_look(chip, now);
 	machine_strangers(chip, now);
 	tell_policy(chip, now);
 	spin_lock(&s->lock);
@@ -546,11 +569,14 @@ static int slicer_main(void *arg)
 	struct kvgpu_chip *chip = arg;
 	struct machine_slicer *s = &chip->slicer;
 	u64 next, rested;
+	bool sample;
 	ktime_t at;
 
 	while (!kthread_should_stop()) {
 		clear_bit(0, &s->kicked);
-		next = turn(chip);
+		next = turn(chip, &sample);
+		if (sample)
+			serve_flushes(chip);
 		rested = ktime_get_ns() + kvgpu_sched_rest(s->used, get_random_u64());
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (!kthread_should_stop() && !test_bit(0, &s->kicked)) {
