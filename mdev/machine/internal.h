@@ -122,6 +122,8 @@ struct machine_slice {
 	 * work
 	 */
 	bool work, moved, seen;
+	/* at the last look: an engine worked for it; asked only if that matters */
+	bool named;
 	/* is charged: it is on the chip, and the last sample there saw it at work */
 	bool busy;
 	/* was busy when it left the chip: is busy again when it is back, until the next sample */

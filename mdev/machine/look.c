@@ -115,35 +115,52 @@ static u32 engine_status(struct kvgpu_chip *chip, u8 e)
 }
 
 /*
- * Tells whether an engine works for a vGPU that is known to have work. Engines in @unsaid are not
- * asked: they are known to work for vGPUs whose words tell of no work. Further engines of that kind
- * are added to @unsaid.
+ * Notes that engine @e, with status @st, works. Returns the vGPU for which it does so, or NULL: the
+ * engine does not tell, or no vGPU has that channel.
  */
-static bool engines_busy(struct kvgpu_chip *chip, u32 *unsaid)
+static struct kvgpu_machine *note_engine(struct kvgpu_chip *chip, u8 e, u32 st, u32 *unsaid)
+{
+	struct kvgpu_machine *m = machine_named(chip, st);
+
+	if (!m) {
+		machine_stranger_seen(chip, e, st);
+	} else if (!m->slice.work) {
+		m->slice.works_on = e + 1;
+		m->slice.work = true;
+		*unsaid |= BIT(e);
+	} else {
+		m->slice.named = true;
+	}
+	return m;
+}
+
+/*
+ * Tells whether an engine works for a vGPU that is known to have work, and notes for which ones
+ * (.named); *@nobody: one works and names none. Engines in @unsaid are not asked: they are known to
+ * work for vGPUs whose words tell of no work. Further engines of that kind are added to @unsaid.
+ * All engines are asked if @all is true, else the first one that works is enough.
+ */
+static bool engines_busy(struct kvgpu_chip *chip, bool all, u32 *unsaid, bool *nobody)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
 	u8 runl = machine_gr_runl(gpu), e, i;
 	struct kvgpu_machine *m;
+	bool any = false;
 	u32 st;
 
-	for (i = 0; i < ENGINE_LOOKS; i++)
+	for (i = 0; i < ENGINE_LOOKS && !any; i++)
 		/* copy engines are busy more often */
-		for (e = gpu->hw.topo.nr_engines; e-- > 0;) {
+		for (e = gpu->hw.topo.nr_engines; e-- > 0 && (all || !any);) {
 			if (gpu->hw.topo.engine[e].runl != runl || *unsaid & BIT(e))
 				continue;
 			st = engine_status(chip, e);
 			if (!(st & PFIFO_STATUS_BUSY))
 				continue;
-			m = machine_named(chip, st);
-			if (!m)
-				machine_stranger_seen(chip, e, st);
-			if (!m || m->slice.work)
-				return true;
-			m->slice.works_on = e + 1;
-			m->slice.work = true;
-			*unsaid |= BIT(e);
+			m = note_engine(chip, e, st, unsaid);
+			*nobody |= !m;
+			any |= !m || m->slice.named;
 		}
-	return false;
+	return any;
 }
 
 /* Returns the vGPU whose channel a PBDMA of the runlist has. Looks at another PBDMA each time. */
@@ -245,7 +262,7 @@ static void charge(struct kvgpu_machine *m, bool sample, u64 now)
 
 /*
  * @unsaid: a bit for each engine that works for a vGPU whose USERD words tell of no work; @engine:
- * one works for a vGPU that is shown
+ * one works for @m, which is shown
  */
 static void note_seen(struct kvgpu_machine *m, u32 unsaid, bool engine)
 {
@@ -264,12 +281,13 @@ bool machine_look(struct kvgpu_chip *chip, u64 now)
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m, *only = NULL;
 	u32 working = 0, shown = 0, live = 0, unsaid;
-	bool any = false, engine = false, limited = false, ended, sample = machine_sample_taken(s);
+	bool any = false, engine = false, nobody = false, limited = false, ended;
+	bool sample = machine_sample_taken(s);
 
 	kvgpu_hw_lock_assert_held(&chip->gpu->lock);
 	s->sampling = sample;
 	list_for_each_entry(m, &chip->live, node) {
-		m->slice.moved = false;
+		m->slice.moved = m->slice.named = false;
 		m->slice.work = has_work(m, &m->slice.moved);
 		live++;
 		if (!machine_shown(m))
@@ -293,11 +311,12 @@ bool machine_look(struct kvgpu_chip *chip, u64 now)
 	/* the vGPU that was busy has no work any more, or only its USERD words say so */
 	ended = s->busy && !working;
 	if (ended || (working && !(working == 1 && only->slice.moved)))
-		engine = engines_busy(chip, &unsaid);
+		engine = engines_busy(chip, working > 1, &unsaid, &nobody);
 	s->sampling = false;
 	write_seqlock(&s->books);
 	list_for_each_entry(m, &chip->live, node) {
-		note_seen(m, unsaid, engine);
+		/* one that only waits does not pay for what others on the open chip do */
+		note_seen(m, unsaid, engine && (working < 2 || m->slice.named || nobody));
 		charge(m, sample, now);
 		any |= m->slice.busy;
 	}
