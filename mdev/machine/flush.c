@@ -7,7 +7,7 @@
  * program starts and ends, by two accesses each time. Then it tells the chip about the object, by a
  * register that traps. So the page of these registers is memory that the guest maps. A word with
  * TRIGGER set is an owed flush. It is done before the guest's next command takes effect, or at the
- * slicer's next sample (look.c), whichever is sooner. The slicer's other looks don't do it, because
+ * slicer's next sample (slice.c), whichever is sooner. The slicer's other looks don't do it, because
  * guests can cause any number of them. A store and the doorbell that follows it don't rely on this
  * register: programs make both, and can't reach it.
  *
