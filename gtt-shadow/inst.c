@@ -18,7 +18,7 @@
 
 #define PAGE_OFFSET_BITS	(PAGE_BYTES - 1)
 
-static u32 word(const u32 *block, u32 off)
+static u32 inst_word(const u32 *block, u32 off)
 {
 	return block[off / 4];
 }
@@ -26,11 +26,11 @@ static u32 word(const u32 *block, u32 off)
 /* Returns the address in the two words at @off. Only @lo counts of the low word. */
 static u64 addr_at(const u32 *block, u32 off, u32 lo)
 {
-	return (word(block, off) & lo) | (u64)FIELD_GET(GMMU_INST_PDB_HI_ADDR, word(block, off + 4))
-						 << 32;
+	return (inst_word(block, off) & lo) |
+	       (u64)FIELD_GET(GMMU_INST_PDB_HI_ADDR, inst_word(block, off + 4)) << 32;
 }
 
-static const char *refuse(const u32 *block, const struct kvgpu_inst_guest *g)
+static const char *inst_refuse(const u32 *block, const struct kvgpu_inst_guest *g)
 {
 	u64 ring = (u64)GP_ENTRY_SIZE << g->gp_log2;
 
@@ -40,28 +40,28 @@ static const char *refuse(const u32 *block, const struct kvgpu_inst_guest *g)
 		return "USERD in no memory";
 	if (g->gp_base + ring > BIT_ULL(GMMU_VA_BITS))
 		return "GPFIFO ring wraps";
-	if (!kvgpu_target_ok(FIELD_GET(RAMIN_CTX_TARGET, word(block, RAMIN_GR_CTX))) &&
+	if (!kvgpu_target_ok(FIELD_GET(RAMIN_CTX_TARGET, inst_word(block, RAMIN_GR_CTX))) &&
 	    !g->gr_ctx_virtual)
 		return "graphics context in no memory";
 	return NULL;
 }
 
-int kvgpu_inst_decode(const u32 *block, struct kvgpu_inst_guest *out, const char **why)
+int kvgpu_shadow_inst_decode(const u32 *block, struct kvgpu_inst_guest *out, const char **why)
 {
 	*out = (struct kvgpu_inst_guest){
-		.pd = { FIELD_GET(GMMU_INST_PDB_LO_TARGET, word(block, GMMU_INST_PDB_LO)),
+		.pd = { FIELD_GET(GMMU_INST_PDB_LO_TARGET, inst_word(block, GMMU_INST_PDB_LO)),
 			addr_at(block, GMMU_INST_PDB_LO, GMMU_INST_PDB_LO_ADDR) },
 		.limit = addr_at(block, GMMU_INST_LIMIT_LO,
 			GMMU_INST_LIMIT_LO_ADDR) | PAGE_OFFSET_BITS,
 		.gp_base = addr_at(block, RAMFC_GP_BASE, RAMFC_GP_BASE_LO),
-		.gp_log2 = FIELD_GET(RAMFC_GP_BASE_LIMIT2, word(block, RAMFC_GP_BASE_HI)),
-		.userd = { FIELD_GET(RAMFC_USERD_TARGET, word(block, RAMFC_USERD)),
+		.gp_log2 = FIELD_GET(RAMFC_GP_BASE_LIMIT2, inst_word(block, RAMFC_GP_BASE_HI)),
+		.userd = { FIELD_GET(RAMFC_USERD_TARGET, inst_word(block, RAMFC_USERD)),
 			   addr_at(block, RAMFC_USERD, RAMFC_USERD_ADDR) },
 		.gr_ctx = addr_at(block, RAMIN_GR_CTX, RAMIN_CTX_ADDR_LO),
-		.gr_ctx_virtual = word(block, RAMIN_GR_CTX) & RAMIN_CTX_VIRTUAL,
-		.priv = word(block, RAMFC_HCE_CTRL) & RAMFC_HCE_PRIV_MODE,
+		.gr_ctx_virtual = inst_word(block, RAMIN_GR_CTX) & RAMIN_CTX_VIRTUAL,
+		.priv = inst_word(block, RAMFC_HCE_CTRL) & RAMFC_HCE_PRIV_MODE,
 	};
-	*why = refuse(block, out);
+	*why = inst_refuse(block, out);
 	return *why ? -EINVAL : 0;
 }
 
@@ -98,11 +98,11 @@ static const struct {
  * Tells whether a channel has run before (it was restored or is bound again). A fresh channel has
  * zeroes in these words.
  */
-static bool has_run(const u32 *block, const struct kvgpu_inst_guest *g)
+static bool chan_has_run(const u32 *block, const struct kvgpu_inst_guest *g)
 {
 	u64 entries = BIT_ULL(g->gp_log2);
-	u32 put = word(block, RAMFC_GP_PUT), get = word(block, RAMFC_GP_GET),
-	    fetch = word(block, RAMFC_GP_FETCH);
+	u32 put = inst_word(block, RAMFC_GP_PUT), get = inst_word(block, RAMFC_GP_GET),
+	    fetch = inst_word(block, RAMFC_GP_FETCH);
 
 	return (put || get) && put < entries && get < entries && fetch < entries;
 }
@@ -113,23 +113,24 @@ static void put_addr(u32 *out, u32 off, u64 addr, u32 flags)
 	out[off / 4 + 1] = (u32)(addr >> 32);
 }
 
-void kvgpu_inst_build(const u32 *guest_block, const struct kvgpu_inst_guest *g,
-		      const struct kvgpu_inst_host *h, u32 *out)
+void kvgpu_shadow_inst_build(const u32 *guest_block, const struct kvgpu_inst_guest *g,
+			     const struct kvgpu_inst_host *h, u32 *out)
 {
 	const struct kvgpu_ramfc ramfc = {
 		.chid = h->chid,
 		.userd = h->userd,
 		.gp_base = g->gp_base,
 		.gp_log2 = g->gp_log2,
-		.subdevice = FIELD_GET(RAMFC_SUBDEVICE_ID, word(guest_block, RAMFC_SUBDEVICE)),
+		.subdevice = FIELD_GET(RAMFC_SUBDEVICE_ID, inst_word(guest_block, RAMFC_SUBDEVICE)),
 		.priv_mode = false,
 	};
 	u32 i;
 
 	memset(out, 0, RAMIN_SIZE);
 	kvgpu_ramfc_write(out, &ramfc);
-	for (i = 0; has_run(guest_block, g) && i < ARRAY_SIZE(progress); i++)
-		out[progress[i].off / 4] = word(guest_block, progress[i].off) & progress[i].mask;
+	for (i = 0; chan_has_run(guest_block, g) && i < ARRAY_SIZE(progress); i++)
+		out[progress[i].off / 4] = inst_word(guest_block, progress[i].off) &
+					   progress[i].mask;
 	put_addr(out, GMMU_INST_PDB_LO, h->pd, FIELD_PREP(GMMU_INST_PDB_LO_TARGET, KVGPU_VRAM));
 	put_addr(out, GMMU_INST_LIMIT_LO, g->limit, 0);
 	/* FECS takes the pointer as virtual; other firmware looks at the flag */

@@ -168,7 +168,7 @@ struct kvgpu_win {
 	struct kvgpu_gaddr pd;
 	u64 *pte;
 	u64 scrap;
-	u32 first, last;		/* entries changed since the last kvgpu_win_take() */
+	u32 first, last;		/* entries changed since the last kvgpu_shadow_win_take() */
 	bool stale;			/* the directory must be read even if it is not dirty */
 	struct kvgpu_half *half;
 	u64 *gdir;
@@ -220,52 +220,52 @@ struct kvgpu_pde {
  * Removes rights from an entry of a window. An access that rights forbid would be a fault of the
  * card's BAR, which a guest could cause at will (S5).
  */
-u64 kvgpu_pte_for_cpu(u64 pte);
-bool kvgpu_pte_big_usable(const struct kvgpu_shadow_cfg *cfg, u64 big);
-u64 kvgpu_pte_piece(const struct kvgpu_shadow_cfg *cfg, u64 big, u32 page);
-bool kvgpu_pte_is_sys(u64 pte);
-bool kvgpu_pte_kind_ok(u64 pte);
+u64 vgtt_pte_rights_drop(u64 pte);
+bool vgtt_pte_big_usable(const struct kvgpu_shadow_cfg *cfg, u64 big);
+u64 vgtt_pte_piece_get(const struct kvgpu_shadow_cfg *cfg, u64 big, u32 page);
+bool vgtt_pte_is_sys(u64 pte);
+bool vgtt_pte_kind_ok(u64 pte);
 
 /* ------------------------------------------------------------------ walk.c */
-static inline u32 kvgpu_big_shift(const struct kvgpu_shadow_cfg *cfg)
+static inline u32 vgtt_big_shift_get(const struct kvgpu_shadow_cfg *cfg)
 {
 	return cfg->big_64k ? 4 : 5;	/* log2 of the small pages in a guest's big page */
 }
 
-static inline u32 kvgpu_half_pages(const struct kvgpu_shadow_cfg *cfg)
+static inline u32 vgtt_half_pages_get(const struct kvgpu_shadow_cfg *cfg)
 {
-	return 1024u << kvgpu_big_shift(cfg);
+	return 1024u << vgtt_big_shift_get(cfg);
 }
 
-void kvgpu_pde_decode(const struct kvgpu_shadow_cfg *cfg, u64 pde, struct kvgpu_pde *out);
-bool kvgpu_fetch(struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr, u32 page);
-u64 kvgpu_ext_want(const struct kvgpu_ext *e, u32 page);
+void vgtt_pde_decode(const struct kvgpu_shadow_cfg *cfg, u64 pde, struct kvgpu_pde *out);
+bool vgtt_table_fetch(struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr, u32 page);
+u64 vgtt_ext_pte_find(const struct kvgpu_ext *e, u32 page);
 
 /* ------------------------------------------------------------------ write.c */
-void kvgpu_ext_put(struct kvgpu_ext *e, u32 page, u64 value);
-void kvgpu_ext_put_big(struct kvgpu_ext *e, u32 group, u64 value);
-void kvgpu_write_out(struct kvgpu_shadow *s);
-void kvgpu_win_touched(struct kvgpu_win *win, u32 first, u32 last);
+void vgtt_ext_small_set(struct kvgpu_ext *e, u32 page, u64 value);
+void vgtt_ext_big_set(struct kvgpu_ext *e, u32 group, u64 value);
+void vgtt_run_write(struct kvgpu_shadow *s);
+void vgtt_win_range_note(struct kvgpu_win *win, u32 first, u32 last);
 
 /* ------------------------------------------------------------------ space.c */
-struct kvgpu_slot *kvgpu_slot_get(struct kvgpu_as *as, u32 index);
-int kvgpu_slot_need_small(struct kvgpu_slot *slot);
-int kvgpu_slot_need_big(struct kvgpu_slot *slot);
-void kvgpu_slot_trim(struct kvgpu_slot *slot);
-void kvgpu_slot_drop(struct kvgpu_slot *slot);
+struct kvgpu_slot *vgtt_slot_get(struct kvgpu_as *as, u32 index);
+int vgtt_slot_small_make(struct kvgpu_slot *slot);
+int vgtt_slot_big_make(struct kvgpu_slot *slot);
+void vgtt_slot_trim(struct kvgpu_slot *slot);
+void vgtt_slot_drop(struct kvgpu_slot *slot);
 
 /* ------------------------------------------------------------------ sync.c */
-void kvgpu_ext_eval(struct kvgpu_ext *e, u32 chunk, const u32 *todo, int *err);
-void kvgpu_ext_sync_half(struct kvgpu_ext *e, u32 half, int *err);
-bool kvgpu_half_set(struct kvgpu_half *h, const struct kvgpu_pde *d);
+void vgtt_ext_chunk_eval(struct kvgpu_ext *e, u32 chunk, const u32 *todo, int *err);
+void vgtt_ext_half_sync(struct kvgpu_ext *e, u32 half, int *err);
+bool vgtt_half_set(struct kvgpu_half *h, const struct kvgpu_pde *d);
 
 /* ------------------------------------------------------------------ pin.c */
-size_t kvgpu_pins_size(const struct kvgpu_shadow_cfg *cfg);
-void kvgpu_pins_init(struct kvgpu_shadow *s, void *mem);
-void kvgpu_pins_get(struct kvgpu_shadow *s);
-u32 kvgpu_pin_find(struct kvgpu_shadow *s, u32 pfn);
-void kvgpu_pin_link(struct kvgpu_ext *e, u32 page, u32 pin);
-void kvgpu_pin_unlink(struct kvgpu_ext *e, u32 page);
-void kvgpu_ext_unlink_all(struct kvgpu_ext *e);
+size_t vgtt_pins_size(const struct kvgpu_shadow_cfg *cfg);
+void vgtt_pins_init(struct kvgpu_shadow *s, void *mem);
+void vgtt_pins_get(struct kvgpu_shadow *s);
+u32 vgtt_pin_find(struct kvgpu_shadow *s, u32 pfn);
+void vgtt_pin_link(struct kvgpu_ext *e, u32 page, u32 pin);
+void vgtt_pin_unlink(struct kvgpu_ext *e, u32 page);
+void vgtt_ext_pins_unlink(struct kvgpu_ext *e);
 
 #endif

@@ -37,7 +37,7 @@ static const struct {
 	{ GR_PATCH_PD_ATTRIB, 0, GR_PATCH_PD_ATTRIB_GK110 },
 };
 
-static u32 bits(u32 mask)
+static u32 count_bits(u32 mask)
 {
 	u32 n = 0;
 
@@ -55,7 +55,7 @@ static bool ppc_value(const struct kvgpu_topo *topo, u32 reg, u32 *val)
 		alpha_at += GR_PATCH_GK110_BETA_MAX * topo->tpcs[g];
 	for (g = 0; g < topo->gpcs && g < KVGPU_MAX_GPC; g++) {
 		for (p = 0; p < GR_NR_PPC && p < KVGPU_MAX_PPC; p++) {
-			tpcs = bits(topo->ppc_mask[g][p]);
+			tpcs = count_bits(topo->ppc_mask[g][p]);
 			if (!tpcs)
 				continue;
 			if (reg == GR_PATCH_PPC_BETA(g, p)) {
@@ -79,7 +79,7 @@ static bool ppc_value(const struct kvgpu_topo *topo, u32 reg, u32 *val)
 }
 
 /* Tells whether a pair may be in the list. *@val becomes the value to write. */
-static bool allowed(const struct kvgpu_topo *topo, u32 reg, u32 *val)
+static bool pair_allowed(const struct kvgpu_topo *topo, u32 reg, u32 *val)
 {
 	u32 i;
 
@@ -99,15 +99,15 @@ static bool allowed(const struct kvgpu_topo *topo, u32 reg, u32 *val)
 	return true;
 }
 
-int kvgpu_patch_filter(const struct kvgpu_topo *topo, const struct kvgpu_patch *guest, u32 nr,
-		       struct kvgpu_patch *out, u32 max, u32 *rejected)
+int kvgpu_shadow_patch_filter(const struct kvgpu_topo *topo, const struct kvgpu_patch *guest,
+			      u32 nr, struct kvgpu_patch *out, u32 max, u32 *rejected)
 {
 	u32 n = 0, i, val;
 
 	*rejected = 0;
 	for (i = 0; i < nr; i++) {
 		val = guest[i].val;
-		if (n < max && allowed(topo, guest[i].reg, &val))
+		if (n < max && pair_allowed(topo, guest[i].reg, &val))
 			out[n++] = (struct kvgpu_patch){ guest[i].reg, val };
 		else
 			(*rejected)++;

@@ -30,7 +30,7 @@ static u32 bucket_bits(u32 pins)
 	return bits;
 }
 
-size_t kvgpu_pins_size(const struct kvgpu_shadow_cfg *cfg)
+size_t vgtt_pins_size(const struct kvgpu_shadow_cfg *cfg)
 {
 	u32 n = nr_pins(cfg);
 
@@ -38,7 +38,7 @@ size_t kvgpu_pins_size(const struct kvgpu_shadow_cfg *cfg)
 }
 
 /* Ends of lists and empty buckets are NOTHING (~0). @mem comes zeroed. */
-void kvgpu_pins_init(struct kvgpu_shadow *s, void *mem)
+void vgtt_pins_init(struct kvgpu_shadow *s, void *mem)
 {
 	struct kvgpu_pool *p = s->pool;
 
@@ -61,7 +61,7 @@ static u32 *bucket_of(const struct kvgpu_shadow *s, u32 pfn)
 }
 
 /* Returns the pin's index, or NOTHING. */
-u32 kvgpu_pin_find(struct kvgpu_shadow *s, u32 pfn)
+u32 vgtt_pin_find(struct kvgpu_shadow *s, u32 pfn)
 {
 	struct kvgpu_pin *pin = s->pool->pin;
 	u32 i;
@@ -77,7 +77,7 @@ static u32 pins_left(const struct kvgpu_shadow *s)
 	return s->pool->nr_pins - (u32)s->stats.pinned;
 }
 
-static void drop(struct kvgpu_shadow *s, u32 i)
+static void pin_drop(struct kvgpu_shadow *s, u32 i)
 {
 	struct kvgpu_pool *p = s->pool;
 
@@ -104,7 +104,7 @@ static void pin_add(struct kvgpu_shadow *s, u32 pfn, u64 dma)
 	*bucket = i;
 	s->stats.pinned++;
 	s->stats.pins++;
-	drop(s, i);
+	pin_drop(s, i);
 }
 
 /*
@@ -134,21 +134,21 @@ static void pin_batch(struct kvgpu_shadow *s, u32 nr)
 }
 
 /* Pins the pages of the collected items that are not pinned yet, in contiguous batches. */
-void kvgpu_pins_get(struct kvgpu_shadow *s)
+void vgtt_pins_get(struct kvgpu_shadow *s)
 {
 	struct kvgpu_pool *p = s->pool;
 	u32 i, nr = 0, next = 0, pfn;
 
 	for (i = 0; i < p->nr_items; i++) {
-		if (!p->item[i].guest || !kvgpu_pte_is_sys(p->item[i].guest) ||
-		    !kvgpu_pte_kind_ok(p->item[i].guest))
+		if (!p->item[i].guest || !vgtt_pte_is_sys(p->item[i].guest) ||
+		    !vgtt_pte_kind_ok(p->item[i].guest))
 			continue;
 		pfn = FIELD_GET(GMMU_PTE_ADDR, p->item[i].guest);
 		if (nr && (pfn != next || nr == PIN_BATCH)) {
 			pin_batch(s, nr);
 			nr = 0;
 		}
-		if (kvgpu_pin_find(s, pfn) != NOTHING)
+		if (vgtt_pin_find(s, pfn) != NOTHING)
 			continue;
 		p->iova[nr++].v = (u64)pfn << GMMU_ADDR_SHIFT;
 		next = pfn + 1;
@@ -171,7 +171,7 @@ static struct kvgpu_link *link_at(const struct kvgpu_pool *p, u32 handle)
 	return &holder(p, handle)->link[handle & (BIT(HANDLE_PAGE_BITS) - 1)];
 }
 
-void kvgpu_pin_unlink(struct kvgpu_ext *e, u32 page)
+void vgtt_pin_unlink(struct kvgpu_ext *e, u32 page)
 {
 	struct kvgpu_pool *p = e->s->pool;
 	struct kvgpu_link *l = &e->link[page];
@@ -187,12 +187,12 @@ void kvgpu_pin_unlink(struct kvgpu_ext *e, u32 page)
 	if (l->next != NOTHING)
 		link_at(p, l->next)->prev = l->prev;
 	if (!--pin->refs)
-		drop(e->s, l->pin - 1);
+		pin_drop(e->s, l->pin - 1);
 	l->pin = 0;
 	e->nr_linked--;
 }
 
-void kvgpu_pin_link(struct kvgpu_ext *e, u32 page, u32 pin)
+void vgtt_pin_link(struct kvgpu_ext *e, u32 page, u32 pin)
 {
 	struct kvgpu_pool *p = e->s->pool;
 	struct kvgpu_link *l = &e->link[page];
@@ -200,7 +200,7 @@ void kvgpu_pin_link(struct kvgpu_ext *e, u32 page, u32 pin)
 
 	if (l->pin == pin + 1)
 		return;
-	kvgpu_pin_unlink(e, page);
+	vgtt_pin_unlink(e, page);
 	*l = (struct kvgpu_link){ .pin = pin + 1, .next = p->pin[pin].entries, .prev = NOTHING };
 	if (l->next != NOTHING)
 		link_at(p, l->next)->prev = me;
@@ -209,12 +209,12 @@ void kvgpu_pin_link(struct kvgpu_ext *e, u32 page, u32 pin)
 	e->nr_linked++;
 }
 
-void kvgpu_ext_unlink_all(struct kvgpu_ext *e)
+void vgtt_ext_pins_unlink(struct kvgpu_ext *e)
 {
 	u32 page;
 
 	for (page = 0; page < e->pages && e->nr_linked; page++)
-		kvgpu_pin_unlink(e, page);
+		vgtt_pin_unlink(e, page);
 }
 
 /* ------------------------------------------------------------------ removal by IOVA */
@@ -232,19 +232,19 @@ static void remove_entries(struct kvgpu_shadow *s, u32 i, bool *changed)
 	while (pin->entries != NOTHING) {
 		e = holder(p, pin->entries);
 		page = pin->entries & (BIT(HANDLE_PAGE_BITS) - 1);
-		kvgpu_pin_unlink(e, page);
-		kvgpu_ext_put(e, page, 0);
+		vgtt_pin_unlink(e, page);
+		vgtt_ext_small_set(e, page, 0);
 		e->half[page / e->half_pages].retry |= BIT_ULL(page % e->half_pages >> CHUNK_SHIFT);
 		*changed = true;
 	}
 }
 
 /* The caller invalidates every space, so that no space has older entries in the TLB. */
-static void settle(struct kvgpu_shadow *s, bool *changed)
+static void settle_spaces(struct kvgpu_shadow *s, bool *changed)
 {
 	struct kvgpu_as *as;
 
-	kvgpu_write_out(s);
+	vgtt_run_write(s);
 	list_for_each_entry(as, &s->spaces, node) {
 		*changed |= as->changed;
 		as->changed = false;
@@ -264,7 +264,7 @@ void kvgpu_shadow_unmap(struct kvgpu_shadow *s, iova_t iova, u64 len, bool *chan
 		last = PFN_MAX;
 	if (last - first < p->pins_used) {
 		for (pfn = first; pfn <= last; pfn++) {
-			i = kvgpu_pin_find(s, pfn);
+			i = vgtt_pin_find(s, pfn);
 			if (i != NOTHING)
 				remove_entries(s, i, changed);
 		}
@@ -273,7 +273,7 @@ void kvgpu_shadow_unmap(struct kvgpu_shadow *s, iova_t iova, u64 len, bool *chan
 			if (p->pin[i].used && p->pin[i].pfn >= first && p->pin[i].pfn <= last)
 				remove_entries(s, i, changed);
 	}
-	settle(s, changed);
+	settle_spaces(s, changed);
 }
 
 void kvgpu_shadow_unmap_all(struct kvgpu_shadow *s, bool *changed)
@@ -284,7 +284,7 @@ void kvgpu_shadow_unmap_all(struct kvgpu_shadow *s, bool *changed)
 	for (i = 0; i < s->pool->pins_used; i++)
 		if (s->pool->pin[i].used)
 			remove_entries(s, i, changed);
-	settle(s, changed);
+	settle_spaces(s, changed);
 }
 
 /* ------------------------------------------------------------------ after the flush */
@@ -295,7 +295,7 @@ struct unpins {
 	u32 nr;
 };
 
-static void unpin_now(struct kvgpu_shadow *s, struct unpins *u)
+static void unpins_flush(struct kvgpu_shadow *s, struct unpins *u)
 {
 	if (u->nr)
 		s->ops->unpin(s->ctx, (iova_t){ u->first << GMMU_ADDR_SHIFT }, u->nr);
@@ -307,7 +307,7 @@ static void unpin_add(struct kvgpu_shadow *s, struct unpins *u, u64 pfn)
 	bool before = pfn + 1 == u->first;
 
 	if (u->nr == PIN_BATCH || (!before && pfn != u->first + u->nr))
-		unpin_now(s, u);
+		unpins_flush(s, u);
 	if (!u->nr || before)
 		u->first = pfn;
 	u->nr++;
@@ -345,7 +345,7 @@ void kvgpu_shadow_reap(struct kvgpu_shadow *s)
 		if (!p->pin[i].refs)
 			unpin_add(s, &u, pin_free(s, i));
 	}
-	unpin_now(s, &u);
+	unpins_flush(s, &u);
 	list_for_each_entry_safe(t, n, &p->dead_tbls, node) {
 		s->ops->table_free(s->ctx, &t->t);
 		list_move(&t->node, &p->free_tbls);

@@ -62,12 +62,12 @@ static u8 kind_plain(u8 kind)
 	return kind;
 }
 
-bool kvgpu_pte_kind_ok(u64 pte)
+bool vgtt_pte_kind_ok(u64 pte)
 {
 	return kind_ok(FIELD_GET(GMMU_PTE_KIND, pte));
 }
 
-bool kvgpu_pte_is_sys(u64 pte)
+bool vgtt_pte_is_sys(u64 pte)
 {
 	return kvgpu_is_sys(FIELD_GET(GMMU_PTE_APERTURE, pte));
 }
@@ -102,8 +102,8 @@ static bool vram_place(const struct kvgpu_shadow_cfg *cfg, u64 pte, u64 size, u6
 	return !(*addr & (size - 1)) && FIELD_FIT(GMMU_ADDR_VID, *addr >> GMMU_ADDR_SHIFT);
 }
 
-u64 kvgpu_pte_transform(const struct kvgpu_shadow_cfg *cfg, u64 guest, bool big, u64 sys_dma,
-			bool *rejected)
+u64 vgtt_pte_transform(const struct kvgpu_shadow_cfg *cfg, u64 guest, bool big, u64 sys_dma,
+		       bool *rejected)
 {
 	u64 size = big ? big_bytes(cfg) : PAGE_BYTES;
 	u8 kind = FIELD_GET(GMMU_PTE_KIND, guest);
@@ -137,7 +137,7 @@ u64 kvgpu_pte_transform(const struct kvgpu_shadow_cfg *cfg, u64 guest, bool big,
 	       FIELD_PREP(GMMU_PTE_ADDR, addr >> GMMU_ADDR_SHIFT);
 }
 
-u64 kvgpu_pte_for_cpu(u64 pte)
+u64 vgtt_pte_rights_drop(u64 pte)
 {
 	return pte & ~PTE_RIGHTS;
 }
@@ -146,19 +146,19 @@ u64 kvgpu_pte_for_cpu(u64 pte)
  * Tells whether a valid big entry of the guest stands for pages. A page that is not completely
  * inside the partition is refused as a whole.
  */
-bool kvgpu_pte_big_usable(const struct kvgpu_shadow_cfg *cfg, u64 big)
+bool vgtt_pte_big_usable(const struct kvgpu_shadow_cfg *cfg, u64 big)
 {
 	u64 addr;
 
-	if (!kvgpu_pte_kind_ok(big))
+	if (!vgtt_pte_kind_ok(big))
 		return false;
 	if (FIELD_GET(GMMU_PTE_APERTURE, big) == GMMU_PTE_APERTURE_VRAM)
 		return vram_place(cfg, big, big_bytes(cfg), &addr);
-	return kvgpu_pte_is_sys(big);
+	return vgtt_pte_is_sys(big);
 }
 
 /* Returns the small guest entry for the 4 KiB with number @page in a big page. */
-u64 kvgpu_pte_piece(const struct kvgpu_shadow_cfg *cfg, u64 big, u32 page)
+u64 vgtt_pte_piece_get(const struct kvgpu_shadow_cfg *cfg, u64 big, u32 page)
 {
 	u64 frame = FIELD_GET(GMMU_PTE_ADDR, big) & ~((big_bytes(cfg) >> GMMU_ADDR_SHIFT) - 1);
 

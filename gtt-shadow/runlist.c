@@ -91,8 +91,8 @@ static u32 add_group(struct list *l, const u64 *guest, u32 nr, u32 slice)
 	return used;
 }
 
-int kvgpu_runlist_build(const u64 *guest, u32 nr, int (*map)(void *ctx, bool tsg, u16 id),
-			void *ctx, u32 slice_us, u64 *out, u32 max)
+int kvgpu_shadow_runlist_build(const u64 *guest, u32 nr, int (*map)(void *ctx, bool tsg, u16 id),
+			       void *ctx, u32 slice_us, u64 *out, u32 max)
 {
 	struct list l = { .map = map, .ctx = ctx, .out = out, .max = max };
 	u32 slice = timeslice(slice_us), i = 0;

@@ -5,9 +5,9 @@
  *
  * One struct kvgpu_as is the shadow of one guest page directory. The GPU sees only tables that this
  * room wrote. Each entry in them points into the vGPU's partition, to a pinned page of the guest,
- * or to a page that the host substituted (graphics context images) - S1. kvgpu_as_sync() brings the
- * shadow up to date when the guest invalidates its TLB or binds a channel or a BAR. Its cost is in
- * proportion to the changes if the caller knows which guest pages have changed.
+ * or to a page that the host substituted (graphics context images) - S1. kvgpu_shadow_as_sync()
+ * brings the shadow up to date when the guest invalidates its TLB or binds a channel or a BAR. Its
+ * cost is in proportion to the changes if the caller knows which guest pages have changed.
  *
  * A page of guest memory is pinned before an entry that points to it is written. It is unpinned
  * only after the entry is gone *and* the TLB was invalidated (S2): dropped pins, and tables that
@@ -36,7 +36,10 @@ struct kvgpu_table {
 	u64 addr;		/* hvram address, for a PDE or an instance block */
 	u32 nr;			/* number of entries of 8 bytes */
 	u64 *mirror;		/* host memory with a copy of all entries */
-	/* kvgpu_table_aux() bytes of zeroed host memory for this room; may be NULL for 0 bytes */
+	/*
+	 * kvgpu_shadow_aux_size() bytes of zeroed host memory for this room; may be NULL for 0
+	 * bytes
+	 */
 	void *aux;
 	void *priv;		/* for the caller */
 };
@@ -114,29 +117,32 @@ size_t kvgpu_shadow_size(const struct kvgpu_shadow_cfg *cfg);
 void kvgpu_shadow_init(struct kvgpu_shadow *s, const struct kvgpu_shadow_cfg *cfg,
 		       const struct kvgpu_shadow_ops *ops, void *ctx, void *mem);
 /* Bytes that ops->table_new() has to give as aux for a table of @nr entries. */
-size_t kvgpu_table_aux(const struct kvgpu_shadow_cfg *cfg, u32 nr);
+size_t kvgpu_shadow_aux_size(const struct kvgpu_shadow_cfg *cfg, u32 nr);
 
 /* ------------------------------------------------------------------ address spaces of channels */
 
 /*
  * Makes a shadow of the guest page directory @pd. The caller knows which directories have one, and
- * counts its users. -ENOMEM. @mem: zeroed memory of kvgpu_as_size() bytes, owned by the space until
- * kvgpu_as_destroy() returns it.
+ * counts its users. -ENOMEM. @mem: zeroed memory of kvgpu_shadow_as_size() bytes, owned by the
+ * space until kvgpu_shadow_as_destroy() returns it.
  */
-size_t kvgpu_as_size(const struct kvgpu_shadow *s);
-int kvgpu_as_create(struct kvgpu_shadow *s, struct kvgpu_gaddr pd, void *mem, struct kvgpu_as **as);
+size_t kvgpu_shadow_as_size(const struct kvgpu_shadow *s);
+int kvgpu_shadow_as_create(struct kvgpu_shadow *s, struct kvgpu_gaddr pd, void *mem,
+			   struct kvgpu_as **as);
 /*
  * Frees all tables and drops all pins (kvgpu_shadow_reap() unpins). The GPU must no longer use the
  * space, and its TLB must have been invalidated. Returns the memory to free.
  */
-void *kvgpu_as_destroy(struct kvgpu_as *as);
+void *kvgpu_shadow_as_destroy(struct kvgpu_as *as);
 
-u64 kvgpu_as_pd(const struct kvgpu_as *as);	/* hvram address for a shadow instance block */
+/* hvram address for a shadow instance block */
+u64 kvgpu_shadow_as_pd_get(const struct kvgpu_as *as);
 
 /**
- * kvgpu_as_sync() - bring a shadow up to date with the guest's tables
+ * kvgpu_shadow_as_sync() - bring a shadow up to date with the guest's tables
  * @as: the shadow
- * @changed: whether the GPU's TLB must be invalidated for kvgpu_as_pd(), because of this call or of
+ * @changed: whether the GPU's TLB must be invalidated for kvgpu_shadow_as_pd_get(), because of this
+ * call or of
  *   earlier ones on this space
  *
  * Tries again to install entries that could not be installed before: a page was not pinned, a table
@@ -144,27 +150,27 @@ u64 kvgpu_as_pd(const struct kvgpu_as *as);	/* hvram address for a shadow instan
  *
  * Return: 0, or -ENOMEM if tables could not be made; their range reads as invalid.
  */
-int kvgpu_as_sync(struct kvgpu_as *as, bool *changed);
+int kvgpu_shadow_as_sync(struct kvgpu_as *as, bool *changed);
 
 /**
- * kvgpu_as_subst() - put host pages into a space
+ * kvgpu_shadow_as_subst() - put host pages into a space
  * @as: the shadow
  * @va: address, page aligned
  * @nr: number of pages
  * @base: hvram address of the first page; the pages are contiguous
  *
  * The pages are privileged and replace the translations of the guest's tables. Guest entries of the
- * range are remembered, and installed at kvgpu_as_unsubst(). The TLB must be invalidated after both
- * calls.
+ * range are remembered, and installed at kvgpu_shadow_as_unsubst(). The TLB must be invalidated
+ * after both calls.
  *
  * Return: 0; -EINVAL, -EBUSY (a page of the range is substituted already) or -ENOMEM, and nothing
  *   was done.
  */
-int kvgpu_as_subst(struct kvgpu_as *as, u64 va, u32 nr, hvram_t base);
-void kvgpu_as_unsubst(struct kvgpu_as *as, u64 va, u32 nr);
+int kvgpu_shadow_as_subst(struct kvgpu_as *as, u64 va, u32 nr, hvram_t base);
+void kvgpu_shadow_as_unsubst(struct kvgpu_as *as, u64 va, u32 nr);
 
 /**
- * kvgpu_as_walk() - translate an address by the guest's tables
+ * kvgpu_shadow_as_walk() - translate an address by the guest's tables
  * @as: the shadow
  * @va: address
  * @out: the guest's address; video memory is inside of the partition
@@ -174,14 +180,15 @@ void kvgpu_as_unsubst(struct kvgpu_as *as, u64 va, u32 nr);
  *
  * Return: 0, or -EFAULT if there is no translation.
  */
-int kvgpu_as_walk(struct kvgpu_as *as, u64 va, struct kvgpu_gaddr *out, u32 *contiguous);
+int kvgpu_shadow_as_walk(struct kvgpu_as *as, u64 va, struct kvgpu_gaddr *out, u32 *contiguous);
 
 /**
  * kvgpu_shadow_unmap() - remove entries that point to guest memory
  * @s: all shadows of a vGPU
  * @iova: first byte of the guest memory
  * @len: bytes
- * @changed: true: write out the entries that kvgpu_win_take() gives, invalidate the TLB of all
+ * @changed: true: write out the entries that kvgpu_shadow_win_take() gives, invalidate the TLB of
+ * all
  *   spaces, then call kvgpu_shadow_reap()
  */
 void kvgpu_shadow_unmap(struct kvgpu_shadow *s, iova_t iova, u64 len, bool *changed);
@@ -197,16 +204,16 @@ void kvgpu_shadow_reap(struct kvgpu_shadow *s);
 
 struct kvgpu_win;
 /* Bytes of the state of a window of that many pages. */
-size_t kvgpu_win_size(u32 pages);
+size_t kvgpu_shadow_win_size(u32 pages);
 /**
- * kvgpu_win_sync() - bring a BAR window up to date with the guest's tables
+ * kvgpu_shadow_win_sync() - bring a BAR window up to date with the guest's tables
  * @s: all shadows of a vGPU
- * @win: state of the window, kvgpu_win_size() bytes, zeroed at first
+ * @win: state of the window, kvgpu_shadow_win_size() bytes, zeroed at first
  * @pd: the guest's page directory
  * @limit: last VA that is translated
  * @pages: pages of the window, a multiple of 32, below 2^20, the same in all calls
  * @scrap: entry for pages without a translation
- * @pte: entries of the host's BAR, one per 4 KiB page; in use until kvgpu_win_fini()
+ * @pte: entries of the host's BAR, one per 4 KiB page; in use until kvgpu_shadow_win_fini()
  * @first: first changed entry, also by an earlier kvgpu_shadow_unmap()
  * @last: last changed entry; @last < @first: none
  *
@@ -214,26 +221,27 @@ size_t kvgpu_win_size(u32 pages);
  *
  * Return: 0, -EINVAL, or -ENOSPC if the vGPU has too many windows (8).
  */
-int kvgpu_win_sync(struct kvgpu_shadow *s, struct kvgpu_win *win, struct kvgpu_gaddr pd, u64 limit,
-		   u32 pages, u64 scrap, u64 *pte, u32 *first, u32 *last);
+int kvgpu_shadow_win_sync(struct kvgpu_shadow *s, struct kvgpu_win *win, struct kvgpu_gaddr pd,
+			  u64 limit, u32 pages, u64 scrap, u64 *pte, u32 *first, u32 *last);
 /* The window in physical mode: shows the partition from its start. */
-int kvgpu_win_linear(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages, u64 scrap, u64 *pte,
-		     u32 *first, u32 *last);
+int kvgpu_shadow_win_set_linear(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages, u64 scrap,
+				u64 *pte, u32 *first, u32 *last);
 /*
  * Takes the range of entries that kvgpu_shadow_unmap() has changed since the last call of
- * kvgpu_win_sync(), kvgpu_win_linear() or this function, each of which takes it. False: none.
+ * kvgpu_shadow_win_sync(), kvgpu_shadow_win_set_linear() or this function, each of which takes it.
+ * False: none.
  */
-bool kvgpu_win_take(struct kvgpu_win *win, u32 *first, u32 *last);
+bool kvgpu_shadow_win_take(struct kvgpu_win *win, u32 *first, u32 *last);
 /*
  * All pages become scrap. The caller writes @pte out and invalidates before kvgpu_shadow_reap() and
  * before @win is freed.
  */
-void kvgpu_win_fini(struct kvgpu_shadow *s, struct kvgpu_win *win);
+void kvgpu_shadow_win_fini(struct kvgpu_shadow *s, struct kvgpu_win *win);
 
 /* ----------------------------------------------------- other guest structures (pure transforms) */
 
 /**
- * kvgpu_pte_transform() - make the entry for the GPU from a guest's entry
+ * vgtt_pte_transform() - make the entry for the GPU from a guest's entry
  * @cfg: limits of the vGPU
  * @guest: the guest's entry
  * @big: it is a big page's
@@ -245,14 +253,14 @@ void kvgpu_win_fini(struct kvgpu_shadow *s, struct kvgpu_win *win);
  *
  * Return: the entry; without VALID if there is no translation.
  */
-u64 kvgpu_pte_transform(const struct kvgpu_shadow_cfg *cfg, u64 guest, bool big, u64 sys_dma,
-			bool *rejected);
+u64 vgtt_pte_transform(const struct kvgpu_shadow_cfg *cfg, u64 guest, bool big, u64 sys_dma,
+		       bool *rejected);
 
 /* Values of the host for a shadow instance block. */
 struct kvgpu_inst_host {
 	hchid_t chid;
 	u64 userd;		/* hvram address of the channel's USERD */
-	u64 pd;			/* kvgpu_as_pd() */
+	u64 pd;			/* kvgpu_shadow_as_pd_get() */
 };
 struct kvgpu_inst_guest {	/* the guest's block, decoded once */
 	struct kvgpu_gaddr pd;
@@ -265,26 +273,26 @@ struct kvgpu_inst_guest {	/* the guest's block, decoded once */
 	bool priv;
 };
 /**
- * kvgpu_inst_decode() - decode and check a guest's instance block
+ * kvgpu_shadow_inst_decode() - decode and check a guest's instance block
  * @block: 4 KiB, a copy of the guest's block
  * @out: the decoded words
  * @why: reason of an error, for the log
  *
  * Return: 0 or -EINVAL.
  */
-int kvgpu_inst_decode(const u32 *block, struct kvgpu_inst_guest *out, const char **why);
+int kvgpu_shadow_inst_decode(const u32 *block, struct kvgpu_inst_guest *out, const char **why);
 /**
- * kvgpu_inst_build() - build a shadow instance block
+ * kvgpu_shadow_inst_build() - build a shadow instance block
  * @guest_block: the copy of the guest's block
  * @g: its decoded words
  * @h: values of the host
  * @out: 4 KiB, word by word from constants, @h, and harmless words of the guest
  */
-void kvgpu_inst_build(const u32 *guest_block, const struct kvgpu_inst_guest *g,
-		      const struct kvgpu_inst_host *h, u32 *out);
+void kvgpu_shadow_inst_build(const u32 *guest_block, const struct kvgpu_inst_guest *g,
+			     const struct kvgpu_inst_host *h, u32 *out);
 
 /**
- * kvgpu_runlist_build() - translate a guest's runlist
+ * kvgpu_shadow_runlist_build() - translate a guest's runlist
  * @guest: entries of the guest
  * @nr: their number
  * @map: returns the chip's id of a channel or group that the guest has bound to this runlist, or
@@ -296,15 +304,15 @@ void kvgpu_inst_build(const u32 *guest_block, const struct kvgpu_inst_guest *g,
  *
  * Return: number of entries in @out.
  */
-int kvgpu_runlist_build(const u64 *guest, u32 nr, int (*map)(void *ctx, bool tsg, u16 id),
-			void *ctx, u32 slice_us, u64 *out, u32 max);
+int kvgpu_shadow_runlist_build(const u64 *guest, u32 nr, int (*map)(void *ctx, bool tsg, u16 id),
+			       void *ctx, u32 slice_us, u64 *out, u32 max);
 
 /*
  * Filters the patch list of a graphics context: keeps the registers that may be in it, and
  * recomputes the values that depend on the chip. Returns the number of pairs in @out.
  */
 struct kvgpu_patch { u32 reg, val; };
-int kvgpu_patch_filter(const struct kvgpu_topo *topo, const struct kvgpu_patch *guest, u32 nr,
-		       struct kvgpu_patch *out, u32 max, u32 *rejected);
+int kvgpu_shadow_patch_filter(const struct kvgpu_topo *topo, const struct kvgpu_patch *guest,
+			      u32 nr, struct kvgpu_patch *out, u32 max, u32 *rejected);
 
 #endif

@@ -20,7 +20,7 @@ static u32 nr_slots(const struct kvgpu_shadow_cfg *cfg)
 
 size_t kvgpu_shadow_size(const struct kvgpu_shadow_cfg *cfg)
 {
-	return sizeof(struct kvgpu_pool) + kvgpu_pins_size(cfg) +
+	return sizeof(struct kvgpu_pool) + vgtt_pins_size(cfg) +
 	       (size_t)nr_slots(cfg) * (sizeof(struct kvgpu_slot) + sizeof(struct kvgpu_tbl));
 }
 
@@ -39,7 +39,7 @@ void kvgpu_shadow_init(struct kvgpu_shadow *s, const struct kvgpu_shadow_cfg *cf
 	p->nr_slots = nr_slots(cfg);
 	p->slot = (struct kvgpu_slot *)(p + 1);
 	p->tbl = (struct kvgpu_tbl *)(p->slot + p->nr_slots);
-	kvgpu_pins_init(s, p->tbl + p->nr_slots);
+	vgtt_pins_init(s, p->tbl + p->nr_slots);
 	INIT_LIST_HEAD(&p->free_slots);
 	INIT_LIST_HEAD(&p->free_tbls);
 	INIT_LIST_HEAD(&p->dead_tbls);
@@ -62,7 +62,7 @@ struct small_aux {
 	u64 big_64k[];
 };
 
-size_t kvgpu_table_aux(const struct kvgpu_shadow_cfg *cfg, u32 nr)
+size_t kvgpu_shadow_aux_size(const struct kvgpu_shadow_cfg *cfg, u32 nr)
 {
 	if (nr == SLOT_PAGES)
 		return sizeof(struct small_aux) +
@@ -120,7 +120,7 @@ static void link_tables(struct kvgpu_slot *slot)
  * Gives a slot its table of small pages (or of big pages, below) if it has none. The new table has
  * no entries for the GPU, and remembers no entries of the guest. -ENOMEM.
  */
-int kvgpu_slot_need_small(struct kvgpu_slot *slot)
+int vgtt_slot_small_make(struct kvgpu_slot *slot)
 {
 	struct kvgpu_ext *e = &slot->ext;
 	struct small_aux *aux;
@@ -142,7 +142,7 @@ int kvgpu_slot_need_small(struct kvgpu_slot *slot)
 	return 0;
 }
 
-int kvgpu_slot_need_big(struct kvgpu_slot *slot)
+int vgtt_slot_big_make(struct kvgpu_slot *slot)
 {
 	struct kvgpu_ext *e = &slot->ext;
 
@@ -167,7 +167,7 @@ static u32 slot_limit(u32 index)
 	return min_t(u64, end, SLOT_PAGES);
 }
 
-struct kvgpu_slot *kvgpu_slot_get(struct kvgpu_as *as, u32 index)
+struct kvgpu_slot *vgtt_slot_get(struct kvgpu_as *as, u32 index)
 {
 	struct kvgpu_shadow *s = as->s;
 	struct kvgpu_slot *slot =
@@ -184,7 +184,7 @@ struct kvgpu_slot *kvgpu_slot_get(struct kvgpu_as *as, u32 index)
 	slot->ext = (struct kvgpu_ext){
 		.s = s, .slot = slot, .holder = (u32)(slot - s->pool->slot), .pages = SLOT_PAGES,
 			.limit = slot_limit(index),
-		.half_pages = kvgpu_half_pages(&s->cfg),
+		.half_pages = vgtt_half_pages_get(&s->cfg),
 			.nr_halves = s->cfg.big_64k ? HALVES_64K : 1,
 		.half = slot->half,
 	};
@@ -193,13 +193,13 @@ struct kvgpu_slot *kvgpu_slot_get(struct kvgpu_as *as, u32 index)
 	return slot;
 }
 
-static void drop_small(struct kvgpu_slot *slot)
+static void drop_small_table(struct kvgpu_slot *slot)
 {
 	struct kvgpu_ext *e = &slot->ext;
 
 	if (!slot->small)
 		return;
-	kvgpu_ext_unlink_all(e);
+	vgtt_ext_pins_unlink(e);
 	table_dead(e->s, slot->small);
 	slot->small = NULL;
 	e->hsmall = NULL;
@@ -211,7 +211,7 @@ static void drop_small(struct kvgpu_slot *slot)
 		e->gbig = NULL;
 }
 
-static void drop_big(struct kvgpu_slot *slot)
+static void drop_big_table(struct kvgpu_slot *slot)
 {
 	if (!slot->big)
 		return;
@@ -231,16 +231,16 @@ static void slot_free(struct kvgpu_slot *slot)
  * Frees a slot with its tables. The directory does not lead to them any more; their entries are
  * left as they are, since the chip cannot reach them after a flush.
  */
-void kvgpu_slot_drop(struct kvgpu_slot *slot)
+void vgtt_slot_drop(struct kvgpu_slot *slot)
 {
-	drop_small(slot);
-	drop_big(slot);
+	drop_small_table(slot);
+	drop_big_table(slot);
 	link_tables(slot);
 	slot_free(slot);
 }
 
 /* Frees tables for which the guest has no table any more. */
-void kvgpu_slot_trim(struct kvgpu_slot *slot)
+void vgtt_slot_trim(struct kvgpu_slot *slot)
 {
 	struct kvgpu_ext *e = &slot->ext;
 	bool big = false, small = false;
@@ -253,9 +253,9 @@ void kvgpu_slot_trim(struct kvgpu_slot *slot)
 	if (e->s->cfg.big_64k)
 		small |= big;
 	if (!small && !e->nr_live && !e->nr_subst)
-		drop_small(slot);
+		drop_small_table(slot);
 	if (!big)
-		drop_big(slot);
+		drop_big_table(slot);
 	link_tables(slot);
 	if (!slot->small && !slot->big)
 		slot_free(slot);
@@ -268,12 +268,13 @@ static u32 dir_entries(const struct kvgpu_shadow *s)
 	return s->cfg.big_64k ? DIR_SLOTS * HALVES_64K : DIR_SLOTS;
 }
 
-size_t kvgpu_as_size(const struct kvgpu_shadow *s)
+size_t kvgpu_shadow_as_size(const struct kvgpu_shadow *s)
 {
 	return sizeof(struct kvgpu_as) + dir_entries(s) * sizeof(u64);
 }
 
-int kvgpu_as_create(struct kvgpu_shadow *s, struct kvgpu_gaddr pd, void *mem, struct kvgpu_as **out)
+int kvgpu_shadow_as_create(struct kvgpu_shadow *s, struct kvgpu_gaddr pd, void *mem,
+			   struct kvgpu_as **out)
 {
 	struct kvgpu_as *as = mem;
 
@@ -292,15 +293,15 @@ int kvgpu_as_create(struct kvgpu_shadow *s, struct kvgpu_gaddr pd, void *mem, st
 	return 0;
 }
 
-void *kvgpu_as_destroy(struct kvgpu_as *as)
+void *kvgpu_shadow_as_destroy(struct kvgpu_as *as)
 {
 	struct kvgpu_shadow *s = as->s;
 	struct kvgpu_slot *slot, *n;
 
 	/* the GPU uses the space no longer; kvgpu_shadow_reap() frees the tables */
 	list_for_each_entry_safe(slot, n, &as->slots, node) {
-		drop_small(slot);
-		drop_big(slot);
+		drop_small_table(slot);
+		drop_big_table(slot);
 		slot_free(slot);
 	}
 	list_del(&as->node);
@@ -309,7 +310,7 @@ void *kvgpu_as_destroy(struct kvgpu_as *as)
 	return as;
 }
 
-u64 kvgpu_as_pd(const struct kvgpu_as *as)
+u64 kvgpu_shadow_as_pd_get(const struct kvgpu_as *as)
 {
 	return as->dir.addr;
 }

@@ -33,12 +33,12 @@ static bool next_part(struct part *p, u64 *page, u32 *left)
 	return true;
 }
 
-static int prepare(const struct part *p)
+static int prepare_part(const struct part *p)
 {
-	struct kvgpu_slot *slot = kvgpu_slot_get(p->as, p->slot);
+	struct kvgpu_slot *slot = vgtt_slot_get(p->as, p->slot);
 	u32 i, page;
 
-	if (!slot || kvgpu_slot_need_small(slot))
+	if (!slot || vgtt_slot_small_make(slot))
 		return -ENOMEM;
 	for (i = 0; i < p->nr; i++) {
 		page = p->first + i;
@@ -49,7 +49,7 @@ static int prepare(const struct part *p)
 }
 
 /* Marks or unmarks the pages of a part, and brings their chunks up to date. */
-static void apply(const struct part *p, bool on)
+static void apply_part(const struct part *p, bool on)
 {
 	struct kvgpu_slot *slot = p->as->slot[p->slot];
 	struct kvgpu_ext *e = &slot->ext;
@@ -60,7 +60,7 @@ static void apply(const struct part *p, bool on)
 		page = p->first + i;
 		if (page >> CHUNK_SHIFT != chunk) {
 			if (chunk != NOTHING)
-				kvgpu_ext_eval(e, chunk, todo, &err);
+				vgtt_ext_chunk_eval(e, chunk, todo, &err);
 			chunk = page >> CHUNK_SHIFT;
 			memset(todo, 0, sizeof(todo));
 		}
@@ -72,41 +72,41 @@ static void apply(const struct part *p, bool on)
 		e->nr_subst += on ? 1 : -1;
 		todo[(page & (CHUNK_PAGES - 1)) >> GROUP_SHIFT] |= bit;
 	}
-	kvgpu_ext_eval(e, chunk, todo, &err);
+	vgtt_ext_chunk_eval(e, chunk, todo, &err);
 }
 
-static void install(const struct part *p)
+static void install_part(const struct part *p)
 {
 	struct kvgpu_ext *e = &p->as->slot[p->slot]->ext;
 	u64 frame = p->host >> GMMU_ADDR_SHIFT;
 	u32 i;
 
 	for (i = 0; i < p->nr; i++) {
-		kvgpu_pin_unlink(e, p->first + i);
-		kvgpu_ext_put(e, p->first + i,
-			      GMMU_PTE_VALID | GMMU_PTE_PRIV |
-				      FIELD_PREP(GMMU_PTE_ADDR, frame + i));
+		vgtt_pin_unlink(e, p->first + i);
+		vgtt_ext_small_set(e, p->first + i,
+				   GMMU_PTE_VALID | GMMU_PTE_PRIV |
+					   FIELD_PREP(GMMU_PTE_ADDR, frame + i));
 	}
-	kvgpu_write_out(e->s);
+	vgtt_run_write(e->s);
 }
 
-static bool in_space(u64 va, u32 nr)
+static bool range_in_space(u64 va, u32 nr)
 {
 	return !(va & (PAGE_BYTES - 1)) && nr && va < BIT_ULL(GMMU_VA_BITS) &&
 	       (u64)nr * PAGE_BYTES <= BIT_ULL(GMMU_VA_BITS) - va;
 }
 
-int kvgpu_as_subst(struct kvgpu_as *as, u64 va, u32 nr, hvram_t base)
+int kvgpu_shadow_as_subst(struct kvgpu_as *as, u64 va, u32 nr, hvram_t base)
 {
 	struct part p = { .as = as };
 	u64 page = va >> GMMU_ADDR_SHIFT;
 	u32 left = nr;
 	int err;
 
-	if (!in_space(va, nr) || base.v & (PAGE_BYTES - 1))
+	if (!range_in_space(va, nr) || base.v & (PAGE_BYTES - 1))
 		return -EINVAL;
 	while (next_part(&p, &page, &left)) {
-		err = prepare(&p);
+		err = prepare_part(&p);
 		if (err)
 			return err;	/* the next sync frees unused new tables */
 	}
@@ -115,25 +115,25 @@ int kvgpu_as_subst(struct kvgpu_as *as, u64 va, u32 nr, hvram_t base)
 	page = va >> GMMU_ADDR_SHIFT;
 	left = nr;
 	while (next_part(&p, &page, &left)) {
-		apply(&p, true);
-		install(&p);
+		apply_part(&p, true);
+		install_part(&p);
 	}
 	return 0;
 }
 
-void kvgpu_as_unsubst(struct kvgpu_as *as, u64 va, u32 nr)
+void kvgpu_shadow_as_unsubst(struct kvgpu_as *as, u64 va, u32 nr)
 {
 	struct part p = { .as = as };
 	u64 page = va >> GMMU_ADDR_SHIFT;
 	u32 left = nr;
 
-	if (!in_space(va, nr))
+	if (!range_in_space(va, nr))
 		return;
 	as->s->pool->failures = 0;
 	while (next_part(&p, &page, &left)) {
 		if (!as->slot[p.slot] || !as->slot[p.slot]->ext.nr_subst)
 			continue;
-		apply(&p, false);
-		kvgpu_slot_trim(as->slot[p.slot]);
+		apply_part(&p, false);
+		vgtt_slot_trim(as->slot[p.slot]);
 	}
 }

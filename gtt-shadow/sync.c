@@ -49,14 +49,14 @@ static u64 want_big(const struct kvgpu_ext *e, u32 group)
 		return 0;
 	if (!(big & GMMU_PTE_VALID))
 		return big & GMMU_PTE_PRIV;
-	if (kvgpu_pte_is_sys(big) || any_small_valid(e, group))
+	if (vgtt_pte_is_sys(big) || any_small_valid(e, group))
 		return 0;
-	out = kvgpu_pte_transform(&e->s->cfg, big, true, 0, &rejected);
+	out = vgtt_pte_transform(&e->s->cfg, big, true, 0, &rejected);
 	e->s->stats.rejected += rejected;
 	return out;
 }
 
-static bool all_blank(const struct kvgpu_ext *e, u32 group)
+static bool group_is_blank(const struct kvgpu_ext *e, u32 group)
 {
 	const u64 *at = e->hsmall + group * GROUP_PAGES;
 	u64 other = 0;
@@ -74,54 +74,54 @@ static bool all_blank(const struct kvgpu_ext *e, u32 group)
  * the group's big entry hides the small ones. A blank entry that stays blank is no item, because
  * the groups of a new big table have many of them.
  */
-static void collect(struct kvgpu_ext *e, u32 group, u32 mask, bool hidden)
+static void collect_items(struct kvgpu_ext *e, u32 group, u32 mask, bool hidden)
 {
 	struct kvgpu_pool *p = e->s->pool;
 	u32 subst = e->subst ? e->subst[group] : 0, i, page;
 	u64 guest;
 
-	if (hidden && all_blank(e, group))
+	if (hidden && group_is_blank(e, group))
 		return;
 	for (i = 0; i < GROUP_PAGES; i++) {
 		if (!(mask & ~subst & BIT(i)))
 			continue;
 		page = group * GROUP_PAGES + i;
-		guest = hidden ? 0 : kvgpu_ext_want(e, page);
+		guest = hidden ? 0 : vgtt_ext_pte_find(e, page);
 		if (guest || (e->hsmall && e->hsmall[page] != e->blank))
 			p->item[p->nr_items++] = (struct kvgpu_item){ page, guest };
 	}
 }
 
 /* Installs one item. False if it has to be tried again. */
-static bool install(struct kvgpu_ext *e, const struct kvgpu_item *it)
+static bool install_item(struct kvgpu_ext *e, const struct kvgpu_item *it)
 {
 	struct kvgpu_shadow *s = e->s;
-	bool sys = it->guest && kvgpu_pte_is_sys(it->guest), rejected = false, again = false;
+	bool sys = it->guest && vgtt_pte_is_sys(it->guest), rejected = false, again = false;
 	u32 pin = NOTHING;
 	u64 pte = 0;
 
 	if (sys)
-		pin = kvgpu_pin_find(s, FIELD_GET(GMMU_PTE_ADDR, it->guest));
+		pin = vgtt_pin_find(s, FIELD_GET(GMMU_PTE_ADDR, it->guest));
 	if (sys && pin == NOTHING) {
 		rejected = true;
-		again = kvgpu_pte_kind_ok(it->guest);
+		again = vgtt_pte_kind_ok(it->guest);
 	} else {
-		pte = kvgpu_pte_transform(&s->cfg, it->guest, false,
-					  sys ? s->pool->pin[pin].dma : 0, &rejected);
+		pte = vgtt_pte_transform(&s->cfg, it->guest, false,
+					 sys ? s->pool->pin[pin].dma : 0, &rejected);
 	}
 	s->stats.rejected += rejected;
 	if (e->win)
-		pte = kvgpu_pte_for_cpu(pte);
+		pte = vgtt_pte_rights_drop(pte);
 	if (pte && sys)
-		kvgpu_pin_link(e, it->page, pin);
+		vgtt_pin_link(e, it->page, pin);
 	else
-		kvgpu_pin_unlink(e, it->page);
-	kvgpu_ext_put(e, it->page, pte);
+		vgtt_pin_unlink(e, it->page);
+	vgtt_ext_small_set(e, it->page, pte);
 	return !again;
 }
 
 /* Installs the collected items. False if some have to be tried again. */
-static bool install_all(struct kvgpu_ext *e, int *err)
+static bool install_items(struct kvgpu_ext *e, int *err)
 {
 	struct kvgpu_pool *p = e->s->pool;
 	bool ok = true;
@@ -132,20 +132,20 @@ static bool install_all(struct kvgpu_ext *e, int *err)
 			;
 		if (i == p->nr_items)
 			return true;
-		if (kvgpu_slot_need_small(e->slot)) {
+		if (vgtt_slot_small_make(e->slot)) {
 			e->s->stats.rejected += p->nr_items - i;
 			*err = -ENOMEM;
 			return false;
 		}
 	}
-	kvgpu_pins_get(e->s);
+	vgtt_pins_get(e->s);
 	for (i = 0; i < p->nr_items; i++)
-		ok &= install(e, &p->item[i]);
+		ok &= install_item(e, &p->item[i]);
 	return ok;
 }
 
 /* Brings pages of @chunk up to date. @todo has a word for each group, with a bit for each page. */
-void kvgpu_ext_eval(struct kvgpu_ext *e, u32 chunk, const u32 *todo, int *err)
+void vgtt_ext_chunk_eval(struct kvgpu_ext *e, u32 chunk, const u32 *todo, int *err)
 {
 	u32 first = chunk * CHUNK_GROUPS,
 	    n = min_t(u32, CHUNK_GROUPS, e->pages / GROUP_PAGES - first), i, mask;
@@ -162,19 +162,20 @@ void kvgpu_ext_eval(struct kvgpu_ext *e, u32 chunk, const u32 *todo, int *err)
 			if ((big[i] ^ e->hbig[first + i]) & (GMMU_PTE_VALID | GMMU_PTE_PRIV))
 				mask = ~(u32)0;
 			if (!(big[i] & GMMU_PTE_VALID))
-				kvgpu_ext_put_big(e, first + i, big[i]);
+				vgtt_ext_big_set(e, first + i, big[i]);
 		}
-		collect(e, first + i, mask, e->hbig && (big[i] & (GMMU_PTE_VALID | GMMU_PTE_PRIV)));
+		collect_items(e, first + i, mask,
+			      e->hbig && (big[i] & (GMMU_PTE_VALID | GMMU_PTE_PRIV)));
 	}
-	kvgpu_write_out(e->s);
-	if (!install_all(e, err))
+	vgtt_run_write(e->s);
+	if (!install_items(e, err))
 		e->half[first * GROUP_PAGES / e->half_pages].retry |=
 			BIT_ULL((first * GROUP_PAGES % e->half_pages) >> CHUNK_SHIFT);
-	kvgpu_write_out(e->s);
+	vgtt_run_write(e->s);
 	for (i = 0; e->hbig && i < n; i++)
 		if (todo[i])
-			kvgpu_ext_put_big(e, first + i, big[i]);
-	kvgpu_write_out(e->s);
+			vgtt_ext_big_set(e, first + i, big[i]);
+	vgtt_run_write(e->s);
 }
 
 /* ------------------------------------------------------------------ comparing */
@@ -185,7 +186,7 @@ static bool same_addr(struct kvgpu_gaddr a, struct kvgpu_gaddr b)
 }
 
 /* Makes a half read the tables of @d from now on. False if it does already. */
-bool kvgpu_half_set(struct kvgpu_half *h, const struct kvgpu_pde *d)
+bool vgtt_half_set(struct kvgpu_half *h, const struct kvgpu_pde *d)
 {
 	bool big = !same_addr(h->big, d->big) || h->nr_big != d->nr_big;
 	bool small = !same_addr(h->small, d->small) || h->nr_small != d->nr_small;
@@ -209,7 +210,7 @@ struct scan {
 };
 
 /* Notes @n small pages from @page on, counted from the half's first. */
-static void mark(struct scan *sc, u32 page, u32 n)
+static void mark_pages(struct scan *sc, u32 page, u32 n)
 {
 	u32 *todo = sc->e->s->pool->todo;
 
@@ -231,7 +232,7 @@ static bool compare_page(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u32 
 	u32 first = page * PAGE_ENTRIES, n = min_t(u32, PAGE_ENTRIES, (sc->pages >> shift) - first),
 	    i;
 	const u64 *now = s->pool->page;
-	bool ok = kvgpu_fetch(s, table, nr, page);
+	bool ok = vgtt_table_fetch(s, table, nr, page);
 
 	copy += first;
 	s->stats.entries_compared += n;
@@ -241,7 +242,7 @@ static bool compare_page(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u32 
 		if (now[i] == copy[i])
 			continue;
 		copy[i] = now[i];
-		mark(sc, (first + i) << shift, 1u << shift);
+		mark_pages(sc, (first + i) << shift, 1u << shift);
 	}
 	return ok;
 }
@@ -285,7 +286,7 @@ static u64 compare_table(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u64 
 static void scan_half(struct scan *sc, struct kvgpu_half *h)
 {
 	struct kvgpu_ext *e = sc->e;
-	u32 shift = kvgpu_big_shift(&e->s->cfg), chunk, group;
+	u32 shift = vgtt_big_shift_get(&e->s->cfg), chunk, group;
 	u64 retry = h->retry;
 	bool small = e->gsmall && table_due(sc, h->small, h->nr_small, h->stale_small, 0);
 	bool big = e->gbig && table_due(sc, h->big, h->nr_big, h->stale_big, shift);
@@ -309,7 +310,7 @@ static void scan_half(struct scan *sc, struct kvgpu_half *h)
 	}
 }
 
-void kvgpu_ext_sync_half(struct kvgpu_ext *e, u32 half, int *err)
+void vgtt_ext_half_sync(struct kvgpu_ext *e, u32 half, int *err)
 {
 	struct scan sc = { .e = e, .first = half * e->half_pages };
 	u32 chunk;
@@ -318,13 +319,13 @@ void kvgpu_ext_sync_half(struct kvgpu_ext *e, u32 half, int *err)
 	scan_half(&sc, &e->half[half]);
 	for (chunk = 0; sc.chunks; chunk++, sc.chunks >>= 1)
 		if (sc.chunks & 1)
-			kvgpu_ext_eval(e, (sc.first >> CHUNK_SHIFT) + chunk,
-				       e->s->pool->todo + chunk * CHUNK_GROUPS, err);
+			vgtt_ext_chunk_eval(e, (sc.first >> CHUNK_SHIFT) + chunk,
+					    e->s->pool->todo + chunk * CHUNK_GROUPS, err);
 }
 
 /* ------------------------------------------------------------------ directories */
 
-static u32 ratio(const struct kvgpu_shadow_cfg *cfg)
+static u32 dir_ratio(const struct kvgpu_shadow_cfg *cfg)
 {
 	return cfg->big_64k ? HALVES_64K : 1;
 }
@@ -338,11 +339,11 @@ static int slot_tables(struct kvgpu_slot *slot, bool big, bool small)
 	int err = 0;
 
 	if (slot->as->s->cfg.big_64k)
-		return kvgpu_slot_need_small(slot);
+		return vgtt_slot_small_make(slot);
 	if (small)
-		err = kvgpu_slot_need_small(slot);
+		err = vgtt_slot_small_make(slot);
 	if (big && !err)
-		err = kvgpu_slot_need_big(slot);
+		err = vgtt_slot_big_make(slot);
 	return err;
 }
 
@@ -355,21 +356,21 @@ static int slot_update(struct kvgpu_as *as, u32 index)
 	u32 i;
 	int err = 0;
 
-	for (i = 0; i < ratio(cfg); i++) {
-		kvgpu_pde_decode(cfg, as->gdir[index * ratio(cfg) + i], &d[i]);
+	for (i = 0; i < dir_ratio(cfg); i++) {
+		vgtt_pde_decode(cfg, as->gdir[index * dir_ratio(cfg) + i], &d[i]);
 		big |= d[i].nr_big != 0;
 		small |= d[i].nr_small != 0;
 	}
 	if (!big && !small) {
 		if (slot && !slot->ext.nr_subst) {
-			kvgpu_slot_drop(slot);
+			vgtt_slot_drop(slot);
 			return 0;
 		}
 		if (!slot)
 			return 0;
 	} else {
 		if (!slot)
-			slot = kvgpu_slot_get(as, index);
+			slot = vgtt_slot_get(as, index);
 		err = slot ? slot_tables(slot, big, small) : -ENOMEM;
 	}
 	if (err) {
@@ -379,15 +380,15 @@ static int slot_update(struct kvgpu_as *as, u32 index)
 			return err;
 		memset(d, 0, sizeof(d));
 	}
-	for (i = 0; i < ratio(cfg); i++)
-		kvgpu_half_set(&slot->half[i], &d[i]);
+	for (i = 0; i < dir_ratio(cfg); i++)
+		vgtt_half_set(&slot->half[i], &d[i]);
 	return err;
 }
 
-static void sync_dir(struct kvgpu_as *as, int *err)
+static void as_sync_dir(struct kvgpu_as *as, int *err)
 {
 	struct kvgpu_shadow *s = as->s;
-	u32 nr = DIR_SLOTS * ratio(&s->cfg), pages = nr / PAGE_ENTRIES, page, i, index;
+	u32 nr = DIR_SLOTS * dir_ratio(&s->cfg), pages = nr / PAGE_ENTRIES, page, i, index;
 	bool due = s->ops->take_dirty(s->ctx, as->pd, (u64)nr * 8);	/* see table_due() */
 	struct kvgpu_gaddr at;
 	u64 *copy;
@@ -400,7 +401,7 @@ static void sync_dir(struct kvgpu_as *as, int *err)
 		    (!due || !s->ops->take_dirty(s->ctx, at, PAGE_BYTES)))
 			continue;
 		as->stale &= ~BIT(page);
-		if (!kvgpu_fetch(s, as->pd, nr, page))
+		if (!vgtt_table_fetch(s, as->pd, nr, page))
 			as->stale |= BIT(page);
 		copy = as->gdir + page * PAGE_ENTRIES;
 		s->stats.entries_compared += PAGE_ENTRIES;
@@ -410,7 +411,7 @@ static void sync_dir(struct kvgpu_as *as, int *err)
 			if (copy[i] == s->pool->page[i])
 				continue;
 			copy[i] = s->pool->page[i];
-			index = (page * PAGE_ENTRIES + i) / ratio(&s->cfg);
+			index = (page * PAGE_ENTRIES + i) / dir_ratio(&s->cfg);
 			if (slot_update(as, index))
 				*err = -ENOMEM;
 		}
@@ -422,7 +423,7 @@ static void sync_dir(struct kvgpu_as *as, int *err)
  * continues behind them: a guest can have thousands of entries for which there is no room, in each
  * of its spaces.
  */
-static void feed_starved(struct kvgpu_as *as, int *err)
+static void feed_starved_slots(struct kvgpu_as *as, int *err)
 {
 	u32 i, failed = 0;
 
@@ -436,7 +437,7 @@ static void feed_starved(struct kvgpu_as *as, int *err)
 	*err = -ENOMEM;
 }
 
-int kvgpu_as_sync(struct kvgpu_as *as, bool *changed)
+int kvgpu_shadow_as_sync(struct kvgpu_as *as, bool *changed)
 {
 	struct kvgpu_shadow *s = as->s;
 	struct kvgpu_slot *slot, *n;
@@ -446,12 +447,12 @@ int kvgpu_as_sync(struct kvgpu_as *as, bool *changed)
 	s->stats.syncs++;
 	s->pool->failures = 0;
 	if (as->starved)
-		feed_starved(as, &err);
-	sync_dir(as, &err);
+		feed_starved_slots(as, &err);
+	as_sync_dir(as, &err);
 	list_for_each_entry_safe(slot, n, &as->slots, node) {
 		for (i = 0; i < slot->ext.nr_halves; i++)
-			kvgpu_ext_sync_half(&slot->ext, i, &err);
-		kvgpu_slot_trim(slot);
+			vgtt_ext_half_sync(&slot->ext, i, &err);
+		vgtt_slot_trim(slot);
 	}
 	*changed = as->changed;
 	as->changed = false;

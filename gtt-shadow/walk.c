@@ -33,7 +33,7 @@ static struct kvgpu_gaddr table_at(u32 aperture, u64 frame)
 	return a;
 }
 
-void kvgpu_pde_decode(const struct kvgpu_shadow_cfg *cfg, u64 pde, struct kvgpu_pde *out)
+void vgtt_pde_decode(const struct kvgpu_shadow_cfg *cfg, u64 pde, struct kvgpu_pde *out)
 {
 	u32 big = FIELD_GET(GMMU_PDE_BIG_APERTURE, pde);
 	u32 small = FIELD_GET(GMMU_PDE_SMALL_APERTURE, pde);
@@ -42,14 +42,14 @@ void kvgpu_pde_decode(const struct kvgpu_shadow_cfg *cfg, u64 pde, struct kvgpu_
 	out->big = table_at(big, FIELD_GET(GMMU_PDE_BIG_ADDR, pde));
 	out->small = table_at(small, FIELD_GET(GMMU_PDE_SMALL_ADDR, pde));
 	out->nr_big = big ? BIT(GMMU_BIG_PTES_SHIFT) >> shorter : 0;
-	out->nr_small = small ? kvgpu_half_pages(cfg) >> shorter : 0;
+	out->nr_small = small ? vgtt_half_pages_get(cfg) >> shorter : 0;
 }
 
 /*
  * Reads one page of a guest table of @nr entries into the scratch page. Entries behind the table's
  * end read 0. Returns false, with all entries 0, if the page can't be read.
  */
-bool kvgpu_fetch(struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr, u32 page)
+bool vgtt_table_fetch(struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr, u32 page)
 {
 	u64 *buf = s->pool->page;
 	u32 first = page * PAGE_ENTRIES;
@@ -76,10 +76,10 @@ bool kvgpu_fetch(struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr, u32 p
  * Returns the guest's translation of a page as a small guest entry: 0 or a valid one. A valid big
  * entry stands for all its pages, or for none if it may not be installed.
  */
-u64 kvgpu_ext_want(const struct kvgpu_ext *e, u32 page)
+u64 vgtt_ext_pte_find(const struct kvgpu_ext *e, u32 page)
 {
 	const struct kvgpu_shadow_cfg *cfg = &e->s->cfg;
-	u32 shift = kvgpu_big_shift(cfg);
+	u32 shift = vgtt_big_shift_get(cfg);
 	u64 big = e->gbig ? e->gbig[page >> shift] : 0;
 	u64 small = e->gsmall ? e->gsmall[page] : 0;
 
@@ -87,22 +87,22 @@ u64 kvgpu_ext_want(const struct kvgpu_ext *e, u32 page)
 		return 0;
 	if (!(big & GMMU_PTE_VALID))
 		return (big & GMMU_PTE_PRIV) || !(small & GMMU_PTE_VALID) ? 0 : small;
-	if ((small & GMMU_PTE_VALID) || !kvgpu_pte_big_usable(cfg, big))
+	if ((small & GMMU_PTE_VALID) || !vgtt_pte_big_usable(cfg, big))
 		return 0;
-	return kvgpu_pte_piece(cfg, big, page & ((1u << shift) - 1));
+	return vgtt_pte_piece_get(cfg, big, page & ((1u << shift) - 1));
 }
 
 /* Returns the end, in small pages, of the small or big guest page that holds @page. */
 static u32 page_end(const struct kvgpu_ext *e, u32 page)
 {
-	u32 shift = kvgpu_big_shift(&e->s->cfg);
+	u32 shift = vgtt_big_shift_get(&e->s->cfg);
 
 	if (e->gbig && (e->gbig[page >> shift] & GMMU_PTE_VALID))
 		return ((page >> shift) + 1) << shift;
 	return page + 1;
 }
 
-int kvgpu_as_walk(struct kvgpu_as *as, u64 va, struct kvgpu_gaddr *out, u32 *contiguous)
+int kvgpu_shadow_as_walk(struct kvgpu_as *as, u64 va, struct kvgpu_gaddr *out, u32 *contiguous)
 {
 	const struct kvgpu_shadow_cfg *cfg = &as->s->cfg;
 	u32 page = (va >> GMMU_ADDR_SHIFT) & (SLOT_PAGES - 1), off = va & (PAGE_BYTES - 1);
@@ -112,8 +112,8 @@ int kvgpu_as_walk(struct kvgpu_as *as, u64 va, struct kvgpu_gaddr *out, u32 *con
 	if (va >> GMMU_VA_BITS)
 		return -EFAULT;
 	slot = as->slot[va >> (GMMU_ADDR_SHIFT + SLOT_SHIFT)];
-	want = slot ? kvgpu_ext_want(&slot->ext, page) : 0;
-	if (!want || !kvgpu_pte_kind_ok(want))
+	want = slot ? vgtt_ext_pte_find(&slot->ext, page) : 0;
+	if (!want || !vgtt_pte_kind_ok(want))
 		return -EFAULT;
 	out->target = FIELD_GET(GMMU_PTE_APERTURE, want);
 	out->addr = FIELD_GET(GMMU_PTE_ADDR, want);

@@ -22,7 +22,7 @@ static u32 max_halves(u32 pages)
 	return (pages + HALF_PAGES_MIN - 1) / HALF_PAGES_MIN;
 }
 
-size_t kvgpu_win_size(u32 pages)
+size_t kvgpu_shadow_win_size(u32 pages)
 {
 	return sizeof(struct kvgpu_win) +
 	       max_halves(pages) * (sizeof(struct kvgpu_half) + sizeof(u64)) +
@@ -30,24 +30,24 @@ size_t kvgpu_win_size(u32 pages)
 	       (size_t)pages * sizeof(struct kvgpu_link);
 }
 
-static void nothing_touched(struct kvgpu_win *win)
+static void win_range_clear(struct kvgpu_win *win)
 {
 	win->first = NOTHING;
 	win->last = 0;
 }
 
-bool kvgpu_win_take(struct kvgpu_win *win, u32 *first, u32 *last)
+bool kvgpu_shadow_win_take(struct kvgpu_win *win, u32 *first, u32 *last)
 {
 	bool any = win->ext.s && win->first <= win->last;
 
 	*first = any ? win->first : 1;
 	*last = any ? win->last : 0;
 	if (any)
-		nothing_touched(win);
+		win_range_clear(win);
 	return any;
 }
 
-static int set_up(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages)
+static int win_set_up(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages)
 {
 	struct kvgpu_ext *e = &win->ext;
 	u32 i, halves = max_halves(pages);
@@ -60,7 +60,7 @@ static int set_up(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages)
 	s->pool->win[i] = e;
 	*e = (struct kvgpu_ext){
 		.s = s, .win = win, .holder = s->pool->nr_slots + i, .pages = pages, .limit = 0,
-		.half_pages = kvgpu_half_pages(&s->cfg),
+		.half_pages = vgtt_half_pages_get(&s->cfg),
 	};
 	e->nr_halves = (pages + e->half_pages - 1) / e->half_pages;
 	win->gdir = mem;
@@ -69,17 +69,17 @@ static int set_up(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages)
 	win->half = (struct kvgpu_half *)(e->gbig + (pages >> BIG_SHIFT_MIN));
 	e->half = win->half;
 	e->link = (struct kvgpu_link *)(win->half + halves);
-	nothing_touched(win);
+	win_range_clear(win);
 	return 0;
 }
 
 /* All pages show scrap, and no copy of the guest's tables is left. */
-static void clear(struct kvgpu_win *win, u64 scrap, u64 *pte)
+static void win_clear(struct kvgpu_win *win, u64 scrap, u64 *pte)
 {
 	struct kvgpu_ext *e = &win->ext;
 	u32 i;
 
-	kvgpu_ext_unlink_all(e);
+	vgtt_ext_pins_unlink(e);
 	memset(win->gdir, 0, max_halves(e->pages) * sizeof(u64));
 	memset(win->half, 0, max_halves(e->pages) * sizeof(struct kvgpu_half));
 	memset(e->gsmall, 0, e->pages * sizeof(u64));
@@ -93,7 +93,7 @@ static void clear(struct kvgpu_win *win, u64 scrap, u64 *pte)
 	e->nr_live = 0;
 	for (i = 0; i < e->pages; i++)
 		pte[i] = scrap;
-	kvgpu_win_touched(win, 0, e->pages - 1);
+	vgtt_win_range_note(win, 0, e->pages - 1);
 }
 
 static int open_win(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages)
@@ -101,11 +101,11 @@ static int open_win(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages)
 	if (!pages || pages & (GROUP_PAGES - 1) || pages >= BIT(HANDLE_PAGE_BITS))
 		return -EINVAL;
 	if (!win->ext.s)
-		return set_up(s, win, pages);
+		return win_set_up(s, win, pages);
 	return win->ext.s == s && win->ext.pages == pages ? 0 : -EINVAL;
 }
 
-static void set_limit(struct kvgpu_win *win, u64 limit)
+static void win_set_limit(struct kvgpu_win *win, u64 limit)
 {
 	struct kvgpu_ext *e = &win->ext;
 	u32 pages = min_t(u64, limit >> GMMU_ADDR_SHIFT, e->pages - 1) + 1, i;
@@ -117,7 +117,7 @@ static void set_limit(struct kvgpu_win *win, u64 limit)
 		e->half[i].retry = ~(u64)0;
 }
 
-static void sync_dir(struct kvgpu_win *win)
+static void win_sync_dir(struct kvgpu_win *win)
 {
 	struct kvgpu_ext *e = &win->ext;
 	struct kvgpu_shadow *s = e->s;
@@ -128,14 +128,14 @@ static void sync_dir(struct kvgpu_win *win)
 
 	if (!win->stale && !due)
 		return;
-	win->stale = !kvgpu_fetch(s, win->pd, e->nr_halves, 0);
+	win->stale = !vgtt_table_fetch(s, win->pd, e->nr_halves, 0);
 	s->stats.entries_compared += e->nr_halves;
 	for (i = 0; i < e->nr_halves; i++) {
 		if (win->gdir[i] == s->pool->page[i])
 			continue;
 		win->gdir[i] = s->pool->page[i];
-		kvgpu_pde_decode(&s->cfg, win->gdir[i], &d);
-		kvgpu_half_set(&e->half[i], &d);
+		vgtt_pde_decode(&s->cfg, win->gdir[i], &d);
+		vgtt_half_set(&e->half[i], &d);
 	}
 }
 
@@ -152,8 +152,8 @@ static void cut_retry(struct kvgpu_ext *e)
 			e->half[last].retry &= BIT_ULL(e->half_pages >> CHUNK_SHIFT) - 1;
 }
 
-int kvgpu_win_sync(struct kvgpu_shadow *s, struct kvgpu_win *win, struct kvgpu_gaddr pd, u64 limit,
-		   u32 pages, u64 scrap, u64 *pte, u32 *first, u32 *last)
+int kvgpu_shadow_win_sync(struct kvgpu_shadow *s, struct kvgpu_win *win, struct kvgpu_gaddr pd,
+			  u64 limit, u32 pages, u64 scrap, u64 *pte, u32 *first, u32 *last)
 {
 	int err = open_win(s, win, pages);
 	u32 i;
@@ -165,21 +165,21 @@ int kvgpu_win_sync(struct kvgpu_shadow *s, struct kvgpu_win *win, struct kvgpu_g
 	s->stats.syncs++;
 	s->pool->failures = 0;
 	if (win->pte != pte || win->scrap != scrap)
-		clear(win, scrap, pte);
+		win_clear(win, scrap, pte);
 	if (win->pd.target != pd.target || win->pd.addr != pd.addr)
 		win->stale = true;
 	win->pd = pd;
-	set_limit(win, limit);
-	sync_dir(win);
+	win_set_limit(win, limit);
+	win_sync_dir(win);
 	cut_retry(&win->ext);
 	for (i = 0; i < win->ext.nr_halves; i++)
-		kvgpu_ext_sync_half(&win->ext, i, &err);
-	kvgpu_win_take(win, first, last);
+		vgtt_ext_half_sync(&win->ext, i, &err);
+	kvgpu_shadow_win_take(win, first, last);
 	return 0;
 }
 
-int kvgpu_win_linear(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages, u64 scrap, u64 *pte,
-		     u32 *first, u32 *last)
+int kvgpu_shadow_win_set_linear(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages, u64 scrap,
+				u64 *pte, u32 *first, u32 *last)
 {
 	int err = open_win(s, win, pages);
 	u64 frame = s->cfg.part_base.v >> GMMU_ADDR_SHIFT;
@@ -189,25 +189,27 @@ int kvgpu_win_linear(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages, u
 	*last = 0;
 	if (err)
 		return err;
-	clear(win, scrap, pte);
+	win_clear(win, scrap, pte);
 	for (i = 0; i < pages && i < s->cfg.part_size >> GMMU_ADDR_SHIFT; i++)
-		kvgpu_ext_put(&win->ext, i, GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, frame + i));
-	kvgpu_write_out(s);
-	win->pte = NULL;	/* forget the copy: a later kvgpu_win_sync() starts from zeros */
-	kvgpu_win_take(win, first, last);
+		vgtt_ext_small_set(&win->ext, i,
+				   GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, frame + i));
+	vgtt_run_write(s);
+	/* forget the copy: a later kvgpu_shadow_win_sync() starts from zeros */
+	win->pte = NULL;
+	kvgpu_shadow_win_take(win, first, last);
 	return 0;
 }
 
-void kvgpu_win_fini(struct kvgpu_shadow *s, struct kvgpu_win *win)
+void kvgpu_shadow_win_fini(struct kvgpu_shadow *s, struct kvgpu_win *win)
 {
 	struct kvgpu_ext *e = &win->ext;
 	u32 i;
 
 	if (!e->s)
 		return;
-	kvgpu_ext_unlink_all(e);
+	vgtt_ext_pins_unlink(e);
 	for (i = 0; i < e->pages && e->hsmall; i++)
 		e->hsmall[i] = e->blank;
 	s->pool->win[e->holder - s->pool->nr_slots] = NULL;
-	memset(win, 0, kvgpu_win_size(e->pages));
+	memset(win, 0, kvgpu_shadow_win_size(e->pages));
 }

@@ -7,13 +7,13 @@
 
 #include "internal.h"
 
-void kvgpu_win_touched(struct kvgpu_win *win, u32 first, u32 last)
+void vgtt_win_range_note(struct kvgpu_win *win, u32 first, u32 last)
 {
 	win->first = min(win->first, first);
 	win->last = max(win->last, last);
 }
 
-void kvgpu_write_out(struct kvgpu_shadow *s)
+void vgtt_run_write(struct kvgpu_shadow *s)
 {
 	struct kvgpu_pool *p = s->pool;
 	struct kvgpu_ext *e = p->run;
@@ -23,7 +23,7 @@ void kvgpu_write_out(struct kvgpu_shadow *s)
 	if (!e)
 		return;
 	if (e->win) {
-		kvgpu_win_touched(e->win, p->run_first, p->run_last);
+		vgtt_win_range_note(e->win, p->run_first, p->run_last);
 		return;
 	}
 	slot = e->slot;
@@ -42,7 +42,7 @@ static void note_write(struct kvgpu_ext *e, bool big, u32 index)
 		p->run_last = max(p->run_last, index);
 		return;
 	}
-	kvgpu_write_out(e->s);
+	vgtt_run_write(e->s);
 	p->run = e;
 	p->run_big = big;
 	p->run_first = index;
@@ -50,7 +50,7 @@ static void note_write(struct kvgpu_ext *e, bool big, u32 index)
 }
 
 /* Sets a small entry. 0 stands for no translation. The caller has linked or unlinked the pin. */
-void kvgpu_ext_put(struct kvgpu_ext *e, u32 page, u64 value)
+void vgtt_ext_small_set(struct kvgpu_ext *e, u32 page, u64 value)
 {
 	u64 *at = &e->hsmall[page];
 
@@ -63,7 +63,7 @@ void kvgpu_ext_put(struct kvgpu_ext *e, u32 page, u64 value)
 	note_write(e, false, page);
 }
 
-void kvgpu_ext_put_big(struct kvgpu_ext *e, u32 group, u64 value)
+void vgtt_ext_big_set(struct kvgpu_ext *e, u32 group, u64 value)
 {
 	if (e->hbig[group] == value)
 		return;

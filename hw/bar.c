@@ -105,7 +105,7 @@ static int check_pool(struct kvgpu_hw *hw)
 	return -EIO;
 }
 
-static void clear_small(struct hw_bar *b)
+static void small_tables_clear(struct hw_bar *b)
 {
 	u32 i;
 
@@ -119,7 +119,7 @@ static int finish_bar1(struct kvgpu_hw *hw)
 	struct hw_bar *b = &hw->p->bar[KVGPU_BAR1];
 	u32 i, pool_pde = (hw->bar[KVGPU_BAR1].size - KVGPU_POOL_SIZE) / HW_PDE_SPAN;
 
-	clear_small(b);
+	small_tables_clear(b);
 	for (i = 0; i < ARRAY_SIZE(b->small) && b->small[i].size; i++)
 		hw_vram_wr64(&b->pd, i * GMMU_ENTRY_SIZE,
 			     pde_small(&b->small[i]) | (i == pool_pde ? pde_big(&b->big) : 0));
@@ -133,10 +133,10 @@ static int init_bar3(struct kvgpu_hw *hw)
 
 	memset_io(b->inst.cpu, 0, b->inst.size);
 	memset_io(b->pd.cpu, 0, b->pd.size);
-	clear_small(b);
+	small_tables_clear(b);
 	for (i = 0; i < ARRAY_SIZE(b->small) && b->small[i].size; i++)
 		hw_vram_wr64(&b->pd, i * GMMU_ENTRY_SIZE, pde_small(&b->small[i]));
-	hw_inst_space(&b->inst, b->pd.at.v, hw->bar[KVGPU_BAR3].size - 1);
+	hw_inst_space_write(&b->inst, b->pd.at.v, hw->bar[KVGPU_BAR3].size - 1);
 	if (kvgpu_hw_flush_writes(hw))
 		return -ETIMEDOUT;
 	hw_wr(hw, HOSTMEM_BAR3,

@@ -21,7 +21,7 @@
 
 #define ROM_SHADOW	(PPCI_BASE + GK110_PCI_ROM_SHADOW)
 
-int hw_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int us)
+int hw_reg_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int us)
 {
 	ktime_t end = ktime_add_us(ktime_get(), us);
 	u32 v;
@@ -162,7 +162,7 @@ static int read_memory(struct kvgpu_hw *hw)
 	return 0;
 }
 
-static void seed(struct kvgpu_topo *t, struct kvgpu_hw *hw, u32 reg)
+static void seed_add(struct kvgpu_topo *t, struct kvgpu_hw *hw, u32 reg)
 {
 	if (t->nr_seed == KVGPU_MAX_SEED)
 		return;
@@ -184,23 +184,23 @@ static void read_seeds(struct kvgpu_hw *hw)
 	struct kvgpu_topo *t = &hw->topo;
 	unsigned int i;
 
-	seed(t, hw, PTHERM_VID_DIV);
-	seed(t, hw, PTHERM_VID_DUTY);
+	seed_add(t, hw, PTHERM_VID_DIV);
+	seed_add(t, hw, PTHERM_VID_DUTY);
 	for (i = 0; i < ARRAY_SIZE(plls); i++) {
-		seed(t, hw, plls[i] + PLL_CTRL);
-		seed(t, hw, plls[i] + PLL_COEF);
-		seed(t, hw, plls[i] + PLL_FRAC);
+		seed_add(t, hw, plls[i] + PLL_CTRL);
+		seed_add(t, hw, plls[i] + PLL_COEF);
+		seed_add(t, hw, plls[i] + PLL_FRAC);
 	}
 	for (i = 0; i < PCLOCK_NR_DOMAIN; i++) {
-		seed(t, hw, PCLOCK_PLL_SRC(i));
-		seed(t, hw, PCLOCK_DIV_SRC(i));
-		seed(t, hw, PCLOCK_DIV(i));
-		seed(t, hw, PCLOCK_POST_DIV(i));
+		seed_add(t, hw, PCLOCK_PLL_SRC(i));
+		seed_add(t, hw, PCLOCK_DIV_SRC(i));
+		seed_add(t, hw, PCLOCK_DIV(i));
+		seed_add(t, hw, PCLOCK_POST_DIV(i));
 	}
-	seed(t, hw, PCLOCK_SRC_SEL);
-	seed(t, hw, PCLOCK_MEM_DIV_SRC);
-	seed(t, hw, PCLOCK_MEM_DIV);
-	seed(t, hw, PCLOCK_MEM_SRC);
+	seed_add(t, hw, PCLOCK_SRC_SEL);
+	seed_add(t, hw, PCLOCK_MEM_DIV_SRC);
+	seed_add(t, hw, PCLOCK_MEM_DIV);
+	seed_add(t, hw, PCLOCK_MEM_SRC);
 }
 
 int hw_chip_probe(struct kvgpu_hw *hw)

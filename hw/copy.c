@@ -24,7 +24,7 @@
 #define CHUNK		(64u << 20)		/* bytes of one launch */
 #define JOB_WAIT_MS	10000
 
-static void map_page(struct hw_copy *c, u64 va, const struct kvgpu_vram *v)
+static void copy_page_map(struct hw_copy *c, u64 va, const struct kvgpu_vram *v)
 {
 	hw_vram_wr64(&c->table, (va >> GMMU_SMALL_SHIFT) * GMMU_ENTRY_SIZE,
 		     GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, v->at.v >> GMMU_ADDR_SHIFT));
@@ -32,7 +32,7 @@ static void map_page(struct hw_copy *c, u64 va, const struct kvgpu_vram *v)
 
 #define NR_PIECES	7
 
-static struct kvgpu_vram *piece(struct hw_copy *c, unsigned int i, u32 *size)
+static struct kvgpu_vram *copy_piece_at(struct hw_copy *c, unsigned int i, u32 *size)
 {
 	const struct {
 		struct kvgpu_vram *v;
@@ -47,14 +47,14 @@ static struct kvgpu_vram *piece(struct hw_copy *c, unsigned int i, u32 *size)
 	return all[i].v;
 }
 
-static int alloc(struct kvgpu_hw *hw, struct hw_copy *c)
+static int copy_alloc(struct kvgpu_hw *hw, struct hw_copy *c)
 {
 	unsigned int i;
 	u32 size;
 	int ret;
 
 	for (i = 0; i < NR_PIECES; i++) {
-		struct kvgpu_vram *v = piece(c, i, &size);
+		struct kvgpu_vram *v = copy_piece_at(c, i, &size);
 
 		ret = kvgpu_hw_vram_alloc(hw, size, PAGE_SIZE, v);
 		if (ret)
@@ -64,7 +64,7 @@ static int alloc(struct kvgpu_hw *hw, struct hw_copy *c)
 	return 0;
 }
 
-static void write_inst(struct hw_copy *c)
+static void copy_inst_write(struct hw_copy *c)
 {
 	const struct kvgpu_ramfc ramfc = {
 		.chid = COPY_CHID,
@@ -78,7 +78,7 @@ static void write_inst(struct hw_copy *c)
 
 	kvgpu_ramfc_write(words, &ramfc);
 	memcpy_toio(c->inst.cpu + RAMIN_RAMFC, words, sizeof(words));
-	hw_inst_space(&c->inst, c->pd.at.v, VA_LIMIT);
+	hw_inst_space_write(&c->inst, c->pd.at.v, VA_LIMIT);
 }
 
 /*
@@ -111,15 +111,15 @@ int hw_copy_init(struct kvgpu_hw *hw)
 	int ret;
 
 	ret = pick_runlist(hw, &c->runl);
-	ret = ret ?: alloc(hw, c);
+	ret = ret ?: copy_alloc(hw, c);
 	if (ret)
 		return ret;
 	hw_vram_wr64(&c->pd, 0, FIELD_PREP(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_VRAM) |
 			       FIELD_PREP(GMMU_PDE_SMALL_ADDR, c->table.at.v >> GMMU_ADDR_SHIFT));
-	map_page(c, VA_RING, &c->ring);
-	map_page(c, VA_PUSH, &c->push);
-	map_page(c, VA_SEM, &c->sem);
-	write_inst(c);
+	copy_page_map(c, VA_RING, &c->ring);
+	copy_page_map(c, VA_PUSH, &c->push);
+	copy_page_map(c, VA_SEM, &c->sem);
+	copy_inst_write(c);
 	ret = kvgpu_hw_userd_page(hw, COPY_CHID.v / 8, c->userd.at);
 	if (ret)
 		return ret;
@@ -151,7 +151,7 @@ void hw_copy_fini(struct kvgpu_hw *hw)
 	if (c->doorbell)
 		iounmap(c->doorbell);
 	for (i = 0; i < NR_PIECES; i++)
-		kvgpu_hw_vram_free(hw, piece(c, i, &size));
+		kvgpu_hw_vram_free(hw, copy_piece_at(c, i, &size));
 	memset(c, 0, sizeof(*c));
 }
 
@@ -162,7 +162,7 @@ struct push {
 	u32 at;			/* bytes */
 };
 
-static void method(struct push *p, u32 mthd, u32 count)
+static void push_method(struct push *p, u32 mthd, u32 count)
 {
 	hw_vram_wr32(p->v, p->at,
 		     FIELD_PREP(PB_SEC_OP, PB_SEC_INC) | FIELD_PREP(PB_COUNT, count) |
@@ -170,7 +170,7 @@ static void method(struct push *p, u32 mthd, u32 count)
 	p->at += 4;
 }
 
-static void data(struct push *p, u32 val)
+static void push_data(struct push *p, u32 val)
 {
 	hw_vram_wr32(p->v, p->at, val);
 	p->at += 4;
@@ -184,22 +184,22 @@ struct place {
 
 static void put_addresses(struct push *p, const struct place *src, const struct place *dst)
 {
-	method(p, A0B5_SET_SRC_PHYS_MODE, 2);
-	data(p, src->target);
-	data(p, dst->target);
-	method(p, A0B5_OFFSET_IN_UPPER, 4);
-	data(p, upper_32_bits(src->addr));
-	data(p, lower_32_bits(src->addr));
-	data(p, upper_32_bits(dst->addr));
-	data(p, lower_32_bits(dst->addr));
+	push_method(p, A0B5_SET_SRC_PHYS_MODE, 2);
+	push_data(p, src->target);
+	push_data(p, dst->target);
+	push_method(p, A0B5_OFFSET_IN_UPPER, 4);
+	push_data(p, upper_32_bits(src->addr));
+	push_data(p, lower_32_bits(src->addr));
+	push_data(p, upper_32_bits(dst->addr));
+	push_data(p, lower_32_bits(dst->addr));
 }
 
 static void put_semaphore(struct push *p, u32 seq)
 {
-	method(p, A0B5_SET_SEMAPHORE_A, 3);
-	data(p, upper_32_bits(VA_SEM));
-	data(p, lower_32_bits(VA_SEM));
-	data(p, seq);
+	push_method(p, A0B5_SET_SEMAPHORE_A, 3);
+	push_data(p, upper_32_bits(VA_SEM));
+	push_data(p, lower_32_bits(VA_SEM));
+	push_data(p, seq);
 }
 
 #define LAUNCH                                                                                \
@@ -211,32 +211,32 @@ static void put_copy(struct push *p, const struct place *src, const struct place
 		     u32 seq)
 {
 	put_addresses(p, src, dst);
-	method(p, A0B5_LINE_LENGTH_IN, 2);
-	data(p, size);
-	data(p, 1);
+	push_method(p, A0B5_LINE_LENGTH_IN, 2);
+	push_data(p, size);
+	push_data(p, 1);
 	put_semaphore(p, seq);
-	method(p, A0B5_LAUNCH_DMA, 1);
-	data(p, LAUNCH | A0B5_LAUNCH_SRC_PHYSICAL);
+	push_method(p, A0B5_LAUNCH_DMA, 1);
+	push_data(p, LAUNCH | A0B5_LAUNCH_SRC_PHYSICAL);
 }
 
 /* Elements of four bytes, all from constant A. The source is not read. */
 static void put_fill(struct push *p, const struct place *dst, u32 size, u32 value, u32 seq)
 {
 	put_addresses(p, dst, dst);
-	method(p, A0B5_LINE_LENGTH_IN, 2);
-	data(p, size / 4);
-	data(p, 1);
-	method(p, A0B5_SET_REMAP_CONST_A, 3);
-	data(p, value);
-	data(p, 0);
-	data(p, A0B5_REMAP_CONST_A | FIELD_PREP(A0B5_REMAP_COMPONENT_SIZE, 3));
+	push_method(p, A0B5_LINE_LENGTH_IN, 2);
+	push_data(p, size / 4);
+	push_data(p, 1);
+	push_method(p, A0B5_SET_REMAP_CONST_A, 3);
+	push_data(p, value);
+	push_data(p, 0);
+	push_data(p, A0B5_REMAP_CONST_A | FIELD_PREP(A0B5_REMAP_COMPONENT_SIZE, 3));
 	put_semaphore(p, seq);
-	method(p, A0B5_LAUNCH_DMA, 1);
-	data(p, LAUNCH | A0B5_LAUNCH_SRC_PHYSICAL | A0B5_LAUNCH_REMAP);
+	push_method(p, A0B5_LAUNCH_DMA, 1);
+	push_data(p, LAUNCH | A0B5_LAUNCH_SRC_PHYSICAL | A0B5_LAUNCH_REMAP);
 }
 
 /* Rings the doorbell and waits for the semaphore. */
-static int run(struct kvgpu_hw *hw, struct hw_copy *c, u32 bytes, u32 seq)
+static int push_run(struct kvgpu_hw *hw, struct hw_copy *c, u32 bytes, u32 seq)
 {
 	u32 slot = c->put;
 	ktime_t end;
@@ -265,8 +265,8 @@ static int run(struct kvgpu_hw *hw, struct hw_copy *c, u32 bytes, u32 seq)
 	return -ETIMEDOUT;
 }
 
-static int job(struct kvgpu_hw *hw, const struct place *src, const struct place *dst, u32 size,
-	       u32 value)
+static int copy_job(struct kvgpu_hw *hw, const struct place *src, const struct place *dst, u32 size,
+		    u32 value)
 {
 	struct hw_copy *c = &hw->p->copy;
 	struct push p = { .v = &c->push };
@@ -278,13 +278,13 @@ static int job(struct kvgpu_hw *hw, const struct place *src, const struct place 
 		return -ENODEV;
 	}
 	c->seq++;
-	method(&p, HOST_SET_OBJECT, 1);
-	data(&p, A0B5_CLASS);
+	push_method(&p, HOST_SET_OBJECT, 1);
+	push_data(&p, A0B5_CLASS);
 	if (src)
 		put_copy(&p, src, dst, size, c->seq);
 	else
 		put_fill(&p, dst, size, value, c->seq);
-	ret = run(hw, c, p.at, c->seq);
+	ret = push_run(hw, c, p.at, c->seq);
 	c->stuck = ret;
 	kvgpu_hw_unlock(&hw->p->copy_lock);
 	if (ret)
@@ -292,14 +292,15 @@ static int job(struct kvgpu_hw *hw, const struct place *src, const struct place 
 	return ret;
 }
 
-static int chunks(struct kvgpu_hw *hw, struct place *src, struct place dst, u64 size, u32 value)
+static int copy_chunks(struct kvgpu_hw *hw, struct place *src, struct place dst, u64 size,
+		       u32 value)
 {
 	int ret = 0;
 
 	while (size && !ret) {
 		u32 n = min_t(u64, size, CHUNK);
 
-		ret = job(hw, src, &dst, n, value);
+		ret = copy_job(hw, src, &dst, n, value);
 		dst.addr += n;
 		if (src)
 			src->addr += n;
@@ -313,19 +314,19 @@ int kvgpu_hw_fill(struct kvgpu_hw *hw, hvram_t at, u64 size, u32 value)
 {
 	if (WARN_ON_ONCE((at.v | size) & 3))
 		return -EINVAL;
-	return chunks(hw, NULL, (struct place){ at.v, A0B5_PHYS_LOCAL_FB }, size, value);
+	return copy_chunks(hw, NULL, (struct place){ at.v, A0B5_PHYS_LOCAL_FB }, size, value);
 }
 
 int kvgpu_hw_copy_vram(struct kvgpu_hw *hw, hvram_t dst, hvram_t src, u64 size)
 {
 	struct place s = { src.v, A0B5_PHYS_LOCAL_FB };
 
-	return chunks(hw, &s, (struct place){ dst.v, A0B5_PHYS_LOCAL_FB }, size, 0);
+	return copy_chunks(hw, &s, (struct place){ dst.v, A0B5_PHYS_LOCAL_FB }, size, 0);
 }
 
 int kvgpu_hw_copy_to_sys(struct kvgpu_hw *hw, dma_addr_t dst, hvram_t src, u64 size)
 {
 	struct place s = { src.v, A0B5_PHYS_LOCAL_FB };
 
-	return chunks(hw, &s, (struct place){ dst, A0B5_PHYS_NONCOHERENT }, size, 0);
+	return copy_chunks(hw, &s, (struct place){ dst, A0B5_PHYS_NONCOHERENT }, size, 0);
 }

@@ -12,44 +12,44 @@
 #define RED_SWITCH_US	10
 #define MAX_CTX_SIZE	(4u << 20)
 
-static int check_fits(struct kvgpu_hw *hw, u32 falcon, enum kvgpu_fw_section_id code,
-		      enum kvgpu_fw_section_id data)
+static int microcode_fits(struct kvgpu_hw *hw, u32 falcon, enum kvgpu_fw_section_id code,
+			  enum kvgpu_fw_section_id data)
 {
 	const struct fwfile *f = &hw->p->fw->file;
 	u32 caps = hw_rd(hw, falcon + FALCON_CAPS);
 	u32 imem = FIELD_GET(FALCON_CAPS_IMEM, caps) * IMEM_PAGE,
 	    dmem = FIELD_GET(FALCON_CAPS_DMEM, caps) * IMEM_PAGE;
 
-	if (fwfile_words(f, code) * 4 <= imem && fwfile_words(f, data) * 4 <= dmem)
+	if (hw_fwfile_words(f, code) * 4 <= imem && hw_fwfile_words(f, data) * 4 <= dmem)
 		return 0;
 	dev_err(&hw->pdev->dev, "falcon at 0x%x has %u and %u bytes: the microcode does not fit\n", falcon, imem, dmem);
 	return -ENOSPC;
 }
 
-static void load_data(struct kvgpu_hw *hw, u32 falcon, enum kvgpu_fw_section_id id)
+static void falcon_data_load(struct kvgpu_hw *hw, u32 falcon, enum kvgpu_fw_section_id id)
 {
 	const struct fwfile *f = &hw->p->fw->file;
 	u32 i;
 
 	hw_wr(hw, falcon + FALCON_DMEMC(0), FALCON_MEMC_AINCW);
-	for (i = 0; i < fwfile_words(f, id); i++)
-		hw_wr(hw, falcon + FALCON_DMEMD(0), fwfile_word(f, id, i));
+	for (i = 0; i < hw_fwfile_words(f, id); i++)
+		hw_wr(hw, falcon + FALCON_DMEMD(0), hw_fwfile_word(f, id, i));
 }
 
 /*
  * Tags each page of code with its number before its first word. The last page is filled up with
  * zeros.
  */
-static void load_code(struct kvgpu_hw *hw, u32 falcon, enum kvgpu_fw_section_id id)
+static void falcon_code_load(struct kvgpu_hw *hw, u32 falcon, enum kvgpu_fw_section_id id)
 {
 	const struct fwfile *f = &hw->p->fw->file;
-	u32 words = fwfile_words(f, id), i;
+	u32 words = hw_fwfile_words(f, id), i;
 
 	hw_wr(hw, falcon + FALCON_IMEMC(0), FALCON_MEMC_AINCW);
 	for (i = 0; i < ALIGN(words, IMEM_PAGE / 4); i++) {
 		if (i % (IMEM_PAGE / 4) == 0)
 			hw_wr(hw, falcon + FALCON_IMEMT(0), i / (IMEM_PAGE / 4));
-		hw_wr(hw, falcon + FALCON_IMEMD(0), i < words ? fwfile_word(f, id, i) : 0);
+		hw_wr(hw, falcon + FALCON_IMEMD(0), i < words ? hw_fwfile_word(f, id, i) : 0);
 	}
 }
 
@@ -109,8 +109,8 @@ static int append_list(struct kvgpu_hw *hw, u32 falcon, u32 slot, enum kvgpu_fw_
 		return -EIO;
 	}
 	hw_wr(hw, falcon + FALCON_DMEMC(0), FALCON_MEMC_AINCW | l.end);
-	for (i = 0; i < fwfile_entries(f, id); i++) {
-		struct fwfile_entry e = fwfile_entry(f, id, i);
+	for (i = 0; i < hw_fwfile_entries(f, id); i++) {
+		struct fwfile_entry e = hw_fwfile_entry(f, id, i);
 
 		for (k = 0; k < e.count && !l.full; k++)
 			put_register(&l, e.addr + k * e.pitch - base);
@@ -144,7 +144,7 @@ static int load_lists(struct kvgpu_hw *hw)
 
 /* ------------------------------------------------------------------ start, commands */
 
-static void dump(struct kvgpu_hw *hw)
+static void fecs_dump(struct kvgpu_hw *hw)
 {
 	unsigned int i;
 
@@ -159,27 +159,27 @@ static void dump(struct kvgpu_hw *hw)
 
 static int wait_fecs(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, const char *what)
 {
-	int ret = hw_wait(hw, GR_FECS + reg, mask, want, GR_WAIT_US);
+	int ret = hw_reg_wait(hw, GR_FECS + reg, mask, want, GR_WAIT_US);
 
 	if (ret) {
 		dev_err(&hw->pdev->dev, "FECS did not %s within 2 s (%d)\n", what, ret);
-		dump(hw);
+		fecs_dump(hw);
 	}
 	return ret;
 }
 
-static int load(struct kvgpu_hw *hw)
+static int falcons_load(struct kvgpu_hw *hw)
 {
-	int ret = check_fits(hw, GR_FECS, KVGPU_FW_FECS_CODE, KVGPU_FW_FECS_DATA);
+	int ret = microcode_fits(hw, GR_FECS, KVGPU_FW_FECS_CODE, KVGPU_FW_FECS_DATA);
 
-	ret = ret ?: check_fits(hw, GR_GPCCS_BCAST, KVGPU_FW_GPCCS_CODE, KVGPU_FW_GPCCS_DATA);
+	ret = ret ?: microcode_fits(hw, GR_GPCCS_BCAST, KVGPU_FW_GPCCS_CODE, KVGPU_FW_GPCCS_DATA);
 	if (ret)
 		return ret;
 	hw_wr(hw, PMC_UNK260(0), 0);
-	load_data(hw, GR_FECS, KVGPU_FW_FECS_DATA);
-	load_code(hw, GR_FECS, KVGPU_FW_FECS_CODE);
-	load_data(hw, GR_GPCCS_BCAST, KVGPU_FW_GPCCS_DATA);
-	load_code(hw, GR_GPCCS_BCAST, KVGPU_FW_GPCCS_CODE);
+	falcon_data_load(hw, GR_FECS, KVGPU_FW_FECS_DATA);
+	falcon_code_load(hw, GR_FECS, KVGPU_FW_FECS_CODE);
+	falcon_data_load(hw, GR_GPCCS_BCAST, KVGPU_FW_GPCCS_DATA);
+	falcon_code_load(hw, GR_GPCCS_BCAST, KVGPU_FW_GPCCS_CODE);
 	hw_wr(hw, PMC_UNK260(0), 1);
 	return load_lists(hw);
 }
@@ -188,7 +188,7 @@ static int load(struct kvgpu_hw *hw)
 int hw_fecs_start(struct kvgpu_hw *hw, u32 *ctx_size)
 {
 	u32 size;
-	int ret = load(hw);
+	int ret = falcons_load(hw);
 
 	if (ret)
 		return ret;
@@ -200,7 +200,7 @@ int hw_fecs_start(struct kvgpu_hw *hw, u32 *ctx_size)
 	size = hw_rd(hw, GR_FECS + FECS_SCRATCH(FECS_OS_SIZE));
 	if (size <= GR_CTX_HEADER || size > MAX_CTX_SIZE) {
 		dev_err(&hw->pdev->dev, "FECS claims that a context has %u bytes\n", size);
-		dump(hw);
+		fecs_dump(hw);
 		return -EIO;
 	}
 	*ctx_size = ALIGN(size, PAGE_SIZE);
@@ -210,7 +210,7 @@ int hw_fecs_start(struct kvgpu_hw *hw, u32 *ctx_size)
 static int force_power(struct kvgpu_hw *hw, u32 mode)
 {
 	hw_wr(hw, GR_FE_PWR, GR_FE_PWR_PENDING | FIELD_PREP(GR_FE_PWR_MODE, mode));
-	return hw_wait(hw, GR_FE_PWR, GR_FE_PWR_PENDING, 0, GR_WAIT_US);
+	return hw_reg_wait(hw, GR_FE_PWR, GR_FE_PWR_PENDING, 0, GR_WAIT_US);
 }
 
 /*

@@ -171,8 +171,8 @@ int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr)
 		hw_wr(hw, PFIFO_RUNLIST_SUBMIT,
 		      FIELD_PREP(PFIFO_RUNLIST_ID, runl) |
 			      FIELD_PREP(PFIFO_RUNLIST_COUNT, nr + copy));
-		ret = hw_wait(hw, PFIFO_ENG_RUNLIST(runl), PFIFO_ENG_RUNLIST_PENDING, 0,
-			      RUNL_WAIT_US);
+		ret = hw_reg_wait(hw, PFIFO_ENG_RUNLIST(runl), PFIFO_ENG_RUNLIST_PENDING, 0,
+				  RUNL_WAIT_US);
 	}
 	l->used = ret ? 0 : ++r->submits;
 	r->cur = l;
@@ -184,7 +184,8 @@ int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr)
 /*
  * @gives_way: time out early, after a millisecond in which an urgent thread waits for the register.
  */
-static int preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms, bool gives_way)
+static int pfifo_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms,
+			 bool gives_way)
 {
 	struct kvgpu_hw_lock *l = &hw->p->preempt_lock;
 	unsigned int ms = gives_way ? 1 : timeout_ms, waited = 0;
@@ -193,9 +194,9 @@ static int preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_m
 	kvgpu_hw_lock(l);
 	hw_wr(hw, PFIFO_PREEMPT, (tsg ? PFIFO_PREEMPT_TSG : 0) | FIELD_PREP(PFIFO_PREEMPT_ID, id));
 	do {
-		ret = hw_wait(hw, PFIFO_PREEMPT, PFIFO_PREEMPT_PENDING, 0, ms * USEC_PER_MSEC);
+		ret = hw_reg_wait(hw, PFIFO_PREEMPT, PFIFO_PREEMPT_PENDING, 0, ms * USEC_PER_MSEC);
 		waited += ms;
-	} while (ret == -ETIMEDOUT && waited < timeout_ms && !kvgpu_hw_lock_is_urgent(l));
+	} while (ret == -ETIMEDOUT && waited < timeout_ms && !hw_lock_is_urgent(l));
 	hw->stats.preempts++;
 	kvgpu_hw_unlock(l);
 	return ret;
@@ -203,7 +204,7 @@ static int preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_m
 
 int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms)
 {
-	return preempt(hw, tsg, id, timeout_ms, false);
+	return pfifo_preempt(hw, tsg, id, timeout_ms, false);
 }
 
 int kvgpu_hw_preempt_watched(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms,
@@ -213,12 +214,12 @@ int kvgpu_hw_preempt_watched(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int
 	u64 until;
 	int ret;
 
-	hw_lock_watched(l, look, arg, WATCH_US);
+	hw_lock_take_watched(l, look, arg, WATCH_US);
 	until = ktime_get_ns() + timeout_ms * (u64)NSEC_PER_MSEC;
 	hw_wr(hw, PFIFO_PREEMPT, (tsg ? PFIFO_PREEMPT_TSG : 0) | FIELD_PREP(PFIFO_PREEMPT_ID, id));
 	do {
 		look(arg);
-		ret = hw_wait(hw, PFIFO_PREEMPT, PFIFO_PREEMPT_PENDING, 0, WATCH_US);
+		ret = hw_reg_wait(hw, PFIFO_PREEMPT, PFIFO_PREEMPT_PENDING, 0, WATCH_US);
 	} while (ret == -ETIMEDOUT && ktime_get_ns() < until);
 	look(arg);
 	hw->stats.preempts++;
@@ -228,7 +229,7 @@ int kvgpu_hw_preempt_watched(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int
 
 int kvgpu_hw_preempt_turn(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms)
 {
-	return preempt(hw, tsg, id, timeout_ms, true);
+	return pfifo_preempt(hw, tsg, id, timeout_ms, true);
 }
 
 void kvgpu_hw_runl_block(struct kvgpu_hw *hw, u8 runl, bool block)
@@ -265,7 +266,7 @@ u32 kvgpu_hw_engine_status(struct kvgpu_hw *hw, u8 engine)
 	return hw_rd(hw, PFIFO_ENGINE_STATUS(hw->topo.engine[engine].id));
 }
 
-void kvgpu_hw_pbdma_ack(struct kvgpu_hw *hw, u8 pbdma, u32 intr0, u32 intr1, bool skip_method)
+void hw_pbdma_ack(struct kvgpu_hw *hw, u8 pbdma, u32 intr0, u32 intr1, bool skip_method)
 {
 	u32 base = PBDMA(pbdma);
 

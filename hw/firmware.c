@@ -23,7 +23,7 @@ int hw_fw_load(struct kvgpu_hw *hw)
 			KVGPU_FW_NAME, ret);
 		goto free;
 	}
-	ret = fwfile_parse(&fw->file, fw->blob->data, fw->blob->size, &why);
+	ret = hw_fwfile_parse(&fw->file, fw->blob->data, fw->blob->size, &why);
 	if (ret) {
 		dev_err(dev, "firmware file %s is not usable: %s; run kvgpu-firmware again\n", KVGPU_FW_NAME, why);
 		goto release;

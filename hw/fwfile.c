@@ -79,7 +79,7 @@ static const char *check_header(const struct kvgpu_fw_header *h, size_t size)
 	return NULL;
 }
 
-static struct fwfile_entry decode(const u8 *p, u64 *data)
+static struct fwfile_entry fw_init_decode(const u8 *p, u64 *data)
 {
 	struct kvgpu_fw_init raw;
 
@@ -118,7 +118,7 @@ static const char *check_list(const struct rule *r, const u8 *data, u32 size)
 		return "a list that ends in the middle of an entry";
 	for (off = 0; off < size && !bad; off += sizeof(struct kvgpu_fw_init)) {
 		u64 value;
-		struct fwfile_entry e = decode(data + off, &value);
+		struct fwfile_entry e = fw_init_decode(data + off, &value);
 
 		bad = check_entry(r, &e, value);
 		writes += bad ? 0 : e.count;
@@ -153,7 +153,7 @@ static const char *add_section(struct fwfile *f, const u8 *file, size_t size, co
 	return len % 4 || len > r->max ? "microcode of odd size" : NULL;
 }
 
-static const char *parse(struct fwfile *f, const u8 *file, size_t size)
+static const char *fw_parse(struct fwfile *f, const u8 *file, size_t size)
 {
 	const char *bad = NULL;
 	struct kvgpu_fw_header h;
@@ -182,22 +182,22 @@ static const char *parse(struct fwfile *f, const u8 *file, size_t size)
 	return NULL;
 }
 
-int fwfile_parse(struct fwfile *f, const void *data, size_t size, const char **why)
+int hw_fwfile_parse(struct fwfile *f, const void *data, size_t size, const char **why)
 {
 	memset(f, 0, sizeof(*f));
-	*why = parse(f, data, size);
+	*why = fw_parse(f, data, size);
 	if (!*why)
 		return 0;
 	memset(f, 0, sizeof(*f));
 	return -EINVAL;
 }
 
-u32 fwfile_words(const struct fwfile *f, enum kvgpu_fw_section_id id)
+u32 hw_fwfile_words(const struct fwfile *f, enum kvgpu_fw_section_id id)
 {
 	return f->section[id].size / 4;
 }
 
-u32 fwfile_word(const struct fwfile *f, enum kvgpu_fw_section_id id, u32 i)
+u32 hw_fwfile_word(const struct fwfile *f, enum kvgpu_fw_section_id id, u32 i)
 {
 	__le32 v;
 
@@ -205,14 +205,14 @@ u32 fwfile_word(const struct fwfile *f, enum kvgpu_fw_section_id id, u32 i)
 	return le32_to_cpu(v);
 }
 
-u32 fwfile_entries(const struct fwfile *f, enum kvgpu_fw_section_id id)
+u32 hw_fwfile_entries(const struct fwfile *f, enum kvgpu_fw_section_id id)
 {
 	return f->section[id].size / sizeof(struct kvgpu_fw_init);
 }
 
-struct fwfile_entry fwfile_entry(const struct fwfile *f, enum kvgpu_fw_section_id id, u32 i)
+struct fwfile_entry hw_fwfile_entry(const struct fwfile *f, enum kvgpu_fw_section_id id, u32 i)
 {
 	u64 data;
 
-	return decode(f->section[id].data + i * sizeof(struct kvgpu_fw_init), &data);
+	return fw_init_decode(f->section[id].data + i * sizeof(struct kvgpu_fw_init), &data);
 }

@@ -31,7 +31,7 @@ struct fwfile_entry {
 };
 
 /**
- * fwfile_parse() - check a firmware file and find its sections
+ * hw_fwfile_parse() - check a firmware file and find its sections
  * @f: result; all zero after an error
  * @data: the file, which has to outlive @f
  * @size: bytes of @data
@@ -42,14 +42,14 @@ struct fwfile_entry {
  *
  * Return: 0 or -EINVAL.
  */
-int fwfile_parse(struct fwfile *f, const void *data, size_t size, const char **why);
+int hw_fwfile_parse(struct fwfile *f, const void *data, size_t size, const char **why);
 
-/* microcode; @i < fwfile_words() */
-u32 fwfile_words(const struct fwfile *f, enum kvgpu_fw_section_id id);
-u32 fwfile_word(const struct fwfile *f, enum kvgpu_fw_section_id id, u32 i);
+/* microcode; @i < hw_fwfile_words() */
+u32 hw_fwfile_words(const struct fwfile *f, enum kvgpu_fw_section_id id);
+u32 hw_fwfile_word(const struct fwfile *f, enum kvgpu_fw_section_id id, u32 i);
 
-/* register lists; @i < fwfile_entries() */
-u32 fwfile_entries(const struct fwfile *f, enum kvgpu_fw_section_id id);
-struct fwfile_entry fwfile_entry(const struct fwfile *f, enum kvgpu_fw_section_id id, u32 i);
+/* register lists; @i < hw_fwfile_entries() */
+u32 hw_fwfile_entries(const struct fwfile *f, enum kvgpu_fw_section_id id);
+struct fwfile_entry hw_fwfile_entry(const struct fwfile *f, enum kvgpu_fw_section_id id, u32 i);
 
 #endif

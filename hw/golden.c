@@ -18,7 +18,7 @@
 #define VA_LAST		0x00ffffffull
 #define TABLE_SIZE	(32768u * GMMU_ENTRY_SIZE)
 
-static void map(struct hw_gr *gr, u64 va, const struct kvgpu_vram *v, u64 flags)
+static void golden_map(struct hw_gr *gr, u64 va, const struct kvgpu_vram *v, u64 flags)
 {
 	u32 page;
 
@@ -29,7 +29,7 @@ static void map(struct hw_gr *gr, u64 va, const struct kvgpu_vram *v, u64 flags)
 						(v->at.v >> GMMU_ADDR_SHIFT) + page));
 }
 
-static void unmap(struct hw_gr *gr, u64 va, const struct kvgpu_vram *v)
+static void golden_unmap(struct hw_gr *gr, u64 va, const struct kvgpu_vram *v)
 {
 	u32 page;
 
@@ -37,7 +37,7 @@ static void unmap(struct hw_gr *gr, u64 va, const struct kvgpu_vram *v)
 		hw_vram_wr64(&gr->table, ((va >> GMMU_SMALL_SHIFT) + page) * GMMU_ENTRY_SIZE, 0);
 }
 
-static int alloc(struct kvgpu_hw *hw, struct hw_gr *gr)
+static int golden_alloc(struct kvgpu_hw *hw, struct hw_gr *gr)
 {
 	const struct { struct kvgpu_vram *v; u32 size; } want[] = {
 		{ &gr->inst, RAMIN_SIZE }, { &gr->pd, HW_PD_SIZE }, { &gr->table, TABLE_SIZE },
@@ -70,11 +70,11 @@ static int make_space(struct kvgpu_hw *hw, struct hw_gr *gr)
 	hw_vram_wr64(&gr->pd, 0,
 		     FIELD_PREP(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_VRAM) |
 			     FIELD_PREP(GMMU_PDE_SMALL_ADDR, gr->table.at.v >> GMMU_ADDR_SHIFT));
-	map(gr, VA_PAGEPOOL, &gr->pagepool, GMMU_PTE_PRIV);
-	map(gr, VA_BUNDLE, &gr->bundle, GMMU_PTE_PRIV);
-	map(gr, VA_ATTRIB, &gr->attrib, 0);
-	map(gr, VA_CONTEXT, &gr->golden, GMMU_PTE_PRIV);
-	hw_inst_space(&gr->inst, gr->pd.at.v, VA_LAST);
+	golden_map(gr, VA_PAGEPOOL, &gr->pagepool, GMMU_PTE_PRIV);
+	golden_map(gr, VA_BUNDLE, &gr->bundle, GMMU_PTE_PRIV);
+	golden_map(gr, VA_ATTRIB, &gr->attrib, 0);
+	golden_map(gr, VA_CONTEXT, &gr->golden, GMMU_PTE_PRIV);
+	hw_inst_space_write(&gr->inst, gr->pd.at.v, VA_LAST);
 	hw_vram_wr32(&gr->inst, GR_INST_CTX_LO, lower_32_bits(VA_CONTEXT) | GR_INST_CTX_VIRTUAL);
 	hw_vram_wr32(&gr->inst, GR_INST_CTX_HI, upper_32_bits(VA_CONTEXT));
 	ret = kvgpu_hw_flush_writes(hw);
@@ -82,11 +82,11 @@ static int make_space(struct kvgpu_hw *hw, struct hw_gr *gr)
 }
 
 /* Removes the image from the GPU's address space. */
-static int seal(struct kvgpu_hw *hw, struct hw_gr *gr)
+static int golden_seal(struct kvgpu_hw *hw, struct hw_gr *gr)
 {
 	int ret;
 
-	unmap(gr, VA_CONTEXT, &gr->golden);
+	golden_unmap(gr, VA_CONTEXT, &gr->golden);
 	hw_vram_wr32(&gr->inst, GR_INST_CTX_LO, 0);
 	hw_vram_wr32(&gr->inst, GR_INST_CTX_HI, 0);
 	ret = kvgpu_hw_flush_writes(hw);
@@ -134,14 +134,14 @@ int hw_golden_make(struct kvgpu_hw *hw)
 	int ret, sealed;
 
 	ret = hw_fecs_reset(hw);
-	ret = ret ?: alloc(hw, gr);
+	ret = ret ?: golden_alloc(hw, gr);
 	ret = ret ?: make_space(hw, gr);
 	ret = ret ?: hw_fecs_set_chan(hw, gr->inst.at.v);
 	ret = ret ?: hw_gr_write_context(hw, &buffers);
 	ret = ret ?: hw_fecs_unload(hw);
 	if (ret)
 		return ret;
-	sealed = seal(hw, gr);
+	sealed = golden_seal(hw, gr);
 	ret = check_golden(hw, gr);
 	return ret ?: sealed;
 }

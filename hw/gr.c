@@ -11,7 +11,7 @@
 
 /* ------------------------------------------------------------------ power and reset */
 
-static void set_enable(struct kvgpu_hw *hw, u32 clear, u32 set)
+static void pmc_enable_set(struct kvgpu_hw *hw, u32 clear, u32 set)
 {
 	spin_lock(&hw->p->mask_lock);
 	hw_mask(hw, PMC_ENABLE, clear, set);
@@ -31,7 +31,7 @@ static void pulse_power(struct kvgpu_hw *hw, u32 clear, u32 set)
  * the other, while the engine is in reset. A 0 bit is a domain that is on
  * (nvkm/subdev/pmu/gk110.c).
  */
-static int power_up(struct kvgpu_hw *hw)
+static int gr_power_up(struct kvgpu_hw *hw)
 {
 	static const struct { u8 reg; u32 val; } steps[] = {
 		{ 0, 0xfffffffc }, { 1, 0xfffffffe }, { 1, 0xfffffffc }, { 1, 0xfffffff8 }, { 1,
@@ -45,18 +45,18 @@ static int power_up(struct kvgpu_hw *hw)
 	unsigned int i;
 	int ret = 0;
 
-	set_enable(hw, hw_gr_reset_bit(hw), 0);
-	set_enable(hw, 0, PMC_ENABLE_BLG);
+	pmc_enable_set(hw, hw_gr_reset_bit(hw), 0);
+	pmc_enable_set(hw, 0, PMC_ENABLE_BLG);
 	msleep(50);
 	pulse_power(hw, 0, PMU_PG_CTRL_CHANGE);
 	hw_mask(hw, PTHERM_UNK6B4, 0, 0);
 	for (i = 0; i < ARRAY_SIZE(steps) && !ret; i++) {
 		hw_wr(hw, PTHERM_PGOB(steps[i].reg), steps[i].val);
-		ret = hw_wait(hw, PTHERM_PGOB(steps[i].reg), PTHERM_PGOB_BUSY, 0, GR_WAIT_US);
+		ret = hw_reg_wait(hw, PTHERM_PGOB(steps[i].reg), PTHERM_PGOB_BUSY, 0, GR_WAIT_US);
 	}
 	pulse_power(hw, PMU_PG_CTRL_CHANGE, 0);
-	set_enable(hw, PMC_ENABLE_BLG, 0);
-	set_enable(hw, 0, hw_gr_reset_bit(hw));
+	pmc_enable_set(hw, PMC_ENABLE_BLG, 0);
+	pmc_enable_set(hw, 0, hw_gr_reset_bit(hw));
 	if (ret)
 		dev_err(&hw->pdev->dev, "graphics engine: power step %u never finished (%d)\n", i - 1, ret);
 	return ret;
@@ -140,7 +140,7 @@ static void init_zbc(struct kvgpu_hw *hw)
 /* ------------------------------------------------------------------ bring-up */
 
 /* From powered to running microcode. The engine is empty afterwards. */
-static int bring_up(struct kvgpu_hw *hw, u32 *ctx_size)
+static int gr_bring_up(struct kvgpu_hw *hw, u32 *ctx_size)
 {
 	int ret;
 
@@ -162,13 +162,13 @@ static int bring_up(struct kvgpu_hw *hw, u32 *ctx_size)
 }
 
 /* From any state to an empty, running engine. */
-static int restart(struct kvgpu_hw *hw, u32 *ctx_size)
+static int gr_restart(struct kvgpu_hw *hw, u32 *ctx_size)
 {
-	int ret = power_up(hw);
+	int ret = gr_power_up(hw);
 
 	if (!ret && !hw->p->gr.nr_sm)
 		ret = hw_gr_read_shape(hw);
-	return ret ?: bring_up(hw, ctx_size);
+	return ret ?: gr_bring_up(hw, ctx_size);
 }
 
 static int alloc_debug_pages(struct kvgpu_hw *hw)
@@ -191,7 +191,7 @@ int hw_gr_init(struct kvgpu_hw *hw)
 
 	kvgpu_hw_lock(&hw->p->gr_lock);
 	ret = alloc_debug_pages(hw);
-	ret = ret ?: restart(hw, &hw->gr_ctx_size);
+	ret = ret ?: gr_restart(hw, &hw->gr_ctx_size);
 	ret = ret ?: hw_golden_make(hw);
 	hw->p->gr.up = !ret;
 	kvgpu_hw_unlock(&hw->p->gr_lock);
@@ -213,9 +213,9 @@ int hw_gr_reinit(struct kvgpu_hw *hw)
 	kvgpu_hw_lock(&hw->p->gr_lock);
 	hw->p->gr.up = false;
 	hw_mask(hw, GR_CTRL, GR_CTRL_FIFO, 0);
-	set_enable(hw, hw_gr_reset_bit(hw), 0);
-	set_enable(hw, 0, hw_gr_reset_bit(hw));
-	ret = restart(hw, &size);
+	pmc_enable_set(hw, hw_gr_reset_bit(hw), 0);
+	pmc_enable_set(hw, 0, hw_gr_reset_bit(hw));
+	ret = gr_restart(hw, &size);
 	if (!ret && size != hw->gr_ctx_size) {
 		dev_err(&hw->pdev->dev, "context size changed over a reset, from %u to %u bytes\n", hw->gr_ctx_size, size);
 		ret = -EIO;
@@ -237,7 +237,7 @@ void hw_gr_fini(struct kvgpu_hw *hw)
 
 	kvgpu_hw_lock(&hw->p->gr_lock);
 	hw_mask(hw, GR_CTRL, GR_CTRL_FIFO, 0);
-	set_enable(hw, hw_gr_reset_bit(hw), 0);
+	pmc_enable_set(hw, hw_gr_reset_bit(hw), 0);
 	gr->up = false;
 	hw_golden_free(hw);
 	kvgpu_hw_vram_free(hw, &gr->mmu_rd);

@@ -16,7 +16,7 @@ static int wait_icmd(struct kvgpu_hw *hw, u32 bundle)
 		ret = hw_gr_wait_idle(hw);
 	if (ret)
 		return ret;
-	ret = hw_wait(hw, GR_STATUS, GR_STATUS_ICMD, 0, GR_WAIT_US);
+	ret = hw_reg_wait(hw, GR_STATUS, GR_STATUS_ICMD, 0, GR_WAIT_US);
 	if (ret)
 		dev_err(&hw->pdev->dev, "graphics engine: bundle 0x%x never finished (%d)\n", bundle, ret);
 	return ret;
@@ -29,8 +29,8 @@ static int write_bundles(struct kvgpu_hw *hw)
 	int ret = 0;
 
 	hw_wr(hw, GR_ICMD_CTRL, GR_ICMD_CTRL_ON);
-	for (i = 0; i < fwfile_entries(f, KVGPU_FW_CTX_ICMD) && !ret; i++) {
-		struct fwfile_entry e = fwfile_entry(f, KVGPU_FW_CTX_ICMD, i);
+	for (i = 0; i < hw_fwfile_entries(f, KVGPU_FW_CTX_ICMD) && !ret; i++) {
+		struct fwfile_entry e = hw_fwfile_entry(f, KVGPU_FW_CTX_ICMD, i);
 
 		if (!i || e.data != data)
 			hw_wr(hw, GR_ICMD_DATA, e.data);
@@ -49,8 +49,8 @@ static void write_methods(struct kvgpu_hw *hw)
 	const struct fwfile *f = &hw->p->fw->file;
 	u32 data = 0, i, k;
 
-	for (i = 0; i < fwfile_entries(f, KVGPU_FW_CTX_MTHD); i++) {
-		struct fwfile_entry e = fwfile_entry(f, KVGPU_FW_CTX_MTHD, i);
+	for (i = 0; i < hw_fwfile_entries(f, KVGPU_FW_CTX_MTHD); i++) {
+		struct fwfile_entry e = hw_fwfile_entry(f, KVGPU_FW_CTX_MTHD, i);
 
 		if (!i || e.data != data)
 			hw_wr(hw, GR_MTHD_DATA, e.data);
@@ -156,7 +156,7 @@ static int write_registers(struct kvgpu_hw *hw, const struct hw_gr_buffers *b)
 	write_attrib_shares(hw);
 	write_ltc(hw);
 	write_timeslice_mode(hw);
-	hw_gr_ctx_shape(hw);
+	hw_gr_shape_write(hw);
 	ret = hw_gr_wait_idle(hw);
 	ret = ret ?: write_bundles(hw);
 	hw_wr(hw, GR_FE_IDLE_TIMEOUT, idle_timeout);

@@ -44,8 +44,8 @@ void hw_gr_write_list(struct kvgpu_hw *hw, enum kvgpu_fw_section_id id)
 	const struct fwfile *f = &hw->p->fw->file;
 	u32 i, k;
 
-	for (i = 0; i < fwfile_entries(f, id); i++) {
-		struct fwfile_entry e = fwfile_entry(f, id, i);
+	for (i = 0; i < hw_fwfile_entries(f, id); i++) {
+		struct fwfile_entry e = hw_fwfile_entry(f, id, i);
 
 		for (k = 0; k < e.count; k++)
 			hw_wr(hw, e.addr + k * e.pitch, e.data);

@@ -292,7 +292,7 @@ static void write_ratio(struct kvgpu_hw *hw, unsigned int line)
 	}
 }
 
-void hw_gr_ctx_shape(struct kvgpu_hw *hw)
+void hw_gr_shape_write(struct kvgpu_hw *hw)
 {
 	unsigned int i;
 

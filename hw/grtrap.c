@@ -178,7 +178,7 @@ static void ack_fecs(struct kvgpu_hw *hw)
 	hw_wr(hw, GR_FECS + FECS_INTR_UP_CLR, stat);
 }
 
-void kvgpu_hw_gr_ack(struct kvgpu_hw *hw)
+void hw_gr_ack(struct kvgpu_hw *hw)
 {
 	u32 intr;
 

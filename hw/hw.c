@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bring-up and take-down of the card: quiet() masks and resets a card that another driver has used
- * before, then steps[] run in the order in which they need each other. The CPU sees the pool from
- * "BARs" on. Take-down runs backwards.
+ * Bring-up and take-down of the card: card_quiet() masks and resets a card that another driver has
+ * used before, then steps[] run in the order in which they need each other. The CPU sees the pool
+ * from "BARs" on. Take-down runs backwards.
  */
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
@@ -62,7 +62,7 @@ static void unmap_device(struct kvgpu_hw *hw)
 }
 
 /* Masks all interrupts and takes every engine out of reset. */
-static void quiet(struct kvgpu_hw *hw)
+static void card_quiet(struct kvgpu_hw *hw)
 {
 	hw_wr(hw, PMC_INTR_EN(PMC_LEAF_HOST), 0);
 	hw_wr(hw, PMC_INTR_EN(PMC_LEAF_NRHOST), 0);
@@ -119,7 +119,7 @@ static const struct step steps[] = {
 	{ "copy channel", hw_copy_init, hw_copy_fini },
 };
 
-static void undo(struct kvgpu_hw *hw, int done)
+static void steps_undo(struct kvgpu_hw *hw, int done)
 {
 	while (done--)
 		if (steps[done].fini)
@@ -141,7 +141,7 @@ int kvgpu_hw_init(struct kvgpu_hw *hw, struct pci_dev *pdev, const struct kvgpu_
 	ret = map_device(hw);
 	if (ret)
 		goto free;
-	quiet(hw);
+	card_quiet(hw);
 	for (i = 0; i < ARRAY_SIZE(steps); i++) {
 		ret = steps[i].init(hw);
 		if (!ret)
@@ -149,7 +149,7 @@ int kvgpu_hw_init(struct kvgpu_hw *hw, struct pci_dev *pdev, const struct kvgpu_
 		dev_err(&pdev->dev, "bring-up failed at the %s: %d\n", steps[i].name, ret);
 		if (steps[i].fini)
 			steps[i].fini(hw);	/* each fini also undoes a part of its init */
-		undo(hw, i);
+		steps_undo(hw, i);
 		goto unmap;
 	}
 	return 0;
@@ -163,7 +163,7 @@ free:
 
 void kvgpu_hw_fini(struct kvgpu_hw *hw)
 {
-	undo(hw, ARRAY_SIZE(steps));
+	steps_undo(hw, ARRAY_SIZE(steps));
 	unmap_device(hw);
 	kfree(hw->p);
 	hw->p = NULL;

@@ -59,9 +59,9 @@ struct kvgpu_hw_gr {
  */
 struct kvgpu_hw_events {
 	void (*mmu_fault)(void *ctx, const struct kvgpu_hw_fault *f);
-	/* the PBDMA is stalled until kvgpu_hw_pbdma_ack(), which hw/ calls next */
+	/* the PBDMA is stalled until hw_pbdma_ack(), which hw/ calls next */
 	void (*pbdma)(void *ctx, const struct kvgpu_hw_pbdma *p);
-	/* GR is halted until kvgpu_hw_gr_ack(), which hw/ calls next */
+	/* GR is halted until hw_gr_ack(), which hw/ calls next */
 	void (*gr)(void *ctx, const struct kvgpu_hw_gr *e);
 	void (*ce)(void *ctx, u8 engine, u32 intr, u32 code, int id, bool tsg);
 	void (*nonstall)(void *ctx);	/* may call kvgpu_hw_nonstall() */
@@ -238,7 +238,7 @@ int kvgpu_hw_preempt_watched(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int
  * @timeout_ms: how long to wait
  *
  * As kvgpu_hw_preempt(), but gives up after a millisecond in which an urgent thread waits for the
- * register (kvgpu_hw_lock_is_urgent()). The chip may then forget the preempt.
+ * register (hw_lock_is_urgent()). The chip may then forget the preempt.
  */
 int kvgpu_hw_preempt_turn(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms);
 void kvgpu_hw_runl_block(struct kvgpu_hw *hw, u8 runl, bool block);
@@ -261,9 +261,9 @@ void kvgpu_hw_nonstall(struct kvgpu_hw *hw, bool on);
  * if there is one.
  */
 bool kvgpu_hw_intr_look(struct kvgpu_hw *hw);
-void kvgpu_hw_pbdma_ack(struct kvgpu_hw *hw, u8 pbdma, u32 intr0, u32 intr1, bool skip_method);
-void kvgpu_hw_gr_ack(struct kvgpu_hw *hw);
-void kvgpu_hw_ce_ack(struct kvgpu_hw *hw, u8 engine, u32 intr);
+void hw_pbdma_ack(struct kvgpu_hw *hw, u8 pbdma, u32 intr0, u32 intr1, bool skip_method);
+void hw_gr_ack(struct kvgpu_hw *hw);
+void hw_ce_ack(struct kvgpu_hw *hw, u8 engine, u32 intr);
 /*
  * Resets one engine and brings it back (GR: power, registers, FECS). The loaded context is lost;
  * all others survive.

@@ -144,7 +144,7 @@ static inline bool hw_no_answer(u32 val)
 }
 
 /**
- * hw_wait() - wait until a register has a value
+ * hw_reg_wait() - wait until a register has a value
  * @hw: the card
  * @reg: offset in BAR0
  * @mask: bits to compare
@@ -157,14 +157,15 @@ static inline bool hw_no_answer(u32 val)
  * Context: sleeps.
  * Return: 0, -ETIMEDOUT, or -EIO if the card reads all ones and has fallen off the bus.
  */
-int hw_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int us);
+int hw_reg_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int us);
 
 /* lock.c: start after all locks are initialised; stop when no thread waits for any of them. */
 /*
  * Takes a lock urgently, by a thread that holds no other one. Calls @look about every @us until it
  * has the lock, for 5 ms at most.
  */
-void hw_lock_watched(struct kvgpu_hw_lock *l, void (*look)(void *arg), void *arg, unsigned int us);
+void hw_lock_take_watched(struct kvgpu_hw_lock *l, void (*look)(void *arg), void *arg,
+			  unsigned int us);
 int hw_lender_start(struct kvgpu_hw *hw);
 void hw_lender_stop(struct kvgpu_hw *hw);
 
@@ -200,7 +201,7 @@ void hw_mmu_fini(struct kvgpu_hw *hw);
 int hw_bar_init(struct kvgpu_hw *hw);
 void hw_bar_fini(struct kvgpu_hw *hw);
 /* writes the address-space words of an instance block */
-void hw_inst_space(const struct kvgpu_vram *inst, u64 pd, u64 limit);
+void hw_inst_space_write(const struct kvgpu_vram *inst, u64 pd, u64 limit);
 
 /* fifo.c, copy.c */
 int hw_fifo_init(struct kvgpu_hw *hw);

@@ -22,7 +22,7 @@
 /* of one run of the thread: an interrupt that never goes away must not spin */
 #define ROUNDS			16
 
-static void note(struct kvgpu_hw *hw, const char *what, u32 val)
+static void intr_note(struct kvgpu_hw *hw, const char *what, u32 val)
 {
 	hw->stats.unhandled++;
 	dev_warn_ratelimited(&hw->pdev->dev, "%s 0x%08x\n", what, val);
@@ -65,7 +65,7 @@ static void fifo_pbdma(struct kvgpu_hw *hw, unsigned int p)
 
 	if (s.intr0 || s.intr1)
 		hw->events->pbdma(hw->events_ctx, &s);
-	kvgpu_hw_pbdma_ack(hw, p, s.intr0, s.intr1, s.intr0);
+	hw_pbdma_ack(hw, p, s.intr0, s.intr1, s.intr0);
 }
 
 static void fifo_pbdmas(struct kvgpu_hw *hw)
@@ -105,7 +105,7 @@ static void fifo_sched_error(struct kvgpu_hw *hw)
 	int id;
 
 	if (code != PFIFO_SCHED_CTXSW_TIMEOUT) {
-		note(hw, "scheduler error", code);
+		intr_note(hw, "scheduler error", code);
 		return;
 	}
 	for (e = 0; e < hw->topo.nr_engines; e++) {
@@ -120,13 +120,13 @@ static void fifo_intr(struct kvgpu_hw *hw)
 	u32 stat = hw_rd(hw, PFIFO_INTR) & hw_rd(hw, PFIFO_INTR_EN), rest;
 
 	if (stat & PFIFO_INTR_BIND_ERROR)
-		note(hw, "channel bind error", hw_rd(hw, PFIFO_BIND_ERROR));
+		intr_note(hw, "channel bind error", hw_rd(hw, PFIFO_BIND_ERROR));
 	if (stat & PFIFO_INTR_SCHED_ERROR)
 		fifo_sched_error(hw);
 	if (stat & PFIFO_INTR_CHSW_ERROR) {
 		u32 v = hw_rd(hw, PFIFO_CHSW_ERROR);
 
-		note(hw, "channel switch error", v);
+		intr_note(hw, "channel switch error", v);
 		hw_wr(hw, PFIFO_CHSW_ERROR, v);
 	}
 	if (stat & PFIFO_INTR_MMU_FAULT)
@@ -139,7 +139,7 @@ static void fifo_intr(struct kvgpu_hw *hw)
 	}
 	rest = stat & ~(PFIFO_INTR_LEVELS | PFIFO_INTR_NONSTALL);
 	if (rest & ~(PFIFO_INTR_BIND_ERROR | PFIFO_INTR_SCHED_ERROR | PFIFO_INTR_CHSW_ERROR))
-		note(hw, "PFIFO interrupt", rest);
+		intr_note(hw, "PFIFO interrupt", rest);
 	if (rest)
 		hw_wr(hw, PFIFO_INTR, rest);
 }
@@ -169,7 +169,7 @@ void kvgpu_hw_intr_settle(struct kvgpu_hw *hw, u64 inst)
 		return;
 	for (i = 0; fault_waits(hw, inst); i++) {
 		if (i == SETTLE_LOOKS) {
-			note(hw, "a fault is not served", i);
+			intr_note(hw, "a fault is not served", i);
 			break;
 		}
 		usleep_range(100, 200);
@@ -183,7 +183,7 @@ void kvgpu_hw_intr_settle(struct kvgpu_hw *hw, u64 inst)
  * @says: the register is about this exception. Otherwise 0 is reported, because the register may
  * hold data of another tenant's exception.
  */
-static void snap(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s, u32 reg, bool says)
+static void gr_reg_snap(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s, u32 reg, bool says)
 {
 	if (s->nr_regs == ARRAY_SIZE(s->regs))
 		return;
@@ -198,7 +198,7 @@ static void snap_tpc(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s, unsigned int g,
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(regs); i++)
-		snap(hw, s, GR_GPC(g, GPC_TPC + t * GPC_TPC_STRIDE + regs[i]), true);
+		gr_reg_snap(hw, s, GR_GPC(g, GPC_TPC + t * GPC_TPC_STRIDE + regs[i]), true);
 }
 
 static void snap_gpcs(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s)
@@ -213,15 +213,15 @@ static void snap_gpcs(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s)
 	u32 mask = hw_rd(hw, GR_TRAP_GPC_MASK), trap;
 	unsigned int g, t, i;
 
-	snap(hw, s, GR_TRAP_GPC_MASK, true);
+	gr_reg_snap(hw, s, GR_TRAP_GPC_MASK, true);
 	for (g = 0; g < hw->topo.gpcs; g++) {
 		if (!(mask & BIT(g)))
 			continue;
-		snap(hw, s, GR_GPC(g, GPC_GPCCS + GPCCS_TRAP), true);
+		gr_reg_snap(hw, s, GR_GPC(g, GPC_GPCCS + GPCCS_TRAP), true);
 		trap = hw_rd(hw, GR_GPC(g, GPC_GPCCS + GPCCS_TRAP));
 		for (i = 0; i < ARRAY_SIZE(regs); i++)
-			snap(hw, s, GR_GPC(g, regs[i].reg),
-			     !regs[i].only_with || trap & regs[i].only_with);
+			gr_reg_snap(hw, s, GR_GPC(g, regs[i].reg),
+				    !regs[i].only_with || trap & regs[i].only_with);
 		for (t = 0; t < hw->topo.tpcs[g]; t++)
 			if (trap & GPCCS_TRAP_TPC(t))
 				snap_tpc(hw, s, g, t);
@@ -273,14 +273,14 @@ static void gr_intr(struct kvgpu_hw *hw)
 	told[WITH_MACRO] = s.trap & GR_TRAP_MACRO;
 	told[WITH_FWMTHD] = bad_fwmthd(hw, s.intr);
 	for (i = 0; i < ARRAY_SIZE(regs); i++)
-		snap(hw, &s, regs[i].reg, told[regs[i].when]);
+		gr_reg_snap(hw, &s, regs[i].reg, told[regs[i].when]);
 	if (s.trap & GR_TRAP_GPC)
 		snap_gpcs(hw, &s);
 	hw->events->gr(hw->events_ctx, &s);
-	kvgpu_hw_gr_ack(hw);
+	hw_gr_ack(hw);
 }
 
-void kvgpu_hw_ce_ack(struct kvgpu_hw *hw, u8 engine, u32 intr)
+void hw_ce_ack(struct kvgpu_hw *hw, u8 engine, u32 intr)
 {
 	hw_wr(hw, hw->topo.engine[engine].base + GK110_CE_INTR, intr);
 }
@@ -293,7 +293,7 @@ static void ce_intr(struct kvgpu_hw *hw, u8 engine)
 	hw->events->ce(hw->events_ctx, engine, intr, hw_rd(hw, e->base + GK110_CE_LAUNCHERR),
 		       st & PFIFO_STATUS_VALID ? (int)FIELD_GET(PFIFO_STATUS_ID, st) : -1,
 		       st & PFIFO_STATUS_TSG);
-	kvgpu_hw_ce_ack(hw, engine, intr);
+	hw_ce_ack(hw, engine, intr);
 }
 
 /* Sources that no tenant causes: they are reported in the host's log. */
@@ -302,16 +302,16 @@ static void host_intr(struct kvgpu_hw *hw, u32 bits)
 	if (bits & BIT(PMC_INTR_BUS)) {
 		u32 v = hw_rd(hw, PBUS_INTR);
 
-		note(hw, "PBUS interrupt", v);
+		intr_note(hw, "PBUS interrupt", v);
 		hw_wr(hw, PBUS_INTR, v);
 	}
 	if (bits & BIT(PMC_INTR_PRIVRING)) {
-		note(hw, "PRIVRING interrupt", hw_rd(hw, PRIVRING_INTR0));
+		intr_note(hw, "PRIVRING interrupt", hw_rd(hw, PRIVRING_INTR0));
 		hw_mask(hw, PRIVRING_COMMAND, PRIVRING_COMMAND_CODE, PRIVRING_COMMAND_ACK_INTR);
 	}
 }
 
-static void service(struct kvgpu_hw *hw, u32 stat)
+static void intr_service(struct kvgpu_hw *hw, u32 stat)
 {
 	unsigned int e;
 
@@ -330,7 +330,7 @@ static void service(struct kvgpu_hw *hw, u32 stat)
 
 /* ------------------------------------------------------------------ the handler */
 
-static irqreturn_t hard(int irq, void *arg)
+static irqreturn_t intr_hard(int irq, void *arg)
 {
 	struct kvgpu_hw *hw = arg;
 
@@ -341,7 +341,7 @@ static irqreturn_t hard(int irq, void *arg)
 	return IRQ_WAKE_THREAD;
 }
 
-static irqreturn_t thread(int irq, void *arg)
+static irqreturn_t intr_thread(int irq, void *arg)
 {
 	struct kvgpu_hw *hw = arg;
 	u64 began = ktime_get_ns();
@@ -355,7 +355,7 @@ static irqreturn_t thread(int irq, void *arg)
 		stat = hw_rd(hw, PMC_INTR(PMC_LEAF_HOST));
 		if (!stat)
 			break;
-		service(hw, stat);
+		intr_service(hw, stat);
 	}
 	hw_wr(hw, PMC_INTR_EN(PMC_LEAF_HOST), PMC_INTR_EN_HARDWARE);
 	hw->intr_ns += ktime_get_ns() - began;
@@ -387,7 +387,7 @@ int hw_intr_init(struct kvgpu_hw *hw)
 	if (ret < 0)
 		return ret;
 	hw->p->irq = pci_irq_vector(hw->pdev, 0);
-	ret = request_threaded_irq(hw->p->irq, hard, thread,
+	ret = request_threaded_irq(hw->p->irq, intr_hard, intr_thread,
 				   hw->pdev->msi_enabled ? IRQF_ONESHOT : IRQF_SHARED, "kvgpu", hw);
 	if (ret) {
 		pci_free_irq_vectors(hw->pdev);

@@ -22,7 +22,7 @@
 /* ------------------------------------------------------------------ the lender */
 
 /* Queues at each lock: its holder runs with the lender's priority until the lock is free. */
-static void lend(struct kvgpu_hw_lender *b)
+static void lock_lend(struct kvgpu_hw_lender *b)
 {
 	unsigned int i;
 
@@ -50,7 +50,7 @@ static int lender_main(void *arg)
 			continue;
 		usleep_range(PATIENCE_US, 2 * PATIENCE_US);
 		if (atomic_read(&b->waiting))
-			lend(b);
+			lock_lend(b);
 	}
 	return 0;
 }
@@ -87,7 +87,7 @@ void kvgpu_hw_lock_join(struct kvgpu_hw_lock *l, struct kvgpu_hw_lender *b)
 		b->lock[b->nr++] = l;
 }
 
-static bool holds_another(const struct kvgpu_hw_lender *b)
+static bool another_lock_held(const struct kvgpu_hw_lender *b)
 {
 	unsigned int i;
 
@@ -106,7 +106,7 @@ static void turn_over(struct kvgpu_hw_lock *l, struct list_head *turn)
 }
 
 /* The lock was given back, or is found free: keep it for the oldest waiter. turns_lock is held. */
-static void keep_for_oldest(struct kvgpu_hw_lock *l)
+static void lock_keep_for_oldest(struct kvgpu_hw_lock *l)
 {
 	if (list_empty(&l->turns) || (l->kept_until && l->kept == TURNS))
 		return;
@@ -118,7 +118,7 @@ static void keep_for_oldest(struct kvgpu_hw_lock *l)
  * Tells whether a thread may try the lock now. @turn: its place among the waiters; NULL: it does
  * not wait yet.
  */
-static bool may_try(struct kvgpu_hw_lock *l, struct list_head *turn)
+static bool lock_may_try(struct kvgpu_hw_lock *l, struct list_head *turn)
 {
 	bool may;
 
@@ -131,7 +131,7 @@ static bool may_try(struct kvgpu_hw_lock *l, struct list_head *turn)
 		may = true;
 	} else if (READ_ONCE(l->holder) || !l->kept_until) {
 		if (!READ_ONCE(l->holder))
-			keep_for_oldest(l);
+			lock_keep_for_oldest(l);
 		may = false;
 	} else {
 		may = ktime_get_ns() > l->kept_until;
@@ -142,9 +142,9 @@ static bool may_try(struct kvgpu_hw_lock *l, struct list_head *turn)
 	return may;
 }
 
-static bool try_now(struct kvgpu_hw_lock *l, struct list_head *turn)
+static bool lock_try(struct kvgpu_hw_lock *l, struct list_head *turn)
 {
-	if (!may_try(l, turn) || !rt_mutex_trylock(&l->mutex))
+	if (!lock_may_try(l, turn) || !rt_mutex_trylock(&l->mutex))
 		return false;
 	WRITE_ONCE(l->holder, current);
 	if (!turn)
@@ -156,14 +156,14 @@ static bool try_now(struct kvgpu_hw_lock *l, struct list_head *turn)
 }
 
 /* Waits in the rt_mutex's own queue. */
-static void wait_urgently(struct kvgpu_hw_lock *l)
+static void lock_wait_urgently(struct kvgpu_hw_lock *l)
 {
 	atomic_inc(&l->urgent);
 	rt_mutex_lock(&l->mutex);
 	atomic_dec(&l->urgent);
 }
 
-static void wait_for(struct kvgpu_hw_lock *l)
+static void lock_wait_turn(struct kvgpu_hw_lock *l)
 {
 	struct kvgpu_hw_lender *b = l->lender;
 	struct task_struct *t = READ_ONCE(b->thread);
@@ -171,10 +171,10 @@ static void wait_for(struct kvgpu_hw_lock *l)
 
 	if (atomic_inc_return(&b->waiting) == 1 && t)
 		wake_up_process(t);
-	if (holds_another(b))
-		wait_urgently(l);
+	if (another_lock_held(b))
+		lock_wait_urgently(l);
 	else
-		wait_event(l->wait, try_now(l, &turn));
+		wait_event(l->wait, lock_try(l, &turn));
 	atomic_dec(&b->waiting);
 }
 
@@ -182,13 +182,14 @@ void kvgpu_hw_lock(struct kvgpu_hw_lock *l)
 {
 	might_lock(&l->mutex);		/* lockdep learns no order from a trylock */
 	if (rt_task(current))
-		wait_urgently(l);
-	else if (!try_now(l, NULL))
-		wait_for(l);
+		lock_wait_urgently(l);
+	else if (!lock_try(l, NULL))
+		lock_wait_turn(l);
 	WRITE_ONCE(l->holder, current);
 }
 
-void hw_lock_watched(struct kvgpu_hw_lock *l, void (*look)(void *arg), void *arg, unsigned int us)
+void hw_lock_take_watched(struct kvgpu_hw_lock *l, void (*look)(void *arg), void *arg,
+			  unsigned int us)
 {
 	struct kvgpu_hw_lender *b = l->lender;
 	struct task_struct *t = READ_ONCE(b->thread);
@@ -221,12 +222,12 @@ void kvgpu_hw_unlock(struct kvgpu_hw_lock *l)
 	if (!wq_has_sleeper(&l->wait))
 		return;
 	spin_lock(&l->turns_lock);
-	keep_for_oldest(l);
+	lock_keep_for_oldest(l);
 	spin_unlock(&l->turns_lock);
 	wake_up_all(&l->wait);
 }
 
-bool kvgpu_hw_lock_is_urgent(const struct kvgpu_hw_lock *l)
+bool hw_lock_is_urgent(const struct kvgpu_hw_lock *l)
 {
 	return atomic_read(&l->urgent);
 }

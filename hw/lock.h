@@ -75,7 +75,7 @@ void kvgpu_hw_unlock(struct kvgpu_hw_lock *l);
  * A thread for which all tenants wait is waiting for the lock: its holder gives it back as soon as
  * it can.
  */
-bool kvgpu_hw_lock_is_urgent(const struct kvgpu_hw_lock *l);
+bool hw_lock_is_urgent(const struct kvgpu_hw_lock *l);
 #define kvgpu_hw_lock_assert_held(l)	lockdep_assert_held(&(l)->mutex)
 
 #endif

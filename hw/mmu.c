@@ -34,7 +34,7 @@ static int trigger_flush(struct kvgpu_hw *hw, u32 reg, u32 busy)
 
 	kvgpu_hw_lock(&hw->p->tlb_lock);
 	hw_wr(hw, reg, FLUSH_TRIGGER);
-	ret = hw_wait(hw, reg, busy, 0, MMU_WAIT_US);
+	ret = hw_reg_wait(hw, reg, busy, 0, MMU_WAIT_US);
 	kvgpu_hw_unlock(&hw->p->tlb_lock);
 	return ret;
 }
@@ -53,7 +53,7 @@ int kvgpu_hw_l2_flush(struct kvgpu_hw *hw)
 }
 
 /* There is one invalidate at a time: after the end of the last one there is room for the next. */
-static int wait_for_room(struct kvgpu_hw *hw)
+static int mmu_room_wait(struct kvgpu_hw *hw)
 {
 	ktime_t end = ktime_add_us(ktime_get(), MMU_WAIT_US);
 	bool late;
@@ -80,13 +80,14 @@ int kvgpu_hw_tlb_flush(struct kvgpu_hw *hw, u64 pd, bool hub_only)
 	int ret;
 
 	kvgpu_hw_lock(&hw->p->tlb_lock);
-	ret = wait_for_room(hw);
+	ret = mmu_room_wait(hw);
 	if (ret)
 		goto out;
 	hw_wr(hw, FB_MMU_INVALIDATE_PDB,
 	      FIELD_PREP(FB_MMU_INVALIDATE_PDB_ADDR, pd >> GMMU_ADDR_SHIFT));
 	hw_wr(hw, FB_MMU_INVALIDATE, what);
-	ret = hw_wait(hw, FB_MMU_CTRL, FB_MMU_CTRL_FIFO_EMPTY, FB_MMU_CTRL_FIFO_EMPTY, MMU_WAIT_US);
+	ret = hw_reg_wait(hw, FB_MMU_CTRL, FB_MMU_CTRL_FIFO_EMPTY, FB_MMU_CTRL_FIFO_EMPTY,
+			  MMU_WAIT_US);
 	hw->p->tlb_idle = !ret;
 	hw->stats.tlb_flushes++;
 out:
@@ -94,7 +95,7 @@ out:
 	return ret;
 }
 
-void hw_inst_space(const struct kvgpu_vram *inst, u64 pd, u64 limit)
+void hw_inst_space_write(const struct kvgpu_vram *inst, u64 pd, u64 limit)
 {
 	hw_vram_wr32(inst, GMMU_INST_PDB_LO, lower_32_bits(pd));
 	hw_vram_wr32(inst, GMMU_INST_PDB_HI, upper_32_bits(pd));

@@ -34,7 +34,7 @@ int kvgpu_hw_temperature(struct kvgpu_hw *hw, int *millidegrees)
 
 /* ------------------------------------------------------------ clocks, in kHz; 0: off or unknown */
 
-static u32 crystal(const struct kvgpu_hw *hw)
+static u32 crystal_khz(const struct kvgpu_hw *hw)
 {
 	switch (hw->topo.strap & (PSTRAPS_CRYSTAL_HIGH | PSTRAPS_CRYSTAL_LOW)) {
 	case 0: return 13500;
@@ -44,7 +44,7 @@ static u32 crystal(const struct kvgpu_hw *hw)
 	}
 }
 
-static u32 multiply(u32 khz, u32 n, u32 m, u32 p, u16 frac)
+static u32 pll_multiply(u32 khz, u32 n, u32 m, u32 p, u16 frac)
 {
 	u64 out = (u64)khz * n + (((u64)(u16)(frac + 4096) * khz) >> 13);
 
@@ -52,7 +52,7 @@ static u32 multiply(u32 khz, u32 n, u32 m, u32 p, u16 frac)
 	return m ? div_u64(out, m) : 0;
 }
 
-static bool coefficients(struct kvgpu_hw *hw, u32 pll, u32 *n, u32 *m, u32 *p)
+static bool pll_coefs_read(struct kvgpu_hw *hw, u32 pll, u32 *n, u32 *m, u32 *p)
 {
 	u32 coef = hw_rd(hw, pll + PLL_COEF);
 
@@ -62,27 +62,27 @@ static bool coefficients(struct kvgpu_hw *hw, u32 pll, u32 *n, u32 *m, u32 *p)
 	return hw_rd(hw, pll + PLL_CTRL) & PLL_CTRL_ENABLE;
 }
 
-static u32 vco(struct kvgpu_hw *hw, u32 src)
+static u32 vco_khz(struct kvgpu_hw *hw, u32 src)
 {
 	u32 n, m, p;
 
-	if (!coefficients(hw, PCLOCK_VCO(!!(src & PCLOCK_DIV_SRC_OTHER_VCO)), &n, &m, &p))
+	if (!pll_coefs_read(hw, PCLOCK_VCO(!!(src & PCLOCK_DIV_SRC_OTHER_VCO)), &n, &m, &p))
 		return 0;
-	return multiply(crystal(hw), n, m, 1, PLL_FRAC_NONE);
+	return pll_multiply(crystal_khz(hw), n, m, 1, PLL_FRAC_NONE);
 }
 
-static u32 divider(struct kvgpu_hw *hw, u32 src_reg, u32 div_reg)
+static u32 divider_khz(struct kvgpu_hw *hw, u32 src_reg, u32 div_reg)
 {
 	u32 src = hw_rd(hw, src_reg), div = hw_rd(hw, div_reg), khz;
 
 	switch (FIELD_GET(PCLOCK_DIV_SRC_SEL, src)) {
 	case PCLOCK_DIV_SRC_REF:
 		return (src & PCLOCK_DIV_SRC_108MHZ) == PCLOCK_DIV_SRC_108MHZ ? 108000 :
-										crystal(hw);
+										crystal_khz(hw);
 	case PCLOCK_DIV_SRC_100MHZ:
 		return 100000;
 	case PCLOCK_DIV_SRC_VCO:
-		khz = vco(hw, src);
+		khz = vco_khz(hw, src);
 		return div & PCLOCK_DIV_ENABLE ? khz * 2 / (FIELD_GET(PCLOCK_DIV_HALVES, div) + 2) :
 						 khz;
 	default:
@@ -100,13 +100,13 @@ static u32 core_clock(struct kvgpu_hw *hw)
 	u32 post = hw_rd(hw, PCLOCK_POST_DIV(DOMAIN_CORE)), khz, n, m, p;
 
 	if (!pll) {
-		khz = divider(hw, PCLOCK_DIV_SRC(DOMAIN_CORE), PCLOCK_DIV(DOMAIN_CORE));
+		khz = divider_khz(hw, PCLOCK_DIV_SRC(DOMAIN_CORE), PCLOCK_DIV(DOMAIN_CORE));
 	} else {
-		if (!coefficients(hw, PCLOCK_PLL(DOMAIN_CORE), &n, &m, &p))
+		if (!pll_coefs_read(hw, PCLOCK_PLL(DOMAIN_CORE), &n, &m, &p))
 			return 0;
-		khz = multiply(divider(hw, PCLOCK_PLL_SRC(DOMAIN_CORE),
-				       PCLOCK_PLL_DIV(DOMAIN_CORE)),
-			       n, m, p, PLL_FRAC_NONE);
+		khz = pll_multiply(divider_khz(hw, PCLOCK_PLL_SRC(DOMAIN_CORE),
+					       PCLOCK_PLL_DIV(DOMAIN_CORE)),
+				   n, m, p, PLL_FRAC_NONE);
 	}
 	if (!(post & PCLOCK_POST_DIV_ENABLE))
 		return khz / 2;
@@ -121,16 +121,16 @@ static u32 memory_clock(struct kvgpu_hw *hw)
 
 	if (src != PCLOCK_MEM_SRC_REFPLL && src != PCLOCK_MEM_SRC_PLL)
 		return 0;
-	if (!coefficients(hw, PCLOCK_MEM_REFPLL, &n, &m, &p))
+	if (!pll_coefs_read(hw, PCLOCK_MEM_REFPLL, &n, &m, &p))
 		return 0;
-	khz = multiply(divider(hw, PCLOCK_MEM_DIV_SRC, PCLOCK_MEM_DIV), n, m, p,
-		       FIELD_GET(PLL_FRAC_N, hw_rd(hw, PCLOCK_MEM_REFPLL + PLL_FRAC)));
+	khz = pll_multiply(divider_khz(hw, PCLOCK_MEM_DIV_SRC, PCLOCK_MEM_DIV), n, m, p,
+			   FIELD_GET(PLL_FRAC_N, hw_rd(hw, PCLOCK_MEM_REFPLL + PLL_FRAC)));
 	if (src == PCLOCK_MEM_SRC_REFPLL)
 		return khz;
-	if (!coefficients(hw, PCLOCK_MEM_PLL, &n, &m, &p))
+	if (!pll_coefs_read(hw, PCLOCK_MEM_PLL, &n, &m, &p))
 		return 0;
 	p = hw_rd(hw, PCLOCK_MEM_PLL + PLL_COEF) & PLL_COEF_MEM_P2 ? 2 : 1;
-	return multiply(khz, n, m, p, PLL_FRAC_NONE);
+	return pll_multiply(khz, n, m, p, PLL_FRAC_NONE);
 }
 
 int kvgpu_hw_clock(struct kvgpu_hw *hw, enum kvgpu_hw_clock which, u32 *khz)

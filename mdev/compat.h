@@ -13,7 +13,7 @@
 #include <linux/vfio.h>
 
 /* Newer eventfd_signal() has no count. It is always 1 here. */
-static inline void compat_eventfd_signal(struct eventfd_ctx *ctx)
+static inline void vgpu_compat_eventfd_signal(struct eventfd_ctx *ctx)
 {
 #ifdef KVGPU_HAVE_EVENTFD_COUNT
 	eventfd_signal(ctx, 1);
@@ -23,7 +23,7 @@ static inline void compat_eventfd_signal(struct eventfd_ctx *ctx)
 }
 
 /* In newer kernels vm_flags changes by accessors only. */
-static inline void compat_vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
+static inline void vgpu_compat_vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
 {
 #ifdef KVGPU_HAVE_VM_FLAGS_SET
 	vm_flags_set(vma, flags);
@@ -41,7 +41,7 @@ static inline void compat_vm_flags_set(struct vm_area_struct *vma, unsigned long
 #endif
 
 /* In older kernels .release frees the device. */
-static inline void compat_vfio_free_device(struct vfio_device *vdev)
+static inline void vgpu_compat_vfio_free_device(struct vfio_device *vdev)
 {
 #ifdef KVGPU_HAVE_VFIO_FREE_DEVICE
 	vfio_free_device(vdev);
@@ -71,13 +71,13 @@ static inline void compat_vfio_free_device(struct vfio_device *vdev)
  */
 #ifdef KVGPU_HAVE_REGION_INFO_CAPS
 #define COMPAT_VFIO_REGION_INFO_OPS(fn)	.get_region_info_caps = fn,
-static inline long compat_region_info_ioctl(struct vfio_device *vdev, void __user *arg)
+static inline long vgpu_compat_region_info_ioctl(struct vfio_device *vdev, void __user *arg)
 {
 	return -ENOTTY;
 }
 #else
 #define COMPAT_VFIO_REGION_INFO_OPS(fn)
-long compat_region_info_ioctl(struct vfio_device *vdev, void __user *arg);	/* region_ioctl.c */
+long vgpu_compat_region_info_ioctl(struct vfio_device *vdev, void __user *arg);	/* region_ioctl.c */
 #endif
 
 /*
@@ -89,24 +89,25 @@ struct kvgpu_vgpu;
 #ifdef KVGPU_HAVE_VDEV_INODE
 #define COMPAT_VM_OPS
 #define COMPAT_VM_FLAGS	0
-static inline bool compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *vma)
+static inline bool vgpu_compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *vma)
 {
 	return true;
 }
-#define compat_zap(v, at, len) unmap_mapping_range((v)->vdev.inode->i_mapping, at, len, 1)
+#define vgpu_compat_zap(v, at, len) unmap_mapping_range((v)->vdev.inode->i_mapping, at, len, 1)
 #else
-void compat_vma_open(struct vm_area_struct *vma);	/* vmas.c */
-int compat_vma_moved(struct vm_area_struct *vma);
-void compat_vma_close(struct vm_area_struct *vma);
-bool compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *vma);
-void compat_zap(struct kvgpu_vgpu *v, u64 at, u64 len);
+void vgpu_compat_vma_open(struct vm_area_struct *vma);	/* vmas.c */
+int vgpu_compat_vma_moved(struct vm_area_struct *vma);
+void vgpu_compat_vma_close(struct vm_area_struct *vma);
+bool vgpu_compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *vma);
+void vgpu_compat_zap(struct kvgpu_vgpu *v, u64 at, u64 len);
 /*
  * A child gets no mapping: these kernels disagree on whether its pages are copied before or after
  * .open.
  */
 #define COMPAT_VM_FLAGS	VM_DONTCOPY
 #define COMPAT_VM_OPS \
-	.open = compat_vma_open, .mremap = compat_vma_moved, .close = compat_vma_close,
+	.open = vgpu_compat_vma_open, .mremap = vgpu_compat_vma_moved, \
+		.close = vgpu_compat_vma_close,
 #endif
 
 /* 2 MiB page frame mappings. */

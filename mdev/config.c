@@ -26,7 +26,7 @@ struct config_word {
 
 #define CAP(id, next, high)	((id) | (next) << 8 | (u32)(high) << 16)
 
-/* Link and limits as in gk110/pci.h. The address bits of the BARs are in writable(). */
+/* Link and limits as in gk110/pci.h. The address bits of the BARs are in word_writable(). */
 static const struct config_word words[] = {
 	{ GK110_PCI_ID, GK110_PCI_VENDOR | GK110_PCI_DEVICE << 16 },
 	{ GK110_PCI_CMD_STA, GK110_PCI_STA_CAP_LIST,
@@ -76,7 +76,7 @@ static const struct config_word *find_word(u32 off)
 }
 
 /* Returns the bits of a word that a write changes. A BAR keeps the address bits above its size. */
-static u32 writable(const struct kvgpu_vgpu *v, const struct config_word *w)
+static u32 word_writable(const struct kvgpu_vgpu *v, const struct config_word *w)
 {
 	switch (w->off) {
 	case GK110_PCI_BAR0:
@@ -93,7 +93,7 @@ static u32 writable(const struct kvgpu_vgpu *v, const struct config_word *w)
 void vgpu_config_set_word(struct kvgpu_vgpu *v, u32 off, u32 val)
 {
 	*(__le32 *)(v->config + off) = cpu_to_le32(val);
-	vgpu_machine_config(v, off, val);
+	kvgpu_machine_config_set(v, off, val);
 }
 
 /* Also sets the copies of these words in mmio-trap, which its own reset clears. */
@@ -122,7 +122,7 @@ static bool write_word(struct kvgpu_vgpu *v, u32 off, u32 val, u32 be)
 	if (!w)
 		return false;
 	old = vgpu_config_word(v, off);
-	rw = writable(v, w) & be;
+	rw = word_writable(v, w) & be;
 	new = (old & ~rw) | (val & rw);
 	new &= ~(val & w->w1c & be);
 	if (new != old)

@@ -36,7 +36,7 @@ static int card_show(struct seq_file *s, void *unused)
 		"tlb flushes %llu bar flushes %llu runlists %llu preempts %llu resets %llu interrupts %llu unhandled %llu\n",
 		hw->stats.tlb_flushes, hw->stats.bar_flushes, hw->stats.runlists,
 		hw->stats.preempts, hw->stats.resets, hw->stats.intrs, hw->stats.unhandled);
-	kvgpu_machine_gpu_show_ids(gpu, s);
+	kvgpu_machine_gpu_ids_show(gpu, s);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(card);
@@ -75,14 +75,14 @@ static int state_show(struct seq_file *s, void *unused)
 		   READ_ONCE(v->open));
 	seq_printf(s, "msi %d intx %d masked %d pending %d request %d\n", !!READ_ONCE(v->msi), !!READ_ONCE(v->intx),
 		   READ_ONCE(v->intx_masked), READ_ONCE(v->intx_pending), !!READ_ONCE(v->req));
-	return vgpu_machine_show(v, s, MACHINE_STATE);
+	return kvgpu_machine_vgpu_show(v, s, MACHINE_STATE);
 }
 DEFINE_SHOW_ATTRIBUTE(state);
 
 #define MACHINE_FILE(name, what)						\
 static int name##_show(struct seq_file *s, void *unused)			\
 {										\
-	return vgpu_machine_show(s->private, s, what);				\
+	return kvgpu_machine_vgpu_show(s->private, s, what);				\
 }										\
 DEFINE_SHOW_ATTRIBUTE(name)
 
@@ -92,7 +92,7 @@ MACHINE_FILE(registers, MACHINE_REGISTERS);
 MACHINE_FILE(unlisted, MACHINE_UNLISTED);
 MACHINE_FILE(hardware, MACHINE_HARDWARE);
 
-static int faults_show(struct seq_file *s, void *unused)
+static int fault_log_show(struct seq_file *s, void *unused)
 {
 	struct kvgpu_vgpu *v = s->private;
 	struct kvgpu_fault_entry e;
@@ -108,22 +108,22 @@ static int faults_show(struct seq_file *s, void *unused)
 	}
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(faults);
+DEFINE_SHOW_ATTRIBUTE(fault_log);
 
 /* --------------------------- add and remove; after an error the files are missing, nothing else */
 
-void kvgpu_debugfs_init(void)
+void vgpu_debugfs_init(void)
 {
 	root = debugfs_create_dir("kvgpu", NULL);
 }
 
-void kvgpu_debugfs_exit(void)
+void vgpu_debugfs_exit(void)
 {
 	debugfs_remove(root);
 	root = NULL;
 }
 
-void kvgpu_debugfs_gpu_add(struct kvgpu_gpu *gpu)
+void vgpu_debugfs_gpu_add(struct kvgpu_gpu *gpu)
 {
 	gpu->debugfs = debugfs_create_dir(pci_name(gpu->hw.pdev), root);
 	debugfs_create_file("card", 0400, gpu->debugfs, gpu, &card_fops);
@@ -131,13 +131,13 @@ void kvgpu_debugfs_gpu_add(struct kvgpu_gpu *gpu)
 	debugfs_create_file("vgpus", 0400, gpu->debugfs, gpu, &vgpus_fops);
 }
 
-void kvgpu_debugfs_gpu_remove(struct kvgpu_gpu *gpu)
+void vgpu_debugfs_gpu_remove(struct kvgpu_gpu *gpu)
 {
 	debugfs_remove(gpu->debugfs);
 	gpu->debugfs = NULL;
 }
 
-void kvgpu_debugfs_vgpu_add(struct kvgpu_vgpu *v)
+void vgpu_debugfs_vgpu_add(struct kvgpu_vgpu *v)
 {
 	struct dentry *d = debugfs_create_dir(dev_name(v->vdev.dev), v->gpu->debugfs);
 
@@ -147,11 +147,11 @@ void kvgpu_debugfs_vgpu_add(struct kvgpu_vgpu *v)
 	debugfs_create_file("registers", 0400, d, v, &registers_fops);
 	debugfs_create_file("unlisted", 0400, d, v, &unlisted_fops);
 	debugfs_create_file("hardware", 0400, d, v, &hardware_fops);
-	debugfs_create_file("faults", 0400, d, v, &faults_fops);
+	debugfs_create_file("faults", 0400, d, v, &fault_log_fops);
 	v->debugfs = d;
 }
 
-void kvgpu_debugfs_vgpu_remove(struct kvgpu_vgpu *v)
+void vgpu_debugfs_vgpu_remove(struct kvgpu_vgpu *v)
 {
 	debugfs_remove(v->debugfs);
 	v->debugfs = NULL;

@@ -93,14 +93,14 @@ static int kvgpu_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (ret)
 		goto err_machine;
 	pci_set_drvdata(pdev, gpu);
-	ret = kvgpu_types_init(gpu);
+	ret = vgpu_types_init(gpu);
 	if (ret)
 		goto err_hw;
 	ret = kvgpu_machine_gpu_start(gpu);
 	if (ret)
 		goto err_hw;
 	reserve_memory_types(gpu);
-	kvgpu_debugfs_gpu_add(gpu);
+	vgpu_debugfs_gpu_add(gpu);
 	ret = mdev_register_parent(&gpu->parent, &pdev->dev, &kvgpu_mdev_driver, gpu->types,
 				   gpu->nr_types);
 	if (ret)
@@ -108,7 +108,7 @@ static int kvgpu_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	return 0;
 
 err_debugfs:
-	kvgpu_debugfs_gpu_remove(gpu);
+	vgpu_debugfs_gpu_remove(gpu);
 	free_memory_types(gpu);
 	kvgpu_machine_gpu_stop(gpu);
 err_hw:
@@ -129,7 +129,7 @@ static void kvgpu_remove(struct pci_dev *pdev)
 	/* a mediated device outlives its removal for as long as a reference to it is held */
 	if (!refcount_dec_and_test(&gpu->users))
 		wait_for_completion(&gpu->idle);
-	kvgpu_debugfs_gpu_remove(gpu);
+	vgpu_debugfs_gpu_remove(gpu);
 	free_memory_types(gpu);
 	kvgpu_machine_gpu_stop(gpu);
 	pci_set_drvdata(pdev, NULL);
@@ -177,7 +177,7 @@ static int __init kvgpu_init(void)
 		pr_err("kvgpu: register tables are wrong: %s\n", wrong);
 		return -EINVAL;
 	}
-	kvgpu_debugfs_init();
+	vgpu_debugfs_init();
 	ret = mdev_register_driver(&kvgpu_mdev_driver);
 	if (ret)
 		goto err_debugfs;
@@ -189,7 +189,7 @@ static int __init kvgpu_init(void)
 err_mdev:
 	mdev_unregister_driver(&kvgpu_mdev_driver);
 err_debugfs:
-	kvgpu_debugfs_exit();
+	vgpu_debugfs_exit();
 	return ret;
 }
 module_init(kvgpu_init);
@@ -198,7 +198,7 @@ static void __exit kvgpu_exit(void)
 {
 	pci_unregister_driver(&kvgpu_pci_driver);
 	mdev_unregister_driver(&kvgpu_mdev_driver);
-	kvgpu_debugfs_exit();
+	vgpu_debugfs_exit();
 }
 module_exit(kvgpu_exit);
 

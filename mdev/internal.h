@@ -7,13 +7,13 @@
 
 /* type.c */
 /* the types of this card; marks the rest of the card as taken */
-int kvgpu_types_init(struct kvgpu_gpu *gpu);
-unsigned int kvgpu_type_available(struct kvgpu_gpu *gpu, const struct kvgpu_type *t);
+int vgpu_types_init(struct kvgpu_gpu *gpu);
+unsigned int vgpu_type_available(struct kvgpu_gpu *gpu, const struct kvgpu_type *t);
 /* on an empty card */
-unsigned int kvgpu_type_max(const struct kvgpu_gpu *gpu, const struct kvgpu_type *t);
+unsigned int vgpu_type_max(const struct kvgpu_gpu *gpu, const struct kvgpu_type *t);
 /* sets the constants of @v; -ENOSPC */
-int kvgpu_type_reserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v);
-void kvgpu_type_unreserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v);
+int vgpu_type_reserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v);
+void vgpu_type_unreserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v);
 extern struct mdev_driver kvgpu_mdev_driver;		/* vgpu.c */
 
 /* config.c; vgpu->lock held */
@@ -44,9 +44,9 @@ int vgpu_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma);
 
 /* signal.c */
 /* under rcu_read_lock(), without irq_lock */
-void vgpu_signal_ctx(struct kvgpu_vgpu *v, struct eventfd_ctx *ctx, bool msi);
+void vgpu_eventfd_signal(struct kvgpu_vgpu *v, struct eventfd_ctx *ctx, bool msi);
 /* if the line is up, not masked and has an eventfd */
-void vgpu_signal_intx(struct kvgpu_vgpu *v);
+void vgpu_intx_signal(struct kvgpu_vgpu *v);
 
 /* irq.c */
 int vgpu_irq_info(struct vfio_irq_info *info);
@@ -57,12 +57,12 @@ void vgpu_irq_close(struct kvgpu_vgpu *v);		/* vgpu->lock held */
 
 /* sysfs.c, debugfs.c */
 extern const struct attribute_group *kvgpu_vgpu_groups[], *kvgpu_gpu_groups[];
-void kvgpu_debugfs_init(void);
-void kvgpu_debugfs_exit(void);
-void kvgpu_debugfs_gpu_add(struct kvgpu_gpu *gpu);
-void kvgpu_debugfs_gpu_remove(struct kvgpu_gpu *gpu);
-void kvgpu_debugfs_vgpu_add(struct kvgpu_vgpu *v);
-void kvgpu_debugfs_vgpu_remove(struct kvgpu_vgpu *v);
+void vgpu_debugfs_init(void);
+void vgpu_debugfs_exit(void);
+void vgpu_debugfs_gpu_add(struct kvgpu_gpu *gpu);
+void vgpu_debugfs_gpu_remove(struct kvgpu_gpu *gpu);
+void vgpu_debugfs_vgpu_add(struct kvgpu_vgpu *v);
+void vgpu_debugfs_vgpu_remove(struct kvgpu_vgpu *v);
 
 static inline u32 vgpu_config_word(const struct kvgpu_vgpu *v, u32 off)
 {

@@ -58,18 +58,18 @@ static int unmask_handler(void *opaque, void *unused)
 	again = v->intx_pending;
 	spin_unlock_irqrestore(&v->irq_lock, flags);
 	if (again)
-		vgpu_machine_signal(v);
+		kvgpu_machine_irq_signal(v);
 	return 0;
 }
 
-static void set_masked(struct kvgpu_vgpu *v, bool masked)
+static void intx_set_masked(struct kvgpu_vgpu *v, bool masked)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&v->irq_lock, flags);
 	v->intx_masked = masked;
 	spin_unlock_irqrestore(&v->irq_lock, flags);
-	vgpu_signal_intx(v);
+	vgpu_intx_signal(v);
 }
 
 static int set_unmask_eventfd(struct kvgpu_vgpu *v, s32 fd)
@@ -94,7 +94,7 @@ static int set_intx_mask(struct kvgpu_vgpu *v, const struct vfio_irq_set *hdr, c
 			return 0;
 		fallthrough;
 	case VFIO_IRQ_SET_DATA_NONE:
-		set_masked(v, !unmask);
+		intx_set_masked(v, !unmask);
 		return 0;
 	case VFIO_IRQ_SET_DATA_EVENTFD:
 		return unmask ? set_unmask_eventfd(v, *(const s32 *)data) : -ENOTTY;
@@ -134,9 +134,9 @@ static void replace_trigger(struct kvgpu_vgpu *v, u32 index, struct eventfd_ctx 
 		v->intx_masked = false;
 	spin_unlock_irqrestore(&v->irq_lock, flags);
 	/* an edge without a listener would be lost; an interrupt too many is harmless */
-	if (ctx && vgpu_machine_irq(v, NULL) && index == VFIO_PCI_MSI_IRQ_INDEX)
-		vgpu_signal_ctx(v, ctx, true);
-	vgpu_signal_intx(v);
+	if (ctx && kvgpu_machine_irq_get(v, NULL) && index == VFIO_PCI_MSI_IRQ_INDEX)
+		vgpu_eventfd_signal(v, ctx, true);
+	vgpu_intx_signal(v);
 	if (old) {
 		synchronize_rcu();
 		eventfd_ctx_put(old);
@@ -159,14 +159,14 @@ static int set_trigger_eventfd(struct kvgpu_vgpu *v, u32 index, s32 fd)
 }
 
 /* Signals in any state of the interrupt. Returns false if there is no eventfd. */
-static bool fire(struct kvgpu_vgpu *v, u32 index)
+static bool trigger_fire(struct kvgpu_vgpu *v, u32 index)
 {
 	struct eventfd_ctx *ctx;
 
 	rcu_read_lock();
 	ctx = rcu_dereference(*trigger_of(v, index));
 	if (ctx)
-		compat_eventfd_signal(ctx);
+		vgpu_compat_eventfd_signal(ctx);
 	rcu_read_unlock();
 	return ctx;
 }
@@ -191,7 +191,7 @@ static int set_trigger(struct kvgpu_vgpu *v, const struct vfio_irq_set *hdr, con
 			return 0;
 		fallthrough;
 	case VFIO_IRQ_SET_DATA_NONE:
-		fire(v, hdr->index);	/* tests of VMMs use this */
+		trigger_fire(v, hdr->index);	/* tests of VMMs use this */
 		return 0;
 	default:
 		return -EINVAL;
@@ -219,7 +219,7 @@ int vgpu_irq_set(struct kvgpu_vgpu *v, const struct vfio_irq_set *hdr, const voi
 /* The core asks again every 10 s. @count: how often it has asked before. */
 void vgpu_irq_request(struct kvgpu_vgpu *v, unsigned int count)
 {
-	bool asked = fire(v, VFIO_PCI_REQ_IRQ_INDEX);
+	bool asked = trigger_fire(v, VFIO_PCI_REQ_IRQ_INDEX);
 
 	if (!asked && !count)
 		dev_notice(v->vdev.dev, "the device is to be removed and its user can't be asked: waiting until it is closed\n");

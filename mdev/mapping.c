@@ -29,7 +29,7 @@ static u64 vma_offset(const struct vm_area_struct *vma, unsigned long address)
  * removed from there when the page later shows data of another vGPU. A page that the CPU has
  * touched before is given away without a fault: docs/threat-model.md.
  */
-static bool for_a_device(const struct vm_fault *vmf)
+static bool fault_for_device(const struct vm_fault *vmf)
 {
 	return vmf->flags & FAULT_FLAG_REMOTE;
 }
@@ -45,7 +45,7 @@ static vm_fault_t vgpu_fault(struct vm_fault *vmf)
 	const struct vgpu_own *own;
 	unsigned long pfn;
 
-	if (for_a_device(vmf))
+	if (fault_for_device(vmf))
 		return VM_FAULT_SIGBUS;
 	/*
 	 * the vGPU's own memory: its frames stay as long as the file is open, and are never removed
@@ -58,9 +58,9 @@ static vm_fault_t vgpu_fault(struct vm_fault *vmf)
 		return vmf_insert_pfn(vma, vmf->address & PAGE_MASK, pfn);
 	}
 	mutex_lock(&v->map_lock);
-	if (!compat_vma_note(v, vma)) {
+	if (!vgpu_compat_vma_note(v, vma)) {
 		ret = VM_FAULT_OOM;
-	} else if (!vgpu_machine_fault(v, index, off, &pfn)) {
+	} else if (!kvgpu_machine_pfn_find(v, index, off, &pfn)) {
 		ret = vmf_insert_pfn(vma, vmf->address & PAGE_MASK, pfn);
 		trace_kvgpu_map(v->id, index, off, pfn, 1);
 	}
@@ -85,7 +85,7 @@ static vm_fault_t __maybe_unused vgpu_huge_fault(struct vm_fault *vmf, unsigned 
 	unsigned long i, first = 0, pfn;
 	u64 began = ktime_get_ns();
 
-	if (!order || for_a_device(vmf))
+	if (!order || fault_for_device(vmf))
 		return vgpu_fault(vmf);
 	if (order != COMPAT_HUGE_ORDER || vma_region(vma) != VFIO_PCI_BAR1_REGION_INDEX ||
 	    start < vma->vm_start || start + PMD_SIZE > vma->vm_end)
@@ -93,14 +93,15 @@ static vm_fault_t __maybe_unused vgpu_huge_fault(struct vm_fault *vmf, unsigned 
 
 	mutex_lock(&v->map_lock);
 	for (i = 0; i < PMD_SIZE / PAGE_SIZE; i++) {
-		if (vgpu_machine_fault(v, VFIO_PCI_BAR1_REGION_INDEX, off + i * PAGE_SIZE, &pfn))
+		if (kvgpu_machine_pfn_find(v, VFIO_PCI_BAR1_REGION_INDEX, off + i * PAGE_SIZE,
+					   &pfn))
 			break;
 		if (!i)
 			first = pfn;
 		if (pfn != first + i || !IS_ALIGNED(first, PMD_SIZE / PAGE_SIZE))
 			break;
 	}
-	if (i == PMD_SIZE / PAGE_SIZE && compat_vma_note(v, vma)) {
+	if (i == PMD_SIZE / PAGE_SIZE && vgpu_compat_vma_note(v, vma)) {
 		ret = compat_insert_pmd(vmf, first);
 		trace_kvgpu_map(v->id, VFIO_PCI_BAR1_REGION_INDEX, off, first, i);
 	}
@@ -117,7 +118,7 @@ static const struct vm_operations_struct vgpu_vm_ops = {
 	COMPAT_HUGE_FAULT(vgpu_huge_fault)
 };
 
-static bool may_map(const struct kvgpu_vgpu *v, unsigned int index, u64 off, u64 len)
+static bool region_may_map(const struct kvgpu_vgpu *v, unsigned int index, u64 off, u64 len)
 {
 	u64 first = 0, end;
 
@@ -146,11 +147,11 @@ int vgpu_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma)
 		return -EINVAL;
 	if (vma->vm_pgoff >> (OFFSET_SHIFT - PAGE_SHIFT) >= VFIO_PCI_NUM_REGIONS)
 		return -EINVAL;
-	if (!may_map(v, vma_region(vma), vma_offset(vma, vma->vm_start),
-		     vma->vm_end - vma->vm_start))
+	if (!region_may_map(v, vma_region(vma), vma_offset(vma, vma->vm_start),
+			    vma->vm_end - vma->vm_start))
 		return -EINVAL;
-	compat_vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP |
-					 VM_ALLOW_ANY_UNCACHED | COMPAT_VM_FLAGS);
+	vgpu_compat_vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP |
+					      VM_ALLOW_ANY_UNCACHED | COMPAT_VM_FLAGS);
 	/* all else is memory of the card */
 	if (vma_region(vma) != VFIO_PCI_BAR0_REGION_INDEX ||
 	    !vgpu_own_at(v, vma_offset(vma, vma->vm_start), PAGE_SIZE))

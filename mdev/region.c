@@ -103,9 +103,9 @@ void vgpu_reset(struct kvgpu_vgpu *v)
 {
 	lockdep_assert_held(&v->lock);
 	trace_kvgpu_vgpu(v->id, KVGPU_VGPU_RESET);
-	vgpu_machine_reset(v);
+	kvgpu_machine_vgpu_reset(v);
 	vgpu_config_reset(v);
-	vgpu_irq_update(v);
+	kvgpu_mdev_irq_update(v);
 }
 
 /* Accesses one register or a part of it. Returns the number of bytes taken. */
@@ -116,7 +116,7 @@ static size_t register_access(struct kvgpu_vgpu *v, u32 off, u8 *buf, size_t len
 	u32 val = 0, be = 0;
 
 	if (!write)
-		val = vgpu_machine_read(v, off & ~3u) >> shift;
+		val = kvgpu_machine_reg_read(v, off & ~3u) >> shift;
 	for (i = 0; i < n; i++) {
 		if (write) {
 			val |= (u32)buf[i] << (shift + 8 * i);
@@ -126,7 +126,7 @@ static size_t register_access(struct kvgpu_vgpu *v, u32 off, u8 *buf, size_t len
 		}
 	}
 	if (write)
-		vgpu_machine_write(v, off & ~3u, val, be);
+		kvgpu_machine_reg_write(v, off & ~3u, val, be);
 	return n;
 }
 
@@ -142,7 +142,7 @@ static int bar0_access(struct kvgpu_vgpu *v, u32 off, u8 *buf, size_t len, bool 
 			continue;
 		}
 		n = min_t(size_t, len, PAGE_SIZE - offset_in_page(off));
-		ret = vgpu_machine_bar_access(v, VFIO_PCI_BAR0_REGION_INDEX, off, buf, n, write);
+		ret = kvgpu_machine_bar_access(v, VFIO_PCI_BAR0_REGION_INDEX, off, buf, n, write);
 		if (ret)
 			return ret;
 	}
@@ -153,7 +153,7 @@ static int window_access(struct kvgpu_vgpu *v, unsigned int index, u64 off, u8 *
 			 bool write)
 {
 	atomic64_inc(&v->count.bar_trapped);
-	return vgpu_machine_bar_access(v, index, off, buf, len, write);
+	return kvgpu_machine_bar_access(v, index, off, buf, len, write);
 }
 
 static int config_access(struct kvgpu_vgpu *v, u32 off, u8 *buf, size_t len, bool write)
@@ -166,7 +166,7 @@ static int config_access(struct kvgpu_vgpu *v, u32 off, u8 *buf, size_t len, boo
 	if (vgpu_config_write(v, off, buf, len))
 		vgpu_reset(v);
 	else
-		vgpu_irq_update(v);	/* INTx may have been disabled or enabled */
+		kvgpu_mdev_irq_update(v);	/* INTx may have been disabled or enabled */
 	return 0;
 }
 
@@ -224,7 +224,7 @@ ssize_t vgpu_region_read(struct vfio_device *vdev, char __user *ubuf, size_t cou
 	u64 off;
 	int ret = 0;
 
-	vgpu_machine_called();
+	kvgpu_machine_call_note();
 	len = clamp_count(v, *ppos, count, &index, &off);
 	for (done = 0; done < len; ) {
 		u8 buf[CHUNK] = { };
@@ -255,8 +255,8 @@ ssize_t vgpu_region_write(struct vfio_device *vdev, const char __user *ubuf, siz
 	u64 off;
 	int ret = 0;
 
-	vgpu_machine_called();
-	vgpu_machine_unmap_wait(v);
+	kvgpu_machine_call_note();
+	kvgpu_machine_unmap_wait(v);
 	len = clamp_count(v, *ppos, count, &index, &off);
 	for (done = 0; done < len; ) {
 		u8 buf[CHUNK];

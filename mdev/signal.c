@@ -25,16 +25,16 @@ static struct eventfd_ctx *intx_due(struct kvgpu_vgpu *v)
 	return ctx;
 }
 
-void vgpu_signal_ctx(struct kvgpu_vgpu *v, struct eventfd_ctx *ctx, bool msi)
+void vgpu_eventfd_signal(struct kvgpu_vgpu *v, struct eventfd_ctx *ctx, bool msi)
 {
 	if (!ctx)
 		return;
 	atomic64_inc(&v->count.irqs);
 	trace_kvgpu_irq(v->id, msi);
-	compat_eventfd_signal(ctx);
+	vgpu_compat_eventfd_signal(ctx);
 }
 
-void vgpu_signal_intx(struct kvgpu_vgpu *v)
+void vgpu_intx_signal(struct kvgpu_vgpu *v)
 {
 	struct eventfd_ctx *ctx;
 	unsigned long flags;
@@ -43,11 +43,11 @@ void vgpu_signal_intx(struct kvgpu_vgpu *v)
 	spin_lock_irqsave(&v->irq_lock, flags);
 	ctx = intx_due(v);
 	spin_unlock_irqrestore(&v->irq_lock, flags);
-	vgpu_signal_ctx(v, ctx, false);
+	vgpu_eventfd_signal(v, ctx, false);
 	rcu_read_unlock();
 }
 
-void vgpu_irq_update(struct kvgpu_vgpu *v)
+void kvgpu_mdev_irq_update(struct kvgpu_vgpu *v)
 {
 	u32 word = vgpu_config_word(v, GK110_PCI_CMD_STA);
 	u32 status = word & ~GK110_PCI_STA_INTERRUPT;
@@ -55,7 +55,7 @@ void vgpu_irq_update(struct kvgpu_vgpu *v)
 	bool line, edge;
 
 	lockdep_assert_held(&v->lock);
-	line = vgpu_machine_irq(v, &edge);
+	line = kvgpu_machine_irq_get(v, &edge);
 	if (line)
 		status |= GK110_PCI_STA_INTERRUPT;
 	if (status != word)
@@ -65,7 +65,7 @@ void vgpu_irq_update(struct kvgpu_vgpu *v)
 	spin_unlock_irqrestore(&v->irq_lock, flags);
 	rcu_read_lock();
 	if (edge)
-		vgpu_signal_ctx(v, rcu_dereference(v->msi), true);
+		vgpu_eventfd_signal(v, rcu_dereference(v->msi), true);
 	rcu_read_unlock();
-	vgpu_signal_intx(v);
+	vgpu_intx_signal(v);
 }

@@ -42,15 +42,15 @@ COUNTER(interrupts, atomic64_read(&v->count.irqs));
 COUNTER(faults, atomic64_read(&v->count.faults));
 
 /* Counters of the machine. */
-#define MACHINE_COUNTER(name, member)								\
-static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf)	\
-{												\
-	struct machine_stats st;								\
-												\
-	vgpu_machine_stats(dev_get_drvdata(dev), &st);						\
-	return sysfs_emit(buf, "%llu\n", (u64)st.member);					\
-}												\
-static DEVICE_ATTR_RO(name)
+#define MACHINE_COUNTER(name, member)                                                            \
+	static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf) \
+	{                                                                                        \
+		struct machine_stats st;                                                         \
+\
+		kvgpu_machine_stats_get(dev_get_drvdata(dev), &st);                              \
+		return sysfs_emit(buf, "%llu\n", (u64)st.member);                                \
+	}                                                                                        \
+	static DEVICE_ATTR_RO(name)
 
 MACHINE_COUNTER(doorbells_trapped, doorbells_trapped);
 
@@ -71,8 +71,8 @@ MACHINE_COUNTER(pinned_pages, pinned_pages);
 
 /* ------------------------------------------------------------------ time slices of a vGPU */
 
-COUNTER(gpu_time_ns, vgpu_machine_gpu_time(v));
-COUNTER(entitlement_ppm, vgpu_machine_entitlement(v));
+COUNTER(gpu_time_ns, kvgpu_machine_gpu_time_get(v));
+COUNTER(entitlement_ppm, kvgpu_machine_entitlement_get(v));
 MACHINE_COUNTER(slices, slices);
 MACHINE_COUNTER(preempts, preempts);
 MACHINE_COUNTER(preempt_ns_total, preempt_ns);
@@ -85,7 +85,7 @@ static ssize_t set_knob(struct device *dev, enum machine_knob knob, const char *
 	unsigned int val;
 	int ret = kstrtouint(buf, 10, &val);
 
-	ret = ret ?: vgpu_machine_set(dev_get_drvdata(dev), knob, val);
+	ret = ret ?: kvgpu_machine_knob_set(dev_get_drvdata(dev), knob, val);
 	return ret ?: len;
 }
 
@@ -94,7 +94,7 @@ static ssize_t set_knob(struct device *dev, enum machine_knob knob, const char *
 	{                                                                                        \
 		struct machine_stats st;                                                         \
 \
-		vgpu_machine_stats(dev_get_drvdata(dev), &st);                                   \
+		kvgpu_machine_stats_get(dev_get_drvdata(dev), &st);                              \
 		return sysfs_emit(buf, "%u\n", st.name);                                         \
 	}                                                                                        \
 	static ssize_t name##_store(struct device *dev, struct device_attribute *attr,           \
@@ -111,7 +111,7 @@ static ssize_t suspended_show(struct device *dev, struct device_attribute *attr,
 {
 	struct machine_stats st;
 
-	vgpu_machine_stats(dev_get_drvdata(dev), &st);
+	kvgpu_machine_stats_get(dev_get_drvdata(dev), &st);
 	return sysfs_emit(buf, "%u\n", st.suspended);
 }
 
@@ -125,7 +125,7 @@ static ssize_t suspended_store(struct device *dev, struct device_attribute *attr
 
 	if (ret || val)
 		return ret ?: -ERANGE;
-	vgpu_machine_forgive(v);
+	kvgpu_machine_strikes_clear(v);
 	return len;
 }
 static DEVICE_ATTR_RW(suspended);
@@ -184,7 +184,7 @@ static ssize_t name##_show(struct device *dev, struct device_attribute *attr, ch
 	struct kvgpu_gpu *gpu = dev_get_drvdata(dev);						\
 	struct machine_gpu_stats st;								\
 												\
-	kvgpu_machine_gpu_stats(gpu, &st);							\
+	kvgpu_machine_gpu_stats_get(gpu, &st);							\
 	return sysfs_emit(buf, fmt "\n", expr);							\
 }
 
@@ -202,7 +202,7 @@ static ssize_t policy_store(struct device *dev, struct device_attribute *attr, c
 	enum kvgpu_sched_policy policy;
 	int ret = kvgpu_sched_policy_parse(buf, &policy);
 
-	ret = ret ?: kvgpu_machine_gpu_set(dev_get_drvdata(dev), MACHINE_POLICY, policy);
+	ret = ret ?: kvgpu_machine_gpu_knob_set(dev_get_drvdata(dev), MACHINE_POLICY, policy);
 	return ret ?: len;
 }
 static DEVICE_ATTR_RW(policy);
@@ -213,7 +213,7 @@ static ssize_t slice_us_store(struct device *dev, struct device_attribute *attr,
 	unsigned int val;
 	int ret = kstrtouint(buf, 10, &val);
 
-	ret = ret ?: kvgpu_machine_gpu_set(dev_get_drvdata(dev), MACHINE_SLICE_US, val);
+	ret = ret ?: kvgpu_machine_gpu_knob_set(dev_get_drvdata(dev), MACHINE_SLICE_US, val);
 	return ret ?: len;
 }
 static DEVICE_ATTR_RW(slice_us);
@@ -228,7 +228,7 @@ static ssize_t watchdog_ms_store(struct device *dev, struct device_attribute *at
 		return ret;
 	if (val < WATCHDOG_MIN_MS || val > WATCHDOG_MAX_MS)
 		return -ERANGE;
-	return kvgpu_machine_gpu_set(dev_get_drvdata(dev), MACHINE_WATCHDOG_MS, val) ?: len;
+	return kvgpu_machine_gpu_knob_set(dev_get_drvdata(dev), MACHINE_WATCHDOG_MS, val) ?: len;
 }
 static DEVICE_ATTR_RW(watchdog_ms);
 static DEVICE_ATTR_RO(busy_ns);

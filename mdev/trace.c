@@ -8,7 +8,7 @@
 #include "mdev/trace.h"
 #include "mdev/vgpu.h"
 
-void vgpu_note_fault(struct kvgpu_vgpu *v, const char *what, int chid, u64 addr, u32 code)
+void kvgpu_mdev_fault_note(struct kvgpu_vgpu *v, const char *what, int chid, u64 addr, u32 code)
 {
 	struct kvgpu_fault_entry *e;
 	unsigned long flags;

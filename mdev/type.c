@@ -47,7 +47,7 @@ struct space {
 };
 static_assert(sizeof(((struct space *)0)->part) * BITS_PER_BYTE == MAP_BITS);
 
-static bool take(unsigned long *map, u64 size, u64 unit, u64 align, unsigned long *at)
+static bool units_take(unsigned long *map, u64 size, u64 unit, u64 align, unsigned long *at)
 {
 	unsigned int nr = size / unit;
 
@@ -59,34 +59,34 @@ static bool take(unsigned long *map, u64 size, u64 unit, u64 align, unsigned lon
 }
 
 /* Changes @s even when it fails, so that callers work on a copy. */
-static bool take_all(struct space *s, const struct kvgpu_type *t, struct place *p)
+static bool parts_take(struct space *s, const struct kvgpu_type *t, struct place *p)
 {
-	return take(s->part, t->vram, PART_UNIT, PART_UNIT, &p->part) &&
-	       take(s->bar[KVGPU_BAR1], t->bar[KVGPU_BAR1], BAR1_UNIT, SLICE_ALIGN,
-		    &p->bar[KVGPU_BAR1]) &&
-	       take(s->bar[KVGPU_BAR1], PRAMIN_SIZE, BAR1_UNIT, BAR1_UNIT, &p->pramin) &&
-	       take(s->bar[KVGPU_BAR3], t->bar[KVGPU_BAR3], BAR3_UNIT, BAR3_UNIT,
-		    &p->bar[KVGPU_BAR3]);
+	return units_take(s->part, t->vram, PART_UNIT, PART_UNIT, &p->part) &&
+	       units_take(s->bar[KVGPU_BAR1], t->bar[KVGPU_BAR1], BAR1_UNIT, SLICE_ALIGN,
+			  &p->bar[KVGPU_BAR1]) &&
+	       units_take(s->bar[KVGPU_BAR1], PRAMIN_SIZE, BAR1_UNIT, BAR1_UNIT, &p->pramin) &&
+	       units_take(s->bar[KVGPU_BAR3], t->bar[KVGPU_BAR3], BAR3_UNIT, BAR3_UNIT,
+			  &p->bar[KVGPU_BAR3]);
 }
 
-static void load(struct space *s, const struct kvgpu_gpu *gpu)
+static void maps_load(struct space *s, const struct kvgpu_gpu *gpu)
 {
 	memcpy(s->part, gpu->part_map, sizeof(s->part));
 	memcpy(s->bar, gpu->bar_map, sizeof(s->bar));
 }
 
-static void store(const struct space *s, struct kvgpu_gpu *gpu)
+static void maps_store(const struct space *s, struct kvgpu_gpu *gpu)
 {
 	memcpy(gpu->part_map, s->part, sizeof(s->part));
 	memcpy(gpu->bar_map, s->bar, sizeof(s->bar));
 }
 
-static unsigned int count_fitting(struct space *s, const struct kvgpu_type *t)
+static unsigned int vgpus_count_fitting(struct space *s, const struct kvgpu_type *t)
 {
 	struct place p;
 	unsigned int n = 0;
 
-	while (take_all(s, t, &p))
+	while (parts_take(s, t, &p))
 		n++;
 	return n;
 }
@@ -100,7 +100,7 @@ static void take_range_outside(unsigned long *map, u64 first, u64 end)
 }
 
 /* The maps of an empty card. Units outside of the card, and the host's, are taken. */
-static void load_empty(struct space *s, const struct kvgpu_gpu *gpu)
+static void maps_load_empty(struct space *s, const struct kvgpu_gpu *gpu)
 {
 	const struct kvgpu_hw *hw = &gpu->hw;
 
@@ -111,26 +111,26 @@ static void load_empty(struct space *s, const struct kvgpu_gpu *gpu)
 	take_range_outside(s->bar[KVGPU_BAR3], 0, hw->bar[KVGPU_BAR3].size / BAR3_UNIT);
 }
 
-unsigned int kvgpu_type_max(const struct kvgpu_gpu *gpu, const struct kvgpu_type *t)
+unsigned int vgpu_type_max(const struct kvgpu_gpu *gpu, const struct kvgpu_type *t)
 {
 	struct space s;
 
-	load_empty(&s, gpu);
-	return count_fitting(&s, t);
+	maps_load_empty(&s, gpu);
+	return vgpus_count_fitting(&s, t);
 }
 
-unsigned int kvgpu_type_available(struct kvgpu_gpu *gpu, const struct kvgpu_type *t)
+unsigned int vgpu_type_available(struct kvgpu_gpu *gpu, const struct kvgpu_type *t)
 {
 	struct space s;
 
 	mutex_lock(&gpu->types_lock);
-	load(&s, gpu);
+	maps_load(&s, gpu);
 	mutex_unlock(&gpu->types_lock);
-	return count_fitting(&s, t);
+	return vgpus_count_fitting(&s, t);
 }
 
 /* Offers only types of which an empty card holds at least one. */
-int kvgpu_types_init(struct kvgpu_gpu *gpu)
+int vgpu_types_init(struct kvgpu_gpu *gpu)
 {
 	struct space s;
 	unsigned int i;
@@ -138,14 +138,14 @@ int kvgpu_types_init(struct kvgpu_gpu *gpu)
 	if (gpu->hw.part_end < gpu->hw.part_first ||
 	    gpu->hw.bar[KVGPU_BAR1].size < KVGPU_USERD_SIZE + KVGPU_MIRROR_SIZE + KVGPU_POOL_SIZE)
 		return -ENOSPC;
-	load_empty(&s, gpu);
-	store(&s, gpu);
+	maps_load_empty(&s, gpu);
+	maps_store(&s, gpu);
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
 		struct kvgpu_type *t = &gpu->type[gpu->nr_types];
 
 		t->vram = sizes[i].vram;
 		memcpy(t->bar, sizes[i].bar, sizeof(t->bar));
-		if (!kvgpu_type_max(gpu, t))
+		if (!vgpu_type_max(gpu, t))
 			continue;
 		t->base.sysfs_name = sizes[i].name;
 		t->base.pretty_name = sizes[i].pretty;
@@ -158,7 +158,7 @@ int kvgpu_types_init(struct kvgpu_gpu *gpu)
 	return -ENOSPC;
 }
 
-int kvgpu_type_reserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v)
+int vgpu_type_reserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v)
 {
 	const struct kvgpu_type *t = v->type;
 	struct space s;
@@ -166,10 +166,10 @@ int kvgpu_type_reserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v)
 	bool ok;
 
 	mutex_lock(&gpu->types_lock);
-	load(&s, gpu);
-	ok = take_all(&s, t, &p);
+	maps_load(&s, gpu);
+	ok = parts_take(&s, t, &p);
 	if (ok) {
-		store(&s, gpu);
+		maps_store(&s, gpu);
 		v->id = ++gpu->next_id;
 		refcount_inc(&gpu->users);
 	}
@@ -185,7 +185,7 @@ int kvgpu_type_reserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v)
 }
 
 /* When this returns, the parts of @v are free for other vGPUs, and @gpu may go away. */
-void kvgpu_type_unreserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v)
+void vgpu_type_unreserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v)
 {
 	mutex_lock(&gpu->types_lock);
 	bitmap_clear(gpu->part_map, (v->part.v - gpu->hw.part_first) / PART_UNIT,

@@ -33,16 +33,16 @@ static int vgpu_init(struct vfio_device *vdev)
 	spin_lock_init(&v->irq_lock);
 	spin_lock_init(&v->fault_lock);
 
-	ret = kvgpu_type_reserve(v->gpu, v);
+	ret = vgpu_type_reserve(v->gpu, v);
 	if (ret) {
 		dev_notice(vdev->dev, "no room on the card for another %s\n",
 			   v->type->base.sysfs_name);
 		return ret;
 	}
-	ret = vgpu_machine_init(v);
+	ret = kvgpu_machine_vgpu_init(v);
 	if (ret) {
 		dev_err(vdev->dev, "the vGPU can't be made: error %d\n", ret);
-		kvgpu_type_unreserve(v->gpu, v);
+		vgpu_type_unreserve(v->gpu, v);
 		return ret;
 	}
 	mutex_lock(&v->lock);
@@ -69,13 +69,13 @@ static void vgpu_release(struct vfio_device *vdev)
 	kvgpu_hw_lock(&v->gpu->lock);
 	list_del(&v->node);
 	kvgpu_hw_unlock(&v->gpu->lock);
-	vgpu_machine_fini(v);
+	kvgpu_machine_vgpu_fini(v);
 	trace_kvgpu_vgpu(v->id, KVGPU_VGPU_REMOVE);
-	kvgpu_type_unreserve(v->gpu, v);
+	vgpu_type_unreserve(v->gpu, v);
 	mutex_destroy(&v->vma_lock);
 	mutex_destroy(&v->map_lock);
 	mutex_destroy(&v->lock);
-	compat_vfio_free_device(vdev);
+	vgpu_compat_vfio_free_device(vdev);
 	put_device(dev);
 }
 
@@ -85,11 +85,11 @@ static int vgpu_open(struct vfio_device *vdev)
 	int ret;
 
 	mutex_lock(&v->lock);
-	ret = vgpu_machine_open(v);
+	ret = kvgpu_machine_vgpu_open(v);
 	if (!ret) {
 		WRITE_ONCE(v->open, true);
 		vgpu_config_reset(v);
-		vgpu_irq_update(v);
+		kvgpu_mdev_irq_update(v);
 		trace_kvgpu_vgpu(v->id, KVGPU_VGPU_OPEN);
 	}
 	mutex_unlock(&v->lock);
@@ -102,7 +102,7 @@ static void vgpu_close(struct vfio_device *vdev)
 
 	mutex_lock(&v->lock);
 	vgpu_irq_close(v);
-	vgpu_machine_close(v);
+	kvgpu_machine_vgpu_close(v);
 	WRITE_ONCE(v->open, false);
 	trace_kvgpu_vgpu(v->id, KVGPU_VGPU_CLOSE);
 	mutex_unlock(&v->lock);
@@ -115,7 +115,7 @@ static void vgpu_request(struct vfio_device *vdev, unsigned int count)
 
 static void vgpu_dma_unmap(struct vfio_device *vdev, u64 iova, u64 length)
 {
-	vgpu_machine_dma_unmap(to_vgpu(vdev), iova, length);
+	kvgpu_machine_dma_unmap(to_vgpu(vdev), iova, length);
 }
 
 /* ------------------------------------------------------------------ ioctls */
@@ -186,12 +186,12 @@ static long vgpu_ioctl(struct vfio_device *vdev, unsigned int cmd, unsigned long
 	struct kvgpu_vgpu *v = to_vgpu(vdev);
 	void __user *user = (void __user *)arg;
 
-	vgpu_machine_called();
+	kvgpu_machine_call_note();
 	switch (cmd) {
 	case VFIO_DEVICE_GET_INFO:
 		return ioctl_get_info(user);
 	case VFIO_DEVICE_GET_REGION_INFO:
-		return compat_region_info_ioctl(vdev, user);
+		return vgpu_compat_region_info_ioctl(vdev, user);
 	case VFIO_DEVICE_GET_IRQ_INFO:
 		return ioctl_irq_info(user);
 	case VFIO_DEVICE_SET_IRQS:
@@ -225,7 +225,7 @@ static const struct vfio_device_ops vgpu_ops = {
 /* ------------------------------------------------------------------ the mediated device */
 
 /* available_instances of all types have changed. libvirt reads them again after this event. */
-static void tell_change(struct mdev_device *mdev)
+static void types_tell_change(struct mdev_device *mdev)
 {
 	kobject_uevent(&mdev->type->parent->dev->kobj, KOBJ_CHANGE);
 }
@@ -245,8 +245,8 @@ static int kvgpu_mdev_probe(struct mdev_device *mdev)
 		vfio_put_device(&v->vdev);
 		return ret;
 	}
-	kvgpu_debugfs_vgpu_add(v);
-	tell_change(mdev);
+	vgpu_debugfs_vgpu_add(v);
+	types_tell_change(mdev);
 	return 0;
 }
 
@@ -255,16 +255,16 @@ static void kvgpu_mdev_remove(struct mdev_device *mdev)
 	struct kvgpu_vgpu *v = dev_get_drvdata(&mdev->dev);
 
 	vfio_unregister_group_dev(&v->vdev);
-	kvgpu_debugfs_vgpu_remove(v);
+	vgpu_debugfs_vgpu_remove(v);
 	dev_set_drvdata(&mdev->dev, NULL);
 	vfio_put_device(&v->vdev);
-	tell_change(mdev);
+	types_tell_change(mdev);
 }
 
 static unsigned int get_available(struct mdev_type *mtype)
 {
-	return kvgpu_type_available(container_of(mtype->parent, struct kvgpu_gpu, parent),
-				    container_of(mtype, struct kvgpu_type, base));
+	return vgpu_type_available(container_of(mtype->parent, struct kvgpu_gpu, parent),
+				   container_of(mtype, struct kvgpu_type, base));
 }
 
 /* One line of key=value pairs, in the form that management tools parse. */
@@ -276,7 +276,7 @@ static ssize_t show_description(struct mdev_type *mtype, char *buf)
 	return sysfs_emit(
 		buf, "num_heads=0, framebuffer=%lluM, bar1=%lluM, bar3=%lluM, max_instance=%u\n",
 		t->vram / SZ_1M, t->bar[KVGPU_BAR1] / SZ_1M, t->bar[KVGPU_BAR3] / SZ_1M,
-		kvgpu_type_max(gpu, t));
+		vgpu_type_max(gpu, t));
 }
 
 struct mdev_driver kvgpu_mdev_driver = {

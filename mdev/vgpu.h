@@ -16,7 +16,8 @@
  * vgpu->lock: all state of one vGPU, with the machine's (trap, shadows, channels). Process context,
  *   may sleep, held during pins.
  * gpu->lock: the list of vGPUs, groups of channel ids, merged runlists. Never held during a pin.
- * vgpu->map_lock: the data that the fault handler reads, see vgpu_machine_fault(). Only hw's locks
+ * vgpu->map_lock: the data that the fault handler reads, see kvgpu_machine_pfn_find(). Only hw's
+ * locks
  *   and vma_lock are taken inside of it.
  * the locks of hw/
  *
@@ -48,7 +49,7 @@
 #include "gk110/pci.h"
 #include "hw/hw.h"
 
-/* A type that admins can create, named by its video memory. Constant after kvgpu_types_init(). */
+/* A type that admins can create, named by its video memory. Constant after vgpu_types_init(). */
 struct kvgpu_type {
 	struct mdev_type base;
 	u64 vram;			/* bytes, a multiple of 4 MiB */
@@ -157,16 +158,16 @@ struct kvgpu_vgpu {
 /* ------------------------------------------------------------------ the face, for the machine */
 
 /**
- * vgpu_irq_update() - signal a changed virtual interrupt
+ * kvgpu_mdev_irq_update() - signal a changed virtual interrupt
  * @v: the vGPU
  *
  * Reads line and edge of the virtual interrupt and signals the VMM's eventfds.
  *
  * Context: process, vgpu->lock held.
  */
-void vgpu_irq_update(struct kvgpu_vgpu *v);
+void kvgpu_mdev_irq_update(struct kvgpu_vgpu *v);
 /**
- * vgpu_zap_bar() - remove user mappings of a region
+ * kvgpu_mdev_bar_zap() - remove user mappings of a region
  * @v: the vGPU
  * @region: VFIO_PCI_..._REGION_INDEX
  * @off: offset in the region, bytes
@@ -176,9 +177,9 @@ void vgpu_irq_update(struct kvgpu_vgpu *v);
  *
  * Context: process, vgpu->lock held, map_lock not held.
  */
-void vgpu_zap_bar(struct kvgpu_vgpu *v, unsigned int region, u64 off, u64 len);
+void kvgpu_mdev_bar_zap(struct kvgpu_vgpu *v, unsigned int region, u64 off, u64 len);
 /**
- * vgpu_note_fault() - count, trace and log a fault
+ * kvgpu_mdev_fault_note() - count, trace and log a fault
  * @v: the vGPU
  * @what: a constant string
  * @chid: the guest's channel id, or -1
@@ -187,6 +188,6 @@ void vgpu_zap_bar(struct kvgpu_vgpu *v, unsigned int region, u64 off, u64 len);
  *
  * Context: any.
  */
-void vgpu_note_fault(struct kvgpu_vgpu *v, const char *what, int chid, u64 addr, u32 code);
+void kvgpu_mdev_fault_note(struct kvgpu_vgpu *v, const char *what, int chid, u64 addr, u32 code);
 
 #endif

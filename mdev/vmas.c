@@ -24,7 +24,7 @@ struct mapping {
 	bool done;			/* emptied by the current zap; vgpu->lock serialises zaps */
 };
 
-static struct mapping *find(struct kvgpu_vgpu *v, struct vm_area_struct *vma)
+static struct mapping *mapping_find(struct kvgpu_vgpu *v, struct vm_area_struct *vma)
 {
 	struct mapping *m;
 
@@ -34,12 +34,12 @@ static struct mapping *find(struct kvgpu_vgpu *v, struct vm_area_struct *vma)
 	return NULL;
 }
 
-bool compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *vma)
+bool vgpu_compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *vma)
 {
 	struct mapping *m;
 
 	mutex_lock(&v->vma_lock);
-	m = find(v, vma);
+	m = mapping_find(v, vma);
 	if (!m) {
 		m = kzalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
 		if (m) {
@@ -53,25 +53,25 @@ bool compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *vma)
 }
 
 /* Called for a split. A fork has no mapping, see COMPAT_VM_FLAGS. */
-void compat_vma_open(struct vm_area_struct *vma)
+void vgpu_compat_vma_open(struct vm_area_struct *vma)
 {
 	zap_vma_ptes(vma, vma->vm_start, vma->vm_end - vma->vm_start);
 }
 
 /* Called for a move. mmap_lock has been held for writing since before the pages were moved. */
-int compat_vma_moved(struct vm_area_struct *vma)
+int vgpu_compat_vma_moved(struct vm_area_struct *vma)
 {
 	zap_vma_ptes(vma, vma->vm_start, vma->vm_end - vma->vm_start);
 	return 0;
 }
 
-void compat_vma_close(struct vm_area_struct *vma)
+void vgpu_compat_vma_close(struct vm_area_struct *vma)
 {
 	struct kvgpu_vgpu *v = vma->vm_private_data;
 	struct mapping *m;
 
 	mutex_lock(&v->vma_lock);
-	m = find(v, vma);
+	m = mapping_find(v, vma);
 	if (m)
 		list_del(&m->node);
 	mutex_unlock(&v->vma_lock);
@@ -106,7 +106,7 @@ static struct mm_struct *next_mm(struct kvgpu_vgpu *v)
 	return NULL;
 }
 
-void compat_zap(struct kvgpu_vgpu *v, u64 at, u64 len)
+void vgpu_compat_zap(struct kvgpu_vgpu *v, u64 at, u64 len)
 {
 	struct mm_struct *mm;
 	struct mapping *m;

@@ -9,12 +9,12 @@
 #include "mdev/internal.h"
 #include "mdev/trace.h"
 
-void vgpu_zap_bar(struct kvgpu_vgpu *v, unsigned int region, u64 off, u64 len)
+void kvgpu_mdev_bar_zap(struct kvgpu_vgpu *v, unsigned int region, u64 off, u64 len)
 {
 	lockdep_assert_held(&v->lock);
 	if (!len)
 		return;
 	trace_kvgpu_zap(v->id, region, off, len);
 	atomic64_inc(&v->count.zaps);
-	compat_zap(v, REGION_AT(region) + off, len);
+	vgpu_compat_zap(v, REGION_AT(region) + off, len);
 }

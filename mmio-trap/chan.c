@@ -12,9 +12,9 @@
 
 static void bind_error(struct kvgpu_trap *t, u32 code)
 {
-	kvgpu_reg_set(t, PFIFO_BIND_ERROR, FIELD_PREP(PFIFO_BIND_ERROR_CODE, code));
+	vtrap_reg_set(t, PFIFO_BIND_ERROR, FIELD_PREP(PFIFO_BIND_ERROR_CODE, code));
 	t->fifo_intr |= PFIFO_INTR_BIND_ERROR;
-	kvgpu_fifo_update(t);
+	vtrap_fifo_update(t);
 }
 
 static u32 inst_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
@@ -23,7 +23,7 @@ static u32 inst_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 }
 
 /* Returns 0, or the reason (PFIFO_BIND_*) why the chip would not bind. */
-static u32 refusal(const struct kvgpu_trap *t, const struct kvgpu_access *a)
+static u32 bind_refusal(const struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	if (t->chan[a->idx].inst & PCCSR_INST_BIND)
 		return PFIFO_BIND_NOT_UNBOUND;
@@ -36,7 +36,7 @@ static u32 refusal(const struct kvgpu_trap *t, const struct kvgpu_access *a)
 static void inst_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	bool was = t->chan[a->idx].inst & PCCSR_INST_BIND, bind = a->val & PCCSR_INST_BIND;
-	u32 code = bind ? refusal(t, a) : 0;
+	u32 code = bind ? bind_refusal(t, a) : 0;
 
 	if (code) {
 		bind_error(t, code);
@@ -81,7 +81,7 @@ static void chan_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	a->cmd->chan.runl = FIELD_GET(PCCSR_CHAN_RUNLIST, *ctrl);
 }
 
-void kvgpu_trap_chan_status(struct kvgpu_trap *t, gchid_t id, u32 status)
+void kvgpu_trap_chan_status_set(struct kvgpu_trap *t, gchid_t id, u32 status)
 {
 	if (id.v < KVGPU_MAX_CHAN)
 		t->chan[id.v].ctrl = (t->chan[id.v].ctrl & ~CHAN_HOST) | (status & CHAN_HOST);

@@ -11,7 +11,7 @@
 
 #include "internal.h"
 
-void kvgpu_deny(struct kvgpu_trap *t)
+void vtrap_denial_note(struct kvgpu_trap *t)
 {
 	t->nr_denied++;
 }
@@ -19,8 +19,8 @@ void kvgpu_deny(struct kvgpu_trap *t)
 static struct kvgpu_reg_slot *slot_of(struct kvgpu_trap *t, const struct kvgpu_reg_line *l, u32 reg)
 {
 	if (l->bulk || l->rd == KVGPU_REG_CONST)
-		return kvgpu_file_slot(t, reg);
-	return kvgpu_file_make(t, reg, l->reset);
+		return vtrap_slot_find(t, reg);
+	return vtrap_slot_make(t, reg, l->reset);
 }
 
 static void count_class(struct kvgpu_trap *t, enum kvgpu_reg_class class)
@@ -34,14 +34,14 @@ static void count_class(struct kvgpu_trap *t, enum kvgpu_reg_class class)
 u32 kvgpu_trap_read(struct kvgpu_trap *t, u32 reg, u64 now)
 {
 	struct kvgpu_access a = { .reg = reg & (GK110_BAR0_SIZE - 4), .now = now };
-	const u32 *plain = kvgpu_file_plain(t, a.reg);
+	const u32 *plain = vtrap_plain_find(t, a.reg);
 	const struct kvgpu_reg_line *l;
 	struct kvgpu_reg_slot *s;
 
 	t->nr_reads++;
 	if (plain)
 		return READ_ONCE(*plain);
-	l = kvgpu_trap_find(&a, NULL);
+	l = vtrap_line_find(&a, NULL);
 	s = slot_of(t, l, a.reg);
 	if (s)
 		s->rd++;
@@ -66,13 +66,13 @@ static void file_write(struct kvgpu_trap *t, const struct kvgpu_reg_line *l,
 		t->nr_dropped++;
 }
 
-static void dispatch(struct kvgpu_trap *t, const struct kvgpu_reg_line *l, struct kvgpu_reg_slot *s,
-		     const struct kvgpu_access *a, u32 be)
+static void dispatch_write(struct kvgpu_trap *t, const struct kvgpu_reg_line *l,
+			   struct kvgpu_reg_slot *s, const struct kvgpu_access *a, u32 be)
 {
 	if (l->wr == KVGPU_REG_CONST)
 		return;
 	if (l->wr == KVGPU_REG_TRAP && be != ALL_BITS)
-		kvgpu_deny(t);	/* a command needs all four bytes */
+		vtrap_denial_note(t);	/* a command needs all four bytes */
 	else if (l->write)
 		l->write(t, a);
 	else
@@ -86,7 +86,7 @@ void kvgpu_trap_write(struct kvgpu_trap *t, u32 reg, u32 val, u32 be, u64 now,
 				  .bits = val & be,
 				  .now = now,
 				  .cmd = cmd };
-	u32 *plain = kvgpu_file_plain(t, a.reg);
+	u32 *plain = vtrap_plain_find(t, a.reg);
 	bool line = t->line, edge = t->edge;
 	const struct kvgpu_reg_line *l;
 	struct kvgpu_reg_slot *s;
@@ -97,30 +97,30 @@ void kvgpu_trap_write(struct kvgpu_trap *t, u32 reg, u32 val, u32 be, u64 now,
 		WRITE_ONCE(*plain, (READ_ONCE(*plain) & ~be) | a.bits);
 		return;
 	}
-	l = kvgpu_trap_find(&a, NULL);
+	l = vtrap_line_find(&a, NULL);
 	s = slot_of(t, l, a.reg);
 	if (s)
 		s->wr++;
 	count_class(t, l->wr);
 	a.val = ((s ? s->val : l->reset) & ~be) | a.bits;
-	dispatch(t, l, s, &a, be);
+	dispatch_write(t, l, s, &a, be);
 	cmd->irq = t->line != line || (t->edge && !edge);
 	if (cmd->irq && cmd->kind == KVGPU_CMD_NONE)
 		cmd->kind = KVGPU_CMD_IRQ;
 }
 
-void kvgpu_trap_config(struct kvgpu_trap *t, u16 off, u32 val)
+void kvgpu_trap_config_set(struct kvgpu_trap *t, u16 off, u32 val)
 {
 	if (off < PPCI_CONFIG_SIZE)
-		kvgpu_reg_set(t, PPCI_BASE + (off & ~3u), val);
+		vtrap_reg_set(t, PPCI_BASE + (off & ~3u), val);
 }
 
 /*
  * Gives slots to the registers that hooks keep in the file, before any other register, so that a
  * full file can't lose them.
  */
-static void reserve(struct kvgpu_trap *t, const struct kvgpu_reg_unit *u,
-		    const struct kvgpu_reg_line *l)
+static void reserve_slots(struct kvgpu_trap *t, const struct kvgpu_reg_unit *u,
+			  const struct kvgpu_reg_line *l)
 {
 	u32 copy, i, copies = max(u->copies, 1u), count = max(l->count, 1u),
 		     stride = l->stride ? l->stride : 4;
@@ -129,14 +129,14 @@ static void reserve(struct kvgpu_trap *t, const struct kvgpu_reg_unit *u,
 		return;
 	for (copy = 0; copy < copies; copy++)
 		for (i = 0; i < count; i++)
-			kvgpu_file_make(t, l->off + copy * u->size + i * stride, l->reset);
+			vtrap_slot_make(t, l->off + copy * u->size + i * stride, l->reset);
 }
 
 /*
  * Gives registers of class FILE the values that the host found after POST: a driver computes with
  * them before it writes them.
  */
-static void seed(struct kvgpu_trap *t)
+static void seed_regs(struct kvgpu_trap *t)
 {
 	const struct kvgpu_topo *topo = t->cfg.topo;
 	u32 i;
@@ -144,8 +144,8 @@ static void seed(struct kvgpu_trap *t)
 	for (i = 0; i < min_t(u32, topo->nr_seed, KVGPU_MAX_SEED); i++) {
 		struct kvgpu_access a = { .reg = topo->seed[i].reg };
 
-		if (kvgpu_trap_find(&a, NULL)->rd == KVGPU_REG_FILE)
-			kvgpu_reg_set(t, topo->seed[i].reg, topo->seed[i].val);
+		if (vtrap_line_find(&a, NULL)->rd == KVGPU_REG_FILE)
+			vtrap_reg_set(t, topo->seed[i].reg, topo->seed[i].val);
 	}
 }
 
@@ -171,9 +171,9 @@ void kvgpu_trap_reset(struct kvgpu_trap *t)
 	t->ptimer_offset = t->cfg.ptimer_offset;
 	for (i = 0; i < kvgpu_trap_nr_units; i++)
 		for (j = 0; j < kvgpu_trap_units[i]->nr_lines; j++)
-			reserve(t, kvgpu_trap_units[i], &kvgpu_trap_units[i]->line[j]);
-	seed(t);
-	kvgpu_pmc_reset(t);
+			reserve_slots(t, kvgpu_trap_units[i], &kvgpu_trap_units[i]->line[j]);
+	seed_regs(t);
+	vtrap_pmc_reset(t);
 }
 
 void kvgpu_trap_init(struct kvgpu_trap *t, const struct kvgpu_trap_cfg *cfg,

@@ -15,17 +15,17 @@ static unsigned int falcon_of(const struct kvgpu_access *a)
 	return window == PMU_BASE ? FALCON_PMU : window == GR_FECS ? FALCON_FECS : FALCON_GPCCS;
 }
 
-static u32 base_of(const struct kvgpu_access *a)
+static u32 falcon_base_of(const struct kvgpu_access *a)
 {
 	return a->reg & ~(u32)(FALCON_WINDOW - 1);
 }
 
-u32 kvgpu_falcon_dmem_get(const struct kvgpu_trap *t, unsigned int n, u32 addr)
+u32 vtrap_falcon_dmem_get(const struct kvgpu_trap *t, unsigned int n, u32 addr)
 {
 	return addr < sizeof(t->falcon[n].dmem) ? t->falcon[n].dmem[addr / 4] : 0;
 }
 
-void kvgpu_falcon_dmem_set(struct kvgpu_trap *t, unsigned int n, u32 addr, u32 val)
+void vtrap_falcon_dmem_set(struct kvgpu_trap *t, unsigned int n, u32 addr, u32 val)
 {
 	if (addr < sizeof(t->falcon[n].dmem))
 		t->falcon[n].dmem[addr / 4] = val;
@@ -33,22 +33,22 @@ void kvgpu_falcon_dmem_set(struct kvgpu_trap *t, unsigned int n, u32 addr, u32 v
 
 /* ------------------------------------------------------------------ memory ports */
 
-u32 kvgpu_falcon_imemc_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+u32 vtrap_falcon_imemc_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	return t->falcon[falcon_of(a)].imem_ctl;
 }
 
-void kvgpu_falcon_imemc_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+void vtrap_falcon_imemc_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	t->falcon[falcon_of(a)].imem_ctl = a->val;
 }
 
-u32 kvgpu_falcon_dmemc_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+u32 vtrap_falcon_dmemc_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	return t->falcon[falcon_of(a)].dmem_ctl;
 }
 
-void kvgpu_falcon_dmemc_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+void vtrap_falcon_dmemc_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	t->falcon[falcon_of(a)].dmem_ctl = a->val;
 }
@@ -64,59 +64,59 @@ static u32 dmem_next(struct kvgpu_vfalcon *f, u32 step)
 	return addr;
 }
 
-u32 kvgpu_falcon_dmemd_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+u32 vtrap_falcon_dmemd_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	unsigned int n = falcon_of(a);
 
-	return kvgpu_falcon_dmem_get(t, n, dmem_next(&t->falcon[n], FALCON_MEMC_AINCR));
+	return vtrap_falcon_dmem_get(t, n, dmem_next(&t->falcon[n], FALCON_MEMC_AINCR));
 }
 
-void kvgpu_falcon_dmemd_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+void vtrap_falcon_dmemd_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	unsigned int n = falcon_of(a);
 
-	kvgpu_falcon_dmem_set(t, n, dmem_next(&t->falcon[n], FALCON_MEMC_AINCW), a->bits);
+	vtrap_falcon_dmem_set(t, n, dmem_next(&t->falcon[n], FALCON_MEMC_AINCW), a->bits);
 }
 
 /* ------------------------------------------------------------------ interrupt words and start */
 
-static void changed(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static void falcon_update(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	if (falcon_of(a) == FALCON_PMU)
-		kvgpu_pmu_update(t);
+		vtrap_pmu_update(t);
 }
 
-void kvgpu_falcon_intr_ack(struct kvgpu_trap *t, const struct kvgpu_access *a)
+void vtrap_falcon_intr_ack(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	u32 reg = base_of(a) + FALCON_INTR;
+	u32 reg = falcon_base_of(a) + FALCON_INTR;
 
-	kvgpu_reg_set(t, reg, kvgpu_reg_get(t, reg) & ~a->bits);
-	changed(t, a);
+	vtrap_reg_set(t, reg, vtrap_reg_get(t, reg) & ~a->bits);
+	falcon_update(t, a);
 }
 
-void kvgpu_falcon_intr_en_set(struct kvgpu_trap *t, const struct kvgpu_access *a)
+void vtrap_falcon_intr_en_set(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	u32 reg = base_of(a) + FALCON_INTR_EN;
+	u32 reg = falcon_base_of(a) + FALCON_INTR_EN;
 
-	kvgpu_reg_set(t, reg, kvgpu_reg_get(t, reg) | a->bits);
-	changed(t, a);
+	vtrap_reg_set(t, reg, vtrap_reg_get(t, reg) | a->bits);
+	falcon_update(t, a);
 }
 
-void kvgpu_falcon_intr_en_clr(struct kvgpu_trap *t, const struct kvgpu_access *a)
+void vtrap_falcon_intr_en_clr(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	u32 reg = base_of(a) + FALCON_INTR_EN;
+	u32 reg = falcon_base_of(a) + FALCON_INTR_EN;
 
-	kvgpu_reg_set(t, reg, kvgpu_reg_get(t, reg) & ~a->bits);
-	changed(t, a);
+	vtrap_reg_set(t, reg, vtrap_reg_get(t, reg) & ~a->bits);
+	falcon_update(t, a);
 }
 
-void kvgpu_falcon_route_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+void vtrap_falcon_route_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	kvgpu_reg_set(t, a->reg, a->val);
-	changed(t, a);
+	vtrap_reg_set(t, a->reg, a->val);
+	falcon_update(t, a);
 }
 
-void kvgpu_falcon_cpuctl_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+void vtrap_falcon_cpuctl_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	unsigned int n = falcon_of(a);
 
@@ -124,7 +124,7 @@ void kvgpu_falcon_cpuctl_write(struct kvgpu_trap *t, const struct kvgpu_access *
 		return;
 	t->falcon[n].started = true;
 	if (n == FALCON_PMU)
-		kvgpu_pmu_start(t);
+		vtrap_pmu_start(t);
 	else if (n == FALCON_FECS)
-		kvgpu_fecs_start(t);
+		vtrap_fecs_start(t);
 }

@@ -12,24 +12,24 @@
 
 enum { FALCON_PMU, FALCON_FECS, FALCON_GPCCS };	/* index in kvgpu_trap.falcon */
 
-u32 kvgpu_falcon_dmem_get(const struct kvgpu_trap *t, unsigned int n, u32 addr);
-void kvgpu_falcon_dmem_set(struct kvgpu_trap *t, unsigned int n, u32 addr, u32 val);
+u32 vtrap_falcon_dmem_get(const struct kvgpu_trap *t, unsigned int n, u32 addr);
+void vtrap_falcon_dmem_set(struct kvgpu_trap *t, unsigned int n, u32 addr, u32 val);
 /* CPUCTL has started the program: of the PMU, of FECS. */
-void kvgpu_pmu_start(struct kvgpu_trap *t);
-void kvgpu_fecs_start(struct kvgpu_trap *t);
-void kvgpu_pmu_update(struct kvgpu_trap *t);
+void vtrap_pmu_start(struct kvgpu_trap *t);
+void vtrap_fecs_start(struct kvgpu_trap *t);
+void vtrap_pmu_update(struct kvgpu_trap *t);
 
-void kvgpu_falcon_intr_ack(struct kvgpu_trap *t, const struct kvgpu_access *a);
-void kvgpu_falcon_intr_en_set(struct kvgpu_trap *t, const struct kvgpu_access *a);
-void kvgpu_falcon_intr_en_clr(struct kvgpu_trap *t, const struct kvgpu_access *a);
-void kvgpu_falcon_route_write(struct kvgpu_trap *t, const struct kvgpu_access *a);
-void kvgpu_falcon_cpuctl_write(struct kvgpu_trap *t, const struct kvgpu_access *a);
-u32 kvgpu_falcon_imemc_read(struct kvgpu_trap *t, const struct kvgpu_access *a);
-void kvgpu_falcon_imemc_write(struct kvgpu_trap *t, const struct kvgpu_access *a);
-u32 kvgpu_falcon_dmemc_read(struct kvgpu_trap *t, const struct kvgpu_access *a);
-void kvgpu_falcon_dmemc_write(struct kvgpu_trap *t, const struct kvgpu_access *a);
-u32 kvgpu_falcon_dmemd_read(struct kvgpu_trap *t, const struct kvgpu_access *a);
-void kvgpu_falcon_dmemd_write(struct kvgpu_trap *t, const struct kvgpu_access *a);
+void vtrap_falcon_intr_ack(struct kvgpu_trap *t, const struct kvgpu_access *a);
+void vtrap_falcon_intr_en_set(struct kvgpu_trap *t, const struct kvgpu_access *a);
+void vtrap_falcon_intr_en_clr(struct kvgpu_trap *t, const struct kvgpu_access *a);
+void vtrap_falcon_route_write(struct kvgpu_trap *t, const struct kvgpu_access *a);
+void vtrap_falcon_cpuctl_write(struct kvgpu_trap *t, const struct kvgpu_access *a);
+u32 vtrap_falcon_imemc_read(struct kvgpu_trap *t, const struct kvgpu_access *a);
+void vtrap_falcon_imemc_write(struct kvgpu_trap *t, const struct kvgpu_access *a);
+u32 vtrap_falcon_dmemc_read(struct kvgpu_trap *t, const struct kvgpu_access *a);
+void vtrap_falcon_dmemc_write(struct kvgpu_trap *t, const struct kvgpu_access *a);
+u32 vtrap_falcon_dmemd_read(struct kvgpu_trap *t, const struct kvgpu_access *a);
+void vtrap_falcon_dmemd_write(struct kvgpu_trap *t, const struct kvgpu_access *a);
 
 /* FIELD_PREP() for initialisers, where the kernel's can't be used. */
 #define FALCON_FIELD(mask, val)	((val) * ((mask) & -(mask)))
@@ -41,27 +41,27 @@ void kvgpu_falcon_dmemd_write(struct kvgpu_trap *t, const struct kvgpu_access *a
 	 FALCON_FIELD(FALCON_CAPS2_DMEM_PORTS, 1))
 
 #define FALCON_LINES(base) \
-	KVGPU_LINE_AT(base, FALCON_INTR_ACK, CONST, EMULATE, .write = kvgpu_falcon_intr_ack, \
+	KVGPU_LINE_AT(base, FALCON_INTR_ACK, CONST, EMULATE, .write = vtrap_falcon_intr_ack, \
 		      .src = SRC_NV, .why = "a register of the virtual falcon"), \
 		KVGPU_LINE_AT(base, FALCON_INTR, FILE, CONST, .src = SRC_NV, \
 			      .why = "a register of the virtual falcon"), \
 		KVGPU_LINE_AT(base, FALCON_INTR_MODE, FILE, FILE, .src = SRC_RNN, \
 			      .why = "a register of the virtual falcon"), \
 		KVGPU_LINE_AT(base, FALCON_INTR_EN_SET, CONST, EMULATE, \
-			      .write = kvgpu_falcon_intr_en_set, .src = SRC_NV, \
+			      .write = vtrap_falcon_intr_en_set, .src = SRC_NV, \
 			      .why = "a register of the virtual falcon"), \
 		KVGPU_LINE_AT(base, FALCON_INTR_EN_CLR, CONST, EMULATE, \
-			      .write = kvgpu_falcon_intr_en_clr, .src = SRC_NV, \
+			      .write = vtrap_falcon_intr_en_clr, .src = SRC_NV, \
 			      .why = "a register of the virtual falcon"), \
 		KVGPU_LINE_AT(base, FALCON_INTR_EN, FILE, CONST, .src = SRC_RNN, \
 			      .why = "a register of the virtual falcon"), \
 		KVGPU_LINE_AT(base, FALCON_INTR_ROUTE, FILE, EMULATE, \
-			      .write = kvgpu_falcon_route_write, .src = SRC_NV, \
+			      .write = vtrap_falcon_route_write, .src = SRC_NV, \
 			      .why = "a register of the virtual falcon"), \
 		KVGPU_LINE_AT(base, FALCON_IDLE_STATUS, CONST, CONST, .src = SRC_NV, \
 			      .why = "always idle; nouveau polls it"), \
 		KVGPU_LINE_AT( \
-			base, FALCON_CPUCTL, CONST, EMULATE, .write = kvgpu_falcon_cpuctl_write, \
+			base, FALCON_CPUCTL, CONST, EMULATE, .write = vtrap_falcon_cpuctl_write, \
 			.src = SRC_NV, \
 			.why = "no code runs; a start makes the falcon answer as nouveau's program would"), \
 		KVGPU_LINE_AT(base, FALCON_BOOTVEC, FILE, FILE, .src = SRC_NV, \
@@ -74,17 +74,17 @@ void kvgpu_falcon_dmemd_write(struct kvgpu_trap *t, const struct kvgpu_access *a
 		KVGPU_LINE_AT(base, FALCON_CAPS2, CONST, CONST, .reset = FALCON_CAPS2_VALUE, \
 			      .src = SRC_NVRNN, .why = "third revision, no secrets"), \
 		KVGPU_LINE_AT(base, FALCON_IMEMC(0), EMULATE, EMULATE, \
-			      .read = kvgpu_falcon_imemc_read, .write = kvgpu_falcon_imemc_write, \
+			      .read = vtrap_falcon_imemc_read, .write = vtrap_falcon_imemc_write, \
 			      .src = SRC_NV, .why = "code is uploaded and forgotten"), \
 		KVGPU_LINE_AT(base, FALCON_IMEMD(0), CONST, CONST, .src = SRC_NV, \
 			      .why = "code is uploaded and forgotten"), \
 		KVGPU_LINE_AT(base, FALCON_IMEMT(0), CONST, CONST, .src = SRC_NV, \
 			      .why = "code is uploaded and forgotten"), \
 		KVGPU_LINE_AT(base, FALCON_DMEMC(0), EMULATE, EMULATE, \
-			      .read = kvgpu_falcon_dmemc_read, .write = kvgpu_falcon_dmemc_write, \
+			      .read = vtrap_falcon_dmemc_read, .write = vtrap_falcon_dmemc_write, \
 			      .src = SRC_NV, .why = "data memory is kept: drivers read it back"),           \
 		KVGPU_LINE_AT(base, FALCON_DMEMD(0), EMULATE, EMULATE, \
-			      .read = kvgpu_falcon_dmemd_read, .write = kvgpu_falcon_dmemd_write, \
+			      .read = vtrap_falcon_dmemd_read, .write = vtrap_falcon_dmemd_write, \
 			      .src = SRC_NV, .why = "data memory is kept: drivers read it back")
 
 #endif

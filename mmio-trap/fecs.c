@@ -18,7 +18,7 @@ static u32 *scratch(struct kvgpu_trap *t, unsigned int i)
 	return &t->falcon[FALCON_FECS].scratch[i];
 }
 
-static bool instance(u32 word, struct kvgpu_gaddr *inst)
+static bool fecs_inst_decode(u32 word, struct kvgpu_gaddr *inst)
 {
 	u32 target = FIELD_GET(FECS_CHAN_TARGET, word);
 
@@ -29,7 +29,7 @@ static bool instance(u32 word, struct kvgpu_gaddr *inst)
 	return true;
 }
 
-void kvgpu_fecs_start(struct kvgpu_trap *t)
+void vtrap_fecs_start(struct kvgpu_trap *t)
 {
 	*scratch(t, FECS_OS_STATUS) |= FECS_OS_READY;
 	*scratch(t, FECS_OS_SIZE) = t->cfg.gr_ctx_size;
@@ -41,12 +41,12 @@ static void set_channel(struct kvgpu_trap *t, const struct kvgpu_access *a, u32 
 {
 	struct kvgpu_gaddr inst;
 
-	if (!instance(word, &inst)) {
-		kvgpu_deny(t);
+	if (!fecs_inst_decode(word, &inst)) {
+		vtrap_denial_note(t);
 		return;
 	}
-	kvgpu_reg_set(t, AT(FECS_CHAN_ADDR), word);
-	kvgpu_reg_set(t, AT(FECS_CHAN_NEXT), word);
+	vtrap_reg_set(t, AT(FECS_CHAN_ADDR), word);
+	vtrap_reg_set(t, AT(FECS_CHAN_NEXT), word);
 	*scratch(t, FECS_OS_STATUS) |= FECS_OS_READY;
 	a->cmd->kind = KVGPU_CMD_GR_BIND;
 	a->cmd->inst = inst;
@@ -56,21 +56,21 @@ static void set_channel(struct kvgpu_trap *t, const struct kvgpu_access *a, u32 
  * The host writes its golden image to the context of the instance in CHAN_ADDR before this access
  * completes.
  */
-static void save(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static void fecs_ctx_save(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	struct kvgpu_gaddr inst;
 
-	if (!instance(kvgpu_reg_get(t, AT(FECS_CHAN_ADDR)), &inst))
+	if (!fecs_inst_decode(vtrap_reg_get(t, AT(FECS_CHAN_ADDR)), &inst))
 		return;
 	a->cmd->kind = KVGPU_CMD_GR_SAVE;
 	a->cmd->inst = inst;
 }
 
-static void command_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static void fecs_command_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	u32 data = kvgpu_reg_get(t, AT(FECS_WRCMD_DATA));
+	u32 data = vtrap_reg_get(t, AT(FECS_WRCMD_DATA));
 
-	kvgpu_reg_set(t, a->reg, a->val);
+	vtrap_reg_set(t, a->reg, a->val);
 	if (!t->falcon[FALCON_FECS].started)
 		return;
 	switch (a->val) {
@@ -78,7 +78,7 @@ static void command_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 		set_channel(t, a, data);
 		break;
 	case FECS_OS_CMD_SAVE:
-		save(t, a);
+		fecs_ctx_save(t, a);
 		*scratch(t, FECS_OS_STATUS) |= FECS_OS_READY;
 		break;
 	case FECS_EXT_CMD_STOP_CTXSW:
@@ -91,15 +91,15 @@ static void command_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 }
 
 /* The guest asks for a channel switch: from CHAN_ADDR, whose context is saved, to CHAN_NEXT. */
-static void signal_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static void fecs_trigger_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	u32 next = kvgpu_reg_get(t, AT(FECS_CHAN_NEXT));
+	u32 next = vtrap_reg_get(t, AT(FECS_CHAN_NEXT));
 
 	if (!(a->bits & FECS_INTR_CHSW) || !t->falcon[FALCON_FECS].started)
 		return;
-	save(t, a);
-	kvgpu_reg_set(t, AT(FECS_CHAN_ADDR), next);
-	if (a->cmd->kind == KVGPU_CMD_NONE && instance(next, &a->cmd->inst))
+	fecs_ctx_save(t, a);
+	vtrap_reg_set(t, AT(FECS_CHAN_ADDR), next);
+	if (a->cmd->kind == KVGPU_CMD_NONE && fecs_inst_decode(next, &a->cmd->inst))
 		a->cmd->kind = KVGPU_CMD_GR_BIND;
 }
 
@@ -125,17 +125,17 @@ static void scratch_set_write(struct kvgpu_trap *t, const struct kvgpu_access *a
 	*scratch(t, a->idx) |= a->bits;
 }
 
-static void up_set_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static void intr_up_set_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	kvgpu_reg_set(t, AT(FECS_INTR_UP), kvgpu_reg_get(t, AT(FECS_INTR_UP)) | a->bits);
+	vtrap_reg_set(t, AT(FECS_INTR_UP), vtrap_reg_get(t, AT(FECS_INTR_UP)) | a->bits);
 }
 
-static void up_clr_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static void intr_up_clr_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	kvgpu_reg_set(t, AT(FECS_INTR_UP), kvgpu_reg_get(t, AT(FECS_INTR_UP)) & ~a->bits);
+	vtrap_reg_set(t, AT(FECS_INTR_UP), vtrap_reg_get(t, AT(FECS_INTR_UP)) & ~a->bits);
 }
 
-static u32 units_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static u32 fecs_units_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	return FIELD_PREP(FECS_UNITS_GPC, t->cfg.topo->gpcs) |
 	       FIELD_PREP(FECS_UNITS_ROP, t->cfg.topo->rops);
@@ -146,7 +146,8 @@ static u32 units_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 
 static const struct kvgpu_reg_line fecs[] = {
 	KVGPU_LINE_AT(
-		GR_FECS, FALCON_INTR_TRIGGER, CONST, TRAP, .write = signal_write, .src = SRC_NV,
+		GR_FECS, FALCON_INTR_TRIGGER, CONST, TRAP, .write = fecs_trigger_write,
+		.src = SRC_NV,
 		.why = "the guest asks for a channel switch; the host writes its golden image for the guest"),
 	FALCON_LINES(GR_FECS),
 	KVGPU_LINE_AT(GR_FECS, FECS_SIGNAL, FILE, FILE, .src = SRC_NV,
@@ -154,9 +155,9 @@ static const struct kvgpu_reg_line fecs[] = {
 	KVGPU_LINE_AT(GR_FECS, FECS_WRCMD_DATA, FILE, FILE, .src = SRC_NV,
 		      .why = "argument of the next command"),
 	KVGPU_LINE_AT(
-		GR_FECS, FECS_WRCMD_CMD, FILE, TRAP, .write = command_write, .src = SRC_NV,
+		GR_FECS, FECS_WRCMD_CMD, FILE, TRAP, .write = fecs_command_write, .src = SRC_NV,
 		.why = "the host answers set channel and save; other commands report an error"),
-	KVGPU_LINE_AT(GR_FECS, FECS_UNITS, CONST, CONST, .read = units_read, .src = SRC_NVRNN,
+	KVGPU_LINE_AT(GR_FECS, FECS_UNITS, CONST, CONST, .read = fecs_units_read, .src = SRC_NVRNN,
 		      .why = "counts of GPCs and ROPs of the card"),
 	KVGPU_LINE_AT(GR_FECS, FECS_MMIO_CTRL, DENY, DENY, .src = SRC_NV, .why = WHY_PRI),
 	KVGPU_LINE_AT(GR_FECS, FECS_MMIO_RDVAL, DENY, DENY, .src = SRC_NV, .why = WHY_PRI),
@@ -180,9 +181,9 @@ static const struct kvgpu_reg_line fecs[] = {
 		      .why = "instance to switch to"),
 	KVGPU_LINE_AT(GR_FECS, FECS_INTR_UP, FILE, FILE, .src = SRC_NV,
 		      .why = "report of the program, set with an exception"),
-	KVGPU_LINE_AT(GR_FECS, FECS_INTR_UP_SET, CONST, EMULATE, .write = up_set_write,
+	KVGPU_LINE_AT(GR_FECS, FECS_INTR_UP_SET, CONST, EMULATE, .write = intr_up_set_write,
 		      .src = SRC_NV, .why = "sets bits of FECS_INTR_UP"),
-	KVGPU_LINE_AT(GR_FECS, FECS_INTR_UP_CLR, CONST, EMULATE, .write = up_clr_write,
+	KVGPU_LINE_AT(GR_FECS, FECS_INTR_UP_CLR, CONST, EMULATE, .write = intr_up_clr_write,
 		      .src = SRC_NV, .why = "clears bits of FECS_INTR_UP"),
 };
 

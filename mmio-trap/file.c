@@ -17,7 +17,7 @@ static u32 first_slot(u32 reg)
 	return ((reg >> 2) * 0x9e3779b1u) >> (32 - SLOT_BITS);
 }
 
-struct kvgpu_reg_slot *kvgpu_file_slot(struct kvgpu_trap *t, u32 reg)
+struct kvgpu_reg_slot *vtrap_slot_find(struct kvgpu_trap *t, u32 reg)
 {
 	u32 i, at = first_slot(reg);
 
@@ -32,7 +32,7 @@ struct kvgpu_reg_slot *kvgpu_file_slot(struct kvgpu_trap *t, u32 reg)
 	return NULL;
 }
 
-struct kvgpu_reg_slot *kvgpu_file_make(struct kvgpu_trap *t, u32 reg, u32 val)
+struct kvgpu_reg_slot *vtrap_slot_make(struct kvgpu_trap *t, u32 reg, u32 val)
 {
 	u32 i, at = first_slot(reg);
 
@@ -51,7 +51,7 @@ struct kvgpu_reg_slot *kvgpu_file_make(struct kvgpu_trap *t, u32 reg, u32 val)
 	return NULL;
 }
 
-u32 *kvgpu_file_plain(const struct kvgpu_trap *t, u32 reg)
+u32 *vtrap_plain_find(const struct kvgpu_trap *t, u32 reg)
 {
 	if (!t->cfg.plain || reg < KVGPU_TRAP_PLAIN_BASE ||
 	    reg >= KVGPU_TRAP_PLAIN_BASE + KVGPU_TRAP_PLAIN_SIZE)
@@ -59,28 +59,28 @@ u32 *kvgpu_file_plain(const struct kvgpu_trap *t, u32 reg)
 	return &t->cfg.plain[(reg - KVGPU_TRAP_PLAIN_BASE) / 4];
 }
 
-u32 kvgpu_reg_get(const struct kvgpu_trap *t, u32 reg)
+u32 vtrap_reg_get(const struct kvgpu_trap *t, u32 reg)
 {
 	struct kvgpu_access a = { .reg = reg };
-	const u32 *plain = kvgpu_file_plain(t, reg);
+	const u32 *plain = vtrap_plain_find(t, reg);
 	const struct kvgpu_reg_slot *s;
 
 	if (plain)
 		return READ_ONCE(*plain);
-	s = kvgpu_file_slot((struct kvgpu_trap *)t, reg);
-	return s ? s->val : kvgpu_trap_find(&a, NULL)->reset;
+	s = vtrap_slot_find((struct kvgpu_trap *)t, reg);
+	return s ? s->val : vtrap_line_find(&a, NULL)->reset;
 }
 
-void kvgpu_reg_set(struct kvgpu_trap *t, u32 reg, u32 val)
+void vtrap_reg_set(struct kvgpu_trap *t, u32 reg, u32 val)
 {
-	u32 *plain = kvgpu_file_plain(t, reg);
+	u32 *plain = vtrap_plain_find(t, reg);
 	struct kvgpu_reg_slot *s;
 
 	if (plain) {
 		WRITE_ONCE(*plain, val);
 		return;
 	}
-	s = kvgpu_file_make(t, reg, 0);
+	s = vtrap_slot_make(t, reg, 0);
 	if (s)
 		s->val = val;
 	else

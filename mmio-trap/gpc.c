@@ -10,29 +10,29 @@
 
 #define TPCS	((GR_GPC_STRIDE - GPC_TPC) / GPC_TPC_STRIDE)
 
-static u32 tpcs_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static u32 gpc_tpcs_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	if (a->inst >= kvgpu_nr_gpcs(t))
+	if (a->inst >= vtrap_gpc_count(t))
 		return 0;
 	return FIELD_PREP(GPCCS_UNITS_TPC, t->cfg.topo->tpcs[a->inst]);
 }
 
 static u32 ppc_mask_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	if (a->inst >= kvgpu_nr_gpcs(t))
+	if (a->inst >= vtrap_gpc_count(t))
 		return 0;
 	return t->cfg.topo->ppc_mask[a->inst][a->idx];
 }
 
 /* An acknowledged TPC no longer reports its trap. */
-static void trap_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static void gpccs_trap_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	u32 acked = kvgpu_reg_get(t, a->reg) & a->bits, i;
+	u32 acked = vtrap_reg_get(t, a->reg) & a->bits, i;
 
-	kvgpu_reg_set(t, a->reg, kvgpu_reg_get(t, a->reg) & ~a->bits);
+	vtrap_reg_set(t, a->reg, vtrap_reg_get(t, a->reg) & ~a->bits);
 	for (i = 0; i < TPCS; i++)
 		if (acked & (u32)GPCCS_TRAP_TPC(i))
-			kvgpu_reg_set(t, GR_GPC(a->inst, GPC_TPC + i * GPC_TPC_STRIDE + TPC_TRAP),
+			vtrap_reg_set(t, GR_GPC(a->inst, GPC_TPC + i * GPC_TPC_STRIDE + TPC_TRAP),
 				      0);
 }
 
@@ -43,9 +43,9 @@ static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE_AT(GR_GPC_BASE, GPC_PPC_TPC_MASK(0), CONST, CONST, .count = KVGPU_MAX_PPC,
 		      .read = ppc_mask_read, .src = SRC_NV, .why = "TPCs of each PPC of the card"),
 	GR_ESR_LINE_AT(GR_GPC_BASE, GPC_CCACHE_ESR),
-	KVGPU_LINE_AT(GR_GPC_BASE, GPC_GPCCS + GPCCS_UNITS, CONST, CONST, .read = tpcs_read,
+	KVGPU_LINE_AT(GR_GPC_BASE, GPC_GPCCS + GPCCS_UNITS, CONST, CONST, .read = gpc_tpcs_read,
 		      .src = SRC_NV, .why = "number of TPCs of this GPC of the card"),
-	KVGPU_LINE_AT(GR_GPC_BASE, GPC_GPCCS + GPCCS_TRAP, FILE, EMULATE, .write = trap_write,
+	KVGPU_LINE_AT(GR_GPC_BASE, GPC_GPCCS + GPCCS_TRAP, FILE, EMULATE, .write = gpccs_trap_write,
 		      .src = SRC_NV, .why = "units of the GPC that trapped"),
 	GR_ESR_LINE_AT(GR_GPC_BASE, GPC_TPC + TPC_POLY_ESR, .count = TPCS,
 		       .stride = GPC_TPC_STRIDE),

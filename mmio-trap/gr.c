@@ -14,21 +14,22 @@
 #include "falcon.h"
 #include "gr.h"
 
-static void intr_update(struct kvgpu_trap *t)
+static void gr_intr_update(struct kvgpu_trap *t)
 {
-	kvgpu_intr_source(t, PMC_INTR_GR, kvgpu_reg_get(t, GR_INTR) & kvgpu_reg_get(t, GR_INTR_EN));
+	vtrap_intr_host_set(t, PMC_INTR_GR,
+			    vtrap_reg_get(t, GR_INTR) & vtrap_reg_get(t, GR_INTR_EN));
 }
 
-static void intr_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static void gr_intr_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	kvgpu_reg_set(t, a->reg, kvgpu_reg_get(t, a->reg) & ~a->bits);
-	intr_update(t);
+	vtrap_reg_set(t, a->reg, vtrap_reg_get(t, a->reg) & ~a->bits);
+	gr_intr_update(t);
 }
 
-static void intr_en_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static void gr_intr_en_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	kvgpu_reg_set(t, a->reg, a->val);
-	intr_update(t);
+	vtrap_reg_set(t, a->reg, a->val);
+	gr_intr_update(t);
 }
 
 /*
@@ -37,18 +38,18 @@ static void intr_en_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
  */
 static void trap_gpc_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	u32 acked = kvgpu_reg_get(t, a->reg) & a->bits, g;
+	u32 acked = vtrap_reg_get(t, a->reg) & a->bits, g;
 
-	kvgpu_reg_set(t, a->reg, kvgpu_reg_get(t, a->reg) & ~a->bits);
+	vtrap_reg_set(t, a->reg, vtrap_reg_get(t, a->reg) & ~a->bits);
 	for (g = 0; g < KVGPU_MAX_GPC; g++)
 		if (acked & 1u << g)
-			kvgpu_reg_set(t, GR_GPC(g, GPC_GPCCS + GPCCS_TRAP), 0);
+			vtrap_reg_set(t, GR_GPC(g, GPC_GPCCS + GPCCS_TRAP), 0);
 }
 
 /* This is nouveau's last write after it has handled an exception. */
-static void ctrl_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static void gr_ctrl_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	kvgpu_reg_set(t, a->reg, a->val & ~(u32)GR_CTRL_RESTART);
+	vtrap_reg_set(t, a->reg, a->val & ~(u32)GR_CTRL_RESTART);
 	if (!t->gr_halted || !(a->val & GR_CTRL_FIFO))
 		return;
 	t->gr_halted = false;
@@ -56,11 +57,11 @@ static void ctrl_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 }
 
 /* Error status: a write with CLEAR removes the status. ENABLE is kept. */
-void kvgpu_gr_esr_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+void vtrap_gr_esr_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	u32 status = a->bits & GR_ESR_CLEAR ? 0 : kvgpu_reg_get(t, a->reg) & (u32)GR_ESR_STATUS;
+	u32 status = a->bits & GR_ESR_CLEAR ? 0 : vtrap_reg_get(t, a->reg) & (u32)GR_ESR_STATUS;
 
-	kvgpu_reg_set(t, a->reg, status | (a->val & (u32)GR_ESR_ENABLE));
+	vtrap_reg_set(t, a->reg, status | (a->val & (u32)GR_ESR_ENABLE));
 }
 
 void kvgpu_trap_gr(struct kvgpu_trap *t, u32 intr, u32 trap, const struct kvgpu_reg_val *regs,
@@ -70,28 +71,28 @@ void kvgpu_trap_gr(struct kvgpu_trap *t, u32 intr, u32 trap, const struct kvgpu_
 
 	for (i = 0; i < nr; i++)
 		if (regs[i].reg - GR_BASE < GR_SIZE && !(regs[i].reg & 3))
-			kvgpu_reg_set(t, regs[i].reg, regs[i].val);
-	kvgpu_reg_set(t, GR_TRAP, kvgpu_reg_get(t, GR_TRAP) | trap);
-	kvgpu_reg_set(t, GR_INTR, kvgpu_reg_get(t, GR_INTR) | intr);
+			vtrap_reg_set(t, regs[i].reg, regs[i].val);
+	vtrap_reg_set(t, GR_TRAP, vtrap_reg_get(t, GR_TRAP) | trap);
+	vtrap_reg_set(t, GR_INTR, vtrap_reg_get(t, GR_INTR) | intr);
 	t->gr_halted = true;
-	intr_update(t);
+	gr_intr_update(t);
 }
 
-void kvgpu_gr_reset(struct kvgpu_trap *t)
+void vtrap_gr_reset(struct kvgpu_trap *t)
 {
 	memset(&t->falcon[FALCON_FECS], 0, sizeof(t->falcon[0]));
 	memset(&t->falcon[FALCON_GPCCS], 0, sizeof(t->falcon[0]));
-	kvgpu_reg_set(t, GR_FECS + FECS_CHAN_ADDR, 0);
-	kvgpu_reg_set(t, GR_FECS + FECS_CHAN_NEXT, 0);
-	kvgpu_reg_set(t, GR_INTR, 0);
-	kvgpu_reg_set(t, GR_TRAP, 0);
-	kvgpu_reg_set(t, GR_TRAP_GPC_MASK, 0);
+	vtrap_reg_set(t, GR_FECS + FECS_CHAN_ADDR, 0);
+	vtrap_reg_set(t, GR_FECS + FECS_CHAN_NEXT, 0);
+	vtrap_reg_set(t, GR_INTR, 0);
+	vtrap_reg_set(t, GR_TRAP, 0);
+	vtrap_reg_set(t, GR_TRAP_GPC_MASK, 0);
 	t->gr_halted = false;
-	intr_update(t);
+	gr_intr_update(t);
 }
 
 static const struct kvgpu_reg_line fe[] = {
-	KVGPU_LINE(GR_INTR, FILE, EMULATE, .write = intr_write, .src = SRC_NV,
+	KVGPU_LINE(GR_INTR, FILE, EMULATE, .write = gr_intr_write, .src = SRC_NV,
 		   .why = "exceptions of this vGPU's contexts"),
 	KVGPU_LINE(GR_TRAP, FILE, FILE, .w1c = ALL_BITS, .src = SRC_NV,
 		.why = "units that trapped"),
@@ -99,7 +100,7 @@ static const struct kvgpu_reg_line fe[] = {
 	KVGPU_LINE(GR_TRAP_GPC_MASK, FILE, EMULATE, .write = trap_gpc_write, .src = SRC_NV,
 		.why = "GPCs that trapped"),
 	KVGPU_LINE(GR_TRAP_EN, FILE, FILE, .src = SRC_NV, .why = "the host has enabled the sources that it needs"),
-	KVGPU_LINE(GR_INTR_EN, FILE, EMULATE, .write = intr_en_write, .src = SRC_NV,
+	KVGPU_LINE(GR_INTR_EN, FILE, EMULATE, .write = gr_intr_en_write, .src = SRC_NV,
 		   .why = "selects the exceptions that interrupt the guest"),
 	KVGPU_LINE(GR_ICMD, FILE, FILE, .src = SRC_NV,
 		   .why = "writes bundles for a golden context, which the host replaces by its own"),
@@ -107,7 +108,7 @@ static const struct kvgpu_reg_line fe[] = {
 		   .why = "writes bundles for a golden context, which the host replaces by its own"),
 	KVGPU_LINE(GR_ICMD_DATA_HI, FILE, FILE, .src = SRC_NV,
 		   .why = "writes bundles for a golden context, which the host replaces by its own"),
-	KVGPU_LINE(GR_CTRL, FILE, TRAP, .write = ctrl_write, .src = SRC_NV,
+	KVGPU_LINE(GR_CTRL, FILE, TRAP, .write = gr_ctrl_write, .src = SRC_NV,
 		   .why = "restart after an exception; the host lets the channel go on"),
 	KVGPU_LINE(GR_IDLE, CONST, CONST, .src = SRC_NV, .why = "idle; polled while a golden context is made"),
 	KVGPU_LINE(GR_STATUS, CONST, CONST, .src = SRC_NV,

@@ -5,13 +5,13 @@
 
 #include "units.h"
 
-void kvgpu_gr_esr_write(struct kvgpu_trap *t, const struct kvgpu_access *a);
+void vtrap_gr_esr_write(struct kvgpu_trap *t, const struct kvgpu_access *a);
 
 #define GR_ESR_LINE(reg, ...) \
-	KVGPU_LINE(reg, FILE, EMULATE, .write = kvgpu_gr_esr_write, .src = SRC_NV, \
+	KVGPU_LINE(reg, FILE, EMULATE, .write = vtrap_gr_esr_write, .src = SRC_NV, \
 		   .why = "status of a unit, reported with an exception", __VA_ARGS__)
 #define GR_ESR_LINE_AT(base, reg, ...) \
-	KVGPU_LINE_AT(base, reg, FILE, EMULATE, .write = kvgpu_gr_esr_write, .src = SRC_NV, \
+	KVGPU_LINE_AT(base, reg, FILE, EMULATE, .write = vtrap_gr_esr_write, .src = SRC_NV, \
 		      .why = "status of a unit, reported with an exception", __VA_ARGS__)
 
 #endif

@@ -92,46 +92,46 @@ extern const u32 kvgpu_trap_nr_units;
  * Returns the line that covers @a->reg, never NULL: its class is UNLISTED if no line covers it.
  * Sets a->inst, a->idx, and *@unit to the unit or to NULL.
  */
-const struct kvgpu_reg_line *kvgpu_trap_find(struct kvgpu_access *a,
+const struct kvgpu_reg_line *vtrap_line_find(struct kvgpu_access *a,
 					     const struct kvgpu_reg_unit **unit);
 
 /*
  * file.c: the register file. The first returns the register's place in memory that the guest maps,
  * or NULL.
  */
-u32 *kvgpu_file_plain(const struct kvgpu_trap *t, u32 reg);
-struct kvgpu_reg_slot *kvgpu_file_slot(struct kvgpu_trap *t, u32 reg);		/* NULL: not kept */
-struct kvgpu_reg_slot *kvgpu_file_make(struct kvgpu_trap *t, u32 reg, u32 val);	/* NULL: no room */
-u32 kvgpu_reg_get(const struct kvgpu_trap *t, u32 reg);
-void kvgpu_reg_set(struct kvgpu_trap *t, u32 reg, u32 val);
+u32 *vtrap_plain_find(const struct kvgpu_trap *t, u32 reg);
+struct kvgpu_reg_slot *vtrap_slot_find(struct kvgpu_trap *t, u32 reg);		/* NULL: not kept */
+struct kvgpu_reg_slot *vtrap_slot_make(struct kvgpu_trap *t, u32 reg, u32 val);	/* NULL: no room */
+u32 vtrap_reg_get(const struct kvgpu_trap *t, u32 reg);
+void vtrap_reg_set(struct kvgpu_trap *t, u32 reg, u32 val);
 
 /* intr.c: the interrupt tree. Sources are levels. */
-void kvgpu_intr_source(struct kvgpu_trap *t, unsigned int bit, bool on);
-void kvgpu_intr_source_nrhost(struct kvgpu_trap *t, unsigned int bit, bool on);
-void kvgpu_intr_update(struct kvgpu_trap *t);
-void kvgpu_intr_rearm(struct kvgpu_trap *t);
-u32 kvgpu_intr_leaf(const struct kvgpu_trap *t, unsigned int leaf);
-bool kvgpu_intr_output(const struct kvgpu_trap *t, unsigned int leaf);
+void vtrap_intr_host_set(struct kvgpu_trap *t, unsigned int bit, bool on);
+void vtrap_intr_nrhost_set(struct kvgpu_trap *t, unsigned int bit, bool on);
+void vtrap_intr_update(struct kvgpu_trap *t);
+void vtrap_intr_rearm(struct kvgpu_trap *t);
+u32 vtrap_intr_leaf_get(const struct kvgpu_trap *t, unsigned int leaf);
+bool vtrap_intr_output_high(const struct kvgpu_trap *t, unsigned int leaf);
 
 /* Resets of state outside the register file to its power-on values. */
-void kvgpu_pmc_reset(struct kvgpu_trap *t);
-void kvgpu_fifo_reset(struct kvgpu_trap *t);
-void kvgpu_gr_reset(struct kvgpu_trap *t);
-void kvgpu_ce_reset(struct kvgpu_trap *t, const struct kvgpu_engine *e);
-void kvgpu_pmu_reset(struct kvgpu_trap *t);
+void vtrap_pmc_reset(struct kvgpu_trap *t);
+void vtrap_fifo_reset(struct kvgpu_trap *t);
+void vtrap_gr_reset(struct kvgpu_trap *t);
+void vtrap_ce_reset(struct kvgpu_trap *t, const struct kvgpu_engine *e);
+void vtrap_pmu_reset(struct kvgpu_trap *t);
 
 /* Calls between units. */
-void kvgpu_fifo_update(struct kvgpu_trap *t);
-u64 kvgpu_guest_time(const struct kvgpu_trap *t, u64 now);
-void kvgpu_deny(struct kvgpu_trap *t);	/* counts a refused command */
+void vtrap_fifo_update(struct kvgpu_trap *t);
+u64 vtrap_guest_time_get(const struct kvgpu_trap *t, u64 now);
+void vtrap_denial_note(struct kvgpu_trap *t);	/* counts a refused command */
 
 /* Counts of the topology, limited to the arrays that they index. */
-static inline u32 kvgpu_nr_engines(const struct kvgpu_trap *t)
+static inline u32 vtrap_engine_count(const struct kvgpu_trap *t)
 {
 	return min_t(u32, t->cfg.topo->nr_engines, KVGPU_MAX_ENGINE);
 }
 
-static inline u32 kvgpu_nr_gpcs(const struct kvgpu_trap *t)
+static inline u32 vtrap_gpc_count(const struct kvgpu_trap *t)
 {
 	return min_t(u32, t->cfg.topo->gpcs, KVGPU_MAX_GPC);
 }

@@ -10,57 +10,58 @@
 
 #include "internal.h"
 
-u32 kvgpu_intr_leaf(const struct kvgpu_trap *t, unsigned int leaf)
+u32 vtrap_intr_leaf_get(const struct kvgpu_trap *t, unsigned int leaf)
 {
 	u32 src = leaf == PMC_LEAF_HOST	  ? t->intr_src :
 		  leaf == PMC_LEAF_NRHOST ? t->intr_nrhost :
 					    0;
 
-	return src & kvgpu_reg_get(t, PMC_INTR_MASK(leaf));
+	return src & vtrap_reg_get(t, PMC_INTR_MASK(leaf));
 }
 
-bool kvgpu_intr_output(const struct kvgpu_trap *t, unsigned int leaf)
+bool vtrap_intr_output_high(const struct kvgpu_trap *t, unsigned int leaf)
 {
-	return (kvgpu_reg_get(t, PMC_INTR_EN(leaf)) & PMC_INTR_EN_HARDWARE) &&
-	       kvgpu_intr_leaf(t, leaf);
+	return (vtrap_reg_get(t, PMC_INTR_EN(leaf)) & PMC_INTR_EN_HARDWARE) &&
+	       vtrap_intr_leaf_get(t, leaf);
 }
 
-void kvgpu_intr_update(struct kvgpu_trap *t)
+void vtrap_intr_update(struct kvgpu_trap *t)
 {
-	bool line = kvgpu_intr_output(t, PMC_LEAF_HOST) || kvgpu_intr_output(t, PMC_LEAF_NRHOST);
+	bool line = vtrap_intr_output_high(t, PMC_LEAF_HOST) ||
+		    vtrap_intr_output_high(t, PMC_LEAF_NRHOST);
 
 	if (line && !t->line)
 		t->edge = true;
 	t->line = line;
 }
 
-void kvgpu_intr_rearm(struct kvgpu_trap *t)
+void vtrap_intr_rearm(struct kvgpu_trap *t)
 {
 	if (t->line)
 		t->edge = true;
 }
 
-void kvgpu_intr_source(struct kvgpu_trap *t, unsigned int bit, bool on)
+void vtrap_intr_host_set(struct kvgpu_trap *t, unsigned int bit, bool on)
 {
 	u32 src = on ? t->intr_src | 1u << bit : t->intr_src & ~(1u << bit);
 
 	if (src == t->intr_src)
 		return;
 	t->intr_src = src;
-	kvgpu_intr_update(t);
+	vtrap_intr_update(t);
 }
 
-void kvgpu_intr_source_nrhost(struct kvgpu_trap *t, unsigned int bit, bool on)
+void vtrap_intr_nrhost_set(struct kvgpu_trap *t, unsigned int bit, bool on)
 {
 	u32 src = on ? t->intr_nrhost | 1u << bit : t->intr_nrhost & ~(1u << bit);
 
 	if (src == t->intr_nrhost)
 		return;
 	t->intr_nrhost = src;
-	kvgpu_intr_update(t);
+	vtrap_intr_update(t);
 }
 
-bool kvgpu_trap_irq(struct kvgpu_trap *t, bool *edge)
+bool kvgpu_trap_irq_take(struct kvgpu_trap *t, bool *edge)
 {
 	*edge = t->edge;
 	t->edge = false;

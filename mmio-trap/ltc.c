@@ -9,7 +9,7 @@
 
 #define NR_PARTS	((LTC_BCAST - LTC_BASE) / LTC_PART_STRIDE)
 
-static u32 config_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static u32 ltc_config_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	return FIELD_PREP(LTC_CONFIG_SLICES, t->cfg.topo->slices);
 }
@@ -40,7 +40,7 @@ static const struct kvgpu_reg_line lines[] = {
 		   .why = "a clear of compression tags is done at once"),
 	KVGPU_LINE(LTC_BCAST_SLICE + LTC_CBC_BASE, FILE, FILE, .src = SRC_NV,
 		   .why = "a physical address; guests have no compression"),
-	KVGPU_LINE(LTC_BCAST_SLICE + LTC_CONFIG, CONST, CONST, .read = config_read,
+	KVGPU_LINE(LTC_BCAST_SLICE + LTC_CONFIG, CONST, CONST, .read = ltc_config_read,
 		   .src = SRC_NVRNN, .why = "slices of each L2 part of the card"),
 	KVGPU_LINE(LTC_BCAST_SLICE + LTC_GRCTX_0, CONST, CONST, .read = grctx_0_read, .src = SRC_NV,
 		   .why = "the card's value, which drivers put into patch lists of contexts"),

@@ -9,17 +9,17 @@
 
 #include "units.h"
 
-static u32 intr0_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static u32 pbdma_intr0_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	return t->pbdma[a->inst].intr0;
 }
 
-static u32 intr1_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static u32 pbdma_intr1_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	return t->pbdma[a->inst].intr1;
 }
 
-static void ack(struct kvgpu_trap *t, const struct kvgpu_access *a, u32 intr0, u32 intr1)
+static void pbdma_ack(struct kvgpu_trap *t, const struct kvgpu_access *a, u32 intr0, u32 intr1)
 {
 	if (!intr0 && !intr1)
 		return;
@@ -32,37 +32,37 @@ static void ack(struct kvgpu_trap *t, const struct kvgpu_access *a, u32 intr0, u
 	a->cmd->pbdma.skip = t->pbdma[a->inst].method == PBDMA_METHOD_SKIP;
 }
 
-static void intr0_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static void pbdma_intr0_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	ack(t, a, t->pbdma[a->inst].intr0 & a->bits, 0);
+	pbdma_ack(t, a, t->pbdma[a->inst].intr0 & a->bits, 0);
 }
 
-static void intr1_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static void pbdma_intr1_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	ack(t, a, 0, t->pbdma[a->inst].intr1 & a->bits);
+	pbdma_ack(t, a, 0, t->pbdma[a->inst].intr1 & a->bits);
 }
 
-static u32 method_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static u32 pbdma_method_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	return t->pbdma[a->inst].method;
 }
 
-static void method_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static void pbdma_method_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	t->pbdma[a->inst].method = a->val;
 }
 
-static u32 data_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static u32 pbdma_data_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	return t->pbdma[a->inst].data;
 }
 
-static void data_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static void pbdma_data_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	t->pbdma[a->inst].data = a->val;
 }
 
-static u32 channel_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static u32 pbdma_channel_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	return t->pbdma[a->inst].chid;
 }
@@ -89,24 +89,24 @@ void kvgpu_trap_pbdma(struct kvgpu_trap *t, const struct kvgpu_pbdma_snap *s)
 	t->pbdma[s->pbdma].hce_method = s->hce_method;
 	t->pbdma[s->pbdma].hce_data = s->hce_data;
 	t->pbdma_pending |= 1u << s->pbdma;
-	kvgpu_fifo_update(t);
+	vtrap_fifo_update(t);
 }
 
 static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE_AT(
-		PBDMA_BASE, PBDMA_METHOD0, EMULATE, EMULATE, .read = method_read,
-		.write = method_write, .src = SRC_NVRNN,
+		PBDMA_BASE, PBDMA_METHOD0, EMULATE, EMULATE, .read = pbdma_method_read,
+		.write = pbdma_method_write, .src = SRC_NVRNN,
 		.why = "the method that stopped the channel; a NOP written over it makes the host skip it"),
-	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_DATA0, EMULATE, EMULATE, .read = data_read,
-		      .write = data_write, .src = SRC_NVRNN,
+	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_DATA0, EMULATE, EMULATE, .read = pbdma_data_read,
+		      .write = pbdma_data_write, .src = SRC_NVRNN,
 		      .why = "argument of the method in PBDMA_METHOD0"),
 	KVGPU_LINE_AT(
-		PBDMA_BASE, PBDMA_INTR0, EMULATE, TRAP, .read = intr0_read, .write = intr0_write,
-		.src = SRC_NVRNN,
+		PBDMA_BASE, PBDMA_INTR0, EMULATE, TRAP, .read = pbdma_intr0_read,
+		.write = pbdma_intr0_write, .src = SRC_NVRNN,
 		.why = "errors of a channel of this vGPU; an acknowledge lets the channel go on"),
 	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_INTR0_EN, FILE, FILE, .src = SRC_NVRNN,
 		      .why = "the host has enabled the sources that it needs"),
-	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_CHANNEL, EMULATE, CONST, .read = channel_read,
+	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_CHANNEL, EMULATE, CONST, .read = pbdma_channel_read,
 		      .src = SRC_NV, .why = "channel of the snapshot, by the guest's id"),
 	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_TIMEOUT, FILE, FILE, .reset = PBDMA_TIMEOUT_RESET,
 		      .src = SRC_RNN, .why = "timeouts are the host's"),
@@ -115,8 +115,8 @@ static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_INTR1_STALL, FILE, FILE, .reset = PBDMA_INTR1_STALL_RESET,
 		      .src = SRC_NVRNN, .why = "the host decides which interrupts stop a PBDMA"),
 	KVGPU_LINE_AT(
-		PBDMA_BASE, PBDMA_INTR1, EMULATE, TRAP, .read = intr1_read, .write = intr1_write,
-		.src = SRC_NVRNN,
+		PBDMA_BASE, PBDMA_INTR1, EMULATE, TRAP, .read = pbdma_intr1_read,
+		.write = pbdma_intr1_write, .src = SRC_NVRNN,
 		.why = "errors of the copy engines' front end; an acknowledge lets the channel go on"),
 	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_INTR1_EN, FILE, FILE, .src = SRC_NVRNN,
 		      .why = "the host has enabled the sources that it needs"),

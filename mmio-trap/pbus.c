@@ -16,13 +16,13 @@
  */
 static void pramin_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	kvgpu_reg_set(t, a->reg, a->val);
+	vtrap_reg_set(t, a->reg, a->val);
 	a->cmd->kind = KVGPU_CMD_PRAMIN;
 	a->cmd->pramin.base.target = FIELD_GET(HOSTMEM_PRAMIN_TARGET, a->val);
 	a->cmd->pramin.base.addr = (u64)FIELD_GET(HOSTMEM_PRAMIN_BASE, a->val)
 				   << HOSTMEM_PRAMIN_BASE_SHIFT;
 	if (a->cmd->pramin.base.target != KVGPU_VRAM)
-		kvgpu_deny(t);
+		vtrap_denial_note(t);
 }
 
 static void bar_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
@@ -30,9 +30,9 @@ static void bar_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	u32 target = FIELD_GET(HOSTMEM_TARGET, a->val);
 	bool virt = a->val & HOSTMEM_VIRTUAL;
 
-	kvgpu_reg_set(t, a->reg, a->val);
+	vtrap_reg_set(t, a->reg, a->val);
 	if (virt && !kvgpu_target_ok(target)) {
-		kvgpu_deny(t);
+		vtrap_denial_note(t);
 		return;
 	}
 	a->cmd->kind = KVGPU_CMD_BAR_BIND;
@@ -44,7 +44,7 @@ static void bar_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	}
 }
 
-static void flush_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static void flush_reg_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	if (!(a->bits & FLUSH_TRIGGER))
 		return;
@@ -75,11 +75,11 @@ const struct kvgpu_reg_unit kvgpu_unit_pbus = {
 };
 
 static const struct kvgpu_reg_line flushes[] = {
-	KVGPU_LINE(FLUSH_BAR, CONST, TRAP, .write = flush_write, .src = SRC_NV,
+	KVGPU_LINE(FLUSH_BAR, CONST, TRAP, .write = flush_reg_write, .src = SRC_NV,
 		   .why = "done when the write completes, or, through a mapping, before the next command; bit 1 never reads busy"),
-	KVGPU_LINE(FLUSH_L2_SYSMEM_INVALIDATE, CONST, TRAP, .write = flush_write, .src = SRC_NV,
+	KVGPU_LINE(FLUSH_L2_SYSMEM_INVALIDATE, CONST, TRAP, .write = flush_reg_write, .src = SRC_NV,
 		   .why = "done when the write completes, or, through a mapping, soon; bits 1:0 read busy until then"),
-	KVGPU_LINE(FLUSH_L2_DIRTY, CONST, TRAP, .write = flush_write, .src = SRC_NV,
+	KVGPU_LINE(FLUSH_L2_DIRTY, CONST, TRAP, .write = flush_reg_write, .src = SRC_NV,
 		   .why = "done when the write completes, or, through a mapping, soon; bits 1:0 read busy until then"),
 };
 

@@ -14,7 +14,7 @@ static u32 ltcs_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 }
 
 /* MiB of one partition; 0 for controllers beyond KVGPU_GUEST_FBP. */
-static u32 amount_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static u32 pbfb_amount_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	return a->inst < KVGPU_GUEST_FBP ? (u32)(t->cfg.vram_size >> 20) / KVGPU_GUEST_FBP : 0;
 }
@@ -43,7 +43,7 @@ const struct kvgpu_reg_unit kvgpu_unit_pbfb_bcast = {
 static const struct kvgpu_reg_line pbfb[] = {
 	KVGPU_LINE_AT(PBFB_BASE(0), PBFB_CFG1, CONST, CONST, .src = SRC_NV,
 		      .why = "0 for all partitions: they are equal"),
-	KVGPU_LINE_AT(PBFB_BASE(0), PBFB_AMOUNT, CONST, CONST, .read = amount_read,
+	KVGPU_LINE_AT(PBFB_BASE(0), PBFB_AMOUNT, CONST, CONST, .read = pbfb_amount_read,
 		      .src = SRC_NVRNN,
 		      .why = "a quarter of the vGPU's memory in each of four partitions"),
 };

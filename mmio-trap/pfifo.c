@@ -28,39 +28,39 @@ static u32 fifo_status(const struct kvgpu_trap *t)
 	return (t->fifo_intr & ~(u32)PFIFO_INTR_LEVELS) | levels;
 }
 
-void kvgpu_fifo_update(struct kvgpu_trap *t)
+void vtrap_fifo_update(struct kvgpu_trap *t)
 {
-	u32 status = fifo_status(t), host = kvgpu_reg_get(t, PFIFO_INTR_EN),
-	    nrhost = kvgpu_reg_get(t, PFIFO_INTR_EN_NRHOST);
+	u32 status = fifo_status(t), host = vtrap_reg_get(t, PFIFO_INTR_EN),
+	    nrhost = vtrap_reg_get(t, PFIFO_INTR_EN_NRHOST);
 
 	t->wants_nonstall = (host | nrhost) & PFIFO_INTR_NONSTALL;
-	kvgpu_intr_source(t, PMC_INTR_FIFO, status & host);
-	kvgpu_intr_source_nrhost(t, PMC_INTR_FIFO, status & nrhost);
+	vtrap_intr_host_set(t, PMC_INTR_FIFO, status & host);
+	vtrap_intr_nrhost_set(t, PMC_INTR_FIFO, status & nrhost);
 }
 
-static void raise(struct kvgpu_trap *t, u32 bits)
+static void pfifo_raise(struct kvgpu_trap *t, u32 bits)
 {
 	t->fifo_intr |= bits;
-	kvgpu_fifo_update(t);
+	vtrap_fifo_update(t);
 }
 
 /* ------------------------------------------------------------------ interrupt */
 
-static u32 intr_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static u32 fifo_intr_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	return fifo_status(t);
 }
 
-static void intr_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static void fifo_intr_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	t->fifo_intr &= ~a->bits;
-	kvgpu_fifo_update(t);
+	vtrap_fifo_update(t);
 }
 
-static void intr_en_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static void fifo_intr_en_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	kvgpu_reg_set(t, a->reg, a->val);
-	kvgpu_fifo_update(t);
+	vtrap_reg_set(t, a->reg, a->val);
+	vtrap_fifo_update(t);
 }
 
 static u32 fault_source_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
@@ -71,7 +71,7 @@ static u32 fault_source_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 static void fault_source_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	t->fault_pending &= ~a->bits;
-	kvgpu_fifo_update(t);
+	vtrap_fifo_update(t);
 }
 
 static u32 fault_record_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
@@ -87,7 +87,7 @@ static u32 pbdma_source_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 static void pbdma_source_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	t->pbdma_pending &= ~a->bits;
-	kvgpu_fifo_update(t);
+	vtrap_fifo_update(t);
 }
 
 static u32 runlist_event_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
@@ -98,32 +98,32 @@ static u32 runlist_event_read(struct kvgpu_trap *t, const struct kvgpu_access *a
 static void runlist_event_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	t->runl_event &= ~a->bits;
-	kvgpu_fifo_update(t);
+	vtrap_fifo_update(t);
 }
 
 /* ------------------------------------------------------------------ runlists */
 
 static void userd_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	kvgpu_reg_set(t, a->reg, a->val);
+	vtrap_reg_set(t, a->reg, a->val);
 	a->cmd->kind = KVGPU_CMD_USERD;
 	a->cmd->userd.valid = a->val & PFIFO_USERD_BAR1_VALID;
 	a->cmd->userd.bar1_off = (u64)FIELD_GET(PFIFO_USERD_BAR1_ADDR, a->val) << 12;
 }
 
-static void submit_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static void runlist_submit_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	u32 base = kvgpu_reg_get(t, PFIFO_RUNLIST_BASE), runl = FIELD_GET(PFIFO_RUNLIST_ID, a->val);
+	u32 base = vtrap_reg_get(t, PFIFO_RUNLIST_BASE), runl = FIELD_GET(PFIFO_RUNLIST_ID, a->val);
 	u32 count = FIELD_GET(PFIFO_RUNLIST_COUNT, a->val),
 	    target = FIELD_GET(PFIFO_RUNLIST_TARGET, base);
 
-	kvgpu_reg_set(t, a->reg, a->val);
+	vtrap_reg_set(t, a->reg, a->val);
 	if (runl >= KVGPU_GUEST_RUNLISTS || !kvgpu_target_ok(target)) {
-		kvgpu_deny(t);
+		vtrap_denial_note(t);
 		return;
 	}
-	kvgpu_reg_set(t, PFIFO_ENG_RUNLIST_BASE(runl), base);
-	kvgpu_reg_set(t, PFIFO_ENG_RUNLIST(runl), count | PFIFO_ENG_RUNLIST_PENDING);
+	vtrap_reg_set(t, PFIFO_ENG_RUNLIST_BASE(runl), base);
+	vtrap_reg_set(t, PFIFO_ENG_RUNLIST(runl), count | PFIFO_ENG_RUNLIST_PENDING);
 	a->cmd->kind = KVGPU_CMD_RUNLIST;
 	a->cmd->runlist.runl = runl;
 	a->cmd->runlist.count = count;
@@ -131,13 +131,13 @@ static void submit_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	a->cmd->runlist.list.addr = (u64)FIELD_GET(PFIFO_RUNLIST_ADDR, base) << 12;
 }
 
-static u32 block_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static u32 runlist_block_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	return t->runl_blocked;
 }
 
 /* A guest has one runlist, so that a write blocks or unblocks, never both. */
-static void block_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static void runlist_block_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	u32 new = a->bits & (u32)KVGPU_GUEST_RUNL_MASK, blocked = new & ~t->runl_blocked;
 	u32 allowed = t->runl_blocked & ~new;
@@ -162,12 +162,12 @@ static u32 pbdma_runlists_read(struct kvgpu_trap *t, const struct kvgpu_access *
 
 static u32 preempt_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	return kvgpu_reg_get(t, a->reg) | (t->preempt_pending ? (u32)PFIFO_PREEMPT_PENDING : 0);
+	return vtrap_reg_get(t, a->reg) | (t->preempt_pending ? (u32)PFIFO_PREEMPT_PENDING : 0);
 }
 
 static void preempt_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	kvgpu_reg_set(t, a->reg, a->val & (u32)(PFIFO_PREEMPT_ID | PFIFO_PREEMPT_TSG));
+	vtrap_reg_set(t, a->reg, a->val & (u32)(PFIFO_PREEMPT_ID | PFIFO_PREEMPT_TSG));
 	t->preempt_pending = true;
 	a->cmd->kind = KVGPU_CMD_PREEMPT;
 	a->cmd->preempt.tsg = a->val & PFIFO_PREEMPT_TSG;
@@ -179,9 +179,9 @@ static u32 engine_status_read(struct kvgpu_trap *t, const struct kvgpu_access *a
 	return t->engine_status[a->idx];
 }
 
-static void inject_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static void fault_inject_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	kvgpu_reg_set(t, a->reg, a->val);
+	vtrap_reg_set(t, a->reg, a->val);
 	if (!(a->val & PFIFO_FAULT_INJECT_VALID))
 		return;
 	a->cmd->kind = KVGPU_CMD_FAULT_TRIGGER;
@@ -189,18 +189,18 @@ static void inject_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	a->cmd->trigger.unit = FIELD_GET(PFIFO_FAULT_INJECT_UNIT, a->val);
 }
 
-static u32 time_low_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static u32 fifo_time_low_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	return (u32)kvgpu_guest_time(t, a->now);
+	return (u32)vtrap_guest_time_get(t, a->now);
 }
 
-static u32 time_high_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static u32 fifo_time_high_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	return kvgpu_guest_time(t, a->now) >> 32;
+	return vtrap_guest_time_get(t, a->now) >> 32;
 }
 
 /* Reset of PFIFO: all channels are unbound, nothing is pending. */
-void kvgpu_fifo_reset(struct kvgpu_trap *t)
+void vtrap_fifo_reset(struct kvgpu_trap *t)
 {
 	unsigned int i;
 
@@ -215,12 +215,12 @@ void kvgpu_fifo_reset(struct kvgpu_trap *t)
 	memset(t->chan, 0, sizeof(t->chan));
 	memset(t->engine_status, 0, sizeof(t->engine_status));
 	for (i = 0; i < KVGPU_GUEST_RUNLISTS; i++) {
-		kvgpu_reg_set(t, PFIFO_ENG_RUNLIST_BASE(i), 0);
-		kvgpu_reg_set(t, PFIFO_ENG_RUNLIST(i), 0);
+		vtrap_reg_set(t, PFIFO_ENG_RUNLIST_BASE(i), 0);
+		vtrap_reg_set(t, PFIFO_ENG_RUNLIST(i), 0);
 	}
-	kvgpu_reg_set(t, PFIFO_INTR_EN, 0);
-	kvgpu_reg_set(t, PFIFO_INTR_EN_NRHOST, 0);
-	kvgpu_fifo_update(t);
+	vtrap_reg_set(t, PFIFO_INTR_EN, 0);
+	vtrap_reg_set(t, PFIFO_INTR_EN_NRHOST, 0);
+	vtrap_fifo_update(t);
 }
 
 /* ------------------------------------------------------------------ events */
@@ -229,10 +229,10 @@ void kvgpu_trap_runlist_done(struct kvgpu_trap *t, u8 runl)
 {
 	if (runl >= KVGPU_GUEST_RUNLISTS)
 		return;
-	kvgpu_reg_set(t, PFIFO_ENG_RUNLIST(runl),
-		      kvgpu_reg_get(t, PFIFO_ENG_RUNLIST(runl)) & ~(u32)PFIFO_ENG_RUNLIST_PENDING);
+	vtrap_reg_set(t, PFIFO_ENG_RUNLIST(runl),
+		      vtrap_reg_get(t, PFIFO_ENG_RUNLIST(runl)) & ~(u32)PFIFO_ENG_RUNLIST_PENDING);
 	t->runl_event |= 1u << runl;
-	kvgpu_fifo_update(t);
+	vtrap_fifo_update(t);
 }
 
 void kvgpu_trap_preempt_done(struct kvgpu_trap *t)
@@ -242,7 +242,7 @@ void kvgpu_trap_preempt_done(struct kvgpu_trap *t)
 
 void kvgpu_trap_nonstall(struct kvgpu_trap *t)
 {
-	raise(t, PFIFO_INTR_NONSTALL);
+	pfifo_raise(t, PFIFO_INTR_NONSTALL);
 }
 
 /*
@@ -254,7 +254,7 @@ void kvgpu_trap_mmu_fault(struct kvgpu_trap *t, u8 unit, u64 inst, u64 va, u32 i
 	if (unit >= GMMU_FAULT_UNITS)
 		return;
 	if (t->fault_pending & 1u << unit) {
-		raise(t, PFIFO_INTR_DROPPED_FAULT);
+		pfifo_raise(t, PFIFO_INTR_DROPPED_FAULT);
 		return;
 	}
 	t->fault_rec[unit][0] = FIELD_PREP(GMMU_FAULT_INST_ADDR, inst >> 12);
@@ -262,16 +262,16 @@ void kvgpu_trap_mmu_fault(struct kvgpu_trap *t, u8 unit, u64 inst, u64 va, u32 i
 	t->fault_rec[unit][2] = va >> 32;
 	t->fault_rec[unit][3] = info;
 	t->fault_pending |= 1u << unit;
-	kvgpu_fifo_update(t);
+	vtrap_fifo_update(t);
 }
 
 void kvgpu_trap_sched_error(struct kvgpu_trap *t, u32 code)
 {
-	kvgpu_reg_set(t, PFIFO_SCHED_ERROR, FIELD_PREP(PFIFO_SCHED_ERROR_CODE, code));
-	raise(t, PFIFO_INTR_SCHED_ERROR);
+	vtrap_reg_set(t, PFIFO_SCHED_ERROR, FIELD_PREP(PFIFO_SCHED_ERROR_CODE, code));
+	pfifo_raise(t, PFIFO_INTR_SCHED_ERROR);
 }
 
-void kvgpu_trap_engine_status(struct kvgpu_trap *t, u8 engine, u32 status)
+void kvgpu_trap_engine_status_set(struct kvgpu_trap *t, u8 engine, u32 status)
 {
 	if (engine < KVGPU_MAX_ENGINE)
 		t->engine_status[engine] = status;
@@ -285,10 +285,10 @@ void kvgpu_trap_engine_status(struct kvgpu_trap *t, u8 engine, u32 status)
 
 static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE(
-		PFIFO_INTR, EMULATE, EMULATE, .read = intr_read, .write = intr_write,
+		PFIFO_INTR, EMULATE, EMULATE, .read = fifo_intr_read, .write = fifo_intr_write,
 		.src = SRC_NVRNN,
 		.why = "interrupts of the vGPU; bits 30:28 are levels of the registers at 0x2a00, 0x25a0 and 0x259c"),
-	KVGPU_LINE(PFIFO_INTR_EN, FILE, EMULATE, .write = intr_en_write, .src = SRC_NVRNN,
+	KVGPU_LINE(PFIFO_INTR_EN, FILE, EMULATE, .write = fifo_intr_en_write, .src = SRC_NVRNN,
 		   .why = "selects the interrupts that reach the guest"),
 	KVGPU_LINE(PFIFO_FERMI(0), FILE, FILE, .count = PFIFO_FERMI_NR, .src = SRC_NV,
 		   .why = WHY_FERMI),
@@ -302,7 +302,7 @@ static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE(PFIFO_RUNLIST_BASE, FILE, FILE, .src = SRC_NVRNN,
 		   .why = "latched for PFIFO_RUNLIST_SUBMIT"),
 	KVGPU_LINE(
-		PFIFO_RUNLIST_SUBMIT, FILE, TRAP, .write = submit_write, .src = SRC_NVRNN,
+		PFIFO_RUNLIST_SUBMIT, FILE, TRAP, .write = runlist_submit_write, .src = SRC_NVRNN,
 		.why = "the host copies the list, drops entries that are not the vGPU's and schedules the rest"),
 	KVGPU_LINE(PFIFO_ENG_RUNLIST_BASE(0), FILE, CONST, .count = PFIFO_ENG_RUNLIST_NR,
 		   .stride = 8, .src = SRC_NVRNN, .why = "echo of the last submit"),
@@ -317,7 +317,7 @@ static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE(PFIFO_PBDMA_RUNLISTS(0), CONST, CONST, .count = KVGPU_MAX_PBDMA,
 		   .read = pbdma_runlists_read, .src = SRC_NV,
 		   .why = "the first two PBDMAs serve the guest's one runlist"),
-	KVGPU_LINE(PFIFO_INTR_EN_NRHOST, FILE, EMULATE, .write = intr_en_write, .src = SRC_RNN,
+	KVGPU_LINE(PFIFO_INTR_EN_NRHOST, FILE, EMULATE, .write = fifo_intr_en_write, .src = SRC_RNN,
 		   .why = "bits of PFIFO_INTR that go to leaf 1"),
 	KVGPU_LINE(PFIFO_BIND_ERROR, FILE, CONST, .src = SRC_NVRNN,
 		   .why = "reason why a bind was refused"),
@@ -339,8 +339,8 @@ static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE(
 		PFIFO_RUNLIST_ERROR, FILE, FILE, .w1c = ALL_BITS, .src = SRC_NVRNN,
 		.why = "the host has recovered and cleared the error before it reports the fault"),
-	KVGPU_LINE(PFIFO_RUNLIST_BLOCK, EMULATE, TRAP, .read = block_read, .write = block_write,
-		   .src = SRC_NVRNN,
+	KVGPU_LINE(PFIFO_RUNLIST_BLOCK, EMULATE, TRAP, .read = runlist_block_read,
+		   .write = runlist_block_write, .src = SRC_NVRNN,
 		   .why = "takes the vGPU's channels off the runlist, or puts them back"),
 	KVGPU_LINE(
 		PFIFO_PREEMPT, EMULATE, TRAP, .read = preempt_read, .write = preempt_write,
@@ -367,9 +367,9 @@ static const struct kvgpu_reg_line lines[] = {
 		   .why = WHY_TIMEOUT),
 	KVGPU_LINE(PFIFO_ENG_TIMEOUT, FILE, FILE, .reset = PFIFO_ENG_TIMEOUT_RESET, .src = SRC_RNN,
 		   .why = WHY_TIMEOUT),
-	KVGPU_LINE(PFIFO_TIME_LOW, EMULATE, CONST, .read = time_low_read, .src = SRC_RNN,
+	KVGPU_LINE(PFIFO_TIME_LOW, EMULATE, CONST, .read = fifo_time_low_read, .src = SRC_RNN,
 		   .why = "the time of PTIMER"),
-	KVGPU_LINE(PFIFO_TIME_HIGH, EMULATE, CONST, .read = time_high_read, .src = SRC_RNN,
+	KVGPU_LINE(PFIFO_TIME_HIGH, EMULATE, CONST, .read = fifo_time_high_read, .src = SRC_RNN,
 		   .why = "the time of PTIMER"),
 	KVGPU_LINE(PFIFO_CHSW_TIMEOUT, FILE, FILE, .reset = PFIFO_CHSW_TIMEOUT_RESET,
 		   .src = SRC_RNN, .why = WHY_TIMEOUT),
@@ -377,7 +377,7 @@ static const struct kvgpu_reg_line lines[] = {
 		   .why = WHY_TIMEOUT),
 	KVGPU_LINE(
 		PFIFO_FAULT_INJECT(0), FILE, TRAP, .count = PFIFO_FAULT_INJECT_NR,
-		.write = inject_write, .src = SRC_NV,
+		.write = fault_inject_write, .src = SRC_NV,
 		.why = "nouveau's recovery of a hung engine; the host recovers, then reports a fault"),
 	KVGPU_LINE(
 		PFIFO_PBDMA_STATUS(0), CONST, CONST, .count = KVGPU_MAX_PBDMA, .src = SRC_NV,

@@ -21,7 +21,7 @@ static u32 boot0_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	return t->cfg.topo->boot0;
 }
 
-static u32 new_id_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static u32 pmc_new_id_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	u32 boot0 = t->cfg.topo->boot0;
 
@@ -30,42 +30,42 @@ static u32 new_id_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	       FIELD_PREP(PMC_NEW_ID_DEVICE, FIELD_GET(PMC_BOOT_0_DEVICE, boot0));
 }
 
-static u32 intr_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static u32 pmc_intr_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	return kvgpu_intr_leaf(t, a->idx);
+	return vtrap_intr_leaf_get(t, a->idx);
 }
 
-static u32 line_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static u32 pmc_line_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	return kvgpu_intr_output(t, a->idx);
+	return vtrap_intr_output_high(t, a->idx);
 }
 
-static void gate_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static void intr_gate_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	kvgpu_reg_set(t, a->reg, a->val);
-	kvgpu_intr_update(t);
+	vtrap_reg_set(t, a->reg, a->val);
+	vtrap_intr_update(t);
 }
 
-static void enable_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static void pmc_enable_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	const struct kvgpu_topo *topo = t->cfg.topo;
-	u32 new = a->val & (u32)ENABLES, fell = kvgpu_reg_get(t, PMC_ENABLE) & ~new, mask = 0, e;
+	u32 new = a->val & (u32)ENABLES, fell = vtrap_reg_get(t, PMC_ENABLE) & ~new, mask = 0, e;
 
-	kvgpu_reg_set(t, PMC_ENABLE, new);
-	for (e = 0; e < kvgpu_nr_engines(t); e++) {
+	vtrap_reg_set(t, PMC_ENABLE, new);
+	for (e = 0; e < vtrap_engine_count(t); e++) {
 		if (!(fell & 1u << (topo->engine[e].reset & 31)))
 			continue;
 		mask |= 1u << e;
 		if (topo->engine[e].type == PTOP_TYPE_GR)
-			kvgpu_gr_reset(t);
+			vtrap_gr_reset(t);
 		else
-			kvgpu_ce_reset(t, &topo->engine[e]);
+			vtrap_ce_reset(t, &topo->engine[e]);
 	}
 	if (fell & PMC_ENABLE_PMU)
-		kvgpu_pmu_reset(t);
+		vtrap_pmu_reset(t);
 	if (fell & PMC_ENABLE_FIFO) {
 		mask |= 1u << 31;
-		kvgpu_fifo_reset(t);
+		vtrap_fifo_reset(t);
 	}
 	if (mask) {
 		a->cmd->kind = KVGPU_CMD_ENGINE_RESET;
@@ -80,12 +80,12 @@ static u32 pbdma_mask(const struct kvgpu_trap *t)
 
 static void pbdma_enable_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	kvgpu_reg_set(t, a->reg, a->val & pbdma_mask(t));
+	vtrap_reg_set(t, a->reg, a->val & pbdma_mask(t));
 }
 
-void kvgpu_pmc_reset(struct kvgpu_trap *t)
+void vtrap_pmc_reset(struct kvgpu_trap *t)
 {
-	kvgpu_reg_set(t, PMC_ENABLE_PBDMA, pbdma_mask(t));
+	vtrap_reg_set(t, PMC_ENABLE_PBDMA, pbdma_mask(t));
 }
 
 static const struct kvgpu_reg_line lines[] = {
@@ -96,12 +96,12 @@ static const struct kvgpu_reg_line lines[] = {
 		.why = "little endian; the real register would turn the byte order of BAR0 for the host too"),
 	KVGPU_LINE(PMC_BOOT_2, CONST, CONST, .src = SRC_RNN, .why = "0 on this chip"),
 	KVGPU_LINE(
-		PMC_INTR(0), EMULATE, CONST, .count = PMC_NR_LEAF, .read = intr_read,
+		PMC_INTR(0), EMULATE, CONST, .count = PMC_NR_LEAF, .read = pmc_intr_read,
 		.src = SRC_NVRNN,
 		.why = "pending sources of this vGPU; its software interrupt (bit 31) is not offered"),
-	KVGPU_LINE(PMC_INTR_EN(0), FILE, EMULATE, .count = PMC_NR_LEAF, .write = gate_write,
+	KVGPU_LINE(PMC_INTR_EN(0), FILE, EMULATE, .count = PMC_NR_LEAF, .write = intr_gate_write,
 		   .src = SRC_NVRNN, .why = "gates this vGPU's interrupt"),
-	KVGPU_LINE(PMC_INTR_LINE(0), EMULATE, CONST, .count = PMC_NR_LEAF, .read = line_read,
+	KVGPU_LINE(PMC_INTR_LINE(0), EMULATE, CONST, .count = PMC_NR_LEAF, .read = pmc_line_read,
 		   .src = SRC_RNN, .why = "outputs of this vGPU's interrupt tree"),
 	KVGPU_LINE(PMC_INTR_PMFB, CONST, CONST, .src = SRC_NVRNN,
 		   .why = "L2 interrupts are the host's"),
@@ -109,7 +109,7 @@ static const struct kvgpu_reg_line lines[] = {
 		   .why = "memory interrupts are the host's"),
 	KVGPU_LINE(
 		PMC_ENABLE, FILE, TRAP, .reset = (u32)(ENABLES & ~PMC_ENABLE_BLG),
-		.write = enable_write, .src = SRC_NVRNN,
+		.write = pmc_enable_write, .src = SRC_NVRNN,
 		.why = "a cleared bit ends this vGPU's work on that engine; the engine stays up for other vGPUs"),
 	KVGPU_LINE(
 		PMC_ENABLE_PBDMA, FILE, EMULATE, .write = pbdma_enable_write, .src = SRC_NV,
@@ -123,9 +123,9 @@ static const struct kvgpu_reg_line lines[] = {
 		.why = "gate while GR microcode is loaded, without effect: the guest's falcons are virtual"),
 	KVGPU_LINE(
 		PMC_INTR_MASK(0), FILE, EMULATE, .count = PMC_NR_LEAF, .reset = ~0u,
-		.write = gate_write, .src = SRC_NVRNN,
+		.write = intr_gate_write, .src = SRC_NVRNN,
 		.why = "selects the sources that PMC_INTR shows; all after POST: nouveau before Linux 6.2 does not write it"),
-	KVGPU_LINE(PMC_NEW_ID, CONST, CONST, .read = new_id_read, .src = SRC_RNN,
+	KVGPU_LINE(PMC_NEW_ID, CONST, CONST, .read = pmc_new_id_read, .src = SRC_RNN,
 		   .why = "identity of the chip in another layout"),
 };
 

@@ -12,17 +12,17 @@
 /* nouveau and nvgpu poll these bits before and after an invalidate. */
 #define QUEUE_EMPTY	(FB_MMU_CTRL_FIFO_EMPTY | FB_MMU_CTRL_FIFO_SPACE)
 
-static void invalidate_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static void tlb_invalidate_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	u32 pdb = kvgpu_reg_get(t, FB_MMU_INVALIDATE_PDB),
+	u32 pdb = vtrap_reg_get(t, FB_MMU_INVALIDATE_PDB),
 	    target = FIELD_GET(FB_MMU_INVALIDATE_PDB_TARGET, pdb);
 	bool all_pd = a->val & FB_MMU_INVALIDATE_ALL_PDB;
 
-	kvgpu_reg_set(t, a->reg, a->val & ~(u32)FB_MMU_INVALIDATE_TRIGGER);
+	vtrap_reg_set(t, a->reg, a->val & ~(u32)FB_MMU_INVALIDATE_TRIGGER);
 	if (!(a->val & FB_MMU_INVALIDATE_TRIGGER))
 		return;
 	if (!all_pd && !kvgpu_target_ok(target)) {
-		kvgpu_deny(t);
+		vtrap_denial_note(t);
 		return;
 	}
 	a->cmd->kind = KVGPU_CMD_TLB;
@@ -45,7 +45,7 @@ static const struct kvgpu_reg_line lines[] = {
 		   .why = "the host invalidates whole address spaces"),
 	KVGPU_LINE(FB_MMU_INVALIDATE_PDB, FILE, FILE, .src = SRC_NVRNN,
 		.why = "latched for FB_MMU_INVALIDATE"),
-	KVGPU_LINE(FB_MMU_INVALIDATE, FILE, TRAP, .write = invalidate_write, .src = SRC_NVRNN,
+	KVGPU_LINE(FB_MMU_INVALIDATE, FILE, TRAP, .write = tlb_invalidate_write, .src = SRC_NVRNN,
 		   .why = "the host syncs its shadow of that page directory, then invalidates the shadow's TLB entries"),
 	KVGPU_LINE(FB_MMU_DEBUG_CTRL, FILE, FILE, .src = SRC_NV, .why = "the MMU's debug mode is shared by all vGPUs"),
 	KVGPU_LINE(FB_MMU_DEBUG_WR, FILE, FILE, .src = SRC_NV, .why = WHY_RAW),

@@ -13,22 +13,22 @@
 #define RING_BYTES	(PMU_RING_SLOTS * PMU_RING_SLOT)
 #define RING(base)	((u32)(base) | (u32)RING_BYTES << 16)
 
-void kvgpu_pmu_update(struct kvgpu_trap *t)
+void vtrap_pmu_update(struct kvgpu_trap *t)
 {
-	u32 route = kvgpu_reg_get(t, AT(FALCON_INTR_ROUTE));
-	u32 intr = kvgpu_reg_get(t, AT(FALCON_INTR)) & kvgpu_reg_get(t, AT(FALCON_INTR_EN));
+	u32 route = vtrap_reg_get(t, AT(FALCON_INTR_ROUTE));
+	u32 intr = vtrap_reg_get(t, AT(FALCON_INTR)) & vtrap_reg_get(t, AT(FALCON_INTR_EN));
 
-	kvgpu_intr_source(t, PMC_INTR_PMU,
-			  intr & route & ~(route >> 16) & (u32)FALCON_INTR_ROUTE_HOST);
+	vtrap_intr_host_set(t, PMC_INTR_PMU,
+			    intr & route & ~(route >> 16) & (u32)FALCON_INTR_ROUTE_HOST);
 }
 
-void kvgpu_pmu_start(struct kvgpu_trap *t)
+void vtrap_pmu_start(struct kvgpu_trap *t)
 {
-	kvgpu_reg_set(t, AT(FALCON_INTR_ROUTE), PMU_ROUTE_HOST);
-	kvgpu_pmu_update(t);
+	vtrap_reg_set(t, AT(FALCON_INTR_ROUTE), PMU_ROUTE_HOST);
+	vtrap_pmu_update(t);
 }
 
-void kvgpu_pmu_reset(struct kvgpu_trap *t)
+void vtrap_pmu_reset(struct kvgpu_trap *t)
 {
 	struct kvgpu_vfalcon *f = &t->falcon[FALCON_PMU];
 	unsigned int i;
@@ -36,20 +36,20 @@ void kvgpu_pmu_reset(struct kvgpu_trap *t)
 	f->dmem_ctl = 0;
 	f->imem_ctl = 0;
 	f->started = false;
-	kvgpu_reg_set(t, AT(FALCON_INTR), 0);
-	kvgpu_reg_set(t, AT(FALCON_INTR_EN), 0);
-	kvgpu_reg_set(t, AT(FALCON_INTR_ROUTE), 0);
-	kvgpu_reg_set(t, AT(PMU_FIFO_PUT(0)), 0);
-	kvgpu_reg_set(t, AT(PMU_FIFO_GET(0)), 0);
-	kvgpu_reg_set(t, AT(PMU_RFIFO_PUT), 0);
-	kvgpu_reg_set(t, AT(PMU_RFIFO_GET), 0);
+	vtrap_reg_set(t, AT(FALCON_INTR), 0);
+	vtrap_reg_set(t, AT(FALCON_INTR_EN), 0);
+	vtrap_reg_set(t, AT(FALCON_INTR_ROUTE), 0);
+	vtrap_reg_set(t, AT(PMU_FIFO_PUT(0)), 0);
+	vtrap_reg_set(t, AT(PMU_FIFO_GET(0)), 0);
+	vtrap_reg_set(t, AT(PMU_RFIFO_PUT), 0);
+	vtrap_reg_set(t, AT(PMU_RFIFO_GET), 0);
 	for (i = 0; i < PMU_MUTEX_COUNT; i++)
-		kvgpu_reg_set(t, AT(PMU_MUTEX(i)), 0);
-	kvgpu_pmu_update(t);
+		vtrap_reg_set(t, AT(PMU_MUTEX(i)), 0);
+	vtrap_pmu_update(t);
 }
 
 /* The memory script process gives the place of its data. All other replies are zeros. */
-static void answer(const u32 *msg, u32 *reply)
+static void pmu_reply_fill(const u32 *msg, u32 *reply)
 {
 	if (msg[PMU_MSG_PROCESS] != PMU_PROC_MEMX || msg[PMU_MSG_MESSAGE] != PMU_MEMX_INFO)
 		return;
@@ -62,78 +62,78 @@ static void answer(const u32 *msg, u32 *reply)
 	}
 }
 
-static void message(struct kvgpu_trap *t, u32 get)
+static void pmu_msg_take(struct kvgpu_trap *t, u32 get)
 {
-	u32 msg[4], reply[4] = { 0 }, put = kvgpu_reg_get(t, AT(PMU_RFIFO_PUT)), i;
+	u32 msg[4], reply[4] = { 0 }, put = vtrap_reg_get(t, AT(PMU_RFIFO_PUT)), i;
 	u32 from = PMU_IMAGE_FIFO + (get % PMU_RING_SLOTS) * PMU_RING_SLOT;
 	u32 to = PMU_IMAGE_RFIFO + (put % PMU_RING_SLOTS) * PMU_RING_SLOT;
 
 	for (i = 0; i < ARRAY_SIZE(msg); i++)
-		msg[i] = kvgpu_falcon_dmem_get(t, FALCON_PMU, from + 4 * i);
-	if (((put - kvgpu_reg_get(t, AT(PMU_RFIFO_GET))) & PMU_RING_COUNTER) >= PMU_RING_SLOTS)
+		msg[i] = vtrap_falcon_dmem_get(t, FALCON_PMU, from + 4 * i);
+	if (((put - vtrap_reg_get(t, AT(PMU_RFIFO_GET))) & PMU_RING_COUNTER) >= PMU_RING_SLOTS)
 		return;		/* the guest takes no replies */
 	reply[PMU_MSG_PROCESS] = msg[PMU_MSG_PROCESS];
 	reply[PMU_MSG_MESSAGE] = msg[PMU_MSG_MESSAGE];
-	answer(msg, reply);
+	pmu_reply_fill(msg, reply);
 	for (i = 0; i < ARRAY_SIZE(reply); i++)
-		kvgpu_falcon_dmem_set(t, FALCON_PMU, to + 4 * i, reply[i]);
-	kvgpu_reg_set(t, AT(PMU_RFIFO_PUT), (put + 1) & PMU_RING_COUNTER);
-	kvgpu_reg_set(t, AT(FALCON_INTR), kvgpu_reg_get(t, AT(FALCON_INTR)) | (u32)PMU_INTR_USER0);
+		vtrap_falcon_dmem_set(t, FALCON_PMU, to + 4 * i, reply[i]);
+	vtrap_reg_set(t, AT(PMU_RFIFO_PUT), (put + 1) & PMU_RING_COUNTER);
+	vtrap_reg_set(t, AT(FALCON_INTR), vtrap_reg_get(t, AT(FALCON_INTR)) | (u32)PMU_INTR_USER0);
 }
 
-static void put_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static void pmu_put_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	u32 put = a->val & PMU_RING_COUNTER, get = kvgpu_reg_get(t, AT(PMU_FIFO_GET(0)));
+	u32 put = a->val & PMU_RING_COUNTER, get = vtrap_reg_get(t, AT(PMU_FIFO_GET(0)));
 
-	kvgpu_reg_set(t, a->reg, put);
+	vtrap_reg_set(t, a->reg, put);
 	if (!t->falcon[FALCON_PMU].started)
 		return;
 	for (; get != put; get = (get + 1) & PMU_RING_COUNTER)
-		message(t, get);
-	kvgpu_reg_set(t, AT(PMU_FIFO_GET(0)), get);
-	kvgpu_pmu_update(t);
+		pmu_msg_take(t, get);
+	vtrap_reg_set(t, AT(PMU_FIFO_GET(0)), get);
+	vtrap_pmu_update(t);
 }
 
-static void rget_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static void pmu_rget_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	kvgpu_reg_set(t, a->reg, a->val & PMU_RING_COUNTER);
+	vtrap_reg_set(t, a->reg, a->val & PMU_RING_COUNTER);
 }
 
-static u32 h2d_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static u32 pmu_h2d_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	return t->falcon[FALCON_PMU].started ? RING(PMU_IMAGE_FIFO) : 0;
 }
 
-static u32 d2h_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static u32 pmu_d2h_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	return t->falcon[FALCON_PMU].started ? RING(PMU_IMAGE_RFIFO) : 0;
 }
 
 /* An id takes the mutex while it is free. A write of 0 releases it. */
-static void mutex_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static void pmu_mutex_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	if (!a->bits || !kvgpu_reg_get(t, a->reg))
-		kvgpu_reg_set(t, a->reg, a->bits);
+	if (!a->bits || !vtrap_reg_get(t, a->reg))
+		vtrap_reg_set(t, a->reg, a->bits);
 }
 
 static const struct kvgpu_reg_line lines[] = {
 	FALCON_LINES(PMU_BASE),
-	KVGPU_LINE_AT(PMU_BASE, PMU_FIFO_PUT(0), FILE, EMULATE, .write = put_write, .src = SRC_NV,
-		      .why = "messages to the PMU, taken and answered at once"),
+	KVGPU_LINE_AT(PMU_BASE, PMU_FIFO_PUT(0), FILE, EMULATE, .write = pmu_put_write,
+		      .src = SRC_NV, .why = "messages to the PMU, taken and answered at once"),
 	KVGPU_LINE_AT(PMU_BASE, PMU_FIFO_GET(0), FILE, CONST, .src = SRC_NV,
 		      .why = "count of messages taken"),
 	KVGPU_LINE_AT(PMU_BASE, PMU_RFIFO_PUT, FILE, CONST, .src = SRC_NV,
 		      .why = "count of replies given"),
-	KVGPU_LINE_AT(PMU_BASE, PMU_RFIFO_GET, FILE, EMULATE, .write = rget_write, .src = SRC_NV,
-		      .why = "count of replies that the guest has read"),
+	KVGPU_LINE_AT(PMU_BASE, PMU_RFIFO_GET, FILE, EMULATE, .write = pmu_rget_write,
+		      .src = SRC_NV, .why = "count of replies that the guest has read"),
 	KVGPU_LINE_AT(
-		PMU_BASE, PMU_H2D, EMULATE, CONST, .read = h2d_read, .src = SRC_NV,
+		PMU_BASE, PMU_H2D, EMULATE, CONST, .read = pmu_h2d_read, .src = SRC_NV,
 		.why = "ring that appears when the program is started; nouveau polls it and gives up the device without it"),
 	KVGPU_LINE_AT(
-		PMU_BASE, PMU_D2H, EMULATE, CONST, .read = d2h_read, .src = SRC_NV,
+		PMU_BASE, PMU_D2H, EMULATE, CONST, .read = pmu_d2h_read, .src = SRC_NV,
 		.why = "ring that appears when the program is started; nouveau polls it and gives up the device without it"),
 	KVGPU_LINE_AT(PMU_BASE, PMU_MUTEX(0), FILE, EMULATE, .count = PMU_MUTEX_COUNT,
-		      .write = mutex_write, .src = SRC_NV, .why = "locks of the data port"),
+		      .write = pmu_mutex_write, .src = SRC_NV, .why = "locks of the data port"),
 	KVGPU_LINE_AT(PMU_BASE, PMU_PG_CTRL, FILE, FILE, .src = SRC_NV,
 		      .why = "steps of the power gating sequence, without effect"),
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * PPCI: the configuration space seen from BAR0. mdev/config.c sets its words by
- * kvgpu_trap_config(). A guest's writes here change only the value that it reads back, except for
- * one byte: 0xff on the id of the MSI capability is nouveau's re-arm, which it sends while
+ * kvgpu_trap_config_set(). A guest's writes here change only the value that it reads back, except
+ * for one byte: 0xff on the id of the MSI capability is nouveau's re-arm, which it sends while
  * interrupts are off.
  */
 #include <gk110/ppci.h>
@@ -12,7 +12,7 @@
 static void msi_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	if (FIELD_GET(PPCI_CFG_MSI_REARM, a->bits))
-		kvgpu_intr_rearm(t);
+		vtrap_intr_rearm(t);
 }
 
 static const struct kvgpu_reg_line config[] = {

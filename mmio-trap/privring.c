@@ -4,7 +4,7 @@
 
 #include "units.h"
 
-static u32 gpcs_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static u32 ring_gpcs_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	return t->cfg.topo->gpcs;
 }
@@ -23,7 +23,7 @@ static const struct kvgpu_reg_line lines[] = {
 		.why = "number of hubs of the chip"),
 	KVGPU_LINE(PRIVRING_FBP_COUNT, CONST, CONST, .read = fbps_read, .src = SRC_NV,
 		   .why = "number of FBPs of the card, for GR; the guest's memory is by PTOP_FBP_COUNT"),
-	KVGPU_LINE(PRIVRING_GPC_COUNT, CONST, CONST, .read = gpcs_read, .src = SRC_NV,
+	KVGPU_LINE(PRIVRING_GPC_COUNT, CONST, CONST, .read = ring_gpcs_read, .src = SRC_NV,
 		   .why = "number of GPCs of the card"),
 };
 

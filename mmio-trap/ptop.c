@@ -11,16 +11,16 @@
 
 #define WORDS		3	/* per engine */
 
-static u32 gpcs_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static u32 ptop_gpcs_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	return t->cfg.topo->gpcs;
 }
 
-static u32 tpcs_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static u32 ptop_tpcs_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	u32 i, most = 0;
 
-	for (i = 0; i < kvgpu_nr_gpcs(t); i++)
+	for (i = 0; i < vtrap_gpc_count(t); i++)
 		most = max_t(u32, most, t->cfg.topo->tpcs[i]);
 	return most;
 }
@@ -29,18 +29,18 @@ static u32 ces_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	u32 i, ces = 0;
 
-	for (i = 0; i < kvgpu_nr_engines(t); i++)
+	for (i = 0; i < vtrap_engine_count(t); i++)
 		ces += t->cfg.topo->engine[i].type != PTOP_TYPE_GR;
 	return ces;
 }
 
-static u32 data_word(const struct kvgpu_engine *e)
+static u32 ptop_data_word(const struct kvgpu_engine *e)
 {
 	return PTOP_DEVICE_CHAIN | PTOP_DATA_FAULT_VALID | FIELD_PREP(PTOP_DATA_FAULT, e->fault) |
 	       (e->base & (u32)PTOP_DATA_ADDR) | PTOP_KIND_DATA;
 }
 
-static u32 enum_word(const struct kvgpu_engine *e)
+static u32 ptop_enum_word(const struct kvgpu_engine *e)
 {
 	return PTOP_DEVICE_CHAIN | PTOP_ENUM_ENGINE_VALID | PTOP_ENUM_RUNLIST_VALID |
 	       PTOP_ENUM_INTR_VALID | PTOP_ENUM_RESET_VALID | FIELD_PREP(PTOP_ENUM_ENGINE, e->id) |
@@ -48,18 +48,18 @@ static u32 enum_word(const struct kvgpu_engine *e)
 	       FIELD_PREP(PTOP_ENUM_RESET, e->reset) | PTOP_KIND_ENUM;
 }
 
-static u32 device_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+static u32 ptop_device_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	const struct kvgpu_topo *topo = t->cfg.topo;
 	u32 e = a->idx / WORDS;
 
-	if (e >= kvgpu_nr_engines(t))
+	if (e >= vtrap_engine_count(t))
 		return 0;
 	switch (a->idx % WORDS) {
 	case 0:
-		return data_word(&topo->engine[e]);
+		return ptop_data_word(&topo->engine[e]);
 	case 1:
-		return enum_word(&topo->engine[e]);
+		return ptop_enum_word(&topo->engine[e]);
 	default:
 		return FIELD_PREP(PTOP_TYPE, topo->engine[e].type) | PTOP_KIND_TYPE;
 	}
@@ -73,9 +73,9 @@ static const struct kvgpu_reg_line lines[] = {
 		.why = "already initialised, so that nouveau does not run the scripts of the VBIOS"),
 	KVGPU_LINE(PTOP_PCI, FILE, FILE, .reset = PTOP_PCI_V2 | PTOP_PCI_FULL_SPEED,
 		   .src = SRC_NVRNN, .why = "version of the PCIe link, which is the host's"),
-	KVGPU_LINE(PTOP_GPC_COUNT, CONST, CONST, .read = gpcs_read, .src = SRC_RNN,
+	KVGPU_LINE(PTOP_GPC_COUNT, CONST, CONST, .read = ptop_gpcs_read, .src = SRC_RNN,
 		   .why = "number of GPCs of the card"),
-	KVGPU_LINE(PTOP_TPC_PER_GPC_COUNT, CONST, CONST, .read = tpcs_read, .src = SRC_RNN,
+	KVGPU_LINE(PTOP_TPC_PER_GPC_COUNT, CONST, CONST, .read = ptop_tpcs_read, .src = SRC_RNN,
 		   .why = "TPCs of the largest GPC of the card"),
 	KVGPU_LINE(
 		PTOP_FBP_COUNT, CONST, CONST, .reset = KVGPU_GUEST_FBP, .src = SRC_NVRNN,
@@ -99,7 +99,7 @@ static const struct kvgpu_reg_line lines[] = {
 		   .why = "all partitions that the count names are there"),
 	KVGPU_LINE(PTOP_DISABLE_FBPA, CONST, CONST, .src = SRC_NVRNN,
 		   .why = "all partitions that the count names are there"),
-	KVGPU_LINE(PTOP_DEVICE(0), CONST, CONST, .count = PTOP_DEVICE_NR, .read = device_read,
+	KVGPU_LINE(PTOP_DEVICE(0), CONST, CONST, .count = PTOP_DEVICE_NR, .read = ptop_device_read,
 		   .src = SRC_NV, .why = "the card's engines, all on runlist 0"),
 };
 

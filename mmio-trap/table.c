@@ -105,7 +105,7 @@ static const struct kvgpu_reg_unit *find_unit(u32 reg)
 }
 
 /* Tells whether @reg is one of the line's registers, and gives its index in *@idx. */
-static bool covers(const struct kvgpu_reg_line *l, u32 reg, u32 *idx)
+static bool line_covers(const struct kvgpu_reg_line *l, u32 reg, u32 *idx)
 {
 	u32 d = reg - l->off;
 
@@ -115,7 +115,7 @@ static bool covers(const struct kvgpu_reg_line *l, u32 reg, u32 *idx)
 	return true;
 }
 
-const struct kvgpu_reg_line *kvgpu_trap_find(struct kvgpu_access *a,
+const struct kvgpu_reg_line *vtrap_line_find(struct kvgpu_access *a,
 					     const struct kvgpu_reg_unit **unit)
 {
 	const struct kvgpu_reg_unit *u = find_unit(a->reg);
@@ -128,7 +128,7 @@ const struct kvgpu_reg_line *kvgpu_trap_find(struct kvgpu_access *a,
 	a->inst = (a->reg - u->base) / u->size;
 	reg = a->reg - a->inst * u->size;
 	for (i = 0; i < u->nr_lines && u->line[i].off <= reg; i++)
-		if (covers(&u->line[i], reg, &a->idx))
+		if (line_covers(&u->line[i], reg, &a->idx))
 			return &u->line[i];
 	return &u->rest;
 }
@@ -137,7 +137,7 @@ bool kvgpu_trap_info(u32 reg, struct kvgpu_reg_info *info)
 {
 	struct kvgpu_access a = { .reg = reg & (GK110_BAR0_SIZE - 4) };
 	const struct kvgpu_reg_unit *u;
-	const struct kvgpu_reg_line *l = kvgpu_trap_find(&a, &u);
+	const struct kvgpu_reg_line *l = vtrap_line_find(&a, &u);
 
 	info->unit = u ? u->name : "";
 	info->name = l->name ? l->name : "";
@@ -202,7 +202,7 @@ static const char *check_overlap(const struct kvgpu_reg_line *a, const struct kv
 	u32 i, idx;
 
 	for (i = 0; i < count_of(few); i++)
-		if (covers(many, few->off + i * stride_of(few), &idx))
+		if (line_covers(many, few->off + i * stride_of(few), &idx))
 			return "a register is in two lines";
 	return NULL;
 }
@@ -236,7 +236,7 @@ static const char *check_plain(void)
 	for (reg = KVGPU_TRAP_PLAIN_BASE; reg < KVGPU_TRAP_PLAIN_BASE + KVGPU_TRAP_PLAIN_SIZE;
 	     reg += 4) {
 		struct kvgpu_access a = { .reg = reg };
-		const struct kvgpu_reg_line *l = kvgpu_trap_find(&a, NULL);
+		const struct kvgpu_reg_line *l = vtrap_line_find(&a, NULL);
 
 		if (l->rd != KVGPU_REG_FILE || l->wr != KVGPU_REG_FILE || l->reset || l->ro ||
 		    l->w1c || l->zero || l->one)
@@ -255,7 +255,7 @@ static const char *check_flush_page(void)
 
 	for (reg = HOST_FLUSH_BASE; reg < HOST_FLUSH_BASE + HOST_FLUSH_SIZE; reg += 4) {
 		struct kvgpu_access a = { .reg = reg };
-		const struct kvgpu_reg_line *l = kvgpu_trap_find(&a, NULL);
+		const struct kvgpu_reg_line *l = vtrap_line_find(&a, NULL);
 
 		if (reg == FLUSH_BAR || reg == FLUSH_L2_SYSMEM_INVALIDATE || reg == FLUSH_L2_DIRTY)
 			continue;

@@ -77,7 +77,7 @@ struct kvgpu_trap {
 	u32 intr_src;			/* raised sources of leaf 0 */
 	u32 intr_nrhost;		/* raised sources of leaf 1 */
 	bool line;			/* the guest's interrupt line is up */
-	/* the line rose or was re-armed since the last kvgpu_trap_irq() */
+	/* the line rose or was re-armed since the last kvgpu_trap_irq_take() */
 	bool edge;
 
 	/* PFIFO */
@@ -148,14 +148,14 @@ enum kvgpu_cmd_kind {
 	KVGPU_CMD_PBDMA_ACK,
 	KVGPU_CMD_GR_ACK,	/* the guest acknowledged a GR exception */
 	KVGPU_CMD_CE_ACK,	/* .mask: engines whose copy interrupt was acknowledged */
-	/* the interrupt line or its edge has changed: see kvgpu_trap_irq() */
+	/* the interrupt line or its edge has changed: see kvgpu_trap_irq_take() */
 	KVGPU_CMD_IRQ,
 	KVGPU_CMD_ALARM,	/* ptimer_alarm has changed: arm or stop a timer */
 };
 
 struct kvgpu_cmd {
 	enum kvgpu_cmd_kind kind;
-	bool irq;		/* besides @kind: see kvgpu_trap_irq() */
+	bool irq;		/* besides @kind: see kvgpu_trap_irq_take() */
 	union {
 		struct { gchid_t id; u8 runl; struct kvgpu_gaddr inst; } chan;
 		struct { u8 runl; u16 count; struct kvgpu_gaddr list; } runlist;
@@ -196,13 +196,13 @@ void kvgpu_trap_write(struct kvgpu_trap *t, u32 reg, u32 val, u32 be, u64 now,
  * Sets one word of the virtual configuration space (@off < 4096, aligned) in its mirror
  * (PPCI_BASE). Called after init and reset for every word that is not 0, and after each change.
  */
-void kvgpu_trap_config(struct kvgpu_trap *t, u16 off, u32 val);
+void kvgpu_trap_config_set(struct kvgpu_trap *t, u16 off, u32 val);
 
 /* ------------------------------------------------------------------ events */
 
 /*
- * Reports to the guest. They set the registers that the guest will read; kvgpu_trap_irq() tells
- * afterwards whether to interrupt. Ids are the guest's.
+ * Reports to the guest. They set the registers that the guest will read; kvgpu_trap_irq_take()
+ * tells afterwards whether to interrupt. Ids are the guest's.
  */
 void kvgpu_trap_runlist_done(struct kvgpu_trap *t, u8 runl);
 void kvgpu_trap_preempt_done(struct kvgpu_trap *t);
@@ -225,13 +225,13 @@ void kvgpu_trap_pbdma(struct kvgpu_trap *t, const struct kvgpu_pbdma_snap *s);
 void kvgpu_trap_gr(struct kvgpu_trap *t, u32 intr, u32 trap, const struct kvgpu_reg_val *regs,
 		   u32 nr);
 void kvgpu_trap_ce(struct kvgpu_trap *t, u8 engine, u32 intr, u32 code);
-void kvgpu_trap_engine_status(struct kvgpu_trap *t, u8 engine, u32 status);
-void kvgpu_trap_alarm(struct kvgpu_trap *t, u64 now);
+void kvgpu_trap_engine_status_set(struct kvgpu_trap *t, u8 engine, u32 status);
+void kvgpu_trap_alarm_ring(struct kvgpu_trap *t, u64 now);
 /* Sets the bits of PCCSR_CHAN that the host owns (enabled, busy, status). */
-void kvgpu_trap_chan_status(struct kvgpu_trap *t, gchid_t id, u32 status);
+void kvgpu_trap_chan_status_set(struct kvgpu_trap *t, gchid_t id, u32 status);
 
 /**
- * kvgpu_trap_irq() - take the state of the interrupt output
+ * kvgpu_trap_irq_take() - take the state of the interrupt output
  * @t: the vGPU's registers
  * @edge: one message (MSI) is due; the call takes the edge, so that the next call does not return
  *   it again
@@ -240,7 +240,7 @@ void kvgpu_trap_chan_status(struct kvgpu_trap *t, gchid_t id, u32 status);
  *
  * Return: the line (INTx).
  */
-bool kvgpu_trap_irq(struct kvgpu_trap *t, bool *edge);
+bool kvgpu_trap_irq_take(struct kvgpu_trap *t, bool *edge);
 
 /* ------------------------------------------------------------------ for debugfs and docs */
 

@@ -12,9 +12,9 @@ static u32 share_of(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e
 	return s->policy == KVGPU_SCHED_FIXED_SHARE ? e->fixed_ppm : e->weight;
 }
 
-static u64 rescaled(u64 v, u64 around, u32 from, u32 to)
+static u64 clock_rescaled(u64 v, u64 around, u32 from, u32 to)
 {
-	s64 d = sched_ahead(v, around);
+	s64 d = vsched_clock_ahead(v, around);
 
 	return d >= 0 ? around + div_u64((u64)d * from, to) : around - div_u64((u64)-d * from, to);
 }
@@ -23,11 +23,11 @@ static u64 rescaled(u64 v, u64 around, u32 from, u32 to)
  * Moves the clocks of @e, whose share changes, so that they stay as many ns of GPU time ahead or
  * behind.
  */
-static void rescale(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 share)
+static void ent_rescale(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 share)
 {
 	if (e->share && e->share != share) {
-		e->vtime = rescaled(e->vtime, s->vclock, e->share, share);
-		e->paced = rescaled(e->paced, s->pace, e->share, share);
+		e->vtime = clock_rescaled(e->vtime, s->vclock, e->share, share);
+		e->paced = clock_rescaled(e->paced, s->pace, e->share, share);
 		e->vrem = 0;
 	}
 	e->share = share;
@@ -36,13 +36,13 @@ static void rescale(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 
 static u64 lead_ns(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
 {
 	if (s->policy == KVGPU_SCHED_BEST_EFFORT)
-		return sched_turn_min(s);
+		return vsched_turn_min(s);
 	if (e->share >= s->total)
 		return SCHED_PERIOD;
 	return max(div_u64((u64)e->share * SCHED_PERIOD, s->total), (u64)SCHED_DEPTH_MIN);
 }
 
-void sched_derive(struct kvgpu_sched *s)
+void vsched_knobs_apply(struct kvgpu_sched *s)
 {
 	struct kvgpu_sched_ent *e;
 
@@ -52,9 +52,9 @@ void sched_derive(struct kvgpu_sched *s)
 	if (s->policy == KVGPU_SCHED_FIXED_SHARE)
 		s->total = KVGPU_SCHED_PPM;
 	list_for_each_entry(e, &s->ents, node) {
-		rescale(s, e, share_of(s, e));
+		ent_rescale(s, e, share_of(s, e));
 		e->lead_v = div_u64(lead_ns(s, e) * SCHED_V, e->share);
-		e->near_v = div_u64(sched_turn_min(s) / 2 * SCHED_V, e->share);
+		e->near_v = div_u64(vsched_turn_min(s) / 2 * SCHED_V, e->share);
 		e->debt_v = div_u64(KVGPU_SCHED_DEBT_MAX * SCHED_V, e->share);
 		e->cap_depth = max((u64)e->cap * SCHED_PERIOD, SCHED_DEPTH_MIN * 100ull);
 		e->cap_left = min(e->cap_left, (s64)e->cap_depth);
@@ -63,7 +63,7 @@ void sched_derive(struct kvgpu_sched *s)
 	}
 }
 
-void sched_fill(struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
+void vsched_budget_fill(struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
 {
 	e->vtime = s->vclock - e->lead_v;
 	e->paced = s->pace - e->lead_v;
@@ -74,7 +74,7 @@ void sched_fill(struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
 
 /* ------------------------------------------------------------------ time */
 
-void sched_tick(struct kvgpu_sched *s, u64 now)
+void vsched_clock_tick(struct kvgpu_sched *s, u64 now)
 {
 	struct kvgpu_sched_ent *e;
 	bool any = false;
@@ -88,7 +88,7 @@ void sched_tick(struct kvgpu_sched *s, u64 now)
 	if (!s->total)
 		return;
 	list_for_each_entry(e, &s->ents, node) {
-		any |= sched_can_run(e);
+		any |= vsched_ent_can_run(e);
 		e->cap_left = min(e->cap_left, SCHED_CAP_MOST) + (s64)(dt * e->cap);
 	}
 	step = div_u64_rem(dt * SCHED_V + s->pace_rem, s->total, &rem);
@@ -101,8 +101,8 @@ void sched_tick(struct kvgpu_sched *s, u64 now)
 /*
  * Equal and fixed share: vclock may be ahead of a vGPU's vtime by its lead_v. If it is further
  * ahead of every vGPU that wants to run, the GPU lost time to all of them, and vclock is set back,
- * but not behind its value at the last sched_close(). vclock is not set back while a vGPU, awake or
- * asleep, is out of its share: that vGPU has had time that the others are still owed.
+ * but not behind its value at the last vsched_budget_close(). vclock is not set back while a vGPU,
+ * awake or asleep, is out of its share: that vGPU has had time that the others are still owed.
  */
 static void stop_clock(struct kvgpu_sched *s)
 {
@@ -113,17 +113,17 @@ static void stop_clock(struct kvgpu_sched *s)
 	list_for_each_entry(e, &s->ents, node) {
 		if (e->share_out)
 			return;
-		if (!sched_wants(e) || e->cap_out)
+		if (!vsched_ent_wants(e) || e->cap_out)
 			continue;
-		if (sched_ahead(e->vtime + e->lead_v, limit) > 0)
+		if (vsched_clock_ahead(e->vtime + e->lead_v, limit) > 0)
 			limit = e->vtime + e->lead_v;
 		any = true;
 	}
-	if (any && sched_ahead(s->vclock, limit) > 0)
+	if (any && vsched_clock_ahead(s->vclock, limit) > 0)
 		s->vclock = limit;
 }
 
-void sched_close(struct kvgpu_sched *s)
+void vsched_budget_close(struct kvgpu_sched *s)
 {
 	struct kvgpu_sched_ent *e;
 
@@ -135,26 +135,26 @@ void sched_close(struct kvgpu_sched *s)
 }
 
 /* Best effort: vclock follows the lowest vtime of all vGPUs that can run. It never goes back. */
-static void follow(struct kvgpu_sched *s)
+static void vclock_follow(struct kvgpu_sched *s)
 {
 	struct kvgpu_sched_ent *e;
 	u64 lowest = 0;
 	bool any = false;
 
 	list_for_each_entry(e, &s->ents, node) {
-		if (!sched_can_run(e))
+		if (!vsched_ent_can_run(e))
 			continue;
-		if (!any || sched_ahead(e->vtime, lowest) < 0)
+		if (!any || vsched_clock_ahead(e->vtime, lowest) < 0)
 			lowest = e->vtime;
 		any = true;
 	}
-	if (any && sched_ahead(lowest, s->vclock) > 0)
+	if (any && vsched_clock_ahead(lowest, s->vclock) > 0)
 		s->vclock = lowest;
 }
 
-static void hold_back(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
+static void ent_hold_back(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
 {
-	s64 left = sched_ahead(s->vclock, e->vtime);
+	s64 left = vsched_clock_ahead(s->vclock, e->vtime);
 
 	if (e->cap >= KVGPU_SCHED_CAP_NONE || e->cap_left >= (s64)(e->cap_depth / 2))
 		e->cap_out = false;
@@ -168,38 +168,38 @@ static void hold_back(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
 		e->share_out = true;
 }
 
-static u64 into_range(u64 v, u64 around, u64 behind, u64 ahead)
+static u64 clock_into_range(u64 v, u64 around, u64 behind, u64 ahead)
 {
-	if (sched_ahead(v, around + ahead) > 0)
+	if (vsched_clock_ahead(v, around + ahead) > 0)
 		return around + ahead;
-	return sched_ahead(v, around - behind) < 0 ? around - behind : v;
+	return vsched_clock_ahead(v, around - behind) < 0 ? around - behind : v;
 }
 
 static void limit(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
 {
-	bool waits = sched_wants(e) && !e->cap_out;
+	bool waits = vsched_ent_wants(e) && !e->cap_out;
 
-	e->vtime = into_range(e->vtime, s->vclock, waits ? e->debt_v : e->lead_v, e->debt_v);
-	e->paced = into_range(e->paced, s->pace, e->lead_v, e->debt_v);
+	e->vtime = clock_into_range(e->vtime, s->vclock, waits ? e->debt_v : e->lead_v, e->debt_v);
+	e->paced = clock_into_range(e->paced, s->pace, e->lead_v, e->debt_v);
 }
 
-void sched_settle(struct kvgpu_sched *s)
+void vsched_clocks_settle(struct kvgpu_sched *s)
 {
 	struct kvgpu_sched_ent *e;
 
 	if (s->policy == KVGPU_SCHED_BEST_EFFORT)
-		follow(s);
+		vclock_follow(s);
 	list_for_each_entry(e, &s->ents, node) {
 		bool held = e->cap_out || e->share_out;
 
 		limit(s, e);
-		hold_back(s, e);
-		if (held && sched_can_run(e))
-			sched_cut(s, e);
+		ent_hold_back(s, e);
+		if (held && vsched_ent_can_run(e))
+			vsched_turn_cut(s, e);
 	}
 }
 
-void sched_pay(struct kvgpu_sched_ent *e, u64 ns)
+void vsched_ent_pay(struct kvgpu_sched_ent *e, u64 ns)
 {
 	u64 v;
 	u32 rem;
@@ -213,16 +213,16 @@ void sched_pay(struct kvgpu_sched_ent *e, u64 ns)
 
 void kvgpu_sched_charge(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 ns, u64 now)
 {
-	sched_tick(s, now);
+	vsched_clock_tick(s, now);
 	e->busy_ns += ns;
-	s->turn_used = sched_later(s->turn_used, ns);
-	sched_pay(e, min(ns, (u64)SCHED_STEP_MAX));
-	sched_settle(s);
+	s->turn_used = vsched_time_add(s->turn_used, ns);
+	vsched_ent_pay(e, min(ns, (u64)SCHED_STEP_MAX));
+	vsched_clocks_settle(s);
 }
 
 /* ------------------------------------------------------------------ times of the next changes */
 
-u64 sched_release(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
+u64 vsched_release_time(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
 {
 	u64 wait = 0, v;
 
@@ -234,24 +234,24 @@ u64 sched_release(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
 		v = min(v, 1ull << 34);
 		wait = max(wait, v * s->total / SCHED_V + 1);
 	}
-	return sched_later(s->at, wait);
+	return vsched_time_add(s->at, wait);
 }
 
-u64 sched_exhausted(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
+u64 vsched_exhaust_time(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
 {
 	u64 left, until = KVGPU_SCHED_NEVER;
 	s64 v;
 
 	if (e->cap < KVGPU_SCHED_CAP_NONE) {
 		left = e->cap_left > 0 ? (u64)e->cap_left : 0;
-		until = sched_later(s->at, div_u64(left, KVGPU_SCHED_CAP_NONE - e->cap));
+		until = vsched_time_add(s->at, div_u64(left, KVGPU_SCHED_CAP_NONE - e->cap));
 	}
 	if (s->policy != KVGPU_SCHED_BEST_EFFORT && e->share < s->total) {
-		v = sched_ahead(s->vclock, e->vtime);
+		v = vsched_clock_ahead(s->vclock, e->vtime);
 		left = v > 0 ? div_u64((u64)v * e->share, SCHED_V) : 0;
 		left = min(left, 1000000000ull);
 		until = min(until,
-			    sched_later(s->at, div_u64(left * s->total, s->total - e->share)));
+			    vsched_time_add(s->at, div_u64(left * s->total, s->total - e->share)));
 	}
 	return until;
 }

@@ -12,11 +12,11 @@
  * often therefore gains no more than its share by it.
  *
  * The length of a turn is in proportion to the vGPU's part of the shares that compete, so that a
- * round stays short. No turn is longer than a slice. No turn is shorter than sched_turn_min(), or
+ * round stays short. No turn is longer than a slice. No turn is shorter than vsched_turn_min(), or
  * the GPU would spend most of its time on switches.
  *
  * A vGPU that wakes or is let go ends the turn under way early if it goes before the vGPU on the
- * chip. The turn still lasts for sched_turn_min(), and the same waker ends at most one turn in a
+ * chip. The turn still lasts for vsched_turn_min(), and the same waker ends at most one turn in a
  * slice: no vGPU can force switches all the time. A vGPU that has just woken may have work for a
  * moment only. Until it has used a slice, the driver is asked to look again soon, at growing
  * intervals.
@@ -28,7 +28,7 @@
  *
  * A vGPU that has the chip alone and leaves it idle (a channel that waits for a semaphore) pays for
  * the time as if it had used it, also from its cap. Otherwise it would stay furthest behind and be
- * next again, and one that works for some microseconds in each millisecond, so that it is not
+ * next again, and a vGPU that works for some microseconds in each millisecond, so that it is not
  * parked, would keep the chip from the others for far more than its cap. A moment of idling is free
  * once in two slices, because the driver learns late that a vGPU has no work.
  */
@@ -45,11 +45,11 @@ struct survey {
 	u64 release;
 };
 
-static bool owes(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
+static bool ent_owes(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
 {
 	return e->cap_out || e->share_out ||
-	       (s->policy == KVGPU_SCHED_BEST_EFFORT && !sched_wants(e) &&
-		sched_ahead(e->vtime, s->vclock + e->lead_v) > 0);
+	       (s->policy == KVGPU_SCHED_BEST_EFFORT && !vsched_ent_wants(e) &&
+		vsched_clock_ahead(e->vtime, s->vclock + e->lead_v) > 0);
 }
 
 /* s->ents is in the order of last turns, so the first match has waited longest. */
@@ -59,13 +59,14 @@ static struct kvgpu_sched_ent *longest_waiting(const struct kvgpu_sched *s,
 	struct kvgpu_sched_ent *e;
 
 	list_for_each_entry(e, &s->ents, node)
-		if (sched_can_run(e) && e->front == behind->front &&
-		    sched_ahead(e->vtime, behind->vtime) <= (s64)max(e->near_v, behind->near_v))
+		if (vsched_ent_can_run(e) && e->front == behind->front &&
+		    vsched_clock_ahead(e->vtime, behind->vtime) <=
+			    (s64)max(e->near_v, behind->near_v))
 			return e;
 	return behind;
 }
 
-static struct survey look(const struct kvgpu_sched *s)
+static struct survey sched_survey_take(const struct kvgpu_sched *s)
 {
 	struct survey v = { .release = KVGPU_SCHED_NEVER };
 	struct kvgpu_sched_ent *e;
@@ -73,17 +74,17 @@ static struct survey look(const struct kvgpu_sched *s)
 	list_for_each_entry(e, &s->ents, node) {
 		if (e->suspended)
 			continue;
-		v.held |= owes(s, e);
+		v.held |= ent_owes(s, e);
 		v.parked |= e->parked && e->work;
-		if (!sched_wants(e))
+		if (!vsched_ent_wants(e))
 			continue;
-		if (!sched_can_run(e)) {
-			v.release = min(v.release, sched_release(s, e));
+		if (!vsched_ent_can_run(e)) {
+			v.release = min(v.release, vsched_release_time(s, e));
 			continue;
 		}
 		v.can_run++;
 		v.share += e->share;
-		if (!v.next || sched_goes_before(e, v.next))
+		if (!v.next || vsched_ent_goes_before(e, v.next))
 			v.next = e;
 	}
 	if (v.next)
@@ -96,7 +97,7 @@ static bool others_can_run(const struct kvgpu_sched *s)
 	struct kvgpu_sched_ent *e;
 
 	list_for_each_entry(e, &s->ents, node)
-		if (e != s->current_ent && sched_can_run(e))
+		if (e != s->current_ent && vsched_ent_can_run(e))
 			return true;
 	return false;
 }
@@ -110,13 +111,13 @@ static void pay_for_idling(struct kvgpu_sched *s)
 		return;
 	idle = had - s->turn_used;
 	if (s->at >= e->free_next) {
-		e->free_next = sched_later(s->at, 2 * s->slice_ns);
-		idle -= min(idle, sched_moment(s));
+		e->free_next = vsched_time_add(s->at, 2 * s->slice_ns);
+		idle -= min(idle, vsched_moment(s));
 	}
-	sched_pay(e, idle);
+	vsched_ent_pay(e, idle);
 }
 
-void sched_end_turn(struct kvgpu_sched *s)
+void vsched_turn_end(struct kvgpu_sched *s)
 {
 	if (!s->current_ent)
 		return;
@@ -126,7 +127,7 @@ void sched_end_turn(struct kvgpu_sched *s)
 		list_move_tail(&s->current_ent->node, &s->ents);
 	}
 	s->current_ent = NULL;
-	sched_settle(s);
+	vsched_clocks_settle(s);
 }
 
 /*
@@ -136,7 +137,7 @@ void sched_end_turn(struct kvgpu_sched *s)
  * of a turn in some window. The correction is at most half of the turn: larger errors are left to
  * the clocks.
  */
-static u64 even_out(struct kvgpu_sched_ent *e, u64 turn)
+static u64 turn_even_out(struct kvgpu_sched_ent *e, u64 turn)
 {
 	s64 most = turn / 2, over = 0;
 
@@ -152,12 +153,12 @@ static void begin_turn(struct kvgpu_sched *s, const struct survey *v)
 {
 	u64 turn = div_u64(SCHED_ROUND(s->slice_ns) * v->next->share, v->share);
 
-	turn = min(max(turn, sched_turn_min(s)), s->slice_ns);
+	turn = min(max(turn, vsched_turn_min(s)), s->slice_ns);
 	if (v->can_run > 1)
-		turn = even_out(v->next, turn);
+		turn = turn_even_out(v->next, turn);
 	s->current_ent = v->next;
 	s->turn_start = s->at;
-	s->slice_end = sched_later(s->at, turn);
+	s->slice_end = vsched_time_add(s->at, turn);
 	s->turn_used = 0;
 }
 
@@ -173,26 +174,27 @@ static void without_turns(struct kvgpu_sched *s, const struct survey *v,
 	s->started = false;
 	out->ent = v->next;
 	out->open = s->nr_runnable == v->can_run && !v->held && !(v->parked && v->next);
-	out->until = v->next ? sched_exhausted(s, v->next) : KVGPU_SCHED_NEVER;
+	out->until = v->next ? vsched_exhaust_time(s, v->next) : KVGPU_SCHED_NEVER;
 	if (!out->open)
-		out->until =
-			min3(out->until, v->release, sched_later(s->at, SCHED_ROUND(s->slice_ns)));
+		out->until = min3(out->until, v->release,
+				  vsched_time_add(s->at, SCHED_ROUND(s->slice_ns)));
 }
 
 /* Returns when the rights of current_ent change, or when the driver should look at it again. */
 static u64 turn_until(const struct kvgpu_sched *s, const struct survey *v)
 {
 	const struct kvgpu_sched_ent *e = s->current_ent;
-	u64 until = min(sched_exhausted(s, e), v->release);
+	u64 until = min(vsched_exhaust_time(s, e), v->release);
 
 	if (v->can_run > 1)
 		until = min(until, s->slice_end);
 	else
-		until = min(until, sched_later(s->at, SCHED_ROUND(s->slice_ns)));
+		until = min(until, vsched_time_add(s->at, SCHED_ROUND(s->slice_ns)));
 	if (e->lingers)
 		until = min(until, s->linger_end);
 	else if (e->busy_ns - e->woke_busy < s->slice_ns)
-		until = min(until, sched_later(s->at, min(s->at - s->turn_start, sched_moment(s))));
+		until = min(until,
+			    vsched_time_add(s->at, min(s->at - s->turn_start, vsched_moment(s))));
 	return until;
 }
 
@@ -204,9 +206,11 @@ static void note_alone(struct kvgpu_sched *s, struct kvgpu_sched_ent *alone)
 	s->alone = alone;
 }
 
-static u64 not_too_soon(const struct kvgpu_sched *s, u64 until)
+static u64 until_not_too_soon(const struct kvgpu_sched *s, u64 until)
 {
-	return until == KVGPU_SCHED_NEVER ? until : max(until, sched_later(s->at, SCHED_UNTIL_MIN));
+	if (until == KVGPU_SCHED_NEVER)
+		return until;
+	return max(until, vsched_time_add(s->at, SCHED_UNTIL_MIN));
 }
 
 static void take_turns(struct kvgpu_sched *s, const struct survey *v,
@@ -229,23 +233,23 @@ void kvgpu_sched_choose(struct kvgpu_sched *s, u64 now, struct kvgpu_sched_choic
 	struct kvgpu_sched_ent *was = s->current_ent;
 	struct survey v;
 
-	sched_tick(s, now);
-	sched_close(s);
-	sched_settle(s);
+	vsched_clock_tick(s, now);
+	vsched_budget_close(s);
+	vsched_clocks_settle(s);
 	if (was && was->lingers &&
-	    (s->at >= min(s->linger_end, s->slice_end) || !sched_can_run(was) ||
+	    (s->at >= min(s->linger_end, s->slice_end) || !vsched_ent_can_run(was) ||
 	     !others_can_run(s)))
-		sched_leave(s, was);
-	if (s->current_ent && (!sched_can_run(was) || !s->started || s->at >= s->slice_end))
-		sched_end_turn(s);
-	v = look(s);
+		vsched_linger_end(s, was);
+	if (s->current_ent && (!vsched_ent_can_run(was) || !s->started || s->at >= s->slice_end))
+		vsched_turn_end(s);
+	v = sched_survey_take(s);
 	if (!v.can_run || (v.can_run == 1 && s->nr_runnable == 1 && !v.held)) {
-		sched_end_turn(s);
+		vsched_turn_end(s);
 		without_turns(s, &v, out);
 	} else {
 		take_turns(s, &v, was, out);
 	}
-	out->until = not_too_soon(s, out->until);
+	out->until = until_not_too_soon(s, out->until);
 	note_alone(s, out->open ? NULL : out->ent);
 }
 
@@ -253,18 +257,18 @@ u64 kvgpu_sched_started(struct kvgpu_sched *s, u64 now)
 {
 	struct survey v;
 
-	sched_tick(s, now);
-	sched_settle(s);
+	vsched_clock_tick(s, now);
+	vsched_clocks_settle(s);
 	if (!s->current_ent)
-		return not_too_soon(s, min(sched_later(s->at, SCHED_ROUND(s->slice_ns)),
-					   s->alone ? sched_exhausted(s, s->alone) :
-						      KVGPU_SCHED_NEVER));
+		return until_not_too_soon(s, min(vsched_time_add(s->at, SCHED_ROUND(s->slice_ns)),
+						 s->alone ? vsched_exhaust_time(s, s->alone) :
+							    KVGPU_SCHED_NEVER));
 	if (!s->started) {
-		s->slice_end = sched_later(s->at, s->slice_end - s->turn_start);
+		s->slice_end = vsched_time_add(s->at, s->slice_end - s->turn_start);
 		s->turn_start = s->at;
 		s->turn_used = 0;
 		s->started = true;
 	}
-	v = look(s);
-	return not_too_soon(s, turn_until(s, &v));
+	v = sched_survey_take(s);
+	return until_not_too_soon(s, turn_until(s, &v));
 }

@@ -6,15 +6,16 @@
  */
 #include "sched/internal.h"
 
-void kvgpu_hang_begin(struct kvgpu_hang *h, u64 now)
+void kvgpu_sched_hang_begin(struct kvgpu_hang *h, u64 now)
 {
 	*h = (struct kvgpu_hang){ .since = now };
 }
 
-enum kvgpu_hang_step kvgpu_hang_step(struct kvgpu_hang *h, u64 watchdog_ns, u64 now, u64 *next)
+enum kvgpu_hang_step kvgpu_sched_hang_next(struct kvgpu_hang *h, u64 watchdog_ns, u64 now,
+					   u64 *next)
 {
-	u64 look = sched_later(h->since, min(watchdog_ns / 2, KVGPU_HANG_LOOK_NS));
-	u64 end = sched_later(h->since, watchdog_ns);
+	u64 look = vsched_time_add(h->since, min(watchdog_ns / 2, KVGPU_HANG_LOOK_NS));
+	u64 end = vsched_time_add(h->since, watchdog_ns);
 	enum kvgpu_hang_step step = KVGPU_HANG_WAIT;
 
 	if (!h->looked && now >= look) {
@@ -29,14 +30,14 @@ enum kvgpu_hang_step kvgpu_hang_step(struct kvgpu_hang *h, u64 watchdog_ns, u64 
 
 /* ------------------------------------------------------------------ strikes */
 
-static u64 forgiven(const struct kvgpu_strikes *k, u64 now)
+static u64 strikes_forgiven(const struct kvgpu_strikes *k, u64 now)
 {
 	return now > k->last ? div64_u64(now - k->last, KVGPU_STRIKE_FORGIVEN_NS) : 0;
 }
 
-bool kvgpu_strike(struct kvgpu_strikes *k, u64 now)
+bool kvgpu_sched_strike_add(struct kvgpu_strikes *k, u64 now)
 {
-	u64 n = forgiven(k, now);
+	u64 n = strikes_forgiven(k, now);
 
 	/*
 	 * Forgiven strikes move @last by whole periods: the time waited for the next one to be
@@ -55,12 +56,12 @@ bool kvgpu_strike(struct kvgpu_strikes *k, u64 now)
 	return k->count >= KVGPU_STRIKES_MAX;
 }
 
-void kvgpu_strikes_clear(struct kvgpu_strikes *k)
+void kvgpu_sched_strikes_clear(struct kvgpu_strikes *k)
 {
 	k->count = 0;
 }
 
-bool kvgpu_reset(struct kvgpu_resets *r, u64 now)
+bool kvgpu_sched_reset_add(struct kvgpu_resets *r, u64 now)
 {
 	u64 n = now > r->at ? div64_u64(now - r->at, KVGPU_RESET_FORGOTTEN_NS) : 0;
 

@@ -22,7 +22,7 @@
  * round wait for their turns.
  *
  * Clocks are in ns of GPU time * SCHED_V / share. They wrap around: only their differences, by
- * sched_ahead(), mean something. All clocks stay within debt_v of vclock.
+ * vsched_clock_ahead(), mean something. All clocks stay within debt_v of vclock.
  *
  * A cap is a bucket of GPU time (cap_left, in ns / 100). It fills with cap per cent of the time of
  * day, up to cap_depth. A vGPU that empties its bucket, or uses up the lead_v of its share, is held
@@ -47,8 +47,8 @@
 #define SCHED_PERIOD		16000000u
 #define SCHED_DEPTH_MIN		1000000u
 /*
- * Most that a cap's budget (.cap_left, in hundredths of a nanosecond) holds before sched_close()
- * cuts it down to .cap_depth.
+ * Most that a cap's budget (.cap_left, in hundredths of a nanosecond) holds before
+ * vsched_budget_close() cuts it down to .cap_depth.
  */
 #define SCHED_CAP_MOST		((s64)1 << 60)
 /*
@@ -63,18 +63,18 @@
 /* Number of sleeps without lingering, after a lingering in vain. */
 #define SCHED_IN_VAIN		4u
 
-static inline s64 sched_ahead(u64 a, u64 b)
+static inline s64 vsched_clock_ahead(u64 a, u64 b)
 {
 	return (s64)(a - b);
 }
 
-static inline u64 sched_later(u64 now, u64 ns)
+static inline u64 vsched_time_add(u64 now, u64 ns)
 {
 	return ns > KVGPU_SCHED_NEVER - now ? KVGPU_SCHED_NEVER : now + ns;
 }
 
 /* The shortest turn, ns. A turn that has started is not cut shorter than this. */
-static inline u64 sched_turn_min(const struct kvgpu_sched *s)
+static inline u64 vsched_turn_min(const struct kvgpu_sched *s)
 {
 	return max(s->slice_ns / SCHED_SHORTEST, (u64)KVGPU_SCHED_SLICE_MIN);
 }
@@ -83,57 +83,57 @@ static inline u64 sched_turn_min(const struct kvgpu_sched *s)
  * A moment, ns: how soon the driver looks again at a vGPU that may have run out of work, how long a
  * vGPU lingers, and how much idling is free.
  */
-static inline u64 sched_moment(const struct kvgpu_sched *s)
+static inline u64 vsched_moment(const struct kvgpu_sched *s)
 {
 	return s->slice_ns / 16;
 }
 
-static inline bool sched_wants(const struct kvgpu_sched_ent *e)
+static inline bool vsched_ent_wants(const struct kvgpu_sched_ent *e)
 {
 	return (e->runnable || e->lingers) && !e->suspended;
 }
 
-static inline bool sched_can_run(const struct kvgpu_sched_ent *e)
+static inline bool vsched_ent_can_run(const struct kvgpu_sched_ent *e)
 {
-	return sched_wants(e) && !e->cap_out && !e->share_out;
+	return vsched_ent_wants(e) && !e->cap_out && !e->share_out;
 }
 
 /* account.c: lets time pass until @now. Budgets fill, vclock moves. */
-void sched_tick(struct kvgpu_sched *s, u64 now);
+void vsched_clock_tick(struct kvgpu_sched *s, u64 now);
 /*
  * Brings all clocks within their limits and decides which vGPUs are held back. Called after every
  * change of a clock.
  */
-void sched_settle(struct kvgpu_sched *s);
+void vsched_clocks_settle(struct kvgpu_sched *s);
 /* All use before s->at is charged: budget that no vGPU used is lost. */
-void sched_close(struct kvgpu_sched *s);
+void vsched_budget_close(struct kvgpu_sched *s);
 /* Takes GPU time from all that @e has: its share, its place at the front, its cap. */
-void sched_pay(struct kvgpu_sched_ent *e, u64 ns);
+void vsched_ent_pay(struct kvgpu_sched_ent *e, u64 ns);
 /*
  * Derives all values that depend on shares, caps and the slice. Called when one of them, or the set
  * of vGPUs, has changed. Debts keep their length in ns.
  */
-void sched_derive(struct kvgpu_sched *s);
+void vsched_knobs_apply(struct kvgpu_sched *s);
 /* Gives @e a full budget and no debt. */
-void sched_fill(struct kvgpu_sched *s, struct kvgpu_sched_ent *e);
+void vsched_budget_fill(struct kvgpu_sched *s, struct kvgpu_sched_ent *e);
 /*
  * The time when @e, which is held back, is let go; and the time when @e, if it runs from now on, is
  * held back. As things stand at s->at the answer may be too early, and is never too late.
  */
-u64 sched_release(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e);
-u64 sched_exhausted(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e);
+u64 vsched_release_time(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e);
+u64 vsched_exhaust_time(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e);
 
 /* vgpu.c: ends the lingering of @e, which was in vain. */
-void sched_leave(struct kvgpu_sched *s, struct kvgpu_sched_ent *e);
+void vsched_linger_end(struct kvgpu_sched *s, struct kvgpu_sched_ent *e);
 
 /* turn.c: tells whether @a goes before @b when both can run. */
-bool sched_goes_before(const struct kvgpu_sched_ent *a, const struct kvgpu_sched_ent *b);
+bool vsched_ent_goes_before(const struct kvgpu_sched_ent *a, const struct kvgpu_sched_ent *b);
 /* Ends the turn under way early, by the rules in choose.c: @e has woken or was let go. */
-void sched_cut(struct kvgpu_sched *s, struct kvgpu_sched_ent *e);
+void vsched_turn_cut(struct kvgpu_sched *s, struct kvgpu_sched_ent *e);
 /* Tells whether @e, which has just run out of work, keeps the chip for a moment. */
-bool sched_lingers(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e);
+bool vsched_ent_lingers(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e);
 
 /* choose.c: ends the turn of current_ent, if there is one. */
-void sched_end_turn(struct kvgpu_sched *s);
+void vsched_turn_end(struct kvgpu_sched *s);
 
 #endif

@@ -24,7 +24,7 @@ void kvgpu_sched_note(struct kvgpu_sched_ent *e, bool work, bool seen)
 	e->seen = seen;
 }
 
-static bool competes(const struct kvgpu_sched_ent *e)
+static bool ent_competes(const struct kvgpu_sched_ent *e)
 {
 	return e->work && !e->parked;
 }
@@ -35,12 +35,12 @@ static u32 nr_competing(const struct kvgpu_sched *s)
 	u32 nr = 0;
 
 	list_for_each_entry(e, &s->ents, node)
-		nr += competes(e);
+		nr += ent_competes(e);
 	return nr;
 }
 
 /* @others: how many other vGPUs compete */
-static void park(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 others)
+static void vgpu_park(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 others)
 {
 	if (e->seen) {
 		e->idle = false;
@@ -61,7 +61,7 @@ static void park(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 oth
 		return;
 	e->idle = false;
 	e->park_ns = min(max(e->park_ns * 2, PARK_MIN_NS), PARK_MAX_NS);
-	e->parked_until = sched_later(s->at, e->park_ns);
+	e->parked_until = vsched_time_add(s->at, e->park_ns);
 	e->parked = true;
 }
 
@@ -70,15 +70,15 @@ void kvgpu_sched_looked(struct kvgpu_sched *s, u64 now)
 	struct kvgpu_sched_ent *e, *next;
 	u32 competing;
 
-	sched_tick(s, now);
-	sched_settle(s);	/* up to now all of them are what they were */
+	vsched_clock_tick(s, now);
+	vsched_clocks_settle(s);	/* up to now all of them are what they were */
 	competing = nr_competing(s);
 	list_for_each_entry(e, &s->ents, node)
-		park(s, e, competing - competes(e));
+		vgpu_park(s, e, competing - ent_competes(e));
 	/*
 	 * The end of a turn moves its vGPU to the end of the list. The loop meets it again there,
 	 * and changes nothing.
 	 */
 	list_for_each_entry_safe(e, next, &s->ents, node)
-		kvgpu_sched_set_runnable(s, e, competes(e), now);
+		vsched_runnable_set(s, e, ent_competes(e), now);
 }

@@ -159,8 +159,8 @@ void kvgpu_sched_note(struct kvgpu_sched_ent *e, bool work, bool seen);
  */
 void kvgpu_sched_looked(struct kvgpu_sched *s, u64 now);
 /* For one vGPU, without parking. kvgpu_sched_looked() calls it for all of them. */
-void kvgpu_sched_set_runnable(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool runnable,
-			      u64 now);
+void vsched_runnable_set(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool runnable,
+			 u64 now);
 void kvgpu_sched_set_suspended(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool suspended,
 			       u64 now);
 /**
@@ -273,12 +273,13 @@ struct kvgpu_hang {			/* one preempt under way */
 	bool looked;
 };
 
-void kvgpu_hang_begin(struct kvgpu_hang *h, u64 now);
+void kvgpu_sched_hang_begin(struct kvgpu_hang *h, u64 now);
 /*
  * Returns the next step, and in *@next when to ask again: always set, never before @now. Times in
  * ns.
  */
-enum kvgpu_hang_step kvgpu_hang_step(struct kvgpu_hang *h, u64 watchdog_ns, u64 now, u64 *next);
+enum kvgpu_hang_step kvgpu_sched_hang_next(struct kvgpu_hang *h, u64 watchdog_ns, u64 now,
+					   u64 *next);
 
 /*
  * Harm that a vGPU did to others: each recovery that cost an engine is a strike. Strikes are
@@ -295,8 +296,8 @@ struct kvgpu_strikes {			/* all zero: no strikes */
 };
 
 /* Adds a strike. True: there are too many. */
-bool kvgpu_strike(struct kvgpu_strikes *k, u64 now);
-void kvgpu_strikes_clear(struct kvgpu_strikes *k);		/* @total stays */
+bool kvgpu_sched_strike_add(struct kvgpu_strikes *k, u64 now);
+void kvgpu_sched_strikes_clear(struct kvgpu_strikes *k);		/* @total stays */
 
 /*
  * Engine resets after faults of a vGPU's channels. Programs have bugs, so there is a budget of
@@ -314,6 +315,6 @@ struct kvgpu_resets {			/* all zero: no resets */
  * Counts a reset. True: it is beyond the budget. The count ends at the budget, so that all is
  * forgotten in 16 s, however long it went on.
  */
-bool kvgpu_reset(struct kvgpu_resets *r, u64 now);
+bool kvgpu_sched_reset_add(struct kvgpu_resets *r, u64 now);
 
 #endif

@@ -5,28 +5,29 @@
  */
 #include "sched/internal.h"
 
-bool sched_goes_before(const struct kvgpu_sched_ent *a, const struct kvgpu_sched_ent *b)
+bool vsched_ent_goes_before(const struct kvgpu_sched_ent *a, const struct kvgpu_sched_ent *b)
 {
 	if (a->front != b->front)
 		return a->front;
-	return sched_ahead(a->vtime, b->vtime) < 0;
+	return vsched_clock_ahead(a->vtime, b->vtime) < 0;
 }
 
-void sched_cut(struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
+void vsched_turn_cut(struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
 {
 	struct kvgpu_sched_ent *cur = s->current_ent;
 	u64 end;
 
-	if (!cur || cur == e || !s->started || s->at < e->cut_next || !sched_goes_before(e, cur))
+	if (!cur || cur == e || !s->started || s->at < e->cut_next ||
+	    !vsched_ent_goes_before(e, cur))
 		return;
-	end = max(s->at, sched_later(s->turn_start, sched_turn_min(s)));
+	end = max(s->at, vsched_time_add(s->turn_start, vsched_turn_min(s)));
 	if (end >= s->slice_end)
 		return;
 	s->slice_end = end;
-	e->cut_next = sched_later(s->at, s->slice_ns);
+	e->cut_next = vsched_time_add(s->at, s->slice_ns);
 }
 
-bool sched_lingers(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
+bool vsched_ent_lingers(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
 {
 	const struct kvgpu_sched_ent *o;
 
@@ -34,7 +35,7 @@ bool sched_lingers(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
 	    s->turn_used < (s->at - s->turn_start) / 2)
 		return false;
 	list_for_each_entry(o, &s->ents, node)
-		if (o != e && sched_can_run(o) && sched_goes_before(o, e))
+		if (o != e && vsched_ent_can_run(o) && vsched_ent_goes_before(o, e))
 			return false;
 	return true;
 }

@@ -14,7 +14,7 @@ void kvgpu_sched_init(struct kvgpu_sched *s)
 	INIT_LIST_HEAD(&s->ents);
 }
 
-static u32 into_range(u32 v, u32 lo, u32 hi)
+static u32 knob_into_range(u32 v, u32 lo, u32 hi)
 {
 	return min(max(v, lo), hi);
 }
@@ -22,31 +22,32 @@ static u32 into_range(u32 v, u32 lo, u32 hi)
 void kvgpu_sched_add(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 now)
 {
 	*e = (struct kvgpu_sched_ent){
-		.weight = into_range(e->weight, KVGPU_SCHED_WEIGHT_MIN, KVGPU_SCHED_WEIGHT_MAX),
-		.cap = into_range(e->cap, 1, KVGPU_SCHED_CAP_NONE),
-		.fixed_ppm = into_range(e->fixed_ppm, 1, KVGPU_SCHED_PPM),
+		.weight = knob_into_range(e->weight, KVGPU_SCHED_WEIGHT_MIN,
+			KVGPU_SCHED_WEIGHT_MAX),
+		.cap = knob_into_range(e->cap, 1, KVGPU_SCHED_CAP_NONE),
+		.fixed_ppm = knob_into_range(e->fixed_ppm, 1, KVGPU_SCHED_PPM),
 	};
-	sched_tick(s, now);
+	vsched_clock_tick(s, now);
 	list_add_tail(&e->node, &s->ents);
 	s->nr_ents++;
-	sched_derive(s);
-	sched_fill(s, e);
-	sched_settle(s);
+	vsched_knobs_apply(s);
+	vsched_budget_fill(s, e);
+	vsched_clocks_settle(s);
 }
 
 void kvgpu_sched_remove(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 now)
 {
-	sched_tick(s, now);
+	vsched_clock_tick(s, now);
 	if (s->current_ent == e)
 		s->current_ent = NULL;
 	if (s->alone == e)
 		s->alone = NULL;
-	s->nr_runnable -= sched_wants(e);
+	s->nr_runnable -= vsched_ent_wants(e);
 	s->nr_ents--;
 	list_del_init(&e->node);
 	e->runnable = e->lingers = false;
-	sched_derive(s);
-	sched_settle(s);
+	vsched_knobs_apply(s);
+	vsched_clocks_settle(s);
 }
 
 struct wish {
@@ -55,43 +56,43 @@ struct wish {
 
 static void set_wish(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, struct wish w)
 {
-	bool before = sched_wants(e);
+	bool before = vsched_ent_wants(e);
 
 	e->runnable = w.runnable;
 	e->suspended = w.suspended;
 	e->lingers = w.lingers;
-	if (sched_wants(e) == before)
+	if (vsched_ent_wants(e) == before)
 		return;
 	s->nr_runnable = before ? s->nr_runnable - 1 : s->nr_runnable + 1;
 	if (before && s->current_ent == e)
-		sched_end_turn(s);
-	sched_settle(s);
+		vsched_turn_end(s);
+	vsched_clocks_settle(s);
 	e->front = false;
 	if (before)
 		return;
 	e->woke_busy = e->busy_ns;
 	e->turn_ns = 0;
-	e->front = sched_ahead(s->pace, e->paced) >= (s64)(e->lead_v / 2);
-	if (sched_can_run(e))
-		sched_cut(s, e);
+	e->front = vsched_clock_ahead(s->pace, e->paced) >= (s64)(e->lead_v / 2);
+	if (vsched_ent_can_run(e))
+		vsched_turn_cut(s, e);
 }
 
-void kvgpu_sched_set_runnable(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool runnable,
-			      u64 now)
+void vsched_runnable_set(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool runnable,
+			 u64 now)
 {
 	struct wish w = { .runnable = runnable, .suspended = e->suspended };
 
 	if (runnable == e->runnable)
 		return;
-	sched_tick(s, now);
-	sched_settle(s);	/* up to now with the old state */
+	vsched_clock_tick(s, now);
+	vsched_clocks_settle(s);	/* up to now with the old state */
 	if (runnable) {
 		e->quick = s->at - e->slept_at < s->slice_ns / 2;
 	} else {
 		e->slept_at = s->at;
-		w.lingers = sched_lingers(s, e);
+		w.lingers = vsched_ent_lingers(s, e);
 		if (w.lingers)
-			s->linger_end = sched_later(s->at, sched_moment(s));
+			s->linger_end = vsched_time_add(s->at, vsched_moment(s));
 		e->in_vain -= !!e->in_vain;
 	}
 	set_wish(s, e, w);
@@ -100,12 +101,12 @@ void kvgpu_sched_set_runnable(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, 
 void kvgpu_sched_set_suspended(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool suspended,
 			       u64 now)
 {
-	sched_tick(s, now);
-	sched_settle(s);	/* up to now with the old state */
+	vsched_clock_tick(s, now);
+	vsched_clocks_settle(s);	/* up to now with the old state */
 	set_wish(s, e, (struct wish){ .runnable = e->runnable, .suspended = suspended });
 }
 
-void sched_leave(struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
+void vsched_linger_end(struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
 {
 	e->in_vain = SCHED_IN_VAIN;
 	set_wish(s, e, (struct wish){ .runnable = e->runnable, .suspended = e->suspended });
@@ -120,14 +121,14 @@ int kvgpu_sched_set_policy(struct kvgpu_sched *s, enum kvgpu_sched_policy policy
 	if (policy != KVGPU_SCHED_BEST_EFFORT && policy != KVGPU_SCHED_EQUAL_SHARE &&
 	    policy != KVGPU_SCHED_FIXED_SHARE)
 		return -EINVAL;
-	sched_tick(s, now);
-	sched_settle(s);
+	vsched_clock_tick(s, now);
+	vsched_clocks_settle(s);
 	s->policy = policy;
-	sched_derive(s);
+	vsched_knobs_apply(s);
 	/* Each vGPU gains a full budget. A larger debt is not paid off by it. */
 	list_for_each_entry(e, &s->ents, node)
 		e->vtime -= e->lead_v;
-	sched_settle(s);
+	vsched_clocks_settle(s);
 	return 0;
 }
 
@@ -136,7 +137,7 @@ int kvgpu_sched_set_slice(struct kvgpu_sched *s, u64 slice_ns)
 	if (slice_ns < KVGPU_SCHED_SLICE_MIN || slice_ns > KVGPU_SCHED_SLICE_MAX)
 		return -ERANGE;
 	s->slice_ns = slice_ns;
-	sched_derive(s);
+	vsched_knobs_apply(s);
 	return 0;
 }
 
@@ -144,11 +145,11 @@ int kvgpu_sched_set_weight(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32
 {
 	if (weight < KVGPU_SCHED_WEIGHT_MIN || weight > KVGPU_SCHED_WEIGHT_MAX)
 		return -ERANGE;
-	sched_tick(s, now);
-	sched_settle(s);
+	vsched_clock_tick(s, now);
+	vsched_clocks_settle(s);
 	e->weight = weight;
-	sched_derive(s);
-	sched_settle(s);
+	vsched_knobs_apply(s);
+	vsched_clocks_settle(s);
 	return 0;
 }
 
@@ -156,10 +157,10 @@ int kvgpu_sched_set_cap(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 ca
 {
 	if (cap < 1 || cap > KVGPU_SCHED_CAP_NONE)
 		return -ERANGE;
-	sched_tick(s, now);
+	vsched_clock_tick(s, now);
 	e->cap = cap;
-	sched_derive(s);
-	sched_settle(s);
+	vsched_knobs_apply(s);
+	vsched_clocks_settle(s);
 	return 0;
 }
 
@@ -171,7 +172,7 @@ static u64 cap_ppm(const struct kvgpu_sched_ent *e)
 }
 
 /* The part of @left_ppm that @share of @total gets, rounded to the nearest. */
-static u32 part(u64 left_ppm, u32 share, u64 total)
+static u32 ppm_part(u64 left_ppm, u32 share, u64 total)
 {
 	return total ? div64_u64(left_ppm * share + total / 2, total) : 0;
 }
@@ -200,7 +201,7 @@ static u32 part_of_weight(const struct kvgpu_sched *s, const struct kvgpu_sched_
 		left = KVGPU_SCHED_PPM - caps;
 		total = s->total - capped;
 	} while (capped != before && total);
-	return total ? part(left, of->weight, total) : KVGPU_SCHED_PPM;
+	return total ? ppm_part(left, of->weight, total) : KVGPU_SCHED_PPM;
 }
 
 u32 kvgpu_sched_entitlement(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
@@ -210,7 +211,7 @@ u32 kvgpu_sched_entitlement(const struct kvgpu_sched *s, const struct kvgpu_sche
 	if (s->policy == KVGPU_SCHED_BEST_EFFORT)
 		ppm = part_of_weight(s, e);
 	else
-		ppm = part(KVGPU_SCHED_PPM, e->share, max(s->total, e->share));
+		ppm = ppm_part(KVGPU_SCHED_PPM, e->share, max(s->total, e->share));
 	return min((u64)ppm, cap_ppm(e));
 }
 

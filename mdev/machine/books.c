@@ -8,7 +8,7 @@
 /* a thread that holds gpu->lock for longer is lent a priority */
 #define UNSEEN_NS	NSEC_PER_MSEC
 
-void machine_charge(struct kvgpu_machine *m, u64 ns, u64 now)
+void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now)
 {
 	struct machine_slicer *s = &m->v->gpu->chip->slicer;
 
@@ -22,7 +22,7 @@ void machine_charge(struct kvgpu_machine *m, u64 ns, u64 now)
  * Returns the time charged so far, and the time that the next look will charge if nothing changes.
  * Never returns less than it did before.
  */
-u64 machine_gpu_time(struct kvgpu_machine *m)
+u64 vmach_gpu_time_get(struct kvgpu_machine *m)
 {
 	struct machine_slicer *s = &m->v->gpu->chip->slicer;
 	unsigned int seq;
@@ -48,7 +48,7 @@ u64 machine_gpu_time(struct kvgpu_machine *m)
  * beginning or at the end, the time is left to their samples. If neither was, a short time is left
  * to the others too, because they may have worked in between; a longer time is charged to no vGPU.
  */
-void machine_waited(struct kvgpu_machine *m, bool works, bool others, u64 began)
+void vmach_wait_charge(struct kvgpu_machine *m, bool works, bool others, u64 began)
 {
 	struct machine_slicer *s = &m->v->gpu->chip->slicer;
 	u64 now = ktime_get_ns(), ns = now - began;
@@ -56,8 +56,8 @@ void machine_waited(struct kvgpu_machine *m, bool works, bool others, u64 began)
 	kvgpu_hw_lock_assert_held(&m->v->gpu->lock);
 	write_seqlock(&s->books);
 	if (works)
-		machine_charge(m, ns, now);
-	else if (others || machine_others_work(m))
+		vmach_time_charge(m, ns, now);
+	else if (others || vmach_others_work(m))
 		ns = 0;
 	else
 		ns -= min_t(u64, ns, UNSEEN_NS);

@@ -26,7 +26,7 @@
 
 /* ------------------------------------------------------------------ tables */
 
-struct kvgpu_chan *machine_chan_find(struct kvgpu_vgpu *v, gchid_t id)
+struct kvgpu_chan *vmach_chan_find(struct kvgpu_vgpu *v, gchid_t id)
 {
 	struct rb_node *n = v->m->chans.rb_node;
 
@@ -40,7 +40,7 @@ struct kvgpu_chan *machine_chan_find(struct kvgpu_vgpu *v, gchid_t id)
 	return NULL;
 }
 
-static void insert(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
+static void chan_insert(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
 {
 	struct rb_node **at = &v->m->chans.rb_node, *parent = NULL;
 	struct kvgpu_chip *chip = v->gpu->chip;
@@ -61,7 +61,7 @@ static void insert(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
 	kvgpu_hw_unlock(&v->gpu->lock);
 }
 
-static void forget(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
+static void chan_forget(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
 {
 	struct kvgpu_chip *chip = v->gpu->chip;
 
@@ -113,10 +113,10 @@ static void give_groups(struct kvgpu_vgpu *v)
 		h = m->group[g];
 		if (h < 0)
 			continue;
-		machine_userd_show(v, g, -1, NO_PAGE);
-		if (!machine_wedged(v->gpu) &&
+		vmach_userd_show(v, g, -1, NO_PAGE);
+		if (!vmach_gpu_wedged(v->gpu) &&
 		    kvgpu_hw_userd_page(&v->gpu->hw, h, v->gpu->chip->nowhere.at))
-			machine_wedge(v->gpu, "doorbells show what they showed before");
+			vmach_gpu_wedge(v->gpu, "doorbells show what they showed before");
 		kvgpu_hw_lock(&v->gpu->lock);
 		__clear_bit(h, v->gpu->chip->groups);
 		kvgpu_hw_unlock(&v->gpu->lock);
@@ -149,10 +149,10 @@ static int take_userd(struct kvgpu_chan *c)
 		return 0;
 	/* until the doorbells show this page they may show one of the group's last vGPU */
 	if (kvgpu_hw_userd_page(&v->gpu->hw, h, (hvram_t){ v->part.v + (page << PAGE_SHIFT) })) {
-		machine_wedge(v->gpu, "doorbells show what they showed before");
+		vmach_gpu_wedge(v->gpu, "doorbells show what they showed before");
 		return -EIO;
 	}
-	machine_userd_show(v, g, h, page);
+	vmach_userd_show(v, g, h, page);
 	return 0;
 }
 
@@ -164,10 +164,10 @@ static int read_inst(struct kvgpu_chan *c, u32 *block, struct kvgpu_inst_guest *
 	int ret;
 
 	memset(block, 0, RAMIN_SIZE);
-	ret = machine_read(c->vgpu, c->ginst, block, INST_READ);
+	ret = vmach_guest_read(c->vgpu, c->ginst, block, INST_READ);
 	if (ret)
 		return ret;
-	ret = kvgpu_inst_decode(block, g, &why);
+	ret = kvgpu_shadow_inst_decode(block, g, &why);
 	g->limit = min(g->limit, NO_CONTEXT_VA - 1);
 	if (!ret && g->gr_ctx && !g->gr_ctx_virtual)
 		ret = -EINVAL;	/* a physical address */
@@ -180,7 +180,7 @@ static int read_inst(struct kvgpu_chan *c, u32 *block, struct kvgpu_inst_guest *
  * address that no guest can map: it is beyond the channel's limit, and shadows have no entries
  * there. The first GR method of such a channel is a page fault.
  */
-static struct kvgpu_inst_guest shown(const struct kvgpu_chan *c)
+static struct kvgpu_inst_guest inst_shown(const struct kvgpu_chan *c)
 {
 	struct kvgpu_inst_guest g = c->g;
 
@@ -188,16 +188,16 @@ static struct kvgpu_inst_guest shown(const struct kvgpu_chan *c)
 	return g;
 }
 
-static int write_inst(struct kvgpu_chan *c, const u32 *guest_block, u32 *out)
+static int write_inst_block(struct kvgpu_chan *c, const u32 *guest_block, u32 *out)
 {
-	struct kvgpu_inst_guest g = shown(c);
+	struct kvgpu_inst_guest g = inst_shown(c);
 	struct kvgpu_inst_host h = {
 		.chid = c->hchid,
 		.userd = c->vgpu->part.v + c->g.userd.addr,
-		.pd = kvgpu_as_pd(c->as),
+		.pd = kvgpu_shadow_as_pd_get(c->as),
 	};
 
-	kvgpu_inst_build(guest_block, &g, &h, out);
+	kvgpu_shadow_inst_build(guest_block, &g, &h, out);
 	memcpy_toio(c->inst.cpu, out, RAMIN_SIZE);
 	return kvgpu_hw_flush_writes(&c->vgpu->gpu->hw);
 }
@@ -205,10 +205,10 @@ static int write_inst(struct kvgpu_chan *c, const u32 *guest_block, u32 *out)
 /* Writes the words behind the RAMFC, which the chip only reads. Only these change in a resync. */
 static int write_inst_space(struct kvgpu_chan *c, const u32 *guest_block, u32 *out)
 {
-	struct kvgpu_inst_guest g = shown(c);
-	struct kvgpu_inst_host h = { .chid = c->hchid, .pd = kvgpu_as_pd(c->as) };
+	struct kvgpu_inst_guest g = inst_shown(c);
+	struct kvgpu_inst_host h = { .chid = c->hchid, .pd = kvgpu_shadow_as_pd_get(c->as) };
 
-	kvgpu_inst_build(guest_block, &g, &h, out);
+	kvgpu_shadow_inst_build(guest_block, &g, &h, out);
 	memcpy_toio(c->inst.cpu + GMMU_INST_PDB_LO, (u8 *)out + GMMU_INST_PDB_LO,
 		    INST_READ - GMMU_INST_PDB_LO);
 	return kvgpu_hw_flush_writes(&c->vgpu->gpu->hw);
@@ -222,7 +222,7 @@ static bool same_space(const struct kvgpu_inst_guest *a, const struct kvgpu_inst
 }
 
 /* Disables @c on the chip, and if it is in a group all channels of that group. */
-static void hold(struct kvgpu_chan *c)
+static void chan_hold(struct kvgpu_chan *c)
 {
 	struct kvgpu_vgpu *v = c->vgpu;
 	struct rb_node *n;
@@ -244,7 +244,7 @@ static void hold(struct kvgpu_chan *c)
  * under gpu->lock. If it did so before, the vGPU counts as on the chip. If it does so later, the
  * channels are disabled by then.
  */
-bool machine_chan_step_off(struct kvgpu_chan *c)
+bool vmach_chan_step_off(struct kvgpu_chan *c)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
 	bool tsg = c->htsg >= 0, off;
@@ -252,15 +252,15 @@ bool machine_chan_step_off(struct kvgpu_chan *c)
 
 	if (!c->ran)
 		return true;
-	hold(c);
+	chan_hold(c);
 	kvgpu_hw_lock(&gpu->lock);
 	kvgpu_hw_unlock(&gpu->lock);
-	off = !machine_preempt_wait(c->vgpu, tsg, id) && machine_chan_off(c) &&
-	      !machine_on_engine(gpu, tsg, id);
+	off = !vmach_chan_preempt_wait(c->vgpu, tsg, id) && vmach_chan_is_off(c) &&
+	      !vmach_chan_on_engine(gpu, tsg, id);
 	if (off)
 		return true;
 	kvgpu_hw_lock(&gpu->lock);
-	machine_isolate(gpu, c, EVENT_SCHED);
+	vmach_chan_isolate(gpu, c, EVENT_SCHED);
 	kvgpu_hw_unlock(&gpu->lock);
 	return false;
 }
@@ -269,7 +269,7 @@ bool machine_chan_step_off(struct kvgpu_chan *c)
  * Recovery ends channels under gpu->lock. A channel that it has ended, or is about to end, stays
  * off.
  */
-static void start(struct kvgpu_chan *c)
+static void chan_start(struct kvgpu_chan *c)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
 
@@ -279,7 +279,7 @@ static void start(struct kvgpu_chan *c)
 	kvgpu_hw_unlock(&gpu->lock);
 }
 
-void machine_chans_restart(struct kvgpu_vgpu *v)
+void vmach_chans_restart(struct kvgpu_vgpu *v)
 {
 	struct rb_node *n;
 
@@ -287,7 +287,7 @@ void machine_chans_restart(struct kvgpu_vgpu *v)
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
 
 		if (c->held)
-			start(c);
+			chan_start(c);
 		c->held = false;
 	}
 }
@@ -301,11 +301,11 @@ static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g,
 	struct kvgpu_grctx *gr = c->gr;
 
 	if (!same_space(g, &c->g)) {
-		c->space = machine_space_get(v, g->pd);
+		c->space = vmach_space_get(v, g->pd);
 		if (!c->space) {
 			c->space = old;
-			vgpu_note_fault(v, "no memory for an address space", c->gchid.v, g->pd.addr,
-					0);
+			kvgpu_mdev_fault_note(v, "no memory for an address space", c->gchid.v,
+					      g->pd.addr, 0);
 			return;
 		}
 		c->as = c->space->as;
@@ -315,45 +315,46 @@ static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g,
 	c->g.pd = g->pd;
 	c->g.limit = g->limit;
 	c->g.gr_ctx = g->gr_ctx;
-	machine_sync(v);	/* the patch list is read through the space */
-	c->gr = g->gr_ctx ? machine_grctx_get(v, c->space, g->gr_ctx, g->limit) : NULL;
+	vmach_shadow_sync(v);	/* the patch list is read through the space */
+	c->gr = g->gr_ctx ? vmach_grctx_get(v, c->space, g->gr_ctx, g->limit) : NULL;
 	if (g->gr_ctx && !c->gr)
-		vgpu_note_fault(v, "no graphics context for a channel", c->gchid.v, g->gr_ctx, 0);
+		kvgpu_mdev_fault_note(v, "no graphics context for a channel", c->gchid.v, g->gr_ctx,
+				      0);
 	if (write_inst_space(c, block, out))
-		machine_wedge(v->gpu, "writes did not reach video memory");
+		vmach_gpu_wedge(v->gpu, "writes did not reach video memory");
 	if (gr)
-		machine_grctx_put(v, gr);
+		vmach_grctx_put(v, gr);
 	if (old)
-		machine_space_put(v, old, c);
-	machine_settle(v);
+		vmach_space_put(v, old, c);
+	vmach_shadow_settle(v);
 }
 
-void machine_chan_resync(struct kvgpu_chan *c)
+void vmach_chan_resync(struct kvgpu_chan *c)
 {
 	u32 *block = kmalloc(2 * RAMIN_SIZE, GFP_KERNEL_ACCOUNT);
 	struct kvgpu_inst_guest g;
 
 	if (!block)
 		return;
-	if (c->dead || machine_wedged(c->vgpu->gpu))
+	if (c->dead || vmach_gpu_wedged(c->vgpu->gpu))
 		goto out;
 	if (read_inst(c, block, &g)) {
-		vgpu_note_fault(c->vgpu, "an instance block became unusable", c->gchid.v,
-				c->ginst.addr, 0);
+		kvgpu_mdev_fault_note(c->vgpu, "an instance block became unusable", c->gchid.v,
+				      c->ginst.addr, 0);
 		goto out;
 	}
 	if (same_space(&g, &c->g) && g.gr_ctx == c->g.gr_ctx)
 		goto out;
-	if (machine_chan_step_off(c))
+	if (vmach_chan_step_off(c))
 		swap_context(c, &g, block, block + RAMIN_SIZE / 4);
-	machine_chans_restart(c->vgpu);
+	vmach_chans_restart(c->vgpu);
 out:
 	kfree(block);
 }
 
 /* ------------------------------------------------------------------ bind */
 
-static int bind(struct kvgpu_chan *c, u32 *block)
+static int chan_bind_hw(struct kvgpu_chan *c, u32 *block)
 {
 	struct kvgpu_vgpu *v = c->vgpu;
 	struct kvgpu_hw *hw = &v->gpu->hw;
@@ -362,102 +363,103 @@ static int bind(struct kvgpu_chan *c, u32 *block)
 	ret = read_inst(c, block, &c->g);
 	if (ret)
 		return ret;
-	c->space = machine_space_get(v, c->g.pd);
+	c->space = vmach_space_get(v, c->g.pd);
 	if (!c->space)
 		return -ENOMEM;
 	c->as = c->space->as;
-	machine_sync(v);
+	vmach_shadow_sync(v);
 	if (c->g.gr_ctx)
-		c->gr = machine_grctx_get(v, c->space, c->g.gr_ctx, c->g.limit);
+		c->gr = vmach_grctx_get(v, c->space, c->g.gr_ctx, c->g.limit);
 	ret = take_userd(c);
-	ret = ret ?: machine_pool_alloc(v, RAMIN_SIZE, &c->inst);
-	ret = ret ?: write_inst(c, block, block + RAMIN_SIZE / 4);
-	machine_settle(v);
+	ret = ret ?: vmach_pool_alloc(v, RAMIN_SIZE, &c->inst);
+	ret = ret ?: write_inst_block(c, block, block + RAMIN_SIZE / 4);
+	vmach_shadow_settle(v);
 	if (ret)
 		return ret;
-	insert(v, c);	/* before the chip can raise an interrupt for it */
+	chan_insert(v, c);	/* before the chip can raise an interrupt for it */
 	ret = kvgpu_hw_chan_bind(hw, c->hchid, c->inst.at.v, c->hrunl);
 	if (ret)
-		forget(v, c);
+		chan_forget(v, c);
 	return ret;
 }
 
 /* Frees all that a channel holds. It is off the chip. */
-static void let_go(struct kvgpu_chan *c)
+static void chan_release(struct kvgpu_chan *c)
 {
 	struct kvgpu_vgpu *v = c->vgpu;
 
 	trace_kvgpu_chan(v->id, c->gchid.v, c->hchid.v, KVGPU_CHAN_UNBOUND);
 	if (c->gr)
-		machine_grctx_put(v, c->gr);
+		vmach_grctx_put(v, c->gr);
 	if (c->space)
-		machine_space_put(v, c->space, c);
-	machine_settle(v);
+		vmach_space_put(v, c->space, c);
+	vmach_shadow_settle(v);
 	if (c->inst.size)
-		machine_pool_free(v, &c->inst);
+		vmach_pool_free(v, &c->inst);
 	kfree(c);
 }
 
-void machine_chan_bind(struct kvgpu_vgpu *v, gchid_t id, u8 runl, struct kvgpu_gaddr inst)
+void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, u8 runl, struct kvgpu_gaddr inst)
 {
 	struct kvgpu_chan *c;
 	u32 *block;
 	int ret = -ENOMEM;
 
 	/* mmio-trap refuses a second bind, so that there is no channel */
-	machine_chan_unbind(v, id);
-	machine_stage_drop(v->m);
+	vmach_chan_unbind(v, id);
+	vmach_stage_drop(v->m);
 	c = kzalloc(sizeof(*c), GFP_KERNEL_ACCOUNT);
 	block = kmalloc(2 * RAMIN_SIZE, GFP_KERNEL_ACCOUNT);
-	if (c && block && !machine_wedged(v->gpu)) {
+	if (c && block && !vmach_gpu_wedged(v->gpu)) {
 		c->vgpu = v;
 		c->gchid = id;
 		c->grunl = runl;
-		c->hrunl = machine_gr_runl(v->gpu);
+		c->hrunl = vmach_gr_runl_get(v->gpu);
 		c->ginst = inst;
 		c->gtsg = c->htsg = -1;
 		INIT_HLIST_NODE(&c->by_inst);
-		ret = bind(c, block);
+		ret = chan_bind_hw(c, block);
 		if (ret)
-			let_go(c);
+			chan_release(c);
 	} else {
 		kfree(c);
 	}
 	kfree(block);
 	if (ret) {
 		trace_kvgpu_chan(v->id, id.v, -1, KVGPU_CHAN_REFUSED);
-		vgpu_note_fault(v, "channel not bound", id.v, inst.addr, -ret);
+		kvgpu_mdev_fault_note(v, "channel not bound", id.v, inst.addr, -ret);
 		return;
 	}
 	trace_kvgpu_chan(v->id, id.v, c->hchid.v, KVGPU_CHAN_BOUND);
-	machine_runlist_bound(v, runl);	/* the channel may have been listed before */
+	vmach_runlist_chan_add(v, runl);	/* the channel may have been listed before */
 }
 
 /* ------------------------------------------------------------------ enable, disable, unbind */
 
-void machine_chan_enable(struct kvgpu_vgpu *v, gchid_t id)
+void vmach_chan_enable(struct kvgpu_vgpu *v, gchid_t id)
 {
-	struct kvgpu_chan *c = machine_chan_find(v, id);
+	struct kvgpu_chan *c = vmach_chan_find(v, id);
 
 	if (c) {
-		machine_sync(v);
-		machine_chan_resync(c);
+		vmach_shadow_sync(v);
+		vmach_chan_resync(c);
 	}
-	if (!c || c->dead || machine_wedged(v->gpu)) {	/* channels with an error stay off */
-		kvgpu_trap_chan_status(&v->m->trap, id, 0);
+	/* channels with an error stay off */
+	if (!c || c->dead || vmach_gpu_wedged(v->gpu)) {
+		kvgpu_trap_chan_status_set(&v->m->trap, id, 0);
 		return;
 	}
 	c->enabled = true;
 	c->ran = true;
 	trace_kvgpu_chan(v->id, id.v, c->hchid.v, KVGPU_CHAN_ENABLED);
-	start(c);
-	if (machine_suspended(v->m))
+	chan_start(c);
+	if (vmach_vgpu_suspended(v->m))
 		mod_delayed_work(system_wq, &v->m->slice.end_work, 1);
 }
 
-void machine_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
+void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
 {
-	struct kvgpu_chan *c = machine_chan_find(v, id);
+	struct kvgpu_chan *c = vmach_chan_find(v, id);
 
 	if (!c)
 		return;
@@ -472,7 +474,7 @@ void machine_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
  * PBDMA or an engine, so that the channel is driven off first. If it does not leave, the card is
  * cut off: memory that the chip may still use must not be freed.
  */
-static void unbind_hw(struct kvgpu_chan *c)
+static void chan_unbind_hw(struct kvgpu_chan *c)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
 	bool tsg = c->htsg >= 0, works, others;
@@ -481,41 +483,41 @@ static void unbind_hw(struct kvgpu_chan *c)
 
 	kvgpu_hw_lock(&gpu->lock);
 	began = ktime_get_ns();
-	works = !machine_wedged(gpu) && machine_works(c->vgpu->m);
-	others = machine_others_work(c->vgpu->m);
-	if (!machine_wedged(gpu) && c->ran &&
-	    machine_evict(gpu, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS))
-		machine_strike_for_reset(c->vgpu->m, 0);
+	works = !vmach_gpu_wedged(gpu) && vmach_vgpu_works(c->vgpu->m);
+	others = vmach_others_work(c->vgpu->m);
+	if (!vmach_gpu_wedged(gpu) && c->ran &&
+	    vmach_chan_evict(gpu, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS))
+		vmach_reset_note(c->vgpu->m, 0);
 	/* a fault on the way out stops the whole runlist, and would have no owner later */
-	if (!machine_wedged(gpu))
+	if (!vmach_gpu_wedged(gpu))
 		kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
-	for (i = 0; i < UNBIND_TRIES && ret && !machine_wedged(gpu); i++) {
+	for (i = 0; i < UNBIND_TRIES && ret && !vmach_gpu_wedged(gpu); i++) {
 		ret = kvgpu_hw_chan_unbind(&gpu->hw, c->hchid);
 		if (ret)
 			usleep_range(1000, 2000);
 	}
-	if (ret && !machine_wedged(gpu)) {
-		machine_reset_runlist(gpu, c->hrunl);
+	if (ret && !vmach_gpu_wedged(gpu)) {
+		vmach_runlist_reset(gpu, c->hrunl);
 		ret = kvgpu_hw_chan_unbind(&gpu->hw, c->hchid);
 		/* all of the time is charged below */
-		machine_strike_for_reset(c->vgpu->m, 0);
+		vmach_reset_note(c->vgpu->m, 0);
 		works = true;
 	}
 	if (ret)
-		machine_wedge(gpu, "a channel can't be unbound");
-	machine_waited(c->vgpu->m, works, others, began);
+		vmach_gpu_wedge(gpu, "a channel can't be unbound");
+	vmach_wait_charge(c->vgpu->m, works, others, began);
 	kvgpu_hw_unlock(&gpu->lock);
 	/*
 	 * The chip's reports name the instance block, whose memory may soon be another channel's.
 	 * Wait until they have been made.
 	 */
-	if (!machine_wedged(gpu))
+	if (!vmach_gpu_wedged(gpu))
 		kvgpu_hw_intr_settle(&gpu->hw, c->inst.at.v);
 }
 
-void machine_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
+void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 {
-	struct kvgpu_chan *c = machine_chan_find(v, id);
+	struct kvgpu_chan *c = vmach_chan_find(v, id);
 
 	if (!c)
 		return;
@@ -523,20 +525,20 @@ void machine_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 	c->enabled = c->listed = false;
 	kvgpu_hw_lock(&v->gpu->lock);
 	c->dead = true;		/* not listed any more */
-	if (machine_runlist_drop(v->m, c->hrunl, c->hchid) &&
-	    machine_runlist_changed(v->m, c->hrunl))
-		machine_wedge(v->gpu, "a runlist was not taken");
+	if (vmach_runlist_drop(v->m, c->hrunl, c->hchid) &&
+	    vmach_runlist_update(v->m, c->hrunl))
+		vmach_gpu_wedge(v->gpu, "a runlist was not taken");
 	kvgpu_hw_unlock(&v->gpu->lock);
-	unbind_hw(c);
-	forget(v, c);
-	let_go(c);
+	chan_unbind_hw(c);
+	chan_forget(v, c);
+	chan_release(c);
 }
 
 /*
  * Stops all channels. All are disabled before one is driven off, so that none starts meanwhile, and
  * one new list serves for all.
  */
-void machine_chans_stop(struct kvgpu_vgpu *v)
+void vmach_chans_stop(struct kvgpu_vgpu *v)
 {
 	struct rb_node *n;
 
@@ -546,13 +548,13 @@ void machine_chans_stop(struct kvgpu_vgpu *v)
 		c->enabled = false;
 		kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, false);
 	}
-	machine_runlist_clear(v);
+	vmach_runlist_clear(v);
 	while ((n = rb_first(&v->m->chans))) {
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
 
-		unbind_hw(c);
-		forget(v, c);
-		let_go(c);
+		chan_unbind_hw(c);
+		chan_forget(v, c);
+		chan_release(c);
 	}
 	give_groups(v);
 }

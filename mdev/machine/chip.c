@@ -15,7 +15,7 @@
  * two reads. The CPU's clock gives the high word, which saves two of three reads, and continues if
  * the chip does not answer. The time never goes back.
  */
-u64 machine_time(struct kvgpu_gpu *gpu)
+u64 vmach_ptimer_read(struct kvgpu_gpu *gpu)
 {
 	struct kvgpu_chip *chip = gpu->chip;
 	u64 now, t;
@@ -35,7 +35,7 @@ u64 machine_time(struct kvgpu_gpu *gpu)
 	return t;
 }
 
-bool machine_wedged(const struct kvgpu_gpu *gpu)
+bool vmach_gpu_wedged(const struct kvgpu_gpu *gpu)
 {
 	return READ_ONCE(gpu->chip->wedged);
 }
@@ -45,7 +45,7 @@ bool machine_wedged(const struct kvgpu_gpu *gpu)
  * that pinned pages can be released (S2). No work starts on it any more. The admin has to unload
  * the module and reset the card.
  */
-void machine_wedge(struct kvgpu_gpu *gpu, const char *why)
+void vmach_gpu_wedge(struct kvgpu_gpu *gpu, const char *why)
 {
 	if (xchg(&gpu->chip->wedged, true))
 		return;
@@ -53,17 +53,17 @@ void machine_wedge(struct kvgpu_gpu *gpu, const char *why)
 	dev_err(&gpu->hw.pdev->dev, "%s: the card was cut off, nothing runs on it until it is reset\n", why);
 }
 
-u8 machine_gr_runl(const struct kvgpu_gpu *gpu)
+u8 vmach_gr_runl_get(const struct kvgpu_gpu *gpu)
 {
 	return gpu->hw.topo.engine[0].runl;	/* GR is first: hw_chip_probe() */
 }
 
-unsigned int machine_patience(const struct kvgpu_vgpu *v)
+unsigned int vmach_patience_get(const struct kvgpu_vgpu *v)
 {
 	return clamp_t(s64, ktime_ms_delta(v->m->deadline, ktime_get()), 1, PREEMPT_GUEST_MS);
 }
 
-void machine_slicer_kick(struct kvgpu_gpu *gpu)
+void vmach_slicer_kick(struct kvgpu_gpu *gpu)
 {
 	struct machine_slicer *s = &gpu->chip->slicer;
 	struct task_struct *t = READ_ONCE(s->thread);

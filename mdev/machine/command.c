@@ -5,8 +5,8 @@
  * bounds-checked where they are used. A command reports no error to the guest. If it can't be
  * carried out, that is noted, and the guest sees what the chip would show.
  *
- * A command is complete when machine_command() returns, so that the guest never reads a busy bit as
- * set.
+ * A command is complete when vmach_command_run() returns, so that the guest never reads a busy bit
+ * as set.
  */
 #include "gk110/bar.h"
 #include "mdev/machine/internal.h"
@@ -16,7 +16,7 @@
  * PFIFO unbinds all channels. A reset of an engine preempts them: that is all of it that the guest
  * can observe.
  */
-static void reset_engines(struct kvgpu_vgpu *v, u32 mask)
+static void guest_engines_reset(struct kvgpu_vgpu *v, u32 mask)
 {
 	const struct kvgpu_topo *topo = &v->gpu->hw.topo;
 	struct rb_node *n;
@@ -24,18 +24,18 @@ static void reset_engines(struct kvgpu_vgpu *v, u32 mask)
 
 	for (e = 0; e < topo->nr_engines; e++)
 		if (mask & BIT(e))
-			kvgpu_trap_engine_status(&v->m->trap, topo->engine[e].id, 0);
+			kvgpu_trap_engine_status_set(&v->m->trap, topo->engine[e].id, 0);
 	if (mask & BIT(31)) {
-		machine_chans_stop(v);
-		machine_settle(v);
-		machine_forgive(v);	/* a driver starts */
+		vmach_chans_stop(v);
+		vmach_shadow_settle(v);
+		vmach_strikes_clear(v);	/* a driver starts */
 		return;
 	}
 	for (n = rb_first(&v->m->chans); n; n = rb_next(n)) {
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
 
 		if (c->ran && !c->dead)
-			machine_preempt(v, c->htsg >= 0, c->htsg >= 0 ? c->gtsg : c->gchid.v);
+			vmach_chan_preempt(v, c->htsg >= 0, c->htsg >= 0 ? c->gtsg : c->gchid.v);
 	}
 }
 
@@ -43,16 +43,16 @@ static void chan_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 {
 	switch (cmd->kind) {
 	case KVGPU_CMD_CHAN_BIND:
-		machine_chan_bind(v, cmd->chan.id, cmd->chan.runl, cmd->chan.inst);
+		vmach_chan_bind(v, cmd->chan.id, cmd->chan.runl, cmd->chan.inst);
 		break;
 	case KVGPU_CMD_CHAN_UNBIND:
-		machine_chan_unbind(v, cmd->chan.id);
+		vmach_chan_unbind(v, cmd->chan.id);
 		break;
 	case KVGPU_CMD_CHAN_ENABLE:
-		machine_chan_enable(v, cmd->chan.id);
+		vmach_chan_enable(v, cmd->chan.id);
 		break;
 	default:
-		machine_chan_disable(v, cmd->chan.id);
+		vmach_chan_disable(v, cmd->chan.id);
 	}
 }
 
@@ -60,39 +60,39 @@ static void fifo_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 {
 	switch (cmd->kind) {
 	case KVGPU_CMD_RUNLIST:
-		machine_runlist_submit(v, cmd->runlist.runl, cmd->runlist.count, cmd->runlist.list);
+		vmach_runlist_submit(v, cmd->runlist.runl, cmd->runlist.count, cmd->runlist.list);
 		kvgpu_trap_runlist_done(&v->m->trap, cmd->runlist.runl);
-		vgpu_irq_update(v);
+		kvgpu_mdev_irq_update(v);
 		break;
 	case KVGPU_CMD_PREEMPT:
-		machine_preempt(v, cmd->preempt.tsg, cmd->preempt.id);
+		vmach_chan_preempt(v, cmd->preempt.tsg, cmd->preempt.id);
 		kvgpu_trap_preempt_done(&v->m->trap);
 		break;
 	case KVGPU_CMD_RUNL_BLOCK:
-		machine_runlist_block(v, cmd->mask);
+		vmach_runlist_block(v, cmd->mask);
 		break;
 	default:
-		machine_runlist_allow(v, cmd->mask);
+		vmach_runlist_allow(v, cmd->mask);
 	}
 }
 
 /* Syncs all spaces; space.c explains why. The sync flushes if an entry has changed. */
 static void tlb_command(struct kvgpu_vgpu *v)
 {
-	v->m->flush_owed |= machine_flush_take(v);
-	machine_sync(v);
+	v->m->flush_owed |= vmach_flush_take(v);
+	vmach_shadow_sync(v);
 	if (v->m->flush_owed)
-		machine_flush(v, false);
+		vmach_writes_flush(v, false);
 	v->m->flush_owed = false;
 }
 
-void machine_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
+void vmach_command_run(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 {
 	lockdep_assert_held(&v->lock);
 	v->m->deadline = ktime_add_ms(ktime_get(), COMMAND_MS);
-	machine_stage_drop(v->m);
+	vmach_stage_drop(v->m);
 	if (cmd->kind != KVGPU_CMD_TLB)
-		machine_flush_page(v);
+		vmach_flush_page_serve(v);
 	switch (cmd->kind) {
 	case KVGPU_CMD_CHAN_BIND:
 	case KVGPU_CMD_CHAN_UNBIND:
@@ -110,29 +110,29 @@ void machine_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 		tlb_command(v);
 		break;
 	case KVGPU_CMD_BAR_BIND:
-		machine_window_bind(v, cmd->bar.bar, cmd->bar.is_virtual, cmd->bar.inst);
+		vmach_window_bind(v, cmd->bar.bar, cmd->bar.is_virtual, cmd->bar.inst);
 		break;
 	case KVGPU_CMD_USERD:
-		machine_userd_move(v, cmd->userd.valid, cmd->userd.bar1_off);
+		vmach_userd_move(v, cmd->userd.valid, cmd->userd.bar1_off);
 		break;
 	case KVGPU_CMD_PRAMIN:
-		machine_pramin_move(v, cmd->pramin.base);
+		vmach_pramin_move(v, cmd->pramin.base);
 		break;
 	case KVGPU_CMD_FLUSH:
-		machine_flush(v, cmd->mask != FLUSH_BAR);
+		vmach_writes_flush(v, cmd->mask != FLUSH_BAR);
 		break;
 	case KVGPU_CMD_GR_SAVE:
-		machine_grctx_save(v, cmd->inst);
+		vmach_grctx_save(v, cmd->inst);
 		break;
 	case KVGPU_CMD_ENGINE_RESET:
-		reset_engines(v, cmd->mask);
+		guest_engines_reset(v, cmd->mask);
 		break;
 	case KVGPU_CMD_FAULT_TRIGGER:
-		machine_fault_trigger(v, cmd->trigger.engine, cmd->trigger.unit);
-		vgpu_irq_update(v);
+		vmach_fault_trigger(v, cmd->trigger.engine, cmd->trigger.unit);
+		kvgpu_mdev_irq_update(v);
 		break;
 	case KVGPU_CMD_ALARM:
-		machine_alarm_arm(v);
+		vmach_alarm_arm(v);
 		break;
 	/* the host does not carry out the guest's writes of a context; GR_SAVE answers them */
 	case KVGPU_CMD_GR_BIND:

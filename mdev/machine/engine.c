@@ -5,7 +5,7 @@
  */
 #include "mdev/machine/internal.h"
 
-bool machine_engine_has(struct kvgpu_gpu *gpu, u8 e, bool tsg, u16 id)
+bool vmach_engine_has(struct kvgpu_gpu *gpu, u8 e, bool tsg, u16 id)
 {
 	u32 st = kvgpu_hw_engine_status(&gpu->hw, e);
 	bool switching = st & PFIFO_STATUS_CHSW;
@@ -17,17 +17,17 @@ bool machine_engine_has(struct kvgpu_gpu *gpu, u8 e, bool tsg, u16 id)
 		!(st & PFIFO_STATUS_NEXT_TSG) == !tsg);
 }
 
-bool machine_on_engine(struct kvgpu_gpu *gpu, bool tsg, u16 id)
+bool vmach_chan_on_engine(struct kvgpu_gpu *gpu, bool tsg, u16 id)
 {
 	u8 e;
 
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
-		if (machine_engine_has(gpu, e, tsg, id))
+		if (vmach_engine_has(gpu, e, tsg, id))
 			return true;
 	return false;
 }
 
-struct kvgpu_chan *machine_chan_of_id(struct kvgpu_chip *chip, bool tsg, int id)
+struct kvgpu_chan *vmach_hchan_find(struct kvgpu_chip *chip, bool tsg, int id)
 {
 	u32 i;
 
@@ -46,17 +46,17 @@ struct kvgpu_chan *machine_chan_of_id(struct kvgpu_chip *chip, bool tsg, int id)
  * channel may be disabled and on no list: a channel that works when it is taken off its list
  * continues until it is preempted.
  */
-struct kvgpu_machine *machine_named(struct kvgpu_chip *chip, u32 st)
+struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st)
 {
 	struct kvgpu_chan *c;
 
 	if (!(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE)))
 		return NULL;
-	c = machine_chan_of_id(chip, st & PFIFO_STATUS_TSG, FIELD_GET(PFIFO_STATUS_ID, st));
+	c = vmach_hchan_find(chip, st & PFIFO_STATUS_TSG, FIELD_GET(PFIFO_STATUS_ID, st));
 	return c ? c->vgpu->m : NULL;
 }
 
-bool machine_works(struct kvgpu_machine *m)
+bool vmach_vgpu_works(struct kvgpu_machine *m)
 {
 	struct kvgpu_gpu *gpu = m->v->gpu;
 	u32 st;
@@ -64,13 +64,13 @@ bool machine_works(struct kvgpu_machine *m)
 
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
 		st = kvgpu_hw_engine_status(&gpu->hw, e);
-		if (st & PFIFO_STATUS_BUSY && machine_named(gpu->chip, st) == m)
+		if (st & PFIFO_STATUS_BUSY && vmach_status_owner(gpu->chip, st) == m)
 			return true;
 	}
 	return false;
 }
 
-bool machine_others_work(struct kvgpu_machine *m)
+bool vmach_others_work(struct kvgpu_machine *m)
 {
 	struct kvgpu_gpu *gpu = m->v->gpu;
 	struct kvgpu_machine *o;
@@ -79,7 +79,7 @@ bool machine_others_work(struct kvgpu_machine *m)
 
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
 		st = kvgpu_hw_engine_status(&gpu->hw, e);
-		o = st & PFIFO_STATUS_BUSY ? machine_named(gpu->chip, st) : NULL;
+		o = st & PFIFO_STATUS_BUSY ? vmach_status_owner(gpu->chip, st) : NULL;
 		if (o && o != m)
 			return true;
 	}
@@ -92,7 +92,7 @@ bool machine_others_work(struct kvgpu_machine *m)
  * driven off, and no vGPU is charged. No known path leads here, because the chip's lists have only
  * ids that the host gave (runlist.c). One such engine is noted at a time.
  */
-void machine_stranger_seen(struct kvgpu_chip *chip, u8 e, u32 st)
+void vmach_stranger_note(struct kvgpu_chip *chip, u8 e, u32 st)
 {
 	struct machine_stranger *s = &chip->slicer.stranger;
 	u16 id = FIELD_GET(PFIFO_STATUS_ID, st);
@@ -105,31 +105,31 @@ void machine_stranger_seen(struct kvgpu_chip *chip, u8 e, u32 st)
 		.tsg = tsg };
 }
 
-bool machine_chan_off(const struct kvgpu_chan *c)
+bool vmach_chan_is_off(const struct kvgpu_chan *c)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
 	u32 st;
 
-	if (!c->ran || machine_wedged(gpu))
+	if (!c->ran || vmach_gpu_wedged(gpu))
 		return true;
 	st = kvgpu_hw_chan_status(&gpu->hw, c->hchid);
 	return !(st & PCCSR_CHAN_ENABLED) &&
 	       FIELD_GET(PCCSR_CHAN_STATUS, st) < PCCSR_STATUS_ON_PBDMA;
 }
 
-bool machine_same_group(const struct kvgpu_chan *a, const struct kvgpu_chan *b)
+bool vmach_chan_same_group(const struct kvgpu_chan *a, const struct kvgpu_chan *b)
 {
 	return a == b || (a->vgpu == b->vgpu && a->htsg >= 0 && a->htsg == b->htsg);
 }
 
-struct kvgpu_chan *machine_live_member(struct kvgpu_chip *chip, struct kvgpu_chan *c)
+struct kvgpu_chan *vmach_live_chan_find(struct kvgpu_chip *chip, struct kvgpu_chan *c)
 {
 	struct kvgpu_chan *o;
 	u32 i;
 
 	for (i = 0; READ_ONCE(c->dead) && c->htsg >= 0 && i < KVGPU_MAX_CHAN; i++) {
 		o = chip->by_hchid[i];
-		if (o && machine_same_group(c, o) && !READ_ONCE(o->dead))
+		if (o && vmach_chan_same_group(c, o) && !READ_ONCE(o->dead))
 			return o;
 	}
 	return c;

@@ -7,8 +7,8 @@
  *
  * Delivery needs the vGPU's lock, and time: a VMM decides what wakes up at its eventfd, which may
  * take milliseconds. So a work item of the vGPU delivers, or the holder of the lock does when it is
- * done (end of vgpu_machine_write()). Delivery takes an eighth of one CPU for one vGPU at most, on
- * the average. Guests see their own ids and addresses only.
+ * done (end of kvgpu_machine_reg_write()). Delivery takes an eighth of one CPU for one vGPU at
+ * most, on the average. Guests see their own ids and addresses only.
  *
  * Each vGPU has a budget of interrupts. A channel that exceeds it is ended, because the PBDMA, GR
  * and this thread serve all vGPUs.
@@ -33,7 +33,7 @@
 
 /* ------------------------------------------------------------------ the guest's queue */
 
-void machine_event_push(struct kvgpu_machine *m, const struct machine_event *ev)
+void vmach_event_push(struct kvgpu_machine *m, const struct machine_event *ev)
 {
 	spin_lock(&m->event_lock);
 	if (m->event_put - m->event_get < EVENTS)
@@ -48,7 +48,7 @@ void machine_event_push(struct kvgpu_machine *m, const struct machine_event *ev)
  * restarted GR after the first one: real GR halts at each, so that its driver expects one at a time
  * and its registers hold one. The host has restarted the chip's GR meanwhile.
  */
-static bool pop(struct kvgpu_machine *m, struct machine_event *ev)
+static bool event_pop(struct kvgpu_machine *m, struct machine_event *ev)
 {
 	bool any = false;
 	u32 i;
@@ -72,7 +72,7 @@ static void event_later(struct kvgpu_machine *m, unsigned long jiffies_on)
 		queue_delayed_work(m->v->gpu->chip->teller, &m->event_work, jiffies_on);
 }
 
-void machine_kick(struct kvgpu_machine *m)
+void vmach_events_kick(struct kvgpu_machine *m)
 {
 	event_later(m, 0);
 }
@@ -86,7 +86,7 @@ static u64 tell_refill(struct kvgpu_machine *m, u64 now)
 	return m->tell.left > 0 ? 0 : (u64)(1 - m->tell.left) * TELL_PART;
 }
 
-void vgpu_machine_signal(struct kvgpu_vgpu *v)
+void kvgpu_machine_irq_signal(struct kvgpu_vgpu *v)
 {
 	event_later(v->m, 0);
 }
@@ -107,8 +107,8 @@ static void event_work(struct work_struct *work)
 	if (wait) {
 		event_later(m, nsecs_to_jiffies(wait) + 1);
 	} else {
-		machine_events_deliver(v);
-		vgpu_irq_update(v);	/* an INTx that was unmasked */
+		vmach_events_deliver(v);
+		kvgpu_mdev_irq_update(v);	/* an INTx that was unmasked */
 		m->tell.left = max_t(s64, m->tell.left - (s64)(ktime_get_ns() - began),
 				     -(s64)TELL_DEBT_NS);
 	}
@@ -124,7 +124,7 @@ static u32 engine_id(const struct kvgpu_vgpu *v, u8 engine)
 
 /*
  * Shows a hang as the chip reports it: a context switch that does not end, on an engine whose
- * status names the channel. nouveau then triggers a fault of the engine (machine_fault_trigger()),
+ * status names the channel. nouveau then triggers a fault of the engine (vmach_fault_trigger()),
  * takes the channel from the status and resets the engine, after which the status is idle again
  * (command.c). The real channel is off the chip already.
  */
@@ -138,11 +138,11 @@ static void deliver_hang(struct kvgpu_vgpu *v, const struct machine_event *ev)
 		st |= PFIFO_STATUS_TSG;
 	v->m->stuck[e].set = true;
 	v->m->stuck[e].inst = ev->sched.inst;
-	kvgpu_trap_engine_status(&v->m->trap, e, st);
+	kvgpu_trap_engine_status_set(&v->m->trap, e, st);
 	kvgpu_trap_sched_error(&v->m->trap, PFIFO_SCHED_CTXSW_TIMEOUT);
 }
 
-static void deliver(struct kvgpu_vgpu *v, const struct machine_event *ev)
+static void event_deliver(struct kvgpu_vgpu *v, const struct machine_event *ev)
 {
 	switch (ev->kind) {
 	case EVENT_FAULT:
@@ -164,14 +164,14 @@ static void deliver(struct kvgpu_vgpu *v, const struct machine_event *ev)
 	}
 }
 
-void machine_events_deliver(struct kvgpu_vgpu *v)
+void vmach_events_deliver(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
 	bool any = false;
 
 	lockdep_assert_held(&v->lock);
-	while (pop(m, &m->current_event)) {
-		deliver(v, &m->current_event);
+	while (event_pop(m, &m->current_event)) {
+		event_deliver(v, &m->current_event);
 		any = true;
 	}
 	if (test_and_clear_bit(PENDING_NONSTALL, &m->pending)) {
@@ -179,19 +179,19 @@ void machine_events_deliver(struct kvgpu_vgpu *v)
 		any = true;
 	}
 	if (test_and_clear_bit(PENDING_ALARM, &m->pending)) {
-		kvgpu_trap_alarm(&m->trap, machine_time(v->gpu));
-		machine_alarm_arm(v);
+		kvgpu_trap_alarm_ring(&m->trap, vmach_ptimer_read(v->gpu));
+		vmach_alarm_arm(v);
 		any = true;
 	}
 	if (any)
-		vgpu_irq_update(v);
+		kvgpu_mdev_irq_update(v);
 }
 
 /*
  * Answers nouveau's recovery of a hang. nouveau asks for a fault of the engine, and then recovers
  * the channel in the engine's status.
  */
-void machine_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit)
+void vmach_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit)
 {
 	struct kvgpu_machine *m = v->m;
 
@@ -219,13 +219,13 @@ static struct kvgpu_chan *chan_of_inst(struct kvgpu_chip *chip, u64 inst)
  */
 static struct kvgpu_chan *chan_of_id(struct kvgpu_chip *chip, int id, bool tsg)
 {
-	struct kvgpu_chan *c = machine_chan_of_id(chip, tsg, id);
+	struct kvgpu_chan *c = vmach_hchan_find(chip, tsg, id);
 
-	return c && tsg ? machine_live_member(chip, c) : c;
+	return c && tsg ? vmach_live_chan_find(chip, c) : c;
 }
 
 /* Stops the channel at once. Recovery takes it off the chip and tells the guest. */
-void machine_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
+void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
 {
 	if (test_and_set_bit(c->hchid.v, chip->sick))
 		return;
@@ -251,7 +251,7 @@ static bool within_budget(struct kvgpu_machine *m, u32 price)
 	return m->window_events <= EVENTS_PER_SECOND;
 }
 
-void machine_events_forget(struct kvgpu_machine *m)
+void vmach_events_forget(struct kvgpu_machine *m)
 {
 	struct kvgpu_chip *chip = m->v->gpu->chip;
 
@@ -261,13 +261,13 @@ void machine_events_forget(struct kvgpu_machine *m)
 	kvgpu_hw_unlock(&chip->event_lock);
 }
 
-static void end_for_storm(struct kvgpu_chip *chip, struct kvgpu_chan *c)
+static void storm_chan_end(struct kvgpu_chip *chip, struct kvgpu_chan *c)
 {
-	vgpu_note_fault(c->vgpu, "too many interrupts, channel ended", c->gchid.v, 0,
-			c->vgpu->m->window_events);
+	kvgpu_mdev_fault_note(c->vgpu, "too many interrupts, channel ended", c->gchid.v, 0,
+			      c->vgpu->m->window_events);
 	c->fault.engine = 0;
 	c->fault.storm = true;
-	machine_end_soon(chip, c, EVENT_SCHED);
+	vmach_chan_end_soon(chip, c, EVENT_SCHED);
 }
 
 /*
@@ -289,9 +289,9 @@ static void bar_fault(struct kvgpu_chip *chip, const struct kvgpu_hw_fault *f)
 
 		if (f->va < slice || f->va - slice >= size || !within_budget(m, 1))
 			continue;
-		vgpu_note_fault(v, "BAR fault", -1, f->va - slice, f->info);
-		machine_event_push(m, &ev);
-		machine_kick(m);
+		kvgpu_mdev_fault_note(v, "BAR fault", -1, f->va - slice, f->info);
+		vmach_event_push(m, &ev);
+		vmach_events_kick(m);
 		return;
 	}
 }
@@ -307,19 +307,19 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 	if (f->unit == GMMU_UNIT_BAR1 || f->unit == GMMU_UNIT_BAR3) {
 		bar_fault(chip, f);
 	} else if (c) {
-		vgpu_note_fault(c->vgpu, "MMU fault", c->gchid.v, f->va, f->info);
+		kvgpu_mdev_fault_note(c->vgpu, "MMU fault", c->gchid.v, f->va, f->info);
 		if (!test_bit(c->hchid.v, chip->sick)) {
 			c->fault.unit = f->unit;
 			c->fault.va = f->va;
 			c->fault.info = f->info;
 		}
-		machine_end_soon(chip, c, EVENT_FAULT);
+		vmach_chan_end_soon(chip, c, EVENT_FAULT);
 	} else {
 		/* its channel is unbound by now, but the runlist is still stopped */
 		dev_notice_ratelimited(&gpu->hw.pdev->dev,
 				       "MMU fault of unit 0x%02x at 0x%010llx, instance 0x%010llx: nobody's any more\n",
 				       f->unit, f->va, f->inst);
-		kvgpu_hw_runl_clear_error(&gpu->hw, machine_gr_runl(gpu));
+		kvgpu_hw_runl_clear_error(&gpu->hw, vmach_gr_runl_get(gpu));
 	}
 	kvgpu_hw_unlock(&chip->event_lock);
 }
@@ -342,7 +342,7 @@ static void fill_pbdma(struct machine_event *ev, const struct kvgpu_hw_pbdma *p)
 }
 
 /* The guest's acknowledge is not waited for: hw/ skips the method and lets the PBDMA go on. */
-static void pbdma(void *ctx, const struct kvgpu_hw_pbdma *p)
+static void pbdma_intr_take(void *ctx, const struct kvgpu_hw_pbdma *p)
 {
 	struct kvgpu_gpu *gpu = ctx;
 	struct kvgpu_chip *chip = gpu->chip;
@@ -358,15 +358,16 @@ static void pbdma(void *ctx, const struct kvgpu_hw_pbdma *p)
 		};
 
 		fill_pbdma(&ev, p);
-		vgpu_note_fault(c->vgpu, "PBDMA interrupt", c->gchid.v,
-				(u64)ev.pbdma.method << 32 | ev.pbdma.data, p->intr0 ?: p->intr1);
-		machine_event_push(c->vgpu->m, &ev);
+		kvgpu_mdev_fault_note(c->vgpu, "PBDMA interrupt", c->gchid.v,
+				      (u64)ev.pbdma.method << 32 | ev.pbdma.data,
+				      p->intr0 ?: p->intr1);
+		vmach_event_push(c->vgpu->m, &ev);
 		/* the guest gives such a channel up, but may take its time */
 		if (p->intr0 & PBDMA_INTR0_FATAL)
 			kvgpu_hw_chan_enable(&gpu->hw, c->hchid, false);
 		if (!within_budget(c->vgpu->m, 1))
-			end_for_storm(chip, c);
-		machine_kick(c->vgpu->m);
+			storm_chan_end(chip, c);
+		vmach_events_kick(c->vgpu->m);
 	} else {
 		dev_err_ratelimited(&gpu->hw.pdev->dev, "PBDMA %u: interrupt 0x%08x 0x%08x of channel %u: nobody's\n", p->pbdma,
 				    p->intr0, p->intr1, p->chid.v);
@@ -374,7 +375,7 @@ static void pbdma(void *ctx, const struct kvgpu_hw_pbdma *p)
 	kvgpu_hw_unlock(&chip->event_lock);
 }
 
-static void gr(void *ctx, const struct kvgpu_hw_gr *e)
+static void gr_exception_take(void *ctx, const struct kvgpu_hw_gr *e)
 {
 	struct kvgpu_gpu *gpu = ctx;
 	struct kvgpu_chip *chip = gpu->chip;
@@ -394,11 +395,11 @@ static void gr(void *ctx, const struct kvgpu_hw_gr *e)
 			FECS_CHAN_VALID | FIELD_PREP(FECS_CHAN_INST, c->ginst.addr >> 12),
 		};
 		ev.gr.nr = i + 1;
-		vgpu_note_fault(c->vgpu, "GR exception", c->gchid.v, e->trap, e->intr);
-		machine_event_push(c->vgpu->m, &ev);
+		kvgpu_mdev_fault_note(c->vgpu, "GR exception", c->gchid.v, e->trap, e->intr);
+		vmach_event_push(c->vgpu->m, &ev);
 		if (!within_budget(c->vgpu->m, 1 + e->nr_regs / REGS_OF_ONE))
-			end_for_storm(chip, c);
-		machine_kick(c->vgpu->m);
+			storm_chan_end(chip, c);
+		vmach_events_kick(c->vgpu->m);
 	} else {
 		dev_err_ratelimited(&gpu->hw.pdev->dev, "GR exception 0x%08x 0x%08x, instance 0x%010llx: nobody's\n", e->intr,
 				    e->trap, e->inst);
@@ -406,7 +407,7 @@ static void gr(void *ctx, const struct kvgpu_hw_gr *e)
 	kvgpu_hw_unlock(&chip->event_lock);
 }
 
-static void ce(void *ctx, u8 engine, u32 intr, u32 code, int id, bool tsg)
+static void ce_intr_take(void *ctx, u8 engine, u32 intr, u32 code, int id, bool tsg)
 {
 	struct kvgpu_gpu *gpu = ctx;
 	struct kvgpu_chip *chip = gpu->chip;
@@ -420,11 +421,12 @@ static void ce(void *ctx, u8 engine, u32 intr, u32 code, int id, bool tsg)
 	c = chan_of_id(chip, id, tsg);
 	if (c) {
 		if (ev.ce.code)
-			vgpu_note_fault(c->vgpu, "copy engine error", c->gchid.v, ev.ce.code, intr);
-		machine_event_push(c->vgpu->m, &ev);
+			kvgpu_mdev_fault_note(c->vgpu, "copy engine error", c->gchid.v, ev.ce.code,
+					      intr);
+		vmach_event_push(c->vgpu->m, &ev);
 		if (!within_budget(c->vgpu->m, 1))
-			end_for_storm(chip, c);
-		machine_kick(c->vgpu->m);
+			storm_chan_end(chip, c);
+		vmach_events_kick(c->vgpu->m);
 	}
 	kvgpu_hw_unlock(&chip->event_lock);
 }
@@ -496,7 +498,7 @@ static void nonstall(void *ctx)
 		set_bit(PENDING_NONSTALL, &m->pending);
 		if (!READ_ONCE(m->waits))
 			continue;
-		machine_kick(m);
+		vmach_events_kick(m);
 		any = true;
 	}
 	nonstall_pay(chip);
@@ -506,11 +508,11 @@ static void nonstall(void *ctx)
 	 */
 	nonstall_set(chip, !any, !nonstall_refill(chip, ktime_get_ns()));
 	if (chip->nonstall.held)
-		machine_slicer_kick(gpu);
+		vmach_slicer_kick(gpu);
 	kvgpu_hw_unlock(&chip->event_lock);
 }
 
-bool machine_nonstall_look(struct kvgpu_chip *chip, u64 now)
+bool vmach_nonstall_look(struct kvgpu_chip *chip, u64 now)
 {
 	bool held;
 
@@ -526,10 +528,10 @@ bool machine_nonstall_look(struct kvgpu_chip *chip, u64 now)
 
 /*
  * The driver has begun or stopped to wait. event_lock orders this with nonstall(): either
- * nonstall() sees that the driver waits, or machine_events_deliver(), which follows, sees the
+ * nonstall() sees that the driver waits, or vmach_events_deliver(), which follows, sees the
  * pending bit that nonstall() set.
  */
-void machine_waits(struct kvgpu_vgpu *v)
+void vmach_waits_update(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_chip *chip = v->gpu->chip;
 	struct kvgpu_machine *m = v->m;
@@ -555,10 +557,10 @@ static void ctxsw_timeout(void *ctx, u8 engine, int id, bool tsg)
 	kvgpu_hw_lock(&chip->event_lock);
 	c = chan_of_id(chip, id, tsg);
 	if (c) {
-		vgpu_note_fault(c->vgpu, "does not leave an engine", c->gchid.v, engine, 0);
+		kvgpu_mdev_fault_note(c->vgpu, "does not leave an engine", c->gchid.v, engine, 0);
 		if (!test_bit(c->hchid.v, chip->sick))
 			c->fault.engine = engine;
-		machine_end_soon(chip, c, EVENT_SCHED);
+		vmach_chan_end_soon(chip, c, EVENT_SCHED);
 	} else {
 		dev_err_ratelimited(&gpu->hw.pdev->dev, "engine %u: %s %d does not leave: nobody's\n", engine,
 				    tsg ? "group" : "channel", id);
@@ -568,14 +570,14 @@ static void ctxsw_timeout(void *ctx, u8 engine, int id, bool tsg)
 
 static void copy_stuck(void *ctx)
 {
-	machine_wedge(ctx, "a copy of the host's did not end");
+	vmach_gpu_wedge(ctx, "a copy of the host's did not end");
 }
 
 const struct kvgpu_hw_events kvgpu_machine_events = {
 	.mmu_fault = mmu_fault,
-	.pbdma = pbdma,
-	.gr = gr,
-	.ce = ce,
+	.pbdma = pbdma_intr_take,
+	.gr = gr_exception_take,
+	.ce = ce_intr_take,
 	.nonstall = nonstall,
 	.ctxsw_timeout = ctxsw_timeout,
 	.copy_stuck = copy_stuck,
@@ -589,16 +591,16 @@ static void alarm_work(struct work_struct *work)
 		container_of(to_delayed_work(work), struct kvgpu_machine, alarm_work);
 
 	set_bit(PENDING_ALARM, &m->pending);
-	machine_kick(m);
+	vmach_events_kick(m);
 }
 
 /*
  * Arms the guest's timer. Guests use it to poll sensors, so that a delay of a jiffy does not
  * matter.
  */
-void machine_alarm_arm(struct kvgpu_vgpu *v)
+void vmach_alarm_arm(struct kvgpu_vgpu *v)
 {
-	u64 now = machine_time(v->gpu), at = v->m->trap.ptimer_alarm;
+	u64 now = vmach_ptimer_read(v->gpu), at = v->m->trap.ptimer_alarm;
 
 	if (!at)
 		cancel_delayed_work(&v->m->alarm_work);
@@ -609,7 +611,7 @@ void machine_alarm_arm(struct kvgpu_vgpu *v)
 
 /* ------------------------------------------------------------------ life */
 
-void machine_events_init(struct kvgpu_machine *m)
+void vmach_events_init(struct kvgpu_machine *m)
 {
 	spin_lock_init(&m->event_lock);
 	INIT_DELAYED_WORK(&m->event_work, event_work);
@@ -620,7 +622,7 @@ void machine_events_init(struct kvgpu_machine *m)
  * No interrupt finds the machine any more, but its work items may be queued. vgpu->lock may be
  * held.
  */
-void machine_events_fini(struct kvgpu_machine *m)
+void vmach_events_fini(struct kvgpu_machine *m)
 {
 	WRITE_ONCE(m->gone, true);
 	cancel_delayed_work_sync(&m->slice.end_work);
@@ -630,7 +632,7 @@ void machine_events_fini(struct kvgpu_machine *m)
 }
 
 /* Drops events from before a reset. */
-void machine_events_reset(struct kvgpu_vgpu *v)
+void vmach_events_reset(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
 

@@ -30,11 +30,11 @@ static int read_virtual(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va, void 
 	int ret;
 
 	while (len) {
-		ret = kvgpu_as_walk(as, va, &at, &left);
+		ret = kvgpu_shadow_as_walk(as, va, &at, &left);
 		if (ret)
 			return ret;
 		n = min3(len, left, (u32)(PAGE_SIZE - offset_in_page(at.addr)));
-		ret = machine_read(v, at, buf, n);
+		ret = vmach_guest_read(v, at, buf, n);
 		if (ret)
 			return ret;
 		va += n;
@@ -59,9 +59,10 @@ static void read_patches(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va, stru
 	nr = min_t(u32, header[0], PATCHES_MAX);
 	if (!nr || read_virtual(v, as, (u64)header[1] << 8, p->guest, nr * sizeof(p->guest[0])))
 		return;
-	p->nr = kvgpu_patch_filter(&v->gpu->hw.topo, p->guest, nr, p->out, PATCHES_MAX, &rejected);
+	p->nr = kvgpu_shadow_patch_filter(&v->gpu->hw.topo, p->guest, nr, p->out, PATCHES_MAX,
+					  &rejected);
 	if (rejected)
-		vgpu_note_fault(v, "patch list: registers left out", -1, va, rejected);
+		kvgpu_mdev_fault_note(v, "patch list: registers left out", -1, va, rejected);
 }
 
 /* ------------------------------------------------------------------ images */
@@ -87,22 +88,22 @@ static int fill_image(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr)
 	return ret;
 }
 
-static int make(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr)
+static int ctx_image_make(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr)
 {
 	int ret;
 
-	ret = machine_pool_alloc(v, (u64)gr->pages << PAGE_SHIFT, &gr->image);
+	ret = vmach_pool_alloc(v, (u64)gr->pages << PAGE_SHIFT, &gr->image);
 	if (ret)
 		return ret;
 	ret = fill_image(v, gr);
-	ret = ret ?: kvgpu_as_subst(gr->space->as, gr->va, gr->pages, gr->image.at);
+	ret = ret ?: kvgpu_shadow_as_subst(gr->space->as, gr->va, gr->pages, gr->image.at);
 	if (ret)
-		machine_pool_free(v, &gr->image);
+		vmach_pool_free(v, &gr->image);
 	return ret;
 }
 
-struct kvgpu_grctx *machine_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u64 va,
-				      u64 limit)
+struct kvgpu_grctx *vmach_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u64 va,
+				    u64 limit)
 {
 	u64 size = (u64)ctx_pages(v) << PAGE_SHIFT;
 	struct kvgpu_grctx *gr;
@@ -113,7 +114,7 @@ struct kvgpu_grctx *machine_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *
 			return gr;
 		}
 	}
-	if (!PAGE_ALIGNED(va) || limit < size || va > limit - size + 1 || machine_wedged(v->gpu))
+	if (!PAGE_ALIGNED(va) || limit < size || va > limit - size + 1 || vmach_gpu_wedged(v->gpu))
 		return NULL;
 	gr = kzalloc(sizeof(*gr), GFP_KERNEL_ACCOUNT);
 	if (!gr)
@@ -122,7 +123,7 @@ struct kvgpu_grctx *machine_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *
 	gr->va = va;
 	gr->pages = ctx_pages(v);
 	gr->users = 1;
-	if (make(v, gr)) {
+	if (ctx_image_make(v, gr)) {
 		kfree(gr);
 		return NULL;
 	}
@@ -131,22 +132,22 @@ struct kvgpu_grctx *machine_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *
 	return gr;
 }
 
-void machine_grctx_put(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr)
+void vmach_grctx_put(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr)
 {
 	if (--gr->users)
 		return;
-	kvgpu_as_unsubst(gr->space->as, gr->va, gr->pages);
+	kvgpu_shadow_as_unsubst(gr->space->as, gr->va, gr->pages);
 	gr->space->flush = true;
 	list_move_tail(&gr->node, &v->m->dead_images);
 }
 
-void machine_grctx_free_dead(struct kvgpu_vgpu *v)
+void vmach_grctx_free_dead(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_grctx *gr, *n;
 
 	list_for_each_entry_safe(gr, n, &v->m->dead_images, node) {
 		list_del(&gr->node);
-		machine_pool_free(v, &gr->image);
+		vmach_pool_free(v, &gr->image);
 		kfree(gr);
 	}
 }
@@ -157,19 +158,19 @@ void machine_grctx_free_dead(struct kvgpu_vgpu *v)
  * Copies one page of the image, or less, to the place in the guest's tables. Pages outside of the
  * partition are an error.
  */
-static int put_part(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va, hvram_t from, u32 *len)
+static int put_image_part(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va, hvram_t from, u32 *len)
 {
 	struct kvgpu_gaddr at;
 	u32 left;
 	int ret;
 
-	ret = kvgpu_as_walk(as, va, &at, &left);
+	ret = kvgpu_shadow_as_walk(as, va, &at, &left);
 	if (ret)
 		return ret;
 	*len = min(*len, left);
 	if (at.target != KVGPU_VRAM)
 		return -EFAULT;
-	machine_page_touch(v, at.addr, *len);
+	vmach_range_touch(v, at.addr, *len);
 	return kvgpu_hw_copy_vram(&v->gpu->hw, (hvram_t){ v->part.v + at.addr }, from, *len);
 }
 
@@ -179,15 +180,15 @@ static int put_image(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va)
 	struct kvgpu_vram image = { };
 	int ret;
 
-	ret = machine_pool_alloc(v, size, &image);
+	ret = vmach_pool_alloc(v, size, &image);
 	if (ret)
 		return ret;
 	ret = kvgpu_hw_gr_ctx_init(&v->gpu->hw, image.at);
 	for (done = 0; !ret && done < size; done += len) {
 		len = size - done;
-		ret = put_part(v, as, va + done, (hvram_t){ image.at.v + done }, &len);
+		ret = put_image_part(v, as, va + done, (hvram_t){ image.at.v + done }, &len);
 	}
-	machine_pool_free(v, &image);
+	vmach_pool_free(v, &image);
 	return ret;
 }
 
@@ -196,7 +197,7 @@ static int put_image(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va)
  * waits for FECS to save it. It gets the host's golden image, because it copies the result into
  * every context that it makes, and may look at it. The channel's space may have no shadow yet.
  */
-void machine_grctx_save(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst)
+void vmach_grctx_save(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst)
 {
 	u32 block[(RAMIN_GR_CTX + 8) / 4];
 	u64 va;
@@ -204,8 +205,8 @@ void machine_grctx_save(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst)
 	struct kvgpu_space *sp;
 	int ret;
 
-	machine_stage_drop(v->m);
-	if (machine_wedged(v->gpu) || machine_read(v, inst, block, sizeof(block)))
+	vmach_stage_drop(v->m);
+	if (vmach_gpu_wedged(v->gpu) || vmach_guest_read(v, inst, block, sizeof(block)))
 		return;
 	pd.target = FIELD_GET(GMMU_INST_PDB_LO_TARGET, block[GMMU_INST_PDB_LO / 4]);
 	pd.addr = (block[GMMU_INST_PDB_LO / 4] & GMMU_INST_PDB_LO_ADDR) |
@@ -214,13 +215,13 @@ void machine_grctx_save(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst)
 	     (u64)(block[RAMIN_GR_CTX / 4 + 1] & 0xff) << 32;
 	if (!va || !kvgpu_target_ok(pd.target))
 		return;
-	sp = machine_space_get(v, pd);
+	sp = vmach_space_get(v, pd);
 	if (!sp)
 		return;
-	machine_sync(v);
+	vmach_shadow_sync(v);
 	ret = put_image(v, sp->as, va);
 	if (ret)
-		vgpu_note_fault(v, "golden context not written", -1, va, -ret);
-	machine_space_put(v, sp, NULL);
-	machine_settle(v);
+		kvgpu_mdev_fault_note(v, "golden context not written", -1, va, -ret);
+	vmach_space_put(v, sp, NULL);
+	vmach_shadow_settle(v);
 }

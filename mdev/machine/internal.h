@@ -5,10 +5,10 @@
  *
  * struct kvgpu_chip: one per card. Made before the card is brought up, freed after it was taken
  *   down.
- * struct kvgpu_machine: one per vGPU. Made by vgpu_machine_init(), freed by vgpu_machine_fini().
- * struct kvgpu_chan: one channel that a guest has bound. Owned by its vGPU.
- * struct kvgpu_space: the shadow of one guest page directory, with its users.
- * struct kvgpu_grctx: one graphics context that the host owns.
+ * struct kvgpu_machine: one per vGPU. Made by kvgpu_machine_vgpu_init(), freed by
+ * kvgpu_machine_vgpu_fini(). struct kvgpu_chan: one channel that a guest has bound. Owned by its
+ * vGPU. struct kvgpu_space: the shadow of one guest page directory, with its users. struct
+ * kvgpu_grctx: one graphics context that the host owns.
  *
  * Locks: vgpu.h and docs/locking.md. From outer to inner: vgpu->lock, gpu->lock, chip->event_lock.
  * vgpu->lock protects all members of the last four without a note.
@@ -89,7 +89,7 @@ struct machine_slicer {
 	bool open;			/* all lists are on the chip; otherwise only the owner's */
 	struct kvgpu_machine *owner;
 	bool stale;			/* the set of vGPUs that may be shown has changed */
-	u64 used;			/* ns that the last turn() held gpu->lock */
+	u64 used;			/* ns that the last slicer_turn() held gpu->lock */
 	/* time of the last look; time at which a look last saw work */
 	u64 looked, worked;
 	/* time of the last sample; time of the next, 0: not drawn yet */
@@ -113,7 +113,7 @@ struct machine_slice {
 	struct kvgpu_sched_ent ent;	/* slicer->lock */
 	struct kvgpu_strikes strikes;	/* slicer->lock */
 	/* gpu->lock; sysfs reads them without it. */
-	/* a channel of it may be loaded; also read without a lock, see machine_preempt() */
+	/* a channel of it may be loaded; also read without a lock, see vmach_chan_preempt() */
 	bool on_chip;
 	/* its entries are in the chip's list, even if it may not be shown any more */
 	bool merged;
@@ -315,7 +315,7 @@ struct kvgpu_machine {
 	bool any_dirty;
 	/*
 	 * Read by sysfs without locks: TLB invalidates of the chip; refusals of
-	 * machine_space_put(), which are 0 unless there is a bug.
+	 * vmach_space_put(), which are 0 unless there is a bug.
 	 */
 	atomic64_t flushes, spaces_kept;
 
@@ -385,164 +385,164 @@ struct kvgpu_machine {
 
 /* ------------------------------------------------------------------ chip.c */
 
-bool machine_wedged(const struct kvgpu_gpu *gpu);
-void machine_wedge(struct kvgpu_gpu *gpu, const char *why);
-u64 machine_time(struct kvgpu_gpu *gpu);	/* PTIMER, ns */
-u8 machine_gr_runl(const struct kvgpu_gpu *gpu);
+bool vmach_gpu_wedged(const struct kvgpu_gpu *gpu);
+void vmach_gpu_wedge(struct kvgpu_gpu *gpu, const char *why);
+u64 vmach_ptimer_read(struct kvgpu_gpu *gpu);	/* PTIMER, ns */
+u8 vmach_gr_runl_get(const struct kvgpu_gpu *gpu);
 /* ms that the guest's own work may take to leave the chip */
-unsigned int machine_patience(const struct kvgpu_vgpu *v);
+unsigned int vmach_patience_get(const struct kvgpu_vgpu *v);
 /* any context: something changed that the slicer should see */
-void machine_slicer_kick(struct kvgpu_gpu *gpu);
+void vmach_slicer_kick(struct kvgpu_gpu *gpu);
 
 /* ----------------------- engine.c; functions that look up channels need gpu->lock or event_lock */
 
-bool machine_engine_has(struct kvgpu_gpu *gpu, u8 engine, bool tsg, u16 id);
-bool machine_on_engine(struct kvgpu_gpu *gpu, bool tsg, u16 id);	/* on any engine */
+bool vmach_engine_has(struct kvgpu_gpu *gpu, u8 engine, bool tsg, u16 id);
+bool vmach_chan_on_engine(struct kvgpu_gpu *gpu, bool tsg, u16 id);	/* on any engine */
 /*
  * The chip's channel @id, or the first channel of its group @id. NULL: the host's channel, or no
  * channel.
  */
-struct kvgpu_chan *machine_chan_of_id(struct kvgpu_chip *chip, bool tsg, int id);
+struct kvgpu_chan *vmach_hchan_find(struct kvgpu_chip *chip, bool tsg, int id);
 /* NULL: the host's channel, or no channel */
-struct kvgpu_machine *machine_named(struct kvgpu_chip *chip, u32 st);
-bool machine_works(struct kvgpu_machine *m);	/* an engine is busy for one of its channels */
+struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st);
+bool vmach_vgpu_works(struct kvgpu_machine *m);	/* an engine is busy for one of its channels */
 /* An engine works for another vGPU than @m's. */
-bool machine_others_work(struct kvgpu_machine *m);
-/* @st of engine @e is at work, and machine_named() is NULL */
-void machine_stranger_seen(struct kvgpu_chip *chip, u8 e, u32 st);
+bool vmach_others_work(struct kvgpu_machine *m);
+/* @st of engine @e is at work, and vmach_status_owner() is NULL */
+void vmach_stranger_note(struct kvgpu_chip *chip, u8 e, u32 st);
 /*
  * The channel is disabled and on no PBDMA or engine: the chip does not use its instance block,
  * address space and context image.
  */
-bool machine_chan_off(const struct kvgpu_chan *c);
-bool machine_same_group(const struct kvgpu_chan *a, const struct kvgpu_chan *b);
+bool vmach_chan_is_off(const struct kvgpu_chan *c);
+bool vmach_chan_same_group(const struct kvgpu_chan *a, const struct kvgpu_chan *b);
 /*
  * Returns @c, or if it is dead a live channel of its group, if there is one: a guest may leave a
  * dead channel bound, and list others in the same group. gpu->lock or event_lock is held.
  */
-struct kvgpu_chan *machine_live_member(struct kvgpu_chip *chip, struct kvgpu_chan *c);
+struct kvgpu_chan *vmach_live_chan_find(struct kvgpu_chip *chip, struct kvgpu_chan *c);
 
 /* ------------------------------------------------------------------ list.c; gpu->lock held */
 
-bool machine_shown(const struct kvgpu_machine *m);	/* its list is on the chip */
+bool vmach_list_shown(const struct kvgpu_machine *m);	/* its list is on the chip */
 /* Removes a channel from its list. True: the chip's list has to be written again. */
-bool machine_runlist_drop(struct kvgpu_machine *m, u8 runl, hchid_t id);
+bool vmach_runlist_drop(struct kvgpu_machine *m, u8 runl, hchid_t id);
 /* Writes the chip's list: the lists of all vGPUs that may be on the chip now. */
-int machine_runlist_merge(struct kvgpu_gpu *gpu, u8 runl);
+int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl);
 /* Does the same if the chip has the list of @m, which has changed. */
-int machine_runlist_changed(struct kvgpu_machine *m, u8 runl);
+int vmach_runlist_update(struct kvgpu_machine *m, u8 runl);
 
 /* ------------------------------------------------------------------ books.c */
 
-void machine_charge(struct kvgpu_machine *m, u64 ns, u64 now);
-u64 machine_gpu_time(struct kvgpu_machine *m);	/* ns, current; any context */
-void machine_waited(struct kvgpu_machine *m, bool works, bool others, u64 began);
+void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now);
+u64 vmach_gpu_time_get(struct kvgpu_machine *m);	/* ns, current; any context */
+void vmach_wait_charge(struct kvgpu_machine *m, bool works, bool others, u64 began);
 
 /* ------------------------------------------------------------------ command.c */
 
-void machine_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd);
+void vmach_command_run(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd);
 
 /* ------------------------------------------------------------------ memory.c, space.c */
 
-int machine_memory_init(struct kvgpu_vgpu *v);
-void machine_memory_fini(struct kvgpu_vgpu *v);
-int machine_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out);
+int vmach_memory_init(struct kvgpu_vgpu *v);
+void vmach_memory_fini(struct kvgpu_vgpu *v);
+int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out);
 /* the GPU uses it no longer */
-void machine_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram);
+void vmach_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram);
 /* frees the memory of tables freed since the last call */
-void machine_tables_free(struct kvgpu_vgpu *v);
+void vmach_tables_free(struct kvgpu_vgpu *v);
 /* Reads guest memory: @len bytes inside one page. -EFAULT. */
-int machine_read(struct kvgpu_vgpu *v, struct kvgpu_gaddr a, void *buf, u32 len);
-void machine_stage_drop(struct kvgpu_machine *m);
+int vmach_guest_read(struct kvgpu_vgpu *v, struct kvgpu_gaddr a, void *buf, u32 len);
+void vmach_stage_drop(struct kvgpu_machine *m);
 extern const struct kvgpu_shadow_ops machine_shadow_ops;
 
-static inline struct device *machine_dma_dev(const struct kvgpu_vgpu *v)
+static inline struct device *vmach_dma_dev_get(const struct kvgpu_vgpu *v)
 {
 	return &v->gpu->hw.pdev->dev;
 }
 
 /* NULL: no memory */
-struct kvgpu_space *machine_space_get(struct kvgpu_vgpu *v, struct kvgpu_gaddr pd);
+struct kvgpu_space *vmach_space_get(struct kvgpu_vgpu *v, struct kvgpu_gaddr pd);
 /*
  * @c used the space (NULL: no channel did) and is off the chip. If it is not, the space is kept
  * until no channel of the vGPU is bound.
  */
-void machine_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, const struct kvgpu_chan *c);
+void vmach_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, const struct kvgpu_chan *c);
 /* no channel is bound: kept spaces are freed */
-void machine_spaces_drop(struct kvgpu_vgpu *v);
+void vmach_spaces_drop(struct kvgpu_vgpu *v);
 /*
  * Brings every shadow of the vGPU up to date with the guest's tables, in the card's TLBs too, and
  * frees what is not used any more.
  */
-void machine_sync(struct kvgpu_vgpu *v);
-/* The second half of machine_sync(), after any change of shadows or windows. */
-void machine_settle(struct kvgpu_vgpu *v);
+void vmach_shadow_sync(struct kvgpu_vgpu *v);
+/* The second half of vmach_shadow_sync(), after any change of shadows or windows. */
+void vmach_shadow_settle(struct kvgpu_vgpu *v);
 
 /* ------------------------------------------------------------------ pin.c */
 
-void machine_pins_init(struct kvgpu_vgpu *v);
-void machine_pins_fini(struct kvgpu_vgpu *v);		/* without vgpu->lock */
+void vmach_pins_init(struct kvgpu_vgpu *v);
+void vmach_pins_fini(struct kvgpu_vgpu *v);		/* without vgpu->lock */
 /*
  * Pin and unpin of struct kvgpu_shadow_ops. The latter makes pages due, and a work item unpins
  * them.
  */
-int machine_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma);
-void machine_unpin(void *ctx, iova_t iova, u32 nr);
+int vmach_pages_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma);
+void vmach_pages_unpin(void *ctx, iova_t iova, u32 nr);
 /* Unpins now the due pages from byte @iova to byte @last. */
-void machine_unpin_due(struct kvgpu_vgpu *v, u64 iova, u64 last);
+void vmach_due_pages_unpin(struct kvgpu_vgpu *v, u64 iova, u64 last);
 
 /* ------------------------------------------------------------------ unmap.c */
 
-void machine_unmap_init(struct kvgpu_machine *m);
-void machine_unmap_fini(struct kvgpu_machine *m);	/* without vgpu->lock */
+void vmach_unmap_init(struct kvgpu_machine *m);
+void vmach_unmap_fini(struct kvgpu_machine *m);	/* without vgpu->lock */
 /* This thread, of the container, asks for memory back. */
-void machine_unmap_asked(struct kvgpu_vgpu *v);
+void vmach_unmap_note(struct kvgpu_vgpu *v);
 /* -EBUSY, and logged: a thread of another process keeps this vGPU from pinning */
-int machine_unmap_open(struct kvgpu_vgpu *v);
+int vmach_unmap_open(struct kvgpu_vgpu *v);
 /*
  * Tells whether memory may be pinned. It may not while a thread that has asked twice for memory may
  * ask again.
  */
-bool machine_unmap_may_pin(struct kvgpu_vgpu *v);
+bool vmach_pin_allowed(struct kvgpu_vgpu *v);
 
 /* ------------------------------------------------------------------ flush.c */
 
 /* CPU writes to BARs reach memory; with @l2, L2 also agrees with system memory. */
-void machine_flush(struct kvgpu_vgpu *v, bool l2);
+void vmach_writes_flush(struct kvgpu_vgpu *v, bool l2);
 /* Does the flushes that the guest asked for in the page that it maps. May sleep. */
-void machine_flush_page(struct kvgpu_vgpu *v);
+void vmach_flush_page_serve(struct kvgpu_vgpu *v);
 /* True: the guest has asked for a flush of BARs, and the caller has to do it. */
-bool machine_flush_take(struct kvgpu_vgpu *v);
+bool vmach_flush_take(struct kvgpu_vgpu *v);
 
 /* ------------------------------------------------------------------ window.c */
 
-int machine_windows_init(struct kvgpu_vgpu *v);
+int vmach_windows_init(struct kvgpu_vgpu *v);
 /* after it the slices show none of the vGPU's memory */
-void machine_windows_fini(struct kvgpu_vgpu *v);
-void machine_windows_reset(struct kvgpu_vgpu *v);	/* as after power-on */
+void vmach_windows_fini(struct kvgpu_vgpu *v);
+void vmach_windows_reset(struct kvgpu_vgpu *v);	/* as after power-on */
 /* all pages show scrap, and mappings are removed */
-void machine_windows_close(struct kvgpu_vgpu *v);
-void machine_windows_sync(struct kvgpu_vgpu *v);
-bool machine_windows_stale(struct kvgpu_vgpu *v);	/* the card's TLB has older entries */
+void vmach_windows_close(struct kvgpu_vgpu *v);
+void vmach_windows_sync(struct kvgpu_vgpu *v);
+bool vmach_windows_stale(struct kvgpu_vgpu *v);	/* the card's TLB has older entries */
 /*
  * The card's TLB forgets the entries of the vGPU's windows. To be called after changed entries were
  * written. -ETIMEDOUT
  */
-int machine_windows_invalidate(struct kvgpu_vgpu *v);
-void machine_windows_zap(struct kvgpu_vgpu *v);		/* the CPU maps changed pages anew */
-void machine_window_bind(struct kvgpu_vgpu *v, enum kvgpu_bar bar, bool is_virtual,
-			 struct kvgpu_gaddr inst);
-void machine_pramin_move(struct kvgpu_vgpu *v, struct kvgpu_gaddr base);
-void machine_userd_move(struct kvgpu_vgpu *v, bool valid, u64 off);
+int vmach_windows_invalidate(struct kvgpu_vgpu *v);
+void vmach_windows_zap(struct kvgpu_vgpu *v);		/* the CPU maps changed pages anew */
+void vmach_window_bind(struct kvgpu_vgpu *v, enum kvgpu_bar bar, bool is_virtual,
+		       struct kvgpu_gaddr inst);
+void vmach_pramin_move(struct kvgpu_vgpu *v, struct kvgpu_gaddr base);
+void vmach_userd_move(struct kvgpu_vgpu *v, bool valid, u64 off);
 /*
  * Sets the chip's group and the page of the partition behind the doorbells of guest group @g;
  * hgroup < 0: none.
  */
-void machine_userd_show(struct kvgpu_vgpu *v, u16 g, int hgroup, u32 page);
+void vmach_userd_show(struct kvgpu_vgpu *v, u16 g, int hgroup, u32 page);
 
 /* ------------------------------------------------------------------ touched.c */
 
-static inline u32 machine_part_pages(const struct kvgpu_vgpu *v)
+static inline u32 vmach_part_pages_count(const struct kvgpu_vgpu *v)
 {
 	return v->part_size >> PAGE_SHIFT;
 }
@@ -551,49 +551,49 @@ static inline u32 machine_part_pages(const struct kvgpu_vgpu *v)
  * The CPU will get a mapping of @page of the partition (NO_PAGE: of none) by way of @bar. map_lock
  * is held.
  */
-void machine_touch(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar);
+void vmach_page_touch(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar);
 /*
  * Tells whether the CPU may have written to pages @first to @last of the partition since the last
  * look. These pages are noted in m->dirty, and their mappings are removed, so that a later write is
  * noted again. False: it has written to none that is not dirty already.
  */
-bool machine_pages_untouch(struct kvgpu_vgpu *v, unsigned long first, unsigned long last);
-void machine_page_touch(struct kvgpu_vgpu *v, u64 off, u64 len);
+bool vmach_pages_untouch(struct kvgpu_vgpu *v, unsigned long first, unsigned long last);
+void vmach_range_touch(struct kvgpu_vgpu *v, u64 off, u64 len);
 
 /* ------------------------------------------------------------------ chan.c */
 
-struct kvgpu_chan *machine_chan_find(struct kvgpu_vgpu *v, gchid_t id);
-void machine_chan_bind(struct kvgpu_vgpu *v, gchid_t id, u8 runl, struct kvgpu_gaddr inst);
-void machine_chan_unbind(struct kvgpu_vgpu *v, gchid_t id);
-void machine_chan_enable(struct kvgpu_vgpu *v, gchid_t id);
-void machine_chan_disable(struct kvgpu_vgpu *v, gchid_t id);
+struct kvgpu_chan *vmach_chan_find(struct kvgpu_vgpu *v, gchid_t id);
+void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, u8 runl, struct kvgpu_gaddr inst);
+void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id);
+void vmach_chan_enable(struct kvgpu_vgpu *v, gchid_t id);
+void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id);
 /* Reads the guest's instance block again and applies its graphics context and address space. */
-void machine_chan_resync(struct kvgpu_chan *c);
+void vmach_chan_resync(struct kvgpu_chan *c);
 /*
  * Disables a channel with all members of its group and takes it off the chip, so that the state
- * that it saves and loads can be exchanged. False: it had to be ended. machine_chans_restart() has
+ * that it saves and loads can be exchanged. False: it had to be ended. vmach_chans_restart() has
  * to follow in either case.
  */
-bool machine_chan_step_off(struct kvgpu_chan *c);
-void machine_chans_restart(struct kvgpu_vgpu *v);
+bool vmach_chan_step_off(struct kvgpu_chan *c);
+void vmach_chans_restart(struct kvgpu_vgpu *v);
 /* all channels off the chip and freed; groups are given back */
-void machine_chans_stop(struct kvgpu_vgpu *v);
+void vmach_chans_stop(struct kvgpu_vgpu *v);
 
 /* ------------------------------------------------------------------ runlist.c */
 
-int machine_runlists_init(struct kvgpu_vgpu *v);	/* -ENOMEM; call fini also after an error */
-void machine_runlists_fini(struct kvgpu_vgpu *v);
-void machine_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu_gaddr list);
-void machine_runlist_block(struct kvgpu_vgpu *v, u32 mask);
-void machine_runlist_allow(struct kvgpu_vgpu *v, u32 mask);
+int vmach_runlists_init(struct kvgpu_vgpu *v);	/* -ENOMEM; call fini also after an error */
+void vmach_runlists_fini(struct kvgpu_vgpu *v);
+void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu_gaddr list);
+void vmach_runlist_block(struct kvgpu_vgpu *v, u32 mask);
+void vmach_runlist_allow(struct kvgpu_vgpu *v, u32 mask);
 /* a channel was bound that a list may have named before */
-void machine_runlist_bound(struct kvgpu_vgpu *v, u8 runl);
+void vmach_runlist_chan_add(struct kvgpu_vgpu *v, u8 runl);
 /* translates the guest's lists and gives them to the chip */
-void machine_runlist_publish(struct kvgpu_vgpu *v);
-void machine_runlist_clear(struct kvgpu_vgpu *v);
-void machine_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id);
+void vmach_runlist_publish(struct kvgpu_vgpu *v);
+void vmach_runlist_clear(struct kvgpu_vgpu *v);
+void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id);
 /* by the chip's id; bounded, -ETIMEDOUT */
-int machine_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id);
+int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id);
 
 /* ------------------------------------------------------------------ grctx.c */
 
@@ -601,95 +601,95 @@ int machine_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id);
  * Returns the image for the guest's context at @va of the space, and counts its users. NULL: there
  * can't be one.
  */
-struct kvgpu_grctx *machine_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u64 va,
-				      u64 limit);
+struct kvgpu_grctx *vmach_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u64 va,
+				    u64 limit);
 /* channels that use it are off the chip */
-void machine_grctx_put(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr);
+void vmach_grctx_put(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr);
 /* after the TLB was invalidated */
-void machine_grctx_free_dead(struct kvgpu_vgpu *v);
-void machine_grctx_save(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst);
+void vmach_grctx_free_dead(struct kvgpu_vgpu *v);
+void vmach_grctx_save(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst);
 
 /* ------------------------------------------------------------------ event.c, recover.c */
 
-void machine_events_init(struct kvgpu_machine *m);
-void machine_events_fini(struct kvgpu_machine *m);	/* it is off chip->live already */
-void machine_events_reset(struct kvgpu_vgpu *v);
+void vmach_events_init(struct kvgpu_machine *m);
+void vmach_events_fini(struct kvgpu_machine *m);	/* it is off chip->live already */
+void vmach_events_reset(struct kvgpu_vgpu *v);
 /* Another tenant opens the vGPU: the budget of interrupts starts anew. */
-void machine_events_forget(struct kvgpu_machine *m);
-void machine_events_deliver(struct kvgpu_vgpu *v);	/* vgpu->lock held */
+void vmach_events_forget(struct kvgpu_machine *m);
+void vmach_events_deliver(struct kvgpu_vgpu *v);	/* vgpu->lock held */
 /* after a possible change of trap.wants_nonstall; vgpu->lock held */
-void machine_waits(struct kvgpu_vgpu *v);
+void vmach_waits_update(struct kvgpu_vgpu *v);
 /*
  * For the slicer's look, with gpu->lock held. True: NON_STALL_INTERRUPTs are still masked, so that
  * it has to look again soon.
  */
-bool machine_nonstall_look(struct kvgpu_chip *chip, u64 now);
-void machine_event_push(struct kvgpu_machine *m, const struct machine_event *ev);
+bool vmach_nonstall_look(struct kvgpu_chip *chip, u64 now);
+void vmach_event_push(struct kvgpu_machine *m, const struct machine_event *ev);
 /*
  * Delivers soon, by another thread. The machine must not go away meanwhile: event_lock or gpu->lock
- * is held, or machine_events_fini() waits for the caller.
+ * is held, or vmach_events_fini() waits for the caller.
  */
-void machine_kick(struct kvgpu_machine *m);
-void machine_alarm_arm(struct kvgpu_vgpu *v);
-void machine_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit);
+void vmach_events_kick(struct kvgpu_machine *m);
+void vmach_alarm_arm(struct kvgpu_vgpu *v);
+void vmach_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit);
 
-void machine_recover_work(struct work_struct *work);
+void vmach_chans_recover(struct work_struct *work);
 /*
  * Takes channel or group @id off all PBDMAs and engines: preempt, then reset. gpu->lock is held.
  * True: an engine was reset.
  */
-bool machine_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned int ms);
+bool vmach_chan_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned int ms);
 /* The last resort: resets every engine of the runlist, whatever is loaded. gpu->lock is held. */
-void machine_reset_runlist(struct kvgpu_gpu *gpu, u8 runl);
+void vmach_runlist_reset(struct kvgpu_gpu *gpu, u8 runl);
 /*
- * Drives off work that machine_stranger_seen() was told of, when it has lasted for the watchdog's
+ * Drives off work that vmach_stranger_note() was told of, when it has lasted for the watchdog's
  * time.
  */
-void machine_strangers(struct kvgpu_chip *chip, u64 now);
+void vmach_stranger_evict(struct kvgpu_chip *chip, u64 now);
 /*
  * Ends a channel with its group: disabled, off lists and engines, dead; the guest is told. If the
  * channel is dead already, ends the live channels of its group. gpu->lock is held.
  */
 /* EVENT_FAULT or EVENT_SCHED */
-void machine_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why);
-/* As machine_isolate(), by a work item. event_lock is held. */
-void machine_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why);
+void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why);
+/* As vmach_chan_isolate(), by a work item. event_lock is held. */
+void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why);
 
 /* ------------------------------------------------------------------ slice.c */
 
-void machine_slicer_init(struct kvgpu_chip *chip);
-int machine_slicer_start(struct kvgpu_gpu *gpu);
+void vmach_slicer_init(struct kvgpu_chip *chip);
+int vmach_slicer_start(struct kvgpu_gpu *gpu);
 /*
  * sample.c. Tells whether the engines were read at slicer->sample_at; called by the slicer's
  * thread.
  */
-bool machine_sample_taken(const struct machine_slicer *s);
+bool vmach_sample_taken(const struct machine_slicer *s);
 /* slicer->sample_at has changed. */
-void machine_sampler_kick(struct machine_slicer *s);
-int machine_sampler_start(struct kvgpu_chip *chip);
-void machine_sampler_stop(struct kvgpu_chip *chip);
-void machine_slicer_stop(struct kvgpu_gpu *gpu);
-void machine_watchdog_set(struct kvgpu_gpu *gpu, unsigned int ms);
-void machine_slice_add(struct kvgpu_machine *m);	/* gpu->lock held for this and the next */
-void machine_slice_remove(struct kvgpu_machine *m);
+void vmach_sampler_kick(struct machine_slicer *s);
+int vmach_sampler_start(struct kvgpu_chip *chip);
+void vmach_sampler_stop(struct kvgpu_chip *chip);
+void vmach_slicer_stop(struct kvgpu_gpu *gpu);
+void vmach_watchdog_set(struct kvgpu_gpu *gpu, unsigned int ms);
+void vmach_slice_add(struct kvgpu_machine *m);	/* gpu->lock held for this and the next */
+void vmach_slice_remove(struct kvgpu_machine *m);
 
 /*
  * look.c: finds out the work that each vGPU has and did since the last look, and charges it. True:
  * the look was a sample. gpu->lock is held.
  */
-bool machine_look(struct kvgpu_chip *chip, u64 now);
+bool vmach_slicer_look(struct kvgpu_chip *chip, u64 now);
 /* it may not have all of the GPU's time */
-bool machine_limited(const struct kvgpu_chip *chip, const struct kvgpu_machine *m);
+bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machine *m);
 
 /* strike.c; gpu->lock is held except where noted. */
-void machine_strike_init(struct kvgpu_machine *m);
-void machine_strike(struct kvgpu_machine *m, const char *why);
+void vmach_strike_init(struct kvgpu_machine *m);
+void vmach_strike_add(struct kvgpu_machine *m, const char *why);
 /* a fault of its channel cost other vGPUs an engine for @ns */
-void machine_strike_for_reset(struct kvgpu_machine *m, u64 ns);
+void vmach_reset_note(struct kvgpu_machine *m, u64 ns);
 /*
  * The guest starts anew, or the admin allows it to: clears strikes and suspension. Takes gpu->lock.
  */
-void machine_forgive(struct kvgpu_vgpu *v);
-bool machine_suspended(struct kvgpu_machine *m);		/* no lock */
+void vmach_strikes_clear(struct kvgpu_vgpu *v);
+bool vmach_vgpu_suspended(struct kvgpu_machine *m);		/* no lock */
 
 #endif

@@ -8,7 +8,7 @@
 
 #define GROUPS_PER_SLICE 3
 
-bool machine_shown(const struct kvgpu_machine *m)
+bool vmach_list_shown(const struct kvgpu_machine *m)
 {
 	const struct machine_slicer *s = &m->v->gpu->chip->slicer;
 
@@ -40,7 +40,7 @@ static u32 first_group(const struct kvgpu_machine *m, u8 runl)
 	return i;
 }
 
-static void append(u64 *out, const struct kvgpu_machine *m, u8 runl)
+static void merge_append(u64 *out, const struct kvgpu_machine *m, u8 runl)
 {
 	u32 nr = m->list_nr[runl], first = first_group(m, runl);
 
@@ -48,7 +48,7 @@ static void append(u64 *out, const struct kvgpu_machine *m, u8 runl)
 	memcpy(out + nr - first, m->list[runl], first * sizeof(u64));
 }
 
-int machine_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
+int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
 {
 	struct kvgpu_chip *chip = gpu->chip;
 	struct kvgpu_machine *m;
@@ -62,10 +62,10 @@ int machine_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
 		 * Always true of a shown list: the lists of all vGPUs that fit on a card have fewer
 		 * entries than the chip's list may have.
 		 */
-		m->slice.merged = machine_shown(m) && m->list_nr[runl] <= CHIP_RUNL_MAX - nr;
+		m->slice.merged = vmach_list_shown(m) && m->list_nr[runl] <= CHIP_RUNL_MAX - nr;
 		if (!m->slice.merged)
 			continue;
-		append(chip->merge + nr, m, runl);
+		merge_append(chip->merge + nr, m, runl);
 		nr += m->list_nr[runl];
 	}
 	return kvgpu_hw_runlist(&gpu->hw, runl, chip->merge, nr);
@@ -75,14 +75,14 @@ int machine_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
  * The list of a vGPU that was just suspended is not shown any more, but the chip has it until the
  * slicer looks.
  */
-int machine_runlist_changed(struct kvgpu_machine *m, u8 runl)
+int vmach_runlist_update(struct kvgpu_machine *m, u8 runl)
 {
-	machine_slicer_kick(m->v->gpu);
-	return machine_shown(m) || m->slice.merged ? machine_runlist_merge(m->v->gpu, runl) : 0;
+	vmach_slicer_kick(m->v->gpu);
+	return vmach_list_shown(m) || m->slice.merged ? vmach_runlist_merge(m->v->gpu, runl) : 0;
 }
 
 /* Corrects a group's header after one entry of the group was removed. */
-static void recount(u64 *list, u32 header, u32 *nr)
+static void group_recount(u64 *list, u32 header, u32 *nr)
 {
 	u32 count = FIELD_GET(RUNLIST_TSG_COUNT, list[header]);
 
@@ -95,7 +95,7 @@ static void recount(u64 *list, u32 header, u32 *nr)
 	--*nr;
 }
 
-bool machine_runlist_drop(struct kvgpu_machine *m, u8 runl, hchid_t id)
+bool vmach_runlist_drop(struct kvgpu_machine *m, u8 runl, hchid_t id)
 {
 	u64 *list = m->list[runl];
 	u32 nr = m->list_nr[runl], i, header = 0, left = 0;
@@ -111,7 +111,7 @@ bool machine_runlist_drop(struct kvgpu_machine *m, u8 runl, hchid_t id)
 			memmove(list + i, list + i + 1, (nr - i - 1) * sizeof(u64));
 			nr--;
 			if (left)
-				recount(list, header, &nr);
+				group_recount(list, header, &nr);
 			m->list_nr[runl] = nr;
 			return true;
 		}

@@ -41,7 +41,7 @@
 /* reads of the channel table for one vGPU; beyond them a channel counts as having work */
 #define MAX_ASKS	8
 
-static bool pending(struct kvgpu_gpu *gpu, const struct kvgpu_chan *c)
+static bool chan_pending(struct kvgpu_gpu *gpu, const struct kvgpu_chan *c)
 {
 	switch (FIELD_GET(PCCSR_CHAN_STATUS, kvgpu_hw_chan_status(&gpu->hw, c->hchid))) {
 	case PCCSR_STATUS_IDLE:
@@ -71,7 +71,7 @@ static bool chan_work(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool *moved, 
 	if (!*asks)
 		return true;
 	--*asks;
-	c->look.idle = !pending(gpu, c);
+	c->look.idle = !chan_pending(gpu, c);
 	c->look.idle_put = put;
 	return !c->look.idle;
 }
@@ -80,10 +80,10 @@ static bool chan_work(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool *moved, 
  * Looks at a few channels, from where the last look stopped. A vGPU that had work has it until all
  * of its list was seen without work. A short list is seen in one look.
  */
-static bool has_work(struct kvgpu_machine *m, bool *moved)
+static bool list_has_work(struct kvgpu_machine *m, bool *moved)
 {
 	struct kvgpu_gpu *gpu = m->v->gpu;
-	u8 runl = machine_gr_runl(gpu);
+	u8 runl = vmach_gr_runl_get(gpu);
 	struct machine_slice *sl = &m->slice;
 	u32 nr = m->list_nr[runl], n, looks = 0, asks = MAX_ASKS;
 	struct kvgpu_chan *c;
@@ -120,10 +120,10 @@ static u32 engine_status(struct kvgpu_chip *chip, u8 e)
  */
 static struct kvgpu_machine *note_engine(struct kvgpu_chip *chip, u8 e, u32 st, u32 *unsaid)
 {
-	struct kvgpu_machine *m = machine_named(chip, st);
+	struct kvgpu_machine *m = vmach_status_owner(chip, st);
 
 	if (!m) {
-		machine_stranger_seen(chip, e, st);
+		vmach_stranger_note(chip, e, st);
 	} else if (!m->slice.work) {
 		m->slice.works_on = e + 1;
 		m->slice.work = true;
@@ -135,15 +135,15 @@ static struct kvgpu_machine *note_engine(struct kvgpu_chip *chip, u8 e, u32 st, 
 }
 
 /*
- * Tells whether an engine works for a vGPU that is known to have work, and notes for which ones
- * (.named); *@nobody: one works and names none. Engines in @unsaid are not asked: they are known to
- * work for vGPUs whose words tell of no work. Further engines of that kind are added to @unsaid.
- * All engines are asked if @all is true, else the first one that works is enough.
+ * Tells whether an engine works for a vGPU that is known to have work, and notes for which vGPUs
+ * (.named); *@unnamed: an engine works and names no vGPU. Engines in @unsaid are not asked: they
+ * are known to work for vGPUs whose words tell of no work. Further engines of that kind are added
+ * to @unsaid. All engines are asked if @all is true, else the first engine at work is enough.
  */
-static bool engines_busy(struct kvgpu_chip *chip, bool all, u32 *unsaid, bool *nobody)
+static bool engines_busy(struct kvgpu_chip *chip, bool all, u32 *unsaid, bool *unnamed)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
-	u8 runl = machine_gr_runl(gpu), e, i;
+	u8 runl = vmach_gr_runl_get(gpu), e, i;
 	struct kvgpu_machine *m;
 	bool any = false;
 	u32 st;
@@ -157,40 +157,40 @@ static bool engines_busy(struct kvgpu_chip *chip, bool all, u32 *unsaid, bool *n
 			if (!(st & PFIFO_STATUS_BUSY))
 				continue;
 			m = note_engine(chip, e, st, unsaid);
-			*nobody |= !m;
+			*unnamed |= !m;
 			any |= !m || m->slice.named;
 		}
 	return any;
 }
 
 /* Returns the vGPU whose channel a PBDMA of the runlist has. Looks at another PBDMA each time. */
-static struct kvgpu_machine *loaded(struct kvgpu_chip *chip)
+static struct kvgpu_machine *pbdma_owner(struct kvgpu_chip *chip)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
 	u8 p = chip->slicer.turn++ % gpu->hw.topo.nr_pbdma;
 
-	if (!(gpu->hw.topo.pbdma_runl[p] & BIT(machine_gr_runl(gpu))))
+	if (!(gpu->hw.topo.pbdma_runl[p] & BIT(vmach_gr_runl_get(gpu))))
 		return NULL;
-	return machine_named(chip, kvgpu_hw_pbdma_status(&gpu->hw, p));
+	return vmach_status_owner(chip, kvgpu_hw_pbdma_status(&gpu->hw, p));
 }
 
 /*
  * Returns the vGPU for which an engine of the runlist works, or NULL for none, or during a switch.
  */
-static struct kvgpu_machine *worked_for(struct kvgpu_chip *chip, u8 e)
+static struct kvgpu_machine *engine_owner(struct kvgpu_chip *chip, u8 e)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
 	struct kvgpu_machine *m;
 	u32 st;
 
-	if (gpu->hw.topo.engine[e].runl != machine_gr_runl(gpu))
+	if (gpu->hw.topo.engine[e].runl != vmach_gr_runl_get(gpu))
 		return NULL;
 	st = engine_status(chip, e);
 	if (!(st & PFIFO_STATUS_BUSY))
 		return NULL;
-	m = machine_named(chip, st);
+	m = vmach_status_owner(chip, st);
 	if (!m)
-		machine_stranger_seen(chip, e, st);
+		vmach_stranger_note(chip, e, st);
 	return m;
 }
 
@@ -203,7 +203,7 @@ static struct kvgpu_machine *worked_for(struct kvgpu_chip *chip, u8 e)
  */
 static u32 unsaid_work(struct kvgpu_chip *chip, bool ask)
 {
-	u8 runl = machine_gr_runl(chip->gpu), e;
+	u8 runl = vmach_gr_runl_get(chip->gpu), e;
 	struct kvgpu_machine *m;
 	u32 engines = 0;
 
@@ -211,13 +211,13 @@ static u32 unsaid_work(struct kvgpu_chip *chip, bool ask)
 		if (!m->slice.works_on)
 			continue;
 		e = m->slice.works_on - 1;
-		if (worked_for(chip, e) == m)
+		if (engine_owner(chip, e) == m)
 			engines |= BIT(e);
-		else if (machine_shown(m) || !m->list_nr[runl])
+		else if (vmach_list_shown(m) || !m->list_nr[runl])
 			m->slice.works_on = 0;
 	}
 	for (e = 0; ask && e < chip->gpu->hw.topo.nr_engines; e++) {
-		m = engines & BIT(e) ? NULL : worked_for(chip, e);
+		m = engines & BIT(e) ? NULL : engine_owner(chip, e);
 		if (m && !m->slice.work) {
 			m->slice.works_on = e + 1;
 			engines |= BIT(e);
@@ -232,7 +232,7 @@ static u32 unsaid_work(struct kvgpu_chip *chip, bool ask)
  * Tells whether it matters if @m has work while no vGPU seems to: it may not have all of the GPU's
  * time.
  */
-bool machine_limited(const struct kvgpu_chip *chip, const struct kvgpu_machine *m)
+bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machine *m)
 {
 	return READ_ONCE(chip->slicer.sched.policy) != KVGPU_SCHED_BEST_EFFORT ||
 	       READ_ONCE(m->slice.ent.cap) < KVGPU_SCHED_CAP_NONE;
@@ -243,7 +243,7 @@ bool machine_limited(const struct kvgpu_chip *chip, const struct kvgpu_machine *
  * That is right on the average, also for a guest that knows the times of past looks, because it
  * does not know the next sample. It is exact for a vGPU that always works.
  */
-static void charge(struct kvgpu_machine *m, bool sample, u64 now)
+static void look_charge(struct kvgpu_machine *m, bool sample, u64 now)
 {
 	const struct machine_slicer *s = &m->v->gpu->chip->slicer;
 	struct machine_slice *sl = &m->slice;
@@ -252,21 +252,21 @@ static void charge(struct kvgpu_machine *m, bool sample, u64 now)
 	if (sample && !sl->busy && sl->brief)
 		ns = min_t(u64, (now - s->sampled) / 4, BRIEF_NS);
 	if (ns)
-		machine_charge(m, ns, now);
+		vmach_time_charge(m, ns, now);
 	if (!sample)
 		return;
 	sl->busy = sl->seen;
 	sl->brief = false;
-	sl->left_busy &= !machine_shown(m);
+	sl->left_busy &= !vmach_list_shown(m);
 }
 
 /*
  * @unsaid: a bit for each engine that works for a vGPU whose USERD words tell of no work; @engine:
  * one works for @m, which is shown
  */
-static void note_seen(struct kvgpu_machine *m, u32 unsaid, bool engine)
+static void note_work_seen(struct kvgpu_machine *m, u32 unsaid, bool engine)
 {
-	bool shows = machine_shown(m);
+	bool shows = vmach_list_shown(m);
 
 	m->slice.seen = false;
 	if (m->slice.works_on)
@@ -276,30 +276,30 @@ static void note_seen(struct kvgpu_machine *m, u32 unsaid, bool engine)
 	m->slice.brief |= shows && m->slice.moved;
 }
 
-bool machine_look(struct kvgpu_chip *chip, u64 now)
+bool vmach_slicer_look(struct kvgpu_chip *chip, u64 now)
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m, *only = NULL;
 	u32 working = 0, shown = 0, live = 0, unsaid;
-	bool any = false, engine = false, nobody = false, limited = false, ended;
-	bool sample = machine_sample_taken(s);
+	bool any = false, engine = false, unnamed = false, limited = false, ended;
+	bool sample = vmach_sample_taken(s);
 
 	kvgpu_hw_lock_assert_held(&chip->gpu->lock);
 	s->sampling = sample;
 	list_for_each_entry(m, &chip->live, node) {
 		m->slice.moved = m->slice.named = false;
-		m->slice.work = has_work(m, &m->slice.moved);
+		m->slice.work = list_has_work(m, &m->slice.moved);
 		live++;
-		if (!machine_shown(m))
+		if (!vmach_list_shown(m))
 			continue;
-		shown += !!m->list_nr[machine_gr_runl(chip->gpu)];
-		limited |= machine_limited(chip, m);
+		shown += !!m->list_nr[vmach_gr_runl_get(chip->gpu)];
+		limited |= vmach_vgpu_limited(chip, m);
 		working += m->slice.work;
 		if (m->slice.work)
 			only = m;
 	}
 	if (s->open && working < shown && shown > 1) {
-		m = loaded(chip);
+		m = pbdma_owner(chip);
 		if (m && !m->slice.work) {
 			m->slice.work = true;
 			only = m;
@@ -311,13 +311,13 @@ bool machine_look(struct kvgpu_chip *chip, u64 now)
 	/* the vGPU that was busy has no work any more, or only its USERD words say so */
 	ended = s->busy && !working;
 	if (ended || (working && !(working == 1 && only->slice.moved)))
-		engine = engines_busy(chip, working > 1, &unsaid, &nobody);
+		engine = engines_busy(chip, working > 1, &unsaid, &unnamed);
 	s->sampling = false;
 	write_seqlock(&s->books);
 	list_for_each_entry(m, &chip->live, node) {
-		/* one that only waits does not pay for what others on the open chip do */
-		note_seen(m, unsaid, engine && (working < 2 || m->slice.named || nobody));
-		charge(m, sample, now);
+		/* a vGPU that only waits does not pay for work of other vGPUs on the open chip */
+		note_work_seen(m, unsaid, engine && (working < 2 || m->slice.named || unnamed));
+		look_charge(m, sample, now);
 		any |= m->slice.busy;
 	}
 	s->busy_ns += (now - s->looked) / 2 * (any + s->busy);

@@ -22,7 +22,7 @@
 /* ------------------------------------------------------------------ registers */
 
 /* Only accesses to these registers need the time. */
-static u64 time_for(struct kvgpu_vgpu *v, u32 reg)
+static u64 reg_time_get(struct kvgpu_vgpu *v, u32 reg)
 {
 	switch (reg) {
 	case PTIMER_TIME_LOW:
@@ -31,13 +31,13 @@ static u64 time_for(struct kvgpu_vgpu *v, u32 reg)
 	case PTIMER_INTR_EN:
 	case PFIFO_TIME_LOW:
 	case PFIFO_TIME_HIGH:
-		return machine_time(v->gpu);
+		return vmach_ptimer_read(v->gpu);
 	default:
 		return 0;
 	}
 }
 
-static u64 nr_odd(const struct kvgpu_vgpu *v)
+static u64 nr_odd_regs(const struct kvgpu_vgpu *v)
 {
 	return v->m->trap.nr_unlisted + v->m->trap.nr_denied;
 }
@@ -46,72 +46,72 @@ static u64 nr_odd(const struct kvgpu_vgpu *v)
  * Traces accesses of denied registers, and of registers that no table line covers. mmio-trap has
  * counted the access.
  */
-static void trace_if_odd(const struct kvgpu_vgpu *v, u32 reg, u32 val, bool write, u64 before)
+static void trace_odd_reg(const struct kvgpu_vgpu *v, u32 reg, u32 val, bool write, u64 before)
 {
-	if (nr_odd(v) != before)
+	if (nr_odd_regs(v) != before)
 		trace_kvgpu_odd_register(v->id, reg, val, write);
 }
 
-u32 vgpu_machine_read(struct kvgpu_vgpu *v, u32 reg)
+u32 kvgpu_machine_reg_read(struct kvgpu_vgpu *v, u32 reg)
 {
-	u64 odd = nr_odd(v);
+	u64 odd = nr_odd_regs(v);
 	u32 val;
 
 	lockdep_assert_held(&v->lock);
 	if (reg - HOST_FLUSH_BASE < HOST_FLUSH_SIZE)
-		machine_flush_page(v);	/* flushes through a mapping that may be gone now */
-	val = kvgpu_trap_read(&v->m->trap, reg, time_for(v, reg));
-	trace_if_odd(v, reg, val, false, odd);
-	machine_events_deliver(v);
+		vmach_flush_page_serve(v);	/* flushes through a mapping that may be gone now */
+	val = kvgpu_trap_read(&v->m->trap, reg, reg_time_get(v, reg));
+	trace_odd_reg(v, reg, val, false, odd);
+	vmach_events_deliver(v);
 	return val;
 }
 
-void vgpu_machine_write(struct kvgpu_vgpu *v, u32 reg, u32 val, u32 be)
+void kvgpu_machine_reg_write(struct kvgpu_vgpu *v, u32 reg, u32 val, u32 be)
 {
-	u64 odd = nr_odd(v);
+	u64 odd = nr_odd_regs(v);
 	struct kvgpu_cmd cmd;
 
 	lockdep_assert_held(&v->lock);
-	kvgpu_trap_write(&v->m->trap, reg, val, be, time_for(v, reg), &cmd);
-	trace_if_odd(v, reg, val, true, odd);
+	kvgpu_trap_write(&v->m->trap, reg, val, be, reg_time_get(v, reg), &cmd);
+	trace_odd_reg(v, reg, val, true, odd);
 	if (cmd.kind != KVGPU_CMD_NONE) {
 		trace_kvgpu_command(v->id, reg, cmd.kind, val, be);
-		machine_command(v, &cmd);
+		vmach_command_run(v, &cmd);
 	}
-	machine_waits(v);
+	vmach_waits_update(v);
 	if (cmd.irq)
-		vgpu_irq_update(v);
-	machine_events_deliver(v);
+		kvgpu_mdev_irq_update(v);
+	vmach_events_deliver(v);
 }
 
 /* ------------------------------------------------------------------ a vGPU */
 
 /* Takes all channels off the chip, then releases every page of the guest. */
-static void stop(struct kvgpu_vgpu *v)
+static void guest_stop(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
 	struct kvgpu_space *sp;
 	bool changed = false;
 
 	m->may_pin = false;
-	machine_chans_stop(v);
-	machine_spaces_drop(v);
+	vmach_chans_stop(v);
+	vmach_spaces_drop(v);
 	kvgpu_shadow_unmap_all(&m->shadow, &changed);
 	list_for_each_entry(sp, &m->spaces, node)
 		sp->flush |= changed;
-	machine_windows_close(v);
-	machine_settle(v);
-	machine_unpin_due(v, 0, U64_MAX);
+	vmach_windows_close(v);
+	vmach_shadow_settle(v);
+	vmach_due_pages_unpin(v, 0, U64_MAX);
 	WARN_ON_ONCE(!xa_empty(&m->pins) || !list_empty(&m->spaces) || !list_empty(&m->grctxs));
-	machine_events_reset(v);
+	vmach_events_reset(v);
 }
 
 /* Removes all data of an earlier user from the partition (S4). */
-static int scrub(struct kvgpu_vgpu *v)
+static int part_scrub(struct kvgpu_vgpu *v)
 {
 	int ret;
 
-	if (machine_wedged(v->gpu))
+	if (vmach_gpu_wedged(v->gpu))
 		return -EIO;
 	ret = kvgpu_hw_fill(&v->gpu->hw, v->part, v->part_size, 0);
 	v->m->scrubbed = !ret;
@@ -119,7 +119,7 @@ static int scrub(struct kvgpu_vgpu *v)
 	return ret;
 }
 
-static void power_on(struct kvgpu_vgpu *v)
+static void guest_power_on(struct kvgpu_vgpu *v)
 {
 	const struct kvgpu_hw *hw = &v->gpu->hw;
 	struct vgpu_own *rom = &v->own[VGPU_OWN_ROM];
@@ -129,8 +129,8 @@ static void power_on(struct kvgpu_vgpu *v)
 	memset(rom->memory + hw->vbios_size, 0, rom->size - hw->vbios_size);
 	memset(v->own[VGPU_OWN_FLUSH].memory, 0, HOST_FLUSH_SIZE);
 	kvgpu_trap_reset(&v->m->trap);
-	machine_waits(v);
-	machine_windows_reset(v);
+	vmach_waits_update(v);
+	vmach_windows_reset(v);
 	v->m->may_pin = true;
 }
 
@@ -190,11 +190,11 @@ static void own_free(struct kvgpu_vgpu *v)
 	}
 }
 
-static void machine_free(struct kvgpu_vgpu *v)
+static void guest_machine_free(struct kvgpu_vgpu *v)
 {
-	machine_windows_fini(v);
-	machine_memory_fini(v);
-	machine_runlists_fini(v);
+	vmach_windows_fini(v);
+	vmach_memory_fini(v);
+	vmach_runlists_fini(v);
 	own_free(v);
 	kvfree(v->m->slots);
 	kvfree(v->m);
@@ -202,7 +202,7 @@ static void machine_free(struct kvgpu_vgpu *v)
 }
 
 /* From here on interrupts and the slicer find the machine. */
-static void go_live(struct kvgpu_machine *m)
+static void live_list_add(struct kvgpu_machine *m)
 {
 	struct kvgpu_gpu *gpu = m->v->gpu;
 
@@ -210,11 +210,11 @@ static void go_live(struct kvgpu_machine *m)
 	kvgpu_hw_lock(&gpu->chip->event_lock);
 	list_add_tail(&m->node, &gpu->chip->live);
 	kvgpu_hw_unlock(&gpu->chip->event_lock);
-	machine_slice_add(m);
+	vmach_slice_add(m);
 	kvgpu_hw_unlock(&gpu->lock);
 }
 
-static void leave_live(struct kvgpu_machine *m)
+static void live_list_remove(struct kvgpu_machine *m)
 {
 	struct kvgpu_gpu *gpu = m->v->gpu;
 
@@ -222,11 +222,11 @@ static void leave_live(struct kvgpu_machine *m)
 	kvgpu_hw_lock(&gpu->chip->event_lock);
 	list_del(&m->node);
 	kvgpu_hw_unlock(&gpu->chip->event_lock);
-	machine_slice_remove(m);
+	vmach_slice_remove(m);
 	kvgpu_hw_unlock(&gpu->lock);
 }
 
-int vgpu_machine_init(struct kvgpu_vgpu *v)
+int kvgpu_machine_vgpu_init(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = kvzalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
 	int ret;
@@ -243,71 +243,71 @@ int vgpu_machine_init(struct kvgpu_vgpu *v)
 	memset(m->htsg, 0xff, sizeof(m->htsg));
 	m->slots = kvcalloc(KVGPU_TRAP_SLOTS, sizeof(*m->slots), GFP_KERNEL_ACCOUNT);
 	mutex_lock(&v->lock);
-	ret = machine_memory_init(v) ?: machine_runlists_init(v);
+	ret = vmach_memory_init(v) ?: vmach_runlists_init(v);
 	if (!m->slots)
 		ret = -ENOMEM;
 	ret = ret ?: own_alloc(v);
-	ret = ret ?: scrub(v);
-	ret = ret ?: machine_windows_init(v);
+	ret = ret ?: part_scrub(v);
+	ret = ret ?: vmach_windows_init(v);
 	mutex_unlock(&v->lock);
 	if (ret) {
-		machine_free(v);
+		guest_machine_free(v);
 		return ret;
 	}
 	init_trap(v);
-	machine_events_init(m);
-	machine_strike_init(m);
-	go_live(m);
+	vmach_events_init(m);
+	vmach_strike_init(m);
+	live_list_add(m);
 	return 0;
 }
 
-void vgpu_machine_fini(struct kvgpu_vgpu *v)
+void kvgpu_machine_vgpu_fini(struct kvgpu_vgpu *v)
 {
-	leave_live(v->m);
-	machine_events_fini(v->m);
+	live_list_remove(v->m);
+	vmach_events_fini(v->m);
 	mutex_lock(&v->lock);
-	stop(v);
-	if (scrub(v))
+	guest_stop(v);
+	if (part_scrub(v))
 		dev_err(v->vdev.dev, "video memory of the vGPU was not scrubbed; it is before it is used again\n");
 	mutex_unlock(&v->lock);
-	machine_free(v);
+	guest_machine_free(v);
 }
 
-int vgpu_machine_open(struct kvgpu_vgpu *v)
+int kvgpu_machine_vgpu_open(struct kvgpu_vgpu *v)
 {
-	int ret = machine_wedged(v->gpu) ? -EIO : 0;
+	int ret = vmach_gpu_wedged(v->gpu) ? -EIO : 0;
 
 	lockdep_assert_held(&v->lock);
 	if (!ret)
-		ret = machine_unmap_open(v);
+		ret = vmach_unmap_open(v);
 	if (!ret && !v->m->scrubbed)
-		ret = scrub(v);
+		ret = part_scrub(v);
 	if (ret)
 		return ret;
 	v->m->scrubbed = false;
 	/* the debt of the last tenant's signals is not this tenant's */
 	v->m->tell.left = max_t(s64, v->m->tell.left, 0);
-	machine_events_forget(v->m);	/* nor are its interrupts */
-	machine_forgive(v);
-	power_on(v);
+	vmach_events_forget(v->m);	/* nor are its interrupts */
+	vmach_strikes_clear(v);
+	guest_power_on(v);
 	return 0;
 }
 
-void vgpu_machine_close(struct kvgpu_vgpu *v)
+void kvgpu_machine_vgpu_close(struct kvgpu_vgpu *v)
 {
 	lockdep_assert_held(&v->lock);
-	stop(v);
+	guest_stop(v);
 }
 
-void vgpu_machine_reset(struct kvgpu_vgpu *v)
+void kvgpu_machine_vgpu_reset(struct kvgpu_vgpu *v)
 {
 	lockdep_assert_held(&v->lock);
-	stop(v);
-	machine_forgive(v);
-	power_on(v);
+	guest_stop(v);
+	vmach_strikes_clear(v);
+	guest_power_on(v);
 }
 
-void vgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len)
+void kvgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len)
 {
 	struct kvgpu_machine *m = v->m;
 	struct kvgpu_space *sp;
@@ -316,16 +316,16 @@ void vgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len)
 	if (!len)
 		return;
 	mutex_lock(&v->lock);
-	machine_unmap_asked(v);
+	vmach_unmap_note(v);
 	kvgpu_shadow_unmap(&m->shadow, (iova_t){ iova }, len, &changed);
 	trace_kvgpu_unmap(v->id, iova, len, changed);
 	if (changed) {
 		list_for_each_entry(sp, &m->spaces, node)
 			sp->flush = true;
-		machine_settle(v);
+		vmach_shadow_settle(v);
 	}
-	machine_unpin_due(v, iova, iova + len - 1);
-	machine_events_deliver(v);
+	vmach_due_pages_unpin(v, iova, iova + len - 1);
+	vmach_events_deliver(v);
 	mutex_unlock(&v->lock);
 }
 
@@ -359,8 +359,8 @@ int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu)
 	hash_init(chip->by_inst);
 	kvgpu_hw_lock_init(&chip->event_lock, &gpu->hw.lender);
 	spin_lock_init(&chip->time_lock);
-	INIT_WORK(&chip->recover, machine_recover_work);
-	machine_slicer_init(chip);
+	INIT_WORK(&chip->recover, vmach_chans_recover);
+	vmach_slicer_init(chip);
 	gpu->chip = chip;
 	return 0;
 }
@@ -373,7 +373,7 @@ int kvgpu_machine_gpu_start(struct kvgpu_gpu *gpu)
 	if (ret)
 		return ret;
 	memset_io(nowhere->cpu, 0, PAGE_SIZE);
-	ret = machine_slicer_start(gpu);
+	ret = vmach_slicer_start(gpu);
 	if (ret)
 		kvgpu_hw_vram_free(&gpu->hw, nowhere);
 	return ret;
@@ -381,7 +381,7 @@ int kvgpu_machine_gpu_start(struct kvgpu_gpu *gpu)
 
 void kvgpu_machine_gpu_stop(struct kvgpu_gpu *gpu)
 {
-	machine_slicer_stop(gpu);
+	vmach_slicer_stop(gpu);
 	kvgpu_hw_vram_free(&gpu->hw, &gpu->chip->nowhere);
 }
 

@@ -10,7 +10,7 @@
 #include "mdev/vgpu.h"
 
 /**
- * vgpu_machine_init() - make the machine of a vGPU
+ * kvgpu_machine_vgpu_init() - make the machine of a vGPU
  * @v: the vGPU; its constant members are set, and it is not on gpu->vgpus yet
  *
  * Makes the scrap page, the register file, the shadow, the windows and the notes of touched pages,
@@ -19,57 +19,58 @@
  * Context: process, no lock held.
  * Return: 0 or a negative error code.
  */
-int vgpu_machine_init(struct kvgpu_vgpu *v);
+int kvgpu_machine_vgpu_init(struct kvgpu_vgpu *v);
 /**
- * vgpu_machine_fini() - end the machine of a vGPU
+ * kvgpu_machine_vgpu_fini() - end the machine of a vGPU
  * @v: the vGPU, off gpu->vgpus
  *
  * Takes all channels off the chip, releases all pins and scrubs the partition.
  *
  * Context: process, no lock held.
  */
-void vgpu_machine_fini(struct kvgpu_vgpu *v);
+void kvgpu_machine_vgpu_fini(struct kvgpu_vgpu *v);
 /* 0: registers, shadows and windows are as after power-on */
-int vgpu_machine_open(struct kvgpu_vgpu *v);
-void vgpu_machine_close(struct kvgpu_vgpu *v);	/* stops all channels, unpins all guest memory */
+int kvgpu_machine_vgpu_open(struct kvgpu_vgpu *v);
+/* stops all channels, unpins all guest memory */
+void kvgpu_machine_vgpu_close(struct kvgpu_vgpu *v);
 /*
  * Resets the vGPU to its state after power-on (VFIO_DEVICE_RESET, FLR). After this and after open
- * the face sets all words of the configuration space by vgpu_machine_config(), and calls
- * vgpu_irq_update().
+ * the face sets all words of the configuration space by kvgpu_machine_config_set(), and calls
+ * kvgpu_mdev_irq_update().
  */
-void vgpu_machine_reset(struct kvgpu_vgpu *v);
+void kvgpu_machine_vgpu_reset(struct kvgpu_vgpu *v);
 /*
  * Reads or writes one register of BAR0 outside of PRAMIN: aligned, @be has 0xff for each written
- * byte. Calls vgpu_irq_update() if needed.
+ * byte. Calls kvgpu_mdev_irq_update() if needed.
  */
-u32 vgpu_machine_read(struct kvgpu_vgpu *v, u32 reg);
-void vgpu_machine_write(struct kvgpu_vgpu *v, u32 reg, u32 val, u32 be);
+u32 kvgpu_machine_reg_read(struct kvgpu_vgpu *v, u32 reg);
+void kvgpu_machine_reg_write(struct kvgpu_vgpu *v, u32 reg, u32 val, u32 be);
 /*
  * Returns the level of the virtual interrupt. *@edge: it rose since the last call with @edge. NULL:
  * the edge is left alone.
  */
-bool vgpu_machine_irq(struct kvgpu_vgpu *v, bool *edge);
+bool kvgpu_machine_irq_get(struct kvgpu_vgpu *v, bool *edge);
 /* A word of the configuration space has changed; BAR0 shows it too. */
-void vgpu_machine_config(struct kvgpu_vgpu *v, u32 off, u32 val);
+void kvgpu_machine_config_set(struct kvgpu_vgpu *v, u32 off, u32 val);
 /*
  * This thread, which is in no other call of the kernel, has called the module. Any lock may be
  * held.
  */
-void vgpu_machine_called(void);
+void kvgpu_machine_call_note(void);
 /*
  * A guest is about to write a register: waits, for a bounded time, while its VMM unmaps memory.
  * vgpu->lock is not held.
  */
-void vgpu_machine_unmap_wait(struct kvgpu_vgpu *v);
+void kvgpu_machine_unmap_wait(struct kvgpu_vgpu *v);
 /*
- * Calls vgpu_irq_update() soon, with vgpu->lock held, within the budget of the VMM's signals. Any
- * context.
+ * Calls kvgpu_mdev_irq_update() soon, with vgpu->lock held, within the budget of the VMM's signals.
+ * Any context.
  */
-void vgpu_machine_signal(struct kvgpu_vgpu *v);
+void kvgpu_machine_irq_signal(struct kvgpu_vgpu *v);
 /* Guest memory is being unmapped: returns when the GPU can't reach it. vgpu->lock is not held. */
-void vgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len);
+void kvgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len);
 /**
- * vgpu_machine_fault() - find the page frame behind a page of a region
+ * kvgpu_machine_pfn_find() - find the page frame behind a page of a region
  * @v: the vGPU
  * @region: 0 (PRAMIN window only), 1 or 3
  * @off: offset in the BAR of a page, bytes
@@ -77,18 +78,18 @@ void vgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len);
  *
  * Notes the page as touched, because the CPU may write to it from now on. The caller maps the frame
  * before it releases map_lock. Code that changes the answer does so under map_lock, and calls
- * vgpu_zap_bar() afterwards without map_lock. For BAR1 the face may ask for an aligned 2 MiB, page
- * by page, and map it as one if its frames are contiguous.
+ * kvgpu_mdev_bar_zap() afterwards without map_lock. For BAR1 the face may ask for an aligned 2 MiB,
+ * page by page, and map it as one if its frames are contiguous.
  *
  * Context: page fault, vgpu->map_lock held and vgpu->lock not held; sleeps for locks of hw/ only.
  * Return: 0, or an error that sends SIGBUS to the VMM: an access that a guest can cause gets the
  *   scrap page instead.
  */
-int vgpu_machine_fault(struct kvgpu_vgpu *v, unsigned int region, u64 off, unsigned long *pfn);
+int kvgpu_machine_pfn_find(struct kvgpu_vgpu *v, unsigned int region, u64 off, unsigned long *pfn);
 /**
- * vgpu_machine_bar_access() - access a page of a region without a CPU mapping
+ * kvgpu_machine_bar_access() - access a page of a region without a CPU mapping
  * @v: the vGPU
- * @region: as in vgpu_machine_fault()
+ * @region: as in kvgpu_machine_pfn_find()
  * @off: offset in the BAR, bytes
  * @buf: data
  * @len: bytes; [@off, @off + @len) is inside one page
@@ -99,8 +100,8 @@ int vgpu_machine_fault(struct kvgpu_vgpu *v, unsigned int region, u64 off, unsig
  * Context: process, vgpu->lock held.
  * Return: 0 or a negative error code.
  */
-int vgpu_machine_bar_access(struct kvgpu_vgpu *v, unsigned int region, u64 off, void *buf,
-			    size_t len, bool write);
+int kvgpu_machine_bar_access(struct kvgpu_vgpu *v, unsigned int region, u64 off, void *buf,
+			     size_t len, bool write);
 
 /* Reports of the chip, for all vGPUs of a card: they find the vGPU and queue an event for it. */
 extern const struct kvgpu_hw_events kvgpu_machine_events;
@@ -128,12 +129,12 @@ struct machine_stats {
 
 enum machine_knob { MACHINE_WEIGHT, MACHINE_CAP };
 
-void vgpu_machine_stats(const struct kvgpu_vgpu *v, struct machine_stats *st);
-u64 vgpu_machine_gpu_time(const struct kvgpu_vgpu *v);		/* ns, current */
-u32 vgpu_machine_entitlement(const struct kvgpu_vgpu *v);	/* ppm of the GPU's time */
+void kvgpu_machine_stats_get(const struct kvgpu_vgpu *v, struct machine_stats *st);
+u64 kvgpu_machine_gpu_time_get(const struct kvgpu_vgpu *v);		/* ns, current */
+u32 kvgpu_machine_entitlement_get(const struct kvgpu_vgpu *v);	/* ppm of the GPU's time */
 /* -ERANGE, and nothing has changed */
-int vgpu_machine_set(struct kvgpu_vgpu *v, enum machine_knob knob, unsigned int val);
-void vgpu_machine_forgive(struct kvgpu_vgpu *v);	/* clears strikes and suspension */
+int kvgpu_machine_knob_set(struct kvgpu_vgpu *v, enum machine_knob knob, unsigned int val);
+void kvgpu_machine_strikes_clear(struct kvgpu_vgpu *v);	/* clears strikes and suspension */
 
 /* Counters and knobs of a card. */
 struct machine_gpu_stats {
@@ -144,8 +145,8 @@ struct machine_gpu_stats {
 
 enum machine_gpu_knob { MACHINE_POLICY, MACHINE_SLICE_US, MACHINE_WATCHDOG_MS };
 
-void kvgpu_machine_gpu_stats(const struct kvgpu_gpu *gpu, struct machine_gpu_stats *st);
-int kvgpu_machine_gpu_set(struct kvgpu_gpu *gpu, enum machine_gpu_knob knob, unsigned int val);
+void kvgpu_machine_gpu_stats_get(const struct kvgpu_gpu *gpu, struct machine_gpu_stats *st);
+int kvgpu_machine_gpu_knob_set(struct kvgpu_gpu *gpu, enum machine_gpu_knob knob, unsigned int val);
 
 /*
  * Prints the machine's state to a file of debugfs. -EINTR: the reader was interrupted while it
@@ -161,10 +162,10 @@ enum machine_show {
 };
 
 struct seq_file;
-int vgpu_machine_show(struct kvgpu_vgpu *v, struct seq_file *s, enum machine_show what);
+int kvgpu_machine_vgpu_show(struct kvgpu_vgpu *v, struct seq_file *s, enum machine_show what);
 /* the policy's state, with the vGPU on the chip */
 void kvgpu_machine_gpu_show(struct kvgpu_gpu *gpu, struct seq_file *s);
 /* ids of the chip that vGPUs have */
-void kvgpu_machine_gpu_show_ids(struct kvgpu_gpu *gpu, struct seq_file *s);
+void kvgpu_machine_gpu_ids_show(struct kvgpu_gpu *gpu, struct seq_file *s);
 
 #endif

@@ -30,7 +30,7 @@ MODULE_PARM_DESC(max_pinned_mib, "memory of one guest that may be pinned for the
 
 /* -------------------------------------------------------------- the host's pool of video memory */
 
-static bool has_room(const struct kvgpu_machine *m, u64 size)
+static bool pool_has_room(const struct kvgpu_machine *m, u64 size)
 {
 	return size <= m->pool_max - m->pool_used;
 }
@@ -41,18 +41,18 @@ static bool has_room(const struct kvgpu_machine *m, u64 size)
  * the pool. These tables are empty, and must not get another use (S1). That is checked after the
  * allocation, because the card is cut off before the tables go back.
  */
-int machine_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out)
+int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out)
 {
 	struct kvgpu_machine *m = v->m;
 	int ret;
 
 	size = PAGE_ALIGN(size);
-	if (!has_room(m, size))
+	if (!pool_has_room(m, size))
 		return -ENOMEM;
 	ret = kvgpu_hw_vram_alloc(&v->gpu->hw, size, PAGE_SIZE, out);
 	if (ret)
 		return ret;
-	if (machine_wedged(v->gpu)) {
+	if (vmach_gpu_wedged(v->gpu)) {
 		kvgpu_hw_vram_free(&v->gpu->hw, out);
 		return -EIO;
 	}
@@ -60,7 +60,7 @@ int machine_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out)
 	return 0;
 }
 
-static void give_back(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
+static void pool_give_back(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 {
 	v->m->pool_used -= vram->size;
 	kvgpu_hw_vram_free(&v->gpu->hw, vram);
@@ -71,18 +71,18 @@ static void give_back(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
  * and no data of another vGPU (S1, S4). The zeros are written out before the memory can be
  * allocated again, perhaps on another CPU.
  */
-void machine_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
+void vmach_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 {
 	if (!vram->size)
 		return;
 	memset_io(vram->cpu, 0, vram->size);
-	machine_flush(v, false);
-	give_back(v, vram);
+	vmach_writes_flush(v, false);
+	pool_give_back(v, vram);
 }
 
 /* ------------------------------------------------------------------ reading */
 
-void machine_stage_drop(struct kvgpu_machine *m)
+void vmach_stage_drop(struct kvgpu_machine *m)
 {
 	m->stage.len = 0;
 }
@@ -94,7 +94,7 @@ static int stage_fill(struct kvgpu_vgpu *v, u64 off)
 	u32 len = min_t(u64, at == m->stage.next ? STAGE_SIZE : PAGE_SIZE, v->part_size - at);
 
 	m->stage.len = 0;
-	if (machine_wedged(v->gpu))
+	if (vmach_gpu_wedged(v->gpu))
 		return -EFAULT;
 	/* the copy job first writes out the CPU's writes to BARs */
 	if (kvgpu_hw_copy_to_sys(&v->gpu->hw, m->stage.dma, (hvram_t){ v->part.v + at }, len))
@@ -121,7 +121,7 @@ static int read_vram(struct kvgpu_vgpu *v, u64 off, void *buf, u32 len)
 	return ret;
 }
 
-int machine_read(struct kvgpu_vgpu *v, struct kvgpu_gaddr a, void *buf, u32 len)
+int vmach_guest_read(struct kvgpu_vgpu *v, struct kvgpu_gaddr a, void *buf, u32 len)
 {
 	lockdep_assert_held(&v->lock);
 	if (len > PAGE_SIZE - offset_in_page(a.addr))
@@ -133,9 +133,9 @@ int machine_read(struct kvgpu_vgpu *v, struct kvgpu_gaddr a, void *buf, u32 len)
 	return vfio_dma_rw(&v->vdev, a.addr, buf, len, false) ? -EFAULT : 0;
 }
 
-static int op_read(void *ctx, struct kvgpu_gaddr a, void *buf, u32 len)
+static int op_guest_read(void *ctx, struct kvgpu_gaddr a, void *buf, u32 len)
 {
-	return machine_read(ctx, a, buf, len);
+	return vmach_guest_read(ctx, a, buf, len);
 }
 
 /* ------------------------------------------------------------------ tables */
@@ -149,17 +149,17 @@ struct table_memory {
 static int op_table_new(void *ctx, u32 nr, struct kvgpu_table *t)
 {
 	struct kvgpu_vgpu *v = ctx;
-	size_t aux = kvgpu_table_aux(&v->m->shadow.cfg, nr);
+	size_t aux = kvgpu_shadow_aux_size(&v->m->shadow.cfg, nr);
 	struct table_memory *mem;
 
 	/* the cheap check first: a guest may ask in vain again and again */
-	if (!has_room(v->m, PAGE_ALIGN((u64)nr * GMMU_ENTRY_SIZE)))
+	if (!pool_has_room(v->m, PAGE_ALIGN((u64)nr * GMMU_ENTRY_SIZE)))
 		return -ENOMEM;
 	mem = kzalloc(sizeof(*mem), GFP_KERNEL_ACCOUNT);
 	t->mirror = kvcalloc(nr, GMMU_ENTRY_SIZE, GFP_KERNEL_ACCOUNT);
 	t->aux = aux ? kvzalloc(aux, GFP_KERNEL_ACCOUNT) : NULL;
 	if (!mem || !t->mirror || (aux && !t->aux) ||
-	    machine_pool_alloc(v, (u64)nr * GMMU_ENTRY_SIZE, &mem->vram)) {
+	    vmach_pool_alloc(v, (u64)nr * GMMU_ENTRY_SIZE, &mem->vram)) {
 		kvfree(t->aux);
 		kvfree(t->mirror);
 		kfree(mem);
@@ -183,17 +183,17 @@ static void op_table_free(void *ctx, struct kvgpu_table *t)
 	kvfree(t->aux);
 }
 
-/* As machine_pool_free(), for all freed tables at once. */
-void machine_tables_free(struct kvgpu_vgpu *v)
+/* As vmach_pool_free(), for all freed tables at once. */
+void vmach_tables_free(struct kvgpu_vgpu *v)
 {
 	struct table_memory *mem, *n;
 
 	if (list_empty(&v->m->freed))
 		return;
-	machine_flush(v, false);
+	vmach_writes_flush(v, false);
 	list_for_each_entry_safe(mem, n, &v->m->freed, node) {
 		list_del(&mem->node);
-		give_back(v, &mem->vram);
+		pool_give_back(v, &mem->vram);
 		kfree(mem);
 	}
 }
@@ -223,16 +223,16 @@ static bool take_dirty(void *ctx, struct kvgpu_gaddr a, u64 len)
 	if (a.target != KVGPU_VRAM || !len || a.addr >= v->part_size)
 		return true;
 	last = (min(a.addr + len, v->part_size) - 1) >> PAGE_SHIFT;
-	if (machine_pages_untouch(v, first, last))
-		machine_stage_drop(v->m);
+	if (vmach_pages_untouch(v, first, last))
+		vmach_stage_drop(v->m);
 	return v->m->any_dirty && find_next_bit(v->m->dirty, last + 1, first) <= last;
 }
 
 const struct kvgpu_shadow_ops machine_shadow_ops = {
 	.take_dirty = take_dirty,
-	.read = op_read,
-	.pin = machine_pin,
-	.unpin = machine_unpin,
+	.read = op_guest_read,
+	.pin = vmach_pages_pin,
+	.unpin = vmach_pages_unpin,
 	.table_new = op_table_new,
 	.table_free = op_table_free,
 	.table_write = op_table_write,
@@ -253,7 +253,7 @@ static u64 pool_share(const struct kvgpu_vgpu *v)
 	return max(share, POOL_MIN);
 }
 
-int machine_memory_init(struct kvgpu_vgpu *v)
+int vmach_memory_init(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
 	u64 pages = v->part_size >> PAGE_SHIFT;
@@ -265,14 +265,14 @@ int machine_memory_init(struct kvgpu_vgpu *v)
 		.seed = get_random_u64(),
 	};
 
-	machine_pins_init(v);
-	machine_unmap_init(m);
+	vmach_pins_init(v);
+	vmach_unmap_init(m);
 	INIT_LIST_HEAD(&m->spaces);
 	INIT_LIST_HEAD(&m->dead_images);
 	INIT_LIST_HEAD(&m->freed);
 	m->pool_max = pool_share(v);
 	m->stage.cpu =
-		dma_alloc_coherent(machine_dma_dev(v), STAGE_SIZE, &m->stage.dma, GFP_KERNEL);
+		dma_alloc_coherent(vmach_dma_dev_get(v), STAGE_SIZE, &m->stage.dma, GFP_KERNEL);
 	m->shadow_mem = kvzalloc(kvgpu_shadow_size(&cfg), GFP_KERNEL_ACCOUNT);
 	m->touched = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
 	m->touched1 = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
@@ -280,21 +280,21 @@ int machine_memory_init(struct kvgpu_vgpu *v)
 	if (!m->stage.cpu || !m->shadow_mem || !m->touched || !m->touched1 || !m->dirty)
 		return -ENOMEM;
 	kvgpu_shadow_init(&m->shadow, &cfg, &machine_shadow_ops, v, m->shadow_mem);
-	return machine_pool_alloc(v, PAGE_SIZE, &m->scrap);
+	return vmach_pool_alloc(v, PAGE_SIZE, &m->scrap);
 }
 
-void machine_memory_fini(struct kvgpu_vgpu *v)
+void vmach_memory_fini(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
 
 	if (m->scrap.size)
-		machine_pool_free(v, &m->scrap);
+		vmach_pool_free(v, &m->scrap);
 	kvfree(m->dirty);
 	kvfree(m->touched1);
 	kvfree(m->touched);
 	kvfree(m->shadow_mem);
 	if (m->stage.cpu)
-		dma_free_coherent(machine_dma_dev(v), STAGE_SIZE, m->stage.cpu, m->stage.dma);
-	machine_pins_fini(v);
-	machine_unmap_fini(m);
+		dma_free_coherent(vmach_dma_dev_get(v), STAGE_SIZE, m->stage.cpu, m->stage.dma);
+	vmach_pins_fini(v);
+	vmach_unmap_fini(m);
 }

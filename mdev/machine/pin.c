@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Pins. A page is pinned by vfio_pin_pages() and mapped for DMA before an entry points to it. It is
- * released in this order (S2): entry removed, written out, TLB invalidated (machine_settle()), L2
- * written back, DMA mapping removed, unpinned.
+ * released in this order (S2): entry removed, written out, TLB invalidated (vmach_shadow_settle()),
+ * L2 written back, DMA mapping removed, unpinned.
  *
  * The last three steps need not happen while the guest waits for its TLB: for a large buffer they
  * take the core far longer than all the rest. Such a page is due: it is marked in m->pins, and a
@@ -43,9 +43,9 @@
 #define DUE_AT_ONCE	128
 #define DUE_PIECES	8		/* of DUE_AT_ONCE pages, by one run of the work item */
 
-static int map_page(struct kvgpu_vgpu *v, u64 iova, struct page *page, u64 *dma)
+static int pin_dma_map(struct kvgpu_vgpu *v, u64 iova, struct page *page, u64 *dma)
 {
-	struct device *dev = machine_dma_dev(v);
+	struct device *dev = vmach_dma_dev_get(v);
 	dma_addr_t at = dma_map_page(dev, page, 0, PAGE_SIZE, DMA_BIDIRECTIONAL);
 	int ret;
 
@@ -62,12 +62,12 @@ static int map_page(struct kvgpu_vgpu *v, u64 iova, struct page *page, u64 *dma)
 	return ret;
 }
 
-static void unmap_page(struct kvgpu_vgpu *v, u64 iova)
+static void pin_dma_unmap(struct kvgpu_vgpu *v, u64 iova)
 {
 	void *entry = xa_erase(&v->m->pins, iova >> PAGE_SHIFT);
 
 	if (!WARN_ON_ONCE(!entry))
-		dma_unmap_page(machine_dma_dev(v), (dma_addr_t)xa_to_value(entry) << PAGE_SHIFT,
+		dma_unmap_page(vmach_dma_dev_get(v), (dma_addr_t)xa_to_value(entry) << PAGE_SHIFT,
 			       PAGE_SIZE, DMA_BIDIRECTIONAL);
 }
 
@@ -97,22 +97,22 @@ static void unpin_pages(struct kvgpu_vgpu *v, u64 iova, u32 nr)
 		vfio_unpin_pages(&v->vdev, iova + (u64)i * PAGE_SIZE, step);
 }
 
-static void unpin_run(struct kvgpu_vgpu *v, unsigned long pfn, u32 nr)
+static void unpin_page_run(struct kvgpu_vgpu *v, unsigned long pfn, u32 nr)
 {
 	struct kvgpu_machine *m = v->m;
 	u32 i;
 
 	/* write back lines of the page in L2 before the page gets another use */
-	if (!m->l2_clean && !machine_wedged(v->gpu) && kvgpu_hw_l2_flush(&v->gpu->hw))
-		machine_wedge(v->gpu, "L2 was not written back");
+	if (!m->l2_clean && !vmach_gpu_wedged(v->gpu) && kvgpu_hw_l2_flush(&v->gpu->hw))
+		vmach_gpu_wedge(v->gpu, "L2 was not written back");
 	m->l2_clean = true;
 	for (i = 0; i < nr; i++)
-		unmap_page(v, (u64)(pfn + i) << PAGE_SHIFT);
+		pin_dma_unmap(v, (u64)(pfn + i) << PAGE_SHIFT);
 	unpin_pages(v, (u64)pfn << PAGE_SHIFT, nr);
 }
 
 /* Releases due pages among pages @first to @last, @max of them at most. */
-static void unpin_due(struct kvgpu_vgpu *v, unsigned long first, unsigned long last, u64 max)
+static void unpin_due_pages(struct kvgpu_vgpu *v, unsigned long first, unsigned long last, u64 max)
 {
 	struct kvgpu_machine *m = v->m;
 	u32 nr;
@@ -123,17 +123,17 @@ static void unpin_due(struct kvgpu_vgpu *v, unsigned long first, unsigned long l
 			if (!xa_get_mark(&m->pins, first + nr, DUE))
 				break;
 		WRITE_ONCE(m->nr_due, m->nr_due - nr);
-		unpin_run(v, first, nr);
+		unpin_page_run(v, first, nr);
 		max -= nr;
 	}
 }
 
-void machine_unpin_due(struct kvgpu_vgpu *v, u64 iova, u64 last)
+void vmach_due_pages_unpin(struct kvgpu_vgpu *v, u64 iova, u64 last)
 {
-	unpin_due(v, iova >> PAGE_SHIFT, last >> PAGE_SHIFT, U64_MAX);
+	unpin_due_pages(v, iova >> PAGE_SHIFT, last >> PAGE_SHIFT, U64_MAX);
 }
 
-static void unpin_some(struct work_struct *work)
+static void unpin_some_pages(struct work_struct *work)
 {
 	struct kvgpu_machine *m =
 		container_of(to_delayed_work(work), struct kvgpu_machine, unpin_work);
@@ -146,7 +146,7 @@ static void unpin_some(struct work_struct *work)
 			queue_delayed_work(v->gpu->chip->unpinner, &m->unpin_work, 1);
 			return;
 		}
-		unpin_due(v, 0, ULONG_MAX, DUE_AT_ONCE);
+		unpin_due_pages(v, 0, ULONG_MAX, DUE_AT_ONCE);
 		if (m->nr_due && i == DUE_PIECES - 1)
 			queue_delayed_work(v->gpu->chip->unpinner, &m->unpin_work, 1);
 		mutex_unlock(&v->lock);
@@ -154,7 +154,7 @@ static void unpin_some(struct work_struct *work)
 	}
 }
 
-int machine_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
+int vmach_pages_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 {
 	struct kvgpu_vgpu *v = ctx;
 	struct kvgpu_machine *m = v->m;
@@ -162,36 +162,36 @@ int machine_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 
 	if (!m->may_pin || nr > ARRAY_SIZE(m->pin_pages))
 		return -EFAULT;
-	if (!machine_unmap_may_pin(v))
+	if (!vmach_pin_allowed(v))
 		return -EBUSY;
 	if (m->shadow.stats.pinned + m->nr_due + nr > m->shadow.cfg.max_pinned)
-		machine_unpin_due(v, 0, U64_MAX);
+		vmach_due_pages_unpin(v, 0, U64_MAX);
 	else
-		machine_unpin_due(v, iova[0].v, iova[nr - 1].v);
+		vmach_due_pages_unpin(v, iova[0].v, iova[nr - 1].v);
 	got = pin_pages(v, iova[0].v, nr);
 	if (got != nr && m->nr_due) {	/* the VMM may lock no more memory, and due pages count */
 		if (got > 0)
 			unpin_pages(v, iova[0].v, got);
-		machine_unpin_due(v, 0, U64_MAX);
+		vmach_due_pages_unpin(v, 0, U64_MAX);
 		got = pin_pages(v, iova[0].v, nr);
 	}
 	trace_kvgpu_pin(v->id, iova[0].v, nr, got);
 	if (got < 0)
 		return got;
 	for (i = 0; i < got && !ret; i++)
-		ret = map_page(v, iova[i].v, m->pin_pages[i], &dma[i]);
+		ret = pin_dma_map(v, iova[i].v, m->pin_pages[i], &dma[i]);
 	if (!ret && got == nr)
 		return 0;
 	if (ret)
 		i--;	/* the page that failed */
 	while (i--)
-		unmap_page(v, iova[i].v);
+		pin_dma_unmap(v, iova[i].v);
 	unpin_pages(v, iova[0].v, got);
 	return ret ?: -EFAULT;
 }
 
 /* The TLB was invalidated before. */
-void machine_unpin(void *ctx, iova_t iova, u32 nr)
+void vmach_pages_unpin(void *ctx, iova_t iova, u32 nr)
 {
 	struct kvgpu_vgpu *v = ctx;
 	struct kvgpu_machine *m = v->m;
@@ -203,13 +203,13 @@ void machine_unpin(void *ctx, iova_t iova, u32 nr)
 	queue_delayed_work(v->gpu->chip->unpinner, &m->unpin_work, msecs_to_jiffies(DUE_MS));
 }
 
-void machine_pins_init(struct kvgpu_vgpu *v)
+void vmach_pins_init(struct kvgpu_vgpu *v)
 {
 	xa_init_flags(&v->m->pins, XA_FLAGS_ACCOUNT);
-	INIT_DELAYED_WORK(&v->m->unpin_work, unpin_some);
+	INIT_DELAYED_WORK(&v->m->unpin_work, unpin_some_pages);
 }
 
-void machine_pins_fini(struct kvgpu_vgpu *v)
+void vmach_pins_fini(struct kvgpu_vgpu *v)
 {
 	cancel_delayed_work_sync(&v->m->unpin_work);
 	xa_destroy(&v->m->pins);

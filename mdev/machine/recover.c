@@ -24,7 +24,7 @@
 static void reset_engine(struct kvgpu_gpu *gpu, u8 e)
 {
 	if (kvgpu_hw_engine_reset(&gpu->hw, e) && kvgpu_hw_engine_reset(&gpu->hw, e))
-		machine_wedge(gpu, "an engine did not come back from its reset");
+		vmach_gpu_wedge(gpu, "an engine did not come back from its reset");
 }
 
 static void preempt_status(struct kvgpu_gpu *gpu, u32 st)
@@ -53,16 +53,16 @@ static void clear_pbdmas(struct kvgpu_gpu *gpu, u8 runl)
 			preempt_status(gpu, kvgpu_hw_pbdma_status(&gpu->hw, p));
 }
 
-static bool reset_engines(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id)
+static bool chan_engines_reset(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id)
 {
 	bool any = false;
 	u8 e;
 
-	if (!machine_on_engine(gpu, tsg, id))
+	if (!vmach_chan_on_engine(gpu, tsg, id))
 		return false;
 	clear_pbdmas(gpu, runl);
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
-		if (!machine_engine_has(gpu, e, tsg, id))
+		if (!vmach_engine_has(gpu, e, tsg, id))
 			continue;
 		any = true;
 		reset_engine(gpu, e);
@@ -70,7 +70,7 @@ static bool reset_engines(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id)
 	return any;
 }
 
-void machine_reset_runlist(struct kvgpu_gpu *gpu, u8 runl)
+void vmach_runlist_reset(struct kvgpu_gpu *gpu, u8 runl)
 {
 	u8 e;
 
@@ -87,21 +87,21 @@ void machine_reset_runlist(struct kvgpu_gpu *gpu, u8 runl)
 	kvgpu_hw_runl_block(&gpu->hw, runl, false);
 }
 
-bool machine_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned int ms)
+bool vmach_chan_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned int ms)
 {
 	bool reset;
 	int ret;
 
 	kvgpu_hw_lock_assert_held(&gpu->lock);
-	if (machine_wedged(gpu))
+	if (vmach_gpu_wedged(gpu))
 		return false;
 	kvgpu_hw_runl_block(&gpu->hw, runl, true);
 	ret = kvgpu_hw_preempt(&gpu->hw, tsg, id, ms);
-	reset = reset_engines(gpu, runl, tsg, id);
+	reset = chan_engines_reset(gpu, runl, tsg, id);
 	if (reset || ret) {
 		kvgpu_hw_runl_clear_error(&gpu->hw, runl);
-		if (!machine_wedged(gpu) && kvgpu_hw_preempt(&gpu->hw, tsg, id, PREEMPT_LAST_MS))
-			machine_wedge(gpu, "a channel does not leave the chip");
+		if (!vmach_gpu_wedged(gpu) && kvgpu_hw_preempt(&gpu->hw, tsg, id, PREEMPT_LAST_MS))
+			vmach_gpu_wedge(gpu, "a channel does not leave the chip");
 	}
 	kvgpu_hw_runl_block(&gpu->hw, runl, false);
 	return reset;
@@ -113,7 +113,7 @@ static bool same_stranger(const struct machine_stranger *s, u32 st)
 	       s->id == FIELD_GET(PFIFO_STATUS_ID, st) && s->tsg == !!(st & PFIFO_STATUS_TSG);
 }
 
-void machine_strangers(struct kvgpu_chip *chip, u64 now)
+void vmach_stranger_evict(struct kvgpu_chip *chip, u64 now)
 {
 	struct machine_stranger *s = &chip->slicer.stranger;
 	struct kvgpu_gpu *gpu = chip->gpu;
@@ -123,11 +123,11 @@ void machine_strangers(struct kvgpu_chip *chip, u64 now)
 	if (!s->since || now < s->since + (u64)READ_ONCE(chip->slicer.watchdog_ms) * NSEC_PER_MSEC)
 		return;
 	st = kvgpu_hw_engine_status(&gpu->hw, s->engine);
-	if (same_stranger(s, st) && !machine_named(chip, st)) {
+	if (same_stranger(s, st) && !vmach_status_owner(chip, st)) {
 		dev_err_ratelimited(&gpu->hw.pdev->dev, "engine %u works for %s %u, which no vGPU has: driven off\n", s->engine,
 				    s->tsg ? "group" : "channel", s->id);
-		machine_evict(gpu, gpu->hw.topo.engine[s->engine].runl, s->tsg, s->id,
-			      PREEMPT_EVICT_MS);
+		vmach_chan_evict(gpu, gpu->hw.topo.engine[s->engine].runl, s->tsg, s->id,
+				 PREEMPT_EVICT_MS);
 	}
 	s->since = 0;
 }
@@ -152,7 +152,7 @@ static u8 told_engine(const struct kvgpu_chan *c)
 	return c->fault.engine;
 }
 
-static void tell(struct kvgpu_chan *c, u8 why)
+static void guest_tell(struct kvgpu_chan *c, u8 why)
 {
 	struct kvgpu_machine *m = c->vgpu->m;
 	struct machine_event ev = { .kind = why };
@@ -168,11 +168,11 @@ static void tell(struct kvgpu_chan *c, u8 why)
 		ev.sched.tsg = c->htsg >= 0;
 		ev.sched.id = c->htsg >= 0 ? c->gtsg : c->gchid.v;
 	}
-	machine_event_push(m, &ev);
-	machine_kick(m);
+	vmach_event_push(m, &ev);
+	vmach_events_kick(m);
 }
 
-void machine_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
+void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 {
 	bool tsg = c->htsg >= 0, listed = false, works, others, reset;
 	struct kvgpu_machine *m = c->vgpu->m;
@@ -181,39 +181,39 @@ void machine_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 	u32 i;
 
 	kvgpu_hw_lock_assert_held(&gpu->lock);
-	c = machine_live_member(gpu->chip, c);
+	c = vmach_live_chan_find(gpu->chip, c);
 	if (c->dead)
 		return;
 	for (i = 0; i < KVGPU_MAX_CHAN; i++) {
 		o = gpu->chip->by_hchid[i];
-		if (!o || !machine_same_group(c, o))
+		if (!o || !vmach_chan_same_group(c, o))
 			continue;
 		WRITE_ONCE(o->dead, true);
 		trace_kvgpu_chan(o->vgpu->id, o->gchid.v, o->hchid.v, KVGPU_CHAN_KILLED);
 		kvgpu_hw_chan_enable(&gpu->hw, o->hchid, false);
-		listed |= machine_runlist_drop(m, o->hrunl, o->hchid);
+		listed |= vmach_runlist_drop(m, o->hrunl, o->hchid);
 	}
-	if (listed && machine_runlist_changed(m, c->hrunl))
-		machine_wedge(gpu, "a runlist was not taken");
+	if (listed && vmach_runlist_update(m, c->hrunl))
+		vmach_gpu_wedge(gpu, "a runlist was not taken");
 	began = ktime_get_ns();
-	works = machine_works(m);
-	others = machine_others_work(m);
-	reset = machine_evict(gpu, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS);
+	works = vmach_vgpu_works(m);
+	others = vmach_others_work(m);
+	reset = vmach_chan_evict(gpu, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS);
 	/*
 	 * all that waited meanwhile for gpu->lock waited for this vGPU; a long wait costs as much
 	 * as a reset
 	 */
 	if (reset && why == EVENT_SCHED)
-		machine_strike(m, "hang");
+		vmach_strike_add(m, "hang");
 	else if (reset || ktime_get_ns() - began > LONG_EVICTION_NS)
-		machine_strike_for_reset(m, 0);
-	machine_waited(m, works || reset, others, began);
+		vmach_reset_note(m, 0);
+	vmach_wait_charge(m, works || reset, others, began);
 	/* a fault stops the scheduling of the whole runlist, whether or not an engine was reset */
 	kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
-	tell(c, why);
+	guest_tell(c, why);
 }
 
-void machine_recover_work(struct work_struct *work)
+void vmach_chans_recover(struct work_struct *work)
 {
 	struct kvgpu_chip *chip = container_of(work, struct kvgpu_chip, recover);
 	struct kvgpu_gpu *gpu = chip->gpu;
@@ -227,8 +227,8 @@ void machine_recover_work(struct work_struct *work)
 		/* a dead channel is being unbound, and its group goes on */
 		if (test_and_clear_bit(id, chip->sick) && c && !c->dead && !chip->wedged) {
 			if (c->fault.storm)
-				machine_strike(c->vgpu->m, "storm of interrupts");
-			machine_isolate(gpu, c, c->fault.why);
+				vmach_strike_add(c->vgpu->m, "storm of interrupts");
+			vmach_chan_isolate(gpu, c, c->fault.why);
 		}
 		kvgpu_hw_unlock(&gpu->lock);
 	}

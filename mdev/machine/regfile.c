@@ -5,14 +5,14 @@
  */
 #include "mdev/machine/internal.h"
 
-bool vgpu_machine_irq(struct kvgpu_vgpu *v, bool *edge)
+bool kvgpu_machine_irq_get(struct kvgpu_vgpu *v, bool *edge)
 {
 	lockdep_assert_held(&v->lock);
-	return edge ? kvgpu_trap_irq(&v->m->trap, edge) : v->m->trap.line;
+	return edge ? kvgpu_trap_irq_take(&v->m->trap, edge) : v->m->trap.line;
 }
 
-void vgpu_machine_config(struct kvgpu_vgpu *v, u32 off, u32 val)
+void kvgpu_machine_config_set(struct kvgpu_vgpu *v, u32 off, u32 val)
 {
 	lockdep_assert_held(&v->lock);
-	kvgpu_trap_config(&v->m->trap, off, val);
+	kvgpu_trap_config_set(&v->m->trap, off, val);
 }

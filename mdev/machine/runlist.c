@@ -28,7 +28,7 @@
 
 /* ------------------------------------------------------------------ the lists */
 
-int machine_runlists_init(struct kvgpu_vgpu *v)
+int vmach_runlists_init(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
 	u32 r;
@@ -50,7 +50,7 @@ int machine_runlists_init(struct kvgpu_vgpu *v)
 	return 0;
 }
 
-void machine_runlists_fini(struct kvgpu_vgpu *v)
+void vmach_runlists_fini(struct kvgpu_vgpu *v)
 {
 	u32 r;
 
@@ -99,7 +99,7 @@ static int map_group(struct kvgpu_vgpu *v, u16 id)
  * Returns the chip's id of a listed channel or group, or -1 if it is not bound to this runlist, or
  * dead.
  */
-static int map(void *ctx, bool tsg, u16 id)
+static int list_id_map(void *ctx, bool tsg, u16 id)
 {
 	struct translate *t = ctx;
 	struct kvgpu_chan *c;
@@ -112,7 +112,7 @@ static int map(void *ctx, bool tsg, u16 id)
 	 */
 	if (tsg)
 		return t->v->m->htsg[id];
-	c = machine_chan_find(t->v, (gchid_t){ id });
+	c = vmach_chan_find(t->v, (gchid_t){ id });
 	if (!c || c->dead || c->grunl != t->grunl || c->hrunl != t->hrunl)
 		return -1;
 	return c->hchid.v;
@@ -158,7 +158,7 @@ static void set_group(struct kvgpu_chan *c, int group, int h)
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
 
 	if (c->htsg != h && !c->dead)
-		machine_chan_step_off(c);
+		vmach_chan_step_off(c);
 	kvgpu_hw_lock(&gpu->lock);
 	kvgpu_hw_lock(&gpu->chip->event_lock);
 	c->gtsg = group;
@@ -190,7 +190,7 @@ static void note_members(struct kvgpu_vgpu *v, u8 runl)
 			left = FIELD_GET(RUNLIST_TSG_COUNT, e);
 			continue;
 		}
-		c = machine_chan_find(v, (gchid_t){ FIELD_GET(RUNLIST_ID, e) });
+		c = vmach_chan_find(v, (gchid_t){ FIELD_GET(RUNLIST_ID, e) });
 		if (c && c->grunl == runl && !c->listed) {	/* only its first entry counts */
 			c->listed = true;
 			set_group(c, left ? group : -1, left ? map_group(v, group) : -1);
@@ -217,7 +217,7 @@ static bool lacks_group(struct kvgpu_vgpu *v)
 /* ------------------------------------------------------------------ publishing */
 
 /* Recovery may have ended a channel since it was translated: its state under gpu->lock counts. */
-static void drop_dead(struct kvgpu_machine *m, u8 hrunl)
+static void drop_dead_chans(struct kvgpu_machine *m, u8 hrunl)
 {
 	struct kvgpu_chan **by_hchid = m->v->gpu->chip->by_hchid, *c;
 	u32 i = 0;
@@ -227,7 +227,7 @@ static void drop_dead(struct kvgpu_machine *m, u8 hrunl)
 
 		c = by_hchid[FIELD_GET(RUNLIST_ID, e)];
 		if (!(e & RUNLIST_TSG) && (!c || c->dead)) {
-			machine_runlist_drop(m, hrunl, (hchid_t){ FIELD_GET(RUNLIST_ID, e) });
+			vmach_runlist_drop(m, hrunl, (hchid_t){ FIELD_GET(RUNLIST_ID, e) });
 			i = 0;
 		} else {
 			i++;
@@ -235,7 +235,7 @@ static void drop_dead(struct kvgpu_machine *m, u8 hrunl)
 	}
 }
 
-static void publish_one(struct kvgpu_vgpu *v, u8 hrunl, bool force)
+static void publish_list(struct kvgpu_vgpu *v, u8 hrunl, bool force)
 {
 	struct kvgpu_machine *m = v->m;
 	struct translate t = { .v = v, .hrunl = hrunl };
@@ -245,45 +245,46 @@ static void publish_one(struct kvgpu_vgpu *v, u8 hrunl, bool force)
 	for (r = 0; r < KVGPU_MAX_RUNL; r++) {
 		t.grunl = r;
 		if (!(m->blocked & BIT(r)))
-			nr += kvgpu_runlist_build(m->runl_entries[r], m->runl_nr[r], map, &t,
-						  SLICE_US, m->next + nr, m->runl_max - nr);
+			nr += kvgpu_shadow_runlist_build(m->runl_entries[r], m->runl_nr[r],
+							 list_id_map, &t, SLICE_US, m->next + nr,
+							 m->runl_max - nr);
 	}
 	kvgpu_hw_lock(&v->gpu->lock);
 	if (force || nr != m->list_nr[hrunl] || memcmp(m->list[hrunl], m->next, nr * sizeof(u64))) {
 		memcpy(m->list[hrunl], m->next, nr * sizeof(u64));
 		m->list_nr[hrunl] = nr;
-		drop_dead(m, hrunl);
-		ret = machine_runlist_changed(m, hrunl);
+		drop_dead_chans(m, hrunl);
+		ret = vmach_runlist_update(m, hrunl);
 		if (ret)
-			machine_wedge(v->gpu, "a runlist was not taken");
+			vmach_gpu_wedge(v->gpu, "a runlist was not taken");
 		trace_kvgpu_runlist(v->id, 0, hrunl, m->runl_nr[0], m->list_nr[hrunl], ret);
 	}
 	kvgpu_hw_unlock(&v->gpu->lock);
 }
 
 /* All channels are on the runlist of GR (chan.c). */
-void machine_runlist_publish(struct kvgpu_vgpu *v)
+void vmach_runlist_publish(struct kvgpu_vgpu *v)
 {
-	publish_one(v, machine_gr_runl(v->gpu), false);
+	publish_list(v, vmach_gr_runl_get(v->gpu), false);
 }
 
-void machine_runlist_clear(struct kvgpu_vgpu *v)
+void vmach_runlist_clear(struct kvgpu_vgpu *v)
 {
 	memset(v->m->runl_nr, 0, sizeof(v->m->runl_nr));
 	v->m->blocked = 0;
-	machine_runlist_publish(v);
+	vmach_runlist_publish(v);
 	drop_groups(v);
 }
 
 /* ------------------------------------------------------------------ commands of the guest */
 
-static u32 fetch(struct kvgpu_vgpu *v, struct kvgpu_gaddr at, u32 count, u64 *out)
+static u32 runlist_fetch(struct kvgpu_vgpu *v, struct kvgpu_gaddr at, u32 count, u64 *out)
 {
 	u32 done = 0, n;
 
 	while (done < count) {
 		n = min_t(u32, count - done, (PAGE_SIZE - offset_in_page(at.addr)) / sizeof(u64));
-		if (!n || machine_read(v, at, out + done, n * sizeof(u64)))
+		if (!n || vmach_guest_read(v, at, out + done, n * sizeof(u64)))
 			break;
 		done += n;
 		at.addr += n * sizeof(u64);
@@ -291,7 +292,7 @@ static u32 fetch(struct kvgpu_vgpu *v, struct kvgpu_gaddr at, u32 count, u64 *ou
 	return done;
 }
 
-void machine_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu_gaddr list)
+void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu_gaddr list)
 {
 	struct rb_node *n;
 	u32 nr = min_t(u32, count, v->m->runl_max);
@@ -299,11 +300,11 @@ void machine_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvg
 	if (runl >= KVGPU_MAX_RUNL)
 		return;
 	if (nr < count)
-		vgpu_note_fault(v, "runlist too long, cut", -1, list.addr, count);
-	machine_sync(v);
-	v->m->runl_nr[runl] = fetch(v, list, nr, v->m->runl_entries[runl]);
+		kvgpu_mdev_fault_note(v, "runlist too long, cut", -1, list.addr, count);
+	vmach_shadow_sync(v);
+	v->m->runl_nr[runl] = runlist_fetch(v, list, nr, v->m->runl_entries[runl]);
 	if (v->m->runl_nr[runl] != nr)
-		vgpu_note_fault(v, "runlist can't be read", -1, list.addr, nr);
+		kvgpu_mdev_fault_note(v, "runlist can't be read", -1, list.addr, nr);
 	/*
 	 * a channel that was on no list takes over its changed instance block; others do when they
 	 * are enabled
@@ -312,16 +313,16 @@ void machine_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvg
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
 
 		if (c->grunl == runl && !c->listed)
-			machine_chan_resync(c);
+			vmach_chan_resync(c);
 	}
 	note_members(v, runl);
-	publish_one(v, machine_gr_runl(v->gpu), true);
-	machine_chans_restart(v);	/* channels that have changed their group */
+	publish_list(v, vmach_gr_runl_get(v->gpu), true);
+	vmach_chans_restart(v);	/* channels that have changed their group */
 	drop_groups(v);
 	if (lacks_group(v)) {		/* ids of the list before may be free now */
 		note_members(v, runl);
-		publish_one(v, machine_gr_runl(v->gpu), false);
-		machine_chans_restart(v);
+		publish_list(v, vmach_gr_runl_get(v->gpu), false);
+		vmach_chans_restart(v);
 	}
 }
 
@@ -330,34 +331,34 @@ void machine_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvg
  * chip knows it by the group when it is loaded, and the group's id must not be given away
  * meanwhile.
  */
-void machine_runlist_bound(struct kvgpu_vgpu *v, u8 runl)
+void vmach_runlist_chan_add(struct kvgpu_vgpu *v, u8 runl)
 {
 	if (runl >= KVGPU_MAX_RUNL)
 		return;
 	note_members(v, runl);
-	machine_runlist_publish(v);
-	machine_chans_restart(v);
+	vmach_runlist_publish(v);
+	vmach_chans_restart(v);
 }
 
-void machine_runlist_block(struct kvgpu_vgpu *v, u32 mask)
+void vmach_runlist_block(struct kvgpu_vgpu *v, u32 mask)
 {
 	v->m->blocked |= mask;
-	machine_runlist_publish(v);
+	vmach_runlist_publish(v);
 }
 
-void machine_runlist_allow(struct kvgpu_vgpu *v, u32 mask)
+void vmach_runlist_allow(struct kvgpu_vgpu *v, u32 mask)
 {
 	struct rb_node *n;
 
-	machine_sync(v);
+	vmach_shadow_sync(v);
 	for (n = rb_first(&v->m->chans); n && !fatal_signal_pending(current); n = rb_next(n)) {
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
 
 		if (mask & BIT(c->grunl))
-			machine_chan_resync(c);
+			vmach_chan_resync(c);
 	}
 	v->m->blocked &= ~mask;
-	machine_runlist_publish(v);
+	vmach_runlist_publish(v);
 }
 
 /*
@@ -366,9 +367,9 @@ void machine_runlist_allow(struct kvgpu_vgpu *v, u32 mask)
  * otherwise the channel could come back at once on the card too. So no lock is needed to look at
  * on_chip.
  */
-int machine_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
+int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
 {
-	ktime_t end = ktime_add_ms(ktime_get(), machine_patience(v));
+	ktime_t end = ktime_add_ms(ktime_get(), vmach_patience_get(v));
 	int ret;
 
 	do {
@@ -380,14 +381,14 @@ int machine_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
 }
 
 /* Ends a channel or group that does not leave the chip in time. The guest is told of a hang. */
-void machine_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)
+void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)
 {
 	struct kvgpu_gpu *gpu = v->gpu;
 	struct kvgpu_chan *c = NULL;
 	struct rb_node *n;
 	int h = -1;
 
-	if (id >= KVGPU_MAX_CHAN || machine_wedged(gpu))
+	if (id >= KVGPU_MAX_CHAN || vmach_gpu_wedged(gpu))
 		return;
 	if (tsg) {
 		h = v->m->htsg[id];
@@ -395,13 +396,13 @@ void machine_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)
 			if (rb_entry(n, struct kvgpu_chan, by_gchid)->htsg == h)
 				c = rb_entry(n, struct kvgpu_chan, by_gchid);
 	} else {
-		c = machine_chan_find(v, (gchid_t){ id });
+		c = vmach_chan_find(v, (gchid_t){ id });
 		if (c)
 			h = c->hchid.v;
 	}
-	if (!c || !c->ran || !machine_preempt_wait(v, tsg, h))
+	if (!c || !c->ran || !vmach_chan_preempt_wait(v, tsg, h))
 		return;
 	kvgpu_hw_lock(&gpu->lock);
-	machine_isolate(gpu, c, EVENT_SCHED);
+	vmach_chan_isolate(gpu, c, EVENT_SCHED);
 	kvgpu_hw_unlock(&gpu->lock);
 }

@@ -22,18 +22,18 @@ static u32 read_engine(struct kvgpu_gpu *gpu, u8 e)
 	return st;
 }
 
-static void take(struct kvgpu_chip *chip, u64 at)
+static void engines_sample(struct kvgpu_chip *chip, u64 at)
 {
 	struct machine_sampler *s = &chip->slicer.sampler;
 	struct kvgpu_gpu *gpu = chip->gpu;
-	u8 runl = machine_gr_runl(gpu), e;
+	u8 runl = vmach_gr_runl_get(gpu), e;
 
 	/* from the last, a copy engine: the work of these is the shortest */
 	for (e = gpu->hw.topo.nr_engines; e-- > 0;)
 		s->engine[e] = gpu->hw.topo.engine[e].runl == runl ? read_engine(gpu, e) : 0;
-	/* pairs with machine_sample_taken(): engine[] is complete where taken is seen */
+	/* pairs with vmach_sample_taken(): engine[] is complete where taken is seen */
 	smp_store_release(&s->taken, at);
-	machine_slicer_kick(gpu);
+	vmach_slicer_kick(gpu);
 }
 
 static int sampler_main(void *arg)
@@ -48,7 +48,7 @@ static int sampler_main(void *arg)
 		at = READ_ONCE(chip->slicer.sample_at);
 		if (at && at != s->taken && at <= ktime_get_ns()) {
 			__set_current_state(TASK_RUNNING);
-			take(chip, at);
+			engines_sample(chip, at);
 			continue;
 		}
 		until = ns_to_ktime(at);
@@ -64,13 +64,13 @@ static int sampler_main(void *arg)
 	return 0;
 }
 
-bool machine_sample_taken(const struct machine_slicer *s)
+bool vmach_sample_taken(const struct machine_slicer *s)
 {
 	/* pairs with the sampler's release: engine[] is of this look */
 	return s->sample_at && smp_load_acquire(&s->sampler.taken) == s->sample_at;
 }
 
-void machine_sampler_kick(struct machine_slicer *s)
+void vmach_sampler_kick(struct machine_slicer *s)
 {
 	struct task_struct *t;
 
@@ -81,7 +81,7 @@ void machine_sampler_kick(struct machine_slicer *s)
 	rcu_read_unlock();
 }
 
-int machine_sampler_start(struct kvgpu_chip *chip)
+int vmach_sampler_start(struct kvgpu_chip *chip)
 {
 	struct task_struct *t =
 		kthread_create(sampler_main, chip, "kvgpu-see/%s", pci_name(chip->gpu->hw.pdev));
@@ -94,7 +94,7 @@ int machine_sampler_start(struct kvgpu_chip *chip)
 	return 0;
 }
 
-void machine_sampler_stop(struct kvgpu_chip *chip)
+void vmach_sampler_stop(struct kvgpu_chip *chip)
 {
 	struct task_struct *t = chip->slicer.sampler.thread;
 

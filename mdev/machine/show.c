@@ -47,7 +47,7 @@ void kvgpu_machine_gpu_show(struct kvgpu_gpu *gpu, struct seq_file *s)
 	kvgpu_hw_unlock(&gpu->lock);
 }
 
-void kvgpu_machine_gpu_show_ids(struct kvgpu_gpu *gpu, struct seq_file *s)
+void kvgpu_machine_gpu_ids_show(struct kvgpu_gpu *gpu, struct seq_file *s)
 {
 	kvgpu_hw_lock(&gpu->lock);
 	seq_printf(s, "channel groups in use %u of %u, TSGs %u\n", bitmap_weight(gpu->chip->groups, KVGPU_NR_GROUPS),
@@ -68,7 +68,7 @@ static void show_window(struct seq_file *s, const struct machine_win *w)
 		seq_printf(s, "instance 0x%llx limit 0x%llx\n", w->guest.inst.addr, w->guest.limit);
 }
 
-static void show_state(struct seq_file *s, struct kvgpu_vgpu *v)
+static void show_vgpu_state(struct seq_file *s, struct kvgpu_vgpu *v)
 {
 	unsigned int i;
 
@@ -118,7 +118,7 @@ static void show_shadow(struct seq_file *s, const struct kvgpu_vgpu *v)
 
 /* ---------------------------------------------------------- registers, in the order of the hash */
 
-static const char *class_name(enum kvgpu_reg_class c)
+static const char *reg_class_name(enum kvgpu_reg_class c)
 {
 	static const char *const names[] = {
 		[KVGPU_REG_UNLISTED] = "unlisted",
@@ -132,11 +132,11 @@ static const char *class_name(enum kvgpu_reg_class c)
 	return c < ARRAY_SIZE(names) ? names[c] : "?";
 }
 
-static void show_register(struct seq_file *s, const struct kvgpu_reg_slot *slot,
+static void show_reg_slot(struct seq_file *s, const struct kvgpu_reg_slot *slot,
 			  const struct kvgpu_reg_info *info)
 {
 	seq_printf(s, "0x%06x 0x%08x rd %u wr %u %s/%s %s %s\n", slot->reg & ~1u, slot->val,
-		   slot->rd, slot->wr, class_name(info->rd), class_name(info->wr),
+		   slot->rd, slot->wr, reg_class_name(info->rd), reg_class_name(info->wr),
 		   info->unit ?: "-", info->name ?: "-");
 }
 
@@ -157,7 +157,7 @@ static void show_hardware(struct seq_file *s, struct kvgpu_vgpu *v,
 		   info->unit, info->name ?: "-");
 }
 
-static void show_registers(struct seq_file *s, struct kvgpu_vgpu *v, enum machine_show what)
+static void show_reg_slots(struct seq_file *s, struct kvgpu_vgpu *v, enum machine_show what)
 {
 	unsigned int i;
 
@@ -172,17 +172,17 @@ static void show_registers(struct seq_file *s, struct kvgpu_vgpu *v, enum machin
 		if (what == MACHINE_HARDWARE && listed)
 			show_hardware(s, v, slot, &info);
 		if (what == MACHINE_REGISTERS || (what == MACHINE_UNLISTED && !listed))
-			show_register(s, slot, &info);
+			show_reg_slot(s, slot, &info);
 	}
 }
 
-int vgpu_machine_show(struct kvgpu_vgpu *v, struct seq_file *s, enum machine_show what)
+int kvgpu_machine_vgpu_show(struct kvgpu_vgpu *v, struct seq_file *s, enum machine_show what)
 {
 	if (mutex_lock_interruptible(&v->lock))
 		return -EINTR;
 	switch (what) {
 	case MACHINE_STATE:
-		show_state(s, v);
+		show_vgpu_state(s, v);
 		break;
 	case MACHINE_CHANNELS:
 		show_channels(s, v);
@@ -193,7 +193,7 @@ int vgpu_machine_show(struct kvgpu_vgpu *v, struct seq_file *s, enum machine_sho
 	case MACHINE_REGISTERS:
 	case MACHINE_UNLISTED:
 	case MACHINE_HARDWARE:
-		show_registers(s, v, what);
+		show_reg_slots(s, v, what);
 		break;
 	}
 	mutex_unlock(&v->lock);

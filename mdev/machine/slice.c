@@ -67,12 +67,12 @@ static struct kvgpu_machine *find_machine(struct kvgpu_chip *chip, u32 vgpu)
 
 /* ------------------------------------------------------- a switch: which channels have to leave */
 
-static void add_foreign(struct kvgpu_chip *chip, struct loaded *out, u32 *nr, bool tsg, u16 id)
+static void add_foreign_chan(struct kvgpu_chip *chip, struct loaded *out, u32 *nr, bool tsg, u16 id)
 {
-	struct kvgpu_chan *c = machine_chan_of_id(chip, tsg, id);
+	struct kvgpu_chan *c = vmach_hchan_find(chip, tsg, id);
 	u32 i;
 
-	if (!c || machine_shown(c->vgpu->m) || *nr == MAX_LOADED)
+	if (!c || vmach_list_shown(c->vgpu->m) || *nr == MAX_LOADED)
 		return;
 	for (i = 0; i < *nr; i++)
 		if (out[i].id == id && out[i].tsg == tsg)
@@ -84,10 +84,10 @@ static void add_status(struct kvgpu_chip *chip, u32 st, struct loaded *out, u32 
 {
 	if (!(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE | PFIFO_STATUS_CHSW)))
 		return;
-	add_foreign(chip, out, nr, st & PFIFO_STATUS_TSG, FIELD_GET(PFIFO_STATUS_ID, st));
+	add_foreign_chan(chip, out, nr, st & PFIFO_STATUS_TSG, FIELD_GET(PFIFO_STATUS_ID, st));
 	if (st & PFIFO_STATUS_CHSW)
-		add_foreign(chip, out, nr, st & PFIFO_STATUS_NEXT_TSG,
-			    FIELD_GET(PFIFO_STATUS_NEXT_ID, st));
+		add_foreign_chan(chip, out, nr, st & PFIFO_STATUS_NEXT_TSG,
+				 FIELD_GET(PFIFO_STATUS_NEXT_ID, st));
 }
 
 /*
@@ -97,7 +97,7 @@ static void add_status(struct kvgpu_chip *chip, u32 st, struct loaded *out, u32 
 static u32 find_loaded(struct kvgpu_chip *chip, struct loaded *out)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
-	u8 p, e, runl = machine_gr_runl(gpu);
+	u8 p, e, runl = vmach_gr_runl_get(gpu);
 	u32 nr = 0;
 
 	for (p = 0; p < gpu->hw.topo.nr_pbdma; p++)
@@ -119,7 +119,7 @@ static u32 find_loaded(struct kvgpu_chip *chip, struct loaded *out)
  * the time until a sample sees its work is balanced by the charged time after the work stops. books
  * is held.
  */
-static void comes_back(struct kvgpu_machine *m)
+static void slice_comes_back(struct kvgpu_machine *m)
 {
 	struct machine_slice *sl = &m->slice;
 
@@ -132,7 +132,7 @@ static void comes_back(struct kvgpu_machine *m)
  * Charges waiting vGPUs from the moment when the chip opens. @owner had the chip before, and was
  * charged until now.
  */
-static void opened(struct kvgpu_chip *chip, const struct kvgpu_machine *owner)
+static void chip_opened(struct kvgpu_chip *chip, const struct kvgpu_machine *owner)
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m;
@@ -141,9 +141,9 @@ static void opened(struct kvgpu_chip *chip, const struct kvgpu_machine *owner)
 	if (!owner || !owner->slice.busy)
 		s->looked = ktime_get_ns();	/* no vGPU is charged for the switch */
 	list_for_each_entry(m, &chip->live, node) {
-		if (m == owner || !machine_shown(m))
+		if (m == owner || !vmach_list_shown(m))
 			continue;
-		comes_back(m);
+		slice_comes_back(m);
 		if (m->slice.work)
 			s->worked = s->looked;
 	}
@@ -151,7 +151,7 @@ static void opened(struct kvgpu_chip *chip, const struct kvgpu_machine *owner)
 }
 
 /* Shows the lists of all vGPUs (@open) or of @owner. True: some channels may have to leave. */
-static bool show(struct kvgpu_chip *chip, bool open, struct kvgpu_machine *owner)
+static bool lists_show(struct kvgpu_chip *chip, bool open, struct kvgpu_machine *owner)
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m, *was;
@@ -167,18 +167,18 @@ static bool show(struct kvgpu_chip *chip, bool open, struct kvgpu_machine *owner
 	s->owner = owner;
 	s->stale = false;
 	list_for_each_entry(m, &chip->live, node) {
-		if (machine_shown(m))
+		if (vmach_list_shown(m))
 			WRITE_ONCE(m->slice.on_chip, true);
 		else
 			leave |= m->slice.on_chip;
 	}
-	if (machine_runlist_merge(chip->gpu, machine_gr_runl(chip->gpu)))
-		machine_wedge(chip->gpu, "a runlist was not taken");
+	if (vmach_runlist_merge(chip->gpu, vmach_gr_runl_get(chip->gpu)))
+		vmach_gpu_wedge(chip->gpu, "a runlist was not taken");
 	if (opens) {
-		opened(chip, was);
+		chip_opened(chip, was);
 	} else if (owner && owner != was && !leave) {
 		write_seqlock(&s->books);
-		comes_back(owner);
+		slice_comes_back(owner);
 		write_sequnlock(&s->books);
 	}
 	s->switches += !open;
@@ -188,7 +188,7 @@ static bool show(struct kvgpu_chip *chip, bool open, struct kvgpu_machine *owner
 
 /* --------------------------------------------------------------- a switch: until they have left */
 
-static bool still_loaded(struct kvgpu_chip *chip, const struct loaded *l)
+static bool chan_still_loaded(struct kvgpu_chip *chip, const struct loaded *l)
 {
 	struct loaded now[MAX_LOADED];
 	u32 nr = find_loaded(chip, now), i;
@@ -196,14 +196,14 @@ static bool still_loaded(struct kvgpu_chip *chip, const struct loaded *l)
 	for (i = 0; i < nr; i++)
 		if (now[i].id == l->id && now[i].tsg == l->tsg)
 			return true;
-	return machine_on_engine(chip->gpu, l->tsg, l->id);
+	return vmach_chan_on_engine(chip->gpu, l->tsg, l->id);
 }
 
 /*
  * Ends the channel, with a reset of its engine if necessary. The contexts of other channels are in
  * memory.
  */
-static void recover(struct kvgpu_chip *chip, const struct loaded *l)
+static void chan_recover(struct kvgpu_chip *chip, const struct loaded *l)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
 	struct kvgpu_machine *m;
@@ -212,26 +212,26 @@ static void recover(struct kvgpu_chip *chip, const struct loaded *l)
 	u8 e;
 
 	kvgpu_hw_lock(&gpu->lock);
-	c = machine_chan_of_id(chip, l->tsg, l->id);
-	if (c && c->vgpu->id == l->vgpu && still_loaded(chip, l)) {
+	c = vmach_hchan_find(chip, l->tsg, l->id);
+	if (c && c->vgpu->id == l->vgpu && chan_still_loaded(chip, l)) {
 		m = c->vgpu->m;
 		strikes = m->slice.strikes.total;
-		c = machine_live_member(chip, c);
-		vgpu_note_fault(m->v, "does not give up the GPU, channel ended", c->gchid.v, 0, 0);
+		c = vmach_live_chan_find(chip, c);
+		kvgpu_mdev_fault_note(m->v, "does not give up the GPU, channel ended", c->gchid.v, 0, 0);
 		kvgpu_hw_lock(&chip->event_lock);
 		for (e = 0; e < gpu->hw.topo.nr_engines; e++)
-			if (machine_engine_has(gpu, e, l->tsg, l->id))
+			if (vmach_engine_has(gpu, e, l->tsg, l->id))
 				c->fault.engine = e;
 		kvgpu_hw_unlock(&chip->event_lock);
 		if (c->dead) {	/* all of its group is dead, and it is loaded again all the same */
 			began = ktime_get_ns();
-			machine_evict(gpu, c->hrunl, l->tsg, l->id, PREEMPT_EVICT_MS);
-			machine_waited(m, true, false, began);
+			vmach_chan_evict(gpu, c->hrunl, l->tsg, l->id, PREEMPT_EVICT_MS);
+			vmach_wait_charge(m, true, false, began);
 		} else {
-			machine_isolate(gpu, c, EVENT_SCHED);
+			vmach_chan_isolate(gpu, c, EVENT_SCHED);
 		}
 		if (m->slice.strikes.total == strikes)
-			machine_strike(m, "watchdog");
+			vmach_strike_add(m, "watchdog");
 	}
 	kvgpu_hw_unlock(&gpu->lock);
 }
@@ -241,7 +241,7 @@ static void see_engines(void *arg)
 {
 	const u32 named = PFIFO_STATUS_TSG | PFIFO_STATUS_ID;
 	struct seen *w = arg;
-	u8 runl = machine_gr_runl(w->gpu), e;
+	u8 runl = vmach_gr_runl_get(w->gpu), e;
 	u32 st, i;
 
 	w->looks++;
@@ -265,12 +265,12 @@ static void see_engines(void *arg)
 }
 
 /* Returns at how many looks an engine worked for @m. */
-static u32 looks_at(const struct seen *w, const struct kvgpu_machine *m)
+static u32 count_looks(const struct seen *w, const struct kvgpu_machine *m)
 {
 	u32 i, looks = 0;
 
 	for (i = 0; i < w->nr; i++)
-		if (machine_named(w->gpu->chip, w->at[i].status) == m)
+		if (vmach_status_owner(w->gpu->chip, w->at[i].status) == m)
 			looks += w->at[i].looks;
 	return min(looks, w->looks);
 }
@@ -279,7 +279,7 @@ static u32 looks_at(const struct seen *w, const struct kvgpu_machine *m)
  * Tells whether an engine worked for the channel or group that is driven off, which may be unbound
  * by now.
  */
-static bool was_seen(const struct seen *w, const struct loaded *l)
+static bool chan_was_seen(const struct seen *w, const struct loaded *l)
 {
 	u32 i;
 
@@ -294,19 +294,19 @@ static bool was_seen(const struct seen *w, const struct loaded *l)
  * Drives a channel or group off. Returns when its own time was over: either it left then, or
  * recovery began, which charges its time itself.
  */
-static u64 drive_off(struct kvgpu_chip *chip, const struct loaded *l, struct seen *w)
+static u64 chan_drive_off(struct kvgpu_chip *chip, const struct loaded *l, struct seen *w)
 {
 	struct machine_slicer *s = &chip->slicer;
 	enum kvgpu_hang_step step;
 	struct kvgpu_hang h;
 	u64 next, at;
 
-	kvgpu_hang_begin(&h, ktime_get_ns());
+	kvgpu_sched_hang_begin(&h, ktime_get_ns());
 	while (kvgpu_hw_preempt_watched(&chip->gpu->hw, l->tsg, l->id, PREEMPT_TURN_MS, see_engines,
 					w) == -ETIMEDOUT &&
 	       !READ_ONCE(chip->wedged)) {
-		step = kvgpu_hang_step(&h, (u64)READ_ONCE(s->watchdog_ms) * NSEC_PER_MSEC,
-				       ktime_get_ns(), &next);
+		step = kvgpu_sched_hang_next(&h, (u64)READ_ONCE(s->watchdog_ms) * NSEC_PER_MSEC,
+					     ktime_get_ns(), &next);
 		if (step != KVGPU_HANG_WAIT)
 			trace_kvgpu_hang(l->vgpu, l->tsg, l->id, step == KVGPU_HANG_RECOVER,
 					 ktime_get_ns() - h.since);
@@ -314,7 +314,7 @@ static u64 drive_off(struct kvgpu_chip *chip, const struct loaded *l, struct see
 			kvgpu_hw_intr_look(&chip->gpu->hw);
 		if (step == KVGPU_HANG_RECOVER) {
 			at = ktime_get_ns();
-			recover(chip, l);
+			chan_recover(chip, l);
 			return at;
 		}
 	}
@@ -322,10 +322,10 @@ static u64 drive_off(struct kvgpu_chip *chip, const struct loaded *l, struct see
 }
 
 /* Charges the time since @began to a vGPU that leaves, if it was at work. It no longer is. */
-static void charge_left(struct kvgpu_machine *m, u64 began, u64 now)
+static void charge_leaver(struct kvgpu_machine *m, u64 began, u64 now)
 {
 	if (m->slice.busy) {
-		machine_charge(m, now - began, now);
+		vmach_time_charge(m, now - began, now);
 		m->v->gpu->chip->slicer.busy_ns += now - began;
 	}
 	m->slice.left_busy |= m->slice.busy;
@@ -338,32 +338,32 @@ static void charge_left(struct kvgpu_machine *m, u64 began, u64 now)
  * All of the time is charged to the vGPU that is driven off. Every other vGPU pays for its part of
  * the looks, also the next owner, whose work goes on meanwhile.
  */
-static void charge_seen(struct kvgpu_chip *chip, const struct loaded *l, const struct seen *w,
-			u64 began, u64 now)
+static void charge_seen_work(struct kvgpu_chip *chip, const struct loaded *l, const struct seen *w,
+			     u64 began, u64 now)
 {
 	struct kvgpu_machine *m;
 	u32 looks;
 
 	list_for_each_entry(m, &chip->live, node) {
-		looks = m->v->id == l->vgpu ? 0 : looks_at(w, m);
+		looks = m->v->id == l->vgpu ? 0 : count_looks(w, m);
 		if (looks)
-			machine_charge(m, div_u64((now - began) * looks, w->looks), now);
+			vmach_time_charge(m, div_u64((now - began) * looks, w->looks), now);
 	}
 }
 
-static void note_left(struct kvgpu_chip *chip, const struct loaded *l, const struct seen *w,
-		      u64 began, u64 now)
+static void note_leaver(struct kvgpu_chip *chip, const struct loaded *l, const struct seen *w,
+			u64 began, u64 now)
 {
 	struct kvgpu_machine *m = find_machine(chip, l->vgpu);
 	bool sampled;
 
 	write_seqlock(&chip->slicer.books);
-	charge_seen(chip, l, w, began, ktime_get_ns());
+	charge_seen_work(chip, l, w, began, ktime_get_ns());
 	if (m) {
 		m->slice.busy |= now - began > LATE_NS;	/* a vGPU without work leaves at once */
 		sampled = m->slice.left_busy || m->slice.busy;
-		m->slice.busy |= was_seen(w, l) || looks_at(w, m);
-		charge_left(m, began, now);
+		m->slice.busy |= chan_was_seen(w, l) || count_looks(w, m);
+		charge_leaver(m, began, now);
 		m->slice.left_busy = sampled;	/* work that was only seen here is over */
 	}
 	write_sequnlock(&chip->slicer.books);
@@ -379,7 +379,7 @@ static void note_left(struct kvgpu_chip *chip, const struct loaded *l, const str
  * Drives the loaded channels off. No lock is held. It takes at most the watchdog's time and a
  * recovery for each. The time of the switch from @began on is charged to the vGPUs that leave.
  */
-static void leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr, u64 began)
+static void loaded_leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr, u64 began)
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m;
@@ -390,10 +390,10 @@ static void leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr, u64 b
 	for (i = 0; i < nr; i++) {
 		seen = (struct seen){ .gpu = chip->gpu };
 		see_engines(&seen);
-		now = drive_off(chip, &l[i], &seen);
+		now = chan_drive_off(chip, &l[i], &seen);
 		kvgpu_hw_lock(&chip->gpu->lock);
 		see_engines(&seen);
-		note_left(chip, &l[i], &seen, began, now);
+		note_leaver(chip, &l[i], &seen, began, now);
 		kvgpu_hw_unlock(&chip->gpu->lock);
 		began = ktime_get_ns();
 	}
@@ -401,15 +401,15 @@ static void leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr, u64 b
 	now = ktime_get_ns();
 	write_seqlock(&s->books);
 	list_for_each_entry(m, &chip->live, node) {
-		if (machine_shown(m))
+		if (vmach_list_shown(m))
 			continue;
 		/* vGPUs that left as soon as the new list was there did not need a preempt */
-		charge_left(m, began, now);
+		charge_leaver(m, began, now);
 		WRITE_ONCE(m->slice.on_chip, false);
 	}
 	s->busy = false;
 	if (s->owner)
-		comes_back(s->owner);
+		slice_comes_back(s->owner);
 	s->looked = now;
 	write_sequnlock(&s->books);
 	kvgpu_hw_unlock(&chip->gpu->lock);
@@ -435,17 +435,17 @@ static u64 sample_mean(struct kvgpu_chip *chip, u64 now)
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_sched_watch w = {
-		.alternates = machine_nonstall_look(chip, now) || !s->open,
+		.alternates = vmach_nonstall_look(chip, now) || !s->open,
 		.any = !list_empty(&chip->live),
 		.idle_ns = now > s->worked ? now - s->worked : 0,
 	};
 	struct kvgpu_machine *m;
 
 	list_for_each_entry(m, &chip->live, node) {
-		if (!m->list_nr[machine_gr_runl(chip->gpu)])
+		if (!m->list_nr[vmach_gr_runl_get(chip->gpu)])
 			continue;
 		w.listed++;
-		w.limited |= machine_limited(chip, m);
+		w.limited |= vmach_vgpu_limited(chip, m);
 	}
 	return kvgpu_sched_sample_mean(&w);
 }
@@ -462,7 +462,7 @@ static void next_sample(struct machine_slicer *s, u64 now, u64 mean)
 	if (!s->sample_at || (mean && mean < s->sample_mean)) {
 		WRITE_ONCE(s->sample_at, s->sample_at ? min(s->sample_at, at) : at);
 		s->sample_mean = mean ?: ~0ull;
-		machine_sampler_kick(s);
+		vmach_sampler_kick(s);
 	}
 	s->planned = s->sample_at != ~0ull;
 }
@@ -483,7 +483,7 @@ static void serve_flushes(struct kvgpu_chip *chip)
 	kvgpu_hw_lock(&chip->gpu->lock);
 	began = ktime_get_ns();
 	list_for_each_entry(m, &chip->live, node)
-		machine_flush_page(m->v);
+		vmach_flush_page_serve(m->v);
 	chip->slicer.used += ktime_get_ns() - began;
 	kvgpu_hw_unlock(&chip->gpu->lock);
 }
@@ -492,7 +492,7 @@ static void serve_flushes(struct kvgpu_chip *chip)
  * Looks, decides and switches. Returns when to do it again, unless a sample is due before. Tells
  * whether the look was a sample.
  */
-static u64 turn(struct kvgpu_chip *chip, bool *sample)
+static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct loaded loaded[MAX_LOADED];
@@ -511,26 +511,26 @@ static u64 turn(struct kvgpu_chip *chip, bool *sample)
 	now = ktime_get_ns();
 	if (!s->planned)
 		s->looked = now;	/* the thread slept because there was nothing to look at */
-	*sample = machine_look(chip, now);
-	machine_strangers(chip, now);
+	*sample = vmach_slicer_look(chip, now);
+	vmach_stranger_evict(chip, now);
 	tell_policy(chip, now);
 	spin_lock(&s->lock);
 	kvgpu_sched_choose(&s->sched, now, &c);
 	spin_unlock(&s->lock);
 	m = c.ent ? container_of(c.ent, struct kvgpu_machine, slice.ent) : NULL;
-	left = show(chip, c.open, c.open ? NULL : m);
+	left = lists_show(chip, c.open, c.open ? NULL : m);
 	if (left)
 		nr = find_loaded(chip, loaded);
 	next_sample(s, now, sample_mean(chip, now));
 	s->used = ktime_get_ns() - now;
 	kvgpu_hw_unlock(&chip->gpu->lock);
 	if (left) {
-		leave(chip, loaded, nr, now);
+		loaded_leave(chip, loaded, nr, now);
 		now = ktime_get_ns();
 		/*
-		 * A result that was read while a vGPU was driven off is no sample: leave() has
-		 * charged that time. The time of the next sample stays otherwise: guests can cause
-		 * switches, and a time drawn anew at each would always be a while away.
+		 * A result that was read while a vGPU was driven off is no sample: loaded_leave()
+		 * has charged that time. The time of the next sample stays otherwise: guests can
+		 * cause switches, and a time drawn anew at each would always be a while away.
 		 */
 		if (nr && s->sample_at <= now)
 			WRITE_ONCE(s->sample_at, 0);
@@ -548,7 +548,7 @@ static u64 turn(struct kvgpu_chip *chip, bool *sample)
 /* ------------------------------------------------------------------ the thread */
 
 /* Sleeps until @until, whatever kicks arrive. */
-static void rest(u64 until)
+static void slicer_rest(u64 until)
 {
 	ktime_t at = ns_to_ktime(until);
 
@@ -574,7 +574,7 @@ static int slicer_main(void *arg)
 
 	while (!kthread_should_stop()) {
 		clear_bit(0, &s->kicked);
-		next = turn(chip, &sample);
+		next = slicer_turn(chip, &sample);
 		if (sample)
 			serve_flushes(chip);
 		rested = ktime_get_ns() + kvgpu_sched_rest(s->used, get_random_u64());
@@ -588,12 +588,12 @@ static int slicer_main(void *arg)
 				schedule_hrtimeout_range(&at, 0, HRTIMER_MODE_ABS);
 		}
 		__set_current_state(TASK_RUNNING);
-		rest(rested);
+		slicer_rest(rested);
 	}
 	return 0;
 }
 
-void machine_slicer_init(struct kvgpu_chip *chip)
+void vmach_slicer_init(struct kvgpu_chip *chip)
 {
 	struct machine_slicer *s = &chip->slicer;
 
@@ -603,25 +603,25 @@ void machine_slicer_init(struct kvgpu_chip *chip)
 	s->open = true;
 }
 
-void machine_watchdog_set(struct kvgpu_gpu *gpu, unsigned int ms)
+void vmach_watchdog_set(struct kvgpu_gpu *gpu, unsigned int ms)
 {
 	WRITE_ONCE(gpu->chip->slicer.watchdog_ms, ms);
 	kvgpu_hw_switch_timeout(&gpu->hw, ms + SWITCH_TIMEOUT_EXTRA_MS);
 }
 
-int machine_slicer_start(struct kvgpu_gpu *gpu)
+int vmach_slicer_start(struct kvgpu_gpu *gpu)
 {
 	struct task_struct *t;
 
 	int ret;
 
-	machine_watchdog_set(gpu, WATCHDOG_MS);
-	ret = machine_sampler_start(gpu->chip);
+	vmach_watchdog_set(gpu, WATCHDOG_MS);
+	ret = vmach_sampler_start(gpu->chip);
 	if (ret)
 		return ret;
 	t = kthread_create(slicer_main, gpu->chip, "kvgpu/%s", pci_name(gpu->hw.pdev));
 	if (IS_ERR(t)) {
-		machine_sampler_stop(gpu->chip);
+		vmach_sampler_stop(gpu->chip);
 		return PTR_ERR(t);
 	}
 	sched_set_fifo_low(t);
@@ -631,18 +631,18 @@ int machine_slicer_start(struct kvgpu_gpu *gpu)
 }
 
 /* No vGPU is left that could kick the thread. */
-void machine_slicer_stop(struct kvgpu_gpu *gpu)
+void vmach_slicer_stop(struct kvgpu_gpu *gpu)
 {
 	struct task_struct *t = gpu->chip->slicer.thread;
 
-	machine_sampler_stop(gpu->chip);
+	vmach_sampler_stop(gpu->chip);
 	if (!t)
 		return;
 	kthread_stop(t);
 	gpu->chip->slicer.thread = NULL;
 }
 
-void machine_slice_add(struct kvgpu_machine *m)
+void vmach_slice_add(struct kvgpu_machine *m)
 {
 	struct kvgpu_vgpu *v = m->v;
 	struct machine_slicer *s = &v->gpu->chip->slicer;
@@ -657,11 +657,11 @@ void machine_slice_add(struct kvgpu_machine *m)
 	spin_lock(&s->lock);
 	kvgpu_sched_add(&s->sched, &m->slice.ent, ktime_get_ns());
 	spin_unlock(&s->lock);
-	machine_slicer_kick(v->gpu);
+	vmach_slicer_kick(v->gpu);
 }
 
 /* The machine is off chip->live already. */
-void machine_slice_remove(struct kvgpu_machine *m)
+void vmach_slice_remove(struct kvgpu_machine *m)
 {
 	struct kvgpu_gpu *gpu = m->v->gpu;
 	struct machine_slicer *s = &gpu->chip->slicer;
@@ -673,7 +673,7 @@ void machine_slice_remove(struct kvgpu_machine *m)
 	if (s->owner == m)
 		s->owner = NULL;
 	s->stale = true;
-	if (machine_runlist_merge(gpu, machine_gr_runl(gpu)))
-		machine_wedge(gpu, "a runlist was not taken");
-	machine_slicer_kick(gpu);
+	if (vmach_runlist_merge(gpu, vmach_gr_runl_get(gpu)))
+		vmach_gpu_wedge(gpu, "a runlist was not taken");
+	vmach_slicer_kick(gpu);
 }

@@ -13,10 +13,11 @@
  * A sync is due when the guest invalidates its TLB, binds or enables a channel, submits or unblocks
  * a runlist, or binds a BAR (docs/hardware.md). The guest's access that caused it completes after
  * the card's TLB was invalidated. Calls that take memory away (.dma_unmap, close, reset) go to
- * machine_settle() alone (machine.c).
+ * vmach_shadow_settle() alone (machine.c).
  *
  * vgpu->lock is held in all functions here; gpu->lock and map_lock are not: a sync reads and pins
- * the guest's memory, and machine_settle() makes the pins due that no entry needs any more (pin.c).
+ * the guest's memory, and vmach_shadow_settle() makes the pins due that no entry needs any more
+ * (pin.c).
  */
 #include <linux/slab.h>
 
@@ -25,7 +26,7 @@
 
 /* ------------------------------------------------------------------ spaces */
 
-static struct kvgpu_space *find(struct kvgpu_machine *m, struct kvgpu_gaddr pd)
+static struct kvgpu_space *space_find(struct kvgpu_machine *m, struct kvgpu_gaddr pd)
 {
 	struct kvgpu_space *sp;
 
@@ -35,10 +36,10 @@ static struct kvgpu_space *find(struct kvgpu_machine *m, struct kvgpu_gaddr pd)
 	return NULL;
 }
 
-struct kvgpu_space *machine_space_get(struct kvgpu_vgpu *v, struct kvgpu_gaddr pd)
+struct kvgpu_space *vmach_space_get(struct kvgpu_vgpu *v, struct kvgpu_gaddr pd)
 {
 	struct kvgpu_machine *m = v->m;
-	struct kvgpu_space *sp = find(m, pd);
+	struct kvgpu_space *sp = space_find(m, pd);
 	void *mem;
 
 	if (sp) {
@@ -46,8 +47,8 @@ struct kvgpu_space *machine_space_get(struct kvgpu_vgpu *v, struct kvgpu_gaddr p
 		return sp;
 	}
 	sp = kzalloc(sizeof(*sp), GFP_KERNEL_ACCOUNT);
-	mem = kvzalloc(kvgpu_as_size(&m->shadow), GFP_KERNEL_ACCOUNT);
-	if (!sp || !mem || kvgpu_as_create(&m->shadow, pd, mem, &sp->as)) {
+	mem = kvzalloc(kvgpu_shadow_as_size(&m->shadow), GFP_KERNEL_ACCOUNT);
+	if (!sp || !mem || kvgpu_shadow_as_create(&m->shadow, pd, mem, &sp->as)) {
 		kvfree(mem);
 		kfree(sp);
 		return NULL;
@@ -59,40 +60,40 @@ struct kvgpu_space *machine_space_get(struct kvgpu_vgpu *v, struct kvgpu_gaddr p
 	return sp;
 }
 
-static void invalidate(struct kvgpu_vgpu *v, struct kvgpu_space *sp)
+static void space_invalidate(struct kvgpu_vgpu *v, struct kvgpu_space *sp)
 {
-	if (machine_wedged(v->gpu))
+	if (vmach_gpu_wedged(v->gpu))
 		return;
-	if (kvgpu_hw_tlb_flush(&v->gpu->hw, kvgpu_as_pd(sp->as), false))
-		machine_wedge(v->gpu, "a TLB was not invalidated");
+	if (kvgpu_hw_tlb_flush(&v->gpu->hw, kvgpu_shadow_as_pd_get(sp->as), false))
+		vmach_gpu_wedge(v->gpu, "a TLB was not invalidated");
 	atomic64_inc(&v->m->flushes);
 	sp->flush = false;
 }
 
-static void put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u32 users)
+static void space_unref(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u32 users)
 {
 	sp->users -= users;
 	if (sp->users)
 		return;
-	invalidate(v, sp);
+	space_invalidate(v, sp);
 	list_del(&sp->node);
-	kvfree(kvgpu_as_destroy(sp->as));
+	kvfree(kvgpu_shadow_as_destroy(sp->as));
 	kfree(sp);
 }
 
 /* S1, S2: every caller has taken the channel off the chip. The chip is asked all the same. */
-void machine_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, const struct kvgpu_chan *c)
+void vmach_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, const struct kvgpu_chan *c)
 {
-	if (!c || machine_chan_off(c)) {
-		put(v, sp, 1);
+	if (!c || vmach_chan_is_off(c)) {
+		space_unref(v, sp, 1);
 		return;
 	}
 	sp->kept++;
 	atomic64_inc(&v->m->spaces_kept);
-	vgpu_note_fault(v, "address space of a channel that is not off the chip, kept", c->gchid.v, sp->pd.addr, 0);
+	kvgpu_mdev_fault_note(v, "address space of a channel that is not off the chip, kept", c->gchid.v, sp->pd.addr, 0);
 }
 
-void machine_spaces_drop(struct kvgpu_vgpu *v)
+void vmach_spaces_drop(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_space *sp, *n;
 	u32 kept;
@@ -101,7 +102,7 @@ void machine_spaces_drop(struct kvgpu_vgpu *v)
 		kept = sp->kept;
 		sp->kept = 0;
 		if (kept)
-			put(v, sp, kept);
+			space_unref(v, sp, kept);
 	}
 }
 
@@ -110,35 +111,35 @@ void machine_spaces_drop(struct kvgpu_vgpu *v)
 /*
  * Does what S2 requires, in this order: write entries out, invalidate the card's windows and TLBs,
  * then release the memory that only the old entries used. If the card does not answer,
- * machine_wedge() has cut it off from memory by then.
+ * vmach_gpu_wedge() has cut it off from memory by then.
  */
-void machine_settle(struct kvgpu_vgpu *v)
+void vmach_shadow_settle(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
 	struct kvgpu_space *sp;
 	bool any;
 
 	lockdep_assert_held(&v->lock);
-	any = machine_windows_stale(v);
+	any = vmach_windows_stale(v);
 	list_for_each_entry(sp, &m->spaces, node)
 		any |= sp->flush;
 	if (any) {
-		machine_flush(v, false);
+		vmach_writes_flush(v, false);
 		m->flush_owed = false;
 	}
-	if (machine_windows_invalidate(v))
-		machine_wedge(v->gpu, "a BAR's TLB was not invalidated");
+	if (vmach_windows_invalidate(v))
+		vmach_gpu_wedge(v->gpu, "a BAR's TLB was not invalidated");
 	list_for_each_entry(sp, &m->spaces, node)
 		if (sp->flush)
-			invalidate(v, sp);
-	machine_windows_zap(v);
+			space_invalidate(v, sp);
+	vmach_windows_zap(v);
 	m->l2_clean = false;
 	kvgpu_shadow_reap(&m->shadow);
-	machine_tables_free(v);
-	machine_grctx_free_dead(v);
+	vmach_tables_free(v);
+	vmach_grctx_free_dead(v);
 }
 
-void machine_sync(struct kvgpu_vgpu *v)
+void vmach_shadow_sync(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
 	const struct kvgpu_shadow_stats *st = &m->shadow.stats;
@@ -147,7 +148,7 @@ void machine_sync(struct kvgpu_vgpu *v)
 	bool changed;
 	int ret;
 
-	machine_stage_drop(m);
+	vmach_stage_drop(m);
 	list_for_each_entry(sp, &m->spaces, node) {
 		changed = false;
 		was = *st;
@@ -155,7 +156,7 @@ void machine_sync(struct kvgpu_vgpu *v)
 		 * -ENOMEM: entries without room read as invalid, and are tried again at the next
 		 * sync
 		 */
-		ret = kvgpu_as_sync(sp->as, &changed);
+		ret = kvgpu_shadow_as_sync(sp->as, &changed);
 		sp->flush |= changed;
 		if (changed || ret)
 			trace_kvgpu_shadow_sync(v->id, sp->pd.addr,
@@ -163,10 +164,10 @@ void machine_sync(struct kvgpu_vgpu *v)
 						st->entries_written - was.entries_written,
 						st->rejected - was.rejected, sp->flush, ret);
 	}
-	machine_windows_sync(v);
-	machine_stage_drop(m);
+	vmach_windows_sync(v);
+	vmach_stage_drop(m);
 	if (m->any_dirty)
 		bitmap_zero(m->dirty, v->part_size >> PAGE_SHIFT);
 	m->any_dirty = false;
-	machine_settle(v);
+	vmach_shadow_settle(v);
 }

@@ -14,7 +14,7 @@ static struct machine_slicer *slicer_of(const struct kvgpu_vgpu *v)
 
 /* ------------------------------------------------------------------ a vGPU */
 
-void vgpu_machine_stats(const struct kvgpu_vgpu *v, struct machine_stats *st)
+void kvgpu_machine_stats_get(const struct kvgpu_vgpu *v, struct machine_stats *st)
 {
 	const struct kvgpu_shadow_stats *shadow = &v->m->shadow.stats;
 	const struct machine_slice *sl = &v->m->slice;
@@ -40,16 +40,16 @@ void vgpu_machine_stats(const struct kvgpu_vgpu *v, struct machine_stats *st)
 		.weight = READ_ONCE(sl->ent.weight),
 		.cap = READ_ONCE(sl->ent.cap),
 		.runnable = READ_ONCE(sl->work),
-		.suspended = machine_suspended(v->m),
+		.suspended = vmach_vgpu_suspended(v->m),
 	};
 }
 
-u64 vgpu_machine_gpu_time(const struct kvgpu_vgpu *v)
+u64 kvgpu_machine_gpu_time_get(const struct kvgpu_vgpu *v)
 {
-	return machine_gpu_time(v->m);
+	return vmach_gpu_time_get(v->m);
 }
 
-u32 vgpu_machine_entitlement(const struct kvgpu_vgpu *v)
+u32 kvgpu_machine_entitlement_get(const struct kvgpu_vgpu *v)
 {
 	u32 ppm;
 
@@ -59,7 +59,7 @@ u32 vgpu_machine_entitlement(const struct kvgpu_vgpu *v)
 	return ppm;
 }
 
-int vgpu_machine_set(struct kvgpu_vgpu *v, enum machine_knob knob, unsigned int val)
+int kvgpu_machine_knob_set(struct kvgpu_vgpu *v, enum machine_knob knob, unsigned int val)
 {
 	struct kvgpu_sched_ent *e = &v->m->slice.ent;
 	struct machine_slicer *s = slicer_of(v);
@@ -71,18 +71,18 @@ int vgpu_machine_set(struct kvgpu_vgpu *v, enum machine_knob knob, unsigned int 
 	ret = knob == MACHINE_WEIGHT ? kvgpu_sched_set_weight(&s->sched, e, val, now) :
 				       kvgpu_sched_set_cap(&s->sched, e, val, now);
 	spin_unlock(&s->lock);
-	machine_slicer_kick(v->gpu);
+	vmach_slicer_kick(v->gpu);
 	return ret;
 }
 
-void vgpu_machine_forgive(struct kvgpu_vgpu *v)
+void kvgpu_machine_strikes_clear(struct kvgpu_vgpu *v)
 {
-	machine_forgive(v);
+	vmach_strikes_clear(v);
 }
 
 /* ------------------------------------------------------------------ a card */
 
-void kvgpu_machine_gpu_stats(const struct kvgpu_gpu *gpu, struct machine_gpu_stats *st)
+void kvgpu_machine_gpu_stats_get(const struct kvgpu_gpu *gpu, struct machine_gpu_stats *st)
 {
 	const struct machine_slicer *s = &gpu->chip->slicer;
 
@@ -95,19 +95,19 @@ void kvgpu_machine_gpu_stats(const struct kvgpu_gpu *gpu, struct machine_gpu_sta
 	};
 }
 
-int kvgpu_machine_gpu_set(struct kvgpu_gpu *gpu, enum machine_gpu_knob knob, unsigned int val)
+int kvgpu_machine_gpu_knob_set(struct kvgpu_gpu *gpu, enum machine_gpu_knob knob, unsigned int val)
 {
 	struct machine_slicer *s = &gpu->chip->slicer;
 	int ret;
 
 	if (knob == MACHINE_WATCHDOG_MS) {
-		machine_watchdog_set(gpu, val);
+		vmach_watchdog_set(gpu, val);
 		return 0;
 	}
 	spin_lock(&s->lock);
 	ret = knob == MACHINE_POLICY ? kvgpu_sched_set_policy(&s->sched, val, ktime_get_ns()) :
 	      kvgpu_sched_set_slice(&s->sched, (u64)val * NSEC_PER_USEC);
 	spin_unlock(&s->lock);
-	machine_slicer_kick(gpu);
+	vmach_slicer_kick(gpu);
 	return ret;
 }

@@ -17,12 +17,12 @@
 
 #define END_EVERY_MS	50
 
-bool machine_suspended(struct kvgpu_machine *m)
+bool vmach_vgpu_suspended(struct kvgpu_machine *m)
 {
 	return READ_ONCE(m->slice.ent.suspended);
 }
 
-void machine_strike(struct kvgpu_machine *m, const char *why)
+void vmach_strike_add(struct kvgpu_machine *m, const char *why)
 {
 	struct kvgpu_gpu *gpu = m->v->gpu;
 	struct machine_slicer *s = &gpu->chip->slicer;
@@ -31,45 +31,45 @@ void machine_strike(struct kvgpu_machine *m, const char *why)
 
 	kvgpu_hw_lock_assert_held(&gpu->lock);
 	spin_lock(&s->lock);
-	suspend = kvgpu_strike(&m->slice.strikes, now) && !m->slice.ent.suspended;
+	suspend = kvgpu_sched_strike_add(&m->slice.strikes, now) && !m->slice.ent.suspended;
 	if (suspend)
 		kvgpu_sched_set_suspended(&s->sched, &m->slice.ent, true, now);
 	spin_unlock(&s->lock);
 	trace_kvgpu_strike(m->v->id, why, m->slice.strikes.total, suspend);
 	if (!suspend)
 		return;
-	vgpu_note_fault(m->v, "suspended", -1, 0, m->slice.strikes.count);
+	kvgpu_mdev_fault_note(m->v, "suspended", -1, 0, m->slice.strikes.count);
 	dev_warn_ratelimited(m->v->vdev.dev, "suspended after %u strikes, the last one: %s\n", m->slice.strikes.count, why);
 	s->stale = true;
 	if (!READ_ONCE(m->gone))
 		mod_delayed_work(system_wq, &m->slice.end_work, 0);
-	machine_slicer_kick(gpu);
+	vmach_slicer_kick(gpu);
 }
 
-void machine_strike_for_reset(struct kvgpu_machine *m, u64 ns)
+void vmach_reset_note(struct kvgpu_machine *m, u64 ns)
 {
 	u64 now = ktime_get_ns();
 
-	machine_charge(m, ns, now);
-	if (kvgpu_reset(&m->slice.resets, now))
-		machine_strike(m, "too many engine resets");
+	vmach_time_charge(m, ns, now);
+	if (kvgpu_sched_reset_add(&m->slice.resets, now))
+		vmach_strike_add(m, "too many engine resets");
 }
 
-void machine_forgive(struct kvgpu_vgpu *v)
+void vmach_strikes_clear(struct kvgpu_vgpu *v)
 {
 	struct machine_slicer *s = &v->gpu->chip->slicer;
 	struct kvgpu_machine *m = v->m;
 
 	kvgpu_hw_lock(&v->gpu->lock);
 	spin_lock(&s->lock);
-	kvgpu_strikes_clear(&m->slice.strikes);
+	kvgpu_sched_strikes_clear(&m->slice.strikes);
 	if (m->slice.ent.suspended) {
 		kvgpu_sched_set_suspended(&s->sched, &m->slice.ent, false, ktime_get_ns());
 		s->stale = true;
 	}
 	spin_unlock(&s->lock);
 	kvgpu_hw_unlock(&v->gpu->lock);
-	machine_slicer_kick(v->gpu);
+	vmach_slicer_kick(v->gpu);
 }
 
 /* Returns a channel that is alive for the guest. */
@@ -93,11 +93,11 @@ static void end_work(struct work_struct *work)
 	struct kvgpu_chan *c;
 
 	kvgpu_hw_lock(&chip->gpu->lock);
-	c = machine_suspended(m) ? next_chan(m) : NULL;
+	c = vmach_vgpu_suspended(m) ? next_chan(m) : NULL;
 	if (c) {
 		kvgpu_hw_lock(&chip->event_lock);
 		c->fault.engine = 0;
-		machine_end_soon(chip, c, EVENT_SCHED);
+		vmach_chan_end_soon(chip, c, EVENT_SCHED);
 		kvgpu_hw_unlock(&chip->event_lock);
 	}
 	kvgpu_hw_unlock(&chip->gpu->lock);
@@ -105,7 +105,7 @@ static void end_work(struct work_struct *work)
 		mod_delayed_work(system_wq, &m->slice.end_work, msecs_to_jiffies(END_EVERY_MS));
 }
 
-void machine_strike_init(struct kvgpu_machine *m)
+void vmach_strike_init(struct kvgpu_machine *m)
 {
 	INIT_DELAYED_WORK(&m->slice.end_work, end_work);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Notes the pages that the CPU may have written, by first touch. The fault handler asks
- * vgpu_machine_fault() for a frame, which notes the page of the partition behind it as touched:
- * from then on the CPU may write to it unnoticed. machine_pages_untouch() removes the notes and
+ * kvgpu_machine_pfn_find() for a frame, which notes the page of the partition behind it as touched:
+ * from then on the CPU may write to it unnoticed. vmach_pages_untouch() removes the notes and
  * then the mappings. map_lock orders this with faults: a fault has noted and mapped before, or does
  * both later.
  */
@@ -12,9 +12,9 @@
 /* parts of windows that are zapped one by one; if there are more, the whole windows are */
 #define ZAP_MAX		16
 
-void machine_touch(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar)
+void vmach_page_touch(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar)
 {
-	if (page >= machine_part_pages(v))
+	if (page >= vmach_part_pages_count(v))
 		return;
 	set_bit(page, v->m->touched);
 	if (bar == KVGPU_BAR1)
@@ -50,17 +50,17 @@ struct untouch {
 	struct zaps zaps;
 };
 
-static bool loses(const struct untouch *u, u32 page)
+static bool untouch_has(const struct untouch *u, u32 page)
 {
 	return page >= u->first && page - u->first < u->nr;
 }
 
-static void find_in(struct untouch *u, const struct machine_win *w)
+static void find_in_window(struct untouch *u, const struct machine_win *w)
 {
 	u32 i;
 
 	for (i = 0; i < w->pages && u->zaps.nr <= ZAP_MAX; i++)
-		if (loses(u, w->shows[i]))
+		if (untouch_has(u, w->shows[i]))
 			zap_add(&u->zaps, kvgpu_bar_number(w->bar), (u64)i << PAGE_SHIFT);
 }
 
@@ -70,7 +70,7 @@ static void find_in_pramin(struct untouch *u, const struct kvgpu_machine *m)
 	u32 i;
 
 	for (i = 0; m->pramin.target == KVGPU_VRAM && i < ARRAY_SIZE(m->pramin_pte); i++)
-		if (base + i <= U32_MAX && loses(u, base + i))
+		if (base + i <= U32_MAX && untouch_has(u, base + i))
 			zap_add(&u->zaps, 0, PRAMIN_BASE + ((u64)i << PAGE_SHIFT));
 }
 
@@ -79,7 +79,7 @@ static void find_in_userd(struct untouch *u, const struct kvgpu_vgpu *v)
 	u32 g;
 
 	for (g = 0; v->m->userd_bar1 != ~0ull && g < KVGPU_NR_GROUPS && u->zaps.nr <= ZAP_MAX; g++)
-		if (v->m->group[g] >= 0 && loses(u, v->m->userd_page[g]))
+		if (v->m->group[g] >= 0 && untouch_has(u, v->m->userd_page[g]))
 			zap_add(&u->zaps, 1, v->m->userd_bar1 + ((u64)g << PAGE_SHIFT));
 }
 
@@ -108,7 +108,7 @@ static u32 take_notes(struct kvgpu_vgpu *v, unsigned long first, unsigned long l
 	return n;
 }
 
-bool machine_pages_untouch(struct kvgpu_vgpu *v, unsigned long first, unsigned long last)
+bool vmach_pages_untouch(struct kvgpu_vgpu *v, unsigned long first, unsigned long last)
 {
 	struct kvgpu_machine *m = v->m;
 	struct untouch u = { };
@@ -122,31 +122,31 @@ bool machine_pages_untouch(struct kvgpu_vgpu *v, unsigned long first, unsigned l
 		mutex_unlock(&v->map_lock);
 		return false;
 	}
-	find_in(&u, &m->win[KVGPU_BAR3]);
+	find_in_window(&u, &m->win[KVGPU_BAR3]);
 	if (by1) {
-		find_in(&u, &m->win[KVGPU_BAR1]);
+		find_in_window(&u, &m->win[KVGPU_BAR1]);
 		find_in_pramin(&u, m);
 		find_in_userd(&u, v);
 	}
 	mutex_unlock(&v->map_lock);
 	m->any_dirty = true;
 	if (u.zaps.nr > ZAP_MAX) {
-		vgpu_zap_bar(v, 0, PRAMIN_BASE, PRAMIN_SIZE);
+		kvgpu_mdev_bar_zap(v, 0, PRAMIN_BASE, PRAMIN_SIZE);
 		for (i = 0; i < KVGPU_NR_BARS; i++)
-			vgpu_zap_bar(v, kvgpu_bar_number(i), 0, v->type->bar[i]);
+			kvgpu_mdev_bar_zap(v, kvgpu_bar_number(i), 0, v->type->bar[i]);
 		return true;
 	}
 	for (i = 0; i < u.zaps.nr; i++)
-		vgpu_zap_bar(v, u.zaps.part[i].region, u.zaps.part[i].at, u.zaps.part[i].len);
+		kvgpu_mdev_bar_zap(v, u.zaps.part[i].region, u.zaps.part[i].at, u.zaps.part[i].len);
 	return true;
 }
 
 /* The host has written to these pages. */
-void machine_page_touch(struct kvgpu_vgpu *v, u64 off, u64 len)
+void vmach_range_touch(struct kvgpu_vgpu *v, u64 off, u64 len)
 {
 	u64 page;
 
 	for (page = off >> PAGE_SHIFT;
-	     page <= (off + len - 1) >> PAGE_SHIFT && page < machine_part_pages(v); page++)
+	     page <= (off + len - 1) >> PAGE_SHIFT && page < vmach_part_pages_count(v); page++)
 		set_bit(page, v->m->touched);
 }

@@ -83,7 +83,7 @@ static atomic_t nr_without_file;
 
 /* ------------------------------------------------------------ the threads; unmappings_lock held */
 
-static void forget(struct unmap_known *k)
+static void known_forget(struct unmap_known *k)
 {
 	if (k->u->rounds >= ROUNDS)
 		WRITE_ONCE(k->m->unmaps_forbid, k->m->unmaps_forbid - 1);
@@ -93,12 +93,12 @@ static void forget(struct unmap_known *k)
 }
 
 /* The thread has left its loop. @u may be freed. */
-static void finish(struct unmapping *u)
+static void unmap_finish(struct unmapping *u)
 {
 	struct unmap_known *k, *next;
 
 	list_for_each_entry_safe(k, next, &u->known, of_thread)
-		forget(k);
+		known_forget(k);
 	hash_del(&u->node);
 	if (!list_empty(&u->no_file)) {
 		list_del(&u->no_file);
@@ -110,7 +110,7 @@ static void finish(struct unmapping *u)
 		kfree(u);
 }
 
-static bool lives(const struct unmapping *u)
+static bool thread_lives(const struct unmapping *u)
 {
 	bool found;
 
@@ -124,7 +124,7 @@ static bool lives(const struct unmapping *u)
  * Finishes threads without a file that have died. Asks for a few each time, because a VMM without
  * memory may have many.
  */
-static void finish_dead(void)
+static void finish_dead_unmaps(void)
 {
 	struct unmapping *u, *next;
 	u32 asked = 0;
@@ -132,8 +132,8 @@ static void finish_dead(void)
 	list_for_each_entry_safe(u, next, &without_file, no_file) {
 		if (asked++ == DEAD_LOOKS)
 			break;
-		if (!lives(u))
-			finish(u);
+		if (!thread_lives(u))
+			unmap_finish(u);
 		else
 			list_move_tail(&u->no_file, &without_file);
 	}
@@ -163,7 +163,7 @@ static struct unmap_known *find_known(const struct kvgpu_machine *m, const struc
  * Counts a round of @k's vGPU. From the second round on all vGPUs that know of the thread pin
  * nothing.
  */
-static void count(struct unmap_known *k)
+static void round_count(struct unmap_known *k)
 {
 	struct unmapping *u = k->u;
 	struct unmap_known *each;
@@ -178,7 +178,7 @@ static void count(struct unmap_known *k)
 
 /* ------------------------------------------------------------------ the file that a thread owes */
 
-static int has_left(struct inode *inode, struct file *file)
+static int thread_has_left(struct inode *inode, struct file *file)
 {
 	struct unmapping *u = file->private_data;
 
@@ -187,14 +187,14 @@ static int has_left(struct inode *inode, struct file *file)
 	if (u->over)
 		kfree(u);
 	else
-		finish(u);
+		unmap_finish(u);
 	spin_unlock(&unmappings_lock);
 	return 0;
 }
 
 static const struct file_operations left_fops = {
 	.owner = THIS_MODULE,
-	.release = has_left,
+	.release = thread_has_left,
 };
 
 /*
@@ -215,7 +215,7 @@ static struct unmapping *unmapping_new(struct file **file)
 
 /* -------------------------------------------------------------- for pin.c, space.c and the face */
 
-void machine_unmap_asked(struct kvgpu_vgpu *v)
+void vmach_unmap_note(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
 	struct unmapping *u, *new = NULL;
@@ -258,7 +258,7 @@ void machine_unmap_asked(struct kvgpu_vgpu *v)
 		known = k;
 		k = NULL;
 	}
-	count(known);
+	round_count(known);
 	spin_unlock(&unmappings_lock);
 	kfree(k);
 	if (new && !IS_ERR(file))
@@ -274,7 +274,7 @@ void machine_unmap_asked(struct kvgpu_vgpu *v)
  * that opened the vGPU last may open it. The first thread of the list decides, however many there
  * are. Threads that died without a file are finished one by one.
  */
-int machine_unmap_open(struct kvgpu_vgpu *v)
+int vmach_unmap_open(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
 	struct unmap_known *k;
@@ -285,9 +285,9 @@ int machine_unmap_open(struct kvgpu_vgpu *v)
 	do {
 		spin_lock(&unmappings_lock);
 		k = list_first_entry_or_null(&m->unmaps, struct unmap_known, of_machine);
-		dead = k && !k->u->file && !lives(k->u);
+		dead = k && !k->u->file && !thread_lives(k->u);
 		if (dead)
-			finish(k->u);
+			unmap_finish(k->u);
 		else if (k && m->opener != task_tgid(current))
 			who = pid_nr(k->u->who);
 		spin_unlock(&unmappings_lock);
@@ -303,7 +303,7 @@ int machine_unmap_open(struct kvgpu_vgpu *v)
 	return 0;
 }
 
-bool machine_unmap_may_pin(struct kvgpu_vgpu *v)
+bool vmach_pin_allowed(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
 	bool may;
@@ -314,7 +314,7 @@ bool machine_unmap_may_pin(struct kvgpu_vgpu *v)
 	if (!atomic_read(&nr_without_file))
 		return false;
 	spin_lock(&unmappings_lock);
-	finish_dead();
+	finish_dead_unmaps();
 	may = !m->unmaps_forbid;
 	spin_unlock(&unmappings_lock);
 	return may;
@@ -325,7 +325,7 @@ bool machine_unmap_may_pin(struct kvgpu_vgpu *v)
  * that runs its guest while it unmaps should not see that: an unmap takes less time than this wait.
  * A VMM that stretches it harms its own guest only.
  */
-void vgpu_machine_unmap_wait(struct kvgpu_vgpu *v)
+void kvgpu_machine_unmap_wait(struct kvgpu_vgpu *v)
 {
 	ktime_t end = ktime_add_ms(ktime_get(), WAIT_MS);
 
@@ -334,7 +334,7 @@ void vgpu_machine_unmap_wait(struct kvgpu_vgpu *v)
 		usleep_range(100, 200);
 }
 
-void vgpu_machine_called(void)
+void kvgpu_machine_call_note(void)
 {
 	struct unmapping *u;
 
@@ -343,16 +343,16 @@ void vgpu_machine_called(void)
 	spin_lock(&unmappings_lock);
 	u = find_thread(task_pid(current));
 	if (u && !u->file)
-		finish(u);
+		unmap_finish(u);
 	spin_unlock(&unmappings_lock);
 }
 
-void machine_unmap_init(struct kvgpu_machine *m)
+void vmach_unmap_init(struct kvgpu_machine *m)
 {
 	INIT_LIST_HEAD(&m->unmaps);
 }
 
-void machine_unmap_fini(struct kvgpu_machine *m)
+void vmach_unmap_fini(struct kvgpu_machine *m)
 {
 	struct unmap_known *k;
 	struct unmapping *u;
@@ -364,9 +364,9 @@ void machine_unmap_fini(struct kvgpu_machine *m)
 		more = k;
 		if (k) {
 			u = k->u;
-			forget(k);
+			known_forget(k);
 			if (list_empty(&u->known) && !u->file)
-				finish(u);	/* nothing else would finish it */
+				unmap_finish(u);	/* nothing else would finish it */
 		}
 		spin_unlock(&unmappings_lock);
 		cond_resched();

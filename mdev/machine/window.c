@@ -3,7 +3,7 @@
  * The CPU's view of a vGPU: its slices of BAR1 and BAR3 through the guest's own tables (or, in
  * physical mode, the partition), 1 MiB of BAR1 that follows the guest's PRAMIN window, and
  * doorbells. The guest's tables may also name its own memory. gtt-shadow/ pins such a page like one
- * of an address space, and the same order holds for letting go of it (machine_settle()).
+ * of an address space, and the same order holds for letting go of it (vmach_shadow_settle()).
  *
  * The frame behind a page of a slice never changes. The card's table decides what the frame shows,
  * and a page without a translation shows the vGPU's scrap page. Only doorbells have another frame:
@@ -27,18 +27,18 @@ static u64 scrap_pte(const struct kvgpu_vgpu *v)
 }
 
 /* Returns the page of the partition that an entry of the card shows, or NO_PAGE. */
-static u32 page_of(const struct kvgpu_vgpu *v, u64 pte)
+static u32 part_page_of(const struct kvgpu_vgpu *v, u64 pte)
 {
 	u64 page = FIELD_GET(GMMU_PTE_ADDR, pte) - (v->part.v >> GMMU_ADDR_SHIFT);
 
 	if (!(pte & GMMU_PTE_VALID) || FIELD_GET(GMMU_PTE_APERTURE, pte) != GMMU_PTE_APERTURE_VRAM)
 		return NO_PAGE;
-	return page < machine_part_pages(v) ? page : NO_PAGE;
+	return page < vmach_part_pages_count(v) ? page : NO_PAGE;
 }
 
 /* ----------------------------------------------------------------- changing what a window shows */
 
-static void changed(struct kvgpu_vgpu *v, struct machine_win *w, u32 first, u32 last)
+static void win_changed(struct kvgpu_vgpu *v, struct machine_win *w, u32 first, u32 last)
 {
 	if (last < first)
 		return;
@@ -48,65 +48,66 @@ static void changed(struct kvgpu_vgpu *v, struct machine_win *w, u32 first, u32 
 	w->zap_last = max(w->zap_last, last);
 }
 
-static void sync_one(struct kvgpu_vgpu *v, struct machine_win *w)
+static void win_sync_one(struct kvgpu_vgpu *v, struct machine_win *w)
 {
 	u32 first = 1, last = 0;
 	int ret;
 
 	if (!w->guest.bound || !w->guest.is_virtual)
 		return;
-	ret = kvgpu_win_sync(&v->m->shadow, w->win, w->guest.pd, w->guest.limit, w->pages,
-			     scrap_pte(v), w->pte, &first, &last);
+	ret = kvgpu_shadow_win_sync(&v->m->shadow, w->win, w->guest.pd, w->guest.limit, w->pages,
+				    scrap_pte(v), w->pte, &first, &last);
 	if (!ret)
-		changed(v, w, first, last);
+		win_changed(v, w, first, last);
 }
 
-void machine_windows_sync(struct kvgpu_vgpu *v)
+void vmach_windows_sync(struct kvgpu_vgpu *v)
 {
 	enum kvgpu_bar bar;
 
 	for (bar = 0; bar < KVGPU_NR_BARS; bar++)
-		sync_one(v, &v->m->win[bar]);
+		win_sync_one(v, &v->m->win[bar]);
 }
 
-static bool stale(struct kvgpu_vgpu *v, struct machine_win *w)
+static bool win_stale(struct kvgpu_vgpu *v, struct machine_win *w)
 {
 	u32 first, last;
 
-	if (kvgpu_win_take(w->win, &first, &last))	/* kvgpu_shadow_unmap() removed an entry */
-		changed(v, w, first, last);
+	/* kvgpu_shadow_unmap() removed an entry */
+	if (kvgpu_shadow_win_take(w->win, &first, &last))
+		win_changed(v, w, first, last);
 	return w->stale;
 }
 
-bool machine_windows_stale(struct kvgpu_vgpu *v)
+bool vmach_windows_stale(struct kvgpu_vgpu *v)
 {
 	enum kvgpu_bar bar;
 	bool any = false;
 
 	for (bar = 0; bar < KVGPU_NR_BARS; bar++)
-		any |= stale(v, &v->m->win[bar]);
+		any |= win_stale(v, &v->m->win[bar]);
 	return any;
 }
 
-static int invalidate_one(struct kvgpu_vgpu *v, struct machine_win *w)
+static int win_invalidate_one(struct kvgpu_vgpu *v, struct machine_win *w)
 {
 	if (!w->stale)
 		return 0;
 	w->stale = false;
-	return machine_wedged(v->gpu) ? 0 : kvgpu_hw_bar_invalidate(&v->gpu->hw, w->bar);
+	return vmach_gpu_wedged(v->gpu) ? 0 : kvgpu_hw_bar_invalidate(&v->gpu->hw, w->bar);
 }
 
-int machine_windows_invalidate(struct kvgpu_vgpu *v)
+int vmach_windows_invalidate(struct kvgpu_vgpu *v)
 {
 	enum kvgpu_bar bar;
 	int ret = 0;
 
 	for (bar = 0; bar < KVGPU_NR_BARS; bar++)
-		ret = invalidate_one(v, &v->m->win[bar]) ?: ret;
+		ret = win_invalidate_one(v, &v->m->win[bar]) ?: ret;
 	return ret;
 }
 
-static void zap_one(struct kvgpu_vgpu *v, struct machine_win *w)
+static void win_zap_one(struct kvgpu_vgpu *v, struct machine_win *w)
 {
 	u32 i;
 
@@ -114,36 +115,37 @@ static void zap_one(struct kvgpu_vgpu *v, struct machine_win *w)
 		return;
 	mutex_lock(&v->map_lock);
 	for (i = w->zap_first; i <= w->zap_last; i++) {
-		u32 page = page_of(v, w->pte[i]);
+		u32 page = part_page_of(v, w->pte[i]);
 
 		if (w->shows[i] == page)
 			continue;
 		w->shows[i] = page;
-		machine_touch(v, page, w->bar);
+		vmach_page_touch(v, page, w->bar);
 	}
 	mutex_unlock(&v->map_lock);
-	vgpu_zap_bar(v, kvgpu_bar_number(w->bar), (u64)w->zap_first << PAGE_SHIFT,
-		     (u64)(w->zap_last - w->zap_first + 1) << PAGE_SHIFT);
+	kvgpu_mdev_bar_zap(v, kvgpu_bar_number(w->bar), (u64)w->zap_first << PAGE_SHIFT,
+			   (u64)(w->zap_last - w->zap_first + 1) << PAGE_SHIFT);
 	w->zap_first = NO_PAGE;
 	w->zap_last = 0;
 }
 
-void machine_windows_zap(struct kvgpu_vgpu *v)
+void vmach_windows_zap(struct kvgpu_vgpu *v)
 {
 	enum kvgpu_bar bar;
 
 	for (bar = 0; bar < KVGPU_NR_BARS; bar++)
-		zap_one(v, &v->m->win[bar]);
+		win_zap_one(v, &v->m->win[bar]);
 }
 
 /* ------------------------------------------------------------------ commands of the guest */
 
-static void show_linear(struct kvgpu_vgpu *v, struct machine_win *w)
+static void win_show_linear(struct kvgpu_vgpu *v, struct machine_win *w)
 {
 	u32 first = 1, last = 0;
 
-	if (!kvgpu_win_linear(&v->m->shadow, w->win, w->pages, scrap_pte(v), w->pte, &first, &last))
-		changed(v, w, first, last);
+	if (!kvgpu_shadow_win_set_linear(&v->m->shadow, w->win, w->pages, scrap_pte(v), w->pte,
+					 &first, &last))
+		win_changed(v, w, first, last);
 }
 
 /*
@@ -157,7 +159,7 @@ static int read_space(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst, struct kvgp
 	int ret;
 
 	inst.addr += GMMU_INST_PDB_LO;
-	ret = machine_read(v, inst, w, sizeof(w));
+	ret = vmach_guest_read(v, inst, w, sizeof(w));
 	if (ret)
 		return ret;
 	pd->target = FIELD_GET(GMMU_INST_PDB_LO_TARGET, w[0]);
@@ -168,24 +170,24 @@ static int read_space(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst, struct kvgp
 	return kvgpu_target_ok(pd->target) ? 0 : -EINVAL;
 }
 
-void machine_window_bind(struct kvgpu_vgpu *v, enum kvgpu_bar bar, bool is_virtual,
-			 struct kvgpu_gaddr inst)
+void vmach_window_bind(struct kvgpu_vgpu *v, enum kvgpu_bar bar, bool is_virtual,
+		       struct kvgpu_gaddr inst)
 {
 	struct machine_win *w = &v->m->win[bar];
 	typeof(w->guest) guest = { .bound = true, .is_virtual = is_virtual, .inst = inst };
 
-	machine_stage_drop(v->m);
+	vmach_stage_drop(v->m);
 	if (is_virtual && read_space(v, inst, &guest.pd, &guest.limit)) {
-		vgpu_note_fault(v, "BAR bound to an instance block that can't be read", -1, inst.addr, kvgpu_bar_number(bar));
+		kvgpu_mdev_fault_note(v, "BAR bound to an instance block that can't be read", -1, inst.addr, kvgpu_bar_number(bar));
 		guest.bound = guest.is_virtual = false;
 	}
 	w->guest = guest;
 	if (!guest.is_virtual)
-		show_linear(v, w);
-	machine_sync(v);
+		win_show_linear(v, w);
+	vmach_shadow_sync(v);
 }
 
-void machine_pramin_move(struct kvgpu_vgpu *v, struct kvgpu_gaddr base)
+void vmach_pramin_move(struct kvgpu_vgpu *v, struct kvgpu_gaddr base)
 {
 	struct kvgpu_machine *m = v->m;
 	u64 off, scrap = scrap_pte(v);
@@ -204,24 +206,24 @@ void machine_pramin_move(struct kvgpu_vgpu *v, struct kvgpu_gaddr base)
 	kvgpu_hw_bar_set(&v->gpu->hw, KVGPU_BAR1, v->pramin_slice >> PAGE_SHIFT, m->pramin_next,
 			 ARRAY_SIZE(m->pramin_next));
 	m->win[KVGPU_BAR1].stale = true;
-	machine_settle(v);
+	vmach_shadow_settle(v);
 	mutex_lock(&v->map_lock);
 	m->pramin = base;
 	memcpy(m->pramin_pte, m->pramin_next, sizeof(m->pramin_pte));
 	for (i = 0; i < ARRAY_SIZE(m->pramin_pte); i++)
-		machine_touch(v, page_of(v, m->pramin_pte[i]), KVGPU_BAR1);
+		vmach_page_touch(v, part_page_of(v, m->pramin_pte[i]), KVGPU_BAR1);
 	mutex_unlock(&v->map_lock);
-	vgpu_zap_bar(v, 0, PRAMIN_BASE, PRAMIN_SIZE);
+	kvgpu_mdev_bar_zap(v, 0, PRAMIN_BASE, PRAMIN_SIZE);
 }
 
 static void zap_userd(struct kvgpu_vgpu *v, u64 at)
 {
 	if (at < v->type->bar[KVGPU_BAR1])
-		vgpu_zap_bar(v, kvgpu_bar_number(KVGPU_BAR1), at,
-			     min_t(u64, KVGPU_USERD_SIZE, v->type->bar[KVGPU_BAR1] - at));
+		kvgpu_mdev_bar_zap(v, kvgpu_bar_number(KVGPU_BAR1), at,
+				   min_t(u64, KVGPU_USERD_SIZE, v->type->bar[KVGPU_BAR1] - at));
 }
 
-void machine_userd_move(struct kvgpu_vgpu *v, bool valid, u64 off)
+void vmach_userd_move(struct kvgpu_vgpu *v, bool valid, u64 off)
 {
 	u64 old = v->m->userd_bar1, now = valid && off < v->type->bar[KVGPU_BAR1] ? off : ~0ull;
 
@@ -234,7 +236,7 @@ void machine_userd_move(struct kvgpu_vgpu *v, bool valid, u64 off)
 	zap_userd(v, now);
 }
 
-void machine_userd_show(struct kvgpu_vgpu *v, u16 g, int hgroup, u32 page)
+void vmach_userd_show(struct kvgpu_vgpu *v, u16 g, int hgroup, u32 page)
 {
 	u64 at;
 
@@ -242,11 +244,11 @@ void machine_userd_show(struct kvgpu_vgpu *v, u16 g, int hgroup, u32 page)
 	v->m->group[g] = hgroup;
 	v->m->userd_page[g] = page;
 	if (hgroup >= 0)
-		machine_touch(v, page, KVGPU_BAR1);
+		vmach_page_touch(v, page, KVGPU_BAR1);
 	at = v->m->userd_bar1 == ~0ull ? ~0ull : v->m->userd_bar1 + ((u64)g << PAGE_SHIFT);
 	mutex_unlock(&v->map_lock);
 	if (at < v->type->bar[KVGPU_BAR1])
-		vgpu_zap_bar(v, kvgpu_bar_number(KVGPU_BAR1), at, PAGE_SIZE);
+		kvgpu_mdev_bar_zap(v, kvgpu_bar_number(KVGPU_BAR1), at, PAGE_SIZE);
 }
 
 /* ------------------------------------------------------------------ the CPU */
@@ -271,7 +273,7 @@ static int fault_pramin(struct kvgpu_vgpu *v, u64 off, unsigned long *pfn)
 
 	if (off < PRAMIN_BASE || at >= PRAMIN_SIZE)
 		return -EFAULT;
-	machine_touch(v, page_of(v, v->m->pramin_pte[at >> PAGE_SHIFT]), KVGPU_BAR1);
+	vmach_page_touch(v, part_page_of(v, v->m->pramin_pte[at >> PAGE_SHIFT]), KVGPU_BAR1);
 	*pfn = (v->gpu->hw.bar[KVGPU_BAR1].phys + v->pramin_slice + at) >> PAGE_SHIFT;
 	return 0;
 }
@@ -287,7 +289,7 @@ static struct machine_win *win_of(struct kvgpu_machine *m, unsigned int region)
 	return NULL;
 }
 
-int vgpu_machine_fault(struct kvgpu_vgpu *v, unsigned int region, u64 off, unsigned long *pfn)
+int kvgpu_machine_pfn_find(struct kvgpu_vgpu *v, unsigned int region, u64 off, unsigned long *pfn)
 {
 	struct machine_win *w = win_of(v->m, region);
 	u64 i = off >> PAGE_SHIFT;
@@ -300,10 +302,10 @@ int vgpu_machine_fault(struct kvgpu_vgpu *v, unsigned int region, u64 off, unsig
 		return -EFAULT;
 	g = w->bar == KVGPU_BAR1 ? userd_group(v, off) : -1;
 	if (g >= 0) {
-		machine_touch(v, v->m->userd_page[g], w->bar);
+		vmach_page_touch(v, v->m->userd_page[g], w->bar);
 		i = v->m->group[g];
 	} else {
-		machine_touch(v, w->shows[i], w->bar);
+		vmach_page_touch(v, w->shows[i], w->bar);
 		i += w->first;
 	}
 	*pfn = (v->gpu->hw.bar[w->bar].phys >> PAGE_SHIFT) + i;
@@ -324,7 +326,7 @@ static void __iomem *host_view(struct kvgpu_vgpu *v, unsigned int region, u64 of
 }
 
 /* Uses one store if the guest did: a doorbell must not arrive in pieces. */
-static void store(void __iomem *to, const void *buf, size_t len)
+static void view_store(void __iomem *to, const void *buf, size_t len)
 {
 	if (len == 8 && IS_ALIGNED((unsigned long)to, 8))
 		writeq(*(const u64 *)buf, to);
@@ -346,8 +348,8 @@ static bool is_doorbell(const struct kvgpu_vgpu *v, u64 off, size_t len)
 	return userd != ~0ull && off + len > userd && off < userd + KVGPU_USERD_SIZE;
 }
 
-int vgpu_machine_bar_access(struct kvgpu_vgpu *v, unsigned int region, u64 off, void *buf,
-			    size_t len, bool write)
+int kvgpu_machine_bar_access(struct kvgpu_vgpu *v, unsigned int region, u64 off, void *buf,
+			     size_t len, bool write)
 {
 	void __iomem *at;
 	unsigned long pfn;
@@ -359,13 +361,13 @@ int vgpu_machine_bar_access(struct kvgpu_vgpu *v, unsigned int region, u64 off, 
 	if (len > PAGE_SIZE - offset_in_page(off))
 		return -EINVAL;
 	mutex_lock(&v->map_lock);
-	ret = vgpu_machine_fault(v, region, off & PAGE_MASK, &pfn);
+	ret = kvgpu_machine_pfn_find(v, region, off & PAGE_MASK, &pfn);
 	mutex_unlock(&v->map_lock);
 	if (ret)
 		return ret;
 	at = host_view(v, region, off);
 	if (write)
-		store(at, buf, len);
+		view_store(at, buf, len);
 	else
 		memcpy_fromio(buf, at, len);
 	return 0;
@@ -373,13 +375,13 @@ int vgpu_machine_bar_access(struct kvgpu_vgpu *v, unsigned int region, u64 off, 
 
 /* ------------------------------------------------------------------ life */
 
-static void show_nothing(struct kvgpu_vgpu *v, struct machine_win *w)
+static void win_show_nothing(struct kvgpu_vgpu *v, struct machine_win *w)
 {
 	u32 i;
 
 	for (i = 0; i < w->pages; i++)
 		w->pte[i] = scrap_pte(v);
-	changed(v, w, 0, w->pages - 1);
+	win_changed(v, w, 0, w->pages - 1);
 }
 
 static int win_init(struct kvgpu_vgpu *v, enum kvgpu_bar bar)
@@ -393,7 +395,7 @@ static int win_init(struct kvgpu_vgpu *v, enum kvgpu_bar bar)
 	w->zap_first = NO_PAGE;
 	w->pte = kvcalloc(w->pages, sizeof(u64), GFP_KERNEL_ACCOUNT);
 	w->shows = kvmalloc_array(w->pages, sizeof(u32), GFP_KERNEL_ACCOUNT);
-	w->win = kvzalloc(kvgpu_win_size(w->pages), GFP_KERNEL_ACCOUNT);
+	w->win = kvzalloc(kvgpu_shadow_win_size(w->pages), GFP_KERNEL_ACCOUNT);
 	if (!w->pte || !w->shows || !w->win)
 		return -ENOMEM;
 	memset(w->shows, 0xff, w->pages * sizeof(u32));
@@ -401,7 +403,7 @@ static int win_init(struct kvgpu_vgpu *v, enum kvgpu_bar bar)
 	return w->cpu ? 0 : -ENOMEM;
 }
 
-int machine_windows_init(struct kvgpu_vgpu *v)
+int vmach_windows_init(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
 	struct kvgpu_hw *hw = &v->gpu->hw;
@@ -417,42 +419,42 @@ int machine_windows_init(struct kvgpu_vgpu *v)
 	if (!m->pramin_cpu || !m->userd_cpu)
 		return -ENOMEM;
 	memset_io(m->scrap.cpu, 0, PAGE_SIZE);
-	machine_windows_close(v);
+	vmach_windows_close(v);
 	return 0;
 }
 
-void machine_windows_reset(struct kvgpu_vgpu *v)
+void vmach_windows_reset(struct kvgpu_vgpu *v)
 {
 	struct machine_win *w;
 
-	machine_userd_move(v, false, 0);
+	vmach_userd_move(v, false, 0);
 	for (w = v->m->win; w < v->m->win + KVGPU_NR_BARS; w++) {
 		memset(&w->guest, 0, sizeof(w->guest));
-		show_linear(v, w);
+		win_show_linear(v, w);
 	}
-	machine_settle(v);
-	machine_pramin_move(v, (struct kvgpu_gaddr){ KVGPU_VRAM, 0 });
+	vmach_shadow_settle(v);
+	vmach_pramin_move(v, (struct kvgpu_gaddr){ KVGPU_VRAM, 0 });
 }
 
-void machine_windows_close(struct kvgpu_vgpu *v)
+void vmach_windows_close(struct kvgpu_vgpu *v)
 {
 	struct machine_win *w;
 
-	machine_userd_move(v, false, 0);
+	vmach_userd_move(v, false, 0);
 	for (w = v->m->win; w < v->m->win + KVGPU_NR_BARS; w++) {
 		memset(&w->guest, 0, sizeof(w->guest));
-		kvgpu_win_fini(&v->m->shadow, w->win);
-		show_nothing(v, w);
+		kvgpu_shadow_win_fini(&v->m->shadow, w->win);
+		win_show_nothing(v, w);
 	}
-	machine_pramin_move(v, (struct kvgpu_gaddr){ KVGPU_PEER, 0 });
-	machine_settle(v);
+	vmach_pramin_move(v, (struct kvgpu_gaddr){ KVGPU_PEER, 0 });
+	vmach_shadow_settle(v);
 }
 
 /*
  * The scrap page goes back to the pool. A device that still reaches the slices through an IOMMU
  * must not find the pool's next contents there.
  */
-static void show_nowhere(struct kvgpu_vgpu *v, enum kvgpu_bar bar, u64 slice, u64 size)
+static void slice_show_nowhere(struct kvgpu_vgpu *v, enum kvgpu_bar bar, u64 slice, u64 size)
 {
 	u64 pte = GMMU_PTE_VALID |
 		  FIELD_PREP(GMMU_PTE_ADDR, v->gpu->chip->nowhere.at.v >> GMMU_ADDR_SHIFT);
@@ -467,18 +469,18 @@ static void leave_slices(struct kvgpu_vgpu *v)
 	enum kvgpu_bar bar;
 	int ret = 0;
 
-	if (machine_wedged(v->gpu))
+	if (vmach_gpu_wedged(v->gpu))
 		return;
-	show_nowhere(v, KVGPU_BAR1, v->pramin_slice, PRAMIN_SIZE);
+	slice_show_nowhere(v, KVGPU_BAR1, v->pramin_slice, PRAMIN_SIZE);
 	for (bar = 0; bar < KVGPU_NR_BARS; bar++)
-		show_nowhere(v, bar, v->slice[bar], v->type->bar[bar]);
+		slice_show_nowhere(v, bar, v->slice[bar], v->type->bar[bar]);
 	for (bar = 0; !ret && bar < KVGPU_NR_BARS; bar++)
 		ret = kvgpu_hw_bar_flush(&v->gpu->hw, bar);
 	if (ret)
-		machine_wedge(v->gpu, "a BAR's TLB was not invalidated");
+		vmach_gpu_wedge(v->gpu, "a BAR's TLB was not invalidated");
 }
 
-void machine_windows_fini(struct kvgpu_vgpu *v)
+void vmach_windows_fini(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
 	struct machine_win *w;

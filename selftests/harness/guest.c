@@ -145,7 +145,7 @@ void g_ring(struct world_vgpu *g, u32 chan, u32 put)
 
 u16 g_hchid(struct world_vgpu *g, u32 chan)
 {
-	return machine_chan_find(g->v, (gchid_t){ chan })->hchid.v;
+	return vmach_chan_find(g->v, (gchid_t){ chan })->hchid.v;
 }
 
 void g_preempt(struct world_vgpu *g, bool tsg, u32 id)

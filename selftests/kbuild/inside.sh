@@ -91,7 +91,7 @@ if [ "$role" = base ]; then
 	#include <linux/module.h>
 	#include "mdev/compat.h"
 	void tried(struct eventfd_ctx *ctx);
-	void tried(struct eventfd_ctx *ctx) { compat_eventfd_signal(ctx); }
+	void tried(struct eventfd_ctx *ctx) { vgpu_compat_eventfd_signal(ctx); }
 	C
 	build && [ -f "$work/m/kvgpu.ko" ] && ! grep -q 'kvgpu: ' "$work/build.log"
 	result $? "a module of one file is built, nothing is said" "$(last_line)"

@@ -443,7 +443,7 @@ static double decision_ns(u32 nr, enum kvgpu_sched_policy policy)
 						 .cap = i % 3 ? 100 : 50,
 						 .fixed_ppm = KVGPU_SCHED_PPM / nr };
 		kvgpu_sched_add(&s, &e[i], now);
-		kvgpu_sched_set_runnable(&s, &e[i], true, now);
+		vsched_runnable_set(&s, &e[i], true, now);
 	}
 	kvgpu_sched_set_policy(&s, policy, now);
 	for (round = 0; round < 5; round++) {
@@ -454,7 +454,7 @@ static double decision_ns(u32 nr, enum kvgpu_sched_policy policy)
 			now += SIM_MS;
 			if (c.ent)
 				kvgpu_sched_charge(&s, c.ent, SIM_MS, now);
-			kvgpu_sched_set_runnable(&s, o, !o->runnable, now);
+			vsched_runnable_set(&s, o, !o->runnable, now);
 			kvgpu_sched_choose(&s, now, &c);
 			kvgpu_sched_started(&s, now);
 		}

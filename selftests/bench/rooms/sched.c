@@ -28,7 +28,7 @@ static void fill(const struct room_case *c)
 		ent[i] = (struct kvgpu_sched_ent){ .weight = 100 + i, .cap = i % 2 ? 100 : 50,
 						   .fixed_ppm = KVGPU_SCHED_PPM / nr };
 		kvgpu_sched_add(&sched, &ent[i], now);
-		kvgpu_sched_set_runnable(&sched, &ent[i], true, now);
+		vsched_runnable_set(&sched, &ent[i], true, now);
 	}
 	kvgpu_sched_set_policy(&sched, c->arg2, now);
 }
@@ -43,7 +43,7 @@ static uint64_t decide(const struct room_case *c)
 		now += MS;
 		if (choice.ent)
 			kvgpu_sched_charge(&sched, choice.ent, MS, now);
-		kvgpu_sched_set_runnable(&sched, other, !other->runnable, now);
+		vsched_runnable_set(&sched, other, !other->runnable, now);
 		kvgpu_sched_choose(&sched, now, &choice);
 		kvgpu_sched_started(&sched, now);
 	}

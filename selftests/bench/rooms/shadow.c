@@ -68,7 +68,7 @@ static int op_table_new(void *ctx, u32 nr, struct kvgpu_table *t)
 {
 	t->addr = w.next += (u64)nr * 8;
 	t->mirror = calloc(nr, 8);
-	t->aux = calloc(1, kvgpu_table_aux(&w.cfg, nr) + 1);
+	t->aux = calloc(1, kvgpu_shadow_aux_size(&w.cfg, nr) + 1);
 	return t->mirror && t->aux ? 0 : -1;
 }
 
@@ -139,7 +139,7 @@ static void sync_all(void)
 {
 	bool changed;
 
-	if (kvgpu_as_sync(w.as, &changed))
+	if (kvgpu_shadow_as_sync(w.as, &changed))
 		abort();
 	kvgpu_shadow_reap(&w.s);
 }
@@ -148,7 +148,7 @@ static void world_end(void)
 {
 	if (!w.of)
 		return;
-	free(kvgpu_as_destroy(w.as));
+	free(kvgpu_shadow_as_destroy(w.as));
 	kvgpu_shadow_reap(&w.s);
 	free(w.pool);
 	free(w.table);
@@ -177,8 +177,8 @@ static void world_begin(const struct room_case *c, u32 slots, enum kind kind)
 				FIELD_PREP(GMMU_PDE_SMALL_ADDR, table_addr(i) >> 12);
 	kvgpu_shadow_init(&w.s, &w.cfg, &ops, NULL, w.pool);
 	if (!w.pool || !w.table ||
-	    kvgpu_as_create(&w.s, (struct kvgpu_gaddr){ KVGPU_VRAM, 0 },
-			    calloc(1, kvgpu_as_size(&w.s)), &w.as))
+	    kvgpu_shadow_as_create(&w.s, (struct kvgpu_gaddr){ KVGPU_VRAM, 0 },
+				   calloc(1, kvgpu_shadow_as_size(&w.s)), &w.as))
 		abort();
 	sync_all();
 }

@@ -86,22 +86,22 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 
 	memset(a, 0, sizeof(a));
 	memcpy(a, data, size < sizeof(a) ? size : sizeof(a));
-	if (kvgpu_inst_decode(a, &g, &why)) {
+	if (kvgpu_shadow_inst_decode(a, &g, &why)) {
 		MUST(why);
 		return 0;
 	}
 	MUST(!why);
 	check_decoded(&g);
-	kvgpu_inst_build(a, &g, &h, from_a);
+	kvgpu_shadow_inst_build(a, &g, &h, from_a);
 	check_fixed(from_a, &g, &h);
 	/* a block that differs in all bits which must not matter */
 	for (i = 0; i < WORDS; i++)
 		b[i] = a[i] ^ ~may_be_guests(i * 4);
-	kvgpu_inst_build(b, &g, &h, from_b);
+	kvgpu_shadow_inst_build(b, &g, &h, from_b);
 	MUST(!memcmp(from_a, from_b, sizeof(from_a)));
 	/* and what does matter stays inside its bits */
 	memset(b, 0, sizeof(b));
-	kvgpu_inst_build(b, &g, &h, from_b);
+	kvgpu_shadow_inst_build(b, &g, &h, from_b);
 	for (i = 0; i < WORDS; i++) {
 		bits = may_be_guests(i * 4);
 		MUST(!((from_a[i] ^ from_b[i]) & ~bits));

@@ -105,7 +105,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		in[i].reg = some_reg(in[i].reg);
 	max = data[0] & 1 ? MAX_PAIRS : data[0] >> 1;
 	memset(out, 0x5a, sizeof(out));
-	n = kvgpu_patch_filter(&topo, in, nr, out, max, &rejected);
+	n = kvgpu_shadow_patch_filter(&topo, in, nr, out, max, &rejected);
 	MUST(n <= max && n <= nr && n + rejected == nr);
 	/* in order, all that are allowed until the list is full */
 	for (i = 0; i < nr && at < max; i++) {

@@ -115,7 +115,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	nr = nr < MAX_IN ? nr : MAX_IN;
 	memcpy(in, data + 2, nr * sizeof(in[0]));
 	max = data[1] & 1 ? 2 * MAX_IN : data[1] >> 1;
-	n = kvgpu_runlist_build(in, nr, map, &b, 1000, out, max);
+	n = kvgpu_shadow_runlist_build(in, nr, map, &b, 1000, out, max);
 	MUST(n <= max);
 	check_form(out, n, slice);
 	if (max < 2 * MAX_IN)

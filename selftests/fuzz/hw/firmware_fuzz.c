@@ -17,8 +17,8 @@ static void use_list(const struct fwfile *f, u32 id, u32 first, u32 end)
 {
 	u32 i, k;
 
-	for (i = 0; i < fwfile_entries(f, id); i++) {
-		struct fwfile_entry e = fwfile_entry(f, id, i);
+	for (i = 0; i < hw_fwfile_entries(f, id); i++) {
+		struct fwfile_entry e = hw_fwfile_entry(f, id, i);
 
 		for (k = 0; k < e.count; k++)
 			if (e.addr + k * e.pitch < first || e.addr + k * e.pitch >= end)
@@ -31,8 +31,8 @@ static void use(const struct fwfile *f)
 	u32 id, i, sum = 0;
 
 	for (id = KVGPU_FW_FECS_CODE; id <= KVGPU_FW_GPCCS_DATA; id++)
-		for (i = 0; i < fwfile_words(f, id); i++)
-			sum += fwfile_word(f, id, i);
+		for (i = 0; i < hw_fwfile_words(f, id); i++)
+			sum += hw_fwfile_word(f, id, i);
 	for (id = KVGPU_FW_GR_MMIO; id <= KVGPU_FW_CTX_PPC; id++)
 		use_list(f, id, 0x400000, 0x420000);
 	use_list(f, KVGPU_FW_CTX_ICMD, 0, 0x20000);
@@ -64,11 +64,11 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	int ret;
 
 	if (size && data[0] == 0xff) {
-		ret = fwfile_parse(&f, data + 1, size - 1, &why);
+		ret = hw_fwfile_parse(&f, data + 1, size - 1, &why);
 	} else {
 		fwbuild_make(&b);
 		change(&b, data, size);
-		ret = fwfile_parse(&f, b.data, b.size, &why);
+		ret = hw_fwfile_parse(&f, b.data, b.size, &why);
 	}
 	if (!ret)
 		use(&f);

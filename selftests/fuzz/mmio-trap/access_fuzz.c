@@ -70,7 +70,7 @@ static void check_target(struct kvgpu_gaddr a)
 static void check_command(uint32_t reg, const struct kvgpu_cmd *c)
 {
 	struct kvgpu_access a = { .reg = reg };
-	const struct kvgpu_reg_line *l = kvgpu_trap_find(&a, NULL);
+	const struct kvgpu_reg_line *l = vtrap_line_find(&a, NULL);
 
 	if (c->kind != KVGPU_CMD_NONE && c->kind != KVGPU_CMD_IRQ && c->kind != KVGPU_CMD_ALARM)
 		CHECK(l->wr == KVGPU_REG_TRAP);
@@ -180,15 +180,15 @@ static void event(const struct record *r, uint64_t now)
 	case 5: kvgpu_trap_pbdma(&w.t, &snap); break;
 	case 6: kvgpu_trap_gr(&w.t, r->val, r->index, regs, 2); break;
 	case 7: kvgpu_trap_ce(&w.t, r->index, r->val, r->val); break;
-	case 8: kvgpu_trap_engine_status(&w.t, r->index, r->val); break;
-	case 9: kvgpu_trap_alarm(&w.t, now + ((uint64_t)r->val << 8)); break;
-	case 10: kvgpu_trap_chan_status(&w.t, (gchid_t){ r->index }, r->val); break;
+	case 8: kvgpu_trap_engine_status_set(&w.t, r->index, r->val); break;
+	case 9: kvgpu_trap_alarm_ring(&w.t, now + ((uint64_t)r->val << 8)); break;
+	case 10: kvgpu_trap_chan_status_set(&w.t, (gchid_t){ r->index }, r->val); break;
 	case 11:
-		kvgpu_trap_irq(&w.t, &edge);
-		kvgpu_trap_irq(&w.t, &edge);
+		kvgpu_trap_irq_take(&w.t, &edge);
+		kvgpu_trap_irq_take(&w.t, &edge);
 		CHECK(!edge);
 		break;
-	case 12: kvgpu_trap_config(&w.t, r->index, r->val); break;
+	case 12: kvgpu_trap_config_set(&w.t, r->index, r->val); break;
 	default: kvgpu_trap_reset(&w.t); break;
 	}
 }

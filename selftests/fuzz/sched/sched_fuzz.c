@@ -265,7 +265,7 @@ static void act(u32 what, u32 i)
 		break;
 	case 7: case 8:
 		f.b[i].runnable = what != 8;
-		kvgpu_sched_set_runnable(&f.s, &f.e[i], what != 8, f.now);
+		vsched_runnable_set(&f.s, &f.e[i], what != 8, f.now);
 		break;
 	case 9:
 		f.b[i].suspended = byte() & 1;

@@ -5,9 +5,9 @@
  */
 #include "mdev/internal.h"
 
-void kvgpu_debugfs_init(void) { }
-void kvgpu_debugfs_exit(void) { }
-void kvgpu_debugfs_gpu_add(struct kvgpu_gpu *gpu) { }
-void kvgpu_debugfs_gpu_remove(struct kvgpu_gpu *gpu) { }
-void kvgpu_debugfs_vgpu_add(struct kvgpu_vgpu *v) { }
-void kvgpu_debugfs_vgpu_remove(struct kvgpu_vgpu *v) { }
+void vgpu_debugfs_init(void) { }
+void vgpu_debugfs_exit(void) { }
+void vgpu_debugfs_gpu_add(struct kvgpu_gpu *gpu) { }
+void vgpu_debugfs_gpu_remove(struct kvgpu_gpu *gpu) { }
+void vgpu_debugfs_vgpu_add(struct kvgpu_vgpu *v) { }
+void vgpu_debugfs_vgpu_remove(struct kvgpu_vgpu *v) { }

@@ -198,7 +198,7 @@ static void a_group_is_preempted_whose_first_never_ran(void **state)
 	g_preempt(g, true, 5);
 	if (chip_loaded(g_hchid(g, 2)))
 		harness_fail("S4: a guest has preempted its group, and a channel of it is on the chip");
-	assert_false(machine_chan_find(g->v, (gchid_t){ 2 })->dead);
+	assert_false(vmach_chan_find(g->v, (gchid_t){ 2 })->dead);
 	end();
 }
 
@@ -219,7 +219,7 @@ static void a_context_without_an_image(void **state)
 	for (i = 0; i < ARRAY_SIZE(ctx); i++) {
 		g_inst(g, 1, 0, ctx[i]);
 		g_bind(g, 1);
-		chan = machine_chan_find(g->v, (gchid_t){ 1 });
+		chan = vmach_chan_find(g->v, (gchid_t){ 1 });
 		if (!chan)
 			harness_fail("S4: a channel with a context at 0x%llx is refused", (unsigned long long)ctx[i]);
 		block = (const u32 *)chip_vram(chan->inst.at.v);
@@ -233,7 +233,7 @@ static void a_context_without_an_image(void **state)
 	g_inst(g, 1, 0, 0x12345000);
 	g_store32(g, G_INST(1) + RAMIN_GR_CTX, 0x12345000);
 	g_bind(g, 1);
-	chan = machine_chan_find(g->v, (gchid_t){ 1 });
+	chan = vmach_chan_find(g->v, (gchid_t){ 1 });
 	if (chan && chip.chan[chan->hchid.v].bound)
 		harness_fail("S1: a channel is bound whose context is a physical address");
 	end();

@@ -70,13 +70,13 @@ static void try(u32 vgpus, const char *cap, u64 ms, bool neighbour_works, double
 	for (i = 1; i < vgpus; i++)
 		g_ring(&world.vgpu[i], 1, neighbour_works);
 	harness_sleep(1500 * MS);
-	before = machine_gpu_time(world.vgpu[0].v->m);
+	before = vmach_gpu_time_get(world.vgpu[0].v->m);
 	began = harness_now;
 	actor_new("attacker", setup_mm, false, works_from_look_to_tick, NULL);
 	actor_new("meter", setup_mm, false, meter, NULL);
 	actors_run();
 	had = (double)on / all;
-	paid = (double)(machine_gpu_time(world.vgpu[0].v->m) - before) / (harness_now - began);
+	paid = (double)(vmach_gpu_time_get(world.vgpu[0].v->m) - before) / (harness_now - began);
 	printf("# %u vGPUs, cap %s, tick %llu ms: has %.1f %%, is charged %.1f %%\n", vgpus, cap, (unsigned long long)ms, 100 * had, 100 * paid);
 	if (had > most || paid < had / 2)
 		harness_fail("S5: %u vGPUs, cap %s: one that works between looks has the engine for %.1f %% of the time and is charged %.1f %%",

@@ -29,7 +29,7 @@ static struct world_vgpu *g;
 
 static struct kvgpu_chan *chan(u32 id)
 {
-	return machine_chan_find(g->v, (gchid_t){ id });
+	return vmach_chan_find(g->v, (gchid_t){ id });
 }
 
 static void list_in_group(u32 id)

@@ -28,7 +28,7 @@ static void push(struct world_vgpu *g, u8 unit, u32 nr)
 	struct machine_event ev = { .kind = EVENT_FAULT,
 				    .fault = { unit, 0, (nr + 1) * INJECTED, 0 } };
 
-	machine_event_push(g->v->m, &ev);
+	vmach_event_push(g->v->m, &ev);
 }
 
 static u64 told_va(struct world_vgpu *g, u8 unit)
@@ -52,7 +52,7 @@ static void what_does_not_fit_is_dropped(void **state)
 		mutex_lock(&g->v->lock);
 		for (i = 0; i < EVENTS + more; i++)
 			push(g, i % EVENTS, i);
-		machine_events_deliver(g->v);
+		vmach_events_deliver(g->v);
 		mutex_unlock(&g->v->lock);
 		if (g_read(g, PFIFO_MMU_FAULT_SOURCE) != GENMASK(EVENTS - 1, 0))
 			harness_fail("S4: of the %u events that fit the guest is told 0x%08x", EVENTS,
@@ -68,7 +68,7 @@ static void what_does_not_fit_is_dropped(void **state)
 		for (i = 0; i < 7; i++) {
 			mutex_lock(&g->v->lock);
 			push(g, i, i);
-			machine_events_deliver(g->v);
+			vmach_events_deliver(g->v);
 			mutex_unlock(&g->v->lock);
 		}
 		g_write(g, PFIFO_MMU_FAULT_SOURCE, ~0u);
@@ -87,7 +87,7 @@ static void exceptions_of_gr_are_dear(void **state)
 	u32 n = 0, i;
 
 	setup_begin(&quiet, &calm, 1);
-	c = machine_chan_find(world.vgpu[0].v, (gchid_t){ 1 });
+	c = vmach_chan_find(world.vgpu[0].v, (gchid_t){ 1 });
 	assert_non_null(c);
 	for (i = 0; i < e.nr_regs; i++)
 		e.regs[i].reg = 0x400100 + i * 4;
@@ -113,7 +113,7 @@ static void what_is_told_is_the_guests(void **state)
 	setup_begin(&quiet, &calm, 2);
 	for (i = 0; i < 2; i++) {
 		g = &world.vgpu[i];
-		e.inst = machine_chan_find(g->v, (gchid_t){ 1 })->inst.at.v;
+		e.inst = vmach_chan_find(g->v, (gchid_t){ 1 })->inst.at.v;
 		world.gpu->hw.events->gr(world.gpu, &e);
 		harness_sleep(10000000);
 		want = FECS_CHAN_VALID | FIELD_PREP(FECS_CHAN_INST, G_INST(1) >> 12);

@@ -29,7 +29,7 @@ static u64 had[2], samples, took[2], began;
 
 static struct kvgpu_chan *chan(u32 id)
 {
-	return machine_chan_find(world.vgpu[0].v, (gchid_t){ id });
+	return vmach_chan_find(world.vgpu[0].v, (gchid_t){ id });
 }
 
 static void start(u32 ms)
@@ -41,7 +41,7 @@ static void start(u32 ms)
 	had[0] = had[1] = samples = forgiven = 0;
 	began = harness_now;
 	for (i = 0; i < 2; i++)
-		took[i] = machine_gpu_time(world.vgpu[i].v->m);
+		took[i] = vmach_gpu_time_get(world.vgpu[i].v->m);
 }
 
 static double part(u32 i)
@@ -51,7 +51,7 @@ static double part(u32 i)
 
 static double paid(u32 i)
 {
-	return (double)(machine_gpu_time(world.vgpu[i].v->m) - took[i]) / (harness_now - began);
+	return (double)(vmach_gpu_time_get(world.vgpu[i].v->m) - took[i]) / (harness_now - began);
 }
 
 static void judge(const char *what)
@@ -91,7 +91,7 @@ static void faults_behind_kernels(void *arg)
 	g_unbind(g, 1);
 	g_inst(g, 2, 0, 0);
 	g_list(g, list, 1);
-	while (harness_now < end && !machine_suspended(g->v->m)) {
+	while (harness_now < end && !vmach_vgpu_suspended(g->v->m)) {
 		c = fresh(2);
 		while (c && !chip_loaded(c->hchid.v) && harness_now < end)
 			harness_sleep(MS / 20);
@@ -137,7 +137,7 @@ static void a_fault_behind_a_kernel(void **state)
 		actor_new("meter", setup_mm, false, who_holds, NULL);
 		actors_run();
 		judge("faults behind a kernel");
-		if (!machine_suspended(world.vgpu[0].v->m))
+		if (!vmach_vgpu_suspended(world.vgpu[0].v->m))
 			harness_fail("S5: recovery waits for kernels of %u ms of one vGPU again and again, and it goes on", hold_ms);
 		setup_end();
 	}
@@ -158,7 +158,7 @@ static void faults_of_many(void *arg)
 			g_inst(g, i + 1, 0, 0);
 		}
 		g_list(g, list, MANY);
-		for (; harness_now < end && !machine_suspended(g->v->m); harness_sleep(20000))
+		for (; harness_now < end && !vmach_vgpu_suspended(g->v->m); harness_sleep(20000))
 			for (i = 1; i <= MANY && harness_now < end; i++) {
 				c = fresh(i);
 				if (c && !c->dead && !chip_is_stuck())

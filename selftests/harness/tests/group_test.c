@@ -43,7 +43,7 @@ static u64 group(u32 id, u32 members)
 
 static struct kvgpu_chan *chan(u32 id)
 {
-	return machine_chan_find(g->v, (gchid_t){ id });
+	return vmach_chan_find(g->v, (gchid_t){ id });
 }
 
 static void submit(u32 nr)

@@ -86,13 +86,13 @@ static void judge(const char *cap, u32 us, const char *weight, u32 share)
 	memset(had, 0, sizeof(had));
 	looks = unbinds = 0;
 	began = harness_now;
-	took = machine_gpu_time(world.vgpu[0].v->m);
+	took = vmach_gpu_time_get(world.vgpu[0].v->m);
 	actor_new("worker", setup_mm, false, long_kernels, &world.vgpu[0]);
 	actor_new("accomplice", setup_mm, false, idle_unbinds, &world.vgpu[1]);
 	actor_new("meter", setup_mm, false, who_works, NULL);
 	actors_run();
 	has = 1000 * had[0] / looks;
-	charged = 1000 * (machine_gpu_time(world.vgpu[0].v->m) - took) / (harness_now - began);
+	charged = 1000 * (vmach_gpu_time_get(world.vgpu[0].v->m) - took) / (harness_now - began);
 	printf("# kernels of %u us, cap %s, a neighbour's weight %s: has %u.%u %%, is charged %llu.%llu %%; %u unbinds\n",
 	       us, cap, weight ?: "none", has / 10, has % 10, (unsigned long long)charged / 10,
 	       (unsigned long long)charged % 10, unbinds);

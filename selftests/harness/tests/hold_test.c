@@ -45,12 +45,12 @@ static void attacker(void *arg)
 			g_list(g, list, 1);
 		else if (how == BLOCKS)
 			g_write(g, PFIFO_RUNLIST_BLOCK, 0);
-		if (!machine_chan_find(g->v, (gchid_t){ 2 })) {
+		if (!vmach_chan_find(g->v, (gchid_t){ 2 })) {
 			g_bind(g, 2);
 			g_enable(g, 2, true);
 			g_ring(g, 2, harness_below(100) + 1);
 		}
-		if (!machine_chan_find(g->v, (gchid_t){ 2 }) || machine_suspended(g->v->m))
+		if (!vmach_chan_find(g->v, (gchid_t){ 2 }) || vmach_vgpu_suspended(g->v->m))
 			break;
 		while (!chip_loaded(g_hchid(g, 2)) && harness_now < end)
 			harness_sleep(MS / 20);
@@ -99,13 +99,13 @@ static void is_paid_for(enum how h, u32 ms)
 	had[0] = had[1] = samples = 0;
 	setup_begin(&coarse, &steady, 2);
 	for (i = 0; i < 2; i++)
-		t[i] = machine_gpu_time(world.vgpu[i].v->m);
+		t[i] = vmach_gpu_time_get(world.vgpu[i].v->m);
 	began = harness_now;
 	actor_new("attacker", setup_mm, false, attacker, NULL);
 	actor_new("meter", setup_mm, false, meter, NULL);
 	actors_run();
 	for (i = 0; i < 2; i++) {
-		paid[i] = (double)(machine_gpu_time(world.vgpu[i].v->m) - t[i]) /
+		paid[i] = (double)(vmach_gpu_time_get(world.vgpu[i].v->m) - t[i]) /
 			  (harness_now - began);
 		part[i] = (double)had[i] / samples;
 	}

@@ -148,7 +148,7 @@ static void traps_are_acknowledged(void **state)
 		chip.reg[GR_TRAP / 4] = GR_TRAP_GPC;
 		chip.reg[GR_TRAP_GPC_MASK / 4] = BIT(g);
 		chip_watch_writes();
-		kvgpu_hw_gr_ack(&world.gpu->hw);
+		hw_gr_ack(&world.gpu->hw);
 		if (last(GR_TRAP_GPC_MASK) != BIT(g))
 			harness_fail("S5: of GPC %u's trap 0x%x is acknowledged", g, last(GR_TRAP_GPC_MASK));
 		if (last(GR_INTR) != (GR_INTR_TRAP | GR_INTR_DATA_ERROR))
@@ -167,7 +167,7 @@ static void groups_of_ids_are_shared(void **state)
 	for (c = 1; c < KVGPU_MAX_CHAN; c += KVGPU_GROUP) {
 		g_inst(g, c, 0, 0);
 		g_bind(g, c);
-		n += machine_chan_find(g->v, (gchid_t){ c }) != NULL;
+		n += vmach_chan_find(g->v, (gchid_t){ c }) != NULL;
 		if (n < c / KVGPU_GROUP + 1)
 			break;
 	}

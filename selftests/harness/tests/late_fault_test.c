@@ -22,12 +22,12 @@ static void faults_and_goes(void *arg)
 {
 	struct world_vgpu *a = &world.vgpu[0], *b = &world.vgpu[1];
 
-	was = machine_chan_find(a->v, (gchid_t){ 2 })->inst.at.v;
+	was = vmach_chan_find(a->v, (gchid_t){ 2 })->inst.at.v;
 	if (!chip_fault(g_hchid(a, 2), 0x123000))
 		return;
 	g_unbind(a, 2);
 	g_bind(b, 3);			/* the neighbour's own business, at this moment */
-	is = machine_chan_find(b->v, (gchid_t){ 3 })->inst.at.v;
+	is = vmach_chan_find(b->v, (gchid_t){ 3 })->inst.at.v;
 }
 
 static void nobody_else_is_told(void **state)
@@ -54,7 +54,7 @@ static void nobody_else_is_told(void **state)
 		actors_run();
 		harness_policy(&quiet);
 		harness_sleep(20 * NSEC_PER_MSEC);
-		c = machine_chan_find(b->v, (gchid_t){ 3 });
+		c = vmach_chan_find(b->v, (gchid_t){ 3 });
 		same += is && is == was;
 		if (c && c->dead)
 			harness_fail("S4: seed %llu: a neighbour's channel is ended by the fault of one that had its instance block before",

@@ -270,7 +270,7 @@ static void run(void (*attack)(void *arg), u32 vgpus, const char *cap, u32 nr_ch
 		g_ring(&world.vgpu[i], 1, 1);
 	harness_sleep(1500 * MS);
 	for (i = 0; i < vgpus; i++)
-		before[i] = machine_gpu_time(world.vgpu[i].v->m);
+		before[i] = vmach_gpu_time_get(world.vgpu[i].v->m);
 	began = harness_now;
 	actor_new("meter", setup_mm, false, meter, NULL);
 	if (manners == &plain)
@@ -279,7 +279,7 @@ static void run(void (*attack)(void *arg), u32 vgpus, const char *cap, u32 nr_ch
 	actors_run();
 	for (i = 0; i < 2; i++) {
 		had[i] = (double)on[i] / all;
-		paid[i] = i < vgpus ? (double)(machine_gpu_time(world.vgpu[i].v->m) - before[i]) /
+		paid[i] = i < vgpus ? (double)(vmach_gpu_time_get(world.vgpu[i].v->m) - before[i]) /
 					      (harness_now - began) :
 				      0;
 	}

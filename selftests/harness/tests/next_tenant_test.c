@@ -21,7 +21,7 @@ static const struct policy quiet = { .seed = 1 };
 
 static struct kvgpu_chan *first_channel(void)
 {
-	return machine_chan_find(world.vgpu[0].v, (gchid_t){ 1 });
+	return vmach_chan_find(world.vgpu[0].v, (gchid_t){ 1 });
 }
 
 static void interrupt(void)

@@ -152,13 +152,14 @@ static void judge(const char *cap, u32 us, bool preempt)
 	had = all = pieces = preempts = 0;
 	done = wants_preempt = false;
 	began = harness_now;
-	took = machine_gpu_time(world.vgpu[WORKER].v->m);
+	took = vmach_gpu_time_get(world.vgpu[WORKER].v->m);
 	actor_new("meter", setup_mm, false, who_works, NULL);
 	actor_new("preempter", setup_mm, false, preempts_itself, NULL);
 	actor_new("partners", setup_mm, false, partners, NULL);
 	actors_run();
 	has = 1000 * had / all;
-	charged = 1000 * (machine_gpu_time(world.vgpu[WORKER].v->m) - took) / (harness_now - began);
+	charged =
+		1000 * (vmach_gpu_time_get(world.vgpu[WORKER].v->m) - took) / (harness_now - began);
 	printf("# pieces of %u us at a cap of %u %%: has %u.%u %%, is charged %u.%u %%; %llu pieces, %llu preempts\n",
 	       us, share, has / 10, has % 10, charged / 10, charged % 10,
 	       (unsigned long long)pieces, (unsigned long long)preempts);

@@ -30,7 +30,7 @@ static const struct policy coarse = { .seed = 1, .oversleep_ns = 100000 };
 
 static struct kvgpu_chan *chan(u32 i, u32 id)
 {
-	return machine_chan_find(world.vgpu[i].v, (gchid_t){ id });
+	return vmach_chan_find(world.vgpu[i].v, (gchid_t){ id });
 }
 
 static u64 strikes(u32 i)
@@ -110,7 +110,7 @@ static void eight_hangs(void **state)
 
 	setup_begin(&coarse, &steady, 2);
 	g = &world.vgpu[0];
-	for (i = 1; !machine_suspended(g->v->m); i++) {
+	for (i = 1; !vmach_vgpu_suspended(g->v->m); i++) {
 		assert_in_range(i, 1, KVGPU_STRIKES_MAX);
 		/* it pays for the time that the hang before took */
 		assert_true(wait_loaded(g_hchid(g, 1), DEBT_MS * MS));
@@ -118,7 +118,7 @@ static void eight_hangs(void **state)
 		assert_true(wait_dead(0, 1, (WATCHDOG_MS + OVER_MS) * MS));
 		g_enable(g, 1, false);
 		g_unbind(g, 1);
-		if (!machine_suspended(g->v->m))
+		if (!vmach_vgpu_suspended(g->v->m))
 			setup_run(0, 1, 0);
 	}
 	assert_int_equal(i, KVGPU_STRIKES_MAX + 1);
@@ -133,7 +133,7 @@ static void eight_hangs(void **state)
 	assert_true(wait_loaded(g_hchid(&world.vgpu[1], 1), 100 * MS));
 	/* a guest that begins anew may try again */
 	world_reset(0);
-	assert_false(machine_suspended(g->v->m));
+	assert_false(vmach_vgpu_suspended(g->v->m));
 	setup_run(0, 1, 0);
 	assert_true(wait_loaded(g_hchid(g, 1), DEBT_MS * MS));
 	setup_end();
@@ -184,7 +184,7 @@ static void faults_without_end(void **state)
 	setup_begin(&coarse, &holds, 2);
 	g = &world.vgpu[0];
 	g_list(&world.vgpu[1], NULL, 0);
-	for (n = 0; n < 400 && !machine_suspended(g->v->m); n++) {
+	for (n = 0; n < 400 && !vmach_vgpu_suspended(g->v->m); n++) {
 		if (!chan(0, 1)) {
 			setup_run(0, 1, 0);
 			continue;
@@ -195,7 +195,7 @@ static void faults_without_end(void **state)
 			g_unbind(g, 1);
 		}
 	}
-	if (!machine_suspended(g->v->m))
+	if (!vmach_vgpu_suspended(g->v->m))
 		harness_fail("S5: %u faults of one vGPU, each with the reset of an engine, and it goes on", n);
 	assert_int_equal(strikes(1), 0);
 	setup_end();
@@ -246,7 +246,7 @@ static void unbinds_without_end(void **state)
 	setup_begin(&coarse, &holds, 2);
 	g = &world.vgpu[0];
 	g_list(&world.vgpu[1], NULL, 0);
-	for (n = 0; n < 400 && !machine_suspended(g->v->m); n++) {
+	for (n = 0; n < 400 && !vmach_vgpu_suspended(g->v->m); n++) {
 		if (!chan(0, 1))
 			setup_run(0, 1, 0);
 		if (!wait_loaded(g_hchid(g, 1), 100 * MS) ||
@@ -256,7 +256,7 @@ static void unbinds_without_end(void **state)
 		g_unbind(g, 1);
 		assert_false(chip_is_stuck());
 	}
-	if (!machine_suspended(g->v->m))
+	if (!vmach_vgpu_suspended(g->v->m))
 		harness_fail("S5: %u unbinds of one vGPU, each with the reset of all engines, and it goes on", n);
 	assert_int_equal(strikes(1), 0);
 	assert_false(world.gpu->chip->wedged);
@@ -389,7 +389,7 @@ static void guest(void *arg)
 				g_enable(arg, 1, false);
 				g_unbind(arg, 1);
 			}
-			if (!chan(i, 1) && !machine_suspended(world.vgpu[i].v->m))
+			if (!chan(i, 1) && !vmach_vgpu_suspended(world.vgpu[i].v->m))
 				setup_run(i, 1, 0);
 		}
 		harness_sleep(harness_below(4 * MS));

@@ -36,7 +36,7 @@ static void put(u32 reg, u32 val)
 /* GR halts in the context of the vGPU's channel, and interrupts */
 static void traps(u32 vgpu, u32 gpccs)
 {
-	struct kvgpu_chan *c = machine_chan_find(world.vgpu[vgpu].v, (gchid_t){ 1 });
+	struct kvgpu_chan *c = vmach_chan_find(world.vgpu[vgpu].v, (gchid_t){ 1 });
 
 	put(GR_FECS + FECS_CHAN_ADDR,
 	    FECS_CHAN_VALID | FIELD_PREP(FECS_CHAN_INST, c->inst.at.v >> 12));
@@ -57,7 +57,7 @@ static void where_a_neighbours_error_was(void **state)
 	setup_begin(&quiet, &calm, 2);
 	/*
 	 * vGPU 1: its PROP finds an error at some place. The host acknowledges; what says where
-	 * stays (kvgpu_hw_gr_ack())
+	 * stays (hw_gr_ack())
 	 */
 	put(GR_GPC(0, GPC_PROP_ESR), BIT(0));
 	put(GR_GPC(0, GPC_PROP_ESR_COORDS), SECRET);

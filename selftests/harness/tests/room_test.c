@@ -127,7 +127,7 @@ static void tables_without_room(void **state)
 	for (c = 1; c <= SPACES; c++) {
 		directory(c, ENTRIES);
 		/* a CPU wrote there */
-		machine_page_touch(g->v, PDS + c * 0x10000ull, 0x10000);
+		vmach_range_touch(g->v, PDS + c * 0x10000ull, 0x10000);
 	}
 	invalidate();
 	assert_in_range(g->v->m->pool_max - g->v->m->pool_used, 0, 2 << 20);	/* no room */
@@ -155,10 +155,10 @@ static void room_that_comes_back(void **state)
 		bind(c);
 	}
 	directory(1, ENTRIES);
-	machine_page_touch(g->v, PDS + 1 * 0x10000ull, 0x10000);
+	vmach_range_touch(g->v, PDS + 1 * 0x10000ull, 0x10000);
 	invalidate();
 	directory(2, 20);
-	machine_page_touch(g->v, PDS + 2 * 0x10000ull, 0x10000);
+	vmach_range_touch(g->v, PDS + 2 * 0x10000ull, 0x10000);
 	invalidate();
 	assert_true(g->v->m->shadow.stats.rejected > 0);
 	g_write(g, PCCSR_INST(1), 0);	/* the first one goes, with its tables */

@@ -175,7 +175,7 @@ static void no_longer_than_the_chip_takes(void **state)
 /* the host's name of a channel is the one that the chip's list has it by */
 static void check_name(u32 chan)
 {
-	struct kvgpu_chan *c = machine_chan_find(g->v, (gchid_t){ chan });
+	struct kvgpu_chan *c = vmach_chan_find(g->v, (gchid_t){ chan });
 	u32 at = place(c->hchid.v);
 	int h = at && at != ~0u && entry[at - 1] & RUNLIST_TSG ?
 			(int)FIELD_GET(RUNLIST_ID, entry[at - 1]) :

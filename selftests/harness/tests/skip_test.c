@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Time that is waited under gpu->lock, where no vGPU is at work at its begin and at its end
- * (books.c, machine_waited()). An accomplice without work unbinds idle channels. Its thread is
+ * (books.c, vmach_wait_charge()). An accomplice without work unbinds idle channels. Its thread is
  * seldom run, so it comes back late from the short sleep in which the preempt is waited for. A
  * worker works in between alone: it is charged by what samples see of it there (S5).
  */
@@ -120,13 +120,14 @@ static void judge(const char *cap, u32 us, u64 seed)
 	had = all = unbinds = pieces = cut = 0;
 	done = false;
 	began = harness_now;
-	took = machine_gpu_time(world.vgpu[WORKER].v->m);
+	took = vmach_gpu_time_get(world.vgpu[WORKER].v->m);
 	actor_new("meter", setup_mm, false, who_works, NULL);
 	actor_new("worker", setup_mm, false, works_meanwhile, NULL);
 	actor_new("accomplice", setup_mm, true, idle_unbinds, NULL);
 	actors_run();
 	has = 1000 * had / all;
-	charged = 1000 * (machine_gpu_time(world.vgpu[WORKER].v->m) - took) / (harness_now - began);
+	charged =
+		1000 * (vmach_gpu_time_get(world.vgpu[WORKER].v->m) - took) / (harness_now - began);
 	assert_true(pieces > 100);
 	printf("# late by %u us, at a cap of %u %%: has %u.%u %%, is charged %u.%u %%; %llu unbinds, %llu pieces, %llu outlasted\n",
 	       us, share, has / 10, has % 10, charged / 10, charged % 10,

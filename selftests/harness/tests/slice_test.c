@@ -53,8 +53,8 @@ static double share(u32 i, u32 n)
 	u32 k;
 
 	for (k = 0; k < n; k++)
-		all += machine_gpu_time(world.vgpu[k].v->m);
-	return all ? (double)machine_gpu_time(world.vgpu[i].v->m) / all : 0;
+		all += vmach_gpu_time_get(world.vgpu[k].v->m);
+	return all ? (double)vmach_gpu_time_get(world.vgpu[i].v->m) / all : 0;
 }
 
 static void four_get_a_quarter(void **state)
@@ -87,10 +87,10 @@ static void who_has_no_work_costs_nothing(void **state)
 	setup_begin(&coarse, &steady, 2);
 	g_ring(&world.vgpu[1], 1, 0);
 	harness_sleep(100 * MS);
-	before = machine_gpu_time(world.vgpu[1].v->m);
+	before = vmach_gpu_time_get(world.vgpu[1].v->m);
 	competes(1);
-	if (machine_gpu_time(world.vgpu[1].v->m) - before > RUN_MS * MS / 20)
-		harness_fail("S5: a vGPU that has no work is charged %llu us", (unsigned long long)(machine_gpu_time(world.vgpu[1].v->m) - before) / 1000);
+	if (vmach_gpu_time_get(world.vgpu[1].v->m) - before > RUN_MS * MS / 20)
+		harness_fail("S5: a vGPU that has no work is charged %llu us", (unsigned long long)(vmach_gpu_time_get(world.vgpu[1].v->m) - before) / 1000);
 	/* and the chip is open: whoever wakes starts without a switch */
 	assert_true(world.gpu->chip->slicer.open);
 	setup_end();
@@ -114,13 +114,13 @@ static void unsaid_work_is_charged(u32 vgpus, const char *cap, double most, doub
 	harness_sleep(100 * MS);	/* it is seen with nothing to do */
 	chip_at_work(g_hchid(&world.vgpu[0], 1), true);
 	for (i = 0; i < vgpus; i++)
-		before[i] = machine_gpu_time(world.vgpu[i].v->m);
+		before[i] = vmach_gpu_time_get(world.vgpu[i].v->m);
 	for (end = harness_now + RUN_MS * MS; harness_now < end; all++) {
 		harness_sleep(MS / 20);
 		on += chip_engine_works(g_hchid(&world.vgpu[0], 1));
 	}
 	for (i = 0; i < vgpus; i++)
-		before[i] = machine_gpu_time(world.vgpu[i].v->m) - before[i];
+		before[i] = vmach_gpu_time_get(world.vgpu[i].v->m) - before[i];
 	if ((double)on / all > most)
 		harness_fail("S5: %u vGPUs, cap %s: one whose words say nothing has the chip for %.0f %% of the time", vgpus, cap ?: "100",
 			     100.0 * on / all);
@@ -151,12 +151,12 @@ static void words_elsewhere(void **state)
 	g_inst(g, 2, 0, 0);
 	g_store32(g, G_INST(2) + RAMFC_USERD, G_USERD(7));
 	g_bind(g, 2);
-	if (machine_chan_find(g->v, (gchid_t){ 2 }))
+	if (vmach_chan_find(g->v, (gchid_t){ 2 }))
 		harness_fail("S5: a channel is bound whose words are in another one's place");
 	g_unbind(g, 2);
 	g_store32(g, G_INST(2) + RAMFC_USERD, G_USERD(2));
 	g_bind(g, 2);
-	assert_non_null(machine_chan_find(g->v, (gchid_t){ 2 }));
+	assert_non_null(vmach_chan_find(g->v, (gchid_t){ 2 }));
 	setup_end();
 }
 

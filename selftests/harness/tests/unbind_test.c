@@ -29,7 +29,7 @@ static u64 had[2], samples, took[2], began;
 
 static struct kvgpu_chan *chan(u32 id)
 {
-	return machine_chan_find(world.vgpu[0].v, (gchid_t){ id });
+	return vmach_chan_find(world.vgpu[0].v, (gchid_t){ id });
 }
 
 static void start(u32 ms)
@@ -42,7 +42,7 @@ static void start(u32 ms)
 	unbinds_done = 0;
 	began = harness_now;
 	for (i = 0; i < 2; i++)
-		took[i] = machine_gpu_time(world.vgpu[i].v->m);
+		took[i] = vmach_gpu_time_get(world.vgpu[i].v->m);
 }
 
 static double part(u32 i)
@@ -52,7 +52,7 @@ static double part(u32 i)
 
 static double paid(u32 i)
 {
-	return 100.0 * (machine_gpu_time(world.vgpu[i].v->m) - took[i]) / (harness_now - began);
+	return 100.0 * (vmach_gpu_time_get(world.vgpu[i].v->m) - took[i]) / (harness_now - began);
 }
 
 static void unbinds_behind_kernels(void *arg)
@@ -64,7 +64,7 @@ static void unbinds_behind_kernels(void *arg)
 	g_unbind(g, 1);
 	g_inst(g, 2, 0, 0);
 	g_list(g, list, 1);
-	while (harness_now < end && !machine_suspended(g->v->m)) {
+	while (harness_now < end && !vmach_vgpu_suspended(g->v->m)) {
 		g_bind(g, 2);
 		g_enable(g, 2, true);
 		g_ring(g, 2, harness_below(100) + 1);

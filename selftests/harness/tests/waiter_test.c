@@ -80,12 +80,12 @@ static void judge(const char *cap, u32 piece_us, u32 gap_us)
 	done = false;
 	began = harness_now;
 	for (i = 0; i < BOTH; i++)
-		took[i] = machine_gpu_time(world.vgpu[i].v->m);
+		took[i] = vmach_gpu_time_get(world.vgpu[i].v->m);
 	actor_new("meter", setup_mm, false, meter, NULL);
 	actor_new("neighbour", setup_mm, false, pieces, NULL);
 	actors_run();
 	for (i = 0; i < BOTH; i++)
-		charged[i] = 1000 * (machine_gpu_time(world.vgpu[i].v->m) - took[i]) /
+		charged[i] = 1000 * (vmach_gpu_time_get(world.vgpu[i].v->m) - took[i]) /
 			     (harness_now - began);
 	printf("# pieces of %u us with %u us between them: has %.1f %%, is charged %u.%u %%; one that waits, with a cap of %s %%, has %.1f %%, is charged %u.%u %%\n",
 	       piece_us, gap_us, 100.0 * worked / all, charged[NEIGHBOUR] / 10,

@@ -122,7 +122,7 @@ static int op_table_new(void *ctx, u32 nr, struct kvgpu_table *t)
 	g->nr_tables++;
 	t->addr = h->addr;
 	t->mirror = calloc(nr, 8);
-	t->aux = calloc(1, kvgpu_table_aux(&g->cfg, nr) + 1);
+	t->aux = calloc(1, kvgpu_shadow_aux_size(&g->cfg, nr) + 1);
 	t->priv = h;
 	return 0;
 }
@@ -162,7 +162,7 @@ static void write_pde(struct guest *g, struct hw_table *dir, u64 old, u64 pde)
 		to[j]->reach = true;
 		to[j]->pair = to[!j];
 		for (k = 0; k < NR_SPACES; k++)
-			if (g->space[k].as && kvgpu_as_pd(g->space[k].as) == dir->addr)
+			if (g->space[k].as && kvgpu_shadow_as_pd_get(g->space[k].as) == dir->addr)
 				to[j]->owner = &g->space[k];
 	}
 }
@@ -278,7 +278,7 @@ void tlb_flush(struct space *sp)
 	for (t = g->tables; t; t = t->next)
 		if (t->owner == sp)
 			t->linked = false;
-	tlb_link(g, table_at(g, kvgpu_as_pd(sp->as)), sp);
+	tlb_link(g, table_at(g, kvgpu_shadow_as_pd_get(sp->as)), sp);
 	for (t = g->tables; t; t = t->next) {
 		if (t->owner != sp)
 			continue;

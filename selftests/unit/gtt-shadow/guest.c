@@ -60,8 +60,8 @@ int space_open(struct guest *g, u32 i, struct kvgpu_gaddr pd)
 	int err;
 
 	PROMISE(!sp->as, "a space is open already");
-	mem = calloc(1, kvgpu_as_size(&g->s));
-	err = kvgpu_as_create(&g->s, pd, mem, &sp->as);
+	mem = calloc(1, kvgpu_shadow_as_size(&g->s));
+	err = kvgpu_shadow_as_create(&g->s, pd, mem, &sp->as);
 	if (err) {
 		free(mem);
 		sp->as = NULL;
@@ -94,7 +94,7 @@ void space_close(struct space *sp)
 		t->reach = false;
 		t->linked = false;
 	}
-	mem = kvgpu_as_destroy(sp->as);
+	mem = kvgpu_shadow_as_destroy(sp->as);
 	PROMISE(mem == sp->mem, "memory of a space");
 	free(mem);
 	free(sp->subst);
@@ -106,7 +106,7 @@ static void take_windows(struct guest *g)
 	u32 i, first, last;
 
 	for (i = 0; i < NR_WINS; i++)
-		if (g->win[i].win && kvgpu_win_take(g->win[i].win, &first, &last))
+		if (g->win[i].win && kvgpu_shadow_win_take(g->win[i].win, &first, &last))
 			tlb_push(&g->win[i], first, last);
 }
 
@@ -120,7 +120,7 @@ int space_sync(struct space *sp, bool track)
 	g->failed = false;
 	g->max_batch = 0;
 	g->track = track;
-	err = kvgpu_as_sync(sp->as, &changed);
+	err = kvgpu_shadow_as_sync(sp->as, &changed);
 	g->track = false;
 	PROMISE(!err || err == -ENOMEM, "result of a sync");
 	memcpy(&sp->seen, &g->now, sizeof(sp->seen));
@@ -142,7 +142,7 @@ int space_subst(struct space *sp, u64 va, u32 nr, u64 base)
 
 	for (i = 0; i < nr; i++)
 		clash |= sp->subst[page + i] != 0;
-	err = kvgpu_as_subst(sp->as, va, nr, (hvram_t){ base });
+	err = kvgpu_shadow_as_subst(sp->as, va, nr, (hvram_t){ base });
 	PROMISE(err == 0 || err == -EINVAL || err == -EBUSY || err == -ENOMEM,
 		"result of a substitution");
 	PROMISE((err == -EINVAL) == !fits, "ill-formed substitutions are refused");
@@ -159,7 +159,7 @@ void space_unsubst(struct space *sp, u64 va, u32 nr)
 {
 	u32 i;
 
-	kvgpu_as_unsubst(sp->as, va, nr);
+	kvgpu_shadow_as_unsubst(sp->as, va, nr);
 	for (i = 0; i < nr; i++)
 		sp->subst[(va >> 12) + i] = 0;
 	sp->pending = true;
@@ -170,7 +170,7 @@ int space_walk(struct space *sp, u64 va, struct kvgpu_gaddr *out, u32 *len)
 {
 	struct guest *g = sp->g;
 	struct kvgpu_gaddr at = { sp->pd.target, sp->pd.addr + (va >> (big_shift(g) + 10)) * 8 };
-	int err = kvgpu_as_walk(sp->as, va, out, len), sys;
+	int err = kvgpu_shadow_as_walk(sp->as, va, out, len), sys;
 	u64 want = va >> 40 ? 0 : oracle(g, &sp->seen, image_word(&sp->seen, at), va, &sys);
 
 	PROMISE(!err || err == -EFAULT, "result of a walk");
@@ -194,7 +194,7 @@ static void window_open(struct window *w, u32 pages)
 {
 	if (w->win)
 		return;
-	w->win = calloc(1, kvgpu_win_size(pages));
+	w->win = calloc(1, kvgpu_shadow_win_size(pages));
 	w->pte = malloc(pages * 8);
 	w->hw = calloc(pages, 8);
 	memset(w->pte, 0xa5, pages * 8);
@@ -212,7 +212,8 @@ int window_sync(struct window *w, struct kvgpu_gaddr pd, u64 limit, u32 pages, b
 	g->since = w->synced;
 	g->failed = false;
 	g->track = track;
-	err = kvgpu_win_sync(&g->s, w->win, pd, limit, w->pages, SCRAP, w->pte, &first, &last);
+	err = kvgpu_shadow_win_sync(&g->s, w->win, pd, limit, w->pages, SCRAP, w->pte, &first,
+				    &last);
 	g->track = false;
 	PROMISE(!err, "result of a window's sync");
 	if (first <= last)
@@ -233,7 +234,8 @@ void window_linear(struct window *w, u32 pages)
 	u32 first, last;
 
 	window_open(w, pages);
-	PROMISE(!kvgpu_win_linear(&w->g->s, w->win, w->pages, SCRAP, w->pte, &first, &last),
+	PROMISE(!kvgpu_shadow_win_set_linear(&w->g->s, w->win, w->pages, SCRAP, w->pte, &first,
+		&last),
 		"linear window");
 	if (first <= last)
 		tlb_push(w, first, last);
@@ -247,7 +249,7 @@ void window_close(struct window *w)
 
 	if (!w->win)
 		return;
-	kvgpu_win_fini(&w->g->s, w->win);
+	kvgpu_shadow_win_fini(&w->g->s, w->win);
 	for (i = 0; i < w->pages; i++)
 		PROMISE(w->pte[i] == SCRAP, "a closed window shows only scrap");
 	memset(w->tlb, 0, sizeof(w->tlb));
@@ -402,7 +404,7 @@ static bool dir_quiet(struct space *sp, struct kvgpu_gaddr at)
 static void check_space(struct space *sp)
 {
 	struct guest *g = sp->g;
-	struct hw_table *dir = table_at(g, kvgpu_as_pd(sp->as));
+	struct hw_table *dir = table_at(g, kvgpu_shadow_as_pd_get(sp->as));
 	u32 ratio = g->cfg.big_64k ? 2 : 1, i, j;
 	struct kvgpu_gaddr at;
 	bool guest_has;
@@ -483,7 +485,8 @@ void guest_check(struct guest *g)
 		t->linked = false;
 	for (i = 0; i < NR_SPACES; i++)
 		if (g->space[i].as)
-			tlb_link(g, table_at(g, kvgpu_as_pd(g->space[i].as)), &g->space[i]);
+			tlb_link(g, table_at(g, kvgpu_shadow_as_pd_get(g->space[i].as)),
+				 &g->space[i]);
 	for (t = g->tables; t; t = t->next) {
 		if (t->nr == 8192 || !t->linked)
 			continue;
@@ -518,7 +521,7 @@ void guest_reap(struct guest *g)
 		if (!g->space[i].as)
 			continue;
 		linked++;
-		tlb_link(g, table_at(g, kvgpu_as_pd(g->space[i].as)), &g->space[i]);
+		tlb_link(g, table_at(g, kvgpu_shadow_as_pd_get(g->space[i].as)), &g->space[i]);
 	}
 	for (t = g->tables; t; t = t->next) {
 		if (t->nr == 8192 || !t->linked)

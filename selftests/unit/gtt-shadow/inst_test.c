@@ -49,7 +49,7 @@ static void decodes(void **state)
 	u32 b[1024];
 
 	nouveau(b);
-	assert_int_equal(kvgpu_inst_decode(b, &g, &why), 0);
+	assert_int_equal(kvgpu_shadow_inst_decode(b, &g, &why), 0);
 	assert_null(why);
 	assert_int_equal(g.pd.target, KVGPU_VRAM);
 	assert_int_equal(g.pd.addr, 0x200000);
@@ -80,15 +80,15 @@ static void refuses(void **state)
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		nouveau(b);
 		b[bad[i].off / 4] = bad[i].val;
-		assert_int_not_equal(kvgpu_inst_decode(b, &g, &why), 0);
+		assert_int_not_equal(kvgpu_shadow_inst_decode(b, &g, &why), 0);
 		assert_non_null(why);
 	}
 	nouveau(b);	/* 2^31 entries that end where the address space does */
 	b[0x48 / 4] = 0;
 	b[0x4c / 4] = 0xfc | 31 << 16;
-	assert_int_equal(kvgpu_inst_decode(b, &g, &why), 0);
+	assert_int_equal(kvgpu_shadow_inst_decode(b, &g, &why), 0);
 	b[0x48 / 4] = 8;
-	assert_int_not_equal(kvgpu_inst_decode(b, &g, &why), 0);
+	assert_int_not_equal(kvgpu_shadow_inst_decode(b, &g, &why), 0);
 }
 
 static void build(const u32 *b, u32 *out)
@@ -96,9 +96,9 @@ static void build(const u32 *b, u32 *out)
 	struct kvgpu_inst_guest g;
 	const char *why;
 
-	assert_int_equal(kvgpu_inst_decode(b, &g, &why), 0);
+	assert_int_equal(kvgpu_shadow_inst_decode(b, &g, &why), 0);
 	memset(out, 0xa5, 4096);
-	kvgpu_inst_build(b, &g, &host, out);
+	kvgpu_shadow_inst_build(b, &g, &host, out);
 }
 
 static void builds_word_by_word(void **state)

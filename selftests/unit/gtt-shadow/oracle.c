@@ -240,7 +240,7 @@ u64 gpu_walk(const struct hw_table *bt, const struct hw_table *st, u32 page)
 
 u64 gpu_sees(struct space *sp, u64 va)
 {
-	struct hw_table *dir = table_at(sp->g, kvgpu_as_pd(sp->as));
+	struct hw_table *dir = table_at(sp->g, kvgpu_shadow_as_pd_get(sp->as));
 	u64 pde = dir->hw[va >> 27];
 
 	return gpu_walk(big_of(sp->g, pde), small_of(sp->g, pde), va >> 12 & 0x7fff);

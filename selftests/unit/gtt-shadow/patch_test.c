@@ -63,7 +63,7 @@ static void nouveaus_own(void **state)
 	u32 n = nouveau(in), rejected;
 
 	assert_int_equal(n, 34);
-	assert_int_equal(kvgpu_patch_filter(&topo, in, n, out, 64, &rejected), n);
+	assert_int_equal(kvgpu_shadow_patch_filter(&topo, in, n, out, 64, &rejected), n);
 	assert_int_equal(rejected, 0);
 	assert_memory_equal(in, out, n * sizeof(in[0]));
 }
@@ -85,7 +85,7 @@ static void shape_is_the_hosts(void **state)
 		if (j == 8)
 			lie[i].val = ~in[i].val;
 	}
-	assert_int_equal(kvgpu_patch_filter(&topo, lie, n, out, 64, &rejected), n);
+	assert_int_equal(kvgpu_shadow_patch_filter(&topo, lie, n, out, 64, &rejected), n);
 	assert_memory_equal(in, out, n * sizeof(in[0]));
 }
 
@@ -97,7 +97,7 @@ static void only_listed_registers(void **state)
 
 	for (reg = 0; reg < 1u << 26; reg += reg >= 0x400000 && reg < 0x600000 ? 1 : 4) {
 		in = (struct kvgpu_patch){ reg, 0 };
-		got = kvgpu_patch_filter(&topo, &in, 1, &out, 1, &rejected);
+		got = kvgpu_shadow_patch_filter(&topo, &in, 1, &out, 1, &rejected);
 		for (i = 0; i < n && list[i].reg != reg; i++)
 			;
 		if (got != (i < n) || rejected != (i == n))
@@ -105,7 +105,7 @@ static void only_listed_registers(void **state)
 	}
 	for (i = 0; i < n; i++) {	/* nor the same with higher bits */
 		in = (struct kvgpu_patch){ list[i].reg | 1u << 26, 0 };
-		assert_int_equal(kvgpu_patch_filter(&topo, &in, 1, &out, 1, &rejected), 0);
+		assert_int_equal(kvgpu_shadow_patch_filter(&topo, &in, 1, &out, 1, &rejected), 0);
 	}
 }
 
@@ -120,7 +120,8 @@ static void stray_bits(void **state)
 	u32 i, rejected;
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		assert_int_equal(kvgpu_patch_filter(&topo, &bad[i], 1, &out, 1, &rejected), 0);
+		assert_int_equal(kvgpu_shadow_patch_filter(&topo, &bad[i], 1, &out, 1, &rejected),
+				 0);
 		assert_int_equal(rejected, 1);
 	}
 }
@@ -131,10 +132,10 @@ static void bounded(void **state)
 	u32 n = nouveau(in), rejected;
 
 	memset(out, 0xa5, sizeof(out));
-	assert_int_equal(kvgpu_patch_filter(&topo, in, n, out, 10, &rejected), 10);
+	assert_int_equal(kvgpu_shadow_patch_filter(&topo, in, n, out, 10, &rejected), 10);
 	assert_int_equal(rejected, n - 10);
 	assert_int_equal(out[10].reg, 0xa5a5a5a5);
-	assert_int_equal(kvgpu_patch_filter(&topo, in, 0, out, 64, &rejected), 0);
+	assert_int_equal(kvgpu_shadow_patch_filter(&topo, in, 0, out, 64, &rejected), 0);
 	assert_int_equal(rejected, 0);
 }
 

@@ -221,7 +221,7 @@ static struct guest *with_one_that_waits(void)
 	sync_and_check(g);
 	pte(g, 0, 0);
 	g->since = g->space[0].synced;
-	assert_int_equal(kvgpu_as_sync(g->space[0].as, &changed), 0);
+	assert_int_equal(kvgpu_shadow_as_sync(g->space[0].as, &changed), 0);
 	assert_true(changed);
 	assert_int_equal(g->nr_pinned, 1);
 	return g;
@@ -270,17 +270,18 @@ static void what_changed_before_is_told(void **state)
 
 	sync_and_check(g);
 	for (way = 0; way < 2; way++) {
-		assert_int_equal(
-			kvgpu_as_subst(g->space[0].as, 0x10000, 4, (hvram_t){ SUBST_BASE }), 0);
+		assert_int_equal(kvgpu_shadow_as_subst(g->space[0].as, 0x10000, 4,
+						       (hvram_t){ SUBST_BASE }),
+				 0);
 		if (way)
 			kvgpu_shadow_unmap_all(&g->s, &changed);
 		else
 			kvgpu_shadow_unmap(&g->s, (iova_t){ SYS_BASE + 0x5000 }, 0x1000, &changed);
 		assert_true(changed);
-		assert_int_equal(kvgpu_as_sync(g->space[0].as, &changed), 0);
+		assert_int_equal(kvgpu_shadow_as_sync(g->space[0].as, &changed), 0);
 		assert_false(changed);
-		kvgpu_as_unsubst(g->space[0].as, 0x10000, 4);
-		assert_int_equal(kvgpu_as_sync(g->space[0].as, &changed), 0);
+		kvgpu_shadow_as_unsubst(g->space[0].as, 0x10000, 4);
+		assert_int_equal(kvgpu_shadow_as_sync(g->space[0].as, &changed), 0);
 		assert_true(changed);
 	}
 	guest_free(g);
@@ -327,11 +328,11 @@ static void at_most_512_are_let_go(void **state)
 		for (i = 0; i < 1500; i++)
 			pte(g, way ? 1499 - i : i,
 			    pte_make(KVGPU_SYS_COH, 0x1000000ull + i * 4096ull, 0));
-		assert_int_equal(kvgpu_as_sync(g->space[0].as, &changed), 0);
+		assert_int_equal(kvgpu_shadow_as_sync(g->space[0].as, &changed), 0);
 		assert_int_equal(g->s.stats.pinned, 1500);
 		for (i = 0; i < 1500; i++)
 			pte(g, i, 0);
-		assert_int_equal(kvgpu_as_sync(g->space[0].as, &changed), 0);
+		assert_int_equal(kvgpu_shadow_as_sync(g->space[0].as, &changed), 0);
 		kvgpu_shadow_reap(&g->s);
 		assert_int_equal(unpinned, 1500);
 		assert_int_equal(most_unpinned, 512);

@@ -61,7 +61,7 @@ static void compare_with(u64 e, bool big, bool big_64k, u64 dma)
 {
 	struct kvgpu_shadow_cfg c = cfg(big_64k);
 	bool r1, r2;
-	u64 a = kvgpu_pte_transform(&c, e, big, dma, &r1), b = naive(e, big, big_64k, dma, &r2);
+	u64 a = vgtt_pte_transform(&c, e, big, dma, &r1), b = naive(e, big, big_64k, dma, &r2);
 
 	if (a != b || r1 != r2)
 		fail_msg("entry %016llx big %d 64k %d dma %llx: %016llx %d, want %016llx %d", e, big, big_64k, dma, a, r1, b, r2);
@@ -120,11 +120,11 @@ static void dma_must_fit(void **state)
 	u64 e = 1 | 2ull << 33;
 	bool rejected;
 
-	assert_int_equal(kvgpu_pte_transform(&c, e, false, 1ull << 40, &rejected), 0);
+	assert_int_equal(vgtt_pte_transform(&c, e, false, 1ull << 40, &rejected), 0);
 	assert_true(rejected);
-	assert_int_equal(kvgpu_pte_transform(&c, e, false, 0x1800, &rejected), 0);
+	assert_int_equal(vgtt_pte_transform(&c, e, false, 0x1800, &rejected), 0);
 	assert_true(rejected);
-	assert_int_not_equal(kvgpu_pte_transform(&c, e, false, (1ull << 40) - 4096, &rejected), 0);
+	assert_int_not_equal(vgtt_pte_transform(&c, e, false, (1ull << 40) - 4096, &rejected), 0);
 	assert_false(rejected);
 }
 
@@ -134,16 +134,16 @@ static void odd_partitions(void **state)
 	bool rejected;
 
 	c.part_size = 0x1f000;		/* smaller than a big page */
-	assert_int_equal(kvgpu_pte_transform(&c, 1, true, 0, &rejected), 0);
+	assert_int_equal(vgtt_pte_transform(&c, 1, true, 0, &rejected), 0);
 	assert_true(rejected);
 	c = cfg(false);
 	c.part_base.v += 0x1000;	/* a big page would not be one on the chip */
-	assert_int_equal(kvgpu_pte_transform(&c, 1, true, 0, &rejected), 0);
-	assert_int_not_equal(kvgpu_pte_transform(&c, 1, false, 0, &rejected), 0);
+	assert_int_equal(vgtt_pte_transform(&c, 1, true, 0, &rejected), 0);
+	assert_int_not_equal(vgtt_pte_transform(&c, 1, false, 0, &rejected), 0);
 	c.part_base.v = 1ull << 37;	/* more than a video memory address can say */
-	assert_int_equal(kvgpu_pte_transform(&c, 1, false, 0, &rejected), 0);
+	assert_int_equal(vgtt_pte_transform(&c, 1, false, 0, &rejected), 0);
 	c.part_size = 0;
-	assert_int_equal(kvgpu_pte_transform(&c, 1, false, 0, &rejected), 0);
+	assert_int_equal(vgtt_pte_transform(&c, 1, false, 0, &rejected), 0);
 }
 
 int main(void)

@@ -36,7 +36,7 @@ static u64 tsg(u32 id, u32 count)
 static u32 run(const u64 *in, u32 nr, u64 *out, u32 max)
 {
 	u32 calls = 0;
-	int n = kvgpu_runlist_build(in, nr, map, &calls, 1000, out, max);
+	int n = kvgpu_shadow_runlist_build(in, nr, map, &calls, 1000, out, max);
 
 	assert_true(n >= 0 && (u32)n <= max);
 	assert_true(calls <= nr);
@@ -122,7 +122,7 @@ static void headers_alone(void **state)
 	u64 refused[] = { tsg(77, 2), 1, 2, 1, tsg(6, 2), 2, 3 };
 	u32 asked[2] = { 0 };
 
-	assert_int_equal(kvgpu_runlist_build(in, 9, map_counted, asked, 1000, out, 9), 2);
+	assert_int_equal(kvgpu_shadow_runlist_build(in, 9, map_counted, asked, 1000, out, 9), 2);
 	assert_int_equal(asked[true], 1);
 	assert_int_equal(out[0], HTSG(54, 1, SLICE_1MS));
 	assert_int_equal(out[1], 1007);
@@ -188,10 +188,11 @@ static void slices(void **state)
 	u32 i, calls = 0;
 
 	for (i = 0; i < 6; i++) {
-		assert_int_equal(kvgpu_runlist_build(in, 2, map, &calls, cases[i].us, out, 2), 2);
+		assert_int_equal(
+			kvgpu_shadow_runlist_build(in, 2, map, &calls, cases[i].us, out, 2), 2);
 		assert_int_equal((out[0] >> 18 & 0xff) << (out[0] >> 14 & 15), cases[i].ticks);
 	}
-	kvgpu_runlist_build(in, 2, map, &calls, 0xffffffff, out, 2);
+	kvgpu_shadow_runlist_build(in, 2, map, &calls, 0xffffffff, out, 2);
 	assert_true((out[0] >> 18 & 0xff) << (out[0] >> 14 & 15) <= 0xffffffffull * 1000 / 1024);
 }
 

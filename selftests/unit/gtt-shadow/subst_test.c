@@ -152,15 +152,18 @@ static void refused(void **state)
 	struct guest *g = start(false);
 	struct space *sp = &g->space[0];
 
-	assert_int_not_equal(kvgpu_as_subst(sp->as, 0x800, 1, (hvram_t){ SUBST_BASE }), 0);
-	assert_int_not_equal(kvgpu_as_subst(sp->as, 0, 0, (hvram_t){ SUBST_BASE }), 0);
-	assert_int_not_equal(kvgpu_as_subst(sp->as, 0, 1, (hvram_t){ SUBST_BASE + 1 }), 0);
-	assert_int_not_equal(
-		kvgpu_as_subst(sp->as, (1ull << 40) - 0x1000, 2, (hvram_t){ SUBST_BASE }), 0);
-	assert_int_not_equal(kvgpu_as_subst(sp->as, 1ull << 40, 1, (hvram_t){ SUBST_BASE }), 0);
-	assert_int_not_equal(kvgpu_as_subst(sp->as, ~0xfffull, 1, (hvram_t){ SUBST_BASE }), 0);
-	kvgpu_as_unsubst(sp->as, ~0xfffull, 2);
-	kvgpu_as_unsubst(sp->as, 0x7000, 2);
+	assert_int_not_equal(kvgpu_shadow_as_subst(sp->as, 0x800, 1, (hvram_t){ SUBST_BASE }), 0);
+	assert_int_not_equal(kvgpu_shadow_as_subst(sp->as, 0, 0, (hvram_t){ SUBST_BASE }), 0);
+	assert_int_not_equal(kvgpu_shadow_as_subst(sp->as, 0, 1, (hvram_t){ SUBST_BASE + 1 }), 0);
+	assert_int_not_equal(kvgpu_shadow_as_subst(sp->as, (1ull << 40) - 0x1000, 2,
+						   (hvram_t){ SUBST_BASE }),
+			     0);
+	assert_int_not_equal(kvgpu_shadow_as_subst(sp->as, 1ull << 40, 1, (hvram_t){ SUBST_BASE }),
+			     0);
+	assert_int_not_equal(kvgpu_shadow_as_subst(sp->as, ~0xfffull, 1, (hvram_t){ SUBST_BASE }),
+			     0);
+	kvgpu_shadow_as_unsubst(sp->as, ~0xfffull, 2);
+	kvgpu_shadow_as_unsubst(sp->as, 0x7000, 2);
 	assert_int_equal(space_subst(sp, 0x5000, 3, SUBST_BASE), 0);
 	assert_int_equal(space_subst(sp, 0x7000, 3, SUBST_BASE), -EBUSY);
 	assert_int_equal(space_subst(sp, 0x8000, 3, SUBST_BASE), 0);

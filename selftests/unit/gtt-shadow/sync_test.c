@@ -108,11 +108,11 @@ static void asks_once(void **state)
 	ops.take_dirty = take;
 	g->s.ops = &ops;
 	put(g, pd, 0, pde_make(none, small_table, 0));
-	assert_int_equal(kvgpu_as_sync(g->space[0].as, &changed), 0);
+	assert_int_equal(kvgpu_shadow_as_sync(g->space[0].as, &changed), 0);
 	assert_int_equal(asked_pd, 1);
 	assert_int_equal(asked_small, 1);
 	asked_bytes = 0;
-	assert_int_equal(kvgpu_as_sync(g->space[0].as, &changed), 0);
+	assert_int_equal(kvgpu_shadow_as_sync(g->space[0].as, &changed), 0);
 	assert_int_equal(asked_pd, 2);
 	assert_int_equal(asked_small, 2);
 	assert_int_equal(asked_bytes, (8192 + 32768) * 8);
@@ -144,14 +144,14 @@ static void nothing_changed_needs_no_flush(void **state)
 	put(g, pd, 0, pde_make(none, small_table, 0));
 	put(g, small_table, 1, vram(0));
 	sync_and_check(g);
-	kvgpu_as_sync(g->space[0].as, &changed);
+	kvgpu_shadow_as_sync(g->space[0].as, &changed);
 	assert_false(changed);
 	put(g, small_table, 2, vram(VRAM_SIZE));	/* refused */
 	put(g, small_table, 3, pte_make(KVGPU_PEER, 0, 0));
-	kvgpu_as_sync(g->space[0].as, &changed);
+	kvgpu_shadow_as_sync(g->space[0].as, &changed);
 	assert_false(changed);
 	put(g, small_table, 1, 0);
-	kvgpu_as_sync(g->space[0].as, &changed);
+	kvgpu_shadow_as_sync(g->space[0].as, &changed);
 	assert_true(changed);
 	space_sync(&g->space[0], false);
 	guest_check(g);

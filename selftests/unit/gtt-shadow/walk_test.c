@@ -123,9 +123,9 @@ static void nothing_to_walk(void **state)
 	u32 len;
 
 	assert_int_equal(space_open(g, 0, pd), 0);
-	assert_int_not_equal(kvgpu_as_walk(g->space[0].as, 0, &out, &len), 0);
-	assert_int_not_equal(kvgpu_as_walk(g->space[0].as, 1ull << 40, &out, &len), 0);
-	assert_int_not_equal(kvgpu_as_walk(g->space[0].as, ~0ull, &out, &len), 0);
+	assert_int_not_equal(kvgpu_shadow_as_walk(g->space[0].as, 0, &out, &len), 0);
+	assert_int_not_equal(kvgpu_shadow_as_walk(g->space[0].as, 1ull << 40, &out, &len), 0);
+	assert_int_not_equal(kvgpu_shadow_as_walk(g->space[0].as, ~0ull, &out, &len), 0);
 	guest_free(g);
 }
 

@@ -64,36 +64,40 @@ static void tells_what_changed(void **state)
 {
 	struct guest *g = guest_new(false, 1, SYS_PAGES);
 	u64 *pte = malloc(1024 * 8);
-	struct kvgpu_win *win = calloc(1, kvgpu_win_size(1024));
+	struct kvgpu_win *win = calloc(1, kvgpu_shadow_win_size(1024));
 	u32 first, last;
 	bool changed;
 
 	put(g, pd, 0, pde_make(none, small_table, 0));
-	assert_int_equal(kvgpu_win_sync(&g->s, win, pd, ~0ull, 1024, 0x77, pte, &first, &last), 0);
+	assert_int_equal(
+		kvgpu_shadow_win_sync(&g->s, win, pd, ~0ull, 1024, 0x77, pte, &first, &last), 0);
 	assert_int_equal(first, 0);
 	assert_int_equal(last, 1023);
 	assert_int_equal(pte[1023], 0x77);
-	assert_int_equal(kvgpu_win_sync(&g->s, win, pd, ~0ull, 1024, 0x77, pte, &first, &last), 0);
+	assert_int_equal(
+		kvgpu_shadow_win_sync(&g->s, win, pd, ~0ull, 1024, 0x77, pte, &first, &last), 0);
 	assert_true(last < first);
 	put(g, small_table, 100, pte_make(KVGPU_VRAM, 0, 0));
 	put(g, small_table, 700, pte_make(KVGPU_SYS_COH, SYS_BASE, 0));
-	assert_int_equal(kvgpu_win_sync(&g->s, win, pd, ~0ull, 1024, 0x77, pte, &first, &last), 0);
+	assert_int_equal(
+		kvgpu_shadow_win_sync(&g->s, win, pd, ~0ull, 1024, 0x77, pte, &first, &last), 0);
 	assert_int_equal(first, 100);
 	assert_int_equal(last, 700);
-	assert_false(kvgpu_win_take(win, &first, &last));
+	assert_false(kvgpu_shadow_win_take(win, &first, &last));
 	kvgpu_shadow_unmap(&g->s, (iova_t){ SYS_BASE }, 4096, &changed);
 	assert_true(changed);
-	assert_true(kvgpu_win_take(win, &first, &last));
+	assert_true(kvgpu_shadow_win_take(win, &first, &last));
 	assert_int_equal(first, 700);
 	assert_int_equal(last, 700);
 	assert_int_equal(pte[700], 0x77);
 	/* another scrap page: everything anew */
-	assert_int_equal(kvgpu_win_sync(&g->s, win, pd, ~0ull, 1024, 0x99, pte, &first, &last), 0);
+	assert_int_equal(
+		kvgpu_shadow_win_sync(&g->s, win, pd, ~0ull, 1024, 0x99, pte, &first, &last), 0);
 	assert_int_equal(first, 0);
 	assert_int_equal(last, 1023);
 	assert_int_equal(pte[101], 0x99);
 	assert_int_equal(pte[100], 1 | PART_BASE >> 12 << 4);
-	kvgpu_win_fini(&g->s, win);
+	kvgpu_shadow_win_fini(&g->s, win);
 	assert_int_equal(pte[100], 0x99);
 	free(win);
 	free(pte);
@@ -147,21 +151,23 @@ static void refused(void **state)
 	u32 i, first, last;
 
 	for (i = 0; i < 9; i++)
-		win[i] = calloc(1, kvgpu_win_size(64));
+		win[i] = calloc(1, kvgpu_shadow_win_size(64));
 	for (i = 0; i < 6; i++) {
-		assert_int_equal(kvgpu_win_sync(&g->s, win[0], pd, 0, sizes[i], 0, pte, &first,
-						&last),
+		assert_int_equal(kvgpu_shadow_win_sync(&g->s, win[0], pd, 0, sizes[i], 0, pte,
+						       &first, &last),
 				 -EINVAL);
 		assert_true(last < first);
 	}
 	for (i = 0; i < 9; i++)
-		assert_int_equal(kvgpu_win_linear(&g->s, win[i], 64, 0, pte, &first, &last),
+		assert_int_equal(kvgpu_shadow_win_set_linear(&g->s, win[i], 64, 0, pte, &first,
+			&last),
 				 i < 8 ? 0 : -ENOSPC);
-	assert_int_equal(kvgpu_win_linear(&g->s, win[0], 32, 0, pte, &first, &last), -EINVAL);
-	kvgpu_win_fini(&g->s, win[3]);
-	assert_int_equal(kvgpu_win_linear(&g->s, win[8], 64, 0, pte, &first, &last), 0);
+	assert_int_equal(kvgpu_shadow_win_set_linear(&g->s, win[0], 32, 0, pte, &first, &last),
+			 -EINVAL);
+	kvgpu_shadow_win_fini(&g->s, win[3]);
+	assert_int_equal(kvgpu_shadow_win_set_linear(&g->s, win[8], 64, 0, pte, &first, &last), 0);
 	for (i = 0; i < 9; i++) {
-		kvgpu_win_fini(&g->s, win[i]);
+		kvgpu_shadow_win_fini(&g->s, win[i]);
 		free(win[i]);
 	}
 	free(pte);

@@ -176,7 +176,7 @@ u32 ioread32(const void *at)
 
 /* -------------------------------------------------------------- the rest of hw/, and the kernel */
 
-int hw_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int us)
+int hw_reg_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int us)
 {
 	ktime_t end = ktime_add_us(ktime_get(), us);
 
@@ -207,7 +207,7 @@ void kvgpu_hw_vram_free(struct kvgpu_hw *hw, struct kvgpu_vram *v)
 	memset(v, 0, sizeof(*v));
 }
 
-void hw_inst_space(const struct kvgpu_vram *inst, u64 pd, u64 limit)
+void hw_inst_space_write(const struct kvgpu_vram *inst, u64 pd, u64 limit)
 {
 	hw_vram_wr64(inst, GMMU_INST_PDB_LO, pd);
 	hw_vram_wr64(inst, GMMU_INST_LIMIT_LO, limit);
@@ -330,7 +330,7 @@ void chip_make(const void *fw, size_t size)
 	chip.hw.topo.nr_engines = 1;
 	chip.hw.topo.engine[0].reset = GR_RESET;
 	chip.priv.fw = &chip.fw;
-	if (fwfile_parse(&chip.fw.file, fw, size, &why)) {
+	if (hw_fwfile_parse(&chip.fw.file, fw, size, &why)) {
 		fprintf(stderr, "firmware: %s\n", why);
 		abort();
 	}

@@ -23,7 +23,7 @@ static const char *refuse(const struct fwbuild *b)
 	struct fwfile f;
 	const char *why = NULL;
 
-	assert_int_equal(fwfile_parse(&f, b->data, b->size, &why), -EINVAL);
+	assert_int_equal(hw_fwfile_parse(&f, b->data, b->size, &why), -EINVAL);
 	assert_non_null(why);
 	assert_null(f.section[KVGPU_FW_FECS_CODE].data);
 	return why;
@@ -46,13 +46,13 @@ static void reads_what_was_written(void **state)
 	const char *why;
 
 	fwbuild_make(&b);
-	assert_int_equal(fwfile_parse(&f, b.data, b.size, &why), 0);
+	assert_int_equal(hw_fwfile_parse(&f, b.data, b.size, &why), 0);
 	assert_null(why);
 	assert_string_equal(f.origin, "a test");
-	assert_int_equal(fwfile_words(&f, KVGPU_FW_FECS_CODE), 70);
-	assert_int_equal(fwfile_word(&f, KVGPU_FW_FECS_CODE, 69), KVGPU_FW_FECS_CODE << 24 | 69);
-	assert_int_equal(fwfile_entries(&f, KVGPU_FW_CTX_MTHD), 2);
-	e = fwfile_entry(&f, KVGPU_FW_CTX_MTHD, 1);
+	assert_int_equal(hw_fwfile_words(&f, KVGPU_FW_FECS_CODE), 70);
+	assert_int_equal(hw_fwfile_word(&f, KVGPU_FW_FECS_CODE, 69), KVGPU_FW_FECS_CODE << 24 | 69);
+	assert_int_equal(hw_fwfile_entries(&f, KVGPU_FW_CTX_MTHD), 2);
+	e = hw_fwfile_entry(&f, KVGPU_FW_CTX_MTHD, 1);
 	assert_int_equal(e.type, 0x902d);
 	assert_int_equal(e.addr, 0x200);
 	assert_int_equal(e.count, 1);
@@ -237,7 +237,7 @@ static void origin_without_end(void **state)
 	fwbuild_make(&b);
 	memset(fwbuild_header(&b)->origin, 'x', sizeof(fwbuild_header(&b)->origin));
 	fwbuild_seal(&b);
-	assert_int_equal(fwfile_parse(&f, b.data, b.size, &why), 0);
+	assert_int_equal(hw_fwfile_parse(&f, b.data, b.size, &why), 0);
 	assert_int_equal(strlen(f.origin), sizeof(f.origin) - 1);
 }
 
@@ -255,16 +255,16 @@ static void real_file(void **state)
 	assert_non_null(in);
 	size = fread(data, 1, sizeof(data), in);
 	fclose(in);
-	if (fwfile_parse(&f, data, size, &why))
+	if (hw_fwfile_parse(&f, data, size, &why))
 		fail_msg("%s", why);
-	assert_true(fwfile_words(&f, KVGPU_FW_FECS_CODE) > 256);
-	assert_true(fwfile_entries(&f, KVGPU_FW_CTX_MTHD) > 100);
+	assert_true(hw_fwfile_words(&f, KVGPU_FW_FECS_CODE) > 256);
+	assert_true(hw_fwfile_entries(&f, KVGPU_FW_CTX_MTHD) > 100);
 	for (i = 0; i < size; i += 97) {
 		if (i >= offsetof(struct kvgpu_fw_header, origin) &&
 		    i < sizeof(struct kvgpu_fw_header))
 			continue;
 		data[i] ^= 1;
-		assert_int_equal(fwfile_parse(&f, data, size, &why), -EINVAL);
+		assert_int_equal(hw_fwfile_parse(&f, data, size, &why), -EINVAL);
 		data[i] ^= 1;
 	}
 }

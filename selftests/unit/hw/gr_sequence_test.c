@@ -245,8 +245,8 @@ static unsigned int want_list(u32 id, u32 *out)
 	const struct fwfile *f = &chip.fw.file;
 	u32 n = 0, i, k;
 
-	for (i = 0; i < fwfile_entries(f, id); i++) {
-		struct fwfile_entry e = fwfile_entry(f, id, i);
+	for (i = 0; i < hw_fwfile_entries(f, id); i++) {
+		struct fwfile_entry e = hw_fwfile_entry(f, id, i);
 
 		for (k = 0; k < e.count; k++)
 			out[n++] = e.addr + k * e.pitch;
@@ -263,11 +263,11 @@ static void falcons_are_loaded(void **state)
 	assert_false(chip.fecs.outside || chip.gpccs.outside);
 	for (i = 0; i < 128; i++)
 		assert_int_equal(chip.fecs.imem[i],
-				 i < 70 ? fwfile_word(f, KVGPU_FW_FECS_CODE, i) : 0);
+				 i < 70 ? hw_fwfile_word(f, KVGPU_FW_FECS_CODE, i) : 0);
 	assert_int_equal(chip.fecs.tags, 2);
 	assert_int_equal(chip.gpccs.tags, 1);
 	assert_int_equal(chip.writes[(GR_FECS + FALCON_IMEMD(0)) / 4], 128);
-	assert_int_equal(chip.fecs.dmem[2], fwfile_word(f, KVGPU_FW_FECS_DATA, 2));
+	assert_int_equal(chip.fecs.dmem[2], hw_fwfile_word(f, KVGPU_FW_FECS_DATA, 2));
 
 	want[0] = 0x17e91c;
 	want[1] = 0x17e920;
@@ -509,7 +509,7 @@ static void acknowledges_sources_first(void **state)
 	chip_set(GR_TPC(2, 1, TPC_MP_WARP_ESR), MP_WARP_ILLEGAL_INSTR_ENCODING);
 	chip_set(GR_FECS + FECS_INTR_UP, FECS_INTR_UP_WATCHDOG);
 	memset(chip.writes, 0, CHIP_BAR0 / 4 * sizeof(u32));
-	kvgpu_hw_gr_ack(&chip.hw);
+	hw_gr_ack(&chip.hw);
 	assert_int_equal(chip_reg(GR_TPC(2, 1, TPC_MP_WARP_ESR)), 0);
 	assert_int_equal(chip_reg(mp), MP_GLOBAL_MULTIPLE_WARP_ERRORS);
 	assert_int_equal(chip.writes[mp / 4], 1);

@@ -459,7 +459,7 @@ static void context_switch_timeout(void **state)
 
 	load(g);
 	channel_new(g, 5);
-	kvgpu_trap_engine_status(&g->t, 0, 0x8005a005);
+	kvgpu_trap_engine_status_set(&g->t, 0, 0x8005a005);
 	kvgpu_trap_sched_error(&g->t, 0x0a);
 	assert_int_equal(intr_begin(g), 0x100);
 	assert_int_equal(rd(g, 0x002100) & rd(g, 0x002140), 0x100);
@@ -474,7 +474,7 @@ static void context_switch_timeout(void **state)
 	play(g, 0x002100, 0x100);
 	intr_end(g);
 
-	kvgpu_trap_engine_status(&g->t, 0, 0);
+	kvgpu_trap_engine_status_set(&g->t, 0, 0);
 	kvgpu_trap_mmu_fault(&g->t, 0, 0x1f005000, 0, 0x40);
 	assert_int_equal(intr_begin(g), 0x100);
 	assert_int_equal(rd(g, 0x00259c), 1);

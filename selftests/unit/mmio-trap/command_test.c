@@ -117,7 +117,7 @@ static void channel_table(void **state)
 	assert_int_equal(wr(g, 0x800004 + 8 * 4095, 0x400), KVGPU_CMD_CHAN_ENABLE);
 	assert_int_equal(g->cmd.chan.id.v, 4095);
 	assert_int_equal(rd(g, 0x800004 + 8 * 4095), 1);
-	kvgpu_trap_chan_status(&g->t, (gchid_t){ 4095 }, 0x15000001);
+	kvgpu_trap_chan_status_set(&g->t, (gchid_t){ 4095 }, 0x15000001);
 	assert_int_equal(rd(g, 0x800004 + 8 * 4095), 0x15000001);
 	assert_int_equal(wr(g, 0x800004 + 8 * 4095, 0xc00), KVGPU_CMD_CHAN_DISABLE);
 	assert_int_equal(rd(g, 0x800004 + 8 * 4095) & 1, 0);

@@ -120,12 +120,12 @@ static void accesses_are_counted(void **state)
 	assert_int_equal(g->t.nr_unlisted, 4);
 	assert_int_equal(g->t.nr_reads, 3);
 	assert_int_equal(g->t.nr_writes, 1);
-	s = kvgpu_file_slot(&g->t, 0x000ffc);
+	s = vtrap_slot_find(&g->t, 0x000ffc);
 	assert_non_null(s);
 	assert_int_equal(s->rd, 3);
 	assert_int_equal(s->wr, 1);
 	rd(g, 0x300000);
-	assert_null(kvgpu_file_slot(&g->t, 0x300000));
+	assert_null(vtrap_slot_find(&g->t, 0x300000));
 	guest_free(g);
 }
 

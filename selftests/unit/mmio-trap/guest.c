@@ -73,6 +73,6 @@ bool message_due(struct guest *g)
 {
 	bool edge;
 
-	kvgpu_trap_irq(&g->t, &edge);
+	kvgpu_trap_irq_take(&g->t, &edge);
 	return edge;
 }

@@ -160,7 +160,7 @@ static void gate(struct guest *g, struct naive *n)
 		break;
 	default:	/* often: nouveau's own pair */
 		wr(g, PMC_INTR_EN(0), rnd() & 1);
-		n->en[0] = kvgpu_reg_get(&g->t, PMC_INTR_EN(0));
+		n->en[0] = vtrap_reg_get(&g->t, PMC_INTR_EN(0));
 	}
 }
 
@@ -195,12 +195,12 @@ static void tree_is_as_computed(void **state)
 			assert_true(g->cmd.irq);
 		if (rnd() & 1)
 			continue;
-		line = kvgpu_trap_irq(&g->t, &edge);
+		line = kvgpu_trap_irq_take(&g->t, &edge);
 		assert_int_equal(line, n.line);
 		assert_int_equal(edge, n.edge);
 		raised += edge;
 		n.edge = false;
-		kvgpu_trap_irq(&g->t, &edge);
+		kvgpu_trap_irq_take(&g->t, &edge);
 		assert_false(edge);
 	}
 	assert_true(raised > 1000);
@@ -257,7 +257,7 @@ static void rearm_with_the_line_high_sends_again(void **state)
 	assert_int_equal(g->cmd.kind, KVGPU_CMD_IRQ);
 	assert_true(message_due(g));
 	/* another byte of the word is no re-arm, whatever the word holds */
-	kvgpu_trap_config(&g->t, GK110_PCI_MSI, 0x00806805);
+	kvgpu_trap_config_set(&g->t, GK110_PCI_MSI, 0x00806805);
 	kvgpu_trap_write(&g->t, PPCI_BASE + GK110_PCI_MSI, 0xff00, 0xff00, g->now, &g->cmd);
 	assert_false(message_due(g));
 	guest_free(g);
@@ -275,7 +275,7 @@ static void nothing_is_masked_after_power_on(void **state)
 
 	wr(g, PMC_INTR_EN(0), PMC_INTR_EN_HARDWARE);
 	wr(g, PTIMER_INTR_EN, 1);
-	kvgpu_trap_alarm(&g->t, g->t.ptimer_alarm);
+	kvgpu_trap_alarm_ring(&g->t, g->t.ptimer_alarm);
 	assert_int_equal(rd(g, PMC_INTR(0)), 1u << PMC_INTR_TIMER);
 	assert_true(g->t.line);
 	guest_free(g);
@@ -292,9 +292,9 @@ static void alarm_rings_when_the_low_word_comes(void **state)
 	assert_int_equal(wr(g, PTIMER_INTR_EN, 1), KVGPU_CMD_ALARM);
 	due = g->t.ptimer_alarm;
 	assert_in_range(due - g->now, 2900000, 3000000);
-	kvgpu_trap_alarm(&g->t, due - 1);
+	kvgpu_trap_alarm_ring(&g->t, due - 1);
 	assert_false(message_due(g));
-	kvgpu_trap_alarm(&g->t, due);
+	kvgpu_trap_alarm_ring(&g->t, due);
 	assert_true(message_due(g));
 	assert_int_equal(rd(g, PTIMER_INTR), 1);
 	assert_int_equal(g->t.ptimer_alarm, due + (1ull << 32));

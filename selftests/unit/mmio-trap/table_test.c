@@ -67,7 +67,7 @@ static void search_finds_every_register(void **state)
 	for (reg = 0; reg < GK110_BAR0_SIZE; reg += 4) {
 		struct kvgpu_access a = { .reg = reg };
 		const struct kvgpu_reg_unit *u;
-		const struct kvgpu_reg_line *l = kvgpu_trap_find(&a, &u);
+		const struct kvgpu_reg_line *l = vtrap_line_find(&a, &u);
 		const struct owner *o = &owners[reg / 4];
 
 		assert_ptr_equal(u, o->unit);
@@ -144,7 +144,7 @@ static void only_trap_lines_command(void **state)
 
 	for (reg = 0; reg < GK110_BAR0_SIZE; reg += 4) {
 		struct kvgpu_access a = { .reg = reg };
-		const struct kvgpu_reg_line *l = kvgpu_trap_find(&a, NULL);
+		const struct kvgpu_reg_line *l = vtrap_line_find(&a, NULL);
 
 		if (l->wr == KVGPU_REG_TRAP)
 			continue;

@@ -161,10 +161,10 @@ static void configuration_is_mirrored(void **state)
 {
 	struct guest *g = guest_new();
 
-	kvgpu_trap_config(&g->t, 0x00, 0x102810de);
-	kvgpu_trap_config(&g->t, 0x7c, 0x00008fe1);
-	kvgpu_trap_config(&g->t, 0xffc, 0x12345678);
-	kvgpu_trap_config(&g->t, 0x1000, 0xdeadbeef);
+	kvgpu_trap_config_set(&g->t, 0x00, 0x102810de);
+	kvgpu_trap_config_set(&g->t, 0x7c, 0x00008fe1);
+	kvgpu_trap_config_set(&g->t, 0xffc, 0x12345678);
+	kvgpu_trap_config_set(&g->t, 0x1000, 0xdeadbeef);
 	assert_int_equal(rd(g, PPCI_BASE), 0x102810de);
 	assert_int_equal(rd(g, PPCI_BASE + 0x7c), 0x00008fe1);
 	assert_int_equal(rd(g, PPCI_BASE + 0xffc), 0x12345678);

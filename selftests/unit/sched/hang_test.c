@@ -20,9 +20,9 @@ static void follow(u64 start, u64 watchdog)
 	struct kvgpu_hang h;
 	u32 looks = 0, steps = 0;
 
-	kvgpu_hang_begin(&h, start);
+	kvgpu_sched_hang_begin(&h, start);
 	for (;; now = next) {
-		enum kvgpu_hang_step step = kvgpu_hang_step(&h, watchdog, now, &next);
+		enum kvgpu_hang_step step = kvgpu_sched_hang_next(&h, watchdog, now, &next);
 
 		assert_true(next >= now);
 		assert_true(++steps < 6);
@@ -58,11 +58,13 @@ static void late(void **state)
 	struct kvgpu_hang h;
 	u64 next;
 
-	kvgpu_hang_begin(&h, 1000);
-	assert_int_equal(kvgpu_hang_step(&h, 2000 * MS, 9000 * MS, &next), KVGPU_HANG_LOOK);
+	kvgpu_sched_hang_begin(&h, 1000);
+	assert_int_equal(kvgpu_sched_hang_next(&h, 2000 * MS, 9000 * MS, &next), KVGPU_HANG_LOOK);
 	assert_int_equal(next, 9000 * MS);
-	assert_int_equal(kvgpu_hang_step(&h, 2000 * MS, 9000 * MS, &next), KVGPU_HANG_RECOVER);
-	assert_int_equal(kvgpu_hang_step(&h, 2000 * MS, 9001 * MS, &next), KVGPU_HANG_RECOVER);
+	assert_int_equal(kvgpu_sched_hang_next(&h, 2000 * MS, 9000 * MS, &next),
+			 KVGPU_HANG_RECOVER);
+	assert_int_equal(kvgpu_sched_hang_next(&h, 2000 * MS, 9001 * MS, &next),
+			 KVGPU_HANG_RECOVER);
 }
 
 /* asked too early, or all the time: nothing happens twice or too soon */
@@ -72,16 +74,16 @@ static void early(void **state)
 	u64 now, next;
 	u32 looks = 0;
 
-	kvgpu_hang_begin(&h, 0);
+	kvgpu_sched_hang_begin(&h, 0);
 	for (now = 0; now < 500 * MS; now += MS / 3) {
-		enum kvgpu_hang_step step = kvgpu_hang_step(&h, 500 * MS, now, &next);
+		enum kvgpu_hang_step step = kvgpu_sched_hang_next(&h, 500 * MS, now, &next);
 
 		assert_int_not_equal(step, KVGPU_HANG_RECOVER);
 		looks += step == KVGPU_HANG_LOOK;
 		assert_true(looks == (now >= 100 * MS));
 		assert_true(next == (now >= 100 * MS ? 500 * MS : 100 * MS));
 	}
-	assert_int_equal(kvgpu_hang_step(&h, 500 * MS, 500 * MS, &next), KVGPU_HANG_RECOVER);
+	assert_int_equal(kvgpu_sched_hang_next(&h, 500 * MS, 500 * MS, &next), KVGPU_HANG_RECOVER);
 }
 
 /* a watchdog that is set longer or shorter meanwhile counts */
@@ -90,11 +92,11 @@ static void another_watchdog(void **state)
 	struct kvgpu_hang h;
 	u64 next;
 
-	kvgpu_hang_begin(&h, 0);
-	assert_int_equal(kvgpu_hang_step(&h, 2000 * MS, 150 * MS, &next), KVGPU_HANG_LOOK);
-	assert_int_equal(kvgpu_hang_step(&h, 9000 * MS, 2500 * MS, &next), KVGPU_HANG_WAIT);
+	kvgpu_sched_hang_begin(&h, 0);
+	assert_int_equal(kvgpu_sched_hang_next(&h, 2000 * MS, 150 * MS, &next), KVGPU_HANG_LOOK);
+	assert_int_equal(kvgpu_sched_hang_next(&h, 9000 * MS, 2500 * MS, &next), KVGPU_HANG_WAIT);
 	assert_int_equal(next, 9000 * MS);
-	assert_int_equal(kvgpu_hang_step(&h, 500 * MS, 2600 * MS, &next), KVGPU_HANG_RECOVER);
+	assert_int_equal(kvgpu_sched_hang_next(&h, 500 * MS, 2600 * MS, &next), KVGPU_HANG_RECOVER);
 }
 
 static void a_time_at_the_end_of_all_times(void **state)
@@ -102,12 +104,12 @@ static void a_time_at_the_end_of_all_times(void **state)
 	struct kvgpu_hang h;
 	u64 next;
 
-	kvgpu_hang_begin(&h, NEVER - 5);
-	assert_int_equal(kvgpu_hang_step(&h, 2000 * MS, NEVER - 4, &next), KVGPU_HANG_WAIT);
+	kvgpu_sched_hang_begin(&h, NEVER - 5);
+	assert_int_equal(kvgpu_sched_hang_next(&h, 2000 * MS, NEVER - 4, &next), KVGPU_HANG_WAIT);
 	assert_true(next == NEVER);
-	kvgpu_hang_begin(&h, 5);
-	assert_int_equal(kvgpu_hang_step(&h, NEVER, NEVER - 1, &next), KVGPU_HANG_LOOK);
-	assert_int_equal(kvgpu_hang_step(&h, NEVER, NEVER - 1, &next), KVGPU_HANG_WAIT);
+	kvgpu_sched_hang_begin(&h, 5);
+	assert_int_equal(kvgpu_sched_hang_next(&h, NEVER, NEVER - 1, &next), KVGPU_HANG_LOOK);
+	assert_int_equal(kvgpu_sched_hang_next(&h, NEVER, NEVER - 1, &next), KVGPU_HANG_WAIT);
 }
 
 /* how many are not forgiven yet at @now: one more would be the next */
@@ -115,7 +117,7 @@ static u32 still(const struct kvgpu_strikes *k, u64 now)
 {
 	struct kvgpu_strikes next = *k;
 
-	kvgpu_strike(&next, now);
+	kvgpu_sched_strike_add(&next, now);
 	return next.count - 1;
 }
 
@@ -125,15 +127,15 @@ static void strikes_in_a_row(void **state)
 	u32 i;
 
 	for (i = 1; i < KVGPU_STRIKES_MAX; i++) {
-		assert_false(kvgpu_strike(&k, i * MS));
+		assert_false(kvgpu_sched_strike_add(&k, i * MS));
 		assert_int_equal(still(&k, i * MS), i);
 	}
-	assert_true(kvgpu_strike(&k, 100 * MS));
-	assert_true(kvgpu_strike(&k, 101 * MS));
+	assert_true(kvgpu_sched_strike_add(&k, 100 * MS));
+	assert_true(kvgpu_sched_strike_add(&k, 101 * MS));
 	assert_int_equal(k.total, KVGPU_STRIKES_MAX + 1);
-	kvgpu_strikes_clear(&k);
+	kvgpu_sched_strikes_clear(&k);
 	assert_int_equal(still(&k, 102 * MS), 0);
-	assert_false(kvgpu_strike(&k, 103 * MS));
+	assert_false(kvgpu_sched_strike_add(&k, 103 * MS));
 	assert_int_equal(still(&k, 103 * MS), 1);
 	assert_int_equal(k.total, KVGPU_STRIKES_MAX + 2);
 }
@@ -145,13 +147,13 @@ static void strikes_are_forgiven(void **state)
 	u32 i;
 
 	for (i = 0; i < 3; i++)
-		kvgpu_strike(&k, now);
+		kvgpu_sched_strike_add(&k, now);
 	assert_int_equal(still(&k, now + KVGPU_STRIKE_FORGIVEN_NS - 1), 3);
 	assert_int_equal(still(&k, now + KVGPU_STRIKE_FORGIVEN_NS), 2);
 	assert_int_equal(still(&k, now + 3 * KVGPU_STRIKE_FORGIVEN_NS), 0);
 	assert_int_equal(still(&k, NEVER), 0);
 	/* a new one does not put off when the old ones are forgiven */
-	kvgpu_strike(&k, now + KVGPU_STRIKE_FORGIVEN_NS + KVGPU_STRIKE_FORGIVEN_NS / 2);
+	kvgpu_sched_strike_add(&k, now + KVGPU_STRIKE_FORGIVEN_NS + KVGPU_STRIKE_FORGIVEN_NS / 2);
 	assert_int_equal(k.count, 3);
 	assert_int_equal(still(&k, now + 2 * KVGPU_STRIKE_FORGIVEN_NS), 2);
 	/* time going back, which it does not, forgives nothing */
@@ -159,11 +161,11 @@ static void strikes_are_forgiven(void **state)
 	/* one every 31 s is never too many */
 	k = (struct kvgpu_strikes){ };
 	for (i = 0; i < 1000; i++)
-		assert_false(kvgpu_strike(&k, now += KVGPU_STRIKE_FORGIVEN_NS + 1));
+		assert_false(kvgpu_sched_strike_add(&k, now += KVGPU_STRIKE_FORGIVEN_NS + 1));
 	/* one every 29 s is, some day */
 	k = (struct kvgpu_strikes){ };
 	for (i = 0; i < 1000; i++)
-		if (kvgpu_strike(&k, now += KVGPU_STRIKE_FORGIVEN_NS / 30 * 29))
+		if (kvgpu_sched_strike_add(&k, now += KVGPU_STRIKE_FORGIVEN_NS / 30 * 29))
 			break;
 	assert_in_range(i, 100, 400);
 }
@@ -179,26 +181,26 @@ static void resets_have_a_budget(void **state)
 	u32 i;
 
 	for (i = 0; i < KVGPU_RESETS_BURST; i++)
-		assert_false(kvgpu_reset(&r, now));
+		assert_false(kvgpu_sched_reset_add(&r, now));
 	for (i = 0; i < 1000; i++)
-		assert_true(kvgpu_reset(&r, now + i % 400 * MS));
-	assert_false(kvgpu_reset(&r, now + KVGPU_RESET_FORGOTTEN_NS));
-	assert_true(kvgpu_reset(&r, now + KVGPU_RESET_FORGOTTEN_NS));
+		assert_true(kvgpu_sched_reset_add(&r, now + i % 400 * MS));
+	assert_false(kvgpu_sched_reset_add(&r, now + KVGPU_RESET_FORGOTTEN_NS));
+	assert_true(kvgpu_sched_reset_add(&r, now + KVGPU_RESET_FORGOTTEN_NS));
 	now += (KVGPU_RESETS_BURST + 1) * KVGPU_RESET_FORGOTTEN_NS;
 	for (i = 0; i < KVGPU_RESETS_BURST; i++)
-		assert_false(kvgpu_reset(&r, now));
-	assert_true(kvgpu_reset(&r, now));
+		assert_false(kvgpu_sched_reset_add(&r, now));
+	assert_true(kvgpu_sched_reset_add(&r, now));
 	/* time going back, which it does not, forgets nothing */
-	assert_true(kvgpu_reset(&r, 0));
+	assert_true(kvgpu_sched_reset_add(&r, 0));
 	/* two a second for ever are free, one more in 10 s is not */
 	r = (struct kvgpu_resets){ };
 	for (i = 0; i < 10000; i++)
-		assert_false(kvgpu_reset(&r, now += KVGPU_RESET_FORGOTTEN_NS));
+		assert_false(kvgpu_sched_reset_add(&r, now += KVGPU_RESET_FORGOTTEN_NS));
 	for (i = 0; i < 10000; i++)
-		if (kvgpu_reset(&r, now += i % 20 ? KVGPU_RESET_FORGOTTEN_NS : 0))
+		if (kvgpu_sched_reset_add(&r, now += i % 20 ? KVGPU_RESET_FORGOTTEN_NS : 0))
 			break;
 	assert_in_range(i, 500, 700);
-	assert_false(kvgpu_reset(&r, NEVER));
+	assert_false(kvgpu_sched_reset_add(&r, NEVER));
 }
 
 int main(void)

@@ -314,7 +314,7 @@ static void thousands_of_days(void **state)
 		for (i = 0; i < 11000; i++) {
 			u32 who = i % 3;
 
-			kvgpu_sched_set_runnable(&s, &e[who], true, now);
+			vsched_runnable_set(&s, &e[who], true, now);
 			kvgpu_sched_choose(&s, now, &c);
 			assert_true(c.until > now);
 			/*
@@ -324,12 +324,12 @@ static void thousands_of_days(void **state)
 			now += i % 50 ? DAY : 180 * DAY;
 			if (i % 5)
 				kvgpu_sched_charge(&s, &e[who], DAY, now);
-			kvgpu_sched_set_runnable(&s, &e[who], false, now);
+			vsched_runnable_set(&s, &e[who], false, now);
 		}
 		assert_true(now > 11000 * DAY);
 		now += 180 * DAY;	/* debts are over */
-		kvgpu_sched_set_runnable(&s, &e[0], true, now);
-		kvgpu_sched_set_runnable(&s, &e[1], true, now);
+		vsched_runnable_set(&s, &e[0], true, now);
+		vsched_runnable_set(&s, &e[1], true, now);
 		memset(served, 0, sizeof(served));
 		for (turn = 0; turn < 400000; turn++) {
 			kvgpu_sched_choose(&s, now, &c);

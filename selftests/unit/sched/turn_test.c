@@ -48,12 +48,12 @@ static struct kvgpu_sched_ent *choose(struct bench *b)
 
 static void wake(struct bench *b, u32 i)
 {
-	kvgpu_sched_set_runnable(&b->s, &b->e[i], true, b->now);
+	vsched_runnable_set(&b->s, &b->e[i], true, b->now);
 }
 
 static void sleep_now(struct bench *b, u32 i)
 {
-	kvgpu_sched_set_runnable(&b->s, &b->e[i], false, b->now);
+	vsched_runnable_set(&b->s, &b->e[i], false, b->now);
 }
 
 /* @e was on the engine for all of the next @ns */

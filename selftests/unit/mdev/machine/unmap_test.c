@@ -69,7 +69,7 @@ static void start(unsigned int n, unsigned int fails)
 	no_memory = fails;
 	for (i = 0; i < n; i++) {
 		vgpu[i].v.m = &vgpu[i].m;
-		machine_unmap_init(&vgpu[i].m);
+		vmach_unmap_init(&vgpu[i].m);
 	}
 }
 
@@ -81,7 +81,7 @@ static void end(void)
 	if (rand() % 2)
 		returns(&unmaps);
 	for (i = 0; i < nr; i++) {
-		machine_unmap_fini(&vgpu[i].m);
+		vmach_unmap_fini(&vgpu[i].m);
 		assert_true(list_empty(&vgpu[i].m.unmaps));
 		assert_int_equal(vgpu[i].m.unmaps_forbid, 0);
 	}
@@ -104,7 +104,7 @@ static bool opens(struct task *t, struct vgpu *g)
 	int ret;
 
 	current = t;
-	ret = machine_unmap_open(&g->v);
+	ret = vmach_unmap_open(&g->v);
 	assert_true(!ret || ret == -EBUSY);
 	if (!ret)
 		open_it(g);
@@ -114,7 +114,7 @@ static bool opens(struct task *t, struct vgpu *g)
 static bool try_pin(struct vgpu *g)
 {
 	current = &other;
-	if (g->open && machine_unmap_may_pin(&g->v))
+	if (g->open && vmach_pin_allowed(&g->v))
 		g->pins = true;
 	return g->pins;
 }
@@ -122,7 +122,7 @@ static bool try_pin(struct vgpu *g)
 static void ask(struct vgpu *g)
 {
 	current = &unmaps;
-	machine_unmap_asked(&g->v);
+	vmach_unmap_note(&g->v);
 	g->pins = false;
 }
 
@@ -167,8 +167,8 @@ static void each_thread_by_itself(void **state)
 	open_it(&vgpu[0]);
 	refused(&vgpu[0]);
 	current = &other;
-	machine_unmap_asked(&vgpu[0].v);
-	machine_unmap_asked(&vgpu[0].v);
+	vmach_unmap_note(&vgpu[0].v);
+	vmach_unmap_note(&vgpu[0].v);
 	returns(&unmaps);
 	assert_false(try_pin(&vgpu[0]));
 	returns(&other);
@@ -183,10 +183,10 @@ static void a_call_ends_it(void **state)
 	open_it(&vgpu[0]);
 	refused(&vgpu[0]);
 	current = &other;
-	vgpu_machine_called();
+	kvgpu_machine_call_note();
 	assert_false(try_pin(&vgpu[0]));
 	current = &unmaps;
-	vgpu_machine_called();
+	kvgpu_machine_call_note();
 	assert_true(try_pin(&vgpu[0]));
 	refused(&vgpu[0]);
 	end();
@@ -231,7 +231,7 @@ static void who_may_open(void **state)
 	assert_false(opens(&other, &vgpu[0]));
 	ask(&vgpu[1]);
 	current = &other;
-	assert_false(machine_unmap_may_pin(&vgpu[0].v));
+	assert_false(vmach_pin_allowed(&vgpu[0].v));
 	returns(&unmaps);
 	assert_true(opens(&other, &vgpu[0]));
 	end();
@@ -270,22 +270,22 @@ static void many_without_a_file(void **state)
 	for (i = 0; i < MANY; i++) {
 		thread.pid = &pid[i];
 		current = &thread;
-		machine_unmap_asked(&vgpu[0].v);
-		machine_unmap_asked(&vgpu[0].v);
+		vmach_unmap_note(&vgpu[0].v);
+		vmach_unmap_note(&vgpu[0].v);
 	}
 	current = &other;
 	standin_most_asked = 0;
-	assert_false(machine_unmap_may_pin(&vgpu[0].v));
-	machine_unmap_asked(&vgpu[1].v);
-	machine_unmap_asked(&vgpu[1].v);
-	assert_false(machine_unmap_may_pin(&vgpu[1].v));
+	assert_false(vmach_pin_allowed(&vgpu[0].v));
+	vmach_unmap_note(&vgpu[1].v);
+	vmach_unmap_note(&vgpu[1].v);
+	assert_false(vmach_pin_allowed(&vgpu[1].v));
 	close_it(&vgpu[0]);
 	assert_false(opens(&other, &vgpu[0]));
 	/* those that live are not in the way of those that died */
 	for (i = 0; i < MANY / 2; i++)
 		pid[i].dead = true;
 	pids[1].dead = true;
-	for (i = 0; i < MANY && !machine_unmap_may_pin(&vgpu[1].v); i++)
+	for (i = 0; i < MANY && !vmach_pin_allowed(&vgpu[1].v); i++)
 		;
 	assert_true(i < MANY);
 	assert_false(opens(&other, &vgpu[0]));
@@ -355,7 +355,7 @@ static void anything(void)
 			break;
 		case 2:
 			current = &other;
-			vgpu_machine_called();
+			kvgpu_machine_call_note();
 			break;
 		default:
 			try_pin(g);
@@ -393,7 +393,7 @@ static void at_random(void **state)
 		open_it(&vgpu[0]);
 		for (i = 0; i < UNMAPS; i++) {
 			current = &unmaps;
-			vgpu_machine_called();
+			kvgpu_machine_call_note();
 			anything();
 			worked += any_pins();
 			assert_true(unmap() <= ROUNDS_OF_CORE);

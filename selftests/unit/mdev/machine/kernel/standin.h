@@ -134,12 +134,12 @@ struct kvgpu_vgpu {
 	struct kvgpu_machine *m;
 };
 
-void machine_unmap_init(struct kvgpu_machine *m);
-void machine_unmap_fini(struct kvgpu_machine *m);
-void machine_unmap_asked(struct kvgpu_vgpu *v);
-bool machine_unmap_may_pin(struct kvgpu_vgpu *v);
-int machine_unmap_open(struct kvgpu_vgpu *v);
-void vgpu_machine_called(void);
-void vgpu_machine_unmap_wait(struct kvgpu_vgpu *v);
+void vmach_unmap_init(struct kvgpu_machine *m);
+void vmach_unmap_fini(struct kvgpu_machine *m);
+void vmach_unmap_note(struct kvgpu_vgpu *v);
+bool vmach_pin_allowed(struct kvgpu_vgpu *v);
+int vmach_unmap_open(struct kvgpu_vgpu *v);
+void kvgpu_machine_call_note(void);
+void kvgpu_machine_unmap_wait(struct kvgpu_vgpu *v);
 
 #endif
