@@ -32,7 +32,7 @@ TREE = {
     "remote/client/README.md": "", "remote/client/call.c": C + '#include "wire/frame.h"\n',
     "hw/README.md": "", "hw/bar.c": C + '#include "hw/hw.h"\n/* see sched/turn.c */\nint hw_first(int hw)\n{\n\treturn hw_rd(hw, PMC_BOOT0);\n}\n',
     "hw/hw.h": header("KVGPU_HW_H", "int hw_rd(int hw, int reg);\n"),
-    "sched/README.md": "", "sched/turn.c": C + "int sched_turn(void)\n{\n\treturn 0;\n}\n",
+    "sched/README.md": "", "sched/turn.c": C + "int vsched_turn(void)\n{\n\treturn 0;\n}\n",
     "include/README.md": "`gk110/`\n", "include/gk110/pmc.h": header("KVGPU_GK110_PMC_H", "#define PMC_BOOT0 0x1000\n"),
     "selftests/README.md": "", "selftests/tree-files.sh": (ROOT / "selftests/tree-files.sh").read_text(),
     "selftests/one.sh": SH + "one()\n{\n\techo 1\n}\ntwo() { echo 2; }\none\ntwo\n",
@@ -74,6 +74,9 @@ def files():
     expect("readme", "a folder without", {"hw/new/a.c": C}, "hw/new: no README.md")
     expect("readme", "a folder that the one above names", {"hw/new/a.c": C, "hw/README.md": "`new/` has a.c\n"})
     expect("readme", "71 lines", {"hw/README.md": "\n" * 71}, "hw/README.md: longer than 70")
+    expect("prefixes", "another room's", {"hw/a.c": C + "int sched_a(void)\n{\n\treturn 1;\n}\n"}, "hw/a.c:4: sched_a() begins with none of hw_, kvgpu_hw_")
+    expect("prefixes", "static", {"hw/a.c": C + "static int a(void)\n{\n\treturn 1;\n}\n"})
+    expect("prefixes", "of one name", {f"hw/{n}.c": C + "static int a(void)\n{\n\treturn 1;\n}\n" for n in "ab"}, "hw/b.c:4: hw/a.c has a function a(), too")
     expect("functions", "60 lines", {"hw/a.c": lines(60)})
     expect("functions", "61 lines", {"hw/a.c": lines(61)}, "hw/a.c:4: f() has 61 lines")
 
@@ -118,7 +121,7 @@ def rooms():
     expect("walls", "hw sees mdev", {"hw/a.c": C + '#include "mdev/vgpu.h"\n', "mdev/vgpu.h": header("KVGPU_VGPU_H")}, "hw/a.c: includes mdev/vgpu.h")
     expect("pure", "a room that allocates", {"sched/a.c": C + "void *malloc(unsigned long n);\nvoid *sched_new(void)\n{\n\treturn malloc(8);\n}\n"},
            "sched/: wants malloc")
-    expect("pure", "what one file of a room has of another", {"sched/a.c": C + "int sched_turn(void);\nint sched_a(void)\n{\n\treturn sched_turn();\n}\n"})
+    expect("pure", "what one file of a room has of another", {"sched/a.c": C + "int vsched_turn(void);\nint sched_a(void)\n{\n\treturn vsched_turn();\n}\n"})
 
 
 def texts():

@@ -34,6 +34,7 @@ RULES = {
     "cited": (cited.check, False),
     "columns": (columns.check, False),
     "functions": (shape.functions, False),
+    "prefixes": (shape.prefixes, False),        # functions of the module say whose they are
     "shell": (shell.style, False),
     "shellcheck": (shell.shellcheck, False),
     "alone": (headers.alone, False),            # each header compiles alone

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""How long functions are."""
+"""How long functions are, and what they are called."""
 import re
 
 from tree import exceptions, unneeded
@@ -9,14 +9,15 @@ NAME = re.compile(r"\b(\w+)\((?!\()")
 
 
 def functions_of(code):
-    """(name, first line of the body, lines between its braces) of each function of C; @code: without comments"""
+    """(name, first line of the body, lines between its braces, what stands before them) of each function of C; @code: without comments"""
     lines, start, head = code.split("\n"), None, 0
     for i, line in enumerate(lines):
         if line == "{":
             start = i
         elif start is not None and line.startswith("}"):
-            names = NAME.findall(" ".join(lines[head:start]))
-            yield (names[0] if names else "?"), start + 2, i - start - 1
+            said = " ".join(lines[head:start])
+            names = NAME.findall(said)
+            yield (names[0] if names else "?"), start + 2, i - start - 1, said
             start, head = None, i + 1
         elif start is None and (not line or line[-1] in ";}\\" or line.startswith("#")):
             head = i + 1
@@ -25,7 +26,7 @@ def functions_of(code):
 def functions(tree):
     listed, used = exceptions("functions.list"), set()
     for file in tree.of(".c", ".h", ".cu"):
-        for name, line, length in functions_of(tree.code(file)):
+        for name, line, length, _ in functions_of(tree.code(file)):
             if length <= MAX_FUNCTION:
                 continue
             if ([file, name] in (words for words, _ in listed)):
@@ -33,3 +34,23 @@ def functions(tree):
             else:
                 yield f"{file}:{line}: {name}() has {length} lines, {MAX_FUNCTION} is the limit"
     yield from unneeded("functions.list", listed, used)
+
+
+# what files of a room share begins with its own prefix, which the kernel does not use; what others call with kvgpu_ROOM_
+PREFIX = {
+    "hw": "hw_|kvgpu_hw_", "mmio-trap": "vtrap_|kvgpu_trap_", "gtt-shadow": "vgtt_|kvgpu_shadow_", "sched": "vsched_|kvgpu_sched_",
+    "mdev": "vgpu_|kvgpu_mdev_", "mdev/machine": "vmach_|kvgpu_machine_",
+}
+
+
+def prefixes(tree):
+    seen = {}
+    for file in tree.of(".c", ".h"):
+        allowed = PREFIX.get(file.rpartition("/")[0])
+        if not allowed:
+            continue
+        for name, line, _, said in functions_of(tree.code(file)):
+            if not re.match(r"static\b", said.strip()) and not re.match(allowed, name) and NAME.search(said):
+                yield f"{file}:{line}: {name}() begins with none of {allowed.replace('|', ', ')}"
+            if file.endswith(".c") and NAME.search(said) and seen.setdefault(name, file) != file:
+                yield f"{file}:{line}: {seen[name]} has a function {name}(), too"
