@@ -62,6 +62,18 @@ static void lost(struct server *s)
 	work_end(s);
 }
 
+void gate_untracked(struct server *s)
+{
+	struct gate *g = s->gate;
+
+	if (!g)
+		return;
+	s->untracked = true;
+	g->look_ns = 0;
+	g->quiet_ns = QUIET_NS;
+	tell(&g->door->busy, 1);
+}
+
 static uint32_t turn_of(struct gate *g)
 {
 	uint32_t turn = see(&g->door->turn);

@@ -238,6 +238,7 @@ void handle_empty(struct server *s, uint64_t id)
 	waits_forget(s, CLASS_NONE, NULL, id);
 	if (KVGPU_REMOTE_CLASS(id) == CLASS_CONTEXT) {
 		s->entries[root].beside = NULL;
+		small_forget(s, id);
 		quota_return_context(s, id);
 	}
 }

@@ -80,6 +80,10 @@ CUresult own_cuCtxCreate_v2(struct server *s, CUcontext *ctx, unsigned int flags
 	return r;
 }
 
+/*
+ * the library says no where it is a primary context, and may to any: then what is on the GPU goes
+ * on, and what the server knew of it is forgotten
+ */
 CUresult own_cuCtxDestroy_v2(struct server *s, CUcontext ctx)
 {
 	uint64_t id = handle_known(s, CLASS_CONTEXT, ctx);
@@ -92,7 +96,9 @@ CUresult own_cuCtxDestroy_v2(struct server *s, CUcontext ctx)
 	waits_forget(s, CLASS_NONE, NULL, id);
 	r = CALL(s, cuCtxDestroy_v2, ctx);
 	text_send(s);
-	if (!r) {
+	if (r) {
+		gate_untracked(s);
+	} else {
 		handle_drop(s, id);
 		s->deferred = CUDA_SUCCESS;
 	}
@@ -173,7 +179,9 @@ CUresult own_cuDevicePrimaryCtxReset_v2(struct server *s, CUdevice dev)
 	if (id)
 		waits_forget(s, CLASS_NONE, NULL, id);
 	r = CALL(s, cuDevicePrimaryCtxReset_v2, dev);
-	if (!r)
+	if (r)
+		gate_untracked(s);
+	else
 		emptied(s, id);
 	return r;
 }

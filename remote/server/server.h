@@ -284,7 +284,7 @@ void event_put(struct server *s, uint64_t context, CUevent event);
  */
 void *small_take(struct server *s);
 void small_put(struct server *s, void *bytes);
-/* the context is about to end, or it has: its memory goes with it */
+/* the context has ended: its memory went with it */
 void small_forget(struct server *s, uint64_t context);
 void small_free(struct server *s);
 
@@ -498,6 +498,11 @@ bool gate_go_on(struct server *s);
 void gate_look(struct server *s, bool quiet);
 /* the context is about to end, or it has */
 void gate_forget(struct server *s, uint64_t context);
+/*
+ * The context goes on after all, of which the gate has forgotten what is under way: charged by the
+ * clock until all is idle
+ */
+void gate_untracked(struct server *s);
 
 /* ------------------------------------------------------------------ managed.c */
 

@@ -525,6 +525,23 @@ static void small_answers(void **state)
 		OK(OUT(8));
 }
 
+static CUresult stays(CUcontext c) { return CUDA_ERROR_INVALID_CONTEXT; }
+
+/* a primary context is not destroyed by that call: what the server has in it is used further */
+static void context_stays(void **state)
+{
+	uint64_t ctx = context(), st = stream();
+	unsigned int i;
+
+	s.library.cuCtxDestroy_v2 = stays;
+	for (i = 0; i < 100; i++) {
+		OK(OUT(8));
+		FAILS(ASK(cuCtxDestroy_v2, .ctx = ctx), INVALID_CONTEXT);
+		OK(ASK(current, .ctx = ctx));
+	}
+	assert_int_equal(fake_blocks, 1);
+}
+
 /*
  * memory that the library copies to with the CPU, in the call: then the stream is waited for first
  */
@@ -794,7 +811,7 @@ int main(void)
 			ON_SERVER(quota_of_two), ON_SERVER(no_number),
 		ON_SERVER(pinned_copies), ON_SERVER(not_pinned), ON_SERVER(copies_without_end),
 			ON_SERVER(small_answers),
-		ON_SERVER(no_small_answers),
+		ON_SERVER(no_small_answers), ON_SERVER(context_stays),
 		ON_SERVER(arena_of_ferries), ON_SERVER(ferries), ON_SERVER(user_objects),
 			ON_SERVER(managed),
 	};

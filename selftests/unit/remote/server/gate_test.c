@@ -388,6 +388,36 @@ static void what_ends(void **state)
 	assert_int_equal(fills, 4);
 }
 
+static CUresult stays(CUcontext c) { return CUDA_ERROR_INVALID_CONTEXT; }
+
+/* a primary context is not destroyed by that call: its work goes on, and is its client's */
+static void context_stays(void **state)
+{
+	unsigned int i;
+
+	s.library.cuCtxDestroy_v2 = stays;
+	door.closed = door.wanted = 1;
+	for (i = 1; i <= 3; i++) {
+		grant(i, 1000000);
+		gpu_busy = true;
+		fill_with(i);
+		assert_int_equal(fills, i);
+		ASK(cuCtxDestroy_v2, .ctx = ctx);
+		assert_int_equal(fake_last.result, CUDA_ERROR_INVALID_CONTEXT);
+		ASK(current, .ctx = ctx);
+		go_on(true);
+		usleep(1000);
+		go_on(true);
+		assert_true(door.busy);
+		gpu_busy = false;
+		usleep(50000);
+		go_on(true);
+		usleep(1000);
+		go_on(true);
+		assert_int_equal(door.done, i);
+	}
+}
+
 /*
  * without turns no account is kept of streams: one that is destroyed with work in it is remembered
  */
@@ -559,6 +589,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(lost, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(opened, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_ends, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(context_stays, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(orphans, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(many_streams, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(pieces, set_up, tear_down),
