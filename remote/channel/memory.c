@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "line.h"
@@ -35,6 +37,10 @@ int memory_send(int to, const void *bytes, size_t n, int memory)
 	return sendmsg(to, &m, MSG_NOSIGNAL) == (ssize_t)n ? 0 : -ECONNRESET;
 }
 
+/*
+ * The room is for one descriptor: padded, as it has to be for sending, there would be room for two,
+ * and the kernel would give both.
+ */
 int memory_read(struct line *from, void *bytes, size_t n, int *memory)
 {
 	struct iovec part = { bytes, n };
@@ -42,7 +48,7 @@ int memory_read(struct line *from, void *bytes, size_t n, int *memory)
 	struct msghdr m = { .msg_iov = &part,
 			    .msg_iovlen = 1,
 			    .msg_control = room.bytes,
-			    .msg_controllen = sizeof(room.bytes) };
+			    .msg_controllen = CMSG_LEN(sizeof(*memory)) };
 	struct cmsghdr *c;
 	ssize_t got;
 
@@ -56,6 +62,10 @@ int memory_read(struct line *from, void *bytes, size_t n, int *memory)
 	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
 	    c->cmsg_len == CMSG_LEN(sizeof(*memory)))
 		memcpy(memory, CMSG_DATA(c), sizeof(*memory));
+	if (m.msg_flags & MSG_CTRUNC && *memory >= 0) {	/* there was more than one */
+		close(*memory);
+		*memory = -1;
+	}
 	return line_read(from, (uint8_t *)bytes + got, n - got);
 }
 
@@ -71,13 +81,21 @@ int memory_make(uint64_t bytes)
 	return -e;
 }
 
+/*
+ * Sealed are also files of huge pages, of which there may be none when one is touched first: a
+ * mapping without a reserve ends by SIGBUS then
+ */
 int memory_check(int memory, uint64_t bytes, const char **why)
 {
+	struct statfs fs;
 	struct stat st;
 	int seals;
 
 	*why = "the server sent no memory with its welcome";
 	if (memory < 0 || fstat(memory, &st))
+		return -EPROTO;
+	*why = "what the server sent is no memory of ours: it has huge pages, or is in a file";
+	if (fstatfs(memory, &fs) || fs.f_type != TMPFS_MAGIC)
 		return -EPROTO;
 	*why = "the server's memory has another size than it says";
 	if ((uint64_t)st.st_size != bytes)
