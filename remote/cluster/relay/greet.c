@@ -38,18 +38,21 @@ static bool map(struct lane *n, int memory, uint64_t bytes)
 	return arena && lane_has_arena(n, arena, bytes);
 }
 
+/*
+ * A server process says all of its welcome at once. One that does not may have been taken over:
+ * the rest is not waited for, since others are served by this thread.
+ */
 int greet_take_welcome(struct lane *n, struct kvgpu_remote_welcome *to)
 {
 	struct line line = { .fd = n->fd };
 	const char *why;
 	int memory = -1;
 	bool fine;
-	char byte;
+	ssize_t here = recv(n->fd, to, sizeof(*to), MSG_PEEK | MSG_DONTWAIT);
 
-	if (recv(n->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
-	    (errno == EAGAIN || errno == EINTR))
+	if (here < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
-	fine = !memory_read(&line, to, sizeof(*to), &memory);
+	fine = here == (ssize_t)sizeof(*to) && !memory_read(&line, to, sizeof(*to), &memory);
 	if (fine && !to->result)
 		fine = to->relayed && !memory_check(memory, to->arena_bytes, &why) &&
 		       map(n, memory, to->arena_bytes);

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+/* What a server process sends for a welcome: a proxy has others to serve, and waits for none. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <remote/channel/memory.h>
+
+#include <remote/cluster/relay/relay.h>
+
+enum { ARENA = 16 << 20, PATIENCE_S = 10 };
+
+static struct lane lane;
+static int server;
+
+bool lane_has_arena(struct lane *n, uint8_t *arena, uint64_t bytes)
+{
+	n->arena = arena;
+	n->arena_bytes = bytes;
+	return true;
+}
+
+void lane_end_local(struct lane *n)
+{
+}
+
+static int set_up(void **state)
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		return -1;
+	lane = (struct lane){ .fd = pair[0] };
+	server = pair[1];
+	alarm(PATIENCE_S);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	alarm(0);
+	if (lane.arena)
+		munmap(lane.arena, lane.arena_bytes);
+	close(lane.fd);
+	if (server >= 0)
+		close(server);
+	return 0;
+}
+
+static const struct kvgpu_remote_welcome fine = { KVGPU_REMOTE_MAGIC, 1, ARENA, 0, 1 };
+
+static void whole(void **state)
+{
+	struct kvgpu_remote_welcome w;
+	int memory = memory_make(ARENA);
+
+	assert_int_equal(greet_take_welcome(&lane, &w), 0);
+	assert_int_equal(memory_send(server, &fine, sizeof(fine), memory), 0);
+	close(memory);
+	assert_int_equal(greet_take_welcome(&lane, &w), sizeof(w));
+	assert_memory_equal(&w, &fine, sizeof(w));
+	assert_non_null(lane.arena);
+}
+
+/* ours say all of it at once; nobody waits for the rest of one that does not */
+static void a_part(void **state)
+{
+	struct kvgpu_remote_welcome w;
+	int memory = memory_make(ARENA);
+
+	assert_int_equal(memory_send(server, &fine, 1, memory), 0);
+	close(memory);
+	assert_int_equal(greet_take_welcome(&lane, &w), -1);
+	assert_null(lane.arena);
+}
+
+static void wrong(void **state)
+{
+	struct kvgpu_remote_welcome w;
+	int memory = memory_make(ARENA / 2);
+
+	assert_int_equal(memory_send(server, &fine, sizeof(fine), memory), 0);
+	close(memory);
+	assert_int_equal(greet_take_welcome(&lane, &w), -1);
+}
+
+static void gone(void **state)
+{
+	struct kvgpu_remote_welcome w;
+
+	close(server);
+	server = -1;
+	assert_int_equal(greet_take_welcome(&lane, &w), -1);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+	static const struct CMUnitTest tests[] = { TEST(whole), TEST(wrong), TEST(gone),
+						   TEST(a_part) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
