@@ -307,13 +307,14 @@ SRC_remote/turns/turns_test	:= remote/turns/turns.c
 FUZZ_TESTS += remote/turns/turns_fuzz
 FUZZSRC_remote/turns/turns_fuzz	:= remote/turns/turns.c
 # --- remote/cluster: what is pure of it
-UNIT_TESTS += $(addprefix remote/cluster/relay/,cut_test tap_test message_test greet_test) remote/client/cut_test $(addprefix remote/cluster/run/,options_test plan_test)
+UNIT_TESTS += $(addprefix remote/cluster/relay/,cut_test tap_test message_test greet_test measure_test) remote/client/cut_test $(addprefix remote/cluster/run/,options_test plan_test)
 SRC_remote/cluster/relay/cut_test	:=
 SRC_remote/cluster/relay/tap_test	:= remote/cluster/relay/tap.c
 SRC_remote/cluster/relay/message_test	:= remote/wire/cursor.c
 # on a stand-in for MPI's header
 SRC_remote/cluster/relay/greet_test	:= remote/cluster/relay/greet.c $(REMOTE_CHANNEL_SRC)
-$(addprefix $(O)/asan/,remote/cluster/relay/greet.o selftests/unit/remote/cluster/relay/greet_test.o): \
+SRC_remote/cluster/relay/measure_test	:= remote/cluster/relay/measure.c
+$(addprefix $(O)/asan/,$(addprefix remote/cluster/relay/,greet.o measure.o) $(addprefix selftests/unit/remote/cluster/relay/,greet_test.o measure_test.o)): \
 	TEST_CPPFLAGS += -Iselftests/unit/remote/cluster/relay/mpi
 SRC_remote/client/cut_test	:=
 SRC_remote/cluster/run/options_test	:= remote/cluster/run/options.c

@@ -21,6 +21,8 @@ struct measure_head {
 };
 
 static uint64_t until;
+/* there was no answer in time, and nothing else is tried; left: MPI may still read what was sent */
+static bool silent, left;
 
 /* false: it takes too long, or MPI says no */
 static bool await(MPI_Request *r)
@@ -42,6 +44,8 @@ static double try(struct link *l, const uint8_t *from, uint32_t bytes, bool apar
 	double begin = MPI_Wtime();
 	uint64_t answer;
 
+	if (silent)
+		return -1;
 	memcpy(l->measure, &head, sizeof(head));
 	if (!apart)
 		memcpy(l->measure + sizeof(head), from, bytes);
@@ -51,7 +55,9 @@ static double try(struct link *l, const uint8_t *from, uint32_t bytes, bool apar
 	if (apart)
 		MPI_Issend((void *)(uintptr_t)from, bytes, MPI_BYTE, l->rank, TAG_MEASURE,
 			   MPI_COMM_WORLD, &r[2]);
-	return await(&r[0]) && await(&r[1]) && (!apart || await(&r[2])) ? MPI_Wtime() - begin : -1;
+	silent = !await(&r[0]) || !await(&r[1]) || (apart && !await(&r[2]));
+	left = silent && apart;
+	return silent ? -1 : MPI_Wtime() - begin;
 }
 
 static double best(struct link *l, const uint8_t *from, uint32_t bytes, bool apart)
@@ -106,6 +112,7 @@ void measure(struct link *l)
 	if (!from)
 		return;
 	memset(from, 1, bytes);
+	silent = left = false;
 	until = now_us() + PATIENCE_US;
 	if (l->settings->eager == EAGER_MEASURED)
 		l->eager = find_eager(l, from);
@@ -117,7 +124,7 @@ void measure(struct link *l)
 	if (MPI_Isend(l->measure, sizeof(head), MPI_BYTE, l->rank, TAG_MEASURE, MPI_COMM_WORLD,
 		      &r) == MPI_SUCCESS)
 		await(&r);
-	if (now_us() < until)	/* else MPI may still read it */
+	if (!left)
 		free(from);
 }
 
