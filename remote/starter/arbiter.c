@@ -232,11 +232,30 @@ void arbiter_leave(struct starter *s, struct client *c)
 	ring();
 }
 
+/*
+ * An end of the pipe of this process's own: whether a write waits for room is said of what was
+ * opened, so one that was taken over would say it for all. -1: there is no /proc
+ */
+static int own_bell(void)
+{
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", a.bell[1]);
+	return open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+}
+
 /* nobody else's numbers, in a client's process */
 void arbiter_part(struct starter *s)
 {
+	int own;
+
 	if (a.bell[1] < 0)
 		return;
+	own = own_bell();
+	if (own >= 0) {
+		close(a.bell[1]);
+		a.bell[1] = own;
+	}
 	explicit_bzero(a.t.clients, s->nr_clients * sizeof(*a.t.clients));
 	explicit_bzero(a.t.programs, s->nr_clients * sizeof(*a.t.programs));
 	explicit_bzero(a.doors, s->nr_clients * sizeof(*a.doors));

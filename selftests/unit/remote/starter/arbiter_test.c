@@ -12,6 +12,11 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <remote/starter/starter.h>
@@ -235,12 +240,79 @@ static void endless_ringing(void **state)
 	go(b);
 }
 
+enum { WRITERS = 200, RINGS = 20, PAUSE_US = 10000, LATE_US = 5000 };
+
+static uint64_t us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000ull + t.tv_nsec / 1000;
+}
+
+static void *fill_bell(void *fd)
+{
+	static char full[65536];
+
+	while (write((intptr_t)fd, full, sizeof(full)) > 0)
+		;
+	return NULL;
+}
+
+/* as child.c comes to its bell, of which it then makes one that blocks */
+static void be_taken_over(int ready)
+{
+	int i, fd;
+	pthread_t t;
+
+	arbiter_part(&s);
+	fd = arbiter_bell();
+	if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK))
+		_exit(1);
+	for (i = 0; i < WRITERS; i++)
+		pthread_create(&t, NULL, fill_bell, (void *)(intptr_t)fd);
+	usleep(200000);
+	(void)!write(ready, "", 1);
+	pause();
+}
+
+/* what a process makes of its end of the bell is no other one's: these wait for no room */
+static void blocking_bell(void **state)
+{
+	uint64_t begin, took, most = 0;
+	unsigned int i, late = 0;
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (!pid)
+		be_taken_over(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	for (i = 0; i < RINGS; i++) {
+		usleep(PAUSE_US);
+		begin = us();
+		(void)!write(arbiter_bell(), "", 1);
+		took = us() - begin;
+		most = took > most ? took : most;
+		late += took > LATE_US;
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	print_message("of %d rings %u took more than %d us, one %lu us\n", RINGS, late, LATE_US, most);
+	assert_true(fcntl(arbiter_bell(), F_GETFL) & O_NONBLOCK);
+	close(ready[0]);
+	close(ready[1]);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = { cmocka_unit_test(turns),
 						   cmocka_unit_test(one_client),
 						   cmocka_unit_test(debts_stay),
-						   cmocka_unit_test(endless_ringing) };
+						   cmocka_unit_test(endless_ringing),
+						   cmocka_unit_test(blocking_bell) };
 
 	return cmocka_run_group_tests(tests, begin, NULL);
 }
