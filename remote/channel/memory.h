@@ -24,7 +24,10 @@ int memory_send(int to, const void *bytes, size_t n, int memory);
  * -errno as line_read()
  */
 int memory_read(struct line *from, void *bytes, size_t n, int *memory);
-/* Whether it is sealed, of plain pages, and has @bytes: 0, or -EPROTO and *why, a text that is never freed. */
+/*
+ * Whether it is sealed, of plain pages, and has @bytes: 0, or -EPROTO and *why, a text that is
+ * never freed.
+ */
 int memory_check(int memory, uint64_t bytes, const char **why);
 /* All of it, for reading and writing; NULL: errno says why. munmap() ends it. */
 void *memory_map(int memory, uint64_t bytes);

@@ -21,7 +21,7 @@ struct measure_head {
 };
 
 static uint64_t until;
-/* there was no answer in time, and nothing else is tried; left: MPI may still read what was sent */
+/* no answer came in time, and nothing else is tried; left: MPI may still read what was sent */
 static bool silent, left;
 
 /* false: it takes too long, or MPI says no */

@@ -300,7 +300,8 @@ static void blocking_bell(void **state)
 	}
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	print_message("of %d rings %u took more than %d us, one %lu us\n", RINGS, late, LATE_US, most);
+	print_message("of %d rings %u took more than %d us, one %lu us\n", RINGS, late, LATE_US,
+		      most);
 	assert_true(fcntl(arbiter_bell(), F_GETFL) & O_NONBLOCK);
 	close(ready[0]);
 	close(ready[1]);
