@@ -10,7 +10,6 @@ export KVGPU_TB_NAME=${KVGPU_TB_NAME:-native}
 TB=${TB:-testbed/tb}
 LONG=${LONG:-}
 RELOADS=${RELOADS:-20}
-LOAD_LIMIT_MS=15000
 results=0 failures=0 cell_name='' kernel='' layout='' cell_over=''
 mode=''		# quick or long; empty for what is run by hand
 declare -A kernel_failures=() kernel_ran=()
@@ -218,8 +217,6 @@ part_load()
 		return
 	fi
 	result $rc "nouveau loads, /dev/dri/renderD128 is there" "${ms:-?} ms"
-	[ "${ms:-99999}" -lt $LOAD_LIMIT_MS ]
-	result $? "it loads in less than $LOAD_LIMIT_MS ms" "${ms:-?} ms"
 	log_check load
 }
 
