@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -161,6 +162,7 @@ static void killed(void **state)
 			c[i] = come("tls:ann");
 			c[i]->pid = fork();
 			if (!c[i]->pid) {
+				prctl(PR_SET_PDEATHSIG, SIGKILL);
 				c[i]->tenant->pool = pool_map(c[i]->tenant->fd, CLIENTS);
 				take_for_ever(c[i]);
 			}
