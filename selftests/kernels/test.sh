@@ -110,7 +110,7 @@ boots()
 	cells "in check-long both are failures: load" long newest "load-$newest" "ok 1 *|not ok 2 - *: nouveau loads*"
 	cells "the base kernel does not boot: a failure" quick base "$base" "not ok 1 - *"
 	rm -f "$work/results"
-	cells "all is well" quick newest "" "ok 1 *|ok 2 *|ok 3 *|ok 4 *|ok 5 *|ok 6 *|"
+	cells "all is well" quick newest "" "ok 1 *|ok 2 *|ok 3 *|ok 4 *|ok 5 *|"
 	[ "$(cut -f1-5 "$work/results" | tr '\t' ' ')" = "native quick $newest 13.2-made-up passed" ]
 	check "and noted" $? "$(cat "$work/results")"
 	passed 13.2-made-up
