@@ -414,20 +414,11 @@ static bool works(const struct context *c)
 	return !chip.manners.idles || c->stuck || chip.at_work[c->chid] || rings(c->chid);
 }
 
-/* The work of chip_hold() ends at its time, and not at the next access to the chip. */
-static void end_held_work(void)
-{
-	if (!chip.hold_until || harness_now < chip.hold_until)
-		return;
-	chip.hold_until = 0;
-	chip.engine[0].stuck = false;
-}
-
 bool chip_engine_works(u16 chid)
 {
 	u8 r = chip.chan[chid].runl;
 
-	end_held_work();
+	chip_end_held_work();
 	return r < CHIP_RUNLS && chip.engine[r].chid == chid && works(&chip.engine[r]);
 }
 
@@ -498,7 +489,7 @@ u32 chip_read(u32 reg)
 {
 	u32 val, e;
 
-	end_held_work();
+	chip_end_held_work();
 	stir();
 	if (chip.manners.error_ppm && may_err(reg) && harness_chance(chip.manners.error_ppm))
 		return PRI_ERROR | (harness_random() & 0xffff);

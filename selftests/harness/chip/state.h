@@ -51,5 +51,6 @@ void chip_raise(u32 bits);		/* PFIFO_INTR; 0: a level that was raised */
 bool chip_may_load(u16 chid, u8 runl);		/* listed, enabled, bound */
 void chip_load_some(u8 runl, u16 want);	/* @want: if it may be loaded */
 bool chip_held_up(void);		/* an engine holds its channel: a preempt does not end */
+void chip_end_held_work(void);	/* of chip_hold(), if its time is over */
 
 #endif

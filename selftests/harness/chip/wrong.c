@@ -121,8 +121,18 @@ bool chip_hold(u16 chid, u64 ns)
 	return true;
 }
 
+/* It ends at its time, and not at the next access to the chip. */
+void chip_end_held_work(void)
+{
+	if (!chip.hold_until || harness_now < chip.hold_until)
+		return;
+	chip.hold_until = 0;
+	chip.engine[0].stuck = false;
+}
+
 bool chip_is_stuck(void)
 {
+	chip_end_held_work();
 	return chip.engine[0].stuck;
 }
 
