@@ -188,8 +188,7 @@ int kvgpu_shadow_as_walk(struct kvgpu_as *as, u64 va, struct kvgpu_gaddr *out, u
  * @iova: first byte of the guest memory
  * @len: bytes
  * @changed: true: write out the entries that kvgpu_shadow_win_take() gives, invalidate the TLB of
- * all
- *   spaces, then call kvgpu_shadow_reap()
+ *   all spaces, then call kvgpu_shadow_reap()
  */
 void kvgpu_shadow_unmap(struct kvgpu_shadow *s, iova_t iova, u64 len, bool *changed);
 /* Removes all entries of all spaces that point to guest memory (close, reset). */

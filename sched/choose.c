@@ -165,8 +165,7 @@ static void begin_turn(struct kvgpu_sched *s, const struct survey *v)
 /*
  * No two vGPUs compete. The chip gets the lists of all vGPUs (open), or only the list of the vGPU
  * that can run, if there is one. The latter holds while a vGPU is held back, works off a debt, or
- * is
- * parked: lists of sleeping vGPUs are kept away too.
+ * is parked: lists of sleeping vGPUs are kept away too.
  */
 static void without_turns(struct kvgpu_sched *s, const struct survey *v,
 			  struct kvgpu_sched_choice *out)
