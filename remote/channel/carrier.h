@@ -32,9 +32,10 @@ struct port_carrier {
 
 /*
  * Where an answer lands. While the state is EMPTY the delivering thread owns all but the state,
- * else the thread that asked.
+ * else the thread that asked. A box begins FULL, so that a server which answers before it was asked
+ * finds none that has no payload yet.
  */
-enum { BOX_EMPTY, BOX_SLEEPS, BOX_FULL, BOX_GONE };
+enum { BOX_FULL, BOX_EMPTY, BOX_SLEEPS, BOX_GONE };
 struct box {
 	uint32_t state;			/* atomic; the futex */
 	struct kvgpu_remote_answer answer;
