@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * The pools that texture handles index: headers, samplers, and beside the headers, of the same
- * size, the descriptors that surface objects are the addresses of. A slot that is given back may
- * still be in use by kernels: such slots are taken again only after all that was submitted is done.
+ * One block of memory: slots, then samplers. A slot holds a texture's header or a surface's
+ * descriptor. A texture handle is the index of a slot and the index of a sampler; a surface object
+ * is the address of its slot. A kernel may still use a slot or a sampler that was given back:
+ * either is overwritten only after all submitted work is done.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ struct texture_pools {
 	} of[NR_SLOTS];
 	struct {
 		uint32_t words[SAMPLER_WORDS], refs;
+		bool left;			/* given back, perhaps in use */
 	} sampler[NR_SAMPLERS];
 	uint32_t nr_samplers;			/* that were ever taken */
 };
@@ -104,20 +106,48 @@ static CUresult take_slot(CUcontext ctx, enum slot_state as, uint32_t *slot)
 	return CUDA_SUCCESS;
 }
 
-/* equal samplers are shared, so that 4096 suffice for any number of textures */
-static CUresult take_sampler(struct texture_pools *p, const uint32_t words[SAMPLER_WORDS],
-			     uint32_t *index)
+static uint32_t unused_sampler(const struct texture_pools *p)
 {
-	uint32_t i, unused = NR_SAMPLERS;
+	uint32_t i;
 
-	for (i = 0; i < p->nr_samplers; i++) {
+	for (i = 0; i < p->nr_samplers && (p->sampler[i].refs || p->sampler[i].left); i++)
+		;
+	return i;
+}
+
+/* The index of a sampler that no texture has and no kernel can use. NR_SAMPLERS: there is none. */
+static CUresult free_sampler(CUcontext ctx, uint32_t *index)
+{
+	struct texture_pools *p = ctx->pools;
+	CUresult r;
+	uint32_t i;
+
+	*index = p->nr_samplers < NR_SAMPLERS ? p->nr_samplers++ : unused_sampler(p);
+	if (*index < NR_SAMPLERS)
+		return CUDA_SUCCESS;
+	r = moment_wait(ctx, &ctx->submitted);
+	if (r)
+		return r;
+	for (i = 0; i < NR_SAMPLERS; i++)
+		p->sampler[i].left = false;
+	*index = unused_sampler(p);
+	return CUDA_SUCCESS;
+}
+
+/* Equal samplers are shared, so that 4096 suffice for any number of textures. */
+static CUresult take_sampler(CUcontext ctx, const uint32_t words[SAMPLER_WORDS], uint32_t *index)
+{
+	struct texture_pools *p = ctx->pools;
+	CUresult r = CUDA_SUCCESS;
+	uint32_t i;
+
+	for (i = 0; i < p->nr_samplers; i++)
 		if (!memcmp(p->sampler[i].words, words, sizeof(p->sampler[i].words)))
 			break;
-		if (!p->sampler[i].refs)
-			unused = i;
-	}
 	if (i == p->nr_samplers)
-		i = p->nr_samplers < NR_SAMPLERS ? p->nr_samplers++ : unused;
+		r = free_sampler(ctx, &i);
+	if (r)
+		return r;
 	if (i == NR_SAMPLERS)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	memcpy(p->sampler[i].words, words, sizeof(p->sampler[i].words));
@@ -147,7 +177,7 @@ CUresult texture_make(CUcontext ctx, const struct texture_source *source,
 	r = take_slot(ctx, SLOT_TEXTURE, &t->header);
 	if (!r) {
 		sampler_encode(words, &s);
-		r = take_sampler(ctx->pools, words, &t->sampler);
+		r = take_sampler(ctx, words, &t->sampler);
 		if (r)
 			ctx->pools->state[t->header] = SLOT_LEFT;
 	}
@@ -166,6 +196,7 @@ void texture_release(CUcontext ctx, struct texture_object *t)
 	ctx->pools->state[t->header] = SLOT_LEFT;
 	ctx->pools->of[t->header].texture = NULL;
 	ctx->pools->sampler[t->sampler].refs--;
+	ctx->pools->sampler[t->sampler].left = true;
 	free(t);
 }
 

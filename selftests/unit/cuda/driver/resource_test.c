@@ -187,7 +187,7 @@ static void texture_objects(void **state)
 	OK(cuArrayDestroy(a));
 }
 
-/* slots are taken again, but not while a kernel may look at them */
+/* 100000 textures, one after the other: slots that were given back are taken again */
 static void many_textures(void **state)
 {
 	CUarray a = array(16, 16, 0, CU_AD_FORMAT_FLOAT, 1, 0);
@@ -201,6 +201,42 @@ static void many_textures(void **state)
 		OK(cuTexObjectDestroy(o));
 	}
 	OK(cuArrayDestroy(a));
+}
+
+/*
+ * 4096 samplers, each other than all before, were given back. One more overwrites one of them, and
+ * a kernel may still use that one: so the driver waits first, and meets the kernel's error.
+ */
+static void samplers_are_waited_for(void **state)
+{
+	CUarray a = array(16, 16, 0, CU_AD_FORMAT_FLOAT, 1, 0);
+	CUDA_RESOURCE_DESC r = { .resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = a };
+	CUDA_TEXTURE_DESC t = { .filterMode = CU_TR_FILTER_MODE_LINEAR };
+	CUtexObject o;
+	CUdeviceptr p = 1;
+	void *params[] = { &p };
+	CUfunction f;
+	CUmodule m;
+	unsigned int i;
+
+	OK(cuModuleLoad(&m, CUBIN));
+	OK(cuModuleGetFunction(&f, m, "store"));
+	/* twice all of them: after a wait all are free at once */
+	for (i = 0; i < 2 * 4096; i++) {
+		t.borderColor[0] = i;
+		OK(cuTexObjectCreate(&o, &r, &t, NULL));
+		OK(cuTexObjectDestroy(o));
+	}
+	fake_fail_after = 0;
+	fake_failure = DEVICE_LOST;
+	OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+	/* a sampler that is there already needs none of another */
+	OK(cuTexObjectCreate(&o, &r, &t, NULL));
+	OK(cuTexObjectDestroy(o));
+	t.borderColor[0] = i;
+	assert_int_not_equal(cuTexObjectCreate(&o, &r, &t, NULL), CUDA_SUCCESS);
+	fake_fail_after = -1;
+	fake_failure = DEVICE_OK;
 }
 
 static void surface_objects(void **state)
@@ -713,7 +749,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_CONTEXT(arrays_keep_their_texels), IN_CONTEXT(copies_stay_inside),
 			IN_CONTEXT(texture_objects),
-		IN_CONTEXT(many_textures), IN_CONTEXT(surface_objects), IN_CONTEXT(references),
+		IN_CONTEXT(many_textures), IN_CONTEXT(samplers_are_waited_for),
+		IN_CONTEXT(surface_objects), IN_CONTEXT(references),
 		IN_CONTEXT(host_functions_wait_and_are_waited_for),
 			IN_CONTEXT(callbacks_are_told_of_errors),
 		IN_CONTEXT(records_of_any_contents), IN_CONTEXT(limits_of_what_is_in_use),
