@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <pthread.h>
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -330,6 +331,12 @@ static struct task_struct *make(const char *name, void (*fn)(void *arg), int (*t
 	t->ctx.uc_stack.ss_size = STACK;
 	t->ctx.uc_link = NULL;
 	makecontext(&t->ctx, begin, 0);
+	/*
+	 * Without a size the sanitizer's swapcontext() leaves the stack's shadow memory alone. Else
+	 * it maps all of it anew at each switch, which was two thirds of a test's time.
+	 */
+	t->ctx.uc_stack.ss_size = 0;
+	ASAN_UNPOISON_MEMORY_REGION(t->stack, STACK);
 	add(t, name);
 	return t;
 }
