@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Why the kernel killed a channel, or an SM gave up, as nouveau's lines in the kernel's log have
- * it. Pure.
+ * Why the kernel killed a channel, or an SM gave up: read from nouveau's lines in the kernel's log.
+ * Pure.
  */
 #ifndef KVGPU_CUDA_CAUSE_H
 #define KVGPU_CUDA_CAUSE_H
@@ -11,12 +11,12 @@
 struct cause_reader {
 	char owner[64];		/* "name[pid]", as nouveau calls this process's channels */
 	bool ours;		/* the last trap began in one of our channels */
-	/* the scheduler saw an engine hang: whoever is disabled next did that */
+	/* the scheduler saw an engine hang: the channel that is disabled next caused it */
 	bool timeout;
 	enum device_cause cause;
 };
 
-/* @line: without its end; the first cause that is found stays */
+/* @line: without its newline. The first cause that is found stays in r->cause. */
 void cause_line(struct cause_reader *r, const char *line);
 
 #endif

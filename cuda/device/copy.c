@@ -4,8 +4,9 @@
 #include "texture.h"
 
 /*
- * Columns of GOBs on the left of the copy go into the address: an origin has 16 bits, and a line of
- * an array may be longer. Returns that address.
+ * Write a surface's layout and the copy's origin in it. The origin's x has 16 bits, and a line of
+ * an array may be longer: columns of GOBs left of the copy go into the address. Return that
+ * address.
  */
 static uint64_t emit_blocks(struct nv_device *d, enum device_queue q, uint32_t mthd, uint64_t va,
 			    const struct device_blocks *b)

@@ -17,8 +17,8 @@
 #include <stdint.h>
 
 /*
- * HOST: what the CPU does in a stream's order. The GPU waits for it as for any other, but the
- * caller tells when it is done
+ * HOST: work of the CPU in a stream's order; this queue has no channel. The GPU waits for its work
+ * as for any other queue's. The caller says by host_done() that work is done.
  */
 enum device_queue {
 	QUEUE_COMPUTE,
@@ -38,10 +38,10 @@ enum device_status {
 	DEVICE_FAILED,		/* the kernel refused a submission */
 };
 
-/* of LOST and TRAPPED, where that is known */
+/* why a device is LOST or TRAPPED, where that is known */
 enum device_cause {
 	CAUSE_UNKNOWN = 0,
-	CAUSE_ADDRESS,		/* a fault, or an address outside of what it may be */
+	CAUSE_ADDRESS,		/* an MMU fault, or an address out of range */
 	CAUSE_MISALIGNED,
 	CAUSE_SPACE,		/* an operation that this kind of memory does not have */
 	CAUSE_INSTRUCTION,
@@ -51,7 +51,7 @@ enum device_cause {
 };
 
 struct moment {
-	uint64_t seq[NR_QUEUES];	/* 0: nothing */
+	uint64_t seq[NR_QUEUES];	/* 0: no work in this queue */
 };
 
 struct device_facts {
@@ -62,22 +62,21 @@ struct device_facts {
 	uint32_t nr_smx;
 };
 
-/* TILED: in VRAM too, of the page kind that block-linear surfaces want */
+/* TILED: VRAM with the page kind that block-linear surfaces need */
 enum device_place { PLACE_VRAM, PLACE_HOST, PLACE_TILED };
 
 struct device_memory {
 	uint64_t va, size;
 	/*
-	 * PLACE_HOST: as the CPU sees it: at @va wherever that could be had, which is always but
-	 * where this process has something else there (a second device's memory; the program
-	 * itself, linked to a low address)
+	 * PLACE_HOST: where the CPU sees the memory. This is @va, unless this process has something
+	 * else there (a second device's memory; the program itself, linked to a low address).
 	 */
 	void *map;
 };
 
 /*
- * a block-linear surface, and where in it a copy begins. Blocks are one GOB (64 bytes x 8 lines)
- * wide
+ * A block-linear surface, and the position in it where a copy begins (.x in bytes). Blocks are one
+ * GOB (64 bytes x 8 lines) wide.
  */
 struct device_blocks {
 	uint32_t width, height, depth;		/* bytes, lines, slices */
@@ -88,8 +87,8 @@ struct device_blocks {
 struct device_copy {
 	uint64_t src, dst;
 	uint64_t src_pitch, dst_pitch;	/* used when there are several lines */
-	uint32_t width, lines;		/* bytes; all of one slice */
-	bool src_tiled, dst_tiled;	/* src or dst is where the surface begins, which is: */
+	uint32_t width, lines;		/* bytes and lines; all lines in one slice */
+	bool src_tiled, dst_tiled;	/* src or dst is the begin of a surface: */
 	struct device_blocks src_blocks, dst_blocks;
 };
 
@@ -102,25 +101,27 @@ struct device_fill {
 enum { DEVICE_BANKS = 8, DEVICE_CONST0_MAX = 7680 };
 
 struct device_launch {
-	/* begin of the module's code, which addresses in it are relative to */
+	/* begin of the module's code; addresses in the code are relative to it */
 	uint64_t code;
 	uint32_t entry;
-	bool new_code;			/* not launched since it was loaded */
+	bool new_code;			/* the first launch since the code was loaded */
 	uint32_t grid[3], block[3];
 	uint32_t regs, barriers, shared;
-	/* bytes of each thread: at the end of local memory, at its begin */
+	/* bytes of each thread: .stack at the end of local memory, .local at its begin */
 	uint32_t stack, local;
-	uint32_t crs;			/* bytes of each warp */
-	/* shared memory's part of the 64 KiB: 16, 32 or 48; raised where .shared needs it */
+	uint32_t crs;			/* call return stack, bytes of each warp */
+	/*
+	 * KiB of the SM's 64 that are shared memory: 16, 32, 48 (0: 48). A larger .shared raises it
+	 */
 	uint32_t l1_kb;
-	bool banks_of_8;		/* shared memory's */
-	/* constant bank 0, with the parameters in it; dimensions are filled in below */
+	bool banks_of_8;		/* shared memory has banks of 8 bytes, not of 4 */
+	/* constant bank 0 with the parameters; the device fills in windows and dimensions */
 	const void *const0;
 	uint32_t const0_size;
 	struct {
 		uint64_t va;
 		uint32_t size;
-	} bank[DEVICE_BANKS];		/* [0] is not looked at */
+	} bank[DEVICE_BANKS];		/* [0] is not used: bank 0 is .const0 */
 	/*
 	 * textures: pools of headers and samplers (texture.h), and how many there are; 0: the
 	 * kernel uses none
@@ -142,20 +143,21 @@ struct device_ops {
 	enum device_status (*alloc)(struct device *d, enum device_place place, uint64_t size,
 				    struct device_memory **out);
 	/*
-	 * PLACE_HOST: another mapping of all of it, the caller's to move and to unmap. One file's,
-	 * in one piece: it may outlive the device. NULL: there is none
+	 * For PLACE_HOST: make a second CPU mapping of all of @m, in one piece and of one file. The
+	 * caller may move the mapping, and must unmap it. It may outlive the device. NULL: not
+	 * possible.
 	 */
 	void *(*view)(struct device *d, struct device_memory *m);
-	/* nothing may use it any more */
+	/* Release @m. No unfinished work may use it. */
 	void (*release)(struct device *d, struct device_memory *m);
 	/*
-	 * whether COPY can be had. It begins when it is first asked for, which is before any work
-	 * for it
+	 * Whether QUEUE_COPY can be used. The first call opens the queue: call before any work for
+	 * it.
 	 */
 	bool (*copies_beside)(struct device *d);
 	/*
-	 * @after may be NULL. *seq: the number of this work in @q; also valid after an error, when
-	 * nothing was submitted
+	 * @after may be NULL. *seq: the number of this work in @q. On an error nothing is
+	 * submitted, and *seq is the number of the last work before.
 	 */
 	enum device_status (*copy)(struct device *d, enum device_queue q,
 				   const struct moment *after, const struct device_copy *c,
@@ -170,23 +172,26 @@ struct device_ops {
 				    const struct moment *after, uint64_t va, uint32_t payload,
 				    uint64_t *seq);
 	/*
-	 * the number of the next work in QUEUE_HOST; all up to @seq of it is done (by any thread,
-	 * in order)
+	 * host_begin() returns the number of the next work in QUEUE_HOST. host_done() says that all
+	 * work in it up to @seq is done. Any thread may call host_done(), with rising numbers.
 	 */
 	uint64_t (*host_begin)(struct device *d);
 	void (*host_done)(struct device *d, uint64_t seq);
 	/*
-	 * @look: also ask the kernel whether the channel lives, which is slow. BUSY, OK, LOST,
-	 * TRAPPED
+	 * @look: also ask the kernel whether the channel lives, which is slow. Return BUSY, OK,
+	 * LOST or TRAPPED.
 	 */
 	enum device_status (*poll)(struct device *d, enum device_queue q, uint64_t seq, bool look);
-	/* after LOST or TRAPPED; may sleep for a moment. NULL: nothing is known there */
+	/*
+	 * Why the device is LOST or TRAPPED; may sleep for a moment. NULL: such a device never
+	 * knows.
+	 */
 	enum device_cause (*cause)(struct device *d);
 };
 
 extern const struct device_ops device_nouveau;
 
-/* cause.c: of an SM's error code */
+/* cause.c: the cause that an SM's error code stands for */
 enum device_cause cause_of_warp(uint32_t code);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Launches. Each has a slot with its queue meta data and its constant bank 0, and a word that the
- * grid's completion writes. A grid that ends by an exception leaves that word alone while the
- * channel goes on: nothing else tells of it in user space.
+ * Launches. Each has a slot with its queue meta data, its constant bank 0, and a word that the
+ * grid's completion writes. A grid that ends by an exception does not write that word, and the
+ * channel goes on: user space has no other sign of the exception.
  */
 #include <string.h>
 
@@ -35,7 +35,10 @@ static uint64_t sm_bytes(uint32_t per_warp, unsigned int warps)
 	return ((uint64_t)per_warp * warps + LOCAL_ALIGN - 1) & ~((uint64_t)LOCAL_ALIGN - 1);
 }
 
-/* the whole SM's if there is room, else of as many warps as there is, and of a block at least */
+/*
+ * Allocate local memory for all warps of each SM. While there is no room halve the number of warps,
+ * down to @at_least, those of one block.
+ */
 static enum device_status grow_local(struct nv_device *d, uint32_t per_warp, unsigned int at_least)
 {
 	enum device_status ret;

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
  * Memory, in buffers. nouveau puts each buffer at an address of its own in this process's address
- * space on the GPU, for as long as it lives.
+ * space on the GPU, for as long as the buffer lives.
  *
- * A submission names all buffers, since any of them may be used by it, by pointers that nobody here
- * can see: the kernel moves what no unfinished submission names when another client needs the room
+ * A submission names all buffers, since it may use any of them, by pointers that this library can't
+ * see. When another client needs room the kernel moves buffers that no unfinished submission names
  * (nouveau_gem.c: validate_list() puts each where it has to be, and validate_fini() attaches the
  * submission's fence to each; TTM evicts what has no unsignalled fence). The kernel looks up,
- * locks, validates and fences each named buffer, so that what a submission costs grows with their
- * number. Hence few: small pieces of memory share buffers. That changes nothing about what is
- * named: all of a shared buffer is.
+ * locks, validates and fences each named buffer, so a submission costs more with each buffer. Hence
+ * few: small pieces of memory share buffers. A shared buffer is named as a whole.
  *
- * What is in the host's memory the CPU sees at the address that nouveau chose for the GPU: those
- * count up from 0 and have 40 bits, where a process has nothing unless it was linked so.
+ * Host memory is mapped for the CPU at the address that nouveau chose for the GPU. These addresses
+ * count up from 0 and have 40 bits. A process has nothing there unless it was linked so.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -24,8 +23,8 @@
 #include "nv.h"
 
 /*
- * HOST_CHUNK: what a context has of its own in the host's memory (marks, launches, staging, times:
- * 2.6 MiB) is one buffer. VRAM_CHUNK: code, variables and constants of modules
+ * HOST_CHUNK: one buffer holds all host memory that a context needs for itself (marks, launches,
+ * staging, times: 2.6 MiB). VRAM_CHUNK: for code, variables and constants of modules.
  */
 enum {
 	HOST_PAGE = 4096,
@@ -35,7 +34,7 @@ enum {
 	VRAM_CHUNK = 1 << 20
 };
 
-/* buffers that may be made until one is at an address that is free here: 40 MiB of small ones */
+/* how many more buffers to make until the CPU can map one at its GPU address */
 enum { SAME_TRIES = 8, SAME_TRIES_SMALL = 14 };
 
 /* the kind that block-linear surfaces of any texel size use: rnndb g80_defs.xml GF100_PTE_KIND */
@@ -47,7 +46,8 @@ static bool in_windows(const struct nouveau_bo *bo)
 }
 
 /*
- * a buffer where generic addresses mean something else keeps its place until there is one elsewhere
+ * A buffer in the windows of shared and local memory is of no use: generic addresses there mean
+ * something else. Keep it while another buffer is made, so that its address is not given out again.
  */
 static int new_bo(struct nv_device *d, uint32_t flags, uint32_t align, uint64_t size,
 		  union nouveau_bo_config *config, struct nouveau_bo **out)
@@ -64,7 +64,7 @@ static int new_bo(struct nv_device *d, uint32_t flags, uint32_t align, uint64_t 
 	return ret;
 }
 
-/* false: something else is there */
+/* Map @bo for the CPU at its GPU address. False: not possible, something else is there. */
 static bool map_where_it_is(struct nv_device *d, struct nouveau_bo *bo)
 {
 	struct drm_nouveau_gem_info info = { .handle = bo->handle };
@@ -84,8 +84,9 @@ static bool map_where_it_is(struct nv_device *d, struct nouveau_bo *bo)
 }
 
 /*
- * a buffer that CPU and GPU see at the same address, if one of a few can be; those that can't keep
- * their places meanwhile
+ * Make a buffer that CPU and GPU see at the same address. Where that fails make up to @tries more.
+ * The failed ones are kept meanwhile, so that each has another address. If all fail the CPU sees
+ * the buffer elsewhere.
  */
 static int new_host_bo(struct nv_device *d, uint64_t size, unsigned int tries,
 		       struct nouveau_bo **out)
@@ -145,14 +146,17 @@ static struct nv_buffer *new_buffer(struct nv_device *d, enum device_place place
 	b->index = d->nr_refs++;
 	d->buffer[b->index] = b;
 	/*
-	 * read only, whatever is done with it: else the kernel would order the queues by their
-	 * buffers
+	 * read only, even where work writes to it: else the kernel would make queues wait for each
+	 * other for their common buffers
 	 */
 	d->refs[b->index] = (struct nouveau_pushbuf_refn){ b->bo, aperture | NOUVEAU_BO_RD };
 	return b;
 }
 
-/* a shared buffer with room; or a new one, which is the caller's alone when it is large */
+/*
+ * Find a shared buffer with room for @size, or make a new buffer. A large piece has the new one for
+ * itself.
+ */
 static struct nv_buffer *buffer_for(struct nv_device *d, enum device_place place, uint64_t size,
 				    struct place *p)
 {
@@ -161,7 +165,7 @@ static struct nv_buffer *buffer_for(struct nv_device *d, enum device_place place
 	bool small = place == PLACE_HOST ? size <= HOST_SMALL :
 					   place == PLACE_VRAM && size < VRAM_PAGE;
 
-	/* of VRAM what is not small has addresses that are multiples of VRAM_PAGE */
+	/* a large piece of VRAM has its own buffer: its address is a multiple of VRAM_PAGE */
 	for (i = 0; (small || place == PLACE_HOST) && i < d->nr_refs; i++) {
 		b = d->buffer[i];
 		if (b->shared && b->kind == place && place_take(&b->places, size, p))
@@ -172,7 +176,7 @@ static struct nv_buffer *buffer_for(struct nv_device *d, enum device_place place
 		       place == PLACE_HOST ? HOST_CHUNK :
 					     VRAM_CHUNK,
 		       small);
-	if (!b && small)	/* a chunk may be too large for what is left */
+	if (!b && small)	/* there may be no room for a chunk, but for @size */
 		b = new_buffer(d, place, size, false);
 	if (b && !place_take(&b->places, size, p)) {
 		drop_buffer(d, b);
@@ -216,7 +220,7 @@ void *nv_view(struct device *dev, struct device_memory *base)
 
 	if (!base->map || drmCommandWriteRead(d->fd, DRM_NOUVEAU_GEM_INFO, &info, sizeof(info)))
 		return NULL;
-	/* the kernel shows whole buffers only */
+	/* the kernel maps whole buffers only */
 	all = mmap(NULL, bo->size, PROT_READ | PROT_WRITE, MAP_SHARED, d->fd, info.map_handle);
 	if (all == MAP_FAILED)
 		return NULL;

@@ -12,8 +12,8 @@
 #define CLASS_COPY			0xa0b5
 #define CLASS_COMPUTE			0xa1c0
 /*
- * the name of a channel's object of a class: nouveau wants names to differ within a channel, and
- * nothing else of them
+ * The handle of a channel's object of a class. nouveau only demands that the handles of one channel
+ * differ.
  */
 #define OBJECT_HANDLE(class)		(0xbeef0000u | (class))
 
@@ -72,7 +72,10 @@ static inline uint32_t push_header(enum subchannel subc, uint32_t mthd, uint32_t
 #define COMPUTE_BINDLESS_TEXTURE	0x2608	/* the constant bank that handles are in */
 #define COMPUTE_PROGRAM_REGION_A	0x1608	/* high, low */
 
-/* where generic addresses mean shared and local memory: 16 MiB each, where no buffer may lie */
+/*
+ * Generic addresses in these windows mean shared and local memory: 16 MiB each. No buffer may lie
+ * there.
+ */
 #define SHARED_WINDOW			0xfe000000u
 #define LOCAL_WINDOW			0xff000000u
 #define WINDOWS_END			0x100000000ull

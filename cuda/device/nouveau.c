@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * GPUs that nouveau drives, through libdrm_nouveau. Each opened device has a file of its own, and
- * with it an address space of its own: which is why the file that a GPU was looked at with is kept
- * for whoever opens it first.
+ * GPUs that nouveau drives, through libdrm_nouveau. Each opened device has its own file, and with
+ * it its own address space. count() opens each GPU once to look at it. That device is kept as the
+ * GPU's spare, and the first open() takes it.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -64,7 +64,7 @@ static void detach(struct nv_device *d)
 	free(d);
 }
 
-/* NULL: there is nothing that we can drive */
+/* NULL: no GPU that this library can drive */
 static struct nv_device *try_node(unsigned int node)
 {
 	struct nv_device *d;
@@ -83,19 +83,19 @@ static struct nv_device *try_node(unsigned int node)
 	return NULL;
 }
 
-/* the GPUs that count() found, and of each a device that nobody has opened yet */
+/* the GPUs that count() found, each with a device that is not in use (.spare) */
 static pthread_mutex_t gpus_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
 	unsigned int node;
 	struct nv_device *spare;
-	/* the spare's: after fork() its file is the parent's, too */
+	/* the process that opened .spare: after fork() the parent uses the same file */
 	pid_t owner;
 } gpus[MAX_NODES];
 static unsigned int nr_gpus;
 
 static struct nv_device *spare_of(unsigned int index)
 {
-	/* left as it is: to give its objects back would take them from the parent */
+	/* not freed: freeing the objects would take them from the parent, too */
 	if (gpus[index].owner != getpid())
 		gpus[index].spare = NULL;
 	return gpus[index].spare;
@@ -121,7 +121,7 @@ static unsigned int count(void)
 	return i;
 }
 
-/* the spare of a GPU, or one more */
+/* Take the spare of a GPU, or open the GPU once more. */
 static struct nv_device *take(unsigned int index)
 {
 	struct nv_device *d = NULL;
@@ -136,7 +136,7 @@ static struct nv_device *take(unsigned int index)
 	return d;
 }
 
-/* takes it back, if there is none yet */
+/* Keep @d as the GPU's spare, or close it where the GPU has one. */
 static void put_back(unsigned int index, struct nv_device *d)
 {
 	struct nv_device *other;
@@ -230,7 +230,7 @@ static enum device_status nv_open(unsigned int index, struct device **out)
 	return DEVICE_OK;
 }
 
-/* older kernels do not tell: then what this context has, which is more than nothing */
+/* Older kernels do not tell. Then it is what this context uses: too little, but better than 0. */
 static uint64_t vram_used(struct device *dev)
 {
 	struct nv_device *d = nv(dev);

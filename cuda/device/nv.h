@@ -12,27 +12,29 @@
 #include "places.h"
 
 enum {
-	/* the kernel takes 1024 in a submission, and all go into each */
+	/* the kernel takes 1024 buffers in a submission, and each submission names all buffers */
 	MAX_BUFFERS = 1000,
 	LAUNCH_SLOTS = 64, SLOT_BYTES = 8192, SLOT_RELEASE = 256, SLOT_CONST0 = 512,
-	JOB_WORDS = 128,		/* at most, of one piece of work */
-	/* x JOB_WORDS stays far below the pushbuffers, so that libdrm never sleeps on one */
+	JOB_WORDS = 128,		/* at most, for one piece of work */
+	/*
+	 * MAX_IN_FLIGHT pieces of work fill far less than the pushbuffers, so libdrm never sleeps
+	 */
 	MAX_IN_FLIGHT = 64,
-	/* each buffer is mapped and unmapped by the kernel */
+	/* few pushbuffers: the kernel maps and unmaps each of them */
 	PUSH_BYTES = 64 * 1024, PUSH_BUFFERS = 2,
 };
 
-/* a buffer of the kernel's; small pieces of memory share one */
+/* a buffer that the kernel made; small pieces of memory share one */
 struct nv_buffer {
 	struct nouveau_bo *bo;
 	enum device_place kind;
-	bool shared;			/* more may be put into it */
-	unsigned int index;		/* in refs */
+	bool shared;			/* more pieces may be put into it */
+	unsigned int index;		/* in nv_device.buffer and .refs */
 	struct places places;
 };
 
 struct nv_memory {
-	struct place place;		/* first: places are these */
+	struct place place;		/* first member: a pointer to it is cast */
 	struct device_memory base;
 	struct nv_buffer *buffer;
 };
@@ -41,11 +43,14 @@ struct nv_queue {
 	struct nouveau_object *channel, *copy, *compute;
 	struct nouveau_pushbuf *push;
 	uint64_t seq;			/* of the last submitted work */
-	volatile uint32_t *done;	/* low half of the last finished one's number */
+	volatile uint32_t *done;	/* low half of the number of the last finished work */
 	uint64_t done_va;
-	/* has a channel until the device is closed; read by any thread, with __atomic */
+	/*
+	 * The channel works, and stays until the device is closed. Read by any thread, with
+	 * __atomic.
+	 */
 	bool live;
-	bool refused;			/* could not be had: not asked for again */
+	bool refused;			/* opening it failed, and is not tried again */
 };
 
 struct nv_slot {
@@ -60,7 +65,7 @@ struct nv_device {
 	struct nouveau_device *dev;
 	struct nouveau_client *client;
 	struct nv_queue queue[NR_QUEUES];
-	struct nv_memory *marks;	/* the queues' done words */
+	struct nv_memory *marks;	/* the words that queues write: nv_queue.done */
 	struct nv_buffer *buffer[MAX_BUFFERS];
 	struct nouveau_pushbuf_refn refs[MAX_BUFFERS];
 	unsigned int nr_refs;
@@ -69,12 +74,12 @@ struct nv_device {
 	struct nv_memory *ring, *local;
 	uint32_t local_per_warp;
 	unsigned int local_warps;
-	uint64_t code, headers, samplers;	/* as last submitted */
-	pthread_mutex_t check_lock;	/* of what follows */
+	uint64_t code, headers, samplers;	/* as the last launch set them */
+	pthread_mutex_t check_lock;	/* guards the members below */
 	struct nv_slot slot[LAUNCH_SLOTS];
 	uint64_t launched, checked;
 	bool trapped;
-	int log;			/* log.c; negative: it may not be read */
+	int log;			/* log.c: the kernel's log; negative: not readable */
 	enum device_cause cause;
 };
 
@@ -93,14 +98,14 @@ enum device_status nv_alloc(struct device *d, enum device_place place, uint64_t 
 			    struct device_memory **out);
 void *nv_view(struct device *d, struct device_memory *m);
 void nv_release(struct device *d, struct device_memory *m);
-void nv_memory_close(struct nv_device *d);	/* releases all there is */
+void nv_memory_close(struct nv_device *d);	/* releases all memory of the device */
 
 /* queue.c */
 void nv_marks_open(struct nv_device *d);
 enum device_status nv_queue_open(struct nv_device *d, enum device_queue q);
 bool nv_copies_beside(struct device *d);
 void nv_queue_close(struct nv_device *d, enum device_queue q);
-/* room for JOB_WORDS, all buffers referenced, and work before @after waited for by the GPU */
+/* Begin a piece of work: make room for JOB_WORDS, name all buffers, let the GPU wait for @after. */
 enum device_status nv_begin(struct nv_device *d, enum device_queue q, const struct moment *after);
 void nv_emit(struct nv_device *d, enum device_queue q, enum subchannel subc, uint32_t mthd,
 	     const uint32_t *words, unsigned int n);
@@ -109,11 +114,12 @@ void nv_emit(struct nv_device *d, enum device_queue q, enum subchannel subc, uin
 	nv_emit(d, q, subc, mthd, words_, sizeof(words_) / sizeof(words_[0]));		\
 } while (0)
 enum device_status nv_submit(struct nv_device *d, enum device_queue q, uint64_t *seq);
-volatile uint32_t *nv_release_word(struct nv_device *d, unsigned int slot);	/* of a launch */
+/* the word that a launch writes at its end */
+volatile uint32_t *nv_release_word(struct nv_device *d, unsigned int slot);
 enum device_status nv_poll(struct device *d, enum device_queue q, uint64_t seq, bool look);
 uint64_t nv_host_begin(struct device *d);
 void nv_host_done(struct device *d, uint64_t seq);
-/* sleeps; only for what is about to be done */
+/* Wait, with sleeps between looks. Only for work that will soon be done. */
 enum device_status nv_wait(struct nv_device *d, enum device_queue q, uint64_t seq);
 
 /* log.c */

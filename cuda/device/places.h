@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pieces of one buffer: which are taken. No memory, no lock of its own. */
+/* Which pieces of one buffer are taken. Nothing here allocates or locks: that is the caller's. */
 #ifndef KVGPU_CUDA_PLACES_H
 #define KVGPU_CUDA_PLACES_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct place {
-	struct place *next;	/* the one behind it */
+	struct place *next;	/* the next taken piece */
 	uint64_t at, size;
 };
 
@@ -17,8 +17,8 @@ struct places {
 };
 
 /*
- * the first gap of @size bytes becomes @p; sizes are multiples of what addresses are to be
- * multiples of. false: there is none
+ * Take the first gap of @size bytes as @p. Where all sizes are multiples of a number, all places
+ * are, too. False: no gap is large enough.
  */
 bool place_take(struct places *all, uint64_t size, struct place *p);
 void place_drop(struct places *all, struct place *p);

@@ -51,8 +51,8 @@
 enum { SHARED_UNIT = 256, BANK_UNIT = 16 };
 
 /*
- * code that checks its stack (nvcc -G) compares with SR_LMEMHIOFF: the stack is what lies at the
- * end of local memory
+ * Top of the stack, for bank 0: the stack lies at the end of local memory. Code that checks its
+ * stack (nvcc -G) compares with SR_LMEMHIOFF.
  */
 enum { LOCAL_WINDOW_BYTES = 1 << 24 };
 

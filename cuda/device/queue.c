@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A queue is a channel. After each piece of work the channel writes its number to memory, where
- * everybody looks: nothing here sleeps in the kernel, which would not wake those who wait for
- * channels on other runlists than the first.
+ * A queue is a channel. After each piece of work the channel writes the work's number to memory.
+ * The CPU and other channels look at that number. Nothing here sleeps in the kernel: nouveau would
+ * not wake a thread that waits for a channel on another runlist than the first.
  */
 #include <string.h>
 #include <unistd.h>
@@ -53,7 +53,7 @@ enum device_status nv_queue_open(struct nv_device *d, enum device_queue which)
 	enum device_status bound;
 	int ret = which == QUEUE_COPY ? open_channel(d, q, ENGINE_CE) : -1;
 
-	if (ret)	/* the graphics engine's channels can copy, too */
+	if (ret)	/* channels of the graphics engine can copy, too */
 		ret = open_channel(d, q, ENGINE_GR);
 	if (ret)
 		return DEVICE_NONE;
@@ -166,7 +166,7 @@ volatile uint32_t *nv_release_word(struct nv_device *d, unsigned int slot)
 	return (uint32_t *)((uint8_t *)d->ring->base.map + slot * SLOT_BYTES + SLOT_RELEASE);
 }
 
-/* looks whether the launches up to @done have written their releases; false when one has not */
+/* Check that each launch up to work @done has written its release word. False: one has not. */
 static bool launches_complete(struct nv_device *d, uint64_t done)
 {
 	bool fine;
@@ -193,7 +193,7 @@ enum device_status nv_poll(struct device *dev, enum device_queue which, uint64_t
 									     DEVICE_TRAPPED;
 	if (!look)
 		return DEVICE_BUSY;
-	/* a queue that waits for a dead one is as dead */
+	/* a queue that waits for a dead queue is dead, too */
 	if (dead(d, QUEUE_COMPUTE) || dead(d, QUEUE_COPY))
 		return done(q, seq) ? DEVICE_OK : DEVICE_LOST;
 	return DEVICE_BUSY;
@@ -204,7 +204,7 @@ uint64_t nv_host_begin(struct device *dev)
 	return ++nv(dev)->queue[QUEUE_HOST].seq;
 }
 
-/* what the CPU wrote before must be there before the GPU sees this */
+/* SEQ_CST: the GPU must not see @seq before what the CPU wrote earlier */
 void nv_host_done(struct device *dev, uint64_t seq)
 {
 	__atomic_store_n(nv(dev)->queue[QUEUE_HOST].done, (uint32_t)seq, __ATOMIC_SEQ_CST);

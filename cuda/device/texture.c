@@ -2,9 +2,8 @@
 /*
  * Sources. Headers and samplers: envytools rnndb/graph/g80_texture.xml, and the constant bits as
  * Mesa's nvc0 driver sets them on this chip. Mip levels and block sizes: Mesa nil/tiling.rs.
- * Surface descriptors: which word nvcc's code reads for what is seen in its machine code; their
- * fields are those of Mesa's nil/su_info.rs, with sizes in bytes for accesses by bytes as in
- * nvc0_tex.c.
+ * Surface descriptors: the machine code of nvcc shows for what it reads each word. The fields are
+ * those of Mesa's nil/su_info.rs; sizes are in bytes for accesses by bytes, as in nvc0_tex.c.
  */
 #include "texture.h"
 
@@ -19,7 +18,7 @@ static uint32_t level_of(uint32_t size, unsigned int level)
 	return size >> level ? size >> level : 1;
 }
 
-/* the smallest block that holds @n units, up to @max */
+/* log2 of the smallest block that holds @n units, at most @max */
 static uint8_t log2_fit(uint32_t n, unsigned int max)
 {
 	uint8_t log2 = 0;
@@ -41,7 +40,7 @@ static uint64_t level_bytes(const struct tiling_level *l, unsigned int texel)
 	       up(l->depth, 1u << l->log2_depth);
 }
 
-/* blocks shrink with levels that are smaller than they */
+/* a level that is smaller than the blocks of level 0 has smaller blocks */
 struct tiling_level tiling_level(const struct tiling *t, unsigned int level)
 {
 	struct tiling_level l = { .offset = 0 };
@@ -90,12 +89,12 @@ enum { SOURCE_ZERO = 0, SOURCE_FIRST = 2, SOURCE_ONE_INT = 6, SOURCE_ONE_FLOAT =
 #define HEADER_NO_BORDER_TEXELS	(1u << 30)
 #define HEADER_NORMALIZED	(1u << 31)
 #define HEADER_LOD_QUALITY	0x00300000u	/* word 3 */
-#define HEADER_HAS_LEVELS	(1u << 31)	/* word 4: word 7 counts */
+#define HEADER_HAS_LEVELS	(1u << 31)	/* word 4: word 7 is used */
 #define HEADER_DEPTH_AT		16		/* word 5 */
 #define HEADER_LAST_LEVEL_AT	28
 #define HEADER_SPREAD		0x03000000u	/* word 6 */
 
-/* component sizes; 32 x 3 is not in CUDA */
+/* codes of component sizes, by bits and channels; CUDA has no 3 channels */
 static const uint8_t sizes[3][5] = {
 	{ 0, 0x1d, 0x18, 0, 0x08 },	/* 8 bits */
 	{ 0, 0x1b, 0x0c, 0, 0x03 },	/* 16 */
@@ -168,7 +167,7 @@ enum { FILTER_NEAREST = 1, FILTER_LINEAR, MIP_NONE = 1, MIP_NEAREST, MIP_LINEAR 
 /* word 0: as Mesa sets it; sRGB textures are converted */
 #define SAMPLER_ALWAYS		0x00026000u
 #define SAMPLER_ANISOTROPY_AT	20
-#define SAMPLER_MIN_AT		4		/* word 1; 0: magnified */
+#define SAMPLER_MIN_AT		4		/* word 1; the magnification's is at 0 */
 #define SAMPLER_MIP_AT		6
 #define SAMPLER_SEAMLESS	(1u << 9)
 #define SAMPLER_BIAS_AT		12
@@ -177,7 +176,7 @@ enum { FILTER_NEAREST = 1, FILTER_LINEAR, MIP_NONE = 1, MIP_NEAREST, MIP_LINEAR 
 #define SAMPLER_ANISO_35	0x18000000u
 #define SAMPLER_MAX_LOD_AT	12		/* word 2 */
 
-/* 8 bits of fraction, within [@low, @high] */
+/* @v within [@low, @high], with 8 bits of fraction */
 static int32_t fixed(float v, float low, float high)
 {
 	v = v > low ? v : low;
@@ -229,20 +228,20 @@ enum {
 	SURF_SLICE_PITCH
 };
 
-/* IMADSP.SD: only the blocks, 16 bits of each coordinate */
+/* mode of IMADSP.SD: only the block of each coordinate, 16 bits */
 #define PITCH_OF_BLOCKS		(0x88u << 24)
-/* the coordinate itself comes out, not its block and place */
+/* SUCLAMP gives the coordinate itself, not its block and the place in it */
 #define CLAMP_COUNTED		(1u << 21)
-#define CLAMP_BLOCK_AT		22		/* log2 of a block */
-#define CLAMP_GOBS_AT		29		/* log2 of GOBs in a block */
+#define CLAMP_BLOCK_AT		22		/* log2 of a block's size */
+#define CLAMP_GOBS_AT		29		/* log2 of the GOBs in a block */
 #define LOG2_GOB_WIDTH		6
 #define LOG2_GOB_ROWS		3
 #define FORMAT_ALWAYS		0x4000u
-/* log2 of how many << 2, and 0: 32 bits, 1: 16, 2: 8 */
+/* log2 of the number of channels << 2 | 0: 32 bits each, 1: 16, 2: 8 */
 #define FORMAT_COMPONENTS_AT	8
 #define FORMAT_LOG2_BYTES_AT	16
 
-/* rnndb g80_defs.xml GK104_IMAGE_FORMAT; floats of 8 bits are none */
+/* rnndb g80_defs.xml GK104_IMAGE_FORMAT; there are no floats of 8 bits */
 static uint32_t image_format(struct texel t)
 {
 	static const uint8_t ids[5][3][5] = {

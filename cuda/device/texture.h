@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Words by which textures, samplers and surfaces are described to the GPU. Pure: nothing here
- * touches a device.
+ * Words that describe textures, samplers and surfaces to the GPU. Pure: nothing here touches a
+ * device.
  *
- * A texture's handle, which code takes from constant bank 0, is the index of its header, and of its
- * sampler from bit 20 on.
+ * Code takes a texture's handle from constant bank 0. The handle is the index of the texture's
+ * header, and from bit 20 on the index of its sampler.
  */
 #ifndef KVGPU_CUDA_TEXTURE_H
 #define KVGPU_CUDA_TEXTURE_H
@@ -51,7 +51,7 @@ enum texture_shape {
 	SHAPE_PITCH,
 	SHAPE_CUBE_ARRAY };
 
-/* how an image lies in memory, level after level, all levels of a layer together */
+/* how an image lies in memory: layer after layer, in each layer level after level */
 struct tiling {
 	uint32_t width, height, depth;	/* texels, lines, slices (3D only) */
 	uint32_t layers, levels;	/* a cube has six layers */
@@ -64,23 +64,23 @@ struct tiling {
 struct tiling_level {
 	uint32_t width, height, depth;
 	uint8_t log2_height, log2_depth;
-	uint64_t offset;		/* in the layer */
+	uint64_t offset;		/* from the begin of the layer */
 };
 
-/* fills in what follows from the sizes above: blocks that fit, strides */
+/* Fill in block sizes, .layer_stride and .size from the other members. */
 void tiling_plan(struct tiling *t);
 struct tiling_level tiling_level(const struct tiling *t, unsigned int level);
 
 struct texture_header {
-	/* a multiple of 256; BUFFER: of the texel's size; PITCH: of 32 */
+	/* a multiple of 256; SHAPE_BUFFER: of the texel's size; SHAPE_PITCH: of 32 */
 	uint64_t va;
 	enum texture_shape shape;
 	struct texel texel;
 	bool normalized, srgb;
 	uint32_t width, height, depth;	/* of level 0; depth: slices, layers, or whole cubes */
-	uint32_t pitch;			/* PITCH */
+	uint32_t pitch;			/* SHAPE_PITCH: bytes of a line */
 	uint8_t log2_height, log2_depth;
-	uint8_t levels, first, last;	/* how many there are, and which are looked at */
+	uint8_t levels, first, last;	/* how many; first and last that is sampled */
 };
 
 void header_encode(uint32_t words[HEADER_WORDS], const struct texture_header *h);
@@ -92,12 +92,12 @@ struct sampler {
 	bool linear, mip, mip_linear, seamless;
 	unsigned int anisotropy;
 	float bias, min_lod, max_lod;
-	uint32_t border[4];		/* floats' bits, or integers, as the texture is */
+	uint32_t border[4];		/* bits of floats, or integers, like the texels */
 };
 
 void sampler_encode(uint32_t words[SAMPLER_WORDS], const struct sampler *s);
 
-/* one level of an image, as code that addresses bytes wants it; @layers: 0 when it has none */
+/* Describe one level of an image to code that addresses it by bytes. */
 void surface_encode(uint32_t words[SURFACE_WORDS], uint64_t va, struct texel texel,
 		    const struct tiling *t, unsigned int level);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What an application says of managed memory, page by page, and asks later. It changes nothing: the
- * memory stays where it is, and both sides see it. A GPU may be named only where it has concurrent
- * managed access, which Kepler has not.
+ * Advice about managed memory (cuMemAdvise()), kept page by page and told when asked. It changes
+ * nothing: the memory stays where it is, and CPU and GPU see it. A GPU may be named only where it
+ * has concurrent managed access, which Kepler GPUs do not have.
  */
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@ enum {
 };
 enum { READ_MOSTLY = 1, PREFERRED_LOCATION, ACCESSED_BY, LAST_PREFETCH };
 
-/* of a page; by the CPU's number, since nothing else can be */
+/* bits of a page's advice; the CPU is the only device that can be named */
 enum { MOSTLY_READ = 1, AT_CPU = 2, BY_CPU = 4 };
 
 static size_t first_page(const struct range *r, CUdeviceptr ptr)
@@ -76,7 +76,7 @@ CUresult cuMemAdvise(CUdeviceptr ptr, size_t bytes, CUmem_advise advice, CUdevic
 	return r;
 }
 
-/* what is said of all of these pages */
+/* the bits that are set for all of these pages */
 static uint8_t noted(const struct range *r, CUdeviceptr ptr, size_t bytes)
 {
 	uint8_t all = r->advice ? 0xff : 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The CUDA driver API as far as it is implemented, with the binary interface of CUDA 11.8 and
- * declarations of our own. selftests/cuda/abi.sh compares sizes, offsets, values and prototypes
- * with the toolkit's cuda.h where that is present: it includes that file first, and then takes only
- * the prototypes from here.
+ * The CUDA driver API as far as it is implemented, with the binary interface of CUDA 11.8 and our
+ * own declarations. selftests/cuda/abi.sh compares sizes, offsets, values and prototypes with the
+ * toolkit's cuda.h where that is present: it includes that file first, and then takes only the
+ * prototypes from here.
  *
- * Numbers that an application passes in are plain defines here, so that a value we do not know
- * stays a value.
+ * Numbers that an application passes in are plain defines, not enums, so that unknown numbers can
+ * be passed, too.
  */
 #ifndef KVGPU_CUDA_API_H
 #define KVGPU_CUDA_API_H
@@ -100,7 +100,7 @@ API CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attrib
 API CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config);
 API CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig config);
 API CUresult cuFuncGetModule(CUmodule *module, CUfunction function);
-/* CUDA 12.4's */
+/* from CUDA 12.4 */
 API CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *size);
 API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function,
 							 int threads, size_t dynamic);
@@ -258,7 +258,7 @@ API CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr ptr, size_t byt
 API CUresult cuStreamAttachMemAsync_ptsz(CUstream stream, CUdeviceptr ptr, size_t bytes,
 					 unsigned int flags);
 
-/* copy.c: those with a stream or without, and where stream 0 is the thread's own */
+/* copy.c: forms without and with a stream; in _ptds and _ptsz stream 0 is the thread's own */
 #define BOTH_SYNC(name, ...)            \
 	API CUresult name(__VA_ARGS__); \
 	API CUresult name##_ptds(__VA_ARGS__);

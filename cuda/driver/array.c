@@ -400,7 +400,7 @@ CUresult cuMipmappedArrayGetLevel(CUarray *level_array, CUmipmappedArray array, 
 	return r;
 }
 
-/* the memory goes with the device */
+/* closing the device releases the memory */
 void arrays_free(CUcontext ctx)
 {
 	while (ctx->arrays) {

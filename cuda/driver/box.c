@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies of several lines and slices, and all that touch arrays: checked here, then transfer.c,
- * slice by slice.
+ * Copies of several lines and slices, and all copies of arrays. They are checked here, and
+ * transfer.c does them slice by slice.
  */
 #include <string.h>
 
@@ -52,10 +52,7 @@ static bool multiply_add(size_t *sum, size_t a, size_t b)
 	       !__builtin_add_overflow(*sum, product, sum);
 }
 
-/*
- * from the first byte that is touched to behind the last one; 0: it does not fit into the address
- * space
- */
+/* Bytes from the first that is touched to the end of the last. 0: more than the address space. */
 static size_t span(const struct end *e, const struct box *b)
 {
 	size_t slice, n = b->width;
@@ -88,7 +85,7 @@ static CUresult check_linear(CUcontext ctx, struct end *e, const struct box *b)
 			return CUDA_ERROR_INVALID_VALUE;
 		if (where_is(ctx, e->host) == ON_HOST)
 			return CUDA_SUCCESS;
-		e->type = CU_MEMORYTYPE_DEVICE;		/* or nobody's: the CPU must not touch it */
+		e->type = CU_MEMORYTYPE_DEVICE;		/* or unmapped: not for the CPU to touch */
 		e->device = (uintptr_t)e->host;
 		first = 0;
 	}
@@ -98,10 +95,7 @@ static CUresult check_linear(CUcontext ctx, struct end *e, const struct box *b)
 		       CUDA_ERROR_INVALID_VALUE;
 }
 
-/*
- * UNIFIED: the address says what it is; without unified addresses that is device memory, or else
- * the host's
- */
+/* UNIFIED: device memory if the context has a range at the address, else host memory */
 static void resolve(CUcontext ctx, struct end *e)
 {
 	if (e->type != CU_MEMORYTYPE_UNIFIED)
@@ -160,7 +154,7 @@ static CUresult move(CUcontext ctx, CUstream s, struct box *b)
 	return r;
 }
 
-/* or memory that the CPU sees at the GPU's address */
+/* whether an end of the copy is host memory, or GPU memory that the CPU sees, too */
 static bool touches_host(CUcontext ctx, const struct box *b)
 {
 	const struct end *ends[] = { &b->dst, &b->src };
@@ -177,7 +171,10 @@ static bool touches_host(CUcontext ctx, const struct box *b)
 	return false;
 }
 
-/* where its arrays and memory are, with the stream there */
+/*
+ * Enter a context and find the stream in it. A default stream outside of a capture: the context
+ * that has the copy's arrays and device memory. Else: the stream's own.
+ */
 static CUresult enter_box(const struct box *b, CUstream stream, CUcontext *ctx, CUstream *s)
 {
 	const struct end *ends[] = { &b->dst, &b->src };
@@ -251,7 +248,7 @@ CUresult box_copy(CUcontext ctx, CUstream s, const CUDA_MEMCPY3D *c)
 
 	resolve(ctx, &b.src);
 	if (b.src.type == CU_MEMORYTYPE_HOST && where_is(ctx, b.src.host) == ON_HOST)
-		r = moment_wait(ctx, &host);	/* a host's function may write what is read now */
+		r = moment_wait(ctx, &host);	/* a host function may still write there */
 	return r ? r : move(ctx, s, &b);
 }
 
@@ -329,8 +326,8 @@ static CUresult copy_3d(const CUDA_MEMCPY3D *c, enum when when, CUstream stream)
 }
 
 /*
- * boxes only where both are the current context: one device's memory is never in another's address
- * space
+ * Copies between contexts are for linear memory only, not for boxes: no address space has the
+ * memory of two contexts.
  */
 static CUresult same_context(CUcontext a, CUcontext b)
 {
@@ -373,8 +370,8 @@ static void advance(struct end *linear, size_t bytes)
 }
 
 /*
- * @array's texels in the order of lines, from byte @offset on: the rest of a line, whole lines, the
- * begin of a line
+ * Split @bytes of @array, from byte @offset on, into three boxes at most: the rest of a line, whole
+ * lines, the begin of a line.
  */
 static void run_of(struct run *r, struct end linear, CUarray array, size_t row, size_t offset,
 		   size_t bytes, bool to_array)
@@ -458,7 +455,7 @@ static CUresult atoh(void *dst, CUarray src, size_t offset, size_t bytes, enum w
 		     CUDA_ERROR_INVALID_VALUE;
 }
 
-/* within one line of each: that is what one-dimensional arrays have */
+/* Copy within one line of each array: cuMemcpyAtoA() is for one-dimensional arrays. */
 static CUresult atoa(CUarray dst, size_t dst_offset, CUarray src, size_t src_offset, size_t bytes,
 		     CUstream stream)
 {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Capture: what is submitted to a stream becomes nodes of a graph. Each stream that takes part
- * knows the nodes that its next one comes after (its tips); an event that is recorded in one takes
- * them along to others. What is forbidden meanwhile, and with which error, is as it was seen on a
- * GPU (driver 580). `graphs` guards it all; a stream's members are changed with its context's lock,
- * too.
+ * Capture: what is submitted to a stream becomes nodes of a graph. Each capturing stream has tips:
+ * the nodes that its next node depends on. An event that is recorded in the stream takes its tips
+ * to other streams. Which calls a capture forbids, and their errors, are as seen on a GPU (driver
+ * 580). `graphs` guards all of it; to change a stream's members its context's lock is needed, too.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -52,11 +51,11 @@ static CUresult invalidate(struct capture *c, CUresult why)
 	return why;
 }
 
-/* ------------------------------------------------------------------ what is forbidden meanwhile */
+/* ------------------------------------------------------------------ what captures forbid */
 
 /*
- * the legacy stream comes after all streams that are not non-blocking, so after what is captured
- * there: which can't be
+ * The legacy stream comes after all streams that are not non-blocking. It can't come after captured
+ * work: refuse it while such a stream captures. @harmless: the captures stay valid.
  */
 static CUresult check_legacy(CUcontext ctx, bool harmless)
 {
@@ -133,7 +132,10 @@ CUresult enter_work(CUstream handle, CUcontext *ctx, CUstream *s)
 	return r;
 }
 
-/* waiting for a stream that captures is never possible, for another one it is unsafe */
+/*
+ * Waiting for a stream that captures is an error. Waiting for any other stream is potentially
+ * unsafe.
+ */
 CUresult enter_status(CUstream handle, CUcontext *ctx, CUstream *s)
 {
 	CUresult r = enter_stream(handle, ctx, s);
@@ -206,7 +208,7 @@ CUresult capture_kernel(CUstream s, const struct kernel_request *q)
 	return r ? r : capture_add(s, &w);
 }
 
-/* nothing to be moved is no node. Addresses are looked at when it is launched */
+/* A copy of no bytes makes no node. Addresses are checked when the graph is launched. */
 CUresult capture_copy(CUstream s, const CUDA_MEMCPY3D *c)
 {
 	struct graph_work w = { .type = CU_GRAPH_NODE_TYPE_MEMCPY, .copy = *c };
@@ -245,7 +247,7 @@ void capture_forget(CUevent e)
 CUresult capture_of_event(CUevent e, bool harmless)
 {
 	struct capture *c;
-	CUresult r = CUDA_ERROR_INVALID_VALUE;	/* it belongs to a capture that has ended */
+	CUresult r = CUDA_ERROR_INVALID_VALUE;	/* the event's capture has ended */
 
 	pthread_mutex_lock(&graphs);
 	c = by_id(e->capture);
@@ -271,7 +273,9 @@ CUresult capture_record(CUstream s, CUevent e, bool external)
 	return r;
 }
 
-/* @s, which may not capture yet, goes on after what the event of @c was recorded after */
+/*
+ * Let @s wait for @e, an event of the capture @c. @s joins @c, unless it is a part of it already.
+ */
 static CUresult join(CUstream s, struct capture *c, CUevent e)
 {
 	if (c->invalid)
@@ -279,7 +283,7 @@ static CUresult join(CUstream s, struct capture *c, CUevent e)
 	if (s == &s->ctx->null)
 		return invalidate(c, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
 	if (s->ctx != c->ctx)
-		/* a graph is of one context here */
+		/* a graph belongs to one context here */
 		return invalidate(c, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
 	if (s->capture && s->capture != c) {
 		invalidate(s->capture, CUDA_SUCCESS);
@@ -390,7 +394,7 @@ CUresult cuStreamBeginCapture(CUstream stream)
 	return cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
 }
 
-/* all its streams do again what they are told; with its context's lock, and `graphs` */
+/* End a capture: its streams work again. Call with the lock of its context, and `graphs`. */
 static void end(struct capture *c)
 {
 	struct capture **at;
@@ -409,8 +413,8 @@ static void end(struct capture *c)
 }
 
 /*
- * marks what comes before marked nodes; true: there was something new. The newest first, so that
- * once is mostly enough
+ * Mark the dependencies of marked nodes. Return whether a new node was marked. Newest nodes first,
+ * so that one walk is mostly enough.
  */
 static bool mark(CUgraph graph)
 {
@@ -426,7 +430,7 @@ static bool mark(CUgraph graph)
 	return more;
 }
 
-/* whether all that streams other than the first did comes before the first one's tips */
+/* whether the tips of the origin stream come after all nodes that other streams added */
 static bool joined(const struct capture *c)
 {
 	CUgraphNode node;
@@ -489,7 +493,10 @@ CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
 	return r;
 }
 
-/* the first stream takes the capture with it, another one what it has not yet been joined with */
+/*
+ * A capture ends with its origin stream. Another stream that is destroyed invalidates the capture,
+ * unless all nodes are joined.
+ */
 void capture_drop(CUstream s)
 {
 	struct capture *c;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What can be asked of a capture, and what its stream comes after next. */
+/* Questions about a capture, and changes of what a stream's next node depends on. */
 #include "graph.h"
 
 static CUstreamCaptureStatus status_of(const struct CUstream_st *s)
@@ -10,7 +10,7 @@ static CUstreamCaptureStatus status_of(const struct CUstream_st *s)
 				     CU_STREAM_CAPTURE_STATUS_ACTIVE;
 }
 
-/* what is asked for beside the status is written for captures that go on only */
+/* The other answers are written only while the status is ACTIVE. */
 static CUresult info(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
 		     const CUgraphNode **nodes, size_t *n)
 {

@@ -10,7 +10,7 @@
 
 enum { STACK_DEPTH = 64, API_VERSION = 3020 };
 
-/* all there ever were: grows at its head only, with `table` held, and is read without */
+/* all contexts ever made: grows at its head only, with `table` held; read without a lock */
 static CUcontext contexts;
 static __thread struct {
 	CUcontext at[STACK_DEPTH];
@@ -285,7 +285,9 @@ CUresult cuCtxPopCurrent_v2(CUcontext *ctx)
 	return CUDA_SUCCESS;
 }
 
-/* users of a context are counted by nobody else any more: the last one to detach destroys it */
+/*
+ * Count the users of a context beyond its maker. The last user that detaches destroys the context.
+ */
 CUresult cuCtxAttach(CUcontext *out, unsigned int flags)
 {
 	CUcontext ctx;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * cuMemcpy*() of one line: arguments checked, then transfer.c. Copies that leave or reach host
- * memory are waited for unless Async.
+ * cuMemcpy*() of one line: arguments are checked here, transfer.c copies. Copies from or to host
+ * memory are waited for, unless Async.
  */
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 struct request {
 	struct plane dst, src;
 	size_t bytes;
-	bool unified;		/* the addresses say what they are */
+	bool unified;		/* host or device memory: the addresses tell */
 };
 
 enum when { SYNC, ASYNC };
@@ -26,7 +26,9 @@ bool on_device(CUcontext ctx, const struct plane *p, size_t width, size_t lines)
 	return r && span <= r->va + r->size - p->va;
 }
 
-/* an end that the application calls host memory, or that its address tells of */
+/*
+ * Find out whether an end is host or device memory, where the caller says host memory or @unified.
+ */
 static CUresult resolve(CUcontext ctx, struct plane *p, bool unified)
 {
 	uint64_t at = p->host ? (uintptr_t)p->host : p->va;
@@ -63,7 +65,10 @@ static CUresult carry_out(CUcontext ctx, CUstream s, struct request *q)
 	return transfer(ctx, s, &q->dst, &q->src, q->bytes, 1);
 }
 
-/* an address that the current context has nothing at, but another may; 0: there is none such */
+/*
+ * Return an end's address that the current context has nothing at, but another may. 0: there is
+ * none.
+ */
 static uint64_t elsewhere(CUcontext ctx, const struct request *q)
 {
 	const struct plane *ends[] = { &q->dst, &q->src };
@@ -80,8 +85,8 @@ static uint64_t elsewhere(CUcontext ctx, const struct request *q)
 }
 
 /*
- * whether the CPU sees this end, which then may be used as soon as the copy returns: also by an
- * address of the GPU's
+ * Whether the CPU sees this end of a copy, also by an address of the GPU. The application may use
+ * such memory as soon as the copy returns.
  */
 static bool seen(CUcontext ctx, const struct plane *p)
 {
@@ -161,7 +166,7 @@ static CUresult wait_for_null(CUcontext ctx)
 	return moment_wait(ctx, &m);
 }
 
-/* no address space has both: through the CPU's memory, waited for at both ends */
+/* No address space has both ends: copy through host memory, and wait for each half. */
 CUresult copy_between(CUcontext to, CUdeviceptr dst, CUcontext from, CUdeviceptr src, size_t bytes,
 		      CUstream stream)
 {
@@ -181,7 +186,7 @@ CUresult copy_between(CUcontext to, CUdeviceptr dst, CUcontext from, CUdeviceptr
 	return r ? r : wait_for_null(to);
 }
 
-/* NULL: nobody's */
+/* the context that has memory at @va, or NULL */
 static CUcontext owner(CUdeviceptr va)
 {
 	CUcontext ctx;

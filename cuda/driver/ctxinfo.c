@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What can be asked of, and set in, the current context. */
+/* Questions about the current context, and its settings. */
 #include "driver.h"
 
 enum { NR_LIMITS = CU_LIMIT_MALLOC_HEAP_SIZE + 1, STACK_MAX = 512 * 1024 };
@@ -30,7 +30,7 @@ CUresult cuCtxGetFlags(unsigned int *flags)
 	return flags ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* there are none: channels have no priorities here */
+/* no priorities: channels have none here */
 CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
 {
 	CUcontext ctx;
@@ -73,7 +73,7 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value)
 		r = CUDA_ERROR_INVALID_VALUE;
 	else if (ctx->messages &&
 		 (limit == CU_LIMIT_PRINTF_FIFO_SIZE || limit == CU_LIMIT_MALLOC_HEAP_SIZE))
-		r = CUDA_ERROR_INVALID_VALUE;	/* they are in use */
+		r = CUDA_ERROR_INVALID_VALUE;	/* ctx->messages uses both */
 	else
 		ctx->limit[limit] = limit == CU_LIMIT_STACK_SIZE ? (value + 15) & ~(size_t)15 :
 								   value;
@@ -154,7 +154,7 @@ CUresult cuCtxSetSharedMemConfig(CUsharedconfig config)
 	return r;
 }
 
-/* of later GPUs; nothing persists here */
+/* for later GPUs; no line of the L2 persists here */
 CUresult cuCtxResetPersistingL2Cache(void)
 {
 	CUcontext ctx;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Devices: which there are, and who they are. */
+/* Devices: how many, their names and places. */
 #include <stdio.h>
 #include <string.h>
 
@@ -53,7 +53,7 @@ CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
 	return CUDA_SUCCESS;
 }
 
-/* nouveau knows no serial number: the place on the bus, which is unique in this machine */
+/* nouveau knows no serial number. The place on the bus is unique in this machine. */
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
 {
 	const struct device_facts *f;

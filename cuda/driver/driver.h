@@ -2,10 +2,10 @@
 /*
  * Inside of libcuda.so.1.
  *
- * Locks: `table` (contexts, primary contexts, init) is taken before a context's `lock`; nobody
- * waits for the GPU with `table` held. A context's `lock` guards everything in it and orders
- * submissions. Waiting for the GPU is done without it, but for space in staging buffers and for
- * freeing.
+ * Locks: `table` (contexts, primary contexts, init) is taken before a context's `lock`. Of the
+ * holders of `table` only context_close() waits for the GPU. A context's `lock` guards everything
+ * in the context and orders submissions. A thread waits for the GPU without it, except for staging
+ * buffers, for work that the CPU does itself, and before it frees something.
  */
 #ifndef KVGPU_CUDA_DRIVER_H
 #define KVGPU_CUDA_DRIVER_H
@@ -25,14 +25,14 @@ enum {
 	STAMPS = 4096,
 	STAMP_BYTES = 16,
 	/*
-        * in range.flags. MODULE: not the application's to free; MANAGED: at one address for CPU and
-        * GPU
-        */
+	 * In range.flags. MODULE: a module's memory, the application can't free it. MANAGED: at one
+	 * address for CPU and GPU. REGISTERED: of cuMemHostRegister().
+	 */
 	RANGE_MODULE = 1 << 30,
 	RANGE_MANAGED = 1 << 29,
 	RANGE_REGISTERED = 1 << 28 };
 
-/* a live object begins with its kind; a destroyed one with 0 */
+/* the first word of a live object; destroying the object sets it to 0, but for a context */
 enum magic {
 	MAGIC_CONTEXT = 0x6b637478,
 	MAGIC_STREAM = 0x6b737472,
@@ -40,25 +40,25 @@ enum magic {
 	MAGIC_MODULE = 0x6b6d6f64,
 	MAGIC_FUNCTION = 0x6b66756e };
 
-/* an allocation of the application's */
+/* an allocation of the application */
 struct range {
 	uint64_t va, size;
 	struct device_memory *memory;
-	uint8_t *host;			/* pinned and managed memory: as the CPU sees it */
+	uint8_t *host;			/* pinned and managed memory: CPU address */
 	unsigned int flags;
-	bool shared;			/* one of several in its memory, a slab */
-	uint8_t *advice;		/* advice.c: of each page; NULL: nothing was said */
+	bool shared;			/* other ranges are in .memory, too */
+	uint8_t *advice;		/* advice.c: a byte for each page; NULL: none was given */
 };
 
 /*
- * register.c: the application's own memory, as far as it says that it is to be pinned. The GPU has
- * it once .shown, as a range, too
+ * register.c: memory of the application that it registered (cuMemHostRegister()). Once .shown is
+ * set the GPU sees it, and it is a range, too.
  */
 struct registered {
 	uint8_t *host;
 	size_t size;
 	unsigned int flags;
-	bool stays;			/* could not be shown when nobody had asked for it */
+	bool stays;			/* a copy could not show it: try again only when asked */
 	struct shown *shown;
 	struct registered *next;
 };
@@ -73,10 +73,10 @@ struct CUstream_st {
 	CUcontext ctx;
 	unsigned int flags;
 	struct moment last;
-	pthread_t thread;		/* whose default stream it is */
+	pthread_t thread;		/* .per_thread: the thread that has this default stream */
 	bool per_thread;
-	struct capture *capture;	/* capture.c; NULL: what comes is done */
-	struct node_list tips;		/* which nodes the next one comes after */
+	struct capture *capture;	/* capture.c; NULL: new work runs */
+	struct node_list tips;		/* capture: what its next node depends on */
 	CUstream next;
 };
 
@@ -89,7 +89,7 @@ struct CUevent_st {
 	uint64_t stamp_va;
 	volatile uint32_t *stamp;
 	uint32_t payload;
-	/* the number of the capture that it was recorded in, which may have ended; 0: it was not */
+	/* id of the capture that recorded the event, which may have ended since; 0: none did */
 	uint64_t capture;
 	struct node_list tips;
 	CUevent next;
@@ -98,13 +98,13 @@ struct CUevent_st {
 /* an array, or one level of a mipmapped one, which then owns the memory */
 struct CUarray_st {
 	CUcontext ctx;
-	CUDA_ARRAY3D_DESCRIPTOR desc;	/* as it was asked for; of this level */
+	CUDA_ARRAY3D_DESCRIPTOR desc;	/* as asked for; of this level */
 	struct texel texel;
 	struct tiling tiling;		/* of all levels */
 	unsigned int level;
 	struct device_memory *memory;
 	CUmipmappedArray of;
-	CUarray next;			/* of those that are in none */
+	CUarray next;			/* in ctx->arrays; no level of a mipmapped array is */
 };
 
 struct CUmipmappedArray_st {
@@ -115,7 +115,10 @@ struct CUmipmappedArray_st {
 	CUmipmappedArray next;
 };
 
-/* what a texture is made from; a reference's changes until it is used */
+/*
+ * What a texture is made from. The application may change that of a reference until the next
+ * launch.
+ */
 struct texture_source {
 	CUDA_RESOURCE_DESC resource;
 	CUDA_TEXTURE_DESC texture;
@@ -130,12 +133,12 @@ struct texture_object {
 
 struct CUtexref_st {
 	CUcontext ctx;
-	bool bound, array_only, stale;	/* stale: .made is not what .source says */
+	bool bound, array_only, stale;	/* stale: .source changed after .made */
 	struct texture_source source;
 	CUarray_format format;		/* of linear memory */
 	unsigned int channels;
 	struct texture_object *made;
-	CUtexref next;			/* of those that belong to no module */
+	CUtexref next;			/* in ctx->texrefs; no reference of a module is */
 };
 
 struct CUsurfref_st {
@@ -144,7 +147,7 @@ struct CUsurfref_st {
 	uint32_t words[SURFACE_WORDS];
 };
 
-/* a reference in a kernel's bank 0 */
+/* image.refs[.ref], whose handle or descriptor is at .offset in a kernel's bank 0 */
 struct ref_use {
 	uint32_t ref, offset;
 };
@@ -153,14 +156,14 @@ struct CUfunc_st {
 	uint32_t magic;
 	CUmodule module;
 	const struct image_kernel *kernel;
-	uint8_t *const0;		/* with relocations done, without parameters */
+	uint8_t *const0;		/* bank 0 with relocations, without parameters */
 	CUfunc_cache cache;
 	CUsharedconfig banks;
 	bool cache_set, banks_set, launched;
-	uint32_t const2_at;		/* in the module's constants */
+	uint32_t const2_at;		/* where bank 2 is in the module's constants */
 	struct ref_use *refs;
 	unsigned int nr_refs;
-	struct old_launch *old;		/* oldlaunch.c; NULL */
+	struct old_launch *old;		/* oldlaunch.c; NULL: not used */
 	int max_dynamic;
 };
 
@@ -170,7 +173,7 @@ struct CUmod_st {
 	struct image image;
 	struct device_memory *code, *data, *constants;
 	struct CUfunc_st *functions;	/* one for each kernel of image */
-	struct CUtexref_st *texrefs;	/* one of each for each of image's refs */
+	struct CUtexref_st *texrefs;	/* for each of image.refs one of both */
 	struct CUsurfref_st *surfrefs;
 	CUmodule next;
 };
@@ -179,18 +182,18 @@ struct CUctx_st {
 	uint32_t magic;
 	bool alive, primary;
 	CUdevice dev;
-	unsigned int flags, attached;	/* attached: beyond the one who made it */
+	unsigned int flags, attached;	/* attached: by cuCtxAttach() */
 	pthread_mutex_t lock;
 	/*
-	 * For other contexts' threads that look whether work here is done: they must not need
-	 * `lock`, which is held by who waits, perhaps for them. It guards .device's begin and end;
-	 * taken last, nobody waits with it
+	 * Guards the begin and the end of .device for threads of other contexts that look whether
+	 * work here is done. These must not take `lock`: its holder may wait, even for them.
+	 * `watch` is taken last, and no thread waits with it.
 	 */
 	pthread_mutex_t watch;
 	unsigned int life;		/* counts the devices that a context has had */
 	struct device *device;
-	CUresult sticky;		/* what a fault left; read and written with __atomic */
-	/* memory.c: by address */
+	CUresult sticky;		/* error after a fault, for all calls; use __atomic */
+	/* memory.c: sorted by address */
 	struct range *ranges;
 	unsigned int nr_ranges, max_ranges;
 	struct registered *registered;
@@ -198,10 +201,10 @@ struct CUctx_st {
 	unsigned int nr_slabs;
 	/* streams */
 	struct CUstream_st null;	/* the legacy default stream */
-	/* last work in streams that wait for it, and that it waits for */
+	/* last work in the streams that are not non-blocking: .null comes after it */
 	struct moment blocking;
 	struct moment submitted;	/* last work of all */
-	/* there was another stream, or a graph: its copies may go beside kernels */
+	/* another stream was made, or a graph launched: copies go to a queue beside kernels */
 	bool parallel;
 	CUstream streams;
 	CUevent events;
@@ -213,7 +216,7 @@ struct CUctx_st {
 	uint64_t grid_id;		/* of the last launch */
 	/* messages.c; NULL until a module's kernels can print or allocate */
 	struct messages *messages;
-	struct host_queue *host;	/* hostfunc.c; NULL until there is a function */
+	struct host_queue *host;	/* hostfunc.c; NULL: no function yet */
 	struct device_memory *stamps;
 	uint16_t stamp_free[STAMPS];
 	unsigned int nr_stamp_free;
@@ -229,88 +232,86 @@ struct CUctx_st {
 /* init.c */
 extern const struct device_ops *backend;	/* backend.c; tests have their own */
 extern pthread_mutex_t table;
-CUresult driver_ready(void);			/* cuInit() was called with success */
+CUresult driver_ready(void);			/* CUDA_ERROR_NOT_INITIALIZED before cuInit() */
 const struct device_facts *driver_device(CUdevice dev);	/* NULL: no such device */
 unsigned int driver_count(void);
 
 /* errors.c */
 CUresult error_of(enum device_status s);
-/* ILLEGAL_ADDRESS and LAUNCH_FAILED, as they may be more exactly */
+/* a more exact error than @otherwise, where the GPU's fault is known */
 CUresult error_of_end(CUcontext ctx, CUresult otherwise);
 CUresult error_of_image(enum image_error e);
 
-/* context.c. enter: the calling thread's context, locked; or an error and nothing locked */
+/* context.c. Lock the thread's current context. After an error nothing is locked. */
 CUresult enter(CUcontext *ctx);
-CUresult enter_of(CUcontext ctx);		/* the same for a context named by an object */
+CUresult enter_of(CUcontext ctx);		/* the same for the context @ctx */
 void leave(CUcontext ctx);
 /*
- * The context that has an object, locked: the current one, or else any other, since handles carry
- * their context. A thread without a context has no use of them either. @owns is called with that
- * context's lock; @none: what is returned when no context has it.
+ * Lock the context that has an object: the current one, or else any other, as a handle belongs to
+ * its context wherever it is used. The thread must have a current context nevertheless. @owns is
+ * called with a context's lock. @none: the error when no context has the object.
  */
 typedef bool (*owns_fn)(CUcontext ctx, const void *what);
 CUresult enter_owner(CUcontext *ctx, owns_fn owns, const void *what, CUresult none);
-/* remembers what no later call may hide; returns what is to be returned */
+/* Keep @r if each later call has to return it, too. Return the error of this call. */
 CUresult stick(CUcontext ctx, CUresult r);
-/* with `table` held */
+/* Call with `table` held. *out: NULL, or a dead context to open again. */
 CUresult context_open(CUcontext *out, unsigned int flags, CUdevice dev);
-void context_close(CUcontext ctx);		/* with `table` held; ctx stays as a dead one */
+void context_close(CUcontext ctx);		/* with `table` held; *ctx stays, dead */
 bool context_known(CUcontext ctx);		/* with `table` held */
 
 /*
- * stream.c. The stream named by a handle: 0 and CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, or a stream
- * of ctx; NULL
+ * stream.c. The stream that @handle names: 0 and CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, or a
+ * stream of @ctx. NULL: there is none.
  */
 CUstream stream_of(CUcontext ctx, CUstream handle);
-/*
- * that stream with its context locked: the current one for the default streams, else the stream's
- * own
- */
+/* Find the stream and lock its context: for a default stream the current context. */
 CUresult enter_stream(CUstream handle, CUcontext *ctx, CUstream *s);
 bool is_default_stream(CUstream handle);
 /*
- * enter_work(), but where a default stream is named, the current context has nothing at @va and
- * another one has: that one's
+ * enter_work(), but a default stream is another context's if the current one has nothing at @va and
+ * the other one has.
  */
 CUresult enter_work_at(CUstream handle, CUdeviceptr va, CUcontext *ctx, CUstream *s);
-/* what comes next in @s comes after @until */
+/* new work in @s comes after @until */
 void stream_await(CUstream s, const struct moment *until);
-/* what new work has to come after */
+/* the moment that new work in @s has to come after */
 struct moment stream_begin(const struct CUstream_st *s);
 void stream_add(CUstream s, enum device_queue q, uint64_t seq);
 void streams_free(CUcontext ctx);
 void moment_merge(struct moment *m, const struct moment *other);
-enum device_queue copy_queue(CUcontext ctx);	/* for what copies from or to the host's memory */
+enum device_queue copy_queue(CUcontext ctx);	/* for copies from or to host memory */
 
-/* event.c: its context, locked; CUDA_ERROR_INVALID_HANDLE: nobody has it */
+/* event.c: lock the event's context; CUDA_ERROR_INVALID_HANDLE: no context has the event */
 CUresult enter_event(CUevent event, CUcontext *ctx);
-/* with ctx locked; NULL: not one of its events */
+/* Call with @ctx locked. NULL: not an event of @ctx. */
 CUevent event_of(CUcontext ctx, CUevent event);
 CUresult event_record(CUcontext ctx, CUstream s, CUevent e);
 
 /*
- * capture.c: streams whose work becomes nodes of a graph. enter_stream() for what is to be done in
- * a stream, or is asked about its
- * work: with CUDA's rules for streams that capture, and for the legacy stream beside them.
+ * capture.c: streams whose work becomes nodes of a graph. enter_work() is enter_stream() for a
+ * caller that submits work to a stream, enter_status() for a caller that waits for or asks about
+ * its work. Both check CUDA's rules for streams that capture, and for the legacy stream beside
+ * them.
  */
 struct kernel_request;
 CUresult enter_work(CUstream handle, CUcontext *ctx, CUstream *s);
-CUresult enter_unsafe(CUcontext *ctx);		/* enter() for what CUDA calls potentially unsafe */
+CUresult enter_unsafe(CUcontext *ctx);		/* enter() for potentially unsafe calls */
 CUresult enter_status(CUstream handle, CUcontext *ctx, CUstream *s);
 CUresult capture_kernel(CUstream s, const struct kernel_request *q);
 CUresult capture_copy(CUstream s, const CUDA_MEMCPY3D *c);
 CUresult capture_set(CUstream s, const struct device_fill *f, size_t width, size_t height);
 CUresult capture_host(CUstream s, CUhostFn fn, void *data);
 CUresult capture_record(CUstream s, CUevent e, bool external);
-/* nothing locked */
+/* Call with nothing locked. */
 CUresult capture_wait(CUstream stream, CUevent event, unsigned int flags, bool *captures);
-CUresult capture_refuse(CUstream s);		/* what can't be captured */
-CUresult capture_unsafe(void);			/* the same where a context is locked already */
-CUresult capture_context(CUcontext ctx);	/* before waiting for all of a context, locked */
-/* what asking about it gives; @harmless: the capture goes on */
+CUresult capture_refuse(CUstream s);		/* for work that can't be captured */
+CUresult capture_unsafe(void);			/* enter_unsafe() with a context locked already */
+CUresult capture_context(CUcontext ctx);	/* before a wait for all work of @ctx, locked */
+/* the error of a question about a captured event; @harmless: the capture stays valid */
 CUresult capture_of_event(CUevent e, bool harmless);
-void capture_forget(CUevent e);			/* it is recorded anew, or goes */
-void capture_drop(CUstream s);			/* it goes */
+void capture_forget(CUevent e);			/* @e is recorded anew, or destroyed */
+void capture_drop(CUstream s);			/* @s is destroyed */
 
 /* wait.c */
 CUresult moment_poll(CUcontext ctx, const struct moment *m);	/* CUDA_ERROR_NOT_READY */
@@ -321,35 +322,37 @@ CUresult moment_wait(CUcontext ctx, const struct moment *m);
 struct range *range_find(CUcontext ctx, uint64_t va);
 struct range *range_find_host(CUcontext ctx, const void *host);
 /*
- * memory of the GPU's at @va: of the current context, or else of another that has something there
+ * Lock the context that has GPU memory at @va: the current one, or else another. @none: the error
+ * when no context has.
  */
 CUresult enter_memory(CUcontext *ctx, CUdeviceptr va, CUresult none);
-/* CUDA_ERROR_INVALID_VALUE: nobody's */
+/* Enter the context that has pinned memory at @host. CUDA_ERROR_INVALID_VALUE: no context has. */
 CUresult enter_pinned(CUcontext *ctx, const void *host);
 /*
- * What an application calls host memory. Video memory has addresses of the GPU only: what the CPU
- * can read is the host's, even where the GPU has something at the same address
+ * What an address is that the application calls host memory. Video memory has addresses of the GPU
+ * only. So memory that the CPU can read is the host's, even where the GPU has something at the same
+ * address.
  */
 enum where { ON_HOST, ON_DEVICE, NOWHERE };
 enum where where_is(CUcontext ctx, const void *host);
 CUresult range_add(CUcontext ctx, struct range r);
 /*
- * one of memory that CPU and GPU see, all of @r->memory: @r gets its addresses; the memory is
- * released where there is no room for it
+ * Add a range of memory that CPU and GPU see, all of @r->memory. @r gets its addresses. On an error
+ * the memory is released.
  */
 CUresult range_add_host(CUcontext ctx, struct range *r);
 void range_remove(CUcontext ctx, struct range *r);
 void memory_free_all(CUcontext ctx);
 
 /*
- * transfer.c: with ctx locked; bytes as they lie. Host memory is any; pinned memory is copied in
- * place
+ * transfer.c: copy bytes as they lie, with ctx locked. Host memory may be any; pinned memory is
+ * copied in place.
  */
 struct plane {
 	uint64_t va;			/* when .host is NULL */
 	uint8_t *host;
 	size_t pitch;
-	/* a slice of a block-linear surface that begins at .va, from .blocks' place on */
+	/* a slice of the block-linear surface that begins at .va; .blocks says where in it */
 	bool tiled;
 	struct device_blocks blocks;
 };
@@ -358,25 +361,25 @@ CUresult transfer(CUcontext ctx, CUstream s, const struct plane *dst, const stru
 CUresult fill(CUcontext ctx, CUstream s, const struct device_fill *f);
 
 /*
- * copy.c: memory of one context to that of another, behind @stream's work; has been done when it
- * returns
+ * copy.c: copy from one context's memory to another's, after @stream's work. The copy is done on
+ * return.
  */
 CUresult copy_between(CUcontext to, CUdeviceptr dst, CUcontext from, CUdeviceptr src, size_t bytes,
 		      CUstream stream);
 
-/* copy.c, box.c: whether these bytes are in one allocation; without @height lines, one */
+/* copy.c, box.c: whether one allocation has all these bytes */
 bool on_device(CUcontext ctx, const struct plane *p, size_t width, size_t lines);
 
-/* array.c. With ctx locked; NULL: not one of its arrays */
+/* array.c. Call with ctx locked. NULL: not an array of ctx. */
 CUarray array_of(CUcontext ctx, CUarray handle);
-CUresult enter_array(CUcontext *ctx, CUarray handle);		/* its context, locked */
+CUresult enter_array(CUcontext *ctx, CUarray handle);		/* lock its context */
 CUmipmappedArray mipmapped_of(CUcontext ctx, CUmipmappedArray handle);
-/* false: there is no such */
+/* false: CUDA has no such format */
 bool texel_of(CUarray_format format, unsigned int channels, struct texel *out);
-/* lines and slices as memory has them, where the description says 0 for none */
+/* lines and slices in memory: 1 where the description says 0 */
 uint32_t array_height(const struct CUarray_st *a);
 uint32_t array_depth(const struct CUarray_st *a);
-/* x in bytes */
+/* @x in bytes */
 struct plane array_plane(const struct CUarray_st *a, size_t x, size_t y, size_t z);
 void arrays_free(CUcontext ctx);
 
@@ -394,19 +397,19 @@ void descriptor_release(CUcontext ctx, CUsurfObject object);
 void textures_launch(CUcontext ctx, struct device_launch *l);
 void textures_free(CUcontext ctx);
 
-/* texdesc.c: CUDA's terms to the chip's */
+/* texdesc.c: translates CUDA's description to the chip's */
 CUresult texture_describe(CUcontext ctx, const struct texture_source *source,
 			  struct texture_header *h, struct sampler *s);
 
-/* texref.c, surface.c: what a kernel's word of a reference has to be now */
+/* texref.c, surface.c. The handle that kernels have to find for a reference now. */
 CUresult texref_handle(CUcontext ctx, CUtexref ref, uint32_t *handle);
 void texref_init(CUcontext ctx, CUtexref ref);
 void texref_drop(CUcontext ctx, CUtexref ref);
 void texrefs_free(CUcontext ctx);
 
 /*
- * messages.c. take: prints what kernels have printed; CUDA_ERROR_ASSERT when one asserted. The rest
- * with ctx locked
+ * messages.c. messages_take() prints what kernels have printed; CUDA_ERROR_ASSERT: a kernel
+ * asserted. Call the others with ctx locked.
  */
 CUresult messages_take(CUcontext ctx);
 CUresult messages_add(CUcontext ctx, CUmodule module);
@@ -422,7 +425,7 @@ struct kernel_request {
 	void **params, **extra;
 };
 CUresult kernel_check(const struct kernel_request *q);
-/* f->kernel->param_size bytes */
+/* @to: f->kernel->param_size bytes */
 CUresult kernel_arguments(const struct kernel_request *q, uint8_t *to);
 CUresult kernel_launch(CUcontext ctx, const struct kernel_request *q, CUstream s);
 
@@ -438,29 +441,29 @@ bool is_function(CUfunction f);
 int kernel_max_threads(const struct image_kernel *k);	/* of a block */
 
 /* hostfunc.c */
-/* whether this thread is in one: it may use nothing here */
+/* Whether this thread is in a host function, which may call nothing here. */
 bool in_host_function(void);
 CUresult host_call(CUcontext ctx, CUstream s, CUhostFn fn, void *data);
-void host_stop(CUcontext ctx);			/* after all of them have returned */
-/* what comes next in @s, a stream of ctx, which is locked, comes after @until in @other */
+void host_stop(CUcontext ctx);			/* waits until all have returned */
+/* New work in @s, a stream of @ctx, which is locked, comes after @until in @other. */
 CUresult host_await(CUcontext ctx, CUstream s, CUcontext other, unsigned int life,
 		    const struct moment *until);
 
-/* jit.c: what an application asks of the compiler, and gets to read of it */
+/* jit.c: the application's options for the compiler, and where it wants to read about the result */
 struct jit {
 	char *log[2];			/* the application's buffers: information, errors */
 	size_t log_size[2];
-	/* where to say how much was written, and how long it took */
+	/* the application's: bytes written to .log, and the time that compiling took */
 	void **size_out[2], **wall_ms;
 	unsigned int max_registers, level;
 	bool has_level, debug, lines;
-	bool failed;			/* .text is an error */
+	bool failed;			/* .text is an error message */
 	double ms;
 	char text[4096];
 };
-enum jit_form { JIT_WHOLE, JIT_OBJECT };	/* to be loaded, to be linked */
+enum jit_form { JIT_WHOLE, JIT_OBJECT };	/* to load it, or to link it */
 void jit_options(struct jit *j, unsigned int n, CUjit_option *options, void **values);
-/* an error */
+/* Set an error message. */
 void jit_say(struct jit *j, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void jit_report(struct jit *j);		/* writes the buffers */
 CUresult jit_compile(struct jit *j, const char *ptx, size_t n, enum jit_form form, uint8_t **cubin,
@@ -468,23 +471,23 @@ CUresult jit_compile(struct jit *j, const char *ptx, size_t n, enum jit_form for
 CUresult jit_link(struct jit *j, uint8_t *const *cubin, const size_t *size, unsigned int n,
 		  uint8_t **out, size_t *out_size);
 
-/* module.c: with a 0 byte behind the file's; to be freed */
+/* module.c: a 0 byte follows the file's bytes; the caller frees them */
 CUresult read_file(const char *name, uint8_t **out, size_t *size);
 
-/* register.c. NULL: not so; with ctx locked */
+/* register.c. Call with ctx locked. NULL: not registered. */
 struct registered *registered_at(CUcontext ctx, const void *host);
 /*
- * shows it to the GPU, if it can be, which makes a range of it. @asked: by the application, for an
- * address
+ * Show registered memory to the GPU, if possible; it becomes a range. @asked: the application asks
+ * for its address on the GPU.
  */
 bool registered_show(CUcontext ctx, const void *host, bool asked);
-void registered_free(CUcontext ctx);	/* while there still is the device */
+void registered_free(CUcontext ctx);	/* while ctx->device is open */
 
 /*
- * managed.c: memory of the host's at one address. NOT_SUPPORTED where the CPU has something else at
- * the GPU's
+ * managed.c: host memory at one address for CPU and GPU. NOT_SUPPORTED: this process has something
+ * else at the GPU's address.
  */
-/* its range, with its context locked; every byte of the @bytes has to be in it */
+/* Find the range that has all of the @bytes at @ptr, and lock its context. */
 CUresult enter_managed(CUcontext *ctx, CUdeviceptr ptr, size_t bytes, struct range **range);
 CUresult same_memory(CUcontext ctx, uint64_t size, struct device_memory **out);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Names and texts of errors, and what the rooms below report, said in CUDA's terms. */
+/* Names and texts of errors. Translates errors of device/ and image/ to CUDA's. */
 #include "driver.h"
 
 static const struct {
@@ -40,7 +40,7 @@ CUresult cuGetErrorString(CUresult error, const char **text)
 	return i < 0 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
-/* the cause, where it is known, else what the device's state is told as */
+/* the error of the device's cause, where that is known, else @otherwise */
 CUresult error_of_end(CUcontext ctx, CUresult otherwise)
 {
 	static const CUresult errors_of[] = {
@@ -57,9 +57,7 @@ CUresult error_of_end(CUcontext ctx, CUresult otherwise)
 	return cause == CAUSE_UNKNOWN ? otherwise : errors_of[cause];
 }
 
-/*
- * LOST: of what kills a channel, a fault is the usual one, and nouveau does not tell which it was
- */
+/* LOST: most often a fault kills a channel, and nouveau does not tell what did. */
 CUresult error_of(enum device_status s)
 {
 	switch (s) {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Events: a moment, and where time counts, a stamp that the GPU writes when it comes there. */
+/*
+ * Events: the moment of a record, and where times are taken, a stamp that the GPU writes at that
+ * moment.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,8 +71,8 @@ CUresult cuEventCreate(CUevent *event, unsigned int flags)
 }
 
 /*
- * in the queue whose work the stream has last to wait for, so that no other stream's kernel comes
- * between
+ * Stamp in the compute queue while the stream's work there is unfinished. Else in the copy queue,
+ * where no kernel of another stream delays the stamp.
  */
 static CUresult stamp(CUcontext ctx, CUstream s, CUevent e)
 {
@@ -217,7 +220,7 @@ static void destroy(CUcontext ctx, CUevent e)
 	free(e);
 }
 
-/* a stamp that is still to be written must not land in the next event's */
+/* Wait for a stamp that is not yet written: its slot goes to another event next. */
 CUresult cuEventDestroy_v2(CUevent event)
 {
 	CUcontext ctx;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What can be asked of kernels and set for them. */
+/* Questions about kernels, and settings of them. */
 #include "driver.h"
 
 bool is_function(CUfunction f)
@@ -119,8 +119,8 @@ CUresult cuFuncGetModule(CUmodule *module, CUfunction f)
 }
 
 /*
- * of CUDA 12.4, for those who launch on behalf of others; @index behind the last parameter gives
- * CUDA_ERROR_INVALID_VALUE
+ * From CUDA 12.4, for libraries that launch kernels for a program. CUDA_ERROR_INVALID_VALUE: @index
+ * is behind the last parameter.
  */
 CUresult cuFuncGetParamInfo(CUfunction f, size_t index, size_t *offset, size_t *size)
 {

@@ -262,8 +262,9 @@ CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from, const
 /* ------------------------------------------------------------------ order */
 
 /*
- * takes from the list what waits for nothing, and puts it behind, in the order in which it was
- * added
+ * Sort graph's nodes: each comes after all that it depends on. Nodes without dependencies come
+ * first, in the order in which they were added. False: the graph has a cycle, or there is no
+ * memory.
  */
 bool graph_sort(CUgraph graph)
 {
@@ -317,7 +318,10 @@ void graph_free(CUgraph graph)
 	free(graph);
 }
 
-/* @to's nodes, of which each is the copy of @from's at the same place, get the same edges */
+/*
+ * Give @to's nodes the edges of @from's. Each node is a copy of the node at the same place in
+ * @from.
+ */
 static CUresult copy_edges(CUgraph from, CUgraph to)
 {
 	CUgraphNode *copies = malloc((from->nr_nodes + 1) * sizeof(*copies)), node, copy;
@@ -401,7 +405,7 @@ CUresult cuGraphCreate(CUgraph *graph, unsigned int flags)
 	return r;
 }
 
-/* a child's belongs to its node */
+/* a child graph can't be destroyed: it belongs to its node */
 CUresult cuGraphDestroy(CUgraph graph)
 {
 	CUresult r = graphs_enter();

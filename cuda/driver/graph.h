@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Graphs: nodes with what they do, and edges. An executable graph is a copy of its own, in an order
- * in which it can run.
+ * Graphs: nodes with what they do, and edges. An executable graph has its own copy of a graph, with
+ * the nodes in an order in which they can run.
  *
- * Locks: `graphs` guards all graphs, executable ones, captures, and what streams and events know of
- * captures. It is taken last, after a context's lock; launching an executable graph waits with it
- * only where any copy of the application's own pages waits. Functions that are called by the host
- * in a stream's order never get as far as taking it.
+ * Locks: `graphs` guards all graphs, executable ones, captures, and the members of streams and
+ * events that belong to captures. It is taken last, after a context's lock. Launching an executable
+ * graph waits with `graphs` held, but only where a copy of the application's own pages has to wait.
+ * Host functions can't take `graphs`: graphs_enter() refuses them.
  */
 #ifndef KVGPU_CUDA_DRIVER_GRAPH_H
 #define KVGPU_CUDA_DRIVER_GRAPH_H
@@ -21,15 +21,15 @@ enum {
 };
 
 /*
- * a kernel with its arguments; .bytes are laid out as the kernel wants them, .pointers lead into
- * them
+ * a kernel with its arguments: .bytes in the kernel's layout, and .pointers to each argument in
+ * .bytes
  */
 struct graph_kernel {
 	CUfunction f;
 	uint32_t grid[3], block[3], dynamic;
 	uint8_t *bytes;
 	void **pointers;
-	CUaccessPolicyWindow window;	/* kept for who asks; hints that change nothing */
+	CUaccessPolicyWindow window;	/* a hint, kept for GetAttribute() */
 	int priority;
 };
 
@@ -41,19 +41,19 @@ struct graph_work {
 		CUDA_MEMCPY3D copy;
 		CUDA_MEMSET_NODE_PARAMS set;
 		CUDA_HOST_NODE_PARAMS host;
-		CUgraph child;			/* the node's own */
+		CUgraph child;			/* belongs to the node */
 		CUevent event;
 	};
 };
 
 struct CUgraphNode_st {
 	uint32_t magic;
-	uint64_t id, original;		/* never used twice; original: of what it was copied from */
+	uint64_t id, original;		/* id: never used twice; original: of the copied node */
 	CUgraph graph;
 	struct graph_work work;
 	struct node_list before, after;	/* dependencies, dependents */
 	CUgraphNode next, prev;
-	/* for one walk over the graph */
+	/* used during a walk over the graph */
 	unsigned int waiting;
 	bool seen;
 	/* in executable graphs */
@@ -72,7 +72,7 @@ struct CUgraph_st {
 	uint64_t id, original;
 	CUgraphNode first, last;
 	size_t nr_nodes;
-	CUgraphNode parent;		/* whose child it is */
+	CUgraphNode parent;		/* the node that the graph is a child of, or NULL */
 	bool capturing;			/* nodes may be added, but not removed */
 	struct user_ref *users;
 };
@@ -81,12 +81,12 @@ struct CUgraphExec_st {
 	uint32_t magic;
 	CUgraph graph;			/* its nodes are in an order in which they can run */
 	struct moment last;		/* end of the last launch */
-	CUcontext ctx;			/* where that was, and in which life */
+	CUcontext ctx;			/* of the last launch, and .life of it then */
 	unsigned int life;
 };
 
 extern pthread_mutex_t graphs;
-CUresult graphs_enter(void);		/* takes the lock; or an error and nothing locked */
+CUresult graphs_enter(void);		/* Take the lock; after an error nothing is locked. */
 void graphs_leave(void);		/* userobject.c */
 
 struct capture {
@@ -95,7 +95,7 @@ struct capture {
 	CUcontext ctx;
 	CUstream origin;
 	CUstreamCaptureMode mode;
-	pthread_t thread;		/* who began it */
+	pthread_t thread;		/* the thread that began it */
 	bool invalid;
 	struct capture *next;
 };
@@ -105,24 +105,27 @@ bool is_graph(CUgraph graph);
 bool is_node(CUgraphNode node);
 CUgraph graph_new(void);
 void graph_free(CUgraph graph);
-/* with children; nodes know what they are copies of */
+/* Copy with children. The .original of a copied node is the id of its original. */
 CUresult graph_copy(CUgraph graph, CUgraph *out);
-/* into an order in which nodes can run; false: a cycle, and nothing was changed */
+/*
+ * Bring the nodes into an order in which they can run. False: a cycle, or no memory; nothing
+ * changed.
+ */
 bool graph_sort(CUgraph graph);
-/* takes @work over, also when it fails; dependencies are checked */
+/* Check the dependencies and add a node. Takes over @work, also when it fails. */
 CUresult graph_add(CUgraph graph, const CUgraphNode *before, size_t n, struct graph_work *work,
 		   CUgraphNode *out);
-/* the copy of that node, in children, too */
+/* Find the copy of the node that has the id @original, also in children. */
 CUgraphNode graph_find(CUgraph graph, uint64_t original);
 bool list_has(const struct node_list *l, CUgraphNode node);
-CUresult list_add(struct node_list *l, CUgraphNode node);	/* once */
+CUresult list_add(struct node_list *l, CUgraphNode node);	/* not twice */
 
 /* graphnode.c */
 void work_free(struct graph_work *w);
 CUresult work_copy(struct graph_work *to, const struct graph_work *from);
 /*
- * what a node is to do, checked; after an error there is nothing to free. Those with a context take
- * its lock: `graphs` is not held
+ * Check what a node is to do, and fill in @w. After an error there is nothing to free. Call without
+ * `graphs`: the functions that need a context take its lock.
  */
 CUresult work_request(struct graph_work *w, const struct kernel_request *q);
 CUresult work_kernel(struct graph_work *w, const CUDA_KERNEL_NODE_PARAMS *p);
@@ -134,13 +137,17 @@ struct device_fill fill_of(const CUDA_MEMSET_NODE_PARAMS *p);
 
 /* graphexec.c */
 bool is_exec(CUgraphExec exec);
-/* nodes in an order in which they can run; INVALID_VALUE: there is none */
+/*
+ * Copy @graph, with nodes in an order in which they can run. INVALID_VALUE: there is no such order.
+ */
 CUresult exec_copy(CUgraph graph, CUgraph *out);
-/* without the lock: its last launch is over, where it refers to user objects */
+/*
+ * Call without the lock. Wait for the end of the last launch, if the graph refers to user objects.
+ */
 void exec_await(CUgraphExec exec);
 
 /* capture.c */
-/* enter_stream() for who asks about a capture */
+/* enter_stream() for questions about captures */
 CUresult enter_asking(CUstream handle, CUcontext *ctx, CUstream *s);
 
 /* userobject.c, with the lock held */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Executable graphs. Each node is submitted after the ends of those that it depends on, and after
- * nothing else: branches go side by side as far as the GPU's queues do. A graph does not run beside
- * itself: a launch comes after the one before it.
+ * Executable graphs. A node waits for the nodes that it depends on, and for nothing else: branches
+ * run side by side as far as the GPU's queues do. Launches of one executable graph run one after
+ * the other.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +63,7 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned 
 	return r;
 }
 
-/* no node is ever to blame alone: what one has is checked when it is made */
+/* *bad is always NULL: a node's parameters are checked when the node is made */
 CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, char *log,
 			       size_t size)
 {
@@ -95,7 +95,7 @@ static bool has_users(CUgraph graph)
 	return graph->users;
 }
 
-/* what it still does goes on; objects of the application's that it holds have to live until then */
+/* A launch goes on without its graph. But user objects have to live until the launch is over. */
 void exec_await(CUgraphExec exec)
 {
 	CUcontext ctx = has_users(exec->graph) ? exec->ctx : NULL;
@@ -186,8 +186,8 @@ static CUresult run(const struct graph_work *w, CUcontext ctx, CUstream s)
 }
 
 /*
- * a stream of its own for each node, that begins where those end which it depends on. @end: also
- * after an error, what was begun
+ * Each node has a stream of its own, which begins after the nodes that it depends on. *end: the end
+ * of all nodes that were begun, also after an error.
  */
 static CUresult run_graph(CUgraph graph, CUcontext ctx, const struct moment *begin,
 			  struct moment *end)
@@ -242,7 +242,10 @@ static CUresult locked_launch(CUgraphExec exec, CUcontext ctx, CUstream s)
 	return r;
 }
 
-/* not into a stream that captures, as seen on a GPU: there a child takes its place */
+/*
+ * A capturing stream refuses a launch, as seen on a GPU: a child node takes its place in a captured
+ * graph.
+ */
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
 {
 	CUcontext ctx;
@@ -256,7 +259,7 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
 	return r;
 }
 
-/* there is nothing to be prepared on the GPU: only whether it could be asked for */
+/* Nothing has to be prepared on the GPU. Check only whether the caller may ask for it. */
 CUresult cuGraphUpload(CUgraphExec exec, CUstream stream)
 {
 	CUcontext ctx;

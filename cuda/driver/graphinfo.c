@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What can be asked of graphs. Lists go into the caller's array of *n elements, of which the rest
- * is set to NULL, and *n becomes how many there are in it; without an array, how many there are.
+ * Questions about graphs. A list goes into the caller's array of *n elements; elements that are
+ * left over become NULL, and *n becomes the number of filled ones. Without an array *n becomes the
+ * length of the list.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What nodes do: made, asked for and changed. Arguments of kernels are copied by the kernel's own
- * layout.
+ * What nodes do: making, asking and changing it. Arguments of kernels are copied in the kernel's
+ * own layout.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -86,7 +86,7 @@ CUresult work_copy(struct graph_work *to, const struct graph_work *from)
 	return r;
 }
 
-/* the rest is checked in the context that the caller names; none of these keeps a lock */
+/* The functions below check memory in the context that the caller names. They keep no lock. */
 
 CUresult work_memcpy(struct graph_work *w, const CUDA_MEMCPY3D *p, CUcontext ctx)
 {
@@ -248,8 +248,8 @@ CUresult cuGraphAddChildGraphNode(ADD_NODE, CUgraph child)
 /* ------------------------------------------------------------------ asking and changing */
 
 /*
- * the node, locked, when it is one of @type and there is something to write to or read from at
- * @params
+ * Lock `graphs`, if @node is a node of @type and @params is not NULL. Else an error, and nothing is
+ * locked.
  */
 static CUresult enter_node(CUgraphNode node, CUgraphNodeType type, const void *params)
 {
@@ -263,7 +263,7 @@ static CUresult enter_node(CUgraphNode node, CUgraphNodeType type, const void *p
 	return CUDA_ERROR_INVALID_VALUE;
 }
 
-/* @w is taken over */
+/* Takes over @w, also when it fails. */
 static CUresult change(CUgraphNode node, struct graph_work *w)
 {
 	struct graph_work old;
@@ -307,7 +307,7 @@ CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PAR
 	return r ? r : change(node, &w);
 }
 
-/* the context in which a node's memory is checked when it is changed: the thread's own */
+/* a changed node's memory is checked in the thread's current context */
 static CUcontext current(void)
 {
 	CUcontext ctx = NULL;
@@ -372,7 +372,7 @@ CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS 
 	return r ? r : change(node, &w);
 }
 
-/* the node's own: what is done to it is done to the node */
+/* Give the node's own graph, no copy: a change of it changes the node. */
 CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *graph)
 {
 	CUresult r = enter_node(node, CU_GRAPH_NODE_TYPE_GRAPH, graph);

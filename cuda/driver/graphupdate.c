@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Changes to executable graphs: of one node, or of all by another graph with the same nodes and
- * edges. What was launched is not changed.
+ * Changes of executable graphs: of one node, or of all nodes, taken from another graph with the
+ * same nodes and edges. Launches before the change are not affected.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 /* ------------------------------------------------------------------ one node */
 
 /*
- * memory that a copy reaches may change, but not of which kind it is; those of several lines don't
- * change at all
+ * A copy may get other memory, but only of the same kind. A copy of several lines can't change at
+ * all.
  */
 static bool same_kind(CUmemorytype a, CUmemorytype b)
 {
@@ -54,7 +54,7 @@ static void exchange(CUgraphNode node, struct graph_work *w)
 	*w = old;
 }
 
-/* the executable graph's node, locked */
+/* Lock `graphs` and find the executable graph's copy of @node. After an error nothing is locked. */
 static CUresult enter_exec_node(CUgraphExec exec, CUgraphNode node, CUgraphNode *out)
 {
 	CUresult r = graphs_enter();
@@ -68,7 +68,7 @@ static CUresult enter_exec_node(CUgraphExec exec, CUgraphNode node, CUgraphNode 
 	return CUDA_ERROR_INVALID_VALUE;
 }
 
-/* @w is taken over */
+/* Takes over @w, also when it fails. */
 static CUresult change(CUgraphExec exec, CUgraphNode node, struct graph_work *w)
 {
 	CUgraphNode own;
@@ -181,7 +181,7 @@ CUresult cuGraphNodeGetEnabled(CUgraphExec exec, CUgraphNode node, unsigned int 
 
 struct update {
 	CUgraphExecUpdateResult result;
-	/* the node that differs, by the number that it has in the new graph; 0: none alone */
+	/* id of the new graph's node that differs; 0: no single node does */
 	uint64_t bad;
 };
 
@@ -224,8 +224,8 @@ static bool same_edges(CUgraphNode old, CUgraphNode node)
 }
 
 /*
- * both are in an order in which they can run, which for the same nodes and edges, made in the same
- * order, is the same
+ * Both graphs are sorted by graph_sort(). It gives graphs with the same nodes and edges, made in
+ * the same order, the same order.
  */
 static bool compare(CUgraph old, CUgraph new, struct update *u)
 {
@@ -252,8 +252,8 @@ static bool compare(CUgraph old, CUgraph new, struct update *u)
 }
 
 /*
- * Nodes of children keep who they are copies of, and whether they are switched off. References to
- * user objects go along with nodes.
+ * Exchange the work of nodes, also in children. Nodes keep their .original and .disabled.
+ * References to user objects are exchanged, too.
  */
 static void take_over(CUgraph old, CUgraph new)
 {
@@ -328,7 +328,7 @@ CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *bad,
 	return r;
 }
 
-/* its nodes are looked at as all of a graph's are */
+/* @child is compared with the node's graph as in cuGraphExecUpdate(). */
 CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child)
 {
 	struct update u = { .result = CU_GRAPH_EXEC_UPDATE_SUCCESS };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Pinned host memory: buffers of the kernel's in system memory, which CPU and GPU see, at one
- * address where that can be had.
+ * Pinned host memory: kernel buffers in system memory that CPU and GPU see, at one address where
+ * possible.
  */
 #include "driver.h"
 

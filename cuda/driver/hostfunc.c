@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Host functions: the application's own, called in a stream's order by a thread of the context, in
- * the order in which they were submitted. What a stream does next waits on the GPU until the
- * function has returned.
+ * Host functions of the application. A thread of the context calls them in a stream's order, and
+ * all of a context in the order in which they were submitted. Later work of the stream waits on the
+ * GPU until the function has returned.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -13,11 +13,11 @@ struct host_work {
 	struct host_work *next;
 	struct moment after;
 	uint64_t seq;
-	CUhostFn fn;			/* or: */
+	CUhostFn fn;			/* or .callback, or .other: */
 	CUstreamCallback callback;
-	CUstream stream;		/* as the callback gets it */
+	CUstream stream;		/* the callback's first argument */
 	void *data;
-	/* or neither: a moment in another context, in the life that it had then */
+	/* wait for .until in another context, unless its life is over that had the number .life */
 	CUcontext other;
 	unsigned int life;
 	struct moment until;
@@ -40,7 +40,7 @@ bool in_host_function(void)
 	return inside;
 }
 
-/* BUSY, or anything else: done, or never to be done */
+/* BUSY: the work is not done. Else: it is done, or never will be. */
 static enum device_status look_at_other(const struct host_work *w)
 {
 	CUcontext other = w->other;
@@ -48,7 +48,10 @@ static enum device_status look_at_other(const struct host_work *w)
 	unsigned int q;
 
 	pthread_mutex_lock(&other->watch);
-	/* a context that has ended had done its work */
+	/*
+	 * A context that ended, or lives again, has nothing left to wait for: its work is done, or
+	 * an error stopped it.
+	 */
 	if (other->device && other->life == w->life)
 		for (q = 0; q < NR_QUEUES && s == DEVICE_OK; q++)
 			if (w->until.seq[q])
@@ -69,7 +72,7 @@ static void await_other(const struct host_work *w)
 	}
 }
 
-/* a function is not called after an error; a callback is, and told of it */
+/* After an error call no host function; call a callback, and give it the error. */
 static void call(struct host_queue *q, const struct host_work *w)
 {
 	CUresult r = moment_wait(q->ctx, &w->after);

@@ -55,8 +55,8 @@ CUresult cuDriverGetVersion(int *version)
 }
 
 /*
- * private tables of the vendor's libraries: asked for by its static runtime, which can't work on
- * this library
+ * The vendor's static runtime asks for private tables of its own driver. It can't work with this
+ * library.
  */
 CUresult cuGetExportTable(const void **table, const CUuuid *id)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * PTX to machine code, and objects to one, by the toolkit's own ptxas and nvlink where the machine
- * has them: in $KVGPU_PTXAS (the path of ptxas; nvlink lies beside it) or in $PATH. There is no
- * compiler in this library.
+ * Compiles PTX to machine code, and links objects, by the toolkit's own ptxas and nvlink where the
+ * machine has them: in $KVGPU_PTXAS (the path of ptxas; nvlink lies beside it) or in $PATH. There
+ * is no compiler in this library.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -98,7 +98,7 @@ void jit_report(struct jit *j)
 
 /* ------------------------------------------------------------------ running a tool */
 
-/* a folder of our own, and what is in it */
+/* a temporary folder, and how many input files are in it */
 struct place {
 	char folder[NAME_BYTES];
 	unsigned int files;
@@ -116,7 +116,7 @@ static void name_of(const struct place *p, const char *what, char *out)
 	snprintf(out, PATH_BYTES, "%s/%s", p->folder, what);
 }
 
-/* nvlink takes a file for what its ending says */
+/* nvlink tells by the ending of a name what the file is */
 static void input_name(char what[NAME_BYTES], unsigned int i)
 {
 	snprintf(what, NAME_BYTES, "%u.cubin", i);
@@ -168,7 +168,9 @@ static void find_tool(const char *tool, char *out)
 		snprintf(out, PATH_BYTES, "%s", tool);
 }
 
-/* errno of starting it; what it said is in "log", what it made in "out" */
+/*
+ * Run a tool. Return errno if it can't be started. Its messages are in "log", its result in "out".
+ */
 static int run(const struct place *p, char *const argv[])
 {
 	posix_spawn_file_actions_t actions;
@@ -189,7 +191,7 @@ static int run(const struct place *p, char *const argv[])
 	return err;
 }
 
-/* what the tool made, or what it said */
+/* Read the tool's messages, and its result. Without a result it has failed. */
 static CUresult collect(struct jit *j, const struct place *p, uint8_t **out, size_t *size)
 {
 	char name[PATH_BYTES];

@@ -36,7 +36,7 @@ CUresult kernel_check(const struct kernel_request *q)
 							   CUDA_SUCCESS;
 }
 
-/* a buffer that is laid out already */
+/* The arguments are a buffer in @q->extra that has the kernel's layout already. */
 static CUresult packed(const struct kernel_request *q, uint8_t *to)
 {
 	const struct image_kernel *k = q->f->kernel;
@@ -83,9 +83,9 @@ CUresult kernel_arguments(const struct kernel_request *q, uint8_t *to)
 }
 
 /*
- * Handles and descriptors of references, as they are bound now; the words are the image's, in
- * bounds. A kernel may name references that it does not use (nvcc -G: all of its file's), so that
- * one that is not bound is no error.
+ * Write handles and descriptors of references to bank 0, as they are bound now; the image reader
+ * has checked the offsets. A kernel may name references that it does not use (nvcc -G: all of its
+ * file's), so an unbound reference is no error.
  */
 static CUresult references(CUcontext ctx, CUfunction f, uint8_t *const0)
 {
@@ -114,7 +114,10 @@ static uint32_t up(uint32_t n, uint32_t unit)
 	return (n + unit - 1) / unit * unit;
 }
 
-/* with what it calls; where the compiler can't know that, cuCtxSetLimit() says it */
+/*
+ * Stack of the kernel and its callees. Where the compiler can't know it, at least
+ * cuCtxSetLimit()'s.
+ */
 static uint32_t stack_bytes(CUcontext ctx, const struct image_kernel *k)
 {
 	uint32_t n = k->stack;
@@ -184,7 +187,7 @@ static void launch_words(CUcontext ctx, const struct kernel_request *q, uint8_t 
 	if (size < CONST0_PARAMETERS)
 		return;
 	memcpy(const0 + CONST0_GRID_ID, &id, sizeof(id));
-	/* __constant__ variables, for those who want them by pointers */
+	/* the address of __constant__ variables, for code that takes pointers to them */
 	if (q->f->module->image.const3_size)
 		memcpy(const0 + CONST0_CONSTANTS, &q->f->module->constants->va, sizeof(uint64_t));
 	memcpy(const0 + CONST0_DYNAMIC, &q->dynamic, sizeof(q->dynamic));
@@ -254,7 +257,7 @@ CUresult cuLaunchKernel_ptsz(LAUNCH_ARGS, void **extra)
 			      stream ? stream : CU_STREAM_PER_THREAD, params, extra);
 }
 
-/* sm_35 has no grids whose blocks all run at once: the device says so, too */
+/* sm_35 can't run all blocks of a grid at once; the device's attribute says so, too */
 CUresult cuLaunchCooperativeKernel(LAUNCH_ARGS)
 {
 	CUcontext ctx;
@@ -271,7 +274,7 @@ CUresult cuLaunchCooperativeKernel_ptsz(LAUNCH_ARGS)
 	return cuLaunchCooperativeKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params);
 }
 
-/* attributes that ask for what every launch is here, or for what is only a hint */
+/* Accept attributes that ask for what each launch does anyway, and hints. */
 CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **params, void **extra)
 {
 	enum { IGNORE = 0, ACCESS_POLICY_WINDOW = 1, SYNCHRONIZATION_POLICY = 3, PRIORITY = 8 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * cuLink*: pieces collected, and made one by jit.c. A single piece that is whole needs no linker.
+ * cuLink*(): collects pieces, and links them by jit.c. A single piece that is executable needs no
+ * linker.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -42,7 +43,7 @@ CUresult cuLinkCreate_v2(unsigned int n, CUjit_option *options, void **values, C
 	return CUDA_SUCCESS;
 }
 
-/* whether this is a loadable one, and not an object to be linked */
+/* whether the piece is an executable cubin, not an object to be linked */
 static bool is_whole(const struct piece *p)
 {
 	Elf64_Ehdr h;
@@ -71,7 +72,9 @@ static CUresult add(CUlinkState s, const void *bytes, size_t n, bool ptx)
 	return CUDA_SUCCESS;
 }
 
-/* errors in PTX show where it is added, as CUDA has it */
+/*
+ * Compile PTX when it is added, so that its errors show then, as in CUDA. The object is not kept.
+ */
 static CUresult add_ptx(CUlinkState s, const char *text, size_t n)
 {
 	uint8_t *object;

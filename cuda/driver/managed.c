@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Managed memory: of the host's, which CPU and GPU see at the same address. Nothing moves, and
- * either may use it at any time. What CUDA offers to say about where it should be makes no
- * difference here (advice.c); as on all Kepler GPUs (no concurrent managed access) it can't be
- * moved to the GPU.
+ * Managed memory: host memory that CPU and GPU see at the same address. Nothing moves, and both may
+ * use it at any time. An application's advice about its place changes nothing here (advice.c). As
+ * on all Kepler GPUs (no concurrent managed access) it can't be moved to the GPU.
  */
 #include "driver.h"
 
@@ -61,7 +60,8 @@ CUresult enter_managed(CUcontext *ctx, CUdeviceptr ptr, size_t bytes, struct ran
 }
 
 /*
- * which stream may use it makes no difference where all may: only whether this could be asked for
+ * All streams may use managed memory, so attaching it to a stream changes nothing. Only check the
+ * arguments.
  */
 static CUresult attach(CUstream stream, CUdeviceptr ptr, size_t bytes, unsigned int flags)
 {
@@ -118,7 +118,7 @@ static CUresult prefetch(CUdeviceptr ptr, size_t bytes, CUstream stream)
 	if (r)
 		return r;
 	leave(ctx);
-	/* its stream's device, too, would need concurrent managed access */
+	/* @dev and the stream's device would need concurrent managed access */
 	return CUDA_ERROR_INVALID_DEVICE;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What this process has mapped, from /proc. A thread's stack is found by its control block, which
- * lies at the stack's upper end and whose address the kernel knows: the list of robust mutexes
- * begins in it (glibc).
+ * What this process has mapped, from /proc. A thread's stack is found by the thread's control
+ * block, which lies at the stack's upper end. The kernel knows the block's address: the list of
+ * robust mutexes begins in it (glibc).
  */
 #include <dirent.h>
 #include <errno.h>
@@ -16,10 +16,10 @@
 
 #include "pages.h"
 
-/* LINE: of a path as long as they get, too */
+/* LINE: enough for the longest path */
 enum { LINE = 4352, MAX_THREADS = 4096, MAX_TRIES = 500 };
 
-/* no strtoull(): glibc's newer headers make it a function that older ones lack */
+/* no strtoull(): the headers of a newer glibc replace it by a function that an older glibc lacks */
 static uint64_t number(const char **s, int base)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -75,7 +75,7 @@ bool maps_each(bool (*look)(const struct mapping *m, void *arg), void *arg)
 
 /* ------------------------------------------------------------------ threads */
 
-/* ids of this process's threads; 0: that can't be read, or there are too many */
+/* ids of this process's threads. 0: they can't be read, or are more than @max */
 static unsigned int threads(pid_t *out, unsigned int max)
 {
 	DIR *dir = opendir("/proc/self/task");
@@ -106,8 +106,8 @@ bool maps_alone(void)
 }
 
 /*
- * where the control blocks are of all threads but the first, whose stack has a name. false: one
- * can't be found
+ * Addresses of the control blocks of all threads but the first, whose stack has a name in /proc.
+ * False: a block can't be found.
  */
 static bool control_blocks(uintptr_t *at, unsigned int *n)
 {
@@ -125,8 +125,8 @@ static bool control_blocks(uintptr_t *at, unsigned int *n)
 		if (id[i] == getpid())
 			continue;
 		/*
-		 * a thread that is just beginning has told the kernel nothing yet; one that has
-		 * ended is none
+		 * The kernel does not know the block of a thread that has just begun: wait for it.
+		 * A thread that has ended has none.
 		 */
 		for (tries = 0; tries < MAX_TRIES && !ret && !head; tries++) {
 			ret = syscall(SYS_get_robust_list, id[i], &head, &size);
@@ -142,13 +142,16 @@ static bool control_blocks(uintptr_t *at, unsigned int *n)
 }
 
 struct question {
-	uintptr_t at, end, upto;	/* upto: what lies below is plain */
+	uintptr_t at, end, upto;	/* upto: from .at to here all is plain */
 	uintptr_t *block;
 	unsigned int nr_blocks;
 	bool stack;
 };
 
-/* from the guard below, another mapping, to the page behind that of the control block */
+/*
+ * Whether [at, end) has a part of a thread's stack in @m. The stack begins with @m, since the guard
+ * page below is another mapping. It ends one page behind the page of the control block.
+ */
 static bool has_stack(const struct question *q, const struct mapping *m)
 {
 	unsigned int i;

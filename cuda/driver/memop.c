@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Words in memory that streams write and wait for. Not offered, and the device's attributes say so:
- * all streams' kernels share one channel, so that a stream that waited would keep back the one that
- * it waits for.
+ * kernels of all streams share one channel, so a waiting stream would hold up the stream that it
+ * waits for.
  */
 #include "driver.h"
 

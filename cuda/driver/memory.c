@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Device memory. Small allocations share slabs, since every buffer of the kernel's goes into each
- * submission.
+ * Device memory. Small allocations share slabs: each submission names all buffers of the kernel, so
+ * there should be few.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ enum {
 	SMALL = 512 << 10,
 	ALIGN = 512,
 	HOST_PAGE = 4096,
-	VA_BITS = 40 /* of the GPU */
+	VA_BITS = 40 /* of the GPU's addresses */
 };
 
 /* index of the first range that begins behind @va */
@@ -61,8 +61,8 @@ struct range *range_find_host(CUcontext ctx, const void *host)
 }
 
 /*
- * through the kernel, which says no where the CPU would fault; where that is not allowed, whether
- * something is mapped at least
+ * Ask the kernel, which gives EFAULT where the CPU would fault. Where that is not allowed, ask
+ * whether anything is mapped there.
  */
 static bool cpu_can_read(const void *at)
 {
@@ -155,7 +155,7 @@ void memory_free_all(CUcontext ctx)
 	ctx->ranges = NULL;
 	ctx->slabs = NULL;
 	ctx->nr_ranges = ctx->max_ranges = ctx->nr_slabs = 0;
-	/* the buffers go with the device */
+	/* closing the device releases the buffers */
 }
 
 /* ------------------------------------------------------------------ slabs */
@@ -284,7 +284,7 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *ptr, size_t *pitch, size_t width, size_
 	return r;
 }
 
-/* after all that was submitted, which may use it */
+/* Wait for all submitted work first: it may use the memory. */
 CUresult cuMemFree_v2(CUdeviceptr ptr)
 {
 	struct range *range;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * cuMemset*: by the copy class, which can write a constant. As CUDA has it, only of memory that the
- * CPU sees those that are not called Async wait.
+ * cuMemset*(): by the copy class, which can write a constant. As in CUDA, a call without Async
+ * waits only where the CPU sees the memory, too.
  */
 #include "driver.h"
 

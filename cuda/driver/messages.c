@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * What kernels print and assert, and their heap: the driver's side of ../syscalls. Records are
- * taken whenever somebody waits for the GPU. No lock is taken with this one held; it is taken with
- * and without the context's.
+ * taken whenever a thread waits for the GPU. No lock is taken with messages.lock held. It is taken
+ * with and without the context's lock.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,13 +15,13 @@
 enum { RING_MIN = 4096, RING_AT = 4096, SPEC_BYTES = 64 };
 #define RING_MAX	(64u << 20)
 
-/* a module's constants, where formats are */
+/* a copy of a module's .nv.global.init: printf's formats are in it */
 struct text {
 	struct text *next;
 	const struct CUmod_st *module;
 	uint64_t va;
 	uint32_t size;
-	char bytes[];			/* and a 0 */
+	char bytes[];			/* .size of them, and a 0 */
 };
 
 struct messages {
@@ -33,7 +33,7 @@ struct messages {
 	bool asserted;
 };
 
-/* one record, as far as it is to be read */
+/* the part of a record that is not read yet */
 struct cursor {
 	const uint8_t *at, *end;
 };
@@ -49,7 +49,7 @@ static uint64_t item(struct cursor *c)
 	return v;
 }
 
-/* a string's characters, which no 0 ends */
+/* a string's characters, *length of them, without a 0 at the end */
 static const char *string(struct cursor *c, int *length)
 {
 	uint64_t n = item(c);
@@ -65,8 +65,9 @@ static const char *string(struct cursor *c, int *length)
 /* ------------------------------------------------------------------ printf */
 
 /*
- * "%-*.3lld" without its length modifiers, and its stars as numbers; returns what follows. The type
- * is the last character
+ * Read one conversion, like "%-*.3lld", from @f. @spec gets it without length modifiers, with stars
+ * as numbers; its last character is the type. *wide: 64 bits; *halves: how many "h". Return the
+ * rest of @f.
  */
 static const char *take_spec(const char *f, struct cursor *c, char spec[SPEC_BYTES], bool *wide,
 			     unsigned int *halves)
@@ -176,7 +177,7 @@ static void print_record(struct messages *m, uint64_t format, struct cursor *c)
 	printf("(a kernel's printf with a format that is no constant of its program)\n");
 }
 
-/* CUDA C programming guide, "Assertion": where, and what */
+/* the form of the message: CUDA C programming guide, "Assertion" */
 static void print_assert(struct cursor *c)
 {
 	int expression_n, file_n, function_n;
@@ -200,7 +201,7 @@ static struct syscall_block *block_of(const struct messages *m)
 	return m->block->map;
 }
 
-/* false: there is no more. The kernels' own code may have written anything there */
+/* Take one record; false: there is none. Trust nothing: code of kernels may have overwritten it. */
 static bool take(struct messages *m)
 {
 	uint32_t at = m->taken & (m->ring_bytes - 1), rest = m->ring_bytes - at;
@@ -297,7 +298,7 @@ static CUresult open_heap(CUcontext ctx, struct messages *m)
 
 	if (m->heap)
 		return CUDA_SUCCESS;
-	r = moment_wait(ctx, &ctx->submitted);	/* nothing reserves while the head is written */
+	r = moment_wait(ctx, &ctx->submitted);	/* no kernel reserves while the head is written */
 	if (!r)
 		r = error_of(ctx->device->ops->alloc(ctx->device, PLACE_VRAM,
 						     ctx->limit[CU_LIMIT_MALLOC_HEAP_SIZE] | 1,
@@ -305,7 +306,7 @@ static CUresult open_heap(CUcontext ctx, struct messages *m)
 	return r ? r : write_head(ctx, m);
 }
 
-/* the module's constants, as they were loaded */
+/* Keep the module's .nv.global.init, as it was loaded. */
 static CUresult add_text(struct messages *m, CUmodule module)
 {
 	uint32_t n = module->image.data_init;
@@ -366,7 +367,7 @@ void messages_launch(CUcontext ctx, uint8_t *const0, uint32_t size)
 		memcpy(const0 + SYSCALL_CONST0_AT, &ctx->messages->block->va, sizeof(uint64_t));
 }
 
-/* the memory goes with the device */
+/* closing the device releases the memory */
 void messages_free(CUcontext ctx)
 {
 	struct messages *m = ctx->messages;

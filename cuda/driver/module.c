@@ -6,7 +6,7 @@
 
 #include "driver.h"
 
-enum { BANK_ALIGN = 256, CODE_PAD = 512 };	/* instructions are fetched ahead of what runs */
+enum { BANK_ALIGN = 256, CODE_PAD = 512 };	/* PAD: the GPU fetches instructions ahead */
 #define FILE_MAX	(512l << 20)
 
 /* ------------------------------------------------------------------ putting it on the GPU */
@@ -50,7 +50,7 @@ static CUresult space(CUcontext ctx, uint64_t size, bool managed, struct device_
 	return error_of(ctx->device->ops->alloc(ctx->device, PLACE_VRAM, size, out));
 }
 
-/* bank 3 first, then each kernel's bank 2 */
+/* Bank 3 comes first, then bank 2 of each kernel. Return the size of all. */
 static uint32_t lay_out_constants(CUmodule m)
 {
 	uint32_t at = (m->image.const3_size + BANK_ALIGN - 1) & ~(BANK_ALIGN - 1), i;
@@ -162,7 +162,7 @@ static CUresult upload_all(CUcontext ctx, CUmodule m)
 
 static CUresult place(CUcontext ctx, CUmodule m)
 {
-	/* addresses of code count from its begin: SET_PROGRAM_REGION */
+	/* base[IMAGE_CODE] is 0: code addresses are relative to the code (SET_PROGRAM_REGION) */
 	uint64_t base[3] = { 0 };
 	CUresult r = make_functions(m);
 
@@ -198,7 +198,7 @@ static CUresult place(CUcontext ctx, CUmodule m)
 
 /* ------------------------------------------------------------------ entry points */
 
-/* a cubin of what @data is; PTX is compiled. With its message in @jit where there is one to say */
+/* Load the cubin in @data, or compile its PTX and load that. On an error @jit gets a message. */
 static CUresult read_image(CUmodule m, const void *data, size_t limit, struct jit *jit)
 {
 	struct image_pick pick;

@@ -32,7 +32,7 @@ static int min_int(int a, int b)
 	return a < b ? a : b;
 }
 
-/* by all but shared memory; 0: such a block does not run at all */
+/* Blocks on an SM, by threads and registers only. 0: such a block can't run at all. */
 static int blocks_without_shared(const struct image_kernel *k, int threads)
 {
 	int warps = (threads + WARP - 1) / WARP, n = min_int(SM_BLOCKS, SM_THREADS / WARP / warps);
@@ -74,7 +74,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction f, 
 	return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, f, threads, dynamic, 0);
 }
 
-/* what is left to each of @blocks blocks on an SM */
+/* dynamic shared memory that each of @blocks blocks on an SM can have */
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic, CUfunction f, int blocks,
 						 int threads)
 {
@@ -94,7 +94,7 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic, CUfunction f, 
 	return CUDA_SUCCESS;
 }
 
-/* the block with which most threads are on an SM; of two, the larger one */
+/* Find the block size with most threads on an SM; of equal ones the larger. */
 CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction f,
 						   CUoccupancyB2DSize dynamic_of, size_t dynamic,
 						   int limit, unsigned int flags)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Launches as they were before cuLaunchKernel(): shape, shared memory and parameters are set in the
- * function first.
+ * Launches as they were before cuLaunchKernel(): calls set the block's shape, shared memory and
+ * parameters in the function first.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +90,7 @@ CUresult cuParamSetf(CUfunction f, int offset, float value)
 	return cuParamSetv(f, offset, &value, sizeof(value));
 }
 
-/* references of a module are all in force for all of its kernels */
+/* A module's references always apply to all of its kernels: only check the arguments. */
 CUresult cuParamSetTexRef(CUfunction f, int unit, CUtexref ref)
 {
 	struct old_launch *o;

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: MIT
 /*
- * Other memory put in the place of the process's own, with the contents kept, while other threads
- * go on and may write there. Who touches a piece that is being replaced waits in its page fault
- * (userfaultfd), a piece is some microseconds' work:
+ * Replace pages of this process by other memory with the same contents, while other threads go on
+ * and may write to these pages. It is done in pieces, some microseconds each. A thread that touches
+ * the piece meanwhile waits in its page fault (userfaultfd):
  *
- * - put: write protect the piece, copy it, move the new mapping over it, wake who waits. Who has
- *   faulted looks at the page tables again and finds the new mapping. The kernel queues a fault
- *   with the mapping locked that it happened in, which moving waits for: no waiter comes after the
- *   wake. Pages that were never touched can't be protected on Linux before 6.4, so that each is
- *   read first.
- * - back: the device's mapping can't be protected. An empty anonymous piece, registered for missing
- *   pages, moves over it, so that from then on everybody waits; then the contents are filled in.
- *   Linux keeps the registration across the move for who asks for its event, and holds the thread
- *   that moves until another has read that: thus the second thread.
+ * - pages_put(): write protect the piece, copy it, move the new mapping over it, wake the waiting
+ * threads. A woken thread looks at the page tables again and finds the new mapping. The kernel
+ * queues a fault with the old mapping locked, and the move waits for that lock: no thread begins
+ * to wait after the wake. Linux before 6.4 can't protect a page that was never touched, so each
+ * page is read first.
+ * - pages_back(): the device's mapping can't be protected. Instead an empty anonymous piece, which
+ * is registered for missing pages, moves over it. From then on each thread that touches the piece
+ * waits, until the contents are filled in. Linux keeps the registration across the move only if
+ * the event of the move is asked for, and then holds the moving thread until another thread has
+ * read the event: thus the second thread.
  *
- * Meanwhile this thread may touch no memory but its stack: what it writes elsewhere might be in the
- * piece, and then it would wait for itself. So no signal may come, and nothing is allocated.
+ * Meanwhile the calling thread may touch no memory but its stack: other memory might be in the
+ * piece, and the thread would wait for itself. So signals are blocked, and nothing is allocated.
  *
- * A child of fork() would share these pages with its parent, which anonymous memory is not. It gets
- * its own at the first opportunity: what they hold then.
+ * A child of fork() would share these pages with its parent, unlike anonymous memory. The child
+ * replaces them by anonymous memory at once, with the contents that they have then.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +43,7 @@ enum { PIECE = 2 << 20 };
 #define TO_PUT		UFFD_FEATURE_PAGEFAULT_FLAG_WP
 #define TO_BRING_BACK	UFFD_FEATURE_EVENT_REMAP
 
-/* of the list; nothing is replaced in a fork() */
+/* guards the list; held across fork(), so that no page is replaced then */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct pages *all;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -60,7 +61,7 @@ static int prepare(int fd, uint64_t features)
 	return fd;
 }
 
-/* -1: there is none to be had */
+/* Open a userfaultfd. *means: which kind it is. -1: there is none, and *means is MEANS_NONE. */
 static int open_faults(uint64_t features, enum pages_means *means)
 {
 	int node, fd = prepare(syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK), features);
@@ -103,7 +104,10 @@ enum pages_means pages_means(void)
 
 /* ------------------------------------------------------------------ pieces */
 
-/* the application's bytes with whatever a sanitizer knows of them */
+/*
+ * Copy the application's bytes. A sanitizer may have forbidden to touch some of them: do not ask
+ * it.
+ */
 __attribute__((no_sanitize("address", "thread", "undefined")))
 static void copy(uint8_t *to, const uint8_t *from, size_t bytes)
 {
@@ -125,7 +129,8 @@ static void touch(const uint8_t *at, size_t bytes)
 }
 
 /*
- * the first and the last page, which others may have something in, are held for as short as can be
+ * Bytes of the next piece. The first and the last page are single pieces: other threads may have
+ * data in them, and so wait for as short as can be.
  */
 static size_t piece(const struct pages *p, size_t done)
 {
@@ -142,7 +147,7 @@ static bool move(uint8_t *from, uint8_t *to, size_t bytes)
 	return mremap(from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) != MAP_FAILED;
 }
 
-/* in what there is @fd, or else alone */
+/* @fd: the userfaultfd; negative: this process has no other thread */
 static bool put_piece(int fd, uint8_t *at, uint8_t *view, size_t bytes)
 {
 	struct uffdio_register reg = { .range = { (uintptr_t)at, bytes },
@@ -161,17 +166,17 @@ static bool put_piece(int fd, uint8_t *at, uint8_t *view, size_t bytes)
 		ok = move(view, at, bytes);
 	}
 	if (fd >= 0 && !ok)
-		/* which wakes, too, and ends the protection */
+		/* UNREGISTER ends the protection, and wakes the waiting threads, too */
 		ioctl(fd, UFFDIO_UNREGISTER, &reg.range);
 	if (fd >= 0)
 		ioctl(fd, UFFDIO_WAKE, &reg.range);
 	return ok;
 }
 
-/* the second thread */
+/* the second thread, which moves pieces */
 enum order { NOTHING, MOVE, QUIT };
 struct mover {
-	atomic_int order, moved;	/* moved: 1, or -1: could not */
+	atomic_int order, moved;	/* moved: 1: done, -1: failed */
 	uint8_t *from, *to;
 	size_t bytes;
 };
@@ -192,7 +197,7 @@ static void *mover_main(void *arg)
 	return NULL;
 }
 
-/* until the piece has moved, and faults in it wait */
+/* Have the second thread move the piece. Return when it has moved, and faults in it wait. */
 static bool moved(int fd, struct mover *m)
 {
 	struct uffd_msg msg;
@@ -200,7 +205,7 @@ static bool moved(int fd, struct mover *m)
 	atomic_store(&m->moved, 0);
 	atomic_store(&m->order, MOVE);
 	for (;;) {
-		/* all there is to read, first: a fault that is read waits none the less */
+		/* read all messages first; a thread whose fault is read goes on waiting */
 		if (syscall(SYS_read, fd, &msg, sizeof(msg)) == sizeof(msg)) {
 			if (msg.event == UFFD_EVENT_REMAP)
 				return true;
@@ -212,7 +217,7 @@ static bool moved(int fd, struct mover *m)
 	}
 }
 
-/* what the application has unmapped meanwhile is its own fault */
+/* Fill the piece. It fails when the application has unmapped the piece meanwhile: its own fault. */
 static void fill(int fd, uint8_t *at, const uint8_t *from, size_t bytes)
 {
 	size_t done = 0;
@@ -223,8 +228,8 @@ static void fill(int fd, uint8_t *at, const uint8_t *from, size_t bytes)
 					 .len = bytes - done };
 
 		/*
-		 * a part of it may be done; EAGAIN: mappings are changing; ENOMEM comes and goes,
-		 * and there is no way back
+		 * A part may be copied. EAGAIN: mappings are changing. ENOMEM comes and goes. Try
+		 * again: the move can't be undone.
 		 */
 		if (ioctl(fd, UFFDIO_COPY, &c) && c.copy <= 0 && errno != EAGAIN && errno != ENOMEM)
 			return;
@@ -267,7 +272,7 @@ static bool back_piece(int fd, struct mover *m, uint8_t *at, const uint8_t *from
 	return ok;
 }
 
-/* ------------------------------------------------------------------ what is still ours */
+/* ------------------------------------------------------------------ what is still mapped */
 
 struct part {
 	size_t at, bytes;
@@ -275,7 +280,7 @@ struct part {
 
 struct parts {
 	const struct pages *p;
-	size_t from;			/* looked at so far */
+	size_t from;			/* bytes looked at so far */
 	struct part part;
 };
 
@@ -284,7 +289,9 @@ static bool same_file(const struct mapping *a, const struct mapping *b)
 	return b->shared && a->inode == b->inode && a->major == b->major && a->minor == b->minor;
 }
 
-/* the next mapping behind .from that is of the file, at the place in it that it was put with */
+/*
+ * Find the next mapping from .from on that is still the file's, with the same offset in the file.
+ */
 static bool look_part(const struct mapping *m, void *arg)
 {
 	struct parts *s = arg;
@@ -338,7 +345,7 @@ static void after_fork(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* nobody else is here: but the parent and the GPU, who go on writing what is copied */
+/* The child has no other thread. But its parent and the GPU may write to the pages meanwhile. */
 static void in_child(void)
 {
 	struct pages *p;
@@ -366,9 +373,9 @@ static void begin(void)
 	pthread_atfork(before_fork, after_fork, in_child);
 }
 
-/* ------------------------------------------------------------------ all of it */
+/* ------------------------------------------------------------------ whole pages */
 
-/* what this thread is while it may wait for nobody */
+/* the thread's signal mask and cancel state before be_quiet() */
 struct quiet {
 	sigset_t signals;
 	int cancel;
@@ -400,7 +407,7 @@ static void drop(struct pages *p)
 	p->bytes = 0;
 }
 
-/* with the lock, and quiet */
+/* Call with the lock, after be_quiet(). */
 static bool back(struct pages *p, int fd, struct mover *m)
 {
 	struct parts s = { .p = p };
@@ -420,7 +427,7 @@ static bool back(struct pages *p, int fd, struct mover *m)
 	return ok;
 }
 
-/* with the lock, and quiet */
+/* Call with the lock, after be_quiet(). */
 static bool all_back(struct pages *p)
 {
 	struct mover m = { .order = NOTHING };

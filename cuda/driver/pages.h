@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory of this process, page by page: what is mapped where, and other memory put in its place
- * with the contents kept. Addresses and sizes are whole pages.
+ * Memory of this process, page by page: what is mapped where, and how to replace pages by other
+ * memory with the same contents. Addresses and sizes are whole pages.
  */
 #ifndef KVGPU_CUDA_PAGES_H
 #define KVGPU_CUDA_PAGES_H
@@ -19,19 +19,20 @@ struct mapping {
 	uintptr_t start, end;
 	uint64_t offset, inode;
 	uint32_t major, minor;
-	/* private, of no file, to read and write, not the first thread's stack */
+	/* private, without a file, readable and writable, not the first thread's stack */
 	bool plain;
-	bool shared;			/* to read and write, shared with who else maps the file */
+	/* readable and writable, shared with other mappings of the file */
+	bool shared;
 };
 
 /*
- * @look is called for each in the order of their addresses until it says false; false: that can't
- * be read
+ * Call @look for each mapping in the order of addresses, until @look returns false. False: the
+ * mappings can't be read.
  */
 bool maps_each(bool (*look)(const struct mapping *m, void *arg), void *arg);
 /*
- * whether all of it is plain, and none of it a thread's stack. Its own stack and those of running
- * threads count, too
+ * Whether all of it is plain, and no thread's stack is in it. The calling thread's own stack
+ * counts, too.
  */
 bool maps_plain(const uint8_t *at, size_t bytes);
 bool maps_alone(void);			/* no other thread is in this process */
@@ -39,34 +40,36 @@ bool maps_alone(void);			/* no other thread is in this process */
 /* ------------------------------------------------------------------ pages.c */
 
 /*
- * How nothing is lost that other threads write meanwhile. USER: they wait where they touch these
- * pages, but a system call of theirs that is to write there (or, when the pages come back, to read)
- * gets EFAULT in those microseconds. WHOLE: it waits, too
+ * What other threads' writes do while pages_put() or pages_back() replaces a page. NONE:
+ * userfaultfd can't be had, replace nothing. USER: a thread that touches the page waits; a system
+ * call that writes there fails with EFAULT (during pages_back() also one that reads). WHOLE: the
+ * system call waits, too. ALONE: the process has no other thread.
  */
 enum pages_means { MEANS_NONE, MEANS_USER, MEANS_WHOLE, MEANS_ALONE };
 enum pages_means pages_means(void);
 
-/* memory that is in another's place */
+/* pages of this process that other memory replaces */
 struct pages {
 	uint8_t *at;
 	size_t bytes;
-	/* the file's mapping as it was made: tells what there is still ours */
+	/* the new mapping when it was put there; pages_back() looks which parts are still it */
 	struct mapping of;
-	uint8_t *source;		/* the same bytes elsewhere */
+	uint8_t *source;		/* a second mapping of the new memory */
 	struct pages *next;
 };
 
 /*
- * @view, a mapping of as many bytes of one file, goes to .at, with the contents of what is there;
- * the caller has filled .at, .bytes and .source. @p and the file's memory are needed for as long as
- * .bytes is not 0: until pages_back(), or not any more when this could not be done. Nothing of
- * @view is left where it was. Whether it was done
+ * Replace the pages at p->at by @view, a mapping of p->bytes of one file, and keep the contents.
+ * The caller has filled in .at, .bytes and .source. Keep @p and the file's memory while p->bytes is
+ * not 0. pages_back() sets it to 0; a failure does, too, unless pages that were replaced could not
+ * be put back. @view is moved or unmapped in any case. Return whether the pages were replaced.
  */
 bool pages_put(struct pages *p, uint8_t *view, enum pages_means means);
-bool pages_has(const void *at);		/* any context's */
+/* whether pages_put() replaced the page of @at, for any context */
+bool pages_has(const void *at);
 /*
- * anonymous memory with the contents instead; what the application has mapped there since stays.
- * false: a part of it stays as it was
+ * Replace the pages of @p by anonymous memory with the same contents. Leave what the application
+ * has mapped there since. False: some pages of @p could not be replaced, and @p stays in use.
  */
 bool pages_back(struct pages *p);
 

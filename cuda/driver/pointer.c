@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * What an address is. Addresses of pinned and of registered memory are known by the CPU's and by
- * the GPU's value; what is registered and can't be shown to the GPU has none of these.
+ * What an address is. Pinned and registered memory is found by its CPU address and by its GPU
+ * address. Registered memory that can't be shown to the GPU has no GPU address.
  */
 #include <string.h>
 
 #include "driver.h"
 
-/* of @ptr in its range, by the CPU's address or by the GPU's */
+/* offset of @ptr in its range; @ptr is an address of the CPU or of the GPU */
 static uint64_t offset_in(const struct range *r, CUdeviceptr ptr)
 {
 	bool by_host = r->host && (uint8_t *)(uintptr_t)ptr >= r->host &&
@@ -16,7 +16,9 @@ static uint64_t offset_in(const struct range *r, CUdeviceptr ptr)
 	return by_host ? ptr - (uintptr_t)r->host : ptr - r->va;
 }
 
-/* what there is to say, and in how many bytes; 0: nothing of that kind */
+/*
+ * Write the attribute's value to @out, and return its size. 0: this memory has no such attribute.
+ */
 static size_t answer(CUcontext ctx, const struct range *r, CUpointer_attribute attribute,
 		     CUdeviceptr ptr, void *out)
 {
@@ -82,7 +84,7 @@ static size_t answer(CUcontext ctx, const struct range *r, CUpointer_attribute a
 	return n;
 }
 
-/* @of_host: room for what is said of registered memory */
+/* The range that has @ptr, or NULL. @of_host: filled in for registered memory that is no range. */
 static const struct range *find(CUcontext ctx, CUdeviceptr ptr, struct range *of_host)
 {
 	const struct range *r = range_find(ctx, ptr);
@@ -108,8 +110,8 @@ static bool has_address(CUcontext ctx, const void *what)
 }
 
 /*
- * its context, locked, and what is there; the current context and NULL when nobody has it. @show:
- * the GPU's address is asked for
+ * Lock the context that has @ptr, and find the range. If no context has it, lock the current one,
+ * and *range is NULL. @show: the GPU's address is asked for, so show registered memory to the GPU.
  */
 static CUresult enter_address(CUcontext *ctx, CUdeviceptr ptr, bool show, struct range *of_host,
 			      const struct range **range)
@@ -142,7 +144,7 @@ CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdev
 	return r;
 }
 
-/* what is not known of an attribute leaves NULL or 0 there, and is no error */
+/* An attribute that has no value here gives NULL or 0 (device: -2), and is no error. */
 CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes, void **values,
 				CUdeviceptr ptr)
 {
@@ -182,7 +184,7 @@ CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes,
 	return attributes && values ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* all transfers behave as SYNC_MEMOPS asks already, where that can be seen */
+/* All transfers behave as SYNC_MEMOPS asks already, as far as a program can see. */
 CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr ptr)
 {
 	struct range of_host;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Primary contexts: one for each device, shared by all who retain it. Its handle stays the same
- * after a reset.
+ * Primary contexts: one for each device, shared by all callers that retain it. Its handle stays the
+ * same after a reset.
  */
 #include "driver.h"
 
@@ -88,7 +88,7 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *is_a
 	return CUDA_SUCCESS;
 }
 
-/* those who retained it still have it: the next retain or release counts on */
+/* Callers that retained the context still have it: the next retain or release goes on counting. */
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev)
 {
 	CUresult r = check(dev);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What is not offered at all; see refused.inc. All of these names are one function. */
+/* Entry points that are not offered at all; see refused.inc. All names are one function. */
 #include "api.h"
 
 CUresult refuse(void);

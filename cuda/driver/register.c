@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Memory of the application's own that it registers. nouveau has no way to show its pages to the
- * GPU. So a buffer of the kernel's takes the place of whole pages, with their contents (pages.h):
- * when the application first asks for the GPU's address, or copies. What is registered by then and
- * has pages in common is shown as one, since a page can be in one buffer only. Where that can't be
- * done, the memory is only known, as registered, and copied as all other memory of the
- * application's is.
+ * Memory of the application that it registers. nouveau can't show such pages to the GPU. So a
+ * kernel buffer replaces whole pages, with the same contents (pages.h): when the application first
+ * asks for the GPU's address, or copies. Registrations that have pages in common by then are shown
+ * together, since a page can be in one buffer only. Where pages can't be replaced the memory is
+ * known as registered, but copied as any other memory of the application.
  */
 #include <stdlib.h>
 
@@ -20,14 +19,15 @@ enum {
 	KNOWN = PORTABLE | DEVICE_MAP | IO_MEMORY | READ_ONLY
 };
 
-/* whole pages that the GPU has */
+/* whole pages that a buffer of the GPU replaces */
 struct shown {
-	struct pages pages;		/* first: what could not be put back outlives the context */
+	/* first member: pages.c goes on pointing to it where pages can't be put back */
+	struct pages pages;
 	struct device_memory *memory;
-	unsigned int users;		/* registrations */
+	unsigned int users;		/* how many registrations */
 };
 
-/* pages, to their end */
+/* addresses of the first page, and of the page behind the last */
 struct span {
 	uintptr_t at, end;
 };
@@ -53,8 +53,8 @@ static bool has_pinned_or_managed(CUcontext ctx, const void *host)
 }
 
 /*
- * any byte of it in what is so already; what is pinned or managed is CUDA's own, and nobody's to
- * register
+ * Refuse memory that is registered already, even one byte of it. Refuse pinned and managed memory,
+ * too: CUDA made it itself.
  */
 static CUresult check(CUcontext ctx, const uint8_t *host, size_t size)
 {
@@ -89,8 +89,8 @@ static bool meet(struct span a, struct span b)
 }
 
 /*
- * @r's pages and those of all that is connected with them. false: some are the GPU's already, in
- * another buffer
+ * The pages of @r, and of all registrations that share pages with it, or with each other. False:
+ * some of these pages are shown already, in another buffer.
  */
 static bool connected(CUcontext ctx, const struct registered *r, struct span *out)
 {
@@ -135,7 +135,7 @@ static void hide(CUcontext ctx, struct registered *r)
 	r->shown = NULL;
 }
 
-/* all registered memory in these pages, which are not shown yet. false: no memory, and none is */
+/* Add a range for each registration in these pages. False: no memory; some may have been added. */
 static bool add_ranges(CUcontext ctx, struct shown *s)
 {
 	struct span all = { (uintptr_t)s->pages.at, (uintptr_t)s->pages.at + s->pages.bytes };
@@ -193,7 +193,7 @@ static bool show(CUcontext ctx, struct span span, enum pages_means means)
 	if (add_ranges(ctx, s) && put(ctx, s, means))
 		return true;
 	remove_ranges(ctx, s);
-	/* nothing of it was put there, or it is back */
+	/* no page was replaced, or all are back */
 	if (!s->pages.of.shared || !s->pages.bytes) {
 		ctx->device->ops->release(ctx->device, s->memory);
 		free(s);
@@ -218,7 +218,7 @@ bool registered_show(CUcontext ctx, const void *host, bool asked)
 	return false;
 }
 
-/* what can't be put back stays, with its contents, in memory that nothing else gets */
+/* Pages that can't be put back stay replaced. Their memory is never released. */
 static void forget(CUcontext ctx, struct registered *r)
 {
 	struct shown *s = r->shown;
@@ -276,7 +276,7 @@ CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned int flags)
 	return r;
 }
 
-/* after all that was submitted, which may use it */
+/* Wait for all submitted work first: it may use the memory. */
 CUresult cuMemHostUnregister(void *ptr)
 {
 	struct registered **at, *old;

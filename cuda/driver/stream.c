@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Streams. A stream is the moment of its last work: what is submitted next comes after it. The
- * legacy default stream comes after all streams that were not made non-blocking, and they after it.
+ * Streams. A stream is the moment of its last work: new work comes after that. The legacy default
+ * stream comes after all streams that were not made non-blocking, and they come after it.
  */
 #include <stdlib.h>
 
@@ -23,8 +23,8 @@ static CUstream add(CUcontext ctx, unsigned int flags)
 }
 
 /*
- * all work of one stream is in order: one queue does, and the channel of a second one takes as long
- * to make as the first's
+ * One stream's work is all in order: one queue is enough. A second queue has a channel of its own,
+ * which takes as long to make as the first.
  */
 enum device_queue copy_queue(CUcontext ctx)
 {
@@ -160,7 +160,7 @@ CUresult cuStreamCreate(CUstream *stream, unsigned int flags)
 	return cuStreamCreateWithPriority(stream, flags, 0);
 }
 
-/* its work goes on */
+/* Submitted work of the stream goes on. */
 CUresult cuStreamDestroy_v2(CUstream stream)
 {
 	CUcontext ctx;
@@ -219,8 +219,8 @@ void stream_await(CUstream s, const struct moment *until)
 }
 
 /*
- * an event of another context is waited for by the CPU: each context has an address space of its
- * own
+ * The CPU waits for an event of another context: each context has an address space of its own on
+ * the GPU.
  */
 static CUresult await_event(CUstream stream, CUcontext other, unsigned int life,
 			    const struct moment *until)

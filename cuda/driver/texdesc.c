@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* What CUDA says of a texture, as headers and samplers have it. */
+/* Translates CUDA's description of a texture to a header and a sampler. */
 #include <string.h>
 
 #include "driver.h"
 
-/* compute capability 3.5; attributes.c tells the same */
+/* limits of compute capability 3.5; attributes.c returns the same */
 enum { TEXTURE_ALIGN = 512, PITCH_ALIGN = 32, PITCH_MAX = 1048544, PITCH_SIZE_MAX = 65000 };
 #define LINEAR_MAX	(1u << 27)	/* texels */
 #define FLAGS_KNOWN	(CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB | \
@@ -120,7 +120,7 @@ static CUresult view_format(CUresourceViewFormat format, struct texel *t)
 	struct texel v;
 
 	if (format > CU_RES_VIEW_FORMAT_FLOAT_4X32)
-		return CUDA_ERROR_NOT_SUPPORTED;	/* compressed blocks */
+		return CUDA_ERROR_NOT_SUPPORTED;	/* formats of compressed blocks */
 	v.channels = channels[i % 3];
 	if (format >= CU_RES_VIEW_FORMAT_FLOAT_1X16) {
 		v.number = TEXEL_FLOAT;
@@ -169,7 +169,7 @@ static enum sampler_wrap wrap_of(CUaddress_mode mode, bool normalized)
 {
 	switch (mode) {
 	case CU_TR_ADDRESS_MODE_WRAP:
-		/* these two are for normalized coordinates only */
+		/* WRAP and MIRROR work with normalized coordinates only */
 		return normalized ? WRAP_REPEAT : WRAP_EDGE;
 	case CU_TR_ADDRESS_MODE_MIRROR:
 		return normalized ? WRAP_MIRROR : WRAP_EDGE;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Texture references: the module's own, or of cuTexRefCreate(). What they say becomes a texture
- * when a kernel that uses them is launched; kernels launched before keep the texture they had.
+ * Texture references: of a module, or of cuTexRefCreate(). A launch of a kernel that uses a
+ * reference makes a texture from it. Kernels launched before keep the earlier texture.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ void texrefs_free(CUcontext ctx)
 	}
 }
 
-/* 0, the header of nothing, where nothing is bound */
+/* *handle is 0, the header of nothing, where nothing is bound. */
 CUresult texref_handle(CUcontext ctx, CUtexref ref, uint32_t *handle)
 {
 	struct texture_object *made;
@@ -49,7 +49,7 @@ CUresult texref_handle(CUcontext ctx, CUtexref ref, uint32_t *handle)
 		return CUDA_SUCCESS;
 	if (!ref->made || ref->stale) {
 		r = texture_make(ctx, &ref->source, &made);
-		if (r == CUDA_ERROR_INVALID_VALUE)	/* what it was bound to is gone */
+		if (r == CUDA_ERROR_INVALID_VALUE)	/* the bound memory is gone */
 			return CUDA_SUCCESS;
 		if (r)
 			return r;
@@ -61,7 +61,7 @@ CUresult texref_handle(CUcontext ctx, CUtexref ref, uint32_t *handle)
 	return CUDA_SUCCESS;
 }
 
-/* the reference's context locked, or an error */
+/* Lock the reference's context. After an error nothing is locked. */
 static CUresult enter_ref(CUtexref ref, CUcontext *ctx)
 {
 	CUresult r = enter(ctx);
@@ -126,7 +126,7 @@ CUresult cuTexRefDestroy(CUtexref ref)
 
 /* ------------------------------------------------------------------ binding */
 
-/* @ref's binding replaced by @resource if that makes a texture; null: unbound */
+/* Bind @ref to @resource, if that makes a texture. NULL: unbind. */
 static CUresult bind(CUcontext ctx, CUtexref ref, const CUDA_RESOURCE_DESC *resource)
 {
 	struct texture_source old = ref->source;
@@ -247,7 +247,9 @@ CUresult cuTexRefSetFormat(CUtexref ref, CUarray_format format, int channels)
 	return changed(ctx, ref, CUDA_SUCCESS);
 }
 
-/* one field of the texture's description; @ok: the value is one there is */
+/*
+ * define a function that sets a field of the texture's description; @ok: whether the value is valid
+ */
 #define SETTER(name, params, ok, ...)							\
 	CUresult name params								\
 	{										\

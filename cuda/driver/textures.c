@@ -30,7 +30,7 @@ struct texture_pools {
 		uint32_t words[SAMPLER_WORDS], refs;
 		bool left;			/* given back, perhaps in use */
 	} sampler[NR_SAMPLERS];
-	uint32_t nr_samplers;			/* that were ever taken */
+	uint32_t nr_samplers;			/* how many were ever taken */
 };
 
 static uint32_t *slot_words(struct texture_pools *p, uint32_t slot)
@@ -38,9 +38,7 @@ static uint32_t *slot_words(struct texture_pools *p, uint32_t slot)
 	return (uint32_t *)((uint8_t *)p->memory->map + slot * SLOT_BYTES);
 }
 
-/*
- * slot 0 stays the header of nothing: a buffer of one texel, zero, which it is itself followed by
- */
+/* Slot 0 stays the header of nothing: a buffer of one texel that is 0, in slot 1. */
 static CUresult pools(CUcontext ctx)
 {
 	struct texture_header none = { .shape = SHAPE_BUFFER,
@@ -240,7 +238,7 @@ CUresult descriptor_make(CUcontext ctx, const uint32_t words[SURFACE_WORDS],
 	return CUDA_SUCCESS;
 }
 
-/* 0: there is no such object */
+/* the slot of a surface object; 0: there is no such object */
 static uint32_t slot_of(CUcontext ctx, CUsurfObject object)
 {
 	uint64_t at = ctx->pools ? object - ctx->pools->memory->va : 0;
@@ -279,7 +277,7 @@ void textures_launch(CUcontext ctx, struct device_launch *l)
 	l->nr_samplers = NR_SAMPLERS;
 }
 
-/* the memory goes with the device */
+/* closing the device releases the memory */
 void textures_free(CUcontext ctx)
 {
 	uint32_t i;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Bytes from here to there. What the GPU can address is copied in place; other host memory goes
- * through staging buffers, of which the CPU fills or empties one while the GPU copies others.
+ * Copies bytes. Memory that the GPU can address is copied in place. Other host memory goes through
+ * staging buffers: the CPU fills or empties one while the GPU copies others.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 #define DIRECT_MAX	(1u << 30)
 
-/* a piece on its way to the application's memory */
+/* a piece that the GPU copies to a staging buffer, on its way to the application's memory */
 struct landing {
 	struct moment done;
 	unsigned int chunk;
@@ -22,8 +22,8 @@ struct job {
 	CUstream s;
 	struct plane dst, src;
 	/*
-	 * the oldest is landing[first % STAGING_CHUNKS]; they have the staging buffers that were
-	 * taken last, in this order
+	 * .nr pieces, the oldest is landing[first % STAGING_CHUNKS]. They have the staging buffers
+	 * that were taken last, in this order.
 	 */
 	struct landing landing[STAGING_CHUNKS];
 	unsigned int first, nr;
@@ -46,7 +46,7 @@ static uint8_t *at(const struct plane *p, size_t x, size_t y)
 	return p->host + y * p->pitch + x;
 }
 
-/* the GPU's sides of a copy, (x, y) further on */
+/* Fill in a side of a copy that is in GPU memory, (x, y) further on. */
 static void set_src(struct device_copy *c, const struct plane *p, size_t x, size_t y)
 {
 	c->src_pitch = p->pitch;
@@ -78,7 +78,7 @@ static CUresult direct(struct job *j, enum device_queue q, size_t x, size_t y, u
 	return submit(j, q, &c, &seq);
 }
 
-/* a staging buffer that nothing uses any more */
+/* Take a staging buffer, and wait until no copy uses it. */
 static CUresult take_staging(struct job *j, unsigned int *chunk)
 {
 	*chunk = j->ctx->staging_next++ % STAGING_CHUNKS;
@@ -116,7 +116,7 @@ static CUresult upload(struct job *j, enum device_queue q, size_t x, size_t y, u
 	return r;
 }
 
-/* the oldest piece, while the GPU copies the next ones */
+/* Bring the oldest piece to its place, while the GPU copies the next ones. */
 static CUresult land(struct job *j)
 {
 	struct landing *l = &j->landing[j->first % STAGING_CHUNKS];
@@ -153,7 +153,7 @@ static CUresult download(struct job *j, enum device_queue q, size_t x, size_t y,
 	return CUDA_SUCCESS;
 }
 
-/* host memory on both sides: in the stream's order, by the CPU */
+/* Both sides are host memory: the CPU copies, after the stream's work. */
 static CUresult by_cpu(struct job *j, size_t width, size_t lines)
 {
 	struct moment m = stream_begin(j->s);
@@ -164,7 +164,7 @@ static CUresult by_cpu(struct job *j, size_t width, size_t lines)
 	return r;
 }
 
-/* pinned and registered memory by its address on the GPU, when all of it is in one allocation */
+/* Use pinned and registered memory by its GPU address, if one allocation has all of it. */
 static bool pin(CUcontext ctx, struct plane *p, size_t width, size_t lines)
 {
 	struct range *r;

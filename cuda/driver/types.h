@@ -85,7 +85,7 @@ typedef struct CUDA_MEMCPY3D_st {
 	size_t WidthInBytes, Height, Depth;
 } CUDA_MEMCPY3D;
 
-/* the same, with contexts in place of what is reserved */
+/* CUDA_MEMCPY3D with contexts in place of reserved members */
 typedef struct CUDA_MEMCPY3D_PEER_st {
 	size_t srcXInBytes, srcY, srcZ, srcLOD;
 	CUmemorytype srcMemoryType;
@@ -168,8 +168,8 @@ typedef struct CUDA_TEXTURE_DESC_st {
 } CUDA_TEXTURE_DESC;
 
 /*
- * formats: from 1 on UINT 1X8 2X8 4X8, SINT the same, both with 16 and 32 bits, FLOAT with 16 and
- * 32; then compressed ones
+ * Formats: from 1 on UINT 1X8, 2X8, 4X8; SINT the same; both with 16 and with 32 bits; FLOAT with
+ * 16 and 32 bits; then compressed formats.
  */
 typedef enum {
 	CU_RES_VIEW_FORMAT_NONE,
@@ -361,7 +361,7 @@ typedef enum {
 	CU_JIT_OPTIMIZATION_LEVEL,
 	CU_JIT_GENERATE_DEBUG_INFO = 11,
 	CU_JIT_GENERATE_LINE_INFO = 13 } CUjit_option;
-/* values as numbers: attributes.c has them all */
+/* a plain number; attributes.c lists all */
 typedef int CUdevice_attribute;
 typedef unsigned int CUmem_advise;	/* CU_MEM_ADVISE_...: advice.c */
 typedef unsigned int CUmem_range_attribute;	/* CU_MEM_RANGE_ATTRIBUTE_...: advice.c */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * User objects: something of the application's that lives as long as a graph, or an executable one
- * made from it, refers to it. Its destructor is called without any lock, by the thread that gave up
- * the last reference or is the next to have to do with graphs.
+ * User objects: something of the application's that lives as long as a graph, or an executable
+ * graph made from it, refers to it. The destructor is called without any lock, by the next thread
+ * that calls graphs_leave(): mostly the one that gave up the last reference.
  */
 #include <stdlib.h>
 
@@ -13,10 +13,10 @@ struct CUuserObject_st {
 	unsigned int count;
 	void *ptr;
 	CUhostFn destroy;
-	CUuserObject next;	/* of those that are dead */
+	CUuserObject next;	/* in `dead` */
 };
 
-static CUuserObject dead;	/* until graphs_leave() */
+static CUuserObject dead;	/* objects without references; graphs_leave() destroys them */
 
 void graphs_leave(void)
 {
@@ -74,7 +74,7 @@ void users_free(CUgraph graph)
 	}
 }
 
-/* one reference each is enough for a copy */
+/* a copy holds one reference to each object */
 CUresult users_copy(CUgraph to, CUgraph from)
 {
 	struct user_ref *ref;

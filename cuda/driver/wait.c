@@ -10,8 +10,8 @@
 #include "driver.h"
 
 /*
- * at first without giving up the CPU, which is what a short kernel's latency is made of; then less
- * and less often
+ * First poll without giving up the CPU: this is a part of a short kernel's latency. Then yield,
+ * then sleep longer and longer.
  */
 enum { SPIN_US = 30, YIELD_US = 1000, PAUSE_US = 50, PAUSE_MAX_US = 1000, LOOK_US = 10000 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the cubin reader share. */
+/* Shared by the files of the cubin reader. */
 #ifndef KVGPU_CUDA_CUBIN_H
 #define KVGPU_CUDA_CUBIN_H
 
@@ -8,12 +8,12 @@
 
 #include <elf.h>
 
-/* section types and flags of NVIDIA's own */
+/* section types and flags that only NVIDIA has */
 enum {
 	SHT_CUDA_INFO = 0x70000000,
 	CUBIN_MACHINE = 190,		/* EM_CUDA */
 	STO_CUDA_MANAGED = 0x4,		/* in st_other: a __managed__ variable */
-	STO_CUDA_ENTRY = 0x10,		/* likewise: a kernel, not a function */
+	STO_CUDA_ENTRY = 0x10,		/* in st_other: a kernel, not a function */
 	STT_CUDA_TEXTURE = 10,		/* STT_LOOS */
 	STT_CUDA_SURFACE = 12,
 	FUNCTION_ALIGN = 256,
@@ -25,13 +25,13 @@ struct cubin_section {
 	const char *name;
 	uint32_t type, info, link;
 	uint64_t flags, size, align;
-	const uint8_t *data;		/* NULL: no bits */
+	const uint8_t *data;		/* NULL: nothing in the file */
 	uint64_t entsize;
-	/* where it was put; only of sections that are loaded */
+	/* where the section was put, if .placed */
 	bool placed;
 	enum image_space space;
 	uint32_t offset;
-	uint32_t kernel;		/* bank 0 of that kernel, else IMAGE_NONE */
+	uint32_t kernel;		/* whose bank 0 it is, or IMAGE_NONE */
 };
 
 struct cubin {
@@ -42,7 +42,7 @@ struct cubin {
 	uint32_t nr_sym;
 	const char *str;
 	size_t str_size;
-	uint32_t *kernel_of_sym, *ref_of_sym;	/* IMAGE_NONE */
+	uint32_t *kernel_of_sym, *ref_of_sym;	/* index by symbol, or IMAGE_NONE */
 	/* in the code; valid where image.syscalls says so */
 	uint32_t syscall_at[NR_SYSCALLS];
 };
@@ -51,14 +51,14 @@ struct cubin {
 enum image_error cubin_fail(struct cubin *c, enum image_error err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 bool cubin_symbol(const struct cubin *c, uint32_t i, Elf64_Sym *out);
-/* "" when there is none */
+/* Return "" for a symbol without a name. */
 const char *cubin_symbol_name(const struct cubin *c, const Elf64_Sym *s);
-/* "after" of ".text.after" for the prefix ".text."; NULL */
+/* Return "after" of ".text.after" for the prefix ".text."; NULL: @name has another prefix. */
 const char *cubin_suffix(const char *name, const char *prefix);
 
-/* info.c: what .nv.info and .nv.info.NAME say of kernels */
+/* info.c: reads what .nv.info and .nv.info.NAME say of kernels */
 enum image_error cubin_info(struct cubin *c);
-/* reloc.c: .rel and .rela to fixes */
+/* reloc.c: makes fixes from .rel and .rela */
 enum image_error cubin_relocations(struct cubin *c);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The ELF of a cubin: sections checked and put into code, data and constants; kernels, variables
- * and references named.
+ * The ELF of a cubin: checks sections and puts them into code, data and constants; lists kernels,
+ * variables and references.
  */
 #include "cubin.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define MAX_FILE	(256u << 20)
-/* of code or data; a variable may be big without being in the file */
+/* bytes of code, or of data; a variable that is 0 takes no room in the file */
 #define MAX_SPACE	(1u << 30)
 #define CONST_BANK_MAX	65536
 
@@ -38,7 +38,7 @@ static enum image_error read_header(struct cubin *c, Elf64_Ehdr *h)
 	return IMAGE_OK;
 }
 
-/* a string that ends inside of its table */
+/* the string at @at of the table @t; NULL: it does not end inside of the table */
 static const char *string_at(const struct cubin_section *t, uint64_t at)
 {
 	return t->data && at < t->size && memchr(t->data + at, 0, t->size - at) ?
@@ -154,7 +154,7 @@ static enum image_error place_sections(struct cubin *c)
 		if (!place_one(c, &c->sec[i]))
 			return cubin_fail(c, IMAGE_INVALID, "section %s can't be loaded",
 					  c->sec[i].name);
-	for (i = 1; i < c->nr_sec; i++)	/* what is zero comes last */
+	for (i = 1; i < c->nr_sec; i++)	/* variables that are 0 come last */
 		if (!strcmp(c->sec[i].name, ".nv.global") &&
 		    (c->sec[i].data ||
 		     !put(&im->data_size, &c->sec[i], IMAGE_DATA, 256, MAX_SPACE)))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Fat binaries: which of the things in one is for us. */
+/* Fat binaries: finds the entry that fits this GPU best. */
 #include "image.h"
 
 #include <limits.h>
@@ -26,8 +26,8 @@ struct container {
 struct entry {
 	uint16_t kind, version;
 	uint32_t header_size;
-	uint64_t size;		/* of the payload with padding */
-	uint32_t packed_size;	/* compressed: without padding */
+	uint64_t size;		/* of the payload, with padding */
+	uint32_t packed_size;	/* of a compressed payload, no padding */
 	uint32_t unknown;
 	uint16_t minor, major;	/* of the ISA's version */
 	uint32_t arch;
@@ -42,8 +42,8 @@ enum { KIND_PTX = 1, KIND_ELF = 2, FLAG_LZ4 = 0x2000, FLAG_OTHER_PACKING = 0x800
 #define ARCH		35
 
 /*
- * the greatest that runs here: cubins of 3.0 run on 3.5; PTX of any version up to it can be
- * compiled for it
+ * The greatest version up to 3.5 is best: cubins of some lower versions run on it (cubin_runs()),
+ * and PTX of any lower version can be compiled for it.
  */
 static bool better(uint32_t arch, uint32_t than)
 {
@@ -125,7 +125,7 @@ static enum image_error walk(const uint8_t *at, uint64_t left, struct image_pick
 	return take(out, cubin_at ? &cubin : NULL, cubin_at, ptx_at ? &ptx : NULL, ptx_at);
 }
 
-/* how far a bare cubin reaches by its own tables; 0: it does not say so */
+/* Size of a bare cubin, by its own tables. 0: the tables are damaged, or reach beyond @limit. */
 static size_t elf_size(const uint8_t *p, size_t limit)
 {
 	uint64_t shoff, phoff, end;
@@ -154,7 +154,7 @@ static bool looks_like_ptx(const char *text, size_t limit)
 	for (i = 0; i + 8 < limit && text[i]; i++) {
 		if (!strncmp(text + i, ".version", 8))
 			return true;
-		/* comments and blank lines come before it */
+		/* comments and blank lines may come before .version */
 		if (i > 4096)
 			break;
 	}

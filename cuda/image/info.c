@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * .nv.info: attributes of one byte format, one byte name, and a value. The numbers are those that
- * cuobjdump names; all that are not read here may be passed over (they tell debuggers and profilers
- * where instructions of some kind are).
+ * Reads .nv.info: attributes of one byte format, one byte name, and a value. The numbers are those
+ * that cuobjdump names. Other attributes may be passed over: they tell debuggers and profilers
+ * where instructions of some kind are.
  */
 #include "cubin.h"
 
@@ -45,7 +45,7 @@ static uint32_t half(const struct attribute *a)
 	return a->size >= 2 ? a->value[0] | a->value[1] << 8 : 0;
 }
 
-/* the next one; false at the end, or when what follows is no attribute: *bad */
+/* Read the next attribute. False: at the end, or with *bad set, where no attribute follows. */
 static bool next(const struct cubin_section *s, uint64_t *at, struct attribute *a, bool *bad)
 {
 	if (*at == s->size)
@@ -73,7 +73,7 @@ static struct image_kernel *kernel_of(struct cubin *c, uint32_t sym)
 		       NULL;
 }
 
-/* of the whole file: pairs of symbol and number */
+/* An attribute of the whole file is a pair: a symbol and a number. */
 static void file_attribute(struct cubin *c, const struct attribute *a)
 {
 	struct image_kernel *k = kernel_of(c, word(a, 0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the readers of a cubin share: its symbols by number, names, and saying what is wrong. */
+/* Shared by the readers of a cubin: its symbols by number, names, and error messages. */
 #include "cubin.h"
 
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Relocations. The names tell the width of the field and the bit it begins at ("ABS32_LO_23": the
- * low 32 bits of an address, from bit 23 of the instruction on); sm_30 and sm_32 have theirs at 26,
- * sm_35 at 23.
+ * Relocations. A type's name, which is in the table's comments, tells the width of the field and
+ * the bit that it begins at ("ABS32_LO_23": the low 32 bits of an address, from bit 23 of the
+ * instruction on). Fields of sm_30 and sm_32 begin at 26, of sm_35 at 23.
  */
 #include "cubin.h"
 
@@ -15,13 +15,13 @@ static const struct form {
 	uint8_t kind, bytes, at, bits, shift;
 } forms[] = {
 	[0] = { KIND_IGNORE, 0, 0, 0, 0 },
-	[1] = { KIND_ADDRESS, 4, 0, 0, 0 },			/* 32 */
-	[2] = { KIND_ADDRESS, 8, 0, 0, 0 },			/* 64 */
-	/* G32: generic, the same numbers on this GPU */
+	[1] = { KIND_ADDRESS, 4, 0, 0, 0 },			/* "32" */
+	[2] = { KIND_ADDRESS, 8, 0, 0, 0 },			/* "64" */
+	/* G32: a generic address, which is the same number on this GPU */
 	[3] = { KIND_ADDRESS, 4, 0, 0, 0 },
 	[4] = { KIND_ADDRESS, 8, 0, 0, 0 },			/* G64 */
 	[5] = { KIND_ADDRESS, 0, 26, 32, 0 },		/* ABS32_26 */
-	/* TEX_HEADER_INDEX: with the sampler's, a handle */
+	/* TEX_HEADER_INDEX: the whole texture handle, the header's index and the sampler's */
 	[6] = { KIND_REF, 4, 0, 0, 0 },
 	[8] = { KIND_REF, IMAGE_SURFACE_BYTES, 0, 0, 0 },		/* SURF_HW_DESC */
 	[10] = { KIND_ADDRESS, 0, 26, 32, 0 },		/* ABS32_LO_26 */
@@ -59,10 +59,7 @@ static int64_t present_value(const struct cubin_section *s, const struct entry *
 
 	if (e->has_addend)
 		return e->addend;
-	/*
-	 * REL: what is in the field already is added, as nvlink leaves offsets into a variable
-	 * there
-	 */
+	/* REL: the field's value is the addend, as nvlink leaves offsets into a variable there */
 	memcpy(&v, s->data + e->offset, f->bytes ? f->bytes : 8);
 	if (!f->bytes)
 		v = v >> f->at & ((1ull << f->bits) - 1);
@@ -71,7 +68,7 @@ static int64_t present_value(const struct cubin_section *s, const struct entry *
 			       (int64_t)(int32_t)v;
 }
 
-/* the driver's function @id at the end of the code */
+/* Append the driver's function @id to the code. */
 static enum image_error append_syscall(struct cubin *c, int id)
 {
 	const struct syscall *f = &syscalls[id];
@@ -91,8 +88,8 @@ static enum image_error append_syscall(struct cubin *c, int id)
 }
 
 /*
- * what the callee needs: of the kernel in @s, or of all kernels where @s is a function that any may
- * call
+ * Add what the driver's function @f needs to the kernel in @s. Where @s is a function add it to all
+ * kernels: any may call that function.
  */
 static void provide(struct cubin *c, const struct cubin_section *s, const struct syscall *f)
 {
@@ -207,7 +204,7 @@ static enum image_error section(struct cubin *c, const struct cubin_section *rel
 		return cubin_fail(c, IMAGE_INVALID, "section %s belongs to none", rel->name);
 	s = &c->sec[rel->info];
 	if (!s->placed && s->kernel == IMAGE_NONE)
-		return IMAGE_OK;	/* of debug information */
+		return IMAGE_OK;	/* relocations of debug information */
 	grown = realloc(c->im->fixes, (c->im->nr_fixes + n + 1) * sizeof(*grown));
 	if (!grown)
 		return IMAGE_NO_MEMORY;

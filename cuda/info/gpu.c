@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * What libcuda.so.1 tells of GPUs. Whether one is a share of a card follows from its memory:
- * nothing else of it differs.
- */
+/* What libcuda.so.1 tells of GPUs. Only its memory shows that a GPU is a share of a card. */
 #include <stdio.h>
 #include <string.h>
 

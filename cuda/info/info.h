@@ -13,9 +13,9 @@ struct gpu {
 	int smx, clock_khz, memory_khz, major, minor;
 	size_t memory, used;		/* bytes */
 	bool memory_known;		/* .used is valid: a context could be made */
-	const char *error;		/* why it could not */
+	const char *error;		/* why no context could be made */
 	size_t card_memory;		/* of a whole card of this name; 0: unknown */
-	/* less than a whole card, in a machine that is virtual itself */
+	/* it has less memory than a whole card, and the machine is virtual */
 	bool is_virtual;
 };
 
@@ -25,11 +25,11 @@ struct process {
 	char bus[16];			/* of the GPU whose render node it has open */
 };
 
-/* gpu.c: how many there are; negative: *error says why there is none to be used */
+/* gpu.c: returns how many GPUs; negative: none can be used, and *error says why */
 int gpus_read(struct gpu *gpus, const char **error);
 bool machine_is_virtual(void);
 
-/* process.c: who uses which GPU, as far as this user may see it; how many there are */
+/* process.c: which process uses which GPU, as far as this user may see; returns how many */
 unsigned int processes_read(struct process *processes);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * cuda-info: the GPUs that CUDA programs can use here, a share of which each is, and who uses them.
+ * cuda-info: the GPUs that CUDA programs can use here, which share of a card each is, and which
+ * processes use them.
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Processes that have a GPU's render node open. Other users' are only seen by root. */
+/* Processes that have a GPU's render node open. Only root sees those of other users. */
 #include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ static bool has_node(pid_t pid, char bus[16])
 	return found;
 }
 
-/* only what is plain text: it is the process's own to choose */
+/* Keep printable characters only: a process chooses its own name. */
 static void name_of(pid_t pid, char name[NAME_BYTES])
 {
 	char path[PATH_BYTES];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * kvgpu-persist: holds the engines of one GPU, so that nouveau keeps them initialised between
- * programs. nouveau takes the graphics engine down when the last channel that can use it goes, and
- * sets it up again, firmware and all, for the next
- * one: some 2,200 register accesses, each of which a vGPU's guest leaves the CPU for.
+ * programs. nouveau takes the graphics engine down when the last channel that can use it ends. For
+ * the next channel it sets the engine up again, with its firmware: some 2,200 register accesses,
+ * and at each of them a vGPU's guest leaves the CPU.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -58,8 +58,7 @@ static int open_node(struct held *h, const char *node)
 }
 
 /*
- * a channel with an object on it: only then nouveau sets the engine up. No work is ever given to
- * it.
+ * Make a channel with an object: nouveau sets the engine up only then. The channel never gets work.
  */
 static int hold(struct held *h, unsigned int i, unsigned int engine, unsigned int class)
 {
@@ -99,8 +98,8 @@ static int keep(struct held *h, const char *node, const sigset_t *ends)
 	if (hold(h, 0, ENGINE_GR, CLASS_COMPUTE))
 		return complain(node, "no channel for the graphics engine");
 	/*
-	 * boards whose copy engines are only reached through the graphics engine's runlist have
-	 * none of this kind
+	 * some boards reach copy engines only through the graphics engine's runlist, and have no
+	 * channel of this kind
 	 */
 	if (hold(h, 1, ENGINE_CE, CLASS_COPY))
 		printf("kvgpu-persist: %s: no copy engine of its own; the graphics engine is held\n", node);

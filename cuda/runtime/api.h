@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What libcudart.so.11.0 implements. Names with _ptds and _ptsz are what nvcc's --default-stream
- * per-thread makes of a call: stream 0 is the thread's own there. What is only refused is in
+ * What libcudart.so.11.0 implements. nvcc's --default-stream per-thread turns calls into those with
+ * _ptds and _ptsz: there stream 0 is the thread's own. Functions that are always refused are in
  * refuse.c.
  */
 #ifndef KVGPU_CUDART_API_H
@@ -69,7 +69,7 @@ RT cudaGetDriverEntryPoint_ptsz(const char *symbol, void **function, unsigned lo
 RT cudaProfilerStart(void);
 RT cudaProfilerStop(void);
 
-/* registry.c: what code that nvcc makes calls before main() */
+/* registry.c: called before main(), by code that nvcc makes */
 API void **__cudaRegisterFatBinary(void *image);
 API void __cudaRegisterFatBinaryEnd(void **handle);
 API void __cudaUnregisterFatBinary(void **handle);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Arrays: memory in an order that only textures, surfaces and copies know. */
+/* Arrays: memory with a layout that only textures, surfaces and copies know. */
 #include "runtime.h"
 
 static const struct {
@@ -19,7 +19,7 @@ static const struct {
 
 enum { NR_FORMATS = sizeof(formats) / sizeof(formats[0]) };
 
-/* 1, 2 or 4 channels of the same width */
+/* Translate 1, 2 or 4 channels of the same width. */
 cudaError_t format_of(const struct cudaChannelFormatDesc *desc, CUarray_format *format,
 		      unsigned int *channels)
 {
@@ -80,9 +80,9 @@ struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
 	return (struct cudaChannelFormatDesc){ x, y, z, w, f };
 }
 
-/* ------------------------------------------------------------------ making them */
+/* ------------------------------------------------------------------ making arrays */
 
-/* all that 11.8 knows, with the driver's numbers; others are ignored, as seen on a GPU */
+/* all flags of 11.8, with the driver's numbers; other flags are ignored, as seen on a GPU */
 enum { ARRAY_FLAGS = 0xff };
 
 static cudaError_t shape_of(const struct cudaChannelFormatDesc *desc, struct cudaExtent extent,

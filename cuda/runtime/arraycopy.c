@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies to and from arrays: of lines, and of bytes that go on in the next line. Offsets in x count
- * bytes.
+ * Copies to and from arrays: of lines, or of bytes that go on in the array's next line. Offsets in
+ * x count bytes.
  */
 #include "runtime.h"
 
@@ -19,10 +19,10 @@ static cudaError_t memory_side(enum cudaMemcpyKind kind, const void *ptr, bool t
 							    cudaSuccess;
 }
 
-/* a place in an array, and as if it were one long line */
+/* a place in an array, where the array counts as one long line */
 struct cursor {
 	struct end end;
-	size_t line;		/* bytes of a line */
+	size_t line;		/* bytes of the array's lines */
 	size_t left;		/* bytes to the end of the array */
 };
 
@@ -57,7 +57,7 @@ static void advance(struct cursor *c, size_t n)
 	c->end.x = at % c->line;
 }
 
-/* what can be copied at once: the rest of a line, or lines as a whole */
+/* Bytes that one copy can do: the rest of a line, or whole lines. */
 static size_t piece(const struct cursor *c, size_t n)
 {
 	size_t rest = c->line - c->end.x;
@@ -188,7 +188,7 @@ static cudaError_t bytes_from(void *dst, cudaArray_const_t src, size_t x, size_t
 	return e;
 }
 
-/* arrays of different widths: no further than the nearer end of a line at a time */
+/* The arrays may have different widths: each copy ends where a line of one of them ends. */
 static cudaError_t bytes_between(cudaArray_t dst, size_t dx, size_t dy, cudaArray_const_t src,
 				 size_t sx, size_t sy, size_t n, KIND, struct when w)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Capture of streams into graphs: the driver's. */
+/* Capture of streams into graphs, by the driver. */
 #include "runtime.h"
 
 static cudaError_t begin(cudaStream_t stream, enum cudaStreamCaptureMode mode)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Which context a thread's calls go to. One that the application made current through the driver
- * API; else the primary context of the thread's device, made at the first call that wants one and
- * kept until a reset.
+ * The context that a thread's calls go to: the current one, if the application made it current
+ * through the driver API. Else the primary context of the thread's device. That is made at the
+ * first call that needs a context, and kept until a reset.
  */
 #include "runtime.h"
 
@@ -15,8 +15,8 @@ static unsigned int resets;		/* of any device; read with __atomic */
 
 static __thread struct {
 	int device;
-	bool chosen;			/* cudaSetDevice() since a context was taken */
-	unsigned int resets;		/* at the time that the current context was seen to live */
+	bool chosen;			/* by cudaSetDevice(), not yet made current */
+	unsigned int resets;		/* the global one when the context was seen alive */
 } self;
 
 cudaError_t use_driver(void)
@@ -48,7 +48,7 @@ cudaError_t check_device(int device)
 	return e;
 }
 
-/* with `primaries` held: the device whose primary context it is, or -1 */
+/* Call with `primaries` held. The device that has this primary context, or -1. */
 static int device_of(CUcontext ctx)
 {
 	int i;
@@ -59,7 +59,7 @@ static int device_of(CUcontext ctx)
 	return -1;
 }
 
-/* with `primaries` held. A reset does not change the handle, so that it may be current and dead */
+/* Call with `primaries` held. A reset keeps the handle, so the context may be current and dead. */
 static cudaError_t take_primary(int device)
 {
 	CUresult r = CUDA_SUCCESS;
@@ -130,15 +130,15 @@ cudaError_t cudaSetDevice(int device)
 		self.device = device;
 		self.chosen = true;
 		/*
-		 * its context is current from here on, for calls of the driver's; errors are told
-		 * where it is used
+		 * The device's context is current from here on, for calls of the driver API. Later
+		 * calls that use it return its errors.
 		 */
 		(void)use_context();
 	}
 	return done(e);
 }
 
-/* the first of the list: devices that other processes own alone do not exist here */
+/* Take the first device of the list: no device here is used by another process exclusively. */
 cudaError_t cudaSetValidDevices(int *devices, int n)
 {
 	cudaError_t e = use_driver();
@@ -180,7 +180,7 @@ cudaError_t cudaGetDevice(int *device)
 	return done(e);
 }
 
-/* all that the device holds for this process goes, errors that stay too */
+/* End all that the device holds for this process, also errors that stay. */
 static cudaError_t reset(int device)
 {
 	cudaError_t e;

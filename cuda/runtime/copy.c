@@ -3,8 +3,9 @@
 #include "runtime.h"
 
 /*
- * Which side is where; by what the driver knows of the addresses when the program does not say, or
- * says that memory of the GPU's is the host's, which a GPU with unified addresses does not mind.
+ * Whether each side is host or GPU memory. @kind tells, but with Default the driver is asked for
+ * the addresses. GPU memory that @kind calls host memory is GPU memory: with unified addresses that
+ * is no error.
  */
 cudaError_t sides(enum cudaMemcpyKind kind, const void *dst, const void *src, enum side *dst_side,
 		  enum side *src_side)
@@ -123,7 +124,7 @@ ASYNC_FORMS(cudaMemcpy2DAsync, copy_2d,
 	     enum cudaMemcpyKind kind, cudaStream_t stream),
 	    dst, dpitch, src, spitch, width, height, kind)
 
-/* between devices, or on one: each context has its own addresses */
+/* Between two devices, or on one: each context has addresses of its own. */
 static cudaError_t copy_peer(void *dst, int dst_device, const void *src, int src_device, size_t n,
 			     struct when w)
 {

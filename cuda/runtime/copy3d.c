@@ -2,14 +2,17 @@
 /* Copies of boxes, between memory and arrays of any dimension. */
 #include "runtime.h"
 
-/* one end as the program names it */
+/* an end of a copy, as the program names it */
 struct box {
 	cudaArray_t array;
 	struct cudaPos pos;
 	struct cudaPitchedPtr ptr;
 };
 
-/* exactly one of array and pointer; @element: of the array, if there is one */
+/*
+ * There must be an array or a pointer, not both. *element: bytes of the array's elements, if there
+ * is one.
+ */
 static cudaError_t check(const struct box *b, size_t *element)
 {
 	CUDA_ARRAY3D_DESCRIPTOR shape;
@@ -28,7 +31,7 @@ static cudaError_t check(const struct box *b, size_t *element)
 	return cudaSuccess;
 }
 
-/* an array is on the GPU: @kind says what a pointer is */
+/* An array is always on the GPU. @kind says where a pointer's memory is. */
 static cudaError_t memory_types(enum cudaMemcpyKind kind, const struct box *dst,
 				const struct box *src, CUmemorytype *to, CUmemorytype *from)
 {
@@ -49,8 +52,8 @@ static cudaError_t memory_types(enum cudaMemcpyKind kind, const struct box *dst,
 }
 
 /*
- * positions and extent count elements where there is an array, else bytes; a position in memory
- * always counts bytes
+ * Positions and extent count elements where there is an array, else bytes. A position in memory
+ * always counts bytes.
  */
 static cudaError_t describe(const struct box *dst, const struct box *src, struct cudaExtent extent,
 			    enum cudaMemcpyKind kind, CUDA_MEMCPY3D *c)
@@ -122,7 +125,7 @@ static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, struct when w)
 		       from_driver(CALL_WHEN(w, cuMemcpy3D_v2, cuMemcpy3DAsync_v2, &c));
 }
 
-/* between devices: with the contexts where the other has something reserved */
+/* Between devices: CUDA_MEMCPY3D_PEER has contexts where CUDA_MEMCPY3D has reserved members. */
 static cudaError_t copy_3d_peer(const struct cudaMemcpy3DPeerParms *p, struct when w)
 {
 	union {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Devices: how many, and what they are. None of this makes a context. */
+/* Devices: how many there are, and their properties. Nothing here makes a context. */
 #include <string.h>
 
 #include "runtime.h"
@@ -52,8 +52,8 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
 }
 
 /*
- * the one that fulfils most of what is asked for; what is 0 (or -1 for the version) is not asked
- * for
+ * Count the wishes that a device fulfils. A member of @want that is 0 (or -1 for the version) is no
+ * wish.
  */
 static unsigned int likeness(const struct cudaDeviceProp *have, const struct cudaDeviceProp *want)
 {
@@ -101,7 +101,9 @@ cudaError_t cudaDeviceGetPCIBusId(char *id, int len, int device)
 	return done(e ? e : from_driver(cuDeviceGetPCIBusId(id, len, device)));
 }
 
-/* --------------------------------------------------------------- other devices: each for itself */
+/*
+ * ---------------------------------------------- other devices: none reaches another one's memory
+ */
 
 cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
 {
@@ -145,7 +147,7 @@ cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribu
 
 /* ------------------------------------------------------------------ software */
 
-/* 0 where there is no driver, as the runtime has it; ours is linked */
+/* CUDA's runtime gives 0 where there is no driver; this one is linked with a driver */
 cudaError_t cudaDriverGetVersion(int *version)
 {
 	return done(version ? from_driver(cuDriverGetVersion(version)) : cudaErrorInvalidValue);
@@ -160,8 +162,8 @@ cudaError_t cudaRuntimeGetVersion(int *version)
 }
 
 /*
- * @flags: cudaEnableDefault, ...LegacyStream, ...PerThreadDefaultStream: the driver's, but that the
- * default follows the caller's
+ * @flags: cudaEnableDefault, ...LegacyStream, ...PerThreadDefaultStream: the driver's flags, but
+ * that the default is @usual.
  */
 static cudaError_t entry_point(const char *symbol, void **function, unsigned long long flags,
 			       unsigned long long usual)
@@ -186,7 +188,7 @@ cudaError_t cudaGetDriverEntryPoint_ptsz(const char *symbol, void **function,
 				CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM));
 }
 
-/* no profiler is ever attached, so there is nothing to start: CUDA's answer is success */
+/* No profiler is ever attached, so nothing is started; CUDA returns success then. */
 cudaError_t cudaProfilerStart(void)
 {
 	return done(use_context());

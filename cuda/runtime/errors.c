@@ -42,9 +42,9 @@ cudaError_t from_driver(CUresult r)
 }
 
 /*
- * Work that is not finished is no error (CUDA C programming guide, "Error Checking"). What a kernel
- * did stays in its context: each later call gives it again, and it is the last error again;
- * cudaGetLastError() itself tells it once (seen on a GPU).
+ * cudaErrorNotReady is not remembered: work that goes on is no error (CUDA C programming guide,
+ * "Error Checking"). A kernel's error stays in its context. Each later call returns it, and it
+ * becomes the last error again. cudaGetLastError() returns it once (seen on a GPU).
  */
 cudaError_t done(cudaError_t e)
 {

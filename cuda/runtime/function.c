@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What can be asked of kernels and set for them, and how many blocks of one an SM holds. */
+/* Questions about kernels, settings of them, and how many blocks of a kernel an SM holds. */
 #include "runtime.h"
 
 static cudaError_t attributes_of(CUfunction f, struct cudaFuncAttributes *a)
@@ -64,7 +64,10 @@ cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, const void *symbol)
 	return done(function ? find_function(symbol, function) : cudaErrorInvalidValue);
 }
 
-/* for GPUs without double precision, which are older than 1.3: all others leave the number alone */
+/*
+ * For GPUs older than 1.3, which have no double precision. For all others the number stays as it
+ * is.
+ */
 cudaError_t cudaSetDoubleForDevice(double *d)
 {
 	return done(d ? cudaSuccess : cudaErrorInvalidValue);
@@ -102,7 +105,10 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, 
 	return done(blocks_of(blocks, func, threads, dynamic, flags));
 }
 
-/* the most for which @blocks still fit: more never fits better, so halve the range */
+/*
+ * Find the most shared memory with which @blocks blocks fit, by halving the range: more memory
+ * never lets more blocks fit.
+ */
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic, const void *func, int blocks,
 						      int threads)
 {

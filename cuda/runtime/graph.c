@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Graphs as far as the driver's calls are the same: a table of them, with the runtime's names for
- * types.
+ * Graph functions that only call the driver's: a table of them, with the runtime's names for types.
  */
 #include "runtime.h"
 
-/* @ok: what has to be there for the driver to be asked */
+/* @ok: the condition for calling the driver */
 #define SAME(runtime, driver, ok, params, ...)						\
 	cudaError_t runtime params							\
 	{										\
@@ -98,7 +97,7 @@ SAME(cudaGraphRetainUserObject, cuGraphRetainUserObject, graph,
 SAME(cudaGraphReleaseUserObject, cuGraphReleaseUserObject, graph,
      (cudaGraph_t graph, cudaUserObject_t object, unsigned int count), graph, object, count)
 
-/* the numbers are the driver's */
+/* types have the same numbers as in the driver API */
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *type)
 {
 	CUgraphNodeType t;

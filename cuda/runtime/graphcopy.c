@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Nodes of graphs that copy: boxes, lines, parts of variables; each can be added, and changed in
- * its graph or an executable one.
+ * Nodes of graphs that copy: boxes, lines, parts of variables. Each can be added, and changed in
+ * its graph or in an executable graph.
  */
 #include "runtime.h"
 
-/* where a description goes: a new node, a node, or a node of an executable graph */
+/* what gets a description: a new node, a node, or a node of an executable graph */
 struct target {
 	cudaGraphNode_t *out;
 	cudaGraph_t graph;
@@ -105,7 +105,7 @@ COPY_NODE(1D, line, RT_LINE, dst, src, count, kind)
 COPY_NODE(ToSymbol, to_symbol, RT_TO_SYMBOL, symbol, src, count, offset, kind)
 COPY_NODE(FromSymbol, from_symbol, RT_FROM_SYMBOL, dst, symbol, count, offset, kind)
 
-/* ------------------------------------------------------------------ asked for */
+/* ------------------------------------------------------------------ questions */
 
 static cudaError_t element_of(CUarray array, size_t *bytes)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Nodes of graphs whose parameters differ from the driver's: kernels are named by what stands for
- * them on the host.
+ * Nodes of graphs whose parameters differ from the driver's: kernels are named by the addresses
+ * that stand for them on the host.
  */
 #include <string.h>
 
@@ -73,7 +73,7 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernel
 	return done(e);
 }
 
-/* the values are the driver's, too */
+/* attributes have the same values as in the driver API */
 _Static_assert(sizeof(cudaKernelNodeAttrValue) == sizeof(CUkernelNodeAttrValue),
 	       "size of an attribute");
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Managed memory, and what may be said of it. */
+/* Managed memory, and advice about it. */
 #include "runtime.h"
 
 cudaError_t cudaMallocManaged(void **ptr, size_t size, unsigned int flags)
@@ -29,7 +29,7 @@ cudaError_t cudaMemRangeGetAttributes(void **data, size_t *data_sizes,
 {
 	cudaError_t e = use_context();
 
-	/* the numbers are the driver's */
+	/* attributes have the same numbers as in the driver API */
 	return done(e ? e :
 			from_driver(cuMemRangeGetAttributes(data, data_sizes,
 							    (CUmem_range_attribute *)attributes, n,

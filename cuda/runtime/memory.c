@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* Memory: the GPU's, and the host's that the GPU sees. */
+/* Memory: of the GPU, and host memory that the GPU sees. */
 #include "runtime.h"
 
-enum { ELEMENT = 16 };		/* the widest access: a pitch that suits it suits all */
+enum { ELEMENT = 16 };		/* the widest access: a pitch for it fits all others */
 
-/* nothing is what who asks for nothing gets */
+/* For 0 bytes return a null pointer, and no error. */
 static cudaError_t allocate(void **ptr, size_t size)
 {
 	CUdeviceptr p = 0;
@@ -72,7 +72,7 @@ cudaError_t cudaMemGetInfo(size_t *free, size_t *total)
 	return done(e ? e : from_driver(cuMemGetInfo_v2(free, total)));
 }
 
-/* ------------------------------------------------------------------ the host's */
+/* ------------------------------------------------------------------ host memory */
 
 cudaError_t cudaHostAlloc(void **ptr, size_t size, unsigned int flags)
 {

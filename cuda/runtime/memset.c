@@ -23,7 +23,10 @@ static cudaError_t set_lines(void *ptr, size_t pitch, int value, size_t width, s
 					 pitch, (unsigned char)value, width, height));
 }
 
-/* planes of ysize lines, of which extent.height are filled: one fill where these are all */
+/*
+ * Fill planes of ptr.ysize lines each, extent.height lines in a plane. One fill does all where the
+ * planes are filled whole.
+ */
 static cudaError_t set_planes(struct cudaPitchedPtr ptr, int value, struct cudaExtent extent,
 			      struct when w)
 {

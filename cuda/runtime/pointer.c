@@ -6,7 +6,7 @@
 
 #include "runtime.h"
 
-enum { NO_DEVICE = -2 };	/* cudaInvalidDeviceId */
+enum { NO_DEVICE = -2 };	/* as CUDA's cudaInvalidDeviceId */
 
 bool is_on_device(const void *ptr)
 {
@@ -18,7 +18,7 @@ bool is_device_only(const void *ptr)
 	char byte;
 	struct iovec to = { &byte, 1 }, from = { (void *)(uintptr_t)ptr, 1 };
 
-	/* read through the kernel, which says no where the CPU would fault */
+	/* The kernel reads, and returns EFAULT where the CPU would fault. */
 	return is_on_device(ptr) && process_vm_readv(getpid(), &to, 1, &from, 1, 0) < 0 &&
 	       errno == EFAULT;
 }
@@ -44,7 +44,7 @@ static CUresult ask(const void *ptr, struct cudaPointerAttributes *a)
 	r = cuPointerGetAttribute(&a->device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, at);
 	if (r)
 		return r;
-	/* either may have none */
+	/* either of the two addresses may be missing */
 	if (!cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, at))
 		a->devicePointer = (void *)(uintptr_t)device;
 	if (cuPointerGetAttribute(&a->hostPointer, CU_POINTER_ATTRIBUTE_HOST_POINTER, at))
@@ -57,7 +57,7 @@ static CUresult ask(const void *ptr, struct cudaPointerAttributes *a)
 	return CUDA_SUCCESS;
 }
 
-/* memory that CUDA knows nothing of is the host's, and no error */
+/* Memory that CUDA does not know is host memory, and no error. */
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *ptr)
 {
 	struct cudaPointerAttributes a = { .device = NO_DEVICE };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Entry points that there are so that programs start which may never call them. Their arguments are
- * not looked at.
+ * Entry points that always fail. They exist so that programs start that may never call them. Their
+ * arguments are not read.
  */
 #include "runtime.h"
 

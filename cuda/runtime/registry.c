@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the program brought: fat binaries, and which address in the program stands for which kernel,
- * variable, texture or surface in them. All of it is registered before main() or while a library is
- * loaded; a fat binary is loaded into a context when something of it is first asked for there.
+ * What the program registers: fat binaries, and which address in the program stands for which
+ * kernel, variable, texture or surface in them. It does so before main(), or while a library is
+ * loaded. A fat binary is loaded into a context when something in it is first asked for there.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@ enum kind { FUNCTION, VARIABLE, MANAGED, TEXTURE, SURFACE };
 enum { BUCKETS = 1024, LOG_BYTES = 256, SEGMENT_MAGIC = 0x466243b1 };
 
 /*
- * what nvcc puts into .nvFatBinSegment and registers: not an image that drivers take, it points to
- * one
+ * nvcc puts this into .nvFatBinSegment and registers it. A driver takes no such image: it points to
+ * one.
  */
 struct segment {
 	uint32_t magic, version;
@@ -26,16 +26,16 @@ struct segment {
 /* a fat binary in a context */
 struct loaded {
 	CUcontext ctx;
-	CUmodule module;	/* NULL: @error */
+	CUmodule module;	/* NULL: loading gave .error */
 	cudaError_t error;
 	struct loaded *next;
 };
 
 struct binary {
 	const void *image;
-	bool refused;		/* has variables that are pages of the application's */
+	bool refused;		/* has variables of the host, see __cudaRegisterHostVar() */
 	bool managed;		/* has __managed__ variables */
-	bool gone;		/* the program took it back */
+	bool gone;		/* was unregistered */
 	struct loaded *loaded;
 	struct binary *next;
 };
@@ -45,7 +45,7 @@ struct symbol {
 	const void *host;
 	const char *name;
 	struct binary *binary;
-	CUcontext ctx;		/* what follows is of this context */
+	CUcontext ctx;		/* the members below are of this context */
 	void *handle;
 	CUdeviceptr ptr;
 	size_t size;
@@ -104,7 +104,7 @@ static cudaError_t load(struct binary *b, CUmodule *out)
 	cudaError_t e;
 
 	if (b->refused)
-		return cudaErrorNotSupported;	/* it was said why when they were registered */
+		return cudaErrorNotSupported;	/* __cudaRegisterHostVar() has said why */
 	e = from_driver(cuModuleLoadDataEx(out, b->image, 2, options, values));
 	if (e && log[0])
 		fprintf(stderr, "libcudart: a fat binary of this program can't be loaded: %s\n", log);
@@ -114,8 +114,8 @@ static cudaError_t load(struct binary *b, CUmodule *out)
 }
 
 /*
- * the program finds its managed variables by pointers, which are written when they have a place: of
- * several contexts, the last one's
+ * The program finds its managed variables by pointers. Write these when the variables have a place.
+ * With several contexts the one loaded last counts.
  */
 static cudaError_t point_to_managed(struct binary *b, CUmodule module)
 {
@@ -135,7 +135,7 @@ static cudaError_t point_to_managed(struct binary *b, CUmodule module)
 	return e;
 }
 
-/* unloads what was taken back, now that its context is current */
+/* Unload unregistered binaries from @ctx, which is current. */
 static void sweep(CUcontext ctx)
 {
 	struct binary **at = &binaries;
@@ -180,7 +180,7 @@ static cudaError_t module_in(struct binary *b, CUcontext ctx, CUmodule *out)
 			l->error = point_to_managed(b, l->module);
 		if (l->error)
 			l->module = NULL;
-		if (l->error == cudaErrorMemoryAllocation) {	/* may go better another time */
+		if (l->error == cudaErrorMemoryAllocation) {	/* a later try may succeed */
 			free(l);
 			return cudaErrorMemoryAllocation;
 		}
@@ -208,8 +208,8 @@ static CUresult resolve(struct symbol *s, CUmodule module)
 }
 
 /*
- * @out: a copy of the symbol with what it is in the current context; @missing: the error for what
- * is not there
+ * @out: a copy of the symbol, with its handle or address in the current context. @missing: the
+ * error when it is not registered, or not in its module.
  */
 static cudaError_t look_up(const void *host, enum kind kind, cudaError_t missing,
 			   struct symbol *out)
@@ -252,7 +252,7 @@ cudaError_t find_function(const void *host, CUfunction *out)
 	return e;
 }
 
-/* the other way: of those that were asked for in the current context */
+/* Find the address that stands for a kernel. The kernel must have been looked up before. */
 cudaError_t find_host(CUfunction function, const void **host)
 {
 	const struct symbol *s;
@@ -411,9 +411,9 @@ void __cudaRegisterFatBinaryEnd(void **handle)
 }
 
 /*
- * Called at exit, when other destructors may still use what is in other binaries, or by dlclose().
- * The addresses mean nothing any more. The module itself stays until its context is used again: at
- * exit nobody should wait for the GPU.
+ * Called at exit, when other destructors may still use other binaries, or by dlclose(). The
+ * binary's addresses stand for nothing any more. Its modules stay until sweep(): an exit should not
+ * wait for the GPU.
  */
 void __cudaUnregisterFatBinary(void **handle)
 {
@@ -453,8 +453,8 @@ void __cudaRegisterVar(void **handle, char *host, char *device, const char *name
 }
 
 /*
- * a variable of the program that kernels are to see by its address: pages of the application, which
- * can't be shown to the GPU
+ * A variable of the program that kernels are to see by its address. It lies in pages of the
+ * application, which can't be shown to the GPU.
  */
 void __cudaRegisterHostVar(void **handle, const char *name, char *host, size_t size)
 {
@@ -472,8 +472,8 @@ void __cudaRegisterManagedVar(void **handle, void **host, char *device, const ch
 }
 
 /*
- * of references @name is the one in the source, "::space::ref"; what the cubin calls it is where
- * variables have their address
+ * @name is a reference's name in the source, "::space::ref". @device is the name in the cubin; for
+ * variables the same argument is an address.
  */
 void __cudaRegisterTexture(void **handle, const struct textureReference *host, const void **device,
 			   const char *name, int dimensions, int normalized, int ext)
@@ -487,7 +487,7 @@ void __cudaRegisterSurface(void **handle, const struct surfaceReference *host, c
 	add(handle, SURFACE, host, device ? (const char *)device : name, false);
 }
 
-/* asked for before managed variables are used; the caller goes on whatever the answer is */
+/* Called before managed variables are used. The caller goes on whatever the answer is. */
 char __cudaInitModule(void **handle)
 {
 	cudaError_t e = handle ? use_context() : cudaErrorInvalidValue;

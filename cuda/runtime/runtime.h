@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside of libcudart.so.11.0. It stands on exported entry points of libcuda.so.1 only.
+ * Inside of libcudart.so.11.0. It uses exported entry points of libcuda.so.1 only.
  *
- * A function here that returns cudaError_t has not recorded the error; an entry point ends with
+ * A function here that returns cudaError_t has not recorded the error. An entry point ends with
  * `return done(e)`, once.
  *
  * Locks: `primaries` (context.c) and `registry` (registry.c), `primaries` first. The driver is
@@ -20,17 +20,19 @@ enum { RUNTIME_VERSION = 11080, MAX_DEVICES = 16 };
 
 /* errors.c */
 cudaError_t from_driver(CUresult r);
-cudaError_t done(cudaError_t e);		/* remembers it for cudaGetLastError() */
-void forget_errors(void);			/* of this thread */
+cudaError_t done(cudaError_t e);		/* remembers @e for cudaGetLastError() */
+void forget_errors(void);			/* errors of this thread */
 
 /* context.c */
-cudaError_t use_driver(void);			/* cuInit() was called */
-cudaError_t use_context(void);			/* and this thread has a context that lives */
+cudaError_t use_driver(void);			/* calls cuInit() once */
+cudaError_t use_context(void);			/* and gives this thread a living context */
 cudaError_t check_device(int device);
-/* the current one on its device, of others the primary one */
+/* The current context if it is on @device, else the primary context of @device. */
 cudaError_t context_of(int device, CUcontext *out);
 
-/* ----------------------------------------------- where in time: which stream, waited for or not */
+/*
+ * ------------------------------------------- struct when: the stream, and whether to wait for it
+ */
 
 struct when {
 	bool async;
@@ -41,15 +43,15 @@ struct when {
 #define ON(s)		((struct when){ .async = true, .stream = (s) })
 #define OWN_IF_0(s)	((s) ? (s) : cudaStreamPerThread)
 
-/* the three forms that a driver call has, for those whose asynchronous name is @name_async */
+/* Call the form of a driver function that fits @w: @name_async, or a form of @name that waits. */
 #define CALL_WHEN(w, name, name_async, ...)                 \
 	((w).async  ? name_async(__VA_ARGS__, (w).stream) : \
 	 (w).stream ? name##_ptds(__VA_ARGS__) :            \
 		      name(__VA_ARGS__))
 
 /*
- * both forms of an entry point: PARAMS in parentheses, then what @body gets before the `struct
- * when`
+ * Define both forms of an entry point. @params: in parentheses. Then come the arguments of @body,
+ * but for the last one, the struct when.
  */
 #define SYNC_FORMS(name, body, params, ...)							\
 	cudaError_t name params { return done(body(__VA_ARGS__, LEGACY)); }			\
@@ -57,31 +59,35 @@ struct when {
 #define ASYNC_FORMS(name, body, params, ...)							\
 	cudaError_t name params { return done(body(__VA_ARGS__, ON(stream))); }			\
 	cudaError_t name##_ptsz params { return done(body(__VA_ARGS__, ON(OWN_IF_0(stream)))); }
-/* those whose first argument is the stream and that do not care for more */
+/* the same, where @body takes the stream itself, as its first argument */
 #define STREAM_FORMS(name, body, params, ...)							\
 	cudaError_t name params { return done(body(stream, ##__VA_ARGS__)); }			\
 	cudaError_t name##_ptsz params { return done(body(OWN_IF_0(stream), ##__VA_ARGS__)); }
 
-/* --------------------------------- registry.c: what the program brought, in the current context */
+/*
+ * ------------------------- registry.c: the program's kernels and variables in the current context
+ */
 
 cudaError_t find_function(const void *host, CUfunction *out);
 cudaError_t find_host(CUfunction function, const void **host);
 cudaError_t find_variable(const void *host, CUdeviceptr *ptr, size_t *size);
 cudaError_t find_texture(const void *host, CUtexref *out, bool *as_numbers);
-void remember_offset(const void *host, size_t offset);		/* of a texture's binding */
+void remember_offset(const void *host, size_t offset);		/* a binding's, in bytes */
 cudaError_t recall_offset(const void *host, size_t *offset);
 cudaError_t find_surface(const void *host, CUsurfref *out);
 bool is_texture(const void *host);
 bool is_surface(const void *host);
-void forget_modules(CUcontext ctx);		/* they went with the context */
+void forget_modules(CUcontext ctx);		/* @ctx has ended */
 
 /* ------------------------------------------------------------------ memory */
 
-/* pointer.c: does the driver know it as memory of the GPU's? */
+/* pointer.c: whether the driver knows @ptr as memory of the GPU */
 bool is_on_device(const void *ptr);
-/* and nothing of the host's: addresses of the GPU's may be the same by chance */
+/*
+ * Whether @ptr is GPU memory that the CPU can't read. An address may be valid for both by chance.
+ */
 bool is_device_only(const void *ptr);
-/* @ptr, or where the GPU sees it when it is pinned memory of the host's */
+/* @ptr, or where the GPU sees it if it is pinned host memory */
 CUdeviceptr device_address(const void *ptr);
 
 /* copy.c: one side of a copy of lines */
@@ -99,13 +105,13 @@ cudaError_t copy_linear(void *dst, const void *src, size_t n, enum cudaMemcpyKin
 cudaError_t copy_lines(struct end dst, struct end src, size_t width, size_t lines, struct when w);
 
 /*
- * symbol.c: a part of a variable that is copied to or from; @way: the kind that goes there, beside
- * those that name no host
+ * symbol.c: find a part of a variable for a copy. @way: the kind of copy that is allowed;
+ * DeviceToDevice and Default are, too.
  */
 cudaError_t part_of_symbol(const void *symbol, size_t n, size_t offset, enum cudaMemcpyKind kind,
 			   enum cudaMemcpyKind way, void **at);
 
-/* copy3d.c: as the driver has it; nothing to be copied is an error */
+/* copy3d.c: translate @p to the driver's struct. A copy of nothing is an error. */
 cudaError_t box_of(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *c);
 
 /* array.c */

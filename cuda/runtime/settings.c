@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* What can be set for the thread's device and asked of it. */
+/* Settings of the thread's device, and questions about them. */
 #include "runtime.h"
 
 /*
- * Mapping of host memory is always on, as the runtime has it; drivers need not know the flag
- * (NVIDIA's refuses it here).
+ * Mapping of host memory is always on, as in CUDA's runtime. Do not pass the flag on: a driver need
+ * not know it (NVIDIA's refuses it here).
  */
 cudaError_t cudaSetDeviceFlags(unsigned int flags)
 {
@@ -96,7 +96,7 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
 	return done(e ? e : from_driver(cuCtxGetStreamPriorityRange(least, greatest)));
 }
 
-/* a K20m has no such lines in its cache: there is nothing to reset, and CUDA says so */
+/* A K20m has no persisting lines in its cache: nothing is reset, and CUDA returns this error. */
 cudaError_t cudaCtxResetPersistingL2Cache(void)
 {
 	cudaError_t e = use_context();
@@ -104,7 +104,7 @@ cudaError_t cudaCtxResetPersistingL2Cache(void)
 	return done(e ? e : cudaErrorNotSupported);
 }
 
-/* the names of CUDA 3 */
+/* names of CUDA 3 */
 cudaError_t cudaThreadSetLimit(enum cudaLimit limit, size_t value)
 {
 	return cudaDeviceSetLimit(limit, value);

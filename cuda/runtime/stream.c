@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Streams, and functions of the host in them. */
+/* Streams, and host functions in them. */
 #include <stdlib.h>
 
 #include "runtime.h"

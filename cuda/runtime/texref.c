@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Texture and surface references: "texture<...>" at file scope. What the program wrote into the
- * host's side of one counts from the moment of binding.
+ * Texture and surface references: "texture<...>" at file scope. A binding takes over what the
+ * program has written into the host's side of the reference until then.
  */
 #include "runtime.h"
 
@@ -15,7 +15,7 @@ struct element {
 	unsigned int channels;
 };
 
-/* all that is not about where the texels lie */
+/* Set all but the memory that the texture reads. */
 static cudaError_t set_up(CUtexref t, const struct textureReference *ref, bool as_numbers,
 			  const struct element *el)
 {
@@ -50,7 +50,7 @@ static cudaError_t set_up(CUtexref t, const struct textureReference *ref, bool a
 	return from_driver(r);
 }
 
-/* the reference, with all set but what it reads */
+/* Find the reference, and set all but the memory that it reads. */
 static cudaError_t begin(const struct textureReference *ref,
 			 const struct cudaChannelFormatDesc *desc, struct element *el, CUtexref *t)
 {
@@ -65,8 +65,8 @@ static cudaError_t begin(const struct textureReference *ref,
 }
 
 /*
- * no further than the allocation, nor than a texture can be wide: "all of it" is what callers say
- * that give no size
+ * Limit @size to the end of the allocation, and to the largest texture. Callers that want all of an
+ * allocation give the greatest size.
  */
 static size_t clamp(const void *ptr, size_t size, const struct element *el)
 {
@@ -104,7 +104,7 @@ cudaError_t cudaBindTexture(size_t *offset, const struct textureReference *ref, 
 	return done(bind_linear(offset, ref, ptr, desc, size));
 }
 
-/* the texture begins at an aligned address: @offset says where in a line the program's begins */
+/* The texture begins at an aligned address below @ptr. *offset: bytes in a line up to @ptr. */
 static cudaError_t bind_2d(size_t *offset, const struct textureReference *ref, const void *ptr,
 			   const struct cudaChannelFormatDesc *desc, size_t width, size_t height,
 			   size_t pitch)
@@ -188,8 +188,8 @@ cudaError_t cudaBindTextureToMipmappedArray(const struct textureReference *ref,
 }
 
 /*
- * the driver has no way to take a binding back, and what reads an unbound reference reads anything:
- * the last binding stays
+ * Keep the last binding. The driver can't undo a binding, and reading an unbound reference is
+ * undefined.
  */
 cudaError_t cudaUnbindTexture(const struct textureReference *ref)
 {

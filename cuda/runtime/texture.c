@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* Texture and surface objects: the driver's, described in the runtime's terms. */
+/* Texture and surface objects: the driver's, with descriptions in the runtime's structs. */
 #include <string.h>
 
 #include "runtime.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* ------------------------------------------------------------------ what is read */
+/* ------------------------------------------------------------------ what a texture reads */
 
 static cudaError_t resource_to_driver(const struct cudaResourceDesc *r, CUDA_RESOURCE_DESC *out)
 {
@@ -61,7 +61,7 @@ static void resource_from_driver(const CUDA_RESOURCE_DESC *r, struct cudaResourc
 	}
 }
 
-/* the format of the elements; of a mipmapped array that of its first level */
+/* The format of the elements. A mipmapped array has that of its first level. */
 static cudaError_t format_in(const CUDA_RESOURCE_DESC *r, CUarray_format *format)
 {
 	CUDA_ARRAY3D_DESCRIPTOR shape;
@@ -86,7 +86,8 @@ static cudaError_t format_in(const CUDA_RESOURCE_DESC *r, CUarray_format *format
 }
 
 /*
- * integers can only be filtered once they are numbers from 0 to 1, which those of 32 bits never are
+ * Only integers that are read as numbers from 0 to 1 can be filtered. Integers of 32 bits can't be
+ * read so.
  */
 cudaError_t check_reading(CUarray_format format, bool as_numbers, bool linear)
 {
@@ -98,11 +99,11 @@ cudaError_t check_reading(CUarray_format format, bool as_numbers, bool linear)
 	return linear && !is_float && !as_numbers ? cudaErrorInvalidFilterSetting : cudaSuccess;
 }
 
-/* ------------------------------------------------------------------ how it is read */
+/* ------------------------------------------------------------------ how a texture reads */
 
 static const struct {
 	unsigned int flag;
-	size_t member;		/* an int of the texture's description */
+	size_t member;		/* offset of an int in the texture's description */
 } flags[] = {
 	{ CU_TRSF_NORMALIZED_COORDINATES, offsetof(struct cudaTextureDesc_v2, normalizedCoords) },
 	{ CU_TRSF_SRGB, offsetof(struct cudaTextureDesc_v2, sRGB) },
@@ -182,7 +183,7 @@ static cudaError_t create(cudaTextureObject_t *object, const struct cudaResource
 		e = resource_to_driver(resource, &r);
 	if (!e)
 		e = format_in(&r, &format);
-	/* of a view the driver knows the format */
+	/* a view has its own format, which the driver checks */
 	if (!e && (!view || view->format == cudaResViewFormatNone))
 		e = check_reading(format, texture->readMode == cudaReadModeNormalizedFloat,
 				  texture->filterMode == cudaFilterModeLinear);
@@ -212,7 +213,7 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t *object,
 
 	if (!texture)
 		return done(cudaErrorInvalidResourceHandle);
-	/* the new one is the old one with something behind it */
+	/* cudaTextureDesc_v2 is cudaTextureDesc with one more member at its end */
 	memcpy(&t, texture, sizeof(*texture));
 	return done(create(object, resource, &t, view));
 }
@@ -285,7 +286,7 @@ cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *vi
 	return done(e);
 }
 
-/* the same for all formats */
+/* the limit is the same for all formats */
 cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t *width,
 						 const struct cudaChannelFormatDesc *desc,
 						 int device)

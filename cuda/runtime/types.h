@@ -225,7 +225,7 @@ struct cudaPointerAttributes {
 };
 struct cudaPitchedPtr {
 	void *ptr;
-	size_t pitch, xsize, ysize;	/* of a line, and what of it is used; lines of a plane */
+	size_t pitch, xsize, ysize;	/* of a line, of its used part; lines of a plane */
 };
 struct cudaExtent { size_t width, height, depth; };
 struct cudaPos { size_t x, y, z; };
@@ -338,7 +338,10 @@ enum cudaTextureReadMode { cudaReadModeElementType, cudaReadModeNormalizedFloat 
 struct cudaTextureDesc { CUDART_TEXTURE_DESC };
 struct cudaTextureDesc_v2 { CUDART_TEXTURE_DESC int seamlessCubemap; };
 
-/* what "texture<...>" at file scope is for the host; the application changes it before it binds */
+/*
+ * A "texture<...>" at file scope, as the host sees it. The application may change it before it
+ * binds it.
+ */
 struct textureReference {
 	int normalized;
 	enum cudaTextureFilterMode filterMode;
@@ -370,7 +373,7 @@ typedef struct CUgraphExec_st *cudaGraphExec_t;
 typedef struct CUuserObject_st *cudaUserObject_t;
 
 struct cudaKernelNodeParams {
-	void *func;			/* what stands for the kernel on the host */
+	void *func;			/* the host address that stands for the kernel */
 	dim3 gridDim, blockDim;
 	unsigned int sharedMemBytes;
 	void **kernelParams, **extra;

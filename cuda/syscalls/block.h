@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the CPU and the functions that kernels call share: one block for each context, in memory
- * that both see, and the heap's head, which only the GPU writes. Plain C that nvcc takes, too.
+ * that both see, and the heap's head. The CPU writes the head only while no kernel runs. Plain C
+ * that nvcc takes, too.
  *
- * Messages are a ring of records. The GPU reserves by .reserved in the head; a record counts once
- * its first word is not 0. The CPU clears a record and then moves .taken on. There is no room when
- * .reserved is more than the ring's size ahead of it.
+ * Messages are a ring of records. The GPU takes room by raising .reserved in the head; a record is
+ * valid once its first word is not 0. The CPU clears a record and then raises .taken. The ring is
+ * full when .reserved would be more than its size ahead of .taken.
  */
 #ifndef KVGPU_CUDA_SYSCALL_BLOCK_H
 #define KVGPU_CUDA_SYSCALL_BLOCK_H
 
 /*
- * where a launch's constant bank 0 has the address of its struct syscall_block: %envreg28 and
- * %envreg29
+ * A launch's constant bank 0 has the address of its struct syscall_block here: %envreg28 and
+ * %envreg29.
  */
 #define SYSCALL_CONST0_AT	0xbc
 
-/* of a record's .kind */
+/* values of syscall_record.kind */
 #define SYSCALL_PRINTF		1	/* .at is the format; then one item for each argument */
-/* then four items: expression, file, line, function; then block and thread, 6 words */
+/* items: expression, file, line, function; then block and thread, 6 words */
 #define SYSCALL_ASSERT		2
 
 struct syscall_record {
-	unsigned int bytes;		/* with this; a multiple of 8. 0: not yet written */
+	unsigned int bytes;		/* of all of it, a multiple of 8; 0: not yet written */
 	unsigned int kind;
 	unsigned long long at;
 	/*
-	 * items of 8 bytes; that of a string is its length, and the characters follow, up to a
-	 * multiple of 8
+	 * Items of 8 bytes follow. The item of a string is its length, and the characters follow,
+	 * up to a multiple of 8.
 	 */
 };
 

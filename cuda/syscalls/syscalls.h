@@ -9,9 +9,9 @@ enum syscall_id { SYSCALL_VPRINTF, SYSCALL_ASSERTFAIL, SYSCALL_MALLOC, SYSCALL_F
 
 struct syscall {
 	const char *name;
-	const uint32_t *code;		/* to lie at a multiple of 256 */
+	const uint32_t *code;		/* at a multiple of 256 in the code */
 	uint32_t bytes;
-	/* what a caller has to have: in all, and beyond its own bytes of each kind of stack */
+	/* what a caller needs: registers in all, and bytes of each stack beyond its own */
 	uint32_t regs, frame, crs;
 };
 
