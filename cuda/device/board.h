@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What a GPU is called. */
+/* Names of GPUs. */
 #ifndef KVGPU_CUDA_DEVICE_BOARD_H
 #define KVGPU_CUDA_DEVICE_BOARD_H
 
 #include <stdint.h>
 
-/* the name of the board with this PCI id, or the chip's where no board is known by it */
+/* the name of the board with this PCI id; of an unknown board the chip's name */
 const char *board_name(uint32_t pci_id);
 
 #endif

@@ -2,13 +2,13 @@
 /*
  * Forms of the lines, seen in reports of nouveau's users (Linux 5.4 to 6.17), after "nouveau
  * 0000:01:00.0: ":
- * gr: TRAP ch 4 [003fb96000 Xorg[645]]
- * gr: GPC0/TPC0/MP trap: global 00000004 [MULTIPLE_WARP_ERRORS] warp 3f0009
- * [ILLEGAL_INSTR_ENCODING]
- * fifo: fault 01 [WRITE] at 000000dead000000 engine 00 [GR] client ... reason 02 [PTE] on
- * channel 2 [003fbec000 a.out[645]]
- * fifo: SCHED_ERROR 0a [CTXSW_TIMEOUT]
- * fifo:000000:0006:[a.out[645]] errored - disabling channel
+ *     gr: TRAP ch 4 [003fb96000 Xorg[645]]
+ *     gr: GPC0/TPC0/MP trap: global 00000004 [MULTIPLE_WARP_ERRORS] warp 3f0009
+ *     [ILLEGAL_INSTR_ENCODING]
+ *     fifo: fault 01 [WRITE] at 000000dead000000 engine 00 [GR] client ... reason 02 [PTE] on
+ *     channel 2 [003fbec000 a.out[645]]
+ *     fifo: SCHED_ERROR 0a [CTXSW_TIMEOUT]
+ *     fifo:000000:0006:[a.out[645]] errored - disabling channel
  * The number behind "warp" ends in the SM's error code (Mesa and nouveau name the codes alike).
  * Which CUDA error a code means follows from what CUDA's documentation says of its errors.
  */

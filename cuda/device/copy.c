@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Copies and fills by the copy class, and times taken by the channel. */
+/* Copies and fills by the copy class, and time stamps by the channel. */
 #include "nv.h"
 #include "texture.h"
 
@@ -43,7 +43,7 @@ enum device_status nv_copy(struct device *dev, enum device_queue q, const struct
 	return nv_submit(d, q, seq);
 }
 
-/* one destination component, a constant; the source is not read */
+/* A fill is a copy with one destination component, a constant. The source is not read. */
 enum device_status nv_fill(struct device *dev, enum device_queue q, const struct moment *after,
 			   const struct device_fill *f, uint64_t *seq)
 {

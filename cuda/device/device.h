@@ -110,9 +110,7 @@ struct device_launch {
 	/* bytes of each thread: .stack at the end of local memory, .local at its begin */
 	uint32_t stack, local;
 	uint32_t crs;			/* call return stack, bytes of each warp */
-	/*
-	 * KiB of the SM's 64 that are shared memory: 16, 32, 48 (0: 48). A larger .shared raises it
-	 */
+	/* KiB of shared memory, of the SM's 64: 16, 32, 48; 0: 48. A larger .shared raises it */
 	uint32_t l1_kb;
 	bool banks_of_8;		/* shared memory has banks of 8 bytes, not of 4 */
 	/* constant bank 0 with the parameters; the device fills in windows and dimensions */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The kernel's log, from the moment on at which the device was opened: the only place where nouveau
- * says why it killed a channel. Who may not read it (the usual user, where kernel.dmesg_restrict is
- * set) is told no cause.
+ * The kernel's log, from the opening of the device on: only there nouveau says why it killed a
+ * channel. A user that may not read it (the usual case where kernel.dmesg_restrict is set) gets no
+ * cause.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -27,14 +27,14 @@ static inline uint32_t push_header(enum subchannel subc, uint32_t mthd, uint32_t
 
 #define SET_OBJECT			0x0000
 
-/* host */
+/* methods of host, valid on each subchannel */
 #define HOST_SEMAPHORE_A		0x0010	/* address high, low, payload, operation */
 #define   SEMAPHORE_RELEASE			0x2u
 #define   SEMAPHORE_ACQUIRE_GEQ			0x4u
 #define   SEMAPHORE_ACQUIRE_SWITCH		(1u << 12)
 #define   SEMAPHORE_4BYTE			(1u << 24)
 
-/* copies */
+/* methods of the copy class */
 #define COPY_LAUNCH_DMA			0x0300
 #define   COPY_NON_PIPELINED			0x2u
 #define   COPY_FLUSH				0x4u
@@ -55,22 +55,22 @@ static inline uint32_t push_header(enum subchannel subc, uint32_t mthd, uint32_t
 #define   COPY_REMAP_DST_NOTHING		(6u << 4 | 6u << 8 | 6u << 12)
 #define   COPY_REMAP_COMPONENT_SIZE(bytes)	((uint32_t)((bytes) - 1) << 16)
 
-/* compute */
+/* methods of the compute class */
 #define COMPUTE_WAIT_FOR_IDLE		0x0110
 #define COMPUTE_SHARED_WINDOW		0x0214
 #define COMPUTE_SEND_PCAS_A		0x02b4
 #define COMPUTE_SEND_SIGNALING_PCAS_B	0x02bc
 #define   PCAS_INVALIDATE			0x1u
 #define   PCAS_SCHEDULE				0x2u
-#define COMPUTE_LOCAL_NON_THROTTLED_A	0x02e4	/* size of one SM high, low, number of SMs */
+#define COMPUTE_LOCAL_NON_THROTTLED_A	0x02e4	/* bytes of an SM: high, low; number of SMs */
 #define COMPUTE_LOCAL_THROTTLED_A	0x02f0
 #define   LOCAL_ALL_SMS				0xffu
 #define COMPUTE_LOCAL_WINDOW		0x077c
-#define COMPUTE_LOCAL_MEMORY_A		0x0790	/* high, low */
-#define COMPUTE_SAMPLER_POOL_A		0x155c	/* high, low, highest index */
+#define COMPUTE_LOCAL_MEMORY_A		0x0790	/* address high, low */
+#define COMPUTE_SAMPLER_POOL_A		0x155c	/* address high, low, highest index */
 #define COMPUTE_HEADER_POOL_A		0x1574
 #define COMPUTE_BINDLESS_TEXTURE	0x2608	/* the constant bank that handles are in */
-#define COMPUTE_PROGRAM_REGION_A	0x1608	/* high, low */
+#define COMPUTE_PROGRAM_REGION_A	0x1608	/* address high, low */
 
 /*
  * Generic addresses in these windows mean shared and local memory: 16 MiB each. No buffer may lie

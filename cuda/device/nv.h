@@ -16,9 +16,7 @@ enum {
 	MAX_BUFFERS = 1000,
 	LAUNCH_SLOTS = 64, SLOT_BYTES = 8192, SLOT_RELEASE = 256, SLOT_CONST0 = 512,
 	JOB_WORDS = 128,		/* at most, for one piece of work */
-	/*
-	 * MAX_IN_FLIGHT pieces of work fill far less than the pushbuffers, so libdrm never sleeps
-	 */
+	/* MAX_IN_FLIGHT pieces of work fill far less than the pushbuffers: libdrm never sleeps */
 	MAX_IN_FLIGHT = 64,
 	/* few pushbuffers: the kernel maps and unmaps each of them */
 	PUSH_BYTES = 64 * 1024, PUSH_BUFFERS = 2,

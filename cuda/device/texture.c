@@ -77,9 +77,9 @@ void tiling_plan(struct tiling *t)
 enum { TYPE_SNORM = 1, TYPE_UNORM, TYPE_SINT, TYPE_UINT, TYPE_FLOAT = 7 };
 enum { SOURCE_ZERO = 0, SOURCE_FIRST = 2, SOURCE_ONE_INT = 6, SOURCE_ONE_FLOAT = 7 };
 
-#define HEADER_TYPE_AT(i)	(6 + 3 * (i))	/* word 0 */
+#define HEADER_TYPE_AT(i)	(6 + 3 * (i))	/* fields of word 0 */
 #define HEADER_SOURCE_AT(i)	(18 + 3 * (i))
-#define HEADER_ALWAYS		0x10001000u	/* word 2: as Mesa sets it */
+#define HEADER_ALWAYS		0x10001000u	/* fields of word 2; as Mesa sets it */
 #define HEADER_SRGB		(1u << 10)
 #define HEADER_SHAPE_AT		14
 #define HEADER_PITCH_LAYOUT	(1u << 18)
@@ -88,17 +88,17 @@ enum { SOURCE_ZERO = 0, SOURCE_FIRST = 2, SOURCE_ONE_INT = 6, SOURCE_ONE_FLOAT =
 #define HEADER_BORDER_COLOR	(1u << 29)
 #define HEADER_NO_BORDER_TEXELS	(1u << 30)
 #define HEADER_NORMALIZED	(1u << 31)
-#define HEADER_LOD_QUALITY	0x00300000u	/* word 3 */
+#define HEADER_LOD_QUALITY	0x00300000u	/* word 3, as Mesa sets it */
 #define HEADER_HAS_LEVELS	(1u << 31)	/* word 4: word 7 is used */
-#define HEADER_DEPTH_AT		16		/* word 5 */
+#define HEADER_DEPTH_AT		16		/* fields of word 5 */
 #define HEADER_LAST_LEVEL_AT	28
-#define HEADER_SPREAD		0x03000000u	/* word 6 */
+#define HEADER_SPREAD		0x03000000u	/* word 6, as Mesa sets it */
 
 /* codes of component sizes, by bits and channels; CUDA has no 3 channels */
 static const uint8_t sizes[3][5] = {
 	{ 0, 0x1d, 0x18, 0, 0x08 },	/* 8 bits */
-	{ 0, 0x1b, 0x0c, 0, 0x03 },	/* 16 */
-	{ 0, 0x0f, 0x04, 0, 0x01 },	/* 32 */
+	{ 0, 0x1b, 0x0c, 0, 0x03 },	/* 16 bits */
+	{ 0, 0x0f, 0x04, 0, 0x01 },	/* 32 bits */
 };
 
 static unsigned int size_index(struct texel t)
@@ -174,7 +174,7 @@ enum { FILTER_NEAREST = 1, FILTER_LINEAR, MIP_NONE = 1, MIP_NEAREST, MIP_LINEAR 
 #define SAMPLER_BIAS_MASK	0x1fffu
 #define SAMPLER_ANISO_15	0x10000000u
 #define SAMPLER_ANISO_35	0x18000000u
-#define SAMPLER_MAX_LOD_AT	12		/* word 2 */
+#define SAMPLER_MAX_LOD_AT	12		/* field of word 2 */
 
 /* @v within [@low, @high], with 8 bits of fraction */
 static int32_t fixed(float v, float low, float high)

@@ -65,9 +65,7 @@ static const struct {
 	{ 84, 0 }, { 85, 0 },		/* not a board of several GPUs */
 	{ 86, 0 },			/* no native atomics of the host */
 	{ 87, 3 },			/* speed of single to double precision */
-	/*
-	 * 91, registered memory at the host's address on the GPU, is 0: GPU addresses have 40 bits
-	 */
+	/* 91, registered memory at its host address on the GPU, is 0: GPU addresses have 40 bits */
 	{ 97, 49152 },			/* shared memory of a block, if it asks for more */
 	{ 99, 1 },			/* memory can be registered */
 	{ 106, 16 },			/* blocks of an SM */

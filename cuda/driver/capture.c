@@ -133,8 +133,8 @@ CUresult enter_work(CUstream handle, CUcontext *ctx, CUstream *s)
 }
 
 /*
- * Waiting for a stream that captures is an error. Waiting for any other stream is potentially
- * unsafe.
+ * Waiting for a stream that captures is an error. Waiting for any other stream is a call that CUDA
+ * names potentially unsafe.
  */
 CUresult enter_status(CUstream handle, CUcontext *ctx, CUstream *s)
 {
@@ -273,9 +273,7 @@ CUresult capture_record(CUstream s, CUevent e, bool external)
 	return r;
 }
 
-/*
- * Let @s wait for @e, an event of the capture @c. @s joins @c, unless it is a part of it already.
- */
+/* Let @s wait for @e, an event of the capture @c. @s joins @c, if @s does not capture yet. */
 static CUresult join(CUstream s, struct capture *c, CUevent e)
 {
 	if (c->invalid)
@@ -388,7 +386,7 @@ CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode)
 	return r;
 }
 
-/* the first version knew one mode only */
+/* the first version of this call has one mode only */
 CUresult cuStreamBeginCapture(CUstream stream)
 {
 	return cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_GLOBAL);

@@ -26,9 +26,7 @@ bool on_device(CUcontext ctx, const struct plane *p, size_t width, size_t lines)
 	return r && span <= r->va + r->size - p->va;
 }
 
-/*
- * Find out whether an end is host or device memory, where the caller says host memory or @unified.
- */
+/* Is an end host or device memory? Asked where the caller says host memory, or @unified. */
 static CUresult resolve(CUcontext ctx, struct plane *p, bool unified)
 {
 	uint64_t at = p->host ? (uintptr_t)p->host : p->va;

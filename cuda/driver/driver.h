@@ -2,10 +2,10 @@
 /*
  * Inside of libcuda.so.1.
  *
- * Locks: `table` (contexts, primary contexts, init) is taken before a context's `lock`. Of the
- * holders of `table` only context_close() waits for the GPU. A context's `lock` guards everything
- * in the context and orders submissions. A thread waits for the GPU without it, except for staging
- * buffers, for work that the CPU does itself, and before it frees something.
+ * Locks: `table` (contexts, primary contexts, init) is taken before a context's `lock`. With
+ * `table` held only context_open() and context_close() wait for the GPU. A context's `lock` guards
+ * everything in the context and orders submissions. A thread waits for the GPU without it, except
+ * for staging buffers, copies by the CPU, loading of modules, and before it frees something.
  */
 #ifndef KVGPU_CUDA_DRIVER_H
 #define KVGPU_CUDA_DRIVER_H
@@ -75,8 +75,8 @@ struct CUstream_st {
 	struct moment last;
 	pthread_t thread;		/* .per_thread: the thread that has this default stream */
 	bool per_thread;
-	struct capture *capture;	/* capture.c; NULL: new work runs */
-	struct node_list tips;		/* capture: what its next node depends on */
+	struct capture *capture;	/* capture.c; NULL: work is done, not captured */
+	struct node_list tips;		/* nodes that the next captured node depends on */
 	CUstream next;
 };
 
@@ -104,7 +104,7 @@ struct CUarray_st {
 	unsigned int level;
 	struct device_memory *memory;
 	CUmipmappedArray of;
-	CUarray next;			/* in ctx->arrays; no level of a mipmapped array is */
+	CUarray next;			/* in ctx->arrays; a mipmapped array's levels are not */
 };
 
 struct CUmipmappedArray_st {
@@ -135,10 +135,10 @@ struct CUtexref_st {
 	CUcontext ctx;
 	bool bound, array_only, stale;	/* stale: .source changed after .made */
 	struct texture_source source;
-	CUarray_format format;		/* of linear memory */
+	CUarray_format format;		/* for linear memory */
 	unsigned int channels;
 	struct texture_object *made;
-	CUtexref next;			/* in ctx->texrefs; no reference of a module is */
+	CUtexref next;			/* in ctx->texrefs; a module's references are not */
 };
 
 struct CUsurfref_st {
@@ -173,7 +173,7 @@ struct CUmod_st {
 	struct image image;
 	struct device_memory *code, *data, *constants;
 	struct CUfunc_st *functions;	/* one for each kernel of image */
-	struct CUtexref_st *texrefs;	/* for each of image.refs one of both */
+	struct CUtexref_st *texrefs;	/* one for each of image.refs, as in .surfrefs */
 	struct CUsurfref_st *surfrefs;
 	CUmodule next;
 };
@@ -182,7 +182,7 @@ struct CUctx_st {
 	uint32_t magic;
 	bool alive, primary;
 	CUdevice dev;
-	unsigned int flags, attached;	/* attached: by cuCtxAttach() */
+	unsigned int flags, attached;	/* attached: cuCtxAttach() calls not undone */
 	pthread_mutex_t lock;
 	/*
 	 * Guards the begin and the end of .device for threads of other contexts that look whether
@@ -190,9 +190,9 @@ struct CUctx_st {
 	 * `watch` is taken last, and no thread waits with it.
 	 */
 	pthread_mutex_t watch;
-	unsigned int life;		/* counts the devices that a context has had */
+	unsigned int life;		/* how many devices the context has had */
 	struct device *device;
-	CUresult sticky;		/* error after a fault, for all calls; use __atomic */
+	CUresult sticky;		/* a fault's error, for all later calls; use __atomic */
 	/* memory.c: sorted by address */
 	struct range *ranges;
 	unsigned int nr_ranges, max_ranges;
@@ -203,7 +203,7 @@ struct CUctx_st {
 	struct CUstream_st null;	/* the legacy default stream */
 	/* last work in the streams that are not non-blocking: .null comes after it */
 	struct moment blocking;
-	struct moment submitted;	/* last work of all */
+	struct moment submitted;	/* last work of all streams */
 	/* another stream was made, or a graph launched: copies go to a queue beside kernels */
 	bool parallel;
 	CUstream streams;
@@ -314,7 +314,7 @@ void capture_forget(CUevent e);			/* @e is recorded anew, or destroyed */
 void capture_drop(CUstream s);			/* @s is destroyed */
 
 /* wait.c */
-CUresult moment_poll(CUcontext ctx, const struct moment *m);	/* CUDA_ERROR_NOT_READY */
+CUresult moment_poll(CUcontext ctx, const struct moment *m);	/* CUDA_ERROR_NOT_READY: not done */
 CUresult moment_wait(CUcontext ctx, const struct moment *m);
 
 /* memory.c */
@@ -349,7 +349,7 @@ void memory_free_all(CUcontext ctx);
  * copied in place.
  */
 struct plane {
-	uint64_t va;			/* when .host is NULL */
+	uint64_t va;			/* valid if .host is NULL */
 	uint8_t *host;
 	size_t pitch;
 	/* a slice of the block-linear surface that begins at .va; .blocks says where in it */
@@ -383,7 +383,7 @@ uint32_t array_depth(const struct CUarray_st *a);
 struct plane array_plane(const struct CUarray_st *a, size_t x, size_t y, size_t z);
 void arrays_free(CUcontext ctx);
 
-/* textures.c: headers, samplers and surface descriptors in memory; all with ctx locked */
+/* textures.c: headers, samplers and surface descriptors in memory; call with ctx locked */
 CUresult texture_make(CUcontext ctx, const struct texture_source *source,
 		      struct texture_object **out);
 void texture_release(CUcontext ctx, struct texture_object *t);
@@ -391,7 +391,7 @@ struct texture_object *texture_find(CUcontext ctx, CUtexObject handle);
 CUtexObject texture_handle(const struct texture_object *t);
 CUresult descriptor_make(CUcontext ctx, const uint32_t words[SURFACE_WORDS],
 			 const CUDA_RESOURCE_DESC *resource, CUsurfObject *out);
-/* NULL: there is none */
+/* NULL: no such object */
 const CUDA_RESOURCE_DESC *descriptor_find(CUcontext ctx, CUsurfObject object);
 void descriptor_release(CUcontext ctx, CUsurfObject object);
 void textures_launch(CUcontext ctx, struct device_launch *l);
@@ -429,7 +429,7 @@ CUresult kernel_check(const struct kernel_request *q);
 CUresult kernel_arguments(const struct kernel_request *q, uint8_t *to);
 CUresult kernel_launch(CUcontext ctx, const struct kernel_request *q, CUstream s);
 
-/* box.c, memset.c, with ctx locked */
+/* box.c, memset.c: call with ctx locked */
 CUresult box_check(CUcontext ctx, const CUDA_MEMCPY3D *c);
 CUresult box_copy(CUcontext ctx, CUstream s, const CUDA_MEMCPY3D *c);
 CUresult set_check(CUcontext ctx, const struct device_fill *f, size_t width, size_t height);
@@ -438,7 +438,7 @@ CUresult set_lines(CUcontext ctx, CUstream s, struct device_fill f, size_t width
 /* function.c, occupancy.c */
 enum { SM_SHARED = 49152 };
 bool is_function(CUfunction f);
-int kernel_max_threads(const struct image_kernel *k);	/* of a block */
+int kernel_max_threads(const struct image_kernel *k);	/* most threads of a block */
 
 /* hostfunc.c */
 /* Whether this thread is in a host function, which may call nothing here. */
@@ -465,7 +465,7 @@ enum jit_form { JIT_WHOLE, JIT_OBJECT };	/* to load it, or to link it */
 void jit_options(struct jit *j, unsigned int n, CUjit_option *options, void **values);
 /* Set an error message. */
 void jit_say(struct jit *j, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void jit_report(struct jit *j);		/* writes the buffers */
+void jit_report(struct jit *j);		/* fills the application's buffers */
 CUresult jit_compile(struct jit *j, const char *ptx, size_t n, enum jit_form form, uint8_t **cubin,
 		     size_t *size);
 CUresult jit_link(struct jit *j, uint8_t *const *cubin, const size_t *size, unsigned int n,

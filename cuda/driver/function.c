@@ -67,7 +67,7 @@ CUresult cuFuncSetAttribute(CUfunction f, CUfunction_attribute attribute, int va
 		f->max_dynamic = value;
 		return CUDA_SUCCESS;
 	case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-		/* a hint */
+		/* a hint, which is only checked */
 		return value < -1 || value > 100 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 	default:
 		return CUDA_ERROR_INVALID_VALUE;

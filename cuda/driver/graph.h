@@ -56,7 +56,7 @@ struct CUgraphNode_st {
 	/* used during a walk over the graph */
 	unsigned int waiting;
 	bool seen;
-	/* in executable graphs */
+	/* for executable graphs only */
 	bool disabled;
 	struct moment end;
 };
@@ -100,7 +100,7 @@ struct capture {
 	struct capture *next;
 };
 
-/* graph.c: all of these with the lock held */
+/* graph.c: call with the lock held */
 bool is_graph(CUgraph graph);
 bool is_node(CUgraphNode node);
 CUgraph graph_new(void);
@@ -137,20 +137,16 @@ struct device_fill fill_of(const CUDA_MEMSET_NODE_PARAMS *p);
 
 /* graphexec.c */
 bool is_exec(CUgraphExec exec);
-/*
- * Copy @graph, with nodes in an order in which they can run. INVALID_VALUE: there is no such order.
- */
+/* Copy @graph, with nodes in an order in which they can run. INVALID_VALUE: there is none. */
 CUresult exec_copy(CUgraph graph, CUgraph *out);
-/*
- * Call without the lock. Wait for the end of the last launch, if the graph refers to user objects.
- */
+/* Call without the lock. Wait for the last launch to end, if the graph refers to user objects. */
 void exec_await(CUgraphExec exec);
 
 /* capture.c */
 /* enter_stream() for questions about captures */
 CUresult enter_asking(CUstream handle, CUcontext *ctx, CUstream *s);
 
-/* userobject.c, with the lock held */
+/* userobject.c: call with the lock held */
 void users_free(CUgraph graph);
 CUresult users_copy(CUgraph to, CUgraph from);
 

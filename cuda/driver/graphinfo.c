@@ -148,7 +148,7 @@ CUresult cuGraphNodeFindInClone(CUgraphNode *out, CUgraphNode original, CUgraph 
 	return r;
 }
 
-/* ------------------------------------------------------------------ for people */
+/* ------------------------------------------------------------------ a file for people */
 
 static const char *const names[] = {
 	[CU_GRAPH_NODE_TYPE_KERNEL] = "kernel", [CU_GRAPH_NODE_TYPE_MEMCPY] = "memcpy",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The process's view of the machine: which GPUs there are, asked once. */
+/* The GPUs of this machine, found once by cuInit(). */
 #include "driver.h"
 
 #include <stdio.h>

@@ -168,9 +168,7 @@ static void find_tool(const char *tool, char *out)
 		snprintf(out, PATH_BYTES, "%s", tool);
 }
 
-/*
- * Run a tool. Return errno if it can't be started. Its messages are in "log", its result in "out".
- */
+/* Run a tool. Return errno if it can't start. Its messages are in "log", its result in "out". */
 static int run(const struct place *p, char *const argv[])
 {
 	posix_spawn_file_actions_t actions;

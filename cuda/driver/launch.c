@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* cuLaunchKernel: limits, parameters, and what the kernel's description asks for. */
+/* cuLaunchKernel(): checks limits, copies parameters, and describes the launch to the device. */
 #include <string.h>
 
 #include "driver.h"

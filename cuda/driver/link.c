@@ -72,9 +72,7 @@ static CUresult add(CUlinkState s, const void *bytes, size_t n, bool ptx)
 	return CUDA_SUCCESS;
 }
 
-/*
- * Compile PTX when it is added, so that its errors show then, as in CUDA. The object is not kept.
- */
+/* Compile PTX when it is added, so that its errors show then, as in CUDA. Keep no object. */
 static CUresult add_ptx(CUlinkState s, const char *text, size_t n)
 {
 	uint8_t *object;

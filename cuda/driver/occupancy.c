@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* How many blocks of a kernel an SM holds, and what follows from it. */
+/* How many blocks of a kernel an SM holds, and which block size fills it best. */
 #include "driver.h"
 
 /* compute capability 3.5, CUDA C programming guide */

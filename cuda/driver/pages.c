@@ -5,15 +5,15 @@
  * the piece meanwhile waits in its page fault (userfaultfd):
  *
  * - pages_put(): write protect the piece, copy it, move the new mapping over it, wake the waiting
- * threads. A woken thread looks at the page tables again and finds the new mapping. The kernel
- * queues a fault with the old mapping locked, and the move waits for that lock: no thread begins
- * to wait after the wake. Linux before 6.4 can't protect a page that was never touched, so each
- * page is read first.
+ *   threads. A woken thread looks at the page tables again and finds the new mapping. The kernel
+ *   queues a fault with the old mapping locked, and the move waits for that lock: no thread begins
+ *   to wait after the wake. Linux before 6.4 can't protect a page that was never touched, so each
+ *   page is read first.
  * - pages_back(): the device's mapping can't be protected. Instead an empty anonymous piece, which
- * is registered for missing pages, moves over it. From then on each thread that touches the piece
- * waits, until the contents are filled in. Linux keeps the registration across the move only if
- * the event of the move is asked for, and then holds the moving thread until another thread has
- * read the event: thus the second thread.
+ *   is registered for missing pages, moves over it. From then on each thread that touches the piece
+ *   waits, until the contents are filled in. Linux keeps the registration across the move only if
+ *   the event of the move is asked for, and then holds the moving thread until another thread has
+ *   read the event: thus the second thread.
  *
  * Meanwhile the calling thread may touch no memory but its stack: other memory might be in the
  * piece, and the thread would wait for itself. So signals are blocked, and nothing is allocated.
@@ -289,9 +289,7 @@ static bool same_file(const struct mapping *a, const struct mapping *b)
 	return b->shared && a->inode == b->inode && a->major == b->major && a->minor == b->minor;
 }
 
-/*
- * Find the next mapping from .from on that is still the file's, with the same offset in the file.
- */
+/* Find the next mapping from .from on that is still the file's, at the same offset in the file. */
 static bool look_part(const struct mapping *m, void *arg)
 {
 	struct parts *s = arg;

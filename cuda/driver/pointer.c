@@ -16,9 +16,7 @@ static uint64_t offset_in(const struct range *r, CUdeviceptr ptr)
 	return by_host ? ptr - (uintptr_t)r->host : ptr - r->va;
 }
 
-/*
- * Write the attribute's value to @out, and return its size. 0: this memory has no such attribute.
- */
+/* Write the attribute's value to @out, return its size. 0: this memory has no such attribute. */
 static size_t answer(CUcontext ctx, const struct range *r, CUpointer_attribute attribute,
 		     CUdeviceptr ptr, void *out)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Surfaces: arrays that kernels read and write by bytes. An object is its descriptor's address. */
+/*
+ * Surfaces: arrays that kernels read and write by bytes. A surface object is its descriptor's
+ * address.
+ */
 #include <string.h>
 
 #include "driver.h"

@@ -247,9 +247,7 @@ CUresult cuTexRefSetFormat(CUtexref ref, CUarray_format format, int channels)
 	return changed(ctx, ref, CUDA_SUCCESS);
 }
 
-/*
- * define a function that sets a field of the texture's description; @ok: whether the value is valid
- */
+/* define a function that sets a field of the texture's description; @ok: the value is valid */
 #define SETTER(name, params, ok, ...)							\
 	CUresult name params								\
 	{										\

@@ -15,7 +15,7 @@ enum slot_state {
 	SLOT_FREE,
 	SLOT_TEXTURE,
 	SLOT_SURFACE,
-	SLOT_LEFT /* given back, perhaps in use */
+	SLOT_LEFT /* given back; a kernel may still use it */
 };
 
 struct texture_pools {

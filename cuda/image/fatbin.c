@@ -11,7 +11,7 @@
 #define FATBIN_MAGIC	0xba55ed50
 #define FATBIN_VERSION	1
 
-struct wrapper {		/* .nvFatBinSegment */
+struct wrapper {		/* in .nvFatBinSegment */
 	uint32_t magic, version;
 	const void *data;
 	const void *prelinked;
@@ -20,7 +20,7 @@ struct wrapper {		/* .nvFatBinSegment */
 struct container {
 	uint32_t magic;
 	uint16_t version, header_size;
-	uint64_t size;		/* of the entries */
+	uint64_t size;		/* bytes of the entries */
 };
 
 struct entry {

@@ -71,7 +71,7 @@ struct image_kernel {
 	uint32_t shared;	/* static shared memory */
 	uint32_t local;
 	uint32_t barriers;
-	uint32_t max_threads;	/* of a block; 0: no promise */
+	uint32_t max_threads;	/* of a block; 0: any number */
 	uint32_t required[3];	/* block size that the kernel demands; 0: any */
 	uint32_t param_base, param_size;	/* in constant bank 0 */
 	struct image_param *params;

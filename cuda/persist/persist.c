@@ -57,9 +57,7 @@ static int open_node(struct held *h, const char *node)
 	return 0;
 }
 
-/*
- * Make a channel with an object: nouveau sets the engine up only then. The channel never gets work.
- */
+/* Make a channel with an object: only then nouveau sets the engine up. The channel gets no work. */
 static int hold(struct held *h, unsigned int i, unsigned int engine, unsigned int class)
 {
 	struct nve0_fifo args = { .engine = engine };

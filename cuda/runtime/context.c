@@ -11,7 +11,7 @@ static struct {
 	CUcontext ctx;
 	bool retained;
 } primary[MAX_DEVICES];
-static unsigned int resets;		/* of any device; read with __atomic */
+static unsigned int resets;		/* how often a device was reset; use __atomic */
 
 static __thread struct {
 	int device;

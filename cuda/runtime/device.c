@@ -101,9 +101,7 @@ cudaError_t cudaDeviceGetPCIBusId(char *id, int len, int device)
 	return done(e ? e : from_driver(cuDeviceGetPCIBusId(id, len, device)));
 }
 
-/*
- * ---------------------------------------------- other devices: none reaches another one's memory
- */
+/* --------------------------------------------- other devices: none reaches another one's memory */
 
 cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
 {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Graph functions that only call the driver's: a table of them, with the runtime's names for types.
- */
+/* Graph functions that only call the driver's: a table of them, with the runtime's types. */
 #include "runtime.h"
 
 /* @ok: the condition for calling the driver */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What an address is. */
+/* Attributes of addresses. */
 #include <errno.h>
 #include <sys/uio.h>
 #include <unistd.h>

@@ -23,7 +23,7 @@ struct segment {
 	const void *prelinked;
 };
 
-/* a fat binary in a context */
+/* a fat binary that was loaded into a context */
 struct loaded {
 	CUcontext ctx;
 	CUmodule module;	/* NULL: loading gave .error */
@@ -94,7 +94,7 @@ static void add(void **handle, enum kind kind, const void *host, const char *nam
 	pthread_mutex_unlock(&registry);
 }
 
-/* ------------------------------------ into a context: with `registry` held, the context current */
+/* ------------------------------------ loading: with `registry` held, and the context current */
 
 static cudaError_t load(struct binary *b, CUmodule *out)
 {

@@ -30,9 +30,7 @@ cudaError_t check_device(int device);
 /* The current context if it is on @device, else the primary context of @device. */
 cudaError_t context_of(int device, CUcontext *out);
 
-/*
- * ------------------------------------------- struct when: the stream, and whether to wait for it
- */
+/* ------------------------------------------ struct when: the stream, and whether to wait for it */
 
 struct when {
 	bool async;
@@ -64,9 +62,7 @@ struct when {
 	cudaError_t name params { return done(body(stream, ##__VA_ARGS__)); }			\
 	cudaError_t name##_ptsz params { return done(body(OWN_IF_0(stream), ##__VA_ARGS__)); }
 
-/*
- * ------------------------- registry.c: the program's kernels and variables in the current context
- */
+/* ----------------------- registry.c: the program's kernels and variables in the current context */
 
 cudaError_t find_function(const void *host, CUfunction *out);
 cudaError_t find_host(CUfunction function, const void **host);
@@ -83,9 +79,7 @@ void forget_modules(CUcontext ctx);		/* @ctx has ended */
 
 /* pointer.c: whether the driver knows @ptr as memory of the GPU */
 bool is_on_device(const void *ptr);
-/*
- * Whether @ptr is GPU memory that the CPU can't read. An address may be valid for both by chance.
- */
+/* Whether @ptr is GPU memory that the CPU can't read: an address may be valid for both. */
 bool is_device_only(const void *ptr);
 /* @ptr, or where the GPU sees it if it is pinned host memory */
 CUdeviceptr device_address(const void *ptr);

@@ -46,7 +46,7 @@ struct syscall_block {
 struct syscall_head {
 	unsigned long long reserved;
 	unsigned int lock, pad;
-	unsigned long long top, end;	/* of the heap: from .top on nothing was ever given out */
+	unsigned long long top, end;	/* the heap; nothing above .top was ever given out */
 	unsigned long long list[SYSCALL_CLASSES];
 };
 
