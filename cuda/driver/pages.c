@@ -105,8 +105,8 @@ enum pages_means pages_means(void)
 /* ------------------------------------------------------------------ pieces */
 
 /*
- * Copy the application's bytes. A sanitizer may have forbidden to touch some of them: do not ask
- * it.
+ * Copy the application's bytes. No sanitizer checks this: it may have forbidden to touch some of
+ * them.
  */
 __attribute__((no_sanitize("address", "thread", "undefined")))
 static void copy(uint8_t *to, const uint8_t *from, size_t bytes)
@@ -217,7 +217,10 @@ static bool moved(int fd, struct mover *m)
 	}
 }
 
-/* Fill the piece. It fails when the application has unmapped the piece meanwhile: its own fault. */
+/*
+ * Fill the piece. This fails if the application has unmapped the piece meanwhile, by its own
+ * mistake.
+ */
 static void fill(int fd, uint8_t *at, const uint8_t *from, size_t bytes)
 {
 	size_t done = 0;

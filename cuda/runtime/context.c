@@ -16,7 +16,7 @@ static unsigned int resets;		/* how often a device was reset; use __atomic */
 static __thread struct {
 	int device;
 	bool chosen;			/* by cudaSetDevice(), not yet made current */
-	unsigned int resets;		/* the global one when the context was seen alive */
+	unsigned int resets;		/* the global `resets` when the context was seen alive */
 } self;
 
 cudaError_t use_driver(void)

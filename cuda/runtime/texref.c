@@ -188,8 +188,8 @@ cudaError_t cudaBindTextureToMipmappedArray(const struct textureReference *ref,
 }
 
 /*
- * Keep the last binding. The driver can't undo a binding, and reading an unbound reference is
- * undefined.
+ * Keep the last binding. CUDA's driver API has no call that undoes a binding, and reading an
+ * unbound reference is undefined.
  */
 cudaError_t cudaUnbindTexture(const struct textureReference *ref)
 {

@@ -86,8 +86,8 @@ static cudaError_t format_in(const CUDA_RESOURCE_DESC *r, CUarray_format *format
 }
 
 /*
- * Only integers that are read as numbers from 0 to 1 can be filtered. Integers of 32 bits can't be
- * read so.
+ * Integers can be filtered only if they are read as numbers from 0 to 1. Integers of 32 bits can't
+ * be read so.
  */
 cudaError_t check_reading(CUarray_format format, bool as_numbers, bool linear)
 {
