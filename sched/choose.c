@@ -35,7 +35,8 @@
 #include "sched/internal.h"
 
 struct survey {
-	struct kvgpu_sched_ent *next;	/* among equal ones the longest wait */
+	/* of vGPUs with about equal clocks, the vGPU with the longest wait */
+	struct kvgpu_sched_ent *next;
 	u32 can_run;
 	u32 share;			/* sum over the vGPUs in can_run */
 	/* a vGPU, awake or asleep, is held back or owes more than its lead */
@@ -132,10 +133,10 @@ void vsched_turn_end(struct kvgpu_sched *s)
 
 /*
  * Corrects the length of this turn by the error of the last one, so that all vGPUs gain the same in
- * a round and keep their places in it. The shortest turn may end late by a quarter, the length of a
- * piece of work; a vGPU that gained a little in each round would lose its place, and with it most
- * of a turn in some window. The correction is at most half of the turn: larger errors are left to
- * the clocks.
+ * a round and keep their places in it. A piece of work that has begun goes on, so the shortest turn
+ * may end late by a quarter of its length. A vGPU that gained a little in each round would lose its
+ * place, and with it most of a turn in some window. The correction is at most half of the turn:
+ * larger errors are left to the clocks.
  */
 static u64 turn_even_out(struct kvgpu_sched_ent *e, u64 turn)
 {
@@ -164,8 +165,8 @@ static void begin_turn(struct kvgpu_sched *s, const struct survey *v)
 
 /*
  * No two vGPUs compete. The chip gets the lists of all vGPUs (open), or only the list of the vGPU
- * that can run, if there is one. The latter holds while a vGPU is held back, works off a debt, or
- * is parked: lists of sleeping vGPUs are kept away too.
+ * that can run, if there is one. The chip is not open while a vGPU is held back, works off a debt,
+ * or is parked: then the lists of sleeping vGPUs are kept away too.
  */
 static void without_turns(struct kvgpu_sched *s, const struct survey *v,
 			  struct kvgpu_sched_choice *out)
@@ -179,7 +180,10 @@ static void without_turns(struct kvgpu_sched *s, const struct survey *v,
 				  vsched_time_add(s->at, SCHED_ROUND(s->slice_ns)));
 }
 
-/* Returns when the rights of current_ent change, or when the driver should look at it again. */
+/*
+ * Returns when current_ent may have to give up the chip, or when the driver should look at it
+ * again.
+ */
 static u64 turn_until(const struct kvgpu_sched *s, const struct survey *v)
 {
 	const struct kvgpu_sched_ent *e = s->current_ent;

@@ -5,8 +5,9 @@
  * guest has many ways to learn when the last sample was. The gaps are therefore distributed
  * exponentially between a shortest gap (mean / KVGPU_GAP_MIN) and a longest one (mean *
  * KVGPU_GAP_MAX). Between the two a sample is equally likely in each moment, whatever a guest
- * knows. The part of samples that find a guest at work is then the part of time for which it works.
- * Looks at other times are not samples, because a guest may know these times (mdev/machine/look.c).
+ * knows. The share of samples that find a guest at work then equals the share of time for which it
+ * works. Looks at other times are not samples, because a guest may know these times
+ * (mdev/machine/look.c).
  */
 #include "sched/internal.h"
 

@@ -40,8 +40,8 @@ bool kvgpu_sched_strike_add(struct kvgpu_strikes *k, u64 now)
 	u64 n = strikes_forgiven(k, now);
 
 	/*
-	 * Forgiven strikes move @last by whole periods: the time waited for the next one to be
-	 * forgiven is kept. If no strike is left, the period starts now.
+	 * Forgiven strikes move @last by whole periods, so that the time waited so far counts for
+	 * the next strike to be forgiven. If no strike is left, the period starts now.
 	 */
 	if (n < k->count) {
 		k->count -= (u32)n;

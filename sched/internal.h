@@ -105,9 +105,9 @@ void vsched_clock_tick(struct kvgpu_sched *s, u64 now);
  * change of a clock.
  */
 void vsched_clocks_settle(struct kvgpu_sched *s);
-/* All use before s->at is charged: budget that no vGPU used is lost. */
+/* Call it when all use before s->at is charged. Budget that no vGPU used is lost. */
 void vsched_budget_close(struct kvgpu_sched *s);
-/* Takes GPU time from all that @e has: its share, its place at the front, its cap. */
+/* Takes @ns of GPU time from each budget of @e: its share, its claim to the front, its cap. */
 void vsched_ent_pay(struct kvgpu_sched_ent *e, u64 ns);
 /*
  * Derives all values that depend on shares, caps and the slice. Called when one of them, or the set

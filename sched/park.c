@@ -71,7 +71,7 @@ void kvgpu_sched_looked(struct kvgpu_sched *s, u64 now)
 	u32 competing;
 
 	vsched_clock_tick(s, now);
-	vsched_clocks_settle(s);	/* up to now all of them are what they were */
+	vsched_clocks_settle(s);	/* until now every vGPU was in its old state */
 	competing = nr_competing(s);
 	list_for_each_entry(e, &s->ents, node)
 		vgpu_park(s, e, competing - ent_competes(e));

@@ -44,17 +44,18 @@
 
 enum kvgpu_sched_policy {
 	/*
-	 * work-conserving: the time of vGPUs without work goes to the others by weight; caps hold
+	 * work-conserving: the time of vGPUs without work goes to the other vGPUs by weight; caps
+	 * hold
 	 */
 	KVGPU_SCHED_BEST_EFFORT,
 	/*
-	 * each present vGPU has weight / sum of the weights of all present ones; unused time goes
-	 * to no other vGPU
+	 * each present vGPU gets its weight / the sum of the weights of all present vGPUs; unused
+	 * time goes to no other vGPU
 	 */
 	KVGPU_SCHED_EQUAL_SHARE,
 	/*
-	 * each has its type's part of the card (fixed_ppm), however many are present; unused time
-	 * goes to no other vGPU
+	 * each vGPU gets its type's part of the card (.fixed_ppm), however many are present; unused
+	 * time goes to no other vGPU
 	 */
 	KVGPU_SCHED_FIXED_SHARE,
 };
@@ -130,8 +131,8 @@ struct kvgpu_sched_choice {
 
 void kvgpu_sched_init(struct kvgpu_sched *s);
 /*
- * Set a knob. They return -EINVAL (policy) or -ERANGE (the others) and change nothing then. Call
- * kvgpu_sched_choose() afterwards.
+ * The next four functions set a knob. They return -EINVAL (policy) or -ERANGE (the others) and
+ * change nothing then. Call kvgpu_sched_choose() afterwards.
  */
 int kvgpu_sched_set_policy(struct kvgpu_sched *s, enum kvgpu_sched_policy policy, u64 now);
 int kvgpu_sched_set_slice(struct kvgpu_sched *s, u64 slice_ns);
@@ -158,7 +159,10 @@ void kvgpu_sched_note(struct kvgpu_sched_ent *e, bool work, bool seen);
  * All vGPUs with work are runnable from now on, except those that are parked (sched/park.c).
  */
 void kvgpu_sched_looked(struct kvgpu_sched *s, u64 now);
-/* For one vGPU, without parking. kvgpu_sched_looked() calls it for all of them. */
+/*
+ * Sets whether @e is runnable, without a look at parking. kvgpu_sched_looked() calls it for all
+ * vGPUs.
+ */
 void vsched_runnable_set(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool runnable,
 			 u64 now);
 void kvgpu_sched_set_suspended(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool suspended,
@@ -239,11 +243,11 @@ u64 kvgpu_sched_gap(u64 mean, u64 random);
  * is seen at work would be looked at more often, and be charged for less time each.
  */
 struct kvgpu_sched_watch {
-	/* the lists are not all on the chip, or a budget is counted by looks */
+	/* not all lists are on the chip, or the driver refills a budget at its looks */
 	bool alternates;
 	bool any;			/* there is a vGPU */
 	u32 listed;			/* number of vGPUs that have a list */
-	bool limited;			/* one of these may not have all of the GPU's time */
+	bool limited;	/* one of the vGPUs with a list may not have all of the GPU's time */
 	u64 idle_ns;			/* time for which no work was seen */
 };
 
@@ -258,12 +262,15 @@ u64 kvgpu_sched_rest(u64 used, u64 random);
 
 /* ------------------------------------------------------- a channel that does not leave (hang.c) */
 
-/* after this time, or half of the watchdog's time if that is less */
+/* a preempt is late after this time, ns, or after half of the watchdog's time if that is less */
 #define KVGPU_HANG_LOOK_NS	100000000ull
 
 enum kvgpu_hang_step {
 	KVGPU_HANG_WAIT,		/* look again at *next */
-	/* late: look for an interrupt that holds it; answered once, and always before RECOVER */
+	/*
+	 * the preempt is late: look for an unanswered interrupt that holds the channel; returned
+	 * once, and always before KVGPU_HANG_RECOVER
+	 */
 	KVGPU_HANG_LOOK,
 	KVGPU_HANG_RECOVER,		/* end the resident channel */
 };
@@ -282,20 +289,23 @@ enum kvgpu_hang_step kvgpu_sched_hang_next(struct kvgpu_hang *h, u64 watchdog_ns
 					   u64 *next);
 
 /*
- * Harm that a vGPU did to others: each recovery that cost an engine is a strike. Strikes are
+ * Harm that a vGPU did to other vGPUs: each recovery that cost an engine is a strike. Strikes are
  * forgiven one by one.
  */
-/* then it is suspended until its guest resets the device, or the admin ends it */
+/*
+ * a vGPU with this many strikes is suspended until its guest resets the device, or the admin ends
+ * the suspension
+ */
 #define KVGPU_STRIKES_MAX		8u
 #define KVGPU_STRIKE_FORGIVEN_NS	30000000000ull
 
 struct kvgpu_strikes {			/* all zero: no strikes */
-	u32 count;			/* not forgiven yet, as of the last strike */
+	u32 count;			/* strikes not forgiven yet, as of the last strike */
 	u64 total;
 	u64 last;
 };
 
-/* Adds a strike. True: there are too many. */
+/* Adds a strike. True: there are KVGPU_STRIKES_MAX now. */
 bool kvgpu_sched_strike_add(struct kvgpu_strikes *k, u64 now);
 void kvgpu_sched_strikes_clear(struct kvgpu_strikes *k);		/* @total stays */
 
@@ -307,13 +317,13 @@ void kvgpu_sched_strikes_clear(struct kvgpu_strikes *k);		/* @total stays */
 #define KVGPU_RESET_FORGOTTEN_NS	500000000ull
 
 struct kvgpu_resets {			/* all zero: no resets */
-	u32 count;			/* not forgotten yet, as of @at */
+	u32 count;			/* resets not forgotten yet, as of @at */
 	u64 at;
 };
 
 /*
- * Counts a reset. True: it is beyond the budget. The count ends at the budget, so that all is
- * forgotten in 16 s, however long it went on.
+ * Counts a reset. True: it is beyond the budget. The count stops at the budget, so that all resets
+ * are forgotten in 16 s, however many there were.
  */
 bool kvgpu_sched_reset_add(struct kvgpu_resets *r, u64 now);
 

@@ -85,7 +85,7 @@ void vsched_runnable_set(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool 
 	if (runnable == e->runnable)
 		return;
 	vsched_clock_tick(s, now);
-	vsched_clocks_settle(s);	/* up to now with the old state */
+	vsched_clocks_settle(s);	/* until now @e was in its old state */
 	if (runnable) {
 		e->quick = s->at - e->slept_at < s->slice_ns / 2;
 	} else {
@@ -102,7 +102,7 @@ void kvgpu_sched_set_suspended(struct kvgpu_sched *s, struct kvgpu_sched_ent *e,
 			       u64 now)
 {
 	vsched_clock_tick(s, now);
-	vsched_clocks_settle(s);	/* up to now with the old state */
+	vsched_clocks_settle(s);	/* until now @e was in its old state */
 	set_wish(s, e, (struct wish){ .runnable = e->runnable, .suspended = suspended });
 }
 
@@ -125,7 +125,9 @@ int kvgpu_sched_set_policy(struct kvgpu_sched *s, enum kvgpu_sched_policy policy
 	vsched_clocks_settle(s);
 	s->policy = policy;
 	vsched_knobs_apply(s);
-	/* Each vGPU gains a full budget. A larger debt is not paid off by it. */
+	/*
+	 * Each vGPU gains a full budget. Of a debt that is larger than a budget, the rest remains.
+	 */
 	list_for_each_entry(e, &s->ents, node)
 		e->vtime -= e->lead_v;
 	vsched_clocks_settle(s);

@@ -5,7 +5,7 @@
  */
 #include "mdev/machine/internal.h"
 
-/* a thread that holds gpu->lock for longer is lent a priority */
+/* a thread that keeps another waiting for gpu->lock for longer is lent a priority (hw/lock.h) */
 #define UNSEEN_NS	NSEC_PER_MSEC
 
 void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now)
@@ -43,10 +43,11 @@ u64 vmach_gpu_time_get(struct kvgpu_machine *m)
 }
 
 /*
- * The chip was waited for on behalf of @m, under gpu->lock since @began, and no look was made
- * meanwhile. If @m was at work, the time is charged to it. If other vGPUs were at work, at the
- * beginning or at the end, the time is left to their samples. If neither was, a short time is left
- * to the others too, because they may have worked in between; a longer time is charged to no vGPU.
+ * Charges the time since @began, for which the chip was waited for on behalf of @m with gpu->lock
+ * held, so that no look was made. If @m was at work (@works), it pays for that time. If other vGPUs
+ * were at work, at the beginning (@others) or now, the time is left to their samples. If no vGPU
+ * was, the time up to UNSEEN_NS is left to samples too, because other vGPUs may have worked in
+ * between; the rest is charged to no vGPU.
  */
 void vmach_wait_charge(struct kvgpu_machine *m, bool works, bool others, u64 began)
 {

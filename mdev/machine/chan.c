@@ -147,7 +147,10 @@ static int take_userd(struct kvgpu_chan *c)
 	c->hchid.v = h * KVGPU_GROUP + c->gchid.v % KVGPU_GROUP;
 	if (v->m->userd_page[g] == page)
 		return 0;
-	/* until the doorbells show this page they may show one of the group's last vGPU */
+	/*
+	 * until the doorbells show this page they may show a page of the vGPU that had the group of
+	 * ids before
+	 */
 	if (kvgpu_hw_userd_page(&v->gpu->hw, h, (hvram_t){ v->part.v + (page << PAGE_SHIFT) })) {
 		vmach_gpu_wedge(v->gpu, "doorbells show what they showed before");
 		return -EIO;
@@ -170,7 +173,10 @@ static int read_inst(struct kvgpu_chan *c, u32 *block, struct kvgpu_inst_guest *
 	ret = kvgpu_shadow_inst_decode(block, g, &why);
 	g->limit = min(g->limit, NO_CONTEXT_VA - 1);
 	if (!ret && g->gr_ctx && !g->gr_ctx_virtual)
-		ret = -EINVAL;	/* a physical address */
+		/*
+		 * the guest's context has a physical address, where no image can be shown instead
+		 */
+		ret = -EINVAL;
 	return ret;
 }
 
@@ -202,7 +208,10 @@ static int write_inst_block(struct kvgpu_chan *c, const u32 *guest_block, u32 *o
 	return kvgpu_hw_flush_writes(&c->vgpu->gpu->hw);
 }
 
-/* Writes the words behind the RAMFC, which the chip only reads. Only these change in a resync. */
+/*
+ * Writes the words of the instance block behind the RAMFC. The chip only reads these, and a resync
+ * changes only these.
+ */
 static int write_inst_space(struct kvgpu_chan *c, const u32 *guest_block, u32 *out)
 {
 	struct kvgpu_inst_guest g = inst_shown(c);
@@ -240,9 +249,9 @@ static void chan_hold(struct kvgpu_chan *c)
 /*
  * A preempt alone does not keep a channel off: the chip loads an enabled and listed channel again
  * at once, with the new contents of its block. So it is disabled first. A group is preempted as a
- * whole, because engines name the group and not its members. The slicer puts lists onto the chip
- * under gpu->lock. If it did so before, the vGPU counts as on the chip. If it does so later, the
- * channels are disabled by then.
+ * whole, because engines name the group and not its members. gpu->lock is taken and released once,
+ * because the slicer puts lists onto the chip under it: a vGPU whose list came before that counts
+ * as on the chip, and a list that comes later finds the channels disabled.
  */
 bool vmach_chan_step_off(struct kvgpu_chan *c)
 {
@@ -292,7 +301,10 @@ void vmach_chans_restart(struct kvgpu_vgpu *v)
 	}
 }
 
-/* The chip neither has the channel nor can load it. */
+/*
+ * Gives channel @c the space and the graphics context of @g. The chip neither has the channel
+ * loaded nor can load it.
+ */
 static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g, const u32 *block,
 			 u32 *out)
 {
@@ -405,7 +417,9 @@ void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, u8 runl, struct kvgpu_gad
 	u32 *block;
 	int ret = -ENOMEM;
 
-	/* mmio-trap refuses a second bind, so that there is no channel */
+	/*
+	 * mmio-trap refuses to bind a bound channel, so that there should be no channel to unbind
+	 */
 	vmach_chan_unbind(v, id);
 	vmach_stage_drop(v->m);
 	c = kzalloc(sizeof(*c), GFP_KERNEL_ACCOUNT);
@@ -444,7 +458,7 @@ void vmach_chan_enable(struct kvgpu_vgpu *v, gchid_t id)
 		vmach_shadow_sync(v);
 		vmach_chan_resync(c);
 	}
-	/* channels with an error stay off */
+	/* a channel that was ended by an error stays off */
 	if (!c || c->dead || vmach_gpu_wedged(v->gpu)) {
 		kvgpu_trap_chan_status_set(&v->m->trap, id, 0);
 		return;
@@ -471,8 +485,8 @@ void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
 
 /*
  * Unbinds a channel that is disabled and on no list. The chip refuses while the channel is on a
- * PBDMA or an engine, so that the channel is driven off first. If it does not leave, the card is
- * cut off: memory that the chip may still use must not be freed.
+ * PBDMA or an engine, so that the channel is driven off first. If the channel does not leave, the
+ * card is cut off: memory that the chip may still use must not be freed.
  */
 static void chan_unbind_hw(struct kvgpu_chan *c)
 {
@@ -509,7 +523,7 @@ static void chan_unbind_hw(struct kvgpu_chan *c)
 	kvgpu_hw_unlock(&gpu->lock);
 	/*
 	 * The chip's reports name the instance block, whose memory may soon be another channel's.
-	 * Wait until they have been made.
+	 * Wait until all of them have been delivered.
 	 */
 	if (!vmach_gpu_wedged(gpu))
 		kvgpu_hw_intr_settle(&gpu->hw, c->inst.at.v);
@@ -535,8 +549,8 @@ void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 }
 
 /*
- * Stops all channels. All are disabled before one is driven off, so that none starts meanwhile, and
- * one new list serves for all.
+ * Stops all channels. All are disabled before the first is driven off, so that none starts
+ * meanwhile, and one empty list is submitted for all.
  */
 void vmach_chans_stop(struct kvgpu_vgpu *v)
 {

@@ -13,8 +13,8 @@
 
 /*
  * The guest has reset engines, or PFIFO (bit 31). The real ones stay up for other vGPUs. A reset of
- * PFIFO unbinds all channels. A reset of an engine preempts them: that is all of it that the guest
- * can observe.
+ * PFIFO unbinds all channels. A reset of an engine preempts all channels: the guest can observe no
+ * other effect of the reset.
  */
 static void guest_engines_reset(struct kvgpu_vgpu *v, u32 mask)
 {
@@ -28,7 +28,7 @@ static void guest_engines_reset(struct kvgpu_vgpu *v, u32 mask)
 	if (mask & BIT(31)) {
 		vmach_chans_stop(v);
 		vmach_shadow_settle(v);
-		vmach_strikes_clear(v);	/* a driver starts */
+		vmach_strikes_clear(v);	/* a reset of PFIFO means that a driver starts */
 		return;
 	}
 	for (n = rb_first(&v->m->chans); n; n = rb_next(n)) {
@@ -134,9 +134,13 @@ void vmach_command_run(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 	case KVGPU_CMD_ALARM:
 		vmach_alarm_arm(v);
 		break;
-	/* the host does not carry out the guest's writes of a context; GR_SAVE answers them */
+	/*
+	 * the host does not carry out the register writes by which a guest makes its golden
+	 * context; vmach_grctx_save() answers them
+	 */
 	case KVGPU_CMD_GR_BIND:
-	case KVGPU_CMD_PBDMA_ACK:	/* hw/intr.c has already let the unit go on */
+	/* for this and the next two: hw/ has already let the unit go on */
+	case KVGPU_CMD_PBDMA_ACK:
 	case KVGPU_CMD_GR_ACK:
 	case KVGPU_CMD_CE_ACK:
 	case KVGPU_CMD_IRQ:

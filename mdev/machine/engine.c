@@ -88,9 +88,9 @@ bool vmach_others_work(struct kvgpu_machine *m)
 
 /*
  * Notes an engine that works for a channel or group without a vGPU. No switch would preempt it, and
- * all vGPUs would pay for its time. It may run for the watchdog's time, like any other; then it is
- * driven off, and no vGPU is charged. No known path leads here, because the chip's lists have only
- * ids that the host gave (runlist.c). One such engine is noted at a time.
+ * all vGPUs would pay for its time. It may run for the watchdog's time, like any other; then the
+ * channel or group is driven off, and no vGPU is charged. No known path leads here, because the
+ * chip's lists have only ids that the host gave (runlist.c). One such engine is noted at a time.
  */
 void vmach_stranger_note(struct kvgpu_chip *chip, u8 e, u32 st)
 {

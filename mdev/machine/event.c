@@ -26,8 +26,8 @@
 #define TELL_BURST_NS	(5 * (s64)NSEC_PER_MSEC)
 #define TELL_DEBT_NS	(NSEC_PER_SEC)
 /*
- * Info word of the page fault by which nouveau gets rid of a hung channel, and which it asks for
- * itself.
+ * Info word of the page fault that answers nouveau's recovery of a hung channel: nouveau triggers a
+ * fault of the engine itself to get rid of the channel (vmach_fault_trigger()).
  */
 #define HANG_INFO	(GMMU_FAULT_INFO_HUB | FIELD_PREP(GMMU_FAULT_INFO_REASON, 4))
 
@@ -108,7 +108,7 @@ static void event_work(struct work_struct *work)
 		event_later(m, nsecs_to_jiffies(wait) + 1);
 	} else {
 		vmach_events_deliver(v);
-		kvgpu_mdev_irq_update(v);	/* an INTx that was unmasked */
+		kvgpu_mdev_irq_update(v);	/* also shows an INTx interrupt that was unmasked */
 		m->tell.left = max_t(s64, m->tell.left - (s64)(ktime_get_ns() - began),
 				     -(s64)TELL_DEBT_NS);
 	}
@@ -271,8 +271,8 @@ static void storm_chan_end(struct kvgpu_chip *chip, struct kvgpu_chan *c)
 }
 
 /*
- * A page of a BAR without a translation. Slices have none, so that this is an error of the card or
- * of the host. The guest that owns the slice is told.
+ * The chip accessed a page of a BAR that has no translation. The slices of vGPUs have no such page,
+ * so that this is an error of the card or of the host. The guest that owns the slice is told.
  */
 static void bar_fault(struct kvgpu_chip *chip, const struct kvgpu_hw_fault *f)
 {
@@ -315,7 +315,7 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 		}
 		vmach_chan_end_soon(chip, c, EVENT_FAULT);
 	} else {
-		/* its channel is unbound by now, but the runlist is still stopped */
+		/* the fault's channel is unbound by now, but the runlist is still stopped */
 		dev_notice_ratelimited(&gpu->hw.pdev->dev,
 				       "MMU fault of unit 0x%02x at 0x%010llx, instance 0x%010llx: nobody's any more\n",
 				       f->unit, f->va, f->inst);
@@ -327,7 +327,7 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 /*
  * Registers that explain a PBDMA's interrupt keep their values until the next interrupt of that
  * kind, which may be another tenant's: METHOD0 and DATA0 belong to INTR0, the HCE's registers to
- * INTR1. Report only those of the raised kind.
+ * INTR1. So only the registers of the raised kind are reported.
  */
 static void fill_pbdma(struct machine_event *ev, const struct kvgpu_hw_pbdma *p)
 {
@@ -362,7 +362,7 @@ static void pbdma_intr_take(void *ctx, const struct kvgpu_hw_pbdma *p)
 				      (u64)ev.pbdma.method << 32 | ev.pbdma.data,
 				      p->intr0 ?: p->intr1);
 		vmach_event_push(c->vgpu->m, &ev);
-		/* the guest gives such a channel up, but may take its time */
+		/* after a fatal error the guest gives the channel up, but may take its time */
 		if (p->intr0 & PBDMA_INTR0_FATAL)
 			kvgpu_hw_chan_enable(&gpu->hw, c->hchid, false);
 		if (!within_budget(c->vgpu->m, 1))
@@ -414,7 +414,10 @@ static void ce_intr_take(void *ctx, u8 engine, u32 intr, u32 code, int id, bool 
 	struct machine_event ev = { .kind = EVENT_CE, .ce = { engine, intr } };
 	struct kvgpu_chan *c;
 
-	/* the code stays until the next bad launch, which may be another tenant's */
+	/*
+	 * the register keeps its code until the next bad launch: without LAUNCHERR, the code may be
+	 * of another tenant's launch
+	 */
 	if (intr & GK110_CE_INTR_LAUNCHERR)
 		ev.ce.code = code;
 	kvgpu_hw_lock(&chip->event_lock);
@@ -447,9 +450,9 @@ static void nonstall_set(struct kvgpu_chip *chip, bool off, bool held)
 
 /*
  * Refills the card's budget of NON_STALL_INTERRUPTs. Each costs the host time, and all waiting
- * vGPUs are told of it. The budget is NONSTALL_PER_MS a millisecond. If one takes the interrupt
- * thread long, the budget is also half of the time that passes; what the thread spends on other
- * interrupts counts into that half. False: the budget is used up.
+ * vGPUs are told of it. The budget is NONSTALL_PER_MS a millisecond. There is also a budget of the
+ * interrupt thread's time, which is half of the time that passes; the time that the thread spends
+ * on other interrupts is paid from it too. False: one of the two is used up.
  */
 static bool nonstall_refill(struct kvgpu_chip *chip, u64 now)
 {
@@ -462,7 +465,7 @@ static bool nonstall_refill(struct kvgpu_chip *chip, u64 now)
 	return chip->nonstall.left >= NSEC_PER_MSEC && chip->nonstall.ns > 0;
 }
 
-/* Pays for one NON_STALL_INTERRUPT, and for the thread's work since the last one. */
+/* Pays for one NON_STALL_INTERRUPT, and for the interrupt thread's time since the last payment. */
 static void nonstall_pay(struct kvgpu_chip *chip)
 {
 	u64 worked = chip->gpu->hw.intr_ns;
@@ -475,14 +478,15 @@ static void nonstall_pay(struct kvgpu_chip *chip)
 
 /*
  * The chip does not tell whose NON_STALL_INTERRUPT it was, so that all vGPUs with channels get it.
- * That is harmless: drivers look at memory. A vGPU whose driver does not wait gets it with its next
- * register access. While no driver waits the interrupt is masked: each submission of a nouveau
- * client ends with one, which would cost the host some ten register accesses. The chip keeps the
- * bit, and interrupts when it is enabled again.
+ * That is harmless: a driver then looks in memory whether its work is done. A vGPU whose driver
+ * does not wait gets it with its next register access. While no driver waits the interrupt is
+ * masked: each submission of a nouveau client ends with one, which would cost the host some ten
+ * register accesses. The chip keeps the bit, and interrupts when it is enabled again.
  *
  * No vGPU can be stopped for too many of these, because the sender is unknown. Beyond the budget
- * the interrupt is masked until a look of the slicer finds budget again, one in a tick. Nothing is
- * lost by that: one interrupt stands for all that came before it.
+ * the interrupt is masked until a look of the slicer finds that the budget was refilled
+ * (vmach_nonstall_look()). No interrupt is lost by that: the chip keeps the bit, and one interrupt
+ * stands for all that came before it.
  */
 static void nonstall(void *ctx)
 {
@@ -503,8 +507,8 @@ static void nonstall(void *ctx)
 	}
 	nonstall_pay(chip);
 	/*
-	 * Also paid while no driver waits: a guest could tell that it waits, and take that back
-	 * before this thread gets here, again and again.
+	 * The interrupt is paid for also while no driver waits. Otherwise a guest could begin to
+	 * wait, and stop before this thread gets here, again and again, without paying.
 	 */
 	nonstall_set(chip, !any, !nonstall_refill(chip, ktime_get_ns()));
 	if (chip->nonstall.held)
@@ -527,9 +531,9 @@ bool vmach_nonstall_look(struct kvgpu_chip *chip, u64 now)
 }
 
 /*
- * The driver has begun or stopped to wait. event_lock orders this with nonstall(): either
- * nonstall() sees that the driver waits, or vmach_events_deliver(), which follows, sees the
- * pending bit that nonstall() set.
+ * The driver has begun to wait for NON_STALL_INTERRUPTs, or has stopped. event_lock orders this
+ * with nonstall(): either nonstall() sees that the driver waits, or vmach_events_deliver(), which
+ * follows, sees the pending bit that nonstall() set.
  */
 void vmach_waits_update(struct kvgpu_vgpu *v)
 {
@@ -541,7 +545,7 @@ void vmach_waits_update(struct kvgpu_vgpu *v)
 		return;
 	WRITE_ONCE(m->waits, m->trap.wants_nonstall);
 	if (!m->waits)
-		/* nonstall() masks at the next interrupt without a waiting driver */
+		/* nonstall() masks the interrupt when the next one comes and no driver waits */
 		return;
 	kvgpu_hw_lock(&chip->event_lock);
 	nonstall_set(chip, false, chip->nonstall.held);
@@ -619,8 +623,8 @@ void vmach_events_init(struct kvgpu_machine *m)
 }
 
 /*
- * No interrupt finds the machine any more, but its work items may be queued. vgpu->lock may be
- * held.
+ * The machine is off chip->live, so that no interrupt finds it, but its work items may be queued.
+ * vgpu->lock may be held.
  */
 void vmach_events_fini(struct kvgpu_machine *m)
 {

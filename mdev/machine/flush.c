@@ -6,11 +6,10 @@
  * nouveau asks after every object in instance memory that it has written, 84 times while a CUDA
  * program starts and ends, by two accesses each time. Then it tells the chip about the object, by a
  * register that traps. So the page of these registers is memory that the guest maps. A word with
- * TRIGGER set is an owed flush. It is done before the guest's next command takes effect, or at the
- * slicer's next sample (slice.c), whichever is sooner. The slicer's other looks don't do it,
- * because guests can cause any number of them. A store and the doorbell that follows it don't rely
- * on this
- * register: programs make both, and can't reach it.
+ * TRIGGER set is an owed flush. The flush is done before the guest's next command takes effect, or
+ * at the slicer's next sample (slice.c), whichever is sooner. The slicer's other looks don't do it,
+ * because guests can cause any number of them. A program's store, and the doorbell that the program
+ * writes after it, don't rely on this register: programs can't reach it.
  *
  * A driver polls the words of L2 until TRIGGER and BUSY are clear, as on the chip. BUSY of
  * FLUSH_BAR is never set: a flush that is done later looks the same as a flush that was done at
@@ -33,7 +32,10 @@ bool vmach_flush_take(struct kvgpu_vgpu *v)
 	return (READ_ONCE(*w) & FLUSH_TRIGGER) && (xchg(w, 0) & FLUSH_TRIGGER);
 }
 
-/* A trigger that is set again meanwhile stays for the next time. */
+/*
+ * Tells whether the guest has asked for the flush of L2 by @reg, and shows it as BUSY. If the guest
+ * sets TRIGGER again before l2_end(), that stays for the next time.
+ */
 static bool l2_begin(struct kvgpu_vgpu *v, u32 reg)
 {
 	u32 *w = flush_word_of(v, reg);

@@ -14,7 +14,7 @@
 #include "gk110/gr.h"
 #include "mdev/machine/internal.h"
 
-#define PATCHES_MAX	64	/* nouveau emits some 36 */
+#define PATCHES_MAX	64	/* most entries of a patch list; nouveau emits some 36 */
 
 static u32 ctx_pages(const struct kvgpu_vgpu *v)
 {
@@ -155,8 +155,8 @@ void vmach_grctx_free_dead(struct kvgpu_vgpu *v)
 /* ----------------------------------------------------------------- the guest's own golden image */
 
 /*
- * Copies one page of the image, or less, to the place in the guest's tables. Pages outside of the
- * partition are an error.
+ * Copies one page of the image, or less, to the memory that the guest's tables have at @va. Pages
+ * outside of the partition are an error.
  */
 static int put_image_part(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va, hvram_t from, u32 *len)
 {

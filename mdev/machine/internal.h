@@ -6,12 +6,13 @@
  * struct kvgpu_chip: one per card. Made before the card is brought up, freed after it was taken
  *   down.
  * struct kvgpu_machine: one per vGPU. Made by kvgpu_machine_vgpu_init(), freed by
- * kvgpu_machine_vgpu_fini(). struct kvgpu_chan: one channel that a guest has bound. Owned by its
- * vGPU. struct kvgpu_space: the shadow of one guest page directory, with its users. struct
- * kvgpu_grctx: one graphics context that the host owns.
+ *   kvgpu_machine_vgpu_fini().
+ * struct kvgpu_chan: one channel that a guest has bound. Owned by its vGPU.
+ * struct kvgpu_space: the shadow of one guest page directory, with its users.
+ * struct kvgpu_grctx: one graphics context that the host owns.
  *
  * Locks: vgpu.h and docs/locking.md. From outer to inner: vgpu->lock, gpu->lock, chip->event_lock.
- * vgpu->lock protects all members of the last four without a note.
+ * In the last four structures vgpu->lock protects each member whose comment names no other lock.
  */
 #ifndef KVGPU_MDEV_MACHINE_INTERNAL_H
 #define KVGPU_MDEV_MACHINE_INTERNAL_H
@@ -31,18 +32,18 @@
 #include "mdev/machine/machine.h"
 #include "mdev/vgpu.h"
 
-#define KVGPU_GROUP		8			/* channels whose USERD shares a page */
+#define KVGPU_GROUP		8	/* channels whose USERD areas share a page */
 #define KVGPU_NR_GROUPS		(KVGPU_MAX_CHAN / KVGPU_GROUP)
 #define STAGE_SIZE		(64u << 10)	/* most bytes of guest memory in one fetch */
 #define NO_PAGE			(~0u)
 /* events that wait for a guest's lock; further ones are dropped */
 #define EVENTS			32
 #define EVENTS_PER_SECOND	2000		/* a channel that causes more is ended */
-/* NON_STALL_INTERRUPTs of all channels together: their sender is unknown */
+/* budget of NON_STALL_INTERRUPTs of all channels together: the chip does not name the sender */
 #define NONSTALL_PER_MS		2
 #define NONSTALL_BURST		64
 #define NONSTALL_BURST_NS	(10 * (s64)NSEC_PER_MSEC)
-/* entries of one list of the chip, without the host's channel: see PFIFO_RUNLIST_COUNT */
+/* most entries of one runlist of the chip, without the host's channel: see PFIFO_RUNLIST_COUNT */
 #define CHIP_RUNL_MAX		(KVGPU_MAX_CHAN - 2)
 /* how long a guest's own work may take to leave the chip */
 #define PREEMPT_GUEST_MS	2000
@@ -50,12 +51,12 @@
 #define PREEMPT_EVICT_MS	100		/* for a channel that is being stopped */
 /* for a channel whose engines were reset, before the whole card is cut off */
 #define PREEMPT_LAST_MS		2000
-/* longer waits give up the preempt register in between: all vGPUs need it */
+/* a longer wait gives up the preempt register this often, because all vGPUs need it */
 #define PREEMPT_TURN_MS		10
 
 /* ------------------------------------------------------- time slices: slice.c, look.c, strike.c */
 
-/* An engine at work for a channel or group without a vGPU; gpu->lock. */
+/* An engine that was seen at work for a channel or group that no vGPU has; gpu->lock. */
 struct machine_stranger {
 	u64 since;			/* ns; 0: none */
 	u16 id;
@@ -84,11 +85,11 @@ struct machine_slicer {
 
 	struct task_struct *thread;	/* from start to stop of the card's service */
 	unsigned long kicked;		/* bit 0: look now */
-	/* a sample is due some time, so that the thread looks without a kick */
+	/* a time for the next sample is drawn, so that the thread looks without a kick */
 	bool planned;
-	bool open;			/* all lists are on the chip; otherwise only the owner's */
+	bool open;	/* the lists of all vGPUs are on the chip; false: only the list of .owner */
 	struct kvgpu_machine *owner;
-	bool stale;			/* the set of vGPUs that may be shown has changed */
+	bool stale;	/* the set of vGPUs whose lists may be on the chip has changed */
 	u64 used;			/* ns that the last slicer_turn() held gpu->lock */
 	/* time of the last look; time at which a look last saw work */
 	u64 looked, worked;
@@ -98,10 +99,13 @@ struct machine_slicer {
 	struct machine_sampler sampler;
 	/* this look is a sample: the engines' status is in .sampler */
 	bool sampling;
-	/* .looked, .busy of all vGPUs, and their charged time; inside gpu->lock, outside .lock */
+	/*
+	 * protects .looked, and each vGPU's slice.busy and charged time; taken inside gpu->lock and
+	 * outside .lock
+	 */
 	seqlock_t books;
 	u32 turn;			/* the PBDMA to look at next */
-	u32 looks;			/* looks at a vGPU that is alone */
+	u32 looks;			/* looks made while one vGPU is alone; see LOOKS_ALONE */
 	struct machine_stranger stranger;
 	u64 switches;
 	bool busy;			/* a vGPU was at work at the last sample */
@@ -112,32 +116,48 @@ struct machine_slicer {
 struct machine_slice {
 	struct kvgpu_sched_ent ent;	/* slicer->lock */
 	struct kvgpu_strikes strikes;	/* slicer->lock */
-	/* gpu->lock; sysfs reads them without it. */
-	/* a channel of it may be loaded; also read without a lock, see vmach_chan_preempt() */
+	/* gpu->lock protects the members from here on; sysfs reads them without the lock. */
+	/* a channel of the vGPU may be loaded; vmach_chan_preempt_wait() reads it without a lock */
 	bool on_chip;
-	/* its entries are in the chip's list, even if it may not be shown any more */
+	/*
+	 * the vGPU's entries are in the chip's list, even if its list may not be on the chip any
+	 * more
+	 */
 	bool merged;
 	/*
-	 * at the last look: had work; took entries of a ring since the look before; was seen at
-	 * work
+	 * what the last look found of the vGPU: .work: it had work; .moved: it had taken entries of
+	 * a ring since the look before; .seen: it was seen at work
 	 */
 	bool work, moved, seen;
-	/* at the last look: an engine worked for it; asked only if that matters */
+	/*
+	 * at the last look: an engine named a channel of the vGPU; engines are asked only if the
+	 * answer matters
+	 */
 	bool named;
-	/* is charged: it is on the chip, and the last sample there saw it at work */
+	/*
+	 * the vGPU is charged until the next sample: it is on the chip, and the last sample there
+	 * saw it at work
+	 */
 	bool busy;
-	/* was busy when it left the chip: is busy again when it is back, until the next sample */
+	/*
+	 * the vGPU was .busy when it left the chip: it is .busy again from its return to the next
+	 * sample
+	 */
 	bool left_busy;
-	bool brief;			/* took entries of a ring since the last sample */
-	/* entry of its list to look at next; consecutive entries without work so far */
+	bool brief;			/* the vGPU took entries of a ring since the last sample */
+	/* list entry to look at next; number of consecutive entries seen without work */
 	u32 look_at, quiet;
-	/* engine + 1 that was seen at work for it while its USERD words told of no work; 0: none */
+	/*
+	 * number + 1 of the engine that was seen at work for the vGPU while its USERD words told of
+	 * no work; 0: none
+	 */
 	u8 works_on;
 	u64 preempts, preempt_ns, preempt_max;
-	/* ns of GPU time that sysfs was last told; without gpu->lock */
+	/* GPU time in ns that sysfs was last told; used without gpu->lock */
 	atomic64_t told;
-	u32 turn;			/* where its list begins the next time */
-	struct kvgpu_resets resets;	/* budget of engine resets by its faults; gpu->lock */
+	u32 turn;	/* counts the vGPU's turns: list.c computes from it where the list begins */
+	/* engine resets caused by faults of its channels; gpu->lock */
+	struct kvgpu_resets resets;
 	/* ends the channels of a suspended vGPU, one after the other */
 	struct delayed_work end_work;
 };
@@ -158,18 +178,23 @@ struct kvgpu_chip {
 
 	/* inside gpu->lock; only spinlocks and hw's locks are taken inside of it */
 	struct kvgpu_hw_lock event_lock;
-	/* masked, because no driver waits for the end of a submission; event_lock */
+	/*
+	 * NON_STALL_INTERRUPTs are masked because no driver waits for the end of a submission;
+	 * event_lock
+	 */
 	bool nonstall_off;
 	/*
-	 * Budget of NON_STALL_INTERRUPTs: left in millionths of one, ns of the interrupt thread's
-	 * time; held: used up, masked. event_lock.
+	 * Budget of NON_STALL_INTERRUPTs; event_lock. .at: time of the last refill. .left:
+	 * interrupts left, in millionths of an interrupt. .ns: time left for the interrupt thread.
+	 * .worked: the thread's total time at the last payment. .held: the budget is used up, and
+	 * the interrupt is masked.
 	 */
 	struct { u64 at, left, worked; s64 ns; bool held; } nonstall;
 	/* bit per channel that waits for recovery; atomic */
 	DECLARE_BITMAP(sick, KVGPU_MAX_CHAN);
 	struct work_struct recover;
 	struct workqueue_struct *teller;	/* work items that deliver events to guests */
-	/* work items that wait for locks of VFIO, as long as VMMs like */
+	/* work items that wait for VFIO's locks, which VMMs may hold as long as they like */
 	struct workqueue_struct *unpinner;
 
 	u64 merge[CHIP_RUNL_MAX];		/* gpu->lock */
@@ -180,7 +205,10 @@ struct kvgpu_chip {
 	bool wedged;
 
 	spinlock_t time_lock;
-	/* time_lock. PTIMER minus ktime; newest answer; ktime of the chip's last answer; ns */
+	/*
+	 * under time_lock, in ns: PTIMER minus ktime; the latest time returned; ktime of the chip's
+	 * last answer
+	 */
 	u64 time_base, time_last, time_taken;
 };
 
@@ -196,7 +224,7 @@ struct kvgpu_chan {
 	hchid_t hchid;
 	u8 grunl, hrunl;		/* runlist by the guest's number and by the chip's */
 	struct kvgpu_gaddr ginst;	/* the guest's instance block */
-	struct kvgpu_inst_guest g;	/* its contents when last read */
+	struct kvgpu_inst_guest g;	/* contents of .ginst when last read */
 	struct kvgpu_vram inst;		/* the shadow instance block, which the chip reads */
 	struct kvgpu_as *as;
 	struct kvgpu_space *space;	/* the space of .as */
@@ -205,9 +233,9 @@ struct kvgpu_chan {
 	bool ran;			/* was enabled since it was bound */
 	/* disabled on the chip while its instance block or its group changes */
 	bool held;
-	/* USERD words at the last look (look.c); gpu->lock */
+	/* USERD words (GP_GET, GP_PUT) at the last look (look.c); gpu->lock */
 	struct { bool valid, idle; u32 get, idle_put; } look;
-	/* reason of its end; gpu->chip->event_lock */
+	/* reason for the end of the channel; gpu->chip->event_lock */
 	struct { u8 why, unit, engine; bool storm; u32 info; u64 va; } fault;
 	int gtsg, htsg;			/* group by the guest's id and by the chip's; -1: none */
 	/* host-owned context image, shared by channels with the same context VA */
@@ -219,8 +247,8 @@ struct kvgpu_chan {
 enum { EVENT_FAULT, EVENT_PBDMA, EVENT_GR, EVENT_CE, EVENT_SCHED };
 
 /*
- * An event for the guest. Of GR: the registers that hw/ read, and the address of the guest's
- * instance block.
+ * An event for the guest. An event of GR has the registers that hw/ read, and the address of the
+ * guest's instance block.
  */
 struct machine_event {
 	u8 kind;
@@ -255,7 +283,10 @@ struct machine_win {
 	u64 *pte;			/* entries of the card's table, filled by gtt-shadow */
 	/* map_lock: page of the partition behind each page of the window, or NO_PAGE */
 	u32 *shows;
-	/* pages whose entries have changed and whose CPU mappings have not; last < first: none */
+	/*
+	 * first and last page of those whose entries have changed but whose CPU mappings are not
+	 * removed yet; last < first: none
+	 */
 	u32 zap_first, zap_last;
 	bool stale;			/* the card's TLB has older entries */
 	void __iomem *cpu;
@@ -285,7 +316,7 @@ struct kvgpu_machine {
 
 	struct kvgpu_trap trap;		/* the register file */
 	atomic64_t doorbells_trapped;
-	/* end of the current command's waits: the guest must not be able to delay it further */
+	/* when the current command stops waiting: a guest must not be able to delay that further */
 	ktime_t deadline;
 
 	/* memory.c, pin.c. */
@@ -295,7 +326,9 @@ struct kvgpu_machine {
 	struct kvgpu_reg_slot *slots;
 	u64 pool_used, pool_max;	/* bytes of the host's pool: used, and most for this vGPU */
 	struct xarray pins;		/* IOVA >> 12 -> DMA address >> 12 */
-	/* entries of .pins without a use: the shadow does not count them any more */
+	/*
+	 * entries of .pins that no entry of a shadow uses any more: the shadow does not count them
+	 */
 	u64 nr_due;
 	struct delayed_work unpin_work;
 	struct page *pin_pages[512];
@@ -305,9 +338,12 @@ struct kvgpu_machine {
 	 */
 	struct { u8 *cpu; dma_addr_t dma; u64 at, next; u32 len; } stage;
 	bool may_pin, l2_clean, scrubbed;
-	/* a flush asked for in the page of flush.c is to be done by the end of the command */
+	/*
+	 * the guest has asked for a flush in its flush page (flush.c): do it by the end of the
+	 * command
+	 */
 	bool flush_owed;
-	/* freed: memory of tables (memory.c) */
+	/* of .freed: memory of shadow tables (memory.c) */
 	struct list_head spaces, grctxs, dead_images, freed;
 	/* bit per 4 KiB page of the partition that the CPU may have written since the last look */
 	unsigned long *touched;
@@ -323,8 +359,8 @@ struct kvgpu_machine {
 	struct list_head unmaps;	/* of struct unmap_known: threads that unmap memory */
 	struct pid *opener;		/* process that opened the vGPU last, or NULL */
 	/*
-	 * number of unmapping threads because of which nothing is pinned; unmappings_lock, read
-	 * without it
+	 * number of unmapping threads that forbid new pins of this vGPU; written under
+	 * unmappings_lock, read without it
 	 */
 	u32 unmaps_forbid;
 
@@ -391,7 +427,7 @@ u64 vmach_ptimer_read(struct kvgpu_gpu *gpu);	/* PTIMER, ns */
 u8 vmach_gr_runl_get(const struct kvgpu_gpu *gpu);
 /* ms that the guest's own work may take to leave the chip */
 unsigned int vmach_patience_get(const struct kvgpu_vgpu *v);
-/* any context: something changed that the slicer should see */
+/* something has changed that the slicer should look at; any context */
 void vmach_slicer_kick(struct kvgpu_gpu *gpu);
 
 /* ----------------------- engine.c; functions that look up channels need gpu->lock or event_lock */
@@ -408,7 +444,7 @@ struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st);
 bool vmach_vgpu_works(struct kvgpu_machine *m);	/* an engine is busy for one of its channels */
 /* An engine works for another vGPU than @m's. */
 bool vmach_others_work(struct kvgpu_machine *m);
-/* @st of engine @e is at work, and vmach_status_owner() is NULL */
+/* Engine @e with status @st works, and vmach_status_owner() is NULL. */
 void vmach_stranger_note(struct kvgpu_chip *chip, u8 e, u32 st);
 /*
  * The channel is disabled and on no PBDMA or engine: the chip does not use its instance block,
@@ -447,7 +483,7 @@ void vmach_command_run(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd);
 int vmach_memory_init(struct kvgpu_vgpu *v);
 void vmach_memory_fini(struct kvgpu_vgpu *v);
 int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out);
-/* the GPU uses it no longer */
+/* the GPU does not use @vram any more */
 void vmach_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram);
 /* frees the memory of tables freed since the last call */
 void vmach_tables_free(struct kvgpu_vgpu *v);
@@ -468,7 +504,7 @@ struct kvgpu_space *vmach_space_get(struct kvgpu_vgpu *v, struct kvgpu_gaddr pd)
  * until no channel of the vGPU is bound.
  */
 void vmach_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, const struct kvgpu_chan *c);
-/* no channel is bound: kept spaces are freed */
+/* Frees the kept spaces. Call it when no channel of the vGPU is bound. */
 void vmach_spaces_drop(struct kvgpu_vgpu *v);
 /*
  * Brings every shadow of the vGPU up to date with the guest's tables, in the card's TLBs too, and
@@ -483,8 +519,8 @@ void vmach_shadow_settle(struct kvgpu_vgpu *v);
 void vmach_pins_init(struct kvgpu_vgpu *v);
 void vmach_pins_fini(struct kvgpu_vgpu *v);		/* without vgpu->lock */
 /*
- * Pin and unpin of struct kvgpu_shadow_ops. The latter makes pages due, and a work item unpins
- * them.
+ * Pin and unpin of struct kvgpu_shadow_ops. vmach_pages_unpin() only makes pages due; a work item
+ * unpins them.
  */
 int vmach_pages_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma);
 void vmach_pages_unpin(void *ctx, iova_t iova, u32 nr);
@@ -495,13 +531,16 @@ void vmach_due_pages_unpin(struct kvgpu_vgpu *v, u64 iova, u64 last);
 
 void vmach_unmap_init(struct kvgpu_machine *m);
 void vmach_unmap_fini(struct kvgpu_machine *m);	/* without vgpu->lock */
-/* This thread, of the container, asks for memory back. */
+/* Notes that the current thread, in .dma_unmap, asks this vGPU to unpin memory. */
 void vmach_unmap_note(struct kvgpu_vgpu *v);
-/* -EBUSY, and logged: a thread of another process keeps this vGPU from pinning */
+/*
+ * Call it when a process opens the vGPU. Returns -EBUSY, and logs it, if a thread of another
+ * process is in an unmap that keeps, or may keep, this vGPU from pinning.
+ */
 int vmach_unmap_open(struct kvgpu_vgpu *v);
 /*
- * Tells whether memory may be pinned. It may not while a thread that has asked twice for memory may
- * ask again.
+ * Tells whether memory may be pinned. It may not be pinned while a thread that has asked a vGPU
+ * twice to unpin memory may ask again.
  */
 bool vmach_pin_allowed(struct kvgpu_vgpu *v);
 
@@ -529,7 +568,7 @@ bool vmach_windows_stale(struct kvgpu_vgpu *v);	/* the card's TLB has older entr
  * written. -ETIMEDOUT
  */
 int vmach_windows_invalidate(struct kvgpu_vgpu *v);
-void vmach_windows_zap(struct kvgpu_vgpu *v);		/* the CPU maps changed pages anew */
+void vmach_windows_zap(struct kvgpu_vgpu *v);		/* removes CPU mappings of changed pages */
 void vmach_window_bind(struct kvgpu_vgpu *v, enum kvgpu_bar bar, bool is_virtual,
 		       struct kvgpu_gaddr inst);
 void vmach_pramin_move(struct kvgpu_vgpu *v, struct kvgpu_gaddr base);
@@ -555,7 +594,7 @@ void vmach_page_touch(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar);
 /*
  * Tells whether the CPU may have written to pages @first to @last of the partition since the last
  * look. These pages are noted in m->dirty, and their mappings are removed, so that a later write is
- * noted again. False: it has written to none that is not dirty already.
+ * noted again. False: it may have written only to pages of the range that are dirty already.
  */
 bool vmach_pages_untouch(struct kvgpu_vgpu *v, unsigned long first, unsigned long last);
 void vmach_range_touch(struct kvgpu_vgpu *v, u64 off, u64 len);
@@ -603,9 +642,9 @@ int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id);
  */
 struct kvgpu_grctx *vmach_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u64 va,
 				    u64 limit);
-/* channels that use it are off the chip */
+/* call it when the channels that use @gr are off the chip */
 void vmach_grctx_put(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr);
-/* after the TLB was invalidated */
+/* frees images without users; call it after the TLB was invalidated */
 void vmach_grctx_free_dead(struct kvgpu_vgpu *v);
 void vmach_grctx_save(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst);
 
@@ -617,11 +656,11 @@ void vmach_events_reset(struct kvgpu_vgpu *v);
 /* Another tenant opens the vGPU: the budget of interrupts starts anew. */
 void vmach_events_forget(struct kvgpu_machine *m);
 void vmach_events_deliver(struct kvgpu_vgpu *v);	/* vgpu->lock held */
-/* after a possible change of trap.wants_nonstall; vgpu->lock held */
+/* call it after a possible change of trap.wants_nonstall; vgpu->lock held */
 void vmach_waits_update(struct kvgpu_vgpu *v);
 /*
- * For the slicer's look, with gpu->lock held. True: NON_STALL_INTERRUPTs are still masked, so that
- * it has to look again soon.
+ * For the slicer's look, with gpu->lock held. Unmasks NON_STALL_INTERRUPTs if their budget allows.
+ * True: they are still masked, so that the slicer has to look again soon.
  */
 bool vmach_nonstall_look(struct kvgpu_chip *chip, u64 now);
 void vmach_event_push(struct kvgpu_machine *m, const struct machine_event *ev);
@@ -642,15 +681,15 @@ bool vmach_chan_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned
 /* The last resort: resets every engine of the runlist, whatever is loaded. gpu->lock is held. */
 void vmach_runlist_reset(struct kvgpu_gpu *gpu, u8 runl);
 /*
- * Drives off work that vmach_stranger_note() was told of, when it has lasted for the watchdog's
- * time.
+ * Drives the work that vmach_stranger_note() noted off its engine, when it has lasted for the
+ * watchdog's time.
  */
 void vmach_stranger_evict(struct kvgpu_chip *chip, u64 now);
 /*
  * Ends a channel with its group: disabled, off lists and engines, dead; the guest is told. If the
  * channel is dead already, ends the live channels of its group. gpu->lock is held.
  */
-/* EVENT_FAULT or EVENT_SCHED */
+/* @why: EVENT_FAULT or EVENT_SCHED */
 void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why);
 /* As vmach_chan_isolate(), by a work item. event_lock is held. */
 void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why);
@@ -664,7 +703,7 @@ int vmach_slicer_start(struct kvgpu_gpu *gpu);
  * thread.
  */
 bool vmach_sample_taken(const struct machine_slicer *s);
-/* slicer->sample_at has changed. */
+/* Call it when slicer->sample_at has changed. */
 void vmach_sampler_kick(struct machine_slicer *s);
 int vmach_sampler_start(struct kvgpu_chip *chip);
 void vmach_sampler_stop(struct kvgpu_chip *chip);
@@ -678,13 +717,13 @@ void vmach_slice_remove(struct kvgpu_machine *m);
  * the look was a sample. gpu->lock is held.
  */
 bool vmach_slicer_look(struct kvgpu_chip *chip, u64 now);
-/* it may not have all of the GPU's time */
+/* True: the policy or a cap may keep the vGPU from a part of the GPU's time. */
 bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machine *m);
 
 /* strike.c; gpu->lock is held except where noted. */
 void vmach_strike_init(struct kvgpu_machine *m);
 void vmach_strike_add(struct kvgpu_machine *m, const char *why);
-/* a fault of its channel cost other vGPUs an engine for @ns */
+/* a fault of the vGPU's channel cost other vGPUs an engine for @ns */
 void vmach_reset_note(struct kvgpu_machine *m, u64 ns);
 /*
  * The guest starts anew, or the admin allows it to: clears strikes and suspension. Takes gpu->lock.

@@ -6,11 +6,11 @@
  * A channel has work if its GP_GET and GP_PUT differ, or if the chip tells so (channel table:
  * pending, or on a PBDMA). The guest can write the two words, but not the channel table. The words
  * are believed only against the guest that wrote them. So equal words mean "no work" only after the
- * channel table has agreed for this GP_PUT. And if only one vGPU seems to have work while others
- * are on the chip too, the PBDMAs are asked for their channels. Equal words can also lie: a ring of
- * two entries that is filled twice between two looks reads as before. So if an engine is busy for a
- * vGPU whose words tell of no work, that counts as work as long as the engine names the vGPU, with
- * what is left of it at the end of the vGPU's turn.
+ * channel table has agreed for this GP_PUT. And if a vGPU on the open chip seems to have no work, a
+ * PBDMA is asked at each look which channel it has. Equal words can also lie: a ring of two entries
+ * that is filled twice between two looks reads as before. So if an engine is busy for a vGPU whose
+ * words tell of no work, the vGPU counts as having work as long as the engine names it. It still
+ * counts so when its turn ends before that work does.
  *
  * A vGPU was at work if an engine of the runlist was busy or a GP_GET has moved. A vGPU that has
  * work without either waits for a semaphore, as far as the host can tell. (A pushbuffer of NOPs
@@ -18,10 +18,10 @@
  *
  * A look has one of three reasons: a random time has come (sched/gap.c), the policy wants to know,
  * or the slicer was kicked, which a guest does by submitting a list. Only the first is a *sample*:
- * a guest knows the times of the others, or causes them. The sample's engine status is read at its
- * time exactly (sample.c), however long the slicer's own look is delayed. The result of a sample is
- * charged until the next sample. The other looks charge the time until now, and find out which
- * vGPUs have work.
+ * a guest knows the times of the other looks, or causes them. The sample's engine status is read at
+ * its time exactly (sample.c), however long the slicer's own look is delayed. The result of a
+ * sample is charged until the next sample. The other looks charge the time until now, and find out
+ * which vGPUs have work.
  *
  * Open for silicon: whether an idle PBDMA continues to name its last channel. If so, an idle
  * channel seems to have work for one more turn, until it is preempted.
@@ -31,12 +31,12 @@
  */
 #include "mdev/machine/internal.h"
 
-/* most ns charged for work that began and ended between two looks */
+/* most ns charged for work that began and ended between two samples */
 #define BRIEF_NS	250000
-#define ENGINE_LOOKS	3		/* between two methods an engine is idle for a moment */
+#define ENGINE_LOOKS	3		/* an engine is idle for a moment between two methods */
 /* most channels of one vGPU in one look, two reads of BAR1 each */
 #define MAX_LOOKS	16
-/* one in this many looks asks the engine, if the answer is for statistics only */
+/* one look in this many asks the engines, if the answer is for statistics only */
 #define LOOKS_ALONE	16
 /* reads of the channel table for one vGPU; beyond them a channel counts as having work */
 #define MAX_ASKS	8
@@ -53,8 +53,8 @@ static bool chan_pending(struct kvgpu_gpu *gpu, const struct kvgpu_chan *c)
 }
 
 /*
- * @moved: the channel has taken entries of its ring since the last look. @asks: remaining reads of
- * the channel table.
+ * Tells whether the channel has work. *@moved is set if it has taken entries of its ring since the
+ * last look. *@asks: remaining reads of the channel table.
  */
 static bool chan_work(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool *moved, u32 *asks)
 {
@@ -77,8 +77,9 @@ static bool chan_work(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool *moved, 
 }
 
 /*
- * Looks at a few channels, from where the last look stopped. A vGPU that had work has it until all
- * of its list was seen without work. A short list is seen in one look.
+ * Tells whether @m has work. Looks at a few of its channels, from where the last look stopped. A
+ * vGPU that had work has it until all of its list was seen without work. A short list is seen in
+ * one look.
  */
 static bool list_has_work(struct kvgpu_machine *m, bool *moved)
 {
@@ -115,8 +116,9 @@ static u32 engine_status(struct kvgpu_chip *chip, u8 e)
 }
 
 /*
- * Notes that engine @e, with status @st, works. Returns the vGPU for which it does so, or NULL: the
- * engine does not tell, or no vGPU has that channel.
+ * Notes that engine @e, with status @st, works. Returns the vGPU for which it works. NULL: the
+ * status names no channel, or a channel of no vGPU. Adds @e to @unsaid if the vGPU was not known to
+ * have work.
  */
 static struct kvgpu_machine *note_engine(struct kvgpu_chip *chip, u8 e, u32 st, u32 *unsaid)
 {
@@ -175,7 +177,8 @@ static struct kvgpu_machine *pbdma_owner(struct kvgpu_chip *chip)
 }
 
 /*
- * Returns the vGPU for which an engine of the runlist works, or NULL for none, or during a switch.
+ * Returns the vGPU for which engine @e works. NULL: the engine is idle or not on GR's runlist, or
+ * its status names no channel of a vGPU, as during a switch.
  */
 static struct kvgpu_machine *engine_owner(struct kvgpu_chip *chip, u8 e)
 {
@@ -195,11 +198,11 @@ static struct kvgpu_machine *engine_owner(struct kvgpu_chip *chip, u8 e)
 }
 
 /*
- * Returns the engines that work for vGPUs whose USERD words (GP_GET, GP_PUT) tell of no work. All
- * engines of the runlist are asked, at each look: a guest whose work were seen at one look in three
- * would pay for a third of it. If such a vGPU is switched off the chip, the rest of its work is
- * still to do. If its guest has taken the channels off the vGPU's list, the work is over as soon as
- * the engine stops.
+ * Returns the engines that work for vGPUs whose USERD words (GP_GET, GP_PUT) tell of no work, and
+ * notes that these vGPUs have work. With @ask all engines of the runlist are asked: a guest whose
+ * work is seen at one look in three only would pay for a third of it. .works_on keeps the engine.
+ * It is cleared when the engine no longer works for the vGPU, except while the vGPU is off the chip
+ * with channels on its list: then the rest of the work is still to be done.
  */
 static u32 unsaid_work(struct kvgpu_chip *chip, bool ask)
 {
@@ -229,8 +232,8 @@ static u32 unsaid_work(struct kvgpu_chip *chip, bool ask)
 }
 
 /*
- * Tells whether it matters if @m has work while no vGPU seems to: it may not have all of the GPU's
- * time.
+ * Tells whether @m may not have all of the GPU's time. If so, it matters whether @m has work even
+ * while no vGPU seems to have any.
  */
 bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machine *m)
 {
@@ -240,8 +243,8 @@ bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machin
 
 /*
  * A vGPU that was at work at a sample is charged until the next sample, for its time on the chip.
- * That is right on the average, also for a guest that knows the times of past looks, because it
- * does not know the next sample. It is exact for a vGPU that always works.
+ * The charge is right on the average, also for a guest that knows the times of past looks, because
+ * it does not know the next sample. It is exact for a vGPU that always works.
  */
 static void look_charge(struct kvgpu_machine *m, bool sample, u64 now)
 {
@@ -261,8 +264,8 @@ static void look_charge(struct kvgpu_machine *m, bool sample, u64 now)
 }
 
 /*
- * @unsaid: a bit for each engine that works for a vGPU whose USERD words tell of no work; @engine:
- * one works for @m, which is shown
+ * Notes whether @m was seen at work. @unsaid: a bit for each engine that works for a vGPU whose
+ * USERD words tell of no work. @engine: an engine works for @m, if the list of @m is on the chip.
  */
 static void note_work_seen(struct kvgpu_machine *m, u32 unsaid, bool engine)
 {
@@ -315,7 +318,11 @@ bool vmach_slicer_look(struct kvgpu_chip *chip, u64 now)
 	s->sampling = false;
 	write_seqlock(&s->books);
 	list_for_each_entry(m, &chip->live, node) {
-		/* a vGPU that only waits does not pay for work of other vGPUs on the open chip */
+		/*
+		 * If several vGPUs on the chip have work, an engine at work counts only for the
+		 * vGPU that it names, or for each if it names none. So a vGPU that only waits for a
+		 * semaphore does not pay for the work of another.
+		 */
 		note_work_seen(m, unsaid, engine && (working < 2 || m->slice.named || unnamed));
 		look_charge(m, sample, now);
 		any |= m->slice.busy;

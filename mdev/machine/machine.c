@@ -59,7 +59,11 @@ u32 kvgpu_machine_reg_read(struct kvgpu_vgpu *v, u32 reg)
 
 	lockdep_assert_held(&v->lock);
 	if (reg - HOST_FLUSH_BASE < HOST_FLUSH_SIZE)
-		vmach_flush_page_serve(v);	/* flushes through a mapping that may be gone now */
+		/*
+		 * does flushes that the guest asked for in its flush page, whose mapping may be
+		 * gone now
+		 */
+		vmach_flush_page_serve(v);
 	val = kvgpu_trap_read(&v->m->trap, reg, reg_time_get(v, reg));
 	trace_odd_reg(v, reg, val, false, odd);
 	vmach_events_deliver(v);
@@ -124,7 +128,7 @@ static void guest_power_on(struct kvgpu_vgpu *v)
 	const struct kvgpu_hw *hw = &v->gpu->hw;
 	struct vgpu_own *rom = &v->own[VGPU_OWN_ROM];
 
-	/* a guest may have written to its mapping */
+	/* a guest may have written to its mapping of the ROM */
 	memcpy(rom->memory, hw->vbios, hw->vbios_size);
 	memset(rom->memory + hw->vbios_size, 0, rom->size - hw->vbios_size);
 	memset(v->own[VGPU_OWN_FLUSH].memory, 0, HOST_FLUSH_SIZE);
@@ -140,7 +144,7 @@ static void init_trap(struct kvgpu_vgpu *v)
 	struct kvgpu_trap_cfg cfg = {
 		.topo = &hw->topo,
 		.vram_size = v->part_size,
-		/* a page for the host's patch list: grctx.c */
+		/* with a page for the host's patch list: grctx.c */
 		.gr_ctx_size = hw->gr_ctx_size + PAGE_SIZE,
 		.vbios = v->own[VGPU_OWN_ROM].memory,
 		.vbios_size = hw->vbios_size,
@@ -287,7 +291,8 @@ int kvgpu_machine_vgpu_open(struct kvgpu_vgpu *v)
 	v->m->scrubbed = false;
 	/* the debt of the last tenant's signals is not this tenant's */
 	v->m->tell.left = max_t(s64, v->m->tell.left, 0);
-	vmach_events_forget(v->m);	/* nor are its interrupts */
+	/* nor do the last tenant's interrupts count for this tenant */
+	vmach_events_forget(v->m);
 	vmach_strikes_clear(v);
 	guest_power_on(v);
 	return 0;

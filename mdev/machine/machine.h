@@ -53,12 +53,12 @@ bool kvgpu_machine_irq_get(struct kvgpu_vgpu *v, bool *edge);
 /* A word of the configuration space has changed; BAR0 shows it too. */
 void kvgpu_machine_config_set(struct kvgpu_vgpu *v, u32 off, u32 val);
 /*
- * This thread, which is in no other call of the kernel, has called the module. Any lock may be
- * held.
+ * Notes that the current thread has entered the module by a system call of its own, so that it is
+ * not inside an unmap of memory any more (unmap.c). Any lock may be held.
  */
 void kvgpu_machine_call_note(void);
 /*
- * A guest is about to write a register: waits, for a bounded time, while its VMM unmaps memory.
+ * Call it before a guest's register write: waits, for a bounded time, while the VMM unmaps memory.
  * vgpu->lock is not held.
  */
 void kvgpu_machine_unmap_wait(struct kvgpu_vgpu *v);

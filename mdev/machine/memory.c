@@ -5,8 +5,8 @@
  * Reads of the guest's tables. The host's copy engine fetches tables in video memory into a staging
  * buffer. Its contents hold until the end of the guest's access that is being served. A fetch takes
  * one page, because a guest mostly writes one, and 64 KiB if the next read continues behind it. If
- * the CPU may have written a page since, take_dirty() first removes the CPU's
- * mapping and drops the buffer. Tables in system memory are read through the VFIO core.
+ * the CPU may have written a page since, take_dirty() first removes the CPU's mapping and drops the
+ * staging buffer. Tables in system memory are read through the VFIO core.
  */
 #include <linux/dma-mapping.h>
 #include <linux/io.h>
@@ -38,7 +38,7 @@ static bool pool_has_room(const struct kvgpu_machine *m, u64 size)
 /*
  * Allocates from the host's pool, but not on a card that was cut off. Such a card may have a
  * channel that can't be taken off, which still uses tables in video memory after they went back to
- * the pool. These tables are empty, and must not get another use (S1). That is checked after the
+ * the pool. These tables are empty, and must not get another use (S1). The check comes after the
  * allocation, because the card is cut off before the tables go back.
  */
 int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out)
@@ -141,7 +141,7 @@ static int op_guest_read(void *ctx, struct kvgpu_gaddr a, void *buf, u32 len)
 /* ------------------------------------------------------------------ tables */
 
 struct table_memory {
-	/* in m->freed: empty, but the zeros are not written out yet */
+	/* in m->freed: the table was cleared, but the zeros are not written out yet */
 	struct list_head node;
 	struct kvgpu_vram vram;
 };
@@ -152,7 +152,7 @@ static int op_table_new(void *ctx, u32 nr, struct kvgpu_table *t)
 	size_t aux = kvgpu_shadow_aux_size(&v->m->shadow.cfg, nr);
 	struct table_memory *mem;
 
-	/* the cheap check first: a guest may ask in vain again and again */
+	/* the cheap check comes first: a guest may ask in vain again and again */
 	if (!pool_has_room(v->m, PAGE_ALIGN((u64)nr * GMMU_ENTRY_SIZE)))
 		return -ENOMEM;
 	mem = kzalloc(sizeof(*mem), GFP_KERNEL_ACCOUNT);

@@ -51,7 +51,10 @@ static int pin_dma_map(struct kvgpu_vgpu *v, u64 iova, struct page *page, u64 *d
 
 	if (dma_mapping_error(dev, at))
 		return -EIO;
-	/* a bounce buffer is not the guest's memory: without an IOMMU there is RAM above 40 bits */
+	/*
+	 * refuse a bounce buffer, which is not the guest's memory: without an IOMMU, RAM above 40
+	 * bits gets one
+	 */
 	ret = !device_iommu_mapped(dev) && at != page_to_phys(page) ?
 		      -EIO :
 		      xa_err(xa_store(&v->m->pins, iova >> PAGE_SHIFT,
@@ -141,7 +144,7 @@ static void unpin_some_pages(struct work_struct *work)
 	u32 i;
 
 	for (i = 0; i < DUE_PIECES; i++) {
-		/* its holder may wait for the VMM's memory, for as long as the VMM likes */
+		/* the lock's holder may wait for the VMM's memory, for as long as the VMM likes */
 		if (!mutex_trylock(&v->lock)) {
 			queue_delayed_work(v->gpu->chip->unpinner, &m->unpin_work, 1);
 			return;
@@ -190,7 +193,7 @@ int vmach_pages_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 	return ret ?: -EFAULT;
 }
 
-/* The TLB was invalidated before. */
+/* Makes the pages due. The TLB was invalidated before. */
 void vmach_pages_unpin(void *ctx, iova_t iova, u32 nr)
 {
 	struct kvgpu_vgpu *v = ctx;

@@ -9,8 +9,8 @@
  *
  * The order (nouveau nvkm_runl_rc(), docs/hardware.md): disable the channel, submit a list without
  * it, block the list, preempt, reset the engines that still have the channel, clear the error,
- * allow the list. nouveau does not preempt. With the preempt a channel that is on its PBDMA only
- * leaves without an engine's reset.
+ * allow the list. nouveau does not preempt. With the preempt, a channel that is on a PBDMA but on
+ * no engine leaves without a reset of an engine.
  */
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
@@ -20,7 +20,10 @@
 
 /* ------------------------------------------------------------------ engines */
 
-/* A second reset also clears requests that arrived during the first one. */
+/*
+ * Resets engine @e, and once more if that fails: a second reset also clears requests that arrived
+ * during the first one.
+ */
 static void reset_engine(struct kvgpu_gpu *gpu, u8 e)
 {
 	if (kvgpu_hw_engine_reset(&gpu->hw, e) && kvgpu_hw_engine_reset(&gpu->hw, e))
@@ -82,7 +85,9 @@ void vmach_runlist_reset(struct kvgpu_gpu *gpu, u8 runl)
 		if (gpu->hw.topo.engine[e].runl == runl)
 			reset_engine(gpu, e);
 	kvgpu_hw_runl_clear_error(&gpu->hw, runl);
-	/* a channel that waited for an engine could not leave before its reset */
+	/*
+	 * a channel that waited for an engine could not leave its PBDMA before the engine's reset
+	 */
 	clear_pbdmas(gpu, runl);
 	kvgpu_hw_runl_block(&gpu->hw, runl, false);
 }
@@ -135,9 +140,10 @@ void vmach_stranger_evict(struct kvgpu_chip *chip, u64 now)
 /* ------------------------------------------------------------------ channels */
 
 /*
- * Returns the engine that the guest is told. Its driver resets that engine. nouveau's reset of a
- * graphics engine that it has never used ends in a division by zero (6.12, gf117_gr_init_zcull()),
- * so that a channel without a graphics context is reported on a copy engine.
+ * Returns the engine on which the guest is told that @c hangs. The guest's driver resets that
+ * engine. nouveau's reset of a graphics engine that it has never used ends in a division by zero
+ * (6.12, gf117_gr_init_zcull()), so that a channel without a graphics context is reported on a copy
+ * engine.
  */
 static u8 told_engine(const struct kvgpu_chan *c)
 {
@@ -200,8 +206,8 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 	others = vmach_others_work(m);
 	reset = vmach_chan_evict(gpu, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS);
 	/*
-	 * all that waited meanwhile for gpu->lock waited for this vGPU; a long wait costs as much
-	 * as a reset
+	 * every thread that waited meanwhile for gpu->lock waited because of this vGPU; a long wait
+	 * costs as much as a reset
 	 */
 	if (reset && why == EVENT_SCHED)
 		vmach_strike_add(m, "hang");
@@ -221,10 +227,10 @@ void vmach_chans_recover(struct work_struct *work)
 	unsigned long id;
 
 	for_each_set_bit(id, chip->sick, KVGPU_MAX_CHAN) {
-		/* for each channel anew, so that others get the lock in between */
+		/* locked for each channel anew, so that other threads get the lock in between */
 		kvgpu_hw_lock(&gpu->lock);
 		c = chip->by_hchid[id];
-		/* a dead channel is being unbound, and its group goes on */
+		/* a dead channel is ended already, or being unbound; its group goes on */
 		if (test_and_clear_bit(id, chip->sick) && c && !c->dead && !chip->wedged) {
 			if (c->fault.storm)
 				vmach_strike_add(c->vgpu->m, "storm of interrupts");

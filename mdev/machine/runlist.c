@@ -70,8 +70,8 @@ struct translate {
 };
 
 /*
- * Returns the chip's id of a group, and takes one if it has none yet. -1: there is none. For groups
- * with listed channels.
+ * Returns the chip's id of the guest's group @id, and takes a free id if the group has none yet.
+ * -1: no id is free. Called only for groups with listed channels.
  */
 static int map_group(struct kvgpu_vgpu *v, u16 id)
 {
@@ -80,7 +80,7 @@ static int map_group(struct kvgpu_vgpu *v, u16 id)
 
 	if (*h >= 0)
 		return *h;
-	/* as many groups as it may have channels */
+	/* a vGPU may have as many groups as channels */
 	if (v->m->nr_tsgs >= v->m->max_groups * KVGPU_GROUP)
 		return -1;
 	kvgpu_hw_lock(&v->gpu->lock);
@@ -107,8 +107,8 @@ static int list_id_map(void *ctx, bool tsg, u16 id)
 	if (id >= KVGPU_MAX_CHAN)
 		return -1;
 	/*
-	 * note_members() has given each group of the list its id, and its channels know it. An id
-	 * taken here would be unknown to them.
+	 * note_members() has given each group of the list its id, under which the group's channels
+	 * are known. They would not be known under an id taken here.
 	 */
 	if (tsg)
 		return t->v->m->htsg[id];
@@ -317,9 +317,9 @@ void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu
 	}
 	note_members(v, runl);
 	publish_list(v, vmach_gr_runl_get(v->gpu), true);
-	vmach_chans_restart(v);	/* channels that have changed their group */
+	vmach_chans_restart(v);	/* set_group() has held channels that changed their group */
 	drop_groups(v);
-	if (lacks_group(v)) {		/* ids of the list before may be free now */
+	if (lacks_group(v)) {		/* drop_groups() may have freed ids of the previous list */
 		note_members(v, runl);
 		publish_list(v, vmach_gr_runl_get(v->gpu), false);
 		vmach_chans_restart(v);
@@ -327,9 +327,9 @@ void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu
 }
 
 /*
- * A channel was bound that the list has named before. It is in the list's group from now on: the
- * chip knows it by the group when it is loaded, and the group's id must not be given away
- * meanwhile.
+ * A channel was bound that the submitted list may already name. The channel is in the group of its
+ * list entry from now on: the chip knows it by the group when it is loaded, and the group's id must
+ * not be given away meanwhile.
  */
 void vmach_runlist_chan_add(struct kvgpu_vgpu *v, u8 runl)
 {
@@ -363,9 +363,9 @@ void vmach_runlist_allow(struct kvgpu_vgpu *v, u32 mask)
 
 /*
  * Preempts a channel or group that the guest must not find on the chip afterwards. A vGPU that is
- * off the chip has none there. The guest has blocked or disabled the channel that it preempts;
- * otherwise the channel could come back at once on the card too. So no lock is needed to look at
- * on_chip.
+ * off the chip has no channel there. The guest has blocked or disabled the channel that it
+ * preempts; otherwise the channel could come back at once on the card too. So no lock is needed to
+ * look at on_chip.
  */
 int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
 {
@@ -380,7 +380,10 @@ int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
 	return ret;
 }
 
-/* Ends a channel or group that does not leave the chip in time. The guest is told of a hang. */
+/*
+ * Preempts a channel or group for the guest. If it does not leave the chip in time it is ended, and
+ * the guest is told of a hang.
+ */
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)
 {
 	struct kvgpu_gpu *gpu = v->gpu;

@@ -28,10 +28,10 @@ static void engines_sample(struct kvgpu_chip *chip, u64 at)
 	struct kvgpu_gpu *gpu = chip->gpu;
 	u8 runl = vmach_gr_runl_get(gpu), e;
 
-	/* from the last, a copy engine: the work of these is the shortest */
+	/* begin with the last engines, which are copy engines: their work is the shortest */
 	for (e = gpu->hw.topo.nr_engines; e-- > 0;)
 		s->engine[e] = gpu->hw.topo.engine[e].runl == runl ? read_engine(gpu, e) : 0;
-	/* pairs with vmach_sample_taken(): engine[] is complete where taken is seen */
+	/* pairs with vmach_sample_taken(): a reader that sees .taken sees all of .engine[] */
 	smp_store_release(&s->taken, at);
 	vmach_slicer_kick(gpu);
 }
@@ -55,7 +55,7 @@ static int sampler_main(void *arg)
 		if (kthread_should_stop())
 			;
 		else if (!at || at == s->taken || at == ~0ull)
-			schedule();	/* until a time is drawn */
+			schedule();	/* until a kick, which comes when a time is drawn */
 		else
 			/* no slack: the time must not be guessed */
 			schedule_hrtimeout_range(&until, 0, HRTIMER_MODE_ABS);
@@ -66,7 +66,7 @@ static int sampler_main(void *arg)
 
 bool vmach_sample_taken(const struct machine_slicer *s)
 {
-	/* pairs with the sampler's release: engine[] is of this look */
+	/* pairs with the sampler's release: .engine[] was read at .sample_at */
 	return s->sample_at && smp_load_acquire(&s->sampler.taken) == s->sample_at;
 }
 
@@ -74,7 +74,7 @@ void vmach_sampler_kick(struct machine_slicer *s)
 {
 	struct task_struct *t;
 
-	rcu_read_lock();	/* the thread's task stays while it ends */
+	rcu_read_lock();	/* keeps the thread's task_struct while the thread ends */
 	t = READ_ONCE(s->sampler.thread);
 	if (t)
 		wake_up_process(t);

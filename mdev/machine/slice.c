@@ -8,7 +8,7 @@
  * vGPU's list, or none. A vGPU that is off the chip keeps its list here. Its guest's submits,
  * blocks and preempts are answered from that list (runlist.c).
  *
- * A switch submits the new list, so that no channel of the old list is loaded any more. Then it
+ * A switch submits the new list, so that no further channel of the old list is loaded. Then it
  * preempts the channels that are still loaded. This order, instead of block, preempt, submit,
  * allow, saves two register writes, and the chip continues without waiting for the host: between
  * the two steps another PBDMA of the runlist may already serve the next owner.
@@ -27,7 +27,7 @@
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
-/* a vGPU that takes longer to leave was at work, whatever was seen */
+/* a vGPU that takes longer to leave the chip was at work, whatever samples saw */
 #define LATE_NS			(5 * NSEC_PER_MSEC)
 #define MAX_LOADED	(2 * (KVGPU_MAX_PBDMA + KVGPU_MAX_ENGINE))
 #define WATCHDOG_MS	2000
@@ -44,11 +44,11 @@ struct loaded {
 
 /*
  * The engines' work while a channel or group was driven off the chip. No sample is taken meanwhile,
- * so that this is charged instead.
+ * so the work seen here is charged instead.
  */
 struct seen {
 	struct kvgpu_gpu *gpu;
-	/* one for each channel or group, with the number of looks that saw it */
+	/* an entry for each channel or group seen at work, with the number of looks that saw it */
 	struct { u32 status, looks; } at[SEEN_MAX];
 	u32 nr, looks;
 };
@@ -91,8 +91,8 @@ static void add_status(struct kvgpu_chip *chip, u32 st, struct loaded *out, u32 
 }
 
 /*
- * Finds the loaded channels that must leave. The new list was submitted before, so that no further
- * ones are loaded.
+ * Finds the loaded channels that must leave the chip. The new list was submitted before, so that no
+ * further channel of the old list is loaded.
  */
 static u32 find_loaded(struct kvgpu_chip *chip, struct loaded *out)
 {
@@ -104,8 +104,8 @@ static u32 find_loaded(struct kvgpu_chip *chip, struct loaded *out)
 		if (gpu->hw.topo.pbdma_runl[p] & BIT(runl))
 			add_status(chip, kvgpu_hw_pbdma_status(&gpu->hw, p), out, &nr);
 	/*
-	 * GR keeps a context while it is idle, and a PBDMA may have the next channel before an
-	 * engine has
+	 * engines are asked too: GR keeps a context while it is idle, and a PBDMA may have the next
+	 * channel before an engine has it
 	 */
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
 		if (gpu->hw.topo.engine[e].runl == runl)
@@ -129,8 +129,8 @@ static void slice_comes_back(struct kvgpu_machine *m)
 }
 
 /*
- * Charges waiting vGPUs from the moment when the chip opens. @owner had the chip before, and was
- * charged until now.
+ * Called when the chip opens: the vGPUs that waited are charged from this moment on. @owner had the
+ * chip before, and was charged until now.
  */
 static void chip_opened(struct kvgpu_chip *chip, const struct kvgpu_machine *owner)
 {
@@ -150,7 +150,10 @@ static void chip_opened(struct kvgpu_chip *chip, const struct kvgpu_machine *own
 	write_sequnlock(&s->books);
 }
 
-/* Shows the lists of all vGPUs (@open) or of @owner. True: some channels may have to leave. */
+/*
+ * Shows the lists of all vGPUs (@open) or of @owner. True: channels of vGPUs that are not shown any
+ * more may have to leave the chip.
+ */
 static bool lists_show(struct kvgpu_chip *chip, bool open, struct kvgpu_machine *owner)
 {
 	struct machine_slicer *s = &chip->slicer;
@@ -201,7 +204,7 @@ static bool chan_still_loaded(struct kvgpu_chip *chip, const struct loaded *l)
 
 /*
  * Ends the channel, with a reset of its engine if necessary. The contexts of other channels are in
- * memory.
+ * memory, so that a reset does not lose them.
  */
 static void chan_recover(struct kvgpu_chip *chip, const struct loaded *l)
 {
@@ -236,7 +239,9 @@ static void chan_recover(struct kvgpu_chip *chip, const struct loaded *l)
 	kvgpu_hw_unlock(&gpu->lock);
 }
 
-/* Notes the engines' work. Takes no lock; a named channel may be unbound by now. */
+/*
+ * Notes the engines' work. Takes no lock. A channel that a noted status names may be unbound later.
+ */
 static void see_engines(void *arg)
 {
 	const u32 named = PFIFO_STATUS_TSG | PFIFO_STATUS_ID;
@@ -291,8 +296,8 @@ static bool chan_was_seen(const struct seen *w, const struct loaded *l)
 }
 
 /*
- * Drives a channel or group off. Returns when its own time was over: either it left then, or
- * recovery began, which charges its time itself.
+ * Drives channel or group @l off the chip. Returns the time at which it had left, or at which its
+ * recovery began. Recovery charges its own time.
  */
 static u64 chan_drive_off(struct kvgpu_chip *chip, const struct loaded *l, struct seen *w)
 {
@@ -321,7 +326,10 @@ static u64 chan_drive_off(struct kvgpu_chip *chip, const struct loaded *l, struc
 	return ktime_get_ns();
 }
 
-/* Charges the time since @began to a vGPU that leaves, if it was at work. It no longer is. */
+/*
+ * Charges the time since @began to @m, which leaves the chip, if it was at work. From now on it
+ * counts as not at work.
+ */
 static void charge_leaver(struct kvgpu_machine *m, u64 began, u64 now)
 {
 	if (m->slice.busy) {
@@ -333,10 +341,10 @@ static void charge_leaver(struct kvgpu_machine *m, u64 began, u64 now)
 }
 
 /*
- * Charges the engines' work that was seen while @l was driven off, whatever samples saw before: a
- * piece of work that begins just before the end of its turn makes the others wait like any other.
- * All of the time is charged to the vGPU that is driven off. Every other vGPU pays for its part of
- * the looks, also the next owner, whose work goes on meanwhile.
+ * While @l was driven off, engines also worked for other vGPUs. Charges each of them for its part
+ * of the looks, also the next owner of the chip, whose work goes on meanwhile. It does not matter
+ * what samples saw before: work that begins just before the end of a turn also makes other vGPUs
+ * wait. note_leaver() charges all of the time to the vGPU of @l.
  */
 static void charge_seen_work(struct kvgpu_chip *chip, const struct loaded *l, const struct seen *w,
 			     u64 began, u64 now)
@@ -364,7 +372,7 @@ static void note_leaver(struct kvgpu_chip *chip, const struct loaded *l, const s
 		sampled = m->slice.left_busy || m->slice.busy;
 		m->slice.busy |= chan_was_seen(w, l) || count_looks(w, m);
 		charge_leaver(m, began, now);
-		m->slice.left_busy = sampled;	/* work that was only seen here is over */
+		m->slice.left_busy = sampled;	/* work that no sample saw is over */
 	}
 	write_sequnlock(&chip->slicer.books);
 	if (!m)
@@ -376,8 +384,8 @@ static void note_leaver(struct kvgpu_chip *chip, const struct loaded *l, const s
 }
 
 /*
- * Drives the loaded channels off. No lock is held. It takes at most the watchdog's time and a
- * recovery for each. The time of the switch from @began on is charged to the vGPUs that leave.
+ * Drives the loaded channels off. No lock is held. Each takes at most the watchdog's time and a
+ * recovery. The time of the switch from @began on is charged to the vGPUs that leave.
  */
 static void loaded_leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr, u64 began)
 {
@@ -403,7 +411,11 @@ static void loaded_leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr
 	list_for_each_entry(m, &chip->live, node) {
 		if (vmach_list_shown(m))
 			continue;
-		/* vGPUs that left as soon as the new list was there did not need a preempt */
+		/*
+		 * A vGPU that was preempted above is not busy any more, and pays nothing here. A
+		 * vGPU that left by itself, as soon as the new list was there, may be busy: it pays
+		 * for the time since the last preempt.
+		 */
 		charge_leaver(m, began, now);
 		WRITE_ONCE(m->slice.on_chip, false);
 	}
@@ -452,8 +464,9 @@ static u64 sample_mean(struct kvgpu_chip *chip, u64 now)
 
 /*
  * Draws the time of the next sample. No guest knows it (sched/gap.c), though a guest may know the
- * time of the last one: its requests in the page of flushes are served then. Looks for other
- * reasons leave the time as it is. It is drawn again only if samples are to be closer.
+ * time of the last sample: the flushes that it asked for are done then. Looks that are no samples
+ * leave the drawn time as it is. It is drawn again early only if the mean time between samples
+ * becomes shorter.
  */
 static void next_sample(struct machine_slicer *s, u64 now, u64 mean)
 {
@@ -470,10 +483,11 @@ static void next_sample(struct machine_slicer *s, u64 now, u64 mean)
 static const struct kvgpu_sched_watch alternating = { .alternates = true };
 
 /*
- * Does the flushes that guests have asked for in their pages. A guest sees that, so that it learns
- * of the sample, and of a time in which the slicer makes no look. The engines were therefore asked
- * before: a guest could take its work off them first. And the next sample is drawn before: a guest
- * could work for the time of a flush, which it can make long.
+ * Does the flushes that guests have asked for in their flush pages. A guest sees that its flush is
+ * done: it learns that there was a sample, and that the slicer makes no look during the flush.
+ * Flushes are therefore done after the look: otherwise a guest could take its work off the engines
+ * before the engines are asked. And they are done after the next sample is drawn: otherwise a guest
+ * could work unseen for the time of a flush, which it can make long.
  */
 static void serve_flushes(struct kvgpu_chip *chip)
 {
@@ -489,8 +503,8 @@ static void serve_flushes(struct kvgpu_chip *chip)
 }
 
 /*
- * Looks, decides and switches. Returns when to do it again, unless a sample is due before. Tells
- * whether the look was a sample.
+ * Looks, decides and switches. Returns when to do that again, unless a sample is due before.
+ * *@sample: the look was a sample.
  */
 static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 {
@@ -528,9 +542,10 @@ static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 		loaded_leave(chip, loaded, nr, now);
 		now = ktime_get_ns();
 		/*
-		 * A result that was read while a vGPU was driven off is no sample: loaded_leave()
-		 * has charged that time. The time of the next sample stays otherwise: guests can
-		 * cause switches, and a time drawn anew at each would always be a while away.
+		 * If the time of the next sample has passed while a vGPU was driven off, a new time
+		 * is drawn: loaded_leave() has already charged the time until now. Otherwise the
+		 * drawn time stays: guests can cause switches, and if each switch drew a new time,
+		 * a sample might never come.
 		 */
 		if (nr && s->sample_at <= now)
 			WRITE_ONCE(s->sample_at, 0);
@@ -559,10 +574,10 @@ static void slicer_rest(u64 until)
 }
 
 /*
- * This thread has a real-time priority, and holds gpu->lock while it looks. It leaves both to
- * others for twice as long as it looked, on the average, because guests can cause any number of
- * kicks. A sample that is due meanwhile is taken at the end of the rest, at a time that no guest
- * knows either.
+ * This thread has a real-time priority, and holds gpu->lock while it looks. After a look it leaves
+ * the CPU and the lock to other threads for twice as long as the look took, on the average, because
+ * guests can cause any number of kicks. A sample that is due meanwhile is taken at the end of this
+ * rest, at a time that no guest knows either.
  */
 static int slicer_main(void *arg)
 {
@@ -584,7 +599,7 @@ static int slicer_main(void *arg)
 			if (next == ~0ull)
 				schedule();
 			else
-				/* no slack, in which a guest could kick */
+				/* no timer slack: a guest could kick during it */
 				schedule_hrtimeout_range(&at, 0, HRTIMER_MODE_ABS);
 		}
 		__set_current_state(TASK_RUNNING);
@@ -649,7 +664,7 @@ void vmach_slice_add(struct kvgpu_machine *m)
 	const struct kvgpu_hw *hw = &v->gpu->hw;
 
 	kvgpu_hw_lock_assert_held(&v->gpu->lock);
-	m->slice.on_chip = true;	/* means that the chip has to be asked */
+	m->slice.on_chip = true;	/* not known yet: true makes a switch ask the chip */
 	m->slice.ent.weight = KVGPU_SCHED_WEIGHT_DEFAULT;
 	m->slice.ent.cap = KVGPU_SCHED_CAP_NONE;
 	m->slice.ent.fixed_ppm =

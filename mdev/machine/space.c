@@ -153,8 +153,8 @@ void vmach_shadow_sync(struct kvgpu_vgpu *v)
 		changed = false;
 		was = *st;
 		/*
-		 * -ENOMEM: entries without room read as invalid, and are tried again at the next
-		 * sync
+		 * -ENOMEM: entries for which there was no memory are invalid, and are tried again
+		 * at the next sync
 		 */
 		ret = kvgpu_shadow_as_sync(sp->as, &changed);
 		sp->flush |= changed;

@@ -3,8 +3,8 @@
  * Strikes count the harm that a vGPU does to others, and suspend it when there is too much.
  *
  * A strike: the watchdog had to end a channel, or an engine had to be reset for a channel that does
- * not leave. Resets after a channel's fault are part of life with bugs. sched/hang.c has a budget
- * of them, and each one beyond the budget is a strike. Their time is charged in either case.
+ * not leave. Programs have bugs, so resets after a channel's fault have a budget (sched/hang.c):
+ * each reset beyond the budget is a strike. The time of a reset is charged in either case.
  *
  * A vGPU with too many strikes is suspended. None of its channels is on the chip, and its guest is
  * told of hangs, as the card would tell: its channels are ended, and also those that it makes
@@ -72,7 +72,7 @@ void vmach_strikes_clear(struct kvgpu_vgpu *v)
 	vmach_slicer_kick(v->gpu);
 }
 
-/* Returns a channel that is alive for the guest. */
+/* Returns a channel of @m that is enabled and not dead, or NULL. */
 static struct kvgpu_chan *next_chan(struct kvgpu_machine *m)
 {
 	struct kvgpu_chan **by_hchid = m->v->gpu->chip->by_hchid;

@@ -2,9 +2,9 @@
 /*
  * Notes the pages that the CPU may have written, by first touch. The fault handler asks
  * kvgpu_machine_pfn_find() for a frame, which notes the page of the partition behind it as touched:
- * from then on the CPU may write to it unnoticed. vmach_pages_untouch() removes the notes and
- * then the mappings. map_lock orders this with faults: a fault has noted and mapped before, or does
- * both later.
+ * from then on the CPU may write to it unnoticed. vmach_pages_untouch() removes the notes and then
+ * the mappings. map_lock orders this with faults: a fault has either noted and mapped its page
+ * before, or does both later.
  */
 #include "gk110/bar.h"
 #include "mdev/machine/internal.h"

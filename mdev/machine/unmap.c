@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Limits how often VFIO's container has to ask for memory. vfio_dma_do_unmap() calls .dma_unmap of
- * all its devices for a mapping, looks whether a page of that mapping is still pinned, and starts
- * over; the eleventh time is a BUG. Any time may pass between a driver's answer and the core's
- * look, because a VMM decides when its unmapping thread runs. So the limit is a matter of counting,
- * not of time.
+ * Limits how often VFIO's container has to ask for memory back. vfio_dma_do_unmap() calls
+ * .dma_unmap of all its devices for a mapping, looks whether a page of that mapping is still
+ * pinned, and starts over if so; the eleventh time is a BUG. Here this is called the unmap loop,
+ * and a call of one vGPU's .dma_unmap in it is a round of that vGPU. Any time may pass between a
+ * driver's answer and the core's look, because a VMM decides when its unmapping thread runs. So the
+ * limit is a matter of counting rounds, not of time.
  *
- * A thread is in one such loop at a time. From its first call of .dma_unmap on it is known here. A
- * vGPU that it has asked twice pins no page until the thread has left the loop. No page at all: the
- * core knows its mapping by an address, which the next mapping may get, wherever that one is, and
- * the range of the ioctl is not passed on.
+ * A thread is in one unmap loop at a time. From its first call of .dma_unmap on it is known here.
+ * When it has asked any vGPU twice, all vGPUs that it has asked pin no page until it has left the
+ * loop. They pin no page at all, not only none of the mapping: the core counts for the address of
+ * its object of the mapping, and the next mapping may get the same address, at whatever IOVA. The
+ * range of the ioctl is not passed on to drivers.
  *
  * A thread has left the loop when it is on its way to user mode. Not every kernel exports a
  * function that tells so (task_work_add() is exported by Debian's), but each has fput(): when a
- * thread returns to user mode or ends, the kernel closes the files that it has released
- * (fs/file_table.c). So a known thread owes a file, which no process can open. If there is no
- * memory for a file, other proof has to do: any other call of the thread into this module, or its
- * death.
+ * thread returns to user mode or ends, the kernel closes the files that the thread has released
+ * (fs/file_table.c). So a file, which no process can open, is made for each known thread and
+ * released at once. Its close tells that the thread has left the loop. If there is no memory for a
+ * file, other proof has to do: any other call of the thread into this module, or its death.
  *
- * This bounds the number of rounds. vGPUs that were in the container when the loop began are asked
- * twice, and then have no pinned page. A vGPU that is opened later does not know of the loop and
- * pins once at most; with its first call it learns how often the others were asked. It keeps that
- * count when it is closed and opened again. So there are at most two rounds, and one for each vGPU
- * of the container; a card has eight at most.
+ * This bounds the number of rounds. vGPUs that were in the container when the loop began have two
+ * rounds, and then no pinned page. A vGPU that is opened later does not know of the loop, and pins
+ * once at most. With its first round it takes over the count of the other vGPUs, which it keeps
+ * when it is closed and opened again. So there are at most two rounds, and one more for each vGPU
+ * of the container; a card has eight vGPUs at most.
  *
  * iommufd has no such limit, because it forbids new pins by itself. vGPUs that use it are not noted
  * here.
@@ -44,26 +46,26 @@
 #define ROUNDS		2
 #define DEAD_LOOKS	8
 #define WAIT_MS		20
-/* an uncounted round could be one too many */
+/* must not fail: a round that is not counted could be the one too many */
 #define ALLOC		(GFP_KERNEL_ACCOUNT | __GFP_NOFAIL)
 
 /*
- * A thread that has asked for memory and has not been in user mode since. Freed when it is in no
- * list and has no file.
+ * A thread that has asked a vGPU to unpin memory and has not left its unmap loop. Freed when it has
+ * left the loop and its file, if it has one, is closed.
  */
 struct unmapping {
 	struct hlist_node node;		/* in unmappings */
 	struct pid *who;
-	/* of struct unmap_known.of_thread: the vGPUs that it has asked */
+	/* of struct unmap_known.of_thread: the vGPUs that the thread has asked */
 	struct list_head known;
 	struct list_head no_file;	/* in the list without_file, if .file is false */
-	u32 rounds;			/* most rounds of one vGPU */
+	u32 rounds;			/* the highest .rounds in .known */
 	/* the thread has a file of ours; its close tells that the thread has left the loop */
 	bool file;
 	bool over;			/* the thread has left the loop */
 };
 
-/* A vGPU that a thread has asked for memory. */
+/* A vGPU that a thread has asked to unpin memory. */
 struct unmap_known {
 	struct list_head of_thread, of_machine;
 	struct kvgpu_machine *m;
@@ -73,8 +75,8 @@ struct unmap_known {
 
 /*
  * Leaf lock: protects the table, all objects in it, and m->unmaps. The table has an entry for each
- * thread in such a loop. A VMM decides how many there are, so that no code walks through all of
- * them.
+ * thread in an unmap loop. VMMs decide how many threads there are, so no code walks through the
+ * whole table.
  */
 static DEFINE_SPINLOCK(unmappings_lock);
 static DEFINE_HASHTABLE(unmappings, 12);
@@ -92,7 +94,7 @@ static void known_forget(struct unmap_known *k)
 	kfree(k);
 }
 
-/* The thread has left its loop. @u may be freed. */
+/* The thread has left its unmap loop. @u may be freed here. */
 static void unmap_finish(struct unmapping *u)
 {
 	struct unmap_known *k, *next;
@@ -121,8 +123,8 @@ static bool thread_lives(const struct unmapping *u)
 }
 
 /*
- * Finishes threads without a file that have died. Asks for a few each time, because a VMM without
- * memory may have many.
+ * Finishes threads without a file that have died. Looks at a few threads each time, because a VMM
+ * without memory may have many.
  */
 static void finish_dead_unmaps(void)
 {
@@ -160,7 +162,7 @@ static struct unmap_known *find_known(const struct kvgpu_machine *m, const struc
 }
 
 /*
- * Counts a round of @k's vGPU. From the second round on all vGPUs that know of the thread pin
+ * Counts a round of @k's vGPU. From the second round on all vGPUs that the thread has asked pin
  * nothing.
  */
 static void round_count(struct unmap_known *k)
@@ -226,8 +228,8 @@ void vmach_unmap_note(struct kvgpu_vgpu *v)
 	if (compat_pins_alone(&v->vdev))
 		return;
 	/*
-	 * allocate before taking the lock: an object found under it may be gone a moment later,
-	 * with the last vGPU that knows of it
+	 * allocate before taking the lock: an object found under the lock may be freed as soon as
+	 * the lock is released, with the last vGPU that knows of it
 	 */
 	k = kzalloc(sizeof(*k), ALLOC);
 	spin_lock(&unmappings_lock);
@@ -248,8 +250,8 @@ void vmach_unmap_note(struct kvgpu_vgpu *v)
 		k->m = m;
 		k->u = u;
 		/*
-		 * the call by which it learns of the thread counts: then it has as many as the
-		 * others
+		 * this call counts as a round below: then the vGPU has as many rounds as the other
+		 * vGPUs of the loop
 		 */
 		k->rounds = u->rounds ? u->rounds - 1 : 0;
 		WRITE_ONCE(m->unmaps_forbid, m->unmaps_forbid + (u->rounds >= ROUNDS));
@@ -266,13 +268,15 @@ void vmach_unmap_note(struct kvgpu_vgpu *v)
 }
 
 /*
- * A process that has closed the vGPU may still have a thread in its loop, for as long as it likes:
- * the answer of its ioctl goes to memory that a server of its own provides. The next tenant could
- * then pin nothing, and would not know why; also if that thread has asked this vGPU only once so
- * far, because it may ask another vGPU once more. The thread's rounds can't be forgotten here,
- * because both processes may share the container. So while there is such a thread, only the process
- * that opened the vGPU last may open it. The first thread of the list decides, however many there
- * are. Threads that died without a file are finished one by one.
+ * A process that has closed the vGPU may still have a thread in its unmap loop, for as long as the
+ * process likes: it can stall the thread where the kernel writes the ioctl's answer, to memory that
+ * a server of the process provides. Such a thread could keep the next tenant from pinning anything,
+ * and the tenant would not know why. That holds even if the thread has asked this vGPU only once so
+ * far: as soon as it asks any vGPU twice, all vGPUs that it has asked pin nothing. The thread's
+ * rounds can't be forgotten here, because both processes may share the container. So while there is
+ * such a thread, only the process that opened the vGPU last may open it. The first thread of
+ * m->unmaps decides, however many there are. Threads that died without a file are finished, one
+ * after the other.
  */
 int vmach_unmap_open(struct kvgpu_vgpu *v)
 {
@@ -321,9 +325,9 @@ bool vmach_pin_allowed(struct kvgpu_vgpu *v)
 }
 
 /*
- * A guest's new mappings would not be pinned meanwhile, and its work would fault on them. A VMM
- * that runs its guest while it unmaps should not see that: an unmap takes less time than this wait.
- * A VMM that stretches it harms its own guest only.
+ * While pins are forbidden, a guest's new mappings would not be pinned, and its work would fault on
+ * them. A VMM that runs its guest while it unmaps should not see that: an unmap takes less time
+ * than this wait. A VMM that makes its unmap take longer harms its own guest only.
  */
 void kvgpu_machine_unmap_wait(struct kvgpu_vgpu *v)
 {
@@ -366,7 +370,7 @@ void vmach_unmap_fini(struct kvgpu_machine *m)
 			u = k->u;
 			known_forget(k);
 			if (list_empty(&u->known) && !u->file)
-				unmap_finish(u);	/* nothing else would finish it */
+				unmap_finish(u);	/* no close of a file would finish it */
 		}
 		spin_unlock(&unmappings_lock);
 		cond_resched();

@@ -8,8 +8,8 @@
  * The frame behind a page of a slice never changes. The card's table decides what the frame shows,
  * and a page without a translation shows the vGPU's scrap page. Only doorbells have another frame:
  * a guest page with the USERD of eight channels is overlaid by the page of the card's USERD window
- * that belongs to the same eight channels, because the card takes a write for a doorbell by
- * its place in BAR1. Both show the same page of the partition.
+ * that belongs to the same eight channels, because the card knows a doorbell by the place of the
+ * write in BAR1. Both show the same page of the partition.
  *
  * The CPU's touches are noted (touched.c). When a window's entries change, newly shown pages count
  * as touched at once, because the CPU may reach them through an old mapping until the zap is done.
@@ -73,7 +73,7 @@ static bool win_stale(struct kvgpu_vgpu *v, struct machine_win *w)
 {
 	u32 first, last;
 
-	/* kvgpu_shadow_unmap() removed an entry */
+	/* entries that kvgpu_shadow_unmap() removed */
 	if (kvgpu_shadow_win_take(w->win, &first, &last))
 		win_changed(v, w, first, last);
 	return w->stale;
@@ -149,8 +149,7 @@ static void win_show_linear(struct kvgpu_vgpu *v, struct machine_win *w)
 }
 
 /*
- * Reads the words of an instance block with the place of the tables. An error stands for an empty
- * space.
+ * Reads the words of instance block @inst that name the page directory and the limit of its space.
  */
 static int read_space(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst, struct kvgpu_gaddr *pd,
 		      u64 *limit)
@@ -335,7 +334,8 @@ static void view_store(void __iomem *to, const void *buf, size_t len)
 	else
 		memcpy_toio(to, buf, len);
 	/*
-	 * in BAR1 before what the caller does next, a doorbell perhaps: the writes may be combined
+	 * the writes may be combined: they reach BAR1 before the caller's next access, which may be
+	 * a doorbell
 	 */
 	wmb();
 }
