@@ -5,10 +5,10 @@
  * An *extent* is a stretch of GPU address space. It holds a copy of the guest's tables for the
  * stretch, as last read, and the host's entries. An extent is either the 128 MiB of one host
  * directory entry (struct kvgpu_slot) or a BAR window (struct kvgpu_win). The host always has big
- * pages of 128 KiB. A guest directory entry is a *half* of a slot if the guest has big pages of 64
- * KiB, or else all of it; a window has as many halves as it needs. Work is done by *groups* (the 32
- * small pages of a host big page) and *chunks* (512 small pages: one page of a guest's small
- * table).
+ * pages of 128 KiB. The stretch of one guest directory entry is called a *half*: it is half of a
+ * slot if the guest has big pages of 64 KiB, or else the whole slot. A window has as many halves as
+ * it needs. Entries are compared and installed by *groups* (the 32 small pages of a host big page)
+ * and *chunks* (512 small pages: one page of a guest's small table).
  *
  * Each small host entry that points to a pinned page is on a list of that pin. The links are
  * handles (holder of the extent, page), so that an IOVA leads to its entries without a search. Big
@@ -39,7 +39,8 @@
 #define HALVES_64K		2
 
 #define NOTHING			(~(u32)0)
-#define HANDLE_PAGE_BITS	20		/* the bits above are the holder */
+/* the bits of a handle's page; the bits above are the holder */
+#define HANDLE_PAGE_BITS	20
 #define HOLDER_MAX		4094
 #define WINDOWS_MAX		8
 #define PIN_BATCH		512
@@ -104,7 +105,7 @@ struct kvgpu_win;
 
 struct kvgpu_ext {
 	struct kvgpu_shadow *s;
-	/* the slot or window of the extent; the other one is NULL */
+	/* the slot or the window that is the extent; the other pointer is NULL */
 	struct kvgpu_slot *slot;
 	struct kvgpu_win *win;
 	u32 holder;
@@ -127,7 +128,7 @@ struct kvgpu_ext {
 	/* per group, a bit per page that the host substitutes; NULL: none */
 	u32 *subst;
 	u64 blank;			/* value of an entry without translation */
-	u32 nr_live;			/* small entries that differ from @blank */
+	u32 nr_live;			/* number of small entries that differ from .blank */
 	u32 nr_linked;
 	u32 nr_subst;
 };
@@ -157,7 +158,7 @@ struct kvgpu_as {
 	u32 stale;
 	bool changed;			/* the TLB may have older entries */
 	bool starved;			/* a slot lacks a table */
-	/* directory index at which the next sync looks for such a slot */
+	/* directory index at which the next sync begins to look for slots without a table */
 	u32 starved_at;
 	struct kvgpu_slot *slot[DIR_SLOTS];
 	u64 gdir[];			/* copy of the guest's directory */
@@ -183,7 +184,8 @@ struct kvgpu_item {
 struct kvgpu_pool {
 	struct kvgpu_pin *pin;
 	u32 nr_pins, pins_used;		/* capacity; highest number used so far */
-	u32 free_pin, drop;		/* indices of the first pin; NOTHING: empty */
+	/* indices of the first free pin and of the first dropped pin; NOTHING: no pin */
+	u32 free_pin, drop;
 	u32 nr_dropped;
 	u32 *bucket;
 	u32 bucket_bits;
@@ -217,8 +219,8 @@ struct kvgpu_pde {
 
 /* ------------------------------------------------------------------ pte.c */
 /*
- * Removes rights from an entry of a window. An access that rights forbid would be a fault of the
- * card's BAR, which a guest could cause at will (S5).
+ * Removes the access rights from an entry of a window. An access that the rights forbid would be a
+ * fault of the card's BAR, which a guest could cause at will (S5).
  */
 u64 vgtt_pte_rights_drop(u64 pte);
 bool vgtt_pte_big_usable(const struct kvgpu_shadow_cfg *cfg, u64 big);

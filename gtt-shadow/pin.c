@@ -109,7 +109,8 @@ static void pin_add(struct kvgpu_shadow *s, u32 pfn, u64 dma)
 
 /*
  * Pins iova[0..nr). A batch fails as a whole. So it is halved until a page that can't be pinned
- * stands alone, and doubled again after that. A page that was not pinned is not found afterwards.
+ * stands alone, and doubled again after that. vgtt_pin_find() does not find a page that could not
+ * be pinned.
  */
 static void pin_batch(struct kvgpu_shadow *s, u32 nr)
 {
@@ -226,7 +227,7 @@ static void remove_entries(struct kvgpu_shadow *s, u32 i, bool *changed)
 	struct kvgpu_ext *e;
 	u32 page;
 
-	/* a pin that waits for the reaper may still be in the TLB */
+	/* a dropped pin waits for kvgpu_shadow_reap(): the TLB may still have its translation */
 	if (pin->dropped)
 		*changed = true;
 	while (pin->entries != NOTHING) {
@@ -239,7 +240,10 @@ static void remove_entries(struct kvgpu_shadow *s, u32 i, bool *changed)
 	}
 }
 
-/* The caller invalidates every space, so that no space has older entries in the TLB. */
+/*
+ * Writes the removed entries out and clears .changed of every space: the caller sees *@changed and
+ * invalidates the TLB for all spaces.
+ */
 static void settle_spaces(struct kvgpu_shadow *s, bool *changed)
 {
 	struct kvgpu_as *as;
@@ -289,7 +293,7 @@ void kvgpu_shadow_unmap_all(struct kvgpu_shadow *s, bool *changed)
 
 /* ------------------------------------------------------------------ after the flush */
 
-/* Consecutive pages, in either direction, are unpinned by one call. */
+/* A run of consecutive pages, which grows in either direction and is unpinned by one call. */
 struct unpins {
 	u64 first;		/* page number */
 	u32 nr;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runlists. The guest's entries have its own ids of channels and groups, the chip's entries have
- * the host's. An entry that the guest has not bound to this runlist is left out, and a group's
- * count is the number of its remaining members. A channel comes once at most: in two groups it
- * would run with two contexts. The host decides how long a group may run.
+ * Runlists. The guest's entries have the guest's ids of channels and groups, and the chip's entries
+ * have ids that the host gave. An entry that the guest has not bound to this runlist is left out,
+ * and a group's count is the number of its remaining members. A channel comes once at most: in two
+ * groups it would run with two contexts. The host decides how long a group may run.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>

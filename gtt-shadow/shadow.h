@@ -3,11 +3,12 @@
  * gtt-shadow: the page tables that the GPU really walks. Pure: memory comes from the caller, and
  * effects go through struct kvgpu_shadow_ops.
  *
- * One struct kvgpu_as is the shadow of one guest page directory. The GPU sees only tables that this
- * room wrote. Each entry in them points into the vGPU's partition, to a pinned page of the guest,
- * or to a page that the host substituted (graphics context images) - S1. kvgpu_shadow_as_sync()
- * brings the shadow up to date when the guest invalidates its TLB or binds a channel or a BAR. Its
- * cost is in proportion to the changes if the caller knows which guest pages have changed.
+ * One struct kvgpu_as is the shadow of one guest page directory. The GPU sees only tables that
+ * gtt-shadow wrote. Each entry in them points into the vGPU's partition, to a pinned page of the
+ * guest, or to a page that the host substituted (graphics context images) - S1.
+ * kvgpu_shadow_as_sync() brings the shadow up to date when the guest invalidates its TLB or binds a
+ * channel or a BAR. Its cost is in proportion to the changes if the caller knows which guest pages
+ * have changed.
  *
  * A page of guest memory is pinned before an entry that points to it is written. It is unpinned
  * only after the entry is gone *and* the TLB was invalidated (S2): dropped pins, and tables that
@@ -24,7 +25,8 @@
 
 /*
  * The last MiB of all spaces is the host's: no guest entry is installed there, whatever the guest's
- * tables and limits are. FECS is pointed at it by channels without a graphics context.
+ * tables and limits are. The host points the context address of a channel without a graphics
+ * context there, for FECS.
  */
 #define KVGPU_SPACE_END		((1ull << 40) - (1ull << 20))
 
@@ -37,7 +39,7 @@ struct kvgpu_table {
 	u32 nr;			/* number of entries of 8 bytes */
 	u64 *mirror;		/* host memory with a copy of all entries */
 	/*
-	 * kvgpu_shadow_aux_size() bytes of zeroed host memory for this room; may be NULL for 0
+	 * kvgpu_shadow_aux_size() bytes of zeroed host memory for gtt-shadow; may be NULL for 0
 	 * bytes
 	 */
 	void *aux;
@@ -60,8 +62,8 @@ struct kvgpu_shadow_ops {
 	bool (*take_dirty)(void *ctx, struct kvgpu_gaddr a, u64 len);
 	/*
 	 * Pins guest pages for the GPU; dma[i] is the address for the PTE. At most 512 pages,
-	 * iova[i] = iova[0] + i * 4096; no page is pinned twice. All pages or none: -EFAULT,
-	 * -ENOMEM, ...
+	 * iova[i] = iova[0] + i * 4096; gtt-shadow asks for no page that is pinned already. Pins
+	 * all pages or none: -EFAULT, -ENOMEM, ...
 	 */
 	int (*pin)(void *ctx, const iova_t *iova, u32 nr, u64 *dma);
 	/*
@@ -82,7 +84,10 @@ struct kvgpu_shadow_cfg {
 	hvram_t part_base;	/* aligned to 128 KiB, or big pages of the guest are refused */
 	u64 part_size;
 	bool big_64k;		/* page size of the guest's big pages: 64 KiB or 128 KiB */
-	/* most tables of this vGPU; entries beyond them read as invalid (counted) */
+	/*
+	 * most tables of this vGPU; guest entries that need more tables count as rejected, and read
+	 * as invalid
+	 */
 	u32 max_tables;
 	u64 max_pinned;		/* most pages that are pinned at a time */
 	/* a random number, so that guests can't aim at one bucket of the pin cache */
@@ -91,12 +96,15 @@ struct kvgpu_shadow_cfg {
 
 struct kvgpu_shadow_stats {
 	u64 syncs, tables_read, entries_compared, entries_written, bytes_read;
-	u64 pinned, pins, unpins;	/* pinned is the current number, the others are totals */
+	/* .pinned is the current number, .pins and .unpins are totals */
+	u64 pinned, pins, unpins;
 	/* entries refused: outside of the partition, peer, bad kind, not pinnable */
 	u64 rejected;
 };
 
-/* All shadows of one vGPU. The caller reads stats; all else is this room's. */
+/*
+ * All shadows of one vGPU. The caller may read .stats; all other members are for gtt-shadow only.
+ */
 struct kvgpu_shadow {
 	const struct kvgpu_shadow_ops *ops;
 	void *ctx;
@@ -105,7 +113,7 @@ struct kvgpu_shadow {
 	struct kvgpu_shadow_stats stats;
 	/* pin cache (iova -> dma, references from entries): gtt-shadow/internal.h */
 	struct kvgpu_pool *pool;
-	/* with page directories, and tables that wait for kvgpu_shadow_reap() */
+	/* number of tables, also page directories and tables that wait for kvgpu_shadow_reap() */
 	u32 nr_tables;
 };
 
@@ -122,16 +130,18 @@ size_t kvgpu_shadow_aux_size(const struct kvgpu_shadow_cfg *cfg, u32 nr);
 /* ------------------------------------------------------------------ address spaces of channels */
 
 /*
- * Makes a shadow of the guest page directory @pd. The caller knows which directories have one, and
- * counts its users. -ENOMEM. @mem: zeroed memory of kvgpu_shadow_as_size() bytes, owned by the
- * space until kvgpu_shadow_as_destroy() returns it.
+ * Makes a shadow of the guest page directory @pd. The caller knows which directories have a shadow,
+ * and counts the users of each. Returns -ENOMEM if there is no room for a table. @mem: zeroed
+ * memory of kvgpu_shadow_as_size() bytes, owned by the space until kvgpu_shadow_as_destroy()
+ * returns it.
  */
 size_t kvgpu_shadow_as_size(const struct kvgpu_shadow *s);
 int kvgpu_shadow_as_create(struct kvgpu_shadow *s, struct kvgpu_gaddr pd, void *mem,
 			   struct kvgpu_as **as);
 /*
  * Frees all tables and drops all pins (kvgpu_shadow_reap() unpins). The GPU must no longer use the
- * space, and its TLB must have been invalidated. Returns the memory to free.
+ * space, and its TLB must have been invalidated. Returns the memory of the space (@mem of
+ * kvgpu_shadow_as_create()), which the caller frees.
  */
 void *kvgpu_shadow_as_destroy(struct kvgpu_as *as);
 
@@ -141,12 +151,11 @@ u64 kvgpu_shadow_as_pd_get(const struct kvgpu_as *as);
 /**
  * kvgpu_shadow_as_sync() - bring a shadow up to date with the guest's tables
  * @as: the shadow
- * @changed: whether the GPU's TLB must be invalidated for kvgpu_shadow_as_pd_get(), because of this
- * call or of
- *   earlier ones on this space
+ * @changed: true: the GPU's TLB must be invalidated for kvgpu_shadow_as_pd_get(), because of this
+ *   call or of earlier calls on this space
  *
  * Tries again to install entries that could not be installed before: a page was not pinned, a table
- * was not made, or kvgpu_shadow_unmap() removed it.
+ * was not made, or kvgpu_shadow_unmap() removed the entry.
  *
  * Return: 0, or -ENOMEM if tables could not be made; their range reads as invalid.
  */
@@ -202,7 +211,7 @@ void kvgpu_shadow_reap(struct kvgpu_shadow *s);
 /* ------------------------------------------------------------------ BAR windows */
 
 struct kvgpu_win;
-/* Bytes of the state of a window of that many pages. */
+/* Returns how many bytes the state of a window of @pages pages has. */
 size_t kvgpu_shadow_win_size(u32 pages);
 /**
  * kvgpu_shadow_win_sync() - bring a BAR window up to date with the guest's tables
@@ -227,13 +236,13 @@ int kvgpu_shadow_win_set_linear(struct kvgpu_shadow *s, struct kvgpu_win *win, u
 				u64 *pte, u32 *first, u32 *last);
 /*
  * Takes the range of entries that kvgpu_shadow_unmap() has changed since the last call of
- * kvgpu_shadow_win_sync(), kvgpu_shadow_win_set_linear() or this function, each of which takes it.
- * False: none.
+ * kvgpu_shadow_win_sync(), kvgpu_shadow_win_set_linear() or this function, each of which takes the
+ * range. False: no entry has changed.
  */
 bool kvgpu_shadow_win_take(struct kvgpu_win *win, u32 *first, u32 *last);
 /*
- * All pages become scrap. The caller writes @pte out and invalidates before kvgpu_shadow_reap() and
- * before @win is freed.
+ * All pages become scrap. The caller writes the window's entries out and invalidates the BAR's TLB
+ * before it calls kvgpu_shadow_reap(), and before it frees @win.
  */
 void kvgpu_shadow_win_fini(struct kvgpu_shadow *s, struct kvgpu_win *win);
 
@@ -243,7 +252,7 @@ void kvgpu_shadow_win_fini(struct kvgpu_shadow *s, struct kvgpu_win *win);
  * vgtt_pte_transform() - make the entry for the GPU from a guest's entry
  * @cfg: limits of the vGPU
  * @guest: the guest's entry
- * @big: it is a big page's
+ * @big: @guest is an entry of a big page
  * @sys_dma: address of the pinned page, for an entry of system memory
  * @rejected: the entry is valid and may not be installed
  *
@@ -261,7 +270,7 @@ struct kvgpu_inst_host {
 	u64 userd;		/* hvram address of the channel's USERD */
 	u64 pd;			/* kvgpu_shadow_as_pd_get() */
 };
-struct kvgpu_inst_guest {	/* the guest's block, decoded once */
+struct kvgpu_inst_guest {	/* the words of a guest's instance block, decoded once */
 	struct kvgpu_gaddr pd;
 	u64 limit;
 	u64 gp_base;

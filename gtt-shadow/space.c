@@ -52,8 +52,8 @@ void kvgpu_shadow_init(struct kvgpu_shadow *s, const struct kvgpu_shadow_cfg *cf
 /* ------------------------------------------------------------------ tables */
 
 /*
- * Memory of a small table: the guest's entries, the links, the substituted pages, and big entries
- * of 64 KiB pages.
+ * Memory (.aux) of a small table: copies of the guest's small entries, the links, the bits of
+ * substituted pages, and copies of the guest's big entries of 64 KiB pages.
  */
 struct small_aux {
 	u64 guest[SLOT_PAGES];
@@ -159,7 +159,7 @@ int vgtt_slot_big_make(struct kvgpu_slot *slot)
 
 /* ------------------------------------------------------------------ slots */
 
-/* Number of pages of a slot that may have a translation: those below KVGPU_SPACE_END. */
+/* Returns how many pages of a slot may have a translation: those below KVGPU_SPACE_END. */
 static u32 slot_limit(u32 index)
 {
 	u64 end = (KVGPU_SPACE_END >> GMMU_ADDR_SHIFT) - ((u64)index << SLOT_SHIFT);
@@ -239,7 +239,7 @@ void vgtt_slot_drop(struct kvgpu_slot *slot)
 	slot_free(slot);
 }
 
-/* Frees tables for which the guest has no table any more. */
+/* Frees tables of the slot for which the guest's directory names no table any more. */
 void vgtt_slot_trim(struct kvgpu_slot *slot)
 {
 	struct kvgpu_ext *e = &slot->ext;

@@ -19,7 +19,8 @@
 
 #include "internal.h"
 
-#define STARVED_TRIES	16	/* in one space and one sync */
+/* most failed tries to give slots their tables, in one space and one sync */
+#define STARVED_TRIES	16
 
 /* ------------------------------------------------------------------ entries */
 
@@ -92,7 +93,7 @@ static void collect_items(struct kvgpu_ext *e, u32 group, u32 mask, bool hidden)
 	}
 }
 
-/* Installs one item. False if it has to be tried again. */
+/* Installs one item. False if the item has to be tried again at the next sync. */
 static bool install_item(struct kvgpu_ext *e, const struct kvgpu_item *it)
 {
 	struct kvgpu_shadow *s = e->s;
@@ -185,7 +186,7 @@ static bool same_addr(struct kvgpu_gaddr a, struct kvgpu_gaddr b)
 	return a.target == b.target && a.addr == b.addr;
 }
 
-/* Makes a half read the tables of @d from now on. False if it does already. */
+/* Makes a half read the guest tables of @d from now on. False if the half reads them already. */
 bool vgtt_half_set(struct kvgpu_half *h, const struct kvgpu_pde *d)
 {
 	bool big = !same_addr(h->big, d->big) || h->nr_big != d->nr_big;
@@ -419,9 +420,9 @@ static void as_sync_dir(struct kvgpu_as *as, int *err)
 }
 
 /*
- * Tries the directory entries without a table again. After STARVED_TRIES failures the next sync
- * continues behind them: a guest can have thousands of entries for which there is no room, in each
- * of its spaces.
+ * Tries again to make tables for the directory entries that lack them. After STARVED_TRIES failures
+ * the next sync continues behind the entries tried here: a guest can have thousands of entries for
+ * which there is no room, in each of its spaces.
  */
 static void feed_starved_slots(struct kvgpu_as *as, int *err)
 {

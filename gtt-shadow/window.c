@@ -13,7 +13,10 @@
 
 #include "internal.h"
 
-/* a directory entry's part with big pages of 64 KiB; with 128 KiB it is twice that */
+/*
+ * small pages that one guest directory entry covers, with big pages of 64 KiB; with 128 KiB it is
+ * twice that
+ */
 #define HALF_PAGES_MIN	16384
 #define BIG_SHIFT_MIN	4
 
@@ -139,7 +142,7 @@ static void win_sync_dir(struct kvgpu_win *win)
 	}
 }
 
-/* Clears the bits of chunks that the window does not have. */
+/* Clears the bits in .retry of chunks that the window does not have. */
 static void cut_retry(struct kvgpu_ext *e)
 {
 	u32 last = e->nr_halves - 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Writes of host entries: neighbours in one table are written together. Changes of a window are
- * noted, and its caller takes them.
+ * only noted: the caller takes them by kvgpu_shadow_win_take().
  */
 #include <linux/minmax.h>
 

@@ -57,7 +57,7 @@ static int alloc_tables(struct kvgpu_hw *hw, struct hw_bar *b, u64 size, bool po
 	return ret;
 }
 
-/* BAR1 with the pool only: enough to reach the pool with the CPU. */
+/* Makes BAR1 show the pool only: enough to reach the pool with the CPU. */
 static int bootstrap_bar1(struct kvgpu_hw *hw)
 {
 	struct kvgpu_hw_priv *p = hw->p;

@@ -171,8 +171,9 @@ static void seed_add(struct kvgpu_topo *t, struct kvgpu_hw *hw, u32 reg)
 }
 
 /*
- * Voltage PWM and clock generators as POST left them. nouveau reads these registers and divides by
- * them (volt/gk104.c, clk/gk104.c), so that either all of them are seeded or none.
+ * Notes the registers of voltage PWM and clock generators as POST left them. nouveau reads these
+ * registers and divides by them (volt/gk104.c, clk/gk104.c), so that either all of them are seeded
+ * or none.
  */
 static void read_seeds(struct kvgpu_hw *hw)
 {

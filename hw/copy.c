@@ -219,7 +219,7 @@ static void put_copy(struct push *p, const struct place *src, const struct place
 	push_data(p, LAUNCH | A0B5_LAUNCH_SRC_PHYSICAL);
 }
 
-/* Elements of four bytes, all from constant A. The source is not read. */
+/* Fills by elements of four bytes, all from constant A. The source is not read. */
 static void put_fill(struct push *p, const struct place *dst, u32 size, u32 value, u32 seq)
 {
 	put_addresses(p, dst, dst);

@@ -184,7 +184,10 @@ static int falcons_load(struct kvgpu_hw *hw)
 	return load_lists(hw);
 }
 
-/* FECS starts the GPCCS itself. The size of a context is the sum that all of them save. */
+/*
+ * FECS starts the GPCCS itself. The size of a context is the sum of the sizes that FECS and all
+ * GPCCS save.
+ */
 int hw_fecs_start(struct kvgpu_hw *hw, u32 *ctx_size)
 {
 	u32 size;

@@ -7,7 +7,7 @@
 
 #include "hw/internal.h"
 
-/* each channel in a group of its own */
+/* room for all channels, each in a group of its own: two entries for each */
 #define RUNL_BYTES		(2 * KVGPU_MAX_CHAN * RUNLIST_ENTRY_SIZE)
 #define RUNL_MAX_ENTRIES	(RUNL_BYTES / RUNLIST_ENTRY_SIZE)
 #define RUNL_WAIT_US		(2 * USEC_PER_SEC)
@@ -133,7 +133,10 @@ static struct hw_list *choose_list(struct hw_runl *r, const u64 *entries, u32 nr
 	return oldest;
 }
 
-/* The host's copy channel is a member of its runlist in addition to @entries. */
+/*
+ * Writes the list into @l. @copy: the list begins with the host's copy channel, which is not among
+ * @entries.
+ */
 static int write_list(struct kvgpu_hw *hw, struct hw_list *l, const u64 *entries, u32 nr, bool copy)
 {
 	u32 i;
@@ -150,7 +153,7 @@ static int write_list(struct kvgpu_hw *hw, struct hw_list *l, const u64 *entries
 }
 
 /*
- * The chip may still read the current list, so that new entries go into the memory of another one.
+ * The chip may still read the current list, so that new entries go into the memory of another list.
  */
 int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr)
 {

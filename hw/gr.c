@@ -62,7 +62,7 @@ static int gr_power_up(struct kvgpu_hw *hw)
 	return ret;
 }
 
-/* The GPCs' MMU settings, and the pages for accesses in the MMU's debug mode. */
+/* Sets up the GPCs' MMUs, and the pages for accesses in the MMU's debug mode. */
 static void init_mmu(struct kvgpu_hw *hw)
 {
 	struct hw_gr *gr = &hw->p->gr;
@@ -139,7 +139,7 @@ static void init_zbc(struct kvgpu_hw *hw)
 
 /* ------------------------------------------------------------------ bring-up */
 
-/* From powered to running microcode. The engine is empty afterwards. */
+/* Brings the engine from powered to running microcode. No context is loaded afterwards. */
 static int gr_bring_up(struct kvgpu_hw *hw, u32 *ctx_size)
 {
 	int ret;
@@ -161,7 +161,7 @@ static int gr_bring_up(struct kvgpu_hw *hw, u32 *ctx_size)
 	return hw_fecs_start(hw, ctx_size);
 }
 
-/* From any state to an empty, running engine. */
+/* Brings the engine from any state to running microcode, without a context. */
 static int gr_restart(struct kvgpu_hw *hw, u32 *ctx_size)
 {
 	int ret = gr_power_up(hw);

@@ -114,7 +114,10 @@ static void write_attrib_shares(struct kvgpu_hw *hw)
 	}
 }
 
-/* Two words of L2 set-up are in every context. The card's own values go into every patch list. */
+/*
+ * Two words of L2 set-up are in every context. The values of this card, kept here, also go into
+ * every patch list.
+ */
 static void write_ltc(struct kvgpu_hw *hw)
 {
 	struct kvgpu_topo *t = &hw->topo;

@@ -6,9 +6,9 @@
  *
  * Video memory: the first 256 KiB and the last 1 MiB are left alone, as nouveau does. The host pool
  * lies below the last MiB; all else is for partitions. BAR1: the USERD window is at 0 (2 MiB). A
- * second mapping of the same USERDs follows, for the host's own looks. Then come the slices of
- * vGPUs; the top KVGPU_POOL_SIZE shows the pool. All of BAR3 is slices. Both BARs are translated by
- * host-owned tables with one 4 KiB entry per page.
+ * second mapping of the same USERDs follows, through which the host reads them. Then come the
+ * slices of vGPUs; the top KVGPU_POOL_SIZE shows the pool. All of BAR3 is slices. Both BARs are
+ * translated by host-owned tables with one 4 KiB entry per page.
  */
 #ifndef KVGPU_HW_H
 #define KVGPU_HW_H
@@ -25,7 +25,7 @@
  */
 #define KVGPU_POOL_SIZE		(96ul << 20)
 #define KVGPU_USERD_SIZE	(2ul << 20)	/* 4096 x 0x200 bytes, at BAR1 offset 0 */
-/* the pages of USERD again, behind it, for reads by the host */
+/* a second mapping of the USERD pages, behind the first, for reads by the host */
 #define KVGPU_MIRROR_SIZE	KVGPU_USERD_SIZE
 
 struct kvgpu_fw;	/* checked firmware file, hw/firmware.c */
@@ -99,7 +99,10 @@ struct kvgpu_hw {
 	u32 gr_ctx_size;		/* bytes, a multiple of the page size */
 	const struct kvgpu_hw_events *events;
 	void *events_ctx;
-	/* of all locks of the card, in hw/ and mdev/; ready before kvgpu_hw_init() */
+	/*
+	 * lends a priority to holders of the card's locks, in hw/ and mdev/; ready before
+	 * kvgpu_hw_init()
+	 */
 	struct kvgpu_hw_lender lender;
 	struct kvgpu_hw_priv *p;	/* state of hw/ (internal.h) */
 	struct {
@@ -171,7 +174,7 @@ void kvgpu_hw_bar_set(struct kvgpu_hw *hw, enum kvgpu_bar bar, u32 page, const u
 int kvgpu_hw_bar_flush(struct kvgpu_hw *hw, enum kvgpu_bar bar);
 /* only invalidates, if entries were written out before */
 int kvgpu_hw_bar_invalidate(struct kvgpu_hw *hw, enum kvgpu_bar bar);
-/* CPU writes to video memory reach it (FLUSH_BAR) */
+/* waits until the CPU's writes to video memory have reached it (FLUSH_BAR) */
 int kvgpu_hw_flush_writes(struct kvgpu_hw *hw);
 /* L2: invalidate system memory, write back dirty lines */
 int kvgpu_hw_l2_flush(struct kvgpu_hw *hw);
@@ -189,7 +192,10 @@ void kvgpu_hw_intr_settle(struct kvgpu_hw *hw, u64 inst);
 
 /* Channels and runlists. Ids are the chip's. */
 int kvgpu_hw_chan_bind(struct kvgpu_hw *hw, hchid_t id, u64 inst, u8 runl);
-/* -EBUSY unless off the runlist and preempted */
+/*
+ * call it when the channel is off the runlist and was preempted; -EBUSY if it is still on a PBDMA
+ * or an engine
+ */
 int kvgpu_hw_chan_unbind(struct kvgpu_hw *hw, hchid_t id);
 void kvgpu_hw_chan_enable(struct kvgpu_hw *hw, hchid_t id, bool on);
 u32 kvgpu_hw_chan_status(struct kvgpu_hw *hw, hchid_t id);
@@ -221,9 +227,9 @@ int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout
  * @tsg: @id is a group
  * @id: the chip's id
  * @timeout_ms: how long to wait
- * @look: called while another thread has the preempt register, right after the register is written,
- *   about every 20 us until the preempt is done, and once after that; holds the preempt register's
- *   lock at most
+ * @look: called about every 20 us, while another thread has the preempt register and from the write
+ *   of the register until the preempt is done; called once more after that, with no lock held but
+ *   the preempt register's
  * @arg: argument of @look
  *
  * Return: as kvgpu_hw_preempt().
@@ -243,10 +249,14 @@ int kvgpu_hw_preempt_watched(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int
 int kvgpu_hw_preempt_turn(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms);
 void kvgpu_hw_runl_block(struct kvgpu_hw *hw, u8 runl, bool block);
 void kvgpu_hw_runl_clear_error(struct kvgpu_hw *hw, u8 runl);
-/* Time that the chip gives a context switch before it reports a hang (PFIFO_ENG_TIMEOUT). */
+/*
+ * Sets the time that the chip gives a context switch before it reports a hang (PFIFO_ENG_TIMEOUT).
+ */
 void kvgpu_hw_switch_timeout(struct kvgpu_hw *hw, unsigned int ms);
 u32 kvgpu_hw_engine_status(struct kvgpu_hw *hw, u8 engine);
-/* PFIFO_PBDMA_STATUS of PBDMA @p: layout of an engine's status, without BUSY. */
+/*
+ * Returns PFIFO_PBDMA_STATUS of PBDMA @p, which has the layout of an engine's status, without BUSY.
+ */
 u32 kvgpu_hw_pbdma_status(struct kvgpu_hw *hw, u8 p);
 /* Reads GP_GET and GP_PUT of a channel from USERD in memory, through BAR1. Reads no register. */
 void kvgpu_hw_userd_look(struct kvgpu_hw *hw, hchid_t id, u32 *gp_get, u32 *gp_put);
@@ -257,8 +267,8 @@ void kvgpu_hw_userd_look(struct kvgpu_hw *hw, hchid_t id, u32 *gp_get, u32 *gp_p
  */
 void kvgpu_hw_nonstall(struct kvgpu_hw *hw, bool on);
 /*
- * Handles an interrupt that the chip holds and that was lost, as if it was raised now. Returns true
- * if there is one.
+ * Looks for an interrupt that the chip holds and that was lost, and has it handled as if it was
+ * raised now. Returns true if there is such an interrupt.
  */
 bool kvgpu_hw_intr_look(struct kvgpu_hw *hw);
 void hw_pbdma_ack(struct kvgpu_hw *hw, u8 pbdma, u32 intr0, u32 intr1, bool skip_method);

@@ -49,7 +49,7 @@ static_assert(GMMU_PFIFO_INTR_DROPPED_FAULT == PFIFO_INTR_DROPPED_FAULT, "one in
 struct hw_bar {
 	struct kvgpu_vram inst, pd, big;	/* big: shows the pool, BAR1 only */
 	struct kvgpu_vram small[2];		/* small entries for 128 MiB each */
-	/* 4 KiB pages that slices can have: all but the pool's */
+	/* number of 4 KiB pages of the BAR that slices can have: all but the pool's */
 	u32 pages;
 };
 
@@ -65,7 +65,10 @@ struct hw_copy {
 	bool stuck;				/* a job did not end: no job begins any more */
 };
 
-/* Lists that were submitted lately. A list that comes again is not written again. */
+/*
+ * Lists that were submitted lately. A list with the same entries is submitted again without being
+ * written again.
+ */
 #define HW_RUNL_LISTS	10
 
 struct hw_runl {
@@ -101,7 +104,8 @@ struct kvgpu_hw_priv {
 	dma_addr_t flush_dma;
 
 	/*
-	 * FB_MMU_INVALIDATE_PDB and FB_MMU_INVALIDATE, which are one pair for the chip; the flushes
+	 * protects FB_MMU_INVALIDATE_PDB and FB_MMU_INVALIDATE, which the chip uses as a pair, and
+	 * the flush registers
 	 */
 	struct kvgpu_hw_lock tlb_lock;
 	bool tlb_idle;			/* tlb_lock: the last invalidate has ended */
@@ -137,7 +141,7 @@ static inline void hw_mask(struct kvgpu_hw *hw, u32 reg, u32 clear, u32 set)
 	hw_wr(hw, reg, (hw_rd(hw, reg) & ~clear) | set);
 }
 
-/* @val is an error of the register ring and tells nothing about the register. */
+/* Tells whether @val is an error of the register ring, which tells nothing about the register. */
 static inline bool hw_no_answer(u32 val)
 {
 	return (val & PRIVRING_ERROR_MASK) == PRIVRING_ERROR;
@@ -159,10 +163,13 @@ static inline bool hw_no_answer(u32 val)
  */
 int hw_reg_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int us);
 
-/* lock.c: start after all locks are initialised; stop when no thread waits for any of them. */
 /*
- * Takes a lock urgently, by a thread that holds no other one. Calls @look about every @us until it
- * has the lock, for 5 ms at most.
+ * lock.c. Call hw_lender_start() after all locks are initialised, and hw_lender_stop() when no
+ * thread waits for any of them.
+ */
+/*
+ * Takes lock @l urgently; the thread holds no other of these locks. Calls @look about every @us
+ * microseconds until the thread has the lock, for 5 ms at most.
  */
 void hw_lock_take_watched(struct kvgpu_hw_lock *l, void (*look)(void *arg), void *arg,
 			  unsigned int us);
@@ -217,8 +224,8 @@ int hw_fw_load(struct kvgpu_hw *hw);
 void hw_fw_free(struct kvgpu_hw *hw);
 
 /* gr.c, grlist.c, grshape.c, grtrap.c, grctx.c, fecs.c, golden.c */
-int hw_gr_init(struct kvgpu_hw *hw);		/* all of it, with the golden image */
-int hw_gr_reinit(struct kvgpu_hw *hw);		/* after an engine reset */
+int hw_gr_init(struct kvgpu_hw *hw);		/* brings GR up and makes the golden image */
+int hw_gr_reinit(struct kvgpu_hw *hw);		/* brings GR up again after an engine reset */
 void hw_gr_fini(struct kvgpu_hw *hw);
 
 /* intr.c */

@@ -19,7 +19,10 @@
 /* a byte of 0xff lets the card send the next message (nouveau pci/g84.c) */
 #define MSI_REARM	(PPCI_BASE + GK110_PCI_MSI)
 #define SETTLE_LOOKS		20000	/* 2 s at least: the thread has a real-time priority */
-/* of one run of the thread: an interrupt that never goes away must not spin */
+/*
+ * most rounds in one run of the interrupt thread: an interrupt that never goes away must not keep
+ * it spinning
+ */
 #define ROUNDS			16
 
 static void intr_note(struct kvgpu_hw *hw, const char *what, u32 val)
@@ -145,7 +148,8 @@ static void fifo_intr(struct kvgpu_hw *hw)
 }
 
 /*
- * Tells whether a fault of @inst is not reported yet. Until it is, its unit records no other fault.
+ * Tells whether a fault of @inst is not reported yet. Until the fault is reported, its unit records
+ * no other fault.
  */
 static bool fault_waits(struct kvgpu_hw *hw, u64 inst)
 {
@@ -180,8 +184,8 @@ void kvgpu_hw_intr_settle(struct kvgpu_hw *hw, u64 inst)
 /* ------------------------------------------------------------------ engines */
 
 /*
- * @says: the register is about this exception. Otherwise 0 is reported, because the register may
- * hold data of another tenant's exception.
+ * Adds register @reg to the snapshot. @says: the register is about this exception. Otherwise 0 is
+ * reported, because the register may hold data of another tenant's exception.
  */
 static void gr_reg_snap(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s, u32 reg, bool says)
 {
@@ -229,9 +233,9 @@ static void snap_gpcs(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s)
 }
 
 /*
- * When a register is about this exception. At other times it may still hold data of the exception
- * before, which may have been another tenant's, and nothing of it is reported. Conditions: nouveau
- * gf100_gr_intr(), gf100_gr_trap_intr(), gf100_gr_ctxctl_isr().
+ * The exceptions that a register is about. With any other exception the register may still hold
+ * data of an earlier exception, perhaps of another tenant, and 0 is reported for it. Conditions:
+ * nouveau gf100_gr_intr(), gf100_gr_trap_intr(), gf100_gr_ctxctl_isr().
  */
 enum when { ALWAYS, WITH_METHOD, WITH_MACRO, WITH_FWMTHD };
 

@@ -14,7 +14,10 @@
 
 #define TURN_NS		NSEC_PER_MSEC
 #define TURNS		3
-/* a guest's preempt gives way within 1 ms, and a holder is lent a priority after 1 to 2 ms */
+/*
+ * 5 ms are enough: a guest's preempt gives way within 1 ms, and a holder is lent a priority after 1
+ * to 2 ms
+ */
 #define WATCHED_NS	(5 * NSEC_PER_MSEC)
 /* far longer than a running thread holds a lock, except for evictions */
 #define PATIENCE_US	1000
@@ -30,8 +33,8 @@ static void lock_lend(struct kvgpu_hw_lender *b)
 		rt_mutex_lock(&b->lock[i]->mutex);
 		rt_mutex_unlock(&b->lock[i]->mutex);
 		/*
-		 * waiters that have tried meanwhile found the lock taken; turns that are over are
-		 * noticed
+		 * waiters that tried meanwhile found that the lender had the lock: let them try
+		 * again, and notice turns that are over
 		 */
 		wake_up_all(&b->lock[i]->wait);
 	}
@@ -97,7 +100,10 @@ static bool another_lock_held(const struct kvgpu_hw_lender *b)
 	return false;
 }
 
-/* The turn of the oldest waiter is over: it has the lock, or was not run. turns_lock is held. */
+/*
+ * Ends the turn of a waiter that has got the lock, or that was the oldest and was not run.
+ * turns_lock is held.
+ */
 static void turn_over(struct kvgpu_hw_lock *l, struct list_head *turn)
 {
 	if (l->turns.next == turn)
@@ -115,8 +121,8 @@ static void lock_keep_for_oldest(struct kvgpu_hw_lock *l)
 }
 
 /*
- * Tells whether a thread may try the lock now. @turn: its place among the waiters; NULL: it does
- * not wait yet.
+ * Tells whether a thread may try the lock now. @turn: the thread's place among the waiters; NULL:
+ * the thread does not wait yet.
  */
 static bool lock_may_try(struct kvgpu_hw_lock *l, struct list_head *turn)
 {

@@ -55,7 +55,7 @@ struct kvgpu_hw_lender {
 	struct task_struct *thread;		/* NULL: not started, nothing is lent */
 	struct kvgpu_hw_lock *lock[HW_LENDER_LOCKS];
 	unsigned int nr;
-	atomic_t waiting;			/* threads that wait for one of the locks */
+	atomic_t waiting;	/* number of threads that wait for any of the locks */
 };
 
 /*
@@ -72,8 +72,8 @@ void kvgpu_hw_lock_join(struct kvgpu_hw_lock *l, struct kvgpu_hw_lender *lender)
 void kvgpu_hw_lock(struct kvgpu_hw_lock *l);		/* sleeps */
 void kvgpu_hw_unlock(struct kvgpu_hw_lock *l);
 /*
- * A thread for which all tenants wait is waiting for the lock: its holder gives it back as soon as
- * it can.
+ * Tells whether an urgent thread, for which all tenants wait, is waiting for lock @l: the holder
+ * should then give the lock back as soon as it can.
  */
 bool hw_lock_is_urgent(const struct kvgpu_hw_lock *l);
 #define kvgpu_hw_lock_assert_held(l)	lockdep_assert_held(&(l)->mutex)

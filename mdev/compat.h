@@ -22,7 +22,7 @@ static inline void vgpu_compat_eventfd_signal(struct eventfd_ctx *ctx)
 #endif
 }
 
-/* In newer kernels vm_flags changes by accessors only. */
+/* Newer kernels let vm_flags be changed by accessors only. */
 static inline void vgpu_compat_vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
 {
 #ifdef KVGPU_HAVE_VM_FLAGS_SET
@@ -33,8 +33,8 @@ static inline void vgpu_compat_vm_flags_set(struct vm_area_struct *vma, unsigned
 }
 
 /*
- * Lets KVM give the guest write-combining on such a mapping (arm64). A kernel without the flag
- * needs nothing.
+ * Flag of a user mapping of device memory: lets KVM give the guest write-combining there (arm64). A
+ * kernel without the flag needs nothing.
  */
 #ifndef VM_ALLOW_ANY_UNCACHED
 #define VM_ALLOW_ANY_UNCACHED	0

@@ -96,7 +96,10 @@ void vgpu_config_set_word(struct kvgpu_vgpu *v, u32 off, u32 val)
 	kvgpu_machine_config_set(v, off, val);
 }
 
-/* Also sets the copies of these words in mmio-trap, which its own reset clears. */
+/*
+ * Sets all words to their values after reset, and also mmio-trap's copies of them, which
+ * mmio-trap's own reset clears.
+ */
 void vgpu_config_reset(struct kvgpu_vgpu *v)
 {
 	unsigned int i;

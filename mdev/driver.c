@@ -2,7 +2,8 @@
 /*
  * The module and its PCI driver. A card is brought up completely before it is registered as a
  * parent of mediated devices, because user space may create them at once. Before a card goes, its
- * mediated devices go; each of them waits until its user closes it, and asks for that (irq.c, REQ).
+ * mediated devices go; the removal of each waits until its user closes it, and asks the user to do
+ * so (irq.c, REQ).
  *
  * The driver's name is part of the names of the types that admins write down: kvgpu-512m, ...
  */
@@ -45,8 +46,8 @@ static void tell_board(struct pci_dev *pdev, const struct board *b)
 }
 
 /*
- * Write-combining for user mappings of the slices. Without it they work uncached. The host's own
- * windows in BAR1 (USERD and the pool) get their memory types when they are mapped.
+ * Reserves write-combining for user mappings of the slices. Without it these mappings are uncached.
+ * The host's own windows in BAR1 (USERD and the pool) get their memory types when they are mapped.
  */
 static void reserve_memory_types(struct kvgpu_gpu *gpu)
 {

@@ -6,12 +6,12 @@
 #include "mdev/vgpu.h"
 
 /* type.c */
-/* the types of this card; marks the rest of the card as taken */
+/* finds the types that the card can hold; marks the units that vGPUs can't have as taken */
 int vgpu_types_init(struct kvgpu_gpu *gpu);
 unsigned int vgpu_type_available(struct kvgpu_gpu *gpu, const struct kvgpu_type *t);
-/* on an empty card */
+/* how many vGPUs of type @t an empty card can hold */
 unsigned int vgpu_type_max(const struct kvgpu_gpu *gpu, const struct kvgpu_type *t);
-/* sets the constants of @v; -ENOSPC */
+/* takes the parts of the card that @v needs, and sets its constants; -ENOSPC */
 int vgpu_type_reserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v);
 void vgpu_type_unreserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v);
 extern struct mdev_driver kvgpu_mdev_driver;		/* vgpu.c */
@@ -30,7 +30,7 @@ bool vgpu_config_write(struct kvgpu_vgpu *v, u32 off, const void *buf, size_t le
 
 /* region.c */
 u64 vgpu_region_size(const struct kvgpu_vgpu *v, unsigned int index);
-/* The vGPU's own memory that holds [off, off + len) of BAR0, or NULL. */
+/* Returns the vGPU's own memory that holds [off, off + len) of BAR0, or NULL. */
 const struct vgpu_own *vgpu_own_at(const struct kvgpu_vgpu *v, u64 off, u64 len);
 void vgpu_reset(struct kvgpu_vgpu *v);
 ssize_t vgpu_region_read(struct vfio_device *vdev, char __user *buf, size_t count, loff_t *ppos);
@@ -43,9 +43,9 @@ int vgpu_region_info(struct vfio_device *vdev, struct vfio_region_info *info,
 int vgpu_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma);
 
 /* signal.c */
-/* under rcu_read_lock(), without irq_lock */
+/* call it under rcu_read_lock() and without irq_lock */
 void vgpu_eventfd_signal(struct kvgpu_vgpu *v, struct eventfd_ctx *ctx, bool msi);
-/* if the line is up, not masked and has an eventfd */
+/* signals INTx if its line is up, not masked and has an eventfd */
 void vgpu_intx_signal(struct kvgpu_vgpu *v);
 
 /* irq.c */

@@ -11,7 +11,7 @@
  * keeps a context alive that is signalled without the lock.
  *
  * The handler of the unmask eventfd runs inside a wake-up and must not signal an eventfd itself: a
- * work item of the vGPU does (machine/event.c).
+ * work item of the vGPU does so (machine/event.c).
  */
 #include <linux/bitops.h>
 #include <linux/rcupdate.h>
@@ -44,8 +44,8 @@ int vgpu_irq_info(struct vfio_irq_info *info)
 /* ------------------------------------------------------------------ mask and unmask of INTx */
 
 /*
- * Runs in a wake-up with interrupts off. A due signal is left to the vGPU's work item, which has a
- * budget; the thread half of a virqfd has none.
+ * Runs in a wake-up with interrupts off. If a signal is due, the vGPU's work item gives it, because
+ * that has a budget; the thread half of a virqfd has none.
  */
 static int unmask_handler(void *opaque, void *unused)
 {
@@ -158,7 +158,10 @@ static int set_trigger_eventfd(struct kvgpu_vgpu *v, u32 index, s32 fd)
 	return 0;
 }
 
-/* Signals in any state of the interrupt. Returns false if there is no eventfd. */
+/*
+ * Signals the eventfd of an interrupt, whatever the state of the interrupt. Returns false if there
+ * is no eventfd.
+ */
 static bool trigger_fire(struct kvgpu_vgpu *v, u32 index)
 {
 	struct eventfd_ctx *ctx;
@@ -216,7 +219,10 @@ int vgpu_irq_set(struct kvgpu_vgpu *v, const struct vfio_irq_set *hdr, const voi
 	}
 }
 
-/* The core asks again every 10 s. @count: how often it has asked before. */
+/*
+ * Asks the user to close the device. The core calls this again every 10 s. @count: how often it has
+ * asked before.
+ */
 void vgpu_irq_request(struct kvgpu_vgpu *v, unsigned int count)
 {
 	bool asked = trigger_fire(v, VFIO_PCI_REQ_IRQ_INDEX);

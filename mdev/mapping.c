@@ -24,10 +24,10 @@ static u64 vma_offset(const struct vm_area_struct *vma, unsigned long address)
 }
 
 /*
- * A fault on behalf of another device: VFIO's container asks for the frame to put it into an IOMMU.
- * QEMU does so with every mapped BAR when it also has a physical device. The frame could not be
- * removed from there when the page later shows data of another vGPU. A page that the CPU has
- * touched before is given away without a fault: docs/threat-model.md.
+ * Tells whether the fault is on behalf of another device: VFIO's container asks for the frame to
+ * put it into an IOMMU. QEMU does so with every mapped BAR when it also has a physical device. The
+ * frame could not be removed from there when the page later shows data of another vGPU. A page that
+ * the CPU has touched before is given away without a fault: docs/threat-model.md.
  */
 static bool fault_for_device(const struct vm_fault *vmf)
 {
@@ -72,8 +72,8 @@ static vm_fault_t vgpu_fault(struct vm_fault *vmf)
 
 /*
  * BAR1 shows buffers, thousands of pages of them: map 2 MiB at once if the frames are contiguous.
- * They are, except for the doorbells. BAR3 and PRAMIN show page tables, and a mapped page counts as
- * written, so that these are mapped by small pages only.
+ * Frames are contiguous except at the doorbells. BAR3 and PRAMIN show page tables, and a mapped
+ * page counts as written, so that these are mapped by small pages only.
  */
 static vm_fault_t __maybe_unused vgpu_huge_fault(struct vm_fault *vmf, unsigned int order)
 {
@@ -152,7 +152,7 @@ int vgpu_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma)
 		return -EINVAL;
 	vgpu_compat_vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP |
 					      VM_ALLOW_ANY_UNCACHED | COMPAT_VM_FLAGS);
-	/* all else is memory of the card */
+	/* everything but the vGPU's own pages is memory of the card */
 	if (vma_region(vma) != VFIO_PCI_BAR0_REGION_INDEX ||
 	    !vgpu_own_at(v, vma_offset(vma, vma->vm_start), PAGE_SIZE))
 		vma->vm_page_prot = pgprot_writecombine(vma->vm_page_prot);

@@ -5,7 +5,8 @@
  * width and alignment are split here into accesses that the machine has functions for: registers of
  * 32 bits, and runs of bytes inside one page.
  *
- * User memory is never touched under vgpu->lock: a fault on it takes the mmap_lock (vgpu.h, locks).
+ * User memory is never touched under vgpu->lock: a page fault on user memory takes the mmap_lock
+ * (vgpu.h, locks).
  */
 #include <linux/ktime.h>
 #include <linux/sched/signal.h>
@@ -53,7 +54,7 @@ const struct vgpu_own *vgpu_own_at(const struct kvgpu_vgpu *v, u64 off, u64 len)
 	return NULL;
 }
 
-/* The pages of BAR0 without a trapped register. */
+/* Reports the areas of BAR0 that user space can map: pages without a trapped register. */
 static int add_bar0_areas(const struct kvgpu_vgpu *v, struct vfio_info_cap *caps)
 {
 	struct {

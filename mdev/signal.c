@@ -12,8 +12,8 @@
 #include "mdev/trace.h"
 
 /*
- * Returns the context to signal for the line as it is now, or NULL. INTx is then masked until the
- * user unmasks it. irq_lock is held.
+ * Returns the eventfd context of INTx if INTx has to be signalled for its line as it is now, or
+ * NULL. INTx is masked then, until the user unmasks it. irq_lock is held.
  */
 static struct eventfd_ctx *intx_due(struct kvgpu_vgpu *v)
 {

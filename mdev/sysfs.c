@@ -115,7 +115,7 @@ static ssize_t suspended_show(struct device *dev, struct device_attribute *attr,
 	return sysfs_emit(buf, "%u\n", st.suspended);
 }
 
-/* Only 0 can be written: to stop a vGPU, remove it. */
+/* Only 0 can be written, which ends the suspension. To stop a vGPU, remove it. */
 static ssize_t suspended_store(struct device *dev, struct device_attribute *attr, const char *buf,
 			       size_t len)
 {

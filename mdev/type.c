@@ -16,7 +16,7 @@
 #define PART_UNIT	SZ_512M
 #define BAR1_UNIT	SZ_1M		/* bit i of the map is 1 MiB at i MiB */
 #define BAR3_UNIT	SZ_2M
-/* of BAR1 slices, so that the kernel can map them by 2 MiB pages */
+/* alignment of BAR1 slices, so that the kernel can map them by 2 MiB pages */
 #define SLICE_ALIGN	SZ_2M
 #define MAP_BITS	256
 
@@ -37,7 +37,10 @@ static const struct {
 };
 static_assert(ARRAY_SIZE(sizes) == ARRAY_SIZE(((struct kvgpu_gpu *)0)->type));
 
-/* The parts of one vGPU, in units; the taken units of a card, as bitmaps. */
+/*
+ * struct place: where the parts of one vGPU begin, in units. struct space: the taken units of a
+ * card, as bitmaps.
+ */
 struct place {
 	unsigned long part, bar[KVGPU_NR_BARS], pramin;
 };
@@ -58,7 +61,10 @@ static bool units_take(unsigned long *map, u64 size, u64 unit, u64 align, unsign
 	return true;
 }
 
-/* Changes @s even when it fails, so that callers work on a copy. */
+/*
+ * Takes the parts that a vGPU of type @t needs. Changes @s even when it fails, so that callers work
+ * on a copy.
+ */
 static bool parts_take(struct space *s, const struct kvgpu_type *t, struct place *p)
 {
 	return units_take(s->part, t->vram, PART_UNIT, PART_UNIT, &p->part) &&
@@ -99,7 +105,7 @@ static void take_range_outside(unsigned long *map, u64 first, u64 end)
 	bitmap_set(map, end, MAP_BITS - end);
 }
 
-/* The maps of an empty card. Units outside of the card, and the host's, are taken. */
+/* Makes the maps of an empty card. Units outside of the card, and the host's units, are taken. */
 static void maps_load_empty(struct space *s, const struct kvgpu_gpu *gpu)
 {
 	const struct kvgpu_hw *hw = &gpu->hw;

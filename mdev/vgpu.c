@@ -4,8 +4,8 @@
  * ioctls.
  *
  * Create: probe, then .init, which reserves resources and makes the machine, then registration. The
- * VMM opens and closes the device any number of times. Remove: unregistration, which waits for the
- * user, then .release, which gives everything back.
+ * VMM opens and closes the device any number of times. Remove: unregistration, which waits until
+ * the user closes the device, then .release, which gives all resources back.
  */
 #include <linux/kobject.h>
 #include <linux/module.h>
@@ -224,7 +224,10 @@ static const struct vfio_device_ops vgpu_ops = {
 
 /* ------------------------------------------------------------------ the mediated device */
 
-/* available_instances of all types have changed. libvirt reads them again after this event. */
+/*
+ * Tells user space that available_instances of all types have changed. libvirt reads them again
+ * after this event.
+ */
 static void types_tell_change(struct mdev_device *mdev)
 {
 	kobject_uevent(&mdev->type->parent->dev->kobj, KOBJ_CHANGE);
@@ -267,7 +270,7 @@ static unsigned int get_available(struct mdev_type *mtype)
 				   container_of(mtype, struct kvgpu_type, base));
 }
 
-/* One line of key=value pairs, in the form that management tools parse. */
+/* Prints one line of key=value pairs, in the form that management tools parse. */
 static ssize_t show_description(struct mdev_type *mtype, char *buf)
 {
 	const struct kvgpu_gpu *gpu = container_of(mtype->parent, struct kvgpu_gpu, parent);

@@ -17,8 +17,7 @@
  *   may sleep, held during pins.
  * gpu->lock: the list of vGPUs, groups of channel ids, merged runlists. Never held during a pin.
  * vgpu->map_lock: the data that the fault handler reads, see kvgpu_machine_pfn_find(). Only hw's
- * locks
- *   and vma_lock are taken inside of it.
+ *   locks and vma_lock are taken inside of it.
  * the locks of hw/
  *
  * The fault handler runs with the process's mmap_lock held, and a pin or vfio_dma_rw() under
@@ -53,7 +52,7 @@
 struct kvgpu_type {
 	struct mdev_type base;
 	u64 vram;			/* bytes, a multiple of 4 MiB */
-	/* bytes, powers of two: the guest's BARs, and slices of the card's */
+	/* sizes of the guest's BARs and of the slices of the card's BARs; bytes, powers of two */
 	u64 bar[KVGPU_NR_BARS];
 };
 
@@ -75,7 +74,7 @@ struct kvgpu_gpu {
 	unsigned long part_map[4], bar_map[KVGPU_NR_BARS][4];
 	/* the PCI driver, and each vGPU until it is released completely */
 	refcount_t users;
-	struct completion idle;		/* users has become 0 */
+	struct completion idle;		/* completed when .users becomes 0 */
 	u32 next_id;
 	/* a write-combining memory type is reserved for the BAR's slices */
 	bool wc[KVGPU_NR_BARS];
@@ -128,25 +127,27 @@ struct kvgpu_vgpu {
 	u64 pramin_slice;
 	struct vgpu_own own[VGPU_NR_OWN];
 
-	struct mutex lock;		/* see above */
+	struct mutex lock;		/* see "Locks" above */
 	bool open;			/* from .open_device to .close_device; written under lock */
 	/* vgpu->lock; little endian, see vgpu_config_word() */
 	u8 config[GK110_PCI_CONFIG_SIZE] __aligned(4);
 	/* all other state of the guest, owned by the machine (machine/internal.h) */
 	struct kvgpu_machine *m;
 
-	struct mutex map_lock;		/* see above */
-	/* vmas; inside map_lock. For kernels that give a device no inode (vmas.c) */
+	struct mutex map_lock;		/* see "Locks" above */
+	/*
+	 * protects .vmas; taken inside map_lock. For kernels that give a device no inode (vmas.c)
+	 */
 	struct mutex vma_lock;
 	struct list_head vmas;
 
-	spinlock_t irq_lock;		/* see above */
+	spinlock_t irq_lock;		/* see "Locks" above */
 	/* changed under irq_lock, signalled under RCU without it: irq.c */
 	struct eventfd_ctx __rcu *msi, *intx, *req;
-	struct virqfd *intx_unmask;	/* handler of KVM's unmask eventfd; lock */
+	struct virqfd *intx_unmask;	/* handler of KVM's unmask eventfd; vgpu->lock */
 	bool intx_masked, intx_pending;	/* irq_lock. pending: level of the guest's line */
 
-	spinlock_t fault_lock;		/* leaf; fault_log, nr_faults */
+	spinlock_t fault_lock;		/* leaf lock; protects fault_log and nr_faults */
 	struct kvgpu_fault_entry fault_log[KVGPU_FAULT_LOG];
 	/* faults ever noted; the newest is at (nr_faults - 1) % KVGPU_FAULT_LOG; fault_lock */
 	u32 nr_faults;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The user mappings of a vGPU, for kernels that give a VFIO device no inode of its own to unmap by.
- * A mapping is on the list from its first fault on. A mapping that gets pages without a fault is
- * emptied, so that no page is mapped outside of the list: open() empties a new mapping, mremap() a
- * moved one. For a move the core makes a new mapping, opens it while it is empty, and fills it
- * afterwards. A child of fork() gets no mapping (COMPAT_VM_FLAGS): stable kernels of one series
- * open the child's mapping before its pages are copied, or after that.
+ * The user mappings of a vGPU, for kernels that give a VFIO device no inode of its own, by which
+ * its mappings could be removed. A mapping is on the list from its first fault on. A mapping that
+ * gets pages without a fault is emptied, so that no page is mapped outside of the list: open()
+ * empties a new mapping, mremap() a moved one. For a move the core makes a new mapping, opens it
+ * while it is empty, and fills it afterwards. A child of fork() gets no mapping (COMPAT_VM_FLAGS):
+ * stable kernels of one series open the child's mapping before its pages are copied, or after that.
  *
  * Order of locks: mmap_lock, vma_lock. A zap has to take the mmap_lock of each process that has a
- * mapping. So it looks for a mapping that is not done yet, drops vma_lock, takes both locks in
- * order and does all mappings of that process.
+ * mapping. So it looks for a mapping that it has not emptied yet, drops vma_lock, takes both locks
+ * in order and empties all mappings of that process.
  */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -52,13 +52,16 @@ bool vgpu_compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *vma)
 	return m;
 }
 
-/* Called for a split. A fork has no mapping, see COMPAT_VM_FLAGS. */
+/* Called when a mapping is split, and not for a fork: a child gets no mapping (COMPAT_VM_FLAGS). */
 void vgpu_compat_vma_open(struct vm_area_struct *vma)
 {
 	zap_vma_ptes(vma, vma->vm_start, vma->vm_end - vma->vm_start);
 }
 
-/* Called for a move. mmap_lock has been held for writing since before the pages were moved. */
+/*
+ * Called when a mapping was moved. mmap_lock has been held for writing since before the pages were
+ * moved.
+ */
 int vgpu_compat_vma_moved(struct vm_area_struct *vma)
 {
 	zap_vma_ptes(vma, vma->vm_start, vma->vm_end - vma->vm_start);
@@ -89,8 +92,8 @@ static void zap_overlap(struct vm_area_struct *vma, u64 at, u64 len)
 }
 
 /*
- * Returns a process with a mapping that is not done, with a reference to its mm, or NULL. Mappings
- * of a dying process count as done.
+ * Returns the mm of a process with a mapping that is not .done, with a reference to it, or NULL.
+ * Mappings of a dying process count as done.
  */
 static struct mm_struct *next_mm(struct kvgpu_vgpu *v)
 {

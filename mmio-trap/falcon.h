@@ -14,7 +14,7 @@ enum { FALCON_PMU, FALCON_FECS, FALCON_GPCCS };	/* index in kvgpu_trap.falcon */
 
 u32 vtrap_falcon_dmem_get(const struct kvgpu_trap *t, unsigned int n, u32 addr);
 void vtrap_falcon_dmem_set(struct kvgpu_trap *t, unsigned int n, u32 addr, u32 val);
-/* CPUCTL has started the program: of the PMU, of FECS. */
+/* Called when a write to CPUCTL starts the program of the PMU, or of FECS. */
 void vtrap_pmu_start(struct kvgpu_trap *t);
 void vtrap_fecs_start(struct kvgpu_trap *t);
 void vtrap_pmu_update(struct kvgpu_trap *t);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * GPIO, I2C, AUX and the fan's tachometer. The real ones are wired to voltage regulators and fans,
- * so that a guest changes bits in its own file only. I2C lines read high: every bus is idle and no
- * address is answered.
+ * so that a guest changes bits in its own register file only. I2C lines read high: every bus is
+ * idle and no address is answered.
  */
 #include <gk110/therm.h>
 

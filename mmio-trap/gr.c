@@ -33,8 +33,8 @@ static void gr_intr_en_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 }
 
 /*
- * An acknowledged GPC no longer reports its traps: GPCCS_TRAP is a level of units that the host has
- * already cleared.
+ * An acknowledged GPC no longer reports its traps: GPCCS_TRAP follows the status of the GPC's
+ * units, which the host has already cleared.
  */
 static void trap_gpc_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
@@ -46,7 +46,7 @@ static void trap_gpc_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 			vtrap_reg_set(t, GR_GPC(g, GPC_GPCCS + GPCCS_TRAP), 0);
 }
 
-/* This is nouveau's last write after it has handled an exception. */
+/* GR_CTRL is the last register that nouveau writes after it has handled an exception. */
 static void gr_ctrl_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	vtrap_reg_set(t, a->reg, a->val & ~(u32)GR_CTRL_RESTART);

@@ -27,7 +27,7 @@
 /* One access on its way through engine.c. */
 struct kvgpu_access {
 	u32 reg;	/* offset in BAR0 */
-	u32 inst;	/* index of the unit's copy */
+	u32 inst;	/* index of the unit's copy that the register is in */
 	u32 idx;	/* index of the register in its line */
 	u32 bits;	/* write: value in the written bytes, 0 in the others */
 	/* write: value of the register after it, with the bytes that are not written kept */
@@ -38,7 +38,7 @@ struct kvgpu_access {
 
 /*
  * One line of a table: @count registers, @stride bytes apart (0 stands for 1 and for 4). Offsets
- * are for the unit's first copy.
+ * are those of the unit's first copy.
  *
  * Reads: CONST gives @read() or @reset. FILE gives the file's value with the @zero bits cleared and
  * the @one bits set. EMULATE gives @read(), or is as FILE.
@@ -56,7 +56,9 @@ struct kvgpu_reg_line {
 	/* bits that a write does not change; bits that a written 1 clears */
 	u32 ro, w1c;
 	u32 zero, one;		/* bits that always read as 0 or as 1: drivers poll them */
-	/* the registers take no slots: their values are not kept, their accesses not counted */
+	/*
+	 * the registers take no slots of the file: it keeps no value of them, and counts no access
+	 */
 	bool bulk;
 	u32 (*read)(struct kvgpu_trap *t, const struct kvgpu_access *a);
 	void (*write)(struct kvgpu_trap *t, const struct kvgpu_access *a);
@@ -125,7 +127,7 @@ void vtrap_fifo_update(struct kvgpu_trap *t);
 u64 vtrap_guest_time_get(const struct kvgpu_trap *t, u64 now);
 void vtrap_denial_note(struct kvgpu_trap *t);	/* counts a refused command */
 
-/* Counts of the topology, limited to the arrays that they index. */
+/* Counts of the topology, limited to the sizes of the arrays that they index. */
 static inline u32 vtrap_engine_count(const struct kvgpu_trap *t)
 {
 	return min_t(u32, t->cfg.topo->nr_engines, KVGPU_MAX_ENGINE);

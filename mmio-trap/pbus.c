@@ -11,8 +11,8 @@
 #include "units.h"
 
 /*
- * The window shows nothing unless its target is video memory: the room that serves the window reads
- * 0 for any other target.
+ * The window shows the vGPU's memory only if its target is video memory: mdev/machine/ shows the
+ * scrap page for any other target.
  */
 static void pramin_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {

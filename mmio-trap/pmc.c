@@ -9,7 +9,7 @@
 
 #include "units.h"
 
-/* The bits that the chip implements. All others read 0. */
+/* The bits of PMC_ENABLE that the chip implements. All others read 0. */
 #define ENABLES                                                                                    \
 	(PMC_ENABLE_UNK0 | PMC_ENABLE_XBAR | PMC_ENABLE_LTC | PMC_ENABLE_UNK4 |                    \
 	 PMC_ENABLE_PRIVRING | PMC_ENABLE_CE0 | PMC_ENABLE_CE1 | PMC_ENABLE_FIFO | PMC_ENABLE_GR | \

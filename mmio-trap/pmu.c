@@ -109,7 +109,7 @@ static u32 pmu_d2h_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	return t->falcon[FALCON_PMU].started ? RING(PMU_IMAGE_RFIFO) : 0;
 }
 
-/* An id takes the mutex while it is free. A write of 0 releases it. */
+/* A written id takes the mutex if the mutex is free. A write of 0 releases the mutex. */
 static void pmu_mutex_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	if (!a->bits || !vtrap_reg_get(t, a->reg))

@@ -228,7 +228,7 @@ static const char *check_lines(const struct kvgpu_reg_unit *u)
 	return NULL;
 }
 
-/* A register that a guest maps behaves as memory does. */
+/* Checks the registers that a guest maps: each has to behave as memory does. */
 static const char *check_plain(void)
 {
 	u32 reg;
@@ -246,8 +246,8 @@ static const char *check_plain(void)
 }
 
 /*
- * The page of flushes behaves as memory does too, except for the registers that
- * mdev/machine/flush.c looks at.
+ * Checks the page of flushes, which a guest maps too: all its registers have to behave as memory
+ * does, except for those that mdev/machine/flush.c looks at.
  */
 static const char *check_flush_page(void)
 {

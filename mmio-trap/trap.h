@@ -45,8 +45,8 @@ struct kvgpu_trap_cfg {
 
 /*
  * One register of the file. The file is an open-addressed hash of fixed size, in memory of the
- * creator. If a guest writes more registers than fit, the values of further ones are lost
- * (counted).
+ * creator. If a guest writes more registers than fit, the values of further registers are lost (and
+ * counted in .nr_dropped).
  */
 struct kvgpu_reg_slot {
 	u32 reg;			/* offset | 1; 0: unused */
@@ -83,7 +83,8 @@ struct kvgpu_trap {
 	/* PFIFO */
 	u32 fifo_intr;			/* PFIFO_INTR, without its level bits */
 	/*
-	 * the driver has enabled NON_STALL_INTERRUPT, as it does while a client waits; for callers
+	 * the driver has enabled NON_STALL_INTERRUPT, as it does while a client waits; the caller
+	 * may read this
 	 */
 	bool wants_nonstall;
 	u32 fault_pending;		/* PFIFO_MMU_FAULT_SOURCE */
@@ -127,11 +128,11 @@ enum kvgpu_cmd_kind {
 	KVGPU_CMD_PREEMPT,	/* .preempt */
 	KVGPU_CMD_RUNL_BLOCK,	/* .mask: runlists that are blocked now */
 	KVGPU_CMD_RUNL_ALLOW,	/* .mask: runlists that are not blocked any more */
-	KVGPU_CMD_TLB,		/* .tlb: invalidate; shadows are synced */
+	KVGPU_CMD_TLB,	/* .tlb: the guest invalidates its TLB: the caller syncs its shadows */
 	KVGPU_CMD_BAR_BIND,	/* .bar: instance block of BAR1 or BAR3, or physical mode */
 	KVGPU_CMD_USERD,	/* .userd: BAR1 offset of the guest's doorbells */
 	KVGPU_CMD_PRAMIN,	/* .pramin: the window moved, and its mappings must follow */
-	/* BAR writes or L2; .mask: offset of the register (FLUSH_BAR, FLUSH_L2_*) */
+	/* flush of BAR writes or of L2; .mask: offset of the register (FLUSH_BAR, FLUSH_L2_*) */
 	KVGPU_CMD_FLUSH,
 	/* .inst: FECS command "set channel"; a golden context will be made */
 	KVGPU_CMD_GR_BIND,
@@ -155,7 +156,11 @@ enum kvgpu_cmd_kind {
 
 struct kvgpu_cmd {
 	enum kvgpu_cmd_kind kind;
-	bool irq;		/* besides @kind: see kvgpu_trap_irq_take() */
+	/*
+	 * besides what .kind says, the interrupt line or its edge has changed: see
+	 * kvgpu_trap_irq_take()
+	 */
+	bool irq;
 	union {
 		struct { gchid_t id; u8 runl; struct kvgpu_gaddr inst; } chan;
 		struct { u8 runl; u16 count; struct kvgpu_gaddr list; } runlist;
@@ -194,7 +199,8 @@ void kvgpu_trap_write(struct kvgpu_trap *t, u32 reg, u32 val, u32 be, u64 now,
 
 /*
  * Sets one word of the virtual configuration space (@off < 4096, aligned) in its mirror
- * (PPCI_BASE). Called after init and reset for every word that is not 0, and after each change.
+ * (PPCI_BASE). Call it after init and reset for every word that is not 0, and after each change of
+ * a word.
  */
 void kvgpu_trap_config_set(struct kvgpu_trap *t, u16 off, u32 val);
 
@@ -208,7 +214,8 @@ void kvgpu_trap_runlist_done(struct kvgpu_trap *t, u8 runl);
 void kvgpu_trap_preempt_done(struct kvgpu_trap *t);
 void kvgpu_trap_nonstall(struct kvgpu_trap *t);
 /*
- * A fault record with the guest's values: unit, instance address, VA, info word (GMMU_FAULT_INFO).
+ * Reports an MMU fault: a fault record with the guest's values: unit, instance address, VA, info
+ * word (GMMU_FAULT_INFO).
  */
 void kvgpu_trap_mmu_fault(struct kvgpu_trap *t, u8 unit, u64 inst, u64 va, u32 info);
 void kvgpu_trap_sched_error(struct kvgpu_trap *t, u32 code);
@@ -236,7 +243,7 @@ void kvgpu_trap_chan_status_set(struct kvgpu_trap *t, gchid_t id, u32 status);
  * @edge: one message (MSI) is due; the call takes the edge, so that the next call does not return
  *   it again
  *
- * Call after any access or event.
+ * Call it after any access or event.
  *
  * Return: the line (INTx).
  */
@@ -258,8 +265,8 @@ struct kvgpu_reg_info {
 	enum kvgpu_reg_class rd, wr;
 };
 /*
- * Finds the table line that covers @reg. False (class UNLISTED) if there is none. Slots with rd ==
- * wr == 0 are only reserved.
+ * Finds the table line that covers @reg. False (class UNLISTED) if there is none. A slot whose
+ * counts .rd and .wr are both 0 is only reserved: the guest has not accessed its register.
  */
 bool kvgpu_trap_info(u32 reg, struct kvgpu_reg_info *info);
 /* Checks the tables: sorted, no overlap, every hook reachable. NULL, or the first error. */

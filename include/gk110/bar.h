@@ -21,7 +21,7 @@
 #define HOSTMEM_PEEPHOLE		0x001718
 #define   HOSTMEM_INST			GENMASK(27, 0)		/* instance block >> 12 */
 #define   HOSTMEM_INST_SHIFT		12
-/* of the instance block; codes as above */
+/* target of the instance block; codes as in HOSTMEM_PRAMIN_TARGET */
 #define   HOSTMEM_TARGET		GENMASK(29, 28)
 #define   HOSTMEM_BAR3_HALVE		BIT(30)			/* nvkm bar/gf100.c, NvBar2Halve */
 /* 0: the window shows video memory from address 0 */

@@ -58,9 +58,9 @@ enum gk110_ce_launcherr {
 #define   A0B5_RENDER_MODE		GENMASK(2, 0)
 #define     A0B5_RENDER_FALSE		0
 #define     A0B5_RENDER_TRUE		1
-/* result word of one report is not zero (rnndb g80_cond_mode) */
+/* render if the result word of one report is not zero (rnndb g80_cond_mode) */
 #define     A0B5_RENDER_CONDITIONAL	2
-/* counter and result of two consecutive reports are equal */
+/* render if counter and result of two consecutive reports are equal */
 #define     A0B5_RENDER_IF_EQUAL	3
 #define     A0B5_RENDER_IF_NOT_EQUAL	4
 #define A0B5_SET_SRC_PHYS_MODE		0x0260

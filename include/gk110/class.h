@@ -20,7 +20,7 @@
 #define SUBCH_INLINE_TO_MEMORY		2
 #define SUBCH_TWOD			3
 
-/* common to all four */
+/* methods of all four classes */
 #define M_SET_OBJECT			0x0000
 #define   M_SET_OBJECT_CLASS		GENMASK(15, 0)
 #define M_NO_OPERATION			0x0100
@@ -116,7 +116,8 @@
 #define M_SEND_SIGNALING_PCAS_B		0x02bc
 #define   M_PCAS_INVALIDATE		BIT(0)
 #define   M_PCAS_SCHEDULE		BIT(1)
-#define M_SET_SHARED_MEMORY_WINDOW	0x0214	/* generic address >> 0, 16 MiB */
+/* place of a window of 16 MiB among generic addresses, not shifted */
+#define M_SET_SHARED_MEMORY_WINDOW	0x0214
 #define M_SET_LOCAL_MEMORY_SIZE_A	0x02e4	/* non-throttled: bytes of an SM */
 #define M_SET_LOCAL_MEMORY_SIZE_B	0x02e8
 #define M_SET_LOCAL_MEMORY_WINDOW	0x077c
@@ -138,7 +139,7 @@
 #define M_SET_CB_SELECTOR_B		0x2384	/* address 39:32 */
 #define M_SET_CB_SELECTOR_C		0x2388	/* address 31:0 */
 #define M_LOAD_CB_OFFSET		0x238c
-#define M_LOAD_CB			0x2390	/* 16 of them */
+#define M_LOAD_CB			0x2390	/* 16 methods up to M_LOAD_CB_END */
 #define M_LOAD_CB_END			0x23d0
 /* A197: methods that draw, clear, or move depth data */
 #define M_PEER_SEMAPHORE_RELEASE	0x02f0

@@ -79,7 +79,7 @@
 /* one bit per fault unit; a register of the MMU */
 #define PFIFO_MMU_FAULT_SOURCE		0x00259c
 #define PFIFO_PBDMA_INTR_SOURCE		0x0025a0	/* one bit per PBDMA */
-/* of GF100, without effect (nouveau fifo/gf100.c) */
+/* a register of GF100, without effect (nouveau fifo/gf100.c) */
 #define PFIFO_ENGINE_INTR_EN		0x002628
 /* 1: scheduling has stopped after a fault; write 1 to clear */
 #define PFIFO_RUNLIST_ERROR		0x00262c
@@ -89,8 +89,9 @@
 #define   PFIFO_PREEMPT_ID		GENMASK(11, 0)
 #define   PFIFO_PREEMPT_PENDING		BIT(20)
 #define   PFIFO_PREEMPT_TSG		BIT(24)
-#define PFIFO_RUNLIST_PREEMPT		0x002638	/* for later chips, NVIDIA's GV100 manual */
-/* injects methods past the channels (rnndb gf100_pfifo.xml) */
+/* known from later chips: NVIDIA's GV100 manual */
+#define PFIFO_RUNLIST_PREEMPT		0x002638
+/* registers that inject methods without a channel (rnndb gf100_pfifo.xml) */
 #define PFIFO_BYPASS_CONFIG		0x0026c4
 #define PFIFO_BYPASS_CHSW		0x0026c8
 #define PFIFO_BYPASS_BASE		0x005000
@@ -103,7 +104,7 @@
 #define   PFIFO_ENGINE_STATUS_NR	8
 #define   PFIFO_STATUS_ID		GENMASK(11, 0)
 #define   PFIFO_STATUS_TSG		BIT(12)
-/* alone: on a channel; with CHSW: loading the next channel */
+/* without CHSW: on a channel; with CHSW: loading the next channel */
 #define   PFIFO_STATUS_VALID		BIT(13)
 #define   PFIFO_STATUS_SAVE		BIT(14)
 #define   PFIFO_STATUS_CHSW		BIT(15)
@@ -133,7 +134,7 @@
 
 /* Values after reset: rnndb, GK104 column. */
 #define   PFIFO_FB_TIMEOUT_RESET	0x800003ff
-/* what drivers set (nouveau gk104_fifo_init_pbdmas) */
+/* not a reset value: drivers set this (nouveau gk104_fifo_init_pbdmas) */
 #define   PFIFO_FB_TIMEOUT_INIT		0xbfffffff
 #define   PFIFO_PB_TIMEOUT_RESET	0x80007fff
 #define   PFIFO_ENG_TIMEOUT_RESET	0x803ff3ff
@@ -154,7 +155,7 @@
 #define PBDMA_METHOD0			0x0c0
 #define   PBDMA_METHOD_INCR		BIT(0)
 #define   PBDMA_METHOD_PRIV		BIT(1)
-#define   PBDMA_METHOD_ADDR		GENMASK(13, 2)	/* in place */
+#define   PBDMA_METHOD_ADDR		GENMASK(13, 2)	/* not shifted */
 #define   PBDMA_METHOD_SUBCH		GENMASK(18, 16)
 #define   PBDMA_METHOD_FIRST		BIT(22)
 #define   PBDMA_METHOD_VALID		BIT(31)

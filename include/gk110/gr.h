@@ -45,7 +45,7 @@
 #define GR_ICMD_DATA			0x400204
 #define GR_ICMD_DATA_HI			0x40020c
 #define GR_CTRL				0x400500
-#define   GR_CTRL_FIFO			BIT(0)		/* methods flow */
+#define   GR_CTRL_FIFO			BIT(0)		/* 1: methods flow to the engine */
 #define   GR_CTRL_RESTART		BIT(16)
 #define GR_IDLE				0x40060c	/* bit 0 busy */
 #define   GR_IDLE_BUSY			BIT(0)
@@ -62,7 +62,7 @@
 #define GR_FE_PWR			0x404170
 #define   GR_FE_PWR_PENDING		BIT(4)
 #define GR_FE_OBJECT(subc)		(0x404200 + (subc) * 4)
-/* limit, model: instructions are counted instead of time */
+/* limit of a macro's run; the model counts instructions instead of time */
 #define GR_MME_WATCHDOG			0x404468
 #define GR_MTHD				0x404488
 #define   GR_MTHD_TRIGGER		BIT(31)
@@ -116,7 +116,7 @@
 #define GR_GPC_STRIDE			0x8000
 #define GR_GPC_BASE			0x500000
 #define GR_GPC(g, r)			(GR_GPC_BASE + (g) * GR_GPC_STRIDE + (r))
-/* inside a GPC */
+/* offsets inside a GPC */
 #define GPC_PROP_ESR			0x0420
 #define GPC_ESETUP_ESR			0x0824
 #define GPC_ZCULL_ESR			0x0900
@@ -129,14 +129,14 @@
 #define GPC_PPC_BCAST			0x3e00
 #define GPC_TPC				0x4000
 #define GPC_TPC_STRIDE			0x800
-/* inside the GPCCS window */
+/* offsets inside the GPCCS window */
 #define GPCCS_UNITS			0x608
 #define   GPCCS_UNITS_TPC		GENMASK(4, 0)
 #define GPCCS_MYINDEX			0x618
 /* W1C: 0 PROP, 1 ZCULL, 2 CCACHE, 3 ESETUP, 16+ TPC */
 #define GPCCS_TRAP			0xc90
 #define   GPCCS_TRAP_TPC(t)		BIT(16 + (t))
-/* inside a TPC */
+/* offsets inside a TPC */
 #define TPC_POLY_ESR			0x084
 #define TPC_TEX_ESR			0x224
 #define TPC_MPC_ESR			0x430
@@ -207,7 +207,7 @@
 #define FECS_OS_FWMTHD_ADDR		3
 #define FECS_OS_FWMTHD_DATA		4
 #define FECS_OS_ERROR			5
-#define   FECS_OS_BAD_COMMAND		1		/* command << 16 */
+#define   FECS_OS_BAD_COMMAND		1		/* the command is in bits 31:16 */
 #define   FECS_OS_BAD_FWMTHD		3
 #define FECS_OS_TRACE			7
 #define   FECS_TRACE_AUTO		BIT(4)
@@ -228,15 +228,16 @@
 #define FECS_OS_CTX_CURRENT		0x058
 #define FECS_OS_CHAN_DATA		0x100
 #define FECS_OS_LIST_BASE		0x300
-/* the only entry that the image has of its own */
+/* the only list entry that the microcode's image itself has */
 #define FECS_OS_LIST_FIRST		0x0417e91c
-#define GPCCS_OS_LIST_GPC		0x000		/* head; each tail is the next head */
+/* head of the first list; the tail of each list is the head of the next */
+#define GPCCS_OS_LIST_GPC		0x000
 #define GPCCS_OS_LIST_TPC		0x004
 #define GPCCS_OS_LIST_PPC		0x008
 #define GPCCS_OS_LIST_END		0x00c
-/* a register list word */
+/* fields of a word of a register list */
 #define CTX_LIST_ADDR			GENMASK(25, 2)
-#define CTX_LIST_COUNT			GENMASK(31, 26)	/* - 1 */
+#define CTX_LIST_COUNT			GENMASK(31, 26)	/* number of registers - 1 */
 
 /* NVIDIA's firmware, as nouveau drives it (gf100.c gf100_gr_fecs_*) */
 #define FECS_EXT_STATUS			0		/* result of most commands */

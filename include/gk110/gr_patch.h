@@ -33,7 +33,7 @@
 #define   GR_PATCH_TPC_ATTRIB_VALID	BIT(28)
 #define GR_PATCH_PD_ATTRIB		0x4064c4
 #define   GR_PATCH_PD_ATTRIB_BATCHES	GENMASK(15, 0)
-#define   GR_PATCH_PD_ATTRIB_ALPHA	GENMASK(31, 16)	/* / 4 */
+#define   GR_PATCH_PD_ATTRIB_ALPHA	GENMASK(31, 16)	/* the size of alpha / 4 */
 #define   GR_PATCH_PD_ATTRIB_GK110	(GR_PATCH_GK110_ALPHA / 4 << 16 | 0xffff)
 #define GR_PATCH_PD_BUNDLE		0x4064c8
 #define   GR_PATCH_PD_BUNDLE_TOKENS	GENMASK(15, 0)
@@ -45,7 +45,8 @@
 #define   GR_PATCH_DS_ATTRIB_ALPHA	GENMASK(15, 0)
 #define   GR_PATCH_DS_ATTRIB_BETA	GENMASK(31, 16)
 #define   GR_PATCH_DS_ATTRIB_GK110	(GR_PATCH_GK110_BETA << 16 | GR_PATCH_GK110_ALPHA)
-#define GR_PATCH_LTC_0			0x17e91c	/* the chip's own values */
+/* values that the host reads from the chip */
+#define GR_PATCH_LTC_0			0x17e91c
 #define GR_PATCH_LTC_1			0x17e920
 
 #define GR_PATCH_PPC(g, p, r)		GR_GPC(g, GPC_PPC + (p) * GPC_PPC_STRIDE + (r))

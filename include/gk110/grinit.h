@@ -92,7 +92,7 @@
 #define   FECS_RED_SWITCH_POWER		GENMASK(6, 4)	/* main, GPC, ROP */
 #define   FECS_RED_SWITCH_ENABLE	GENMASK(10, 8)
 #define CTX_LIST_RUN_MAX		32		/* registers in one word of a list */
-/* of FECS_INTR_UP_EN: microcode, watchdog, two unnamed */
+/* value of FECS_INTR_UP_EN: microcode, watchdog and two sources without a name */
 #define   FECS_INTR_UP_EN_INIT		0x000e0001
 
 /* ---------------------------------------------------------------- GPCs */
@@ -164,7 +164,7 @@
 #define   TPC_MP_UNKB4_PULSE(i)		BIT(12 + (i))	/* set in turn, then cleared in turn */
 #define   TPC_MP_UNKB4_PULSE_NR		4
 #define TPC_MP_UNK778			0x778
-/* helper invocations of pixel programs must be able to load */
+/* cleared: helper invocations of pixel programs must be able to load */
 #define   TPC_MP_NO_HELPER_LOADS	BIT(3)
 
 /* ROP, offsets into it */

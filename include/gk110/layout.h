@@ -56,7 +56,7 @@
 		      "fields of a word overlap")
 #endif
 
-/* of a mask without holes, as a constant expression */
+/* for a mask without holes; constant expressions */
 #define LAYOUT_LOWEST(mask)		((mask) & -(mask))
 #define LAYOUT_MAX(mask)		((mask) / LAYOUT_LOWEST(mask))
 #define LAYOUT_FITS(mask, value) \

@@ -36,7 +36,7 @@
 #define     LTC_CONFIG_LINE_SIZE	GENMASK(27, 24)	/* 512 << value bytes */
 #define     LTC_CONFIG_SLICES		GENMASK(31, 28)
 #define   LTC_CACHE_FLUSH		0x110
-/* read into every context's patch list: nouveau ctxgk104.c */
+/* drivers copy the next two into every context's patch list: nouveau ctxgk104.c */
 #define   LTC_GRCTX_0			0x11c
 #define   LTC_GRCTX_1			0x120
 #define   LTC_ZBC_INDEX			0x244

@@ -75,7 +75,7 @@
 /* 0 video memory, 2 coherent, 3 non-coherent */
 #define   GMMU_INST_PDB_LO_TARGET	GENMASK(1, 0)
 #define   GMMU_INST_PDB_LO_VOL		BIT(2)
-#define   GMMU_INST_PDB_LO_ADDR		GENMASK(31, 12)		/* bytes, bits 31:12 in place */
+#define   GMMU_INST_PDB_LO_ADDR		GENMASK(31, 12)		/* bytes, not shifted */
 #define GMMU_INST_PDB_HI		0x204
 #define   GMMU_INST_PDB_HI_ADDR		GENMASK(7, 0)
 #define GMMU_INST_LIMIT_LO		0x208
@@ -92,14 +92,14 @@
 /* MMU control: rnndb gf100_pffb.xml VM.CFG; FIFO fields: nvgpu hw_fb_gk20a.h */
 #define FB_MMU_CTRL			0x100c80
 #define   FB_MMU_CTRL_BIG_64K		BIT(0)
-/* nvkm ltc/gf100.c: 16 bits of tag, else 17 */
+/* 1: compression tags have 16 bits, else 17 (nvkm ltc/gf100.c) */
 #define   FB_MMU_CTRL_COMPTAGS_16	BIT(12)
 /* read only: no invalidate under way */
 #define   FB_MMU_CTRL_FIFO_EMPTY	BIT(15)
 /* read only: invalidates that may be queued */
 #define   FB_MMU_CTRL_FIFO_SPACE	GENMASK(23, 16)
 #define   FB_MMU_CTRL_BYPASS_TARGET	GENMASK(29, 28)
-/* virtual is physical, in BYPASS_TARGET */
+/* 1: virtual addresses are taken as physical, in memory BYPASS_TARGET */
 #define   FB_MMU_CTRL_BYPASS		BIT(31)
 
 /* TLB invalidate: rnndb gf100_pffb.xml TLB_FLUSH_*, nvkm vmmgf100.c, nvgpu hw_fb_gk20a.h */
@@ -107,7 +107,7 @@
 #define   FB_MMU_INVALIDATE_PAGE_VA	GENMASK(31, 4)		/* VA >> 12 */
 #define FB_MMU_INVALIDATE_PDB		0x100cb8
 #define   FB_MMU_INVALIDATE_PDB_TARGET	GENMASK(1, 0)
-/* matches both kinds of system memory */
+/* 1: any system memory, coherent or not */
 #define   FB_MMU_INVALIDATE_PDB_SYS	BIT(1)
 #define   FB_MMU_INVALIDATE_PDB_ADDR	GENMASK(31, 4)		/* PDB >> 12 */
 #define FB_MMU_INVALIDATE		0x100cbc

@@ -15,7 +15,7 @@
 /* 0x100c10-0x100cff: registers of the MMU */
 #define PFFB_MMU			0x100c10
 #define PFFB_MMU_END			0x100d00
-/* the block of 0x100 with the MMU's registers */
+/* start of the 0x100 bytes that contain the MMU's registers */
 #define PFFB_MMU_PAGE			0x100c00
 #define PFFB_LTC_COUNT			0x100800
 

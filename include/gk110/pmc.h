@@ -14,7 +14,7 @@
 
 #define PMC_BOOT_0			0x000000
 #define   PMC_BOOT_0_STEPPING		GENMASK(7, 0)
-/* the low six bits have those of the PCI device id */
+/* its low six bits are those of the PCI device id */
 #define   PMC_BOOT_0_DEVICE		GENMASK(19, 12)
 #define   PMC_BOOT_0_CHIPSET		GENMASK(28, 20)
 #define PMC_BOOT_1			0x000004	/* endian switch */

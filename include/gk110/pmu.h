@@ -12,9 +12,9 @@
 #define PMU_SIZE			0x1000
 #define PMU_INTR_BIT			24	/* PMC leaf 0 */
 
-/* offsets into the window */
+/* registers, as offsets into the falcon's window */
 #define PMU_INTR_USER0			BIT(6)	/* FALCON_INTR: message for the host */
-/* FALCON_INTR_ROUTE of the program: user 0, user 1, pause */
+/* value of FALCON_INTR_ROUTE that the program sets: user 0, user 1, pause */
 #define PMU_ROUTE_HOST			0xe0
 #define PMU_DSCRATCH(i)			(0x450 + (i) * 4)
 #define PMU_DSCRATCH_COUNT		4
@@ -26,7 +26,7 @@
 #define PMU_D2H				0x4dc	/* PMU to host ring */
 #define   PMU_RING_BASE			GENMASK(15, 0)
 #define   PMU_RING_SIZE			GENMASK(31, 16)
-/* write an id when 0, read the owner */
+/* reads the owner's id, or 0 if free; a written id takes a free mutex */
 #define PMU_MUTEX(i)			(0x580 + (i) * 4)
 #define PMU_MUTEX_COUNT			16
 #define PMU_PG_CTRL			0x78c	/* stepped by the power gating sequence */
@@ -35,7 +35,7 @@
 #define PMU_RING_SLOTS			8
 #define PMU_RING_SLOT			16
 #define PMU_RING_COUNTER		0xf
-/* message words */
+/* indices of the words of a message */
 #define PMU_MSG_PROCESS			0
 #define PMU_MSG_MESSAGE			1
 #define PMU_MSG_DATA0			2

@@ -11,11 +11,12 @@
 
 #define PPCI_BASE			0x088000
 #define PPCI_SIZE			0x005000
-#define PPCI_CONFIG_SIZE		0x001000	/* the mirror proper */
+/* size of the mirrored configuration space */
+#define PPCI_CONFIG_SIZE		0x001000
 
 /* Fields with a private meaning. The mirrored registers are in gk110/pci.h. */
 #define PPCI_CFG_ROM_SHADOW_EN		BIT(0)		/* GK110_PCI_ROM_SHADOW */
-/* byte write to the capability id of GK110_PCI_MSI */
+/* a byte of 0xff, written to the capability id of GK110_PCI_MSI, re-arms MSI */
 #define PPCI_CFG_MSI_REARM		GENMASK(7, 0)
 #define PPCI_CFG_LNKCAP_SPEED		GENMASK(3, 0)	/* 1, 2, 3: 2.5, 5, 8 GT/s */
 #define PPCI_CFG_LNKSTA_SPEED		GENMASK(19, 16)

@@ -23,7 +23,7 @@
 #define   PTOP_PCI_V2			BIT(0)
 #define   PTOP_PCI_CLASS		BIT(1)
 #define   PTOP_PCI_FULL_SPEED		BIT(7)
-/* of the design, with units that are switched off */
+/* counts of the design, with the units that are switched off */
 #define PTOP_GPC_COUNT			0x022430
 #define PTOP_TPC_PER_GPC_COUNT		0x022434
 #define PTOP_FBP_COUNT			0x022438
@@ -53,7 +53,7 @@
 #define     PTOP_KIND_TYPE		3
 #define   PTOP_DATA_FAULT_VALID		BIT(2)
 #define   PTOP_DATA_FAULT		GENMASK(9, 3)
-#define   PTOP_DATA_ADDR		GENMASK(23, 12)	/* in place */
+#define   PTOP_DATA_ADDR		GENMASK(23, 12)	/* not shifted */
 #define   PTOP_DATA_INST		GENMASK(29, 26)
 #define   PTOP_ENUM_RESET_VALID		BIT(2)
 #define   PTOP_ENUM_INTR_VALID		BIT(3)

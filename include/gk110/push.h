@@ -35,7 +35,7 @@
 #define   PB_TERT0_USE_MASK		3
 #define   PB_TERT2_NON_INC		0
 #define PB_COUNT_OLD			GENMASK(28, 18)
-#define PB_METHOD_OLD			GENMASK(12, 2)	/* in place */
+#define PB_METHOD_OLD			GENMASK(12, 2)	/* not shifted */
 #define PB_SUBDEVICE_MASK		GENMASK(15, 4)
 
 /* Subchannels are wired to engines (docs/hardware.md). */
@@ -58,7 +58,7 @@
 #define HOST_SEMAPHORE_A		0x10
 #define   HOST_SEMAPHORE_UPPER		GENMASK(7, 0)
 #define HOST_SEMAPHORE_B		0x14
-#define   HOST_SEMAPHORE_LOWER		GENMASK(31, 2)	/* in place */
+#define   HOST_SEMAPHORE_LOWER		GENMASK(31, 2)	/* not shifted */
 #define HOST_SEMAPHORE_C		0x18
 #define HOST_SEMAPHORE_D		0x1c
 #define   HOST_SEMAPHORE_OP		GENMASK(4, 0)
@@ -66,7 +66,7 @@
 #define     HOST_SEMAPHORE_RELEASE	0x02
 #define     HOST_SEMAPHORE_ACQ_GEQ	0x04
 #define     HOST_SEMAPHORE_ACQ_AND	0x08
-#define     HOST_SEMAPHORE_REDUCTION	0x10		/* A16F */
+#define     HOST_SEMAPHORE_REDUCTION	0x10		/* class A16F only */
 #define   HOST_SEMAPHORE_SWITCH		BIT(12)
 #define   HOST_SEMAPHORE_WFI_DIS	BIT(20)
 #define   HOST_SEMAPHORE_4BYTE		BIT(24)
@@ -97,7 +97,7 @@
 #define   HOST_MEM_OP_TLB_ALL_PDB	BIT(0)
 #define   HOST_MEM_OP_TLB_HUB_ONLY	BIT(1)
 #define HOST_SET_REFERENCE		0x50
-#define HOST_WFI			0x78		/* A16F */
+#define HOST_WFI			0x78		/* class A16F only */
 #define HOST_CRC_CHECK			0x7c
 #define HOST_YIELD			0x80
 #define   HOST_YIELD_OP			GENMASK(1, 0)

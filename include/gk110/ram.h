@@ -29,7 +29,7 @@
 #define RAMFC_GP_PUT			0x00
 #define RAMFC_USERD			0x08
 #define   RAMFC_USERD_TARGET		GENMASK(1, 0)	/* 0 VRAM, 2 coherent, 3 non-coherent */
-#define   RAMFC_USERD_ADDR		GENMASK(31, 9)	/* in place */
+#define   RAMFC_USERD_ADDR		GENMASK(31, 9)	/* not shifted */
 #define RAMFC_USERD_HI			0x0c
 #define   RAMFC_USERD_ADDR_HI		GENMASK(7, 0)
 #define RAMFC_SIGNATURE			0x10
@@ -56,7 +56,7 @@
 #define RAMFC_SEMAPHORE_D		0x44
 #define   RAMFC_SEMAPHORE_ACQ_PENDING	BIT(19)
 #define RAMFC_GP_BASE			0x48
-#define   RAMFC_GP_BASE_LO		GENMASK(31, 3)	/* in place */
+#define   RAMFC_GP_BASE_LO		GENMASK(31, 3)	/* not shifted */
 #define RAMFC_GP_BASE_HI		0x4c
 #define   RAMFC_GP_BASE_ADDR_HI		GENMASK(7, 0)
 #define   RAMFC_GP_BASE_LIMIT2		GENMASK(20, 16)
@@ -68,7 +68,7 @@
 #define RAMFC_GP_CRC			0x74
 #define RAMFC_PB_HEADER			0x84
 #define   RAMFC_HEADER_PRIV		BIT(1)
-#define   RAMFC_HEADER_METHOD		GENMASK(13, 2)	/* method, in place */
+#define   RAMFC_HEADER_METHOD		GENMASK(13, 2)	/* method, not shifted */
 #define   RAMFC_HEADER_SUBCH		GENMASK(18, 16)
 #define   RAMFC_HEADER_LEVEL		BIT(20)
 #define   RAMFC_HEADER_FIRST		BIT(22)
@@ -83,7 +83,8 @@
 #define   RAMFC_SUBDEVICE_ENABLE	BIT(29)
 #define RAMFC_PB_CRC			0x98
 #define RAMFC_FORMATS			0x9c
-#define   RAMFC_FORMATS_PB		GENMASK(9, 8)	/* 0 old, 1 new, 2 both (rnndb) */
+/* pushbuffer formats: 0 old, 1 new, 2 both (rnndb) */
+#define   RAMFC_FORMATS_PB		GENMASK(9, 8)
 #define RAMFC_MEM_OP_A			0xa0
 #define RAMFC_TARGET			0xac
 #define   RAMFC_TARGET_SW		0x1f
@@ -141,7 +142,7 @@
 /* GPFIFO entry (cla16f.h) */
 #define GP_ENTRY_SIZE			8
 #define GP_ENTRY0_CONDITIONAL		BIT(0)
-#define GP_ENTRY0_GET			GENMASK(31, 2)	/* in place */
+#define GP_ENTRY0_GET			GENMASK(31, 2)	/* not shifted */
 #define GP_ENTRY1_GET_HI		GENMASK(7, 0)
 #define GP_ENTRY1_OPCODE		GENMASK(7, 0)	/* when LENGTH is 0 */
 #define   GP_OPCODE_NOP			0

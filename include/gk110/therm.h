@@ -60,19 +60,19 @@
 #define     PCLOCK_DIV_SRC_100MHZ	2
 #define     PCLOCK_DIV_SRC_VCO		3
 #define   PCLOCK_DIV_SRC_OTHER_VCO	BIT(8)
-/* of REF: both set 108 MHz, else the crystal */
+/* for REF: 108 MHz if both bits are set, else the crystal */
 #define   PCLOCK_DIV_SRC_108MHZ		GENMASK(17, 16)
 #define PCLOCK_DIV(i)			(0x1371d0 + 4 * (i))
 #define   PCLOCK_DIV_ENABLE		BIT(31)
 #define   PCLOCK_DIV_HALVES		GENMASK(5, 0)	/* divides by (value + 2) / 2 */
 #define PCLOCK_POST_DIV(i)		(0x137250 + 4 * (i))
 #define   PCLOCK_POST_DIV_ENABLE	BIT(31)
-/* halves, for a domain that runs from its PLL */
+/* divides by (value + 2) / 2, for a domain that runs from its PLL */
 #define   PCLOCK_POST_DIV_PLL		GENMASK(13, 8)
-/* halves, for a domain that runs from its divider */
+/* divides by (value + 2) / 2, for a domain that runs from its divider */
 #define   PCLOCK_POST_DIV_DIV		GENMASK(5, 0)
 #define   PCLOCK_NR_DOMAIN		16
-/* of the memory's reference PLL (nouveau clk/gk104.c) */
+/* source and divider of the memory's reference PLL (nouveau clk/gk104.c) */
 #define PCLOCK_MEM_DIV_SRC		0x137320
 #define PCLOCK_MEM_DIV			0x137330
 #define PCLOCK_MEM_SRC			0x1373f4

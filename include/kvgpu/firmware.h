@@ -5,9 +5,9 @@
  * one little-endian file. kvgpu-firmware writes it from the distribution's own nouveau.ko. The
  * kernel module reads it with request_firmware().
  *
- * Layout: header, section table, sections, each 8-byte aligned. crc32 is the IEEE one (zlib's, the
- * kernel's crc32(~0, ...) ^ ~0) over the bytes behind the header, so that a cut or patched file is
- * noticed.
+ * Layout: header, section table, sections, each 8-byte aligned. crc32 is the CRC-32 of IEEE (as in
+ * zlib; in the kernel crc32(~0, ...) ^ ~0) over the bytes behind the header, so that a cut or
+ * patched file is noticed.
  */
 #ifndef KVGPU_FIRMWARE_H
 #define KVGPU_FIRMWARE_H

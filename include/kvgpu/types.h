@@ -97,8 +97,8 @@ struct kvgpu_topo {
 	u32 strap;				/* PSTRAPS_BOOT0 */
 	u32 r17e91c, r17e920;
 	/*
-	 * registers with which guests' files start, as the host found them: voltage and clocks, by
-	 * which drivers divide
+	 * registers of voltage and clocks with the values that the host found: guests' register
+	 * files start with them, because drivers divide by them
 	 */
 	struct kvgpu_reg_val seed[KVGPU_MAX_SEED];
 	u8 nr_seed;

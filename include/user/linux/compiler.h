@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* User-space stand-in for the kernel header of the same name: what the pure rooms use of it. */
+/* User-space stand-in for the kernel header of the same name, as far as the pure rooms need it. */
 #ifndef KVGPU_USER_LINUX_COMPILER_H
 #define KVGPU_USER_LINUX_COMPILER_H
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * User-space stand-in for the kernel header of the same name: circular doubly linked lists.
- * Stricter than the kernel's
- * default: list_del() poisons the entry, and adding or removing one whose neighbours disagree
- * aborts.
+ * Stricter than the kernel's default: list_del() poisons the entry, and adding or removing an entry
+ * whose neighbours disagree aborts.
  */
 #ifndef KVGPU_USER_LINUX_LIST_H
 #define KVGPU_USER_LINUX_LIST_H
