@@ -46,7 +46,7 @@
 #define PIN_BATCH		512
 /* failed calls of ops->pin() in one operation; further pins are not tried */
 #define PIN_FAILURES_MAX	4096
-/* runs of entries with a smaller distance are written as one */
+/* runs of entries that are at most this far apart are written as one */
 #define WRITE_GAP		8
 
 /* The numbers above are the geometry of the chip's tables with big pages of 128 KiB. */
@@ -95,7 +95,10 @@ struct kvgpu_half {
 	u32 nr_big, nr_small;		/* entries of these tables; 0: no table */
 	/* bit per page of the small table: to be read even if it is not dirty */
 	u64 stale_small;
-	/* bit per chunk with an entry that could not be installed */
+	/*
+	 * bit per chunk that has to be evaluated again: an entry of it could not be installed, or
+	 * was removed, or the limit of a window has changed
+	 */
 	u64 retry;
 	u32 stale_big;
 };

@@ -4,11 +4,12 @@
  * effects go through struct kvgpu_shadow_ops.
  *
  * One struct kvgpu_as is the shadow of one guest page directory. The GPU sees only tables that
- * gtt-shadow wrote. Each entry in them points into the vGPU's partition, to a pinned page of the
- * guest, or to a page that the host substituted (graphics context images) - S1.
- * kvgpu_shadow_as_sync() brings the shadow up to date when the guest invalidates its TLB or binds a
- * channel or a BAR. Its cost is in proportion to the changes if the caller knows which guest pages
- * have changed.
+ * gtt-shadow wrote. Each page entry in them points into the vGPU's partition, to a pinned page of
+ * the guest, or to a page that the host substituted (graphics context images) - S1.
+ * kvgpu_shadow_as_sync() brings the shadow up to date. The caller calls it before the chip can use
+ * changed tables: at a TLB invalidate, bind or enable of a channel, submit or unblock of a runlist,
+ * bind of a BAR, and save of a golden context. Its cost is in proportion to the changes if the
+ * caller knows which guest pages have changed.
  *
  * A page of guest memory is pinned before an entry that points to it is written. It is unpinned
  * only after the entry is gone *and* the TLB was invalidated (S2): dropped pins, and tables that
@@ -48,8 +49,8 @@ struct kvgpu_table {
 
 struct kvgpu_shadow_ops {
 	/*
-	 * Reads guest tables: @len bytes (<= 4096, inside one page) of guest physical memory. 0 or
-	 * -EFAULT.
+	 * Reads @len bytes of a guest's table at @a, in video memory or in guest memory: at most
+	 * 4096, inside one page. 0 or -EFAULT.
 	 */
 	int (*read)(void *ctx, struct kvgpu_gaddr a, void *buf, u32 len);
 	/*
@@ -61,9 +62,9 @@ struct kvgpu_shadow_ops {
 	 */
 	bool (*take_dirty)(void *ctx, struct kvgpu_gaddr a, u64 len);
 	/*
-	 * Pins guest pages for the GPU; dma[i] is the address for the PTE. At most 512 pages,
-	 * iova[i] = iova[0] + i * 4096; gtt-shadow asks for no page that is pinned already. Pins
-	 * all pages or none: -EFAULT, -ENOMEM, ...
+	 * Pins guest pages for the GPU, at most 512; iova[i] = iova[0] + i * 4096. dma[i] is the
+	 * address for the PTE. gtt-shadow never asks for a page that it has pinned already. All
+	 * pages or none: -EFAULT, -ENOMEM, ...
 	 */
 	int (*pin)(void *ctx, const iova_t *iova, u32 nr, u64 *dma);
 	/*
@@ -98,7 +99,10 @@ struct kvgpu_shadow_stats {
 	u64 syncs, tables_read, entries_compared, entries_written, bytes_read;
 	/* .pinned is the current number, .pins and .unpins are totals */
 	u64 pinned, pins, unpins;
-	/* entries refused: outside of the partition, peer, bad kind, not pinnable */
+	/*
+	 * entries refused: outside of the partition, peer, bad kind, not pinnable, no table for
+	 * them
+	 */
 	u64 rejected;
 };
 

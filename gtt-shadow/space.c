@@ -239,7 +239,10 @@ void vgtt_slot_drop(struct kvgpu_slot *slot)
 	slot_free(slot);
 }
 
-/* Frees tables of the slot for which the guest's directory names no table any more. */
+/*
+ * Frees tables of the slot for which the guest's directory names no table any more, and a slot
+ * without tables.
+ */
 void vgtt_slot_trim(struct kvgpu_slot *slot)
 {
 	struct kvgpu_ext *e = &slot->ext;

@@ -33,8 +33,8 @@ COUNTER(exits_config, atomic64_read(&v->count.config));
 COUNTER(page_faults, atomic64_read(&v->count.mmaps));
 COUNTER(zaps, atomic64_read(&v->count.zaps));
 /*
- * Time in ns that the guest or its VMM has waited for these accesses and for page faults, locks
- * included.
+ * Time in ns inside these accesses and inside page faults, waits for locks included. Left out are
+ * the wait of a write while the VMM unmaps memory, and faults on the vGPU's own memory.
  */
 COUNTER(handler_ns, atomic64_read(&v->count.handler_ns));
 

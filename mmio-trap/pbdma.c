@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * PBDMAs. The guest reads a snapshot that the host took when a channel of this vGPU stopped its
- * PBDMA. The guest's writes change the snapshot. An acknowledged interrupt tells the host to let
- * the channel go on. If the guest has put a no-operation over the method before, as nouveau does,
- * the host skips that method.
+ * PBDMA. The guest's writes change the snapshot. An acknowledged interrupt becomes a command. It
+ * says whether the guest has put a no-operation over the method before, as nouveau does. hw/ does
+ * not wait for it: it has skipped the method already.
  */
 #include <gk110/fifo.h>
 

@@ -48,7 +48,10 @@ void vtrap_pmu_reset(struct kvgpu_trap *t)
 	vtrap_pmu_update(t);
 }
 
-/* The memory script process gives the place of its data. All other replies are zeros. */
+/*
+ * Fills the data words of a reply. The memory script process tells where its data is. In all other
+ * replies the data words stay 0.
+ */
 static void pmu_reply_fill(const u32 *msg, u32 *reply)
 {
 	if (msg[PMU_MSG_PROCESS] != PMU_PROC_MEMX || msg[PMU_MSG_MESSAGE] != PMU_MEMX_INFO)

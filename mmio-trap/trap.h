@@ -18,9 +18,9 @@
 /* ------------------------------------------------------------------ configuration and state */
 
 /*
- * The part of BAR0 whose registers keep their values and have no other effect on a vGPU: timing and
- * training of memory, which is the host's business. nouveau writes 1,504 of them at each load. They
- * may be in memory that the guest maps: @plain below.
+ * A part of BAR0 whose registers keep their values and have no other effect on a vGPU: timing and
+ * training of memory, which is the host's business. nouveau writes 1,504 times to eight of them at
+ * each load (gk104_ram_train_init_0()). They may be in memory that the guest maps: @plain below.
  */
 #define KVGPU_TRAP_PLAIN_BASE	PBFB_BCAST
 #define KVGPU_TRAP_PLAIN_SIZE	0x2000
@@ -134,7 +134,10 @@ enum kvgpu_cmd_kind {
 	KVGPU_CMD_PRAMIN,	/* .pramin: the window moved, and its mappings must follow */
 	/* flush of BAR writes or of L2; .mask: offset of the register (FLUSH_BAR, FLUSH_L2_*) */
 	KVGPU_CMD_FLUSH,
-	/* .inst: FECS command "set channel"; a golden context will be made */
+	/*
+	 * .inst: FECS was given a channel, by "set channel" or by a switch; a golden context will
+	 * be made
+	 */
 	KVGPU_CMD_GR_BIND,
 	/*
 	 * .inst: the guest waits for its golden image: write the host's image to the instance's

@@ -21,8 +21,8 @@
  *   - kvgpu_sched_started(): the switch is done and the turn starts. The time of the switch is not
  *     part of it.
  * During a started turn the answer stays the same, unless a knob or the state of the vGPU on the
- * chip changes.
- * kvgpu_sched_choose() may be called at any time and any number of times.
+ * chip changes, or a vGPU that wakes or is let go ends the turn early. kvgpu_sched_choose() may be
+ * called at any time and any number of times.
  */
 #ifndef KVGPU_SCHED_H
 #define KVGPU_SCHED_H
@@ -246,7 +246,7 @@ struct kvgpu_sched_watch {
 	/* not all lists are on the chip, or the driver refills a budget at its looks */
 	bool alternates;
 	bool any;			/* there is a vGPU */
-	u32 listed;			/* number of vGPUs that have a list */
+	u32 listed;			/* number of vGPUs whose list has entries */
 	bool limited;	/* one of the vGPUs with a list may not have all of the GPU's time */
 	u64 idle_ns;			/* time for which no work was seen */
 };
@@ -289,7 +289,7 @@ enum kvgpu_hang_step kvgpu_sched_hang_next(struct kvgpu_hang *h, u64 watchdog_ns
 					   u64 *next);
 
 /*
- * Harm that a vGPU did to other vGPUs: each recovery that cost an engine is a strike. Strikes are
+ * Harm that a vGPU did to other vGPUs. mdev/machine/strike.c says what a strike is. Strikes are
  * forgiven one by one.
  */
 /*

@@ -37,14 +37,14 @@
 #define   PEEPHOLE_ADDR_LOW_BITS	GENMASK(31, 2)
 #define PEEPHOLE_DATA			0x060014
 
-/* flushes: write TRIGGER, poll BUSY: nvkm bar/g84.c (CPU writes), ltc/gf100.c (L2) */
+/* flushes: write TRIGGER, poll BUSY (CPU writes: nvkm bar/g84.c) or both bits (L2: ltc/gf100.c) */
 #define FLUSH_BAR			0x070000
 #define FLUSH_L2_SYSMEM_INVALIDATE	0x070004
 #define FLUSH_L2_DIRTY			0x070010
 #define   FLUSH_TRIGGER			BIT(0)
 #define   FLUSH_BUSY			BIT(1)
 
-/* Checks of the encodings above. */
+/* The compiler checks the encodings above: no overlap, widths, sizes. */
 LAYOUT_DISJOINT(HOSTMEM_PRAMIN_BASE, HOSTMEM_PRAMIN_TARGET);
 LAYOUT_DISJOINT(HOSTMEM_INST, HOSTMEM_TARGET, HOSTMEM_BAR3_HALVE, HOSTMEM_VIRTUAL);
 LAYOUT_DISJOINT(FLUSH_TRIGGER, FLUSH_BUSY);

@@ -201,7 +201,7 @@ enum gk110_ce_surface {
 #define CE_GOB_WIDTH			64	/* bytes */
 #define CE_VA_BITS			40
 
-/* Checks of the encodings above. */
+/* The compiler checks the encodings above: no overlap, values that fit, widths, sizes. */
 LAYOUT_DISJOINT(GK110_CE_INTR_BLOCKPIPE, GK110_CE_INTR_NONBLOCKPIPE, GK110_CE_INTR_LAUNCHERR);
 static_assert(GK110_CE_INTR_MASK == (GK110_CE_INTR_BLOCKPIPE | GK110_CE_INTR_NONBLOCKPIPE |
 				     GK110_CE_INTR_LAUNCHERR),

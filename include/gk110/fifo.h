@@ -191,7 +191,7 @@
 	 PBDMA_INTR0_PBPTR | PBDMA_INTR0_PBENTRY | PBDMA_INTR0_PBCRC | PBDMA_INTR0_XBARCONNECT | \
 	 PBDMA_INTR0_METHOD | PBDMA_INTR0_METHODCRC | PBDMA_INTR0_SEMAPHORE |                    \
 	 PBDMA_INTR0_ACQUIRE | PBDMA_INTR0_PBSEG | PBDMA_INTR0_SIGNATURE)
-/* interrupts that stop no PBDMA (nvkm fifo/gk104.c gk104_runq_init()) */
+/* nouveau takes these out of PBDMA_INTR0_STALL (nvkm fifo/gf100.c gf100_runq_init()) */
 #define   PBDMA_INTR0_NO_STALL		(PBDMA_INTR0_LBREQ | PBDMA_INTR0_UNK28)
 #define PBDMA_INTR0_EN			0x10c
 #define PBDMA_GP_SHADOW_LO		0x110
@@ -245,7 +245,7 @@
 #define     PCCSR_STATUS_ON_ENG_PENDING	0x9
 #define   PCCSR_CHAN_BUSY		BIT(28)
 
-/* Checks of the encodings above. */
+/* The compiler checks the encodings above: no overlap, values that fit, arrays that end in time. */
 LAYOUT_DISJOINT(PFIFO_INTR_BIND_ERROR, PFIFO_INTR_PIO_ERROR, PFIFO_INTR_SCHED_ERROR,
 		PFIFO_INTR_CHSW_ERROR, PFIFO_INTR_FB_FLUSH_TIMEOUT, PFIFO_INTR_LB_ERROR,
 		PFIFO_INTR_DROPPED_FAULT, PFIFO_INTR_LEVELS, PFIFO_INTR_NONSTALL);

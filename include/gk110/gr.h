@@ -220,8 +220,8 @@
 #define FECS_OS_CMD_SET_CHAN		0x0001
 #define FECS_OS_CMD_SAVE		0x0002
 /*
- * data segment of nouveau's microcode: head and tail of the register lists, then the header of the
- * current channel
+ * data segment of nouveau's microcode (fuc/hub.fuc): head and tail of the hub's register list,
+ * address >> 8 of the current context, header of that context, the list itself
  */
 #define FECS_OS_LIST_HEAD		0x000
 #define FECS_OS_LIST_TAIL		0x004

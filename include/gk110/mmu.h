@@ -152,7 +152,7 @@
  */
 #define GMMU_PFIFO_INTR_DROPPED_FAULT	BIT(27)
 
-/* Checks of the encodings above. */
+/* The compiler checks the encodings above: no overlap, values that fit, widths, order of words. */
 LAYOUT_DISJOINT(GMMU_PDE_BIG_APERTURE, GMMU_PDE_SIZE, GMMU_PDE_BIG_ADDR, GMMU_PDE_SMALL_APERTURE,
 		GMMU_PDE_SMALL_VOL, GMMU_PDE_BIG_VOL, GMMU_PDE_SMALL_ADDR);
 LAYOUT_DISJOINT(GMMU_PTE_VALID, GMMU_PTE_PRIV, GMMU_PTE_RO, GMMU_PTE_ENCRYPTED, GMMU_PTE_ADDR,

@@ -103,7 +103,7 @@
 #define   HOST_YIELD_OP			GENMASK(1, 0)
 #define     HOST_YIELD_NOP		0
 
-/* Checks of the encodings above. */
+/* The compiler checks the encodings above: no overlap, values that fit, widths, order of words. */
 LAYOUT_DISJOINT(PB_SEC_OP, PB_COUNT, PB_SUBCH, PB_METHOD);
 LAYOUT_DISJOINT(PB_SEC_OP, PB_IMMD_DATA, PB_SUBCH, PB_METHOD);
 LAYOUT_DISJOINT(PB_SEC_OP, PB_COUNT_OLD, PB_TERT_OP, PB_SUBCH, PB_METHOD_OLD);

@@ -165,7 +165,7 @@
 #define RUNLIST_TSG_TIMEOUT		GENMASK(25, 18)	/* << SCALE, units of 1024 ns */
 #define RUNLIST_TSG_COUNT		GENMASK(31, 26)	/* number of members, which follow */
 
-/* Checks of the encodings above. */
+/* The compiler checks the encodings above: no overlap, values that fit, order of words. */
 LAYOUT_DISJOINT(RAMIN_CTX_TARGET, RAMIN_CTX_VIRTUAL, RAMIN_CTX_ADDR_LO);
 LAYOUT_DISJOINT(RAMFC_USERD_TARGET, RAMFC_USERD_ADDR);
 LAYOUT_DISJOINT(RAMFC_ACQUIRE_RETRY_MAN, RAMFC_ACQUIRE_RETRY_EXP, RAMFC_ACQUIRE_TIMEOUT_EXP,

@@ -78,8 +78,8 @@ static void chan_forget(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
 /* ------------------------------------------------------------------ ids and doorbells */
 
 /*
- * Returns the chip's group of channel ids for guest group @g. The vGPU keeps it until it is reset
- * or closed.
+ * Returns the chip's group of channel ids for guest group @g. The vGPU keeps it until all its
+ * channels are stopped (vmach_chans_stop()).
  */
 static int take_group(struct kvgpu_vgpu *v, u16 g)
 {
@@ -484,9 +484,10 @@ void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
 }
 
 /*
- * Unbinds a channel that is disabled and on no list. The chip refuses while the channel is on a
- * PBDMA or an engine, so that the channel is driven off first. If the channel does not leave, the
- * card is cut off: memory that the chip may still use must not be freed.
+ * Unbinds a channel that is disabled and on no list. kvgpu_hw_chan_unbind() refuses while the
+ * channel is on a PBDMA or an engine, so that the channel is driven off first. If it does not leave
+ * even when all engines of the runlist are reset, the card is cut off: memory that the chip may
+ * still use must not be freed.
  */
 static void chan_unbind_hw(struct kvgpu_chan *c)
 {

@@ -7,8 +7,8 @@
  *
  * Delivery needs the vGPU's lock, and time: a VMM decides what wakes up at its eventfd, which may
  * take milliseconds. So a work item of the vGPU delivers, or the holder of the lock does when it is
- * done (end of kvgpu_machine_reg_write()). Delivery takes an eighth of one CPU for one vGPU at
- * most, on the average. Guests see their own ids and addresses only.
+ * done (end of kvgpu_machine_reg_write(), for instance). The work item takes an eighth of one CPU
+ * for one vGPU at most, on the average. Guests see their own ids and addresses only.
  *
  * Each vGPU has a budget of interrupts. A channel that exceeds it is ended, because the PBDMA, GR
  * and this thread serve all vGPUs.
@@ -26,8 +26,8 @@
 #define TELL_BURST_NS	(5 * (s64)NSEC_PER_MSEC)
 #define TELL_DEBT_NS	(NSEC_PER_SEC)
 /*
- * Info word of the page fault that answers nouveau's recovery of a hung channel: nouveau triggers a
- * fault of the engine itself to get rid of the channel (vmach_fault_trigger()).
+ * Info word of the MMU fault that answers PFIFO_FAULT_INJECT. nouveau injects this fault to recover
+ * an engine that hangs (vmach_fault_trigger()).
  */
 #define HANG_INFO	(GMMU_FAULT_INFO_HUB | FIELD_PREP(GMMU_FAULT_INFO_REASON, 4))
 
@@ -271,8 +271,8 @@ static void storm_chan_end(struct kvgpu_chip *chip, struct kvgpu_chan *c)
 }
 
 /*
- * The chip accessed a page of a BAR that has no translation. The slices of vGPUs have no such page,
- * so that this is an error of the card or of the host. The guest that owns the slice is told.
+ * A CPU accessed a page of a BAR that has no translation. All pages of vGPUs' slices have one, so
+ * that this is an error of the card or of the host. The guest that owns the slice is told.
  */
 static void bar_fault(struct kvgpu_chip *chip, const struct kvgpu_hw_fault *f)
 {
@@ -477,16 +477,17 @@ static void nonstall_pay(struct kvgpu_chip *chip)
 }
 
 /*
- * The chip does not tell whose NON_STALL_INTERRUPT it was, so that all vGPUs with channels get it.
- * That is harmless: a driver then looks in memory whether its work is done. A vGPU whose driver
- * does not wait gets it with its next register access. While no driver waits the interrupt is
- * masked: each submission of a nouveau client ends with one, which would cost the host some ten
+ * The chip does not tell which channel sent a NON_STALL_INTERRUPT, so that all vGPUs with channels
+ * get it. That is harmless: a driver then looks in memory whether its work is done. A vGPU whose
+ * driver does not wait gets it with its next register access. While no driver waits the interrupt
+ * is masked: each submission of a nouveau client ends with one, which would cost the host some ten
  * register accesses. The chip keeps the bit, and interrupts when it is enabled again.
  *
- * No vGPU can be stopped for too many of these, because the sender is unknown. Beyond the budget
- * the interrupt is masked until a look of the slicer finds that the budget was refilled
- * (vmach_nonstall_look()). No interrupt is lost by that: the chip keeps the bit, and one interrupt
- * stands for all that came before it.
+ * No vGPU can be stopped for too many of these, because the sender is unknown. The interrupt that
+ * uses up the budget masks all further ones. Each look of the slicer refills the budget, and the
+ * first look that finds room for an interrupt unmasks them (vmach_nonstall_look()). While they are
+ * masked, samples come 1 ms apart on the average (sched/gap.c). No interrupt is lost: the chip
+ * keeps the bit, and one interrupt stands for all that came before it.
  */
 static void nonstall(void *ctx)
 {

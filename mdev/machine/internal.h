@@ -36,9 +36,10 @@
 #define KVGPU_NR_GROUPS		(KVGPU_MAX_CHAN / KVGPU_GROUP)
 #define STAGE_SIZE		(64u << 10)	/* most bytes of guest memory in one fetch */
 #define NO_PAGE			(~0u)
-/* events that wait for a guest's lock; further ones are dropped */
+/* most events that are queued for a guest; further events are dropped */
 #define EVENTS			32
-#define EVENTS_PER_SECOND	2000		/* a channel that causes more is ended */
+/* budget of one vGPU; a channel that goes beyond it is ended */
+#define EVENTS_PER_SECOND	2000
 /* budget of NON_STALL_INTERRUPTs of all channels together: the chip does not name the sender */
 #define NONSTALL_PER_MS		2
 #define NONSTALL_BURST		64
@@ -74,11 +75,13 @@ struct machine_sampler {
 };
 
 /*
- * The slicer of one card. gpu->lock protects all members but .lock, .sched, .watchdog_ms, .thread
- * and .kicked. Times are ktime in ns.
+ * The slicer of one card. gpu->lock protects all members but .lock, .sched, .watchdog_ms, .thread,
+ * .kicked and .sampler. Only the slicer's thread writes .planned, .used, .sample_at and
+ * .sample_mean, in places without gpu->lock; the sampler reads .sample_at without it. Times are
+ * ktime in ns.
  */
 struct machine_slicer {
-	/* leaf; the policy (sched), all vGPUs' entities, strikes, and the knobs */
+	/* leaf; .sched with its knobs, and the entities and strikes of all vGPUs */
 	spinlock_t lock;
 	struct kvgpu_sched sched;
 	unsigned int watchdog_ms;
@@ -90,10 +93,13 @@ struct machine_slicer {
 	bool open;	/* the lists of all vGPUs are on the chip; false: only the list of .owner */
 	struct kvgpu_machine *owner;
 	bool stale;	/* the set of vGPUs whose lists may be on the chip has changed */
-	u64 used;			/* ns that the last slicer_turn() held gpu->lock */
-	/* time of the last look; time at which a look last saw work */
+	u64 used;	/* ns for which the last look, with its flushes, held gpu->lock */
+	/*
+	 * time up to which vGPUs are charged, mostly that of the last look; last time at which a
+	 * vGPU had work
+	 */
 	u64 looked, worked;
-	/* time of the last sample; time of the next, 0: not drawn yet */
+	/* time of the last sample; time of the next, 0: not drawn yet, ~0: none is due */
 	u64 sampled, sample_at;
 	u64 sample_mean;		/* mean, in ns, with which the next sample was drawn */
 	struct machine_sampler sampler;
@@ -105,10 +111,11 @@ struct machine_slicer {
 	 */
 	seqlock_t books;
 	u32 turn;			/* the PBDMA to look at next */
-	u32 looks;			/* looks made while one vGPU is alone; see LOOKS_ALONE */
+	/* counts looks at which the engines' answer is for statistics only (LOOKS_ALONE) */
+	u32 looks;
 	struct machine_stranger stranger;
 	u64 switches;
-	bool busy;			/* a vGPU was at work at the last sample */
+	bool busy;			/* a vGPU is .busy */
 	u64 busy_ns;
 };
 
@@ -199,7 +206,7 @@ struct kvgpu_chip {
 
 	u64 merge[CHIP_RUNL_MAX];		/* gpu->lock */
 	struct machine_slicer slicer;
-	/* page behind slices and doorbells of the card that have no vGPU */
+	/* page behind slices and doorbells of the card that a vGPU has given back */
 	struct kvgpu_vram nowhere;
 	/* the card has failed: cut off from memory, no work starts */
 	bool wedged;
@@ -237,8 +244,12 @@ struct kvgpu_chan {
 	struct { bool valid, idle; u32 get, idle_put; } look;
 	/* reason for the end of the channel; gpu->chip->event_lock */
 	struct { u8 why, unit, engine; bool storm; u32 info; u64 va; } fault;
-	int gtsg, htsg;			/* group by the guest's id and by the chip's; -1: none */
-	/* host-owned context image, shared by channels with the same context VA */
+	/*
+	 * group by the guest's id and by the chip's, -1: none; written under gpu->lock and
+	 * event_lock, too
+	 */
+	int gtsg, htsg;
+	/* host-owned context image, shared by channels with the same space and context VA */
 	struct kvgpu_grctx *gr;
 };
 
@@ -307,7 +318,7 @@ struct kvgpu_grctx {
 	struct kvgpu_space *space;
 	u64 va;
 	u32 pages, users;
-	struct kvgpu_vram image;	/* followed by one page for the patch list */
+	struct kvgpu_vram image;	/* with one more page for the patch list */
 };
 
 struct kvgpu_machine {
@@ -347,11 +358,12 @@ struct kvgpu_machine {
 	struct list_head spaces, grctxs, dead_images, freed;
 	/* bit per 4 KiB page of the partition that the CPU may have written since the last look */
 	unsigned long *touched;
-	unsigned long *dirty;		/* bit per page that was touched before the current sync */
+	/* bit per page that was written, as far as known, before the current sync looked at it */
+	unsigned long *dirty;
 	bool any_dirty;
 	/*
-	 * Read by sysfs without locks: TLB invalidates of the chip; refusals of
-	 * vmach_space_put(), which are 0 unless there is a bug.
+	 * Read by sysfs without locks: TLB invalidates for the vGPU's spaces; spaces that
+	 * vmach_space_put() kept, 0 unless there is a bug.
 	 */
 	atomic64_t flushes, spaces_kept;
 
@@ -447,8 +459,8 @@ bool vmach_others_work(struct kvgpu_machine *m);
 /* Engine @e with status @st works, and vmach_status_owner() is NULL. */
 void vmach_stranger_note(struct kvgpu_chip *chip, u8 e, u32 st);
 /*
- * The channel is disabled and on no PBDMA or engine: the chip does not use its instance block,
- * address space and context image.
+ * The chip does not use the channel's instance block, address space and context image: the channel
+ * is disabled and on no PBDMA or engine, or it never ran, or the card is cut off.
  */
 bool vmach_chan_is_off(const struct kvgpu_chan *c);
 bool vmach_chan_same_group(const struct kvgpu_chan *a, const struct kvgpu_chan *b);
@@ -460,7 +472,7 @@ struct kvgpu_chan *vmach_live_chan_find(struct kvgpu_chip *chip, struct kvgpu_ch
 
 /* ------------------------------------------------------------------ list.c; gpu->lock held */
 
-bool vmach_list_shown(const struct kvgpu_machine *m);	/* its list is on the chip */
+bool vmach_list_shown(const struct kvgpu_machine *m);	/* the slicer wants its list on the chip */
 /* Removes a channel from its list. True: the chip's list has to be written again. */
 bool vmach_runlist_drop(struct kvgpu_machine *m, u8 runl, hchid_t id);
 /* Writes the chip's list: the lists of all vGPUs that may be on the chip now. */
@@ -531,7 +543,10 @@ void vmach_due_pages_unpin(struct kvgpu_vgpu *v, u64 iova, u64 last);
 
 void vmach_unmap_init(struct kvgpu_machine *m);
 void vmach_unmap_fini(struct kvgpu_machine *m);	/* without vgpu->lock */
-/* Notes that the current thread, in .dma_unmap, asks this vGPU to unpin memory. */
+/*
+ * The current thread is inside an unmap ioctl of VFIO's container, which asks this vGPU to release
+ * memory. A vGPU that uses iommufd is not noted.
+ */
 void vmach_unmap_note(struct kvgpu_vgpu *v);
 /*
  * Call it when a process opens the vGPU. Returns -EBUSY, and logs it, if a thread of another
@@ -627,7 +642,7 @@ void vmach_runlist_block(struct kvgpu_vgpu *v, u32 mask);
 void vmach_runlist_allow(struct kvgpu_vgpu *v, u32 mask);
 /* a channel was bound that a list may have named before */
 void vmach_runlist_chan_add(struct kvgpu_vgpu *v, u8 runl);
-/* translates the guest's lists and gives them to the chip */
+/* translates the guest's lists and publishes the result (runlist.c) */
 void vmach_runlist_publish(struct kvgpu_vgpu *v);
 void vmach_runlist_clear(struct kvgpu_vgpu *v);
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id);
@@ -642,7 +657,7 @@ int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id);
  */
 struct kvgpu_grctx *vmach_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u64 va,
 				    u64 limit);
-/* call it when the channels that use @gr are off the chip */
+/* the caller's channel is off the chip and does not use @gr any more */
 void vmach_grctx_put(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr);
 /* frees images without users; call it after the TLB was invalidated */
 void vmach_grctx_free_dead(struct kvgpu_vgpu *v);

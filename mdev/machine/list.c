@@ -81,7 +81,10 @@ int vmach_runlist_update(struct kvgpu_machine *m, u8 runl)
 	return vmach_list_shown(m) || m->slice.merged ? vmach_runlist_merge(m->v->gpu, runl) : 0;
 }
 
-/* Corrects a group's header after one entry of the group was removed. */
+/*
+ * Corrects a group's header after one entry of the group was removed, or removes the header of an
+ * empty group.
+ */
 static void group_recount(u64 *list, u32 header, u32 *nr)
 {
 	u32 count = FIELD_GET(RUNLIST_TSG_COUNT, list[header]);

@@ -17,11 +17,11 @@
  * looks the same, and is treated the same.) Waiting is not charged.
  *
  * A look has one of three reasons: a random time has come (sched/gap.c), the policy wants to know,
- * or the slicer was kicked, which a guest does by submitting a list. Only the first is a *sample*:
- * a guest knows the times of the other looks, or causes them. The sample's engine status is read at
- * its time exactly (sample.c), however long the slicer's own look is delayed. The result of a
- * sample is charged until the next sample. The other looks charge the time until now, and find out
- * which vGPUs have work.
+ * or the slicer was kicked, which a guest can do by submitting a list. Only the first is a
+ * *sample*: a guest knows the times of the other looks, or causes them. The sample's engine status
+ * is read at its time exactly (sample.c), however long the slicer's own look is delayed. The result
+ * of a sample is charged until the next sample. The other looks charge the time until now, and find
+ * out which vGPUs have work.
  *
  * Open for silicon: whether an idle PBDMA continues to name its last channel. If so, an idle
  * channel seems to have work for one more turn, until it is preempted.
@@ -199,10 +199,11 @@ static struct kvgpu_machine *engine_owner(struct kvgpu_chip *chip, u8 e)
 
 /*
  * Returns the engines that work for vGPUs whose USERD words (GP_GET, GP_PUT) tell of no work, and
- * notes that these vGPUs have work. With @ask all engines of the runlist are asked: a guest whose
- * work is seen at one look in three only would pay for a third of it. .works_on keeps the engine.
- * It is cleared when the engine no longer works for the vGPU, except while the vGPU is off the chip
- * with channels on its list: then the rest of the work is still to be done.
+ * notes that these vGPUs have work. With @ask all engines of the runlist are asked. Asking one
+ * engine at each look would not do: a guest whose work is seen at one look in three pays for a
+ * third of it. .works_on keeps the engine. It is cleared when the engine no longer works for the
+ * vGPU, except while the vGPU is off the chip with channels on its list: then the rest of the work
+ * is still to be done.
  */
 static u32 unsaid_work(struct kvgpu_chip *chip, bool ask)
 {
@@ -320,8 +321,8 @@ bool vmach_slicer_look(struct kvgpu_chip *chip, u64 now)
 	list_for_each_entry(m, &chip->live, node) {
 		/*
 		 * If several vGPUs on the chip have work, an engine at work counts only for the
-		 * vGPU that it names, or for each if it names none. So a vGPU that only waits for a
-		 * semaphore does not pay for the work of another.
+		 * vGPU that it names: a vGPU that waits for a semaphore does not pay for it. An
+		 * engine that names no vGPU counts for every vGPU with work.
 		 */
 		note_work_seen(m, unsaid, engine && (working < 2 || m->slice.named || unnamed));
 		look_charge(m, sample, now);

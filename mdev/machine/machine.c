@@ -154,7 +154,9 @@ static void init_trap(struct kvgpu_vgpu *v)
 	kvgpu_trap_init(&v->m->trap, &cfg, v->m->slots);
 }
 
-/* The vGPU's part of the groups of channel ids, the same as its part of the memory. */
+/*
+ * The vGPU's part of the groups of channel ids, the same as its part of the memory, but at least 8.
+ */
 static u32 group_share(const struct kvgpu_vgpu *v)
 {
 	const struct kvgpu_hw *hw = &v->gpu->hw;

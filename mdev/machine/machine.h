@@ -46,15 +46,16 @@ void kvgpu_machine_vgpu_reset(struct kvgpu_vgpu *v);
 u32 kvgpu_machine_reg_read(struct kvgpu_vgpu *v, u32 reg);
 void kvgpu_machine_reg_write(struct kvgpu_vgpu *v, u32 reg, u32 val, u32 be);
 /*
- * Returns the level of the virtual interrupt. *@edge: it rose since the last call with @edge. NULL:
- * the edge is left alone.
+ * Returns the level of the virtual interrupt. *@edge: a message (MSI) is due: since the last call
+ * with @edge the level rose, or the guest re-armed MSI while the level was up. @edge NULL: the edge
+ * is left alone.
  */
 bool kvgpu_machine_irq_get(struct kvgpu_vgpu *v, bool *edge);
 /* A word of the configuration space has changed; BAR0 shows it too. */
 void kvgpu_machine_config_set(struct kvgpu_vgpu *v, u32 off, u32 val);
 /*
- * Notes that the current thread has entered the module by a system call of its own, so that it is
- * not inside an unmap of memory any more (unmap.c). Any lock may be held.
+ * Tells unmap.c that the current thread is not inside an unmap of memory any more: it has just
+ * entered the module by a read, write or ioctl. Any lock may be held.
  */
 void kvgpu_machine_call_note(void);
 /*

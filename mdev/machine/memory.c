@@ -3,10 +3,10 @@
  * Memory for the shadow tables: the functions of struct kvgpu_shadow_ops.
  *
  * Reads of the guest's tables. The host's copy engine fetches tables in video memory into a staging
- * buffer. Its contents hold until the end of the guest's access that is being served. A fetch takes
- * one page, because a guest mostly writes one, and 64 KiB if the next read continues behind it. If
- * the CPU may have written a page since, take_dirty() first removes the CPU's mapping and drops the
- * staging buffer. Tables in system memory are read through the VFIO core.
+ * buffer. Its contents hold until the next command or sync. A fetch takes one page, because a guest
+ * mostly writes one, and 64 KiB if the next read continues behind it. If the CPU may have written a
+ * page since, take_dirty() first removes the CPU's mapping and drops the staging buffer. Tables in
+ * system memory are read through the VFIO core.
  */
 #include <linux/dma-mapping.h>
 #include <linux/io.h>
@@ -241,8 +241,8 @@ const struct kvgpu_shadow_ops machine_shadow_ops = {
 /* ------------------------------------------------------------------ life */
 
 /*
- * The vGPU's part of the host's pool, the same as its part of the memory for partitions, so that
- * one tenant can't starve the others.
+ * The vGPU's part of the host's pool, the same as its part of the memory for partitions, but at
+ * least POOL_MIN, so that one tenant can't starve the others.
  */
 static u64 pool_share(const struct kvgpu_vgpu *v)
 {

@@ -8,8 +8,8 @@
  * take the core far longer than all the rest. Such a page is due: it is marked in m->pins, and a
  * work item releases it soon after. A due page is never used again as it is, because the VMM may
  * have replaced the page at its address since (a balloon does). So a new pin of that address
- * releases the due page first. If the core asks for a range, or a user closes the vGPU, all due
- * pages are released at once.
+ * releases the due page first. If the core asks for a range, the due pages in it are released at
+ * once. At close and reset all due pages are.
  *
  * The work item waits in VFIO for the container's lock, for as long as the VMM likes: any of the
  * VMM's threads may hold that lock and wait for memory of the VMM. So these items have a queue of

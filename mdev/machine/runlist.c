@@ -10,9 +10,10 @@
  *   other (list.c).
  *
  * The chip takes turns among the entries, so that each channel with work gets its slice (plain
- * round robin). A vGPU's list is published anew whenever one of its channels is bound, unbound,
- * dies or is blocked. Merging needs no other vGPU's lock. The list of a vGPU that is off the chip
- * waits here for its turn, and its guest is told that it was taken.
+ * round robin). A vGPU's list is published anew whenever the guest submits, blocks or unblocks it,
+ * and whenever one of its channels is bound, unbound or ended. Merging needs no other vGPU's lock.
+ * The list of a vGPU that is off the chip waits here for its turn, and its guest is told that it
+ * was taken.
  *
  * If a guest blocks its runlist, its entries are left out. A loaded channel stays until its slice
  * ends or it is preempted, as on the card, and the guest preempts the channels that it wants to be
@@ -24,7 +25,8 @@
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
-#define SLICE_US	1000	/* of a channel or group, within the slice of its vGPU */
+/* timeslice of a group; a channel outside of groups has RAMFC_TIMESLICE_INIT */
+#define SLICE_US	1000
 
 /* ------------------------------------------------------------------ the lists */
 
@@ -306,8 +308,9 @@ void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu
 	if (v->m->runl_nr[runl] != nr)
 		kvgpu_mdev_fault_note(v, "runlist can't be read", -1, list.addr, nr);
 	/*
-	 * a channel that was on no list takes over its changed instance block; others do when they
-	 * are enabled
+	 * The guest may have changed the instance block of a channel that was on no list: read it
+	 * again. A changed block of a listed channel counts when the channel is enabled or the
+	 * runlist is unblocked.
 	 */
 	for (n = rb_first(&v->m->chans); n && !fatal_signal_pending(current); n = rb_next(n)) {
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);

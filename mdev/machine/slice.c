@@ -151,8 +151,8 @@ static void chip_opened(struct kvgpu_chip *chip, const struct kvgpu_machine *own
 }
 
 /*
- * Shows the lists of all vGPUs (@open) or of @owner. True: channels of vGPUs that are not shown any
- * more may have to leave the chip.
+ * Shows the lists of all vGPUs that are not suspended (@open), or only the list of @owner, if there
+ * is one. True: channels of vGPUs that are not shown any more may have to leave the chip.
  */
 static bool lists_show(struct kvgpu_chip *chip, bool open, struct kvgpu_machine *owner)
 {
@@ -297,7 +297,7 @@ static bool chan_was_seen(const struct seen *w, const struct loaded *l)
 
 /*
  * Drives channel or group @l off the chip. Returns the time at which it had left, or at which its
- * recovery began. Recovery charges its own time.
+ * recovery began, or the card was cut off. Recovery charges its own time.
  */
 static u64 chan_drive_off(struct kvgpu_chip *chip, const struct loaded *l, struct seen *w)
 {
@@ -344,7 +344,7 @@ static void charge_leaver(struct kvgpu_machine *m, u64 began, u64 now)
  * While @l was driven off, engines also worked for other vGPUs. Charges each of them for its part
  * of the looks, also the next owner of the chip, whose work goes on meanwhile. It does not matter
  * what samples saw before: work that begins just before the end of a turn also makes other vGPUs
- * wait. note_leaver() charges all of the time to the vGPU of @l.
+ * wait. note_leaver() charges all of the time to the vGPU of @l, if that was at work.
  */
 static void charge_seen_work(struct kvgpu_chip *chip, const struct loaded *l, const struct seen *w,
 			     u64 began, u64 now)
@@ -414,7 +414,8 @@ static void loaded_leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr
 		/*
 		 * A vGPU that was preempted above is not busy any more, and pays nothing here. A
 		 * vGPU that left by itself, as soon as the new list was there, may be busy: it pays
-		 * for the time since the last preempt.
+		 * for the time since the last preempt, or since the switch began if there was no
+		 * preempt.
 		 */
 		charge_leaver(m, began, now);
 		WRITE_ONCE(m->slice.on_chip, false);
@@ -554,7 +555,7 @@ static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 	if (c.open)
 		return c.until;
 	spin_lock(&s->lock);
-	/* later than choose() computed if a channel had to leave */
+	/* choose() did not know when the switch would end: compute the time anew */
 	c.until = kvgpu_sched_started(&s->sched, now);
 	spin_unlock(&s->lock);
 	return c.until;
@@ -575,9 +576,9 @@ static void slicer_rest(u64 until)
 
 /*
  * This thread has a real-time priority, and holds gpu->lock while it looks. After a look it leaves
- * the CPU and the lock to other threads for twice as long as the look took, on the average, because
- * guests can cause any number of kicks. A sample that is due meanwhile is taken at the end of this
- * rest, at a time that no guest knows either.
+ * the CPU and the lock to other threads for twice as long as the look held the lock, but at most 10
+ * ms, both on the average, because guests can cause any number of kicks. A sample that is due
+ * meanwhile is taken at the end of this rest, at a time that no guest knows either.
  */
 static int slicer_main(void *arg)
 {

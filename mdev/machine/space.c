@@ -11,9 +11,9 @@
  * mapping, then read. A write in between is noted again, for the next sync.
  *
  * A sync is due when the guest invalidates its TLB, binds or enables a channel, submits or unblocks
- * a runlist, or binds a BAR (docs/hardware.md). The guest's access that caused it completes after
- * the card's TLB was invalidated. Calls that take memory away (.dma_unmap, close, reset) go to
- * vmach_shadow_settle() alone (machine.c).
+ * a runlist, binds a BAR, or has FECS save a golden context (docs/hardware.md). The guest's access
+ * that caused it completes after the card's TLB was invalidated. Calls that take memory away
+ * (.dma_unmap, close, reset) go to vmach_shadow_settle() alone (machine.c).
  *
  * vgpu->lock is held in all functions here; gpu->lock and map_lock are not: a sync reads and pins
  * the guest's memory, and vmach_shadow_settle() makes the pins due that no entry needs any more

@@ -2,9 +2,10 @@
 /*
  * Strikes count the harm that a vGPU does to others, and suspend it when there is too much.
  *
- * A strike: the watchdog had to end a channel, or an engine had to be reset for a channel that does
- * not leave. Programs have bugs, so resets after a channel's fault have a budget (sched/hang.c):
- * each reset beyond the budget is a strike. The time of a reset is charged in either case.
+ * A strike: the watchdog had to end a channel, an engine had to be reset for a channel that does
+ * not leave, or a channel was ended for too many interrupts. Programs have bugs, so resets after a
+ * channel's fault have a budget (sched/hang.c): each reset beyond the budget is a strike. The time
+ * of a reset is charged in either case.
  *
  * A vGPU with too many strikes is suspended. None of its channels is on the chip, and its guest is
  * told of hangs, as the card would tell: its channels are ended, and also those that it makes

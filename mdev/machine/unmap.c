@@ -51,7 +51,8 @@
 
 /*
  * A thread that has asked a vGPU to unpin memory and has not left its unmap loop. Freed when it has
- * left the loop and its file, if it has one, is closed.
+ * left the loop, or the last vGPU that it has asked is gone, and its file, if it has one, is
+ * closed.
  */
 struct unmapping {
 	struct hlist_node node;		/* in unmappings */
@@ -268,15 +269,15 @@ void vmach_unmap_note(struct kvgpu_vgpu *v)
 }
 
 /*
- * A process that has closed the vGPU may still have a thread in its unmap loop, for as long as the
- * process likes: it can stall the thread where the kernel writes the ioctl's answer, to memory that
- * a server of the process provides. Such a thread could keep the next tenant from pinning anything,
- * and the tenant would not know why. That holds even if the thread has asked this vGPU only once so
- * far: as soon as it asks any vGPU twice, all vGPUs that it has asked pin nothing. The thread's
- * rounds can't be forgotten here, because both processes may share the container. So while there is
- * such a thread, only the process that opened the vGPU last may open it. The first thread of
- * m->unmaps decides, however many there are. Threads that died without a file are finished, one
- * after the other.
+ * A process can close the vGPU while one of its threads is still in the unmap loop. The thread
+ * stays there for as long as the process likes: the kernel writes the ioctl's answer to memory of
+ * the process, and a page fault there may wait for a server that the process runs. Until the thread
+ * leaves, pins of this vGPU may be forbidden. One round of this vGPU is enough: a second round of
+ * any vGPU forbids pins to all vGPUs that the thread has asked. The next tenant could pin nothing,
+ * and would not know why. The thread's rounds can't be forgotten at open, because the next process
+ * may use the same container. So while m->unmaps has a thread, only the process that opened the
+ * vGPU last may open it. Only the first thread of the list is looked at, because a VMM may have
+ * many. If it is dead and has no file, it is finished, and the next thread is looked at.
  */
 int vmach_unmap_open(struct kvgpu_vgpu *v)
 {
