@@ -84,7 +84,7 @@ struct kvgpu_shadow_ops {
 struct kvgpu_shadow_cfg {
 	hvram_t part_base;	/* aligned to 128 KiB, or big pages of the guest are refused */
 	u64 part_size;
-	bool big_64k;		/* page size of the guest's big pages: 64 KiB or 128 KiB */
+	bool big_64k;		/* true: the guest's big pages have 64 KiB; false: 128 KiB */
 	/*
 	 * most tables of this vGPU; guest entries that need more tables count as rejected, and read
 	 * as invalid
@@ -107,7 +107,8 @@ struct kvgpu_shadow_stats {
 };
 
 /*
- * All shadows of one vGPU. The caller may read .stats; all other members are for gtt-shadow only.
+ * All shadows of one vGPU. The caller may read .cfg, .stats and .nr_tables; gtt-shadow writes all
+ * members.
  */
 struct kvgpu_shadow {
 	const struct kvgpu_shadow_ops *ops;
@@ -143,9 +144,9 @@ size_t kvgpu_shadow_as_size(const struct kvgpu_shadow *s);
 int kvgpu_shadow_as_create(struct kvgpu_shadow *s, struct kvgpu_gaddr pd, void *mem,
 			   struct kvgpu_as **as);
 /*
- * Frees all tables and drops all pins (kvgpu_shadow_reap() unpins). The GPU must no longer use the
- * space, and its TLB must have been invalidated. Returns the memory of the space (@mem of
- * kvgpu_shadow_as_create()), which the caller frees.
+ * Frees the directory, and drops all other tables and all pins, which kvgpu_shadow_reap() then
+ * frees and unpins. The GPU must no longer use the space, and its TLB must have been invalidated.
+ * Returns the memory of the space (@mem of kvgpu_shadow_as_create()), which the caller frees.
  */
 void *kvgpu_shadow_as_destroy(struct kvgpu_as *as);
 
@@ -176,8 +177,8 @@ int kvgpu_shadow_as_sync(struct kvgpu_as *as, bool *changed);
  * range are remembered, and installed at kvgpu_shadow_as_unsubst(). The TLB must be invalidated
  * after both calls.
  *
- * Return: 0; -EINVAL, -EBUSY (a page of the range is substituted already) or -ENOMEM, and nothing
- *   was done.
+ * Return: 0; -EINVAL, -EBUSY (a page of the range is substituted already) or -ENOMEM, and no page
+ *   was substituted.
  */
 int kvgpu_shadow_as_subst(struct kvgpu_as *as, u64 va, u32 nr, hvram_t base);
 void kvgpu_shadow_as_unsubst(struct kvgpu_as *as, u64 va, u32 nr);

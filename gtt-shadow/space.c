@@ -301,7 +301,7 @@ void *kvgpu_shadow_as_destroy(struct kvgpu_as *as)
 	struct kvgpu_shadow *s = as->s;
 	struct kvgpu_slot *slot, *n;
 
-	/* the GPU uses the space no longer; kvgpu_shadow_reap() frees the tables */
+	/* the GPU uses the space no longer; kvgpu_shadow_reap() frees the tables of its slots */
 	list_for_each_entry_safe(slot, n, &as->slots, node) {
 		drop_small_table(slot);
 		drop_big_table(slot);

@@ -16,7 +16,8 @@
 /* The part of a range of pages that is inside one slot. */
 struct part {
 	struct kvgpu_as *as;
-	u32 slot, first, nr;		/* first page, counted from the slot's first page */
+	/* .first: first page of the part, counted from the slot's first page */
+	u32 slot, first, nr;
 	u64 host;			/* address of the part's first page */
 };
 

@@ -16,7 +16,7 @@
 #include "hw/fwfile.h"
 
 #define CHIPSET		0x0f0
-#define MAX_WRITES	8192	/* of one list, all entries together */
+#define MAX_WRITES	8192	/* most register writes of one list, all entries together */
 
 /*
  * Limits of a section: microcode of at most @max bytes, or entries for registers in [@first, @end).

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bring-up and take-down of the card: card_quiet() masks and resets a card that another driver has
- * used before, then steps[] run in the order in which they need each other. The CPU sees the pool
- * from "BARs" on. Take-down runs backwards.
+ * Bring-up and take-down of the card: card_quiet() masks the interrupts of a card that another
+ * driver may have used and takes its engines out of reset, then steps[] run in the order in which
+ * they need each other. The CPU sees the pool from "BARs" on. Take-down runs backwards.
  */
 #include <linux/slab.h>
 #include <linux/vmalloc.h>

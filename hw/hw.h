@@ -167,7 +167,7 @@ int kvgpu_hw_tlb_flush(struct kvgpu_hw *hw, u64 pd, bool hub_only);
  * @pte: entries
  * @nr: number of entries
  *
- * The entries count after kvgpu_hw_bar_flush().
+ * The entries take effect at kvgpu_hw_bar_flush().
  */
 void kvgpu_hw_bar_set(struct kvgpu_hw *hw, enum kvgpu_bar bar, u32 page, const u64 *pte, u32 nr);
 /* writes out entries of kvgpu_hw_bar_set(), then invalidates */

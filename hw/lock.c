@@ -19,7 +19,10 @@
  * to 2 ms
  */
 #define WATCHED_NS	(5 * NSEC_PER_MSEC)
-/* far longer than a running thread holds a lock, except for evictions */
+/*
+ * how long a thread waits before the lender helps: far longer than a running thread holds a lock,
+ * except for evictions
+ */
 #define PATIENCE_US	1000
 
 /* ------------------------------------------------------------------ the lender */

@@ -119,7 +119,10 @@ static struct eventfd_ctx __rcu **trigger_of(struct kvgpu_vgpu *v, u32 index)
 	}
 }
 
-/* Takes over the reference of @ctx, which may be NULL. */
+/*
+ * Replaces the eventfd of an interrupt by @ctx, which may be NULL. Takes over the reference of
+ * @ctx.
+ */
 static void replace_trigger(struct kvgpu_vgpu *v, u32 index, struct eventfd_ctx *ctx)
 {
 	struct eventfd_ctx __rcu **slot = trigger_of(v, index);

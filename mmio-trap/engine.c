@@ -117,7 +117,7 @@ void kvgpu_trap_config_set(struct kvgpu_trap *t, u16 off, u32 val)
 
 /*
  * Gives slots to the registers that hooks keep in the file, before any other register, so that a
- * full file can't lose them.
+ * full file can't lose them. Lines of more than 16 registers get none.
  */
 static void reserve_slots(struct kvgpu_trap *t, const struct kvgpu_reg_unit *u,
 			  const struct kvgpu_reg_line *l)

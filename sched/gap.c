@@ -11,7 +11,10 @@
  */
 #include "sched/internal.h"
 
-/* mean gap while vGPUs alternate, or while more than one may have to be charged */
+/*
+ * mean gap while vGPUs alternate, while several have lists, or while the vGPU with a list has
+ * limits
+ */
 #define SAMPLE_NS	1000000ull
 /* the same, and no work was seen for QUIET_NS */
 #define SAMPLE_QUIET_NS	4000000ull

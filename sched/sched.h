@@ -74,7 +74,10 @@ struct kvgpu_sched_ent {
 	bool runnable, suspended;
 	bool cap_out, share_out;	/* held back by its cap, by its share */
 	bool work, seen;		/* at the last look: has work; was seen at work */
-	/* only waits for semaphores: its turns are short and rare */
+	/*
+	 * has work but makes no progress, as if it waits for a semaphore: does not compete for a
+	 * while (park.c)
+	 */
 	bool parked;
 	u64 busy_ns;			/* ns charged since kvgpu_sched_add() */
 	u64 slices;			/* turns while other vGPUs wanted to run */
@@ -293,8 +296,8 @@ enum kvgpu_hang_step kvgpu_sched_hang_next(struct kvgpu_hang *h, u64 watchdog_ns
  * forgiven one by one.
  */
 /*
- * a vGPU with this many strikes is suspended until its guest resets the device, or the admin ends
- * the suspension
+ * a vGPU with this many strikes is suspended until its guest starts anew or the admin ends the
+ * suspension (mdev/machine/strike.c)
  */
 #define KVGPU_STRIKES_MAX		8u
 #define KVGPU_STRIKE_FORGIVEN_NS	30000000000ull

@@ -153,8 +153,9 @@ enum gk110_ce_launcherr {
 #define A0B5_MTHD_END			0x0740	/* past the last stored method */
 
 /*
- * Method state of a channel: words of RAMFC 0x100-0x17f. The PBDMA on which the channel runs shows
- * them at 0x200 (rnndb gf100_pfifo.xml COPY_STATE, which names each of the 32 words).
+ * Method state of a channel: the words 0x100-0x17f of its instance block. The PBDMA on which the
+ * channel runs shows them at 0x200 (rnndb gf100_pfifo.xml COPY_STATE, which names each of the 32
+ * words).
  */
 enum gk110_ce_state {
 	CE_SEMAPHORE_A, CE_SEMAPHORE_B, CE_SEMAPHORE_PAYLOAD,
@@ -189,7 +190,8 @@ enum gk110_ce_surface {
 
 /*
  * The place of a preempted copy. Open: silicon is not documented. The model keeps the place in bits
- * of the state above that no method can set, so that it is saved, restored and moved with RAMFC.
+ * of the state above that no method can set, so that it is saved, restored and moved with the
+ * instance block.
  */
 #define CE_RENDER_C_RESUME		BIT(31)
 #define CE_RENDER_C_RESUME_LINE_HI	GENMASK(4, 3)

@@ -118,7 +118,7 @@
 #define   M_PCAS_SCHEDULE		BIT(1)
 /* place of a window of 16 MiB among generic addresses, not shifted */
 #define M_SET_SHARED_MEMORY_WINDOW	0x0214
-#define M_SET_LOCAL_MEMORY_SIZE_A	0x02e4	/* non-throttled: bytes of an SM */
+#define M_SET_LOCAL_MEMORY_SIZE_A	0x02e4	/* bytes of an SM's local memory (non-throttled) */
 #define M_SET_LOCAL_MEMORY_SIZE_B	0x02e8
 #define M_SET_LOCAL_MEMORY_WINDOW	0x077c
 #define M_SET_LOCAL_MEMORY_A		0x0790

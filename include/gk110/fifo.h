@@ -216,7 +216,7 @@
 #define PBDMA_INTR1_EN			0x14c
 #define PBDMA_HCE_METHOD		0x150
 #define PBDMA_HCE_DATA			0x154
-#define PBDMA_CE_STATE			0x200		/* 32 words, RAMFC 0x100 */
+#define PBDMA_CE_STATE			0x200		/* 32 words, instance block 0x100 */
 
 /* channel table: nouveau gk104.c, rnndb PFIFO_CHAN, nvgpu ccsr */
 #define PCCSR_BASE			0x800000

@@ -2,7 +2,7 @@
 /*
  * Checks by the compiler of the encodings in this directory. LAYOUT_DISJOINT(): the fields of a
  * word do not overlap. LAYOUT_FITS(): a value fits its field. LAYOUT_WIDTH(): a field has that many
- * bits. Each header has the checks of its own definitions at its end. The header of a room
+ * bits. The checks of a header's own definitions are at its end. The header of a room
  * (gtt-shadow/internal.h, hw/internal.h) has the checks between two of these headers, or between
  * the chip and a table of kvgpu, on which the room relies.
  */

@@ -90,7 +90,11 @@ struct machine_slicer {
 	unsigned long kicked;		/* bit 0: look now */
 	/* a time for the next sample is drawn, so that the thread looks without a kick */
 	bool planned;
-	bool open;	/* the lists of all vGPUs are on the chip; false: only the list of .owner */
+	/*
+	 * the lists of all vGPUs that are not suspended are on the chip; false: only that of
+	 * .owner, if any
+	 */
+	bool open;
 	struct kvgpu_machine *owner;
 	bool stale;	/* the set of vGPUs whose lists may be on the chip has changed */
 	u64 used;	/* ns for which the last look, with its flushes, held gpu->lock */
@@ -291,7 +295,8 @@ struct machine_win {
 	} guest;
 	/* number of pages; first page of the slice in the card's BAR */
 	u32 pages, first;
-	u64 *pte;			/* entries of the card's table, filled by gtt-shadow */
+	/* entries of the card's table for the slice, as gtt-shadow or window.c has filled them */
+	u64 *pte;
 	/* map_lock: page of the partition behind each page of the window, or NO_PAGE */
 	u32 *shows;
 	/*
@@ -602,8 +607,8 @@ static inline u32 vmach_part_pages_count(const struct kvgpu_vgpu *v)
 }
 
 /*
- * The CPU will get a mapping of @page of the partition (NO_PAGE: of none) by way of @bar. map_lock
- * is held.
+ * Notes that the CPU may write to @page of the partition (NO_PAGE: to none) from now on, by way of
+ * @bar. map_lock is held.
  */
 void vmach_page_touch(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar);
 /*
@@ -640,7 +645,7 @@ void vmach_runlists_fini(struct kvgpu_vgpu *v);
 void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu_gaddr list);
 void vmach_runlist_block(struct kvgpu_vgpu *v, u32 mask);
 void vmach_runlist_allow(struct kvgpu_vgpu *v, u32 mask);
-/* a channel was bound that a list may have named before */
+/* call it after a channel was bound, which a list may have named before */
 void vmach_runlist_chan_add(struct kvgpu_vgpu *v, u8 runl);
 /* translates the guest's lists and publishes the result (runlist.c) */
 void vmach_runlist_publish(struct kvgpu_vgpu *v);
@@ -741,7 +746,8 @@ void vmach_strike_add(struct kvgpu_machine *m, const char *why);
 /* a fault of the vGPU's channel cost other vGPUs an engine for @ns */
 void vmach_reset_note(struct kvgpu_machine *m, u64 ns);
 /*
- * The guest starts anew, or the admin allows it to: clears strikes and suspension. Takes gpu->lock.
+ * Clears strikes and suspension: the guest starts anew, or the admin ends the suspension. Takes
+ * gpu->lock.
  */
 void vmach_strikes_clear(struct kvgpu_vgpu *v);
 bool vmach_vgpu_suspended(struct kvgpu_machine *m);		/* no lock */

@@ -23,8 +23,9 @@ static u32 next_group(const u64 *list, u32 nr, u32 i)
 }
 
 /*
- * The chip starts a submitted list at its first entry. If a list has many channels, only a few of
- * them get a turn in one slice, so that the list starts at another entry each time.
+ * The chip starts a submitted list at its first entry. If a vGPU that takes turns has many channels
+ * on its list, only a few of them get a turn in one slice. So its list starts at another entry in
+ * each of its turns.
  */
 static u32 first_group(const struct kvgpu_machine *m, u8 runl)
 {
@@ -73,7 +74,7 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
 
 /*
  * The list of a vGPU that was just suspended is not shown any more, but the chip has it until the
- * slicer looks.
+ * slicer looks: it has to be written then, too.
  */
 int vmach_runlist_update(struct kvgpu_machine *m, u8 runl)
 {

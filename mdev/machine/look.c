@@ -45,7 +45,7 @@ static bool chan_pending(struct kvgpu_gpu *gpu, const struct kvgpu_chan *c)
 {
 	switch (FIELD_GET(PCCSR_CHAN_STATUS, kvgpu_hw_chan_status(&gpu->hw, c->hchid))) {
 	case PCCSR_STATUS_IDLE:
-	case PCCSR_STATUS_ON_ENG:	/* only its context is still there */
+	case PCCSR_STATUS_ON_ENG:	/* only its context is still on the engine */
 		return false;
 	default:
 		return true;

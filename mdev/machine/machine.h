@@ -51,7 +51,7 @@ void kvgpu_machine_reg_write(struct kvgpu_vgpu *v, u32 reg, u32 val, u32 be);
  * is left alone.
  */
 bool kvgpu_machine_irq_get(struct kvgpu_vgpu *v, bool *edge);
-/* A word of the configuration space has changed; BAR0 shows it too. */
+/* Call it when a word of the configuration space has changed: BAR0 shows the word too. */
 void kvgpu_machine_config_set(struct kvgpu_vgpu *v, u32 off, u32 val);
 /*
  * Tells unmap.c that the current thread is not inside an unmap of memory any more: it has just
@@ -82,7 +82,8 @@ void kvgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len);
  * kvgpu_mdev_bar_zap() afterwards without map_lock. For BAR1 the face may ask for an aligned 2 MiB,
  * page by page, and map it as one if its frames are contiguous.
  *
- * Context: page fault, vgpu->map_lock held and vgpu->lock not held; sleeps for locks of hw/ only.
+ * Context: page fault without vgpu->lock, or kvgpu_machine_bar_access() with it; vgpu->map_lock
+ *   held. Does not sleep.
  * Return: 0, or an error that sends SIGBUS to the VMM: an access that a guest can cause gets the
  *   scrap page instead.
  */

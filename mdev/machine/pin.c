@@ -172,7 +172,8 @@ int vmach_pages_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 	else
 		vmach_due_pages_unpin(v, iova[0].v, iova[nr - 1].v);
 	got = pin_pages(v, iova[0].v, nr);
-	if (got != nr && m->nr_due) {	/* the VMM may lock no more memory, and due pages count */
+	/* the VMM may have reached its limit of locked memory, for which due pages count */
+	if (got != nr && m->nr_due) {
 		if (got > 0)
 			unpin_pages(v, iova[0].v, got);
 		vmach_due_pages_unpin(v, 0, U64_MAX);

@@ -15,7 +15,7 @@
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
-/* a context of GR is saved in less than 1 ms */
+/* a longer eviction counts as a reset; a context of GR is saved in less than 1 ms */
 #define LONG_EVICTION_NS	(10 * NSEC_PER_MSEC)
 
 /* ------------------------------------------------------------------ engines */

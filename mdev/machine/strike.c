@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Strikes count the harm that a vGPU does to others, and suspend it when there is too much.
+ * Strikes count the harm that a vGPU does to other vGPUs. Too many of them suspend the vGPU.
  *
  * A strike: the watchdog had to end a channel, an engine had to be reset for a channel that does
  * not leave, or a channel was ended for too many interrupts. Programs have bugs, so resets after a
@@ -11,7 +11,7 @@
  * told of hangs, as the card would tell: its channels are ended, and also those that it makes
  * later, one after the other, because nouveau takes the channel from registers that name one at a
  * time. The suspension ends when the guest resets the device or loads its driver again (PFIFO is
- * reset), or when the admin ends it.
+ * reset), when the vGPU is opened again, or when the admin ends it.
  */
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
