@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * hw: drives the physical GPU for the host. It is the only room that reads and writes the chip's
- * registers. Every wait is bounded and ends with -ETIMEDOUT. Functions sleep unless their comment
- * says otherwise. Interrupts are reported through struct kvgpu_hw_events.
+ * registers. Every wait is bounded and ends with an error, mostly -ETIMEDOUT. Functions sleep
+ * unless their comment says otherwise. Interrupts are reported through struct kvgpu_hw_events.
  *
- * Video memory: the first 256 KiB and the last 1 MiB are left alone, as nouveau does. The host pool
- * lies below the last MiB; all else is for partitions. BAR1: the USERD window is at 0 (2 MiB). A
- * second mapping of the same USERDs follows, through which the host reads them. Then come the
- * slices of vGPUs; the top KVGPU_POOL_SIZE shows the pool. All of BAR3 is slices. Both BARs are
- * translated by host-owned tables with one 4 KiB entry per page.
+ * Video memory: the first 2 MiB (in nouveau 256 KiB) and the last 1 MiB are left alone. The host
+ * pool lies below the last MiB. The rest is for partitions, in units of 2 MiB. BAR1: the USERD
+ * window is at 0 (2 MiB). A second mapping of the same USERDs follows, through which the host reads
+ * them. Then come the slices of vGPUs; the top KVGPU_POOL_SIZE shows the pool. All of BAR3 is
+ * slices. Both BARs are translated by host-owned tables, which have an entry for each 4 KiB page,
+ * and big pages for the pool.
  */
 #ifndef KVGPU_HW_H
 #define KVGPU_HW_H
@@ -80,8 +81,8 @@ struct kvgpu_vram {		/* a piece of the pool */
 };
 
 /*
- * A card. kvgpu_hw_init() sets all members, which are constant afterwards, except for stats
- * (counters without a lock) and intr_ns. Sizes and addresses are in bytes.
+ * A card. kvgpu_hw_init() sets all members but .lender. They are constant afterwards, except for
+ * .stats (counters without a lock) and .intr_ns. Sizes and addresses are in bytes.
  */
 struct kvgpu_hw {
 	struct pci_dev *pdev;

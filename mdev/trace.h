@@ -51,7 +51,10 @@ TRACE_EVENT(kvgpu_vgpu,
 				   { KVGPU_VGPU_REMOVE, "remove" }))
 );
 
-/* A command of the register file: its kind (enum kvgpu_cmd_kind) and first words. */
+/*
+ * A command of the register file: its kind (enum kvgpu_cmd_kind), the written value and its byte
+ * enables.
+ */
 TRACE_EVENT(kvgpu_command, TP_PROTO(u32 vgpu, u32 reg, u32 kind, u64 a, u64 b),
 	    TP_ARGS(vgpu, reg, kind, a, b),
 	    TP_STRUCT__entry(__field(u32, vgpu) __field(u32, reg) __field(u32, kind) __field(u64, a)

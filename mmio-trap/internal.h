@@ -57,7 +57,8 @@ struct kvgpu_reg_line {
 	u32 ro, w1c;
 	u32 zero, one;		/* bits that always read as 0 or as 1: drivers poll them */
 	/*
-	 * the registers take no slots of the file: it keeps no value of them, and counts no access
+	 * the registers take no slots of the file, which keeps neither values nor counts of
+	 * accesses for them
 	 */
 	bool bulk;
 	u32 (*read)(struct kvgpu_trap *t, const struct kvgpu_access *a);

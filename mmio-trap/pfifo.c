@@ -246,8 +246,8 @@ void kvgpu_trap_nonstall(struct kvgpu_trap *t)
 }
 
 /*
- * A record that the guest has not read yet is not overwritten: the chip reports a dropped fault
- * instead.
+ * A record that the guest has not acknowledged yet is not overwritten: the guest is told of a
+ * dropped fault instead, as the chip would tell.
  */
 void kvgpu_trap_mmu_fault(struct kvgpu_trap *t, u8 unit, u64 inst, u64 va, u32 info)
 {

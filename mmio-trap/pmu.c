@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The virtual PMU: rings and messages of nouveau's program. Power, clocks and fans are the host's.
- * A guest's request gets an empty reply at once, because nouveau waits for it without limit
- * (gt215_pmu_send()).
+ * A guest's request is answered at once, mostly by zeros, because nouveau waits for the reply
+ * without limit (gt215_pmu_send()).
  */
 #include <gk110/pmc.h>
 #include <gk110/pmu.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The sizes of the BARs, and the windows in BAR0 of units that no other header here describes,
- * because no driver of this project programs them. Sources: envytools docs/hw/mmio.rst and rnndb
- * root.xml (GF100- and GK104- columns).
+ * The sizes of the BARs, and windows in BAR0, most of them of units that no other header here
+ * describes, because no driver of this project programs them. Sources: envytools docs/hw/mmio.rst
+ * and rnndb root.xml (GF100- and GK104- columns).
  */
 #ifndef KVGPU_GK110_MAP_H
 #define KVGPU_GK110_MAP_H

@@ -127,9 +127,9 @@ static void give_groups(struct kvgpu_vgpu *v)
 /*
  * Makes the card's doorbells of the channel's group show the guest's USERD page, and the guest's
  * BAR1 show those doorbells. If channels of one group have USERD in different pages, the group
- * shows the page of the last one, and the other channels stand still. A channel's USERD has to be
- * at the place of its id in the page. Otherwise the chip would use other words than the slicer
- * looks at.
+ * shows the page of the channel that was bound last, and the channels of other pages stand still. A
+ * channel's USERD has to be at the place of its id in the page. Otherwise the chip would use other
+ * words than the slicer looks at.
  */
 static int take_userd(struct kvgpu_chan *c)
 {

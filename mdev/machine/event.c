@@ -498,7 +498,8 @@ static void nonstall(void *ctx)
 
 	kvgpu_hw_lock(&chip->event_lock);
 	list_for_each_entry(m, &chip->live, node) {
-		if (!READ_ONCE(m->nr_groups))	/* never bound a channel */
+		/* has bound no channel since its channels were last stopped */
+		if (!READ_ONCE(m->nr_groups))
 			continue;
 		set_bit(PENDING_NONSTALL, &m->pending);
 		if (!READ_ONCE(m->waits))
@@ -636,7 +637,7 @@ void vmach_events_fini(struct kvgpu_machine *m)
 	cancel_delayed_work_sync(&m->alarm_work);	/* event_work may have armed it again */
 }
 
-/* Drops events from before a reset. */
+/* Drops events, pending interrupts and the alarm from before a reset. */
 void vmach_events_reset(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;

@@ -671,7 +671,7 @@ void vmach_grctx_save(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst);
 /* ------------------------------------------------------------------ event.c, recover.c */
 
 void vmach_events_init(struct kvgpu_machine *m);
-void vmach_events_fini(struct kvgpu_machine *m);	/* it is off chip->live already */
+void vmach_events_fini(struct kvgpu_machine *m);	/* call it when @m is off chip->live */
 void vmach_events_reset(struct kvgpu_vgpu *v);
 /* Another tenant opens the vGPU: the budget of interrupts starts anew. */
 void vmach_events_forget(struct kvgpu_machine *m);

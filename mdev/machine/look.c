@@ -137,10 +137,11 @@ static struct kvgpu_machine *note_engine(struct kvgpu_chip *chip, u8 e, u32 st, 
 }
 
 /*
- * Tells whether an engine works for a vGPU that is known to have work, and notes for which vGPUs
- * (.named); *@unnamed: an engine works and names no vGPU. Engines in @unsaid are not asked: they
- * are known to work for vGPUs whose words tell of no work. Further engines of that kind are added
- * to @unsaid. All engines are asked if @all is true, else the first engine at work is enough.
+ * Tells whether an engine works for a vGPU that is known to have work, or for no vGPU that it
+ * names, and notes for which vGPUs (.named); *@unnamed: an engine works and names no vGPU. Engines
+ * in @unsaid are not asked: they are known to work for vGPUs whose words tell of no work. Further
+ * engines of that kind are added to @unsaid. All engines are asked if @all is true, else the first
+ * engine at work is enough.
  */
 static bool engines_busy(struct kvgpu_chip *chip, bool all, u32 *unsaid, bool *unnamed)
 {

@@ -29,7 +29,7 @@ int kvgpu_machine_vgpu_init(struct kvgpu_vgpu *v);
  * Context: process, no lock held.
  */
 void kvgpu_machine_vgpu_fini(struct kvgpu_vgpu *v);
-/* 0: registers, shadows and windows are as after power-on */
+/* returns 0 when registers, shadows and windows are as after power-on */
 int kvgpu_machine_vgpu_open(struct kvgpu_vgpu *v);
 /* stops all channels, unpins all guest memory */
 void kvgpu_machine_vgpu_close(struct kvgpu_vgpu *v);
@@ -59,8 +59,8 @@ void kvgpu_machine_config_set(struct kvgpu_vgpu *v, u32 off, u32 val);
  */
 void kvgpu_machine_call_note(void);
 /*
- * Call it before a guest's register write: waits, for a bounded time, while the VMM unmaps memory.
- * vgpu->lock is not held.
+ * Call it before a guest's write to a region: waits, for a bounded time, while the VMM unmaps
+ * memory. vgpu->lock is not held.
  */
 void kvgpu_machine_unmap_wait(struct kvgpu_vgpu *v);
 /*
@@ -105,7 +105,10 @@ int kvgpu_machine_pfn_find(struct kvgpu_vgpu *v, unsigned int region, u64 off, u
 int kvgpu_machine_bar_access(struct kvgpu_vgpu *v, unsigned int region, u64 off, void *buf,
 			     size_t len, bool write);
 
-/* Reports of the chip, for all vGPUs of a card: they find the vGPU and queue an event for it. */
+/*
+ * Handlers of the chip's reports, for all vGPUs of a card: they find the vGPU, and queue an event
+ * for it or end its channel.
+ */
 extern const struct kvgpu_hw_events kvgpu_machine_events;
 /* Called before kvgpu_hw_init(), which may bring events, and after kvgpu_hw_fini(). */
 int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu);
@@ -165,9 +168,9 @@ enum machine_show {
 
 struct seq_file;
 int kvgpu_machine_vgpu_show(struct kvgpu_vgpu *v, struct seq_file *s, enum machine_show what);
-/* the policy's state, with the vGPU on the chip */
+/* prints the policy's state, the vGPU that has the chip, and a line for each vGPU */
 void kvgpu_machine_gpu_show(struct kvgpu_gpu *gpu, struct seq_file *s);
-/* ids of the chip that vGPUs have */
+/* prints how many ids of the chip vGPUs have */
 void kvgpu_machine_gpu_ids_show(struct kvgpu_gpu *gpu, struct seq_file *s);
 
 #endif

@@ -41,7 +41,7 @@
 #define DUE_MS		20
 /* pages released in one hold of vgpu->lock, for which the guest may wait */
 #define DUE_AT_ONCE	128
-#define DUE_PIECES	8		/* of DUE_AT_ONCE pages, by one run of the work item */
+#define DUE_PIECES	8	/* pieces of DUE_AT_ONCE pages in one run of the work item */
 
 static int pin_dma_map(struct kvgpu_vgpu *v, u64 iova, struct page *page, u64 *dma)
 {

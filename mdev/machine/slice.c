@@ -3,10 +3,10 @@
  * Time slices: one thread per card looks (look.c), asks the policy (sched/), and gives the chip to
  * the vGPU that the policy names.
  *
- * There are two states. *Open*: the lists of all vGPUs are on the chip together. No vGPUs compete,
- * so that nothing is switched, and a vGPU that wakes starts at once. *Owned*: the chip has one
- * vGPU's list, or none. A vGPU that is off the chip keeps its list here. Its guest's submits,
- * blocks and preempts are answered from that list (runlist.c).
+ * There are two states. *Open*: the lists of all vGPUs that are not suspended are on the chip
+ * together. No vGPUs compete, so that nothing is switched, and a vGPU that wakes starts at once.
+ * *Owned*: the chip has one vGPU's list, or none. A vGPU that is off the chip keeps its list here.
+ * Its guest's submits, blocks and preempts are answered from that list (runlist.c).
  *
  * A switch submits the new list, so that no further channel of the old list is loaded. Then it
  * preempts the channels that are still loaded. This order, instead of block, preempt, submit,
