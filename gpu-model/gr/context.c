@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Context images in GPU memory, laid out as nouveau's microcode does (fuc/hub.fuc, gpc.fuc): a
- * 256-byte header that is the microcode's own, the values of the hub's register list, the hub's
- * strands at the next 256-byte boundary, then for each GPC the values of its GPC, TPC and PPC lists
- * and its strands. The hub's strands hold the model's class state (state.h). The GPCs' strands
- * would hold what their units keep inside; the model has nothing there and leaves one block each,
- * which it neither writes nor reads.
+ * Context images in GPU memory, in the layout of nouveau's microcode (fuc/hub.fuc, gpc.fuc): a
+ * 256-byte header that the microcode uses, the values of the hub's register list, the hub's strands
+ * at the next 256-byte boundary, then for each GPC the values of its GPC, TPC and PPC lists and its
+ * strands. The hub's strands hold the model's class state (state.h). On the chip the GPCs' strands
+ * hold the internal state of their units. The model has no such state: it leaves one block for each
+ * GPC, and neither writes nor reads it.
  *
  * Open: in a list for several units, the order of units and registers; the model stores unit after
  * unit.
  *
- * Lists come from the data segments of FECS and GPCCS, where the host puts them; with NVIDIA's
- * firmware, whose lists are its own, the model uses the registers of nouveau's lists for this chip
+ * Lists come from the data segments of FECS and GPCCS, where the host puts them. NVIDIA's firmware
+ * has lists of its own; for it the model uses the registers of nouveau's lists for this chip
  * (ctxgk110.c gk110_grctx_pack_*).
  *
- * Values are moved as a PRI master reads and writes registers, whatever the list names: FECS is not
- * restricted to PGRAPH. All accesses to memory are privileged. gk110.lock is held.
+ * A list may name any register, as FECS is a PRI master that is not restricted to PGRAPH. All
+ * accesses to memory are privileged. gk110.lock is held.
  */
 #include "gr.h"
 
@@ -25,11 +25,11 @@
 
 #define BLOCK		256u
 #define CHUNK_WORDS	1024u
-#define PATCH_BATCH	32u		/* entries the program fetches at once */
+#define PATCH_BATCH	32u		/* entries that the program fetches at once */
 /*
- * Open: how long a patch list may be; one of PATCH_MAX entries would exceed any switch timeout of
- * the chip. A channel that is to stop is waited for up to PATCH_PATIENT entries (nouveau's lists
- * have 36).
+ * Open: how long a patch list may be. A list of PATCH_MAX entries would take longer than any switch
+ * timeout of the chip. A channel that is to stop may still execute PATCH_PATIENT entries (nouveau's
+ * lists have 36).
  */
 #define PATCH_MAX	(1u << 20)
 #define PATCH_PATIENT	(1u << 14)
@@ -102,12 +102,15 @@ int ctx_mem_write(struct gk110 *g, const struct ctx_mem *m, struct mmu_client *w
 /* ---------------------------------------------------------------- register lists */
 
 struct reg_list {
-	const struct falcon *dmem;	/* list in a data segment, or */
-	const uint32_t *fixed;		/* a fixed one */
-	uint32_t head, nr;		/* byte offset in the data segment; words */
+	const struct falcon *dmem;	/* the falcon whose data segment has the list, or NULL */
+	const uint32_t *fixed;		/* a fixed list, or NULL */
+	uint32_t head, nr;		/* @head: byte offset in the data segment; @nr: words */
 };
 
-/* a list ends where its tail says; one that never gets there has no words at all */
+/*
+ * A list in a data segment, from its head to its tail. A list whose tail is no valid end has no
+ * words.
+ */
 static struct reg_list dmem_list(const struct falcon *f, uint32_t head_at, uint32_t tail_at)
 {
 	uint32_t head = falcon_dmem_get(f, head_at), tail = falcon_dmem_get(f, tail_at);
@@ -165,7 +168,9 @@ static uint32_t next_block(uint32_t off)
 	return (off / BLOCK + 1) * BLOCK;
 }
 
-/* strands take whole blocks, one more than they fill (com.fuc strand_ctx_init) */
+/*
+ * Bytes of a unit's strands: whole blocks, one more than the words need (com.fuc strand_ctx_init).
+ */
 static uint32_t strand_bytes(uint32_t words)
 {
 	return (words / 64 + 1) * BLOCK;
@@ -212,9 +217,9 @@ struct xfer {
 	const struct ctx_mem *m;
 	struct mmu_client *who;
 	bool load;
-	uint64_t off;			/* of buf[0] in the image */
-	uint32_t left;			/* words of this run that buf does not hold yet */
-	uint32_t n, at;			/* words in buf, next one */
+	uint64_t off;			/* offset of buf[0] in the image */
+	uint32_t left;			/* words of this run that are not in buf[] yet */
+	uint32_t n, at;			/* number of words in buf[]; index of the next word */
 	uint32_t buf[CHUNK_WORDS];
 };
 
@@ -236,7 +241,7 @@ static int run_flush(struct xfer *x)
 	return ret;
 }
 
-/* the next word of the run, for reading or writing */
+/* Give the run's next word, for reading or writing. */
 static int run_word(struct xfer *x, uint32_t **word)
 {
 	int ret = 0;
@@ -336,7 +341,7 @@ static int move_image(struct gk110 *g, const struct ctx_mem *m, bool load)
 		return -EIO;
 	ret = move_hub(&x);
 	for (unsigned int i = 0; !ret && i < GR_NR_GPC; i++) {
-		/* a list may name the register that resets GR, and then the lists are gone */
+		/* a register in a list may reset GR, and then the lists are gone */
 		if (atomic_load(&g->gr->resets) != resets)
 			return -EIO;
 		ret = move_gpc(&x, i, off);

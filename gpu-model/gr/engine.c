@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The engine as PFIFO sees it: which channel is resident, methods to their classes, reset.
- * Subchannels 0 to 3 are wired to the four classes on this chip; SET_OBJECT only checks that.
+ * The engine as PFIFO sees it: residency of channels, dispatch of methods to their classes, reset.
+ * On this chip subchannels 0 to 3 are wired to the four classes; SET_OBJECT only checks that the
+ * class fits.
  */
 #include "gr.h"
 #include "sm.h"
@@ -243,7 +244,7 @@ static int gr_start(struct gk110 *g)
 	return 0;
 }
 
-/* before PFIFO's threads are joined: a kernel may never end */
+/* Called before PFIFO's threads are joined: a thread may be in a kernel that never ends. */
 static void gr_stop(struct gk110 *g)
 {
 	sm_abandon(g, true);

@@ -41,7 +41,7 @@ void falcon_fini(struct falcon *f)
 void falcon_reset(struct falcon *f)
 {
 	/*
-	 * the chip clears both memories after a reset (FALCON_DMACTL_SCRUBBING); here that takes no
+	 * after a reset the chip clears both memories (FALCON_DMACTL_SCRUBBING); here that takes no
 	 * time
 	 */
 	memset(f->imem, 0, f->imem_size);
@@ -73,7 +73,7 @@ uint32_t falcon_host_intr(const struct falcon *f)
 	return f->intr & f->intr_en & host & ~other;
 }
 
-/* moves one word through a port; the offset advances when the control word says so */
+/* Move one word through a port. The offset advances when the control word asks for it. */
 static uint32_t port_access(struct falcon_port *p, uint32_t *mem, uint32_t size, uint32_t ainc,
 			    const uint32_t *wr)
 {
@@ -137,7 +137,10 @@ static bool memory_write(struct falcon *f, uint32_t off, uint32_t val)
 				    &val);
 			f->code_loaded = true;
 		} else if (off != (uint32_t)FALCON_IMEMT(i)) {
-			/* tags only matter to the virtual code mapping of a program that runs */
+			/*
+			 * no tag: tags matter only to the virtual code mapping of a program that
+			 * runs
+			 */
 			continue;
 		}
 		return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The host side of a falcon: memories behind their ports, interrupts, start. What a started program
- * does is its owner's.
+ * does is modelled by the falcon's owner (fecs.c, fecs_ext.c, pmu.c).
  */
 #ifndef KVGPU_MODEL_FALCON_H
 #define KVGPU_MODEL_FALCON_H
@@ -27,10 +27,10 @@ struct falcon {
 	bool running;			/* was started since reset */
 };
 
-/* what a register write asks of the owner */
+/* what the owner of the falcon has to do after a register write */
 enum falcon_event {
 	FALCON_NONE,
-	FALCON_OTHER,			/* not one of the common ports */
+	FALCON_OTHER,			/* the register is not a common port: handle it */
 	FALCON_STARTED,
 	FALCON_TRIGGERED,		/* bits were set in .intr */
 	FALCON_INTR_CHANGED,		/* acknowledged, masked or routed */
@@ -40,7 +40,10 @@ int falcon_init(struct falcon *f, const char *name, uint32_t imem_size, uint32_t
 void falcon_fini(struct falcon *f);
 void falcon_reset(struct falcon *f);
 
-/* @off: offset into the window. Reads return false when the port is not a common one. */
+/*
+ * @off: offset into the falcon's window. falcon_read() returns false when the register is not a
+ * common port.
+ */
 bool falcon_read(struct falcon *f, uint32_t off, uint32_t *val);
 enum falcon_event falcon_write(struct falcon *f, uint32_t off, uint32_t val);
 

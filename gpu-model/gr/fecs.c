@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The context switch processor as nouveau's microcode makes it (nouveau fuc/hub.fuc, gpc.fuc,
- * com.fuc): boot, command queue, channel switches. The program is modelled by what it does, not by
- * executing it.
+ * The context switch processor with nouveau's microcode (nouveau fuc/hub.fuc, gpc.fuc, com.fuc):
+ * boot, command queue, channel switches. The model does not execute the program, but does what it
+ * would do.
  *
- * Which program is meant? The uploaded image says so: nouveau's hub image starts its data segment
- * with the head of a register list at 0x300, and the list's first word there is the entry the image
- * brings along. Any other image is taken for NVIDIA's, which is driven through the same two
- * registers by other commands (fecs_ext.c). Without code nothing starts. A changed build of
- * nouveau's microcode keeps that layout and is modelled as the stock one, patch list
- * included: the answer that is worst for isolation.
+ * The uploaded image decides which program is modelled. The data segment of nouveau's hub image
+ * begins with the head of a register list at 0x300, and the list's first word is the entry that the
+ * image has there. Any other image is taken for NVIDIA's, which has other commands in the same two
+ * registers (fecs_ext.c). Without code no program starts. A changed build of nouveau's microcode
+ * keeps that layout and is modelled as the stock one, with its patch list: the worst case for
+ * isolation.
  *
- * What never completes on the chip (a fault during a transfer, a list without end) leaves the
+ * Work that never completes on the chip (a fault during a transfer, a list without end) leaves the
  * program waiting: its trace bits stay set, later switches fail, and only a reset of GR helps.
  * nouveau reads the trace bits to see whether the channel going out or the one coming in is to
  * blame (gf100_gr_chsw_load).
@@ -24,13 +24,14 @@
 
 #include <linux/bitfield.h>
 
-/* open: sizes of the memories; large enough for nouveau's and NVIDIA's images */
+/* open: sizes of the memories. These are large enough for nouveau's and NVIDIA's images */
 #define FECS_IMEM	0x4000
 #define FECS_DMEM	0x1000
 #define GPCCS_IMEM	0x2000
 #define GPCCS_DMEM	0x1000
 
-#define CMD_CHSW	0x4001		/* what the interrupt handler queues for a switch request */
+/* the command that the interrupt handler queues for a switch request */
+#define CMD_CHSW	0x4001
 
 int fecs_init(struct gk110 *g)
 {
@@ -56,7 +57,7 @@ void fecs_reset(struct gk110 *g)
 	falcon_reset(&f->falcon);
 	for (unsigned int i = 0; i < GR_NR_GPC; i++)
 		falcon_reset(&g->gr->gpccs[i]);
-	/* .busy belongs to whoever set it; that thread notices the reset by gr.resets */
+	/* .busy stays: the thread that set it clears it, and learns of the reset from gr.resets */
 	f->program = FECS_NONE;
 	f->hung = false;
 	f->queued = 0;
@@ -115,8 +116,8 @@ void fecs_firmware_method(struct gr_exec *x)
 		fecs_scratch_set(g, FECS_OS_FWMTHD_DATA, x->data);
 		fecs_scratch_set(g, FECS_OS_FWMTHD_ADDR, reg_get(g, GR_TRAPPED_ADDR));
 		/*
-		 * the microcode's object table constant is GR_STATUS, so it reports that register
-		 * (fuc/macros.fuc)
+		 * The microcode takes GR_STATUS for the object table, so it reports that register
+		 * (fuc/macros.fuc).
 		 */
 		fecs_scratch_set(g, FECS_OS_FWMTHD_CLASS, gr_port_read(g, GR_STATUS + x->subc * 4));
 		report_error(g, FECS_OS_BAD_FWMTHD);
@@ -146,7 +147,7 @@ static void start_nouveau(struct gk110 *g)
 	struct gr *gr = g->gr;
 	uint32_t size;
 
-	/* the hub program starts those of the GPCs and waits for each */
+	/* the hub's program starts the GPCs' programs and waits for each */
 	for (unsigned int i = 0; i < GR_NR_GPC; i++) {
 		if (!gr->gpccs[i].code_loaded) {
 			fecs_hang(g, "GPCCS has no code");
@@ -180,9 +181,9 @@ static void start(struct gk110 *g)
 /* ---------------------------------------------------------------- switching */
 
 /*
- * nouveau's program takes the channel's context pointer from VRAM whatever the target bits say, and
- * uses it as a virtual address: (hi << 24 | lo >> 8) << 8. NVIDIA's honours the target and the
- * virtual bit (docs/hardware.md).
+ * Nouveau's program reads the channel's context pointer from VRAM, whatever the target bits are,
+ * and uses it as a virtual address: (hi << 24 | lo >> 8) << 8. NVIDIA's program follows the target
+ * and the virtual bit (docs/hardware.md).
  */
 static bool context_pointer(struct gk110 *g, uint32_t chan, uint64_t *inst, enum mem_target *t,
 			    uint32_t ptr[2])
@@ -248,7 +249,9 @@ int fecs_save(struct gk110 *g)
 	return 0;
 }
 
-/* the list that the header names is executed once: its count is zeroed in memory afterwards */
+/*
+ * Execute the patch list that the image's header names, once: its count in memory is then set to 0.
+ */
 static int run_patch_list(struct gk110 *g, const atomic_bool *stop, bool may_unlock)
 {
 	struct fecs *f = &g->gr->fecs;
@@ -303,7 +306,10 @@ int fecs_load(struct gk110 *g, uint32_t chan, const atomic_bool *stop, bool may_
 	return 0;
 }
 
-/* the request that CHAN_ADDR and CHAN_NEXT describe, as the chip raises it or the host fakes it */
+/*
+ * Serve the switch request in CHAN_ADDR and CHAN_NEXT, raised by the chip or by the host in its
+ * place.
+ */
 static void switch_request(struct gk110 *g)
 {
 	uint32_t prev = reg_get(g, GR_FECS + FECS_CHAN_ADDR);
@@ -379,8 +385,8 @@ static void enqueue(struct gk110 *g, uint32_t cmd, uint32_t data)
 }
 
 /*
- * the program's interrupt handler: switch requests are queued, what it does not know goes up to the
- * host
+ * The program's interrupt handler: queue switch requests, and pass unknown interrupts up to the
+ * host.
  */
 static void interrupts(struct gk110 *g)
 {

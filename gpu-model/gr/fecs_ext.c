@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The context switch processor behind NVIDIA's firmware, as far as nouveau's external-firmware mode
+ * The context switch processor with NVIDIA's firmware, as far as nouveau's external-firmware mode
  * (NvGrUseFW) uses it: method port with results in scratch 0 or 1 (nouveau gf100.c gf100_gr_fecs_*,
- * gf100_gr_init_ctxctl_ext). What that firmware saves is its own; the model saves the registers of
- * fixed lists (context.c) and its class state.
+ * gf100_gr_init_ctxctl_ext). Which registers that firmware saves is not known. The model saves
+ * those of fixed lists (context.c) and its class state.
  *
- * Open, the model chooses: sizes of the zcull, performance monitor and power gating images (none is
- * ever written), and that 0x38/0x39 acknowledge without holding back switches: their only user,
- * nouveau's gp100 memory manager, is not of this chip.
+ * Open, the model chooses: sizes of the zcull, performance monitor and power gating images (the
+ * model writes none of them). Methods 0x38/0x39 are acknowledged and do not hold back switches:
+ * their only user, nouveau's memory manager for gp100, never runs on this chip.
  */
 #include "gr.h"
 
@@ -17,7 +17,7 @@
 #define PM_IMAGE_SIZE		0x2000
 #define REGLIST_IMAGE_SIZE	0x1000
 
-/* the host starts both programs; they are ready when all run */
+/* The host starts the programs of FECS and of each GPCCS; the firmware is ready when all run. */
 void fecs_ext_start(struct gk110 *g)
 {
 	if (!g->gr->fecs.falcon.running)

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The graphics and compute engine's inside.
- *   engine.c    unit and engine tables, method entry, residency        ports.c    registers (front
- *               end, GPC, TPC, ROP)
- *   topology.c  which units exist, broadcast                           trap.c     exceptions and
- *               the interrupt line
- *   fecs.c      context switch program: boot, commands, switching      fecs_ext.c the same behind
- *               NVIDIA's method port
- *   context.c   context images in GPU memory, patch list               state.c    where class state
- *               is kept
- *   methods_{3d,compute,i2m,2d}.c, report.c, mme.c                     classes
- *   qmd.c, launch.c                                                    compute launches
- *   sm/                                                                execution of shader code
+ * The graphics and compute engine's internals.
+ *   engine.c      unit and engine tables, method entry, residency
+ *   ports.c       registers (front end, GPC, TPC, ROP)
+ *   topology.c    which units exist, broadcast
+ *   trap.c        exceptions and the interrupt line
+ *   fecs.c        context switch program: boot, commands, switching
+ *   fecs_ext.c    the same behind the method port of NVIDIA's firmware
+ *   context.c     context images in GPU memory, patch list
+ *   state.c       where class state is kept
+ *   methods_{3d,compute,i2m,2d}.c, report.c, mme.c   classes
+ *   qmd.c, launch.c   compute launches
+ *   sm/           execution of shader code
  *
- * Locks: registers, falcons and who is resident belong to gk110.lock. Class state (gr.strand) is
- * written by whoever owns the engine and, through the icmd and method ports, by the socket thread:
- * its words are relaxed atomics. gr_upload, gr_mme and the pacer belong to the thread that runs
- * methods.
+ * Locks: gk110.lock protects registers, falcons and which channel is resident. Class state
+ * (gr.strand) is written by the thread that owns the engine and, through the icmd and method ports,
+ * by the socket thread, so its words are relaxed atomics. Only the thread that runs methods uses
+ * gr.upload and gr.pacer.
  */
 #ifndef KVGPU_MODEL_GR_H
 #define KVGPU_MODEL_GR_H
@@ -31,10 +31,10 @@
 
 /* ---------------------------------------------------------------- context switching */
 
-/* which program the uploaded FECS image is taken for; fecs.c documents the rule */
+/* which program the model takes the uploaded FECS image for; fecs.c documents the rule */
 enum fecs_program { FECS_NONE, FECS_NOUVEAU, FECS_EXTERNAL };
 
-/* commands that wait while one runs (queue_init of fuc/macros.fuc) */
+/* how many commands may wait while a command runs (queue_init of fuc/macros.fuc) */
 #define FECS_QUEUE	8
 
 struct fecs_cmd {
@@ -52,9 +52,9 @@ struct ctx_mem {
 struct fecs {
 	struct falcon falcon;
 	enum fecs_program program;
-	/* a command or switch is being executed, maybe with the lock dropped */
+	/* a command or switch is being executed; gk110.lock may be dropped meanwhile */
 	bool busy;
-	/* waits for something that never comes: until the next reset */
+	/* the program waits for an event that never comes: until the next reset */
 	bool hung;
 	struct fecs_cmd queue[FECS_QUEUE];
 	unsigned int queued;
@@ -66,11 +66,11 @@ struct fecs {
 #define UPLOAD_STAGE	4096u
 
 /*
- * Words of an inline upload that have not reached memory yet. Everything else about the upload is
- * class state, so that it survives a context switch; the stage is written out before one.
+ * Words of an inline upload that are not in memory yet. The rest of an upload's state is class
+ * state and survives a context switch. The stage is written to memory before a switch.
  */
 struct gr_upload {
-	uint32_t used;			/* bytes in stage */
+	uint32_t used;			/* how many bytes of stage[] are in use */
 	uint8_t stage[UPLOAD_STAGE];
 };
 
@@ -84,16 +84,16 @@ struct gr {
 
 	bool halted;			/* an exception waits for GR_CTRL */
 	atomic_bool busy;
-	/* a switch that dropped the lock sees here that the engine was reset */
+	/* counts resets of the engine; a switch that dropped the lock learns of a reset from it */
 	atomic_uint_least32_t resets;
 	atomic_uint_least32_t strand[STRAND_WORDS];
 
 	struct gr_upload upload;
 	struct pacer pacer;
-	struct sm *sm;			/* sm/'s own */
+	struct sm *sm;			/* private to sm/ */
 };
 
-/* one method being executed */
+/* the method that is being executed */
 struct gr_exec {
 	struct gk110 *g;
 	struct gr *gr;
@@ -105,9 +105,9 @@ struct gr_exec {
 	bool in_macro;
 };
 
-/* engine.c: runs one method of a class; also called by the macro expander */
+/* engine.c: run one method of a class. Also called by the macro expander. */
 enum eng_ret gr_class_method(struct gr_exec *x);
-/* true when @mthd of the class does something beyond keeping its argument */
+/* Whether @mthd of the class does more than keep its argument. */
 bool gr_method_acts(enum gr_class cls, uint32_t mthd);
 
 struct gr_action {
@@ -136,11 +136,14 @@ static inline void strand_set(struct gr *gr, unsigned int word, uint32_t val)
 }
 
 /* state.c */
-/* word of a method's argument; false when the class has no such method */
+/* Find the state word that keeps a method's argument. False: the class has no such method. */
 bool state_word(enum gr_class cls, uint32_t mthd, unsigned int *word);
 uint32_t state_get(struct gr *gr, enum gr_class cls, uint32_t mthd);
 void state_set(struct gr *gr, enum gr_class cls, uint32_t mthd, uint32_t val);
-/* upper 8 bits, then lower 32 */
+/*
+ * Return the address whose upper 8 bits are @upper_mthd's argument and whose lower 32 bits are the
+ * next method's.
+ */
 uint64_t state_addr(struct gr *gr, enum gr_class cls, uint32_t upper_mthd);
 void state_reset(struct gr *gr);
 bool state_bundle_word(uint32_t addr, unsigned int *word);
@@ -153,20 +156,20 @@ unsigned int gpc_tpcs(unsigned int gpc);
 uint32_t ppc_tpc_mask(unsigned int gpc, unsigned int ppc);
 unsigned int gpc_ppcs(unsigned int gpc);
 void topology_reset(struct gk110 *g);
-/* where the SM with an id is */
+/* Find the GPC and TPC of the SM with id @sm. */
 void sm_place(unsigned int sm, unsigned int *gpc, unsigned int *tpc);
 
 /* ---------------------------------------------------------------- ports.c (lock held) */
 
 uint32_t gr_port_read(struct gk110 *g, uint32_t reg);
 void gr_port_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be);
-/* any register of BAR0, as a PRI master reaches it */
+/* Access any register of BAR0, as a PRI master on the chip can. */
 uint32_t pri_read(struct gk110 *g, uint32_t addr);
 void pri_write(struct gk110 *g, uint32_t addr, uint32_t val);
 
 /* ---------------------------------------------------------------- trap.c */
 
-/* exceptions of methods: take the lock, record, halt the engine, return ENG_STALL */
+/* Exceptions of methods: take the lock, record the exception, halt the engine, return ENG_STALL. */
 enum eng_ret trap_illegal_method(struct gr_exec *x);
 enum eng_ret trap_illegal_class(struct gr_exec *x);
 enum eng_ret trap_class_subch(struct gr_exec *x);
@@ -176,9 +179,9 @@ enum eng_ret trap_macro(struct gr_exec *x, uint32_t esr, uint32_t pc, uint32_t o
 enum eng_ret trap_sked(struct gr_exec *x, uint32_t esr);
 enum eng_ret trap_sm(struct gr_exec *x, unsigned int gpc, unsigned int tpc, uint32_t warp_esr,
 		     uint32_t global_esr);
-/* does not halt */
+/* Raise the notify interrupt. Does not halt the engine. */
 void trap_notify(struct gk110 *g);
-/* lock held */
+/* call the functions from here on with lock held */
 void trap_update(struct gk110 *g);
 void trap_reset(struct gk110 *g);
 bool gr_halted(struct gk110 *g);
@@ -196,15 +199,17 @@ uint32_t fecs_scratch(struct gk110 *g, unsigned int i);
 void fecs_scratch_set(struct gk110 *g, unsigned int i, uint32_t val);
 void fecs_scratch_or(struct gk110 *g, unsigned int i, uint32_t bits);
 void fecs_scratch_clear(struct gk110 *g, unsigned int i, uint32_t bits);
-/* method of the class that FECS must handle; reported to the host by the program */
+/*
+ * A method that the class leaves to FECS; the program there reports it to the host. Takes the lock.
+ */
 void fecs_firmware_method(struct gr_exec *x);
 /*
- * instance as CHAN_ADDR holds it; @may_unlock: the caller is an engine thread, so the lock may be
- * dropped meanwhile
+ * Save the resident context; load that of @chan, a word as CHAN_ADDR holds it. @may_unlock: the
+ * caller is an engine thread, and the lock may be dropped during the call.
  */
 int fecs_save(struct gk110 *g);
 int fecs_load(struct gk110 *g, uint32_t chan, const atomic_bool *stop, bool may_unlock);
-/* takes the channel's pointer and address space, as before a transfer */
+/* Take over the context pointer and the address space of @chan, as before each transfer. */
 int fecs_select(struct gk110 *g, uint32_t chan);
 void fecs_run_queue(struct gk110 *g);
 void fecs_hang(struct gk110 *g, const char *why);
@@ -213,9 +218,9 @@ void fecs_ext_command(struct gk110 *g, const struct fecs_cmd *cmd);
 
 /* ---------------------------------------------------------------- context.c (lock held) */
 
-/* bytes of a context image with the present register lists; 0 when a list never ends */
+/* Return the bytes of a context image with the present register lists; 0 when a list has no end. */
 uint32_t ctx_image_size(struct gk110 *g);
-/* -EFAULT after a recorded fault, -EIO when a list can't be walked */
+/* Return 0, -EFAULT after a fault was recorded, or -EIO when a list can't be walked. */
 int ctx_image_save(struct gk110 *g, const struct ctx_mem *m);
 int ctx_image_load(struct gk110 *g, const struct ctx_mem *m);
 int ctx_mem_read(struct gk110 *g, const struct ctx_mem *m, struct mmu_client *who, uint64_t off,
@@ -223,8 +228,8 @@ int ctx_mem_read(struct gk110 *g, const struct ctx_mem *m, struct mmu_client *wh
 int ctx_mem_write(struct gk110 *g, const struct ctx_mem *m, struct mmu_client *who, uint64_t off,
 		  const void *buf, size_t len);
 /*
- * Executes @count (register, value) pairs at @m with the authority of FECS: every register of BAR0.
- * That is what the chip does, and one of the holes that a mediator has to close.
+ * Execute @count (register, value) pairs at @m with the rights of FECS, which reaches every
+ * register of BAR0. The chip does so, too: it is one of the holes that a mediator has to close.
  */
 int ctx_patch_execute(struct gk110 *g, const struct ctx_mem *m, uint32_t count,
 		      const atomic_bool *stop, bool may_unlock);
@@ -243,9 +248,12 @@ struct release {
 	bool reduce;
 	unsigned int op, format;
 };
-/* writes or reduces; -EFAULT after a recorded fault */
+/* Write or reduce a semaphore. Return 0, or -EFAULT after a fault was recorded. */
 int semaphore_release(struct gr_exec *x, struct mmu_client *who, const struct release *r);
-/* what the conditional execution state says now; false and *@ret when its memory can't be read */
+/*
+ * Evaluate the state of conditional execution into *@on. False: its memory can't be read; *@ret is
+ * the method's result.
+ */
 bool render_enabled(struct gr_exec *x, bool *on, enum eng_ret *ret);
 
 /* launch.c */

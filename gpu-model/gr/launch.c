@@ -2,14 +2,14 @@
 /*
  * Compute launches: SEND_PCAS_A names the queue meta data, SEND_SIGNALING_PCAS_B schedules it
  * (cla1c0.h). SKED reads and checks it, the grid runs (sm.h), then its releases are written, and a
- * dependent grid follows if the data names one. One grid runs at a time and in order, so membars
- * and cache invalidates have nothing left to do.
+ * dependent grid follows if the data names one. Grids run one after the other, so membars and cache
+ * invalidates have nothing to do.
  *
- * A launch that is cut short by a stop goes on where it was: which grid of a chain and how many of
- * its warps are done is context state. The QMD itself may say where its grid begins, for software
- * that takes it from one place to another (CTA_RASTER_*_RESUME); open: whether the chip writes
- * these when it preempts, the model does not. A grid that traps never writes its releases (open on
- * the chip; here a release must prove execution).
+ * A launch that a stop interrupted goes on where it was: the context state says which grid of a
+ * chain it is and how many of its warps are done. The QMD can also say where its grid begins, so
+ * that software can move an interrupted grid to another context (CTA_RASTER_*_RESUME). Open:
+ * whether the chip writes these fields when it preempts; the model does not. A grid that traps
+ * never writes its releases (open on the chip; here a release must prove execution).
  *
  * Queues (IS_QUEUE, dependent QMDs of type queue) hold entries that shaders write. No public
  * document describes an
@@ -20,7 +20,7 @@
 
 #include <linux/bitfield.h>
 
-/* class state of a launch that was cut short */
+/* Keep a launch that was interrupted in class state. */
 static void resume_set(struct gr *gr, uint32_t qmd, uint64_t warps)
 {
 	strand_set(gr, STRAND_LAUNCH_ACTIVE, 1);
@@ -164,7 +164,7 @@ enum eng_ret launch_pcas(struct gr_exec *x)
 		qmd_addr = q.dependent_qmd_pointer;
 		warps = 0;
 		if (atomic_load(&x->c->stop)) {
-			/* before the next grid: a chain may be a circle */
+			/* look at stop before each grid: a chain may be a circle */
 			resume_set(gr, qmd_addr, 0);
 			return ENG_AGAIN;
 		}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Class 902D. State is kept; what would draw raises ILLEGAL_MTHD, for the reason given in
+ * Class 902D. State is kept. A method that would draw raises ILLEGAL_MTHD, for the reason in
  * methods_3d.c.
  */
 #include "gr.h"

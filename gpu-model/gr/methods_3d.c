@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Class A197. State is kept, constant buffer loads reach memory (Mesa fills its driver constants
- * that way at start-up); what would draw, clear or move depth data raises ILLEGAL_MTHD: the model
- * has no rasteriser, and says so with the method's name and argument in the trapped registers
- * instead of doing nothing. The method is skipped when the host acknowledges.
+ * Class A197. State is kept, and constant buffer loads reach memory (Mesa fills its driver
+ * constants so at start-up). The model has no rasteriser. A method that would draw, clear or move
+ * depth data is not silently dropped: it raises ILLEGAL_MTHD, with the method and its argument in
+ * the trapped registers. The method is skipped when the host acknowledges the interrupt.
  */
 #include "gr.h"
 
@@ -20,7 +20,10 @@ static enum eng_ret firmware_method(struct gr_exec *x)
 	return ENG_DONE;
 }
 
-/* one word at the load offset of the selected constant buffer, then the offset moves on */
+/*
+ * LOAD_CB: write one word at the load offset of the selected constant buffer, and advance the
+ * offset.
+ */
 static enum eng_ret load_cb(struct gr_exec *x)
 {
 	uint32_t off = state_get(x->gr, GR_3D, M_LOAD_CB_OFFSET),
@@ -29,7 +32,7 @@ static enum eng_ret load_cb(struct gr_exec *x)
 
 	if (off & 3)
 		return trap_data_error(x, GR_DATA_ERROR_INVALID_ALIGNMENT);
-	/* open: loads behind the end of the buffer; the model drops them, as reads there give 0 */
+	/* open: loads behind the buffer's end. The model drops them, as reads there give 0 */
 	if (off < size &&
 	    mmu_write(x->g, &x->gr->fe, &x->c->vm, va + off, &x->data, sizeof(x->data), 0))
 		return ENG_FAULT;

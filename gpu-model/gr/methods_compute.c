@@ -8,7 +8,9 @@ static enum eng_ret firmware_method(struct gr_exec *x)
 	return ENG_DONE;
 }
 
-/* open: what the unsignalled form schedules (SEND_PCAS_B_FROM, _DELTA); nothing public uses it */
+/*
+ * open: the effect of the unsignalled form (SEND_PCAS_B_FROM, _DELTA); no public software uses it
+ */
 static enum eng_ret pcas_unsignalled(struct gr_exec *x)
 {
 	return trap_illegal_method(x);

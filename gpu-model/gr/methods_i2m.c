@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Inline uploads: class A140, and the same methods in A1C0 and A197 (cla140.h). LAUNCH_DMA opens
- * one, data words fill LINE_COUNT lines of LINE_LENGTH_IN bytes each, the last word ends it. In
- * memory a line starts on a fresh word of the data (open; software pads lines). Pitch destinations
+ * Inline uploads: class A140, and the same methods in A1C0 and A197 (cla140.h). LAUNCH_DMA begins
+ * an upload, data words fill LINE_COUNT lines of LINE_LENGTH_IN bytes each, and the last word ends
+ * the upload. Each line begins with a new data word (open; software pads lines). Pitch destinations
  * lie at OFFSET_OUT, lines PITCH_OUT apart; block-linear ones are GOBs of 64 bytes by 8 lines,
  * blocks as SET_DST_BLOCK_SIZE says, in the order of x, y, z (rnndb, envytools g80-surface.rst; the
  * same virtual order that the copy engines use).
  *
- * Words are staged and written out in runs; what is staged reaches memory before anything that may
- * look at it: the end, a context switch. Data without an upload, and a launch in the middle of one,
- * are M2MF errors as nouveau names them.
+ * Words are staged and written to memory in runs, at the latest at the end of the upload or before
+ * a context switch. Data without an upload, and a launch in the middle of an upload, are M2MF
+ * errors, with nouveau's names.
  */
 #include "gr.h"
 
@@ -59,7 +59,7 @@ static void surface_get(struct gr *gr, enum gr_class cls, uint32_t launch, struc
 	s->blocks_per_layer = s->blocks_per_row * ((height + rows - 1) / rows);
 }
 
-/* address of byte (@x, @line) and how far the run goes on from there */
+/* Address of byte (@x, @line) of the destination. *@run: how many bytes follow in one piece. */
 static uint64_t surface_addr(const struct surface *s, uint32_t line, uint32_t x, uint32_t *run)
 {
 	uint64_t px, py, gob_y, block, off;
@@ -102,7 +102,7 @@ static bool launch_valid(struct gr *gr, enum gr_class cls, uint32_t launch)
 	       s.y0 + (uint64_t)state_get(gr, cls, M_LINE_COUNT) <= height;
 }
 
-/* writes out what is staged; it ends at (UPLOAD_LINE, UPLOAD_X) and never crosses a line */
+/* Write the staged bytes to memory. They end at (UPLOAD_LINE, UPLOAD_X) and never cross a line. */
 static int stage_write(struct gk110 *g, struct chan *c)
 {
 	struct gr *gr = g->gr;

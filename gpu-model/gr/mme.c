@@ -2,23 +2,23 @@
 /*
  * The macro expander of Fermi and Kepler: small programs that software uploads and calls with
  * parameters, and that send methods. Stock Mesa sets part of its start-up state through them, so
- * they are executed. One expander serves the 3D and the 2D class (open for its memories; the model
- * shares them).
+ * they are executed. One expander serves the 3D and the 2D class (open: whether its memories are
+ * shared; the model shares them).
  *
  * Instructions (Mesa src/nouveau/mme/mme_fermi.c, envytools envydis/macro.c):
- *   2:0 operation, 6:4 what happens with the result, 7 exit after the next instruction, 10:8
- *   destination, 13:11 and 16:14 sources, 31:14 immediate, 21:17 ALU operation or bit-field source
- *   bit, 26:22 size, 31:27 target bit;
- *   branches: 4 condition, 5 no delay slot. Register 0 is zero, register 1 starts with the first
- *   parameter. A method word holds the method in 11:0 (words) and its increment in 17:12.
+ *   2:0 operation, 6:4 use of the result, 7 exit after the next instruction, 10:8 destination,
+ *   13:11 and 16:14 sources, 31:14 immediate, 21:17 ALU operation or bit-field source bit, 26:22
+ *   size, 31:27 target bit; branches: 4 condition, 5 no delay slot. Register 0 is zero, register 1
+ *   starts with the first parameter. A method word holds the method in 11:0 (words) and its
+ *   increment in 17:12.
  *
- * An exit flag on a delayed branch counts neither there nor in the delay slot; one in a delay slot
- * ends the macro behind the instruction at the branch's target (Mesa mme_fermi_sim.c, compared with
- * hardware by its tests).
+ * An exit flag on a branch with a delay slot has no effect; an exit flag in its delay slot has none
+ * either then. Otherwise an exit flag in a delay slot ends the macro after the instruction at the
+ * branch's target (Mesa mme_fermi_sim.c, compared with hardware by its tests).
  *
- * A macro starts here when its last parameter of the method group has arrived, while the chip
- * starts at once and waits. Errors are those of nouveau's gf100_macro_error. Open: how long the
- * watchdog waits; the model counts instructions.
+ * The model starts a macro when the last parameter of the method group has arrived; the chip starts
+ * it at once and waits for parameters. Errors have the names of nouveau's gf100_macro_error. Open:
+ * the watchdog's time; the model counts instructions.
  */
 #include "gr.h"
 
@@ -63,7 +63,8 @@
 #define OP_BF_DST	GENMASK(31, 27)
 #define MTHD_WORD	GENMASK(11, 0)
 #define MTHD_INC	GENMASK(17, 12)
-#define MTHD_ARG	GENMASK(17, 12)		/* field that the set-and-emit form sends */
+/* field of the result that the set-and-emit forms send */
+#define MTHD_ARG	GENMASK(17, 12)
 
 #define WATCHDOG	(1u << 20)
 
@@ -72,10 +73,12 @@ struct mme {
 	uint32_t r[8];
 	uint32_t pc, next;
 	bool carry, in_delay;
-	/* an exit flag here would be ignored: behind a delayed branch that had one */
+	/*
+	 * the last instruction was a delayed branch with an exit flag: ignore this one's exit flag
+	 */
 	bool no_exit;
 	uint32_t mthd, inc;
-	uint32_t param;			/* next one */
+	uint32_t param;			/* index of the next parameter */
 	uint32_t trap;			/* GR_MME_ESR bits */
 	enum eng_ret ret;
 };
@@ -324,7 +327,7 @@ static enum eng_ret call(struct gr_exec *x)
 		return ENG_DONE;
 	ret = run(x, macro);
 	if (ret == ENG_AGAIN)
-		/* the same parameter comes again, and the macro starts over */
+		/* the same parameter will be sent again; the macro then starts over */
 		strand_set(x->gr, STRAND_MME_COUNT, n);
 	else
 		strand_set(x->gr, STRAND_MME_MACRO, 0);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PMU: a falcon and nouveau's PMU program, modelled by what it does (nouveau subdev/pmu/fuc:
- * kernel, host, memx, i2c_, perf, test): two rings of messages in its data memory, replies, one
- * interrupt. Processes: MEMX gives the place of its script and runs it (register writes with the
- * PMU's full authority, waits, delays), I2C_ finds no device on any bus, PERF takes messages
- * without an answer, TEST counts them. Any other image is started and then does nothing: its
+ * PMU: a falcon with nouveau's PMU program, which is not executed but modelled (nouveau
+ * subdev/pmu/fuc: kernel, host, memx, i2c_, perf, test): two rings of messages in its data memory,
+ * replies, one interrupt. Processes: MEMX tells where its script lies and runs it (register writes
+ * with the PMU's full rights, waits, delays), I2C_ finds no device on any bus, PERF takes messages
+ * without an answer, TEST counts messages. Any other image is started and then does nothing, as its
  * protocol is not known.
  *
- * Open, the model chooses: MEMX delays take no time and a wait looks once, because the registers of
- * the memory controller settle at once here.
+ * Open, the model chooses: MEMX delays take no time, and a wait reads its register once, because
+ * the registers of the memory controller settle at once here.
  */
 #include "gr.h"
 
@@ -37,7 +37,7 @@ static void intr_update(struct gk110 *g)
 	pmc_intr_set(g, PMU_INTR_BIT, falcon_host_intr(&g->pmu->falcon));
 }
 
-/* to the host; lost when it does not make room, where the chip's program would wait */
+/* Send a reply to the host. It is lost when the ring is full; the chip's program would wait. */
 static void reply(struct gk110 *g, uint32_t process, uint32_t message, uint32_t data0,
 		  uint32_t data1)
 {
@@ -59,7 +59,10 @@ static void reply(struct gk110 *g, uint32_t process, uint32_t message, uint32_t 
 	intr_update(g);
 }
 
-/* a script that wrote the PMU's own registers would call itself */
+/*
+ * Write a register for a script. The PMU's own registers are left out: the script would call
+ * itself.
+ */
 static void memx_write(struct gk110 *g, uint32_t addr, uint32_t val)
 {
 	if ((addr & ~(PMU_SIZE - 1)) != PMU_BASE)
@@ -175,7 +178,7 @@ static bool mutex_write(struct gk110 *g, uint32_t off, uint32_t val)
 	for (unsigned int i = 0; i < PMU_MUTEX_COUNT; i++) {
 		if (off != (uint32_t)PMU_MUTEX(i))
 			continue;
-		/* taken only when free, released by 0 */
+		/* a mutex is taken only when it is free; 0 releases it */
 		if (!val || !reg_get(g, PMU_BASE + off))
 			reg_set(g, PMU_BASE + off, val);
 		return true;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Registers of PGRAPH. Most are storage: the driver programs them, contexts save and load them.
- * What acts: interrupt and error status, the icmd and method ports, broadcast to GPCs, TPCs, PPCs
- * and ROPs, and the falcons. The icmd and method ports change class state as a method would; a
- * method that acts is refused there as an illegal one (open: nothing is known to use it).
+ * Registers with effects: interrupt and error status, the icmd and method ports, broadcast to GPCs,
+ * TPCs, PPCs and ROPs, and the falcons. The icmd and method ports change class state as a method
+ * would. A method that does more than that is refused there as illegal (open: no software is known
+ * to use it so).
  */
 #include "gr.h"
 
@@ -99,7 +100,7 @@ static uint32_t tpc_read(struct gk110 *g, unsigned int gpc, unsigned int tpc, ui
 	return reg_get(g, GR_GPC(gpc, GPC_TPC + tpc * GPC_TPC_STRIDE + off));
 }
 
-/* a broadcast read answers with the first unit's value (open; software reads back what it wrote) */
+/* A broadcast read gives the first unit's value (open; software reads back what it wrote). */
 static uint32_t gpc_read(struct gk110 *g, unsigned int gpc, uint32_t off)
 {
 	uint32_t val;
@@ -187,7 +188,7 @@ static void hub_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 		port_method(g, val);
 		return;
 	case GR_FE_PWR:
-		/* the request bit drops when the mode has changed, which takes no time here */
+		/* the request bit is cleared when the mode has changed, which takes no time here */
 		reg_set(g, reg, ((reg_get(g, reg) & ~be) | val) & ~(uint32_t)GR_FE_PWR_PENDING);
 		return;
 	case GR_DATA_ERROR:

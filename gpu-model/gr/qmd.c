@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Queue meta data: fields to a plain structure, and the checks that SKED makes before it hands out
+ * Queue meta data: decoding into a plain structure, and the checks that SKED makes before it starts
  * CTAs. Names of the errors are nouveau's (gf100.c gk104_sked_error); limits are those of compute
  * capability 3.5 (CUDA C programming guide, table of technical specifications) and of cla1c0qmd.h.
- * What a field's illegal value raises where no source says is the nearest of those names.
+ * Where no source says which error an illegal value raises, the model takes the nearest of those
+ * names.
  */
 #include "qmd.h"
 

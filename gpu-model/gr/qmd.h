@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Decoder of queue meta data: pure, no memory of its own. */
+/* Decoder of queue meta data (QMD): pure, without state. */
 #ifndef KVGPU_MODEL_QMD_H
 #define KVGPU_MODEL_QMD_H
 
@@ -18,16 +18,16 @@ struct qmd {
 
 void qmd_decode(const uint32_t words[QMD_WORDS], struct qmd *q);
 
-/* bits of GR_SKED_ESR for what the hardware refuses to run, 0 when it is fine */
+/* Return the bits of GR_SKED_ESR for errors that the hardware refuses; 0: the QMD is good. */
 uint32_t qmd_check(const struct qmd *q);
 
 /*
- * where a grid that was cut short before goes on, in warps of its CTAs in launch order; 0: at its
- * start
+ * The warp at which the grid begins, counted in the launch order of its CTAs: 0, or where a grid
+ * that was preempted before is to go on.
  */
 uint64_t qmd_first_warp(const struct qmd *q);
 
-/* sizes of the grid; saturate at UINT64_MAX */
+/* Sizes of the grid. They saturate at UINT64_MAX. */
 uint64_t qmd_warps_per_cta(const struct qmd *q);
 uint64_t qmd_warps(const struct qmd *q);
 

@@ -2,12 +2,12 @@
 /*
  * Semaphores that GR methods write: report semaphores of 3D and compute (cla197.h, cla1c0.h
  * SET_REPORT_SEMAPHORE_D), notifiers, conditional execution. A four-word report is {payload or
- * counter, 0 or counter, time}; what Mesa reads back: the payload and a 32-bit value for pixel
- * counts, a 64-bit value for the others (nvc0_query_hw.c).
+ * counter, 0 or counter, time}. Mesa reads back the payload and a 32-bit value for pixel counts,
+ * and a 64-bit value for other counters (nvc0_query_hw.c).
  *
- * Methods execute one after the other here, so every "after preceding work" holds at once. Nothing
- * is drawn, so every counter is 0. Open: reductions of four-word semaphores; the model applies them
- * to the first word.
+ * Methods execute one after the other here, so a report that waits for "preceding work" never has
+ * to wait. The model does not draw, so all counters are 0. Open: reductions of four-word
+ * semaphores; the model applies them to the first word.
  */
 #include "gr.h"
 
@@ -44,8 +44,8 @@ static uint32_t reduce(unsigned int op, bool is_signed, uint32_t old, uint32_t a
 }
 
 /*
- * Reductions share memory with other engines: done with a compare and exchange on the word itself
- * when it is aligned, as the chip's L2 does them.
+ * Reduce the word by compare and exchange, as other engines may access it at the same time. The
+ * chip's L2 does it so. Callers have checked that the address is aligned.
  */
 static int reduce_memory(struct gr_exec *x, struct mmu_client *who, const struct release *r)
 {
@@ -157,7 +157,10 @@ const struct gr_actions gr_actions_report = { report_table,
 
 /* ---------------------------------------------------------------- notifiers */
 
-/* {time 64, info 32, status}: status 0 is done (nouveau nvif cl506f-style notifiers; open: info) */
+/*
+ * Write a notifier {time 64, info 32, status}; status 0 is done (nouveau nvif cl506f-style
+ * notifiers; open: info).
+ */
 static enum eng_ret notify(struct gr_exec *x)
 {
 	uint64_t now = ptimer_now(x->g), va = state_addr(x->gr, x->cls, M_SET_NOTIFY_A);
@@ -196,8 +199,8 @@ bool render_enabled(struct gr_exec *x, bool *on, enum eng_ret *ret)
 		return false;
 	}
 	/*
-	 * a condition is one value, or two reports of 16 bytes whose counters are compared (rnndb
-	 * g80_defs COND_MODE)
+	 * A condition is one value, or two reports of 16 bytes whose first 8 bytes are compared
+	 * (rnndb g80_defs COND_MODE).
 	 */
 	if (mmu_read(x->g, &x->gr->fe, &x->c->vm, va, rep, mode == M_RENDER_CONDITIONAL ? 8 : 24,
 		     0)) {

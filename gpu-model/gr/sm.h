@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Where grids are executed: the one interface between launches and sm/, which runs shader code. */
+/*
+ * Execution of grids: the one interface between launches (../gr) and sm/, which runs shader code.
+ */
 #ifndef KVGPU_MODEL_SM_H
 #define KVGPU_MODEL_SM_H
 
@@ -8,12 +10,14 @@
 
 enum sm_result {
 	SM_DONE,		/* every CTA has exited */
-	/* stop: .warps_done says how far it came; called again with that value */
+	/* stopped by *stop: .warps_done says how far the grid came. Call again with that value. */
 	SM_AGAIN,
 	SM_FAULT,		/* an MMU fault was recorded */
 	SM_TRAP,		/* an SM stopped: .trap says where and why */
-	SM_NO_TEMP,		/* local memory of one CTA is more than an SM's share of it */
-	SM_RESET,		/* the engine was reset meanwhile; CTAs were dropped */
+	/* one CTA needs more local memory than an SM has (local_size_per_sm) */
+	SM_NO_TEMP,
+	/* the engine was reset while the grid ran; running CTAs were dropped */
+	SM_RESET,
 };
 
 struct sm_grid {
@@ -23,14 +27,16 @@ struct sm_grid {
 	uint64_t code_base;
 	struct pacer *pacer;
 	const atomic_bool *stop;
-	uint64_t warps_done;		/* in and out, in launch order */
-	/* class state */
+	uint64_t warps_done;		/* in and out: how many warps are done, in launch order */
+	/* state of the compute class: the methods that set it are named */
 	/* SET_SHADER_LOCAL_MEMORY_A/B, _NON_THROTTLED_A/B */
 	uint64_t local_base, local_size_per_sm;
-	uint32_t local_window, shared_window;	/* generic addresses, 16 MiB each */
-	uint64_t header_pool, sampler_pool;	/* textures */
+	/* where these windows begin in generic addresses; 16 MiB each */
+	uint32_t local_window, shared_window;
+	/* addresses of the pools of texture headers and samplers */
+	uint64_t header_pool, sampler_pool;
 	uint32_t max_header, max_sampler;
-	/* SET_BINDLESS_TEXTURE: where handles of bound textures are */
+	/* SET_BINDLESS_TEXTURE: the constant bank with the handles of bound textures */
 	unsigned int texture_cbuf;
 	struct {
 		unsigned int gpc, tpc;
@@ -42,12 +48,15 @@ struct sm_grid {
 /* called by the thread that owns the engine, without locks */
 enum sm_result sm_run_grid(struct gk110 *g, struct sm_grid *grid);
 
-/* while on, running CTAs are dropped and none is started: the model ends or is reset. Any thread */
+/*
+ * While @on, running CTAs are dropped and no CTA is started: the model ends or is reset. Any
+ * thread.
+ */
 void sm_abandon(struct gk110 *g, bool on);
 /* warp instructions executed since sm_init() */
 uint64_t sm_instructions(struct gk110 *g);
 
-/* called with the unit's init and fini; after a failing init, fini cleans up */
+/* Called by the GR unit's init and fini. Where sm_init() fails, sm_fini() frees what it made. */
 int sm_init(struct gk110 *g);
 void sm_fini(struct gk110 *g);
 

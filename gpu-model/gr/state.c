@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Class state. A method that only sets state leaves its argument here; macros read it back,
- * launches use it, context images hold it. Ranges are coarse on purpose: they cover what the class
- * headers list and the undocumented methods that nouveau's golden context and Mesa's start-up send
- * (gk110_grctx_init_a197_0, nvc0_magic_3d_init), which the card takes as well. A method outside has
- * no place and is an illegal one.
+ * launches use it, context images hold it. The ranges are coarse on purpose: they have the methods
+ * of the class headers, and undocumented methods that nouveau's golden context and Mesa's start-up
+ * send (gk110_grctx_init_a197_0, nvc0_magic_3d_init) and the card accepts. A method outside of the
+ * ranges is illegal.
  */
 #include "gr.h"
 
@@ -117,8 +117,8 @@ bool state_bundle_word(uint32_t addr, unsigned int *word)
 }
 
 /*
- * open: what the state is before a context was loaded; the model chooses zero, and rendering and
- * launches enabled
+ * Set the state before a context is loaded. Open on the chip; the model takes zeros, with rendering
+ * and launches enabled.
  */
 void state_reset(struct gr *gr)
 {

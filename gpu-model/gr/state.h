@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Layout of the class state that is saved with a context ("strand" of the hub in the image): the
- * argument of every method last sent, macro memories, bundles, and what the model needs to go on
- * after a switch in the middle of work. The layout is the model's own; on the chip it is not
- * documented and software never looks inside.
+ * last argument of each method, macro memories, bundles, and the state of work that a switch
+ * interrupted. The layout is the model's own. The chip's is not documented, and software never
+ * looks inside.
  */
 #ifndef KVGPU_MODEL_GR_STATE_H
 #define KVGPU_MODEL_GR_STATE_H
 
-enum gr_class { GR_3D, GR_COMPUTE, GR_I2M, GR_2D, GR_NR_CLASS };	/* by subchannel */
+/* in the order of the subchannels */
+enum gr_class { GR_3D, GR_COMPUTE, GR_I2M, GR_2D, GR_NR_CLASS };
 
 #define MME_CODE_WORDS		0x800
 #define MME_START_WORDS		0x80
 #define MME_MAX_PARAMS		512
 #define BUNDLE_LOW_WORDS	0x1040		/* addresses 0x0000-0x103f */
-/* and 0xc000-0xc5ff: what nouveau's gk110 list writes */
+/* bundle addresses 0xc000-0xc5ff, which nouveau's gk110 list writes */
 #define BUNDLE_HIGH_BASE	0xc000
 #define BUNDLE_HIGH_WORDS	0x600
 
@@ -29,16 +30,16 @@ enum strand_word {
 	STRAND_MME_START	= STRAND_MME_CODE + MME_CODE_WORDS,
 	STRAND_BUNDLE_LOW	= STRAND_MME_START + MME_START_WORDS,
 	STRAND_BUNDLE_HIGH	= STRAND_BUNDLE_LOW + BUNDLE_LOW_WORDS,
-	/* 1 + class while one is active */
+	/* 1 + the class of the upload that is active; 0: none */
 	STRAND_UPLOAD_CLASS	= STRAND_BUNDLE_HIGH + BUNDLE_HIGH_WORDS,
-	STRAND_UPLOAD_LINE,					/* next line */
-	STRAND_UPLOAD_X,					/* next byte of it */
-	STRAND_UPLOAD_LAUNCH,					/* argument of the launch */
+	STRAND_UPLOAD_LINE,					/* its next line */
+	STRAND_UPLOAD_X,					/* the next byte in that line */
+	STRAND_UPLOAD_LAUNCH,					/* argument of LAUNCH_DMA */
 	STRAND_LAUNCH_ACTIVE,					/* a launch was cut short */
 	STRAND_LAUNCH_QMD,					/* its QMD >> 8 */
 	STRAND_LAUNCH_WARPS_LO,					/* warps that are done */
 	STRAND_LAUNCH_WARPS_HI,
-	/* 1 + macro whose parameters are being collected */
+	/* 1 + the macro whose parameters are being collected; 0: none */
 	STRAND_MME_MACRO,
 	STRAND_MME_CLASS,
 	STRAND_MME_COUNT,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Units of a Tesla K20m: 13 SMX in 5 GPCs. Which GPC lost which TPC differs from card to card; the
- * model takes 3, 3, 3, 2, 2 (docs/hardware.md). A GPC has two PPCs: the first owns two TPCs of
- * three, or one of two.
+ * model takes 3, 3, 3, 2, 2 (docs/hardware.md). A GPC has two PPCs. The first PPC owns two TPCs of
+ * a GPC with three, or one of a GPC with two.
  */
 #include "gr.h"
 
@@ -33,7 +33,10 @@ unsigned int gpc_ppcs(unsigned int gpc)
 	return n;
 }
 
-/* SM ids run over the GPCs first (nouveau gf100_gr_oneinit_sm_id) */
+/*
+ * SM ids count the first TPC of each GPC, then the second of each, and so on (nouveau
+ * gf100_gr_oneinit_sm_id).
+ */
 void sm_place(unsigned int sm, unsigned int *gpc, unsigned int *tpc)
 {
 	for (unsigned int t = 0; t < GR_MAX_TPC; t++) {

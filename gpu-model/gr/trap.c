@@ -2,11 +2,11 @@
 /*
  * Exceptions of PGRAPH, laid out as nouveau's gf100_gr_intr() and gf100_gr_trap_intr() read them.
  * An exception halts the front end: no further method is taken until the host has written GR_CTRL
- * with its restart and enable bits. FECS and TRAP in GR_INTR are levels of their own status
- * registers, so acknowledging only the top one brings them back.
+ * with its restart and enable bits. FECS and TRAP in GR_INTR are levels of status registers of
+ * their own: they stay set until those registers are cleared.
  *
- * Open, the model chooses: an exception is recorded and halts even when the unit's report enables
- * mask it.
+ * Open, the model chooses: an exception is recorded and halts the front end even if the unit's
+ * report enable bits mask it.
  */
 #include "gr.h"
 
@@ -37,7 +37,7 @@ void trap_update(struct gk110 *g)
 void trap_reset(struct gk110 *g)
 {
 	g->gr->halted = false;
-	/* open: whether methods flow before the driver says so; the model lets them */
+	/* open: whether methods run before the driver sets these bits; in the model they do */
 	reg_set(g, GR_CTRL, GR_CTRL_FIFO | GR_CTRL_RESTART);
 	trap_update(g);
 }
@@ -47,7 +47,7 @@ static void reg_or(struct gk110 *g, uint32_t reg, uint32_t bits)
 	reg_set(g, reg, reg_get(g, reg) | bits);
 }
 
-/* lock held: who did what, and stop */
+/* Record an exception and its method, and halt the engine. Call with lock held. */
 static void record(struct gr_exec *x, uint32_t intr, const char *what)
 {
 	struct gk110 *g = x->g;
@@ -90,7 +90,7 @@ enum eng_ret trap_data_error(struct gr_exec *x, uint32_t code)
 	return ENG_STALL;
 }
 
-/* a unit's error status register and its bit in GR_TRAP */
+/* Raise an exception of a unit: set @bits in its error status register, and its bit in GR_TRAP. */
 static enum eng_ret raise_unit(struct gr_exec *x, uint32_t trap, uint32_t esr, uint32_t bits,
 			       const char *what)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * From a decoded instruction to what is executed: its handler and the slots of its operands. Done
- * once per word of a cached line of code. What can be wrong in the encoding itself (a register pair
- * that starts at an odd register, an instruction of another shader stage, one whose effect no
- * source describes) becomes a handler that raises the chip's exception when it is executed.
+ * Binding: find the handler of a decoded instruction and the slots of its operands. Done once for
+ * each word of a cached line of code. An instruction that is wrong in itself (a register pair that
+ * starts at an odd register, an instruction of another shader stage or of unknown effect) gets a
+ * handler that raises the chip's exception.
  */
 #include "exec.h"
 
@@ -17,7 +17,7 @@ static enum step illegal_param(struct warp *w, const struct uop *u, uint32_t m)
 	return warp_trap(w, WARP_ILLEGAL_PARAM);
 }
 
-/* a pair of words in a constant bank that is not aligned like one */
+/* a 64-bit constant operand whose offset is not a multiple of 8 */
 static enum step misaligned_constant(struct warp *w, const struct uop *u, uint32_t m)
 {
 	return warp_trap(w, WARP_MISALIGNED_IMMC_ADDR);
@@ -134,7 +134,7 @@ void uop_bind(struct uop *u, const struct sm_insn *in)
 			   .guard_not = in->guard_not,
 			   .join = in->join };
 	u->run = handler(in);
-	/* theirs is an operand */
+	/* CSET and CSETP have the test as an operand: they are executed in any case */
 	u->conditional = in->cc_test != SM_CC_T && in->op != SM_CSET && in->op != SM_CSETP;
 	if (in->op == SM_ILLEGAL || in->op == SM_SCHED) {
 		u->guard = SM_PT;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Code as it is executed: lines of 1 KiB, fetched through the GPC's instruction client and decoded
- * once. The chip's instruction caches hold words until they are invalidated; the model keeps
- * decoded lines for as long as it likes but compares them with memory at the first use in every
- * grid, so that no missing or superfluous invalidate changes a result, and lines are shared by all
- * channels that run the same code.
+ * The cache of decoded code: lines of 1 KiB, fetched through the GPC's instruction client and
+ * decoded once. The chip's instruction caches hold words until they are invalidated. The model may
+ * keep a decoded line for ever, but compares it with memory at the first use in each grid. So a
+ * missing or a needless invalidate changes no result, and all channels that run the same code share
+ * its lines.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "exec.h"
 
 #define MAX_LINES	1024u		/* kept between grids; about 40 KiB each */
-/* at any time; threads decode into lines of their own beyond that */
+/* the most at any time; beyond them a thread decodes into its spare lines */
 #define HARD_LINES	4096u
 
 static unsigned int line_hash(uint32_t pc, const uint64_t *raw)
@@ -63,8 +63,8 @@ static struct code_line *find(struct sm *sm, uint32_t pc, const uint64_t *raw, u
 }
 
 /*
- * reads what is there: a program may end in the last mapped page, so the rest of a line may be
- * missing
+ * Read the mapped part of a line: a program may end in the last mapped page, and the rest of the
+ * line may be missing. False: the 64 bytes at @pc are missing; a fault was recorded.
  */
 static bool fetch(struct sm_thread *t, uint32_t line_pc, uint32_t pc, uint64_t *raw)
 {

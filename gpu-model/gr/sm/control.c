@@ -6,27 +6,27 @@
  * CAL/PRET and PLONGJMP push a token with the lanes that are active and an address; a branch that
  * only some lanes take pushes a token (DIV) for those that have to wait. A lane leaves with .S,
  * BRK, CONT, RET, LONGJMP or EXIT. When no lane is left active the topmost token is popped: a DIV
- * token lets the other side run; the others let every lane of theirs go on at their address that
- * has not left for something further down the stack. Lanes that left with BRK wait for a PBK token,
- * and so on: these waiting sets are masks of the warp. SAM makes whole quads active, for
- * derivatives: threads that left or never were join in until RAM takes the old mask back from the
- * stack.
+ * token lets the other side of a branch run; any other token lets its lanes go on at its address,
+ * except for lanes that left for a token further down the stack. Lanes that left with BRK wait for
+ * a PBK token, lanes that left with CONT for a PCNT token, and so on: each of these sets is a mask
+ * in struct warp. SAM makes whole quads active, for derivatives. Until RAM takes the old mask back
+ * from the stack, lanes that left, and lanes without a thread, execute along with their quad.
  * Sources: envytools docs/hw/graph/tesla/cuda/control.rst (the stack and its tokens), mesa's
- * nv50_ir (which code uses them how), and what ptxas emits. Of the two sides of a divergent branch
- * the one with the higher address goes first. That lanes which take a branch forward must not wait
- * is known from mesa (NVC0LoweringPass::handleSharedATOMNVE4): those that have got a lock branch
- * over the branch of those that have not, and would never be let go by the others, who try again
- * and again. That those which take a branch back wait is the model's choice: a loop then needs one
- * token, however often lanes leave it. Open, the model chooses: a token takes 8 bytes of the call
- * stack that the QMD gives a warp, and 16 fit without any; which of its errors a stack that is too
- * deep raises; that API calls are counted in CAL tokens; what becomes of SAM's lanes when the
- * others leave before RAM (they are dropped).
+ * nv50_ir (how code uses them), and what ptxas emits. Of the two sides of a divergent branch the
+ * side at the higher address runs first. For a branch forward this is known from mesa
+ * (NVC0LoweringPass::handleSharedATOMNVE4): lanes that hold a lock branch forward, over the branch
+ * back of lanes that try again to get the lock. If the lanes with the lock had to wait, the loop
+ * would never end. For a branch back it is the model's choice: lanes that leave a loop run first,
+ * and the loop needs one token, however often lanes leave it. Open, the model chooses: a token
+ * takes 8 bytes of the call stack that the QMD gives a warp, and 16 tokens fit without a call
+ * stack; the error that a stack that is too deep raises; that API calls are counted in CAL tokens;
+ * that lanes which SAM made active are dropped when all other lanes leave before RAM.
  */
 #include "exec.h"
 
 /*
- * envytools docs/hw/graph/tesla/cuda/isa.rst names the tests; formulas as signed/unsigned compare
- * and NaN need them
+ * envytools docs/hw/graph/tesla/cuda/isa.rst names the tests. The formulas follow from what signed
+ * and unsigned comparisons, and NaN, leave in the condition code.
  */
 uint32_t cc_lanes(const struct warp *w, unsigned int test)
 {
@@ -104,7 +104,7 @@ enum step stack_pop(struct warp *w)
 			return STEP_JUMP;
 		}
 	}
-	if (w->live & ~w->exited)	/* somebody waits for a token that was never pushed */
+	if (w->live & ~w->exited)	/* a lane waits for a token that was never pushed */
 		return warp_trap(w, w->ret ? WARP_RET_EMPTY_STACK : WARP_STACK_ERROR);
 	return STEP_END;
 }
@@ -118,7 +118,10 @@ static uint32_t target(const struct warp *w, const struct uop *u)
 	return (in->relative ? w->pc + SM_INSN_BYTES : 0) + (uint32_t)in->src[0].imm;
 }
 
-/* @m, lanes that are active, goes to @to, the others go on */
+/*
+ * Active lanes @m go to @to, the other active lanes to the next instruction. One side runs now, the
+ * other waits in a DIV token.
+ */
 static enum step branch(struct warp *w, uint32_t m, uint32_t to)
 {
 	uint32_t stay = w->active & ~m, next = w->pc + SM_INSN_BYTES;
@@ -144,8 +147,8 @@ static enum step op_bra(struct warp *w, const struct uop *u, uint32_t m)
 }
 
 /*
- * where a lane of BRX or JMX goes: its register and the offset, or a table in a constant bank that
- * it indexes
+ * Find the target of @lane in BRX or JMX: a register plus the offset, or an entry of a table in a
+ * constant bank that a register indexes. False: the warp was stopped.
  */
 static bool indexed_target(struct warp *w, const struct uop *u, unsigned int lane, uint32_t *to)
 {
@@ -160,8 +163,8 @@ static bool indexed_target(struct warp *w, const struct uop *u, unsigned int lan
 }
 
 /*
- * every lane has its own target; those with the first lane's go, the rest execute the instruction
- * again
+ * Each lane has its own target. Lanes with the same target as the first lane go there. The other
+ * lanes execute the instruction again later.
  */
 static enum step op_indexed(struct warp *w, const struct uop *u, uint32_t m)
 {
@@ -187,8 +190,8 @@ static enum step op_indexed(struct warp *w, const struct uop *u, uint32_t m)
 }
 
 /*
- * the QMD may ask that calls go 32 deep at most (API_VISIBLE_CALL_LIMIT); those with .NOINC don't
- * count
+ * Push a call's token. Where the QMD's API_VISIBLE_CALL_LIMIT is 0, at most 32 calls nest. Calls
+ * with .NOINC do not count.
  */
 static enum step push_call(struct warp *w, const struct uop *u, uint32_t mask, uint32_t pc)
 {
@@ -264,7 +267,7 @@ static enum step op_leave(struct warp *w, const struct uop *u, uint32_t m)
 	}
 }
 
-/* all threads of a quad that has one in @mask */
+/* all lanes of each quad that has a lane in @mask */
 static uint32_t whole_quads(uint32_t mask)
 {
 	mask |= mask >> 1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A CTA on its SM: warps with their registers, shared memory, barriers. Its warps take turns of a
- * few thousand instructions, so that one which spins on what another will write does not spin for
- * ever.
+ * few thousand instructions: a warp that spins until another warp writes memory must let that warp
+ * run.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -47,11 +47,14 @@ static void warp_init(struct sm_thread *t, struct cta *c, unsigned int id)
 	w->red = NO_REDUCTION;
 	w->done = false;
 	w->issued = 0;
-	/* open: what registers hold at the start; zeros leak nothing of another channel */
+	/* open: the contents of registers at the start; zeros leak nothing of another channel */
 	memset(w->r, 0, regs_bytes(r));
 }
 
-/* one block for everything; its layout depends on the grid, so blocks are kept for one grid only */
+/*
+ * Allocate one block for all of a CTA. Its layout depends on the grid, so blocks are reused only
+ * within a grid.
+ */
 static struct cta *cta_alloc(struct run *r)
 {
 	size_t warps = r->warps_per_cta, head = aligned_size(sizeof(struct cta));
@@ -128,7 +131,7 @@ void cta_free_all(struct sm_thread *t)
 
 /* ------------------------------------------------------------------ barriers */
 
-/* what BAR.RED leaves for B2R.RESULT */
+/* Compute the result of BAR.RED, which B2R.RESULT reads. */
 static void reduction_result(struct warp *w, const struct barrier *b)
 {
 	switch (w->red) {
@@ -163,7 +166,7 @@ static void release(struct cta *c, unsigned int nr)
 	*b = (struct barrier){ 0 };
 }
 
-/* threads that a barrier without a count waits for: warps that have exited don't count */
+/* How many threads a barrier without a count waits for. Warps that have exited do not count. */
 static uint32_t everybody(const struct cta *c)
 {
 	return c->left * LANES;

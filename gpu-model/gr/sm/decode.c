@@ -42,7 +42,7 @@ static void set_pred(struct sm_operand *o, uint64_t reg)
 	o->reg = reg;
 }
 
-/* a field that goes to more than one byte */
+/* Store a field that is an operand, or fills more than one byte. */
 static bool put_operand(const struct sm_field *f, uint64_t word, struct sm_insn *in)
 {
 	unsigned int n = f->to & 0xf;
@@ -88,8 +88,8 @@ static bool put_fields(const struct sm_field *f, uint64_t word, struct sm_insn *
 }
 
 /*
- * The immediate of 20 bits: bits 23..41, and bit 59 on top. Floats are the upper part of their
- * format.
+ * The immediate of 20 bits: bits 23..41 of the word, and bit 59 as the top bit. Of a float it is
+ * the upper part.
  */
 static void set_short_imm(struct sm_insn *in, struct sm_operand *o, uint64_t word,
 			  enum sm_type type)
@@ -117,7 +117,9 @@ static unsigned int alu_form(uint64_t word)
 	return (word & 3) == CLASS_IMM ? SM_FORM_IMM | SM_FORM_SHIFT : by_source[word >> 62];
 }
 
-/* the 8 bits of opcode: in class 1 bit 63 is set, bit 59 belongs to the immediate */
+/*
+ * The 8 bits of the opcode. In class 1 bit 63 is always set, and bit 59 belongs to the immediate.
+ */
 static unsigned int alu_code(uint64_t word)
 {
 	if ((word & 3) == CLASS_IMM)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the tables can't say about an instruction: flags that exclude each other, types of several
- * fields, register counts.
+ * The last step of decoding: facts about an instruction that the tables can't express, as flags
+ * that exclude each other, types made of several fields, register counts.
  */
 #include "encoding.h"
 
@@ -36,7 +36,7 @@ static void set_regs(struct sm_operand *o, unsigned int regs)
 		o->regs = regs;
 }
 
-/* two negations together mean something else */
+/* negations of both operands stand for .PO */
 static void plus_one(struct sm_insn *in, bool *a, bool *b)
 {
 	in->po = *a && *b;
@@ -100,8 +100,8 @@ static uint8_t signed_type(uint8_t type, bool is_signed)
 }
 
 /*
- * the part of the register that is converted: a byte of four, a half of two. sub keeps what the
- * encoding has.
+ * Select the part of the register that a conversion takes: a byte of four, or a half of two.
+ * in->sub keeps the encoded number, which print.c shows.
  */
 static void select_part(struct sm_insn *in)
 {
@@ -223,7 +223,10 @@ static bool finish_bytes(struct sm_insn *in)
 	return in->lanes != 0;
 }
 
-/* ATOM_CAS: which of the two values is in registers, the other being zero */
+/*
+ * ATOM_CAS: in->sub says which values are in registers. 0: both, the expected and then the new one;
+ * 1: the expected one only; 2: the new one only. A value in no register is RZ.
+ */
 static bool cas_sources(struct sm_insn *in)
 {
 	unsigned int regs = registers(in->type);
@@ -312,8 +315,8 @@ static bool finish_memory(struct sm_insn *in)
 }
 
 /*
- * Words of coordinates and what goes with them; the first four are in src[0]'s registers, the rest
- * in src[1]'s.
+ * Count the words of a texture request. The first four are in src[0]'s registers, the rest in
+ * src[1]'s.
  */
 static bool finish_texture(struct sm_insn *in)
 {
@@ -325,7 +328,7 @@ static bool finish_texture(struct sm_insn *in)
 		return false;
 	set_regs(&in->dst[0], __builtin_popcount(t->mask));
 	if (in->op == SM_TEX || in->op == SM_TLD || in->op == SM_TLD4 || in->op == SM_TXD) {
-		/* TXD: offsets are in the array index' word */
+		/* TXD of an array: the offsets are in the array index's word */
 		words += t->bindless + t->shadow + 2 * t->ptp + t->multisample +
 			 (t->aoffi && (in->op != SM_TXD || !(t->dim & 1)));
 		words += t->lod != SM_LOD_AUTO && t->lod != SM_LOD_LZ;

@@ -2,19 +2,19 @@
 #ifndef KVGPU_MODEL_GR_SM_ENCODING_H
 #define KVGPU_MODEL_GR_SM_ENCODING_H
 /*
- * How the tables of the decoder describe an encoding: which words it takes, and which bits go where
- * in struct sm_insn.
+ * How the decoder's tables describe an encoding: which words have it, and where in struct sm_insn
+ * each of its bits goes.
  *
- * A word's two lowest bits tell its class: 0 control and 32-bit immediates, 1 immediates, 2 the
- * rest, 3 nothing.
+ * A word's two lowest bits are its class: 0 control and instructions with a 32-bit immediate, 1
+ * other immediates, 2 all other instructions, 3 none.
  */
 #include <linux/types.h>
 
 #include "insn.h"
 
 /*
- * where a field goes: the offset of a byte of struct sm_insn, or one of these with an operand's
- * number in the low bits
+ * where a field goes: the offset of a byte of struct sm_insn, or one of these values with the
+ * operand's number in the low bits
  */
 enum sm_to {
 	SM_TO_OPERAND	= 0x8000,
@@ -37,20 +37,19 @@ enum sm_to {
 struct sm_field {
 	uint16_t to;
 	uint8_t pos, width;
-	const int8_t *map;	/* what a value becomes; negative: illegal. NULL: itself */
+	/* table of what each value becomes; negative: illegal. NULL: the value itself */
+	const int8_t *map;
 };
 
 #define SM_F(member, pos, width)	{ offsetof(struct sm_insn, member), pos, width, NULL }
 #define SM_M(member, pos, width, map)	{ offsetof(struct sm_insn, member), pos, width, map }
-/* a constant */
+/* set a member to a constant */
 #define SM_S(member, value)		{ offsetof(struct sm_insn, member), value, 0, NULL }
 #define SM_OPND(to, n, pos, width)	{ (to) | (n), pos, width, NULL }
-/* no field: raw is not decoded from itself */
+/* end of a table: 0 is the offset of raw, which no field goes to */
 #define SM_END				{ 0, 0, 0, NULL }
 
-/*
- * one 8-bit opcode of the arithmetic instructions, in all the forms of its second and third source
- */
+/* the forms that an arithmetic instruction's second and third source, b and c, can have */
 #define SM_FORM_REG	1	/* b: register at bit 23, c: register at bit 42 */
 #define SM_FORM_CB	2	/* b: constant, c: register at bit 42 */
 #define SM_FORM_CC	4	/* b: register at bit 42, c: constant */
@@ -62,7 +61,7 @@ struct sm_field {
 struct sm_alu_row {
 	uint8_t code, mask;
 	uint8_t forms;
-	uint8_t b;		/* which source is b; c, if used, is the next one */
+	uint8_t b;		/* number of the source that is b; c, if used, is the next source */
 	bool c;
 	uint8_t imm;		/* SM_S32, SM_F32, SM_F64; SM_F16: as the source's type says */
 	uint16_t op;
@@ -74,19 +73,22 @@ struct sm_row {
 	uint64_t match, mask;
 	uint16_t op;
 	const struct sm_field *fields;
-	/* after fields: what differs between forms that share them, or NULL */
+	/* fields that only this form has, after those that forms share; or NULL */
 	const struct sm_field *more;
 };
 
 extern const struct sm_alu_row sm_alu_rows[];
-/* one table a file; each ends with a row whose op is SM_ILLEGAL */
+/* the tables of encoding_*.c; each ends with a row whose op is SM_ILLEGAL */
 extern const struct sm_row sm_control_rows[];
 extern const struct sm_row sm_memory_rows[];
 extern const struct sm_row sm_texture_rows[];
 extern const struct sm_row sm_video_rows[];
 extern const struct sm_row sm_other_rows[];
 
-/* what a row can't say: register counts, flags that exclude each other. False: illegal */
+/*
+ * Add to a decoded instruction what a row can't say, and check it: register counts, flags that
+ * exclude each other. False: illegal.
+ */
 bool sm_decode_finish(struct sm_insn *insn);
 
 static inline uint64_t sm_bits(uint64_t word, unsigned int pos, unsigned int width)

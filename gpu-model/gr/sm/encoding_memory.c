@@ -90,8 +90,8 @@ FIELDS(pixld, DST, SM_OPND(SM_TO_DPRED, 1, 48, 3), BASE, SM_OPND(SM_TO_SOFF, 0, 
        SM_M(sub, 34, 3, pixld_type));
 
 /*
- * surfaces: the address pair, what formats it (src[1]), out of bounds (src[2]); SUSTGA has its data
- * before that
+ * Surfaces: src[0] the pair of address words, src[1] the word with the format, src[2] the predicate
+ * "out of bounds". SUSTGA: src[2] is the data, src[3] the predicate.
  */
 #define SULD_PRED                                                                             \
 	SM_OPND(SM_TO_PRED, 2, 42, 3), SM_F(src[2].inv, 45, 1), SM_M(su_clamp, 46, 2, clamp), \

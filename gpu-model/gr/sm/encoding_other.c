@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Predicates, special registers, barriers, and what works across a warp. Source: envytools
- * envydis/gk110.c; nvdisasm's text for each bit.
+ * Predicates, special registers, barriers, and instructions that work across a warp. Source:
+ * envytools envydis/gk110.c; nvdisasm's text for each bit.
  */
 #include "encoding.h"
 
@@ -53,8 +53,8 @@ FIELDS(cset, DST, CC_AND_PRED, SM_F(bf, 47, 1), CC);
 FIELDS(csetp, PDST2, CC_AND_PRED);
 
 /*
- * BAR: which barrier and how many threads, each a register or a number; a predicate where it is
- * reduced
+ * BAR: the barrier's number and the count of threads, each in a register or as a number. BAR.RED
+ * and BAR.SCAN have a predicate as well.
  */
 #define NO_JOIN		SM_S(join, 0)
 FIELDS(bar_rr, NO_JOIN, A, SM_OPND(SM_TO_REG, 1, 23, 8));
@@ -69,7 +69,10 @@ FIELDS(bar_scan, SM_S(sub, SM_BAR_SCAN), BAR_PRED);
 FIELDS(bar_syncall, SM_S(sub, SM_BAR_SYNCALL), NO_JOIN, SM_S(guard, SM_PT), SM_S(guard_not, 0));
 
 FIELDS(nop, SM_F(cc_test, 10, 5), SM_F(sub, 15, 1), SM_OPND(SM_TO_UIMM, 0, 23, 16));
-/* B2R: a barrier's count; or RESULT of this warp's last BAR.RED; or WARP, its state */
+/*
+ * B2R: a barrier's count. B2R.RESULT: the result of this warp's last BAR.RED. B2R.WARP: the warp's
+ * state
+ */
 FIELDS(b2r, DST, SM_OPND(SM_TO_UIMM, 0, 10, 8));
 FIELDS(b2r_result, DST, SM_OPND(SM_TO_MUST, 0, 10, 8), SM_OPND(SM_TO_DPRED, 1, 48, 3),
        SM_S(sub, 1));

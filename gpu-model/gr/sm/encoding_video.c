@@ -25,8 +25,8 @@ static const int8_t xy[] = { -1, 1, 2, 3 };
 #define FIELDS(name, ...) static const struct sm_field name[] = { __VA_ARGS__, SM_END }
 
 /*
- * scalar: a byte, half or word of a; stype[] holds 1 for signed until sm_decode_finish() knows the
- * size
+ * Scalar: a byte, half or word of a. stype[] holds 1 for a signed operand until sm_decode_finish()
+ * knows the size.
  */
 #define SCALAR_A	A, SM_M(src[0].sel, 39, 3, select), SM_F(stype[0], 51, 1)
 #define SCALAR		DST, SCALAR_A, SM_F(stype[1], 52, 1), C, CC, SM_F(vfinal, 54, 3)
@@ -84,14 +84,14 @@ FIELDS(vsel4, BYTES, PRED2, SM_M(type, 41, 1, us32), SM_F(lanes, 46, 2), SM_M(vf
 
 #define TOP(top10, class)	((uint64_t)(top10) << 54 | (class))
 #define BIT53			(1ull << 53)
-/* b is a register or an immediate of 16 bits, told by bit 53 */
+/* bit 53: b is a register, else an immediate of 16 bits */
 #define SCALAR_ROWS(match, mask, op, fields) \
 	{ (match) | BIT53, (mask) | BIT53, op, fields, scalar_reg }, { match, (mask) | BIT53, op, \
 		fields, scalar_imm }
 #define HALVES_ROWS(match, mask, op, fields) \
 	{ (match) | BIT53, (mask) | BIT53, op, fields, halves_reg }, { match, (mask) | BIT53, op, \
 		fields, halves_imm }
-/* an immediate is one of the lane selections of b */
+/* the lane selection 15 of b stands for an immediate */
 #define IMM4			(0xfull << 31)
 #define BYTES_ROWS(match, mask, op, fields) \
 	{ (match) | IMM4, (mask) | IMM4, op, fields, bytes_imm }, { match, mask, op, fields, \

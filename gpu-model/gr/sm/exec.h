@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The inside of the shader machine: warps, CTAs, the threads that run them.
- *   grid.c      sm_run_grid(), host threads, which CTA runs when      cta.c     a CTA's set-up,
- *               barriers, its warps in turn
- *   code.c      fetched and decoded instructions                      bind.c    instruction ->
- *               handler and operand slots
- *   warp.c      the instruction loop                                  control.c branches, the stack
- *               of tokens
- *   memory.c    translation, constants, address windows               atom.c, tex*.c, sample.c,
- *               surface.c   accesses
- *   warpop.c    S2R, VOTE, SHFL, BAR                                  lane_*.h  everything that
- *               works lane by lane, built
- *                                                                     once per vector unit by
- *                                                                     isa_*.c
+ *   grid.c     sm_run_grid(), host threads, the order of CTAs
+ *   cta.c      a CTA's set-up, its barriers, its warps in turn
+ *   code.c     fetched and decoded instructions
+ *   bind.c     instruction -> handler and operand slots
+ *   warp.c     the instruction loop
+ *   control.c  branches, the stack of tokens
+ *   memory.c   translation, constants, address windows
+ *   atom.c, tex*.c, sample.c, surface.c   other accesses to memory
+ *   warpop.c   S2R, VOTE, SHFL, BAR
+ *   lane_*.h   everything that works lane by lane; isa_*.c build it once per vector unit
  *
- * A warp is executed by one host thread at a time, a CTA by the thread that started it. Everything
- * in struct warp and struct cta is therefore private to that thread; struct run is what threads
- * share.
+ * One host thread executes a warp at a time, and the thread that started a CTA executes all of the
+ * CTA. So everything in struct warp and struct cta is private to that thread. Threads share struct
+ * run.
  *
- * dma_lock is held for reading by every thread that executes, and let go between slices as soon as
- * a writer waits; the thread's translations (struct xlat) live only as long as one hold.
+ * Each thread that executes holds dma_lock for reading, and lets it go between slices as soon as a
+ * writer waits. The thread's translations (struct xlat) are valid only until it lets dma_lock go.
  */
 #ifndef KVGPU_MODEL_GR_SM_EXEC_H
 #define KVGPU_MODEL_GR_SM_EXEC_H
@@ -31,14 +29,15 @@
 #define LANES		32
 #define ALL_LANES	0xffffffffu
 
-/* inlined into code for other vector units as well */
+/* always inlined, so that the function is built for the vector unit of its caller */
 #define LANE_INLINE	inline __attribute__((always_inline))
 
 typedef uint32_t lanes[LANES] __attribute__((aligned(64)));
 
 /*
- * Slots of a warp's register file: reads of RZ see zeros, writes to RZ go where nobody looks. Four
- * of each, because operands take up to four registers.
+ * Slots of a warp's register file: reads of RZ take zeros from SLOT_ZERO, writes to RZ go to
+ * SLOT_DUMP, which is never read. Four slots of each, because an operand takes up to four
+ * registers.
  */
 #define SLOT_ZERO	0
 #define SLOT_DUMP	4
@@ -47,7 +46,7 @@ typedef uint32_t lanes[LANES] __attribute__((aligned(64)));
 enum step {
 	STEP_NEXT,
 	STEP_JUMP,		/* pc and active were set */
-	STEP_WAIT,		/* at a barrier; pc is behind it */
+	STEP_WAIT,		/* the warp waits at a barrier; pc is behind the instruction */
 	STEP_END,		/* every lane has exited */
 	STEP_STOP,		/* trap or fault, recorded in the thread */
 };
@@ -56,7 +55,7 @@ struct warp;
 struct uop;
 typedef enum step (*op_fn)(struct warp *w, const struct uop *u, uint32_t m);
 
-/* where a source comes from */
+/* where a source's value is: in a register, or the same value for all lanes */
 enum src_kind { SRC_REG, SRC_UNIFORM };
 
 /* an instruction as it is executed; one cache line */
@@ -66,23 +65,23 @@ struct uop {
 	uint8_t guard;
 	bool guard_not, constant, wide_constant, conditional, join;
 	uint8_t src_kind[4];		/* enum src_kind */
-	uint8_t csrc;			/* which source is the constant */
-	uint16_t top;			/* highest register + 1 */
+	uint8_t csrc;			/* number of the source that is the constant */
+	uint16_t top;			/* highest register that the instruction names, + 1 */
 	uint16_t dst[2], src[4];	/* slots */
 } __attribute__((aligned(64)));
 
-#define LINE_BYTES	1024u		/* code is fetched and decoded in these */
+#define LINE_BYTES	1024u		/* code is fetched and decoded in lines of so many bytes */
 #define LINE_WORDS	(LINE_BYTES / SM_INSN_BYTES)
 
 struct code_line {
 	struct uop uop[LINE_WORDS];
 	struct sm_insn insn[LINE_WORDS];
 	uint64_t raw[LINE_WORDS];
-	uint32_t pc;			/* of the first word, from the code base */
+	uint32_t pc;			/* address of the first word, from the code base */
 	struct code_line *next;
 };
 
-/* CALL is a RET that counts as a call */
+/* CALL: a RET token that is counted in warp.calls */
 enum token_type {
 	TOKEN_DIV,
 	TOKEN_SSY,
@@ -108,27 +107,28 @@ struct warp {
 	uint64_t uniform;		/* value of the instruction's constant operand */
 	struct cta *cta;
 	struct sm_thread *t;
-	/* lanes that left and wait for their token */
+	/* lanes with a thread; lanes that left by EXIT, BRK, CONT, RET and LONGJMP */
 	uint32_t live, exited, brk, cont, ret, jmp;
 	struct token *stack;
 	uint32_t depth, stack_size;
-	uint32_t calls;			/* CALL tokens on it */
-	uint8_t id;			/* in the CTA */
-	uint8_t wait_barrier;		/* + 1 */
-	/* enum sm_bar of the BAR.RED that it waits in, or NO_REDUCTION */
+	uint32_t calls;			/* CALL tokens on the stack */
+	uint8_t id;			/* number of the warp in its CTA */
+	/* number of the barrier that the warp waits at, + 1; 0: none */
+	uint8_t wait_barrier;
+	/* enum sm_bar of the BAR.RED that the warp waits in, or NO_REDUCTION */
 	uint8_t red;
-	bool red_pred;			/* what the last one gave, for B2R.RESULT */
+	bool red_pred;			/* result of the last BAR.RED, for B2R.RESULT */
 	uint32_t red_value;
 	bool done;
 	uint64_t issued;
 };
 
 struct barrier {
-	uint32_t expected;		/* threads, 0: not in use */
-	uint32_t arrived;		/* threads */
-	uint32_t waiting;		/* warps */
-	uint32_t count;			/* of the reduction: threads with a true predicate */
-	uint32_t threads;		/* that took part in it */
+	uint32_t expected;		/* threads that BAR names; 0: all threads of the CTA */
+	uint32_t arrived;		/* threads that have arrived */
+	uint32_t waiting;		/* warps that wait */
+	uint32_t count;			/* reduction: threads whose predicate is true */
+	uint32_t threads;		/* reduction: threads that took part */
 };
 
 #define NR_BARRIER	16
@@ -136,15 +136,15 @@ struct barrier {
 
 struct cta {
 	uint32_t id[3];
-	uint64_t nr;			/* in launch order */
-	unsigned int nr_warps, left;	/* not yet exited */
+	uint64_t nr;			/* number of the CTA in launch order */
+	unsigned int nr_warps, left;	/* @left: warps that have not exited */
 	unsigned int turn;
 	struct warp *warp;
 	uint8_t *shared;
 	uint32_t shared_size;
 	uint32_t *locks;		/* a bit per word of shared memory: LDSLK */
 	struct barrier barrier[NR_BARRIER];
-	unsigned int sm, slot;		/* where it is resident */
+	unsigned int sm, slot;		/* the SM, and the place on it, where the CTA is resident */
 	struct cta *next;
 	bool stuck;
 };
@@ -156,7 +156,7 @@ struct cbuf {
 	bool valid;
 	uint64_t va;
 	uint32_t size;
-	atomic_uint_least32_t have;	/* bit per CBUF_PAGE */
+	atomic_uint_least32_t have;	/* a bit for each CBUF_PAGE of data[] that was read */
 	uint8_t *data;
 };
 
@@ -171,25 +171,27 @@ struct run {
 	const struct qmd *q;
 	struct cbuf cbuf[QMD_NR_CBUF];
 	unsigned int warps_per_cta;
-	uint32_t threads;		/* of a CTA */
-	uint32_t regs;			/* usable, with the chip's granularity */
+	uint32_t threads;		/* threads of a CTA */
+	/* registers that a thread may use: the QMD's count, rounded up to REG_UNIT */
+	uint32_t regs;
 	uint32_t stack_size;
-	uint32_t local_low, local_high;	/* bytes of a thread */
+	uint32_t local_low, local_high;	/* local memory of a thread, bytes */
 	uint64_t local_per_warp;
 	unsigned int ctas_per_sm;
 	uint64_t nr_ctas;
 	atomic_uint_least64_t next_cta, finished, issued;
-	atomic_bool halt;		/* a trap, a fault, or a reset: everybody lets go */
+	atomic_bool halt;		/* a trap, a fault or a reset: all threads stop at once */
 	uint32_t resets;
-	pthread_mutex_t lock;		/* result, constant buffers */
+	pthread_mutex_t lock;		/* protects result and the constant buffers */
 	enum sm_result result;
-	unsigned int active;		/* helpers inside, under sm.lock */
+	unsigned int active;		/* helper threads that work on this grid; under sm.lock */
 };
 
-/* translations of one hold of dma_lock */
+/* a translation; valid until the thread lets dma_lock go */
 #define XLAT_LINES	512
 struct xlat {
-	uint64_t rtag, wtag;		/* page number, or ~0 */
+	/* number of the page that @host is valid for, for reads and for writes; ~0: none */
+	uint64_t rtag, wtag;
 	uint8_t *host;
 };
 
@@ -197,13 +199,13 @@ struct xlat {
 struct sm_thread {
 	struct run *run;
 	struct gk110 *g;
-	unsigned int index;		/* 0: the engine's own */
+	unsigned int index;		/* 0: the thread that owns the engine */
 	struct mmu_client *l1, *tex, *gcc;
 	struct xlat xlat[XLAT_LINES];
 	struct code_line *front[FRONT_LINES];
-	struct code_line *spare[8];	/* when the shared cache is full */
+	struct code_line *spare[8];	/* for when the shared cache is full */
 	unsigned int next_spare;
-	/* memory that CTAs take and give back */
+	/* memory of CTAs that ended, for CTAs to come */
 	struct cta *free_ctas;
 };
 
@@ -212,10 +214,11 @@ struct sm {
 	struct mmu_client l1[NR_SM], tex[NR_SM];
 	pthread_mutex_t lock;
 	pthread_cond_t work, idle;
-	struct run *run;		/* helpers look here */
+	struct run *run;		/* the grid that helpers join, or NULL */
 	uint64_t serial;
 	bool quit;
-	unsigned int nr_threads, nr_helpers;	/* the engine's and its helpers; helpers that run */
+	/* the engine's thread and all helpers it may have; helpers that were started */
+	unsigned int nr_threads, nr_helpers;
 	atomic_bool abandon;
 	pthread_t helper[NR_SM];
 	struct sm_thread *thread[NR_SM + 1];
@@ -245,26 +248,29 @@ struct sm {
 #define GLOBAL_BPT_INT			0x10
 #define GLOBAL_BPT_PAUSE		0x20
 
-/* records the first error of the grid and stops it; returns STEP_STOP */
+/* Record an error, if it is the grid's first, and stop the grid. Return STEP_STOP. */
 enum step warp_trap(struct warp *w, uint32_t warp_esr);
 enum step warp_trap_global(struct warp *w, uint32_t global_esr);
-/* an MMU fault was recorded */
+/* The same for an MMU fault that was recorded. */
 enum step warp_fault(struct warp *w);
 
 /* ------------------------------------------------------------ code.c, bind.c, warp.c, control.c */
 
-/* NULL after a recorded fault */
+/* The line of code that has @pc. NULL: an MMU fault was recorded, or there is no memory. */
 const struct code_line *code_line(struct sm_thread *t, uint32_t pc);
-/* nobody executes; drops what is more than the cache should hold */
+/* Drop all lines if the cache has more than MAX_LINES. Call while no thread executes. */
 void code_trim(struct sm *sm);
 void code_free(struct sm *sm);
 void uop_bind(struct uop *u, const struct sm_insn *in);
 
-/* runs up to @budget instructions */
+/* Run up to @budget instructions of the warp. */
 enum step warp_run(struct warp *w, uint64_t budget);
-/* lanes of the condition code test */
+/* the lanes whose condition code passes @test */
 uint32_t cc_lanes(const struct warp *w, unsigned int test);
-/* goes on with the topmost token that has lanes: STEP_JUMP, STEP_END or STEP_STOP */
+/*
+ * Go on with the topmost token that has lanes left: STEP_JUMP. STEP_END: all lanes have exited.
+ * STEP_STOP: an error.
+ */
 enum step stack_pop(struct warp *w);
 op_fn control_op(const struct sm_insn *in);
 op_fn warpop_op(const struct sm_insn *in);
@@ -272,9 +278,12 @@ op_fn warpop_op(const struct sm_insn *in);
 op_fn atom_op(const struct sm_insn *in);
 op_fn texture_op(const struct sm_insn *in);
 op_fn surface_op(const struct sm_insn *in);
-/* the lane-wise instructions, for the best vector unit of this machine */
+/* handlers of the lane-wise instructions, for the best vector unit of this machine */
 op_fn lane_op(const struct sm_insn *in);
-/* "base", "avx2", "avx512": forces one, for tests; false when the machine has none such */
+/*
+ * Use the vector unit @name: "base", "avx2", "avx512". For tests. False: this machine does not have
+ * it.
+ */
 bool lane_isa_select(const char *name);
 const char *lane_isa_name(void);
 typedef op_fn (*lane_table)(const struct sm_insn *in);
@@ -284,7 +293,7 @@ op_fn lane_op_avx512(const struct sm_insn *in);
 
 /* ------------------------------------------------------------------ grid.c, cta.c */
 
-/* the engine was reset or the model ends: nothing of the grid may go on */
+/* Whether the engine was reset or the model ends: the grid must not go on. */
 bool run_dropped(const struct run *r);
 
 struct cta *cta_start(struct sm_thread *t, uint64_t nr, unsigned int sm, unsigned int slot);
@@ -292,13 +301,16 @@ enum cta_state { CTA_RUNS, CTA_DONE, CTA_STUCK, CTA_STOPPED };
 enum cta_state cta_run(struct sm_thread *t, struct cta *c, uint64_t budget);
 void cta_end(struct sm_thread *t, struct cta *c);
 void cta_free_all(struct sm_thread *t);
-/* barrier @b: the warp arrives; true when it need not wait */
+/* The warp arrives at barrier @b. True: the warp need not wait. */
 bool barrier_arrive(struct warp *w, unsigned int b, uint32_t expected, bool wait);
 void barrier_reduce(struct warp *w, unsigned int b, uint32_t lanes_true, uint32_t lanes_all);
 
 /* ------------------------------------------------------------------ memory.c */
 
-/* host memory of @size bytes (power of two, @va aligned to it), NULL after a recorded fault */
+/*
+ * Host pointer to @size bytes at @va (size: a power of two; @va is aligned to it). NULL: a fault
+ * was recorded.
+ */
 uint8_t *xlat_miss(struct sm_thread *t, uint64_t va, unsigned int size, enum mmu_access acc);
 void xlat_flush(struct sm_thread *t);
 
@@ -313,7 +325,8 @@ static LANE_INLINE uint8_t *xlat_host(struct sm_thread *t, uint64_t va, unsigned
 }
 
 /*
- * constant memory: false when the access faulted or the bank is not there; then the warp is stopped
+ * Read constant memory. False: the access faulted, or the bank is not there (@esr); the warp is
+ * stopped.
  */
 bool const_read(struct warp *w, unsigned int bank, uint32_t offset, void *buf, unsigned int size,
 		uint32_t esr);
@@ -341,13 +354,13 @@ static LANE_INLINE enum space space_of(const struct run *r, uint64_t va, uint64_
 bool local_address(const struct warp *w, unsigned int lane, uint32_t offset, unsigned int size,
 		   uint64_t *va);
 
-/* the lanes whose thread of its quad is in @threads, 4 bits */
+/* the lanes whose number in their quad has its bit set in @threads (4 bits) */
 static LANE_INLINE uint32_t quad_lanes(unsigned int threads)
 {
 	return (threads & 0xf) * 0x11111111u;
 }
 
-/* every lane of a mask: lowest first, highest first */
+/* for each lane of a mask: EACH_LANE the lowest first, EACH_LANE_DOWN the highest first */
 #define EACH_LANE(l, m)                                                                  \
 	for (uint32_t l##_left = (m), l; l##_left && ((l = __builtin_ctz(l##_left)), 1); \
 	     l##_left &= l##_left - 1)
@@ -362,7 +375,7 @@ static LANE_INLINE uint64_t uniform_src(const struct warp *w, const struct uop *
 	return u->constant && u->csrc == i ? w->uniform : u->in->src[i].imm;
 }
 
-/* lanes of a 32-bit source; @tmp is filled when it is not a register */
+/* A 32-bit source, a value per lane. @tmp is filled where the source is no register. */
 static LANE_INLINE const uint32_t *src_raw(const struct warp *w, const struct uop *u,
 					   unsigned int i, uint32_t *tmp)
 {
@@ -390,7 +403,7 @@ static LANE_INLINE uint64_t src_lane64(const struct warp *w, const struct uop *u
 	return uniform_src(w, u, i);
 }
 
-/* predicate source with its complement */
+/* a predicate source, complemented where the operand says so */
 static LANE_INLINE uint32_t src_pred(const struct warp *w, const struct sm_operand *op)
 {
 	uint32_t v = op->kind == SM_PRED ? w->p[op->reg] : ALL_LANES;

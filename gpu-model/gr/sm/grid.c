@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Grids. CTAs are handed out in launch order; the thread that owns the engine executes them, helped
- * by one thread per further core once a grid has proved to be longer than waking them is worth.
- * Each host thread plays some of the 13 SMX. It runs a CTA to its end if that comes soon; a CTA
- * that takes long is joined by further ones, up to what the chip would hold at the same time, and
- * they take turns, so that CTAs which wait for each other get on as they do on the chip.
+ * Grids. CTAs are started in launch order. The thread that owns the engine executes them. Once a
+ * grid has run for WAKE_AFTER_NS, one helper thread per further core joins in. Each host thread
+ * plays some of the 13 SMX. It runs a CTA to its end if the end comes soon. While a CTA takes long,
+ * the thread starts further CTAs, up to as many as the chip would hold at the same time, and runs
+ * them in turns: CTAs that wait for each other then get on as they do on the chip.
  *
- * Preemption is at CTA boundaries: after *stop no CTA is started, and those that run end first,
- * however long that takes. Only a reset of the engine (or the end of the model) drops running CTAs.
+ * Preemption is at CTA boundaries: after *stop no CTA is started, and CTAs that run come to their
+ * end first, however long that takes. Only a reset of the engine (or the end of the model) drops
+ * running CTAs.
  *
  * A paced grid is executed by the engine's thread alone.
  */
@@ -19,16 +20,18 @@
 
 #include "exec.h"
 
-#define CHUNK_WARPS	4096		/* of pacing an empty grid, between looks at *stop */
+/* an empty grid is paced in such steps, with a look at *stop before each */
+#define CHUNK_WARPS	4096
 #define EMPTY_WORDS	512u		/* a program of NOPs longer than this is executed */
-#define FIRST_SLICE	(256u << 10)	/* warp instructions of a CTA before others join it */
+/* warp instructions that a CTA runs alone before others join it */
+#define FIRST_SLICE	(256u << 10)
 #define SLICE		(32u << 10)
-#define WAKE_AFTER_NS	30000		/* a grid that takes longer is worth helpers */
+#define WAKE_AFTER_NS	30000		/* only a grid that takes longer wakes the helpers */
 #define STUCK_SLEEP_NS	200000
 #define STACK_BASE	16		/* tokens without any call stack memory (control.c) */
 #define TOKEN_BYTES	8
 #define MAX_STACK	(256u << 10)	/* bytes */
-#define REG_UNIT	8		/* registers are given out in these, per thread */
+#define REG_UNIT	8		/* a thread's registers come in multiples of this */
 #define SM_REGS		65536u
 #define SM_SHARED	(48u << 10)
 
@@ -47,7 +50,7 @@ static bool is_plain(const struct uop *u, enum sm_op op)
 	return u->in->op == op && u->guard == SM_PT && !u->guard_not && !u->conditional && !u->join;
 }
 
-/* nothing but NOPs up to an unconditional EXIT */
+/* Whether the program is only NOPs up to an unconditional EXIT. */
 static bool program_is_empty(struct sm_thread *t)
 {
 	uint32_t pc = t->run->q->program_offset;
@@ -70,7 +73,7 @@ static bool program_is_empty(struct sm_thread *t)
 	return false;
 }
 
-/* every warp executes its EXIT: one warp instruction each */
+/* Charge the pacer one instruction for each warp of an empty program: its EXIT. */
 static enum sm_result charge_empty(struct sm_grid *grid, uint64_t warps)
 {
 	while (grid->pacer->per_s && grid->warps_done < warps) {
@@ -273,7 +276,7 @@ static uint64_t slice_of(const struct share *s)
 	return n;
 }
 
-/* every resident CTA gets a slice; false when the grid was halted */
+/* Run each resident CTA for a slice. *@ended: a CTA came to its end. False: the grid was halted. */
 static bool pass(struct share *s, bool *ended)
 {
 	unsigned int stuck = 0;
@@ -369,7 +372,7 @@ static struct sm_thread *thread_new(struct gk110 *g, unsigned int index)
 	return t;
 }
 
-/* failing makes the grid slower, not wrong. sm.lock held */
+/* Start the helper threads. With fewer of them a grid is slower, not wrong. Call with sm.lock. */
 static void start_helpers(struct gk110 *g)
 {
 	struct sm *sm = g->gr->sm;
@@ -449,7 +452,7 @@ enum sm_result sm_run_grid(struct gk110 *g, struct sm_grid *grid)
 	enum sm_result ret;
 	struct run r;
 
-	/* a grid without CTAs has nothing to run, not even its code is looked at */
+	/* a grid without CTAs has nothing to run: do not even read its code */
 	if (!warps)
 		return SM_DONE;
 	run_init(&r, g, grid);

@@ -3,8 +3,8 @@
 #define KVGPU_MODEL_GR_SM_INSN_H
 /*
  * A decoded instruction of GK110's shader machine (sm_35): the contract between the decoder
- * (decode.c), the text form (print.c) and whoever executes it. Nobody but the decoder looks at raw
- * bits.
+ * (decode.c), the text form (print.c) and the handlers that execute it. Only the decoder looks at
+ * raw bits.
  *
  * Mnemonics are those of the vendor's disassembler. Sources of the encoding: envytools
  * envydis/gk110.c, and the text that nvdisasm of CUDA 11.8 prints for a word, which
@@ -95,12 +95,12 @@ enum sm_op {
 	SM_TEX, SM_TLD, SM_TLD4, SM_TXD, SM_TXQ, SM_TMML, SM_TXA, SM_TEXDEPBAR, SM_STP,
 	SM_SULDGA, SM_SUSTGA, SM_SUCLAMP, SM_SUBFM, SM_SUEAU,
 
-	/* graphics stages; they decode, a compute program has no use for them */
+	/* graphics stages: decoded, but a compute program has no use for them */
 	SM_IPA, SM_ALD, SM_AST, SM_AL2P, SM_VILD, SM_PIXLD, SM_OUT,
 
 	/*
-	 * control; SAM: every thread of a quad that has an active one becomes active (for
-	 * derivatives), RAM: as before SAM
+	 * Control. SAM makes each quad whole that has an active thread: all its threads become
+	 * active (for derivatives). RAM: back to the threads that were active before SAM.
 	 */
 	SM_BRA,
 	SM_BRX,
@@ -138,7 +138,7 @@ enum sm_type {
 	SM_U128,		/* ATOM; LD.U.128, LDS.U.128 */
 };
 
-/* Bits of a type: how many registers an operand takes is (bits + 31) / 32, at least 1. */
+/* Bits of a type. An operand takes (bits + 31) / 32 registers, at least 1. */
 unsigned int sm_type_bits(enum sm_type type);
 
 enum sm_round {
@@ -146,8 +146,8 @@ enum sm_round {
 };
 
 /*
- * The order of the chip: bit 0 less, bit 1 equal, bit 2 greater, bit 3 unordered (float and double
- * only)
+ * Numbers as the chip encodes them: bit 0 less, bit 1 equal, bit 2 greater, bit 3 unordered (float
+ * and double only).
  */
 enum sm_cmp {
 	SM_CMP_F, SM_CMP_LT, SM_CMP_EQ, SM_CMP_LE, SM_CMP_GT, SM_CMP_NE, SM_CMP_GE, SM_CMP_NUM,
@@ -180,7 +180,7 @@ enum sm_cc {
 
 enum sm_kind {
 	SM_NONE,	/* the instruction has no such operand */
-	SM_REG,		/* reg; `regs` registers from it on (64 bits: reg is the low half) */
+	SM_REG,		/* `regs` registers from `reg` on (64 bits: `reg` is the low half) */
 	SM_PRED,	/* reg: P0..P6, SM_PT */
 	SM_CCREG,	/* the condition code as a whole */
 	SM_IMM,		/* imm */
@@ -193,18 +193,21 @@ enum sm_kind {
 struct sm_operand {
 	uint8_t kind;		/* enum sm_kind */
 	uint8_t reg;
-	uint8_t regs;		/* how many registers, SM_REG only */
+	uint8_t regs;		/* how many registers; SM_REG only */
 	uint8_t bank;		/* SM_CONST */
 	uint16_t offset;	/* SM_CONST, bytes */
-	/* part of the register: byte or half (I2F, I2I, F2F, video); see enum sm_sel */
+	/*
+	 * the part of the register that the instruction takes: byte or half (I2F, I2I, F2F, video);
+	 * enum sm_sel
+	 */
 	uint8_t sel;
 	/*
-	 * Packed video, 4 bits a lane, low lane first: which byte (0..3 of src[0], 4..7 of src[1])
-	 * or half (0..1, 2..3) of the pair of registers the lane takes. An immediate is the same in
-	 * every lane.
+	 * Packed video: 4 bits for each lane, low lane first. They name the byte (0..3 of src[0],
+	 * 4..7 of src[1]) or half (0..1, 2..3) of the pair of registers that the lane takes. An
+	 * immediate is the same in every lane.
 	 */
 	uint16_t swizzle;
-	bool neg;		/* arithmetic: after abs */
+	bool neg;		/* arithmetic negation, after abs */
 	bool abs;
 	bool inv;		/* bitwise complement (LOP, POPC, FLO); predicates: not */
 	/* SM_IMM: SM_S32 (an integer), SM_U32 (an unsigned field), SM_F16, SM_F32, SM_F64 */
@@ -218,7 +221,7 @@ struct sm_operand {
 
 enum sm_sel { SM_SEL_WORD, SM_SEL_B0, SM_SEL_B1, SM_SEL_B2, SM_SEL_B3, SM_SEL_H0, SM_SEL_H1 };
 
-/* insn.sub, by instruction */
+/* The enums from here on: values of insn.sub, by instruction. */
 enum sm_lop { SM_LOP_AND, SM_LOP_OR, SM_LOP_XOR, SM_LOP_PASS_B };
 enum sm_mufu {
 	SM_MUFU_COS,
@@ -282,19 +285,19 @@ enum sm_bpt {
 	SM_BPT_INT,
 	SM_BPT_DRAIN
 };
-enum sm_fswz {	/* FSWZ: whose src[0] each thread of a quad takes */
+enum sm_fswz {	/* FSWZ: from which thread of its quad each thread takes src[0] */
 	SM_FSWZ_0000, SM_FSWZ_1111, SM_FSWZ_2222, SM_FSWZ_3333, SM_FSWZ_1032, SM_FSWZ_2301,
 };
-/* F2F, F2I: round to an integer when insn.to_int (F2F) or always (F2I); the mode is insn.round */
-/* video: what happens to the primary result */
+/* F2F rounds to an integer when insn.to_int is set, F2I always; the mode is insn.round */
+/* video: what is done with the primary result */
 enum sm_vfinal {
-	/* part of the result into that part of src[2] */
+	/* replace that part of src[2] by the low part of the result */
 	SM_V_MRG_16H, SM_V_MRG_16L, SM_V_MRG_8B0, SM_V_MRG_8B2,
 	SM_V_ACC, SM_V_MIN, SM_V_MAX,		/* combined with src[2] */
 	SM_V_PLAIN,
 };
 
-/* S2R: the number of the register */
+/* S2R: numbers of the special registers */
 enum sm_sreg {
 	SM_SR_LANEID = 0x00, SM_SR_CLOCK = 0x01, SM_SR_VIRTCFG = 0x02, SM_SR_VIRTID = 0x03,
 	SM_SR_PM0 = 0x04,
@@ -347,7 +350,7 @@ enum sm_tex_dim {
 enum sm_tex_lod { SM_LOD_AUTO, SM_LOD_LZ, SM_LOD_LB, SM_LOD_LL, SM_LOD_LBA = 6, SM_LOD_LLA = 7 };
 
 struct sm_tex {
-	uint8_t dim;		/* enum sm_tex_dim; TXQ: number of the query */
+	uint8_t dim;		/* enum sm_tex_dim; TXQ: the query's number */
 	uint8_t lod;		/* enum sm_tex_lod */
 	/* components that are written, packed into registers from dst[0] on */
 	uint8_t mask;
@@ -373,26 +376,24 @@ struct sm_insn {
 	bool join;
 	/* enum sm_cc; SM_CC_T where nothing is tested. BRA etc: taken if guard and test hold */
 	uint8_t cc_test;
-	bool set_cc;		/* .CC: result's flags into the condition code */
-	bool x;			/* .X: carry in, and zero flag chained */
+	bool set_cc;		/* .CC: write the result's flags to the condition code */
+	/* .X: add the carry; Z is kept only if the result is zero as well */
+	bool x;
 
 	/*
 	 * In the order of the text form, destinations apart: dst[0], dst[1] (SETP: the two
-	 * predicates; SHFL, SUCLAMP...: dst[0] is the predicate and dst[1] the register). src[]
-	 * skips nothing. Memory: src[0] is the base register (SM_RZ: none), src[1] the data of a
-	 * store or atomic, src[2] ATOM_CAS' new value. Operands that the encoding has and the text
-	 * hides are here too.
+	 * predicates; SHFL, SUCLAMP...: dst[0] is the predicate and dst[1] the register). src[] has
+	 * no gaps. Memory: src[0] is the base register (SM_RZ: none), src[1] the data of a store or
+	 * atomic, src[2] ATOM_CAS' new value. Operands that the encoding has and the text form
+	 * leaves out are here too.
 	 */
 	struct sm_operand dst[2];
 	struct sm_operand src[4];
 
-	uint8_t sub;		/* the enum of the instruction's family, above */
-	/* enum sm_type of the result; memory: of the access; compare: of what is compared */
+	uint8_t sub;		/* a value of the enum of the instruction's family, above */
+	/* enum sm_type of the result; memory: of the access; comparison: of what is compared */
 	uint8_t type;
-	/*
-	 * enum sm_type of each source, where the instruction distinguishes (IMUL, IMAD, F2F,
-	 * video...)
-	 */
+	/* enum sm_type of each source, where the sources can differ (IMUL, IMAD, F2F, video...) */
 	uint8_t stype[3];
 	uint8_t round;		/* enum sm_round */
 	uint8_t cmp;		/* enum sm_cmp */
@@ -402,14 +403,17 @@ struct sm_insn {
 	bool bf;		/* .BF: true is 1.0f instead of all ones */
 	bool sat, ftz, fmz;
 	bool hi;		/* .HI: upper half of the product or of the shift */
-	bool wrap;		/* .W: shift amount modulo, else clamped */
+	bool wrap;		/* .W: the shift amount is taken modulo the width, else clamped */
 	bool left;		/* SHF.L; else .R */
-	bool brev;		/* BFE.BREV: reversed bits first */
+	bool brev;		/* BFE.BREV: reverse the bits first */
 	bool po;		/* .PO: plus one; VADD2, VADD4: .AVRG, the rounded average */
 	bool neg_product;	/* IMAD: the product is negated (src[0].neg is then false) */
-	/* IMADSP.SD: surface address from src[1]'s setup word; the types say nothing */
+	/*
+	 * IMADSP.SD: src[1], a word of a surface's descriptor, has the types; stype[] does not
+	 * count
+	 */
 	bool sd;
-	bool shift_amount;	/* FLO.SH: 31 - position */
+	bool shift_amount;	/* FLO.SH: give 31 - position */
 	bool to_int;		/* F2F with a rounding to an integer */
 	bool wide_addr;		/* .E: 64-bit base */
 	/*
@@ -418,52 +422,54 @@ struct sm_insn {
 	 */
 	uint8_t scale;
 	/*
-	 * MOV, MOV32I: which threads of each quad write (bit 0 the first), 0xf all. Packed video:
-	 * parts of the result that are written, bit 0 the lowest; the others keep src[2]'s. FSWZ:
-	 * two bits a thread of the quad, the first thread's on top (bits 7:6): 0 a + b, 1 b - a, 2
-	 * a - b, 3 b, where a is src[0] of the thread that enum sm_fswz names.
+	 * MOV, MOV32I: which threads of each quad write (bit 0: the first), 0xf: all. Packed video:
+	 * which parts of the result are written, bit 0 the lowest; the other parts come from
+	 * src[2]. FSWZ: two bits for each thread of the quad, the first thread's on top (bits 7:6):
+	 * 0 a + b, 1 b - a, 2 a - b, 3 b, where a is src[0] of the thread that enum sm_fswz names,
+	 * and b src[1] of the thread itself.
 	 */
 	uint8_t lanes;
 	uint8_t cache;		/* enum sm_cache */
 	uint8_t bank;		/* LDC: constant bank */
-	/* memory: bytes added to the base; LDC: the sum is within the bank, modulo 64 KiB */
+	/* memory: bytes added to the base; LDC: the sum is an offset in the bank, modulo 64 KiB */
 	int32_t offset;
 	uint8_t xmode;		/* .X of IMNMX: 0, 1 XLO, 2 XMED, 3 XHI; SHR: 0, 2 X, 3 XHI */
 	bool max;		/* VMNMX.MX */
-	/* LDC: 0 plain, 1 .IL, 2 .IS, 3 .ISL: how the index is taken apart */
+	/* LDC: 0 plain, 1 .IL, 2 .IS, 3 .ISL: how the index is split into bank and offset */
 	uint8_t ldc_mode;
 	uint8_t vfinal;		/* enum sm_vfinal */
 	bool uniform;		/* BRA.U */
 	bool limit;		/* .LMT */
 	bool noinc;		/* CAL.NOINC, PRET.NOINC */
 	/*
-	 * Branches: kind SM_IMM in src[0] is the target: relative to the next word (`relative`) or
-	 * absolute, bytes, sign-extended;
-	 * SM_CONST: read there. BRX, JMX: src[0] is the base register, and offset is added.
+	 * Branches. src[0] of kind SM_IMM is the target in bytes, sign-extended: relative to the
+	 * next word where `relative` is set, else absolute.
+	 * SM_CONST: the target is read from there. BRX, JMX: src[0] is the base register, and
+	 * offset is added.
 	 */
 	bool relative;
 	struct sm_tex tex;
-	/* surfaces */
+	/* surface instructions, down to su_mask */
 	/* SUCLAMP: 0..4 SD.R1..R16, 5..9 PL.R1..R16, 10..14 BL.R1..R16; SUBFM: 0 2D, 1 3D */
 	uint8_t su_mode;
 	uint8_t su_clamp;	/* 0 .Z / .IGN, 1 .TRAP, 3 .SDCL */
 	bool su_1d;		/* SUCLAMP.1D */
 	bool su_packed;		/* SUSTGA.P: format conversion; else .B raw bytes */
-	/* SULDGA, SUSTGA: how the address's offset word is typed: 0 U32, 1 S32, 2 U8, 3 S8 */
+	/* SULDGA, SUSTGA: type of the address's offset word: 0 U32, 1 S32, 2 U8, 3 S8 */
 	uint8_t su_addr;
-	uint8_t su_mask;	/* SUSTGA.P: components */
+	uint8_t su_mask;	/* SUSTGA.P: mask of the components that are stored */
 };
 
 /*
- * Decodes the word at address addr of a program (bytes from the code base). False: an illegal
- * encoding, insn->op is SM_ILLEGAL. A word whose address is a multiple of 64 is SM_SCHED, whatever
- * it holds. Never fails otherwise, needs no initialisation.
+ * Decode the word at address @addr of a program (bytes from the code base). Return false for an
+ * illegal encoding; insn->op is then SM_ILLEGAL. A word whose address is a multiple of 64 is
+ * SM_SCHED, whatever it holds. @insn need not be initialised.
  */
 bool sm_decode(uint64_t word, uint64_t addr, struct sm_insn *insn);
 
 /*
- * The text form, as nvdisasm prints it with the guard and without trailing semicolon. Returns the
- * length (as snprintf does); buf gets at most size bytes with the terminating zero.
+ * Print the text form as nvdisasm does, with the guard and without trailing semicolon. Return the
+ * length, as snprintf() does; @buf gets at most @size bytes with the terminating zero.
  */
 int sm_print(const struct sm_insn *insn, uint64_t addr, char *buf, size_t size);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which vector unit executes the lanes: the best one that this machine has, chosen once. */
+/* Choice of the vector unit that executes the lanes: the best of this machine, chosen once. */
 #include <string.h>
 
 #include "exec.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Everything that works lane by lane, included once per vector unit by isa_*.c, which define
- * LANE_TABLE and switch the compiler's target on.
+ * All instructions that work lane by lane. Each isa_*.c includes this once, defines LANE_TABLE, and
+ * switches the compiler to its vector unit.
  */
 #ifndef KVGPU_MODEL_GR_SM_LANE_ALL_H
 #define KVGPU_MODEL_GR_SM_LANE_ALL_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Logic, shifts, bit fields, moves, predicates as values. Semantics as the PTX operations that
- * compile to them ask.
+ * Logic, shifts, bit fields, moves, predicates as values. Each instruction does what the PTX
+ * operations that compile to it ask for.
  */
 #ifndef KVGPU_MODEL_GR_SM_LANE_BITS_H
 #define KVGPU_MODEL_GR_SM_LANE_BITS_H
@@ -83,9 +83,9 @@ static enum step op_shr(struct warp *w, const struct uop *u, uint32_t m)
 }
 
 /*
- * Funnel shift of src[2]:src[0]. Left gives the upper word of the result, right the lower one, or
- * the upper with .HI. The plain form clamps the amount to 32, the 64-bit ones to 64: ptxas shifts
- * pairs by any amount with them.
+ * Funnel shift of src[2]:src[0]. A left shift gives the upper word of the result, a right shift the
+ * lower word, or the upper word with .HI. The 32-bit form clamps the amount to 32, the 64-bit forms
+ * to 64, as ptxas shifts pairs by any amount with them.
  */
 static enum step op_shf(struct warp *w, const struct uop *u, uint32_t m)
 {
@@ -188,7 +188,10 @@ static enum step op_popc(struct warp *w, const struct uop *u, uint32_t m)
 	return finish(w, u, d, m);
 }
 
-/* which byte of {c, a} goes to each place, 4 bits each (PTX prmt, table of the modes) */
+/*
+ * PRMT: which byte of {c, a} goes to each byte of the result, 4 bits each (PTX prmt, table of the
+ * modes)
+ */
 static uint32_t permutation(unsigned int mode, uint32_t sel)
 {
 	static const uint16_t f4e[] = { 0x3210, 0x4321, 0x5432, 0x6543 },
@@ -231,7 +234,7 @@ static enum step op_prmt(struct warp *w, const struct uop *u, uint32_t m)
 
 /* ------------------------------------------------------------------ moves */
 
-/* only some threads of each quad may write */
+/* MOV may write in some threads of each quad only (insn.lanes). */
 static enum step op_mov(struct warp *w, const struct uop *u, uint32_t m)
 {
 	lanes t;
@@ -253,8 +256,8 @@ static enum step op_sel(struct warp *w, const struct uop *u, uint32_t m)
 }
 
 /*
- * the flags word: predicates are bits 0-6, the condition code is 12-15 (envytools
- * fermi/cuda/isa.rst), .H1: of its upper half
+ * P2R, R2P: bits 0-6 of the flags word are the predicates, bits 12-15 the condition code (envytools
+ * fermi/cuda/isa.rst). .H1: the flags are in the upper half of the word.
  */
 #define H1_SHIFT	16
 #define NR_FLAGS	(SM_PT + 4)
@@ -327,7 +330,7 @@ static enum step op_psetp(struct warp *w, const struct uop *u, uint32_t m)
 	return put_setp(w, u, pset_first(w, u->in), src_pred(w, &u->in->src[2]), m);
 }
 
-/* the predicate source is the last one there is */
+/* Value of the instruction's last predicate source. */
 static uint32_t last_pred(const struct warp *w, const struct sm_insn *in)
 {
 	for (int i = 3; i >= 0; i--) {
@@ -349,15 +352,15 @@ static enum step op_csetp(struct warp *w, const struct uop *u, uint32_t m)
 }
 
 /*
- * shifts that chain words through the condition code: no source says how, and no compiler emits
- * them (they use SHF)
+ * Shifts that chain words through the condition code. No source says how they work, and no compiler
+ * emits them (compilers use SHF).
  */
 static enum step op_chained_shift(struct warp *w, const struct uop *u, uint32_t m)
 {
 	return warp_trap(w, WARP_ILLEGAL_PARAM);
 }
 
-/* the chip refuses it; the left shift gives the upper word anyway (Mesa nak/sm32.rs) */
+/* SHF.L.HI: the chip refuses it. SHF.L gives the upper word without .HI (Mesa nak/sm32.rs). */
 static enum step op_shf_left_high(struct warp *w, const struct uop *u, uint32_t m)
 {
 	return warp_trap(w, WARP_ILLEGAL_ENCODING);

@@ -3,16 +3,16 @@
  * Conversions, and the special functions.
  *
  * F2I clamps to the range of its destination. NaN gives 0; where source or destination have 64
- * bits, and where the QMD says so (FP32_F2I_NAN_BEHAVIOR), it gives the top bit of the destination
- * (PTX ISA, "cvt"; seen on a newer chip). I2F, F2F and the integer roundings are exact IEEE ones in
- * the stated mode; NaN payloads pass between single and double.
+ * bits, and where the QMD says so (FP32_F2I_NAN_BEHAVIOR), NaN gives the destination's top bit
+ * alone (PTX ISA, "cvt"; seen on a newer chip). I2F, F2F and the integer roundings are exact IEEE
+ * ones in the stated mode; NaN payloads pass between single and double.
  *
  * MUFU: the model computes in double and rounds once, which keeps within the errors that the CUDA C
  * programming guide states for the intrinsics (RCP, RSQ 1 ulp, EX2 2 ulp, LG2 3 ulp, SIN and COS
- * 2^-21.4 absolute in [-pi, pi]); the chip's own table look-up differs in the last bits. Subnormals
- * are flushed at both ends, as ptxas expects: it scales around MUFU where they matter. Open: the
- * fixed-point form that RRO hands to MUFU, which no program looks at; the model passes the
- * (reduced) argument itself on.
+ * 2^-21.4 absolute in [-pi, pi]); the chip's own table look-up differs in the last bits. Subnormal
+ * arguments and results are flushed, as ptxas expects: its code scales numbers before and after
+ * MUFU where subnormals matter. Open: the fixed-point form of RRO's result, which programs only
+ * pass on to MUFU. The model's RRO gives the (reduced) argument itself.
  */
 #ifndef KVGPU_MODEL_GR_SM_LANE_CONVERT_H
 #define KVGPU_MODEL_GR_SM_LANE_CONVERT_H
@@ -37,7 +37,7 @@ static unsigned int int_bits(unsigned int t)
 	}
 }
 
-/* half to single, exact */
+/* Convert a half to a single; exact. */
 static float half_to_f32(uint16_t h)
 {
 	uint32_t sign = (uint32_t)(h & 0x8000) << 16, exp = h >> 10 & 0x1f, man = h & 0x3ff;
@@ -49,7 +49,7 @@ static float half_to_f32(uint16_t h)
 	return as_f32(sign) + (sign ? -1.0f : 1.0f) * (float)man * 0x1p-24f;
 }
 
-/* double to half, rounded once */
+/* Convert a double to a half, with one rounding. */
 static uint16_t f64_to_half(double v, unsigned int mode)
 {
 	uint64_t b = bits_f64(v);
@@ -106,7 +106,7 @@ static uint32_t select_part(uint32_t v, unsigned int sel)
 	}
 }
 
-/* source as a double (every source format is exact in it), with its modifiers */
+/* The source as a double, with its modifiers. Each source format is exact in a double. */
 static double src_float(const struct warp *w, const struct uop *u, unsigned int l)
 {
 	const struct sm_insn *in = u->in;
@@ -128,7 +128,7 @@ static double src_float(const struct warp *w, const struct uop *u, unsigned int 
 	return o->neg ? -v : v;
 }
 
-/* rounds to an integer in a mode; NaN and infinities pass */
+/* Round to an integer in rounding mode @mode. NaN and infinities stay as they are. */
 static double round_int(double v, unsigned int mode)
 {
 	switch (mode) {
@@ -167,7 +167,7 @@ static double saturate(double v)
 	return v > 0 ? (v < 1 ? v : 1) : 0;	/* NaN gives 0 */
 }
 
-/* of a half as of the single that it is equal to */
+/* Set the flags of a conversion's float result. A half gets the flags of the equal single. */
 static void set_converted_flags(struct warp *w, const struct uop *u, uint32_t m)
 {
 	struct doubles d;
@@ -241,7 +241,7 @@ static uint64_t clamp_int(double v, unsigned int type)
 	return is_signed_type(type) ? (uint64_t)(int64_t)v : (uint64_t)v;
 }
 
-/* flags of an integer result; of 64 bits both words count */
+/* Set the flags of an integer result; in a 64-bit result both words count. */
 static void set_int_flags(struct warp *w, const struct uop *u, uint32_t m)
 {
 	unsigned int slot = u->dst[0];
@@ -271,7 +271,7 @@ static enum step op_f2i(struct warp *w, const struct uop *u, uint32_t m)
 	return STEP_NEXT;
 }
 
-/* an integer source as sign and magnitude */
+/* The integer source as magnitude, and its sign in *@negative. */
 static uint64_t src_int(const struct warp *w, const struct uop *u, unsigned int l, bool *negative)
 {
 	const struct sm_insn *in = u->in;
@@ -298,14 +298,15 @@ static uint64_t src_int(const struct warp *w, const struct uop *u, unsigned int 
 	return v;
 }
 
-/* 64 bits to a float with one rounding, also where the host would take two steps */
+/* I2F: one rounding, also of 64 bits, where the host could need two steps. */
 static enum step op_i2f(struct warp *w, const struct uop *u, uint32_t m)
 {
 	const struct sm_insn *in = u->in;
 	int mode = host_round(in->round);
 
 	/*
-	 * for all lanes at once: nothing else in the loop rounds (f64_to_half()'s steps are exact)
+	 * set the mode once for all lanes: nothing else in the loop rounds (f64_to_half()'s steps
+	 * are exact)
 	 */
 	if (mode != FE_TONEAREST)
 		fesetround(mode);
@@ -317,7 +318,10 @@ static enum step op_i2f(struct warp *w, const struct uop *u, uint32_t m)
 		float f;
 
 		if (v >> 63) {
-			/* halve with a sticky bit: 63 bits are enough for either format */
+			/*
+			 * halve, and keep a lost 1 bit in bit 0 (sticky): 63 bits are enough for
+			 * either format
+			 */
 			s = (int64_t)(v >> 1 | (v & 1));
 			s = negative ? -s : s;
 			*(volatile double *)&d = (double)s * 2;
@@ -410,7 +414,7 @@ static double mufu_value(unsigned int sub, double v)
 	}
 }
 
-/* works on the upper word of a double, whose lower word counts as zero */
+/* RCP64H, RSQ64H: operate on the upper word of a double; the lower word counts as zero. */
 static uint32_t mufu_64h(unsigned int sub, uint32_t hi)
 {
 	uint64_t b = (uint64_t)hi << 32, r;

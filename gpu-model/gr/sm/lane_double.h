@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Double precision: the host's, subnormals and NaN payloads included (as seen on a newer chip). */
+/*
+ * Double precision: the host's arithmetic, with subnormals and NaN payloads (as seen on a newer
+ * chip).
+ */
 #ifndef KVGPU_MODEL_GR_SM_LANE_DOUBLE_H
 #define KVGPU_MODEL_GR_SM_LANE_DOUBLE_H
 
@@ -84,9 +87,9 @@ static enum step double_finish(struct warp *w, const struct uop *u, const struct
 }
 
 /*
- * A NaN among the operands comes out as it is (quiet), whatever sign the instruction gives it: the
- * first one if there are more, which the host's arithmetic does not promise once the compiler has
- * swapped operands.
+ * If operands are NaN, the result is the first of them, made quiet, without the sign change that
+ * the instruction may ask for. The host's arithmetic does not promise which NaN it gives, as the
+ * compiler may swap operands.
  */
 static void keep_nans(const struct warp *w, const struct uop *u, unsigned int n, struct doubles *d)
 {
@@ -194,7 +197,7 @@ static enum step op_dsetp(struct warp *w, const struct uop *u, uint32_t m)
 	return put_setp(w, u, double_compare_lanes(w, u), src_pred(w, &u->in->src[2]), m);
 }
 
-/* as FCHK */
+/* DCHK: see op_fchk() */
 static enum step op_dchk(struct warp *w, const struct uop *u, uint32_t m)
 {
 	struct doubles a, b;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Single precision. The host's IEEE arithmetic does the work; around it: .FTZ makes subnormal
- * inputs and results zeros of their sign, every NaN that comes out is 0x7fffffff (PTX: "NaN
- * payloads", canonical NaN), .SAT clamps to [0, 1] with NaN as 0. Directed roundings set the host's
- * mode for the length of a loop.
+ * Single precision. The host's IEEE arithmetic computes. The model adds: .FTZ makes subnormal
+ * inputs and results zeros of the same sign; each NaN result is 0x7fffffff (PTX: "NaN payloads",
+ * canonical NaN); .SAT clamps to [0, 1] and makes NaN 0. For a rounding other than to nearest, the
+ * host's rounding mode is set for the length of a loop.
  */
 #ifndef KVGPU_MODEL_GR_SM_LANE_FLOAT_H
 #define KVGPU_MODEL_GR_SM_LANE_FLOAT_H
@@ -38,7 +38,7 @@ static inline bool is_nan32(uint32_t v)
 	return (v & ABS32) > INF32;
 }
 
-/* what a float result goes through on its way to the register */
+/* Apply .FTZ, .SAT and the canonical NaN to a result. */
 static inline void float_result(const struct sm_insn *in, uint32_t *d)
 {
 	LOOP(l)
@@ -51,7 +51,7 @@ static inline void float_result(const struct sm_insn *in, uint32_t *d)
 	d[l] = is_nan32(d[l]) || d[l] >> 31 ? 0 : d[l] > 0x3f800000u ? 0x3f800000u : d[l];
 }
 
-/* for floats Z is zero or NaN, S negative or NaN */
+/* Set the flags of a float result: Z means zero or NaN, S means negative or NaN. */
 static void set_float_flags(struct warp *w, const uint32_t *d, uint32_t m)
 {
 	lanes z, s;
@@ -77,7 +77,9 @@ static enum step float_finish(struct warp *w, const struct uop *u, uint32_t *d, 
 	return STEP_NEXT;
 }
 
-/* a float source with its modifiers; @tmp is filled unless it can be used as it is */
+/*
+ * A float source with its modifiers. Returns the register itself if it needs no change, else @tmp.
+ */
 static inline const uint32_t *src_f32(const struct warp *w, const struct uop *u, unsigned int i,
 				      uint32_t *tmp)
 {
@@ -112,8 +114,8 @@ static int host_round(unsigned int mode)
 }
 
 /*
- * brackets around arithmetic in another rounding mode; the pointers keep the compiler from moving
- * it out
+ * Begin and end arithmetic in rounding mode @mode. The compiler must not move the arithmetic out:
+ * it may read and write what the pointers point to in between.
  */
 static inline void round_begin(unsigned int mode, const void *a, const void *b, const void *c)
 {
@@ -190,7 +192,7 @@ static enum step op_ffma(struct warp *w, const struct uop *u, uint32_t m)
 	return float_finish(w, u, d, m);
 }
 
-/* the plain form, which matrix products are made of: no modifier but signs */
+/* The form of FFMA that matrix products are made of, with no modifier but signs: a fast path. */
 static enum step op_ffma_plain(struct warp *w, const struct uop *u, uint32_t m)
 {
 	lanes t0, t1, t2, d;
@@ -206,7 +208,7 @@ static enum step op_ffma_plain(struct warp *w, const struct uop *u, uint32_t m)
 	return STEP_NEXT;
 }
 
-/* a NaN loses against a number; -0 is less than +0 */
+/* FMNMX: of a NaN and a number the result is the number; -0 is less than +0. */
 static enum step op_fmnmx(struct warp *w, const struct uop *u, uint32_t m)
 {
 	lanes t0, t1, min, d;
@@ -271,7 +273,7 @@ static enum step op_fcmp(struct warp *w, const struct uop *u, uint32_t m)
 }
 
 /*
- * FCHK: true where a / b must go the long way. Open: the chip's exact ranges; the model says so
+ * FCHK: true where a / b needs the long way. Open: the chip's exact ranges. The model gives true
  * wherever the short way (reciprocal, two steps of Newton without .FTZ) could meet a subnormal, an
  * infinity, a NaN or a zero.
  */
@@ -291,8 +293,8 @@ static enum step op_fchk(struct warp *w, const struct uop *u, uint32_t m)
 }
 
 /*
- * FSWZ: a is the first source of another thread of the quad, b the second source of this one;
- * `lanes` says for each thread of a quad what it makes of them.
+ * FSWZ: a is the first source of a thread of the quad, b the second source of this thread. `lanes`
+ * says for each thread of the quad what is computed of a and b.
  */
 enum { FSWZ_ADD, FSWZ_B_MINUS_A, FSWZ_A_MINUS_B, FSWZ_B };
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Integer instructions. Results are what PTX asks of the operations that compile to them; the
- * condition code follows envytools docs/hw/graph/fermi/cuda/isa.rst. A subtraction is an addition
- * of the complement and one, so its carry is "no borrow". With .X the carry comes in and the zero
- * flag says that every word so far was zero.
+ * Integer instructions. Each instruction does what the PTX operations that compile to it ask for;
+ * the condition code follows envytools docs/hw/graph/fermi/cuda/isa.rst. A subtraction is an
+ * addition of the complement and one, so its carry is "no borrow". With .X the carry is added, and
+ * the zero flag says that all words so far were zero.
  */
 #ifndef KVGPU_MODEL_GR_SM_LANE_INT_H
 #define KVGPU_MODEL_GR_SM_LANE_INT_H
 
 #define LOOP(l)	for (unsigned int l = 0; l < LANES; l++)
 
-/* bit per lane */
+/* Make a mask of truth values: bit l is bit 0 of lane l's value. */
 static inline uint32_t mask_of(const uint32_t *truth)
 {
 	uint32_t m = 0;
@@ -44,7 +44,10 @@ static inline void spread(uint32_t m, uint32_t *d)
 		d[l] = m >> l & 1;
 }
 
-/* what is no addition has neither carry nor overflow; adder() puts its own there afterwards */
+/*
+ * Set Z and S, clear C and O: only additions have carry and overflow, and add_flags() sets these
+ * afterwards.
+ */
 static void set_zs(struct warp *w, const struct uop *u, const uint32_t *d, uint32_t m)
 {
 	uint32_t z = zero_lanes(d);
@@ -55,7 +58,7 @@ static void set_zs(struct warp *w, const struct uop *u, const uint32_t *d, uint3
 	put_flag(&w->o, 0, m);
 }
 
-/* d = a + b + cin per lane with the flags that .CC wants */
+/* d = a + b + cin per lane; set the flags if the instruction has .CC. */
 static void add_flags(struct warp *w, const struct uop *u, const uint32_t *a, const uint32_t *b,
 		      const uint32_t *cin, uint32_t *d, uint32_t m)
 {
@@ -84,7 +87,7 @@ static inline void saturate_add(const uint32_t *a, const uint32_t *b, uint32_t *
 	}
 }
 
-/* the adder behind IADD, ISCADD and IMAD: @na and @nb say that an operand is subtracted */
+/* The adder of IADD, ISCADD and IMAD. @na, @nb: operand a, b is subtracted. */
 static enum step adder(struct warp *w, const struct uop *u, uint32_t m, const uint32_t *a,
 		       const uint32_t *b, bool na, bool nb)
 {
@@ -137,7 +140,10 @@ static enum step op_iscadd(struct warp *w, const struct uop *u, uint32_t m)
 
 /* ------------------------------------------------------------------ products */
 
-/* @neg: the upper word of the negated product */
+/*
+ * The product, its lower word or (.HI) its upper word. @neg: with .HI, negate the 64-bit product
+ * first.
+ */
 static void product(const struct sm_insn *in, const uint32_t *a, const uint32_t *b, bool neg,
 		    uint32_t *d)
 {
@@ -171,7 +177,10 @@ static enum step op_imul(struct warp *w, const struct uop *u, uint32_t m)
 	return STEP_NEXT;
 }
 
-/* a negated product is subtracted word by word: ptxas chains the words through the carry */
+/*
+ * IMAD. A negated product is subtracted word by word with .X: ptxas chains the words through the
+ * carry.
+ */
 static enum step op_imad(struct warp *w, const struct uop *u, uint32_t m)
 {
 	const struct sm_insn *in = u->in;
@@ -201,8 +210,8 @@ static int64_t part(uint32_t v, unsigned int type)
 }
 
 /*
- * .SD: the types are in the upper bits of the second source, a word of a surface's descriptor (Mesa
- * nak/ir.rs)
+ * IMADSP. With .SD the types are in the upper bits of the second source, a word of a surface's
+ * descriptor (Mesa nak/ir.rs).
  */
 static enum step op_imadsp(struct warp *w, const struct uop *u, uint32_t m)
 {
@@ -243,7 +252,10 @@ static inline void int_compare(unsigned int cmp, bool sign, const uint32_t *a, c
 	}
 }
 
-/* the upper words of a comparison whose lower words left their difference in the condition code */
+/*
+ * Compare the upper words of longer numbers: the condition code has the flags of the difference of
+ * the lower words.
+ */
 static uint32_t compare_chained(const struct warp *w, unsigned int cmp, bool sign,
 				const uint32_t *a, const uint32_t *b)
 {
@@ -281,7 +293,7 @@ static inline uint32_t combine(unsigned int bop, uint32_t a, uint32_t b)
 	return bop == SM_AND ? a & b : bop == SM_OR ? a | b : a ^ b;
 }
 
-/* true or false as a register value */
+/* Write true or false as a register's value: -1 or (.BF) 1.0f, or 0. */
 static enum step put_truth(struct warp *w, const struct uop *u, uint32_t truth, uint32_t m)
 {
 	uint32_t yes = u->in->bf ? 0x3f800000u : ~0u;
@@ -299,7 +311,7 @@ static enum step put_truth(struct warp *w, const struct uop *u, uint32_t truth, 
 	return STEP_NEXT;
 }
 
-/* both predicates of a SETP */
+/* Write both predicates of a SETP: the comparison, and its complement, each combined with @with. */
 static enum step put_setp(struct warp *w, const struct uop *u, uint32_t truth, uint32_t with,
 			  uint32_t m)
 {
@@ -355,9 +367,9 @@ static enum step op_imnmx(struct warp *w, const struct uop *u, uint32_t m)
 }
 
 /*
- * Words of a longer number, the highest first (.XHI, .XMED, .XLO): the condition code says whether
- * the words so far were equal (Z) and else whether the first operand's were chosen (C). Open: how
- * the chip encodes that; only these instructions look at it.
+ * IMNMX on longer numbers, the highest word first (.XHI, .XMED, .XLO). The condition code says
+ * whether the words so far were equal (Z), and if not, whether the first operand's words were
+ * chosen (C). Open: how the chip encodes that; only these instructions look at it.
  */
 #define IMNMX_XLO	1
 #define IMNMX_XMED	2

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Loads and stores. Addresses of all lanes are looked at together: when they lie in one page (or in
- * shared memory) there is one base pointer and an offset per lane, and the patterns "all the same"
- * and "side by side" are moved as vectors. Everything else goes lane by lane.
+ * Loads and stores. The addresses of all lanes are looked at together. When they lie in one page
+ * (or in shared memory), there is one base pointer and an offset per lane. The patterns "all the
+ * same" and "side by side" are then moved as vectors. All other accesses go lane by lane.
  *
- * Where lanes of one store have the same address, the lowest one's value stays. CUDA leaves open
- * whose does; it is the lowest's on an H200 (all of 32 bits and less; seen 2026-11-20), and
- * programs that let a whole warp write what its first lane alone knows were tried on GPUs like
- * that. So stores go from the highest lane to the lowest.
+ * Where lanes of one store have the same address, the lowest lane's value stays, so stores go from
+ * the highest lane to the lowest. CUDA leaves open which value stays. On an H200 it is the lowest
+ * lane's (for 32 bits and less; seen 2026-11-20). There are programs in which a whole warp writes
+ * and only its first lane has the right value; they were tried on such GPUs.
  */
 #ifndef KVGPU_MODEL_GR_SM_LANE_LDST_H
 #define KVGPU_MODEL_GR_SM_LANE_LDST_H
@@ -121,7 +121,7 @@ static void store_lane(struct warp *w, const struct uop *u, unsigned int l, uint
 	}
 }
 
-/* every lane's offset is @stride apart from its neighbour's */
+/* Whether each lane's offset is @stride more than its neighbour's. */
 static inline bool is_stride(const uint32_t *off, uint32_t stride)
 {
 	uint32_t diff = 0;
@@ -160,8 +160,8 @@ static inline bool half_is_stride(const uint32_t *off, uint32_t stride)
 }
 
 /*
- * sixteen active lanes from @first on: CTAs that are 16 wide have two rows in a warp, each with a
- * pattern of its own
+ * Load for sixteen active lanes from @first on: in CTAs that are 16 wide a warp has two rows, each
+ * with its own pattern.
  */
 static void load_half(struct warp *w, unsigned int slot, unsigned int first,
 		      const struct pattern *a, unsigned int type)
@@ -195,7 +195,7 @@ static void load_half(struct warp *w, unsigned int slot, unsigned int first,
 		load_lane(w, slot, first + l, a->base + off[l], type);
 }
 
-/* inactive lanes have some active lane's offset */
+/* Load by a pattern, in which each inactive lane has the offset of some active lane. */
 static void load_pattern(struct warp *w, unsigned int slot, uint32_t m, const struct pattern *a,
 			 unsigned int type)
 {
@@ -233,7 +233,10 @@ static void store_pattern(struct warp *w, const struct uop *u, uint32_t m, const
 
 /* ------------------------------------------------------------------ shared */
 
-/* offsets of the lanes, those of inactive ones replaced; STEP_NEXT when all can be accessed */
+/*
+ * Make a pattern of shared memory; inactive lanes get an active lane's offset. STEP_NEXT: all lanes
+ * can be accessed.
+ */
 static enum step shared_pattern(struct warp *w, const uint32_t *addr, uint32_t m, unsigned int type,
 				struct pattern *a)
 {
@@ -318,7 +321,10 @@ static inline void address64(const struct warp *w, const struct uop *u, struct w
 	}
 }
 
-/* one page for all lanes: 1 and the pattern, 0 when they need a look each, -1 stopped */
+/*
+ * Make a pattern of global memory. 1: all lanes are in one page. 0: each lane must be accessed by
+ * itself. -1: the warp was stopped.
+ */
 static int page_pattern(struct warp *w, struct wide_lanes *addr, uint32_t m, unsigned int type,
 			bool write, struct pattern *a)
 {
@@ -350,8 +356,8 @@ static int page_pattern(struct warp *w, struct wide_lanes *addr, uint32_t m, uns
 }
 
 /*
- * one lane of a generic access: global or shared; local is apart because its words are not side by
- * side
+ * Host pointer for one lane of a generic access to global or shared memory. Local memory is
+ * accessed by local_lane(), as its words are not side by side.
  */
 static uint8_t *lane_host(struct warp *w, uint64_t va, unsigned int bytes, bool write, enum step *s)
 {
@@ -411,7 +417,8 @@ static enum step generic_lanes(struct warp *w, const struct uop *u, uint32_t m,
 			s = local_lane(w, u, slot, l, off, write);
 			if (s != STEP_NEXT)
 				return s;
-			m &= ~BIT(l);	/* its own, so in no other lane's way */
+			/* a lane's local memory is its own: no other lane's access depends on it */
+			m &= ~BIT(l);
 			continue;
 		}
 		host[l] = lane_host(w, addr->v[l], bytes, write, &s);
@@ -428,7 +435,10 @@ static enum step generic_lanes(struct warp *w, const struct uop *u, uint32_t m,
 	return s;
 }
 
-/* all lanes of a mask: as a pattern where they are in one page, else one after the other */
+/*
+ * Access all lanes of a mask as a pattern if they are in one page, else do nothing: *@one_page says
+ * which.
+ */
 static enum step access_lanes(struct warp *w, const struct uop *u, uint32_t m,
 			      const struct wide_lanes *addr, bool write, bool *one_page)
 {
@@ -451,7 +461,7 @@ static enum step access_lanes(struct warp *w, const struct uop *u, uint32_t m,
 	}
 }
 
-/* the base of a load may be overwritten by it, so addresses are taken before anything is written */
+/* Take the addresses before anything is written: a load may overwrite its own base register. */
 static enum step generic_access(struct warp *w, const struct uop *u, uint32_t m, bool write)
 {
 	struct wide_lanes addr;
@@ -489,7 +499,8 @@ static enum step op_st(struct warp *w, const struct uop *u, uint32_t m)
 }
 
 /*
- * addresses that the windows of shared and local memory cover are global ones for the texture unit
+ * LDG where addresses are inside of the windows of shared and local memory: the texture unit takes
+ * them as global addresses.
  */
 static enum step ldg_behind_windows(struct warp *w, const struct uop *u, uint32_t m,
 				    const struct wide_lanes *addr)
@@ -509,7 +520,9 @@ static enum step ldg_behind_windows(struct warp *w, const struct uop *u, uint32_
 	return STEP_NEXT;
 }
 
-/* through the texture unit: it knows global memory only, and faults are its own */
+/*
+ * LDG goes through the texture unit, which knows global memory only and records faults as its own.
+ */
 static enum step op_ldg(struct warp *w, const struct uop *u, uint32_t m)
 {
 	const struct sm_grid *grid = w->t->run->grid;
@@ -546,7 +559,7 @@ static enum step local_access(struct warp *w, const struct uop *u, uint32_t m, b
 		if (addr[l] & (access_align(bytes) - 1))
 			return warp_trap(w, WARP_MISALIGNED_ADDR);
 	}
-	/* the usual case: all lanes at the same offset, so each word is a row of 128 bytes */
+	/* the usual case: all lanes at the same offset, so that each word is a row of 128 bytes */
 	off0 = addr[0];
 	if (m == ALL_LANES && bytes >= 4 && is_stride(addr, 0) &&
 	    local_address(w, 0, off0, bytes, &va) && va % 128 == 0) {
@@ -586,7 +599,7 @@ static enum step op_ldc(struct warp *w, const struct uop *u, uint32_t m)
 {
 	const struct sm_insn *in = u->in;
 	unsigned int bytes = access_bytes(in->type);
-	/* .IL, .IS, .ISL: the upper half of the index counts banks */
+	/* .IL, .IS, .ISL: the upper half of the index is added to the bank's number */
 	bool indexed_bank = in->ldc_mode;
 	lanes addr;
 
@@ -610,7 +623,7 @@ static enum step op_ldc(struct warp *w, const struct uop *u, uint32_t m)
 	return STEP_NEXT;
 }
 
-/* caches between lanes and memory are not modelled: there is nothing to write back or to drop */
+/* CCTL does nothing: caches between lanes and memory are not modelled. */
 static enum step op_cctl(struct warp *w, const struct uop *u, uint32_t m)
 {
 	return STEP_NEXT;

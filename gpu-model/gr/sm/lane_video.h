@@ -2,7 +2,7 @@
 /*
  * Video instructions: sums, differences, minima, comparisons and products of words, halves and
  * bytes that are picked from the operands, then saturated, then combined with a third operand. PTX
- * ISA, "video instructions", says what comes out. They are rare, so each lane is computed on its
+ * ISA, "video instructions", defines the results. They are rare, so each lane is computed on its
  * own.
  */
 #ifndef KVGPU_MODEL_GR_SM_LANE_VIDEO_H
@@ -21,7 +21,7 @@ static bool video_signed(unsigned int type)
 	return type == SM_S8 || type == SM_S16 || type == SM_S32 || type == SM_S64;
 }
 
-/* a scalar operand */
+/* Take a scalar operand's byte, half or word. */
 static int64_t video_pick(uint32_t v, unsigned int sel, unsigned int type)
 {
 	bool sign = video_signed(type);
@@ -46,7 +46,10 @@ static bool video_compare(unsigned int cmp, int64_t a, int64_t b)
 	return cmp == SM_CMP_T || (a < b && cmp & 1) || (a == b && cmp & 2) || (a > b && cmp & 4);
 }
 
-/* a result that goes into a part of the register is clamped to that part */
+/*
+ * Number of bits that the result is clamped to: those of the part of the register that it goes
+ * into.
+ */
 static unsigned int video_result_bits(unsigned int what)
 {
 	switch (what) {
@@ -59,7 +62,7 @@ static unsigned int video_result_bits(unsigned int what)
 	}
 }
 
-/* the secondary operation of the scalar forms */
+/* The secondary operation of the scalar forms: combine result @v with the third operand @c. */
 static uint32_t video_final(unsigned int what, bool sign, uint32_t v, uint32_t c)
 {
 	bool less = sign ? (int32_t)v < (int32_t)c : v < c;
@@ -179,8 +182,8 @@ static enum step op_vmad(struct warp *w, const struct uop *u, uint32_t m)
 /* ------------------------------------------------------------------ packed */
 
 /*
- * lane @i of a packed operand: bytes (or halves) 0-3 (0, 1) are of the first register, the rest of
- * the second
+ * Take lane @i of a packed operand. Numbers 0-3 (bytes) or 0-1 (halves) in @swizzle are of register
+ * @a, higher numbers of @b.
  */
 static int64_t packed_pick(uint32_t a, uint32_t b, uint16_t swizzle, unsigned int i,
 			   unsigned int bits, bool sign)

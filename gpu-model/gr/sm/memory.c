@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What warps see as memory: translations, constant banks, the windows of the generic address space,
- * local memory.
+ * Memory of warps: translations, constant banks, the windows of the generic address space, local
+ * memory.
  *
  * A thread keeps host pointers of the pages it used, for as long as it holds dma_lock: an
- * invalidate takes that lock for writing and thereby also waits for every access that is under way,
- * as the chip's does. Behind these pointers is the TLB of the SM's L1 client, which caches until it
- * is invalidated.
+ * invalidate takes that lock for writing, and so waits for all accesses that are under way, as the
+ * chip's invalidate does. A page without such a pointer is looked up in the TLB of the SM's L1
+ * client, which caches until it is invalidated.
  *
  * Constant banks are read once per grid, a page at a time when it is first needed: the chip's
  * constant caches are not coherent with stores of the same grid either.
  *
- * Local memory lies in the memory that the class gives an SM: a part per resident warp, in it words
- * of the 32 lanes side by side. Open: the chip's arrangement; nothing but the size is visible to
- * software.
+ * Local memory lies in the memory that the class state gives each SM. Each resident warp has a part
+ * of it, in which the words of the 32 lanes are side by side. Open: the chip's arrangement;
+ * software sees nothing of it but the size.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ uint8_t *xlat_miss(struct sm_thread *t, uint64_t va, unsigned int size, enum mmu
 		mmu_fault(t->g, t->l1, t->run->grid->vm, va, MMU_REGION, acc, 0);
 		return NULL;
 	}
-	/* memory ends inside the page: not worth remembering */
+	/* the mapped memory ends inside the page: no xlat, which stands for a whole page */
 	if (seg.len < GK110_PAGE - off)
 		return seg.ptr;
 	if (x->host != (uint8_t *)seg.ptr - off)
@@ -88,7 +88,7 @@ bool const_read(struct warp *w, unsigned int bank, uint32_t offset, void *buf, u
 		return false;
 	}
 	if (__builtin_expect(offset > MAX_CBUF - size || offset + size > cb->size, 0)) {
-		memset(buf, 0, size);		/* open: what is read behind the end */
+		memset(buf, 0, size);		/* open: what the chip reads behind a bank's end */
 		return true;
 	}
 	for (uint32_t page = first; page <= last; page++) {
@@ -107,8 +107,8 @@ bool const_read(struct warp *w, unsigned int bank, uint32_t offset, void *buf, u
 /* ------------------------------------------------------------------ spaces */
 
 /*
- * offsets count up from 0 (low size), and down from the window's end (high size), which is also
- * what negative ones mean
+ * Offsets count up from 0 (the low size) and down from the window's end (the high size). A negative
+ * offset counts down from the end, too.
  */
 bool local_address(const struct warp *w, unsigned int lane, uint32_t offset, unsigned int size,
 		   uint64_t *va)

@@ -3,8 +3,8 @@
  * The text form of an instruction, in nvdisasm's syntax: the forms of print_forms.c are filled in
  * here. A form is
  *   {modifier}{modifier} {operand} {operand}
- * where a word in braces is looked up in the tables below; an operand that prints nothing takes its
- * comma with it.
+ * where each word in braces is looked up in the tables below. An operand that prints nothing is
+ * left out with its comma.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -35,7 +35,7 @@ void sm_put_hex(struct sm_text *t, int64_t value)
 		sm_put(t, "0x%llx", (unsigned long long)value);
 }
 
-/* as nvdisasm does: 20 digits, an exponent once a number gets long */
+/* Print a number as nvdisasm does: 20 digits, with an exponent once it gets long. */
 static void put_float(struct sm_text *t, double value)
 {
 	if (value == 0)
@@ -68,7 +68,9 @@ static double half_value(uint16_t bits)
 	return bits & 0x8000 ? -value : value;
 }
 
-/* a signaling NaN is told only where the number is a double */
+/*
+ * Print a floating-point immediate. Only of a double does nvdisasm tell whether a NaN is signaling.
+ */
 static void put_number(struct sm_text *t, const struct sm_operand *o)
 {
 	float single;
@@ -125,7 +127,7 @@ static void put_pred(struct sm_text *t, unsigned int reg)
 		sm_put(t, "P%u", reg);
 }
 
-/* nvdisasm takes the upper half of a bank for negative offsets */
+/* Print c[bank][offset]. nvdisasm prints offsets in the upper half of a bank as negative. */
 static void put_const(struct sm_text *t, const struct sm_operand *o)
 {
 	sm_put(t, "c[0x%x][", o->bank);
@@ -133,7 +135,7 @@ static void put_const(struct sm_text *t, const struct sm_operand *o)
 	sm_put(t, "]");
 }
 
-/* part: what stands behind the name of a register or constant, or NULL */
+/* @part: the suffix of the name of a register or constant, or NULL */
 void sm_put_part(struct sm_text *t, const struct sm_operand *o, const char *part)
 {
 	if (o->kind == SM_IMM) {
@@ -158,7 +160,7 @@ void sm_put_operand(struct sm_text *t, const struct sm_operand *o)
 	sm_put_part(t, o, NULL);
 }
 
-/* "R5+0x10", "R5", "0x10", "RZ"; with no base the offset is an address */
+/* Print "R5+0x10", "R5", "0x10" or "RZ": without a base register the offset is the address. */
 void sm_put_address(struct sm_text *t, unsigned int base, int64_t offset)
 {
 	if (base == SM_RZ && offset) {
@@ -210,7 +212,7 @@ static void put_part(struct sm_text *t, const char *name, size_t len, const stru
 	put_modifier(t, name, len, in);
 }
 
-/* the modifiers, up to the first blank of the form */
+/* Print the modifiers, which are all up to the first blank of the form. */
 static const char *put_head(struct sm_text *t, const char *form, const struct sm_insn *in)
 {
 	const char *end;
@@ -241,7 +243,8 @@ static void put_operands(struct sm_text *t, const char *form, const struct sm_in
 		start = t->len;
 		put_part(t, form + 2, end - form - 2, in, addr);
 		if (t->len == start)
-			t->len = before;	/* nothing to show: the blank goes too */
+			/* the operand printed nothing: take its separator back */
+			t->len = before;
 		else
 			first = false;
 		form = end + 1;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #ifndef KVGPU_MODEL_GR_SM_PRINT_H
 #define KVGPU_MODEL_GR_SM_PRINT_H
-/* The inside of the text form: print.c fills in the forms of print_forms.c. */
+/* Internals of the text form: print.c fills in the forms of print_forms.c. */
 #include "insn.h"
 
 struct sm_text {
 	char *buf;
-	size_t size, len;	/* len counts also what did not fit */
+	size_t size, len;	/* @len also counts text that did not fit */
 };
 
 /*
- * a word after a dot: words[byte of the instruction at `from`], NULL for nothing; or a function
- * that prints it, dot and all
+ * A modifier: print words[v] after a dot, where v is the byte at offset @from of struct sm_insn,
+ * and NULL prints nothing. Or a function that prints the modifier with its dot.
  */
 struct sm_modifier {
 	const char *name;
@@ -28,7 +28,7 @@ struct sm_operand_form {
 extern const struct sm_modifier sm_modifiers[];
 extern const struct sm_operand_form sm_operand_forms[];
 
-/* what follows the name of this instruction, and the name */
+/* Return the form of what follows the instruction's name, and the name in *@name. */
 const char *sm_form(const struct sm_insn *in, const char **name);
 
 void sm_put(struct sm_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The text form of each instruction. A space before an operand stands for a comma; see print.c. */
+/*
+ * The text form of each instruction. print.c prints a comma where a form has a blank between
+ * operands.
+ */
 #include "encoding.h"
 #include "print.h"
 
@@ -7,7 +10,7 @@ struct form {
 	const char *name, *text;
 };
 
-/* name, then what follows it */
+/* each instruction's name, and the form of what follows the name */
 static const struct form forms[SM_OP_COUNT] = {
 	[SM_ILLEGAL] = { "ILLEGAL", "" },
 	[SM_SCHED] = { "SCHED", "" },
@@ -173,7 +176,7 @@ static const struct form forms[SM_OP_COUNT] = {
 	[SM_NOP] = { "NOP", "{trig} {cc} {anonzero}" },
 };
 
-/* an IADD whose second source alone is negated, an ATOM whose result nobody wants */
+/* other names: ISUB is an IADD with one source negated, RED an ATOM whose result is dropped */
 static const struct form isub = { "ISUB", "{sat}{x} {d} {a} {bplain}" };
 static const struct form isub_swapped = { "ISUB", "{sat}{x} {d} {b} {aplain}" };
 static const struct form red = { "RED", "{wide}{atom}{atomtype} {mem} {b}" };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The words between the braces of the text forms: operands. One that prints nothing is left out
+ * The operands between the braces of the text forms. An operand that prints nothing is left out
  * with its comma.
  */
 #include "encoding.h"
@@ -21,7 +21,7 @@ OPERAND(put_b) { sm_put_operand(t, &in->src[1]); }
 OPERAND(put_c) { sm_put_operand(t, &in->src[2]); }
 OPERAND(put_x3) { sm_put_operand(t, &in->src[3]); }
 
-/* the sign is in the mnemonic */
+/* b without its sign, which is in the mnemonic (ISUB) */
 OPERAND(put_b_plain)
 {
 	struct sm_operand o = in->src[1];
@@ -39,7 +39,7 @@ OPERAND(put_product)
 	sm_put_operand(t, &o);
 }
 
-/* the smaller mask of R2P is told without a sign */
+/* R2P's mask: print the immediate's 20 bits without a sign */
 OPERAND(put_b_unsigned)
 {
 	if (in->src[1].kind == SM_IMM)
@@ -91,7 +91,10 @@ static void put_video_imm(struct sm_text *t, const struct sm_operand *o, uint64_
 	sm_put_hex(t, o->imm & mask);
 }
 
-/* the part of a register that a conversion or a video instruction takes; the lowest is not named */
+/*
+ * The part of a register (.B1, .H1, ...) that a conversion or a video instruction takes; the lowest
+ * part has no name.
+ */
 static void put_part(struct sm_text *t, const struct sm_insn *in, unsigned int n)
 {
 	static const char *const words[] = {
@@ -110,7 +113,7 @@ static void put_part(struct sm_text *t, const struct sm_insn *in, unsigned int n
 		sm_put(t, "%s", words[o.sel]);
 }
 
-/* conversions name the part as encoded, also where it means nothing */
+/* A conversion's source. The part is printed as encoded, even where it has no effect. */
 static void put_converted(struct sm_text *t, const struct sm_insn *in)
 {
 	static const char *const bytes[] = { NULL, ".B1", ".B2", ".B3" };
@@ -167,7 +170,10 @@ OPERAND(put_signs)
 		       "PPNP"[in->lanes >> (2 * lane) & 3]);
 }
 
-/* an offset without a base is an address of as many bits as the instruction has for it */
+/*
+ * How many bits of an offset without a base are printed: as many as the instruction has for the
+ * offset.
+ */
 static uint32_t address_mask(const struct sm_insn *in)
 {
 	switch (in->op) {
@@ -230,7 +236,7 @@ OPERAND(put_number)
 		sm_put_hex(t, in->offset);
 }
 
-/* how many threads: not named for all of the CTA, except where something is counted among them */
+/* BAR's count of threads. 0 (all of the CTA) is left out, except with ARV and SCAN. */
 OPERAND(put_bar_count)
 {
 	bool shown = in->sub == SM_BAR_ARV || in->sub == SM_BAR_SCAN;

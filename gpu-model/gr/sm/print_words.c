@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The words between the braces of the text forms: modifiers. Operands are in print_operands.c. */
+/* The modifiers between the braces of the text forms. Operands are in print_operands.c. */
 #include "encoding.h"
 #include "print.h"
 
@@ -144,7 +144,7 @@ static void put_madsp(struct sm_text *t, const struct sm_insn *in)
 		       type_words[in->stype[2]]);
 }
 
-/* the types of two factors: nothing when both are signed */
+/* Print the types of two factors, if not both are signed. */
 static void put_factors(struct sm_text *t, const struct sm_insn *in)
 {
 	if (in->stype[0] != SM_S32 || in->stype[1] != SM_S32)
@@ -163,7 +163,10 @@ static void put_f2f(struct sm_text *t, const struct sm_insn *in)
 	}
 }
 
-/* scalar video: nothing for two signed words; a shift's amount has no sign */
+/*
+ * Scalar video: print the types of the sources, if not both are signed words. The amount of a shift
+ * is unsigned.
+ */
 static void put_scalar_types(struct sm_text *t, const struct sm_insn *in)
 {
 	bool shift = in->op == SM_VSHL || in->op == SM_VSHR;
@@ -172,7 +175,7 @@ static void put_scalar_types(struct sm_text *t, const struct sm_insn *in)
 		sm_put(t, ".%s.%s", type_words[in->stype[0]], type_words[in->stype[1]]);
 }
 
-/* packed video: nothing when both are signed */
+/* Packed video: print the types of the sources, if not both are signed. */
 static void put_packed_types(struct sm_text *t, const struct sm_insn *in)
 {
 	bool is_signed = in->stype[0] == SM_S16 || in->stype[0] == SM_S8;
@@ -224,7 +227,7 @@ static void put_sust(struct sm_text *t, const struct sm_insn *in)
 		sm_put(t, ".%s", suaddr_words[in->su_addr]);
 }
 
-/* attributes at an address that a register gives: ALD and AST without .P */
+/* ALD, AST: print .P, or .PHYS for attributes at an address in a register. */
 static void put_phys(struct sm_text *t, const struct sm_insn *in)
 {
 	if (in->left)

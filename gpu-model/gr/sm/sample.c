@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Filters of the texture unit. Point or linear as the sampler says; between levels as the mip
- * filter says. Anisotropic filtering is not modelled: its samples are linear ones.
+ * Filters of the texture unit. Within a level the sampler asks for point or linear filtering,
+ * between levels the mip filter decides. Anisotropic filtering is not modelled: such a sample is
+ * filtered linearly.
  *
- * Weights are in 256ths (CUDA C programming guide, "Linear filtering"). How they are rounded where
- * several dimensions meet, and that levels of detail are cut, was found out on a newer chip (H200)
- * texel by texel: for one and two dimensions and at the edges of cubes exactly; the rule for three
- * gives 7 of 8 samples exactly and the others to 1/256 of what is mixed.
+ * Weights are in 256ths (CUDA C programming guide, "Linear filtering"). How weights are rounded in
+ * several dimensions, and that levels of detail are truncated, was measured on a newer chip (H200),
+ * texel by texel. For one and two dimensions and at the edges of cubes the rules are exact. The
+ * rule for three dimensions gives 7 of 8 samples exactly, and the others to 1/256 of the texels'
+ * difference.
  *
  * Cubes: faces in the order +x -x +y -y +z -z. The sampler says whether a filter that reaches
- * beyond a face's edge wraps there, or takes the neighbouring face's texels
- * (CUBEMAP_INTERFACE_FILTERING); at a corner, where there are three faces only, these share the
- * weight of the texel that is not there.
+ * beyond a face's edge wraps on that face, or takes the neighbouring face's texels
+ * (CUBEMAP_INTERFACE_FILTERING). At a cube's corner only three faces meet: their texels share the
+ * weight of the fourth, which does not exist.
  */
 #include <math.h>
 #include <string.h>
 
 #include "sample.h"
 
-#define WHOLE		256		/* weights are parts of this */
+#define WHOLE		256		/* the sum of all weights */
 #define FILTER_LINEAR	2
 #define MIP_NEAREST	2
 #define MIP_LINEAR	3
@@ -41,7 +43,7 @@ static uint32_t as_bits(float f)
 
 /* ------------------------------------------------------------------ wrapping */
 
-/* index into a dimension of @n texels; false: the border */
+/* Index of texel @i in a dimension of @n texels, by wrap mode. False: take the border colour. */
 static bool wrap(unsigned int mode, int i, uint32_t n, uint32_t *out)
 {
 	int64_t v = i, size = n;
@@ -75,7 +77,7 @@ static bool wrap(unsigned int mode, int i, uint32_t n, uint32_t *out)
 
 /* ------------------------------------------------------------------ cubes */
 
-/* which axis is which on a face: the one it stands on, then across and down, each with its sign */
+/* the axes of each face: its normal, then the axis across and the axis down, each with its sign */
 static const struct {
 	uint8_t axis[3];
 	int8_t sign[3];
@@ -113,9 +115,9 @@ void cube_face(struct request *q)
 }
 
 /*
- * A texel beyond one edge of its face, on the face that meets it there. Places count in half texels
- * from the cube's centre, so texels of a face of n are at -(n - 1), -(n - 3) ... n - 1, and faces
- * at -n and n.
+ * Find texel @i, which is beyond one edge of @face, on the face that meets it there: return that
+ * face and set @i. Places count in half texels from the cube's centre: texels of a face of @n
+ * texels are at -(n - 1), -(n - 3) ... n - 1, and faces at -n and n.
  */
 static unsigned int across_edge(unsigned int face, int n, int *i)
 {
@@ -151,7 +153,7 @@ static bool is_outside(int i, uint32_t n)
 	return i < 0 || (uint32_t)i >= n;
 }
 
-/* a place beyond a corner of a cube's face, where there is no texel */
+/* whether place @i is beyond two edges of a cube's face, at a corner: there is no texel */
 static bool beyond_corner(const struct request *q, const uint32_t *size, const int *i)
 {
 	return q->cube && q->s.seamless && is_outside(i[0], size[0]) && is_outside(i[1], size[1]);
@@ -190,8 +192,8 @@ static uint32_t compared(const struct request *q, uint32_t texel)
 	unsigned int is = r < t ? 1 : r == t ? 2 : r > t ? 4 : 0;
 
 	/*
-	 * the function's number has a bit for each outcome; of NaNs only "always" and "not equal"
-	 * are true
+	 * The function's number has a bit for each outcome. With a NaN only "always" and "not
+	 * equal" are true.
 	 */
 	if (!is)
 		return q->s.compare_func == 7 || q->s.compare_func == 5 ? as_bits(1) : 0;
@@ -201,8 +203,8 @@ static uint32_t compared(const struct request *q, uint32_t texel)
 /* ------------------------------------------------------------------ one level */
 
 /*
- * a place in texels of a level: the first of those that a filter mixes, and 256ths of the way to
- * the next
+ * a place in a level: the first of the texels that a filter mixes, and 256ths of the way to the
+ * next
  */
 struct place {
 	int base[3];
@@ -215,8 +217,8 @@ static bool coordinates_are_scaled(const struct request *q)
 }
 
 /*
- * GL_CLAMP: the coordinate itself stays inside, so that at most half of what a linear filter mixes
- * is the border
+ * GL_CLAMP: clamp the coordinate itself, so that a linear filter takes at most half from the
+ * border.
  */
 static float clamp_ogl(unsigned int mode, float x, uint32_t size, bool linear)
 {
@@ -250,8 +252,8 @@ static unsigned int rounded(unsigned int product)
 }
 
 /*
- * of the corners 0 to 3, by how far along two dimensions: what both have is rounded, the rest
- * follows
+ * Weights of corners 0 to 3 of a square, for a place @a along the first dimension and @b along the
+ * second. The weight of corner 3 is rounded; the others follow from it.
  */
 static void weights_of_two(unsigned int a, unsigned int b, unsigned int *w)
 {
@@ -262,7 +264,8 @@ static void weights_of_two(unsigned int a, unsigned int b, unsigned int *w)
 }
 
 /*
- * of up to 8 corners, a bit of whose number says for each dimension which of the two texels it is
+ * Weights of up to 8 corners; return how many. Bit d of a corner's number says which of the two
+ * texels it is in dimension d.
  */
 static unsigned int weights_of(const struct place *p, unsigned int dims, unsigned int *w)
 {
@@ -289,8 +292,8 @@ static unsigned int weights_of(const struct place *p, unsigned int dims, unsigne
 }
 
 /*
- * corner @missing of four is not there: its two neighbours take a third of its weight each, the
- * other one the rest
+ * Corner @missing of four does not exist: each of its two neighbours takes a third of its weight,
+ * the opposite corner takes the rest.
  */
 static void share_corner(unsigned int missing, unsigned int *w)
 {
@@ -302,7 +305,7 @@ static void share_corner(unsigned int missing, unsigned int *w)
 	w[missing] = 0;
 }
 
-/* to the nearest single, away from zero in the middle between two */
+/* Round to the nearest single; halfway between two, away from zero. */
 static float single_of(double v)
 {
 	float f = (float)v, next = nextafterf(f, v < 0 ? -INFINITY : INFINITY);
@@ -343,7 +346,7 @@ static enum step sample_level(struct warp *w, const struct request *q, unsigned 
 		if (shadow)
 			v.c[0] = compared(q, v.c[0]);
 		memcpy(raw, v.c, sizeof(v.c));
-		if (weight[i] == WHOLE) {	/* nothing is mixed: its very bits */
+		if (weight[i] == WHOLE) {	/* one texel alone: give its bits unchanged */
 			for (unsigned int c = 0; c < 4; c++)
 				out[c] = as_float(v.c[c]);
 			return STEP_NEXT;
@@ -379,7 +382,7 @@ float sampler_lod(const struct request *q, float lod)
 	return lod > q->s.max_lod ? q->s.max_lod : lod > q->s.min_lod ? lod : q->s.min_lod;
 }
 
-/* the level (or two) and the filter that a level of detail asks for */
+/* Choose the level (or two levels) and the filter from the level of detail, and sample. */
 enum step sample(struct warp *w, const struct request *q, bool shadow, struct texel *out)
 {
 	float lod = sampler_lod(q, q->lod), a[4], b[4], f, top;
@@ -423,7 +426,7 @@ enum step sample_gather(struct warp *w, const struct request *q, const int off[4
 		int i[3] = { place.base[0] + off[c][0], place.base[1] + off[c][1], 0 };
 		struct texel v;
 
-		if (beyond_corner(q, size, i))		/* the nearest one that there is */
+		if (beyond_corner(q, size, i))		/* no texel at a corner: take the nearest */
 			i[0] = i[0] < 0 ? 0 : (int)size[0] - 1;
 		if (texel_at(w, q, level, i, &v) != STEP_NEXT)
 			return STEP_STOP;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A request to the texture unit once its words are taken apart, and the filters. */
+/* A decoded request to the texture unit, and the filters. */
 #ifndef KVGPU_MODEL_GR_SM_SAMPLE_H
 #define KVGPU_MODEL_GR_SM_SAMPLE_H
 
@@ -8,7 +8,7 @@
 struct request {
 	struct texture t;
 	struct sampler s;
-	/* coordinates that count: those of the instruction that the texture has */
+	/* how many coordinates count: as many as the texture has */
 	unsigned int dims;
 	float p[3];			/* coordinates */
 	int ip[3];			/* the same words as integers */
@@ -16,30 +16,38 @@ struct request {
 	float lod;
 	float ref;
 	int off[3];
-	bool cube;			/* p[] is a place on this face, layer is the cube's first */
+	/* p[] is a place on face @face, and @layer the first layer of the cube */
+	bool cube;
 	unsigned int face;
 };
 
 struct gradient {
-	float dx[3], dy[3];		/* of the coordinates as p[] has them */
+	/* how much the coordinates p[] change per step in x and in y */
+	float dx[3], dy[3];
 };
 
-/* a direction to a face and a place on it */
+/* Turn the direction in @q's coordinates into a face and a place on the face. */
 void cube_face(struct request *q);
 /*
- * where a direction meets the plane of a face that another one chose; for differences between
- * neighbours
+ * Project @direction on the plane of @face. @face is that of the sampled lane's direction;
+ * @direction may be another lane's of the quad, or where a gradient leads.
  */
 void cube_place(unsigned int face, const float *direction, float *place);
-/* log2 of how many texels of the base level one step covers, -infinity when it is none */
+/*
+ * Return log2 of the number of base level texels that the gradient's longer step covers; -infinity
+ * where the step is 0.
+ */
 float gradient_lod(const struct request *q, const struct gradient *g);
-/* what the sampler makes of a level of detail: with its bias, between its limits */
+/* Return a level of detail with the sampler's bias added, limited to the sampler's range. */
 float sampler_lod(const struct request *q, float lod);
-/* the filtered value at q->lod; @shadow: components are what the comparison with q->ref gave */
+/*
+ * Take the filtered value at q->lod. @shadow: the components are results of the comparison with
+ * q->ref.
+ */
 enum step sample(struct warp *w, const struct request *q, bool shadow, struct texel *out);
 /*
- * one component each of four texels of the base level: @off is how far from the first one that a
- * filter would mix
+ * Take one component of each of four texels of the base level. @off: their distances from the first
+ * texel that a linear filter would mix.
  */
 enum step sample_gather(struct warp *w, const struct request *q, const int off[4][2],
 			unsigned int component, bool shadow, uint32_t *out);

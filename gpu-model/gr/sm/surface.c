@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Surfaces. A program computes a texel's address itself: SUCLAMP clamps each coordinate and takes
- * it apart into block and place in the block, IMADSP sums blocks up, SUBFM merges the places, SUEAU
- * adds both to the surface's address; SULDGA and SUSTGA access it. The words of the descriptor that
- * steer them are the driver's (Mesa nil/su_info.rs); what each instruction does with them, as
- * Mesa's nak/ir.rs describes it from tests on the chip.
+ * Surfaces. A program computes a texel's address itself: SUCLAMP clamps each coordinate and splits
+ * it into the block and the place in the block, IMADSP adds up blocks, SUBFM merges the places,
+ * SUEAU adds both to the surface's address. SULDGA and SUSTGA access the texel. The driver writes
+ * the descriptor whose words steer these instructions (Mesa nil/su_info.rs). What each instruction
+ * does with the words is taken from Mesa's nak/ir.rs, which describes it from tests on the chip.
  *
- * One difference, which no program can see without taking addresses apart: the model keeps bytes of
- * a GOB line after line (ce/surface.c says why), so SUBFM puts them there.
+ * One difference, which a program can see only if it inspects the addresses: the model keeps the
+ * bytes of a GOB line after line (ce/surface.c says why), and SUBFM computes such places.
  */
 #include <math.h>
 #include <string.h>
@@ -19,8 +19,9 @@ static uint32_t bits(uint32_t v, unsigned int low, unsigned int n)
 	return v >> low & ((n < 32 ? 1u << n : 0) - 1);
 }
 
-/* parts of a clamped coordinate */
-#define PLACE_SHIFT	16		/* block-linear: place in the block; below: the block */
+/* fields of the word that SUCLAMP makes of a coordinate */
+/* block-linear: the place in the block; the bits below: the block */
+#define PLACE_SHIFT	16
 /* log2 of GOBs in a block, or of the element size (pitch) */
 #define SIZES_SHIFT	27
 #define IS_PITCH	(1u << 30)
@@ -65,7 +66,7 @@ static enum step op_suclamp(struct warp *w, const struct uop *u, uint32_t m)
 	return STEP_NEXT;
 }
 
-/* what SUBFM hands to SUEAU and the access: low 8 bits of the address, then steering */
+/* SUBFM's result: the low 8 bits of the address, then these fields for SUEAU */
 #define BFM_PITCH	(1u << 11)
 #define BFM_SHIFT	12
 #define BFM_GOB		16
@@ -105,7 +106,7 @@ static enum step op_subfm(struct warp *w, const struct uop *u, uint32_t m)
 	return STEP_NEXT;
 }
 
-/* address >> 8: surface, block, GOB, and the GOB's upper half */
+/* SUEAU: the address >> 8, the sum of surface, block, GOB and half of the GOB */
 static enum step op_sueau(struct warp *w, const struct uop *u, uint32_t m)
 {
 	lanes d = { 0 };
@@ -147,7 +148,7 @@ static uint64_t surface_address(const struct warp *w, const struct uop *u, unsig
 #define OUTSIDE_TRAP	1
 #define OUTSIDE_CLAMPED	3
 
-/* the lanes that access memory; STEP_STOP when one may not */
+/* Reduce *@m to the lanes that access memory. STEP_STOP: a lane is outside, and that is to trap. */
 static enum step inside(struct warp *w, const struct uop *u, uint32_t outside, uint32_t *m)
 {
 	if (u->in->su_clamp == OUTSIDE_CLAMPED)
@@ -204,7 +205,7 @@ static enum step op_suldga(struct warp *w, const struct uop *u, uint32_t m)
 
 /* ------------------------------------------------------------------ formatted stores */
 
-/* envytools rnndb g80_defs.xml, GK104_IMAGE_FORMAT; R first in memory */
+/* envytools rnndb g80_defs.xml, GK104_IMAGE_FORMAT; R comes first in memory */
 enum number { NUM_FLOAT, NUM_SINT, NUM_UINT, NUM_UNORM, NUM_SNORM };
 static const struct image_format {
 	uint8_t id, n, bits, number;

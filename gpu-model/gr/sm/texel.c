@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What texture headers describe. Layouts: pitch, buffers, block-linear as the copy engines have it
- * (ce/surface.c), with the block shrunk for levels that are smaller than it (Mesa nil/tiling.rs).
- * Compressed, video, VCAA and bit formats are not
- * decoded: a sample from such a texture raises ILLEGAL_INSTR_PARAM.
+ * Textures as their headers describe them. Layouts: pitch, buffers, block-linear in the copy
+ * engines' order (ce/surface.c), with smaller blocks for levels that are smaller than a block (Mesa
+ * nil/tiling.rs). Compressed, video, VCAA and bit formats are not decoded: a sample from such a
+ * texture raises ILLEGAL_INSTR_PARAM.
  */
 #include <math.h>
 #include <string.h>
@@ -18,7 +18,7 @@ enum { T_SNORM = 1, T_UNORM, T_SINT, T_UINT, T_SNORM_FP16, T_UNORM_FP16, T_FLOAT
 
 struct texel_format {
 	uint8_t id, bytes;
-	uint8_t bits[4], shift[4];	/* of R, G, B, A; bits 0: not there */
+	uint8_t bits[4], shift[4];	/* of R, G, B, A; a component with 0 bits does not exist */
 };
 
 static const struct texel_format formats[] = {

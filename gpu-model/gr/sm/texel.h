@@ -35,7 +35,7 @@ struct texture {
 	unsigned int target;
 	bool pitch_layout, srgb, normalized;
 	unsigned int log2_height, log2_depth;	/* of a block, in GOBs */
-	/* depth of arrays: layers; of cubes and arrays of them: cubes */
+	/* @depth: of an array the number of layers; of cubes and cube arrays the number of cubes */
 	uint32_t pitch, width, height, depth;
 	unsigned int first_level, last_level, levels;
 	unsigned int multisample;	/* G80_TIC_7_MULTI_SAMPLE_COUNT, 0: one sample */
@@ -49,25 +49,25 @@ struct sampler {
 	uint32_t border[4];
 };
 
-/* a texel as the shader gets it before swizzling: floats' bits, or integers */
+/* a texel before swizzling: bits of floats, or integers */
 struct texel {
 	uint32_t c[4];
 };
 
-/* 0, or STEP_STOP after recording what is wrong */
+/* Read a header. Return STEP_NEXT, or STEP_STOP after the error was recorded. */
 enum step texture_header(struct warp *w, uint32_t index, struct texture *t);
 enum step sampler_header(struct warp *w, uint32_t index, struct sampler *s);
-/* @x, @y, @z inside the level; @layer inside the array */
+/* Read a texel. @x, @y, @z must be inside the level, @layer inside the array. */
 enum step texel_fetch(struct warp *w, const struct texture *t, unsigned int level, uint32_t x,
 		      uint32_t y, uint32_t z, uint32_t layer, struct texel *out);
 #define CUBE_FACES	6u
-/* how many coordinates a place of it has; cubes: of a face */
+/* how many coordinates a place in the texture has; cubes: on a face */
 unsigned int texture_dims(const struct texture *t);
-/* planes that follow one another in memory, at least 1 */
+/* number of planes that follow one another in memory, at least 1 */
 uint32_t texture_layers(const struct texture *t);
 bool texture_is_integer(const struct texture *t);
 uint32_t level_size(uint32_t size, unsigned int level);
-/* where the swizzle takes component @i from */
+/* Return component @i of the swizzled texel. */
 uint32_t texel_source(const struct texture *t, const struct texel *v, unsigned int i);
 
 #endif

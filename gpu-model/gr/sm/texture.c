@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Texture instructions: what the words of a request mean, lane by lane. In order: handle (.B),
- * array index (an integer), the coordinates, level or bias, offsets, reference value, the first
- * four in the first source's registers, the rest in the second's. TXD has its derivatives after the
- * coordinates, and its offsets in the upper half of the array index. (Mesa
- * nv50_ir_lowering_nvc0.cpp; what ptxas emits.)
+ * Texture instructions, lane by lane. The words of a request come in this order: handle (.B), array
+ * index (an integer), coordinates, level or bias, offsets, reference value. The first four words
+ * are in the registers of the first source, the rest in those of the second. TXD has its
+ * derivatives after the coordinates, and its offsets in the upper half of the array index's word.
+ * (Mesa nv50_ir_lowering_nvc0.cpp; what ptxas emits.)
  *
- * Derivatives: what a compute program asks for without a level is the base level (PTX ISA, "tex").
- * With .NDV, which ptxas puts where SAM has made whole quads active, the four threads of a quad say
- * by their coordinates how far apart they are.
+ * Derivatives: a compute program's request without a level takes the base level (PTX ISA, "tex").
+ * With .NDV the level follows from how far apart the coordinates of a quad's four threads are.
+ * ptxas writes .NDV where SAM has made whole quads active.
  *
- * Not modelled: multisampled textures, TXA, and queries but for sizes and type:
+ * Not modelled: multisampled textures, TXA, and queries other than for sizes and type. They raise
  * ILLEGAL_INSTR_PARAM.
  */
 #include <math.h>
@@ -31,7 +31,7 @@ static float as_float(uint32_t v)
 
 /* ------------------------------------------------------------------ the words */
 
-/* headers that a lane of this instruction had already; mostly all lanes have the same */
+/* the headers that the last lane used: mostly all lanes of an instruction use the same */
 struct opened {
 	bool header, sampler;
 	uint32_t handle;
@@ -51,7 +51,7 @@ static uint32_t take(struct words *a)
 	unsigned int i = a->next++;
 	unsigned int slot = i < 4 ? a->u->src[0] + i : a->u->src[1] + i - 4;
 
-	/* more words than operands: what follows RZ is zero as well */
+	/* an operand that is RZ: all its words are zero */
 	if ((i < 4 ? a->u->src[0] : a->u->src[1]) == SLOT_ZERO)
 		return 0;
 	return a->w->r[slot][a->lane];
@@ -90,7 +90,7 @@ static bool open_sampler(struct warp *w, uint32_t handle, struct opened *had)
 	return true;
 }
 
-/* handle and headers; false when the warp was stopped */
+/* Take the handle and read its headers. False: the warp was stopped. */
 static bool open_texture(struct warp *w, const struct uop *u, struct words *a, struct request *q,
 			 bool sampler)
 {
@@ -120,7 +120,10 @@ static bool open_texture(struct warp *w, const struct uop *u, struct words *a, s
 	return true;
 }
 
-/* array index and coordinates; those that the texture does not have don't count */
+/*
+ * Take the array index and the coordinates. Coordinates of dimensions that the texture does not
+ * have are taken and ignored.
+ */
 static void take_place(const struct uop *u, struct words *a, struct request *q)
 {
 	const struct sm_tex *t = &u->in->tex;
@@ -157,7 +160,10 @@ static void take_offsets(const struct uop *u, struct words *a, struct request *q
 
 /* ------------------------------------------------------------------ derivatives */
 
-/* of the quad that lane @l is in, between its own column (row) and the other one */
+/*
+ * The gradient in lane @l's quad: differences between the two columns in @l's row, and the two rows
+ * in @l's column.
+ */
 static void quad_gradient(struct warp *w, const struct uop *u, unsigned int l,
 			  const struct request *q, struct gradient *g)
 {
@@ -189,7 +195,7 @@ static void take_gradient(const struct uop *u, struct words *a, struct request *
 	}
 }
 
-/* a cube's come as those of its direction */
+/* A cube's gradient is one of the direction: make it a gradient of the place on the face. */
 static void project_gradient(const struct request *q, const float *direction, struct gradient *g)
 {
 	float dx[3], dy[3];
@@ -214,7 +220,10 @@ static void swizzled(const struct request *q, const struct texel *v, struct texe
 		out->c[c] = texel_source(&q->t, v, c);
 }
 
-/* coordinates and what decides about the level; false when the warp was stopped */
+/*
+ * Take the words of a request for a sample: coordinates, level, gradient and so on. False: the warp
+ * was stopped.
+ */
 static bool open_sample(struct warp *w, const struct uop *u, struct words *a, struct request *q)
 {
 	const struct sm_insn *in = u->in;
@@ -263,8 +272,8 @@ static enum step one_tex(struct warp *w, const struct uop *u, struct words *a, s
 }
 
 /*
- * TLD: integer coordinates, no sampler; a texel outside is zero, so is one of a level outside
- * unless .CL brings it in
+ * TLD: integer coordinates, no sampler. A texel outside of the texture is zero. A texel of a level
+ * that does not exist is zero, too; with .CL the level is clamped instead.
  */
 static enum step one_tld(struct warp *w, const struct uop *u, struct words *a, struct texel *out)
 {
@@ -302,9 +311,10 @@ static enum step one_tld(struct warp *w, const struct uop *u, struct words *a, s
 }
 
 /*
- * One component of the four texels that linear filtering would mix, counter-clockwise from the
- * lower left. An offset moves them all; with .PTP each has one of its own, from the upper left one,
- * and they take two words. 6 bits each, in bytes.
+ * TLD4: one component of the four texels that linear filtering would mix, counter-clockwise from
+ * the lower left. One offset moves all four. With .PTP each texel has its own offset, counted from
+ * the upper left texel, and the offsets take two words. An offset's coordinate has 6 bits, in a
+ * byte.
  */
 static enum step one_tld4(struct warp *w, const struct uop *u, struct words *a, struct texel *out)
 {
@@ -366,8 +376,8 @@ static enum step one_txq(struct warp *w, const struct uop *u, struct words *a, s
 }
 
 /*
- * TMML: the level of detail, signed, and where it leads, both with 8 bits of fraction (Mesa nv50_ir
- * handles them so)
+ * TMML: the computed level of detail, signed, and the level that results from it within the
+ * texture's levels, both with 8 bits of fraction (as Mesa nv50_ir handles them).
  */
 static enum step one_tmml(struct warp *w, const struct uop *u, struct words *a, struct texel *out)
 {
@@ -401,7 +411,7 @@ static enum step one(struct warp *w, const struct uop *u, struct words *a, struc
 	}
 }
 
-/* nothing is written before every lane has read: they look at each other's coordinates */
+/* Write no register before every lane is done: lanes read each other's coordinates. */
 static enum step op_texture(struct warp *w, const struct uop *u, uint32_t m)
 {
 	struct mmu_client *l1 = w->t->l1;
@@ -410,7 +420,7 @@ static enum step op_texture(struct warp *w, const struct uop *u, uint32_t m)
 	struct opened had;
 
 	had.header = false;
-	w->t->l1 = w->t->tex;		/* faults are the texture unit's */
+	w->t->l1 = w->t->tex;		/* faults are recorded as the texture unit's */
 	EACH_LANE(l, m) {
 		struct words a = { w, u, l, 0, &had };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The instruction loop of a warp, and how it ends in an error. */
+/* The instruction loop of a warp, and how an error stops a warp and its grid. */
 #include "exec.h"
 
 static void record(struct warp *w, enum sm_result result, uint32_t warp_esr, uint32_t global_esr)
@@ -36,11 +36,11 @@ enum step warp_fault(struct warp *w)
 	return STEP_STOP;
 }
 
-/* the constant operand's value; false when the warp was stopped */
+/* Read the constant operand's value into w->uniform. False: the warp was stopped. */
 static bool fetch_constant(struct warp *w, const struct uop *u)
 {
 	const struct sm_operand *o = &u->in->src[u->csrc];
-	/* their offset is the instruction's */
+	/* control instructions have the offset in @in, not in the operand */
 	bool control = u->in->op >= SM_BRA && u->in->op <= SM_PCNT;
 
 	w->uniform = 0;
@@ -48,7 +48,10 @@ static bool fetch_constant(struct warp *w, const struct uop *u)
 			  u->wide_constant ? 8 : 4, WARP_INVALID_CONST_ADDR);
 }
 
-/* slow parts of an instruction's beginning; false when it does nothing or *@stop */
+/*
+ * The rare checks before an instruction, for lanes *@m. False: skip the instruction; *@stop: the
+ * warp was stopped.
+ */
 static bool prepare(struct warp *w, const struct uop *u, uint32_t *m, bool *stop)
 {
 	*stop = false;
@@ -70,8 +73,8 @@ static bool prepare(struct warp *w, const struct uop *u, uint32_t *m, bool *stop
 }
 
 /*
- * the lanes in @m have come to where the others wait; the step that follows from it where none is
- * left
+ * Lanes @m leave the active set: they reached the point where lanes of the topmost token meet.
+ * Return STEP_NEXT while other lanes are active, else the result of stack_pop().
  */
 static enum step joins(struct warp *w, uint32_t m)
 {
@@ -80,8 +83,8 @@ static enum step joins(struct warp *w, uint32_t m)
 }
 
 /*
- * an instruction that makes the warp wait is done, all the same: STEP_WAIT, or STEP_STOP if it was
- * the last one
+ * The instruction that makes the warp wait is done: go behind it, and let lanes @m join if it has
+ * .S. Return STEP_WAIT, or STEP_STOP if that stopped the warp.
  */
 static enum step waits(struct warp *w, const struct uop *u, uint32_t m)
 {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What lanes of a warp and warps of a CTA do together, and what they can ask about themselves. */
+/*
+ * Instructions by which lanes of a warp and warps of a CTA work together or learn about themselves.
+ */
 #include <time.h>
 
 #include "exec.h"
@@ -35,8 +37,8 @@ static uint32_t tid_part(const struct warp *w, unsigned int lane, unsigned int a
 }
 
 /*
- * layout: envytools tesla/cuda/isa.rst has lane, warp, MP, TPC from bit 0; nouveau and Mesa read
- * warp and SM from here
+ * SR_VIRTID. envytools tesla/cuda/isa.rst has lane, warp, MP, TPC from bit 0 on; nouveau and Mesa
+ * read the warp at bit 8 and the SM at bit 20.
  */
 static uint32_t virtual_id(const struct warp *w, unsigned int lane)
 {
@@ -87,7 +89,8 @@ static uint32_t uniform_sreg(const struct warp *w, unsigned int nr)
 	case SM_SR_GLOBALTIMERHI:
 		return (uint32_t)(ptimer_now(r->g) >> 32);
 	default:
-		return 0;	/* of other shader stages, and counters that nobody has set up */
+		/* registers of other shader stages, and counters that are not set up */
+		return 0;
 	}
 }
 
@@ -175,10 +178,10 @@ static enum step op_vote(struct warp *w, const struct uop *u, uint32_t m)
 }
 
 /*
- * PTX shfl: c holds the clamp in bits 4:0 and the segment mask in 12:8; a lane outside of them
- * gives the reader's own value back. One inside that does not take part gives 0 (PTX leaves it
- * open; seen on a GH100, and sums over the lanes below a branch, as NVIDIA's reduction sample has
- * for sm_35, come out only so)
+ * PTX shfl: c holds the clamp in bits 4:0 and the segment mask in 12:8. A source lane outside of
+ * the clamp or the segment gives the reader its own value back. A source lane inside that is not
+ * active gives 0: PTX leaves this open; seen on a GH100, and NVIDIA's reduction sample for sm_35,
+ * which sums over the lanes below a branch, needs it.
  */
 static enum step op_shfl(struct warp *w, const struct uop *u, uint32_t m)
 {
@@ -253,8 +256,8 @@ static enum step op_bar(struct warp *w, const struct uop *u, uint32_t m)
 }
 
 /*
- * How many threads have arrived, or what this warp's last BAR.RED gave. What .WARP gives (and R2B
- * takes) is for programs that save and restore warps; no source describes it.
+ * B2R: how many threads have arrived at a barrier, or the result of this warp's last BAR.RED.
+ * B2R.WARP (and R2B) are for programs that save and restore warps; no source describes them.
  */
 static enum step op_b2r(struct warp *w, const struct uop *u, uint32_t m)
 {
@@ -282,10 +285,7 @@ static enum step op_membar(struct warp *w, const struct uop *u, uint32_t m)
 	return STEP_NEXT;
 }
 
-/*
- * texture results are there when the instruction is done, so waiting for them and their phases are
- * nothing
- */
+/* TEXDEPBAR and STP do nothing: a texture instruction's result is there when it is done. */
 static enum step op_texture_order(struct warp *w, const struct uop *u, uint32_t m)
 {
 	return STEP_NEXT;
