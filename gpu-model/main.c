@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * gk110-model: the command line, and the order in which the parts come and go: sockets first (a
- * mistake there is the user's and cheap to find), then the device, then service until a signal.
+ * gk110-model: the command line, and start and end of the parts in their order: sockets first (a
+ * user's mistake there is found before the device costs time), then the device, then service until
+ * a signal.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,10 +22,10 @@
 
 enum exit_code {
 	EXIT_OK = 0,
-	/* the environment: socket in use, VBIOS missing or broken, no memory */
+	/* start failed: socket in use, VBIOS missing or broken, no memory */
 	EXIT_START = 1,
-	EXIT_USAGE = 2,		/* the command line */
-	EXIT_RUN = 3,		/* service had to end */
+	EXIT_USAGE = 2,		/* the command line is wrong */
+	EXIT_RUN = 3,		/* the service had to end by itself */
 };
 
 static const char help_text[] =
@@ -59,7 +60,7 @@ static int usage(const char *fmt, const char *arg)
 	return -EINVAL;
 }
 
-/* digits and at most one of K, M, G, T; 0 or -EINVAL */
+/* Parse digits and at most one of K, M, G, T. Return 0 or -EINVAL. */
 static int parse_scaled(const char *text, uint64_t base, uint64_t *val)
 {
 	static const char units[] = "KMGT";
@@ -114,7 +115,7 @@ static const struct option options[] = {
 struct arguments {
 	struct vfio_options vfio;
 	struct gk110_config cfg;
-	bool done;		/* help or version was asked for and given */
+	bool done;		/* help or version was asked for, and has been printed */
 };
 
 static int parse_layout(const char *text, enum gk110_layout *layout)
@@ -169,7 +170,8 @@ static int parse_option(struct arguments *a, int opt, const char *arg)
 		a->done = true;
 		return 0;
 	default:
-		fputs("Try gk110-model --help.\n", stderr);	/* getopt has said what is wrong */
+		/* getopt has told the user the mistake */
+		fputs("Try gk110-model --help.\n", stderr);
 		return -EINVAL;
 	}
 }
@@ -202,7 +204,7 @@ static int parse_arguments(struct arguments *a, int argc, char **argv)
 	return check_arguments(a);
 }
 
-/* the image that is built together with the program */
+/* Path of the image that is built together with the program. */
 static const char *default_vbios(void)
 {
 	static char path[PATH_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the units of the GK110 model share: the device, the register dispatch, bus mastering,
- * translation, channels as engines see them, interrupts, time and statistics.
+ * Interfaces that the units of the GK110 model share: the device, the register dispatch, bus
+ * mastering, translation, channels as engines see them, interrupts, time and statistics.
  *
  * Layers, each one built on those to its right:
  *   main, vfio/ (socket, PCI, mapped BARs)  ->  core/  ->  root/ fifo/ ce/ gr/  ->  mmu/
@@ -12,19 +12,19 @@
  *
  * Threads and locks
  *   - The socket thread runs every register access with gk110.lock held. Engine threads (one per
- *     PBDMA, owned by fifo/) run methods without it and take it for register state, channel state
- *     and interrupts. It is never held across a copy, a wait or a sleep. "lock held" below means
- *     this lock.
+ *     PBDMA, owned by fifo/) run methods without the lock and take it for register state, channel
+ *     state and interrupts. No thread holds it across a copy, a wait or a sleep. "lock held" below
+ *     means this lock.
  *   - gk110.dma_lock (read side) is held while a pointer from bus->dma_ptr() or mmu_translate() is
  *     in use; the bus takes the write side to add and remove guest memory. Hold it for at most
  *     about 1 MiB of work at a time. Recursive read locking is allowed.
  *   - Order: lock, then dma_lock, then a TLB's own lock. Nothing takes lock with a TLB's lock held,
- *     and nothing waits for lock with dma_lock held (mmu_fault() itself never does: it hands the
- *     interrupt to a thread when lock is busy).
- *   - A thread that takes dma_lock again and again (copy loops) uses dma_read_lock(), whoever wants
- *     the write side uses dma_write_lock(): a plain rwlock would let overlapping readers keep a
- *     writer out for ever. dma_read_lock() is the outermost of a thread's read locks; short nested
- *     ones may be plain pthread_rwlock_rdlock().
+ *     and nothing waits for lock with dma_lock held (mmu_fault() never waits for lock: when lock is
+ *     busy it hands the interrupt to a thread).
+ *   - A thread that takes dma_lock again and again (copy loops) uses dma_read_lock(), and a writer
+ *     uses dma_write_lock(): with a plain rwlock, readers that overlap could keep a writer out for
+ *     ever. dma_read_lock() is the outermost of a thread's read locks; a short read lock inside of
+ *     it may be plain pthread_rwlock_rdlock().
  */
 #ifndef KVGPU_MODEL_MODEL_H
 #define KVGPU_MODEL_MODEL_H
@@ -50,17 +50,17 @@ struct gk110;
 /* ------------------------------------------------------ configuration (main fills, core checks) */
 
 enum gk110_layout {
-	/* every engine on runlist 0: stock nouveau and Mesa have no hanging wait (docs) */
+	/* all engines on runlist 0: stock nouveau and Mesa never wait without end */
 	GK110_LAYOUT_FLAT,
-	/* GR + CE2 on runlist 0, CE0 on 1, CE1 on 2: as the card documents itself */
+	/* GR + CE2 on runlist 0, CE0 on 1, CE1 on 2: as the card's PTOP says */
 	GK110_LAYOUT_CARD,
 };
 
 struct gk110_config {
-	/* bytes, multiple of 5 MiB * 64 KiB... checked by core/config.c */
+	/* bytes; core/config.c checks size and steps */
 	uint64_t vram_size;
 	enum gk110_layout layout;
-	/* PROM image; core refuses one without a valid PCI ROM header and BIT */
+	/* PROM image; refused without a valid PCI ROM header and BIT (root/rom_image.c) */
 	const char *vbios_path;
 	uint64_t ce_bytes_per_s;	/* per copy engine, 0 = as fast as the machine allows */
 	/* warp instructions per second over all SMX, 0 = as fast as possible */
@@ -72,9 +72,9 @@ struct gk110_config {
 
 /*
  * One range of BAR0. Handlers see aligned 32-bit accesses; narrower and wider accesses of the bus
- * are composed by core/mmio.c. A NULL handler means: the register file (reads return what was
- * written last, 0 at reset).
- * @be: bits of @val that were really written (0xff per written byte); the other bits of @val are 0.
+ * are composed by core/mmio.c. Without a handler a register is a word of the register file: a read
+ * returns the last value written, 0 after a reset. @be: bits of @val that were really written (0xff
+ * per written byte); the other bits of @val are 0.
  */
 struct mmio_range {
 	uint32_t base, size;
@@ -100,20 +100,23 @@ struct unit_ops {
 	void (*fini)(struct gk110 *g);
 };
 
-/* in the order of initialisation; core/device.c holds the table */
+/* the units; core/device.c has the table of them, in the order of initialisation */
 extern const struct unit_ops pmc_unit, ptimer_unit, pbus_unit, ppci_unit, prom_unit, ptop_unit,
 	privring_unit, pfuse_unit, therm_unit, pclock_unit, gpio_unit, pfb_unit, ltc_unit, pmu_unit,
 	mmu_unit, bar_unit, fifo_unit, ce_unit, gr_unit;
 
-/* register file behind unhandled registers and for handlers that keep plain values; lock held */
+/*
+ * The register file: holds registers without a handler, and values that handlers keep there. Lock
+ * held.
+ */
 static inline uint32_t reg_get(struct gk110 *g, uint32_t reg);
 static inline void reg_set(struct gk110 *g, uint32_t reg, uint32_t val);
-/* merges a partial write into the register file and returns the new word */
+/* Merge a partial write into the register file and return the new word. */
 static inline uint32_t reg_merge(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be);
 
 /*
- * bus accesses to BAR0 from the socket thread; size 1, 2, 4 or 8, any alignment; take the lock
- * themselves
+ * Accesses of the bus to BAR0, from the socket thread; size 1, 2, 4 or 8, any alignment. These take
+ * the lock.
  */
 uint64_t gk110_mmio_read(struct gk110 *g, uint32_t off, unsigned int size);
 void gk110_mmio_write(struct gk110 *g, uint32_t off, unsigned int size, uint64_t val);
@@ -135,8 +138,8 @@ struct bus_ops {
 	 */
 	void (*intr)(void *bus, bool level, bool edge);
 	/*
-	 * Translations of a CPU window changed: forget mapped pages whose bar_translate() answer is
-	 * no longer what is mapped. Returns only when no CPU access can use an old translation.
+	 * Translations of a CPU window changed: unmap pages that show something else than
+	 * bar_translate() now gives. Returns only when no CPU access can use an old translation.
 	 * lock held.
 	 */
 	void (*win_invalidate)(void *bus, enum bar_window win);
@@ -145,8 +148,8 @@ struct bus_ops {
 /* ---------------------------------------------------------------- memory and translation (mmu/) */
 
 /*
- * as PTE apertures encode it (rnndb gf100_vm): instance blocks and runlists use other codes, see
- * include/gk110
+ * Where memory is; numbers as in a PTE's aperture (rnndb gf100_vm). Instance blocks and runlists
+ * encode it otherwise, see include/gk110.
  */
 enum mem_target { MEM_VRAM = 0, MEM_PEER = 1, MEM_SYS_COH = 2, MEM_SYS_NCOH = 3 };
 
@@ -170,14 +173,14 @@ enum mmu_reason {	/* fault record reason (nouveau gk104 fifo, rnndb gf100_pfifo)
 };
 
 /*
- * physical accesses; false when any byte is outside VRAM or mapped guest memory (then nothing or a
- * prefix was done)
+ * Physical accesses. False when any byte is outside of VRAM or mapped guest memory; then nothing or
+ * the first part was copied.
  */
 bool mem_read(struct gk110 *g, enum mem_target t, uint64_t addr, void *buf, size_t len);
 bool mem_write(struct gk110 *g, enum mem_target t, uint64_t addr, const void *buf, size_t len);
 /*
- * host pointer to physical memory, *@len cut to what is contiguous; NULL if none. dma_lock held for
- * reading
+ * Host pointer to physical memory, or NULL. *@len is cut to what is contiguous. Call with dma_lock
+ * held for reading.
  */
 void *mem_ptr(struct gk110 *g, enum mem_target t, uint64_t addr, size_t *len, bool write);
 
@@ -197,13 +200,14 @@ struct mmu_space {
 };
 
 /*
- * Reads the address space of the instance block at @inst. false (and !valid) when it can't be read.
+ * Read the address space that the instance block at @inst names. False (and !valid): it can't be
+ * read.
  */
 bool mmu_space_load(struct gk110 *g, uint64_t inst, enum mem_target t, struct mmu_space *s);
 
 /*
- * who asks: identity in fault records, privilege, and a TLB of its own that really caches until
- * invalidated
+ * A client of the MMU: its identity in fault records, and a TLB of its own, which caches
+ * translations until they are invalidated.
  */
 struct mmu_client {
 	const char *name;
@@ -221,7 +225,7 @@ void mmu_client_fini(struct gk110 *g, struct mmu_client *c);
 
 struct mmu_seg {
 	void *ptr;			/* host pointer, valid while dma_lock is held for reading */
-	/* bytes usable from ptr, >= 1, never beyond one physically contiguous run */
+	/* how many bytes are usable from ptr on: at least 1, all physically contiguous */
 	size_t len;
 	uint64_t phys;
 	enum mem_target target;
@@ -230,35 +234,39 @@ struct mmu_seg {
 };
 
 #define MMU_PRIV_ACCESS	1u		/* the access may use PTEs marked privileged */
-/* no fault record, no interrupt: just the answer (also skips filling the TLB) */
+/* only look: record no fault, raise no interrupt, fill no TLB */
 #define MMU_PEEK	2u
 
 /*
- * Translates @va in @s for at most @want bytes. 0 and *@seg, or -EFAULT after recording the fault
- * (record registers of the unit, 0x259c, PFIFO interrupt). Takes gk110.lock only to record a fault,
- * so callers must not hold it unless MMU_PEEK or MMU_LOCKED is given. dma_lock held for reading.
+ * Translate @va in @s for at most @want bytes. Return 0 and *@seg, or -EFAULT after the fault was
+ * recorded (record registers of the unit, 0x259c, PFIFO interrupt). To record a fault it takes
+ * gk110.lock, so callers must not hold that lock unless they give MMU_PEEK or MMU_LOCKED. Call with
+ * dma_lock held for reading.
  */
 #define MMU_LOCKED	4u		/* caller holds gk110.lock */
 int mmu_translate(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va,
 		  size_t want, enum mmu_access acc, unsigned int flags, struct mmu_seg *seg);
 
-/* copies through a space; take dma_lock themselves; 0 or -EFAULT as above */
+/*
+ * Copy from and to an address space. These take dma_lock. Return 0, or -EFAULT as mmu_translate()
+ * does.
+ */
 int mmu_read(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va,
 	     void *buf, size_t len, unsigned int flags);
 int mmu_write(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va,
 	      const void *buf, size_t len, unsigned int flags);
 
 /*
- * records a fault that a unit found by itself (kind, pitch mask, ...); lock not held unless
- * MMU_LOCKED
+ * Record a fault that a unit found by itself (kind, pitch mask, ...). Lock not held unless
+ * MMU_LOCKED is given.
  */
 void mmu_fault(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va,
 	       enum mmu_reason why, enum mmu_access acc, unsigned int flags);
 
 /*
- * Drops cached translations, as 0x100cbc (and the host method MEM_OP) does. Returns when no access
- * uses an old one and the CPU windows concerned were invalidated. @pdb and @t are ignored with
- * ALL_PDB. lock held, dma_lock not held.
+ * Drop cached translations, as 0x100cbc (and the host method MEM_OP) does. Returns when no access
+ * uses an old translation and the CPU windows concerned were invalidated. @pdb and @t are ignored
+ * with ALL_PDB. lock held, dma_lock not held.
  */
 #define MMU_INV_ALL_VA		1u	/* else only the page that 0x100cb4 names */
 #define MMU_INV_ALL_PDB		2u
@@ -266,8 +274,8 @@ void mmu_fault(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s,
 void mmu_tlb_invalidate(struct gk110 *g, uint64_t pdb, enum mem_target t, unsigned int what);
 
 /*
- * CPU windows (mmu/bar.c). Accesses take the lock themselves; out of range or faulting reads give
- * all ones.
+ * CPU windows (mmu/bar.c). Call the accesses without the lock. A read that is out of range or
+ * faults gives all ones.
  */
 uint64_t bar_read(struct gk110 *g, enum bar_window w, uint64_t off, unsigned int size);
 void bar_write(struct gk110 *g, enum bar_window w, uint64_t off, unsigned int size, uint64_t val);
@@ -282,8 +290,8 @@ int bar_translate(struct gk110 *g, enum bar_window w, uint64_t off, size_t want,
 /* ------------------------------------------------------------------ interrupts */
 
 /*
- * source lines of PMC leaf 0 (0x100); a unit sets its level after each change of status or mask;
- * lock held
+ * Set the level of a unit's line of PMC leaf 0 (0x100), after each change of the unit's status or
+ * mask. Lock held.
  */
 void pmc_intr_set(struct gk110 *g, unsigned int bit, bool level);
 /* the same for leaf 1 (0x104) */
@@ -291,13 +299,13 @@ void pmc_intr_set_nrhost(struct gk110 *g, unsigned int bit, bool level);
 /* MSI re-arm (byte write of 0xff to the config mirror, PPCI) */
 void pmc_intr_rearm(struct gk110 *g);
 /*
- * PMC_ENABLE write toggled reset bits: pmc calls fifo_engine_reset() for PTOP reset bits,
- * fifo_reset_hw() for bit 8
+ * A write to PMC_ENABLE that clears reset bits: pmc calls fifo_engine_reset() for each engine whose
+ * PTOP reset bit was cleared, and fifo_reset_hw() for bit 8.
  */
 
 /*
- * W1C bits of PFIFO_INTR (0x2100); bits 28, 29, 30 are levels computed from 0x259c, 0x25a0, 0x2a00;
- * lock held
+ * Set write-1-to-clear bits of PFIFO_INTR (0x2100). Bits 28, 29, 30 are not set here: they are
+ * levels of 0x259c, 0x25a0, 0x2a00. Lock held.
  */
 void fifo_intr_raise(struct gk110 *g, uint32_t bits);
 /* the fault bits 0x259c changed: recompute bit 28; lock held */
@@ -319,16 +327,16 @@ struct chan {
 	/* RAMFC 0x100-0x17f, the method state of the copy class; loaded and saved by fifo/ */
 	uint32_t ce_state[32];
 	uint32_t subch_class[8];	/* SET_OBJECT of each subchannel */
-	/* preempt, reset or shutdown wanted: long operations return ENG_AGAIN soon */
+	/* a preempt, reset or shutdown is wanted: long operations return ENG_AGAIN soon */
 	atomic_bool stop;
-	void *fifo;			/* fifo/'s own */
+	void *fifo;			/* private to fifo/ */
 };
 
 enum eng_ret {
-	ENG_DONE,	/* method taken */
+	ENG_DONE,	/* the method was executed */
 	/*
-	 * stopped in the middle because chan->stop: the same method is issued again when the
-	 * channel is reloaded
+	 * stopped in the middle by chan->stop: fifo/ issues the same method again when the channel
+	 * is loaded again
 	 */
 	ENG_AGAIN,
 	/* an MMU fault was recorded: the engine holds the channel until preempted or reset */
@@ -338,8 +346,8 @@ enum eng_ret {
 	/* CE only: physical mode without hce_priv: HCE_PRIV interrupt of the PBDMA */
 	ENG_PRIV,
 	/*
-	 * an engine interrupt was raised that halts the engine (GR exceptions); re-poll via
-	 * engine_ops.stalled
+	 * an interrupt was raised that halts the engine (GR exceptions); engine_ops.stalled says
+	 * when the engine goes on
 	 */
 	ENG_STALL,
 	/*
@@ -355,28 +363,28 @@ enum eng_ret {
 };
 
 /*
- * An engine that takes methods. Called by a PBDMA thread without the lock, one thread at a time per
- * engine (fifo/ owns the engine for the channel while it calls). GR has a context of its own: fifo/
- * calls load/save around residency.
+ * An engine that takes methods. PBDMA threads call it without the lock, one thread at a time per
+ * engine (fifo/ owns the engine for the channel during the call). GR keeps a context: fifo/ calls
+ * load before a channel uses GR, and save when the context has to leave.
  */
 struct engine_ops {
 	const char *name;
 	enum eng_ret (*method)(struct gk110 *g, unsigned int inst, struct chan *c,
 			       unsigned int subc, uint32_t mthd, uint32_t data, bool last_of_group);
 	/*
-	 * makes @c resident / saves and drops the resident context (to memory); NULL for CE. 0,
-	 * -EFAULT, or -EIO
+	 * load makes @c resident; save writes the resident context to memory and drops it. NULL for
+	 * CE. Return 0, -EFAULT, or -EIO.
 	 */
 	int (*load)(struct gk110 *g, unsigned int inst, struct chan *c);
 	int (*save)(struct gk110 *g, unsigned int inst, struct chan *c);
 	/*
-	 * engine reset by PMC_ENABLE (lock held): drops the resident context without saving, clears
-	 * faulted state
+	 * Reset by PMC_ENABLE (lock held): drop the resident context without saving, clear the
+	 * faulted state.
 	 */
 	void (*reset)(struct gk110 *g, unsigned int inst);
-	/* true while an exception that halts the engine is pending (lock held); NULL = never */
+	/* True while an exception that halts the engine is pending (lock held). NULL: never. */
 	bool (*stalled)(struct gk110 *g, unsigned int inst);
-	/* class ids that SET_OBJECT accepts here */
+	/* Whether SET_OBJECT accepts the class here. */
 	bool (*has_class)(uint32_t cls);
 };
 extern const struct engine_ops ce_engine, gr_engine;
@@ -384,7 +392,7 @@ extern const struct engine_ops ce_engine, gr_engine;
 /* PTOP type codes */
 enum engine_type { ENGINE_GR = 0, ENGINE_CE0 = 1, ENGINE_CE1 = 2, ENGINE_CE2 = 3 };
 
-/* PTOP's view of an engine; filled by ptop at init from the layout, constant afterwards */
+/* An engine as PTOP describes it; ptop fills it at init, by the layout. Constant afterwards. */
 struct engine {
 	enum engine_type type;
 	unsigned int inst;		/* CE number */
@@ -393,30 +401,26 @@ struct engine {
 	uint8_t fault_unit, hub_client;
 	uint32_t mmio_base;
 	const struct engine_ops *ops;
-	void *fifo;			/* fifo/'s own: who is resident, faulted, ... */
+	void *fifo;			/* private to fifo/: the resident channel, faults, ... */
 };
 
-/*
- * a 4-byte write of GP_PUT through BAR1 (or any write that covers it); lock held. bar.c calls it
- * after storing.
- */
+/* bar.c stored a write to BAR1. If it covers a channel's GP_PUT, it is a doorbell. Lock held. */
 void fifo_bar1_written(struct gk110 *g, uint64_t bar1_off, unsigned int size);
 /*
- * range of BAR1 that holds USERD (0x2254), so that the bus keeps those pages trapped; size 0 when
- * unset
+ * The range of BAR1 that holds USERD (0x2254): the bus must not keep its pages mapped. Size 0: not
+ * set.
  */
 void fifo_userd_window(struct gk110 *g, uint64_t *off, uint64_t *size);
 /*
- * another agent may have changed memory that a channel's semaphore acquire waits for: retry soon.
- * Any thread.
+ * Memory that a channel's semaphore acquire waits for may have changed: retry waiting acquires
+ * soon. Any thread.
  */
 void fifo_kick(struct gk110 *g);
 /* an engine's exception was acknowledged (0x400500, W1C): PBDMA threads look again; lock held */
 void fifo_engine_resume(struct gk110 *g, unsigned int engine);
 /*
- * PMC_ENABLE resets engine[@engine]: pmc calls this instead of engine_ops.reset, which it calls
- * itself after telling the PBDMA that the method in progress and the resident context are lost;
- * lock held.
+ * PMC_ENABLE resets engine[@engine]. Tell the PBDMA that the method in progress and the resident
+ * context are lost, and call engine_ops.reset. Lock held.
  */
 void fifo_engine_reset(struct gk110 *g, unsigned int engine);
 
@@ -429,7 +433,7 @@ void mono_cond_init(pthread_cond_t *cond);
 /* false when @deadline (MONO_NEVER: none) has passed; @cond was made by mono_cond_init() */
 bool mono_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t deadline);
 
-/* ns as PTIMER shows it (low 5 bits 0); any thread, no lock */
+/* the time in ns as PTIMER shows it (low 5 bits 0); any thread, no lock */
 uint64_t ptimer_now(struct gk110 *g);
 
 struct pacer {				/* keeps one engine busy for the time a stated rate asks */
@@ -440,15 +444,15 @@ struct pacer {				/* keeps one engine busy for the time a stated rate asks */
 	bool open;			/* between pacer_begin and pacer_end */
 };
 /*
- * Charges @units and sleeps until the engine would be done; returns early when *@stop turns true.
- * The debt is kept, so many small charges add up exactly. Called by the thread that owns the
- * engine, without any lock.
+ * Charge @units and sleep until the engine would be done; return early when *@stop turns true.
+ * Debts are kept, so many small charges add up exactly. Call on the thread that owns the engine,
+ * without any lock.
  */
 void pacer_charge(struct pacer *p, uint64_t units, const atomic_bool *stop);
 /*
- * Brackets around the work of one job (optional): charges between them count from pacer_begin(),
- * however long the machine takes for the work itself. Without them a charge counts from its own
- * call when the engine was idle before.
+ * Begin and end one job (optional). Charges in between count from pacer_begin(), however long the
+ * machine takes for the work itself. Outside of a job, a charge after the engine was idle counts
+ * from the charge itself.
  */
 void pacer_begin(struct pacer *p);
 void pacer_end(struct pacer *p);
@@ -474,8 +478,8 @@ struct gk110_stats {
 #define stat_inc(g, field)	stat_add(g, field, 1)
 
 /*
- * user's errors (start-up) and rate-limited notes about what a guest does; printf-like; stderr with
- * a prefix
+ * Messages to stderr with a prefix, printf-like. gk110_err(): errors of the user who starts the
+ * model. gk110_note(): events caused by a guest, limited in rate.
  */
 void gk110_err(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void gk110_note(struct gk110 *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -486,7 +490,10 @@ struct gk110 {
 	struct gk110_config cfg;
 	pthread_mutex_t lock;
 	pthread_rwlock_t dma_lock;
-	/* all zero at start is fine; holds new readers back while a writer waits */
+	/*
+	 * These hold new readers of dma_lock back while a writer waits; zeroed memory is a valid
+	 * start.
+	 */
 	pthread_mutex_t dma_gate;
 	atomic_uint dma_writers;
 
@@ -523,7 +530,7 @@ struct gk110 {
 	struct gk110_stats stats;
 };
 
-/* creates and resets; NULL after gk110_err(). The bus must outlive the device. */
+/* Create and reset the device; NULL after gk110_err(). The bus must outlive the device. */
 struct gk110 *gk110_create(const struct gk110_config *cfg, const struct bus_ops *bus,
 			   void *bus_priv);
 int gk110_start(struct gk110 *g);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The copy engines' inside. unit.c: registers and methods; launch.c: one launch from method to
- * completion; surface.c: where a byte of a surface is; copy.c: copies and fills; move.c: bytes;
- * remap.c: component remapping; semaphore.c: what happens in memory beside the data (semaphores,
- * render enable).
+ * The copy engines' internals. unit.c: registers and methods; launch.c: one launch from method to
+ * completion; surface.c: addresses of bytes of a surface; copy.c: copies and fills; move.c: moving
+ * bytes; remap.c: component remapping; semaphore.c: semaphores and render enable.
  */
 #ifndef KVGPU_MODEL_CE_H
 #define KVGPU_MODEL_CE_H
@@ -11,7 +10,7 @@
 #include "gk110/ce.h"
 #include "model.h"
 
-#define CE_CHUNK		(1u << 20)	/* bytes per hold of dma_lock */
+#define CE_CHUNK		(1u << 20)	/* bytes moved in one hold of dma_lock */
 #define CE_ROWS			8		/* most lines that lie in one GOB */
 #define CE_VA_MASK		((1ull << CE_VA_BITS) - 1)
 
@@ -25,10 +24,10 @@ struct ce {
 	struct ce_engine engine[GK110_CE_NR];
 };
 
-/* the last translation of a surface (or of one of its rows); valid during one hold of dma_lock */
+/* the last translation of a surface (or of one of its lines); valid during one hold of dma_lock */
 struct ce_cursor {
 	uint64_t va;
-	uint64_t len;				/* 0 = nothing */
+	uint64_t len;				/* 0: no translation */
 	uint8_t *ptr;
 	enum mem_target target;
 };
@@ -36,28 +35,30 @@ struct ce_cursor {
 struct ce_surface {
 	bool pitch_layout;
 	bool phys;
-	enum mem_target target;			/* of a physical surface */
+	enum mem_target target;			/* used for a physical surface */
 	enum mmu_access acc;
 	uint64_t addr;
-	int64_t pitch;				/* pitch layout only, the rest block-linear only */
+	/* used with pitch layout; the members from here to layer_offset with block-linear */
+	int64_t pitch;
 	uint64_t x0, y0;			/* origin in bytes and lines */
 	unsigned int gob_rows;
 	unsigned int log2_height;		/* GOBs per block */
 	uint64_t block_bytes;			/* distance of horizontally adjacent GOBs */
-	uint64_t row_bytes;			/* one row of blocks */
+	uint64_t row_bytes;			/* bytes of one row of blocks */
 	uint64_t layer_offset;
 	struct ce_cursor cur[CE_ROWS];
-	uint64_t moved[2];			/* bytes of this chunk: [0] elsewhere, [1] VRAM */
+	/* bytes of this chunk: [0] in guest memory, [1] in VRAM */
+	uint64_t moved[2];
 };
 
 struct ce_remap {
-	unsigned int size;			/* bytes of a component */
+	unsigned int size;			/* bytes of one component */
 	unsigned int nr_src, nr_dst;
 	unsigned int sel[4];			/* A0B5_REMAP_* per destination component */
 	uint32_t constant[2];
 };
 
-#define CE_PATTERN_BYTES	144		/* a multiple of every element size there is */
+#define CE_PATTERN_BYTES	144		/* a multiple of every possible element size */
 #define CE_PATTERN_COPIES	32
 
 struct ce_job {
@@ -67,18 +68,18 @@ struct ce_job {
 	unsigned int mmu_flags;
 	struct ce_surface src, dst;
 	/*
-	 * does at most about @budget bytes of work from (line, x) on and moves both on; 0 or
-	 * -EFAULT. dma_lock held
+	 * Do about @budget bytes of work at most, from (line, x) on, and advance both. Return 0 or
+	 * -EFAULT. Called with dma_lock held.
 	 */
 	int (*step)(struct ce_job *job, uint64_t budget);
 	/* width in units: bytes, or elements when converting */
 	uint64_t lines, width;
 	uint64_t line, x;
 	bool uses_src;
-	bool streaming;				/* too big for the caches */
+	bool streaming;				/* the job is too big for the caches */
 	struct ce_remap remap;
 	uint8_t pattern[CE_PATTERN_BYTES * CE_PATTERN_COPIES];	/* fills: the elements, repeated */
-	/* conversions: 0xff per byte of an element that is written */
+	/* conversions: 0xff for each byte of an element that is written */
 	uint8_t write_mask[16];
 	bool masked;
 };
@@ -86,23 +87,20 @@ struct ce_job {
 /* ---- surface.c */
 
 /*
- * reads block geometry of @words; CE_NO_ERR or what is wrong. @elem: bytes per element. Needs
- * @width and @lines to check.
+ * Read the block geometry in @words, and check it against @width and @lines. Return CE_NO_ERR or
+ * the error. @elem: bytes per element.
  */
 enum gk110_ce_launcherr ce_surface_blocks(struct ce_surface *s, const uint32_t *words,
 					  unsigned int elem, uint64_t width, uint64_t lines);
-/*
- * address of byte @x of line @line; *@run = bytes that follow it contiguously, as far as the layout
- * goes
- */
+/* Address of byte @x of line @line. *@run: how many bytes follow contiguously in the layout. */
 uint64_t ce_surface_va(const struct ce_surface *s, uint64_t line, uint64_t x, uint64_t *run);
-/* lines from @line on that share a GOB (CE_ROWS at most, any number for pitch) */
+/* How many lines from @line on share a GOB: CE_ROWS at most; with pitch layout any number. */
 unsigned int ce_surface_band(const struct ce_surface *s, uint64_t line);
 void ce_surface_forget(struct ce_surface *s);
 
 /*
- * Fills the cursor for @va; *@n is cut to what is there. NULL after recording a fault. dma_lock
- * held.
+ * Translate @va into the cursor and return its host pointer; *@n is cut to what is contiguous.
+ * NULL: a fault was recorded. Call with dma_lock held.
  */
 uint8_t *ce_map_slow(struct ce_job *job, struct ce_surface *s, struct ce_cursor *cur, uint64_t va,
 		     uint64_t *n);
@@ -121,14 +119,15 @@ static inline uint8_t *ce_map(struct ce_job *job, struct ce_surface *s, struct c
 	return cur->ptr + off;
 }
 
-/* copies between a buffer and @n bytes of a line from byte @x on; 0 or -EFAULT */
+/* Copy between a buffer and @n bytes of a line from byte @x on. Return 0 or -EFAULT. */
 int ce_surface_read(struct ce_job *job, uint64_t line, uint64_t x, uint8_t *buf, uint64_t n);
 int ce_surface_write(struct ce_job *job, uint64_t line, uint64_t x, const uint8_t *buf, uint64_t n);
 
 /* ---- move.c */
 
-#define CE_RUNS		64		/* translated ahead of the bytes */
-#define CE_STREAM_BYTES	(16u << 20)	/* from here on a copy would only sweep the caches */
+/* how many runs are translated before their bytes are moved */
+#define CE_RUNS		64
+#define CE_STREAM_BYTES	(16u << 20)	/* copies of so many bytes bypass the caches */
 
 struct ce_run {
 	uint8_t *d;
@@ -136,26 +135,28 @@ struct ce_run {
 	uint64_t n;
 };
 
-/* as a copy that goes byte by byte upwards would leave it, whatever overlaps */
+/*
+ * Copy with the result of a copy byte by byte upwards, also where source and destination overlap.
+ */
 void ce_copy_forward(uint8_t *d, const uint8_t *s, uint64_t n);
-/* all @runs in their order, each as ce_copy_forward() */
+/* Do all @runs in their order, each as ce_copy_forward(). */
 void ce_move_runs(const struct ce_run *runs, unsigned int n, bool streaming);
-/* one line of a GOB: all of it is read before any of it is written */
+/* Move one line of a GOB; all of it is read before any of it is written. */
 void ce_move_gob_line(uint8_t *d, const uint8_t *s);
 
 /* ---- copy.c */
 
-/* picks the step for a plain copy or, without a source, a fill from job->pattern */
+/* Choose job->step for a plain copy or, without a source, a fill from job->pattern. */
 void ce_copy_prepare(struct ce_job *job);
 
 /* ---- remap.c */
 
-/* decodes SET_REMAP_COMPONENTS; CE_NO_ERR or what is wrong */
+/* Decode SET_REMAP_COMPONENTS. Return CE_NO_ERR or the error. */
 enum gk110_ce_launcherr ce_remap_decode(struct ce_remap *r, const uint32_t *state);
 bool ce_remap_is_copy(const struct ce_remap *r);
 bool ce_remap_is_fill(const struct ce_remap *r);
 bool ce_remap_reads_src(const struct ce_remap *r);
-/* one destination element of constants repeated over job->pattern */
+/* Fill job->pattern with one destination element of constants, repeated. */
 void ce_remap_pattern(struct ce_job *job);
 void ce_remap_prepare(struct ce_job *job);
 
@@ -164,10 +165,11 @@ void ce_remap_prepare(struct ce_job *job);
 enum gk110_ce_launcherr ce_semaphore_check(const uint32_t *state, uint32_t launch);
 int ce_semaphore_release(struct ce_job *job, const uint32_t *state, uint32_t launch);
 /*
- * reduction @op of class A0B5 on @old with @arg; only for values that ce_semaphore_check() accepts
+ * Apply reduction @op of class A0B5 to @old with @arg. Call only for values that
+ * ce_semaphore_check() accepts.
  */
 uint32_t ce_reduce(unsigned int op, bool is_unsigned, uint32_t old, uint32_t arg);
-/* 0 and *@enabled, or -EFAULT */
+/* Whether render-enable lets the launch run: 0 and *@enabled, or -EFAULT. */
 int ce_render_enabled(struct ce_job *job, const uint32_t *state, bool *enabled);
 enum eng_ret ce_render_check(const uint32_t *state);
 
@@ -175,7 +177,7 @@ enum eng_ret ce_render_check(const uint32_t *state);
 
 enum eng_ret ce_launch(struct gk110 *g, struct ce_engine *ce, struct chan *c, uint32_t launch);
 
-/* ---- unit.c: interrupts, lock not held */
+/* ---- unit.c: raise interrupts; lock not held */
 void ce_raise(struct gk110 *g, struct ce_engine *ce, uint32_t bits, enum gk110_ce_launcherr code);
 
 static inline uint64_t ce_address(const uint32_t *state, enum gk110_ce_state upper)

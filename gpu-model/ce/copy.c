@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Plain copies and fills. Three shapes, each resumable at (line, x):
+ * Plain copies and fills. There are three kinds of steps, each resumable at (line, x):
  *   linear  pitch to pitch when lines follow each other without a gap: one run of bytes
  *   lines   pitch to pitch with gaps
  *   tiles   block-linear on either side: the lines that share a GOB together, GOB by GOB, so that a
  *           translation serves 512 bytes and not 64
  * A fill is a copy whose source is a pattern that repeats along each line.
  *
- * Source and destination that overlap: the class says nothing. linear and lines leave what a copy
- * byte by byte upwards would leave; tiles may read up to eight lines before the first of them is
- * written.
+ * The class does not define the result where source and destination overlap. linear and lines give
+ * the result of a copy byte by byte upwards; tiles may read up to eight lines before it writes the
+ * first of them.
  */
 #include <errno.h>
 
 #include "ce.h"
 
-/* the pattern at byte @x of a line; *@n is cut to what is there contiguously */
+/* The pattern at byte @x of a line; *@n is cut to what is contiguous. */
 static const uint8_t *pattern_at(const struct ce_job *job, uint64_t x, uint64_t *n)
 {
 	uint64_t off = x % CE_PATTERN_BYTES, have = sizeof(job->pattern) - off;
@@ -25,7 +25,7 @@ static const uint8_t *pattern_at(const struct ce_job *job, uint64_t x, uint64_t 
 	return job->pattern + off;
 }
 
-/* finds one run of @n bytes at most, contiguous on both sides; its length is 0 after a fault */
+/* Find one run of @n bytes at most, contiguous on both sides. Its length is 0 after a fault. */
 static struct ce_run next_run(struct ce_job *job, uint64_t src_va, uint64_t dst_va, uint64_t x,
 			      uint64_t n)
 {
@@ -48,9 +48,9 @@ static struct ce_run next_run(struct ce_job *job, uint64_t src_va, uint64_t dst_
 }
 
 /*
- * Contiguous on both sides in virtual memory: translates some runs ahead of the bytes, so that the
- * mover can prefetch across page ends. A fault among them shows when the runs before it have been
- * moved.
+ * Move bytes that are contiguous on both sides in virtual memory. Some runs are translated before
+ * their bytes are moved, so that the mover can prefetch across page ends. A fault in such a run is
+ * returned after the runs before it have been moved.
  */
 static int move_linear(struct ce_job *job, uint64_t src_va, uint64_t dst_va, uint64_t x, uint64_t n)
 {
@@ -108,8 +108,8 @@ static int step_lines(struct ce_job *job, uint64_t budget)
 }
 
 /*
- * a band: lines that share a GOB on each block-linear side; address of byte x of row r is base[r] +
- * column(x)
+ * a band: lines that share a GOB on each block-linear side. The address of byte x of row r is
+ * base[r] + column(x).
  */
 struct band {
 	unsigned int rows;
@@ -121,7 +121,7 @@ static void band_bases(const struct ce_surface *s, uint64_t line, struct band *b
 	unsigned int r;
 	uint64_t run, skip = s->pitch_layout ? 0 : s->x0;
 
-	/* relative to byte 0 of the surface's line, so that the column alone depends on x */
+	/* take the address of the surface's own byte 0, so that only column() depends on x */
 	for (r = 0; r < b->rows; r++)
 		b->base[r] = ce_surface_va(s, line + r, 0 - skip, &run);
 }
@@ -151,10 +151,7 @@ static uint64_t piece_length(const struct ce_job *job, uint64_t x)
 	return n;
 }
 
-/*
- * rows of a piece can cross pages on the pitch side, and lie on both sides of one anywhere: run by
- * run
- */
+/* Copy a row of a piece run by run: on the pitch side it can cross pages, at any byte. */
 static int copy_row(struct ce_job *job, unsigned int src_cur, unsigned int dst_cur, uint64_t src_va,
 		    uint64_t dst_va, uint64_t x, uint64_t n)
 {

@@ -2,8 +2,8 @@
 /*
  * One launch: checks, the data in chunks, then semaphore and interrupt.
  *
- * A launch that is wrong does nothing but raise the launch error (codes: nouveau ce/gk104.c; which
- * mistake gets which code is the model's reading of their names):
+ * A wrong launch only raises the launch error (codes: nouveau ce/gk104.c; the model matches
+ * mistakes to codes by their names):
  *   LAUNCH bits above 19                                     UNUSED_FIELD
  *   enumeration without that value, phys target 3, selector 7 INVALID_VALUE
  *   misaligned semaphore                                     INVALID_ARGUMENT
@@ -13,13 +13,13 @@
  *   layer or rectangle outside a block-linear surface        2D_LAYER_EXCEEDS_DEPTH,
  *   MEM2MEM_RECT_OUT_OF_BOUNDS
  *   selector of a source component that is not there         BAD_SRC_PIXEL_COMP_REF
- * Pitches are not looked at for a single line: Mesa (NVK) leaves stale ones with LINE_COUNT 1.
- * Surfaces that no selector reads are not looked at either.
+ * A single line's pitches are not checked: Mesa (NVK) leaves stale pitches with LINE_COUNT 1.
+ * Surfaces that no selector reads are not checked either.
  *
  * Preemption: open on silicon. The model stops between chunks and keeps its place in the saved
- * method state (gk110/ce.h), so that the launch goes on where it stopped, also after the channel
- * moved, and never repeats work (a repeated overlapping copy would differ). At least one chunk is
- * done per call, so a channel makes progress however short its turns are.
+ * method state (gk110/ce.h), so that the launch goes on where it stopped, also on another PBDMA,
+ * and never repeats work (a repeated overlapping copy would differ). At least one chunk is done per
+ * call, so a channel makes progress however short its turns are.
  */
 #include <errno.h>
 #include <linux/bitfield.h>
@@ -27,7 +27,7 @@
 
 #include "ce.h"
 
-/* so that a stop is noticed within about a millisecond of paced time */
+/* chunks a second of a paced engine: a stop is noticed within about a millisecond */
 #define PACED_CHUNKS_PER_S	1000
 
 /* ------------------------------------------------------------------ decoding */
@@ -144,8 +144,8 @@ static void resume_save(const struct ce_job *job, uint32_t *state)
 }
 
 /*
- * Takes the place of a stopped launch out of the state. The state is guest memory: any place inside
- * the launch is as good.
+ * Take the place of a stopped launch out of the state. The state is guest memory and may be wrong:
+ * any place inside of the launch is accepted.
  */
 static bool resume_take(struct ce_job *job, uint32_t *state)
 {
@@ -174,7 +174,7 @@ static uint64_t chunk_bytes(const struct ce_engine *ce)
 	return n > GK110_PAGE ? n : GK110_PAGE;
 }
 
-/* statistics of one chunk; returns the bytes that count for the pace */
+/* Count one chunk in the statistics; return the bytes that count for the pace. */
 static uint64_t account(struct ce_job *job)
 {
 	struct gk110 *g = job->g;
@@ -211,8 +211,8 @@ static enum eng_ret run_transfer(struct ce_job *job)
 }
 
 /*
- * An engine with a blocking interrupt or a launch error pending takes nothing more until it is
- * acknowledged.
+ * Finish a launch: semaphore and interrupt. An engine with a pending blocking interrupt or launch
+ * error takes no method until it is acknowledged.
  */
 static enum eng_ret finish(struct ce_job *job, const uint32_t *state, uint32_t launch)
 {
@@ -259,7 +259,7 @@ static enum eng_ret launch(struct ce_job *job, uint32_t data)
 	again = resume_take(job, state);
 	if (!again)
 		stat_inc(job->g, ce_launches);
-	/* the condition was looked at when the launch began */
+	/* a launch that goes on had its condition checked at its beginning */
 	if (transfer && !again && ce_render_enabled(job, state, &enabled))
 		return ENG_FAULT;
 	if (transfer && enabled) {
@@ -278,7 +278,8 @@ enum eng_ret ce_launch(struct gk110 *g, struct ce_engine *ce, struct chan *c, ui
 	if ((data & (A0B5_LAUNCH_SRC_PHYSICAL | A0B5_LAUNCH_DST_PHYSICAL)) && !c->hce_priv)
 		return ENG_PRIV;
 	/*
-	 * the pattern is written before it is used and too big to be cleared for every small copy
+	 * do not clear the pattern: it is written before it is used, and too big to be cleared for
+	 * each copy
 	 */
 	memset(&job, 0, offsetof(struct ce_job, pattern));
 	memset(job.write_mask, 0, sizeof(job.write_mask));
@@ -286,7 +287,7 @@ enum eng_ret ce_launch(struct gk110 *g, struct ce_engine *ce, struct chan *c, ui
 	job.g = g;
 	job.ce = ce;
 	job.c = c;
-	/* open: which of the two privileges reaches the MMU; the model lets both */
+	/* open: which of the two privileges gives access to privileged pages; here both do */
 	job.mmu_flags = c->pb_priv || c->hce_priv ? MMU_PRIV_ACCESS : 0;
 
 	c->ce_state[CE_LAUNCH] = data;

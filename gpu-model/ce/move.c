@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Moves bytes between host addresses, fast: the part of a copy that has no idea of surfaces or
+ * Fast moves of bytes between host addresses: the part of a copy that knows nothing of surfaces or
  * translation.
  *
- * Copies too big for the caches write around them (streaming stores). Guest memory is scattered in
- * 4 KiB pages, and the CPU's own prefetchers stop at page ends, so while one run is moved the next
- * one is fetched. Both together reach the speed of one big memcpy() on scattered pages, where a
- * memcpy() per page gets half of it.
+ * Copies too big for the caches bypass them (streaming stores). Guest memory is scattered in 4 KiB
+ * pages, and the CPU's own prefetchers stop at page ends, so while one run is moved the next run is
+ * prefetched. With both, a copy of scattered pages is as fast as one big memcpy(); a memcpy() per
+ * page is half as fast.
  */
 #include <string.h>
 
@@ -19,8 +19,8 @@
 #define LINE	64u	/* cache line */
 
 /*
- * The source lies below and reaches into the destination: the bytes between the two repeat. Whole
- * periods that are already written serve as the source of the next, longer piece.
+ * Copy where the source begins below the destination and overlaps it: the bytes between the two
+ * repeat. Whole periods that were already written are the source of the next, longer piece.
  */
 static void copy_repeating(uint8_t *d, const uint8_t *s, uint64_t n)
 {
@@ -33,8 +33,8 @@ static void copy_repeating(uint8_t *d, const uint8_t *s, uint64_t n)
 		memcpy(d + done, s, part);
 		done += part;
 		/*
-		 * d + done is in phase with s only after whole periods; after the last, shorter
-		 * piece the loop ends
+		 * d + done is in phase with s only after whole periods; a shorter piece is the last
+		 * one
 		 */
 	}
 }
@@ -93,7 +93,7 @@ static void move_streaming(const struct ce_run *r, const struct ce_run *next)
 	memcpy(r->d + done, r->s + done, r->n - done);
 }
 
-/* streaming stores are not ordered with the release of a semaphore unless told so */
+/* A fence: streaming stores are not ordered with the store that releases a semaphore. */
 static void streaming_done(void)
 {
 	_mm_sfence();

@@ -2,9 +2,9 @@
 /*
  * Component remapping (cla0b5.h SET_REMAP_*): an element is 1-4 components of 1-4 bytes on each
  * side; every destination component takes a source component, a constant, or is not written. Line
- * lengths, widths and origins count elements. Remaps that change nothing run as plain copies and
- * those without a source as fills; this file does the rest, a batch of elements at a time through
- * buffers (a batch is read before it is written, should source and destination overlap).
+ * lengths, widths and origins count elements. Remaps that change nothing run as plain copies, and
+ * remaps without a source as fills. This file does all others, a batch of elements at a time
+ * through buffers: where source and destination overlap, a batch is read before it is written.
  */
 #include <errno.h>
 #include <linux/bitfield.h>
@@ -13,7 +13,7 @@
 #include "ce.h"
 
 #define BATCH	256	/* elements */
-#define ELEM	16	/* most bytes of one */
+#define ELEM	16	/* the most bytes of one element */
 
 enum gk110_ce_launcherr ce_remap_decode(struct ce_remap *r, const uint32_t *state)
 {
@@ -26,8 +26,8 @@ enum gk110_ce_launcherr ce_remap_decode(struct ce_remap *r, const uint32_t *stat
 	r->constant[0] = state[CE_CONST_A];
 	r->constant[1] = state[CE_CONST_B];
 	/*
-	 * selectors beyond the destination's components are not looked at: Mesa leaves a fixed
-	 * value in them
+	 * selectors beyond the destination's components are ignored: Mesa leaves a fixed value in
+	 * them
 	 */
 	for (i = 0; i < r->nr_dst; i++) {
 		r->sel[i] = FIELD_GET(A0B5_REMAP_DST(i), v);
@@ -69,7 +69,7 @@ bool ce_remap_is_fill(const struct ce_remap *r)
 	return true;
 }
 
-/* low bytes of a constant; both sides are little endian */
+/* Write the low bytes of a constant; host and GPU are little-endian. */
 static void put_constant(uint8_t *d, uint32_t v, unsigned int size)
 {
 	unsigned int b;
@@ -93,8 +93,8 @@ void ce_remap_pattern(struct ce_job *job)
 }
 
 /*
- * One component column of a batch; @size is a constant in each caller, so that the copy is a plain
- * load and store.
+ * Move one component of each element of a batch. @size is a constant in each caller, so that each
+ * copy is a plain load and store.
  */
 static inline void move_column(uint8_t *d, unsigned int d_step, const uint8_t *s,
 			       unsigned int s_step, unsigned int n, unsigned int size)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Memory that a launch touches beside its data: semaphore release (cla0b5.h LAUNCH_DMA_SEMAPHORE_*)
- * and the reports of conditional rendering (cla0b5.h SET_RENDER_ENABLE_*; what is compared: rnndb
+ * and the reports of conditional rendering (cla0b5.h SET_RENDER_ENABLE_*; the comparison: rnndb
  * g80_defs.xml g80_cond_mode and G80_QUERY).
  *
  * Open, the model chooses: misaligned semaphores are launch errors; a reduction works on the first
@@ -96,7 +96,7 @@ uint32_t ce_reduce(unsigned int op, bool is_unsigned, uint32_t old, uint32_t arg
 	}
 }
 
-/* host pointer to one aligned word; NULL after recording a fault. dma_lock held */
+/* Host pointer to one aligned word; NULL: a fault was recorded. Call with dma_lock held. */
 static uint32_t *word_at(struct ce_job *job, uint64_t va, enum mmu_access acc)
 {
 	struct mmu_seg seg;
@@ -135,7 +135,8 @@ static void release_word(uint32_t *p, uint32_t payload, uint32_t launch)
 }
 
 /*
- * The payload last: whoever sees it sees the data and the time of the same release. dma_lock held.
+ * Release the semaphore. The payload is written last: a reader that sees it sees the data and the
+ * time of the same release. Call with dma_lock held.
  */
 static int release_locked(struct ce_job *job, const uint32_t *state, uint32_t launch)
 {
@@ -174,8 +175,8 @@ int ce_semaphore_release(struct ce_job *job, const uint32_t *state, uint32_t lau
 }
 
 /*
- * rnndb gf100_pfifo.xml COPY_INTR: an invalid mode, or a mode that needs memory with an unaligned
- * address
+ * Check SET_RENDER_ENABLE. Errors: an invalid mode, and an unaligned address with a mode that reads
+ * memory (rnndb gf100_pfifo.xml COPY_INTR).
  */
 enum eng_ret ce_render_check(const uint32_t *state)
 {

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where a byte of a surface is.
+ * Addresses of the bytes of a surface.
  *
  * Block-linear (envytools g80-surface.rst "Blocklinear surfaces", Mesa nil/tiling.rs): bytes of a
  * GOB (64 bytes by 8 lines; by 4 with the Tesla GOB height) lie line after line; GOBs of a block
  * first downwards, then by layer (blocks of this class are one GOB wide); blocks in x, y, z order.
- * The block size is taken as given, never shrunk to small surfaces: that is left to software here
- * (Mesa clamps it).
+ * The block size is used as given, also for surfaces that are smaller than a block: software has to
+ * shrink it (Mesa clamps it).
  *
  * Inside a GOB the chip swaps 32-byte sectors as well, but that belongs to the page, not to the
- * surface: the storage kind in the PTE says how virtual bytes of a GOB map to physical ones, for
- * every client alike, so engines and CPU windows that look through such a page see the order above
+ * surface: the storage kind in the PTE says how virtual bytes of a GOB map to physical bytes, for
+ * all clients alike. So engines and CPU windows see the order above through such a page
  * (g80-surface.rst "low-level rearrangement"). The model keeps pages of every kind in virtual
  * order. The difference can only be seen by looking at one page through two kinds, or by a CPU at
  * system memory that the GPU maps with a kind other than pitch.
  *
- * Addresses are sums modulo 2^40. Open: what silicon does when one leaves 40 bits; the MMU judges
- * the result either way.
+ * Addresses are sums modulo 2^40. Open: what silicon does when a sum leaves 40 bits; the MMU checks
+ * the result in any case.
  */
 #include <errno.h>
 #include <linux/bitfield.h>
@@ -100,8 +100,8 @@ void ce_surface_forget(struct ce_surface *s)
 }
 
 /*
- * open: what a physical access beyond all memory does on silicon; the model faults it, with the
- * reason for VRAM's end
+ * Translate a physical address. Open: what a physical access beyond all memory does on silicon; in
+ * the model it faults, with the reason for the end of VRAM.
  */
 static int map_physical(struct ce_job *job, struct ce_surface *s, uint64_t va, struct mmu_seg *seg)
 {
@@ -159,7 +159,10 @@ int ce_surface_read(struct ce_job *job, uint64_t line, uint64_t x, uint8_t *buf,
 	return 0;
 }
 
-/* @mask repeats over the bytes of the line with the size of an element; @p[0] is its byte @phase */
+/*
+ * Write the bytes of a line for which @mask is set. @mask has @size bytes, an element's, and
+ * repeats over the line; @p[0] is the mask's byte @phase.
+ */
 static void write_masked(uint8_t *p, const uint8_t *buf, uint64_t n, const uint8_t *mask,
 			 unsigned int size, unsigned int phase)
 {

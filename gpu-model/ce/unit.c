@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The three copy engines as the rest of the chip sees them: registers, interrupts, reset, methods.
+ * The three copy engines towards the rest of the chip: registers, interrupts, reset, methods.
  *
- * An engine keeps nothing of a channel: the method state is RAMFC 0x100-0x17f, which fifo/ loads
- * and saves, and every method works on it there.
+ * An engine keeps no state of a channel: the method state is RAMFC 0x100-0x17f, which fifo/ loads
+ * and saves, and methods change it there.
  *
  * Open, the model chooses: the interrupt mask is all ones after reset (nouveau never writes it and
  * does handle all three bits); a blocking interrupt and a launch error halt the engine until they
- * are acknowledged; a non-blocking interrupt shows as PFIFO's non-stall interrupt and not in PMC's
- * stall leaf.
+ * are acknowledged; a non-blocking interrupt is PFIFO's non-stall interrupt and does not raise a
+ * line of PMC's stall leaf.
  */
 #include <errno.h>
 #include <linux/bitfield.h>
@@ -18,7 +18,7 @@
 #include "ce.h"
 
 #define INTR_HALTS	(GK110_CE_INTR_BLOCKPIPE | GK110_CE_INTR_LAUNCHERR)
-#define NONSTALL_INTR	(UINT32_C(1) << 31)	/* of PFIFO_INTR */
+#define NONSTALL_INTR	(UINT32_C(1) << 31)	/* bit of PFIFO_INTR */
 
 /* ---------------------------------------------------------- registers and interrupts, lock held */
 
@@ -95,7 +95,7 @@ void ce_raise(struct gk110 *g, struct ce_engine *ce, uint32_t bits, enum gk110_c
 /* ------------------------------------------------------------------ methods */
 
 /*
- * which word of the state a method writes, plus one, and the bits that exist; cla0b5.h, order:
+ * the word of the state that a method writes, plus one, and the bits that exist; cla0b5.h, order:
  * rnndb COPY_STATE
  */
 struct stored_method {
@@ -152,8 +152,8 @@ static enum eng_ret store(struct chan *c, const struct stored_method *m, uint32_
 	unsigned int word = m->word_plus_1 - 1;
 
 	/*
-	 * a method between a stop and the launch's return means that the launch will not return:
-	 * forget its place
+	 * a method after a stop means that the stopped launch will not be issued again: forget its
+	 * place
 	 */
 	c->ce_state[CE_RENDER_C] &= (uint32_t)(A0B5_RENDER_MODE | CE_RENDER_C_SET);
 	c->ce_state[word] = data & m->mask;
@@ -194,7 +194,7 @@ static void regs_reset(struct gk110 *g, unsigned int inst)
 	reg_set(g, GK110_CE(inst) + GK110_CE_LAUNCHERR, 0);
 }
 
-/* PMC_ENABLE; lock held */
+/* Reset by PMC_ENABLE. Lock held. */
 static void ce_engine_reset(struct gk110 *g, unsigned int inst)
 {
 	bool stalled = ce_stalled(g, inst);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The host's monotonic time. In a file of its own, so that tests can put a time in its place that
- * stands still until told.
+ * The host's monotonic time. It has its own file so that tests can replace it by a time that they
+ * advance.
  */
 #include <errno.h>
 #include <time.h>

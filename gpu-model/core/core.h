@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* core/'s own state: who uses which register how often, and how much may be said about it. */
+/* core/'s own state: counts of register accesses, and the limit on notes. */
 #ifndef KVGPU_MODEL_CORE_H
 #define KVGPU_MODEL_CORE_H
 
@@ -21,8 +21,8 @@ extern const struct unit_ops *const gk110_units[];
 extern const unsigned int gk110_nr_units;
 
 /*
- * mmio.c: builds range_of[]; -EINVAL when ranges overlap, are unaligned or outside BAR0 (a
- * programming error)
+ * mmio.c: build range_of[]. -EINVAL: ranges overlap, are unaligned or outside of BAR0 (a
+ * programming error).
  */
 int mmio_init(struct gk110 *g);
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Keeps an engine busy for as long as a stated rate asks, without using the CPU for it.
+ * Pacing: keeps an engine busy for as long as a stated rate asks, without using the CPU.
  *
  * An engine's time line is busy_until plus the fraction in rem: each charge moves it by units /
  * per_s seconds, to the last fraction of a nanosecond, so any number of charges adds up exactly. A
  * thread that comes late (it overslept, or the machine gave it no CPU) catches up, because the time
- * line does not wait for it; only an engine that really was idle starts anew. Idle is: no job open
- * (pacer_begin, pacer_end) and nothing charged for PACER_GAP_NS. What can be caught up is limited
- * to PACER_LAG_NS, so that a machine too slow for the rate does not collect a credit and burst
- * later.
+ * line does not wait for the thread. The time line starts anew only after the engine was idle: no
+ * job open (pacer_begin, pacer_end) and nothing charged for PACER_GAP_NS. A thread can catch up
+ * PACER_LAG_NS at most, so that a machine too slow for the rate does not collect credit and run in
+ * a burst later.
  */
 #include "model.h"
 
@@ -19,7 +19,7 @@
 /* shorter debts wait for the next charge: a sleep can't be that short */
 #define PACER_MIN_SLEEP_NS	20000ull
 
-/* the time line starts at @now unless the engine has been working up to now */
+/* Start the time line at @now, unless the engine has been working until now. */
 static void pacer_start(struct pacer *p, uint64_t now)
 {
 	uint64_t idle_from = p->busy_until > p->last ? p->busy_until : p->last;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The statistics dump: one JSON object. "mmio" has accesses by 64 KiB of BAR0, "units" by unit and
- * named range, "unlisted" the registers that no unit claims; the rest are the counters of struct
- * gk110_stats under their own names.
+ * The statistics dump: one JSON object. "mmio" counts accesses by 64 KiB of BAR0, "units" by unit
+ * and named range, "unlisted" by register that no unit claims. All other members are counters of
+ * struct gk110_stats, with the same names.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -106,7 +106,7 @@ static void dump_counters(struct gk110 *g, FILE *f)
 	fputc('\n', f);
 }
 
-/* writes all of @buf; a reader that went away is its own problem */
+/* Write all of @buf; stop silently if the reader has gone. */
 static void write_all(int fd, const char *buf, size_t len)
 {
 	while (len) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The channel table, 0x800000: which instance block a channel has, on which runlist it is, whether
- * it may run. Errors are reported in PFIFO_BIND_ERROR and leave the table as it was.
+ * The channel table, 0x800000: for each channel its instance block, its runlist, and whether it may
+ * run. Errors are reported in PFIFO_BIND_ERROR and leave the table as it was.
  */
 #include <string.h>
 
@@ -83,7 +83,7 @@ static void runlist_write(struct gk110 *g, struct fchan *fc, unsigned int r)
 		fc->c.runlist = r;
 }
 
-/* both triggers at once: the enable wins (open; the answer that isolates less) */
+/* A write with both triggers enables the channel (open; the choice that isolates less). */
 static void state_write(struct gk110 *g, unsigned int chid, uint32_t val, uint32_t be)
 {
 	struct fchan *fc = &g->fifo->chan[chid];
@@ -96,7 +96,8 @@ static void state_write(struct gk110 *g, unsigned int chid, uint32_t val, uint32
 		chan_mark_pending(g, fc);
 	if (val & PCCSR_CHAN_ENABLE_SET) {
 		fc->enabled = fc->bound;
-		chan_acq_wait(g->fifo, fc, false);	/* RAMFC may have been changed meanwhile */
+		/* software may have changed RAMFC, and with it the acquire */
+		chan_acq_wait(g->fifo, fc, false);
 		if (sched_wanted(fc))
 			sched_wake_runlist(g, fc->c.runlist);
 	} else if (val & PCCSR_CHAN_ENABLE_CLR) {

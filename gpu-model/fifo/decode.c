@@ -2,11 +2,11 @@
 /*
  * GPFIFO entries and pushbuffer headers of the GF100 format (push.h, ram.h name the sources).
  *
- * A header announces up to 8191 data words; what is left of it lives in RAMFC, so a channel can be
- * switched out between any two words, and a header's data may continue in the next GPFIFO entry.
- * FORMATS chooses which headers exist: 0 only the old ones, anything else all of them (rnndb calls
- * 1 "new", 2 "both"; the zero word, an old header, is in use as padding with 1, so the model lets 1
- * have both).
+ * A header announces up to 8191 data words. RAMFC keeps how many are still to come, so a channel
+ * can be switched out between any two words, and a header's data may continue in the next GPFIFO
+ * entry. FORMATS chooses which headers exist: 0 only the old ones, other values all of them (rnndb
+ * calls 1 "new", 2 "both". Software uses the zero word, an old header, as padding with 1, so in the
+ * model 1 has both).
  */
 #include <linux/bitfield.h>
 

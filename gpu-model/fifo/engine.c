@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Engines as PFIFO sees them: which PBDMA may send methods to one, whose context GR has, and the
- * status registers.
+ * Engines as PFIFO sees them: which PBDMA may send methods to an engine, which channel's context GR
+ * has, and the status registers.
  *
- * A PBDMA owns an engine from the first method it sends until it puts its channel away, or until
- * somebody else waits for the engine and the owner either does something else or has had it for
- * GR_TURN_NS. The copy engine that a PBDMA has to itself is therefore taken once per load. GR keeps
- * the context of its last channel after the owner left (as the chip does), until another channel
- * needs it or a preempt asks for it.
+ * A PBDMA owns an engine from the first method that it sends until it unloads its channel. It gives
+ * the engine up earlier when another PBDMA waits for the engine and the owner either uses another
+ * engine or has had this one for GR_TURN_NS. A copy engine that only one PBDMA uses is therefore
+ * taken once per load. GR keeps the context of its last channel after the owner has left (as the
+ * chip does), until another channel needs GR or a preempt asks for the context.
  */
 #include <errno.h>
 
@@ -123,8 +123,9 @@ void engine_release_all(struct pbdma *p)
 }
 
 /*
- * The engine's context becomes that of @next (NULL: none). Drops the lock; the caller owns the
- * engine. 0, -ECANCELED when the engine was reset meanwhile, or what the engine said.
+ * Switch the engine to the context of @next (NULL: none). The caller owns the engine; the lock is
+ * dropped meanwhile. Return 0, -ECANCELED when the engine was reset meanwhile, or the engine's
+ * error.
  */
 static int switch_context(struct fifo *f, struct feng *e, struct fchan *next)
 {
@@ -150,14 +151,14 @@ static int switch_context(struct fifo *f, struct feng *e, struct fchan *next)
 		return ret;
 	e->on = next;
 	if (old)
-		e->evict = false;	/* whoever wanted it saved has it saved */
+		e->evict = false;	/* the context that was to be saved is saved */
 	return 0;
 }
 
 /*
- * What comes of a switch that failed: a fault is held by the channel whose context it was; an
- * engine that does not answer (-EIO) stays in the switch until it is reset, which the driver learns
- * from the ctxsw timeout.
+ * A switch failed. A fault is held by @blame, the channel whose context it was. An engine that does
+ * not answer (-EIO) stays in the switch until it is reset; the driver learns of it by the ctxsw
+ * timeout.
  */
 static void switch_failed(struct gk110 *g, struct feng *e, struct fchan *blame, int why)
 {
@@ -196,7 +197,7 @@ bool engine_evict(struct fifo *f, struct feng *e, int who)
 
 /* ------------------------------------------------------------------ by a PBDMA's thread */
 
-/* waits for the engine; lock held. RUN_GO: owned */
+/* Wait for the engine. RUN_GO: the PBDMA owns it. Lock held. */
 static enum run wait_for(struct pbdma *p, struct feng *e)
 {
 	enum run r = RUN_GO;
@@ -218,7 +219,8 @@ static enum run wait_for(struct pbdma *p, struct feng *e)
 			r = RUN_SLICE;
 			break;
 		}
-		wake_post(&g->fifo->keeper_wake);	/* it watches how long the owner takes */
+		/* the keeper watches how long the owner takes */
+		wake_post(&g->fifo->keeper_wake);
 		pthread_mutex_unlock(&g->lock);
 		wake_wait(&p->wake, seq, p->run_end);
 		pthread_mutex_lock(&g->lock);
@@ -234,7 +236,7 @@ static enum run wait_for(struct pbdma *p, struct feng *e)
 	return r;
 }
 
-/* GR has to have the context of the loaded channel; lock held, engine owned */
+/* Make the loaded channel's context resident on GR. Lock held, engine owned. */
 static enum run make_resident(struct pbdma *p, struct feng *e)
 {
 	struct fchan *old = e->on;
@@ -246,15 +248,15 @@ static enum run make_resident(struct pbdma *p, struct feng *e)
 	}
 	if (old == p->fc)
 		return RUN_GO;
-	/* the old context first, so that a fault can be told from one of the new */
+	/* save the old context first, so that its fault can be told from one of the new context */
 	ret = old ? switch_context(p->g->fifo, e, NULL) : 0;
 	if (ret) {
 		switch_failed(p->g, e, old, ret);
 		release(p, e);
-		return RUN_SLICE;	/* come back when it is free again */
+		return RUN_SLICE;	/* try again when the engine is free again */
 	}
 	if (old)
-		/* it could not be loaded while it was being saved */
+		/* the old channel could not be loaded during the save */
 		sched_wake_all(p->g->fifo);
 	ret = switch_context(p->g->fifo, e, p->fc);
 	if (!ret)
@@ -280,7 +282,9 @@ static enum run acquire(struct pbdma *p, struct feng *e)
 	pthread_mutex_lock(&g->lock);
 	if ((p->held & 1u << e->idx) && e->owner == (int)p->idx &&
 	    p->held_resets[e->idx] != e->resets) {
-		/* reset: the context is gone, the engine still ours */
+		/*
+		 * the engine was reset: the context is gone, but this PBDMA still owns the engine
+		 */
 		p->held_resets[e->idx] = e->resets;
 	} else if (!(p->held & 1u << e->idx) || e->owner != (int)p->idx) {
 		p->held &= ~(1u << e->idx);
@@ -372,8 +376,8 @@ void fifo_engine_resume(struct gk110 *g, unsigned int engine)
 }
 
 /*
- * The method in progress is lost, and with GR the resident context; the channel goes on behind it
- * when it is loaded again.
+ * The method in progress is lost, and with GR the resident context. The channel goes on behind that
+ * method when it is loaded again.
  */
 void fifo_engine_reset(struct gk110 *g, unsigned int engine)
 {

@@ -2,10 +2,10 @@
 /*
  * Fetching and executing. Runs on the PBDMA's thread without the lock, on the live RAMFC words.
  *
- * A word is taken (GET moves on) once its method was executed or, after an interrupt, waits in
- * METHOD0. It is not taken when the method has to be given again: after a stop and after an MMU
- * fault. What the state will be then is kept in pbdma.step, so that a method which was lost with
- * its engine can be skipped.
+ * A word is taken (GET moves on) once its method was executed, or waits in METHOD0 after an
+ * interrupt. A word is not taken when its method must be given again: after a stop and after an MMU
+ * fault. pbdma.step keeps the state that follows the word, so that a method that was lost with its
+ * engine can be skipped.
  */
 #include <gk110/ce.h>
 
@@ -125,7 +125,10 @@ static enum run exec_word(struct pbdma *p)
 	return a.kind == PB_BAD ? pbdma_raise0(p, PBDMA_INTR0_PBENTRY) : r;
 }
 
-/* The method in METHOD0: the one that stopped the PBDMA, or what software put there since. */
+/*
+ * Execute the method in METHOD0: the method that stopped the PBDMA, or one that software put there
+ * since.
+ */
 static enum run exec_replay(struct pbdma *p)
 {
 	uint32_t m = W(p, RAMFC_METHOD0);
@@ -137,7 +140,7 @@ static enum run exec_replay(struct pbdma *p)
 	p->step.valid = true;
 	p->step.from_replay = true;
 	p->replay = false;
-	/* execute() may put the next one there */
+	/* clear VALID first: execute() may put the next method into METHOD0 */
 	W(p, RAMFC_METHOD0) = m & ~(uint32_t)PBDMA_METHOD_VALID;
 	r = execute(p, &a);
 	if (taken(r)) {
@@ -152,8 +155,8 @@ static enum run exec_replay(struct pbdma *p)
 /* ------------------------------------------------------------------ GPFIFO */
 
 /*
- * one word of a report that render-enable compares; rnndb g80_defs.xml G80_QUERY: result behind the
- * sequence number
+ * Read the first 8 bytes of a report that render-enable compares: sequence number and result (rnndb
+ * g80_defs.xml G80_QUERY).
  */
 static bool read_report(struct pbdma *p, uint64_t va, uint64_t *v)
 {
@@ -161,8 +164,8 @@ static bool read_report(struct pbdma *p, uint64_t va, uint64_t *v)
 }
 
 /*
- * the condition under which a conditional entry is fetched: the copy class's render-enable (rnndb
- * COPY_COND_OFF)
+ * Evaluate the condition of a conditional entry: the copy class's render-enable (rnndb
+ * COPY_COND_OFF).
  */
 static bool condition(struct pbdma *p, bool *on)
 {
@@ -223,8 +226,8 @@ static enum run start_segment(struct pbdma *p, const struct gp_entry *e)
 	p->fetch_nr = 0;
 	top_level_update(p);
 	/*
-	 * open: what else a segment error is; data that change privilege inside one header are one
-	 * here
+	 * open: which other errors are segment errors; here only data that change privilege inside
+	 * of one header
 	 */
 	return mixed ? pbdma_raise0(p, PBDMA_INTR0_PBSEG) : RUN_GO;
 }
@@ -269,7 +272,7 @@ static enum run exec_next(struct pbdma *p)
 	if (W(p, RAMFC_GP_PUT) >= limit || W(p, RAMFC_GP_GET) >= limit) {
 		enum run r = pbdma_raise0(p, PBDMA_INTR0_GPPTR);
 
-		/* after the interrupt it is read again */
+		/* GP_PUT is read again after the interrupt */
 		W(p, RAMFC_GP_PUT) = W(p, RAMFC_GP_GET);
 		return r == RUN_GO ? RUN_DRY : r;
 	}

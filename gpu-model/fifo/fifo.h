@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PFIFO's inside.
- *   decode.c, runlist.c   pure: words of pushbuffers, lists        regs.c, pbdma_regs.c,
- *                         chan_table.c   BAR0
- *   pbdma.c               a PBDMA's thread and its states            exec.c      fetching and
- *                         executing, without the lock
- *   host_methods.c, semaphore.c   methods PFIFO executes itself      engine.c    who owns an
- *                                 engine, GR context switches
- *   sched.c               runlists, choosing, slices, preempt        ramfc.c     loading and
- *                         unloading a channel
- *   recovery.c            faults, fault injection, ctxsw timeout     userd.c     doorbells and
- *                         write-back
+ * PFIFO's internals.
+ *   decode.c, runlist.c   pure: words of pushbuffers, lists
+ *   regs.c, pbdma_regs.c, chan_table.c   registers of BAR0
+ *   pbdma.c               a PBDMA's thread and its states
+ *   exec.c                fetching and executing, without the lock
+ *   host_methods.c, semaphore.c   methods that PFIFO executes itself
+ *   engine.c              which PBDMA owns an engine, GR context switches
+ *   sched.c               runlists, choice of channels, slices, preempt
+ *   ramfc.c               loading and unloading a channel
+ *   recovery.c            faults, fault injection, ctxsw timeout
+ *   userd.c               doorbells and write-back
  *   intr.c, wake.c, unit.c
  *
- * Locks: everything here belongs to gk110.lock, except what the group "of its thread" of struct
- * pbdma says. A PBDMA's thread executes without the lock; others reach it through chan.stop, the
- * flags of struct pbdma and its wake.
+ * Locks: gk110.lock protects everything here, except for the group "only for the PBDMA's thread" of
+ * struct pbdma. A PBDMA's thread executes without the lock; other threads reach it through
+ * chan.stop, the flags of struct pbdma, and its wake.
  */
 #ifndef KVGPU_MODEL_FIFO_FIFO_H
 #define KVGPU_MODEL_FIFO_FIFO_H
@@ -35,7 +35,7 @@
 
 #define WAKE_NEVER	MONO_NEVER
 
-/* An event counter to sleep on. Its lock is innermost, so anybody may post. */
+/* An event counter to sleep on. Its lock is innermost: any thread may post with any lock held. */
 struct wake {
 	pthread_mutex_t lock;
 	pthread_cond_t cond;
@@ -47,31 +47,31 @@ void wake_fini(struct wake *w);
 void wake_post(struct wake *w);
 uint64_t wake_seq(struct wake *w);
 /*
- * Sleeps until something was posted after wake_seq() gave @seq, or until @deadline (monotonic ns).
+ * Sleep until something was posted after wake_seq() gave @seq, or until @deadline (monotonic ns).
  */
 void wake_wait(struct wake *w, uint64_t seq, uint64_t deadline);
 
 /* ------------------------------------------------------------------ channels */
 
-/* an acquire in progress, as RAMFC has it */
+/* an acquire in progress; the words are those of RAMFC */
 struct acquire {
 	uint64_t va;
 	uint32_t op, payload;		/* HOST_SEMAPHORE_OP, SEMAPHORE_C */
 	uint32_t config, deadline;	/* RAMFC_ACQUIRE, RAMFC_ACQUIRE_DEADLINE */
 };
 
-/* one row of the channel table, and the channel as engines see it while it is on one */
+/* a row of the channel table; .c is the channel as engines see it while a PBDMA has it loaded */
 struct fchan {
 	struct chan c;
 	bool bound, enabled, force_reload;
-	bool pending;			/* has, or may have, work */
-	uint8_t listed;			/* mask of runlists that name it */
-	int8_t pbdma;			/* loaded on, -1 */
+	bool pending;			/* the channel has, or may have, work */
+	uint8_t listed;			/* mask of the runlists that name the channel */
+	int8_t pbdma;			/* number of the PBDMA that has it loaded, -1 */
 	/* switched out in the middle of an acquire */
 	bool acq_wait;
-	unsigned int acq_kick;		/* fifo.kicks when it was last tried */
+	unsigned int acq_kick;		/* fifo.kicks when the acquire was last tried */
 	uint64_t acq_retry, acq_backoff;
-	/* what it waits for, copied from RAMFC when it was put away */
+	/* the acquire that the channel waits for, copied from RAMFC at the switch */
 	struct acquire acq;
 	uint32_t gr_ctx[2];		/* RAMIN_GR_CTX as loaded */
 };
@@ -86,25 +86,31 @@ struct feng {
 	struct engine *e;
 	unsigned int idx;
 	int owner;			/* PBDMA, OWNER_KEEPER or OWNER_NONE */
-	int queue[NR_OWNERS];		/* who waits, in order */
+	int queue[NR_OWNERS];		/* PBDMAs that wait for the engine, in order */
 	unsigned int queued;
 	/*
-	 * away from the flags below, which the lock protects and compilers read several at a time
+	 * Two atomics, apart from the flags below: the lock protects those, and compilers may read
+	 * several of them at once.
 	 */
-	/* somebody waits or the engine was reset: the owner looks up */
+	/* a PBDMA waits, or the engine was reset: the owner must look */
 	atomic_bool wanted;
 	atomic_bool busy;		/* executing a method */
-	/* CE: channel of the owner; GR: whose context is resident, also while idle */
+	/*
+	 * CE: the owner's channel; GR: the channel whose context is resident, also while GR is idle
+	 */
 	struct fchan *on;
-	struct fchan *next;		/* being switched to */
+	struct fchan *next;		/* the channel that a switch is loading */
 	bool switching;
 	bool faulted;
-	bool injected;			/* a fault was forced while nobody was on it */
-	bool stuck;			/* a context switch failed without a fault: it never ends */
+	/* a fault was injected while no channel was on the engine */
+	bool injected;
+	/* a context switch failed without a fault: until a reset the engine stays in the switch */
+	bool stuck;
 	/* a preempt wants the resident context saved; the keeper does it */
 	bool evict;
 	unsigned int resets;
-	uint64_t chsw_since;		/* since when a switch is wanted that doesn't come; 0 */
+	/* since when a switch has been wanted that does not come; 0: none is */
+	uint64_t chsw_since;
 	uint64_t owned_since;
 };
 
@@ -117,14 +123,14 @@ enum pbdma_state {
 	PB_HOST_FAULT, PB_ENGINE_FAULT,	/* loaded, held after an MMU fault */
 };
 
-/* how an excursion into exec.c ended */
+/* why exec.c came back */
 enum run {
-	RUN_GO,				/* not at all (never the result of exec_run()) */
+	RUN_GO,				/* go on (never the result of exec_run()) */
 	RUN_DRY,			/* GP_GET reached GP_PUT */
-	RUN_STOP,			/* chan.stop */
-	RUN_SLICE,			/* time is up */
+	RUN_STOP,			/* chan.stop was set */
+	RUN_SLICE,			/* the slice is over */
 	RUN_YIELD,
-	RUN_ACQUIRE, RUN_ACQUIRE_SWITCH,	/* semaphore not there yet */
+	RUN_ACQUIRE, RUN_ACQUIRE_SWITCH,	/* the semaphore does not have the value yet */
 	RUN_INTR,			/* an interrupt of this PBDMA stopped it */
 	RUN_HALT,			/* the method raised an exception that halts its engine */
 	RUN_HALTED,			/* the engine is halted, the method was not given to it */
@@ -137,46 +143,48 @@ struct pbdma {
 	struct gk110 *g;
 	unsigned int idx;
 	uint32_t regs;			/* BAR0 offset */
-	uint32_t runlists;		/* served; the thread only exists when there are any */
-	int8_t ce[GK110_MAX_RUNLIST];	/* copy engine it has on a runlist, -1 */
+	/* mask of the runlists that it serves; without any there is no thread */
+	uint32_t runlists;
+	int8_t ce[GK110_MAX_RUNLIST];	/* its copy engine on each runlist, -1: none */
 	int8_t gr[GK110_MAX_RUNLIST];
 	pthread_t thread;
 	bool running;
 	struct wake wake;
 	struct mmu_client mmu;
 
-	/* under the lock */
-	struct fchan *fc;		/* loaded channel */
+	/* protected by the lock */
+	struct fchan *fc;		/* the loaded channel */
 	enum pbdma_state state;
 	bool tsg;			/* loaded as a member of TSG fc->c.tsg */
 	unsigned int runlist;
-	unsigned int next_runlist;	/* to try first */
-	uint64_t slice_ns, slice_end;	/* of the group; slice_ns 0 = no limit */
-	uint64_t member_end;		/* of the member within its TSG */
-	/* PB_ACQUIRE; without a channel: when to look at those that wait */
+	unsigned int next_runlist;	/* the runlist to try first */
+	uint64_t slice_ns, slice_end;	/* slice of the group; slice_ns 0: no limit */
+	uint64_t member_end;		/* end of the member's slice within its TSG */
+	/* when to retry: in PB_ACQUIRE the acquire; without a channel, those of waiting channels */
 	uint64_t acq_retry, acq_backoff;
 	bool doorbell, preempt, drop, engine_reset;
-	/* METHOD0 is looked at again once the interrupt is acknowledged */
+	/* read METHOD0 again once the interrupt is acknowledged */
 	bool interrupted;
-	bool halt_holds;		/* the exception is this channel's: it can't leave */
-	unsigned int fault_clears;	/* fifo.fault_clears[] when it last began to run */
+	/* the exception is this channel's: the channel can't be unloaded */
+	bool halt_holds;
+	unsigned int fault_clears;	/* fifo.fault_clears[] when the channel last began to run */
 	unsigned int fault_engine;
-	unsigned int kicks;		/* fifo.kicks when it last began to run */
+	unsigned int kicks;		/* fifo.kicks when the channel last began to run */
 
-	/* of its thread */
+	/* only for the PBDMA's thread */
 	uint32_t w[RAMIN_RAMFC_SIZE / 4];	/* RAMFC words, live */
 	uint32_t fetch[FETCH_WORDS];
 	uint64_t fetch_va;
 	unsigned int fetch_nr;
 	bool replay;			/* METHOD0 holds a method to execute next */
-	struct {			/* method in progress: what the state is once it is taken */
+	struct {			/* method in progress: the state that follows it */
 		bool valid, from_replay, end;
 		uint32_t word;
 		struct pb_state next;
 	} step;
-	uint32_t held;			/* engines owned */
+	uint32_t held;			/* mask of the engines that it owns */
 	uint32_t held_resets[GK110_MAX_ENGINE];
-	unsigned int ops;		/* since the clock was last read */
+	unsigned int ops;		/* words since the clock was last read */
 	uint64_t run_end;		/* earliest of slice_end and member_end */
 };
 
@@ -185,19 +193,20 @@ struct pbdma {
 struct fifo {
 	bool stopping;
 	struct fchan *chan;		/* GK110_MAX_CHAN */
-	int8_t *tsg_pbdma;		/* GK110_MAX_TSG: where a TSG is loaded, -1 */
+	int8_t *tsg_pbdma;		/* GK110_MAX_TSG: PBDMA that has the TSG loaded, -1 */
 	struct runlist rl[GK110_MAX_RUNLIST];
 	struct pbdma pbdma[GK110_MAX_PBDMA];
 	struct feng eng[GK110_MAX_ENGINE];
 	uint32_t error;			/* PFIFO_RUNLIST_ERROR */
 	unsigned int fault_clears[GK110_MAX_RUNLIST];
 	unsigned int nr_acq_wait;	/* channels switched out in an acquire */
-	atomic_uint kicks, acq_sleepers;	/* sleepers: whom a kick concerns, loaded or not */
-	uint32_t preempt;		/* id and type last written */
+	/* sleepers: channels, loaded or not, that a kick makes retry */
+	atomic_uint kicks, acq_sleepers;
+	uint32_t preempt;		/* last id and type written */
 	pthread_t keeper;
 	bool keeper_running;
 	struct wake keeper_wake;
-	/* also looks at semaphores of channels that are not loaded */
+	/* client of injected faults, and of looks at semaphores of channels that are not loaded */
 	struct mmu_client inject;
 };
 
@@ -207,8 +216,8 @@ void pbdma_intr_update(struct gk110 *g);
 /* true while an unacknowledged interrupt stops the PBDMA */
 bool pbdma_halted(struct pbdma *p);
 /*
- * the same by its thread, without the lock: RUN_INTR when it stops, RUN_GO when masked from
- * stopping
+ * Raise an interrupt on the PBDMA's thread, without the lock. RUN_INTR: it stops the PBDMA. RUN_GO:
+ * a mask keeps it from stopping.
  */
 enum run pbdma_raise0(struct pbdma *p, uint32_t bits);
 enum run pbdma_raise_method(struct pbdma *p, uint32_t bits, const struct pb_action *a);
@@ -217,31 +226,32 @@ void fifo_error(struct gk110 *g, uint32_t intr, uint32_t reg, uint32_t code);
 
 /* ------------------------------------------------ exec.c, host_methods.c, semaphore.c (no lock) */
 
-enum run exec_run(struct pbdma *p);	/* until something but RUN_GO */
-/* takes the method in progress as done (it was lost with its engine) */
+enum run exec_run(struct pbdma *p);	/* run until the result is not RUN_GO */
+/* Take the method in progress as done: it was lost with its engine. */
 void exec_skip(struct pbdma *p);
-void exec_forget(struct pbdma *p);	/* after loading */
+void exec_forget(struct pbdma *p);	/* call after loading a channel */
 
 enum run host_method(struct pbdma *p, const struct pb_action *a);
 enum run semaphore_execute(struct pbdma *p, const struct pb_action *a);
 enum run semaphore_retry(struct pbdma *p);
 struct acquire semaphore_acquire(const struct pbdma *p);
 /*
- * whether loading the channel would get further than the acquire; faults and records nothing; lock
- * held
+ * Whether the channel's acquire would succeed if it were loaded. Faults and records nothing. Lock
+ * held.
  */
 bool semaphore_pretest(struct gk110 *g, struct mmu_client *client, const struct fchan *fc);
 
 /* ------------------------------------------------------------------ engine.c */
 
-/* by the PBDMA's thread without the lock; RUN_GO once the method was taken */
+/* Send a method, on the PBDMA's thread without the lock. RUN_GO: the engine took it. */
 enum run engine_method(struct pbdma *p, unsigned int idx, const struct pb_action *a);
-/* gives up engines other than @keep that somebody waits for; no lock */
+/* Give up engines for which another PBDMA waits; @keep only after GR_TURN_NS. No lock. */
 void engine_offer(struct pbdma *p, int keep);
 /* lock held */
 void engine_release_all(struct pbdma *p);
 /*
- * saves the resident context; needs a free engine, drops the lock meanwhile. false when it couldn't
+ * Save the resident context of a free engine; the lock is dropped meanwhile. False: it could not be
+ * saved.
  */
 bool engine_evict(struct fifo *f, struct feng *e, int who);
 bool engine_halted(struct gk110 *g, struct feng *e);
@@ -251,30 +261,30 @@ struct feng *gr_engine_of(struct fifo *f);
 
 /* ------------------------------------------------------------------ ramfc.c (lock held) */
 
-/* false when the channel can't be loaded now */
+/* Load a channel. False: it can't be loaded now. */
 bool ramfc_load(struct pbdma *p, struct fchan *fc);
 void ramfc_save(struct pbdma *p);
-/* live state to the PBDMA's registers */
+/* Copy the live state to the PBDMA's registers. */
 void ramfc_sync(struct pbdma *p);
 
 /* ------------------------------------------------------------------ sched.c (lock held) */
 
-/* chooses and loads; false when nothing is runnable (pbdma.acq_retry says when to look again) */
+/* Choose and load a channel. False: none is runnable (pbdma.acq_retry says when to look again). */
 bool sched_load(struct pbdma *p);
-/* puts the channel away; @more: it still has work */
+/* Unload the channel; @more: it still has work. */
 void sched_unload(struct pbdma *p, bool more);
-/* the same for a channel that is lost: nothing is saved */
+/* Unload a channel that is lost: save nothing. */
 void sched_drop(struct pbdma *p);
-/* gives the PBDMA to the next member of its TSG, if one is ready; the slice of the group goes on */
+/* Load the next member of the TSG, if one is ready; the slice of the group goes on. */
 bool sched_next_member(struct pbdma *p, bool more);
-/* somebody else waits for this PBDMA, or the channel has to leave */
+/* Whether another group waits for this PBDMA, or the channel has to leave. */
 bool sched_contended(struct pbdma *p);
-bool sched_others(struct pbdma *p);	/* only the first of these */
+bool sched_others(struct pbdma *p);	/* another group waits */
 bool sched_member_waits(struct pbdma *p);
-/* new slices; @group: also of the group, not only of the member */
+/* Begin a new slice of the member; @group: also of the group. */
 void sched_slice_start(struct pbdma *p, bool group);
 bool sched_allowed(struct fifo *f, unsigned int runlist);
-/* enabled and in its runlist */
+/* Whether the channel is enabled and in its runlist. */
 bool sched_wanted(const struct fchan *fc);
 void sched_submit(struct gk110 *g);
 void sched_preempt(struct gk110 *g, uint32_t val);
@@ -287,9 +297,9 @@ bool chan_matches(const struct fchan *fc, uint32_t preempt);
 /* ------------------------------------------------------------------ recovery.c (lock held) */
 
 void fault_hold(struct pbdma *p, enum run why);
-/* a fault was put on an engine that the PBDMA owns; true when it is held now */
+/* Whether a fault was injected into an engine that the PBDMA owns; the PBDMA is then held. */
 bool fault_injected(struct pbdma *p);
-/* true when a held channel may go */
+/* Whether a held channel may be unloaded; its engine's fault is then cleared. */
 bool fault_release(struct pbdma *p);
 void fault_check(struct gk110 *g);
 void fault_clear(struct gk110 *g, uint32_t runlists);
@@ -301,9 +311,9 @@ void *keeper_main(void *arg);
 /* ------------------------------------------------------------------ userd.c */
 
 bool userd_read_put(struct pbdma *p, uint32_t *put);
-void userd_write_get(struct pbdma *p);		/* GP_GET only */
+void userd_write_get(struct pbdma *p);		/* writes GP_GET only */
 void userd_write_ref(struct pbdma *p);
-void userd_write_back(struct pbdma *p);		/* everything software may read */
+void userd_write_back(struct pbdma *p);		/* writes all words that software may read */
 void chan_mark_pending(struct gk110 *g, struct fchan *fc);
 
 /* ------------------------------------------------------------------ register handlers */
@@ -317,8 +327,8 @@ uint32_t chan_table_read(struct gk110 *g, uint32_t reg);
 void chan_table_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be);
 
 /*
- * false when the slice is over and the turn ends; when it is over and nobody waits for its end, it
- * begins anew; lock held
+ * Whether the turn goes on. When the slice is over and no channel waits for its end, a new slice
+ * begins. Lock held.
  */
 bool pbdma_slice_goes_on(struct pbdma *p);
 void pbdma_set_state(struct pbdma *p, enum pbdma_state s);

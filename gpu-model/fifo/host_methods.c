@@ -3,12 +3,12 @@
  * Methods below 0x100: PFIFO's own on every subchannel (classes A06F and A16F; push.h names the
  * sources).
  *
- * Methods of engines are executed one after the other on the thread that also executes these, so
- * everything before a WFI, a flush or a release has happened when it is reached.
+ * One thread executes a channel's methods of engines and of PFIFO one after the other, so all work
+ * before a WFI, a flush or a release is done when that method is reached.
  */
 #include "fifo.h"
 
-/* a full barrier; a read-modify-write because the thread sanitizer does not know fences */
+/* A full memory barrier. A read-modify-write, as the thread sanitizer does not know fences. */
 static void barrier(struct pbdma *p)
 {
 	atomic_fetch_add(&p->g->fifo->kicks, 0);
@@ -25,7 +25,7 @@ static enum run set_object(struct pbdma *p, const struct pb_action *a)
 		return pbdma_raise_method(p, PBDMA_INTR0_DEVICE, a);
 	}
 	ops = p->g->engine[idx].ops;
-	/* GR keeps its classes and complains about others itself */
+	/* GR itself checks its classes */
 	if (p->g->engine[idx].type == ENGINE_GR) {
 		enum run r = engine_method(p, (unsigned int)idx, a);
 
@@ -54,8 +54,8 @@ static enum run tlb_invalidate(struct pbdma *p, uint32_t b)
 }
 
 /*
- * The model has no L2 and no posted writes of its own: flushes and barriers order memory,
- * invalidates have nothing to do.
+ * The model has no L2 and no posted writes: flushes and barriers order memory, and invalidates do
+ * nothing else.
  */
 static enum run mem_op(struct pbdma *p, const struct pb_action *a)
 {
@@ -120,14 +120,17 @@ enum run host_method(struct pbdma *p, const struct pb_action *a)
 		return RUN_GO;
 	case HOST_CRC_CHECK:
 		/*
-		 * rnndb MTHD_UNK7C_NONZERO: no CRC of methods is kept unless a debugger switches it
-		 * on
+		 * rnndb MTHD_UNK7C_NONZERO: no CRC of methods is computed unless a debugger asks
+		 * for it
 		 */
 		return a->data == W(p, RAMFC_METHOD_CRC) ?
 			       RUN_GO :
 			       pbdma_raise_method(p, PBDMA_INTR0_METHODCRC, a);
 	case HOST_YIELD:
-		/* the class headers only name operation 0, NOP; open: the others end the slice */
+		/*
+		 * the class headers name operation 0 only, NOP; open: other operations end the
+		 * slice
+		 */
 		return FIELD_GET(HOST_YIELD_OP, a->data) == HOST_YIELD_NOP ? RUN_GO : RUN_YIELD;
 	default:
 		return pbdma_raise_method(p, PBDMA_INTR0_METHOD, a);

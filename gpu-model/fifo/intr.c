@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PFIFO's interrupts. Bits 28, 29 and 30 of PFIFO_INTR are levels of other registers; the rest is
- * set by events and cleared by writing 1. Everything goes out on one line of PMC, and with a mask
- * of its own on one of PMC's second leaf.
+ * PFIFO's interrupts. Bits 28, 29 and 30 of PFIFO_INTR are levels of other registers; the other
+ * bits are set by events and cleared by writing 1. All bits together drive one line of PMC, and, by
+ * a second mask, one line of PMC's second leaf.
  */
 #include <gk110/pmc.h>
 
@@ -67,7 +67,7 @@ static enum run raise_bits(struct pbdma *p, unsigned int reg, uint32_t bits)
 	enum run ret;
 
 	pthread_mutex_lock(&g->lock);
-	if (p->drop || !p->fc) {	/* PFIFO was reset meanwhile */
+	if (p->drop || !p->fc) {	/* PFIFO was reset in the meantime */
 		pthread_mutex_unlock(&g->lock);
 		return RUN_STOP;
 	}
@@ -84,7 +84,10 @@ enum run pbdma_raise0(struct pbdma *p, uint32_t bits)
 	return raise_bits(p, PBDMA_INTR0, bits);
 }
 
-/* The method waits in METHOD0/DATA0, where software may put another one before it acknowledges. */
+/*
+ * Raise an interrupt about a method. It waits in METHOD0/DATA0, where software may replace it
+ * before it acknowledges.
+ */
 enum run pbdma_raise_method(struct pbdma *p, uint32_t bits, const struct pb_action *a)
 {
 	enum run r;
@@ -99,7 +102,10 @@ enum run pbdma_raise_method(struct pbdma *p, uint32_t bits, const struct pb_acti
 	return r;
 }
 
-/* The method is gone when the interrupt is acknowledged (open: nouveau only prints it). */
+/*
+ * Raise an HCE interrupt. Its method is skipped when it is acknowledged (open: nouveau only prints
+ * it).
+ */
 enum run pbdma_raise_hce(struct pbdma *p, uint32_t bits, const struct pb_action *a)
 {
 	struct gk110 *g = p->g;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A PBDMA's thread: load a channel, execute (without the lock) until something happens, decide, put
- * the channel away. It sleeps on its wake whenever there is nothing to do.
+ * A PBDMA's thread: load a channel, execute (without the lock) until exec_run() comes back, decide
+ * what to do, unload the channel. The thread sleeps on its wake whenever there is nothing to do.
  */
 #include "fifo.h"
 
@@ -15,7 +15,7 @@ void pbdma_set_state(struct pbdma *p, enum pbdma_state s)
 	p->state = s;
 }
 
-/* the turn goes to another member of the TSG or ends */
+/* Pass the turn to another member of the TSG, or end it. */
 static void leave(struct pbdma *p, bool more)
 {
 	if (!sched_next_member(p, more) && p->fc)
@@ -49,7 +49,7 @@ static void slice_over(struct pbdma *p)
 
 static void dry(struct pbdma *p)
 {
-	if (p->doorbell) {	/* GP_PUT was read before this write */
+	if (p->doorbell) {	/* GP_PUT was read before this doorbell: read it again */
 		p->doorbell = false;
 		return;
 	}
@@ -57,8 +57,8 @@ static void dry(struct pbdma *p)
 }
 
 /*
- * A channel that may switch makes room for others; one that may not keeps its place until its slice
- * is over.
+ * An acquire that may switch makes room for a channel that waits. Any other keeps its place until
+ * its slice is over.
  */
 static void acquire_blocked(struct pbdma *p, bool may_switch)
 {
@@ -71,7 +71,7 @@ static void acquire_blocked(struct pbdma *p, bool may_switch)
 		leave(p, true);
 		return;
 	}
-	engine_release_all(p);	/* the semaphore may need somebody else's work */
+	engine_release_all(p);	/* another channel's work may be needed to release the semaphore */
 	if (p->state != PB_ACQUIRE)
 		p->acq_backoff = 0;
 	pbdma_set_state(p, PB_ACQUIRE);
@@ -84,7 +84,7 @@ static void acquire_blocked(struct pbdma *p, bool may_switch)
 static void stopped(struct pbdma *p)
 {
 	if (p->drop || p->preempt || p->engine_reset || fault_injected(p))
-		return;		/* the next look deals with it */
+		return;		/* decide() deals with it */
 	atomic_store(&p->fc->c.stop, false);
 	slice_over(p);
 }
@@ -102,7 +102,8 @@ static void after(struct pbdma *p, enum run r)
 		break;
 	case RUN_INTR:
 		p->interrupted = true;
-		engine_release_all(p);	/* others need not wait for software */
+		/* other channels need not wait until software acknowledges */
+		engine_release_all(p);
 		break;
 	case RUN_DRY:
 		dry(p);
@@ -135,7 +136,7 @@ static void after(struct pbdma *p, enum run r)
 
 /* ------------------------------------------------------------------ before one */
 
-/* software may have replaced the method that stopped the PBDMA */
+/* Go on after an interrupt: software may have replaced the method that stopped the PBDMA. */
 static void resume(struct pbdma *p)
 {
 	p->interrupted = false;

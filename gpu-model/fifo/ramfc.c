@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Loading a channel from its instance block into a PBDMA and putting it back. What is not in the
- * instance block does not survive; the words are where ram.h says, the copy class's state behind
+ * Loading a channel from its instance block into a PBDMA, and saving it there. Only state in the
+ * instance block survives. ram.h has the places of the words; the copy class's state is behind
  * them. Lock held.
  */
 #include <string.h>
@@ -33,8 +33,8 @@ static bool same_space(const struct mmu_space *a, const struct mmu_space *b)
 }
 
 /*
- * GR still has the context of this channel, but of another life of it: that one has to be saved
- * first
+ * Whether GR's context is one that the channel had before (another address or space, or a reload is
+ * forced): it must be saved first.
  */
 static bool stale_context(struct feng *gr, struct fchan *fc, const uint32_t *ctx,
 			  const struct mmu_space *vm)

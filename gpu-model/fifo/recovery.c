@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What happens to channels after faults, and the thread that notices what no PBDMA can.
+ * Channels after faults, and the keeper: a thread that watches context switches, which may hang
+ * while no PBDMA's thread can look.
  *
- * A fault stops the scheduling of the runlist (PFIFO_RUNLIST_ERROR, as nouveau says:
+ * A fault stops the scheduling of the runlist (PFIFO_RUNLIST_ERROR; nouveau calls it
  * ERROR_SCHED_DISABLE) and holds the channel where it is: on its PBDMA, and on the engine if an
- * engine met the fault. It stays there until
+ * engine met the fault. The channel stays there until
  *   - its engine is reset, or
  *   - it is disabled or not in its runlist any more, and then preempted or the error cleared.
- * That is what nvkm_runl_rc() does: disable, remove, reset engines that still have it, new list,
- * clear the error. A driver can be done with all of it before the PBDMA's thread gets the lock;
- * then nothing is held at all.
+ * nvkm_runl_rc() does so: disable, remove, reset engines that still have the channel, submit a new
+ * list, clear the error. A driver can be done with all of that before the PBDMA's thread gets the
+ * lock; then no channel is held at all.
  */
 #include "fifo.h"
 
@@ -77,7 +78,7 @@ bool fault_release(struct pbdma *p)
 	return true;
 }
 
-/* an engine that faulted on a context nobody has loaded */
+/* Release engines that faulted on a context whose channel no PBDMA has loaded. */
 static void idle_engine_release(struct gk110 *g, uint32_t runlists)
 {
 	unsigned int i;
@@ -115,10 +116,10 @@ void fault_clear(struct gk110 *g, uint32_t runlists)
 /* ------------------------------------------------------------------ injection */
 
 /*
- * PFIFO_FAULT_INJECT: a fault of the unit that software names, by the channel that is on the
- * engine. With nobody on it the engine shows the fault until the trigger is released or the engine
- * is reset: gk104_fifo_recover_engn() of Linux 6.1 takes the channel off first, then waits for
- * FAULTED, then writes 0. Open: whether an idle engine takes work meanwhile; here it does.
+ * PFIFO_FAULT_INJECT: record a fault of the unit that software names, by the channel on the engine.
+ * An engine without a channel shows the fault until the trigger is released or the engine is reset:
+ * gk104_fifo_recover_engn() of Linux 6.1 takes the channel off first, then waits for FAULTED, then
+ * writes 0. Open: whether an idle engine takes work meanwhile; here it does.
  */
 void fault_inject(struct gk110 *g, unsigned int engine, uint32_t val)
 {
@@ -164,7 +165,10 @@ static void earlier(uint64_t *next, uint64_t t)
 		*next = t;
 }
 
-/* a switch away from what the engine does is due now; if it will be, *@next says when to look */
+/*
+ * Whether the engine is due to leave its channel now. If it will be due later, *@next is when to
+ * look.
+ */
 static bool switch_due(struct fifo *f, struct feng *e, uint64_t now, uint64_t *next)
 {
 	struct pbdma *p = owner_of(f, e);
@@ -179,7 +183,7 @@ static bool switch_due(struct fifo *f, struct feng *e, uint64_t now, uint64_t *n
 	}
 	if (!e->queued && !sched_contended(p))
 		return false;
-	atomic_store(&p->fc->c.stop, true);	/* long methods that can be interrupted let go */
+	atomic_store(&p->fc->c.stop, true);	/* long methods that can be interrupted then stop */
 	return true;
 }
 

@@ -60,7 +60,7 @@ static void userd_window_write(struct gk110 *g, uint32_t val, uint32_t be)
 	uint32_t old = reg_get(g, PFIFO_USERD_BAR1);
 
 	if (reg_merge(g, PFIFO_USERD_BAR1, val, be) != old && g->bus && g->bus->win_invalidate)
-		/* other pages have to be trapped now */
+		/* the window holds other pages now, which must not stay mapped */
 		g->bus->win_invalidate(g->bus_priv, WIN_BAR1);
 }
 
@@ -76,7 +76,7 @@ static bool read_only(uint32_t reg)
 	       reg == PFIFO_TIME_HIGH;
 }
 
-/* the register was written; @pull: with a trigger */
+/* PFIFO_FAULT_INJECT was written; @pull: with its trigger bit */
 static void fault_trigger(struct gk110 *g, unsigned int engine, bool pull)
 {
 	uint32_t val = reg_get(g, PFIFO_FAULT_INJECT(engine));
@@ -117,7 +117,7 @@ void fifo_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 		reg_set(g, reg, reg_get(g, reg) & ~val);
 		break;
 	case PFIFO_PBDMA_INTR_SOURCE:
-		pbdma_intr_update(g);	/* a level: goes when the PBDMA's own bits go */
+		pbdma_intr_update(g);	/* a level: it is cleared when the PBDMA's own bits are */
 		break;
 	case PFIFO_USERD_BAR1:
 		userd_window_write(g, val, be);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runlists: a list of channels, some of them gathered under TSG headers (ram.h names the sources).
- * The order of the list is the order of service; an entry may appear more than once, which gives it
- * more turns.
+ * Runlists: a list of channels, some of them members of groups under TSG headers (ram.h names the
+ * sources). Channels are served in the order of the list. An entry may appear more than once, and
+ * then has more turns.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The scheduler. It runs on whatever thread changed something, under gk110.lock; PBDMAs come here
- * when they have no channel or when a slice is over.
+ * The scheduler. It runs under gk110.lock, on the thread that changed something; PBDMAs call it
+ * when they have no channel or a slice is over.
  *
  * Order: the groups of a runlist take turns in list order, over all PBDMAs that serve the runlist;
  * a PBDMA that serves several runlists takes turns among them. Within a TSG members take turns,
- * each for its PB timeslice, until the slice of the group is over. A slice only ends a turn when
- * somebody else is waiting.
+ * each for its PB timeslice, until the slice of the group is over. The end of a slice ends the turn
+ * only if another channel waits.
  *
- * What a block, a disable or the removal from the list do to a channel that is loaded: nothing
- * until its turn ends (open: the chip's documents only promise that it is not loaded again).
- * Preempt is what ends the turn.
+ * A loaded channel that is blocked, disabled or removed from the list runs on until its turn ends
+ * (open: the chip's documents only promise that it is not loaded again). A preempt ends the turn.
  */
 #include <stdlib.h>
 
@@ -39,8 +38,8 @@ static bool group_free(void *ctx, const struct rl_group *grp)
 }
 
 /*
- * A channel that was put away in an acquire is looked at after every kick and from time to time,
- * without loading it (as the chip's ACQ_PRETEST does).
+ * Whether a channel should be loaded that was unloaded in an acquire. Its semaphore is read after
+ * every kick and from time to time, without loading the channel (as the chip's ACQ_PRETEST does).
  */
 static bool acquire_due(struct question *q, struct fchan *fc)
 {
@@ -157,8 +156,8 @@ void sched_wake_all(struct fifo *f)
 }
 
 /*
- * One PBDMA without a channel is enough (it wakes the next if there is more); failing that the
- * keeper watches the slices.
+ * Wake one PBDMA without a channel (it wakes the next if there is more to do), and those that wait
+ * in an acquire. If all have channels, the keeper watches their slices.
  */
 void sched_wake_runlist(struct gk110 *g, unsigned int runlist)
 {
@@ -237,7 +236,7 @@ void sched_slice_start(struct pbdma *p, bool group)
 	p->run_end = p->slice_end < p->member_end ? p->slice_end : p->member_end;
 }
 
-/* true when it is loaded; else somebody else may be */
+/* Load a channel. False: it can't be loaded now, but another channel may be. */
 static bool load(struct pbdma *p, unsigned int chid, unsigned int runlist,
 		 const struct rl_group *grp)
 {
@@ -286,7 +285,7 @@ static bool load_from(struct pbdma *p, unsigned int runlist)
 			sched_wake_runlist(p->g, runlist);
 		return true;
 	}
-	wake_post(&p->wake);	/* look again, things changed */
+	wake_post(&p->wake);	/* look again: another channel may be loaded */
 	return false;
 }
 
@@ -307,8 +306,8 @@ bool sched_load(struct pbdma *p)
 		}
 	}
 	/*
-	 * A look at a thousand waiting acquires rests as long as it took: kicks and doorbells want
-	 * the lock, too.
+	 * Looking at a thousand waiting acquires takes time: rest as long as it took, as kicks and
+	 * doorbells need the lock, too.
 	 */
 	took = mono_ns() - began;
 	if (p->acq_retry < began + 2 * took)
@@ -340,7 +339,7 @@ void sched_drop(struct pbdma *p)
 	p->preempt = p->drop = false;
 }
 
-/* a preempt also takes the context off GR */
+/* The channel was preempted: also save its context from GR. */
 static void preempted(struct pbdma *p, struct fchan *fc)
 {
 	struct fifo *f = p->g->fifo;
@@ -411,7 +410,10 @@ static void list_changed(struct gk110 *g, unsigned int r)
 	}
 }
 
-/* The list is read at once: it may be reused as soon as the pending bit reads 0. */
+/*
+ * Read a submitted runlist at once: software may reuse its memory as soon as the pending bit reads
+ * 0.
+ */
 void sched_submit(struct gk110 *g)
 {
 	uint32_t base = reg_get(g, PFIFO_RUNLIST_BASE), submit = reg_get(g, PFIFO_RUNLIST_SUBMIT);

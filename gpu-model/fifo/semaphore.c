@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Semaphores of PFIFO (cla16f.h SEMAPHORED). An acquire that does not succeed leaves ACQ_PENDING in
- * RAMFC: the channel may be put away and loaded again, and nothing else of the acquire is
- * remembered.
+ * RAMFC. The channel may then be unloaded and loaded again: all of the acquire's state is in RAMFC.
  *
  * Open, the model chooses: GEQ compares the signed difference, so that counters may wrap; a 16-byte
  * release needs a 16-byte aligned address; reductions INC and DEC wrap at the payload, as the copy
@@ -10,14 +9,15 @@
  */
 #include "fifo.h"
 
-#define NS_PER_TICK	1024	/* of the acquire timeout and deadline (rnndb: PTIMER bits 10-41) */
+/* unit of the acquire's timeout and deadline (rnndb: PTIMER bits 10-41) */
+#define NS_PER_TICK	1024
 
 static uint64_t semaphore_va(const struct pbdma *p)
 {
 	return (uint64_t)W(p, RAMFC_SEMAPHORE_A) << 32 | W(p, RAMFC_SEMAPHORE_B);
 }
 
-/* host pointer to an aligned word; NULL after recording a fault. dma_lock held */
+/* Host pointer to an aligned word; NULL: a fault was recorded. Call with dma_lock held. */
 static uint32_t *word_at(struct pbdma *p, uint64_t va, enum mmu_access acc)
 {
 	struct chan *c = &p->fc->c;
@@ -54,7 +54,7 @@ static void deadline_start(struct pbdma *p)
 	uint64_t timeout = (uint64_t)FIELD_GET(RAMFC_ACQUIRE_TIMEOUT_MAN, cfg)
 			   << FIELD_GET(RAMFC_ACQUIRE_TIMEOUT_EXP, cfg);
 
-	/* the deadline is a 32-bit time: half of its range is the past */
+	/* the deadline is a 32-bit time, of which half the range is the past */
 	W(p, RAMFC_ACQUIRE_DEADLINE) =
 		ticks(p->g) + (uint32_t)(timeout > INT32_MAX ? INT32_MAX : timeout);
 }
@@ -64,7 +64,7 @@ static bool deadline_passed(struct gk110 *g, uint32_t config, uint32_t deadline)
 	return (config & RAMFC_ACQUIRE_TIMEOUT_EN) && (int32_t)(ticks(g) - deadline) >= 0;
 }
 
-/* 1: got it, 0: not yet, -1: fault */
+/* Try the acquire. 1: it succeeded, 0: not yet, -1: fault */
 static int try_acquire(struct pbdma *p)
 {
 	uint32_t d = W(p, RAMFC_SEMAPHORE_D), mem = 0;
@@ -99,7 +99,7 @@ enum run semaphore_retry(struct pbdma *p)
 	}
 	if (!deadline_passed(p->g, W(p, RAMFC_ACQUIRE), W(p, RAMFC_ACQUIRE_DEADLINE)))
 		return blocked(p);
-	deadline_start(p);	/* counts anew once the interrupt was acknowledged */
+	deadline_start(p);	/* the timeout counts anew once the interrupt was acknowledged */
 	r = pbdma_raise0(p, PBDMA_INTR0_ACQUIRE);
 	return r == RUN_GO ? blocked(p) : r;
 }
@@ -127,7 +127,10 @@ bool semaphore_pretest(struct gk110 *g, struct mmu_client *client, const struct 
 				  __atomic_load_n((const uint32_t *)seg.ptr, __ATOMIC_ACQUIRE),
 				  q->payload);
 	pthread_rwlock_unlock(&g->dma_lock);
-	return ready;	/* what can't be translated faults when it is loaded */
+	/*
+	 * an address that can't be translated counts as ready: it faults when the channel is loaded
+	 */
+	return ready;
 }
 
 static enum run acquire(struct pbdma *p)
@@ -173,7 +176,10 @@ static uint32_t reduce(uint32_t d, uint32_t old, uint32_t arg)
 	}
 }
 
-/* The payload is written last: who sees it sees the time of the same release. dma_lock held. */
+/*
+ * Write or reduce the semaphore. The payload is written last: a reader that sees it sees the time
+ * of the same release. Call with dma_lock held.
+ */
 static bool release_locked(struct pbdma *p, uint32_t d)
 {
 	bool red = FIELD_GET(HOST_SEMAPHORE_OP, d) == HOST_SEMAPHORE_REDUCTION;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* PFIFO as a unit of the device: its ranges of BAR0, what a reset leaves, its threads. */
+/* PFIFO as a unit of the device: its ranges of BAR0, its state after a reset, its threads. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #define FAULT_UNIT_HOST0	7	/* nouveau gk104_fifo_mmu_fault_engine */
 #define HUB_CLIENT_HOST		6	/* nouveau gk104_fifo_mmu_fault_hubclient */
 
-/* 0x00259c and 0x002800-0x0029ff in the middle are the MMU side's */
+/* 0x00259c and 0x002800-0x0029ff, in the middle, belong to the MMU */
 static const struct mmio_range ranges[] = {
 	{ PFIFO_BASE, PFIFO_MMU_FAULT_SOURCE - PFIFO_BASE, "PFIFO", fifo_read, fifo_write },
 	{ PFIFO_PBDMA_INTR_SOURCE, PFIFO_MMU_FAULT_RECORDS - PFIFO_PBDMA_INTR_SOURCE, "PFIFO",
@@ -21,7 +21,10 @@ static const struct mmio_range ranges[] = {
 	{ PCCSR_BASE, PCCSR_SIZE, "PFIFO_CHAN", chan_table_read, chan_table_write },
 };
 
-/* The copy engine of a PBDMA is the one at its place among the PBDMAs of the runlist. */
+/*
+ * The copy engine of the runlist's PBDMA number @place: the runlist's copy engine of the same
+ * number, modulo how many it has. -1: it has none.
+ */
 static int copy_engine_of(struct gk110 *g, unsigned int runlist, unsigned int place)
 {
 	int list[GK110_MAX_ENGINE];
@@ -141,8 +144,8 @@ static int fifo_init(struct gk110 *g)
 }
 
 /*
- * Drops everything without saving. Threads that are in the middle of something let go as soon as
- * they look.
+ * Drop all channels without saving. PBDMA threads that are executing notice p->drop when they come
+ * back.
  */
 void fifo_reset_hw(struct gk110 *g)
 {
@@ -169,7 +172,8 @@ void fifo_reset_hw(struct gk110 *g)
 	for (i = 0; i < GK110_MAX_RUNLIST; i++)
 		rl_free(&f->rl[i]);
 	for (i = 0; i < g->nr_engines; i++) {
-		f->eng[i].resets++;	/* a switch in progress is not PFIFO's any more */
+		/* a switch in progress must not change PFIFO's state any more */
+		f->eng[i].resets++;
 		f->eng[i].on = NULL;
 		f->eng[i].faulted = f->eng[i].injected = f->eng[i].stuck = f->eng[i].evict = false;
 		f->eng[i].chsw_since = 0;
@@ -181,7 +185,7 @@ void fifo_reset_hw(struct gk110 *g)
 	wake_post(&f->keeper_wake);
 }
 
-/* the whole device; threads are stopped */
+/* Reset of the whole device; the threads are stopped. */
 static void fifo_reset(struct gk110 *g)
 {
 	struct fifo *f = g->fifo;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * USERD: the words in memory through which software and a channel talk, and the window of BAR1 that
- * PFIFO watches for writes to GP_PUT. The window only says "channel N has work"; where its USERD
- * lies says RAMFC.
+ * PFIFO watches for writes to GP_PUT. A write to the window only says "channel N has work"; RAMFC
+ * says where the channel's USERD is.
  */
 #include "fifo.h"
 

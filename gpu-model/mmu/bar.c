@@ -3,9 +3,10 @@
  * CPU windows: BAR1 and BAR3 (video memory from address 0, or a GPU address space, by bit 31 of
  * their register), and PRAMIN, the 1 MiB window of BAR0 on physical memory of any target.
  *
- * Window state changes with lock and with dma_lock held for writing; accesses and bar_translate()
- * hold dma_lock for reading only, so they run on any thread. Open, and chosen by the model:
- *  - CPU accesses may use privileged pages (the answer that is worst for isolation);
+ * The state of a window changes with lock, and with dma_lock held for writing. Accesses and
+ * bar_translate() hold dma_lock for reading only, so any thread may call them. Open, and chosen by
+ * the model:
+ *  - CPU accesses may use privileged pages (the worst case for isolation);
  *  - the instance block is read when the register is written, as at a channel's bind;
  *  - BAR3's bit 30 has no effect on the window; an access behind the end of memory reads all ones
  *    and writes nothing, without a fault, since nothing was translated.
@@ -49,7 +50,7 @@ static int physical(struct gk110 *g, enum mem_target t, uint64_t addr, size_t wa
 	return seg->ptr ? 0 : -EFAULT;
 }
 
-/* one physically contiguous page at most; @want is inside the window */
+/* Translate within one page or contiguous piece at most. @want must be inside of the window. */
 static int translate_page(struct gk110 *g, enum bar_window w, uint64_t off, size_t want,
 			  enum mmu_access acc, unsigned int flags, struct mmu_seg *seg)
 {
@@ -80,7 +81,9 @@ int bar_translate(struct gk110 *g, enum bar_window w, uint64_t off, size_t want,
 		want = 1;
 	if (translate_page(g, w, off, want, acc, flags, seg))
 		return -EFAULT;
-	/* the rest of the answer is a convenience, so it never faults */
+	/*
+	 * extend the answer over pages that follow, without faults: the caller did not access these
+	 */
 	while (seg->len < want) {
 		if (translate_page(g, w, off + seg->len, want - seg->len, acc, flags | MMU_PEEK,
 				   &next))
@@ -95,8 +98,7 @@ int bar_translate(struct gk110 *g, enum bar_window w, uint64_t off, size_t want,
 }
 
 /*
- * one access of @size bytes, in as many pieces as pages it touches; false when a piece had no
- * memory
+ * One access of @size bytes, a piece for each page that it touches. False: a piece had no memory.
  */
 static bool window_access(struct gk110 *g, enum bar_window w, uint64_t off, unsigned int size,
 			  uint8_t *bytes, enum mmu_access acc, unsigned int flags)
@@ -175,7 +177,7 @@ void bar_tlb_invalidated(struct gk110 *g, const struct tlb_match *m)
 	}
 }
 
-/* BAR1 and BAR3 bind */
+/* A write to BAR1's or BAR3's register: bind the window. */
 static void bind_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 {
 	enum bar_window w = reg == HOSTMEM_BAR1 ? WIN_BAR1 : WIN_BAR3;
@@ -207,7 +209,7 @@ static void pramin_bind(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be
 	bus_invalidate(g, WIN_PRAMIN);
 }
 
-/* PRAMIN as registers of BAR0: these come with lock held */
+/* PRAMIN as registers of BAR0. These handlers are called with lock held. */
 static uint32_t pramin_read(struct gk110 *g, uint32_t reg)
 {
 	union { uint32_t val; uint8_t bytes[4]; } u = { .val = ~0u };
@@ -232,7 +234,7 @@ static void pramin_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t b
 }
 
 /*
- * every flush is done when its write returns: the CPU's and the GPU's view of memory are one here
+ * A flush is done when its write returns: here the CPU's and the GPU's view of memory are the same.
  */
 static uint32_t flush_read(struct gk110 *g, uint32_t reg)
 {

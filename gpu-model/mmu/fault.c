@@ -4,12 +4,12 @@
  * interrupt that follows. A fault whose unit still has its bit set is lost and only raises PFIFO's
  * "dropped fault" bit.
  *
- * Who faults usually holds dma_lock, and lock comes before dma_lock, so a fault never waits for
- * lock: when lock is busy the record is queued and a thread of the unit posts it. To software both
- * look alike: an interrupt comes a little later than the access.
+ * The thread that faults usually holds dma_lock, and lock comes before dma_lock, so a fault never
+ * waits for lock: when lock is busy the record is queued, and a thread of this unit posts it.
+ * Software sees no difference: the interrupt comes a little later than the access.
  *
- * The recorded address is that of the page: so do kernel logs of Fermi and Kepler boards show it.
- * Bits 5:4 of the info word are unknown and stay 0, as do the target bits of the instance word.
+ * The recorded address is that of the page, as in kernel logs of Fermi and Kepler boards. Bits 5:4
+ * of the info word are unknown and stay 0, as do the target bits of the instance word.
  */
 #include <errno.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static struct fault_record encode(const struct mmu_client *c, const struct mmu_s
 	};
 }
 
-/* makes one fault visible; lock held */
+/* Make one fault visible to software. Lock held. */
 static void post(struct gk110 *g, unsigned int unit, const struct fault_record *f)
 {
 	uint32_t pending = reg_get(g, GMMU_FAULT_SOURCE);
@@ -54,7 +54,7 @@ static void post(struct gk110 *g, unsigned int unit, const struct fault_record *
 	fifo_intr_update(g);
 }
 
-/* posts what was queued; lock held */
+/* Post the queued faults. Lock held. */
 static void drain(struct gk110 *g)
 {
 	struct mmu *m = g->mmu;
@@ -126,7 +126,7 @@ void fault_source_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be
 	fifo_intr_update(g);
 }
 
-/* the records are read only */
+/* The fault records are read-only. */
 void fault_record_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 {
 }

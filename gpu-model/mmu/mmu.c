@@ -3,10 +3,9 @@
  * The MMU as a unit: its registers, the mode of the chip, and TLB invalidates.
  *
  * An invalidate is done when the write of the trigger returns; the queue that FB_MMU_CTRL describes
- * is always empty. TLBs are dropped by the invalidate register, by MEM_OP, by a change of the page
- * size or bypass mode (open: the model chooses so; lines of the two modes can't be told apart) and
- * by reset, and by nothing else: not by a channel switch and not by binding an instance block
- * again.
+ * is always empty. Only these drop TLB lines: the invalidate register, MEM_OP, a change of the page
+ * size or bypass mode (open, the model chooses so: lines of the two modes can't be told apart), and
+ * a reset. A channel switch does not drop them, nor does binding an instance block again.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,7 +29,8 @@ void mmu_tlb_invalidate(struct gk110 *g, uint64_t pdb, enum mem_target t, unsign
 	};
 	struct tlb *tlb;
 
-	dma_write_lock(g);	/* waits for the accesses under way, and holds new ones back */
+	/* waits until accesses under way are done, and holds new ones back */
+	dma_write_lock(g);
 	pthread_mutex_lock(&m->tlbs_lock);
 	for (tlb = m->tlbs; tlb; tlb = tlb->next)
 		if (tlb->hub || !(what & MMU_INV_HUB_ONLY))
@@ -56,7 +56,7 @@ static void invalidate_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32
 			   (what & FB_MMU_INVALIDATE_HUB_ONLY ? MMU_INV_HUB_ONLY : 0));
 }
 
-/* takes over the mode that @ctrl asks for; every cached translation goes */
+/* Switch to the mode that @ctrl asks for; drop all cached translations. */
 static void set_mode(struct gk110 *g, uint32_t ctrl)
 {
 	struct mmu *m = g->mmu;

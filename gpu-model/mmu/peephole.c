@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The peephole: two registers hold an address, the third is the memory there, and every access to
- * it moves the address on by 4. Register 0x1718 chooses the address space (or video memory), so
- * whoever can write these registers reaches all memory that any instance block can name. Behaviour:
- * envytools docs/hw/memory/peephole.rst (RW port, GF100+).
+ * The peephole: two registers hold an address, the third is the memory at that address, and each
+ * access to the third adds 4 to the address. Register 0x1718 chooses the address space (or video
+ * memory), so software that can write these registers reaches all memory that any instance block
+ * can name. Behaviour: envytools docs/hw/memory/peephole.rst (RW port, GF100+).
  */
 #include <errno.h>
 #include <stdlib.h>

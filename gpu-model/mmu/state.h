@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What the files of mmu/ share. Nothing outside mmu/ and its tests includes this.
- */
+/* Declarations that the files of mmu/ share. Only mmu/ and its tests include this. */
 #ifndef KVGPU_MODEL_MMU_STATE_H
 #define KVGPU_MODEL_MMU_STATE_H
 
@@ -21,27 +19,30 @@ struct mmu {
 	pthread_mutex_t tlbs_lock;
 	struct tlb *tlbs;
 
-	/* fault.c; the records that software sees are in the register file, under gk110.lock */
+	/*
+	 * fault.c: faults that wait to be posted. The posted records are in the register file,
+	 * under gk110.lock.
+	 */
 	pthread_mutex_t fault_lock;
 	pthread_cond_t fault_wake;
 	pthread_t fault_thread;
-	bool fault_running, fault_stop;		/* fault_lock */
+	bool fault_running, fault_stop;		/* protected by fault_lock */
 	uint32_t queued;			/* bit per unit with a record in queue[] */
 	bool dropped;
 	struct fault_record queue[32];
 
-	struct peephole *peephole;	/* lock */
+	struct peephole *peephole;	/* protected by gk110.lock */
 };
 
 /*
- * memory.c: mem_read/mem_write without statistics; false when a byte is outside memory. dma_lock
- * held for reading
+ * memory.c: mem_read() and mem_write() without statistics. False when a byte is outside of memory.
+ * Call with dma_lock held for reading.
  */
 bool mem_fetch(struct gk110 *g, enum mem_target t, uint64_t addr, void *buf, size_t len);
 bool mem_store(struct gk110 *g, enum mem_target t, uint64_t addr, const void *buf, size_t len);
 /*
- * memcpy whose aligned copies of 1, 2, 4 and 8 bytes are single accesses: CPUs and engines share
- * this memory
+ * memcpy() in which aligned copies of 1, 2, 4 and 8 bytes are single accesses, as CPUs and engines
+ * share this memory.
  */
 void mem_copy_from(void *dst, const void *mem, size_t len);
 void mem_copy_to(void *mem, const void *src, size_t len);
@@ -57,7 +58,7 @@ void fault_record_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be
 /* bar.c: translations of @pdb (or of all) changed; lock held */
 void bar_tlb_invalidated(struct gk110 *g, const struct tlb_match *m);
 
-/* space.c: the instance block that a word with ADDR and TARGET as in 0x1704 names */
+/* space.c: load the space of the instance block that @word names (ADDR and TARGET as in 0x1704) */
 void space_load_word(struct gk110 *g, uint32_t word, struct mmu_space *s);
 
 /* peephole.c; the handlers run with lock held */

@@ -2,16 +2,16 @@
 /*
  * Per-client TLB: direct-mapped lines for small pages, big pages and directory entries, tagged with
  * the page directory and its target. A line lives until another page takes its place or an
- * invalidate names it: the model never drops one to be nice, so a driver that forgets an invalidate
- * sees the old translation, as on the card. Failed walks are not cached (open: the model chooses;
- * nouveau maps without invalidating what was never valid, and runs).
+ * invalidate names it: the model drops no other line, so a driver that forgets an invalidate sees
+ * the old translation, as on the card. Failed walks are not cached (open, the model chooses:
+ * nouveau maps pages that were never valid without an invalidate, and works).
  *
  * Concurrency. Lookups and fills run with dma_lock held for reading, invalidates with it held for
- * writing, so an invalidate excludes them all and also waits for every access that still uses a
- * pointer from before: this is the chip's "the invalidate completes when outstanding accesses
- * have". A client that several threads use (BAR windows) can have two fills of one line at once;
- * each line carries a sequence number, odd while being written. A reader that sees it move takes it
- * for a miss, a second writer drops its fill.
+ * writing, so an invalidate excludes them, and also waits for all accesses that still use an old
+ * pointer: this is the chip's "the invalidate completes when outstanding accesses have". A client
+ * that several threads use (BAR windows) can have two fills of one line at once; so each line has a
+ * sequence number, which is odd while the line is written. A reader that sees the number change
+ * takes the line for a miss; a second writer drops its fill.
  */
 #include <linux/bitfield.h>
 
@@ -26,7 +26,7 @@
 /* VA in pages of the line's size, or directory index */
 #define TAG_PAGE	GENMASK_ULL(27, 0)
 
-/* leaf lines' data */
+/* fields of a page line's data */
 #define DATA_PHYS	GENMASK_ULL(27, 0)	/* >> 12 */
 #define DATA_TARGET	GENMASK_ULL(29, 28)
 #define DATA_KIND	GENMASK_ULL(37, 30)
@@ -68,7 +68,8 @@ static void count_hit(struct tlb *t)
 {
 	uint32_t hits = atomic_load_explicit(&t->hits, memory_order_relaxed) + 1;
 
-	if (hits >= 256) {	/* one shared counter update per 256 hits keeps a hit cheap */
+	/* updating the shared counter only once per 256 hits keeps a hit cheap */
+	if (hits >= 256) {
 		stat_add(t->g, tlb_hits, hits);
 		hits = 0;
 	}

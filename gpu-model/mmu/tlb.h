@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Translation look-aside buffers. See tlb.c for what may run at the same time as what.
- */
+/* Translation look-aside buffers. tlb.c says which functions may run at the same time. */
 #ifndef KVGPU_MODEL_MMU_TLB_H
 #define KVGPU_MODEL_MMU_TLB_H
 
@@ -20,7 +18,7 @@ struct tlb {
 	struct gk110 *g;
 	struct tlb *next;		/* list of the device, under mmu.tlbs_lock */
 	bool hub;
-	atomic_uint_least32_t hits;	/* not yet added to the statistics */
+	atomic_uint_least32_t hits;	/* hits that are not yet in the statistics */
 	struct tlb_line small[TLB_SMALL], big[TLB_BIG], dir[TLB_DIR];
 };
 
@@ -28,12 +26,13 @@ struct tlb {
 struct tlb_match {
 	bool all_pdb, all_va;
 	uint64_t pdb, va;
-	bool pdb_vram;			/* else either kind of system memory */
+	/* the directory is in VRAM; else in system memory of either kind */
+	bool pdb_vram;
 };
 
 /*
- * true and *@leaf when a translation of @va is cached. dma_lock held for reading, as for the two
- * below
+ * Look up a cached translation of @va. These four functions are called with dma_lock held for
+ * reading.
  */
 bool tlb_lookup(struct tlb *t, const struct mmu_space *s, uint64_t va, unsigned int big_shift,
 		struct walk_leaf *leaf);
@@ -41,7 +40,7 @@ void tlb_fill(struct tlb *t, const struct mmu_space *s, uint64_t va, const struc
 bool tlb_dir_lookup(struct tlb *t, const struct mmu_space *s, uint64_t index, uint64_t *pde);
 void tlb_dir_fill(struct tlb *t, const struct mmu_space *s, uint64_t index, uint64_t pde);
 
-/* dma_lock held for writing */
+/* call these with dma_lock held for writing */
 void tlb_invalidate(struct tlb *t, const struct tlb_match *m, unsigned int big_shift);
 void tlb_clear(struct tlb *t);
 

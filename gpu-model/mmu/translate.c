@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Translation as a client does it: TLB, then walk, then rights, then the host pointer. Rights are
- * checked on every access from the cached bits, so that a line filled by a read does not let a
- * write through.
+ * Translation for a client: TLB, then walk, then rights, then the host pointer. Each access checks
+ * the rights in the cached bits, so a line that a read filled does not let a write through.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +10,7 @@
 
 #include "state.h"
 
-#define COPY_CHUNK	(1u << 20)	/* work done under one hold of dma_lock */
+#define COPY_CHUNK	(1u << 20)	/* bytes copied under one hold of dma_lock */
 #define MMU_VA_MASK	GENMASK_ULL(GMMU_VA_BITS - 1, 0)
 
 int mmu_client_init(struct gk110 *g, struct mmu_client *c, const char *name, uint8_t unit,
@@ -70,7 +69,7 @@ static bool bypass_leaf(const struct mmu *m, uint64_t va, struct walk_result *r)
 	return true;
 }
 
-/* the walk behind a TLB miss, through the directory cache */
+/* The walk after a TLB miss, by way of the cache of directory entries. */
 static bool miss(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va,
 		 bool peek, struct walk_result *r)
 {
@@ -130,7 +129,7 @@ int mmu_translate(struct gk110 *g, struct mmu_client *c, const struct mmu_space 
 		goto fault;
 	off = va & ((1ull << leaf.shift) - 1);
 	left = (1ull << leaf.shift) - off;
-	/* the limit may end inside a big page */
+	/* the space's limit may be inside of a big page */
 	if (left - 1 > s->limit - va && va <= s->limit)
 		left = s->limit - va + 1;
 	seg->len = want > left ? left : want ? want : 1;
@@ -142,7 +141,7 @@ int mmu_translate(struct gk110 *g, struct mmu_client *c, const struct mmu_space 
 	seg->ptr = mem_ptr(g, leaf.target, seg->phys, &seg->len, acc != ACC_READ);
 	if (seg->ptr)
 		return 0;
-	why = MMU_REGION;	/* open: the model's answer to a page where no memory is */
+	why = MMU_REGION;	/* open: the chip's reason for a page without memory */
 fault:
 	if (!(flags & MMU_PEEK))
 		mmu_fault(g, c, s, va, why, acc, flags);
@@ -161,7 +160,7 @@ static void count_bytes(struct gk110 *g, const struct mmu_seg *seg, size_t n, bo
 		stat_add(g, dma_rd_bytes, n);
 }
 
-/* copies at most COPY_CHUNK bytes between @buf and @va; returns how many, or -EFAULT */
+/* Copy at most COPY_CHUNK bytes between @buf and @va. Return how many, or -EFAULT. */
 static ssize_t copy_chunk(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s,
 			  uint64_t va, void *buf, size_t len, enum mmu_access acc,
 			  unsigned int flags)

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Two-level walk of the GMMU. A directory entry names two tables for the same range, one of big and
- * one of small pages. The big entry is looked at first: valid, it is the translation; invalid with
- * PRIV it ends the walk; otherwise the small entry decides. Both valid is a fault of its own.
+ * one of small pages. The big page's entry is read first. If valid, it is the translation; if
+ * invalid with PRIV, it ends the walk; otherwise the small page's entry decides. If both entries
+ * are valid, that is a fault (BOTH_PTES).
  *
  * Sources: docs of the entry bits in include/gk110/mmu.h; the meaning of an invalid big entry with
  * PRIV from nvkm vmmgk104.c; fault reasons from nvkm fifo/gk104.c and rnndb gf100_vm.xml. Open, and
  * chosen by the model:
- *  - a directory or table at an address where no memory answers: reason PDE;
+ *  - a directory or table at an address without memory: reason PDE;
  *  - low address bits of a big page's entry are ignored (the page is aligned to its size);
  *  - order of checks when an entry breaks several rules: aperture, kind, compression in system
  *    memory, privilege, then read-only or write-only;
@@ -29,7 +30,7 @@ static bool fail(struct walk_result *r, enum walk_level level, enum mmu_reason w
 	return false;
 }
 
-/* address of a table or page; video memory addresses are narrower than the field */
+/* Address of a table or page. Addresses in video memory have fewer bits than the field. */
 static uint64_t entry_addr(uint64_t field, bool vram)
 {
 	return (vram ? field & GMMU_ADDR_VID : field) << GMMU_ADDR_SHIFT;
@@ -42,7 +43,7 @@ static bool pte_leaf(uint64_t pte, enum walk_level level, unsigned int shift, st
 	uint8_t plain = kind_plain(kind);
 	struct walk_leaf *leaf = &r->leaf;
 
-	if (t == MEM_PEER)		/* this card has no peer */
+	if (t == MEM_PEER)		/* this card has no peer memory */
 		return fail(r, level, MMU_APERTURE);
 	if (plain == GMMU_KIND_INVALID)
 		return fail(r, level, MMU_KIND);

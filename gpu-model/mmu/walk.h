@@ -10,7 +10,7 @@
 
 enum walk_level { WALK_SPACE, WALK_DIR, WALK_BIG, WALK_SMALL };
 
-/* reads one little-endian entry; false when nothing answers at that address */
+/* Reads one little-endian entry; false when there is no memory at that address. */
 struct walk_reader {
 	bool (*read64)(void *ctx, enum mem_target t, uint64_t addr, uint64_t *entry);
 	void *ctx;
@@ -23,38 +23,41 @@ struct walk_reader {
 
 /* one translated page */
 struct walk_leaf {
-	uint64_t phys;		/* of the page, aligned to its size */
-	uint8_t shift;		/* log2 of its size */
+	uint64_t phys;		/* address of the page, aligned to its size */
+	uint8_t shift;		/* log2 of the page's size */
 	uint8_t target;		/* enum mem_target */
-	uint8_t kind;		/* plain: see kind_plain() */
+	uint8_t kind;		/* a plain kind, see kind_plain() */
 	uint8_t flags;		/* LEAF_* */
 };
 
 struct walk_result {
 	bool ok;
-	enum walk_level level;	/* of the leaf, or where the walk failed */
-	enum mmu_reason reason;	/* when !ok */
+	enum walk_level level;	/* level of the leaf, or the level at which the walk failed */
+	enum mmu_reason reason;	/* valid when !ok */
 	uint64_t pde, big, small;	/* entries read on the way, 0 when not read */
-	struct walk_leaf leaf;	/* when ok */
+	struct walk_leaf leaf;	/* valid when ok */
 };
 
 /*
- * reads the directory entry of @va; false: the directory can't be read. The caller has checked the
+ * Read the directory entry of @va. False: the directory can't be read. The caller has checked the
  * limit.
  */
 bool walk_dir(const struct walk_reader *rd, uint64_t pdb, enum mem_target t, uint64_t va,
 	      unsigned int big_shift, uint64_t *pde);
-/* follows r->pde to the leaf of @va; fills the rest of *@r and returns r->ok */
+/* Follow r->pde to the leaf of @va; fill the rest of *@r and return r->ok. */
 bool walk_tables(const struct walk_reader *rd, uint64_t va, unsigned int big_shift,
 		 struct walk_result *r);
-/* the whole walk, limit included */
+/* The whole walk, with the check of the limit. */
 bool walk(const struct walk_reader *rd, const struct mmu_space *s, uint64_t va,
 	  unsigned int big_shift, struct walk_result *r);
-/* may this access use the leaf? else the reason */
+/* Whether this access may use the leaf. False: *@why is the reason. */
 bool walk_access(const struct walk_leaf *leaf, enum mmu_access acc, bool priv,
 		 enum mmu_reason *why);
 
-/* plain kind of a storage kind, GMMU_KIND_INVALID for one that the chip does not have (kind.c) */
+/*
+ * Return the plain kind of a storage kind, or GMMU_KIND_INVALID for a kind that the chip does not
+ * have (kind.c).
+ */
 uint8_t kind_plain(uint8_t kind);
 
 #endif

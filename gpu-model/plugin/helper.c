@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The helper's two threads. The reader takes faults from the userfaultfd and hands them to the
- * model; it never waits for the worker (uffd_window.c says why). The worker does what the model
- * calls for, one call after the other in the order of the socket. That order is all that keeps a
- * stale page out: the model decides under one lock what a page shows, sends the call before it lets
- * go of the lock, and the helper has no opinion of its own (vfio/barmap.c has the argument).
+ * The helper's two threads. The reader takes faults from the userfaultfd and sends them to the
+ * model; it never waits for the worker (uffd_window.c says why). The worker executes the model's
+ * calls, one after the other in the order of the socket. Only that order keeps stale pages out:
+ * under one lock the model decides what a page shows and sends the call, and the helper changes no
+ * page by itself (vfio/barmap.c has the argument).
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -61,7 +61,10 @@ static int send_packet(int sock, const void *msg, size_t len, int fd)
 	return sendmsg(sock, &m, MSG_NOSIGNAL) == (ssize_t)len ? 0 : -errno;
 }
 
-/* one packet and up to BARMAP_NR_WIN descriptors; length, 0 at the end, -errno */
+/*
+ * Receive one packet and up to BARMAP_NR_WIN descriptors. Return its length, 0 at the end, or
+ * -errno.
+ */
 static ssize_t recv_packet(int sock, void *msg, size_t cap, int *fds, unsigned int *nr_fds)
 {
 	struct iovec iov = { .iov_base = msg, .iov_len = cap };
@@ -104,7 +107,10 @@ static int take_file(struct uw *w, const struct barmap_hdr *hdr, int *fds, unsig
 	return uw_set_file(w, hdr->arg, fds[0]);
 }
 
-/* 0 or a positive result, -errno; takes the descriptors it uses out of @fds */
+/*
+ * Execute one call. Return 0 or a positive result, or -errno. Takes the descriptors it uses out of
+ * @fds.
+ */
 static int call_serve(struct uw *w, const union call *c, size_t len, int *fds, unsigned int *nr)
 {
 	const struct barmap_op *ops = (const struct barmap_op *)(c->bytes + sizeof(c->hdr));
@@ -178,7 +184,10 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
-/* QEMU delivers its signals to its own threads; names show up in ps -L and gdb */
+/*
+ * Start the threads, with all signals blocked: QEMU's own threads must get QEMU's signals. ps -L
+ * and gdb show the threads' names.
+ */
 static int start_threads(struct helper *h)
 {
 	sigset_t all, old;

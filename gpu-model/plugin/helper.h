@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The helper as a whole: two threads between the model's socket and the windows. */
+/* The helper: two threads between the model's socket and the windows. */
 #ifndef KVGPU_MODEL_PLUGIN_HELPER_H
 #define KVGPU_MODEL_PLUGIN_HELPER_H
 
@@ -15,15 +15,15 @@ struct helper {
 };
 
 /*
- * Shakes hands on @calls (taken over) and starts the threads; @say gets one line for a person when
- * something is wrong. 0, -errno when the model can't be talked to, or -EOPNOTSUPP after telling the
- * model that there is no userfaultfd here.
+ * Shake hands on @calls (taken over) and start the threads. On an error @say gets one line for the
+ * user. Return 0, -errno when talking to the model fails, or -EOPNOTSUPP after the model was told
+ * that there is no userfaultfd here.
  */
 int helper_start(struct helper *h, int calls, void (*say)(const char *text));
-/* ends the threads as if the model had gone away */
+/* End the threads, as if the model had ended. */
 void helper_stop(struct helper *h);
 
-/* connects to the model's plugin socket; fd or -errno */
+/* Connect to the model's plugin socket. Return the descriptor or -errno. */
 int helper_connect(const char *path);
 
 #pragma GCC visibility pop

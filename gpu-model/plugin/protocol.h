@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the GPU model and its helper inside QEMU say to each other. Both ends run on one machine and
+ * The messages between the GPU model and its helper inside QEMU. Both ends run on one machine and
  * are built together: fields have the machine's byte order.
  *
  * Two SOCK_SEQPACKET channels, one message per packet:
@@ -21,10 +21,10 @@
 #define BARMAP_MAGIC		0x30313147u
 #define BARMAP_VERSION		1u
 #define BARMAP_PAGE_SHIFT	12
-#define BARMAP_NR_WIN		3	/* as enum bar_window of the model */
+#define BARMAP_NR_WIN		3	/* numbers as in the model's enum bar_window */
 #define BARMAP_MAX_FILES	256
-#define BARMAP_MAX_OPS		512	/* per batch */
-/* QEMU waits 5 s for an answer of the model, which may depend on it */
+#define BARMAP_MAX_OPS		512	/* in one BARMAP_BATCH */
+/* QEMU waits 5 s for the model, which may wait for the helper */
 #define BARMAP_ACK_TIMEOUT_MS	4000
 #define BARMAP_GOOD_MAP_COUNT	262144u	/* a 256 MiB window of single pages is 65536 mappings */
 
@@ -34,16 +34,16 @@ enum barmap_type {
 	BARMAP_ACK,
 	BARMAP_FAULT,
 	BARMAP_FILE,	/* @arg: id; the file comes as descriptor */
-	BARMAP_FORGET,	/* @arg: id; no page shows the file any more */
-	/* look for the windows in the address space; ack value: how many were found */
+	BARMAP_FORGET,	/* @arg: id; close the file, no page shows it any more */
+	/* find the windows in the address space; the ack's value: how many were found */
 	BARMAP_ATTACH,
-	BARMAP_DETACH,	/* the windows are about to go away: touch them no more */
+	BARMAP_DETACH,	/* the windows will be unmapped: do not touch them any more */
 	BARMAP_BATCH,	/* @arg: number of operations that follow */
 };
 
 struct barmap_hdr {
 	uint32_t type;
-	uint32_t seq;		/* calls: echoed by the ack */
+	uint32_t seq;		/* of a call; the ack has the same */
 	uint32_t arg;
 	uint32_t reserved;
 };
@@ -51,7 +51,7 @@ struct barmap_hdr {
 struct barmap_hello {
 	struct barmap_hdr hdr;
 	uint32_t magic, version;
-	/* errno: why pages can't be served (no userfaultfd, no /proc); 0: it works */
+	/* 0, or the errno that says why pages can't be served (no userfaultfd, no /proc) */
 	int32_t uffd_error;
 	uint32_t max_map_count;	/* vm.max_map_count, 0 unknown */
 };
@@ -80,10 +80,11 @@ struct barmap_fault {
 };
 
 enum barmap_op_code {
-	BARMAP_MAP = 1,		/* pages show @file from @file_page on; wakes */
-	BARMAP_POISON,		/* pages read as all ones, writes to them are lost; wakes */
-	BARMAP_ZAP,		/* the next access faults */
-	BARMAP_WAKE,		/* nothing changes, who waits tries again */
+	BARMAP_MAP = 1,		/* pages show @file from @file_page on; wakes waiting vCPUs */
+	/* pages read as ones, writes to them are lost; wakes waiting vCPUs */
+	BARMAP_POISON,
+	BARMAP_ZAP,		/* pages are emptied: the next access faults */
+	BARMAP_WAKE,		/* changes nothing: waiting vCPUs try again */
 };
 
 #define BARMAP_F_PRIVATE	1u	/* MAP: writes stay in QEMU and never reach the file */

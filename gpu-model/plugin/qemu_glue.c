@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What QEMU loads with `-plugin gk110-barmap.so,socket=PATH`. It uses QEMU's TCG plugin loader only
- * as a way to run a thread inside QEMU: no instruction is instrumented, so translated code runs as
- * without it. Every -plugin option makes a helper of its own, so one QEMU can have several GPUs.
+ * The plugin that QEMU loads with `-plugin gk110-barmap.so,socket=PATH`. It uses QEMU's TCG plugin
+ * loader only to run threads inside QEMU: no instruction is instrumented, so translated code runs
+ * as without it. Every -plugin option makes a helper of its own, so one QEMU can have several GPUs.
  *
- * The interface is the one that QEMU documents in docs/devel/tcg-plugins.rst; the part of it that
- * is needed is declared here, so that no QEMU header is needed to build.
+ * QEMU documents the interface in docs/devel/tcg-plugins.rst. The part that the plugin uses is
+ * declared here, so that it builds without QEMU's headers.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -19,13 +19,13 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-struct qemu_info;		/* target, API versions, processors: nothing that matters here */
+struct qemu_info;		/* target, API versions, processors: not used here */
 
 /*
- * QEMU reads this before it calls anything. Each release takes a narrow range of API versions (10.1
- * and 10.2 up to 5, 11.1 only 7), and the one call used here, qemu_plugin_install(), is the same in
- * all of them: so the answer is made to fit the program that loads the helper. The symbol asked for
- * came with the API that 11.x has.
+ * QEMU reads this before it calls anything. Each release accepts a narrow range of API versions
+ * (10.1 and 10.2 up to 5, 11.1 only 7). qemu_plugin_install(), the only function used here, is the
+ * same in all of them, so the version is set to fit the QEMU that loads the plugin. The symbol
+ * looked up below came with the API of 11.x.
  */
 EXPORT extern int qemu_plugin_version;
 int qemu_plugin_version = 7;
@@ -62,8 +62,8 @@ static const char *option_socket(int argc, char **argv)
 }
 
 /*
- * Runs before any device exists, so the model knows that the helper is there when QEMU asks it for
- * its regions.
+ * QEMU calls this before it makes devices. So the model knows that the helper is there when QEMU
+ * asks for its regions.
  */
 int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, char **argv)
 {

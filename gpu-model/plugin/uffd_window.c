@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pages of a GPU's BAR inside QEMU. The BAR is a window: its page tables decide at run time which
- * piece of video memory or guest memory is behind each 4 KiB page, so QEMU's single mapping of the
- * region is cut up and re-pointed here.
+ * Pages of a GPU's BAR inside QEMU. The BAR is a window: the GPU's page tables decide at run time
+ * which piece of video memory or guest memory is behind each 4 KiB page. So QEMU's single mapping
+ * of the region is cut up here, and its pages replaced.
  *
- * QEMU maps the region's file, which stays empty for ever, shared. The mapping is registered with
- * userfaultfd for missing pages, so a page that nobody filled makes the vCPU wait and tells the
- * model. Three states of a page:
+ * QEMU maps the region's file, which always stays empty, shared. The mapping is registered with
+ * userfaultfd for missing pages: an access to a page that was not filled makes the vCPU wait, and
+ * the model is told. A page has three states:
  *   missing   the region's empty file, registered
  *   mapped    a piece of another file, by mmap(MAP_FIXED)
  *   poison    a private copy of a page of ones
  *
  * Emptying a page must not open a gap in which an access hits the plain empty file: such an access
- * would succeed and its data be lost. mmap() and UFFDIO_REGISTER are two steps, so the new piece is
- * mapped and registered elsewhere and moved over the old one by a single mremap(). It keeps its
- * registration only with UFFD_FEATURE_EVENT_REMAP, and then mremap() returns only after somebody
- * has read the event: the reader thread must never wait for the worker.
+ * would succeed and its data be lost. mmap() and UFFDIO_REGISTER are two steps, so a new piece is
+ * mapped and registered elsewhere and then moved over the old piece by a single mremap(). The new
+ * piece keeps its registration only with UFFD_FEATURE_EVENT_REMAP. mremap() then returns only after
+ * the reader thread has read the event, so the reader must never wait for the worker.
  *
- * A vCPU that waits is woken after the page is there. It can't miss the wake-up: it queues itself
- * while it holds the mapping's lock, which mmap() and mremap() need for writing, so it either
- * faulted before the change and is queued, or comes after it and sees the new page. PROT_NONE or
- * read-only pages are never left behind: QEMU would die of SIGSEGV.
+ * A vCPU that waits is woken after the page is there. The vCPU can't miss the wake-up: it queues
+ * itself while it holds the mapping's lock, which mmap() and mremap() need for writing. So either
+ * it faulted before the change and is queued, or it comes after the change and sees the new page.
+ * PROT_NONE or read-only pages are never left behind: QEMU would die of SIGSEGV.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -49,8 +49,8 @@
 #endif
 
 /*
- * Faults of the kernel itself (a read() into the window) need a privilege; without it a
- * user-mode-only one does for all accesses that vCPUs make.
+ * Open a userfaultfd. Faults inside the kernel (a read() into the window) need a privilege. Without
+ * it, a userfaultfd for user mode only serves all accesses that vCPUs make.
  */
 static int uffd_open(void)
 {
@@ -89,7 +89,7 @@ static int ones_open(void)
 	return -ENOMEM;
 }
 
-/* neighbours differ in protection, so that each stays a mapping of its own */
+/* Fill the reserve. Neighbours differ in protection, so that the kernel does not merge them. */
 static void reserve_fill(struct uw *w)
 {
 	unsigned int i;
@@ -186,7 +186,7 @@ static int area_register(struct uw *w, void *va, size_t len)
 	return ioctl(w->uffd, UFFDIO_REGISTER, &r) ? -errno : 0;
 }
 
-/* the kernel need not have merged what once was one mapping */
+/* Extend an area by the mapping behind it: the kernel may list one window as several mappings. */
 static bool area_extend(struct uw_area *a, const uint8_t *va, uint32_t win, uint32_t page,
 			uint32_t nr_pages)
 {
@@ -196,7 +196,7 @@ static bool area_extend(struct uw_area *a, const uint8_t *va, uint32_t win, uint
 	return true;
 }
 
-/* one line of the maps file: adds the piece of a window that it shows */
+/* Add the parts of windows in one mapping, a line of the maps file. */
 static int area_add(struct uw *w, struct uw_area *area, unsigned int *nr, uint64_t start,
 		    uint64_t end, uint64_t off, uint64_t dev, uint64_t ino)
 {
@@ -275,7 +275,7 @@ void uw_detach(struct uw *w)
 	for (i = 0; i < w->nr_areas; i++) {
 		r.start = (uintptr_t)w->area[i].va;
 		r.len = PAGES(w->area[i].nr_pages);
-		/* fails when QEMU has unmapped it: nothing left to do then */
+		/* fails when QEMU has unmapped the area: nothing is left to do then */
 		ioctl(w->uffd, UFFDIO_UNREGISTER, &r);
 	}
 	pthread_mutex_lock(&w->lock);
@@ -335,7 +335,7 @@ static int pages_zap(struct uw *w, const struct uw_window *win, void *va, uint32
 	return ret;
 }
 
-/* the part of @op that lies in @a */
+/* Apply the part of @op that lies in area @a. */
 static int op_apply(struct uw *w, const struct barmap_op *op, const struct uw_area *a)
 {
 	uint32_t lo = op->page > a->page ? op->page : a->page;
@@ -370,9 +370,9 @@ static int op_apply(struct uw *w, const struct barmap_op *op, const struct uw_ar
 }
 
 /*
- * Emptying pages is the way out when the process has as many mappings as it may have, so it must
- * not itself fail for want of one: the reserve is given up for it and made again afterwards, when
- * pages have been merged.
+ * Apply @op in all areas. Emptying pages helps when the process has as many mappings as it may
+ * have, so it must not fail for lack of a mapping: the reserve is unmapped for it, and filled again
+ * when pages have been merged.
  */
 static int op_apply_all(struct uw *w, const struct barmap_op *op)
 {
@@ -443,7 +443,7 @@ int uw_read_fault(struct uw *w, struct barmap_fault *f)
 	f->hdr.type = BARMAP_FAULT;
 	f->write = !!(m.arg.pagefault.flags & UFFD_PAGEFAULT_FLAG_WRITE);
 	if (!fault_locate(w, m.arg.pagefault.address, f)) {
-		/* detached meanwhile: the unregistering woke who waited */
+		/* detached in the meantime: unregistering woke the threads that waited */
 		pages_wake(w, (void *)(uintptr_t)(m.arg.pagefault.address & ~(PAGES(1) - 1)),
 			   PAGES(1));
 		return 0;

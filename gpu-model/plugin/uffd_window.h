@@ -13,22 +13,26 @@
 #define UW_MAX_AREAS	16
 #define UW_RESERVE	16
 
-/* QEMU exports its own names, and they would win over ours: calls must stay inside the helper */
+/*
+ * QEMU exports its own names, and these would replace the helper's: calls must stay inside the
+ * helper
+ */
 #pragma GCC visibility push(hidden)
 
-struct uw_area {			/* one mapping that QEMU made of (a part of) a window */
+struct uw_area {			/* one mapping by QEMU of a window or a part of it */
 	uint8_t *va;
-	uint32_t win, page, nr_pages;	/* which pages of the window it shows */
+	/* the window, and the pages of it, that the mapping shows */
+	uint32_t win, page, nr_pages;
 };
 
 struct uw_window {
 	uint64_t dev, ino, base, size;
-	int fd;				/* the window's own, always empty file */
+	int fd;				/* the window's own file, which is always empty */
 };
 
 /*
- * Created by the helper, used by two threads: the reader (uw_read_fault) and the worker (everything
- * else). @lock covers the area table, which the worker alone changes.
+ * The windows. Two threads of the helper use them: the reader calls uw_read_fault(), the worker all
+ * other functions. @lock protects the area table, which only the worker changes.
  */
 struct uw {
 	int uffd, stop_fd;
@@ -38,32 +42,32 @@ struct uw {
 	pthread_mutex_t lock;
 	int file[BARMAP_MAX_FILES];
 	int ones_fd;			/* a file of UW_ONES bytes, all 0xff */
-	/* mappings kept to be given up when the process may have no more */
+	/* mappings that are unmapped when the process may have no more */
 	void *reserve[UW_RESERVE];
 };
 
-/* 0 or -errno: what keeps userfaultfd from working here */
+/* Return 0, or the -errno that says why userfaultfd does not work here. */
 int uw_init(struct uw *w);
 /* @fds: the windows' files, taken over */
 void uw_set_windows(struct uw *w, const struct barmap_welcome *msg, const int *fds);
-/* nobody can fill pages any more: all windows read as ones from now on, who waits goes on */
+/* No page can be filled any more: make all windows read as ones, and wake waiting vCPUs. */
 void uw_blind(struct uw *w);
-/* makes uw_read_fault() return -ECANCELED in the other thread */
+/* Make uw_read_fault() return -ECANCELED in the other thread. */
 void uw_stop_reading(struct uw *w);
 void uw_fini(struct uw *w);
 
-/* takes over @fd; 0, or -EINVAL */
+/* Takes over @fd. Return 0, or -EINVAL. */
 int uw_set_file(struct uw *w, uint32_t id, int fd);
 void uw_forget_file(struct uw *w, uint32_t id);
 
-/* number of areas found, or -errno */
+/* Return the number of areas found, or -errno. */
 int uw_attach(struct uw *w);
 void uw_detach(struct uw *w);
 int uw_apply(struct uw *w, const struct barmap_op *ops, unsigned int nr);
 
 /*
- * waits for one fault; 1 and *@f, 0 for an event that needs nothing, -errno when there will be no
- * more
+ * Wait for one fault. Return 1 and *@f, 0 for an event that needs no answer, or -errno when there
+ * will be no more faults.
  */
 int uw_read_fault(struct uw *w, struct barmap_fault *f);
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * GPIO, I2C and DisplayPort AUX pins of a board on which nobody answers: inputs are pulled high, an
- * output reads back what it drives, I2C lines follow the master (so every address is answered by no
- * acknowledge), AUX has no sink.
+ * GPIO, I2C and DisplayPort AUX pins of a board without devices on them: inputs are pulled high, an
+ * output reads back the level that it drives, I2C lines follow the master (so no address is
+ * acknowledged), AUX has no sink.
  */
 #include <gk110/therm.h>
 
 #include "root.h"
 
-/* index of the line or port at @reg, -1 when it is none */
+/* Index of the GPIO line at @reg, or -1. */
 static int line_index(uint32_t reg)
 {
 	return reg >= PGPIO_LINE(0) && reg < PGPIO_LINE(PGPIO_LINE_NR) ?
@@ -47,7 +47,7 @@ static uint32_t i2c_read(uint32_t v)
 	return v;
 }
 
-/* The grant follows the request at once; a transaction never stays in flight. */
+/* AUX control: the grant follows the request at once, and a transaction is always done. */
 static uint32_t aux_ctrl_read(uint32_t v)
 {
 	v &= ~(PGPIO_AUX_CTRL_START | PGPIO_AUX_CTRL_REP);

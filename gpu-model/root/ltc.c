@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * LTC: the L2 cache as software sees it: how many slices, clearing of compression tags with the
- * busy time of it, the zero-bandwidth-clear table. The model keeps no cache between engines and
- * memory and compresses nothing, so a clear has no other effect. A write to the broadcast range
- * reaches every slice; a slice can be written alone.
+ * LTC: the L2 cache as software sees it: the number of slices, clearing of compression tags with
+ * its busy time, the zero-bandwidth-clear table. The model keeps no cache between engines and
+ * memory and compresses nothing, so a clear has no effect but the busy time. A write to the
+ * broadcast range reaches all slices; each slice also has registers of its own.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 
 #define CLEAR_NS_PER_TAG	10ull	/* open: the time a clear takes */
 /*
- * Open: the geometry of the compression-bit cache. Slices are known (four on GK110), the rest are
- * plausible values.
+ * Open: the geometry of the compression-bit cache. The number of slices is known (four on GK110),
+ * the other values are plausible ones.
  */
 #define CONFIG_TAGS_PER_LINE	56
 #define CONFIG_LINES		32
@@ -35,8 +35,8 @@ static const uint32_t config_value = FIELD_PREP(LTC_CONFIG_SLICES, K20M_LTC_SLIC
 				     FIELD_PREP(LTC_CONFIG_TAGS_PER_LINE, CONFIG_TAGS_PER_LINE);
 
 /*
- * decodes @reg into a slice's word; false when it is none of a present slice and not the broadcast
- * of all
+ * Split @reg into partition, slice and word; partition and slice are -1 for the broadcast range of
+ * all slices. False: @reg is neither of a present slice nor of that range.
  */
 static bool slice_decode(uint32_t reg, int *part, int *slice, uint32_t *word)
 {
@@ -89,7 +89,7 @@ static uint32_t ltc_read(struct gk110 *g, uint32_t reg)
 	}
 }
 
-/* Each slice clears its share of the tags from start to end; all work at the same time. */
+/* Clear tags: each slice clears its share from start to end, all slices at the same time. */
 static void cbc_clear(struct gk110 *g, uint32_t base, int part, int slice)
 {
 	uint32_t start = reg_get(g, base + LTC_CBC_CLEAR_START) & LTC_CBC_TAG_BITS;
@@ -126,7 +126,7 @@ static void ltc_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 		break;
 	case LTC_CONFIG:
 		break;
-	case LTC_SLICE_INTR:	/* no error is ever raised: only the enables are kept */
+	case LTC_SLICE_INTR:	/* no error is ever raised: keep only the enable bits */
 		reg_merge(g, reg, val, be & LTC_SLICE_INTR_EN);
 		break;
 	default:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PBUS: status and masks of host-interface interrupts and the two that software triggers itself.
- * Failed MMIO accesses are not reported: a register that no unit claims is storage here (on the
- * card many of them time out or fault).
+ * PBUS: status and masks of the interrupts of the host interface, and the two interrupts that
+ * software can trigger. Failed MMIO accesses are not reported: a register that no unit claims is
+ * storage here (on the card many such accesses time out or fault).
  */
 #include <gk110/pbus.h>
 #include <gk110/pmc.h>

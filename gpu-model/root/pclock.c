@@ -2,7 +2,7 @@
 /*
  * The clock generators: registers that hold a consistent set of dividers, so that software computes
  * the clocks of an idle K20m (324 MHz core, 324 MHz memory), PLLs that lock when enabled, and
- * source switches done at once. Nothing in the model runs faster or slower by them.
+ * source switches that are done at once. The clocks have no effect on the model's speed.
  */
 #include <gk110/therm.h>
 
@@ -44,8 +44,8 @@ static void pll_set(struct gk110 *g, uint32_t pll, unsigned int n)
 }
 
 /*
- * Domains 0-7: core, ROP, hub; 8 and up: slower helpers such as PMU and video. All run from the
- * root clock divided.
+ * Domains 0-7: core, ROP, hub; from 8 on: slower units such as PMU and video. All clocks are the
+ * root clock, divided.
  */
 static void pclock_reset(struct gk110 *g)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The frame buffer's host side and the memory controllers. They tell how much memory each partition
- * has; timing and training registers are storage. The MMU's registers in the middle of this range
- * are the MMU's.
+ * The frame buffer's host side and the memory controllers. Their registers tell how much memory
+ * each partition has; timing and training registers are storage. The registers in the middle of
+ * this range belong to the MMU.
  */
 #include <gk110/pfb.h>
 #include <gk110/ptop.h>
@@ -24,8 +24,8 @@ static void pbfb_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 }
 
 /*
- * Video memory is spread evenly over the partitions that are on; the controller of one that is off
- * has none.
+ * Spread video memory evenly over the partitions that are on; the controller of a partition that is
+ * off has none.
  */
 static void pfb_reset(struct gk110 *g)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PFUSE and PSTRAPS: constants of the die and the board. A fuse word shows only while readout is
- * enabled in PTOP and requested in PFUSE, as nouveau's access sequence does it; otherwise it reads
- * 0.
+ * PFUSE and PSTRAPS: constants of the die and the board. A fuse word can be read only while readout
+ * is enabled in PTOP and requested in PFUSE, as nouveau does; otherwise it reads 0.
  */
 #include <gk110/pfuse.h>
 #include <gk110/ptop.h>
@@ -10,8 +9,8 @@
 #include "root.h"
 
 /*
- * Open: the values of a real die. Calibration present; the speedo (how fast the silicon is) is a
- * middle value, the voltages of the synthetic VBIOS do not depend on it.
+ * Open: the values of a real die. The sensor is calibrated; the speedo (how fast the silicon is) is
+ * a middle value, on which the voltages of the synthetic VBIOS do not depend.
  */
 static const struct {
 	uint32_t off, val;

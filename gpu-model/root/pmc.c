@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PMC: who the chip is, the interrupt tree and the engine enables.
+ * PMC: the chip's identity, the interrupt tree and the engine enables.
  *
  * Interrupts: each unit drives a line; PMC_INTR_MASK selects which lines a destination sees,
  * PMC_INTR_EN gates the destination's output, and the outputs HOST and NRHOST are ORed onto the PCI
- * function's one interrupt. Lines are levels. The third destination, the PMU, is computed for who
- * reads it, and drives nothing here.
+ * function's one interrupt. Lines are levels. Status and output of the third destination, the PMU,
+ * can be read but drive nothing here.
  *
- * MSI: the function sends a message when its output rises, then none until the re-arm byte is
- * written to the configuration mirror; a re-arm with the output high sends at once. That nouveau
- * and NVIDIA's driver must re-arm is known; that nothing is sent before is open, the model chooses
- * the answer under which a forgotten re-arm shows.
+ * MSI: the function sends a message when its output rises, and then no message until the re-arm
+ * byte is written to the configuration mirror. A re-arm with the output high sends a message at
+ * once. It is known that nouveau and NVIDIA's driver must re-arm. Open: whether the chip sends
+ * messages before that; the model does not, so that a forgotten re-arm shows.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,12 +27,12 @@
 		    PMC_ENABLE_CE2 | PMC_ENABLE_UNK26 | PMC_ENABLE_BLG | PMC_ENABLE_PCOUNTER | \
 		    PMC_ENABLE_PFFB | PMC_ENABLE_ISOHUB))
 /*
- * Open: the model chooses everything on but the block-level gate that nouveau sets and clears
- * around power-up of GR.
+ * Open: the enables after POST. The model sets all but the block-level gate, which nouveau sets and
+ * clears around power-up of GR.
  */
 #define ENABLE_AT_POST		(ENABLE_IMPLEMENTED & ~(uint32_t)PMC_ENABLE_BLG)
 /*
- * Units whose one line goes to all destinations; FIFO, the engines and PBUS have a separate one for
+ * Units with one line for all destinations. FIFO, the engines and PBUS have a separate line for
  * NRHOST.
  */
 #define LINES_SHARED                                                                 \
@@ -44,7 +44,7 @@
 struct pmc {
 	uint32_t lines, lines_nrhost;
 	bool output;		/* the PCI function's interrupt */
-	/* the output rose, or was re-armed while high, and no message went out since */
+	/* the output rose, or was re-armed while high, and no message has been sent since */
 	bool message_due;
 	bool armed;
 };
@@ -117,9 +117,7 @@ void pmc_intr_rearm(struct gk110 *g)
 	output_update(g);
 }
 
-/*
- * Units lose their state when their bit goes to 0. The units without state worth losing ignore it.
- */
+/* Units lose their state when their bit is cleared. Units without state worth losing ignore it. */
 static void enable_write(struct gk110 *g, uint32_t val, uint32_t be)
 {
 	uint32_t old = reg_get(g, PMC_ENABLE), new, fell;
@@ -153,8 +151,8 @@ static uint32_t pmc_read(struct gk110 *g, uint32_t reg)
 }
 
 /*
- * Bit 31 is the only one of PMC_INTR that a write changes; it can be set only while unmasked,
- * except for NRHOST.
+ * A write changes only bit 31 of PMC_INTR. Except for NRHOST, the bit can be set only while it is
+ * unmasked.
  */
 static void software_write(struct gk110 *g, unsigned int leaf, uint32_t val, uint32_t be)
 {
@@ -166,7 +164,7 @@ static void software_write(struct gk110 *g, unsigned int leaf, uint32_t val, uin
 	reg_set(g, PMC_INTR(leaf), val & SOFTWARE);
 }
 
-/* true when @reg belongs to the interrupt tree */
+/* Write a register of the interrupt tree. False: @reg is none. */
 static bool tree_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 {
 	unsigned int leaf;
@@ -229,7 +227,7 @@ static void pmc_reset(struct gk110 *g)
 	for (leaf = 0; leaf < PMC_NR_LEAF; leaf++) {
 		reg_set(g, PMC_INTR(leaf), 0);
 		reg_set(g, PMC_INTR_EN(leaf), 0);
-		/* drivers before Linux 6.2 count on it: nouveau never writes it */
+		/* all ones: nouveau before Linux 6.2 never writes PMC_INTR_MASK */
 		reg_set(g, PMC_INTR_MASK(leaf), ~0u);
 	}
 	reg_set(g, PMC_BOOT_0, FIELD_PREP(PMC_BOOT_0_CHIPSET, GK110_CHIPSET) |

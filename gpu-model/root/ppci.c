@@ -2,9 +2,9 @@
 /*
  * PPCI: configuration space through BAR0, and the PCIe link's speed controls.
  *
- * The mirror reads what the function's configuration space holds. Written through it are only the
- * fields whose change nobody outside the function has to learn about: ROM shadow, link control and
- * the request tag limit. Base addresses, command and MSI registers are read-only here, on the card
+ * A read of the mirror gives the function's configuration space. Only fields whose change has no
+ * effect outside of the function can be written through the mirror: ROM shadow, link control and
+ * the request tag limit. Base addresses, command and MSI registers are read-only here; on the card
  * they are not (open: how the card's mirror treats them).
  */
 #include <string.h>
@@ -38,7 +38,7 @@ static void config_merge(struct gk110 *g, uint32_t off, uint32_t val, uint32_t b
 		g->config[off + i] = v >> (8 * i);
 }
 
-/* 1, 2, 3 as in the PCIe capability; a configuration space without one counts as the slowest */
+/* The link's highest speed: 1, 2, 3 as in the PCIe capability; without a capability the slowest. */
 static uint32_t link_max(struct gk110 *g)
 {
 	uint32_t speed = FIELD_GET(PPCI_CFG_LNKCAP_SPEED, config_get(g, GK110_PCI_EXP_LNKCAP));
@@ -74,7 +74,8 @@ static void mirror_write(struct gk110 *g, uint32_t off, uint32_t val, uint32_t b
 	unsigned int i;
 
 	/*
-	 * the low byte is the read-only capability id: a byte write of all ones to it is the re-arm
+	 * the MSI word's low byte is the read-only capability id: a byte write of 0xff to it is the
+	 * re-arm
 	 */
 	if (off == GK110_PCI_MSI && be == PPCI_CFG_MSI_REARM && val == PPCI_CFG_MSI_REARM)
 		pmc_intr_rearm(g);
@@ -104,7 +105,7 @@ static void ppci_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 	}
 }
 
-/* The card's boot firmware leaves the link able to run at its full speed and the ROM shadowed. */
+/* After boot the card's link can run at its full speed, and the ROM is shadowed. */
 static void ppci_reset(struct gk110 *g)
 {
 	reg_set(g, PPCI_LINK_CAP, PPCI_LINK_CAP_V2 | FIELD_PREP(PPCI_LINK_CAP_SPEED, link_max(g)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PRIVRING: counts of what hangs on the register ring, commands that are done at once, no errors of
- * its own.
+ * PRIVRING: the counts of units on the register ring, and commands, which are done at once. The
+ * ring has no errors.
  */
 #include <gk110/privring.h>
 #include <gk110/ptop.h>

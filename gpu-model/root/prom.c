@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PROM: the VBIOS EEPROM seen through a 1 MiB window of BAR0. It shows only while the ROM shadow of
- * configuration space is off; with the shadow on reads give garbage (envytools
+ * PROM: the VBIOS EEPROM seen through a 1 MiB window of BAR0. It can be read only while the ROM
+ * shadow of configuration space is off; with the shadow on, reads give garbage (envytools
  * docs/hw/bus/bars.rst), here all ones. Not writable.
  */
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 struct prom {
 	size_t size;
-	uint8_t image[PROM_SIZE + 1];	/* one more, to see that a file is too long */
+	uint8_t image[PROM_SIZE + 1];	/* one byte more, to notice a file that is too long */
 };
 
 static int image_refused(const char *path, const char *why)
@@ -71,7 +71,7 @@ static uint32_t prom_read(struct gk110 *g, uint32_t reg)
 
 	if (g->config[GK110_PCI_ROM_SHADOW] & PPCI_CFG_ROM_SHADOW_EN)
 		return ~0u;
-	for (i = 0; i < 4; i++)	/* past the image: erased flash */
+	for (i = 0; i < 4; i++)	/* bytes behind the image: erased flash */
 		v |= (uint32_t)(off + i < g->prom->size ? g->prom->image[off + i] : 0xff)
 		     << (8 * i);
 	return v;

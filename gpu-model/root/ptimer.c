@@ -5,9 +5,9 @@
  * time counts nanoseconds.
  *
  * The time is a linear function of the host's monotonic clock, kept in a sequence-locked record so
- * that any thread reads it without a lock. The alarm compares all the time, enabled or not; the
- * model computes matches when somebody looks and has a thread that wakes only for a match that
- * would raise an interrupt.
+ * that any thread reads it without a lock. The alarm compares all the time, enabled or not. The
+ * model computes matches when registers are accessed, and has a thread that wakes only for a match
+ * that would raise an interrupt.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,12 +29,15 @@
 struct ptimer {
 	/*
 	 * the clock: time = base + (monotonic - since) * num / den; written under gk110.lock, read
-	 * by anybody
+	 * by any thread
 	 */
 	atomic_uint seq;
 	atomic_uint_least64_t since, base, num, den;
 
-	/* time at which TIME_LOW equals ALARM next; gk110.lock from here on */
+	/*
+	 * the next time at which TIME_LOW equals ALARM; gk110.lock protects the members from here
+	 * on
+	 */
 	uint64_t next_match;
 	pthread_cond_t changed;
 	pthread_t thread;
@@ -51,7 +54,7 @@ static void store(atomic_uint_least64_t *v, uint64_t val)
 	atomic_store_explicit(v, val, memory_order_relaxed);
 }
 
-/* without the mask of TIME_BITS, so that a time can be taken up where it is */
+/* The time without the mask TIME_BITS, so that clock_set() can go on from it without a jump. */
 static uint64_t time_at(const struct ptimer *t, uint64_t mono)
 {
 	uint64_t since = load(&t->since), den = load(&t->den);
@@ -81,8 +84,8 @@ uint64_t ptimer_now(struct gk110 *g)
 }
 
 /*
- * lock held; the time is @base at the monotonic time @since and goes on with the ratio that the
- * registers hold
+ * Set the clock: the time is @base at the monotonic time @since, and goes on with the ratio in the
+ * registers. Lock held.
  */
 static void clock_set(struct gk110 *g, uint64_t base, uint64_t since)
 {
@@ -93,10 +96,10 @@ static void clock_set(struct gk110 *g, uint64_t base, uint64_t since)
 	hz /= FIELD_GET(PTIMER_CLOCK_SOURCE_DIV, src) + 1;
 	if (src & PTIMER_CLOCK_SOURCE_EXT)
 		hz = EXTERNAL_HZ;
-	/* a tick is 32 units of time, a monotonic unit is 1 ns */
+	/* a tick is 32 units of PTIMER's time; the monotonic time counts ns */
 	num = hz * (reg_get(g, PTIMER_CLOCK_MUL) & PTIMER_CLOCK_RATIO) * 32;
 	den = (reg_get(g, PTIMER_CLOCK_DIV) & PTIMER_CLOCK_RATIO) * 1000000000ull;
-	if (!den) {	/* "should not be 0": the model chooses a stopped counter */
+	if (!den) {	/* "should not be 0": in the model the counter then stops */
 		num = 0;
 		den = 1;
 	}
@@ -110,7 +113,7 @@ static void clock_set(struct gk110 *g, uint64_t base, uint64_t since)
 	atomic_fetch_add_explicit(&t->seq, 1, memory_order_release);
 }
 
-/* lock held; first time at or after @now whose low word equals the alarm */
+/* Compute the first match of the alarm at or after @now. Lock held. */
 static void alarm_plan(struct gk110 *g, uint64_t now)
 {
 	uint32_t alarm = reg_get(g, PTIMER_ALARM) & PTIMER_TIME_LOW_BITS;
@@ -120,7 +123,7 @@ static void alarm_plan(struct gk110 *g, uint64_t now)
 	pthread_cond_signal(&g->ptimer->changed);
 }
 
-/* lock held; takes matches up to now into the status and drives the line */
+/* Put matches up to now into the status, and drive the line. Lock held. */
 static void alarm_update(struct gk110 *g)
 {
 	struct ptimer *t = g->ptimer;
@@ -133,7 +136,7 @@ static void alarm_update(struct gk110 *g)
 	pmc_intr_set(g, PMC_INTR_TIMER, reg_get(g, PTIMER_INTR) & reg_get(g, PTIMER_INTR_EN));
 }
 
-/* lock held; monotonic ns of the next match that matters, MONO_NEVER if none */
+/* Monotonic ns of the next match that would raise an interrupt, or MONO_NEVER. Lock held. */
 static uint64_t wake_at(struct gk110 *g)
 {
 	struct ptimer *t = g->ptimer;
@@ -182,7 +185,7 @@ static uint32_t ptimer_read(struct gk110 *g, uint32_t reg)
 	}
 }
 
-/* The half that is not written goes on from where it is. */
+/* Set half of the time; the other half goes on from its value. */
 static void time_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 {
 	unsigned int shift = reg == PTIMER_TIME_HIGH ? 32 : 0;
@@ -236,7 +239,7 @@ static void ptimer_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t b
 		alarm_update(g);
 		pthread_cond_signal(&g->ptimer->changed);
 		break;
-	case PTIMER_MMIO_FAULT_ADDR:	/* any write of 0 acknowledges, others do nothing */
+	case PTIMER_MMIO_FAULT_ADDR:	/* writing 0 acknowledges, other values do nothing */
 		if (!val)
 			reg_set(g, reg, 0);
 		break;
@@ -270,7 +273,7 @@ static void ptimer_reset(struct gk110 *g)
 	reg_set(g, PTIMER_MMIO_FAULT_ADDR, 0);
 	reg_set(g, PTIMER_MMIO_FAULT_DATA, 0);
 	clock_set(g, 0, mono_ns());
-	alarm_plan(g, 32);	/* past the alarm value 0 that the counter starts at */
+	alarm_plan(g, 32);	/* not at 0: the counter starts at the alarm's value */
 	pmc_intr_set(g, PMC_INTR_TIMER, false);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PTOP: what is on the die, what is fused off, and how each engine is wired. The layout that the
- * device was made with decides which runlist an engine and which PBDMA a runlist has; everything
- * else is the chip's.
+ * PTOP: the units of the die, those that are fused off, and how each engine is wired. The device's
+ * layout decides which runlist an engine is on and which PBDMAs serve a runlist; everything else is
+ * as on the chip.
  *
  * The K20m is a GK110 with one of six memory partitions and two of fifteen TPCs off. Display and
  * video engines are reported as absent: the board has no outputs and the model no video engines.
@@ -32,8 +32,8 @@ static const struct layout {
 	uint32_t pbdma_runlists[GK110_MAX_PBDMA];
 } layouts[] = {
 	/*
-	 * Everything on runlist 0. nouveau refuses a runlist with more than two PBDMAs
-	 * (gk104_fifo_runl_ctor), so the third one serves none.
+	 * All engines on runlist 0. nouveau refuses a runlist with more than two PBDMAs
+	 * (gk104_fifo_runl_ctor), so the third PBDMA serves none.
 	 */
 	[GK110_LAYOUT_FLAT] = { .nr_runlists = 1, .pbdma_runlists = { BIT(0), BIT(0), 0 } },
 	/* CE2 shares the runlist of GR (it is the "GRCE"), CE0 and CE1 have their own. */

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Is this file a video BIOS that a driver can work with? Checked is what every driver needs before
- * it looks at a single
- * table: the PCI expansion ROM header and data structure (PCI firmware specification), the
- * checksum, and NVIDIA's BIT directory (envytools docs, nouveau
- * nvkm/subdev/bios/{shadow,pcir,bit}.c). What the tables say is the image's affair.
+ * Checks whether a file is a video BIOS that a driver can work with, by what all drivers need
+ * before they read a table: the PCI expansion ROM header and data structure (PCI firmware
+ * specification), the checksum, and NVIDIA's BIT directory (envytools docs, nouveau
+ * nvkm/subdev/bios/{shadow,pcir,bit}.c). The contents of the tables are not checked.
  */
 #define _GNU_SOURCE
 #include <stdarg.h>
@@ -18,7 +17,7 @@
 
 struct rom {
 	const uint8_t *p;
-	size_t size;		/* of the file, then of the first image */
+	size_t size;		/* size of the file, later of its first image */
 	char *why;
 	size_t why_size;
 };
@@ -77,7 +76,8 @@ static bool pcir_ok(struct rom *r)
 
 static bool bit_ok(struct rom *r)
 {
-	static const char needed[] = "iIP";	/* without these nouveau gives up or crashes */
+	/* the BIT entries without which nouveau gives up or crashes */
+	static const char needed[] = "iIP";
 	const uint8_t *bit = memmem(r->p, r->size, BIT_SIGNATURE, BIT_SIGNATURE_LENGTH);
 	size_t room, n, i, elen;
 	bool found[sizeof(needed)] = { false };

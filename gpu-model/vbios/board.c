@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The board: version and identity (BIT i), initialisation scripts (BIT I), what it has of a display
- * (nothing, but drivers want the entries), and the device control block with its GPIO pins.
+ * The board: version and identity (BIT i), initialisation scripts (BIT I), the display entries
+ * (without a display, but drivers need the entries), and the device control block with its GPIO
+ * pins.
  */
 #include "image.h"
 
@@ -43,8 +44,7 @@ struct PACKED gpio {
 #define GPIO_VID_PWM		0x81	/* nouveau bios/gpio.h */
 
 /*
- * The one script does nothing: the model is a POSTed card. A text says what the image is to who
- * dumps it.
+ * The one script does nothing, as the model is a POSTed card. A text names the image in a hex dump.
  */
 static void put_init(struct image *img)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The outer shell of the image: PCI expansion ROM header, PCI data structure, BIT directory,
+ * The image around the tables: PCI expansion ROM header, PCI data structure, BIT directory,
  * checksum.
  */
 #include <stdio.h>
@@ -31,7 +31,7 @@ uint16_t image_put(struct image *img, const void *data, size_t len)
 {
 	size_t at = img->used;
 
-	if (len > IMAGE_SIZE - 1 - at) {	/* the last byte is the checksum's */
+	if (len > IMAGE_SIZE - 1 - at) {	/* the last byte is the checksum */
 		fprintf(stderr, "mkvbios: the tables do not fit into %d bytes\n", IMAGE_SIZE);
 		exit(1);
 	}

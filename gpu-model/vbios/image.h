@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The image under construction. Tables are packed structures that are put one after the other; what
- * a table points to is put first and its address handed to the pointing one. All multi-byte fields
- * are little endian, as is every machine that this generator supports.
+ * The image under construction. Tables are packed structures that are put one after the other. A
+ * table that another table points to is put first, and its address goes into the other table. All
+ * multi-byte fields are little-endian, as are all machines that this generator supports.
  */
 #ifndef KVGPU_VBIOS_IMAGE_H
 #define KVGPU_VBIOS_IMAGE_H
@@ -14,8 +14,8 @@
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
 /*
- * Each dword of it is a trapped register read when a driver loads: 4 KiB is the least that nouveau
- * fetches.
+ * Each dword of the image is a trapped register read when a driver loads, so it is small: 4 KiB is
+ * the least that nouveau fetches.
  */
 #define IMAGE_SIZE	4096
 #define MAX_BIT		16
@@ -31,13 +31,16 @@ struct image {
 	unsigned int nr_bit;
 };
 
-/* image.c: both end the program when the image is full */
+/* image.c: both end the program when the image is full. image_put() returns the table's address. */
 uint16_t image_put(struct image *img, const void *data, size_t len);
 void image_bit(struct image *img, char id, uint8_t version, const void *table, size_t len);
-/* the whole image: all tables, then ROM header, PCI data structure, BIT and checksum around them */
+/*
+ * Make the whole image: all tables, then ROM header, PCI data structure, BIT and checksum around
+ * them.
+ */
 void image_make(struct image *img);
 
-/* what the tables are, by file: each puts its tables and adds the BIT entries */
+/* the tables of each file: each function puts its tables and adds the BIT entries */
 void memory_tables(struct image *img);		/* memory.c: BIT M and C */
 void power_tables(struct image *img);		/* power.c: BIT P */
 void init_tables(struct image *img);		/* board.c: BIT i, I and the display entries */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory: which chips are on the board (BIT M) and the limits of the clock generators (BIT C).
+ * Memory: the board's memory chips (BIT M) and the limits of the clock generators (BIT C).
  *
  * The K20m has GDDR5, and nouveau does not accept a GDDR5 board without the patterns for link
- * training. The patterns here are made up: on the model nothing is trained.
+ * training. The patterns here are made up: the model trains no links.
  */
 #include <gk110/pfuse.h>
 #include <gk110/therm.h>
@@ -22,8 +22,8 @@ struct PACKED m0203 {
 	} entry[1];
 };
 
-/* M0205, which pattern serves which purpose, per strap group: nouveau bios/M0205.c */
-/* fb/ramgk104.c */
+/* M0205, the pattern for each purpose, per strap group: nouveau bios/M0205.c */
+/* the purposes that nouveau fb/ramgk104.c looks up */
 static const uint8_t train_types[] = { 0x00, 0x01, 0x04, 0x06, 0x07, 0x08, 0x09 };
 
 struct PACKED m0205 {
@@ -35,7 +35,8 @@ struct PACKED m0205 {
 };
 
 /*
- * M0209, the patterns: elements of @bits bits, repeated after @modulo of them: nouveau bios/M0209.c
+ * M0209, the patterns: elements of @bits bits; @modulo elements, then the pattern repeats: nouveau
+ * bios/M0209.c
  */
 #define PATTERN_BYTES	32
 struct PACKED m0209 {
@@ -82,8 +83,8 @@ static uint16_t put_m0205(struct image *img)
 }
 
 /*
- * Types 0, 1 and 4 are 32-bit words, the others go four bits a lane: a walking one and its
- * complement.
+ * Patterns of types 0, 1 and 4 are 32-bit words, those of other types have four bits a lane. The
+ * data are a walking one and its complement.
  */
 static uint16_t put_m0209(struct image *img)
 {
@@ -153,7 +154,7 @@ static uint16_t put_pll_table(struct image *img)
 void memory_tables(struct image *img)
 {
 	struct bit_m m = { .strap_count = 1 };
-	uint8_t xlat[16] = { 0 };	/* every strap is memory configuration 0 */
+	uint8_t xlat[16] = { 0 };	/* each strap value selects memory configuration 0 */
 	uint32_t pll;
 
 	m.strap_xlat = image_put(img, xlat, sizeof(xlat));

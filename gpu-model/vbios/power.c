@@ -5,10 +5,10 @@
  * MHz. "gpc" and "rop" domains count twice the clock that is quoted. Voltages are the model's
  * choice.
  *
- * The memory map has no entries, so a request to change the memory clock is refused for want of
- * data, as on a board whose VBIOS a driver does not understand: the model has nothing that would
- * train memory. Left out because a K20m has none (fan) or the model has no such device (power
- * sensors).
+ * The memory map has no entries, as the model can't train memory. So drivers refuse to change the
+ * memory clock for lack of data, as on a board whose VBIOS they do not understand. There are no
+ * entries for a fan, which a K20m does not have, nor for power sensors, which the model does not
+ * have.
  */
 #include <gk110/vbios.h>
 

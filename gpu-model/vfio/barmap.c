@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Mapped windows: which page of BAR1, BAR3 and PRAMIN shows what inside QEMU, so that the guest's
- * loads and stores reach memory without a message. Pages are filled when they are touched (a fault
- * that the helper reports) and looked at again when the GPU's translation changes (win_invalidate).
+ * Mapped windows: pages of BAR1, BAR3 and PRAMIN that show memory inside QEMU, so that the guest's
+ * loads and stores reach memory without a message. A page is filled when it is touched (a fault
+ * that the helper reports) and checked again when the GPU's translation changes (win_invalidate).
  *
  * Why no stale page survives an invalidate
- *   What a window's pages show is recorded here, and everything that changes it is a call to the
- *   helper, which serves calls one after the other. A call is made, answered and recorded with
- *   barmap.lock held, so the record equals the state inside QEMU whenever the lock is free. A fault
- *   is translated without the lock, since recording a GPU fault may take time. Its answer is
- *   installed only if the window's generation is the one from before the translation. An invalidate
- *   first raises the generation, with the lock held, and then asks anew for every recorded page. So
- *   for any fault and any invalidate:
- *     installed before  - it is recorded, and the invalidate looks at it;
- *     after, translated before the generation rose - refused, translated again;
- *     after, translated later - made from the new state, which the unit set before it asked for the
- *     invalidate.
+ *   A record here says what each page of a window shows. Only calls to the helper change what a
+ *   page shows, and the helper serves calls one after the other. A call is made, answered and
+ *   recorded with barmap.lock held, so the record equals the state inside QEMU whenever the lock is
+ *   free. A fault is translated without the lock, since recording a GPU fault may take time. Its
+ *   answer is installed only if the window's generation is the one from before the translation. An
+ *   invalidate first raises the generation, with the lock held, and then asks anew for every
+ *   recorded page. So for any fault and any invalidate:
+ *     installed before the invalidate - the answer is recorded, and the invalidate checks it;
+ *     installed after, but translated before the generation rose - the answer is refused, and the
+ *     fault translated again;
+ *     installed after, and translated after - the answer comes from the new state, which the unit
+ *     set before it asked for the invalidate.
  *   When win_invalidate() returns, the helper has acknowledged, and the kernel has replaced the
  *   mappings: any later access by a vCPU misses the old ones. Nothing here waits for gk110.lock
  *   with barmap.lock held; the caller of an invalidate holds both while it waits for the helper,
@@ -23,18 +24,18 @@
  *
  * Transient pages are emptied again after a moment (a few ms at most), without use of CPU when
  * there are none:
- *   - a page without a valid translation reads as ones meanwhile: the access that faulted has to
- *     complete somehow. The fault is recorded per moment and not per access, and writes to the page
- *     are lost;
+ *   - a page without a valid translation, which reads as ones: the access that faulted has to
+ *     complete somehow. A GPU fault is recorded once for each time that the page is shown, not for
+ *     each access, and writes to the page are lost;
  *   - a page whose tables forbid writing, after a write: a private copy takes the write, so it
  *     never reaches memory, but the CPU sees it until the page is emptied;
  *   - a page that holds USERD outside of the part of BAR1 that is never mapped. After it is
- *     emptied, every doorbell that was rung in it is in memory, and fifo/ is told to look. A write
- *     that comes later faults again, so none is lost.
+ *     emptied, every doorbell that was rung in it is in memory, and fifo/ is told to look. A later
+ *     write faults again, so no doorbell is lost.
  *
  * A page that shows read-only memory for reading is mapped privately as well (QEMU would die of a
- * store into a read-only mapping); a store into it is then seen by the CPU alone, and reported to
- * nobody, until the next invalidate.
+ * store into a read-only mapping). Until the next invalidate only the CPU sees a store into it, and
+ * no fault is recorded.
  */
 #include <errno.h>
 #include <string.h>
@@ -45,7 +46,7 @@
 #define RUN_PAGES	512u		/* mapped at one fault, as far as memory is contiguous */
 #define TRANSIENT_NS	2000000ull	/* life of a transient page */
 #define USERD_NS	200000ull
-/* to so many times that, when the page is touched again and again */
+/* a page's life grows up to so many times that, when it is touched again and again */
 #define LIFE_GROWS	8u
 #define RECENT_NS	50000000ull
 
@@ -90,10 +91,7 @@ void barmap_forget(struct barmap *b)
 	b->nr_ops = 0;
 }
 
-/*
- * pages from @page on that go on showing what @page does, in file order; at most to the window's
- * end
- */
+/* How many pages from @page on show what follows in the same file; at most to the window's end. */
 static uint32_t run_length(const struct barmap_window *win, uint32_t page)
 {
 	uint64_t first = win->show[page];
@@ -133,8 +131,8 @@ int barmap_zap_all(struct barmap *b)
 }
 
 /*
- * Sends what has gathered. When the process of QEMU may have no more mappings, everything is taken
- * back: the pages are faulted in again, in longer runs.
+ * Send the gathered operations. When QEMU's process may have no more mappings, take all pages back:
+ * they are faulted in again, in longer runs.
  */
 static int ops_flush(struct barmap *b)
 {
@@ -195,7 +193,10 @@ static void op_zap(struct barmap *b, enum bar_window w, uint32_t page, uint32_t 
 
 /* ------------------------------------------------------------------ translating */
 
-/* what the piece of memory is as a page of a file; cuts *@nr. false: memory that can't be mapped */
+/*
+ * Find a piece of memory as a page of a file: *@show. *@nr is cut. False: such memory can't be
+ * mapped.
+ */
 static bool segment_show(struct barmap *b, const struct mmu_seg *seg, uint32_t *nr, uint64_t *show)
 {
 	uint64_t len = seg->len, offset = seg->phys;
@@ -218,8 +219,8 @@ static bool segment_show(struct barmap *b, const struct mmu_seg *seg, uint32_t *
 }
 
 /*
- * What up to *@nr pages show, from @page on. 0, or -EFAULT. Any lock may be held as bar_translate()
- * allows for @flags.
+ * Find what up to *@nr pages from @page on are to show. Return 0, or -EFAULT. Locks: as
+ * bar_translate() allows for @flags.
  */
 static int translate(struct barmap *b, enum bar_window w, uint32_t page, enum mmu_access acc,
 		     unsigned int flags, uint32_t *nr, uint64_t *show)
@@ -248,7 +249,7 @@ static void userd_pages(struct barmap *b, uint32_t *lo, uint32_t *hi)
 
 /* ------------------------------------------------------------------ invalidating; lock held */
 
-/* asks again for at most @n pages that show one run; returns how many are settled */
+/* Translate again at most @n pages that show one run; return how many pages are settled. */
 static uint32_t recheck_run(struct barmap *b, enum bar_window w, uint32_t page, uint32_t n)
 {
 	uint64_t old = b->win[w].show[page], now;
@@ -336,8 +337,9 @@ void barmap_reset(struct barmap *b)
 /* ------------------------------------------------------------------ faults; lock not held */
 
 /*
- * On a busy machine a vCPU may be woken and not run before its page is gone again. A page that
- * faults again soon after it was emptied lives longer each time, so that the access gets through.
+ * How long a transient page is shown. On a busy machine a woken vCPU may not run before its page is
+ * gone again. A page that faults again soon after it was emptied lives longer each time, so that
+ * the access succeeds.
  */
 static uint64_t transient_life(const struct barmap *b, enum bar_window w, uint32_t page, bool userd,
 			       uint64_t now)
@@ -363,7 +365,7 @@ static void transient_add(struct barmap *b, enum bar_window w, uint32_t page, bo
 
 	for (i = 0; i < b->nr_transient; i++)
 		if (b->transient[i].win == w && b->transient[i].page == page)
-			/* its time stays: a page is not kept for ever by being touched */
+			/* its deadline stays: touching a page must not keep it for ever */
 			return;
 	t = &b->transient[b->nr_transient++];
 	*t = (struct barmap_transient){ .win = w,
@@ -373,7 +375,7 @@ static void transient_add(struct barmap *b, enum bar_window w, uint32_t page, bo
 					.deadline = now + life };
 }
 
-/* what a faulting page is to show, and how many pages after it may follow */
+/* Find what a faulting page is to show, and how many pages may follow it. */
 static uint64_t fault_answer(struct barmap *b, enum bar_window w, uint32_t page, bool write,
 			     uint32_t *nr)
 {
@@ -382,10 +384,7 @@ static uint64_t fault_answer(struct barmap *b, enum bar_window w, uint32_t page,
 	uint32_t one = 1;
 
 	if (!translate(b, w, page, acc, 0, nr, &show)) {
-		/*
-		 * a page that may be written but not read can't be mapped so: show it for a moment
-		 * only
-		 */
+		/* write-only pages can't be mapped: show it for a moment only */
 		if (write && translate(b, w, page, ACC_READ, MMU_PEEK, &one, &ignore))
 			show |= SHOW_TRANSIENT;
 		return show;
@@ -398,8 +397,8 @@ static uint64_t fault_answer(struct barmap *b, enum bar_window w, uint32_t page,
 }
 
 /*
- * how many pages from @page on may be mapped at once: none that shows something already, none with
- * USERD; lock held
+ * How many pages from @page on may be mapped at once: pages that show nothing yet and have no
+ * USERD. Lock held.
  */
 static uint32_t fault_room(struct barmap *b, enum bar_window w, uint32_t page, uint32_t userd_lo)
 {
@@ -434,7 +433,7 @@ static bool fault_install(struct barmap *b, enum bar_window w, uint32_t page, ui
 	if (b->win[w].generation != generation)
 		return false;
 	if (b->win[w].show[page]) {
-		wake(b, w, page);	/* another vCPU's fault brought it */
+		wake(b, w, page);	/* another vCPU's fault has filled the page */
 		return true;
 	}
 	if (show & SHOW_TRANSIENT) {
@@ -450,7 +449,7 @@ static bool fault_install(struct barmap *b, enum bar_window w, uint32_t page, ui
 	if (!(show & SHOW_POISON))
 		stat_add(b->g, bar_pages_mapped[w], nr);
 	if (ops_flush(b) < 0)
-		wake(b, w, page);	/* it faults again, and finds room now */
+		wake(b, w, page);	/* let the vCPU fault again: there is room now */
 	return true;
 }
 
@@ -488,7 +487,7 @@ void barmap_serve_fault(struct barmap *b, enum bar_window w, uint32_t page, bool
 	} while (!done);
 }
 
-/* takes the transient pages that are due out of the list and empties them; lock held */
+/* Take the transient pages that are due off the list, and empty them. Lock held. */
 static unsigned int expire_zap(struct barmap *b, uint64_t now, struct barmap_transient *due)
 {
 	unsigned int i, n = 0, kept = 0;

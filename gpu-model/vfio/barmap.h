@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What barmap.c (which page shows what) and barmap_link.c (the helper inside QEMU) share. */
+/*
+ * Declarations that barmap.c (the record of pages) and barmap_link.c (the helper inside QEMU)
+ * share.
+ */
 #ifndef KVGPU_MODEL_VFIO_BARMAP_H
 #define KVGPU_MODEL_VFIO_BARMAP_H
 
@@ -12,10 +15,13 @@
 
 /* what a page shows: 0 nothing, else these bits and the page number inside the file */
 #define SHOW_MAPPED	(1ull << 63)
-/* read-only for the GPU's tables: the CPU's writes go nowhere */
+/*
+ * a private mapping, for memory that the GPU's tables make read-only: the CPU's writes never reach
+ * it
+ */
 #define SHOW_PRIVATE	(1ull << 62)
-#define SHOW_TRANSIENT	(1ull << 61)	/* to be emptied soon */
-#define SHOW_POISON	(1ull << 60)	/* ones */
+#define SHOW_TRANSIENT	(1ull << 61)	/* the page will be emptied soon */
+#define SHOW_POISON	(1ull << 60)	/* the page reads as ones */
 #define SHOW_FILE_SHIFT	40
 #define SHOW_FILE	(0xffull << SHOW_FILE_SHIFT)
 #define SHOW_PAGE	((1ull << SHOW_FILE_SHIFT) - 1)
@@ -31,20 +37,21 @@ struct barmap_window {
 struct barmap_transient {
 	enum bar_window win;
 	uint32_t page;
-	uint64_t life, deadline;	/* ns, monotonic ns; in recent[] the deadline is past */
+	/* @life in ns; @deadline in monotonic ns, in recent[] it is past */
+	uint64_t life, deadline;
 	bool userd;			/* a doorbell may have been rung in it */
 };
 
 enum barmap_helper {
 	HELPER_NONE,
 	HELPER_READY,
-	HELPER_USELESS,			/* it came and said why it can't help */
+	HELPER_USELESS,			/* the helper said why it can't help */
 };
 
 struct barmap {
 	struct vfio_server *server;
 	struct gk110 *g;
-	pthread_mutex_t lock;		/* after gk110.lock; all below */
+	pthread_mutex_t lock;		/* comes after gk110.lock; protects all below */
 	pthread_cond_t helper_changed;
 
 	struct barmap_window win[NR_WIN];
@@ -52,16 +59,17 @@ struct barmap {
 	bool enabled;
 	struct barmap_op op[BARMAP_MAX_OPS];
 	unsigned int nr_ops;
-	/* mappings made since the windows were whole, and how many there may be */
+	/* mappings made since the windows were last single mappings, and how many there may be */
 	uint64_t cuts, max_cuts;
 	struct barmap_transient transient[BARMAP_NR_TRANSIENT];	/* oldest first */
 	unsigned int nr_transient;
-	struct barmap_transient recent[BARMAP_NR_RECENT];	/* emptied last, a ring */
+	struct barmap_transient recent[BARMAP_NR_RECENT];	/* the pages emptied last, a ring */
 	unsigned int next_recent;
 
 	/* the helper: barmap_link.c */
 	enum barmap_helper helper;
-	bool broken;			/* does not answer; the link thread will drop it */
+	/* the helper does not answer; the link thread will drop it */
+	bool broken;
 	bool offered;			/* the client was offered the windows for mapping */
 	int calls, faults;
 	pid_t helper_pid;
@@ -78,20 +86,23 @@ uint64_t barmap_now(void);
 
 /* barmap.c, for the link thread; lock not held */
 void barmap_serve_fault(struct barmap *b, enum bar_window w, uint32_t page, bool write);
-/* empties what is due; ns until the next is, or -1 */
+/* Empty the transient pages that are due. Return the ns until the next one is due, or -1. */
 int64_t barmap_expire(struct barmap *b);
-/* forget what is shown; lock held */
+/* Forget what pages show. Lock held. */
 void barmap_forget(struct barmap *b);
-/* every window whole and empty again: few mappings, nothing stale; lock held. 0 or -errno */
+/*
+ * Make each window one empty mapping again: few mappings, no stale page. Lock held. Return 0 or
+ * -errno.
+ */
 int barmap_zap_all(struct barmap *b);
 
 /*
- * barmap_link.c, lock held: one call and its answer. 0 or a positive value, -errno of the helper,
- * -EPIPE when it is lost
+ * barmap_link.c, lock held: make one call and wait for its answer. Return 0 or a positive value,
+ * -errno of the helper, or -EPIPE when the helper is lost.
  */
 int barmap_call(struct barmap *b, enum barmap_type type, uint32_t arg, const void *data, size_t len,
 		int fd);
-/* use the helper no more; lock held */
+/* Do not use the helper any more. Lock held. */
 void barmap_break(struct barmap *b);
 void *barmap_thread(void *arg);
 

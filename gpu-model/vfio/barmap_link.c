@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The helper inside QEMU: its socket, hand-shake, calls, and the thread that serves the faults it
- * reports. One helper at a time; it has to live in the process that is our client, else mapping the
- * windows would help nobody.
+ * reports. One helper at a time. It must be in the process that is our client, else the windows
+ * that it maps would not be the guest's.
  *
  * The helper may die at any time, with QEMU or because of a bug. A call that is not answered in
- * time, or whose answer makes no sense, breaks the link: it is not used any more, the client's
- * connection is ended too (its mapped pages can't be kept right), and nobody waits.
+ * time, or whose answer makes no sense, breaks the link. The link is then not used any more, the
+ * client's connection is ended, too, as its mapped pages can't be kept right, and no thread waits
+ * for the helper.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -26,19 +27,22 @@
 #include "barmap.h"
 
 #define HELLO_TIMEOUT_MS	2000
-/* QEMU gives up after 5 s; its helper connects before its device */
+/* QEMU gives up after 5 s; its helper connects before its device does */
 #define WAIT_HELPER_S		2
-#define MAP_COUNT_SPARE		16384u	/* mappings left to QEMU itself */
+#define MAP_COUNT_SPARE		16384u	/* how many mappings are left to QEMU itself */
 
 static const struct {
 	const char *name;
 	unsigned int region;
-	uint64_t size;			/* of the region, and of its file */
-	/* the window inside, and what of the region may be mapped */
+	uint64_t size;			/* size of the region and of its file */
+	/* where the window is in the region, and which part of the region may be mapped */
 	uint64_t base, map_size;
 	uint64_t map_base;
 } region_of[NR_WIN] = {
-	/* the first 2 MiB of BAR1 are where drivers put USERD: doorbells come as messages */
+	/*
+	 * Drivers put USERD into the first 2 MiB of BAR1, which are not mapped: doorbells come as
+	 * messages.
+	 */
 	[WIN_BAR1] = { "gk110-bar1", VFIO_PCI_BAR1_REGION_INDEX, GK110_BAR1_SIZE, 0,
 		GK110_BAR1_SIZE - (2u << 20), 2u << 20 },
 	[WIN_BAR3] = { "gk110-bar3", VFIO_PCI_BAR3_REGION_INDEX, GK110_BAR3_SIZE, 0,
@@ -105,7 +109,7 @@ static int send_packet(int sock, const struct barmap_hdr *hdr, const void *data,
 	return sendmsg(sock, &m, MSG_NOSIGNAL) == (ssize_t)(sizeof(*hdr) + len) ? 0 : -errno;
 }
 
-/* the socket has a receive timeout, so this ends */
+/* Wait for the answer of a call; the socket's receive timeout bounds the wait. */
 static int await_ack(struct barmap *b)
 {
 	struct barmap_ack ack;
@@ -122,7 +126,7 @@ static int await_ack(struct barmap *b)
 void barmap_break(struct barmap *b)
 {
 	b->broken = true;
-	shutdown(b->faults, SHUT_RDWR);		/* wakes the link thread, which drops it */
+	shutdown(b->faults, SHUT_RDWR);		/* wakes the link thread, which drops the helper */
 	shutdown(b->calls, SHUT_RDWR);
 }
 
@@ -159,10 +163,7 @@ void barmap_del_file(struct barmap *b, int slot)
 	pthread_mutex_unlock(&b->lock);
 }
 
-/*
- * nothing may be left in the files behind the regions, else an access would find it instead of
- * faulting
- */
+/* Empty the files behind the regions: an access to data in them would not fault. */
 static void punch_regions(struct barmap *b)
 {
 	enum bar_window w;
@@ -178,14 +179,14 @@ static void attach(struct barmap *b)
 {
 	int n;
 
-	/* a page that still shows something would not be found as part of a window */
+	/* a page that still shows something would not be found as a part of its window */
 	barmap_zap_all(b);
 	punch_regions(b);
 	n = barmap_call(b, BARMAP_ATTACH, 0, NULL, 0, -1);
 	b->enabled = n >= 0;
 	if (n < 0) {
 		gk110_note(b->g, "mapped BARs: the windows can't be found in the client: %s", strerror(-n));
-		barmap_break(b);	/* what it has mapped would show nothing */
+		barmap_break(b);	/* the client's mappings would stay empty: end the link */
 	} else if (n < NR_WIN) {
 		gk110_note(b->g, "mapped BARs: the client has mapped %d of %d windows", n, NR_WIN);
 	}
@@ -245,7 +246,7 @@ void barmap_disconnect(struct barmap *b)
 	if (b->helper == HELPER_USELESS)
 		b->helper = HELPER_NONE;
 	if (read(b->lost_fd, &lost, sizeof(lost)) != sizeof(lost))
-		lost = 0;	/* nothing had been lost */
+		lost = 0;	/* no helper had been lost */
 	pthread_mutex_unlock(&b->lock);
 }
 
@@ -313,7 +314,7 @@ static void helper_state(struct barmap *b, enum barmap_helper state)
 	pthread_cond_broadcast(&b->helper_changed);
 }
 
-/* a helper that can help: becomes the one; lock held */
+/* Take over a helper that can help. Lock held. */
 static void helper_adopt(struct barmap *b, int sock, int faults, const struct barmap_hello *hello)
 {
 	struct ucred cred = { 0 };
@@ -395,7 +396,7 @@ static void helper_drop(struct barmap *b)
 	pthread_mutex_unlock(&b->lock);
 }
 
-/* false when the helper is gone */
+/* Serve one fault. False: the helper is gone. */
 static bool serve_fault(struct barmap *b)
 {
 	struct barmap_fault f;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Guest memory as the device reaches it. The client announces ranges of bus addresses, most with a
- * file that their memory lies in; a range without one (ROM, another device's BAR) is accepted and
- * has no memory for us. Behind a vIOMMU there are thousands of one-page ranges of one file, so
- * files are mapped once and whole, and ranges are found by binary search.
+ * Guest memory as the device reaches it. The client announces ranges of bus addresses, most with
+ * the file that has their memory. A range without a file (ROM, another device's BAR) is accepted,
+ * but the device can't reach its memory. Behind a vIOMMU there are thousands of one-page ranges of
+ * one file, so files are mapped once and whole, and ranges are found by binary search.
  *
- * The table belongs to the socket thread; engines read it with dma_lock held for reading, so every
- * change is made with dma_lock held for writing, and after the change nobody holds an old pointer.
- * A client that truncates a file it has shared can kill this process (SIGBUS); it has to be trusted
- * as far as that, as it has to with its own memory.
+ * The table belongs to the socket thread; engines read it with dma_lock held for reading. Each
+ * change is made with dma_lock held for writing, so after the change no thread uses an old pointer.
+ * A client that truncates a file that it has shared can kill this process (SIGBUS): the client must
+ * be trusted not to do so.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ void dma_init(struct dma_table *t)
 		t->file[i].fd = -1;
 }
 
-/* index of the first entry that ends behind @iova */
+/* Index of the first entry whose last byte is at or behind @iova. */
 static unsigned int find(const struct dma_table *t, uint64_t iova)
 {
 	unsigned int lo = 0, hi = t->nr;
@@ -67,7 +67,9 @@ static int file_slot(struct dma_table *t, const struct stat *st, bool writable)
 	return unused < 0 ? -ENOSPC : unused;
 }
 
-/* Maps all of the file; dma_lock held for writing. The old mapping of a file that grew goes. */
+/*
+ * Map all of the file; a file that grew loses its old mapping. Call with dma_lock held for writing.
+ */
 static int file_map(struct dma_file *f, uint64_t size)
 {
 	int prot = PROT_READ | (f->writable ? PROT_WRITE : 0);
@@ -83,7 +85,10 @@ static int file_map(struct dma_file *f, uint64_t size)
 	return 0;
 }
 
-/* Slot of the file of @fd with at least @need bytes of it mapped; takes over @fd. -errno. */
+/*
+ * Return the slot of the file of @fd, with at least @need bytes of it mapped, or -errno. Takes over
+ * @fd.
+ */
 static int file_get(struct vfio_server *s, int fd, uint64_t need)
 {
 	struct dma_file *f;
@@ -120,7 +125,7 @@ static int file_get(struct vfio_server *s, int fd, uint64_t need)
 	return ret ? ret : slot;
 }
 
-/* Drops files that no entry needs. Their pages must not be shown in a window any more. */
+/* Drop files that no entry needs. Before that, no window may show their pages. */
 static void files_reap(struct vfio_server *s)
 {
 	struct dma_file dead;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of vfio/ share. */
+/* Declarations that the files of vfio/ share. */
 #ifndef KVGPU_MODEL_VFIO_INTERNAL_H
 #define KVGPU_MODEL_VFIO_INTERNAL_H
 
@@ -18,8 +18,8 @@
 #define DMA_MAX_FILES	255	/* ids 1..255; 0 is video memory in the mapped windows */
 
 /*
- * One file that guest memory lies in, mapped once as a whole however many pieces of it are visible
- * to the device. Changed with dma_lock held for writing.
+ * A file that has guest memory. It is mapped once and whole, however many parts of it the device
+ * may reach. Changed with dma_lock held for writing.
  */
 struct dma_file {
 	int fd;				/* -1: free slot */
@@ -28,12 +28,12 @@ struct dma_file {
 	bool writable;
 	uint8_t *base;
 	uint64_t size;
-	unsigned int refs;		/* entries of the map */
+	unsigned int refs;		/* how many entries of the table use it */
 };
 
 struct dma_entry {
 	uint64_t iova, size;
-	uint64_t offset;		/* in the file */
+	uint64_t offset;		/* offset in the file */
 	int file;			/* slot, -1: the client shared no memory for it */
 	bool readable, writable;
 };
@@ -45,19 +45,21 @@ struct dma_table {
 };
 
 void dma_init(struct dma_table *t);
-/* takes over @fd (-1: none); 0 or -errno. Socket thread. */
+/* Add an entry; takes over @fd (-1: none). Return 0 or -errno. Socket thread. */
 int dma_map(struct vfio_server *s, const struct vu_dma_map *m, int fd);
-/* removes every entry inside the range; -EINVAL when one lies only partly inside */
+/* Remove all entries inside of the range. -EINVAL: an entry is only partly inside. */
 int dma_unmap(struct vfio_server *s, uint64_t iova, uint64_t size);
 void dma_unmap_all(struct vfio_server *s);
 void *dma_ptr(void *bus, uint64_t iova, size_t *len, bool write);
-/* where in which shared file @iova lies; @len is cut. dma_lock held for reading */
+/*
+ * Find the shared file and the offset of @iova; *@len is cut. Call with dma_lock held for reading.
+ */
 bool dma_locate(struct vfio_server *s, uint64_t iova, int *file, uint64_t *offset, uint64_t *len,
 		bool *writable);
 
 /* ------------------------------------------------------------------ interrupts (irq.c) */
 
-struct irq_state {			/* gk110.lock */
+struct irq_state {			/* protected by gk110.lock */
 	/* eventfds of INTx, MSI, MSI-X (never), error, request; -1: none */
 	int fd[NR_IRQS];
 	bool level;			/* the line, as the device drives it */
@@ -68,25 +70,28 @@ struct irq_state {			/* gk110.lock */
 void irq_init(struct irq_state *irq);
 unsigned int irq_count(unsigned int index);
 uint32_t irq_flags(unsigned int index);
-/* @data: the bytes behind the structure. Takes over fds it uses (sets them to -1). 0 or -errno */
+/*
+ * @data: the bytes behind the structure. Takes over descriptors that it keeps (sets them to -1).
+ * Return 0 or -errno.
+ */
 int irq_set(struct vfio_server *s, const struct vfio_irq_set *set, const uint8_t *data,
 	    size_t data_len, int *fds, unsigned int nr_fds);
 void irq_disable_all(struct vfio_server *s);
 void irq_output(void *bus, bool level, bool edge);
-/* a command register or unmask changed what INTx may do; lock held */
+/* Call after a write to the command register or an unmask changed what INTx may do. Lock held. */
 void irq_update_intx(struct vfio_server *s);
 
 /* ------------------------------------------------------------------ configuration space (pci.c) */
 
-/* reset values into g->config; lock held */
+/* Set g->config to its reset values. Lock held. */
 void pci_config_reset(struct gk110 *g);
 bool pci_memory_enabled(const struct gk110 *g);
-/* may be asked by any thread: engines ask for every access to guest memory */
+/* Callable from any thread: engines ask before each access to guest memory. */
 bool pci_bus_master(const struct gk110 *g);
 bool pci_intx_enabled(const struct gk110 *g);
 void pci_show_intx(struct gk110 *g, bool level);
 void pci_config_read(struct gk110 *g, uint32_t off, uint8_t *data, size_t len);
-/* applies the register's write masks; no side effects. lock held */
+/* Write through the registers' write masks; no side effects. Lock held. */
 void pci_config_write(struct gk110 *g, uint32_t off, const uint8_t *data, size_t len);
 
 /* ------------------------------------------------------------------ mapped windows (barmap.c) */
@@ -98,49 +103,51 @@ struct barmap *barmap_create(struct vfio_server *s, int listen_fd);
 void barmap_destroy(struct barmap *b);
 int barmap_start(struct barmap *b, struct gk110 *g);
 /*
- * waits a bounded time for the helper in process @client_pid (0: unknown); true: offer the windows
- * for mapping
+ * Wait, for a bounded time, for the helper in process @client_pid (0: unknown). True: offer the
+ * windows for mapping.
  */
 bool barmap_wait_helper(struct barmap *b, pid_t client_pid);
-/* file behind a region (0, 1 or 3) and the part of it that may be mapped */
+/* The file behind a region (0, 1 or 3), and the part of the region that may be mapped. */
 int barmap_region_fd(const struct barmap *b, unsigned int region);
 bool barmap_region_area(unsigned int region, uint64_t *off, uint64_t *size);
-/* the guest can, or can't, reach its BARs; lock not held */
+/* @on: whether the guest can reach its BARs. Lock not held. */
 void barmap_enable(struct barmap *b, bool on);
-/* everything forgotten: the next access of a page asks again; lock not held */
+/* Forget all pages: the next access to a page faults and asks again. Lock not held. */
 void barmap_reset(struct barmap *b);
-/* the client is gone, or there is none */
+/* Call when the client is gone, or when there is none. */
 void barmap_disconnect(struct barmap *b);
 void barmap_add_file(struct barmap *b, int slot, int fd);
 void barmap_del_file(struct barmap *b, int slot);
 /*
- * guest memory or bus mastering changed: pages that show guest memory are looked at again; lock not
- * held
+ * Guest memory or bus mastering changed: check again all pages that show guest memory. Lock not
+ * held.
  */
 void barmap_recheck_sysmem(struct barmap *b);
 void barmap_invalidate(void *bus, enum bar_window win);
-/* becomes readable when the helper is lost while a client has windows mapped */
+/* A descriptor that becomes readable when the helper is lost while a client has windows mapped. */
 int barmap_lost_fd(const struct barmap *b);
 
 /* --------------------------------------------------- messages (messages.c, version.c, region.c) */
 
 struct vu_msg {
 	struct vu_hdr hdr;
-	const uint8_t *data;		/* behind the header, not aligned */
+	const uint8_t *data;		/* the bytes behind the header, not aligned */
 	uint32_t len;
 	int *fds;			/* a handler that keeps one sets it to -1 */
 	unsigned int nr_fds;
 	uint8_t *reply;			/* room for VU_MSG_MAX - 16 bytes */
 	uint32_t reply_len;
-	int reply_fd;			/* not closed */
+	/* descriptor to send with the reply; the sender does not close it */
+	int reply_fd;
 };
 
 struct vfio_client {			/* one connection */
 	bool greeted;			/* VERSION was exchanged */
-	bool asked_mapping, mapping;	/* decided at the first question for a region */
+	/* mapping is decided when the client first asks for a region */
+	bool asked_mapping, mapping;
 	pid_t pid;
 	uint32_t max_xfer;		/* the peer's limit for data in one message */
-	/* sends all or returns -errno; @fd -1: none */
+	/* Send all, or return -errno. @fd -1: none. */
 	int (*send)(void *to, const void *hdr, size_t hdr_len, const void *data, size_t len,
 		    int fd);
 	void *to;
@@ -159,25 +166,25 @@ struct vfio_server {
 struct vu_fds {				/* descriptors that came with the stream */
 	int fd[VU_MAX_FDS];
 	unsigned int nr;
-	/* offset in the buffer of a byte of the message they belong to */
+	/* offset in the buffer of a byte of the message that the descriptors belong to */
 	size_t at;
 };
 
 /*
- * Serves the complete messages at the start of @buf. Returns the bytes used (the rest is an
+ * Serve the complete messages at the start of @buf. Return the bytes used (the rest is an
  * incomplete message), or -errno after a note: the stream makes no sense any more and the
- * connection must end. Descriptors are handed to their message (@fds->nr becomes 0) and closed
- * unless it keeps them; while it is incomplete they stay.
+ * connection must end. Descriptors go to their message (@fds->nr becomes 0) and are closed unless
+ * its handler keeps them. They stay in @fds while the message is incomplete.
  */
 ssize_t messages_feed(struct vfio_server *s, const uint8_t *buf, size_t len, struct vu_fds *fds);
-/* state of a connection that begins or ended */
+/* Reset the state of the connection, when it begins or has ended. */
 void client_reset(struct vfio_server *s);
-/* a connection ended: guest memory, interrupts and mapped pages go, the device is reset */
+/* A connection ended: drop guest memory, interrupts and mapped pages, and reset the device. */
 void client_gone(struct vfio_server *s);
-/* reset by message: device, configuration space, mapped windows */
+/* A reset by message: of the device, its configuration space and the mapped windows. */
 void device_reset(struct vfio_server *s);
 
-/* VERSION: 0 and the reply, or -errno */
+/* Serve VERSION: 0 and the reply, or -errno. */
 int version_negotiate(struct vfio_server *s, struct vu_msg *m);
 
 int region_info(struct vfio_server *s, struct vu_msg *m);

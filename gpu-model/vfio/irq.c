@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts towards the client: one eventfd per index that has been set up. INTx is a level; a
- * vfio client sees it as an event that masks itself when it fires, and unmasks it when the guest
- * has ended the interrupt: if the line is still up then, it fires again. MSI is an edge per
- * message; a message is a write by the function, so it needs bus mastering.
+ * Interrupts towards the client: one eventfd per index that has been set up. INTx is a level. A
+ * vfio client sees INTx as an event that masks itself when it fires. The client unmasks it when the
+ * guest has ended the interrupt; if the line is still up then, the event fires again. MSI is an
+ * event per message; a message is a write by the function, so it needs bus mastering.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ unsigned int irq_count(unsigned int index)
 	case VFIO_PCI_INTX_IRQ_INDEX:
 	case VFIO_PCI_MSI_IRQ_INDEX:
 	case VFIO_PCI_ERR_IRQ_INDEX:
-		/* never fires; without it QEMU warns that it can't recover from errors */
+		/* never fires; without this index QEMU warns that it can't recover from errors */
 	case VFIO_PCI_REQ_IRQ_INDEX:	/* never fires */
 		return 1;
 	default:
@@ -50,7 +50,7 @@ static void signal_fd(int fd)
 {
 	uint64_t one = 1;
 
-	/* fails only when the counter is full, and then the client has an event to read anyway */
+	/* fails only when the counter is full; the client then has an event to read anyway */
 	if (fd >= 0 && write(fd, &one, sizeof(one)) != sizeof(one))
 		return;
 }
@@ -116,8 +116,7 @@ static int irq_check(const struct vfio_irq_set *set, size_t data_len, unsigned i
 	if (action != VFIO_IRQ_SET_ACTION_TRIGGER && set->index != VFIO_PCI_INTX_IRQ_INDEX)
 		return -EINVAL;
 	/*
-	 * an eventfd that masks or unmasks is of use to a KVM client, which then falls back to
-	 * messages
+	 * eventfds that mask or unmask serve KVM clients, which use messages where there are none
 	 */
 	if (action != VFIO_IRQ_SET_ACTION_TRIGGER && data == VFIO_IRQ_SET_DATA_EVENTFD)
 		return -EOPNOTSUPP;

@@ -3,9 +3,9 @@
  * The message stream: framing, the table of commands, replies. Works on memory; server.c feeds it
  * from a socket, tests and the fuzzer from arrays.
  *
- * A command that is wrong in itself gets an error reply (or nothing, when it asked for no reply)
- * and the stream goes on. A header that can't be right means that the two ends no longer agree
- * where messages begin: then the connection ends.
+ * A wrong command gets an error reply (or none, if it asked for no reply), and the stream goes on.
+ * After a header that can't be right, the two ends no longer agree where messages begin: the
+ * connection ends.
  */
 #include <errno.h>
 #include <string.h>
@@ -68,7 +68,7 @@ static int handle_device_info(struct vfio_server *s, struct vu_msg *m)
 	return 0;
 }
 
-/* there are none: every access that is not mapped is a message */
+/* Regions have no descriptors of their own: each access that is not mapped is a message. */
 static int handle_io_fds(struct vfio_server *s, struct vu_msg *m)
 {
 	struct vu_io_fds f;
@@ -111,7 +111,7 @@ static int handle_reset(struct vfio_server *s, struct vu_msg *m)
 	return 0;
 }
 
-/* device features are migration and dirty logging: a GK110 has no such thing */
+/* Device features are migration and dirty logging: a GK110 has neither. */
 static int handle_unsupported(struct vfio_server *s, struct vu_msg *m)
 {
 	return -EOPNOTSUPP;
@@ -152,7 +152,7 @@ static const struct {
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
-/* 0 or -errno for the reply; the handler runs only on a message of the right size */
+/* Return 0 or -errno for the reply. The handler runs only for a message of the right size. */
 static int dispatch(struct vfio_server *s, struct vu_msg *m)
 {
 	uint32_t max;
@@ -261,7 +261,7 @@ void device_reset(struct vfio_server *s)
 	if (s->barmap)
 		barmap_enable(s->barmap, false);
 	pthread_mutex_lock(&s->g->lock);
-	pci_config_reset(s->g);		/* first: no bus mastering any more */
+	pci_config_reset(s->g);		/* first, so that there is no bus mastering any more */
 	s->irq.level = false;
 	s->irq.masked = false;
 	pthread_mutex_unlock(&s->g->lock);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Configuration space: reset values and which bits software can write. The table is the register
- * list of include/gk110/pci.h; words that are not in it read as zero and ignore writes. Base
- * address registers keep what is written to their address bits: the client (QEMU) does the sizing
- * and placing and only stores the result here.
+ * Configuration space: reset values and the bits that software can write. The table has the
+ * registers of include/gk110/pci.h; other words read as zero and ignore writes. Base address
+ * registers only keep what is written to their address bits, as the client (QEMU) does the sizing
+ * and placing.
  *
  * GK110 has no function level reset (lspci: FLReset-) and keeps its state over D3hot (NoSoftRst+),
  * so no write to this space resets the device; a bus reset arrives as a message.
@@ -21,7 +21,7 @@ struct config_word {
 	uint16_t off;
 	uint32_t reset;
 	uint32_t rw;		/* bits that software writes */
-	uint32_t w1c;		/* bits that a written one clears */
+	uint32_t w1c;		/* bits that are cleared by writing 1 */
 };
 
 static const struct config_word words[] = {
@@ -85,7 +85,7 @@ static uint32_t word_get(const struct gk110 *g, uint32_t off)
 {
 	uint32_t v;
 
-	/* the space and all machines that run this are little endian */
+	/* the configuration space and all machines that run this are little-endian */
 	memcpy(&v, g->config + off, 4);
 	return v;
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Regions: what they are, and accesses that come as messages. BAR0 is the chip's registers, BAR1
- * and BAR3 are windows to memory, region 7 is configuration space. There is no expansion ROM
+ * Regions: their description, and accesses that come as messages. BAR0 is the chip's registers,
+ * BAR1 and BAR3 are windows to memory, region 7 is configuration space. There is no expansion ROM
  * region: QEMU never asks for it, and drivers read the image through BAR0.
  *
- * An access of 1, 2, 4 or 8 bytes goes to the device as it came; a longer one (none that a guest
- * makes) becomes several. While memory decoding is off the BARs read as ones and take no writes.
+ * An access of 1, 2, 4 or 8 bytes goes to the device as it came. Any other length, which no guest's
+ * access has, becomes several accesses. While memory decoding is off the BARs read as ones and
+ * ignore writes.
  */
 #include <errno.h>
 #include <string.h>
@@ -23,7 +24,7 @@ static uint64_t region_size(uint32_t index)
 	}
 }
 
-/* decided once for a client, so that its regions fit together */
+/* Whether to offer mapping. Decided once for each client, so that its regions fit together. */
 static bool mapping_offered(struct vfio_server *s)
 {
 	if (!s->client.asked_mapping) {
@@ -34,9 +35,10 @@ static bool mapping_offered(struct vfio_server *s)
 }
 
 /*
- * A region that can be mapped in part has a capability that says which. A client asks first with
- * room for the plain structure only, learns the size, and asks again; QEMU wants to see the offset
- * of the capability in the first answer already, and the file in the second only.
+ * Describe a region. A region that can be mapped in part has a capability that says which part. A
+ * client asks first with room for the plain structure only, learns the size, and asks again. QEMU
+ * needs the offset of the capability in the first answer already, and the file in the second answer
+ * only.
  */
 int region_info(struct vfio_server *s, struct vu_msg *m)
 {
@@ -107,7 +109,10 @@ static void bar_access_write(struct gk110 *g, uint32_t region, uint64_t off, uns
 	}
 }
 
-/* the next piece of a longer access: as wide as alignment allows; short ones stay whole */
+/*
+ * Length of the next piece of an access: as long as alignment allows; 1, 2, 4 and 8 bytes stay
+ * whole.
+ */
 static unsigned int piece(uint64_t off, uint32_t left, uint32_t count)
 {
 	unsigned int n = 8;
@@ -155,7 +160,7 @@ int region_read(struct vfio_server *s, struct vu_msg *m)
 	return 0;
 }
 
-/* a write to configuration space, and what follows from it */
+/* Write to configuration space, and apply the effects on interrupts, bus mastering and BARs. */
 static void config_write(struct vfio_server *s, uint64_t off, const uint8_t *data, uint32_t count)
 {
 	struct gk110 *g = s->g;
@@ -170,7 +175,7 @@ static void config_write(struct vfio_server *s, uint64_t off, const uint8_t *dat
 
 	if (master != pci_bus_master(g)) {
 		/*
-		 * transfers under way end before the write does, as posted requests flush before a
+		 * wait until transfers under way are done, as posted requests are flushed before a
 		 * completion
 		 */
 		dma_write_lock(g);
@@ -213,7 +218,7 @@ int region_write(struct vfio_server *s, struct vu_msg *m)
 	return 0;
 }
 
-/* several short writes in one message; all are checked before the first is made */
+/* Several short writes in one message. All are checked before the first is done. */
 int region_write_multi(struct vfio_server *s, struct vu_msg *m)
 {
 	struct vu_write_multi multi;

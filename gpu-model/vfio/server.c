@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sockets and the main loop: one client at a time, the statistics socket, signals. All of it in one
- * thread, which runs every register access. It sleeps in poll() when there is nothing to do and
- * never spins: where cores are scarce, spinning takes time from the very vCPU that is waited for.
+ * Sockets and the main loop: one client at a time, the statistics socket, signals. One thread does
+ * all of this and runs every register access. It sleeps in poll() when there is nothing to do and
+ * never spins: where cores are scarce, spinning takes time from the vCPU that it waits for.
  *
- * A second client waits until the first is gone, so that a QEMU that is started again need not be
- * timed. When a client is gone, the device is reset and its memory forgotten.
+ * A second client waits until the first is gone, so that a QEMU may be started again at any time.
+ * When a client is gone, the device is reset and the client's memory forgotten.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -29,7 +29,7 @@
 #define HANGUP_GRACE_MS	300
 
 struct server_sockets {
-	const char *path[3];		/* to be removed at the end */
+	const char *path[3];		/* paths to be removed at the end */
 	int listen, client, waiting, stats, signal;
 	uint8_t *rx;
 	size_t rx_len;
@@ -38,7 +38,7 @@ struct server_sockets {
 
 /* ------------------------------------------------------------------ listening */
 
-/* removes what a dead process left; 0, or -errno after gk110_err() */
+/* Remove a socket that a dead process left. Return 0, or -errno after gk110_err(). */
 static int socket_clear(const char *path, const struct sockaddr_un *a, int type)
 {
 	struct stat st;
@@ -237,15 +237,15 @@ static void take_fds(struct vfio_server *s, struct msghdr *m)
 			if (f->nr < VU_MAX_FDS)
 				f->fd[f->nr++] = fd;
 			else
-				close(fd);	/* more than was negotiated */
+				close(fd);	/* more descriptors than were negotiated */
 		}
 	}
 }
 
 /*
- * One read and what it brings. The kernel ends a read behind data that descriptors came with, so
- * they belong to the message that the last byte read is part of. 1: there may be more at once, 0:
- * wait, -errno: the connection ends.
+ * Read once, and serve what came. The kernel ends a read behind data that came with descriptors, so
+ * descriptors belong to the message that has the last byte read. Return 1: there may be more at
+ * once, 0: wait, -errno: the connection ends.
  */
 static int client_read(struct vfio_server *s)
 {
@@ -307,7 +307,7 @@ static void stats_serve(struct vfio_server *s)
 	close(fd);
 }
 
-/* true: end */
+/* Serve a signal. True: end the program. */
 static bool signal_serve(struct vfio_server *s)
 {
 	struct signalfd_siginfo si;
@@ -322,8 +322,8 @@ static bool signal_serve(struct vfio_server *s)
 }
 
 /*
- * most often because QEMU has ended, and then the client's end is seen at the same time or a moment
- * later
+ * The helper is lost, most often because QEMU has ended: the client's end is then seen at the same
+ * time or a moment later.
  */
 static void helper_lost(struct vfio_server *s)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * VERSION, the hand-shake: a version number and a JSON object of capabilities. A small strict
- * parser reads what matters and skips the rest; malformed text is refused. The parser works on the
- * bytes of the message and never past them.
+ * parser reads the capabilities that matter and skips the rest; malformed text is refused. The
+ * parser never reads beyond the message's bytes.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "internal.h"
 
 #define JSON_DEPTH	16
-#define TEXT_MAX	4096	/* of the reply */
+#define TEXT_MAX	4096	/* bytes of the reply's text */
 
 struct json {
 	const char *p, *end;
@@ -39,7 +39,7 @@ static bool json_take(struct json *j, char c)
 	return true;
 }
 
-/* *@s points at what is between the quotes, escapes left as they are */
+/* Parse a string. *@s points at the text between the quotes; escapes are left as they are. */
 static bool json_string(struct json *j, const char **s, size_t *len)
 {
 	if (!json_take(j, '"'))
@@ -88,7 +88,7 @@ typedef bool (*json_member)(struct json *j, const char *name, size_t len, struct
 
 static bool json_skip(struct json *j);
 
-/* calls @member for the value of each name; NULL skips them */
+/* Parse an object: call @member for the value of each name; NULL skips the values. */
 static bool json_object(struct json *j, json_member member, struct capabilities *c)
 {
 	const char *name;
@@ -179,7 +179,7 @@ static bool toplevel(struct json *j, const char *name, size_t len, struct capabi
 	return name_is(name, len, "capabilities") ? json_object(j, capability, c) : json_skip(j);
 }
 
-/* @text may end with a NUL. false: not JSON, or not an object */
+/* Parse the capabilities. @text may end with a NUL. False: not JSON, or not an object. */
 static bool parse(const char *text, size_t len, struct capabilities *c)
 {
 	struct json j = { .p = text, .end = text + len };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The bus side of the model as main.c sees it: a vfio-user server, and the operations that the
- * device calls on it.
+ * The bus side of the model as main.c sees it: a vfio-user server, and the bus operations that the
+ * device calls.
  */
 #ifndef KVGPU_MODEL_VFIO_H
 #define KVGPU_MODEL_VFIO_H
@@ -11,26 +11,25 @@
 struct vfio_server;
 
 struct vfio_options {
-	const char *socket;		/* what QEMU's vfio-user-pci connects to */
-	/* what the helper inside QEMU connects to; NULL: all accesses are messages */
+	const char *socket;		/* path that QEMU's vfio-user-pci connects to */
+	/* path that the helper inside QEMU connects to; NULL: all accesses are messages */
 	const char *plugin_socket;
-	/* answers every connection with the statistics; NULL: none */
+	/* path whose connections are answered with the statistics; NULL: none */
 	const char *stats_socket;
 };
 
 extern const struct bus_ops vfio_bus_ops;
 
 /*
- * Binds the sockets and blocks the signals that vfio_server_run() waits for. NULL after
- * gk110_err().
+ * Bind the sockets and block the signals that vfio_server_run() waits for. NULL after gk110_err().
  */
 struct vfio_server *vfio_server_create(const struct vfio_options *opt);
 /*
- * Serves @g until SIGTERM or SIGINT: 0, or -errno when the server itself can't go on. Says "ready"
- * on stdout.
+ * Serve @g until SIGTERM or SIGINT, and print "ready" on stdout at the beginning. Return 0, or
+ * -errno when the server itself can't go on.
  */
 int vfio_server_run(struct vfio_server *s, struct gk110 *g);
-/* Removes the sockets. The device must not use the bus any more. */
+/* Remove the sockets. The device must not use the bus any more. */
 void vfio_server_destroy(struct vfio_server *s);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * vfio-user on the wire, as QEMU's docs/interop/vfio-user.rst defines it; where that says "as in
- * <linux/vfio.h>", the kernel's own structure is used. All fields have the machine's byte order.
+ * vfio-user on the wire, as QEMU's docs/interop/vfio-user.rst defines it; where that document says
+ * "as in <linux/vfio.h>", the kernel's structure is used. All fields have the machine's byte order.
  */
 #ifndef KVGPU_MODEL_VFIO_WIRE_H
 #define KVGPU_MODEL_VFIO_WIRE_H
@@ -11,7 +11,7 @@
 
 struct vu_hdr {
 	uint16_t id, cmd;
-	uint32_t size;			/* of the message, this header included */
+	uint32_t size;			/* bytes of the message, with this header */
 	uint32_t flags;
 	uint32_t error;			/* errno, in a reply with VU_F_ERROR */
 };
