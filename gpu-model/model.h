@@ -13,14 +13,15 @@
  * Threads and locks
  *   - The socket thread runs every register access with gk110.lock held. Engine threads (one per
  *     PBDMA, owned by fifo/) run methods without the lock and take it for register state, channel
- *     state and interrupts. No thread holds it across a copy, a wait or a sleep. "lock held" below
- *     means this lock.
+ *     state and interrupts. Long work of engines is done without the lock: copies, grids, waits for
+ *     semaphores, sleeps. It is held during a context switch of GR (gr/fecs.c), and during an
+ *     invalidate, which waits for dma_lock and for the helper inside QEMU. "lock held" below means
+ *     this lock.
  *   - gk110.dma_lock (read side) is held while a pointer from bus->dma_ptr() or mmu_translate() is
  *     in use; the bus takes the write side to add and remove guest memory. Hold it for at most
  *     about 1 MiB of work at a time. Recursive read locking is allowed.
- *   - Order: lock, then dma_lock, then a TLB's own lock. Nothing takes lock with a TLB's lock held,
- *     and nothing waits for lock with dma_lock held (mmu_fault() never waits for lock: when lock is
- *     busy it hands the interrupt to a thread).
+ *   - Order: lock, then dma_lock, then mmu.tlbs_lock. No thread waits for lock while it holds
+ *     dma_lock (mmu_fault() never waits: when lock is busy it hands the interrupt to a thread).
  *   - A thread that takes dma_lock again and again (copy loops) uses dma_read_lock(), and a writer
  *     uses dma_write_lock(): with a plain rwlock, readers that overlap could keep a writer out for
  *     ever. dma_read_lock() is the outermost of a thread's read locks; a short read lock inside of
@@ -280,9 +281,9 @@ void mmu_tlb_invalidate(struct gk110 *g, uint64_t pdb, enum mem_target t, unsign
 uint64_t bar_read(struct gk110 *g, enum bar_window w, uint64_t off, unsigned int size);
 void bar_write(struct gk110 *g, enum bar_window w, uint64_t off, unsigned int size, uint64_t val);
 /*
- * What a page of a window shows now, for mapping it into the CPU's address space. 0 and *@seg;
+ * Translate a page of a window, for mapping it into the CPU's address space. Return 0 and *@seg, or
  * -EFAULT when the access faults (recorded unless MMU_PEEK). @want may span pages: seg->len says
- * how far the answer is contiguous. dma_lock held.
+ * how far the memory is contiguous. Call with dma_lock held.
  */
 int bar_translate(struct gk110 *g, enum bar_window w, uint64_t off, size_t want,
 		  enum mmu_access acc, unsigned int flags, struct mmu_seg *seg);
@@ -294,7 +295,7 @@ int bar_translate(struct gk110 *g, enum bar_window w, uint64_t off, size_t want,
  * mask. Lock held.
  */
 void pmc_intr_set(struct gk110 *g, unsigned int bit, bool level);
-/* the same for leaf 1 (0x104) */
+/* The same for the unit's line of leaf 1 (0x104). */
 void pmc_intr_set_nrhost(struct gk110 *g, unsigned int bit, bool level);
 /* MSI re-arm (byte write of 0xff to the config mirror, PPCI) */
 void pmc_intr_rearm(struct gk110 *g);
@@ -310,7 +311,9 @@ void pmc_intr_rearm(struct gk110 *g);
 void fifo_intr_raise(struct gk110 *g, uint32_t bits);
 /* the fault bits 0x259c changed: recompute bit 28; lock held */
 void fifo_intr_update(struct gk110 *g);
-/* PFIFO was reset by PMC_ENABLE bit 8 going 0: drop all channels and runlists; lock held */
+/*
+ * Bit 8 of PMC_ENABLE was cleared, which resets PFIFO: drop all channels and runlists. Lock held.
+ */
 void fifo_reset_hw(struct gk110 *g);
 
 /* ----------------------------------------------------------------- channels as engines see them */
@@ -460,12 +463,15 @@ void pacer_end(struct pacer *p);
 /* ------------------------------------------------------------------ statistics and messages */
 
 struct gk110_stats {
-	atomic_uint_least64_t mmio_rd[256], mmio_wr[256];	/* per 64 KiB of BAR0 */
+	/* a counter for each 64 KiB of BAR0 */
+	atomic_uint_least64_t mmio_rd[256], mmio_wr[256];
 	/* window accesses that came as messages */
 	atomic_uint_least64_t bar_rd[NR_WIN], bar_wr[NR_WIN];
 	atomic_uint_least64_t bar_faults[NR_WIN], bar_pages_mapped[NR_WIN];
-	atomic_uint_least64_t dma_rd_bytes, dma_wr_bytes;	/* guest memory, by engines */
-	atomic_uint_least64_t vram_rd_bytes, vram_wr_bytes;	/* VRAM, by engines */
+	/* bytes of guest memory that engines moved */
+	atomic_uint_least64_t dma_rd_bytes, dma_wr_bytes;
+	/* bytes of VRAM that engines moved */
+	atomic_uint_least64_t vram_rd_bytes, vram_wr_bytes;
 	atomic_uint_least64_t doorbells, gp_entries, methods, semaphores, acquires_blocked;
 	atomic_uint_least64_t ce_launches, gr_launches, chan_switches, gr_switches, preempts,
 		runlist_updates;
@@ -536,12 +542,12 @@ struct gk110 *gk110_create(const struct gk110_config *cfg, const struct bus_ops 
 int gk110_start(struct gk110 *g);
 void gk110_stop(struct gk110 *g);
 /*
- * device reset (FLR, machine reset): stop, reset every unit, start; VRAM contents survive, as on
- * the card
+ * Reset the device, as a bus reset or a machine reset does: stop, reset all units, start. VRAM
+ * keeps its contents, as on the card.
  */
 void gk110_reset(struct gk110 *g);
 void gk110_destroy(struct gk110 *g);
-/* writes the statistics as JSON */
+/* Write the statistics as JSON. */
 void gk110_stats_json(struct gk110 *g, int fd);
 
 static inline uint32_t reg_get(struct gk110 *g, uint32_t reg)

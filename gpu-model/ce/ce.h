@@ -17,7 +17,7 @@
 struct ce_engine {
 	struct mmu_client client;
 	struct pacer pacer;
-	unsigned int index;			/* in gk110.engine[] */
+	unsigned int index;			/* index in gk110.engine[] */
 };
 
 struct ce {
@@ -38,7 +38,7 @@ struct ce_surface {
 	enum mem_target target;			/* used for a physical surface */
 	enum mmu_access acc;
 	uint64_t addr;
-	/* used with pitch layout; the members from here to layer_offset with block-linear */
+	/* pitch layout only; the members from here to layer_offset: block-linear only */
 	int64_t pitch;
 	uint64_t x0, y0;			/* origin in bytes and lines */
 	unsigned int gob_rows;

@@ -9,7 +9,7 @@
 struct core {
 	const char *unit_of[256];	/* unit name per range */
 	uint64_t rd[256], wr[256];	/* accesses per range; gk110.lock */
-	/* accesses per register without a range, GK110_BAR0_SIZE bytes of address space */
+	/* accesses by register, of registers without a range (sparse, GK110_BAR0_SIZE bytes) */
 	uint32_t *unlisted;
 	bool running;
 	pthread_mutex_t note_lock;

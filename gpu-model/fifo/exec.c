@@ -126,8 +126,7 @@ static enum run exec_word(struct pbdma *p)
 }
 
 /*
- * Execute the method in METHOD0: the method that stopped the PBDMA, or one that software put there
- * since.
+ * Execute the method in METHOD0: the method that stopped the PBDMA, or its replacement by software.
  */
 static enum run exec_replay(struct pbdma *p)
 {

@@ -13,9 +13,9 @@
  *   userd.c               doorbells and write-back
  *   intr.c, wake.c, unit.c
  *
- * Locks: gk110.lock protects everything here, except for the group "only for the PBDMA's thread" of
- * struct pbdma. A PBDMA's thread executes without the lock; other threads reach it through
- * chan.stop, the flags of struct pbdma, and its wake.
+ * Locks: gk110.lock protects everything here, except for the last members of struct pbdma, which
+ * only the PBDMA's thread uses. A PBDMA's thread executes without the lock; other threads reach it
+ * through chan.stop, the flags of struct pbdma, and its wake.
  */
 #ifndef KVGPU_MODEL_FIFO_FIFO_H
 #define KVGPU_MODEL_FIFO_FIFO_H
@@ -152,7 +152,7 @@ struct pbdma {
 	struct wake wake;
 	struct mmu_client mmu;
 
-	/* protected by the lock */
+	/* the members from here on: protected by the lock */
 	struct fchan *fc;		/* the loaded channel */
 	enum pbdma_state state;
 	bool tsg;			/* loaded as a member of TSG fc->c.tsg */
@@ -171,7 +171,7 @@ struct pbdma {
 	unsigned int fault_engine;
 	unsigned int kicks;		/* fifo.kicks when the channel last began to run */
 
-	/* only for the PBDMA's thread */
+	/* the members from here on: only for the PBDMA's thread */
 	uint32_t w[RAMIN_RAMFC_SIZE / 4];	/* RAMFC words, live */
 	uint32_t fetch[FETCH_WORDS];
 	uint64_t fetch_va;

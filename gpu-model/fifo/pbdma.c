@@ -57,8 +57,8 @@ static void dry(struct pbdma *p)
 }
 
 /*
- * An acquire that may switch makes room for a channel that waits. Any other keeps its place until
- * its slice is over.
+ * An acquire that may switch makes room for a channel that waits. Without a switch the channel
+ * keeps its place until its slice is over.
  */
 static void acquire_blocked(struct pbdma *p, bool may_switch)
 {

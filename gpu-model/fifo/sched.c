@@ -156,8 +156,8 @@ void sched_wake_all(struct fifo *f)
 }
 
 /*
- * Wake one PBDMA without a channel (it wakes the next if there is more to do), and those that wait
- * in an acquire. If all have channels, the keeper watches their slices.
+ * Wake one PBDMA without a channel (it wakes the next if there is more to do), and all PBDMAs whose
+ * channel waits in an acquire. If all have channels, the keeper watches their slices.
  */
 void sched_wake_runlist(struct gk110 *g, unsigned int runlist)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sleeping without losing events: take the number, look at the state, sleep only while the number
- * is still the same.
+ * Sleeping without losing events: read the event counter, look at the state, and sleep only while
+ * the counter has not changed.
  */
 #include "fifo.h"
 

@@ -74,7 +74,8 @@ struct mme {
 	uint32_t pc, next;
 	bool carry, in_delay;
 	/*
-	 * the last instruction was a delayed branch with an exit flag: ignore this one's exit flag
+	 * the last instruction was a delayed branch with an exit flag: ignore the exit flag of this
+	 * instruction
 	 */
 	bool no_exit;
 	uint32_t mthd, inc;

@@ -16,10 +16,10 @@
 #define WARP			32
 #define MAX_REGISTERS		255
 #define SM_REGISTERS		65536
-#define REGISTER_UNIT		256	/* per warp */
+#define REGISTER_UNIT		256	/* a warp's registers come in multiples of this */
 #define MAX_CBUF_SIZE		0x10000
 #define MAX_LOCAL_SIZE		(512 * 1024)
-#define PROGRAM_ALIGN		0x40	/* the scheduling word of a group starts there */
+#define PROGRAM_ALIGN		0x40	/* a program begins with the scheduling word of a group */
 
 static uint32_t extract(const uint32_t *words, unsigned int high, unsigned int low)
 {
@@ -135,7 +135,7 @@ uint64_t qmd_warps(const struct qmd *q)
 {
 	uint64_t n;
 
-	/* 32 + 16 + 16 bits fit */
+	/* 32 + 16 bits do not overflow */
 	n = (uint64_t)q->cta_raster_width * q->cta_raster_height;
 	if (__builtin_mul_overflow(n, (uint64_t)q->cta_raster_depth, &n) ||
 	    __builtin_mul_overflow(n, qmd_warps_per_cta(q), &n))

@@ -28,7 +28,7 @@ struct sm_grid {
 	struct pacer *pacer;
 	const atomic_bool *stop;
 	uint64_t warps_done;		/* in and out: how many warps are done, in launch order */
-	/* state of the compute class: the methods that set it are named */
+	/* from here to texture_cbuf: class state, with the methods that set it */
 	/* SET_SHADER_LOCAL_MEMORY_A/B, _NON_THROTTLED_A/B */
 	uint64_t local_base, local_size_per_sm;
 	/* where these windows begin in generic addresses; 16 MiB each */

@@ -32,12 +32,13 @@ enum strand_word {
 	STRAND_BUNDLE_HIGH	= STRAND_BUNDLE_LOW + BUNDLE_LOW_WORDS,
 	/* 1 + the class of the upload that is active; 0: none */
 	STRAND_UPLOAD_CLASS	= STRAND_BUNDLE_HIGH + BUNDLE_HIGH_WORDS,
-	STRAND_UPLOAD_LINE,					/* its next line */
+	STRAND_UPLOAD_LINE,					/* next line of the upload */
 	STRAND_UPLOAD_X,					/* the next byte in that line */
 	STRAND_UPLOAD_LAUNCH,					/* argument of LAUNCH_DMA */
-	STRAND_LAUNCH_ACTIVE,					/* a launch was cut short */
-	STRAND_LAUNCH_QMD,					/* its QMD >> 8 */
-	STRAND_LAUNCH_WARPS_LO,					/* warps that are done */
+	STRAND_LAUNCH_ACTIVE,					/* 1: a launch was interrupted */
+	STRAND_LAUNCH_QMD,					/* QMD of that launch, >> 8 */
+	/* warps of that launch that are done */
+	STRAND_LAUNCH_WARPS_LO,
 	STRAND_LAUNCH_WARPS_HI,
 	/* 1 + the macro whose parameters are being collected; 0: none */
 	STRAND_MME_MACRO,

@@ -22,7 +22,7 @@ struct tlb {
 	struct tlb_line small[TLB_SMALL], big[TLB_BIG], dir[TLB_DIR];
 };
 
-/* what an invalidate matches */
+/* the lines that an invalidate drops */
 struct tlb_match {
 	bool all_pdb, all_va;
 	uint64_t pdb, va;
@@ -31,8 +31,7 @@ struct tlb_match {
 };
 
 /*
- * Look up a cached translation of @va. These four functions are called with dma_lock held for
- * reading.
+ * True and *@leaf: a translation of @va is cached. Call these four with dma_lock held for reading.
  */
 bool tlb_lookup(struct tlb *t, const struct mmu_space *s, uint64_t va, unsigned int big_shift,
 		struct walk_leaf *leaf);

@@ -4,11 +4,11 @@
  * are built together: fields have the machine's byte order.
  *
  * Two SOCK_SEQPACKET channels, one message per packet:
- *   calls   model -> helper, each answered by one BARMAP_ACK. The helper connects to the model's
- *           socket for it.
- *   faults  helper -> model, BARMAP_FAULT only, never answered by itself: the model answers with a
- *           call that maps the page and wakes who waits for it. Its model end travels with
- *           BARMAP_HELLO.
+ *   calls   model -> helper. The helper answers each by one BARMAP_ACK. This channel is the
+ *           helper's connection to the model's socket.
+ *   faults  helper -> model, BARMAP_FAULT only. The model does not answer it, but makes a call that
+ *           maps the page and wakes the vCPU that waits for it. The model's end of this channel
+ *           comes with BARMAP_HELLO.
  *
  * Opening: helper sends HELLO on calls (with the faults channel attached unless @uffd_error), model
  * sends WELCOME.
@@ -43,7 +43,7 @@ enum barmap_type {
 
 struct barmap_hdr {
 	uint32_t type;
-	uint32_t seq;		/* of a call; the ack has the same */
+	uint32_t seq;		/* number of the call; its ack has the same number */
 	uint32_t arg;
 	uint32_t reserved;
 };

@@ -25,7 +25,7 @@ static void pbfb_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 
 /*
  * Spread video memory evenly over the partitions that are on; the controller of a partition that is
- * off has none.
+ * off has no memory.
  */
 static void pfb_reset(struct gk110 *g)
 {

@@ -164,7 +164,7 @@ static void software_write(struct gk110 *g, unsigned int leaf, uint32_t val, uin
 	reg_set(g, PMC_INTR(leaf), val & SOFTWARE);
 }
 
-/* Write a register of the interrupt tree. False: @reg is none. */
+/* Write a register of the interrupt tree. False: @reg does not belong to it. */
 static bool tree_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 {
 	unsigned int leaf;

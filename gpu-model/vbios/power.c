@@ -15,7 +15,8 @@
 #include "image.h"
 
 #define NO_LINK		0xff
-#define PSTATE(n)	((n) << 5)	/* in boost and cstep tables */
+/* a performance state as boost and cstep tables encode it */
+#define PSTATE(n)	((n) << 5)
 #define P_IDLE		0x7
 #define P_FULL		0xf
 

@@ -43,10 +43,10 @@
 
 #include "barmap.h"
 
-#define RUN_PAGES	512u		/* mapped at one fault, as far as memory is contiguous */
+#define RUN_PAGES	512u		/* the most pages mapped at one fault */
 #define TRANSIENT_NS	2000000ull	/* life of a transient page */
 #define USERD_NS	200000ull
-/* a page's life grows up to so many times that, when it is touched again and again */
+/* a page that is touched again and again lives up to so many times as long */
 #define LIFE_GROWS	8u
 #define RECENT_NS	50000000ull
 
@@ -422,7 +422,7 @@ static void wake(struct barmap *b, enum bar_window w, uint32_t page)
 	ops_flush(b);
 }
 
-/* Installs an answer. false: it is out of date. lock held */
+/* Install an answer. False: it is out of date. Lock held. */
 static bool fault_install(struct barmap *b, enum bar_window w, uint32_t page, uint32_t nr,
 			  uint64_t show, bool userd, uint64_t generation)
 {

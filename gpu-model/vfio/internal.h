@@ -133,7 +133,7 @@ struct vu_msg {
 	struct vu_hdr hdr;
 	const uint8_t *data;		/* the bytes behind the header, not aligned */
 	uint32_t len;
-	int *fds;			/* a handler that keeps one sets it to -1 */
+	int *fds;			/* a handler that keeps a descriptor sets it to -1 here */
 	unsigned int nr_fds;
 	uint8_t *reply;			/* room for VU_MSG_MAX - 16 bytes */
 	uint32_t reply_len;

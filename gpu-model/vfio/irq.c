@@ -115,9 +115,7 @@ static int irq_check(const struct vfio_irq_set *set, size_t data_len, unsigned i
 		return -EINVAL;
 	if (action != VFIO_IRQ_SET_ACTION_TRIGGER && set->index != VFIO_PCI_INTX_IRQ_INDEX)
 		return -EINVAL;
-	/*
-	 * eventfds that mask or unmask serve KVM clients, which use messages where there are none
-	 */
+	/* only KVM clients mask or unmask by eventfds; refused here, they send messages */
 	if (action != VFIO_IRQ_SET_ACTION_TRIGGER && data == VFIO_IRQ_SET_DATA_EVENTFD)
 		return -EOPNOTSUPP;
 	return 0;

@@ -58,7 +58,8 @@ uint32_t cc_lanes(const struct warp *w, unsigned int test)
 	case SM_CC_OFT:	return o;
 	case SM_CC_RLE:	return s | z;
 	case SM_CC_RGT:	return ~s & ~z;
-	default:	return ALL_LANES;	/* T; the clip tests of graphics hold */
+	/* T, and the clip tests of graphics, which always hold */
+	default:	return ALL_LANES;
 	}
 }
 
@@ -209,7 +210,7 @@ static enum step op_call(struct warp *w, const struct uop *u, uint32_t m)
 {
 	uint32_t to = target(w, u);
 
-	/* lanes that don't call wait at the return address with those that come back */
+	/* lanes that don't call wait at the return address for the lanes that call */
 	if (push_call(w, u, w->active, w->pc + SM_INSN_BYTES) != STEP_NEXT)
 		return STEP_STOP;
 	if (to % SM_INSN_BYTES)

@@ -191,7 +191,7 @@ bool barrier_arrive(struct warp *w, unsigned int nr, uint32_t expected, bool wai
 
 	if (expected)
 		b->expected = (expected + LANES - 1) / LANES * LANES;
-	/* the barrier counts warps: an arrival is for all threads of one */
+	/* an arrival counts for all threads of the warp */
 	b->arrived += LANES;
 	if (wait)
 		w->wait_barrier = nr + 1;

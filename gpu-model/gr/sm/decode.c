@@ -88,8 +88,8 @@ static bool put_fields(const struct sm_field *f, uint64_t word, struct sm_insn *
 }
 
 /*
- * The immediate of 20 bits: bits 23..41 of the word, and bit 59 as the top bit. Of a float it is
- * the upper part.
+ * The immediate of 20 bits: bits 23..41 of the word, and bit 59 as the top bit. A float's immediate
+ * is the upper part of the number.
  */
 static void set_short_imm(struct sm_insn *in, struct sm_operand *o, uint64_t word,
 			  enum sm_type type)

@@ -46,7 +46,7 @@ FIELDS(vmad, DST, SCALAR_A, SM_F(stype[1], 52, 1), C, CC, SM_M(scale, 54, 2, vma
 FIELDS(vsetp, SM_OPND(SM_TO_DPRED, 0, 5, 3), SM_OPND(SM_TO_DPRED, 1, 2, 3), SCALAR_A,
        SM_F(stype[1], 52, 1), PRED2, SM_F(cmp, 46, 2), SM_F(sub, 50, 1), SM_M(bop, 48, 2, boolean));
 
-/* two halves; an operand's sel holds the raw lane selection until sm_decode_finish() */
+/* Packed halves: an operand's sel holds the raw lane selection until sm_decode_finish(). */
 #define HALVES		A, CC
 FIELDS(halves_reg, SM_OPND(SM_TO_REG, 1, 23, 8), SM_F(src[0].sel, 37, 4), SM_F(src[1].sel, 33, 4));
 FIELDS(halves_imm, SM_OPND(SM_TO_UIMM, 1, 23, 16), SM_F(src[0].sel, 39, 2));
@@ -65,7 +65,7 @@ FIELDS(vsel2, DST, HALVES, PRED2, SM_M(type, 41, 1, us32), SM_M(lanes, 46, 2, xy
 	2, packed_final),
 	SM_F(stype[0], 51, 1), SM_F(stype[1], 52, 1), SM_F(sat, 54, 1));
 
-/* four bytes */
+/* packed bytes */
 #define BYTES		DST, A, CC, SM_F(src[0].sel, 35, 4), SM_F(xmode, 39, 2)
 #define BYTES_ADD                                                                 \
 	BYTES, C, SM_F(stype[0], 51, 1), SM_F(stype[1], 52, 1), SM_F(sat, 53, 1), \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The inside of the shader machine: warps, CTAs, the threads that run them.
+ * Internals of the shader machine: warps, CTAs, the threads that run them.
  *   grid.c     sm_run_grid(), host threads, the order of CTAs
  *   cta.c      a CTA's set-up, its barriers, its warps in turn
  *   code.c     fetched and decoded instructions
@@ -17,7 +17,8 @@
  * run.
  *
  * Each thread that executes holds dma_lock for reading, and lets it go between slices as soon as a
- * writer waits. The thread's translations (struct xlat) are valid only until it lets dma_lock go.
+ * writer waits. A thread's translations (struct xlat) are valid only until the thread lets dma_lock
+ * go.
  */
 #ifndef KVGPU_MODEL_GR_SM_EXEC_H
 #define KVGPU_MODEL_GR_SM_EXEC_H
@@ -48,7 +49,7 @@ enum step {
 	STEP_JUMP,		/* pc and active were set */
 	STEP_WAIT,		/* the warp waits at a barrier; pc is behind the instruction */
 	STEP_END,		/* every lane has exited */
-	STEP_STOP,		/* trap or fault, recorded in the thread */
+	STEP_STOP,		/* a trap or a fault, which is recorded in struct run */
 };
 
 struct warp;
@@ -142,7 +143,8 @@ struct cta {
 	struct warp *warp;
 	uint8_t *shared;
 	uint32_t shared_size;
-	uint32_t *locks;		/* a bit per word of shared memory: LDSLK */
+	/* a bit per word of shared memory: LDSLK has locked the word */
+	uint32_t *locks;
 	struct barrier barrier[NR_BARRIER];
 	unsigned int sm, slot;		/* the SM, and the place on it, where the CTA is resident */
 	struct cta *next;
@@ -203,7 +205,7 @@ struct sm_thread {
 	struct mmu_client *l1, *tex, *gcc;
 	struct xlat xlat[XLAT_LINES];
 	struct code_line *front[FRONT_LINES];
-	struct code_line *spare[8];	/* for when the shared cache is full */
+	struct code_line *spare[8];	/* private lines, for when the shared cache is full */
 	unsigned int next_spare;
 	/* memory of CTAs that ended, for CTAs to come */
 	struct cta *free_ctas;

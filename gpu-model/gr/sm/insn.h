@@ -221,7 +221,7 @@ struct sm_operand {
 
 enum sm_sel { SM_SEL_WORD, SM_SEL_B0, SM_SEL_B1, SM_SEL_B2, SM_SEL_B3, SM_SEL_H0, SM_SEL_H1 };
 
-/* The enums from here on: values of insn.sub, by instruction. */
+/* values of insn.sub, by instruction: the enums down to enum sm_fswz */
 enum sm_lop { SM_LOP_AND, SM_LOP_OR, SM_LOP_XOR, SM_LOP_PASS_B };
 enum sm_mufu {
 	SM_MUFU_COS,

@@ -2,7 +2,7 @@
 /*
  * Texture instructions, lane by lane. The words of a request come in this order: handle (.B), array
  * index (an integer), coordinates, level or bias, offsets, reference value. The first four words
- * are in the registers of the first source, the rest in those of the second. TXD has its
+ * are in the registers of the first source, the others in those of the second. TXD has its
  * derivatives after the coordinates, and its offsets in the upper half of the array index's word.
  * (Mesa nv50_ir_lowering_nvc0.cpp; what ptxas emits.)
  *
@@ -195,7 +195,9 @@ static void take_gradient(const struct uop *u, struct words *a, struct request *
 	}
 }
 
-/* A cube's gradient is one of the direction: make it a gradient of the place on the face. */
+/*
+ * A cube's gradient is given for the direction: turn it into the gradient of the place on the face.
+ */
 static void project_gradient(const struct request *q, const float *direction, struct gradient *g)
 {
 	float dx[3], dy[3];
