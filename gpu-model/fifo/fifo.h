@@ -236,8 +236,8 @@ enum run semaphore_execute(struct pbdma *p, const struct pb_action *a);
 enum run semaphore_retry(struct pbdma *p);
 struct acquire semaphore_acquire(const struct pbdma *p);
 /*
- * Whether the channel's acquire would succeed if it were loaded. Faults and records nothing. Lock
- * held.
+ * Whether the channel, once loaded, would get beyond its acquire: by success, timeout or fault.
+ * Records nothing. Lock held.
  */
 bool semaphore_pretest(struct gk110 *g, struct mmu_client *client, const struct fchan *fc);
 

@@ -33,8 +33,8 @@ static bool same_space(const struct mmu_space *a, const struct mmu_space *b)
 }
 
 /*
- * Whether GR's context is one that the channel had before (another address or space, or a reload is
- * forced): it must be saved first.
+ * Whether GR has an old context of this channel (another address or space, or a reload is forced):
+ * it must be saved first.
  */
 static bool stale_context(struct feng *gr, struct fchan *fc, const uint32_t *ctx,
 			  const struct mmu_space *vm)

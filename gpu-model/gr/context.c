@@ -169,7 +169,7 @@ static uint32_t next_block(uint32_t off)
 }
 
 /*
- * Bytes of a unit's strands: whole blocks, one more than the words need (com.fuc strand_ctx_init).
+ * Bytes of a unit's strands: whole blocks, one more than the words fill (com.fuc strand_ctx_init).
  */
 static uint32_t strand_bytes(uint32_t words)
 {

@@ -7,9 +7,9 @@
  *
  * A launch that a stop interrupted goes on where it was: the context state says which grid of a
  * chain it is and how many of its warps are done. The QMD can also say where its grid begins, so
- * that software can move an interrupted grid to another context (CTA_RASTER_*_RESUME). Open:
- * whether the chip writes these fields when it preempts; the model does not. A grid that traps
- * never writes its releases (open on the chip; here a release must prove execution).
+ * that software can stop a grid in one place and go on with it in another (CTA_RASTER_*_RESUME).
+ * Open: whether the chip writes these fields when it preempts; the model does not. A grid that
+ * traps never writes its releases (open on the chip; here a release must prove execution).
  *
  * Queues (IS_QUEUE, dependent QMDs of type queue) hold entries that shaders write. No public
  * document describes an

@@ -101,7 +101,7 @@ static uint8_t signed_type(uint8_t type, bool is_signed)
 
 /*
  * Select the part of the register that a conversion takes: a byte of four, or a half of two.
- * in->sub keeps the encoded number, which print.c shows.
+ * in->sub keeps the encoded number for the text form.
  */
 static void select_part(struct sm_insn *in)
 {

@@ -73,7 +73,7 @@ struct sm_row {
 	uint64_t match, mask;
 	uint16_t op;
 	const struct sm_field *fields;
-	/* fields that only this form has, after those that forms share; or NULL */
+	/* further fields, in which forms that share @fields differ; or NULL */
 	const struct sm_field *more;
 };
 

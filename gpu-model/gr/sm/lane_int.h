@@ -178,8 +178,8 @@ static enum step op_imul(struct warp *w, const struct uop *u, uint32_t m)
 }
 
 /*
- * IMAD. A negated product is subtracted word by word with .X: ptxas chains the words through the
- * carry.
+ * IMAD with a negated product: .HI without .X takes the upper word of the negated product. Else the
+ * product's word is subtracted, as ptxas chains words through the carry.
  */
 static enum step op_imad(struct warp *w, const struct uop *u, uint32_t m)
 {
