@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies of one line between the memory of two servers, or with a stream of another one. The bytes
- * come here: a piece is fetched into the arena of the server that gets it, while that server's GPU
- * copies the piece before.
+ * Copies of one line between the memory of two servers, or between the memory of one server and
+ * host memory in a stream of another one. The bytes pass through the client: a piece is fetched
+ * into the arena of the server that gets it, while that server's GPU copies the piece before.
  */
 #include "across.h"
 
-/* calls are made in the context that the memory belongs to, whatever the thread's is */
+/* route to the context that the memory @at belongs to, whatever the thread's context is */
 static CUresult route_to(CUdeviceptr at, struct route *to)
 {
 	const struct object *ctx = range_context(at);
@@ -55,7 +55,7 @@ static CUresult carry_piece(const struct route *to, struct q_copy_in *in, const 
 	return r;
 }
 
-/* the last piece is waited for, so that all are there */
+/* waits for the last piece, so that all bytes are at @dst on return */
 static CUresult carry(const struct route *to, uint64_t in_stream, CUdeviceptr dst,
 		      const struct route *from, uint64_t out_stream, CUdeviceptr src,
 		      uint64_t bytes)
@@ -99,8 +99,8 @@ CUresult across_carry(CUdeviceptr dst, CUdeviceptr src, uint64_t bytes)
 }
 
 /*
- * What the thread's or the given stream has done by now comes before; null streams of both contexts
- * have their order, too.
+ * The copy comes after all that @stream has to do now. It is made in the null streams of both
+ * contexts, so that their order holds, too.
  */
 CUresult across_line(CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum side_of from,
 		     size_t bytes, bool waits, CUstream stream)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The arena's bytes, which the client hands out. A part at its begin is a ring of pieces for copies
- * on their way: a piece is free again when its frame is through. The rest is for pinned memory,
- * images and what is waited for.
+ * The client divides the arena. At its beginning is a ring of pieces for copies on their way: a
+ * piece is free again when its frame is done. The rest is for pinned memory, for images, and for
+ * bytes of copies that the client waits for.
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -118,8 +118,8 @@ static void collect(struct arena *a, uint64_t through)
 }
 
 /*
- * pages one by one, at the first write to each, cost several times as much; a kernel that does not
- * know it leaves it at that
+ * Populate pages in batches: a fault at the first write to each page costs several times as much. A
+ * kernel that does not know MADV_POPULATE_WRITE does nothing here.
  */
 static void touch(struct arena *a, uint64_t upto)
 {
@@ -130,8 +130,8 @@ static void touch(struct arena *a, uint64_t upto)
 }
 
 /*
- * An empty ring begins anew at its first byte: copies that follow each other use few pages, which
- * all processes on the way have in their tables and caches.
+ * An empty ring begins anew at its first byte: copies that follow each other then use the same few
+ * pages, which all processes on the way have in their page tables and caches.
  */
 static void begin_anew(struct arena *a)
 {
@@ -162,8 +162,8 @@ static struct staged *take(struct arena *a, uint64_t bytes, uint64_t *at)
 }
 
 /*
- * With the lock. The frame of the piece up to which half of the ring is; 0: the first one is not
- * sent yet
+ * Call with the lock. The number of the last frame that has a piece in the older half of the ring;
+ * 0: the frame of the oldest piece is not sent yet.
  */
 static uint64_t oldest_half(const struct arena *a)
 {
@@ -181,8 +181,8 @@ static uint64_t oldest_half(const struct arena *a)
 }
 
 /*
- * a power of two: a relay has what it needs for each place and length, so few places are better
- * than all of the room
+ * Round up to a power of two. A relay keeps state for each place and length of a piece, so the same
+ * few places are better than all of the room.
  */
 static uint64_t relayed_bytes(uint64_t bytes)
 {
@@ -193,7 +193,9 @@ static uint64_t relayed_bytes(uint64_t bytes)
 	return power;
 }
 
-/* what is waited for is the older half, so that the GPU has the other one to copy meanwhile */
+/*
+ * waits only for the older half of the ring, so that the GPU has the other half to copy meanwhile
+ */
 struct staged *staging_get(struct peer *p, uint64_t bytes, uint64_t *at, CUresult *r)
 {
 	struct arena *a = &p->arena;
@@ -210,7 +212,7 @@ struct staged *staging_get(struct peer *p, uint64_t bytes, uint64_t *at, CUresul
 		pthread_mutex_unlock(&a->lock);
 		if (piece)
 			return piece;
-		if (!upto) {	/* another thread is about to send it */
+		if (!upto) {	/* another thread is about to send the oldest frame */
 			*r = client_ready();
 			sched_yield();
 		} else {

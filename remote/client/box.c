@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies of several lines and slices. An end in the program's memory is packed into pieces of the
- * arena, or comes from there; the box is cut into as many boxes as pieces are needed. What is wrong
- * with the other end the server's library says.
+ * Copies of several lines and slices. The program's memory is packed into pieces of the arena, or
+ * unpacked from there: the box is cut into one smaller box for each piece. The server's library
+ * checks the ends that are not in the program's memory.
  */
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 #define PITCH_MAX	2147483647u
 
-/* lines that fit their pitch, slices that fit their height */
+/* whether a line fits into the pitch, and a slice into the height */
 static bool fits(const uint64_t *w, const uint64_t *size)
 {
 	if ((size[1] > 1 || size[2] > 1) && (w[END_PITCH] < size[0] || w[END_PITCH] > PITCH_MAX))
@@ -19,7 +19,7 @@ static bool fits(const uint64_t *w, const uint64_t *size)
 	return (size[2] <= 1 || w[END_HEIGHT] >= size[1]) && size[1] <= PITCH_MAX;
 }
 
-/* *sum += a * b; false: there is no such number */
+/* *sum += a * b; false: it overflows */
 static bool multiply_add(uint64_t *sum, uint64_t a, uint64_t b)
 {
 	uint64_t product;
@@ -28,7 +28,7 @@ static bool multiply_add(uint64_t *sum, uint64_t a, uint64_t b)
 	       !__builtin_add_overflow(*sum, product, sum);
 }
 
-/* the program's memory, of whatever address: where the box begins */
+/* an end in the program's memory at @host: compute where the box begins */
 static CUresult open_host(struct end *e, const void *host, const uint64_t *size)
 {
 	uint64_t *w = e->word, slice, at = w[END_X];
@@ -41,7 +41,7 @@ static CUresult open_host(struct end *e, const void *host, const uint64_t *size)
 	return CUDA_SUCCESS;
 }
 
-/* said to be the host's, or of what its address says */
+/* @host: the program says that @at is host memory; else the address tells what memory it is */
 static CUresult open_address(struct end *e, CUdeviceptr at, bool host, const uint64_t *size)
 {
 	switch (side_of(at, host)) {
@@ -58,7 +58,7 @@ static CUresult open_address(struct end *e, CUdeviceptr at, bool host, const uin
 	}
 }
 
-/* pitch and height that are not given are the box's: said here, since the box may be cut */
+/* A pitch or height of 0 means that of the box: set it here, since the box may be cut. */
 static CUresult open_end(struct route *to, struct end *e, const void *host, CUdeviceptr device,
 			 CUarray array, const uint64_t *size)
 {
@@ -212,7 +212,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* by way of @room, which is as a box of just that part */
+/* copy part @p by way of @room, which holds just that part, without gaps */
 static CUresult carry_part(const struct box *b, const struct part *p, uint8_t *room)
 {
 	struct end here = { .type = CU_MEMORYTYPE_HOST,
@@ -231,8 +231,8 @@ static CUresult carry_part(const struct box *b, const struct part *p, uint8_t *r
 }
 
 /*
- * as many lines and slices at once as a piece has room for; a line that is longer than a piece is
- * cut, too
+ * Cut the box into parts: as many lines and slices as a piece has room for; a line that is longer
+ * than a piece is cut, too. @by: a buffer to copy by way of (carry_part()), or NULL.
  */
 static CUresult send_parts(const struct route *to, const struct box *b, uint64_t stream,
 			   uint8_t *by)
@@ -257,7 +257,7 @@ static CUresult send_parts(const struct route *to, const struct box *b, uint64_t
 	return r;
 }
 
-/* ends and stream are not all of one server: it waits */
+/* ends and stream belong to several servers: waits for the stream, then for the copy */
 static CUresult across(struct box *b, CUstream stream)
 {
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;

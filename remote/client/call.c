@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 /*
- * Calls as frames. All threads send to a server in one order, which is the order of the calls. The
- * server carries a frame out in the context that was named last, so that is named first where the
- * thread has another one.
+ * Calls as frames. All threads send frames to a server in one order, which is the order of the
+ * calls. The server carries a frame out in the context that OP_current named last: before a frame
+ * in another context, OP_current is sent.
  */
 #include <stdlib.h>
 
 #include "client.h"
 
 /*
- * bytes of queued frames that the server may be behind: what it keeps while its library is busy is
- * bounded, too
+ * Bytes of frames that may be queued without an answer. It also bounds what the server keeps while
+ * its library is busy.
  */
 enum { BEHIND_MAX = 8 << 20 };
 
-static unsigned int captures;	/* atomic */
+static unsigned int captures;	/* atomic: calls of call_acknowledge() */
 static uint64_t acknowledged;	/* atomic */
 
-/* of each server; the other one: of calls in a handler */
+/* the thread's answer boxes at each server; .other: for calls in a signal handler */
 static __thread struct { uint16_t box, other; } mine[PEERS_MAX];
 static pthread_key_t box_key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -185,8 +185,8 @@ static int send_call(struct peer *p, struct call *c, unsigned int to)
 }
 
 /*
- * parts lie where the program has them: they are read with the lock, when no page of them may be
- * closed
+ * The call's parts are still in the program's memory. They are read with `submit` held, when no
+ * page of them may be closed: open their pages now.
  */
 static bool managed_begins(struct peer *p, const struct call *c)
 {
@@ -256,8 +256,8 @@ static void set_through(struct peer *p, uint64_t seq)
 }
 
 /*
- * what is not shared the library copies as it copies any memory: an answer means that it has read
- * what came before
+ * If the arena is not shared memory, the server's library copies from it as from ordinary memory,
+ * and has read it when the copy's call returns. So with an answer all earlier pieces were read.
  */
 static void heard(struct peer *p, uint64_t seq)
 {
@@ -310,7 +310,7 @@ CUresult call_take(struct call *c, unsigned int box, size_t fixed)
 		r = __atomic_exchange_n(&p->late, 0, __ATOMIC_RELAXED);
 	if (stays(r))
 		__atomic_store_n(&p->suspect, true, __ATOMIC_RELAXED);
-	/* the server has no context where the thread's is gone */
+	/* while the thread's context is a destroyed one, the server is told that it has none */
 	if (r == CUDA_ERROR_INVALID_CONTEXT && current_check() == CUDA_ERROR_CONTEXT_IS_DESTROYED)
 		return CUDA_ERROR_CONTEXT_IS_DESTROYED;
 	return !r && a.bytes < fixed ? CUDA_ERROR_UNKNOWN : r;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside of the client, the libcuda.so.1 of a program whose GPU is elsewhere.
+ * Internal header of the client: the libcuda.so.1 of a program whose GPU is elsewhere.
  *
- * Locks, outer to inner: managed memory's, a server's `submit` (call.c: frames go out in one
- * order), `objects` (object.c), each file's own (ranges, host memory, arena, functions of the host:
- * leaves). None but the first is held while an answer is waited for.
+ * Locks, outer to inner: `primaries` (context.c), the lock of managed memory (managed.c), `submit`
+ * of a peer (call.c: frames go out in one order), `objects` (object.c), then the locks of single
+ * files: ranges, host memory, arena, functions of the host. Of these only the lock of managed
+ * memory is held while a thread waits for an answer.
  */
 #ifndef KVGPU_REMOTE_CLIENT_H
 #define KVGPU_REMOTE_CLIENT_H
@@ -22,17 +23,18 @@
 
 /* ------------------------------------------------------------------ init.c */
 
-/* CUDA_SUCCESS when the library may be used: initialised, in the process that did it */
+/* CUDA_SUCCESS: this process has called cuInit(), is no child of fork(), and a server is there */
 CUresult client_ready(void);
-/* one line on standard error */
+/* print one line on standard error */
 void client_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int client_version(void);
 
 /* ------------------------------------------------------------------ find.c */
 
 /*
- * Addresses of servers, how many; and the folder with certificates or NULL. 0: why there is none
- * was said. One thread.
+ * Store the addresses of the servers in @address, PEERS_MAX at most, and the folder with
+ * certificates or NULL in *tls_folder. Return how many servers there are; 0: none, and the reason
+ * was printed. The strings are in static memory: call from one thread at a time.
  */
 unsigned int find_servers(const char *address[], const char **tls_folder);
 
@@ -40,51 +42,60 @@ unsigned int find_servers(const char *address[], const char **tls_folder);
 
 enum { PEERS_MAX = 64, DEVICES_MAX = 256, ARENA_PIECES = 1024 };
 
-/* arena.c */
+/* arena.c: a piece of the arena's ring, for one frame on its way */
 struct staged {
-	uint64_t end;		/* of the ring: counts on and on */
-	uint64_t seq;		/* 0: its frame is not sent yet */
+	uint64_t end;		/* position behind the piece; never wraps */
+	uint64_t seq;		/* number of the piece's frame; 0: not sent yet */
 };
 
 struct arena {
 	pthread_mutex_t lock;
 	uint8_t *base;
-	uint64_t ring_bytes, ring_begin, ring_end;	/* begin and end count on */
-	uint64_t touched;	/* of the ring: its pages are there */
-	/* there is a relay: pieces are of few sizes, each at a multiple of its own */
+	uint64_t ring_bytes, ring_begin, ring_end; /* begin and end: positions that never wrap */
+	uint64_t touched;	/* so many bytes of the ring have their pages */
+	/*
+	 * a relay is on the way: a piece is a power of two long, and lies at a multiple of its
+	 * length
+	 */
 	bool relayed;
 	unsigned int first_piece, nr_pieces;
-	struct block *blocks;	/* all of the rest, sorted, without gaps */
+	struct block *blocks;	/* the arena behind the ring: sorted by place, without gaps */
 	unsigned int nr_blocks, max_blocks;
 	struct staged pieces[ARENA_PIECES];
 };
 
-/* A server: all that belongs to the connection with it. Each file's part is that file's alone. */
+/*
+ * A server, and the client's state of the connection with it. Below a file's name are the members
+ * of that file.
+ */
 struct peer {
-	struct kvgpu_remote_channel *channel;	/* from cuInit() on */
+	struct kvgpu_remote_channel *channel;	/* set by cuInit() */
 	const char *address;
-	int first_device, nr_devices;	/* as the program counts */
+	int first_device, nr_devices;	/* in the program's numbering of devices */
 
 	/* call.c */
 	pthread_mutex_t submit;
-	uint64_t named_context;		/* `submit` */
+	uint64_t named_context;		/* under `submit`: what the server was told last */
 	uint32_t named_mode;
-	/* atomic: of what the client did for a stream; told by the next call that reports */
+	/* atomic: see call_through() */
 	int late;
-	/* atomic: a context has an error that stays, so calls fail that nothing speaks against */
+	/*
+	 * atomic: a context has a sticky error, so calls with good arguments may fail: ask, don't
+	 * queue
+	 */
 	bool suspect;
-	uint64_t behind;		/* atomic: bytes since an answer */
+	uint64_t behind;		/* atomic: bytes sent since the last answer */
 	uint64_t through;		/* atomic */
-	uint64_t submitted;		/* atomic; `submit` */
+	uint64_t submitted;		/* atomic: calls sent; written under `submit` */
 
 	/* gate.c */
-	unsigned int gates;		/* atomic: of its streams, that are closed */
-	unsigned int behind_gates;	/* atomic: calls with work since there are some */
+	unsigned int gates;		/* atomic: closed gates of this server's streams */
+	unsigned int behind_gates;	/* atomic: calls with work since there are closed gates */
 
 	/* hostmem.c */
 	int pinned;			/* atomic; enum pinned */
-	uint64_t arena_device;		/* where the GPU sees the arena; atomic */
-	uint8_t *same;			/* the arena at that address, or NULL; atomic */
+	uint64_t arena_device;		/* atomic: the arena's address for the GPU */
+	uint8_t *same;			/* atomic: the arena mapped at that address here, or NULL */
 
 	/* managed.c */
 	uint64_t room, room_used;
@@ -93,81 +104,81 @@ struct peer {
 };
 
 extern struct peer peers[PEERS_MAX];
-extern unsigned int nr_peers;	/* from cuInit() on */
-extern bool several;		/* more than one */
+extern unsigned int nr_peers;	/* set by cuInit() */
+extern bool several;		/* nr_peers > 1 */
 
 static inline unsigned int peer_number(const struct peer *p)
 {
 	return p - peers;
 }
 
-/* without a connection */
+/* initialise locks and what is not zero; makes no connection */
 void peer_init(struct peer *p);
-/* NULL: it is none. *number: what its server calls it */
+/* The server of device @dev; NULL: no such device. *number: the server's number of the device. */
 struct peer *peer_of_device(CUdevice dev, uint32_t *number);
 CUdevice device_here(const struct peer *p, uint32_t number);
 
 struct object;
 
 /*
- * Where a call goes. @peer: NULL: to the server of the thread's context. What the arguments are
- * says it: the first one that is of a server, and those behind it have to be of the same.
+ * Where a call goes: to @peer; NULL: to the server of the thread's context. The first argument that
+ * belongs to a server sets @peer. Later arguments have to belong to the same server.
  */
 struct route {
 	struct peer *peer;
-	/* the call is made in, where the thread's own is another server's; or NULL */
+	/* the context to make the call in if the thread's own is on another server; or NULL */
 	const struct object *ctx;
-	CUresult split;		/* arguments are of two servers: what such a call gives */
+	CUresult split;		/* arguments belong to two servers: the call's error */
 };
 
-/* Where it goes as far as is known, which is then settled. */
+/* The server that the call goes to. If no argument has set it, set that of the thread's context. */
 struct peer *route_peer(struct route *to);
 /*
- * An argument: the thread's context itself, an address, a device; the server's number of the
- * latter.
+ * Take an argument into account: the thread's context, an address, a device. route_device() returns
+ * the server's number of the device.
  */
 void route_current(struct route *to);
 void route_address(struct route *to, CUdeviceptr ptr);
 uint32_t route_device(struct route *to, CUdevice dev);
-/* what one end of a copy says */
+/* take the server of a copy's end into account */
 void route_merge(struct route *to, const struct route *end);
 
 /* ------------------------------------------------------------------ call.c */
 
 enum { CALL_NO_CONTEXT = 1, CALL_PARTS = 6 };
 
-/* One frame: fixed part, then parts, each padded to 8 bytes. */
+/* One frame: the fixed part, then further parts, each padded to 8 bytes. */
 struct call {
 	uint16_t op;
 	const void *fixed;
 	size_t bytes;
 	struct iovec part[CALL_PARTS];
 	unsigned int nr_parts;
-	void *owned[2];			/* freed with the call */
-	uint64_t push_at, push_bytes;	/* of the arena: the server's before the frame */
+	void *owned[2];			/* call_end() frees them */
+	uint64_t push_at, push_bytes;	/* bytes of the arena, sent before the frame */
 	struct route to;
-	/* it touches no managed memory, whatever the operation is */
+	/* the call touches no managed memory, though its operation may */
 	bool apart;
-	uint64_t seq;			/* out */
-	uint64_t turn;			/* out: how many calls had been sent with it */
-	/* the answer, until the thread's next call */
+	uint64_t seq;			/* out: the frame's number */
+	uint64_t turn;			/* out: how many calls were sent, this one included */
+	/* payload of the answer, valid until the thread's next call */
 	const void *answer;
 	size_t answer_bytes, answer_used;
 };
 
 /*
- * What is true before any call: initialised, not in a function of the host, with a context that
- * lives unless @flags say otherwise.
+ * Check what each call needs: an initialised library. Without CALL_NO_CONTEXT in @flags also a live
+ * current context, and a thread that is not in a function of the host.
  */
 CUresult call_enter(unsigned int flags);
 /*
- * Sends it and waits; the answer has @fixed bytes at least when it is CUDA_SUCCESS. What the call
- * owns is freed.
+ * Send the call and wait for its answer. CUDA_SUCCESS: the answer has at least @fixed bytes. Frees
+ * what the call owns.
  */
 CUresult call_ask(struct call *c, size_t fixed);
 /*
- * The same in two steps, for a thread that asks several things at once: each has a box of the
- * channel's. What the call points at may go after the first.
+ * call_ask() in two steps, for a thread that has several calls under way: each has an answer box
+ * @box of the channel. What the call points at may be freed after call_begin().
  */
 CUresult call_begin(struct call *c, unsigned int box);
 CUresult call_take(struct call *c, unsigned int box, size_t fixed);
@@ -176,43 +187,47 @@ CUresult call_take(struct call *c, unsigned int box, size_t fixed);
  * CUDA_SUCCESS. Returns the last result.
  */
 CUresult call_each(struct call *c, size_t fixed);
-/* How many calls have been sent to it. */
+/* How many calls have been sent to @p. */
 uint64_t call_turn(const struct peer *p);
-/* Sends it; its failure is told later. Asks where failures are likely. */
+/* Send the call without waiting: a later call reports its error. Ask if an error is likely. */
 CUresult call_queue(struct call *c);
 void call_end(struct call *c);
-/* @p stays until the call is sent. */
+/* Add @n bytes at @p to the call. They must stay there until the call is sent. */
 CUresult call_bytes(struct call *c, const void *p, uint64_t n);
 CUresult call_string(struct call *c, const char *text, uint32_t *bytes);
 CUresult call_handles(struct call *c, unsigned int class, const void *const *handles, uint64_t n);
-/* the parts behind the answer's fixed one, in order; false: the answer is too short */
+/* read the next part behind the answer's fixed part; false: the answer is too short */
 bool answer_bytes(struct call *c, void *to, uint64_t n);
 bool answer_handles(struct call *c, unsigned int class, void **to, uint64_t n, void *parent);
 /*
- * the last frame of those that are through: nothing uses arena pieces of it, or of one before it,
- * any more
+ * The number of a frame: that frame and all earlier ones don't use their pieces of the arena any
+ * more.
  */
 uint64_t call_through(const struct peer *p);
-/* until all frames up to @upto are; UINT64_MAX: all that were sent */
+/*
+ * Wait until call_through() is at least @upto; UINT64_MAX: until all frames that were sent are
+ * done.
+ */
 CUresult call_fence(struct peer *p, uint64_t upto);
-/* what was to be done in the order of a stream there was not done */
+/* keep @r, the error of work for a stream of @p, for the next call that reports errors */
 void call_late(struct peer *p, CUresult r);
-/* gate.c: a call with work, while some stream of that server is held: waits where there are many */
+/* gate.c: count a call with work while gates of @p are closed; wait if there are many such calls */
 void gate_behind(struct peer *p);
-/* a capture goes on: nothing is queued */
+/* while captures are under way, call_queue() asks */
 void captures_begun(void);
 void captures_ended(void);
 bool captures_any(void);
 /*
- * What the server asks of a thread comes after what the threads did that called it, and what that
- * thread did before it acknowledges comes before what others do that have heard of it. The server
- * is between, so that nothing else in this process orders them.
+ * Memory order around a function that a server calls here. call_due() before it: the function sees
+ * what threads wrote before the calls that led to it. call_acknowledge() after it: threads that
+ * learn from the server that the function has ended see what it wrote. Nothing else in this process
+ * orders these accesses, as the server is in between.
  */
 void call_due(void);
 CUresult call_acknowledge(struct peer *p, uint64_t invocation);
 /*
- * In a handler of a signal: calls from now on leave alone the answer that this thread may just be
- * reading; false: that is over.
+ * In a handler of a signal. True: use the thread's second answer box, as the thread may be reading
+ * an answer in its first one. False: use the first box again.
  */
 void call_aside(bool aside);
 /* made of remote/api.def */
@@ -222,64 +237,67 @@ bool op_reports(uint16_t op);
 /* ------------------------------------------------ object.c: what the program's handles point at */
 
 struct object {
-	/* the server's number; its index is this one's place, too */
+	/* the server's number; KVGPU_REMOTE_INDEX() of it is the index of this slot, too */
 	uint64_t id;
 	uint32_t class;			/* atomic; CLASS_NONE: free */
-	uint32_t parent, child, before, after;	/* `objects`; indexes, 0: none */
-	int dev;			/* of a context */
-	unsigned int attached;		/* users of a context, more than one */
-	bool primary, dead;		/* a context's; dead, atomic: it was destroyed or reset */
-	uint8_t peer;			/* its server's; the same for ever */
-	void *more;			/* struct function, struct capture_nodes; freed with it */
+	uint32_t parent, child, before, after;	/* under `objects`: indexes of slots, 0: none */
+	int dev;			/* of a context: its device */
+	unsigned int attached;		/* of a context: users besides the first */
+	bool primary, dead;		/* of a context; dead (atomic): destroyed or reset */
+	uint8_t peer;			/* number of its server; never changes */
+	void *more;	/* by class, such as struct function; freed with the object */
 };
 
 bool handle_id(unsigned int class, const void *handle, uint64_t *id);
-/* The same for an argument of a call: goes to that server. */
+/* handle_id() of an argument of a call, which goes to the handle's server. */
 bool route_handle(struct route *to, unsigned int class, const void *handle, uint64_t *id);
 static inline struct peer *object_peer(const struct object *o)
 {
 	return &peers[o->peer];
 }
-/* what is said of a graph, a node, an executable graph that is none */
+/* the error for a @handle that is no graph, node or executable graph */
 static inline CUresult wrong_graph(const void *handle)
 {
 	return handle ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_INVALID_VALUE;
 }
 /*
- * How calls about graphs begin. They need no context. @given: no pointer is NULL that may not be.
- * Then the server's number of @handle is looked up, or those of an executable graph and a node.
+ * Begin a call about graphs, which needs no context. @given: no pointer is NULL that must not be.
+ * Look up the server's number of @handle; exec_enter(): of an executable graph and of a node.
  */
 CUresult graph_enter(struct route *to, bool given, unsigned int class, const void *handle,
 		     uint64_t *id);
 CUresult exec_enter(struct route *to, bool given, CUgraphExec exec, uint64_t *exec_id,
 		    CUgraphNode node, uint64_t *id);
-/* NULL: it is no such handle */
+/* NULL: @handle is no handle of that class */
 struct object *object_of(unsigned int class, const void *handle);
 /*
- * The handle of what has that number there, made if it is new; NULL: 0, or one that can't be.
- * @parent: a handle that it ends with, or NULL; where that is a node, its graph is meant.
+ * The handle of the object that has number @id at server @p; made if it is new. NULL: @id is no
+ * such number, or 0, or there is no memory. @parent: a handle whose end also ends this one, or
+ * NULL. If both are nodes, the graph of @parent is taken.
  */
 void *handle_here(const struct peer *p, unsigned int class, uint64_t id, void *parent);
 void object_end(void *handle);
-/* what hangs on it */
+/* end all objects below @handle, but not @handle */
 void object_empty(void *handle);
 struct object *object_parent(const struct object *o);
-/* which it hangs on in the end, or is; NULL: none */
+/* the context that @o is, or belongs to; NULL: none */
 const struct object *object_context(const struct object *o);
 
 /* ------------------------------------------------------------------ context.c */
 
-/* the thread's, or NULL; one that is dead counts as none */
+/* the thread's current context; NULL: there is none, or it is dead */
 void *current_context(void);
-/* CUDA_SUCCESS, or why there is none */
+/* CUDA_SUCCESS, or the error: the thread has no current context, or a destroyed one */
 CUresult current_check(void);
-/* number of the thread's context there, and its mode of captures: what that server has to know */
+/*
+ * What server @p has to know: the number of the thread's context there, or 0, and the capture mode.
+ */
 uint64_t current_id(const struct peer *p, uint32_t *mode);
-/* the server of the thread's context, dead or not; the first one where there is none */
+/* the server of the thread's context, dead or not; without a context the first server */
 struct peer *current_peer(void);
 /*
- * Calls of this thread are made in that context, whatever is on its stack, until it is given back.
- * No two at a time.
+ * Make this thread's calls in context @ctx, whatever is on the thread's stack, until
+ * context_give_back(). Calls don't nest.
  */
 void context_borrow(void *ctx, uint64_t id);
 void context_give_back(void);
@@ -293,65 +311,65 @@ void primary_reset(CUdevice dev);
 
 /* ------------------------------------------------------------------ device.c */
 
-/* what was asked of the device once; NULL: there is none such, or *r says what went wrong */
+/* The facts about device @dev, which the server is asked for once. NULL: *r is the error. */
 const struct a_facts *device_facts(CUdevice dev, CUresult *r);
-/* 0: not known */
+/* 0: @attribute is not known */
 int device_attribute(CUdevice dev, int attribute);
 
 /* ------------------------------------------------------------------ stream.c */
 
-/* 0 for the null stream; a thread's own is made at its first use */
+/* *id: the number of @stream, 0: the null stream. Makes a thread's own stream at its first use. */
 CUresult route_stream(struct route *to, CUstream stream, uint64_t *id);
-/* The call, which succeeded, waited until the stream had nothing left to do. */
+/* Note that call @c, which succeeded, waited until @stream had nothing left to do. */
 void stream_through(uint64_t stream, const struct call *c);
-/* That was this thread's last such call, and no call of any thread has been sent since. */
+/* Whether that was noted last, for @stream, and no call has been sent to its server since. */
 bool stream_is_through(const struct route *to, uint64_t stream);
-/* whether it is one of the current context's, or a default one */
+/* whether @stream is the current context's, or a default stream */
 bool own_stream(CUstream stream);
 bool same_context(const void *handle);
 
 /* ------------------------------------ ranges.c: device memory, as far as the client knows of it */
 
 /*
- * Of the current context. @turn: that of the call that gave it. false: other memory of this program
- * is there, which another server has given
+ * Note memory of the current context. @turn: of the call that allocated it. False: memory of
+ * another server is at that address.
  */
 bool range_add(CUdeviceptr ptr, uint64_t bytes, uint64_t turn);
 /*
- * A module's variable, where there are several servers; false: another server has allocated memory
- * at its address.
+ * With several servers: note a variable of @module. False: memory that another server has allocated
+ * is at its address.
  */
 bool range_variable(CUdeviceptr ptr, uint64_t bytes, const void *module);
 /*
- * The answer of @c is an address, where @bytes are: has the server allocate again where another
- * server's memory is.
+ * Note the memory that call @c has allocated at *ptr. While memory of another server is there, have
+ * the server allocate again; *ptr is the final address.
  */
 CUresult range_settle(struct call *c, CUdeviceptr *ptr, uint64_t bytes);
-/* @turn: of the call that freed it */
+/* Forget the memory at @ptr. @turn: of the call that freed it. */
 void range_remove(CUdeviceptr ptr, uint64_t turn);
-/* whether all of it is one allocation's, of whatever context */
+/* whether [ptr, ptr + bytes) lies in one allocation, of any context */
 bool range_holds(CUdeviceptr ptr, uint64_t bytes);
 void ranges_module_ends(const void *module);
-/* whose it is; NULL: it is not known */
+/* the context that has the memory at @ptr; NULL: not known */
 const struct object *range_context(CUdeviceptr ptr);
-/* whether memory in there is that of another server than @p */
+/* whether a server other than @p has memory in [begin, begin + bytes) */
 bool ranges_foreign(const struct peer *p, uint64_t begin, uint64_t bytes);
 void ranges_end(const void *ctx);
 bool range_has(CUdeviceptr ptr);
-/* whether @n elements of @size bytes are in one allocation of the current context */
+/* whether @n elements of @size bytes, aligned, are in one allocation of the current context */
 bool device_span(CUdeviceptr ptr, uint64_t n, unsigned int size);
 bool device_spans(CUdeviceptr a, CUdeviceptr b, uint64_t bytes);
 
 /* ------------------------------------------------------------------ arena.c */
 
 void arena_init(struct peer *p);
-/* A piece for long: NOWHERE when there is none left. */
+/* Take a piece of the arena, until arena_put(). NOWHERE: there is no room. */
 uint64_t arena_get(struct peer *p, uint64_t bytes);
 void arena_put(struct peer *p, uint64_t at);
 /*
- * A piece for one frame on its way, KVGPU_REMOTE_PIECE_MAX at most; waits for earlier ones.
- * staging_sent() says which frame has it.
- * NULL: *r says why.
+ * Take a piece of the ring for one frame, KVGPU_REMOTE_PIECE_MAX bytes at most; wait for earlier
+ * frames if there is no room. Then call staging_sent() with the frame's number, or with 0 if no
+ * frame was sent. NULL: *r is the error.
  */
 struct staged *staging_get(struct peer *p, uint64_t bytes, uint64_t *at, CUresult *r);
 void staging_sent(struct peer *p, struct staged *piece, uint64_t seq);
@@ -363,27 +381,30 @@ static inline void *arena_at(const struct peer *p, uint64_t at)
 /* ------------------------------------------------------ hostmem.c: pinned and registered memory */
 
 /*
- * place in that arena of [host, host + bytes), which is pinned in one allocation; NOWHERE: it is
- * not
+ * The place of [host, host + bytes) in @p's arena. NOWHERE: it is not in one allocation of pinned
+ * memory there.
  */
 uint64_t pinned_at(const struct peer *p, const void *host, uint64_t bytes);
 void hostmem_end(const void *ctx);
 /*
- * Whether the server's library has the arena as its own pinned memory: then the GPU copies from and
- * to pinned memory by itself, in the stream's order, after the call has returned. Asks the server,
- * with a context.
+ * Whether the server's library has registered the arena as pinned memory. Then the GPU itself
+ * copies from and to pinned memory, in the stream's order, also after the call has returned. While
+ * that is not known, asks the server, which needs a context.
  */
 bool arena_is_pinned(struct peer *p);
-/* where that server's GPU sees pinned memory; false: nowhere */
+/* *device: the address of pinned memory @host for the GPU of @p; false: it has none */
 bool pinned_device(struct peer *p, const void *host, CUdeviceptr *device);
 /*
- * a copy into pinned memory has been queued, at whatever time: such memory may be written behind
- * the program's back
+ * Note that a copy into pinned memory was queued: from now on the GPU may write to pinned memory
+ * while the program goes on.
  */
 void pinned_written(void);
-/* whether it has an address for both sides in there, of another server than @p */
+/*
+ * Whether pinned memory of a server other than @p is in [begin, begin + bytes), at the same address
+ * for CPU and GPU.
+ */
 bool pinned_foreign(const struct peer *p, uint64_t begin, uint64_t bytes);
-/* whether something that comes before it in a stream may still write it */
+/* whether a copy or a host function that is queued already may still write to pinned memory */
 bool pinned_may_change(void);
 struct host_range {
 	uint8_t *base;
@@ -400,26 +421,27 @@ bool host_find(const void *host, struct host_range *out);
 bool managed_any(void);
 bool managed_has(CUdeviceptr ptr);
 /*
- * Before and after a frame with work of that server's GPU that may touch it, in that context or
- * (NULL) the thread's; then what was waited for; where there is some
+ * Call managed_work_begins() before and managed_work_sent() after sending a frame with work for
+ * @p's GPU that may touch managed memory, in context @ctx, or (NULL) in the thread's. Call
+ * managed_waited() when a call has waited for work. All three only if managed_any().
  */
 void managed_work_begins(struct peer *p, const struct object *ctx);
 void managed_work_sent(void);
 void managed_waited(void);
-/* on the function's thread, before it is acknowledged */
+/* call on the host function's thread, before the server hears that the function has ended */
 void managed_function_ends(void);
-/* before the program's memory is read where no page may fault */
+/* open the pages of [p, p + bytes) before they are read where no page may fault */
 void managed_touch(const void *p, uint64_t bytes);
 /*
- * a module's, of which the library has @bytes from @begin on; 0: there are none.
- * CUDA_ERROR_NOT_SUPPORTED: there is other memory here
+ * Map the managed variables of @module that the library has in [begin, begin + bytes); @bytes 0:
+ * there are none. CUDA_ERROR_NOT_SUPPORTED: this process has other memory there.
  */
 CUresult managed_variables(void *module, uint64_t begin, uint64_t bytes);
 void managed_freed(CUdeviceptr ptr);
 void managed_module_ends(const void *module);
 void managed_end(const void *ctx);
 
-/* the server's library has freed it */
+/* the server's library has freed the memory at @ptr */
 static inline void memory_freed(CUdeviceptr ptr, uint64_t turn)
 {
 	range_remove(ptr, turn);
@@ -429,17 +451,18 @@ static inline void memory_freed(CUdeviceptr ptr, uint64_t turn)
 /* ------------------------------------------------------------------ copy.c, box.c */
 
 enum side_of { SIDE_NOWHERE, SIDE_HOST, SIDE_DEVICE };
-/* what an address is; said to be the host's: @host */
+/* What memory @at is. @host: the program says that it is host memory. */
 enum side_of side_of(CUdeviceptr at, bool host);
 /*
- * A copy from or to the host's memory begins. *captured: it is to be a node of what the stream
- * captures. Else it may read @src (NULL: nothing) now: waits where pinned memory may still be
- * written by a function or a copy that comes before it in the stream.
+ * Begin a copy from or to host memory. *captured: the stream captures, so add the copy to the graph
+ * as a node. Else the caller may read @src (NULL: it reads nothing) at once: this function waits if
+ * a function or a copy that is earlier in the stream may still write to @src. @waits: the copy is
+ * synchronous, which is an error in a capture.
  */
 CUresult host_copy_begins(CUstream stream, bool waits, const void *src, bool *captured);
 /*
- * The node of a copy of one line, @bytes long, in what the stream of that number captures; @array:
- * NULL, or one end, from @offset on.
+ * Add a copy of one line, @bytes long, as a node to the graph that the stream with number @stream
+ * captures. array_capture(): one end is @array, from byte @offset on.
  */
 CUresult line_capture(const struct route *route, uint64_t stream, CUdeviceptr dst, enum side_of to,
 		      CUdeviceptr src, enum side_of from, size_t bytes);
@@ -461,8 +484,9 @@ void function_set(CUfunction f, int attribute, int value);
 void module_unloaded(CUmodule module);
 void link_destroyed(CUlinkState state);
 /*
- * parameters one by one or in one piece, packed into @to, which has function.bytes; *bytes: how
- * many
+ * Pack kernel parameters into @to: from @params one by one, or from @extra in one piece. @to has
+ * room for f->bytes, and for PACKED bytes (launch.c) if the layout is not known. *bytes: how many
+ * were packed.
  */
 CUresult parameters_pack(const struct function *f, void **params, void **extra, uint8_t *to,
 			 uint32_t *bytes);
@@ -476,13 +500,15 @@ CUresult resource_from_wire(const struct peer *p, const struct kvgpu_remote_reso
 
 /* ------------------------------------------------------------------ hostfunc.c */
 
-/* on a thread of the channel's; @ctx: the server */
+/* Take an event of the server. Runs on a thread of the channel. @ctx: the struct peer. */
 void client_happened(void *ctx, const struct kvgpu_remote_happening *h, const void *bytes,
 		     size_t n);
 bool in_host_function(void);
-/* one that a stream was given has not returned yet: it may write what a copy behind it reads */
+/*
+ * whether a function that a stream was given has not returned: it may write a later copy's source
+ */
 bool host_functions_pending(void);
-/* a number for a function; 0: none left. @kept: a graph has it, and may call it often */
+/* give a function a number; 0: no memory. @kept: a graph has the function, and may call it often */
 uint64_t host_function(CUhostFn fn, CUstreamCallback callback, CUstream stream, void *data,
 		       bool kept);
 void host_function_drop(uint64_t id);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Contexts: each thread's stack of them is here, and the server is told with the next frame. What
- * was destroyed may still be on a
- * stack: its number says that it is not what is in that slot now.
+ * Contexts. Each thread's stack of contexts is here; the server is told the current one with the
+ * next frame. A destroyed context may still be on a stack: its number tells it from the context
+ * that has its slot now.
  */
 #include "client.h"
 
@@ -100,7 +100,7 @@ void context_created(CUcontext ctx, CUdevice dev)
 	push(o);
 }
 
-/* what was in it is gone; a context that is not a primary one is no handle any more */
+/* mark the context as dead, and end all that belongs to it; its own slot stays */
 static void end(struct object *o)
 {
 	__atomic_store_n(&o->dead, true, __ATOMIC_RELEASE);
@@ -236,7 +236,7 @@ CUresult cuCtxGetDevice(CUdevice *dev)
 	return CUDA_SUCCESS;
 }
 
-/* the mode is the thread's, and goes out with the context's name */
+/* the mode belongs to the thread; the next OP_current tells the server */
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
 	CUstreamCaptureMode old = current.mode;

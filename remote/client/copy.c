@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies of one line. What leaves the program's memory is copied into the arena before the call
- * returns, and its frame is queued; pinned memory is in the arena already. What comes into the
- * program's memory is waited for. Where the server's library has the arena as its own pinned
- * memory, copies from and to pinned memory are the GPU's: one frame, whatever their length.
+ * Copies of one line. Bytes that leave the program's memory are copied into the arena before the
+ * call returns, and their frame is queued; pinned memory is in the arena already. Bytes for the
+ * program's memory are waited for. If the server's library has registered the arena as pinned
+ * memory, the GPU itself copies from and to pinned memory: with one frame, whatever the length.
  */
 #include <errno.h>
 #include <sys/uio.h>
@@ -15,8 +15,8 @@
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 
 /*
- * through the kernel, which says no where the CPU would fault; where it does not let us ask, the
- * program is believed
+ * Ask the kernel, which says EFAULT where the CPU would fault. If the kernel does not let us ask,
+ * believe the program.
  */
 static bool cpu_can_read(const void *at)
 {
@@ -43,8 +43,8 @@ enum side_of side_of(CUdeviceptr at, bool host)
 	if (host_find((void *)(uintptr_t)at, &found))
 		return SIDE_HOST;
 	/*
-	 * an address of the server's GPU may be one of the program's, too: a program that says
-	 * which it is means that one
+	 * An address of the server's GPU may be an address of the program's memory, too. If the
+	 * program says that it means host memory, don't ask the server first.
 	 */
 	if (!host && device_says(at))
 		return SIDE_DEVICE;
@@ -55,7 +55,7 @@ enum side_of side_of(CUdeviceptr at, bool host)
 
 enum when { SYNC, ASYNC };
 
-/* [host, host + bytes) is the library's pinned memory: where in the arena; else NOWHERE */
+/* the place of [host, host + bytes) in the arena if the GPU itself can copy there; else NOWHERE */
 static uint64_t gpu_reaches(struct peer *p, const void *host, uint64_t bytes)
 {
 	uint64_t at = kvgpu_remote_is_shared(p->channel) ? pinned_at(p, host, bytes) :
@@ -64,7 +64,7 @@ static uint64_t gpu_reaches(struct peer *p, const void *host, uint64_t bytes)
 	return at != KVGPU_REMOTE_NOWHERE && arena_is_pinned(p) ? at : KVGPU_REMOTE_NOWHERE;
 }
 
-/* a copy that waits is over when it returns: the program may write its memory then */
+/* a synchronous copy is done on return (COPY_WHOLE), as the program may then write to its memory */
 static CUresult pinned_to_device(const struct route *to, struct q_copy_in *q, enum when when,
 				 bool fine)
 {
@@ -87,7 +87,7 @@ static CUresult pinned_to_host(const struct route *to, struct q_copy_out *q, enu
 	return when == ASYNC && fine ? call_queue(&c) : call_ask(&c, 0);
 }
 
-/* of a copy of @bytes */
+/* the size of the pieces of a copy of @bytes */
 static uint64_t piece_of(const struct peer *p, uint64_t bytes)
 {
 	const struct kvgpu_remote_relayed *relay = kvgpu_remote_relay(p->channel);
@@ -95,7 +95,9 @@ static uint64_t piece_of(const struct peer *p, uint64_t bytes)
 	return relay ? cut_piece(relay, bytes) : KVGPU_REMOTE_PIECE_MAX;
 }
 
-/* whether pieces of that source lie there until a relay has sent them */
+/*
+ * whether a relay reads pieces of @src where they lie, later than this process sends their frames
+ */
 static bool read_later(const struct peer *p, const void *src, uint64_t bytes)
 {
 	return kvgpu_remote_relay(p->channel) && bytes > KVGPU_REMOTE_INLINE_IN_MAX &&
@@ -103,9 +105,9 @@ static bool read_later(const struct peer *p, const void *src, uint64_t bytes)
 }
 
 /*
- * In shared memory the server reads the source when it comes to the frame, on a socket at the call,
- * and a relay later, but before an answer. So a copy that waits may leave its source where it is
- * not in shared memory; to a relay, if its last piece is asked.
+ * When the source is read: from shared memory when the server comes to the frame, on a socket in
+ * this call, by a relay later, but before an answer. So only with shared memory a synchronous copy
+ * has to stage a source that is pinned memory. With a relay its last piece is asked, not queued.
  */
 static CUresult send_piece(const struct route *to, struct q_copy_in *q, const void *src,
 			   enum when when, bool fine)
@@ -206,8 +208,8 @@ CUresult piece_fetch(const struct route *to, struct q_copy_out *q, void *dst)
 enum { AHEAD = 4 };
 
 /*
- * All pieces but the last: the GPU copies some while the CPU copies what has come. An error is told
- * with the last one.
+ * Fetch all pieces but the last: the GPU copies some while the CPU copies those that have come. The
+ * last piece, which is asked, tells of errors of the others.
  */
 static CUresult fetch_most(const struct route *to, struct q_copy_out q, uint8_t *dst, size_t bytes,
 			   size_t *done)
@@ -238,7 +240,7 @@ static CUresult fetch_most(const struct route *to, struct q_copy_out q, uint8_t 
 		}
 	}
 	if (r)
-		/* what was begun ends before the pieces are another's */
+		/* copies that were begun end before other users get the pieces */
 		call_fence(p, UINT64_MAX);
 	arena_put(p, room);
 	*done = n * piece;
@@ -249,10 +251,10 @@ struct fetched {
 	struct call c;
 	struct q_copy_out q;
 	unsigned int box;
-	size_t at;			/* of the destination */
+	size_t at;			/* offset in the destination */
 };
 
-/* waits for it; *first: the first error of all */
+/* wait for the piece; *first: the first error of all pieces */
 static void fetch_end(struct fetched *f, uint8_t *dst, bool pinned, CUresult *first)
 {
 	struct peer *p = f->c.to.peer;
@@ -264,9 +266,9 @@ static void fetch_end(struct fetched *f, uint8_t *dst, bool pinned, CUresult *fi
 }
 
 /*
- * By way of a relay: some pieces are asked at once, so that one crosses while the GPU copies the
- * next and the CPU the one before. Each has an answer box of its own. *done: what was dealt with,
- * all or nothing
+ * By way of a relay: ask for several pieces at once, so that one crosses while the GPU copies the
+ * next and the CPU the one before. Each has an answer box of its own. *done: all bytes; 0: no piece
+ * was asked for, as there was no box or no room.
  */
 static CUresult fetch_ahead(const struct route *to, const struct q_copy_out *q, uint8_t *dst,
 			    size_t *done)
@@ -355,7 +357,7 @@ static CUresult on_device(CUdeviceptr dst, CUdeviceptr src, size_t bytes, enum w
 					 cuMemcpyDtoD_v2(dst, src, bytes);
 }
 
-/* host memory at both ends: in the stream's order, by the CPU */
+/* both ends are host memory: the CPU copies, after the work that the stream has now */
 static CUresult on_host(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream)
 {
 	CUresult r = cuStreamSynchronize(stream);
@@ -366,8 +368,8 @@ static CUresult on_host(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream
 }
 
 /*
- * of a null stream that other streams' captures forbid to use the copy itself says so, and ends
- * these captures
+ * If a capture of another stream forbids to use the null stream, go on: the copy itself then fails
+ * in the library, and ends these captures.
  */
 CUresult host_copy_begins(CUstream stream, bool waits, const void *src, bool *captured)
 {
@@ -381,7 +383,7 @@ CUresult host_copy_begins(CUstream stream, bool waits, const void *src, bool *ca
 	if (status == CU_STREAM_CAPTURE_STATUS_INVALIDATED)
 		return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
 	if (status == CU_STREAM_CAPTURE_STATUS_ACTIVE && waits)
-		/* which says that it can't be, and ends the capture */
+		/* returns the error, and ends the capture */
 		return cuStreamSynchronize(stream);
 	*captured = status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
 	if (!*captured && src && pinned_may_change() && host_find(src, &found))
@@ -410,7 +412,7 @@ static CUresult between(enum side_of to, CUdeviceptr dst, enum side_of from, CUd
 	}
 	if (to == SIDE_DEVICE && from == SIDE_DEVICE)
 		return on_device(dst, src, bytes, when, stream);
-	/* what the GPU reads itself it reads in the stream's order */
+	/* the GPU itself reads in the stream's order, so only a read by the CPU has to wait */
 	read = from == SIDE_HOST && gpu_reaches(route_peer(&there), (const void *)(uintptr_t)src,
 						bytes) == KVGPU_REMOTE_NOWHERE;
 	r = host_copy_begins(stream, when == SYNC, read ? (const void *)(uintptr_t)src : NULL,
@@ -430,7 +432,7 @@ static CUresult between(enum side_of to, CUdeviceptr dst, enum side_of from, CUd
 
 /* ------------------------------------------------------------------ entry points */
 
-/* a stream that is none is found first, as where nothing is to be copied */
+/* check the stream first: an invalid one is an error also if there is nothing to copy */
 static CUresult begin(CUstream stream, size_t bytes, bool pointers, bool *nothing)
 {
 	struct route to = { 0 };

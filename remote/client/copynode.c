@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies as nodes of graphs, also those that a capture records. Pinned memory of a carrier with
- * shared memory is named as it is: a graph's copy finds there what the program has written by then.
- * All other memory of the program's is a ferry's (ferry.c).
+ * Copies as nodes of graphs, also nodes that a capture records. With shared memory a node names
+ * pinned memory by its place in the arena: a graph's copy finds there what the program has written
+ * by then. Each other end in the program's memory gets a ferry (ferry.c).
  */
 #include "box.h"
 
-/* bytes from the box's first one to its last, in the program's memory */
+/* bytes from the box's first byte to its last, in the program's memory */
 static uint64_t span(const struct end *e, const uint64_t *size)
 {
 	uint64_t lines = (size[2] - 1) * e->word[END_HEIGHT] + size[1] - 1;
@@ -44,7 +44,7 @@ static CUresult open_side(struct peer *p, const struct end *e, const uint64_t *s
 	return CUDA_SUCCESS;
 }
 
-/* what the server has not taken, or has already, goes */
+/* free the ferries that the server did not take: the call failed, or it has an equal one */
 static void keep_taken(const struct q_copy_node *q, const struct call *c)
 {
 	const struct a_copy_node *a = c->answer_bytes >= sizeof(*a) ? c->answer : NULL;
@@ -56,7 +56,7 @@ static void keep_taken(const struct q_copy_node *q, const struct call *c)
 			ferry_free(mine[i]);
 }
 
-/* the answer is in *c then */
+/* ask for the node; the answer is in *c */
 static CUresult ask(struct q_copy_node *q, struct call *c, const struct box *b)
 {
 	struct peer *p = route_peer(&c->to);
@@ -186,7 +186,7 @@ CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D *param
 
 /* ------------------------------------------------------------------ what a node copies */
 
-/* memory of the program's as it was said: from where, with which offsets */
+/* one end of a node's copy, as the program described it */
 struct shown {
 	CUmemorytype type;
 	void *host;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Into pieces of which size a copy by way of a relay is cut. A piece is copied by the program,
- * sent, and copied by the GPU, each of which takes it as a whole: so of n pieces the copy takes (1
- * + 2 / n) times as long as it travels, and each piece costs something of its own. Both together
- * are least where a piece is the square root of half the copy times what crosses in that time.
- * Pure.
+ * The size of the pieces into which a copy by way of a relay is cut. Each piece passes three steps
+ * as a whole: the program copies it, it is sent, the GPU copies it. So a copy of n pieces takes (1
+ * + 2 / n) times as long as sending alone, and each piece has a cost of its own. The sum is least
+ * for pieces of sqrt(bytes / 2 * turn) bytes; turn: what is sent in the time that one more piece
+ * costs. Pure.
  */
 #ifndef KVGPU_REMOTE_CLIENT_CUT_H
 #define KVGPU_REMOTE_CLIENT_CUT_H
@@ -16,8 +16,8 @@
 enum { CUT_LEAST = 16 << 10 };
 
 /*
- * @bytes of the copy; a power of two, relay->piece at most. A copy of relay->turn or less is one
- * piece: cutting it costs more.
+ * The size of the pieces of a copy of @bytes: relay->piece, halved as often as is better. A copy of
+ * relay->turn bytes or less is one piece: cutting it costs more.
  */
 static inline uint64_t cut_piece(const struct kvgpu_remote_relayed *relay, uint64_t bytes)
 {
@@ -25,7 +25,7 @@ static inline uint64_t cut_piece(const struct kvgpu_remote_relayed *relay, uint6
 
 	if (bytes <= relay->turn && bytes <= piece)
 		return piece;
-	/* half of it would still be nearer */
+	/* half of the piece is still nearer to the best size */
 	while (piece > CUT_LEAST && piece / 2 * piece > bytes / 2 * relay->turn)
 		piece /= 2;
 	return piece;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Devices: all that is asked of one is fetched once, with its first question. */
+/* Devices. All facts about a device are fetched at the first question about it, and kept. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,9 +8,9 @@
 enum { NR_ATTRIBUTES = sizeof(((struct a_facts *)0)->attribute) / sizeof(uint32_t) };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct a_facts *facts[DEVICES_MAX];	/* atomic; stays */
+static struct a_facts *facts[DEVICES_MAX];	/* atomic; never freed */
 
-/* what this client does not offer, whatever the server's library does */
+/* clear the attributes that this client does not support, whatever the server's library says */
 static void leave_out(const struct peer *p, struct a_facts *f)
 {
 	static const int none[] = { 88 /* PAGEABLE_MEMORY_ACCESS */,
@@ -20,10 +20,10 @@ static void leave_out(const struct peer *p, struct a_facts *f)
 				    92,
 				    93,
 				    94,
-				    /* stream memory operations */ 95 /* COOPERATIVE_LAUNCH */,
+				    /* 92-94: stream memory ops */ 95 /* COOPERATIVE_LAUNCH */,
 				    96,
 				    100,
-				    101 /* ..._ACCESS_FROM_HOST */,
+				    101 /* DIRECT_MANAGED_MEM_ACCESS_FROM_HOST */,
 				    102 /* VIRTUAL_MEMORY_MANAGEMENT */,
 				    103,
 				    104,
@@ -32,8 +32,8 @@ static void leave_out(const struct peer *p, struct a_facts *f)
 	unsigned int i;
 
 	/*
-	 * pinned memory is mapped where the library has the arena as its own; one that sees
-	 * registered memory at its own address has
+	 * Pinned memory is mapped if the server's library can register the arena: a library can
+	 * that sees registered memory at its own address (attribute 91).
 	 */
 	if (!kvgpu_remote_is_shared(p->channel) || !f->attribute[91])
 		f->attribute[19 /* CAN_MAP_HOST_MEMORY */] = 0;
@@ -124,10 +124,7 @@ CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
 	return CUDA_SUCCESS;
 }
 
-/*
- * how many of the devices before it have this UUID: several devices may be one GPU, by several
- * servers
- */
+/* How many devices before @dev have this UUID: several servers may offer the same GPU. */
 static uint64_t same_before(CUdevice dev, const uint8_t *uuid, CUresult *r)
 {
 	const struct a_facts *f;
@@ -142,12 +139,14 @@ static uint64_t same_before(CUdevice dev, const uint8_t *uuid, CUresult *r)
 }
 
 /*
- * programs take devices of one UUID for one device: the first keeps its GPU's, the others have one
- * that is made of it
+ * Programs take devices with the same UUID for one device. So only the first device of a GPU has
+ * the GPU's UUID, and each further one has a UUID that is computed from it.
  */
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
 {
-	/* two to the 64 by the golden ratio: no neighbour's UUID comes of it */
+	/*
+	 * 2^64 / golden ratio: so the result is not the UUID of another GPU that differs by little
+	 */
 	const uint64_t SPREAD = 0x9e3779b97f4a7c15;
 	uint64_t same, half;
 	CUresult r;

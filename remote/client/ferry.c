@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Ferries: the program's memory at one end of a graph's copy, where the server does not see it. The
- * copy itself is between the GPU and a piece of the arena. When a graph has come as far as that,
- * the server asks for the piece to be filled from the program's memory, or says that it is to be
- * emptied there, and goes on when that was done; so a graph reads and writes the program's memory
- * when it runs, in the order of its other nodes. A thread of its own does that: a function of the
- * program's may wait meanwhile.
+ * Ferries: the program's memory at one end of a graph's copy, where the server does not see that
+ * memory. The copy itself is between the GPU and a piece of the arena. When the graph comes to the
+ * copy, the server asks the client to fill the piece from the program's memory, or after the copy
+ * to drain the piece into it, and goes on when the client acknowledges. So a graph reads and writes
+ * the program's memory when it runs, in the order of its nodes. A thread of its own fills and
+ * drains: the thread that calls functions of the program may be waiting in one.
  */
 #include <stdlib.h>
 
@@ -28,7 +28,7 @@ struct due {
 	uint64_t id, invocation;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* of all of it */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* protects all below */
 static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
 static struct ferry *ferries;
 static uint64_t nr_ferries;
@@ -37,7 +37,7 @@ static bool runs;
 
 static void *main_loop(void *arg);
 
-/* with the lock */
+/* start the thread, once; call with the lock */
 static bool start(void)
 {
 	pthread_t thread;
@@ -50,7 +50,7 @@ static bool start(void)
 	return runs;
 }
 
-/* with the lock. 0 is no number */
+/* call with the lock; 0 is never a ferry's number */
 static bool more_ferries(void)
 {
 	uint64_t n = nr_ferries ? 2 * nr_ferries : 64;
@@ -126,8 +126,8 @@ void ferry_free(uint64_t id)
 /* ------------------------------------------------------------------ crossing */
 
 /*
- * no other frame has this piece, so its bytes need not keep their place among frames: they only
- * come before the ack
+ * No frame names this piece, so its bytes need no order among frames: they only have to come before
+ * the ack.
  */
 static void fill(const struct ferry *f)
 {
@@ -150,7 +150,7 @@ static void cross(const struct due *d)
 		return;
 	}
 	call_due();
-	/* a server that asks for what is not there, or the wrong way, gets nothing of it */
+	/* for an unknown ferry, or the wrong direction, touch no memory: only acknowledge */
 	if (find(d->id, &f) && f.peer == d->peer &&
 	    f.out == (d->event == KVGPU_REMOTE_EVENT_DRAIN)) {
 		if (f.out)
@@ -186,7 +186,7 @@ void ferry_happened(struct peer *p, const struct kvgpu_remote_happening *h, uint
 	struct due *d = malloc(sizeof(*d));
 
 	if (!d)
-		return;		/* the graph waits: there is no memory to go on with */
+		return;		/* no memory, so no ack: the graph waits for ever */
 	*d = (struct due){ .peer = p, .event = h->event, .id = h->id, .invocation = invocation };
 	pthread_mutex_lock(&lock);
 	*last = d;

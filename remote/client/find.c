@@ -13,8 +13,8 @@
 #include "client.h"
 
 /*
- * 1: it is named; 0: here it is not; -1: something is wrong, and was said. Each may name where
- * certificates are.
+ * 1: the servers are named here; 0: they are not; -1: an error, which was printed. Each finder may
+ * also set the folder with certificates.
  */
 static int by_environment(struct remote_conf *found)
 {
@@ -54,7 +54,7 @@ static int by_file(struct remote_conf *found)
 	return *conf.server != 0;
 }
 
-/* what udev has named so: the rules of the package kvgpu-aperture */
+/* udev gives these names, by the rules of the package kvgpu-aperture */
 #define APERTURES	"/dev/kvgpu/aperture-*"
 
 static int by_aperture(struct remote_conf *found)
@@ -106,8 +106,8 @@ static bool are_addresses(const char *const word[], unsigned int n)
 }
 
 /*
- * A text with a word that is no address is one address: a path may have blanks, and what is wrong
- * is told with all of it.
+ * If a word of the text is no address, the whole text is one address: a path may have blanks, and
+ * an error message then has all of the text.
  */
 static unsigned int split(const char *text, const char *address[])
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What libcublas.so.11 and libcurand.so.10 of this client use of the connection: remote/forward. */
+/* What this library does for the client's libcublas.so.11 and libcurand.so.10: remote/forward. */
 #include <stdlib.h>
 
 #include <remote/forward/forward.h>
@@ -18,7 +18,7 @@ static struct forward_state *state(unsigned int class, const void *handle)
 	return o ? o->more : NULL;
 }
 
-/* CUDA_ERROR_INVALID_VALUE: its stream is none any more, and *@id was found */
+/* CUDA_ERROR_INVALID_VALUE: the handle's stream is invalid by now; *id is set all the same */
 static CUresult find(unsigned int class, const void *handle, uint64_t *id, uint64_t *stream,
 		     bool *own)
 {
@@ -29,7 +29,7 @@ static CUresult find(unsigned int class, const void *handle, uint64_t *id, uint6
 	if (!s || !route_handle(&to, class, handle, id) || route_peer(&to) != current_peer())
 		return CUDA_ERROR_INVALID_HANDLE;
 	*own = same_context(handle);
-	/* it is none, or another server's */
+	/* the stream is invalid, or another server's */
 	if (route_stream(&to, s->stream, stream) || to.split)
 		return CUDA_ERROR_INVALID_VALUE;
 	return CUDA_SUCCESS;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * Gates: a stream of one server waits for something of another one. The stream gets a function of
- * the host, which its server calls here when the stream has come as far; the stream goes on when
- * that is acknowledged. What it waits for is an event, for which a stream of the client's own at
- * the event's server waits as it is now, and a thread for that stream; or a copy, which a thread
- * makes. So no thread of the program's waits, and none of the channel's. Threads are kept for the
- * next gates.
+ * Gates: a stream of one server waits for an event or a copy of another server. The stream gets a
+ * function of the host, which its server calls here when the stream has come to it. The stream goes
+ * on when the client acknowledges. For an event, a stream of the client's own at the event's server
+ * waits for the event's present state, and a thread waits for that stream. For a copy, a thread
+ * makes the copy. So no thread of the program waits, and no thread of the channel. Threads are kept
+ * for later gates.
  *
- * Where the other server is gone the gate opens, for it would stay closed for ever. The server of
- * the stream that waited tells of that by the next call that waits or reports.
+ * If the other server is gone, the gate opens, as it would stay closed for ever. The next call to
+ * the waiting stream's server that reports errors returns the error.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -18,14 +18,14 @@
 #include "across.h"
 
 struct gate {
-	struct gate *next;		/* of all */
+	struct gate *next;		/* in `gates` */
 	struct gate *next_job;
 	uint64_t id;
-	bool copies;			/* it waits for a copy */
-	bool came, over;		/* the stream; what it waits for */
+	bool copies;			/* for a copy, not for an event */
+	bool came, over;		/* the stream has come; the event or copy is done */
 	struct peer *stream;
-	uint64_t invocation;		/* of the stream's function */
-	struct route route;		/* of the stream that waits for the event */
+	uint64_t invocation;		/* of the stream's host function */
+	struct route route;		/* of .helper, the stream that waits for the event */
 	uint64_t context, helper;
 	CUdeviceptr dst, src;
 	uint64_t bytes;
@@ -37,19 +37,19 @@ struct helper {
 	uint64_t context, stream;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* of all of it; a leaf */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* protects all below */
 static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
 static struct gate *gates;
 static struct gate *first_job, **last_job = &first_job;
-static unsigned int jobs, idle;	/* which no thread has begun; threads that have nothing to do */
-static struct helper *helpers;	/* which nobody uses */
+static unsigned int jobs, idle;	/* gates that wait for a thread; threads without a gate */
+static struct helper *helpers;	/* streams that are not in use */
 static uint64_t last_id;
 static pthread_cond_t opened = PTHREAD_COND_INITIALIZER;
-static __thread bool serves;	/* this thread does what gates wait for */
+static __thread bool serves;	/* this thread serves gates */
 
 /*
- * Of calls with work behind gates. A library's queue is finite, and a server that waits for room in
- * it would not do what opens the gate.
+ * How many calls with work may be sent while gates are closed. A library's queue is finite: a
+ * server that waits for room in it could not serve what opens the gate.
  */
 enum { BEHIND_MAX = 16, LOOK_MS = 100 };
 
@@ -77,7 +77,7 @@ uint64_t helper_take(const struct route *to, const struct object *ctx)
 	return stream;
 }
 
-/* the stream ends with its context */
+/* @stream is never destroyed here: it ends with its context */
 void helper_put(const struct object *ctx, uint64_t context, uint64_t stream)
 {
 	struct helper *h = stream ? malloc(sizeof(*h)) : NULL;
@@ -201,8 +201,8 @@ static void *main_loop(void *arg)
 }
 
 /*
- * With the lock. A job for each thread that is idle or on its way: none waits for another one's
- * end, which may be its own.
+ * Call with the lock. Each gate gets a thread that is idle or just starting. A gate must not wait
+ * for a thread that serves another gate: that one may depend on it.
  */
 static bool thread_for(struct gate *g)
 {
@@ -221,7 +221,7 @@ static bool thread_for(struct gate *g)
 	return true;
 }
 
-/* what is of no gate any more is acknowledged, too: its server waits for that */
+/* an id without a gate is acknowledged, too: its server waits for that */
 void gate_happened(struct peer *p, uint64_t id, uint64_t invocation)
 {
 	struct gate *g;
@@ -251,7 +251,7 @@ void gate_happened(struct peer *p, uint64_t id, uint64_t invocation)
 
 /* ------------------------------------------------------------------ closing */
 
-/* the stream captures: what it would wait for is not in a graph */
+/* @otherwise: the stream captures, and a graph can't wait for another server */
 static CUresult not_captured(CUstream stream, CUresult otherwise)
 {
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -260,7 +260,7 @@ static CUresult not_captured(CUstream stream, CUresult otherwise)
 	return r || status == CU_STREAM_CAPTURE_STATUS_NONE ? r : otherwise;
 }
 
-/* from now on other threads may open it, and it is gone */
+/* As soon as the gate is in `gates`, other threads may open and free it. */
 static CUresult close_gate(struct route *to, const struct gate *like, uint64_t stream)
 {
 	struct gate *g = malloc(sizeof(*g));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Graphs: nodes with parameters that are the program's (kernels' and functions of the host), and
- * answers that say more than a result.
+ * Graphs: nodes for kernels and for functions of the host, whose parameters are the program's, and
+ * calls whose answers have more than a result.
  */
 #include <stdlib.h>
 
@@ -112,7 +112,7 @@ CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
 	return ask_kernel_node(&q, &c, p, NULL);
 }
 
-/* what a node's parameters are shown as; with the node's object, and gone with it */
+/* a kernel node's parameters for the program; they belong to the node's object */
 struct shown {
 	void *params[KVGPU_REMOTE_LIST_MAX];
 	uint8_t bytes[];
@@ -242,7 +242,7 @@ CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
 	return host_node(&q, &c, p);
 }
 
-/* a node that a capture or a clone made is not known here */
+/* NOT_SUPPORTED: the client does not know the function of a node that a capture or a clone made */
 CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS *p)
 {
 	struct object *o = object_of(CLASS_NODE, node);
@@ -329,7 +329,7 @@ CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *bad,
 
 /* ------------------------------------------------------------------ captures */
 
-/* the list stays until the stream's next question; with the stream's object */
+/* The list belongs to the stream's object, and is valid until the next such call for the stream. */
 CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id,
 				   CUgraph *graph, const CUgraphNode **nodes, size_t *n)
 {

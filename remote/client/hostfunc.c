@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The program's functions that a stream calls. The server says when; a thread here calls them one
- * after the other, and then says that it was done. What kernels print comes the same way.
+ * Functions of the program that a stream calls. The server says when; one thread here calls the
+ * functions one after the other, and acknowledges each. What kernels print also comes as events.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 
 struct function_of_host {
-	CUhostFn fn;			/* or */
+	CUhostFn fn;			/* or .callback: one of them is NULL */
 	CUstreamCallback callback;
 	CUstream stream;
 	void *data;
@@ -26,16 +26,16 @@ struct due {
 	struct peer *peer;
 	uint64_t id, invocation;
 	CUresult status;
-	bool gone;			/* a destructor: nobody waits for it */
+	bool gone;			/* a destructor: it needs no ack */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* of all of it */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* protects all below */
 static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
 static struct function_of_host *functions;
 static uint64_t nr_functions;
 static struct due *first, **last = &first;
 static bool runs;
-static unsigned int pending;	/* atomic: submitted and not yet called, without those of graphs */
+static unsigned int pending; /* atomic: submitted and not yet returned, without those of graphs */
 static __thread bool inside;
 
 bool in_host_function(void)
@@ -65,7 +65,7 @@ static bool more_functions(void)
 
 static void *main_loop(void *arg);
 
-/* with the lock */
+/* start the thread, once; call with the lock */
 static bool start(void)
 {
 	pthread_t thread;
@@ -132,7 +132,7 @@ static void call(const struct due *d, struct function_of_host *f)
 		call_acknowledge(d->peer, d->invocation);
 }
 
-/* with the lock, but not while a function runs */
+/* Call with the lock, which is released while the function runs. */
 static void call_first(void)
 {
 	struct due *d = first;
@@ -189,7 +189,7 @@ void client_happened(void *ctx, const struct kvgpu_remote_happening *h, const vo
 		return;
 	d = malloc(sizeof(*d));
 	if (!d)
-		return;		/* the stream waits: there is no memory to go on with */
+		return;		/* no memory, so no ack: the stream waits for ever */
 	*d = (struct due){ .peer = ctx, .id = h->id, .invocation = invocation, .status = h->value,
 			   .gone = h->event == KVGPU_REMOTE_EVENT_GONE };
 	pthread_mutex_lock(&lock);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Pinned memory, which is in the arena, and registered memory, which is the program's own and only
- * known.
+ * Pinned memory, which lies in the arena, and registered memory, which is the program's own: the
+ * client only remembers it.
  */
 #include <stdlib.h>
 
@@ -10,10 +10,10 @@
 enum { REGISTER_PORTABLE = 1, REGISTER_DEVICEMAP = 2, REGISTER_READ_ONLY = 8 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct host_range *ranges;	/* sorted by their begins, none overlaps another */
+static struct host_range *ranges;	/* sorted by their begins, without overlaps */
 static unsigned int nr, max;
 enum pinned { PINNED_UNKNOWN, PINNED_NOT, PINNED };
-static bool written;		/* atomic */
+static bool written;		/* atomic: see pinned_written() */
 
 static unsigned int above(const void *host)
 {
@@ -65,7 +65,7 @@ uint64_t pinned_at(const struct peer *p, const void *host, uint64_t bytes)
 	return at;
 }
 
-/* CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED: some of it is here already */
+/* CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED: a part of @r is in `ranges` already */
 static CUresult add(struct host_range r)
 {
 	CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
@@ -94,7 +94,7 @@ out:
 	return result;
 }
 
-/* with the lock */
+/* call with the lock */
 static void remove_at(unsigned int at)
 {
 	struct host_range was = ranges[at];
@@ -106,8 +106,8 @@ static void remove_at(unsigned int at)
 }
 
 /*
- * Pinned memory has one address for both sides from now on, where this process has nothing else
- * there, and no other server's GPU has memory.
+ * Map the arena at @device, so that pinned memory has one address for CPU and GPU. Not if this
+ * process or another server's GPU has memory there.
  */
 static void see_at(struct peer *p, uint64_t device)
 {
@@ -132,7 +132,7 @@ bool arena_is_pinned(struct peer *p)
 	int known = __atomic_load_n(&p->pinned, __ATOMIC_ACQUIRE);
 	struct a_pin a;
 
-	/* in a context of that server's */
+	/* the question needs a current context of that server */
 	if (several && p != current_peer())
 		return known == PINNED;
 	if (known == PINNED_UNKNOWN && kvgpu_remote_is_shared(p->channel) &&
@@ -178,13 +178,13 @@ void pinned_written(void)
 	__atomic_store_n(&written, true, __ATOMIC_RELEASE);
 }
 
-/* by a function of the host's, or by the GPU, before what is behind it in its stream */
+/* by a function of the host, or by the GPU */
 bool pinned_may_change(void)
 {
 	return __atomic_load_n(&written, __ATOMIC_ACQUIRE) || host_functions_pending();
 }
 
-/* it may have been pinned in that one */
+/* the arena may have been registered in @ctx: ask again */
 void hostmem_end(const void *ctx)
 {
 	unsigned int i = 0;
@@ -240,7 +240,7 @@ CUresult cuMemAllocHost_v2(void **ptr, size_t bytes)
 	return cuMemHostAlloc(ptr, bytes, 0);
 }
 
-/* ends one of that kind which begins there */
+/* remove the range of that kind that begins at @ptr; without one return @none */
 static CUresult end(void *ptr, bool pinned, CUresult none)
 {
 	unsigned int at;
@@ -257,7 +257,7 @@ static CUresult end(void *ptr, bool pinned, CUresult none)
 	return r;
 }
 
-/* copies from there may still be under way */
+/* waits for all frames: copies from or to the memory may still be under way */
 CUresult cuMemFreeHost(void *ptr)
 {
 	struct host_range found;

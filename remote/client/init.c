@@ -6,7 +6,7 @@
 #include "client.h"
 #include "refused.h"
 
-enum { API_VERSION = 11080 };	/* of the entry points that there are: remote/api.def */
+enum { API_VERSION = 11080 };	/* the CUDA version of the entry points in remote/api.def */
 
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool ready, forked;	/* atomic */
@@ -30,7 +30,7 @@ CUresult client_refuse(const char *name, bool *told)
 	return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* while one server is there: what is another one's says so */
+/* Ready while any server is there. A call to a server that is gone returns its own error. */
 CUresult client_ready(void)
 {
 	unsigned int i;
@@ -52,8 +52,8 @@ int client_version(void)
 }
 
 /*
- * the child has none of the threads, and the servers are the parent's: nothing may go out, and
- * nothing is held open
+ * A child of fork() has none of the client's threads, and the servers belong to the parent: the
+ * child must send nothing, and must keep no connection open.
  */
 static void in_child(void)
 {
@@ -65,7 +65,7 @@ static void in_child(void)
 		kvgpu_remote_forked(peers[i].channel);
 }
 
-/* what is left of a server's devices when the program has as many as it may */
+/* how many of a server's @n devices the program takes: DEVICES_MAX in all */
 static int room_for(uint32_t n)
 {
 	return n < DEVICES_MAX - (uint32_t)devices ? (int)n : DEVICES_MAX - devices;
@@ -106,8 +106,8 @@ static CUresult connect_to(struct peer *p)
 }
 
 /*
- * All servers, or none: the numbers of the devices are the same each time. What is connected stays
- * so for another try.
+ * Connect to all servers or fail, so that devices have the same numbers each time. After a failure,
+ * connections stay open for the next try.
  */
 static CUresult start(void)
 {
@@ -128,7 +128,7 @@ static CUresult start(void)
 		peers[nr_peers].address = address[nr_peers];
 		r = connect_to(&peers[nr_peers]);
 		if (r) {
-			n = nr_peers ? n : 0;	/* what names them may change */
+			n = nr_peers ? n : 0;	/* none: find the servers anew next time */
 			return r;
 		}
 		if (!nr_peers)
@@ -183,7 +183,7 @@ CUresult cuDeviceGetCount(int *count)
 	return CUDA_SUCCESS;
 }
 
-/* the vendor's private tables: as in cuda/driver/init.c */
+/* the vendor's private tables: refused, as in cuda/driver/init.c */
 CUresult cuGetExportTable(const void **table, const CUuuid *id)
 {
 	static bool told;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Launches: one frame with the packed parameters, queued where nothing speaks against it. */
+/*
+ * Launches: one frame with the packed parameters. It is queued if the client knows the launch to be
+ * valid, else asked.
+ */
 #include <stdlib.h>
 
 #include "client.h"
@@ -68,7 +71,7 @@ CUresult parameters_pack(const struct function *f, void **params, void **extra, 
 /* numbers of device attributes */
 enum { BLOCK_X = 2, GRID_X = 5, SHARED_PER_BLOCK = 8 };
 
-/* whether the server's library can't find anything wrong with it but what only it knows */
+/* whether the launch passes all checks that the client can make for the server's library */
 static bool is_fine(const struct request *q, const struct function *f)
 {
 	const struct object *ctx = current_context(), *o = object_of(CLASS_FUNCTION, q->f);
@@ -148,7 +151,7 @@ CUresult cuLaunchKernel_ptsz(LAUNCH_ARGS, void **extra)
 					 extra });
 }
 
-/* attributes that ask for what every launch is, or that are only hints */
+/* accept attributes that ask for an ordinary launch, or that are only hints */
 static CUresult launch_ex(const CUlaunchConfig *c, CUfunction f, void **params, void **extra,
 			  CUstream stream)
 {
@@ -187,7 +190,7 @@ CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *c, CUfunction f, void **par
 
 /* ------------------------------------------------------------------ occupancy */
 
-/* the block with which most threads are on an SM; of two, the larger one */
+/* find the block size with the most threads on an SM; of equals, the largest */
 CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction f,
 						   CUoccupancyB2DSize dynamic_of, size_t dynamic,
 						   int limit, unsigned int flags)

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * Managed memory: memory here at the address that it has for the server's library, of which the
- * program may use a page when no work of the GPU's does. Before work that may touch it goes out,
- * the pages that the program wrote are sent, and all pages are
- * closed: the program's next touch of one faults, and the handler waits for the work and fetches
- * what is there by then. So only pages travel that one side wrote and the other looks at.
+ * Managed memory: memory of this process at the address that it has for the server's library. The
+ * program may use a page while no work of the GPU does. Before work that may touch managed memory
+ * goes out, the pages that the program wrote are sent, and all pages are closed. The program's next
+ * touch of a page faults, and the handler waits for the work and fetches the page. So a page goes
+ * to the server only if the program wrote it, and comes back only if the program touches it or
+ * pages before it.
  *
  * The kernel's own way to hand on faults (userfaultfd) is not used: containers forbid it, and
- * without privileges it can't serve a system call that touches a closed page, as this can't
- * (EFAULT). The memory is mapped a second time, where it is always open: what comes is complete
- * before a thread of the program's can see the page, and nothing in here touches a page that may be
- * closed.
+ * without privileges it can't serve a system call that touches a closed page. Nor can this handler:
+ * the system call returns EFAULT. The memory is mapped a second time, where it is always open: a
+ * page's bytes are complete before a thread of the program sees the page, and the code here never
+ * touches a page that may be closed.
  */
 #include <errno.h>
 #include <signal.h>
@@ -26,25 +27,25 @@
 enum { ATTACH_GLOBAL = 1, ATTACH_HOST = 2, TRIES = 16, WINDOW_MIN = 4, READ_MOSTLY = 1 };
 
 /*
- * of a page: not open, and the GPU may have written it; open for reading; written here since it was
- * sent
+ * CLOSED: the program can't access the page, and the GPU may have written it. CLEAN: open for
+ * reading. DIRTY: open for writing, too, and written here since the page was sent.
  */
 enum page { CLOSED, CLEAN, DIRTY };
 
 /*
- * The server's `room` is a piece of its arena for pages on their way; it has read all of it but
- * what is used. It has the memory of its own contexts only, so its GPU's work closes no other
- * server's pages.
+ * peer->room is a piece of the server's arena for pages on their way. Its first room_used bytes may
+ * not have been read yet by the server. Each server has the managed memory of its own contexts, so
+ * work of its GPU closes no pages of other servers.
  */
 struct managed {
-	uintptr_t begin, end;	/* pages */
-	uintptr_t first, last;	/* what is allocated of them */
+	uintptr_t begin, end;	/* rounded to pages */
+	uintptr_t first, last;	/* the allocated part of these pages */
 	uint8_t *alias;
 	uint8_t *page;
 	size_t open;		/* so many pages are not CLOSED */
-	/* pages that are fetched at once, while the program reads on and on */
+	/* a fetch that begins at page .next takes twice .window pages: the program reads on */
 	size_t next, window;
-	void *ctx, *module;	/* it ends with */
+	void *ctx, *module;	/* the memory ends with either of them */
 	uint64_t ctx_id;
 };
 
@@ -53,14 +54,17 @@ struct working {
 	uint64_t id;
 };
 
-/* of all of it; answers are waited for with it, work of the GPU's is not */
+/*
+ * Protects all below. May be held while a thread waits for an answer, but not while it waits for
+ * the GPU's work.
+ */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct managed *ranges;
 static unsigned int nr, max;	/* nr: atomic */
-static struct working *working;	/* contexts that have got work since they were waited for */
+static struct working *working;	/* contexts that got work since a thread waited for them */
 static unsigned int nr_working, max_working;
-static uint64_t begun, sent;	/* calls with such work, before and after they went out */
-static bool early;		/* pages were opened while there may have been work */
+static uint64_t begun, sent;	/* calls with work that may touch managed memory: begun, and sent */
+static bool early;		/* pages were opened while the GPU may have had work */
 static uintptr_t page_bytes;
 static struct sigaction before;
 
@@ -86,7 +90,7 @@ static void protect(const struct managed *m, size_t page, size_t n, int prot)
 	mprotect((uint8_t *)m->begin + page * page_bytes, n * page_bytes, prot);
 }
 
-/* bytes of these pages that are allocated: where, in the alias */
+/* how many bytes of these pages are allocated; *offset: where these begin in the alias */
 static uint64_t clip(const struct managed *m, size_t page, size_t n, uint64_t *offset)
 {
 	uintptr_t at = m->begin + page * page_bytes, end = at + n * page_bytes;
@@ -97,7 +101,10 @@ static uint64_t clip(const struct managed *m, size_t page, size_t n, uint64_t *o
 	return end - at;
 }
 
-/* Not by staging: a thread that has a piece there may wait for the lock before it sends it. */
+/*
+ * Don't use staging_get(): a thread that has a piece of it may wait for the lock before it sends
+ * it.
+ */
 static CUresult send_pages(const struct managed *m, size_t page, size_t n)
 {
 	struct q_managed_in q = { 0 };
@@ -124,7 +131,7 @@ static CUresult send_pages(const struct managed *m, size_t page, size_t n)
 	return r;
 }
 
-/* what was written here goes out, and can't be written meanwhile */
+/* send the DIRTY pages; they can't be written meanwhile */
 static void flush(struct managed *m)
 {
 	size_t most = KVGPU_REMOTE_PIECE_MAX / page_bytes, i, n;
@@ -137,7 +144,7 @@ static void flush(struct managed *m)
 			n++;
 		protect(m, i, n, PROT_READ);
 		memset(m->page + i, CLEAN, n);
-		send_pages(m, i, n);	/* an error is one of all calls that follow */
+		send_pages(m, i, n);	/* later calls return the error, too */
 	}
 }
 
@@ -150,7 +157,7 @@ static void close_pages(struct managed *m)
 	m->open = 0;
 }
 
-/* closed pages from there on: more and more where the program goes on and on */
+/* how many closed pages to fetch from @page on: more each time that the program reads on */
 static size_t window_of(struct managed *m, size_t page)
 {
 	size_t most = KVGPU_REMOTE_PIECE_MAX / page_bytes, n = 1;
@@ -163,9 +170,7 @@ static size_t window_of(struct managed *m, size_t page)
 	return n;
 }
 
-/*
- * Where it fails, the page shows what was known of it: the program's next call tells of the error.
- */
+/* If the call fails, the page keeps its old bytes: the program's next call returns the error. */
 static void fetch(struct managed *m, size_t page)
 {
 	struct peer *p = object_peer(m->ctx);
@@ -177,7 +182,7 @@ static void fetch(struct managed *m, size_t page)
 	q.bytes = clip(m, page, n, &offset);
 	q.src = m->begin + offset;
 	context_borrow(m->ctx, m->ctx_id);
-	p->room_used = 0;	/* what was sent before is read before */
+	p->room_used = 0;	/* the server reads pages that were sent before */
 	if (!call_ask(&c, 0))
 		memcpy(m->alias + offset, arena_at(p, p->room), q.bytes);
 	context_give_back();
@@ -189,8 +194,8 @@ static void fetch(struct managed *m, size_t page)
 /* ------------------------------------------------------------------ the program touches a page */
 
 /*
- * Without the lock: until the GPU has nothing to do that was begun before; what the server says of
- * errors the program's calls say, too.
+ * Call without the lock. Wait until the GPU has done all work that was begun before. Errors are
+ * ignored: the program's own calls return them, too.
  */
 static void wait_for_work(void)
 {
@@ -211,7 +216,7 @@ static void wait_for_work(void)
 		pthread_mutex_lock(&lock);
 		some = begun != upto || sent != begun;
 		if (some)
-			/* there is more by now: what is fetched is looked at again */
+			/* new work came: managed_waited() closes the pages again */
 			break;
 		if (nr_working && working[nr_working - 1].id == w.id)
 			nr_working--;
@@ -229,7 +234,7 @@ static bool is_working(void)
 	return is;
 }
 
-/* false: it is none of these */
+/* false: @at is not in managed memory */
 static bool open_page(uintptr_t at, bool write)
 {
 	struct managed *m;
@@ -261,7 +266,7 @@ static bool is_write(const void *context)
 #ifdef __x86_64__
 	return ((const ucontext_t *)context)->uc_mcontext.gregs[REG_ERR] & 2;
 #else
-	return false;	/* a second fault tells */
+	return false;	/* not known: a write faults a second time */
 #endif
 }
 
@@ -275,13 +280,13 @@ static bool is_here(uintptr_t at)
 	return here;
 }
 
-/* a function of the host is itself what its stream waits for: it sees what is there */
+/* A function of the host does not wait for work: its stream waits for the function. */
 static void fault(int signal, siginfo_t *info, void *context)
 {
 	uintptr_t at = (uintptr_t)info->si_addr;
 	int error = errno;
 
-	/* a child of fork() may have a lock that nobody unlocks */
+	/* in a child of fork() the lock may be held for ever */
 	if (info->si_code != SEGV_ACCERR || client_ready() == CUDA_ERROR_NOT_INITIALIZED ||
 	    !is_here(at)) {
 		signals_hand_on(&before, signal, info, context);
@@ -295,7 +300,10 @@ static void fault(int signal, siginfo_t *info, void *context)
 	errno = error;
 }
 
-/* With the lock. A program that takes the signal for itself meanwhile is put behind again. */
+/*
+ * Call with the lock. Take SIGSEGV, also from a handler that the program has set meanwhile:
+ * `before` gets the faults that are not for managed memory.
+ */
 static void take_signal(void)
 {
 	const struct sigaction ours = { .sa_sigaction = fault,
@@ -360,7 +368,7 @@ void managed_work_sent(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* what a function of the host wrote is there for what comes behind it in its stream */
+/* what a function of the host wrote is at the server before later work of its stream */
 void managed_function_ends(void)
 {
 	bool some[PEERS_MAX] = { false };
@@ -377,7 +385,7 @@ void managed_function_ends(void)
 			call_fence(&peers[i], 0);
 }
 
-/* what was opened while the GPU worked may have been written since */
+/* the GPU may have written to pages that were opened while it worked: close them */
 void managed_waited(void)
 {
 	unsigned int i;
@@ -391,7 +399,7 @@ void managed_waited(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* reads one byte of each page, so that what follows finds them open */
+/* read a byte of each page, so that the pages are open afterwards */
 void managed_touch(const void *p, uint64_t bytes)
 {
 	const volatile uint8_t *at = p;
@@ -412,8 +420,8 @@ bool managed_has(CUdeviceptr ptr)
 /* ------------------------------------------------------------------ its begin and end */
 
 /*
- * the same bytes twice: at @m's address, closed, and where there is room. false: something else is
- * there, or no memory
+ * Map the same bytes twice: closed at m->begin, and open at m->alias, wherever there is room.
+ * False: this process has something else at m->begin, or there is no memory.
  */
 static bool map_twice(struct managed *m)
 {
@@ -433,7 +441,7 @@ static bool map_twice(struct managed *m)
 			munmap(at, bytes);
 		return false;
 	}
-	/* a child of fork() has no server, and nothing of this memory */
+	/* a child of fork() has no server: it gets nothing of this memory */
 	madvise(at, bytes, MADV_DONTFORK);
 	madvise(m->alias, bytes, MADV_DONTFORK);
 	return true;
@@ -460,7 +468,7 @@ static bool more_ranges(void)
 	return true;
 }
 
-/* with the lock */
+/* call with the lock */
 static bool prepare(struct peer *p)
 {
 	page_bytes = sysconf(_SC_PAGESIZE);
@@ -470,8 +478,8 @@ static bool prepare(struct peer *p)
 }
 
 /*
- * New memory has nothing in it, so that it is open at once. CUDA_ERROR_NOT_SUPPORTED: this process
- * has something else at that address
+ * @fresh: the memory is new and has no contents, so it is open at once. CUDA_ERROR_NOT_SUPPORTED:
+ * this process has something else at that address.
  */
 static CUresult add(CUdeviceptr ptr, uint64_t bytes, void *module, bool fresh)
 {
@@ -554,8 +562,8 @@ void managed_freed(CUdeviceptr ptr)
 }
 
 /*
- * What of [at, end) lies in pages that are managed already is a part of these from now on. Its end,
- * or @at: the first page is not
+ * If the page of @at is managed already, make the part of [at, end) in its range a part of that
+ * range, and return where that part ends. Else return @at.
  */
 static uint64_t join(uint64_t at, uint64_t end)
 {
@@ -572,7 +580,7 @@ static uint64_t join(uint64_t at, uint64_t end)
 	return m ? end : at;
 }
 
-/* up to @end, or to the next page that is managed already */
+/* where the next managed range behind @at begins; @end: none begins before @end */
 static uint64_t unmanaged_end(uint64_t at, uint64_t end)
 {
 	unsigned int i;
@@ -585,7 +593,7 @@ static uint64_t unmanaged_end(uint64_t at, uint64_t end)
 	return end;
 }
 
-/* libraries may give each variable a range of its own, several of which share a page */
+/* a library may give each variable a range of its own, and several of them may share a page */
 CUresult managed_variables(void *module, uint64_t begin, uint64_t bytes)
 {
 	uint64_t at = begin, end = begin + bytes, next;
@@ -617,7 +625,10 @@ static CUresult alloc(CUdeviceptr *ptr, size_t bytes, unsigned int flags, uint64
 	return r;
 }
 
-/* what lies at an address that this process uses otherwise is kept until there is another one */
+/*
+ * Memory at an address that this process uses otherwise is freed only when the server has given
+ * another address: it would give the same one again.
+ */
 CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned int flags)
 {
 	CUdeviceptr at, taken[TRIES];

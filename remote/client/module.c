@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Modules of any kind of image, their functions with all that launches have to know of them,
- * variables.
+ * Modules of any kind of image, their functions with all that a launch has to know of them, their
+ * variables, and linking.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,12 +15,12 @@ enum { OPTIONS_MAX = 64, LOG_MAX = 32 << 10 };
 
 /* ------------------------------------------------------------------ options */
 
-/* what of the options goes to the server, and where its logs come to */
+/* JIT options: the words for the server, and the program's buffers for the server's logs */
 struct options {
 	uint32_t words[2 * OPTIONS_MAX], n;
 	char *log, *error;
 	uint32_t log_bytes, error_bytes;
-	/* the sizes' places, which say afterwards how much was written */
+	/* the program's options with the buffers' sizes: the bytes written are stored there */
 	void **log_used, **error_used;
 };
 
@@ -83,7 +83,8 @@ static CUresult take_logs(struct call *c, const struct options *o, uint32_t log_
 }
 
 /*
- * the image in the arena, on its way with the call; CUDA_ERROR_OUT_OF_MEMORY: it has no room there
+ * Copy the image into the arena, to be sent with call @c. CUDA_ERROR_OUT_OF_MEMORY: there is no
+ * room.
  */
 static CUresult place_image(struct call *c, const void *image, size_t bytes, uint64_t *at)
 {
@@ -155,7 +156,7 @@ CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image)
 	return load(module, image, SIZE_MAX, 0, NULL, NULL);
 }
 
-/* with a zero behind; NULL: *r says why */
+/* read the file, with a zero byte behind it; NULL: *r is the error */
 static uint8_t *read_file(const char *name, size_t *size, CUresult *r)
 {
 	FILE *f = fopen(name, "rb");
@@ -264,7 +265,7 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 		free(f);
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
-	/* what was known stays: another thread may be reading it */
+	/* an earlier result stays: another thread may be reading it */
 	if (!__atomic_compare_exchange_n((struct function **)&o->more, &none, f, false,
 					 __ATOMIC_RELEASE, __ATOMIC_RELAXED))
 		free(f);
@@ -420,7 +421,7 @@ CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *pa
 	return r;
 }
 
-/* the result stays until the state is destroyed; freed with the object */
+/* *cubin belongs to the state's object, and is valid until the state is destroyed */
 CUresult cuLinkComplete(CUlinkState state, void **cubin, size_t *size)
 {
 	struct q_link_complete q = { .room = 16 << 20 };

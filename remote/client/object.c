@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the program's handles point at: slots of one reserved range, of each server at the index
- * that its number has. So whether a pointer is a handle is told without touching it, and a slot
- * that is used again belongs to what the server put into that entry.
+ * What the program's handles point at: slots of one reserved range of addresses. Each server has
+ * SLOTS slots, and an object's slot has the index of the server's number for it. So whether a
+ * pointer is a handle is told without reading where it points, and a slot is used again when the
+ * server uses the number's index again.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -98,7 +99,7 @@ static void empty(struct object *top)
 
 static void make(struct object *o, unsigned int class, uint64_t id, struct object *parent)
 {
-	if (o->class) {		/* the server has dropped what was here */
+	if (o->class) {		/* the server has freed the object that was here */
 		empty(o);
 		end_one(o);
 	}

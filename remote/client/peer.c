@@ -33,7 +33,10 @@ struct peer *route_peer(struct route *to)
 	return to->peer;
 }
 
-/* @ctx: of that server, for a thread whose context is another one's */
+/*
+ * An argument belongs to @p. @ctx: the context to use there if the thread's context is another
+ * server's; or NULL. @otherwise: the error if an earlier argument belongs to another server.
+ */
 static void settle(struct route *to, struct peer *p, const struct object *ctx, CUresult otherwise)
 {
 	if (to->peer && to->peer != p) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * What an address is: pinned and registered memory is known here, all else by the server's library.
+ * What memory an address is in. The client knows pinned and registered memory; the server's library
+ * knows all other memory.
  */
 #include "client.h"
 
-/* bytes of an attribute's value; 0: there is none such */
+/* bytes of an attribute's value; 0: there is no such attribute */
 static size_t size_of(CUpointer_attribute attribute)
 {
 	switch ((int)attribute) {
@@ -30,8 +31,8 @@ static size_t size_of(CUpointer_attribute attribute)
 }
 
 /*
- * of the host's memory, @ptr, which the GPU sees where it is pinned and the server's library has
- * registered the arena
+ * An attribute of host memory at @ptr. The GPU has an address for it if it is pinned, and if the
+ * server's library has registered the arena.
  */
 static CUresult of_host(const struct host_range *h, CUpointer_attribute attribute, CUdeviceptr ptr,
 			uint64_t *value)
@@ -82,7 +83,7 @@ static CUresult value_of(CUpointer_attribute attribute, CUdeviceptr ptr, uint64_
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!range_has(ptr) && host_find((void *)(uintptr_t)ptr, &h))
 		return of_host(&h, attribute, ptr, value);
-	/* the server's own memory is none of the program's */
+	/* a host address of the server's process means nothing here */
 	if (attribute == CU_POINTER_ATTRIBUTE_HOST_POINTER) {
 		*value = ptr;
 		return managed_has(ptr) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
@@ -112,7 +113,7 @@ CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdev
 	return r;
 }
 
-/* what is not known of an attribute leaves NULL or 0 there, and is no error */
+/* an attribute without a value is no error: NULL, 0 or (device ordinal) -2 is stored */
 CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes, void **values,
 				CUdeviceptr ptr)
 {

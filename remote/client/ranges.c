@@ -15,8 +15,8 @@ struct range {
 };
 
 /*
- * of a module, where there are several servers: they can't be moved, so those of two servers may
- * have one address
+ * A variable of a module; noted only with several servers. Variables can't be moved, so variables
+ * of two servers may have the same address.
  */
 struct variable {
 	struct variable *next;
@@ -26,12 +26,12 @@ struct variable {
 	const void *module;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* of all of it */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* protects all below */
 static struct variable *variables;
 static struct range *ranges;
 static unsigned int nr, max;
 
-/* index of the first range behind @ptr */
+/* index of the first range that begins behind @ptr */
 static unsigned int above(CUdeviceptr ptr)
 {
 	unsigned int low = 0, high = nr;
@@ -54,7 +54,7 @@ static const struct range *find(CUdeviceptr ptr)
 	return i && ptr - ranges[i - 1].ptr < ranges[i - 1].bytes ? &ranges[i - 1] : NULL;
 }
 
-/* with the lock; no range overlaps another one */
+/* call with the lock; ranges don't overlap */
 static bool foreign(const struct peer *p, uint64_t begin, uint64_t bytes)
 {
 	unsigned int i = above(begin);
@@ -109,7 +109,7 @@ bool ranges_foreign(const struct peer *p, uint64_t begin, uint64_t bytes)
 	return is;
 }
 
-/* what does not fit into memory is not known, and its calls are asked */
+/* if there is no memory to note a range, it stays unknown: calls with it are asked, not queued */
 bool range_add(CUdeviceptr ptr, uint64_t bytes, uint64_t turn)
 {
 	const struct object *ctx = current_context();
@@ -169,7 +169,10 @@ static void give_back(const struct call *like, CUdeviceptr ptr)
 	call_ask(&c, 0);
 }
 
-/* where other servers' memory ends that begins at @begin or a little behind */
+/*
+ * Where other servers' memory that begins near @begin ends, at least @begin + @bytes. Gaps of less
+ * than @bytes between their ranges don't end it.
+ */
 static uint64_t foreign_end(const struct peer *p, uint64_t begin, uint64_t bytes)
 {
 	uint64_t end = begin + bytes;
@@ -188,8 +191,9 @@ static_assert(!offsetof(struct a_cuMemAlloc_v2, ptr) && !offsetof(struct a_cuMem
 	      "it is taken there");
 
 /*
- * Takes what the server has left in there: as much as it gives in one piece, then less and less,
- * for a library keeps small memory apart from large. Nothing smaller than @least. How many pieces
+ * Allocate what the server has free in [begin, end): first as much as it gives in one piece, then
+ * less and less, for a library keeps small memory apart from large. No piece is smaller than
+ * @least. Return how many pieces are in @taken.
  */
 static unsigned int fill(const struct call *like, uint64_t begin, uint64_t end, uint64_t least,
 			 CUdeviceptr *taken, unsigned int room)
@@ -212,9 +216,9 @@ static unsigned int fill(const struct call *like, uint64_t begin, uint64_t end, 
 }
 
 /*
- * What can't stay where it is is kept until there is other memory, and then given back, with all
- * that lies beside it where other servers' memory is: a library of the same kind hands out the same
- * addresses in the same order.
+ * Memory at an address of another server's memory is kept until the server gives memory elsewhere,
+ * together with all else that the server has free there; then it is given back. A library of the
+ * same kind hands out the same addresses in the same order.
  */
 CUresult range_settle(struct call *c, CUdeviceptr *ptr, uint64_t bytes)
 {
@@ -251,7 +255,7 @@ static void remove_at(unsigned int at)
 	memmove(&ranges[at], &ranges[at + 1], (nr - at) * sizeof(*ranges));
 }
 
-/* another thread may have got the same address from the server since it was freed */
+/* another thread may have been given the same address by the server since @ptr was freed */
 void range_remove(CUdeviceptr ptr, uint64_t turn)
 {
 	unsigned int at;
@@ -297,7 +301,10 @@ void ranges_module_ends(const void *module)
 		end(NULL, module);
 }
 
-/* with the lock; of those of two servers, the one of the thread's */
+/*
+ * Call with the lock. The context of the module variable at @ptr, or NULL. If two servers have a
+ * variable there: that of current_peer().
+ */
 static const struct object *variable_context(CUdeviceptr ptr)
 {
 	const struct object *ctx = NULL;
@@ -350,7 +357,7 @@ static bool spans(CUdeviceptr ptr, uint64_t bytes, const void *ctx)
 	return r && r->ctx == ctx && bytes <= r->bytes - (ptr - r->ptr);
 }
 
-/* misaligned addresses of wide elements are an error */
+/* false for a misaligned @ptr: the library's call is an error then */
 bool device_span(CUdeviceptr ptr, uint64_t n, unsigned int size)
 {
 	const void *ctx = current_context();

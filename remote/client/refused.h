@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Entry points that are refused: of whatever prototype, which refused.c therefore must not see. */
+/*
+ * Entry points that are refused. Each is defined without parameters, whatever its prototype is: so
+ * refused.c must not see the prototypes.
+ */
 #ifndef KVGPU_REMOTE_REFUSED_H
 #define KVGPU_REMOTE_REFUSED_H
 
@@ -7,7 +10,7 @@
 
 #include <cuda/driver/types.h>
 
-/* says so once for each */
+/* say once for each entry point that it is not supported */
 CUresult client_refuse(const char *name, bool *told);
 
 #define REFUSED(name) \

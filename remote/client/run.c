@@ -195,8 +195,8 @@ CUresult cuMemcpyAtoHAsync_v2_ptsz(void *dst, CUarray src, size_t offset, size_t
 }
 
 /*
- * The thread's own stream has no such copy: it is waited for, and the null stream copies after all
- * others.
+ * There is no such copy in the thread's own stream: wait for that stream, then copy in the null
+ * stream.
  */
 CUresult cuMemcpyDtoA_v2_ptds(CUarray dst, size_t offset, CUdeviceptr src, size_t bytes)
 {

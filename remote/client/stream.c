@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Default streams. A thread's own is a stream of the server's like others, made for the thread and
- * context at first use.
+ * Default streams. A thread's own stream is an ordinary stream of the server, made at first use for
+ * the thread and its context.
  */
 #include <stdlib.h>
 
@@ -15,13 +15,13 @@ struct own {
 };
 
 static __thread struct own *own;
-/* that stream had nothing left to do when so many calls had been sent */
+/* stream `through` had nothing left to do when `through_turn` calls had been sent */
 static __thread uint64_t through, through_turn;
 static __thread const struct peer *through_peer;
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* the streams stay with their contexts: their work may not be done */
+/* the streams are not destroyed, as they may have work: they end with their contexts */
 static void thread_ends(void *value)
 {
 	struct own *o = value, *next;
@@ -95,8 +95,8 @@ bool own_stream(CUstream stream)
 }
 
 /*
- * the legacy stream waits for others, and managed memory is the program's again when a call has
- * waited
+ * Not for the legacy stream, which also waits for other streams. With managed memory
+ * stream_is_through() is false: only a call that waits gives the program its pages back.
  */
 void stream_through(uint64_t stream, const struct call *c)
 {
