@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Copies. An end in host memory is a piece of the arena, or a few bytes of the frame or the answer.
- * Where the arena is not the library's pinned memory, what leads there would make the library wait
- * until the stream is through; so such a frame is put aside until it is.
+ * If the arena is not the library's pinned memory, a copy into it would make the library wait until
+ * the stream is idle: so the frame is put aside until then.
  */
 #include "server.h"
 
@@ -23,7 +23,7 @@ CUresult frame_copy_in(struct server *s, const struct q_copy_in *q, struct kvgpu
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!stream_find(s, q->stream, &stream))
 		return CUDA_ERROR_INVALID_HANDLE;
-	/* a graph would copy from there whenever it is launched */
+	/* a graph would copy from the arena or the frame whenever it is launched */
 	r = may_copy(s, stream);
 	if (r)
 		return r;
@@ -35,20 +35,22 @@ CUresult frame_copy_in(struct server *s, const struct q_copy_in *q, struct kvgpu
 	return !r && q->flags & COPY_WHOLE ? own_cuStreamSynchronize(s, stream) : r;
 }
 
-/* the GPU copies by itself; the answer comes when the copy is begun, or over */
+/*
+ * the GPU itself copies; the answer comes when the copy has begun, with COPY_WHOLE when it is done
+ */
 static CUresult pinned_out(struct server *s, const struct q_copy_out *q, CUstream stream)
 {
 	CUresult r = CALL(s, cuMemcpyDtoHAsync_v2, s->arena + q->at, q->src, q->bytes, stream);
 
 	if (r)
 		return r;
-	/* its answer is behind it, and needs no note */
+	/* COPY_WHOLE: the answer is sent after the copy, so copy_begun() need not note the copy */
 	return q->flags & COPY_WHOLE ? own_cuStreamSynchronize(s, stream) : copy_begun(s, stream);
 }
 
 /*
- * a few bytes, which the GPU copies into memory of the server's own; false: there is none, and
- * nothing was begun
+ * Copy a few bytes by way of pinned memory of the server's own. False: there is none, and nothing
+ * was begun.
  */
 static bool small_out(struct server *s, const struct q_copy_out *q, CUstream stream, void *to,
 		      CUresult *r)
@@ -89,7 +91,7 @@ CUresult frame_copy_out(struct server *s, const struct q_copy_out *q,
 		return pinned_out(s, q, stream);
 	if (small && small_out(s, q, stream, to, &r))
 		return r;
-	/* a copy that is only to be begun has no answer: what follows it may not pass by */
+	/* without COPY_WHOLE the frame is not put aside: later frames must not pass it */
 	if (q->flags & COPY_WHOLE && held_by_stream(s, stream))
 		return CUDA_SUCCESS;
 	r = CALL(s, cuMemcpyDtoHAsync_v2, to, q->src, q->bytes, stream);
@@ -169,8 +171,8 @@ CUresult frame_peer(struct server *s, const struct q_peer *q, struct kvgpu_remot
 /* ------------------------------------------------------------------ lines and slices */
 
 /*
- * bytes from an end's first to its last in host memory; false: more than there can be. It begins at
- * its first byte: no offsets
+ * Bytes from the first to the last of an end in host memory, which has no offsets. False: it has,
+ * its pitch or height is too small, or there are too many bytes.
  */
 static bool host_bytes(const uint64_t *end, const uint64_t *size, uint64_t *bytes)
 {
@@ -212,7 +214,11 @@ CUresult side_open(struct server *s, const uint64_t *end, const uint64_t *size, 
 			return CUDA_ERROR_INVALID_HANDLE;
 		side->array = what;
 		return CUDA_SUCCESS;
-	default:	/* an address that says itself what it is might be one of this process's */
+	/*
+	 * CU_MEMORYTYPE_UNIFIED is refused: the library might take the address for host memory of
+	 * this process
+	 */
+	default:
 		return CUDA_ERROR_INVALID_VALUE;
 	}
 }

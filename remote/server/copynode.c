@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies as nodes of graphs and of captures. One with a ferry (ferry.c) is a child graph for the
- * library, and a copy for the client; it is known by the functions in it, which no node of a
- * client's has.
+ * Copies as nodes of graphs and of captures. A copy with a ferry (ferry.c) is a child graph for the
+ * library, and a copy for the client. The server knows such a child graph by its host functions,
+ * which no node of a client has.
  */
 #include <stdlib.h>
 
 #include "server.h"
 
 enum { PARTS_MAX = 3, SET_DEPENDENCIES = 1 };
-enum { BEFORE, BEHIND, SIDES };	/* the source's ferry, the destination's */
+enum { BEFORE, BEHIND, SIDES };	/* the source's side, the destination's side */
 
 /* what a node is to do */
 struct plan {
 	CUDA_MEMCPY3D copy;
 	CUcontext ctx;
 	struct ferry *ferry[SIDES];
-	bool place[SIDES];		/* a function is there, with or without a ferry */
+	bool place[SIDES];	/* a host function is on that side, with a ferry or at rest */
 };
 
-/* a node that is a child graph */
+/* a copy that is a child graph for the library */
 struct wrapped {
 	CUgraph inner;
 	CUgraphNode copy, function[SIDES];
 	struct ferry *ferry[SIDES];
 };
 
-/* where an executable graph has something else than the graph it was made from */
+/* a copy in which an executable graph differs from the graph that it was made from */
 struct switched {
 	uint64_t exec, node;
 	bool off;
-	bool own;			/* its ferries were set there; held */
+	bool own;			/* .ferry is set in the executable graph, and held here */
 	struct ferry *ferry[SIDES];
 };
 
@@ -85,7 +85,7 @@ CUresult own_cuGraphNodeGetType(struct server *s, CUgraphNode node, CUgraphNodeT
 	return r;
 }
 
-/* what is inside is the server's own */
+/* the child graph of a copy is the server's own: the client does not get it */
 CUresult own_cuGraphChildGraphNodeGetGraph(struct server *s, CUgraphNode node, CUgraph *graph)
 {
 	struct wrapped w;
@@ -124,7 +124,7 @@ static CUresult add_place(struct server *s, CUgraph g, CUgraphNode *last, struct
 	return r;
 }
 
-/* into a graph that has no node yet */
+/* add the host functions and the copy to @g, which has no node yet */
 static CUresult add_parts(struct server *s, CUgraph g, const struct plan *p)
 {
 	CUgraphNode last = NULL, node;
@@ -154,7 +154,7 @@ static bool has_ferry(const struct plan *p)
 	return p->ferry[BEFORE] || p->ferry[BEHIND];
 }
 
-/* the library has a copy of the child then */
+/* the library copies the child graph into the node, so that the child can be destroyed */
 static CUresult add_node(struct server *s, CUgraph graph, const CUgraphNode *dependencies, size_t n,
 			 const struct plan *p, CUgraphNode *made)
 {
@@ -172,7 +172,7 @@ static CUresult add_node(struct server *s, CUgraph graph, const CUgraphNode *dep
 	return r;
 }
 
-/* as the library itself does it for a copy that it can name */
+/* add the node to the stream's capture, as the library itself does with a captured copy */
 static CUresult capture(struct server *s, uint64_t stream_id, const struct plan *p)
 {
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -219,8 +219,8 @@ static CUresult remake(struct server *s, struct wrapped *w, struct plan *p)
 }
 
 /*
- * in its place, so that clones and executable graphs still find it; what it had before goes with
- * the node
+ * Change the child graph in its place, so that clones and executable graphs still find it.
+ * References to its earlier ferries end with the node.
  */
 static CUresult change_wrapped(struct server *s, struct wrapped *w, struct plan *p)
 {
@@ -237,7 +237,7 @@ static CUresult change_wrapped(struct server *s, struct wrapped *w, struct plan 
 	return r ? r : CALL(s, cuGraphMemcpyNodeSetParams, w->copy, &p->copy);
 }
 
-/* the nodes around @node, in scratch */
+/* the nodes on which @node depends, or (@behind) that depend on it, in scratch() */
 static CUgraphNode *neighbours(struct server *s, CUgraphNode node, bool behind, size_t *n)
 {
 	CUgraphNode *list;
@@ -254,8 +254,7 @@ static CUgraphNode *neighbours(struct server *s, CUgraphNode node, bool behind, 
 }
 
 /*
- * A copy that the library knows as one gets a ferry: another node takes its place, under its
- * number.
+ * Give a ferry to a copy that is no child graph: a child graph takes the node's place and number.
  */
 static CUresult replace(struct server *s, uint64_t id, CUgraphNode old, const struct plan *p)
 {
@@ -351,7 +350,9 @@ void switched_forget(struct server *s, uint64_t exec)
 	}
 }
 
-/* the functions around a copy of an executable graph: with their ferries, or at rest */
+/*
+ * set the host functions around a copy of an executable graph; @ferry: NULL where a function rests
+ */
 static CUresult set_functions(struct server *s, CUgraphExec exec, const struct wrapped *w,
 			      struct ferry *const *ferry)
 {
@@ -369,7 +370,7 @@ static CUresult set_functions(struct server *s, CUgraphExec exec, const struct w
 
 static struct ferry *const none[SIDES];
 
-/* all of them that are switched off, after the library has set all their parts */
+/* switch off all copies again that are off, after the library has set all their parts anew */
 static CUresult rest_again(struct server *s, uint64_t exec)
 {
 	CUresult r = CUDA_SUCCESS;
@@ -383,7 +384,7 @@ static CUresult rest_again(struct server *s, uint64_t exec)
 		if (!handle_find(s, CLASS_EXEC, exec, &handle) ||
 		    !handle_find(s, CLASS_NODE, s->switched[i].node, &node) ||
 		    !is_wrapped(s, node, &w))
-			/* there is no name for its parts any more */
+			/* the node, which names the parts, is gone */
 			return CUDA_ERROR_NOT_SUPPORTED;
 		r = set_functions(s, handle, &w, none);
 	}
@@ -403,7 +404,7 @@ CUresult switched_again(struct server *s, uint64_t exec)
 	return rest_again(s, exec);
 }
 
-/* holds these for the copy of an executable graph: the graph whose node has them may go */
+/* hold the ferries of an executable graph's copy: the graph whose node has them may end */
 static void remember(struct switched *sw, struct ferry *const *ferry)
 {
 	unsigned int i;
@@ -414,7 +415,7 @@ static void remember(struct switched *sw, struct ferry *const *ferry)
 	sw->own = true;
 }
 
-/* the node has what it had when the executable graph was made */
+/* whether the node has the ferries that it had when the executable graph was made */
 static bool is_as_made(struct server *s, const struct entry *exec, uint64_t node)
 {
 	const struct entry *e = handle_entry(s, node);
@@ -456,7 +457,10 @@ CUresult own_cuGraphNodeGetEnabled(struct server *s, CUgraphExec exec, CUgraphNo
 		    enabled);
 }
 
-/* memory may change, but not of which kind it is */
+/*
+ * The error when an executable graph's copy without a ferry is to get one: NOT_SUPPORTED if only
+ * the memory changes; INVALID_VALUE if the kind of memory does, which CUDA forbids.
+ */
 static CUresult wrong_kind(struct server *s, CUgraphNode node, const struct plan *p)
 {
 	CUDA_MEMCPY3D now = { 0 };

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Ferries: the client's memory at one end of a graph's copy, which crosses by a piece of the arena
- * when the graph has come as far as that (remote/client/ferry.c). The node that the client knows is
- * a graph of its own, a child: a function that has the piece filled, the copy, a function that has
- * it emptied, as far as each is needed. So the library carries a ferry along wherever it copies the
- * node: to clones, into executable graphs, by updates. How long it is needed the library says, too:
- * a user object in each child refers to it.
+ * Ferries: the client's memory at one end of a graph's copy. Its bytes cross by a piece of the
+ * arena when the graph has come to the copy (remote/client/ferry.c). The node that the client knows
+ * is a child graph: a function that has the client fill the piece, the copy, and a function that
+ * has the client drain the piece; each function only if it is needed. So the library carries a
+ * ferry along wherever it copies the node: to clones, into executable graphs, by updates. A user
+ * object in each child graph refers to the ferry, so the library also says how long the ferry is
+ * needed.
  */
 #include <stdlib.h>
 
@@ -15,17 +16,17 @@ struct ferry {
 	struct server *s;
 	struct ferry *next;
 	struct ferry_end end;
-	unsigned int refs;		/* `lock` */
-	bool quiet;			/* the client frees it by itself; `lock` */
-	pthread_mutex_t busy;		/* its piece is used by one run at a time */
+	unsigned int refs;		/* under `lock` */
+	bool quiet;			/* under `lock`: the client is not told of the end */
+	pthread_mutex_t busy;		/* held while a run of a graph uses the piece */
 };
 
-/* of the lists: the library lets go in threads of its own */
+/* protects the lists, as the library gives references back in threads of its own */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /*
- * the same memory, the same way: then also the same piece, so that an update finds that such a copy
- * has not changed
+ * Find a ferry for the same memory and direction. It has the same piece, so that an update of a
+ * graph finds such a copy unchanged.
  */
 static struct ferry *same(struct server *s, const struct ferry_end *e)
 {
@@ -129,7 +130,7 @@ void ferries_free(struct server *s)
 	}
 }
 
-/* in a thread of the library's */
+/* runs in a thread of the library */
 void ferry_run(void *ferry)
 {
 	struct ferry *f = ferry;
@@ -148,7 +149,7 @@ void ferry_rests(void *nothing)
 {
 }
 
-/* in whatever thread */
+/* runs in any thread */
 static void let_go(void *ferry)
 {
 	ferry_put(ferry);
@@ -161,7 +162,7 @@ CUresult ferry_hold(struct server *s, CUgraph graph, struct ferry *f)
 
 	ferry_again(f);
 	if (!s->library.cuUserObjectCreate)
-		return CUDA_SUCCESS;	/* nobody says when it is not needed any more */
+		return CUDA_SUCCESS;	/* kept until the end: nothing says when it is not needed */
 	r = CALL(s, cuUserObjectCreate, &object, f, let_go, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
 	if (r) {
 		ferry_put(f);

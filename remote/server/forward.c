@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Calls of cuBLAS and cuRAND, carried out by the real libraries. They are loaded into this process
- * when the client makes its first handle, as its user and with its filter. A frame names the handle
- * and the stream; the library is told of a stream, and of where scalars lie, only where that
- * changes. What the library gave is one of FORWARDS_MAX rows here, whose number the client has.
+ * Calls of cuBLAS and cuRAND, carried out by the real libraries. These are loaded into this process
+ * when the client makes its first handle, under the process's user and filter. A frame names the
+ * handle and the stream; the library is told a stream, and where scalars lie, only when that
+ * changes. A handle of a library is one of FORWARDS_MAX rows here, whose number the client has.
  *
- * An address of the device that a client names goes to the library only if libcuda knows it: one
- * that the library copied from by a call of its own could be this process's memory.
+ * A device address from the client goes to the library only if libcuda knows it. Else the library
+ * could copy from the address by a call of its own, and the address could be this process's memory.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -90,7 +90,7 @@ static bool have(struct server *s, unsigned int class)
 
 /* ------------------------------------------------------------------ statuses */
 
-/* what a queued call's status is told as later, by a call of CUDA's */
+/* the CUDA error that a later call returns for the @status of a queued call */
 static CUresult told_later(unsigned int class, int status)
 {
 	if (class == CLASS_BLAS)
@@ -153,7 +153,7 @@ static int set_stream(struct server *s, struct forwarded *f, CUstream stream)
 		       s->forwards->curandSetStream(f->what, stream);
 }
 
-/* the library's handles are of the context in which they were made, and are used in no other one */
+/* a library's handle belongs to the context in which it was made, and is used in no other one */
 CUresult forward_enter(struct server *s, unsigned int class, uint64_t id, uint64_t stream,
 		       struct forwarded **row)
 {
@@ -211,7 +211,7 @@ const void *forward_scalar(const void *field, uint32_t flags)
 	return (const void *)(uintptr_t)address;
 }
 
-/* a row for one more, charged; NULL: there is none */
+/* a free row, with @takes bytes taken from the quota; NULL: there is no row or no quota */
 static struct forwarded *row_take(struct server *s, uint64_t takes)
 {
 	unsigned int i;
@@ -222,7 +222,7 @@ static struct forwarded *row_take(struct server *s, uint64_t takes)
 	return NULL;
 }
 
-/* the library has made f->what */
+/* fill in the row of @what, which the library has made; 0: out of memory */
 static uint64_t row_begin(struct server *s, struct forwarded *f, unsigned int class, void *what,
 			  uint64_t takes)
 {
@@ -252,7 +252,7 @@ void forward_forget(struct server *s, uint64_t id)
 		*f = (struct forwarded){ 0 };
 }
 
-/* @id: of a stream. The library lets go of it before it ends */
+/* stream @id is about to end: its handles get the null stream before */
 void forward_leave_stream(struct server *s, uint64_t id)
 {
 	uint64_t current = s->current;
@@ -271,7 +271,7 @@ void forward_leave_stream(struct server *s, uint64_t id)
 		enter_context(s, current);
 }
 
-/* The context is about to end: what the libraries have in it ends before. */
+/* The context is about to end: the libraries' handles in it end before. */
 void forward_leave_context(struct server *s, uint64_t id)
 {
 	uint64_t current = s->current;
@@ -291,7 +291,7 @@ void forward_leave_context(struct server *s, uint64_t id)
 }
 
 /*
- * what is true of each library's handle before the library makes it; the quota has @takes less then
+ * Check what each library needs for a new handle, and take a row, and @takes bytes from the quota.
  */
 static CUresult may_create(struct server *s, const struct kvgpu_remote_cursor *in,
 			   unsigned int class, uint64_t takes, struct forwarded **f)
@@ -350,7 +350,7 @@ CUresult frame_rand_create(struct server *s, const struct q_rand_create *q,
 	return a->rand ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* in the context that it is of, whatever the client's is; its stream's end does not matter */
+/* destroy a handle in its own context, whatever the current one is; its stream may have ended */
 static CUresult destroy(struct server *s, unsigned int class, uint64_t id)
 {
 	struct forwarded *f = KVGPU_REMOTE_CLASS(id) == class ? row_of(s, id) : NULL;
@@ -361,7 +361,7 @@ static CUresult destroy(struct server *s, unsigned int class, uint64_t id)
 		return CUDA_ERROR_INVALID_HANDLE;
 	r = enter_context(s, parent_of(s, id));
 	if (!r) {
-		/* a library that says an error may have freed it all the same */
+		/* a library that returns an error may have freed the handle all the same */
 		r = forward_status(s, class, end_in_library(s, f));
 		handle_drop(s, id);
 	}
@@ -401,9 +401,10 @@ CUresult frame_rand_version(struct server *s, struct kvgpu_remote_cursor *in,
 /* ------------------------------------------------------------------ scalars that come back */
 
 /*
- * To the program's memory: the GPU writes into memory of the server's own, and the answer follows
- * the stream's work. So this thread waits for nothing. Where there is no such memory, the frame is
- * put aside until the stream is through, and the library waits for the call's own work.
+ * A scalar for the program's memory: the GPU writes it into memory of the server's own
+ * (small_take()), and the answer follows the stream's work, so this thread does not wait. Without
+ * such memory the frame is put aside until the stream is idle; then the library waits for the
+ * call's own work.
  */
 CUresult forward_result(struct server *s, struct forwarded *f, uint32_t flags, uint64_t address,
 			size_t bytes, struct kvgpu_remote_reply *out, struct forward_result *to)

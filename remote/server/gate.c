@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * Work for the GPU waits here for the client's turn, while other clients have work, too. While none
- * has, each such frame costs a look at one word.
+ * Work for the GPU waits here for the client's turn while other clients have work, too. While no
+ * other client has work, each frame with work costs a look at one word.
  *
- * A turn is a time in which this process alone is to have work on the GPU. What is submitted in it
- * are batches, of which two are under way at most; events behind each say when it is through and
- * how long it took. So the GPU is busy, and little is left to do when the turn's time is over. A
- * batch has as many pieces of work as take about BATCH_NS. When all is through the turn is given
- * back.
+ * In a turn only this process is to have work on the GPU. The work of a turn is submitted in
+ * batches, of which two at most are under way; events behind a batch tell when it is done and how
+ * long it took. So the GPU is busy, and little is left to do when the turn's time is over. A batch
+ * has as many pieces of work as take about BATCH_NS. When all work is done, the turn is given back.
  *
- * Frames behind one that waits are kept in their order; what asks for nothing that work could
- * change passes by (op_passes()).
+ * Frames behind a frame that waits are kept in their order. A frame whose answer no work can change
+ * passes by (op_passes()).
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -48,8 +47,8 @@ void gate_give_back(struct server *s)
 }
 
 /*
- * it took too long, and is another's now. What is still there is charged by its time, until it is
- * through
+ * The turn took too long, and another client has the turn now. Work that is left is charged by the
+ * clock until it is done.
  */
 static void lost(struct server *s)
 {
@@ -109,7 +108,10 @@ static void without_turns(struct server *s)
 		tell(&g->door->want, 0);
 }
 
-/* the arbiter looks at it when there are other clients, or when one comes */
+/*
+ * work begins without a turn; the arbiter reads .busy when there are other clients, or when one
+ * comes
+ */
 static void begin_work(struct server *s)
 {
 	struct gate *g = s->gate;
@@ -133,7 +135,7 @@ static bool may_submit(struct server *s)
 			return false;
 		work_end(s);
 	}
-	/* a frame may name one stream and work in the null stream */
+	/* a frame may name one stream and work in the null stream, too: keep room for two */
 	if (g->work >= g->most || g->nr_streams >= STREAMS - 1)
 		work_close(s);
 	if (g->nr == BATCHES || g->nr_streams >= STREAMS - 1)
@@ -220,7 +222,7 @@ void gate_look(struct server *s, bool quiet)
 
 /* ---------------------------------------------------- for how long the next frame is waited for */
 
-/* until the arbiter knocks, or frames and what waits for the GPU are to be looked at again */
+/* sleep until the arbiter knocks, or until frames and waits have to be looked at again */
 static void wait_for_turn(struct server *s, int64_t us)
 {
 	struct gate *g = s->gate;
@@ -240,7 +242,10 @@ static int64_t least(int64_t a, int64_t b)
 	return a < 0 || (b >= 0 && b < a) ? b : a;
 }
 
-/* without a turn no clock is looked at: that would be for each frame of a client that is alone */
+/*
+ * How long to wait for a frame, ns. Without a turn don't read the clock: a client that is alone
+ * would pay for that with each frame.
+ */
 static uint64_t patience(struct gate *g)
 {
 	if (!g->turn)

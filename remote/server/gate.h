@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside of the gate: what work.c, held.c and gate.c have in common. */
+/* Internal header of the gate, for work.c, held.c and gate.c. */
 #ifndef KVGPU_REMOTE_GATE_H
 #define KVGPU_REMOTE_GATE_H
 
@@ -11,12 +11,12 @@
 #define MS		1000000ull
 #define BATCH_NS	(500 * US)
 #define LINGER_NS	(200 * US)	/* a turn is kept so long for more work to come */
-/* without a frame for so long: is the GPU idle? And longer and longer, up to */
+/* ask whether the GPU is idle after so long without a frame, then less and less often, up to */
 #define QUIET_NS	(2 * MS)
 #define QUIET_MAX_NS	(20 * MS)
 #define SPIN_NS		(50 * US)
 #define LOOK_NS		(20 * US)
-/* for a turn, between looks for frames; and longer and longer, up to */
+/* sleep so long while waiting for a turn, then longer and longer, up to */
 #define SLEEP_NS	(200 * US)
 #define SLEEP_MAX_NS	(2 * MS)
 
@@ -43,26 +43,32 @@ struct held {
 struct gate {
 	struct door *door;
 	int bell;
-	/* the turn that we have, or 0; the last one that was given back */
+	/* the turn that this process has, or 0; the last turn that it gave back */
 	uint32_t turn, gave;
-	uint64_t turn_used;		/* GPU time in it */
+	uint64_t turn_used;		/* GPU time in this turn, ns */
 	/*
-	 * what was submitted in it, since it was all through: in one context, timed from an event
-	 * before it
+	 * The segment: what was submitted in this turn since all work was done. It is in one
+	 * context, and is timed from the event .begin before it.
 	 */
 	uint64_t context;
 	CUevent begin;
 	bool begun;
 	uint64_t begun_ns, measured;
-	/* up to when this turn's time is accounted, if nothing is begun; 0: nothing was */
+	/*
+	 * if no segment has begun: up to when this turn's time is accounted; 0: no segment was
+	 * there
+	 */
 	uint64_t ended_ns;
 	struct batch batches[BATCHES];
 	unsigned int first, nr;
-	/* what has no events behind it yet */
+	/*
+	 * work that has no events behind it yet: its streams; its pieces, and at how many a batch
+	 * is full
+	 */
 	uint64_t streams[STREAMS];
 	unsigned int nr_streams, work, most;
-	uint64_t through_ns;		/* since when nothing is under way; 0: something is */
-	/* streams that were destroyed with work in them */
+	uint64_t through_ns;		/* since when no work is under way; 0: some is */
+	/* events behind the work of streams that were destroyed, or that capture */
 	struct orphan {
 		uint64_t context;
 		CUevent event;
@@ -71,9 +77,9 @@ struct gate {
 	/* frames that wait */
 	struct held *held, **last;
 	unsigned int nr_held;
-	uint64_t held_bytes, reads_in;	/* the context of what is read now */
-	bool pieces;			/* one of them may lie in the arena */
-	bool came;			/* one just now: there may be more */
+	uint64_t held_bytes, reads_in;	/* .reads_in: the context behind the held frames */
+	bool pieces;			/* a held frame may use a piece of the arena */
+	bool came;			/* a frame came just now: more may come */
 	uint64_t sleep_ns, quiet_ns, look_ns;
 	uint64_t spin_ns;		/* since when a batch is waited for */
 };
@@ -99,29 +105,32 @@ static inline void tell(uint32_t *word, uint32_t value)
 /* ------------------------------------------------------------------ gate.c: turns */
 
 void gate_ring(struct gate *g);
-/* whether work may be submitted now; if not, a turn is asked for, or the one under way goes on */
+/*
+ * Whether work may be submitted now. If not, a turn was asked for, or earlier work of this turn has
+ * to be done first.
+ */
 bool gate_opens(struct server *s);
 void gate_give_back(struct server *s);
 
 /* ------------------------------------------------------------------ work.c: what is under way */
 
-/* what is submitted from now on is timed */
+/* begin a segment: time what is submitted from now on */
 void work_begin(struct server *s);
-/* its events are needed no more: all is through, or nobody waits for it any more */
+/* end the segment, and free its events */
 void work_end(struct server *s);
-/* a piece of work was submitted in a turn, by this frame */
+/* frame @h has submitted a piece of work in a turn */
 void work_submitted(struct server *s, const struct kvgpu_remote_head *h, const void *payload);
-/* events behind all that was submitted last */
+/* close a batch: record events behind the work that has none */
 void work_close(struct server *s);
-/* what is through is accounted */
+/* account the time of the batches that are done */
 void work_look(struct server *s);
-/* work that no turn accounts for: now and then, and more and more seldom while it is there */
+/* Look whether work that no turn accounts for is done: now and then, and less and less often. */
 void work_look_whether_idle(struct server *s);
-/* the stream is about to be destroyed, and its work may go on without it */
+/* stream @id is about to be destroyed, and its work may go on without it */
 void work_stream_ends(struct server *s, uint64_t id);
 /*
- * The stream is about to capture: it can't be asked any more whether what it has is through. 0: the
- * null stream.
+ * Stream @id, or the null stream (0), is about to capture: afterwards it can't be asked whether its
+ * work is done.
  */
 void work_stream_hides(struct server *s, uint64_t id);
 

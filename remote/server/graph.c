@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What of graphs and captures has an answer of its own where the call fails, or a list that the
- * library keeps.
+ * Calls about graphs and captures that have an answer also when they fail, or that return a list
+ * which the library keeps.
  */
 #include "server.h"
 
@@ -26,7 +26,7 @@ CUresult frame_capture_info(struct server *s, const struct q_capture_info *q,
 		return r;
 	a->id = id;
 	a->status = status;
-	/* until the capture has ended: captures_forget() */
+	/* the number is valid until the capture ends: captures_forget() */
 	a->graph = handle_give(s, CLASS_GRAPH, graph, q->stream);
 	s->captures = true;
 	a->nodes = n;
@@ -35,9 +35,9 @@ CUresult frame_capture_info(struct server *s, const struct q_capture_info *q,
 }
 
 /*
- * The graph of a capture that fails is destroyed by the library, also where a stream or its context
- * ends: then none that a capture showed is known any more. One that goes on shows its graph again
- * when it is asked.
+ * The library destroys the graph of a capture that fails, also when its stream or context ends.
+ * Which graph that was is not known, so the graphs of all captures are forgotten. A capture that
+ * goes on shows its graph again at the next frame_capture_info().
  */
 void captures_forget(struct server *s)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Handles: the client has numbers, the library's pointers never leave this process. A number names
- * an entry of a table by its index, and says which life of the entry it means and of what class it
- * is; one that does not fit is no handle. What ends with something else hangs on it.
+ * Handles. The client has numbers; the library's pointers never leave this process. A number has
+ * the index of an entry in a table, the entry's generation, and the class; a number that differs
+ * from the entry's is no handle. An object that ends with another object hangs on that one, its
+ * parent.
  */
 #include <stdlib.h>
 
@@ -45,7 +46,7 @@ bool stream_find(struct server *s, uint64_t id, CUstream *stream)
 
 /* ------------------------------------------------------------------ the table */
 
-/* chains are half as many as entries at least */
+/* double the table; there are as many hash chains as entries */
 static bool grow(struct server *s)
 {
 	uint32_t max = s->max_entries ? 2 * s->max_entries : FIRST_ENTRIES, i, chain;
@@ -112,7 +113,7 @@ static void take_off(struct server *s, uint32_t i)
 	e->parent = e->before = e->after = 0;
 }
 
-/* the next life of an entry, or a new one; 0: none */
+/* a free entry, or a new one; 0: there is none */
 static uint32_t fresh(struct server *s)
 {
 	uint32_t i = s->free_entry;
@@ -144,7 +145,7 @@ uint64_t handle_give(struct server *s, unsigned int class, const void *what, uin
 	i = known(s, class, what);
 	if (i)
 		return s->entries[i].id;
-	/* what hangs on the same as a node does: the graph */
+	/* a node that is given with a node as its parent hangs on that node's graph */
 	if (class == CLASS_NODE && on && KVGPU_REMOTE_CLASS(on->id) == CLASS_NODE)
 		on_index = on->parent;
 	i = fresh(s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Frames that wait for the client's turn on the GPU, and those that come behind them. */
+/* Frames that wait for the client's turn on the GPU, and the frames behind them. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ static int keep(struct server *s, const struct kvgpu_remote_head *h, const void 
 	g->last = &f->next;
 	g->nr_held++;
 	g->held_bytes += h->bytes;
-	/* an answer to a later frame would tell the client that this piece is free */
+	/* an answer to a later frame would tell the client that this frame's piece is free */
 	if (h->op == OP_copy_in || h->op == OP_copy_out || h->op == OP_box || h->op == OP_run)
 		g->pieces = true;
 	if (h->op == OP_current && h->bytes >= sizeof(struct q_current))
@@ -48,7 +48,7 @@ static void serve_work(struct server *s, const struct kvgpu_remote_head *h, cons
 		work_submitted(s, h, payload);
 }
 
-/* calls of the library that may take long without the GPU: nobody else waits for them */
+/* calls of the library that may take long without the GPU: the turn is given back before */
 static bool may_take_long(uint16_t op)
 {
 	return op == OP_image || op == OP_link_add || op == OP_link_complete ||
@@ -59,8 +59,8 @@ static bool may_take_long(uint16_t op)
 }
 
 /*
- * after these it can't be told any more what a stream still has to do: its work would be over for
- * nobody's turn
+ * After these calls the server can't ask any more whether a stream's work is done: so before them
+ * it records an event behind that work.
  */
 static bool hides_work(uint16_t op)
 {
@@ -96,7 +96,7 @@ static void before_it_hides(struct server *s, const struct kvgpu_remote_head *h,
 	work_stream_hides(s, id);
 	if (h->op == OP_cuStreamWaitEvent)
 		return;
-	/* what captures keeps the null stream from being asked, too */
+	/* during a capture the null stream can't be asked, either */
 	work_stream_hides(s, 0);
 	g->captures++;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Functions of the client's in a stream's order. The library calls one of ours in its own thread,
- * which tells the client and waits until the client's has returned. A client that is gone holds up
- * no stream.
+ * Functions of the client in a stream's order. The library calls a function of this file, in a
+ * thread of its own. That tells the client, and waits until the client's function has returned; it
+ * does not wait for a client that is gone.
  */
 #include <stdlib.h>
 
@@ -11,9 +11,9 @@
 struct hosted {
 	struct server *s;
 	uint64_t id;		/* the client's number for it */
-	/* freed when it was called; what a graph keeps may be called again */
+	/* freed after its call; a function that a graph has may be called again */
 	bool once;
-	struct hosted *next;	/* of those that are kept */
+	struct hosted *next;	/* next in s->kept */
 };
 
 struct hosted *hosted_new(struct server *s, uint64_t id, bool once)
@@ -30,7 +30,7 @@ struct hosted *hosted_new(struct server *s, uint64_t id, bool once)
 	return h;
 }
 
-/* the library has not taken it */
+/* free the newest one, which the library has not taken */
 void hosted_free(struct hosted *h)
 {
 	if (!h->once)

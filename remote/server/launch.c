@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Launches, and nodes of graphs that launch. Parameters come packed, as long as the kernel's are.
+ * Launches, and nodes of graphs that launch. Parameters come packed, with the size of the kernel's.
  */
 #include "server.h"
 
-/* the library reads as many bytes as the kernel has: fewer would be read past their end */
+/* the library reads as many bytes as the kernel's parameters have: @bytes must be that many */
 static CUresult take_parameters(struct server *s, struct kvgpu_remote_cursor *in, uint64_t function,
 				uint32_t bytes, const void **packed)
 {
@@ -76,8 +76,8 @@ CUresult frame_kernel_node(struct server *s, const struct q_kernel_node *q,
 }
 
 /*
- * A library may give them as it got them: packed (NVIDIA's does). NULL: it does not, or @bytes are
- * more than there are.
+ * A library may return a node's parameters as it got them: packed (NVIDIA's does). NULL: they are
+ * not packed, or fewer than @bytes.
  */
 static const void *packed_parameters(const CUDA_KERNEL_NODE_PARAMS *p, size_t bytes)
 {
@@ -96,7 +96,7 @@ static const void *packed_parameters(const CUDA_KERNEL_NODE_PARAMS *p, size_t by
 	return have >= bytes ? from : NULL;
 }
 
-/* one parameter after the other, as the library has them; the client lays them out again */
+/* put the parameters into the answer, each at its offset; none if the library does not tell them */
 static bool put_parameters(struct server *s, const CUDA_KERNEL_NODE_PARAMS *p,
 			   struct a_kernel_node_get *a, struct kvgpu_remote_reply *out)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Managed memory: the client has memory at the same address, and says which of its pages it wrote,
- * before work that may read them, and which it wants (remote/client/managed.c). These copies are
- * done at once, in a stream of the server's own beside all
- * others: the client sends them while no work uses that memory.
+ * Managed memory. The client has memory at the same address (remote/client/managed.c). Before work
+ * that may read pages, the client sends those that it wrote; later it asks for the pages that it
+ * wants. These copies are done at once, in a stream of the server's own beside all others: the
+ * client asks for them while no work uses that memory.
  */
 #include "server.h"
 
@@ -31,11 +31,11 @@ CUresult frame_managed(struct server *s, const struct q_managed *q, struct kvgpu
 	return CUDA_SUCCESS;
 }
 
-/* a library that has no name for the allocation is asked for the variable alone */
+/* if the library does not know the allocation's range, the range is the variable alone */
 void managed_range(struct server *s, CUdeviceptr ptr, uint64_t size, uint64_t *begin,
 		   uint64_t *bytes)
 {
-	uint64_t is = 0, at = 0, n = 0;	/* room for what a later library may write */
+	uint64_t is = 0, at = 0, n = 0;	/* 64 bits wide, as a later library may write that much */
 
 	*begin = *bytes = 0;
 	if (CALL(s, cuPointerGetAttribute, &is, CU_POINTER_ATTRIBUTE_IS_MANAGED, ptr) ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Modules, their functions and variables, and what is linked before it is a module. */
+/* Modules, their functions and variables, and linking. */
 #include <stdlib.h>
 
 #include <remote/wire/image.h>
@@ -25,8 +25,9 @@ static void add(struct options_of *o, CUjit_option option, void *value)
 }
 
 /*
- * Numbers of the client's; the logs are the server's own, and options of the client's that hold a
- * pointer are none that it may give. @log, @error: bytes of logs that it wants to see.
+ * Take the client's JIT options. Only those with plain numbers are taken, as a pointer of the
+ * client means nothing here; the log buffers are the server's own. @log, @error: bytes of the logs
+ * that the client wants.
  */
 static bool take_options(struct server *s, struct kvgpu_remote_cursor *in, uint32_t n, uint32_t log,
 			 uint32_t error, struct options_of *o)
@@ -73,7 +74,8 @@ static bool put_logs(struct kvgpu_remote_reply *out, const struct options_of *o,
 }
 
 /*
- * the arena's bytes, copied: what is decided on must not change any more; NULL: there are none such
+ * Copy bytes of the arena, so that the client can't change them after the check. NULL: they are not
+ * in the arena, or out of memory.
  */
 static uint8_t *copy_of(struct server *s, uint64_t at, uint64_t bytes)
 {
@@ -138,7 +140,7 @@ static void put_attributes(struct server *s, CUfunction f, struct a_function *a)
 		}
 }
 
-/* offset and size of each; false: no room */
+/* put offset and size of each parameter; false: no room */
 static bool put_layout(struct server *s, CUfunction f, struct a_function *a,
 		       struct kvgpu_remote_reply *out)
 {
@@ -218,7 +220,7 @@ CUresult frame_link_create(struct server *s, const struct q_link_create *q,
 	CUlinkState link = NULL;
 	CUresult r;
 
-	/* the logs of a link would have to stay as long as it does: none are kept */
+	/* a link would need its log buffers as long as it lives: it gets none */
 	if (!a || !take_options(s, in, q->number_options, 0, 0, &o))
 		return CUDA_ERROR_INVALID_VALUE;
 	r = CALL(s, cuLinkCreate_v2, o.n, o.option, o.value, &link);

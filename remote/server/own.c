@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Calls that change more than the library: contexts with all that hangs on them, memory that is
- * counted, devices.
+ * Calls that also change the server's own state: contexts with their handles, memory with its
+ * charges; and facts about devices.
  */
 #include <remote/wire/resource.h>
 
@@ -26,7 +26,8 @@ CUresult frame_init(struct server *s, struct kvgpu_remote_cursor *in,
 		a->devices = devices;
 		a->version = version;
 	} else {
-		text_send(s);	/* why not: there may be no later answer to send it before */
+		/* send the library's message on the error now: there may be no later answer */
+		text_send(s);
 	}
 	return r;
 }
@@ -70,7 +71,10 @@ static uint64_t number_of(struct server *s, CUcontext ctx)
 	return handle_give(s, CLASS_CONTEXT, ctx, 0);
 }
 
-/* The library pushes the new one; only what "current" says is current here. */
+/*
+ * The library makes the new context current. Undo that: only OP_current makes a context current
+ * here.
+ */
 CUresult own_cuCtxCreate_v2(struct server *s, CUcontext *ctx, unsigned int flags, CUdevice dev)
 {
 	CUresult r = CALL(s, cuCtxCreate_v2, ctx, flags, dev);
@@ -81,8 +85,8 @@ CUresult own_cuCtxCreate_v2(struct server *s, CUcontext *ctx, unsigned int flags
 }
 
 /*
- * the library says no where it is a primary context, and may to any: then what is on the GPU goes
- * on, and what the server knew of it is forgotten
+ * The library refuses to destroy a primary context, and may refuse any. Then the work on the GPU
+ * goes on, though the server has forgotten it.
  */
 CUresult own_cuCtxDestroy_v2(struct server *s, CUcontext ctx)
 {
@@ -130,8 +134,8 @@ CUresult own_cuCtxDetach(struct server *s, CUcontext ctx)
 }
 
 /*
- * the primary context of a device that has one now: its number. Only cuDevicePrimaryCtxRetain()
- * makes it anew
+ * The number of the device's primary context if it is active now; else 0. Does not make the
+ * context.
  */
 static uint64_t primary_of(struct server *s, CUdevice dev)
 {
@@ -224,7 +228,7 @@ CUresult own_cuMemAlloc_v2(struct server *s, CUdeviceptr *ptr, size_t bytes)
 	return r;
 }
 
-/* the pitch is the library's to choose, so the sum is known afterwards */
+/* the library chooses the pitch, so the size is known afterwards */
 CUresult own_cuMemAllocPitch_v2(struct server *s, CUdeviceptr *ptr, size_t *pitch, size_t width,
 				size_t height, unsigned int element)
 {
@@ -269,13 +273,15 @@ static uint64_t channel_bytes(CUarray_format format)
 	}
 }
 
-/* a library gives an array whole tiles and pages: what of ours the smallest takes */
+/*
+ * a library gives an array whole tiles and pages: round up to what cuda/ gives the smallest array
+ */
 static uint64_t array_takes(uint64_t bytes)
 {
 	return (bytes + ARRAY_UNIT - 1) / ARRAY_UNIT * ARRAY_UNIT;
 }
 
-/* false: more than there can be */
+/* false: more than any array can have */
 static bool array_bytes(const CUDA_ARRAY3D_DESCRIPTOR *d, uint64_t *bytes)
 {
 	uint64_t texel = (uint64_t)d->NumChannels * channel_bytes(d->Format);
@@ -288,8 +294,8 @@ static bool array_bytes(const CUDA_ARRAY3D_DESCRIPTOR *d, uint64_t *bytes)
 }
 
 /*
- * What was taken for an array that was made, or, with @error, was not: on its handle, which the
- * case asks for again and for which there is room (op_gives())
+ * Charge @bytes, which were taken, to the new array's handle; with @error give them back. The
+ * handle is made here, for which there is room (op_gives()), and the case gets the same one again.
  */
 static CUresult charge_array(struct server *s, unsigned int class, const void *array,
 			     uint64_t bytes, CUresult error)
@@ -330,7 +336,7 @@ CUresult own_cuArrayCreate_v2(struct server *s, CUarray *array, const CUDA_ARRAY
 	return charge_array(s, CLASS_ARRAY, r ? NULL : *array, array_takes(bytes), r);
 }
 
-/* all levels together are less than twice the first, and not more levels than 32 are possible */
+/* all levels together have less than twice the bytes of the first */
 CUresult own_cuMipmappedArrayCreate(struct server *s, CUmipmappedArray *array,
 				    const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned int levels)
 {
@@ -350,7 +356,7 @@ enum { P2P_TOKENS = 5, LAST_POINTER_ATTRIBUTE = 20, ATTRIBUTE_ROOM = 64 };
 CUresult frame_pointer(struct server *s, const struct q_pointer *q, struct kvgpu_remote_cursor *in,
 		       struct kvgpu_remote_reply *out)
 {
-	/* those of one word; room for what a later library may write */
+	/* attributes of one word; more room, as a later library may write more */
 	uint64_t value[ATTRIBUTE_ROOM / 8] = { 0 };
 	struct a_pointer *a = kvgpu_remote_put(out, sizeof(*a));
 	CUresult r;
@@ -394,7 +400,7 @@ bool resource_open(struct server *s, const struct kvgpu_remote_resource *w, CUDA
 	return true;
 }
 
-/* a kind that is not known tells the client so by its type */
+/* of an unknown kind only the type is written, by which the client knows that it is unknown */
 void resource_close(struct server *s, const CUDA_RESOURCE_DESC *r, struct kvgpu_remote_resource *w)
 {
 	kvgpu_remote_resource_put(r, w);

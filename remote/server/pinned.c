@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * The arena as pinned memory of the library's, where both sides see one arena: registered once, in
- * the first context that copies (for all contexts), and again when that context has ended. From
- * then on the GPU copies from and to the arena by itself, after the library has returned. So each
- * such copy is noted with an event behind it, and a fence waits for these.
+ * The arena as pinned memory of the library, if client and server share the arena. It is registered
+ * once for all contexts, in the first context that copies, and again when that context has ended.
+ * From then on the GPU itself copies from and to the arena, also after the library has returned. So
+ * each such copy is noted with an event behind it, and a fence waits for these events.
  *
- * A library that registers memory without a device's address for it copies such memory with the CPU
- * and makes its caller wait (ours does). There the arena stays ordinary memory.
+ * A library that registers memory, but has no device address for it, copies such memory with the
+ * CPU and makes its caller wait (cuda/ does). With such a library the arena stays ordinary memory.
  */
 #include <stdlib.h>
 
@@ -34,8 +34,8 @@ static bool pin(struct server *s)
 {
 	s->never_pinned = true;
 	/*
-	 * memory that other processes have as well a library may refuse to show to its GPU, and
-	 * copy all the same
+	 * a library may refuse to map memory into its GPU that other processes have, too, and still
+	 * register it
 	 */
 	if (CALL(s, cuMemHostRegister_v2, s->arena, s->arena_bytes,
 		 REGISTER_PORTABLE | REGISTER_DEVICEMAP) &&
@@ -115,7 +115,7 @@ static struct noted *new_noted(struct server *s)
 {
 	struct noted *grown;
 
-	/* a client need not fence */
+	/* the client may never send a fence */
 	if (s->nr_noted >= LOOK_FROM && s->nr_noted % LOOK_EACH == 0)
 		copies_look(s, UINT64_MAX);
 	if (s->nr_noted == NOTED_MAX)
@@ -153,14 +153,17 @@ CUresult copy_begun(struct server *s, CUstream stream)
 	CUresult r;
 
 	if (!s->pinned_in)
-		return CUDA_SUCCESS;	/* it is over */
+		return CUDA_SUCCESS;	/* not registered: the library has copied already */
 	mode = relax(s);
 	r = note(s, stream);
 	unrelax(s, mode);
 	return r;
 }
 
-/* those of one stream end in their order; of several in any */
+/*
+ * Looks only as far as the first copy that is not done: copies of several streams may end in any
+ * order.
+ */
 CUresult copies_look(struct server *s, uint64_t upto)
 {
 	CUstreamCaptureMode mode = relax(s);
@@ -186,7 +189,7 @@ CUresult copies_look(struct server *s, uint64_t upto)
 	return r == CUDA_ERROR_NOT_READY ? r : CUDA_SUCCESS;
 }
 
-/* graphs of other contexts still have copies that rely on it */
+/* register the arena in another context than @gone: copies of graphs still rely on it */
 static void pin_again(struct server *s, uint64_t gone)
 {
 	uint64_t *where = s->pinned_in ? &s->pinned_in : &s->graphs_pinned_in;

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 struct pool {
-	pthread_mutex_t lock;	/* robust, of several processes: for who takes */
-	uint64_t bytes[];	/* each written by its own process, but for pool_clear() */
+	pthread_mutex_t lock;	/* robust, shared by the processes; only pool_take() takes it */
+	uint64_t bytes[];	/* each process writes its own row; pool_clear() any */
 };
 
 static size_t size_of(unsigned int programs)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * How much device memory the program has: what it allocates by calls. It is taken before the
- * library is asked, so that programs of one client never have more together than their quota.
- * Charges are sorted by address; an array's is with its handle.
+ * How much device memory the program has allocated by calls. Bytes are taken from the quota before
+ * the library is asked, so that the programs of a client never have more together than the quota.
+ * Charges are sorted by address; an array's charge is with its handle.
  */
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@ struct charge {
 	uint64_t ptr, bytes, context;
 };
 
-/* a library gives memory in pieces of so much */
+/* a library gives memory in multiples of so many bytes */
 enum { UNIT = 512 };
 
 static uint64_t takes(uint64_t bytes)

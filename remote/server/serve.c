@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Frames in, answers out, and looking at what waits between. */
+/* The serving loop: takes frames, sends answers, and looks in between at what waits for the GPU. */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,8 +67,9 @@ CUresult enter_context(struct server *s, uint64_t id)
 }
 
 /*
- * A context that is gone leaves none: the calls that need one say so. The client names the mode of
- * captures with the context, since here one thread stands for all of its threads.
+ * If the context is gone, none is current, and calls that need one return the error. The client
+ * names the capture mode with the context, since one thread here acts for all threads of the
+ * client.
  */
 CUresult frame_current(struct server *s, const struct q_current *q, struct kvgpu_remote_cursor *in,
 		       struct kvgpu_remote_reply *out)
@@ -83,7 +84,7 @@ CUresult frame_current(struct server *s, const struct q_current *q, struct kvgpu
 	return CUDA_SUCCESS;
 }
 
-/* all before it was carried out; what the library still copies by itself is waited for */
+/* earlier frames were carried out: wait only for the copies that the GPU still makes for them */
 CUresult frame_fence(struct server *s, const struct q_fence *q, struct kvgpu_remote_cursor *in,
 		     struct kvgpu_remote_reply *out)
 {
@@ -151,7 +152,7 @@ static uint64_t now_us(void)
 	return t.tv_sec * 1000000ull + t.tv_nsec / 1000;
 }
 
-/* how long the next frame is waited for while something waits for the GPU */
+/* how long to wait for the next frame while another frame waits for the GPU, us */
 static int64_t pause_of(uint64_t idle_since)
 {
 	uint64_t idle = now_us() - idle_since;

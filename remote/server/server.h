@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside of a client's process of kvgpu-remoted: one client, one thread that serves. Everything
- * that a frame says is checked here before the library sees it. A function that carries out a frame
- * returns the call's result, and puts the answer's payload into its reply.
+ * Internal header of the process of kvgpu-remoted that serves one client, with one serving thread.
+ * All that a frame says is checked here before the library sees it. A function that carries out a
+ * frame returns the call's result, and puts the answer's payload into its reply.
  */
 #ifndef KVGPU_REMOTE_SERVER_H
 #define KVGPU_REMOTE_SERVER_H
@@ -34,21 +34,21 @@ enum { SPARE_EVENTS = 64 };
 /* a handle of a library whose calls are forwarded */
 struct forwarded {
 	uint64_t id;		/* 0: the row is free */
-	uint64_t stream;	/* that the library has; 0: the null stream */
-	bool on_device;		/* where it takes scalars to be */
+	uint64_t stream;	/* the stream set in the library; 0: the null stream */
+	bool on_device;		/* the library takes scalars to be in device memory */
 	void *what;
 };
-enum { FORWARDS_MAX = 64 };	/* of a program */
+enum { FORWARDS_MAX = 64 };	/* handles of a program */
 enum { FORWARD_UNTRIED, FORWARD_THERE, FORWARD_NOT };
 
 struct options {
 	/* bytes of device memory that the client may have; 0: all there is */
 	uint64_t memory;
 	uint64_t arena;
-	FILE *dump;		/* frames as text */
+	FILE *dump;		/* frames are written there as text; NULL: they are not */
 	/* libcublas and libcurand; empty or NULL: the loader finds them */
 	const char *blas, *rand;
-	/* NULL: to nobody */
+	/* prints an error message; NULL: none is printed */
 	void (*complain)(const char *format, ...) __attribute__((format(printf, 1, 2)));
 };
 
@@ -56,19 +56,19 @@ struct server {
 	struct kvgpu_remote_port *port;
 	struct library library;
 	struct options options;
-	struct counters *counters;	/* NULL: no first process looks */
+	struct counters *counters;	/* NULL: the first process does not read them */
 	uint8_t *arena;
 	uint64_t arena_bytes;
 	uint64_t current;	/* the context that frames are carried out in; 0: none */
-	uint32_t mode;		/* of captures, as the library has it */
-	CUresult deferred;	/* of a queued call; told by the next that may report it */
+	uint32_t mode;		/* the capture mode that the library has */
+	CUresult deferred;	/* error of a queued call, for the next answer that may report it */
 
 	/* the frame that is served */
 	struct kvgpu_remote_head head;
 	const void *payload;
 	uint64_t served;	/* frames so far, this one included */
-	bool later;		/* it was put aside: no answer now */
-	bool again;		/* it was put aside before, and what it waited for is over */
+	bool later;		/* the frame was put aside: no answer now */
+	bool again;		/* the frame was put aside, and is served the second time */
 
 	/* handles.c */
 	struct entry *entries;
@@ -79,15 +79,18 @@ struct server {
 	struct wait *waits;
 
 	/* pinned.c */
-	uint64_t pinned_in;		/* the context; 0: it is not */
-	bool never_pinned;		/* the library has refused */
-	bool reads_late;		/* it registers memory and has no address for it */
-	/* where the arena is this side's alone: for copies of graphs; the context, or 0 */
+	uint64_t pinned_in;		/* context in which the arena is registered; 0: it is not */
+	bool never_pinned;		/* the library can't pin the arena */
+	bool reads_late;	/* the library registers memory, but has no address for it */
+	/*
+	 * if the arena is not shared: the context in which it is registered for copies of graphs,
+	 * or 0
+	 */
 	uint64_t graphs_pinned_in;
 	CUdeviceptr arena_device;
-	struct noted *noted;		/* in their frames' order */
+	struct noted *noted;		/* copies that may go on, in the order of their frames */
 	unsigned int nr_noted, max_noted;
-	struct spare {			/* events are dearer to make than to record */
+	struct spare {			/* unused events: making one costs more than recording it */
 		uint64_t context;
 		CUevent event;
 	} spare[SPARE_EVENTS];
@@ -97,12 +100,12 @@ struct server {
 	struct charge *charges;
 	unsigned int nr_charges, max_charges;
 	uint64_t charged;
-	/* with other programs of the same client; NULL: this is the only one */
+	/* shared with other programs of the same client; NULL: there are none */
 	struct pool *pool;
-	unsigned int program, nr_programs;	/* its row there, of how many */
+	unsigned int program, nr_programs;	/* its row in the pool, of how many */
 
 	/* forward.c */
-	struct forwards *forwards;	/* NULL: none was wanted yet */
+	struct forwards *forwards;	/* NULL: no library was wanted yet */
 	uint8_t blas_is, rand_is;
 	struct forwarded rows[FORWARDS_MAX];
 
@@ -112,18 +115,18 @@ struct server {
 
 	struct small *small;	/* small.c */
 	struct text *text;
-	uint64_t invocations;	/* of the client's functions; atomic */
-	bool captures;		/* a graph of one that goes on may have a number */
-	struct hosted *kept;	/* functions that graphs may call, until the end */
+	uint64_t invocations;	/* atomic: calls of the client's functions so far */
+	bool captures;		/* the graph of a capture under way may have a number */
+	struct hosted *kept;	/* functions that graphs may call; freed at the end */
 	struct ferry *ferries;	/* ferry.c */
-	bool ferried;		/* there have been some */
+	bool ferried;		/* a ferry has been made */
 	struct user *users;	/* user.c */
-	struct held *held;	/* what graphs have of them */
+	struct held *held;	/* references of graphs to user objects */
 	unsigned int nr_held, max_held;
-	/* copynode.c: copies that are switched off in executable graphs */
+	/* copynode.c: copies that differ in an executable graph from its graph */
 	struct switched *switched;
 	unsigned int nr_switched, max_switched;
-	uint8_t *scratch;	/* of the frame that is served */
+	uint8_t *scratch;	/* memory for the frame that is served */
 	size_t scratch_used;
 };
 
@@ -131,21 +134,21 @@ enum { SCRATCH_BYTES = 1 << 20 };
 
 /* ------------------------------------------------------------------ serve.c */
 
-/* until the client is gone */
+/* serve frames until the client is gone */
 void serve(struct server *s);
-/* 0, or out of memory. @s: zeroed, with port, library and options */
+/* @s: zeroed but for port, library and options. 0; -1: out of memory */
 int server_init(struct server *s);
 void server_fini(struct server *s);
-/* One frame, its payload 8-aligned; the answer goes to the port. */
+/* Carry out one frame, whose payload is 8-aligned, and send the answer to the port. */
 void serve_frame(struct server *s, const struct kvgpu_remote_head *h, const void *payload);
-/* The answer to @head, after what the kernels printed. */
+/* Answer frame @head; before that, send what kernels have printed. */
 void answer(struct server *s, const struct kvgpu_remote_head *head, CUresult r,
 	    const struct kvgpu_remote_reply *out);
-/* What the library does next is done in this context; 0: in none. */
+/* Make context @id the library's current one; 0: none. */
 CUresult enter_context(struct server *s, uint64_t id);
 /*
- * What the server asks of the library for itself is no part of a capture of the client's, and must
- * not end one: relax(), and its result to unrelax() afterwards.
+ * For calls of the library that are the server's own: between relax() and unrelax(), which gets
+ * relax()'s result, they don't end a capture of the client.
  */
 CUstreamCaptureMode relax(struct server *s);
 void unrelax(struct server *s, CUstreamCaptureMode mode);
@@ -156,14 +159,14 @@ bool is_zero(const void *p, size_t n);
 /* made of remote/api.def: cases.c */
 CUresult serve_op(struct server *s, uint16_t op, struct kvgpu_remote_cursor *in,
 		  struct kvgpu_remote_reply *out);
-/* whether its answer tells of errors of queued calls */
+/* whether the answer to @op reports errors of queued calls */
 bool op_reports(uint16_t op);
-/* it makes something that gets a number */
+/* whether @op makes an object that gets a number */
 bool op_gives(uint16_t op);
-/* work for the GPU; where its frame names the stream, in bytes, or -1: the null stream */
+/* whether @op is work for the GPU; the offset of the stream in its frame, -1: the null stream */
 bool op_works(uint16_t op);
 int op_stream_at(uint16_t op);
-/* its answer is the same before and after queued work */
+/* whether the answer to @op is the same before and after queued work */
 bool op_passes(uint16_t op);
 
 /* ------------------------------------------------- handles.c: numbers for what the library gave */
@@ -171,48 +174,52 @@ bool op_passes(uint16_t op);
 struct entry {
 	void *what;		/* NULL: free */
 	uint64_t id;
-	uint32_t next;		/* of its chain, or of the free ones */
+	uint32_t next;		/* next entry of the hash chain, or next free entry */
 	uint32_t parent, child, before, after;
 	uint64_t charged;	/* bytes of device memory */
-	uint32_t bytes;		/* a function's parameters; UINT32_MAX: not known */
-	unsigned int attached;	/* a context's users */
-	CUstream beside;	/* a context's: the server's own, managed.c */
-	/* an executable graph's copies are not those of the graph it was made from */
+	uint32_t bytes;		/* of a function's parameters; UINT32_MAX: not known */
+	unsigned int attached;	/* of a context: users besides the first */
+	CUstream beside;	/* of a context: own_stream() */
+	/* an executable graph was updated: its copies may differ from those of its graph */
 	bool updated;
-	/* in which frame, of s->served: the number; a node's ferries last */
+	/* s->served when the entry was made, and when a node's ferries were changed last */
 	uint64_t born, changed;
 };
 
-/* false: it is no such handle */
+/* false: @id is no handle of that class */
 bool handle_find(struct server *s, unsigned int class, uint64_t id, void **what);
-/* NULL: none */
+/* NULL: @id is no handle */
 struct entry *handle_entry(struct server *s, uint64_t id);
 /* 0 and 1 are the null stream */
 bool stream_find(struct server *s, uint64_t id, CUstream *stream);
-/* the context that a handle is of; 0: it has none */
+/* the handle on which handle @id hangs, which is often a context; 0: none */
 uint64_t parent_of(struct server *s, uint64_t id);
 /*
- * The number of @what, a new one if it has none yet; @parent: what it ends with, 0: nothing. 0:
- * NULL, or out of memory.
+ * The number of @what, a new one if it has none yet. @parent: the handle whose end also ends @what;
+ * 0: none. Returns 0 if @what is NULL, or out of memory.
  */
 uint64_t handle_give(struct server *s, unsigned int class, const void *what, uint64_t parent);
 /*
- * There is a number for one thing more. Asked before the library makes it: what has no number
- * nobody can free.
+ * Whether there is a number for one more object. Ask before the library makes it: the client can't
+ * free an object without a number.
  */
 bool handle_room(struct server *s);
-/* Its number if it has one; what the library only remembers may be gone, and gets none. */
+/*
+ * The number of @what; 0: it has none. Gives no new number, as the library may remember an object
+ * that is gone.
+ */
 uint64_t handle_known(const struct server *s, unsigned int class, const void *what);
-/* @what takes the place of what has that number, which there is. */
+/* From now on number @id, which is in use, stands for @what. */
 void handle_point(struct server *s, uint64_t id, void *what);
-/* It hangs on nothing from now on. */
+/* Take the handle off its parent, so that it does not end with the parent. */
 void handle_free(struct server *s, uint64_t id);
-/* It, and all that hangs on it, is nothing any more. */
+/* End the handle and all handles below it. */
 void handle_drop(struct server *s, uint64_t id);
-/* Only what hangs on it. */
+/* End all handles below the handle, but not the handle. */
 void handle_empty(struct server *s, uint64_t id);
 /*
- * handles of a list in the frame, in scratch; NULL: one of them is none, or the frame is too short
+ * Read a list of @n handles from the frame, into scratch(). NULL: one of them is invalid, or the
+ * frame is too short.
  */
 void *list_open(struct server *s, struct kvgpu_remote_cursor *in, unsigned int class, uint64_t n);
 bool list_close(struct server *s, struct kvgpu_remote_reply *out, unsigned int class,
@@ -220,67 +227,70 @@ bool list_close(struct server *s, struct kvgpu_remote_reply *out, unsigned int c
 
 /* ----------------------------------- waits.c: what waits for the GPU, without holding up others */
 
-/* Looks at all of them. Returns whether one ended. */
+/* Look at all waits. Return whether one of them ended. */
 bool waits_look(struct server *s);
 /*
- * The thing has ended: nothing of it is touched any more, who waits gets an error. @context: also
- * what began in it
+ * @what, or the context with number @id, ends: end the waits for that event, or all waits that
+ * began in that context, with an error.
  */
 void waits_forget(struct server *s, unsigned int class, const void *what, uint64_t id);
-/*
- * whether frames were put aside until their streams are through: copies that are still to be made
- */
+/* whether a frame was put aside until its stream is idle: its copy is still to be made */
 bool waits_aside(const struct server *s);
 void waits_free(struct server *s);
-/* True: the stream was busy, and the frame is served again when it is through what it has now. */
+/*
+ * True: the stream is busy. The frame is put aside, and served again when the stream has done what
+ * it has to do now.
+ */
 bool held_by_stream(struct server *s, CUstream stream);
-/* What the library has begun there for a call that waits is over. */
+/* Wait, in the library, until the stream has done all its work. */
 CUresult wait_for_stream(struct server *s, CUstream stream);
 /*
- * CUDA_SUCCESS; or the stream captures, and a copy's host memory would be named by a graph. Where
- * it is other streams' captures that forbid the copy, the library has to say so.
+ * CUDA_SUCCESS, or an error: the stream captures, and a graph would name the copy's host memory.
+ * Also CUDA_SUCCESS if captures of other streams forbid the copy: the copy's call has to return
+ * that error.
  */
 CUresult may_copy(struct server *s, CUstream stream);
 /*
- * True: the answer comes when the stream is through what it has now; its payload are @n bytes at
- * @bytes, which small_take() gave.
- * False: nothing was begun, for an event can't be recorded there.
+ * True: the frame is answered when the stream has done what it has to do now; the payload is @n
+ * bytes at @bytes, which came from small_take(). False: no event can be recorded in the stream, and
+ * nothing was begun.
  */
 bool answer_behind(struct server *s, CUstream stream, void *bytes, uint64_t n);
-/* The frame is answered when all copies of frames up to @upto are over that copy_begun() noted. */
+/* Answer the frame when all copies that copy_begun() noted for frames up to @upto are done. */
 CUresult wait_for_copies(struct server *s, uint64_t upto);
 
 /* ------------------------------------------- pinned.c: the arena as the library's pinned memory */
 
 /*
- * whether it is, from now on: then what copies from or to it may go on after the library has
- * returned
+ * Register the arena as the library's pinned memory, if that is not done and possible. True: it is
+ * registered, so copies from or to it may go on after the library has returned.
  */
 bool arena_pinned(struct server *s);
 /*
- * Whether a graph's copy finds in the arena what lies there when it runs. Of memory that it has not
- * registered a library may read when the graph is launched: NVIDIA's does. A library that registers
- * memory and has no address for it reads when the copy runs.
+ * Whether a graph's copy reads the arena when the copy runs. A library may read memory that is not
+ * registered when the graph is launched: NVIDIA's does. A library that registers memory, but has no
+ * address for it, reads when the copy runs.
  */
 bool arena_for_graphs(struct server *s);
 /*
- * The frame that is served began such a copy in that stream. Not CUDA_SUCCESS: the stream's error.
+ * The frame that is served began a copy from or to the arena in @stream. Returns the stream's
+ * error, or CUDA_SUCCESS.
  */
 CUresult copy_begun(struct server *s, CUstream stream);
-/* CUDA_ERROR_NOT_READY, or all up to that frame are over */
+/* CUDA_SUCCESS: all noted copies of frames up to @upto are done; else CUDA_ERROR_NOT_READY */
 CUresult copies_look(struct server *s, uint64_t upto);
-/* the context is about to end, or it has */
+/* the context is about to end, or has ended: forget its noted copies */
 void copies_forget(struct server *s, uint64_t context);
-/* An event of the current context without a time. */
+/* Take an event of the current context, without timing. */
 CUresult event_take(struct server *s, CUevent *event);
-/* It is not needed any more; @context, its own, is the current one. */
+/* Give an event back. @context: the event's, which must be the current one. */
 void event_put(struct server *s, uint64_t context, CUevent event);
 
 /* ------------------------------------------ small.c: pinned memory for a few bytes of an answer */
 
 /*
- * KVGPU_REMOTE_INLINE_MAX bytes, which the GPU writes by itself; NULL: there are none in this
- * context, or none now
+ * Take KVGPU_REMOTE_INLINE_MAX bytes to which the GPU itself writes; NULL: there are none in this
+ * context, or none now.
  */
 void *small_take(struct server *s);
 void small_put(struct server *s, void *bytes);
@@ -291,22 +301,22 @@ void small_free(struct server *s);
 /* ----------------------------------------------------------------- forward.c: cuBLAS and cuRAND */
 
 /*
- * The row of a handle of the current context, whose library has that stream from now on; both are
- * named by their numbers.
+ * Find the row of handle @id, which has to be of the current context, and set the stream with
+ * number @stream in its library.
  */
 CUresult forward_enter(struct server *s, unsigned int class, uint64_t id, uint64_t stream,
 		       struct forwarded **row);
-/* where it takes scalars to be, from now on */
+/* tell the library whether scalars are in device memory from now on */
 CUresult forward_mode(struct server *s, struct forwarded *f, bool on_device);
-/* whether it is an address that libcuda has given, or NULL */
+/* whether @ptr is an address that libcuda has given, or NULL */
 bool forward_device(struct server *s, uint64_t ptr);
-/* a scalar's place: the frame's field, or what the field names */
+/* a scalar's address: that of the frame's field, or the device address that is in the field */
 const void *forward_scalar(const void *field, uint32_t flags);
-/* the library's status as a result; of a queued call as the error of CUDA's that is told later */
+/* the library's @status as a result; for a queued call, as the CUDA error that is reported later */
 CUresult forward_status(const struct server *s, unsigned int class, int status);
 /*
- * A scalar that the call gives: the library writes it to @at. After forward_result() with s->later
- * set nothing is called.
+ * A scalar that a call returns: the library writes it to .at. If forward_result() has set s->later,
+ * don't call the library.
  */
 struct forward_result {
 	void *at, *small, *here;
@@ -316,37 +326,43 @@ CUresult forward_result(struct server *s, struct forwarded *f, uint32_t flags, u
 			size_t bytes, struct kvgpu_remote_reply *out, struct forward_result *to);
 CUresult forward_answer(struct server *s, struct forwarded *f, struct forward_result *to,
 			CUresult r);
-/* it is no handle any more */
+/* @id is no handle any more */
 void forward_forget(struct server *s, uint64_t id);
-/* a stream, or a context, is about to end */
+/* stream or context @id is about to end */
 void forward_leave_stream(struct server *s, uint64_t id);
 void forward_leave_context(struct server *s, uint64_t id);
 
 /* ------------------------------------------------------------------ quota.c */
 
-/* What the client may have besides; UINT64_MAX: there is no limit. */
+/* How much more the client may have; UINT64_MAX: there is no limit. */
 uint64_t quota_left(const struct server *s);
 /*
- * For something that is about to be made: to be charged, or given back. false: there is not so much
- * left
+ * Take @bytes from the quota before an allocation; then call quota_charge(), or quota_give().
+ * False: there is not so much left.
  */
 bool quota_take(struct server *s, uint64_t bytes);
 void quota_give(struct server *s, uint64_t bytes);
-/* What was taken lies at @ptr. false: out of memory, and it was given back */
+/*
+ * The allocation for which @bytes were taken lies at @ptr. False: out of memory, and the bytes were
+ * given back.
+ */
 bool quota_charge(struct server *s, uint64_t ptr, uint64_t bytes);
 void quota_return(struct server *s, uint64_t ptr);
 void quota_return_context(struct server *s, uint64_t context);
 
 /* ---------------------------------------------- text.c: the library's standard output and error */
 
-/* from now on they are caught, and *log writes where the error went before: 0 or -errno */
+/*
+ * Catch standard output and error from now on. *log: writes to the former standard error. 0 or
+ * -errno.
+ */
 int text_catch(struct server *s, FILE **log);
 void text_send(struct server *s);
 void text_free(struct server *s);
 
 /* ------------------------------------------------------------------ library.c */
 
-/* false: not loaded, and *why, never freed */
+/* false: not loaded; *why: the reason, never freed */
 bool library_load(struct library *l, const char *path, const char **why);
 
 /* ------------------------------------------------------------------ resource.c */
@@ -435,13 +451,13 @@ CUresult own_cuArray3DCreate_v2(struct server *s, CUarray *array,
 CUresult own_cuMipmappedArrayCreate(struct server *s, CUmipmappedArray *array,
 				    const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned int levels);
 
-/* what the library lacks is refused */
+/* call the library's function; CUDA_ERROR_NOT_SUPPORTED if the library lacks it */
 #define CALL(s, name, ...) \
 	((s)->library.name ? (s)->library.name(__VA_ARGS__) : CUDA_ERROR_NOT_SUPPORTED)
 
 /*
- * hostfunc.c: a function of the client's, for the library to call with the returned data; NULL: out
- * of memory. @once: freed afterwards
+ * hostfunc.c: what the library needs to call the client's function with number @id: hosted_run(),
+ * with the returned pointer. NULL: out of memory. @once: freed after one call.
  */
 struct hosted;
 struct hosted *hosted_new(struct server *s, uint64_t id, bool once);
@@ -449,8 +465,8 @@ void hosted_free(struct hosted *h);
 void hosted_free_all(struct server *s);
 void hosted_run(void *hosted);
 /*
- * CUDA_SUCCESS; or the stream captures, and what is submitted would be done later:
- * CUDA_ERROR_NOT_SUPPORTED, or the stream's error
+ * CUDA_SUCCESS; CUDA_ERROR_NOT_SUPPORTED: the stream captures, so what is submitted would be done
+ * later; or the stream's error.
  */
 CUresult not_capturing(struct server *s, CUstream stream);
 
@@ -460,26 +476,29 @@ struct ferry;
 struct ferry_end {
 	uint64_t id;		/* the client's number */
 	uint64_t at, bytes;	/* in the arena */
-	uint64_t mine[3], size[3];	/* where the client has it: compared, and nothing else */
-	bool out;		/* copied to */
+	/* the client's address, pitch and height, and the box's size: only compared */
+	uint64_t mine[3], size[3];
+	bool out;		/* the copy writes to this end */
 };
 
 /*
- * One that exists with the same memory, or a new one with that number; NULL: out of memory.
- * ferry_put() lets go of it.
+ * Take a ferry for the same memory, or a new one with that number; NULL: out of memory. Give it
+ * back by ferry_put().
  */
 struct ferry *ferry_take(struct server *s, const struct ferry_end *e);
-/* When nobody has it any more the client is told, if it was ferry_kept() */
+/* With the last reference the ferry ends; the client is told if ferry_kept() was called. */
 void ferry_put(struct ferry *f);
 struct ferry *ferry_again(struct ferry *f);
-/* Its number: the client has that until it is told. */
+/* The ferry's number, which the client has until it is told that the ferry ends. */
 uint64_t ferry_kept(struct ferry *f);
 const struct ferry_end *ferry_end(const struct ferry *f);
-/* @graph, and what is copied from it, has it */
+/* @graph, and each copy of it, gets a reference to the ferry. */
 CUresult ferry_hold(struct server *s, CUgraph graph, struct ferry *f);
 bool ferries_live(struct server *s);
 void ferries_free(struct server *s);
-/* functions of nodes: with a ferry for their data; and where it is switched off */
+/*
+ * functions of nodes: ferry_run() has a ferry for its data; ferry_rests() is for one switched off
+ */
 void ferry_run(void *ferry);
 void ferry_rests(void *nothing);
 
@@ -488,25 +507,25 @@ void ferry_rests(void *nothing);
 /* @bell: where the arbiter is rung. 0 or -errno. @s: has a port */
 int gate_begin(struct server *s, struct door *door, int bell);
 void gate_end(struct server *s);
-/* kvgpu_remote_next(), and it returns in time for what the gate has to look at */
+/* kvgpu_remote_next(), but it also returns when the gate has to look at its work. */
 int gate_next(struct server *s, int64_t us, struct kvgpu_remote_head *h, const void **payload);
 /* Serves the frame, or keeps it for later: 0, or -errno. */
 int gate_frame(struct server *s, const struct kvgpu_remote_head *h, const void *payload);
-/* Serves kept frames, as far as they may go; whether there was one */
+/* Serve kept frames, as far as they may go. Return whether there was one. */
 bool gate_go_on(struct server *s);
-/* Looks at what is under way. @quiet: no frame came */
+/* Look at the work under way. @quiet: no frame came */
 void gate_look(struct server *s, bool quiet);
-/* the context is about to end, or it has */
+/* the context is about to end, or has ended: forget its work */
 void gate_forget(struct server *s, uint64_t context);
 /*
- * The context goes on after all, of which the gate has forgotten what is under way: charged by the
- * clock until all is idle
+ * A context goes on after the gate has forgotten its work: charge the client by the clock until all
+ * is idle.
  */
 void gate_untracked(struct server *s);
 
 /* ------------------------------------------------------------------ managed.c */
 
-/* a stream of the server's own in the current context, beside all others */
+/* a stream of the server's own in the current context, which waits for no other stream */
 CUresult own_stream(struct server *s, CUstream *out);
 
 /* the managed memory that a variable lies in; 0 bytes: it lies in none */
@@ -515,13 +534,13 @@ void managed_range(struct server *s, CUdeviceptr ptr, uint64_t size, uint64_t *b
 
 /* ------------------------------------------------------------------ user.c: user objects */
 
-/* the graph is nothing any more */
+/* @graph has ended */
 void users_forget(struct server *s, uint64_t graph);
 void users_free(struct server *s);
 
 /* ------------------------------------------------------------------ copynode.c */
 
-/* after the executable graph took over other nodes: what is switched off stays so */
+/* @exec has taken over other nodes: switch off again the copies that were switched off */
 CUresult switched_again(struct server *s, uint64_t exec);
 void switched_forget(struct server *s, uint64_t exec);
 
@@ -540,7 +559,7 @@ CUDA_MEMCPY3D_PEER box_from_words(const uint64_t *from, const uint64_t *to, cons
 /* CUDA_MEMCPY3D has what CUDA_MEMCPY3D_PEER has, but for the contexts, which are reserved there */
 CUDA_MEMCPY3D box_without_contexts(const CUDA_MEMCPY3D_PEER *b);
 
-/* graph.c: no graph is known any more that a capture showed and that its program does not have */
+/* graph.c: forget the graphs of captures that go on: the library may have destroyed them */
 void captures_forget(struct server *s);
 
 #endif

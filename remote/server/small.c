@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
  * A few bytes of device memory for an answer. They are copied into pinned memory of the server's
- * own, a block for each context. So the copy is queued behind the stream's work at once, and the
- * answer follows it: waiting for the stream first and copying then would leave the GPU idle between
- * the two.
+ * own, of which each context has a block. So the copy is queued behind the stream's work at once,
+ * and the answer is sent after it: waiting for the stream first and copying then would leave the
+ * GPU idle between the two.
  *
  * A library whose pinned memory has no address on the device copies it with the CPU, in the call.
- * There nothing is taken from here.
+ * With such a library small_take() gives nothing.
  */
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@ enum { SLOTS = 32, BLOCKS = 16, ALLOC_PORTABLE = 1, ALLOC_DEVICEMAP = 2 };
 struct small {
 	struct small *next;
 	uint64_t context;
-	uint8_t *bytes;		/* NULL: the library has none of that kind */
+	uint8_t *bytes;		/* NULL: the library has no such memory */
 	uint32_t taken;		/* a bit for each slot */
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What kernels print is on the library's standard output, what they assert and what the library
- * says on its standard error. Both are files in memory, so that printing never waits for a reader;
- * what was sent to the client is given back to the system.
+ * What kernels print is on the library's standard output; what they assert, and what the library
+ * says, is on its standard error. Both are files in memory, so that printing never waits for a
+ * reader. Parts of the files that were sent to the client are freed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 enum { PART = 16 << 10, PAGE = 4096, FREE_FROM = 1 << 20 };
 
 struct caught {
-	int number, fd;		/* of the stream, and of the file in its place */
+	int number, fd;		/* descriptor 1 or 2, and that of the file in its place */
 	off_t sent, freed;
 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * User objects: something of the client's that lives as long as graphs refer to it. The library
- * counts, and calls the destructor, which tells the client. A handle's own memory is the server's,
- * so that it is not the library's that a client means by a handle that is old. The library may look
- * into an object that it is given. So it is given one only where that is known to live: the client
- * has a reference, or the graph that it names has one that was given to it here.
+ * User objects: something of the client that lives as long as graphs refer to it. The library
+ * counts references and calls the destructor, which tells the client. A handle points to memory of
+ * the server, so that an old handle of the client never points to memory of the library. The
+ * library may read an object that it is given. So the server gives it an object only if that is
+ * known to live: the client has a reference, or the graph that the client names got one here.
  */
 #include <stdlib.h>
 
@@ -15,10 +15,10 @@ enum { COUNT_MAX = 1 << 30 };
 struct user {
 	struct server *s;
 	struct user *next;
-	CUuserObject object;		/* the library's */
-	uint64_t handle, id;		/* its number here; of the client's destructor */
-	unsigned int count;		/* references of the client's own */
-	bool dead;			/* atomic: the destructor was called, in whatever thread */
+	CUuserObject object;		/* the library's object */
+	uint64_t handle, id;	/* the object's number; the client's number of the destructor */
+	unsigned int count;		/* references that the client has */
+	bool dead;			/* atomic: the destructor was called, in any thread */
 };
 
 struct held {
@@ -45,7 +45,7 @@ static void destroyed(void *user)
 	uint64_t none = 0;
 
 	kvgpu_remote_happen(s->port, &h, &none, sizeof(none));
-	__atomic_store_n(&u->dead, true, __ATOMIC_RELEASE);	/* from here on it may be freed */
+	__atomic_store_n(&u->dead, true, __ATOMIC_RELEASE);	/* from here on @u may be freed */
 }
 
 static void forget_holders(struct server *s, const struct user *u)
@@ -59,7 +59,7 @@ static void forget_holders(struct server *s, const struct user *u)
 			i++;
 }
 
-/* those that are dead are no handles any more */
+/* free the dead objects: they are no handles any more */
 static void reap(struct server *s)
 {
 	struct user **at = &s->users, *u;
@@ -199,7 +199,7 @@ CUresult own_cuGraphRetainUserObject(struct server *s, CUgraph graph, CUuserObje
 		return r;
 	if (flags & CU_GRAPH_USER_OBJECT_MOVE)
 		u->count -= count;
-	hold(s, id, u, count);	/* where that fails, they can't be released one by one */
+	hold(s, id, u, count);	/* if that fails, the references can't be released one by one */
 	return CUDA_SUCCESS;
 }
 
@@ -221,7 +221,7 @@ CUresult own_cuGraphReleaseUserObject(struct server *s, CUgraph graph, CUuserObj
 	return r;
 }
 
-/* a clone has a reference of its own to each */
+/* a clone has a reference of its own to each user object */
 CUresult own_cuGraphClone(struct server *s, CUgraph *clone, CUgraph graph)
 {
 	CUresult r = CALL(s, cuGraphClone, clone, graph);

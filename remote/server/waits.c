@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
  * Waiting for the GPU without holding up other threads of the client: an event is recorded behind
- * what is to be waited for, and looked at between frames. A frame that would make the library wait
- * is put aside the same way, and served again when its stream is through.
+ * the work, and looked at between frames. A frame that would make the library wait is put aside the
+ * same way, and served again when its stream is idle.
  *
- * Where no event can be recorded (an error, a capture) the library's own waiting function is
- * called, which knows the error.
+ * If no event can be recorded (an error, a capture), the library's own waiting function is called,
+ * which returns the error.
  */
 #include <stdlib.h>
 
@@ -16,14 +16,14 @@ enum { EVENTS_MAX = 256 };
 struct wait {
 	struct wait *next;
 	struct kvgpu_remote_head head;
-	uint64_t context;	/* in which it began */
-	CUevent *events;	/* the server's own; or */
+	uint64_t context;	/* the context in which the wait began */
+	CUevent *events;	/* the server's own; or .client */
 	unsigned int nr, done;
-	CUevent client;		/* one of the client's */
-	void *payload;		/* the frame is served again; NULL: the end is its answer */
-	void *bytes;		/* the answer's payload is there, of small_take() */
+	CUevent client;		/* an event of the client */
+	void *payload;	/* of the frame, which is served again; NULL: the frame is answered */
+	void *bytes;		/* the answer's payload, from small_take() */
 	uint64_t nr_bytes;
-	bool copies;		/* those up to this frame are waited for, in whatever context */
+	bool copies;		/* waits for copies of frames up to .upto, in any context */
 	uint64_t upto;
 };
 
@@ -68,7 +68,7 @@ static void begin(struct server *s, struct wait *w)
 	s->later = true;
 }
 
-/* false: there is an error, which the library's own waiting will tell */
+/* record an event; false: the library's own waiting function returns the error */
 static bool mark(struct server *s, struct wait *w, CUstream stream)
 {
 	CUevent event;
@@ -87,7 +87,7 @@ static CUresult look_at(struct server *s, struct wait *w)
 
 	if (w->copies)
 		return copies_look(s, w->upto);
-	/* a frame of a thread that has none may have been the last */
+	/* the last frame may have been that of a thread without a context */
 	if (enter_context(s, w->context))
 		return CUDA_ERROR_CONTEXT_IS_DESTROYED;
 	if (w->client)
@@ -101,7 +101,7 @@ static CUresult look_at(struct server *s, struct wait *w)
 	return r;
 }
 
-/* the library's own waiting also takes what kernels printed, and knows of their asserts */
+/* the library's own waiting function also gets what kernels printed, and returns their asserts */
 static CUresult last_word(struct server *s, struct wait *w, CUresult r)
 {
 	if (r)
@@ -112,8 +112,8 @@ static CUresult last_word(struct server *s, struct wait *w, CUresult r)
 }
 
 /*
- * what the GPU has copied for it, in whole words: the bytes behind are this client's own from
- * before
+ * Answer with the bytes that the GPU has copied, padded to whole words: the padding has older bytes
+ * of the same client.
  */
 static void answer_with(struct server *s, struct wait *w, CUresult r)
 {
@@ -174,13 +174,13 @@ bool waits_look(struct server *s)
 		*at = w->next;
 		end(s, w, r);
 		any = true;
-		at = &s->waits;	/* the list may be another now */
+		at = &s->waits;	/* the list may have changed */
 	}
 	unrelax(s, mode);
 	return any;
 }
 
-/* A context takes its events with it, so the server's own are not touched then. */
+/* The server's own events end with their context: then they are not touched. */
 void waits_forget(struct server *s, unsigned int class, const void *what, uint64_t id)
 {
 	struct wait **at = &s->waits, *w;
@@ -284,8 +284,8 @@ CUresult not_capturing(struct server *s, CUstream stream)
 }
 
 /*
- * the null stream, and all of the context that the client made; false: an event can't be recorded
- * in each
+ * Record events in the null stream and in all streams of the context that the client made. False:
+ * one can't be recorded.
  */
 static bool mark_all(struct server *s, struct wait *w)
 {
@@ -330,7 +330,7 @@ CUresult own_cuCtxSynchronize(struct server *s)
 	return CALL(s, cuCtxSynchronize);
 }
 
-/* marks what is not captured; false: an error */
+/* record an event unless the stream captures; false: an error */
 static bool mark_stream(struct server *s, struct wait *w, CUstream stream)
 {
 	if (not_capturing(s, stream))

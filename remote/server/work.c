@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Work of a turn on the GPU: batches with events behind them, from which its GPU time is known; and
- * work of other times, of which only is known whether the streams are idle.
+ * Work of a turn on the GPU: batches with events behind them, which tell the GPU time. And work
+ * outside of turns, of which is known only whether the streams are idle.
  */
 #include "gate.h"
 
@@ -52,10 +52,7 @@ static void drop_batch(struct server *s, struct batch *b)
 		CALL(s, cuEventDestroy_v2, b->events[--b->nr]);
 }
 
-/*
- * how long it has taken from the segment's begin to the end of this batch; where the library can't
- * say, until now
- */
+/* ns from the segment's begin to the end of this batch; if the library can't tell, until now */
 static uint64_t time_of(struct server *s, const struct batch *b)
 {
 	struct gate *g = s->gate;
@@ -137,7 +134,8 @@ void work_begin(struct server *s)
 	g->context = s->current;
 	g->begun_ns = gate_now();
 	if (g->turn && g->ended_ns && g->begun_ns > g->ended_ns)
-		account(g, g->begun_ns - g->ended_ns);	/* others waited, and it kept the turn */
+		/* the turn was kept while other clients waited */
+		account(g, g->begun_ns - g->ended_ns);
 	g->measured = 0;
 	g->begun = true;
 	g->begin = NULL;
@@ -273,7 +271,7 @@ void work_look_whether_idle(struct server *s)
 	g->look_ns = now + g->quiet_ns;
 }
 
-/* without an event behind it */
+/* whether stream @id has work without an event behind it */
 static bool has_work(const struct gate *g, uint64_t id)
 {
 	unsigned int i;
@@ -285,8 +283,8 @@ static bool has_work(const struct gate *g, uint64_t id)
 }
 
 /*
- * an event behind what the stream has, which stays: until it is through there is work that no turn
- * accounts for
+ * Record an event behind the stream's work, and keep it in .orphans: until that work is done there
+ * is work that no turn accounts for.
  */
 static void leave_event(struct server *s, uint64_t id, CUstream stream)
 {
@@ -352,7 +350,9 @@ void work_submitted(struct server *s, const struct kvgpu_remote_head *h, const v
 	g->through_ns = 0;
 	if (!has_work(g, id))
 		g->streams[g->nr_streams++] = id;
-	/* their forms that wait work in the null stream, whatever stream the frame names */
+	/*
+	 * the synchronous forms of these work in the null stream, whatever stream the frame names
+	 */
 	if ((h->op == OP_box || h->op == OP_run || h->op == OP_peer) && !has_work(g, 0))
 		g->streams[g->nr_streams++] = 0;
 }
