@@ -63,7 +63,7 @@ static int parse_vsock(const char *rest, bool listen, struct address *a, const c
 	return 0;
 }
 
-/* [IPv6] loses its brackets in place */
+/* check a host; the brackets of [IPv6] are removed in place */
 static bool is_host(char *host)
 {
 	size_t n = strlen(host), i;

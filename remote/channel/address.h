@@ -12,47 +12,47 @@ enum address_scheme { ADDRESS_UNIX, ADDRESS_VSOCK, ADDRESS_TCP, ADDRESS_TLS, ADD
 struct address {
 	enum address_scheme scheme;
 	/*
-	 * unix, aperture: the path; else a name or an IP address without brackets; empty: all of
-	 * this machine's
+	 * unix, aperture: the path; else a name or an IP address without brackets; empty: all
+	 * addresses of this machine
 	 */
 	char host[256];
 	char bell[128];		/* aperture: "unix:/path", "vsock:CID:PORT", or nothing */
-	uint32_t cid, port;	/* cid: vsock; UINT32_MAX: all of this machine's */
+	uint32_t cid, port;	/* cid: vsock; UINT32_MAX: all CIDs of this machine */
 };
 
 /*
- * Reads "unix:/path", "aperture:/path", "vsock:CID:PORT", "tls:HOST:PORT" or "tcp:127.0.0.1:PORT";
- * an aperture may have ",bell=" and one of unix: or vsock: behind. @listen: as a server that
+ * Read "unix:/path", "aperture:/path", "vsock:CID:PORT", "tls:HOST:PORT" or "tcp:127.0.0.1:PORT";
+ * an aperture may have ",bell=" and an address of unix: or vsock: behind. @listen: as a server that
  * listens writes it, where CID and HOST may be "*". Pure. 0, or -EINVAL and *why, a text that is
  * never freed.
  */
 int address_parse(const char *text, bool listen, struct address *a, const char **why);
 
 /*
- * sockets.c: whether an aperture's path is memory, a file or a device that is there; what is no
- * memory is a UNIX socket, or becomes one. Of a device that is not there yet it is true.
+ * sockets.c: whether an aperture's path is memory: a file, or a device, which need not be there
+ * yet. Any other path is a UNIX socket, or becomes one.
  */
 bool address_is_place(const struct address *a);
-/* A socket that is connected, within ADDRESS_PATIENCE_S; or -errno and *why */
+/* Connect within ADDRESS_PATIENCE_S. Return the socket, or -errno and *why. */
 enum { ADDRESS_PATIENCE_S = 10 };
 int address_connect(const struct address *a, const char **why);
-/* A socket that listens; a socket file that no server has any more is replaced. */
+/* Return a socket that listens. A socket file that no server has any more is replaced. */
 int address_listen(const struct address *a, const char **why);
-/* Who is at the other end, as text: "unix:1000" (the user), "vsock:5" (the VM), "tcp:192.0.2.1". */
+/* The other end of @fd, as text: "unix:1000" (the user), "vsock:5" (the VM), "tcp:192.0.2.1". */
 void address_of_peer(int fd, char *to, size_t size);
 
 /*
- * Who is there, as numbers that are compared: those of other schemes and families differ. .net: of
- * IPv6 the first 64 bits, which a network gives to one machine as a rule; else all. .host: the
- * rest, or 0
+ * The other end of a socket, as numbers to compare; those of different schemes and families differ.
+ * .net: all of an address, but of IPv6 the first 64 bits, which a network gives to one machine as a
+ * rule. .host: the rest, or 0.
  */
 struct address_source {
 	uint64_t net, host;
 };
 struct address_source address_of_source(int fd);
-/* the user who connected by a UNIX socket; false: it is none */
+/* *user: the user at the other end of a UNIX socket; false: @fd is none */
 bool address_user(int fd, uid_t *user);
-/* whether the other end is a vsock's, of that CID */
+/* whether the other end is a vsock with that CID */
 bool address_is_from(int fd, uint32_t cid);
 
 #endif

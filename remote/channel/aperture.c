@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What both ends of an aperture have in common: sleeping, waking, and a thread that watches for the
- * peer's end. That thread sleeps in the kernel as long as the peer lives, but where the two have no
- * socket: then it counts and looks five times a second.
+ * The common part of both ends of an aperture: sleeping, waking, and a thread that watches for the
+ * peer's end. That thread sleeps in the kernel as long as the peer lives. If the two sides have no
+ * socket, the thread counts its own beat and looks at the peer's, five times a second.
  */
 #include "aperture.h"
 
@@ -27,8 +27,8 @@ enum { BEAT_NS = 200000000, PAUSE_MIN_NS = 20000 };
 
 /*
  * A VM with one CPU stands still while its nouveau takes an endless kernel of a killed program off
- * a vGPU: 5 s, or more where the host is busy. A bell tells the end of a VM at once, whatever this
- * is.
+ * a vGPU: 5 s, or more if the host is busy. With a bell, the end of a VM is noticed at once,
+ * whatever this time is.
  */
 enum { PATIENCE_MS = 20000 };
 
@@ -52,8 +52,8 @@ struct aperture_times aperture_times(enum aperture_wake wake)
 						    1000 };
 
 	/*
-	 * where a wake-up is sure to come, looking without one is only for a peer that does not
-	 * keep to the rules
+	 * if a wake-up is sure to come, looking without one is only for a peer that breaks the
+	 * rules
 	 */
 	t.wait.sleep_ns =
 		number("KVGPU_REMOTE_SLEEP_MS", wake == WAKE_NONE ? 10 : 10000, 3600000) * 1000000;
@@ -77,8 +77,8 @@ bool aperture_is_gone(const struct aperture *a)
 }
 
 /*
- * the watcher sets .gone first, then wakes until .sleepers is 0: a thread that counts itself later
- * sees .gone
+ * The watcher sets .gone first, then wakes until .sleepers is 0: a thread that counts itself later
+ * sees .gone.
  */
 static enum kvgpu_sleep futex_sleep(void *ctx, uint32_t *word, uint64_t ns)
 {
@@ -97,8 +97,8 @@ static void futex_wake(void *ctx, uint32_t *word)
 }
 
 /*
- * A byte counts up .turn. The peer clears the word before it sends a byte: where .turn was read too
- * late the word has changed
+ * A byte on the socket counts up .turn. The peer clears the word before it sends a byte: if .turn
+ * was read too late, the word is no longer 1.
  */
 static enum kvgpu_sleep socket_sleep(void *ctx, uint32_t *word, uint64_t ns)
 {
@@ -169,7 +169,7 @@ static void wake_ring(void *ring)
 }
 
 /*
- * a peer that is malicious may have set a word again before its sleeper slept: so until none sleeps
+ * A malicious peer may set a word again before its sleeper sleeps: so wake until no thread sleeps.
  */
 static void wake_all_futexes(struct aperture *a)
 {
@@ -208,7 +208,7 @@ static void tell_of_end(struct aperture *a)
 		a->lost(a->ctx);
 }
 
-/* until the socket ends. Where bytes are no wake-ups there are none */
+/* watch until the socket ends; only with WAKE_SOCKET a byte is a wake-up, else it ends the watch */
 static void watch_socket(struct aperture *a)
 {
 	struct pollfd p = { .fd = a->life, .events = POLLIN | POLLRDHUP };

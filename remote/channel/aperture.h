@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The aperture carrier's own: shared memory with rings, answer boxes and the arena, how threads
- * sleep there, and how the peer's end is noticed. layout.h says what lies where.
+ * Internal header of the aperture carrier: shared memory with rings, answer boxes and the arena,
+ * how threads sleep there, and how the peer's end is noticed. layout.h says what lies where.
  */
 #ifndef KVGPU_REMOTE_APERTURE_H
 #define KVGPU_REMOTE_APERTURE_H
@@ -25,7 +25,7 @@ struct aperture_times {
 	uint64_t patience_ns;
 };
 
-/* of the environment: KVGPU_REMOTE_SPIN_US, KVGPU_REMOTE_SLEEP_MS, KVGPU_REMOTE_PATIENCE_MS */
+/* from the environment: KVGPU_REMOTE_SPIN_US, KVGPU_REMOTE_SLEEP_MS, KVGPU_REMOTE_PATIENCE_MS */
 struct aperture_times aperture_times(enum aperture_wake wake);
 
 enum aperture_side { SIDE_CLIENT, SIDE_SERVER };
@@ -37,22 +37,22 @@ struct aperture {
 	enum aperture_side side;
 	enum aperture_wake wake;
 	struct aperture_times times;
-	/* a socket, whose end is the peer's; -1: both count in the first page */
+	/* a socket, which ends with the peer; -1: both sides count a beat in the first page */
 	int life;
-	/* with a lock; -1: the memory belongs to this connection alone */
+	/* the aperture's file, with a lock; -1: the memory belongs to this connection alone */
 	int file;
 	union {
 		struct attach_client client;	/* .file >= 0 */
 		struct attach_server server;
 	};
-	bool gone, ended;		/* atomic: the peer is; this side wants no more */
-	unsigned int sleepers;		/* atomic */
+	bool gone, ended;		/* atomic: the peer has ended; this side ends */
+	unsigned int sleepers;		/* atomic: threads in futex_sleep() */
 	uint32_t turn;			/* atomic, a futex: bytes that came on the socket */
 	pthread_t watcher;
 	bool watched;
-	pthread_mutex_t lock;		/* of the end: `change` is told of .gone and .ended */
+	pthread_mutex_t lock;		/* of .gone and .ended; `change` tells that they were set */
 	pthread_cond_t change;
-	/* by the watcher, once, when the peer is gone; may be NULL */
+	/* called by the watcher, once, when the peer is gone; may be NULL */
 	void (*lost)(void *ctx);
 	void *ctx;
 };
@@ -60,24 +60,25 @@ struct aperture {
 struct aperture_bell {
 	struct kvgpu_bell bell;
 	struct aperture *a;
-	uint64_t pause_ns, wait;	/* WAKE_NONE: of the last sleep, and whose it was */
+	/* WAKE_NONE: length of the last sleep, and the number of its wait */
+	uint64_t pause_ns, wait;
 };
 
-/* @base, @bytes, .life and .file are the aperture's from now on */
+/* @base, .life and .file belong to the aperture from now on */
 void aperture_init(struct aperture *a, enum aperture_side side, enum aperture_wake wake, void *base,
 		   uint64_t bytes);
-/* At its last place: starts the thread that notices the peer's end. 0 or -errno */
+/* Start the thread that notices the peer's end. @a must not move any more. 0 or -errno */
 int aperture_watch(struct aperture *a);
 /*
- * this side's end, or the peer did what no peer does: ends all waiting on both sides. Any thread,
- * repeatedly. -ECONNRESET
+ * This side ends, or the peer has broken the rules: end all waiting on both sides. Any thread, also
+ * repeatedly. Returns -ECONNRESET.
  */
 int aperture_lose(struct aperture *a);
 void aperture_await_end(struct aperture *a);
 bool aperture_is_gone(const struct aperture *a);
 /*
- * After aperture_lose(), or before aperture_watch(); no thread uses it any more. Gives back the
- * memory, too
+ * Free the aperture, and unmap the memory. Call after aperture_lose(), or before aperture_watch(),
+ * when no thread uses the aperture any more.
  */
 void aperture_fini(struct aperture *a);
 
@@ -90,25 +91,27 @@ struct aperture_end {
 };
 void aperture_ring(struct aperture_end *e, struct aperture *a, void *ring, uint32_t slots,
 		   uint32_t longest, bool producer);
-/* one side's end of answer box @i, with its bell; false: what lies there is no box */
+/* attach one side's end of answer box @i, with its bell; false: there can't be a box */
 bool aperture_box(struct kvgpu_box *box, struct aperture_bell *bell, struct aperture *a,
 		  unsigned int i);
-/* a frame, however long that takes: 0, or -ECONNRESET. One thread at a time */
+/* send a frame, however long that takes: 0, or -ECONNRESET. One thread at a time */
 int aperture_put(struct aperture *a, struct kvgpu_ring_producer *p, uint16_t op, uint16_t flags,
 		 const struct iovec *parts, unsigned int n);
-/* the next frame: 1; 0: none came within @timeout_ns; -ECONNRESET */
+/* take the next frame: 1; 0: none came within @timeout_ns; -ECONNRESET */
 int aperture_get(struct aperture *a, struct kvgpu_ring_consumer *c, uint64_t timeout_ns,
 		 struct kvgpu_frame *f, void *buf, size_t size);
 
-/* aperture_client.c, aperture_server.c: all of @a is ready. Both take it, also where they fail */
+/*
+ * aperture_client.c, aperture_server.c: all of @a is ready. Both take @a over, also if they fail.
+ */
 int aperture_channel(const struct aperture *a, kvgpu_remote_happened happened, void *ctx,
 		     struct kvgpu_remote_channel **out);
 int aperture_port(const struct aperture *a, struct kvgpu_remote_port **out);
 
 /*
- * memfd.c: over a line that is a UNIX socket. aperture_connect() takes it, also where it fails; of
- * aperture_welcome() .fd is -1 when it has taken it, also where it fails. The server has read the
- * client's hello.
+ * memfd.c: over a line that is a UNIX socket. aperture_connect() takes the line over, also if it
+ * fails. aperture_welcome() sets l->fd to -1 when it has taken the socket over, also if it fails
+ * then; the caller has read the client's hello.
  */
 int aperture_connect(struct line *l, uint64_t version, kvgpu_remote_happened happened, void *ctx,
 		     struct kvgpu_remote_channel **out, const char **why);

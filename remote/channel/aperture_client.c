@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The client's end of an aperture. A thread that asks sleeps at a box of its own in shared memory.
- * One thread takes what the server tells; an answer says how much of that came before it.
+ * One thread reads the ring `told`, the server's events and long answers; each answer says how many
+ * frames of that ring came before it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,17 +21,17 @@ struct asking {
 struct aperture_channel {
 	struct kvgpu_remote_channel c;
 	struct aperture a;
-	struct kvgpu_ring_producer frames;	/* the sender's lock */
+	struct kvgpu_ring_producer frames;	/* under the sender's lock */
 	struct kvgpu_ring_producer acks;
 	pthread_mutex_t acks_lock;
-	struct kvgpu_ring_consumer told;	/* the reader's */
+	struct kvgpu_ring_consumer told;	/* the reader's alone */
 	struct aperture_end frames_end, acks_end, told_end;
 	pthread_t reader;
 	pthread_mutex_t lock;			/* of .heard, for threads that wait */
 	pthread_cond_t change;
-	/* atomic: frames of that ring that were carried out */
+	/* atomic: frames of the ring `told` that were carried out */
 	uint64_t heard;
-	uint64_t in[(APERTURE_TOLD_LONGEST + 8) / 8];	/* the reader's */
+	uint64_t in[(APERTURE_TOLD_LONGEST + 8) / 8];	/* the reader's alone */
 	struct asking asking[KVGPU_REMOTE_BOXES];
 };
 
@@ -51,7 +52,7 @@ static int send_ack(struct aperture_channel *s, const struct iovec *parts, unsig
 	return r;
 }
 
-/* a frame's number is how many there were: the server counts, too */
+/* A frame's number does not travel: both sides count the frames. */
 static int send_frame(struct kvgpu_remote_channel *c, const struct kvgpu_remote_head *h,
 		      const struct iovec *parts, unsigned int n)
 {
@@ -80,7 +81,7 @@ static int take_happening(struct aperture_channel *s, const struct kvgpu_frame *
 	return 0;
 }
 
-/* into the private memory of a thread that waits and has no answer yet */
+/* copy a long answer into the private memory of the thread that waits for it */
 static int take_long_answer(struct aperture_channel *s, const struct kvgpu_frame *f)
 {
 	struct box *b = box_of(&s->c, f->flags);
@@ -116,7 +117,7 @@ static void *read_told(void *arg)
 	return NULL;
 }
 
-/* by the watcher */
+/* called by the watcher */
 static void lost(void *ctx)
 {
 	struct aperture_channel *s = ctx;
@@ -195,8 +196,8 @@ static void destroy(struct aperture_channel *s)
 }
 
 /*
- * The child's copies of what says that the parent lives. Its threads are not here, so nothing else
- * uses them
+ * In a child of fork(): close its copies of the descriptors by which the server sees that the
+ * parent lives. The channel's threads are not in the child, so nothing else uses these.
  */
 static void forked(struct kvgpu_remote_channel *c)
 {
@@ -265,7 +266,7 @@ int aperture_channel(const struct aperture *a, kvgpu_remote_happened happened, v
 	pthread_mutex_init(&s->acks_lock, NULL);
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->change, NULL);
-	*out = &s->c;	/* before there is a thread that calls .happened, which may use it */
+	*out = &s->c;	/* before there is a thread that calls .happened, which may use *out */
 	r = attach(s) ? aperture_watch(&s->a) : -EINVAL;
 	if (!r) {
 		r = signals_thread(&s->reader, read_told, s);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The server's end of an aperture. Acks have a ring of their own, which is read by a thread of the
- * library's that waits for one, for itself and for all that wait beside it.
+ * The server's end of an aperture. Acks have a ring of their own. Of the library's threads that
+ * wait for acks, one reads that ring for all.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,19 +23,19 @@ struct acked {
 struct aperture_port {
 	struct kvgpu_remote_port p;
 	struct aperture a;
-	struct kvgpu_ring_consumer frames;	/* the serving thread's, with all up to `output` */
-	uint64_t count;				/* of frames */
+	struct kvgpu_ring_consumer frames; /* the serving thread's alone, as all up to `output` */
+	uint64_t count;				/* frames so far */
 	uint64_t payload[KVGPU_REMOTE_PAYLOAD_MAX / 8];
 	struct answering answering[KVGPU_REMOTE_BOXES];
 	uint64_t answer[KVGPU_BOX_LONGEST / 8];
-	pthread_mutex_t output;			/* of the ring of what is told */
+	pthread_mutex_t output;			/* of the ring `told` */
 	struct kvgpu_ring_producer told;
-	uint64_t nr_told;			/* atomic: frames of it */
-	pthread_mutex_t lock;			/* of the list, and of .one_reads */
+	uint64_t nr_told;			/* atomic: frames put into the ring `told` */
+	pthread_mutex_t lock;			/* of .waiting and .one_reads */
 	pthread_cond_t change;
 	struct acked *waiting;
 	bool one_reads;
-	struct kvgpu_ring_consumer acks;	/* that one's */
+	struct kvgpu_ring_consumer acks;	/* of the thread that has set .one_reads */
 	struct aperture_end frames_end, told_end, acks_end;
 };
 
@@ -90,7 +90,10 @@ static int happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happeni
 		       tell(of(p), TOLD_HAPPENING, 0, h, sizeof(*h), bytes, n);
 }
 
-/* what the box has no room for is told; the box says how much was told before */
+/*
+ * A payload that the box has no room for goes into the ring `told`. The box says how many frames of
+ * that ring came before the answer.
+ */
 static int reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to, uint32_t result,
 		 const void *payload, size_t n)
 {
@@ -110,8 +113,8 @@ static int reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to
 	begin->told = __atomic_load_n(&s->nr_told, __ATOMIC_SEQ_CST);
 	begin->bytes = n;
 	/*
-	 * a client that asks twice by one box gets its answers in another order than it may want
-	 * them in: then it is no client
+	 * fails if a client asks twice by one box, and the later call is answered first: that is
+	 * against the rules
 	 */
 	if (kvgpu_box_answer(&w->box, to->seq, result, s->answer,
 			     sizeof(*begin) + (is_long ? 0 : n)))
@@ -126,7 +129,7 @@ static int give(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes)
 
 /* ------------------------------------------------------------------ acks */
 
-/* with the lock, which is not held while nothing comes */
+/* call with the lock, which is released while no ack comes */
 static void read_acks(struct aperture_port *s)
 {
 	struct kvgpu_remote_ack ack;
@@ -217,7 +220,7 @@ static const struct port_carrier aperture_carrier = { .next = next,
 						      .await_end = await_end,
 						      .close = close_port };
 
-/* by the watcher */
+/* called by the watcher */
 static void lost(void *ctx)
 {
 	struct aperture_port *s = ctx;

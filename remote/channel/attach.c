@@ -54,8 +54,8 @@ static enum attach_step look_for_knock(struct attach_server *s)
 }
 
 /*
- * a knock at an earlier server's door is not one at ours; its client looks at `server` and knocks
- * again
+ * A knock at an earlier server's door is not for this server: its client reads `server`, and knocks
+ * again.
  */
 static enum attach_step check_generation(struct attach_server *s)
 {
@@ -69,7 +69,7 @@ static enum attach_step check_version(struct attach_server *s)
 	return s->at == S_CLEARED ? ATTACH_CLEAR : ATTACH_AT_ONCE;
 }
 
-/* the client's word still has the ticket that it was taken by */
+/* whether the client's word still has the ticket with which the client was taken */
 static bool still_there(const struct attach_server *s)
 {
 	uint64_t client = shared_load_acquire(&s->page->client);
@@ -152,8 +152,8 @@ static enum attach_step look_for_server(struct attach_client *c)
 
 	c->generation = ATTACH_NUMBER(server);
 	/*
-	 * a server that is taken, or refuses, has yet to notice that its client is gone: it does
-	 * when this one knocks
+	 * A server that says TAKEN or REFUSED has yet to notice that its client is gone: it does
+	 * when this client knocks.
 	 */
 	if (ATTACH_SAYS(server) == ATTACH_NONE)
 		return ATTACH_LOOK_LATER;
@@ -175,7 +175,9 @@ static enum attach_step wait_for_server(struct attach_client *c)
 						       ATTACH_LOOK_LATER;
 }
 
-/* of the same generation as the knock, so it can't be about a later knock of ours */
+/*
+ * `server` has the generation of the knock, so `taken` can't be about a later knock of this client
+ */
 static enum attach_step check_ticket(struct attach_client *c, unsigned int then)
 {
 	c->at = shared_load(&c->page->taken) == c->ticket ? then : C_WAIT;
@@ -187,7 +189,7 @@ enum attach_step attach_client_step(struct attach_client *c)
 	switch (c->at) {
 	case C_LOOK:
 		return look_for_server(c);
-	case C_AWAY:	/* before what belongs to the knock changes */
+	case C_AWAY:	/* before the words of the knock change */
 		shared_store_release(&c->page->client, ATTACH_WORD(c->ticket, ATTACH_AWAY));
 		return next(&c->at, C_GENERATION);
 	case C_GENERATION:

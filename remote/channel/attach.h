@@ -2,17 +2,18 @@
 /*
  * How a client and a server that have nothing in common but an aperture find each other, and how
  * each notices that the other is gone. Pure: a step makes at most one access to the aperture, so
- * that tests can put anything between two of them.
+ * that tests can put anything between two accesses.
  *
  * The server writes `server` = generation and what it says, the client `client` = ticket and what
- * it says. A ticket is used once. Between clients of one machine, and between servers of one, a
- * lock on the file decides; it ends with its process. So a new ticket tells the server that the
- * client of the old one is gone, and a new generation tells the client the same of its server.
+ * it says. A ticket is used once. A lock on the file, which ends with its process, lets in one
+ * client of a machine and one server of a machine at a time. So a new ticket tells the server that
+ * the client of the old ticket is gone, and a new generation tells the client the same of its
+ * server.
  *
  *	server says
  *	FREE		a client may knock
- *	TAKEN		the client with ticket `taken` has it
- *	REFUSED		not that client: another version
+ *	TAKEN		the client with ticket `taken` has the aperture
+ *	REFUSED		the client with ticket `taken` is refused: another version
  *
  *	client says
  *	AWAY		no client is there
@@ -37,17 +38,18 @@ enum attach_client_says { ATTACH_AWAY, ATTACH_KNOCKS, ATTACH_HERE };
 #define ATTACH_SAYS(word)	((unsigned int)((word) & 0xff))
 #define ATTACH_NUMBERS		(1ull << 56)
 /*
- * a client's first ticket: its name, of 40 bits and not 0, and room for a count. And the name again
+ * ATTACH_TICKET(): a client's first ticket, made of its name, of 40 bits and not 0, and room for a
+ * count. ATTACH_NAME(): the name in a ticket.
  */
 #define ATTACH_TICKET(name)	((uint64_t)(name) << 16)
 #define ATTACH_NAME(ticket)	((ticket) >> 16)
 #define ATTACH_NOBODY		UINT64_MAX
 
-/* The server, before its first step: there is an aperture of @bytes here. */
+/* Call in the server before its first step: there is an aperture of @bytes here. */
 void attach_page_open(struct attach_page *page, uint64_t bytes);
 /*
- * The client, before its first step: how large a server has said that the aperture is; false: none
- * has made one here yet.
+ * Call in the client before its first step. *bytes: how large the aperture is, as a server has
+ * said; false: no server has made an aperture here yet.
  */
 bool attach_page_bytes(const struct attach_page *page, uint64_t *bytes);
 
@@ -65,7 +67,7 @@ struct attach_server {
 	struct attach_page *page;
 	uint64_t version;
 	uint64_t generation;	/* 56 bits; later than that of any earlier server */
-	uint64_t only;		/* a name: no other client is taken; 0: any; ATTACH_NOBODY: none */
+	uint64_t only; /* the name of the only client to take; 0: any client; ATTACH_NOBODY: none */
 	uint64_t ticket;	/* the client's */
 	unsigned int at;
 };
@@ -73,33 +75,33 @@ struct attach_server {
 struct attach_client {
 	struct attach_page *page;
 	uint64_t version;
-	/* ATTACH_TICKET() at first; counts on with each knock. None of an earlier client's */
+	/* ATTACH_TICKET() at first; counts up with each knock. No earlier client has had it */
 	uint64_t ticket;
 	uint64_t generation;
 	unsigned int at;
 };
 
 /*
- * @at: 0. Goes on until ATTACH_DONE; then each step looks whether the client is there still:
- * ATTACH_DONE or ATTACH_GONE.
+ * s->at is 0 before the first step. Call until ATTACH_DONE. Then each step looks whether the client
+ * is still there: ATTACH_DONE or ATTACH_GONE.
  */
 enum attach_step attach_server_step(struct attach_server *s);
 /* The name of a client that knocks now, or 0. One access */
 uint64_t attach_knocks(const struct attach_page *page);
 /*
- * Ready for another client, whatever the last one is at. Nothing of the server's uses the aperture
- * any more.
+ * Be ready for another client, whatever the last client does. Nothing of the server may use the
+ * aperture any more.
  */
 void attach_server_again(struct attach_server *s);
 
-/* The same. ATTACH_LOOK_LATER for ever where no server is. */
+/* The same for a client. ATTACH_LOOK_LATER for ever if there is no server. */
 enum attach_step attach_client_step(struct attach_client *c);
 /* one access */
 void attach_client_leave(struct attach_client *c);
 
 /*
- * Whether the peer's counter stands still for too long. @ns: of a clock; the first look only
- * begins.
+ * Whether the peer's counter has stood still for longer than @patience_ns. @ns: the time now; the
+ * first call only notes the counter.
  */
 struct attach_beat {
 	uint64_t last, since_ns;

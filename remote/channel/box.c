@@ -46,7 +46,8 @@ void kvgpu_remote_box_put(struct kvgpu_remote_channel *c, unsigned int box)
 }
 
 /*
- * the state is EMPTY before the frame goes out: the answer may be there before the sender is back
+ * Set the state to EMPTY before the frame goes out: the answer may be there before the sender is
+ * back.
  */
 void box_prepare(struct kvgpu_remote_channel *c, unsigned int box)
 {
@@ -106,8 +107,8 @@ static uint32_t wait_for(struct kvgpu_remote_channel *c, struct box *b)
 	}
 	while (state == BOX_EMPTY || state == BOX_SLEEPS) {
 		/*
-		 * channel_lost() sets the flag first and then all boxes, box_prepare() the box
-		 * first: one of them is seen
+		 * channel_lost() sets .gone first and then all boxes; box_prepare() has set the box
+		 * before: so this thread sees .gone or BOX_GONE
 		 */
 		if (__atomic_load_n(&c->gone, __ATOMIC_SEQ_CST))
 			return BOX_GONE;

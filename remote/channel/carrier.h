@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside of remote/channel: what a carrier does. */
+/* Internal header of remote/channel: what a carrier does. */
 #ifndef KVGPU_REMOTE_CARRIER_H
 #define KVGPU_REMOTE_CARRIER_H
 
@@ -11,9 +11,9 @@ struct channel_carrier {
 	int (*push)(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes);
 	int (*await)(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq,
 		     struct kvgpu_remote_answer *a, const void **payload);
-	/* in the child: takes no lock, some other thread may have had it */
+	/* in a child of fork(): takes no lock, which another thread may have held */
 	void (*forked)(struct kvgpu_remote_channel *c);
-	void (*close)(struct kvgpu_remote_channel *c);		/* and frees it */
+	void (*close)(struct kvgpu_remote_channel *c);		/* and frees @c */
 };
 
 struct port_carrier {
@@ -48,11 +48,11 @@ struct kvgpu_remote_channel {
 	const struct channel_carrier *carrier;
 	void *arena;
 	uint64_t arena_bytes;
-	bool shared;			/* the arena is one memory for both */
+	bool shared;			/* the arena is one memory for both sides */
 	bool has_relay;			/* the arena is one memory with a relay */
 	struct kvgpu_remote_relayed relay;
-	void *again;			/* the arena once more, or NULL */
-	uint64_t seq;			/* of the last frame; the sender's lock */
+	void *again;			/* a second mapping of the arena, or NULL */
+	uint64_t seq;			/* of the last frame; under the sender's lock */
 	bool gone;			/* atomic */
 	kvgpu_remote_happened happened;
 	void *ctx;
@@ -66,7 +66,7 @@ struct kvgpu_remote_port {
 	bool shared;
 	bool has_relay;			/* the arena is one memory with a relay */
 	bool gone;			/* atomic */
-	/* bytes of frames, answers and pieces that travel; atomic */
+	/* atomic: bytes of frames, answers and pieces that travelled */
 	uint64_t received, sent;
 };
 
@@ -80,9 +80,9 @@ static inline void port_sent(struct kvgpu_remote_port *p, uint64_t bytes)
 	__atomic_add_fetch(&p->sent, bytes, __ATOMIC_RELAXED);
 }
 
-/* box.c: by the thread that receives answers. NULL: there is no such box, or no thread waits. */
+/* box.c: for the thread that receives answers. NULL: there is no such box, or no thread waits. */
 struct box *box_of(struct kvgpu_remote_channel *c, unsigned int box);
-/* before a frame with that box goes out */
+/* call before a frame with that box goes out */
 void box_prepare(struct kvgpu_remote_channel *c, unsigned int box);
 void box_deliver(struct box *b);
 /* waits for box_deliver() */
@@ -93,19 +93,19 @@ void channel_lost(struct kvgpu_remote_channel *c);
 void boxes_free(struct kvgpu_remote_channel *c);
 
 /*
- * What a client's hello gets: 0, or the KVGPU_REMOTE_ result that it is told. @admit: as in
- * channel.h, or NULL
+ * The answer to a client's hello: 0, or the KVGPU_REMOTE_ result that the client is told. @admit:
+ * as in channel.h, or NULL.
  */
 uint32_t welcome_result(const struct kvgpu_remote_hello *hello, uint64_t version,
 			kvgpu_remote_admit admit, void *ctx);
-/* what a server makes of a result that it has told: 0, -EPROTO, -EACCES */
+/* the server's own error for a result that it has told: 0, -EPROTO, -EACCES */
 int welcome_error(uint32_t result);
-/* what a client makes of a welcome: 0, or -EPROTO and why */
+/* check a welcome in the client: 0, or -EPROTO and *why */
 int welcome_check(const struct kvgpu_remote_welcome *w, uint64_t version, const char **why);
 
 /*
- * stream: *l is theirs; stream_connect() closes it where it fails, stream_welcome() leaves it to
- * the caller then. The server has read the client's hello.
+ * The stream carrier takes *l over. If it fails, stream_connect() closes the line, and
+ * stream_welcome() leaves it to the caller, which has read the client's hello.
  */
 struct line;
 int stream_connect(struct line *l, uint64_t version, kvgpu_remote_happened happened, void *ctx,
@@ -119,7 +119,7 @@ struct address;
 int place_connect(const struct address *at, uint64_t version, kvgpu_remote_happened happened,
 		  void *ctx, struct kvgpu_remote_channel **out, const char **why);
 
-/* bytes that were never touched cost nothing; NULL: there is no room */
+/* map an arena, whose bytes cost nothing until they are touched; NULL: there is no room */
 void *arena_map(uint64_t bytes);
 void arena_unmap(void *arena, uint64_t bytes);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What all carriers have in common, and which one an address names. */
+/* The common part of all carriers, and the choice of the carrier that an address names. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -147,8 +147,8 @@ void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes)
 }
 
 /*
- * a mapping without an old size is a second one of the same memory; the place is taken before, so
- * that nothing is replaced
+ * mremap() with an old size of 0 makes a second mapping of the same memory. The place is reserved
+ * before, so that no other mapping is replaced.
  */
 void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where)
 {
@@ -171,7 +171,7 @@ void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where)
 	return NULL;
 }
 
-/* a caller that was told so finds it gone */
+/* after -ECONNRESET the caller finds the channel gone */
 static int seen(struct kvgpu_remote_channel *c, int r)
 {
 	if (r == -ECONNRESET)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What client and server talk through: frames one way, answers the other, happenings, and an arena
- * of bytes that both see at the same offsets. A carrier brings it there: `stream` over a socket or
- * TLS, `aperture` by shared memory (carrier.h). Nothing above here has to know which, but for
- * speed. Errors are 0 or -errno.
+ * The connection between client and server: frames one way, answers the other, happenings, and an
+ * arena of bytes that both see at the same offsets. A carrier transports them: `stream` over a
+ * socket or TLS, `aperture` by shared memory (carrier.h). The code above need not know which, but
+ * for speed. Functions return 0 or -errno.
  *
- * When the peer is gone every call gives -ECONNRESET, and those that wait at once. A channel that
- * is gone stays so.
+ * When the peer is gone every call returns -ECONNRESET, and calls that wait return at once. A
+ * channel that is gone stays so.
  */
 #ifndef KVGPU_REMOTE_CHANNEL_H
 #define KVGPU_REMOTE_CHANNEL_H
@@ -23,8 +23,8 @@
 struct kvgpu_remote_channel;
 
 /*
- * Called from a thread of the channel's, which answers wait for: it must not wait for one. @bytes:
- * @n of text, not kept.
+ * Called from the thread of the channel that receives answers: it must not wait for an answer.
+ * @bytes: @n bytes, valid until it returns.
  */
 typedef void (*kvgpu_remote_happened)(void *ctx, const struct kvgpu_remote_happening *h,
 				      const void *bytes, size_t n);
@@ -36,15 +36,15 @@ typedef void (*kvgpu_remote_happened)(void *ctx, const struct kvgpu_remote_happe
 int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_happened happened,
 			 void *ctx, struct kvgpu_remote_channel **out, const char **why);
 /*
- * Where certificates for tls: addresses are; /etc/kvgpu/tls else. The text stays the caller's;
- * before kvgpu_remote_connect().
+ * Set the folder with certificates for tls: addresses; else it is /etc/kvgpu/tls. Call before
+ * kvgpu_remote_connect(). The text has to stay.
  */
 void kvgpu_remote_tls_folder(const char *folder);
-/* No other thread uses it any more. */
+/* Call when no other thread uses the channel any more. */
 void kvgpu_remote_disconnect(struct kvgpu_remote_channel *c);
 /*
- * In a child of fork(): lets go of what it has of the parent's channel, so that the server sees the
- * parent's end. Nothing may follow.
+ * In a child of fork(): close the child's copies of the parent's descriptors, so that the server
+ * notices the parent's end. No other call may follow.
  */
 void kvgpu_remote_forked(struct kvgpu_remote_channel *c);
 bool kvgpu_remote_is_gone(const struct kvgpu_remote_channel *c);
@@ -52,44 +52,44 @@ bool kvgpu_remote_is_gone(const struct kvgpu_remote_channel *c);
 /* The arena in this process; the caller decides what its bytes are used for. */
 void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes);
 /*
- * Whether it is one memory for both sides: push and return cost nothing, and each sees the other's
- * stores at any time.
+ * Whether the arena is one memory for both sides: push and return cost nothing, and each side sees
+ * the other's stores at any time.
  */
 bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c);
 /*
- * Whether a relay stands between, with which this process shares the arena: NULL: none. A push
- * costs no copy then, and its bytes are read from the arena later: they stay as they are until an
- * answer to a frame behind them has come.
+ * The relay between client and server, with which this process shares the arena; NULL: there is
+ * none. With a relay, a push costs no copy, and its bytes are read from the arena later: don't
+ * change them until the answer to a later frame has come.
  */
 const struct kvgpu_remote_relayed *kvgpu_remote_relay(const struct kvgpu_remote_channel *c);
 
 /*
- * The same memory of a shared arena at another address, too, @where or nowhere: NULL, if there is
- * something else, or it is not shared. Once; no other thread does so.
+ * Map a shared arena a second time, at address @where. NULL: something else is there, or the arena
+ * is not shared. Call once, from one thread.
  */
 void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where);
 
 /*
- * Sends one frame, whose payload is @parts: 8-aligned all together. One thread at a time, and that
- * order is the server's. @box: 0, or one that kvgpu_remote_await() is called with next. *seq: its
- * number.
+ * Send one frame, whose payload is @parts, a multiple of 8 bytes in all. One thread at a time: the
+ * server gets the frames in that order. @box: 0, or the box that kvgpu_remote_await() is called
+ * with next. *seq: the frame's number.
  */
 int kvgpu_remote_send(struct kvgpu_remote_channel *c, uint16_t op, unsigned int box,
 		      const struct iovec *parts, unsigned int n, uint64_t *seq);
 /*
- * These bytes of the arena are the server's before any later frame; with kvgpu_remote_send()'s lock
- * held.
+ * Send bytes of the arena, which the server has before any later frame. Call with the lock that the
+ * caller has for kvgpu_remote_send(), if that order matters.
  */
 int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes);
-/* Says that the function of an event has been called; any thread. */
+/* Tell the server that the function of an event has been called; any thread. */
 int kvgpu_remote_ack(struct kvgpu_remote_channel *c, uint64_t id);
 
 /* A box for a thread that asks: 1 and up, 0 when all are taken. */
 unsigned int kvgpu_remote_box_get(struct kvgpu_remote_channel *c);
 void kvgpu_remote_box_put(struct kvgpu_remote_channel *c, unsigned int box);
 /*
- * The answer to frame @seq. *payload stays until the box's next frame; what the answer tells of the
- * arena is there.
+ * Wait for the answer to frame @seq. *payload is valid until the box's next frame. Bytes of the
+ * arena that the server returned before the answer are there.
  */
 int kvgpu_remote_await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq,
 		       struct kvgpu_remote_answer *a, const void **payload);
@@ -99,39 +99,39 @@ int kvgpu_remote_await(struct kvgpu_remote_channel *c, unsigned int box, uint64_
 struct kvgpu_remote_port;
 
 /*
- * A socket that listens; negative: -errno, and *why. Its clients choose the carrier, stream or
+ * Return a socket that listens, or -errno and *why. Its clients choose the carrier, stream or
  * aperture.
  */
 int kvgpu_remote_listen(const char *address, const char **why);
 /*
- * @fd, of accept(), belongs to the port then, or is closed. Refuses another version. @arena_bytes:
- * pages
+ * @fd, from accept(), belongs to the port afterwards, or is closed. A client of another version is
+ * refused. @arena_bytes: whole pages.
  */
 int kvgpu_remote_welcome(int fd, uint64_t version, uint64_t arena_bytes,
 			 struct kvgpu_remote_port **out);
 /*
- * Called when the client has said what it has to: 0, or the KVGPU_REMOTE_ result that it is told in
- * the place of a welcome.
+ * Called after the client's hello: 0, or the KVGPU_REMOTE_ result that the client is told in the
+ * place of a welcome.
  */
 typedef uint32_t (*kvgpu_remote_admit)(void *ctx);
 /*
- * The same on a line (line.h), which belongs to the port then, or stays the caller's. -EACCES:
- * @admit did not let it in.
+ * The same on a line (line.h), which belongs to the port afterwards; if the call fails, it stays
+ * the caller's. -EACCES: @admit has refused the client.
  */
 struct line;
 int kvgpu_remote_welcome_line(struct line *l, uint64_t version, uint64_t arena_bytes,
 			      kvgpu_remote_admit admit, void *ctx, struct kvgpu_remote_port **out);
 /*
- * What came from the client and what went to it, in bytes, since the welcome; any thread. What lies
- * in a shared arena does not travel, and is not counted.
+ * Bytes that came from the client and that went to it since the welcome; any thread. Bytes in a
+ * shared arena do not travel, and are not counted.
  */
 void kvgpu_remote_port_bytes(const struct kvgpu_remote_port *p, uint64_t *received, uint64_t *sent);
 
 /*
- * An aperture in a file or on a device, "aperture:/path" of something that is there. It has one
- * place or several, each with one client at a time, all of one VM. One thread.
- * kvgpu_remote_places() says how many, or -errno; @index is below that. kvgpu_remote_place_open()
- * locks the place against other servers for as long as this process lives, or one that has its
+ * An aperture in a file or on a device: "aperture:/path" of something that exists. It has one place
+ * or several, each with one client at a time, all of one VM. One thread. kvgpu_remote_places()
+ * returns how many places there are, or -errno; @index is below that. kvgpu_remote_place_open()
+ * locks the place against other servers while this process lives, or another process that has its
  * descriptors.
  */
 struct kvgpu_remote_place;
@@ -145,33 +145,36 @@ int kvgpu_remote_place_open(const char *address, unsigned int index, uint64_t ve
  */
 int kvgpu_remote_place_look(struct kvgpu_remote_place *p);
 /*
- * What to wait for before the next look: a descriptor that poll() sees input at, or -1; and *ms at
- * most, or -1: however long
+ * How to wait before the next look: returns a descriptor to poll() for input, or -1. *ms: how long
+ * at most, or -1: without a limit.
  */
 int kvgpu_remote_place_wait(const struct kvgpu_remote_place *p, int *ms);
-/* Both, for a second at most, or until a signal. */
+/* Look and wait, for a second at most, or until a signal. */
 int kvgpu_remote_place_await(struct kvgpu_remote_place *p);
 /*
- * After 1: the descriptors that kvgpu_remote_place_welcome() and the port need, of its file and of
- * its bell (NULL: it has none). A process that was forked for the client may give them other
- * numbers, and close all others.
+ * After a look that returned 1: where the descriptors are that kvgpu_remote_place_welcome() and the
+ * port need, that of the file and that of the bell (NULL: there is none). A process that was forked
+ * for the client may give them other numbers, and close all other descriptors.
  */
 void kvgpu_remote_place_descriptors(struct kvgpu_remote_place *p, int *of[2]);
-/* After 1: the port to that client, in this process or in one that was forked for it. */
+/*
+ * After a look that returned 1: make the port to that client, in this process or in one forked for
+ * it.
+ */
 int kvgpu_remote_place_welcome(struct kvgpu_remote_place *p, struct kvgpu_remote_port **out);
 /*
- * After the fork, where that was done: what says that the server lives is the other process's
- * alone.
+ * After a fork for the client, in the process that looked: give up the bell, by which the client
+ * sees that its server lives. Only the forked process has it then.
  */
 void kvgpu_remote_place_served(struct kvgpu_remote_place *p);
 /*
- * After that, in the process that looked: whether the client has left, or another one knocks: 1; 0:
- * not as far as the memory says; -EIO as above. Never waits.
+ * After kvgpu_remote_place_served(), in the same process: whether the client has left, or another
+ * one knocks: 1; 0: not as far as the memory says; -EIO as above. Never waits.
  */
 int kvgpu_remote_place_left(struct kvgpu_remote_place *p);
 /*
- * When nothing of that port is there any more, its process included: ready for another client. 0,
- * or -EIO as above
+ * Call when the port has ended, and the process that had it: be ready for another client. 0, or
+ * -EIO as above.
  */
 int kvgpu_remote_place_again(struct kvgpu_remote_place *p);
 void kvgpu_remote_place_close(struct kvgpu_remote_place *p);
@@ -181,27 +184,27 @@ void *kvgpu_remote_port_arena(struct kvgpu_remote_port *p, uint64_t *bytes);
 bool kvgpu_remote_port_is_shared(const struct kvgpu_remote_port *p);
 
 /*
- * The next frame: 1; 0 when none came within @timeout_us (negative: for ever). In memory of the
- * port's that the client can't write, until the next call. One thread.
+ * Wait for the next frame: 1; 0: none came within @timeout_us (negative: for ever). *payload is in
+ * memory of the port, which the client can't write, and is valid until the next call. One thread.
  */
 int kvgpu_remote_next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_remote_head *h,
 		      const void **payload);
 /*
- * The answer to a frame with a box. @n: 8-aligned. The client sees kvgpu_remote_return()'s bytes
- * before.
+ * Answer frame @to, which has a box. @n: a multiple of 8. The client sees bytes of earlier
+ * kvgpu_remote_return() calls before the answer.
  */
 int kvgpu_remote_reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to,
 		       uint32_t result, const void *payload, size_t n);
 int kvgpu_remote_return(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes);
-/* Until the client is gone, whatever the other threads do. */
+/* Wait until the client is gone, whatever other threads do. */
 void kvgpu_remote_await_end(struct kvgpu_remote_port *p);
-/* Any thread. */
+/* Send an event to the client. Any thread. */
 int kvgpu_remote_happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
 			const void *bytes, size_t n);
 /*
- * The same with @invocation for its bytes, and waits for the ack of that. Any thread but the one
- * that calls kvgpu_remote_next(), which may be busy elsewhere meanwhile. No two wait with one
- * invocation.
+ * Send an event whose bytes are @invocation, and wait for the ack of @invocation. Any thread but
+ * the one that calls kvgpu_remote_next(), which may be busy elsewhere meanwhile. No two calls may
+ * wait with the same @invocation.
  */
 int kvgpu_remote_call(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
 		      uint64_t invocation);

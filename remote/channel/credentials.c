@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * GnuTLS, and the files that a side shows and believes. Each error names its file and what to do.
+ * Loading GnuTLS, and the files of one side: its certificate and key, and the CA that it trusts.
+ * Each error names its file and what to do.
  */
 #include "credentials.h"
 
@@ -78,7 +79,7 @@ int tls_load(const char **why)
 
 struct text_file {
 	char path[256];
-	gnutls_datum_t bytes;	/* zero behind it */
+	gnutls_datum_t bytes;	/* with a zero behind */
 };
 
 static void forget(struct text_file *f)
@@ -139,7 +140,8 @@ static int read_text(struct text_file *f, const char *folder, const char *name, 
 }
 
 /*
- * an own certificate that the other side would refuse anyway is told here, where it can be changed
+ * A certificate of this side that the other side would refuse anyway is reported here, where the
+ * owner can replace it.
  */
 static int check_times(const struct text_file *f, const char **why)
 {

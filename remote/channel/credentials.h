@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside of TLS: what credentials.c keeps for tls.c. */
+/* Internal header of TLS: the credentials that credentials.c reads for tls.c. */
 #ifndef KVGPU_REMOTE_CREDENTIALS_H
 #define KVGPU_REMOTE_CREDENTIALS_H
 

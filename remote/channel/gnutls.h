@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * GnuTLS's functions as found by dlopen(), so that a program that asks for no tls: address does not
- * load it. Types are those of its own header. Inside of tls.c and credentials.c.
+ * GnuTLS's functions as found by dlopen(), so that a program that uses no tls: address does not
+ * load it. Types are those of its own header. For tls.c and credentials.c.
  */
 #ifndef KVGPU_REMOTE_GNUTLS_H
 #define KVGPU_REMOTE_GNUTLS_H
@@ -32,6 +32,6 @@ struct gnutls_functions {
 	GNUTLS_NAMES(GNUTLS_MEMBER)
 };
 
-extern struct gnutls_functions gnutls;	/* after tls_load() */
+extern struct gnutls_functions gnutls;	/* filled in by tls_load() */
 
 #endif

@@ -17,7 +17,7 @@ static struct {
 	uint8_t *base;		/* atomic; NULL: nothing is guarded */
 	uint64_t bytes;
 	int life;
-	uint8_t *also;		/* atomic; NULL: nothing */
+	uint8_t *also;		/* atomic; NULL: there is no second mapping */
 	uint64_t also_bytes;
 } guarded;
 static struct sigaction before;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A file that is an aperture can be cut short by any process that may write it, and a device can
- * fail. Then the next access to what is gone is SIGBUS. A client gets zeros instead, which its
- * rings take for a broken peer; a client's server process says so, and ends; a process that has
- * more to do than this looks by guard_try().
+ * fail. Then the next access to the missing memory gets SIGBUS. A client gets zeros instead, which
+ * its rings take for a broken peer. A server's process for one client prints an error, and ends. A
+ * process that has other clients, too, accesses the memory by guard_try().
  */
 #ifndef KVGPU_REMOTE_GUARD_H
 #define KVGPU_REMOTE_GUARD_H
@@ -11,24 +11,24 @@
 #include <stdint.h>
 
 /*
- * One for each process. A handler that the program sets itself later is in the place of this one.
- * @life: shut down, or -1
+ * Guard memory in a client; one range for each process. A handler that the program sets later
+ * replaces this one. @life: a socket that a fault shuts down, or -1.
  */
 void guard_client(void *base, uint64_t bytes, int life);
 /*
- * @also is @bytes of the same memory, at @base and on; NULL: no more. Does nothing where @base is
- * not in what is guarded
+ * @also is a second mapping of @bytes at @base: guard it, too; NULL: no longer. Does nothing if
+ * @base is not in the guarded memory.
  */
 void guard_also(void *also, const void *base, uint64_t bytes);
-/* does nothing where that memory is not guarded */
+/* stop guarding the memory at @base; does nothing if that is not guarded */
 void guard_end(const void *base);
-/* also for processes that fork from this one */
+/* handle SIGBUS in a server, also in processes that fork from this one */
 void guard_server(void);
-/* this process serves a client there: standard error as it is now is where it says why it ends */
+/* this process serves a client of the memory: standard error as it is now gets the error message */
 void guard_serve(void);
 /*
- * after guard_server(): what @look gives, or -EIO where it touched what is gone. It takes no lock,
- * and keeps nothing
+ * After guard_server(): returns what @look returns, or -EIO if @look touched missing memory. @look
+ * takes no lock, and owns nothing, as it may be left in its middle.
  */
 int guard_try(int (*look)(void *arg), void *arg);
 

@@ -15,29 +15,30 @@
 #include <remote/wire/frame.h>
 
 enum {
-	/* of the layout: nothing is mapped or protected by it, a kernel's page may be larger */
+	/* alignment of the layout's parts; not of mappings, as a kernel's page may be larger */
 	APERTURE_PAGE = 4096,
 	APERTURE_FRAMES = 16384,	/* slots of the ring of frames, client to server */
-	APERTURE_TOLD = 8192,		/* of happenings and long answers, server to client */
-	APERTURE_ACKS = 1024,		/* of acks, client to server */
+	/* slots of the ring of happenings and long answers, server to client */
+	APERTURE_TOLD = 8192,
+	APERTURE_ACKS = 1024,		/* slots of the ring of acks, client to server */
 	APERTURE_TOLD_LONGEST = KVGPU_REMOTE_PAYLOAD_MAX + 16,
 };
 
 /*
- * How client and server find each other where no socket tells them: attach.h. Each word is written
- * by one side alone; a word that says something is written last.
+ * How client and server find each other if no socket connects them: attach.h. Each word is written
+ * by one side alone; a word that announces others is written last.
  */
 struct attach_page {
-	/* the server's */
-	/* what of this page is written before it is there */
+	/* written by the server */
+	/* written after .bytes, which is valid then */
 	_Alignas(64) uint64_t magic;
 	uint64_t bytes;				/* of the whole aperture */
 	_Alignas(64) uint64_t server;		/* generation << 8 | enum attach_server_says */
-	uint64_t taken;				/* the ticket that this is about */
+	uint64_t taken;				/* the ticket that .server is about */
 	_Alignas(64) uint64_t server_beat;	/* counts while the server lives */
-	/* the client's */
+	/* written by the client */
 	_Alignas(64) uint64_t client;		/* ticket << 8 | enum attach_client_says */
-	uint64_t generation;			/* of the server that is meant */
+	uint64_t generation;			/* of the server at which the client knocks */
 	uint64_t version;
 	_Alignas(64) uint64_t client_beat;
 };
@@ -59,15 +60,18 @@ struct aperture_layout {
 	_Alignas(APERTURE_PAGE) struct kvgpu_box_shared box[KVGPU_REMOTE_BOXES];
 };
 
-/* where the arena begins; all behind it is the arena's */
+/* where the arena begins, which takes all of the rest */
 #define APERTURE_ARENA		(8ull << 20)
 #define APERTURE_MIN		(APERTURE_ARENA + 4ull * KVGPU_REMOTE_PIECE_MAX)
 
 /* what an answer begins with */
 struct aperture_answer {
-	/* what the server has told before it: so many frames of that ring */
+	/* so many frames of the ring `told` came before the answer */
 	uint64_t told;
-	/* of payload; more than follow here: all of it is the last frame told for this box */
+	/*
+	 * bytes of payload; if more than follow here: all of it is the last TOLD_ANSWER for this
+	 * box
+	 */
 	uint64_t bytes;
 };
 
@@ -95,7 +99,7 @@ static_assert(offsetof(struct aperture_answer, told) == 0 &&
 		      sizeof(struct aperture_answer) == 16 && sizeof(struct aperture_word) == 64,
 	      "layout of answers");
 
-/* operations of the ring of what is told */
+/* operations of the ring `told` */
 enum {
 	TOLD_HAPPENING = 1,	/* struct kvgpu_remote_happening and its bytes */
 	TOLD_ANSWER,		/* flags: box; u64 seq and the payload */

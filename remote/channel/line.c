@@ -11,7 +11,7 @@
 
 #include "tls.h"
 
-/* of TCP: so long after a peer's last sign of life the connection ends */
+/* TCP: how long after the peer's last sign of life a connection ends */
 enum { IDLE_S = 20, BETWEEN_S = 5, PROBES = 4, UNANSWERED_MS = 40000 };
 
 void line_prepare(struct line *l)
@@ -24,7 +24,7 @@ void line_prepare(struct line *l)
 	};
 	size_t i;
 
-	/* what is no TCP socket says no, and needs it not */
+	/* a socket that is not TCP refuses these options, and does not need them */
 	for (i = 0; i < sizeof(options) / sizeof(*options); i++)
 		setsockopt(l->fd, options[i].level, options[i].name, &options[i].value,
 			   sizeof(options[i].value));

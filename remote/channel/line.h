@@ -15,20 +15,23 @@ struct tls;
 
 struct line {
 	int fd;
-	struct tls *tls;	/* NULL: none */
+	struct tls *tls;	/* NULL: without TLS */
 };
 
 /*
- * All or nothing: 0, or -errno; the peer's end is -ECONNRESET, a time limit of the socket's
- * -ETIMEDOUT. @parts is used up.
+ * All bytes or none: 0, or -errno; the peer's end is -ECONNRESET, a time limit of the socket is
+ * -ETIMEDOUT. line_write() changes @parts.
  */
 int line_write(struct line *l, struct iovec *parts, unsigned int n);
 int line_read(struct line *l, void *to, size_t n);
-/* Some bytes: how many, or -errno. 0: none is here now, which happens only if !@wait. */
+/*
+ * Read some bytes. Returns how many, or -errno. 0: no byte is here now, which happens only if
+ * !@wait.
+ */
 ssize_t line_some(struct line *l, void *to, size_t n, bool wait);
-/* Bytes are here that poll() of the socket does not tell of. */
+/* Whether bytes are here that poll() of the socket does not tell of. */
 bool line_pending(const struct line *l);
-/* No delays of its own; a peer machine that is gone is noticed. */
+/* Set the socket's options: no delays, and an end if the peer's machine is gone. */
 void line_prepare(struct line *l);
 /* How long a read waits at most; 0: for ever. */
 void line_patience(struct line *l, unsigned int seconds);

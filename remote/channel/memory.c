@@ -38,8 +38,8 @@ int memory_send(int to, const void *bytes, size_t n, int memory)
 }
 
 /*
- * The room is for one descriptor: padded, as it has to be for sending, there would be room for two,
- * and the kernel would give both.
+ * The room has the exact size for one descriptor. With the padding that sending needs there would
+ * be room for two, and the kernel would give both.
  */
 int memory_read(struct line *from, void *bytes, size_t n, int *memory)
 {
@@ -82,8 +82,8 @@ int memory_make(uint64_t bytes)
 }
 
 /*
- * Sealed are also files of huge pages, of which there may be none when one is touched first: a
- * mapping without a reserve ends by SIGBUS then
+ * Files of huge pages can be sealed, too. But there may be no huge page left when one is touched
+ * first: a mapping without a reserve gets SIGBUS then.
  */
 int memory_check(int memory, uint64_t bytes, const char **why)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that processes of one machine share: a memfd that travels over a UNIX socket. It can
- * neither shrink nor grow: a process that cut it short would kill the other one.
+ * Memory that processes of one machine share: a memfd, whose descriptor travels over a UNIX socket.
+ * It can neither shrink nor grow: a process that cut it short would kill the other one.
  */
 #ifndef KVGPU_REMOTE_MEMORY_H
 #define KVGPU_REMOTE_MEMORY_H
@@ -12,24 +12,26 @@
 
 struct line;
 
-/* A descriptor of @bytes of zeros, sealed; or -errno. */
+/* Return a descriptor of @bytes of zeros, sealed; or -errno. */
 int memory_make(uint64_t bytes);
 /*
- * @n bytes with the descriptor, all or nothing: 0, or -ECONNRESET. The descriptor stays the
+ * Send @n bytes with the descriptor, all or nothing: 0, or -ECONNRESET. The descriptor stays the
  * caller's.
  */
 int memory_send(int to, const void *bytes, size_t n, int memory);
 /*
- * @n bytes; *memory: a descriptor that came with the first of them, the caller's then, or -1. 0, or
- * -errno as line_read()
+ * Read @n bytes. *memory: the descriptor that came with the first of them, which the caller owns
+ * then, or -1. 0, or -errno as line_read().
  */
 int memory_read(struct line *from, void *bytes, size_t n, int *memory);
 /*
- * Whether it is sealed, of plain pages, and has @bytes: 0, or -EPROTO and *why, a text that is
- * never freed.
+ * Check that the memory is sealed, has plain pages, and has @bytes: 0, or -EPROTO and *why, a text
+ * that is never freed.
  */
 int memory_check(int memory, uint64_t bytes, const char **why);
-/* All of it, for reading and writing; NULL: errno says why. munmap() ends it. */
+/*
+ * Map all of the memory, for reading and writing; NULL: errno says why. munmap() ends the mapping.
+ */
 void *memory_map(int memory, uint64_t bytes);
 
 #endif

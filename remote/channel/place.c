@@ -3,9 +3,9 @@
  * An aperture in a file, or on a device-DAX device: memory of two VMs, or of any two processes that
  * map the same bytes. It has one place, or as many as its label says, each with an equal part of
  * the memory. A place has one client and one server at a time: each holds a lock on a byte of the
- * file, which their kernels give back when they die. So the kernel of a client's VM is what gives
- * its places to its programs. Client and server find each other in the first page of a place
- * (attach.h).
+ * file, which its kernel releases when the process dies. So the kernel of a client's VM decides
+ * which of its programs gets a place. Client and server find each other in the first page of a
+ * place (attach.h).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,12 +31,12 @@
 enum { DAX_ALIGN = 2 << 20, PAUSE_NS = 20000, PAUSE_MAX_NS = 10000000 };
 
 /*
- * Between two looks of a server: where nothing rings, at first and after so many looks in vain;
- * where a knock is about to come. And kvgpu_remote_place_await() at most
+ * Time between two looks of a server: LOOK_MS without a bell, LOOK_SELDOM_MS after LOOKS_SOON looks
+ * in vain, KNOCK_MS when a knock is about to come. ROUND_MS: kvgpu_remote_place_await() at most.
  */
 enum { LOOK_MS = 10, LOOK_SELDOM_MS = 50, LOOKS_SOON = 100, KNOCK_MS = 1, ROUND_MS = 1000 };
 
-/* what is shared, in the file or on the device */
+/* the shared part of the file or device */
 struct extent {
 	uint64_t from, bytes;
 };
@@ -54,7 +54,7 @@ struct kvgpu_remote_place {
 
 /* ------------------------------------------------------------------ files and devices */
 
-/* what a character device says of itself; 0: nothing */
+/* the size that sysfs tells of a character device; 0: none */
 static uint64_t device_bytes(dev_t dev)
 {
 	char path[64], text[32] = "";
@@ -70,7 +70,8 @@ static uint64_t device_bytes(dev_t dev)
 }
 
 /*
- * What VMs see of a file with a label as a device begins behind its first 2 MiB: here it does, too.
+ * In a file with a label the shared part begins behind the first 2 MiB, as it does on the device
+ * that VMs see.
  */
 static uint64_t file_bytes(int fd, uint64_t bytes, uint64_t *from, const char **why)
 {
@@ -100,8 +101,8 @@ static int copy_text(void *arg)
 }
 
 /*
- * The label in the first page of what is shared. A file can be cut, so it is read. A device can
- * only be mapped; one that fails ends no server.
+ * Read the label in the first page of the shared part. A file can be cut short, so it is read. A
+ * device can only be mapped; if it fails, the server goes on.
  */
 static bool label_of(int fd, bool device, uint64_t from, struct aperture_label *l)
 {
@@ -128,10 +129,10 @@ static bool is_ours(uid_t user)
 }
 
 /*
- * In a folder where every user may make files, as /dev/shm, a name may be another user's: its maker
- * would be the client that the configuration means by this name. Root (or the server's user) has to
- * own what is served, and a link that leads there. Nobody else can put something in its place then,
- * so the link is looked at before it is followed. The group is the owner's choice: QEMU's.
+ * In a folder where every user may make files, as /dev/shm, a name may belong to another user, who
+ * would be taken for the client that the configuration means by this name. So root (or the server's
+ * user) has to own what is served, and a link that leads there: then no other user can replace it.
+ * The link is checked before it is followed. The file's group is the owner's choice: QEMU's.
  */
 static int check_name(const char *path, const char **why)
 {
@@ -144,9 +145,9 @@ static int check_name(const char *path, const char **why)
 }
 
 /*
- * No process but root's opens what is served here, least of all one that a client has taken over. A
- * device is root's alone from now on, whatever group its rule gave it; of a file the owner's group
- * stays: QEMU's.
+ * Only root's processes are to open what is served here, and above all no process that a client has
+ * taken over. A device belongs to root alone from now on, whatever group its rule gave it. A file
+ * keeps its group, which the owner chose: QEMU's.
  */
 static int keep_from_others(int fd, const struct stat *st, const char **why)
 {
@@ -190,7 +191,10 @@ static int open_checked(const char *path, enum aperture_side side, const char **
 	return r;
 }
 
-/* Of place @index, what both map. How many places there are, or 0 and *why. */
+/*
+ * The extent of place @index, which client and server map. Return how many places there are, or 0
+ * and *why.
+ */
 static unsigned int extent_of(int fd, unsigned int index, struct extent *e, const char **why)
 {
 	unsigned int places = 1;
@@ -216,7 +220,7 @@ static unsigned int extent_of(int fd, unsigned int index, struct extent *e, cons
 	return e->bytes < APERTURE_MIN ? 0 : places;
 }
 
-/* with the process, and with those that fork from it */
+/* the lock lasts as long as this process, and processes that fork from it */
 static int lock_byte(int fd, enum aperture_side side, unsigned int index, short type,
 		     const char **why)
 {
@@ -239,8 +243,8 @@ static void *map_extent(int fd, const struct extent *e)
 }
 
 /*
- * a place whose server is there and serves nobody; where it still ends what another program had,
- * that can take long
+ * Whether the place's server waits for a client. A server that still ends what an earlier client
+ * had may take long.
  */
 static bool says_free(const struct aperture_layout *base)
 {
@@ -308,8 +312,8 @@ static int open_place(const char *path, enum aperture_side side, unsigned int *i
 }
 
 /*
- * Each place has a bell of its own: the first one's is the address's, and the others' are beside
- * it.
+ * Each place has a bell of its own. That of place 0 is the address's; that of place n has a port n
+ * higher, or ".n" behind its path.
  */
 static bool bell_of(const struct address *at, unsigned int index, bool listen, struct address *bell,
 		    const char **why)
@@ -326,7 +330,7 @@ static bool bell_of(const struct address *at, unsigned int index, bool listen, s
 		       (int)(sizeof(bell->host) - n);
 }
 
-/* longer and longer ones, a bounded time */
+/* sleep for *ns, and double that for the next time, up to PAUSE_MAX_NS */
 static void pause_longer(uint64_t *ns)
 {
 	struct timespec t = { .tv_nsec = *ns };
@@ -338,8 +342,8 @@ static void pause_longer(uint64_t *ns)
 /* ------------------------------------------------------------------ the client */
 
 /*
- * A server's VM may be busy for seconds with what it takes away of another program: nouveau waits
- * in the kernel.
+ * How many times the patience a client knocks. The server's VM may be busy for seconds with what it
+ * takes away from another program, while nouveau waits in the kernel.
  */
 enum { KNOCK_TIMES = 2 };
 
@@ -350,7 +354,10 @@ static bool hung_up(int fd)
 	return fd >= 0 && poll(&p, 1, 0) > 0;
 }
 
-/* -EPIPE: the server hung up at @life, which is negative where there is no bell */
+/*
+ * -EPIPE: the server hung up at @life. @life: the connection to the bell, negative: there is no
+ * bell
+ */
 static int knock(struct attach_client *c, int life, uint64_t until, const char **why)
 {
 	uint64_t pause = PAUSE_NS;
@@ -376,7 +383,7 @@ static int knock(struct attach_client *c, int life, uint64_t until, const char *
 	}
 }
 
-/* says the name of the client that is about to knock */
+/* ring the bell, and say the name of this client, which is about to knock */
 static int ring_bell(struct aperture *a, const struct address *at, unsigned int index,
 		     uint64_t name, const char **why)
 {
@@ -415,8 +422,8 @@ static int meet_once(struct aperture *a, const struct address *at, unsigned int 
 }
 
 /*
- * A server keeps so many that ring, and drops one for the next. So a client that was dropped
- * because others rang rings again.
+ * A server keeps only so many connections at its bell, and drops one for a new one. So a client
+ * whose connection was dropped rings again.
  */
 static int meet_server(struct aperture *a, const struct address *at, unsigned int index,
 		       uint64_t version, const char **why)
@@ -466,7 +473,7 @@ int place_connect(const struct address *at, uint64_t version, kvgpu_remote_happe
 	}
 	guard_end(base);
 	guard_client(base, e.bytes, a.life);
-	/* a child would write into what is another program's by then */
+	/* a child of fork() could write there when another program has the place */
 	madvise(base, e.bytes, MADV_DONTFORK);
 	return aperture_channel(&a, happened, ctx, out);
 }
@@ -481,7 +488,7 @@ bool kvgpu_remote_is_place(const char *address)
 	return !address_parse(address, true, &at, &why) && address_is_place(&at);
 }
 
-/* later than that of any server before: the clock's, in microseconds */
+/* a generation later than that of any server before: the time in microseconds */
 static uint64_t first_generation(void)
 {
 	struct timespec t;
@@ -505,7 +512,7 @@ static int say_free(void *arg)
 	return 0;
 }
 
-/* the first stores: pages of a sparse file may be more than there is room for */
+/* the first stores to the memory: there may be no room for the pages of a sparse file */
 static int say_size(void *arg)
 {
 	struct kvgpu_remote_place *p = arg;
@@ -557,8 +564,8 @@ int kvgpu_remote_place_open(const char *address, unsigned int index, uint64_t ve
 		return r;
 	}
 	/*
-	 * a process that serves another client has nothing of this memory; one that serves its
-	 * client maps it itself
+	 * A process that serves another client must not have this memory; the process that serves
+	 * this place's client maps it itself.
 	 */
 	madvise(p->base, p->extent.bytes, MADV_DONTFORK);
 	p->attach = (struct attach_server){ .page = &p->base->attach,
@@ -586,7 +593,9 @@ static void drop_bell(struct kvgpu_remote_place *p)
 	p->bell = -1;
 }
 
-/* a client that has rung, is there, and knocks by the name that it has said; NULL: none */
+/*
+ * the client that has rung, is still connected, and knocks by the name that it has said; NULL: none
+ */
 static struct ringer *who_knocks(struct kvgpu_remote_place *p)
 {
 	struct ringer *rang = ringers_find(&p->ringers, attach_knocks(&p->base->attach));
@@ -630,7 +639,7 @@ int kvgpu_remote_place_look(struct kvgpu_remote_place *p)
 	return r;
 }
 
-/* after a client the next one is looked for often; a place without clients is looked at seldom */
+/* look often for a while after a client has left; else seldom */
 static int look_ms(const struct kvgpu_remote_place *p)
 {
 	return p->in_vain < LOOKS_SOON ? LOOK_MS : LOOK_SELDOM_MS;
@@ -672,7 +681,7 @@ int kvgpu_remote_place_welcome(struct kvgpu_remote_place *p, struct kvgpu_remote
 	if (base == MAP_FAILED)
 		return -errno;
 	guard_serve();
-	/* what it listens at may be closed here */
+	/* ringers.listening may be closed in this process: it only tells whether there is a bell */
 	aperture_init(&a, SIDE_SERVER, p->ringers.listening >= 0 ? WAKE_SOCKET : WAKE_NONE, base,
 		      p->extent.bytes);
 	a.server = p->attach;

@@ -14,8 +14,8 @@
 #define PATIENCE_NS	5000000000ull
 
 /*
- * so many are taken in before the next look for a knock: each is looked for several times before
- * others can take its place
+ * Accept at most so many connections before the next look for a knock: so each connection is looked
+ * at several times before new ones can take its place.
  */
 enum { AT_ONCE = 8 };
 
@@ -28,7 +28,7 @@ int ringers_begin(struct ringers *r, const struct address *bell, const char **wh
 			       .cid = bell->cid };
 	for (i = 0; i < RINGERS; i++)
 		r->at[i].fd = -1;
-	/* of all of this machine's CIDs */
+	/* listen at all CIDs of this machine */
 	if (at.scheme == ADDRESS_VSOCK)
 		at.cid = UINT32_MAX;
 	r->listening = address_listen(&at, why);
@@ -69,7 +69,7 @@ static unsigned int from_there(const struct ringers *r, const struct ringer *one
 	return n;
 }
 
-/* a free one, or that of the source with most which came first */
+/* a free entry, or that of the oldest connection of the source with most connections */
 static struct ringer *room(struct ringers *r)
 {
 	unsigned int i, n, most = 0;
@@ -90,7 +90,7 @@ static struct ringer *room(struct ringers *r)
 	return go;
 }
 
-/* false: none came */
+/* false: no connection waits */
 static bool take_one(struct ringers *r)
 {
 	int fd = accept4(r->listening, NULL, NULL, SOCK_CLOEXEC);
@@ -110,7 +110,7 @@ static bool take_one(struct ringers *r)
 	return true;
 }
 
-/* A client has said whose bell it is when it is connected, or shortly afterwards */
+/* read the name that a client says when it is connected, or shortly afterwards */
 static void hear_name(struct ringer *one)
 {
 	ssize_t n = recv(one->fd, (uint8_t *)&one->hello + one->have,

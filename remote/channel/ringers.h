@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who has rung the bell of a place, and not been taken yet. Who can reach a bell may have no part
- * in the memory behind it, so a ring decides nothing: the name in a knock, which is in that memory,
- * says whose bell it is. Meanwhile all are kept, and a source that rings often loses its own rings.
- * One thread.
+ * Connections at the bell of a place, of clients that were not taken yet. A process that can reach
+ * the bell may have no access to the place's memory, so a ring decides nothing: the name in a
+ * knock, which is in that memory, says which connection is the client's. Until then all connections
+ * are kept, and a source that rings often loses its own. One thread.
  */
 #ifndef KVGPU_REMOTE_RINGERS_H
 #define KVGPU_REMOTE_RINGERS_H
@@ -18,16 +18,17 @@
 enum { RINGERS = 32 };
 
 struct ringer {
-	int fd;			/* -1: none */
+	int fd;			/* -1: the entry is free */
 	struct kvgpu_remote_hello hello;	/* its version is the name */
-	size_t have;		/* bytes of it */
+	size_t have;		/* bytes of .hello so far */
 	struct address_source from;
-	uint64_t id, until_ns;	/* it has to have said its name, then to knock */
+	/* .until_ns: when the name has to be said, then when the knock has to come */
+	uint64_t id, until_ns;
 };
 
 struct ringers {
 	int listening;		/* -1: there is no bell */
-	bool any;		/* whoever comes; else by vsock from @cid alone */
+	bool any;		/* any source; else only vsock from .cid */
 	uint32_t cid;
 	uint64_t last_id;
 	struct ringer at[RINGERS];
@@ -35,19 +36,19 @@ struct ringers {
 
 /* @bell: where the server listens; its CID is the client's. 0, or -errno and *why */
 int ringers_begin(struct ringers *r, const struct address *bell, const char **why);
-/* takes in who has come, and reads names */
+/* accept connections, and read names */
 void ringers_hear(struct ringers *r);
-/* has said that name, and is there; NULL: none */
+/* the connection that has said @name, and is still there; NULL: none */
 struct ringer *ringers_find(struct ringers *r, uint64_t name);
 /*
- * those that are gone, or late. After a look for a knock: one that was not looked at in time is not
- * late
+ * Drop connections that have ended, or are late. Call after a look for a knock, so that a
+ * connection which was not looked at in time is not late.
  */
 void ringers_end_late_ones(struct ringers *r);
 bool ringers_are_there(const struct ringers *r);
 void ringer_drop(struct ringer *ringer);
 void ringers_drop(struct ringers *r);
-/* and what it listens at */
+/* drop all connections, and stop listening */
 void ringers_end(struct ringers *r);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The sockets of addresses. A connection attempt has a time limit, so that a machine that is not
- * there is said soon.
+ * The sockets of addresses. A connection attempt has a time limit, so that it fails soon if the
+ * machine is not there.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,10 +20,7 @@
 
 #include "address.h"
 
-/*
- * as much as the kernel gives (net.core.somaxconn): a queue that is full keeps all out, whoever
- * filled it
- */
+/* as much as the kernel gives (net.core.somaxconn): a full queue keeps all clients out */
 enum { BACKLOG = 4096 };
 
 static const char *text_of(int error)
@@ -75,8 +72,8 @@ static int set_patience(int fd, uint64_t ms)
 }
 
 /*
- * A UNIX socket whose queue is full: the kernel waits for room there, where a socket that does not
- * block would fail at once.
+ * If the queue of a UNIX socket is full, connect() waits in the kernel for room. A socket that does
+ * not block would fail at once.
  */
 static int connect_unix(int fd, const void *to, socklen_t bytes)
 {
@@ -162,7 +159,7 @@ static struct sockaddr_vm vm_of(const struct address *a)
 				     .svm_port = a->port };
 }
 
-/* The first address of that name that @open succeeds with. */
+/* Open the first address of that name with which @open succeeds. */
 static int with_each(const struct address *a, int flags,
 		     int (*open)(int family, const void *to, socklen_t bytes, const char **why),
 		     const char **why)
@@ -195,7 +192,7 @@ bool address_is_place(const struct address *a)
 	return !S_ISSOCK(st.st_mode);
 }
 
-/* an aperture that is a socket: 0, or -errno */
+/* check an aperture's path that is to be a socket: 0, or -errno */
 static int check_socket(const struct address *a, const char **why)
 {
 	*why = "a bell is for an aperture that is a file or a device, and there is none of that name";
@@ -229,7 +226,7 @@ int address_connect(const struct address *a, const char **why)
 	}
 }
 
-/* a socket file without a listener was left behind by a server that was killed */
+/* a socket file without a listener was left by a server that was killed: replace it */
 static int listen_unix(const struct address *a, const char **why)
 {
 	struct sockaddr_un at = un_of(a);
@@ -248,8 +245,8 @@ static int listen_unix(const struct address *a, const char **why)
 }
 
 /*
- * all of this machine's addresses: by one socket of both families, or by one of IPv4 where there is
- * no IPv6
+ * Listen at all of this machine's addresses: with one socket of both families, or with one of IPv4
+ * if there is no IPv6.
  */
 static int listen_everywhere(const struct address *a, const char **why)
 {
@@ -306,7 +303,7 @@ static uid_t user_of(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &user, &bytes) ? (uid_t)-1 : user.uid;
 }
 
-/* bytes as they travel: the first is the highest */
+/* 8 bytes in network order */
 static uint64_t number_of(const uint8_t *bytes)
 {
 	uint64_t n = 0;
@@ -317,7 +314,7 @@ static uint64_t number_of(const uint8_t *bytes)
 	return n;
 }
 
-/* a family and a number: as an IPv6 address that would be reserved */
+/* a family and a number, as numbers that only a reserved IPv6 address has */
 #define SOURCE(family, number)	((struct address_source){ (uint64_t)(family) << 32 | (number), 0 })
 
 struct address_source address_of_source(int fd)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The stream carrier's own: what goes over a line. */
+/* Internal header of the stream carrier: what goes over a line. */
 #ifndef KVGPU_REMOTE_STREAM_H
 #define KVGPU_REMOTE_STREAM_H
 
 #include "carrier.h"
 #include "line.h"
 
-/* From the client come frames. The server says this, and what belongs to it behind. */
+/* The client sends frames. The server sends a struct down, then its payload. */
 enum { DOWN_ANSWER = 1, DOWN_PIECE, DOWN_HAPPENING };
 struct down {
 	uint16_t kind, box;
-	uint32_t bytes;		/* of what follows; a piece's are 64 bit and in b */
+	uint32_t bytes;		/* of payload; those of a piece are in .b, as 64 bits */
 	/*
 	 * an answer's seq and result; a piece's place and bytes; a happening's id and event | value
 	 * << 32

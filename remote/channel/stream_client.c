@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * The client's end of a stream. Senders write by themselves under a lock; one thread reads all that
- * comes and puts it where it belongs.
+ * The client's end of a stream. Each sender writes by itself under a lock; one thread reads all
+ * that comes, and delivers it.
  *
  * A system call for each frame would be most of a queued call's cost. So a frame without an answer
- * is kept for a moment when another one has just gone out, and goes with the next; the flusher, a
- * second thread, sends what is left when none comes.
+ * is kept for a moment when another frame has just gone out, and goes out with the next. If none
+ * comes, the flusher, a second thread, sends what is kept.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -40,11 +40,11 @@ struct stream_channel {
 	uint64_t written_ns;		/* when something was written last */
 	size_t kept;			/* bytes */
 	uint8_t keep[KEPT_MAX];
-	/* atomic: the flusher looks by itself; a futex, where it sleeps else */
+	/* atomic, a futex: 1: the flusher looks by itself; 0: it sleeps */
 	uint32_t awake;
 	bool ended;			/* atomic: close_channel() sets it, and the flusher ends */
 	pthread_t reader, flusher;
-	size_t have, used;		/* of what was read ahead; the reader's alone */
+	size_t have, used;		/* of .ahead; the reader's alone */
 	uint8_t ahead[READ_AHEAD];
 };
 
@@ -53,7 +53,7 @@ static struct stream_channel *of(struct kvgpu_remote_channel *c)
 	return (struct stream_channel *)c;
 }
 
-/* with the lock: what is kept goes first. parts[0] is free for that */
+/* Call with the lock. Writes what is kept first: the caller leaves parts[0] free for that. */
 static int write_all(struct stream_channel *s, struct iovec *parts, unsigned int n)
 {
 	int r;
@@ -84,7 +84,7 @@ static void wake(struct stream_channel *s)
 		syscall(SYS_futex, &s->awake, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
 }
 
-/* with the lock; @bytes: of all parts, parts[0] left out */
+/* call with the lock; parts[0] is free; @bytes: of all other parts */
 static int keep_or_write(struct stream_channel *s, struct iovec *parts, unsigned int n,
 			 size_t bytes)
 {
@@ -143,7 +143,7 @@ static void sleep_while_empty(struct stream_channel *s)
 	__atomic_store_n(&s->awake, 1, __ATOMIC_SEQ_CST);
 }
 
-/* sleeps while nothing is kept, and else looks again and again, so that no thread has to wake it */
+/* Sleeps while nothing is kept; else it looks again and again, so that no sender has to wake it. */
 static void *flush(void *arg)
 {
 	struct timespec moment = { 0, MOMENT_NS };
@@ -166,7 +166,10 @@ static void *flush(void *arg)
 	return NULL;
 }
 
-/* the frame that names the piece follows at once, and takes this along */
+/*
+ * Keeps the head and the piece: the frame that names the piece follows at once, and goes out with
+ * them.
+ */
 static int push_shared(struct stream_channel *s, struct iovec *parts)
 {
 	unsigned int i;
@@ -291,7 +294,7 @@ static void *read_all(void *arg)
 			r = -EPROTO;
 		}
 	} while (!r);
-	shutdown(s->line.fd, SHUT_RDWR);	/* also the sender that waits for room */
+	shutdown(s->line.fd, SHUT_RDWR);	/* also ends a sender that waits for room */
 	channel_lost(&s->c);
 	return NULL;
 }
@@ -330,7 +333,9 @@ static const struct channel_carrier stream_carrier = { .send = send_frame,
 						       .forked = forked,
 						       .close = close_channel };
 
-/* what a relay says beside its server's welcome, whose memory has come with it */
+/*
+ * Check the arena, whose descriptor came with the welcome, and read what a relay says after that.
+ */
 static int hear_relay(struct line *l, uint64_t bytes, int memory,
 		      struct kvgpu_remote_relayed *relay, const char **why)
 {

@@ -21,8 +21,8 @@
 
 enum { INPUT = 256 << 10, LOOK_US = 500 };
 /*
- * frames that may wait while the library is busy: the client's limit for what it has under way is
- * far below
+ * Bytes of frames that may be kept while the library is busy. A client's limit for frames under way
+ * is far below.
  */
 #define KEPT_MAX	(64ull << 20)
 #define KEPT_BESIDE	16
@@ -46,14 +46,14 @@ struct stream_port {
 	struct kvgpu_remote_port p;
 	struct line line;
 	pthread_mutex_t output;
-	pthread_mutex_t input;		/* of what follows: the thread that holds it reads */
+	pthread_mutex_t input;	/* of the members up to bytes[]: the thread that holds it reads */
 	struct kept *first, **last;
 	uint64_t kept_bytes;
 	size_t have, used;		/* of bytes[] */
 	uint64_t bytes[INPUT / 8];
 	/* of the frame that is served: the serving thread's */
 	uint64_t payload[KVGPU_REMOTE_PAYLOAD_MAX / 8];
-	/* of this list; taken with `input` held, never the other way */
+	/* of .waiting; may be taken with `input` held, never the reverse */
 	pthread_mutex_t acks;
 	pthread_cond_t change;
 	struct acked *waiting;
@@ -89,7 +89,8 @@ static void take_ack(struct stream_port *s, uint64_t id)
 }
 
 /*
- * the piece's bytes go straight into the arena: those that are here, and the rest from the socket
+ * The piece's bytes go straight into the arena: those that were read already, and the rest from the
+ * socket.
  */
 static int take_piece(struct stream_port *s, const struct kvgpu_remote_piece *piece)
 {
@@ -98,7 +99,7 @@ static int take_piece(struct stream_port *s, const struct kvgpu_remote_piece *pi
 	if (!kvgpu_remote_in_arena(piece->at, piece->bytes, s->p.arena_bytes))
 		return lose(s);
 	if (s->p.has_relay)
-		return 0;	/* they are there */
+		return 0;	/* the relay has put the bytes there */
 	if (here > piece->bytes)
 		here = piece->bytes;
 	memcpy((uint8_t *)s->p.arena + piece->at, (uint8_t *)s->bytes + s->used, here);
@@ -110,7 +111,7 @@ static int take_piece(struct stream_port *s, const struct kvgpu_remote_piece *pi
 	return 0;
 }
 
-/* 1: a frame, whose payload is at *payload until more is read; 0: not a whole one is here */
+/* 1: a frame, whose payload is at *payload until more is read; 0: no whole frame is here */
 static int parse(struct stream_port *s, struct kvgpu_remote_head *h, const uint8_t **payload)
 {
 	struct kvgpu_remote_piece piece;
@@ -141,7 +142,7 @@ static int parse(struct stream_port *s, struct kvgpu_remote_head *h, const uint8
 	return 0;
 }
 
-/* 1: there is something more, 0: nothing came in time */
+/* read more bytes: 1; 0: nothing came in time */
 static int fill(struct stream_port *s, int64_t timeout_us)
 {
 	struct timespec t = { timeout_us / 1000000, timeout_us % 1000000 * 1000 };
@@ -165,7 +166,7 @@ static int fill(struct stream_port *s, int64_t timeout_us)
 	return 1;
 }
 
-/* with what the allocator has beside it: a frame may be nothing but its head */
+/* bytes that a kept frame takes, with the allocator's own: a frame may be nothing but its head */
 static size_t kept_takes(const struct kvgpu_remote_head *h)
 {
 	return sizeof(struct kept) + h->bytes + KEPT_BESIDE;
@@ -392,7 +393,7 @@ static int answer_hello(struct line *l, uint64_t version, uint64_t arena_bytes, 
 	return result ? welcome_error(result) : r;
 }
 
-/* a relay's: the arena travels with the welcome */
+/* welcome a relay, or refuse it: the arena's descriptor travels with the welcome */
 static int answer_relay(struct line *l, uint64_t version, uint64_t arena_bytes, uint32_t result,
 			int memory)
 {

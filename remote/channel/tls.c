@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * A TLS session on a socket. GnuTLS allows one thread that sends and one that receives in a
- * session; keys that TLS 1.3 renews are sent by the sender. Its functions for the socket are given
- * here, so that a read waits, or does not, as the caller wants it.
+ * session; the sender also sends new keys of TLS 1.3. GnuTLS reads and writes the socket by
+ * functions of this file, so that a read waits, or does not, as the caller wants.
  */
 #include "tls.h"
 
@@ -113,8 +113,8 @@ ssize_t tls_some(struct tls *t, void *to, size_t n, bool wait)
 
 	t->dont_wait = !wait;
 	/*
-	 * "again" is also said after what is the session's own, a renewal of keys, where the socket
-	 * was never empty
+	 * GnuTLS also says "again" after a message of the session itself, such as new keys, though
+	 * the socket was never empty
 	 */
 	do {
 		t->starved = false;
@@ -191,7 +191,10 @@ static int alert_of(unsigned int status)
 					      GNUTLS_A_BAD_CERTIFICATE;
 }
 
-/* An alert is lost where the socket is closed with bytes unread. */
+/*
+ * Send an alert, then read for a moment: an alert is lost if the socket is closed with bytes
+ * unread.
+ */
 static void say_no(struct tls *t, int alert)
 {
 	struct timeval moment = { .tv_sec = DENIED_S };
@@ -292,7 +295,7 @@ static int handshake(struct tls *t, const char **why)
 	}
 }
 
-/* a name is told to the server, an address may not be */
+/* only a name may be told to the server (SNI), not an address */
 static bool is_name(const char *host)
 {
 	return !strchr(host, ':') && strspn(host, "0123456789.") != strlen(host);

@@ -14,8 +14,8 @@
  */
 enum { BEHIND_MAX = 8 << 20 };
 
-static unsigned int captures;	/* atomic: calls of call_acknowledge() */
-static uint64_t acknowledged;	/* atomic */
+static unsigned int captures;	/* atomic: captures under way */
+static uint64_t acknowledged;	/* atomic: calls of call_acknowledge() */
 
 /* the thread's answer boxes at each server; .other: for calls in a signal handler */
 static __thread struct { uint16_t box, other; } mine[PEERS_MAX];

@@ -77,7 +77,10 @@ struct peer {
 	pthread_mutex_t submit;
 	uint64_t named_context;		/* under `submit`: what the server was told last */
 	uint32_t named_mode;
-	/* atomic: see call_through() */
+	/*
+	 * atomic: the error of work that the client did for a stream; the next call that reports
+	 * errors returns it
+	 */
 	int late;
 	/*
 	 * atomic: a context has a sticky error, so calls with good arguments may fail: ask, don't
@@ -85,7 +88,7 @@ struct peer {
 	 */
 	bool suspect;
 	uint64_t behind;		/* atomic: bytes sent since the last answer */
-	uint64_t through;		/* atomic */
+	uint64_t through;		/* atomic: see call_through() */
 	uint64_t submitted;		/* atomic: calls sent; written under `submit` */
 
 	/* gate.c */

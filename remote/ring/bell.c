@@ -17,14 +17,15 @@
 #include "remote/ring/clock.h"
 #include "remote/ring/shared.h"
 
-/* looks between two of the clock */
+/* looks at the peer between two looks at the clock */
 #define LOOKS	64
 
 /*
- * A CPU that was given away and came back late is wanted by other threads than the peer's: looking
- * would cost them their time and this thread its turn. So many waits sleep at once then, until it
- * is tried again. A timer's tick takes the CPU, too, in a VM for longer than elsewhere; so it
- * counts how much of the time was lost. Beside a thread that computes that is nearly all of it.
+ * A thread that yields its CPU, and gets it back late, is on a CPU that other threads than the
+ * peer's want: looking would cost them their time, and this thread its turn. Then the next
+ * CROWDED_WAITS waits sleep at once. A timer's tick takes the CPU, too, in a VM for longer than
+ * elsewhere. So what counts is the share of the time that was lost: beside a thread that computes
+ * nearly all of it.
  */
 enum {
 	CROWDED_NS = 100 * 1000,
@@ -51,7 +52,7 @@ static uint64_t waited(struct wait *w)
 	return now - w->began;
 }
 
-/* looked for @looked_ns, then the CPU was away for @away_ns */
+/* note that this thread looked for @looked_ns, and was then without the CPU for @away_ns */
 static void count_time(struct kvgpu_bell *b, uint64_t looked_ns, uint64_t away_ns)
 {
 	if (away_ns > CROWDED_NS)
@@ -123,9 +124,9 @@ static enum kvgpu_wait sleep_until(struct wait *w)
 }
 
 /*
- * A wait that had to sleep and would have ended soon costs its thread the way to sleep and back,
- * which takes longer than some of what is waited for. So the next ones look twice as long as this
- * one took, within bounds; after one that took longer than these, as long as the knob says.
+ * Going to sleep and back takes longer than some waits. So after a wait that had to sleep but ended
+ * soon, the next waits look twice as long as that wait took, KVGPU_SPIN_GROWS times .spin_ns at
+ * most. After a wait that took longer than that, they look for .spin_ns.
  */
 static void grow(struct wait *w)
 {
@@ -161,7 +162,10 @@ void kvgpu_bell_ring(struct kvgpu_bell *b)
 	shared_fence();		/* pairs with the one of sleep_until() */
 	if (!shared_load32(b->word))
 		return;
-	/* first: a futex refuses a sleep that has not begun yet only if its word has changed */
+	/*
+	 * clear the word first: a futex refuses a sleep that has not begun yet only if the word has
+	 * changed
+	 */
 	shared_store32(b->word, 0);
 	b->wakes++;
 	b->ops->wake(b->ctx, b->word);

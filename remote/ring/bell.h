@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waiting for the peer: look for a bounded time, then sleep until it rings. A bell is a word in
- * shared memory, on which one thread sleeps, and a carrier that wakes that thread. The sleeper and
- * the ringer have a struct kvgpu_bell each, in their own memory.
+ * Waiting for the peer: look for a bounded time, then sleep until the peer rings. A bell is a word
+ * in shared memory, on which one thread sleeps, and a carrier that wakes that thread. The sleeper
+ * and the ringer have a struct kvgpu_bell each, in their own memory.
  *
- * What the peer makes of the word is a hint and no more. A sleeper looks again after a time of its
- * own, so that a peer which is dead, or does not ring, delays it and never holds it.
+ * The peer may write anything to the word, so the word is only a hint. A sleeper looks again after
+ * a time of its own: a peer that is dead, or does not ring, delays the sleeper, and never blocks
+ * it.
  */
 #ifndef KVGPU_REMOTE_RING_BELL_H
 #define KVGPU_REMOTE_RING_BELL_H
@@ -21,12 +22,12 @@ enum kvgpu_sleep {
 };
 
 /*
- * A carrier. @ctx is the bell's, @word the bell's word.
+ * A carrier. @ctx: kvgpu_bell.ctx. @word: kvgpu_bell.word.
  *
- * sleep() blocks for at most @ns and returns early when it was woken. It must not miss a wake()
- * that was called after the word was set, nor one that was called before sleep() was: either it
- * remembers (a socket), or it refuses to sleep when the word has changed since it was set to 1 (a
- * futex), as the ringer clears it first. wake() never blocks; a failure has no answer.
+ * sleep() blocks for at most @ns, and returns early when it was woken. It must not miss a wake()
+ * that came after the word was set, also if that came before sleep() was called. Either the carrier
+ * remembers a wake (a socket). Or it refuses to sleep when the word is no longer 1 (a futex), as
+ * the ringer clears the word first. wake() never blocks; its failure is not reported.
  */
 struct kvgpu_bell_ops {
 	enum kvgpu_sleep (*sleep)(void *ctx, uint32_t *word, uint64_t ns);
@@ -36,26 +37,26 @@ struct kvgpu_bell_ops {
 /* the knobs */
 struct kvgpu_wait_times {
 	/*
-	 * look so long before the first sleep, and up to some us longer; 0: not at all. Nor while
-	 * others want this CPU. While waits turn out to be a little longer, up to KVGPU_SPIN_GROWS
-	 * times as long
+	 * How long to look before the first sleep, and some us more; 0: not at all. A thread does
+	 * not look while others want its CPU. While waits turn out to be a little longer, it looks
+	 * up to KVGPU_SPIN_GROWS times as long.
 	 */
 	uint64_t spin_ns;
-	uint64_t sleep_ns;	/* look again after a sleep so long; not 0 */
+	uint64_t sleep_ns;	/* the longest sleep before the next look; not 0 */
 };
 
 enum { KVGPU_SPIN_GROWS = 8 };
-/* without a reason for others */
+/* the default times */
 enum { KVGPU_SPIN_NS = 50 * 1000, KVGPU_SLEEP_NS = 100 * 1000 * 1000 };
 
 struct kvgpu_bell {
 	uint32_t *word;			/* in shared memory */
 	const struct kvgpu_bell_ops *ops;
-	void *ctx;			/* of the ops */
+	void *ctx;			/* for the ops */
 	struct kvgpu_wait_times times;	/* of the sleeper */
-	uint64_t window_ns;		/* looks so long now; 0: spin_ns */
-	unsigned int crowded;		/* so many waits do not look: others want this CPU */
-	/* while it looked: with the CPU, and without; since they were compared last */
+	uint64_t window_ns;		/* looks so long at present; 0: spin_ns */
+	unsigned int crowded;	/* the next so many waits don't look, as others want this CPU */
+	/* time spent with looking, with the CPU and without it, since the two were compared last */
 	uint64_t looked_ns, lost_ns;
 	uint64_t spins;			/* waits that looked more than once */
 	/* waits that came to sleep(), or to the end of their time */
@@ -71,11 +72,11 @@ enum kvgpu_wait {
 };
 
 /*
- * Waits until @ready(@arg) says true, which looks at what the peer publishes, for at most
- * @timeout_ns or KVGPU_FOREVER. One thread at a time waits on a bell; it may wait for several
- * things at once, if the publisher of any of them rings. No clock is read when the answer comes
- * within about a microsecond. With KVGPU_FOREVER only the peer's end, as the carrier knows it, ends
- * a wait in vain.
+ * Wait until @ready(@arg), which looks at what the peer publishes, returns true; for at most
+ * @timeout_ns, or KVGPU_FOREVER. One thread at a time waits on a bell; it may wait for several
+ * things at once, if the publisher of any of them rings. No clock is read when the wait ends within
+ * about a microsecond. With KVGPU_FOREVER a wait in vain ends only when the carrier notices the
+ * peer's end.
  */
 enum kvgpu_wait kvgpu_bell_wait(struct kvgpu_bell *b, bool (*ready)(void *arg), void *arg,
 				uint64_t timeout_ns);
@@ -97,18 +98,18 @@ extern const struct kvgpu_bell_ops kvgpu_bell_futex_ops;
 
 struct kvgpu_bell_futex {
 	/*
-	 * a pidfd, or a socket; looked at before and after each sleep, so .sleep_ns bounds what it
-	 * takes
+	 * A pidfd, or a socket, by which the peer's end is noticed. It is looked at before and
+	 * after each sleep, so that takes .sleep_ns at most.
 	 */
 	int gone_fd;
-	/* of poll() there that mean its end; POLLHUP and POLLERR always do */
+	/* poll() events of .gone_fd that mean the peer's end; POLLHUP and POLLERR always do */
 	short gone_events;
 };
 
 /*
- * Between any two: a connected socket with a byte for each wake; its end is noticed at once. ctx:
- * struct kvgpu_bell_socket. One socket serves both sides' bells. No eventfd: both sides share its
- * counter and its O_NONBLOCK, so the peer could make a wake block.
+ * Between any two processes: a connected socket, with a byte for each wake. The peer's end is
+ * noticed at once. ctx: struct kvgpu_bell_socket. One socket serves both sides' bells. No eventfd:
+ * both sides share its counter and its O_NONBLOCK, so the peer could make a wake block.
  */
 extern const struct kvgpu_bell_ops kvgpu_bell_socket_ops;
 

@@ -16,7 +16,7 @@ enum { KVGPU_BOX_BYTES = 4096, KVGPU_BOX_LONGEST = KVGPU_BOX_BYTES - 16 };
 
 /* what follows the sequence number */
 struct kvgpu_box_head {
-	uint32_t result;		/* the call's; means nothing here */
+	uint32_t result;		/* of the call; has no meaning here */
 	uint32_t len;			/* of the payload, in bytes */
 };
 
@@ -33,21 +33,24 @@ struct kvgpu_box {
 	uint64_t last;			/* sequence number of the last answer */
 	uint32_t max_len;
 	enum kvgpu_ring_status status;	/* OK, or dead */
-	/* on which the asking side sleeps; for the answering side: which wakes it, or NULL */
+	/*
+	 * asking side: the bell on which it sleeps; answering side: the bell that it rings, or NULL
+	 */
 	struct kvgpu_bell *bell;
 	uint64_t answers;
 };
 
 /*
  * @mem: KVGPU_BOX_BYTES of shared memory, zero when the first side attaches. @max_len: as agreed at
- * the handshake, at most KVGPU_BOX_LONGEST. KVGPU_RING_BAD_GEOMETRY: that, or alignment.
+ * the handshake, at most KVGPU_BOX_LONGEST. KVGPU_RING_BAD_GEOMETRY: @max_len is larger, or @mem is
+ * misaligned.
  */
 enum kvgpu_ring_status kvgpu_box_attach(struct kvgpu_box *b, void *mem, uint32_t max_len,
 					struct kvgpu_bell *bell);
 
 /*
- * The answering side, which may write what was asked with @seq and not yet answered: publishes, and
- * wakes the asking side.
+ * The answering side: publish the answer to call @seq, which has none yet, and wake the asking
+ * side.
  * KVGPU_RING_TOO_LONG: @len is more than max_len. KVGPU_RING_WRONG_LENGTH: @seq is not later than
  * the last answer's.
  */
@@ -55,14 +58,15 @@ enum kvgpu_ring_status kvgpu_box_answer(struct kvgpu_box *b, uint64_t seq, uint3
 					const void *data, uint32_t len);
 
 /*
- * The asking side: the answer to @seq, if it is there, its payload into @buf, which has @size
- * bytes, max_len at least. Read once, checked before. KVGPU_RING_EMPTY: not yet. Dead by
- * KVGPU_RING_BAD_SEQ: an answer to another call; by KVGPU_RING_BAD_LENGTH.
+ * The asking side: take the answer to call @seq. Its payload goes to @buf, which has @size bytes,
+ * max_len at least. Each word is read once, and the length is checked before the payload is copied.
+ * KVGPU_RING_EMPTY: there is no answer yet. The box is dead after KVGPU_RING_BAD_SEQ, an answer to
+ * another call, and after KVGPU_RING_BAD_LENGTH.
  */
 enum kvgpu_ring_status kvgpu_box_take(struct kvgpu_box *b, uint64_t seq,
 				      struct kvgpu_box_head *head, void *buf, size_t size);
 
-/* Waits for an answer, or for the box to be dead: KVGPU_WAIT_READY for both */
+/* Wait for an answer, or for the box to be dead: KVGPU_WAIT_READY for both. */
 enum kvgpu_wait kvgpu_box_wait(struct kvgpu_box *b, uint64_t timeout_ns);
 
 #endif

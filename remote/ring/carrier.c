@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What lets a thread sleep until the peer rings. Everything the peer can do to these only makes a
- * sleep shorter or leaves it as long.
+ * How a thread sleeps until the peer rings: at a futex or at a socket. Whatever the peer does to
+ * these, a sleep gets shorter or stays as long.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE	/* ppoll(), syscall() */
@@ -41,7 +41,9 @@ static enum kvgpu_sleep futex_sleep(void *ctx, uint32_t *word, uint64_t ns)
 
 	if (futex_gone(ctx))
 		return KVGPU_SLEEP_GONE;
-	/* shared between processes: not FUTEX_PRIVATE_FLAG. All reasons to return mean the same */
+	/*
+	 * shared between processes: not FUTEX_PRIVATE_FLAG. Whatever the reason to return is: look
+	 */
 	syscall(SYS_futex, word, FUTEX_WAIT, 1, &limit, NULL, 0);
 	return futex_gone(ctx) ? KVGPU_SLEEP_GONE : KVGPU_SLEEP_LOOK;
 }
@@ -56,7 +58,7 @@ const struct kvgpu_bell_ops kvgpu_bell_futex_ops = { .sleep = futex_sleep, .wake
 
 /* ------------------------------------------------------------------ socket */
 
-/* takes the bytes of past wakes. More than that many stay, and make the next sleep short */
+/* take the bytes of past wakes; more than 64 stay, and make the next sleep short */
 static enum kvgpu_sleep drain(int fd)
 {
 	char bytes[64];
@@ -81,7 +83,7 @@ static enum kvgpu_sleep socket_sleep(void *ctx, uint32_t *word, uint64_t ns)
 	return drain(s->fd);
 }
 
-/* A socket that is full has bytes which the peer has not read: it is awake, or will not sleep */
+/* A full socket has bytes that the peer has not read: the peer is awake, or will not sleep. */
 static void socket_wake(void *ctx, uint32_t *word)
 {
 	const struct kvgpu_bell_socket *s = ctx;

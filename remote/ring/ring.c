@@ -115,7 +115,7 @@ static uint32_t free_now(const struct kvgpu_ring_producer *p)
 	return p->slots - (uint32_t)(p->head - p->taken);
 }
 
-/* asks the consumer's position. It can only go on, and not beyond what was published */
+/* read the consumer's position, which may only grow, and not beyond what was published */
 static void look_at_position(struct kvgpu_ring_producer *p)
 {
 	uint64_t taken = shared_load_acquire(&p->shared->taken);
@@ -194,7 +194,10 @@ enum kvgpu_ring_status kvgpu_ring_publish(struct kvgpu_ring_producer *p)
 		return p->status;
 	if (!slots || p->done != p->frame.len)
 		return KVGPU_RING_WRONG_LENGTH;
-	/* not before: the numbers of a frame that is dropped would publish a later one's slots */
+	/*
+	 * not earlier: sequence numbers of a frame that is dropped would publish slots of a later
+	 * frame
+	 */
 	for (i = 1; i < slots; i++) {
 		slot = slot_at(p->shared, p->slots, p->head + i);
 		shared_store(&slot->seq, p->head + i + 1);
@@ -242,7 +245,7 @@ uint32_t kvgpu_ring_free_slots(struct kvgpu_ring_producer *p)
 	return p->status ? 0 : free_now(p);
 }
 
-/* or dead: what is tried next says so */
+/* true also if the ring is dead: the next try says so */
 static bool ready_for_frame(void *arg)
 {
 	struct kvgpu_ring_producer *p = arg;
@@ -280,15 +283,15 @@ enum kvgpu_ring_status kvgpu_ring_attach_consumer(struct kvgpu_ring_consumer *c,
 	return KVGPU_RING_OK;
 }
 
-/* what lies where the next frame will be, as long as it is not there */
+/* the sequence number in the next frame's first slot, while that frame is not published */
 static uint64_t seq_before(const struct kvgpu_ring_consumer *c)
 {
 	return c->pos < c->slots ? 0 : c->pos + 1 - c->slots;
 }
 
 /*
- * tells the producer how far it may go. It reads nothing there any more: the copies came before,
- * and stay before by the release
+ * Tell the producer that it may use the slots. This side has copied them before, and the release
+ * keeps these reads before the store.
  */
 static void give_back(struct kvgpu_ring_consumer *c)
 {

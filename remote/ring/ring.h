@@ -37,16 +37,16 @@ enum kvgpu_ring_status {
 	KVGPU_RING_NO_ROOM,		/* the caller's buffer is smaller than .max_len */
 	KVGPU_RING_WRONG_LENGTH,	/* other bytes were appended than were announced */
 	KVGPU_RING_BAD_GEOMETRY,
-	/* the peer is wrong: from now on every call says the same */
+	/* the peer is wrong: from now on every call returns the same */
 	/* a sequence number that is neither the next nor what was there before */
 	KVGPU_RING_BAD_SEQ,
 	KVGPU_RING_BAD_LENGTH,		/* a length beyond .max_len */
 	KVGPU_RING_TORN,		/* a frame with a slot that is not its own */
-	/* a consumer that took what was not published, or gave back what it had taken */
+	/* the consumer's position went back, or beyond what was published */
 	KVGPU_RING_BAD_POSITION,
 };
 
-/* the peer broke it, for ever */
+/* the peer broke the ring, for ever */
 static inline bool kvgpu_ring_dead(enum kvgpu_ring_status s)
 {
 	return s >= KVGPU_RING_BAD_SEQ;
@@ -65,8 +65,8 @@ struct kvgpu_ring_head {
 };
 
 /*
- * The sequence number of a slot is its absolute number, which never wraps, plus 1. Bytes of payload
- * never lie where one is looked for
+ * The sequence number of a slot is its absolute number, which never wraps, plus 1. Payload never
+ * lies where a sequence number is looked for.
  */
 union kvgpu_ring_slot {
 	uint64_t seq;
@@ -81,7 +81,7 @@ union kvgpu_ring_slot {
 	} next;
 };
 
-/* each word in a line of its own, since both sides' words are written apart */
+/* each word has a cache line of its own, since the two sides write different words */
 struct kvgpu_ring_shared {
 	/* slots that the consumer needs no more; absolute */
 	_Alignas(KVGPU_RING_LINE) uint64_t taken;
@@ -110,8 +110,8 @@ struct kvgpu_ring_config {
 size_t kvgpu_ring_bytes(uint32_t slots);
 
 /*
- * bytes of payload of the longest frame: it takes half of the ring, so that there always comes to
- * be room for it
+ * Bytes of payload of the longest frame. That frame takes half of the ring, so that there is always
+ * room for it after a while.
  */
 uint32_t kvgpu_ring_longest(uint32_t slots);
 
@@ -119,8 +119,8 @@ uint32_t kvgpu_ring_longest(uint32_t slots);
 uint32_t kvgpu_ring_slots_of(uint32_t len);
 
 /*
- * Makes an empty ring of @mem, before either side attaches. KVGPU_RING_BAD_GEOMETRY: no such number
- * of slots
+ * Make an empty ring of @mem, before either side attaches. KVGPU_RING_BAD_GEOMETRY: no ring has so
+ * many slots.
  */
 enum kvgpu_ring_status kvgpu_ring_init(void *mem, uint32_t slots);
 
@@ -129,14 +129,14 @@ enum kvgpu_ring_status kvgpu_ring_init(void *mem, uint32_t slots);
 struct kvgpu_ring_producer {
 	struct kvgpu_ring_shared *shared;
 	uint64_t head;			/* slots published; absolute */
-	uint64_t taken;			/* what the consumer last said */
-	/* of the frame published last: what its answer will bear. 0: there was none */
+	uint64_t taken;			/* the consumer's position, as read last */
+	/* number of the frame published last, which its answer will bear; 0: there was none */
 	uint64_t last_seq;
 	uint32_t slots, max_len;
 	/* slots of the frame that is being written, or waits for room; 0: there is none */
 	uint32_t wanted;
 	uint32_t done;			/* bytes written of it */
-	struct kvgpu_ring_head frame;	/* it */
+	struct kvgpu_ring_head frame;	/* the frame that is being written */
 	enum kvgpu_ring_status status;	/* OK, or dead */
 	struct kvgpu_bell *own, *peer;
 	uint64_t frames;		/* published */
@@ -144,8 +144,8 @@ struct kvgpu_ring_producer {
 };
 
 /*
- * @p is the caller's own memory and no longer what it was. KVGPU_RING_BAD_GEOMETRY: slots, max_len
- * or alignment
+ * @p is in the caller's own memory, and is overwritten. KVGPU_RING_BAD_GEOMETRY: slots, max_len or
+ * alignment is wrong.
  */
 enum kvgpu_ring_status kvgpu_ring_attach_producer(struct kvgpu_ring_producer *p,
 						  const struct kvgpu_ring_config *config);
@@ -160,28 +160,28 @@ enum kvgpu_ring_status kvgpu_ring_begin(struct kvgpu_ring_producer *p, uint16_t 
 void kvgpu_ring_append(struct kvgpu_ring_producer *p, const void *data, uint32_t len);
 
 /*
- * KVGPU_RING_WRONG_LENGTH: the pieces are not @len bytes of kvgpu_ring_begin(), or there is no such
- * frame; it is dropped
+ * KVGPU_RING_WRONG_LENGTH: the pieces don't have the @len bytes of kvgpu_ring_begin(), or no frame
+ * was begun; the frame is dropped.
  */
 enum kvgpu_ring_status kvgpu_ring_publish(struct kvgpu_ring_producer *p);
 
-/* all three at once; statuses are theirs */
+/* begin, append and publish at once, with their statuses */
 enum kvgpu_ring_status kvgpu_ring_put(struct kvgpu_ring_producer *p, uint16_t op, uint16_t flags,
 				      const struct iovec *iov, int nr);
 
 /*
- * Wakes the consumer if it sleeps. Due after every frame, or once after several: until then a
- * consumer that sleeps looks only when its .sleep_ns are over. By itself, since its fence costs
- * more than the frame.
+ * Wake the consumer if it sleeps. Call after every frame, or once after several: until then a
+ * sleeping consumer looks only when its .sleep_ns are over. Not a part of kvgpu_ring_publish(),
+ * since the fence costs more than the frame.
  */
 void kvgpu_ring_notify(struct kvgpu_ring_producer *p);
 
-/* slots that are free now; frames of fewer are taken. 0 when the ring is dead */
+/* How many slots are free. A frame of at most so many fits. 0: the ring is full or dead. */
 uint32_t kvgpu_ring_free_slots(struct kvgpu_ring_producer *p);
 
 /*
- * Notifies, and waits until a frame of @len bytes fits, or never will: KVGPU_WAIT_READY, and the
- * next try says which. Wants .own
+ * Notify, and wait until a frame of @len bytes fits or never will: KVGPU_WAIT_READY for both, and
+ * the next try tells which. Needs .own.
  */
 enum kvgpu_wait kvgpu_ring_wait_room(struct kvgpu_ring_producer *p, uint32_t len,
 				     uint64_t timeout_ns);
@@ -198,7 +198,7 @@ struct kvgpu_frame {
 struct kvgpu_ring_consumer {
 	struct kvgpu_ring_shared *shared;
 	uint64_t pos;			/* slots taken; absolute */
-	uint64_t given_back;		/* what the producer knows of that */
+	uint64_t given_back;		/* slots given back to the producer; absolute */
 	uint32_t slots, max_len;
 	enum kvgpu_ring_status status;	/* OK, or dead */
 	struct kvgpu_bell *own, *peer;
@@ -210,24 +210,23 @@ enum kvgpu_ring_status kvgpu_ring_attach_consumer(struct kvgpu_ring_consumer *c,
 						  const struct kvgpu_ring_config *config);
 
 /*
- * Takes a frame: what it is into @f, its payload into @buf, which has @size bytes, .max_len at
- * least. Everything is read once and was checked before it says KVGPU_RING_OK; whether op and flags
- * mean anything is the caller's to check. After an error the contents of @f and @buf mean nothing.
- * Slots are given back to the producer each quarter of the ring, and when there is no further
- * frame.
+ * Take a frame: its head goes to @f, its payload to @buf, which has @size bytes, .max_len at least.
+ * Each word is read once, and all is checked before the result is KVGPU_RING_OK; only op and flags
+ * are the caller's to check. After an error the contents of @f and @buf mean nothing. Slots are
+ * given back to the producer each quarter of the ring, and when there is no further frame.
  */
 enum kvgpu_ring_status kvgpu_ring_get(struct kvgpu_ring_consumer *c, struct kvgpu_frame *f,
 				      void *buf, size_t size);
 
 /*
- * Waits for a frame, or for the ring to be dead: KVGPU_WAIT_READY for both. After kvgpu_ring_get()
- * said KVGPU_RING_EMPTY. Wants .own
+ * Wait for a frame, or for the ring to be dead: KVGPU_WAIT_READY for both. Call after
+ * kvgpu_ring_get() returned KVGPU_RING_EMPTY. Needs .own.
  */
 enum kvgpu_wait kvgpu_ring_wait_frame(struct kvgpu_ring_consumer *c, uint64_t timeout_ns);
 
 /*
- * Whether kvgpu_ring_get() would say anything but KVGPU_RING_EMPTY: for a thread that waits for
- * several rings. @arg: consumer
+ * Whether kvgpu_ring_get() would return anything but KVGPU_RING_EMPTY: for a thread that waits for
+ * several rings. @arg: the consumer.
  */
 bool kvgpu_ring_has_frame(void *arg);
 

@@ -51,8 +51,8 @@ static inline void shared_fence(void)
 {
 #ifdef __x86_64__
 	/*
-	 * cheaper than mfence, and known to the thread sanitizer for what it is: none of its
-	 * business
+	 * cheaper than mfence; the thread sanitizer, which has no support for fences, does not see
+	 * it
 	 */
 	__asm__ volatile("lock; orl $0, (%%rsp)" : : : "memory", "cc");
 #else
@@ -60,7 +60,7 @@ static inline void shared_fence(void)
 #endif
 }
 
-/* @from is at a word; the whole of its last word is read, and @n bytes are written */
+/* @from is 8-aligned. Its last word is read as a whole, but only @n bytes are written. */
 static inline void shared_copy_in(void *to, const uint64_t *from, size_t n)
 {
 	uint8_t *out = to;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading what came, never behind its end, and writing what goes, never behind the room for it.
- * Parts are 8-aligned, with zeros between. Both sides decode with this alone.
+ * Read a payload that came, never beyond its end, and write one that goes, never beyond its room.
+ * Parts are 8-aligned, with zeros between. Both sides decode with these functions alone.
  */
 #ifndef KVGPU_REMOTE_CURSOR_H
 #define KVGPU_REMOTE_CURSOR_H
@@ -23,7 +23,7 @@ struct kvgpu_remote_cursor {
 bool kvgpu_remote_take(struct kvgpu_remote_cursor *in, void *to, size_t n);
 /* The next @n bytes where they are, 8-aligned; NULL: there are fewer. */
 const void *kvgpu_remote_take_bytes(struct kvgpu_remote_cursor *in, uint64_t n);
-/* A string of @n bytes with its only zero at the end; NULL: it is none. */
+/* A string of @n bytes with its only zero at the end; NULL: there is no such string. */
 const char *kvgpu_remote_take_string(struct kvgpu_remote_cursor *in, uint64_t n);
 
 struct kvgpu_remote_reply {

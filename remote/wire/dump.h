@@ -9,7 +9,7 @@
 #include <remote/wire/frame.h>
 
 struct kvgpu_remote_field {
-	const char *name;	/* NULL: behind the last */
+	const char *name;	/* NULL: the end of the list */
 	uint32_t at, bytes, count;
 };
 

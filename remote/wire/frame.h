@@ -20,17 +20,17 @@
 #define KVGPU_REMOTE_ARENA_MAX	(1ull << 40)
 
 enum {
-	KVGPU_REMOTE_PAYLOAD_MAX = 128 << 10,	/* of a frame and of an answer, in bytes */
-	KVGPU_REMOTE_INLINE_MAX = 2048,		/* a copy of so much travels in the answer */
+	KVGPU_REMOTE_PAYLOAD_MAX = 128 << 10,	/* bytes of a frame's or an answer's payload */
+	KVGPU_REMOTE_INLINE_MAX = 2048,	/* a copy of at most so many bytes travels in the answer */
 	/*
-	 * and in the frame: from ordinary memory a library puts some KiB into its own commands, and
-	 * is through with them
+	 * and a copy of at most so many bytes in the frame: a library puts some KiB of ordinary
+	 * memory into its own commands, and does not read that memory later
 	 */
 	KVGPU_REMOTE_INLINE_IN_MAX = 8192,
 	KVGPU_REMOTE_PIECE_MAX = 1 << 20,	/* larger copies are cut */
 	KVGPU_REMOTE_LIST_MAX = 4096,
 	KVGPU_REMOTE_STRING_MAX = 4096,		/* with its zero */
-	/* bytes of a kernel: CUDA 11.8's limit. A server that says more is not believed */
+	/* bytes of a kernel's parameters: CUDA 11.8's limit; the client refuses more */
 	KVGPU_REMOTE_PARAMETERS_MAX = 4096,
 	KVGPU_REMOTE_BOXES = 1024,		/* threads that wait at once */
 };
@@ -39,8 +39,8 @@ enum {
 enum {
 	KVGPU_REMOTE_OP_ACK = 1,	/* payload: struct kvgpu_remote_ack; answers an event */
 	/*
-	 * payload: struct kvgpu_remote_piece; its bytes follow, but where a relay has the arena in
-	 * common with this side
+	 * payload: struct kvgpu_remote_piece; its bytes follow, unless a relay shares the arena
+	 * with this side
 	 */
 	KVGPU_REMOTE_OP_PUSH = 2,
 };
@@ -66,19 +66,19 @@ struct kvgpu_remote_ack {
 	uint64_t id;
 };
 
-/* What the server says of its own accord. */
+/* An event that the server tells of its own accord. */
 enum kvgpu_remote_event {
 	/* bytes for the client's standard output or error; value: 1 or 2 */
 	KVGPU_REMOTE_EVENT_TEXT = 1,
 	/* id: the client's function to call; value: CUresult for a callback. Then an ack */
 	KVGPU_REMOTE_EVENT_CALL = 2,
 	/*
-	 * a copy of a graph, whose host memory the client knows by that id: its bytes are wanted in
-	 * the arena, or are there. Then an ack
+	 * id: a ferry, the host memory of a graph's copy. FILL: the client puts its bytes into the
+	 * arena; DRAIN: takes them out of there. Then an ack
 	 */
 	KVGPU_REMOTE_EVENT_FILL = 3,
 	KVGPU_REMOTE_EVENT_DRAIN = 4,
-	KVGPU_REMOTE_EVENT_FREE = 5,	/* id: no graph has that copy any more */
+	KVGPU_REMOTE_EVENT_FREE = 5,	/* id: no graph needs that ferry any more */
 	/* id: the client's function to call, a destructor. No ack */
 	KVGPU_REMOTE_EVENT_GONE = 6,
 };
@@ -88,7 +88,7 @@ struct kvgpu_remote_happening {
 	uint64_t id;
 };
 
-/* The first that each side says. The server refuses by a result, and then closes. */
+/* The first message of each side. A server that refuses says so in .result, and closes. */
 struct kvgpu_remote_hello {
 	uint64_t magic, version;
 };
@@ -103,15 +103,15 @@ struct kvgpu_remote_welcome {
 	uint32_t relayed;
 };
 
-/* What a relay knows of its way. */
+/* What a relay tells about its way to the server. */
 struct kvgpu_remote_relayed {
 	uint32_t piece;		/* copies are cut into pieces of so many bytes at most */
 	uint32_t turn;		/* what crosses in the time that one more piece costs, in bytes */
 };
-/* of .piece */
+/* the bounds of .piece */
 enum { KVGPU_REMOTE_RELAYED_MIN = 64 << 10, KVGPU_REMOTE_RELAYED_MAX = 2 << 20 };
 
-/* its result; 0: welcome */
+/* .result of struct kvgpu_remote_welcome; 0: welcome */
 enum {
 	KVGPU_REMOTE_OTHER_VERSION = 1,
 	KVGPU_REMOTE_FULL = 2,
@@ -120,8 +120,8 @@ enum {
 };
 
 /*
- * Classes of handles. A number of the server's for one: index, generation << 32, class << 56; 0 is
- * none.
+ * Classes of handles. The server's number of a handle: index, generation << 32, class << 56; 0: no
+ * handle.
  */
 enum kvgpu_remote_class {
 	CLASS_NONE,
@@ -153,12 +153,12 @@ struct kvgpu_remote_resource {
  */
 enum { FORWARD_ON_DEVICE = 1 };
 
-/* A result from here on is a forwarded library's own status, with this in front of it. */
+/* A result from here on: this plus the status of a forwarded library. */
 enum { KVGPU_REMOTE_STATUS = 0x10000 };
 
 /*
- * One end of a box copy, as ten words: src[] and dst[] of the frames box, copy_node. END_FERRY, of
- * a graph's copy: 0, or the client's number of the program's memory that is meant, whose bytes
+ * One end of a box copy, as ten words: src[] and dst[] of the frames box, copy_node. END_FERRY: 0,
+ * or, for a graph's copy, the client's number of the ferry for the program's memory, whose bytes
  * cross by the piece of the arena at END_WHERE.
  */
 enum {
@@ -175,7 +175,7 @@ enum {
 	END_WORDS
 };
 
-/* Which entry point's checks a box is made with. */
+/* The entry point whose checks apply to a box. */
 enum kvgpu_remote_form {
 	FORM_2D,
 	FORM_2D_UNALIGNED,
@@ -185,10 +185,12 @@ enum kvgpu_remote_form {
 	FORM_ASYNC = 0x100
 };
 
-/* Copies of one line: the answer comes when all of it is done, not only begun. */
+/*
+ * Flag of a copy of one line: the answer comes when all of the copy is done, not when it has begun.
+ */
 enum kvgpu_remote_copy { COPY_WHOLE = 1 };
 
-/* Runs along arrays: which end is what; IN and OUT: of the arena. */
+/* The source and the destination of a run along an array. IN, OUT: a piece of the arena. */
 enum kvgpu_remote_run {
 	RUN_DEVICE_TO_ARRAY,
 	RUN_ARRAY_TO_DEVICE,
@@ -198,8 +200,8 @@ enum kvgpu_remote_run {
 };
 
 /*
- * A client of another architecture has the same bytes. Structs of remote/api.def are checked where
- * they are made.
+ * A client of another architecture has the same bytes. Structs made of remote/api.def are checked
+ * there.
  */
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "frames are little endian");
 static_assert(sizeof(void *) == 8 && sizeof(size_t) == 8, "CUDA's structs cross as they are, of a program of 64 bits");

@@ -12,7 +12,7 @@ struct wrapper {
 	const void *data;
 };
 
-/* docs: cuda/image/image.h */
+/* the format: cuda/image/image.h */
 struct container {
 	uint32_t magic;
 	uint16_t version, header_bytes;
@@ -30,7 +30,7 @@ const void *kvgpu_remote_image_unwrap(const void *data)
 	return w.data;
 }
 
-/* where [at, at + n) ends, at most; 0 where it has no end */
+/* the larger of @end and @at + @n; 0: it is too large, or @end is 0 */
 static uint64_t further(uint64_t end, uint64_t at, uint64_t n)
 {
 	uint64_t to;
@@ -83,7 +83,7 @@ static size_t fatbin_bytes(const uint8_t *data, size_t limit)
 	return end <= limit ? end : 0;
 }
 
-/* PTX is text: what begins with a byte that no text has is not */
+/* PTX is text: an image that begins with a byte that no text has is not PTX */
 static size_t text_bytes(const uint8_t *data, size_t limit)
 {
 	const uint8_t *end;

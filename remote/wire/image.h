@@ -7,14 +7,14 @@
 #include <stdint.h>
 
 /*
- * Bytes of the fat binary, the ELF file or the PTX text (with its zero) at @data, of which @limit
- * may be read (SIZE_MAX: as many as it says). 0: it is none of these, or it says that it is longer.
- * All that its headers name lies within. The wrapper that nvcc puts before a fat binary holds a
- * pointer and is none of these.
+ * Bytes of the fat binary, the ELF file or the PTX text (with its zero) at @data. @limit: how many
+ * bytes may be read; SIZE_MAX: as many as the image says. 0: @data is none of these, or says that
+ * it is longer. All that the image's headers name lies within the bytes. The wrapper that nvcc puts
+ * before a fat binary holds a pointer, and is none of these.
  */
 size_t kvgpu_remote_image_bytes(const void *data, size_t limit);
 
-/* What such a wrapper of the process's own points at; else @data itself. */
+/* If @data is such a wrapper, in this process: the image that it points at; else @data. */
 const void *kvgpu_remote_image_unwrap(const void *data);
 
 #endif
