@@ -181,8 +181,8 @@ static uint64_t oldest_half(const struct arena *a)
 }
 
 /*
- * Round up to a power of two. A relay keeps state for each place and length of a piece, so the same
- * few places are better than all of the room.
+ * Round up to a power of two. A relay makes an MPI request for each place and length of a piece, so
+ * the same few places are better than all of the room.
  */
 static uint64_t relayed_bytes(uint64_t bytes)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The admin's socket. A command is a line, "clients", "end ID" or "drain"; the answer is lines, the
- * last of which is "ok" or "error TEXT". An admin that says nothing holds one of a few places, no
- * more.
+ * The admin's socket. A command is a line, "clients", "end ID" or "drain". The answer is lines, the
+ * last of which is "ok" or "error TEXT". An admin that says nothing only holds one of ADMINS
+ * places.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -53,7 +53,7 @@ static void drop(struct admin *a)
 	*a = (struct admin){ .fd = -1 };
 }
 
-/* where all places are taken, the first one is needed more */
+/* if all places are taken, the oldest connection is dropped */
 void admin_accept(struct starter *s)
 {
 	int fd = accept4(s->admin_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -139,7 +139,9 @@ void admin_read(struct starter *s, struct admin *a)
 		n = admin_command(s, a->line, answer, sizeof(answer));
 		setsockopt(a->fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
 		send(a->fd, answer, n, MSG_NOSIGNAL | MSG_DONTWAIT);
-		/* clients' processes, which have a copy of this one's memory, know of no others */
+		/*
+		 * a client's process gets a copy of this memory, and must not know of other clients
+		 */
 		explicit_bzero(answer, n);
 	}
 	drop(a);

@@ -20,14 +20,14 @@
 
 #include "starter.h"
 
-enum { LOOKS_NS = 10000000, LOOKS = 200 };	/* so many in so long */
+enum { LOOKS_NS = 10000000, LOOKS = 200 };	/* at most so many looks in so long */
 
 static struct {
 	pthread_mutex_t lock;	/* of all but .bell */
 	int bell[2];		/* a pipe: processes of clients write, the arbiter reads */
 	struct turns t;
-	struct door **doors;	/* by programs' rows; NULL: none is served */
-	uint32_t *turns;	/* the number of the turn that each was told last */
+	struct door **doors;	/* by programs' rows; NULL: no program is served there */
+	uint32_t *turns;	/* the number of the turn that each program was told last */
 	bool watched;		/* there are programs of two clients */
 } a = { .lock = PTHREAD_MUTEX_INITIALIZER, .bell = { -1, -1 } };
 
@@ -44,7 +44,7 @@ static uint32_t see(const uint32_t *word)
 	return __atomic_load_n(word, __ATOMIC_SEQ_CST);
 }
 
-/* whether it is another one than before */
+/* set the word; whether its value is another one than before */
 static bool tell(uint32_t *word, uint32_t value)
 {
 	if (__atomic_load_n(word, __ATOMIC_RELAXED) == value)
@@ -53,7 +53,7 @@ static bool tell(uint32_t *word, uint32_t value)
 	return true;
 }
 
-/* the end of a turn first: what the process says of itself before it counts then */
+/* Read .done first: then what the process wrote before it gave its turn back is seen, too. */
 static void look_at(uint32_t i)
 {
 	struct turns_program *p = &a.t.programs[i];
@@ -82,7 +82,7 @@ static void tell_numbers(struct door *d, const struct turns_program *p)
 	tell(&d->share, share_of(p));
 }
 
-/* whether it has to be told that there is something new */
+/* write the program's door; whether its process has to be woken */
 static bool tell_door(uint32_t i)
 {
 	const struct turns_program *p = &a.t.programs[i];
@@ -97,14 +97,14 @@ static bool tell_door(uint32_t i)
 	if (has)
 		a.turns[i] = a.t.turn;
 	news = tell(&d->turn, has ? a.t.turn : 0) && has;
-	/* opened: after the turn, which nobody has then */
+	/* .closed is cleared after .turn, which no program has then */
 	news |= tell(&d->closed, a.t.closed) && !a.t.closed;
 	if (news)
 		__atomic_add_fetch(&d->knock, 1, __ATOMIC_SEQ_CST);
 	return news;
 }
 
-/* how long nothing has to be looked at, in ns */
+/* look at all programs; how long no look is needed then, in ns */
 static uint64_t look(void)
 {
 	uint64_t now = now_ns(), again;
@@ -127,7 +127,7 @@ static void sleep_ns(uint64_t ns)
 	clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
 }
 
-/* a process that rings without end, which ours do not, costs a part of a CPU and no more */
+/* limit the looks: a process that was taken over may ring without end */
 static void pace(void)
 {
 	static uint64_t since;
@@ -165,7 +165,7 @@ static void *arbitrate(void *arg)
 static void ring(void)
 {
 	if (write(a.bell[1], "", 1) < 0)
-		return;	/* it is full: the arbiter looks */
+		return;	/* the pipe is full: the arbiter will look */
 }
 
 /* ------------------------------------------------------------ by the first process's own thread */
@@ -176,8 +176,8 @@ int arbiter_bell(void)
 }
 
 /*
- * with the lock: whether there are others than programs of one client; those are told before the
- * arbiter looks whether they work
+ * Call with the lock. Set .watched if there are programs of two clients, and tell all programs
+ * before the arbiter looks whether they work.
  */
 static void watch(void)
 {
@@ -204,8 +204,8 @@ void arbiter_enter(struct starter *s, struct client *c)
 		return;
 	pthread_mutex_lock(&a.lock);
 	/*
-	 * that of a client which comes back is as it was: to go takes no debt away, and turns.c
-	 * lets nobody save anything up
+	 * the clock of a client that comes back is as it was: leaving takes no debt away, and
+	 * turns.c lets no client save time up
 	 */
 	if (c->tenant->programs == 1 && c->tenant->anew)
 		memset(&a.t.clients[client], 0, sizeof(a.t.clients[client]));
@@ -233,8 +233,8 @@ void arbiter_leave(struct starter *s, struct client *c)
 }
 
 /*
- * An end of the pipe of this process's own: whether a write waits for room is said of what was
- * opened, so one that was taken over would say it for all. -1: there is no /proc
+ * Open the write end of the pipe anew for this process. O_NONBLOCK belongs to what was opened: a
+ * process that was taken over could clear it for all that share it. -1: there is no /proc.
  */
 static int own_bell(void)
 {
@@ -244,7 +244,7 @@ static int own_bell(void)
 	return open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
 }
 
-/* nobody else's numbers, in a client's process */
+/* in a client's process: erase the numbers of other clients */
 void arbiter_part(struct starter *s)
 {
 	int own;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * One cgroup for each client, and in it one for each of its programs, below the service's own,
- * which systemd hands over by Delegate=. What could be limited and can't be is said: the server
- * works without.
+ * which systemd delegates by Delegate=. A limit that can't be set is reported, and the server works
+ * without it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 #define ROOT	"/sys/fs/cgroup"
 
-static char own[512];	/* the service's */
+static char own[512];	/* the service's own cgroup */
 
 static bool write_file(const char *folder, const char *name, const char *format,
 		       unsigned long long n)
@@ -54,7 +54,7 @@ static bool find_own(void)
 	return found;
 }
 
-/* systemd marks what it hands over; in another's group nothing is touched */
+/* systemd marks a cgroup that it delegates; nothing is touched in any other */
 static bool is_ours(void)
 {
 	static const char *const marks[] = { "trusted.delegate", "user.delegate" };
@@ -67,7 +67,7 @@ static bool is_ours(void)
 	return false;
 }
 
-/* processes may be in leaves alone: this one goes into one beside its clients' */
+/* Processes may only be in leaf cgroups: this process moves into one beside its clients'. */
 bool cgroups_begin(void)
 {
 	static const char *const controllers[] = { "+cpu", "+memory", "+pids" };
@@ -109,7 +109,7 @@ static bool make_folder(const char *folder)
 	return false;
 }
 
-/* what all programs of the client share */
+/* limits that all programs of the client share */
 static bool limit_client(const char *folder, const struct conf_share *share)
 {
 	bool fine = write_file(folder, "cpu.weight", "%llu", share->weight);
@@ -122,7 +122,7 @@ static bool limit_client(const char *folder, const struct conf_share *share)
 	return write_file(folder, "cgroup.subtree_control", "+pids", 0) && fine;
 }
 
-/* where the client's memory is used up, one program of it ends, as a whole */
+/* memory.oom.group: if the client's memory is used up, a program of it ends as a whole */
 static bool limit_program(const char *folder, pid_t pid, uint64_t tasks)
 {
 	bool fine = write_file(folder, "pids.max", "%llu", tasks);

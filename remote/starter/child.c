@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * The process of one client. In this order: it lets go of what is not its own, reads the server's
- * certificate while it still may, gives up all privileges, and only then reads what the client
- * says. It says who the client is, gets leave, loads the library, and serves until its client is
- * gone; all that the client had goes with it.
+ * The process of one client. In this order it closes what is not its own, reads the server's
+ * certificate while it still may, gives up all privileges, and only then reads from the client. It
+ * reports the client's name, gets permission, loads the library, and serves until its client is
+ * gone. All that the client had ends with the process.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,22 +24,25 @@
 
 enum { PATIENCE_S = 3, FIRST_FD = 3, TRIAL_S = 20 };
 
-/* a library that is itself a client's would come here again */
+/* KVGPU_REMOTE for the library: if that is itself a client's library, it must not connect here */
 static const char no_client[] = "none: kvgpu-remoted wants a libcuda.so.1 with a GPU";
 
 struct child {
 	const struct starter *s;
-	struct line line;			/* .fd is -1 where there is a place */
-	struct kvgpu_remote_place *place;	/* NULL: none */
+	struct line line;			/* .fd is -1 at a place */
+	struct kvgpu_remote_place *place;	/* NULL: the client came by a socket */
 	int report;
 	int bell;			/* to ring the arbiter of turns; -1: there is none */
 	struct tls_credentials *credentials;
 	struct report said;
-	struct pool *pool;		/* with other programs of the same name */
+	struct pool *pool;		/* shared with other programs of the same name */
 	struct library library;
 };
 
-/* the answer, and what may come with it: *@fd, or -1. false: the first process has hung up */
+/*
+ * Read the answer. *fd: a descriptor that came with it, or -1. False: the first process has hung
+ * up.
+ */
 static bool hear(int report, uint32_t *refusal, int *fd)
 {
 	union {
@@ -65,8 +68,8 @@ static bool hear(int report, uint32_t *refusal, int *fd)
 }
 
 /*
- * Says to the first process who the client is, or why it is refused, and waits for leave. 0, or a
- * KVGPU_REMOTE_ result.
+ * Report the client's name to the first process, or why the client is refused, and wait for the
+ * answer: 0, or a KVGPU_REMOTE_ result.
  */
 static uint32_t tell(struct child *c)
 {
@@ -107,8 +110,8 @@ static void fail(const char *what, const char *why)
 }
 
 /*
- * Descriptors: standard ones, the one to the first process, the client's, and for a place its file;
- * all others were that one's.
+ * Keep the standard descriptors and @fds: the one to the first process, the client's, and for a
+ * place its file. All others are the first process's, and are closed.
  */
 static void let_go(int **fds, unsigned int n)
 {
@@ -155,8 +158,8 @@ static void default_signals(void)
 }
 
 /*
- * where the whole machine's memory is used up, a client's process goes before anything else;
- * raising it takes no privilege
+ * If the machine's memory is used up, the kernel is to kill a client's process first. Raising the
+ * score takes no privilege.
  */
 static void go_first(void)
 {
@@ -184,7 +187,10 @@ static void shake_hands(struct child *c)
 	snprintf(c->said.who, sizeof(c->said.who), "tls:%s", tls_peer(c->line.tls));
 }
 
-/* Leave, and the library: a client whose server has none is told so in the place of a welcome. */
+/*
+ * Get permission, and load the library. A client whose server has no library is told so in the
+ * place of a welcome.
+ */
 static uint32_t admit(void *arg)
 {
 	struct child *c = arg;
@@ -200,7 +206,7 @@ static uint32_t admit(void *arg)
 	return KVGPU_REMOTE_NO_LIBRARY;
 }
 
-/* the client has been taken already: one that may not stay sees this process end */
+/* the client has been taken already: if it may not stay, it sees this process end */
 static struct kvgpu_remote_port *welcome_at_place(struct child *c)
 {
 	struct kvgpu_remote_port *port;
@@ -237,8 +243,8 @@ static struct kvgpu_remote_port *welcome(struct child *c)
 }
 
 /*
- * a client that is gone ends its server process also where that is inside of the library, waiting
- * for a kernel without end
+ * When the client is gone, end this process, also if it is inside of the library and waits for a
+ * kernel without end.
  */
 static void *watch(void *port)
 {
@@ -272,7 +278,7 @@ static void serve_client(struct child *c, struct kvgpu_remote_port *port, unsign
 	if (pthread_create(&watcher, NULL, watch, port))
 		fail("serving", "no thread can be made");
 	serve(&s);
-	/* what the library still does is wanted no more: the kernel takes all of it back */
+	/* what the library still does is not needed: the kernel takes all of it back */
 	_exit(0);
 }
 
@@ -304,11 +310,11 @@ void child_main(const struct starter *s, unsigned int slot, const struct listene
 	if (r)
 		fail(what, strerror(-r));
 	/*
-	 * the end of the first process is the end of this one; a change of the user would take it
-	 * back
+	 * This process ends with the first process. A change of the user would undo this, so it
+	 * comes after.
 	 */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	/* short sleeps between looks at the GPU are to be short */
+	/* keep the short sleeps between looks at the GPU short */
 	prctl(PR_SET_TIMERSLACK, 1000);
 	if (getppid() != parent)
 		_exit(1);
@@ -322,8 +328,8 @@ void child_main(const struct starter *s, unsigned int slot, const struct listene
 }
 
 /*
- * by a process of its own, as a client's would: a library may not return, and is not loaded with
- * privileges
+ * In a process of its own that is confined as a client's: a library may never return, and must not
+ * be loaded with privileges.
  */
 void child_try_library(const struct starter *s)
 {

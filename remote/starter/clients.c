@@ -66,7 +66,7 @@ unsigned int clients_in(const struct starter *s, enum client_state state)
 	return n;
 }
 
-/* SIGKILL: it may be inside of the library. The kernel takes back all that it had */
+/* SIGKILL, as the process may be inside of the library. The kernel takes back all that it had. */
 void client_kill(struct client *c)
 {
 	kill(c->pid, SIGKILL);
@@ -89,7 +89,7 @@ void clients_part(struct starter *s, struct client *c, bool here)
 		explicit_bzero(s->hall, s->nr_hall * sizeof(*s->hall));
 }
 
-/* a process that lies shows nothing that could not be: 1 PiB */
+/* a number from a client's process: 1 PiB at most, as a process may lie */
 static uint64_t read_word(const uint64_t *word)
 {
 	uint64_t n = __atomic_load_n(word, __ATOMIC_RELAXED);

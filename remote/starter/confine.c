@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A client's process gives up what the first process has. */
+/* A client's process gives up the privileges of the first process. */
 #include <errno.h>
 #include <grp.h>
 #include <linux/landlock.h>
@@ -11,8 +11,8 @@
 #include "starter.h"
 
 /*
- * a group that this machine does not have gives nothing; which ones open the GPU differs among
- * distributions
+ * A group that this machine does not have is left out: which groups may open the GPU differs among
+ * distributions.
  */
 static int set_groups(const struct remoted_conf *conf)
 {
@@ -35,7 +35,9 @@ static int limit(int what, rlim_t n)
 	return setrlimit(what, &l) ? -errno : 0;
 }
 
-/* with a user of its own the number of its threads is the number of the user's */
+/*
+ * RLIMIT_NPROC counts the user's threads: the process has a user of its own, so it counts its own.
+ */
 static int own_user(const struct remoted_conf *conf, unsigned int slot, const char **what)
 {
 	uid_t user = conf->users + slot;
@@ -52,14 +54,14 @@ static int own_user(const struct remoted_conf *conf, unsigned int slot, const ch
 	*what = "user";
 	if (setresgid(user, user, user) || setresuid(user, user, user))
 		return -errno;
-	/* the way back has to be closed, or nothing of it is worth anything */
+	/* there must be no way back to root */
 	return setuid(0) ? 0 : -EPERM;
 }
 
 /*
- * A file that it left would be the next client's whose process has this user number. So it makes,
- * renames and removes none; what is there it opens as its user may. Not by the filter: NVIDIA's
- * library opens its threads' names in /proc with O_CREAT.
+ * A file that a client's process left would belong to the next client whose process has this user
+ * number. So the process can make, rename and remove no file; files that exist it opens as its user
+ * may. The filter can't do that: NVIDIA's library opens its threads' names in /proc with O_CREAT.
  */
 enum {
 	CHANGES_OF_FOLDERS = LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
@@ -69,7 +71,7 @@ enum {
 			     LANDLOCK_ACCESS_FS_MAKE_SYM
 };
 
-/* rules of Linux's Landlock, none of which gives anything back; -1: it is not there */
+/* rules of Linux's Landlock that only forbid; -1: the kernel has no Landlock */
 static int folder_rules(void)
 {
 	struct landlock_ruleset_attr rules = { .handled_access_fs = CHANGES_OF_FOLDERS };
@@ -87,7 +89,8 @@ bool folders_can_be_kept(void)
 }
 
 /*
- * where the kernel has no Landlock, which was said at the start, a client's process goes on without
+ * Without Landlock, which was reported at the start, a client's process goes on without these
+ * rules.
  */
 static int keep_folders(void)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Which system calls a client's process has: memory, files, threads, time, waiting, devices
- * (ioctl), and sockets of its own machine. No other process is started, traced or signalled; no
- * namespace, no key, no program for the kernel. What is not in the list fails with EPERM, as it
- * does for a user that may not; so a library that tries more than it needs goes on without.
+ * The system calls that a client's process may make: memory, files, threads, time, waiting, devices
+ * (ioctl), and sockets of its own machine. It can't start, trace or signal another process, nor
+ * make a namespace, a key or a program for the kernel. A call that is not in the list fails with
+ * EPERM, as for a user without permission; so a library that tries more than it needs goes on
+ * without.
  */
 #include <asm/ioctls.h>
 #include <errno.h>
@@ -41,7 +42,7 @@ static const int allowed[] = {
 	SYS_mbind,
 	SYS_get_mempolicy,
 	SYS_set_mempolicy,
-	/* files: what its user may */
+	/* files, as its user may */
 	SYS_read,
 	SYS_write,
 	SYS_readv,
@@ -91,7 +92,7 @@ static const int allowed[] = {
 	SYS_nanosleep,
 	SYS_clock_nanosleep,
 	SYS_restart_syscall,
-	/* threads, of which clone() makes more below */
+	/* threads; clone() is below */
 	SYS_set_robust_list,
 	SYS_get_robust_list,
 	SYS_rseq,
@@ -110,14 +111,14 @@ static const int allowed[] = {
 	SYS_exit,
 	SYS_exit_group,
 	SYS_prctl,
-	/* signals that it has for itself */
+	/* the process's own signals */
 	SYS_rt_sigaction,
 	SYS_rt_sigprocmask,
 	SYS_rt_sigreturn,
 	SYS_rt_sigtimedwait,
 	SYS_rt_sigsuspend,
 	SYS_sigaltstack,
-	/* what it asks about itself and the machine */
+	/* questions about the process and the machine */
 	SYS_clock_gettime,
 	SYS_clock_getres,
 	SYS_gettimeofday,
@@ -138,9 +139,7 @@ static const int allowed[] = {
 	SYS_times,
 	SYS_getrandom,
 	SYS_capget,
-	/*
-	 * the client's connection, and what a driver's daemons are asked through; socket() is below
-	 */
+	/* the client's connection, and connections to a driver's daemons; socket() is below */
 	SYS_sendto,
 	SYS_sendmsg,
 	SYS_recvfrom,
@@ -154,7 +153,7 @@ static const int allowed[] = {
 	SYS_getpeername,
 	/*
 	 * NVIDIA's library listens at UNIX sockets without a name, for memory that processes share;
-	 * there are no others
+	 * socket() allows no other family
 	 */
 	SYS_bind,
 	SYS_listen,
@@ -213,8 +212,8 @@ static void give(struct code *c, uint32_t result)
 }
 
 /*
- * arguments are 64 bit, little-endian; the kernel looks at the low word alone of those asked for
- * here
+ * The offset of an argument. Arguments are 64 bit, little-endian; of those that are checked here
+ * the kernel uses the low word alone.
  */
 static size_t argument(unsigned int i)
 {
@@ -234,7 +233,7 @@ static void put_argument(struct code *c, uint32_t nr, uint16_t how, uint32_t wha
 	give(c, refused);
 }
 
-/* its own limits, as 0 or by its number */
+/* prlimit64() of the process itself, given as 0 or by its number */
 static void put_limits(struct code *c, uint32_t refused)
 {
 	put(c, BPF_JMP | BPF_JEQ | BPF_K, SYS_prlimit64, 0, 5);
@@ -246,8 +245,8 @@ static void put_limits(struct code *c, uint32_t refused)
 }
 
 /*
- * fork() fails, a thread is made. clone3() has its flags in memory: the C library falls back when
- * there is none
+ * fork() fails, a new thread does not. clone3() has its flags in memory: it gives ENOSYS, and the C
+ * library falls back to clone().
  */
 static void put_clone(struct code *c, uint32_t refused)
 {
@@ -271,8 +270,8 @@ static void put_but(struct code *c, uint32_t nr, const uint32_t * not, unsigned 
 }
 
 /*
- * Devices, but no words put into the mouth of a terminal. And no descriptor whose input is a signal
- * for another process: which one, and which signal, would be its choice
+ * Allow ioctl() for devices, but not to type into a terminal. Allow neither ioctl() nor fcntl() to
+ * make a descriptor send signals: the process could choose which signal, and to which process.
  */
 static void put_commands(struct code *c, uint32_t refused)
 {
@@ -302,8 +301,8 @@ static void write_code(struct code *c, uint32_t refused)
 	/* UNIX sockets alone: a client's process has no way into a network */
 	put_argument(c, SYS_socket, BPF_JEQ, AF_UNIX, refused);
 	/*
-	 * NVIDIA's library reads its own memory so, to learn whether an address is mapped; no other
-	 * process's
+	 * NVIDIA's library reads its own memory by this call, to learn whether an address is
+	 * mapped; it can't read another process
 	 */
 	put_argument(c, SYS_process_vm_readv, BPF_JEQ, getpid(), refused);
 	/*

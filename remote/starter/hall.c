@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Who comes by a socket waits in the hall until it says something: there it costs a descriptor, and
- * no process. Sources share the hall and the places of newcomers evenly: a network first (of IPv6:
- * a /64), and in it each address, user or VM. So who comes in great numbers, and again as soon as
- * it was ended, takes room from itself.
+ * A connection by a socket waits in the hall until it says something: there it costs a descriptor,
+ * and no process. Sources share the hall and the places of newcomers evenly: a network first (of
+ * IPv6: a /64), and in it each address, user or VM. So a source with many connections, or that
+ * comes again as soon as a connection was ended, takes room from itself.
  */
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -13,15 +13,16 @@
 #include "starter.h"
 
 /*
- * How long a newcomer may stall while others wait: where its source has more places than the one
- * that waits, and where not. A burst of honest ones of one source waits for each other.
+ * How long a newcomer may stall while others wait: MOMENT_MS if its source has more places than the
+ * source that waits, else OWN_MOMENT_MS. A burst of honest connections of one source waits for each
+ * other.
  */
 enum { MOMENT_MS = 1000, OWN_MOMENT_MS = 3000 };
 enum { HALL = 1024, HALL_MIN = 16, DESCRIPTORS_OF_ALL = 4096 };
 
 /*
- * as many as there are descriptors for, beside those that processes of clients, places and admins
- * need
+ * The hall has as many entries as there are descriptors for, beside those that processes of
+ * clients, places and admins need.
  */
 bool hall_begin(struct starter *s)
 {
@@ -50,7 +51,7 @@ static bool same(const struct address_source *a, const struct address_source *b)
 	return a->net == b->net && a->host == b->host;
 }
 
-/* @more: 1 or -1 of that source in the hall */
+/* @more: 1: a connection of that source has come into the hall; -1: one has left */
 static void count_in_hall(struct starter *s, const struct address_source *from, int more)
 {
 	unsigned int i;
@@ -89,7 +90,7 @@ static void count(struct number *n, const struct address_source *a,
 	n->one += same(a, from);
 }
 
-/* the address alone decides where the networks' numbers are the same */
+/* by networks; if their numbers are the same, by addresses */
 static int compare(const struct number *a, const struct number *b)
 {
 	return a->net != b->net ? (a->net > b->net) - (a->net < b->net) :
@@ -107,7 +108,7 @@ static struct number number_of_newcomers(const struct starter *s, const struct a
 	return n;
 }
 
-/* of the source that has most of the hall: the one that came first */
+/* the oldest connection of the source that has most of the hall */
 static struct caller *one_too_many(struct starter *s)
 {
 	struct caller *most = NULL;
@@ -157,7 +158,7 @@ void hall_enter(struct starter *s, int fd, unsigned int listener, const struct a
 	count_in_hall(s, from, 1);
 }
 
-/* of each that is ready: how many newcomers come from where it does */
+/* for each ready connection, count the newcomers of its source */
 static void count_newcomers(struct starter *s)
 {
 	unsigned int i, j;
@@ -173,7 +174,7 @@ static void count_newcomers(struct starter *s)
 	}
 }
 
-/* the one whose source has the fewest newcomers; among equals the one that came first */
+/* the ready connection whose source has the fewest newcomers; among equals the oldest */
 struct caller *hall_next(struct starter *s)
 {
 	struct caller *next = NULL;
@@ -234,7 +235,7 @@ void hall_end(struct starter *s)
 
 /* ------------------------------------------------------------------ places of newcomers */
 
-/* of one network: a part is left for others, who so get in at once */
+/* Newcomers that one network may have. The rest is for other networks, which so get in at once. */
 static unsigned int most_of_one(const struct starter *s)
 {
 	return s->conf->newcomers - s->conf->newcomers / 4;
@@ -249,10 +250,7 @@ static uint64_t may_go_at(const struct client *c, const struct number *its,
 			OWN_MOMENT_MS);
 }
 
-/*
- * When one more may come from there: 0: there is room. Else *go may have to go for it, from that
- * time on. UINT64_MAX: never, while none of them ends.
- */
+/* *go: of newcomers whose time is over, the oldest one of the source that has most newcomers. */
 uint64_t newcomer_room(struct starter *s, const struct address_source *from, struct client **go)
 {
 	struct number own = number_of_newcomers(s, from), n, most = { 0 };

@@ -51,8 +51,8 @@ static bool name_of(int fd, union name *name)
 }
 
 /*
- * From another machine only TLS is taken; what came from systemd by TCP is TLS whatever its
- * address.
+ * Take over a socket that systemd has opened. From another machine only TLS is accepted, so a TCP
+ * socket of systemd is for TLS, whatever its address.
  */
 static bool adopt(struct starter *s, int fd)
 {
@@ -79,7 +79,7 @@ static bool adopt(struct starter *s, int fd)
 	return true;
 }
 
-/* as sd_listen_fds(3) has it: they are meant for the process that the variable names */
+/* as sd_listen_fds(3) says: the descriptors are for the process that LISTEN_PID names */
 static bool adopt_all(struct starter *s)
 {
 	const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");
@@ -112,7 +112,7 @@ static bool is_path_there(const struct starter *s, const char *path)
 	return false;
 }
 
-/* port and family are compared: a second socket there could not be had anyway */
+/* compare port and family alone: a second socket there could not be had anyway */
 static bool is_port_there(const struct starter *s, enum address_scheme scheme, uint32_t port)
 {
 	union name name;
@@ -134,7 +134,7 @@ static bool is_port_there(const struct starter *s, enum address_scheme scheme, u
 	return false;
 }
 
-/* a socket file is its user's, and that of the group that the configuration names */
+/* give a socket file to the group that the configuration names */
 static bool give_to_group(const char *path, const char *name)
 {
 	struct group *g;
@@ -150,7 +150,7 @@ static bool give_to_group(const char *path, const char *name)
 	return true;
 }
 
-/* who its client is, is what the configuration says about it */
+/* @who: the client's name, for which the configuration has a section */
 static int open_place(struct starter *s, const char *text, const char *who, unsigned int index,
 		      const char **why)
 {
@@ -171,8 +171,8 @@ static int open_place(struct starter *s, const char *text, const char *who, unsi
 }
 
 /*
- * a group of clients' processes may open it: one that was taken over would have what another client
- * shares with its server
+ * Whether a group of clients' processes may open the aperture: a process that was taken over would
+ * have the memory that another client shares with its server.
  */
 static bool is_open_to_clients(const struct starter *s, const char *path)
 {
@@ -190,7 +190,7 @@ static bool is_open_to_clients(const struct starter *s, const char *path)
 	return false;
 }
 
-/* all places of an address, or none: how many, or -errno */
+/* open all places of an address, or none: how many, or -errno */
 static int open_all(struct starter *s, const char *text, const char *path, const char *who,
 		    const char **why)
 {
@@ -211,7 +211,7 @@ static int open_all(struct starter *s, const char *text, const char *path, const
 	return r;
 }
 
-/* @text stays where it is. @said: why it is not served yet; empty: it is not there */
+/* @text has to stay. @said: why the device is not served yet; empty: it is not there. */
 static bool await_device(struct starter *s, const char *text, const char *said)
 {
 	struct awaited *w;
@@ -250,8 +250,8 @@ static void say_places(const char *text, int n)
 }
 
 /*
- * What is not there yet is awaited, and so is a name that another user has taken: that user's file
- * keeps no server from its other clients
+ * A device that is not there yet is awaited. So is a name in /dev that another user has taken: that
+ * user must not keep the server from its other clients.
  */
 static bool open_places(struct starter *s, const char *text, const struct address *a)
 {
@@ -274,7 +274,7 @@ static bool open_places(struct starter *s, const char *text, const struct addres
 	return true;
 }
 
-/* it may be in the making, or another user's: what is wrong is said once, and looked at again */
+/* look for an awaited device; an error is printed once, and the device is awaited again */
 static void try_again(struct starter *s, const struct awaited *w)
 {
 	char who[CONF_WHO];
@@ -308,7 +308,7 @@ int listen_again(struct starter *s)
 		return s->next_try_ms - now;
 	s->next_try_ms = now + TRY_AGAIN_MS;
 	s->nr_awaited = 0;
-	/* each is served, or put behind again: no further than it was */
+	/* each address is served, or put back at its old index or a lower one */
 	for (i = 0; i < n; i++) {
 		w = s->awaited[i];
 		try_again(s, &w);
@@ -366,8 +366,8 @@ static bool open_one(struct starter *s, const char *text, unsigned int adopted)
 }
 
 /*
- * A wrong name looks like that of a device which comes later: what has the same name up to its last
- * '-' is told beside it.
+ * A wrong name looks like that of a device which comes later. So devices are listed, too, that have
+ * the same name up to its last '-'.
  */
 static void say_awaited(const char *text)
 {

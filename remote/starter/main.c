@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* kvgpu-remoted: what it was told by its command line and its configuration. */
+/* kvgpu-remoted: its command line and its configuration. */
 #include <errno.h>
 #include <getopt.h>
 #include <pwd.h>
@@ -172,7 +172,7 @@ static bool carry_out(const struct wishes *w, struct remoted_conf *conf)
 	} else {
 		conf->users = 0;
 		conf->admin[0] = 0;
-		conf->share.programs = conf->clients;	/* its own user's, usually */
+		conf->share.programs = conf->clients;	/* usually all of one user */
 	}
 	if (w->nr_listen)
 		conf->nr_listen = 0;
@@ -192,7 +192,8 @@ static bool carry_out(const struct wishes *w, struct remoted_conf *conf)
 /* ------------------------------------------- what has to be right before the first client comes */
 
 /*
- * by a process of its own: this one never has the key, nor does a client's that did not come by TLS
+ * In a process of its own: so this process never has the key, nor has a client's process without
+ * TLS.
  */
 static bool check_tls(const struct remoted_conf *conf)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * The loop of kvgpu-remoted's first process. A client is a newcomer until its process has said who
- * it is. There are only so many newcomers, each for so long: one that stalls is ended. Where there
- * is no room others wait in the hall (hall.c), for a moment only, in which one that does not stall
- * is through; then one has to go, of the source that has most places.
+ * The loop of kvgpu-remoted's first process. A client is a newcomer until its process has reported
+ * its name. There may be only so many newcomers, each for so long: a newcomer that stalls is ended.
+ * If there is no room, connections wait in the hall (hall.c) for a moment, in which a newcomer that
+ * does not stall is done. Then a newcomer has to go, of the source that has most places.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,12 +23,12 @@
 
 #include "starter.h"
 
-/* ------------------------------------------------------------------ who comes */
+/* ------------------------------------------------------------------ new clients */
 
-/* accepted before anything else is looked at; what failed is tried again after so long */
+/* connections that are accepted in one round; when to try again after a failure */
 enum { AT_ONCE = 64, AGAIN_MS = 100 };
 
-/* whether one more may come now; its place is free when the one that had to go was reaped */
+/* Whether a newcomer from @from may come now. Another newcomer may be ended for it. */
 static bool make_room(struct starter *s, const struct address_source *from)
 {
 	struct client *go;
@@ -88,7 +88,7 @@ static void start_client(struct starter *s, struct client *c, struct listener *l
 	s->accepted++;
 }
 
-/* false: there is none */
+/* false: no connection waits */
 static bool take_one(struct starter *s, unsigned int listener)
 {
 	int fd = accept4(s->listeners[listener].fd, NULL, NULL, SOCK_CLOEXEC);
@@ -124,7 +124,7 @@ static void take_all(struct starter *s, unsigned int listener)
 		;
 }
 
-/* those in the hall that have said something, as far as there is room */
+/* start processes for ready connections of the hall, as far as there is room */
 static void serve_hall(struct starter *s)
 {
 	struct caller *w;
@@ -163,7 +163,7 @@ static uint64_t place_room(struct starter *s, const struct listener *l)
 	return go ? 0 : at;
 }
 
-/* a client of a place that has none */
+/* look for a client of a place that has none */
 static void look_at(struct starter *s, struct listener *l)
 {
 	int r = place_room(s, l) ? 0 : kvgpu_remote_place_look(l->place);
@@ -190,9 +190,9 @@ static void look_at_places(struct starter *s)
 			look_at(s, &s->listeners[i]);
 }
 
-/* ------------------------------------------------------------------ who is known */
+/* ---------------------------------------------------------------- reports of clients' processes */
 
-/* 0: it may stay, and has its name; else why not, and in words */
+/* 0: the client may stay, and has a tenant; else the result that it is told, and *why in words */
 static uint32_t judge(struct starter *s, struct client *c, const struct conf_share *share,
 		      const char **why)
 {
@@ -210,8 +210,8 @@ static uint32_t judge(struct starter *s, struct client *c, const struct conf_sha
 }
 
 /*
- * the answer to a report, and with leave what it shares with other programs of its name; false: its
- * process has gone
+ * Answer a report; with permission goes the pool that the client shares with other programs of its
+ * name. False: the process is gone.
  */
 static bool answer(struct client *c, uint32_t refusal)
 {
@@ -230,15 +230,18 @@ static bool answer(struct client *c, uint32_t refusal)
 	return sendmsg(c->report, &m, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }
 
-/* by a socket of this machine's the kernel says who it is, else its certificate does */
+/*
+ * Whether a reported name can be right: with TLS a certificate tells it, else the kernel did
+ * (.peer).
+ */
 static bool is_who(const struct client *c, const char *who)
 {
 	return c->tls ? !strncmp(who, "tls:", 4) && conf_is_who(who) : !strcmp(who, c->peer);
 }
 
 /*
- * what it says is who it is, or why it was refused; the answer is leave, or why not. Nothing is
- * read of it again
+ * Read the report of a client's process: the client's name, or why it was refused. Answer with
+ * permission or a refusal. Nothing more is read from the process.
  */
 static void take_report(struct starter *s, struct client *c)
 {
@@ -276,13 +279,13 @@ static void take_report(struct starter *s, struct client *c)
 			       *r.text ? r.text : "it says of itself what can't be");
 		s->refused++;
 	}
-	/* a refused one stays a newcomer, with its time limit, until its process has told it so */
+	/* a refused client stays a newcomer, with its time limit, until its process has told it */
 	if (c->report >= 0)
 		close(c->report);
 	c->report = -1;
 }
 
-/* ------------------------------------------------------------------ who has ended */
+/* ------------------------------------------------------------------ clients that have ended */
 
 static void end_late_ones(struct starter *s)
 {
@@ -301,8 +304,8 @@ static void end_late_ones(struct starter *s)
 }
 
 /*
- * a client's process ends by itself when its client has gone, within three seconds. One that was
- * taken over would not
+ * A client's process ends by itself within three seconds after its client has gone. A process that
+ * was taken over would not: it is ended after LEFT_MS.
  */
 enum { LEFT_MS = 6000, LOOK_LEFT_MS = 1000 };
 
@@ -435,7 +438,7 @@ static void add_place(struct starter *s, struct listener *l, unsigned int index,
 	p->look_ms = sooner(p->look_ms, ms);
 }
 
-/* of one that waits for a place only its end is wanted */
+/* of a ready connection only the end is looked for */
 static void add_hall(struct starter *s, struct sources *p)
 {
 	unsigned int i;
@@ -448,8 +451,8 @@ static void add_hall(struct starter *s, struct sources *p)
 }
 
 /*
- * the hall before the listeners: no descriptor of it is another one's by the time that it is looked
- * at
+ * The hall comes before the listeners: so no descriptor of the hall was given to a new connection
+ * by the time that it is looked at.
  */
 static void collect(struct starter *s, int signals, struct sources *p)
 {
@@ -559,8 +562,8 @@ static void loop(struct starter *s, int signals, struct sources *p)
 }
 
 /*
- * places: of those that are served, of newcomers, and of newcomers that were ended and not reaped
- * yet
+ * Rows for clients that are served, for newcomers, and for newcomers that were ended and not reaped
+ * yet.
  */
 static bool make_table(struct starter *s, struct sources *p)
 {

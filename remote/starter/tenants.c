@@ -20,8 +20,8 @@ static struct tenant *find(struct starter *s, const char *who)
 }
 
 /*
- * the row that the name had before, or else the one that has been free for longest: there are as
- * many rows as clients
+ * The row that the name had before, or else the one that has been free for longest. There is a free
+ * row, as there are as many rows as clients.
  */
 static struct tenant *free_row(struct starter *s, const char *who)
 {

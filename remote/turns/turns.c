@@ -3,9 +3,12 @@
 
 #include <stddef.h>
 
-/* of clocks; they wrap around, and only differences mean something */
+/*
+ * A client's clock counts ns * TURNS_UNIT / weight. Clocks wrap around: compare them by ahead()
+ * only.
+ */
 #define TURNS_UNIT	4096ull
-/* no step in time, and nothing that a program says it used, counts for more */
+/* a step in time, or the GPU time that a program reports in one step, counts for so much at most */
 #define STEP_MAX	10000000000ull
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -44,8 +47,8 @@ static void charge(struct turns *t, struct turns_program *p, uint64_t ns)
 /* -------------------------------------------------------- what has happened since the last look */
 
 /*
- * programs with work on the GPU: how it divides its time among them is its own affair, and taken to
- * be evenly
+ * How many programs have work on the GPU. The GPU divides its time among them in its own way, which
+ * is taken to be even.
  */
 static uint32_t at_once(const struct turns *t)
 {
@@ -56,10 +59,7 @@ static uint32_t at_once(const struct turns *t)
 	return n ? n : 1;
 }
 
-/*
- * what was measured in turns, and of work that is there without a turn its part of the time that it
- * was there
- */
+/* Charge what was measured in turns. Charge work on the GPU without a turn its part of the time. */
 static void account(struct turns *t, uint64_t dt)
 {
 	uint64_t part = dt / at_once(t);
@@ -127,7 +127,7 @@ static bool competes(const struct turns *t, const struct turns_client *c)
 	       (t->holder != TURNS_NONE && c == &t->clients[t->programs[t->holder].client]);
 }
 
-/* into its limits; one that did not compete has no more than its start */
+/* keep a client's clock in its bounds; a client that did not compete has at most TURNS_LEAD */
 static void limit(const struct turns *t, struct turns_client *c)
 {
 	if (!c->competed || !competes(t, c))
@@ -137,7 +137,7 @@ static void limit(const struct turns *t, struct turns_client *c)
 	c->competed = competes(t, c);
 }
 
-/* the GPU's clock follows the last of those that want or have it */
+/* the GPU's clock follows the client furthest behind, of those that want or have the GPU */
 static void settle(struct turns *t)
 {
 	uint64_t last = 0;
@@ -157,7 +157,7 @@ static void settle(struct turns *t)
 	}
 	if (any)
 		t->clock = later(last, t->clock);
-	/* among the programs of a client it is the same */
+	/* the same for the programs of each client, among themselves */
 	for (i = 0; i < t->nr_programs; i++) {
 		struct turns_program *p = &t->programs[i];
 
@@ -171,7 +171,7 @@ static void settle(struct turns *t)
 	}
 }
 
-/* all begin anew */
+/* end turns; all clients begin anew */
 static void open_up(struct turns *t)
 {
 	uint32_t i;
@@ -194,7 +194,7 @@ static bool others_want(const struct turns *t)
 	return false;
 }
 
-/* when others have waited for the holder for too long */
+/* the time at which others have waited for the holder for too long */
 static uint64_t loses_at(const struct turns *t)
 {
 	uint64_t over = t->waited_for + TURNS_OVER * t->programs[t->holder].turn_ns + TURNS_LOST;
@@ -223,8 +223,8 @@ static void end_turn(struct turns *t, uint64_t now)
 		if (ahead(now, loses_at(t)) < 0)
 			return;
 		/*
-		 * what it has not measured is charged by the clock, as it is from now on until its
-		 * work is through
+		 * time that the holder has not measured is charged by the clock, and so is its work
+		 * from now on until that is done
 		 */
 		ns = now - t->waited_for > t->measured ? now - t->waited_for - t->measured : 0;
 		charge(t, p, (ns > TURNS_LOST ? ns : TURNS_LOST) / at_once(t));
@@ -233,7 +233,7 @@ static void end_turn(struct turns *t, uint64_t now)
 	t->holder = TURNS_NONE;
 }
 
-/* the client that is furthest behind, and of its programs the one that is */
+/* the program for the next turn: of the client furthest behind, its program furthest behind */
 static uint32_t choose(const struct turns *t)
 {
 	uint32_t i, best = TURNS_NONE;
@@ -252,7 +252,7 @@ static uint32_t choose(const struct turns *t)
 	return best;
 }
 
-/* GPU time by which @c is behind the next of those that want it, or will in a moment */
+/* GPU time by which @c is behind the next client that wants the GPU */
 static uint64_t behind(const struct turns *t, const struct turns_client *c)
 {
 	uint64_t least_ahead = 0;
@@ -273,8 +273,8 @@ static uint64_t behind(const struct turns *t, const struct turns_client *c)
 }
 
 /*
- * its part of a round, and what it has to catch up: else one that is away for a moment at each end
- * of a turn never would
+ * A turn has the client's part of a round, and what the client has to catch up. Else a client that
+ * wants nothing for a moment at each end of a turn would never catch up.
  */
 static void next_turn(struct turns *t, uint64_t now)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Rank 0: programs of this machine come by a socket for each GPU, in a folder that is their user's
- * alone. Each of their connections gets a lane to the proxy with that GPU. kvgpu-run is at the
- * socket `run` there: it is told when all proxies are here, says when it is over, and when it is
- * gone without a word this rank removes the folder.
+ * Rank 0. Programs of this machine connect to a socket for each GPU, in a folder that is their
+ * user's alone. Each of their connections gets a lane to the proxy with that GPU. kvgpu-run is at
+ * the socket `run` there: the broker tells it when all proxies are here, and it says when the job
+ * is over. If kvgpu-run is gone without a word, this rank removes the folder.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -78,7 +78,7 @@ static bool begin(struct broker *b)
 	return i == b->proxies && b->run >= 0 && listen_all(b);
 }
 
-/* the folder is this user's alone; another user who got in nevertheless is not let in */
+/* The folder is this user's alone. A connection of another user is refused all the same. */
 static bool is_own_user(int fd)
 {
 	struct ucred user;
@@ -136,7 +136,7 @@ static void look_at_links(struct broker *b)
 	}
 }
 
-/* one turn; false: whoever started this rank is gone */
+/* one turn of the loop; false: the process that started this rank is gone */
 static bool turn(struct broker *b)
 {
 	unsigned int i, n = 0;
@@ -156,7 +156,7 @@ static bool turn(struct broker *b)
 		if (b->polls[1 + i].revents)
 			accept_one(b, i);
 	look_at_links(b);
-	/* a proxy that is gone is nobody's to connect to */
+	/* no program may connect to a proxy that is gone */
 	for (i = 0; i < b->proxies; i++)
 		if (b->links[i]->lost && b->listeners[i] >= 0) {
 			close(b->listeners[i]);
@@ -177,7 +177,9 @@ static bool is_over(struct link *l, bool *said)
 	return l->over;
 }
 
-/* Connections end, then all proxies are told so, and say it themselves; false: one does not. */
+/*
+ * End all connections, then tell all proxies, which say their end themselves; false: one does not.
+ */
 static bool end_links(struct broker *b)
 {
 	uint64_t until = now_us() + END_S * 1000000ull;
@@ -215,7 +217,7 @@ int broker_run(const struct settings *s, int ranks)
 	if (b.alone || !parent)
 		folder_remove(s->folder);
 	if (!end_links(&b))
-		/* MPI_Finalize() would wait for whom is gone; mpirun ends the others */
+		/* MPI_Finalize() would wait for a rank that is gone; mpirun ends the other ranks */
 		_exit(0);
 	for (i = 0; i < b.proxies; i++)
 		link_end(b.links[i]);

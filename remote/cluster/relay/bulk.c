@@ -34,7 +34,10 @@ static size_t set_of(uint64_t at, uint32_t bytes)
 	       (64 - BULK_LOG_SETS);
 }
 
-/* *r: MPI_SUCCESS and NULL: all requests of that set are under way */
+/*
+ * The request for that place and length. NULL and *r MPI_SUCCESS: all requests of its set are under
+ * way.
+ */
 static struct chunk *find(struct bulk *b, uint64_t at, uint32_t bytes, int *r)
 {
 	struct chunk *set = b->table + set_of(at, bytes) * BULK_WAYS, *c = NULL;

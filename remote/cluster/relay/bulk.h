@@ -40,19 +40,20 @@ struct bulk {
 	struct { uint64_t at, left; uint32_t chunk; } job[BULK_JOBS];
 	unsigned int first_job, nr_jobs;
 	unsigned int victim;
-	uint64_t made;			/* requests */
+	uint64_t made;			/* requests made */
 };
 
 /* false: out of memory */
 bool bulk_begin(struct bulk *b, bool out, int rank, int tag, unsigned int window, uint8_t *arena);
 bool bulk_has_room(const struct bulk *b);
 /*
- * [@at, @at + @bytes) of the arena, which the caller has checked, in messages of @chunk; there is
- * room. It is over when b->done has come to what this gives.
+ * Queue [@at, @at + @bytes) of the arena, which the caller has checked, in messages of @chunk
+ * bytes. Call only if bulk_has_room(). The piece is done when b->done has come to the returned
+ * number.
  */
 uint64_t bulk_add(struct bulk *b, uint64_t at, uint64_t bytes, uint32_t chunk);
 /*
- * Moves what can be moved: MPI_SUCCESS, MPI's error, or MPI_ERR_COUNT: a message of another length
+ * Move what can be moved: MPI_SUCCESS, MPI's error, or MPI_ERR_COUNT: a message of another length
  * came.
  */
 int bulk_go(struct bulk *b, bool *moved);
@@ -60,7 +61,7 @@ static inline bool bulk_is_idle(const struct bulk *b)
 {
 	return b->done == b->queued;
 }
-/* It is idle. Frees the requests. */
+/* Free the requests, when none is under way. */
 void bulk_end(struct bulk *b);
 
 #endif

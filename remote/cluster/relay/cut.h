@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Sizes of messages. A persistent request has one size for good, so a message goes out in the next
- * larger one of some sizes: eight for each doubling. What is sent for nothing is an eighth at most,
- * but for the smallest. Pure.
+ * larger of some sizes: eight for each doubling. At most an eighth is sent in vain, but for the
+ * smallest size. Pure.
  */
 #ifndef KVGPU_CLUSTER_CUT_H
 #define KVGPU_CLUSTER_CUT_H
@@ -18,7 +18,7 @@ enum {
 };
 enum { CUT_CLASSES = (CUT_LOG_MAX - CUT_LOG_MIN) * CUT_STEPS + 1 };
 
-/* The class whose size is the smallest with room for @n bytes, CUT_MAX at most. */
+/* The class of the smallest size that has room for @n bytes, CUT_MAX at most. */
 static inline unsigned int cut_class(size_t n)
 {
 	unsigned int log;
@@ -39,9 +39,10 @@ static inline size_t cut_bytes(unsigned int class)
 }
 
 /*
- * Whether what was read goes out now. @have: bytes so far; @room: for so many; @dry: no more is
- * there now; @busy: messages under way; @slots: how many there may be. The last free slot is kept
- * for a full message while others are under way: what comes meanwhile goes out together.
+ * Whether to send the message now. @have: bytes in it; @room: bytes that it has room for; @dry: no
+ * more bytes are there now; @busy: messages under way; @slots: how many there may be. While others
+ * are under way, the last free slot is kept for a full message: so bytes that come meanwhile go out
+ * together.
  */
 static inline int cut_goes(size_t have, size_t room, int dry, unsigned int busy, unsigned int slots)
 {

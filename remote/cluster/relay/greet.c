@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * How a program and its server process greet each other by way of two relays: the program's hello
- * becomes a relay's, the server's welcome comes with an arena that the proxy maps, and the program
- * gets it with another one, which the broker has made.
+ * becomes a relay's hello; the server's welcome comes with an arena, which the proxy maps; and the
+ * program gets the welcome with another arena, which the broker has made.
  */
 #include <errno.h>
 #include <string.h>
@@ -39,8 +39,8 @@ static bool map(struct lane *n, int memory, uint64_t bytes)
 }
 
 /*
- * A server process says all of its welcome at once. One that does not may have been taken over:
- * the rest is not waited for, since others are served by this thread.
+ * A server process says all of its welcome at once. A process that does not may have been taken
+ * over: don't wait for the rest, since this thread serves other programs, too.
  */
 int greet_take_welcome(struct lane *n, struct kvgpu_remote_welcome *to)
 {
@@ -62,8 +62,8 @@ int greet_take_welcome(struct lane *n, struct kvgpu_remote_welcome *to)
 }
 
 /*
- * the largest power of two that the arena has room for eight times, since that is what a client
- * takes
+ * The largest power of two for pieces that fits into .staging, and eight times into the arena: that
+ * is what a client accepts.
  */
 static uint32_t piece_of(const struct lane *n)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * What comes to a lane. Messages are looked at as soon as they come, so that the receives of their
- * pieces begin at once; they are passed on in their order, each one's bytes behind its piece when
- * that has landed in the arena. The other side's word is taken for
- * nothing: lengths, places and kinds are checked here.
+ * Messages that come to a lane. They are looked at as soon as they come, so that the receives of
+ * their pieces begin at once. They are passed on in their order; the bytes behind a piece wait
+ * until the piece has landed in the arena. The other side is not trusted: lengths, places and kinds
+ * are checked here.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -74,7 +74,7 @@ static bool has_landed(struct lane *n, const struct inbox *in)
 	return m->kind != PIECE_APART || n->receive.done >= in->landed;
 }
 
-/* what may be written now: how many parts */
+/* the parts of a message that may be written now; returns how many */
 static unsigned int parts_of(struct lane *n, struct inbox *in, struct iovec *part)
 {
 	const struct message *m = &in->head;
@@ -116,7 +116,7 @@ static bool write_some(struct lane *n, struct inbox *in, bool *moved)
 	return n->fd >= 0 ? in->written == in->head.bytes + in->said_bytes : has_landed(n, in);
 }
 
-/* of the broker: the first message is the server's welcome, or nothing */
+/* in the broker: the first message is the server's welcome, or empty */
 static bool greet(struct lane *n, const struct inbox *in)
 {
 	struct kvgpu_remote_welcome w;
@@ -127,7 +127,7 @@ static bool greet(struct lane *n, const struct inbox *in)
 	return in->head.bytes == sizeof(w) && greet_give_welcome(n, &w);
 }
 
-/* whether a message was passed on and its slot can have another */
+/* pass on the oldest message, and receive another one in its slot; false: it has to wait */
 static bool pass(struct lane *n, bool *moved)
 {
 	struct inbox *in = &n->in[n->next_in];

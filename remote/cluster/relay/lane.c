@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * A lane: what a local connection says goes out as messages, and messages come in as bytes
- * (inbox.c). Pieces of the arena that it names go inside of a message where they are small, else
- * from the arena as messages of their own (bulk.c), which nothing here copies. Buffers and requests
- * are made at their first use. A small message is sent eagerly, a large one, and one in so many
- * small ones, by a synchronous send, which is over when the other side has begun to take it: so
- * what is under way has a bound.
+ * A lane: the bytes of a local connection go out as messages, and messages that come become bytes
+ * (inbox.c). A piece of the arena that the connection names goes inside of a message if it is
+ * small, else in messages of its own, which are sent from the arena without a copy (bulk.c).
+ * Buffers and requests are made at their first use. A small message is sent eagerly. A large one,
+ * and a small one in the last slot, is sent by a synchronous send, which is over when the other
+ * side has begun to take it: so the messages under way have a bound.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ struct lane *lane_find(struct link *l)
 	return NULL;
 }
 
-/* rank 0 has the programs, the others have servers */
+/* the broker (its links have a rank) has programs, a proxy has servers */
 static enum tap_way way_out(const struct lane *n)
 {
 	return n->link->rank ? TAP_UP : TAP_DOWN;
@@ -160,7 +160,7 @@ static bool send_message(struct lane *n, unsigned int i, bool last)
 	return true;
 }
 
-/* false: the message goes first, or there are too many pieces under way */
+/* false: the message has to be sent first, or too many pieces are under way */
 static bool place_piece(struct lane *n)
 {
 	struct message *m = &n->head;
@@ -179,7 +179,7 @@ static bool place_piece(struct lane *n)
 
 enum fill { FILL_FULL, FILL_DRY, FILL_ENDED };
 
-/* what has been read goes into the message, as far as it has room */
+/* put bytes that were read into the message, as far as it has room */
 static enum fill take_apart(struct lane *n, uint8_t *to)
 {
 	const uint8_t *bytes;
@@ -221,7 +221,7 @@ static enum fill fill_welcome(struct lane *n, uint8_t *to)
 	return got > 0 ? FILL_FULL : got ? FILL_ENDED : FILL_DRY;
 }
 
-/* takes and reads until the message is full or nothing is there */
+/* fill the message, and read more bytes, until it is full or no byte is there */
 static enum fill fill(struct lane *n, uint8_t *to, bool readable)
 {
 	enum fill f = FILL_ENDED;
@@ -292,9 +292,7 @@ unsigned int lane_waits(struct lane *n, struct pollfd *p)
 	return 1;
 }
 
-/*
- * Where MPI may still write to the arena it stays: that happens to a link that is lost alone, once.
- */
+/* Free the lane. If the link is lost, MPI may still write to the arena, so that stays mapped. */
 static void let_go(struct lane *n)
 {
 	n->state = LANE_FREE;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A link: what its two sides say about themselves and about lanes, and whether the other one lives.
+ * A link: what its two sides tell each other about themselves and about lanes, and whether the
+ * other side lives.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -92,7 +93,7 @@ bool link_say(struct link *l, enum control_kind kind, unsigned int lane)
 	return fine(l, MPI_Start(&l->out_made[i]));
 }
 
-/* in a time that does not tell how much of it is right */
+/* compare in a time that does not tell how many bytes are right */
 static bool is_secret(const uint8_t *a, const uint8_t *b)
 {
 	unsigned int i, differs = 0;
@@ -191,7 +192,7 @@ static void take_back(MPI_Request *r)
 		MPI_Request_free(r);
 }
 
-/* none of them is under way */
+/* call when no send of the slot is under way */
 static void free_sends(struct slot *slot)
 {
 	unsigned int i;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * kvgpu-relay: what kvgpu-run has mpirun start. Its arguments come from kvgpu-run alone; the job's
- * secret by the environment, which other users do not see.
+ * kvgpu-relay: the program that mpirun starts for kvgpu-run. Its arguments come from kvgpu-run
+ * alone; the job's secret comes by the environment, which other users do not see.
  */
 #include <getopt.h>
 #include <signal.h>
@@ -80,7 +80,7 @@ static bool read_options(int argc, char **argv, struct settings *s)
 	       (s->eager <= EAGER_MAX || s->eager == EAGER_MEASURED) && s->patience_s;
 }
 
-/* the end of mpirun's process is the end of this one, whatever else it does */
+/* this process is killed when its parent, mpirun's process, ends */
 static void end_with_parent(void)
 {
 	pid_t parent = getppid();

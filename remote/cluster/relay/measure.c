@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a link is like, measured once when both sides have shown the secret: up to which size a
- * piece crosses sooner inside of a message, with its two copies, than as a message of its own,
- * which the other side has to be told of first; and how much crosses in the time that one more
- * message costs. The broker asks and keeps the best of some tries, since a try can only be
- * disturbed to the worse; the proxy answers between its other work. The broker tells what it has
- * found.
+ * Measuring a link, once, when both sides have shown the secret. .eager: up to which size a piece
+ * crosses sooner inside of a message, with two copies, than as a message of its own, which the
+ * other side has to be told of first. .turn: how much crosses in the time that one more message
+ * costs. The broker asks, and keeps the best of some tries, since a disturbance only makes a try
+ * longer. The proxy answers between its other work. The broker tells what it has found.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +14,8 @@
 enum { TRIES = 5, PATIENCE_US = 2000000, TURN_MIN = 16 << 10, TURN_MAX = 1 << 20 };
 
 struct measure_head {
-	uint32_t bytes, apart;		/* of what is sent, inside of this message or behind it */
-	uint32_t over, turn;		/* over: the last one, which says .eager */
+	uint32_t bytes, apart;	/* .bytes of data: inside of this message, or .apart behind it */
+	uint32_t over, turn;		/* over: the last message, which tells .eager and .turn */
 	uint64_t eager;
 };
 
@@ -24,7 +23,7 @@ static uint64_t until;
 /* no answer came in time, and nothing else is tried; left: MPI may still read what was sent */
 static bool silent, left;
 
-/* false: it takes too long, or MPI says no */
+/* false: it takes too long, or MPI returns an error */
 static bool await(MPI_Request *r)
 {
 	int done = 0;
@@ -74,7 +73,7 @@ static double best(struct link *l, const uint8_t *from, uint32_t bytes, bool apa
 	return least;
 }
 
-/* the largest size up to which all are better inside */
+/* the largest size up to which all pieces cross sooner inside of a message */
 static size_t find_eager(struct link *l, const uint8_t *from)
 {
 	size_t bytes, eager = EAGER_LEAST;
@@ -90,7 +89,7 @@ static size_t find_eager(struct link *l, const uint8_t *from)
 	return eager;
 }
 
-/* what crosses while an empty message does; half of its way back is not the message's */
+/* bytes that cross in the time of an empty message: half the time until its answer comes */
 static size_t find_turn(struct link *l, const uint8_t *from, size_t bytes)
 {
 	double nothing = best(l, from, 0, false), all = best(l, from, bytes, true), turn;
@@ -136,7 +135,7 @@ bool measure_listen(struct link *l)
 			 MPI_COMM_WORLD, &l->measuring) == MPI_SUCCESS;
 }
 
-/* what is only measured with is kept nowhere */
+/* take the data of a try, which are not kept, and answer */
 static bool take(struct link *l, const struct measure_head *head)
 {
 	static uint8_t to[KVGPU_REMOTE_RELAYED_MAX];

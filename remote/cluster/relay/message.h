@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a message of a lane begins with, and whether what a peer says there can be. Pure. */
+/* The head of a message of a lane, and the check of a head that came from the other side. Pure. */
 #ifndef KVGPU_CLUSTER_MESSAGE_H
 #define KVGPU_CLUSTER_MESSAGE_H
 
@@ -13,28 +13,31 @@
 
 #include "cut.h"
 
-/* A part of the connection's bytes, and a piece of the arena at most. */
+/* A message has bytes of the connection, and at most one piece of the arena. */
 enum piece_kind {
 	PIECE_NONE,
-	PIECE_HERE,	/* its bytes follow the connection's */
-	PIECE_APART,	/* it comes in messages of its own */
+	PIECE_HERE,	/* the piece's bytes follow the connection's */
+	PIECE_APART,	/* the piece comes in messages of its own */
 };
 struct message {
 	uint32_t bytes;		/* of the connection */
 	uint32_t before;	/* so many of them come before the piece */
 	uint16_t last, kind;	/* last: the connection has ended behind it */
-	uint32_t chunk;		/* PIECE_APART: of each message but the last one, in bytes */
+	uint32_t chunk;		/* PIECE_APART: bytes of each of its messages but the last one */
 	struct kvgpu_remote_piece piece;
 };
 static_assert(offsetof(struct message, last) == 8 && offsetof(struct message, chunk) == 12 &&
 		      offsetof(struct message, piece) == 16 && sizeof(struct message) == 32,
 	      "layout of a message's head");
 
-/* of a message, with its head; the longest eager piece leaves room for frames */
+/* bytes of a message with its head; the longest eager piece leaves room for frames */
 enum { MESSAGE_MAX = CUT_MAX, MESSAGE_ROOM = MESSAGE_MAX - sizeof(struct message) };
 enum { CHUNK_MIN = 4096, CHUNK_MAX = KVGPU_REMOTE_RELAYED_MAX };
 
-/* @got: bytes that came, with the head; @arena: its size, 0: there is none yet */
+/*
+ * Check a head. @got: bytes that came, with the head; @arena: the arena's size, 0: there is none
+ * yet.
+ */
 static inline bool message_is_sound(const struct message *m, size_t got, uint64_t arena)
 {
 	const struct kvgpu_remote_piece *p = &m->piece;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * The nursery of a proxy: a process without MPI, since a process that has MPI should not fork. It
- * gets one end of a pair of sockets for each program that comes, and makes a server process of it:
- * the same one as kvgpu-remoted makes for a client, with the same filter, of the user who started
- * the job. No socket of it has a name, so none can be left behind.
+ * The nursery of a proxy: a process without MPI, since a process that has MPI should not fork. For
+ * each program that comes it gets one end of a pair of sockets, and makes a server process for it:
+ * as kvgpu-remoted does for a client, with the same filter, but as the user that started the job.
+ * None of its sockets has a name, so none can be left behind.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,7 +25,7 @@
 
 enum { PATIENCE_S = 3, FIRST_FD = 3, ROOM = 1 << 20 };
 
-/* a library that is itself a client's would come here again */
+/* KVGPU_REMOTE for the library: if that is itself a client's library, it must not connect here */
 static const char no_client[] = "none: a proxy wants a libcuda.so.1 with a GPU";
 
 union with_fd {
@@ -103,7 +103,7 @@ static void serve_one(int fd, const char *path, uint64_t arena)
 	}
 	s.library = library;
 	serve(&s);
-	/* what the library still does is wanted no more: the kernel takes all of it back */
+	/* what the library still does is not needed: the kernel takes all of it back */
 	_exit(0);
 }
 
@@ -131,7 +131,8 @@ static int take_fd(int from)
 }
 
 /*
- * the device by the variable that CUDA has for it; where it is set, the list there is what there is
+ * Choose the device by CUDA_VISIBLE_DEVICES. If that has a list already, @device counts in that
+ * list.
  */
 static void choose_device(unsigned int device)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * How a rank waits. MPI has no descriptor that poll() could wait for, so what comes by MPI is
- * looked for: without a pause at first, then with longer and longer ones.
+ * How a rank waits. MPI has no descriptor that poll() could wait for, so MPI is looked at again and
+ * again: without a pause at first, then with longer and longer pauses.
  */
 #include <unistd.h>
 
@@ -24,8 +24,8 @@ bool pace(const struct settings *s, struct pollfd *p, unsigned int n, bool moved
 		since = now_us();
 	us = now_us() - since;
 	/*
-	 * no sched_yield(): on a busy CPU it costs a whole turn of every other process, where a
-	 * short sleep costs itself
+	 * no sched_yield(): on a busy CPU it costs a whole turn of every other process, while a
+	 * short sleep costs only its own time
 	 */
 	if (us >= s->spin_us) {
 		us = us / 8 < LEAST_US ? LEAST_US : us / 8;

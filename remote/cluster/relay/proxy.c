@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A rank with a GPU: what the broker opens is a new server process. */
+/* A rank with a GPU: each lane that the broker opens gets a new server process. */
 #include <stdlib.h>
 #include <unistd.h>
 

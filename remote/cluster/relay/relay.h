@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside of kvgpu-relay: one MPI job, whose rank 0 is the broker and whose other ranks are proxies.
- * A link is what the broker and one proxy have in common; a lane of it carries one program's
- * connection, byte by byte, both ways. One thread a rank.
+ * Internal header of kvgpu-relay: one MPI job, whose rank 0 is the broker and whose other ranks are
+ * proxies. A link connects the broker and one proxy. A lane of a link carries one program's
+ * connection, byte by byte, both ways. Each rank has one thread.
  */
 #ifndef KVGPU_CLUSTER_RELAY_H
 #define KVGPU_CLUSTER_RELAY_H
@@ -22,7 +22,7 @@
 #include "tap.h"
 
 enum { LANES = 64, CONTROLS = 8, SECRET_BYTES = 32, POLLS_MAX = 4096 };
-/* tags; a lane's is one of LANES from here on */
+/* MPI tags; a lane's are TAG_MESSAGE and TAG_BULK plus its number */
 enum {
 	TAG_CONTROL = 0,
 	TAG_MESSAGE = 1,
@@ -33,17 +33,17 @@ enum {
 struct settings {
 	/* bytes of a piece of the arena at most, KVGPU_REMOTE_RELAYED_MIN to _MAX */
 	size_t staging;
-	/* messages of a lane under way, each direction, and of its pieces */
+	/* messages of a lane under way in each direction; and as many messages of its pieces */
 	unsigned int slots;
-	/* up to so many bytes a piece goes inside of a message; EAGER_MEASURED */
+	/* up to so many bytes a piece goes inside of a message; EAGER_MEASURED: measure how many */
 	size_t eager;
-	unsigned int spin_us;		/* after the last byte: looks without a pause */
-	unsigned int patience_s;	/* without a sign of life a peer is gone */
+	unsigned int spin_us;		/* look so long without a pause after the last byte */
+	unsigned int patience_s;	/* a peer is gone after so long without a sign of life */
 	uint64_t arena;
-	bool counts;			/* says at the end what it has counted */
+	bool counts;			/* print the counts at the end */
 	const char *library, *folder;
 	unsigned int first;		/* the broker's first address is folder/first */
-	unsigned int device;		/* of the GPUs of its machine, a proxy's */
+	unsigned int device;		/* the proxy's GPU, of those of its machine */
 	uint8_t secret[SECRET_BYTES];
 };
 
@@ -52,13 +52,13 @@ enum { EAGER_MAX = 64 << 10, EAGER_LEAST = 4096 };
 
 struct slot {
 	uint8_t *bytes;
-	MPI_Request made[CUT_CLASSES];	/* persistent, from their first use on */
+	MPI_Request made[CUT_CLASSES];	/* persistent requests, made at their first use */
 	MPI_Request *active;
 };
 
-/* since the begin */
+/* counts since the begin */
 struct counts {
-	/* sent; of these pieces: inside of a message, and apart */
+	/* messages sent; pieces in them: inside of a message, and apart */
 	uint64_t messages, inside, apart;
 	/* messages of pieces, both ways; requests that were made for them */
 	uint64_t chunks, made;
@@ -67,9 +67,9 @@ struct counts {
 struct inbox {
 	uint8_t *bytes;
 	MPI_Request made;
-	struct message head;		/* from its arrival on */
-	uint64_t landed;		/* PIECE_APART: when bulk.done has come to this */
-	uint8_t said[TAP_SAID];		/* of the piece, to the local peer */
+	struct message head;		/* valid when the message has come */
+	uint64_t landed; /* PIECE_APART: the piece has landed when receive.done has come to this */
+	uint8_t said[TAP_SAID];		/* what tells the local peer of the piece */
 	size_t said_bytes, written;
 };
 
@@ -78,13 +78,13 @@ enum lane_state { LANE_FREE, LANE_OPEN };
 struct lane {
 	struct link *link;
 	enum lane_state state;
-	bool made;			/* has its slots, for good */
-	bool wanted;			/* is to be opened again when it is free */
-	/* the local peer has said its first word; the program has the welcome */
+	bool made;			/* the lane has its slots, for good */
+	bool wanted;			/* the lane has to be opened when it is free */
+	/* the local peer's hello or welcome has come; the program's welcome has come */
 	bool greeted, has_welcome;
 	int fd;				/* the local connection; -1: closed */
-	struct pollfd *poll;		/* of this turn; NULL: none */
-	/* in common with the local peer, from the welcome on; else NULL */
+	struct pollfd *poll;		/* in the list of this turn's poll(); NULL: not in it */
+	/* shared with the local peer, from the welcome on; before that NULL */
 	uint8_t *arena;
 	uint64_t arena_bytes;
 	struct bulk send, receive;
@@ -97,7 +97,8 @@ struct lane {
 	struct inbox in[SLOTS_MAX];
 	unsigned int next_in, nr_in;	/* the oldest message that has come, and how many have */
 	bool stuck;			/* the local peer takes no more for now */
-	bool ended, last_sent, last_seen;	/* last_seen: has come */
+	/* the connection has ended; the last message was sent; has come */
+	bool ended, last_sent, last_seen;
 };
 
 enum control_kind { CONTROL_HELLO = 1, CONTROL_OPEN, CONTROL_ALIVE, CONTROL_END };
@@ -114,7 +115,7 @@ struct link {
 	struct counts counts;
 	size_t eager, turn;		/* as measured, or as set */
 	bool measured;
-	MPI_Request measuring;		/* a proxy's, while it is not */
+	MPI_Request measuring;		/* in a proxy, until .measured */
 	uint8_t measure[EAGER_MAX + 64];
 	/* hello: the other side has shown the secret; over: it has said its end */
 	bool lost, hello, over;
@@ -130,41 +131,53 @@ uint64_t now_us(void);
 
 /* ------------------------------------------------------------------ link.c */
 
-/* false: MPI says no, or out of memory */
+/* false: MPI returns an error, or out of memory */
 bool link_begin(struct link *l, const struct settings *s, int rank);
-/* false: there is no room now, or it is lost */
+/* send a control message; false: there is no room now, or the link is lost */
 bool link_say(struct link *l, enum control_kind kind, unsigned int lane);
-/* One thing that the other side has said: true. One without the secret loses the link. */
+/*
+ * Take a control message of the other side; false: there is none. One without the secret loses the
+ * link.
+ */
 bool link_hear(struct link *l, struct control *c);
-/* says that this side lives, and loses the link when the other one has said nothing for too long */
+/*
+ * tell the other side that this one lives; lose the link if the other side has said nothing for
+ * long
+ */
 void link_beat(struct link *l);
-/* what lanes wait for, into @p: how many; *open: whether a lane is */
+/* Fill @p with what the lanes wait for; return how many. *open: set if a lane is open. */
 unsigned int link_waits(struct link *l, struct pollfd *p, bool *open);
-/* after poll(): all its lanes; whether something moved */
+/* after poll(): move the bytes of all lanes; whether some were moved */
 bool link_go(struct link *l);
-/* ends all its lanes' connections; whether there is none any more, on the other side either */
+/*
+ * link_hang_up(): end all connections of its lanes. link_is_quiet(): there is none any more, on the
+ * other side either.
+ */
 void link_hang_up(struct link *l);
 bool link_is_quiet(const struct link *l);
-/* takes back all that MPI still has of it, before MPI_Finalize() */
+/* take back all requests that MPI still has, before MPI_Finalize() */
 void link_end(struct link *l);
-/* all its lanes' connections end; MPI is not asked about it any more */
+/*
+ * The link is lost, and @why is printed. All connections of its lanes end; MPI is not called for it
+ * any more.
+ */
 void link_lose(struct link *l, const char *why);
 
 /* ------------------------------------------------------------------ lane.c */
 
-/* a free one, or NULL */
+/* a free lane, or NULL */
 struct lane *lane_find(struct link *l);
-/* @fd is the lane's; false: out of memory, and it is closed */
+/* @fd belongs to the lane; false: out of memory, and @fd is closed */
 bool lane_open(struct lane *n, int fd);
 /* what it waits for, as an entry of poll()'s list: how many, 0 or 1 */
 unsigned int lane_waits(struct lane *n, struct pollfd *p);
-/* after poll(): moves what can be moved. Whether something did */
+/* after poll(): move what can be moved; whether something was */
 bool lane_go(struct lane *n);
 void lane_hang_up(struct lane *n);
-/* of lane.c's files alone */
+/* for lane.c, inbox.c and greet.c alone */
 bool lane_fine(struct lane *n, int r);
 void lane_end_local(struct lane *n);
-/* the arena, from now on the lane's, which unmaps it; false: out of memory */
+/* give the lane its arena, which it unmaps in the end; false: out of memory */
 bool lane_has_arena(struct lane *n, uint8_t *arena, uint64_t bytes);
 
 /* ---------------------------------------------------- inbox.c: from MPI to the local connection */
@@ -174,44 +187,48 @@ bool inbox_go(struct lane *n);
 
 /* ------------------------------------------------------------- greet.c: how a connection begins */
 
-/* the broker: a program's hello, at the begin of the tap; false: it is none */
+/* in the broker: read a program's hello at the begin of the tap; false: it is none */
 bool greet_hello(struct lane *n);
 /*
- * the proxy: the server's welcome into @to, and its arena. How many bytes; 0: it is not there yet;
- * -1: the connection has ended
+ * In the proxy: read the server's welcome into @to, and map its arena. Return how many bytes; 0:
+ * the welcome is not there yet; -1: the connection has ended.
  */
 int greet_take_welcome(struct lane *n, struct kvgpu_remote_welcome *to);
 /*
- * the broker: a server's welcome, which the program gets with an arena of this machine; false: it
- * is none
+ * In the broker: give the program a server's welcome, with an arena of this machine. False: it is
+ * no welcome.
  */
 bool greet_give_welcome(struct lane *n, const struct kvgpu_remote_welcome *w);
 
 /* ------------------------------------------------------------------ measure.c */
 
 /*
- * After both sides' hellos: how large a piece may be that is better inside of a message, and what
- * one more message costs. The broker waits for it; where the proxy is silent, what is set stays.
+ * After both sides' hellos: measure how large a piece may be that is better inside of a message,
+ * and what one more message costs. The broker waits for that; if the proxy is silent, both stay as
+ * set.
  */
 void measure(struct link *l);
-/* The proxy: from the begin on; then at any time what has come: whether something had. */
+/*
+ * In the proxy. measure_listen(): call once at the begin. measure_answer(): call at any time,
+ * answers what has come; whether something had.
+ */
 bool measure_listen(struct link *l);
 bool measure_answer(struct link *l);
 
 /* ------------------------------------------------------------------ pace.c */
 
-/*
- * Waits for one of @n connections, not at all while something has @moved lately, longer and longer
- * else: MPI is looked at in between.
- * @open: a lane is. false: the process that started this one has gone.
- */
-/* how often it slept */
+/* how often pace() has slept */
 extern unsigned long pace_sleeps;
+/*
+ * Wait for one of the @n connections in @p: not at all while something has @moved lately, else longer
+ * and longer, as MPI has to be looked at in between. @open: a lane is open, so wait for less. False:
+ * the process that started this one has gone.
+ */
 bool pace(const struct settings *s, struct pollfd *p, unsigned int n, bool moved, bool open);
 
 /* ------------------------------------------------------------------ broker.c, proxy.c */
 
-/* exit codes */
+/* return exit codes */
 int broker_run(const struct settings *s, int ranks);
 int proxy_run(const struct settings *s, int nursery);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the peer of a local connection says, taken apart: pieces of the arena that it names are
- * found, all other bytes pass as they are. A program says frames (up), a server process answers
- * (down). Pure; nothing that it is given is trusted.
+ * Parse what the peer of a local connection sends: find the pieces of the arena that it names, and
+ * pass on all other bytes as they are. A program sends frames (up), a server process answers
+ * (down). Pure; the bytes are not trusted.
  */
 #ifndef KVGPU_CLUSTER_TAP_H
 #define KVGPU_CLUSTER_TAP_H
@@ -15,26 +15,28 @@
 enum tap_way { TAP_UP, TAP_DOWN };
 enum tap_what {
 	TAP_NONE,	/* more has to be read, or there is no room */
-	TAP_BYTES,	/* these pass */
-	TAP_PIECE,	/* from here on this piece of the arena is the other side's */
-	TAP_WRONG,	/* no program and no server process says that */
+	TAP_BYTES,	/* pass these bytes on */
+	TAP_PIECE,	/* from here on the other side has to have this piece of the arena */
+	TAP_WRONG,	/* no program and no server process sends that */
 };
 enum { TAP_AHEAD = 64 << 10 };
 
 struct tap {
 	enum tap_way way;
 	size_t have, used;
-	uint64_t left;			/* bytes that pass before something begins again */
+	uint64_t left;			/* bytes to pass on before the next head */
 	uint8_t ahead[TAP_AHEAD];
 };
 
-/* The next thing; @room: for so many bytes. *bytes stays until tap_room(). */
+/* Find what comes next. @room: pass on so many bytes at most. *bytes is valid until tap_room(). */
 enum tap_what tap_next(struct tap *t, size_t room, const uint8_t **bytes, size_t *n,
 		       struct kvgpu_remote_piece *piece);
-/* Where more can be read to, *n bytes; what was read is told by t->have. 0: no room */
+/*
+ * Where *n more bytes can be read to; add to t->have how many were read. *n is 0: there is no room.
+ */
 uint8_t *tap_room(struct tap *t, size_t *n);
 
-/* What says so to the peer at the other end: how many bytes at @to, TAP_SAID at most. */
+/* Write to @to what tells a local peer of @piece; return how many bytes, TAP_SAID at most. */
 enum { TAP_SAID = 32 };
 size_t tap_say(enum tap_way way, const struct kvgpu_remote_piece *piece, uint8_t *to);
 

@@ -46,7 +46,8 @@ static const char *name_of(const struct host *h)
 }
 
 /*
- * the arguments of mpirun itself. Where it may run: everywhere; the user's GPUs are not processors.
+ * The arguments of mpirun itself. Ranks may run on any processor, and be more than there are: their
+ * number is that of the GPUs.
  */
 static bool add_mpirun(const struct job *j, bool local, struct command *c)
 {
@@ -59,12 +60,12 @@ static bool add_mpirun(const struct job *j, bool local, struct command *c)
 		return !local || (add(c, "-launcher") && add(c, "fork"));
 	if (j->o->allow_root && !add(c, "--allow-run-as-root"))
 		return false;
-	/* without other machines it looks for no queue and no ssh */
+	/* without other machines, mpirun need not look for a batch queue or for ssh */
 	if (local && !(add(c, "--mca") && add(c, "plm") && add(c, "isolated")))
 		return false;
 	/*
-	 * its shared memory goes with the folder, also when mpirun could not clean up; other
-	 * machines have no such folder
+	 * MPI's shared memory lies in the folder, and is removed with it also when mpirun could not
+	 * clean up; other machines have no such folder
 	 */
 	if (local && j->folder &&
 	    !(add(c, "--mca") && add(c, "btl_vader_backing_directory") && add(c, "%s", j->folder)))
@@ -73,8 +74,9 @@ static bool add_mpirun(const struct job *j, bool local, struct command *c)
 }
 
 /*
- * MPICH's mpirun has one list of hosts for all, and the environment goes along; Open MPI's has a
- * host for each program, and a variable goes to another machine if it is named for that program.
+ * MPICH's mpirun has one list of hosts for all programs, and passes the environment on. Open MPI's
+ * has a host for each program, and passes a variable to another machine only if it is named for the
+ * program.
  */
 static bool add_rank(const struct job *j, const char *host, const char *role, struct command *c)
 {
@@ -88,7 +90,7 @@ static bool add_rank(const struct job *j, const char *host, const char *role, st
 	return add(c, "%s", j->relay) && add(c, "%s", role);
 }
 
-/* the broker's, and in the order of their ranks the proxies' */
+/* MPICH's list of hosts: the broker's, then the proxies' in the order of their ranks */
 static bool add_hosts(const struct job *j, struct command *c)
 {
 	char *list = NULL;
@@ -115,7 +117,7 @@ static bool add_number(struct command *c, const char *name, uint64_t n, uint64_t
 	return n == unset || (add(c, "--%s", name) && add(c, "%llu", (unsigned long long)n));
 }
 
-/* both sides have to have the same of these */
+/* all ranks must have these settings in common */
 static bool add_settings(const struct run_options *o, struct command *c)
 {
 	return add_number(c, "staging", o->staging, 0) && add_number(c, "slots", o->slots, 0) &&

@@ -15,7 +15,7 @@ struct command {
 
 /* What a command is made of. */
 struct job {
-	const struct run_options *o;	/* .mpi is one of the two */
+	const struct run_options *o;	/* .mpi is not MPI_KIND_AUTO */
 	const char *mpirun, *relay, *folder;
 	const struct host *hosts;
 	const struct place *places;	/* of this job */
@@ -23,16 +23,17 @@ struct job {
 };
 
 /*
- * One job: the broker here, and behind it a proxy for each place. false: it is too long, or there
- * is no memory.
+ * The command of one job: the broker here, then a proxy for each place. False: it is too long, or
+ * there is no memory.
  */
 bool command_job(const struct job *j, struct command *c);
-/* "count" on one host */
+/* the command that counts the GPUs of one host */
 bool command_count(const struct job *j, const struct host *host, struct command *c);
 void command_free(struct command *c);
 /*
- * Whether a variable is for another MPI's job, which kvgpu-run is a rank of: ours must not have it.
- * @inside: there is such a job of Open MPI's; else its variables are the user's settings.
+ * Whether a variable belongs to another MPI job, of which kvgpu-run itself is a rank: the jobs of
+ * kvgpu-run must not have it. @inside: there is such a job of Open MPI; else variables of Open MPI
+ * are the user's settings.
  */
 bool command_is_foreign(const char *variable, bool inside);
 

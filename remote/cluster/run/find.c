@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The parts of an installation, and the MPI that is there. Both kinds of mpirun may be: the relay
- * is of one of them.
+ * The installed parts of kvgpu-run, and the MPI of this machine. Both kinds of mpirun may be there:
+ * the relay has to be of the same kind.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -86,7 +86,7 @@ static enum mpi_kind kind_of(const struct run *r, const char *mpirun)
 	return kind;
 }
 
-/* the first of these that is there, and is of the kind that was asked for */
+/* find the first mpirun that is there and is of the wanted kind */
 static bool find_mpirun(struct run *r)
 {
 	static const char *const names[] = { "mpirun", "mpirun.openmpi", "mpirun.mpich",

@@ -34,7 +34,7 @@ static bool is_own_folder(const char *path)
 	return !lstat(path, &st) && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
 }
 
-/* both a kvgpu-run and its broker were killed before they could remove it */
+/* remove a folder that is left because kvgpu-run and its broker were both killed */
 static void remove_if_dead(const char *base, const char *name)
 {
 	char path[4096], lock[4200];
@@ -89,8 +89,8 @@ int folder_make(char *path, size_t size)
 	if (!mkdtemp(path))
 		return -errno;
 	/*
-	 * it has its name when it is held: another kvgpu-run that sweeps takes a lock that nobody
-	 * holds for a dead one's
+	 * Give the lock its name only when it is locked: another kvgpu-run that sweeps takes an
+	 * unlocked one for that of a dead kvgpu-run.
 	 */
 	snprintf(made, sizeof(made), "%s/lock.new", path);
 	snprintf(lock, sizeof(lock), "%s/lock", path);

@@ -37,7 +37,7 @@ void job_environment(const struct run *r)
 	}
 	if (*r->secret)
 		setenv("KVGPU_CLUSTER_SECRET", r->secret, 1);
-	/* what MPI writes goes with the folder */
+	/* MPI's temporary files lie in the folder and are removed with it */
 	if (*r->folder)
 		setenv("TMPDIR", r->folder, 1);
 }
@@ -148,7 +148,9 @@ void jobs_end(struct run *r)
 			send(r->jobs[i].fd, "end\n", 4, MSG_NOSIGNAL);
 			shutdown(r->jobs[i].fd, SHUT_WR);
 		}
-	/* one that never said that it is ready has nobody who could tell it */
+	/*
+	 * a job that was never ready has no broker that could pass the end on: don't wait for that
+	 */
 	if (r->ready == r->nr_jobs && gone_within(r, ORDERLY_MS))
 		return;
 	signal_all(r, SIGTERM);

@@ -32,7 +32,7 @@ struct counted {
 	bool print;
 };
 
-/* "gpu HOST INDEX TOTAL FREE UUID NAME" */
+/* a line "gpu HOST INDEX TOTAL FREE UUID NAME" */
 static void count_line(void *ctx, char *text)
 {
 	char host[65], uuid[33], name[257];

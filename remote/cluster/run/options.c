@@ -27,7 +27,7 @@ const char run_usage[] =
 
 enum { KIB = 10, MIB = 20, GIB = 30 };
 
-/* 64K, 1M, 3: within limits */
+/* a number such as 64K, 1M or 3, within limits */
 static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *n)
 {
 	unsigned int shift = 0;
@@ -147,7 +147,7 @@ int options_read(int argc, char **argv, struct run_options *o, const char **why,
 				   .spin_us = UINT64_MAX };
 	optind = 0;
 	opterr = 0;
-	/* what follows PROGRAM is its own */
+	/* options behind PROGRAM are its own */
 	while ((c = getopt_long(argc, argv, "+", options, NULL)) >= 0) {
 		*what = argv[optind - 1];
 		if (c == O_HELP)

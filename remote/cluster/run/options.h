@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 enum mpi_kind { MPI_KIND_AUTO, MPI_KIND_OPENMPI, MPI_KIND_MPICH };
-enum { DEVICES_MAX = 64 };	/* as many servers as a client has */
+enum { DEVICES_MAX = 64 };	/* a client can have so many servers */
 
 struct run_options {
 	unsigned int gpus;		/* 0: all */
@@ -20,9 +20,9 @@ struct run_options {
 	const char *client;
 	const char *mpirun;		/* NULL: the one of .mpi in the path */
 	bool counts;
-	/* 0: the relay's own; of eager and spin: UINT64_MAX */
+	/* 0: the relay's default; for eager and spin_us that is UINT64_MAX */
 	uint64_t staging, slots, eager, spin_us, patience_s, arena;
-	uint64_t start_s;		/* so long the job may take to be there */
+	uint64_t start_s;		/* how long a job may take to start */
 	char **program;			/* with its arguments; NULL with .list */
 };
 

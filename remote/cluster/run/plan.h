@@ -9,7 +9,7 @@ enum { HOSTS_MAX = 64, HOST_TEXT = 256, GPUS_UNKNOWN = -1 };
 
 struct host {
 	char name[HOST_TEXT];
-	int gpus;		/* GPUS_UNKNOWN: it has to be asked */
+	int gpus;		/* GPUS_UNKNOWN: the host has to be asked */
 	bool local;
 };
 
@@ -19,13 +19,14 @@ struct place {
 };
 
 /*
- * "a,b:8" as hosts, the local one first: @self is its name, with or without a domain; "localhost"
- * is it, too. How many, or -1 and *why.
+ * Read hosts such as "a,b:8", and put the local one first. @self: the local host's name, with or
+ * without a domain; "localhost" is that host, too. Return how many, or -1 and *why.
  */
 int plan_hosts(const char *text, const char *self, struct host *hosts, const char **why);
 /*
- * The first @gpus of all (0: all), host by host; with @share more than there are: round and round.
- * How many in @places, which has room for @most, or -1 and *why. All hosts' .gpus are known.
+ * Take the first @gpus GPUs of all (0: all), host by host; with @share more than there are,
+ * beginning again. Return how many are in @places, which has room for @most, or -1 and *why. .gpus
+ * of all hosts has to be known.
  */
 int plan_places(const struct host *hosts, unsigned int nr_hosts, unsigned int gpus, bool share,
 		struct place *places, unsigned int most, const char **why);

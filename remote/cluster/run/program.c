@@ -74,7 +74,7 @@ void program_pass_on(const struct run *r)
 	struct rlimit none = { 0, 0 };
 
 	if (WIFSIGNALED(r->status)) {
-		/* PROGRAM's core, if any, is written */
+		/* PROGRAM has written its core, if any */
 		setrlimit(RLIMIT_CORE, &none);
 		signal(WTERMSIG(r->status), SIG_DFL);
 		wait_undo();

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside of kvgpu-run: one thread, which waits for signals and for the brokers' sockets. */
+/*
+ * Internal header of kvgpu-run. It has one thread, which waits for signals and for the brokers'
+ * sockets.
+ */
 #ifndef KVGPU_CLUSTER_RUN_H
 #define KVGPU_CLUSTER_RUN_H
 
@@ -12,12 +15,12 @@
 
 enum { JOBS_MAX = DEVICES_MAX, SECRET_TEXT = 65 };
 
-/* exit codes of its own, as env's and timeout's */
+/* kvgpu-run's own exit codes, as those of env and timeout */
 enum { EXIT_OWN = 125, EXIT_NOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 
 struct running {
 	pid_t pid;		/* of mpirun; 0: it has ended */
-	int fd;			/* its broker; -1: not yet, or not any more */
+	int fd;			/* connection to its broker; -1: not yet, or not any more */
 	int status;
 };
 
@@ -34,42 +37,43 @@ struct run {
 	int listener, signals;	/* signals: a signalfd */
 	pid_t program;
 	int status;		/* of PROGRAM */
-	bool program_ended, interrupted, silent;	/* silent: the jobs' ends are wanted */
+	/* silent: the jobs are to end, so don't complain */
+	bool program_ended, interrupted, silent;
 };
 
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ------------------------------------------------------------------ find.c: what is installed */
 
-/* .mpirun, .o.mpi, .relay, .client; false: said what is missing */
+/* find .mpirun, .o.mpi, .relay and .client; false: it was printed what is missing */
 bool find_all(struct run *r);
-/* Runs it and calls @line for each line that it prints. Its exit code, or -1. */
+/* Run @c, and call @line for each line that it prints. Return its exit code, or -1. */
 int read_lines(const struct run *r, const struct command *c, void (*line)(void *ctx, char *text),
 	       void *ctx);
 
 /* ------------------------------------------------------------------ jobs.c */
 
-/* The environment of mpirun, with the secret; in the child. */
+/* In the child: set the environment of mpirun, with the secret. */
 void job_environment(const struct run *r);
-/* All jobs, until their brokers say that they are ready. false: said why */
+/* Start all jobs, and wait until their brokers are ready. False: the reason was printed. */
 bool jobs_begin(struct run *r);
-/* Orderly, then by force. All are gone afterwards. */
+/* End all jobs, orderly, then by force. All are gone afterwards. */
 void jobs_end(struct run *r);
 
 /* ------------------------------------------------------------------ wait.c */
 
-/* blocks the signals that are read from .signals; false: said why */
+/* block the signals that are read from .signals; false: the reason was printed */
 bool wait_begin(struct run *r);
-/* in a child that becomes something else */
+/* in a child before exec: set the signal mask that kvgpu-run was started with */
 void wait_undo(void);
-/* Until something happened that is noted in @r, or @ms are over; -1: no limit */
+/* Wait until something has happened that is noted in @r, or @ms are over; -1: no limit. */
 void wait_once(struct run *r, int ms);
 
 /* ------------------------------------------------------------------ program.c */
 
-/* Starts it, waits for it; false: said why */
+/* start PROGRAM, and wait for its end; false: the reason was printed */
 bool program_run(struct run *r);
-/* Ends this process as PROGRAM ended. */
+/* End this process as PROGRAM has ended. */
 void program_pass_on(const struct run *r) __attribute__((noreturn));
 
 #endif

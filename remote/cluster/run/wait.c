@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What kvgpu-run waits for: signals, as input of a descriptor, and brokers. A signal that a
- * terminal sent has reached PROGRAM, too, which is in the same process group; one that a process
- * sent to kvgpu-run is passed on.
+ * Waiting for signals, as input of a descriptor, and for brokers. A signal from a terminal has
+ * reached PROGRAM, too, which is in the same process group. A signal that a process sent to
+ * kvgpu-run is passed on to PROGRAM.
  */
 #include <errno.h>
 #include <poll.h>
