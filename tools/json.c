@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The names of sysfs, its numbers as they are; what was computed beside them. What is not known is
- * null.
+ * kvgpu-top's JSON. Keys and numbers are those of sysfs; beside them are computed numbers. A number
+ * that is not known is null.
  */
 #include <jansson.h>
 #include <math.h>
@@ -25,8 +25,7 @@ static json_t *text(const char *s)
 }
 
 /*
- * the arguments' references are taken over; out of memory shows as NULL in one of them and is told
- * by the caller's check
+ * Takes over the references of @v. Out of memory shows as NULL in an argument, and as false here.
  */
 static bool put(json_t *object, const char *key, json_t *v)
 {

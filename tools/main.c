@@ -51,7 +51,7 @@ static bool set_interval(struct options *o, const char *text)
 	return end != text && !*end && !errno && o->interval >= 0.1 && o->interval <= 3600;
 }
 
-/* the exit code, or -1 to go on */
+/* parse the arguments: the exit code, or -1 to go on */
 static int parse(struct options *o, int argc, char **argv)
 {
 	static const struct option longs[] = {

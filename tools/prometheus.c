@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * All samples of a metric stand together below its HELP and TYPE, once, in base units. What is not
- * known is left out.
+ * Prometheus wants all samples of a metric together, once, below its HELP and TYPE, in base units.
+ * A number that is not known is left out.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -48,10 +48,7 @@ static void print_head(FILE *out, const char *prefix, const struct field *f)
 		f->metric, type);
 }
 
-/*
- * values of labels are free of what would have to be escaped (sample.c), but for those that come
- * from a policy or type
- */
+/* Labels have no character that must be escaped (sample.c), but for those of a policy or a type. */
 static void print_label(FILE *out, const char *name, const char *value)
 {
 	fprintf(out, "%s=\"", name);
@@ -124,7 +121,7 @@ static void print_vgpus(FILE *out, const struct sample *s)
 			if (!s->vgpus[v].v[i].known)
 				continue;
 			/*
-			 * fields of one metric, told apart by a label, follow each other in the
+			 * fields of one metric, which a label tells apart, follow each other in the
 			 * table
 			 */
 			if (strcmp(last, f->metric))

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* a counter that went back, or time that stood still, tells nothing */
+/* NAN if the counter went back, or is not known */
 static double growth(struct value before, struct value now)
 {
 	if (!before.known || !now.known || now.n < before.n)
@@ -41,7 +41,7 @@ struct value vgpu_exits(const struct vgpu *v)
 	return sum;
 }
 
-/* the same vGPU, not one that was removed and made again with its UUID */
+/* find the same vGPU in @before; a vGPU that was made again with its UUID is another one */
 static const struct vgpu *find_before(const struct sample *before, const struct vgpu *now)
 {
 	for (size_t i = 0; before && i < before->nr_vgpus; i++) {

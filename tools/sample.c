@@ -84,8 +84,8 @@ static int64_t now_ns(void)
 }
 
 /*
- * the first line of a file without its end, and only what can be printed; false: there is none, or
- * it is too long
+ * Read the first line of a file, without its end. False: there is none, it is too long, or it has
+ * bytes that can't be printed.
  */
 static bool read_line(int dir, const char *name, char *text, size_t size)
 {
@@ -119,7 +119,7 @@ static struct value read_value(int dir, const struct field *f)
 	return v;
 }
 
-/* "equal" or "best-effort [equal] fixed", where the one in brackets holds */
+/* read a choice: "equal", or "best-effort [equal] fixed" with the present one in brackets */
 static void read_choice(int dir, const char *name, char *out)
 {
 	char text[256], *word = text, *end;
@@ -142,7 +142,7 @@ static bool plain_name(const char *name)
 	return n && n < TEXT_SIZE && !name[n] && name[0] != '.';
 }
 
-/* the directory's entry of @path + "/kvgpu", opened; -1 when it is not there */
+/* open the directory @path/kvgpu; -1: it is not there */
 static int open_attributes(const char *path, ino_t *ino)
 {
 	char name[PATH_MAX];
@@ -203,7 +203,7 @@ static bool take_gpu(struct sample *s, const char *path, const char *address)
 	return true;
 }
 
-/* the last part of what a link points to, in @out (TEXT_SIZE); empty when there is none */
+/* the last part of the link's target, into @out (TEXT_SIZE bytes); empty: there is no link */
 static void link_name(const char *path, const char *name, char *out)
 {
 	char link[PATH_MAX], target[PATH_MAX];
@@ -226,7 +226,7 @@ static void link_name(const char *path, const char *name, char *out)
 		memcpy(out, last, n + 1);
 }
 
-/* a mediated device of another parent driver has no kvgpu/ and is none of ours */
+/* a mediated device of another parent driver has no kvgpu/, and is left out */
 static bool take_vgpu(struct sample *s, const char *path, const char *uuid)
 {
 	char real[PATH_MAX], *slash;
@@ -259,7 +259,7 @@ static bool take_vgpu(struct sample *s, const char *path, const char *uuid)
 	for (int i = 0; i < VGPU_FIELDS; i++)
 		g->v[i] = read_value(dir, &vgpu_fields[i]);
 	close(dir);
-	/* gone while it was read: half of it would be no better than nothing */
+	/* the vGPU went away while it was read: leave it out */
 	if (stat(path, &st))
 		return true;
 	s->nr_vgpus++;
@@ -267,8 +267,8 @@ static bool take_vgpu(struct sample *s, const char *path, const char *uuid)
 }
 
 /*
- * calls @take for each entry of a directory that looks like an address or UUID; a missing directory
- * has none
+ * Call @take for each entry of a directory that looks like an address or a UUID. A directory that
+ * is missing has none.
  */
 static bool each_entry(struct sample *s, const char *root, const char *below,
 		       bool (*take)(struct sample *s, const char *path, const char *name))
@@ -294,7 +294,7 @@ static bool each_entry(struct sample *s, const char *root, const char *below,
 static bool take_bound_gpu(struct sample *s, const char *path, const char *name)
 {
 	/*
-	 * beside links to the devices a driver's directory has files (bind, new_id) and a link
+	 * beside links to its devices, a driver's directory has files (bind, new_id) and a link
 	 * "module"
 	 */
 	return !strchr(name, ':') || take_gpu(s, path, name);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One look at all GPUs and vGPUs of kvgpu through sysfs. What is not there, or is not what it
- * should be, is unknown; that is never an error, since vGPUs come and go while they are read and
- * older modules have fewer files.
+ * One look at all GPUs and vGPUs of kvgpu through sysfs. A file that is missing, or has no valid
+ * number, is unknown. That is never an error: vGPUs come and go while they are read, and older
+ * modules have fewer files.
  */
 #ifndef KVGPU_TOOLS_SAMPLE_H
 #define KVGPU_TOOLS_SAMPLE_H
@@ -17,7 +17,7 @@ struct value {
 	int64_t n;
 };
 
-/* what a number of sysfs is in, and what it becomes in base units (Prometheus wants those) */
+/* the unit of a number in sysfs; prometheus.c converts it to base units */
 enum unit {
 	UNIT_ONE,
 	UNIT_NS,
@@ -31,13 +31,13 @@ enum unit {
 };
 
 /*
- * a file of a directory kvgpu/ in sysfs. @metric: its name for Prometheus, without prefix; a
- * counter ends in _total.
+ * A file in a directory kvgpu/ of sysfs. @metric: its name for Prometheus, without prefix; a
+ * counter's ends in _total.
  */
 struct field {
 	const char *file;
 	const char *metric;
-	const char *label;	/* in addition to gpu and vgpu: kind="..." */
+	const char *label;	/* a label kind="..." beside those of gpu and vgpu; or NULL */
 	enum unit unit;
 	const char *help;
 };
@@ -88,8 +88,9 @@ extern const struct field vgpu_fields[VGPU_FIELDS];
 struct gpu {
 	char address[TEXT_SIZE];	/* PCI address, 0000:01:00.0 */
 	char policy[TEXT_SIZE];		/* empty: unknown */
-	int64_t when_ns;		/* monotonic clock at the look */
-	ino_t ino;			/* of its directory kvgpu/: another number, another life */
+	int64_t when_ns;		/* monotonic clock when the GPU was read */
+	/* of its directory kvgpu/: another inode number means that the GPU was bound anew */
+	ino_t ino;
 	struct value v[GPU_FIELDS];
 };
 
@@ -102,7 +103,10 @@ struct vgpu {
 	struct value v[VGPU_FIELDS];
 };
 
-/* sorted by address; vGPUs by their GPU's address, then UUID. Every vGPU's GPU is there. */
+/*
+ * GPUs are sorted by address, vGPUs by their GPU's address, then by UUID. The GPU of each vGPU is
+ * there.
+ */
 struct sample {
 	struct gpu *gpus;
 	struct vgpu *vgpus;
@@ -110,8 +114,8 @@ struct sample {
 };
 
 /*
- * Looks at the sysfs below @root. False, with a message, only when @root itself can't be read or
- * memory is out.
+ * Read the sysfs below @root. False, with a message, only if @root itself can't be read, or memory
+ * is out.
  */
 bool sample_take(struct sample *s, const char *root);
 void sample_free(struct sample *s);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The table for people: GPUs, and below each its vGPUs. On a narrow terminal columns are left out,
- * the least important first; then UUIDs are shortened; what still does not fit is cut. What is not
- * known is "-".
+ * the least important first; then UUIDs are shortened; a line that still does not fit is cut. A
+ * number that is not known is "-".
  */
 #include <inttypes.h>
 #include <math.h>
@@ -90,7 +90,7 @@ enum column {
 	COLUMNS
 };
 
-/* @rank: 0 stays longest */
+/* @rank: the column with the highest number is left out first */
 static const struct {
 	const char *title;
 	int width, rank;
@@ -140,7 +140,7 @@ static void fill(char *cell, enum column c, const struct vgpu *v, const struct v
 	}
 }
 
-/* which columns fit beside a UUID of @uuid characters: those of a rank below what this returns */
+/* how many ranks fit beside a UUID of @uuid characters: columns of a lower rank are shown */
 static int ranks_that_fit(int uuid, int width)
 {
 	for (int rank = COLUMNS; rank > 0; rank--) {
@@ -219,7 +219,7 @@ void print_table(FILE *out, const struct sample *before, const struct sample *no
 
 	if (l.limit >= sizeof(l.text))
 		l.limit = sizeof(l.text) - 1;
-	/* a full UUID is worth less than to see which one is stuck */
+	/* column STRK is worth more than a full UUID: it tells which vGPU is stuck */
 	if (ranks <= columns[STRIKES].rank) {
 		uuid = 8;
 		ranks = ranks_that_fit(uuid, width);

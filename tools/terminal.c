@@ -49,8 +49,7 @@ void terminal_leave(void)
 }
 
 /*
- * signals arrive in terminal_wait() only, so that none is lost between a look at its flag and the
- * wait
+ * Signals arrive in terminal_wait() only: so none is lost between a look at its flag and the wait.
  */
 void terminal_enter(void)
 {
@@ -79,7 +78,7 @@ void terminal_size(int *columns, int *lines)
 	}
 }
 
-/* the last line ends without a new line, which would scroll the first one away */
+/* The last line has no line end, which would scroll the first one away. */
 void terminal_draw(const char *text, int lines)
 {
 	int nr = 0;
@@ -110,7 +109,7 @@ static void stop_and_continue(void)
 	take_screen();
 }
 
-/* end of input and 'q' both mean the end */
+/* whether the key is 'q', or the input has ended */
 static bool key_quits(void)
 {
 	char key;

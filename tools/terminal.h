@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The screen of a terminal that is drawn anew again and again, and keys. Nothing but ANSI escapes.
+ * The screen of a terminal, which is drawn anew again and again, and keys. Uses only ANSI escapes.
  */
 #ifndef KVGPU_TOOLS_TERMINAL_H
 #define KVGPU_TOOLS_TERMINAL_H
@@ -9,13 +9,13 @@
 
 enum terminal_event { TERMINAL_TIME, TERMINAL_REDRAW, TERMINAL_QUIT };
 
-/* takes the screen over; what was on it comes back with terminal_leave() */
+/* Take over the screen; terminal_leave() brings back the old one. */
 void terminal_enter(void);
 void terminal_leave(void);
 void terminal_size(int *columns, int *lines);
-/* draws @text from the top left, cut to @lines */
+/* draw @text from the top left, cut to @lines */
 void terminal_draw(const char *text, int lines);
-/* until the monotonic clock shows @until_ns: a key, a signal, a resize, or the time */
+/* Wait for a key, a signal or a resize, or until the monotonic clock shows @until_ns. */
 enum terminal_event terminal_wait(int64_t until_ns);
 
 #endif

@@ -18,7 +18,7 @@ static bool addresses(const char *value, void *to, const struct conf_key *k)
 	     word = strtok_r(NULL, REMOTE_CONF_BLANKS, &rest))
 		if (address_parse(word, false, &a, &why))
 			break;
-	/* or a path with blanks */
+	/* the value may be one address, a path with blanks */
 	return (!word || !address_parse(value, false, &a, &why)) && conf_text(value, to, k);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* remote.conf: where the CUDA programs of a machine find their GPU. */
+/* remote.conf: where the CUDA programs of a machine find their GPU's server. */
 #ifndef KVGPU_REMOTE_CONF_CLIENT_H
 #define KVGPU_REMOTE_CONF_CLIENT_H
 
@@ -12,7 +12,7 @@
 struct remote_conf {
 	/* addresses with blanks between; empty: none is named. A line of the file has 511 bytes */
 	char server[4096];
-	char tls_folder[192];	/* empty: the default one */
+	char tls_folder[192];	/* empty: the default folder */
 };
 
 extern const struct conf_form remote_conf_form;

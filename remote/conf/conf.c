@@ -87,8 +87,8 @@ bool conf_path(const char *value, void *to, const struct conf_key *k)
 
 struct reader {
 	const struct conf_form *form;
-	void *conf, *to;	/* to: the section's, or conf */
-	uint64_t seen;		/* keys, a bit each, in this section */
+	void *conf, *to;	/* to: what the section's keys fill, or conf */
+	uint64_t seen;		/* a bit for each key that this section has had */
 	struct conf_error *e;
 };
 
@@ -99,7 +99,7 @@ static bool wrong(struct reader *r, const char *what, const char *of)
 	return false;
 }
 
-/* without blanks at both ends; in place */
+/* cut blanks at both ends, in place */
 static char *trim(char *text)
 {
 	char *end;
@@ -112,7 +112,7 @@ static char *trim(char *text)
 	return text;
 }
 
-/* a # that begins the line, or has a blank before it */
+/* cut a comment: from a # that begins the line, or has a blank before it */
 static void cut_comment(char *line)
 {
 	char *at;

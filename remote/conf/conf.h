@@ -10,49 +10,51 @@
 enum { CONF_FILE_MAX = 64 << 10, CONF_LINE_MAX = 512, CONF_TEXT = 256 };
 
 struct conf_error {
-	unsigned int line;	/* 0: the file as a whole */
+	unsigned int line;	/* 0: about the whole file */
 	char text[CONF_TEXT];
 };
 
 /*
- * One key that a file may have. @read: puts @value into @to; false: no such value, and @want says
- * in the error what one is.
+ * One key that a file may have. @read: puts @value into @to; false: there is no such value, and the
+ * error message says by @want what a value is.
  */
 struct conf_key {
 	const char *name, *want;
 	bool (*read)(const char *value, void *to, const struct conf_key *k);
-	size_t at;		/* of the struct that is filled */
+	size_t at;		/* offset in the struct that is filled */
 	uint64_t min, max;	/* numbers and sizes; texts: max is the size of the array */
-	bool often;		/* @to is the struct itself, and read() counts */
+	bool often;	/* the key may come often: @to is the struct itself, and read() counts */
 };
 
-/* What a file consists of. */
+/* What a file may have. */
 struct conf_form {
 	const struct conf_key *keys;
 	unsigned int nr_keys;	/* 64 at most */
 	/*
-	 * "[kind name]" begins: what its keys fill, or NULL and @why. NULL: there are no sections
+	 * "[kind name]" begins a section: return what its keys fill, or NULL and @why. NULL: the
+	 * file has no sections.
 	 */
 	void *(*section)(void *conf, const char *kind, const char *name, char why[CONF_TEXT]);
 	/* the keys that sections have are the first ones of @keys */
 	unsigned int nr_section_keys;
 };
 
-/* Fills @conf from @n bytes; false: *e says why, and @conf is as far as it came. Pure. */
+/* Fill @conf from @n bytes; false: *e says why, and @conf has what came before the error. Pure. */
 bool conf_parse(const struct conf_form *form, void *conf, const char *bytes, size_t n,
 		struct conf_error *e);
-/* The same of a file. *missing: there is none, which is no error of the file's. */
+/* Fill @conf from a file. *missing: there is no such file, which is no error in the file. */
 bool conf_load(const struct conf_form *form, void *conf, const char *path, bool *missing,
 	       struct conf_error *e);
 
 /*
- * Digits alone, @max at most. The C library's own functions would tie a program to the newest one.
+ * Read a number of digits alone, @max at most. With the C library's own functions a program would
+ * need the newest C library.
  */
 bool conf_natural(const char *text, uint64_t max, uint64_t *n);
 
-/* for conf_key.read; @to: uint64_t, uint64_t, bool, char[k->max] */
+/* for conf_key.read; @to of the first four: uint64_t, uint64_t, bool, char[k->max] */
 bool conf_number(const char *value, void *to, const struct conf_key *k);
-/* 4096, 512K, 64M, 4G, 1T */
+/* such as 4096, 512K, 64M, 4G, 1T */
 bool conf_size(const char *value, void *to, const struct conf_key *k);
 bool conf_yes(const char *value, void *to, const struct conf_key *k);
 bool conf_path(const char *value, void *to, const struct conf_key *k);	/* begins with / */

@@ -42,7 +42,7 @@ static bool group(const char *value, void *to, const struct conf_key *k)
 	return is_group(value, strlen(value)) && conf_text(value, to, k);
 }
 
-/* names with blanks between; "none" alone is none */
+/* names with blanks between; "none": no group */
 static bool groups(const char *value, void *to, const struct conf_key *k)
 {
 	struct remoted_conf *c = to;
@@ -152,7 +152,7 @@ static const struct conf_key keys[] = {
 	{ "weight", "a number from 1 to 10000", conf_number, AT(share.weight), 1, 10000 },
 	{ "programs", "a number from 1 to 1024", conf_number, AT(share.programs), 1, 1024 },
 	{ "allow", "yes or no", conf_yes, AT(share.allow) },
-	/* those above may stand in sections */
+	/* the keys above may stand in sections, too */
 	{ "library", "the name or the path of a libcuda.so.1", conf_text, TEXT(library) },
 	{ "cublas", "the name or the path of a libcublas.so.13, .12 or .11", conf_text, TEXT(blas) },
 	{ "curand", "the name or the path of a libcurand.so.10", conf_text, TEXT(rand) },
@@ -181,7 +181,7 @@ const struct conf_form remoted_conf_form = { .keys = keys,
 					     .section = section,
 					     .nr_section_keys = SECTION_KEYS };
 
-/* a client that would take all of it keeps others out */
+/* a client must not take all memory, and keep other clients out */
 static uint64_t half_of_memory(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);

@@ -11,30 +11,30 @@ enum { CONF_LISTEN = 8, CONF_RULES = 256, CONF_GROUPS = 8, CONF_WHO = 128, CONF_
 
 enum conf_filter { FILTER_ON, FILTER_LOG, FILTER_OFF };
 
-/* what a client may have: all its programs together, but for .arena */
+/* What a client may have: all its programs together, but .arena is for each program. */
 struct conf_share {
 	uint64_t memory;	/* bytes of device memory; 0: all there is */
 	uint64_t arena;		/* bytes that a program and its server process share */
-	uint64_t host_memory;	/* bytes of its server processes; 0: no limit */
+	uint64_t host_memory;	/* bytes that its server processes use; 0: no limit */
 	uint64_t weight;	/* of CPU time and of the GPU's, 1 to 10000 */
-	uint64_t programs;	/* at once; 0: remoted_conf_programs() says */
+	uint64_t programs;	/* programs at once; 0: as remoted_conf_programs() says */
 	bool allow;
 };
 
 struct conf_rule {
-	struct conf_share share;	/* first: what the section's keys fill */
-	char who[CONF_WHO];		/* as conf_is_who() */
+	struct conf_share share;	/* first, as the section's keys fill it */
+	char who[CONF_WHO];		/* a name as of conf_is_who() */
 };
 
 struct remoted_conf {
 	struct conf_share share;	/* first, as in a rule */
-	/* the latter two empty: the loader finds them */
+	/* blas and rand may be empty: the loader finds them */
 	char library[256], blas[256], rand[256];
 	char listen[CONF_LISTEN][320];
 	unsigned int nr_listen;
 	char tls_folder[192];
 	char admin[108];		/* path of the admin's socket */
-	char admin_group[CONF_GROUP], socket_group[CONF_GROUP];	/* empty: root's alone */
+	char admin_group[CONF_GROUP], socket_group[CONF_GROUP];	/* empty: for root alone */
 	uint64_t clients, newcomers, patience_s;
 	uint64_t tasks;			/* threads of a client's process */
 	/* the first of the user numbers for clients' processes; 0: all are of the server's user */
@@ -49,16 +49,19 @@ struct remoted_conf {
 
 extern const struct conf_form remoted_conf_form;
 
-/* what holds where the file says nothing */
+/* fill in the defaults */
 void remoted_conf_default(struct remoted_conf *c);
-/* What @who gets: a rule's share, or that of all. */
+/* The share of client @who: that of its rule, or that of all clients. */
 const struct conf_share *remoted_conf_share(const struct remoted_conf *c, const char *who);
 /*
- * How many programs of a client there may be at once: what its share says, or three quarters of all
+ * How many programs of a client there may be at once: as its share says, or three quarters of all
  * places.
  */
 uint64_t remoted_conf_programs(const struct remoted_conf *c, const struct conf_share *share);
-/* "unix:UID", "vsock:CID", "tls:NAME"; "aperture:/path": of letters, digits, - . _ / alone */
+/*
+ * whether @who is "unix:UID", "vsock:CID", "tls:NAME" or "aperture:/path", of letters, digits, - .
+ * _ /
+ */
 bool conf_is_who(const char *who);
 
 #endif

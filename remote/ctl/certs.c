@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Keys and certificates. One CA for a server and its clients: what it signed may come in, and
- * nothing else. Keys are of the curve P-256, each certificate has a random serial number and is for
- * one purpose.
+ * Keys and certificates. There is one CA for a server and its clients: a certificate that it has
+ * signed lets a client in, and no other does. Keys are of the curve P-256. Each certificate has a
+ * random serial number, and is for one purpose.
  */
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -64,8 +64,8 @@ static bool begin(struct identity *i, const char *name, unsigned int days)
 		  "key") ||
 	    !fine(gnutls_rnd(GNUTLS_RND_NONCE, serial, sizeof(serial)), "random numbers"))
 		return false;
-	serial[0] = (serial[0] & 0x7f) | 0x40;	/* positive, and of one length */
-	/* clocks of two machines differ a little */
+	serial[0] = (serial[0] & 0x7f) | 0x40;	/* positive, and always of the same length */
+	/* EARLIER: the clocks of two machines differ a little */
 	return fine(gnutls_x509_crt_set_version(i->crt, 3), "version") &&
 	       fine(gnutls_x509_crt_set_key(i->crt, i->key), "key") &&
 	       fine(gnutls_x509_crt_set_serial(i->crt, serial, sizeof(serial)), "serial number") &&
@@ -173,7 +173,7 @@ static bool read_ca(struct identity *ca, const char *key, const char *crt)
 	return ok;
 }
 
-/* what is written of an identity: the key for its owner alone, the certificate for everybody */
+/* write an identity: the key for its owner alone, the certificate for everybody */
 static bool write_identity(const struct identity *i, const char *key_path, const char *crt_path,
 			   const char *ca_path, const struct identity *ca)
 {
@@ -195,7 +195,7 @@ static bool write_identity(const struct identity *i, const char *key_path, const
 	return ok;
 }
 
-/* the folder's CA, made where there is none; its key alone is never made anew */
+/* read the folder's CA, or make one if there is none; a key without its certificate is an error */
 static bool have_ca(struct identity *ca, const char *folder)
 {
 	char key[PATH], crt[PATH];
@@ -250,7 +250,7 @@ int certs_server(const struct certs_wish *w)
 		ok = is_host(w->names[i]);
 	path_of(key, w->folder, "server.key");
 	path_of(crt, w->folder, "server.crt");
-	/* its common name is for people; clients look at the names and addresses */
+	/* the common name is for people; clients check the names and addresses */
 	ok = ok && have_ca(&ca, w->folder) && make_one(&server, &ca, "kvgpu-remoted", w, true) &&
 	     write_identity(&server, key, crt, NULL, NULL);
 	forget(&ca);

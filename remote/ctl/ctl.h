@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside of kvgpu-remotectl. */
+/* Internal header of kvgpu-remotectl. */
 #ifndef KVGPU_REMOTE_CTL_H
 #define KVGPU_REMOTE_CTL_H
 
@@ -18,8 +18,8 @@ struct ctl_server {
 struct ctl_client {
 	int64_t id, pid, user, since, weight, memory, calls, received, sent;
 	/*
-	 * the GPU's time: its share now in thousandths; us: in turns, without turns, waited for
-	 * turns; turns, and those lost
+	 * GPU time. share: the client's share now, in thousandths; gpu, alone, waited, in us: in
+	 * turns, without turns, waited for turns; turns, and those that were lost
 	 */
 	int64_t share, gpu, alone, waited, turns, lost;
 	char state[CTL_WORD], peer[CTL_WORD], who[CTL_WORD];
@@ -27,7 +27,7 @@ struct ctl_client {
 
 /* What the server said at one time. */
 struct ctl_sample {
-	double at;	/* seconds of a clock that only goes on */
+	double at;	/* seconds of a monotonic clock */
 	struct ctl_server server;
 	struct ctl_client *clients;
 	size_t nr_clients;
@@ -37,11 +37,11 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ------------------------------------------------------------------ talk.c */
 
-/* One command; the answer's lines in @text, "ok" left out. false: said why. */
+/* Send one command. *text: the answer's lines without "ok". False: the reason was printed. */
 bool talk(const char *socket, const char *command, char **text);
 /*
- * Reads the answer to "clients". false: it is none; @s is as far as it came, sample_free() frees it
- * in both cases.
+ * Read the answer to "clients". False: @text is no such answer; @s has what came before the error.
+ * Call sample_free() in both cases.
  */
 bool sample_read(const char *text, struct ctl_sample *s);
 bool sample_take(const char *socket, struct ctl_sample *s);
@@ -49,25 +49,25 @@ void sample_free(struct ctl_sample *s);
 
 /* ------------------------------------------------------------------ show.c */
 
-/* @before: NULL, or an earlier sample, which rates are computed from */
+/* @before: an earlier sample, with which rates are computed; or NULL */
 void show_table(FILE *out, const struct ctl_sample *before, const struct ctl_sample *now);
 void show_json(FILE *out, const struct ctl_sample *before, const struct ctl_sample *now);
 void show_prometheus(FILE *out, const struct ctl_sample *now);
 
-/* ---------------------------------------------------------------- certs.c: 0 or 1, and said why */
+/* ------------------------------------------- certs.c: return 0, or 1 and the reason was printed */
 
 struct certs_wish {
 	const char *folder;
-	unsigned int days;	/* how long it is valid */
+	unsigned int days;	/* how long the certificate is valid */
 	const char *const *names;
 	unsigned int nr_names;
 };
 
-/* The server's key and certificate for names and addresses; a CA where there is none yet. */
+/* Make the server's key and certificate for names and addresses; also a CA if there is none yet. */
 int certs_server(const struct certs_wish *w);
 /*
- * A client's, into folder/clients/NAME, with the CA's certificate: what is copied to that machine's
- * /etc/kvgpu/tls.
+ * Make a client's key and certificate in folder/clients/NAME, with the CA's certificate: that
+ * folder's files are copied to /etc/kvgpu/tls of the client's machine.
  */
 int certs_client(const struct certs_wish *w);
 
@@ -81,7 +81,8 @@ struct new_file {
 };
 
 /*
- * All of them, or none: what is there already is an error, and nothing is changed. false: said why.
+ * Write all files, or none: a file that is there already is an error. False: the reason was
+ * printed.
  */
 bool write_new(const struct new_file *files, unsigned int n);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* A table for people, one JSON object on one line, text format 0.0.4 of Prometheus. */
+/*
+ * Three forms of output: a table for people, one JSON object on one line, text format 0.0.4 of
+ * Prometheus.
+ */
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
@@ -7,7 +10,7 @@
 #include "ctl.h"
 
 struct rates {
-	double calls, received, sent, gpu;	/* a second; negative: not known */
+	double calls, received, sent, gpu;	/* per second; negative: not known */
 };
 
 static double rate(int64_t before, int64_t now, double seconds)
@@ -51,7 +54,7 @@ static void count(char to[24], double n)
 		snprintf(to, 24, "%.0f", n);
 }
 
-/* of a column of words */
+/* least width of a column of words */
 enum { WORD_WIDTH = 20 };
 
 static int wider(int width, const char *word)
@@ -116,7 +119,7 @@ static void json_rate(FILE *out, const char *name, double r)
 		fprintf(out, ",\"%s\":%.3f", name, r);
 }
 
-/* what a row of numbers has, in the order of their names in @names: each ",name":number */
+/* print a row of numbers, in the order of their @names: each as ,"name":number */
 static void json_numbers(FILE *out, const char *const *names, const int64_t *numbers, size_t n)
 {
 	size_t i;

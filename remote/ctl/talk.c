@@ -39,7 +39,7 @@ static int dial(const char *path)
 	return -1;
 }
 
-/* the last line is the result */
+/* check the answer: its last line is the result */
 static bool judge(const char *path, char *text, size_t n)
 {
 	char *last;
@@ -91,7 +91,7 @@ bool talk(const char *socket, const char *command, char **text)
 
 struct field {
 	const char *name;
-	/* one of them, and the other 0: no struct has both at its beginning */
+	/* offset + 1 of a number or of a text; the other one is 0 */
 	size_t number, text;
 };
 
@@ -128,7 +128,7 @@ static const struct field of_client[] = {
 	{ 0 },
 };
 
-/* letters that mean nothing in a table, in JSON or in a metric's label */
+/* letters that have no special meaning in a table, in JSON or in a metric's label */
 static bool is_plain(const char *text)
 {
 	return strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:/") == strlen(text);
@@ -150,7 +150,7 @@ static bool take_field(const struct field *f, void *to, const char *value)
 	return true;
 }
 
-/* "key=value key=value"; keys that this version does not know are passed over */
+/* a line "key=value key=value"; keys that this version does not know are skipped */
 static bool take_line(const struct field *fields, void *to, char *line)
 {
 	char *word, *save, *value;

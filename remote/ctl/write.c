@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* New files. A key is written before its certificate, each with its mode from the beginning. */
+/*
+ * Writing new files. A key is written before its certificate. Each file has its mode from the
+ * beginning.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -24,7 +27,7 @@ static bool write_one(const struct new_file *f)
 	}
 	while (done < f->n && (n = write(fd, (const char *)f->bytes + done, f->n - done)) > 0)
 		done += n;
-	/* the mode is the file's own, whatever the umask says */
+	/* set the mode again, whatever the umask has done to it */
 	if (done == f->n && !fchmod(fd, f->mode) && !fsync(fd) && !close(fd))
 		return true;
 	e = errno;

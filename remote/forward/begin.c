@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The way into libcuda.so.1. */
+/* How libcublas.so.11 and libcurand.so.10 find the client's libcuda.so.1, and a context. */
 #include <dlfcn.h>
 #include <stdio.h>
 

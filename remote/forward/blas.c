@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * libcublas.so.11 of a program whose GPU is elsewhere: handles, and what is known here. The other
- * calls are made of the table.
+ * libcublas.so.11 of a program whose GPU is elsewhere: handles, and calls that are answered here.
+ * The other calls are made of the table in remote/api.def.
  */
 #include <remote/forward/cublas.h>
 
-/* the thread's call in hand: whether its handle is of the current context */
+/* of the thread's present call: whether its handle is of the current context */
 static __thread bool own;
 static __thread const struct forward_calls *calls;
 
@@ -122,7 +122,7 @@ cublasStatus_t cublasDestroy_v2(cublasHandle_t handle)
 	uint32_t flags;
 	cublasStatus_t status = blas_enter(handle, &q.blas, &stream, &flags);
 
-	/* one whose stream is gone has an end, too */
+	/* a handle whose stream is gone can be destroyed, too */
 	if (status && status != BLAS_INVALID_VALUE)
 		return status;
 	status = status_of(calls->ask(OP_blas_destroy, &q, sizeof(q), NULL, 0));

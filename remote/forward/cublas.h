@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside of the client's libcublas.so.11. */
+/* Internal header of the client's libcublas.so.11. */
 #ifndef KVGPU_REMOTE_FORWARD_CUBLAS_H
 #define KVGPU_REMOTE_FORWARD_CUBLAS_H
 
@@ -9,8 +9,8 @@
 #include "ops.h"
 
 /*
- * how each call begins, and how its frame is sent. @fine: nothing speaks against its arguments, so
- * no answer is awaited
+ * blas_enter(): begin a call. blas_send(), blas_ask(): send its frame, without or with an answer's
+ * payload. @fine: no argument can be wrong, so don't wait for the answer.
  */
 cublasStatus_t blas_enter(cublasHandle_t handle, uint64_t *id, uint64_t *stream, uint32_t *flags);
 cublasStatus_t blas_send(uint16_t op, const void *q, size_t n, bool fine);

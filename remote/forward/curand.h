@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside of the client's libcurand.so.10. */
+/* Internal header of the client's libcurand.so.10. */
 #ifndef KVGPU_REMOTE_FORWARD_CURAND_H
 #define KVGPU_REMOTE_FORWARD_CURAND_H
 
@@ -8,11 +8,11 @@
 #include "forwards.h"	/* made of remote/api.def, with ops.h */
 #include "ops.h"
 
-/* as in cublas.h */
+/* as blas_enter() and blas_send() in cublas.h */
 curandStatus_t rand_enter(curandGenerator_t generator, uint64_t *id, uint64_t *stream,
 			  uint32_t *flags);
 curandStatus_t rand_send(uint16_t op, const void *q, size_t n, bool fine);
-/* a generator of which NVIDIA's library takes any number of numbers and any seed */
+/* whether @generator is pseudo-random: any count of numbers and any seed are valid for it */
 bool pseudo(curandGenerator_t generator);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
  * libcurand.so.10 of a program whose GPU is elsewhere: generators. The other calls are made of the
- * table.
+ * table in remote/api.def.
  */
 #include <remote/forward/curand.h>
 
-/* the thread's call in hand: whether its generator is of the current context */
+/* of the thread's present call: whether its generator is of the current context */
 static __thread bool own;
 static __thread const struct forward_calls *calls;
 
@@ -97,7 +97,7 @@ curandStatus_t curandDestroyGenerator(curandGenerator_t generator)
 	uint32_t flags;
 	curandStatus_t status = rand_enter(generator, &q.rand, &stream, &flags);
 
-	/* one whose stream is gone has an end, too */
+	/* a generator whose stream is gone can be destroyed, too */
 	if (status && status != RAND_INVALID_VALUE)
 		return status;
 	status = status_of(calls->ask(OP_rand_destroy, &q, sizeof(q), NULL, 0));
@@ -124,7 +124,7 @@ curandStatus_t curandSetStream(curandGenerator_t generator, CUstream stream)
 	return status_of(r);
 }
 
-/* as NVIDIA's does, it needs no generator */
+/* needs no generator, as NVIDIA's */
 curandStatus_t curandGetVersion(int *version)
 {
 	struct a_rand_version a;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the prototypes of cuBLAS and cuRAND are made of, as far as their calls are forwarded. Their
+ * The types in the prototypes of cuBLAS and cuRAND, as far as their calls are forwarded. Their
  * enumerations are ints.
  */
 #ifndef KVGPU_REMOTE_FORWARD_TYPES_H
@@ -39,7 +39,7 @@ enum {
 };
 
 enum { BLAS_POINTER_MODE_HOST = 0, BLAS_POINTER_MODE_DEVICE = 1 };
-/* from here on a type is a sequence, and no pseudo-random generator */
+/* types from here on are quasi-random sequences, not pseudo-random generators */
 enum { RAND_FIRST_QUASI = 200 };
 
 #pragma GCC visibility push(default)
@@ -57,7 +57,7 @@ curandStatus_t curandSetStream(curandGenerator_t generator, CUstream stream);
 curandStatus_t curandGetVersion(int *version);
 #pragma GCC visibility pop
 
-/* what the server calls of the real libraries by hand */
+/* functions of the real libraries that the server calls by hand */
 #define CUBLAS_BY_HAND(name)                                                  \
 	name(cublasCreate_v2) name(cublasDestroy_v2) name(cublasSetStream_v2) \
 		name(cublasSetPointerMode_v2)

@@ -14,7 +14,7 @@
 #include "pmem.h"
 
 enum { ALIGN = 2 << 20, PLACES = 4, PLACE_BYTES = 32 << 20 };
-/* each begins at a multiple of ALIGN */
+/* each place begins at a multiple of ALIGN */
 #define APERTURE_MIN_PLACE	((APERTURE_MIN + ALIGN - 1) / ALIGN * ALIGN)
 #define FILE_MIN	(APERTURE_LABEL_DATA + APERTURE_MIN)
 #define FILE_MAX	(1ull << 40)
@@ -69,7 +69,7 @@ int file_make(const char *path, uint64_t bytes, uint32_t places)
 		complain("%s: %s", path, errno == EEXIST ? "it is there already, and stays as it is" : strerror(errno));
 		return 1;
 	}
-	/* all of it now: memory that is not there would be found missing by a VM that runs */
+	/* allocate all of it now: a page without memory would fail later, in a VM that runs */
 	r = posix_fallocate(fd, 0, bytes);
 	errno = r;
 	if (r || pwrite(fd, &l, sizeof(l), l.data + APERTURE_LABEL_AT) != sizeof(l) ||
@@ -83,7 +83,7 @@ int file_make(const char *path, uint64_t bytes, uint32_t places)
 	return 0;
 }
 
-/* what XML would take for its own */
+/* whether @path has no character that is special in XML */
 static bool plain(const char *path)
 {
 	return !strpbrk(path, "<>&'\"");

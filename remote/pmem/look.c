@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Labels of devices, and how their memory is mapped. */
+/* Looking at devices: their labels, and how their memory is mapped. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 
 enum { ALIGN = 2 << 20, PAGE = 4096 };
 
-/* a disk is read, a character device can only be mapped, in pieces of its alignment */
+/* Read the first label. A character device can only be mapped, in pieces of its alignment. */
 static bool first_label(int fd, bool disk, uint8_t *to)
 {
 	uint8_t *base;
@@ -54,7 +54,7 @@ bool look_is_aperture(const char *device, const char **why)
 	return read && aperture_label_read(text, &l);
 }
 
-/* "PAT: [mem 0x0000000100000000-0x0000000104000000] write-back" */
+/* a line is "PAT: [mem 0x0000000100000000-0x0000000104000000] write-back" */
 bool look_memory_type(FILE *list, uint64_t address, char *to, size_t size)
 {
 	uint64_t from, end;
@@ -74,7 +74,7 @@ bool look_memory_type(FILE *list, uint64_t address, char *to, size_t size)
 	return false;
 }
 
-/* a number of sysfs; 0: it is not there */
+/* read a number from sysfs; 0: the file is not there */
 static uint64_t number(const char *format, const char *sys, const char *name)
 {
 	char path[PATH_MAX], text[32] = "";

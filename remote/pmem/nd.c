@@ -34,7 +34,7 @@ static bool put(const struct step *s)
 	return fine;
 }
 
-/* a file's first word */
+/* read a file's first word */
 static bool get(const char *path, char *to, size_t size)
 {
 	FILE *f = fopen(path, "re");
@@ -49,7 +49,7 @@ static bool get(const char *path, char *to, size_t size)
 	return fine;
 }
 
-/* mounted, or held by somebody: an exclusive opening of a block device fails */
+/* whether the disk is not in use: an exclusive open of a mounted or used block device fails */
 static bool is_free(const struct nd *nd, const char *disk)
 {
 	char path[PATH_MAX];
@@ -64,7 +64,7 @@ static bool is_free(const struct nd *nd, const char *disk)
 	return fd >= 0;
 }
 
-/* "namespace0.0", and the folder of its region */
+/* find the disk's namespace, such as "namespace0.0", and the folder of its region */
 static bool find_namespace(const struct nd *nd, const char *disk, char *name, size_t size,
 			   char *region)
 {
@@ -105,7 +105,7 @@ static bool seed_of(const char *region, char *seed, size_t size)
 	return true;
 }
 
-/* of version 4: all of it random but for that number and the variant */
+/* a UUID of version 4: random but for the version and the variant */
 static bool new_uuid(char *to, size_t size)
 {
 	uint8_t b[16];
@@ -143,7 +143,7 @@ int nd_up(const struct nd *nd, const char *disk)
 	STEP(name, "%s/bus/nd/drivers/nd_pmem/unbind", nd->sys);
 	STEP(uuid, "%s/%s/uuid", region, seed);
 	STEP("2097152", "%s/%s/align", region, seed);
-	/* pages are described in the VM's own memory: nothing of it is shared */
+	/* the VM's own memory has the struct pages: none of them are in the shared memory */
 	STEP("ram", "%s/%s/mode", region, seed);
 	STEP(name, "%s/%s/namespace", region, seed);
 	STEP(seed, "%s/bus/nd/drivers/dax_pmem/bind", nd->sys);
@@ -152,7 +152,7 @@ int nd_up(const struct nd *nd, const char *disk)
 		fine = put(&steps[i]);
 	if (fine)
 		return 0;
-	/* the disk again; what the seed was told is forgotten with its namespace */
+	/* make it a disk again; the seed forgets its settings with its namespace */
 	if (done >= 5) {
 		strcpy(steps[4].text, "\n");
 		put(&steps[4]);

@@ -220,9 +220,9 @@ bool measure_answer(struct link *l);
 /* how often pace() has slept */
 extern unsigned long pace_sleeps;
 /*
- * Wait for one of the @n connections in @p: not at all while something has @moved lately, else longer
- * and longer, as MPI has to be looked at in between. @open: a lane is open, so wait for less. False:
- * the process that started this one has gone.
+ * Wait for one of the @n connections in @p: not at all while something has @moved lately, else
+ * longer and longer, as MPI has to be looked at in between. @open: a lane is open, so wait for
+ * less. False: the process that started this one has gone.
  */
 bool pace(const struct settings *s, struct pollfd *p, unsigned int n, bool moved, bool open);
 
