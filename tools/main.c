@@ -118,7 +118,7 @@ static int table_width(void)
 	return width > 0 ? width : 160;
 }
 
-/* JSON and table without a terminal: the first look is only the start of the first interval */
+/* JSON, and the table without a terminal: the first look only begins the first interval */
 static int run_plain(const struct options *o)
 {
 	struct sample before = { 0 }, now;

@@ -9,7 +9,7 @@
 #include "sample.h"
 
 struct vgpu_rates {
-	double share;		/* of the time between the samples, 0 to 1 */
+	double share;		/* GPU time as a part of the time between the samples, 0 to 1 */
 	double slices_s;	/* per second */
 	double exits_s;
 	double preempt_ns;	/* mean time of the preempts between the samples */

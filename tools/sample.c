@@ -247,7 +247,7 @@ static bool take_vgpu(struct sample *s, const char *path, const char *uuid)
 	snprintf(g->uuid, sizeof(g->uuid), "%s", uuid);
 	strcpy(g->gpu, "?");
 	link_name(path, "mdev_type", g->type);
-	/* /sys/devices/.../0000:01:00.0/UUID */
+	/* @path is a link to /sys/devices/.../0000:01:00.0/UUID */
 	if (realpath(path, real) && (slash = strrchr(real, '/'))) {
 		*slash = 0;
 		slash = strrchr(real, '/');

@@ -41,7 +41,7 @@ static void finish(FILE *out, struct line *l)
 	l->length = 0;
 }
 
-/* at most five characters: 12345, 123k, 45.6M */
+/* print a number in at most five characters: 12345, 123k, 45.6M */
 static void human(char *cell, double d)
 {
 	static const char suffix[] = " kMGTPE";

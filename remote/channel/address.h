@@ -16,7 +16,7 @@ struct address {
 	 * addresses of this machine
 	 */
 	char host[256];
-	char bell[128];		/* aperture: "unix:/path", "vsock:CID:PORT", or nothing */
+	char bell[128];	/* aperture: its bell, "unix:/path" or "vsock:CID:PORT"; empty: none */
 	uint32_t cid, port;	/* cid: vsock; UINT32_MAX: all CIDs of this machine */
 };
 

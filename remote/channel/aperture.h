@@ -12,7 +12,7 @@
 #include "carrier.h"
 #include "layout.h"
 
-/* what a sleeper is woken by */
+/* how a sleeping thread is woken */
 enum aperture_wake {
 	WAKE_FUTEX,	/* processes of one kernel: a futex on the shared word */
 	WAKE_SOCKET,	/* a byte on a socket: the watcher takes it, and wakes the threads here */
@@ -32,7 +32,7 @@ enum aperture_side { SIDE_CLIENT, SIDE_SERVER };
 
 struct aperture {
 	struct aperture_layout *base;
-	uint64_t bytes;			/* mapped */
+	uint64_t bytes;			/* bytes that are mapped */
 	uint64_t arena_bytes;
 	enum aperture_side side;
 	enum aperture_wake wake;
@@ -42,7 +42,7 @@ struct aperture {
 	/* the aperture's file, with a lock; -1: the memory belongs to this connection alone */
 	int file;
 	union {
-		struct attach_client client;	/* .file >= 0 */
+		struct attach_client client;	/* if .file >= 0 */
 		struct attach_server server;
 	};
 	bool gone, ended;		/* atomic: the peer has ended; this side ends */

@@ -15,7 +15,7 @@
 struct asking {
 	struct kvgpu_box box;
 	struct aperture_bell bell;
-	uint64_t payload[KVGPU_BOX_LONGEST / 8];	/* of an answer that the box has room for */
+	uint64_t payload[KVGPU_BOX_LONGEST / 8];	/* of an answer that fits into the box */
 };
 
 struct aperture_channel {
@@ -27,7 +27,7 @@ struct aperture_channel {
 	struct kvgpu_ring_consumer told;	/* the reader's alone */
 	struct aperture_end frames_end, acks_end, told_end;
 	pthread_t reader;
-	pthread_mutex_t lock;			/* of .heard, for threads that wait */
+	pthread_mutex_t lock;			/* protects .heard, for threads that wait */
 	pthread_cond_t change;
 	/* atomic: frames of the ring `told` that were carried out */
 	uint64_t heard;

@@ -150,7 +150,7 @@ static void read_acks(struct aperture_port *s)
 	pthread_cond_broadcast(&s->change);
 }
 
-/* false: the client is gone */
+/* wait for the ack; false: the client is gone */
 static bool await_ack(struct aperture_port *s, const struct acked *a)
 {
 	bool done;
@@ -168,7 +168,8 @@ static bool await_ack(struct aperture_port *s, const struct acked *a)
 }
 
 /*
- * the waiting thread is in the list before the client hears of the call: the ack may come at once
+ * Put the waiting thread into the list before the client hears of the call: the ack may come at
+ * once.
  */
 static int call(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
 		uint64_t invocation)

@@ -3,7 +3,7 @@
 
 #include <remote/ring/shared.h>
 
-/* ------------------------------------------------------------------ what there is */
+/* ------------------------------------------------------------------ the aperture's size */
 
 void attach_page_open(struct attach_page *page, uint64_t bytes)
 {
@@ -41,7 +41,7 @@ static enum attach_step next(unsigned int *at, unsigned int then)
 	return ATTACH_AT_ONCE;
 }
 
-/* the client that has knocked, if there is one */
+/* look for a client that has knocked */
 static enum attach_step look_for_knock(struct attach_server *s)
 {
 	uint64_t client = shared_load_acquire(&s->page->client);	/* pairs with C_KNOCK */

@@ -58,8 +58,8 @@ enum attach_step {
 	ATTACH_AT_ONCE,		/* the next step may follow at once */
 	ATTACH_LOOK_LATER,	/* the peer's turn: look again after a while */
 	ATTACH_CLEAR,		/* server: rings and boxes have to be zero before the next step */
-	ATTACH_DONE,		/* attached */
-	ATTACH_OTHER_VERSION,	/* client: refused, and away */
+	ATTACH_DONE,		/* client and server are attached */
+	ATTACH_OTHER_VERSION,	/* client: it was refused, and has left */
 	ATTACH_GONE,		/* the peer is gone, after ATTACH_DONE */
 };
 
@@ -68,7 +68,7 @@ struct attach_server {
 	uint64_t version;
 	uint64_t generation;	/* 56 bits; later than that of any earlier server */
 	uint64_t only; /* the name of the only client to take; 0: any client; ATTACH_NOBODY: none */
-	uint64_t ticket;	/* the client's */
+	uint64_t ticket;	/* the ticket of the client */
 	unsigned int at;
 };
 
@@ -86,7 +86,7 @@ struct attach_client {
  * is still there: ATTACH_DONE or ATTACH_GONE.
  */
 enum attach_step attach_server_step(struct attach_server *s);
-/* The name of a client that knocks now, or 0. One access */
+/* Return the name of a client that knocks now, or 0. One access. */
 uint64_t attach_knocks(const struct attach_page *page);
 /*
  * Be ready for another client, whatever the last client does. Nothing of the server may use the
@@ -96,7 +96,7 @@ void attach_server_again(struct attach_server *s);
 
 /* The same for a client. ATTACH_LOOK_LATER for ever if there is no server. */
 enum attach_step attach_client_step(struct attach_client *c);
-/* one access */
+/* leave the aperture; one access */
 void attach_client_leave(struct attach_client *c);
 
 /*

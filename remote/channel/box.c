@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Boxes: where threads wait for answers. A thread looks for a short time and then sleeps in the
- * kernel; the delivering thread wakes only one that sleeps.
+ * Boxes, where threads wait for answers. A thread looks for a short time and then sleeps in the
+ * kernel; the delivering thread calls into the kernel only if the other thread sleeps.
  */
 #include <errno.h>
 #include <limits.h>
@@ -14,7 +14,7 @@
 
 #include "carrier.h"
 
-enum { SPIN_NS = 20000, LOOKS = 32 };	/* looks between two of the clock */
+enum { SPIN_NS = 20000, LOOKS = 32 };	/* looks at the box between two looks at the clock */
 
 static void futex(uint32_t *word, int what, uint32_t value)
 {

@@ -43,13 +43,13 @@ struct box {
 	bool taken;			/* atomic */
 };
 
-/* What all carriers' channels begin with. */
+/* The channel of each carrier begins with this. */
 struct kvgpu_remote_channel {
 	const struct channel_carrier *carrier;
 	void *arena;
 	uint64_t arena_bytes;
 	bool shared;			/* the arena is one memory for both sides */
-	bool has_relay;			/* the arena is one memory with a relay */
+	bool has_relay;			/* the client shares the arena's memory with a relay */
 	struct kvgpu_remote_relayed relay;
 	void *again;			/* a second mapping of the arena, or NULL */
 	uint64_t seq;			/* of the last frame; under the sender's lock */
@@ -64,7 +64,7 @@ struct kvgpu_remote_port {
 	void *arena;
 	uint64_t arena_bytes;
 	bool shared;
-	bool has_relay;			/* the arena is one memory with a relay */
+	bool has_relay;			/* the server shares the arena's memory with a relay */
 	bool gone;			/* atomic */
 	/* atomic: bytes of frames, answers and pieces that travelled */
 	uint64_t received, sent;

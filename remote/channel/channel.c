@@ -229,7 +229,7 @@ int kvgpu_remote_ack(struct kvgpu_remote_channel *c, uint64_t id)
 	return kvgpu_remote_is_gone(c) ? -ECONNRESET : c->carrier->send(c, &h, &part, 1);
 }
 
-/* ------------------------------------------------------------------ the server's */
+/* ------------------------------------------------------------------ the server's end */
 
 int kvgpu_remote_listen(const char *address, const char **why)
 {
@@ -261,7 +261,7 @@ int kvgpu_remote_welcome_line(struct line *l, uint64_t version, uint64_t arena_b
 	if (hello.magic == KVGPU_REMOTE_MAGIC ||
 	    (hello.magic == KVGPU_REMOTE_MAGIC_RELAY && is_unix(l)))
 		return stream_welcome(l, version, arena_bytes, &hello, admit, ctx, out);
-	/* memory travels over UNIX sockets alone */
+	/* the memory's descriptor can only travel over a UNIX socket */
 	if (hello.magic == KVGPU_REMOTE_MAGIC_APERTURE && is_unix(l))
 		return aperture_welcome(l, version, arena_bytes, &hello, admit, ctx, out);
 	return -EPROTO;

@@ -30,8 +30,8 @@ typedef void (*kvgpu_remote_happened)(void *ctx, const struct kvgpu_remote_happe
 				      const void *bytes, size_t n);
 
 /*
- * -EPROTO: the peer is of another version, or speaks something else. *why: a text that says so,
- * never freed.
+ * Connect to the server at @address. -EPROTO: the server is of another version, or speaks something
+ * else. *why: a text that says so, never freed.
  */
 int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_happened happened,
 			 void *ctx, struct kvgpu_remote_channel **out, const char **why);
@@ -84,7 +84,7 @@ int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t byte
 /* Tell the server that the function of an event has been called; any thread. */
 int kvgpu_remote_ack(struct kvgpu_remote_channel *c, uint64_t id);
 
-/* A box for a thread that asks: 1 and up, 0 when all are taken. */
+/* Take a box for a thread that asks: 1 and up; 0: all are taken. */
 unsigned int kvgpu_remote_box_get(struct kvgpu_remote_channel *c);
 void kvgpu_remote_box_put(struct kvgpu_remote_channel *c, unsigned int box);
 /*
@@ -140,8 +140,8 @@ int kvgpu_remote_places(const char *address, const char **why);
 int kvgpu_remote_place_open(const char *address, unsigned int index, uint64_t version,
 			    struct kvgpu_remote_place **out, const char **why);
 /*
- * Whether a client is there: 1; 0: none yet; -EIO: the memory is gone, kvgpu_remote_place_close()
- * alone may follow. Never waits.
+ * Whether a client is there: 1; 0: none yet; -EIO: the memory is gone, and only
+ * kvgpu_remote_place_close() may follow. Never waits.
  */
 int kvgpu_remote_place_look(struct kvgpu_remote_place *p);
 /*

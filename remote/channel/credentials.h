@@ -14,7 +14,7 @@ struct tls_credentials {
 	char folder[192];
 };
 
-/* the date of a time, as people write it: 2027-01-31 */
+/* print the date of @t, as 2027-01-31 */
 void tls_date(time_t t, char to[16]);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The mark of an aperture: label.h. */
+/* The label of an aperture: label.h. */
 #include <string.h>
 
 #include "label.h"

@@ -26,7 +26,7 @@ enum {
 	 * device's alignment, of 2 MiB)
 	 */
 	APERTURE_LABEL_DATA = 2 << 20,
-	APERTURE_PLACES = 64,	/* at most */
+	APERTURE_PLACES = 64,	/* places of an aperture at most */
 };
 
 struct aperture_label {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What lies where in an aperture: memory that client and server share. Little endian, one build on
- * both sides (the version that is compared is also a hash of this file). The words of bells lie in
- * the rings, those of answer boxes in lines of their own.
+ * The layout of an aperture, the memory that client and server share. Little endian. Both sides
+ * have to be of one build: the version that they compare is also a hash of this file. The words of
+ * bells lie in the rings, those of answer boxes in lines of their own.
  */
 #ifndef KVGPU_REMOTE_LAYOUT_H
 #define KVGPU_REMOTE_LAYOUT_H
@@ -64,7 +64,7 @@ struct aperture_layout {
 #define APERTURE_ARENA		(8ull << 20)
 #define APERTURE_MIN		(APERTURE_ARENA + 4ull * KVGPU_REMOTE_PIECE_MAX)
 
-/* what an answer begins with */
+/* the begin of an answer */
 struct aperture_answer {
 	/* so many frames of the ring `told` came before the answer */
 	uint64_t told;
@@ -101,7 +101,7 @@ static_assert(offsetof(struct aperture_answer, told) == 0 &&
 
 /* operations of the ring `told` */
 enum {
-	TOLD_HAPPENING = 1,	/* struct kvgpu_remote_happening and its bytes */
+	TOLD_HAPPENING = 1,	/* a struct kvgpu_remote_happening and its bytes */
 	TOLD_ANSWER,		/* flags: box; u64 seq and the payload */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a stream goes over: a connected socket, or a TLS session on one. One thread reads and one
- * thread writes at a time; the two may be inside at once. shutdown() of the socket ends both.
+ * A line: a connected socket, or a TLS session on one. One thread reads and one thread writes at a
+ * time; they may do so at once. shutdown() of the socket ends both.
  */
 #ifndef KVGPU_REMOTE_LINE_H
 #define KVGPU_REMOTE_LINE_H
@@ -33,7 +33,7 @@ ssize_t line_some(struct line *l, void *to, size_t n, bool wait);
 bool line_pending(const struct line *l);
 /* Set the socket's options: no delays, and an end if the peer's machine is gone. */
 void line_prepare(struct line *l);
-/* How long a read waits at most; 0: for ever. */
+/* Set how long a read waits at most; 0: for ever. */
 void line_patience(struct line *l, unsigned int seconds);
 void line_close(struct line *l);
 

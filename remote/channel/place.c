@@ -46,7 +46,7 @@ struct kvgpu_remote_place {
 	struct aperture_layout *base;
 	struct extent extent;
 	struct ringers ringers;
-	int bell;			/* of the client that has been taken; -1: there is none */
+	int bell;	/* the bell's connection of the client that was taken; -1: there is none */
 	struct attach_server attach;
 	/* looks without a bell since a client was there; LOOKS_SOON at most */
 	unsigned int in_vain;
@@ -170,7 +170,7 @@ static int check_file(int fd, const char **why)
 							     keep_from_others(fd, &st, why);
 }
 
-/* A descriptor, or -errno and *why */
+/* Open @path, and check that the side may use it. Return a descriptor, or -errno and *why. */
 static int open_checked(const char *path, enum aperture_side side, const char **why)
 {
 	int r = side == SIDE_SERVER ? check_name(path, why) : 0,
@@ -265,8 +265,8 @@ static int lock_and_map(int fd, enum aperture_side side, unsigned int index, con
 }
 
 /*
- * a server says which place; a client takes the first that is free, or if there is none, the first
- * that is not locked
+ * A server says which place. A client takes the first place that is free, or if there is none, the
+ * first that is not locked.
  */
 static int find_place(int fd, enum aperture_side side, unsigned int *index, struct extent *e,
 		      struct aperture_layout **base, const char **why)

@@ -19,7 +19,7 @@ enum { RINGERS = 32 };
 
 struct ringer {
 	int fd;			/* -1: the entry is free */
-	struct kvgpu_remote_hello hello;	/* its version is the name */
+	struct kvgpu_remote_hello hello;	/* .version is the client's name */
 	size_t have;		/* bytes of .hello so far */
 	struct address_source from;
 	/* .until_ns: when the name has to be said, then when the knock has to come */
@@ -34,7 +34,7 @@ struct ringers {
 	struct ringer at[RINGERS];
 };
 
-/* @bell: where the server listens; its CID is the client's. 0, or -errno and *why */
+/* Listen at @bell, whose CID is that of the only client, or any. 0, or -errno and *why. */
 int ringers_begin(struct ringers *r, const struct address *bell, const char **why);
 /* accept connections, and read names */
 void ringers_hear(struct ringers *r);

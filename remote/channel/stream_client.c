@@ -36,9 +36,9 @@ enum {
 struct stream_channel {
 	struct kvgpu_remote_channel c;
 	struct line line;
-	pthread_mutex_t lock;		/* of writing, and of what is kept */
-	uint64_t written_ns;		/* when something was written last */
-	size_t kept;			/* bytes */
+	pthread_mutex_t lock;		/* protects writing, and .keep */
+	uint64_t written_ns;		/* when the line was written last */
+	size_t kept;			/* bytes in .keep */
 	uint8_t keep[KEPT_MAX];
 	/* atomic, a futex: 1: the flusher looks by itself; 0: it sleeps */
 	uint32_t awake;
@@ -63,7 +63,7 @@ static int write_all(struct stream_channel *s, struct iovec *parts, unsigned int
 	s->kept = 0;
 	s->written_ns = clock_ns();
 	if (r)
-		/* half a frame may have gone out; the reader tells all waiting threads */
+		/* half a frame may have gone out; the reader tells all threads that wait */
 		shutdown(s->line.fd, SHUT_RDWR);
 	return r;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The server's end of a stream. The serving thread reads frames one by one. While it is busy in the
- * library, a thread of the library's that waits for an ack reads in its place: acks are taken out,
- * frames are kept for later in their order.
+ * library, a thread of the library that waits for an ack reads in its place: it takes the acks, and
+ * keeps frames for later in their order.
  */
 #include <assert.h>
 #include <errno.h>
@@ -49,9 +49,9 @@ struct stream_port {
 	pthread_mutex_t input;	/* of the members up to bytes[]: the thread that holds it reads */
 	struct kept *first, **last;
 	uint64_t kept_bytes;
-	size_t have, used;		/* of bytes[] */
+	size_t have, used;		/* of .bytes */
 	uint64_t bytes[INPUT / 8];
-	/* of the frame that is served: the serving thread's */
+	/* of the frame that is served; the serving thread's alone */
 	uint64_t payload[KVGPU_REMOTE_PAYLOAD_MAX / 8];
 	/* of .waiting; may be taken with `input` held, never the reverse */
 	pthread_mutex_t acks;
@@ -271,7 +271,7 @@ static bool look(struct stream_port *s, const struct acked *a)
 	return done;
 }
 
-/* false: the client is gone */
+/* wait for the ack; false: the client is gone */
 static bool await_ack(struct stream_port *s, const struct acked *a)
 {
 	bool done = false;
@@ -330,7 +330,8 @@ static int happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happeni
 }
 
 /*
- * the waiting thread is in the list before the client hears of the call: the ack may come at once
+ * Put the waiting thread into the list before the client hears of the call: the ack may come at
+ * once.
  */
 static int call(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
 		uint64_t invocation)

@@ -34,10 +34,10 @@ struct tls {
 	gnutls_session_t session;
 	int fd;
 	bool server;
-	bool dont_wait, starved;	/* the reader's; starved: the socket had nothing */
-	int complaint;		/* an alert, -1: none */
+	bool dont_wait, starved;	/* the reader's alone; starved: the socket had no bytes */
+	int complaint;		/* the alert that the peer has sent; -1: none */
 	char peer[TLS_NAME_MAX];
-	uint8_t record[RECORD];	/* the writer's */
+	uint8_t record[RECORD];	/* the writer's alone */
 };
 
 static ssize_t pull(gnutls_transport_ptr_t p, void *to, size_t n)
@@ -76,8 +76,7 @@ static int send_record(struct tls *t, const void *from, size_t n)
 }
 
 /*
- * Parts that are small go together: a record and a system call for each would be most of a frame's
- * cost.
+ * Small parts go out together: a record and a system call for each would be most of a frame's cost.
  */
 int tls_write(struct tls *t, const struct iovec *parts, unsigned int n)
 {
@@ -134,7 +133,7 @@ bool tls_pending(const struct tls *t)
 	return gnutls.record_check_pending(t->session);
 }
 
-/* ------------------------------------------------------------------ whom to believe */
+/* ------------------------------------------------------------------ checking the peer */
 
 static const char *complaint_of(int alert, bool server)
 {

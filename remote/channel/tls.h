@@ -43,7 +43,7 @@ void tls_forget(struct tls *t);
 const char *tls_peer(const struct tls *t);
 /* Tell the peer that it is not let in, and wait a moment until it has read that. */
 void tls_deny(struct tls *t);
-/* What the peer said was wrong with this side, or NULL. */
+/* The peer's complaint about this side, or NULL. */
 const char *tls_complaint(const struct tls *t);
 /* as the functions of line.h */
 int tls_write(struct tls *t, const struct iovec *parts, unsigned int n);

@@ -26,7 +26,7 @@ CUresult line_in(const struct route *to, struct q_copy_in *q, const void *src, b
 		 bool fine);
 CUresult line_out(const struct route *to, struct q_copy_out *q, void *dst, bool waits, bool fine);
 
-/* ------------------------------------------ gate.c: a stream that waits for something elsewhere */
+/* ------------------------------------------------- gate.c: streams that wait for another server */
 
 /* Set in the id of an event that is for a gate, and not for a function of the program. */
 #define GATE_BIT	(1ull << 63)

@@ -36,7 +36,7 @@ void arena_init(struct peer *p)
 	a->nr_blocks = 1;
 }
 
-/* ------------------------------------------------------------------ for long */
+/* ------------------------------------------------------------------ pieces until arena_put() */
 
 static bool split(struct arena *a, unsigned int i, uint64_t bytes)
 {
@@ -105,7 +105,7 @@ void arena_put(struct peer *p, uint64_t at)
 	pthread_mutex_unlock(&a->lock);
 }
 
-/* ------------------------------------------------------------------ for one frame */
+/* ------------------------------------------------------------ pieces of the ring, for one frame */
 
 static void collect(struct arena *a, uint64_t through)
 {
@@ -141,7 +141,7 @@ static void begin_anew(struct arena *a)
 	a->ring_begin = a->ring_end;
 }
 
-/* NULL: there is no room now. A piece does not go over the ring's end */
+/* Take a piece of the ring, which does not cross the ring's end. NULL: there is no room now. */
 static struct staged *take(struct arena *a, uint64_t bytes, uint64_t *at)
 {
 	uint64_t begin = a->relayed ? (a->ring_end + bytes - 1) / bytes * bytes : a->ring_end;

@@ -17,7 +17,7 @@ struct end {
 
 struct box {
 	struct end src, dst;
-	uint64_t size[3];	/* bytes of a line, lines, slices */
+	uint64_t size[3];	/* bytes of a line; lines of a slice; slices */
 	uint32_t form;
 };
 

@@ -79,7 +79,7 @@ CUresult call_enter(unsigned int flags)
 	return current_check();
 }
 
-/* ------------------------------------------------------------------ parts */
+/* ---------------------------------------------------------------- parts of calls and of answers */
 
 void call_end(struct call *c)
 {
@@ -240,7 +240,7 @@ static bool stays(CUresult r)
 	case CUDA_ERROR_UNKNOWN:
 	case 214: /* ECC */ case 220: /* NVLINK */
 	case 714: case 715: case 716: case 717: case 718:
-		/* stack, instruction, alignment, address space, PC */
+		/* hardware stack, instruction, alignment, address space, PC */
 		return true;
 	}
 	return false;

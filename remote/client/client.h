@@ -186,8 +186,8 @@ CUresult call_ask(struct call *c, size_t fixed);
 CUresult call_begin(struct call *c, unsigned int box);
 CUresult call_take(struct call *c, unsigned int box, size_t fixed);
 /*
- * Asks the server of the thread's context, then each server in order, until the result of one is
- * CUDA_SUCCESS. Returns the last result.
+ * Ask the server of the thread's context, then each server in order, until the result of one is
+ * CUDA_SUCCESS. Return the last result.
  */
 CUresult call_each(struct call *c, size_t fixed);
 /* How many calls have been sent to @p. */
@@ -233,11 +233,11 @@ CUresult call_acknowledge(struct peer *p, uint64_t invocation);
  * an answer in its first one. False: use the first box again.
  */
 void call_aside(bool aside);
-/* made of remote/api.def */
+/* generated from remote/api.def: @op may touch managed memory; its answer reports earlier errors */
 bool op_touches(uint16_t op);
 bool op_reports(uint16_t op);
 
-/* ------------------------------------------------ object.c: what the program's handles point at */
+/* ------------------------------------ object.c: the objects that the program's handles point at */
 
 struct object {
 	/* the server's number; KVGPU_REMOTE_INDEX() of it is the index of this slot, too */
@@ -412,7 +412,7 @@ bool pinned_may_change(void);
 struct host_range {
 	uint8_t *base;
 	uint64_t bytes;
-	uint64_t at;		/* in the arena of @peer; NOWHERE: registered memory */
+	uint64_t at;		/* place in the arena of .peer; NOWHERE: registered memory */
 	struct peer *peer;
 	unsigned int flags;
 	void *ctx;

@@ -88,7 +88,7 @@ static CUresult push(struct object *ctx)
 	return CUDA_SUCCESS;
 }
 
-/* ------------------------------------------------------------------ what the server has done */
+/* ------------------------------------------------------- contexts that a call has made or ended */
 
 void context_created(CUcontext ctx, CUdevice dev)
 {

@@ -184,7 +184,7 @@ CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D *param
 	return ask_node(&q, params, current_context(), &c);
 }
 
-/* ------------------------------------------------------------------ what a node copies */
+/* ------------------------------------------------------------------ the parameters of a node */
 
 /* one end of a node's copy, as the program described it */
 struct shown {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Where the servers are: what the environment says, then /etc/kvgpu/remote.conf, then an aperture
- * that this VM has.
+ * Finding the servers: by the environment, then by /etc/kvgpu/remote.conf, then by an aperture that
+ * this VM has.
  */
 #include <glob.h>
 #include <stdio.h>

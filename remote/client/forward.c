@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* What this library does for the client's libcublas.so.11 and libcurand.so.10: remote/forward. */
+/*
+ * The part of this library that the client's libcublas.so.11 and libcurand.so.10 call:
+ * remote/forward.
+ */
 #include <stdlib.h>
 
 #include <remote/forward/forward.h>

@@ -90,7 +90,7 @@ void helper_put(const struct object *ctx, uint64_t context, uint64_t stream)
 	pthread_mutex_unlock(&lock);
 }
 
-/* ------------------------------------------------------------------ gates; with the lock */
+/* ------------------------------------------------------------------ gates; call with the lock */
 
 static void one_more(struct peer *p)
 {
@@ -144,7 +144,7 @@ void gate_behind(struct peer *p)
 	pthread_mutex_unlock(&lock);
 }
 
-/* ----------------------------------------------------------------- threads: what gates wait for */
+/* ------------------------------------------------------------------ threads that serve gates */
 
 static CUresult wait_for_event(const struct gate *g)
 {
@@ -287,7 +287,7 @@ static CUresult close_gate(struct route *to, const struct gate *like, uint64_t s
 	if (g && !r && !g->copies && !thread_for(g))
 		r = CUDA_ERROR_OUT_OF_MEMORY;
 	if (g && g->copies && g->came)
-		g = NULL;	/* a thread has it */
+		g = NULL;	/* a thread has the gate, and frees it */
 	if (g && r)
 		take_off(g);
 	pthread_mutex_unlock(&lock);

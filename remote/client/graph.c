@@ -165,7 +165,7 @@ CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p
 	return show((struct object *)node, &c, a, p);
 }
 
-/* -------------------------------------- functions of the host: a node's object knows its number */
+/* -------------------------------------- functions of the host: .more of the node has the number */
 
 static CUresult host_node(struct q_host_node *q, struct call *c, const CUDA_HOST_NODE_PARAMS *p)
 {

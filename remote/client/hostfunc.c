@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Functions of the program that a stream calls. The server says when; one thread here calls the
- * functions one after the other, and acknowledges each. What kernels print also comes as events.
+ * functions one after the other, and acknowledges each. Text that kernels print comes as events,
+ * too.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +49,7 @@ bool host_functions_pending(void)
 	return __atomic_load_n(&pending, __ATOMIC_ACQUIRE);
 }
 
-/* ----------------------------------------------------------------- numbers: an index, from 1 on */
+/* ----------------------------------------------------- numbers of functions: indexes, from 1 on */
 
 static bool more_functions(void)
 {
@@ -115,7 +116,7 @@ bool host_function_get(uint64_t id, CUDA_HOST_NODE_PARAMS *p)
 	return there;
 }
 
-/* ------------------------------------------------------------------ calling them */
+/* ------------------------------------------------------------------ calling the functions */
 
 static void call(const struct due *d, struct function_of_host *f)
 {

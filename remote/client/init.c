@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The connections to the servers, made by cuInit(). */
+/* The connections to the servers, which cuInit() makes. */
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -60,7 +60,7 @@ struct working {
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct managed *ranges;
-static unsigned int nr, max;	/* nr: atomic */
+static unsigned int nr, max;	/* nr: atomic, written under `lock` */
 static struct working *working;	/* contexts that got work since a thread waited for them */
 static unsigned int nr_working, max_working;
 static uint64_t begun, sent;	/* calls with work that may touch managed memory: begun, and sent */
@@ -68,7 +68,7 @@ static bool early;		/* pages were opened while the GPU may have had work */
 static uintptr_t page_bytes;
 static struct sigaction before;
 
-/* ------------------------------------------------------------------ with the lock */
+/* ------------------------------------------------------------------ call with the lock */
 
 static struct managed *find(uintptr_t at)
 {
@@ -191,7 +191,7 @@ static void fetch(struct managed *m, size_t page)
 	m->open += n;
 }
 
-/* ------------------------------------------------------------------ the program touches a page */
+/* ----------------------------------------------------------- faults: the program touches a page */
 
 /*
  * Call without the lock. Wait until the GPU has done all work that was begun before. Errors are
@@ -251,7 +251,7 @@ static bool open_page(uintptr_t at, bool write)
 		fetch(m, page);
 		early |= nr_working;
 	} else {
-		write = true;	/* the page is open for reading, so it was no read */
+		write = true;	/* the page is open for reading, so this was a write */
 	}
 	if (write && m->page[page] == CLEAN) {
 		protect(m, page, 1, PROT_READ | PROT_WRITE);
@@ -368,7 +368,9 @@ void managed_work_sent(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* what a function of the host wrote is at the server before later work of its stream */
+/*
+ * send what a function of the host wrote, so that later work of its stream finds it at the server
+ */
 void managed_function_ends(void)
 {
 	bool some[PEERS_MAX] = { false };
@@ -417,7 +419,7 @@ bool managed_has(CUdeviceptr ptr)
 	return managed_any() && is_here(ptr);
 }
 
-/* ------------------------------------------------------------------ its begin and end */
+/* -------------------------------------------------------------- begin and end of managed memory */
 
 /*
  * Map the same bytes twice: closed at m->begin, and open at m->alias, wherever there is room.

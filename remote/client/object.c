@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the program's handles point at: slots of one reserved range of addresses. Each server has
- * SLOTS slots, and an object's slot has the index of the server's number for it. So whether a
- * pointer is a handle is told without reading where it points, and a slot is used again when the
- * server uses the number's index again.
+ * The objects that the program's handles point at: slots of one reserved range of addresses. Each
+ * server has SLOTS slots, and an object's slot has the index of the server's number for it. So
+ * whether a pointer is a handle is told without reading where it points, and a slot is used again
+ * when the server uses the number's index again.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
 
 #include "client.h"
 
-enum { SLOTS = 1 << 20 };	/* of each server */
+enum { SLOTS = 1 << 20 };	/* slots of each server */
 
 static pthread_mutex_t objects = PTHREAD_MUTEX_INITIALIZER;
 static struct object *slots;	/* atomic: reserved at the first handle */
@@ -54,7 +54,7 @@ const struct object *object_context(const struct object *o)
 	return o;
 }
 
-/* ------------------------------------------------------------------ with `objects` */
+/* ------------------------------------------------------------------ call with `objects` held */
 
 static void take_off(struct object *o)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Device memory that the client knows of, sorted by address: what was allocated, and variables of
- * modules that were asked for.
+ * Device memory that the client knows of, sorted by address: allocated memory, and variables of
+ * modules that the program has asked for.
  */
 #include <stdlib.h>
 

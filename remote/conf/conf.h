@@ -22,7 +22,7 @@ struct conf_key {
 	const char *name, *want;
 	bool (*read)(const char *value, void *to, const struct conf_key *k);
 	size_t at;		/* offset in the struct that is filled */
-	uint64_t min, max;	/* numbers and sizes; texts: max is the size of the array */
+	uint64_t min, max; /* bounds of numbers and sizes; texts: max is the size of the array */
 	bool often;	/* the key may come often: @to is the struct itself, and read() counts */
 };
 
@@ -35,7 +35,7 @@ struct conf_form {
 	 * file has no sections.
 	 */
 	void *(*section)(void *conf, const char *kind, const char *name, char why[CONF_TEXT]);
-	/* the keys that sections have are the first ones of @keys */
+	/* sections may have so many keys, the first ones of .keys */
 	unsigned int nr_section_keys;
 };
 
@@ -57,7 +57,7 @@ bool conf_number(const char *value, void *to, const struct conf_key *k);
 /* such as 4096, 512K, 64M, 4G, 1T */
 bool conf_size(const char *value, void *to, const struct conf_key *k);
 bool conf_yes(const char *value, void *to, const struct conf_key *k);
-bool conf_path(const char *value, void *to, const struct conf_key *k);	/* begins with / */
+bool conf_path(const char *value, void *to, const struct conf_key *k); /* the value begins with / */
 bool conf_text(const char *value, void *to, const struct conf_key *k);
 
 #endif

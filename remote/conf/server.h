@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* remoted.conf: what the server listens at, and what each client gets. */
+/* remoted.conf: the addresses at which the server listens, and the shares of its clients. */
 #ifndef KVGPU_REMOTE_CONF_SERVER_H
 #define KVGPU_REMOTE_CONF_SERVER_H
 
@@ -16,7 +16,7 @@ struct conf_share {
 	uint64_t memory;	/* bytes of device memory; 0: all there is */
 	uint64_t arena;		/* bytes that a program and its server process share */
 	uint64_t host_memory;	/* bytes that its server processes use; 0: no limit */
-	uint64_t weight;	/* of CPU time and of the GPU's, 1 to 10000 */
+	uint64_t weight;	/* weight in CPU time and in GPU time, 1 to 10000 */
 	uint64_t programs;	/* programs at once; 0: as remoted_conf_programs() says */
 	bool allow;
 };

@@ -49,7 +49,7 @@ static void forget(struct identity *i)
 	*i = (struct identity){ 0 };
 }
 
-/* ------------------------------------------------------------------ what a certificate says */
+/* ------------------------------------------------------------------ making certificates */
 
 static bool begin(struct identity *i, const char *name, unsigned int days)
 {

@@ -25,7 +25,7 @@ struct ctl_client {
 	char state[CTL_WORD], peer[CTL_WORD], who[CTL_WORD];
 };
 
-/* What the server said at one time. */
+/* The server's answer to "clients" at one time. */
 struct ctl_sample {
 	double at;	/* seconds of a monotonic clock */
 	struct ctl_server server;

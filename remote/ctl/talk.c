@@ -87,7 +87,7 @@ bool talk(const char *socket, const char *command, char **text)
 	return fine;
 }
 
-/* ------------------------------------------------------------------ lines to numbers */
+/* ------------------------------------------------------------------ parsing the answer's lines */
 
 struct field {
 	const char *name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* On the host: the file that two VMs get as memory. */
+/* On the host: making the file that two VMs get as memory. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

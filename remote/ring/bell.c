@@ -40,7 +40,7 @@ struct wait {
 	bool (*ready)(void *arg);
 	void *arg;
 	uint64_t timeout_ns;
-	uint64_t began;		/* when the clock was read first; 0: it was not */
+	uint64_t began;		/* when the clock was first read in this wait; 0: not yet */
 };
 
 static uint64_t waited(struct wait *w)
@@ -106,7 +106,7 @@ static enum kvgpu_wait sleep_until(struct wait *w)
 	b->waits++;
 	for (;;) {
 		shared_store32(b->word, 1);
-		shared_fence();		/* pairs with the one of kvgpu_bell_ring() */
+		shared_fence();		/* pairs with the fence of kvgpu_bell_ring() */
 		if (w->ready(w->arg))
 			return KVGPU_WAIT_READY;
 		if (w->timeout_ns != KVGPU_FOREVER) {
@@ -117,7 +117,7 @@ static enum kvgpu_wait sleep_until(struct wait *w)
 		}
 		ns = left < b->times.sleep_ns ? left : b->times.sleep_ns;
 		b->sleeps++;
-		/* what was published before the peer's end counts */
+		/* a publication before the peer's end counts */
 		if (b->ops->sleep(b->ctx, b->word, ns) == KVGPU_SLEEP_GONE)
 			return w->ready(w->arg) ? KVGPU_WAIT_READY : KVGPU_WAIT_GONE;
 	}
@@ -159,7 +159,7 @@ enum kvgpu_wait kvgpu_bell_wait(struct kvgpu_bell *b, bool (*ready)(void *arg), 
 
 void kvgpu_bell_ring(struct kvgpu_bell *b)
 {
-	shared_fence();		/* pairs with the one of sleep_until() */
+	shared_fence();		/* pairs with the fence of sleep_until() */
 	if (!shared_load32(b->word))
 		return;
 	/*

@@ -17,7 +17,7 @@
 #define KVGPU_FOREVER	UINT64_MAX
 
 enum kvgpu_sleep {
-	KVGPU_SLEEP_LOOK,	/* woken, the time is over, or no reason at all: look */
+	KVGPU_SLEEP_LOOK, /* woken, or the time is over, or for no reason at all: look again */
 	KVGPU_SLEEP_GONE,	/* the peer has ended */
 };
 
@@ -34,7 +34,7 @@ struct kvgpu_bell_ops {
 	void (*wake)(void *ctx, uint32_t *word);
 };
 
-/* the knobs */
+/* settings */
 struct kvgpu_wait_times {
 	/*
 	 * How long to look before the first sleep, and some us more; 0: not at all. A thread does
@@ -53,13 +53,13 @@ struct kvgpu_bell {
 	uint32_t *word;			/* in shared memory */
 	const struct kvgpu_bell_ops *ops;
 	void *ctx;			/* for the ops */
-	struct kvgpu_wait_times times;	/* of the sleeper */
+	struct kvgpu_wait_times times;	/* settings of the sleeper */
 	uint64_t window_ns;		/* looks so long at present; 0: spin_ns */
 	unsigned int crowded;	/* the next so many waits don't look, as others want this CPU */
 	/* time spent with looking, with the CPU and without it, since the two were compared last */
 	uint64_t looked_ns, lost_ns;
 	uint64_t spins;			/* waits that looked more than once */
-	/* waits that came to sleep(), or to the end of their time */
+	/* waits that had to sleep, or whose time was over before that */
 	uint64_t waits;
 	uint64_t sleeps;		/* times that sleep() was called */
 	uint64_t wakes;			/* times that wake() was called */
@@ -82,8 +82,8 @@ enum kvgpu_wait kvgpu_bell_wait(struct kvgpu_bell *b, bool (*ready)(void *arg), 
 				uint64_t timeout_ns);
 
 /*
- * After something was published: wakes the sleeper if there is one, and does not call into the
- * kernel if not. Its fence waits until the stores before it are visible, which takes as long as
+ * Call after something was published. Wake the sleeper if there is one, else don't call into the
+ * kernel. The fence in here waits until the stores before it are visible, which takes as long as
  * fetching their lines from the other core.
  */
 void kvgpu_bell_ring(struct kvgpu_bell *b);
@@ -91,8 +91,8 @@ void kvgpu_bell_ring(struct kvgpu_bell *b);
 /* ------------------------------------------------------------------ carriers */
 
 /*
- * between processes of one kernel: a futex on the word. ctx: struct kvgpu_bell_futex, or NULL: the
- * peer's end is not noticed
+ * Between processes of one kernel: a futex on the word. ctx: struct kvgpu_bell_futex; NULL: the
+ * peer's end is not noticed.
  */
 extern const struct kvgpu_bell_ops kvgpu_bell_futex_ops;
 

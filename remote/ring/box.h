@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Answers: a box in shared memory for each thread that asks, which has one call under way at a
- * time. The call is a frame in a ring; its answer bears the frame's sequence number. README.md says
- * what a malicious peer can do.
+ * Answers. Each thread that asks has a box in shared memory, and one call under way at a time. The
+ * call is a frame in a ring; its answer bears the frame's sequence number. README.md says what a
+ * malicious peer can do.
  *
- * A thread that gave up waiting for an answer never uses the box again: the late answer would be
- * taken for a wrong one.
+ * A thread that gave up waiting for an answer must never use the box again: the late answer would
+ * be taken for a wrong one.
  */
 #ifndef KVGPU_REMOTE_RING_BOX_H
 #define KVGPU_REMOTE_RING_BOX_H
@@ -14,7 +14,7 @@
 
 enum { KVGPU_BOX_BYTES = 4096, KVGPU_BOX_LONGEST = KVGPU_BOX_BYTES - 16 };
 
-/* what follows the sequence number */
+/* the word behind the sequence number */
 struct kvgpu_box_head {
 	uint32_t result;		/* of the call; has no meaning here */
 	uint32_t len;			/* of the payload, in bytes */

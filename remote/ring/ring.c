@@ -262,7 +262,7 @@ enum kvgpu_wait kvgpu_ring_wait_room(struct kvgpu_ring_producer *p, uint32_t len
 		return KVGPU_WAIT_READY;
 	p->wanted = kvgpu_ring_slots_of(len);
 	p->full_waits++;
-	/* a consumer that sleeps beside a full ring would never make room */
+	/* a consumer that sleeps while the ring is full would never make room */
 	kvgpu_ring_notify(p);
 	w = kvgpu_bell_wait(p->own, ready_for_frame, p, timeout_ns);
 	p->wanted = 0;

@@ -23,7 +23,7 @@
 enum {
 	KVGPU_RING_LINE = 64,		/* a cache line; a slot is one, too */
 	KVGPU_RING_FIRST_BYTES = 48,	/* of payload in a frame's first slot */
-	KVGPU_RING_NEXT_BYTES = 56,	/* and in each that follows */
+	KVGPU_RING_NEXT_BYTES = 56,	/* of payload in each further slot */
 	KVGPU_RING_SLOTS_MIN = 2,
 	KVGPU_RING_SLOTS_MAX = 1 << 20,
 };
@@ -32,12 +32,12 @@ enum kvgpu_ring_status {
 	KVGPU_RING_OK,
 	KVGPU_RING_EMPTY,		/* nothing to take now */
 	KVGPU_RING_FULL,		/* no room now */
-	/* the caller is wrong; nothing has changed */
+	/* the statuses below: the caller is wrong; nothing has changed */
 	KVGPU_RING_TOO_LONG,		/* more than .max_len */
 	KVGPU_RING_NO_ROOM,		/* the caller's buffer is smaller than .max_len */
 	KVGPU_RING_WRONG_LENGTH,	/* other bytes were appended than were announced */
 	KVGPU_RING_BAD_GEOMETRY,
-	/* the peer is wrong: from now on every call returns the same */
+	/* the statuses below: the peer is wrong; from now on every call returns the same */
 	/* a sequence number that is neither the next nor what was there before */
 	KVGPU_RING_BAD_SEQ,
 	KVGPU_RING_BAD_LENGTH,		/* a length beyond .max_len */
@@ -57,7 +57,7 @@ const char *kvgpu_ring_status_name(enum kvgpu_ring_status s);
 
 /* ----------------------------------------------------------------- shared memory, little endian */
 
-/* what follows the sequence number in a frame's first slot */
+/* the word behind the sequence number in a frame's first slot */
 struct kvgpu_ring_head {
 	uint16_t op;
 	uint16_t flags;
@@ -83,11 +83,11 @@ union kvgpu_ring_slot {
 
 /* each word has a cache line of its own, since the two sides write different words */
 struct kvgpu_ring_shared {
-	/* slots that the consumer needs no more; absolute */
+	/* the consumer's position: slots that it needs no more; absolute */
 	_Alignas(KVGPU_RING_LINE) uint64_t taken;
 	/* of the bell on which the consumer sleeps */
 	_Alignas(KVGPU_RING_LINE) uint32_t consumer_word;
-	/* on which the producer sleeps, and a thread that waits for an answer */
+	/* of the bell on which the producer sleeps, and a thread that waits for an answer */
 	_Alignas(KVGPU_RING_LINE) uint32_t producer_word;
 	_Alignas(KVGPU_RING_LINE) uint64_t unused;
 	_Alignas(KVGPU_RING_LINE) union kvgpu_ring_slot slot[];
@@ -102,8 +102,8 @@ struct kvgpu_ring_config {
 	uint32_t slots;			/* a power of 2 */
 	/* longest payload that is accepted, at most kvgpu_ring_longest(.slots) */
 	uint32_t max_len;
-	struct kvgpu_bell *own;		/* on which this side sleeps; NULL: it never waits */
-	struct kvgpu_bell *peer;	/* which wakes the other side; NULL: it never sleeps */
+	struct kvgpu_bell *own;	/* the bell on which this side sleeps; NULL: it never waits */
+	struct kvgpu_bell *peer; /* the bell that wakes the other side; NULL: it never sleeps */
 };
 
 /* bytes of shared memory of a ring; 0: no ring has so many slots */
@@ -128,19 +128,19 @@ enum kvgpu_ring_status kvgpu_ring_init(void *mem, uint32_t slots);
 
 struct kvgpu_ring_producer {
 	struct kvgpu_ring_shared *shared;
-	uint64_t head;			/* slots published; absolute */
+	uint64_t head;			/* slots that are published; absolute */
 	uint64_t taken;			/* the consumer's position, as read last */
 	/* number of the frame published last, which its answer will bear; 0: there was none */
 	uint64_t last_seq;
 	uint32_t slots, max_len;
 	/* slots of the frame that is being written, or waits for room; 0: there is none */
 	uint32_t wanted;
-	uint32_t done;			/* bytes written of it */
+	uint32_t done;			/* bytes of that frame written so far */
 	struct kvgpu_ring_head frame;	/* the frame that is being written */
 	enum kvgpu_ring_status status;	/* OK, or dead */
 	struct kvgpu_bell *own, *peer;
-	uint64_t frames;		/* published */
-	uint64_t full_waits;		/* times that the ring was too full and its user waited */
+	uint64_t frames;		/* frames that were published */
+	uint64_t full_waits;	/* how often the producer waited, as the ring was too full */
 };
 
 /*
@@ -197,15 +197,15 @@ struct kvgpu_frame {
 
 struct kvgpu_ring_consumer {
 	struct kvgpu_ring_shared *shared;
-	uint64_t pos;			/* slots taken; absolute */
+	uint64_t pos;			/* slots that were taken; absolute */
 	uint64_t given_back;		/* slots given back to the producer; absolute */
 	uint32_t slots, max_len;
 	enum kvgpu_ring_status status;	/* OK, or dead */
 	struct kvgpu_bell *own, *peer;
-	uint64_t frames;		/* taken */
+	uint64_t frames;		/* frames that were taken */
 };
 
-/* as for the producer */
+/* as kvgpu_ring_attach_producer() */
 enum kvgpu_ring_status kvgpu_ring_attach_consumer(struct kvgpu_ring_consumer *c,
 						  const struct kvgpu_ring_config *config);
 

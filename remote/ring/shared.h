@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* what the peer wrote before it published this value is seen by the loads that follow */
+/* loads that follow see all that the peer wrote before it published this value */
 static inline uint64_t shared_load_acquire(const uint64_t *p)
 {
 	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
@@ -40,7 +40,7 @@ static inline void shared_store32(uint32_t *p, uint32_t v)
 	__atomic_store_n(p, v, __ATOMIC_RELAXED);
 }
 
-/* publishes: all accesses before it come first */
+/* publish @v: all accesses before this store come first */
 static inline void shared_store_release(uint64_t *p, uint64_t v)
 {
 	__atomic_store_n(p, v, __ATOMIC_RELEASE);
@@ -76,7 +76,7 @@ static inline void shared_copy_in(void *to, const uint64_t *from, size_t n)
 		*out++ = (uint8_t)v;
 }
 
-/* these bytes are never read here again, so it does not matter how often they are written */
+/* this side never reads these bytes again, so it does not matter how often they are written */
 static inline void shared_copy_out(void *to, const void *from, size_t n)
 {
 	memcpy(to, from, n);

@@ -11,7 +11,7 @@
 enum { PARTS_MAX = 3, SET_DEPENDENCIES = 1 };
 enum { BEFORE, BEHIND, SIDES };	/* the source's side, the destination's side */
 
-/* what a node is to do */
+/* the wanted parameters of a node */
 struct plan {
 	CUDA_MEMCPY3D copy;
 	CUcontext ctx;
@@ -34,7 +34,7 @@ struct switched {
 	struct ferry *ferry[SIDES];
 };
 
-/* ------------------------------------------------------------------ what a node is */
+/* ------------------------------------------------------ recognising nodes that are child graphs */
 
 static bool add_function(struct server *s, struct wrapped *w, CUgraphNode node)
 {
@@ -439,7 +439,7 @@ CUresult own_cuGraphNodeSetEnabled(struct server *s, CUgraphExec exec, CUgraphNo
 	if (!enabled && !sw->own && is_as_made(s, e, sw->node))
 		remember(sw, w.ferry);
 	if (enabled && sw->off && !sw->own)
-		return CUDA_ERROR_NOT_SUPPORTED;	/* which ferries it had is not known */
+		return CUDA_ERROR_NOT_SUPPORTED; /* the ferries that the copy had are not known */
 	r = CALL(s, cuGraphNodeSetEnabled, exec, w.copy, enabled);
 	if (!r && !!enabled == sw->off)
 		r = set_functions(s, exec, &w, enabled ? sw->ferry : none);

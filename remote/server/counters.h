@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a client's process says about its work: written by its serving thread, read by another
- * process at any moment.
+ * Counters of a client's process: its serving thread writes them, another process may read them at
+ * any moment.
  */
 #ifndef KVGPU_REMOTE_COUNTERS_H
 #define KVGPU_REMOTE_COUNTERS_H
@@ -12,7 +12,7 @@
 struct counters {
 	uint64_t calls;			/* frames that were carried out */
 	uint64_t memory;		/* bytes of device memory that its calls hold */
-	uint64_t received, sent;	/* bytes */
+	uint64_t received, sent;	/* bytes from the client, and to it */
 };
 
 #endif

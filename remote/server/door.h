@@ -12,13 +12,13 @@
 
 struct door {
 	/* written by the arbiter */
-	uint32_t closed;	/* work for the GPU waits for a turn */
+	uint32_t closed;	/* work for the GPU needs a turn */
 	uint32_t turn;		/* the number of the turn that this process has; 0: none */
 	uint32_t wanted;	/* other clients wait for a turn */
-	uint32_t watched;	/* there are other clients: ring when work begins */
+	uint32_t watched;	/* there are other clients: ring the arbiter when work begins */
 	uint32_t knock;		/* futex: counts the arbiter's changes */
-	uint32_t share;		/* of the GPU's time now, in thousandths */
-	uint64_t turn_ns;	/* how much GPU time it may take while others wait */
+	uint32_t share;		/* the client's share of the GPU's time now, in thousandths */
+	uint64_t turn_ns;	/* GPU time that this turn may take while others wait */
 	/*
 	 * for people to read, ns: GPU time charged in turns, time with work while no turns were
 	 * needed, time waited for turns
@@ -27,10 +27,11 @@ struct door {
 	uint64_t turns, lost;	/* turns so far; turns lost without progress while others waited */
 
 	/* written by the process */
-	uint32_t done __attribute__((aligned(64)));	/* the last turn that it has given back */
-	uint32_t busy;		/* it may have work on the GPU */
-	uint32_t want;		/* frames wait for a turn */
-	uint64_t used;		/* ns of GPU time in its turns: counts on */
+	/* number of the last turn that was given back */
+	uint32_t done __attribute__((aligned(64)));
+	uint32_t busy;		/* the process may have work on the GPU */
+	uint32_t want;		/* frames of the process wait for a turn */
+	uint64_t used;		/* GPU time in the process's turns, ns: only grows */
 };
 
 #endif

@@ -19,7 +19,7 @@
  */
 enum { BLAS_TAKES = 40 << 20, RAND_TAKES = 32 << 20 };
 
-/* the newest first */
+/* names of the libraries, the newest first */
 static const char *const blas_names[] = { "libcublas.so.13", "libcublas.so.12", "libcublas.so.11",
 					  NULL };
 static const char *const rand_names[] = { "libcurand.so.10", NULL };
@@ -68,7 +68,7 @@ static bool load_rand(struct server *s, const char **why)
 }
 #undef FIND
 
-/* whether the library is there, which is tried once */
+/* whether the library can be loaded, which is tried once */
 static bool have(struct server *s, unsigned int class)
 {
 	uint8_t *known = class == CLASS_BLAS ? &s->blas_is : &s->rand_is;
@@ -196,7 +196,7 @@ CUresult forward_mode(struct server *s, struct forwarded *f, bool on_device)
 bool forward_device(struct server *s, uint64_t ptr)
 {
 	const CUpointer_attribute memory_type = 2;
-	uint64_t type = 0;	/* as wide as any attribute */
+	uint64_t type = 0;	/* 64 bits, as wide as any attribute */
 
 	return !ptr || (!CALL(s, cuPointerGetAttribute, &type, memory_type, ptr) && type);
 }

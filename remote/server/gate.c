@@ -96,7 +96,7 @@ static void take_turn(struct gate *g, uint32_t turn)
 	tell(&g->door->want, 0);
 }
 
-/* no turns are needed, or not any more: work is done as it comes */
+/* no turns are needed now, or not any more: work is submitted as it comes */
 static void without_turns(struct server *s)
 {
 	struct gate *g = s->gate;
@@ -220,7 +220,7 @@ void gate_look(struct server *s, bool quiet)
 		work_look_whether_idle(s);
 }
 
-/* ---------------------------------------------------- for how long the next frame is waited for */
+/* ------------------------------------------------------------------ waiting for the next frame */
 
 /* sleep until the arbiter knocks, or until frames and waits have to be looked at again */
 static void wait_for_turn(struct server *s, int64_t us)

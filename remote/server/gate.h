@@ -73,15 +73,15 @@ struct gate {
 		uint64_t context;
 		CUevent event;
 	} orphans[ORPHANS];
-	unsigned int nr_orphans, captures;	/* how many captures were begun and not ended */
-	/* frames that wait */
+	unsigned int nr_orphans, captures;	/* captures: begun and not ended */
+	/* frames that wait for a turn, or behind such a frame */
 	struct held *held, **last;
 	unsigned int nr_held;
 	uint64_t held_bytes, reads_in;	/* .reads_in: the context behind the held frames */
 	bool pieces;			/* a held frame may use a piece of the arena */
 	bool came;			/* a frame came just now: more may come */
 	uint64_t sleep_ns, quiet_ns, look_ns;
-	uint64_t spin_ns;		/* since when a batch is waited for */
+	uint64_t spin_ns;		/* since when this process waits for a batch */
 };
 
 static inline uint64_t gate_now(void)
@@ -112,7 +112,7 @@ void gate_ring(struct gate *g);
 bool gate_opens(struct server *s);
 void gate_give_back(struct server *s);
 
-/* ------------------------------------------------------------------ work.c: what is under way */
+/* ------------------------------------------------------------------ work.c: work under way */
 
 /* begin a segment: time what is submitted from now on */
 void work_begin(struct server *s);

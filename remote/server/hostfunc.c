@@ -10,7 +10,7 @@
 
 struct hosted {
 	struct server *s;
-	uint64_t id;		/* the client's number for it */
+	uint64_t id;		/* the client's number of the function */
 	/* freed after its call; a function that a graph has may be called again */
 	bool once;
 	struct hosted *next;	/* next in s->kept */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The libcuda.so.1 that does the work: its entry points by name. */
+/* Loading the libcuda.so.1 that does the work: its entry points by name. */
 #include <dlfcn.h>
 
 #include "server.h"

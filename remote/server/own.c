@@ -96,7 +96,7 @@ CUresult own_cuCtxDestroy_v2(struct server *s, CUcontext ctx)
 	forward_leave_context(s, id);
 	if (s->current == id)
 		enter_context(s, 0);
-	/* waiting threads are told before the library frees what they wait for */
+	/* end the waits before the library frees what they wait for */
 	waits_forget(s, CLASS_NONE, NULL, id);
 	r = CALL(s, cuCtxDestroy_v2, ctx);
 	text_send(s);
@@ -152,7 +152,7 @@ static uint64_t primary_of(struct server *s, CUdevice dev)
 	return id;
 }
 
-/* a primary context's handle stays, what was in it is gone */
+/* a primary context was reset or released: its handle stays, but all below it is gone */
 static void emptied(struct server *s, uint64_t id)
 {
 	if (!id)

@@ -172,7 +172,7 @@ CUresult copies_look(struct server *s, uint64_t upto)
 	unsigned int done;
 
 	for (done = 0; done < s->nr_noted && s->noted[done].seq <= upto; done++) {
-		/* an error ends the copy, too */
+		/* an error of the event ends the copy, too */
 		if (enter_context(s, s->noted[done].context))
 			continue;
 		r = CALL(s, cuEventQuery, s->noted[done].event);

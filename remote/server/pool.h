@@ -23,7 +23,7 @@ void pool_unmap(struct pool *p, unsigned int programs);
  * it.
  */
 void pool_keep(struct pool *p, unsigned int programs);
-/* The process of @row has ended. */
+/* Clear @row, whose process has ended. */
 void pool_clear(struct pool *p, unsigned int row);
 /*
  * Set @row to @bytes if the sum of all rows is then at most @limit. A process that is killed in
@@ -31,7 +31,7 @@ void pool_clear(struct pool *p, unsigned int row);
  */
 bool pool_take(struct pool *p, unsigned int programs, unsigned int row, uint64_t bytes,
 	       uint64_t limit);
-/* @row has @bytes now, which is less than before. */
+/* Set @row to @bytes, which is less than before. */
 void pool_give(struct pool *p, unsigned int row, uint64_t bytes);
 /* The sum of all rows but @row. */
 uint64_t pool_others(const struct pool *p, unsigned int programs, unsigned int row);

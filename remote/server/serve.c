@@ -10,8 +10,8 @@
 #include "server.h"
 
 /*
- * while something waits for the GPU: looks without a pause at first, then with longer and longer
- * ones
+ * While a frame waits for the GPU, look without a pause at first, then with longer and longer
+ * pauses.
  */
 enum { SPIN_US = 50, PAUSE_US = 20, PAUSE_MAX_US = 500 };
 

@@ -66,7 +66,7 @@ struct server {
 	/* the frame that is served */
 	struct kvgpu_remote_head head;
 	const void *payload;
-	uint64_t served;	/* frames so far, this one included */
+	uint64_t served;	/* frames served so far, this one included */
 	bool later;		/* the frame was put aside: no answer now */
 	bool again;		/* the frame was put aside, and is served the second time */
 
@@ -169,10 +169,10 @@ int op_stream_at(uint16_t op);
 /* whether the answer to @op is the same before and after queued work */
 bool op_passes(uint16_t op);
 
-/* ------------------------------------------------- handles.c: numbers for what the library gave */
+/* ------------------------------------------------- handles.c: numbers for the library's objects */
 
 struct entry {
-	void *what;		/* NULL: free */
+	void *what;		/* NULL: the entry is free */
 	uint64_t id;
 	uint32_t next;		/* next entry of the hash chain, or next free entry */
 	uint32_t parent, child, before, after;
@@ -190,7 +190,7 @@ struct entry {
 bool handle_find(struct server *s, unsigned int class, uint64_t id, void **what);
 /* NULL: @id is no handle */
 struct entry *handle_entry(struct server *s, uint64_t id);
-/* 0 and 1 are the null stream */
+/* numbers 0 and 1 are the null stream */
 bool stream_find(struct server *s, uint64_t id, CUstream *stream);
 /* the handle on which handle @id hangs, which is often a context; 0: none */
 uint64_t parent_of(struct server *s, uint64_t id);
@@ -225,7 +225,7 @@ void *list_open(struct server *s, struct kvgpu_remote_cursor *in, unsigned int c
 bool list_close(struct server *s, struct kvgpu_remote_reply *out, unsigned int class,
 		const void *list, uint64_t n, uint64_t parent);
 
-/* ----------------------------------- waits.c: what waits for the GPU, without holding up others */
+/* ----------------------------- waits.c: frames that wait for the GPU, without holding up others */
 
 /* Look at all waits. Return whether one of them ended. */
 bool waits_look(struct server *s);
@@ -294,7 +294,7 @@ void event_put(struct server *s, uint64_t context, CUevent event);
  */
 void *small_take(struct server *s);
 void small_put(struct server *s, void *bytes);
-/* the context has ended: its memory went with it */
+/* the context has ended, and its pinned memory with it */
 void small_forget(struct server *s, uint64_t context);
 void small_free(struct server *s);
 
@@ -370,9 +370,9 @@ bool library_load(struct library *l, const char *path, const char **why);
 bool resource_open(struct server *s, const struct kvgpu_remote_resource *w, CUDA_RESOURCE_DESC *r);
 void resource_close(struct server *s, const CUDA_RESOURCE_DESC *r, struct kvgpu_remote_resource *w);
 
-/* ------------------------------------------------------------------ what the cases call */
+/* ----------------------------------------------------------------- functions that cases.c calls */
 
-/* own_NAME() stands for the library's NAME() */
+/* own_NAME() is called in the place of the library's NAME() */
 
 #define FRAME(name)                                                       \
 	CUresult frame_##name(struct server *s, const struct q_##name *q, \
@@ -474,8 +474,8 @@ CUresult not_capturing(struct server *s, CUstream stream);
 
 struct ferry;
 struct ferry_end {
-	uint64_t id;		/* the client's number */
-	uint64_t at, bytes;	/* in the arena */
+	uint64_t id;		/* the client's number of the ferry */
+	uint64_t at, bytes;	/* place and size of its piece of the arena */
 	/* the client's address, pitch and height, and the box's size: only compared */
 	uint64_t mine[3], size[3];
 	bool out;		/* the copy writes to this end */
@@ -504,12 +504,12 @@ void ferry_rests(void *nothing);
 
 /* ----------------------------------------- gate.c: work for the GPU waits for the client's turn */
 
-/* @bell: where the arbiter is rung. 0 or -errno. @s: has a port */
+/* Begin to take turns. @bell: the descriptor that rings the arbiter. @s has a port. 0 or -errno */
 int gate_begin(struct server *s, struct door *door, int bell);
 void gate_end(struct server *s);
 /* kvgpu_remote_next(), but it also returns when the gate has to look at its work. */
 int gate_next(struct server *s, int64_t us, struct kvgpu_remote_head *h, const void **payload);
-/* Serves the frame, or keeps it for later: 0, or -errno. */
+/* Serve the frame, or keep it for later: 0, or -errno. */
 int gate_frame(struct server *s, const struct kvgpu_remote_head *h, const void *payload);
 /* Serve kept frames, as far as they may go. Return whether there was one. */
 bool gate_go_on(struct server *s);
@@ -528,7 +528,7 @@ void gate_untracked(struct server *s);
 /* a stream of the server's own in the current context, which waits for no other stream */
 CUresult own_stream(struct server *s, CUstream *out);
 
-/* the managed memory that a variable lies in; 0 bytes: it lies in none */
+/* the managed memory that contains a variable; 0 bytes: the variable is in none */
 void managed_range(struct server *s, CUdeviceptr ptr, uint64_t size, uint64_t *begin,
 		   uint64_t *bytes);
 
@@ -544,7 +544,7 @@ void users_free(struct server *s);
 CUresult switched_again(struct server *s, uint64_t exec);
 void switched_forget(struct server *s, uint64_t exec);
 
-/* copy.c: an end of a box, in the arena, the library's memory or an array */
+/* copy.c: an end of a box: in the arena, in the library's memory, or an array */
 struct side {
 	CUmemorytype type;
 	uint8_t *host;

@@ -77,6 +77,7 @@ void text_send(struct server *s)
 
 void text_free(struct server *s)
 {
-	free(s->text);	/* its files end with the process: they are its standard output and error */
+	/* the files end with the process, whose standard output and error they are */
+	free(s->text);
 	s->text = NULL;
 }

@@ -108,7 +108,7 @@ static struct held *held_by(struct server *s, uint64_t graph, const struct user 
 	return NULL;
 }
 
-/* false: out of memory */
+/* note @count more references of @graph to @u; false: out of memory */
 static bool hold(struct server *s, uint64_t graph, struct user *u, unsigned int count)
 {
 	struct held *h = held_by(s, graph, u), *grown;
@@ -170,7 +170,7 @@ CUresult own_cuUserObjectRetain(struct server *s, CUuserObject object, unsigned 
 	return r;
 }
 
-/* with the last reference the object may go at once */
+/* the object may end at once if this was its last reference */
 CUresult own_cuUserObjectRelease(struct server *s, CUuserObject object, unsigned int count)
 {
 	struct user *u = of(object);

@@ -79,7 +79,7 @@ static bool mark(struct server *s, struct wait *w, CUstream stream)
 	return !CALL(s, cuEventRecord, event, stream);
 }
 
-/* ------------------------------------------------------------------ their ends */
+/* ------------------------------------------------------------------ ends of waits */
 
 static CUresult look_at(struct server *s, struct wait *w)
 {
@@ -126,7 +126,10 @@ static void answer_with(struct server *s, struct wait *w, CUresult r)
 		small_put(s, w->bytes);
 }
 
-/* @w is in no list any more: what is served here may begin another wait, or forget some */
+/*
+ * End the wait @w, which is in no list any more: serving its frame may begin another wait, or end
+ * some.
+ */
 static void end(struct server *s, struct wait *w, CUresult r)
 {
 	uint64_t before = s->current;
@@ -225,7 +228,7 @@ void waits_free(struct server *s)
 	}
 }
 
-/* ------------------------------------------------------------------ their begin */
+/* ------------------------------------------------------------------ begins of waits */
 
 CUresult may_copy(struct server *s, CUstream stream)
 {

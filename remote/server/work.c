@@ -91,7 +91,7 @@ static void batch_is_through(struct server *s, struct batch *b)
 	drop_batch(s, b);
 }
 
-/* an error ends the work, too */
+/* whether all events of the batch have happened; an error ends the work, too */
 static bool is_through(struct server *s, struct batch *b)
 {
 	unsigned int i;
@@ -292,7 +292,7 @@ static void leave_event(struct server *s, uint64_t id, CUstream stream)
 	uint64_t before = s->current;
 	CUevent event;
 
-	/* an event and its stream are of one context */
+	/* an event has to be of its stream's context */
 	if (id > 1 && enter_context(s, parent_of(s, id)))
 		return;
 	if (g->nr_orphans == ORPHANS || CALL(s, cuEventCreate, &event, CU_EVENT_DISABLE_TIMING)) {

@@ -23,7 +23,7 @@
 enum { LOOKS_NS = 10000000, LOOKS = 200 };	/* at most so many looks in so long */
 
 static struct {
-	pthread_mutex_t lock;	/* of all but .bell */
+	pthread_mutex_t lock;	/* protects all but .bell */
 	int bell[2];		/* a pipe: processes of clients write, the arbiter reads */
 	struct turns t;
 	struct door **doors;	/* by programs' rows; NULL: no program is served there */
@@ -144,7 +144,7 @@ static void pace(void)
 
 static void *arbitrate(void *arg)
 {
-	static char rung[65536];	/* all that the pipe holds */
+	static char rung[65536];	/* room for all that the pipe holds */
 	struct pollfd p = { .fd = a.bell[0], .events = POLLIN };
 	struct timespec t;
 	uint64_t ns;

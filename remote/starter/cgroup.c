@@ -36,7 +36,7 @@ static bool write_file(const char *folder, const char *name, const char *format,
 	return fine;
 }
 
-/* the line of version 2 in /proc/self/cgroup: 0::/path */
+/* find the service's cgroup: the line of version 2 in /proc/self/cgroup is 0::/path */
 static bool find_own(void)
 {
 	FILE *f = fopen("/proc/self/cgroup", "re");

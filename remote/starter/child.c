@@ -32,7 +32,7 @@ struct child {
 	struct line line;			/* .fd is -1 at a place */
 	struct kvgpu_remote_place *place;	/* NULL: the client came by a socket */
 	int report;
-	int bell;			/* to ring the arbiter of turns; -1: there is none */
+	int bell;	/* the descriptor that rings the arbiter of turns; -1: there is none */
 	struct tls_credentials *credentials;
 	struct report said;
 	struct pool *pool;		/* shared with other programs of the same name */
@@ -182,7 +182,7 @@ static void shake_hands(struct child *c)
 	if (tls_begin(c->line.fd, c->credentials, NULL, &c->line.tls, &why))
 		refuse(c, why);
 	tls_forget(c->line.tls);
-	tls_credentials_free(c->credentials);	/* with the server's key */
+	tls_credentials_free(c->credentials);	/* this also erases the server's key */
 	c->credentials = NULL;
 	snprintf(c->said.who, sizeof(c->said.who), "tls:%s", tls_peer(c->line.tls));
 }
@@ -231,7 +231,7 @@ static struct kvgpu_remote_port *welcome(struct child *c)
 	case 0:
 		return port;
 	case -EACCES:
-		_exit(1);	/* both sides were told */
+		_exit(1);	/* both sides were told that the client is refused */
 	case -EPROTO:
 		refuse(c, "it is of another version, or speaks something else");
 	case -ENOMEM:

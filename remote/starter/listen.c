@@ -23,7 +23,7 @@
 
 #include "starter.h"
 
-enum { FIRST_FD = 3 };	/* of systemd's sockets */
+enum { FIRST_FD = 3 };	/* the first of systemd's sockets */
 enum { TRY_AGAIN_MS = 1000 };
 
 uint64_t now_ms(void)

@@ -150,7 +150,7 @@ static struct address_source source_of_place(const struct starter *s, const stru
 	return (struct address_source){ UINT64_MAX, first };
 }
 
-/* 0: a client of that place may come now; else when it may, or UINT64_MAX */
+/* 0: a client of that place may come now; else when it may come, or UINT64_MAX */
 static uint64_t place_room(struct starter *s, const struct listener *l)
 {
 	struct address_source from = source_of_place(s, l);
@@ -376,7 +376,7 @@ static void take_signal(struct starter *s, int fd)
 
 /* ------------------------------------------------------------------ the loop */
 
-/* what a descriptor of the loop is for; places are looked at in each round */
+/* the kind of a descriptor in the loop; places are looked at in each round */
 struct source {
 	enum {
 		SOURCE_SIGNAL,
@@ -394,7 +394,7 @@ struct sources {
 	struct pollfd *fds;
 	struct source *of;
 	unsigned int n;
-	int look_ms;		/* until places are looked at again; -1: no matter when */
+	int look_ms;		/* when to look at places again; -1: never by itself */
 };
 
 static void add(struct sources *p, int fd, int what, unsigned int index)
@@ -481,7 +481,7 @@ static int until_deadline(struct starter *s)
 	unsigned int i;
 
 	at = next ? newcomer_room(s, &next->from, &go) : UINT64_MAX;
-	if (!at)	/* there is room, and no page or no free row for it */
+	if (!at)	/* there is room for a newcomer, but no page or no free row */
 		at = now + AGAIN_MS;
 	first = at < first ? at : first;
 	for (i = 0; i < s->nr_clients; i++) {
@@ -496,7 +496,7 @@ static int until_deadline(struct starter *s)
 	return first == UINT64_MAX ? -1 : first <= now ? 0 : (int)(first - now);
 }
 
-/* a listener is looked at by its index: a command before it may have closed all of them */
+/* A listener is known by its index, as an earlier command may have closed all of them. */
 static void serve_source(struct starter *s, const struct source *of, int fd, short seen)
 {
 	switch (of->what) {

@@ -63,7 +63,7 @@ struct client {
 	/* the client of an aperture in a file or on a device; NULL: it came by a socket */
 	struct listener *place;
 	pid_t pid;
-	uint64_t id;		/* never used again */
+	uint64_t id;		/* number of the client, never used again */
 	int report;		/* socket to the process; -1: its report was read */
 	/* the client's own socket, looked at only for its end; -1: the client came to a place */
 	int life;
@@ -71,7 +71,7 @@ struct client {
 	char peer[PEER_TEXT], who[CONF_WHO];
 	struct address_source from;
 	time_t since;
-	uint64_t came_ms, deadline_ms;	/* of a newcomer */
+	uint64_t came_ms, deadline_ms;	/* times of a newcomer, in ms of now_ms() */
 	struct tenant *tenant;	/* NULL: the client is not served */
 	uint64_t weight;
 	struct counters *counters;	/* shared with the process */
@@ -117,7 +117,7 @@ struct caller {
 	struct number beside, newcomers;
 };
 
-/* One admin that is connected. */
+/* The connection of an admin. */
 struct admin {
 	int fd;			/* -1: the entry is free */
 	size_t have;
@@ -127,7 +127,7 @@ struct admin {
 struct starter {
 	const struct remoted_conf *conf;
 	uint64_t version;		/* version of the frames */
-	FILE *dump;			/* frames as text */
+	FILE *dump;			/* print frames there as text; NULL: don't */
 	struct listener listeners[LISTENERS];
 	unsigned int nr_listeners;
 	/*
@@ -220,7 +220,7 @@ uint64_t newcomer_room(struct starter *s, const struct address_source *from, str
  */
 bool is_process_of_client(const struct starter *s, int fd);
 
-/* A free row with counters, or NULL. */
+/* Return a free row with counters, or NULL. */
 struct client *client_place(struct starter *s);
 /*
  * Call after fork() for the client's process. @here (in the first process): later processes don't
@@ -242,7 +242,7 @@ void clean(char *text, size_t size);
 
 /* ------------------------------------------------------------------ tenants.c */
 
-/* How many programs of @who are served. */
+/* How many programs of the client named @who are served. */
 unsigned int tenants_programs(struct starter *s, const char *who);
 /* Count @c as a program of .who, and set .tenant. False: out of memory or descriptors. */
 bool tenants_enter(struct starter *s, struct client *c);

@@ -28,11 +28,12 @@
 #define TURNS_LONGEST	32000000ull	/* for a client that has to catch up */
 /* clients that had work so lately count when the length of a turn is computed */
 #define TURNS_RECENT	20000000ull
-/* a turn without progress that others wait for is lost after so long */
+/* a turn without progress is lost after so long, while others wait for it */
 #define TURNS_LOST	100000000ull
 /* a turn with progress but no end is lost this many times its length later than that */
 #define TURNS_OVER	2u
-#define TURNS_CALM	500000000ull	/* turns end when no two clients had work for so long */
+/* turns are not needed any more when no two clients had work for so long */
+#define TURNS_CALM	500000000ull
 #define TURNS_AGAIN	20000000ull	/* look at least so often while there are turns */
 #define TURNS_AGAIN_OPEN 1000000000ull	/* and so often without turns, while there is work */
 
@@ -45,7 +46,7 @@ struct turns_client {
 	uint32_t rest;		/* remainder of the division by the weight */
 	/* .clock: ns * TURNS_UNIT / weight; .floor: its programs' .spent is compared with it, ns */
 	uint64_t clock, floor;
-	uint64_t worked;	/* when it last had work; 0: never */
+	uint64_t worked;	/* when the client last had work; 0: never */
 	bool wants, works, competed;
 };
 
@@ -53,13 +54,13 @@ struct turns_client {
 struct turns_program {
 	/* filled in by the caller */
 	bool present;
-	bool busy;		/* it may have work on the GPU */
-	bool wants;		/* it waits for a turn */
+	bool busy;		/* the program may have work on the GPU */
+	bool wants;		/* the program waits for a turn */
 	bool gave_back;		/* the program's turn is over, and no work of it is on the GPU */
 	uint32_t client;
 	uint64_t used;		/* GPU time that it measured in its turns: only grows */
 	/* decided by turns_look(): the caller passes it on */
-	uint64_t turn_ns;	/* how long its turn may be */
+	uint64_t turn_ns;	/* how long the program's turn may be */
 	/* used by turns.c alone */
 	uint64_t seen, spent;
 	bool competed;
@@ -72,12 +73,12 @@ struct turns {
 	struct turns_program *programs;
 	uint32_t nr_clients, nr_programs;
 	/* decided by turns_look() */
-	bool closed;		/* work waits for turns */
+	bool closed;		/* work needs a turn */
 	/* the program that has the turn; TURNS_NONE: none, which the caller sets at first */
 	uint32_t holder;
-	uint32_t turn;		/* the number of its turn, never 0 */
+	uint32_t turn;		/* the number of the present turn, never 0 */
 	bool wanted;		/* other programs wait for the turn */
-	uint64_t weights;	/* of all clients that have work, together */
+	uint64_t weights;	/* sum of the weights of all clients that had work lately */
 	/* used by turns.c alone */
 	uint64_t at, clock, progress, contended;
 	/*

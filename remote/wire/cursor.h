@@ -10,20 +10,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * What is still to be read of one payload: in the reader's own memory, 8-aligned, where no peer
- * writes.
- */
+/* The rest of one payload: in the reader's own memory, 8-aligned, where no peer writes. */
 struct kvgpu_remote_cursor {
 	const uint8_t *at;
 	size_t left;
 };
 
-/* The next @n bytes, copied; false, and nothing taken: there are fewer. */
+/* Copy the next @n bytes. False: there are fewer, and none was taken. */
 bool kvgpu_remote_take(struct kvgpu_remote_cursor *in, void *to, size_t n);
-/* The next @n bytes where they are, 8-aligned; NULL: there are fewer. */
+/* Return the next @n bytes where they are, 8-aligned; NULL: there are fewer. */
 const void *kvgpu_remote_take_bytes(struct kvgpu_remote_cursor *in, uint64_t n);
-/* A string of @n bytes with its only zero at the end; NULL: there is no such string. */
+/* Return a string of @n bytes with its only zero at the end; NULL: there is no such string. */
 const char *kvgpu_remote_take_string(struct kvgpu_remote_cursor *in, uint64_t n);
 
 struct kvgpu_remote_reply {
@@ -31,11 +28,11 @@ struct kvgpu_remote_reply {
 	size_t used, room;
 };
 
-/* Room for @n bytes, zeroed and 8-aligned; NULL: there is none left. */
+/* Return room for @n bytes, zeroed and 8-aligned; NULL: there is none left. */
 void *kvgpu_remote_put(struct kvgpu_remote_reply *out, size_t n);
 bool kvgpu_remote_put_bytes(struct kvgpu_remote_reply *out, const void *from, size_t n);
 
-/* Whether [at, at + bytes) is in an arena of that size. */
+/* Whether [at, at + bytes) is within an arena of @arena bytes. */
 bool kvgpu_remote_in_arena(uint64_t at, uint64_t bytes, uint64_t arena);
 
 #endif

@@ -23,9 +23,9 @@ struct kvgpu_remote_shape {
 extern const struct kvgpu_remote_shape kvgpu_remote_shapes[];
 extern const unsigned int kvgpu_remote_nr_shapes;
 
-/* "?": there is no such operation */
+/* the operation's name; "?": there is no such operation */
 const char *kvgpu_remote_op_name(uint16_t op);
-/* One line. @payload: as many bytes as @h says. */
+/* Print a frame as one line. @payload: as many bytes as @h says. */
 void kvgpu_remote_dump(FILE *to, const struct kvgpu_remote_head *h, const void *payload);
 
 #endif

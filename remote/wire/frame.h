@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What crosses between client and server, little-endian, the same on all carriers: docs/remote.md.
- * The structs of each operation are made of remote/api.def (ops.h).
+ * The bytes between client and server, little-endian, the same on all carriers: docs/remote.md. The
+ * structs of each operation are made of remote/api.def (ops.h).
  */
 #ifndef KVGPU_REMOTE_FRAME_H
 #define KVGPU_REMOTE_FRAME_H
@@ -10,12 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KVGPU_REMOTE_MAGIC	0x746d6572757067ull	/* "gpuremt" */
-/* "gpureap": of a client that wants shared memory, and of such memory */
+/* "gpuremt": of a client that wants a stream, and of each welcome */
+#define KVGPU_REMOTE_MAGIC	0x746d6572757067ull
+/* "gpureap": of a client that wants shared memory, and of an aperture's first page */
 #define KVGPU_REMOTE_MAGIC_APERTURE	0x70616572757067ull
 /* "gpurely": of a relay, which wants the arena as memory that it shares with the server */
 #define KVGPU_REMOTE_MAGIC_RELAY	0x796c6572757067ull
-/* not in the arena: the bytes are in the frame or in the answer */
+/* a place that is not in the arena: the bytes are in the frame or in the answer */
 #define KVGPU_REMOTE_NOWHERE	UINT64_MAX
 #define KVGPU_REMOTE_ARENA_MAX	(1ull << 40)
 
@@ -29,10 +30,10 @@ enum {
 	KVGPU_REMOTE_INLINE_IN_MAX = 8192,
 	KVGPU_REMOTE_PIECE_MAX = 1 << 20,	/* larger copies are cut */
 	KVGPU_REMOTE_LIST_MAX = 4096,
-	KVGPU_REMOTE_STRING_MAX = 4096,		/* with its zero */
+	KVGPU_REMOTE_STRING_MAX = 4096,		/* bytes of a string, with its zero */
 	/* bytes of a kernel's parameters: CUDA 11.8's limit; the client refuses more */
 	KVGPU_REMOTE_PARAMETERS_MAX = 4096,
-	KVGPU_REMOTE_BOXES = 1024,		/* threads that wait at once */
+	KVGPU_REMOTE_BOXES = 1024,		/* threads that may wait at once */
 };
 
 /* Operations of the channel itself; those of remote/api.def follow from 16 on. */
@@ -49,7 +50,7 @@ struct kvgpu_remote_head {
 	uint64_t seq;
 	uint16_t op;
 	uint16_t box;		/* 0: no answer is wanted; n: it goes to box n - 1 */
-	uint32_t bytes;		/* of payload, 8-aligned */
+	uint32_t bytes;		/* bytes of payload, a multiple of 8 */
 };
 
 struct kvgpu_remote_answer {
@@ -59,7 +60,7 @@ struct kvgpu_remote_answer {
 };
 
 struct kvgpu_remote_piece {
-	uint64_t at, bytes;	/* of the arena */
+	uint64_t at, bytes;	/* place and length in the arena */
 };
 
 struct kvgpu_remote_ack {
@@ -98,7 +99,8 @@ struct kvgpu_remote_welcome {
 	uint64_t arena_bytes;
 	uint32_t result;
 	/*
-	 * 1: the arena travels as a descriptor with this, and struct kvgpu_remote_relayed follows
+	 * 1: the arena's descriptor travels with the welcome, and struct kvgpu_remote_relayed
+	 * follows
 	 */
 	uint32_t relayed;
 };
@@ -106,7 +108,7 @@ struct kvgpu_remote_welcome {
 /* What a relay tells about its way to the server. */
 struct kvgpu_remote_relayed {
 	uint32_t piece;		/* copies are cut into pieces of so many bytes at most */
-	uint32_t turn;		/* what crosses in the time that one more piece costs, in bytes */
+	uint32_t turn;		/* bytes that cross in the time that one more piece costs */
 };
 /* the bounds of .piece */
 enum { KVGPU_REMOTE_RELAYED_MIN = 64 << 10, KVGPU_REMOTE_RELAYED_MAX = 2 << 20 };
@@ -148,8 +150,8 @@ struct kvgpu_remote_resource {
 };
 
 /*
- * In the frames of forwarded calls: scalars lie in device memory, and the frame has their address;
- * else it has their value.
+ * A flag of forwarded calls: scalars are in device memory, and the frame has their addresses;
+ * without the flag it has their values.
  */
 enum { FORWARD_ON_DEVICE = 1 };
 

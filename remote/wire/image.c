@@ -16,7 +16,7 @@ struct wrapper {
 struct container {
 	uint32_t magic;
 	uint16_t version, header_bytes;
-	uint64_t bytes;		/* behind the header */
+	uint64_t bytes;		/* bytes behind the header */
 };
 
 const void *kvgpu_remote_image_unwrap(const void *data)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How long an image for cuModuleLoadData() is, which takes no length. */
+/* The length of an image for cuModuleLoadData(), whose caller does not give it. */
 #ifndef KVGPU_REMOTE_IMAGE_H
 #define KVGPU_REMOTE_IMAGE_H
 

@@ -34,16 +34,16 @@ struct bulk {
 	int rank, tag;
 	unsigned int window;		/* messages under way at most */
 	uint8_t *arena;
-	struct chunk *table;		/* sets of BULK_WAYS */
+	struct chunk *table;		/* BULK_SETS sets of BULK_WAYS each */
 	struct chunk *active[SLOTS_MAX];
-	uint64_t queued, started, done;	/* chunks since the begin */
+	uint64_t queued, started, done;	/* counts of chunks */
 	struct { uint64_t at, left; uint32_t chunk; } job[BULK_JOBS];
 	unsigned int first_job, nr_jobs;
 	unsigned int victim;
 	uint64_t made;			/* requests made */
 };
 
-/* false: out of memory */
+/* make the bulk of one direction; false: out of memory */
 bool bulk_begin(struct bulk *b, bool out, int rank, int tag, unsigned int window, uint8_t *arena);
 bool bulk_has_room(const struct bulk *b);
 /*

@@ -9,7 +9,7 @@
 
 #include "nursery.h"
 
-/* free memory is known in a context only; 0: there can't be one */
+/* free memory can be asked for only in a context; 0: no context can be made */
 static size_t free_of(const struct library *l, CUdevice dev)
 {
 	size_t left = 0, total = 0;

@@ -33,7 +33,7 @@ bool inbox_make(struct lane *n)
 	return true;
 }
 
-/* false: nothing has come */
+/* take a message that has come; false: none has */
 static bool take(struct lane *n)
 {
 	struct inbox *in = &n->in[(n->next_in + n->nr_in) % n->link->settings->slots];
@@ -64,7 +64,7 @@ static bool take(struct lane *n)
 	return true;
 }
 
-/* whether the piece is in the arena */
+/* whether the message's piece is in the arena; copies it there if it is in the message */
 static bool has_landed(struct lane *n, const struct inbox *in)
 {
 	const struct message *m = &in->head;
@@ -95,7 +95,7 @@ static unsigned int parts_of(struct lane *n, struct inbox *in, struct iovec *par
 	return nr;
 }
 
-/* whether all of it was written */
+/* write what may be written now to the local connection; whether all of the message was written */
 static bool write_some(struct lane *n, struct inbox *in, bool *moved)
 {
 	struct iovec part[3];

@@ -100,7 +100,7 @@ void lane_end_local(struct lane *n)
 	n->ended = true;
 }
 
-/* ------------------------------------------------------------------ out */
+/* ------------------------------------------------------------- from the local connection to MPI */
 
 static bool begin_send(struct lane *n, unsigned int i, size_t bytes)
 {
@@ -209,7 +209,7 @@ static enum fill take_apart(struct lane *n, uint8_t *to)
 	}
 }
 
-/* the server's welcome is a message by itself */
+/* put the server's welcome into the message, alone */
 static enum fill fill_welcome(struct lane *n, uint8_t *to)
 {
 	int got = greet_take_welcome(n, (struct kvgpu_remote_welcome *)to);
@@ -274,7 +274,7 @@ static bool go_out(struct lane *n)
 	return lane_fine(n, bulk_go(&n->send, &moved)) && moved;
 }
 
-/* ------------------------------------------------------------------ both */
+/* ------------------------------------------------------------------ both directions */
 
 unsigned int lane_waits(struct lane *n, struct pollfd *p)
 {

@@ -20,7 +20,7 @@ struct measure_head {
 };
 
 static uint64_t until;
-/* no answer came in time, and nothing else is tried; left: MPI may still read what was sent */
+/* silent: no answer came in time, so try nothing else; left: MPI may still read what was sent */
 static bool silent, left;
 
 /* false: it takes too long, or MPI returns an error */

@@ -20,7 +20,7 @@ enum piece_kind {
 	PIECE_APART,	/* the piece comes in messages of its own */
 };
 struct message {
-	uint32_t bytes;		/* of the connection */
+	uint32_t bytes;		/* bytes of the connection */
 	uint32_t before;	/* so many of them come before the piece */
 	uint16_t last, kind;	/* last: the connection has ended behind it */
 	uint32_t chunk;		/* PIECE_APART: bytes of each of its messages but the last one */

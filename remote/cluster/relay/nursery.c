@@ -36,7 +36,7 @@ union with_fd {
 static CUresult (*name_of)(char *, int, CUdevice);
 static char host[64];
 
-/* the GPU's name says where it is */
+/* add the host to the GPU's name */
 static CUresult name_and_place(char *to, int size, CUdevice dev)
 {
 	CUresult r = name_of(to, size, dev);
@@ -72,7 +72,7 @@ static uint32_t admit(void *path)
 	return KVGPU_REMOTE_NO_LIBRARY;
 }
 
-/* as in kvgpu-remoted, but for the user, which stays */
+/* confine the process as kvgpu-remoted does, but keep the user */
 static int be_careful(void)
 {
 	struct remoted_conf conf = { .filter = FILTER_ON };
@@ -107,7 +107,7 @@ static void serve_one(int fd, const char *path, uint64_t arena)
 	_exit(0);
 }
 
-/* -1: the proxy has gone */
+/* take the next connection from the proxy; -1: the proxy is gone */
 static int take_fd(int from)
 {
 	char byte;

@@ -60,7 +60,7 @@ struct slot {
 struct counts {
 	/* messages sent; pieces in them: inside of a message, and apart */
 	uint64_t messages, inside, apart;
-	/* messages of pieces, both ways; requests that were made for them */
+	/* messages of pieces in both directions; requests made for them */
 	uint64_t chunks, made;
 };
 
@@ -69,7 +69,7 @@ struct inbox {
 	MPI_Request made;
 	struct message head;		/* valid when the message has come */
 	uint64_t landed; /* PIECE_APART: the piece has landed when receive.done has come to this */
-	uint8_t said[TAP_SAID];		/* what tells the local peer of the piece */
+	uint8_t said[TAP_SAID];		/* what announces the piece to the local peer */
 	size_t said_bytes, written;
 };
 
@@ -91,8 +91,8 @@ struct lane {
 	struct slot out[SLOTS_MAX];
 	unsigned int first_out, busy_out;
 	struct tap tap;
-	struct message head;		/* of the message that is being made in the next slot */
-	struct kvgpu_remote_piece piece;	/* waits for a place in a message */
+	struct message head;	/* head of the message that is being made in the next slot */
+	struct kvgpu_remote_piece piece;	/* a piece that waits for a place in a message */
 	bool has_piece;
 	struct inbox in[SLOTS_MAX];
 	unsigned int next_in, nr_in;	/* the oldest message that has come, and how many have */
@@ -111,7 +111,7 @@ struct control {
 
 struct link {
 	const struct settings *settings;
-	int rank;			/* of the other side */
+	int rank;			/* rank of the other side */
 	struct counts counts;
 	size_t eager, turn;		/* as measured, or as set */
 	bool measured;
@@ -169,7 +169,7 @@ void link_lose(struct link *l, const char *why);
 struct lane *lane_find(struct link *l);
 /* @fd belongs to the lane; false: out of memory, and @fd is closed */
 bool lane_open(struct lane *n, int fd);
-/* what it waits for, as an entry of poll()'s list: how many, 0 or 1 */
+/* fill @p with what the lane waits for; 0: the lane waits for nothing at its connection, else 1 */
 unsigned int lane_waits(struct lane *n, struct pollfd *p);
 /* after poll(): move what can be moved; whether something was */
 bool lane_go(struct lane *n);

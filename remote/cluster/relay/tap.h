@@ -36,7 +36,9 @@ enum tap_what tap_next(struct tap *t, size_t room, const uint8_t **bytes, size_t
  */
 uint8_t *tap_room(struct tap *t, size_t *n);
 
-/* Write to @to what tells a local peer of @piece; return how many bytes, TAP_SAID at most. */
+/*
+ * Write to @to the head that announces @piece to a local peer. Return its bytes, TAP_SAID at most.
+ */
 enum { TAP_SAID = 32 };
 size_t tap_say(enum tap_way way, const struct kvgpu_remote_piece *piece, uint8_t *to);
 

@@ -13,13 +13,13 @@ struct command {
 	unsigned int n;
 };
 
-/* What a command is made of. */
+/* The input of command_job() and command_count(). */
 struct job {
 	const struct run_options *o;	/* .mpi is not MPI_KIND_AUTO */
 	const char *mpirun, *relay, *folder;
 	const struct host *hosts;
-	const struct place *places;	/* of this job */
-	unsigned int nr_places, first;	/* first: the number of the first one's address */
+	const struct place *places;	/* the places of this job */
+	unsigned int nr_places, first;	/* first: the number in the address of the first place */
 };
 
 /*

@@ -14,7 +14,7 @@
 
 static const char *const kind_names[] = { "auto", "openmpi", "mpich" };
 
-/* @name beside this program, or in ../lib/kvgpu-run */
+/* find the file @name beside this program, or in ../lib/kvgpu-run */
 static bool find_part(const char *name, char *path, size_t size)
 {
 	static const char *const places[] = { "", "../lib/kvgpu-run/" };
@@ -107,7 +107,7 @@ static bool find_mpirun(struct run *r)
 	return false;
 }
 
-/* Open MPI's mpirun says no to root in the middle of a start, with much text */
+/* check before the start: Open MPI's mpirun refuses root later, and with much text */
 static bool may_be_root(const struct run *r)
 {
 	const char *one = getenv("OMPI_ALLOW_RUN_AS_ROOT"),

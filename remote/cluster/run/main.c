@@ -25,7 +25,7 @@ void complain(const char *format, ...)
 	fputc('\n', stderr);
 }
 
-/* ------------------------------------------------------------------ which GPUs there are */
+/* ------------------------------------------------------------------ finding the GPUs */
 
 struct counted {
 	struct host *host;

@@ -13,12 +13,13 @@ static bool is_self(const char *name, const char *self)
 
 	if (!strcmp(name, "localhost") || !strcmp(name, "127.0.0.1"))
 		return true;
-	/* a.one and a.two differ, a and a.one do not */
+	/* the hosts a.one and a.two differ, a and a.one do not */
 	return name[n] && self[m] ? !strcmp(name, self) : n == m && !strncmp(name, self, n);
 }
 
 /*
- * a name goes into a command line of mpirun's: no dash in front, nothing that has a meaning there
+ * Check a host's name, which goes into mpirun's command line: no dash in front, and no character
+ * that has a meaning there.
  */
 static bool is_name(const char *text, size_t n)
 {

@@ -13,7 +13,7 @@ struct host {
 	bool local;
 };
 
-/* One proxy. */
+/* The place of one proxy: a host and one of its GPUs. */
 struct place {
 	unsigned int host, device;
 };

@@ -15,7 +15,7 @@
 
 #include "run.h"
 
-/* the addresses of all devices, in their order */
+/* KVGPU_REMOTE for PROGRAM: the addresses of all devices, in their order */
 static char *addresses(const struct run *r)
 {
 	char *text = NULL;
