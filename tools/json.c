@@ -24,9 +24,7 @@ static json_t *text(const char *s)
 	return *s ? json_string(s) : json_null();
 }
 
-/*
- * Takes over the references of @v. Out of memory shows as NULL in an argument, and as false here.
- */
+/* Takes over the reference to @v. Out of memory shows as NULL in an argument, and as false here. */
 static bool put(json_t *object, const char *key, json_t *v)
 {
 	return !json_object_set_new(object, key, v);

@@ -91,7 +91,7 @@ struct aperture_end {
 };
 void aperture_ring(struct aperture_end *e, struct aperture *a, void *ring, uint32_t slots,
 		   uint32_t longest, bool producer);
-/* attach one side's end of answer box @i, with its bell; false: there can't be a box */
+/* attach one side's end of answer box @i, with its bell; false: the memory there can't be a box */
 bool aperture_box(struct kvgpu_box *box, struct aperture_bell *bell, struct aperture *a,
 		  unsigned int i);
 /* send a frame, however long that takes: 0, or -ECONNRESET. One thread at a time */

@@ -14,7 +14,7 @@ struct door {
 	/* written by the arbiter */
 	uint32_t closed;	/* work for the GPU needs a turn */
 	uint32_t turn;		/* the number of the turn that this process has; 0: none */
-	uint32_t wanted;	/* other clients wait for a turn */
+	uint32_t wanted;	/* other programs wait for a turn */
 	uint32_t watched;	/* there are other clients: ring the arbiter when work begins */
 	uint32_t knock;		/* futex: counts the arbiter's changes */
 	uint32_t share;		/* the client's share of the GPU's time now, in thousandths */

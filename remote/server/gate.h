@@ -62,8 +62,8 @@ struct gate {
 	struct batch batches[BATCHES];
 	unsigned int first, nr;
 	/*
-	 * work that has no events behind it yet: its streams; its pieces, and at how many a batch
-	 * is full
+	 * work that has no events behind it yet: its streams, and its pieces; .most of them fill a
+	 * batch
 	 */
 	uint64_t streams[STREAMS];
 	unsigned int nr_streams, work, most;

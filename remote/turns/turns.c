@@ -127,7 +127,9 @@ static bool competes(const struct turns *t, const struct turns_client *c)
 	       (t->holder != TURNS_NONE && c == &t->clients[t->programs[t->holder].client]);
 }
 
-/* keep a client's clock in its bounds; a client that did not compete has at most TURNS_LEAD */
+/*
+ * keep a client's clock in its bounds; a client that did not compete is at most TURNS_LEAD behind
+ */
 static void limit(const struct turns *t, struct turns_client *c)
 {
 	if (!c->competed || !competes(t, c))
