@@ -106,6 +106,8 @@ void oracle_leaf(u32 vgpu, u64 va, u64 pte, bool big, const char *when)
 			     (unsigned long long)va);
 	case GMMU_PTE_APERTURE_SYS_COH:
 	case GMMU_PTE_APERTURE_SYS_NCOH:
+		if (FIELD_GET(GMMU_PTE_APERTURE, pte) == GMMU_PTE_APERTURE_SYS_NCOH)
+			harness_fail("S4: %s: vGPU %u reads system memory at 0x%llx beside the CPU's caches, in which the zeros of a new page are", when, vgpu, (unsigned long long)va);
 		e = iommu_find(at);
 		if (!e || !e->pfn)
 			harness_fail("S2: %s: vGPU %u reaches DMA address 0x%llx at 0x%llx, which is not mapped", when, vgpu,

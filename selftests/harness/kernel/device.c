@@ -323,6 +323,14 @@ void pci_clear_master(struct pci_dev *p)
 	chip_bus_master(false);
 }
 
+int pcie_capability_clear_word(struct pci_dev *p, int pos, u16 clear)
+{
+	if (pos != PCI_EXP_DEVCTL || clear != PCI_EXP_DEVCTL_NOSNOOP_EN)
+		harness_fail("an unknown bit of the card's configuration is cleared");
+	p->no_snoop = false;
+	return 0;
+}
+
 resource_size_t pci_resource_start(struct pci_dev *p, int bar)
 {
 	return bar == 1 ? BAR1_PHYS : BAR3_PHYS;

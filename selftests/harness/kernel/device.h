@@ -6,6 +6,7 @@
 #ifndef KVGPU_HARNESS_DEVICE_H
 #define KVGPU_HARNESS_DEVICE_H
 
+#include <linux/pci_regs.h>
 #include <linux/vfio.h>
 
 #include "selftests/harness/kernel/containers.h"
@@ -55,7 +56,8 @@ void harness_log(const struct device *dev, const char *level, const char *fmt, .
 #define pr_err(...)		harness_log(NULL, "error", __VA_ARGS__)
 #define dev_err_probe(d, e, ...)	({ dev_err(d, __VA_ARGS__); (e); })
 
-struct pci_dev { struct device dev; bool msi_enabled, master, enabled; };
+/* no_snoop: of its control register: it may ask for no look into the CPU's caches */
+struct pci_dev { struct device dev; bool msi_enabled, master, enabled, no_snoop; };
 struct pci_device_id { u32 vendor, device; kernel_ulong_t driver_data; };
 struct dev_pm_ops { int (*prepare)(struct device *dev); };
 struct device_driver {
@@ -88,6 +90,7 @@ void pci_disable_device(struct pci_dev *p);
 #define pci_release_regions(p)		((void)(p))
 void pci_set_master(struct pci_dev *p);
 void pci_clear_master(struct pci_dev *p);
+int pcie_capability_clear_word(struct pci_dev *p, int pos, u16 clear);
 resource_size_t pci_resource_start(struct pci_dev *p, int bar);
 resource_size_t pci_resource_len(struct pci_dev *p, int bar);
 void __iomem *pci_iomap(struct pci_dev *p, int bar, unsigned long max);

@@ -332,6 +332,7 @@ static void check_entry(struct guest *g, u64 e)
 		page = page_of_dma(addr);
 		PROMISE(page >= 0 && g->pinned[page], "S1: entry for a page that is not pinned");
 		PROMISE(e >> 32 & 1, "system memory without VOL");
+		PROMISE((e >> 33 & 3) == 2, "S4: system memory beside the CPU's caches");
 		return;
 	}
 	PROMISE(!(e >> 33 & 1), "peer entry");

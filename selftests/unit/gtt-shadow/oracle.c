@@ -172,7 +172,7 @@ static u64 oracle_pte(const struct guest *g, u64 e, u64 page_size, u64 va, int *
 	addr = (frame << 12 & ~(page_size - 1)) + (va & (page_size - 1) & ~4095ull);
 	*sys = addr >= SYS_BASE && addr - SYS_BASE < SYS_SIZE ? (int)((addr - SYS_BASE) >> 12) :
 								(int)SYS_PAGES;
-	return out | 1ull << 32;
+	return (out & ~(3ull << 33)) | 2ull << 33 | 1ull << 32;
 }
 
 u64 oracle(const struct guest *g, struct image *im, u64 pde, u64 va, int *sys)

@@ -50,7 +50,8 @@ static u64 naive(u64 e, bool big, bool big_64k, u64 dma, bool *rejected)
 		if (big)
 			return 0;
 		addr = dma;
-		out |= 0x100000000ull;
+		/* always snooped: see never_beside_caches() */
+		out = (out & ~0x600000000ull) | 0x500000000ull;
 		break;
 	}
 	*rejected = false;
@@ -114,6 +115,19 @@ static void every_single_bit(void **state)
 				compare(1ull | 1ull << i | 1ull << j, v & 1, v & 2);
 }
 
+/*
+ * A non-coherent access is a PCIe read without a snoop: of a page that the host has just zeroed for
+ * a VMM it reads what was in the memory before, the zeros being in a CPU's cache (S4).
+ */
+static void never_beside_caches(void **state)
+{
+	struct kvgpu_shadow_cfg c = cfg(false);
+	bool rejected;
+
+	assert_int_equal(vgtt_pte_transform(&c, 1 | 3ull << 33, false, 0x1000, &rejected), 1 | 5ull << 32 | 1 << 4);
+	assert_false(rejected);
+}
+
 static void dma_must_fit(void **state)
 {
 	struct kvgpu_shadow_cfg c = cfg(false);
@@ -151,6 +165,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_bits),
 		cmocka_unit_test(every_single_bit),
+		cmocka_unit_test(never_beside_caches),
 		cmocka_unit_test(dma_must_fit),
 		cmocka_unit_test(odd_partitions),
 	};
