@@ -4,7 +4,9 @@
  * address inside the partition, or the address of a pinned page (S1). A storage kind loses its
  * compression, because tags index a memory that the whole chip shares. Peers are refused and
  * reserved bits are dropped. System memory is always VOL, so that L2 never holds a line of it that
- * a cache operation of another tenant could throw away.
+ * a cache operation of another tenant could throw away. It is always coherent, too: a read without
+ * a snoop passes by the CPU's caches, in which the zeros of a page that the host has given to a VMM
+ * may still be, and finds what the page's last owner left in memory (S4).
  */
 #include <linux/bitfield.h>
 #include <linux/kernel.h>
@@ -107,7 +109,7 @@ u64 vgtt_pte_transform(const struct kvgpu_shadow_cfg *cfg, u64 guest, bool big, 
 {
 	u64 size = big ? big_bytes(cfg) : PAGE_BYTES;
 	u8 kind = FIELD_GET(GMMU_PTE_KIND, guest);
-	u64 addr = sys_dma, out;
+	u64 addr = sys_dma, out, aperture = GMMU_PTE_APERTURE_VRAM;
 
 	*rejected = false;
 	if (!(guest & GMMU_PTE_VALID))
@@ -127,12 +129,13 @@ u64 vgtt_pte_transform(const struct kvgpu_shadow_cfg *cfg, u64 guest, bool big, 
 		if (big || addr & (size - 1) || addr >> GMMU_VA_BITS)
 			return 0;
 		out |= GMMU_PTE_VOL;
+		aperture = GMMU_PTE_APERTURE_SYS_COH;
 		break;
 	default:
 		return 0;
 	}
 	*rejected = false;
-	return out | GMMU_PTE_VALID | (guest & GMMU_PTE_APERTURE) |
+	return out | GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_APERTURE, aperture) |
 	       FIELD_PREP(GMMU_PTE_KIND, kind_plain(kind)) |
 	       FIELD_PREP(GMMU_PTE_ADDR, addr >> GMMU_ADDR_SHIFT);
 }

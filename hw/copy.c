@@ -328,5 +328,5 @@ int kvgpu_hw_copy_to_sys(struct kvgpu_hw *hw, dma_addr_t dst, hvram_t src, u64 s
 {
 	struct place s = { src.v, A0B5_PHYS_LOCAL_FB };
 
-	return copy_chunks(hw, &s, (struct place){ dst, A0B5_PHYS_NONCOHERENT }, size, 0);
+	return copy_chunks(hw, &s, (struct place){ dst, A0B5_PHYS_COHERENT }, size, 0);
 }

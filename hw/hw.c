@@ -24,6 +24,8 @@ static int map_device(struct kvgpu_hw *hw)
 	ret = pci_request_regions(pdev, "kvgpu");
 	if (ret)
 		goto disable;
+	/* whatever an entry says, the CPU's caches are asked: gtt-shadow/pte.c */
+	pcie_capability_clear_word(pdev, PCI_EXP_DEVCTL, PCI_EXP_DEVCTL_NOSNOOP_EN);
 	pci_set_master(pdev);
 	ret = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(GMMU_VA_BITS));
 	if (ret)
