@@ -29,6 +29,7 @@
 /* a second mapping of the USERD pages, behind the first, for reads by the host */
 #define KVGPU_MIRROR_SIZE	KVGPU_USERD_SIZE
 
+struct gen_pool;
 struct kvgpu_fw;	/* checked firmware file, hw/firmware.c */
 
 /* A record of an MMU fault, with the chip's addresses. */
@@ -149,6 +150,24 @@ u32 kvgpu_hw_peek(struct kvgpu_hw *hw, u32 reg);
 
 int kvgpu_hw_vram_alloc(struct kvgpu_hw *hw, u64 size, u64 align, struct kvgpu_vram *out);
 void kvgpu_hw_vram_free(struct kvgpu_hw *hw, struct kvgpu_vram *v);
+u64 kvgpu_hw_vram_left(struct kvgpu_hw *hw);		/* bytes of the pool that are not taken */
+
+/*
+ * A vGPU's part of the pool, in one piece: a guest decides when its tables are taken and given
+ * back, and could leave holes all over the pool that are too small for its neighbours' tables.
+ */
+struct kvgpu_hw_share {
+	struct kvgpu_vram mem;
+	struct gen_pool *pool;
+};
+
+/* Takes @size bytes of the pool, or if they are in pieces as much as there is, but @least. */
+int kvgpu_hw_share_take(struct kvgpu_hw *hw, u64 size, u64 least, struct kvgpu_hw_share *s);
+/* nothing of it is allocated */
+void kvgpu_hw_share_give(struct kvgpu_hw *hw, struct kvgpu_hw_share *s);
+int kvgpu_hw_share_alloc(struct kvgpu_hw *hw, struct kvgpu_hw_share *s, u64 size,
+			 struct kvgpu_vram *out);
+void kvgpu_hw_share_free(struct kvgpu_hw_share *s, struct kvgpu_vram *v);
 
 /* MMU and windows */
 /**

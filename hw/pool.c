@@ -10,6 +10,7 @@
 #define TAIL		(1ull << 20)	/* unused, as by nouveau */
 #define HEAD		(256ull << 10)
 #define PART_ALIGN	(2ull << 20)
+#define SHARE_UNIT	(256ull << 10)	/* a table of small pages */
 
 int hw_pool_init(struct kvgpu_hw *hw)
 {
@@ -49,13 +50,14 @@ void hw_pool_fini(struct kvgpu_hw *hw)
 		gen_pool_destroy(p->pool);
 }
 
-int kvgpu_hw_vram_alloc(struct kvgpu_hw *hw, u64 size, u64 align, struct kvgpu_vram *out)
+static int pool_take(struct kvgpu_hw *hw, struct gen_pool *pool, u64 size, u64 align,
+		     struct kvgpu_vram *out)
 {
 	struct genpool_data_align data = { .align = max_t(u64, align, PAGE_SIZE) };
 	unsigned long at;
 
 	size = ALIGN(size, PAGE_SIZE);
-	at = gen_pool_alloc_algo(hw->p->pool, size, gen_pool_first_fit_align, &data);
+	at = gen_pool_alloc_algo(pool, size, gen_pool_first_fit_align, &data);
 	if (!at)
 		return -ENOMEM;
 	out->at.v = at;
@@ -64,9 +66,59 @@ int kvgpu_hw_vram_alloc(struct kvgpu_hw *hw, u64 size, u64 align, struct kvgpu_v
 	return 0;
 }
 
+int kvgpu_hw_vram_alloc(struct kvgpu_hw *hw, u64 size, u64 align, struct kvgpu_vram *out)
+{
+	return pool_take(hw, hw->p->pool, size, align, out);
+}
+
 void kvgpu_hw_vram_free(struct kvgpu_hw *hw, struct kvgpu_vram *v)
 {
 	if (v->size)
 		gen_pool_free(hw->p->pool, v->at.v, v->size);
+	memset(v, 0, sizeof(*v));
+}
+
+u64 kvgpu_hw_vram_left(struct kvgpu_hw *hw)
+{
+	return gen_pool_avail(hw->p->pool);
+}
+
+/* ------------------------------------------------------------------ the vGPUs' parts */
+
+int kvgpu_hw_share_take(struct kvgpu_hw *hw, u64 size, u64 least, struct kvgpu_hw_share *s)
+{
+	int node = dev_to_node(&hw->pdev->dev), ret = -ENOMEM;
+
+	for (size = ALIGN_DOWN(size, SHARE_UNIT); ret && size >= least; size -= SHARE_UNIT)
+		ret = kvgpu_hw_vram_alloc(hw, size, PAGE_SIZE, &s->mem);
+	if (ret)
+		return ret;
+	s->pool = gen_pool_create(PAGE_SHIFT, node);
+	if (s->pool && !gen_pool_add(s->pool, s->mem.at.v, s->mem.size, node))
+		return 0;
+	kvgpu_hw_share_give(hw, s);
+	return -ENOMEM;
+}
+
+void kvgpu_hw_share_give(struct kvgpu_hw *hw, struct kvgpu_hw_share *s)
+{
+	/* gen_pool_destroy() would be a BUG */
+	if (s->pool && WARN_ON_ONCE(gen_pool_avail(s->pool) != s->mem.size))
+		return;
+	if (s->pool)
+		gen_pool_destroy(s->pool);
+	s->pool = NULL;
+	kvgpu_hw_vram_free(hw, &s->mem);
+}
+
+int kvgpu_hw_share_alloc(struct kvgpu_hw *hw, struct kvgpu_hw_share *s, u64 size,
+			 struct kvgpu_vram *out)
+{
+	return pool_take(hw, s->pool, size, PAGE_SIZE, out);
+}
+
+void kvgpu_hw_share_free(struct kvgpu_hw_share *s, struct kvgpu_vram *v)
+{
+	gen_pool_free(s->pool, v->at.v, v->size);
 	memset(v, 0, sizeof(*v));
 }

@@ -210,6 +210,7 @@ struct kvgpu_chip {
 
 	u64 merge[CHIP_RUNL_MAX];		/* gpu->lock */
 	struct machine_slicer slicer;
+	u64 pool_size;			/* bytes of the host's pool for all vGPUs together */
 	/* page behind slices and doorbells of the card that a vGPU has given back */
 	struct kvgpu_vram nowhere;
 	/* the card has failed: cut off from memory, no work starts */
@@ -340,7 +341,8 @@ struct kvgpu_machine {
 	void *shadow_mem;
 	struct kvgpu_vram scrap;	/* one page behind all pages that are not mapped */
 	struct kvgpu_reg_slot *slots;
-	u64 pool_used, pool_max;	/* bytes of the host's pool: used, and most for this vGPU */
+	struct kvgpu_hw_share pool;	/* its part of the host's pool */
+	u64 pool_used, pool_max;	/* bytes of it: used, and all */
 	struct xarray pins;		/* IOVA >> 12 -> DMA address >> 12 */
 	/*
 	 * entries of .pins that no entry of a shadow uses any more: the shadow does not count them

@@ -380,6 +380,7 @@ int kvgpu_machine_gpu_start(struct kvgpu_gpu *gpu)
 	if (ret)
 		return ret;
 	memset_io(nowhere->cpu, 0, PAGE_SIZE);
+	gpu->chip->pool_size = kvgpu_hw_vram_left(&gpu->hw);
 	ret = vmach_slicer_start(gpu);
 	if (ret)
 		kvgpu_hw_vram_free(&gpu->hw, nowhere);

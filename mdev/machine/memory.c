@@ -22,6 +22,8 @@
  * program that uses the GPU.
  */
 #define POOL_MIN	(10ull << 20)
+/* if mixed types have come and gone and the pool is in pieces */
+#define POOL_LEAST	(4ull << 20)
 #define MAX_TABLES	512
 
 static unsigned int max_pinned_mib = 2048;
@@ -49,11 +51,11 @@ int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out)
 	size = PAGE_ALIGN(size);
 	if (!pool_has_room(m, size))
 		return -ENOMEM;
-	ret = kvgpu_hw_vram_alloc(&v->gpu->hw, size, PAGE_SIZE, out);
+	ret = kvgpu_hw_share_alloc(&v->gpu->hw, &m->pool, size, out);
 	if (ret)
 		return ret;
 	if (vmach_gpu_wedged(v->gpu)) {
-		kvgpu_hw_vram_free(&v->gpu->hw, out);
+		kvgpu_hw_share_free(&m->pool, out);
 		return -EIO;
 	}
 	m->pool_used += out->size;
@@ -63,11 +65,11 @@ int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out)
 static void pool_give_back(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 {
 	v->m->pool_used -= vram->size;
-	kvgpu_hw_vram_free(&v->gpu->hw, vram);
+	kvgpu_hw_share_free(&v->m->pool, vram);
 }
 
 /*
- * All vGPUs share the pool, and memory goes back to it empty: a stale pointer to it finds no entry,
+ * Memory goes back to the pool empty, which all vGPUs share in the course of time: a stale pointer to it finds no entry,
  * and no data of another vGPU (S1, S4). The zeros are written out before the memory can be
  * allocated again, perhaps on another CPU.
  */
@@ -241,14 +243,14 @@ const struct kvgpu_shadow_ops machine_shadow_ops = {
 /* ------------------------------------------------------------------ life */
 
 /*
- * The vGPU's part of the host's pool, the same as its part of the memory for partitions, but at
- * least POOL_MIN, so that one tenant can't starve the others.
+ * Size of the vGPU's part of the host's pool, the same as its part of the memory for partitions,
+ * but at least POOL_MIN, so that one tenant can't starve the others.
  */
 static u64 pool_share(const struct kvgpu_vgpu *v)
 {
 	const struct kvgpu_hw *hw = &v->gpu->hw;
 	u64 share =
-		mul_u64_u64_div_u64(KVGPU_POOL_SIZE, v->part_size, hw->part_end - hw->part_first);
+		mul_u64_u64_div_u64(v->gpu->chip->pool_size, v->part_size, hw->part_end - hw->part_first);
 
 	return max(share, POOL_MIN);
 }
@@ -264,13 +266,13 @@ int vmach_memory_init(struct kvgpu_vgpu *v)
 		.max_pinned = (u64)max_t(u32, max_pinned_mib, 16) << (20 - PAGE_SHIFT),
 		.seed = get_random_u64(),
 	};
+	int ret;
 
 	vmach_pins_init(v);
 	vmach_unmap_init(m);
 	INIT_LIST_HEAD(&m->spaces);
 	INIT_LIST_HEAD(&m->dead_images);
 	INIT_LIST_HEAD(&m->freed);
-	m->pool_max = pool_share(v);
 	m->stage.cpu =
 		dma_alloc_coherent(vmach_dma_dev_get(v), STAGE_SIZE, &m->stage.dma, GFP_KERNEL);
 	m->shadow_mem = kvzalloc(kvgpu_shadow_size(&cfg), GFP_KERNEL_ACCOUNT);
@@ -280,6 +282,10 @@ int vmach_memory_init(struct kvgpu_vgpu *v)
 	if (!m->stage.cpu || !m->shadow_mem || !m->touched || !m->touched1 || !m->dirty)
 		return -ENOMEM;
 	kvgpu_shadow_init(&m->shadow, &cfg, &machine_shadow_ops, v, m->shadow_mem);
+	ret = kvgpu_hw_share_take(&v->gpu->hw, pool_share(v), POOL_LEAST, &m->pool);
+	if (ret)
+		return ret;
+	m->pool_max = m->pool.mem.size;
 	return vmach_pool_alloc(v, PAGE_SIZE, &m->scrap);
 }
 
@@ -289,6 +295,7 @@ void vmach_memory_fini(struct kvgpu_vgpu *v)
 
 	if (m->scrap.size)
 		vmach_pool_free(v, &m->scrap);
+	kvgpu_hw_share_give(&v->gpu->hw, &m->pool);
 	kvfree(m->dirty);
 	kvfree(m->touched1);
 	kvfree(m->touched);

@@ -138,6 +138,7 @@ int gen_pool_add(struct gen_pool *p, unsigned long at, size_t n, int node);
 void gen_pool_destroy(struct gen_pool *p);
 unsigned long gen_pool_alloc_algo(struct gen_pool *p, size_t n, void *algo, void *data);
 void gen_pool_free(struct gen_pool *p, unsigned long at, size_t n);
+size_t gen_pool_avail(struct gen_pool *p);
 #define gen_pool_first_fit_align	NULL
 
 /* ----------------------------------------------------------- DMA: an IOMMU in front of the card */

@@ -133,12 +133,13 @@ void dma_unmap_page(struct device *d, dma_addr_t at, size_t n, enum dma_data_dir
 /* ------------------------------------------------------------------ the pool */
 
 struct gen_pool {
+	struct gen_pool *next;		/* older: those in a piece of another one come before it */
 	u64 at, size;
 	struct pool_piece *piece;	/* by address; used ones */
 	u32 nr, room;
 };
 
-static struct gen_pool *pool;
+static struct gen_pool *pools;
 static bool watch;
 
 void pool_watch(bool on)
@@ -148,12 +149,19 @@ void pool_watch(bool on)
 
 struct gen_pool *gen_pool_create(int order, int node)
 {
-	pool = kzalloc(sizeof(*pool), GFP_KERNEL | __GFP_NOFAIL);
-	return pool;
+	struct gen_pool *p = kzalloc(sizeof(*p), GFP_KERNEL | (watch ? 0 : __GFP_NOFAIL));
+
+	if (p) {
+		p->next = pools;
+		pools = p;
+	}
+	return p;
 }
 
 int gen_pool_add(struct gen_pool *p, unsigned long at, size_t n, int node)
 {
+	if (watch && alloc_fails())
+		return -ENOMEM;
 	p->at = at;
 	p->size = n;
 	return 0;
@@ -161,14 +169,28 @@ int gen_pool_add(struct gen_pool *p, unsigned long at, size_t n, int node)
 
 void gen_pool_destroy(struct gen_pool *p)
 {
+	struct gen_pool **at;
+
 	if (p->nr)
 		harness_fail(
 			"%u pieces of the pool were not given back, the first one at 0x%llx of %llu",
 			p->nr, (unsigned long long)p->piece[0].at,
 			(unsigned long long)p->piece[0].owner);
+	for (at = &pools; *at != p; at = &(*at)->next)
+		;
+	*at = p->next;
 	free(p->piece);
 	kfree(p);
-	pool = NULL;
+}
+
+size_t gen_pool_avail(struct gen_pool *p)
+{
+	size_t left = p->size;
+	u32 i;
+
+	for (i = 0; i < p->nr; i++)
+		left -= p->piece[i].size;
+	return left;
 }
 
 unsigned long gen_pool_alloc_algo(struct gen_pool *p, size_t n, void *algo, void *data)
@@ -191,23 +213,27 @@ unsigned long gen_pool_alloc_algo(struct gen_pool *p, size_t n, void *algo, void
 	return at;
 }
 
-static struct pool_piece *piece_at(u64 at)
+static struct pool_piece *piece_at(struct gen_pool *p, u64 at)
 {
-	u32 lo = 0, hi = pool ? pool->nr : 0, mid;
+	u32 lo = 0, hi = p ? p->nr : 0, mid;
 
 	while (lo < hi) {
 		mid = (lo + hi) / 2;
-		if (pool->piece[mid].at + pool->piece[mid].size <= at)
+		if (p->piece[mid].at + p->piece[mid].size <= at)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return pool && lo < pool->nr && pool->piece[lo].at <= at ? &pool->piece[lo] : NULL;
+	return p && lo < p->nr && p->piece[lo].at <= at ? &p->piece[lo] : NULL;
 }
 
 const struct pool_piece *pool_find(u64 at)
 {
-	return piece_at(at);
+	struct gen_pool *p = pools;
+
+	while (p && (at < p->at || at >= p->at + p->size))
+		p = p->next;
+	return piece_at(p, at);
 }
 
 /*
@@ -216,7 +242,7 @@ const struct pool_piece *pool_find(u64 at)
  */
 void gen_pool_free(struct gen_pool *p, unsigned long at, size_t n)
 {
-	struct pool_piece *i = piece_at(at);
+	struct pool_piece *i = piece_at(p, at);
 
 	if (!i || i->at != at || i->size != n)
 		harness_fail("a piece of the pool is given back that was not taken: 0x%lx, %zu bytes", at, n);
