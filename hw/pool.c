@@ -96,7 +96,10 @@ int kvgpu_hw_share_take(struct kvgpu_hw *hw, u64 size, u64 least, struct kvgpu_h
 	s->pool = gen_pool_create(PAGE_SHIFT, node);
 	if (s->pool && !gen_pool_add(s->pool, s->mem.at.v, s->mem.size, node))
 		return 0;
-	kvgpu_hw_share_give(hw, s);
+	if (s->pool)
+		gen_pool_destroy(s->pool);	/* it is empty */
+	s->pool = NULL;
+	kvgpu_hw_vram_free(hw, &s->mem);
 	return -ENOMEM;
 }
 
