@@ -367,7 +367,14 @@ struct kvgpu_machine {
 	unsigned long *touched;
 	/* bit per page that was written, as far as known, before the current sync looked at it */
 	unsigned long *dirty;
-	bool any_dirty;
+	/*
+	 * .asked: pages that the current sync has asked about, none outside of .asked_first to
+	 * .asked_last. .late: those of them that were touched after a space was told that they are
+	 * clean; they are dirty in the next sync, too.
+	 */
+	unsigned long *asked, *late;
+	unsigned long asked_first, asked_last;
+	bool any_dirty, any_late;
 	/*
 	 * Read by sysfs without locks: TLB invalidates for the vGPU's spaces; spaces that
 	 * vmach_space_put() kept, 0 unless there is a bug.
@@ -619,6 +626,13 @@ void vmach_page_touch(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar);
  * noted again. False: it may have written only to pages of the range that are dirty already.
  */
 bool vmach_pages_untouch(struct kvgpu_vgpu *v, unsigned long first, unsigned long last);
+/*
+ * Note that a space or a window asks about pages @first to @last. If the CPU writes to one of them
+ * later in the same sync, and another space's question takes the note, the page is dirty in the
+ * next sync as well.
+ */
+void vmach_pages_ask(struct kvgpu_machine *m, unsigned long first, unsigned long last);
+void vmach_pages_asked(struct kvgpu_machine *m);	/* end of the sync */
 void vmach_range_touch(struct kvgpu_vgpu *v, u64 off, u64 len);
 
 /* ------------------------------------------------------------------ chan.c */

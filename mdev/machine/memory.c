@@ -227,6 +227,7 @@ static bool take_dirty(void *ctx, struct kvgpu_gaddr a, u64 len)
 	last = (min(a.addr + len, v->part_size) - 1) >> PAGE_SHIFT;
 	if (vmach_pages_untouch(v, first, last))
 		vmach_stage_drop(v->m);
+	vmach_pages_ask(v->m, first, last);
 	return v->m->any_dirty && find_next_bit(v->m->dirty, last + 1, first) <= last;
 }
 
@@ -279,7 +280,11 @@ int vmach_memory_init(struct kvgpu_vgpu *v)
 	m->touched = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
 	m->touched1 = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
 	m->dirty = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
-	if (!m->stage.cpu || !m->shadow_mem || !m->touched || !m->touched1 || !m->dirty)
+	m->asked = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
+	m->late = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
+	m->asked_first = ULONG_MAX;
+	if (!m->stage.cpu || !m->shadow_mem || !m->touched || !m->touched1 || !m->dirty ||
+	    !m->asked || !m->late)
 		return -ENOMEM;
 	kvgpu_shadow_init(&m->shadow, &cfg, &machine_shadow_ops, v, m->shadow_mem);
 	ret = kvgpu_hw_share_take(&v->gpu->hw, pool_share(v), POOL_LEAST, &m->pool);
@@ -296,6 +301,8 @@ void vmach_memory_fini(struct kvgpu_vgpu *v)
 	if (m->scrap.size)
 		vmach_pool_free(v, &m->scrap);
 	kvgpu_hw_share_give(&v->gpu->hw, &m->pool);
+	kvfree(m->late);
+	kvfree(m->asked);
 	kvfree(m->dirty);
 	kvfree(m->touched1);
 	kvfree(m->touched);

@@ -166,8 +166,6 @@ void vmach_shadow_sync(struct kvgpu_vgpu *v)
 	}
 	vmach_windows_sync(v);
 	vmach_stage_drop(m);
-	if (m->any_dirty)
-		bitmap_zero(m->dirty, v->part_size >> PAGE_SHIFT);
-	m->any_dirty = false;
+	vmach_pages_asked(m);
 	vmach_shadow_settle(v);
 }

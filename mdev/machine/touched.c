@@ -101,6 +101,11 @@ static u32 take_notes(struct kvgpu_vgpu *v, unsigned long first, unsigned long l
 		clear_bit(page, m->touched);
 		*by1 |= test_and_clear_bit(page, m->touched1);
 		__set_bit(page, m->dirty);
+		/* a space or window was told that the page is clean */
+		if (test_bit(page, m->asked)) {
+			__set_bit(page, m->late);
+			m->any_late = true;
+		}
 		if (!n++)
 			u->first = page;
 		u->nr = page - u->first + 1;
@@ -139,6 +144,31 @@ bool vmach_pages_untouch(struct kvgpu_vgpu *v, unsigned long first, unsigned lon
 	for (i = 0; i < u.zaps.nr; i++)
 		kvgpu_mdev_bar_zap(v, u.zaps.part[i].region, u.zaps.part[i].at, u.zaps.part[i].len);
 	return true;
+}
+
+void vmach_pages_ask(struct kvgpu_machine *m, unsigned long first, unsigned long last)
+{
+	bitmap_set(m->asked, first, last - first + 1);
+	m->asked_first = min(m->asked_first, first);
+	m->asked_last = max(m->asked_last, last);
+}
+
+void vmach_pages_asked(struct kvgpu_machine *m)
+{
+	unsigned long *was = m->dirty;
+
+	if (m->any_dirty)
+		bitmap_zero(was, vmach_part_pages_count(m->v));
+	if (m->any_late) {
+		m->dirty = m->late;
+		m->late = was;
+	}
+	m->any_dirty = m->any_late;
+	m->any_late = false;
+	if (m->asked_first <= m->asked_last)
+		bitmap_clear(m->asked, m->asked_first, m->asked_last - m->asked_first + 1);
+	m->asked_first = ULONG_MAX;
+	m->asked_last = 0;
 }
 
 /* The host has written to these pages. */
