@@ -145,6 +145,8 @@ struct machine_slice {
 	 * answer matters
 	 */
 	bool named;
+	/* at the last look: an engine worked for the vGPU, and its USERD words told of no work */
+	bool unsaid;
 	/*
 	 * the vGPU is charged until the next sample: it is on the chip, and the last sample there
 	 * saw it at work

@@ -128,7 +128,7 @@ static struct kvgpu_machine *note_engine(struct kvgpu_chip *chip, u8 e, u32 st, 
 		vmach_stranger_note(chip, e, st);
 	} else if (!m->slice.work) {
 		m->slice.works_on = e + 1;
-		m->slice.work = true;
+		m->slice.work = m->slice.unsaid = true;
 		*unsaid |= BIT(e);
 	} else {
 		m->slice.named = true;
@@ -216,7 +216,8 @@ static u32 unsaid_work(struct kvgpu_chip *chip, bool ask)
 		if (!m->slice.works_on)
 			continue;
 		e = m->slice.works_on - 1;
-		if (engine_owner(chip, e) == m)
+		m->slice.unsaid = engine_owner(chip, e) == m;
+		if (m->slice.unsaid)
 			engines |= BIT(e);
 		else if (vmach_list_shown(m) || !m->list_nr[runl])
 			m->slice.works_on = 0;
@@ -225,6 +226,7 @@ static u32 unsaid_work(struct kvgpu_chip *chip, bool ask)
 		m = engines & BIT(e) ? NULL : engine_owner(chip, e);
 		if (m && !m->slice.work) {
 			m->slice.works_on = e + 1;
+			m->slice.unsaid = true;
 			engines |= BIT(e);
 		}
 	}
@@ -266,16 +268,17 @@ static void look_charge(struct kvgpu_machine *m, bool sample, u64 now)
 }
 
 /*
- * Notes whether @m was seen at work. @unsaid: a bit for each engine that works for a vGPU whose
- * USERD words tell of no work. @engine: an engine works for @m, if the list of @m is on the chip.
+ * Notes whether @m was seen at work. @engine: an engine works for @m, if the list of @m is on the
+ * chip. A vGPU that left the chip with work of which its USERD words tell nothing was seen only if
+ * the engine still works for that vGPU, and not for another vGPU with such work.
  */
-static void note_work_seen(struct kvgpu_machine *m, u32 unsaid, bool engine)
+static void note_work_seen(struct kvgpu_machine *m, bool engine)
 {
 	bool shows = vmach_list_shown(m);
 
 	m->slice.seen = false;
 	if (m->slice.works_on)
-		m->slice.seen = unsaid & BIT(m->slice.works_on - 1);
+		m->slice.seen = m->slice.unsaid;
 	else if (shows && m->slice.work)
 		m->slice.seen = m->slice.moved || engine;
 	m->slice.brief |= shows && m->slice.moved;
@@ -292,7 +295,7 @@ bool vmach_slicer_look(struct kvgpu_chip *chip, u64 now)
 	kvgpu_hw_lock_assert_held(&chip->gpu->lock);
 	s->sampling = sample;
 	list_for_each_entry(m, &chip->live, node) {
-		m->slice.moved = m->slice.named = false;
+		m->slice.moved = m->slice.named = m->slice.unsaid = false;
 		m->slice.work = list_has_work(m, &m->slice.moved);
 		live++;
 		if (!vmach_list_shown(m))
@@ -325,7 +328,7 @@ bool vmach_slicer_look(struct kvgpu_chip *chip, u64 now)
 		 * vGPU that it names: a vGPU that waits for a semaphore does not pay for it. An
 		 * engine that names no vGPU counts for every vGPU with work.
 		 */
-		note_work_seen(m, unsaid, engine && (working < 2 || m->slice.named || unnamed));
+		note_work_seen(m, engine && (working < 2 || m->slice.named || unnamed));
 		look_charge(m, sample, now);
 		any |= m->slice.busy;
 	}
