@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A kernel whose ring is empty, on the open chip. The chip takes turns between the lists there: a
+ * neighbour's work puts the kernel off for a moment, and at a look in that moment nothing tells of
+ * it. It is still to do. If its vGPU counted as one without work it would be kept off the chip for
+ * as long as others compete, which can be for ever: its guest waits for the kernel and rings for
+ * nothing else (S5).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "selftests/harness/tests/partners.h"
+
+#define VICTIM	BOTH
+#define ALL	(VICTIM + 1)
+#define STEP	(10 * US)
+
+/* the chip has taken the one entry of the ring, and works on it for the rest of the time */
+static void begin_kernel(u32 i)
+{
+	u16 id = chan_at(i, 1);
+
+	g_ring(&world.vgpu[i], 1, 1);
+	kick(i);
+	while (!chip_engine_works(id))
+		harness_sleep(STEP);
+	chip_at_work(id, true);
+	g_ring(&world.vgpu[i], 1, 0);
+}
+
+/* it has work, and has GR for a part of the open chip's time; it kicks then */
+static void wake_on_the_open_chip(u32 i)
+{
+	assert_true(slicer()->open);
+	g_ring(&world.vgpu[i], 1, 1);
+	chip.pbdma[0].chid = chip.engine[0].chid = NO_CHAN;
+	chip_load_some(0, chan_at(i, 1));
+	kick(i);
+	harness_sleep(STEP);
+}
+
+static void put_off_by_a_neighbour(void **state)
+{
+	u64 worked[ALL] = { }, end;
+	u32 i;
+
+	setup_begin(&coarse, &plain, ALL);
+	for (i = 0; i < ALL; i++)
+		g_ring(&world.vgpu[i], 1, 0);
+	harness_sleep(1500 * MS);
+	begin_kernel(VICTIM);
+	harness_sleep(20 * MS);
+	wake_on_the_open_chip(WORKER);
+	g_ring(&world.vgpu[ACCOMPLICE], 1, 1);
+	kick(ACCOMPLICE);
+	for (all = 0, end = harness_now + RUN_MS * MS; harness_now < end; all++) {
+		harness_sleep(MS / 50);
+		for (i = 0; i < ALL; i++)
+			worked[i] += chip_engine_works(chan_at(i, 1));
+	}
+	printf("# one whose kernel was put off has %.1f %%, two others %.1f and %.1f %%\n", 100.0 * worked[VICTIM] / all,
+	       100.0 * worked[WORKER] / all, 100.0 * worked[ACCOMPLICE] / all);
+	if (100 * worked[VICTIM] < (33 - POINTS) * all)
+		harness_fail("S5: it is entitled to a third and has %.1f %%", 100.0 * worked[VICTIM] / all);
+	setup_end();
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = { cmocka_unit_test(put_off_by_a_neighbour) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
