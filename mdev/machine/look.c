@@ -202,24 +202,26 @@ static struct kvgpu_machine *engine_owner(struct kvgpu_chip *chip, u8 e)
  * Returns the engines that work for vGPUs whose USERD words (GP_GET, GP_PUT) tell of no work, and
  * notes that these vGPUs have work. With @ask all engines of the runlist are asked. Asking one
  * engine at each look would not do: a guest whose work is seen at one look in three pays for a
- * third of it. .works_on keeps the engine. It is cleared when the engine no longer works for the
- * vGPU, except while the vGPU is off the chip with channels on its list: then the rest of the work
- * is still to be done.
+ * third of it. .works_on keeps the engine. It is cleared when the engine works for no vGPU, except
+ * while the vGPU is off the chip with channels on its list: then the rest of the work is still to
+ * be done. It also stays while the engine works for another vGPU on the open chip, where the chip
+ * takes turns by itself. It is always cleared when the list is empty and the engine has stopped.
  */
 static u32 unsaid_work(struct kvgpu_chip *chip, bool ask)
 {
 	u8 runl = vmach_gr_runl_get(chip->gpu), e;
-	struct kvgpu_machine *m;
+	struct kvgpu_machine *m, *owner;
 	u32 engines = 0;
 
 	list_for_each_entry(m, &chip->live, node) {
 		if (!m->slice.works_on)
 			continue;
 		e = m->slice.works_on - 1;
-		m->slice.unsaid = engine_owner(chip, e) == m;
+		owner = engine_owner(chip, e);
+		m->slice.unsaid = owner == m;
 		if (m->slice.unsaid)
 			engines |= BIT(e);
-		else if (vmach_list_shown(m) || !m->list_nr[runl])
+		else if ((vmach_list_shown(m) && !owner) || !m->list_nr[runl])
 			m->slice.works_on = 0;
 	}
 	for (e = 0; ask && e < chip->gpu->hw.topo.nr_engines; e++) {
