@@ -66,8 +66,14 @@ unsigned int vmach_patience_get(const struct kvgpu_vgpu *v)
 void vmach_slicer_kick(struct kvgpu_gpu *gpu)
 {
 	struct machine_slicer *s = &gpu->chip->slicer;
-	struct task_struct *t = READ_ONCE(s->thread);
+	struct task_struct *t;
 
-	if (!test_and_set_bit(0, &s->kicked) && t)
+	if (test_and_set_bit(0, &s->kicked))
+		return;
+	/* keeps the thread's task_struct while vmach_slicer_stop() ends it */
+	rcu_read_lock();
+	t = READ_ONCE(s->thread);
+	if (t)
 		wake_up_process(t);
+	rcu_read_unlock();
 }

@@ -69,9 +69,9 @@ static void pool_give_back(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 }
 
 /*
- * Memory goes back to the pool empty, which all vGPUs share in the course of time: a stale pointer to it finds no entry,
- * and no data of another vGPU (S1, S4). The zeros are written out before the memory can be
- * allocated again, perhaps on another CPU.
+ * Memory goes back to the pool empty, which all vGPUs share in the course of time: a stale pointer
+ * to it finds no entry, and no data of another vGPU (S1, S4). The zeros are written out before the
+ * memory can be allocated again, perhaps on another CPU.
  */
 void vmach_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 {
@@ -250,8 +250,8 @@ const struct kvgpu_shadow_ops machine_shadow_ops = {
 static u64 pool_share(const struct kvgpu_vgpu *v)
 {
 	const struct kvgpu_hw *hw = &v->gpu->hw;
-	u64 share =
-		mul_u64_u64_div_u64(v->gpu->chip->pool_size, v->part_size, hw->part_end - hw->part_first);
+	u64 share = mul_u64_u64_div_u64(v->gpu->chip->pool_size, v->part_size,
+					hw->part_end - hw->part_first);
 
 	return max(share, POOL_MIN);
 }

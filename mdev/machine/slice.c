@@ -654,8 +654,9 @@ void vmach_slicer_stop(struct kvgpu_gpu *gpu)
 	vmach_sampler_stop(gpu->chip);
 	if (!t)
 		return;
+	/* first, because an interrupt may still kick the slicer */
+	WRITE_ONCE(gpu->chip->slicer.thread, NULL);
 	kthread_stop(t);
-	gpu->chip->slicer.thread = NULL;
 }
 
 void vmach_slice_add(struct kvgpu_machine *m)

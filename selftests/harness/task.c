@@ -603,6 +603,8 @@ bool kthread_should_stop(void)
 
 void wake_up_process(struct task_struct *t)
 {
+	if (t->stopped)
+		harness_fail("thread %s is woken after kthread_stop() has freed it", t->name);
 	t->kstate = TASK_RUNNING;
 	if (t->state == WAITING && t->what == t)
 		t->state = READY;
@@ -614,5 +616,7 @@ int kthread_stop(struct task_struct *t)
 	wake_up_process(t);
 	while (t->state != DONE)
 		harness_wait(t, NEVER);
+	t->stopped = true;
+	harness_point("kthread_stop");
 	return t->ret;
 }

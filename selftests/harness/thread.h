@@ -21,7 +21,7 @@ struct task_struct {
 	u64 until;
 	const void *what;
 	/* rt: of real-time priority; starved: it could run and has no CPU */
-	bool actor, lazy, stop, queues, rt, starved;
+	bool actor, lazy, stop, stopped, queues, rt, starved;
 	int kstate, spins, readers, ret;
 	struct pid *pid;
 	struct mm_struct *mm;

@@ -97,8 +97,10 @@ static void share_of(u32 attackers)
 	left = victim->v->m->pool_max - victim->v->m->pool_used;
 	n = fill(victim, 0);
 	if ((u64)n * SMALL_BYTES + SMALL_BYTES < left)
-		harness_fail("S5: beside %u others a vGPU gets %u tables, %llu KiB of the %llu KiB that are its share", attackers, n,
-			     (unsigned long long)n * SMALL_BYTES >> 10, (unsigned long long)left >> 10);
+		harness_fail(
+			"S5: beside %u others a vGPU gets %u tables, %llu KiB of the %llu KiB that are its share",
+			attackers, n, (unsigned long long)n * SMALL_BYTES >> 10,
+			(unsigned long long)left >> 10);
 	for (i = 0; i < 3; i++)
 		world_close(i);
 	container_free(setup_c);

@@ -71,7 +71,8 @@ static void a_write_between(void **state)
 	g_tlb(g, 0);
 	assert_true(entry_of(1) & GMMU_PTE_VALID);
 	assert_true(entry_of(3) & GMMU_PTE_VALID);
-	bar1 = mm_map(setup_mm, g->dev, (u64)VFIO_PCI_BAR1_REGION_INDEX << 40, g->v->type->bar[KVGPU_BAR1]);
+	bar1 = mm_map(setup_mm, g->dev, (u64)VFIO_PCI_BAR1_REGION_INDEX << 40,
+		      g->v->type->bar[KVGPU_BAR1]);
 	container_slow(setup_c, SLOW_NS);
 	actor_new("first", setup_mm, false, first_cpu, NULL);
 	actor_new("second", setup_mm, false, second_cpu, NULL);

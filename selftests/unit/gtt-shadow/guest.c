@@ -179,7 +179,8 @@ int space_walk(struct space *sp, u64 va, struct kvgpu_gaddr *out, u32 *len)
 	if (err)
 		return err;
 	/* the guest's own, which may be non-coherent */
-	PROMISE(kvgpu_is_sys(out->target) == !!(want >> 33 & 2) && out->target != KVGPU_PEER, "target of a walk");
+	PROMISE(kvgpu_is_sys(out->target) == !!(want >> 33 & 2) && out->target != KVGPU_PEER,
+		"target of a walk");
 	PROMISE(*len && (va & 4095) + *len <= 0x20000, "length of a walk's page");
 	if (out->target == KVGPU_VRAM)
 		PROMISE(out->addr + PART_BASE == ((want >> 4 & 0xfffffff) << 12) + (va & 4095) &&

@@ -124,7 +124,8 @@ static void never_beside_caches(void **state)
 	struct kvgpu_shadow_cfg c = cfg(false);
 	bool rejected;
 
-	assert_int_equal(vgtt_pte_transform(&c, 1 | 3ull << 33, false, 0x1000, &rejected), 1 | 5ull << 32 | 1 << 4);
+	assert_int_equal(vgtt_pte_transform(&c, 1 | 3ull << 33, false, 0x1000, &rejected),
+			 1 | 5ull << 32 | 1 << 4);
 	assert_false(rejected);
 }
 
