@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * One that waits for a semaphore between its kernels, beside a vGPU with a small cap that always
+ * works. While that one is held back nobody else can use the chip: the one that waits is not parked
+ * then, and pays for no idle time. It pays for the time for which it keeps the chip from others,
+ * and not for what passed before anybody wanted it: an attacker that wakes now and then and does
+ * nothing costs it no more than the attacker waited (S5).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "gk110/ram.h"
+#include "selftests/harness/tests/partners.h"
+
+#define VICTIM		WORKER
+#define ATTACKER	ACCOMPLICE
+#define CAPPED		BOTH
+#define ALL		(CAPPED + 1)
+#define STEP		(10 * US)
+
+static u64 kernel_ns, wait_ns, wakes, every_ns;
+
+/* the words of channel 2, which does nothing: as in owner_test */
+static void say(u32 i, bool work)
+{
+	u64 at = world.vgpu[i].v->part.v + G_USERD(2) + USERD_GP_PUT;
+
+	*(u32 *)chip_vram(at) = work;
+	chip_wrote(at, 4);
+}
+
+/* the open chip serves who has something to do */
+static void serve_open_chip(void)
+{
+	u16 id = chan_at(VICTIM, 1);
+
+	if (!slicer()->open || !chip.at_work[id] || chip.engine[0].chid == id || chip.preempting)
+		return;
+	chip.pbdma[0].chid = chip.engine[0].chid = NO_CHAN;
+	chip_load_some(0, id);
+}
+
+/* whenever the victim has the chip: a kernel, and a wait after it */
+static void kernels(void *arg)
+{
+	u64 end = harness_now + RUN_MS * MS, ran = 0, next = 0;
+	u16 id = chan_at(VICTIM, 1);
+
+	for (; harness_now < end; harness_sleep(STEP), all++) {
+		serve_open_chip();
+		had += chip_engine_works(id);
+		if (!chip.at_work[id])
+			chip_at_work(id, harness_now >= next);
+		else if (chip_engine_works(id))
+			ran += STEP;
+		if (ran >= kernel_ns) {
+			ran = 0;
+			next = harness_now + wait_ns;
+			chip_at_work(id, false);
+		}
+	}
+	done = true;
+}
+
+static void wake_now_and_then(void *arg)
+{
+	u64 began;
+
+	while (!done && every_ns) {
+		say(ATTACKER, true);
+		kick(ATTACKER);
+		wakes++;
+		for (began = harness_now; harness_now < began + MS;) {
+			harness_sleep(STEP);
+			if (slicer()->owner == world.vgpu[ATTACKER].v->m)
+				break;
+		}
+		say(ATTACKER, false);
+		kick(ATTACKER);
+		harness_sleep(every_ns);
+	}
+}
+
+static double judge(bool capped, u64 kernel_us, u64 wait_us, u64 every_us)
+{
+	double has;
+	u32 i;
+
+	setup_begin(&coarse, &plain, ALL);
+	setup_knob(VICTIM, "cap", "25");
+	setup_knob(CAPPED, "cap", "1");
+	second_channel(VICTIM);
+	second_channel(ATTACKER);
+	g_ring(&world.vgpu[CAPPED], 1, capped);
+	harness_sleep(1500 * MS);
+	say(VICTIM, true);
+	kernel_ns = kernel_us * US;
+	wait_ns = wait_us * US;
+	every_ns = every_us * US;
+	had = all = wakes = 0;
+	done = false;
+	actor_new("victim", setup_mm, false, kernels, NULL);
+	actor_new("attacker", setup_mm, false, wake_now_and_then, NULL);
+	actors_run();
+	has = 100.0 * had / all;
+	printf("# kernels of %llu us, waits of %llu us: has %.1f %%; %llu wakes of another one, charged %.1f ms\n",
+	       (unsigned long long)kernel_us, (unsigned long long)wait_us, has, (unsigned long long)wakes,
+	       vmach_gpu_time_get(world.vgpu[ATTACKER].v->m) / 1e6);
+	for (i = 0; i < ALL; i++)
+		chip_at_work(chan_at(i, 1), false);
+	setup_end();
+	return has;
+}
+
+static void must_keep(double alone, double has, const char *beside)
+{
+	if (has < alone - POINTS)
+		harness_fail("S5: it has %.1f %% by itself, and %.1f %% beside %s", alone, has, beside);
+}
+
+/* one that is held back can't use the chip: nobody is parked for it */
+static void not_parked_for_one_that_is_held_back(void **state)
+{
+	double alone = judge(false, 100, 400, 0);
+
+	must_keep(alone, judge(true, 100, 400, 0), "one with a cap of 1 %");
+}
+
+static void pays_for_what_others_waited(void **state)
+{
+	double alone = judge(false, 100, 400, 0);
+
+	must_keep(alone, judge(true, 100, 400, 3500), "one that wakes and does nothing");
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(not_parked_for_one_that_is_held_back),
+		cmocka_unit_test(pays_for_what_others_waited)
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
