@@ -74,17 +74,29 @@ void vsched_budget_fill(struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
 
 /* ------------------------------------------------------------------ time */
 
+/* Others could run since @from: the vGPU whose turn it is has kept the chip from them. */
+static void turn_was_wanted(struct kvgpu_sched *s, u64 from)
+{
+	u64 to = min(s->at, s->slice_end);
+
+	from = max(from, s->turn_start);
+	if (s->current_ent && s->started && to > from)
+		s->wanted_ns += to - from;
+}
+
 void vsched_clock_tick(struct kvgpu_sched *s, u64 now)
 {
 	struct kvgpu_sched_ent *e;
+	u64 dt, step, from = s->at;
 	bool any = false;
-	u64 dt, step;
 	u32 rem;
 
 	if (now <= s->at)
 		return;
 	dt = min(now - s->at, (u64)SCHED_STEP_MAX);
 	s->at = now;
+	if (vsched_others_can_run(s))
+		turn_was_wanted(s, from);
 	if (!s->total)
 		return;
 	list_for_each_entry(e, &s->ents, node) {
@@ -216,6 +228,8 @@ void kvgpu_sched_charge(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 ns
 	vsched_clock_tick(s, now);
 	e->busy_ns += ns;
 	s->turn_used = vsched_time_add(s->turn_used, ns);
+	if (vsched_others_can_run(s))
+		s->wanted_used = vsched_time_add(s->wanted_used, ns);
 	vsched_ent_pay(e, min(ns, (u64)SCHED_STEP_MAX));
 	vsched_clocks_settle(s);
 }

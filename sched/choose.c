@@ -26,11 +26,13 @@
  * it has used at least half of its turn so far, its last sleep was short, and no vGPU that can run
  * goes before it. If no work came in that moment, it does not linger the next few times.
  *
- * A vGPU that has the chip alone and leaves it idle (a channel that waits for a semaphore) pays for
- * the time as if it had used it, also from its cap. Otherwise it would stay furthest behind and be
- * next again, and a vGPU that works for some microseconds in each millisecond, so that it is not
- * parked, would keep the chip from the others for far more than its cap. A moment of idling is free
- * once in two slices, because the driver learns late that a vGPU has no work.
+ * A vGPU that has the chip alone and leaves it idle (a channel that waits for a semaphore) pays as
+ * if it had used it, also from its cap, for the time for which others could have run. Otherwise it
+ * would stay furthest behind and be next again, and a vGPU that works for some microseconds in each
+ * millisecond, so that it is not parked, would keep the chip from the others for far more than its
+ * cap. Time that nobody wanted is not paid for: one that wakes for a moment would have it pay for
+ * all of its turn. A moment of idling is free once in two slices, because the driver learns late
+ * that a vGPU has no work.
  */
 #include "sched/internal.h"
 
@@ -93,7 +95,7 @@ static struct survey sched_survey_take(const struct kvgpu_sched *s)
 	return v;
 }
 
-static bool others_can_run(const struct kvgpu_sched *s)
+bool vsched_others_can_run(const struct kvgpu_sched *s)
 {
 	struct kvgpu_sched_ent *e;
 
@@ -106,11 +108,11 @@ static bool others_can_run(const struct kvgpu_sched *s)
 static void pay_for_idling(struct kvgpu_sched *s)
 {
 	struct kvgpu_sched_ent *e = s->current_ent;
-	u64 had = min(s->at, s->slice_end) - s->turn_start, idle;
+	u64 idle;
 
-	if (!s->started || had <= s->turn_used || !others_can_run(s))
+	if (!s->started || s->wanted_ns <= s->wanted_used)
 		return;
-	idle = had - s->turn_used;
+	idle = s->wanted_ns - s->wanted_used;
 	if (s->at >= e->free_next) {
 		e->free_next = vsched_time_add(s->at, 2 * s->slice_ns);
 		idle -= min(idle, vsched_moment(s));
@@ -160,7 +162,7 @@ static void begin_turn(struct kvgpu_sched *s, const struct survey *v)
 	s->current_ent = v->next;
 	s->turn_start = s->at;
 	s->slice_end = vsched_time_add(s->at, turn);
-	s->turn_used = 0;
+	s->turn_used = s->wanted_ns = s->wanted_used = 0;
 }
 
 /*
@@ -241,7 +243,7 @@ void kvgpu_sched_choose(struct kvgpu_sched *s, u64 now, struct kvgpu_sched_choic
 	vsched_clocks_settle(s);
 	if (was && was->lingers &&
 	    (s->at >= min(s->linger_end, s->slice_end) || !vsched_ent_can_run(was) ||
-	     !others_can_run(s)))
+	     !vsched_others_can_run(s)))
 		vsched_linger_end(s, was);
 	if (s->current_ent && (!vsched_ent_can_run(was) || !s->started || s->at >= s->slice_end))
 		vsched_turn_end(s);
@@ -269,7 +271,7 @@ u64 kvgpu_sched_started(struct kvgpu_sched *s, u64 now)
 	if (!s->started) {
 		s->slice_end = vsched_time_add(s->at, s->slice_end - s->turn_start);
 		s->turn_start = s->at;
-		s->turn_used = 0;
+		s->turn_used = s->wanted_ns = s->wanted_used = 0;
 		s->started = true;
 	}
 	v = sched_survey_take(s);

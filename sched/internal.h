@@ -133,6 +133,8 @@ void vsched_turn_cut(struct kvgpu_sched *s, struct kvgpu_sched_ent *e);
 /* Tells whether @e, which has just run out of work, keeps the chip for a moment. */
 bool vsched_ent_lingers(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e);
 
+/* choose.c: tells whether another vGPU than current_ent can run. */
+bool vsched_others_can_run(const struct kvgpu_sched *s);
 /* choose.c: ends the turn of current_ent, if there is one. */
 void vsched_turn_end(struct kvgpu_sched *s);
 

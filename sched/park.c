@@ -5,7 +5,8 @@
  * A vGPU that has the chip alone, has work, and makes no progress waits for a semaphore, as far as
  * the driver can tell. It is *parked*: it does not compete for a while, so that the chip does not
  * idle for it. The while doubles each time, up to PARK_MAX_NS. It starts anew as soon as an engine
- * is seen at work for the vGPU. The time for which the vGPU was idle decides, and not the number of
+ * is seen at work for the vGPU. One for which no other vGPU could use the chip is not parked: the
+ * others may all be held back. The time for which the vGPU was idle decides, and not the number of
  * looks: a neighbour causes looks by its kicks, and several of them fit between two kernels.
  *
  * While a vGPU is parked and another one works the chip is not open (choose.c), because the parked
@@ -29,17 +30,23 @@ static bool ent_competes(const struct kvgpu_sched_ent *e)
 	return e->work && !e->parked;
 }
 
-static u32 nr_competing(const struct kvgpu_sched *s)
+/* One that is held back or suspended does not miss the chip. */
+static bool ent_misses_chip(const struct kvgpu_sched_ent *e)
+{
+	return ent_competes(e) && !e->cap_out && !e->share_out && !e->suspended;
+}
+
+static u32 nr_missing_chip(const struct kvgpu_sched *s)
 {
 	const struct kvgpu_sched_ent *e;
 	u32 nr = 0;
 
 	list_for_each_entry(e, &s->ents, node)
-		nr += ent_competes(e);
+		nr += ent_misses_chip(e);
 	return nr;
 }
 
-/* @others: how many other vGPUs compete */
+/* @others: how many other vGPUs could have the chip instead */
 static void vgpu_park(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 others)
 {
 	if (e->seen) {
@@ -49,7 +56,7 @@ static void vgpu_park(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u3
 		return;
 	}
 	if (e->parked)
-		e->parked = s->at < e->parked_until;
+		e->parked = others && s->at < e->parked_until;
 	if (s->alone != e || !e->work || !others) {
 		e->idle = false;
 		return;
@@ -68,13 +75,13 @@ static void vgpu_park(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u3
 void kvgpu_sched_looked(struct kvgpu_sched *s, u64 now)
 {
 	struct kvgpu_sched_ent *e, *next;
-	u32 competing;
+	u32 missing;
 
 	vsched_clock_tick(s, now);
 	vsched_clocks_settle(s);	/* until now every vGPU was in its old state */
-	competing = nr_competing(s);
+	missing = nr_missing_chip(s);
 	list_for_each_entry(e, &s->ents, node)
-		vgpu_park(s, e, competing - ent_competes(e));
+		vgpu_park(s, e, missing - ent_misses_chip(e));
 	/*
 	 * The end of a turn moves its vGPU to the end of the list. The loop meets it again there,
 	 * and changes nothing.

@@ -110,6 +110,8 @@ struct kvgpu_sched {
 	u64 at, vclock, closed, pace, pace_rem;
 	u32 total;
 	u64 turn_start, turn_used, linger_end;
+	/* the part of this turn in which others could run; what was charged in it */
+	u64 wanted_ns, wanted_used;
 	bool started;
 };
 
