@@ -74,6 +74,16 @@ void vsched_budget_fill(struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
 
 /* ------------------------------------------------------------------ time */
 
+bool vsched_others_can_run(const struct kvgpu_sched *s)
+{
+	struct kvgpu_sched_ent *e;
+
+	list_for_each_entry(e, &s->ents, node)
+		if (e != s->current_ent && vsched_ent_can_run(e))
+			return true;
+	return false;
+}
+
 /* Others could run since @from: the vGPU whose turn it is has kept the chip from them. */
 static void turn_was_wanted(struct kvgpu_sched *s, u64 from)
 {

@@ -30,9 +30,9 @@
  * if it had used it, also from its cap, for the time for which others could have run. Otherwise it
  * would stay furthest behind and be next again, and a vGPU that works for some microseconds in each
  * millisecond, so that it is not parked, would keep the chip from the others for far more than its
- * cap. Time that nobody wanted is not paid for: one that wakes for a moment would have it pay for
- * all of its turn. A moment of idling is free once in two slices, because the driver learns late
- * that a vGPU has no work.
+ * cap. Time in which no other vGPU could have run is not paid for: else another vGPU would have it
+ * pay for all of its turn by a moment's wake. A moment of idling is free once in two slices,
+ * because the driver learns late that a vGPU has no work.
  */
 #include "sched/internal.h"
 
@@ -93,16 +93,6 @@ static struct survey sched_survey_take(const struct kvgpu_sched *s)
 	if (v.next)
 		v.next = longest_waiting(s, v.next);
 	return v;
-}
-
-bool vsched_others_can_run(const struct kvgpu_sched *s)
-{
-	struct kvgpu_sched_ent *e;
-
-	list_for_each_entry(e, &s->ents, node)
-		if (e != s->current_ent && vsched_ent_can_run(e))
-			return true;
-	return false;
 }
 
 static void pay_for_idling(struct kvgpu_sched *s)

@@ -105,6 +105,8 @@ void vsched_clock_tick(struct kvgpu_sched *s, u64 now);
  * change of a clock.
  */
 void vsched_clocks_settle(struct kvgpu_sched *s);
+/* Tells whether another vGPU than current_ent can run. */
+bool vsched_others_can_run(const struct kvgpu_sched *s);
 /* Call it when all use before s->at is charged. Budget that no vGPU used is lost. */
 void vsched_budget_close(struct kvgpu_sched *s);
 /* Takes @ns of GPU time from each budget of @e: its share, its claim to the front, its cap. */
@@ -133,8 +135,6 @@ void vsched_turn_cut(struct kvgpu_sched *s, struct kvgpu_sched_ent *e);
 /* Tells whether @e, which has just run out of work, keeps the chip for a moment. */
 bool vsched_ent_lingers(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e);
 
-/* choose.c: tells whether another vGPU than current_ent can run. */
-bool vsched_others_can_run(const struct kvgpu_sched *s);
 /* choose.c: ends the turn of current_ent, if there is one. */
 void vsched_turn_end(struct kvgpu_sched *s);
 

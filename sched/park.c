@@ -5,7 +5,7 @@
  * A vGPU that has the chip alone, has work, and makes no progress waits for a semaphore, as far as
  * the driver can tell. It is *parked*: it does not compete for a while, so that the chip does not
  * idle for it. The while doubles each time, up to PARK_MAX_NS. It starts anew as soon as an engine
- * is seen at work for the vGPU. One for which no other vGPU could use the chip is not parked: the
+ * is seen at work for the vGPU. A vGPU is not parked while no other one could use the chip: the
  * others may all be held back. The time for which the vGPU was idle decides, and not the number of
  * looks: a neighbour causes looks by its kicks, and several of them fit between two kernels.
  *
@@ -30,7 +30,7 @@ static bool ent_competes(const struct kvgpu_sched_ent *e)
 	return e->work && !e->parked;
 }
 
-/* One that is held back or suspended does not miss the chip. */
+/* A vGPU that is held back or suspended does not miss the chip. */
 static bool ent_misses_chip(const struct kvgpu_sched_ent *e)
 {
 	return ent_competes(e) && !e->cap_out && !e->share_out && !e->suspended;

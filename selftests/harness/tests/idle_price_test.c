@@ -106,9 +106,9 @@ static double judge(bool capped, u64 kernel_us, u64 wait_us, u64 every_us)
 	actor_new("attacker", setup_mm, false, wake_now_and_then, NULL);
 	actors_run();
 	has = 100.0 * had / all;
-	printf("# kernels of %llu us, waits of %llu us: has %.1f %%; %llu wakes of another one, charged %.1f ms\n",
-	       (unsigned long long)kernel_us, (unsigned long long)wait_us, has, (unsigned long long)wakes,
-	       vmach_gpu_time_get(world.vgpu[ATTACKER].v->m) / 1e6);
+	printf("# kernels of %llu us, waits of %llu us: has %.1f %%; %llu wakes beside, charged %.1f ms\n",
+	       (unsigned long long)kernel_us, (unsigned long long)wait_us, has,
+	       (unsigned long long)wakes, vmach_gpu_time_get(world.vgpu[ATTACKER].v->m) / 1e6);
 	for (i = 0; i < ALL; i++)
 		chip_at_work(chan_at(i, 1), false);
 	setup_end();
