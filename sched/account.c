@@ -84,7 +84,7 @@ bool vsched_others_can_run(const struct kvgpu_sched *s)
 	return false;
 }
 
-/* Others could run since @from: the vGPU whose turn it is has kept the chip from them. */
+/* Counts the part of the turn since @from, in which other vGPUs could run and had no chip. */
 static void turn_was_wanted(struct kvgpu_sched *s, u64 from)
 {
 	u64 to = min(s->at, s->slice_end);
