@@ -519,7 +519,7 @@ struct gk110 {
 	uint32_t pbdma_runlists[GK110_MAX_PBDMA];	/* 0x2390 masks */
 
 	/* state of the units, each allocated and read by its own unit only */
-	struct core *core;		/* core/: counters of register accesses, note budget */
+	struct core *core;		/* core/: counts of register accesses and of log lines */
 	struct pmc *pmc;
 	struct ptimer *ptimer;
 	struct prom *prom;

@@ -31,7 +31,7 @@ enum device_queue {
 enum device_status {
 	DEVICE_OK = 0,
 	DEVICE_BUSY,		/* not done yet */
-	DEVICE_NONE,		/* there is no such GPU, or it may not be used */
+	DEVICE_NONE,		/* there is no such GPU, or it or a channel of it can't be opened */
 	DEVICE_NO_MEMORY,
 	DEVICE_LOST,		/* the kernel killed a channel: a fault, or the GPU's time limit */
 	DEVICE_TRAPPED,		/* a launch ended without having completed */

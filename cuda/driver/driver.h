@@ -116,8 +116,8 @@ struct CUmipmappedArray_st {
 };
 
 /*
- * What a texture is made from. The application may change that of a reference until the next
- * launch.
+ * What a texture is made from. The application may change the source of a texture reference at any
+ * time. The next launch with the reference makes a new texture from it.
  */
 struct texture_source {
 	CUDA_RESOURCE_DESC resource;
@@ -326,7 +326,10 @@ struct range *range_find_host(CUcontext ctx, const void *host);
  * when no context has.
  */
 CUresult enter_memory(CUcontext *ctx, CUdeviceptr va, CUresult none);
-/* Enter the context that has pinned memory at @host. CUDA_ERROR_INVALID_VALUE: no context has. */
+/*
+ * Enter the context that has a range at the CPU address @host. The range may also be managed,
+ * registered or a module's: test its flags. CUDA_ERROR_INVALID_VALUE: there is no such range.
+ */
 CUresult enter_pinned(CUcontext *ctx, const void *host);
 /*
  * What an address is that the application calls host memory. Video memory has addresses of the GPU

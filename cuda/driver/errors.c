@@ -57,7 +57,10 @@ CUresult error_of_end(CUcontext ctx, CUresult otherwise)
 	return cause == CAUSE_UNKNOWN ? otherwise : errors_of[cause];
 }
 
-/* LOST: most often a fault kills a channel, and nouveau does not tell what did. */
+/*
+ * DEVICE_LOST gives ILLEGAL_ADDRESS: a fault is the most frequent cause. error_of_end() gives a
+ * better error where the kernel's log tells the cause.
+ */
 CUresult error_of(enum device_status s)
 {
 	switch (s) {

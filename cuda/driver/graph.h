@@ -137,7 +137,10 @@ struct device_fill fill_of(const CUDA_MEMSET_NODE_PARAMS *p);
 
 /* graphexec.c */
 bool is_exec(CUgraphExec exec);
-/* Copy @graph, with nodes in an order in which they can run. INVALID_VALUE: there is none. */
+/*
+ * Copy @graph, with nodes in an order in which they can run. INVALID_VALUE: it has a cycle, or
+ * there is no memory to sort it.
+ */
 CUresult exec_copy(CUgraph graph, CUgraph *out);
 /* Call without the lock. Wait for the last launch to end, if the graph refers to user objects. */
 void exec_await(CUgraphExec exec);

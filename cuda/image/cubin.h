@@ -8,7 +8,7 @@
 
 #include <elf.h>
 
-/* section types and flags that only NVIDIA has */
+/* ELF constants of NVIDIA's alone: machine, section type, symbol types and flags, alignment */
 enum {
 	SHT_CUDA_INFO = 0x70000000,
 	CUBIN_MACHINE = 190,		/* EM_CUDA */

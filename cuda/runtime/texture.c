@@ -183,7 +183,10 @@ static cudaError_t create(cudaTextureObject_t *object, const struct cudaResource
 		e = resource_to_driver(resource, &r);
 	if (!e)
 		e = format_in(&r, &format);
-	/* a view has its own format, which the driver checks */
+	/*
+	 * A view has a format of its own, so `format` does not count. The driver checks the view's
+	 * format, but not how the texture reads it.
+	 */
 	if (!e && (!view || view->format == cudaResViewFormatNone))
 		e = check_reading(format, texture->readMode == cudaReadModeNormalizedFloat,
 				  texture->filterMode == cudaFilterModeLinear);

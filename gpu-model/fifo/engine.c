@@ -156,9 +156,10 @@ static int switch_context(struct fifo *f, struct feng *e, struct fchan *next)
 }
 
 /*
- * A switch failed. A fault is held by @blame, the channel whose context it was. An engine that does
- * not answer (-EIO) stays in the switch until it is reset; the driver learns of it by the ctxsw
- * timeout.
+ * A switch failed with the error @why. -ECANCELED: the engine was reset, so nothing is done. Else
+ * @blame, the channel whose context failed, becomes the channel on the engine. -EFAULT: the engine
+ * is marked as faulted. Any other error (-EIO): the engine does not answer. It stays in the switch
+ * until it is reset, and the driver learns of it by the ctxsw timeout.
  */
 static void switch_failed(struct gk110 *g, struct feng *e, struct fchan *blame, int why)
 {

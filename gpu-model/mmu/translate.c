@@ -10,7 +10,8 @@
 
 #include "state.h"
 
-#define COPY_CHUNK	(1u << 20)	/* bytes copied under one hold of dma_lock */
+/* dma_lock is dropped after so many copied bytes, at the next end of a page */
+#define COPY_CHUNK	(1u << 20)
 #define MMU_VA_MASK	GENMASK_ULL(GMMU_VA_BITS - 1, 0)
 
 int mmu_client_init(struct gk110 *g, struct mmu_client *c, const char *name, uint8_t unit,
@@ -160,7 +161,10 @@ static void count_bytes(struct gk110 *g, const struct mmu_seg *seg, size_t n, bo
 		stat_add(g, dma_rd_bytes, n);
 }
 
-/* Copy at most COPY_CHUNK bytes between @buf and @va. Return how many, or -EFAULT. */
+/*
+ * Copy bytes between @buf and @va: at least COPY_CHUNK of them, if @len has so many. Return how
+ * many, or -EFAULT.
+ */
 static ssize_t copy_chunk(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s,
 			  uint64_t va, void *buf, size_t len, enum mmu_access acc,
 			  unsigned int flags)

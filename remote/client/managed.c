@@ -251,7 +251,11 @@ static bool open_page(uintptr_t at, bool write)
 		fetch(m, page);
 		early |= nr_working;
 	} else {
-		write = true;	/* the page is open for reading, so this was a write */
+		/*
+		 * The page is open for reading, so this was a write. Or another thread has opened
+		 * the page since the fault: then DIRTY may cost one needless send.
+		 */
+		write = true;
 	}
 	if (write && m->page[page] == CLEAN) {
 		protect(m, page, 1, PROT_READ | PROT_WRITE);

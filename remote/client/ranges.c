@@ -170,8 +170,8 @@ static void give_back(const struct call *like, CUdeviceptr ptr)
 }
 
 /*
- * Where other servers' memory that begins near @begin ends, at least @begin + @bytes. Gaps of less
- * than @bytes between their ranges don't end it.
+ * Return the end of the block of other servers' memory at @begin, but at least @begin + @bytes.
+ * Ranges with a gap of less than @bytes between them count as one block.
  */
 static uint64_t foreign_end(const struct peer *p, uint64_t begin, uint64_t bytes)
 {

@@ -36,7 +36,7 @@ struct remoted_conf {
 	char admin[108];		/* path of the admin's socket */
 	char admin_group[CONF_GROUP], socket_group[CONF_GROUP];	/* empty: for root alone */
 	uint64_t clients, newcomers, patience_s;
-	uint64_t tasks;			/* threads of a client's process */
+	uint64_t tasks;			/* most threads that a client's process may have */
 	/* the first of the user numbers for clients' processes; 0: all are of the server's user */
 	uint64_t users;
 	char groups[CONF_GROUPS][CONF_GROUP];

@@ -55,10 +55,10 @@ struct kvgpu_bell {
 	void *ctx;			/* for the ops */
 	struct kvgpu_wait_times times;	/* settings of the sleeper */
 	uint64_t window_ns;		/* how long the sleeper looks at present; 0: spin_ns */
-	unsigned int crowded;	/* the next so many waits don't look, as others want this CPU */
+	unsigned int crowded;	/* so many next waits don't spin: other threads want this CPU */
 	/* time spent with looking, with the CPU and without it, since the two were compared last */
 	uint64_t looked_ns, lost_ns;
-	uint64_t spins;			/* waits that looked more than once */
+	uint64_t spins;			/* waits that spun: looked often without a sleep */
 	/* waits that had to sleep, or whose time was over before that */
 	uint64_t waits;
 	uint64_t sleeps;		/* times that sleep() was called */

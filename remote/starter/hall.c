@@ -250,7 +250,10 @@ static uint64_t may_go_at(const struct client *c, const struct number *its,
 			OWN_MOMENT_MS);
 }
 
-/* *go: of newcomers whose time is over, the oldest one of the source that has most newcomers. */
+/*
+ * Set *go to the newcomer to end: of those whose time is over, the oldest one of the source with
+ * most newcomers. Unless all places are taken, only @from's network counts.
+ */
 uint64_t newcomer_room(struct starter *s, const struct address_source *from, struct client **go)
 {
 	struct number own = number_of_newcomers(s, from), n, most = { 0 };

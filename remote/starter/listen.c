@@ -112,7 +112,10 @@ static bool is_path_there(const struct starter *s, const char *path)
 	return false;
 }
 
-/* compare port and family alone: a second socket there could not be had anyway */
+/*
+ * Whether a listener has that port, of vsock or of IP. Addresses are not compared: systemd's socket
+ * takes the place of every address with its port.
+ */
 static bool is_port_there(const struct starter *s, enum address_scheme scheme, uint32_t port)
 {
 	union name name;

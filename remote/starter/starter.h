@@ -220,7 +220,10 @@ uint64_t newcomer_room(struct starter *s, const struct address_source *from, str
  */
 bool is_process_of_client(const struct starter *s, int fd);
 
-/* Return a free row with counters, or NULL. */
+/*
+ * Return a free row of s->clients, with a new page for its counters. NULL: no row is free, or there
+ * is no memory.
+ */
 struct client *client_place(struct starter *s);
 /*
  * Call after fork() for the client's process. @here (in the first process): later processes don't

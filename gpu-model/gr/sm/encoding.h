@@ -24,7 +24,7 @@ enum sm_to {
 	SM_TO_PRED	= 0x8030,	/* src[n] = predicate */
 	SM_TO_UIMM	= 0x8040,	/* src[n] = unsigned number */
 	SM_TO_SIMM	= 0x8050,	/* src[n] = signed number */
-	SM_TO_FIMM	= 0x8060,	/* src[n] = single, all 32 bits */
+	SM_TO_FIMM	= 0x8060,	/* src[n] = single-precision number of 32 bits */
 	SM_TO_CONST	= 0x8070,	/* src[n] = c[][] of 4-byte words at bits 23 and 37 */
 	SM_TO_KIND	= 0x8080,	/* src[n].kind = pos */
 	SM_TO_SOFF	= 0x8090,	/* offset, signed */

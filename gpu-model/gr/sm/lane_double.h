@@ -197,7 +197,7 @@ static enum step op_dsetp(struct warp *w, const struct uop *u, uint32_t m)
 	return put_setp(w, u, double_compare_lanes(w, u), src_pred(w, &u->in->src[2]), m);
 }
 
-/* DCHK: see op_fchk() */
+/* DCHK: true where a / b of doubles needs the long way. op_fchk() tells how ranges were chosen. */
 static enum step op_dchk(struct warp *w, const struct uop *u, uint32_t m)
 {
 	struct doubles a, b;

@@ -293,8 +293,9 @@ static enum step op_fchk(struct warp *w, const struct uop *u, uint32_t m)
 }
 
 /*
- * FSWZ: a is the first source of a thread of the quad, b the second source of this thread. `lanes`
- * says for each thread of the quad what is computed of a and b.
+ * FSWZ: a is the first source of the thread that fswz_lane() names, in the same quad. b is the
+ * second source of this thread. The instruction's .lanes has one of these operations for each
+ * thread of the quad.
  */
 enum { FSWZ_ADD, FSWZ_B_MINUS_A, FSWZ_A_MINUS_B, FSWZ_B };
 
