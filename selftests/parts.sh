@@ -184,7 +184,7 @@ part modules-long l	320	tap_run "kvgpu.ko builds for all kernels" $LIMIT selftes
 part matrix	l	1500	tap_run "kvgpu.ko builds for what Debian offers" $LIMIT selftests/kernels/matrix.sh
 part places-long ls	400	tap_run "set-up: the tree in other places" $LIMIT selftests/testbed/place_test.sh long
 part documents	ls	900	tap_run "documents: their command blocks" $LIMIT env PYTHONDONTWRITEBYTECODE=1 selftests/documents/run.py long
-part testbed-more ls	600	tap_run "test bed" $LIMIT selftests/testbed/tb_test.sh long full kernel fresh_setup end
+part testbed-more ls	900	tap_run "test bed" $LIMIT selftests/testbed/tb_test.sh long crash full kernel fresh_setup end
 for role in base oldest newest; do
 	for layout in flat card; do
 		part native-$role-$layout ls 900 tap_run "native: stock nouveau on the model" $LIMIT env LONG=1 \

@@ -4,11 +4,11 @@
 # nothing behind; that is one of the things it checks.
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
-steps=(setup argument agent bed guest crash end)
+steps=(setup argument agent bed guest end)
 case ${1:-quick} in
 quick) ;;
 long) steps=(setup argument agent bed guest crash full kernel fresh_setup end) ;;
-*) echo "usage: tb_test.sh [quick|long [STEPS...]], STEPS of: ${steps[*]} full kernel fresh_setup" >&2; exit 2 ;;
+*) echo "usage: tb_test.sh [quick|long [STEPS...]], STEPS of: ${steps[*]} crash full kernel fresh_setup" >&2; exit 2 ;;
 esac
 [ $# -lt 2 ] || steps=("${@:2}")
 TB=testbed/tb
