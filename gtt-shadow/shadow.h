@@ -63,8 +63,8 @@ struct kvgpu_shadow_ops {
 	bool (*take_dirty)(void *ctx, struct kvgpu_gaddr a, u64 len);
 	/*
 	 * Pins guest pages for the GPU, at most 512; iova[i] = iova[0] + i * 4096. dma[i] is the
-	 * address for the PTE. gtt-shadow never asks for a page that it has pinned already. All
-	 * pages or none: -EFAULT, -ENOMEM, ...
+	 * address for the PTE. gtt-shadow never asks for a page that it has pinned already. Pins
+	 * all pages and returns 0, or pins none and returns -EFAULT, -ENOMEM, ...
 	 */
 	int (*pin)(void *ctx, const iova_t *iova, u32 nr, u64 *dma);
 	/*
@@ -100,8 +100,8 @@ struct kvgpu_shadow_stats {
 	/* .pinned is the current number, .pins and .unpins are totals */
 	u64 pinned, pins, unpins;
 	/*
-	 * entries refused: outside of the partition, peer, bad kind, not pinnable, no table for
-	 * them
+	 * guest entries that were refused: outside of the partition, of a peer, of a bad kind, with
+	 * a page that can't be pinned, or without room for a table
 	 */
 	u64 rejected;
 };
@@ -150,7 +150,7 @@ int kvgpu_shadow_as_create(struct kvgpu_shadow *s, struct kvgpu_gaddr pd, void *
  */
 void *kvgpu_shadow_as_destroy(struct kvgpu_as *as);
 
-/* hvram address for a shadow instance block */
+/* returns the hvram address of the shadow's directory, for a shadow instance block */
 u64 kvgpu_shadow_as_pd_get(const struct kvgpu_as *as);
 
 /**

@@ -184,9 +184,7 @@ int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr)
 	return ret;
 }
 
-/*
- * @gives_way: time out early, after a millisecond in which an urgent thread waits for the register.
- */
+/* @gives_way: after each millisecond, time out early if an urgent thread waits for the register. */
 static int pfifo_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms,
 			 bool gives_way)
 {

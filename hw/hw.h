@@ -161,9 +161,12 @@ struct kvgpu_hw_share {
 	struct gen_pool *pool;
 };
 
-/* Takes @size bytes of the pool, or if they are in pieces as much as there is, but @least. */
+/*
+ * Takes a piece of @size bytes from the pool. If no free piece is that large, takes the largest
+ * one, but returns -ENOMEM if that has fewer than @least bytes.
+ */
 int kvgpu_hw_share_take(struct kvgpu_hw *hw, u64 size, u64 least, struct kvgpu_hw_share *s);
-/* nothing of it is allocated */
+/* call it when no memory of @s is allocated */
 void kvgpu_hw_share_give(struct kvgpu_hw *hw, struct kvgpu_hw_share *s);
 int kvgpu_hw_share_alloc(struct kvgpu_hw *hw, struct kvgpu_hw_share *s, u64 size,
 			 struct kvgpu_vram *out);
@@ -192,7 +195,7 @@ int kvgpu_hw_tlb_flush(struct kvgpu_hw *hw, u64 pd, bool hub_only);
 void kvgpu_hw_bar_set(struct kvgpu_hw *hw, enum kvgpu_bar bar, u32 page, const u64 *pte, u32 nr);
 /* writes out entries of kvgpu_hw_bar_set(), then invalidates */
 int kvgpu_hw_bar_flush(struct kvgpu_hw *hw, enum kvgpu_bar bar);
-/* only invalidates, if entries were written out before */
+/* only invalidates, for entries that were written out before */
 int kvgpu_hw_bar_invalidate(struct kvgpu_hw *hw, enum kvgpu_bar bar);
 /* waits until the CPU's writes to video memory have reached it (FLUSH_BAR) */
 int kvgpu_hw_flush_writes(struct kvgpu_hw *hw);
@@ -247,9 +250,9 @@ int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout
  * @tsg: @id is a group
  * @id: the chip's id
  * @timeout_ms: how long to wait
- * @look: called about every 20 us, while another thread has the preempt register and from the write
- *   of the register until the preempt is done; called once more after that, with no lock held but
- *   the preempt register's
+ * @look: called about every 20 us: while another thread has the preempt register, for 5 ms at most,
+ *   and from the write of the register until the preempt is done or the time is over. Called once
+ *   more at the end. From the write on, the register's lock is held, and no other lock of hw/.
  * @arg: argument of @look
  *
  * Return: as kvgpu_hw_preempt().
@@ -263,8 +266,9 @@ int kvgpu_hw_preempt_watched(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int
  * @id: the chip's id
  * @timeout_ms: how long to wait
  *
- * As kvgpu_hw_preempt(), but gives up after a millisecond in which an urgent thread waits for the
- * register (hw_lock_is_urgent()). The chip may then forget the preempt.
+ * As kvgpu_hw_preempt(), but looks after each millisecond whether an urgent thread waits for the
+ * register (hw_lock_is_urgent()), and times out early if one does. The chip may then forget the
+ * preempt.
  */
 int kvgpu_hw_preempt_turn(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms);
 void kvgpu_hw_runl_block(struct kvgpu_hw *hw, u8 runl, bool block);

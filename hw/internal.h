@@ -168,8 +168,8 @@ int hw_reg_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int u
  * thread waits for any of them.
  */
 /*
- * Takes lock @l urgently; the thread holds no other of these locks. Calls @look about every @us
- * microseconds until the thread has the lock, for 5 ms at most.
+ * Takes lock @l urgently. The thread holds no other of these locks. While another thread holds @l,
+ * calls @look about every @us microseconds, but for 5 ms at most: after that it only waits for @l.
  */
 void hw_lock_take_watched(struct kvgpu_hw_lock *l, void (*look)(void *arg), void *arg,
 			  unsigned int us);

@@ -145,7 +145,7 @@ struct kvgpu_vgpu {
 	/* changed under irq_lock, signalled under RCU without it: irq.c */
 	struct eventfd_ctx __rcu *msi, *intx, *req;
 	struct virqfd *intx_unmask;	/* handler of KVM's unmask eventfd; vgpu->lock */
-	/* irq_lock. pending: the guest's line is up and INTx not disabled */
+	/* protected by irq_lock; .intx_pending: the guest's line is up and INTx not disabled */
 	bool intx_masked, intx_pending;
 
 	spinlock_t fault_lock;		/* leaf lock; protects fault_log and nr_faults */

@@ -59,8 +59,9 @@ void vgpu_compat_vma_open(struct vm_area_struct *vma)
 }
 
 /*
- * Called when a mapping was moved. mmap_lock has been held for writing since before the pages were
- * moved.
+ * Called after mremap() has moved the pages of a mapping to @vma, which is not on the list. The
+ * caller has held mmap_lock for writing since before the move. A zap waits for mmap_lock, so it
+ * goes on only after the moved pages are removed.
  */
 int vgpu_compat_vma_moved(struct vm_area_struct *vma)
 {

@@ -135,8 +135,8 @@ enum kvgpu_cmd_kind {
 	/* flush of BAR writes or of L2; .mask: offset of the register (FLUSH_BAR, FLUSH_L2_*) */
 	KVGPU_CMD_FLUSH,
 	/*
-	 * .inst: FECS was given a channel, by "set channel" or by a switch; a golden context will
-	 * be made
+	 * .inst: the guest has given FECS this channel, by "set channel" or by a switch. Its driver
+	 * does so before it makes its golden context by register writes.
 	 */
 	KVGPU_CMD_GR_BIND,
 	/*

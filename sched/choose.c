@@ -12,8 +12,9 @@
  * often therefore gains no more than its share by it.
  *
  * The length of a turn is in proportion to the vGPU's part of the shares that compete, so that a
- * round stays short. No turn is longer than a slice. No turn is shorter than vsched_turn_min(), or
- * the GPU would spend most of its time on switches.
+ * round stays short. A turn is not longer than a slice, and not shorter than vsched_turn_min(), or
+ * the GPU would spend most of its time on switches. Then turn_even_out() corrects the length, by
+ * half of it at most.
  *
  * A vGPU that wakes or is let go ends the turn under way early if it goes before the vGPU on the
  * chip. The turn still lasts for vsched_turn_min(), and the same waker ends at most one turn in a
@@ -124,11 +125,12 @@ void vsched_turn_end(struct kvgpu_sched *s)
 }
 
 /*
- * Corrects the length of this turn by the error of the last one, so that all vGPUs gain the same in
- * a round and keep their places in it. A piece of work that has begun goes on, so the shortest turn
- * may end late by a quarter of its length. A vGPU that gained a little in each round would lose its
- * place, and with it most of a turn in some window. The correction is at most half of the turn:
- * larger errors are left to the clocks.
+ * Returns the length of this turn, corrected by the error of the last turn of @e, so that all vGPUs
+ * get the same in a round, in proportion to their shares. A turn may end late, because a piece of
+ * work that has begun goes on: the shortest turn by a quarter of its length. Without the correction
+ * a vGPU could gain a little in each round. Then its clock would run ahead until another vGPU goes
+ * before it. It would get a later place in the round, and so almost a turn less in a window of 2 s.
+ * The correction is at most half of the turn: larger errors are left to the clocks.
  */
 static u64 turn_even_out(struct kvgpu_sched_ent *e, u64 turn)
 {

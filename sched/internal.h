@@ -73,7 +73,10 @@ static inline u64 vsched_time_add(u64 now, u64 ns)
 	return ns > KVGPU_SCHED_NEVER - now ? KVGPU_SCHED_NEVER : now + ns;
 }
 
-/* The shortest turn, ns. A turn that has started is not cut shorter than this. */
+/*
+ * The shortest turn, ns, before turn_even_out() corrects it. A turn that has started is not cut
+ * shorter than this.
+ */
 static inline u64 vsched_turn_min(const struct kvgpu_sched *s)
 {
 	return max(s->slice_ns / SCHED_SHORTEST, (u64)KVGPU_SCHED_SLICE_MIN);
@@ -119,8 +122,9 @@ void vsched_knobs_apply(struct kvgpu_sched *s);
 /* Gives @e a full budget and no debt. */
 void vsched_budget_fill(struct kvgpu_sched *s, struct kvgpu_sched_ent *e);
 /*
- * The time when @e, which is held back, is let go; and the time when @e, if it runs from now on, is
- * held back. As things stand at s->at the answer may be too early, and is never too late.
+ * The first function returns the time when @e, which is held back, is let go. The second one
+ * returns the time when @e, if it runs from now on, is held back. Both use the state at s->at. The
+ * answer may be too early, and is never too late.
  */
 u64 vsched_release_time(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e);
 u64 vsched_exhaust_time(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e);

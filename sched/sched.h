@@ -315,8 +315,8 @@ bool kvgpu_sched_strike_add(struct kvgpu_strikes *k, u64 now);
 void kvgpu_sched_strikes_clear(struct kvgpu_strikes *k);		/* @total stays */
 
 /*
- * Engine resets after faults of a vGPU's channels. Programs have bugs, so there is a budget of
- * them. Each reset beyond the budget is a strike.
+ * Engine resets for a vGPU's channels. Programs have bugs, so there is a budget of resets. Each
+ * reset beyond the budget is a strike.
  */
 #define KVGPU_RESETS_BURST		32u
 #define KVGPU_RESET_FORGOTTEN_NS	500000000ull

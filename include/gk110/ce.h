@@ -150,7 +150,8 @@ enum gk110_ce_launcherr {
 #define   A0B5_ORIGIN_X			GENMASK(15, 0)
 #define   A0B5_ORIGIN_Y			GENMASK(31, 16)
 #define A0B5_PM_TRIGGER_END		0x1114
-#define A0B5_MTHD_END			0x0740	/* past the last stored method */
+/* end of the methods whose data is stored in the channel's method state */
+#define A0B5_MTHD_END			0x0740
 
 /*
  * Method state of a channel: the words 0x100-0x17f of its instance block. The PBDMA on which the

@@ -28,7 +28,7 @@
 #define HOST_FLUSH_SIZE			0x001000
 #define PVIDEO_BASE			0x084000	/* MSVLD, MSPDEC, MSPPP falcons */
 #define PVIDEO_SIZE			0x004000
-/* falcons between the copy engines and the PMU */
+/* falcons, at addresses between those of the copy engines and of the PMU */
 #define PCODEC_BASE			0x108000
 #define PCODEC_SIZE			0x002000
 #define PP2P_BASE			0x139000	/* windows into the memory of other GPUs */

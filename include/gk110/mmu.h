@@ -94,9 +94,9 @@
 #define   FB_MMU_CTRL_BIG_64K		BIT(0)
 /* 1: compression tags have 16 bits, else 17 (nvkm ltc/gf100.c) */
 #define   FB_MMU_CTRL_COMPTAGS_16	BIT(12)
-/* read only: no invalidate under way */
+/* read only; 1: no invalidate is under way */
 #define   FB_MMU_CTRL_FIFO_EMPTY	BIT(15)
-/* read only: invalidates that may be queued */
+/* read only: how many more invalidates the queue takes */
 #define   FB_MMU_CTRL_FIFO_SPACE	GENMASK(23, 16)
 #define   FB_MMU_CTRL_BYPASS_TARGET	GENMASK(29, 28)
 /* 1: virtual addresses are taken as physical, in memory BYPASS_TARGET */

@@ -23,7 +23,7 @@
 #define   PTOP_PCI_V2			BIT(0)
 #define   PTOP_PCI_CLASS		BIT(1)
 #define   PTOP_PCI_FULL_SPEED		BIT(7)
-/* counts of the design, with the units that are switched off */
+/* numbers of units in the design; units that are switched off are counted too */
 #define PTOP_GPC_COUNT			0x022430
 #define PTOP_TPC_PER_GPC_COUNT		0x022434
 #define PTOP_FBP_COUNT			0x022438

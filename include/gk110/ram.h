@@ -90,7 +90,7 @@
 #define   RAMFC_TARGET_SW		0x1f
 #define RAMFC_UNK_B8			0xb8		/* not documented */
 #define RAMFC_METHOD_CRC		0xb0
-/* method and data at which a PBDMA has stalled */
+/* the method at which a PBDMA has stalled, and its data */
 #define RAMFC_METHOD0			0xc0
 #define RAMFC_DATA0			0xc4
 /* flags of the GPFIFO entry in progress (rnndb IB_FLAGS) */

@@ -5,7 +5,10 @@
  */
 #include "mdev/machine/internal.h"
 
-/* a thread that keeps another waiting for gpu->lock for longer is lent a priority (hw/lock.h) */
+/*
+ * time in which work of other vGPUs may go unseen: a thread that keeps another one waiting for
+ * gpu->lock for longer is lent a priority (hw/lock.h)
+ */
 #define UNSEEN_NS	NSEC_PER_MSEC
 
 void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now)

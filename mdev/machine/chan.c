@@ -174,7 +174,8 @@ static int read_inst(struct kvgpu_chan *c, u32 *block, struct kvgpu_inst_guest *
 	g->limit = min(g->limit, NO_CONTEXT_VA - 1);
 	if (!ret && g->gr_ctx && !g->gr_ctx_virtual)
 		/*
-		 * the guest's context has a physical address, where no image can be shown instead
+		 * refused: the guest's context has a physical address, where the host can't show
+		 * its own image
 		 */
 		ret = -EINVAL;
 	return ret;
@@ -275,8 +276,8 @@ bool vmach_chan_step_off(struct kvgpu_chan *c)
 }
 
 /*
- * Recovery ends channels under gpu->lock. A channel that it has ended, or is about to end, stays
- * off.
+ * Enables a channel on the chip. Recovery ends channels under gpu->lock: a channel that recovery
+ * has ended, or is about to end, stays off.
  */
 static void chan_start(struct kvgpu_chan *c)
 {
@@ -302,8 +303,8 @@ void vmach_chans_restart(struct kvgpu_vgpu *v)
 }
 
 /*
- * Gives channel @c the space and the graphics context of @g. The chip neither has the channel
- * loaded nor can load it.
+ * Gives channel @c the space and the graphics context of @g. Call it when the channel is not loaded
+ * on the chip and can't be loaded.
  */
 static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g, const u32 *block,
 			 u32 *out)
@@ -395,7 +396,7 @@ static int chan_bind_hw(struct kvgpu_chan *c, u32 *block)
 	return ret;
 }
 
-/* Frees all that a channel holds. It is off the chip. */
+/* Frees all that channel @c holds. The channel is off the chip. */
 static void chan_release(struct kvgpu_chan *c)
 {
 	struct kvgpu_vgpu *v = c->vgpu;
@@ -503,7 +504,10 @@ static void chan_unbind_hw(struct kvgpu_chan *c)
 	if (!vmach_gpu_wedged(gpu) && c->ran &&
 	    vmach_chan_evict(gpu, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS))
 		vmach_reset_note(c->vgpu->m, 0);
-	/* a fault on the way out stops the whole runlist, and would have no owner later */
+	/*
+	 * a fault while the channel was driven off stops the whole runlist, and would have no owner
+	 * later
+	 */
 	if (!vmach_gpu_wedged(gpu))
 		kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
 	for (i = 0; i < UNBIND_TRIES && ret && !vmach_gpu_wedged(gpu); i++) {
@@ -539,7 +543,7 @@ void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 	kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, false);
 	c->enabled = c->listed = false;
 	kvgpu_hw_lock(&v->gpu->lock);
-	c->dead = true;		/* keeps it out of the lists published from now on */
+	c->dead = true;		/* keeps the channel out of the lists published from now on */
 	if (vmach_runlist_drop(v->m, c->hrunl, c->hchid) &&
 	    vmach_runlist_update(v->m, c->hrunl))
 		vmach_gpu_wedge(v->gpu, "a runlist was not taken");

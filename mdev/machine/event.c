@@ -44,9 +44,10 @@ void vmach_event_push(struct kvgpu_machine *m, const struct machine_event *ev)
 }
 
 /*
- * Takes the next event, or returns false. A second exception of GR waits until the guest has
- * restarted GR after the first one: real GR halts at each, so that its driver expects one at a time
- * and its registers hold one. The host has restarted the chip's GR meanwhile.
+ * Takes the next event. False: there is none to deliver now. A second exception of GR waits until
+ * the guest has restarted GR after the first one: real GR halts at each exception, so that its
+ * driver expects one at a time, and its registers hold one. The host has restarted the chip's GR
+ * meanwhile.
  */
 static bool event_pop(struct kvgpu_machine *m, struct machine_event *ev)
 {
@@ -236,8 +237,8 @@ void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
 }
 
 /*
- * Counts an interrupt of this vGPU that costs as much as @price ordinary ones. False: the vGPU has
- * used its budget of this second.
+ * Counts an interrupt of this vGPU that costs as much as @price ordinary interrupts. False: the
+ * vGPU has used up its budget of this second.
  */
 static bool within_budget(struct kvgpu_machine *m, u32 price)
 {
@@ -498,7 +499,7 @@ static void nonstall(void *ctx)
 
 	kvgpu_hw_lock(&chip->event_lock);
 	list_for_each_entry(m, &chip->live, node) {
-		/* has bound no channel since its channels were last stopped */
+		/* the vGPU has bound no channel since its channels were last stopped */
 		if (!READ_ONCE(m->nr_groups))
 			continue;
 		set_bit(PENDING_NONSTALL, &m->pending);
@@ -533,9 +534,9 @@ bool vmach_nonstall_look(struct kvgpu_chip *chip, u64 now)
 }
 
 /*
- * The driver has begun to wait for NON_STALL_INTERRUPTs, or has stopped. event_lock orders this
- * with nonstall(): either nonstall() sees that the driver waits, or vmach_events_deliver(), which
- * follows, sees the pending bit that nonstall() set.
+ * Call it when the driver may have begun or stopped to wait for NON_STALL_INTERRUPTs. event_lock
+ * orders this with nonstall(): either nonstall() sees that the driver waits, or
+ * vmach_events_deliver(), which follows, sees the pending bit that nonstall() set.
  */
 void vmach_waits_update(struct kvgpu_vgpu *v)
 {

@@ -33,8 +33,8 @@ bool vmach_flush_take(struct kvgpu_vgpu *v)
 }
 
 /*
- * Tells whether the guest has asked for the flush of L2 by @reg, and shows it as BUSY. If the guest
- * sets TRIGGER again before l2_end(), that stays for the next time.
+ * Tells whether the guest has asked for the flush of L2 by @reg, and shows the flush as BUSY. If
+ * the guest sets TRIGGER again before l2_end(), that request stays for the next call.
  */
 static bool l2_begin(struct kvgpu_vgpu *v, u32 reg)
 {

@@ -49,7 +49,10 @@ struct patches {
 	u32 nr;
 };
 
-/* A list that is empty or can't be read counts as empty. The image then has the golden values. */
+/*
+ * Reads and filters the patch list of the guest's context at @va. A list that can't be read counts
+ * as empty. The image then has the golden values.
+ */
 static void read_patches(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va, struct patches *p)
 {
 	u32 header[2], rejected = 0, nr;

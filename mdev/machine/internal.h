@@ -81,7 +81,7 @@ struct machine_sampler {
  * ktime in ns.
  */
 struct machine_slicer {
-	/* leaf; .sched with its knobs, and the entities and strikes of all vGPUs */
+	/* leaf lock; protects .sched, and slice.ent and slice.strikes of all vGPUs */
 	spinlock_t lock;
 	struct kvgpu_sched sched;
 	unsigned int watchdog_ms;
@@ -91,19 +91,19 @@ struct machine_slicer {
 	/* a time for the next sample is drawn, so that the thread looks without a kick */
 	bool planned;
 	/*
-	 * the lists of all vGPUs that are not suspended are on the chip; false: only that of
-	 * .owner, if any
+	 * true: the lists of all vGPUs that are not suspended are on the chip; false: only the list
+	 * of .owner, or no list if .owner is NULL
 	 */
 	bool open;
 	struct kvgpu_machine *owner;
 	bool stale;	/* the set of vGPUs whose lists may be on the chip has changed */
 	u64 used;	/* ns for which the last look, with its flushes, held gpu->lock */
 	/*
-	 * time up to which vGPUs are charged, mostly that of the last look; last time at which a
-	 * vGPU had work
+	 * .looked: time up to which vGPUs are charged, mostly the time of the last look. .worked:
+	 * last time at which a vGPU had work.
 	 */
 	u64 looked, worked;
-	/* time of the last sample; time of the next, 0: not drawn yet, ~0: none is due */
+	/* time of the last sample; drawn time of the next, 0: not drawn yet, ~0: none is due */
 	u64 sampled, sample_at;
 	u64 sample_mean;		/* mean, in ns, with which the next sample was drawn */
 	struct machine_sampler sampler;
@@ -158,7 +158,7 @@ struct machine_slice {
 	 */
 	bool left_busy;
 	bool brief;			/* the vGPU took entries of a ring since the last sample */
-	/* list entry to look at next; number of consecutive entries seen without work */
+	/* .look_at: list entry to look at next. .quiet: consecutive entries seen without work. */
 	u32 look_at, quiet;
 	/*
 	 * number + 1 of the engine that was seen at work for the vGPU while its USERD words told of
@@ -169,7 +169,7 @@ struct machine_slice {
 	/* GPU time in ns that sysfs was last told; used without gpu->lock */
 	atomic64_t told;
 	u32 turn;	/* counts the vGPU's turns: list.c computes from it where the list begins */
-	/* engine resets caused by faults of its channels; gpu->lock */
+	/* resets and long evictions for the vGPU's channels; hangs are strikes; gpu->lock */
 	struct kvgpu_resets resets;
 	/* ends the channels of a suspended vGPU, one after the other */
 	struct delayed_work end_work;
@@ -189,7 +189,7 @@ struct kvgpu_chip {
 	DECLARE_BITMAP(groups, KVGPU_NR_GROUPS);
 	DECLARE_BITMAP(tsgs, GK110_FIFO_NR_TSG);
 
-	/* inside gpu->lock; only spinlocks and hw's locks are taken inside of it */
+	/* taken inside gpu->lock; under event_lock only spinlocks and the locks of hw/ are taken */
 	struct kvgpu_hw_lock event_lock;
 	/*
 	 * NON_STALL_INTERRUPTs are masked because no driver waits for the end of a submission;
@@ -220,8 +220,8 @@ struct kvgpu_chip {
 
 	spinlock_t time_lock;
 	/*
-	 * under time_lock, in ns: PTIMER minus ktime; the latest time returned; ktime of the chip's
-	 * last answer
+	 * Under time_lock, in ns. .time_base: PTIMER minus ktime. .time_last: the latest time
+	 * returned. .time_taken: ktime of the chip's last answer.
 	 */
 	u64 time_base, time_last, time_taken;
 };
@@ -252,8 +252,8 @@ struct kvgpu_chan {
 	/* reason for the end of the channel; gpu->chip->event_lock */
 	struct { u8 why, unit, engine; bool storm; u32 info; u64 va; } fault;
 	/*
-	 * group by the guest's id and by the chip's, -1: none; written under gpu->lock and
-	 * event_lock, too
+	 * id of the channel's group: the guest's id, and the chip's; -1: none. Written under
+	 * gpu->lock and event_lock, besides vgpu->lock.
 	 */
 	int gtsg, htsg;
 	/* host-owned context image, shared by channels with the same space and context VA */
@@ -316,7 +316,7 @@ struct kvgpu_space {
 	struct list_head node;
 	struct kvgpu_as *as;
 	struct kvgpu_gaddr pd;
-	/* kept: users that went while the chip could still use the space */
+	/* .kept: uses that have ended, but stay in .users: the chip could still use the space */
 	u32 users, kept;
 	bool flush;			/* the card's TLB has older entries */
 };
@@ -343,11 +343,12 @@ struct kvgpu_machine {
 	void *shadow_mem;
 	struct kvgpu_vram scrap;	/* one page behind all pages that are not mapped */
 	struct kvgpu_reg_slot *slots;
-	struct kvgpu_hw_share pool;	/* its part of the host's pool */
-	u64 pool_used, pool_max;	/* bytes of it: used, and all */
+	struct kvgpu_hw_share pool;	/* the vGPU's part of the host's pool */
+	u64 pool_used, pool_max;	/* bytes of .pool: used ones, and all */
 	struct xarray pins;		/* IOVA >> 12 -> DMA address >> 12 */
 	/*
-	 * entries of .pins that no entry of a shadow uses any more: the shadow does not count them
+	 * number of entries of .pins that no shadow entry uses any more; .shadow does not count
+	 * them
 	 */
 	u64 nr_due;
 	struct delayed_work unpin_work;
@@ -363,7 +364,7 @@ struct kvgpu_machine {
 	 * command
 	 */
 	bool flush_owed;
-	/* of .freed: memory of shadow tables (memory.c) */
+	/* .freed: memory of shadow tables that is not given back yet (memory.c) */
 	struct list_head spaces, grctxs, dead_images, freed;
 	/* bit per 4 KiB page of the partition that the CPU may have written since the last look */
 	unsigned long *touched;
@@ -378,8 +379,9 @@ struct kvgpu_machine {
 	unsigned long asked_first, asked_last;
 	bool any_dirty, any_late;
 	/*
-	 * Read by sysfs without locks: TLB invalidates for the vGPU's spaces; spaces that
-	 * vmach_space_put() kept, 0 unless there is a bug.
+	 * Read by sysfs without locks. .flushes: TLB invalidates for the vGPU's spaces.
+	 * .spaces_kept: number of times that vmach_space_put() kept a space, 0 unless there is a
+	 * bug.
 	 */
 	atomic64_t flushes, spaces_kept;
 
@@ -399,9 +401,9 @@ struct kvgpu_machine {
 	struct kvgpu_gaddr pramin;
 	u64 pramin_pte[256], pramin_next[256];
 	void __iomem *pramin_cpu, *userd_cpu;
-	/* by guest group: page of the partition with its USERD; map_lock */
+	/* by guest group of ids: page of the partition with the group's USERD; map_lock */
 	u32 userd_page[KVGPU_NR_GROUPS];
-	/* bits of .touched that BAR1 or PRAMIN set, not only BAR3; map_lock */
+	/* bit per page that was touched through BAR1 or PRAMIN, not only BAR3; map_lock */
 	unsigned long *touched1;
 
 	/* chan.c. */
@@ -410,7 +412,7 @@ struct kvgpu_machine {
 	u32 nr_groups, max_groups;
 
 	/* runlist.c. */
-	/* by the guest's runlist: the last submitted list */
+	/* by the guest's runlist: the list that the guest submitted last */
 	u64 *runl_entries[KVGPU_MAX_RUNL];
 	u16 runl_nr[KVGPU_MAX_RUNL];
 	s16 htsg[GK110_FIFO_NR_TSG];	/* guest's channel group (TSG) -> the chip's, -1: none */
@@ -418,8 +420,8 @@ struct kvgpu_machine {
 	/* the guest's groups that are in use, computed by drop_groups() */
 	DECLARE_BITMAP(tsgs_used, GK110_FIFO_NR_TSG);
 	/*
-	 * most entries of each list, with headers of groups: the number of channels that the vGPU
-	 * may have
+	 * most entries of one list, headers of groups included. It is as large as the number of
+	 * channels that the vGPU may have.
 	 */
 	u32 runl_max;
 	u64 *list[KVGPU_MAX_RUNL];	/* by the chip's runlist: the entries to run; gpu->lock */
@@ -432,15 +434,16 @@ struct kvgpu_machine {
 	struct machine_event events[EVENTS], current_event;
 	u32 event_put, event_get;
 	u64 events_dropped;
-	struct { u64 at; s64 left; } tell;	/* time that signals to the VMM may take, ns */
+	/* budget for signals to the VMM. .left: ns left, < 0: a debt. .at: last refill, ns. */
+	struct { u64 at; s64 left; } tell;
 	unsigned long pending;
 	/* the driver wants to be told of the end of submissions; written under vgpu->lock */
 	bool waits;
 	bool gone;			/* no work item is queued any more */
 	struct delayed_work event_work, alarm_work;
-	u64 window_start;		/* budget of interrupts; chip->event_lock */
+	u64 window_start;	/* budget of interrupts: start of its second; chip->event_lock */
 	u32 window_events;
-	/* by engine id: reported as hung, and the guest has not recovered it yet */
+	/* by engine id. .set: the guest was told of a hang, and has not recovered from it yet */
 	struct { bool set; u64 inst; } stuck[KVGPU_MAX_ENGINE];
 
 	atomic64_t gpu_ns;		/* ns charged by books.c; read by sysfs without locks */
@@ -455,7 +458,7 @@ u64 vmach_ptimer_read(struct kvgpu_gpu *gpu);	/* PTIMER, ns */
 u8 vmach_gr_runl_get(const struct kvgpu_gpu *gpu);
 /* ms that the guest's own work may take to leave the chip */
 unsigned int vmach_patience_get(const struct kvgpu_vgpu *v);
-/* something has changed that the slicer should look at; any context */
+/* wakes the slicer, because something has changed that it should look at; any context */
 void vmach_slicer_kick(struct kvgpu_gpu *gpu);
 
 /* ----------------------- engine.c; functions that look up channels need gpu->lock or event_lock */
@@ -463,37 +466,40 @@ void vmach_slicer_kick(struct kvgpu_gpu *gpu);
 bool vmach_engine_has(struct kvgpu_gpu *gpu, u8 engine, bool tsg, u16 id);
 bool vmach_chan_on_engine(struct kvgpu_gpu *gpu, bool tsg, u16 id);	/* on any engine */
 /*
- * The chip's channel @id, or the first channel of its group @id. NULL: the host's channel, or no
- * channel.
+ * Returns the chip's channel @id, or with @tsg the first channel of the chip's group @id. NULL: the
+ * host's channel, or no channel.
  */
 struct kvgpu_chan *vmach_hchan_find(struct kvgpu_chip *chip, bool tsg, int id);
-/* NULL: the host's channel, or no channel */
+/* the vGPU of the channel or group that @st names; NULL: the host's channel, or no channel */
 struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st);
-bool vmach_vgpu_works(struct kvgpu_machine *m);	/* an engine is busy for one of its channels */
-/* An engine works for another vGPU than @m's. */
+/* Tells whether an engine is busy for a channel of @m. */
+bool vmach_vgpu_works(struct kvgpu_machine *m);
+/* Tells whether an engine works for another vGPU than @m's. */
 bool vmach_others_work(struct kvgpu_machine *m);
-/* Engine @e with status @st works, and vmach_status_owner() is NULL. */
+/* Call it when engine @e, with status @st, works and vmach_status_owner() is NULL. */
 void vmach_stranger_note(struct kvgpu_chip *chip, u8 e, u32 st);
 /*
- * The chip does not use the channel's instance block, address space and context image: the channel
- * is disabled and on no PBDMA or engine, or it never ran, or the card is cut off.
+ * True: the chip does not use the channel's instance block, address space and context image. The
+ * channel is disabled and on no PBDMA or engine, or it never ran, or the card is cut off.
  */
 bool vmach_chan_is_off(const struct kvgpu_chan *c);
 bool vmach_chan_same_group(const struct kvgpu_chan *a, const struct kvgpu_chan *b);
 /*
- * Returns @c, or if it is dead a live channel of its group, if there is one: a guest may leave a
- * dead channel bound, and list others in the same group. gpu->lock or event_lock is held.
+ * Returns @c. If @c is dead and its group has a live channel, returns that channel instead: a guest
+ * may leave a dead channel bound, and list other channels in the same group. gpu->lock or
+ * event_lock is held.
  */
 struct kvgpu_chan *vmach_live_chan_find(struct kvgpu_chip *chip, struct kvgpu_chan *c);
 
 /* ------------------------------------------------------------------ list.c; gpu->lock held */
 
-bool vmach_list_shown(const struct kvgpu_machine *m);	/* the slicer wants its list on the chip */
-/* Removes a channel from its list. True: the chip's list has to be written again. */
+/* the slicer wants the list of @m on the chip */
+bool vmach_list_shown(const struct kvgpu_machine *m);
+/* Removes channel @id from @m's list. True: the chip's list has to be written again. */
 bool vmach_runlist_drop(struct kvgpu_machine *m, u8 runl, hchid_t id);
 /* Writes the chip's list: the lists of all vGPUs that may be on the chip now. */
 int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl);
-/* Does the same if the chip has the list of @m, which has changed. */
+/* Writes the chip's list if that list has, or must have, the entries of @m, which have changed. */
 int vmach_runlist_update(struct kvgpu_machine *m, u8 runl);
 
 /* ------------------------------------------------------------------ books.c */
@@ -511,11 +517,11 @@ void vmach_command_run(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd);
 int vmach_memory_init(struct kvgpu_vgpu *v);
 void vmach_memory_fini(struct kvgpu_vgpu *v);
 int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out);
-/* the GPU does not use @vram any more */
+/* call it when the GPU does not use @vram any more */
 void vmach_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram);
 /* frees the memory of tables freed since the last call */
 void vmach_tables_free(struct kvgpu_vgpu *v);
-/* Reads guest memory: @len bytes inside one page. -EFAULT. */
+/* Reads guest memory: @len bytes inside one page. Returns 0 or -EFAULT. */
 int vmach_guest_read(struct kvgpu_vgpu *v, struct kvgpu_gaddr a, void *buf, u32 len);
 void vmach_stage_drop(struct kvgpu_machine *m);
 extern const struct kvgpu_shadow_ops machine_shadow_ops;
@@ -525,11 +531,12 @@ static inline struct device *vmach_dma_dev_get(const struct kvgpu_vgpu *v)
 	return &v->gpu->hw.pdev->dev;
 }
 
-/* NULL: no memory */
+/* returns the space of the guest's directory @pd, and counts a user of it; NULL: no memory */
 struct kvgpu_space *vmach_space_get(struct kvgpu_vgpu *v, struct kvgpu_gaddr pd);
 /*
- * @c used the space (NULL: no channel did) and is off the chip. If it is not, the space is kept
- * until no channel of the vGPU is bound.
+ * Ends a use of the space. Call it when channel @c, which used the space, is off the chip. @c is
+ * NULL if no channel used the space. If @c is still on the chip, the space is kept until no channel
+ * of the vGPU is bound.
  */
 void vmach_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, const struct kvgpu_chan *c);
 /* Frees the kept spaces. Call it when no channel of the vGPU is bound. */
@@ -560,26 +567,30 @@ void vmach_due_pages_unpin(struct kvgpu_vgpu *v, u64 iova, u64 last);
 void vmach_unmap_init(struct kvgpu_machine *m);
 void vmach_unmap_fini(struct kvgpu_machine *m);	/* without vgpu->lock */
 /*
- * The current thread is inside an unmap ioctl of VFIO's container, which asks this vGPU to release
- * memory. A vGPU that uses iommufd is not noted.
+ * Notes that the current thread is inside an unmap ioctl of VFIO's container, which asks this vGPU
+ * to release memory. Does nothing for a vGPU that uses iommufd.
  */
 void vmach_unmap_note(struct kvgpu_vgpu *v);
 /*
- * Call it when a process opens the vGPU. Returns -EBUSY, and logs it, if a thread of another
- * process is in an unmap that keeps, or may keep, this vGPU from pinning.
+ * Call it when a process opens the vGPU. Returns -EBUSY, and logs it, if a thread that has asked
+ * the vGPU to unpin memory is still in its unmap, and another process opened the vGPU last: the
+ * vGPU may be forbidden to pin until that thread leaves.
  */
 int vmach_unmap_open(struct kvgpu_vgpu *v);
 /*
- * Tells whether memory may be pinned. It may not be pinned while a thread that has asked a vGPU
- * twice to unpin memory may ask again.
+ * Tells whether vGPU @v may pin memory. It may not while a thread that has asked @v to unpin memory
+ * is still in its unmap, and that thread has asked any vGPU twice (unmap.c).
  */
 bool vmach_pin_allowed(struct kvgpu_vgpu *v);
 
 /* ------------------------------------------------------------------ flush.c */
 
-/* CPU writes to BARs reach memory; with @l2, L2 also agrees with system memory. */
+/*
+ * Waits until the CPU's writes to BARs have reached memory. With @l2, makes L2 agree with system
+ * memory, too.
+ */
 void vmach_writes_flush(struct kvgpu_vgpu *v, bool l2);
-/* Does the flushes that the guest asked for in the page that it maps. May sleep. */
+/* Does the flushes that the guest has asked for in its flush page (flush.c). May sleep. */
 void vmach_flush_page_serve(struct kvgpu_vgpu *v);
 /* True: the guest has asked for a flush of BARs, and the caller has to do it. */
 bool vmach_flush_take(struct kvgpu_vgpu *v);
@@ -587,16 +598,16 @@ bool vmach_flush_take(struct kvgpu_vgpu *v);
 /* ------------------------------------------------------------------ window.c */
 
 int vmach_windows_init(struct kvgpu_vgpu *v);
-/* after it the slices show none of the vGPU's memory */
+/* after this call the slices show none of the vGPU's memory */
 void vmach_windows_fini(struct kvgpu_vgpu *v);
-void vmach_windows_reset(struct kvgpu_vgpu *v);	/* as after power-on */
-/* all pages show scrap, and mappings are removed */
+void vmach_windows_reset(struct kvgpu_vgpu *v);	/* makes the windows as after power-on */
+/* makes all pages of the windows show the scrap page, and removes their CPU mappings */
 void vmach_windows_close(struct kvgpu_vgpu *v);
 void vmach_windows_sync(struct kvgpu_vgpu *v);
 bool vmach_windows_stale(struct kvgpu_vgpu *v);	/* the card's TLB has older entries */
 /*
- * The card's TLB forgets the entries of the vGPU's windows. To be called after changed entries were
- * written. -ETIMEDOUT
+ * Makes the card's TLB forget the entries of the vGPU's windows. Call it after changed entries were
+ * written. Returns 0 or -ETIMEDOUT.
  */
 int vmach_windows_invalidate(struct kvgpu_vgpu *v);
 void vmach_windows_zap(struct kvgpu_vgpu *v);		/* removes CPU mappings of changed pages */
@@ -605,8 +616,8 @@ void vmach_window_bind(struct kvgpu_vgpu *v, enum kvgpu_bar bar, bool is_virtual
 void vmach_pramin_move(struct kvgpu_vgpu *v, struct kvgpu_gaddr base);
 void vmach_userd_move(struct kvgpu_vgpu *v, bool valid, u64 off);
 /*
- * Sets the chip's group and the page of the partition behind the doorbells of guest group @g;
- * hgroup < 0: none.
+ * Sets the chip's group and the page of the partition behind the doorbells of guest group @g.
+ * @hgroup < 0: the group has no doorbells.
  */
 void vmach_userd_show(struct kvgpu_vgpu *v, u16 g, int hgroup, u32 page);
 
@@ -618,14 +629,14 @@ static inline u32 vmach_part_pages_count(const struct kvgpu_vgpu *v)
 }
 
 /*
- * Notes that the CPU may write to @page of the partition (NO_PAGE: to none) from now on, by way of
- * @bar. map_lock is held.
+ * Notes that the CPU may write to page @page of the partition from now on, through @bar. Does
+ * nothing if @page is NO_PAGE. map_lock is held.
  */
 void vmach_page_touch(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar);
 /*
  * Tells whether the CPU may have written to pages @first to @last of the partition since the last
  * look. These pages are noted in m->dirty, and their mappings are removed, so that a later write is
- * noted again. False: it may have written only to pages of the range that are dirty already.
+ * noted again. False: the CPU may have written only to pages of the range that are dirty already.
  */
 bool vmach_pages_untouch(struct kvgpu_vgpu *v, unsigned long first, unsigned long last);
 /*
@@ -634,7 +645,7 @@ bool vmach_pages_untouch(struct kvgpu_vgpu *v, unsigned long first, unsigned lon
  * next sync as well.
  */
 void vmach_pages_ask(struct kvgpu_machine *m, unsigned long first, unsigned long last);
-void vmach_pages_asked(struct kvgpu_machine *m);	/* end of the sync */
+void vmach_pages_asked(struct kvgpu_machine *m);	/* call it at the end of a sync */
 void vmach_range_touch(struct kvgpu_vgpu *v, u64 off, u64 len);
 
 /* ------------------------------------------------------------------ chan.c */
@@ -648,39 +659,43 @@ void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id);
 void vmach_chan_resync(struct kvgpu_chan *c);
 /*
  * Disables a channel with all members of its group and takes it off the chip, so that the state
- * that it saves and loads can be exchanged. False: it had to be ended. vmach_chans_restart() has
- * to follow in either case.
+ * that it saves and loads can be exchanged. False: the channel did not leave in time, and was
+ * ended. Call vmach_chans_restart() afterwards in either case.
  */
 bool vmach_chan_step_off(struct kvgpu_chan *c);
 void vmach_chans_restart(struct kvgpu_vgpu *v);
-/* all channels off the chip and freed; groups are given back */
+/* takes all channels off the chip and frees them, and gives back their groups of ids */
 void vmach_chans_stop(struct kvgpu_vgpu *v);
 
 /* ------------------------------------------------------------------ runlist.c */
 
-int vmach_runlists_init(struct kvgpu_vgpu *v);	/* -ENOMEM; call fini also after an error */
+/* returns 0 or -ENOMEM; call vmach_runlists_fini() after an error, too */
+int vmach_runlists_init(struct kvgpu_vgpu *v);
 void vmach_runlists_fini(struct kvgpu_vgpu *v);
 void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu_gaddr list);
 void vmach_runlist_block(struct kvgpu_vgpu *v, u32 mask);
 void vmach_runlist_allow(struct kvgpu_vgpu *v, u32 mask);
-/* call it after a channel was bound, which a list may have named before */
+/* call it after a channel was bound: a submitted list may name the channel already */
 void vmach_runlist_chan_add(struct kvgpu_vgpu *v, u8 runl);
 /* translates the guest's lists and publishes the result (runlist.c) */
 void vmach_runlist_publish(struct kvgpu_vgpu *v);
 void vmach_runlist_clear(struct kvgpu_vgpu *v);
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id);
-/* by the chip's id; bounded, -ETIMEDOUT */
+/*
+ * @id: the chip's. Waits for a bounded time. Returns 0 when the channel or group is off the chip,
+ * or -ETIMEDOUT.
+ */
 int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id);
 
 /* ------------------------------------------------------------------ grctx.c */
 
 /*
- * Returns the image for the guest's context at @va of the space, and counts its users. NULL: there
- * can't be one.
+ * Returns the context image that space @sp has at @va, and counts a user of it. Makes the image if
+ * there is none. NULL: the image can't be made.
  */
 struct kvgpu_grctx *vmach_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u64 va,
 				    u64 limit);
-/* the caller's channel is off the chip and does not use @gr any more */
+/* call it when the caller's channel is off the chip and does not use @gr any more */
 void vmach_grctx_put(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr);
 /* frees images without users; call it after the TLB was invalidated */
 void vmach_grctx_free_dead(struct kvgpu_vgpu *v);
@@ -691,20 +706,21 @@ void vmach_grctx_save(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst);
 void vmach_events_init(struct kvgpu_machine *m);
 void vmach_events_fini(struct kvgpu_machine *m);	/* call it when @m is off chip->live */
 void vmach_events_reset(struct kvgpu_vgpu *v);
-/* Another tenant opens the vGPU: the budget of interrupts starts anew. */
+/* Starts the budget of interrupts anew, because another tenant opens the vGPU. */
 void vmach_events_forget(struct kvgpu_machine *m);
 void vmach_events_deliver(struct kvgpu_vgpu *v);	/* vgpu->lock held */
 /* call it after a possible change of trap.wants_nonstall; vgpu->lock held */
 void vmach_waits_update(struct kvgpu_vgpu *v);
 /*
- * For the slicer's look, with gpu->lock held. Unmasks NON_STALL_INTERRUPTs if their budget allows.
- * True: they are still masked, so that the slicer has to look again soon.
+ * For the slicer's look, with gpu->lock held. Unmasks NON_STALL_INTERRUPTs if their budget allows
+ * it. True: they stay masked because the budget is used up, so that the slicer has to look again
+ * soon.
  */
 bool vmach_nonstall_look(struct kvgpu_chip *chip, u64 now);
 void vmach_event_push(struct kvgpu_machine *m, const struct machine_event *ev);
 /*
- * Delivers soon, by another thread. The machine must not go away meanwhile: event_lock or gpu->lock
- * is held, or vmach_events_fini() waits for the caller.
+ * Delivers the events of @m soon, by a work item. @m must not go away meanwhile: event_lock or
+ * gpu->lock is held, or vmach_events_fini() waits for the caller.
  */
 void vmach_events_kick(struct kvgpu_machine *m);
 void vmach_alarm_arm(struct kvgpu_vgpu *v);
@@ -712,22 +728,22 @@ void vmach_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit);
 
 void vmach_chans_recover(struct work_struct *work);
 /*
- * Takes channel or group @id off all PBDMAs and engines: preempt, then reset. gpu->lock is held.
- * True: an engine was reset.
+ * Takes channel or group @id off all PBDMAs and engines: preempts it, and resets engines that it
+ * does not leave. gpu->lock is held. True: an engine was reset.
  */
 bool vmach_chan_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned int ms);
 /* The last resort: resets every engine of the runlist, whatever is loaded. gpu->lock is held. */
 void vmach_runlist_reset(struct kvgpu_gpu *gpu, u8 runl);
 /*
- * Drives the work that vmach_stranger_note() noted off its engine, when it has lasted for the
- * watchdog's time.
+ * Drives the channel or group that vmach_stranger_note() noted off its engine, if it has worked
+ * there for the watchdog's time. gpu->lock is held.
  */
 void vmach_stranger_evict(struct kvgpu_chip *chip, u64 now);
 /*
- * Ends a channel with its group: disabled, off lists and engines, dead; the guest is told. If the
- * channel is dead already, ends the live channels of its group. gpu->lock is held.
+ * Ends a channel with its group: disables the channels, takes them off lists and engines, marks
+ * them dead, and tells the guest. If the channel is dead already, ends the live channels of its
+ * group. @why: EVENT_FAULT or EVENT_SCHED. gpu->lock is held.
  */
-/* @why: EVENT_FAULT or EVENT_SCHED */
 void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why);
 /* As vmach_chan_isolate(), by a work item. event_lock is held. */
 void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why);
@@ -747,7 +763,8 @@ int vmach_sampler_start(struct kvgpu_chip *chip);
 void vmach_sampler_stop(struct kvgpu_chip *chip);
 void vmach_slicer_stop(struct kvgpu_gpu *gpu);
 void vmach_watchdog_set(struct kvgpu_gpu *gpu, unsigned int ms);
-void vmach_slice_add(struct kvgpu_machine *m);	/* gpu->lock held for this and the next */
+/* gpu->lock is held for this function and for vmach_slice_remove() */
+void vmach_slice_add(struct kvgpu_machine *m);
 void vmach_slice_remove(struct kvgpu_machine *m);
 
 /*
@@ -761,13 +778,13 @@ bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machin
 /* strike.c; gpu->lock is held except where noted. */
 void vmach_strike_init(struct kvgpu_machine *m);
 void vmach_strike_add(struct kvgpu_machine *m, const char *why);
-/* a fault of the vGPU's channel cost other vGPUs an engine for @ns */
+/* charges @ns, and counts an engine reset that a channel of the vGPU has caused */
 void vmach_reset_note(struct kvgpu_machine *m, u64 ns);
 /*
  * Clears strikes and suspension: the guest starts anew, or the admin ends the suspension. Takes
  * gpu->lock.
  */
 void vmach_strikes_clear(struct kvgpu_vgpu *v);
-bool vmach_vgpu_suspended(struct kvgpu_machine *m);		/* no lock */
+bool vmach_vgpu_suspended(struct kvgpu_machine *m);		/* needs no lock */
 
 #endif

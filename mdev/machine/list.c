@@ -74,7 +74,7 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
 
 /*
  * The list of a vGPU that was just suspended is not shown any more, but the chip has it until the
- * slicer looks: it has to be written then, too.
+ * slicer looks. Until then a change of that list has to be written to the chip, too.
  */
 int vmach_runlist_update(struct kvgpu_machine *m, u8 runl)
 {

@@ -38,7 +38,10 @@
 #define MAX_LOOKS	16
 /* one look in this many asks the engines, if the answer is for statistics only */
 #define LOOKS_ALONE	16
-/* reads of the channel table for one vGPU; beyond them a channel counts as having work */
+/*
+ * most reads of the channel table for one vGPU in one look; when they are used up, a channel counts
+ * as having work
+ */
 #define MAX_ASKS	8
 
 static bool chan_pending(struct kvgpu_gpu *gpu, const struct kvgpu_chan *c)
@@ -53,8 +56,8 @@ static bool chan_pending(struct kvgpu_gpu *gpu, const struct kvgpu_chan *c)
 }
 
 /*
- * Tells whether the channel has work. *@moved is set if it has taken entries of its ring since the
- * last look. *@asks: remaining reads of the channel table.
+ * Tells whether the channel has work. Sets *@moved if the channel has taken entries of its ring
+ * since the last look. *@asks: how many reads of the channel table this look has left.
  */
 static bool chan_work(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool *moved, u32 *asks)
 {
@@ -137,10 +140,10 @@ static struct kvgpu_machine *note_engine(struct kvgpu_chip *chip, u8 e, u32 st, 
 }
 
 /*
- * Tells whether an engine works for a vGPU that is known to have work, or for no vGPU that it
- * names, and notes for which vGPUs (.named); *@unnamed: an engine works and names no vGPU. Engines
- * in @unsaid are not asked: they are known to work for vGPUs whose words tell of no work. Further
- * engines of that kind are added to @unsaid. All engines are asked if @all is true, else the first
+ * Tells whether an engine works for a vGPU that is known to have work, or works and names no vGPU.
+ * Sets .named of the vGPUs that such engines name, and *@unnamed if an engine names none. Does not
+ * ask the engines in @unsaid: they are known to work for vGPUs whose words tell of no work. Adds
+ * further engines of that kind to @unsaid. All engines are asked if @all is true, else the first
  * engine at work is enough.
  */
 static bool engines_busy(struct kvgpu_chip *chip, bool all, u32 *unsaid, bool *unnamed)

@@ -46,9 +46,9 @@ void kvgpu_machine_vgpu_reset(struct kvgpu_vgpu *v);
 u32 kvgpu_machine_reg_read(struct kvgpu_vgpu *v, u32 reg);
 void kvgpu_machine_reg_write(struct kvgpu_vgpu *v, u32 reg, u32 val, u32 be);
 /*
- * Returns the level of the virtual interrupt. *@edge: a message (MSI) is due: since the last call
- * with @edge the level rose, or the guest re-armed MSI while the level was up. @edge NULL: the edge
- * is left alone.
+ * Returns the level of the virtual interrupt. Sets *@edge if a message (MSI) is due, because since
+ * the last call with @edge the level rose, or the guest re-armed MSI while the level was up. If
+ * @edge is NULL, the edge is left for the next call.
  */
 bool kvgpu_machine_irq_get(struct kvgpu_vgpu *v, bool *edge);
 /* Call it when a word of the configuration space has changed: BAR0 shows the word too. */
@@ -68,7 +68,10 @@ void kvgpu_machine_unmap_wait(struct kvgpu_vgpu *v);
  * Any context.
  */
 void kvgpu_machine_irq_signal(struct kvgpu_vgpu *v);
-/* Guest memory is being unmapped: returns when the GPU can't reach it. vgpu->lock is not held. */
+/*
+ * Call it when guest memory is being unmapped. Returns when the GPU can't reach that memory.
+ * vgpu->lock is not held.
+ */
 void kvgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len);
 /**
  * kvgpu_machine_pfn_find() - find the page frame behind a page of a region
@@ -114,8 +117,8 @@ extern const struct kvgpu_hw_events kvgpu_machine_events;
 int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu);
 void kvgpu_machine_gpu_fini(struct kvgpu_gpu *gpu);
 /*
- * Time slices: started when the types are known and before a vGPU can be created, stopped after the
- * last one is gone.
+ * Start and stop of the slicer. It is started when the types are known, before a vGPU can be
+ * created. It is stopped after the last vGPU is gone.
  */
 int kvgpu_machine_gpu_start(struct kvgpu_gpu *gpu);
 void kvgpu_machine_gpu_stop(struct kvgpu_gpu *gpu);
@@ -137,7 +140,7 @@ enum machine_knob { MACHINE_WEIGHT, MACHINE_CAP };
 void kvgpu_machine_stats_get(const struct kvgpu_vgpu *v, struct machine_stats *st);
 u64 kvgpu_machine_gpu_time_get(const struct kvgpu_vgpu *v);		/* ns, current */
 u32 kvgpu_machine_entitlement_get(const struct kvgpu_vgpu *v);	/* ppm of the GPU's time */
-/* -ERANGE, and nothing has changed */
+/* returns 0, or -ERANGE without a change if @val is out of range */
 int kvgpu_machine_knob_set(struct kvgpu_vgpu *v, enum machine_knob knob, unsigned int val);
 void kvgpu_machine_strikes_clear(struct kvgpu_vgpu *v);	/* clears strikes and suspension */
 
@@ -154,8 +157,8 @@ void kvgpu_machine_gpu_stats_get(const struct kvgpu_gpu *gpu, struct machine_gpu
 int kvgpu_machine_gpu_knob_set(struct kvgpu_gpu *gpu, enum machine_gpu_knob knob, unsigned int val);
 
 /*
- * Prints the machine's state to a file of debugfs. -EINTR: the reader was interrupted while it
- * waited for vgpu->lock.
+ * The parts of the machine's state that kvgpu_machine_vgpu_show() prints to files of debugfs. It
+ * returns -EINTR if the reader was interrupted while it waited for vgpu->lock.
  */
 enum machine_show {
 	MACHINE_STATE,

@@ -18,11 +18,14 @@
 #include "mdev/machine/internal.h"
 
 /*
- * An address space needs at least 328 KiB: 30 of them fit for the smallest vGPU, one for each
- * program that uses the GPU.
+ * Least share of the pool for a vGPU, bytes. An address space needs at least 328 KiB: in the
+ * smallest share there is room for 30 spaces, one for each program that uses the GPU.
  */
 #define POOL_MIN	(10ull << 20)
-/* if mixed types have come and gone and the pool is in pieces */
+/*
+ * Least memory of the pool with which a vGPU starts, bytes. It gets less than its share only if the
+ * free memory is in pieces, after vGPUs of several types have come and gone.
+ */
 #define POOL_LEAST	(4ull << 20)
 #define MAX_TABLES	512
 
@@ -69,9 +72,9 @@ static void pool_give_back(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 }
 
 /*
- * Memory goes back to the pool empty, which all vGPUs share in the course of time: a stale pointer
- * to it finds no entry, and no data of another vGPU (S1, S4). The zeros are written out before the
- * memory can be allocated again, perhaps on another CPU.
+ * Memory goes back to the pool empty. All vGPUs share the pool in the course of time: a stale
+ * pointer to the memory finds no entry, and no data of another vGPU (S1, S4). The zeros are written
+ * out before the memory can be allocated again, perhaps on another CPU.
  */
 void vmach_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 {
@@ -215,7 +218,7 @@ static void op_table_write(void *ctx, struct kvgpu_table *t, u32 first, u32 nr)
 
 /*
  * The op take_dirty of the shadow. Writes to tables in the guest's own memory are not noticed, so
- * that these are always dirty.
+ * that such tables are always dirty.
  */
 static bool take_dirty(void *ctx, struct kvgpu_gaddr a, u64 len)
 {

@@ -194,7 +194,7 @@ int vmach_pages_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 	return ret ?: -EFAULT;
 }
 
-/* Makes the pages due. The TLB was invalidated before. */
+/* Makes the pages due. Call it after the TLB was invalidated. */
 void vmach_pages_unpin(void *ctx, iova_t iova, u32 nr)
 {
 	struct kvgpu_vgpu *v = ctx;

@@ -98,8 +98,8 @@ static int map_group(struct kvgpu_vgpu *v, u16 id)
 }
 
 /*
- * Returns the chip's id of a listed channel or group, or -1 if it is not bound to this runlist, or
- * dead.
+ * Returns the chip's id of a listed channel or group. -1: the channel is dead or not bound to this
+ * runlist, or the group has no id of the chip.
  */
 static int list_id_map(void *ctx, bool tsg, u16 id)
 {

@@ -55,7 +55,7 @@ static int sampler_main(void *arg)
 		if (kthread_should_stop())
 			;
 		else if (!at || at == s->taken || at == ~0ull)
-			schedule();	/* until a kick, which comes when a time is drawn */
+			schedule();	/* sleeps until a kick, which comes when a time is drawn */
 		else
 			/* no slack: the time must not be guessed */
 			schedule_hrtimeout_range(&until, 0, HRTIMER_MODE_ABS);

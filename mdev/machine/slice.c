@@ -13,7 +13,7 @@
  * allow, saves two register writes, and the chip continues without waiting for the host: between
  * the two steps another PBDMA of the runlist may already serve the next owner.
  *
- * The thread waits for the preempt without any lock but the preempt register's, and gives that up
+ * The thread waits for the preempt with only the preempt register's lock held, and releases it
  * every PREEMPT_TURN_MS. If the preempt does not end, sched/hang.c decides when to look for an
  * unserved interrupt and when to end the channel.
  *
@@ -115,9 +115,9 @@ static u32 find_loaded(struct kvgpu_chip *chip, struct loaded *out)
 
 /*
  * The vGPU has the chip from now on, and continues as it left: the result of its last sample holds
- * until the next sample that finds it on the chip. A vGPU that was not seen at work is not charged:
- * the time until a sample sees its work is balanced by the charged time after the work stops. books
- * is held.
+ * until the next sample that finds the vGPU on the chip. A vGPU that the last sample did not see at
+ * work is not charged until a sample sees its work. To make up for that, it is charged for a time
+ * after its work has stopped. slicer->books is held.
  */
 static void slice_comes_back(struct kvgpu_machine *m)
 {
@@ -226,7 +226,7 @@ static void chan_recover(struct kvgpu_chip *chip, const struct loaded *l)
 			if (vmach_engine_has(gpu, e, l->tsg, l->id))
 				c->fault.engine = e;
 		kvgpu_hw_unlock(&chip->event_lock);
-		if (c->dead) {	/* all of its group is dead, and it is loaded again all the same */
+		if (c->dead) {	/* the whole group is dead, and is loaded again all the same */
 			began = ktime_get_ns();
 			vmach_chan_evict(gpu, c->hrunl, l->tsg, l->id, PREEMPT_EVICT_MS);
 			vmach_wait_charge(m, true, false, began);
@@ -296,8 +296,8 @@ static bool chan_was_seen(const struct seen *w, const struct loaded *l)
 }
 
 /*
- * Drives channel or group @l off the chip. Returns the time at which it had left, or at which its
- * recovery began, or the card was cut off. Recovery charges its own time.
+ * Drives channel or group @l off the chip. Returns the time at which @l had left, or at which the
+ * recovery of @l began, or at which the card was found cut off. Recovery charges its own time.
  */
 static u64 chan_drive_off(struct kvgpu_chip *chip, const struct loaded *l, struct seen *w)
 {
@@ -327,8 +327,8 @@ static u64 chan_drive_off(struct kvgpu_chip *chip, const struct loaded *l, struc
 }
 
 /*
- * Charges the time since @began to @m, which leaves the chip, if it was at work. From now on it
- * counts as not at work.
+ * @m leaves the chip. If @m was at work, charges it for the time from @began to @now. From now on
+ * @m counts as not at work.
  */
 static void charge_leaver(struct kvgpu_machine *m, u64 began, u64 now)
 {
@@ -344,7 +344,7 @@ static void charge_leaver(struct kvgpu_machine *m, u64 began, u64 now)
  * While @l was driven off, engines also worked for other vGPUs. Charges each of them for its part
  * of the looks, also the next owner of the chip, whose work goes on meanwhile. It does not matter
  * what samples saw before: work that begins just before the end of a turn also makes other vGPUs
- * wait. note_leaver() charges all of the time to the vGPU of @l, if that was at work.
+ * wait. note_leaver() charges the vGPU of @l for all of the time, if that vGPU was at work.
  */
 static void charge_seen_work(struct kvgpu_chip *chip, const struct loaded *l, const struct seen *w,
 			     u64 began, u64 now)
@@ -384,8 +384,8 @@ static void note_leaver(struct kvgpu_chip *chip, const struct loaded *l, const s
 }
 
 /*
- * Drives the loaded channels off. No lock is held. Each takes at most the watchdog's time and a
- * recovery. The time of the switch from @began on is charged to the vGPUs that leave.
+ * Drives the loaded channels off. No lock is held. Each channel takes at most the watchdog's time
+ * and a recovery. The time of the switch from @began on is charged to the vGPUs that leave.
  */
 static void loaded_leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr, u64 began)
 {
@@ -504,8 +504,9 @@ static void serve_flushes(struct kvgpu_chip *chip)
 }
 
 /*
- * Looks, decides and switches. Returns when to do that again, unless a sample is due before.
- * *@sample: the look was a sample.
+ * Looks, decides and switches. Returns the time by which the policy wants the next turn. When a
+ * sample is due before that time, the sampler wakes the thread. Sets *@sample if the look was a
+ * sample.
  */
 static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 {
@@ -646,7 +647,7 @@ int vmach_slicer_start(struct kvgpu_gpu *gpu)
 	return 0;
 }
 
-/* No vGPU is left that could kick the thread. */
+/* Call it when no vGPU is left that could kick the thread. */
 void vmach_slicer_stop(struct kvgpu_gpu *gpu)
 {
 	struct task_struct *t = gpu->chip->slicer.thread;
@@ -654,7 +655,7 @@ void vmach_slicer_stop(struct kvgpu_gpu *gpu)
 	vmach_sampler_stop(gpu->chip);
 	if (!t)
 		return;
-	/* first, because an interrupt may still kick the slicer */
+	/* done first, because an interrupt may still kick the slicer */
 	WRITE_ONCE(gpu->chip->slicer.thread, NULL);
 	kthread_stop(t);
 }
@@ -666,7 +667,8 @@ void vmach_slice_add(struct kvgpu_machine *m)
 	const struct kvgpu_hw *hw = &v->gpu->hw;
 
 	kvgpu_hw_lock_assert_held(&v->gpu->lock);
-	m->slice.on_chip = true;	/* not known yet: true makes a switch ask the chip */
+	/* whether it is on the chip is not known yet: true makes a switch ask the chip */
+	m->slice.on_chip = true;
 	m->slice.ent.weight = KVGPU_SCHED_WEIGHT_DEFAULT;
 	m->slice.ent.cap = KVGPU_SCHED_CAP_NONE;
 	m->slice.ent.fixed_ppm =
@@ -677,7 +679,7 @@ void vmach_slice_add(struct kvgpu_machine *m)
 	vmach_slicer_kick(v->gpu);
 }
 
-/* The machine is off chip->live already. */
+/* Call it when the machine is off chip->live. */
 void vmach_slice_remove(struct kvgpu_machine *m)
 {
 	struct kvgpu_gpu *gpu = m->v->gpu;

@@ -9,7 +9,7 @@
 #include "gk110/bar.h"
 #include "mdev/machine/internal.h"
 
-/* parts of windows that are zapped one by one; if there are more, the whole windows are */
+/* most parts of windows that are zapped one by one; if there are more, whole windows are zapped */
 #define ZAP_MAX		16
 
 void vmach_page_touch(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar)
@@ -84,8 +84,8 @@ static void find_in_userd(struct untouch *u, const struct kvgpu_vgpu *v)
 }
 
 /*
- * Moves the notes of pages that are not dirty already to m->dirty. Returns their number; their
- * range is in @u, and *@by1 tells whether BAR1 or PRAMIN touched one.
+ * Moves the notes of pages that are not dirty already to m->dirty. Returns the number of these
+ * pages. @u gets their range, and *@by1 tells whether BAR1 or PRAMIN touched one of them.
  */
 static u32 take_notes(struct kvgpu_vgpu *v, unsigned long first, unsigned long last,
 		      struct untouch *u, bool *by1)

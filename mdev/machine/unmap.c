@@ -46,7 +46,7 @@
 #define ROUNDS		2
 #define DEAD_LOOKS	8
 #define WAIT_MS		20
-/* must not fail: a round that is not counted could be the one too many */
+/* the allocation must not fail: a round that is not counted could be the one too many */
 #define ALLOC		(GFP_KERNEL_ACCOUNT | __GFP_NOFAIL)
 
 /*

@@ -73,7 +73,7 @@ static bool win_stale(struct kvgpu_vgpu *v, struct machine_win *w)
 {
 	u32 first, last;
 
-	/* entries that kvgpu_shadow_unmap() removed */
+	/* take the entries that kvgpu_shadow_unmap() removed */
 	if (kvgpu_shadow_win_take(w->win, &first, &last))
 		win_changed(v, w, first, last);
 	return w->stale;
@@ -324,7 +324,7 @@ static void __iomem *host_view(struct kvgpu_vgpu *v, unsigned int region, u64 of
 		       m->userd_cpu + ((u64)m->group[g] << PAGE_SHIFT) + offset_in_page(off);
 }
 
-/* Uses one store if the guest did: a doorbell must not arrive in pieces. */
+/* Uses one store where the guest used one: a doorbell must not arrive in pieces. */
 static void view_store(void __iomem *to, const void *buf, size_t len)
 {
 	if (len == 8 && IS_ALIGNED((unsigned long)to, 8))
