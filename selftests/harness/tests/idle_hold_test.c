@@ -19,22 +19,15 @@ static u64 kernel_ns, wait_ns, others, held;
 /* the worker, whenever it has the chip: a kernel, and a wait after it */
 static void kernels(void *arg)
 {
-	u64 end = harness_now + RUN_MS * MS, ran = 0, next = 0;
+	struct kernels k = { kernel_ns, wait_ns };
+	u64 end = harness_now + RUN_MS * MS;
 	u16 id = chan_at(WORKER, 1);
 
 	for (; harness_now < end; harness_sleep(STEP), all++) {
 		had += chip_engine_works(id);
 		others += chip_engine_works(chan_at(ACCOMPLICE, 1));
 		held += slicer()->owner == world.vgpu[WORKER].v->m;
-		if (!chip.at_work[id])
-			chip_at_work(id, harness_now >= next);
-		else if (chip_engine_works(id))
-			ran += STEP;
-		if (ran >= kernel_ns) {
-			ran = 0;
-			next = harness_now + wait_ns;
-			chip_at_work(id, false);
-		}
+		kernels_step(&k, id, STEP);
 	}
 	done = true;
 }

@@ -32,7 +32,7 @@ static void say(u32 i, bool work)
 	chip_wrote(at, 4);
 }
 
-/* the open chip serves who has something to do */
+/* the open chip serves the victim when it has work */
 static void serve_open_chip(void)
 {
 	u16 id = chan_at(VICTIM, 1);
@@ -46,21 +46,14 @@ static void serve_open_chip(void)
 /* whenever the victim has the chip: a kernel, and a wait after it */
 static void kernels(void *arg)
 {
-	u64 end = harness_now + RUN_MS * MS, ran = 0, next = 0;
+	struct kernels k = { kernel_ns, wait_ns };
+	u64 end = harness_now + RUN_MS * MS;
 	u16 id = chan_at(VICTIM, 1);
 
 	for (; harness_now < end; harness_sleep(STEP), all++) {
 		serve_open_chip();
 		had += chip_engine_works(id);
-		if (!chip.at_work[id])
-			chip_at_work(id, harness_now >= next);
-		else if (chip_engine_works(id))
-			ran += STEP;
-		if (ran >= kernel_ns) {
-			ran = 0;
-			next = harness_now + wait_ns;
-			chip_at_work(id, false);
-		}
+		kernels_step(&k, id, STEP);
 	}
 	done = true;
 }

@@ -69,6 +69,41 @@ static void until_open(u64 end)
 		harness_sleep(3 * US);
 }
 
+/*
+ * Starts a kernel of vGPU @i behind an empty ring: it works on, and its USERD words tell of no
+ * work.
+ */
+static void kernel_begin(u32 i)
+{
+	u16 id = chan_at(i, 1);
+
+	g_ring(&world.vgpu[i], 1, 1);
+	kick(i);
+	while (!chip_engine_works(id))
+		harness_sleep(10 * US);
+	chip_at_work(id, true);
+	g_ring(&world.vgpu[i], 1, 0);
+}
+
+/* A channel that has a kernel, waits, has the next kernel. Times are in ns. */
+struct kernels {
+	u64 kernel_ns, wait_ns, ran, next;
+};
+
+/* One step of @step ns: only time in which the chip serves channel @id counts for its kernel. */
+static void kernels_step(struct kernels *k, u16 id, u64 step)
+{
+	if (!chip.at_work[id])
+		chip_at_work(id, harness_now >= k->next);
+	else if (chip_engine_works(id))
+		k->ran += step;
+	if (k->ran >= k->kernel_ns) {
+		k->ran = 0;
+		k->next = harness_now + k->wait_ns;
+		chip_at_work(id, false);
+	}
+}
+
 /* a second channel, which waits for nothing and does nothing */
 static void second_channel(u32 i)
 {

@@ -17,19 +17,6 @@
 #define ALL	(VICTIM + 1)
 #define STEP	(10 * US)
 
-/* the chip has taken the one entry of the ring, and works on it for the rest of the time */
-static void begin_kernel(u32 i)
-{
-	u16 id = chan_at(i, 1);
-
-	g_ring(&world.vgpu[i], 1, 1);
-	kick(i);
-	while (!chip_engine_works(id))
-		harness_sleep(STEP);
-	chip_at_work(id, true);
-	g_ring(&world.vgpu[i], 1, 0);
-}
-
 /* it has work, and has GR for a part of the open chip's time; it kicks then */
 static void wake_on_the_open_chip(u32 i)
 {
@@ -50,7 +37,7 @@ static void put_off_by_a_neighbour(void **state)
 	for (i = 0; i < ALL; i++)
 		g_ring(&world.vgpu[i], 1, 0);
 	harness_sleep(1500 * MS);
-	begin_kernel(VICTIM);
+	kernel_begin(VICTIM);
 	harness_sleep(20 * MS);
 	wake_on_the_open_chip(WORKER);
 	g_ring(&world.vgpu[ACCOMPLICE], 1, 1);

@@ -15,22 +15,8 @@
 
 #define ATTACKER	WORKER
 #define NEIGHBOUR	ACCOMPLICE
-#define STEP		(10 * US)
 
 static u64 worked[BOTH];
-
-/* the chip has taken the one entry of the ring, and works on it for the rest of the time */
-static void begin_kernel(u32 i)
-{
-	u16 id = chan_at(i, 1);
-
-	g_ring(&world.vgpu[i], 1, 1);
-	kick(i);
-	while (!chip_engine_works(id))
-		harness_sleep(STEP);
-	chip_at_work(id, true);
-	g_ring(&world.vgpu[i], 1, 0);
-}
 
 static void meter(void)
 {
@@ -53,9 +39,9 @@ static void judge(const char *cap, const char *weight, u32 least)
 	for (i = 0; i < BOTH; i++)
 		g_ring(&world.vgpu[i], 1, 0);
 	harness_sleep(1500 * MS);
-	begin_kernel(NEIGHBOUR);
+	kernel_begin(NEIGHBOUR);
 	harness_sleep(20 * MS);
-	begin_kernel(ATTACKER);
+	kernel_begin(ATTACKER);
 	all = worked[ATTACKER] = worked[NEIGHBOUR] = 0;
 	began = harness_now;
 	for (i = 0; i < BOTH; i++)
