@@ -19,7 +19,7 @@ bin=$work
 ln -s "$remote/libcuda.so.1" "$work/libcuda.so.1"
 if [[ $mode != arm* ]]; then
 	make -s -C selftests/cuda/driver OUT="$work" || exit 2
-	for name in faults memory several; do
+	for name in faults graph_memory managed several; do
 		gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE selftests/remote/$name.c -o "$work/$name" "$work/libcuda.so.1" \
 			-Wl,-rpath,"\$ORIGIN" || exit 2
 	done
@@ -183,15 +183,15 @@ killed_under()
 server_killed()
 {
 	killed_under faults server_killed "threads that wait get their error at once"
-	[[ $mode == arm* ]] || killed_under memory managed_killed "managed memory can still be touched"
+	[[ $mode == arm* ]] || killed_under managed killed "managed memory can still be touched"
 }
 
 # the program's memory, as graphs and kernels see it
 run_memory()
 {
-	step "host memory in graphs" "$work/memory" graphs "$cubin"
-	step "user objects" "$work/memory" user "$cubin"
-	step "managed memory" "$work/memory" managed "$cubin"
+	step "host memory in graphs" "$work/graph_memory" graphs "$cubin"
+	step "user objects" "$work/graph_memory" user "$cubin"
+	step "managed memory" "$work/managed" managed "$cubin"
 }
 
 # its threads go on: what they run has to stay
@@ -383,7 +383,7 @@ run_forwards()
 # the client's threads under the thread sanitizer, linked into the program
 run_tsan()
 {
-	for name in faults memory; do
+	for name in faults graph_memory managed; do
 		gcc -std=gnu11 -O1 -g -fsanitize=thread -w -D_GNU_SOURCE -I. "-I$remote/gen" -pthread selftests/remote/$name.c \
 			remote/client/*.c remote/wire/*.c remote/channel/*.c remote/ring/*.c remote/conf/{conf,client}.c \
 			cuda/driver/procaddress.c cuda/driver/errors.c \
@@ -392,10 +392,11 @@ run_tsan()
 	for name in beside host_functions costs after_fork; do
 		TSAN_OPTIONS=report_thread_leaks=0 step "under TSan: $name" "$work/faults-tsan" "$name" "$cubin"
 	done
-	# a fault in managed memory is the program's own touch of it, at a place where calls are allowed
-	for name in graphs user managed; do
-		TSAN_OPTIONS="report_thread_leaks=0 report_signal_unsafe=0" step "under TSan: $name" "$work/memory-tsan" "$name" "$cubin"
+	for name in graphs user; do
+		TSAN_OPTIONS=report_thread_leaks=0 step "under TSan: $name" "$work/graph_memory-tsan" "$name" "$cubin"
 	done
+	# a fault in managed memory is the program's own touch of it, at a place where calls are allowed
+	TSAN_OPTIONS="report_thread_leaks=0 report_signal_unsafe=0" step "under TSan: managed" "$work/managed-tsan" managed "$cubin"
 }
 
 # all programs; what the remote library refuses is known here, with the reason

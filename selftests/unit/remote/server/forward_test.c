@@ -11,43 +11,7 @@
 
 #include <cmocka.h>
 
-#include "fake.h"
-
-static struct server s;
-
-static int set_up(void **state)
-{
-	fake_begin(&s, 1 << 20);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	fake_end(&s);
-	return 0;
-}
-
-#define ASK(name, ...) \
-	fake_frame(&s, OP_##name, &(struct q_##name){ __VA_ARGS__ }, sizeof(struct q_##name))
-#define ANSWER(name) ((const struct a_##name *)fake_payload)
-#define OK(call) assert_int_equal(call, CUDA_SUCCESS)
-#define FAILS(call, why) assert_int_equal(call, CUDA_ERROR_##why)
-
-static uint64_t context(void)
-{
-	uint64_t id;
-
-	OK(ASK(cuCtxCreate_v2, .dev = 0));
-	id = ANSWER(cuCtxCreate_v2)->ctx;
-	OK(ASK(current, .ctx = id));
-	return id;
-}
-
-static uint64_t stream(void)
-{
-	OK(ASK(cuStreamCreate, .flags = 0));
-	return ANSWER(cuStreamCreate)->stream;
-}
+#include "ask.h"
 
 static uint64_t blas(void)
 {
@@ -251,14 +215,14 @@ static void statuses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(handles, set_up, tear_down),
-			cmocka_unit_test_setup_teardown(many, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(quota, set_up, tear_down),
-			cmocka_unit_test_setup_teardown(streams, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(contexts, set_up, tear_down),
-			cmocka_unit_test_setup_teardown(scalars, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(results, set_up, tear_down),
-			cmocka_unit_test_setup_teardown(statuses, set_up, tear_down),
+		ON_SERVER(handles),
+			ON_SERVER(many),
+		ON_SERVER(quota),
+			ON_SERVER(streams),
+		ON_SERVER(contexts),
+			ON_SERVER(scalars),
+		ON_SERVER(results),
+			ON_SERVER(statuses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What graph_memory.c and managed.c begin with: a context, a stream, two pieces of device memory,
+ * and checks that count what is wrong.
+ */
+#ifndef KVGPU_TESTS_REMOTE_MEMORY_H
+#define KVGPU_TESTS_REMOTE_MEMORY_H
+
+#include <cuda/driver/api.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 3 << 20 };	/* bytes of each piece */
+
+static CUcontext ctx;
+static CUstream s;
+static CUdeviceptr one, two;	/* N bytes each */
+static unsigned int bad;
+
+static const char *name_of(CUresult r)
+{
+	const char *name = "?";
+
+	cuGetErrorName(r, &name);
+	return name;
+}
+
+static void must(CUresult r, const char *what)
+{
+	if (!r)
+		return;
+	printf("%s: %s\n", what, name_of(r));
+	exit(2);
+}
+#define MUST(call) must(call, #call)
+
+static void want(bool ok, const char *what)
+{
+	if (!ok)
+		printf("%s\n", what);
+	bad += !ok;
+}
+
+static void want_error(CUresult got, CUresult expected, const char *what)
+{
+	if (got != expected)
+		printf("%s: %s for %s\n", what, name_of(got), name_of(expected));
+	bad += got != expected;
+}
+
+struct mode {
+	const char *name;
+	int (*run)(void);
+};
+
+/* main() of PROGRAM MODE CUBIN. @load: takes functions out of the cubin, or NULL. */
+static int run_mode(int argc, char **argv, const struct mode *modes, unsigned int n,
+		    void (*load)(const char *cubin))
+{
+	unsigned int i;
+
+	for (i = 0; argc == 3 && i < n; i++)
+		if (!strcmp(argv[1], modes[i].name)) {
+			MUST(cuInit(0));
+			MUST(cuCtxCreate_v2(&ctx, 0, 0));
+			MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+			MUST(cuMemAlloc_v2(&one, N));
+			MUST(cuMemAlloc_v2(&two, N));
+			if (load)
+				load(argv[2]);
+			return modes[i].run();
+		}
+	fprintf(stderr, "usage: %s MODE CUBIN\n", argv[0]);
+	return 2;
+}
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A server with a library that does nothing, for one test, and what a client asks of it.
+ */
+#ifndef KVGPU_TESTS_REMOTE_ASK_H
+#define KVGPU_TESTS_REMOTE_ASK_H
+
+#include <cmocka.h>
+
+#include "fake.h"
+
+static struct server s;
+
+static int set_up(void **state)
+{
+	fake_begin(&s, 1 << 20);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	fake_end(&s);
+	return 0;
+}
+
+#define ASK(name, ...) \
+	fake_frame(&s, OP_##name, &(struct q_##name){ __VA_ARGS__ }, sizeof(struct q_##name))
+#define ANSWER(name) ((const struct a_##name *)fake_payload)
+#define OK(call) assert_int_equal(call, CUDA_SUCCESS)
+#define FAILS(call, why) assert_int_equal(call, CUDA_ERROR_##why)
+
+static uint64_t context(void)
+{
+	uint64_t id;
+
+	OK(ASK(cuCtxCreate_v2, .dev = 0));
+	id = ANSWER(cuCtxCreate_v2)->ctx;
+	OK(ASK(current, .ctx = id));
+	assert_int_equal(s.current, id);
+	return id;
+}
+
+static uint64_t stream(void)
+{
+	OK(ASK(cuStreamCreate, .flags = 0));
+	return ANSWER(cuStreamCreate)->stream;
+}
+
+static inline uint64_t new_graph(void)
+{
+	OK(ASK(cuGraphCreate, .flags = 0));
+	return ANSWER(cuGraphCreate)->graph;
+}
+
+#define ON_SERVER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+#endif

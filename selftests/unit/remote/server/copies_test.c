@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The server's copies through the arena: which the GPU does by itself, which wait, small answers,
+ * and those of graphs.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+#include <unistd.h>
+
+#include "ask.h"
+
+static CUresult refuse_record(CUevent e, CUstream s) { return CUDA_ERROR_OUT_OF_MEMORY; }
+
+/*
+ * the GPU copies from and to the arena by itself: no frame waits for that but one that asks for it,
+ * and fences
+ */
+static void pinned_copies(void **state)
+{
+	uint64_t ctx, st, seq;
+	unsigned int answers;
+
+	fake_share(&s);
+	OK(fake_frame(&s, OP_pin, NULL, 0));
+	assert_int_equal(ANSWER(pin)->pinned, 0);	/* no context */
+	ctx = context();
+	st = stream();
+	OK(fake_frame(&s, OP_pin, NULL, 0));
+	assert_int_equal(ANSWER(pin)->pinned, 1);
+	assert_int_equal(ANSWER(pin)->device, 1ull << 40);
+	assert_int_equal(fake_registered, 1);
+
+	fake_busy = 100;
+	OK(ASK(copy_out, .src = 1 << 20, .stream = st, .at = 4096, .bytes = 4096));
+	seq = s.head.seq;
+	assert_int_equal(fake_last.seq, seq);
+	OK(ASK(copy_in, .dst = 1 << 20, .stream = st, .at = 4096, .bytes = 4096));
+	assert_int_equal(fake_busy, 100);
+	OK(ASK(fence, .upto = seq - 1));
+	assert_int_equal(fake_last.seq, s.head.seq);
+	/* one waits for the copy out alone, another for both */
+	fake_busy = 4;
+	answers = fake_answers;
+	ASK(fence, .upto = seq);
+	ASK(fence, .upto = UINT64_MAX);
+	ASK(copy_out, .src = 1 << 20, .stream = st, .at = 4096, .bytes = 4096, .flags = COPY_WHOLE);
+	assert_int_equal(fake_answers, answers);
+	while (s.waits)
+		waits_look(&s);
+	assert_int_equal(fake_answers, answers + 3);
+	assert_int_equal(fake_last.result, CUDA_SUCCESS);
+	/* with the context end its copies, and what it registered; then another one does it */
+	fake_busy = 100;
+	OK(ASK(copy_in, .dst = 1 << 20, .stream = st, .at = 4096, .bytes = 4096));
+	answers = fake_answers;
+	ASK(fence, .upto = UINT64_MAX);
+	assert_int_equal(fake_answers, answers);
+	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
+	assert_int_equal(fake_registered, 0);
+	assert_int_equal(s.current, 0);
+	assert_true(waits_look(&s));
+	assert_int_equal(fake_answers, answers + 2);
+	fake_busy = 0;
+	context();
+	OK(ASK(copy_in, .dst = 1 << 20, .at = 4096, .bytes = 4096));
+	assert_int_equal(fake_registered, 1);
+}
+
+#define OUT(n)                                                                              \
+	ASK(copy_out, .src = 1 << 20, .stream = st, .at = KVGPU_REMOTE_NOWHERE, .bytes = n, \
+	    .flags = COPY_WHOLE)
+
+/*
+ * a few bytes are copied behind the stream's work at once; the answer comes with them when that is
+ * through
+ */
+static void small_answers(void **state)
+{
+	uint64_t ctx = context(), st = stream();
+	unsigned int i, answers = fake_answers;
+
+	fake_busy = 3;
+	OUT(13);
+	assert_int_equal(fake_answers, answers);	/* it does not hold others up */
+	assert_int_equal(fake_busy, 3);			/* nor ask whether the stream is busy */
+	OK(ASK(cuCtxSetLimit, .limit = 0, .value = 1));
+	while (s.waits)
+		waits_look(&s);
+	assert_int_equal(fake_answers, answers + 2);
+	assert_int_equal(fake_last.result, CUDA_SUCCESS);
+	assert_int_equal(fake_last.bytes, 16);
+	assert_int_equal(fake_payload[0], 0x1111111111111111ull);
+	assert_int_equal(fake_blocks, 1);
+	/* more than there are slots for, and with a context that ends */
+	fake_busy = 1000;
+	for (i = 0; i < 40; i++)
+		OUT(KVGPU_REMOTE_INLINE_MAX);
+	assert_true(s.waits);
+	answers = fake_answers;
+	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
+	assert_null(s.waits);
+	assert_true(fake_answers > answers + 32);
+	/* the copy fails, or no event can be made: the error, or the bytes all the same */
+	fake_busy = 0;
+	context();
+	st = stream();
+	fake_error = CUDA_ERROR_ILLEGAL_ADDRESS;
+	FAILS(OUT(8), ILLEGAL_ADDRESS);
+	fake_error = CUDA_SUCCESS;
+	s.library.cuEventRecord = refuse_record;
+	OK(OUT(8));
+	assert_int_equal(fake_payload[0], 0x1111111111111111ull);
+	/* each slot came back */
+	s.library.cuEventRecord = NULL;
+	for (i = 0; i < 100; i++)
+		OK(OUT(8));
+}
+
+static CUresult stays(CUcontext c) { return CUDA_ERROR_INVALID_CONTEXT; }
+
+/* a primary context is not destroyed by that call: what the server has in it is used further */
+static void context_stays(void **state)
+{
+	uint64_t ctx = context(), st = stream();
+	unsigned int i;
+
+	s.library.cuCtxDestroy_v2 = stays;
+	for (i = 0; i < 100; i++) {
+		OK(OUT(8));
+		FAILS(ASK(cuCtxDestroy_v2, .ctx = ctx), INVALID_CONTEXT);
+		OK(ASK(current, .ctx = ctx));
+	}
+	assert_int_equal(fake_blocks, 1);
+}
+
+/*
+ * memory that the library copies to with the CPU, in the call: then the stream is waited for first
+ */
+static void no_small_answers(void **state)
+{
+	uint64_t st;
+	unsigned int answers;
+
+	fake_no_address = true;
+	context();
+	st = stream();
+	fake_busy = 2;
+	answers = fake_answers;
+	OUT(8);
+	assert_int_equal(fake_busy, 1);
+	assert_int_equal(fake_blocks, 0);
+	while (s.waits)
+		waits_look(&s);
+	assert_int_equal(fake_answers, answers + 1);
+	assert_int_equal(fake_payload[0], 0x1111111111111111ull);
+}
+
+/* a library that can't: it is asked once, and copies are waited for as ever */
+static void not_pinned(void **state)
+{
+	uint64_t st;
+	unsigned int answers;
+
+	fake_share(&s);
+	context();
+	st = stream();
+	s.library.cuMemHostGetDevicePointer_v2 = NULL;
+	OK(fake_frame(&s, OP_pin, NULL, 0));
+	assert_int_equal(ANSWER(pin)->pinned, 0);
+	assert_int_equal(fake_registered, 0);
+	fake_busy = 2;
+	answers = fake_answers;
+	ASK(copy_out, .src = 1 << 20, .stream = st, .at = 4096, .bytes = 4096, .flags = COPY_WHOLE);
+	assert_int_equal(fake_answers, answers);
+	while (s.waits)
+		waits_look(&s);
+	assert_int_equal(fake_answers, answers + 1);
+	OK(ASK(fence, .upto = UINT64_MAX));
+}
+
+/* a client that never fences costs a bounded number of events */
+static void copies_without_end(void **state)
+{
+	unsigned int i;
+
+	fake_share(&s);
+	context();
+	fake_busy = UINT32_MAX / 2;
+	for (i = 0; i < 6000; i++)
+		OK(ASK(copy_in, .dst = 1 << 20, .at = 4096, .bytes = 4096));
+	assert_true(s.nr_noted <= 4096);
+}
+
+/* from the client's memory: number @id there, packed at @at */
+static struct q_copy_node copy_in(uint64_t graph, uint64_t id, uint64_t at, uint64_t mine)
+{
+	return (struct q_copy_node){ .graph = graph,
+				     .size = { 100, 1, 1 },
+				     .mine = { mine, 100, 1 },
+				     .src = { [END_TYPE] = CU_MEMORYTYPE_HOST,
+					      [END_WHERE] = at,
+					      [END_PITCH] = 100,
+					      [END_HEIGHT] = 1,
+					      [END_FERRY] = id },
+				     .dst = { [END_TYPE] = CU_MEMORYTYPE_DEVICE,
+					      [END_WHERE] = 1 << 20,
+					      [END_PITCH] = 100,
+					      [END_HEIGHT] = 1 } };
+}
+#define ADD(q) fake_frame(&s, OP_copy_node, &(q), sizeof(q))
+
+/*
+ * a copy of the client's memory is a child graph for the library and a copy for the client, who is
+ * told when nothing needs it
+ */
+/*
+ * a graph's copy has to read its piece when it runs: what the library does with the arena decides
+ * whether it may be a ferry
+ */
+static void arena_of_ferries(void **state)
+{
+	struct q_copy_node q = copy_in(new_graph(), 5, 4096, 77);
+	uint64_t ctx = context(), other;
+
+	fake_no_register = true;
+	FAILS(ADD(q), NOT_SUPPORTED);
+	assert_null(s.ferries);
+	s.never_pinned = false;
+	fake_no_register = false;
+	OK(ADD(q));
+	assert_int_equal(fake_registered, 1);
+	/* copies beside graphs are as ever */
+	OK(fake_frame(&s, OP_pin, NULL, 0));
+	assert_int_equal(ANSWER(pin)->pinned, 0);
+	/* it stays registered as long as another context has a graph with a ferry */
+	other = context();
+	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
+	assert_int_equal(fake_registered, 1);
+	assert_int_equal(s.graphs_pinned_in, other);
+	assert_int_equal(s.current, other);
+	OK(ASK(cuCtxDestroy_v2, .ctx = other));
+	assert_int_equal(fake_registered, 0);
+	context();
+	q = copy_in(new_graph(), 6, 8192, 78);
+	fake_no_address = true;
+	OK(ADD(q));
+	assert_int_equal(fake_registered, 0);
+	assert_true(s.reads_late);
+}
+
+static void ferries(void **state)
+{
+	uint64_t one = new_graph(), two = new_graph(), node, clone;
+	struct q_copy_node q = copy_in(one, 5, 4096, 77), out;
+
+	context();
+	OK(ADD(q));
+	node = ANSWER(copy_node)->node;
+	assert_int_equal(ANSWER(copy_node)->ferry[0], 5);
+	assert_int_equal(ANSWER(copy_node)->ferry[1], 0);
+	assert_true(fake_events[KVGPU_REMOTE_EVENT_FILL]);
+	assert_int_equal(fake_event_id, 5);
+	OK(ASK(cuGraphNodeGetType, .node = node));
+	assert_int_equal(ANSWER(cuGraphNodeGetType)->type, CU_GRAPH_NODE_TYPE_MEMCPY);
+	FAILS(ASK(cuGraphChildGraphNodeGetGraph, .node = node), INVALID_VALUE);
+	OK(ASK(copy_node_get, .node = node));
+	assert_int_equal(ANSWER(copy_node_get)->src[END_FERRY], 5);
+	assert_int_equal(ANSWER(copy_node_get)->dst[END_WHERE], 1 << 20);
+	/* the same memory again is the same ferry; other memory is not */
+	q = copy_in(two, 6, 8192, 77);
+	OK(ADD(q));
+	assert_int_equal(ANSWER(copy_node)->ferry[0], 5);
+	q = copy_in(two, 7, 8192, 78);
+	OK(ADD(q));
+	assert_int_equal(ANSWER(copy_node)->ferry[0], 7);
+	OK(ASK(cuGraphClone, .graph = two));
+	clone = ANSWER(cuGraphClone)->clone;
+	OK(ASK(cuGraphDestroy, .graph = one));
+	OK(ASK(cuGraphDestroy, .graph = two));
+	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_FREE], 0);
+	OK(ASK(cuGraphDestroy, .graph = clone));
+	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_FREE], 2);
+	assert_null(s.ferries);
+	/* to the client's memory; then another way round, under the same number of the node */
+	one = new_graph();
+	out = copy_in(one, 9, 4096, 77);
+	memcpy(out.dst, q.src, sizeof(out.dst));
+	memcpy(out.src, q.dst, sizeof(out.src));
+	memcpy(out.mine + 3, q.mine, 3 * sizeof(q.mine[0]));
+	OK(ADD(out));
+	node = ANSWER(copy_node)->node;
+	assert_int_equal(ANSWER(copy_node)->ferry[1], 7);
+	assert_true(fake_events[KVGPU_REMOTE_EVENT_DRAIN]);
+	q = copy_in(0, 8, 4096, 77);
+	q.node = node;
+	OK(ADD(q));
+	OK(ASK(copy_node_get, .node = node));
+	assert_int_equal(ANSWER(copy_node_get)->src[END_FERRY], 8);
+	assert_int_equal(ANSWER(copy_node_get)->dst[END_FERRY], 0);
+	/* what is wrong: none is kept, and the client is not told of what it was not given */
+	fake_events[KVGPU_REMOTE_EVENT_FREE] = 0;
+	q = copy_in(one, 10, (1 << 20) - 99, 80);
+	FAILS(ADD(q), INVALID_VALUE);
+	q = copy_in(one, 10, 4096, 80);
+	q.dst[END_FERRY] = 11;
+	FAILS(ADD(q), INVALID_VALUE);
+	q = copy_in(one, 10, 4096, 80);
+	q.size[1] = 0;
+	FAILS(ADD(q), INVALID_VALUE);
+	q = copy_in(one, 10, 4096, 80);
+	q.exec = node;
+	FAILS(ADD(q), INVALID_HANDLE);
+	q.exec = 0;
+	fake_error = CUDA_ERROR_OUT_OF_MEMORY;
+	FAILS(ADD(q), OUT_OF_MEMORY);
+	fake_error = CUDA_SUCCESS;
+	assert_int_equal(ANSWER(copy_node)->ferry[0], 0);
+	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_FREE], 0);
+	/* a library without user objects keeps it */
+	s.library.cuUserObjectCreate = NULL;
+	OK(ADD(q));
+	OK(ASK(cuGraphDestroy, .graph = one));
+	assert_non_null(s.ferries);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ON_SERVER(pinned_copies), ON_SERVER(not_pinned), ON_SERVER(copies_without_end),
+		ON_SERVER(small_answers), ON_SERVER(no_small_answers),
+		ON_SERVER(context_stays), ON_SERVER(arena_of_ferries), ON_SERVER(ferries),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
