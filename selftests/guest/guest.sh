@@ -63,6 +63,7 @@ guest_up()
 	t*) what="a tiny guest"; set -- --mem 512M "$@" ;;
 	*) what="a stock guest"; set -- --full --mem 1G "$@" ;;
 	esac
+	[ "$mode" != quick ] || set -- --busy "$@"
 	what="$what $name with a vGPU of type $type"
 	if ! $TB guest start "$name" --type "$type" "$@" >"$OUT/guest.log" 2>&1 </dev/null; then
 		sed 's/^/# /' "$OUT/guest.log"

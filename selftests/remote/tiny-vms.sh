@@ -42,9 +42,9 @@ guests_there()
 	in_server sh -c "dpkg-deb -x /share/debs/$(package kvgpu-aperture) /tmp/aperture && /tmp/aperture/usr/sbin/kvgpu-aperture make $file 64M" \
 		>"$OUT/make.log" 2>&1
 	result $? "the server's host makes the memory" "$(tail -n 1 "$OUT/make.log")"
-	vm_there lab-1 --mem 384M -- "$(package kvgpu-aperture)" "$(package kvgpu-remote-client)" >"$OUT/lab-1.log" 2>&1 &
+	vm_there lab-1 --busy --mem 384M -- "$(package kvgpu-aperture)" "$(package kvgpu-remote-client)" >"$OUT/lab-1.log" 2>&1 &
 	lab=$!
-	vm_there gpu --mem 640M --type 512m -- "$(package kvgpu-aperture)" "$(package kvgpu-cuda)" "$(package kvgpu-remote-server)" \
+	vm_there gpu --busy --mem 640M --type 512m -- "$(package kvgpu-aperture)" "$(package kvgpu-cuda)" "$(package kvgpu-remote-server)" \
 		>"$OUT/gpu.log" 2>&1
 	rc=$?
 	wait $lab || rc=1

@@ -81,7 +81,7 @@ guest_steps()
 full_steps()
 {
 	try "a server for a full one" server_for_guests
-	try "a full Debian guest starts" status_is 0 guest start big --full
+	try "a full Debian guest starts" status_is 0 guest start big --full --busy
 	try "systemd runs in it, nothing failed" status_is 0 guest run big -- systemctl is-system-running --wait
 	try "exit status and streams over its ssh" full_streams
 	try "it sees the shared folder" full_share

@@ -22,7 +22,7 @@ count_events() # EVENT
 # guest_state: none, starting, up, gone
 guest_state() { cat "$DIR/state" 2>/dev/null || echo none; }
 
-PARAMETERS=(KIND MEM CPUS KERNEL TYPE APERTURE GUEST_APPEND ON_REBOOT)
+PARAMETERS=(KIND MEM CPUS KERNEL TYPE APERTURE GUEST_APPEND BUSY ON_REBOOT)
 
 save_parameters()
 {

@@ -29,10 +29,11 @@ tb: a server with a Tesla K20m in it, made of QEMU and the GPU model
   tb down                          end it all
 
   tb guest start GUEST [--mem SIZE] [--cpus N] [--full] [--type 512m|1g|2g|4g|card] [--reboots]
-                 [--aperture FILE] a guest in the server, under KVM; with a vGPU of that type, or with the
-                                   card (--driver vfio-pci); --reboots: it comes back when it reboots, else
-                                   that is its end; --aperture: with a file of the server as memory that it
-                                   shares (virtio-pmem)
+                 [--busy] [--aperture FILE] a guest in the server, under KVM; with a vGPU of that type, or with
+                                   the card (--driver vfio-pci); --reboots: it comes back when it reboots,
+                                   else that is its end; --busy: it has work most of the time (its timer
+                                   ticks always, which is cheaper then); --aperture: with a file of the
+                                   server as memory that it shares (virtio-pmem)
   tb guest run GUEST -- CMD...     run CMD in it        tb guest stop GUEST
   tb guest list                    tb guest stats       starts, deaths by cause, restarts
 

@@ -60,11 +60,14 @@ gpu_arguments()
 # no_timer_check: at boot a kernel that is not a guest of KVM waits for 40 ms of emulated time stamps for four ticks of its
 # timer, and panics without them ("IO-APIC + timer doesn't work!"). An emulator that got no CPU meanwhile delivers none.
 # nouveau does not load by itself: tb loads the driver that was asked for, when the server is up.
+# nohz_full: guests run on all CPUs but 0 (image/init). There a tick of the server ends the guest's turn: an exit, which costs
+# TCG both of its translation caches, 250 times a second.
 kernel_arguments()
 {
 	local arguments="console=ttyS0 panic=-1 tb.role=server tb.hostname=$NAME net.ifnames=0"
 	arguments+=" mitigations=off tsc=reliable random.trust_cpu=on nowatchdog systemd.show_status=false systemd.ssh_auto=no"
 	arguments+=" systemd.mask=user@0.service"
+	[ "$CPUS" = 1 ] || arguments+=" nohz_full=1-$((CPUS - 1)) rcu_nocbs=1-$((CPUS - 1))"
 	arguments+=" no_timer_check modprobe.blacklist=nouveau,$(needless_modules)"
 	! is_debug_kernel "$KERNEL" || arguments+=" $(slow_arguments)"
 	case $IOMMU in
