@@ -117,7 +117,7 @@ bed_up()
 {
 	local log=$OUT/up.log reason
 
-	if ! $TB up --kernel "$kernel" --driver none --model-args "--layout $layout" >"$log" 2>&1 </dev/null; then
+	if ! $TB up --kernel "$kernel" --mem 5G --driver none --model-args "--layout $layout" >"$log" 2>&1 </dev/null; then
 		sed 's/^/# /' "$log"
 		if reason=$(excused "the server does not boot"); then
 			result 0 "the server boots" "SKIP $reason"

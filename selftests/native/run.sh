@@ -40,6 +40,8 @@ long()
 {
 	local kernel layout
 
+	# quick goes on from snapshots, where the card is plugged in after the boot
+	export KVGPU_TB_BOOT=yes
 	LONG=1
 	for kernel in base newest oldest; do
 		for layout in flat card; do

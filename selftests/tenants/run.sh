@@ -42,7 +42,7 @@ cell()
 {
 	kernel=$(kernel_of "$1")
 	cell_name="$kernel $2 rate $3"
-	if ! $TB up --driver kvgpu --kernel "$kernel" --mem 2G --append iomem=relaxed --model-args "--layout $2 --ce-rate $3" >"$OUT/up.log" 2>&1 </dev/null; then
+	if ! $TB up --driver kvgpu --kernel "$kernel" --mem 3G --append iomem=relaxed --model-args "--layout $2 --ce-rate $3" >"$OUT/up.log" 2>&1 </dev/null; then
 		sed 's/^/# /' "$OUT/up.log"
 		result 1 "kvgpu.ko takes the card"
 		return

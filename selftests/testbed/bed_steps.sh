@@ -88,12 +88,14 @@ bed_steps()
 	try "logs of server, model and QEMU" logs_there
 	try "build-exec: a program built there runs in the server" build_and_run
 	try "one bed goes down, the other stays" one_down
+	try "a bed that goes on from a snapshot has its own name, folder and GPU, and the time" resumed
+	try "a snapshot that can't be read is told and removed" bad_snapshot
 }
 
 start_both()
 {
 	local first=0 second=0
-	"$TB" up --name "$A" > "$scratch/a" 2>&1 &
+	"$TB" up --name "$A" --boot > "$scratch/a" 2>&1 &
 	local pid=$!
 	"$TB" up --name "$B" --no-gpu --mem 3G --cpus 2 || second=$?
 	wait "$pid" || first=$?
@@ -184,6 +186,38 @@ one_down()
 {
 	status_is 0 "$TB" down --name "$A" && status_is 3 "$TB" status --name "$A" &&
 		status_is 0 "$TB" status --name "$B" && status_is 0 "$TB" run --name "$B" -- true
+}
+
+snapshot=
+
+# the bed that saves it, where there is none, shows no more than that it can
+resumed()
+{
+	local said late
+	status_is 0 "$TB" up --name "$A" || return 1
+	if grep -q 'saving a snapshot' "$scratch/err"; then
+		status_is 0 "$TB" down --name "$A" && status_is 0 "$TB" up --name "$A" || return 1
+	fi
+	grep -q 'going on from a snapshot' "$scratch/err" || { cat "$scratch/err"; return 1; }
+	gpu_seen && share_in && share_out && logs_there || return 1
+	said=$("$TB" run --name "$A" -- sh -c 'uname -n; date +%s' < /dev/null | xargs)
+	late=$(($(date +%s) - ${said#* }))
+	echo "it says: $said, $late s ago"
+	snapshot=$(sed -n 's/^SNAPSHOT=//p' "/run/kvgpu-tb/$A/config")
+	"$TB" down --name "$A"
+	[ "${said% *}" = "$A" ] && [ $late -ge -1 ] && [ $late -lt 30 ]
+}
+
+# cut off: as after a crash of this machine. The good one comes back.
+bad_snapshot()
+{
+	local rc=0 dir=${KVGPU_CACHE:-$HOME/.cache/kvgpu}/testbed/$snapshot
+	[ -n "$snapshot" ] && cp -a --reflink=auto "$dir" "$scratch/snapshot" && truncate -s 50M "$dir/vm.state" || return 1
+	status_is 1 "$TB" up --name "$A" && said 'a snapshot, which is removed now' && [ ! -e "$dir" ] &&
+		status_is 4 "$TB" status --name "$A" && status_is 0 "$TB" down --name "$A" || rc=1
+	[ -e "$dir" ] || cp -a "$scratch/snapshot" "$dir"
+	rm -rf "$scratch/snapshot"
+	return $rc
 }
 
 kernel_steps()

@@ -20,25 +20,6 @@ bind_driver()
 	[ "$DRIVER" = none ] || say "driver $DRIVER bound after $((SECONDS - began)) s"
 }
 
-# find_kvgpu: builds the module for this kernel, the tool that makes its firmware file and kvgpu-top, and asks make where they are.
-# KVGPU_TB_KVGPU names another module.
-find_kvgpu()
-{
-	KVGPU_KO=${KVGPU_TB_KVGPU-}
-	if [ -z "$KVGPU_KO" ]; then
-		make_target "module-$KERNEL"
-		KVGPU_KO=$(make_print print-kvgpu "KERNEL=$KERNEL")
-	fi
-	make_target firmware
-	KVGPU_FIRMWARE=$(make_print print-firmware)
-	make_target top-server
-	KVGPU_TOP=$(make_print print-top-server)
-	[ -r "$KVGPU_KO" ] || die "kvgpu.ko for kernel $KERNEL is not there: '$KVGPU_KO' (from 'make print-kvgpu')" \
-		"without it: tb up --driver none"
-	[ -x "$KVGPU_FIRMWARE" ] || die "kvgpu-firmware is not there: '$KVGPU_FIRMWARE' (from 'make print-firmware')"
-	[ -x "$KVGPU_TOP" ] || die "kvgpu-top is not there: '$KVGPU_TOP' (from 'make print-top-server')"
-}
-
 # share_kvgpu: puts them where bind-driver finds them, which puts the tools where commands are; and the firmware file: unpacking
 # nouveau takes seconds under emulation.
 share_kvgpu()

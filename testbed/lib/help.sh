@@ -19,6 +19,8 @@ tb: a server with a Tesla K20m in it, made of QEMU and the GPU model
       --no-barmap                  do not map BAR pages into QEMU (slower, same results)
       --model-args "..."           further arguments for the GPU model
       --iommu none|amd|intel       (default none; amd with --driver vfio-pci)
+      --boot                       boots in any case; else the server goes on from a snapshot of one that
+                                   has booted (the first of its kind saves it)
       --append "..."               further arguments for the server's kernel
   tb run [-- CMD...]               run CMD as root in the server; a shell without CMD
                                    exit status: that of CMD; 125 if there is no bed to run it in

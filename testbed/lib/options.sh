@@ -37,7 +37,9 @@ check_count() # OPTION VALUE
 up_defaults()
 {
 	KERNEL=$(default_kernel) DRIVER=none MEM=4G CPUS=2 GPU=yes BARMAP=yes IOMMU='' MODEL='' MODEL_ARGS=''
-	PLUGIN='' APPEND='' MACHINE=''
+	PLUGIN='' APPEND='' MACHINE='' SNAPSHOT=''
+	# KVGPU_TB_BOOT=yes is the same for all beds of a program
+	BOOTS=${KVGPU_TB_BOOT-}
 }
 
 up_options()
@@ -47,6 +49,7 @@ up_options()
 		case $1 in
 		--no-gpu) GPU='' ; shift; continue ;;
 		--no-barmap) BARMAP=''; shift; continue ;;
+		--boot) BOOTS=yes; shift; continue ;;
 		--*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;;
 		esac
 		need_value "$1" $#

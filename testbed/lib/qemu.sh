@@ -22,7 +22,7 @@ qemu_arguments()
 		-device virtio-9p-pci,fsdev=share,mount_tag=share
 		-fsdev local,id=inside,path=/tb/inside,security_model=none,readonly=on
 		-device virtio-9p-pci,fsdev=inside,mount_tag=inside
-		-chardev socket,id=serial,path=/tb/run/serial.sock,server=on,wait=off,logfile=/tb/bed/log/server.log
+		-chardev socket,id=serial,path=/tb/run/serial.sock,server=on,wait=off,logfile=/tb/bed/log/server.log,logappend=on
 		-serial chardev:serial
 		-chardev socket,id=monitor,path=/tb/run/monitor.sock,server=on,wait=off
 		-monitor chardev:monitor
@@ -34,7 +34,8 @@ qemu_arguments()
 	intel) QEMU+=(-device intel-iommu,caching-mode=on,intremap=on) ;;
 	esac
 	if [ -n "$MACHINE" ]; then machine_arguments; else image_arguments; fi
-	[ -z "$GPU" ] || gpu_arguments
+	if [ -n "$SNAPSHOT" ]; then snapshot_arguments; elif [ -n "$GPU" ]; then gpu_arguments; fi
+	[ -z "$GPU" ] || [ -z "$BARMAP" ] || QEMU+=(-plugin /tb/run/plugin.so,socket=/tb/run/plugin.sock)
 }
 
 image_arguments()
@@ -53,7 +54,6 @@ gpu_arguments()
 		-device pcie-root-port,id=gpu-port,bus=pcie.0,chassis=1
 		-device '{"driver":"vfio-user-pci","bus":"gpu-port","socket":{"path":"/tb/run/gpu.sock","type":"unix"}}'
 	)
-	[ -z "$BARMAP" ] || QEMU+=(-plugin /tb/run/plugin.so,socket=/tb/run/plugin.sock)
 }
 
 # The server's clock and entropy are the emulator's, and mitigations cost without protecting anything.
@@ -64,7 +64,9 @@ gpu_arguments()
 # TCG both of its translation caches, 250 times a second.
 kernel_arguments()
 {
-	local arguments="console=ttyS0 panic=-1 tb.role=server tb.hostname=$NAME net.ifnames=0"
+	local arguments="console=ttyS0 panic=-1 tb.role=server net.ifnames=0"
+	# a snapshot knows no name, and no folder of the outside
+	if [ -n "$SNAPSHOT" ]; then arguments+=" tb.hostname=server tb.share=later"; else arguments+=" tb.hostname=$NAME"; fi
 	arguments+=" mitigations=off tsc=reliable random.trust_cpu=on nowatchdog systemd.show_status=false systemd.ssh_auto=no"
 	arguments+=" systemd.mask=user@0.service"
 	[ "$CPUS" = 1 ] || arguments+=" nohz_full=1-$((CPUS - 1)) rcu_nocbs=1-$((CPUS - 1))"

@@ -22,7 +22,12 @@ enter_supervisor()
 	mount_for_qemu
 	[ -z "$GPU" ] || start_model
 	start_qemu
+	[ -z "$RESUMES" ] || resume_server
 	wait_for_server
+	if [ -n "$SNAPSHOT" ]; then
+		[ -n "$RESUMES" ] || save_snapshot
+		settle_server
+	fi
 	start_ssh
 	set_phase booted
 	watch_parts
@@ -41,6 +46,7 @@ mount_for_qemu()
 	mount --bind "$BOOT" "$TOOLS/tb/boot"
 	mount --bind "$TB_DIR/inside" "$TOOLS/tb/inside"
 	[ -z "$MACHINE" ] || mount --bind "$MACHINE" "$TOOLS/tb/machine"
+	mount_snapshot
 }
 
 start_model()
@@ -206,6 +212,7 @@ end_bed()
 	trap '' TERM
 	trap - EXIT
 	if [ $# -gt 0 ]; then
+		set -- "$1$(drop_bad_snapshot)" "${@:2}"
 		printf '%s\n' "$1" > "$(bed_run)/death"
 		[ $# -eq 1 ] || printf '%s\n' "${@:2}" > "$(bed_run)/death.logs"
 		printf '%s\n' "$1"

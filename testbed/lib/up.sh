@@ -19,10 +19,13 @@ cmd_up()
 		BOOT=$(debug_boot_dir)
 		slow_limits
 	fi
-	[ -z "$GPU" ] || find_model
+	find_parts
 	raise_map_count
-	[ "$DRIVER" != kvgpu ] || find_kvgpu
 	[ -z "$MACHINE" ] || load_machine
+	if snapshot_wanted; then
+		SNAPSHOT=any	# qemu_arguments are those of a bed with one
+		SNAPSHOT=$(snapshot_stage)
+	fi
 	make_bed
 	launch_supervisor
 	exec 9>&-
@@ -103,43 +106,66 @@ fail_start()
 	die "bed '$NAME' did not come up" "logs: tb log server|model|qemu --name $NAME"
 }
 
-# find_model: builds the model (and the helper that QEMU loads) and asks make where they are.
-# KVGPU_TB_MODEL and KVGPU_TB_PLUGIN name others, for instance with a sanitizer built in.
-find_model()
+# find_parts: what the bed needs of this tree is built, and where it is: MODEL, PLUGIN (the helper that QEMU loads), KVGPU_KO,
+# KVGPU_FIRMWARE (makes the module's firmware file), KVGPU_TOP. KVGPU_TB_MODEL, KVGPU_TB_PLUGIN and KVGPU_TB_KVGPU name others, for
+# instance with a sanitizer built in. One make for all: each takes most of a second.
+find_parts()
 {
-	MODEL=${KVGPU_TB_MODEL-} PLUGIN=${KVGPU_TB_PLUGIN-}
-	if [ -z "$MODEL" ]; then
-		make_target model
-		MODEL=$(make_print print-model)
+	local -a targets=() printers=() variables=() paths
+	local i
+	MODEL=${KVGPU_TB_MODEL-} PLUGIN=${KVGPU_TB_PLUGIN-} KVGPU_KO=${KVGPU_TB_KVGPU-} KVGPU_FIRMWARE='' KVGPU_TOP=''
+	[ -z "$GPU" ] || [ -n "$MODEL" ] || need_part MODEL model
+	[ -z "$GPU" ] || [ -z "$BARMAP" ] || [ -n "$PLUGIN" ] || need_part PLUGIN plugin
+	if [ "$DRIVER" = kvgpu ]; then
+		[ -n "$KVGPU_KO" ] || need_part KVGPU_KO "module-$KERNEL" print-kvgpu
+		need_part KVGPU_FIRMWARE firmware
+		need_part KVGPU_TOP top-server
 	fi
-	if [ -n "$BARMAP" ] && [ -z "$PLUGIN" ]; then
-		make_target plugin
-		PLUGIN=$(make_print print-plugin)
-	fi
-	[ -x "$MODEL" ] || die "the GPU model is not there: '$MODEL' (from 'make print-model')"
-	[ -z "$BARMAP" ] || [ -r "$PLUGIN" ] ||
-		die "the QEMU plugin is not there: '$PLUGIN' (from 'make print-plugin')" \
-			"'tb up --no-barmap' works without it, only slower"
+	[ ${#targets[@]} -gt 0 ] || return 0
+	make_targets "${targets[@]}"
+	mapfile -t paths < <(make_print "${printers[@]}" "KERNEL=$KERNEL")
+	[ ${#paths[@]} = ${#printers[@]} ] || exit 1
+	for i in "${!paths[@]}"; do printf -v "${variables[i]}" %s "${paths[i]}"; done
+	are_there
 }
 
-# make_target TARGET: one at a time for a checkout; beds are started side by side.
-make_target()
+# need_part VARIABLE TARGET [PRINTER]
+need_part()
 {
-	local log=$STAGES/log/make-$1.log lock
+	variables+=("$1") targets+=("$2") printers+=("${3:-print-$2}")
+}
+
+are_there()
+{
+	[ -z "$GPU" ] || [ -x "$MODEL" ] || die "the GPU model is not there: '$MODEL' (from 'make print-model')"
+	[ -z "$GPU" ] || [ -z "$BARMAP" ] || [ -r "$PLUGIN" ] ||
+		die "the QEMU plugin is not there: '$PLUGIN' (from 'make print-plugin')" \
+			"'tb up --no-barmap' works without it, only slower"
+	[ "$DRIVER" = kvgpu ] || return 0
+	[ -r "$KVGPU_KO" ] || die "kvgpu.ko for kernel $KERNEL is not there: '$KVGPU_KO' (from 'make print-kvgpu')" \
+		"without it: tb up --driver none"
+	[ -x "$KVGPU_FIRMWARE" ] || die "kvgpu-firmware is not there: '$KVGPU_FIRMWARE' (from 'make print-firmware')"
+	[ -x "$KVGPU_TOP" ] || die "kvgpu-top is not there: '$KVGPU_TOP' (from 'make print-top-server')"
+}
+
+# make_targets TARGET...: one at a time for a checkout; beds are started side by side.
+make_targets()
+{
+	local log=$STAGES/log/make-$NAME.log lock
 	local -a why
 	lock=$STAGES/log/make-$(cksum <<< "$TOP" | cut -d' ' -f1).lock
-	flock "$lock" make -C "$TOP" "$1" > "$log" 2>&1 9>&- || {
+	flock "$lock" make -C "$TOP" "$@" > "$log" 2>&1 9>&- || {
 		show_tail "$log" 25
 		# the module's build says in one line why
 		mapfile -t why < <(grep '^kvgpu: ' "$log" | tail -n 1)
-		die "'make $1' failed in $TOP" "${why[@]}" "the whole log is $log" "a server without a GPU: tb up --no-gpu"
+		die "'make $*' failed in $TOP" "${why[@]}" "the whole log is $log" "a server without a GPU: tb up --no-gpu"
 	}
 }
 
 make_print()
 {
 	make -s -C "$TOP" --no-print-directory "$@" ||
-		die "this checkout's Makefile has no target '$1'"
+		die "this checkout's Makefile does not know all of: $*"
 }
 
 cmd_down()

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# Snapshots: a server that has booted once is saved, and later beds of the same kind go on from there. Of the same kind are beds
+# with the same image, kernel, QEMU and command line; what differs between them (the GPU, the shared folder, the name) is added
+# when the server runs. "tb up --boot" boots in any case.
+
+MOST_SNAPSHOTS=12
+
+# snapshot_wanted: beds that can go on from a snapshot. An emulated IOMMU can't be saved; a machine's disk changes; the debug
+# kernel looks for leaks since its own boot.
+snapshot_wanted()
+{
+	[ -z "$BOOTS" ] && [ -z "$MACHINE" ] && [ "$IOMMU" = none ] && ! is_debug_kernel "$KERNEL"
+}
+
+# snapshot_stage: the command line has all that the server's state depends on, but for the files that it names
+snapshot_stage()
+{
+	local -a QEMU
+	local NAME=server GPU=''
+	qemu_arguments
+	printf 'snapshot-%s\n' "$(recipe_key "=form 1" "=${QEMU[*]}" "=$(image_stage)" "=$(tools_stage)" "$TB_DIR/inside/settle")"
+}
+
+snapshot_dir() { printf '%s/%s\n' "$STAGES" "$SNAPSHOT"; }
+
+# mount_snapshot: where QEMU reads it, or writes a new one. Sets RESUMES if there is one now; another bed may save one meanwhile.
+mount_snapshot()
+{
+	RESUMES='' RESUMING='' SNAPSHOT_DIR=''
+	[ -n "$SNAPSHOT" ] || return 0
+	mkdir -p "$TOOLS/tb/snapshot"
+	SNAPSHOT_DIR=$(snapshot_dir)
+	if [ -e "$SNAPSHOT_DIR/vm.state" ]; then
+		RESUMES=yes
+		touch "$SNAPSHOT_DIR"
+	else
+		SNAPSHOT_DIR=$STAGES/new.$SNAPSHOT.$NAME
+		rm -rf --one-file-system -- "$SNAPSHOT_DIR"
+		mkdir -p "$SNAPSHOT_DIR"
+	fi
+	mount --bind "$SNAPSHOT_DIR" "$TOOLS/tb/snapshot"
+}
+
+snapshot_arguments()
+{
+	QEMU+=(-device pcie-root-port,id=gpu-port,bus=pcie.0,chassis=1,mem-reserve=32M,pref64-reserve=1G)
+	[ -z "${RESUMES-}" ] || QEMU+=(-incoming file:/tb/snapshot/vm.state)
+}
+
+# resume_server: the log begins with the boot that was saved
+resume_server()
+{
+	RESUMING=yes
+	set_phase "going on from a snapshot (kernel $KERNEL)"
+	cat "$SNAPSHOT_DIR/server.log" >> "$(bed_log server)"
+	wait_until 60 monitor_says 'info status' '^VM status: paused.?$' || end_bed "QEMU did not read the snapshot within 60 s" qemu
+	monitor_command cont > /dev/null
+	RESUMING=''
+}
+
+# drop_bad_snapshot: one that a bed died of before its server ran. Prints what to say of it
+drop_bad_snapshot()
+{
+	[ -n "${RESUMING-}" ] || return 0
+	discard_tree "$SNAPSHOT_DIR"
+	printf ', reading a snapshot, which is removed now: the next "tb up" boots'
+}
+
+# monitor_says COMMAND PATTERN
+monitor_says() { monitor_command "$1" 2> /dev/null | grep -qE "$2"; }
+
+# save_snapshot: without the space for it, or when something goes wrong, the server goes on all the same
+save_snapshot()
+{
+	local free
+	free=$(df --output=avail -m "$STAGES" | tail -n 1)
+	if [ "${free// /}" -lt 2000 ]; then
+		rm -rf --one-file-system -- "$SNAPSHOT_DIR"
+		return 0
+	fi
+	set_phase "saving a snapshot of the server that has booted"
+	# shellcheck disable=SC2016 # the server's shell expands it
+	ssh -F "$(bed_run)/ssh_config" server 'timeout 60 systemctl is-system-running --wait > /dev/null; virsh -q list > /dev/null; sync' \
+		< /dev/null 9>&- || true
+	monitor_command stop > /dev/null
+	monitor_command 'migrate_set_parameter max-bandwidth 8G' > /dev/null
+	monitor_command 'migrate -d file:/tb/snapshot/vm.state' > /dev/null
+	if wait_until 120 monitor_says 'info migrate' '^Status:[[:space:]]*(completed|failed)' && monitor_says 'info migrate' '^Status:[[:space:]]*completed'; then
+		cp "$(bed_log server)" "$SNAPSHOT_DIR/server.log"
+		printf '%s\n' "$(image_stage)" > "$SNAPSHOT_DIR/of"
+		# of two that were saved at once the first stays
+		mv -T "$SNAPSHOT_DIR" "$(snapshot_dir)" 2> /dev/null || rm -rf --one-file-system -- "$SNAPSHOT_DIR"
+	else
+		rm -rf --one-file-system -- "$SNAPSHOT_DIR"
+		printf 'no snapshot of the server could be saved: %s\n' "$(monitor_command 'info migrate' | grep -a '^Status\|^Error' | xargs)"
+	fi
+	monitor_command cont > /dev/null
+	drop_old_snapshots
+}
+
+# drop_old_snapshots: of another image, of beds that ended while they saved, and those that were used the longest time ago
+drop_old_snapshots()
+{
+	local dir kept=0
+	find "$STAGES" -maxdepth 1 -name 'new.snapshot-*' -mmin +60 -exec rm -rf --one-file-system {} +
+	while read -r dir; do
+		if [ $((++kept)) -gt $MOST_SNAPSHOTS ] || [ "$(cat "$dir/of")" != "$(image_stage)" ]; then
+			discard_tree "$dir"
+		fi
+	done < <(find "$STAGES" -maxdepth 1 -name 'snapshot-*' -printf '%T@ %p\n' | sort -nr | cut -d' ' -f2-)
+}
+
+# settle_server: what differs from bed to bed. Also after a boot whose snapshot was saved.
+settle_server()
+{
+	[ -z "$GPU" ] || plug_gpu
+	ssh -F "$(bed_run)/ssh_config" server sh -s -- "$NAME" "$(date +%s)" "${GPU:-no}" < "$TB_DIR/inside/settle" 9>&- ||
+		end_bed "the server did not take its name, the time, the shared folder or the GPU" server qemu
+}
+
+plug_gpu()
+{
+	local answer
+	answer=$(printf '%s\n' '{"execute": "qmp_capabilities"}' '{"execute": "device_add", "arguments": {"driver": "vfio-user-pci",
+		"bus": "gpu-port", "id": "gpu", "socket": {"path": "/tb/run/gpu.sock", "type": "unix"}}}' |
+		socat -t 20 - "UNIX-CONNECT:$(bed_run)/qmp.sock") || true
+	[[ $answer != *'"error"'* && $answer == *'"return"'*'"return"'* ]] ||
+		end_bed "QEMU does not take the GPU: $(grep -o '"desc": "[^"]*"' <<< "$answer")" qemu model
+}
