@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Differences between the kernels that this module builds on. No condition is on a version:
- * KVGPU_HAVE_... come from the probes of probes.list, which look into the kernel's headers, because
- * stable and vendor kernels have some interfaces in other versions. A kernel that is newer than all
- * tested ones can therefore be tried.
+ * Hides the differences between the kernels that this module builds on. No condition here tests the
+ * version of a kernel, because stable and vendor kernels have some interfaces earlier or later than
+ * the plain kernel of that version. Instead, the probes of probes.list look into the kernel's
+ * headers and define KVGPU_HAVE_.... So the module can also be tried on a kernel that is newer than
+ * all tested kernels.
  */
 #ifndef KVGPU_MDEV_COMPAT_H
 #define KVGPU_MDEV_COMPAT_H
@@ -12,7 +13,7 @@
 #include <linux/mm.h>
 #include <linux/vfio.h>
 
-/* Newer eventfd_signal() has no count. It is always 1 here. */
+/* In newer kernels eventfd_signal() takes no count. In older kernels the count here is always 1. */
 static inline void vgpu_compat_eventfd_signal(struct eventfd_ctx *ctx)
 {
 #ifdef KVGPU_HAVE_EVENTFD_COUNT
@@ -22,7 +23,7 @@ static inline void vgpu_compat_eventfd_signal(struct eventfd_ctx *ctx)
 #endif
 }
 
-/* Newer kernels let vm_flags be changed by accessors only. */
+/* In newer kernels vm_flags can be changed only by accessor functions. */
 static inline void vgpu_compat_vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
 {
 #ifdef KVGPU_HAVE_VM_FLAGS_SET
@@ -33,14 +34,17 @@ static inline void vgpu_compat_vm_flags_set(struct vm_area_struct *vma, unsigned
 }
 
 /*
- * Flag of a user mapping of device memory: lets KVM give the guest write-combining there (arm64). A
- * kernel without the flag needs nothing.
+ * Flag of a user mapping of device memory. On arm64 it allows KVM to map that memory into the guest
+ * as write-combined. On a kernel that does not know the flag it is 0, which changes nothing.
  */
 #ifndef VM_ALLOW_ANY_UNCACHED
 #define VM_ALLOW_ANY_UNCACHED	0
 #endif
 
-/* In older kernels .release frees the device. */
+/*
+ * In older kernels the driver's .release has to free the device. In newer kernels the vfio core
+ * frees the device, and this function does nothing.
+ */
 static inline void vgpu_compat_vfio_free_device(struct vfio_device *vdev)
 {
 #ifdef KVGPU_HAVE_VFIO_FREE_DEVICE
@@ -48,7 +52,10 @@ static inline void vgpu_compat_vfio_free_device(struct vfio_device *vdev)
 #endif
 }
 
-/* For an initialiser of struct vfio_device_ops. Empty on a kernel without iommufd. */
+/*
+ * The functions for iommufd, as part of an initialiser of struct vfio_device_ops. Empty on a kernel
+ * without iommufd.
+ */
 #ifdef KVGPU_HAVE_VFIO_IOMMUFD
 #define COMPAT_VFIO_IOMMUFD_OPS					\
 	.bind_iommufd = vfio_iommufd_emulated_bind,		\
@@ -56,8 +63,9 @@ static inline void vgpu_compat_vfio_free_device(struct vfio_device *vdev)
 	.attach_ioas = vfio_iommufd_emulated_attach_ioas,	\
 	.detach_ioas = vfio_iommufd_emulated_detach_ioas,
 /*
- * iommufd unpins a range as a whole, as it was pinned (iommufd_access_unpin_pages()). VFIO's own
- * container unpins any part.
+ * True if each page of @vdev has to be pinned by a call of its own, because @vdev uses iommufd:
+ * iommufd unpins only a whole range that was pinned by one call (iommufd_access_unpin_pages()).
+ * VFIO's own container can unpin any part of such a range.
  */
 #define compat_pins_alone(vdev)		((vdev)->iommufd_access != NULL)
 #else
@@ -66,8 +74,8 @@ static inline void vgpu_compat_vfio_free_device(struct vfio_device *vdev)
 #endif
 
 /*
- * VFIO_DEVICE_GET_REGION_INFO: in newer kernels the core handles the ioctl and calls the driver for
- * its contents.
+ * In newer kernels the vfio core handles the ioctl VFIO_DEVICE_GET_REGION_INFO, and calls @fn of
+ * the driver to fill in the answer. In older kernels the driver handles the whole ioctl.
  */
 #ifdef KVGPU_HAVE_REGION_INFO_CAPS
 #define COMPAT_VFIO_REGION_INFO_OPS(fn)	.get_region_info_caps = fn,
@@ -81,9 +89,10 @@ long vgpu_compat_region_info_ioctl(struct vfio_device *vdev, void __user *arg);	
 #endif
 
 /*
- * Removal of user mappings: by the device's own inode, or by a list of the mappings if the device
- * has none. The inode that all anonymous files share must not be used: it would remove other
- * devices' mappings.
+ * User mappings of a vGPU are removed by the inode of its VFIO device. On a kernel that gives the
+ * VFIO device no inode of its own, they are removed by a list of the mappings (vmas.c). There the
+ * device's file has the inode that all anonymous files share. A removal by that inode would also
+ * remove mappings of other devices.
  */
 struct kvgpu_vgpu;
 #ifdef KVGPU_HAVE_VDEV_INODE
@@ -101,8 +110,8 @@ void vgpu_compat_vma_close(struct vm_area_struct *vma);
 bool vgpu_compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *vma);
 void vgpu_compat_zap(struct kvgpu_vgpu *v, u64 at, u64 len);
 /*
- * A child gets no mapping: these kernels disagree on whether its pages are copied before or after
- * .open.
+ * With VM_DONTCOPY, fork() gives the child process no copy of the mapping. A copy could not be
+ * handled, because some of these kernels copy the pages before they call .open, others after it.
  */
 #define COMPAT_VM_FLAGS	VM_DONTCOPY
 #define COMPAT_VM_OPS \
@@ -110,7 +119,7 @@ void vgpu_compat_zap(struct kvgpu_vgpu *v, u64 at, u64 len);
 		.close = vgpu_compat_vma_close,
 #endif
 
-/* 2 MiB page frame mappings. */
+/* Mapping of 2 MiB of device memory by a single page fault, if the kernel is able to do so. */
 #if defined(CONFIG_ARCH_SUPPORTS_PMD_PFNMAP) && defined(KVGPU_HAVE_HUGE_FAULT_ORDER)
 #define COMPAT_HUGE_FAULT(fn)	.huge_fault = fn,
 #define COMPAT_HUGE_ORDER	PMD_ORDER

@@ -4,8 +4,8 @@
  * function level reset, and an empty extended space. One table has the values after reset and the
  * bits that a write changes. All other words read 0.
  *
- * The VMM places BARs and delivers MSI by itself. Their registers only keep the written values
- * here.
+ * The VMM places BARs and delivers MSI by itself. So the registers of BARs and MSI only keep the
+ * written values here.
  */
 #include <linux/bitfield.h>
 #include <linux/pci_regs.h>
@@ -20,13 +20,16 @@
 struct config_word {
 	u16 off;
 	u32 reset;
-	u32 rw;		/* bits that a write changes */
+	u32 rw;		/* bits that a write sets to the written value */
 	u32 w1c;	/* bits that a written 1 clears */
 };
 
 #define CAP(id, next, high)	((id) | (next) << 8 | (u32)(high) << 16)
 
-/* Link and limits as in gk110/pci.h. The address bits of the BARs are in word_writable(). */
+/*
+ * Values of the link and of the limits are those in gk110/pci.h. The BARs have no .rw for their
+ * address bits, because these depend on the type: word_writable() has them.
+ */
 static const struct config_word words[] = {
 	{ GK110_PCI_ID, GK110_PCI_VENDOR | GK110_PCI_DEVICE << 16 },
 	{ GK110_PCI_CMD_STA, GK110_PCI_STA_CAP_LIST,
@@ -75,7 +78,10 @@ static const struct config_word *find_word(u32 off)
 	return NULL;
 }
 
-/* Returns the bits of a word that a write changes. A BAR keeps the address bits above its size. */
+/*
+ * Returns the bits of a word that a write sets to the written value. In a BAR these are the address
+ * bits from the BAR's size upwards, by which the guest finds the size out.
+ */
 static u32 word_writable(const struct kvgpu_vgpu *v, const struct config_word *w)
 {
 	switch (w->off) {
@@ -97,8 +103,8 @@ void vgpu_config_set_word(struct kvgpu_vgpu *v, u32 off, u32 val)
 }
 
 /*
- * Sets all words to their values after reset, and also mmio-trap's copies of them, which
- * mmio-trap's own reset clears.
+ * Sets all words to their values after reset. Also gives the values to mmio-trap, because its own
+ * reset has cleared its copies of the words.
  */
 void vgpu_config_reset(struct kvgpu_vgpu *v)
 {
@@ -116,7 +122,10 @@ void vgpu_config_read(struct kvgpu_vgpu *v, u32 off, void *buf, size_t len)
 	memcpy(buf, v->config + off, len);
 }
 
-/* @be: the written bits. Returns true if the guest asks for a function level reset. */
+/*
+ * Writes the word at @off. @be: mask of the bits that the guest's access writes. Returns true if
+ * the guest asks for a function level reset.
+ */
 static bool write_word(struct kvgpu_vgpu *v, u32 off, u32 val, u32 be)
 {
 	const struct config_word *w = find_word(off);

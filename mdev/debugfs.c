@@ -2,7 +2,7 @@
 /*
  * debugfs: kvgpu/<card>/{card,vgpus,sched} and
  * kvgpu/<card>/<uuid>/{state,channels,shadow,registers,unlisted,hardware,faults}. The files are for
- * people, so that their format may change. All are read only.
+ * people to read, not for programs: their format may change. All are read only.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -110,7 +110,7 @@ static int fault_log_show(struct seq_file *s, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(fault_log);
 
-/* --------------------------- add and remove; after an error the files are missing, nothing else */
+/* ------------- add and remove; an error is not reported: the files are missing, all else works */
 
 void vgpu_debugfs_init(void)
 {

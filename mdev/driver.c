@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The module and its PCI driver. A card is brought up completely before it is registered as a
- * parent of mediated devices, because user space may create them at once. Before a card goes, its
- * mediated devices go; the removal of each waits until its user closes it, and asks the user to do
- * so (irq.c, REQ).
+ * parent of mediated devices, because user space may create them at once. Before a card is removed,
+ * all its mediated devices are removed. The removal of a mediated device asks the user of the
+ * device to close it (irq.c, REQ), and waits until that is done.
  *
- * The driver's name is part of the names of the types that admins write down: kvgpu-512m, ...
+ * The name of the PCI driver begins the names of the types (kvgpu-512m, ...), which admins write
+ * into their scripts.
  */
 #include <linux/io.h>
 #include <linux/module.h>
@@ -17,10 +18,13 @@
 #include "mdev/machine/machine.h"
 #include "mmio-trap/trap.h"
 
-/* Bring-up checks the chip itself, so that another board may be tried with new_id. */
+/*
+ * A board of the list of known boards. An admin may try a board that is not in the list by the
+ * driver's new_id: bring-up checks the chip itself, whatever the board.
+ */
 struct board {
 	const char *name;
-	/* where this project has run on it: silicon or model; NULL: not yet */
+	/* on what the module has run as this board: silicon, or a model of it; NULL: on neither */
 	const char *run;
 };
 
@@ -46,8 +50,9 @@ static void tell_board(struct pci_dev *pdev, const struct board *b)
 }
 
 /*
- * Reserves write-combining for user mappings of the slices. Without it these mappings are uncached.
- * The host's own windows in BAR1 (USERD and the pool) get their memory types when they are mapped.
+ * Reserves the write-combining memory type for user mappings of the slices. If that fails, these
+ * mappings are uncached. The host's own windows in BAR1 (USERD and the pool) are left out: ioremap
+ * chooses their memory types.
  */
 static void reserve_memory_types(struct kvgpu_gpu *gpu)
 {
@@ -139,15 +144,15 @@ static void kvgpu_remove(struct pci_dev *pdev)
 	kfree(gpu);
 }
 
-/* The next kernel (kexec) must not find a card that writes to memory. */
+/* Ends the card's DMA, so that the card can't write into the memory of the next kernel (kexec). */
 static void kvgpu_shutdown(struct pci_dev *pdev)
 {
 	pci_clear_master(pdev);
 }
 
 /*
- * Suspend loses the contents of video memory and the state of the engines, and this driver can't
- * save them.
+ * Refuses suspend. A suspend would lose the contents of video memory and the state of the engines,
+ * and this driver can't save them.
  */
 static int kvgpu_pm_prepare(struct device *dev)
 {

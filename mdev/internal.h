@@ -1,36 +1,45 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Shared by the files of the VFIO face. The machine does not include this header. */
+/*
+ * Declarations for the files of the VFIO face (mdev/). The machine (mdev/machine/) does not include
+ * this header.
+ */
 #ifndef KVGPU_MDEV_INTERNAL_H
 #define KVGPU_MDEV_INTERNAL_H
 
 #include "mdev/vgpu.h"
 
 /* type.c */
-/* finds the types that the card can hold; marks the units that vGPUs can't have as taken */
+/*
+ * Finds the types of which the card can hold a vGPU, and marks the units of the card that no vGPU
+ * can have as taken. Returns 0, or -ENOSPC if the card can hold no vGPU.
+ */
 int vgpu_types_init(struct kvgpu_gpu *gpu);
 unsigned int vgpu_type_available(struct kvgpu_gpu *gpu, const struct kvgpu_type *t);
 /* how many vGPUs of type @t an empty card can hold */
 unsigned int vgpu_type_max(const struct kvgpu_gpu *gpu, const struct kvgpu_type *t);
-/* takes the parts of the card that @v needs, and sets its constants; -ENOSPC */
+/* takes the parts of the card that @v needs, notes them in @v and gives @v its id; 0 or -ENOSPC */
 int vgpu_type_reserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v);
 void vgpu_type_unreserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v);
 extern struct mdev_driver kvgpu_mdev_driver;		/* vgpu.c */
 
-/* config.c; vgpu->lock held */
+/* config.c; call these functions with vgpu->lock held */
 void vgpu_config_reset(struct kvgpu_vgpu *v);
 void vgpu_config_set_word(struct kvgpu_vgpu *v, u32 off, u32 val);
 void vgpu_config_read(struct kvgpu_vgpu *v, u32 off, void *buf, size_t len);
 /* Returns true if the guest asks for a function level reset. */
 bool vgpu_config_write(struct kvgpu_vgpu *v, u32 off, const void *buf, size_t len);
 
-/* As in vfio-pci: the high bits of a file offset are the region's index. */
+/*
+ * An offset in the device's file has the index of a region in its high bits, and the offset in that
+ * region in its low OFFSET_SHIFT bits, as in vfio-pci.
+ */
 #define OFFSET_SHIFT	40
 #define OFFSET_MASK	((1ull << OFFSET_SHIFT) - 1)
 #define REGION_AT(i)	((u64)(i) << OFFSET_SHIFT)
 
 /* region.c */
 u64 vgpu_region_size(const struct kvgpu_vgpu *v, unsigned int index);
-/* Returns the vGPU's own memory that holds [off, off + len) of BAR0, or NULL. */
+/* Returns the struct vgpu_own that has all of [off, off + len) of BAR0, or NULL if none has. */
 const struct vgpu_own *vgpu_own_at(const struct kvgpu_vgpu *v, u64 off, u64 len);
 void vgpu_reset(struct kvgpu_vgpu *v);
 ssize_t vgpu_region_read(struct vfio_device *vdev, char __user *buf, size_t count, loff_t *ppos);
@@ -43,17 +52,20 @@ int vgpu_region_info(struct vfio_device *vdev, struct vfio_region_info *info,
 int vgpu_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma);
 
 /* signal.c */
-/* call it under rcu_read_lock() and without irq_lock */
+/* call it inside rcu_read_lock() and with irq_lock not held */
 void vgpu_eventfd_signal(struct kvgpu_vgpu *v, struct eventfd_ctx *ctx, bool msi);
-/* signals INTx if its line is up, not masked and has an eventfd */
+/*
+ * Signals INTx if the guest's line is up, INTx is neither disabled nor masked and has an eventfd,
+ * and MSI has no eventfd.
+ */
 void vgpu_intx_signal(struct kvgpu_vgpu *v);
 
 /* irq.c */
 int vgpu_irq_info(struct vfio_irq_info *info);
-/* vgpu->lock held */
+/* call it with vgpu->lock held */
 int vgpu_irq_set(struct kvgpu_vgpu *v, const struct vfio_irq_set *hdr, const void *data);
 void vgpu_irq_request(struct kvgpu_vgpu *v, unsigned int count);
-void vgpu_irq_close(struct kvgpu_vgpu *v);		/* vgpu->lock held */
+void vgpu_irq_close(struct kvgpu_vgpu *v);		/* call it with vgpu->lock held */
 
 /* sysfs.c, debugfs.c */
 extern const struct attribute_group *kvgpu_vgpu_groups[], *kvgpu_gpu_groups[];

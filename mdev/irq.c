@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Interrupts of a vGPU to its VMM, by eventfds. MSI is one message for each edge of the virtual
- * interrupt. INTx is a level: it masks itself when it is signalled, and is signalled again at
- * unmask if the line is still up; KVM unmasks it by an eventfd of its own. REQ asks the VMM to
- * close the device.
+ * interrupt. INTx is a level: a signal of INTx also masks INTx, and INTx is signalled again when it
+ * is unmasked and the line is still up. KVM unmasks INTx by a second eventfd, the unmask eventfd.
+ * REQ asks the VMM to close the device.
  *
  * irq_lock protects the state of INTx and the change of eventfd contexts. No eventfd is signalled
- * under it: a signal wakes the waiters of the eventfd, and such a waiter may be the unmask handler
- * of this or another vGPU, which takes irq_lock (user space may use one eventfd for both). RCU
- * keeps a context alive that is signalled without the lock.
+ * under irq_lock, because a signal calls the waiters of the eventfd. User space may use one eventfd
+ * both for an interrupt and as unmask eventfd of this or another vGPU. Then a waiter is that vGPU's
+ * unmask handler, which takes irq_lock. While a context is signalled without irq_lock, RCU keeps
+ * the context alive.
  *
- * The handler of the unmask eventfd runs inside a wake-up and must not signal an eventfd itself: a
- * work item of the vGPU does so (machine/event.c).
+ * The unmask handler runs inside a wake-up and must not signal an eventfd itself: a work item of
+ * the vGPU does so (machine/event.c).
  */
 #include <linux/bitops.h>
 #include <linux/rcupdate.h>
@@ -44,8 +45,9 @@ int vgpu_irq_info(struct vfio_irq_info *info)
 /* ------------------------------------------------------------------ mask and unmask of INTx */
 
 /*
- * Runs in a wake-up with interrupts off. If a signal is due, the vGPU's work item gives it, because
- * that has a budget; the thread half of a virqfd has none.
+ * Runs inside the wake-up of the unmask eventfd, with interrupts off. If INTx has to be signalled
+ * again, the vGPU's work item does so, because the CPU time of that item is limited. The thread
+ * function that a virqfd may have would have no limit.
  */
 static int unmask_handler(void *opaque, void *unused)
 {
@@ -120,8 +122,8 @@ static struct eventfd_ctx __rcu **trigger_of(struct kvgpu_vgpu *v, u32 index)
 }
 
 /*
- * Replaces the eventfd of an interrupt by @ctx, which may be NULL. Takes over the reference of
- * @ctx.
+ * Replaces the eventfd of an interrupt by @ctx, which may be NULL. Takes over the caller's
+ * reference to @ctx.
  */
 static void replace_trigger(struct kvgpu_vgpu *v, u32 index, struct eventfd_ctx *ctx)
 {
@@ -136,7 +138,10 @@ static void replace_trigger(struct kvgpu_vgpu *v, u32 index, struct eventfd_ctx 
 	if (index == VFIO_PCI_INTX_IRQ_INDEX)
 		v->intx_masked = false;
 	spin_unlock_irqrestore(&v->irq_lock, flags);
-	/* an edge without a listener would be lost; an interrupt too many is harmless */
+	/*
+	 * An edge that came before MSI had an eventfd was lost. So signal MSI if the line is up: an
+	 * interrupt too many is harmless.
+	 */
 	if (ctx && kvgpu_machine_irq_get(v, NULL) && index == VFIO_PCI_MSI_IRQ_INDEX)
 		vgpu_eventfd_signal(v, ctx, true);
 	vgpu_intx_signal(v);
@@ -162,8 +167,8 @@ static int set_trigger_eventfd(struct kvgpu_vgpu *v, u32 index, s32 fd)
 }
 
 /*
- * Signals the eventfd of an interrupt, whatever the state of the interrupt. Returns false if there
- * is no eventfd.
+ * Signals the eventfd of an interrupt, even if the interrupt is masked or not pending. Returns
+ * false if the interrupt has no eventfd.
  */
 static bool trigger_fire(struct kvgpu_vgpu *v, u32 index)
 {
@@ -197,14 +202,17 @@ static int set_trigger(struct kvgpu_vgpu *v, const struct vfio_irq_set *hdr, con
 			return 0;
 		fallthrough;
 	case VFIO_IRQ_SET_DATA_NONE:
-		trigger_fire(v, hdr->index);	/* tests of VMMs use this */
+		trigger_fire(v, hdr->index);	/* only tests of VMMs ask for this */
 		return 0;
 	default:
 		return -EINVAL;
 	}
 }
 
-/* @hdr's index, start, count and sizes were checked against vgpu_irq_info(): count is 0 or 1. */
+/*
+ * The caller has checked the index, start, count and size of @hdr against vgpu_irq_info(), so
+ * hdr->count is 0 or 1.
+ */
 int vgpu_irq_set(struct kvgpu_vgpu *v, const struct vfio_irq_set *hdr, const void *data)
 {
 	lockdep_assert_held(&v->lock);
@@ -223,8 +231,8 @@ int vgpu_irq_set(struct kvgpu_vgpu *v, const struct vfio_irq_set *hdr, const voi
 }
 
 /*
- * Asks the user to close the device. The core calls this again every 10 s. @count: how often it has
- * asked before.
+ * Asks the user to close the device. The vfio core calls this every 10 s until the device is
+ * closed. @count: number of earlier calls.
  */
 void vgpu_irq_request(struct kvgpu_vgpu *v, unsigned int count)
 {

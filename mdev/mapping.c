@@ -25,10 +25,11 @@ static u64 vma_offset(const struct vm_area_struct *vma, unsigned long address)
 }
 
 /*
- * Tells whether the fault is on behalf of another device: VFIO's container asks for the frame to
- * put it into an IOMMU. QEMU does so with every mapped BAR when it also has a physical device. The
- * frame could not be removed from there when the page later shows data of another vGPU. A page that
- * the CPU has touched before is given away without a fault: docs/threat-model.md.
+ * Tells whether VFIO's container causes the fault, to map the frame for a physical device by an
+ * IOMMU. QEMU has every mapped BAR put into the IOMMU if the VM also has a physical device. Callers
+ * refuse such a fault, because they could not remove the frame from the IOMMU when the page later
+ * shows data of another vGPU. A page that the CPU has touched before gets into the IOMMU without a
+ * fault: docs/threat-model.md.
  */
 static bool fault_for_device(const struct vm_fault *vmf)
 {
@@ -49,7 +50,8 @@ static vm_fault_t vgpu_fault(struct vm_fault *vmf)
 	if (fault_for_device(vmf))
 		return VM_FAULT_SIGBUS;
 	/*
-	 * the vGPU's own memory: its frames stay as long as the file is open, and are never removed
+	 * A page of the vGPU's own memory keeps its frame for as long as the device's file is open.
+	 * So it is mapped without map_lock, and the mapping is never removed.
 	 */
 	own = index == VFIO_PCI_BAR0_REGION_INDEX ? vgpu_own_at(v, off, PAGE_SIZE) : NULL;
 	if (own) {
@@ -72,9 +74,9 @@ static vm_fault_t vgpu_fault(struct vm_fault *vmf)
 }
 
 /*
- * BAR1 shows buffers, thousands of pages of them: map 2 MiB at once if the frames are contiguous.
- * Frames are contiguous except at the doorbells. BAR3 and PRAMIN show page tables, and a mapped
- * page counts as written, so that these are mapped by small pages only.
+ * Maps 2 MiB of BAR1 by one fault if the frames are contiguous, because BAR1 shows buffers of
+ * thousands of pages. The frames are contiguous except at the doorbells. BAR3 and PRAMIN show page
+ * tables. They are mapped only page by page, because each mapped page counts as written by the CPU.
  */
 static vm_fault_t __maybe_unused vgpu_huge_fault(struct vm_fault *vmf, unsigned int order)
 {
@@ -153,7 +155,7 @@ int vgpu_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma)
 		return -EINVAL;
 	vgpu_compat_vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP |
 					      VM_ALLOW_ANY_UNCACHED | COMPAT_VM_FLAGS);
-	/* everything but the vGPU's own pages is memory of the card */
+	/* pages other than the vGPU's own pages are memory of the card: map them write-combined */
 	if (vma_region(vma) != VFIO_PCI_BAR0_REGION_INDEX ||
 	    !vgpu_own_at(v, vma_offset(vma, vma->vm_start), PAGE_SIZE))
 		vma->vm_page_prot = pgprot_writecombine(vma->vm_page_prot);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The regions of a vGPU, read and written: BAR0 (trapped; its PRAMIN window and the vGPU's own
- * pages can be mapped), BAR1 and BAR3 (mapped: mapping.c), configuration space. Accesses of any
- * width and alignment are split here into accesses that the machine has functions for: registers of
- * 32 bits, and runs of bytes inside one page.
+ * Reads and writes of the regions of a vGPU. BAR0 is trapped, but its PRAMIN window and the vGPU's
+ * own pages can be mapped. BAR1 and BAR3 are mapped (mapping.c). The last region is the
+ * configuration space. A read or write may have any width and alignment. This file splits it into
+ * the accesses for which the machine has functions: registers of 32 bits, and runs of bytes inside
+ * one page.
  *
- * User memory is never touched under vgpu->lock: a page fault on user memory takes the mmap_lock
- * (vgpu.h, locks).
+ * This file copies from and to user memory only without vgpu->lock, because a page fault on user
+ * memory takes the mmap_lock (vgpu.h, locks).
  */
 #include <linux/ktime.h>
 #include <linux/sched/signal.h>
@@ -18,7 +19,7 @@
 #include "mdev/machine/machine.h"
 #include "mdev/trace.h"
 
-/* bytes moved under one hold of the lock; VMMs move 1 to 8 */
+/* most bytes that are moved in one hold of vgpu->lock; a VMM moves 1 to 8 bytes in one call */
 #define CHUNK		256
 
 u64 vgpu_region_size(const struct kvgpu_vgpu *v, unsigned int index)
@@ -109,7 +110,7 @@ void vgpu_reset(struct kvgpu_vgpu *v)
 	kvgpu_mdev_irq_update(v);
 }
 
-/* Accesses one register or a part of it. Returns the number of bytes taken. */
+/* Reads or writes one register or a part of it. Returns how many bytes of @buf that were. */
 static size_t register_access(struct kvgpu_vgpu *v, u32 off, u8 *buf, size_t len, bool write)
 {
 	u32 shift = 8 * (off & 3);
@@ -171,7 +172,7 @@ static int config_access(struct kvgpu_vgpu *v, u32 off, u8 *buf, size_t len, boo
 	return 0;
 }
 
-/* [off, off + len) is inside the region and inside one page. */
+/* The caller makes sure that [off, off + len) is inside the region and inside one page. */
 static int region_access(struct kvgpu_vgpu *v, unsigned int index, u64 off, u8 *buf, size_t len,
 			 bool write)
 {
@@ -195,7 +196,9 @@ static int region_access(struct kvgpu_vgpu *v, unsigned int index, u64 off, u8 *
 }
 
 /*
- * Returns how many of @count bytes at @pos are inside the region, its index and the offset in it.
+ * Finds the region that offset @pos of the device's file belongs to: sets *@index to its index, and
+ * *@off to the offset in it. Returns how many of the @count bytes from there are inside the region,
+ * or -EINVAL if @pos is in no region.
  */
 static ssize_t clamp_count(const struct kvgpu_vgpu *v, loff_t pos, size_t count,
 			   unsigned int *index, u64 *off)

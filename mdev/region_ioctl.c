@@ -9,7 +9,10 @@
 #include "mdev/compat.h"
 #include "mdev/internal.h"
 
-/* @arg has room for info->argsz bytes. If that is too little, argsz tells how much is needed. */
+/*
+ * Copies @caps to user space, behind the struct at @arg. The room at @arg has info->argsz bytes. If
+ * that is too little, copies nothing and sets info->argsz to the number of bytes that are needed.
+ */
 static long put_caps(void __user *arg, struct vfio_region_info *info, struct vfio_info_cap *caps)
 {
 	info->flags |= VFIO_REGION_INFO_FLAG_CAPS;

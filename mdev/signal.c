@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Signals to the VMM through the eventfds of irq.c. irq.c explains why no eventfd is signalled
- * under irq_lock, and why RCU keeps its context alive.
+ * Signals to the VMM through the eventfds that irq.c has set up. irq.c explains why no eventfd is
+ * signalled under irq_lock, and that RCU keeps an eventfd's context alive meanwhile.
  */
 #include <linux/rcupdate.h>
 
@@ -12,8 +12,8 @@
 #include "mdev/trace.h"
 
 /*
- * Returns the eventfd context of INTx if INTx has to be signalled for its line as it is now, or
- * NULL. INTx is masked then, until the user unmasks it. irq_lock is held.
+ * If INTx has to be signalled now, masks INTx and returns the context of its eventfd; else returns
+ * NULL. INTx stays masked until the VMM or KVM unmasks it. Call with irq_lock held.
  */
 static struct eventfd_ctx *intx_due(struct kvgpu_vgpu *v)
 {

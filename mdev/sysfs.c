@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Counters and knobs: of a vGPU in /sys/bus/mdev/devices/<uuid>/kvgpu/, of a card in
- * /sys/bus/pci/devices/<card>/kvgpu/. A file has one value. Counters count from create on. They are
- * read without locks, and may be old but not torn; gpu_time_ns is current. Knobs take decimal
- * numbers, with or without a newline, as mdevctl and echo write them. Other text, hexadecimal too,
- * gets EINVAL, and a number out of range ERANGE. After an error nothing has changed.
+ * /sys/bus/pci/devices/<card>/kvgpu/. A file has one value. Counters of a vGPU count from its
+ * creation on. Counters are read without locks: a value may be a little old, but is never half old
+ * and half new. gpu_time_ns is current. All knobs but policy, which takes a name, take a decimal
+ * number with or without a newline, as mdevctl and echo write it. A write of other text, also of a
+ * hexadecimal number, fails with EINVAL, and a write of a number out of range with ERANGE. A write
+ * that fails changes nothing.
  */
 #include <linux/device.h>
 #include <linux/pci.h>
@@ -25,7 +27,7 @@ static ssize_t name##_show(struct device *dev, struct device_attribute *attr, ch
 }												\
 static DEVICE_ATTR_RO(name)
 
-/* Accesses that left the guest, by kind. */
+/* Numbers of trapped accesses by kind, of page faults on BARs, and of removals of mappings. */
 COUNTER(exits_bar0_read, atomic64_read(&v->count.bar0_reads));
 COUNTER(exits_bar0_write, atomic64_read(&v->count.bar0_writes));
 COUNTER(exits_bar1_bar3, atomic64_read(&v->count.bar_trapped));
@@ -33,15 +35,16 @@ COUNTER(exits_config, atomic64_read(&v->count.config));
 COUNTER(page_faults, atomic64_read(&v->count.mmaps));
 COUNTER(zaps, atomic64_read(&v->count.zaps));
 /*
- * Time in ns inside these accesses and inside page faults, waits for locks included. Left out are
- * the wait of a write while the VMM unmaps memory, and faults on the vGPU's own memory.
+ * Time in ns that the module has worked for the trapped accesses and page faults above, with its
+ * waits for locks. Not included are the wait of a write while the VMM unmaps memory
+ * (kvgpu_machine_unmap_wait()), and page faults on the vGPU's own memory.
  */
 COUNTER(handler_ns, atomic64_read(&v->count.handler_ns));
 
 COUNTER(interrupts, atomic64_read(&v->count.irqs));
 COUNTER(faults, atomic64_read(&v->count.faults));
 
-/* Counters of the machine. */
+/* A file with a counter that the machine keeps: @member of struct machine_stats. */
 #define MACHINE_COUNTER(name, member)                                                            \
 	static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf) \
 	{                                                                                        \
@@ -54,11 +57,11 @@ COUNTER(faults, atomic64_read(&v->count.faults));
 
 MACHINE_COUNTER(doorbells_trapped, doorbells_trapped);
 
-/* the register file */
+/* counters of the register file (mmio-trap/) */
 MACHINE_COUNTER(registers_unlisted, registers_unlisted);
 MACHINE_COUNTER(registers_denied, registers_denied);
 
-/* the shadows */
+/* counters of the shadow page tables (gtt-shadow/) and of pins */
 MACHINE_COUNTER(shadow_syncs, syncs);
 MACHINE_COUNTER(shadow_tables_read, tables_read);
 MACHINE_COUNTER(shadow_bytes_read, bytes_read);
@@ -115,7 +118,10 @@ static ssize_t suspended_show(struct device *dev, struct device_attribute *attr,
 	return sysfs_emit(buf, "%u\n", st.suspended);
 }
 
-/* Only 0 can be written, which ends the suspension. To stop a vGPU, remove it. */
+/*
+ * Only 0 can be written, which ends the suspension and clears the strikes. An admin can't suspend a
+ * vGPU: remove the vGPU to stop it.
+ */
 static ssize_t suspended_store(struct device *dev, struct device_attribute *attr, const char *buf,
 			       size_t len)
 {
@@ -236,7 +242,7 @@ static DEVICE_ATTR_RO(switches);
 static DEVICE_ATTR_RO(engine_resets);
 static DEVICE_ATTR_RO(chip_interrupts);
 
-/* ENODATA if the card does not report the value. */
+/* A read of a file with a temperature or clock fails with ENODATA if the card reports no value. */
 static ssize_t temperature_mc_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	struct kvgpu_gpu *gpu = dev_get_drvdata(dev);

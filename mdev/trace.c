@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Defines the tracepoints of trace.h, and keeps the log of faults. */
+/* Defines the tracepoints of trace.h, and adds faults to a vGPU's log of faults. */
 #include <linux/types.h>
 
 #ifndef __CHECKER__

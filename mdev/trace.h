@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tracepoints: one for each kind of decision. All have the vGPU's id (debugfs kvgpu/<card>/vgpus
- * lists the ids).
+ * Tracepoints: one for each kind of event of a vGPU. Each names the vGPU by its id. The debugfs
+ * file kvgpu/<card>/vgpus lists all vGPUs with their ids.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM kvgpu
@@ -52,8 +52,8 @@ TRACE_EVENT(kvgpu_vgpu,
 );
 
 /*
- * A command of the register file: its kind (enum kvgpu_cmd_kind), the written value and its byte
- * enables.
+ * The guest has written register @reg, and the register file has made a command of the write. @kind
+ * is the command's enum kvgpu_cmd_kind, @a the written value, @b its byte enables.
  */
 TRACE_EVENT(kvgpu_command, TP_PROTO(u32 vgpu, u32 reg, u32 kind, u64 a, u64 b),
 	    TP_ARGS(vgpu, reg, kind, a, b),
@@ -64,7 +64,10 @@ TRACE_EVENT(kvgpu_command, TP_PROTO(u32 vgpu, u32 reg, u32 kind, u64 a, u64 b),
 	    TP_printk("vgpu=%u reg=0x%06x kind=%u a=0x%llx b=0x%llx", __entry->vgpu, __entry->reg,
 		      __entry->kind, __entry->a, __entry->b));
 
-/* A register that no table line covers, or that is denied. */
+/*
+ * The guest has accessed a register that no line of mmio-trap's tables covers, or whose line denies
+ * all access.
+ */
 TRACE_EVENT(kvgpu_odd_register, TP_PROTO(u32 vgpu, u32 reg, u32 val, bool write),
 	    TP_ARGS(vgpu, reg, val, write),
 	    TP_STRUCT__entry(__field(u32, vgpu) __field(u32, reg) __field(u32, val)
@@ -140,7 +143,10 @@ TRACE_EVENT(kvgpu_fault, TP_PROTO(u32 vgpu, const char *what, int chid, u64 addr
 	    TP_printk("vgpu=%u %s channel=%d addr=0x%llx code=0x%08x", __entry->vgpu, __entry->what,
 		      __entry->chid, __entry->addr, __entry->code));
 
-/* The vGPU that has the chip from now on. Owner 0: no vGPU, or all of them if open. */
+/*
+ * @owner: id of the vGPU that has the chip from now on. 0: all vGPUs share the chip if @open is
+ * true, and no vGPU has it if @open is false.
+ */
 TRACE_EVENT(kvgpu_slice, TP_PROTO(u32 owner, bool open, u32 runnable, u64 until),
 	    TP_ARGS(owner, open, runnable, until),
 	    TP_STRUCT__entry(__field(u32, owner) __field(bool, open) __field(u32, runnable)
@@ -150,7 +156,10 @@ TRACE_EVENT(kvgpu_slice, TP_PROTO(u32 owner, bool open, u32 runnable, u64 until)
 	    TP_printk("vgpu=%u%s runnable=%u until=%llu", __entry->owner,
 		      __entry->open ? " open" : "", __entry->runnable, __entry->until));
 
-/* A channel or group (the chip's id) has left the chip. */
+/*
+ * The slicer has driven a channel, or a group if @tsg, off the chip, which took @ns. @id is the
+ * chip's id.
+ */
 TRACE_EVENT(kvgpu_preempt, TP_PROTO(u32 vgpu, bool tsg, u16 id, u64 ns), TP_ARGS(vgpu, tsg, id, ns),
 	    TP_STRUCT__entry(__field(u32, vgpu) __field(bool, tsg) __field(u16, id)
 				     __field(u64, ns)),
@@ -159,7 +168,10 @@ TRACE_EVENT(kvgpu_preempt, TP_PROTO(u32 vgpu, bool tsg, u16 id, u64 ns), TP_ARGS
 	    TP_printk("vgpu=%u %s=%u ns=%llu", __entry->vgpu, __entry->tsg ? "tsg" : "channel",
 		      __entry->id, __entry->ns));
 
-/* A channel or group does not leave the chip. */
+/*
+ * A channel, or a group if @tsg, has not left the chip @ns after the slicer began to drive it off.
+ * @recover: true: its engine is recovered now; false: only a lost interrupt is looked for.
+ */
 TRACE_EVENT(kvgpu_hang, TP_PROTO(u32 vgpu, bool tsg, u16 id, bool recover, u64 ns),
 	    TP_ARGS(vgpu, tsg, id, recover, ns),
 	    TP_STRUCT__entry(__field(u32, vgpu) __field(bool, tsg) __field(u16, id)

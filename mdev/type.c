@@ -4,8 +4,8 @@
  * video memory, a slice of BAR1 and of BAR3, and 1 MiB of BAR1 that shows the guest's PRAMIN
  * window. A vGPU gets all four or none, under types_lock.
  *
- * The result of get_available is a hint to user space, which the mdev core does not enforce: the
- * reservation decides.
+ * get_available of the mdev driver tells user space how many more vGPUs of a type fit. The mdev
+ * core does not enforce that number. Only vgpu_type_reserve() decides whether a vGPU fits.
  */
 #include <linux/sizes.h>
 #include <linux/string.h>
@@ -14,7 +14,7 @@
 #include "mdev/internal.h"
 
 #define PART_UNIT	SZ_512M
-#define BAR1_UNIT	SZ_1M		/* bit i of the map is 1 MiB at i MiB */
+#define BAR1_UNIT	SZ_1M		/* bit i of BAR1's map is the 1 MiB at offset i MiB */
 #define BAR3_UNIT	SZ_2M
 /* alignment of BAR1 slices, so that the kernel can map them by 2 MiB pages */
 #define SLICE_ALIGN	SZ_2M
@@ -22,9 +22,10 @@
 
 /*
  * Sizes of the BARs must be powers of two. BAR3 shows page tables and instance blocks. Their number
- * grows with a guest's programs rather than with its memory, so that the smallest type has as much
- * BAR3 as the next. Eight of the smallest, or 7 x 512m + 1g, fill the 32 MiB of BAR3; 1 x 4g + 1 x
- * 512m leave 12 MiB.
+ * depends on how many programs a guest runs rather than on the size of its memory. So the smallest
+ * type has as much BAR3 as the second smallest. Eight vGPUs of the smallest type, or seven of type
+ * 512m and one of type 1g, fill the card's BAR3 of 32 MiB. One of type 4g and one of type 512m
+ * leave 12 MiB of it free.
  */
 static const struct {
 	const char *name, *pretty;
@@ -38,8 +39,8 @@ static const struct {
 static_assert(ARRAY_SIZE(sizes) == ARRAY_SIZE(((struct kvgpu_gpu *)0)->type));
 
 /*
- * struct place: where the parts of one vGPU begin, in units. struct space: the taken units of a
- * card, as bitmaps.
+ * struct place: where the parts of one vGPU begin, in units. struct space: the units of a card that
+ * are taken, as bitmaps.
  */
 struct place {
 	unsigned long part, bar[KVGPU_NR_BARS], pramin;
@@ -62,8 +63,9 @@ static bool units_take(unsigned long *map, u64 size, u64 unit, u64 align, unsign
 }
 
 /*
- * Takes the parts that a vGPU of type @t needs. Changes @s even when it fails, so that callers work
- * on a copy.
+ * Takes the parts that a vGPU of type @t needs from @s, and notes their places in @p. Returns false
+ * if a part does not fit. Then other parts may be taken already, so callers pass a copy of the
+ * card's maps.
  */
 static bool parts_take(struct space *s, const struct kvgpu_type *t, struct place *p)
 {
@@ -105,7 +107,10 @@ static void take_range_outside(unsigned long *map, u64 first, u64 end)
 	bitmap_set(map, end, MAP_BITS - end);
 }
 
-/* Makes the maps of an empty card. Units outside of the card, and the host's units, are taken. */
+/*
+ * Makes the maps of a card without vGPUs. Units beyond the end of the card's memory or BAR, and
+ * units that the host uses itself, are marked as taken.
+ */
 static void maps_load_empty(struct space *s, const struct kvgpu_gpu *gpu)
 {
 	const struct kvgpu_hw *hw = &gpu->hw;
@@ -135,7 +140,7 @@ unsigned int vgpu_type_available(struct kvgpu_gpu *gpu, const struct kvgpu_type 
 	return vgpus_count_fitting(&s, t);
 }
 
-/* Offers only types of which an empty card holds at least one. */
+/* Offers only the types of which a card without vGPUs can hold at least one vGPU. */
 int vgpu_types_init(struct kvgpu_gpu *gpu)
 {
 	struct space s;
@@ -190,7 +195,10 @@ int vgpu_type_reserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v)
 	return 0;
 }
 
-/* When this returns, the parts of @v are free for other vGPUs, and @gpu may go away. */
+/*
+ * When this returns, other vGPUs may take the parts of @v, and the remove of the PCI driver may
+ * free @gpu.
+ */
 void vgpu_type_unreserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v)
 {
 	mutex_lock(&gpu->types_lock);

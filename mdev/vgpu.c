@@ -3,9 +3,9 @@
  * One vGPU as a VFIO device and as a mediated device: its life from create to remove, and the
  * ioctls.
  *
- * Create: probe, then .init, which reserves resources and makes the machine, then registration. The
- * VMM opens and closes the device any number of times. Remove: unregistration, which waits until
- * the user closes the device, then .release, which gives all resources back.
+ * Create: probe, then .init, which reserves resources and makes the machine, then registration with
+ * VFIO. After that the VMM opens and closes the device any number of times. Remove: unregistration,
+ * which waits until the user closes the device; then .release, which gives all resources back.
  */
 #include <linux/kobject.h>
 #include <linux/module.h>
@@ -50,8 +50,9 @@ static int vgpu_init(struct vfio_device *vdev)
 	mutex_unlock(&v->lock);
 
 	/*
-	 * VFIO holds no reference: an open of a trace or debugfs file may keep the vGPU after its
-	 * device is gone
+	 * VFIO holds no reference to the mdev device, whose name traces and debugfs print. A thread
+	 * that is just opening or closing the VFIO device can keep the vGPU on the card's list
+	 * after an admin has removed the mdev device. So the vGPU holds a reference until .release.
 	 */
 	get_device(vdev->dev);
 	kvgpu_hw_lock(&v->gpu->lock);
@@ -225,8 +226,8 @@ static const struct vfio_device_ops vgpu_ops = {
 /* ------------------------------------------------------------------ the mediated device */
 
 /*
- * Tells user space that available_instances of all types have changed. libvirt reads them again
- * after this event.
+ * Tells user space that available_instances of the card's types may have changed. libvirt reads
+ * these files again after the event.
  */
 static void types_tell_change(struct mdev_device *mdev)
 {

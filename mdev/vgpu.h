@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The objects of the module and their owners.
+ * The two main objects of the module, and their locks.
  *
- * struct kvgpu_gpu: one physical GPU. Made by the PCI driver's probe, freed by its remove after all
- *   vGPUs are gone.
- * struct kvgpu_vgpu: one mediated device. Made by vfio's .init (resources reserved, memory
- *   scrubbed), freed by .release.
+ * struct kvgpu_gpu: one physical GPU. The PCI driver's probe makes it. The PCI driver's remove
+ *   frees it after all its vGPUs are gone.
+ * struct kvgpu_vgpu: one mediated device. vfio's .init sets it up (reserves its resources, scrubs
+ *   its memory). vfio's .release gives the resources back.
  *
- * This room has two halves: the VFIO face here, and the machine behind it (machine/). The face
- * calls the functions in machine/machine.h and knows nothing else of the machine. The machine calls
- * the functions at the end of this file.
+ * The folder mdev/ has two halves: the VFIO face (the files in mdev/ itself), and the machine
+ * behind it (mdev/machine/). The face calls the functions in machine/machine.h and knows nothing
+ * else of the machine. The machine calls the functions at the end of this file.
  *
  * Locks, outer to inner (docs/locking.md has the whole order):
  *
- * vgpu->lock: all state of one vGPU, with the machine's (trap, shadows, channels). Process context,
- *   may sleep, held during pins.
- * gpu->lock: the list of vGPUs, groups of channel ids, merged runlists. Never held during a pin.
- * vgpu->map_lock: the data that the fault handler reads, see kvgpu_machine_pfn_find(). Only hw's
- *   locks and vma_lock are taken inside of it.
- * the locks of hw/
+ * vgpu->lock: protects all state of one vGPU, also the state that the machine keeps (trap, shadows,
+ *   channels). Taken in process context. Its holder may sleep, and may pin guest memory.
+ * gpu->lock: protects the list of vGPUs, the ids of the chip's channels, and the runlists that the
+ *   chip gets. Never held during a pin.
+ * vgpu->map_lock: protects the data that the page fault handler reads, see
+ *   kvgpu_machine_pfn_find(). Only hw's locks and vma_lock are taken inside of map_lock.
+ * the locks of hw/ (hw/internal.h)
  *
- * The fault handler runs with the process's mmap_lock held, and a pin or vfio_dma_rw() under
- * vgpu->lock takes the mmap_lock. So the fault handler must not wait for vgpu->lock, nor for a lock
- * that is held together with it. It takes map_lock only, and no code pins, zaps or touches user
- * memory under map_lock.
+ * The page fault handler runs with the process's mmap_lock held, and a pin or vfio_dma_rw() under
+ * vgpu->lock takes the mmap_lock. So the handler must not wait for vgpu->lock, nor for a lock under
+ * which other code takes the mmap_lock. The handler takes map_lock only, and no code pins, zaps or
+ * touches user memory under map_lock.
  *
- * vgpu->irq_lock (spin) protects the change of eventfd contexts and the state of INTx only. No
- * eventfd is signalled under it.
+ * vgpu->irq_lock (spin) protects the pointers to eventfd contexts and the state of INTx, and
+ * nothing else. No eventfd is signalled under it.
  *
  * The vfio core calls .dma_unmap with its own locks held, and pins are made with vgpu->lock held.
  * machine/pin.c explains why the two never wait for each other.
@@ -48,11 +49,17 @@
 #include "gk110/pci.h"
 #include "hw/hw.h"
 
-/* A type that admins can create, named by its video memory. Constant after vgpu_types_init(). */
+/*
+ * A type of vGPU: admins choose one when they create a vGPU. It is named by the size of its video
+ * memory. Constant after vgpu_types_init().
+ */
 struct kvgpu_type {
 	struct mdev_type base;
 	u64 vram;			/* bytes, a multiple of 4 MiB */
-	/* sizes of the guest's BARs and of the slices of the card's BARs; bytes, powers of two */
+	/*
+	 * sizes of BAR1 and BAR3 that the guest sees, which are also the sizes of the vGPU's slices
+	 * of the card's BAR1 and BAR3; bytes, powers of two
+	 */
 	u64 bar[KVGPU_NR_BARS];
 };
 
@@ -66,29 +73,33 @@ struct kvgpu_gpu {
 	struct kvgpu_hw_lock lock;
 	struct list_head vgpus;		/* struct kvgpu_vgpu.node; gpu->lock */
 	/*
-	 * Protects the maps and next_id. Any process may ask how many vGPUs fit, so that no tenant
-	 * ever waits for this lock.
+	 * Protects .part_map, .bar_map and .next_id. Any process can take this lock, by asking how
+	 * many vGPUs fit, and may be slow to give it back. So no other code takes it but creation
+	 * and removal of a vGPU: no tenant ever waits for it.
 	 */
 	struct mutex types_lock;
-	/* Taken partitions and slices, first fit; units and sizes: type.c. */
+	/* bitmaps of the units of video memory and of the BARs that vGPUs have; units: type.c */
 	unsigned long part_map[4], bar_map[KVGPU_NR_BARS][4];
-	/* the PCI driver, and each vGPU until it is released completely */
+	/* counts 1 for the PCI driver, and 1 for each vGPU until its .release has ended */
 	refcount_t users;
 	struct completion idle;		/* completed when .users becomes 0 */
 	u32 next_id;
-	/* a write-combining memory type is reserved for the BAR's slices */
+	/* true: a write-combining memory type is reserved for the slices of this BAR */
 	bool wc[KVGPU_NR_BARS];
 	struct kvgpu_chip *chip;	/* the machine's state of the card (machine/internal.h) */
 	struct dentry *debugfs;
 };
 
-/* The latest faults of a vGPU, for debugfs; fault_lock. */
+/*
+ * Number of entries in a vGPU's log of its latest faults, and one entry. debugfs shows the log.
+ * vgpu->fault_lock protects it.
+ */
 #define KVGPU_FAULT_LOG		32
 struct kvgpu_fault_entry {
 	ktime_t when;
 	const char *what;		/* a constant string */
-	s32 chid;			/* the guest's id, -1: unknown */
-	u32 code;			/* fault info word, interrupt bits, ... */
+	s32 chid;			/* the guest's channel id; -1: unknown */
+	u32 code;			/* by @what: fault info word, interrupt bits, ... */
 	u64 addr;
 };
 
@@ -97,17 +108,20 @@ struct kvgpu_counters {			/* of one vGPU; sysfs reads them without locks */
 		handler_ns;
 };
 
-/* The vGPU's own memory that its VMM maps into BAR0. Constant from .init to .release. */
+/*
+ * Areas of a vGPU's BAR0 that are plain memory of the host: the VMM maps them into the guest, so
+ * that the guest's accesses do not trap. They are the same from .init to .release.
+ */
 enum {
-	VGPU_OWN_FLUSH,			/* registers that ask for a flush: machine/flush.c */
-	/* registers that only keep their values (KVGPU_TRAP_PLAIN_BASE) */
+	VGPU_OWN_FLUSH,	/* registers by which the guest asks for a flush: machine/flush.c */
+	/* registers that only keep the values that the guest writes (KVGPU_TRAP_PLAIN_BASE) */
 	VGPU_OWN_PLAIN,
 	VGPU_OWN_ROM,			/* the vGPU's copy of the card's VBIOS */
 	VGPU_NR_OWN
 };
 
 struct vgpu_own {
-	u32 at, size;			/* place in BAR0 and size, bytes, whole pages */
+	u32 at, size;			/* offset in BAR0, and size: bytes, whole pages */
 	u8 *memory;			/* vmalloc */
 };
 
@@ -120,50 +134,58 @@ struct kvgpu_vgpu {
 	u32 id;
 
 	/* Resources, constant from .init to .release. */
-	hvram_t part;			/* start of the partition; part_size is in bytes */
-	u64 part_size;
-	u64 slice[KVGPU_NR_BARS];	/* offsets in the card's BARs, bytes */
-	/* offset of 1 MiB of the card's BAR1 that shows the guest's PRAMIN window */
+	hvram_t part;			/* start of the vGPU's partition of video memory */
+	u64 part_size;			/* bytes */
+	u64 slice[KVGPU_NR_BARS];	/* offsets of the slices in the card's BARs, bytes */
+	/* offset in the card's BAR1 of the 1 MiB that shows the guest's PRAMIN window, bytes */
 	u64 pramin_slice;
 	struct vgpu_own own[VGPU_NR_OWN];
 
 	struct mutex lock;		/* see "Locks" above */
-	bool open;			/* from .open_device to .close_device; written under lock */
-	/* vgpu->lock; little endian, see vgpu_config_word() */
+	/* true from .open_device to .close_device; written with .lock held */
+	bool open;
+	/* PCI configuration space, little endian (vgpu_config_word()); protected by .lock */
 	u8 config[GK110_PCI_CONFIG_SIZE] __aligned(4);
 	/* all other state of the guest, owned by the machine (machine/internal.h) */
 	struct kvgpu_machine *m;
 
 	struct mutex map_lock;		/* see "Locks" above */
 	/*
-	 * protects .vmas; taken inside map_lock. For kernels that give a device no inode (vmas.c)
+	 * protects .vmas; taken inside map_lock. Used only on kernels that give a VFIO device no
+	 * inode of its own (vmas.c)
 	 */
 	struct mutex vma_lock;
 	struct list_head vmas;
 
 	spinlock_t irq_lock;		/* see "Locks" above */
-	/* changed under irq_lock, signalled under RCU without it: irq.c */
+	/*
+	 * eventfds of MSI, INTx and REQ; changed with irq_lock held, but signalled inside
+	 * rcu_read_lock() and without irq_lock: irq.c
+	 */
 	struct eventfd_ctx __rcu *msi, *intx, *req;
-	struct virqfd *intx_unmask;	/* handler of KVM's unmask eventfd; vgpu->lock */
-	/* protected by irq_lock; .intx_pending: the guest's line is up and INTx not disabled */
+	struct virqfd *intx_unmask;	/* handler of KVM's unmask eventfd; protected by .lock */
+	/*
+	 * protected by irq_lock; .intx_pending: the guest's interrupt line is up, and the guest has
+	 * not disabled INTx
+	 */
 	bool intx_masked, intx_pending;
 
 	spinlock_t fault_lock;		/* leaf lock; protects fault_log and nr_faults */
 	struct kvgpu_fault_entry fault_log[KVGPU_FAULT_LOG];
-	/* faults ever noted; the newest is at (nr_faults - 1) % KVGPU_FAULT_LOG; fault_lock */
+	/* faults noted since .init; the newest is at (nr_faults - 1) % KVGPU_FAULT_LOG */
 	u32 nr_faults;
 
 	struct kvgpu_counters count;
 	struct dentry *debugfs;
 };
 
-/* ------------------------------------------------------------------ the face, for the machine */
+/* ---------------------------------------------- functions of the face that the machine calls */
 
 /**
  * kvgpu_mdev_irq_update() - signal a changed virtual interrupt
  * @v: the vGPU
  *
- * Reads line and edge of the virtual interrupt and signals the VMM's eventfds.
+ * Reads level and edge of the virtual interrupt, and signals the VMM's eventfds as these require.
  *
  * Context: process, vgpu->lock held.
  */
@@ -175,7 +197,8 @@ void kvgpu_mdev_irq_update(struct kvgpu_vgpu *v);
  * @off: offset in the region, bytes
  * @len: bytes
  *
- * The next touch of a removed page faults and maps the frame that is behind the page by then.
+ * When user space accesses a removed page again, a page fault maps the frame that the machine has
+ * for that page by then.
  *
  * Context: process, vgpu->lock held, map_lock not held.
  */
@@ -183,10 +206,10 @@ void kvgpu_mdev_bar_zap(struct kvgpu_vgpu *v, unsigned int region, u64 off, u64 
 /**
  * kvgpu_mdev_fault_note() - count, trace and log a fault
  * @v: the vGPU
- * @what: a constant string
- * @chid: the guest's channel id, or -1
- * @addr: virtual address, or 0
- * @code: fault info word, interrupt bits, ...
+ * @what: a constant string: the kind of fault
+ * @chid: the guest's channel id, or -1 if unknown
+ * @addr: virtual address of the GPU's access, or 0
+ * @code: fault info word, interrupt bits or the like, depending on @what
  *
  * Context: any.
  */

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The user mappings of a vGPU, for kernels that give a VFIO device no inode of its own, by which
- * its mappings could be removed. A mapping is on the list from its first fault on. A mapping that
- * gets pages without a fault is emptied, so that no page is mapped outside of the list: open()
- * empties a new mapping, mremap() a moved one. For a move the core makes a new mapping, opens it
- * while it is empty, and fills it afterwards. A child of fork() gets no mapping (COMPAT_VM_FLAGS):
- * stable kernels of one series open the child's mapping before its pages are copied, or after that.
+ * The list of a vGPU's user mappings. It is used on kernels that give a VFIO device no inode of its
+ * own, by which its mappings could be removed. A mapping is put on the list at its first page
+ * fault. A mapping can also get pages without a page fault, by a split or by mremap(). It is then
+ * emptied at once, so that no mapping outside of the list has pages. .open empties the new mapping
+ * of a split. For a move, the core makes a new mapping, calls .open while the mapping is empty, and
+ * moves the pages into it afterwards; then .mremap empties it. A child of fork() gets no mapping
+ * (COMPAT_VM_FLAGS), because the stable kernels of one series differ: some call .open for the
+ * child's mapping before its pages are copied, others after that.
  *
  * Order of locks: mmap_lock, vma_lock. A zap has to take the mmap_lock of each process that has a
- * mapping. So it looks for a mapping that it has not emptied yet, drops vma_lock, takes both locks
- * in order and empties all mappings of that process.
+ * mapping. So it looks for a mapping that it has not zapped yet, drops vma_lock, takes both locks
+ * in order, and zaps all mappings of that process.
  */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -18,10 +20,11 @@
 #include "mdev/internal.h"
 
 struct mapping {
-	struct list_head node;		/* in v->vmas; vma_lock */
+	struct list_head node;		/* in v->vmas, which vma_lock protects */
 	struct vm_area_struct *vma;
 	struct mm_struct *mm;
-	bool done;			/* emptied by the current zap; vgpu->lock serialises zaps */
+	/* the current zap has finished this mapping; vgpu->lock keeps zaps from overlapping */
+	bool done;
 };
 
 static struct mapping *mapping_find(struct kvgpu_vgpu *v, struct vm_area_struct *vma)
@@ -52,16 +55,19 @@ bool vgpu_compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *vma)
 	return m;
 }
 
-/* Called when a mapping is split, and not for a fork: a child gets no mapping (COMPAT_VM_FLAGS). */
+/*
+ * The core calls this for the new mapping when a mapping is split, and before a mapping is moved.
+ * It does not call this for fork(), where the child gets no mapping (COMPAT_VM_FLAGS).
+ */
 void vgpu_compat_vma_open(struct vm_area_struct *vma)
 {
 	zap_vma_ptes(vma, vma->vm_start, vma->vm_end - vma->vm_start);
 }
 
 /*
- * Called after mremap() has moved the pages of a mapping to @vma, which is not on the list. The
- * caller has held mmap_lock for writing since before the move. A zap waits for mmap_lock, so it
- * goes on only after the moved pages are removed.
+ * The core calls this after mremap() has moved the pages of a mapping to @vma, which is not on the
+ * list: removes these pages. The core has held mmap_lock for writing since before the move. A zap
+ * takes mmap_lock for each process, so it does not come to this process while @vma has pages.
  */
 int vgpu_compat_vma_moved(struct vm_area_struct *vma)
 {
@@ -93,8 +99,9 @@ static void zap_overlap(struct vm_area_struct *vma, u64 at, u64 len)
 }
 
 /*
- * Returns the mm of a process with a mapping that is not .done, with a reference to it, or NULL.
- * Mappings of a dying process count as done.
+ * Returns the mm of a process that has a mapping that is not .done, or NULL if there is none. The
+ * caller gives the reference to the mm back by mmput(). Marks mappings of a process that is dying
+ * as .done, because its mm can't be used any more. Call with vma_lock held.
  */
 static struct mm_struct *next_mm(struct kvgpu_vgpu *v)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Removal of user mappings for the machine. The next touch of a removed page faults and maps the
- * frame that is behind the page by then.
+ * Removal of user mappings, which the machine asks for. When user space accesses a removed page
+ * again, a page fault maps the frame that the machine has for that page by then.
  */
 #include <linux/fs.h>
 
