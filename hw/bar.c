@@ -2,10 +2,10 @@
 /*
  * BAR1 and BAR3 through tables that the host owns. Every 4 KiB page of both BARs has an entry of
  * its own, so that a slice can show any page of a vGPU. Only the top of BAR1 uses big pages, to
- * show the pool. A directory entry may have both tables: the small entry counts where the big entry
- * is invalid.
+ * show the pool. A directory entry may point to a table of small pages and to a table of big pages.
+ * The chip then uses the entry of a small page where the entry of the big page is invalid.
  *
- * The pool is not visible before BAR1 works, so that the first directory and the big table are
+ * The CPU can't see the pool before BAR1 works. So BAR1's directory and its table of big pages are
  * written through PRAMIN.
  */
 #include "hw/internal.h"
@@ -57,7 +57,7 @@ static int alloc_tables(struct kvgpu_hw *hw, struct hw_bar *b, u64 size, bool po
 	return ret;
 }
 
-/* Makes BAR1 show the pool only: enough to reach the pool with the CPU. */
+/* Makes BAR1 show the pool, and nothing else yet. From then on the CPU can access the pool. */
 static int bootstrap_bar1(struct kvgpu_hw *hw)
 {
 	struct kvgpu_hw_priv *p = hw->p;
@@ -171,7 +171,7 @@ static void free_tables(struct kvgpu_hw *hw, struct hw_bar *b)
 	kvgpu_hw_vram_free(hw, &b->inst);
 }
 
-/* Leaves both windows in physical mode, as a reset does. */
+/* Leaves BAR1 and BAR3 in physical mode, as they are after a reset of the card. */
 void hw_bar_fini(struct kvgpu_hw *hw)
 {
 	hw_wr(hw, HOSTMEM_BAR3, 0);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The card's identity, whether its firmware has initialised it, the device table (PTOP), memory,
- * seeds of guests' register files, and the VBIOS. grshape.c reads the shape of the graphics engine,
- * after hw_gr_init() has powered it. The only lasting write here is to PMC_ENABLE_PBDMA, to count
- * PBDMAs.
+ * Reads from the card: its identity, whether its firmware has initialised it, the device table
+ * (PTOP), the size of its memory, the first values for guests' register files (seeds), and the
+ * VBIOS. The units of the graphics engine are not read here but in grshape.c, when the engine has
+ * power. The only lasting write here is to PMC_ENABLE_PBDMA, to count PBDMAs.
  */
 #include <linux/firmware.h>
 #include <linux/slab.h>
@@ -85,7 +85,10 @@ static int check_identity(struct kvgpu_hw *hw)
 	return 0;
 }
 
-/* The words of one device are chained. The last word has no chain bit. */
+/*
+ * Adds one word of the device table to @e. A device has several words in a row: each but the last
+ * has the chain bit (PTOP_DEVICE_CHAIN).
+ */
 static void parse_device(struct kvgpu_engine *e, u32 word, bool *has_runl)
 {
 	switch (FIELD_GET(PTOP_DEVICE_KIND, word)) {
@@ -113,7 +116,7 @@ static void parse_device(struct kvgpu_engine *e, u32 word, bool *has_runl)
 	}
 }
 
-/* Keeps GR and the copy engines. The video engines stay unused and are not shown to guests. */
+/* Notes GR and the copy engines, but no video engines: the host uses none and guests see none. */
 static void read_device_table(struct kvgpu_hw *hw)
 {
 	struct kvgpu_topo *t = &hw->topo;
@@ -171,9 +174,10 @@ static void seed_add(struct kvgpu_topo *t, struct kvgpu_hw *hw, u32 reg)
 }
 
 /*
- * Notes the registers of voltage PWM and clock generators as POST left them. nouveau reads these
- * registers and divides by them (volt/gk104.c, clk/gk104.c), so that either all of them are seeded
- * or none.
+ * Notes the values that POST has left in the registers of the voltage's PWM and of the clock
+ * generators. Guests' register files start with these values, because nouveau divides by values of
+ * these registers (volt/gk104.c, clk/gk104.c). If only a part of the registers had its values, a
+ * guest's nouveau could divide by 0.
  */
 static void read_seeds(struct kvgpu_hw *hw)
 {
@@ -231,7 +235,7 @@ int hw_chip_probe(struct kvgpu_hw *hw)
 	return 0;
 }
 
-/* The length byte in the image's header tells how much of the ROM window to read. */
+/* Reads the VBIOS from the ROM window. A byte of its header has its length, in ROM_BLOCKs. */
 int hw_vbios_read(struct kvgpu_hw *hw)
 {
 	u32 shadow = hw_rd(hw, ROM_SHADOW), first, size, i;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The host's own channel on a copy engine: scrubs partitions, copies context images and guest
- * tables. It has a small address space for its ring, pushbuffer and semaphore. Source and
- * destination are physical addresses, which needs HCE_PRIV_MODE. There is one job at a time,
- * complete on return, and every wait is bounded.
+ * The host's own channel on a copy engine. It scrubs partitions, and copies context images and
+ * guests' tables. Its small address space has only its ring, pushbuffer and semaphore. Source and
+ * destination of a job are physical addresses, which needs HCE_PRIV_MODE. Only one job runs at a
+ * time. The function that begins a job waits for its end, for 10 s at most.
  *
- * A job that does not end in time may still begin later. It would then read a pushbuffer with the
- * words of another job, and write to memory that has another owner. So no job follows it, and
- * copy_stuck() cuts the card off from memory.
+ * A job that has not ended in time may still begin later. If another job was begun meanwhile, the
+ * late job would read the words of that job in the pushbuffer. It could also write to memory that
+ * has another owner by then. So no other job is begun after it, and copy_stuck() cuts the card off
+ * from memory.
  */
 #include "gk110/ce.h"
 #include "gk110/push.h"
@@ -21,7 +22,7 @@
 #define VA_LIMIT	0x1fffffull
 #define RING_LOG2	9			/* 512 entries: one page */
 #define TABLE_SIZE	(32768u * GMMU_ENTRY_SIZE)
-#define CHUNK		(64u << 20)		/* bytes of one launch */
+#define CHUNK		(64u << 20)		/* most bytes of one job */
 #define JOB_WAIT_MS	10000
 
 static void copy_page_map(struct hw_copy *c, u64 va, const struct kvgpu_vram *v)
@@ -82,8 +83,8 @@ static void copy_inst_write(struct hw_copy *c)
 }
 
 /*
- * Picks a copy engine outside of GR's runlist if there is one, so that a job never waits for
- * graphics work.
+ * Sets *@runl to the runlist of a copy engine. Prefers a copy engine that is not on GR's runlist,
+ * so that a job never waits for graphics work.
  */
 static int pick_runlist(struct kvgpu_hw *hw, u8 *runl)
 {
@@ -159,7 +160,7 @@ void hw_copy_fini(struct kvgpu_hw *hw)
 
 struct push {
 	const struct kvgpu_vram *v;
-	u32 at;			/* bytes */
+	u32 at;			/* offset of the next word in .v, bytes */
 };
 
 static void push_method(struct push *p, u32 mthd, u32 count)
@@ -176,7 +177,7 @@ static void push_data(struct push *p, u32 val)
 	p->at += 4;
 }
 
-/* A physical place. */
+/* A physical address, in video memory or in system memory. */
 struct place {
 	u64 addr;
 	u32 target;		/* A0B5_PHYS_... */
@@ -219,7 +220,7 @@ static void put_copy(struct push *p, const struct place *src, const struct place
 	push_data(p, LAUNCH | A0B5_LAUNCH_SRC_PHYSICAL);
 }
 
-/* Fills by elements of four bytes, all from constant A. The source is not read. */
+/* Fills by elements of four bytes, which the engine takes from constant A. It reads no source. */
 static void put_fill(struct push *p, const struct place *dst, u32 size, u32 value, u32 seq)
 {
 	put_addresses(p, dst, dst);
@@ -235,7 +236,7 @@ static void put_fill(struct push *p, const struct place *dst, u32 size, u32 valu
 	push_data(p, LAUNCH | A0B5_LAUNCH_SRC_PHYSICAL | A0B5_LAUNCH_REMAP);
 }
 
-/* Rings the doorbell and waits for the semaphore. */
+/* Makes the channel run @bytes bytes of the pushbuffer, and waits until the semaphore is @seq. */
 static int push_run(struct kvgpu_hw *hw, struct hw_copy *c, u32 bytes, u32 seq)
 {
 	u32 slot = c->put;
@@ -253,7 +254,10 @@ static int push_run(struct kvgpu_hw *hw, struct hw_copy *c, u32 bytes, u32 seq)
 	iowrite32(c->put, c->doorbell + COPY_CHID.v * USERD_SIZE + USERD_GP_PUT);
 	end = ktime_add_ms(ktime_get(), JOB_WAIT_MS);
 	for (;;) {
-		/* read the clock before the semaphore: this thread may not run in between */
+		/*
+		 * Read the clock before the semaphore. If this thread is not run for a while in
+		 * between, the job may end in that time, and must not count as late.
+		 */
 		late = ktime_after(ktime_get(), end);
 		if (hw_vram_rd32(&c->sem, 0) == seq)
 			return 0;

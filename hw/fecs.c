@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The falcons that switch contexts: FECS in the hub and one GPCCS in each GPC. All GPCCS are loaded
- * at once through a broadcast window. The falcons save and restore the registers that lists in
- * their data memory name. The lists of the firmware file are appended to those of the images here.
+ * at once through a broadcast window. The falcons save and restore the registers that are in lists
+ * in their data memory. The microcode's data brings lists, to which the lists of the firmware file
+ * are appended here.
  * Sources: nouveau gf100.c (gf100_gr_init_ctxctl_int(), gf100_gr_init_csdata(),
  * gf100_gr_fecs_reset()), nvkm/falcon/v1.c, fuc/hub.fuc.
  */
 #include "hw/gr.h"
 
-#define IMEM_PAGE	256	/* bytes of code with one tag */
+#define IMEM_PAGE	256	/* bytes of a page of code: each page has a tag */
 #define RED_SWITCH_US	10
 #define MAX_CTX_SIZE	(4u << 20)
 
@@ -37,8 +38,8 @@ static void falcon_data_load(struct kvgpu_hw *hw, u32 falcon, enum kvgpu_fw_sect
 }
 
 /*
- * Tags each page of code with its number before its first word. The last page is filled up with
- * zeros.
+ * Loads the code. Before the first word of each page, writes the page's number as its tag. Fills
+ * the last page up with zeros.
  */
 static void falcon_code_load(struct kvgpu_hw *hw, u32 falcon, enum kvgpu_fw_section_id id)
 {
@@ -56,15 +57,15 @@ static void falcon_code_load(struct kvgpu_hw *hw, u32 falcon, enum kvgpu_fw_sect
 /* ------------------------------------------------------------------ register lists */
 
 /*
- * A list under construction. Words go to the falcon's auto-incremented data port, one after the
- * other.
+ * A register list that is being written. Its words go to the falcon's data port at .port, which
+ * increments its address by itself.
  */
 struct list {
 	struct kvgpu_hw *hw;
 	u32 port;
-	u32 end, limit;		/* offsets of the next word and of the memory's end, bytes */
+	u32 end, limit;		/* offsets of the list's next word and of the memory's end, bytes */
 	bool full;
-	u32 first, count;	/* a run of consecutive registers that is not written yet */
+	u32 first, count;	/* consecutive registers that are not in the list yet */
 };
 
 static void put_run(struct list *l)
@@ -185,8 +186,8 @@ static int falcons_load(struct kvgpu_hw *hw)
 }
 
 /*
- * FECS starts the GPCCS itself. The size of a context is the sum of the sizes that FECS and all
- * GPCCS save.
+ * Loads all falcons and starts FECS, which starts the GPCCS itself. Sets *@ctx_size to the size of
+ * a context, rounded up to a page: FECS reports the sum of what FECS and all GPCCS save.
  */
 int hw_fecs_start(struct kvgpu_hw *hw, u32 *ctx_size)
 {
@@ -217,7 +218,8 @@ static int force_power(struct kvgpu_hw *hw, u32 mode)
 }
 
 /*
- * Resets the units that FECS saves and restores, but not its microcode. Power is held on meanwhile.
+ * Resets the units whose registers FECS saves and restores, but not the microcode of FECS. Forces
+ * power on meanwhile.
  */
 int hw_fecs_reset(struct kvgpu_hw *hw)
 {
@@ -240,7 +242,10 @@ err:
 	return ret;
 }
 
-/* Makes @inst the current channel without loading its context, which is still to be made. */
+/*
+ * Makes the channel of instance block @inst FECS' current channel. Does not load the channel's
+ * context, which is made only after this.
+ */
 int hw_fecs_set_chan(struct kvgpu_hw *hw, u64 inst)
 {
 	hw_wr(hw, GR_FECS + FECS_SCRATCH_CLR(FECS_OS_STATUS), FECS_OS_READY);
@@ -251,7 +256,10 @@ int hw_fecs_set_chan(struct kvgpu_hw *hw, u64 inst)
 			 "take the channel");
 }
 
-/* Saves the current context by a switch to no channel, as PFIFO would ask FECS for it. */
+/*
+ * Makes FECS save the current context, by a switch to no channel. Asks FECS for the switch in the
+ * way in which PFIFO does so.
+ */
 int hw_fecs_unload(struct kvgpu_hw *hw)
 {
 	hw_mask(hw, GR_FECS + FECS_CHAN_NEXT, FECS_CHAN_VALID, 0);

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PFIFO: initialisation, the channel table, runlists and preemption. Registers that work in two
- * steps have a lock (internal.h). Sequences: nouveau nvkm/engine/fifo/{gk104,gk110,gf100}.c.
+ * PFIFO: initialisation, the channel table, runlists and preemption. A lock protects each pair of
+ * registers that belong together, and each register that is written and then polled (internal.h).
+ * Sequences: nouveau nvkm/engine/fifo/{gk104,gk110,gf100}.c.
  */
 #include <linux/mm.h>
 
 #include "hw/internal.h"
 
-/* room for all channels, each in a group of its own: two entries for each */
+/* room for all channels of the chip, each in a group of its own: entries of group and channel */
 #define RUNL_BYTES		(2 * KVGPU_MAX_CHAN * RUNLIST_ENTRY_SIZE)
 #define RUNL_MAX_ENTRIES	(RUNL_BYTES / RUNLIST_ENTRY_SIZE)
 #define RUNL_WAIT_US		(2 * USEC_PER_SEC)
-#define WATCH_US		20		/* between looks while a preempt is waited for */
+#define WATCH_US		20		/* time between calls of a preempt's @look */
 
 static void init_pbdma(struct kvgpu_hw *hw, unsigned int p)
 {
@@ -44,7 +45,8 @@ int hw_fifo_init(struct kvgpu_hw *hw)
 	hw_mask(hw, PFIFO_FB_TIMEOUT, 0, PFIFO_FB_TIMEOUT_INIT);
 	for (i = 0; i < hw->topo.nr_pbdma; i++)
 		init_pbdma(hw, i);
-	hw_wr(hw, PFIFO_USERD_BAR1, PFIFO_USERD_BAR1_VALID);	/* window at BAR1 offset 0 */
+	/* the USERD window is at offset 0 of BAR1 */
+	hw_wr(hw, PFIFO_USERD_BAR1, PFIFO_USERD_BAR1_VALID);
 	for (r = 0; r < hw->topo.nr_runl; r++)
 		for (i = 0; i < HW_RUNL_LISTS; i++) {
 			ret = init_list(hw, &p->runl[r].list[i]);
@@ -58,8 +60,8 @@ int hw_fifo_init(struct kvgpu_hw *hw)
 }
 
 /*
- * PFIFO_INTR_RUNLIST stays masked: kvgpu_hw_runlist() polls until the chip has taken a list, and
- * the interrupt would come twice in every turn of a vGPU.
+ * PFIFO_INTR_RUNLIST stays masked. It is not needed, because kvgpu_hw_runlist() polls until the
+ * chip has taken a list. And it would come twice in every turn of a vGPU.
  */
 void kvgpu_hw_nonstall(struct kvgpu_hw *hw, bool on)
 {
@@ -92,8 +94,8 @@ int kvgpu_hw_chan_bind(struct kvgpu_hw *hw, hchid_t id, u64 inst, u8 runl)
 int kvgpu_hw_chan_unbind(struct kvgpu_hw *hw, hchid_t id)
 {
 	/*
-	 * PCCSR_CHAN_BUSY is also set while a doorbell waits, and a guest may ring the doorbell of
-	 * a disabled channel
+	 * Look at the status and not at PCCSR_CHAN_BUSY, which is also set while a doorbell waits:
+	 * a guest may ring the doorbell of a disabled channel.
 	 */
 	if (FIELD_GET(PCCSR_CHAN_STATUS, hw_rd(hw, PCCSR_CHAN(id.v))) >= PCCSR_STATUS_ON_PBDMA)
 		return -EBUSY;
@@ -114,8 +116,9 @@ u32 kvgpu_hw_chan_status(struct kvgpu_hw *hw, hchid_t id)
 }
 
 /*
- * Returns the list that has these entries already (*@same), or else the list that was submitted
- * longest ago and is not the current one.
+ * Returns the list that has the wanted entries already, and sets *@same to true. If there is none,
+ * sets *@same to false, and returns the list that was submitted longest ago, except the current
+ * list. @copy: as in write_list().
  */
 static struct hw_list *choose_list(struct hw_runl *r, const u64 *entries, u32 nr, bool copy,
 				   bool *same)
@@ -134,7 +137,7 @@ static struct hw_list *choose_list(struct hw_runl *r, const u64 *entries, u32 nr
 }
 
 /*
- * Writes the list into @l. @copy: the list begins with the host's copy channel, which is not among
+ * Writes a list into the memory of @l. @copy: the host's copy channel is the first entry, before
  * @entries.
  */
 static int write_list(struct kvgpu_hw *hw, struct hw_list *l, const u64 *entries, u32 nr, bool copy)
@@ -153,7 +156,8 @@ static int write_list(struct kvgpu_hw *hw, struct hw_list *l, const u64 *entries
 }
 
 /*
- * The chip may still read the current list, so that new entries go into the memory of another list.
+ * The chip may still read the list that was submitted last. So new entries are written into the
+ * memory of another list.
  */
 int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr)
 {
@@ -184,7 +188,10 @@ int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr)
 	return ret;
 }
 
-/* @gives_way: after each millisecond, time out early if an urgent thread waits for the register. */
+/*
+ * @gives_way: look after each millisecond whether an urgent thread waits for the preempt register,
+ * and time out at once if so.
+ */
 static int pfifo_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms,
 			 bool gives_way)
 {
@@ -271,7 +278,7 @@ void hw_pbdma_ack(struct kvgpu_hw *hw, u8 pbdma, u32 intr0, u32 intr1, bool skip
 {
 	u32 base = PBDMA(pbdma);
 
-	if (skip_method)	/* a NOP in place of the method that stalls the PBDMA */
+	if (skip_method)	/* replace the method that stalls the PBDMA by a NOP */
 		hw_wr(hw, base + PBDMA_METHOD0, PBDMA_METHOD_SKIP);
 	if (intr0)
 		hw_wr(hw, base + PBDMA_INTR0, intr0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Loads the firmware file that kvgpu-firmware made from the distribution's nouveau, and checks it.
+ * Loads the firmware file, and checks it (fwfile.c). The program kvgpu-firmware has made this file
+ * from the distribution's nouveau.
  */
 #include <linux/firmware.h>
 #include <linux/module.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The firmware file is data from the host's file system that ends up in privileged registers and in
- * microcode. It is trusted as all files of root are, but a damaged or outdated file must end in an
- * error message. Each list entry is therefore checked against the range of its section's unit
- * before any register is written.
+ * microcode. It is trusted as all files of root are, but a damaged or outdated file must give an
+ * error message and do no harm. So before any register is written, each entry of a list is checked:
+ * it may name only registers of the unit to which its section belongs.
  */
 #include <asm/byteorder.h>
 #include <linux/crc32.h>
@@ -16,19 +16,19 @@
 #include "hw/fwfile.h"
 
 #define CHIPSET		0x0f0
-#define MAX_WRITES	8192	/* most register writes of one list, all entries together */
+#define MAX_WRITES	8192	/* most register writes by all entries of one list together */
 
 /*
  * Limits of a section: microcode of at most @max bytes, or entries for registers in [@first, @end).
  */
 struct rule {
 	u8 id;
-	u8 step;	/* distance of two registers in bytes; 0: microcode */
+	u8 step;	/* addresses are multiples of it; 0: the section is microcode */
 	u32 max;
 	u32 first, end;
 };
 
-/* Limits of bundle addresses (GR_ICMD) and of method addresses (GR_MTHD_ADDR, in bytes). */
+/* Bundle addresses (GR_ICMD) are below ICMD_END. Method addresses, in bytes, are below MTHD_END. */
 #define ICMD_END	0x20000
 #define MTHD_END	0x4000
 
@@ -128,7 +128,11 @@ static const char *check_list(const struct rule *r, const u8 *data, u32 size)
 	return bad;
 }
 
-/* @table: one line of the section table. Contents start at or after @first. */
+/*
+ * Checks the section that @table, a line of the section table, describes, and notes it in @f. The
+ * section's contents must not start before offset @first of the file. Returns the reason of an
+ * error, or NULL.
+ */
 static const char *add_section(struct fwfile *f, const u8 *file, size_t size, const u8 *table,
 			       u32 first)
 {

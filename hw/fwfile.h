@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The firmware file (include/kvgpu/firmware.h) after its check: sections by id, and the entries of
- * register lists. Pure: it uses no kernel service, so that tests and fuzzers compile the same
- * source in user space.
+ * Checks a firmware file (include/kvgpu/firmware.h), and then gives access to its sections by their
+ * ids, and to the entries of its register lists. Uses no service of the kernel, so that tests and
+ * fuzzers compile the same source in user space.
  */
 #ifndef KVGPU_HW_FWFILE_H
 #define KVGPU_HW_FWFILE_H
@@ -23,7 +23,8 @@ struct fwfile {
 };
 
 /*
- * An entry of a register list: write @data to @count registers from @addr on, @pitch bytes apart.
+ * An entry of a register list: it says to write .data to .count registers. The first register is at
+ * .addr, and the next ones follow at a distance of .pitch.
  */
 struct fwfile_entry {
 	u32 type, addr, count, pitch;
@@ -37,18 +38,18 @@ struct fwfile_entry {
  * @size: bytes of @data
  * @why: reason of an error, for the log
  *
- * Checks format and checksum, that every section is there once, and that no list entry reaches out
- * of its section's unit.
+ * Checks the format and the checksum, that each section is there exactly once, and that each entry
+ * of a register list writes only registers of the unit to which its section belongs.
  *
  * Return: 0 or -EINVAL.
  */
 int hw_fwfile_parse(struct fwfile *f, const void *data, size_t size, const char **why);
 
-/* microcode; @i < hw_fwfile_words() */
+/* number of words, and word @i < hw_fwfile_words(), of a section with microcode */
 u32 hw_fwfile_words(const struct fwfile *f, enum kvgpu_fw_section_id id);
 u32 hw_fwfile_word(const struct fwfile *f, enum kvgpu_fw_section_id id, u32 i);
 
-/* register lists; @i < hw_fwfile_entries() */
+/* number of entries, and entry @i < hw_fwfile_entries(), of a section with a register list */
 u32 hw_fwfile_entries(const struct fwfile *f, enum kvgpu_fw_section_id id);
 struct fwfile_entry hw_fwfile_entry(const struct fwfile *f, enum kvgpu_fw_section_id id, u32 i);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The golden context: the image that every graphics context starts with. It is made once, in an
- * address space of the host's own: the engine's registers are filled and FECS saves them.
- * Afterwards no page table shows the image, so that no work on the GPU can change it. Contexts get
- * copies. The address space stays, because the engine is bound to it until it loads the first real
- * context.
+ * The golden context: the image that every graphics context starts with. It is made once. The host
+ * writes the engine's registers, and FECS saves them into the image, in an address space that the
+ * host has made for this. Afterwards no page table shows the image, so that no work on the GPU can
+ * change it. Each new context gets a copy of it. The address space is kept, because the engine is
+ * bound to it until the engine loads its first other context.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -60,8 +60,8 @@ static int golden_alloc(struct kvgpu_hw *hw, struct hw_gr *gr)
 }
 
 /*
- * The channel for which the context is made. It needs an address space and a place for its context,
- * and it never runs.
+ * Makes the instance block and the address space of the channel for which FECS saves the golden
+ * context. The channel itself never runs.
  */
 static int make_space(struct kvgpu_hw *hw, struct hw_gr *gr)
 {
@@ -81,7 +81,7 @@ static int make_space(struct kvgpu_hw *hw, struct hw_gr *gr)
 	return ret ?: kvgpu_hw_tlb_flush(hw, gr->pd.at.v, false);
 }
 
-/* Removes the image from the GPU's address space. */
+/* Removes the image from the address space, so that the GPU can't reach it any more. */
 static int golden_seal(struct kvgpu_hw *hw, struct hw_gr *gr)
 {
 	int ret;
@@ -94,8 +94,8 @@ static int golden_seal(struct kvgpu_hw *hw, struct hw_gr *gr)
 }
 
 /*
- * The first words name a patch list that FECS would execute with full authority. A fresh image has
- * none.
+ * Refuses an empty image, and an image with a patch list. The image's first words would name the
+ * patch list: register writes that FECS does, with full privileges, when it loads the context.
  */
 static int check_image(struct kvgpu_hw *hw, const u32 *image)
 {

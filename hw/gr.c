@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Bring-up of the graphics engine, in nouveau's order (gf100_gr_init() with gk110's functions):
- * power, unit registers, exceptions, microcode, and then, once, the golden context. After an engine
- * reset all of it runs again except for the golden context, which is in memory.
+ * power, unit registers, exceptions, microcode, golden context. A reset of the engine repeats all
+ * steps but the last: the golden context is kept in memory.
  */
 #include "gk110/ltc.h"
 #include "gk110/pmu.h"
@@ -27,9 +27,9 @@ static void pulse_power(struct kvgpu_hw *hw, u32 clear, u32 set)
 }
 
 /*
- * A GK110 comes up with the power domains of its GPCs off. They go on in small groups, one after
- * the other, while the engine is in reset. A 0 bit is a domain that is on
- * (nvkm/subdev/pmu/gk110.c).
+ * On a GK110 the power domains of the GPCs are off at first. This function switches them on in
+ * small groups, one group after the other, while the engine is in reset. In the values of steps[],
+ * a 0 bit switches a domain on (nvkm/subdev/pmu/gk110.c).
  */
 static int gr_power_up(struct kvgpu_hw *hw)
 {
@@ -62,7 +62,7 @@ static int gr_power_up(struct kvgpu_hw *hw)
 	return ret;
 }
 
-/* Sets up the GPCs' MMUs, and the pages for accesses in the MMU's debug mode. */
+/* Sets up the MMUs of the GPCs, and tells them the pages for accesses in their debug mode. */
 static void init_mmu(struct kvgpu_hw *hw)
 {
 	struct hw_gr *gr = &hw->p->gr;
@@ -79,7 +79,7 @@ static void init_mmu(struct kvgpu_hw *hw)
 /* ------------------------------------------------------------------ zero-bandwidth clears */
 
 struct zbc_color {
-	/* the colour: @value in red, green, blue and alpha; @l2: the same in the L2's format */
+	/* .value: of each of red, green, blue and alpha; .l2: the same colour in L2's format */
 	u32 format, value;
 	u32 l2;
 };
@@ -113,8 +113,9 @@ static void write_zbc_depth(struct kvgpu_hw *hw, u32 index, const u32 *depth)
 }
 
 /*
- * No guest uses these tables, because compression is off, but they must not keep values from
- * before. Entry 0 means "none", the next entries get nouveau's values, and the rest is cleared.
+ * Sets the tables of clear colours and depths. No guest uses them, because compression is off. But
+ * they must not keep values of a driver that used the card before. Index 0 means "no entry". The
+ * entries from 1 on get nouveau's values, and the entries after these are cleared.
  */
 static void init_zbc(struct kvgpu_hw *hw)
 {
@@ -139,7 +140,10 @@ static void init_zbc(struct kvgpu_hw *hw)
 
 /* ------------------------------------------------------------------ bring-up */
 
-/* Brings the engine from powered to running microcode. No context is loaded afterwards. */
+/*
+ * Brings up an engine that has power. At the end the engine's microcode runs, and no context is
+ * loaded.
+ */
 static int gr_bring_up(struct kvgpu_hw *hw, u32 *ctx_size)
 {
 	int ret;
@@ -161,7 +165,7 @@ static int gr_bring_up(struct kvgpu_hw *hw, u32 *ctx_size)
 	return hw_fecs_start(hw, ctx_size);
 }
 
-/* Brings the engine from any state to running microcode, without a context. */
+/* Powers the engine up from whatever state it is in, and brings it up as gr_bring_up() does. */
 static int gr_restart(struct kvgpu_hw *hw, u32 *ctx_size)
 {
 	int ret = gr_power_up(hw);
@@ -202,8 +206,9 @@ int hw_gr_init(struct kvgpu_hw *hw)
 }
 
 /*
- * After an engine reset. Contexts in memory are untouched; the loaded one is lost. The microcode
- * has to report the same context size as before, or every image in memory would be misread.
+ * Resets the engine and brings it up again. Contexts in memory are not changed; the context that
+ * was loaded is lost. The microcode has to report the same context size as before. With another
+ * size it would misread all context images that are in memory.
  */
 int hw_gr_reinit(struct kvgpu_hw *hw)
 {
@@ -228,8 +233,8 @@ int hw_gr_reinit(struct kvgpu_hw *hw)
 }
 
 /*
- * Leaves the engine in reset, so that it reads no memory of the host's. The next driver of the card
- * starts from there.
+ * Leaves the engine in reset, so that it does not access the memory that is freed here. The next
+ * driver of the card has to take the engine out of reset.
  */
 void hw_gr_fini(struct kvgpu_hw *hw)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Calls between the files of the graphics engine: gr.c, grlist.c, grshape.c, grtrap.c, grctx.c,
- * fecs.c and golden.c.
+ * Functions that the files of the graphics engine call of each other: gr.c, grlist.c, grshape.c,
+ * grtrap.c, grctx.c, fecs.c and golden.c.
  */
 #ifndef KVGPU_HW_GR_H
 #define KVGPU_HW_GR_H
@@ -19,17 +19,20 @@ struct kvgpu_fw {
 	struct fwfile file;
 };
 
-/* Addresses of the golden context's buffers in the host's own address space. */
+/* Addresses of the golden context's buffers, in the address space that golden.c makes for it. */
 struct hw_gr_buffers {
 	u64 pagepool, bundle, attrib;
 };
 
-/* grlist.c: register lists, and waiting for an idle engine. */
+/* grlist.c: writes a register list, waits until the engine is idle, tells its bit in PMC_ENABLE. */
 u32 hw_gr_reset_bit(struct kvgpu_hw *hw);
 int hw_gr_wait_idle(struct kvgpu_hw *hw);
 void hw_gr_write_list(struct kvgpu_hw *hw, enum kvgpu_fw_section_id id);
 
-/* grshape.c: the units of the engine, and the registers that tell other units about them. */
+/*
+ * grshape.c: reads which units the engine has, and writes the registers that tell other units of
+ * the engine about them.
+ */
 int hw_gr_read_shape(struct kvgpu_hw *hw);
 void hw_gr_init_zcull(struct kvgpu_hw *hw);
 void hw_gr_init_counts(struct kvgpu_hw *hw);
@@ -39,7 +42,7 @@ u32 hw_gr_attrib_size(struct kvgpu_hw *hw);
 /* grtrap.c */
 void hw_gr_enable_traps(struct kvgpu_hw *hw);
 
-/* grctx.c: writes the contents of a fresh context into the engine's registers. */
+/* grctx.c: writes into the engine's registers the values that a new context starts with. */
 int hw_gr_write_context(struct kvgpu_hw *hw, const struct hw_gr_buffers *b);
 
 /* fecs.c */

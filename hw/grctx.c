@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The contents of a fresh graphics context, written into the engine's registers while the context's
- * channel is current: the firmware's lists, the buffers and counts of this card, then bundles and
- * class methods for state that no register shows. Order and values: nouveau ctxgf100.c
- * gf100_grctx_generate_main() with the functions of gk110_grctx.
+ * Writes the state that a new graphics context starts with into the engine, while the context's
+ * channel is current. First come registers: the lists of the firmware file, the addresses of
+ * buffers, and the numbers of this card's units. Then come bundles and class methods, for state
+ * that no register shows. Order and values: nouveau ctxgf100.c gf100_grctx_generate_main() with the
+ * functions of gk110_grctx.
  */
 #include "gk110/gr_patch.h"
 #include "hw/gr.h"
@@ -85,8 +86,8 @@ static void write_buffers(struct kvgpu_hw *hw, const struct hw_gr_buffers *b)
 }
 
 /*
- * Gives each PPC the part of the attribute buffer for its TPCs: all beta parts come first, then all
- * alpha parts.
+ * Gives each PPC two parts of the attribute buffer, a beta part and an alpha part, by the number of
+ * its TPCs. In the buffer, the beta parts of all PPCs come first, then the alpha parts of all PPCs.
  */
 static void write_attrib_shares(struct kvgpu_hw *hw)
 {
@@ -115,8 +116,9 @@ static void write_attrib_shares(struct kvgpu_hw *hw)
 }
 
 /*
- * Two words of L2 set-up are in every context. The values of this card, kept here, also go into
- * every patch list.
+ * Two registers of L2's set-up are saved in every context. Reads their values on this card and
+ * writes them back, for the context. Also notes them in hw->topo, because the patch list of every
+ * guest's context gets the same values.
  */
 static void write_ltc(struct kvgpu_hw *hw)
 {

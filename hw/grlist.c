@@ -11,8 +11,9 @@ u32 hw_gr_reset_bit(struct kvgpu_hw *hw)
 }
 
 /*
- * The engine is idle when it is off, or neither busy nor switching contexts. A read of GR_STATUS
- * brings PFIFO's engine status up to date (nouveau gf100_gr_wait_idle()).
+ * Waits until the engine is idle: either it is in reset, or its front end is not busy and PFIFO
+ * does not switch its context. The read of GR_STATUS brings PFIFO's status of the engine up to date
+ * (nouveau gf100_gr_wait_idle()).
  */
 int hw_gr_wait_idle(struct kvgpu_hw *hw)
 {

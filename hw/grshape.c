@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The GPCs, TPCs, PPCs and ROPs of this card, and the tables that tell each unit of the engine how
- * work is spread over them. Two cards of one model differ in the units that are switched off. The
- * engine must be powered before any of this can be read. Sources: nouveau gf100.c (oneinit,
- * oneinit_tiles), gf117.c (init_zcull), ctxgf117.c and ctxgk104.c (tile maps, ratios).
+ * work is spread over them. Cards of one model differ, because other units are switched off on each
+ * card. The engine needs power before these registers can be read. Sources: nouveau gf100.c
+ * (oneinit, oneinit_tiles), gf117.c (init_zcull), ctxgf117.c and ctxgk104.c (tile maps, ratios).
  */
 #include "gk110/gr_patch.h"
 #include "gk110/pfb.h"
 #include "gk110/privring.h"
 #include "hw/gr.h"
 
-#define MAX_TPC_TOTAL	16	/* tile map entries are computed with five bits */
+#define MAX_TPC_TOTAL	16	/* GK110: 15 at most; write_tile_maps() computes with 5 bits */
 
 static int read_gpc(struct kvgpu_hw *hw, unsigned int g)
 {
@@ -30,7 +30,10 @@ static int read_gpc(struct kvgpu_hw *hw, unsigned int g)
 	return -ENODEV;
 }
 
-/* Numbers the shader processors: first TPC of each GPC, then second TPC of each GPC, and so on. */
+/*
+ * Numbers the shader processors. There is one in each TPC: first those in the first TPC of each GPC
+ * get numbers, then those in the second TPC of each GPC, and so on.
+ */
 static void number_sms(struct kvgpu_hw *hw)
 {
 	struct hw_gr *gr = &hw->p->gr;
@@ -64,7 +67,7 @@ static u8 row_offset(unsigned int tpcs)
 	return 3;
 }
 
-/* Sorts GPCs by falling number of TPCs. Equal ones keep their order. */
+/* Sorts the GPCs: more TPCs come first. GPCs with equally many TPCs keep their order. */
 static void sort_gpcs(const struct kvgpu_topo *t, u8 *order)
 {
 	unsigned int i, j;
@@ -77,9 +80,9 @@ static void sort_gpcs(const struct kvgpu_topo *t, u8 *order)
 }
 
 /*
- * Spreads the screen's tiles over the GPCs in proportion to their TPCs by error diffusion: each GPC
- * collects credit every round and takes a tile when it has the credit for half a tile. The GPCs
- * start with staggered credit.
+ * Spreads the screen's tiles over the GPCs in proportion to their numbers of TPCs, by error
+ * diffusion: in each round, each GPC gets credit, and takes a tile and pays for it if it has the
+ * credit for at least half a tile. The GPCs begin with different credits.
  */
 static void spread_tiles(struct kvgpu_hw *hw)
 {
@@ -146,7 +149,7 @@ u32 hw_gr_attrib_size(struct kvgpu_hw *hw)
 	       hw->p->gr.tpc_total;
 }
 
-/* ------------------------------------------------------------------ once per bring-up */
+/* ------------------------------------------------- registers that each bring-up writes once */
 
 void hw_gr_init_zcull(struct kvgpu_hw *hw)
 {
@@ -180,7 +183,7 @@ void hw_gr_init_counts(struct kvgpu_hw *hw)
 	hw_mask(hw, GR_ROPS_CROP_CFG, GR_ROPS_ACTIVE_FBPS, FIELD_PREP(GR_ROPS_ACTIVE_FBPS, fbps));
 }
 
-/* ------------------------------------------------------------------ part of every context */
+/* ----------------------------------------------- registers that are part of every context */
 
 static void write_sm_ids(struct kvgpu_hw *hw)
 {
@@ -213,8 +216,9 @@ static void write_tpc_counts(struct kvgpu_hw *hw)
 }
 
 /*
- * The same map goes to three units. The unit in the PPCs divides by the number of entries, and also
- * gets powers of two modulo that number.
+ * Writes the same map of tiles to three units. The unit in the PPCs (WWDX) divides by the number of
+ * the map's entries. It also gets that number normalized, which means shifted left until bit 4 is
+ * set, and powers of two modulo the normalized number.
  */
 static void write_tile_maps(struct kvgpu_hw *hw)
 {
@@ -245,7 +249,7 @@ static void write_tile_maps(struct kvgpu_hw *hw)
 		hw_wr(hw, GR_RSTR2D_TILE_MAP(i), map[i]);
 }
 
-/* Returns the highest @keep of the set bits of @mask. */
+/* Returns @mask with only its @keep highest set bits left set. */
 static u32 top_bits(u32 mask, unsigned int keep)
 {
 	unsigned int n = hweight32(mask);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Exceptions of the graphics engine: enabled at bring-up, acknowledged here. The front end halts
- * from an exception until its acknowledge; intr.c reads the registers that explain it in between.
- * Sources: nouveau gf100.c gf100_gr_init(), gf100_gr_intr() and its trap functions.
+ * Exceptions of the graphics engine. This file enables them at bring-up, and acknowledges them. The
+ * front end halts from an exception until its acknowledge. In between, intr.c reads the registers
+ * that tell the cause. Sources: nouveau gf100.c gf100_gr_init(), gf100_gr_intr() and its trap
+ * functions.
  */
 #include "hw/gr.h"
 
@@ -139,7 +140,10 @@ static void ack_rops(struct kvgpu_hw *hw)
 	}
 }
 
-/* Acknowledge a source before its summary bit: a summary bit comes back while its source stands. */
+/*
+ * Acknowledges each source before the summary bit that it has set, because a summary bit is set
+ * again for as long as one of its sources is not acknowledged.
+ */
 static void ack_traps(struct kvgpu_hw *hw)
 {
 	static const struct { u32 bit, esr, value; } units[] = {
@@ -166,8 +170,8 @@ static void ack_traps(struct kvgpu_hw *hw)
 }
 
 /*
- * Errors that the microcode reports. A tenant can cause them by firmware methods, so that the log
- * is rate-limited.
+ * Logs and acknowledges an error that the microcode of FECS reports. A tenant can cause such errors
+ * by firmware methods, so the log is rate-limited.
  */
 static void ack_fecs(struct kvgpu_hw *hw)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bring-up and take-down of the card: card_quiet() masks the interrupts of a card that another
- * driver may have used and takes its engines out of reset, then steps[] run in the order in which
- * they need each other. The CPU sees the pool from "BARs" on. Take-down runs backwards.
+ * Bring-up and take-down of the card. Another driver may have used the card before. So card_quiet()
+ * first masks all interrupts and takes the engines out of reset. Then steps[] are run in the order
+ * in which they need each other. The CPU can access the pool from step "BARs" on. Take-down undoes
+ * the steps in the opposite order.
  */
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
@@ -24,7 +25,10 @@ static int map_device(struct kvgpu_hw *hw)
 	ret = pci_request_regions(pdev, "kvgpu");
 	if (ret)
 		goto disable;
-	/* whatever an entry says, the CPU's caches are asked: gtt-shadow/pte.c */
+	/*
+	 * make all accesses of the card to system memory snoop the CPU's caches, whatever the page
+	 * table entry says: gtt-shadow/pte.c
+	 */
 	pcie_capability_clear_word(pdev, PCI_EXP_DEVCTL, PCI_EXP_DEVCTL_NOSNOOP_EN);
 	pci_set_master(pdev);
 	ret = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(GMMU_VA_BITS));
@@ -150,7 +154,7 @@ int kvgpu_hw_init(struct kvgpu_hw *hw, struct pci_dev *pdev, const struct kvgpu_
 			continue;
 		dev_err(&pdev->dev, "bring-up failed at the %s: %d\n", steps[i].name, ret);
 		if (steps[i].fini)
-			steps[i].fini(hw);	/* each fini also undoes a part of its init */
+			steps[i].fini(hw);	/* each .fini can undo an .init that has failed */
 		steps_undo(hw, i);
 		goto unmap;
 	}

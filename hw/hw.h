@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * hw: drives the physical GPU for the host. It is the only room that reads and writes the chip's
- * registers. Every wait is bounded and ends with an error, mostly -ETIMEDOUT. Functions sleep
- * unless their comment says otherwise. Interrupts are reported through struct kvgpu_hw_events.
+ * registers. Every wait for the chip is bounded: if it takes too long, the function returns an
+ * error, mostly -ETIMEDOUT. Functions may sleep unless their comment says otherwise. Interrupts are
+ * reported through struct kvgpu_hw_events.
  *
- * Video memory: the first 2 MiB (in nouveau 256 KiB) and the last 1 MiB are left alone. The host
- * pool lies below the last MiB. The rest is for partitions, in units of 2 MiB. BAR1: the USERD
- * window is at 0 (2 MiB). A second mapping of the same USERDs follows, through which the host reads
- * them. Then come the slices of vGPUs; the top KVGPU_POOL_SIZE shows the pool. All of BAR3 is
- * slices. Both BARs are translated by host-owned tables, which have an entry for each 4 KiB page,
- * and big pages for the pool.
+ * Video memory: the first 2 MiB (nouveau: 256 KiB) and the last 1 MiB are not used. The host pool
+ * lies directly below the last MiB. The memory between the first 2 MiB and the pool is for the
+ * vGPUs' partitions; its end is rounded down to 2 MiB.
+ *
+ * BAR1: the first 2 MiB are the USERD window. The next 2 MiB (the mirror) show the same USERDs
+ * again, and the host reads them there. Then come slices and PRAMIN windows of vGPUs. The last
+ * KVGPU_POOL_SIZE bytes show the pool. BAR3 has slices of vGPUs only. Both BARs are translated by
+ * tables that the host makes. These have an entry for each 4 KiB page, and big pages for the pool.
  */
 #ifndef KVGPU_HW_H
 #define KVGPU_HW_H
@@ -21,21 +24,22 @@
 #include "kvgpu/types.h"
 
 /*
- * Size of the host pool, bytes. The rest of BAR1 holds USERD, its mirror, and the slices and PRAMIN
- * windows of the largest mix of vGPUs (7 x 512m + 1g).
+ * Size of the host pool, bytes. BAR1 shows the whole pool. The rest of BAR1 has room for the USERD
+ * window, its mirror, and the slices and PRAMIN windows of the mix of vGPUs that needs most (seven
+ * of type 512m and one of type 1g).
  */
 #define KVGPU_POOL_SIZE		(96ul << 20)
 #define KVGPU_USERD_SIZE	(2ul << 20)	/* 4096 x 0x200 bytes, at BAR1 offset 0 */
-/* a second mapping of the USERD pages, behind the first, for reads by the host */
+/* size of the mirror: it shows the USERD pages again, for reads by the host */
 #define KVGPU_MIRROR_SIZE	KVGPU_USERD_SIZE
 
 struct gen_pool;
-struct kvgpu_fw;	/* checked firmware file, hw/firmware.c */
+struct kvgpu_fw;	/* the firmware file, after its check: hw/firmware.c */
 
-/* A record of an MMU fault, with the chip's addresses. */
+/* A record of an MMU fault, as the chip reports it. */
 struct kvgpu_hw_fault {
 	u8 unit;
-	u64 inst;	/* address of the instance block, which the host made */
+	u64 inst;	/* address in video memory of the instance block, which the host has made */
 	u64 va;
 	u32 info;	/* GMMU_FAULT_INFO */
 };
@@ -48,29 +52,30 @@ struct kvgpu_hw_pbdma {
 #define KVGPU_HW_GR_REGS	96
 /* Registers of a GR exception. */
 struct kvgpu_hw_gr {
-	u64 inst;			/* instance block of the context on GR */
+	u64 inst;			/* address of the instance block of the context on GR */
 	u32 intr, trap;
-	/* registers that a driver reads to explain the exception */
+	/* values of the registers by which a driver finds the cause of the exception */
 	struct { u32 reg, val; } regs[KVGPU_HW_GR_REGS];
 	u32 nr_regs;
 };
 
 /*
- * Reports of the chip. All but copy_stuck() are called by the thread of the interrupt, without a
- * lock of hw/. Events may sleep.
+ * Functions by which hw/ reports events of the chip to the machine. The interrupt thread calls all
+ * but copy_stuck(). hw/ holds none of its locks in these calls. The functions may sleep.
  */
 struct kvgpu_hw_events {
 	void (*mmu_fault)(void *ctx, const struct kvgpu_hw_fault *f);
-	/* the PBDMA is stalled until hw_pbdma_ack(), which hw/ calls next */
+	/* the PBDMA is stalled until hw_pbdma_ack(), which hw/ calls when this function returns */
 	void (*pbdma)(void *ctx, const struct kvgpu_hw_pbdma *p);
-	/* GR is halted until hw_gr_ack(), which hw/ calls next */
+	/* GR is halted until hw_gr_ack(), which hw/ calls when this function returns */
 	void (*gr)(void *ctx, const struct kvgpu_hw_gr *e);
 	void (*ce)(void *ctx, u8 engine, u32 intr, u32 code, int id, bool tsg);
-	void (*nonstall)(void *ctx);	/* may call kvgpu_hw_nonstall() */
+	/* a NON_STALL_INTERRUPT has come; this function may call kvgpu_hw_nonstall() */
+	void (*nonstall)(void *ctx);
 	void (*ctxsw_timeout)(void *ctx, u8 engine, int id, bool tsg);
 	/*
-	 * A job of the host's copy channel did not end and may still run: the card must be kept
-	 * from memory. Called by any thread.
+	 * A job of the host's copy channel did not end in time and may still run. This function has
+	 * to cut the card off from memory. The thread that wanted the copy calls it.
 	 */
 	void (*copy_stuck)(void *ctx);
 };
@@ -78,7 +83,7 @@ struct kvgpu_hw_events {
 struct kvgpu_vram {		/* a piece of the pool */
 	hvram_t at;
 	u64 size;
-	void __iomem *cpu;	/* write-combined mapping of the piece */
+	void __iomem *cpu;	/* the CPU's mapping of the piece, write-combined */
 };
 
 /*
@@ -93,7 +98,7 @@ struct kvgpu_hw {
 		u64 size;
 	} bar[KVGPU_NR_BARS];
 	u64 vram_size;
-	/* video memory for partitions, [first, end), bytes, 2 MiB aligned */
+	/* video memory for partitions: [part_first, part_end), bytes, both multiples of 2 MiB */
 	u64 part_first, part_end;
 	struct kvgpu_topo topo;
 	u8 *vbios;
@@ -102,15 +107,18 @@ struct kvgpu_hw {
 	const struct kvgpu_hw_events *events;
 	void *events_ctx;
 	/*
-	 * lends a priority to holders of the card's locks, in hw/ and mdev/; ready before
-	 * kvgpu_hw_init()
+	 * lends a priority to holders of the card's locks, in hw/ and mdev/ (hw/lock.h). Locks join
+	 * it already before kvgpu_hw_init(), which starts its thread
 	 */
 	struct kvgpu_hw_lender lender;
 	struct kvgpu_hw_priv *p;	/* state of hw/ (internal.h) */
 	struct {
 		u64 tlb_flushes, bar_flushes, runlists, preempts, resets, intrs, unhandled;
 	} stats;
-	/* time the interrupt thread has worked; written by that thread, read by events */
+	/*
+	 * ns for which the interrupt thread has worked until the end of its last run; written by
+	 * that thread, and read by the functions of @events that it calls
+	 */
 	u64 intr_ns;
 };
 
@@ -118,11 +126,11 @@ struct kvgpu_hw {
  * kvgpu_hw_init() - take over a card
  * @hw: zeroed, except for @hw->lender
  * @pdev: the card
- * @ev: reports of the chip; called from here on
+ * @ev: functions for reports of the chip; hw/ may call them before this function returns
  * @ctx: argument of @ev's functions
  *
  * Maps the BARs, checks the chip and its POST, and brings up memory, MMU, BARs, PFIFO, GR,
- * interrupts and the copy channel (steps[] in hw.c). After an error nothing is left to undo.
+ * interrupts and the copy channel (steps[] in hw.c). After an error the caller has nothing to undo.
  *
  * Return: 0 or a negative error code; the log names the step and its reason.
  */
@@ -133,7 +141,8 @@ void kvgpu_hw_fini(struct kvgpu_hw *hw);
 /**
  * kvgpu_hw_time() - read PTIMER
  * @hw: the card
- * @guess: a time within 2 s of PTIMER, which saves two of three register reads; 0: not known
+ * @guess: ns, a time that differs from PTIMER by less than 2 s, or 0 if none is known; with it, one
+ *   register read is enough instead of three
  *
  * Context: any.
  * Return: ns, or 0 if the chip does not answer.
@@ -150,11 +159,12 @@ u32 kvgpu_hw_peek(struct kvgpu_hw *hw, u32 reg);
 
 int kvgpu_hw_vram_alloc(struct kvgpu_hw *hw, u64 size, u64 align, struct kvgpu_vram *out);
 void kvgpu_hw_vram_free(struct kvgpu_hw *hw, struct kvgpu_vram *v);
-u64 kvgpu_hw_vram_left(struct kvgpu_hw *hw);		/* bytes of the pool that are not taken */
+u64 kvgpu_hw_vram_left(struct kvgpu_hw *hw);		/* free bytes of the pool */
 
 /*
- * A vGPU's part of the pool, in one piece: a guest decides when its tables are taken and given
- * back, and could leave holes all over the pool that are too small for its neighbours' tables.
+ * A vGPU's part of the pool, in one piece: the tables for this vGPU's guest are allocated from it.
+ * A guest decides when its tables are allocated and freed. If all guests shared the pool, one guest
+ * could leave free holes all over it that are too small for the tables of other guests.
  */
 struct kvgpu_hw_share {
 	struct kvgpu_vram mem;
@@ -162,62 +172,68 @@ struct kvgpu_hw_share {
 };
 
 /*
- * Takes a piece of @size bytes from the pool. If no free piece is that large, takes the largest
- * one, but returns -ENOMEM if that has fewer than @least bytes.
+ * Takes a piece of @size bytes, rounded down to a multiple of 256 KiB, from the pool. If no free
+ * piece is that large, takes the largest multiple of 256 KiB that fits. Returns -ENOMEM, and takes
+ * nothing, if that is less than @least bytes.
  */
 int kvgpu_hw_share_take(struct kvgpu_hw *hw, u64 size, u64 least, struct kvgpu_hw_share *s);
-/* call it when no memory of @s is allocated */
+/* gives the piece back; call it when all memory that was allocated from @s is freed */
 void kvgpu_hw_share_give(struct kvgpu_hw *hw, struct kvgpu_hw_share *s);
 int kvgpu_hw_share_alloc(struct kvgpu_hw *hw, struct kvgpu_hw_share *s, u64 size,
 			 struct kvgpu_vram *out);
 void kvgpu_hw_share_free(struct kvgpu_hw_share *s, struct kvgpu_vram *v);
 
-/* MMU and windows */
+/* the MMU, and the windows BAR1 and BAR3 */
 /**
  * kvgpu_hw_tlb_flush() - invalidate all TLB entries of a page directory
  * @hw: the card
  * @pd: address of the directory in video memory
  * @hub_only: only the hub's TLBs, which serve the BARs
  *
- * Return: 0 when the invalidate is complete, or -ETIMEDOUT.
+ * Return: 0 when the invalidate is complete, -ETIMEDOUT, or -EIO if the card is off the bus.
  */
 int kvgpu_hw_tlb_flush(struct kvgpu_hw *hw, u64 pd, bool hub_only);
 /**
  * kvgpu_hw_bar_set() - write entries of a BAR's table
  * @hw: the card
  * @bar: which BAR
- * @page: first 4 KiB page of the BAR
- * @pte: entries
+ * @page: index of the first 4 KiB page of the BAR whose entry is written
+ * @pte: the new entries
  * @nr: number of entries
  *
- * The entries take effect at kvgpu_hw_bar_flush().
+ * Call kvgpu_hw_bar_flush() afterwards: until then the chip may still use the old entries.
  */
 void kvgpu_hw_bar_set(struct kvgpu_hw *hw, enum kvgpu_bar bar, u32 page, const u64 *pte, u32 nr);
-/* writes out entries of kvgpu_hw_bar_set(), then invalidates */
+/*
+ * Waits until the entries written by kvgpu_hw_bar_set() are in video memory, then invalidates the
+ * BAR's TLB entries.
+ */
 int kvgpu_hw_bar_flush(struct kvgpu_hw *hw, enum kvgpu_bar bar);
-/* only invalidates, for entries that were written out before */
+/* only invalidates the BAR's TLB entries: call it if the new entries are in memory already */
 int kvgpu_hw_bar_invalidate(struct kvgpu_hw *hw, enum kvgpu_bar bar);
 /* waits until the CPU's writes to video memory have reached it (FLUSH_BAR) */
 int kvgpu_hw_flush_writes(struct kvgpu_hw *hw);
-/* L2: invalidate system memory, write back dirty lines */
+/* drops L2's lines of system memory, then writes L2's dirty lines back to memory */
 int kvgpu_hw_l2_flush(struct kvgpu_hw *hw);
 
 /**
  * kvgpu_hw_intr_settle() - wait until all faults of an instance block are reported
  * @hw: the card
- * @inst: address of an instance block that is off the chip for good
+ * @inst: address of an instance block that the chip does not use any more
  *
- * On return the memory of the block may get another use.
+ * Gives up after 2 s or more, with a message in the log. On return the caller may use the memory of
+ * the instance block for another purpose.
  *
- * Context: process; no lock that an event takes may be held. Waits for the interrupt thread.
+ * Context: process; waits for the interrupt thread, so the caller must hold no lock that a function
+ *   of struct kvgpu_hw_events takes.
  */
 void kvgpu_hw_intr_settle(struct kvgpu_hw *hw, u64 inst);
 
-/* Channels and runlists. Ids are the chip's. */
+/* Channels and runlists. All ids of channels, groups and runlists here are the chip's. */
 int kvgpu_hw_chan_bind(struct kvgpu_hw *hw, hchid_t id, u64 inst, u8 runl);
 /*
- * call it when the channel is off the runlist and was preempted; -EBUSY if it is still on a PBDMA
- * or an engine
+ * Call it when the channel is not in the runlist any more and was preempted. Returns 0, or -EBUSY
+ * if the channel is still on a PBDMA or an engine.
  */
 int kvgpu_hw_chan_unbind(struct kvgpu_hw *hw, hchid_t id);
 void kvgpu_hw_chan_enable(struct kvgpu_hw *hw, hchid_t id, bool on);
@@ -226,33 +242,37 @@ u32 kvgpu_hw_chan_status(struct kvgpu_hw *hw, hchid_t id);
  * kvgpu_hw_runlist() - give the chip a new runlist
  * @hw: the card
  * @runl: the runlist
- * @entries: runlist entries (RUNLIST_* in gk110/ram.h); the host's copy channel is added
- * @nr: number of entries; 0 is an empty list
+ * @entries: runlist entries (RUNLIST_* in gk110/ram.h), without the host's copy channel, which this
+ *   function adds to the runlist of its engine
+ * @nr: number of @entries; 0: the list is empty
  *
- * Channels that run and are not in the list any more run on until they are preempted.
+ * A channel that runs, and that the new list does not have, runs on until it is preempted.
  *
- * Return: 0 when the chip has taken the list, -ENOSPC or -ETIMEDOUT.
+ * Return: 0 when the chip has taken the list; -ENOSPC if the list is too long; -ETIMEDOUT; or -EIO
+ *   if the card is off the bus.
  */
 int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr);
 /**
  * kvgpu_hw_preempt() - take a channel or a group off its engines
  * @hw: the card
- * @tsg: @id is a group
+ * @tsg: true: @id is the id of a group; false: of a channel
  * @id: the chip's id
- * @timeout_ms: how long to wait; the preempt register is occupied meanwhile
+ * @timeout_ms: how long to wait for the end of the preempt; no other thread can preempt meanwhile
  *
- * Return: 0 when it is off, or -ETIMEDOUT.
+ * Return: 0 when the channel or group is off its engines, -ETIMEDOUT, or -EIO if the card is off
+ *   the bus.
  */
 int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms);
 /**
  * kvgpu_hw_preempt_watched() - preempt, and look at the engines meanwhile
  * @hw: the card
- * @tsg: @id is a group
+ * @tsg: true: @id is the id of a group; false: of a channel
  * @id: the chip's id
- * @timeout_ms: how long to wait
- * @look: called about every 20 us: while another thread has the preempt register, for 5 ms at most,
- *   and from the write of the register until the preempt is done or the time is over. Called once
- *   more at the end. From the write on, the register's lock is held, and no other lock of hw/.
+ * @timeout_ms: how long to wait for the end of the preempt
+ * @look: called about every 20 us in two phases, and once more at the end. First, while another
+ *   thread has the preempt register: for 5 ms at most, with no lock of hw/ held. Second, from this
+ *   thread's write of the register until the preempt is done or @timeout_ms are over: with the
+ *   register's lock held, and no other lock of hw/.
  * @arg: argument of @look
  *
  * Return: as kvgpu_hw_preempt().
@@ -262,56 +282,58 @@ int kvgpu_hw_preempt_watched(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int
 /**
  * kvgpu_hw_preempt_turn() - preempt for a caller that can ask again
  * @hw: the card
- * @tsg: @id is a group
+ * @tsg: true: @id is the id of a group; false: of a channel
  * @id: the chip's id
- * @timeout_ms: how long to wait
+ * @timeout_ms: how long to wait for the end of the preempt
  *
- * As kvgpu_hw_preempt(), but looks after each millisecond whether an urgent thread waits for the
- * register (hw_lock_is_urgent()), and times out early if one does. The chip may then forget the
- * preempt.
+ * As kvgpu_hw_preempt(), but after each millisecond looks whether an urgent thread waits for the
+ * preempt register (hw_lock_is_urgent()). If so, returns -ETIMEDOUT at once. The chip may then
+ * forget this preempt.
  */
 int kvgpu_hw_preempt_turn(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms);
 void kvgpu_hw_runl_block(struct kvgpu_hw *hw, u8 runl, bool block);
 void kvgpu_hw_runl_clear_error(struct kvgpu_hw *hw, u8 runl);
 /*
- * Sets the time that the chip gives a context switch before it reports a hang (PFIFO_ENG_TIMEOUT).
+ * Sets how long a context switch may take: if it takes longer than @ms, the chip reports a hang
+ * (PFIFO_ENG_TIMEOUT).
  */
 void kvgpu_hw_switch_timeout(struct kvgpu_hw *hw, unsigned int ms);
 u32 kvgpu_hw_engine_status(struct kvgpu_hw *hw, u8 engine);
 /*
- * Returns PFIFO_PBDMA_STATUS of PBDMA @p, which has the layout of an engine's status, without BUSY.
+ * Returns PFIFO_PBDMA_STATUS of PBDMA @p. It has the fields of an engine's status, except for BUSY.
  */
 u32 kvgpu_hw_pbdma_status(struct kvgpu_hw *hw, u8 p);
-/* Reads GP_GET and GP_PUT of a channel from USERD in memory, through BAR1. Reads no register. */
+/* Reads GP_GET and GP_PUT of a channel from its USERD, through BAR1. Reads no register. */
 void kvgpu_hw_userd_look(struct kvgpu_hw *hw, hchid_t id, u32 *gp_get, u32 *gp_put);
 /*
- * Lets NON_STALL_INTERRUPTs (the end of a submission) interrupt, or not. The bit of an interrupt
- * that comes while they are off stays set, and interrupts when they are on again. Calls must not
- * overlap.
+ * Unmasks (@on) or masks NON_STALL_INTERRUPTs, by which channels report the end of a submission. An
+ * interrupt that comes while they are masked is not lost: its bit stays set, and interrupts when
+ * they are unmasked. No two calls of this function may overlap.
  */
 void kvgpu_hw_nonstall(struct kvgpu_hw *hw, bool on);
 /*
- * Looks for an interrupt that the chip holds and that was lost, and has it handled as if it was
- * raised now. Returns true if there is such an interrupt.
+ * Looks whether an interrupt is pending in the chip, because its message to the CPU may have been
+ * lost. If so, masks interrupts, wakes the interrupt thread to handle it, and returns true.
  */
 bool kvgpu_hw_intr_look(struct kvgpu_hw *hw);
 void hw_pbdma_ack(struct kvgpu_hw *hw, u8 pbdma, u32 intr0, u32 intr1, bool skip_method);
 void hw_gr_ack(struct kvgpu_hw *hw);
 void hw_ce_ack(struct kvgpu_hw *hw, u8 engine, u32 intr);
 /*
- * Resets one engine and brings it back (GR: power, registers, FECS). The loaded context is lost;
- * all others survive.
+ * Resets one engine and brings it up again (GR: power, registers, FECS). The context that is loaded
+ * on the engine is lost. Contexts in memory are not changed.
  */
 int kvgpu_hw_engine_reset(struct kvgpu_hw *hw, u8 engine);
 
-/* Values that the card reports. -ENODATA if it reports none. */
+/* Temperature and clocks. The functions return -ENODATA if the card does not report the value. */
 enum kvgpu_hw_clock { KVGPU_HW_CLOCK_CORE, KVGPU_HW_CLOCK_MEM };
 int kvgpu_hw_temperature(struct kvgpu_hw *hw, int *millidegrees);
 int kvgpu_hw_clock(struct kvgpu_hw *hw, enum kvgpu_hw_clock which, u32 *khz);
 
 /*
- * Host copies: video memory by physical address, system memory by DMA address, sizes in bytes. A
- * copy is complete on return. After an error copy_stuck() was called, or the copy was never begun.
+ * Copies by the host's copy channel. Video memory is given by its physical address, system memory
+ * by its DMA address, sizes are in bytes. When 0 is returned the copy is complete. After an error a
+ * part may be copied. If the copy may then still run, copy_stuck() was called.
  */
 int kvgpu_hw_fill(struct kvgpu_hw *hw, hvram_t at, u64 size, u32 value);
 int kvgpu_hw_copy_vram(struct kvgpu_hw *hw, hvram_t dst, hvram_t src, u64 size);
@@ -320,8 +342,8 @@ int kvgpu_hw_copy_to_sys(struct kvgpu_hw *hw, dma_addr_t dst, hvram_t src, u64 s
 int kvgpu_hw_gr_ctx_init(struct kvgpu_hw *hw, hvram_t at);
 
 /*
- * Shows hvram @page as the USERD page of the eight channels of hchid group @group, in BAR1 and its
- * mirror.
+ * Makes BAR1 show the page at @page of video memory as the USERDs of the eight channels of group
+ * @group (ids from 8 * @group on), in the USERD window and in its mirror.
  */
 int kvgpu_hw_userd_page(struct kvgpu_hw *hw, u16 group, hvram_t page);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* State and calls inside of hw/. No other room includes this header. */
+/* State of hw/, and functions for the files of hw/ only. No other room includes this header. */
 #ifndef KVGPU_HW_INTERNAL_H
 #define KVGPU_HW_INTERNAL_H
 
@@ -20,14 +20,17 @@
 #include "gk110/ram.h"
 #include "hw/hw.h"
 
-/* Bytes covered by one directory entry; bytes of a directory, all of which the chip reads. */
+/*
+ * HW_PDE_SPAN: bytes of address space that one entry of a page directory covers. HW_PD_SIZE: bytes
+ * of a page directory. The chip reads all of them, so every directory has this size.
+ */
 #define HW_PDE_SPAN	(1ull << (GMMU_BIG_SHIFT_128K + GMMU_BIG_PTES_SHIFT))
 #define HW_PD_SIZE \
 	((1u << (GMMU_VA_BITS - GMMU_BIG_SHIFT_128K - GMMU_BIG_PTES_SHIFT)) * GMMU_ENTRY_SIZE)
 
 /*
- * kvgpu's limits are the chip's. The parts of an instance block that two headers define don't
- * overlap.
+ * The compiler checks that the module's limits fit the chip's, and that the parts of an instance
+ * block do not overlap, which are defined in two headers.
  */
 static_assert(KVGPU_MAX_CHAN == GK110_FIFO_NR_CHAN && KVGPU_MAX_RUNL >= PFIFO_ENG_RUNLIST_NR &&
 		      KVGPU_MAX_PBDMA >= PFIFO_PBDMA_STATUS_NR &&
@@ -45,29 +48,30 @@ static_assert(GMMU_FAULT_SOURCE == PFIFO_MMU_FAULT_SOURCE &&
 	      "fault records");
 static_assert(GMMU_PFIFO_INTR_DROPPED_FAULT == PFIFO_INTR_DROPPED_FAULT, "one interrupt");
 
-/* A window of the CPU into the card (BAR1, BAR3), translated by a page directory of the host. */
+/* The tables by which the host translates BAR1 or BAR3, a window of the CPU into video memory. */
 struct hw_bar {
-	struct kvgpu_vram inst, pd, big;	/* big: shows the pool, BAR1 only */
-	struct kvgpu_vram small[2];		/* small entries for 128 MiB each */
-	/* number of 4 KiB pages of the BAR that slices can have: all but the pool's */
+	/* instance block, page directory; .big: table of big pages for the pool, in BAR1 only */
+	struct kvgpu_vram inst, pd, big;
+	struct kvgpu_vram small[2];	/* tables of 4 KiB pages, each for 128 MiB of the BAR */
+	/* number of the BAR's 4 KiB pages that kvgpu_hw_bar_set() can set: all but the pool's */
 	u32 pages;
 };
 
-/* The host's channel for copies. Its group of eight ids belongs to the host. */
+/* Id of the host's copy channel. No vGPU gets an id of the same group of eight ids. */
 #define HW_COPY_CHID	0
 
 struct hw_copy {
 	struct kvgpu_vram inst, pd, table, userd, ring, push, sem;
-	void __iomem *doorbell;			/* maps the page of GP_PUT in BAR1 */
+	void __iomem *doorbell;	/* mapping of the page of BAR1 that has the channel's GP_PUT */
 	u32 put, seq;
 	u8 runl;
 	bool up;
-	bool stuck;				/* a job did not end: no job begins any more */
+	bool stuck;		/* a job did not end in time: no other job begins after it */
 };
 
 /*
- * Lists that were submitted lately. A list with the same entries is submitted again without being
- * written again.
+ * For each runlist of the chip, the latest HW_RUNL_LISTS lists are kept in video memory. If one of
+ * them has the entries that are wanted, it is submitted again and need not be written.
  */
 #define HW_RUNL_LISTS	10
 
@@ -76,19 +80,22 @@ struct hw_runl {
 		struct kvgpu_vram mem;
 		u64 *copy;
 		u32 nr;
-		bool host;			/* begins with the host's copy channel */
-		u64 used;			/* value of @submits at its last submit; 0: never */
+		bool host;			/* the list begins with the host's copy channel */
+		u64 used;	/* .submits after the last submit of the list; 0: none or failed */
 	} list[HW_RUNL_LISTS];
-	struct hw_list *cur;			/* submitted last: the chip may still read it */
+	struct hw_list *cur;	/* the list that was submitted last: the chip may still read it */
 	u64 submits;
 };
 
 struct hw_gr {
-	struct kvgpu_vram mmu_wr, mmu_rd;	/* pages for MMU debug accesses */
-	struct kvgpu_vram inst, pd, table;	/* address space of the golden context */
+	struct kvgpu_vram mmu_wr, mmu_rd;	/* pages for accesses in the MMU's debug mode */
+	/* instance block, page directory and table of the golden context's address space */
+	struct kvgpu_vram inst, pd, table;
 	struct kvgpu_vram pagepool, bundle, attrib;
-	struct kvgpu_vram golden;		/* not changed any more: no page table shows it */
-	u8 tile[32];				/* GPC that draws a tile; 0xff from tpc_total on */
+	/* the golden image; no page table shows it, so no work on the GPU can change it */
+	struct kvgpu_vram golden;
+	/* the map of tiles: entry i is the GPC that draws the tile; 0xff for i >= .tpc_total */
+	u8 tile[32];
 	struct { u8 gpc, tpc; } sm[32];
 	u8 nr_sm, row_offset, tpc_total, tpc_max;
 	bool up;
@@ -108,12 +115,13 @@ struct kvgpu_hw_priv {
 	 * the flush registers
 	 */
 	struct kvgpu_hw_lock tlb_lock;
-	bool tlb_idle;			/* tlb_lock: the last invalidate has ended */
-	struct kvgpu_hw_lock runl_lock;	/* PFIFO_RUNLIST_BASE and _SUBMIT; runl[], runl_blocked */
-	struct kvgpu_hw_lock preempt_lock;	/* PFIFO_PREEMPT */
-	struct kvgpu_hw_lock copy_lock;	/* copy */
-	struct kvgpu_hw_lock gr_lock;	/* gr; reset and bring-up of GR */
-	spinlock_t mask_lock;		/* read-modify-write of PMC_ENABLE */
+	bool tlb_idle;	/* the last invalidate is known to have ended; protected by tlb_lock */
+	/* protects PFIFO_RUNLIST_BASE and PFIFO_RUNLIST_SUBMIT, runl[] and runl_blocked */
+	struct kvgpu_hw_lock runl_lock;
+	struct kvgpu_hw_lock preempt_lock;	/* protects PFIFO_PREEMPT */
+	struct kvgpu_hw_lock copy_lock;	/* protects .copy */
+	struct kvgpu_hw_lock gr_lock;	/* protects .gr, and reset and bring-up of GR */
+	spinlock_t mask_lock;		/* protects read-modify-write of PMC_ENABLE */
 
 	struct hw_bar bar[KVGPU_NR_BARS];
 	struct hw_runl runl[KVGPU_MAX_RUNL];
@@ -135,13 +143,19 @@ static inline void hw_wr(struct kvgpu_hw *hw, u32 reg, u32 val)
 	iowrite32(val, hw->bar0 + reg);
 }
 
-/* Not atomic: the caller owns the register. */
+/*
+ * Clears and sets bits of a register. This is a read and a write, and not atomic: the caller makes
+ * sure that no other thread writes the register meanwhile.
+ */
 static inline void hw_mask(struct kvgpu_hw *hw, u32 reg, u32 clear, u32 set)
 {
 	hw_wr(hw, reg, (hw_rd(hw, reg) & ~clear) | set);
 }
 
-/* Tells whether @val is an error of the register ring, which tells nothing about the register. */
+/*
+ * Tells whether @val, which was read from a register, is an error code of the register ring instead
+ * of the register's value.
+ */
 static inline bool hw_no_answer(u32 val)
 {
 	return (val & PRIVRING_ERROR_MASK) == PRIVRING_ERROR;
@@ -155,21 +169,23 @@ static inline bool hw_no_answer(u32 val)
  * @want: value of these bits
  * @us: how long to wait
  *
- * An error of the register ring does not end the wait: its bits could say that a flush or an
- * invalidate has ended when it has not (S2).
+ * A read that gives an error code of the register ring does not end the wait: by chance, the bits
+ * of the code could look like the end of a flush or an invalidate that has not ended (S2).
  *
  * Context: sleeps.
- * Return: 0, -ETIMEDOUT, or -EIO if the card reads all ones and has fallen off the bus.
+ * Return: 0 when the register has the value; -ETIMEDOUT; or -EIO if the card is off the bus, which
+ *   shows as registers that read all ones.
  */
 int hw_reg_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int us);
 
 /*
- * lock.c. Call hw_lender_start() after all locks are initialised, and hw_lender_stop() when no
- * thread waits for any of them.
+ * lock.c. Call hw_lender_start() after all locks of the card are initialised, and hw_lender_stop()
+ * when no thread waits for any of these locks.
  */
 /*
- * Takes lock @l urgently. The thread holds no other of these locks. While another thread holds @l,
- * calls @look about every @us microseconds, but for 5 ms at most: after that it only waits for @l.
+ * Takes lock @l as an urgent thread (lock.h). The caller must hold no other lock of the card. While
+ * another thread holds @l, calls @look about every @us microseconds, for 5 ms at most. After that
+ * it waits for @l without calling @look.
  */
 void hw_lock_take_watched(struct kvgpu_hw_lock *l, void (*look)(void *arg), void *arg,
 			  unsigned int us);
@@ -189,7 +205,7 @@ static inline u32 hw_vram_rd32(const struct kvgpu_vram *v, u32 off)
 	return ioread32(v->cpu + off);
 }
 
-/* One store: the GPU must never see an entry with one new and one old half. */
+/* Writes by one store: the GPU must never see an entry with one new and one old half. */
 static inline void hw_vram_wr64(const struct kvgpu_vram *v, u32 off, u64 val)
 {
 	writeq(val, v->cpu + off);
@@ -199,7 +215,7 @@ static inline void hw_vram_wr64(const struct kvgpu_vram *v, u32 off, u64 val)
 int hw_chip_probe(struct kvgpu_hw *hw);
 int hw_vbios_read(struct kvgpu_hw *hw);
 
-/* ltc.c: L2, after the page size is set and before memory is used */
+/* ltc.c: sets L2 up; call it after the page size is set and before video memory is used */
 int hw_ltc_init(struct kvgpu_hw *hw);
 
 /* mmu.c, bar.c */
@@ -207,7 +223,7 @@ int hw_mmu_init(struct kvgpu_hw *hw);
 void hw_mmu_fini(struct kvgpu_hw *hw);
 int hw_bar_init(struct kvgpu_hw *hw);
 void hw_bar_fini(struct kvgpu_hw *hw);
-/* writes the address-space words of an instance block */
+/* writes the words of an instance block that name its page directory and its last address */
 void hw_inst_space_write(const struct kvgpu_vram *inst, u64 pd, u64 limit);
 
 /* fifo.c, copy.c */
@@ -225,7 +241,7 @@ void hw_fw_free(struct kvgpu_hw *hw);
 
 /* gr.c, grlist.c, grshape.c, grtrap.c, grctx.c, fecs.c, golden.c */
 int hw_gr_init(struct kvgpu_hw *hw);		/* brings GR up and makes the golden image */
-int hw_gr_reinit(struct kvgpu_hw *hw);		/* brings GR up again after an engine reset */
+int hw_gr_reinit(struct kvgpu_hw *hw);		/* resets GR and brings it up again */
 void hw_gr_fini(struct kvgpu_hw *hw);
 
 /* intr.c */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts of the chip. The hard handler only masks. The thread reads the cause, reports it
- * through struct kvgpu_hw_events, and acknowledges. An interrupt that stalls a shared unit (PBDMA,
- * GR, copy engine) is acknowledged as soon as it is reported: no tenant may hold the unit until its
- * driver responds. Order of register accesses: nouveau nvkm/subdev/mc and nvkm/subdev/pci,
- * nvkm/engine/fifo/gk104.c.
+ * Interrupts of the chip. The hard handler only masks all interrupts. The interrupt thread reads
+ * the cause, reports it through struct kvgpu_hw_events, and acknowledges it. Some interrupts stall
+ * a unit that all tenants share (PBDMA, GR, copy engine). They are acknowledged as soon as they are
+ * reported, and not only when the guest's driver responds. Order of register accesses: nouveau
+ * nvkm/subdev/mc and nvkm/subdev/pci, nvkm/engine/fifo/gk104.c.
  */
 #include <linux/interrupt.h>
 
@@ -18,10 +18,11 @@
 
 /* a byte of 0xff lets the card send the next message (nouveau pci/g84.c) */
 #define MSI_REARM	(PPCI_BASE + GK110_PCI_MSI)
-#define SETTLE_LOOKS		20000	/* 2 s at least: the thread has a real-time priority */
+/* number of looks, 100 us apart or more: 2 s are enough, as the thread has a real-time priority */
+#define SETTLE_LOOKS		20000
 /*
- * most rounds in one run of the interrupt thread: an interrupt that never goes away must not keep
- * it spinning
+ * Most rounds in one run of the interrupt thread, so that an interrupt that never goes away does
+ * not keep the thread spinning.
  */
 #define ROUNDS			16
 
@@ -85,8 +86,9 @@ static void fifo_pbdmas(struct kvgpu_hw *hw)
 }
 
 /*
- * Returns the id of the channel or group on an engine that is stuck in a context switch, or -1 if
- * the engine is not stuck.
+ * If @st, the status of an engine, says that the engine is in a context switch, returns the id of
+ * the channel or group at which the switch is stuck, and sets *@tsg if it is a group. Else returns
+ * -1.
  */
 static int stuck_id(u32 st, bool *tsg)
 {
@@ -148,8 +150,8 @@ static void fifo_intr(struct kvgpu_hw *hw)
 }
 
 /*
- * Tells whether a fault of @inst is not reported yet. Until the fault is reported, its unit records
- * no other fault.
+ * Tells whether the chip holds a fault of instance block @inst that is not reported yet. A unit
+ * holds one fault: until that is reported, the unit records no other fault.
  */
 static bool fault_waits(struct kvgpu_hw *hw, u64 inst)
 {
@@ -184,8 +186,8 @@ void kvgpu_hw_intr_settle(struct kvgpu_hw *hw, u64 inst)
 /* ------------------------------------------------------------------ engines */
 
 /*
- * Adds register @reg to the snapshot. @says: the register is about this exception. Otherwise 0 is
- * reported, because the register may hold data of another tenant's exception.
+ * Adds register @reg to the snapshot: its value if @says, else 0. @says: the register tells of this
+ * exception. If it does not, its value may be left from an exception of another tenant.
  */
 static void gr_reg_snap(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s, u32 reg, bool says)
 {
@@ -207,7 +209,11 @@ static void snap_tpc(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s, unsigned int g,
 
 static void snap_gpcs(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s)
 {
-	/* an acknowledge clears the ESR, but the PROP keeps the place of its last error */
+	/*
+	 * .only_with: this exception must be reported, else the register's value is old. An
+	 * acknowledge clears a unit's ESR, but PROP keeps coordinates, format and storage type of
+	 * its last error.
+	 */
 	static const struct { u16 reg, only_with; } regs[] = {
 		{ GPC_PROP_ESR }, { GPC_PROP_ESR_COORDS, GPCCS_TRAP_PROP }, { GPC_PROP_ESR_FORMAT,
 			GPCCS_TRAP_PROP },
@@ -233,8 +239,8 @@ static void snap_gpcs(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s)
 }
 
 /*
- * The exceptions that a register is about. With any other exception the register may still hold
- * data of an earlier exception, perhaps of another tenant, and 0 is reported for it. Conditions:
+ * The exceptions of which a register tells. At any other exception the register may still have data
+ * of an earlier exception, perhaps of another tenant, so 0 is reported in its place. Conditions:
  * nouveau gf100_gr_intr(), gf100_gr_trap_intr(), gf100_gr_ctxctl_isr().
  */
 enum when { ALWAYS, WITH_METHOD, WITH_MACRO, WITH_FWMTHD };
@@ -300,7 +306,7 @@ static void ce_intr(struct kvgpu_hw *hw, u8 engine)
 	hw_ce_ack(hw, engine, intr);
 }
 
-/* Sources that no tenant causes: they are reported in the host's log. */
+/* Logs and acknowledges interrupts of PBUS and PRIVRING, which no tenant causes. */
 static void host_intr(struct kvgpu_hw *hw, u32 bits)
 {
 	if (bits & BIT(PMC_INTR_BUS)) {

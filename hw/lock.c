@@ -15,19 +15,19 @@
 #define TURN_NS		NSEC_PER_MSEC
 #define TURNS		3
 /*
- * 5 ms are enough: a guest's preempt gives way within 1 ms, and a holder is lent a priority after 1
- * to 2 ms
+ * How long hw_lock_take_watched() calls its @look. 5 ms are enough to get the lock: a guest's
+ * preempt releases the lock within 1 ms, and another holder is lent a priority after 1 to 2 ms.
  */
 #define WATCHED_NS	(5 * NSEC_PER_MSEC)
 /*
- * how long a thread waits before the lender helps: far longer than a running thread holds a lock,
- * except for evictions
+ * How long the lender waits at least before it helps a waiting thread. Except in evictions, a
+ * thread that the scheduler runs holds a lock for far less.
  */
 #define PATIENCE_US	1000
 
 /* ------------------------------------------------------------------ the lender */
 
-/* Queues at each lock: its holder runs with the lender's priority until the lock is free. */
+/* Queues at each lock in turn. The lock's holder then runs with the lender's priority. */
 static void lock_lend(struct kvgpu_hw_lender *b)
 {
 	unsigned int i;
@@ -36,8 +36,8 @@ static void lock_lend(struct kvgpu_hw_lender *b)
 		rt_mutex_lock(&b->lock[i]->mutex);
 		rt_mutex_unlock(&b->lock[i]->mutex);
 		/*
-		 * waiters that tried meanwhile found that the lender had the lock: let them try
-		 * again, and notice turns that are over
+		 * A waiter that has tried to take the lock while the lender had it has failed. Wake
+		 * all waiters: they try again, and notice if the time of the oldest waiter is over.
 		 */
 		wake_up_all(&b->lock[i]->wait);
 	}
@@ -104,8 +104,8 @@ static bool another_lock_held(const struct kvgpu_hw_lender *b)
 }
 
 /*
- * Ends the turn of a waiter that has got the lock, or that was the oldest and was not run.
- * turns_lock is held.
+ * Ends the turn of a waiter that has taken the lock, or of the oldest waiter, which was not run in
+ * time. Call with turns_lock held.
  */
 static void turn_over(struct kvgpu_hw_lock *l, struct list_head *turn)
 {
@@ -114,7 +114,10 @@ static void turn_over(struct kvgpu_hw_lock *l, struct list_head *turn)
 	list_del_init(turn);
 }
 
-/* The lock was given back, or is found free: keep it for the oldest waiter. turns_lock is held. */
+/*
+ * Call it when the lock was released, or was found free, with turns_lock held: keeps the lock for
+ * the oldest waiter for a millisecond from now. Does so at most TURNS times for one waiter.
+ */
 static void lock_keep_for_oldest(struct kvgpu_hw_lock *l)
 {
 	if (list_empty(&l->turns) || (l->kept_until && l->kept == TURNS))
@@ -124,8 +127,8 @@ static void lock_keep_for_oldest(struct kvgpu_hw_lock *l)
 }
 
 /*
- * Tells whether a thread may try the lock now. @turn: the thread's place among the waiters; NULL:
- * the thread does not wait yet.
+ * Tells whether the current thread may try to take the lock now. @turn: the thread's entry in the
+ * queue of turns, which is added if it is not in the queue; NULL: the thread does not wait yet.
  */
 static bool lock_may_try(struct kvgpu_hw_lock *l, struct list_head *turn)
 {

@@ -2,23 +2,25 @@
 /*
  * Locks that all tenants of a card need.
  *
- * Threads of VMMs take them, and a VMM decides when its threads run. Such a thread may have
- * SCHED_IDLE, no quota left, or busy neighbours on its CPU. If it sleeps with a plain mutex held,
- * for the 10 us of a flush, it may come back after a second, and all tenants wait for it (S5).
- * These locks therefore lend a priority to their holder:
+ * Threads of VMMs take these locks, and a VMM decides when its threads run. Such a thread may have
+ * SCHED_IDLE, no quota left, or busy neighbours on its CPU. If it slept for the 10 us of a flush
+ * with a plain mutex held, the scheduler might run it again only after a second, and all tenants
+ * would wait for it (S5). These locks therefore lend a priority to their holder:
  *
  * - A lock is an rt_mutex: its holder inherits the priority of a thread that waits in its queue.
- * - An ordinary priority is not worth inheriting. Each card has a lender, a thread with a real-time
- *   priority. When a thread has waited for a millisecond, the lender queues at the card's locks,
- *   one after the other. Until the lender gets a lock, that lock's holder runs, whatever its class
- *   and quota, and so does a thread for which the holder waits.
- * - An rt_mutex that is given back belongs to its first waiter. If that waiter is not run, there is
- *   no holder to lend a priority to. An ordinary thread therefore does not wait in the rt_mutex's
- *   queue unless it holds another of these locks.
- * - Ordinary threads wait in a queue of turns. A lock that is given back is kept for the oldest
- *   waiter for a millisecond, at most three times. Then that waiter loses its turn, and queues
- *   again when it runs. A thread that takes a lock again and again therefore has it no more often
- *   than its neighbours, and a thread that is not run costs them a bounded time.
+ * - The priority of an ordinary thread is not worth inheriting. So each card has a lender, a thread
+ *   with a real-time priority. When a thread has waited for a millisecond, the lender queues at the
+ *   card's locks, one lock after the other. While the lender waits for a lock, the lock's holder
+ *   runs, whatever its class and quota. So does a thread for which the holder waits.
+ * - An rt_mutex that is released goes to the first waiter in its queue. As long as the scheduler
+ *   does not run that waiter, the rt_mutex has no holder to which a priority could be lent. An
+ *   ordinary thread therefore does not wait in the rt_mutex's queue, unless it holds another of
+ *   these locks.
+ * - Ordinary threads wait in a queue of turns instead. A lock that is released is kept for the
+ *   oldest waiter for a millisecond. After three such milliseconds without the waiter being run, it
+ *   loses its turn, and queues again when it runs. So a thread that takes a lock again and again
+ *   gets it no more often than other threads do, and a thread that is not run delays other threads
+ *   for a bounded time only.
  *
  * The order of these locks is in docs/locking.md.
  */
@@ -41,10 +43,13 @@ struct kvgpu_hw_lock {
 	wait_queue_head_t wait;
 	spinlock_t turns_lock;			/* leaf lock; protects turns, kept_until and kept */
 	struct list_head turns;			/* waiting ordinary threads, oldest first */
-	/* end of the oldest waiter's millisecond, ns; 0: starts at the next unlock */
+	/* ns: until then the lock is kept for the oldest waiter; 0: not kept for it so far */
 	u64 kept_until;
-	u32 kept;				/* milliseconds that the oldest waiter was given */
-	/* waiting threads with a real-time priority or with another of these locks */
+	u32 kept;	/* for how many milliseconds the lock was kept for the oldest waiter */
+	/*
+	 * number of waiting threads that are urgent: threads with a real-time priority or with
+	 * another of these locks, and threads in hw_lock_take_watched()
+	 */
 	atomic_t urgent;
 };
 
@@ -52,15 +57,16 @@ struct kvgpu_hw_lock {
 
 /* The lender of one card. */
 struct kvgpu_hw_lender {
-	struct task_struct *thread;		/* NULL: not started, nothing is lent */
+	struct task_struct *thread;		/* NULL: not started, no priority is lent */
 	struct kvgpu_hw_lock *lock[HW_LENDER_LOCKS];
 	unsigned int nr;
-	atomic_t waiting;	/* number of threads that wait for any of the locks */
+	/* number of threads that wait for one of the locks and may need the lender's help */
+	atomic_t waiting;
 };
 
 /*
- * Adds @l to the locks of @lender. A macro, because lockdep tells locks apart by the place of their
- * initialisation.
+ * Initialises @l and adds it to the locks of @lender. This is a macro, because lockdep tells locks
+ * apart by the place in the code where they are initialised.
  */
 #define kvgpu_hw_lock_init(l, lender)          \
 	do {                                   \
@@ -72,8 +78,8 @@ void kvgpu_hw_lock_join(struct kvgpu_hw_lock *l, struct kvgpu_hw_lender *lender)
 void kvgpu_hw_lock(struct kvgpu_hw_lock *l);		/* sleeps */
 void kvgpu_hw_unlock(struct kvgpu_hw_lock *l);
 /*
- * Tells whether an urgent thread, for which all tenants wait, is waiting for lock @l: the holder
- * should then give the lock back as soon as it can.
+ * Tells whether an urgent thread waits for lock @l (kvgpu_hw_lock.urgent). All tenants may wait for
+ * such a thread, so the holder of @l should then release @l as soon as it can.
  */
 bool hw_lock_is_urgent(const struct kvgpu_hw_lock *l);
 #define kvgpu_hw_lock_assert_held(l)	lockdep_assert_held(&(l)->mutex)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The L2 cache: counts of partitions and slices, and a compression cache that is set up but never
- * used, because no page that the driver maps is compressed (all kinds are demoted). Its tag memory
- * therefore stays at address 0, in the unused head of video memory. Sources: nouveau
+ * The L2 cache: counts its partitions and slices, and sets up its compression cache. That cache is
+ * never used, because no page that the module maps is compressed: a guest's compressed kinds are
+ * replaced by kinds without compression. So the cache's tag memory can stay at address 0, in the
+ * first 2 MiB of video memory, which are not used. Sources: nouveau
  * nvkm/subdev/ltc/{base,gf100,gk104}.c.
  */
 #include "gk110/grinit.h"

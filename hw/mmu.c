@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The chip's MMU: page size, flush page, TLB invalidates, and the flushes that order CPU writes
- * with them. Sequences: nouveau nvkm/subdev/{mmu/vmmgf100.c,fb/gf100.c,bar/g84.c,ltc/gf100.c}.
+ * The chip's MMU: page size, flush page, TLB invalidates, and flushes (CPU writes, L2).
+ * Sequences: nouveau nvkm/subdev/{mmu/vmmgf100.c,fb/gf100.c,bar/g84.c,ltc/gf100.c}.
  */
 #include "hw/internal.h"
 
@@ -41,7 +41,7 @@ static int trigger_flush(struct kvgpu_hw *hw, u32 reg, u32 busy)
 
 int kvgpu_hw_flush_writes(struct kvgpu_hw *hw)
 {
-	wmb();		/* write-combined stores leave the CPU before the trigger */
+	wmb();		/* write-combined stores have to leave the CPU before the trigger does */
 	return trigger_flush(hw, FLUSH_BAR, FLUSH_BUSY);
 }
 
@@ -52,7 +52,10 @@ int kvgpu_hw_l2_flush(struct kvgpu_hw *hw)
 	return ret ?: trigger_flush(hw, FLUSH_L2_DIRTY, FLUSH_BUSY | FLUSH_TRIGGER);
 }
 
-/* There is one invalidate at a time: after the end of the last one there is room for the next. */
+/*
+ * Waits until the MMU takes another invalidate. This needs no look at the chip if the last
+ * invalidate has ended (.tlb_idle), because under tlb_lock there is one invalidate at a time.
+ */
 static int mmu_room_wait(struct kvgpu_hw *hw)
 {
 	ktime_t end = ktime_add_us(ktime_get(), MMU_WAIT_US);

@@ -2,15 +2,15 @@
 /*
  * The host pool: video memory for the host's structures only (instance blocks, page tables, context
  * images, runlists). It lies at the end of video memory, below the last MiB. The CPU sees it
- * write-combined through the top of BAR1, by big-page entries that are never changed once BAR1 is
- * up.
+ * write-combined through the last part of BAR1, by entries of big pages. After the bring-up of BAR1
+ * these entries are never changed.
  */
 #include "hw/internal.h"
 
-#define TAIL		(1ull << 20)	/* unused, as by nouveau */
+#define TAIL		(1ull << 20)	/* not used here, nor by nouveau */
 #define HEAD		(256ull << 10)
 #define PART_ALIGN	(2ull << 20)
-#define SHARE_UNIT	(256ull << 10)	/* a table of small pages */
+#define SHARE_UNIT	(256ull << 10)	/* size of a table of small pages */
 
 int hw_pool_init(struct kvgpu_hw *hw)
 {
@@ -97,7 +97,7 @@ int kvgpu_hw_share_take(struct kvgpu_hw *hw, u64 size, u64 least, struct kvgpu_h
 	if (s->pool && !gen_pool_add(s->pool, s->mem.at.v, s->mem.size, node))
 		return 0;
 	if (s->pool)
-		gen_pool_destroy(s->pool);	/* it is empty */
+		gen_pool_destroy(s->pool);	/* allowed, as nothing was allocated from it */
 	s->pool = NULL;
 	kvgpu_hw_vram_free(hw, &s->mem);
 	return -ENOMEM;
@@ -105,7 +105,7 @@ int kvgpu_hw_share_take(struct kvgpu_hw *hw, u64 size, u64 least, struct kvgpu_h
 
 void kvgpu_hw_share_give(struct kvgpu_hw *hw, struct kvgpu_hw_share *s)
 {
-	/* gen_pool_destroy() would be a BUG */
+	/* while memory of the pool is allocated, gen_pool_destroy() would be a BUG() */
 	if (s->pool && WARN_ON_ONCE(gen_pool_avail(s->pool) != s->mem.size))
 		return;
 	if (s->pool)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Temperature and clocks of the card. Only the fuse readout writes registers, and it restores them.
+ * Temperature and clocks of the card. No function here changes a register, except for the readout
+ * of a fuse, which sets its two registers back at the end.
  * Sources: nouveau nvkm/subdev/therm/g84.c and fuse/gf100.c (the value of a sensor without
  * calibration has no meaning), clk/gk104.c (the source of each domain), rnndb pm/gf100_pclock.xml.
  */
@@ -26,13 +27,13 @@ int kvgpu_hw_temperature(struct kvgpu_hw *hw, int *millidegrees)
 {
 	u32 v = hw->p->calibrated ? hw_rd(hw, PTHERM_TEMP) : ~0u;
 
-	if (v > 255)	/* limit of plausible values */
+	if (v > 255)	/* degrees Celsius: not plausible */
 		return -ENODATA;
 	*millidegrees = v * 1000;
 	return 0;
 }
 
-/* ------------------------------------------------------------ clocks, in kHz; 0: off or unknown */
+/* -------------------------------------- clocks, in kHz; 0 means that a clock is off or unknown */
 
 static u32 crystal_khz(const struct kvgpu_hw *hw)
 {
@@ -91,8 +92,8 @@ static u32 divider_khz(struct kvgpu_hw *hw, u32 src_reg, u32 div_reg)
 }
 
 /*
- * The domain runs at twice the clock that is reported for the card (nouveau gk104_domains: "core",
- * 2000).
+ * Returns half of the core domain's frequency: the domain runs at twice the clock that is reported
+ * for the card (nouveau gk104_domains: "core", 2000).
  */
 static u32 core_clock(struct kvgpu_hw *hw)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Reads and writes of the regions of a vGPU. BAR0 is trapped, but its PRAMIN window and the vGPU's
- * own pages can be mapped. BAR1 and BAR3 are mapped (mapping.c). The last region is the
- * configuration space. A read or write may have any width and alignment. This file splits it into
+ * own pages can be mapped. BAR1 and BAR3 are mapped (mapping.c). The configuration space
+ * is trapped. A read or write may have any width and alignment. This file splits it into
  * the accesses for which the machine has functions: registers of 32 bits, and runs of bytes inside
  * one page.
  *
