@@ -176,8 +176,8 @@ static void seed_add(struct kvgpu_topo *t, struct kvgpu_hw *hw, u32 reg)
 /*
  * Notes the values that POST has left in the registers of the voltage's PWM and of the clock
  * generators. Guests' register files start with these values, because nouveau divides by values of
- * these registers (volt/gk104.c, clk/gk104.c). If only a part of the registers had its values, a
- * guest's nouveau could divide by 0.
+ * these registers (volt/gk104.c, clk/gk104.c). If only some of these registers had the
+ * card's values, a guest's nouveau could divide by 0.
  */
 static void read_seeds(struct kvgpu_hw *hw)
 {

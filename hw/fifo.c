@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PFIFO: initialisation, the channel table, runlists and preemption. A lock protects each pair of
- * registers that belong together, and each register that is written and then polled (internal.h).
+ * PFIFO: initialisation, the channel table, runlists and preemption. Where all channels share the
+ * registers of a request that takes more than one access, a lock protects them (internal.h).
  * Sequences: nouveau nvkm/engine/fifo/{gk104,gk110,gf100}.c.
  */
 #include <linux/mm.h>

@@ -23,7 +23,7 @@
  */
 struct rule {
 	u8 id;
-	u8 step;	/* addresses are multiples of it; 0: the section is microcode */
+	u8 step;	/* addresses and pitches are multiples of .step; 0: microcode */
 	u32 max;
 	u32 first, end;
 };

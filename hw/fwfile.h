@@ -17,7 +17,7 @@ struct fwfile_section {
 };
 
 struct fwfile {
-	/* indexed by enum kvgpu_fw_section_id */
+	/* indexed by enum kvgpu_fw_section_id; .data is NULL at an index that is not an id */
 	struct fwfile_section section[KVGPU_FW_MAX_SECTIONS];
 	char origin[sizeof(((struct kvgpu_fw_header *)0)->origin)];
 };

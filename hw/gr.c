@@ -79,7 +79,7 @@ static void init_mmu(struct kvgpu_hw *hw)
 /* ------------------------------------------------------------------ zero-bandwidth clears */
 
 struct zbc_color {
-	/* .value: of each of red, green, blue and alpha; .l2: the same colour in L2's format */
+	/* .value: red, green, blue and alpha all have it; .l2: the same colour in L2's format */
 	u32 format, value;
 	u32 l2;
 };

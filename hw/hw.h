@@ -43,14 +43,14 @@ struct kvgpu_hw_fault {
 	u64 va;
 	u32 info;	/* GMMU_FAULT_INFO */
 };
-/* Registers of a PBDMA that has raised an interrupt, with the chip's channel id. */
+/* Registers of a PBDMA that has raised an interrupt. .chid is the chip's id of the channel. */
 struct kvgpu_hw_pbdma {
 	u8 pbdma;
 	hchid_t chid;
 	u32 intr0, intr1, method, data, hce_method, hce_data;
 };
 #define KVGPU_HW_GR_REGS	96
-/* Registers of a GR exception. */
+/* Registers of GR that were read at an exception of GR. */
 struct kvgpu_hw_gr {
 	u64 inst;			/* address of the instance block of the context on GR */
 	u32 intr, trap;
@@ -331,9 +331,10 @@ int kvgpu_hw_temperature(struct kvgpu_hw *hw, int *millidegrees);
 int kvgpu_hw_clock(struct kvgpu_hw *hw, enum kvgpu_hw_clock which, u32 *khz);
 
 /*
- * Copies by the host's copy channel. Video memory is given by its physical address, system memory
- * by its DMA address, sizes are in bytes. When 0 is returned the copy is complete. After an error a
- * part may be copied. If the copy may then still run, copy_stuck() was called.
+ * Fills and copies by the host's copy channel. Video memory is given by its physical address,
+ * system memory by its DMA address, sizes are in bytes. If 0 is returned, all is filled or copied.
+ * After an error a part may be filled or copied. If the channel may then still write, copy_stuck()
+ * was called.
  */
 int kvgpu_hw_fill(struct kvgpu_hw *hw, hvram_t at, u64 size, u32 value);
 int kvgpu_hw_copy_vram(struct kvgpu_hw *hw, hvram_t dst, hvram_t src, u64 size);

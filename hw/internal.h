@@ -29,8 +29,8 @@
 	((1u << (GMMU_VA_BITS - GMMU_BIG_SHIFT_128K - GMMU_BIG_PTES_SHIFT)) * GMMU_ENTRY_SIZE)
 
 /*
- * The compiler checks that the module's limits fit the chip's, and that the parts of an instance
- * block do not overlap, which are defined in two headers.
+ * Checks by the compiler: the module's limits fit the chip's limits. Some parts of an instance
+ * block are defined in gk110/mmu.h and some in gk110/ram.h, and they do not overlap.
  */
 static_assert(KVGPU_MAX_CHAN == GK110_FIFO_NR_CHAN && KVGPU_MAX_RUNL >= PFIFO_ENG_RUNLIST_NR &&
 		      KVGPU_MAX_PBDMA >= PFIFO_PBDMA_STATUS_NR &&
@@ -52,7 +52,7 @@ static_assert(GMMU_PFIFO_INTR_DROPPED_FAULT == PFIFO_INTR_DROPPED_FAULT, "one in
 struct hw_bar {
 	/* instance block, page directory; .big: table of big pages for the pool, in BAR1 only */
 	struct kvgpu_vram inst, pd, big;
-	struct kvgpu_vram small[2];	/* tables of 4 KiB pages, each for 128 MiB of the BAR */
+	struct kvgpu_vram small[2];	/* tables of small pages: each covers 128 MiB of the BAR */
 	/* number of the BAR's 4 KiB pages that kvgpu_hw_bar_set() can set: all but the pool's */
 	u32 pages;
 };
@@ -101,7 +101,7 @@ struct hw_gr {
 	bool up;
 };
 
-/* State of hw/. Members without a lock are set by the init functions and constant afterwards. */
+/* State of hw/. Members that no lock protects are set by init functions and constant afterwards. */
 struct kvgpu_hw_priv {
 	struct gen_pool *pool;
 	void __iomem *pool_cpu;
@@ -129,7 +129,7 @@ struct kvgpu_hw_priv {
 	struct hw_copy copy;
 	struct hw_gr gr;
 	void __iomem *userd_mirror;
-	bool calibrated;			/* the temperature sensor is calibrated */
+	bool calibrated;			/* true: the temperature sensor is calibrated */
 	int irq;
 };
 

@@ -210,9 +210,9 @@ static void snap_tpc(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s, unsigned int g,
 static void snap_gpcs(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s)
 {
 	/*
-	 * .only_with: this exception must be reported, else the register's value is old. An
-	 * acknowledge clears a unit's ESR, but PROP keeps coordinates, format and storage type of
-	 * its last error.
+	 * .only_with: the register tells of this exception only if this bit of GPCCS_TRAP is set;
+	 * 0: always. An acknowledge clears the ESR of a unit. But PROP keeps coordinates, format
+	 * and storage type of its last error after the acknowledge.
 	 */
 	static const struct { u16 reg, only_with; } regs[] = {
 		{ GPC_PROP_ESR }, { GPC_PROP_ESR_COORDS, GPCCS_TRAP_PROP }, { GPC_PROP_ESR_FORMAT,

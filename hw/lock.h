@@ -17,10 +17,10 @@
  *   ordinary thread therefore does not wait in the rt_mutex's queue, unless it holds another of
  *   these locks.
  * - Ordinary threads wait in a queue of turns instead. A lock that is released is kept for the
- *   oldest waiter for a millisecond. After three such milliseconds without the waiter being run, it
- *   loses its turn, and queues again when it runs. So a thread that takes a lock again and again
- *   gets it no more often than other threads do, and a thread that is not run delays other threads
- *   for a bounded time only.
+ *   oldest waiter for a millisecond, at most three times for one waiter. If the waiter does not
+ *   take the lock in that time and another thread wants it, the waiter loses its turn, and queues
+ *   again when it runs. So a thread that takes a lock again and again gets it no more often than
+ *   other threads do, and a thread that is not run delays other threads for a bounded time only.
  *
  * The order of these locks is in docs/locking.md.
  */
@@ -45,7 +45,7 @@ struct kvgpu_hw_lock {
 	struct list_head turns;			/* waiting ordinary threads, oldest first */
 	/* ns: until then the lock is kept for the oldest waiter; 0: not kept for it so far */
 	u64 kept_until;
-	u32 kept;	/* for how many milliseconds the lock was kept for the oldest waiter */
+	u32 kept;	/* how many times the lock was kept for the oldest waiter */
 	/*
 	 * number of waiting threads that are urgent: threads with a real-time priority or with
 	 * another of these locks, and threads in hw_lock_take_watched()

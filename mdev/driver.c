@@ -132,7 +132,7 @@ static void kvgpu_remove(struct pci_dev *pdev)
 	struct kvgpu_gpu *gpu = pci_get_drvdata(pdev);
 
 	mdev_unregister_parent(&gpu->parent);
-	/* a mediated device outlives its removal for as long as a reference to it is held */
+	/* a vGPU can outlive the removal of its mediated device, as long as it is referenced */
 	if (!refcount_dec_and_test(&gpu->users))
 		wait_for_completion(&gpu->idle);
 	vgpu_debugfs_gpu_remove(gpu);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * User mappings of a vGPU's regions. Faults fill them. The machine tells the frame behind a page,
- * and removes the mapping again (zap.c). Pages of the vGPU's own memory (struct vgpu_own) are
- * mapped without the machine, and their mappings stay. The fault handler holds the process's
- * mmap_lock: it takes map_lock, and never vgpu->lock (vgpu.h, locks).
+ * User mappings of a vGPU's regions. Page faults fill them: the machine tells the frame for a page.
+ * The machine can have the mapping of a page removed again (zap.c). Pages of the vGPU's own memory
+ * (struct vgpu_own) are mapped without the machine, and their mappings stay. The page fault handler
+ * runs with the process's mmap_lock held. So it takes map_lock, and never vgpu->lock (vgpu.h,
+ * locks).
  */
 #include <linux/ktime.h>
 #include <linux/vmalloc.h>

@@ -66,7 +66,7 @@ TRACE_EVENT(kvgpu_command, TP_PROTO(u32 vgpu, u32 reg, u32 kind, u64 a, u64 b),
 
 /*
  * The guest has accessed a register that no line of mmio-trap's tables covers, or whose line denies
- * all access.
+ * the access.
  */
 TRACE_EVENT(kvgpu_odd_register, TP_PROTO(u32 vgpu, u32 reg, u32 val, bool write),
 	    TP_ARGS(vgpu, reg, val, write),
@@ -133,7 +133,7 @@ TRACE_EVENT(kvgpu_runlist,
 		      __entry->vgpu, __entry->guest_runl, __entry->runl, __entry->guest_nr,
 		      __entry->nr, __entry->ret));
 
-/* @what is a constant string of this module. */
+/* @what is a constant string of this module, so the event stores only the pointer. */
 TRACE_EVENT(kvgpu_fault, TP_PROTO(u32 vgpu, const char *what, int chid, u64 addr, u32 code),
 	    TP_ARGS(vgpu, what, chid, addr, code),
 	    TP_STRUCT__entry(__field(u32, vgpu) __field(const char *, what) __field(int, chid)
@@ -182,7 +182,7 @@ TRACE_EVENT(kvgpu_hang, TP_PROTO(u32 vgpu, bool tsg, u16 id, bool recover, u64 n
 		      __entry->tsg ? "tsg" : "channel", __entry->id,
 		      __entry->recover ? "recover" : "look", __entry->ns));
 
-/* @why is a constant string of this module. */
+/* @why is a constant string of this module, so the event stores only the pointer. */
 TRACE_EVENT(kvgpu_strike, TP_PROTO(u32 vgpu, const char *why, u64 total, bool suspended),
 	    TP_ARGS(vgpu, why, total, suspended),
 	    TP_STRUCT__entry(__field(u32, vgpu) __field(const char *, why) __field(u64, total)

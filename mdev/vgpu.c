@@ -50,9 +50,10 @@ static int vgpu_init(struct vfio_device *vdev)
 	mutex_unlock(&v->lock);
 
 	/*
-	 * VFIO holds no reference to the mdev device, whose name traces and debugfs print. A thread
-	 * that is just opening or closing the VFIO device can keep the vGPU on the card's list
-	 * after an admin has removed the mdev device. So the vGPU holds a reference until .release.
+	 * VFIO holds no reference to the mdev device, whose name debugfs and the log print. A
+	 * thread that is just opening or closing the VFIO device can keep the vGPU on the card's
+	 * list after an admin has removed the mdev device. So the vGPU holds a reference to the
+	 * mdev device until .release.
 	 */
 	get_device(vdev->dev);
 	kvgpu_hw_lock(&v->gpu->lock);

@@ -71,7 +71,7 @@ struct kvgpu_gpu {
 	u8 nr_types;
 
 	struct kvgpu_hw_lock lock;
-	struct list_head vgpus;		/* struct kvgpu_vgpu.node; gpu->lock */
+	struct list_head vgpus;		/* by struct kvgpu_vgpu.node; protected by gpu->lock */
 	/*
 	 * Protects .part_map, .bar_map and .next_id. Any process can take this lock, by asking how
 	 * many vGPUs fit, and may be slow to give it back. So no other code takes it but creation
@@ -97,7 +97,7 @@ struct kvgpu_gpu {
 #define KVGPU_FAULT_LOG		32
 struct kvgpu_fault_entry {
 	ktime_t when;
-	const char *what;		/* a constant string */
+	const char *what;		/* kind of fault, a constant string */
 	s32 chid;			/* the guest's channel id; -1: unknown */
 	u32 code;			/* by @what: fault info word, interrupt bits, ... */
 	u64 addr;
@@ -130,7 +130,7 @@ struct kvgpu_vgpu {
 	struct kvgpu_gpu *gpu;
 	const struct kvgpu_type *type;
 	struct mdev_device *mdev;
-	struct list_head node;		/* in gpu->vgpus; gpu->lock */
+	struct list_head node;		/* in gpu->vgpus; protected by gpu->lock */
 	u32 id;
 
 	/* Resources, constant from .init to .release. */
