@@ -20,8 +20,8 @@ static u64 clock_rescaled(u64 v, u64 around, u32 from, u32 to)
 }
 
 /*
- * Moves the clocks of @e, whose share changes, so that they stay as many ns of GPU time ahead or
- * behind.
+ * Moves the clocks of @e, whose share changes to @share, so that each stays as many ns of GPU time
+ * ahead of or behind the clock of the GPU.
  */
 static void ent_rescale(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 share)
 {
@@ -84,7 +84,10 @@ bool vsched_others_can_run(const struct kvgpu_sched *s)
 	return false;
 }
 
-/* Counts the part of the turn since @from, in which other vGPUs could run and had no chip. */
+/*
+ * Adds to .wanted_ns the part of the turn under way that lies between @from and s->at. Call it if
+ * other vGPUs could run in that time.
+ */
 static void turn_was_wanted(struct kvgpu_sched *s, u64 from)
 {
 	u64 to = min(s->at, s->slice_end);
@@ -121,10 +124,11 @@ void vsched_clock_tick(struct kvgpu_sched *s, u64 now)
 }
 
 /*
- * Equal and fixed share: vclock may be ahead of a vGPU's vtime by its lead_v. If it is further
- * ahead of every vGPU that wants to run, the GPU lost time to all of them, and vclock is set back,
- * but not behind its value at the last vsched_budget_close(). vclock is not set back while a vGPU,
- * awake or asleep, is out of its share: that vGPU has had time that the others are still owed.
+ * Equal and fixed share: vclock may be ahead of a vGPU's vtime by the vGPU's lead_v. If it is
+ * further ahead of every vGPU that wants to run and has cap left, all of them have lost GPU time,
+ * and vclock is set back, but not behind its value at the last vsched_budget_close(). vclock is not
+ * set back while a vGPU, awake or asleep, has used up its share: that vGPU has had GPU time that
+ * the other vGPUs are still owed.
  */
 static void stop_clock(struct kvgpu_sched *s)
 {

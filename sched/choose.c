@@ -7,45 +7,50 @@
  * the order would change from round to round, and a vGPU could be first in one round and last in
  * the next.
  *
- * A vGPU that has just woken goes to the front for one turn if at least half of its lead is left by
- * the second clock, pace. The lead fills again in proportion to the vGPU's share. A vGPU that wakes
- * often therefore gains no more than its share by it.
+ * A vGPU that has just woken goes to the front for one turn if its second clock, paced, is at least
+ * half of its lead behind pace (internal.h). Turns at the front use up this lead, and it fills
+ * again in proportion to the vGPU's share. So a vGPU gains no more than its share by waking often.
  *
- * The length of a turn is in proportion to the vGPU's part of the shares that compete, so that a
- * round stays short. A turn is not longer than a slice, and not shorter than vsched_turn_min(), or
- * the GPU would spend most of its time on switches. Then turn_even_out() corrects the length, by
- * half of it at most.
+ * The length of a turn is in proportion to the vGPU's share, divided by the sum of the shares of
+ * all vGPUs that compete, so that a round stays short. A turn is not longer than a slice, and not
+ * shorter than vsched_turn_min(), or the GPU would spend most of its time on switches. Then
+ * turn_even_out() corrects the length, by half of it at most.
  *
  * A vGPU that wakes or is let go ends the turn under way early if it goes before the vGPU on the
- * chip. The turn still lasts for vsched_turn_min(), and the same waker ends at most one turn in a
- * slice: no vGPU can force switches all the time. A vGPU that has just woken may have work for a
- * moment only. Until it has used a slice, the driver is asked to look again soon, at growing
- * intervals.
+ * chip. The turn still lasts for vsched_turn_min(), and the same vGPU ends at most one turn in the
+ * time of a slice: no vGPU can force switches all the time. A vGPU that has just woken may have
+ * work for a moment only. Until it has used the GPU for the time of a slice, the driver is asked to
+ * look again soon, at growing intervals.
  *
  * A vGPU that has run out of work may linger, which means that it keeps the chip for a moment. A
  * client that waits for each of its jobs would otherwise lose most of its turns. A vGPU lingers if
- * it has used at least half of its turn so far, its last sleep was short, and no vGPU that can run
- * goes before it. If no work came in that moment, it does not linger the next few times.
+ * it has used the GPU for at least half of its turn so far, its last sleep was short, and no vGPU
+ * that can run goes before it. If no work came in that moment, it does not linger the next few
+ * times.
  *
- * A vGPU that has the chip alone and leaves it idle (a channel that waits for a semaphore) pays as
- * if it had used it, also from its cap, for the time for which others could have run. Otherwise it
- * would stay furthest behind and be next again, and a vGPU that works for some microseconds in each
- * millisecond, so that it is not parked, would keep the chip from the others for far more than its
- * cap. Time in which no other vGPU could have run is not paid for: else another vGPU would have it
- * pay for all of its turn by a moment's wake. A moment of idling is free once in two slices,
- * because the driver learns late that a vGPU has no work.
+ * A vGPU that has the chip alone may leave it idle, for example while its channel waits for a
+ * semaphore. For the part of this time in which other vGPUs could have run, it pays as if it had
+ * used the chip, also from its cap. Otherwise it would stay furthest behind and be next again. And
+ * a vGPU that works for some microseconds in each millisecond, so that it is not parked, would keep
+ * the chip from the other vGPUs for far more time than its cap allows. Idle time in which no other
+ * vGPU could have run is free: otherwise another vGPU, by waking for a moment, could make the vGPU
+ * on the chip pay for its whole turn. A moment of idling is free once in two slices, because the
+ * driver learns late that a vGPU has no work.
  */
 #include "sched/internal.h"
 
 struct survey {
-	/* of vGPUs with about equal clocks, the vGPU with the longest wait */
+	/*
+	 * the vGPU that is next, or NULL: of the vGPUs that can run and whose clocks are furthest
+	 * behind and about equal, the vGPU with the longest wait
+	 */
 	struct kvgpu_sched_ent *next;
-	u32 can_run;
-	u32 share;			/* sum over the vGPUs in can_run */
+	u32 can_run;			/* number of vGPUs that can run */
+	u32 share;			/* sum of the shares of these vGPUs */
 	/* a vGPU, awake or asleep, is held back or owes more than its lead */
 	bool held;
 	bool parked;			/* a vGPU has work and is parked */
-	/* ns; when the first held-back vGPU that wants to run is let go */
+	/* time, ns, at which the first of the held-back vGPUs that want to run is let go */
 	u64 release;
 };
 
@@ -56,7 +61,7 @@ static bool ent_owes(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *
 		vsched_clock_ahead(e->vtime, s->vclock + e->lead_v) > 0);
 }
 
-/* s->ents is in the order of last turns, so the first match has waited longest. */
+/* s->ents is in the order of the last turns, so the first vGPU that fits has waited longest. */
 static struct kvgpu_sched_ent *longest_waiting(const struct kvgpu_sched *s,
 					       struct kvgpu_sched_ent *behind)
 {
@@ -129,8 +134,9 @@ void vsched_turn_end(struct kvgpu_sched *s)
  * get the same in a round, in proportion to their shares. A turn may end late, because a piece of
  * work that has begun goes on: the shortest turn by a quarter of its length. Without the correction
  * a vGPU could gain a little in each round. Then its clock would run ahead until another vGPU goes
- * before it. It would get a later place in the round, and so almost a turn less in a window of 2 s.
- * The correction is at most half of the turn: larger errors are left to the clocks.
+ * before it. It would get a later place in the round, and so would have almost a turn less in the 2
+ * s over which shares are measured. The correction is at most half of the turn: larger errors are
+ * left to the clocks.
  */
 static u64 turn_even_out(struct kvgpu_sched_ent *e, u64 turn)
 {
@@ -158,9 +164,10 @@ static void begin_turn(struct kvgpu_sched *s, const struct survey *v)
 }
 
 /*
- * No two vGPUs compete. The chip gets the lists of all vGPUs (open), or only the list of the vGPU
- * that can run, if there is one. The chip is not open while a vGPU is held back, works off a debt,
- * or is parked: then the lists of sleeping vGPUs are kept away too.
+ * Decides while no two vGPUs compete. The chip gets the lists of all vGPUs together (open), or only
+ * the list of the vGPU that can run, or no list if no vGPU can run. While a vGPU is held back,
+ * works off a debt, or is parked while another vGPU runs, the chip is not open, and the lists of
+ * sleeping vGPUs are not on it either.
  */
 static void without_turns(struct kvgpu_sched *s, const struct survey *v,
 			  struct kvgpu_sched_choice *out)
@@ -175,8 +182,8 @@ static void without_turns(struct kvgpu_sched *s, const struct survey *v,
 }
 
 /*
- * Returns when current_ent may have to give up the chip, or when the driver should look at it
- * again.
+ * Returns the time at which current_ent may have to give up the chip, or at which the driver should
+ * look at it again, whichever is sooner.
  */
 static u64 turn_until(const struct kvgpu_sched *s, const struct survey *v)
 {
@@ -195,7 +202,10 @@ static u64 turn_until(const struct kvgpu_sched *s, const struct survey *v)
 	return until;
 }
 
-/* A vGPU that gets the chip anew has time to make progress before it is parked. */
+/*
+ * A vGPU that gets the chip alone anew is not idle yet: it has time to make progress before it is
+ * parked.
+ */
 static void note_alone(struct kvgpu_sched *s, struct kvgpu_sched_ent *alone)
 {
 	if (alone && alone != s->alone)

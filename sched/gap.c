@@ -12,29 +12,32 @@
 #include "sched/internal.h"
 
 /*
- * mean gap while vGPUs alternate, while several have lists, or while the vGPU with a list has
- * limits
+ * Mean gap, ns, while vGPUs alternate on the chip. Also while several vGPUs have lists, or the only
+ * vGPU with a list has limits, and work was seen in the last QUIET_NS.
  */
 #define SAMPLE_NS	1000000ull
-/* the same, and no work was seen for QUIET_NS */
+/* several vGPUs have lists, or the only one has limits; no work was seen for QUIET_NS */
 #define SAMPLE_QUIET_NS	4000000ull
-/* one vGPU without limits: only statistics depend on it */
+/* only one vGPU, without limits, has a list: just statistics depend on the samples */
 #define SAMPLE_ALONE_NS	10000000ull
-/* the same, and no work was seen for QUIET_NS; or no lists, but a guest may ask for a flush */
+/*
+ * The same, and no work was seen for QUIET_NS. Also while no vGPU has a list: its guest may still
+ * ask for a flush, which is done after a sample.
+ */
 #define SAMPLE_ASLEEP_NS 50000000ull
 #define QUIET_NS	1000000000ull
 #define REST_MAX_NS	10000000ull
 
 /*
- * ln 2, and the curvature of -log2(1 - x / 2) over x, both in units of 2^-16: log2 is x - CURVE x
- * (1 - x) within 0.7 %
+ * ln 2, and the factor CURVE of an approximation, both in units of 2^-16. For x in 0..1, -log2(1 -
+ * x / 2) differs by less than 0.009 from x - CURVE x (1 - x).
  */
 #define LN2	45426u
 #define CURVE	22414u
 
 /*
- * -ln(u) for u = (random + 1) / 2^64, in units of 2^-16. Leading zeroes are whole powers of two,
- * the mantissa is the rest.
+ * Returns -ln(u) for u = (random + 1) / 2^64, in units of 2^-16. Each leading zero of @random
+ * halves u. The 16 bits after the first 1 tell the rest.
  */
 static u64 minus_ln(u64 random)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A preempt that takes long. It may rightly do so: the chip saves a context only between blocks of
- * threads. The steps are: wait; when the preempt is late, look once for an unanswered interrupt
- * that holds the engine; after the watchdog's time, end the resident channel.
+ * The steps when a preempt takes long. A preempt may take long without a fault, because the chip
+ * saves a context only between blocks of threads. The steps are: wait; when the preempt is late,
+ * look once for an unanswered interrupt that holds the engine; after the watchdog's time, end the
+ * channel that stays on the chip.
  */
 #include "sched/internal.h"
 
@@ -40,8 +41,9 @@ bool kvgpu_sched_strike_add(struct kvgpu_strikes *k, u64 now)
 	u64 n = strikes_forgiven(k, now);
 
 	/*
-	 * Forgiven strikes move @last by whole periods, so that the time waited so far counts for
-	 * the next strike to be forgiven. If no strike is left, the period starts now.
+	 * For each forgiven strike, ->last moves on by one whole period, so that the part of a
+	 * period that has passed counts for the next strike to be forgiven. If all strikes are
+	 * forgiven, a new period starts now.
 	 */
 	if (n < k->count) {
 		k->count -= (u32)n;

@@ -5,28 +5,32 @@
  * are compared with one clock of the GPU, vclock:
  *
  * best effort: vclock is the lowest vtime of the vGPUs that can run. While no vGPU can run, vclock
- *   advances as all clocks would if all vGPUs ran, so that idle time pays off debts.
- * equal and fixed share: vclock advances with the time of day. A vGPU ahead of it has used up its
- *   share and waits; an unused share goes to no other vGPU. vclock stops when it is ahead of all
- *   vGPUs that want to run: GPU time that all of them lost (switches) is not owed to any.
+ *   advances as the clocks of all vGPUs would if all of them ran: idle time pays off debts.
+ * equal and fixed share: vclock advances with the time of day. A vGPU whose clock is ahead of
+ *   vclock has used up its share and waits; an unused share goes to no other vGPU. When vclock is
+ *   more than lead_v ahead of every vGPU that wants to run, all of them have lost GPU time, for
+ *   example by switches. vclock is then set back, because this time is not owed to any of them.
  *
- * A vGPU that does not want to run, or may not, is at most its lead_v behind vclock, so that a vGPU
- * gains nothing by sleeping. The lead puts it before the vGPUs that ran meanwhile: when it wakes,
- * it waits for the turn under way only. Over any time a vGPU gains lead_v once, however often it
- * sleeps, because apart from the lead its clock and vclock run through the same range. No vGPU is
- * further ahead of vclock than its debt_v. The excess is forgiven.
+ * The clock of a vGPU that does not want to run, or may not run, is at most lead_v behind vclock: a
+ * vGPU does not save up GPU time while it sleeps. The lead puts the vGPU before the vGPUs that ran
+ * while it slept: when it wakes, it waits only for the end of the turn under way. Over any time
+ * these leads add up to one lead_v at most, however often the vGPU sleeps, because a sleep never
+ * sets its clock back. No vGPU's clock is further ahead of vclock than debt_v. The excess is
+ * forgiven.
  *
  * pace is a second clock of the GPU. It advances with the time of day under all policies, as if all
- * vGPUs wanted to run. Each vGPU's paced is compared with pace to decide whether the vGPU goes to
- * the front when it wakes. vclock can't decide this: it stands still while the last vGPUs of a
- * round wait for their turns.
+ * vGPUs wanted to run. Each vGPU has a second clock too, paced, which advances with vtime. paced is
+ * compared with pace to decide whether the vGPU goes to the front when it wakes. vclock can't
+ * decide this: it stands still while the last vGPUs of a round wait for their turns.
  *
- * Clocks are in ns of GPU time * SCHED_V / share. They wrap around: only their differences, by
- * vsched_clock_ahead(), mean something. All clocks stay within debt_v of vclock.
+ * Clocks are in ns of GPU time * SCHED_V / share. They wrap around: only the difference of two
+ * clocks, by vsched_clock_ahead(), means something. vtime stays within debt_v of vclock, and paced
+ * within debt_v of pace.
  *
- * A cap is a bucket of GPU time (cap_left, in ns / 100). It fills with cap per cent of the time of
- * day, up to cap_depth. A vGPU that empties its bucket, or uses up the lead_v of its share, is held
- * back until half of it is there again.
+ * A cap is a bucket of GPU time (cap_left, in hundredths of a ns). It fills with cap per cent of
+ * the time of day, up to cap_depth. A vGPU that empties its bucket is held back until the bucket is
+ * half full. Under equal and fixed share a vGPU whose clock reaches vclock is held back until its
+ * clock is half of lead_v behind vclock again.
  */
 #ifndef KVGPU_SCHED_INTERNAL_H
 #define KVGPU_SCHED_INTERNAL_H
@@ -38,29 +42,35 @@
 #include "sched/sched.h"
 
 #define SCHED_V			4096u
-/* Longest step in time, ns: 3 days. Every clock has reached its limit long before. */
+/*
+ * Longest time, ns, that one call counts: 3 days. In a longer time every clock has reached its
+ * limit anyway.
+ */
 #define SCHED_STEP_MAX		(1ull << 48)
 /*
- * Time over which budgets fill, ns. A full budget may be spent at once, beyond the share: in a
- * window of 2 s, for which shares are promised (docs/sharing.md), that is 0.8 %.
+ * Time, ns, in which an empty budget becomes full. A vGPU may spend a full budget at once, in
+ * addition to its share. Shares are promised for a window of 2 s (docs/sharing.md): there a full
+ * budget adds at most 0.8 % of the share.
  */
 #define SCHED_PERIOD		16000000u
 #define SCHED_DEPTH_MIN		1000000u
 /*
- * Most that a cap's budget (.cap_left, in hundredths of a nanosecond) holds before
- * vsched_budget_close() cuts it down to .cap_depth.
+ * vsched_clock_tick() cuts a cap's budget (.cap_left, in hundredths of a ns) down to this before it
+ * adds to the budget, so that the sum does not overflow. vsched_budget_close() later cuts the
+ * budget down to .cap_depth.
  */
 #define SCHED_CAP_MOST		((s64)1 << 60)
 /*
- * A round of all vGPUs that compete takes 3.5 slices, and a turn at least 1 / SCHED_SHORTEST of a
- * slice. With the default slice a round is 14 ms, 0.7 % of 2 s, so that it hardly matters where in
- * a round a measurement begins. Each of 8 equal vGPUs then has 1.75 ms.
+ * In a round, each vGPU that competes has one turn. A round takes 3.5 slices if this makes no turn
+ * shorter than vsched_turn_min() or longer than a slice. With the default slice such a round is 14
+ * ms, which is 0.7 % of 2 s, so that it hardly matters where in a round a measurement begins. Each
+ * of 8 equal vGPUs then has 1.75 ms.
  */
 #define SCHED_ROUND(slice)	((slice) * 7 / 2)
 #define SCHED_SHORTEST		5u
 /* The driver is never asked to call again sooner than this, ns. */
 #define SCHED_UNTIL_MIN		50000u
-/* Number of sleeps without lingering, after a lingering in vain. */
+/* After a vGPU has lingered in vain, it does not linger at this many of its next sleeps. */
 #define SCHED_IN_VAIN		4u
 
 static inline s64 vsched_clock_ahead(u64 a, u64 b)
@@ -74,8 +84,8 @@ static inline u64 vsched_time_add(u64 now, u64 ns)
 }
 
 /*
- * The shortest turn, ns, before turn_even_out() corrects it. A turn that has started is not cut
- * shorter than this.
+ * Returns the length of the shortest turn, ns. vsched_turn_cut() cuts no turn shorter than this;
+ * turn_even_out() may plan a shorter turn.
  */
 static inline u64 vsched_turn_min(const struct kvgpu_sched *s)
 {
@@ -83,8 +93,9 @@ static inline u64 vsched_turn_min(const struct kvgpu_sched *s)
 }
 
 /*
- * A moment, ns: how soon the driver looks again at a vGPU that may have run out of work, how long a
- * vGPU lingers, and how much idling is free.
+ * Returns a moment, ns. The driver looks again within a moment at a vGPU that woke a short time
+ * ago, because that vGPU may have run out of work. A vGPU lingers for a moment at most. The idling
+ * that a vGPU does not pay for is a moment long (choose.c).
  */
 static inline u64 vsched_moment(const struct kvgpu_sched *s)
 {
@@ -101,45 +112,55 @@ static inline bool vsched_ent_can_run(const struct kvgpu_sched_ent *e)
 	return vsched_ent_wants(e) && !e->cap_out && !e->share_out;
 }
 
-/* account.c: lets time pass until @now. Budgets fill, vclock moves. */
+/* account.c: advances the state from s->at to @now. Budgets fill; vclock and pace advance. */
 void vsched_clock_tick(struct kvgpu_sched *s, u64 now);
 /*
- * Brings all clocks within their limits and decides which vGPUs are held back. Called after every
+ * Brings all clocks within their limits and decides which vGPUs are held back. Call it after every
  * change of a clock.
  */
 void vsched_clocks_settle(struct kvgpu_sched *s);
 /* Tells whether another vGPU than current_ent can run. */
 bool vsched_others_can_run(const struct kvgpu_sched *s);
-/* Call it when all use before s->at is charged. Budget that no vGPU used is lost. */
+/*
+ * Cuts the budget of each cap down to .cap_depth. Under equal and fixed share also sets vclock back
+ * if all vGPUs that want to run have lost GPU time. Call it when all use of the GPU before s->at is
+ * charged.
+ */
 void vsched_budget_close(struct kvgpu_sched *s);
-/* Takes @ns of GPU time from each budget of @e: its share, its claim to the front, its cap. */
+/*
+ * Takes @ns of GPU time from each budget of @e: its share (vtime), its claim to the front (paced)
+ * and its cap (cap_left).
+ */
 void vsched_ent_pay(struct kvgpu_sched_ent *e, u64 ns);
 /*
- * Derives all values that depend on shares, caps and the slice. Called when one of them, or the set
- * of vGPUs, has changed. Debts keep their length in ns.
+ * Computes anew all values that depend on shares, caps and the slice. Call it when one of them, or
+ * the set of vGPUs, has changed. Debts keep their length in ns.
  */
 void vsched_knobs_apply(struct kvgpu_sched *s);
 /* Gives @e a full budget and no debt. */
 void vsched_budget_fill(struct kvgpu_sched *s, struct kvgpu_sched_ent *e);
 /*
- * The first function returns the time when @e, which is held back, is let go. The second one
- * returns the time when @e, if it runs from now on, is held back. Both use the state at s->at. The
- * answer may be too early, and is never too late.
+ * The first function returns the time at which @e, which is held back, is let go. The second
+ * function returns the time at which @e, if it runs from now on, is held back. Both compute from
+ * the state at s->at. The returned time may be too early, and is never too late.
  */
 u64 vsched_release_time(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e);
 u64 vsched_exhaust_time(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e);
 
-/* vgpu.c: ends the lingering of @e, which was in vain. */
+/* vgpu.c: ends the lingering of @e, to which no work came, and counts it as in vain. */
 void vsched_linger_end(struct kvgpu_sched *s, struct kvgpu_sched_ent *e);
 
 /* turn.c: tells whether @a goes before @b when both can run. */
 bool vsched_ent_goes_before(const struct kvgpu_sched_ent *a, const struct kvgpu_sched_ent *b);
-/* Ends the turn under way early, by the rules in choose.c: @e has woken or was let go. */
+/*
+ * Call it when @e has woken or is no longer held back. Ends the turn under way early if the rules
+ * in choose.c let @e do so.
+ */
 void vsched_turn_cut(struct kvgpu_sched *s, struct kvgpu_sched_ent *e);
 /* Tells whether @e, which has just run out of work, keeps the chip for a moment. */
 bool vsched_ent_lingers(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e);
 
-/* choose.c: ends the turn of current_ent, if there is one. */
+/* choose.c: ends the turn of s->current_ent, if a turn is under way. */
 void vsched_turn_end(struct kvgpu_sched *s);
 
 #endif

@@ -4,17 +4,19 @@
  *
  * A vGPU that has the chip alone, has work, and makes no progress waits for a semaphore, as far as
  * the driver can tell. It is *parked*: it does not compete for a while, so that the chip does not
- * idle for it. The while doubles each time, up to PARK_MAX_NS. It starts anew as soon as an engine
- * is seen at work for the vGPU. A vGPU is not parked while no other one could use the chip: the
- * others may all be held back. The time for which the vGPU was idle decides, and not the number of
- * looks: a neighbour causes looks by its kicks, and several of them fit between two kernels.
+ * idle for it. The length of this while doubles each time that the vGPU is parked, up to
+ * PARK_MAX_NS. When the vGPU is seen at work, it is not parked any more, and the length starts
+ * again at PARK_MIN_NS. A vGPU is not parked while no other vGPU could use the chip, for example
+ * because all of the others are held back. The time for which the vGPU was idle decides, and not
+ * the number of looks that found it idle: another vGPU can cause looks by its kicks, and several
+ * looks fit between two kernels of the vGPU.
  *
- * While a vGPU is parked and another one works the chip is not open (choose.c), because the parked
- * vGPU could take half of the chip unseen.
+ * While a vGPU is parked and another vGPU works, the chip is not open (choose.c), because the
+ * parked vGPU could take half of an open chip unseen.
  */
 #include "sched/internal.h"
 
-/* a vGPU that makes no progress is parked after it was seen idle for this long */
+/* A vGPU that makes no progress is parked after it was seen idle for this long, ns. */
 #define IDLE_NS		500000u
 #define PARK_MIN_NS	2000000ull
 #define PARK_MAX_NS	32000000ull
@@ -30,7 +32,7 @@ static bool ent_competes(const struct kvgpu_sched_ent *e)
 	return e->work && !e->parked;
 }
 
-/* A vGPU that is held back or suspended does not miss the chip. */
+/* Tells whether @e would use the chip now. A vGPU that is held back or suspended may not. */
 static bool ent_misses_chip(const struct kvgpu_sched_ent *e)
 {
 	return ent_competes(e) && !e->cap_out && !e->share_out && !e->suspended;
@@ -46,7 +48,7 @@ static u32 nr_missing_chip(const struct kvgpu_sched *s)
 	return nr;
 }
 
-/* @others: how many other vGPUs could have the chip instead */
+/* Parks @e, or ends its parking. @others: number of other vGPUs that could use the chip now. */
 static void vgpu_park(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 others)
 {
 	if (e->seen) {
@@ -78,13 +80,13 @@ void kvgpu_sched_looked(struct kvgpu_sched *s, u64 now)
 	u32 missing;
 
 	vsched_clock_tick(s, now);
-	vsched_clocks_settle(s);	/* until now every vGPU was in its old state */
+	vsched_clocks_settle(s);	/* first account for the time until @now */
 	missing = nr_missing_chip(s);
 	list_for_each_entry(e, &s->ents, node)
 		vgpu_park(s, e, missing - ent_misses_chip(e));
 	/*
-	 * The end of a turn moves its vGPU to the end of the list. The loop meets it again there,
-	 * and changes nothing.
+	 * vsched_runnable_set() may end a turn, and so move the vGPU of that turn to the end of
+	 * s->ents. The loop then meets this vGPU a second time, and changes nothing.
 	 */
 	list_for_each_entry_safe(e, next, &s->ents, node)
 		vsched_runnable_set(s, e, ent_competes(e), now);

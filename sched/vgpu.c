@@ -85,7 +85,7 @@ void vsched_runnable_set(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool 
 	if (runnable == e->runnable)
 		return;
 	vsched_clock_tick(s, now);
-	vsched_clocks_settle(s);	/* until now @e was in its old state */
+	vsched_clocks_settle(s);	/* first account for the time until @now */
 	if (runnable) {
 		e->quick = s->at - e->slept_at < s->slice_ns / 2;
 	} else {
@@ -102,7 +102,7 @@ void kvgpu_sched_set_suspended(struct kvgpu_sched *s, struct kvgpu_sched_ent *e,
 			       u64 now)
 {
 	vsched_clock_tick(s, now);
-	vsched_clocks_settle(s);	/* until now @e was in its old state */
+	vsched_clocks_settle(s);	/* first account for the time until @now */
 	set_wish(s, e, (struct wish){ .runnable = e->runnable, .suspended = suspended });
 }
 
@@ -126,7 +126,8 @@ int kvgpu_sched_set_policy(struct kvgpu_sched *s, enum kvgpu_sched_policy policy
 	s->policy = policy;
 	vsched_knobs_apply(s);
 	/*
-	 * Each vGPU gains a full budget. Of a debt that is larger than a budget, the rest remains.
+	 * Each vGPU gains a full budget (lead_v). A smaller debt is paid off by this; of a larger
+	 * debt, the rest remains.
 	 */
 	list_for_each_entry(e, &s->ents, node)
 		e->vtime -= e->lead_v;
@@ -173,16 +174,17 @@ static u64 cap_ppm(const struct kvgpu_sched_ent *e)
 	return (u64)e->cap * (KVGPU_SCHED_PPM / 100);
 }
 
-/* The part of @left_ppm that @share of @total gets, rounded to the nearest. */
+/* Returns @left_ppm * @share / @total, rounded to the nearest, or 0 if @total is 0. */
 static u32 ppm_part(u64 left_ppm, u32 share, u64 total)
 {
 	return total ? div64_u64(left_ppm * share + total / 2, total) : 0;
 }
 
 /*
- * Best effort: time above a cap goes to the other vGPUs by weight, which can bring more of them to
- * their caps. The vGPUs whose cap is below their part are found anew until their number stays the
- * same. The part of each weight only grows, so a capped vGPU stays capped.
+ * Best effort: time that a vGPU may not have because of its cap goes to the other vGPUs by weight,
+ * which can bring more of them to their caps. The loop finds the vGPUs whose cap is below their
+ * part anew until the set of these vGPUs stays the same. From round to round the part of a unit of
+ * weight only grows, so a vGPU that is in the set stays in it.
  */
 static u32 part_of_weight(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *of)
 {
