@@ -23,7 +23,10 @@ static u32 inst_word(const u32 *block, u32 off)
 	return block[off / 4];
 }
 
-/* Returns the address in the two words at @off. Only @lo counts of the low word. */
+/*
+ * Returns the address in the two words at @off. @lo: the bits of the low word that belong to the
+ * address.
+ */
 static u64 addr_at(const u32 *block, u32 off, u32 lo)
 {
 	return (inst_word(block, off) & lo) |
@@ -66,8 +69,8 @@ int kvgpu_shadow_inst_decode(const u32 *block, struct kvgpu_inst_guest *out, con
 }
 
 /*
- * Words with a channel's place in its ring and pushbuffer, and the bits of them that may be taken
- * over.
+ * The words that say how far a channel is in its ring and pushbuffer, and which bits of each word
+ * are copied from the guest's block.
  */
 static const struct {
 	u16 off;
@@ -95,8 +98,8 @@ static const struct {
 };
 
 /*
- * Tells whether a channel has run before (it was restored or is bound again). A fresh channel has
- * zeroes in these words.
+ * Tells whether a channel has run before, because its guest was restored or it is bound again. Its
+ * words of progress[] are then copied. A new channel has zeroes in GP_PUT and GP_GET.
  */
 static bool chan_has_run(const u32 *block, const struct kvgpu_inst_guest *g)
 {
@@ -133,7 +136,7 @@ void kvgpu_shadow_inst_build(const u32 *guest_block, const struct kvgpu_inst_gue
 					   progress[i].mask;
 	put_addr(out, GMMU_INST_PDB_LO, h->pd, FIELD_PREP(GMMU_INST_PDB_LO_TARGET, KVGPU_VRAM));
 	put_addr(out, GMMU_INST_LIMIT_LO, g->limit, 0);
-	/* FECS takes the pointer as virtual; other firmware looks at the flag */
+	/* nouveau's FECS firmware takes the address as virtual; other firmware looks at the flag */
 	if (g->gr_ctx)
 		put_addr(out, RAMIN_GR_CTX, g->gr_ctx, RAMIN_CTX_VIRTUAL);
 }

@@ -10,9 +10,9 @@
  * it needs. Entries are compared and installed by *groups* (the 32 small pages of a host big page)
  * and *chunks* (512 small pages: one page of a guest's small table).
  *
- * Each small host entry that points to a pinned page is on a list of that pin. The links are
- * handles (holder of the extent, page), so that an IOVA leads to its entries without a search. Big
- * host entries never point to system memory.
+ * Each small host entry that points to a pinned page is on the list of that page's pin. The links
+ * of this list are handles: the number of an extent (its holder) and a page of the extent. So an
+ * IOVA leads to its entries without a search. Big host entries never point to system memory.
  */
 #ifndef KVGPU_GTT_SHADOW_INTERNAL_H
 #define KVGPU_GTT_SHADOW_INTERNAL_H
@@ -39,14 +39,14 @@
 #define HALVES_64K		2
 
 #define NOTHING			(~(u32)0)
-/* the bits of a handle's page; the bits above are the holder */
+/* number of low bits of a handle that are the page; the bits above are the holder */
 #define HANDLE_PAGE_BITS	20
 #define HOLDER_MAX		4094
 #define WINDOWS_MAX		8
 #define PIN_BATCH		512
-/* failed calls of ops->pin() in one operation; further pins are not tried */
+/* After this many failed calls of ops->pin() in one operation, the operation tries no more pins. */
 #define PIN_FAILURES_MAX	4096
-/* runs of entries that are at most this far apart are written as one */
+/* an entry at most this far behind the last entry of a run is written together with the run */
 #define WRITE_GAP		8
 
 /* The numbers above are the geometry of the chip's tables with big pages of 128 KiB. */
@@ -66,8 +66,8 @@ static_assert((u64)DIR_SLOTS * SLOT_PAGES * PAGE_BYTES == 1ull << GMMU_VA_BITS,
 	      "a directory covers all addresses");
 static_assert(HALVES_64K == 1 << (GMMU_BIG_SHIFT_128K - GMMU_BIG_SHIFT_64K), "guest's directory entries for one of the host's");
 /*
- * A handle consists of a holder and a page of it, and is never NOTHING. A half has a bit for each
- * page of its small table.
+ * A handle consists of a holder and a page of the holder's extent, and is never NOTHING.
+ * .stale_small of a half has a bit for each page of a small table.
  */
 static_assert(SLOT_PAGES <= 1 << HANDLE_PAGE_BITS && HOLDER_MAX < NOTHING >> HANDLE_PAGE_BITS,
 	      "handles");
@@ -93,14 +93,14 @@ struct kvgpu_pin {
 struct kvgpu_half {
 	struct kvgpu_gaddr big, small;	/* addresses of the guest's tables */
 	u32 nr_big, nr_small;		/* entries of these tables; 0: no table */
-	/* bit per page of the small table: to be read even if it is not dirty */
+	/* a bit for each page of the small table that must be read even if it is not dirty */
 	u64 stale_small;
 	/*
-	 * bit per chunk that has to be evaluated again: an entry of it could not be installed, or
-	 * was removed, or the limit of a window has changed
+	 * A bit for each chunk that the next sync has to compute again: an entry of the chunk could
+	 * not be installed or was removed, or the limit of the window has changed.
 	 */
 	u64 retry;
-	u32 stale_big;
+	u32 stale_big;			/* as .stale_small, for the big table */
 };
 
 struct kvgpu_slot;
@@ -118,28 +118,30 @@ struct kvgpu_ext {
 	u32 half_pages, nr_halves;
 	struct kvgpu_half *half;
 	/*
-	 * Copies of the guest's entries, by small page and by big page of the guest; NULL stands
-	 * for zeros.
+	 * Copies of the guest's entries: gsmall has one for each small page, gbig one for each big
+	 * page of the guest. NULL stands for entries that are all 0.
 	 */
 	u64 *gsmall, *gbig;
 	/*
-	 * Host entries. hsmall and link exist together. hbig is NULL if the host uses small pages
-	 * only.
+	 * The host's entries. hsmall and link are both NULL, or neither is. hbig is NULL while the
+	 * extent has no big table.
 	 */
 	u64 *hsmall, *hbig;
 	struct kvgpu_link *link;
-	/* per group, a bit per page that the host substitutes; NULL: none */
+	/*
+	 * a word per group, with a bit for each page that the host substitutes; NULL: no such page
+	 */
 	u32 *subst;
-	u64 blank;			/* value of an entry without translation */
+	u64 blank;			/* value of a small host entry without a translation */
 	u32 nr_live;			/* number of small entries that differ from .blank */
 	u32 nr_linked;
 	u32 nr_subst;
 };
 
-/* A table of the GPU in the shadow's pool. */
+/* A table that the GPU reads. The descriptor is part of the shadow's pool. */
 struct kvgpu_tbl {
 	struct kvgpu_table t;
-	struct list_head node;		/* in free_tbls or dead_tbls of the pool */
+	struct list_head node;		/* in the pool's free_tbls or dead_tbls if no slot has it */
 };
 
 struct kvgpu_slot {
@@ -157,10 +159,10 @@ struct kvgpu_as {
 	struct kvgpu_shadow *s;
 	struct kvgpu_gaddr pd;
 	struct kvgpu_table dir;
-	/* bit per page of the guest's directory that must be read */
+	/* a bit for each page of the guest's directory that must be read even if it is not dirty */
 	u32 stale;
-	bool changed;			/* the TLB may have older entries */
-	bool starved;			/* a slot lacks a table */
+	bool changed;			/* the TLB may still have older host entries */
+	bool starved;			/* a slot lacks a table that it needs */
 	/* directory index at which the next sync begins to look for slots without a table */
 	u32 starved_at;
 	struct kvgpu_slot *slot[DIR_SLOTS];
@@ -172,7 +174,7 @@ struct kvgpu_win {
 	struct kvgpu_gaddr pd;
 	u64 *pte;
 	u64 scrap;
-	u32 first, last;		/* entries changed since the last kvgpu_shadow_win_take() */
+	u32 first, last;		/* entries changed since kvgpu_shadow_win_take() */
 	bool stale;			/* the directory must be read even if it is not dirty */
 	struct kvgpu_half *half;
 	u64 *gdir;
@@ -186,8 +188,11 @@ struct kvgpu_item {
 
 struct kvgpu_pool {
 	struct kvgpu_pin *pin;
-	u32 nr_pins, pins_used;		/* capacity; highest number used so far */
-	/* indices of the first free pin and of the first dropped pin; NOTHING: no pin */
+	u32 nr_pins, pins_used;		/* capacity; number of pins that were ever in use */
+	/*
+	 * index of the first pin of the free list, and of the list of dropped pins; NOTHING: the
+	 * list is empty
+	 */
 	u32 free_pin, drop;
 	u32 nr_dropped;
 	u32 *bucket;
@@ -207,7 +212,8 @@ struct kvgpu_pool {
 
 	/* Scratch memory of one operation. */
 	u64 page[PAGE_ENTRIES];
-	u32 todo[SLOT_GROUPS];		/* pages to look at, by group of the current half */
+	/* for each group of the current half, a bit for each small page to look at */
+	u32 todo[SLOT_GROUPS];
 	struct kvgpu_item item[CHUNK_PAGES];
 	u32 nr_items;
 	iova_t iova[PIN_BATCH];
@@ -222,8 +228,8 @@ struct kvgpu_pde {
 
 /* ------------------------------------------------------------------ pte.c */
 /*
- * Removes the access rights from an entry of a window. An access that the rights forbid would be a
- * fault of the card's BAR, which a guest could cause at will (S5).
+ * Removes the bits that restrict accesses from an entry of a window. An access that these bits
+ * forbid would be a fault of the card's BAR, which a guest could cause at will (S5).
  */
 u64 vgtt_pte_rights_drop(u64 pte);
 bool vgtt_pte_big_usable(const struct kvgpu_shadow_cfg *cfg, u64 big);

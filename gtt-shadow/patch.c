@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Patch lists. FECS writes the (register, value) pairs to which a graphics context's header points,
- * to any register of the chip. A list that the guest can write must therefore never reach it. A
- * filtered list has only registers that nouveau patches for GK110 (nvkm gr/ctxgf100.c, ctxgk104.c,
- * ctxgf117.c: bundle, pagepool, attrib_cb, attrib, patch_ltc), and buffer addresses in their
- * address fields. The host computes all values that depend on the chip's shape.
+ * Patch lists. The header of a graphics context points to a list of (register, value) pairs. FECS
+ * writes each value to its register, whichever register of the chip it is. FECS must therefore
+ * never get a list that the guest can write. A filtered list has only registers that nouveau
+ * patches for GK110 (nvkm gr/ctxgf100.c, ctxgk104.c, ctxgf117.c: bundle, pagepool, attrib_cb,
+ * attrib, patch_ltc). The only values of the guest in it are addresses and sizes of buffers. The
+ * host computes all values that depend on which units the chip has.
  */
 #include <linux/bitfield.h>
 #include <linux/kernel.h>
@@ -15,8 +16,9 @@
 #include "internal.h"
 
 /*
- * Registers that keep the guest's value if it has no bit outside of @mask, or that always get
- * @fixed (mask 0).
+ * The registers that a list may have. If @mask is not 0, the register keeps the guest's value, and
+ * a pair whose value has a bit outside of @mask is left out. If @mask is 0, the register always
+ * gets @fixed.
  */
 static const struct {
 	u32 reg, mask, fixed;
@@ -46,7 +48,7 @@ static u32 count_bits(u32 mask)
 	return n;
 }
 
-/* Tells whether @reg is a register of a PPC of this chip, and computes its value. */
+/* Tells whether @reg is a register of a PPC of this chip. If so, sets *@val to its value. */
 static bool ppc_value(const struct kvgpu_topo *topo, u32 reg, u32 *val)
 {
 	u32 beta_at = 0, alpha_at = 0, g, p, tpcs;
@@ -78,7 +80,10 @@ static bool ppc_value(const struct kvgpu_topo *topo, u32 reg, u32 *val)
 	return false;
 }
 
-/* Tells whether a pair may be in the list. *@val becomes the value to write. */
+/*
+ * Tells whether the pair of @reg and *@val may be in the list. Sets *@val to the value that FECS is
+ * to write.
+ */
 static bool pair_allowed(const struct kvgpu_topo *topo, u32 reg, u32 *val)
 {
 	u32 i;

@@ -3,7 +3,7 @@
  * Pinned guest pages: a hash from IOVA to pin, and for each pin the list of host entries that point
  * to it. A page is pinned once, however often it is mapped. A pin without entries stays pinned
  * until kvgpu_shadow_reap(), because the GPU may still have the translation in its TLB (S2). Until
- * then an entry can use it again.
+ * then a new entry can use the pin again.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -37,7 +37,9 @@ size_t vgtt_pins_size(const struct kvgpu_shadow_cfg *cfg)
 	return (size_t)n * sizeof(struct kvgpu_pin) + (sizeof(u32) << bucket_bits(n));
 }
 
-/* Ends of lists and empty buckets are NOTHING (~0). @mem comes zeroed. */
+/*
+ * @mem: zeroed memory of vgtt_pins_size() bytes. Ends of lists and empty buckets are NOTHING (~0).
+ */
 void vgtt_pins_init(struct kvgpu_shadow *s, void *mem)
 {
 	struct kvgpu_pool *p = s->pool;
@@ -51,7 +53,10 @@ void vgtt_pins_init(struct kvgpu_shadow *s, void *mem)
 	p->drop = NOTHING;
 }
 
-/* Multiply-shift with a random odd factor: no fixed set of pages falls into one bucket. */
+/*
+ * Hashes @pfn by multiply-shift with a random odd factor. So a guest can't choose pages that all
+ * fall into one bucket.
+ */
 static u32 *bucket_of(const struct kvgpu_shadow *s, u32 pfn)
 {
 	u64 h = (u64)pfn * (s->cfg.seed | 1);
@@ -88,7 +93,10 @@ static void pin_drop(struct kvgpu_shadow *s, u32 i)
 	p->drop = i;
 }
 
-/* Adds a pinned page. It is on the drop list at first, for the case that no entry uses it. */
+/*
+ * Adds a pinned page. The pin is on the drop list at first: if no entry comes to use it,
+ * kvgpu_shadow_reap() unpins the page.
+ */
 static void pin_add(struct kvgpu_shadow *s, u32 pfn, u64 dma)
 {
 	struct kvgpu_pool *p = s->pool;
@@ -108,9 +116,10 @@ static void pin_add(struct kvgpu_shadow *s, u32 pfn, u64 dma)
 }
 
 /*
- * Pins iova[0..nr). A batch fails as a whole. So it is halved until a page that can't be pinned
- * stands alone, and doubled again after that. vgtt_pin_find() does not find a page that could not
- * be pinned.
+ * Pins the pages iova[0..nr). ops->pin() pins all pages of a call or none. So after a failure the
+ * next call has half as many pages, down to a single page that can't be pinned and is skipped.
+ * After a success the next call has twice as many. vgtt_pin_find() does not find a page that could
+ * not be pinned.
  */
 static void pin_batch(struct kvgpu_shadow *s, u32 nr)
 {
@@ -134,7 +143,10 @@ static void pin_batch(struct kvgpu_shadow *s, u32 nr)
 	}
 }
 
-/* Pins the pages of the collected items that are not pinned yet, in contiguous batches. */
+/*
+ * Pins the pages that the collected items need and that are not pinned yet. Pages with consecutive
+ * addresses are pinned in one batch.
+ */
 void vgtt_pins_get(struct kvgpu_shadow *s)
 {
 	struct kvgpu_pool *p = s->pool;
@@ -227,7 +239,9 @@ static void remove_entries(struct kvgpu_shadow *s, u32 i, bool *changed)
 	struct kvgpu_ext *e;
 	u32 page;
 
-	/* a dropped pin waits for kvgpu_shadow_reap(): the TLB may still have its translation */
+	/*
+	 * a dropped pin has no entries, but the TLB may still have its translation until the flush
+	 */
 	if (pin->dropped)
 		*changed = true;
 	while (pin->entries != NOTHING) {
@@ -241,8 +255,8 @@ static void remove_entries(struct kvgpu_shadow *s, u32 i, bool *changed)
 }
 
 /*
- * Writes the removed entries out and clears .changed of every space: the caller sees *@changed and
- * invalidates the TLB for all spaces.
+ * Writes the removed entries out. Clears .changed of every space, because a caller that gets
+ * *@changed true invalidates the TLB for all spaces.
  */
 static void settle_spaces(struct kvgpu_shadow *s, bool *changed)
 {
@@ -317,7 +331,7 @@ static void unpin_add(struct kvgpu_shadow *s, struct unpins *u, u64 pfn)
 	u->nr++;
 }
 
-/* Frees a pin and returns its page, which the caller unpins. */
+/* Frees a pin and returns the number of its page, which the caller unpins. */
 static u64 pin_free(struct kvgpu_shadow *s, u32 i)
 {
 	struct kvgpu_pool *p = s->pool;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Makes a page table entry for the hardware from an entry of the guest. Its address becomes a host
- * address inside the partition, or the address of a pinned page (S1). A storage kind loses its
- * compression, because tags index a memory that the whole chip shares. Peers are refused and
- * reserved bits are dropped. System memory is always VOL, so that L2 never holds a line of it that
- * a cache operation of another tenant could throw away. It is always coherent, too: a read without
- * a snoop passes by the CPU's caches, in which the zeros of a page that the host has given to a VMM
- * may still be, and finds what the page's last owner left in memory (S4).
+ * Makes a page table entry for the hardware from an entry of the guest. The address in the entry
+ * becomes a host address inside the partition, or the address of a pinned page (S1). A compressed
+ * storage kind becomes a plain kind, because compression tags index a memory that all vGPUs of the
+ * chip share. Entries for peers are refused, and reserved bits are dropped.
+ *
+ * Entries for system memory are always VOL, so that L2 never holds a line of system memory that a
+ * cache operation of another vGPU could throw away. They are always coherent, too. A read without a
+ * snoop passes by the CPU's caches. When the host has cleared a page for a VMM, the zeros may still
+ * be only in these caches, and such a read would find what the page's last owner left in memory
+ * (S4).
  */
 #include <linux/bitfield.h>
 #include <linux/kernel.h>
@@ -19,8 +22,8 @@
 
 /*
  * Storage kinds, from nvkm mmu/gf100.c (gf100_mmu_kind: each compressed kind with the plain kind of
- * the same layout; names in rnndb gf100_vm.xml GF100_STORAGE_TYPE). One bit for each kind that
- * exists, 16 kinds a line.
+ * the same layout; names in rnndb gf100_vm.xml GF100_STORAGE_TYPE). Element i has a bit
+ * for each of the 16 kinds from 16 * i on; the bit is set if the kind exists.
  */
 static const u16 kind_exists[16] = {
 	[0x0] = 0x07bf, [0x1] = 0x0782, [0x2] = 0x03c0, [0x3] = 0xfc00,
@@ -75,8 +78,8 @@ bool vgtt_pte_is_sys(u64 pte)
 }
 
 /*
- * Byte address of a page of @size in video memory. The upper address bits select a peer and are
- * ignored here.
+ * Returns the byte address of the page of @size bytes to which @pte points in video memory. The
+ * upper bits of the address in @pte select a peer and are ignored here.
  */
 static u64 vram_addr(u64 pte, u64 size)
 {
@@ -91,8 +94,8 @@ static u64 big_bytes(const struct kvgpu_shadow_cfg *cfg)
 }
 
 /*
- * Computes the host address of a page of video memory. False if the page is not inside the
- * partition.
+ * Sets *@addr to the host address of a page of video memory. Returns false if the page is not
+ * completely inside the partition, or if its host address is not aligned to @size.
  */
 static bool vram_place(const struct kvgpu_shadow_cfg *cfg, u64 pte, u64 size, u64 *addr)
 {
@@ -146,8 +149,8 @@ u64 vgtt_pte_rights_drop(u64 pte)
 }
 
 /*
- * Tells whether a valid big entry of the guest stands for pages. A page that is not completely
- * inside the partition is refused as a whole.
+ * Tells whether the small pages of a valid big guest entry may have translations. If a big page of
+ * video memory is not completely inside the partition, none of its small pages has a translation.
  */
 bool vgtt_pte_big_usable(const struct kvgpu_shadow_cfg *cfg, u64 big)
 {
@@ -160,7 +163,10 @@ bool vgtt_pte_big_usable(const struct kvgpu_shadow_cfg *cfg, u64 big)
 	return vgtt_pte_is_sys(big);
 }
 
-/* Returns the small guest entry for the 4 KiB with number @page in a big page. */
+/*
+ * Returns the small guest entry that stands for the small page with number @page of the big page
+ * @big.
+ */
 u64 vgtt_pte_piece_get(const struct kvgpu_shadow_cfg *cfg, u64 big, u32 page)
 {
 	u64 frame = FIELD_GET(GMMU_PTE_ADDR, big) & ~((big_bytes(cfg) >> GMMU_ADDR_SHIFT) - 1);

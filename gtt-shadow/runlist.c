@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Runlists. The guest's entries have the guest's ids of channels and groups, and the chip's entries
- * have ids that the host gave. An entry that the guest has not bound to this runlist is left out,
- * and a group's count is the number of its remaining members. A channel comes once at most: in two
- * groups it would run with two contexts. The host decides how long a group may run.
+ * have ids that the host gave. If the guest has not bound a channel or group to this runlist, its
+ * entry is left out. A group's count becomes the number of its members that are not left out. A
+ * channel is in the chip's list once at most: in two groups it would run with two contexts. The
+ * host decides how long a group may run.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -24,8 +25,8 @@ struct list {
 };
 
 /*
- * Fields of a timeslice: TIMEOUT << SCALE ticks, rounded down, at least one tick and at most the
- * largest value.
+ * Returns the fields of a header for a timeslice of @us microseconds. The fields mean TIMEOUT <<
+ * SCALE ticks. This is rounded down, and is at least one tick and at most what the fields can hold.
  */
 static u32 timeslice(u32 us)
 {
@@ -50,8 +51,9 @@ static int host_id(const struct list *l, bool tsg, u32 word)
 }
 
 /*
- * Only a channel's first entry counts, whether or not it gets into the list. The host has noted
- * that entry's group for the channel, and the chip must not see another group.
+ * Adds a channel, unless it was seen before. Only a channel's first entry counts, even if that
+ * entry does not get into the list. The host has noted the group of the first entry as the
+ * channel's group, and the chip must not see the channel in another group.
  */
 static void add_channel(struct list *l, u32 word)
 {
@@ -65,9 +67,10 @@ static void add_channel(struct list *l, u32 word)
 }
 
 /*
- * Adds a group whose header is @guest[0]. Returns the number of guest entries that belong to it.
- * The header is mapped last, and only if it has members: the chip has few groups, and a guest can
- * list any number of empty ones. If the group gets no id or no room, its members are in no list.
+ * Adds a group whose header is @guest[0]. Returns the number of guest entries that belong to the
+ * group. The group's id is asked for last, and only if the group has members: the chip has few
+ * groups, and a guest can list any number of empty groups. If there is no id for the group or no
+ * room for its header, its members are left out too.
  */
 static u32 add_group(struct list *l, const u64 *guest, u32 nr, u32 slice)
 {

@@ -25,23 +25,23 @@
 #include "kvgpu/types.h"
 
 /*
- * The last MiB of all spaces is the host's: no guest entry is installed there, whatever the guest's
- * tables and limits are. The host points the context address of a channel without a graphics
- * context there, for FECS.
+ * The last MiB of each space belongs to the host: no guest entry is installed there, whatever the
+ * guest's tables and limits are. If a channel has no graphics context, the host gives FECS an
+ * address in this MiB as that of the context.
  */
 #define KVGPU_SPACE_END		((1ull << 40) - (1ull << 20))
 
 struct kvgpu_as;
 struct kvgpu_shadow;
 
-/* A table of the GPU in host-owned memory, made by the caller. */
+/* A table that the GPU reads, in memory of the host. ops->table_new() makes it. */
 struct kvgpu_table {
 	u64 addr;		/* hvram address, for a PDE or an instance block */
 	u32 nr;			/* number of entries of 8 bytes */
 	u64 *mirror;		/* host memory with a copy of all entries */
 	/*
-	 * kvgpu_shadow_aux_size() bytes of zeroed host memory for gtt-shadow; may be NULL for 0
-	 * bytes
+	 * zeroed host memory for gtt-shadow, of kvgpu_shadow_aux_size() bytes; may be NULL if this
+	 * is 0
 	 */
 	void *aux;
 	void *priv;		/* for the caller */
@@ -49,31 +49,31 @@ struct kvgpu_table {
 
 struct kvgpu_shadow_ops {
 	/*
-	 * Reads @len bytes of a guest's table at @a, in video memory or in guest memory: at most
-	 * 4096, inside one page. 0 or -EFAULT.
+	 * Reads @len bytes of a guest's table at @a, in video memory or in guest memory. @len is
+	 * 4096 at most, and all bytes are in one page. Returns 0 or -EFAULT.
 	 */
 	int (*read)(void *ctx, struct kvgpu_gaddr a, void *buf, u32 len);
 	/*
-	 * May guest memory in [a, a + len) have changed since the same space or window was last
-	 * brought up to date? True if the caller does not know. Whole tables are asked about first,
-	 * then single pages. The op *takes*: the notes of these pages are gone afterwards, and the
-	 * CPU cannot write there without a new note. It is therefore called before the memory is
-	 * read. Its answer holds for all spaces and windows until the caller's next sync.
+	 * Tells whether guest memory in [a, a + len) may have changed since the same space or
+	 * window was last brought up to date. True if the caller does not know. gtt-shadow asks
+	 * about a whole table first, then about single pages of it, and reads the memory after
+	 * that. The op removes its notes of earlier writes to these pages. From then on, any write
+	 * by the CPU makes a new note, for the next sync. During one sync the caller gives the same
+	 * answer for all spaces and windows.
 	 */
 	bool (*take_dirty)(void *ctx, struct kvgpu_gaddr a, u64 len);
 	/*
-	 * Pins guest pages for the GPU, at most 512; iova[i] = iova[0] + i * 4096. dma[i] is the
-	 * address for the PTE. gtt-shadow never asks for a page that it has pinned already. Pins
-	 * all pages and returns 0, or pins none and returns -EFAULT, -ENOMEM, ...
+	 * Pins @nr guest pages for the GPU, at most 512. Their addresses are consecutive: iova[i] =
+	 * iova[0] + i * 4096. Sets dma[i] to the address for the PTE. gtt-shadow never asks for a
+	 * page that it has pinned already. Pins all pages and returns 0, or pins none and returns
+	 * -EFAULT, -ENOMEM, ...
 	 */
 	int (*pin)(void *ctx, const iova_t *iova, u32 nr, u64 *dma);
-	/*
-	 * Unpins @nr pages from @iova on, at most 512, which may have been pinned by several calls.
-	 */
+	/* Unpins @nr pages from @iova on, at most 512. Several calls may have pinned them. */
 	void (*unpin)(void *ctx, iova_t iova, u32 nr);
 	/*
-	 * Makes and frees tables (@t->addr, mirror, aux, priv; nr is set). Entries start as 0, in
-	 * the GPU's table and in mirror.
+	 * Make and free a table. table_new() sets @t->addr, mirror, aux and priv; @t->nr is set
+	 * already. All entries must be 0 at first, in the GPU's table and in the mirror.
 	 */
 	int (*table_new)(void *ctx, u32 nr, struct kvgpu_table *t);
 	void (*table_free)(void *ctx, struct kvgpu_table *t);
@@ -82,15 +82,15 @@ struct kvgpu_shadow_ops {
 };
 
 struct kvgpu_shadow_cfg {
-	hvram_t part_base;	/* aligned to 128 KiB, or big pages of the guest are refused */
+	hvram_t part_base;	/* aligned to 128 KiB, or else big pages of the guest are refused */
 	u64 part_size;
 	bool big_64k;		/* true: the guest's big pages have 64 KiB; false: 128 KiB */
 	/*
-	 * most tables of this vGPU; guest entries that need more tables count as rejected, and read
-	 * as invalid
+	 * Most tables that this vGPU may have. Guest entries that would need more tables count as
+	 * rejected, and have no translation.
 	 */
 	u32 max_tables;
-	u64 max_pinned;		/* most pages that are pinned at a time */
+	u64 max_pinned;		/* most pages that may be pinned at the same time */
 	/* a random number, so that guests can't aim at one bucket of the pin cache */
 	u64 seed;
 };
@@ -100,8 +100,9 @@ struct kvgpu_shadow_stats {
 	/* .pinned is the current number, .pins and .unpins are totals */
 	u64 pinned, pins, unpins;
 	/*
-	 * guest entries that were refused: outside of the partition, of a peer, of a bad kind, with
-	 * a page that can't be pinned, or without room for a table
+	 * number of guest entries that were refused: they point outside of the partition or to a
+	 * peer, have a bad kind, or need a page that can't be pinned or a table for which there is
+	 * no room
 	 */
 	u64 rejected;
 };
@@ -116,9 +117,12 @@ struct kvgpu_shadow {
 	struct kvgpu_shadow_cfg cfg;
 	struct list_head spaces;
 	struct kvgpu_shadow_stats stats;
-	/* pin cache (iova -> dma, references from entries): gtt-shadow/internal.h */
+	/* pins, slots, tables and scratch memory: gtt-shadow/internal.h */
 	struct kvgpu_pool *pool;
-	/* number of tables, also page directories and tables that wait for kvgpu_shadow_reap() */
+	/*
+	 * number of tables, including page directories, and tables that wait for
+	 * kvgpu_shadow_reap()
+	 */
 	u32 nr_tables;
 };
 
@@ -129,40 +133,41 @@ struct kvgpu_shadow {
 size_t kvgpu_shadow_size(const struct kvgpu_shadow_cfg *cfg);
 void kvgpu_shadow_init(struct kvgpu_shadow *s, const struct kvgpu_shadow_cfg *cfg,
 		       const struct kvgpu_shadow_ops *ops, void *ctx, void *mem);
-/* Bytes that ops->table_new() has to give as aux for a table of @nr entries. */
+/* Returns how many bytes ops->table_new() has to give as .aux to a table of @nr entries. */
 size_t kvgpu_shadow_aux_size(const struct kvgpu_shadow_cfg *cfg, u32 nr);
 
 /* ------------------------------------------------------------------ address spaces of channels */
 
 /*
- * Makes a shadow of the guest page directory @pd. The caller knows which directories have a shadow,
- * and counts the users of each. Returns -ENOMEM if there is no room for a table. @mem: zeroed
- * memory of kvgpu_shadow_as_size() bytes, owned by the space until kvgpu_shadow_as_destroy()
- * returns it.
+ * Makes a shadow of the guest page directory @pd. The caller remembers which directories have a
+ * shadow, and counts the users of each. Returns 0, or -ENOMEM if there is no room for a table.
+ * @mem: zeroed memory of kvgpu_shadow_as_size() bytes, owned by the space until
+ * kvgpu_shadow_as_destroy() returns it.
  */
 size_t kvgpu_shadow_as_size(const struct kvgpu_shadow *s);
 int kvgpu_shadow_as_create(struct kvgpu_shadow *s, struct kvgpu_gaddr pd, void *mem,
 			   struct kvgpu_as **as);
 /*
- * Frees the directory, and drops all other tables and all pins, which kvgpu_shadow_reap() then
- * frees and unpins. The GPU must no longer use the space, and its TLB must have been invalidated.
- * Returns the memory of the space (@mem of kvgpu_shadow_as_create()), which the caller frees.
+ * Frees the shadow's directory at once. The next kvgpu_shadow_reap() frees its other tables, and
+ * unpins the pages that only its entries used. The GPU must no longer use the space, and the TLB
+ * must have been invalidated for it. Returns the memory of the space (@mem of
+ * kvgpu_shadow_as_create()), which the caller frees.
  */
 void *kvgpu_shadow_as_destroy(struct kvgpu_as *as);
 
-/* returns the hvram address of the shadow's directory, for a shadow instance block */
+/* Returns the hvram address of the shadow's directory, for a shadow instance block. */
 u64 kvgpu_shadow_as_pd_get(const struct kvgpu_as *as);
 
 /**
  * kvgpu_shadow_as_sync() - bring a shadow up to date with the guest's tables
  * @as: the shadow
- * @changed: true: the GPU's TLB must be invalidated for kvgpu_shadow_as_pd_get(), because of this
- *   call or of earlier calls on this space
+ * @changed: set to true if the caller must invalidate the GPU's TLB for the directory at
+ *   kvgpu_shadow_as_pd_get(), because this call or an earlier call changed entries of the space
  *
  * Tries again to install entries that could not be installed before: a page was not pinned, a table
  * was not made, or kvgpu_shadow_unmap() removed the entry.
  *
- * Return: 0, or -ENOMEM if tables could not be made; their range reads as invalid.
+ * Return: 0, or -ENOMEM if tables could not be made: addresses that need them have no translation.
  */
 int kvgpu_shadow_as_sync(struct kvgpu_as *as, bool *changed);
 
@@ -174,11 +179,12 @@ int kvgpu_shadow_as_sync(struct kvgpu_as *as, bool *changed);
  * @base: hvram address of the first page; the pages are contiguous
  *
  * The pages are privileged and replace the translations of the guest's tables. Guest entries of the
- * range are remembered, and installed at kvgpu_shadow_as_unsubst(). The TLB must be invalidated
- * after both calls.
+ * range are remembered, and kvgpu_shadow_as_unsubst() installs them. The caller must invalidate the
+ * TLB after kvgpu_shadow_as_subst() and after kvgpu_shadow_as_unsubst().
  *
- * Return: 0; -EINVAL, -EBUSY (a page of the range is substituted already) or -ENOMEM, and no page
- *   was substituted.
+ * Return: 0, or an error, and then no page was substituted: -EINVAL, -ENOMEM, or -EBUSY if a page
+ * of
+ *   the range is substituted already.
  */
 int kvgpu_shadow_as_subst(struct kvgpu_as *as, u64 va, u32 nr, hvram_t base);
 void kvgpu_shadow_as_unsubst(struct kvgpu_as *as, u64 va, u32 nr);
@@ -187,10 +193,10 @@ void kvgpu_shadow_as_unsubst(struct kvgpu_as *as, u64 va, u32 nr);
  * kvgpu_shadow_as_walk() - translate an address by the guest's tables
  * @as: the shadow
  * @va: address
- * @out: the guest's address; video memory is inside of the partition
- * @contiguous: bytes from there to the end of the page
+ * @out: the guest's physical address for @va; if in video memory, it is inside of the partition
+ * @contiguous: number of bytes from @va on, inside of one page, that are contiguous at @out
  *
- * Uses the *guest's* tables as last read, for the host's own reads of guest structures.
+ * Uses the *guest's* tables as last read. The host calls it for its own reads of guest structures.
  *
  * Return: 0, or -EFAULT if there is no translation.
  */
@@ -201,22 +207,25 @@ int kvgpu_shadow_as_walk(struct kvgpu_as *as, u64 va, struct kvgpu_gaddr *out, u
  * @s: all shadows of a vGPU
  * @iova: first byte of the guest memory
  * @len: bytes
- * @changed: true: write out the entries that kvgpu_shadow_win_take() gives, invalidate the TLB of
- *   all spaces, then call kvgpu_shadow_reap()
+ * @changed: set to true if the caller must write out the entries that kvgpu_shadow_win_take()
+ *   gives, invalidate the TLB for all spaces, and then call kvgpu_shadow_reap()
  */
 void kvgpu_shadow_unmap(struct kvgpu_shadow *s, iova_t iova, u64 len, bool *changed);
-/* Removes all entries of all spaces that point to guest memory (close, reset). */
+/*
+ * Removes all entries of all spaces and windows that point to guest memory, at close and reset.
+ * @changed: as for kvgpu_shadow_unmap().
+ */
 void kvgpu_shadow_unmap_all(struct kvgpu_shadow *s, bool *changed);
 /*
- * Unpins pages and frees tables that no entry uses any more. The TLB must have been invalidated for
- * all changes that any call reported.
+ * Unpins the pages and frees the tables that no entry uses any more. Before, the TLB must have been
+ * invalidated for all changes that earlier calls reported.
  */
 void kvgpu_shadow_reap(struct kvgpu_shadow *s);
 
 /* ------------------------------------------------------------------ BAR windows */
 
 struct kvgpu_win;
-/* Returns how many bytes the state of a window of @pages pages has. */
+/* Returns the size in bytes of the state of a window of @pages pages. */
 size_t kvgpu_shadow_win_size(u32 pages);
 /**
  * kvgpu_shadow_win_sync() - bring a BAR window up to date with the guest's tables
@@ -227,27 +236,30 @@ size_t kvgpu_shadow_win_size(u32 pages);
  * @pages: pages of the window, a multiple of 32, below 2^20, the same in all calls
  * @scrap: entry for pages without a translation
  * @pte: entries of the host's BAR, one per 4 KiB page; in use until kvgpu_shadow_win_fini()
- * @first: first changed entry, also by an earlier kvgpu_shadow_unmap()
- * @last: last changed entry; @last < @first: none
+ * @first: set to the first entry that this call or an earlier kvgpu_shadow_unmap() changed
+ * @last: set to the last such entry; if *@last < *@first, there is none
  *
- * The window is the guest's BAR1 or BAR3 through its own tables.
+ * The window then shows what the guest's BAR1 or BAR3 maps by the guest's own tables.
  *
  * Return: 0, -EINVAL, or -ENOSPC if the vGPU has too many windows (8).
  */
 int kvgpu_shadow_win_sync(struct kvgpu_shadow *s, struct kvgpu_win *win, struct kvgpu_gaddr pd,
 			  u64 limit, u32 pages, u64 scrap, u64 *pte, u32 *first, u32 *last);
-/* The window in physical mode: shows the partition from its start. */
+/*
+ * Makes the window show the partition from its start on, like a BAR in physical mode. Parameters
+ * and result as for kvgpu_shadow_win_sync().
+ */
 int kvgpu_shadow_win_set_linear(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages, u64 scrap,
 				u64 *pte, u32 *first, u32 *last);
 /*
- * Takes the range of entries that kvgpu_shadow_unmap() has changed since the last call of
- * kvgpu_shadow_win_sync(), kvgpu_shadow_win_set_linear() or this function, each of which takes the
- * range. False: no entry has changed.
+ * Sets *@first and *@last to the range of entries that kvgpu_shadow_unmap() has changed since the
+ * range was last taken. kvgpu_shadow_win_sync(), kvgpu_shadow_win_set_linear() and this function
+ * take the range. Returns false if no entry has changed.
  */
 bool kvgpu_shadow_win_take(struct kvgpu_win *win, u32 *first, u32 *last);
 /*
- * All pages become scrap. The caller writes the window's entries out and invalidates the BAR's TLB
- * before it calls kvgpu_shadow_reap(), and before it frees @win.
+ * Sets all entries of the window to scrap. The caller writes the entries out and invalidates the
+ * BAR's TLB before it calls kvgpu_shadow_reap(), and before it frees @win.
  */
 void kvgpu_shadow_win_fini(struct kvgpu_shadow *s, struct kvgpu_win *win);
 
@@ -259,7 +271,7 @@ void kvgpu_shadow_win_fini(struct kvgpu_shadow *s, struct kvgpu_win *win);
  * @guest: the guest's entry
  * @big: @guest is an entry of a big page
  * @sys_dma: address of the pinned page, for an entry of system memory
- * @rejected: the entry is valid and may not be installed
+ * @rejected: set to true if @guest is valid and may not be installed
  *
  * A big page of system memory is never installed as such, because its frames need not be
  * contiguous.
@@ -273,7 +285,7 @@ u64 vgtt_pte_transform(const struct kvgpu_shadow_cfg *cfg, u64 guest, bool big, 
 struct kvgpu_inst_host {
 	hchid_t chid;
 	u64 userd;		/* hvram address of the channel's USERD */
-	u64 pd;			/* kvgpu_shadow_as_pd_get() */
+	u64 pd;			/* hvram address of the directory: kvgpu_shadow_as_pd_get() */
 };
 struct kvgpu_inst_guest {	/* the words of a guest's instance block, decoded once */
 	struct kvgpu_gaddr pd;
@@ -299,7 +311,8 @@ int kvgpu_shadow_inst_decode(const u32 *block, struct kvgpu_inst_guest *out, con
  * @guest_block: the copy of the guest's block
  * @g: its decoded words
  * @h: values of the host
- * @out: 4 KiB, word by word from constants, @h, and harmless words of the guest
+ * @out: the shadow block, 4 KiB: each word is a constant, comes from @h, or is a harmless word of
+ *   the guest
  */
 void kvgpu_shadow_inst_build(const u32 *guest_block, const struct kvgpu_inst_guest *g,
 			     const struct kvgpu_inst_host *h, u32 *out);
@@ -321,8 +334,9 @@ int kvgpu_shadow_runlist_build(const u64 *guest, u32 nr, int (*map)(void *ctx, b
 			       void *ctx, u32 slice_us, u64 *out, u32 max);
 
 /*
- * Filters the patch list of a graphics context: keeps the registers that may be in it, and
- * recomputes the values that depend on the chip. Returns the number of pairs in @out.
+ * Filters the patch list of a graphics context: keeps the pairs whose register may be in such a
+ * list, and computes anew the values that depend on the chip. Returns the number of pairs in @out,
+ * and in *@rejected the number of pairs left out.
  */
 struct kvgpu_patch { u32 reg, val; };
 int kvgpu_shadow_patch_filter(const struct kvgpu_topo *topo, const struct kvgpu_patch *guest,

@@ -117,8 +117,9 @@ static void link_tables(struct kvgpu_slot *slot)
 }
 
 /*
- * Gives a slot its table of small pages (or of big pages, below) if it has none. The new table has
- * no entries for the GPU, and remembers no entries of the guest. -ENOMEM.
+ * Gives a slot its table of small pages, if it has none. vgtt_slot_big_make() below does the same
+ * for the table of big pages. A new table is empty: it has neither entries for the GPU nor copies
+ * of the guest's entries. Returns 0 or -ENOMEM.
  */
 int vgtt_slot_small_make(struct kvgpu_slot *slot)
 {
@@ -159,7 +160,7 @@ int vgtt_slot_big_make(struct kvgpu_slot *slot)
 
 /* ------------------------------------------------------------------ slots */
 
-/* Returns how many pages of a slot may have a translation: those below KVGPU_SPACE_END. */
+/* Returns how many pages of slot @index may have a translation: the pages below KVGPU_SPACE_END. */
 static u32 slot_limit(u32 index)
 {
 	u64 end = (KVGPU_SPACE_END >> GMMU_ADDR_SHIFT) - ((u64)index << SLOT_SHIFT);
@@ -228,8 +229,9 @@ static void slot_free(struct kvgpu_slot *slot)
 }
 
 /*
- * Frees a slot with its tables. The directory does not lead to them any more; their entries are
- * left as they are, since the chip cannot reach them after a flush.
+ * Drops the tables of a slot and frees the slot. Call it if the guest's directory names no tables
+ * for the slot any more. The host's directory is changed to lead to no table. The entries in the
+ * tables stay, because the chip cannot reach them after a flush.
  */
 void vgtt_slot_drop(struct kvgpu_slot *slot)
 {
@@ -240,8 +242,9 @@ void vgtt_slot_drop(struct kvgpu_slot *slot)
 }
 
 /*
- * Frees tables of the slot for which the guest's directory names no table any more, and a slot
- * without tables.
+ * Drops the tables of the slot that are not needed any more, because the guest's directory names no
+ * such table. A small table stays while the GPU has entries in it, or the host substitutes pages of
+ * it. A slot that has no table left is freed.
  */
 void vgtt_slot_trim(struct kvgpu_slot *slot)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Pages that the host puts into a guest's address space: graphics context images and their patch
- * lists. FECS obeys them, so that a guest must not be able to write them. They replace the
- * translations of the guest's tables until they are removed.
+ * lists. FECS obeys them, so that a guest must not be able to write them. The host's pages replace
+ * the translations of the guest's tables until the host removes its pages.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -18,7 +18,7 @@ struct part {
 	struct kvgpu_as *as;
 	/* .first: first page of the part, counted from the slot's first page */
 	u32 slot, first, nr;
-	u64 host;			/* address of the part's first page */
+	u64 host;			/* hvram address of the host's page for .first */
 };
 
 static bool next_part(struct part *p, u64 *page, u32 *left)
@@ -49,7 +49,10 @@ static int prepare_part(const struct part *p)
 	return 0;
 }
 
-/* Marks or unmarks the pages of a part, and brings their chunks up to date. */
+/*
+ * Marks the pages of a part as substituted, or removes the marks, and brings the entries of these
+ * pages up to date.
+ */
 static void apply_part(const struct part *p, bool on)
 {
 	struct kvgpu_slot *slot = p->as->slot[p->slot];

@@ -2,8 +2,8 @@
 /*
  * From the guest's tables to the host's. Each part of an extent takes two steps. First, compare the
  * tables that may have changed with the copy of their last contents. The result is the set of small
- * pages to look at. Then, chunk by chunk, compute the entries of these pages, pin the pages that
- * the entries need, and write the entries that differ.
+ * pages to look at. Then, chunk by chunk, compute the host's entries for these pages, pin the guest
+ * memory to which the entries point, and write the entries that differ from the present entries.
  *
  * The host has a big entry only where the guest's big page can be installed whole: in video memory,
  * 128 KiB, without a valid small entry beside it, and without a substituted page in it. Otherwise
@@ -19,7 +19,7 @@
 
 #include "internal.h"
 
-/* most failed tries to give slots their tables, in one space and one sync */
+/* most slots, in one sync of one space, for which making the tables may fail */
 #define STARVED_TRIES	16
 
 /* ------------------------------------------------------------------ entries */
@@ -38,8 +38,8 @@ static bool any_small_valid(const struct kvgpu_ext *e, u32 group)
 }
 
 /*
- * Returns the host's big entry for a group: a page, PRIV (no translation, the small entries don't
- * count), or 0 (the small entries count).
+ * Returns the big entry that the host should have for a group: an entry with a page; PRIV, if the
+ * group has no translation and its small entries don't count; or 0, if its small entries count.
  */
 static u64 want_big(const struct kvgpu_ext *e, u32 group)
 {
@@ -71,9 +71,10 @@ static bool group_is_blank(const struct kvgpu_ext *e, u32 group)
 }
 
 /*
- * Collects the items of a group: for each page in @mask, the small entry that is wanted. @hidden:
- * the group's big entry hides the small ones. A blank entry that stays blank is no item, because
- * the groups of a new big table have many of them.
+ * Collects the items of a group: for each page in @mask that is not substituted, the guest's entry
+ * that the small host entry is made from. @hidden: the group's big entry hides the small entries,
+ * which become blank. A blank entry that stays blank makes no item, because the groups of a new big
+ * table have many such entries.
  */
 static void collect_items(struct kvgpu_ext *e, u32 group, u32 mask, bool hidden)
 {
@@ -93,7 +94,7 @@ static void collect_items(struct kvgpu_ext *e, u32 group, u32 mask, bool hidden)
 	}
 }
 
-/* Installs one item. False if the item has to be tried again at the next sync. */
+/* Installs one item. Returns false if the next sync has to try again. */
 static bool install_item(struct kvgpu_ext *e, const struct kvgpu_item *it)
 {
 	struct kvgpu_shadow *s = e->s;
@@ -121,7 +122,7 @@ static bool install_item(struct kvgpu_ext *e, const struct kvgpu_item *it)
 	return !again;
 }
 
-/* Installs the collected items. False if some have to be tried again. */
+/* Installs the collected items. Returns false if the next sync has to try some of them again. */
 static bool install_items(struct kvgpu_ext *e, int *err)
 {
 	struct kvgpu_pool *p = e->s->pool;
@@ -145,7 +146,10 @@ static bool install_items(struct kvgpu_ext *e, int *err)
 	return ok;
 }
 
-/* Brings pages of @chunk up to date. @todo has a word for each group, with a bit for each page. */
+/*
+ * Brings pages of @chunk up to date. @todo has a word for each group of the chunk, with a bit for
+ * each page to bring up to date. Sets *@err to -ENOMEM if a table can't be made.
+ */
 void vgtt_ext_chunk_eval(struct kvgpu_ext *e, u32 chunk, const u32 *todo, int *err)
 {
 	u32 first = chunk * CHUNK_GROUPS,
@@ -186,7 +190,10 @@ static bool same_addr(struct kvgpu_gaddr a, struct kvgpu_gaddr b)
 	return a.target == b.target && a.addr == b.addr;
 }
 
-/* Makes a half read the guest tables of @d from now on. False if the half reads them already. */
+/*
+ * Makes a half read the guest tables of @d from now on. Returns false if the half reads these
+ * tables already.
+ */
 bool vgtt_half_set(struct kvgpu_half *h, const struct kvgpu_pde *d)
 {
 	bool big = !same_addr(h->big, d->big) || h->nr_big != d->nr_big;
@@ -206,11 +213,14 @@ bool vgtt_half_set(struct kvgpu_half *h, const struct kvgpu_pde *d)
 struct scan {
 	struct kvgpu_ext *e;
 	u32 first;		/* first small page of the half */
-	u32 pages;		/* number of small pages of the half in the extent */
-	u64 chunks;		/* bit per chunk that has work to do */
+	u32 pages;		/* number of its small pages; a window may cut it short */
+	u64 chunks;		/* a bit for each chunk with pages to look at */
 };
 
-/* Notes @n small pages from @page on, counted from the half's first. */
+/*
+ * Marks @n small pages, from @page on, as pages to look at. @page counts from the first page of the
+ * half.
+ */
 static void mark_pages(struct scan *sc, u32 page, u32 n)
 {
 	u32 *todo = sc->e->s->pool->todo;
@@ -223,8 +233,9 @@ static void mark_pages(struct scan *sc, u32 page, u32 n)
 }
 
 /*
- * Compares one page of a guest table with its copy. @shift: log2 of the small pages of an entry.
- * False if the page can't be read: it counts as zeros until it can.
+ * Compares one page of a guest table with its copy. @shift: log2 of the number of small pages that
+ * an entry covers. Returns false if the page can't be read; its entries then count as 0 until a
+ * later sync can read it.
  */
 static bool compare_page(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u32 page, u64 *copy,
 			 u32 shift)
@@ -249,9 +260,9 @@ static bool compare_page(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u32 
 }
 
 /*
- * Tells whether a page of the table has to be read. @stale: pages that have to be read even if they
- * are not dirty. The op is called for these, too: it takes the notes of writes that happened before
- * the pages are read, which would make the next sync read them again.
+ * Tells whether any page of the table has to be read. @stale: bits of the pages that have to be
+ * read even if they are not dirty. take_dirty() is called for these pages, too, because it removes
+ * the notes of earlier writes. If the notes stayed, the next sync would read the pages again.
  */
 static bool table_due(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u64 stale, u32 shift)
 {
@@ -263,7 +274,10 @@ static bool table_due(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u64 sta
 	return stale || dirty;
 }
 
-/* Returns the pages of the table that could not be read and must be read the next time. */
+/*
+ * Compares the pages of the table that have to be read. Returns the bits of the pages that could
+ * not be read and that the next sync must read.
+ */
 static u64 compare_table(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u64 stale, u64 *copy,
 			 u32 shift)
 {
@@ -292,7 +306,7 @@ static void scan_half(struct scan *sc, struct kvgpu_half *h)
 	bool small = e->gsmall && table_due(sc, h->small, h->nr_small, h->stale_small, 0);
 	bool big = e->gbig && table_due(sc, h->big, h->nr_big, h->stale_big, shift);
 
-	if (!small && !big && !retry)	/* the usual case */
+	if (!small && !big && !retry)	/* nothing to do: the usual case */
 		return;
 	memset(e->s->pool->todo, 0, sizeof(e->s->pool->todo));
 	if (small)
@@ -332,8 +346,8 @@ static u32 dir_ratio(const struct kvgpu_shadow_cfg *cfg)
 }
 
 /*
- * Makes the shadow tables that the guest's directory entries need. After an error the caller
- * forgets the guest's tables of this slot. -ENOMEM.
+ * Makes the shadow tables that the guest's directory entries of the slot need. Returns 0 or
+ * -ENOMEM. After an error the caller makes the slot forget the guest's tables.
  */
 static int slot_tables(struct kvgpu_slot *slot, bool big, bool small)
 {
@@ -420,9 +434,9 @@ static void as_sync_dir(struct kvgpu_as *as, int *err)
 }
 
 /*
- * Tries again to make tables for the directory entries that lack them. After STARVED_TRIES failures
- * the next sync continues behind the entries tried here: a guest can have thousands of entries for
- * which there is no room, in each of its spaces.
+ * Tries again to make tables for the slots that lack them. After STARVED_TRIES failures it stops,
+ * and the next sync continues behind the slots tried here: a guest can have thousands of directory
+ * entries in each of its spaces for which there is no room.
  */
 static void feed_starved_slots(struct kvgpu_as *as, int *err)
 {

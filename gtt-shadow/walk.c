@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Reads a guest's tables. A directory entry names a table of big pages and a table of small pages
- * for the same range. The big entry counts, unless it is invalid without PRIV: then the small entry
- * counts. If both are valid the chip faults, so that such a page has no translation here. Sources:
+ * for the same range. The big entry counts if it is valid or has PRIV; a big entry with PRIV alone
+ * means no translation. Otherwise the small entry counts. If the big and the small entry of a page
+ * are both valid the chip faults, so that such a page has no translation here. Sources:
  * include/gk110/mmu.h, nvkm vmmgk104.c for PRIV in an invalid big entry.
  */
 #include <linux/bitfield.h>
@@ -46,8 +47,9 @@ void vgtt_pde_decode(const struct kvgpu_shadow_cfg *cfg, u64 pde, struct kvgpu_p
 }
 
 /*
- * Reads one page of a guest table of @nr entries into the scratch page. Entries behind the table's
- * end read 0. Returns false, with all entries 0, if the page can't be read.
+ * Reads page @page of a guest table of @nr entries into the scratch page, s->pool->page. Entries
+ * behind the table's end become 0. If the page can't be read, all entries become 0 and it returns
+ * false.
  */
 bool vgtt_table_fetch(struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr, u32 page)
 {
@@ -73,8 +75,9 @@ bool vgtt_table_fetch(struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr, 
 }
 
 /*
- * Returns the guest's translation of a page as a small guest entry: 0 or a valid one. A valid big
- * entry stands for all its pages, or for none if it may not be installed.
+ * Returns the guest's translation of a page as a small guest entry: a valid entry, or 0 for no
+ * translation. A valid big entry makes a translation for each of its small pages, or for none if
+ * the big entry may not be installed.
  */
 u64 vgtt_ext_pte_find(const struct kvgpu_ext *e, u32 page)
 {
@@ -123,8 +126,8 @@ int kvgpu_shadow_as_walk(struct kvgpu_as *as, u64 va, struct kvgpu_gaddr *out, u
 		out->addr = FIELD_GET(GMMU_ADDR_VID, out->addr);
 	out->addr = (out->addr << GMMU_ADDR_SHIFT) + off;
 	/*
-	 * a valid small entry beside the big one would end the stretch: with small tables promise
-	 * one page only
+	 * with a small table, a valid small entry in the range of a big page would end the
+	 * contiguous stretch: promise one small page only
 	 */
 	end = slot->ext.gsmall ? page + 1 : page_end(&slot->ext, page);
 	*contiguous = (u32)(end - page) * PAGE_BYTES - off;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * BAR windows. A window is an extent without tables of its own: the host's BAR has one small entry
- * for each 4 KiB page of the vGPU's slice, in the caller's memory. Pages that the guest does not
- * map show the scrap page.
+ * BAR windows. A window is an extent without tables of its own. Instead, the caller has an array
+ * (@pte) with the small entries of the host's BAR, one for each 4 KiB page of the vGPU's part of
+ * the BAR. Pages that the guest does not map show the scrap page.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -14,8 +14,8 @@
 #include "internal.h"
 
 /*
- * small pages that one guest directory entry covers, with big pages of 64 KiB; with 128 KiB it is
- * twice that
+ * number of small pages that one guest directory entry covers if big pages have 64 KiB; it is twice
+ * that for 128 KiB
  */
 #define HALF_PAGES_MIN	16384
 #define BIG_SHIFT_MIN	4
@@ -76,7 +76,7 @@ static int win_set_up(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages)
 	return 0;
 }
 
-/* All pages show scrap, and no copy of the guest's tables is left. */
+/* Makes all pages show scrap, and clears the copies of the guest's tables. */
 static void win_clear(struct kvgpu_win *win, u64 scrap, u64 *pte)
 {
 	struct kvgpu_ext *e = &win->ext;
@@ -142,7 +142,7 @@ static void win_sync_dir(struct kvgpu_win *win)
 	}
 }
 
-/* Clears the bits in .retry of chunks that the window does not have. */
+/* Clears the bits in .retry that stand for chunks that the window does not have. */
 static void cut_retry(struct kvgpu_ext *e)
 {
 	u32 last = e->nr_halves - 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes of host entries: neighbours in one table are written together. Changes of a window are
- * only noted: the caller takes them by kvgpu_shadow_win_take().
+ * Writes of host entries: neighbours in one table are written together. For a window, only the
+ * range of the changed entries is noted, and the caller gets it by kvgpu_shadow_win_take().
  */
 #include <linux/minmax.h>
 
@@ -49,7 +49,10 @@ static void note_write(struct kvgpu_ext *e, bool big, u32 index)
 	p->run_last = index;
 }
 
-/* Sets a small entry. 0 stands for no translation. The caller has linked or unlinked the pin. */
+/*
+ * Sets a small host entry. @value 0 stands for no translation. The caller itself links the entry to
+ * its pin, or unlinks it.
+ */
 void vgtt_ext_small_set(struct kvgpu_ext *e, u32 page, u64 value)
 {
 	u64 *at = &e->hsmall[page];
