@@ -22,8 +22,8 @@
 
 /*
  * Storage kinds, from nvkm mmu/gf100.c (gf100_mmu_kind: each compressed kind with the plain kind of
- * the same layout; names in rnndb gf100_vm.xml GF100_STORAGE_TYPE). Element i has a bit
- * for each of the 16 kinds from 16 * i on; the bit is set if the kind exists.
+ * the same layout; names in rnndb gf100_vm.xml GF100_STORAGE_TYPE). Element i has a bit for each of
+ * the 16 kinds from 16 * i on; the bit is set if the kind exists.
  */
 static const u16 kind_exists[16] = {
 	[0x0] = 0x07bf, [0x1] = 0x0782, [0x2] = 0x03c0, [0x3] = 0xfc00,

@@ -13,7 +13,9 @@ static void ce_intr_update(struct kvgpu_trap *t, const struct kvgpu_engine *e)
 			    vtrap_reg_get(t, e->base + GK110_CE_INTR_EN));
 }
 
-/* Returns the engine whose registers contain @a, or NULL if the card has no engine there. */
+/*
+ * Returns the copy engine whose registers include @a->reg, or NULL if the card has no engine there.
+ */
 static const struct kvgpu_engine *engine_at(const struct kvgpu_trap *t,
 					    const struct kvgpu_access *a)
 {

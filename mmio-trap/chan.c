@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The channel table. An instance pointer written here names guest memory. The command carries it to
- * the host, which builds an instance block of its own. Binds are refused as the chip refuses them;
- * the reason is in PFIFO_BIND_ERROR.
+ * The channel table. An instance pointer written here names guest memory. The command carries this
+ * address to the host, which builds an instance block of its own. Binds are refused as the chip
+ * refuses them; the reason is in PFIFO_BIND_ERROR.
  */
 #include <gk110/fifo.h>
 
@@ -60,7 +60,7 @@ static u32 chan_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	return t->chan[a->idx].ctrl;
 }
 
-/* The triggers read 0. A write that both starts and stops a channel stops it. */
+/* PCCSR_CHAN_ENABLE_SET and _CLR are triggers, and read 0. A write of both stops the channel. */
 static void chan_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	u32 *ctrl = &t->chan[a->idx].ctrl;

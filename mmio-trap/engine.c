@@ -116,8 +116,9 @@ void kvgpu_trap_config_set(struct kvgpu_trap *t, u16 off, u32 val)
 }
 
 /*
- * Gives slots to the registers that hooks keep in the file, before any other register, so that a
- * full file can't lose them. Lines of more than 16 registers get none.
+ * Reserves slots for the registers that write hooks keep in the register file. This is done before
+ * any other register gets a slot, so that these registers have slots even if the file becomes full.
+ * Lines of more than 16 registers get no slots here.
  */
 static void reserve_slots(struct kvgpu_trap *t, const struct kvgpu_reg_unit *u,
 			  const struct kvgpu_reg_line *l)
@@ -133,8 +134,8 @@ static void reserve_slots(struct kvgpu_trap *t, const struct kvgpu_reg_unit *u,
 }
 
 /*
- * Gives registers of class FILE the values that the host found after POST: a driver computes with
- * them before it writes them.
+ * Gives registers of class FILE the values that the host found after POST, because a driver reads
+ * such registers and computes with their values before it writes to them.
  */
 static void seed_regs(struct kvgpu_trap *t)
 {

@@ -53,7 +53,10 @@ void vtrap_falcon_dmemc_write(struct kvgpu_trap *t, const struct kvgpu_access *a
 	t->falcon[falcon_of(a)].dmem_ctl = a->val;
 }
 
-/* Returns the address of this access. The port advances if @step is set in its control register. */
+/*
+ * Returns the address of this access to the data memory. If bit @step is set in the control
+ * register of the port, the port's address advances by 4.
+ */
 static u32 dmem_next(struct kvgpu_vfalcon *f, u32 step)
 {
 	u32 addr = f->dmem_ctl & (u32)FALCON_MEMC_OFFS;

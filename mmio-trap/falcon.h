@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The registers that every virtual falcon has, as table lines of a unit at @base (sorted, offsets
- * 0x004-0x1ff).
+ * The registers that every virtual falcon has. FALCON_LINES() makes them lines of the table of a
+ * unit at @base. They are sorted, with offsets 0x004-0x1ff.
  */
 #ifndef KVGPU_MMIO_TRAP_FALCON_H
 #define KVGPU_MMIO_TRAP_FALCON_H
@@ -14,7 +14,7 @@ enum { FALCON_PMU, FALCON_FECS, FALCON_GPCCS };	/* index in kvgpu_trap.falcon */
 
 u32 vtrap_falcon_dmem_get(const struct kvgpu_trap *t, unsigned int n, u32 addr);
 void vtrap_falcon_dmem_set(struct kvgpu_trap *t, unsigned int n, u32 addr, u32 val);
-/* Called when a write to CPUCTL starts the program of the PMU, or of FECS. */
+/* Called when the guest starts the program of the PMU, or of FECS, by a write to CPUCTL. */
 void vtrap_pmu_start(struct kvgpu_trap *t);
 void vtrap_fecs_start(struct kvgpu_trap *t);
 void vtrap_pmu_update(struct kvgpu_trap *t);
@@ -31,9 +31,12 @@ void vtrap_falcon_dmemc_write(struct kvgpu_trap *t, const struct kvgpu_access *a
 u32 vtrap_falcon_dmemd_read(struct kvgpu_trap *t, const struct kvgpu_access *a);
 void vtrap_falcon_dmemd_write(struct kvgpu_trap *t, const struct kvgpu_access *a);
 
-/* FIELD_PREP() for initialisers, where the kernel's can't be used. */
+/* As FIELD_PREP(). For initialisers, in which the kernel's FIELD_PREP() can't be used. */
 #define FALCON_FIELD(mask, val)	((val) * ((mask) & -(mask)))
-/* Memory sizes that hold nouveau's programs; falcon revision 3, one port of each kind. */
+/*
+ * Capabilities of the virtual falcons: memories that are large enough for nouveau's programs,
+ * falcon revision 3, one port for each memory.
+ */
 #define FALCON_CAPS_VALUE \
 	(FALCON_FIELD(FALCON_CAPS_IMEM, 0x40) | FALCON_FIELD(FALCON_CAPS_DMEM, 0x10))
 #define FALCON_CAPS2_VALUE                                                                  \

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The virtual FECS, and the GPCCS broadcast. FECS answers as nouveau's program does: ready after
- * its start, the size of a context, "set channel", and the channel switch by which nouveau has its
- * golden context saved. NVIDIA's program is not served, because its contexts have another layout
- * and the host owns all contexts: for it FECS never reports that it is up.
+ * The virtual FECS, and the GPCCS broadcast. The virtual FECS answers as nouveau's program for FECS
+ * does. It reports that it is ready after its start, and the size of a context. It obeys "set
+ * channel", and the channel switch by which nouveau makes FECS save the golden context. NVIDIA's
+ * program is not served, because its contexts have another layout and the host owns all contexts: a
+ * guest that loads NVIDIA's program never finds FECS ready.
  */
 #include <linux/string.h>
 
@@ -53,8 +54,8 @@ static void set_channel(struct kvgpu_trap *t, const struct kvgpu_access *a, u32 
 }
 
 /*
- * The host writes its golden image to the context of the instance in CHAN_ADDR before this access
- * completes.
+ * Asks the host to write its golden image to the context of the instance in CHAN_ADDR. The host
+ * does so before the guest's access completes.
  */
 static void fecs_ctx_save(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
@@ -90,7 +91,10 @@ static void fecs_command_write(struct kvgpu_trap *t, const struct kvgpu_access *
 	}
 }
 
-/* The guest asks for a channel switch: from CHAN_ADDR, whose context is saved, to CHAN_NEXT. */
+/*
+ * The guest asks for a channel switch from the channel in CHAN_ADDR, whose context is saved, to the
+ * channel in CHAN_NEXT.
+ */
 static void fecs_trigger_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	u32 next = vtrap_reg_get(t, AT(FECS_CHAN_NEXT));

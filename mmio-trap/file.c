@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The register file of one vGPU: an open-addressed hash of fixed size. A slot is freed by a reset
- * only, so that a search ends at the first free slot. A search also ends after PROBES steps, so
- * that no choice of registers makes an access expensive. A register without a slot is not kept: it
- * reads as after POST.
+ * The register file of one vGPU: an open-addressed hash of fixed size. Only a reset frees slots, so
+ * that a search can end at the first free slot. A search also ends after PROBES steps, so that a
+ * guest can't make accesses expensive by its choice of registers. The value of a register without a
+ * slot is not kept: the register reads as after POST.
  */
 #include "internal.h"
 

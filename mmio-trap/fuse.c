@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuses and straps. Fuse words tell one die from another. A guest gets the words that drivers ask
- * for; all others read 0.
+ * Fuses and straps. The fuse words of a die identify it. A guest therefore gets only the fuse words
+ * that drivers ask for; all other fuse words read 0.
  */
 #include <gk110/pfuse.h>
 
 #include "units.h"
 
 /*
- * Speed of the silicon. Open: the value of a real card. A middle value serves voltage tables that
- * need one.
+ * Speed of the silicon. The value of a real card is not known yet. A middle value is good enough
+ * for voltage tables that depend on the speed.
  */
 #define SPEEDO	1500
 

@@ -3,8 +3,8 @@
  * PGRAPH's front end, hub and ROPs. A guest sets up GR and makes its golden context here, with
  * thousands of writes. All written values are kept for the guest to read, and none reaches the
  * chip, because the host has set up GR for all vGPUs and owns every context. Two kinds of registers
- * do more: status registers that read idle, and exceptions, which the host reports with copies of
- * the registers that explain them.
+ * do more. Status registers always read idle. Exception registers show what the host reports: it
+ * copies the registers that explain an exception to the guest.
  */
 #include <linux/string.h>
 
@@ -33,8 +33,8 @@ static void gr_intr_en_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 }
 
 /*
- * An acknowledged GPC no longer reports its traps: GPCCS_TRAP follows the status of the GPC's
- * units, which the host has already cleared.
+ * When the guest clears a GPC's bit here, the GPC's GPCCS_TRAP becomes 0. On the chip GPCCS_TRAP
+ * follows the status of the GPC's units, which the host has already cleared.
  */
 static void trap_gpc_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
@@ -46,7 +46,10 @@ static void trap_gpc_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 			vtrap_reg_set(t, GR_GPC(g, GPC_GPCCS + GPCCS_TRAP), 0);
 }
 
-/* GR_CTRL is the last register that nouveau writes after it has handled an exception. */
+/*
+ * GR_CTRL is the last register that nouveau writes after it has handled an exception. So this write
+ * counts as the acknowledgement.
+ */
 static void gr_ctrl_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	vtrap_reg_set(t, a->reg, a->val & ~(u32)GR_CTRL_RESTART);
@@ -56,7 +59,10 @@ static void gr_ctrl_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	a->cmd->kind = KVGPU_CMD_GR_ACK;
 }
 
-/* Error status: a write with CLEAR removes the status. ENABLE is kept. */
+/*
+ * Writes an error status register. A write with CLEAR clears the status bits. The ENABLE bits take
+ * the written value.
+ */
 void vtrap_gr_esr_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	u32 status = a->bits & GR_ESR_CLEAR ? 0 : vtrap_reg_get(t, a->reg) & (u32)GR_ESR_STATUS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Table lines that the files of PGRAPH share: error status registers. */
+/* Lines for error status registers, which the tables in gr.c and gpc.c share. */
 #ifndef KVGPU_MMIO_TRAP_GR_H
 #define KVGPU_MMIO_TRAP_GR_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shared by the files of this room: the form of the tables, the register file, and the units' calls
+ * Shared by the files of mmio-trap: the form of the tables, the register file, and the units' calls
  * to each other.
  */
 #ifndef KVGPU_MMIO_TRAP_INTERNAL_H
@@ -27,18 +27,20 @@
 /* One access on its way through engine.c. */
 struct kvgpu_access {
 	u32 reg;	/* offset in BAR0 */
-	u32 inst;	/* index of the unit's copy that the register is in */
-	u32 idx;	/* index of the register in its line */
+	u32 inst;	/* number of the unit's copy that has the register, from 0 on */
+	u32 idx;	/* index of the register in its table line */
 	u32 bits;	/* write: value in the written bytes, 0 in the others */
-	/* write: value of the register after it, with the bytes that are not written kept */
+	/*
+	 * write: value of the register after the write; bytes that are not written keep their value
+	 */
 	u32 val;
 	u64 now;
 	struct kvgpu_cmd *cmd;
 };
 
 /*
- * One line of a table: @count registers, @stride bytes apart (0 stands for 1 and for 4). Offsets
- * are those of the unit's first copy.
+ * One line of a table: @count registers, @stride bytes apart (@count 0 stands for 1, @stride 0 for
+ * 4). @off is the offset in BAR0 of the first register in the unit's first copy.
  *
  * Reads: CONST gives @read() or @reset. FILE gives the file's value with the @zero bits cleared and
  * the @one bits set. EMULATE gives @read(), or is as FILE.
@@ -57,8 +59,8 @@ struct kvgpu_reg_line {
 	u32 ro, w1c;
 	u32 zero, one;		/* bits that always read as 0 or as 1: drivers poll them */
 	/*
-	 * the registers take no slots of the file, which keeps neither values nor counts of
-	 * accesses for them
+	 * The registers have no slots in the register file, so that neither their values nor the
+	 * counts of accesses to them are kept there.
 	 */
 	bool bulk;
 	u32 (*read)(struct kvgpu_trap *t, const struct kvgpu_access *a);
@@ -68,7 +70,7 @@ struct kvgpu_reg_line {
 
 #define KVGPU_LINE(reg, r, w, ...) \
 	{ .name = #reg, .off = (reg), .rd = KVGPU_REG_##r, .wr = KVGPU_REG_##w, __VA_ARGS__ }
-/* @reg is relative to @base */
+/* as KVGPU_LINE(), with @reg relative to @base */
 #define KVGPU_LINE_AT(base, reg, r, w, ...) \
 	{ .name = #reg, .off = (base) + (reg), .rd = KVGPU_REG_##r, .wr = KVGPU_REG_##w, \
 		__VA_ARGS__ }
@@ -79,7 +81,9 @@ struct kvgpu_reg_unit {
 	u32 base, size, copies;		/* copies 0 means 1 */
 	const struct kvgpu_reg_line *line;
 	u32 nr_lines;
-	/* line for all other registers of the window; class UNLISTED if left out */
+	/*
+	 * for all registers of the window that no line of @line covers; class UNLISTED if left out
+	 */
 	struct kvgpu_reg_line rest;
 };
 
@@ -92,15 +96,16 @@ struct kvgpu_reg_unit {
 extern const struct kvgpu_reg_unit *const kvgpu_trap_units[];
 extern const u32 kvgpu_trap_nr_units;
 /*
- * Returns the line that covers @a->reg, never NULL: its class is UNLISTED if no line covers it.
- * Sets a->inst, a->idx, and *@unit to the unit or to NULL.
+ * Returns the table line that covers @a->reg, never NULL: if there is none, a line of class
+ * UNLISTED. Sets @a->inst and @a->idx. Sets *@unit, if @unit is not NULL, to the unit, or to NULL
+ * if no unit has the register.
  */
 const struct kvgpu_reg_line *vtrap_line_find(struct kvgpu_access *a,
 					     const struct kvgpu_reg_unit **unit);
 
 /*
- * file.c: the register file. The first returns the register's place in memory that the guest maps,
- * or NULL.
+ * file.c: the register file. vtrap_plain_find() returns the place of a register in cfg.plain, or
+ * NULL if the register is not there.
  */
 u32 *vtrap_plain_find(const struct kvgpu_trap *t, u32 reg);
 struct kvgpu_reg_slot *vtrap_slot_find(struct kvgpu_trap *t, u32 reg);		/* NULL: not kept */
@@ -108,7 +113,7 @@ struct kvgpu_reg_slot *vtrap_slot_make(struct kvgpu_trap *t, u32 reg, u32 val);	
 u32 vtrap_reg_get(const struct kvgpu_trap *t, u32 reg);
 void vtrap_reg_set(struct kvgpu_trap *t, u32 reg, u32 val);
 
-/* intr.c: the interrupt tree. Sources are levels. */
+/* intr.c: the interrupt tree. A source is a level: it is raised until it is set to false. */
 void vtrap_intr_host_set(struct kvgpu_trap *t, unsigned int bit, bool on);
 void vtrap_intr_nrhost_set(struct kvgpu_trap *t, unsigned int bit, bool on);
 void vtrap_intr_update(struct kvgpu_trap *t);
@@ -116,7 +121,7 @@ void vtrap_intr_rearm(struct kvgpu_trap *t);
 u32 vtrap_intr_leaf_get(const struct kvgpu_trap *t, unsigned int leaf);
 bool vtrap_intr_output_high(const struct kvgpu_trap *t, unsigned int leaf);
 
-/* Resets of state outside the register file to its power-on values. */
+/* Set the state of a unit to its values after power-on. */
 void vtrap_pmc_reset(struct kvgpu_trap *t);
 void vtrap_fifo_reset(struct kvgpu_trap *t);
 void vtrap_gr_reset(struct kvgpu_trap *t);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The interrupt tree. Units raise and drop sources. In each leaf a mask selects sources, and an
- * enable gates the output. Leaf 0 (host) and leaf 1 (non-redirectable host) share the function's
- * one interrupt. nouveau disables the outputs, re-arms MSI, handles the pending sources and enables
- * the outputs again. A message is therefore due on every rise of the line, and on a re-arm while
- * the line is high.
+ * enable bit lets the leaf's output through. Leaf 0 (host) and leaf 1 (non-redirectable host) share
+ * the function's one interrupt. nouveau disables the outputs, re-arms MSI, handles the pending
+ * sources and enables the outputs again. A message is therefore due on every rise of the line, and
+ * on a re-arm while the line is high.
  */
 #include <gk110/pmc.h>
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * PBDMAs. The guest reads a snapshot that the host took when a channel of this vGPU stopped its
- * PBDMA. The guest's writes change the snapshot. An acknowledged interrupt becomes a command. It
- * says whether the guest has put a no-operation over the method before, as nouveau does. hw/ does
- * not wait for it: it has skipped the method already.
+ * PBDMA. The guest's writes change only the snapshot. When the guest acknowledges an interrupt,
+ * this becomes a command. The command says whether the guest has first replaced the method by a
+ * no-operation, as nouveau does. hw/ does not wait for the command: hw/ has skipped the method
+ * already.
  */
 #include <gk110/fifo.h>
 

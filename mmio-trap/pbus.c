@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PBUS, the windows into memory, and the flushes. BAR1 and BAR3 are this vGPU's slices of the
- * card's BARs. When a guest binds an instance block, the host shadows its page tables into the
- * slice. "Physical" mode shows the vGPU's own partition.
+ * PBUS, the windows into memory, and the flushes. The guest's BAR1 and BAR3 are parts of the card's
+ * BARs that belong to this vGPU. When the guest binds an instance block to a BAR, the host shadows
+ * the page tables of that block into the vGPU's part. In "physical" mode the BAR shows the vGPU's
+ * own partition.
  */
 #include <gk110/bar.h>
 #include <gk110/map.h>
@@ -11,8 +12,8 @@
 #include "units.h"
 
 /*
- * The window shows the vGPU's memory only if its target is video memory: mdev/machine/ shows the
- * scrap page for any other target.
+ * PRAMIN, the window in BAR0, shows the vGPU's memory only if the target is video memory. For any
+ * other target mdev/machine/ shows the scrap page.
  */
 static void pramin_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {

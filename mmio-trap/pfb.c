@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PFFB, and the memory controllers: the amount of memory that a guest finds. Timings, training and
- * ECC are the host's.
+ * PFFB, and the memory controllers, from which a guest learns how much memory it has. Timings,
+ * training and ECC are the host's.
  */
 #include <gk110/map.h>
 #include <gk110/pfb.h>
@@ -13,7 +13,7 @@ static u32 ltcs_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	return t->cfg.topo->ltcs;
 }
 
-/* MiB of one partition; 0 for controllers beyond KVGPU_GUEST_FBP. */
+/* Returns the size of one partition in MiB, or 0 for controllers from number KVGPU_GUEST_FBP on. */
 static u32 pbfb_amount_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	return a->inst < KVGPU_GUEST_FBP ? (u32)(t->cfg.vram_size >> 20) / KVGPU_GUEST_FBP : 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PFIFO: interrupt, runlists, preemption, faults. Bits 30:28 of PFIFO_INTR are levels of other
- * registers: nouveau clears those registers and never the bits. A requested operation is pending
- * until the host reports that it is done. The host does so before the write completes whenever it
- * can, because nouveau polls.
+ * PFIFO: interrupt, runlists, preemption, faults. Each of bits 30:28 of PFIFO_INTR is set while
+ * another register is not 0. nouveau clears that register and never writes the bit. An operation
+ * that the guest requests is pending until the host reports that it is done. Because nouveau polls,
+ * the host reports it before the guest's write completes, whenever it can.
  *
  * A guest has one runlist with all engines (README.md), whatever the card has.
  */
@@ -136,7 +136,7 @@ static u32 runlist_block_read(struct kvgpu_trap *t, const struct kvgpu_access *a
 	return t->runl_blocked;
 }
 
-/* A guest has one runlist, so that a write blocks or unblocks, never both. */
+/* A guest has one runlist. So a write blocks it or unblocks it, and one command is enough. */
 static void runlist_block_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	u32 new = a->bits & (u32)KVGPU_GUEST_RUNL_MASK, blocked = new & ~t->runl_blocked;
@@ -152,8 +152,8 @@ static void runlist_block_write(struct kvgpu_trap *t, const struct kvgpu_access 
 static u32 pbdma_runlists_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	/*
-	 * nouveau takes at most two PBDMAs for a runlist (gk104_fifo_runl_ctor()); interrupts of
-	 * further PBDMAs reach it all the same.
+	 * nouveau accepts two PBDMAs at most for a runlist (gk104_fifo_runl_ctor()). Interrupts of
+	 * the other PBDMAs reach nouveau all the same.
 	 */
 	return a->idx < 2 && a->idx < t->cfg.topo->nr_pbdma ? (u32)KVGPU_GUEST_RUNL_MASK : 0;
 }
@@ -246,8 +246,8 @@ void kvgpu_trap_nonstall(struct kvgpu_trap *t)
 }
 
 /*
- * A record that the guest has not acknowledged yet is not overwritten: the guest is told of a
- * dropped fault instead, as the chip would tell.
+ * If the guest has not acknowledged the last record of @unit yet, that record is not overwritten.
+ * The guest is told of a dropped fault instead, as the chip would do.
  */
 void kvgpu_trap_mmu_fault(struct kvgpu_trap *t, u8 unit, u64 inst, u64 va, u32 info)
 {

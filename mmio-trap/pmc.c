@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * PMC: identity, the registers of the interrupt tree, and the engine enables. The enables are the
- * vGPU's own: clearing one ends this vGPU's work on that engine and does nothing to the engine
- * itself.
+ * vGPU's own: when a guest clears an engine's bit, this ends the vGPU's work on that engine and
+ * does nothing to the engine itself.
  */
 #include <gk110/pmc.h>
 #include <gk110/ptop.h>
 
 #include "units.h"
 
-/* The bits of PMC_ENABLE that the chip implements. All others read 0. */
+/* The bits of PMC_ENABLE that the chip implements. All other bits read 0. */
 #define ENABLES                                                                                    \
 	(PMC_ENABLE_UNK0 | PMC_ENABLE_XBAR | PMC_ENABLE_LTC | PMC_ENABLE_UNK4 |                    \
 	 PMC_ENABLE_PRIVRING | PMC_ENABLE_CE0 | PMC_ENABLE_CE1 | PMC_ENABLE_FIFO | PMC_ENABLE_GR | \

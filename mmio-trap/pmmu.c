@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The MMU's registers. At a TLB invalidate the host brings its shadow tables up to date. It does so
- * before the write completes, so that the queue always reads empty. Registers with pages for the
- * MMU's own writes hold raw bus addresses: their values stay in the register file.
+ * The MMU's registers. When a guest invalidates its TLB, the host brings its shadow tables up to
+ * date. It does so before the guest's write completes, so that the queue of invalidates always
+ * reads empty. Some registers hold the raw bus address of a page to which the MMU itself would
+ * write: their values stay in the register file.
  */
 #include <gk110/mmu.h>
 #include <gk110/pfb.h>
 
 #include "units.h"
 
-/* nouveau and nvgpu poll these bits before and after an invalidate. */
+/*
+ * The bits say that the queue of invalidates is empty. nouveau and nvgpu poll them before and after
+ * an invalidate.
+ */
 #define QUEUE_EMPTY	(FB_MMU_CTRL_FIFO_EMPTY | FB_MMU_CTRL_FIFO_SPACE)
 
 static void tlb_invalidate_write(struct kvgpu_trap *t, const struct kvgpu_access *a)

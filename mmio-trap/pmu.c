@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The virtual PMU: rings and messages of nouveau's program. Power, clocks and fans are the host's.
- * A guest's request is answered at once, mostly by zeros, because nouveau waits for the reply
- * without limit (gt215_pmu_send()).
+ * The virtual PMU: rings and messages as of nouveau's program for the PMU. Power, clocks and fans
+ * are the host's. A guest's request is answered at once, mostly by zeros, because nouveau waits for
+ * the reply without limit (gt215_pmu_send()).
  */
 #include <gk110/pmc.h>
 #include <gk110/pmu.h>
@@ -49,8 +49,8 @@ void vtrap_pmu_reset(struct kvgpu_trap *t)
 }
 
 /*
- * Fills the data words of a reply. The memory script process tells where its data is. In all other
- * replies the data words stay 0.
+ * Fills the data words of a reply. MEMX, the process for memory scripts, replies where its data is.
+ * In the replies of all other processes the data words are 0.
  */
 static void pmu_reply_fill(const u32 *msg, u32 *reply)
 {
@@ -74,7 +74,7 @@ static void pmu_msg_take(struct kvgpu_trap *t, u32 get)
 	for (i = 0; i < ARRAY_SIZE(msg); i++)
 		msg[i] = vtrap_falcon_dmem_get(t, FALCON_PMU, from + 4 * i);
 	if (((put - vtrap_reg_get(t, AT(PMU_RFIFO_GET))) & PMU_RING_COUNTER) >= PMU_RING_SLOTS)
-		return;		/* the guest takes no replies */
+		return;		/* the ring of replies is full: the guest does not read it */
 	reply[PMU_MSG_PROCESS] = msg[PMU_MSG_PROCESS];
 	reply[PMU_MSG_MESSAGE] = msg[PMU_MSG_MESSAGE];
 	pmu_reply_fill(msg, reply);
@@ -112,7 +112,7 @@ static u32 pmu_d2h_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	return t->falcon[FALCON_PMU].started ? RING(PMU_IMAGE_RFIFO) : 0;
 }
 
-/* A written id takes the mutex if the mutex is free. A write of 0 releases the mutex. */
+/* A guest takes a free mutex by a write of its id. A write of 0 releases the mutex. */
 static void pmu_mutex_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	if (!a->bits || !vtrap_reg_get(t, a->reg))

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * PTIMER: the card's time, which a guest can't set. The GPU stamps memory with the card's time
- * (semaphore releases, reports), and a driver compares these stamps with PTIMER. With a time of its
- * own a guest would find the stamps in its future or far past. nouveau sets the time when it loads
- * and does not read it back. cfg.ptimer_offset is for a vGPU that has come from another card. The
- * rate is always the host's, in nanoseconds, whatever ratio the guest writes.
+ * (semaphore releases, reports), and a driver compares these stamps with PTIMER. If the guest's
+ * PTIMER had another time, the stamps would seem to be in the future or the far past. nouveau sets
+ * the time when it loads and does not read it back. cfg.ptimer_offset is for a vGPU that has come
+ * from another card. The rate is always the host's, in nanoseconds, whatever ratio the guest
+ * writes.
  */
 #include <gk110/ptimer.h>
 #include <gk110/pmc.h>
@@ -36,13 +37,14 @@ static void ptimer_intr_update(struct kvgpu_trap *t)
 }
 
 /*
- * The alarm rings when the low word is next equal to PTIMER_ALARM: the distance is unsigned, up to
- * 4.3 s. It is armed only while it can interrupt.
+ * The alarm rings when the low word of the time next becomes equal to PTIMER_ALARM. That is at most
+ * 4.3 s away, when the low word has come round. The alarm is armed only while its interrupt is
+ * enabled.
  */
 static void alarm_arm(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	u32 low = (u32)vtrap_guest_time_get(t, a->now), at = vtrap_reg_get(t, PTIMER_ALARM);
-	/* time at which the low word became @low */
+	/* host time at which the low word became @low */
 	u64 tick = a->now - ((a->now + t->ptimer_offset) & ~TIME_BITS & 0xffffffff);
 	u64 alarm = 0;
 

@@ -10,7 +10,7 @@
 
 #include "units.h"
 
-#define WORDS		3	/* per engine */
+#define WORDS		3	/* registers PTOP_DEVICE per engine */
 
 static u32 ptop_gpcs_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {

@@ -64,7 +64,7 @@ const struct kvgpu_reg_unit *const kvgpu_trap_units[] = {
 };
 const u32 kvgpu_trap_nr_units = ARRAY_SIZE(kvgpu_trap_units);
 
-static const struct kvgpu_reg_line nowhere;	/* class UNLISTED */
+static const struct kvgpu_reg_line nowhere;	/* all 0: class UNLISTED */
 
 static u32 copies_of(const struct kvgpu_reg_unit *u)
 {
@@ -104,7 +104,7 @@ static const struct kvgpu_reg_unit *find_unit(u32 reg)
 	return NULL;
 }
 
-/* Tells whether @reg is one of the line's registers, and gives its index in *@idx. */
+/* Tells whether @reg is a register of line @l. If so, sets *@idx to its index in the line. */
 static bool line_covers(const struct kvgpu_reg_line *l, u32 reg, u32 *idx)
 {
 	u32 d = reg - l->off;
@@ -228,7 +228,7 @@ static const char *check_lines(const struct kvgpu_reg_unit *u)
 	return NULL;
 }
 
-/* Checks the registers that a guest maps: each has to behave as memory does. */
+/* Checks the registers that a guest may map (cfg.plain): each has to behave as memory does. */
 static const char *check_plain(void)
 {
 	u32 reg;
@@ -246,8 +246,8 @@ static const char *check_plain(void)
 }
 
 /*
- * Checks the page of flushes, which a guest maps too: all its registers have to behave as memory
- * does, except for those that mdev/machine/flush.c looks at.
+ * Checks the page with the flush registers, which a guest may map too. All its registers have to
+ * behave as memory does, except for the three flush registers that mdev/machine/flush.c handles.
  */
 static const char *check_flush_page(void)
 {

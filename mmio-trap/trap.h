@@ -2,10 +2,11 @@
 /*
  * mmio-trap: the effect of a guest's access to BAR0. Pure: no allocation, lock, clock or MMIO.
  *
- * The room keeps the vGPU's registers and answers by itself where it can. An effect outside of the
- * register file is returned as one command, fully decoded and checked for form. The caller that
- * carries a command out checks ownership. Reports of the hardware or the host to the guest come in
- * as events. Decode before commit: a command never refers back to guest memory or registers.
+ * mmio-trap keeps the vGPU's registers and answers an access by itself where it can. If an access
+ * asks for an effect outside of the register file, this effect is returned as one command, fully
+ * decoded and checked for form. The caller checks the ownership of what the command names, and
+ * carries the command out. Reports of the hardware or the host to the guest come in as events. A
+ * command holds all its values: it never refers back to guest memory or registers.
  *
  * Locks: the caller serialises all calls for one vGPU (vgpu->lock).
  */
@@ -19,57 +20,61 @@
 
 /*
  * A part of BAR0 whose registers keep their values and have no other effect on a vGPU: timing and
- * training of memory, which is the host's business. nouveau writes 1,504 times to eight of them at
- * each load (gk104_ram_train_init_0()). They may be in memory that the guest maps: @plain below.
+ * training of memory, which is the host's business. nouveau writes 1,504 times to eight of these
+ * registers at each load (gk104_ram_train_init_0()). The registers may be in memory that the guest
+ * maps: .plain below.
  */
 #define KVGPU_TRAP_PLAIN_BASE	PBFB_BCAST
 #define KVGPU_TRAP_PLAIN_SIZE	0x2000
 
 struct kvgpu_trap_cfg {
 	const struct kvgpu_topo *topo;
-	/* bytes of video memory of the vGPU, a multiple of 4 MiB: shown as 4 equal partitions */
+	/*
+	 * bytes of video memory of the vGPU, a multiple of 4 MiB; the guest sees 4 equal partitions
+	 */
 	u64 vram_size;
 	/*
-	 * bytes, FECS scratch register 1: host context size plus one page for the host's patch list
+	 * Size of a graphics context, bytes, as the guest reads it in scratch register 1 of FECS:
+	 * size of a context of the host, plus one page for the host's patch list.
 	 */
 	u32 gr_ctx_size;
 	const u8 *vbios;		/* contents of PROM */
 	u32 vbios_size;
-	u64 ptimer_offset;		/* ns, added to the host's PTIMER time */
+	u64 ptimer_offset;		/* ns, added to the host's PTIMER time for the guest */
 	/*
-	 * KVGPU_TRAP_PLAIN_SIZE bytes, which the guest may change at any time; NULL: these
-	 * registers are in the file
+	 * Memory of KVGPU_TRAP_PLAIN_SIZE bytes for the registers from KVGPU_TRAP_PLAIN_BASE on.
+	 * The guest may change it at any time. NULL: these registers are in the register file.
 	 */
 	u32 *plain;
 };
 
 /*
- * One register of the file. The file is an open-addressed hash of fixed size, in memory of the
- * creator. If a guest writes more registers than fit, the values of further registers are lost (and
- * counted in .nr_dropped).
+ * One register of the register file. The file is an open-addressed hash of fixed size, in memory
+ * that the caller allocates. If a guest writes more registers than fit, the values written to
+ * further registers are lost (and counted in .nr_dropped).
  */
 struct kvgpu_reg_slot {
-	u32 reg;			/* offset | 1; 0: unused */
+	u32 reg;			/* offset in BAR0, with bit 0 set; 0: the slot is unused */
 	u32 val;
 	u32 rd, wr;			/* counts of accesses, for debugfs */
 };
-/* power of two; stock nouveau touches about 6,500 registers */
+/* number of slots, a power of two; stock nouveau touches about 6,500 registers */
 #define KVGPU_TRAP_SLOTS	16384
 
 /*
- * State of a virtual falcon: memories that a guest writes and reads back (PMU, FECS, GPCCS
- * broadcast).
+ * State of a virtual falcon (PMU, FECS, or the GPCCS broadcast). No program runs. A guest can read
+ * back what it has written to the data memory.
  */
 struct kvgpu_vfalcon {
 	u32 dmem[4096 / 4];
 	u32 dmem_ctl, imem_ctl;
-	u32 scratch[16];		/* registers from 0x800 on */
+	u32 scratch[16];		/* FECS only: FECS_SCRATCH(), 0x800 on */
 	bool started;
 };
 
 struct kvgpu_trap {
 	struct kvgpu_trap_cfg cfg;
-	struct kvgpu_reg_slot *slot;	/* KVGPU_TRAP_SLOTS of them, zeroed by the creator */
+	struct kvgpu_reg_slot *slot;	/* array of KVGPU_TRAP_SLOTS */
 	u32 nr_slots_used;
 	struct kvgpu_vfalcon falcon[3];
 
@@ -83,8 +88,8 @@ struct kvgpu_trap {
 	/* PFIFO */
 	u32 fifo_intr;			/* PFIFO_INTR, without its level bits */
 	/*
-	 * the driver has enabled NON_STALL_INTERRUPT, as it does while a client waits; the caller
-	 * may read this
+	 * the guest's driver has enabled NON_STALL_INTERRUPT, as it does while one of its clients
+	 * waits; the caller may read this
 	 */
 	bool wants_nonstall;
 	u32 fault_pending;		/* PFIFO_MMU_FAULT_SOURCE */
@@ -102,65 +107,79 @@ struct kvgpu_trap {
 	/* a GR exception was reported, and the guest has not restarted GR since */
 	bool gr_halted;
 	u64 ptimer_offset;		/* ns; the guest's PTIMER minus the host's */
-	u64 ptimer_alarm;		/* host time in ns; 0: not armed */
+	u64 ptimer_alarm;		/* host time in ns at which it rings; 0: not armed */
 
 	/*
-	 * Counters, for sysfs and debugfs. nr_denied: accesses of denied registers, and commands
-	 * without a valid form.
+	 * Counters, for sysfs and debugfs. nr_denied counts accesses of denied registers, and
+	 * writes that ask for a command in a bad form.
 	 */
 	u64 nr_reads, nr_writes, nr_unlisted, nr_dropped, nr_denied;
 };
 
 void kvgpu_trap_init(struct kvgpu_trap *t, const struct kvgpu_trap_cfg *cfg,
 		     struct kvgpu_reg_slot *slots);
-/* Resets to the state of a POSTed card. The slots are cleared, the counters stay. */
+/*
+ * Resets all registers to the state of a POSTed card. The slots are cleared. The counters in @t
+ * keep their values.
+ */
 void kvgpu_trap_reset(struct kvgpu_trap *t);
 
 /* ------------------------------------------------------------------ accesses and commands */
 
 enum kvgpu_cmd_kind {
 	KVGPU_CMD_NONE = 0,
-	KVGPU_CMD_CHAN_BIND,	/* .chan: an instance pointer was written with the bind bit set */
+	KVGPU_CMD_CHAN_BIND,	/* .chan: instance pointer written with the bind bit set */
 	KVGPU_CMD_CHAN_UNBIND,	/* .chan */
 	KVGPU_CMD_CHAN_ENABLE,	/* .chan */
 	KVGPU_CMD_CHAN_DISABLE,	/* .chan */
 	KVGPU_CMD_RUNLIST,	/* .runlist: submit */
 	KVGPU_CMD_PREEMPT,	/* .preempt */
-	KVGPU_CMD_RUNL_BLOCK,	/* .mask: runlists that are blocked now */
-	KVGPU_CMD_RUNL_ALLOW,	/* .mask: runlists that are not blocked any more */
-	KVGPU_CMD_TLB,	/* .tlb: the guest invalidates its TLB: the caller syncs its shadows */
-	KVGPU_CMD_BAR_BIND,	/* .bar: instance block of BAR1 or BAR3, or physical mode */
+	KVGPU_CMD_RUNL_BLOCK,	/* .mask: runlists that the guest has just blocked */
+	KVGPU_CMD_RUNL_ALLOW,	/* .mask: runlists that it has just unblocked */
+	/* .tlb: the guest invalidates its TLB; the caller has to sync the vGPU's shadow tables */
+	KVGPU_CMD_TLB,
+	KVGPU_CMD_BAR_BIND,	/* .bar: new instance block of a BAR, or physical mode */
 	KVGPU_CMD_USERD,	/* .userd: BAR1 offset of the guest's doorbells */
-	KVGPU_CMD_PRAMIN,	/* .pramin: the window moved, and its mappings must follow */
-	/* flush of BAR writes or of L2; .mask: offset of the register (FLUSH_BAR, FLUSH_L2_*) */
+	KVGPU_CMD_PRAMIN,	/* .pramin: the window moved; its mappings have to follow */
+	/*
+	 * a flush of BAR writes or of L2; .mask: offset of the register that was written
+	 * (FLUSH_BAR, FLUSH_L2_*)
+	 */
 	KVGPU_CMD_FLUSH,
 	/*
-	 * .inst: the guest has given FECS this channel, by "set channel" or by a switch. Its driver
-	 * does so before it makes its golden context by register writes.
+	 * .inst: the guest has given FECS this channel, by the command "set channel" or by a
+	 * context switch. The guest's driver does so before it makes its golden context by register
+	 * writes.
 	 */
 	KVGPU_CMD_GR_BIND,
 	/*
-	 * .inst: the guest waits for its golden image: write the host's image to the instance's
-	 * context VA
+	 * .inst: the guest waits until FECS has saved its golden context. Write the host's golden
+	 * image to the context VA of this instance.
 	 */
 	KVGPU_CMD_GR_SAVE,
-	/* .mask: engines (index in topo.engine) that PMC_ENABLE reset; bit 31: PFIFO */
+	/*
+	 * .mask: a bit for each engine (index in topo.engine) that the guest has reset by
+	 * PMC_ENABLE; bit 31: PFIFO
+	 */
 	KVGPU_CMD_ENGINE_RESET,
-	/* .trigger: nouveau's recovery of a context switch timeout asks for a fault of an engine */
+	/*
+	 * .trigger: the guest asks for a fault of an engine, as nouveau does to recover from a
+	 * context switch timeout
+	 */
 	KVGPU_CMD_FAULT_TRIGGER,
 	/* .pbdma: the guest acknowledged a PBDMA interrupt; the channel may go on */
 	KVGPU_CMD_PBDMA_ACK,
 	KVGPU_CMD_GR_ACK,	/* the guest acknowledged a GR exception */
-	KVGPU_CMD_CE_ACK,	/* .mask: engines whose copy interrupt was acknowledged */
-	/* the interrupt line or its edge has changed: see kvgpu_trap_irq_take() */
+	KVGPU_CMD_CE_ACK,	/* .mask: bit of the engine whose interrupt was acknowledged */
+	/* the interrupt line has changed, or an edge has come: see kvgpu_trap_irq_take() */
 	KVGPU_CMD_IRQ,
-	KVGPU_CMD_ALARM,	/* ptimer_alarm has changed: arm or stop a timer */
+	KVGPU_CMD_ALARM,	/* .ptimer_alarm has changed: arm a timer, or stop it if 0 */
 };
 
 struct kvgpu_cmd {
 	enum kvgpu_cmd_kind kind;
 	/*
-	 * besides what .kind says, the interrupt line or its edge has changed: see
+	 * also, whatever .kind is, the interrupt line has changed or an edge has come: see
 	 * kvgpu_trap_irq_take()
 	 */
 	bool irq;
@@ -193,32 +212,32 @@ u32 kvgpu_trap_read(struct kvgpu_trap *t, u32 reg, u64 now);
  * @t: the vGPU's registers
  * @reg: offset in BAR0, aligned; not in PRAMIN
  * @val: value
- * @be: 0xff for each byte that is written; the caller splits wider accesses
+ * @be: mask with 0xff in each byte that is written; the caller splits accesses of more than 4 bytes
  * @now: host PTIMER, ns
- * @cmd: the command that the write asks for, or KVGPU_CMD_NONE
+ * @cmd: set to the command that the write asks for, or to KVGPU_CMD_NONE
  */
 void kvgpu_trap_write(struct kvgpu_trap *t, u32 reg, u32 val, u32 be, u64 now,
 		      struct kvgpu_cmd *cmd);
 
 /*
- * Sets one word of the virtual configuration space (@off < 4096, aligned) in its mirror
- * (PPCI_BASE). Call it after init and reset for every word that is not 0, and after each change of
- * a word.
+ * Sets the mirror (PPCI_BASE) of one word of the virtual configuration space. @off is aligned, and
+ * below 4096. Call it after kvgpu_trap_init() and kvgpu_trap_reset() for every word that is not 0,
+ * and after each change of a word.
  */
 void kvgpu_trap_config_set(struct kvgpu_trap *t, u16 off, u32 val);
 
 /* ------------------------------------------------------------------ events */
 
 /*
- * Reports to the guest. They set the registers that the guest will read; kvgpu_trap_irq_take()
- * tells afterwards whether to interrupt. Ids are the guest's.
+ * Reports to the guest. Each sets the registers that the guest will read. kvgpu_trap_irq_take()
+ * tells afterwards whether to interrupt the guest. Ids are the guest's.
  */
 void kvgpu_trap_runlist_done(struct kvgpu_trap *t, u8 runl);
 void kvgpu_trap_preempt_done(struct kvgpu_trap *t);
 void kvgpu_trap_nonstall(struct kvgpu_trap *t);
 /*
- * Reports an MMU fault: a fault record with the guest's values: unit, instance address, VA, info
- * word (GMMU_FAULT_INFO).
+ * Reports an MMU fault of @unit. The fault record has the guest's values: instance address, VA, and
+ * info word (GMMU_FAULT_INFO).
  */
 void kvgpu_trap_mmu_fault(struct kvgpu_trap *t, u8 unit, u64 inst, u64 va, u32 info);
 void kvgpu_trap_sched_error(struct kvgpu_trap *t, u32 code);
@@ -229,8 +248,9 @@ struct kvgpu_pbdma_snap {
 };
 void kvgpu_trap_pbdma(struct kvgpu_trap *t, const struct kvgpu_pbdma_snap *s);
 /*
- * Registers of a GR exception as the host read them: pairs for the file (among them FECS_CHAN_ADDR
- * with the guest's instance), then GR_INTR and GR_TRAP.
+ * Reports a GR exception. @regs: registers that the host has read, to be stored in the register
+ * file; FECS_CHAN_ADDR is among them, with the guest's instance. @intr and @trap: bits to set in
+ * GR_INTR and GR_TRAP.
  */
 void kvgpu_trap_gr(struct kvgpu_trap *t, u32 intr, u32 trap, const struct kvgpu_reg_val *regs,
 		   u32 nr);
@@ -243,12 +263,12 @@ void kvgpu_trap_chan_status_set(struct kvgpu_trap *t, gchid_t id, u32 status);
 /**
  * kvgpu_trap_irq_take() - take the state of the interrupt output
  * @t: the vGPU's registers
- * @edge: one message (MSI) is due; the call takes the edge, so that the next call does not return
- *   it again
+ * @edge: set to true if one message (MSI) is due; the call clears the edge, so that the next call
+ *   does not return the same edge
  *
  * Call it after any access or event.
  *
- * Return: the line (INTx).
+ * Return: true if the line (INTx) is up.
  */
 bool kvgpu_trap_irq_take(struct kvgpu_trap *t, bool *edge);
 
@@ -268,11 +288,15 @@ struct kvgpu_reg_info {
 	enum kvgpu_reg_class rd, wr;
 };
 /*
- * Finds the table line that covers @reg. False (class UNLISTED) if there is none. A slot whose
- * counts .rd and .wr are both 0 is only reserved: the guest has not accessed its register.
+ * Sets *@info to what the tables say about @reg. Returns false, with class UNLISTED, if the tables
+ * say nothing. (If both counts of a slot, .rd and .wr, are 0, the slot is only reserved: the guest
+ * has not accessed its register.)
  */
 bool kvgpu_trap_info(u32 reg, struct kvgpu_reg_info *info);
-/* Checks the tables: sorted, no overlap, every hook reachable. NULL, or the first error. */
+/*
+ * Checks that the tables are sorted and do not overlap, and that every hook can be reached. Returns
+ * NULL, or a text about the first error.
+ */
 const char *kvgpu_trap_check_tables(void);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The units' tables, each with the file that defines it. */
+/*
+ * The units' tables. A comment at the right names the file that defines the table and those below.
+ */
 #ifndef KVGPU_MMIO_TRAP_UNITS_H
 #define KVGPU_MMIO_TRAP_UNITS_H
 

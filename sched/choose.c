@@ -134,8 +134,8 @@ void vsched_turn_end(struct kvgpu_sched *s)
  * get the same in a round, in proportion to their shares. A turn may end late, because a piece of
  * work that has begun goes on: the shortest turn by a quarter of its length. Without the correction
  * a vGPU could gain a little in each round. Then its clock would run ahead until another vGPU goes
- * before it. It would get a later place in the round, and so would have almost a turn less in the 2
- * s over which shares are measured. The correction is at most half of the turn: larger errors are
+ * before it. It would get a later place in the round, and so would have almost a turn less in the
+ * 2 s over which shares are measured. The correction is at most half of the turn: larger errors are
  * left to the clocks.
  */
 static u64 turn_even_out(struct kvgpu_sched_ent *e, u64 turn)

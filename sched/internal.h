@@ -62,9 +62,9 @@
 #define SCHED_CAP_MOST		((s64)1 << 60)
 /*
  * In a round, each vGPU that competes has one turn. A round takes 3.5 slices if this makes no turn
- * shorter than vsched_turn_min() or longer than a slice. With the default slice such a round is 14
- * ms, which is 0.7 % of 2 s, so that it hardly matters where in a round a measurement begins. Each
- * of 8 equal vGPUs then has 1.75 ms.
+ * shorter than vsched_turn_min() or longer than a slice. With the default slice such a round is
+ * 14 ms, which is 0.7 % of 2 s, so that it hardly matters where in a round a measurement begins.
+ * Each of 8 equal vGPUs then has 1.75 ms.
  */
 #define SCHED_ROUND(slice)	((slice) * 7 / 2)
 #define SCHED_SHORTEST		5u
