@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Instance blocks. The chip reads a block that is made here, word by word: constants, values of the
- * host, and words of the guest that are virtual or harmless. RAMFC_HCE_PRIV_MODE, which would let
- * the guest copy between physical addresses, is never set.
+ * Instance blocks. The chip reads a block that is made here. Each word of it is a constant, a value
+ * of the host, or a word of the guest with a virtual address or without any power to do harm.
+ * RAMFC_HCE_PRIV_MODE, which would let the guest copy between physical addresses, is never set.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>

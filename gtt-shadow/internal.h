@@ -81,10 +81,10 @@ struct kvgpu_link {
 
 struct kvgpu_pin {
 	u64 dma;
-	u32 pfn;			/* IOVA >> 12, 28 bits in guest entries */
+	u32 pfn;			/* IOVA >> 12; guest entries have 28 bits for it */
 	u32 refs;			/* number of entries that point to the page */
 	u32 entries;			/* handle of the first entry; NOTHING: none */
-	/* index of the next pin in the bucket or in the free list */
+	/* index of the next pin in the same bucket, or in the free list */
 	u32 hash_next;
 	u32 drop_next;
 	u16 used, dropped;		/* dropped: on the list that kvgpu_shadow_reap() empties */
@@ -92,7 +92,7 @@ struct kvgpu_pin {
 
 struct kvgpu_half {
 	struct kvgpu_gaddr big, small;	/* addresses of the guest's tables */
-	u32 nr_big, nr_small;		/* entries of these tables; 0: no table */
+	u32 nr_big, nr_small;		/* numbers of entries of these tables; 0: no table */
 	/* a bit for each page of the small table that must be read even if it is not dirty */
 	u64 stale_small;
 	/*

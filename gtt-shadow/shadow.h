@@ -5,7 +5,7 @@
  *
  * One struct kvgpu_as is the shadow of one guest page directory. The GPU sees only tables that
  * gtt-shadow wrote. Each page entry in them points into the vGPU's partition, to a pinned page of
- * the guest, or to a page that the host substituted (graphics context images) - S1.
+ * the guest, or to a page that the host substituted (graphics context images): S1.
  * kvgpu_shadow_as_sync() brings the shadow up to date. The caller calls it before the chip can use
  * changed tables: at a TLB invalidate, bind or enable of a channel, submit or unblock of a runlist,
  * bind of a BAR, and save of a golden context. Its cost is in proportion to the changes if the

@@ -404,7 +404,8 @@ static void as_sync_dir(struct kvgpu_as *as, int *err)
 {
 	struct kvgpu_shadow *s = as->s;
 	u32 nr = DIR_SLOTS * dir_ratio(&s->cfg), pages = nr / PAGE_ENTRIES, page, i, index;
-	bool due = s->ops->take_dirty(s->ctx, as->pd, (u64)nr * 8);	/* see table_due() */
+	/* asked even if .stale is set: see table_due() */
+	bool due = s->ops->take_dirty(s->ctx, as->pd, (u64)nr * 8);
 	struct kvgpu_gaddr at;
 	u64 *copy;
 

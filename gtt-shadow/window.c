@@ -124,7 +124,7 @@ static void win_sync_dir(struct kvgpu_win *win)
 {
 	struct kvgpu_ext *e = &win->ext;
 	struct kvgpu_shadow *s = e->s;
-	/* see table_due() */
+	/* asked even if .stale is set: see table_due() */
 	bool due = s->ops->take_dirty(s->ctx, win->pd, e->nr_halves * sizeof(u64));
 	struct kvgpu_pde d;
 	u32 i;
@@ -197,7 +197,7 @@ int kvgpu_shadow_win_set_linear(struct kvgpu_shadow *s, struct kvgpu_win *win, u
 		vgtt_ext_small_set(&win->ext, i,
 				   GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, frame + i));
 	vgtt_run_write(s);
-	/* forget the copy: a later kvgpu_shadow_win_sync() starts from zeros */
+	/* a later kvgpu_shadow_win_sync() finds another .pte, and clears the window first */
 	win->pte = NULL;
 	kvgpu_shadow_win_take(win, first, last);
 	return 0;

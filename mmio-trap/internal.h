@@ -108,7 +108,7 @@ const struct kvgpu_reg_line *vtrap_line_find(struct kvgpu_access *a,
  * NULL if the register is not there.
  */
 u32 *vtrap_plain_find(const struct kvgpu_trap *t, u32 reg);
-struct kvgpu_reg_slot *vtrap_slot_find(struct kvgpu_trap *t, u32 reg);		/* NULL: not kept */
+struct kvgpu_reg_slot *vtrap_slot_find(struct kvgpu_trap *t, u32 reg);		/* NULL: no slot */
 struct kvgpu_reg_slot *vtrap_slot_make(struct kvgpu_trap *t, u32 reg, u32 val);	/* NULL: no room */
 u32 vtrap_reg_get(const struct kvgpu_trap *t, u32 reg);
 void vtrap_reg_set(struct kvgpu_trap *t, u32 reg, u32 val);

@@ -86,7 +86,7 @@ struct kvgpu_trap {
 	bool edge;
 
 	/* PFIFO */
-	u32 fifo_intr;			/* PFIFO_INTR, without its level bits */
+	u32 fifo_intr;			/* PFIFO_INTR, but for PFIFO_INTR_LEVELS */
 	/*
 	 * the guest's driver has enabled NON_STALL_INTERRUPT, as it does while one of its clients
 	 * waits; the caller may read this
@@ -167,7 +167,7 @@ enum kvgpu_cmd_kind {
 	 * context switch timeout
 	 */
 	KVGPU_CMD_FAULT_TRIGGER,
-	/* .pbdma: the guest acknowledged a PBDMA interrupt; the channel may go on */
+	/* .pbdma: the guest acknowledged a PBDMA interrupt, and wants its channel to go on */
 	KVGPU_CMD_PBDMA_ACK,
 	KVGPU_CMD_GR_ACK,	/* the guest acknowledged a GR exception */
 	KVGPU_CMD_CE_ACK,	/* .mask: bit of the engine whose interrupt was acknowledged */

@@ -47,7 +47,7 @@ struct survey {
 	struct kvgpu_sched_ent *next;
 	u32 can_run;			/* number of vGPUs that can run */
 	u32 share;			/* sum of the shares of these vGPUs */
-	/* a vGPU, awake or asleep, is held back or owes more than its lead */
+	/* a vGPU is held back, or is asleep with a clock more than its lead ahead of vclock */
 	bool held;
 	bool parked;			/* a vGPU has work and is parked */
 	/* time, ns, at which the first of the held-back vGPUs that want to run is let go */
@@ -225,7 +225,10 @@ static void take_turns(struct kvgpu_sched *s, const struct survey *v,
 {
 	if (!s->current_ent) {
 		begin_turn(s, v);
-		/* the same vGPU goes on: there is no switch to wait for */
+		/*
+		 * if the same vGPU goes on, its new turn has started: there is no switch to wait
+		 * for
+		 */
 		s->started &= s->current_ent == was;
 		if (v->can_run > 1 && (s->started || s->current_ent != was))
 			s->current_ent->slices++;

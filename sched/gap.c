@@ -21,8 +21,8 @@
 /* only one vGPU, without limits, has a list: just statistics depend on the samples */
 #define SAMPLE_ALONE_NS	10000000ull
 /*
- * The same, and no work was seen for QUIET_NS. Also while no vGPU has a list: its guest may still
- * ask for a flush, which is done after a sample.
+ * The same, and no work was seen for QUIET_NS. Also while no vGPU has a list: a guest may still ask
+ * for a flush, which is done after a sample.
  */
 #define SAMPLE_ASLEEP_NS 50000000ull
 #define QUIET_NS	1000000000ull
@@ -42,7 +42,7 @@
 static u64 minus_ln(u64 random)
 {
 	u32 zeroes = random ? __builtin_clzll(random) : 63;
-	/* 2 (1 - mantissa), mantissa in [1/2, 1) */
+	/* 2 * (1 - mantissa) in units of 2^-16; the mantissa is in [1/2, 1) */
 	u64 x = 65536 - ((random << zeroes) >> 47 & 65535);
 	u64 log2 = ((u64)zeroes << 16) + x - (CURVE * (x * (65536 - x) >> 16) >> 16);
 

@@ -271,7 +271,7 @@ struct kvgpu_sched_watch {
 	bool any;			/* there is a vGPU */
 	u32 listed;			/* number of vGPUs whose list has entries */
 	bool limited;	/* a vGPU with a list may not have all of the GPU's time */
-	u64 idle_ns;			/* time for which no work was seen */
+	u64 idle_ns;			/* ns since work was last seen */
 };
 
 /* Returns the mean time between samples, in ns; 0: no samples until something changes. */
