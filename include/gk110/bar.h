@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * CPU windows into memory: BAR1, BAR3, the 1 MiB window in BAR0 (PRAMIN), the peephole port, and
- * the flushes that order CPU accesses with the GPU's.
+ * Registers for the CPU's accesses to the GPU's memory: the windows BAR1, BAR3 and PRAMIN (1 MiB
+ * inside BAR0), the peephole port, and the flushes, which order accesses of the CPU with those of
+ * the GPU.
  */
 #ifndef KVGPU_GK110_BAR_H
 #define KVGPU_GK110_BAR_H
@@ -10,45 +11,60 @@
 
 #include "gk110/layout.h"
 
-/* rnndb pbus.xml HOST_MEM (GF100-); nvkm bar/gf100.c, instmem/nv50.c */
+/* Registers of HOST_MEM, by rnndb pbus.xml (GF100-), nvkm bar/gf100.c and instmem/nv50.c. */
 #define HOSTMEM_PRAMIN			0x001700
-#define   HOSTMEM_PRAMIN_BASE		GENMASK(23, 0)		/* address >> 16 */
+/* address shown at the window's start, >> 16 */
+#define   HOSTMEM_PRAMIN_BASE		GENMASK(23, 0)
 #define   HOSTMEM_PRAMIN_BASE_SHIFT	16
-/* 0 video memory, 2 coherent, 3 non-coherent */
+/* Memory that the window shows: 0 video memory, 2 coherent, 3 non-coherent system memory. */
 #define   HOSTMEM_PRAMIN_TARGET		GENMASK(25, 24)
 #define HOSTMEM_BAR1			0x001704
 #define HOSTMEM_BAR3			0x001714
 #define HOSTMEM_PEEPHOLE		0x001718
-#define   HOSTMEM_INST			GENMASK(27, 0)		/* instance block >> 12 */
+/* address of the instance block >> 12 */
+#define   HOSTMEM_INST			GENMASK(27, 0)
 #define   HOSTMEM_INST_SHIFT		12
-/* target of the instance block; codes as in HOSTMEM_PRAMIN_TARGET */
+/* Memory that the instance block is in: codes as in HOSTMEM_PRAMIN_TARGET. */
 #define   HOSTMEM_TARGET		GENMASK(29, 28)
-#define   HOSTMEM_BAR3_HALVE		BIT(30)			/* nvkm bar/gf100.c, NvBar2Halve */
-/* 0: the window shows video memory from address 0 */
+/*
+ * Only in HOSTMEM_BAR3. 1: the address space of BAR3 is half as large (nvkm bar/gf100.c, option
+ * NvBar2Halve).
+ */
+#define   HOSTMEM_BAR3_HALVE		BIT(30)
+/*
+ * 1: page tables of the instance block translate accesses. 0: video memory is shown from address 0
+ * on.
+ */
 #define   HOSTMEM_VIRTUAL		BIT(31)
 
 #define PRAMIN_BASE			0x700000
 #define PRAMIN_SIZE			0x100000
 
-/* peephole read-write port: rnndb pbus.xml PPEEPHOLE, envytools docs/hw/memory/peephole.rst */
+/*
+ * The peephole, a port to read and write memory: rnndb pbus.xml PPEEPHOLE, envytools
+ * docs/hw/memory/peephole.rst.
+ */
 #define PEEPHOLE_ADDR_HIGH		0x06000c
 #define   PEEPHOLE_ADDR_HIGH_BITS	GENMASK(7, 0)
 #define PEEPHOLE_ADDR_LOW		0x060010
 #define   PEEPHOLE_ADDR_LOW_BITS	GENMASK(31, 2)
 #define PEEPHOLE_DATA			0x060014
 
-/* flushes: write TRIGGER, poll BUSY (CPU writes: nvkm bar/g84.c) or both bits (L2: ltc/gf100.c) */
+/*
+ * Flushes. A write of TRIGGER starts a flush. FLUSH_BAR (CPU writes: nvkm bar/g84.c) is done when
+ * BUSY reads 0, a flush of the L2 (ltc/gf100.c) when TRIGGER and BUSY read 0.
+ */
 #define FLUSH_BAR			0x070000
 #define FLUSH_L2_SYSMEM_INVALIDATE	0x070004
 #define FLUSH_L2_DIRTY			0x070010
 #define   FLUSH_TRIGGER			BIT(0)
 #define   FLUSH_BUSY			BIT(1)
 
-/* The compiler checks the encodings above: no overlap, widths, sizes. */
+/* The compiler checks that fields of a word do not overlap, and checks widths and sizes. */
 LAYOUT_DISJOINT(HOSTMEM_PRAMIN_BASE, HOSTMEM_PRAMIN_TARGET);
 LAYOUT_DISJOINT(HOSTMEM_INST, HOSTMEM_TARGET, HOSTMEM_BAR3_HALVE, HOSTMEM_VIRTUAL);
 LAYOUT_DISJOINT(FLUSH_TRIGGER, FLUSH_BUSY);
-/* The window and an instance block can be anywhere in 40 bits. */
+/* The fields have room for any address of 40 bits. */
 LAYOUT_WIDTH(HOSTMEM_PRAMIN_BASE, 40 - HOSTMEM_PRAMIN_BASE_SHIFT);
 LAYOUT_WIDTH(HOSTMEM_INST, 40 - HOSTMEM_INST_SHIFT);
 LAYOUT_WIDTH(PEEPHOLE_ADDR_HIGH_BITS, 8);

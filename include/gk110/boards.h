@@ -10,7 +10,8 @@
 #define KVGPU_GK110_BOARDS_H
 
 /*
- * BOARD(id, name, MiB of memory, where this project has run on it: silicon or model; NULL: not yet)
+ * BOARD(PCI device id, name, memory in MiB, tested). @tested says where this project has run on the
+ * board, on silicon or on the model. It is NULL as long as the project has not run on it.
  */
 #define GK110_BOARDS(BOARD)							\
 	BOARD(0x1020, "Tesla K20X", 6144, NULL)					\

@@ -16,7 +16,10 @@
 #define GK110_CE_STRIDE			0x1000
 #define GK110_CE(i)			(GK110_CE_BASE + GK110_CE_STRIDE * (i))
 
-/* offsets inside one engine; rnndb pcopy.xml (0x904, 0x908), nouveau ce/gk104.c (all three) */
+/*
+ * Offsets in the registers of one engine. Sources: rnndb pcopy.xml (0x904, 0x908), nouveau
+ * ce/gk104.c (all three).
+ */
 #define GK110_CE_INTR_EN		0x904
 #define GK110_CE_INTR			0x908	/* write 1 to clear */
 #define   GK110_CE_INTR_BLOCKPIPE	BIT(0)
@@ -26,7 +29,7 @@
 #define GK110_CE_LAUNCHERR		0xf14
 #define   GK110_CE_LAUNCHERR_CODE	GENMASK(3, 0)
 
-/* values of GK110_CE_LAUNCHERR_CODE; names from nouveau ce/gk104.c */
+/* Values of GK110_CE_LAUNCHERR_CODE. The names are from nouveau ce/gk104.c. */
 enum gk110_ce_launcherr {
 	CE_NO_ERR = 0x0,
 	CE_2D_LAYER_EXCEEDS_DEPTH = 0x1,
@@ -42,13 +45,13 @@ enum gk110_ce_launcherr {
 	CE_INVALID_OPERATION = 0xb,
 };
 
-/* class KEPLER_DMA_COPY_A: cla0b5.h, rnndb gk104_copy.xml */
+/* Methods of the class KEPLER_DMA_COPY_A: cla0b5.h, rnndb gk104_copy.xml. */
 #define A0B5_CLASS			0xa0b5
 
 #define A0B5_NOP			0x0100
 #define A0B5_PM_TRIGGER			0x0140
 #define A0B5_SET_SEMAPHORE_A		0x0240
-/* upper part of every address in this class: 40 bits */
+/* Upper 8 of the 40 bits of an address, in all methods of this class. */
 #define   A0B5_ADDRESS_UPPER		GENMASK(7, 0)
 #define A0B5_SET_SEMAPHORE_B		0x0244
 #define A0B5_SET_SEMAPHORE_PAYLOAD	0x0248
@@ -58,9 +61,9 @@ enum gk110_ce_launcherr {
 #define   A0B5_RENDER_MODE		GENMASK(2, 0)
 #define     A0B5_RENDER_FALSE		0
 #define     A0B5_RENDER_TRUE		1
-/* render if the result word of one report is not zero (rnndb g80_cond_mode) */
+/* Launch only if the result word of the report is not zero (rnndb g80_cond_mode). */
 #define     A0B5_RENDER_CONDITIONAL	2
-/* render if counter and result of two consecutive reports are equal */
+/* Launch only if two consecutive reports have equal counters and equal results. */
 #define     A0B5_RENDER_IF_EQUAL	3
 #define     A0B5_RENDER_IF_NOT_EQUAL	4
 #define A0B5_SET_SRC_PHYS_MODE		0x0260
@@ -118,21 +121,22 @@ enum gk110_ce_launcherr {
 #define A0B5_SET_REMAP_CONST_A		0x0700
 #define A0B5_SET_REMAP_CONST_B		0x0704
 #define A0B5_SET_REMAP_COMPONENTS	0x0708
-#define   A0B5_REMAP_DST(i)		(GENMASK(2, 0) << (4 * (i)))	/* i: X 0, Y 1, Z 2, W 3 */
-#define     A0B5_REMAP_SRC_X		0	/* 0-3: source component */
+/* destination i: 0 X, 1 Y, 2 Z, 3 W */
+#define   A0B5_REMAP_DST(i)		(GENMASK(2, 0) << (4 * (i)))
+#define     A0B5_REMAP_SRC_X		0	/* 0-3: source component X, Y, Z, W */
 #define     A0B5_REMAP_CONST_A		4
 #define     A0B5_REMAP_CONST_B		5
 #define     A0B5_REMAP_NO_WRITE		6
-#define   A0B5_REMAP_COMPONENT_SIZE	GENMASK(17, 16)	/* minus 1 */
-#define   A0B5_REMAP_NUM_SRC		GENMASK(21, 20)	/* minus 1 */
-#define   A0B5_REMAP_NUM_DST		GENMASK(25, 24)	/* minus 1 */
+#define   A0B5_REMAP_COMPONENT_SIZE	GENMASK(17, 16)	/* in bytes, minus 1 */
+#define   A0B5_REMAP_NUM_SRC		GENMASK(21, 20)	/* components, minus 1 */
+#define   A0B5_REMAP_NUM_DST		GENMASK(25, 24)	/* components, minus 1 */
 #define A0B5_SET_DST_BLOCK_SIZE		0x070c
 #define A0B5_SET_SRC_BLOCK_SIZE		0x0728
 #define   A0B5_BLOCK_WIDTH		GENMASK(3, 0)
 #define     A0B5_BLOCK_WIDTH_ONE_GOB	0x0
 #define     A0B5_BLOCK_WIDTH_QUARTER	0xe
-#define   A0B5_BLOCK_HEIGHT		GENMASK(7, 4)	/* log2 of GOBs */
-#define   A0B5_BLOCK_DEPTH		GENMASK(11, 8)	/* log2 of GOBs */
+#define   A0B5_BLOCK_HEIGHT		GENMASK(7, 4)	/* height in GOBs, log2 */
+#define   A0B5_BLOCK_DEPTH		GENMASK(11, 8)	/* depth in GOBs, log2 */
 #define     A0B5_BLOCK_LOG2_MAX		5
 #define   A0B5_BLOCK_GOB_HEIGHT		GENMASK(15, 12)
 #define     A0B5_GOB_HEIGHT_TESLA_4	0
@@ -150,13 +154,13 @@ enum gk110_ce_launcherr {
 #define   A0B5_ORIGIN_X			GENMASK(15, 0)
 #define   A0B5_ORIGIN_Y			GENMASK(31, 16)
 #define A0B5_PM_TRIGGER_END		0x1114
-/* end of the methods whose data is stored in the channel's method state */
+/* End (exclusive) of the methods with data that is kept in a word of enum gk110_ce_state. */
 #define A0B5_MTHD_END			0x0740
 
 /*
- * Method state of a channel: the words 0x100-0x17f of its instance block. The PBDMA on which the
- * channel runs shows them at 0x200 (rnndb gf100_pfifo.xml COPY_STATE, which names each of the 32
- * words).
+ * Method state of a channel: the data of its copy methods, in the words at 0x100-0x17f of its
+ * instance block. The PBDMA on which the channel runs shows the words at its offset 0x200 (rnndb
+ * gf100_pfifo.xml COPY_STATE, which names each of the 32 words).
  */
 enum gk110_ce_state {
 	CE_SEMAPHORE_A, CE_SEMAPHORE_B, CE_SEMAPHORE_PAYLOAD,
@@ -171,7 +175,10 @@ enum gk110_ce_state {
 	CE_STATE_WORDS
 };
 
-/* order of the words of a block-linear surface, in the class and in the state */
+/*
+ * Order of the words that describe a block-linear surface. Methods and method state have the same
+ * order.
+ */
 enum gk110_ce_surface {
 	CE_SURF_BLOCK,
 	CE_SURF_WIDTH,
@@ -183,16 +190,16 @@ enum gk110_ce_surface {
 };
 
 /*
- * Set by every SET_RENDER_ENABLE_C. Open: how the saved state tells FALSE, which is 0, from "never
- * set". nouveau starts channels with a RAMFC of zeros (nvkm gk104_chan_ramfc_write()), and their
- * copies run.
+ * The model sets this bit of CE_RENDER_C in every method SET_RENDER_ENABLE_C. Open: by what the
+ * chip's state tells the mode FALSE, which is 0, from a mode that was never set. nouveau starts
+ * channels with a RAMFC of zeros (nvkm gk104_chan_ramfc_write()), and their copies run.
  */
 #define CE_RENDER_C_SET			BIT(30)
 
 /*
- * The place of a preempted copy. Open: silicon is not documented. The model keeps the place in bits
- * of the state above that no method can set, so that it is saved, restored and moved with the
- * instance block.
+ * The line and the position x at which a preempted copy goes on. Open: silicon is not documented.
+ * The model keeps both in bits of the state above that no method can set, so that they are saved,
+ * restored and moved with the instance block.
  */
 #define CE_RENDER_C_RESUME		BIT(31)
 #define CE_RENDER_C_RESUME_LINE_HI	GENMASK(4, 3)
@@ -200,11 +207,14 @@ enum gk110_ce_surface {
 #define CE_SRC_PHYS_RESUME_LINE_LO	GENMASK(31, 2)
 #define CE_DST_PHYS_RESUME_X_LO		GENMASK(31, 2)
 
-/* block-linear geometry: envytools g80-surface.rst, Mesa nil/tiling.rs */
+/* Sizes for block-linear surfaces: envytools g80-surface.rst, Mesa nil/tiling.rs. */
 #define CE_GOB_WIDTH			64	/* bytes */
 #define CE_VA_BITS			40
 
-/* The compiler checks the encodings above: no overlap, values that fit, widths, sizes. */
+/*
+ * The compiler checks that fields of a word do not overlap, that values fit their fields, and
+ * checks widths and sizes.
+ */
 LAYOUT_DISJOINT(GK110_CE_INTR_BLOCKPIPE, GK110_CE_INTR_NONBLOCKPIPE, GK110_CE_INTR_LAUNCHERR);
 static_assert(GK110_CE_INTR_MASK == (GK110_CE_INTR_BLOCKPIPE | GK110_CE_INTR_NONBLOCKPIPE |
 				     GK110_CE_INTR_LAUNCHERR),

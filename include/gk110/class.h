@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Engine classes of GR: the methods that the model acts on. All other methods are state only.
- * Source: NVIDIA open-gpu-doc classes/3d/cla197.h, compute/cla1c0.h, inline-to-memory/cla140.h,
- * twod/cl902d.h.
+ * Engine classes of GR: the methods on which the model acts. Of all other methods the model only
+ * keeps the data. Source: NVIDIA open-gpu-doc classes/3d/cla197.h, compute/cla1c0.h,
+ * inline-to-memory/cla140.h, twod/cl902d.h.
  */
 #ifndef KVGPU_GK110_CLASS_H
 #define KVGPU_GK110_CLASS_H
@@ -14,13 +14,13 @@
 #define CLASS_THREED			0xa197
 #define CLASS_COMPUTE			0xa1c0
 
-/* Subchannels are wired to engines on Kepler (docs/hardware.md). */
+/* On Kepler each subchannel belongs to one engine (docs/hardware.md). */
 #define SUBCH_THREED			0
 #define SUBCH_COMPUTE			1
 #define SUBCH_INLINE_TO_MEMORY		2
 #define SUBCH_TWOD			3
 
-/* methods of all four classes */
+/* Methods that all four classes have. */
 #define M_SET_OBJECT			0x0000
 #define   M_SET_OBJECT_CLASS		GENMASK(15, 0)
 #define M_NO_OPERATION			0x0100
@@ -30,23 +30,26 @@
 #define   M_NOTIFY_AWAKEN		1
 #define M_WAIT_FOR_IDLE			0x0110
 
-/* macro expander: 3D and 2D */
+/* Methods of the macro expander, in the 3D and the 2D class. */
 #define M_LOAD_MME_INSN_POINTER		0x0114
 #define M_LOAD_MME_INSN			0x0118
 #define M_LOAD_MME_START_POINTER	0x011c
 #define M_LOAD_MME_START		0x0120
 #define M_MME_SCRATCH			0x3400
-#define M_CALL_MME_MACRO		0x3800	/* + 8 * macro; + 4 for further parameters */
+/*
+ * Method 0x3800 + 8 * m begins a call of macro m. Method 0x3804 + 8 * m has its further parameters.
+ */
+#define M_CALL_MME_MACRO		0x3800
 #define M_CALL_MME_END			0x4000
 
-/* inline to memory: A140, and the same methods in A1C0 and A197 */
+/* Inline to memory: methods of A140, which A1C0 and A197 have, too. */
 #define M_LINE_LENGTH_IN		0x0180
 #define M_LINE_COUNT			0x0184
 #define M_OFFSET_OUT_UPPER		0x0188
 #define M_OFFSET_OUT			0x018c
 #define M_PITCH_OUT			0x0190
 #define M_SET_DST_BLOCK_SIZE		0x0194
-#define   M_BLOCK_WIDTH			GENMASK(3, 0)	/* log2 of GOBs */
+#define   M_BLOCK_WIDTH			GENMASK(3, 0)	/* log2 of GOBs, also in HEIGHT and DEPTH */
 #define   M_BLOCK_HEIGHT		GENMASK(7, 4)
 #define   M_BLOCK_DEPTH			GENMASK(11, 8)
 #define M_SET_DST_WIDTH			0x0198
@@ -69,15 +72,15 @@
 #define M_SET_I2M_SEMAPHORE_B		0x01e0
 #define M_SET_I2M_SEMAPHORE_C		0x01e4
 
-/* report semaphores: A1C0 and A197 */
+/* Report semaphores: methods of A1C0 and A197. */
 #define M_REPORT_SEMAPHORE_A		0x1b00
 #define M_REPORT_SEMAPHORE_B		0x1b04
 #define M_REPORT_SEMAPHORE_C		0x1b08
 #define M_REPORT_SEMAPHORE_D		0x1b0c
 #define   M_REPORT_OPERATION		GENMASK(1, 0)
 #define   M_REPORT_OPERATION_RELEASE	0
-#define   M_REPORT_OPERATION_ACQUIRE	1	/* 3D only */
-#define   M_REPORT_OPERATION_REPORT	2	/* 3D only */
+#define   M_REPORT_OPERATION_ACQUIRE	1	/* 3D class only */
+#define   M_REPORT_OPERATION_REPORT	2	/* 3D class only */
 #define   M_REPORT_OPERATION_TRAP	3
 #define   M_REPORT_RED_ENABLE		BIT(3)
 #define   M_REPORT_RED_OP		GENMASK(11, 9)
@@ -86,10 +89,10 @@
 #define   M_REPORT_AWAKEN		BIT(20)
 #define   M_REPORT_COUNTER		GENMASK(27, 23)
 #define   M_REPORT_COUNTER_NONE		0
-#define   M_REPORT_COUNTER_ZPASS	2	/* 32-bit, with the payload in front */
+#define   M_REPORT_COUNTER_ZPASS	2	/* count in 32 bits, behind the payload */
 #define   M_REPORT_ONE_WORD		BIT(28)
 
-/* conditional execution: A1C0 and A197 */
+/* Conditional execution: methods of A1C0 and A197. */
 #define M_SET_RENDER_ENABLE_A		0x1550
 #define M_SET_RENDER_ENABLE_B		0x1554
 #define M_SET_RENDER_ENABLE_C		0x1558
@@ -104,28 +107,32 @@
 #define   M_RENDER_OVERRIDE_ALWAYS	1
 #define   M_RENDER_OVERRIDE_NEVER	2
 
-/* firmware methods, SET_FALCON00 to 31 */
+/* Firmware methods: SET_FALCON00 to SET_FALCON31 of the compute, the 3D and the 2D class. */
 #define M_FALCON_COUNT			32
 #define M_COMPUTE_SET_FALCON		0x0500
 #define M_THREED_SET_FALCON		0x2300
 #define M_TWOD_SET_FALCON		0x08e0
 
-/* A1C0 */
+/* Methods of A1C0. */
 #define M_SEND_PCAS_A			0x02b4
 #define M_SEND_PCAS_B			0x02b8
 #define M_SEND_SIGNALING_PCAS_B		0x02bc
 #define   M_PCAS_INVALIDATE		BIT(0)
 #define   M_PCAS_SCHEDULE		BIT(1)
-/* place of a window of 16 MiB among generic addresses, not shifted */
+/* Generic address, in bytes, at which the window of 16 MiB to shared memory begins. */
 #define M_SET_SHARED_MEMORY_WINDOW	0x0214
-#define M_SET_LOCAL_MEMORY_SIZE_A	0x02e4	/* bytes of an SM's local memory (non-throttled) */
+/*
+ * High word (A) and low word (B) of the size of an SM's local memory, in bytes, for grids that are
+ * not throttled.
+ */
+#define M_SET_LOCAL_MEMORY_SIZE_A	0x02e4
 #define M_SET_LOCAL_MEMORY_SIZE_B	0x02e8
 #define M_SET_LOCAL_MEMORY_WINDOW	0x077c
 #define M_SET_LOCAL_MEMORY_A		0x0790
 #define M_SET_LOCAL_MEMORY_B		0x0794
 #define M_SET_TEX_SAMPLER_POOL_A	0x155c
 #define M_SET_TEX_SAMPLER_POOL_B	0x1560
-#define M_SET_TEX_SAMPLER_POOL_C	0x1564	/* highest index */
+#define M_SET_TEX_SAMPLER_POOL_C	0x1564	/* highest index in the pool */
 #define M_SET_TEX_HEADER_POOL_A		0x1574
 #define M_SET_TEX_HEADER_POOL_B		0x1578
 #define M_SET_TEX_HEADER_POOL_C		0x157c
@@ -134,14 +141,14 @@
 #define M_SET_PROGRAM_REGION_A		0x1608
 #define M_SET_PROGRAM_REGION_B		0x160c
 
-/* A197: constant buffer loads */
-#define M_SET_CB_SELECTOR_A		0x2380	/* size */
+/* A197: methods that load data into constant buffers. */
+#define M_SET_CB_SELECTOR_A		0x2380	/* size of the buffer */
 #define M_SET_CB_SELECTOR_B		0x2384	/* address 39:32 */
 #define M_SET_CB_SELECTOR_C		0x2388	/* address 31:0 */
 #define M_LOAD_CB_OFFSET		0x238c
-#define M_LOAD_CB			0x2390	/* 16 methods up to M_LOAD_CB_END */
+#define M_LOAD_CB			0x2390	/* 16 methods, the last before M_LOAD_CB_END */
 #define M_LOAD_CB_END			0x23d0
-/* A197: methods that draw, clear, or move depth data */
+/* A197: methods that draw, clear or move depth data, and the release of a peer's semaphore. */
 #define M_PEER_SEMAPHORE_RELEASE	0x02f0
 #define M_DRAW_ZERO_INDEX		0x0304
 #define M_DRAW_VERTEX_ARRAY		0x0d78
@@ -159,16 +166,17 @@
 #define M_DRAW_INLINE_VERTEX		0x1640
 #define M_LAUNCH_VERTEX			0x169c
 #define M_DRAW_INDEX_BUFFER		0x17e0
-#define M_DRAW_INDEX_BUFFER_LAST	0x17f8	/* all methods from 0x17e0 to here draw */
+/* All methods from M_DRAW_INDEX_BUFFER (0x17e0) to this method draw. */
+#define M_DRAW_INDEX_BUFFER_LAST	0x17f8
 #define M_CLEAR_SURFACE			0x19d0
 #define M_CLEAR_CLIP_ID_SURFACE		0x19d4
 
-/* 902D: methods that draw */
+/* 902D: methods that draw, and methods that move data of macros. */
 #define M_TWOD_MME_DMA_READ		0x055c
-/* all methods from 0x055c to here move macro data */
+/* All methods from M_TWOD_MME_DMA_READ (0x055c) to this method move data of macros. */
 #define M_TWOD_MME_DMA_SYNC		0x0570
 #define M_TWOD_SOLID_POINT_X_Y		0x05e0
-#define M_TWOD_SOLID_POINT		0x0600	/* 64 x {X, Y}; each Y draws */
+#define M_TWOD_SOLID_POINT		0x0600	/* 64 pairs of X and Y; a Y draws a point */
 #define M_TWOD_SOLID_POINT_END		0x0800
 #define M_TWOD_PIXELS_FROM_CPU_DATA	0x0860
 #define M_TWOD_PIXELS_FROM_MEMORY	0x08dc

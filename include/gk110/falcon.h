@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Falcon microcontroller: the ports every instance shows to the host, as offsets into its 4 KiB
- * window.
- * Source: envytools docs/hw/falcon, nouveau nvkm/falcon/{base,v1}.c.
+ * Registers that every falcon microcontroller shows to the host, as offsets into the falcon's
+ * window of 4 KiB. Source: envytools docs/hw/falcon, nouveau nvkm/falcon/{base,v1}.c.
  */
 #ifndef KVGPU_GK110_FALCON_H
 #define KVGPU_GK110_FALCON_H
@@ -18,20 +17,21 @@
 #define FALCON_INTR_EN_SET		0x010
 #define FALCON_INTR_EN_CLR		0x014
 #define FALCON_INTR_EN			0x018
-/* 7:0 to the host, 23:16 to the second falcon vector */
+/* Interrupt i goes to the host if bit i is 1 and bit 16 + i is 0. */
 #define FALCON_INTR_ROUTE		0x01c
 #define   FALCON_INTR_ROUTE_HOST	GENMASK(15, 0)
 #define   FALCON_INTR_ROUTE_DEST	GENMASK(31, 16)
-#define FALCON_IDLE_STATUS		0x04c	/* busy bits; 0 = idle */
+#define FALCON_IDLE_STATUS		0x04c	/* busy bits; 0: the falcon is idle */
 
 #define FALCON_CPUCTL			0x100
 #define   FALCON_CPUCTL_START		BIT(1)
 #define FALCON_BOOTVEC			0x104
 #define FALCON_CAPS			0x108
-#define   FALCON_CAPS_IMEM		GENMASK(8, 0)	/* units of 256 bytes */
+#define   FALCON_CAPS_IMEM		GENMASK(8, 0)	/* in units of 256 bytes, as DMEM */
 #define   FALCON_CAPS_DMEM		GENMASK(17, 9)
 #define FALCON_DMACTL			0x10c
-#define   FALCON_DMACTL_SCRUBBING	GENMASK(2, 1)	/* DMEM, IMEM still being cleared */
+/* Bit 1 is set while DMEM is cleared, bit 2 while IMEM is cleared. */
+#define   FALCON_DMACTL_SCRUBBING	GENMASK(2, 1)
 #define FALCON_CAPS2			0x12c
 #define   FALCON_CAPS2_VERSION		GENMASK(3, 0)
 #define   FALCON_CAPS2_SECRET		GENMASK(5, 4)

@@ -2,7 +2,8 @@
 /*
  * PFIFO, its PBDMAs ("PSUBFIFO" in rnndb) and the channel table of GK110. Sources: rnndb
  * fifo/gf100_pfifo.xml (GK104 variants), nouveau nvkm/engine/fifo/{gf100,gk104,gk110}.c, nvgpu
- * gk20a hardware headers (names of fields). rnndb and nouveau agree on lines without a source.
+ * gk20a hardware headers (names of fields). On a line that names no source, rnndb and nouveau
+ * agree.
  */
 #ifndef KVGPU_GK110_FIFO_H
 #define KVGPU_GK110_FIFO_H
@@ -25,39 +26,42 @@
 #define   PFIFO_INTR_FB_FLUSH_TIMEOUT	BIT(23)
 #define   PFIFO_INTR_LB_ERROR		BIT(24)
 #define   PFIFO_INTR_DROPPED_FAULT	BIT(27)
-#define   PFIFO_INTR_MMU_FAULT		BIT(28)		/* level of PFIFO_MMU_FAULT_SOURCE */
-#define   PFIFO_INTR_PBDMA		BIT(29)		/* level of PFIFO_PBDMA_INTR_SOURCE */
-#define   PFIFO_INTR_RUNLIST		BIT(30)		/* level of PFIFO_RUNLIST_EVENT */
+/* 1 while PFIFO_MMU_FAULT_SOURCE is not 0 */
+#define   PFIFO_INTR_MMU_FAULT		BIT(28)
+/* 1 while PFIFO_PBDMA_INTR_SOURCE is not 0 */
+#define   PFIFO_INTR_PBDMA		BIT(29)
+#define   PFIFO_INTR_RUNLIST		BIT(30)		/* 1 while PFIFO_RUNLIST_EVENT is not 0 */
 #define   PFIFO_INTR_NONSTALL		BIT(31)
 #define   PFIFO_INTR_LEVELS		GENMASK(30, 28)
 #define PFIFO_INTR_EN			0x002140
-/* enables of GF100, without effect (nouveau fifo/gf100.c) */
+/* Registers of GF100 that have no effect on GK110 (nouveau fifo/gf100.c). */
 #define PFIFO_FERMI(i)			(0x002200 + 4 * (i))
 #define   PFIFO_FERMI_NR		10
 #define PFIFO_ACQ_PRETEST		0x002250
 #define PFIFO_USERD_BAR1		0x002254
-#define   PFIFO_USERD_BAR1_ADDR		GENMASK(27, 0)	/* BAR1 offset >> 12 */
+#define   PFIFO_USERD_BAR1_ADDR		GENMASK(27, 0)	/* BAR1 offset of channel 0's USERD >> 12 */
 #define   PFIFO_USERD_BAR1_VALID	BIT(28)
 #define PFIFO_IDLE_FILTER		0x002258
 #define PFIFO_RUNLIST_BASE		0x002270
-#define   PFIFO_RUNLIST_ADDR		GENMASK(27, 0)	/* >> 12 */
-/* 0 VRAM, 2 coherent, 3 non-coherent system memory */
+#define   PFIFO_RUNLIST_ADDR		GENMASK(27, 0)	/* address of the list >> 12 */
+/* Memory that the list is in: 0 VRAM, 2 coherent, 3 non-coherent system memory. */
 #define   PFIFO_RUNLIST_TARGET		GENMASK(29, 28)
 #define PFIFO_RUNLIST_SUBMIT		0x002274
-#define   PFIFO_RUNLIST_COUNT		GENMASK(15, 0)	/* nvgpu; rnndb says 11:0 */
+/* Number of entries: bits 15:0 by nvgpu, bits 11:0 by rnndb. */
+#define   PFIFO_RUNLIST_COUNT		GENMASK(15, 0)
 #define   PFIFO_RUNLIST_ID		GENMASK(23, 20)
 #define PFIFO_ENG_RUNLIST_BASE(r)	(0x002280 + 8 * (r))
 #define PFIFO_ENG_RUNLIST(r)		(0x002284 + 8 * (r))
 #define   PFIFO_ENG_RUNLIST_PENDING	BIT(20)
 #define   PFIFO_ENG_RUNLIST_NR		7
-/* default that drivers copy to RAMFC 0xf8 */
+/* Default time slice. Drivers write the same value to RAMFC_TIMESLICE (0xf8). */
 #define PFIFO_ENG_TIMESLICE(i)		(0x002310 + 4 * (i))
 #define   PFIFO_ENG_TIMESLICE_RESET	0x10003080
-/* default that drivers copy to RAMFC 0xfc */
+/* Default time slice on the PBDMA. Drivers write the same value to RAMFC_PB_TIMESLICE (0xfc). */
 #define PFIFO_ENG_PB_TIMESLICE(i)	(0x002350 + 4 * (i))
 #define   PFIFO_ENG_PB_TIMESLICE_RESET	0x10000010
 #define   PFIFO_ENG_TIMESLICE_NR	16
-/* mask of runlists that a PBDMA serves, constant */
+/* Mask of the runlists that PBDMA p serves, read-only. */
 #define PFIFO_PBDMA_RUNLISTS(p)		(0x002390 + 4 * (p))
 #define PFIFO_INTR_EN_NRHOST		0x002528
 #define PFIFO_BIND_ERROR		0x00252c
@@ -76,35 +80,35 @@
 #define     PFIFO_SCHED_ENG_MISMATCH	0x19		/* rnndb */
 #define PFIFO_CHSW_ERROR		0x00256c
 #define PFIFO_LB_ERROR			0x00258c
-/* one bit per fault unit; a register of the MMU */
+/* A register of the MMU, with one bit per fault unit. */
 #define PFIFO_MMU_FAULT_SOURCE		0x00259c
 #define PFIFO_PBDMA_INTR_SOURCE		0x0025a0	/* one bit per PBDMA */
-/* a register of GF100, without effect (nouveau fifo/gf100.c) */
+/* A register of GF100 that has no effect on GK110 (nouveau fifo/gf100.c). */
 #define PFIFO_ENGINE_INTR_EN		0x002628
-/* 1: scheduling has stopped after a fault; write 1 to clear */
+/* One bit per runlist, write 1 to clear. 1: scheduling of the runlist has stopped after a fault. */
 #define PFIFO_RUNLIST_ERROR		0x00262c
-/* 1: no further channel of this runlist is loaded */
+/* One bit per runlist. 1: no further channel of the runlist is loaded. */
 #define PFIFO_RUNLIST_BLOCK		0x002630
 #define PFIFO_PREEMPT			0x002634
 #define   PFIFO_PREEMPT_ID		GENMASK(11, 0)
 #define   PFIFO_PREEMPT_PENDING		BIT(20)
 #define   PFIFO_PREEMPT_TSG		BIT(24)
-/* known from later chips: NVIDIA's GV100 manual */
+/* Preempts whole runlists. Only known from later chips: NVIDIA's GV100 manual. */
 #define PFIFO_RUNLIST_PREEMPT		0x002638
-/* registers that inject methods without a channel (rnndb gf100_pfifo.xml) */
+/* Registers through which software submits methods without a channel (rnndb gf100_pfifo.xml). */
 #define PFIFO_BYPASS_CONFIG		0x0026c4
 #define PFIFO_BYPASS_CHSW		0x0026c8
 #define PFIFO_BYPASS_BASE		0x005000
 #define PFIFO_BYPASS_SIZE		0x001000
 /*
- * nouveau gk104_engn_status(), nvgpu fifo_engine_status; the PBDMA status has the same layout
- * without bits 30 and 31
+ * Status of an engine, by nouveau gk104_engn_status() and nvgpu fifo_engine_status.
+ * PFIFO_PBDMA_STATUS has the same fields without bits 30 and 31.
  */
 #define PFIFO_ENGINE_STATUS(e)		(0x002640 + 8 * (e))
 #define   PFIFO_ENGINE_STATUS_NR	8
 #define   PFIFO_STATUS_ID		GENMASK(11, 0)
 #define   PFIFO_STATUS_TSG		BIT(12)
-/* without CHSW: on a channel; with CHSW: loading the next channel */
+/* Set while CHSW is 0: ID is on the engine. Set while CHSW is 1: NEXT_ID is being loaded. */
 #define   PFIFO_STATUS_VALID		BIT(13)
 #define   PFIFO_STATUS_SAVE		BIT(14)
 #define   PFIFO_STATUS_CHSW		BIT(15)
@@ -112,7 +116,7 @@
 #define   PFIFO_STATUS_NEXT_TSG		BIT(28)
 #define   PFIFO_STATUS_FAULTED		BIT(30)
 #define   PFIFO_STATUS_BUSY		BIT(31)
-/* 32 records of 16 bytes; registers of the MMU */
+/* Registers of the MMU: 32 fault records of 16 bytes each (gk110/mmu.h). */
 #define PFIFO_MMU_FAULT_RECORDS		0x002800
 #define   PFIFO_MMU_FAULT_RECORDS_END	0x002a00
 #define PFIFO_RUNLIST_EVENT		0x002a00	/* one bit per runlist, write 1 to clear */
@@ -120,7 +124,7 @@
 #define PFIFO_PB_TIMEOUT		0x002a08
 #define PFIFO_ENG_TIMEOUT		0x002a0c
 #define   PFIFO_TIMEOUT_ENABLE		BIT(31)
-#define   PFIFO_ENG_TIMEOUT_PERIOD	GENMASK(30, 0)	/* units of 1024 ns */
+#define   PFIFO_ENG_TIMEOUT_PERIOD	GENMASK(30, 0)	/* in units of 1024 ns */
 #define PFIFO_TIME_LOW			0x002a10
 #define PFIFO_TIME_HIGH			0x002a14
 #define PFIFO_CHSW_TIMEOUT		0x002a18
@@ -132,9 +136,9 @@
 #define PFIFO_PBDMA_STATUS(p)		(0x003080 + 4 * (p))
 #define   PFIFO_PBDMA_STATUS_NR		3
 
-/* Values after reset: rnndb, GK104 column. */
+/* Names with RESET are values after reset, by the GK104 column of rnndb. */
 #define   PFIFO_FB_TIMEOUT_RESET	0x800003ff
-/* not a reset value: drivers set this (nouveau gk104_fifo_init_pbdmas) */
+/* Not a value after reset: drivers write this value (nouveau gk104_fifo_init_pbdmas). */
 #define   PFIFO_FB_TIMEOUT_INIT		0xbfffffff
 #define   PFIFO_PB_TIMEOUT_RESET	0x80007fff
 #define   PFIFO_ENG_TIMEOUT_RESET	0x803ff3ff
@@ -144,22 +148,25 @@
 #define   PFIFO_ACQ_PRETEST_RESET	0x10000080
 
 /*
- * PBDMAs. 0x00-0xff are the RAMFC words of the loaded channel (gk110/ram.h), 0x200-0x27f the state
- * of its copy class.
+ * Registers of a PBDMA, as offsets into its block. 0x00-0xff show the RAMFC words of the loaded
+ * channel (gk110/ram.h), 0x200-0x27f the method state of its copy class (gk110/ce.h).
  */
 #define PBDMA_BASE			0x040000
 #define PBDMA_STRIDE			0x002000
 #define PBDMA_END			0x060000
 #define PBDMA(p)			(PBDMA_BASE + PBDMA_STRIDE * (p))
-/* the method at which a PBDMA has stalled */
+/* The method at which the PBDMA has stalled. Its argument is in PBDMA_DATA0. */
 #define PBDMA_METHOD0			0x0c0
 #define   PBDMA_METHOD_INCR		BIT(0)
 #define   PBDMA_METHOD_PRIV		BIT(1)
-#define   PBDMA_METHOD_ADDR		GENMASK(13, 2)	/* not shifted */
+#define   PBDMA_METHOD_ADDR		GENMASK(13, 2)	/* bits 13:2 of the method's offset */
 #define   PBDMA_METHOD_SUBCH		GENMASK(18, 16)
 #define   PBDMA_METHOD_FIRST		BIT(22)
 #define   PBDMA_METHOD_VALID		BIT(31)
-/* one NOP, which takes the place of a method (nouveau gf100_runq_intr) */
+/*
+ * A NOP, which software writes over the stalled method to skip that method (nouveau
+ * gf100_runq_intr).
+ */
 #define   PBDMA_METHOD_SKIP		0x80600008
 #define PBDMA_DATA0			0x0c4
 #define PBDMA_STATUS			0x100
@@ -168,30 +175,31 @@
 #define   PBDMA_INTR0_LBREQ		BIT(8)
 #define   PBDMA_INTR0_GPFIFO		BIT(13)
 #define   PBDMA_INTR0_GPPTR		BIT(14)		/* GP_PUT is beyond the ring */
-#define   PBDMA_INTR0_GPENTRY		BIT(15)		/* malformed entry */
+#define   PBDMA_INTR0_GPENTRY		BIT(15)		/* malformed GPFIFO entry */
 #define   PBDMA_INTR0_GPCRC		BIT(16)
 #define   PBDMA_INTR0_PBPTR		BIT(17)
-#define   PBDMA_INTR0_PBENTRY		BIT(18)		/* malformed header */
+#define   PBDMA_INTR0_PBENTRY		BIT(18)		/* malformed pushbuffer header */
 #define   PBDMA_INTR0_PBCRC		BIT(19)
 #define   PBDMA_INTR0_XBARCONNECT	BIT(20)
 #define   PBDMA_INTR0_METHOD		BIT(21)		/* unknown method of the host class */
 #define   PBDMA_INTR0_METHODCRC		BIT(22)
-/* method for software, or for an absent engine */
+/* The PBDMA met a method that is for software, or for an engine that the chip does not have. */
 #define   PBDMA_INTR0_DEVICE		BIT(23)
 #define   PBDMA_INTR0_SEMAPHORE		BIT(25)
-#define   PBDMA_INTR0_ACQUIRE		BIT(26)		/* the deadline of an acquire has passed */
-/* a RAMFC word was written while its channel runs */
+/* A channel has waited in an acquire beyond the acquire's deadline. */
+#define   PBDMA_INTR0_ACQUIRE		BIT(26)
+/* Software wrote a RAMFC word of the PBDMA while a channel ran on it. */
 #define   PBDMA_INTR0_PRI		BIT(27)
 #define   PBDMA_INTR0_UNK28		BIT(28)
 #define   PBDMA_INTR0_PBSEG		BIT(30)
 #define   PBDMA_INTR0_SIGNATURE		BIT(31)
-/* interrupts after which nouveau gives the channel up (nvkm fifo/gf100.c gf100_runq_intr()) */
+/* Interrupts after which nouveau ends the channel (nvkm fifo/gf100.c gf100_runq_intr()). */
 #define PBDMA_INTR0_FATAL                                                                        \
 	(PBDMA_INTR0_GPFIFO | PBDMA_INTR0_GPPTR | PBDMA_INTR0_GPENTRY | PBDMA_INTR0_GPCRC |      \
 	 PBDMA_INTR0_PBPTR | PBDMA_INTR0_PBENTRY | PBDMA_INTR0_PBCRC | PBDMA_INTR0_XBARCONNECT | \
 	 PBDMA_INTR0_METHOD | PBDMA_INTR0_METHODCRC | PBDMA_INTR0_SEMAPHORE |                    \
 	 PBDMA_INTR0_ACQUIRE | PBDMA_INTR0_PBSEG | PBDMA_INTR0_SIGNATURE)
-/* nouveau takes these out of PBDMA_INTR0_STALL (nvkm fifo/gf100.c gf100_runq_init()) */
+/* Bits that nouveau clears in PBDMA_INTR0_STALL (nvkm fifo/gf100.c gf100_runq_init()). */
 #define   PBDMA_INTR0_NO_STALL		(PBDMA_INTR0_LBREQ | PBDMA_INTR0_UNK28)
 #define PBDMA_INTR0_EN			0x10c
 #define PBDMA_GP_SHADOW_LO		0x110
@@ -202,7 +210,7 @@
 #define   PBDMA_CHANNEL_VALID		BIT(13)
 #define PBDMA_TIMEOUT			0x12c
 #define   PBDMA_TIMEOUT_RESET		0xffffffff
-/* interrupts that stop the PBDMA until their acknowledge */
+/* Bits as in INTR0. 1: this interrupt stops the PBDMA until software acknowledges it. */
 #define PBDMA_INTR0_STALL		0x13c
 #define   PBDMA_INTR0_STALL_RESET	0xffffffff
 #define PBDMA_INTR1_STALL		0x140
@@ -216,23 +224,25 @@
 #define PBDMA_INTR1_EN			0x14c
 #define PBDMA_HCE_METHOD		0x150
 #define PBDMA_HCE_DATA			0x154
-#define PBDMA_CE_STATE			0x200		/* 32 words, instance block 0x100 */
+/* 32 words: 0x100-0x17f of the instance block */
+#define PBDMA_CE_STATE			0x200
 
-/* channel table: nouveau gk104.c, rnndb PFIFO_CHAN, nvgpu ccsr */
+/* Channel table, two words for each channel c: nouveau gk104.c, rnndb PFIFO_CHAN, nvgpu ccsr. */
 #define PCCSR_BASE			0x800000
 #define PCCSR_SIZE			0x008000
 #define PCCSR_INST(c)			(0x800000 + 8 * (c))
-#define   PCCSR_INST_PTR		GENMASK(27, 0)	/* instance block >> 12 */
+#define   PCCSR_INST_PTR		GENMASK(27, 0)	/* address of the instance block >> 12 */
 #define   PCCSR_INST_TARGET		GENMASK(29, 28)
 #define   PCCSR_INST_BIND		BIT(31)
 #define PCCSR_CHAN(c)			(0x800004 + 8 * (c))
 #define   PCCSR_CHAN_ENABLED		BIT(0)
-#define   PCCSR_CHAN_FORCE_RELOAD	BIT(8)		/* nvgpu; cleared by the next load */
-#define   PCCSR_CHAN_MARK_PENDING	BIT(9)		/* trigger */
-#define   PCCSR_CHAN_ENABLE_SET		BIT(10)		/* trigger */
-#define   PCCSR_CHAN_ENABLE_CLR		BIT(11)		/* trigger */
+#define   PCCSR_CHAN_FORCE_RELOAD	BIT(8)		/* by nvgpu; the next load clears the bit */
+#define   PCCSR_CHAN_MARK_PENDING	BIT(9)		/* a written 1 triggers; reads 0 */
+#define   PCCSR_CHAN_ENABLE_SET		BIT(10)		/* a written 1 triggers; reads 0 */
+#define   PCCSR_CHAN_ENABLE_CLR		BIT(11)		/* a written 1 triggers; reads 0 */
 #define   PCCSR_CHAN_RUNLIST		GENMASK(19, 16)
-#define   PCCSR_CHAN_STATUS		GENMASK(27, 24)	/* codes: nvgpu ccsr_channel_status */
+/* codes below, by nvgpu ccsr_channel_status */
+#define   PCCSR_CHAN_STATUS		GENMASK(27, 24)
 #define     PCCSR_STATUS_IDLE		0x0
 #define     PCCSR_STATUS_PENDING	0x1
 #define     PCCSR_STATUS_PENDING_RELOAD	0x2
@@ -245,7 +255,10 @@
 #define     PCCSR_STATUS_ON_ENG_PENDING	0x9
 #define   PCCSR_CHAN_BUSY		BIT(28)
 
-/* The compiler checks the encodings above: no overlap, values that fit, arrays that end in time. */
+/*
+ * The compiler checks that fields of a word do not overlap, that values fit their fields, and that
+ * arrays of registers end before the next register.
+ */
 LAYOUT_DISJOINT(PFIFO_INTR_BIND_ERROR, PFIFO_INTR_PIO_ERROR, PFIFO_INTR_SCHED_ERROR,
 		PFIFO_INTR_CHSW_ERROR, PFIFO_INTR_FB_FLUSH_TIMEOUT, PFIFO_INTR_LB_ERROR,
 		PFIFO_INTR_DROPPED_FAULT, PFIFO_INTR_LEVELS, PFIFO_INTR_NONSTALL);
@@ -284,7 +297,7 @@ LAYOUT_FITS(PFIFO_PREEMPT_ID, GK110_FIFO_NR_TSG - 1);
 LAYOUT_FITS(PFIFO_STATUS_ID, GK110_FIFO_NR_TSG - 1);
 LAYOUT_FITS(PFIFO_RUNLIST_ID, PFIFO_ENG_RUNLIST_NR - 1);
 LAYOUT_FITS(PCCSR_CHAN_RUNLIST, PFIFO_ENG_RUNLIST_NR - 1);
-/* The channel table has a pair of words for each channel and ends there. */
+/* The channel table ends with the two words of the last channel. */
 static_assert(PCCSR_INST(0) == PCCSR_BASE &&
 		      PCCSR_CHAN(GK110_FIFO_NR_CHAN - 1) + 4 == PCCSR_BASE + PCCSR_SIZE,
 	      "channel table");

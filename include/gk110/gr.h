@@ -14,7 +14,7 @@
 
 /* ---------------------------------------------------------------- front end */
 
-/* W1C; the bits FECS and TRAP come back while their source stays */
+/* Write 1 to clear. FECS and TRAP read 1 again as long as their source is pending. */
 #define GR_INTR				0x400100
 #define   GR_INTR_NOTIFY		BIT(0)
 #define   GR_INTR_ILLEGAL_MTHD		BIT(4)
@@ -36,16 +36,17 @@
 #define   GR_DATA_ERROR_INVALID_VALUE		0x04
 #define   GR_DATA_ERROR_INVALID_ENUM		0x05
 #define   GR_DATA_ERROR_INVALID_ALIGNMENT	0x0b
-#define GR_TRAP_GPC_MASK		0x400118	/* W1C, bit per GPC */
+#define GR_TRAP_GPC_MASK		0x400118	/* one bit per GPC, write 1 to clear */
 #define GR_TRAP_EN			0x400138
 #define GR_INTR_EN			0x40013c
 #define GR_FWMTHD_ACK			0x400144
-#define GR_ICMD				0x400200	/* write: bundle address, executes */
+/* A write of a bundle's address runs the bundle with the data in GR_ICMD_DATA. */
+#define GR_ICMD				0x400200
 #define   GR_ICMD_ADDR			GENMASK(15, 0)
 #define GR_ICMD_DATA			0x400204
 #define GR_ICMD_DATA_HI			0x40020c
 #define GR_CTRL				0x400500
-#define   GR_CTRL_FIFO			BIT(0)		/* 1: methods flow to the engine */
+#define   GR_CTRL_FIFO			BIT(0)		/* 1: GR takes methods from PFIFO */
 #define   GR_CTRL_RESTART		BIT(16)
 #define GR_IDLE				0x40060c	/* bit 0 busy */
 #define   GR_IDLE_BUSY			BIT(0)
@@ -62,7 +63,7 @@
 #define GR_FE_PWR			0x404170
 #define   GR_FE_PWR_PENDING		BIT(4)
 #define GR_FE_OBJECT(subc)		(0x404200 + (subc) * 4)
-/* limit of a macro's run; the model counts instructions instead of time */
+/* Limit of the time that a macro may run. The model counts instructions instead of time. */
 #define GR_MME_WATCHDOG			0x404468
 #define GR_MTHD				0x404488
 #define   GR_MTHD_TRIGGER		BIT(31)
@@ -85,7 +86,7 @@
 #define GR_DS_ESR			0x405840
 #define GR_PD_ESR			0x406018
 #define GR_UNK6_ESR			0x40601c
-#define GR_SKED_ESR			0x407020	/* nouveau gk104_sked_error */
+#define GR_SKED_ESR			0x407020	/* bits: nouveau gk104_sked_error */
 #define   GR_SKED_CTA_RESUME		BIT(6)
 #define   GR_SKED_CONSTANT_BUFFER_SIZE	BIT(7)
 #define   GR_SKED_LOCAL_MEMORY_SIZE_POS	BIT(9)
@@ -100,7 +101,9 @@
 #define   GR_SKED_SHARED_CONFIG		BIT(25)
 #define   GR_SKED_TOTAL_REGISTERS	BIT(26)
 #define GR_SCC_ESR			0x408030
-/* Error status registers share a layout: 29:0 status, 30 clear, 31 enable. */
+/*
+ * Fields of the error status registers (_ESR), except those of an MP. A 1 in CLEAR clears STATUS.
+ */
 #define   GR_ESR_STATUS			GENMASK(29, 0)
 #define   GR_ESR_CLEAR			BIT(30)
 #define   GR_ESR_ENABLE			BIT(31)
@@ -116,39 +119,41 @@
 #define GR_GPC_STRIDE			0x8000
 #define GR_GPC_BASE			0x500000
 #define GR_GPC(g, r)			(GR_GPC_BASE + (g) * GR_GPC_STRIDE + (r))
-/* offsets inside a GPC */
+/* Offsets in the registers of a GPC. */
 #define GPC_PROP_ESR			0x0420
 #define GPC_ESETUP_ESR			0x0824
 #define GPC_ZCULL_ESR			0x0900
 #define GPC_PPC_TPC_MASK(i)		(0x0c30 + (i) * 4)
 #define GPC_CCACHE_ESR			0x1028
-#define GPC_TPC_BCAST			0x1800		/* to all TPCs of the GPC */
-#define GPC_GPCCS			0x2000		/* falcon window */
+#define GPC_TPC_BCAST			0x1800		/* writes go to all TPCs of the GPC */
+#define GPC_GPCCS			0x2000		/* registers of the falcon GPCCS */
 #define GPC_PPC				0x3000
 #define GPC_PPC_STRIDE			0x200
 #define GPC_PPC_BCAST			0x3e00
 #define GPC_TPC				0x4000
 #define GPC_TPC_STRIDE			0x800
-/* offsets inside the GPCCS window */
+/* Offsets in the registers of GPCCS. */
 #define GPCCS_UNITS			0x608
 #define   GPCCS_UNITS_TPC		GENMASK(4, 0)
 #define GPCCS_MYINDEX			0x618
-/* W1C: 0 PROP, 1 ZCULL, 2 CCACHE, 3 ESETUP, 16+ TPC */
+/*
+ * Units with an exception, write 1 to clear: bit 0 PROP, 1 ZCULL, 2 CCACHE, 3 ESETUP, 16 + t TPC t.
+ */
 #define GPCCS_TRAP			0xc90
 #define   GPCCS_TRAP_TPC(t)		BIT(16 + (t))
-/* offsets inside a TPC */
+/* Offsets in the registers of a TPC. */
 #define TPC_POLY_ESR			0x084
 #define TPC_TEX_ESR			0x224
 #define TPC_MPC_ESR			0x430
 #define TPC_L1C_ESR			0x48c
-/* which units of the TPC have an exception */
+/* Units of the TPC that have an exception. */
 #define TPC_TRAP			0x508
 #define   TPC_TRAP_TEX			BIT(0)
 #define   TPC_TRAP_MP			BIT(1)
 #define   TPC_TRAP_POLY			BIT(2)
 #define   TPC_TRAP_L1C			BIT(3)
 #define   TPC_TRAP_MPC			BIT(4)
-/* 15:0 code (nouveau gf100_mp_warp_error) */
+/* Why a warp was stopped: a code in bits 15:0 (nouveau gf100_mp_warp_error). */
 #define TPC_MP_WARP_ESR			0x648
 #define   MP_WARP_ILLEGAL_INSTR_ENCODING	0x09
 #define TPC_MP_GLOBAL_ESR		0x650		/* W1C */
@@ -181,33 +186,35 @@
 #define FECS_NR_SCRATCH			16
 #define FECS_MMIO_RDVAL			0x72c
 #define FECS_MMIO_WRVAL			0x730
-/* the microcode's window to memory, by raw addresses */
+/* Registers through which FECS microcode accesses memory by raw addresses. */
 #define FECS_MEM_BASE			0xa04
 #define FECS_MEM_CHAN			0xa0c
 #define FECS_MEM_CMD			0xa10
 #define FECS_MEM_TARGET			0xa20
 #define FECS_CHAN_ADDR			0xb00
 #define FECS_CHAN_NEXT			0xb04
-#define   FECS_CHAN_INST		GENMASK(27, 0)	/* instance block >> 12 */
+#define   FECS_CHAN_INST		GENMASK(27, 0)	/* address of the instance block >> 12 */
 #define   FECS_CHAN_TARGET		GENMASK(29, 28)
 #define   FECS_CHAN_VALID		BIT(31)
 #define FECS_CHSW			0xb0c
 #define FECS_INTR_UP			0xc18
-#define   FECS_INTR_UP_UCODE		BIT(0)		/* scratch 5 holds the code */
+/* error code in scratch register FECS_OS_ERROR */
+#define   FECS_INTR_UP_UCODE		BIT(0)
 #define   FECS_INTR_UP_WATCHDOG		BIT(19)
 #define FECS_INTR_UP_SET		0xc1c
 #define FECS_INTR_UP_CLR		0xc20
 #define FECS_INTR_UP_EN			0xc24
 
-/* Scratch registers as nouveau's microcode uses them (fuc/hub.fuc). */
-#define FECS_OS_STATUS			0		/* bit 31 ready / command done */
+/* Numbers of the scratch registers, as nouveau's microcode uses them (fuc/hub.fuc). */
+/* Bit 31 is set when FECS is ready after its start, and when a command is done. */
+#define FECS_OS_STATUS			0
 #define   FECS_OS_READY			BIT(31)
-#define FECS_OS_SIZE			1		/* context size in bytes */
+#define FECS_OS_SIZE			1		/* size of a context image in bytes */
 #define FECS_OS_FWMTHD_CLASS		2
 #define FECS_OS_FWMTHD_ADDR		3
 #define FECS_OS_FWMTHD_DATA		4
 #define FECS_OS_ERROR			5
-#define   FECS_OS_BAD_COMMAND		1		/* the command is in bits 31:16 */
+#define   FECS_OS_BAD_COMMAND		1		/* bits 31:16: the unknown command */
 #define   FECS_OS_BAD_FWMTHD		3
 #define FECS_OS_TRACE			7
 #define   FECS_TRACE_AUTO		BIT(4)
@@ -216,32 +223,49 @@
 #define   FECS_TRACE_SAVE		BIT(7)
 #define   FECS_TRACE_LCHAN		BIT(8)
 #define   FECS_TRACE_LCTXH		BIT(9)
-/* commands of nouveau's microcode */
+/* Commands of nouveau's microcode. */
 #define FECS_OS_CMD_SET_CHAN		0x0001
 #define FECS_OS_CMD_SAVE		0x0002
 /*
- * data segment of nouveau's microcode (fuc/hub.fuc): head and tail of the hub's register list,
- * address >> 8 of the current context, header of that context, the list itself
+ * Offsets in the data segment of nouveau's microcode (fuc/hub.fuc): LIST_HEAD and LIST_TAIL have
+ * the offsets of start and end of the hub's register list, CTX_CURRENT the address >> 8 of the
+ * current context. At CHAN_DATA is a copy of that context's header, at LIST_BASE the register list.
  */
 #define FECS_OS_LIST_HEAD		0x000
 #define FECS_OS_LIST_TAIL		0x004
 #define FECS_OS_CTX_CURRENT		0x058
 #define FECS_OS_CHAN_DATA		0x100
 #define FECS_OS_LIST_BASE		0x300
-/* the only list entry that the microcode's image itself has */
+/*
+ * The microcode's image has a register list with this one entry. A driver appends its own entries.
+ */
 #define FECS_OS_LIST_FIRST		0x0417e91c
-/* head of the first list; the tail of each list is the head of the next */
+/*
+ * Offsets in the data segment of nouveau's GPCCS microcode. The word at LIST_GPC has the offset at
+ * which the GPC's register list begins. The word after it has the offset at which that list ends
+ * and the TPC's list begins, and so on.
+ */
 #define GPCCS_OS_LIST_GPC		0x000
 #define GPCCS_OS_LIST_TPC		0x004
 #define GPCCS_OS_LIST_PPC		0x008
 #define GPCCS_OS_LIST_END		0x00c
-/* fields of a word of a register list */
+/*
+ * Fields of a word of a register list: the first register, and how many registers follow each
+ * other.
+ */
 #define CTX_LIST_ADDR			GENMASK(25, 2)
-#define CTX_LIST_COUNT			GENMASK(31, 26)	/* number of registers - 1 */
+#define CTX_LIST_COUNT			GENMASK(31, 26)	/* number of registers minus 1 */
 
-/* NVIDIA's firmware, as nouveau drives it (gf100.c gf100_gr_fecs_*) */
-#define FECS_EXT_STATUS			0		/* result of most commands */
-#define FECS_EXT_STATUS2		1		/* result of stop, start, halt */
+/*
+ * NVIDIA's firmware: scratch registers and commands, as nouveau uses them (gf100.c
+ * gf100_gr_fecs_*).
+ */
+/* Number of the scratch register with the result of most commands. */
+#define FECS_EXT_STATUS			0
+/*
+ * Number of the scratch register with the result of the commands STOP_CTXSW, START_CTXSW and HALT.
+ */
+#define FECS_EXT_STATUS2		1
 #define FECS_EXT_ARG			4
 #define FECS_EXT_CMD_BIND		0x03
 #define   FECS_EXT_BIND_DONE		BIT(4)
@@ -264,17 +288,20 @@
 
 /* ---------------------------------------------------------------- context image */
 
-#define GR_INST_CTX_LO			0x210		/* in the instance block */
+/* Offset in the instance block of the low word of the context image's address. */
+#define GR_INST_CTX_LO			0x210
 #define   GR_INST_CTX_TARGET		GENMASK(1, 0)
 #define   GR_INST_CTX_VIRTUAL		BIT(2)
 #define   GR_INST_CTX_ADDR		GENMASK(31, 12)
 #define GR_INST_CTX_HI			0x214
 
-/* the first block belongs to the microcode */
+/* The first GR_CTX_HEADER bytes of a context image belong to the microcode, not to registers. */
 #define GR_CTX_HEADER			0x100
-#define GR_CTX_OS_PATCH_COUNT		0x00		/* nouveau's microcode */
+/* Header words of nouveau's microcode: number of pairs in the patch list, and its address. */
+#define GR_CTX_OS_PATCH_COUNT		0x00
 #define GR_CTX_OS_PATCH_ADDR		0x04		/* VA >> 8 */
-#define GR_CTX_EXT_PATCH_COUNT		0x10		/* NVIDIA's (nvgpu gk20a ctxsw_prog) */
+/* Header words of NVIDIA's firmware (nvgpu gk20a ctxsw_prog). */
+#define GR_CTX_EXT_PATCH_COUNT		0x10
 #define GR_CTX_EXT_PATCH_LO		0x14
 #define GR_CTX_EXT_PATCH_HI		0x18
 #define GR_CTX_EXT_MAGIC		0xfc

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Registers that a driver writes through the patch list of a graphics context on GK110, and the
- * values that it uses. Source: nouveau nvkm/engine/gr: ctxgf100.c (bundle, pagepool, attrib_cb),
+ * values that it writes. Source: nouveau nvkm/engine/gr: ctxgf100.c (bundle, pagepool, attrib_cb),
  * ctxgk104.c (bundle, pagepool, patch_ltc), ctxgf117.c (attrib), ctxgk110.c (gk110_grctx: sizes and
- * limits). Unit names are rnndb's if it has one. The effect of these registers is not documented.
+ * limits). Names of units are from rnndb, where rnndb has a name. The effect of these registers is
+ * not documented.
  */
 #ifndef KVGPU_GK110_GR_PATCH_H
 #define KVGPU_GK110_GR_PATCH_H
@@ -12,7 +13,7 @@
 
 #include <gk110/gr.h>
 
-/* a 40-bit VA in units of 256 bytes or of 4 KiB */
+/* A virtual address of 40 bits: in units of 256 bytes (SHIFT_8) or of 4 KiB (SHIFT_12). */
 #define GR_PATCH_VA_SHIFT_8		GENMASK(31, 0)
 #define GR_PATCH_VA_SHIFT_12		GENMASK(27, 0)
 
@@ -33,19 +34,19 @@
 #define   GR_PATCH_TPC_ATTRIB_VALID	BIT(28)
 #define GR_PATCH_PD_ATTRIB		0x4064c4
 #define   GR_PATCH_PD_ATTRIB_BATCHES	GENMASK(15, 0)
-#define   GR_PATCH_PD_ATTRIB_ALPHA	GENMASK(31, 16)	/* the size of alpha / 4 */
+#define   GR_PATCH_PD_ATTRIB_ALPHA	GENMASK(31, 16)	/* a quarter of the alpha size */
 #define   GR_PATCH_PD_ATTRIB_GK110	(GR_PATCH_GK110_ALPHA / 4 << 16 | 0xffff)
 #define GR_PATCH_PD_BUNDLE		0x4064c8
 #define   GR_PATCH_PD_BUNDLE_TOKENS	GENMASK(15, 0)
 #define   GR_PATCH_PD_BUNDLE_STATES	GENMASK(31, 16)
-/* min(0x180, 0x3000 / 32) states, tokens */
+/* STATES is 0x180, the smaller of 0x180 and 0x3000 / 32. TOKENS is 0x7c0. */
 #define   GR_PATCH_PD_BUNDLE_GK110	(0x180 << 16 | 0x7c0)
 #define GR_PATCH_PD_PAGEPOOL		0x4064cc
 #define GR_PATCH_DS_ATTRIB		0x405830
 #define   GR_PATCH_DS_ATTRIB_ALPHA	GENMASK(15, 0)
 #define   GR_PATCH_DS_ATTRIB_BETA	GENMASK(31, 16)
 #define   GR_PATCH_DS_ATTRIB_GK110	(GR_PATCH_GK110_BETA << 16 | GR_PATCH_GK110_ALPHA)
-/* values that the host reads from the chip */
+/* The host reads the values of these two registers from the chip. */
 #define GR_PATCH_LTC_0			0x17e91c
 #define GR_PATCH_LTC_1			0x17e920
 

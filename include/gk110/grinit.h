@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PGRAPH registers for the bring-up of the engine only: power, set-up of units that depends on
- * their number on the card, and the registers through which lists are written. Buffers that all
- * units share are in gr_patch.h. Sources: nouveau
+ * Registers of PGRAPH that only the bring-up of the engine uses: power, set-up of units that
+ * depends on the number of units of the card, and the registers through which lists are written.
+ * Registers of the buffers that all units share are in gr_patch.h. Sources: nouveau
  * nvkm/engine/gr/{gf100,gk104,gk110,gf117,ctxgf100,ctxgf117,ctxgk104,ctxgk110}.c (sequence and
  * values), nvkm/subdev/pmu/gk110.c (power), fuc/macros.fuc. Names: rnndb
- * graph/gf100_pgraph/{pgraph,gpc,ppc,tpc,rop,ctxctl}.xml and nvgpu hw_gr_{gk20a,gm20b}.h; neither
- * has a name for registers with UNK.
+ * graph/gf100_pgraph/{pgraph,gpc,ppc,tpc,rop,ctxctl}.xml and nvgpu hw_gr_{gk20a,gm20b}.h. Neither
+ * of the two has a name for registers with UNK.
  */
 #ifndef KVGPU_GK110_GRINIT_H
 #define KVGPU_GK110_GRINIT_H
@@ -16,7 +16,8 @@
 /* --------------------------------------------------------------- power: nvkm/subdev/pmu/gk110.c */
 
 #define PTHERM_UNK6B4			0x0206b4
-#define PMU_PG_CTRL_STEP		BIT(0)		/* pulsed after a change of bit 1 */
+/* set to 1, then to 0, after a change of bit 1 */
+#define PMU_PG_CTRL_STEP		BIT(0)
 #define PMU_PG_CTRL_CHANGE		BIT(1)
 
 /* ---------------------------------------------------------------- front end and hub units */
@@ -30,18 +31,18 @@
 #define GR_TRAP_ROP_EN			0x400134
 #define GR_ICMD_CTRL			0x400208
 #define   GR_ICMD_CTRL_ON		BIT(31)
-/* a bundle address: the engine drains before it goes on */
+/* Address of a bundle. After this bundle the driver waits until GR is idle. */
 #define   GR_ICMD_GO_IDLE		0xe100
-#define   GR_STATUS_ICMD		BIT(2)		/* of GR_STATUS: a bundle is under way */
+#define   GR_STATUS_ICMD		BIT(2)		/* of GR_STATUS: 1 while a bundle is run */
 #define GR_FE_IDLE_TIMEOUT		0x404154
-#define   GR_FE_PWR_MODE		GENMASK(1, 0)	/* of GR_FE_PWR */
+#define   GR_FE_PWR_MODE		GENMASK(1, 0)	/* bits of GR_FE_PWR */
 #define     GR_FE_PWR_AUTO		0
 #define     GR_FE_PWR_FORCE_ON		2
 #define GR_DS_DEBUG			0x405800
 #define   GR_DS_DEBUG_TIMESLICE		BIT(27)
 #define GR_DS_ZBC_COLOR(i)		(0x405804 + 4 * (i))
 #define GR_DS_ZBC_COLOR_FORMAT		0x405814
-/* nouveau cl9097.h FERMI_A_ZBC_COLOR_V0_FMT_... */
+/* Values: nouveau cl9097.h FERMI_A_ZBC_COLOR_V0_FMT_... */
 #define   GR_ZBC_COLOR_ZERO		1
 #define   GR_ZBC_COLOR_UNORM_ONE	2
 #define   GR_ZBC_COLOR_RGBA32F		4
@@ -50,11 +51,12 @@
 #define   GR_ZBC_DEPTH_FP32		1
 #define GR_DS_ZBC_INDEX			0x405820
 #define GR_DS_ZBC_LOAD			0x405824
-#define   GR_DS_ZBC_LOAD_DEPTH		BIT(0)		/* 0: colour */
+#define   GR_DS_ZBC_LOAD_DEPTH		BIT(0)		/* 1 depth, 0 colour */
 #define   GR_DS_ZBC_LOAD_TRIGGER	BIT(2)
 #define GR_DS_ESR_EN			0x405844
 #define   GR_DS_ESR_EN_ALL		0x00ffffff
-#define GR_DS_TPC_PER_GPC(i)		(0x405870 + 4 * (i))	/* four bits a GPC */
+/* number of TPCs, four bits per GPC */
+#define GR_DS_TPC_PER_GPC(i)		(0x405870 + 4 * (i))
 #define GR_CWD_FS			0x405b00
 #define   GR_CWD_FS_GPCS		GENMASK(7, 0)
 #define   GR_CWD_FS_TPCS		GENMASK(15, 8)
@@ -64,21 +66,24 @@
 #define   GR_PD_AB_DIST_TIMESLICE	BIT(31)
 #define GR_PD_DIST_SKIP(i)		(0x4064d0 + 4 * (i))
 #define   GR_PD_DIST_SKIP_NR		8
-/* a byte a GPC, four GPCs a word */
+/*
+ * Masks of the TPCs that do alpha work and beta work in line i, one byte per GPC, four GPCs per
+ * word.
+ */
 #define GR_PD_ALPHA_RATIO(i, w)		(0x406800 + 0x20 * (i) + 4 * (w))
 #define GR_PD_BETA_RATIO(i, w)		(0x406c00 + 0x20 * (i) + 4 * (w))
 #define   GR_PD_RATIO_NR		32
 #define GR_RSTR2D_TILE_MAP(i)		(0x40780c + 4 * (i))
 #define GR_RSTR2D_TILE_CFG		0x4078bc
-/* a tile map: the GPC that draws each tile, six entries of five bits a word */
+/* A tile map has the number of the GPC that draws each tile: six entries of five bits per word. */
 #define   GR_TILE_MAP_NR		6
 #define   GR_TILE_MAP_PER_WORD		6
 #define   GR_TILE_MAP_BITS		5
 #define   GR_TILE_CFG_ROW_OFFSET	GENMASK(7, 0)
 #define   GR_TILE_CFG_ENTRIES		GENMASK(15, 8)
-#define   GR_TILE_CFG_NORMALIZED	GENMASK(20, 16)	/* entries, shifted until bit 4 is set */
+#define   GR_TILE_CFG_NORMALIZED	GENMASK(20, 16)	/* ENTRIES << SHIFT, so that bit 4 is set */
 #define   GR_TILE_CFG_SHIFT		GENMASK(23, 21)
-/* 2^5 modulo the normalized count; the next word: 2^6.. */
+/* 2^5 modulo NORMALIZED. PPC_WWDX_TILE_CFG2 has the same for 2^6 to 2^11. */
 #define   GR_TILE_CFG_MOD5		GENMASK(28, 24)
 #define GR_SCC_INIT			0x40802c
 #define   GR_SCC_INIT_RAM		BIT(0)
@@ -88,24 +93,24 @@
 
 /* ---------------------------------------------------------------- FECS, offsets into 0x409000 */
 
-#define FECS_RED_SWITCH			0x614		/* fuc/macros.fuc */
+#define FECS_RED_SWITCH			0x614		/* name by fuc/macros.fuc */
 #define   FECS_RED_SWITCH_POWER		GENMASK(6, 4)	/* main, GPC, ROP */
 #define   FECS_RED_SWITCH_ENABLE	GENMASK(10, 8)
-#define CTX_LIST_RUN_MAX		32		/* registers in one word of a list */
-/* value of FECS_INTR_UP_EN: microcode, watchdog and two sources without a name */
+#define CTX_LIST_RUN_MAX		32		/* most registers in one word of a list */
+/* Value of FECS_INTR_UP_EN: enables microcode, watchdog and two sources that have no name. */
 #define   FECS_INTR_UP_EN_INIT		0x000e0001
 
 /* ---------------------------------------------------------------- GPCs */
 
 #define GR_GPCS(r)			(0x418000 + (r))
 #define   GPC_BCAST_END			0x8000
-#define GPC_MMU_CTRL			0x0880		/* as FB_MMU_CTRL */
+#define GPC_MMU_CTRL			0x0880		/* same fields as FB_MMU_CTRL */
 #define GPC_MMU_UNK08(i)		(0x0888 + 4 * (i))
 #define   GPC_MMU_UNK08_NR		4
 #define GPC_MMU_UNK24			0x08a4
 #define   GPC_MMU_UNK24_INIT		0x03000000
 #define GPC_ACTIVE_LTCS			0x08ac
-#define GPC_MMU_DEBUG_WR		0x08b4		/* address >> 8 */
+#define GPC_MMU_DEBUG_WR		0x08b4		/* address >> 8, also in DEBUG_RD */
 #define GPC_MMU_DEBUG_RD		0x08b8
 #define GPC_ZCULL_FS			0x0910
 #define   GPC_ZCULL_FS_TPCS		GENMASK(15, 0)
@@ -114,9 +119,10 @@
 #define GPC_ZCULL_RAM			0x0914
 #define   GPC_ZCULL_RAM_TPCS		GENMASK(7, 0)
 #define   GPC_ZCULL_RAM_ROW_OFFSET	GENMASK(15, 8)
-#define GPC_ZCULL_RCP			0x0918		/* 2^23 / TPCs, rounded up */
+/* 2^23 / number of TPCs of the card, rounded up */
+#define GPC_ZCULL_RCP			0x0918
 #define   GPC_RCP_ONE			0x00800000
-#define GPC_ZCULL_BANK(i)		(0x0980 + 4 * (i))	/* four bits a tile */
+#define GPC_ZCULL_BANK(i)		(0x0980 + 4 * (i))	/* four bits per tile */
 #define   GPC_ZCULL_BANK_NR		4
 #define GPC_CRSTR_TILE_MAP(i)		(0x0b08 + 4 * (i))
 #define GPC_CRSTR_TILE_CFG		0x0bb8
@@ -127,7 +133,7 @@
 #define GPC_UNKC80_TPCS			0x0c8c
 #define GPCCS_TRAP_EN			0xc94
 
-/* PPC, offsets into it; broadcast to all: GR_PPCS */
+/* Registers of a PPC, as offsets. GR_PPCS(r) writes register r of all PPCs. */
 #define GR_PPCS(r)			GR_GPCS(GPC_PPC_BCAST + (r))
 #define GR_PPC(g, p, r)			GR_GPC(g, GPC_PPC + GPC_PPC_STRIDE * (p) + (r))
 #define PPC_PES_UNK08			0x008
@@ -138,10 +144,10 @@
 #define PPC_WWDX_TILE_MAP(i)		(0x100 + 4 * (i))
 #define PPC_WWDX_TILE_CFG		0x1d0
 #define PPC_WWDX_RCP			0x1d4
-/* 2^6 .. 2^11 modulo the normalized count, five bits each */
+/* 2^6 to 2^11, each modulo GR_TILE_CFG_NORMALIZED, in five bits each. */
 #define PPC_WWDX_TILE_CFG2		0x1e4
 
-/* TPC, offsets into it; broadcast to all: GR_TPCS */
+/* Registers of a TPC, as offsets. GR_TPCS(r) writes register r of all TPCs. */
 #define GR_TPCS(r)			GR_GPCS(GPC_TPC_BCAST + (r))
 #define GR_TPC(g, t, r)			GR_GPC(g, GPC_TPC + GPC_TPC_STRIDE * (t) + (r))
 #define TPC_PE_UNK0C			0x00c
@@ -161,13 +167,16 @@
 #define TPC_MP_UNKB0			0x6b0
 #define   TPC_MP_UNKB0_INIT		BIT(12)
 #define TPC_MP_UNKB4			0x6b4
-#define   TPC_MP_UNKB4_PULSE(i)		BIT(12 + (i))	/* set in turn, then cleared in turn */
+/* Bring-up sets these bits one after the other, then clears them one after the other. */
+#define   TPC_MP_UNKB4_PULSE(i)		BIT(12 + (i))
 #define   TPC_MP_UNKB4_PULSE_NR		4
 #define TPC_MP_UNK778			0x778
-/* cleared: helper invocations of pixel programs must be able to load */
+/*
+ * Bring-up clears this bit: helper invocations of pixel programs must be able to load from memory.
+ */
 #define   TPC_MP_NO_HELPER_LOADS	BIT(3)
 
-/* ROP, offsets into it */
+/* Registers of a ROP, as offsets. */
 #define ROP_ZROP_ESR			0x070
 #define ROP_CROP_ESR			0x144
 #define ROP_UNK204			0x204
@@ -175,14 +184,14 @@
 
 /* ----------------------------------------------------------- exceptions that gr.h does not name */
 
-#define   GR_TRAP_DS			BIT(4)		/* of GR_TRAP */
+#define   GR_TRAP_DS			BIT(4)		/* bit of GR_TRAP */
 #define   GR_TRAP_UNK6			BIT(6)
 #define   GR_TRAP_ROP			BIT(25)
-#define   GPCCS_TRAP_PROP		BIT(0)		/* of GPCCS_TRAP */
+#define   GPCCS_TRAP_PROP		BIT(0)		/* bit of GPCCS_TRAP */
 #define   GPCCS_TRAP_ZCULL		BIT(1)
 #define   GPCCS_TRAP_CCACHE		BIT(2)
 #define   GPCCS_TRAP_ESETUP		BIT(3)
-/* x and y (nouveau gf100_gr_trap_gpc_rop) */
+/* Coordinates x and y of the error (nouveau gf100_gr_trap_gpc_rop). */
 #define GPC_PROP_ESR_COORDS		0x0434
 #define GPC_PROP_ESR_FORMAT		0x0438
 #define GPC_PROP_ESR_STORAGE		0x043c
@@ -191,12 +200,14 @@
 
 #define GR_PAGEPOOL_SIZE		0x8000
 #define GR_BUNDLE_SIZE			0x3000
-#define GR_ATTRIB_UNIT			0x20		/* bytes; how many a TPC gets: gr_patch.h */
-#define GR_MMU_DEBUG_SIZE		0x20000		/* one big page: nvkm/subdev/fb/gf100.c */
+/* bytes; gr_patch.h has the number of units per TPC */
+#define GR_ATTRIB_UNIT			0x20
+/* bytes: one big page (nvkm/subdev/fb/gf100.c) */
+#define GR_MMU_DEBUG_SIZE		0x20000
 
-/* L2: nvkm/subdev/ltc/gk104.c, nvgpu hw_ltc_gm20b.h */
+/* L2: nvkm/subdev/ltc/gk104.c, nvgpu hw_ltc_gm20b.h. */
 #define LTC_ACTIVE_LTCS			0x17e000
-#define LTC_CBC_CFG			0x0c0		/* word of a slice */
+#define LTC_CBC_CFG			0x0c0		/* offset in a slice */
 #define   LTC_CBC_CFG_BIG_128K		BIT(1)
 
 #endif

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Checks by the compiler of the encodings in this directory. LAYOUT_DISJOINT(): the fields of a
- * word do not overlap. LAYOUT_FITS(): a value fits its field. LAYOUT_WIDTH(): a field has that many
- * bits. The checks of a header's own definitions are at its end. The header of a room
- * (gtt-shadow/internal.h, hw/internal.h) has the checks between two of these headers, or between
- * the chip and a table of kvgpu, on which the room relies.
+ * Checks by the compiler of the encodings in this directory. LAYOUT_DISJOINT() checks that the
+ * fields of a word do not overlap, LAYOUT_FITS() that a value fits its field, and LAYOUT_WIDTH()
+ * that a field has a given number of bits. Checks of one header's definitions are at the end of
+ * that header. A check that needs two of these headers, or one of them and a table of kvgpu, is in
+ * the header of the room that relies on it (gtt-shadow/internal.h, hw/internal.h).
  */
 #ifndef KVGPU_GK110_LAYOUT_H
 #define KVGPU_GK110_LAYOUT_H
 
 #include <linux/build_bug.h>
 
-/* folds of up to 20 masks */
+/* LAYOUT_FOLD(op, a, b, ...) is a op b op ..., for 1 to 20 masks. */
 #define LAYOUT_FOLD_1(op, a)		(0ull + (a))
 #define LAYOUT_FOLD_2(op, a, ...)	((a) op LAYOUT_FOLD_1(op, __VA_ARGS__))
 #define LAYOUT_FOLD_3(op, a, ...)	((a) op LAYOUT_FOLD_2(op, __VA_ARGS__))
@@ -43,9 +43,10 @@
 #define LAYOUT_FOLD(op, ...)	LAYOUT_PASTE(LAYOUT_FOLD_, LAYOUT_NR(__VA_ARGS__))(op, __VA_ARGS__)
 
 /*
- * Masks share no bit if their exclusive or equals their or (no bit is in two of them), and their
- * sum equals it too (no bit is in three). sparse does not check this: it has no room for that many
- * tokens of one macro (GENMASK() of newer kernels is long).
+ * Two conditions together say that masks share no bit. If the XOR of the masks equals their OR, no
+ * bit is in exactly two masks. If their sum equals their OR, too, no bit is in three. sparse does
+ * not check this: it has no room for that many tokens of one macro (GENMASK() of newer kernels is
+ * long).
  */
 #ifdef __CHECKER__
 #define LAYOUT_DISJOINT(...)	static_assert(true)
@@ -56,7 +57,7 @@
 		      "fields of a word overlap")
 #endif
 
-/* for a mask without holes; constant expressions */
+/* For masks of adjacent bits. Arguments and results are constant expressions. */
 #define LAYOUT_LOWEST(mask)		((mask) & -(mask))
 #define LAYOUT_MAX(mask)		((mask) / LAYOUT_LOWEST(mask))
 #define LAYOUT_FITS(mask, value) \

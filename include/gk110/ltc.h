@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * LTC (rnndb: PMFB), the L2 cache with its compression-bit cache and zero-bandwidth-clear table.
- * Sources: rnndb memory/gf100_pmfb.xml, nouveau nvkm/subdev/ltc/{gf100,gk104}.c.
+ * LTC (rnndb: PMFB), the L2 cache, with its cache of compression bits and its table for
+ * zero-bandwidth clears. Sources: rnndb memory/gf100_pmfb.xml, nouveau
+ * nvkm/subdev/ltc/{gf100,gk104}.c.
  */
 #ifndef KVGPU_GK110_LTC_H
 #define KVGPU_GK110_LTC_H
@@ -11,16 +12,16 @@
 #define LTC_BASE			0x140000
 #define LTC_SIZE			0x040000
 #define LTC_PART_STRIDE			0x2000
-/* offset of the slices in a part; registers of the whole part lie below */
+/* Offset of the slices in a part of the L2. Below are registers of the whole part. */
 #define LTC_SLICES			0x1000
 #define LTC_SLICE_STRIDE		0x0400
 #define LTC_SLICE(c, s)			(LTC_BASE + LTC_PART_STRIDE * (c) + LTC_SLICES + \
 					 LTC_SLICE_STRIDE * (s))
 #define LTC_BCAST			0x17e000
 #define LTC_BCAST_SLICE			0x17e800
-/* words of a slice */
+/* offsets in a slice */
 #define   LTC_SLICE_INTR		0x020
-#define     LTC_SLICE_INTR_STATUS	GENMASK(15, 0)	/* W1C */
+#define     LTC_SLICE_INTR_STATUS	GENMASK(15, 0)	/* write 1 to clear */
 #define     LTC_SLICE_INTR_EN		GENMASK(31, 16)
 #define   LTC_CBC_CTRL			0x0c8
 #define     LTC_CBC_CTRL_FLUSH		BIT(0)
@@ -33,10 +34,13 @@
 #define   LTC_CONFIG			0x0dc		/* read-only */
 #define     LTC_CONFIG_TAGS_PER_LINE	GENMASK(15, 0)
 #define     LTC_CONFIG_LINES		GENMASK(23, 16)
-#define     LTC_CONFIG_LINE_SIZE	GENMASK(27, 24)	/* 512 << value bytes */
+#define     LTC_CONFIG_LINE_SIZE	GENMASK(27, 24)	/* 512 << value, bytes */
 #define     LTC_CONFIG_SLICES		GENMASK(31, 28)
 #define   LTC_CACHE_FLUSH		0x110
-/* drivers copy the next two into every context's patch list: nouveau ctxgk104.c */
+/*
+ * Drivers copy the values of GRCTX_0 and GRCTX_1 into every context's patch list: nouveau
+ * ctxgk104.c.
+ */
 #define   LTC_GRCTX_0			0x11c
 #define   LTC_GRCTX_1			0x120
 #define   LTC_ZBC_INDEX			0x244

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The sizes of the BARs, and windows in BAR0, most of them of units that no other header here
- * describes, because no driver of this project programs them. Sources: envytools docs/hw/mmio.rst
- * and rnndb root.xml (GF100- and GK104- columns).
+ * The sizes of the BARs, and address ranges in BAR0. Most of the ranges are those of units that no
+ * other header here describes, because no driver of this project programs them. Sources: envytools
+ * docs/hw/mmio.rst and rnndb root.xml (GF100- and GK104- columns).
  */
 #ifndef KVGPU_GK110_MAP_H
 #define KVGPU_GK110_MAP_H
 
 #define GK110_BAR0_SIZE			0x01000000u
-/* sizes of the K20m; of larger BARs only this much is used */
+/* Sizes on the K20m. If a card has larger BARs, only this much of each is used. */
 #define GK110_BAR1_SIZE			0x10000000u
 #define GK110_BAR3_SIZE			0x02000000u
 
-/* second way into the register space for real-mode code */
+/* A second way to all registers, for real-mode code. */
 #define PRMA_BASE			0x007000
 #define PRMA_SIZE			0x001000
 #define PRMFB_BASE			0x00a000	/* legacy VGA memory window */
@@ -21,14 +21,14 @@
 #define PPWR_SIZE			0x001000
 #define PCI_OTHER_BASE			0x010000	/* configuration space of other functions */
 #define PCI_OTHER_SIZE			0x010000
-/* read-write port to any virtual address (gk110/bar.h) */
+/* The peephole: a port to read and write any virtual address (gk110/bar.h). */
 #define PEEPHOLE_BASE			0x060000
 #define PEEPHOLE_SIZE			0x001000
 #define HOST_FLUSH_BASE			0x070000
 #define HOST_FLUSH_SIZE			0x001000
 #define PVIDEO_BASE			0x084000	/* MSVLD, MSPDEC, MSPPP falcons */
 #define PVIDEO_SIZE			0x004000
-/* falcons, at addresses between those of the copy engines and of the PMU */
+/* Falcons. Their addresses are above those of the copy engines and below that of the PMU. */
 #define PCODEC_BASE			0x108000
 #define PCODEC_SIZE			0x002000
 #define PP2P_BASE			0x139000	/* windows into the memory of other GPUs */
@@ -41,7 +41,7 @@
 #define PFIFO_UNK1C0_SIZE		0x001000
 #define PMSENC_BASE			0x1c2000
 #define PMSENC_SIZE			0x001000
-#define PRMIO_BASE			0x601000	/* VGA ports, mapped */
+#define PRMIO_BASE			0x601000	/* VGA I/O ports, mapped into BAR0 */
 #define PRMIO_SIZE			0x00f000
 #define PDISP_BASE			0x610000
 #define PDISP_SIZE			0x0b0000

@@ -3,9 +3,9 @@
  * The GK110's memory management unit: page directory and table entries, the address-space words of
  * an instance block, control and invalidate registers, fault records.
  *
- * Addresses in entries are in units of 4 KiB unless said otherwise. One page directory entry (PDE)
- * always covers 1024 big pages; the small page is 4 KiB, the big page 128 KiB or 64 KiB for the
- * whole chip (FB_MMU_CTRL_BIG_64K).
+ * Addresses in entries are in units of 4 KiB unless a comment says otherwise. One page directory
+ * entry (PDE) always covers 1024 big pages. A small page has 4 KiB. A big page has 128 KiB or 64
+ * KiB, and the size is the same for the whole chip (FB_MMU_CTRL_BIG_64K).
  */
 #ifndef KVGPU_GK110_MMU_H
 #define KVGPU_GK110_MMU_H
@@ -14,14 +14,14 @@
 
 #include "gk110/layout.h"
 
-/* geometry: nvkm vmmgf100.c (gf100_vmm_desc_*), rnndb gf100_pffb.xml */
+/* Geometry: nvkm vmmgf100.c (gf100_vmm_desc_*), rnndb gf100_pffb.xml. */
 #define GMMU_VA_BITS			40
 #define GMMU_ENTRY_SIZE			8
 #define GMMU_ADDR_SHIFT			12
 #define GMMU_SMALL_SHIFT		12
 #define GMMU_BIG_SHIFT_128K		17
 #define GMMU_BIG_SHIFT_64K		16
-#define GMMU_BIG_PTES_SHIFT		10	/* entries of a big table: 1 << this */
+#define GMMU_BIG_PTES_SHIFT		10	/* log2 of the entries of a big page table */
 
 /*
  * PDE: rnndb gf100_vm.xml GF100_PDE; apertures, VOL and VID address width: NVIDIA
@@ -32,7 +32,7 @@
 #define   GMMU_PDE_APERTURE_VRAM	1
 #define   GMMU_PDE_APERTURE_SYS_COH	2
 #define   GMMU_PDE_APERTURE_SYS_NCOH	3
-/* both tables have (full >> SIZE) entries */
+/* Each of the two page tables has (full number >> SIZE) entries. */
 #define GMMU_PDE_SIZE			GENMASK_ULL(3, 2)
 #define GMMU_PDE_BIG_ADDR		GENMASK_ULL(31, 4)
 #define GMMU_PDE_SMALL_APERTURE		GENMASK_ULL(33, 32)
@@ -40,9 +40,14 @@
 #define GMMU_PDE_BIG_VOL		BIT_ULL(35)
 #define GMMU_PDE_SMALL_ADDR		GENMASK_ULL(63, 36)
 
-/* PTE, big and small: rnndb gf100_vm.xml GF100_PTE, gm107 dev_mmu.h, nvgpu hw_gmmu_gk20a.h */
+/*
+ * PTE of big and small pages: rnndb gf100_vm.xml GF100_PTE, gm107 dev_mmu.h, nvgpu hw_gmmu_gk20a.h.
+ */
 #define GMMU_PTE_VALID			BIT_ULL(0)
-/* in a big PTE without VALID: do not look at the small PTE (nvkm vmmgk104.c) */
+/*
+ * In a big PTE without VALID, PRIV means that the MMU does not look at the small PTE (nvkm
+ * vmmgk104.c).
+ */
 #define GMMU_PTE_PRIV			BIT_ULL(1)
 #define GMMU_PTE_RO			BIT_ULL(2)
 #define GMMU_PTE_ENCRYPTED		BIT_ULL(3)
@@ -60,78 +65,84 @@
 #define GMMU_PTE_WRITE_DISABLE		BIT_ULL(63)
 
 /*
- * a video memory address in a PDE or PTE has 25 bits; the upper three select a peer (gm107
- * dev_mmu.h ADDRESS_VID)
+ * Part of the address field of a PDE or PTE that is an address of video memory. The upper three
+ * bits of the field select a peer (gm107 dev_mmu.h ADDRESS_VID).
  */
 #define GMMU_ADDR_VID			GENMASK(24, 0)
 
-/* kinds: rnndb gf100_vm.xml GF100_STORAGE_TYPE */
+/* Kinds: rnndb gf100_vm.xml GF100_STORAGE_TYPE. */
 #define GMMU_KIND_PITCH			0x00
 #define GMMU_KIND_GENERIC		0xfe
 #define GMMU_KIND_INVALID		0xff
 
-/* instance block, address space words: nvkm vmmgf100.c gf100_vmm_join_, nvgpu hw_ram_gk20a.h */
+/*
+ * Address-space words of an instance block: nvkm vmmgf100.c gf100_vmm_join_, nvgpu hw_ram_gk20a.h.
+ */
 #define GMMU_INST_PDB_LO		0x200
-/* 0 video memory, 2 coherent, 3 non-coherent */
+/*
+ * Memory that the page directory is in: 0 video memory, 2 coherent, 3 non-coherent system memory.
+ */
 #define   GMMU_INST_PDB_LO_TARGET	GENMASK(1, 0)
 #define   GMMU_INST_PDB_LO_VOL		BIT(2)
-#define   GMMU_INST_PDB_LO_ADDR		GENMASK(31, 12)		/* bytes, not shifted */
+#define   GMMU_INST_PDB_LO_ADDR		GENMASK(31, 12)		/* bits 31:12 of the address */
 #define GMMU_INST_PDB_HI		0x204
 #define   GMMU_INST_PDB_HI_ADDR		GENMASK(7, 0)
 #define GMMU_INST_LIMIT_LO		0x208
-#define   GMMU_INST_LIMIT_LO_ADDR	GENMASK(31, 12)		/* last valid page */
+#define   GMMU_INST_LIMIT_LO_ADDR	GENMASK(31, 12)		/* address of the last valid page */
 #define GMMU_INST_LIMIT_HI		0x20c
 #define   GMMU_INST_LIMIT_HI_ADDR	GENMASK(7, 0)
 
 /*
- * page that system memory flushes write to, in units of 256 bytes: nvkm fb/gf100.c, rnndb
- * gf100_pffb.xml
+ * Address of the page to which the GPU writes in order to flush system memory, in units of 256
+ * bytes: nvkm fb/gf100.c, rnndb gf100_pffb.xml.
  */
 #define FB_NISO_FLUSH_SYSMEM_ADDR	0x100c10
 
-/* MMU control: rnndb gf100_pffb.xml VM.CFG; FIFO fields: nvgpu hw_fb_gk20a.h */
+/* MMU control: rnndb gf100_pffb.xml VM.CFG. Fields with FIFO: nvgpu hw_fb_gk20a.h. */
 #define FB_MMU_CTRL			0x100c80
 #define   FB_MMU_CTRL_BIG_64K		BIT(0)
-/* 1: compression tags have 16 bits, else 17 (nvkm ltc/gf100.c) */
+/* 1: compression tags have 16 bits, 0: 17 bits (nvkm ltc/gf100.c). */
 #define   FB_MMU_CTRL_COMPTAGS_16	BIT(12)
-/* read only; 1: no invalidate is under way */
+/* Read-only. 1: no invalidate is under way. */
 #define   FB_MMU_CTRL_FIFO_EMPTY	BIT(15)
-/* read only: how many more invalidates the queue takes */
+/* Read-only. The number of further invalidates for which the MMU's queue has room now. */
 #define   FB_MMU_CTRL_FIFO_SPACE	GENMASK(23, 16)
 #define   FB_MMU_CTRL_BYPASS_TARGET	GENMASK(29, 28)
-/* 1: virtual addresses are taken as physical, in memory BYPASS_TARGET */
+/* 1: the MMU does not translate. Addresses are physical, in the memory that BYPASS_TARGET names. */
 #define   FB_MMU_CTRL_BYPASS		BIT(31)
 
-/* TLB invalidate: rnndb gf100_pffb.xml TLB_FLUSH_*, nvkm vmmgf100.c, nvgpu hw_fb_gk20a.h */
+/* TLB invalidate: rnndb gf100_pffb.xml TLB_FLUSH_*, nvkm vmmgf100.c, nvgpu hw_fb_gk20a.h. */
 #define FB_MMU_INVALIDATE_PAGE		0x100cb4
 #define   FB_MMU_INVALIDATE_PAGE_VA	GENMASK(31, 4)		/* VA >> 12 */
 #define FB_MMU_INVALIDATE_PDB		0x100cb8
 #define   FB_MMU_INVALIDATE_PDB_TARGET	GENMASK(1, 0)
-/* 1: any system memory, coherent or not */
+/* Bit of PDB_TARGET. 1: the page directory is in system memory, coherent or not. */
 #define   FB_MMU_INVALIDATE_PDB_SYS	BIT(1)
-#define   FB_MMU_INVALIDATE_PDB_ADDR	GENMASK(31, 4)		/* PDB >> 12 */
+#define   FB_MMU_INVALIDATE_PDB_ADDR	GENMASK(31, 4)		/* address of the PDB >> 12 */
 #define FB_MMU_INVALIDATE		0x100cbc
 #define   FB_MMU_INVALIDATE_ALL_VA	BIT(0)
 #define   FB_MMU_INVALIDATE_ALL_PDB	BIT(1)
 #define   FB_MMU_INVALIDATE_HUB_ONLY	BIT(2)
 #define   FB_MMU_INVALIDATE_TRIGGER	BIT(31)
 
-/* targets of accesses in MMU debug mode: nvgpu hw_fb_gk20a.h */
+/* Addresses that writes (WR) and reads (RD) go to in the MMU's debug mode: nvgpu hw_fb_gk20a.h. */
 #define FB_MMU_DEBUG_CTRL		0x100cc4
 #define   FB_MMU_DEBUG_CTRL_DEBUG	BIT(16)
 #define FB_MMU_DEBUG_WR			0x100cc8
 #define FB_MMU_DEBUG_RD			0x100ccc
 
 /*
- * faults: rnndb gf100_pfifo.xml VM_FAULT, VM_FAULT_SOURCE; nvkm fifo/gf100.c
- * gf100_fifo_intr_mmu_fault_unit
+ * Faults, one record per unit: rnndb gf100_pfifo.xml VM_FAULT, VM_FAULT_SOURCE; nvkm fifo/gf100.c
+ * gf100_fifo_intr_mmu_fault_unit.
  */
-#define GMMU_FAULT_SOURCE		0x00259c		/* bit per unit, write 1 to clear */
+/* one bit per unit, write 1 to clear */
+#define GMMU_FAULT_SOURCE		0x00259c
 #define GMMU_FAULT_UNITS		32
 #define GMMU_FAULT_BASE			0x002800
 #define GMMU_FAULT_STRIDE		0x10
 #define GMMU_FAULT_INST(u)		(GMMU_FAULT_BASE + (u) * GMMU_FAULT_STRIDE)
-#define   GMMU_FAULT_INST_ADDR		GENMASK(27, 0)		/* instance block >> 12 */
+/* address of the instance block >> 12 */
+#define   GMMU_FAULT_INST_ADDR		GENMASK(27, 0)
 #define GMMU_FAULT_VA_LO(u)		(GMMU_FAULT_INST(u) + 0x4)
 #define GMMU_FAULT_VA_HI(u)		(GMMU_FAULT_INST(u) + 0x8)
 #define GMMU_FAULT_INFO(u)		(GMMU_FAULT_INST(u) + 0xc)
@@ -141,18 +152,22 @@
 #define   GMMU_FAULT_INFO_CLIENT	GENMASK(12, 8)
 #define   GMMU_FAULT_INFO_GPC		GENMASK(28, 24)
 
-/* fault units and hub clients of the host interface: rnndb gf100_vm.xml, nvkm fifo/gk104.c */
+/* Fault units and hub clients of the host interface: rnndb gf100_vm.xml, nvkm fifo/gk104.c. */
 #define GMMU_UNIT_PEEPHOLE		0x03
 #define GMMU_UNIT_BAR1			0x04
 #define GMMU_UNIT_BAR3			0x05
 #define GMMU_HUB_HOST_CPU		0x07
 
 /*
- * bit of PFIFO_INTR (0x2100) for a fault that found its record still pending: rnndb gf100_pfifo.xml
+ * Bit of PFIFO_INTR (0x2100). 1: a fault was dropped, because the record of its unit was still
+ * pending: rnndb gf100_pfifo.xml.
  */
 #define GMMU_PFIFO_INTR_DROPPED_FAULT	BIT(27)
 
-/* The compiler checks the encodings above: no overlap, values that fit, widths, order of words. */
+/*
+ * The compiler checks that fields of a word do not overlap, that values fit their fields, and
+ * checks widths and the order of words.
+ */
 LAYOUT_DISJOINT(GMMU_PDE_BIG_APERTURE, GMMU_PDE_SIZE, GMMU_PDE_BIG_ADDR, GMMU_PDE_SMALL_APERTURE,
 		GMMU_PDE_SMALL_VOL, GMMU_PDE_BIG_VOL, GMMU_PDE_SMALL_ADDR);
 LAYOUT_DISJOINT(GMMU_PTE_VALID, GMMU_PTE_PRIV, GMMU_PTE_RO, GMMU_PTE_ENCRYPTED, GMMU_PTE_ADDR,
@@ -171,8 +186,8 @@ LAYOUT_FITS(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_SYS_NCOH);
 LAYOUT_FITS(GMMU_PTE_APERTURE, GMMU_PTE_APERTURE_SYS_NCOH);
 LAYOUT_FITS(GMMU_PTE_KIND, GMMU_KIND_INVALID);
 /*
- * An entry, an instance block, a fault record and an invalidate can name any page in the chip's 40
- * bits.
+ * An entry, an instance block, a fault record and an invalidate have room for the address of any
+ * page in 40 bits.
  */
 LAYOUT_WIDTH(GMMU_PTE_ADDR, GMMU_VA_BITS - GMMU_ADDR_SHIFT);
 LAYOUT_WIDTH(GMMU_PDE_BIG_ADDR, GMMU_VA_BITS - GMMU_ADDR_SHIFT);
@@ -189,8 +204,8 @@ static_assert(GMMU_INST_PDB_HI == GMMU_INST_PDB_LO + 4 &&
 		      GMMU_INST_LIMIT_HI == GMMU_INST_LIMIT_LO + 4,
 	      "the words of an address space follow each other");
 /*
- * Small pages are the CPU's pages and the unit of addresses in entries. A big page is a whole
- * number of small pages.
+ * A small page has the size of the CPU's pages, which is also the unit of addresses in entries. A
+ * big page is a whole number of small pages.
  */
 static_assert(GMMU_SMALL_SHIFT == GMMU_ADDR_SHIFT &&
 		      GMMU_BIG_SHIFT_64K == GMMU_BIG_SHIFT_128K - 1 &&
