@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PBUS: host interface errors and user interrupts. Source: envytools docs/hw/bus/pbus.rst, rnndb
- * bus/pbus.xml. The windows at 0x1700-0x171b (PRAMIN, BAR1, BAR3 and peephole instances) belong to
- * the MMU's side of the chip.
+ * PBUS: errors of the host interface, and interrupts that software triggers. Source: envytools
+ * docs/hw/bus/pbus.rst, rnndb bus/pbus.xml. The registers at 0x1700-0x171b (PRAMIN, BAR1, BAR3 and
+ * peephole) are in gk110/bar.h.
  */
 #ifndef KVGPU_GK110_PBUS_H
 #define KVGPU_GK110_PBUS_H
@@ -11,10 +11,10 @@
 
 #define PBUS_BASE			0x001000
 #define PBUS_SIZE			0x001000
-#define PBUS_HOST_MEM			0x001700	/* belongs to the MMU's side, see above */
+#define PBUS_HOST_MEM			0x001700	/* registers in gk110/bar.h */
 #define PBUS_HOST_MEM_SIZE		0x00001c
 
-#define PBUS_INTR			0x001100	/* W1C */
+#define PBUS_INTR			0x001100	/* write 1 to clear */
 #define   PBUS_INTR_DISABLED_ENGINE	BIT(1)
 #define   PBUS_INTR_PRIVRING		BIT(2)
 #define   PBUS_INTR_MMIO_FAULT		BIT(3)
@@ -28,8 +28,8 @@
 	 PBUS_INTR_HOST_MEM_TIMEOUT | PBUS_INTR_HOST_MEM_ZOMBIE | PBUS_INTR_THERM | \
 	 PBUS_INTR_USER0 | PBUS_INTR_USER1)
 #define PBUS_INTR_EN			0x001140
-#define PBUS_INTR_EN_NRHOST		0x001144	/* has no USER1 */
-#define PBUS_USER0_TRIGGER		0x001150	/* write-only, any value */
+#define PBUS_INTR_EN_NRHOST		0x001144	/* bits as in PBUS_INTR_EN, without USER1 */
+#define PBUS_USER0_TRIGGER		0x001150	/* write-only; any value sets USER0 */
 #define PBUS_USER0_SCRATCH(i)		(0x001154 + 4 * (i))
 #define PBUS_USER1_TRIGGER		0x001170
 #define PBUS_USER1_SCRATCH(i)		(0x001174 + 4 * (i))

@@ -32,12 +32,13 @@
 #define   GK110_PCI_CMD_INTX_DISABLE	BIT(10)
 #define   GK110_PCI_STA_INTERRUPT	BIT(19)
 #define   GK110_PCI_STA_CAP_LIST	BIT(20)
-#define   GK110_PCI_STA_W1C		0xf9000000u	/* parity, aborts, system error */
+/* cleared by a written 1: parity, aborts, system error */
+#define   GK110_PCI_STA_W1C		0xf9000000u
 #define GK110_PCI_REV_CLASS		0x008
-#define   GK110_PCI_REV_CLASS_K20M	0x030200a1u	/* 3D controller, revision a1 */
+#define   GK110_PCI_REV_CLASS_K20M	0x030200a1u	/* class 3D controller, revision a1 */
 #define GK110_PCI_CACHE_LINE		0x00c
 #define   GK110_PCI_CACHE_LINE_SIZE	GENMASK(7, 0)
-/* registers: 16 MiB, 32-bit (envytools docs/hw/bus/bars.rst) */
+/* BAR0 has the registers: 16 MiB, 32-bit (envytools docs/hw/bus/bars.rst). */
 #define GK110_PCI_BAR0			0x010
 #define   GK110_PCI_BAR0_ADDR		0xff000000u
 #define GK110_PCI_BAR1			0x014		/* 256 MiB, 64-bit, prefetchable */
@@ -52,13 +53,14 @@
 #define GK110_PCI_INTR			0x03c
 #define   GK110_PCI_INTR_LINE		GENMASK(7, 0)
 #define   GK110_PCI_INTR_PIN_A		BIT(8)
-#define GK110_PCI_SUBSYSTEM_ALIAS	0x040		/* reads as 0x2c (envytools pci.rst) */
-/* writable through the BAR0 mirror only (envytools pci.rst) */
+/* reads like the word at 0x2c (envytools pci.rst) */
+#define GK110_PCI_SUBSYSTEM_ALIAS	0x040
+/* Only a write through the mirror in BAR0 changes this word (envytools pci.rst). */
 #define GK110_PCI_ROM_SHADOW		0x050
 
 #define GK110_PCI_CAP(id, next)		((id) | (next) << 8)
 
-/* power management, version 3, D0 and D3hot only */
+/* Power management, version 3. The only states are D0 and D3hot. */
 #define GK110_PCI_PM			0x060
 #define   GK110_PCI_PM_ID		0x01u
 #define   GK110_PCI_PM_VERSION_3	(3u << 16)
@@ -66,7 +68,7 @@
 #define   GK110_PCI_PM_STATE		GENMASK(1, 0)
 #define   GK110_PCI_PM_NO_SOFT_RESET	BIT(3)
 
-/* MSI, one vector, 64-bit addresses, no masking */
+/* MSI with one vector and 64-bit addresses, without masking. */
 #define GK110_PCI_MSI			0x068
 #define   GK110_PCI_MSI_ID		0x05u
 #define   GK110_PCI_MSI_ENABLE		BIT(16)
@@ -78,7 +80,7 @@
 #define GK110_PCI_MSI_DATA		0x074
 #define   GK110_PCI_MSI_DATA_VALUE	GENMASK(15, 0)
 
-/* PCI Express, version 2, endpoint */
+/* PCI Express, version 2, endpoint. */
 #define GK110_PCI_EXP			0x078
 #define   GK110_PCI_EXP_ID		0x10u
 #define   GK110_PCI_EXP_VERSION_2	(2u << 16)
@@ -89,54 +91,54 @@
 #define   GK110_PCI_EXP_L1_64US		(6u << 9)
 #define   GK110_PCI_EXP_ROLE_ERR	BIT(15)
 #define GK110_PCI_EXP_DEVCTL		0x080
-/* bit 15, function reset, is absent: FLReset- */
+/* Writable bits. Bit 15, function level reset, is not there (FLReset- in lspci). */
 #define   GK110_PCI_EXP_DEVCTL_RW	GENMASK(14, 0)
-/* relaxed order, extended tag, no snoop, 512-byte reads */
+/* Value after reset: relaxed ordering, extended tag, no snoop, read requests of 512 bytes. */
 #define   GK110_PCI_EXP_DEVCTL_RESET	0x2910u
 #define   GK110_PCI_EXP_DEVSTA_W1C	0x000f0000u
 #define GK110_PCI_EXP_LNKCAP		0x084
-/* 5 GT/s x16, L0s < 512 ns, L1 < 4 us, clock PM */
+/* 5 GT/s, 16 lanes, exit latency of L0s < 512 ns and of L1 < 4 us, clock power management. */
 #define   GK110_PCI_EXP_LNKCAP_K20M	0x00053d02u
 #define GK110_PCI_EXP_LNKCTL		0x088
 #define   GK110_PCI_EXP_LNKCTL_RW	0x000001dbu
-#define   GK110_PCI_EXP_LNKSTA_K20M	0x11020000u	/* 5 GT/s, x16, slot clock */
+#define   GK110_PCI_EXP_LNKSTA_K20M	0x11020000u	/* 5 GT/s, 16 lanes, slot clock */
 #define GK110_PCI_EXP_DEVCAP2		0x09c
-/* completion timeout ranges A and B, can be disabled */
+/* Completion timeouts: ranges A and B, and the timeout can be disabled. */
 #define   GK110_PCI_EXP_DEVCAP2_K20M	0x00000013u
 #define GK110_PCI_EXP_DEVCTL2		0x0a0
 #define   GK110_PCI_EXP_DEVCTL2_RW	0x0000001fu
 #define GK110_PCI_EXP_LNKCAP2		0x0a4
-#define   GK110_PCI_EXP_LNKCAP2_K20M	0x00000006u	/* 2.5 and 5 GT/s */
+#define   GK110_PCI_EXP_LNKCAP2_K20M	0x00000006u	/* speeds 2.5 and 5 GT/s */
 #define GK110_PCI_EXP_LNKCTL2		0x0a8
-#define   GK110_PCI_EXP_LNKCTL2_K20M	0x00000002u	/* target 5 GT/s */
+#define   GK110_PCI_EXP_LNKCTL2_K20M	0x00000002u	/* target speed 5 GT/s */
 #define   GK110_PCI_EXP_LNKCTL2_RW	0x0000107fu
 
 #define GK110_PCI_EXT_CAP(id, ver, next)	((id) | (ver) << 16 | (uint32_t)(next) << 20)
 
-/* virtual channel (0x100-0x127), one channel carrying all traffic classes */
+/* Virtual channels (0x100-0x127): one channel, which carries all traffic classes. */
 #define GK110_PCI_VC			0x100
 #define   GK110_PCI_VC_ID		0x0002u
 #define GK110_PCI_VC_RES_CTL		0x114
 #define   GK110_PCI_VC_RES_CTL_RESET	0x800000ffu
-/* power budgeting (0x128-0x137), without data (open: the board's numbers are not public) */
+/* Power budgeting (0x128-0x137) without data. Open: the board's numbers are not public. */
 #define GK110_PCI_PWR			0x128
 #define   GK110_PCI_PWR_ID		0x0004u
 #define GK110_PCI_PWR_SELECT		0x12c
 #define   GK110_PCI_PWR_SELECT_RW	GENMASK(7, 0)
 /*
- * advanced error reporting; place and version as lspci shows them on Tesla boards of this
- * generation
+ * Advanced error reporting. Offset and version are those that lspci shows on Tesla boards of this
+ * generation.
  */
 #define GK110_PCI_AER			0x420
 #define   GK110_PCI_AER_ID		0x0001u
 #define GK110_PCI_AER_UE_MASK		0x428
 #define   GK110_PCI_AER_UE_BITS		0x001ff030u
 #define GK110_PCI_AER_UE_SEVERITY	0x42c
-/* default of the PCI Express specification, 7.10.4 */
+/* Default of the PCI Express specification, 7.10.4. */
 #define   GK110_PCI_AER_UE_SEVERITY_RESET	0x00062030u
 #define GK110_PCI_AER_CE_MASK		0x434
 #define   GK110_PCI_AER_CE_BITS		0x000031c1u
-/* advisory non-fatal errors masked: PCI Express 3.0, 7.10.6 */
+/* Advisory non-fatal errors are masked after reset: PCI Express 3.0, 7.10.6. */
 #define   GK110_PCI_AER_CE_MASK_RESET	0x00002000u
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PFFB (host side of the frame buffer) without the MMU's registers, and PBFB, the memory
+ * PFFB, the host side of the frame buffer, without the MMU's registers; and PBFB, the memory
  * controllers.
+ *
  * Sources: rnndb memory/gf100_pffb.xml, memory/gf100_pbfb.xml, nouveau nvkm/subdev/fb/ramgf100.c,
  * engine/gr/gf100.c.
  */
@@ -12,19 +13,20 @@
 
 #define PFFB_BASE			0x100000
 #define PFFB_SIZE			0x001000
-/* 0x100c10-0x100cff: registers of the MMU */
+/* 0x100c10-0x100cff are registers of the MMU (gk110/mmu.h). */
 #define PFFB_MMU			0x100c10
 #define PFFB_MMU_END			0x100d00
-/* start of the 0x100 bytes that contain the MMU's registers */
+/* Start of the block of 0x100 bytes in which the MMU's registers are. */
 #define PFFB_MMU_PAGE			0x100c00
 #define PFFB_LTC_COUNT			0x100800
 
-/* broadcast and common controls, 0x10e000-0x10ffff */
+/* 0x10e000-0x10ffff: writes to all memory controllers, and controls that they have in common. */
 #define PBFB_BCAST			0x10e000
 #define PBFB_BASE(i)			(0x110000 + 0x1000 * (i))
 #define   PBFB_NR			16
 #define PBFB_END			0x120000
 #define   PBFB_CFG1			0x204
-#define   PBFB_AMOUNT			0x20c		/* MiB behind this controller, read-only */
+/* Read-only: size in MiB of the memory at this controller. */
+#define   PBFB_AMOUNT			0x20c
 
 #endif

@@ -26,7 +26,7 @@
 #define PSTRAPS_BOOT0			0x101000
 #define   PSTRAPS_RAMCFG		GENMASK(5, 2)
 #define   PSTRAPS_CRYSTAL_LOW		BIT(6)
-#define   PSTRAPS_CRYSTAL_HIGH		BIT(22)		/* set alone: 27 MHz */
+#define   PSTRAPS_CRYSTAL_HIGH		BIT(22)		/* 27 MHz, if CRYSTAL_LOW is 0 */
 
 #define   GK110_CRYSTAL_HZ		27000000
 #define   K20M_RAMCFG			0

@@ -14,10 +14,10 @@
 
 #define PMC_BOOT_0			0x000000
 #define   PMC_BOOT_0_STEPPING		GENMASK(7, 0)
-/* its low six bits are those of the PCI device id */
+/* The low six bits of this field are the low six bits of the PCI device id. */
 #define   PMC_BOOT_0_DEVICE		GENMASK(19, 12)
 #define   PMC_BOOT_0_CHIPSET		GENMASK(28, 20)
-#define PMC_BOOT_1			0x000004	/* endian switch */
+#define PMC_BOOT_1			0x000004	/* switch of the byte order */
 #define   PMC_BOOT_1_FLIP		BIT(24)
 #define   PMC_BOOT_1_BIG		0x01000001
 #define PMC_BOOT_2			0x000008
@@ -29,13 +29,16 @@
 #define   GK110_CHIPSET			0x0f0
 #define   GK110_STEPPING		0xa1
 
-/* Destinations of the interrupt tree: host, non-redirectable host, PMU ("daemon"). */
+/* Destinations of the interrupt tree: host, host that can't be redirected, PMU ("daemon"). */
 #define PMC_NR_LEAF			3
 #define PMC_LEAF_HOST			0
 #define PMC_LEAF_NRHOST			1
 #define PMC_LEAF_DAEMON			2
 #define PMC_INTR(leaf)			(0x000100 + 4 * (leaf))
-/* bit numbers on GK110; the chip's PTOP (ptop.h) tells those of CE and GR, too */
+/*
+ * Numbers of the interrupt bits on GK110. For CE and GR the chip's PTOP (ptop.h) tells the same
+ * numbers.
+ */
 #define   PMC_INTR_CE0			5
 #define   PMC_INTR_CE1			6
 #define   PMC_INTR_CE2			7
@@ -50,15 +53,16 @@
 #define   PMC_INTR_PFFB			27
 #define   PMC_INTR_BUS			28
 #define   PMC_INTR_PRIVRING		30
-#define   PMC_INTR_SOFTWARE		31		/* read-write, no interrupt line */
+#define   PMC_INTR_SOFTWARE		31		/* set by software; no unit drives it */
 #define PMC_INTR_EN(leaf)		(0x000140 + 4 * (leaf))
 #define   PMC_INTR_EN_HARDWARE		BIT(0)
 #define   PMC_INTR_EN_SOFTWARE		BIT(1)
-#define PMC_INTR_LINE(leaf)		(0x000160 + 4 * (leaf))	/* 1 = asserted */
-/* 1 = the source shows in PMC_INTR */
+/* 1: this leaf asserts its interrupt. */
+#define PMC_INTR_LINE(leaf)		(0x000160 + 4 * (leaf))
+/* One bit per source. 1: PMC_INTR shows the source. */
 #define PMC_INTR_MASK(leaf)		(0x000640 + 4 * (leaf))
 #define PMC_INTR_PMFB			0x00017c	/* one bit per L2 partition, read-only */
-/* one bit per memory controller, read-only */
+/* One bit per memory controller, read-only. */
 #define PMC_INTR_PBFB_PART		0x000180
 
 #define PMC_ENABLE			0x000200
@@ -83,7 +87,10 @@
 #define PMC_ENABLE_PBDMA		0x000204
 #define PMC_ENABLE_UNK208		0x000208
 #define PMC_ENABLE_UNK20C		0x00020c
-/* GR microcode gate (nouveau mc unk260), one bit each */
+/*
+ * Gates of one bit each. nouveau clears gate 0 while it loads GR's microcode or sets up GR's
+ * context (mc unk260).
+ */
 #define PMC_UNK260(i)			(0x000260 + 4 * (i))
 #define   PMC_UNK260_NR			6
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PMU: falcon at 0x10a000 and the message protocol of nouveau's PMU microcode.
- * Source: nouveau nvkm/subdev/pmu/{gt215,gk110,memx}.c, fuc/{os.h,macros.fuc,host.fuc,memx.fuc}.
+ * PMU: the falcon at 0x10a000, and the message protocol of nouveau's PMU microcode. Source: nouveau
+ * nvkm/subdev/pmu/{gt215,gk110,memx}.c, fuc/{os.h,macros.fuc,host.fuc,memx.fuc}.
  */
 #ifndef KVGPU_GK110_PMU_H
 #define KVGPU_GK110_PMU_H
@@ -10,11 +10,14 @@
 
 #define PMU_BASE			0x10a000
 #define PMU_SIZE			0x1000
-#define PMU_INTR_BIT			24	/* PMC leaf 0 */
+#define PMU_INTR_BIT			24	/* bit of PMC_INTR(0) */
 
-/* registers, as offsets into the falcon's window */
-#define PMU_INTR_USER0			BIT(6)	/* FALCON_INTR: message for the host */
-/* value of FALCON_INTR_ROUTE that the program sets: user 0, user 1, pause */
+/* Registers, as offsets into the falcon's window. */
+/* Bit of FALCON_INTR: the PMU has a message for the host. */
+#define PMU_INTR_USER0			BIT(6)
+/*
+ * Value that nouveau's program sets in FALCON_INTR_ROUTE: user 0, user 1 and pause go to the host.
+ */
 #define PMU_ROUTE_HOST			0xe0
 #define PMU_DSCRATCH(i)			(0x450 + (i) * 4)
 #define PMU_DSCRATCH_COUNT		4
@@ -22,20 +25,24 @@
 #define PMU_FIFO_GET(i)			(0x4b0 + (i) * 4)
 #define PMU_RFIFO_PUT			0x4c8
 #define PMU_RFIFO_GET			0x4cc
-#define PMU_H2D				0x4d0	/* host to PMU ring */
-#define PMU_D2H				0x4dc	/* PMU to host ring */
+#define PMU_H2D				0x4d0	/* ring of messages to the PMU */
+#define PMU_D2H				0x4dc	/* ring of messages to the host */
 #define   PMU_RING_BASE			GENMASK(15, 0)
 #define   PMU_RING_SIZE			GENMASK(31, 16)
-/* reads the owner's id, or 0 if free; a written id takes a free mutex */
+/*
+ * Reads as the owner's id, or 0 if the mutex is free. A write of an id takes a free mutex, a write
+ * of 0 frees it.
+ */
 #define PMU_MUTEX(i)			(0x580 + (i) * 4)
 #define PMU_MUTEX_COUNT			16
-#define PMU_PG_CTRL			0x78c	/* stepped by the power gating sequence */
+/* Control of the power gating sequence: bits are in grinit.h. */
+#define PMU_PG_CTRL			0x78c
 
-/* rings: 8 slots of 16 bytes, 4-bit counters */
+/* A ring has 8 slots of 16 bytes. Its PUT and GET count messages modulo 16. */
 #define PMU_RING_SLOTS			8
 #define PMU_RING_SLOT			16
 #define PMU_RING_COUNTER		0xf
-/* indices of the words of a message */
+/* Indices of the words of a message. */
 #define PMU_MSG_PROCESS			0
 #define PMU_MSG_MESSAGE			1
 #define PMU_MSG_DATA0			2
@@ -54,7 +61,7 @@
 #define   PMU_MEMX_INFO_TRAIN		1
 #define PMU_MEMX_EXEC			1
 #define PMU_MEMX_OP			GENMASK(15, 0)
-#define PMU_MEMX_LEN			GENMASK(31, 16)	/* words that follow */
+#define PMU_MEMX_LEN			GENMASK(31, 16)	/* number of words that follow */
 #define   PMU_MEMX_OP_ENTER		1
 #define   PMU_MEMX_OP_LEAVE		2
 #define   PMU_MEMX_OP_WR32		3
@@ -66,9 +73,9 @@
 #define PMU_I2C_RD08			0
 #define PMU_I2C_WR08			1
 
-/* Offsets of data in nouveau's image for the gf119 family (labels of gf119.fuc4.h). */
-#define PMU_IMAGE_PROC_KERN		0x000	/* holds PMU_PROC_KERN */
-#define PMU_IMAGE_PROC_LIST		0x058	/* first process, PMU_PROC_HOST */
+/* Offsets in the data of nouveau's image for the gf119 family (labels of gf119.fuc4.h). */
+#define PMU_IMAGE_PROC_KERN		0x000	/* its first word is PMU_PROC_KERN */
+#define PMU_IMAGE_PROC_LIST		0x058	/* processes, PMU_PROC_HOST first */
 #define PMU_IMAGE_FIFO			0x270
 #define PMU_IMAGE_RFIFO			0x2f0
 #define PMU_IMAGE_MEMX_DATA		0x3cc

@@ -11,21 +11,21 @@
 #define PRIVRING_BASE			0x120000
 #define PRIVRING_SIZE			0x010000
 #define PRIVRING_COMMAND		0x12004c
-#define   PRIVRING_COMMAND_CODE		GENMASK(5, 0)	/* reads 0 when done */
+#define   PRIVRING_COMMAND_CODE		GENMASK(5, 0)	/* reads 0 when the command is done */
 #define   PRIVRING_COMMAND_ACK_INTR	2
 #define PRIVRING_INTR0			0x120058
 #define PRIVRING_INTR1			0x12005c
 #define PRIVRING_HUB_COUNT		0x120070
 #define PRIVRING_FBP_COUNT		0x120074
 #define PRIVRING_GPC_COUNT		0x120078
-#define PRIVRING_TIMING(i)		(0x122318 + 4 * (i))	/* ring timing of the hub */
+#define PRIVRING_TIMING(i)		(0x122318 + 4 * (i))	/* timing of the hub's ring */
 #define   PRIVRING_TIMING_VALUE		GENMASK(17, 0)
 #define   PRIVRING_TIMING_INIT0		0x1000
 #define   PRIVRING_TIMING_INIT1		0x200
 
 /*
- * A read without an answer gives 0xbadfxxxx or 0xbad0xxxx. The other bits tell the reason (nouveau
- * nvkm gr/gf100.c, nvgpu).
+ * A register read that gets no answer gives 0xbadfxxxx or 0xbad0xxxx. The other bits tell the
+ * reason (nouveau nvkm gr/gf100.c, nvgpu).
  */
 #define PRIVRING_ERROR_MASK		0xfff00000u
 #define PRIVRING_ERROR			0xbad00000u

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PTIMER: the 56-bit counter in bits 60:5 of a 64-bit time, its clock and its alarm; also the
- * record of failed MMIO.
+ * PTIMER: a 64-bit time, which has a 56-bit counter in its bits 60:5, its clock and its alarm; also
+ * the record of failed MMIO accesses.
+ *
  * Sources: envytools docs/hw/bus/ptimer.rst, rnndb bus/ptimer.xml, nouveau
  * nvkm/subdev/timer/nv41.c.
  */
@@ -16,24 +17,28 @@
 #define PTIMER_MMIO_FAULT_ADDR		0x009084	/* write 0 to acknowledge */
 #define   PTIMER_MMIO_FAULT_WRITE	BIT(1)
 #define PTIMER_MMIO_FAULT_DATA		0x009088
-#define PTIMER_INTR			0x009100	/* W1C */
+#define PTIMER_INTR			0x009100	/* write 1 to clear */
 #define   PTIMER_INTR_ALARM		BIT(0)
 #define PTIMER_INTR_EN			0x009140
-#define PTIMER_CLOCK_DIV		0x009200	/* nouveau: numerator */
-/* nouveau: denominator; 0 stops the counter */
+#define PTIMER_CLOCK_DIV		0x009200	/* divisor; nouveau calls it numerator */
+/* Factor; nouveau calls it denominator. 0 stops the counter. */
 #define PTIMER_CLOCK_MUL		0x009210
 #define   PTIMER_CLOCK_RATIO		GENMASK(15, 0)
 #define PTIMER_CLOCK_SOURCE		0x009220
-#define   PTIMER_CLOCK_SOURCE_MUL	GENMASK(7, 0)	/* minus one */
-#define   PTIMER_CLOCK_SOURCE_DIV	GENMASK(11, 8)	/* minus one */
+#define   PTIMER_CLOCK_SOURCE_MUL	GENMASK(7, 0)	/* factor minus 1 */
+#define   PTIMER_CLOCK_SOURCE_DIV	GENMASK(11, 8)	/* divisor minus 1 */
 #define   PTIMER_CLOCK_SOURCE_EXT	BIT(16)
 #define PTIMER_TIME_LOW			0x009400
 #define   PTIMER_TIME_LOW_BITS		GENMASK(31, 5)
 #define PTIMER_TIME_HIGH		0x009410
 #define   PTIMER_TIME_HIGH_BITS		GENMASK(28, 0)
-#define PTIMER_ALARM			0x009420	/* compared with TIME_LOW, bits 31:5 */
+/* The alarm rings when bits 31:5 of TIME_LOW equal those of this register. */
+#define PTIMER_ALARM			0x009420
 
-/* 27 MHz * 3 * 125 / 324 = 31.25 MHz: one tick of 32 is 32 ns, so the time counts nanoseconds */
+/*
+ * With these numbers the counter runs at 27 MHz * 3 * 125 / 324 = 31.25 MHz. A tick takes 32 ns and
+ * adds 32 to the time, so that the time counts nanoseconds.
+ */
 #define   PTIMER_NS_SOURCE_MUL		3
 #define   PTIMER_NS_MUL			125
 #define   PTIMER_NS_DIV			324

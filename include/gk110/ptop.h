@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PTOP (rnndb: PUNITS): the units of the die, the units that are switched off, and the table with
- * each engine's ids. Sources: rnndb bus/punits.xml, nouveau nvkm/subdev/top/gk104.c,
+ * PTOP (rnndb: PUNITS): the numbers of units on the die, the units that are switched off, and the
+ * table with each engine's ids. Sources: rnndb bus/punits.xml, nouveau nvkm/subdev/top/gk104.c,
  * nvkm/subdev/devinit/gf100.c.
  */
 #ifndef KVGPU_GK110_PTOP_H
@@ -12,8 +12,9 @@
 #define PTOP_BASE			0x022400
 #define PTOP_SIZE			0x000400
 
-#define PTOP_LOW			0x022000	/* 0x022000-0x0223ff */
-#define PTOP_PMU_ENABLE			0x022210	/* nouveau pmu/gt215.c */
+#define PTOP_LOW			0x022000	/* range 0x022000-0x0223ff */
+/* 1 enables the PMU (nouveau pmu/gt215.c) */
+#define PTOP_PMU_ENABLE			0x022210
 #define   PTOP_PMU_ENABLE_ON		BIT(0)
 #define PTOP_FUSE_CONTROL		0x022400
 #define   PTOP_FUSE_READOUT		BIT(11)
@@ -23,7 +24,7 @@
 #define   PTOP_PCI_V2			BIT(0)
 #define   PTOP_PCI_CLASS		BIT(1)
 #define   PTOP_PCI_FULL_SPEED		BIT(7)
-/* numbers of units in the design; units that are switched off are counted too */
+/* Numbers of units in the chip's design. Units that are switched off are counted, too. */
 #define PTOP_GPC_COUNT			0x022430
 #define PTOP_TPC_PER_GPC_COUNT		0x022434
 #define PTOP_FBP_COUNT			0x022438
@@ -53,7 +54,7 @@
 #define     PTOP_KIND_TYPE		3
 #define   PTOP_DATA_FAULT_VALID		BIT(2)
 #define   PTOP_DATA_FAULT		GENMASK(9, 3)
-#define   PTOP_DATA_ADDR		GENMASK(23, 12)	/* not shifted */
+#define   PTOP_DATA_ADDR		GENMASK(23, 12)	/* bits 23:12 of the offset in BAR0 */
 #define   PTOP_DATA_INST		GENMASK(29, 26)
 #define   PTOP_ENUM_RESET_VALID		BIT(2)
 #define   PTOP_ENUM_INTR_VALID		BIT(3)
@@ -65,20 +66,21 @@
 #define   PTOP_ENUM_ENGINE		GENMASK(29, 26)
 #define   PTOP_TYPE			GENMASK(30, 2)
 #define     PTOP_TYPE_GR		0
-#define     PTOP_TYPE_CE0		1		/* CE1, CE2 follow: nouveau top/gk104.c */
+/* 2 is CE1, 3 is CE2: nouveau top/gk104.c */
+#define     PTOP_TYPE_CE0		1
 
-/* The K20m: 13 of 15 SMX, five of six frame-buffer partitions. */
+/* The K20m has 13 of the design's 15 SMX and five of its six frame-buffer partitions. */
 #define   GK110_DESIGN_GPC		5
 #define   GK110_DESIGN_TPC_PER_GPC	3
 #define   GK110_DESIGN_FBP		6
 #define   K20M_FBP			5
 #define   K20M_FBP_OFF			BIT(5)
-#define   K20M_TPC_OFF			BIT(2)		/* in each of the last two GPCs */
+#define   K20M_TPC_OFF			BIT(2)		/* TPC 2 is off in the last two GPCs */
 #define   K20M_LTC_SLICES		4
 
 /*
- * Engines: reset bit in PMC_ENABLE (rnndb pmc.xml), registers (rnndb root.xml), MMU unit and client
- * (nouveau gk104.c)
+ * Engines: reset bit in PMC_ENABLE (rnndb pmc.xml), offset of the registers (rnndb root.xml), fault
+ * unit and client of the MMU (nouveau gk104.c).
  */
 #define GR_RESET			12
 #define GR_MMIO				0x400000

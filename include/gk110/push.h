@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Pushbuffer headers and the methods that PFIFO executes itself.
+ * Pushbuffer headers, and the methods that PFIFO itself executes.
+ *
  * Sources: NVIDIA open-gpu-doc classes/host/cla16f.h and cla06f.h, envytools
  * docs/hw/fifo/dma-pusher.rst (GF100 commands).
  */
@@ -14,7 +15,7 @@
 #define KEPLER_CHANNEL_GPFIFO_A		0xa06f
 #define KEPLER_CHANNEL_GPFIFO_B		0xa16f
 
-/* headers */
+/* Fields of a header. */
 #define PB_SEC_OP			GENMASK(31, 29)
 #define   PB_SEC_TERT0			0
 #define   PB_SEC_INC			1
@@ -27,26 +28,26 @@
 #define PB_COUNT			GENMASK(28, 16)
 #define PB_IMMD_DATA			GENMASK(28, 16)
 #define PB_SUBCH			GENMASK(15, 13)
-#define PB_METHOD			GENMASK(11, 0)	/* method >> 2 */
-#define PB_TERT_OP			GENMASK(17, 16)	/* under PB_SEC_TERT0 and PB_SEC_TERT2 */
+#define PB_METHOD			GENMASK(11, 0)	/* offset of the method >> 2 */
+#define PB_TERT_OP			GENMASK(17, 16)	/* for PB_SEC_TERT0 and PB_SEC_TERT2 only */
 #define   PB_TERT0_INC			0
 #define   PB_TERT0_SET_MASK		1
 #define   PB_TERT0_STORE_MASK		2
 #define   PB_TERT0_USE_MASK		3
 #define   PB_TERT2_NON_INC		0
 #define PB_COUNT_OLD			GENMASK(28, 18)
-#define PB_METHOD_OLD			GENMASK(12, 2)	/* not shifted */
+#define PB_METHOD_OLD			GENMASK(12, 2)	/* bits 12:2 of the method's offset */
 #define PB_SUBDEVICE_MASK		GENMASK(15, 4)
 
-/* Subchannels are wired to engines (docs/hardware.md). */
+/* Each subchannel belongs to one engine (docs/hardware.md). */
 #define SUBCH_3D			0
 #define SUBCH_COMPUTE			1
 #define SUBCH_INLINE			2
 #define SUBCH_2D			3
 #define SUBCH_COPY			4
-#define SUBCH_SW			5		/* and above */
+#define SUBCH_SW			5		/* 5, 6 and 7 */
 
-/* Methods below this are PFIFO's, on every subchannel. */
+/* PFIFO itself executes the methods below this offset, on every subchannel. */
 #define HOST_METHOD_END			0x100
 
 #define HOST_SET_OBJECT			0x00
@@ -83,8 +84,9 @@
 #define HOST_NON_STALL_INTERRUPT	0x20
 #define HOST_FB_FLUSH			0x24
 #define HOST_MEM_OP_A			0x28
-#define   HOST_MEM_OP_TLB_ADDR		GENMASK(29, 2)	/* page directory >> 12 */
-#define   HOST_MEM_OP_TLB_TARGET	GENMASK(31, 30)	/* 0 VRAM, 2 coherent, 3 non-coherent */
+#define   HOST_MEM_OP_TLB_ADDR		GENMASK(29, 2)	/* address of the page directory >> 12 */
+/* Memory that the page directory is in: 0 VRAM, 2 coherent, 3 non-coherent system memory. */
+#define   HOST_MEM_OP_TLB_TARGET	GENMASK(31, 30)
 #define HOST_MEM_OP_B			0x2c
 #define   HOST_MEM_OP_OPERATION		GENMASK(31, 27)
 #define     HOST_MEM_OP_SYSMEMBAR	0x05
@@ -103,7 +105,10 @@
 #define   HOST_YIELD_OP			GENMASK(1, 0)
 #define     HOST_YIELD_NOP		0
 
-/* The compiler checks the encodings above: no overlap, values that fit, widths, order of words. */
+/*
+ * The compiler checks that fields of a word do not overlap, that values fit their fields, and
+ * checks widths and the order of words.
+ */
 LAYOUT_DISJOINT(PB_SEC_OP, PB_COUNT, PB_SUBCH, PB_METHOD);
 LAYOUT_DISJOINT(PB_SEC_OP, PB_IMMD_DATA, PB_SUBCH, PB_METHOD);
 LAYOUT_DISJOINT(PB_SEC_OP, PB_COUNT_OLD, PB_TERT_OP, PB_SUBCH, PB_METHOD_OLD);
@@ -122,7 +127,7 @@ LAYOUT_FITS(HOST_SEMAPHORE_OP, HOST_SEMAPHORE_REDUCTION);
 LAYOUT_FITS(HOST_SEMAPHORE_RED_OP, HOST_RED_DEC);
 LAYOUT_FITS(HOST_MEM_OP_OPERATION, HOST_MEM_OP_L2_FLUSH_DIRTY);
 LAYOUT_WIDTH(HOST_SEMAPHORE_UPPER, 8);
-LAYOUT_WIDTH(HOST_MEM_OP_TLB_ADDR, 28);		/* a page in 40 bits of address */
+LAYOUT_WIDTH(HOST_MEM_OP_TLB_ADDR, 28);		/* enough for any page in 40 bits */
 static_assert(HOST_SEMAPHORE_B == HOST_SEMAPHORE_A + 4 &&
 		      HOST_SEMAPHORE_C == HOST_SEMAPHORE_B + 4 &&
 		      HOST_SEMAPHORE_D == HOST_SEMAPHORE_C + 4,

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Queue meta data of compute class A1C0, 64 words. Bit positions are those of the whole structure,
- * high:low. Source: NVIDIA open-gpu-doc classes/compute/cla1c0qmd.h (layouts 00.06 and 01.07).
- * QMD_FIELD(name, high, low): a field that both layouts have, or that 00.06 reserves.
- * QMD_ARRAY(name, high, low, stride, count): an array of fields.
+ * Queue meta data (QMD) of compute class A1C0, 64 words. A field's bits are given as high, low.
+ * They count from the start of the whole structure. Source: NVIDIA open-gpu-doc
+ * classes/compute/cla1c0qmd.h (layouts 00.06 and 01.07).
+ *
+ * QMD_FIELD(name, high, low): a field that both layouts have, or that layout 00.06 reserves.
+ *
+ * QMD_ARRAY(name, high, low, stride, count): @count fields. The first is at high, low, and each
+ * further field @stride bits after the field before.
  */
 #ifndef KVGPU_GK110_QMD_H
 #define KVGPU_GK110_QMD_H
@@ -109,7 +113,7 @@
 	QMD_ARRAY(constant_buffer_invalidate, 974, 974, 64, QMD_NR_CBUF)		\
 	QMD_ARRAY(constant_buffer_size, 991, 975, 64, QMD_NR_CBUF)
 
-/* values */
+/* Values of the fields above. */
 #define QMD_L1_16KB		1
 #define QMD_L1_32KB		2
 #define QMD_L1_48KB		3
@@ -123,7 +127,7 @@
 #define QMD_RED_FORMAT_U32	0
 #define QMD_RED_FORMAT_S32	1
 
-/* reduction operations, the same in QMD releases, report semaphores and inline uploads */
+/* Reduction operations. QMD releases, report semaphores and inline uploads have the same codes. */
 #define RED_ADD			0
 #define RED_MIN			1
 #define RED_MAX			2

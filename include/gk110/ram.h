@@ -2,8 +2,8 @@
 /*
  * Structures in memory that PFIFO of GK110 reads and writes: instance block, RAMFC, USERD, GPFIFO
  * entry, runlist entry. Sources: nouveau nvkm/engine/fifo/{gk104,gk110}.c, rnndb
- * fifo/gf100_pfifo.xml (the offset of a RAMFC word is that of the PBDMA register that it is loaded
- * into), nvgpu gk20a hw_pbdma and hw_ram, NVIDIA classes/host/cla16f.h.
+ * fifo/gf100_pfifo.xml (a RAMFC word is loaded into the PBDMA register with the same offset), nvgpu
+ * gk20a hw_pbdma and hw_ram, NVIDIA classes/host/cla16f.h.
  */
 #ifndef KVGPU_GK110_RAM_H
 #define KVGPU_GK110_RAM_H
@@ -13,27 +13,30 @@
 
 #include "gk110/layout.h"
 
-/* instance block, byte offsets */
+/* Instance block: offsets in bytes. */
 #define RAMIN_SIZE			0x1000
 #define RAMIN_RAMFC			0x000
 #define RAMIN_RAMFC_SIZE		0x100
 #define RAMIN_CE_STATE			0x100
 #define RAMIN_CE_STATE_SIZE		0x080
-/* low word; high word follows. nouveau gk104_ectx_bind */
+/*
+ * Low word of the address of GR's context image. The high word follows (nouveau gk104_ectx_bind).
+ */
 #define RAMIN_GR_CTX			0x210
 #define   RAMIN_CTX_TARGET		GENMASK(1, 0)
 #define   RAMIN_CTX_VIRTUAL		BIT(2)
 #define   RAMIN_CTX_ADDR_LO		GENMASK(31, 12)
 
-/* RAMFC, byte offsets */
+/* RAMFC: offsets in bytes from the start of the instance block. */
 #define RAMFC_GP_PUT			0x00
 #define RAMFC_USERD			0x08
-#define   RAMFC_USERD_TARGET		GENMASK(1, 0)	/* 0 VRAM, 2 coherent, 3 non-coherent */
-#define   RAMFC_USERD_ADDR		GENMASK(31, 9)	/* not shifted */
+/* Memory that the USERD is in: 0 VRAM, 2 coherent, 3 non-coherent system memory. */
+#define   RAMFC_USERD_TARGET		GENMASK(1, 0)
+#define   RAMFC_USERD_ADDR		GENMASK(31, 9)	/* bits 31:9 of the address */
 #define RAMFC_USERD_HI			0x0c
 #define   RAMFC_USERD_ADDR_HI		GENMASK(7, 0)
 #define RAMFC_SIGNATURE			0x10
-/* the chip compares only these bits (rnndb) */
+/* The chip compares only these bits with RAMFC_SIGNATURE_FACE (rnndb). */
 #define   RAMFC_SIGNATURE_HW		GENMASK(15, 0)
 #define     RAMFC_SIGNATURE_FACE	0xface
 #define RAMFC_GP_GET			0x14
@@ -49,14 +52,14 @@
 #define   RAMFC_ACQUIRE_TIMEOUT_EXP	GENMASK(14, 11)
 #define   RAMFC_ACQUIRE_TIMEOUT_MAN	GENMASK(30, 15)
 #define   RAMFC_ACQUIRE_TIMEOUT_EN	BIT(31)
-#define RAMFC_ACQUIRE_DEADLINE		0x34		/* PTIMER bits 41:10 */
+#define RAMFC_ACQUIRE_DEADLINE		0x34		/* deadline: bits 41:10 of PTIMER's time */
 #define RAMFC_SEMAPHORE_A		0x38
 #define RAMFC_SEMAPHORE_B		0x3c
 #define RAMFC_SEMAPHORE_C		0x40
 #define RAMFC_SEMAPHORE_D		0x44
 #define   RAMFC_SEMAPHORE_ACQ_PENDING	BIT(19)
 #define RAMFC_GP_BASE			0x48
-#define   RAMFC_GP_BASE_LO		GENMASK(31, 3)	/* not shifted */
+#define   RAMFC_GP_BASE_LO		GENMASK(31, 3)	/* bits 31:3 of the address */
 #define RAMFC_GP_BASE_HI		0x4c
 #define   RAMFC_GP_BASE_ADDR_HI		GENMASK(7, 0)
 #define   RAMFC_GP_BASE_LIMIT2		GENMASK(20, 16)
@@ -68,51 +71,53 @@
 #define RAMFC_GP_CRC			0x74
 #define RAMFC_PB_HEADER			0x84
 #define   RAMFC_HEADER_PRIV		BIT(1)
-#define   RAMFC_HEADER_METHOD		GENMASK(13, 2)	/* method, not shifted */
+#define   RAMFC_HEADER_METHOD		GENMASK(13, 2)	/* bits 13:2 of the method's offset */
 #define   RAMFC_HEADER_SUBCH		GENMASK(18, 16)
 #define   RAMFC_HEADER_LEVEL		BIT(20)
 #define   RAMFC_HEADER_FIRST		BIT(22)
-/* 1 incrementing, 3 non-incrementing, 5 increment once */
+/* Kind of header: 1 incrementing, 3 non-incrementing, 5 increment once. */
 #define   RAMFC_HEADER_TYPE		GENMASK(31, 29)
 #define RAMFC_PB_COUNT			0x88
 #define   RAMFC_PB_COUNT_VALUE		GENMASK(12, 0)
 #define RAMFC_SUBDEVICE			0x94
 #define   RAMFC_SUBDEVICE_ID		GENMASK(11, 0)
-#define   RAMFC_SUBDEVICE_USER		GENMASK(27, 16)	/* stored mask */
+#define   RAMFC_SUBDEVICE_USER		GENMASK(27, 16)	/* mask that a header stored */
 #define   RAMFC_SUBDEVICE_ACTIVE	BIT(28)
 #define   RAMFC_SUBDEVICE_ENABLE	BIT(29)
 #define RAMFC_PB_CRC			0x98
 #define RAMFC_FORMATS			0x9c
-/* pushbuffer formats: 0 old, 1 new, 2 both (rnndb) */
+/* Formats of pushbuffer headers that the channel can use: 0 old, 1 new, 2 both (rnndb). */
 #define   RAMFC_FORMATS_PB		GENMASK(9, 8)
 #define RAMFC_MEM_OP_A			0xa0
 #define RAMFC_TARGET			0xac
 #define   RAMFC_TARGET_SW		0x1f
 #define RAMFC_UNK_B8			0xb8		/* not documented */
 #define RAMFC_METHOD_CRC		0xb0
-/* the method at which a PBDMA has stalled, and its data */
+/* The method at which the PBDMA has stalled, and its argument (DATA0). */
 #define RAMFC_METHOD0			0xc0
 #define RAMFC_DATA0			0xc4
-/* flags of the GPFIFO entry in progress (rnndb IB_FLAGS) */
+/* Flags of the GPFIFO entry that is being executed (rnndb IB_FLAGS). */
 #define RAMFC_GP_FLAGS			0xe0
 #define   RAMFC_GP_CONDITIONAL		BIT(0)
 #define   RAMFC_GP_PRIV			BIT(2)
 #define   RAMFC_GP_SUBROUTINE		BIT(3)
 #define   RAMFC_GP_SYNC			BIT(4)
 #define RAMFC_HCE_CTRL			0xe4
-/* the render-enable condition is false (rnndb) */
+/* 1: the condition of SET_RENDER_ENABLE is false (rnndb). */
 #define   RAMFC_HCE_COND_OFF		BIT(2)
 #define   RAMFC_HCE_PRIV_MODE		BIT(5)
 #define RAMFC_CHID			0xe8
 #define RAMFC_TIMESLICE			0xf8
 #define RAMFC_PB_TIMESLICE		0xfc
-#define   RAMFC_TIMESLICE_TIMEOUT	GENMASK(7, 0)	/* << SCALE, units of 1024 ns */
+/* The time slice in units of 1024 ns is TIMEOUT << SCALE. */
+#define   RAMFC_TIMESLICE_TIMEOUT	GENMASK(7, 0)
 #define   RAMFC_TIMESLICE_SCALE		GENMASK(15, 12)
 #define   RAMFC_TIMESLICE_ENABLE	BIT(28)
 
 /*
- * Values of a new channel: nouveau gk104_chan_ramfc_write(). A waiting acquire is taken off the
- * PBDMA after its timeout, so that it blocks no other channel.
+ * Values of a new channel, as nouveau's gk104_chan_ramfc_write() has them. RAMFC_ACQUIRE_INIT
+ * enables the longest timeout: an acquire that has waited for about 2200 s raises
+ * PBDMA_INTR0_ACQUIRE.
  */
 #define RAMFC_ACQUIRE_INIT                                                                 \
 	(FIELD_PREP(RAMFC_ACQUIRE_RETRY_MAN, 2) | FIELD_PREP(RAMFC_ACQUIRE_RETRY_EXP, 2) | \
@@ -127,7 +132,7 @@
 	 RAMFC_TIMESLICE_ENABLE)
 #define RAMFC_PB_TIMESLICE_INIT (FIELD_PREP(RAMFC_TIMESLICE_TIMEOUT, 16) | RAMFC_TIMESLICE_ENABLE)
 
-/* USERD, byte offsets (cla16f.h, dma flow control structure) */
+/* USERD: offsets in bytes (cla16f.h, dma flow control structure). */
 #define USERD_SIZE			0x200
 #define USERD_PUT			0x40
 #define USERD_GET			0x44
@@ -139,33 +144,38 @@
 #define USERD_GP_GET			0x88
 #define USERD_GP_PUT			0x8c
 
-/* GPFIFO entry (cla16f.h) */
+/* GPFIFO entry: fields of word 0 and word 1 (cla16f.h). */
 #define GP_ENTRY_SIZE			8
 #define GP_ENTRY0_CONDITIONAL		BIT(0)
-#define GP_ENTRY0_GET			GENMASK(31, 2)	/* not shifted */
+#define GP_ENTRY0_GET			GENMASK(31, 2)	/* bits 31:2 of the address */
 #define GP_ENTRY1_GET_HI		GENMASK(7, 0)
-#define GP_ENTRY1_OPCODE		GENMASK(7, 0)	/* when LENGTH is 0 */
+#define GP_ENTRY1_OPCODE		GENMASK(7, 0)	/* operation, if LENGTH is 0 */
 #define   GP_OPCODE_NOP			0
 #define   GP_OPCODE_ILLEGAL		1
 #define   GP_OPCODE_GP_CRC		2
 #define   GP_OPCODE_PB_CRC		3
 #define GP_ENTRY1_PRIV			BIT(8)
 #define GP_ENTRY1_SUBROUTINE		BIT(9)
-#define GP_ENTRY1_LENGTH		GENMASK(30, 10)	/* words */
+#define GP_ENTRY1_LENGTH		GENMASK(30, 10)	/* in words of 4 bytes */
 #define GP_ENTRY1_SYNC			BIT(31)
 
 /*
- * runlist entry, first word; the second is 0 (nouveau gk104_runl_insert_chan,
- * gk110_runl_insert_cgrp)
+ * First word of a runlist entry. The second word is 0 (nouveau gk104_runl_insert_chan,
+ * gk110_runl_insert_cgrp).
  */
 #define RUNLIST_ENTRY_SIZE		8
 #define RUNLIST_ID			GENMASK(11, 0)
 #define RUNLIST_TSG			BIT(13)
 #define RUNLIST_TSG_SCALE		GENMASK(17, 14)
-#define RUNLIST_TSG_TIMEOUT		GENMASK(25, 18)	/* << SCALE, units of 1024 ns */
-#define RUNLIST_TSG_COUNT		GENMASK(31, 26)	/* number of members, which follow */
+/* The time slice of the group in units of 1024 ns is TIMEOUT << SCALE. */
+#define RUNLIST_TSG_TIMEOUT		GENMASK(25, 18)
+/* Number of channels in the group. Their entries follow the entry of the group. */
+#define RUNLIST_TSG_COUNT		GENMASK(31, 26)
 
-/* The compiler checks the encodings above: no overlap, values that fit, order of words. */
+/*
+ * The compiler checks that fields of a word do not overlap, that values fit their fields, and
+ * checks the order of words.
+ */
 LAYOUT_DISJOINT(RAMIN_CTX_TARGET, RAMIN_CTX_VIRTUAL, RAMIN_CTX_ADDR_LO);
 LAYOUT_DISJOINT(RAMFC_USERD_TARGET, RAMFC_USERD_ADDR);
 LAYOUT_DISJOINT(RAMFC_ACQUIRE_RETRY_MAN, RAMFC_ACQUIRE_RETRY_EXP, RAMFC_ACQUIRE_TIMEOUT_EXP,
@@ -185,15 +195,15 @@ LAYOUT_DISJOINT(RUNLIST_ID, RUNLIST_TSG, RUNLIST_TSG_SCALE, RUNLIST_TSG_TIMEOUT,
 LAYOUT_FITS(RAMFC_SIGNATURE_HW, RAMFC_SIGNATURE_FACE);
 LAYOUT_FITS(GP_ENTRY1_OPCODE, GP_OPCODE_PB_CRC);
 /*
- * An instance block has RAMFC, the copy engine's state, the address space (gk110/mmu.h) and the
- * context's address, in this order.
+ * An instance block has four parts, in this order: RAMFC, the copy engine's state, the address
+ * space (gk110/mmu.h) and the address of GR's context image.
  */
 static_assert(RAMIN_RAMFC + RAMIN_RAMFC_SIZE <= RAMIN_CE_STATE &&
 		      RAMIN_CE_STATE + RAMIN_CE_STATE_SIZE <= 0x200 && RAMIN_GR_CTX >= 0x210 &&
 		      RAMIN_GR_CTX + 8 <= RAMIN_SIZE,
 	      "parts of an instance block overlap");
 static_assert(RAMFC_PB_TIMESLICE + 4 <= RAMIN_RAMFC_SIZE, "RAMFC ends in the middle of its words");
-/* Pairs of words. The high word of an address follows its low word, DATA0 follows METHOD0. */
+/* Pairs of words: the high word of an address follows the low word, and DATA0 follows METHOD0. */
 static_assert(RAMFC_USERD_HI == RAMFC_USERD + 4 && RAMFC_PB_GET_HI == RAMFC_PB_GET + 4 &&
 		      RAMFC_GP_BASE_HI == RAMFC_GP_BASE + 4 &&
 		      RAMFC_TOP_LEVEL_GET_HI == RAMFC_TOP_LEVEL_GET + 4 &&

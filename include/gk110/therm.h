@@ -15,17 +15,18 @@
 #define PTHERM_INTR_EN			0x020000
 #define PTHERM_SENSOR_CFG		0x020008
 #define   PTHERM_SENSOR_CFG_ON		BIT(31)
-#define PTHERM_INTR			0x020100	/* W1C */
+#define PTHERM_INTR			0x020100	/* write 1 to clear */
 #define PTHERM_VID_DIV			0x020340
 #define PTHERM_VID_DUTY			0x020344
 #define   PTHERM_VID_DUTY_VALUE		GENMASK(11, 0)
 #define   PTHERM_VID_DUTY_COMMIT	BIT(31)
 #define PTHERM_TEMP			0x020400	/* degrees C */
-#define PTHERM_PGOB(i)			(0x020520 + 4 * (i))	/* power gating sequence, GK110 */
+/* Registers of GK110's power gating sequence (hw/gr.c). */
+#define PTHERM_PGOB(i)			(0x020520 + 4 * (i))
 #define   PTHERM_PGOB_NR		5
 #define   PTHERM_PGOB_BUSY		BIT(31)
 
-/* root clock sources, in PNVIO's range */
+/* Root clock sources (VCOs). Their addresses are in PNVIO's range. */
 #define PCLOCK_VCO_BASE			0x00e800
 #define PCLOCK_VCO_SIZE			0x000040
 #define PCLOCK_VCO(i)			(0x00e800 + 0x20 * (i))
@@ -35,7 +36,7 @@
 #define PCLOCK_MEM_REFPLL		0x132020
 #define   PCLOCK_PLL_STRIDE		0x20
 #define PCLOCK_PLL(i)			(0x137000 + PCLOCK_PLL_STRIDE * (i))
-/* words of a PLL */
+/* offsets in a PLL's registers */
 #define   PLL_CTRL			0x00
 #define     PLL_CTRL_ENABLE		BIT(0)
 #define     PLL_CTRL_SYNC		BIT(2)
@@ -45,14 +46,16 @@
 #define     PLL_COEF_M			GENMASK(7, 0)
 #define     PLL_COEF_N			GENMASK(15, 8)
 #define     PLL_COEF_P			GENMASK(21, 16)
-#define     PLL_COEF_MEM_P2		BIT(28)		/* used instead of P by the memory's PLL */
+/* Divider of the memory's PLL, in place of P: 1 divides by 2, 0 by 1. */
+#define     PLL_COEF_MEM_P2		BIT(28)
 #define   PLL_FRAC			0x10
 #define     PLL_FRAC_N			GENMASK(31, 16)
-#define     PLL_FRAC_NONE		0xf000		/* nouveau clk/gk104.c: fN + 4096 = 0 */
-/* one bit per domain 0-7: 1 PLL, 0 divider */
+/* No fraction: nouveau clk/gk104.c adds 4096 to this 16-bit number, which gives 0. */
+#define     PLL_FRAC_NONE		0xf000
+/* Source of domains 0 to 7, one bit each: 1 the domain's PLL, 0 its divider. */
 #define PCLOCK_SRC_SEL			0x137100
 #define PCLOCK_PLL_SRC(i)		(0x137120 + 4 * (i))
-/* divider of a PLL's source (nouveau clk/gk104.c) */
+/* Divider between PLL i and its source (nouveau clk/gk104.c). */
 #define PCLOCK_PLL_DIV(i)		(0x137140 + 4 * (i))
 #define PCLOCK_DIV_SRC(i)		(0x137160 + 4 * (i))
 #define   PCLOCK_DIV_SRC_SEL		GENMASK(1, 0)
@@ -60,19 +63,19 @@
 #define     PCLOCK_DIV_SRC_100MHZ	2
 #define     PCLOCK_DIV_SRC_VCO		3
 #define   PCLOCK_DIV_SRC_OTHER_VCO	BIT(8)
-/* for REF: 108 MHz if both bits are set, else the crystal */
+/* Only for DIV_SRC_REF: both bits set give 108 MHz, any other value gives the crystal. */
 #define   PCLOCK_DIV_SRC_108MHZ		GENMASK(17, 16)
 #define PCLOCK_DIV(i)			(0x1371d0 + 4 * (i))
 #define   PCLOCK_DIV_ENABLE		BIT(31)
 #define   PCLOCK_DIV_HALVES		GENMASK(5, 0)	/* divides by (value + 2) / 2 */
 #define PCLOCK_POST_DIV(i)		(0x137250 + 4 * (i))
 #define   PCLOCK_POST_DIV_ENABLE	BIT(31)
-/* divides by (value + 2) / 2, for a domain that runs from its PLL */
+/* Divides by (value + 2) / 2 if the domain runs from its PLL. */
 #define   PCLOCK_POST_DIV_PLL		GENMASK(13, 8)
-/* divides by (value + 2) / 2, for a domain that runs from its divider */
+/* Divides by (value + 2) / 2 if the domain runs from its divider. */
 #define   PCLOCK_POST_DIV_DIV		GENMASK(5, 0)
 #define   PCLOCK_NR_DOMAIN		16
-/* source and divider of the memory's reference PLL (nouveau clk/gk104.c) */
+/* Source and divider of the clock for the memory's reference PLL (nouveau clk/gk104.c). */
 #define PCLOCK_MEM_DIV_SRC		0x137320
 #define PCLOCK_MEM_DIV			0x137330
 #define PCLOCK_MEM_SRC			0x1373f4
@@ -95,14 +98,14 @@
 #define PGPIO_LINE(i)			(0x00d610 + 4 * (i))
 #define   PGPIO_LINE_NR			32
 #define   PGPIO_LINE_OUT		BIT(12)
-/* inverse of nouveau's direction: 0 is an input */
+/* 1: output, 0: input. The bit is the inverse of nouveau's direction. */
 #define   PGPIO_LINE_OUT_EN		BIT(13)
 #define   PGPIO_LINE_IN			BIT(14)
-#define PGPIO_INTR0			0x00dc00	/* W1C */
+#define PGPIO_INTR0			0x00dc00	/* write 1 to clear */
 #define PGPIO_INTR_EN0			0x00dc08
-#define PGPIO_AUX_INTR			0x00dc60	/* W1C */
+#define PGPIO_AUX_INTR			0x00dc60	/* write 1 to clear */
 #define PGPIO_AUX_INTR_EN		0x00dc68
-#define PGPIO_INTR1			0x00dc80	/* W1C */
+#define PGPIO_INTR1			0x00dc80	/* write 1 to clear */
 #define PGPIO_INTR_EN1			0x00dc88
 #define   PGPIO_AUX_STRIDE		0x50
 #define PGPIO_AUX_CTRL(ch)		(0x00e4e4 + PGPIO_AUX_STRIDE * (ch))

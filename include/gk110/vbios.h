@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The VBIOS window of BAR0, the outer structures of a VBIOS image (PCI expansion ROM header, PCI
- * data structure, BIT), and electrical values of the board on which its tables and the chip's
- * registers must agree. Sources: PCI firmware specification (ROM, PCIR); envytools docs and nouveau
- * nvkm/subdev/bios/{pcir,bit}.c (BIT); nouveau nvkm/subdev/volt/gk104.c (VID PWM).
+ * data structure, BIT), and electrical values of the board. The tables of the image and the chip's
+ * registers must agree on these values. Sources: PCI firmware specification (ROM, PCIR); envytools
+ * docs and nouveau nvkm/subdev/bios/{pcir,bit}.c (BIT); nouveau nvkm/subdev/volt/gk104.c (VID PWM).
  */
 #ifndef KVGPU_GK110_VBIOS_H
 #define KVGPU_GK110_VBIOS_H
@@ -13,10 +13,10 @@
 
 #define ROM_BLOCK			512
 #define ROM_SIGNATURE			0xaa55		/* little endian at offset 0 */
-/* precedes the ROM header in dumps of newer boards */
+/* Begins a header that comes before the ROM header in dumps of newer boards. */
 #define ROM_IFR_SIGNATURE		"NVGI"
-#define ROM_BLOCKS			0x02		/* u8: length / 512 */
-#define ROM_ENTRY			0x03		/* x86 far entry */
+#define ROM_BLOCKS			0x02		/* u8: length of the image / 512 */
+#define ROM_ENTRY			0x03		/* entry point for an x86 far call */
 #define ROM_PCIR_POINTER		0x18		/* u16 */
 #define ROM_DCB_POINTER			0x36		/* u16 */
 #define ROM_HEADER_LENGTH		0x38
@@ -34,14 +34,16 @@
 #define PCIR_FLAGS			0x15		/* u8 */
 #define   PCIR_FLAGS_LAST		0x80
 
-#define BIT_SIGNATURE			"\xff\xb8" "BIT"	/* and the terminating 0 */
+/* the terminating 0 is the last byte */
+#define BIT_SIGNATURE			"\xff\xb8" "BIT"
 #define BIT_SIGNATURE_LENGTH		6
 #define BIT_HEADER_LENGTH		12
 #define BIT_VERSION			6		/* u16 */
 #define BIT_HEADER_SIZE			8		/* u8 */
 #define BIT_ENTRY_SIZE			9		/* u8 */
 #define BIT_ENTRY_COUNT			10		/* u8 */
-#define BIT_CHECKSUM			11		/* u8: header adds up to 0 */
+/* u8: makes the header's bytes add up to 0 */
+#define BIT_CHECKSUM			11
 #define BIT_ENTRY_LENGTH		6
 #define BIT_ENTRY_ID			0		/* u8 */
 #define BIT_ENTRY_VERSION		1		/* u8 */
@@ -49,8 +51,9 @@
 #define BIT_ENTRY_TABLE			4		/* u16 */
 
 /*
- * Core voltage regulator: a PWM whose duty adds to a base voltage. nouveau's divider is 27.648 MHz
- * / frequency. Open: the model chooses the numbers, in the range of a GK110 core.
+ * The regulator of the core voltage. A PWM drives it: voltage = K20M_VOLT_BASE_UV + duty *
+ * K20M_VID_STEP_UV. nouveau computes the PWM's divider as 27.648 MHz / frequency. Open: the model
+ * chooses the numbers, in the range of a GK110 core.
  */
 #define K20M_VID_CLOCK_KHZ		27648
 #define K20M_VID_DIV			160
