@@ -5,9 +5,9 @@
  * one little-endian file. kvgpu-firmware writes it from the distribution's own nouveau.ko. The
  * kernel module reads it with request_firmware().
  *
- * Layout: header, section table, sections, each 8-byte aligned. crc32 is the CRC-32 of IEEE (as in
- * zlib; in the kernel crc32(~0, ...) ^ ~0) over the bytes behind the header, so that a cut or
- * patched file is noticed.
+ * Layout: header, section table, sections. The sections are aligned to 8 bytes. crc32 is the CRC-32
+ * of IEEE (as in zlib; in the kernel crc32(~0, ...) ^ ~0) over the bytes behind the header, so that
+ * a cut or patched file is noticed.
  */
 #ifndef KVGPU_FIRMWARE_H
 #define KVGPU_FIRMWARE_H
@@ -27,8 +27,11 @@ enum kvgpu_fw_section_id {
 	KVGPU_FW_GPCCS_CODE	= 3,
 	KVGPU_FW_GPCCS_DATA	= 4,
 	/* Register lists: arrays of struct kvgpu_fw_init. */
-	KVGPU_FW_GR_MMIO	= 16,	/* engine initialisation */
-	/* golden context, and the lists that FECS and GPCCS save and restore */
+	KVGPU_FW_GR_MMIO	= 16,	/* initialisation of the engine */
+	/*
+	 * Values of the golden context. FECS and GPCCS save and restore the registers of HUB, GPC,
+	 * TPC and PPC.
+	 */
 	KVGPU_FW_CTX_HUB	= 17,
 	KVGPU_FW_CTX_GPC_0	= 18,
 	KVGPU_FW_CTX_GPC_1	= 19,
@@ -36,10 +39,13 @@ enum kvgpu_fw_section_id {
 	KVGPU_FW_CTX_TPC	= 21,
 	KVGPU_FW_CTX_PPC	= 22,
 	KVGPU_FW_CTX_ICMD	= 23,
-	KVGPU_FW_CTX_MTHD	= 24,	/* type: the class of the methods */
+	KVGPU_FW_CTX_MTHD	= 24,	/* @type is the methods' class */
 };
 
-/* Write @data to @count registers from @addr on, @pitch bytes apart. */
+/*
+ * Writes @data to @count registers. The first is at @addr, each further register @pitch bytes after
+ * the register before it.
+ */
 struct kvgpu_fw_init {
 	__le32 type;
 	__le32 addr;
@@ -50,7 +56,7 @@ struct kvgpu_fw_init {
 
 struct kvgpu_fw_section {
 	__le32 id;
-	__le32 offset;		/* from the start of the file, bytes */
+	__le32 offset;		/* bytes, from the start of the file */
 	__le32 size;		/* bytes */
 	__le32 reserved;
 };
@@ -58,12 +64,12 @@ struct kvgpu_fw_section {
 struct kvgpu_fw_header {
 	__le64 magic;
 	__le32 version;
-	__le32 header_size;	/* sizeof(struct kvgpu_fw_header) of the writing program */
+	__le32 header_size;	/* bytes of this struct */
 	__le32 file_size;
 	__le32 crc32;
 	__le32 nr_sections;
 	__le32 chipset;		/* 0x0f0 */
-	char origin[64];	/* kernel release of the nouveau.ko, NUL-terminated */
+	char origin[64];	/* kernel release of nouveau.ko, ends with NUL */
 };
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The RAMFC that the host writes for each channel of the card: for channels of guests
- * (gtt-shadow/inst.c) and for the host's copy channel (hw/copy.c). Pure.
+ * The RAMFC of the card's channels. The host writes it for the channels of guests
+ * (gtt-shadow/inst.c) and for its own copy channel (hw/copy.c). The code here only fills memory.
  */
 #ifndef KVGPU_RAMFC_H
 #define KVGPU_RAMFC_H
@@ -16,15 +16,15 @@ struct kvgpu_ramfc {
 	hchid_t chid;
 	u64 userd;		/* address in the card's video memory */
 	u64 gp_base;		/* VA of the GPFIFO ring */
-	u8 gp_log2;		/* entries of the ring, log2 */
+	u8 gp_log2;		/* log2 of the ring's number of entries */
 	u16 subdevice;		/* RAMFC_SUBDEVICE_ID */
-	/* copies may name physical addresses: for the host's channel only */
+	/* Copies may use physical addresses. True only for the host's own channel. */
 	bool priv_mode;
 };
 
 /*
- * Writes the words of a channel that has not run yet into @block. Words that are 0 in such a
- * channel are not written.
+ * Writes the RAMFC words of a channel that has not run yet to @block. Words that are 0 in such a
+ * channel are not written, so that @block must be zeros before the call.
  */
 static inline void kvgpu_ramfc_write(u32 *block, const struct kvgpu_ramfc *r)
 {

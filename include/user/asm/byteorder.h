@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The system's header of this name, and the names that kernel code uses for the same conversions.
+ * Includes the system's header of this name, and adds the names that kernel code uses for the same
+ * conversions.
  */
 #ifndef KVGPU_USER_ASM_BYTEORDER_H
 #define KVGPU_USER_ASM_BYTEORDER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * User-space stand-in for the kernel header of the same name; values that do not fit are cut, as in
- * the kernel.
+ * User-space stand-in for the kernel header of the same name. FIELD_PREP() cuts a value that does
+ * not fit, as the kernel's does at run time.
  */
 #ifndef KVGPU_USER_LINUX_BITFIELD_H
 #define KVGPU_USER_LINUX_BITFIELD_H

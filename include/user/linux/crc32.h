@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* User-space stand-in for the kernel header of the same name: the IEEE polynomial, bit by bit. */
+/*
+ * User-space stand-in for the kernel header of the same name: CRC-32 with IEEE's polynomial, a bit
+ * at a time.
+ */
 #ifndef KVGPU_USER_LINUX_CRC32_H
 #define KVGPU_USER_LINUX_CRC32_H
 

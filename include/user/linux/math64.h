@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * User-space stand-in for the kernel header of the same name. The types of the arguments are the
- * kernel's; a divisor of 0 aborts.
+ * User-space stand-in for the kernel header of the same name. Arguments have the types that they
+ * have in the kernel. A divisor of 0 aborts the program.
  */
 #ifndef KVGPU_USER_LINUX_MATH64_H
 #define KVGPU_USER_LINUX_MATH64_H

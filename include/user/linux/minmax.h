@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * User-space stand-in for the kernel header of the same name; both sides must have the same type,
- * as in older kernels.
+ * User-space stand-in for the kernel header of the same name. Both arguments of min() and max()
+ * must have the same type, as in older kernels.
  */
 #ifndef KVGPU_USER_LINUX_MINMAX_H
 #define KVGPU_USER_LINUX_MINMAX_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The system's header of this name, and the short names that kernel code uses for the same types.
+ * Includes the system's header of this name, and adds the short names that kernel code uses for the
+ * same types.
  */
 #ifndef KVGPU_USER_LINUX_TYPES_H
 #define KVGPU_USER_LINUX_TYPES_H
