@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kvgpu-top's JSON. Keys and numbers are those of sysfs; beside them are computed numbers. A number
- * that is not known is null.
+ * kvgpu-top's JSON. It has the keys and the numbers of sysfs, and also numbers computed from them.
+ * A number that is not known is null.
  */
 #include <jansson.h>
 #include <math.h>
@@ -24,7 +24,10 @@ static json_t *text(const char *s)
 	return *s ? json_string(s) : json_null();
 }
 
-/* Takes over the reference to @v. Out of memory shows as NULL in an argument, and as false here. */
+/*
+ * Puts @v into @object, and takes over the caller's reference to @v. Returns false if memory ran
+ * out, now or earlier: an earlier failure left NULL in @object or @v.
+ */
 static bool put(json_t *object, const char *key, json_t *v)
 {
 	return !json_object_set_new(object, key, v);

@@ -51,7 +51,7 @@ static bool set_interval(struct options *o, const char *text)
 	return end != text && !*end && !errno && o->interval >= 0.1 && o->interval <= 3600;
 }
 
-/* parse the arguments: the exit code, or -1 to go on */
+/* Parse the arguments. Return the exit code if the program shall end, or -1 to go on. */
 static int parse(struct options *o, int argc, char **argv)
 {
 	static const struct option longs[] = {
@@ -118,7 +118,10 @@ static int table_width(void)
 	return width > 0 ? width : 160;
 }
 
-/* JSON, and the table without a terminal: the first look only begins the first interval */
+/*
+ * Print JSON after each interval, or the table after one interval. The first sample is not printed:
+ * it only begins the first interval. Return the exit code.
+ */
 static int run_plain(const struct options *o)
 {
 	struct sample before = { 0 }, now;

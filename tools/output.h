@@ -7,11 +7,15 @@
 
 #include "rates.h"
 
-/* a table for people, no line longer than @columns */
+/* Print a table for people, with lines of at most @columns characters. */
 void print_table(FILE *out, const struct sample *before, const struct sample *now, int columns);
-/* one JSON object on one line; false: out of memory, or the output is closed */
+/*
+ * Print one JSON object on one line. Return false if memory ran out or the output can't be written.
+ */
 bool print_json(FILE *out, const struct sample *before, const struct sample *now);
-/* text format 0.0.4 of Prometheus, which computes rates itself */
+/*
+ * Print text format 0.0.4 of Prometheus. It has no rates, because Prometheus computes rates itself.
+ */
 void print_prometheus(FILE *out, const struct sample *now);
 
 #endif

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prometheus wants all samples of a metric together, once, below its HELP and TYPE, in base units.
- * A number that is not known is left out.
+ * Prometheus wants each metric once: its HELP and TYPE, and below them all its samples together, in
+ * base units. A number that is not known is left out.
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "output.h"
 
-/* base unit = number * times / 10^digits, printed exactly */
+/*
+ * The number in base units is number * times / 10^digits. It is printed without rounding, unless it
+ * overflows.
+ */
 static const struct {
 	int times, digits;
 } scales[] = {
@@ -48,7 +51,10 @@ static void print_head(FILE *out, const char *prefix, const struct field *f)
 		f->metric, type);
 }
 
-/* Labels have no character that must be escaped (sample.c), but for those of a policy or a type. */
+/*
+ * Print a label, with quotes and backslashes in @value escaped. Only a policy or a type can have
+ * such characters: sample.c refuses addresses and UUIDs with them.
+ */
 static void print_label(FILE *out, const char *name, const char *value)
 {
 	fprintf(out, "%s=\"", name);
@@ -121,8 +127,8 @@ static void print_vgpus(FILE *out, const struct sample *s)
 			if (!s->vgpus[v].v[i].known)
 				continue;
 			/*
-			 * fields of one metric, which a label tells apart, follow each other in the
-			 * table
+			 * Fields of one metric have different labels and follow each other in the
+			 * table, so that the head is printed once.
 			 */
 			if (strcmp(last, f->metric))
 				print_head(out, "kvgpu_vgpu_", f);

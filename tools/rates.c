@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* NAN if the counter went back, or is not known */
+/* Growth of a counter. NAN if it went back, or if one of its two values is not known. */
 static double growth(struct value before, struct value now)
 {
 	if (!before.known || !now.known || now.n < before.n)
@@ -41,7 +41,10 @@ struct value vgpu_exits(const struct vgpu *v)
 	return sum;
 }
 
-/* find the same vGPU in @before; a vGPU that was made again with its UUID is another one */
+/*
+ * Find the same vGPU in @before. A vGPU that was removed and made again with the same UUID is
+ * another vGPU.
+ */
 static const struct vgpu *find_before(const struct sample *before, const struct vgpu *now)
 {
 	for (size_t i = 0; before && i < before->nr_vgpus; i++) {

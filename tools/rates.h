@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Rates between two samples. A number that can't be known (the first look, a file that is not
- * there) is NAN.
+ * Rates between two samples. A number that can't be known is NAN: for example at the first sample,
+ * or if a file of sysfs is missing.
  */
 #ifndef KVGPU_TOOLS_RATES_H
 #define KVGPU_TOOLS_RATES_H
@@ -9,18 +9,18 @@
 #include "sample.h"
 
 struct vgpu_rates {
-	double share;		/* GPU time as a part of the time between the samples, 0 to 1 */
+	double share;		/* GPU time / time between the samples, 0 to 1 */
 	double slices_s;	/* per second */
 	double exits_s;
-	double preempt_ns;	/* mean time of the preempts between the samples */
+	double preempt_ns;	/* mean time of a preempt between the samples */
 };
 
-/* part of the time in which the GPU worked for any vGPU, 0 to 1 */
+/* Part of the time between the samples in which the GPU worked for any vGPU, 0 to 1. */
 double gpu_busy(const struct sample *before, const struct gpu *now);
-/* @before may be empty, or NULL */
+/* Rates of @now since @before. If @before is empty or NULL, all rates are NAN. */
 struct vgpu_rates vgpu_rates(const struct sample *before, const struct vgpu *now);
 
-/* the sum of all kinds of exits; unknown if one kind is */
+/* The sum of all kinds of exits. It is unknown if the number of one kind is unknown. */
 struct value vgpu_exits(const struct vgpu *v);
 
 #endif

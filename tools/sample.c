@@ -84,8 +84,8 @@ static int64_t now_ns(void)
 }
 
 /*
- * Read the first line of a file, without its end. False: there is none, it is too long, or it has
- * bytes that can't be printed.
+ * Read the first line of file @name into @text, without the line's end. Return false if the file is
+ * missing, has @size bytes or more, or if the line is empty or has bytes that can't be printed.
  */
 static bool read_line(int dir, const char *name, char *text, size_t size)
 {
@@ -119,7 +119,10 @@ static struct value read_value(int dir, const struct field *f)
 	return v;
 }
 
-/* read a choice: "equal", or "best-effort [equal] fixed" with the present one in brackets */
+/*
+ * Read the present value of a choice. The file has either only that value ("equal"), or all values,
+ * with the present value in brackets ("best-effort [equal] fixed").
+ */
 static void read_choice(int dir, const char *name, char *out)
 {
 	char text[256], *word = text, *end;
@@ -142,7 +145,9 @@ static bool plain_name(const char *name)
 	return n && n < TEXT_SIZE && !name[n] && name[0] != '.';
 }
 
-/* open the directory @path/kvgpu; -1: it is not there */
+/*
+ * Open the directory @path/kvgpu, and set *ino to its inode number. Return -1 if it is not there.
+ */
 static int open_attributes(const char *path, ino_t *ino)
 {
 	char name[PATH_MAX];
@@ -203,7 +208,10 @@ static bool take_gpu(struct sample *s, const char *path, const char *address)
 	return true;
 }
 
-/* the last part of the link's target, into @out (TEXT_SIZE bytes); empty: there is no link */
+/*
+ * Write the last part of the link's target to @out (TEXT_SIZE bytes). @out becomes empty if there
+ * is no link.
+ */
 static void link_name(const char *path, const char *name, char *out)
 {
 	char link[PATH_MAX], target[PATH_MAX];
@@ -226,7 +234,9 @@ static void link_name(const char *path, const char *name, char *out)
 		memcpy(out, last, n + 1);
 }
 
-/* a mediated device of another parent driver has no kvgpu/, and is left out */
+/*
+ * Add a vGPU. A mediated device of another parent driver has no directory kvgpu/, and is left out.
+ */
 static bool take_vgpu(struct sample *s, const char *path, const char *uuid)
 {
 	char real[PATH_MAX], *slash;
@@ -259,7 +269,7 @@ static bool take_vgpu(struct sample *s, const char *path, const char *uuid)
 	for (int i = 0; i < VGPU_FIELDS; i++)
 		g->v[i] = read_value(dir, &vgpu_fields[i]);
 	close(dir);
-	/* the vGPU went away while it was read: leave it out */
+	/* The vGPU went away while its files were read: leave it out. */
 	if (stat(path, &st))
 		return true;
 	s->nr_vgpus++;
@@ -267,8 +277,8 @@ static bool take_vgpu(struct sample *s, const char *path, const char *uuid)
 }
 
 /*
- * Call @take for each entry of a directory that looks like an address or a UUID. A directory that
- * is missing has none.
+ * Call @take for each entry of directory @root/@below with a name that looks like an address or a
+ * UUID, until @take returns false. A missing directory has no entries.
  */
 static bool each_entry(struct sample *s, const char *root, const char *below,
 		       bool (*take)(struct sample *s, const char *path, const char *name))
@@ -294,8 +304,8 @@ static bool each_entry(struct sample *s, const char *root, const char *below,
 static bool take_bound_gpu(struct sample *s, const char *path, const char *name)
 {
 	/*
-	 * beside links to its devices, a driver's directory has files (bind, new_id) and a link
-	 * "module"
+	 * The directory of a PCI driver has links to its devices, which have a colon in their
+	 * names. Beside them are files (bind, new_id) and a link "module".
 	 */
 	return !strchr(name, ':') || take_gpu(s, path, name);
 }

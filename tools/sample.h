@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One look at all GPUs and vGPUs of kvgpu through sysfs. A file that is missing, or has no valid
- * number, is unknown. That is never an error: vGPUs come and go while they are read, and older
- * modules have fewer files.
+ * A sample is the state of all GPUs and vGPUs of kvgpu, read once through sysfs. If a file is
+ * missing or has no valid number, the number is unknown. That is never an error: vGPUs come and go
+ * while they are read, and older modules have fewer files.
  */
 #ifndef KVGPU_TOOLS_SAMPLE_H
 #define KVGPU_TOOLS_SAMPLE_H
@@ -17,7 +17,7 @@ struct value {
 	int64_t n;
 };
 
-/* the unit of a number in sysfs; prometheus.c converts it to base units */
+/* The unit of a number in sysfs. prometheus.c converts numbers to base units. */
 enum unit {
 	UNIT_ONE,
 	UNIT_NS,
@@ -31,13 +31,13 @@ enum unit {
 };
 
 /*
- * A file in a directory kvgpu/ of sysfs. @metric: its name for Prometheus, without prefix; a
- * counter's ends in _total.
+ * A file in a directory kvgpu/ of sysfs. @metric is its name for Prometheus, without prefix. The
+ * name of a counter ends in _total.
  */
 struct field {
 	const char *file;
 	const char *metric;
-	const char *label;	/* a label kind="..." beside those of gpu and vgpu; or NULL */
+	const char *label;	/* value of label "kind"; NULL: no such label */
 	enum unit unit;
 	const char *help;
 };
@@ -89,7 +89,7 @@ struct gpu {
 	char address[TEXT_SIZE];	/* PCI address, 0000:01:00.0 */
 	char policy[TEXT_SIZE];		/* empty: unknown */
 	int64_t when_ns;		/* monotonic clock when the GPU was read */
-	/* of its directory kvgpu/: another inode number means that the GPU was bound anew */
+	/* Inode number of the GPU's directory kvgpu/. It changes when the GPU is bound anew. */
 	ino_t ino;
 	struct value v[GPU_FIELDS];
 };
@@ -104,8 +104,8 @@ struct vgpu {
 };
 
 /*
- * GPUs are sorted by address, vGPUs by their GPU's address, then by UUID. The GPU of each vGPU is
- * there.
+ * @gpus is sorted by address, @vgpus by the address of the GPU and then by UUID. Each vGPU's GPU is
+ * in @gpus.
  */
 struct sample {
 	struct gpu *gpus;
@@ -114,8 +114,8 @@ struct sample {
 };
 
 /*
- * Read the sysfs below @root. False, with a message, only if @root itself can't be read, or memory
- * is out.
+ * Read the sysfs below @root. Print a message and return false only if @root itself can't be read,
+ * or memory ran out.
  */
 bool sample_take(struct sample *s, const char *root);
 void sample_free(struct sample *s);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The table for people: GPUs, and below each its vGPUs. On a narrow terminal columns are left out,
- * the least important first; then UUIDs are shortened; a line that still does not fit is cut. A
- * number that is not known is "-".
+ * The table for people: each GPU, and below it its vGPUs. On a narrow terminal columns are left
+ * out, the least important first. Then UUIDs are shortened. A line that still does not fit is cut.
+ * A number that is not known is "-".
  */
 #include <inttypes.h>
 #include <math.h>
@@ -41,7 +41,7 @@ static void finish(FILE *out, struct line *l)
 	l->length = 0;
 }
 
-/* print a number in at most five characters: 12345, 123k, 45.6M */
+/* Write @d to @cell in at most five characters: 12345, 123k, 45.6M. */
 static void human(char *cell, double d)
 {
 	static const char suffix[] = " kMGTPE";
@@ -90,7 +90,7 @@ enum column {
 	COLUMNS
 };
 
-/* @rank: the column with the highest number is left out first */
+/* @rank: if the width is too small, the column with the highest rank is left out first. */
 static const struct {
 	const char *title;
 	int width, rank;
@@ -140,7 +140,10 @@ static void fill(char *cell, enum column c, const struct vgpu *v, const struct v
 	}
 }
 
-/* how many ranks fit beside a UUID of @uuid characters: columns of a lower rank are shown */
+/*
+ * Return how many ranks fit into @width beside a UUID of @uuid characters. Columns with a lower
+ * rank are shown.
+ */
 static int ranks_that_fit(int uuid, int width)
 {
 	for (int rank = COLUMNS; rank > 0; rank--) {
@@ -219,7 +222,7 @@ void print_table(FILE *out, const struct sample *before, const struct sample *no
 
 	if (l.limit >= sizeof(l.text))
 		l.limit = sizeof(l.text) - 1;
-	/* column STRK is worth more than a full UUID: it tells which vGPU is stuck */
+	/* Shorten UUIDs rather than leave out column STRK, which tells which vGPU is stuck. */
 	if (ranks <= columns[STRIKES].rank) {
 		uuid = 8;
 		ranks = ranks_that_fit(uuid, width);

@@ -49,7 +49,8 @@ void terminal_leave(void)
 }
 
 /*
- * Signals arrive in terminal_wait() only: so none is lost between a look at its flag and the wait.
+ * Signals are blocked except in terminal_wait()'s ppoll(), so that no signal is lost between a look
+ * at its flag and the wait.
  */
 void terminal_enter(void)
 {
@@ -78,7 +79,7 @@ void terminal_size(int *columns, int *lines)
 	}
 }
 
-/* The last line has no line end, which would scroll the first one away. */
+/* Write no line end after the last line, because it would scroll the first line away. */
 void terminal_draw(const char *text, int lines)
 {
 	int nr = 0;
@@ -109,7 +110,7 @@ static void stop_and_continue(void)
 	take_screen();
 }
 
-/* whether the key is 'q', or the input has ended */
+/* Read a key. Return true if it is 'q', or if the input has ended. */
 static bool key_quits(void)
 {
 	char key;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The screen of a terminal, which is drawn anew again and again, and keys. Uses only ANSI escapes.
+ * The screen of a terminal, which is drawn again and again, and its keys. The only escape sequences
+ * are ANSI's.
  */
 #ifndef KVGPU_TOOLS_TERMINAL_H
 #define KVGPU_TOOLS_TERMINAL_H
@@ -9,13 +10,16 @@
 
 enum terminal_event { TERMINAL_TIME, TERMINAL_REDRAW, TERMINAL_QUIT };
 
-/* Take over the screen; terminal_leave() brings back the old one. */
+/* Take over the screen. terminal_leave() brings back the screen as it was before. */
 void terminal_enter(void);
 void terminal_leave(void);
 void terminal_size(int *columns, int *lines);
-/* draw @text from the top left, cut to @lines */
+/* Draw @text from the top left, and cut it to @lines lines. */
 void terminal_draw(const char *text, int lines);
-/* Wait for a key, a signal or a resize, or until the monotonic clock shows @until_ns. */
+/*
+ * Wait until the monotonic clock shows @until_ns, the screen must be drawn again, or a key, a
+ * signal or the end of the input ends the program. Return which it was.
+ */
 enum terminal_event terminal_wait(int64_t until_ns);
 
 #endif
