@@ -108,7 +108,7 @@
 #define   PFIFO_ENGINE_STATUS_NR	8
 #define   PFIFO_STATUS_ID		GENMASK(11, 0)
 #define   PFIFO_STATUS_TSG		BIT(12)
-/* Set while CHSW is 0: ID is on the engine. Set while CHSW is 1: NEXT_ID is being loaded. */
+/* 1 while CHSW is 0: the engine has ID. 1 while CHSW is 1: the engine loads NEXT_ID. */
 #define   PFIFO_STATUS_VALID		BIT(13)
 #define   PFIFO_STATUS_SAVE		BIT(14)
 #define   PFIFO_STATUS_CHSW		BIT(15)

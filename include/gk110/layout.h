@@ -11,7 +11,7 @@
 
 #include <linux/build_bug.h>
 
-/* LAYOUT_FOLD(op, a, b, ...) is a op b op ..., for 1 to 20 masks. */
+/* LAYOUT_FOLD(op, a, b, c) is (a op b op c). It takes 1 to 20 masks. */
 #define LAYOUT_FOLD_1(op, a)		(0ull + (a))
 #define LAYOUT_FOLD_2(op, a, ...)	((a) op LAYOUT_FOLD_1(op, __VA_ARGS__))
 #define LAYOUT_FOLD_3(op, a, ...)	((a) op LAYOUT_FOLD_2(op, __VA_ARGS__))

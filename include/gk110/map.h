@@ -15,11 +15,11 @@
 /* A second way to all registers, for real-mode code. */
 #define PRMA_BASE			0x007000
 #define PRMA_SIZE			0x001000
-#define PRMFB_BASE			0x00a000	/* legacy VGA memory window */
+#define PRMFB_BASE			0x00a000	/* window to memory for legacy VGA */
 #define PRMFB_SIZE			0x001000
 #define PPWR_BASE			0x00c000	/* unknown registers at 0xc800 and 0xcc00 */
 #define PPWR_SIZE			0x001000
-#define PCI_OTHER_BASE			0x010000	/* configuration space of other functions */
+#define PCI_OTHER_BASE			0x010000	/* configuration of other PCI functions */
 #define PCI_OTHER_SIZE			0x010000
 /* The peephole: a port to read and write any virtual address (gk110/bar.h). */
 #define PEEPHOLE_BASE			0x060000

@@ -65,7 +65,7 @@
 #define GMMU_PTE_WRITE_DISABLE		BIT_ULL(63)
 
 /*
- * Part of the address field of a PDE or PTE that is an address of video memory. The upper three
+ * In the address field of a PDE or PTE, these bits are an address of video memory. The upper three
  * bits of the field select a peer (gm107 dev_mmu.h ADDRESS_VID).
  */
 #define GMMU_ADDR_VID			GENMASK(24, 0)

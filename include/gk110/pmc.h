@@ -89,7 +89,7 @@
 #define PMC_ENABLE_UNK20C		0x00020c
 /*
  * Gates of one bit each. nouveau clears gate 0 while it loads GR's microcode or sets up GR's
- * context (mc unk260).
+ * context (nvkm_mc_unk260()).
  */
 #define PMC_UNK260(i)			(0x000260 + 4 * (i))
 #define   PMC_UNK260_NR			6

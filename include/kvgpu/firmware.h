@@ -29,8 +29,8 @@ enum kvgpu_fw_section_id {
 	/* Register lists: arrays of struct kvgpu_fw_init. */
 	KVGPU_FW_GR_MMIO	= 16,	/* initialisation of the engine */
 	/*
-	 * Values of the golden context. FECS and GPCCS save and restore the registers of HUB, GPC,
-	 * TPC and PPC.
+	 * Register values of the golden context. FECS and GPCCS save and restore the registers that
+	 * are in the lists HUB, GPC, TPC and PPC.
 	 */
 	KVGPU_FW_CTX_HUB	= 17,
 	KVGPU_FW_CTX_GPC_0	= 18,
