@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What root with an unmediated card can do. "ok" means: the attack works on the bare card, which is
- * what these tests expect; each is something that the mediator has to stop.
+ * What root with an unmediated card can do. "ok" in the output means that the attack works on the
+ * bare card, which these tests expect. The mediator has to stop each of these attacks.
  */
 #ifndef KVGPU_ATTACKS_ATTACKS_H
 #define KVGPU_ATTACKS_ATTACKS_H
 
 #include "linux.h"
 
-/* without a driver: the card is ours */
+/* for a card without a driver: this program has it alone */
 void attack_window(struct machine *m);
 void attack_tables(struct machine *m);
 void attack_bar1(struct machine *m);
@@ -20,7 +20,7 @@ void attack_greed(struct machine *m);
 void check_engines(struct machine *m);
 void check_groups(struct machine *m);
 
-/* with nouveau and other tenants on it */
+/* for a card that nouveau drives, with other tenants on it */
 void attack_tenant_memory(struct machine *m);
 void attack_tenant_runlist(struct machine *m);
 void attack_tenant_channel(struct machine *m);

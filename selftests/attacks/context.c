@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Graphics methods on a channel that nobody gave a graphics context. Its context pointer is 0, and
- * FECS takes that for an address like any other: whoever maps an image of his own making there has
- * it loaded, with the registers it asks for.
+ * Graphics methods on a channel without a graphics context. The channel's context pointer is 0, and
+ * FECS takes 0 for an address like any other. So a guest that maps an image of its own making at
+ * address 0 has FECS load it, and write the registers that the image's list names.
  */
 #include "attacks.h"
 
@@ -17,8 +17,8 @@
 #include "tap.h"
 
 /*
- * its things in its space are above any image at 0: channels have 64 KiB each, by their number
- * modulo 16
+ * The image is at address 0. Channel 4095 has its ring and pushbuffer far above any image: in the
+ * last of the 16 pieces of 64 KiB (its number modulo 16 is 15).
  */
 enum { CONTEXTLESS_ID = 4095, RUN_MS = 3000 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What stock nouveau never does on this chip, driven from below: every copy engine through the
- * runlist that PTOP names (nouveau's interface reaches one copy runlist only), and channel groups.
+ * What stock nouveau never does on this chip, driven without a driver: work on every copy engine,
+ * through the runlist that PTOP names for it (nouveau's interface reaches one copy runlist only),
+ * and channel groups.
  */
 #include "attacks.h"
 
@@ -80,7 +81,10 @@ static void one_engine(struct bare_gpu *g, unsigned int ce)
 	tap_result(bare_chan_destroy(&l.c), "its channel is preempted and unbound", NULL);
 }
 
-/* one channel on each distinct runlist, all rung before any is waited for */
+/*
+ * A channel for each copy engine. The doorbells of all are rung before the first channel is waited
+ * for.
+ */
 static void all_engines(struct bare_gpu *g)
 {
 	struct lane l[3];
@@ -92,7 +96,7 @@ static void all_engines(struct bare_gpu *g)
 		uint32_t ids[] = { 24, 25, 26 };
 
 		open_lane(g, &l[i], ids[i], runlist);
-		/* engines that share a runlist get their channels as one list */
+		/* a runlist that two engines share gets the channels of both in one list */
 		if (!used[runlist])
 			bare_runlist(g, runlist, &ids[i], 1);
 		else
@@ -148,8 +152,9 @@ static void ring_with_release(struct bare_chan *c)
 }
 
 /*
- * Members of a group work; a member that is blocked lets the other one run; a preempt by group id
- * takes the group off, and resubmitting the list brings it back to where it was.
+ * The channels of a group work. While a channel of it is blocked, the other one runs. A preempt by
+ * group id takes the group off the chip, and after the list is submitted again the group goes on
+ * where it was.
  */
 void check_groups(struct machine *m)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Attacks on other users of the card while nouveau drives it. Each leaves the driver's state as it
- * was.
+ * Attacks on other users of the card while nouveau drives it. Each attack puts back what it changed
+ * of the driver's state.
  */
 #include "attacks.h"
 #include "foreign.h"
@@ -71,7 +71,7 @@ void current_list(struct bare_gpu *g, unsigned int runlist, struct list *l)
 	l->target = FIELD_GET(PFIFO_RUNLIST_TARGET, base);
 }
 
-/* rounds in so many ms */
+/* Return how many copies the tenant does in @ms. */
 static uint64_t progress(struct tenant *t, unsigned int ms)
 {
 	uint64_t before = t->shared->rounds;
@@ -140,8 +140,8 @@ bool submit_with(struct bare_gpu *g, const struct list *l, uint32_t extra)
 }
 
 /*
- * a channel that no driver knows, on the driver's runlist, with page tables that reach into the
- * tenant's memory
+ * A channel that no driver knows joins the driver's runlist. Its page tables reach into the
+ * tenant's memory.
  */
 void attack_tenant_channel(struct machine *m)
 {
@@ -193,8 +193,8 @@ void attack_tenant_channel(struct machine *m)
 /* ------------------------------------------------------------------ patch list */
 
 /*
- * head of a context image for nouveau's microcode (docs/hardware.md): count of pairs, then address
- * >> 8 of the list
+ * Byte offsets in a context image's head, for nouveau's microcode (docs/hardware.md): number of
+ * pairs in the list, and the list's address >> 8.
  */
 enum { CTX_COUNT = 0, CTX_LIST = 4 };
 
@@ -221,7 +221,7 @@ static bool add_pair(struct bare_gpu *g, uint64_t inst, uint32_t reg, uint32_t v
 	return true;
 }
 
-/* one register of choice, written by the context switch firmware of the graphics engine */
+/* Have the context switch firmware of the graphics engine write @value to @reg. */
 static void patch_register(struct machine *m, struct gpu *gpu, uint32_t reg, uint32_t value,
 			   const char *what)
 {
@@ -255,7 +255,10 @@ void attack_patch_list(struct machine *m)
 	struct gpu gpu;
 
 	gpu_open(&gpu, NULL);
-	/* neither belongs to the graphics engine; both are unused by nouveau and put back */
+	/*
+	 * Neither register belongs to the graphics engine. nouveau uses neither, and
+	 * patch_register() puts both back.
+	 */
 	patch_register(m, &gpu, PFIFO_ENG_TIMESLICE(15), 0x10005042,
 		       "attack works: the patch list of a context image writes a register of PFIFO");
 	patch_register(m, &gpu, PCCSR_INST(FORGED_ID), 0x00123456,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Some channels keep another from the engine: by waiting, by faulting, by methods nobody serves, by
- * switches. A runlist may be served by several PBDMAs, so there are as many greedy channels as the
- * chip has PBDMAs at most.
+ * Greedy channels keep another channel from the engine: they wait for ever, fault, or send methods
+ * that no driver serves. A write to a register that switches units off does it, too. Several PBDMAs
+ * may serve a runlist, so NR_GREEDY is the most PBDMAs that a chip has.
  */
 #include "attacks.h"
 
@@ -43,14 +43,14 @@ static void open_pair(struct bare_gpu *g, struct pair *p)
 	for (i = 0; i < NR_GREEDY; i++) {
 		entries[i] = cfg.id = GREEDY_ID + i;
 		bare_chan_create(g, &p->space, &cfg, &p->greedy[i]);
-		/* the guest's own choice on a bare card: no end to its slices */
+		/* On a bare card a guest can choose this: the channel's time slices never end. */
 		bare_mem_write32(g, BARE_VRAM, p->greedy[i].inst + RAMFC_TIMESLICE, 0);
 		bare_mem_write32(g, BARE_VRAM, p->greedy[i].inst + RAMFC_PB_TIMESLICE, 0);
 	}
 	bare_runlist(g, cfg.runlist, entries, NR_GREEDY + 1);
 }
 
-/* the pair is left as it fell: the next take-over resets all */
+/* Nothing is cleaned up here: the next bare_take_over() resets all. */
 static void verdict(struct pair *p, bool before, const char *what)
 {
 	bool after = bare_run(&p->victim, STARVED_MS);

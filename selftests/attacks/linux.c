@@ -99,8 +99,8 @@ static uint64_t bus_address(const void *p)
 		bail("/proc/self/pagemap: %s", strerror(errno));
 	close(fd);
 	/*
-	 * bit 63: present; bits 54:0: frame, 0 without CAP_SYS_ADMIN
-	 * (Documentation/admin-guide/mm/pagemap.rst)
+	 * Bit 63: the page is present. Bits 54:0: its frame, which is 0 without CAP_SYS_ADMIN
+	 * (Documentation/admin-guide/mm/pagemap.rst).
 	 */
 	if (!(entry >> 63) || !(entry << 9 >> 9))
 		bail("a locked page has no frame: not root?");
@@ -108,8 +108,8 @@ static uint64_t bus_address(const void *p)
 }
 
 /*
- * one huge page: contiguous, nobody moves it, and shared, so that it stays in place after a fork as
- * well
+ * Take one huge page: it is contiguous, the kernel does not move it, and it is shared, so that it
+ * stays in place after a fork, too.
  */
 static void make_arena(struct bare_pages *a)
 {

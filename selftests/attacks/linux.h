@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The bare library under Linux, as root: BARs through sysfs, host memory with known bus addresses.
- * No vIOMMU.
+ * The bare library under Linux, for root: BARs through sysfs, and host memory whose bus addresses
+ * are known. There must be no vIOMMU.
  */
 #ifndef KVGPU_ATTACKS_LINUX_H
 #define KVGPU_ATTACKS_LINUX_H
@@ -11,14 +11,14 @@
 struct machine {
 	struct bare_gpu gpu;
 	char device[256];	/* sysfs folder of the card */
-	char driver[32];	/* who holds it; "" for nobody */
+	char driver[32];	/* name of the driver that has it; "": none */
 };
 
-/* ends the program when there is no card or it can't be mapped */
+/* Open the card. The program ends when there is none or it can't be mapped. */
 void machine_open(struct machine *m);
-/* a card without a driver: switched on, may master the bus, raises nothing */
+/* Make a card without a driver ready: switched on, may master the bus, raises no interrupts. */
 void machine_power(struct machine *m);
-/* a page of this process, never given to the GPU, and where it lies */
+/* Return a page of this process that is never given to the GPU. *@bus: its bus address. */
 uint8_t *secret_page(uint64_t *bus);
 
 #endif

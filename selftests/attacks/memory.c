@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ways to all memory: the window in BAR0, forged page tables, BAR1, the peephole, the USERD
- * pointer.
+ * Ways to all memory: the PRAMIN window in BAR0, forged page tables, BAR1, the peephole registers,
+ * and the USERD pointer of a channel.
  */
 #include "attacks.h"
 
@@ -19,7 +19,7 @@
 
 enum { SECRET_BYTES = 1024, RUN_MS = 3000 };
 
-/* a channel on the first copy engine in a fresh space */
+/* Make a channel in a fresh address space, alone on the first copy engine's runlist. */
 static void open_channel(struct bare_gpu *g, struct bare_space *s, struct bare_chan *c,
 			 bool hce_priv)
 {
@@ -68,7 +68,7 @@ void attack_window(struct machine *m)
 		   (unsigned long long)vram);
 }
 
-/* page tables of our own, entries pointing at memory that was never given to us */
+/* Page tables of our own have entries that point at memory that was never given to the channel. */
 void attack_tables(struct machine *m)
 {
 	enum {
@@ -173,7 +173,9 @@ void attack_peephole(struct machine *m)
 	tap_result(*(volatile uint32_t *)(secret + 128) == 0x1eaf, "attack works: the peephole writes there", NULL);
 }
 
-/* the chip writes its progress where RAMFC says, whoever's memory that is */
+/*
+ * The chip writes a channel's progress (GP_GET) to the address in RAMFC, whatever memory is there.
+ */
 void attack_userd(struct machine *m)
 {
 	struct bare_gpu *g = &m->gpu;
@@ -192,7 +194,7 @@ void attack_userd(struct machine *m)
 
 	memset(secret, 0, 4096);
 	*written = 0xfefefefe;
-	/* what the chip would read as the ring's end */
+	/* the chip takes this word for GP_PUT, the end of what is in the ring */
 	*(volatile uint32_t *)(secret + USERD_GP_PUT) = 1;
 	bare_space_create(g, &s);
 	bare_chan_create(g, &s, &cfg, &c);

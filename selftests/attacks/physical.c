@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Copies by physical address: one bit of RAMFC decides. And translation caches that nobody
- * invalidated.
+ * Copies by physical address, which one bit of RAMFC allows, and translations that the chip keeps
+ * as long as they are not invalidated.
  */
 #include "attacks.h"
 
@@ -44,7 +44,7 @@ static void emit_physical(struct bare_chan *c, uint64_t src, uint32_t src_target
 	bare_copy(c, src, dst, BYTES, A0B5_LAUNCH_SRC_PHYSICAL | A0B5_LAUNCH_DST_PHYSICAL);
 }
 
-/* PBDMA that reports a privilege violation, or -1 */
+/* Return the PBDMA that reports a privilege violation; -1: none does. */
 static int refused_by(struct bare_gpu *g)
 {
 	uint32_t enabled = bare_read(g, PFIFO_PBDMA_INTR_SOURCE);
@@ -124,7 +124,7 @@ struct remapped {
 
 enum { PAGE_VA = BARE_VA_FREE, LOOT_VA = BARE_VA_FREE + 0x1000 };
 
-/* true when the page at PAGE_VA is @page for the copy engine */
+/* Return true when the copy engine reads the contents of @page at PAGE_VA. */
 static bool sees(struct remapped *r, const uint8_t *page)
 {
 	memset(r->loot, 0, BYTES);

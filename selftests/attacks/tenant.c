@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A tenant: a process that uses the card through stock nouveau and holds a secret in video memory.
- * The attacker knows the number of its channel and an address in its address space, and has BAR0
- * and BAR1.
+ * The attacker is another process, with access to BAR0 and BAR1. It is told the number of the
+ * tenant's channel and the secret's address in the tenant's address space.
  */
 #include "tenant.h"
 
@@ -24,7 +24,7 @@ static void tell(struct tenant_shared *sh, enum tenant_state state)
 	sh->state = state;
 }
 
-/* what a tenant does all day: copies, and counts them */
+/* The tenant's work: copies, which it counts in sh->rounds. */
 static void work(struct tenant_shared *sh, struct stream *s)
 {
 	while (sh->order != TENANT_END) {
@@ -64,7 +64,7 @@ static void tenant_main(struct tenant_shared *sh)
 	tell(sh, TENANT_READY);
 	while (sh->order == TENANT_WAIT)
 		usleep(1000);
-	/* what the tenant's memory holds now, as it sees it */
+	/* read back, through the GPU, what the tenant's video memory holds now */
 	memset(host->map, 0, TENANT_SECRET_BYTES);
 	job_begin(&c, CE_COPY_WORDS);
 	job_use(&c, host, NOUVEAU_BO_RDWR);

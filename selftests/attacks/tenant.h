@@ -10,12 +10,15 @@ enum { TENANT_SECRET_BYTES = 4096 };
 enum tenant_state { TENANT_STARTING, TENANT_READY, TENANT_WORKING };
 enum tenant_order { TENANT_WAIT, TENANT_WORK, TENANT_END };
 
-/* between the attacker and the tenant's process */
+/* memory that the attacker and the tenant's process share */
 struct tenant_shared {
 	volatile int state, order, error;
 	volatile int chid;
 	volatile uint64_t secret_va, rounds;
-	/* put in at the start; what the tenant reads back when told to work */
+	/*
+	 * The tenant's secret: written here at the start, and again as read back from VRAM when the
+	 * tenant is told to work.
+	 */
 	volatile uint8_t secret[TENANT_SECRET_BYTES];
 };
 
@@ -24,10 +27,10 @@ struct tenant {
 	pid_t pid;
 };
 
-/* false when the tenant itself does not get along with the card */
+/* Return false when the tenant's own work fails before any attack. */
 bool tenant_start(struct tenant *t);
 bool tenant_await(struct tenant *t, enum tenant_state state);
-/* true when all the tenant's own checks were right to its end */
+/* End the tenant. Return true when all its own checks passed. */
 bool tenant_end(struct tenant *t);
 
 #endif

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One switch: at each point of the run in turn, or at each POINTS_STEP-th in a quick run. Two
- * switches: to the other actor at a point, and back at one of its points, SPAN of them; all pairs
- * if HARNESS_ALL says so and the time lasts, else some, from all over the run. Pairs are points of
- * the two actors only, so that those of the kernel's threads do not use them up. Seeds: any number
- * of switches on a restless chip.
+ * Three ways to switch between the two actors.
+ * One switch: to the other actor at each point of the run in turn, or at each POINTS_STEP-th point
+ * in a quick run.
+ * Two switches: to the other actor at a point, and back at one of the next SPAN points. HARNESS_ALL
+ * in the environment tries all such pairs, in LONG_S of CPU time at most; a quick run tries some,
+ * spread over the whole run. Only points of the two actors count, so that no pair is spent on
+ * points of the kernel's threads.
+ * Seeds: any number of switches, on a restless chip.
  */
 #include <time.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Every interleaving of two actors, up to a bound: with one switch, with two, and by seed with any
- * number.
+ * Interleavings of two actors: all with one switch, all or many with two, and by seed some with any
+ * number of switches.
  */
 #ifndef KVGPU_HARNESS_EXPLORE_H
 #define KVGPU_HARNESS_EXPLORE_H
@@ -13,11 +13,14 @@ typedef void (*explore_fn)(void *arg);
 
 struct explore {
 	const char *name;
-	/* makes the world, which harness_policy() has no say in yet, and ends it */
+	/*
+	 * Make the world, or end it. harness_policy() is set only between them, so that they have
+	 * no switches.
+	 */
 	void (*begin)(const struct chip_manners *m);
 	void (*end)(void);
 	explore_fn one, other;		/* the actors */
-	struct mm_struct **mm;		/* whose threads they are, once there is one */
+	struct mm_struct **mm;		/* the memory that .begin made for the actors */
 };
 
 void explore(const struct explore *e);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Locks of the stand-in: who holds what and who waits for it is known, so that a circle is found
- * and an assertion asserts.
+ * Locks of the stand-in. Which thread holds a lock, and which threads wait for it, is known, so
+ * that a circle of waiting threads is found, and an assertion that a lock is held asserts.
  */
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/thread.h"
@@ -28,8 +28,8 @@ static const struct mutex *wanted(const struct task_struct *t)
 }
 
 /*
- * Each waits for a lock that the next one has. Nobody would notice otherwise: the slicer's thread
- * and work items go on by themselves, and the run would never end.
+ * Fail the run if threads wait in a circle, each for a lock that the next one has. Otherwise the
+ * run would never end, as the slicer's thread and work items go on by themselves.
  */
 static void look_for_cycle(const struct mutex *m)
 {
@@ -87,7 +87,10 @@ void mutex_unlock(struct mutex *m)
 	harness_point("mutex_unlock");
 }
 
-/* its own, or that of one who waits for a lock that it has */
+/*
+ * Return true if @t has real-time priority: its own, or that of a thread that queues for a lock
+ * which @t has.
+ */
 bool rt_task(const struct task_struct *t)
 {
 	u32 i, k;
@@ -102,8 +105,8 @@ bool rt_task(const struct task_struct *t)
 }
 
 /*
- * whom the running thread waits for, and whom that one waits for: they get a CPU if it has the
- * priority
+ * The running thread waits for @m's owner, and the owner may wait for another lock's owner, and so
+ * on. Each of these that has real-time priority, inherited ones too, gets a CPU.
  */
 static void lend(const struct mutex *m)
 {
@@ -118,8 +121,8 @@ static void lend(const struct mutex *m)
 }
 
 /*
- * whose the next turn is, after it was given back: the first by priority, then by time. NULL:
- * nobody queues
+ * Return the thread that has the next turn after an unlock: the first by priority, then by time.
+ * NULL: no thread queues.
  */
 static const struct task_struct *first_waiter(const struct mutex *m)
 {
@@ -145,8 +148,8 @@ static bool take(struct mutex *m)
 		return false;
 	if (first && first != current && (rt_task(first) || !rt_task(current))) {
 		/*
-		 * who is first may have changed since all were woken: the kernel wakes that one
-		 * then
+		 * Another thread may have become the first since all were woken. The kernel wakes
+		 * that thread then.
 		 */
 		harness_wake(m);
 		return false;

@@ -31,7 +31,7 @@ u32 oracle_vgpu_of_task(void)
 	return m ? container_of(m, struct kvgpu_vgpu, lock)->id : 0;
 }
 
-/* by the group of ids, which one vGPU has at a time */
+/* The channel id's group tells: a group of ids belongs to one vGPU at a time. */
 u32 oracle_vgpu_of_chan(u16 chid)
 {
 	struct world_vgpu *w;
@@ -60,8 +60,8 @@ void oracle_table(u32 vgpu, u64 at, u64 size, const char *when)
 	if (p && p->owner == vgpu)
 		return;
 	/*
-	 * what a card that is cut off does not let go of can't be kept from it: it has to be empty,
-	 * and stay nobody's
+	 * A card that is cut off may go on using what it had. That can't be taken from it, so the
+	 * memory must be all zeros, and belong to no vGPU.
 	 */
 	if (p || !world.gpu->chip->wedged || !chip_is_zero(at, size))
 		harness_fail("S1: %s: a channel of vGPU %u uses a table or block at 0x%llx that is %s", when, vgpu,
@@ -73,7 +73,7 @@ static bool in_partition(const struct kvgpu_vgpu *v, u64 at, u64 len)
 	return at >= v->part.v && at + len <= v->part.v + v->part_size;
 }
 
-/* video memory that no vGPU has */
+/* Return true when no vGPU has a byte of this video memory. */
 static bool is_nobodys(u64 at, u64 len)
 {
 	struct world_vgpu *w;
@@ -168,7 +168,7 @@ void oracle_mappings(const char *when)
 		mm_each(mm, see_mapping, (void *)when);
 }
 
-/* a file of sysfs; 0 if there is none of that name */
+/* Return the value of the vGPU's sysfs file @name; 0 if there is no such file. */
 static u64 counter(struct kvgpu_vgpu *v, const char *name)
 {
 	struct attribute **a;
@@ -193,7 +193,10 @@ void oracle_closed(u32 vgpu)
 	for (id = KVGPU_GROUP; id < KVGPU_MAX_CHAN; id++)
 		if (v->gpu->chip->by_hchid[id] && v->gpu->chip->by_hchid[id]->vgpu == v)
 			harness_fail("S2: vGPU %u is closed and has channel %u", vgpu, id);
-	/* what the chip did not answer for is kept, rightly */
+	/*
+	 * A space is kept for ever, rightly, when the chip answered with errors and so did not say
+	 * that it let go.
+	 */
 	if (counter(v, "spaces_kept") && !chip_errs())
 		harness_fail("S2: an address space of vGPU %u was to be let go under a channel", vgpu);
 }

@@ -13,7 +13,10 @@
 #define POINT_NS	20
 #define READ_NS		100
 #define TRACES		48
-/* no run takes an hour of its own time: one that does waits for ever */
+/*
+ * A run takes less than an hour of its own time (harness_now). A thread that would wait beyond that
+ * waits for ever.
+ */
 #define RUN_NS		(3600ull * NSEC_PER_SEC)
 
 struct task_struct *current;
@@ -117,8 +120,8 @@ static void come_of_age(void)
 }
 
 /*
- * who goes on if nobody says otherwise: the kernel's threads first, then who ran, then the others
- * in order
+ * Return the thread that goes on where chance does not decide: threads of the kernel first, then
+ * the running one, then the others in order.
  */
 static struct task_struct *next_in_order(void)
 {
@@ -157,7 +160,10 @@ static void deadlock(void)
 	harness_fail("S6: nobody can go on");
 }
 
-/* somebody else, or whoever can; time goes on if nobody can */
+/*
+ * Give the CPU to a ready thread: to any with @by_chance, else to the next in order. When none is
+ * ready, time goes on to the end of the next wait.
+ */
 static void leave(bool by_chance)
 {
 	struct task_struct *t;
@@ -191,7 +197,7 @@ static struct task_struct *other_actor(void)
 	return NULL;
 }
 
-/* this one could run, and does not */
+/* The running thread gets no CPU for @ns, though it is ready, unless it has real-time priority. */
 static void starve(u64 ns)
 {
 	if (!ns || rt_task(current))
@@ -332,8 +338,9 @@ static struct task_struct *make(const char *name, void (*fn)(void *arg), int (*t
 	t->ctx.uc_link = NULL;
 	makecontext(&t->ctx, begin, 0);
 	/*
-	 * Without a size the sanitizer's swapcontext() leaves the stack's shadow memory alone. Else
-	 * it maps all of it anew at each switch, which was two thirds of a test's time.
+	 * With a size of 0 the sanitizer's swapcontext() leaves the stack's shadow memory alone.
+	 * Otherwise it maps all of that memory anew at each switch, which took two thirds of a
+	 * test's time.
 	 */
 	t->ctx.uc_stack.ss_size = 0;
 	ASAN_UNPOISON_MEMORY_REGION(t->stack, STACK);
@@ -545,7 +552,10 @@ struct task_struct *pid_task(struct pid *p, enum pid_type type)
 	return p->alive ? p->task : NULL;
 }
 
-/* a process is what has a memory of its own; what runs the test is one, too */
+/*
+ * Threads with the same memory are one process. A thread without memory of its own, like the first
+ * one, is a process by itself.
+ */
 struct pid *task_tgid(struct task_struct *t)
 {
 	return t->mm ? mm_process(t->mm) : t->pid;

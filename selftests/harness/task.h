@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Who runs. All threads, of the kernel's and of the VMMs', are coroutines in one thread of the
- * process; a switch happens only at a point: a lock, a register access, a sleep, a callback. Which
- * point is a switch, and to whom, says the policy; with the same policy and seed a run is the same.
+ * Which thread runs. All threads, the kernel's and the VMMs', are coroutines in one thread of the
+ * process. A switch happens only at a point: a lock, a register access, a sleep, a callback. The
+ * policy says at which points, and to which thread. With the same policy and seed a run is the
+ * same.
  */
 #ifndef KVGPU_HARNESS_TASK_H
 #define KVGPU_HARNESS_TASK_H
@@ -13,36 +14,43 @@
 
 struct policy {
 	u64 seed;
-	u32 switch_ppm;			/* at a point: another one goes on */
-	/*
-	 * at a point of an actor: it is kept from running, for up to so long. See actor_new() for
-	 * who it may hit
-	 */
+	u32 switch_ppm;			/* chance at a point: any ready thread goes on */
+	/* chance at a point of a lazy actor (see actor_new()): it gets no CPU for up to delay_ns */
 	u32 delay_ppm;
 	u64 delay_ns;
-	u32 nomem_ppm;			/* an allocation that fails */
-	/* the one that fails, counted from harness_policy() on; 0: none does */
-	u64 nomem_nth;
-	bool nomem_rest;		/* and all after it */
-	/* a lazy actor that slept gets a CPU so much later: SCHED_IDLE, or no quota left */
-	u64 idle_ns;
-	/* short sleeps take so much longer: what is waited for in vain costs the run less */
-	u64 oversleep_ns;
-	bool actors_only;		/* points of the kernel's threads are not counted */
+	u32 nomem_ppm;			/* chance that an allocation fails */
 	/*
-	 * exhaustive: at point number at[i] the other actor goes on; counted from harness_policy()
-	 * on
+	 * number of the allocation that fails, counted from harness_policy() on; 0: none fails so
+	 */
+	u64 nomem_nth;
+	bool nomem_rest;		/* all after nomem_nth fail, too */
+	/*
+	 * A lazy actor that slept gets a CPU so much later, as with SCHED_IDLE or without CPU
+	 * quota.
+	 */
+	u64 idle_ns;
+	/*
+	 * usleep_range() takes so much longer: a poll that waits in vain is fewer steps of the run
+	 */
+	u64 oversleep_ns;
+	bool actors_only;		/* only points of actors are counted */
+	/*
+	 * For explore.h: at the point of number script[i].at, counted from harness_policy() on, the
+	 * other actor goes on.
 	 */
 	struct { u64 at; } script[SCRIPT_MAX];
 	u32 nr_script;
 };
 
-/* a world without a card; ended by harness_end(), which finds what was not freed */
+/* Begin a world without a card. harness_end() ends it, and fails if something was not freed. */
 void harness_begin(const struct policy *p);
 void harness_end(void);
-void harness_policy(const struct policy *p);		/* from now on */
-u64 harness_points(void);				/* since then */
-/* likewise: what could have failed for want of memory */
+void harness_policy(const struct policy *p);		/* @p holds from now on */
+u64 harness_points(void);				/* the points since harness_policy() */
+/*
+ * Return the allocations, pins and mappings since harness_policy(), each of which could have
+ * failed.
+ */
 u64 harness_allocs(void);
 u64 harness_random(void);
 u32 harness_below(u32 n);
@@ -54,28 +62,34 @@ void harness_wait(const void *what, u64 until);		/* until harness_wake(what) or 
 void harness_wake(const void *what);
 #define NEVER		(~0ull)
 
-/* a thread of a VMM: its calls of the kernel are what @fn does. @lazy: delays may hit it */
+/*
+ * A thread of a VMM. The calls of the kernel that @fn makes are the VMM's. @lazy: the policy's
+ * delays may hit it.
+ */
 struct task_struct *actor_new(const char *name, struct mm_struct *mm, bool lazy,
 			      void (*fn)(void *arg), void *arg);
-/* until all are done, from the first thread */
+/* Run until all actors have ended. Call from the first thread. */
 void actors_run(void);
-/* a thread of the kernel, which goes before actors as soon as it is ready */
+/*
+ * A thread of the kernel. As long as switches are not by chance, it runs before actors as soon as
+ * it is ready.
+ */
 struct task_struct *task_new(const char *name, void (*fn)(void *arg), void *arg);
-void task_kill(struct task_struct *t);			/* does not run any more: it was waiting */
+void task_kill(struct task_struct *t);			/* @t waits, and never runs again */
 bool task_done(const struct task_struct *t);
-struct mm_struct *task_mm(void);			/* of who runs; NULL: the kernel's */
-void task_mm_set(struct mm_struct *mm);			/* the first thread acts for a VMM */
+struct mm_struct *task_mm(void);			/* running thread's; NULL: kernel's */
+void task_mm_set(struct mm_struct *mm);			/* the running thread acts for a VMM */
 const char *task_name(void);
-/* this thread was in a call of the kernel's, which ends */
+/* The running thread's call of the kernel ends: files that it gave to fput() are closed now. */
 void task_returns(void);
 
 /*
- * the vGPU whose lock the running thread holds, by the address of the lock; NULL: none that @is
- * knows
+ * Return the lock that the running thread holds and for which @is returns true; NULL: there is
+ * none.
  */
 struct mutex *task_holds(bool (*is)(const struct mutex *m));
 
-/* kept, told when the run fails */
+/* Note a line. The last ones are printed when the run fails. */
 void harness_trace(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -73,7 +73,10 @@ static uint8_t *map_host(struct bare_gpu *g, struct bare_space *s, uint64_t va, 
 	return cpu;
 }
 
-/* the video memory behind a doorbell's offset in BAR1, whoever set BAR1 up */
+/*
+ * Return where in VRAM the doorbell at offset @bar1_off of BAR1 lies: BAR1 may be physical or go
+ * through tables. 0: the tables have no page there.
+ */
 static uint64_t userd_memory(struct bare_gpu *g, uint64_t bar1_off)
 {
 	uint32_t bar1 = bare_read(g, HOSTMEM_BAR1);
@@ -88,7 +91,10 @@ static uint64_t userd_memory(struct bare_gpu *g, uint64_t bar1_off)
 	return addr;
 }
 
-/* channels get 64 KiB of their space each, by their number */
+/*
+ * Channel @cfg->id has its ring, pushbuffer and semaphore in the 64 KiB of @s that begin at (id
+ * modulo 16) times 64 KiB.
+ */
 void bare_chan_create(struct bare_gpu *g, struct bare_space *s, const struct bare_chan_config *cfg,
 		      struct bare_chan *c)
 {
@@ -123,7 +129,7 @@ void bare_chan_create(struct bare_gpu *g, struct bare_space *s, const struct bar
 	bare_chan_bind(c);
 }
 
-/* the runlist's number goes in before the instance block, as nouveau does it */
+/* Write the runlist's number before the instance block's address, as nouveau does. */
 void bare_chan_bind(struct bare_chan *c)
 {
 	bare_write(c->g, PCCSR_CHAN(c->id), FIELD_PREP(PCCSR_CHAN_RUNLIST, c->runlist));
@@ -220,7 +226,7 @@ void bare_ring(struct bare_chan *c)
 	c->ring[2 * entry] = c->push_va;
 	c->ring[2 * entry + 1] = c->push_va >> 32 | FIELD_PREP(GP_ENTRY1_LENGTH, c->words);
 	c->put++;
-	/* the pushbuffer must be in memory before the doorbell */
+	/* the pushbuffer must be in memory before the doorbell is written */
 	__sync_synchronize();
 	*(volatile uint32_t *)(c->g->bars.bar1 + c->userd_bar1 + USERD_GP_PUT) =
 		c->put % (1 << RING_LOG2);

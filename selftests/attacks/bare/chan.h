@@ -8,7 +8,10 @@
 
 #include "space.h"
 
-/* where a channel finds its own things in its address space */
+/*
+ * Offsets from the channel's own 64 KiB of its address space; only BARE_VA_FREE is an address: what
+ * lies behind all channels' 64 KiB.
+ */
 enum {
 	BARE_VA_RING = 0x1000,
 	BARE_VA_PUSH = 0x2000,
@@ -30,33 +33,39 @@ struct bare_chan {
 struct bare_chan_config {
 	unsigned int id, runlist;
 	bool hce_priv;			/* RAMFC bit that allows physical copies */
-	/* put @userd into RAMFC instead of the channel's own doorbell memory */
+	/* put @userd into RAMFC and not the address of the channel's own doorbell memory */
 	bool userd_forged;
 	enum bare_target userd_target;
 	uint64_t userd;
-	/* where a graphics context is said to be; 0 for none, which is how the chip has it too */
+	/*
+	 * Address of the graphics context, for the instance block. 0: the block has none, and its
+	 * pointer is 0.
+	 */
 	uint64_t gr_ctx;
 };
 
-/* a channel in a space of ours, after bare_take_over() */
+/*
+ * Create a channel in address space @s and bind it. Call after bare_take_over(), or with
+ * @g->vram_next set.
+ */
 void bare_chan_create(struct bare_gpu *g, struct bare_space *s, const struct bare_chan_config *cfg,
 		      struct bare_chan *c);
 /*
- * writes the words of an instance block that are not the address space; ring_va, id, runlist of @c
- * are set
+ * Write RAMFC, all of the instance block that is not the address space. The caller has set ring_va,
+ * id and runlist of @c.
  */
 void bare_chan_write_ramfc(struct bare_chan *c, uint64_t userd, enum bare_target userd_target,
 			   bool hce_priv);
 void bare_chan_bind(struct bare_chan *c);
 /*
- * off: disabled, preempted, unbound; the runlist must not hold it any more. false when the preempt
- * did not end.
+ * Disable, preempt and unbind the channel. The caller has taken it out of the runlist before.
+ * Return false when the preempt did not end.
  */
 bool bare_chan_destroy(struct bare_chan *c);
 
 /*
- * entries: channel ids, or a bare_tsg_entry() before its members. Memory for the list is taken from
- * VRAM.
+ * Submit @count @entries as a runlist: channel ids, or a bare_tsg_entry() in front of its members.
+ * Memory for the list is taken from VRAM.
  */
 bool bare_runlist(struct bare_gpu *g, unsigned int runlist, const uint32_t *entries,
 		  unsigned int count);
@@ -65,7 +74,10 @@ bool bare_runlist_at(struct bare_gpu *g, unsigned int runlist, enum bare_target 
 uint32_t bare_tsg_entry(unsigned int tsg, unsigned int members);
 bool bare_preempt(struct bare_gpu *g, bool tsg, unsigned int id);
 
-/* pushbuffer words, then one ring entry and the doorbell */
+/*
+ * Append a method to the pushbuffer. bare_ring() makes what was appended one ring entry and rings
+ * the doorbell.
+ */
 void bare_method(struct bare_chan *c, uint32_t subch, uint32_t mthd, const uint32_t *data,
 		 unsigned int count);
 #define bare_emit(c, subch, mthd, ...) do {						\
@@ -75,9 +87,12 @@ void bare_method(struct bare_chan *c, uint32_t subch, uint32_t mthd, const uint3
 void bare_copy(struct bare_chan *c, uint64_t src, uint64_t dst, uint32_t len,
 	       uint32_t more_launch_bits);
 void bare_ring(struct bare_chan *c);
-/* appends a release of the next number and rings: *@semaphore is @seq when the work has ended */
+/*
+ * Append a semaphore release with the next number, @seq, and ring. *@semaphore is @seq when the
+ * work has ended.
+ */
 void bare_submit(struct bare_chan *c);
-/* likewise; true when that was in time */
+/* Submit like bare_submit(), and wait. Return true when the work ended within @ms. */
 bool bare_run(struct bare_chan *c, unsigned int ms);
 
 #endif

@@ -86,7 +86,7 @@ volatile uint32_t *bare_window(struct bare_gpu *g, enum bare_target t, uint64_t 
 	return (volatile uint32_t *)(g->bars.bar0 + PRAMIN_BASE + addr % WINDOW_ALIGN);
 }
 
-/* bytes that one position of the window reaches from @addr on */
+/* Return how many of the @len bytes at @addr the window shows without another move. */
 static size_t window_reach(uint64_t addr, size_t len)
 {
 	size_t reach = PRAMIN_SIZE - addr % WINDOW_ALIGN;
@@ -110,7 +110,7 @@ void bare_mem_read(struct bare_gpu *g, enum bare_target t, uint64_t addr, void *
 	bare_write(g, HOSTMEM_PRAMIN, before);
 }
 
-/* zeros without @words */
+/* Write zeros where @words is NULL. */
 static void mem_write(struct bare_gpu *g, enum bare_target t, uint64_t addr, const uint32_t *words,
 		      size_t len)
 {
@@ -125,7 +125,10 @@ static void mem_write(struct bare_gpu *g, enum bare_target t, uint64_t addr, con
 		addr += n;
 		len -= n;
 	}
-	/* the read keeps the window where it is until the writes are through */
+	/*
+	 * This read returns only when the writes have arrived; before that the window must not
+	 * move.
+	 */
 	(void)bare_read(g, HOSTMEM_PRAMIN);
 	bare_write(g, HOSTMEM_PRAMIN, before);
 }
@@ -165,7 +168,10 @@ static void note_engine(struct bare_gpu *g, uint32_t type, uint32_t runlist, uin
 	g->engine[type].reset_bit = reset;
 }
 
-/* chained words of one engine: data, enumeration, type (nouveau nvkm/subdev/top/gk104.c) */
+/*
+ * PTOP has a few words for each engine: data, then an enumeration (runlist and reset bit), then the
+ * type, which is the last (nouveau nvkm/subdev/top/gk104.c).
+ */
 void bare_find_engines(struct bare_gpu *g)
 {
 	uint32_t runlist = 0, reset = 0, i;
@@ -211,7 +217,10 @@ static void init_pbdma(struct bare_gpu *g, unsigned int p)
 	bare_write(g, PBDMA(p) + PBDMA_INTR1_EN, ~0u);
 }
 
-/* order and values: nouveau nvkm/engine/fifo/gk104.c and gf100.c */
+/*
+ * the order of the writes and their values are those of nouveau (nvkm/engine/fifo/gk104.c and
+ * gf100.c)
+ */
 void bare_take_over(struct bare_gpu *g)
 {
 	uint32_t enable, pbdmas, p;
@@ -230,8 +239,8 @@ void bare_take_over(struct bare_gpu *g)
 			init_pbdma(g, p);
 	bare_write(g, FB_MMU_CTRL, bare_read(g, FB_MMU_CTRL) & ~(uint32_t)FB_MMU_CTRL_BIG_64K);
 	/*
-	 * physical mode: offset 0 of BAR1 is address 0 of VRAM, so the doorbells' page is where
-	 * their memory is
+	 * BAR1 in physical mode: its offset 0 is address 0 of VRAM. So the page of doorbells has
+	 * the same offset in BAR1 as its memory in VRAM.
 	 */
 	bare_write(g, HOSTMEM_BAR1, 0);
 	bare_mem_zero(g, BARE_VRAM, USERD_AREA, 0x4000);

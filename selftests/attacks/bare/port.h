@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All that this library wants from where it runs: fixed-width types, memcpy and memset, mapped
- * BARs, and pages of host memory whose bus address is known. A program under an operating system
- * fills the structures in from linux.c; one without (a hostile guest made of nothing else) maps the
+ * All that this library wants from the place where it runs: fixed-width types, memcpy and memset,
+ * mapped BARs, and pages of host memory whose bus address is known. For a program under Linux,
+ * linux.c fills the structures in. A program without an operating system (a hostile guest) maps the
  * BARs by itself and hands out its own memory.
  */
 #ifndef KVGPU_BARE_PORT_H
@@ -17,8 +17,8 @@ struct bare_bars {
 	volatile uint8_t *bar0, *bar1;
 	uint64_t bar1_size;
 	/*
-	 * for a BAR0 of which only PRAMIN can be mapped (a mediated device, seen by its VMM); else
-	 * NULL
+	 * Functions that access a register, where only the PRAMIN part of BAR0 can be mapped: a VMM
+	 * has that of a mediated device. NULL: registers are accessed through @bar0.
 	 */
 	uint32_t (*read)(void *port, uint32_t reg);
 	void (*write)(void *port, uint32_t reg, uint32_t value);

@@ -9,8 +9,8 @@ enum { PDE_SIZE_EIGHTH = 3, SMALL_ENTRIES = BARE_SPACE_SIZE >> 12, AT_ONCE = 64,
        DIRECTORY_BYTES = (1ull << GMMU_VA_BITS >> 27) * GMMU_ENTRY_SIZE };
 
 /*
- * apertures of entries: a page table counts from 1, a page from 0, and both know two kinds of host
- * memory
+ * The numbers of apertures differ: in a directory entry VRAM is 1, in a page's entry it is 0. Both
+ * kinds of entries know coherent and non-coherent host memory.
  */
 static uint32_t pte_aperture(enum bare_target t)
 {
@@ -29,8 +29,9 @@ void bare_space_create(struct bare_gpu *g, struct bare_space *s)
 	uint64_t pde;
 
 	/*
-	 * Only the first entry is inside the limit of the instance blocks we make, but kvgpu reads
-	 * all: what lay behind a shorter directory led it to a thousand tables at each invalidate.
+	 * The instance blocks made here have a limit that leaves only the directory's first entry
+	 * in use. But kvgpu reads all entries. With a shorter directory it took the memory behind
+	 * for entries, and read a thousand tables at each invalidate.
 	 */
 	s->pdb = bare_vram(g, DIRECTORY_BYTES, 0x1000);
 	s->table = bare_vram(g, SMALL_ENTRIES * GMMU_ENTRY_SIZE, 0x1000);
@@ -54,7 +55,10 @@ void bare_space_map(struct bare_gpu *g, struct bare_space *s, uint64_t va, enum 
 	write_entry(g, s->table + (va >> GMMU_SMALL_SHIFT) * GMMU_ENTRY_SIZE, page_entry(t, addr));
 }
 
-/* each move of the window is four register accesses, which cost a guest more than the entries */
+/*
+ * Write up to AT_ONCE entries for one move of the window: a move is four register accesses, which
+ * cost a guest more than the entries do.
+ */
 void bare_space_map_range(struct bare_gpu *g, struct bare_space *s, uint64_t va, enum bare_target t,
 			  uint64_t addr, uint64_t len)
 {

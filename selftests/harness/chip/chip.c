@@ -22,13 +22,13 @@
 struct chip chip;
 
 /*
- * the TLBs of BAR1 and BAR3; an entry counts if it was made since the last invalidate. All runs
- * together, so that none clears them
+ * The TLBs of BAR1 and BAR3. An entry counts if .made is the BAR's number in bar_invals, which each
+ * invalidate counts up. The numbers go on from run to run, so that no run has to clear the TLBs.
  */
 static struct bar_entry { u64 pte, made; } bar1_tlb[BAR1_SIZE / 4096], bar3_tlb[BAR3_SIZE / 4096];
 static u64 bar_invals[2] = { 1, 1 };
 
-u8 *chip_pages;			/* by page: it may hold something else than zero */
+u8 *chip_pages;			/* per page: not 0: may hold something else than zero */
 
 /* ------------------------------------------------------------------ memory */
 
@@ -70,7 +70,10 @@ u64 chip_bar_pd(unsigned int bar)
 	return (in[GMMU_INST_PDB_LO / 4] & ~0xfffu) | (u64)in[GMMU_INST_PDB_HI / 4] << 32;
 }
 
-/* a translation that was used stays until it is invalidated */
+/*
+ * A translation that an access has used stays as it was until an invalidate, whatever the tables
+ * say.
+ */
 u64 chip_show(unsigned int bar, u64 off, bool *valid)
 {
 	struct bar_entry *e = (bar == 3 ? bar3_tlb : bar1_tlb) + (off >> 12);
@@ -176,7 +179,7 @@ static void invalidate(u64 pd, bool all)
 			bar_invals[b]++;
 }
 
-/* the oldest that was asked for takes effect */
+/* The invalidate that was asked for first takes effect. */
 static void invalidate_one(void)
 {
 	invalidate(chip.inval[0].pd, chip.inval[0].all);
@@ -224,7 +227,7 @@ static void load(u8 runl, u16 chid, bool tsg, u16 id)
 	chip_look("a channel was loaded");
 }
 
-/* one of the list that may run: @want if it is among them, else any */
+/* Load a channel of the list that may run: @want if it is one of these, else any. */
 void chip_load_some(u8 runl, u16 want)
 {
 	u16 best = NO_CHAN, best_id = 0, id = 0;
@@ -260,7 +263,10 @@ static void drop(struct context *c)
 	c->stuck = c->for_good = false;
 }
 
-/* whom the preempt names holds an engine */
+/*
+ * Return true when the channel or group that the preempt register names holds an engine until a
+ * reset.
+ */
 bool chip_held_up(void)
 {
 	u32 v = chip.reg[PFIFO_PREEMPT / 4], r;
@@ -325,7 +331,7 @@ static void submit(u32 val)
 		chip_load_some(runl, NO_CHAN);
 }
 
-/* a runlist may have been stopped until now */
+/* A write may have let a stopped runlist run again: load where nothing is loaded. */
 static void go_on(void)
 {
 	u8 r;
@@ -335,7 +341,7 @@ static void go_on(void)
 			chip_load_some(r, NO_CHAN);
 }
 
-/* what it does by itself, at an access of the host's */
+/* What the chip does by itself, each time the host accesses a register. */
 static void stir(void)
 {
 	u8 r = harness_below(CHIP_RUNLS);
@@ -397,7 +403,10 @@ void chip_nonstall(void)
 
 /* ------------------------------------------------------------------ status */
 
-/* its doorbell says that there is something it has not taken yet */
+/*
+ * Return true when the doorbell memory of channel @chid says that the ring has entries that the
+ * chip has not taken.
+ */
 static bool rings(u16 chid)
 {
 	const u32 *in = (const u32 *)chip_vram(chip.chan[chid].inst), *userd;
@@ -471,8 +480,9 @@ static void be_late(u32 *late)
 }
 
 /*
- * not what the module writes back with some bits changed: then its own error would be seen, not the
- * chip's
+ * Registers of which a read may give an error. None of these is read, changed in some bits and
+ * written back by the module: it would write the error's bits into the register, and the run would
+ * fail for that.
  */
 static bool may_err(u32 reg)
 {
@@ -653,12 +663,12 @@ void chip_write(u32 reg, u32 val)
 		irq_line();
 }
 
-/* a store to BAR1's first page: doorbells of the host's group */
+/* The CPU stores to BAR1's first page, where the doorbells of the host's own channels are. */
 void chip_doorbell(u32 off, u32 val)
 {
 	if (off != USERD_GP_PUT)
 		return;
-	/* a PBDMA may take an entry and what it points to at once, or when it gets round to it */
+	/* a PBDMA may take a ring entry and what the entry points to at once, or later */
 	chip.copy_put = val + 2;
 	if (chip.copy_held || harness_below(2)) {
 		copy_fetch(chip.chan[0].inst, val);

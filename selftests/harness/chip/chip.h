@@ -1,101 +1,128 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A malicious GK110 below hw's register accesses. It does what the hardware may do and nothing that
- * it may not:
+ * the hardware may not:
  * - a channel that is enabled, bound and listed is loaded whenever the chip likes, above all at
- *   once after a preempt;
- * - what it loads is the instance block as it is then, and it keeps that page directory until it
- *   loads again;
+ * once after a preempt;
+ * - what it loads is the instance block as it is then, and it keeps the block's page directory
+ * until it loads again;
  * - it walks tables at any moment, and keeps every translation it saw until it says that the
- *   invalidate of the directory has ended;
- * - it hangs, faults, and answers nothing but errors at times, and copies for the host when it
- *   likes.
- * Whatever it can reach is asked of the oracle (oracle.h) at each look.
+ * invalidate of the directory has ended;
+ * - it hangs, faults, answers with errors at times, and does the host's copies when it likes.
+ * At each look the oracle (oracle.h) is asked about everything that the chip can reach.
  */
 #ifndef KVGPU_HARNESS_CHIP_H
 #define KVGPU_HARNESS_CHIP_H
 
 #include <linux/types.h>
 
-#define CHIP_VRAM	(2624ull << 20)		/* four partitions of 512 MiB, and the pool */
+#define CHIP_VRAM	(2624ull << 20)		/* four partitions of 512 MiB and the pool */
 #define CHIP_RUNLS	3
 
 struct chip_manners {
-	bool eager;		/* loads again at once what was preempted */
-	/* at a register access: loads another one, or puts away what is loaded */
+	bool eager;		/* loads again at once what a preempt took off */
+	/* chance at a register access: loads another channel, or drops a loaded one */
 	u32 load_ppm;
-	u32 look_ppm;		/* looks at all it can reach */
-	/* what is loaded is on its engine at once, and stays until it is preempted */
+	u32 look_ppm;		/* chance at a register access: chip_look() */
+	/* what is loaded gets onto its engine at once, and stays there until a preempt */
 	bool busy;
-	/* an engine is busy only for a channel that has work; else for each that it has */
+	/* an engine with a channel is busy only while the channel has work; false: always */
 	bool idles;
-	u32 late;		/* how many reads a completion may take */
-	/* a register of the scheduler, of flushes or invalidates answers with a PRI error */
+	u32 late;		/* most reads of a register for which something still is pending */
+	/*
+	 * chance that a read of a register of the scheduler, of flushes or of invalidates gives a
+	 * PRI error
+	 */
 	u32 error_ppm;
-	u32 fault_ppm;		/* at a register access: what is loaded faults */
-	u32 hang_ppm;		/* what is loaded holds its engine until that is reset */
+	u32 fault_ppm;		/* chance at a register access: runlist 0 faults */
+	u32 hang_ppm;		/* chance at a load: the channel holds GR until GR's reset */
 };
 
 void chip_begin(const struct chip_manners *m);
 void chip_set_manners(const struct chip_manners *m);
 void chip_end(void);
-bool chip_errs(void);					/* its manners are to answer with errors */
-/* S1, S2: fails the run if it reaches what it must not */
+bool chip_errs(void);					/* its manners have an error_ppm */
+/* S1, S2 (docs/invariants.md): fail the run if the chip reaches what it must not reach */
 void chip_look(const char *when);
 
 u32 chip_read(u32 reg);
 void chip_write(u32 reg, u32 val);
-/* address in video memory behind a BAR's byte, by table and TLB */
+/*
+ * Return the address in video memory behind byte @off of BAR @bar, by the BAR's page tables and
+ * TLB. *@valid: the BAR shows something there.
+ */
 u64 chip_show(unsigned int bar, u64 off, bool *valid);
-/* it is an address for DMA: the BAR shows memory of the host */
+/*
+ * Return true when the BAR shows memory of the host there: what chip_show() returns is a DMA
+ * address then.
+ */
 bool chip_shows_host(unsigned int bar, u64 off);
 u8 *chip_vram(u64 at);
-/* somebody may have put something else than zero there */
+/* Note that these bytes may no longer be zero. */
 void chip_wrote(u64 at, u64 len);
 bool chip_is_zero(u64 at, u64 len);
 bool chip_intr(void);					/* the line to the host is up */
-/* these are of a channel that is loaded or can be; false: it can't */
-/* holds its engine until that is reset; for good: after that, too */
+/*
+ * These functions take a channel that is loaded, or load it if it may be. They return false if it
+ * can't be loaded, or if something like that is under way already.
+ */
+/* The channel holds its engine until that is reset; with @for_good even after a reset. */
 bool chip_hang(u16 chid, bool for_good);
-/* the same, and the engine knows the channel by that id */
+/* Hang likewise, and have the engine's status give @id in place of the channel's own id. */
 bool chip_misname(u16 chid, u16 id, bool for_good);
-/* of GR. Its runlist stands still until somebody clears the error */
+/*
+ * GR faults at @va. The channel's runlist stands still until the host clears PFIFO_RUNLIST_ERROR.
+ */
 bool chip_fault(u16 chid, u64 va);
 bool chip_pbdma_intr(u16 chid, u32 bits);
-bool chip_engine_works(u16 chid);			/* for that channel */
-/* of GR: for so long its work can't be preempted */
+bool chip_engine_works(u16 chid);			/* it has @chid, and work for it */
+/* The channel's work on GR can't be preempted for @ns. */
 bool chip_hold(u16 chid, u64 ns);
-bool chip_is_stuck(void);				/* GR holds what it has until it is reset */
-/* whose; without: who is on GR, NO_CHAN: nobody */
+bool chip_is_stuck(void);				/* GR keeps its channel until GR is reset */
+/*
+ * Return true while the time of a chip_hold() lasts. *@chid: the channel on GR, NO_CHAN for none.
+ */
 bool chip_is_held(u16 *chid);
-/* has something to do, whatever its words say */
+/*
+ * @on: the channel has something to do, whatever its doorbell memory says. Off: that memory
+ * decides.
+ */
 void chip_at_work(u16 chid, bool on);
-/* the chip's own alarm: a hung channel is asked to leave and does not */
+/*
+ * The chip's own alarm for a hung channel that is preempted and stays. Return false when there is
+ * none such.
+ */
 bool chip_switch_timeout(void);
-/* copies of the host's wait, with all that they say */
+/* @on: the host's copies wait, with the words they had when they were rung for. */
 void chip_copy_hold(bool on);
-/* a channel executes a NON_STALL_INTERRUPT */
+/* a channel executes a NON_STALL_INTERRUPT, at most one in NONSTALL_NS */
 void chip_nonstall(void);
-/* a store to the doorbells of the host's channels */
+/* The host stores @val at offset @off of the page with its own channels' doorbells. */
 void chip_doorbell(u32 off, u32 val);
 void chip_watch_writes(void);
-/* how often since then, and what last; the first few hundred writes */
+/*
+ * Return how often @reg was written since chip_watch_writes(); *@val: the last value. Only the
+ * first 512 writes to all registers are noted.
+ */
 u32 chip_written(u32 reg, u32 *val);
 bool chip_loaded(u16 chid);
 u32 chip_loads(void);
-/* what was submitted last; room for 2 * KVGPU_MAX_CHAN */
+/*
+ * Copy the list that was submitted last for @runl. @entry has room for 2 * KVGPU_MAX_CHAN entries.
+ * Return the number of entries.
+ */
 u32 chip_list(u8 runl, u64 *entry);
-void chip_bus_master(bool on);				/* off: it reaches no system memory */
+void chip_bus_master(bool on);				/* false: it reaches no system memory */
 
 /*
- * bar.c: false: the entry forbids what the CPU does, a fault of the BAR's unit. @off: of the whole
- * BAR
+ * bar.c: an access of the CPU at offset @off of the whole BAR. Return false when the entry there
+ * forbids it: then the BAR's unit has faulted.
  */
 bool bar_write(unsigned int bar, u64 off);
 bool bar_read(unsigned int bar, u64 off);
 
 /* clock.c: PTIMER */
-/* runs faster than the CPU's clock by that */
+/* PTIMER runs faster than the CPU's clock by @ppm. */
 void clock_begin(s32 ppm);
 u64 clock_now(void);
 void clock_silent(bool on);				/* its reads are not answered */
@@ -107,16 +134,22 @@ bool fake_read(u32 *reg, u32 at, u32 *val);
 bool fake_write(u32 *reg, u32 at, u32 val);
 
 /* copy.c: the host's copy channel */
-/* the newest entry of the ring, as it is now */
+/*
+ * Fetch the ring entry before index @put, the newest one, and the words it points to, as they are
+ * now.
+ */
 void copy_fetch(u64 inst, u32 put);
-void copy_run(u64 inst);				/* what was fetched */
+void copy_run(u64 inst);				/* do the jobs that were fetched */
 void copy_drop(void);
 
 /* mmu.c */
 struct chip_leaf { u64 pd, va, pte; };
 typedef void (*chip_leaf_fn)(void *ctx, u64 va, u64 pte, bool big);
 void mmu_walk(u64 pd, void (*table)(void *ctx, u64 at, u64 size), chip_leaf_fn leaf, void *ctx);
-/* the entry, 0: none. Small pages before big ones that are not valid */
+/*
+ * Return the entry that maps @va: the big page's if it is valid, else the small page's. 0: neither
+ * is valid.
+ */
 u64 mmu_translate(u64 pd, u64 va);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The host's copy channel: takes its newest ring entry and does the one copy or fill that it asks
- * for.
+ * The host's copy channel. For each store to its doorbell the chip takes the newest ring entry, and
+ * does the one copy or fill that the entry asks for.
  */
 #include <sys/mman.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The graphics engine as far as its bring-up and resets wait for it: two falcons' memories, FECS's
- * answers, a context that is saved.
+ * The graphics engine, as far as its bring-up and its resets wait for it: the memories of two
+ * falcons, answers of FECS, and a context that is saved.
  */
 #include <assert.h>
 

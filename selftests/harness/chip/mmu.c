@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Page tables as the chip reads them, at the moment it does. Pages that were never written are
- * skipped: they are zero.
+ * Page tables as the chip reads them, with the contents of that moment. Pages of VRAM that were
+ * never written are skipped: they are zero.
  */
 #include "gk110/mmu.h"
 #include "selftests/harness/kernel/base.h"
@@ -40,8 +40,8 @@ static void walk_table(u64 table, u32 nr, u64 va, u32 shift, bool big, chip_leaf
 }
 
 /*
- * system memory is never behind a directory entry of the host's: whoever finds one there reports it
- * as a table
+ * A directory entry of the host never has system memory behind it. If there is one, its address is
+ * reported to @table, like the address of a table in video memory.
  */
 void mmu_walk(u64 pd, void (*table)(void *ctx, u64 at, u64 size), chip_leaf_fn leaf, void *ctx)
 {

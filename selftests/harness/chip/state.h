@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the chip is made of, for the files of this folder. */
+/* What the model of the chip is made of, for the files of this folder. */
 #ifndef KVGPU_HARNESS_CHIP_STATE_H
 #define KVGPU_HARNESS_CHIP_STATE_H
 
@@ -7,18 +7,18 @@
 #include "selftests/harness/chip/chip.h"
 
 #define NO_CHAN		0xffff
-#define FIRST_GUEST	8		/* the group of ids below is the host's */
+#define FIRST_GUEST	8		/* the ids below are the host's group */
 #define TLB_MAX		8192
 #define PRI_ERROR	0xbadf0000u
 #define INVALS_MAX	8
 #define WRITTEN_MAX	512
-/* how fast a ring of nothing but NON_STALL_INTERRUPTs raises them */
+/* A ring of nothing but NON_STALL_INTERRUPTs raises one in this time. */
 #define NONSTALL_NS	2000
 
-struct context {		/* what a unit has of a channel: as it was at the load */
+struct context {		/* a channel as a unit has it: as it was at the load */
 	u16 chid, id;
 	bool tsg;
-	bool stuck, for_good;	/* holds the engine until that is reset; after that, too */
+	bool stuck, for_good;	/* holds the engine until its reset; for_good: even then */
 	u64 inst, pd;
 	u32 vgpu;
 };
@@ -39,7 +39,7 @@ struct chip {
 	bool preempting, looking, no_master, copy_held, gr_halts;
 	u32 copy_put;
 	u64 nonstall_at, hold_until;
-	/* the first since chip_watch_writes() */
+	/* the first writes since chip_watch_writes() */
 	struct { u32 reg, val; } written[WRITTEN_MAX];
 	u32 nr_written;
 };
@@ -47,10 +47,10 @@ struct chip {
 extern struct chip chip;
 
 u64 chip_bar_pd(unsigned int bar);
-void chip_raise(u32 bits);		/* PFIFO_INTR; 0: a level that was raised */
-bool chip_may_load(u16 chid, u8 runl);		/* listed, enabled, bound */
-void chip_load_some(u8 runl, u16 want);	/* @want: if it may be loaded */
-bool chip_held_up(void);		/* an engine holds its channel: a preempt does not end */
-void chip_end_held_work(void);	/* of chip_hold(), if its time is over */
+void chip_raise(u32 bits);		/* set in PFIFO_INTR; 0: the caller has set a level */
+bool chip_may_load(u16 chid, u8 runl);		/* bound, enabled, of @runl, which is not stopped */
+void chip_load_some(u8 runl, u16 want);	/* @want if it may be loaded, else any */
+bool chip_held_up(void);		/* an engine keeps what is preempted: no end */
+void chip_end_held_work(void);	/* frees GR when chip_hold()'s time is over */
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What goes wrong with channels: hangs, faults, interrupts, work that nobody was told of. */
+/* What goes wrong with channels: hangs, faults, interrupts, and the end of a chip_hold(). */
 #include "gk110/fifo.h"
 #include "gk110/gr.h"
 #include "gk110/mmu.h"
@@ -68,8 +68,8 @@ bool chip_fault(u16 chid, u64 va)
 	chip.reg[GMMU_FAULT_SOURCE / 4] |= BIT(GR_FAULT_UNIT);
 	chip.reg[PFIFO_RUNLIST_ERROR / 4] |= BIT(chip.chan[chid].runl);
 	harness_trace("channel %u faults", chid);
-	chip.at_work[chid] = true;	/* it was in the middle of something */
-	/* and holds GR, as one that waits for memory does */
+	chip.at_work[chid] = true;	/* the channel was in the middle of something */
+	/* Half of the faults hold GR until its reset, as a unit does that waits for memory. */
 	if (harness_below(2) && !chip.engine[0].stuck) {
 		chip.engine[0] = *c;
 		chip.engine[0].stuck = true;
@@ -121,7 +121,7 @@ bool chip_hold(u16 chid, u64 ns)
 	return true;
 }
 
-/* It ends at its time, and not at the next access to the chip. */
+/* What chip_hold() began ends at its time, whether or not the chip is accessed then. */
 void chip_end_held_work(void)
 {
 	if (!chip.hold_until || harness_now < chip.hold_until)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the module uses of the kernel, for a process in user space: types, memory, bits, words,
- * messages. One thread runs all, so that atomics are plain; where another CPU may come in between
- * is said by harness_point() (task.h).
+ * messages. One thread runs all coroutines, so that atomics are plain. harness_point() (task.h)
+ * marks the places where another CPU may come in between.
  */
 #ifndef KVGPU_HARNESS_BASE_H
 #define KVGPU_HARNESS_BASE_H
@@ -86,7 +86,7 @@ typedef long long harness_loff_t;
 
 /* ------------------------------------------------------------------ what ends a run */
 
-/* an invariant does not hold, or the module misuses the kernel. Does not return */
+/* Fail the run: an invariant does not hold, or the module misuses the kernel. Does not return. */
 void harness_fail(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 #define WARN_ON(cond)                                                                    \
@@ -122,7 +122,7 @@ size_t harness_allocated(void);			/* pieces that were not freed */
 #define vfree			harness_free
 unsigned long vmalloc_to_pfn(const void *p);
 
-/* pointers that are errors */
+/* Error numbers as pointers. */
 #define IS_ERR(p)		((unsigned long)(p) >= (unsigned long)-4095)
 #define PTR_ERR(p)		((long)(p))
 #define ERR_PTR(e)		((void *)(long)(e))
@@ -133,7 +133,7 @@ typedef struct { int v; } atomic_t;
 typedef struct { s64 v; } atomic64_t;
 typedef struct { int v; } refcount_t;
 #define atomic_read(a)		((a)->v)
-/* one thread runs at a time */
+/* Plain accesses are enough: one thread runs at a time. */
 #define smp_store_release(p, x)	WRITE_ONCE(*(p), x)
 #define smp_load_acquire(p)	READ_ONCE(*(p))
 #define atomic_set(a, n)		((void)((a)->v = (n)))

@@ -11,7 +11,7 @@
 #define MAPS		96
 
 struct mapping {
-	bool used, prevent_access;	/* the latter: iommufd's, while it is unmapped */
+	bool used, prevent_access;	/* prevent_access: an iommufd unmap goes on */
 	u64 iova, size, ram;
 	u32 pins;
 };
@@ -25,18 +25,21 @@ struct container {
 	struct list_head devices;
 	struct mapping map[MAPS];
 	u8 *ram;
-	/* the VMM's memory is a file of its own server's, which takes so long */
+	/*
+	 * Each access to the VMM's memory takes this long. As if the memory were a file of a server
+	 * of the VMM's own, which answers late.
+	 */
 	u64 slow_ns;
 	u16 *pins;			/* by page of ram */
 	struct page page[RAM_PAGES];
 };
 
-/* c->lock held */
-/* the first that overlaps */
+/* Call the next three with c->lock held. */
+/* Return the lowest mapping that has an address from @first to @last; NULL: none has. */
 struct mapping *container_find(struct container *c, u64 first, u64 last);
 bool container_pin(struct container *c, u64 at, struct page **page);
 void container_unpin(struct container *c, u64 at);
-/* without it */
+/* takes c->lock itself */
 int container_rw(struct container *c, u64 iova, void *data, size_t len, bool write);
 
 struct iommufd_access;

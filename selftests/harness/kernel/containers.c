@@ -146,7 +146,7 @@ static struct xa_slot *xa_at(const struct xarray *xa, unsigned long index)
 	return i < xa->nr && xa->slot[i].index == index ? &xa->slot[i] : NULL;
 }
 
-/* a node that can't be had is an error, as in the kernel */
+/* As in the kernel, return an error when there is no memory for a new node. */
 void *xa_store(struct xarray *xa, unsigned long index, void *entry, gfp_t gfp)
 {
 	struct xa_slot *s = xa_at(xa, index);

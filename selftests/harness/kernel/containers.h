@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Hash lists, trees, the xarray: the kernel's interfaces over plain search trees and a sorted
- * array.
+ * Hash lists, trees and the xarray: the kernel's interfaces, made of plain search trees and a
+ * sorted array.
  */
 #ifndef KVGPU_HARNESS_CONTAINERS_H
 #define KVGPU_HARNESS_CONTAINERS_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A kernel without debugfs: mdev/debugfs.c and mdev/machine/show.c, which decide nothing, are not
- * built here.
+ * A kernel without debugfs. mdev/debugfs.c and mdev/machine/show.c are not built here, as they only
+ * show things and decide nothing.
  */
 #include "mdev/internal.h"
 

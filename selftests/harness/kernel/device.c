@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The PCI function, its BARs as the CPU sees them, its interrupt, and small services. */
+/*
+ * The card's PCI function, its BARs as the CPU sees them, its interrupt, and small services of the
+ * kernel.
+ */
 #include <sys/mman.h>
 
 #include "mdev/machine/internal.h"
@@ -13,12 +16,12 @@
 #define BAR3_AT		(320u << 20)
 #define SPACE		(384u << 20)
 #define HOST		(~0ull)
-#define IRQ_NS		2000		/* to enter and leave the handler and its thread */
+#define IRQ_NS		2000		/* time to enter and leave the handler and its thread */
 
 struct pci_driver *the_pci_driver;
 struct mdev_driver *the_mdev_driver;
 struct mdev_parent *the_parent;
-static u8 *space;			/* addresses only: nothing is behind them */
+static u8 *space;			/* only its addresses are used */
 static bool log_on;
 static struct fwbuild firmware;
 static struct firmware blob;
@@ -113,7 +116,10 @@ static int where(const void *at, u64 *off)
 	harness_fail("%p is no address of the card's", at);
 }
 
-/* @vram: HOST if it is memory of the host's */
+/*
+ * Return what is behind address @at of a BAR. *@vram: its address in video memory; HOST when memory
+ * of the host is there.
+ */
 static u8 *behind(const void *at, bool write, u64 *vram)
 {
 	u64 off;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Devices, PCI, DMA, registers, user mappings, VFIO, mediated devices: what the module sees of
- * them.
+ * Devices, PCI, DMA, registers, user mappings, VFIO and mediated devices, as the module sees them.
  */
 #ifndef KVGPU_HARNESS_DEVICE_H
 #define KVGPU_HARNESS_DEVICE_H
@@ -23,7 +22,7 @@ struct device {
 	void (*release)(struct device *d);
 };
 struct device *get_device(struct device *d);
-void put_device(struct device *d);	/* a mediated device is freed with the last one */
+void put_device(struct device *d);	/* a mediated device is freed at its last reference */
 struct device_attribute;
 struct attribute { const char *name; umode_t mode; };
 struct attribute_group { const char *name; struct attribute **attrs; };
@@ -56,7 +55,7 @@ void harness_log(const struct device *dev, const char *level, const char *fmt, .
 #define pr_err(...)		harness_log(NULL, "error", __VA_ARGS__)
 #define dev_err_probe(d, e, ...)	({ dev_err(d, __VA_ARGS__); (e); })
 
-/* no_snoop: of its control register: it may ask for no look into the CPU's caches */
+/* no_snoop: its control register lets it read memory without a look into the CPU's caches */
 struct pci_dev { struct device dev; bool msi_enabled, master, enabled, no_snoop; };
 struct pci_device_id { u32 vendor, device; kernel_ulong_t driver_data; };
 struct dev_pm_ops { int (*prepare)(struct device *dev); };
@@ -197,8 +196,8 @@ void mmap_read_lock(struct mm_struct *mm);
 void mmap_read_unlock(struct mm_struct *mm);
 
 /*
- * what the VMM's threads pass is memory of the harness; a fault takes the mmap_lock, as a page that
- * is not there does
+ * What the VMM's threads pass is memory of the harness, which is always there. At times a copy
+ * takes mmap_lock nevertheless, as a fault does for a page that is not there.
  */
 unsigned long copy_from_user(void *to, const void __user *from, unsigned long n);
 unsigned long copy_to_user(void __user *to, const void *from, unsigned long n);
@@ -208,7 +207,7 @@ void *memdup_user(const void __user *from, size_t n);
 
 struct virqfd;
 struct eventfd_ctx {
-	int fd, refs;			/* refs: the kernel's */
+	int fd, refs;			/* refs: the kernel's references */
 	u64 count;
 	bool closed;			/* by user space */
 	spinlock_t wqh;

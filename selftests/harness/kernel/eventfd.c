@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Eventfds and VFIO's virqfds, after fs/eventfd.c and drivers/vfio/virqfd.c: a signal takes the
- * lock of the waitqueue and runs the handlers of who waits inside it, where nothing may be
- * signalled; a handler that says so has its thread half run by a worker. When user space closes an
- * eventfd, whoever waits for it is let go; contexts that are only signalled live on.
+ * Eventfds and VFIO's virqfds, after fs/eventfd.c and drivers/vfio/virqfd.c. A signal takes the
+ * lock of the eventfd's waitqueue and, inside the lock, runs the handler of the virqfd that waits
+ * there. A handler may not signal any eventfd. When a handler returns true, a worker runs the
+ * virqfd's thread function. When user space closes an eventfd, its virqfd is shut down. An eventfd
+ * that the module only signals lives until the module gives up its reference.
  */
 #include "selftests/harness/kernel/services.h"
 #include "selftests/harness/oracle.h"

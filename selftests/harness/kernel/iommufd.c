@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * iommufd's side of a mediated device, after drivers/iommu/iommufd (device.c, io_pagetable.c) and
- * drivers/vfio (iommufd.c, main.c): what a driver is asked, when, and with which locks held. A
- * device is bound before it is opened and unbound after it was closed; in between it is attached to
- * an IOAS and detached at any time. Detach forbids new pins, then asks for everything back, [0,
- * ULONG_MAX); so does the end of a device that is attached, after .close_device. An unmap forbids
- * pins in the area, asks all that are attached, and looks again, a hundred times at most. Pages are
- * unpinned in the same pieces as they were pinned.
+ * drivers/vfio (iommufd.c, main.c): what a driver is asked, when, and with which locks held.
+ * A device is bound before it is opened, and unbound after it was closed. In between it is attached
+ * to an IOAS and detached from it at any time. A detach forbids new pins, then asks the driver to
+ * unpin everything, [0, ULONG_MAX). The unbind detaches a device that is still attached, after
+ * .close_device.
+ * An unmap forbids pins in the area, asks all devices that are attached to unpin it, and looks
+ * again, TRIES_MAX times at most. Pages are unpinned in the same pieces as they were pinned.
  */
 #include "mdev/vgpu.h"
 #include "selftests/harness/chip/chip.h"
@@ -26,8 +27,8 @@ struct iommufd_access {
 	struct vfio_device *v;
 	struct container *ictx, *ioas, *ioas_unpin;
 	struct mutex ioas_lock;
-	struct list_head pieces;	/* as they were pinned */
-	u32 calls;			/* of .dma_unmap under way for an unmap of the IOAS */
+	struct list_head pieces;	/* what is pinned, as it was pinned */
+	u32 calls;			/* calls of .dma_unmap under way for ioas_unmap() */
 };
 
 /* ------------------------------------------------------------------ what a driver calls */
@@ -201,7 +202,7 @@ void ioas_detach(struct vfio_device *v)
 	v->ops->detach_ioas(v);
 }
 
-/* each that is attached, whatever comes and goes meanwhile */
+/* Ask each device that is attached now, whatever is attached or detached meanwhile. */
 static void notify(struct container *c, u64 iova, u64 size)
 {
 	struct vfio_device *v, *asked[16];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All of the stand-in for the kernel. Every linux/ header that the module includes and user space
- * has not leads here (harness.mk).
+ * The whole stand-in for the kernel in one header. Each linux/ header that the module includes and
+ * that user space does not have leads here (harness.mk).
  */
 #ifndef KVGPU_HARNESS_KERNEL_H
 #define KVGPU_HARNESS_KERNEL_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Memory: of the kernel, for DMA, and the allocator of the card's pool. */
+/* Memory of the kernel, DMA mappings, and the allocator of the card's pool. */
 #include "mdev/machine/internal.h"
 #include "selftests/harness/chip/chip.h"
 #include "selftests/harness/kernel/services.h"
@@ -123,7 +123,7 @@ dma_addr_t dma_map_page(struct device *d, struct page *page, size_t off, size_t 
 	return iommu_add(1, page->pfn, NULL)->at;
 }
 
-/* from here on the card must not reach it: neither by a table, nor by what a TLB has kept */
+/* The card must not reach the page any more: neither by a table, nor by a translation in a TLB. */
 void dma_unmap_page(struct device *d, dma_addr_t at, size_t n, enum dma_data_direction dir)
 {
 	iommu_del(at, n);
@@ -133,9 +133,9 @@ void dma_unmap_page(struct device *d, dma_addr_t at, size_t n, enum dma_data_dir
 /* ------------------------------------------------------------------ the pool */
 
 struct gen_pool {
-	struct gen_pool *next;		/* older: those in a piece of another one come before it */
+	struct gen_pool *next;		/* older; a pool made in a piece of another is younger */
 	u64 at, size;
-	struct pool_piece *piece;	/* by address; used ones */
+	struct pool_piece *piece;	/* the used ones, sorted by address */
 	u32 nr, room;
 };
 
@@ -237,8 +237,8 @@ const struct pool_piece *pool_find(u64 at)
 }
 
 /*
- * what goes back is poisoned: as a page entry and as a directory entry it leads to memory that is
- * nobody's
+ * While pool_watch() is on, a piece that is given back must be all zeros (S4), and the chip must
+ * not reach it any more.
  */
 void gen_pool_free(struct gen_pool *p, unsigned long at, size_t n)
 {

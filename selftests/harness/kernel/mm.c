@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A VMM's address space, as far as mappings of a device go. mremap as move_vma() does it: a new
- * mapping is made and opened while it is empty, the page table's entries go over, then the driver
- * is told by .mremap, then the old one is closed. fork: the copy is opened after its entries were
- * copied, or before that, in later stable kernels; what has VM_DONTCOPY is not copied. A partial
- * munmap splits: the new half is opened with the entries where they are.
+ * A VMM's address space, as far as mappings of a device go.
+ * mremap does as move_vma(): a new mapping is made and opened while it is empty, the page table's
+ * entries are moved to it, then .mremap tells the driver, then the old mapping is closed.
+ * fork: the child's mapping is opened after its page table entries were copied, or before that, as
+ * later stable kernels do. A mapping with VM_DONTCOPY is not copied.
+ * munmap of a part splits the mapping: the new half is opened, and its entries stay where they are.
  */
 #include "mdev/vgpu.h"
 #include "selftests/harness/kernel/services.h"
@@ -13,7 +14,7 @@
 
 struct mm_struct {
 	struct list_head node, vmas;
-	struct mutex gate;		/* of those who write */
+	struct mutex gate;		/* mmap_lock: a writer keeps it */
 	u32 readers;
 	int users;
 	struct pid *process;
@@ -193,7 +194,10 @@ unsigned long mm_map(struct mm_struct *mm, struct vfio_device *v, u64 offset, u6
 	return at;
 }
 
-/* a hole in a mapping makes two: the second one is new, and has its pages when it is opened */
+/*
+ * Cut @vma in two at @at. The upper half is a new mapping, and has its pages already when it is
+ * opened.
+ */
 static void split(struct vm_area_struct *vma, unsigned long at)
 {
 	struct vm_area_struct *high;
@@ -278,8 +282,9 @@ struct mm_struct *mm_fork(struct mm_struct *mm, bool open_first)
 }
 
 /*
- * follow_fault_pfn() of the container: the page table first, then a fault that says that it is no
- * CPU of this process's
+ * Return the frame of the page at @at: that in the page table, else the one that the driver's fault
+ * handler puts there; 0: none. With FAULT_FLAG_REMOTE, as in the container's follow_fault_pfn(), it
+ * is not a CPU of this process that accesses the page.
  */
 static unsigned long frame_at(struct mm_struct *mm, unsigned long at, unsigned int flags)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The stand-in's own side: what the harness starts, ends and asks of it. The module does not see
- * this.
+ * The stand-in's own side: what the harness starts, ends and asks of the stand-in. The module does
+ * not use this.
  */
 #ifndef KVGPU_HARNESS_SERVICES_H
 #define KVGPU_HARNESS_SERVICES_H
@@ -11,7 +11,7 @@
 /* work.c */
 void work_begin(void);
 void work_end(void);
-void work_waits_for_vmm(const char *what);		/* fails a worker that must not */
+void work_waits_for_vmm(const char *what);		/* fails if a worker must not wait */
 
 /* device.c: the card's PCI function and the drivers that were registered */
 #define BAR1_PHYS	0x100000000ull
@@ -25,48 +25,54 @@ extern struct mdev_parent *the_parent;
 void device_begin(void);
 void device_end(void);
 void harness_log_to(bool on);
-u32 userd_reads(void);			/* how often the host read a doorbell's page in BAR1 */
-u64 irq_time(void);			/* how long its handler and thread ran */
-void irq_line(void);			/* the card's line or message: its handler runs soon */
+u32 userd_reads(void);			/* reads of the doorbells' page in BAR1 by the host */
+u64 irq_time(void);			/* ns that the handler and its thread ran */
+void irq_line(void);			/* the card raises its interrupt: the handler runs soon */
 
 /* memory.c: the IOMMU in front of the card */
 struct dma_entry {
 	dma_addr_t at;
-	u64 pfn;			/* 0: coherent memory of the host */
-	u8 *cpu;			/* of the latter */
+	u64 pfn;			/* 0: memory from dma_alloc_coherent() */
+	u8 *cpu;			/* the memory, when .pfn is 0 */
 	size_t size;
 };
 const struct dma_entry *iommu_find(dma_addr_t at);
 u32 iommu_entries(void);
 void iommu_end(void);
 
-/* the pool: who has a page of it. Its memory is the chip's */
+/*
+ * A piece of the pool in use. @owner: the vGPU whose lock was held when it was taken; 0: none. The
+ * memory is the chip's.
+ */
 struct pool_piece { u64 at, size; u32 owner; bool used; };
 const struct pool_piece *pool_find(u64 at);
-void pool_watch(bool on);		/* what is given back must be empty */
+void pool_watch(bool on);		/* pieces given back must be zero */
 
-/* vfio.c: containers as vfio_iommu_type1 has them; one for each VMM */
+/* vfio.c: containers as in vfio_iommu_type1, one for each VMM. */
 #define RAM_PAGES	2048
 struct mm_struct *mm_new(void);
-struct pid *mm_process(struct mm_struct *mm);		/* by which a process is known */
+struct pid *mm_process(struct mm_struct *mm);		/* the process that has this memory */
 void mm_free(struct mm_struct *mm);
 struct container *container_new(struct mm_struct *mm);
 struct mm_struct *container_mm(struct container *c);
 void container_free(struct container *c);
 int container_map(struct container *c, u64 iova, u64 ram, u64 size);
-u64 container_unmap(struct container *c, u64 iova, u64 size);	/* bytes */
-/* instead of the copy_to_user() of an unmap's answer: no lock is held; NULL: takes no time */
+u64 container_unmap(struct container *c, u64 iova, u64 size);	/* returns the bytes unmapped */
+/*
+ * Called at the end of an unmap in place of the copy_to_user() of the answer, without any lock;
+ * NULL: nothing is called.
+ */
 extern void (*container_answer)(void);
 u8 *container_ram(struct container *c);
-u8 *container_page(u64 pfn);		/* NULL: it is not pinned */
+u8 *container_page(u64 pfn);		/* NULL: the page is not pinned */
 bool container_pinned(u64 pfn, const struct container *c);
 u32 container_pins(const struct container *c);
-void container_slow(struct container *c, u64 ns);	/* reads of the VMM's memory take so long */
-u32 container_most_rounds(void);	/* of all unmaps */
+void container_slow(struct container *c, u64 ns);	/* for each access to its memory */
+u32 container_most_rounds(void);	/* most rounds that any unmap took for a mapping */
 
 /*
- * iommufd.c: the same memory as an IOAS. A device is bound and opened, then attached, detached and
- * attached again at any time
+ * iommufd.c: the same memory as an IOAS. A device is bound and opened first, then it may be
+ * attached, detached and attached again at any time.
  */
 int ioas_open(struct vfio_device *v, struct container *c);
 void ioas_close(struct vfio_device *v);
@@ -74,19 +80,22 @@ int ioas_attach(struct vfio_device *v);
 void ioas_detach(struct vfio_device *v);
 int ioas_unmap(struct container *c, u64 iova, u64 size);
 
-/* eventfd.c: numbers from 3 to 10; what user space does with them */
-void eventfd_begin(void);
-void eventfd_cost(int fd, u64 ns);	/* so many wait at @fd that a signal takes so long */
 /*
- * of that one, since; of them so many by threads of the host's, and by threads that held a lock of
- * the card
+ * eventfd.c: the eventfds have the numbers 3 to 10. user_eventfd_...() is what user space does with
+ * them.
+ */
+void eventfd_begin(void);
+void eventfd_cost(int fd, u64 ns);	/* a signal of @fd takes @ns, as if many waited for it */
+/*
+ * Return how often the eventfd of eventfd_cost() was signalled since that call. *@host: by threads
+ * of the kernel, *@locked: by threads that held event_lock or gpu->lock of the card.
  */
 u32 eventfd_signals(u32 *host, u32 *locked);
-void eventfd_end(void);			/* nobody in the kernel holds one */
+void eventfd_end(void);			/* fails if the kernel still has one */
 void user_eventfd_open(int fd);
 void user_eventfd_close(int fd);
 void user_eventfd_write(int fd);
-u64 user_eventfd_read(int fd);		/* what was signalled or written since */
+u64 user_eventfd_read(int fd);		/* returns the signals and writes since the last read */
 
 struct vfio_device *vfio_of(struct mdev_device *mdev);
 struct mdev_device *mdev_create(const char *type);		/* NULL: refused */
@@ -95,19 +104,21 @@ int device_open(struct vfio_device *v, struct container *c);
 void device_close(struct vfio_device *v);
 
 /* mm.c: mappings of a VMM's process */
-/* 0: refused */
+/* Return the address; 0: refused. */
 unsigned long mm_map(struct mm_struct *mm, struct vfio_device *v, u64 offset, u64 len);
 void mm_unmap(struct mm_struct *mm, unsigned long at, u64 len);
 unsigned long mm_move(struct mm_struct *mm, unsigned long at, u64 len);
 struct mm_struct *mm_fork(struct mm_struct *mm, bool open_first);
-/* the CPU touches a byte: the frame, or 0 for SIGBUS and SIGSEGV */
+/* A CPU of the process touches a byte. Return the frame; 0: SIGBUS or SIGSEGV. */
 unsigned long mm_touch(struct mm_struct *mm, unsigned long at);
-/* VFIO's container asks for the frame, to put it into another device's IOMMU; 0: refused */
+/*
+ * VFIO's container asks for the frame, to map it for another device. Return 0 when that is refused.
+ */
 unsigned long mm_for_device(struct mm_struct *mm, unsigned long at);
-/* every page that is mapped now */
+/* Call @fn for every page that is mapped now. */
 void mm_each(struct mm_struct *mm, void (*fn)(struct vfio_device *v, unsigned long pfn, void *ctx),
 	     void *ctx);
-/* of all there are; NULL: the first, or no more */
+/* Return the address space after @mm, the first one for NULL. NULL: there is no other. */
 struct mm_struct *mm_next(struct mm_struct *mm);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Threads, locks, work items, RCU of the stand-in. Whoever holds what is known, so that
- * lockdep_assert_held() asserts.
+ * Threads, locks, work items and RCU of the stand-in. The stand-in knows which thread holds which
+ * lock, so that lockdep_assert_held() asserts.
  */
 #ifndef KVGPU_HARNESS_SYNC_H
 #define KVGPU_HARNESS_SYNC_H
@@ -11,7 +11,7 @@
 struct mm_struct;
 struct pid { int refs; bool alive; struct task_struct *task; };
 
-/* a thread: a coroutine. Its fields are task.c's */
+/* A thread is a coroutine. Its fields are in task.c. */
 struct task_struct;
 extern struct task_struct *current;
 enum pid_type { PIDTYPE_PID, PIDTYPE_TGID };
@@ -24,8 +24,8 @@ int pid_nr(const struct pid *p);
 bool fatal_signal_pending(struct task_struct *t);
 
 /*
- * a file that nobody can open. It is closed when the thread that let go of it is back in user mode,
- * see task_returns()
+ * A file that user space can't open. After fput() it is closed when the thread that called fput()
+ * is back in user mode: see task_returns().
  */
 struct module;
 struct inode;
@@ -41,7 +41,10 @@ void fput(struct file *f);
 /* ------------------------------------------------------------------ locks */
 
 struct mutex { struct task_struct *owner; const char *name; bool dead; };
-/* what differs is whose it is when it was given back, and what its holder inherits */
+/*
+ * An rt_mutex differs in which waiter gets it after an unlock, and in what priority its holder
+ * inherits.
+ */
 #define rt_mutex mutex
 typedef struct { struct task_struct *owner; } spinlock_t;
 typedef struct { spinlock_t lock; } seqlock_t;
@@ -127,7 +130,7 @@ bool kthread_should_stop(void);
 int kthread_stop(struct task_struct *t);
 void wake_up_process(struct task_struct *t);
 void sched_set_fifo_low(struct task_struct *t);
-bool rt_task(const struct task_struct *t);	/* also one that was lent such a priority */
+bool rt_task(const struct task_struct *t);	/* true also for a priority that was lent */
 
 /* ------------------------------------------------------------------ work items */
 

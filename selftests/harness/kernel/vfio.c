@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * VFIO's group, container and mdev sides. The container follows drivers/vfio/vfio_iommu_type1.c:
- * iommu->lock and device_list_lock and their order; an unmap asks all devices of the container for
- * each mapping that has pins, drops iommu->lock for that, looks again, and gives the kernel up when
- * the same mapping has pins after ten rounds. vfio_dma_rw() reads the VMM's memory under
- * iommu->lock.
+ * VFIO's group, container and mdev sides. The container follows drivers/vfio/vfio_iommu_type1.c,
+ * with iommu->lock and device_list_lock and their order. An unmap asks all devices of the container
+ * to unpin each mapping that has pins. It drops iommu->lock while it asks, then looks at the
+ * mapping again. When a mapping has pins after ten rounds the kernel hits a BUG_ON(). vfio_dma_rw()
+ * accesses the VMM's memory with iommu->lock held.
  */
 #include "mdev/vgpu.h"
 #include "selftests/harness/chip/chip.h"
@@ -69,7 +69,10 @@ u8 *container_ram(struct container *c)
 	return c->ram;
 }
 
-/* frames carry the container's number, so that a page tells whose it is */
+/*
+ * A frame's number has the container's number in it, so that a page tells which container it is
+ * from.
+ */
 static u64 pfn_of(const struct container *c, u64 page)
 {
 	return (u64)c->nr << 20 | page;
@@ -132,7 +135,7 @@ int container_map(struct container *c, u64 iova, u64 ram, u64 size)
 	return ret;
 }
 
-/* iommu->lock is held, given up and taken again */
+/* Call with iommu->lock held. It is dropped while the devices are asked, then taken again. */
 static void notify(struct container *c, u64 iova, u64 size)
 {
 	struct vfio_device *v;
@@ -222,7 +225,7 @@ int vfio_pin_pages(struct vfio_device *v, dma_addr_t iova, int npage, int prot, 
 		return iommufd_pin(v->iommufd_access, iova, npage, pages);
 	if (!c)
 		return -EINVAL;
-	/* pages are brought in through the process's mmap_lock */
+	/* with c->lock held, pages are brought in under the process's mmap_lock */
 	work_waits_for_vmm("the container's lock");
 	mutex_lock(&c->lock);
 	mmap_read_lock(c->mm);
@@ -267,7 +270,7 @@ int container_rw(struct container *c, u64 iova, void *data, size_t len, bool wri
 		mmap_read_lock(c->mm);
 		mmap_read_unlock(c->mm);
 		ret = 0;
-		if (c->slow_ns)		/* in copy_from_user(), iommu->lock held */
+		if (c->slow_ns)		/* like a fault in copy_from_user() */
 			harness_sleep(c->slow_ns);
 		if (write)
 			memcpy(c->ram + m->ram + (iova - m->iova), data, len);
@@ -374,11 +377,11 @@ void mdev_remove(struct mdev_device *m)
 }
 
 /*
- * The core just waits for device_list_lock here, with iommu->lock held. An unmap of the same
- * container holds the former while its drivers unpin, for which they take the latter: with any
- * mediated driver a VMM that does both at once has two threads that wait for each other for ever,
- * and its devices with them. No driver can do anything about that, and nobody else waits. So these
- * do not meet here.
+ * Take both locks. The core just waits for device_list_lock here, with iommu->lock held. An unmap
+ * of the same container has device_list_lock while its drivers unpin, and to unpin they take
+ * iommu->lock. So a VMM that does both at once has two threads that wait for each other for ever,
+ * with any mediated driver, and its devices wait with them. No driver can prevent that, and no
+ * other process waits. So the two do not meet here: this function gives way.
  */
 static void lock_devices(struct container *c)
 {
@@ -397,8 +400,9 @@ static void unlock_devices(struct container *c)
 }
 
 /*
- * the core makes the device known to the container before it is opened, and takes it out after it
- * was closed: the last of its pins has gone then, or the container would hold them for ever
+ * The core makes the device known to the container before it opens the device, and takes it out of
+ * the container after it closed the device. By then the driver must have unpinned everything, or
+ * the container would keep the pins for ever.
  */
 int device_open(struct vfio_device *v, struct container *c)
 {

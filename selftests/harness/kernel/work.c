@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Work items, done by a few threads of the kernel; one item by one thread at a time, as the kernel
- * has it.
+ * Work items, done by WORKERS threads of the kernel. Two threads never do the same item at the same
+ * time, as in the kernel.
  */
 #include "selftests/harness/kernel/services.h"
 #include "selftests/harness/task.h"
 
 #define WORKERS		4
-#define WORK_NS		1000		/* to take the next item */
+#define WORK_NS		1000		/* time to take the next item */
 #define JIFFY_NS	(NSEC_PER_SEC / HZ)
 
 static LIST_HEAD(queue);
@@ -57,7 +57,7 @@ static void work(void *arg)
 		*mine = NULL;
 		harness_wake(&queue);
 		harness_wake(running);
-		/* one that queues itself for ever keeps nobody from running */
+		/* an item that queues itself for ever must leave other threads a turn */
 		harness_sleep(WORK_NS);
 	}
 }
@@ -68,7 +68,10 @@ void harness_work_init(struct work_struct *w, void (*fn)(struct work_struct *wor
 	w->fn = fn;
 }
 
-/* of the kernel's own queues, whose items any other subsystem may wait for (flush_workqueue()) */
+/*
+ * Return true for the kernel's own queues. Other subsystems may wait for the items in them
+ * (flush_workqueue()).
+ */
 static bool is_shared(const struct workqueue_struct *wq)
 {
 	return wq == system_wq || wq == system_highpri_wq;
@@ -121,7 +124,7 @@ bool schedule_delayed_work(struct delayed_work *w, unsigned long delay)
 	return queue_delayed_work(system_wq, w, delay);
 }
 
-/* all items are done by the same workers: none is bound to a CPU here */
+/* The same workers do the items of all queues: no queue is bound to a CPU here. */
 struct workqueue_struct *alloc_workqueue(const char *name, int flags, int max)
 {
 	return kmalloc(1, GFP_KERNEL);

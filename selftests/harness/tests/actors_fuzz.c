@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Guests, VMMs and an admin who do anything at any time, on a chip that does what it likes. The
- * oracles are asked at whatever is freed, unpinned or unmapped, and of all mappings after each
- * step.
- *   actors_fuzz [FIRST_SEED [SEEDS [STEPS]]]
+ * Guests, VMMs and an admin that do anything at any time, on a chip that does what it likes. The
+ * oracles are asked whenever something is freed, unpinned or unmapped, and about all mappings after
+ * each step.
+ * actors_fuzz [FIRST_SEED [SEEDS [STEPS]]]
  */
 #include "gk110/bar.h"
 #include "gk110/fifo.h"
@@ -41,7 +41,7 @@ static u64 steps;
 static u32 left;
 static u64 done[32], loads;
 
-/* VFIO's core lets nobody call a device that is being closed */
+/* VFIO's core lets no thread call a device that is being closed. */
 static bool enter(u32 i)
 {
 	if (gate[i].closing || !world.vgpu[i].open)
@@ -113,7 +113,8 @@ static void poke(struct world_vgpu *g)
 }
 
 /*
- * what a driver does: a channel on a space with something in it, listed with those that were before
+ * What a driver does: it fills an address space with two pages, binds channel @chan to it, and
+ * submits a list with all channels.
  */
 static void begin_channel(struct world_vgpu *g, u32 chan, u32 space)
 {
@@ -174,7 +175,7 @@ static void guest(void *arg)
 	u32 i = (struct world_vgpu *)arg - world.vgpu, what;
 
 	while (another_step()) {
-		if (!enter(i)) {		/* no step: nothing was done */
+		if (!enter(i)) {		/* not a step: nothing was done */
 			left++;
 			steps--;
 			harness_sleep(100000);
@@ -228,7 +229,7 @@ static void map_something(u32 p, u32 i)
 	}
 }
 
-/* any form of SET_IRQS, with eventfds that are closed and opened at times */
+/* Any form of SET_IRQS. At times an eventfd is closed, opened or written to. */
 static void interrupts(u32 i)
 {
 	static const u32 actions[] = { VFIO_IRQ_SET_ACTION_TRIGGER, VFIO_IRQ_SET_ACTION_TRIGGER,
@@ -307,7 +308,10 @@ static void vmm(void *arg)
 			}
 			break;
 		case 12:
-			/* a mapping holds the file: it can't be closed while there is one */
+			/*
+			 * A mapping holds the device's file, which can't be closed while there is a
+			 * mapping.
+			 */
 			if (!harness_below(4)) {
 				for (k = 0; k < VMAS; k++) {
 					if (!vma[p][k])

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Faults of the card's BARs, which are the host's to serve: a guest can't cause any (S5). It maps
- * pages of its BAR1 and BAR3 with each right that an entry can take away, and with entries that are
- * wrong, and its CPU reads and writes all of its slices.
+ * A guest can't cause faults of the card's BARs, which the host would have to serve (S5). The guest
+ * maps pages of its BAR1 and BAR3 with each right that an entry can take away, and with entries
+ * that are wrong. Its CPU reads and writes all of its slices of the BARs.
  */
 #include <setjmp.h>
 #include <stdarg.h>
