@@ -2,7 +2,7 @@
 /*
  * Greedy channels keep another channel from the engine: they wait for ever, fault, or send methods
  * that no driver serves. A write to a register that switches units off does it, too. Several PBDMAs
- * may serve a runlist, so NR_GREEDY is the most PBDMAs that a chip has.
+ * may serve a runlist, so there are NR_GREEDY greedy channels, no fewer than the chip has PBDMAs.
  */
 #include "attacks.h"
 

@@ -20,7 +20,8 @@ struct explore {
 	void (*begin)(const struct chip_manners *m);
 	void (*end)(void);
 	explore_fn one, other;		/* the actors */
-	struct mm_struct **mm;		/* the memory that .begin made for the actors */
+	/* The VMM's memory, which .begin makes: the actors are threads of that VMM. */
+	struct mm_struct **mm;
 };
 
 void explore(const struct explore *e);

@@ -8,12 +8,14 @@
 
 #include <linux/types.h>
 
-#define OWN_PFN		0x7000000ul	/* frame of every page of a vGPU's own, of no BAR */
+/* The frame of every page of a vGPU's own memory, which is of no BAR. */
+#define OWN_PFN		0x7000000ul
 
 bool alloc_fails(void);
 /* id of the vGPU whose lock the running thread holds; 0: none */
 u32 oracle_vgpu_of_task(void);
-u32 oracle_vgpu_of_chan(u16 chid);	/* vGPU that has the id; 0: none has */
+/* Return the id of the vGPU that has this channel id of the chip; 0: none has it. */
+u32 oracle_vgpu_of_chan(u16 chid);
 /*
  * S1, S2: a channel of @vgpu can reach this page table entry, or this table. Fail the run if it
  * must not.

@@ -75,10 +75,13 @@ void actors_run(void);
  * it is ready.
  */
 struct task_struct *task_new(const char *name, void (*fn)(void *arg), void *arg);
-void task_kill(struct task_struct *t);			/* @t waits, and never runs again */
+/* End @t, which must be waiting: it never runs again. */
+void task_kill(struct task_struct *t);
 bool task_done(const struct task_struct *t);
-struct mm_struct *task_mm(void);			/* running thread's; NULL: kernel's */
-void task_mm_set(struct mm_struct *mm);			/* the running thread acts for a VMM */
+/* Return the memory of the running thread's VMM; NULL: it is a thread of the kernel. */
+struct mm_struct *task_mm(void);
+/* From now on the running thread acts for the VMM with this memory. */
+void task_mm_set(struct mm_struct *mm);
 const char *task_name(void);
 /* The running thread's call of the kernel ends: files that it gave to fput() are closed now. */
 void task_returns(void);

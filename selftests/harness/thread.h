@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What task.c (who runs) and lock.c (who waits for whom) know of a thread. */
+/* What task.c (which thread runs) and lock.c (which thread waits for which) know of a thread. */
 #ifndef KVGPU_HARNESS_THREAD_H
 #define KVGPU_HARNESS_THREAD_H
 
@@ -20,13 +20,14 @@ struct task_struct {
 	enum state state;
 	u64 until;
 	const void *what;
-	/* rt: of real-time priority; starved: it could run and has no CPU */
+	/* rt: has real-time priority; starved: could run, but gets no CPU */
 	bool actor, lazy, stop, stopped, queues, rt, starved;
 	int kstate, spins, readers, ret;
 	struct pid *pid;
 	struct mm_struct *mm;
 	struct list_head files;
-	struct mutex *held[HELD_MAX], *wants, *tried;	/* tried: an rt_mutex, in vain */
+	/* wants: the lock it waits for; tried: the rt_mutex that rt_mutex_trylock() did not get */
+	struct mutex *held[HELD_MAX], *wants, *tried;
 	u64 wants_since;
 	u32 nr_held;
 	void (*fn)(void *arg);
@@ -37,6 +38,6 @@ struct task_struct {
 extern struct task_struct *tasks[TASKS_MAX];
 extern u32 nr_tasks;
 
-void task_starve(void);		/* after a sleep: a lazy thread gets a CPU when the policy says */
+void task_starve(void);		/* call after a sleep: a lazy thread gets no CPU for idle_ns */
 
 #endif

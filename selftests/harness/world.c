@@ -19,7 +19,10 @@ void world_begin(const struct policy *p, const struct chip_manners *m)
 	work_begin();
 	eventfd_begin();
 	chip_begin(&mannerly);
-	/* its books are allocated for each vGPU, and cost a run most of its time */
+	/*
+	 * What the module keeps for each vGPU is as large as the pinned memory that is allowed.
+	 * With the default, to allocate it would take most of a run's time.
+	 */
 	*harness_param_max_pinned_mib = 16;
 	if (harness_module_init())
 		harness_fail("the module is not loaded");
@@ -101,7 +104,7 @@ bool world_open(u32 i, struct container *c)
 	int ret;
 
 	if (!was)
-		task_mm_set(container_mm(c));	/* the process is known, whose vGPU it is */
+		task_mm_set(container_mm(c));	/* so that the opener's process is known */
 	ret = device_open(w->dev, c);
 	task_mm_set(was);
 	if (ret)

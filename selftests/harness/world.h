@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A card with the module loaded, vGPUs, their VMMs, and guests that program them the way a driver
- * does.
+ * A card with the module loaded, its vGPUs, their VMMs, and guests that program the vGPUs as a
+ * driver does.
  */
 #ifndef KVGPU_HARNESS_WORLD_H
 #define KVGPU_HARNESS_WORLD_H
@@ -30,29 +30,29 @@ struct world {
 extern struct world world;
 
 /*
- * What was asked of the module by those who may mean ill, since the program began: each is one
- * entry into it. An access of the guest's is one; what a driver does by several (a channel that is
- * begun: 37) is as many. What an admin asks for is not hostile, nor is the chip.
+ * How often guests and VMMs, which may mean ill, have called the module since the program began.
+ * Each access of a guest counts, so that a driver's task may be several: to begin a channel is 37.
+ * Calls of an admin do not count, nor what the chip does.
  */
 enum asked { ASKED_REGISTER, ASKED_MEMORY, ASKED_DOORBELL, ASKED_CALL, NR_ASKED };
 extern u64 world_asked[NR_ASKED];
 
 void world_begin(const struct policy *p, const struct chip_manners *m);
-void world_end(void);			/* vGPUs that are left are closed and removed */
-/* the whole of it must be quiet; the oracles are asked */
+void world_end(void);			/* closes and removes vGPUs that are left */
+/* Fail if an oracle finds anything wrong. Call while no call of the module is under way. */
 void world_check(const char *when);
 
 struct world_vgpu *world_make(u32 i);	/* NULL: refused */
 struct world_vgpu *world_make_type(u32 i, const char *type);
 void world_unmake(u32 i);
 bool world_open(u32 i, struct container *c);
-bool world_open_ioas(u32 i, struct container *c);	/* by iommufd, and attached */
+bool world_open_ioas(u32 i, struct container *c);	/* binds to iommufd, opens, attaches */
 void world_close(u32 i);
 void world_reset(u32 i);		/* VFIO_DEVICE_RESET */
 
 /* ---------------------------------------------------------- guest.c: what a guest's driver does */
 
-/* in video memory of the vGPU, as is all below */
+/* Addresses in the vGPU's video memory, as all below. */
 #define G_INST(c)	(0x010000ull + (c) * 0x1000)
 #define G_USERD(c)	(0x008000ull + (c) * 0x200)
 #define G_LIST		0x006000ull
@@ -63,17 +63,17 @@ void world_reset(u32 i);		/* VFIO_DEVICE_RESET */
 
 u32 g_read(struct world_vgpu *g, u32 reg);
 void g_write(struct world_vgpu *g, u32 reg, u32 val);
-/* through BAR1, which shows video memory after a reset */
+/* Loads and stores go through BAR1, which shows video memory from its start after a reset. */
 void g_store32(struct world_vgpu *g, u64 at, u32 val);
 void g_store64(struct world_vgpu *g, u64 at, u64 val);
 u32 g_load32(struct world_vgpu *g, u64 at);
 
-void g_space(struct world_vgpu *g, u32 space);		/* an empty one */
-/* page: of the space's virtual memory */
+void g_space(struct world_vgpu *g, u32 space);		/* makes an empty space */
+/* @page: number of the page in the space's virtual memory. */
 void g_map_sys(struct world_vgpu *g, u32 space, u32 page, u64 iova);
 void g_map_vram(struct world_vgpu *g, u32 space, u32 page, u64 at);
 void g_unmap(struct world_vgpu *g, u32 space, u32 page);
-/* its block: which space; ctx: VA of a context, 0: none */
+/* Write the channel's instance block: its space, and the VA of its graphics context; 0: none. */
 void g_inst(struct world_vgpu *g, u32 chan, u32 space, u64 ctx);
 void g_tlb(struct world_vgpu *g, u32 space);
 void g_bind(struct world_vgpu *g, u32 chan);
@@ -82,21 +82,24 @@ void g_enable(struct world_vgpu *g, u32 chan, bool on);
 void g_list(struct world_vgpu *g, const u64 *entry, u32 nr);
 void g_preempt(struct world_vgpu *g, bool tsg, u32 id);
 
-/* work for it, if put differs from what it took */
+/* Write GP_PUT of the channel's doorbell. The channel has work when @put differs from GP_GET. */
 void g_ring(struct world_vgpu *g, u32 chan, u32 put);
-u16 g_hchid(struct world_vgpu *g, u32 chan);		/* the chip's id of it; it is bound */
+u16 g_hchid(struct world_vgpu *g, u32 chan);		/* the chip's id of a bound channel */
 
 /* --------------------------------------------------------------- setup.c: a VMM whose vGPUs run */
 
-#define SETUP_RAM	0x100000ull	/* where its memory is, and how long */
+#define SETUP_RAM	0x100000ull	/* IOVA of its memory, and the size */
 
 extern struct mm_struct *setup_mm;
 extern struct container *setup_c;
-/* each runs channel 1 and has work */
+/* Begin a world with @vgpus vGPUs of one VMM, each of which runs channel 1 and has work. */
 void setup_begin(const struct policy *p, const struct chip_manners *m, u32 vgpus);
-/* with page 16: its own, and 17: everybody's of the VMM's memory */
+/*
+ * Run a channel of vGPU @i on @space. Page 16 is a page of the VMM's memory that only this vGPU
+ * has, page 17 one that all vGPUs have.
+ */
 void setup_run(u32 i, u32 chan, u32 space);
-/* a file of vGPU @i in sysfs is written */
+/* Write @val to the sysfs file @knob of vGPU @i. */
 void setup_knob(u32 i, const char *knob, const char *val);
 void setup_end(void);
 

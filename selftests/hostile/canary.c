@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory of the server that no guest may see or change: kvgpu-canary hold MIB fills it with marks,
- * prints READY, waits for a character, looks at each word again.
+ * Memory of the server that no guest may see or change. "kvgpu-canary hold MIB" fills it with
+ * marks, prints READY, waits for a character, then checks each word.
  */
 #include <errno.h>
 #include <stdint.h>

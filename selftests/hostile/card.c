@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The GPU of this machine: found, switched on, and put to honest work. */
+/* The GPU of this machine: finds it, switches it on, and does honest work with it. */
 #include "hostile.h"
 
 #include <linux/bitfield.h>
@@ -30,7 +30,10 @@ enum {
 	LAST_ID = 120,
 };
 
-/* the GPU's view of this memory is the guest's physical address, and that is where it lies */
+/*
+ * Memory for the GPU. Its physical address in the guest is its virtual address, and the address by
+ * which the GPU reaches it.
+ */
 static uint8_t arena[8 << 20] __attribute__((aligned(2 << 20)));
 
 static void out32(uint16_t port, uint32_t v)
@@ -79,7 +82,10 @@ static void config_write(uint32_t dev, uint32_t off, uint32_t v)
 	out32(CONFIG_DATA, v);
 }
 
-/* bus << 8 | device << 3 | function, or -1. All buses: the card may sit behind a port. */
+/*
+ * Return bus << 8 | device << 3 | function of the GPU, or -1. All buses are searched: the card may
+ * sit behind a port.
+ */
 static int find_gpu(void)
 {
 	uint32_t dev;
@@ -91,7 +97,7 @@ static int find_gpu(void)
 	return -1;
 }
 
-/* where a BAR is and how big; the next one's index */
+/* Tell where BAR @i is and how big. Return the index of the next BAR. */
 static unsigned int bar(uint32_t dev, unsigned int i, uint64_t *at, uint64_t *size)
 {
 	uint32_t off = PCI_BAR0 + 4 * i, low = config_read(dev, off), mask, high = 0,
@@ -135,7 +141,7 @@ bool hostile_open(struct hostile *h)
 
 	if (dev < 0)
 		return false;
-	config_write(dev, PCI_COMMAND, 0);	/* BARs are sized with decoding off */
+	config_write(dev, PCI_COMMAND, 0);	/* BARs are sized while decoding is off */
 	i = bar(dev, 0, &bar0, &size);
 	i = bar(dev, i, &bar1, &h->gpu.bars.bar1_size);
 	bar(dev, i, &bar3, &h->bar3_size);
@@ -153,7 +159,7 @@ bool hostile_open(struct hostile *h)
 	return h->vram != 0;
 }
 
-/* memory decoding is off afterwards: hostile_open() switches it on */
+/* Afterwards memory decoding is off until hostile_open() switches it on. */
 bool hostile_reset(void)
 {
 	int dev = find_gpu();

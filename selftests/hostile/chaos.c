@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Everything at random: registers, runlists, doorbells, tables; and the switches that stop a whole
- * card.
+ * Accesses at random: registers, runlists, doorbells, tables. And the switches with which a driver
+ * can stop a whole card.
  */
 #include "hostile.h"
 
@@ -15,8 +15,8 @@
 #include <gk110/ram.h>
 
 /*
- * registers that do something, with as many words from each on: random ones alone would hit them
- * seldom
+ * Areas of registers that do something: their first register, and their size in words. Registers
+ * chosen at random would seldom be in them.
  */
 static const struct { uint32_t reg, words; } doors[] = {
 	{ 0x000000, 0x400 }, { 0x001000, 0x400 }, { 0x002000, 0x400 }, { 0x002800, 0x80 },
@@ -54,14 +54,14 @@ static uint32_t some_value(struct hostile *h)
 		return ~0u;
 	case 6 ... 8:
 		return r & 0xff;
-	case 9 ... 10:	/* what would be a pointer with its "go" bit */
+	case 9 ... 10:	/* looks like a pointer with its "go" bit */
 		return 0x80000000u | (r & 0x3fffff);
 	default:
 		return r;
 	}
 }
 
-/* one access of any width the bus has, at any place of a register */
+/* Write once to @reg, with any width that the bus has and at any byte of the register that fits. */
 static void poke(struct hostile *h, uint32_t reg, uint32_t v)
 {
 	volatile uint8_t *at = h->gpu.bars.bar0 + reg;
@@ -95,14 +95,16 @@ void hostile_registers(struct hostile *h)
 		else
 			poke(h, reg, some_value(h));
 		if (i % 500 == 499)
-			hostile_restart(h);	/* so that there is something to break */
+			hostile_restart(h);	/* so that there is a channel to break */
 	}
 	printf("COUNT: registers %lu\n", i);
 	report_info("%lu accesses of registers, sum of what was read %lx", i, (unsigned long)sum);
 	report(hostile_alive(h), "own work runs after %lu random accesses", i);
 }
 
-/* what a driver that owns the card may do, and a guest only to itself */
+/*
+ * Writes that a driver that owns the card may do to all users; a guest may do them only to itself.
+ */
 void hostile_switches(struct hostile *h)
 {
 	static const struct { uint32_t reg, value; const char *what; } writes[] = {
@@ -153,12 +155,12 @@ static uint32_t some_entry(struct hostile *h)
 	uint64_t r = rng_next(&h->rng);
 
 	switch (r >> 61) {
-	case 0:	/* a group of more members than follow */
+	case 0:	/* a group that says it has more members than follow */
 		return bare_tsg_entry(r & 0xfff, r >> 12 & 0xff);
 	case 1:
 		return h->chan.id;
 	case 2:
-		return r & 0xfff;	/* somebody's channel */
+		return r & 0xfff;	/* any channel id, most of them not ours */
 	case 3:
 		return bare_tsg_entry(r & 7, 1);
 	default:
@@ -187,7 +189,7 @@ void hostile_runlists(struct hostile *h)
 			list[2 * e + 1] = rng_next(&h->rng) & 1 ? 0 : rng_next(&h->rng);
 		}
 		if (i % 7 == 6)
-			/* not ours, most likely */
+			/* an address that is most likely not in our memory */
 			at = rng_range(&h->rng, 0, (8ull << 30) / PAGE - 1) * PAGE;
 		bare_write(g, PFIFO_RUNLIST_BASE, FIELD_PREP(PFIFO_RUNLIST_TARGET, i % 11 ? 0 : i) |
 			   FIELD_PREP(PFIFO_RUNLIST_ADDR, at >> 12));
@@ -205,7 +207,7 @@ void hostile_runlists(struct hostile *h)
 
 /* ------------------------------------------------------------------ doorbells */
 
-/* every doorbell of the page, of every channel there could be, with any ring position */
+/* Write any value to words of doorbells: of our channel, and of channels 0 to 31. */
 void hostile_doorbells(struct hostile *h)
 {
 	volatile uint8_t *bells;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Copies by physical address, privileged entries, memory that goes away under a copy, memory that
- * others left.
+ * Copies by physical address, privileged ring entries, memory that is taken away under a copy, and
+ * memory that another guest left.
  */
 #include "hostile.h"
 
@@ -16,9 +16,9 @@
 enum { PHYSICAL_PROBES = 24, LOOK_STEP = 64 << 10 };
 
 /*
- * Our video memory at multiples of LOOK_STEP, from @addr to the next one on: PRAMIN is moved when
- * it does not show @addr, as each move costs the host's two traps and the pages that the window
- * showed.
+ * Return where PRAMIN shows @addr, a multiple of LOOK_STEP of our video memory. Call with rising
+ * addresses. PRAMIN is moved only for the @first and where the window ends: each move costs the
+ * host two traps and its mappings of the window's pages.
  */
 static volatile uint32_t *look_at(struct hostile *h, uint64_t addr, bool first)
 {
@@ -46,9 +46,9 @@ static bool untouched(const uint8_t *p, size_t len)
 }
 
 /*
- * The bit of RAMFC that permits them is set by the guest; the ring entry claims privilege as well.
- * Whether the channel goes on with its next method is the host's choice; that nothing was copied is
- * not.
+ * The guest sets the bit of RAMFC that permits copies by physical address; every other ring entry
+ * claims privilege, too. The host may let the channel go on with its next method or not, but
+ * nothing may be copied.
  */
 void hostile_physical(struct hostile *h)
 {
@@ -71,7 +71,7 @@ void hostile_physical(struct hostile *h)
 		memset(h->loot, 0x5a, PAGE);
 		emit_physical(h, at, targets[i % 3], LOOT_VA);
 		if (i & 1)
-			/* bit 8 of a ring entry's second word: privileged */
+			/* bit 8 of a ring entry's second word says that it is privileged */
 			h->chan.push_va |= 1ull << 40;
 		hostile_run_refused(h);
 		copied += !untouched(h->loot, PAGE);
@@ -84,8 +84,8 @@ void hostile_physical(struct hostile *h)
 
 /*
  * 440FX: registers 0x59..0x5f of the host bridge choose for each 16 or 32 KiB from 0xc0000 on
- * whether the CPU, and with it every device, sees memory or the ROM. Each change takes memory from
- * the GPU's reach and gives it back, in the middle of copies into it.
+ * whether the CPU, and every device as well, sees memory or the ROM. Each change takes memory away
+ * from the GPU and gives it back, in the middle of copies into that memory.
  */
 enum {
 	HOST_BRIDGE_PAM = 0x5c,
@@ -118,7 +118,7 @@ void hostile_remap(struct hostile *h)
 		bare_ring(&h->chan);
 		set_pam(PAM_ROM);
 		set_pam(PAM_RAM);
-		if (!hostile_run_refused(h)) {	/* a fault, rightly: the memory was not there */
+		if (!hostile_run_refused(h)) {	/* it may fault: the memory was away */
 			ended++;
 			hostile_restart(h);
 			bare_space_map_range(g, &h->space, AIM_VA, BARE_HOST, REMAP_AT,
@@ -126,7 +126,7 @@ void hostile_remap(struct hostile *h)
 		}
 		bare_tlb_invalidate(g, BARE_VRAM, h->space.pdb);
 	}
-	/* what is mapped at the end is really that memory */
+	/* at the end the GPU's copies must arrive in that memory */
 	pattern_fill(h->loot, PAGE, ~0ull);
 	for (p = 0; p < REMAP_PAGES; p++) {
 		memset((void *)(uintptr_t)(REMAP_AT + p * PAGE), 0, PAGE);
@@ -142,8 +142,8 @@ void hostile_remap(struct hostile *h)
 /* ------------------------------------------------------------------ what others left */
 
 /*
- * all of video memory as it was given to us; to be run on a part that somebody filled with marks
- * and left
+ * Look at all video memory that was given to us. Run this on a vGPU whose last guest filled its
+ * memory with marks.
  */
 void hostile_stale(struct hostile *h)
 {
@@ -165,7 +165,7 @@ void hostile_stale(struct hostile *h)
 
 enum { VICTIM_COPY = 8192 };
 
-#define TELL_NS	5000000000ull	/* how often it tells how far it is */
+#define TELL_NS	5000000000ull	/* ns between two reports of progress */
 
 static uint64_t word64(volatile uint32_t *w)
 {
@@ -200,14 +200,11 @@ static void write_marks(struct hostile *h, uint64_t from)
 			w[i] = v;
 			w[i + 1] = v >> 32;
 		}
-		(void)w[0];	/* through before the window moves */
+		(void)w[0];	/* the writes must arrive before PRAMIN moves */
 	}
 }
 
-/*
- * fills its memory with marks, copies and verifies until it is told to stop, and looks at the marks
- * again
- */
+/* Fill our video memory with marks, copy and verify until told to stop, then check the marks. */
 void victim(struct hostile *h)
 {
 	enum { BACK_VA = LOOT_VA + VICTIM_COPY };

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What costs a guest next to nothing, in numbers: instance blocks, table entries with their
- * invalidates, ring entries. Memory is written without an exit, so that only what has to leave the
- * guest does.
+ * Cheap attacks in large numbers: instance blocks, table entries with their invalidates, ring
+ * entries. The guest writes memory without an exit; only register accesses leave the guest.
  */
 #include "hostile.h"
 
@@ -17,7 +16,7 @@
 
 enum {
 	PERIOD = 64,			/* blocks or invalidates between two restarts */
-	ROUNDS = 16, RING = 512,	/* the same of rings; entries of one */
+	ROUNDS = 16, RING = 512,	/* rings between two restarts; entries of a ring */
 	SLOTS = 8,
 	BLOCK_WORDS = 0x220 / 4,
 	PUSH_WORDS = BARE_PUSH_BYTES / 4,
@@ -28,7 +27,7 @@ enum {
 	AIM_PAGES = 64, DIRECTORY = 16,
 };
 
-/* the channel is told to bring something from a page of which nobody knows where it leads */
+/* Have the channel copy from a page whose random entry may lead anywhere. */
 static void fetch_loot(struct hostile *h)
 {
 	bare_copy(&h->chan, AIM_VA + rng_range(&h->rng, 0, AIM_PAGES - 1) * PAGE, LOOT_VA, PAGE, 0);
@@ -47,7 +46,10 @@ static const uint16_t telling[] = {
 
 enum { NR_TELLING = sizeof(telling) / sizeof(telling[0]) };
 
-/* a live channel's block with one to all of its words changed */
+/*
+ * Write a live channel's block, with one to all of its words changed, to one of the slots. Return
+ * its address.
+ */
 static uint64_t some_block(struct hostile *h, const uint32_t *live, uint64_t slots)
 {
 	uint64_t at = slots + rng_range(&h->rng, 0, SLOTS - 1) * RAMIN_SIZE, r;
@@ -73,7 +75,10 @@ static unsigned int some_channel(struct hostile *h)
 	return r & 3 ? r & 4 ? h->chan.id : r >> 8 & 0x7f : r >> 8 & 0xfff;
 }
 
-/* alone, in a group, before a group's header: the channel is listed while its block changes */
+/*
+ * List the live channel alone, with a group's header after it, or with the group's one or two
+ * members, too. Its block is changed meanwhile.
+ */
 static void list_some(struct hostile *h, uint64_t list, unsigned int id)
 {
 	const uint32_t entry[] = { h->chan.id, bare_tsg_entry(id & 0xff, 1 + id % 3), id, id ^ 1 };
@@ -88,7 +93,10 @@ static void list_some(struct hostile *h, uint64_t list, unsigned int id)
 		   FIELD_PREP(PFIFO_RUNLIST_ID, h->chan.runlist) | n);
 }
 
-/* bound, bound again while it is enabled and listed, enabled, disabled, by any pointer to it */
+/*
+ * Bind the block, or any address, to a channel that may be bound, enabled and listed already; then
+ * enable or disable the channel, and at times list and preempt it.
+ */
 static void use_block(struct hostile *h, uint64_t block, uint64_t list)
 {
 	struct bare_gpu *g = &h->gpu;
@@ -139,7 +147,10 @@ void hostile_blocks(struct hostile *h)
 	report(hostile_alive(h), "own work runs after %lu random instance blocks", i);
 }
 
-/* ------------------------------------------------------------------ tables */
+/*
+ * Return a page table entry: random bits, a valid entry for any address and aperture, or an entry
+ * for our own page.
+ */
 
 /* random bits, a page of any kind anywhere, or one that is ours */
 static uint64_t some_page(struct hostile *h)
@@ -168,7 +179,10 @@ static void change_tables(struct hostile *h)
 		at = h->space.table +
 		     ((AIM_VA >> GMMU_SMALL_SHIFT) + rng_range(&h->rng, 0, AIM_PAGES - 1)) *
 			     GMMU_ENTRY_SIZE;
-		/* tables anywhere: each costs the host a look at what lies there */
+		/*
+		 * at times a directory entry: a table may lie anywhere, and the host has to look
+		 * what is there
+		 */
 		if (v >> 60 == 1 && i == 0) {
 			v = rng_next(&h->rng);
 			at = h->space.pdb + rng_range(&h->rng, 0, DIRECTORY) * GMMU_ENTRY_SIZE;
@@ -211,7 +225,10 @@ void hostile_invalidates(struct hostile *h)
 
 /* ------------------------------------------------------------------ rings */
 
-/* a header that means something, more often than not; an address of ours; anything */
+/*
+ * Return a word of a pushbuffer: more often than not a header with a plausible method, else an
+ * address of ours, or anything.
+ */
 static uint32_t some_word(struct hostile *h)
 {
 	static const uint8_t ops[] = { PB_SEC_INC, PB_SEC_NON_INC, PB_SEC_IMMD, PB_SEC_ONE_INC };
@@ -237,7 +254,10 @@ static uint32_t header(uint32_t op, uint32_t mthd, uint32_t count)
 	       FIELD_PREP(PB_SUBCH, SUBCH_COPY) | FIELD_PREP(PB_METHOD, mthd >> 2);
 }
 
-/* what keeps a channel alive, most of the time: one that faults at once takes nothing more */
+/*
+ * Write a segment of the pushbuffer. Most segments keep the channel alive: a channel that faults at
+ * once takes no more entries.
+ */
 static void some_segment(struct hostile *h, uint32_t *to)
 {
 	uint64_t r = rng_next(&h->rng);
@@ -246,7 +266,7 @@ static void some_segment(struct hostile *h, uint32_t *to)
 	for (i = 0; i < SEGMENT; i++)
 		to[i] = header(PB_SEC_IMMD, HOST_NOP, 0);
 	switch (r & 15) {
-	case 0 ... 3:	/* where to copy from, and to, and how much */
+	case 0 ... 3:	/* source, destination and length of a copy */
 		to[0] = header(PB_SEC_INC, A0B5_OFFSET_IN_UPPER, SEGMENT - 1);
 		for (i = 1; i < SEGMENT; i++)
 			to[i] = rng_next(&h->rng);
@@ -277,7 +297,10 @@ static void some_segment(struct hostile *h, uint32_t *to)
 	}
 }
 
-/* a segment of ours; nothing, which is an entry, too; now and then anything */
+/*
+ * Return a ring entry: a segment of ours, or a NOP, which counts as an entry, too; now and then
+ * anything.
+ */
 static uint64_t some_ring_entry(struct hostile *h)
 {
 	uint64_t r = rng_next(&h->rng),
@@ -299,8 +322,8 @@ static volatile uint32_t *doorbell(struct hostile *h, unsigned int word)
 }
 
 /*
- * the ring from where it stood, the doorbell rung with wrong numbers and the right one; the
- * doorbells rung
+ * Write @n entries from where the ring stands. Ring the doorbell with up to three wrong numbers,
+ * then with the right one. Return how often it was rung.
  */
 static unsigned int fill_ring(struct hostile *h, unsigned int n)
 {
@@ -332,8 +355,8 @@ static void acknowledge(struct hostile *h)
 }
 
 /*
- * How many the chip has taken since. It is waited for as long as it goes on; when it stands, it may
- * stand for ever: sets *@stands
+ * Return how many entries the chip has taken since *@last. Wait as long as the chip goes on taking
+ * entries. It may have stopped for ever: then give up, and set *@stands.
  */
 static unsigned int taken(struct hostile *h, uint32_t *last, bool *stands)
 {

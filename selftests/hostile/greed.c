@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Work that never ends, work that always fails. */
+/* Work that never ends, work that always fails, and forged graphics contexts. */
 #include "hostile.h"
 
 #include <linux/bitfield.h>
@@ -12,7 +12,10 @@
 
 enum { WAIT_MS = 1000 };
 
-/* waits for a number that nobody will write, without letting others in */
+/*
+ * The channel waits for a number that is never written: twice without letting other channels in,
+ * twice with.
+ */
 void hostile_acquire(struct hostile *h)
 {
 	unsigned int i;
@@ -28,7 +31,7 @@ void hostile_acquire(struct hostile *h)
 	report(hostile_alive(h), "own work runs afterwards");
 }
 
-/* a ring that is always full: each entry the same long copies */
+/* The ring is always full, and each entry does the same long copies. */
 void hostile_endless(struct hostile *h)
 {
 	uint64_t end;
@@ -39,7 +42,7 @@ void hostile_endless(struct hostile *h)
 		bare_copy(&h->chan, LOOT_VA, LOOT_VA, 0x10000, 0);
 	bare_ring(&h->chan);
 	end = bare_now_ns(&h->gpu) + 2 * WAIT_MS * 1000000ull;
-	/* one entry behind itself: the ring never runs empty */
+	/* GP_PUT is kept one entry behind a full round, so that the ring never runs empty */
 	while (bare_now_ns(&h->gpu) < end) {
 		for (i = 0; i < 512; i++) {
 			h->chan.ring[2 * i] = h->chan.ring[0];
@@ -52,7 +55,7 @@ void hostile_endless(struct hostile *h)
 	report(hostile_alive(h), "own work runs afterwards");
 }
 
-/* methods that stop the channel's engine or call for software, one after the other */
+/* Methods that stop the channel's engine or need software to serve them, one after the other. */
 void hostile_methods(struct hostile *h)
 {
 	unsigned long i, rounds = h->ops / 20 ? : 1;
@@ -62,7 +65,7 @@ void hostile_methods(struct hostile *h)
 			hostile_restart(h);
 		switch (i % 4) {
 		case 0:
-			/* no object there */
+			/* this subchannel has no object */
 			bare_emit(&h->chan, 7, 0x100 + 4 * (i % 64), i);
 			break;
 		case 1:
@@ -76,14 +79,14 @@ void hostile_methods(struct hostile *h)
 			bare_emit(&h->chan, SUBCH_COPY, HOST_ILLEGAL, 1);
 		}
 		bare_run(&h->chan, 5);
-		/* the driver's part: acknowledge whatever came, so that the next can come */
+		/* as a driver does: acknowledge the interrupts, so that the next can come */
 		bare_write(&h->gpu, PBDMA(0) + PBDMA_INTR0, ~0u);
 		bare_write(&h->gpu, PFIFO_INTR, ~0u);
 	}
 	report(hostile_alive(h), "own work runs after %lu methods that nobody serves", i);
 }
 
-/* one fault after the other, as fast as channels can be made */
+/* Faults one after the other, as fast as channels can be made. */
 void hostile_faults(struct hostile *h)
 {
 	unsigned long i, rounds = h->ops / 40 ? : 1, ran = 0;
@@ -98,8 +101,8 @@ void hostile_faults(struct hostile *h)
 
 /*
  * A graphics context of our own making: an image whose head names a list of registers to write, as
- * nouveau's microcode has it (docs/hardware.md). The register is one of PFIFO's that changes
- * nothing; who can look at the card sees whether it was written (run.sh).
+ * nouveau's microcode has it (docs/hardware.md). The register is one of PFIFO, and a write to it
+ * changes nothing else. run.sh looks at the real card, whether it was written.
  */
 void hostile_context(struct hostile *h)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A guest without an operating system that owns one GPU and means ill. Runs under kvm-unit-tests'
- * start-up code or under harness/: all it needs is libcflat.h, the first 4 GiB mapped one to one,
- * and BARs placed by the firmware.
+ * A guest without an operating system that owns one GPU and means ill. It runs with kvm-unit-tests'
+ * start-up code or with that of harness/. All it needs is libcflat.h, the first 4 GiB mapped one to
+ * one, and BARs placed by the firmware.
  *
- * The tests hold for a vGPU. What each does works on a bare card: selftests/attacks shows it.
+ * The tests pass on a vGPU. On a bare card the attacks work: selftests/attacks shows that.
  */
 #ifndef KVGPU_HOSTILE_H
 #define KVGPU_HOSTILE_H
@@ -15,8 +15,9 @@
 #include "client/pattern.h"
 
 /*
- * What others keep where this guest must not look: words of video memory written by a guest in the
- * part of the victim, and of server memory written by canary.c. Eight bytes at each multiple of 64.
+ * Marks in memory where this guest must not look: eight bytes at each multiple of 64. The guest
+ * "victim" writes VICTIM_MARK in its video memory, canary.c writes SERVER_MARK in the server's
+ * memory.
  */
 #define VICTIM_MARK	0x4d41525655504756ull
 #define SERVER_MARK	0x59524e4143555047ull
@@ -27,9 +28,9 @@ struct hostile {
 	uint64_t bar3_size;
 	uint64_t vram;			/* bytes that the card says it has */
 	struct rng rng;
-	unsigned long ops;		/* how much of everything random; argument */
+	unsigned long ops;		/* an argument: how many random operations */
 	unsigned int next_id;
-	/* of the last restart */
+	/* what follows is valid since the last hostile_restart() */
 	struct bare_space space;
 	struct bare_chan chan;
 	uint8_t *loot;
@@ -45,39 +46,51 @@ enum {
 	REFUSED_MS = 250
 };
 
-/* finds the GPU, switches it on; false: there is none */
+/* Find the GPU and switch it on. Return false when there is none. */
 bool hostile_open(struct hostile *h);
 /*
- * function level reset: what a VMM does between two guests, asked for by the guest; false: no GPU
- * that offers it
+ * Do a function level reset, as a VMM does between two guests. Return false when there is no GPU
+ * that has one.
  */
 bool hostile_reset(void);
-/* as a driver would after loading: everything off and on, one channel with a loot page */
+/*
+ * Begin as a driver does after loading: switch everything off and on, and make one channel, with
+ * h->loot mapped at LOOT_VA.
+ */
 void hostile_restart(struct hostile *h);
 /*
- * PRAMIN shows what was allocated since the restart, and goes on doing so: words of it by
- * hostile_vram(), which cost no exit, as those of bare_mem_write() do. A MiB in all.
+ * Let PRAMIN show 1 MiB from the first memory that was allocated since the restart, and stay there.
+ * Words of that memory can then be written by hostile_vram() without an exit; bare_mem_write() has
+ * exits.
  */
 void hostile_show(struct hostile *h);
 volatile uint32_t *hostile_vram(struct hostile *h, uint64_t at);
 /*
- * restart, and copies through video memory and back: the guest's own GPU still does what it is told
+ * Restart, then copy through video memory and back. Return true when the guest's own GPU still does
+ * what it is told.
  */
 bool hostile_alive(struct hostile *h);
-/* one copy between two addresses of the channel's space; false when it did not end within @ms */
+/*
+ * Do one copy between two addresses of the channel's space. Return false when it did not end within
+ * @ms.
+ */
 bool hostile_copy(struct hostile *h, uint64_t src, uint64_t dst, uint32_t len, unsigned int ms);
 /*
- * one that ought not to end: waits no longer when the GPU says that the channel has faulted, as
- * nothing of it runs any more then
+ * Do a copy that ought not to end. Wait for REFUSED_MS at most, and no longer when the GPU says
+ * that the channel has faulted: then nothing of the channel runs any more. Return true when the
+ * copy did end.
  */
 bool hostile_refused(struct hostile *h, uint64_t src, uint64_t dst, uint32_t len);
-/* the same of what the channel has been given */
+/* Wait likewise for what is in the channel's pushbuffer. */
 bool hostile_run_refused(struct hostile *h);
-/* is anything in there that only others could have written? */
+/*
+ * Return true when there is a mark in @buf, which only another guest or the server can have
+ * written.
+ */
 bool holds_mark(const void *buf, size_t len);
-/* one character waits at the serial port */
+/* Return true when a character waits at the serial port. */
 bool told_to_stop(void);
-/* likewise, and takes it */
+/* Likewise, and take the character. */
 bool told_to_go_on(void);
 
 void hostile_window(struct hostile *h);

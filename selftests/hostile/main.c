@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Arguments: NAME... [SEED [OPS]], from the boot loader's command line. Each of several tests finds
- * a GPU that was reset. Before the next one the guest says "DONE: NAME" and waits for a character
- * at its serial port: time to look at what the last one did.
+ * Arguments: NAME... [SEED [OPS]], from the boot loader's command line. Each test but the first
+ * begins with a reset of the GPU. After each of several tests the guest says "DONE: NAME". Then it
+ * waits for a character at its serial port before the next test, so that the server can be checked
+ * for what the last test did.
  */
 #include "hostile.h"
 
@@ -81,7 +82,7 @@ int main(int argc, char **argv)
 	uint64_t seed = 1;
 	int a;
 
-	/* the first argument is the file's own name with some loaders, and not with others */
+	/* with some loaders the first argument is the file's own name, with others it is not */
 	for (a = 0; a < argc && !is_number(argv[a]); a++) {
 		i = find_test(argv[a]);
 		if (i < NR_TESTS && nr < NR_TESTS)

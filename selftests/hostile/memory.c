@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Ways to memory that is not ours: windows, tables, directories, instance blocks, pointers. */
+/*
+ * Ways to memory that is not ours: the PRAMIN window, tables, directories, instance blocks, BARs,
+ * USERD pointers.
+ */
 #include "hostile.h"
 
 #include <linux/bitfield.h>
@@ -22,8 +25,8 @@ static bool window_shows(struct hostile *h, enum bare_target t, uint64_t addr)
 }
 
 /*
- * all of the physical card, in steps that meet each partition and the host's own structures at its
- * end
+ * Try all of the physical card's memory beyond ours, in steps of 16 MiB, which meet each partition,
+ * and the host's own structures at the end.
  */
 void hostile_window(struct hostile *h)
 {
@@ -37,13 +40,13 @@ void hostile_window(struct hostile *h)
 	}
 	report(!seen, "PRAMIN shows nothing beyond our %u MiB (%u places tried, written to too)",
 	       (unsigned int)(h->vram >> 20), windows);
-	/* the edge: one page inside, one outside */
+	/* the last word inside our memory; the tests above began with the page behind it */
 	bare_mem_write32(&h->gpu, BARE_VRAM, h->vram - 4, 0x600d600d);
 	report(bare_mem_read32(&h->gpu, BARE_VRAM, h->vram - 4) == 0x600d600d, "PRAMIN shows the last word that is ours");
 	report(hostile_alive(h), "own work runs");
 }
 
-/* as pointed to by the window, host memory is addresses of the server, if anything */
+/* If the window reached host memory, it would be the server's: try addresses all over 8 GiB. */
 void hostile_window_host(struct hostile *h)
 {
 	static const enum bare_target targets[] = { BARE_HOST, BARE_HOST_NCOH, 1 };
@@ -62,7 +65,10 @@ void hostile_window_host(struct hostile *h)
 
 /* ------------------------------------------------------------------ page tables */
 
-/* points a page somewhere, lets the copy engine follow; true when others' memory came back */
+/*
+ * Let a page of our space have @entry, and the copy engine read from that page or write to it.
+ * Return true when it read a mark of others.
+ */
 static bool follow(struct hostile *h, uint64_t entry, bool write)
 {
 	struct bare_gpu *g = &h->gpu;
@@ -89,8 +95,8 @@ static uint64_t pte(uint64_t addr, unsigned int aperture)
 }
 
 /*
- * entries for all of the card's memory beyond ours, and for addresses where this machine has no
- * memory
+ * Try entries for all of the card's memory beyond ours, and for addresses at which this machine has
+ * no memory.
  */
 void hostile_tables(struct hostile *h)
 {
@@ -120,7 +126,9 @@ static void directory_entry(struct hostile *h, uint64_t entry)
 	hostile_refused(h, AIM_VA, LOOT_VA, PAGE);
 }
 
-/* tables outside of what is ours, in host memory, of impossible sizes; directories likewise */
+/*
+ * Try directory entries for tables outside of our memory, in host memory, and of impossible sizes.
+ */
 void hostile_directories(struct hostile *h)
 {
 	unsigned int i, seen = 0;
@@ -142,7 +150,10 @@ void hostile_directories(struct hostile *h)
 
 /* ------------------------------------------------------------------ instance blocks */
 
-/* binds and runs a channel whose block is somewhere, or says something, that it must not */
+/*
+ * Bind and run a channel whose instance block is where it must not be, or has values that it must
+ * not have.
+ */
 void hostile_instances(struct hostile *h)
 {
 	struct bare_gpu *g = &h->gpu;
@@ -155,21 +166,21 @@ void hostile_instances(struct hostile *h)
 		hostile_restart(h);
 		entry = h->chan.id;
 		switch (i % 4) {
-		case 0:	/* a pointer to anywhere, of any target */
+		case 0:	/* a pointer to any address, with any target */
 			bare_write(g, PCCSR_INST(h->chan.id),
 				   PCCSR_INST_BIND | FIELD_PREP(PCCSR_INST_PTR, at) | i << 28);
 			break;
-		case 1:	/* the block of a live channel is changed behind the host's back */
+		case 1:	/* the block of a live channel is changed while the host does not look */
 			bare_mem_write32(g, BARE_VRAM, h->chan.inst + GMMU_INST_PDB_LO,
 					 at << 12 | (i & 3));
 			bare_mem_write32(g, BARE_VRAM, h->chan.inst + GMMU_INST_PDB_HI, at >> 20);
 			break;
-		case 2:	/* limit and identity of somebody else */
+		case 2:	/* id, time slice and privilege that are not the channel's own */
 			bare_mem_write32(g, BARE_VRAM, h->chan.inst + RAMFC_CHID, i);
 			bare_mem_write32(g, BARE_VRAM, h->chan.inst + RAMFC_TIMESLICE, ~0u);
 			bare_mem_write32(g, BARE_VRAM, h->chan.inst + RAMFC_HCE_CTRL, ~0u);
 			break;
-		default:	/* garbage in every word */
+		default:	/* random bits in every word */
 			for (at = 0; at < RAMIN_SIZE; at += 4)
 				bare_mem_write32(g, BARE_VRAM, h->chan.inst + at,
 						 rng_next(&h->rng));
@@ -185,7 +196,7 @@ void hostile_instances(struct hostile *h)
 	report(hostile_alive(h), "own work runs");
 }
 
-/* BAR1, BAR3 and the peephole through forged instance blocks */
+/* Look through BAR1, BAR3 and the peephole, with forged instance blocks. */
 void hostile_bars(struct hostile *h)
 {
 	static const uint32_t regs[] = { HOSTMEM_BAR1, HOSTMEM_BAR3, HOSTMEM_PEEPHOLE };
@@ -218,7 +229,7 @@ void hostile_bars(struct hostile *h)
 		bare_write(g, regs[i % 3], 0);
 	}
 	report(!seen, "BAR1, BAR3 and the peephole show nothing of others (%u blocks forged)", i);
-	/* every page of both BARs, in physical mode and beyond what they show */
+	/* in physical mode: every page of both BARs, also beyond our video memory */
 	for (i = 0, w = 0; w < g->bars.bar1_size; w += PAGE)
 		i += *(volatile uint64_t *)(g->bars.bar1 + w) == VICTIM_MARK;
 	for (w = 0; w < h->bar3_size; w += PAGE)
@@ -227,7 +238,7 @@ void hostile_bars(struct hostile *h)
 	report(hostile_alive(h), "own work runs");
 }
 
-/* the place where the chip writes a channel's progress */
+/* Give channels a USERD pointer to anywhere: the chip writes a channel's progress there. */
 void hostile_userd(struct hostile *h)
 {
 	struct bare_gpu *g = &h->gpu;

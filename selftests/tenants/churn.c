@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * vGPUs that are made and removed without end beside those at work, each by a process of its own,
- * all at the same time.
+ * vGPUs that are made and removed without end beside those at work. Each of several processes does
+ * that with one vGPU, all at the same time.
  */
 #include "churn.h"
 
@@ -19,7 +19,10 @@ struct churn_shared {
 	struct { volatile uint64_t made, ns, failed; } by[MAX_CHURN];
 };
 
-/* its memory is scrubbed twice, when it is made and when it goes */
+/*
+ * Make and remove a vGPU until the end. The host scrubs its memory twice: when it is made and when
+ * it is removed.
+ */
 static void work(struct churn_shared *sh, unsigned int i)
 {
 	struct tenant t;

@@ -18,12 +18,13 @@ struct churn {
 };
 
 /*
- * @nr processes (0: nothing happens), each of which makes and removes one vGPU of 512 MiB until the
- * end
+ * Start @nr processes, each of which makes and removes one vGPU of 512 MiB until churn_end(). 0:
+ * start none.
  */
 void churn_begin(struct churn *c, unsigned int nr);
 /*
- * how many were made; *@ns: what making them took, of all; *@failed: how many times one was refused
+ * End the processes. Return how many vGPUs were made. *@ns: time that making took, summed over all
+ * vGPUs. *@failed: how often making failed.
  */
 uint64_t churn_end(struct churn *c, uint64_t *ns, uint64_t *failed);
 

@@ -9,8 +9,8 @@
 
 #define STREAMS(n) .nr = n, .role = { 0 }
 /*
- * one turn with its switch is more than 1 % of the smallest of eight: in windows of 2 s, no longer
- * in those of 3 s
+ * ONE_TURN is for the smallest of eight tenants: for it one turn with its switch is more than 1 %
+ * of its time in a window of 2 s, but not in a window of 3 s.
  */
 #define ONE_PERCENT .aim = { 0.01, 0.01 }
 #define ONE_TURN .aim = { 0.014, 0.01 }

@@ -77,8 +77,9 @@ static unsigned int weight(const struct setup *s, unsigned int i)
 }
 
 /*
- * what a tenant should get of the time that all get: those that do not always work get what they
- * need
+ * Tell which part of the time that all tenants got each should have got. A tenant with a cap should
+ * get its cap of the wall time. A tenant that does not always work should have what it got. The
+ * others should share the rest by weight.
  */
 static void wanted(const struct setup *s, const struct look *a, const struct look *b, double *want)
 {
@@ -117,7 +118,10 @@ static void add_window(struct spread *to, double mean, double worst)
 		to->worst = worst;
 }
 
-/* of those that always work: what they had less of the wall's time than when all had worked */
+/*
+ * For each tenant that always works: by what part it got less of the wall time than if all tenants
+ * had worked.
+ */
 static void hang_window(const struct setup *s, const struct look *a, const struct look *b,
 			struct spread *lost)
 {
@@ -156,7 +160,7 @@ static void window(const struct setup *s, const struct look *a, const struct loo
 	add_window(to, sum, worst);
 }
 
-/* one after the other, none of them twice */
+/* Windows follow one another and do not overlap. */
 static void all_windows(const struct setup *s, const struct look *l, unsigned int looks,
 			struct result *r)
 {
@@ -232,8 +236,8 @@ static bool has_role(const struct setup *s, enum role role)
 }
 
 /*
- * so that a copy that asks for an acknowledge hangs its engine, all the time until the process is
- * ended
+ * Start a process that keeps the copy engines' interrupts off until it is killed. Until then a copy
+ * that asks for an acknowledge hangs its engine.
  */
 static pid_t mute_all_the_time(void)
 {
@@ -249,7 +253,7 @@ static pid_t mute_all_the_time(void)
 	return pid;
 }
 
-/* every few seconds; the watchdog takes two */
+/* Tell hangers to hang at each sixth look: the watchdog takes two seconds to end a hang. */
 static void tell_hangers(const struct setup *s, struct tenant *t, unsigned int at)
 {
 	unsigned int i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Tenants at work together, looked at in windows of time. */
+/* Tenants work together, and are measured in windows of time. */
 #ifndef KVGPU_TENANTS_MEASURE_H
 #define KVGPU_TENANTS_MEASURE_H
 
@@ -9,51 +9,61 @@
 
 enum { MAX_TENANTS = 8, MAX_LOOKS = 64, SPANS = 2 };
 
-/*
- * how many looks apart the ends of a window are: with looks of a second, windows of 2 s and of 3 s
- */
+/* How many looks a window is long: with a look each second, the windows are 2 s and 3 s long. */
 extern const unsigned int spans[SPANS];
 
 struct setup {
 	const char *name;
 	unsigned int nr;
 	enum role role[MAX_TENANTS];
-	unsigned int weight[MAX_TENANTS];	/* 0: as it is made */
+	unsigned int weight[MAX_TENANTS];	/* 0: the default */
 	unsigned int cap[MAX_TENANTS];
 	const char *policy;			/* NULL: best-effort */
-	/* so many processes make and remove further vGPUs meanwhile */
+	/* processes that make and remove further vGPUs meanwhile */
 	unsigned int churn;
-	/* of the worst window, in parts of what a tenant is entitled to; 0: none */
+	/*
+	 * error of the worst window that is aimed at, as a part of what a tenant should get; 0: no
+	 * aim
+	 */
 	double aim[SPANS];
 };
 
-/* of |share - want| / want over tenants and windows; mean: of the means */
+/*
+ * |share - want| / want. worst: over all tenants and windows; mean: over windows, of the mean over
+ * tenants
+ */
 struct spread {
 	unsigned int windows;
 	double mean, worst;
 };
 
 struct result {
-	/* parts of the time that was charged to all, and of the wall's */
-	double share[MAX_TENANTS], wall[MAX_TENANTS], want[MAX_TENANTS];
-	struct spread error[SPANS];		/* windows in which nobody was struck */
 	/*
-	 * windows of spans[0] in which a hang was cut off: how much less of its time than its
-	 * entitlement another tenant had
+	 * share: part of the time charged to all tenants; wall: of the wall time; want: what share
+	 * should be
+	 */
+	double share[MAX_TENANTS], wall[MAX_TENANTS], want[MAX_TENANTS];
+	struct spread error[SPANS];		/* windows without a strike */
+	/*
+	 * In windows of spans[0] looks in which a hang was ended: by what part another tenant got
+	 * less time than it was entitled to.
 	 */
 	struct spread lost;
-	double busy;				/* of the time */
+	double busy;				/* part of the wall time that the GPU worked */
 	double bytes_per_s, bytes_share[MAX_TENANTS];
-	/* worst over tenants, of the bytes copied in all windows */
+	/*
+	 * |part of the bytes copied in the whole measurement - want| / want, the worst of the
+	 * tenants that always work
+	 */
 	double work_error;
 	uint32_t p50_us, p99_us, max_us, nr_samples;
 	uint64_t bad, preempts, preempt_ns, preempt_max;
-	uint64_t made, make_ns;			/* of the further vGPUs; all of them together */
+	uint64_t made, make_ns;			/* made by churn; time for all of them together */
 };
 
-/* false: it can't be measured here, which was said */
+/* Return false when this can't be measured here; the reason was printed. */
 bool measure(const struct setup *s, unsigned int looks, double seconds, struct result *r);
-/* @seconds: as measure() had it */
+/* @seconds: as given to measure(). */
 void print_result(const struct setup *s, double seconds, const struct result *r);
 void print_json(FILE *f, const struct setup *s, double seconds, const struct result *r, bool first);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * vGPUs and the processes that use them, from outside: made, told what to do, looked at through
- * sysfs, removed.
+ * vGPUs and the processes that use them, from outside: they are made, told what to do, looked at
+ * through sysfs, and removed.
  */
 #include "tenant.h"
 
@@ -138,7 +138,7 @@ volatile uint32_t *card_registers(void)
 	return map == MAP_FAILED ? NULL : map;
 }
 
-/* a reset of an engine opens its interrupts again */
+/* The interrupts are turned off again every 20 ms, as a reset of an engine turns them on. */
 bool mute_engines(unsigned int seconds)
 {
 	volatile uint32_t *regs = card_registers();

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A tenant: a process with a vGPU of its own and no guest around it, that keeps the vGPU at work in
- * a certain way. Made on the VFIO client of selftests/vfio and the bare library of
- * selftests/attacks.
+ * A tenant: a process with a vGPU of its own and no guest, which keeps the vGPU at work in a
+ * certain way. It uses the VFIO client of selftests/vfio and the bare library of selftests/attacks.
  */
 #ifndef KVGPU_TENANTS_TENANT_H
 #define KVGPU_TENANTS_TENANT_H
@@ -13,23 +12,23 @@
 
 enum role {
 	ROLE_STREAM,	/* verified copies, always some ms of them queued */
-	ROLE_GREEDY,	/* the same in large pieces, as many as there is room for */
+	ROLE_GREEDY,	/* the same in larger jobs */
 	ROLE_LATENCY,	/* one small verified copy every 10 ms, timed */
-	ROLE_WAITER,	/* an acquire that nobody will ever satisfy */
+	ROLE_WAITER,	/* waits for ever for a semaphore */
 	ROLE_FAULTER,	/* one page fault after the other, each in a channel of its own */
 	/*
-	 * each time it is told: a copy whose engine then waits for an acknowledge; then a fresh
-	 * channel
+	 * Whenever it is told to: does a copy after which the engine waits for an acknowledge, then
+	 * opens a fresh channel.
 	 */
 	ROLE_HANGER,
 	/*
-	 * copies that wait for a semaphore first, which its CPU releases some ms later: it is
-	 * parked and wakes again
+	 * Does copies that first wait for a semaphore, which the CPU releases some ms later. So the
+	 * vGPU is parked and wakes again.
 	 */
 	ROLE_SLEEPER,
 	/*
-	 * streams for a while, is reset through VFIO with work under way, takes its memory back and
-	 * maps it anew
+	 * Streams for a while, is reset through VFIO with work under way, then unmaps its memory
+	 * and maps it anew.
 	 */
 	ROLE_RESETTER,
 };
@@ -39,9 +38,9 @@ enum order { ORDER_WAIT, ORDER_RUN, ORDER_END };
 enum { MAX_SAMPLES = 8192 };
 
 struct tenant_shared {
-	volatile int state, order, killed;	/* killed: nothing was done for seconds */
+	volatile int state, order, killed;	/* killed: no job ended for 40 s */
 	volatile uint64_t jobs, bad, bytes, faults;
-	/* of ROLE_HANGER: what it is told, what it has behind it */
+	/* ROLE_HANGER: hangs it was told to do, and hangs done */
 	volatile uint32_t rounds, rounds_done;
 	volatile uint32_t nr_samples, sample_us[MAX_SAMPLES];
 };
@@ -53,17 +52,17 @@ struct tenant {
 	struct tenant_shared *shared;
 };
 
-/* a vGPU that nobody uses; 0 or errno */
+/* Make a vGPU that no process uses. Return 0 or an errno. */
 int vgpu_make(struct tenant *t, unsigned int nr, const char *type);
-/* makes the vGPU and the process; ends the program when that fails */
+/* Make the vGPU and what is shared with its process. The program ends when that fails. */
 void tenant_create(struct tenant *t, unsigned int nr, const char *type);
 void tenant_start(struct tenant *t, enum role role);
 bool tenant_await(struct tenant *t, enum state state, unsigned int ms);
-/* true: it ended by itself, and its work was right */
+/* Return true when the process ended by itself and its work was right. */
 bool tenant_end(struct tenant *t);
 void tenant_remove(struct tenant *t);
 
-/* a file of the vGPU's group, of the card's */
+/* Read or write a file of the vGPU's group kvgpu in sysfs, or of the card's. */
 uint64_t vgpu_value(const struct tenant *t, const char *name);
 int vgpu_write(const struct tenant *t, const char *name, const char *text);	/* 0 or errno */
 uint64_t card_value(const char *name);
@@ -71,13 +70,13 @@ int card_write(const char *name, const char *text);
 bool card_read(const char *name, char *text, unsigned int size);
 void find_card(void);
 /*
- * the card's registers, past the driver: for tests that break something. NULL: this kernel does not
- * let us
+ * Map the card's registers, behind the driver's back, for tests that break something. Return NULL
+ * when this kernel does not allow it.
  */
 volatile uint32_t *card_registers(void);
 /*
- * for so long nothing that the copy engines raise is told, so that a copy that waits for an
- * acknowledge hangs. false: it can't
+ * For @seconds no interrupt of the copy engines is raised, so that a copy that waits for an
+ * acknowledge hangs. Return false when the registers can't be mapped.
  */
 bool mute_engines(unsigned int seconds);
 uint64_t now_ns(void);

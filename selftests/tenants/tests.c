@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What must hold whatever the time: data, progress, knobs, ends. How much of the GPU each gets is
- * what bench measures.
+ * What must hold however fast the machine is: data, progress, knobs, ends. What part of the GPU
+ * each tenant gets is measured by bench.
  */
 #include "tests.h"
 
@@ -159,8 +159,9 @@ static void test_many(void)
 	for (i = 0; i < MANY; i++)
 		moved += progresses(&t[i], 3);
 	/*
-	 * the GPU is as fast as the machine and the CPUs are not: two have work at the same time
-	 * when it so happens
+	 * The GPU is as fast as the machine, and the CPUs may be too slow to keep it busy. So it is
+	 * by chance that two tenants have work at the same time, and slices are counted: wait for
+	 * the first.
 	 */
 	for (ms = 0; !slices && ms < PROGRESS_MS; ms++) {
 		usleep(1000);
@@ -180,7 +181,7 @@ static void test_alone(void)
 	struct tenant t[2];
 	bool ok;
 
-	tenant_create(&t[1], 7, "512m");	/* present, does nothing */
+	tenant_create(&t[1], 7, "512m");	/* present, but its process does nothing */
 	ok = start_all(t, 1, roles) && progresses(t, 500);
 	time = vgpu_value(t, "gpu_time_ns");
 	preempts = vgpu_value(t, "preempts");
@@ -240,7 +241,7 @@ static bool hang(struct tenant *t, volatile uint32_t *regs)
 {
 	unsigned int i, ms;
 
-	/* until the engine is reset it tells nobody that it waits */
+	/* until its reset the copy engine can't tell that it waits */
 	for (i = 0; i < GK110_CE_NR; i++)
 		regs[(GK110_CE(i) + GK110_CE_INTR_EN) / 4] = 0;
 	t->shared->rounds++;

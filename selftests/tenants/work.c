@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Inside a tenant's process: its channel, and what it does with it. */
+/* Inside a tenant's process: its channel, and the work that the tenant does with it. */
 #include "tenant.h"
 
 #include <stdio.h>
@@ -20,8 +20,8 @@
 #include "pattern.h"
 
 /*
- * a job: a page of host memory to video memory, copies there, the page back to host memory, a
- * release
+ * A job copies a page of host memory to video memory, does copies there, copies the page back to
+ * host memory, and releases a semaphore.
  */
 enum {
 	PAGE = 4096,
@@ -34,7 +34,7 @@ enum {
 	A_VA = BARE_VA_FREE + 0x100000,
 	B_VA = A_VA + BLOCK,
 	NOWHERE_VA = 0xe00000, STREAM_COPIES = 12, GREEDY_COPIES = 60, STALLED_NS = 2000000000,
-	SLEEPERS_WORD = 16,	/* of the semaphore's page, for acquires */
+	SLEEPERS_WORD = 16,	/* offset in the semaphore's page, in words */
 };
 
 struct work {
@@ -84,7 +84,10 @@ static void begin(struct work *w, const char *uuid)
 	prepare(w);
 }
 
-/* words from the slot's own part of the pushbuffer, so that a ring holds several jobs */
+/*
+ * Ring for the words in the slot's own part of the pushbuffer. So a ring has several jobs at a
+ * time.
+ */
 static void ring_slot(struct work *w, unsigned int slot)
 {
 	struct bare_chan *c = &w->c;
@@ -99,7 +102,10 @@ static void ring_slot(struct work *w, unsigned int slot)
 	*(volatile uint32_t *)(w->g.bars.bar1 + c->userd_bar1 + USERD_GP_PUT) = c->put % RING;
 }
 
-/* @acquire: what the semaphore's word must be first; 0: nothing */
+/*
+ * @acquire: value that the semaphore's word must have before the job begins; 0: the job does not
+ * wait.
+ */
 static void submit_after(struct work *w, unsigned int copies, uint32_t acquire)
 {
 	unsigned int slot = w->submitted % SLOTS, i;
@@ -126,7 +132,7 @@ static void submit(struct work *w, unsigned int copies)
 	submit_after(w, copies, 0);
 }
 
-/* takes what is done; true if there was something */
+/* Check the jobs that have ended. Return true when there was one. */
 static bool collect(struct work *w, struct tenant_shared *sh, unsigned int copies)
 {
 	uint64_t before = w->done;
@@ -191,7 +197,7 @@ static void waiter(struct work *w, struct tenant_shared *sh)
 		usleep(10000);
 }
 
-/* 5 to 20 ms of waiting, then a stream's job */
+/* Wait 5 to 20 ms for the semaphore, then do a stream's job. */
 static void sleeper(struct work *w, struct tenant_shared *sh)
 {
 	uint32_t n = 0;
@@ -243,7 +249,7 @@ static void faulter(struct work *w, struct tenant_shared *sh)
 		sh->faults++;
 		bare_runlist(&w->g, w->c.runlist, NULL, 0);
 		bare_chan_destroy(&w->c);
-		/* rings of earlier channels are not needed any more */
+		/* the rings of earlier channels are not used any more */
 		w->g.host.used = w->g.host.size / 2;
 		w->g.vram_next = 0x1400000;
 		open_channel(w, 1 + i % 8);
@@ -251,9 +257,9 @@ static void faulter(struct work *w, struct tenant_shared *sh)
 }
 
 /*
- * The copy asks for an interrupt that halts the copy engine until it is acknowledged; the test has
- * seen to it that nobody is told. What then comes is what a guest's driver meets: a hang of its
- * channel, told as the chip tells it.
+ * The copy asks for an interrupt that halts the copy engine until it is acknowledged. The test has
+ * turned that interrupt off, so it is never acknowledged. Then the guest's driver is told what it
+ * is told of a hang of its channel on a real chip.
  */
 static void hang_once(struct work *w, struct tenant_shared *sh, unsigned int id)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * BARs: accesses of any width, mappings, and that both show the same whatever is zapped, forked or
- * unmapped in between.
+ * BARs: accesses of any width, mappings, and that accesses and mappings show the same, whatever is
+ * zapped, forked or unmapped in between.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +19,9 @@
 
 enum { PAGE = 4096, RW = PROT_READ | PROT_WRITE };
 
-/* kept as written: PFIFO's default time slices, of which a vGPU uses none */
+/*
+ * A register of PFIFO's default time slices. It keeps what is written, and a vGPU does not use it.
+ */
 #define PLAIN	PFIFO_ENG_TIMESLICE(4)
 
 static bool region_get(struct device *d, unsigned int r, uint64_t off, void *buf, size_t len)
@@ -108,7 +110,10 @@ static bool maps(struct device *d, size_t len, int flags, off_t at)
 	return true;
 }
 
-/* the window that shows the VBIOS ends with the page in which the image ends */
+/*
+ * Return the bytes from PROM_AT that can be mapped: up to the end of the page in which the VBIOS
+ * image ends.
+ */
 static size_t rom_len(struct device *d)
 {
 	size_t pages = 0;
@@ -152,7 +157,7 @@ void test_maps(struct device *d, const struct options *o)
 
 /* ------------------------------------------------------------------ windows */
 
-/* a mapping that may be of 2 MiB pages */
+/* Map a region at a multiple of 2 MiB, so that the kernel may use pages of 2 MiB. */
 static uint32_t *map_aligned(struct device *d, unsigned int region, size_t len, void **area)
 {
 	uintptr_t at;
@@ -163,7 +168,7 @@ static uint32_t *map_aligned(struct device *d, unsigned int region, size_t len, 
 	return mmap((void *)at, len, RW, MAP_SHARED | MAP_FIXED, d->fd, REGION_AT(region));
 }
 
-/* physical mode: BAR1 shows video memory from 0 on */
+/* BAR1 in physical mode shows video memory from its start. */
 static void check_bar1(struct device *d, volatile uint32_t *p1)
 {
 	uint32_t i, pages = d->bar1_size / PAGE, wrong = 0;
@@ -203,10 +208,13 @@ static void check_pramin(struct device *d, volatile uint32_t *pr, volatile uint3
 	CHECK(region_put(d, 0, PRAMIN_AT + 0x3004, &v, 4) && pr[0x3004 / 4] == 78);
 	reg_write(d, HOSTMEM_PRAMIN, 0x10000 >> HOSTMEM_PRAMIN_BASE_SHIFT);
 	CHECK(pr[0] == (0x10 ^ 0x5a5a0000));
-	/* half of it register, half of it window */
+	/* the first half is a register, the second half is the window's first word */
 	CHECK(region_get(d, 0, PRAMIN_AT - 4, &q, 8) && q >> 32 == (0x10 ^ 0x5a5a0000));
 	CHECK(region_get(d, 0, PRAMIN_AT + PRAMIN_LEN - 4, &q, 8));
-	/* beyond the partition, and in host memory: nothing is shown, nobody is hurt */
+	/*
+	 * beyond the partition, and for host memory, the window shows nothing, and a write to it
+	 * changes no memory
+	 */
 	reg_write(d, HOSTMEM_PRAMIN, 0xffffff);
 	pr[9] = 1;
 	CHECK(word_at(d, 0, PRAMIN_AT) != (0x10 ^ 0x5a5a0000));
@@ -216,7 +224,10 @@ static void check_pramin(struct device *d, volatile uint32_t *pr, volatile uint3
 	CHECK(pr[0] == 0x5a5a0000);
 }
 
-/* a copy of the guest's own: what it writes there is gone with a reset */
+/*
+ * The mapping shows the guest's own copy of the VBIOS. What the guest writes there is gone after a
+ * reset.
+ */
 void test_rom(struct device *d, const struct options *o)
 {
 	size_t len = rom_len(d), i;
@@ -245,7 +256,8 @@ void test_rom(struct device *d, const struct options *o)
 }
 
 /*
- * registers that only keep their values: mapped they are the same words, and a reset empties them
+ * Registers that only keep their values have the same words when they are mapped. A reset empties
+ * them.
  */
 void test_plain(struct device *d, const struct options *o)
 {
@@ -275,7 +287,7 @@ void test_plain(struct device *d, const struct options *o)
 	checks_end("registers that only keep their values: mapped they are the same words, and a reset empties them");
 }
 
-/* at most 2 s, as nouveau */
+/* Wait for 2 s at most, as nouveau does. */
 static bool flushed(const volatile uint32_t *word, uint32_t busy)
 {
 	unsigned int ms;
@@ -286,8 +298,8 @@ static bool flushed(const volatile uint32_t *word, uint32_t busy)
 }
 
 /*
- * triggers of flushes: done by the next command, by the next look of the host, or at once when they
- * trap
+ * A flush that is triggered through a mapping is done by the next command or by the host's next
+ * look; when the write traps, at once.
  */
 void test_flushes(struct device *d, const struct options *o)
 {
@@ -330,13 +342,15 @@ void test_windows(struct device *d, const struct options *o)
 	p1 = map_aligned(d, 1, d->bar1_size, &area);
 	p3 = mmap(NULL, d->bar3_size, RW, MAP_SHARED, d->fd, REGION_AT(3));
 	CHECK(pr != MAP_FAILED && p1 != MAP_FAILED && p3 != MAP_FAILED);
-	CHECK(p1[0] == 0 && p1[d->bar1_size / 4 - 1] == 0);	/* S4: nothing of a user before */
+	CHECK(p1[0] == 0 && p1[d->bar1_size / 4 - 1] == 0);	/* S4: nothing of the last user */
 	reg_write(d, HOSTMEM_BAR1, 0);
 	check_bar1(d, p1);
 	check_pramin(d, pr, p1);
 	p3[9] = 99;
 	CHECK(word_at(d, 3, 36) == 99);
-	/* pointed at an instance block that is none: faults of the guest's own, no signal */
+	/*
+	 * BAR1 points at an instance block that is none: accesses do nothing, and raise no signal
+	 */
 	reg_write(d, HOSTMEM_BAR1, HOSTMEM_VIRTUAL | 0x123);
 	p1[2048] = 1;
 	CHECK(p1[2048] == p1[2048]);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Many small checks make one line of TAP; those that fail are told in lines of explanation. */
+/*
+ * Many small checks make one line of TAP. Each check that fails is told in a line of explanation
+ * before it.
+ */
 #ifndef KVGPU_VFIO_CHECK_H
 #define KVGPU_VFIO_CHECK_H
 
@@ -13,11 +16,14 @@ void checks_end(const char *name);
 
 bool all_bytes(const uint8_t *p, size_t len, uint8_t v);
 
-/* an address of nothing; volatile, or the compiler says what the test is about to try */
+/*
+ * An address at which nothing is mapped. It is volatile, or the compiler would warn of what the
+ * test tries.
+ */
 extern void *volatile nowhere;
 
 #define CHECK(x) check_at(__FILE__, __LINE__, #x, (x))
-/* a call that has to be refused with that errno */
+/* @x is a call that must be refused with errno @e. */
 #define CHECK_ERRNO(x, e) \
 	check_at(__FILE__, __LINE__, #x " refused with " #e, (x) == -1 && errno == (e))
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * FECS obeys the patch list of whatever context image it loads (kvgpu-attack no-context,
- * patch-list): no image of the guest's may reach it, however the channel is made to point to one.
+ * FECS obeys the patch list of any context image that it loads: kvgpu-attack's no-context and
+ * patch-list show that. So FECS must never load an image of the guest, however the channel points
+ * to it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,10 +29,10 @@ enum {
 	OTHER_VA = 0x600000,
 	DEFAULT_SIZE = 0x10000
 };
-/* its ring and pushbuffer are above an image at address 0 */
+/* The channel with this id has its ring and pushbuffer above an image at address 0. */
 enum { HIGH_ID = 15 };
 
-/* the register of the physical card that no image may change; nobody uses it */
+/* The register of the physical card that no image may change. Neither kvgpu nor a guest uses it. */
 #define GOAL		PFIFO_ENG_TIMESLICE(15)
 #define EVIL		0x10005042u
 
@@ -95,7 +96,10 @@ static uint32_t image_size(struct bare_gpu *g)
 	return size ? size : DEFAULT_SIZE;
 }
 
-/* a channel of a guest that behaves: the graphics engine serves */
+/*
+ * A channel of a guest that behaves runs: the graphics engine serves the guest. Return true when it
+ * does.
+ */
 static bool serves(struct bare_gpu *g, unsigned int id)
 {
 	struct bare_space s;
@@ -123,14 +127,17 @@ static void no_context(struct bare_gpu *g, const struct card *card)
 	open_channel(g, &s, &c, HIGH_ID, 0);
 	CHECK(!run_graphics(&c, REFUSED_MS));
 	CHECK(card_untouched(card));
-	/* the guest is told: a page fault of its own */
+	/* the guest is told of a page fault of its own */
 	CHECK(bare_poll(g, PFIFO_INTR, PFIFO_INTR_MMU_FAULT, PFIFO_INTR_MMU_FAULT, RUN_MS));
 	close_channel(&c);
 	bare_write(g, PFIFO_INTR, ~0u);
 	CHECK(serves(g, 1));
 }
 
-/* named by the channel: the guest's list is read, and what is not harmless left out */
+/*
+ * The channel names the image. The host reads the image's list, and leaves out what is not
+ * harmless.
+ */
 static void named_context(struct device *d, struct bare_gpu *g, const struct card *card)
 {
 	uint64_t faults = counter(d, "faults");
@@ -146,11 +153,11 @@ static void named_context(struct device *d, struct bare_gpu *g, const struct car
 	CHECK(run_graphics(&c, RUN_MS) && card_untouched(card));
 	CHECK(counter(d, "faults") > faults);
 
-	/* changed after it was looked at */
+	/* the image is changed after the host has read it */
 	bare_image_patch(g, &img, GOAL, EVIL);
 	CHECK(run_graphics(&c, RUN_MS) && card_untouched(card));
 
-	/* other memory at its address */
+	/* other memory is mapped at the image's address */
 	bare_image_create(g, &s, OTHER_VA, img.size, &other);
 	other.va = IMAGE_VA;
 	bare_image_patch(g, &other, GOAL, EVIL);
@@ -159,7 +166,7 @@ static void named_context(struct device *d, struct bare_gpu *g, const struct car
 	bare_tlb_invalidate(g, BARE_VRAM, s.pdb);
 	CHECK(run_graphics(&c, RUN_MS) && card_untouched(card));
 
-	/* another address in the instance block, while the channel is bound */
+	/* the instance block gets another address while the channel is bound */
 	other.va = OTHER_VA;
 	bare_image_patch(g, &other, GOAL, EVIL);
 	bare_mem_write32(g, BARE_VRAM, c.inst + RAMIN_GR_CTX, OTHER_VA | RAMIN_CTX_VIRTUAL);
@@ -171,7 +178,7 @@ static void named_context(struct device *d, struct bare_gpu *g, const struct car
 	close_channel(&c);
 }
 
-/* pointers that are refused: the channel has no context, or is not bound at all */
+/* Context pointers that are refused: the channel has no context, or is not bound at all. */
 static void odd_contexts(struct bare_gpu *g, const struct card *card)
 {
 	static const uint64_t at[] = { 0xfffff00000ull, 0xfffffff000ull, 0xff000000 };

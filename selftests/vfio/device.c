@@ -34,7 +34,10 @@ uint64_t now_ms(void)
 	return t.tv_sec * 1000ull + t.tv_nsec / 1000000;
 }
 
-/* udev may still be making the group's node; the core may still be ending its last user */
+/*
+ * Open the group's node, and try for 10 s: udev may still be making the node, or the core ending
+ * the last user's device.
+ */
 static int open_group(const char *uuid)
 {
 	char path[256], link[256];
@@ -72,7 +75,7 @@ void device_container(const char *path)
 	container = path;
 }
 
-/* a group that is the first in its container says what the container is */
+/* The first group that enters a container sets the container's kind of IOMMU. */
 static void enter(struct device *d, bool first)
 {
 	struct vfio_group_status st = { .argsz = sizeof(st) };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A VMM without a guest: one mediated device through VFIO's group interface and its type 1
- * container, or iommufd as one.
+ * A VMM without a guest: it opens one mediated device through VFIO's group interface, with a type 1
+ * container, or with iommufd in the container's place.
  */
 #ifndef KVGPU_VFIO_DEVICE_H
 #define KVGPU_VFIO_DEVICE_H
@@ -23,7 +23,7 @@
 #define PLAIN_LEN	0x2000u
 #define PRAMIN_AT	0x700000u
 #define PRAMIN_LEN	0x100000u
-/* the memory that the bare library hands out, as the GPU sees it */
+/* Where the GPU sees the memory that the bare library hands out. */
 #define ARENA_IOVA	0x40000000ull
 #define ARENA_LEN	(2u << 20)
 
@@ -34,11 +34,17 @@ struct device {
 	uint64_t bar1_size, bar3_size;
 };
 
-/* what device_open() opens from now on: /dev/vfio/vfio, which is the default, or /dev/iommu */
+/*
+ * Set what device_open() opens as the container from now on: /dev/vfio/vfio, the default, or
+ * /dev/iommu.
+ */
 void device_container(const char *path);
-/* opened anew: as after power-on, with memory that is zero. Ends the program when that fails */
+/*
+ * Open the device: it is as after power-on, and its video memory is zero. The program ends when
+ * that fails.
+ */
 void device_open(struct device *d, const char *uuid);
-/* the same in the container of @first */
+/* Likewise, but in the container of @first. */
 void device_join(struct device *d, const char *uuid, const struct device *first);
 void device_close(struct device *d);
 
@@ -47,22 +53,22 @@ void reg_write(struct device *d, uint32_t reg, uint32_t value);
 uint32_t config_read(struct device *d, unsigned int off, unsigned int len);
 bool config_write(struct device *d, unsigned int off, unsigned int len, uint32_t value);
 
-/* 0 or -1 with errno */
+/* Return 0, or -1 with errno set. */
 int dma_map(struct device *d, void *at, uint64_t iova, uint64_t len);
 int dma_unmap(struct device *d, uint64_t iova, uint64_t len);
-/* a counter of /sys/bus/mdev/devices/UUID/kvgpu; ~0 when it can't be read */
+/* Return a counter of the vGPU, from /sys/bus/mdev/devices/UUID/kvgpu; ~0 when it can't be read. */
 uint64_t counter(struct device *d, const char *name);
-/* the same of the card, by its folder in sysfs */
+/* Return a counter of the card, whose folder in sysfs is @card. */
 uint64_t card_counter(const char *card, const char *name);
 uint64_t now_ms(void);
 
 /*
- * The device for the bare library: registers by pread and pwrite, PRAMIN and BAR1 mapped, ARENA_LEN
- * of our memory at ARENA_IOVA, memory decoding and bus mastering on; taken over. Give back before
- * device_close().
+ * Prepare the device for the bare library: registers by pread and pwrite, PRAMIN and BAR1 mapped,
+ * ARENA_LEN of our memory mapped at ARENA_IOVA, memory decoding and bus mastering on,
+ * bare_take_over() called. Call gpu_detach() before device_close().
  */
 void gpu_attach(struct device *d, struct bare_gpu *g);
-/* for a second one in the same container */
+/* Likewise for a second device in the same container, with its memory at @iova. */
 void gpu_attach_at(struct device *d, struct bare_gpu *g, uint64_t iova);
 void gpu_detach(struct device *d, struct bare_gpu *g);
 

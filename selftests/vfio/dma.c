@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A guest of our own: what its copy engine may reach, and that it reaches nothing that was taken
- * away.
+ * A guest of our own: what its copy engine may reach, and that it does not reach memory that was
+ * unmapped.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,10 @@
 enum { PAGE = 4096, RUN_MS = 5000, REFUSED_MS = 400, BYTES = 2048 };
 enum { SRC_VA = BARE_VA_FREE, DST_VA = BARE_VA_FREE + 0x200000 };
 enum { LENT_IOVA = 0x60000000, LENT_LEN = 1 << 20, MANY = 400 };
-/* few enough to be there again before the host has let go of them */
+/*
+ * So few pages that the guest uses their addresses again before the host has unpinned the old
+ * pages.
+ */
 enum { REUSE_LEN = 8 * PAGE };
 
 static void open_channel(struct bare_gpu *g, struct bare_space *s, struct bare_chan *c,
@@ -47,7 +50,10 @@ static void close_channel(struct bare_chan *c)
 	bare_chan_destroy(c);
 }
 
-/* a copy from host memory to video memory and back, in a fresh channel: the vGPU serves */
+/*
+ * Return true when the vGPU serves the guest: a fresh channel copies from host memory to video
+ * memory and back.
+ */
 static bool serves(struct bare_gpu *g, unsigned int id)
 {
 	struct bare_chan_config cfg = { .id = id };
@@ -109,8 +115,8 @@ static void lend(struct device *d, struct bare_gpu *g, struct lent *l, unsigned 
 }
 
 /*
- * copies zeroes into the lent memory, which is taken back in the middle and filled with something
- * else
+ * Copies write zeroes into the lent memory. In the middle of that the memory is unmapped and filled
+ * with something else.
  */
 static void take_back(struct device *d, struct bare_gpu *g, unsigned int id, bool whole)
 {
@@ -134,11 +140,11 @@ static void take_back(struct device *d, struct bare_gpu *g, unsigned int id, boo
 	CHECK(before - after >= LENT_LEN / PAGE);
 	usleep(300000);
 	CHECK(all_bytes(l.memory, LENT_LEN, 0x77));
-	/* a sync with tables that still name it pins nothing */
+	/* An invalidate with tables that still name the memory must pin nothing. */
 	bare_tlb_invalidate(g, BARE_VRAM, l.s.pdb);
 	CHECK(counter(d, "pinned_pages") <= after);
 	if (!whole) {
-		/* nothing there: not an error of VFIO's */
+		/* unmapping what is not mapped is no error in VFIO */
 		CHECK(dma_unmap(d, LENT_IOVA, LENT_LEN) == 0);
 		close_channel(&l.c);
 	}
@@ -164,7 +170,7 @@ void test_unmap(struct device *d, const struct options *o)
 
 /* ------------------------------------------------------------------ the same addresses again */
 
-/* the GPU reads @memory by way of SRC_VA: all of it as it is now */
+/* Return true when the GPU reads through SRC_VA what is in @memory now. */
 static bool reads(struct bare_chan *c, const uint8_t *memory, uint64_t vram, const uint8_t *back)
 {
 	bare_copy(c, SRC_VA, vram, REUSE_LEN, 0);
@@ -187,7 +193,10 @@ static void unmap_all(struct bare_gpu *g, struct bare_space *s, uint64_t va)
 	bare_tlb_invalidate(g, BARE_VRAM, s->pdb);
 }
 
-/* as a VMM that may lock some memory and no more */
+/*
+ * With @on false the process may only lock as much memory as lock_limit() says, like a VMM without
+ * CAP_IPC_LOCK.
+ */
 static void may_lock_all(bool on)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -217,8 +226,8 @@ static void lock_limit(unsigned long more)
 }
 
 /*
- * what a guest of ours with a channel works on: memory that is lent anew each time, and where it is
- * copied to
+ * What a channel of our guest works on: memory that is lent anew each time, and where its contents
+ * are copied to.
  */
 struct reuse {
 	struct bare_gpu g;
@@ -259,7 +268,7 @@ static void reuse_end(struct device *d, struct reuse *r)
 	munmap(r->memory, 2 * REUSE_LEN);
 }
 
-/* lends part @part, whose pages are new ones each time, has the GPU read it, and takes it back */
+/* Give part @part of the memory new pages, have the GPU read it, and unmap it for the GPU. */
 static void reuse_turn(struct reuse *r, unsigned int part, unsigned int seed)
 {
 	uint8_t *memory = r->memory + part * REUSE_LEN;
@@ -273,9 +282,10 @@ static void reuse_turn(struct reuse *r, unsigned int part, unsigned int seed)
 }
 
 /*
- * The guest lets go of memory, the VMM takes the pages from under it (a balloon does), the guest
- * uses the addresses again: what the host has not unpinned by then must not be taken for what is
- * there now. Nor must it be in the way when the VMM may lock no more than the guest uses at a time.
+ * The guest unmaps memory, the VMM takes the pages away (as a balloon does), and the guest uses the
+ * same addresses again. Pages that the host has not unpinned by then must not be taken for the
+ * pages that are there now. And where the VMM may lock no more than the guest uses at a time, they
+ * must not be in the way.
  */
 void test_reuse(struct device *d, const struct options *o)
 {
@@ -287,7 +297,7 @@ void test_reuse(struct device *d, const struct options *o)
 	for (i = 0; i < 20; i++)
 		reuse_turn(&r, 0, i);
 	reuse_end(d, &r);
-	if (!d->iommufd) {	/* that counts what is locked by user, where nobody can see it */
+	if (!d->iommufd) {	/* iommufd counts locked memory where it can't be read */
 		may_lock_all(false);
 		reuse_begin(d, &r);
 		lock_limit(REUSE_LEN);
@@ -315,7 +325,10 @@ static uint64_t physical_address(const void *p)
 	return (entry << 9 >> 9) * PAGE;
 }
 
-/* reads @addr into a page of ours by a forged entry; true when nothing came of it */
+/*
+ * Have a page table entry for @addr, and try to read that into a page of ours. Return true when
+ * nothing was read.
+ */
 static bool unreadable(struct bare_gpu *g, unsigned int id, enum bare_target t, uint64_t addr)
 {
 	struct bare_chan_config cfg = { .id = id };
@@ -336,7 +349,10 @@ static bool unreadable(struct bare_gpu *g, unsigned int id, enum bare_target t, 
 	return !ran && all_bytes(loot, PAGE, 0x3d);
 }
 
-/* the host unit refuses the method, and skips it: what follows may run. No data comes */
+/*
+ * Return true when no data was copied. The host unit refuses the method and skips it, so that the
+ * methods after it may run.
+ */
 static bool physical_refused(struct bare_gpu *g, unsigned int id, uint64_t src, uint32_t target)
 {
 	struct bare_chan_config cfg = { .id = id, .hce_priv = true };
@@ -357,7 +373,9 @@ static bool physical_refused(struct bare_gpu *g, unsigned int id, uint64_t src, 
 	return all_bytes(loot, PAGE, 0x3d);
 }
 
-/* a channel whose progress would be written to a host page; true when that page stays as it is */
+/*
+ * Make a channel whose progress would be written to @page. Return true when @page stays as it is.
+ */
 static bool userd_refused(struct bare_gpu *g, unsigned int id, uint64_t at, const uint8_t *page)
 {
 	struct bare_chan_config cfg = { .id = id,
@@ -374,7 +392,10 @@ static bool userd_refused(struct bare_gpu *g, unsigned int id, uint64_t at, cons
 	return !ran && all_bytes(page, PAGE, 0x11);
 }
 
-/* pointers of registers that no memory is behind: nothing happens, nothing hangs */
+/*
+ * Write pointers at which there is no memory to registers: nothing may happen, and nothing may
+ * hang.
+ */
 static void odd_pointers(struct bare_gpu *g)
 {
 	static const uint32_t insts[] = { 0x0fffffff, 0x00020000, 0x20000000 | 0x40000,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Want of memory in the kernel, exhaustively: each call of a VMM is made again and again, and the
- * first allocation that it makes fails, then the second, and so on until the call makes fewer
- * (/proc/thread-self/fail-nth; what else allocates is not hit). A call that fails has to have done
- * nothing, so that it can be made again; one that succeeds all the same is taken back. In the end
- * the GPU does what it is told, and no page stays pinned. What was lost is told by kmemleak. Wants
- * a kernel with fault injection: the debug kernel.
+ * Want of memory in the kernel, exhaustively. Each call of a VMM is made again and again: first its
+ * first allocation fails, then its second, and so on until the call makes fewer
+ * (/proc/thread-self/fail-nth; allocations of other threads do not fail). A call that fails must
+ * have done nothing, so that it can be made again. A call that succeeds nevertheless is undone. In
+ * the end the GPU does what it is told, and no page stays pinned. kmemleak tells what was lost.
+ * This needs a kernel with fault injection: the debug kernel.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +42,7 @@ enum { SRC_VA = BARE_VA_FREE, LENT_VA = BARE_VA_FREE + 0x200000 };
 struct nth {
 	struct device d;
 	char group_path[64];
-	const char *create;		/* the type's file, to make another vGPU */
+	const char *create;		/* its type's create file */
 	struct bare_gpu g;
 	struct bare_space s;
 	struct bare_chan c;
@@ -68,7 +68,10 @@ static bool put(const char *path, const char *text)
 	return ok;
 }
 
-/* allocations that may sleep are meant, too, and pages one by one; nothing is said about them */
+/*
+ * Let allocations that may sleep fail as well, and single pages. The kernel is to print nothing
+ * about that.
+ */
 static bool injection(void)
 {
 	static const struct { const char *file, *value; } set[] = {
@@ -198,7 +201,7 @@ static int get_infos(struct nth *x)
 		return -1;
 	for (i = 0; i < VFIO_PCI_NUM_REGIONS; i++) {
 		region.r = (struct vfio_region_info){ .argsz = sizeof(region), .index = i };
-		/* some regions do not exist */
+		/* some regions don't exist: only ENOMEM is a failure */
 		if (ioctl(x->d.fd, VFIO_DEVICE_GET_REGION_INFO, &region) && errno == ENOMEM)
 			return -1;
 		if (i == VFIO_PCI_BAR1_REGION_INDEX)
@@ -302,7 +305,7 @@ static void unbind_channel(struct nth *x)
 
 static int list_channel(struct nth *x)
 {
-	/* the list's address is as the last one's that the library submitted */
+	/* the list's address register still has that of the library's last list */
 	return write_reg(x, PFIFO_RUNLIST_SUBMIT,
 			 FIELD_PREP(PFIFO_RUNLIST_ID, x->c.runlist) |
 				 FIELD_PREP(PFIFO_RUNLIST_COUNT, 1));
@@ -335,8 +338,8 @@ static int invalidate(struct nth *x)
 }
 
 /*
- * other pages of the lent memory, in other places: the next invalidate has all of them to pin, and
- * these to let go
+ * Unmap all pages of the lent memory, and map others of them elsewhere. The next invalidate has to
+ * pin all of those, and to unpin these.
  */
 static void map_others(struct nth *x)
 {
@@ -348,7 +351,7 @@ static void map_others(struct nth *x)
 			     LENT_IOVA + first * PAGE, LENT_PAGES * PAGE);
 }
 
-/* everything of a channel, with memory at hand */
+/* Make a channel and all that it needs, with memory at hand. */
 static void begin_channel(struct nth *x)
 {
 	struct bare_chan_config cfg = { .id = 1 };
@@ -399,7 +402,10 @@ static void after_reset(struct nth *x)
 	begin_channel(x);
 }
 
-/* mapped memory keeps the file; without it the last close ends the device, whatever it lacks */
+/*
+ * Map the device and begin a channel. A mapping keeps the device's file open. So without any, as in
+ * closing(), each close() is the last one and ends the device, whether an allocation fails or not.
+ */
 static void attach(struct nth *x)
 {
 	gpu_attach(&x->d, &x->g);
@@ -486,7 +492,7 @@ static void running(struct nth *x)
 	each(x, "a channel is enabled", enable_channel, disable_channel);
 	map_others(x);
 	each(x, "a TLB invalidate that pins and lets go", invalidate, map_others);
-	/* a sync that found no memory may have left the channel without a space */
+	/* after an invalidate that found no memory, the channel may be without a space */
 	begin_channel(x);
 	CHECK(copies(x));
 	each(x, "VFIO_IOMMU_UNMAP_DMA of pinned memory", take_lent, lend_again);

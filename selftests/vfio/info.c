@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the device says of itself, and its configuration space. */
+/* What the device tells about itself, and its configuration space. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -156,8 +156,8 @@ static void check_config_writes(struct device *d)
 	CHECK(config_write(d, PCI_INTERRUPT_LINE, 1, 0xff) &&
 	      config_read(d, PCI_INTERRUPT_LINE, 2) == 0x1ff);
 	/*
-	 * every word of the space, all ones and zeroes, in the three widths: nothing but a reset
-	 * may come of it
+	 * All ones and zeroes are written to every word of the space, in three widths. The most
+	 * that may come of it is a reset.
 	 */
 	for (word = 0; word < 4096; word += 4) {
 		config_write(d, word, 4, ~0u);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts: eventfds of all kinds, masking, malformed requests. The source is PTIMER's alarm,
- * which is real.
+ * Interrupts: eventfds of all kinds, masking, malformed requests. The source is PTIMER's alarm, for
+ * which the vGPU raises a real interrupt.
  */
 #include <errno.h>
 #include <poll.h>
@@ -50,7 +50,7 @@ static int with_fd(struct device *d, uint32_t index, uint32_t flags, int fd)
 	return irq(d, index, E | flags, 0, 1, &fd, sizeof(fd));
 }
 
-/* 0 when nothing came in that time */
+/* Return what was signalled within @ms; 0: nothing. */
 static uint64_t came(int fd, int ms)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -70,8 +70,8 @@ static void ring(int fd)
 }
 
 /*
- * The alarm rings soon (one that is past when it is armed rings in 4 s), and stays pending until it
- * is acknowledged.
+ * Let the alarm ring soon. It stays pending until it is acknowledged. (An alarm whose time is past
+ * when it is armed would ring in 4 s.)
  */
 static void raise_line(struct device *d)
 {
@@ -162,7 +162,7 @@ static void check_intx_masks(struct device *d, int x, int u)
 	CHECK(!irq(d, INTX, N | MASK, 0, 1, NULL, 0) &&
 	      irq(d, INTX, N | MASK, 0, 0, NULL, 0) == -1);
 	CHECK(!with_fd(d, INTX, UNMASK, u));
-	/* with it the core's hold of it goes */
+	/* when the eventfd is closed, the core gives up its reference to it */
 	close(u);
 	usleep(100000);
 	u = eventfd(0, EFD_NONBLOCK);
@@ -173,8 +173,8 @@ static void check_intx_masks(struct device *d, int x, int u)
 }
 
 /*
- * One eventfd that INTx signals and is unmasked by: each signal is the cause of the next one while
- * the line is up.
+ * INTx signals an eventfd that also unmasks INTx. So each signal causes the next one while the line
+ * is up.
  */
 static void check_one_for_both(struct device *d)
 {
@@ -206,7 +206,7 @@ void test_irqs(struct device *d, const struct options *o)
 	CHECK(!with_fd(d, REQ, TRIG, m));
 	CHECK(!irq(d, REQ, N | TRIG, 0, 1, NULL, 0) && came(m, SOON_MS) == 1);
 	raise_line(d);
-	CHECK(!with_fd(d, MSI, TRIG, m));			/* closed with all of it in use */
+	CHECK(!with_fd(d, MSI, TRIG, m));			/* in use until the device closes */
 	CHECK(!ioctl(d->fd, VFIO_DEVICE_RESET));
 	CHECK(!(reg_read(d, PTIMER_INTR_EN) & PTIMER_INTR_ALARM));
 	close(m);

@@ -35,7 +35,7 @@ static const struct {
 	{ "failnth", test_failnth, "each allocation of each call fails once; wants a kernel with fault injection, not of 'all'" },
 };
 
-static const char apart[] = "failnth";	/* runs only where it is named */
+static const char apart[] = "failnth";	/* not part of 'all' */
 
 enum { NR_TESTS = sizeof(tests) / sizeof(tests[0]) };
 

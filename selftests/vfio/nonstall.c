@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A channel that does nothing but ask for NON_STALL_INTERRUPTs. The chip does not say whose one is,
- * so nobody can be stopped for too many; how many the host serves must not depend on how many there
- * are.
+ * A channel does nothing but ask for NON_STALL_INTERRUPTs. The chip does not say which channel
+ * raised one, so no channel can be stopped for raising too many. So the number that the host serves
+ * must be bounded, however many are raised.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,15 +21,21 @@
 #include "tests.h"
 
 enum { METHODS = 4000, RING = 512, ROOM = 300, STORM_MS = 3000, SOON_MS = 5000 };
-/* of the chip's interrupts: more than is allowed, less than a storm has on a fast machine */
+/*
+ * Limit for the chip's interrupts: more than kvgpu allows, less than a storm causes on a fast
+ * machine.
+ */
 enum { PER_MS = 3, AT_ONCE = 1000 };
-/* of the interrupt thread: half is allowed, a storm on a slow one takes all */
+/*
+ * Limit for the interrupt thread's time: kvgpu allows half, and a storm on a slow machine would
+ * take all.
+ */
 enum { WORK_PERCENT = 70, WORK_AT_ONCE_MS = 100 };
 
 
 /*
- * what the card's interrupt thread has worked, in ticks of user space's clock; the CPU's share does
- * not depend on how fast it is
+ * Return how long the card's interrupt thread has worked, in ticks of user space's clock. The
+ * thread's part of a CPU does not depend on how fast the CPU is.
  */
 static uint64_t thread_ticks(void)
 {
@@ -47,7 +53,7 @@ static uint64_t thread_ticks(void)
 	return sum;
 }
 
-/* the pushbuffer in all entries of the ring */
+/* Put the pushbuffer into all entries of the ring. */
 static void fill(struct bare_chan *c, unsigned int words)
 {
 	unsigned int i;
@@ -65,8 +71,8 @@ static volatile uint32_t *userd(struct bare_chan *c, unsigned int off)
 }
 
 /*
- * submits as fast as the channel takes it; how often the guest was told, though it asks only once a
- * millisecond
+ * Submit as fast as the channel takes entries. Return how often the guest was told of an interrupt;
+ * it asks only once a millisecond.
  */
 static unsigned int storm(struct bare_chan *c)
 {
@@ -127,7 +133,7 @@ void test_nonstall(struct device *d, const struct options *o)
 	CHECK(worked < ms * WORK_PERCENT / 100 + WORK_AT_ONCE_MS);
 	CHECK(after - before < PER_MS * ms + AT_ONCE);
 	CHECK(told > 0);
-	/* and afterwards each one is told again */
+	/* after the storm a single interrupt is told again */
 	for (i = 0; i < SOON_MS && *userd(&c, USERD_GP_GET) != *userd(&c, USERD_GP_PUT); i++)
 		usleep(1000);
 	usleep(100000);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Doorbells are the card's pages, and become another vGPU's when a vGPU is reset. A VMM that keeps
- * a mapping beyond that, by any of the ways in which mappings move, multiply and shrink, must not
- * see or touch what they show then (S4). What would let it keep the page itself is refused.
+ * Doorbells are pages of the card, which may become another vGPU's when a vGPU is reset. A VMM may
+ * keep a mapping beyond the reset, in any way in which mappings move, multiply and shrink. It must
+ * not see or touch through it what the page shows then (S4). What would let the VMM keep the page
+ * itself is refused.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +30,9 @@
 #include "tests.h"
 
 enum { PAGE = 4096, RW = PROT_READ | PROT_WRITE, PER_PAGE = PAGE / USERD_SIZE };
-/* the second page of doorbells; a word that no channel uses */
+/*
+ * ID is a channel of the second page of doorbells; AT is the offset of a word that no channel uses.
+ */
 enum { ID = PER_PAGE + 1, AT = 0xf00, LET_SETTLE_US = 10000 };
 enum { MINE = 0x1111, SECRET = 0x5ec4e7, FORGED = 0xbadbad };
 
@@ -37,7 +40,7 @@ typedef volatile uint32_t word;
 
 /* -------------------------------------------------- ways to keep a mapping; each one is touched */
 
-/* pages of doorbells from the first one on */
+/* Map @pages pages of BAR1 from @at, where the doorbells begin. */
 static void *doorbells(struct device *d, uint64_t at, unsigned int pages)
 {
 	void *p = mmap(NULL, pages * PAGE, RW, MAP_SHARED, d->fd,
@@ -47,7 +50,7 @@ static void *doorbells(struct device *d, uint64_t at, unsigned int pages)
 	return p;
 }
 
-/* pages beside those that are kept: mapped until the end, and they keep the device open */
+/* Pages beside those that are kept. They stay mapped until the end, and keep the device open. */
 static void *left[8];
 static unsigned int nr_left;
 
@@ -89,7 +92,7 @@ static void *moved_twice(struct device *d, uint64_t at)
 	return mremap(p, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, elsewhere(1));
 }
 
-/* one page out of three */
+/* Map three pages and move the one in the middle. */
 static void *moved_part(struct device *d, uint64_t at)
 {
 	uint8_t *p = doorbells(d, at, 3);
@@ -132,7 +135,7 @@ static void *advised(struct device *d, uint64_t at)
 	return p;
 }
 
-/* a mapping of other pages that is turned to these */
+/* A mapping of the first page is turned into one of the second page. */
 static void *turned(struct device *d, uint64_t at)
 {
 	void *p = doorbells(d, at, 1);
@@ -140,7 +143,7 @@ static void *turned(struct device *d, uint64_t at)
 	touch(p);
 	if (syscall(SYS_remap_file_pages, p, PAGE, 0,
 		    (REGION_AT(VFIO_PCI_BAR1_REGION_INDEX) + at + PAGE) / PAGE, 0))
-		return NULL;	/* not every kernel does */
+		return NULL;	/* not every kernel can do this */
 	touch(p);
 	return p;
 }
@@ -175,7 +178,7 @@ static void on_fault(int sig)
 	siglongjmp(not_there, sig);
 }
 
-/* a child may have no such mapping at all */
+/* A page may not be mapped in the child: then a fault ends the access, and 0 is returned. */
 static uint32_t use(void *page, bool forge)
 {
 	if (!page || sigsetjmp(not_there, 1))
@@ -258,7 +261,10 @@ static ssize_t by_proc(void *page, bool write)
 	return n;
 }
 
-/* to have the page, rather than a mapping of it; and mappings that grow or double */
+/*
+ * Ways to have the page itself rather than a mapping of it, and to make a mapping grow or double,
+ * are refused.
+ */
 static void check_refused(void *page)
 {
 	struct iovec here = { (uint8_t *)page + AT, 4 }, there;
@@ -339,7 +345,7 @@ void test_outlive(struct device *d, const struct options *o)
 	}
 	check_refused(pages[0]);
 	fork_other(&other, pages);
-	/* and every one is touched where it is now */
+	/* each page is touched at the address where it is now */
 	for (i = 0; i < NR_WAYS; i++)
 		if (pages[i])
 			touch(pages[i]);

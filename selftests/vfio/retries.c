@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory is unmapped while the GPU uses it. VFIO's container asks its devices to let go, looks
- * whether they have, and asks again; the eleventh time is a BUG of the core. Two vGPUs of one VMM:
- * one pins again as fast as it can, and the other one keeps the core waiting for its lock in every
- * round, so that there is time to.
+ * Memory is unmapped while the GPU uses it. VFIO's container asks its devices to unpin, looks
+ * whether they have, and asks again; the eleventh time is a BUG_ON() of the core. Here a VMM has
+ * two vGPUs. One pins the memory again as fast as it can. The other keeps the core waiting for its
+ * lock in every round, so that there is time for that.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ enum {
 };
 enum { USED = 8 * PAGE, TABLES = 24, TABLES_LEN = 256 << 10, UNMAPS = 20, AGAIN_MS = 20000 };
 
-/* a guest of ours that syncs all the time */
+/* a guest of ours that invalidates its TLB all the time */
 struct guest {
 	struct device d;
 	struct bare_gpu g;
@@ -65,7 +65,8 @@ static void begin(struct guest *w, uint64_t arena, volatile int *stop)
 }
 
 /*
- * tables in host memory, which the host has to read as a whole each time: its lock is held for long
+ * Tables in host memory, which the host has to read as a whole at each invalidate: so it has its
+ * lock for long.
  */
 static void make_slow(struct guest *w)
 {
@@ -80,7 +81,7 @@ static void make_slow(struct guest *w)
 			       GMMU_ENTRY_SIZE);
 }
 
-/* what the pinning one uses, in both pieces of the lent memory */
+/* Map the pages that @w is to pin, in both pieces of the lent memory. */
 static void use(struct guest *w)
 {
 	uint64_t off;
@@ -113,8 +114,8 @@ static void lend(struct device *d, uint8_t *memory)
 }
 
 /*
- * A VMM that has unmapped something and goes on has left the core: with its next access the guest
- * may use what is mapped there now.
+ * A VMM that goes on after an unmap has left the core's loop. So from its next access on the guest
+ * may pin what is mapped there now.
  */
 static void unmap_and_map(struct guest *pins, uint8_t *memory, uint64_t want)
 {
@@ -126,7 +127,7 @@ static void unmap_and_map(struct guest *pins, uint8_t *memory, uint64_t want)
 
 void test_retries(struct device *d, const struct options *o)
 {
-	static struct guest pins, holds;	/* no stack for these */
+	static struct guest pins, holds;	/* too large for the stack */
 	volatile int stop = 0;
 	uint8_t *memory;
 	uint64_t own;
@@ -137,7 +138,10 @@ void test_retries(struct device *d, const struct options *o)
 		return;
 	}
 	checks_begin();
-	/* the one that was opened last is asked first, and has the time of the other one */
+	/*
+	 * the core asks the vGPU that was opened last first; it can pin again while the core waits
+	 * for the other one
+	 */
 	holds.d = *d;
 	device_join(&pins.d, o->second, d);
 	begin(&holds, ARENA_IOVA, &stop);

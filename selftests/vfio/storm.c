@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Random calls on one device from several threads at once. What is judged is that the device works
+ * Random calls on one device from several threads at once. The test passes if the device works
  * afterwards.
  */
 #include <pthread.h>
@@ -55,7 +55,7 @@ static void random_ioctl(struct storm *s)
 		ioctl(s->d->fd, _IO(VFIO_TYPE, VFIO_BASE + rnd(s, 25)), w);
 }
 
-/* registers that do something, more often than the others */
+/* Return registers that do something more often than others. */
 static uint32_t random_register(struct storm *s)
 {
 	static const uint32_t first[] = {

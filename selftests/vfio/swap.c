@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A channel that never stops, and whose instance block comes to name another page directory.
- * Something makes the host look at the block again while the chip has the channel and would load it
- * again at once: the directory of before must be out of the chip's reach when its memory and the
- * pages that only it named are let go (S1, S2).
+ * A channel never stops, and its instance block comes to name another page directory. Then
+ * something makes the host look at the block again, while the chip has the channel and would load
+ * it again at once. When the old directory, and the pages that only it named, are given up, the
+ * chip must not be able to reach them any more (S1, S2).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ enum {
 };
 enum { MANY = 400, RING_ENTRIES = 400, TSG = 77, START_MS = 5000, WATCHED_US = 500000, ROUNDS = 3 };
 
-/* how the host comes to look at the block again */
+/* What makes the host look at the block again. */
 enum again { BY_ENABLE, BY_SUBMIT, BY_SUBMIT_IN_GROUP, BY_ALLOW };
 
 struct swap {
@@ -46,7 +46,7 @@ struct swap {
 	uint8_t *memory;
 };
 
-/* the pushbuffer again and again: GP_PUT is as far ahead as it can be */
+/* Fill the ring with the same pushbuffer, and set GP_PUT as far ahead as it can be. */
 static void fill_ring(struct bare_chan *c)
 {
 	unsigned int i;
@@ -61,7 +61,7 @@ static void fill_ring(struct bare_chan *c)
 	c->words = 0;
 }
 
-/* a list that names the channel before it is bound, or after */
+/* Make the channel, and submit a list with it: after it is bound for BY_ENABLE, else before. */
 static void open_channel(struct swap *w, unsigned int id, enum again how)
 {
 	struct bare_chan_config cfg = { .id = id, .runlist = w->runlist };
@@ -77,7 +77,9 @@ static void open_channel(struct swap *w, unsigned int id, enum again how)
 		bare_runlist(&w->g, w->runlist, w->entries, w->nr);
 }
 
-/* both spaces have the channel's own things, only the first one the lent memory */
+/*
+ * Both spaces map the channel's own ring and pushbuffer. Only the first one maps the lent memory.
+ */
 static void map_lent(struct swap *w)
 {
 	static uint8_t own[(BARE_VA_FREE >> GMMU_SMALL_SHIFT) * GMMU_ENTRY_SIZE];
@@ -111,8 +113,8 @@ static void look_again(struct swap *w, enum again how)
 }
 
 /*
- * copies whatever is there into lent memory for ever, which is taken back right after the block was
- * looked at
+ * Copies into lent memory go on for ever. The memory is unmapped right after the host has looked at
+ * the block.
  */
 static void once(struct device *d, struct swap *w, unsigned int id, enum again how)
 {

@@ -5,10 +5,13 @@
 #include "device.h"
 
 struct options {
-	unsigned int seconds, seed;	/* of the storm */
-	/* another vGPU of the same card that may be opened; may be NULL */
+	unsigned int seconds, seed;	/* for the storm */
+	/* UUID of another vGPU of the same card that may be opened; NULL: none. */
 	const char *second;
-	/* /sys/bus/pci/devices/... of the physical card, to look at its registers; may be NULL */
+	/*
+	 * The physical card's folder /sys/bus/pci/devices/..., to look at its registers; NULL: it
+	 * is not looked at.
+	 */
 	const char *card;
 };
 
@@ -33,7 +36,7 @@ void test_nonstall(struct device *d, const struct options *o);
 void test_retries(struct device *d, const struct options *o);
 void test_failnth(struct device *d, const struct options *o);
 void test_storm(struct device *d, const struct options *o);
-/* not a test: keeps the device until it is asked to let go */
+/* Not a test: keep the device open until the kernel asks for it. */
 void hold(struct device *d);
 
 #endif

@@ -9,8 +9,8 @@ enum { PDE_SIZE_EIGHTH = 3, SMALL_ENTRIES = BARE_SPACE_SIZE >> 12, AT_ONCE = 64,
        DIRECTORY_BYTES = (1ull << GMMU_VA_BITS >> 27) * GMMU_ENTRY_SIZE };
 
 /*
- * The numbers of apertures differ: in a directory entry VRAM is 1, in a page's entry it is 0. Both
- * kinds of entries know coherent and non-coherent host memory.
+ * Return the aperture for a page's entry: 0 for VRAM, where a directory entry has 1. Both have 2
+ * and 3 for coherent and non-coherent host memory.
  */
 static uint32_t pte_aperture(enum bare_target t)
 {

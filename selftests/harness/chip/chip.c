@@ -28,7 +28,8 @@ struct chip chip;
 static struct bar_entry { u64 pte, made; } bar1_tlb[BAR1_SIZE / 4096], bar3_tlb[BAR3_SIZE / 4096];
 static u64 bar_invals[2] = { 1, 1 };
 
-u8 *chip_pages;			/* per page: not 0: may hold something else than zero */
+/* For each page of VRAM: not 0 if the page may hold something else than zeros. */
+u8 *chip_pages;
 
 /* ------------------------------------------------------------------ memory */
 

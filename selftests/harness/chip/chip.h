@@ -28,20 +28,23 @@ struct chip_manners {
 	bool busy;
 	/* an engine with a channel is busy only while the channel has work; false: always */
 	bool idles;
-	u32 late;		/* most reads of a register for which something still is pending */
+	/* For so many reads at most a register says that what was asked for is still pending. */
+	u32 late;
 	/*
 	 * chance that a read of a register of the scheduler, of flushes or of invalidates gives a
 	 * PRI error
 	 */
 	u32 error_ppm;
-	u32 fault_ppm;		/* chance at a register access: runlist 0 faults */
+	/* chance at a register access: the channel that is loaded from runlist 0 faults */
+	u32 fault_ppm;
 	u32 hang_ppm;		/* chance at a load: the channel holds GR until GR's reset */
 };
 
 void chip_begin(const struct chip_manners *m);
 void chip_set_manners(const struct chip_manners *m);
 void chip_end(void);
-bool chip_errs(void);					/* its manners have an error_ppm */
+/* Return true when the chip's manners are to answer with errors at times. */
+bool chip_errs(void);
 /* S1, S2 (docs/invariants.md): fail the run if the chip reaches what it must not reach */
 void chip_look(const char *when);
 
@@ -63,8 +66,9 @@ void chip_wrote(u64 at, u64 len);
 bool chip_is_zero(u64 at, u64 len);
 bool chip_intr(void);					/* the line to the host is up */
 /*
- * These functions take a channel that is loaded, or load it if it may be. They return false if it
- * can't be loaded, or if something like that is under way already.
+ * The functions from chip_hang() to chip_pbdma_intr(), and chip_hold(), take a channel that is
+ * loaded, or load it if it may be. They return false if it can't be loaded, or if something like
+ * that is under way already.
  */
 /* The channel holds its engine until that is reset; with @for_good even after a reset. */
 bool chip_hang(u16 chid, bool for_good);
@@ -75,10 +79,18 @@ bool chip_misname(u16 chid, u16 id, bool for_good);
  */
 bool chip_fault(u16 chid, u64 va);
 bool chip_pbdma_intr(u16 chid, u32 bits);
-bool chip_engine_works(u16 chid);			/* it has @chid, and work for it */
+/*
+ * Return true when the engine of the channel's runlist has the channel, and the channel has work.
+ * This one loads nothing.
+ */
+bool chip_engine_works(u16 chid);
 /* The channel's work on GR can't be preempted for @ns. */
 bool chip_hold(u16 chid, u64 ns);
-bool chip_is_stuck(void);				/* GR keeps its channel until GR is reset */
+/*
+ * Return true when GR holds its channel, so that no preempt of it ends: after a hang or some
+ * faults, until GR's reset, and during a chip_hold().
+ */
+bool chip_is_stuck(void);
 /*
  * Return true while the time of a chip_hold() lasts. *@chid: the channel on GR, NO_CHAN for none.
  */

@@ -18,7 +18,11 @@
 struct context {		/* a channel as a unit has it: as it was at the load */
 	u16 chid, id;
 	bool tsg;
-	bool stuck, for_good;	/* holds the engine until its reset; for_good: even then */
+	/*
+	 * stuck: the channel holds the engine until the engine's reset; for_good: even after a
+	 * reset
+	 */
+	bool stuck, for_good;
 	u64 inst, pd;
 	u32 vgpu;
 };
@@ -47,10 +51,23 @@ struct chip {
 extern struct chip chip;
 
 u64 chip_bar_pd(unsigned int bar);
-void chip_raise(u32 bits);		/* set in PFIFO_INTR; 0: the caller has set a level */
-bool chip_may_load(u16 chid, u8 runl);		/* bound, enabled, of @runl, which is not stopped */
-void chip_load_some(u8 runl, u16 want);	/* @want if it may be loaded, else any */
-bool chip_held_up(void);		/* an engine keeps what is preempted: no end */
-void chip_end_held_work(void);	/* frees GR when chip_hold()'s time is over */
+/*
+ * Set @bits in PFIFO_INTR, and interrupt. 0: only interrupt, for a bit that the caller has set in
+ * another register.
+ */
+void chip_raise(u32 bits);
+/*
+ * Return true when the channel is bound and enabled, and of @runl, which is not stopped. Whether it
+ * is listed is not checked.
+ */
+bool chip_may_load(u16 chid, u8 runl);
+/* Load a channel of @runl's list: @want if it may be loaded, else any that may be. */
+void chip_load_some(u8 runl, u16 want);
+/*
+ * Return true when an engine holds what the preempt register names: then the preempt does not end.
+ */
+bool chip_held_up(void);
+/* Free GR when the time of a chip_hold() is over. */
+void chip_end_held_work(void);
 
 #endif

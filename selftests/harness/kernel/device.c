@@ -21,7 +21,8 @@
 struct pci_driver *the_pci_driver;
 struct mdev_driver *the_mdev_driver;
 struct mdev_parent *the_parent;
-static u8 *space;			/* only its addresses are used */
+/* The BARs' addresses for the CPU. Nothing is stored there. */
+static u8 *space;
 static bool log_on;
 static struct fwbuild firmware;
 static struct firmware blob;

@@ -133,7 +133,11 @@ void dma_unmap_page(struct device *d, dma_addr_t at, size_t n, enum dma_data_dir
 /* ------------------------------------------------------------------ the pool */
 
 struct gen_pool {
-	struct gen_pool *next;		/* older; a pool made in a piece of another is younger */
+	/*
+	 * An older pool. A pool made in a piece of another is younger than that one, and so is
+	 * found first.
+	 */
+	struct gen_pool *next;
 	u64 at, size;
 	struct pool_piece *piece;	/* the used ones, sorted by address */
 	u32 nr, room;

@@ -14,7 +14,10 @@
 
 struct mm_struct {
 	struct list_head node, vmas;
-	struct mutex gate;		/* mmap_lock: a writer keeps it */
+	/*
+	 * mmap_lock: a writer keeps the gate; a reader only passes it, and is counted in @readers
+	 */
+	struct mutex gate;
 	u32 readers;
 	int users;
 	struct pid *process;

@@ -11,7 +11,11 @@
 /* work.c */
 void work_begin(void);
 void work_end(void);
-void work_waits_for_vmm(const char *what);		/* fails if a worker must not wait */
+/*
+ * Fail if the caller is a worker with an item of the kernel's own work queues: such an item must
+ * not wait for a VMM.
+ */
+void work_waits_for_vmm(const char *what);
 
 /* device.c: the card's PCI function and the drivers that were registered */
 #define BAR1_PHYS	0x100000000ull
@@ -67,8 +71,10 @@ u8 *container_ram(struct container *c);
 u8 *container_page(u64 pfn);		/* NULL: the page is not pinned */
 bool container_pinned(u64 pfn, const struct container *c);
 u32 container_pins(const struct container *c);
-void container_slow(struct container *c, u64 ns);	/* for each access to its memory */
-u32 container_most_rounds(void);	/* most rounds that any unmap took for a mapping */
+/* From now on each access to the VMM's memory takes @ns. */
+void container_slow(struct container *c, u64 ns);
+/* Return the most rounds that an unmap has needed for one mapping so far. */
+u32 container_most_rounds(void);
 
 /*
  * iommufd.c: the same memory as an IOAS. A device is bound and opened first, then it may be

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Channels whose instance block comes to name another page directory, at moments that no driver
- * chooses, on a chip that loads again at once. Two actors: a vCPU that programs, and a thread of
- * the VMM that takes memory or another vCPU; explore.h says at which points the one is interrupted
- * by the other.
+ * Instance blocks of channels come to name another page directory, at moments that no driver
+ * chooses, on a chip that loads a channel again at once. Two actors: a vCPU that programs, and a
+ * thread that takes memory from the guest or is another vCPU. explore.h has the points at which one
+ * actor interrupts the other.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,7 +56,7 @@ static void end(void)
 	world_end();
 }
 
-/* channel 1 runs on space 0 */
+/* Channels 1 and 2 are bound, listed and enabled; channel 1's space is number 0. */
 static void start(void)
 {
 	u64 list[] = { 1, 2 };
@@ -134,7 +134,7 @@ static void begin_bound(const struct chip_manners *m)
 	start();
 }
 
-/* listed before it is bound */
+/* Channel 1 is listed before it is bound. */
 static void begin_listed(const struct chip_manners *m)
 {
 	u64 list[] = { 1, 2 };
@@ -178,7 +178,8 @@ static void a_guest_is_reset(void **state)
 }
 
 /*
- * a preempt that the guest has asked for is one, whichever channel of the group the chip may load
+ * When a guest preempts a group, its running channel leaves the chip, also if it is not the group's
+ * first one: here channel 1 is never enabled.
  */
 static void a_group_is_preempted_whose_first_never_ran(void **state)
 {
@@ -203,8 +204,8 @@ static void a_group_is_preempted_whose_first_never_ran(void **state)
 }
 
 /*
- * the context's address that the chip gets is where the host has an image, or where no guest can
- * map anything (S1)
+ * FECS gets the address of an image of the host, or one at which no guest can map anything: never
+ * one that the guest chooses (S1).
  */
 static void a_context_without_an_image(void **state)
 {
@@ -229,7 +230,7 @@ static void a_context_without_an_image(void **state)
 			harness_fail("S1: FECS is pointed at 0x%llx, where the guest may map what it likes", (unsigned long long)va);
 		g_unbind(g, 1);
 	}
-	/* a physical one is none */
+	/* With a physical address as its context, the channel is not bound. */
 	g_inst(g, 1, 0, 0x12345000);
 	g_store32(g, G_INST(1) + RAMIN_GR_CTX, 0x12345000);
 	g_bind(g, 1);

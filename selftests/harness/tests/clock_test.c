@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A guest that knows when the slicer looked: a trigger that it stores in its page of flushes is
- * gone with the next look, without an exit. It works from then on, with words that tell of nothing,
- * and stops when a tick would be over. What it has is paid for, and a cap holds, since nobody knows
- * when the next look is (S5).
+ * gone after the next look, and reading the page needs no exit. The guest works from then on,
+ * behind doorbell words that tell of no work, and stops when a tick would be over. Still its time
+ * is charged and a cap holds, since no guest knows when the next look is (S5).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +46,7 @@ static void works_from_look_to_tick(void *arg)
 		while (*flush & FLUSH_TRIGGER)
 			harness_sleep(5000);
 		stop = harness_now + tick - 100000;
-		harness_sleep(60000);		/* the look has seen the engines, too */
+		harness_sleep(60000);		/* by now the look has asked the engines, too */
 		chip_at_work(id, true);
 		if (stop > harness_now)
 			harness_sleep(stop - harness_now);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Configuration space, as a VMM reads and writes it: by bytes and by words, beyond its end, and a
+ * Configuration space as a VMM reads and writes it: by bytes and by words, beyond its end, and a
  * function level reset in the middle of work.
  */
 #include <setjmp.h>
@@ -56,7 +56,7 @@ static void what_it_is(void **state)
 	setup_end();
 }
 
-/* sizing, as firmware does it */
+/* Firmware finds a BAR's size in this way. */
 static void bars_have_the_types_sizes(void **state)
 {
 	begin();
@@ -70,7 +70,7 @@ static void bars_have_the_types_sizes(void **state)
 	setup_end();
 }
 
-/* a byte at a time is the same as a word; the bytes beside it stay */
+/* A write of a byte leaves the bytes beside it as they are. */
 static void bytes(void **state)
 {
 	u8 b = 0x5a;
@@ -91,7 +91,7 @@ static void its_end(void **state)
 	u32 off;
 
 	begin();
-	/* the extended space is empty, and nothing is kept there */
+	/* the extended space reads as zeros, also after a write */
 	for (off = 256; off < 4096; off += 4) {
 		put(off, ~0u);
 		assert_int_equal(get(off), 0);
@@ -103,8 +103,8 @@ static void its_end(void **state)
 }
 
 /*
- * each writable bit keeps what is written, every other one keeps its value: of the whole space, all
- * ones and then zeros
+ * In the first 256 bytes, all ones and then zeros are written to each word. A bit either keeps what
+ * was written or keeps its value.
  */
 static void only_what_may_change(void **state)
 {
@@ -115,7 +115,7 @@ static void only_what_may_change(void **state)
 	for (i = 0; i < 64; i++)
 		reset[i] = get(4 * i);
 	for (i = 0; i < 64; i++)
-		if (4 * i != GK110_PCI_EXP_DEVCTL)	/* it has the reset */
+		if (4 * i != GK110_PCI_EXP_DEVCTL)	/* a one there begins a reset */
 			put(4 * i, ~0u);
 	for (i = 0; i < 64; i++) {
 		ones[i] = get(4 * i);

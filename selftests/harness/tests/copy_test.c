@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A copy of the host's that does not end in time, and ends later all the same: what it was to write
- * to may be somebody else's by then.
+ * A copy of the host's does not end in time, and ends later nevertheless. By then its target may
+ * belong to another vGPU.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 static const struct chip_manners eager = { .eager = true, .late = 2 };
 static const struct policy coarse = { .seed = 1, .oversleep_ns = 2000000 };
 
-/* it reads a guest's instance block into memory of the host's, which goes with the vGPU */
+/* The copy reads a guest's instance block into memory of the host, which is freed with the vGPU. */
 static void a_read_of_a_guest(void **state)
 {
 	struct world_vgpu *g;
@@ -42,7 +42,7 @@ static void a_read_of_a_guest(void **state)
 	setup_end();
 }
 
-/* it empties a partition */
+/* The host's fill that empties a partition does not end. */
 static void a_scrub(void **state)
 {
 	setup_begin(&coarse, &eager, 1);
@@ -57,8 +57,8 @@ static void a_scrub(void **state)
 }
 
 /*
- * it may begin whenever the engine gets round to it: what it consists of is not written over by the
- * next one
+ * A job that timed out may still begin at any time. So its commands must not be overwritten by
+ * those of another job.
  */
 static void nothing_after_one_that_did_not_end(void **state)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A guest leaves a channel that faulted bound, binds another one and lists it in the same group.
- * What that one does is held to the same rules: a storm of a copy engine's interrupts, of which the
- * chip says the group alone, ends it, and so does a kernel that does not leave the chip (S5, S6).
+ * A guest leaves a channel that faulted bound, binds another one, and lists that in the same group.
+ * The rules hold for the new channel, too: it is ended by a storm of a copy engine's interrupts,
+ * for which the chip names only the group, and by a kernel that does not leave the chip (S5, S6).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@
 #define MS	1000000ull
 #define GROUP	5
 #define SECONDS	3
-#define EVERY	50000ull		/* ns: 20,000 a second */
+#define EVERY	50000ull		/* ns between two interrupts: 20,000 a second */
 #define ENGINE	3			/* a copy engine */
 
 static const struct chip_manners calm = { .eager = true, .late = 1, .idles = true };
@@ -39,7 +39,7 @@ static void list_in_group(u32 id)
 	g_list(g, list, 2);
 }
 
-/* channel 2 runs in the group, beside nothing or beside channel 1, which is dead */
+/* Channel 2 runs in the group: alone, or with @beside_dead beside channel 1, which is dead. */
 static void begin(u32 vgpus, bool beside_dead)
 {
 	setup_begin(&quiet, &calm, vgpus);
@@ -94,7 +94,7 @@ static void a_storm_beside_a_dead_one(void **state)
 	storm(true);
 }
 
-/* the neighbour wants the chip: after the watchdog's time it has it */
+/* The neighbour waits for the chip. Within 3 s the watchdog must have ended the hung channel. */
 static void a_hang_beside_a_dead_one(void **state)
 {
 	u64 end;
@@ -110,7 +110,7 @@ static void a_hang_beside_a_dead_one(void **state)
 	setup_end();
 }
 
-/* its guest preempts the group; it has patience, and the group then is over */
+/* The guest preempts its own group. When the wait for that is over, the hung channel is ended. */
 static void a_preempt_beside_a_dead_one(void **state)
 {
 	begin(1, true);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a guest is told of the chip's events, when they come faster than it can be told: the oldest,
- * each once, as they were (S4).
+ * The chip's events come faster than a guest can be told of them. The guest is told of the oldest,
+ * of each once, and as they were (S4).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 
 #include <linux/bitfield.h>
 
-#define INJECTED	0x1000ull	/* by the number of the event */
+#define INJECTED	0x1000ull	/* event number n faults at (n + 1) times this address */
 
 static const struct chip_manners calm = { .late = 1 };
 static const struct policy quiet = { .seed = 1 };
@@ -38,7 +38,10 @@ static u64 told_va(struct world_vgpu *g, u8 unit)
 	return (u64)g_read(g, rec + 8) << 32 | g_read(g, rec + 4);
 }
 
-/* the queue is filled, from a get that is anywhere, and more comes before the guest is told */
+/*
+ * The queue is filled from any place in it, and more events come before the guest is told of the
+ * first.
+ */
 static void what_does_not_fit_is_dropped(void **state)
 {
 	struct world_vgpu *g = &world.vgpu[0];
@@ -64,7 +67,7 @@ static void what_does_not_fit_is_dropped(void **state)
 		assert_int_equal(g->v->m->events_dropped - dropped, more);
 		g_write(g, PFIFO_MMU_FAULT_SOURCE, ~0u);
 		assert_int_equal(g_read(g, PFIFO_MMU_FAULT_SOURCE), 0);
-		/* the next round begins elsewhere in the queue */
+		/* move on in the queue, so that the next round begins at another place */
 		for (i = 0; i < 7; i++) {
 			mutex_lock(&g->v->lock);
 			push(g, i, i);
@@ -77,8 +80,8 @@ static void what_does_not_fit_is_dropped(void **state)
 }
 
 /*
- * an exception of GR is read with up to 250 register accesses: a channel may cause fewer of them
- * than of others (S5, S6)
+ * To read an exception of GR takes up to 250 register accesses. So a channel may cause fewer
+ * exceptions than other events before it is ended (S5, S6).
  */
 static void exceptions_of_gr_are_dear(void **state)
 {
@@ -102,7 +105,10 @@ static void exceptions_of_gr_are_dear(void **state)
 	setup_end();
 }
 
-/* the guest hears of its own blocks and of offsets in its own BARs, not of the card's (S4) */
+/*
+ * Events name the guest's own instance block and offsets in the guest's own BARs, not the card's
+ * (S4).
+ */
 static void what_is_told_is_the_guests(void **state)
 {
 	struct kvgpu_hw_gr e = { .intr = GR_INTR_DATA_ERROR };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a guest makes recovery and unbinds wait for is its own time (S5): a fault behind a long
- * kernel, faults of many channels, unbinds of an idle channel while another one works.
+ * When recovery or an unbind has to wait because of a guest, that time is charged to the guest
+ * (S5). Causes are a fault behind a long kernel, faults of many channels, and unbinds of an idle
+ * channel while another one works.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,7 +64,7 @@ static void judge(const char *what)
 			     part(0), paid(0), part(1), paid(1));
 }
 
-/* dead ones are bound anew; NULL: it can't be had now */
+/* Return channel @id, bound anew if it is dead. NULL: it can't be bound now. */
 static struct kvgpu_chan *fresh(u32 id)
 {
 	struct world_vgpu *g = &world.vgpu[0];
@@ -104,7 +105,7 @@ static void faults_behind_kernels(void *arg)
 		harness_sleep(MS);
 		while (!c->dead && harness_now < end)
 			harness_sleep(MS / 4);
-		/* recovery has it until the channel is off */
+		/* recovery has this lock until the channel is off the chip */
 		kvgpu_hw_lock(&world.gpu->lock);
 		kvgpu_hw_unlock(&world.gpu->lock);
 	}
@@ -202,7 +203,7 @@ static void unbinds(void *arg)
 
 	g_inst(g, 2, 0, 0);
 	while (harness_now < end) {
-		/* its kernel writes to memory: the guest knows when it runs */
+		/* a kernel writes to memory when it runs, so that a guest can know */
 		if (!chip_engine_works(g_hchid(g, 1))) {
 			harness_sleep(MS / 20);
 			continue;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A guest that works while the slicer flushes for it. The page of flushes tells it when that begins
- * and when it ends. No look is made meanwhile, and a guest can make it long: L2 has what it wrote
- * to system memory. An accomplice asks for flushes too, so that the slicer is still busy when the
- * worker sees that its own is done. What the worker has so is paid for, and its cap holds (S5).
+ * A guest works while the slicer does a flush that the guest asked for. The page of flushes tells
+ * the guest when the flush begins and ends. The slicer does not look meanwhile, and a guest can
+ * make a flush long, by what it leaves of system memory in L2. An accomplice asks for flushes, too,
+ * so that the slicer is still busy when the worker sees the end of its own flush. The worker's time
+ * is charged nevertheless, and its cap holds (S5).
  *
- * How long a flush of L2 takes on a card is not known: the chip here takes 0.2 and 0.5 ms for one,
- * on the average.
+ * How long a flush of L2 takes on a card is not known. On the chip here it takes 0.2 or 0.5 ms on
+ * average.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +18,7 @@
 #include "selftests/harness/tests/partners.h"
 
 #define LONG_MS		(4 * RUN_MS)
-#define READ_NS		(20 * US)	/* of the chip's register, until it is done */
+#define READ_NS		(20 * US)	/* between reads of the flush register */
 
 static volatile u32 *word(u32 i, u32 reg)
 {
@@ -32,7 +33,7 @@ static void ask(u32 i)
 	*word(i, FLUSH_L2_DIRTY) = FLUSH_TRIGGER;
 }
 
-/* it has work, and the chip serves it next */
+/* The worker has work, and the chip serves it next if it is listed. */
 static void work(void)
 {
 	u16 id = chan_at(WORKER, 1);

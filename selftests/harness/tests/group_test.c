@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A channel with two entries: the first in a group for which the chip has no id left, the second in
- * a group that has one. The chip must not know it by another name than the host does, or nobody
- * could drive it off (S5, and S1 and S2 rest on it).
+ * A channel has two entries in its list: the first in a group for which the chip has no id left,
+ * the second in a group that has an id. The chip must not know the channel in another group than
+ * the host does, or the host could not drive it off the chip (S5; S1 and S2 depend on that).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,8 +22,8 @@
 #define LIST		0xd00000ull
 #define HANGS		1u
 #define OTHER		2u
-#define KEEPERS		12u		/* channels that only keep groups */
-#define WITHOUT_ID	4000u		/* groups of the guest */
+#define KEEPERS		12u		/* channels that only keep groups' ids in use */
+#define WITHOUT_ID	4000u		/* the guest's group that gets no id of the chip */
 #define WITH_ID		3000u
 
 static const struct chip_manners steady = { .eager = true,
@@ -60,8 +60,8 @@ static void submit(u32 nr)
 }
 
 /*
- * empty headers that had a member once keep their ids while they are listed: returns how many there
- * are
+ * Fill the list with @want headers of groups without members. Each group had a member for one
+ * submit, and keeps its id while the header is listed. Return @want.
  */
 static u32 fill_with_headers(u32 want)
 {
@@ -80,7 +80,7 @@ static u32 fill_with_headers(u32 want)
 	return want;
 }
 
-/* channels that are not listed any more keep theirs */
+/* Channels that were listed in a group keep the group's id in use when they are listed no more. */
 static void keep_some(u32 at)
 {
 	u32 i, k;
@@ -117,10 +117,14 @@ static void two_entries(void)
 	list[at + 3] = OTHER;
 	list[at + 4] = HANGS;
 	submit(at + 5);
-	assert_int_equal(g->v->m->nr_tsgs, g->v->m->runl_max);	/* or nothing was tried */
+	/* All groups that the vGPU may have must be in use, or the test would show nothing. */
+	assert_int_equal(g->v->m->nr_tsgs, g->v->m->runl_max);
 }
 
-/* -1: in no group; -2: not in the list */
+/*
+ * Return the id of channel @id's group in the list that the chip has. -1: it is listed in no group;
+ * -2: it is not listed.
+ */
 static int group_on_chip(u32 id)
 {
 	static u64 entry[2 * KVGPU_MAX_CHAN];
@@ -183,7 +187,7 @@ static void run_both(void)
 	g_ring(g, OTHER, 7);
 }
 
-/* an endless kernel in it ends as any other does */
+/* An endless kernel in the channel with two entries ends as any other does. */
 static void it_hangs(void **state)
 {
 	done = false;
@@ -199,7 +203,7 @@ static void it_hangs(void **state)
 	setup_end();
 }
 
-/* and its unbind is the guest's own affair */
+/* When the guest unbinds that channel, no other vGPU notices. */
 static void it_is_unbound(void **state)
 {
 	u32 i;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An accomplice that hides its partner's work (S5). The partner runs long kernels and preempts its
- * own channel, so the preempt register is taken; the accomplice, which is idle, binds and unbinds a
- * channel, and waits for that register with gpu->lock, as long as a kernel lasts. Looks wait for
- * that lock: they come when a kernel has ended. What each has of the GPU is charged all the same,
- * and a cap and weights hold.
+ * An accomplice hides its partner's work (S5). The partner runs long kernels and preempts its own
+ * channel, which keeps the preempt register busy as long as a kernel lasts. The accomplice has no
+ * work; it binds and unbinds a channel, and for the unbind it waits for that register, with
+ * gpu->lock held. The slicer's looks wait for gpu->lock, so that they come when a kernel has ended.
+ * Still each is charged what it has of the GPU, and caps and weights hold.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,8 @@
 #define MS		1000000ull
 #define US		1000ull
 #define RUN_MS		2500
-#define POINTS		4	/* of a hundred: what docs/invariants.md promises */
+/* By so many per cent of the time a share may be exceeded: docs/invariants.md promises that. */
+#define POINTS		4
 
 static struct chip_manners steady = { .eager = true, .load_ppm = 2000, .late = 2, .idles = true };
 static struct policy coarse = { .seed = 1, .oversleep_ns = 20000 };
@@ -66,8 +67,8 @@ static void who_works(void *arg)
 }
 
 /*
- * vGPU 0 works in kernels, 1 is its accomplice, 2, with @weight, always works; NULL: there is none.
- * 0 may have @share hundredths
+ * vGPU 0 works in kernels of @us microseconds, vGPU 1 is its accomplice. vGPU 2 has @weight and
+ * always works; NULL: there is no vGPU 2. vGPU 0 may have @share per cent of the time.
  */
 static void judge(const char *cap, u32 us, const char *weight, u32 share)
 {

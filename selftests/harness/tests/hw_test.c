@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What hw/ writes to the card: each function by itself, its registers and its bounds. */
+/*
+ * What functions of hw/ write to the card: the registers, their values, and bounds in time and
+ * number.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +32,7 @@ static u32 last(u32 reg)
 	return val;
 }
 
-/* the space that is named, in all its TLBs or the hub's alone (S2) */
+/* An invalidate names the address space, and whether it is for all TLBs or the hub's alone (S2). */
 static void an_invalidate_names_its_space(void **state)
 {
 	u32 hub;
@@ -51,7 +54,7 @@ static void an_invalidate_names_its_space(void **state)
 	setup_end();
 }
 
-/* lines of system memory forgotten, dirty ones of video memory written back, in that order (S2) */
+/* A flush of L2 forgets lines of system memory and writes back dirty lines of video memory (S2). */
 static void l2_is_flushed_both_ways(void **state)
 {
 	setup_begin(&quiet, &calm, 1);
@@ -63,7 +66,7 @@ static void l2_is_flushed_both_ways(void **state)
 	setup_end();
 }
 
-/* a preempt has the time that its caller gives it (S5) */
+/* A preempt waits as long as its caller says, within 5 ms (S5). */
 static void a_preempt_waits(void **state)
 {
 	static const u32 ms[] = { 5, 50 };
@@ -74,7 +77,7 @@ static void a_preempt_waits(void **state)
 	while (!chip_loaded(g_hchid(&world.vgpu[0], 1)))
 		harness_sleep(MS / 10);
 	assert_true(chip_hang(g_hchid(&world.vgpu[0], 1), false));
-	kvgpu_hw_lock(&world.gpu->lock);	/* nobody else ends it meanwhile */
+	kvgpu_hw_lock(&world.gpu->lock);	/* no other thread ends the hang now */
 	for (i = 0; i < ARRAY_SIZE(ms); i++) {
 		began = harness_now;
 		assert_int_equal(kvgpu_hw_preempt(&world.gpu->hw, false, g_hchid(&world.vgpu[0], 1),
@@ -86,7 +89,7 @@ static void a_preempt_waits(void **state)
 	setup_end();
 }
 
-/* the host's channel is a member of its runlist, besides all that are listed (S5) */
+/* A runlist has the host's own channel in it, besides those in the list that was passed (S5). */
 static void the_hosts_channel_is_listed(void **state)
 {
 	static u64 entry[2 * KVGPU_MAX_CHAN];
@@ -111,7 +114,10 @@ static void the_hosts_channel_is_listed(void **state)
 	setup_end();
 }
 
-/* a block is not freed under a PBDMA that has it, nor under an engine (S2) */
+/*
+ * A channel that a PBDMA or an engine has is not unbound: its instance block would be freed while
+ * in use (S2).
+ */
 static void one_that_is_somewhere_is_not_unbound(void **state)
 {
 	struct context was;
@@ -137,7 +143,10 @@ static void one_that_is_somewhere_is_not_unbound(void **state)
 	setup_end();
 }
 
-/* what stands is acknowledged, by the bit that stands; else it comes again at once (S5) */
+/*
+ * What is written to acknowledge an interrupt is the bit that stands; otherwise the interrupt would
+ * come again at once (S5).
+ */
 static void traps_are_acknowledged(void **state)
 {
 	u32 g;
@@ -157,7 +166,7 @@ static void traps_are_acknowledged(void **state)
 	setup_end();
 }
 
-/* a vGPU has its share of the ids of channels, and not one group more (S5) */
+/* A vGPU gets as many groups of channel ids as its share is, and not one more (S5). */
 static void groups_of_ids_are_shared(void **state)
 {
 	struct world_vgpu *g = &world.vgpu[0];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A vGPU that keeps the chip and hardly uses it. Its words tell of work all the time, and it works
- * for some microseconds now and then, so that it is not parked: it kicks, and the look sees it at
- * work. What it keeps from its neighbour counts as if it had used it, for its cap too (S5).
+ * A vGPU keeps the chip and hardly uses it. Its doorbell words tell of work all the time. Now and
+ * then it works for some microseconds and causes a look, which sees it at work, so that it is not
+ * parked. Still what it keeps from its neighbour counts as used, for its cap, too (S5).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 
 static u64 kernel_ns, wait_ns, others, held;
 
-/* the worker, whenever it has the chip: a kernel, and a wait after it */
+/* The worker's channel does a kernel when it has the chip, then waits, then does the next. */
 static void kernels(void *arg)
 {
 	struct kernels k = { kernel_ns, wait_ns };
@@ -38,7 +38,7 @@ static void kicks(void *arg)
 		g_write(&world.vgpu[WORKER], PFIFO_RUNLIST_SUBMIT, 2);
 }
 
-/* ACCOMPLICE is none here, but a neighbour that always works */
+/* ACCOMPLICE is no accomplice here, but a neighbour that always works. */
 static void judge(const char *cap, const char *weight, u64 kernel_us, u64 wait_us)
 {
 	u32 share = atoi(cap);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One that waits for a semaphore between its kernels, beside a vGPU with a small cap that always
- * works. While that one is held back nobody else can use the chip: the one that waits is not parked
- * then, and pays for no idle time. It pays for the time for which it keeps the chip from others,
- * and not for what passed before anybody wanted it: an attacker that wakes now and then and does
- * nothing costs it no more than the attacker waited (S5).
+ * A vGPU (the victim) waits for a semaphore between its kernels, beside a vGPU with a small cap
+ * that always works.
+ * While the capped vGPU is held back, no other can use the chip. So the victim is not parked then,
+ * and is charged for no idle time.
+ * The victim is charged for time in which it keeps the chip from a vGPU that waits, and not for
+ * what passed before that one waited. An attacker wakes now and then and does nothing: that costs
+ * the victim no more than the time that the attacker waited (S5).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +25,10 @@
 
 static u64 kernel_ns, wait_ns, wakes, every_ns;
 
-/* the words of channel 2, which does nothing: as in owner_test */
+/*
+ * Have the doorbell words of channel 2, which does nothing, tell of work or of none. No lock is
+ * waited for, as in owner_test.
+ */
 static void say(u32 i, bool work)
 {
 	u64 at = world.vgpu[i].v->part.v + G_USERD(2) + USERD_GP_PUT;
@@ -32,7 +37,7 @@ static void say(u32 i, bool work)
 	chip_wrote(at, 4);
 }
 
-/* the open chip serves the victim when it has work */
+/* When the chip is open and the victim has work, the chip serves the victim. */
 static void serve_open_chip(void)
 {
 	u16 id = chan_at(VICTIM, 1);
@@ -43,7 +48,7 @@ static void serve_open_chip(void)
 	chip_load_some(0, id);
 }
 
-/* whenever the victim has the chip: a kernel, and a wait after it */
+/* The victim's channel does a kernel when it has the chip, then waits, then does the next. */
 static void kernels(void *arg)
 {
 	struct kernels k = { kernel_ns, wait_ns };
@@ -114,7 +119,7 @@ static void must_keep(double alone, double has, const char *beside)
 		harness_fail("S5: it has %.1f %% by itself, and %.1f %% beside %s", alone, has, beside);
 }
 
-/* one that is held back can't use the chip: nobody is parked for it */
+/* A vGPU that is held back by its cap can't use the chip. So no other vGPU is parked for it. */
 static void not_parked_for_one_that_is_held_back(void **state)
 {
 	double alone = judge(false, 100, 400, 0);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Interrupts that a guest can raise at will: what they may take of the CPU that the host serves
- * them on (S5).
- */
+/* Interrupts that a guest can raise at will may take only some of the CPU that serves them (S5). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,14 +11,14 @@
 #include "selftests/harness/world.h"
 
 #define STORM_MS	200
-#define PART_PER_CENT	20	/* of a CPU, for one source */
+#define PART_PER_CENT	20	/* most per cent of a CPU for one source's interrupts */
 #define MOST		(2 * (64 + 2 * STORM_MS))	/* twice what docs/interrupts.md says */
 
 static const struct chip_manners calm = { .late = 1 };
 static struct mm_struct *mm;
 static struct container *c;
 
-/* a channel of nothing but NON_STALL_INTERRUPTs, and nobody else has work */
+/* A channel does nothing but NON_STALL_INTERRUPTs, and no other channel has work. */
 static void storms(void *arg)
 {
 	u64 end = harness_now + STORM_MS * 1000000ull;
@@ -33,8 +30,8 @@ static void storms(void *arg)
 }
 
 /*
- * its driver does not want to be told any more as soon as it said that it does: whoever serves the
- * interrupt finds nobody that waits
+ * The driver stops wanting interrupts as soon as it has said that it wants them. So the thread that
+ * serves an interrupt finds no vGPU that waits for it.
  */
 static void wants_and_does_not(void *arg)
 {
@@ -64,7 +61,8 @@ static void storm(const struct policy *p, void (*driver)(void *arg))
 	g_bind(g, 1);
 	g_list(g, list, 1);
 	g_enable(g, 1, true);
-	g_write(g, PFIFO_INTR_EN, PFIFO_INTR_NONSTALL);	/* its driver wants to be told */
+	/* The guest's driver enables the interrupt. */
+	g_write(g, PFIFO_INTR_EN, PFIFO_INTR_NONSTALL);
 	assert_true(g->v->m->waits);
 	intrs = world.gpu->hw.stats.intrs;
 	began = harness_now;
@@ -77,7 +75,7 @@ static void storm(const struct policy *p, void (*driver)(void *arg))
 	intrs = world.gpu->hw.stats.intrs - intrs;
 	printf("# %llu interrupts took %llu of %llu us\n", (unsigned long long)intrs, (unsigned long long)ran / 1000,
 	       (unsigned long long)(harness_now - began) / 1000);
-	/* some arrive: a guest that waits is told in the end */
+	/* some must arrive: a guest that waits is told in the end */
 	assert_in_range(intrs, 10, 1000000);
 	if (ran * 100 > (harness_now - began) * PART_PER_CENT || intrs > MOST)
 		harness_fail("S5: interrupts of one source took %llu of %llu us, %llu of them",

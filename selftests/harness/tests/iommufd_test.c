@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A VMM that uses iommufd takes memory back, or the device from all of it, while its guest pins and
- * runs.
+ * A VMM that uses iommufd unmaps memory, or detaches the device from all of it, while its guest
+ * pins pages and runs.
  */
 #include <setjmp.h>
 #include <stdarg.h>

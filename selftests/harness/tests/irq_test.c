@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * VFIO_DEVICE_SET_IRQS in all its forms: what is refused, who is signalled when, and eventfds that
- * come and go while they are signalled.
+ * VFIO_DEVICE_SET_IRQS in all its forms: what is refused, which eventfd is signalled when, and
+ * eventfds that are replaced while they are signalled.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,7 @@ static const struct chip_manners calm = { .late = 1 };
 static const struct policy quiet = { .seed = 1 };
 static struct world_vgpu *g;
 
-/* @data: an eventfd, or 0 and 1 */
+/* @data: number of an eventfd, or 0 or 1 for DATA_BOOL */
 static int set(u32 index, u32 flags, u32 start, u32 count, s32 data)
 {
 	struct { struct vfio_irq_set hdr; s32 data; } s = {
@@ -49,7 +49,7 @@ static void begin(const struct chip_manners *m)
 	g_write(g, PFIFO_INTR_EN, PFIFO_INTR_NONSTALL);
 }
 
-/* the vGPU's line goes up: a channel of it has ended what it was given */
+/* The vGPU's line goes up: the chip raised a non-stall interrupt, as when work has ended. */
 static void raise_line(void)
 {
 	chip_nonstall();
@@ -128,7 +128,7 @@ static void msi_goes_by_edges(void **state)
 	assert_int_equal(user_eventfd_read(3), 1);
 	harness_sleep(5000000);
 	assert_int_equal(user_eventfd_read(3), 0);
-	/* who comes while the line is up has not missed it; who was there is not told */
+	/* an eventfd set while the line is up is signalled at once; the one before is not */
 	assert_int_equal(set(MSI, TRIGGER | EVENTFD, 0, 1, 4), 0);
 	assert_int_equal(user_eventfd_read(4), 1);
 	assert_int_equal(user_eventfd_read(3), 0);
@@ -139,7 +139,7 @@ static void msi_goes_by_edges(void **state)
 	assert_int_equal(set(MSI, TRIGGER | NONE, 0, 0, 0), 0);
 	raise_line();
 	assert_int_equal(user_eventfd_read(4), 0);
-	/* a test of a VMM's */
+	/* a VMM tests its eventfd: TRIGGER with 0 does nothing, with 1 signals it */
 	assert_int_equal(set(MSI, TRIGGER | EVENTFD, 0, 1, 5), 0);
 	user_eventfd_read(5);
 	assert_int_equal(set(MSI, TRIGGER | BOOL, 0, 1, 0), 0);
@@ -156,7 +156,9 @@ static void intx_is_a_level(void **state)
 	assert_int_equal(set(INTX, UNMASK | EVENTFD, 0, 1, 4), 0);
 	raise_line();
 	assert_int_equal(user_eventfd_read(3), 1);
-	/* told once, and masked by that; the line is up still when it is unmasked: told again */
+	/*
+	 * told once, which masked the interrupt; the line is still up at the unmask, so told again
+	 */
 	harness_sleep(5000000);
 	assert_int_equal(user_eventfd_read(3), 0);
 	user_eventfd_write(4);
@@ -166,13 +168,13 @@ static void intx_is_a_level(void **state)
 	user_eventfd_write(4);
 	harness_sleep(5000000);
 	assert_int_equal(user_eventfd_read(3), 0);
-	/* masked by hand */
+	/* masked by an ioctl */
 	assert_int_equal(set(INTX, MASK | NONE, 0, 1, 0), 0);
 	raise_line();
 	assert_int_equal(user_eventfd_read(3), 0);
 	assert_int_equal(set(INTX, UNMASK | NONE, 0, 1, 0), 0);
 	assert_int_equal(user_eventfd_read(3), 1);
-	/* MSI takes over, then the eventfd of the unmask is closed */
+	/* MSI takes over from INTx, then the eventfd of INTx's unmask is closed */
 	assert_int_equal(set(MSI, TRIGGER | EVENTFD, 0, 1, 5), 0);
 	user_eventfd_write(4);
 	harness_sleep(5000000);
@@ -182,7 +184,7 @@ static void intx_is_a_level(void **state)
 	setup_end();
 }
 
-/* one eventfd for the interrupt and its unmask: its handler runs inside the signal */
+/* One eventfd for the interrupt and its unmask: the unmask's handler runs inside the signal. */
 static void one_for_both(void **state)
 {
 	u32 i;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A fault of a channel that is unbound before the interrupt thread has looked: its instance block
- * may be another channel's by then. That one is the same vGPU's, since each vGPU has its own part
- * of the pool; after the end of a vGPU it is another vGPU's.
+ * A channel faults, and is unbound before the interrupt thread has looked. By then its instance
+ * block may be another channel's, which must not be ended for the fault. That channel is of the
+ * same vGPU, since each vGPU has its own part of the pool; only after the end of the vGPU can it be
+ * another's.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,7 +63,7 @@ static void no_other_channel_is_told(void **state)
 				     (unsigned long long)s);
 		setup_end();
 	}
-	assert_in_range(same, SEEDS / 2, SEEDS);	/* the memory does come back */
+	assert_in_range(same, SEEDS / 2, SEEDS);	/* the same memory is used in most runs */
 }
 
 int main(void)

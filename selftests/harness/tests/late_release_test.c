@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A vGPU that outlives its mediated device (S6). A thread in the middle of opening or closing
- * /dev/vfio/devices/vfioN has the vfio_device, and neither a registration nor the mediated device,
- * so an admin's remove does not wait for it. Until that thread goes on, the vGPU is on the card's
- * list, whose readers print its device's name.
+ * A vGPU outlives its mediated device (S6). A thread in the middle of opening or closing
+ * /dev/vfio/devices/vfioN has a reference to the vfio_device, but neither to its registration nor
+ * to the mediated device, so that an admin's remove does not wait for it. Until that thread goes
+ * on, the vGPU is on the card's list, and readers of the list print the name of its device.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ static void late(void **state)
 	g = &world.vgpu[0];
 	world_close(0);
 	dev = g->dev;
-	device = get_device(dev->dev);	/* so that what is asked below is not what went */
+	device = get_device(dev->dev);	/* keeps the device, so that its .refs can be read below */
 	dev->refs++;			/* chrdev_open() */
 	g->made = false;
 	mdev_remove(g->mdev);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Work that begins just before its vGPU has to leave the chip (S5). While one leaves there are no
- * samples. An accomplice without any work wakes when the partner begins a piece: the chip is the
- * accomplice's, the partner is waited for, and the accomplice has nothing to do after all. What the
- * partner keeps the chip for is charged all the same, and its cap holds.
+ * Work begins just before its vGPU has to leave the chip (S5). While a vGPU leaves there are no
+ * samples. The worker begins a piece, and its accomplice, which has no work, wakes: the chip is to
+ * be the accomplice's, the worker's piece is waited for, and then the accomplice has nothing to do
+ * after all. Still the worker is charged for the time for which it keeps the chip, and its cap
+ * holds.
  *
- * The partners read the policy's state for their times. A guest can tell it from when it is on the
- * chip, from flushes, and from gpu_time_ns.
+ * The partners read the policy's state to choose their moments. A guest can guess it from the times
+ * at which it is on the chip, from flushes, and from gpu_time_ns.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,13 +24,16 @@
 
 static u64 pieces, piece_ns;
 
-/* the words of channel 2, which does nothing, tell of work or of none, and the slicer looks */
+/*
+ * Have the doorbell words of channel 2, which does nothing, tell of work or of none, and have the
+ * slicer look.
+ */
 static void say(u32 i, bool work)
 {
 	g_ring(&world.vgpu[i], 2, work);
 }
 
-/* charged until the next sample: it is idle until then */
+/* Wait until the worker counts as idle. Until a sample says so it is charged as busy. */
 static void until_free(u64 end)
 {
 	const struct machine_slice *w = slice_of(WORKER);
@@ -43,8 +47,8 @@ static void until_free(u64 end)
 }
 
 /*
- * a turn of the worker's in which nothing is done: then the accomplice has waited longer, and will
- * be chosen
+ * Make a turn of the worker in which nothing is done. After that the accomplice has waited longer,
+ * and is chosen next.
  */
 static void empty_turn(u64 end)
 {

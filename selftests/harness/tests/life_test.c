@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One vGPU from create to remove: it binds a channel, lists it, runs on a space with pages of the
- * VMM, and is closed.
+ * A vGPU from create to remove: it binds a channel, lists it, runs with a page of the VMM's memory,
+ * and is closed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@ static const struct chip_manners eager = { .eager = true,
 					   .late = 3 };
 static const struct policy calm = { .seed = 1 };
 
-/* channel 1 on space 0: a page of the VMM and one of video memory */
+/* Channel 1 runs on space 0, which has a page of the VMM's memory and a page of video memory. */
 static void run_channel(struct world_vgpu *g)
 {
 	u64 list[] = { 1 };
@@ -50,7 +50,7 @@ static void opens_runs_closes(void **state)
 	harness_sleep(20000000);
 	world_check("a channel runs");
 	assert_true(chip_loads() > 0);
-	/* the VMM takes the page: the GPU does not reach it any more */
+	/* after the VMM took its memory back, the GPU does not reach it */
 	assert_int_equal(container_unmap(c, 0x100000, 0x100000), 0x100000);
 	assert_int_equal(container_pins(c), 0);
 	world_close(0);
@@ -61,7 +61,7 @@ static void opens_runs_closes(void **state)
 	world_end();
 }
 
-/* what the card loads is what the oracle sees: a run without a load would prove nothing */
+/* The oracle checks what the chip loads: a run in which it loads nothing would prove nothing. */
 static void four_share(void **state)
 {
 	struct mm_struct *mm[WORLD_VGPUS];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * V5: a VMM decides when its threads get a CPU. One of them has SCHED_IDLE, beside others of its
- * VMM that keep the CPU busy: whenever it slept in the kernel it goes on 2 s later. What its
- * neighbours, and the slicer, wait for while it has a lock of the card.
+ * V5: a VMM decides when its threads get a CPU. One thread has SCHED_IDLE, beside others of its VMM
+ * that keep the CPU busy: each time it has slept in the kernel, it goes on 2 s later. Measured is
+ * how long its neighbours and the slicer wait while that thread has a lock of the card.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,13 +17,15 @@
 
 #define MS	1000000ull
 #define IDLE_MS	2000
-/* a lender's patience at each of some locks, and what is done under them */
+/* most that a neighbour may wait: the lender's delay at several locks, and the work under them */
 #define WAIT_MS	50
 
-/* done at the second look, whenever that is */
+/* what is waited for has happened at the second read, however late that comes */
 static const struct chip_manners manners = { .eager = true, .load_ppm = 2000, .late = 1 };
 static const struct policy quiet = { .seed = 1 };
-/* with chance: also where a thread may be preempted with the lock held */
+/*
+ * with .delay_ppm also at points where the thread does not sleep: it is preempted with a lock held
+ */
 static const struct policy idle = { .seed = 3, .idle_ns = IDLE_MS * MS };
 static const struct policy preempted = { .seed = 5,
 					 .idle_ns = IDLE_MS * MS,
@@ -44,7 +46,7 @@ static void acts(struct world_vgpu *g, enum what what)
 	if (what == FLUSH || what == ALL)
 		g_write(g, FLUSH_L2_DIRTY, FLUSH_TRIGGER);
 	if (what == TABLES || what == ALL) {
-		/* a table was written: the host's copy engine reads it */
+		/* a table was written: at the invalidate the host's copy engine reads it */
 		g_map_vram(g, 0, 20, G_DATA);
 		g_tlb(g, 0);
 	}
@@ -142,15 +144,15 @@ static void starves_once(void *arg)
 }
 
 /*
- * nobody waits, so nothing is lent: it goes on long after all it waits for has happened, and looks
- * before it says that it took too long
+ * No other thread waits for the lock, so no priority is lent: the thread goes on long after what it
+ * waits for has happened. It must look again before it says that it waited too long.
  */
 static void nobody_lends(void **state)
 {
 	struct policy for_a_minute = { .idle_ns = 60000 * MS, .delay_ns = 60000 * MS };
 	u32 seed;
 
-	/* the first when it sleeps, the others also in between */
+	/* seed 0: late only after sleeps; the others: also at points in between */
 	for (seed = 0; seed < 12; seed++) {
 		for_a_minute.seed = seed + 3;
 		for_a_minute.delay_ppm = seed ? 100000 : 0;
@@ -167,7 +169,7 @@ static void nobody_lends(void **state)
 
 /* ------------------------------------------------------------------ turns */
 
-/* the neighbour's CPU takes 0.1 ms to run what was woken up */
+/* The neighbour's CPU takes 0.1 ms to run a thread that was woken. */
 static const struct policy late = { .seed = 1, .oversleep_ns = 5000, .idle_ns = MS / 10 };
 static const struct policy short_sleeps = { .seed = 1, .oversleep_ns = 5000 };
 static u64 sum;
@@ -181,7 +183,7 @@ static void check_turns(const char *what, u64 limit, u64 mean_limit)
 			     (unsigned long long)worst / 1000);
 }
 
-/* what the neighbour does, how long after its last one */
+/* What the neighbour does, on vGPU @vgpu, each time @every ns after the last time. */
 struct habit {
 	void (*act)(struct world_vgpu *g);
 	u32 vgpu;
@@ -222,8 +224,8 @@ static void maps_another(struct world_vgpu *g)
 }
 
 /*
- * work that can't be preempted for 1.9 s, which is legal; its guest asks for its preempt, which
- * waits in turns of 10 ms
+ * Work can't be preempted for 1.9 s, which is allowed. The guest asks for a preempt of it, and the
+ * wait for that has the lock in turns of 10 ms.
  */
 static void preempts_long(void *arg)
 {
@@ -267,7 +269,7 @@ static void beside_a_long_preempt(void **state)
 	}
 }
 
-/* two vGPUs submit lists without a break */
+/* Submit lists without a break; two vGPUs do that. */
 static void submits(void *arg)
 {
 	static const u64 list[2][2] = { { 1 }, { 1, 2 } };
@@ -293,15 +295,16 @@ static void beside_many_lists(void **state)
 	actor_new("submits 2", setup_mm, false, submits, &world.vgpu[1]);
 	actors_run();
 	harness_policy(&quiet);
-	/* the longest is a matter of chance: 3 to 13 ms by seed, the mean 2.2 to 2.5 */
+	/* the longest wait is a matter of chance, 3 to 13 ms by seed; the mean is 2.2 to 2.5 ms */
 	check_turns("lists", 20 * MS, 4 * MS);
 	setup_end();
 }
 
 /*
  * One VMM opens and closes its vGPU, which is scrubbed each time. A command of the neighbour takes
- * several of these locks, each held for a piece of the scrub: the longest of some 30 is a matter of
- * chance, 10 to 55 ms by seed. The mean tells: 5 to 7 ms, and 20 to 34 without turns.
+ * several of the locks that a scrub holds, each for a piece of the scrub. The longest wait of some
+ * 30 is a matter of chance, 10 to 55 ms by seed. So the mean is judged: 5 to 7 ms, and 20 to 34 ms
+ * without turns at the locks.
  */
 static void reopens(void *arg)
 {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a guest knows of looks does not help it. It makes one whenever it likes, by a register write
- * that kicks the slicer; some come at times that follow from what was charged, since the policy
- * wants them; and its page of flushes tells of each sample, afterwards. It works whenever it
- * believes that no look comes, and what it has is paid for all the same; a cap holds, and a
- * neighbour has its share and pays for no more than that (S5).
+ * What a guest knows of the slicer's looks does not help it. The guest can cause a look at any
+ * time, by a register write that kicks the slicer. Some looks come at times that follow from what
+ * was charged, since the policy wants them then. And the guest's page of flushes tells of each
+ * sample, afterwards. The guest works whenever it believes that no look comes. Still it is charged
+ * for what it has, a cap holds, and a neighbour has its share and is charged no more than that
+ * (S5).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,8 +23,11 @@
 #define MS	1000000ull
 #define US	1000ull
 #define RUN_MS	4000
-#define POLICY_LOOKS	(1780 * US)	/* what a budget of a cap of 10 % lasts */
-/* of a PBDMA: the channel is off the chip, its guest knows it as enabled */
+#define POLICY_LOOKS	(1780 * US)	/* how long the budget of a cap of 10 % lasts */
+/*
+ * PBDMA interrupt after which the host takes the channel off the chip; the guest still sees it
+ * enabled
+ */
 #define FATAL	0x80000000u
 
 static const struct chip_manners busy = { .eager = true,
@@ -32,12 +36,12 @@ static const struct chip_manners busy = { .eager = true,
 					  .idles = true };
 static const struct policy coarse = { .seed = 1, .oversleep_ns = 20000 };
 /*
- * of a chip that means no harm: what is listed and has work gets a slice of 1 ms each, one after
- * the other
+ * For a chip that means no harm: timeslices() gives each channel that is listed and has work a
+ * slice of 1 ms, one after the other.
  */
 static const struct chip_manners plain = { .eager = true, .busy = true, .late = 2, .idles = true };
 static const struct chip_manners *manners = &busy;
-static const char *weight = "100";	/* of the neighbour */
+static const char *weight = "100";	/* the neighbour's weight */
 static u64 on[2], all;
 static u32 chans, listed;
 static bool done;
@@ -105,7 +109,7 @@ static void timeslices(void *arg)
 	}
 }
 
-/* the slicer looks at once: the guest submits its runlist again */
+/* The guest submits its runlist again, so that the slicer looks at once. */
 static void kick(struct world_vgpu *g)
 {
 	g_write(g, PFIFO_RUNLIST_SUBMIT, listed);
@@ -119,7 +123,7 @@ static volatile u32 *flush_word(struct world_vgpu *g)
 
 /* ------------------------------------------------------------------ looks that it makes */
 
-/* it kicks while it is idle, more often than looks come by themselves */
+/* It causes looks while it is idle, more often than looks come by themselves. */
 
 static void works_between_its_own_looks(void *arg)
 {
@@ -137,7 +141,7 @@ static void works_between_its_own_looks(void *arg)
 	done = true;
 }
 
-/* so often that whenever the slicer's timer may be late by some time, a kick comes in it */
+/* It kicks so often that there is a kick each time the slicer's timer is late. */
 static void kicks_all_the_time(void *arg)
 {
 	struct world_vgpu *g = &world.vgpu[0];
@@ -154,7 +158,10 @@ static void kicks_all_the_time(void *arg)
 	done = true;
 }
 
-/* it stops when it sees that there was a look, and kicks: what the look saw would be over */
+/*
+ * It stops when it sees that there was a look, and kicks. So what the look saw would be over at
+ * once.
+ */
 static void stops_when_seen(void *arg)
 {
 	struct world_vgpu *g = &world.vgpu[0];
@@ -166,7 +173,7 @@ static void stops_when_seen(void *arg)
 		work(true);
 		while (*flush & FLUSH_TRIGGER && harness_now < end)
 			harness_sleep(5 * US);
-		harness_sleep(10 * US);		/* it takes some time to stop */
+		harness_sleep(10 * US);		/* a guest takes some time to stop */
 		work(false);
 		kick(g);
 		harness_sleep(30 * US);
@@ -176,7 +183,10 @@ static void stops_when_seen(void *arg)
 
 /* ------------------------------------------------------- looks that it sees, without a register */
 
-/* a look that does what was asked for before it asks engines */
+/*
+ * It hopes that a look clears the trigger before it asks the engines, so that there is time to
+ * stop.
+ */
 static void stops_when_warned(void *arg)
 {
 	struct world_vgpu *g = &world.vgpu[0];
@@ -188,7 +198,7 @@ static void stops_when_warned(void *arg)
 		work(true);
 		while (*flush & FLUSH_TRIGGER && harness_now < end)
 			harness_sleep(2 * US);
-		harness_sleep(5 * US);		/* it takes some time to stop */
+		harness_sleep(5 * US);		/* a guest takes some time to stop */
 		work(false);
 		harness_sleep(100 * US);
 	}
@@ -196,8 +206,8 @@ static void stops_when_warned(void *arg)
 }
 
 /*
- * the policy looks when a budget is used up, so that it knows when; the last look is told by the
- * page
+ * The policy looks when a budget is used up, so that the guest knows when. Its page of flushes
+ * tells of the look before that.
  */
 static void works_between_the_policys_looks(void *arg)
 {
@@ -222,7 +232,7 @@ static void works_between_the_policys_looks(void *arg)
 
 /* ------------------------------------------------------------------ */
 
-/* for comparison: it works all the time, and nothing hides that */
+/* For comparison: it works all the time, and hides nothing. */
 static void works_always(void *arg)
 {
 	u64 end = harness_now + RUN_MS * MS;
@@ -258,7 +268,7 @@ static void run(void (*attack)(void *arg), u32 vgpus, const char *cap, u32 nr_ch
 	listed = nr_chans + dead_one;
 	g_list(g, list, listed);
 	g_ring(g, 1, 0);
-	/* words that always tell of work, and nothing that an engine would do */
+	/* channel 2's words always tell of work, of which no engine does any */
 	if (dead_one) {
 		g_ring(g, 2, 1);
 		while (!chip_pbdma_intr(chan_at(0, 2), FATAL))
@@ -286,7 +296,10 @@ static void run(void (*attack)(void *arg), u32 vgpus, const char *cap, u32 nr_ch
 	setup_end();
 }
 
-/* @most: of the time, for the attacker. Nobody pays for less than half of what it had */
+/*
+ * The attacker may have the engine for @most of the time, and is charged at least half of what it
+ * had. Its neighbour is not charged for much more than that one had.
+ */
 static void judge(const char *what, double most, const double *had, const double *paid)
 {
 	if (had[0] > most || paid[0] < had[0] / 2)
@@ -296,7 +309,7 @@ static void judge(const char *what, double most, const double *had, const double
 		harness_fail("S5: %s: its neighbour has the engine for %.1f %% of the time and is charged %.1f %%", what, 100 * had[1], 100 * paid[1]);
 }
 
-/* between @least and @most, and charged for no more and no less */
+/* It has between @least and @most, and is charged for that, within 10 %. */
 static void judge_honest(const char *what, double least, double most, const double *had,
 			 const double *paid)
 {
@@ -340,7 +353,7 @@ static void looks_of_the_policy(void **state)
 		    0.15);
 }
 
-/* no cap; its neighbour works all the time, and should have half of it */
+/* There is no cap. The neighbour works all the time, and should have half of the time. */
 static void a_neighbour_works(void **state)
 {
 	double had[2], paid[2];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Mappings that a VMM has of a vGPU, and what becomes of what they show: doorbells change hands
- * with a reset.
+ * Mappings that a VMM has of a vGPU. What such a mapping shows may become another vGPU's: a group
+ * of doorbells does after a reset.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 
 #include <linux/bitfield.h>
 
-#define DOORBELLS	0x800000ull	/* where the guest puts them in its BAR1 */
+#define DOORBELLS	0x800000ull	/* offset of its doorbells in the guest's BAR1 */
 #define BAR1		(1ull << 40)
 #define LEN		(16 * 4096ull)
 #define SEEDS		8
@@ -78,7 +78,7 @@ static unsigned long map_doorbells(void)
 	return at;
 }
 
-/* the first one's doorbells are the second one's */
+/* After a reset of the first vGPU, the second one gets the first one's doorbells. */
 static void hand_over(void)
 {
 	world_reset(0);
@@ -86,7 +86,10 @@ static void hand_over(void)
 	world_check("another one has the doorbells");
 }
 
-/* the frame of a touched page is the card's doorbell page, or the tests would show nothing */
+/*
+ * The page that is touched must be the card's page of doorbells, or the other tests would show
+ * nothing.
+ */
 static void a_page_of_doorbells_is_mapped(void **state)
 {
 	unsigned long at;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What one tenant leaves to the next: not the interrupts of its last second, which would end the
- * next one's channel at its first (S5).
+ * Interrupts of a tenant in its last second are not counted for the next tenant of the vGPU. They
+ * would end the next one's channel at its first interrupt (S5).
  */
 #include <setjmp.h>
 #include <stdarg.h>

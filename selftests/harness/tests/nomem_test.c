@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Want of memory, exhaustively. Each thing that a VMM, its guest or an admin asks for is done once
- * to count what it takes (kmalloc, pages of the pool, pins, DMA mappings: all that can fail in the
- * kernel), and then once for each of these, which fails: the first, the second, and so on, until
- * none is left; then once for each of these from which on nothing is to be had. Whatever was
- * answered, the oracles hold, also when threads of the kernel go on with it; the same is done again
- * with memory at hand, and has to be done then; and nothing is left when all is closed.
+ * to count its allocations: kmalloc, pages of the pool, pins, DMA mappings, all that can fail in
+ * the kernel. Then it is done twice for each number of an allocation: once that allocation fails
+ * alone, and once it and all after it fail.
+ * Whatever was answered, the oracles hold, also when threads of the kernel go on with it. The same
+ * is done again with memory at hand, and must be done then. Nothing may be left when all is closed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,17 +22,17 @@
 
 #include <linux/bitfield.h>
 
-#define SETTLE_NS	30000000	/* what was put off is done by then */
-#define PAGES		24		/* of the VMM's memory that a guest maps at once */
+#define SETTLE_NS	30000000	/* in this time what was put off is done */
+#define PAGES		24		/* pages of the VMM's memory that a guest maps at once */
 #define MAPPED		0x4000
 
 struct sequence {
 	const char *name;
-	/* vGPU 1 is open before, and runs a channel; else it is made, or not even that */
+	/* vGPU 1 is open before .run and runs a channel */
 	bool open;
 	bool made;
 	bool (*run)(void);		/* true: all of it was done */
-	/* as it was before; with memory at hand. NULL: by closing the vGPU */
+	/* Undo .run, with memory at hand. NULL: the vGPU is closed and opened. */
 	void (*back)(void);
 };
 
@@ -88,7 +88,9 @@ static bool close_and_open(void)
 
 /* ------------------------- a guest. It is not told what its writes lack: its GPU does not do it */
 
-/* its channel's pages are pinned, and the one it shares with the other vGPU once more */
+/*
+ * Return true when this vGPU's two pages and the other vGPU's two are pinned. Page 17 is in both.
+ */
 static bool runs(void)
 {
 	return g->open && container_pins(setup_c) >= 4;
@@ -132,7 +134,9 @@ static bool guest_maps(void)
 	return runs();
 }
 
-/* groups, a channel with a graphics context, one whose block is unbound while it is listed */
+/*
+ * Lists groups. One has a channel with a graphics context; a channel is unbound while it is listed.
+ */
 static bool guest_lists(void)
 {
 	u64 list[] = { RUNLIST_TSG | FIELD_PREP(RUNLIST_TSG_COUNT, 2) | 1, 1, 2,
@@ -165,7 +169,7 @@ static bool guest_resets(void)
 
 /* ------------------------------------------------------------------ a VMM */
 
-/* memory goes and comes while both vGPUs have it pinned */
+/* The VMM unmaps memory that both vGPUs have pinned, and maps it again. */
 static bool vmm_takes_memory(void)
 {
 	u64 took = container_unmap(setup_c, SETUP_RAM, SETUP_RAM);
@@ -237,7 +241,7 @@ static bool vmm_asks(void)
 	return done & !g->dev->ops->ioctl(g->dev, VFIO_DEVICE_GET_IRQ_INFO, (unsigned long)&irq);
 }
 
-/* both BARs and PRAMIN, touched, moved, forked, cut */
+/* Maps both BARs and PRAMIN, and touches, moves, forks and cuts the mappings. */
 static bool vmm_maps_regions(void)
 {
 	static const u64 at[] = { 1ull << 40, 3ull << 40, 0x700000 };
@@ -294,7 +298,7 @@ static void knobs_back(void)
 	setup_run(1, 1, 0);
 }
 
-/* the card is given back and taken again */
+/* Gives the card back and takes it again. */
 static bool admin_binds(void)
 {
 	int ret;
@@ -340,7 +344,10 @@ static void put_back(const struct sequence *s)
 	}
 }
 
-/* allocation @nth fails, or all from it on; returns how many there were */
+/*
+ * Do @s once while allocation @nth fails, or with @rest all from it on; 0: none fails. Then do it
+ * again with memory at hand. Return the number of allocations of the first time.
+ */
 static u64 run(const struct sequence *s, u64 nth, bool rest)
 {
 	struct policy p = quiet;
@@ -379,7 +386,7 @@ static void each_fails_once(void **state)
 
 	for (i = 0; i < ARRAY_SIZE(sequences); i++) {
 		n = run(&sequences[i], 0, false);
-		/* one that failed can lead to more of them */
+		/* a failure may lead to more allocations */
 		for (nth = 1; nth <= n; nth++) {
 			n = max(n, run(&sequences[i], nth, false));
 			run(&sequences[i], nth, true);
@@ -387,11 +394,14 @@ static void each_fails_once(void **state)
 		printf("# %s: each of %llu allocations failed, alone and with all after it\n", sequences[i].name, (unsigned long long)n);
 		total += n;
 	}
-	/* a stand-in that fails nothing would show nothing */
+	/* a stand-in in which nothing fails would show nothing */
 	assert_in_range(total, 200, 1000000);
 }
 
-/* a vGPU that goes while there is no memory gives the chip's groups back: setup_end() asks */
+/*
+ * When a vGPU is removed while there is no memory, it gives back the chip's groups. setup_end()
+ * fails if one is left.
+ */
 static void groups_are_given_back(void **state)
 {
 	struct policy p = quiet;
@@ -407,7 +417,7 @@ static void groups_are_given_back(void **state)
 	setup_end();
 }
 
-/* a card that is not taken for want of memory is left as it was, and can be taken */
+/* When the card is not taken for want of memory, all is as before, and the card can be taken. */
 static void a_card_is_taken(void **state)
 {
 	struct policy p = quiet;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Work of the vGPU that gets the chip while another vGPU is driven off it (S5). No sample comes
- * then. A worker begins a kernel and preempts its own channel, so that the preempt register is
- * taken. An accomplice without work wakes, and the policy chooses the worker. The accomplice's idle
- * channel is driven off, for which the slicer waits for the register a millisecond. Then the kernel
- * is over.
+ * Work of the vGPU that gets the chip while another vGPU is driven off the chip (S5). No sample is
+ * taken during that. A worker begins a kernel and preempts its own channel, so that the preempt
+ * register is taken. An accomplice without work wakes, and the policy chooses the worker. So the
+ * accomplice's idle channel is to be driven off, for which the slicer waits a millisecond for the
+ * register. By then the kernel is over.
  *
- * The partners read the policy's state for their times, as in leave_test.
+ * The partners read the policy's state to choose their moments, as in leave_test.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@
 static u64 pieces, preempts, piece_ns;
 static bool with_preempt, wants_preempt;
 
-/* another CPU of the worker's */
+/* Another vCPU of the worker's guest. */
 static void preempts_itself(void *arg)
 {
 	while (!done) {
@@ -39,8 +39,8 @@ static void preempts_itself(void *arg)
 }
 
 /*
- * the words of channel 2, which does nothing, tell of work or of none: a store through a mapping,
- * which waits for no lock
+ * Have the doorbell words of channel 2, which does nothing, tell of work or of none. The guest
+ * stores through a mapping, which waits for no lock.
  */
 static void say(u32 i, bool work)
 {
@@ -50,7 +50,7 @@ static void say(u32 i, bool work)
 	chip_wrote(at, 4);
 }
 
-/* charged until the next sample: it is idle until then */
+/* Wait until the worker counts as idle. Until a sample says so it is charged as busy. */
 static void until_free(u64 end)
 {
 	const struct machine_slice *w = slice_of(WORKER);
@@ -59,7 +59,7 @@ static void until_free(u64 end)
 		harness_sleep(20 * US);
 }
 
-/* whom the policy would choose if both woke now (sched/choose.c) */
+/* Return true when the policy would choose the worker if both woke now (sched/choose.c). */
 static bool would_be_chosen(void)
 {
 	const struct kvgpu_sched *s = &slicer()->sched;
@@ -76,8 +76,8 @@ static bool would_be_chosen(void)
 }
 
 /*
- * a turn of the accomplice's in which nothing is done: then the worker has waited longer, and will
- * be chosen
+ * Make a turn of the accomplice in which nothing is done. After that the worker has waited longer,
+ * and is chosen next.
  */
 static void empty_turn(u64 end)
 {
@@ -102,7 +102,8 @@ static void work_piece(u64 end)
 	u16 id = chan_at(WORKER, 1);
 
 	pieces++;
-	chip_load_some(0, chan_at(ACCOMPLICE, 1));	/* the PBDMA goes on while GR works */
+	/* The PBDMA gets another channel while GR works. */
+	chip_load_some(0, chan_at(ACCOMPLICE, 1));
 	wants_preempt = with_preempt;
 	harness_sleep(5 * US);
 	say(WORKER, true);

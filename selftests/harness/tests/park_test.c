@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who is parked. A vGPU that has the chip and only waits stays away from it for a while. Whether it
- * waits is found by looks, and each guest can cause looks: it submits its runlist again and again.
- * A neighbour that waits for a moment after each of its kernels keeps its share all the same (S5).
- * One that waits for ever is parked, and costs others little.
+ * Which vGPUs are parked. A vGPU that has the chip and only waits is kept off the chip for a while.
+ * The slicer's looks find out whether it only waits, and each guest can cause looks: it submits its
+ * runlist again and again. Still a neighbour that waits for a moment after each of its kernels
+ * keeps its share (S5). A vGPU that waits for ever is parked, and costs others little.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,13 +14,13 @@
 
 #define STEP		(10 * US)
 #define SHARE		50
-#define WAITER_MOST	8	/* per cent of the time, for all turns of one that waits for ever */
+#define WAITER_MOST	8	/* most per cent of the time for a vGPU that waits for ever */
 
-static u64 kernel_ns, wait_ns, others;	/* others: how often the neighbour was seen at work */
+static u64 kernel_ns, wait_ns, others;	/* others: how often the neighbour was at work */
 
 /*
- * the worker: kernels, and a wait after each that an engine does nothing in. The words of channel 2
- * tell of work all the time
+ * The worker does kernels, and waits after each; no engine works in a wait. The doorbell words of
+ * its channel 2 tell of work all the time.
  */
 static void kernels(void *arg)
 {

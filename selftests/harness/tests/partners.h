@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Two vGPUs that work together to have more of the GPU than the worker's cap: what leave_test and
- * owner_test have in common. Each has a channel 1 that can work, and a channel 2 whose words tell
- * of work that there is not.
+ * Two vGPUs work together so that the worker gets more of the GPU than its cap. leave_test and
+ * owner_test share this, and others that need two vGPUs. Each vGPU has a channel 1 that can work.
+ * second_channel() gives a vGPU a channel 2, whose doorbell words can tell of work that there is
+ * not.
  */
 #ifndef KVGPU_HARNESS_TESTS_PARTNERS_H
 #define KVGPU_HARNESS_TESTS_PARTNERS_H
@@ -17,13 +18,14 @@
 #define US	1000ull
 #define FATAL	0x80000000u
 #define RUN_MS	600
-#define POINTS	4	/* of a hundred: what docs/invariants.md promises */
+/* By so many per cent of the time a share may be exceeded: docs/invariants.md promises that. */
+#define POINTS	4
 
 enum { WORKER, ACCOMPLICE, BOTH };
 
 static const struct chip_manners plain = { .eager = true, .busy = true, .late = 2, .idles = true };
 static const struct policy coarse = { .seed = 1, .oversleep_ns = 3000 };
-static u64 had, all;	/* how often the worker was seen at work, of how many times */
+static u64 had, all;	/* of @all looks at the worker, @had saw it at work */
 static bool done;
 
 static u16 chan_at(u32 vgpu, u32 i)
@@ -70,8 +72,8 @@ static void until_open(u64 end)
 }
 
 /*
- * Starts a kernel of vGPU @i behind an empty ring: it works on, and its USERD words tell of no
- * work.
+ * Start a kernel of vGPU @i on channel 1 and empty the ring again. The kernel works on, and the
+ * doorbell words tell of no work.
  */
 static void kernel_begin(u32 i)
 {
@@ -85,12 +87,12 @@ static void kernel_begin(u32 i)
 	g_ring(&world.vgpu[i], 1, 0);
 }
 
-/* A channel that has a kernel, waits, has the next kernel. Times are in ns. */
+/* A channel that does a kernel, waits, and does the next kernel. Times are in ns. */
 struct kernels {
 	u64 kernel_ns, wait_ns, ran, next;
 };
 
-/* One step of @step ns: only time in which the chip serves channel @id counts for its kernel. */
+/* Go on by @step ns. A kernel's time counts only while the chip serves channel @id. */
 static void kernels_step(struct kernels *k, u16 id, u64 step)
 {
 	if (!chip.at_work[id])
@@ -104,7 +106,10 @@ static void kernels_step(struct kernels *k, u16 id, u64 step)
 	}
 }
 
-/* a second channel, which waits for nothing and does nothing */
+/*
+ * Give vGPU @i a channel 2, which an error has ended for the chip: it never works, but its doorbell
+ * words can be set.
+ */
 static void second_channel(u32 i)
 {
 	struct world_vgpu *g = &world.vgpu[i];
@@ -123,7 +128,7 @@ static void second_channel(u32 i)
 	g_ring(g, 2, 0);
 }
 
-/* the numbers are thousandths, but for @share */
+/* @has and @charged are thousandths of the time, @share is per cent. */
 static void must_keep_to(u32 share, u32 has, u32 charged)
 {
 	if (has > 10 * (share + POINTS))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The host's pool, of which each vGPU has a share (S5): a guest decides when its tables of 8 and
- * 256 KiB are taken and given back, and so where they lie. Its neighbour must be able to use all of
- * its own share all the same.
+ * The host's pool, of which each vGPU has a share (S5). A guest decides when the host takes and
+ * gives back the guest's tables of 8 and 256 KiB, and so where in the pool they lie. Still its
+ * neighbour must be able to use all of the neighbour's own share.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 
 #include <linux/bitfield.h>
 
-#define SMALL_BYTES	(256u << 10)	/* the host's table for 128 MiB */
+#define SMALL_BYTES	(256u << 10)	/* the host's table of small pages, for 128 MiB */
 #define BIG_BYTES	(8u << 10)
 
 static const struct chip_manners calm = { .late = 0 };
@@ -23,7 +23,7 @@ static const struct policy quiet = { .seed = 1 };
 
 enum which { NONE, SMALL, BIG };
 
-/* directory entry @at of the guest; the table that it names is empty */
+/* Write entry @at of the guest's directory. The table that it names is empty. */
 static void entry(struct world_vgpu *g, u32 at, enum which which)
 {
 	u64 table = G_TABLE(0) >> 12, pde = 0;
@@ -37,7 +37,10 @@ static void entry(struct world_vgpu *g, u32 at, enum which which)
 	g_store64(g, G_PD(0) + at * GMMU_ENTRY_SIZE, pde);
 }
 
-/* has as many small tables as it gets, by entries from @at on; their number */
+/*
+ * Have the host make small tables for the directory entries from @at on, as long as it takes memory
+ * for them. Return how many it made.
+ */
 static u32 fill(struct world_vgpu *g, u32 at)
 {
 	u64 left = g->v->m->pool_max - g->v->m->pool_used, used;
@@ -62,8 +65,8 @@ static void begin(u32 i, const char *type)
 }
 
 /*
- * Each small table, from the last one on, is given back and a big one is taken in its place; then
- * the rest of its share is taken behind them.
+ * Give back each small table, from the last one on, and have a big one taken in its place. Then
+ * take the rest of the share, at whatever place there is.
  */
 static void scatter(struct world_vgpu *g)
 {

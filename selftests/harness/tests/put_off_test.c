@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A kernel whose ring is empty, on the open chip. The chip takes turns between the lists there: a
- * neighbour's work puts the kernel off for a moment, and at a look in that moment nothing tells of
- * it. It is still to do. If its vGPU counted as one without work it would be kept off the chip for
- * as long as others compete, which can be for ever: its guest waits for the kernel and rings for
- * nothing else (S5).
+ * A kernel whose ring is empty, on the open chip, where channels of several vGPUs are listed. The
+ * chip takes turns between them. When a neighbour works, the kernel is put off for a moment, and a
+ * look in that moment sees nothing that tells of the kernel. It must still be done. If its vGPU
+ * counted as without work, it would be kept off the chip for as long as others compete, which can
+ * be for ever: its guest waits for the kernel and does not ring again (S5).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 #define ALL	(VICTIM + 1)
 #define STEP	(10 * US)
 
-/* it has work, and has GR for a part of the open chip's time; it kicks then */
+/* Give vGPU @i work on the open chip, have GR serve it, and have the slicer look. */
 static void wake_on_the_open_chip(u32 i)
 {
 	assert_true(slicer()->open);

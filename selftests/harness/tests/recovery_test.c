@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Channels that hang, fault, storm, and a card that does not let go of one: the one who did it
- * suffers, the others go on (S5), and whatever happens nobody reaches what is not his (S1, S2).
+ * Channels that hang, fault or cause storms of interrupts, and a card that does not let go of a
+ * channel. The vGPU that did it suffers, the others go on (S5). Whatever happens, no guest reaches
+ * memory that is not its own (S1, S2).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +18,7 @@
 
 #define MS		1000000ull
 #define WATCHDOG_MS	2000
-#define OVER_MS		600		/* until somebody looks, an eviction and a reset */
+#define OVER_MS		600		/* for a look, an eviction and a reset */
 #define DEBT_MS		12000
 #define SYS_PD		0x90000ull	/* in SETUP_RAM */
 #define SEEDS		24
@@ -38,7 +39,7 @@ static u64 strikes(u32 i)
 	return world.vgpu[i].v->m->slice.strikes.total;
 }
 
-/* true: it was, within that time */
+/* Wait for @ns at most. Return true when the channel is dead by then. */
 static bool wait_dead(u32 i, u32 id, u64 ns)
 {
 	u64 end = harness_now + ns;
@@ -76,8 +77,8 @@ static void a_hang(void **state)
 	assert_false(chip_loaded(g_hchid(&world.vgpu[0], 1)));
 	assert_false(world.gpu->chip->wedged);
 	/*
-	 * its guest sees a switch that does not end, on an engine that names the channel by the
-	 * guest's id
+	 * The guest of vGPU 0 sees a switch that does not end, on an engine that names the channel
+	 * by the guest's id for it.
 	 */
 	harness_sleep(10 * MS);
 	assert_int_equal(g_read(&world.vgpu[0], PFIFO_INTR) & PFIFO_INTR_SCHED_ERROR,
@@ -86,7 +87,10 @@ static void a_hang(void **state)
 	setup_end();
 }
 
-/* the chip's own alarm comes first: the same, but sooner */
+/*
+ * The chip's own alarm comes before the watchdog's time is over: the result is as in a_hang(), but
+ * sooner.
+ */
 static void a_switch_that_does_not_end(void **state)
 {
 	u64 end;
@@ -112,7 +116,7 @@ static void eight_hangs(void **state)
 	g = &world.vgpu[0];
 	for (i = 1; !vmach_vgpu_suspended(g->v->m); i++) {
 		assert_in_range(i, 1, KVGPU_STRIKES_MAX);
-		/* it pays for the time that the hang before took */
+		/* the vGPU is charged for the time that its last hang took */
 		assert_true(wait_loaded(g_hchid(g, 1), DEBT_MS * MS));
 		assert_true(chip_hang(g_hchid(g, 1), false));
 		assert_true(wait_dead(0, 1, (WATCHDOG_MS + OVER_MS) * MS));
@@ -122,7 +126,7 @@ static void eight_hangs(void **state)
 			setup_run(0, 1, 0);
 	}
 	assert_int_equal(i, KVGPU_STRIKES_MAX + 1);
-	/* what it begins now is ended, and never gets onto the chip */
+	/* A channel that the suspended vGPU begins is ended, and never gets onto the chip. */
 	setup_run(0, 2, 1);
 	for (i = 0; i < 100; i++) {
 		harness_sleep(MS);
@@ -131,7 +135,7 @@ static void eight_hangs(void **state)
 	}
 	assert_true(wait_dead(0, 2, 1000 * MS));
 	assert_true(wait_loaded(g_hchid(&world.vgpu[1], 1), 100 * MS));
-	/* a guest that begins anew may try again */
+	/* After a reset a guest may try again. */
 	world_reset(0);
 	assert_false(vmach_vgpu_suspended(g->v->m));
 	setup_run(0, 1, 0);
@@ -144,7 +148,7 @@ static void a_fault(void **state)
 	struct world_vgpu *g;
 	u32 i;
 
-	for (i = 0; i < 8; i++) {	/* of those that hold the engine, and those that do not */
+	for (i = 0; i < 8; i++) {	/* some seeds' faults hold the engine, others don't */
 		setup_begin(&(struct policy){ .seed = 1 + i, .oversleep_ns = 100000 }, &steady, 2);
 		g = &world.vgpu[0];
 		g_write(g, PFIFO_INTR_EN, ~0u);
@@ -156,7 +160,7 @@ static void a_fault(void **state)
 				 G_INST(1) >> 12);
 		assert_int_equal(g_read(g, GMMU_FAULT_VA_LO(0)), 0x23456000);
 		assert_int_equal(g_read(g, GMMU_FAULT_VA_HI(0)), 1);
-		/* the runlist goes on, and the other one heard nothing */
+		/* the runlist goes on, and the other vGPU was told nothing */
 		assert_true(wait_loaded(g_hchid(&world.vgpu[1], 1), 100 * MS));
 		assert_false(chan(1, 1)->dead);
 		assert_int_equal(g_read(&world.vgpu[1], GMMU_FAULT_SOURCE), 0);
@@ -167,15 +171,15 @@ static void a_fault(void **state)
 }
 
 /*
- * Faults cost the others an engine: there is a budget of them. Nobody else has work, so that what
- * the resets cost, which it is charged, does not keep it off the chip: it faults as often as it
- * can.
+ * Faults cost other vGPUs the use of an engine, so a vGPU has a budget of faults. Here no other
+ * vGPU has work: so the vGPU is not kept off the chip by what it is charged for the resets, and
+ * faults as often as it can.
  */
 static void faults_without_end(void **state)
 {
 	/*
-	 * an engine is busy for what it has, so that each fault costs its reset; the other one has
-	 * nothing that it could have
+	 * an engine is busy as long as it has a channel, so that each fault costs a reset of the
+	 * engine; vGPU 1 lists no channel that the engine could have
 	 */
 	static const struct chip_manners holds = { .eager = true, .load_ppm = 2000, .late = 2 };
 	struct world_vgpu *g;
@@ -212,7 +216,10 @@ static u16 name_of_nobody(void)
 	return id;
 }
 
-/* nothing is known that leads there; it must not go on for ever, and nobody is to pay */
+/*
+ * The engine names a channel that no vGPU has. Its work must not go on for ever, and no vGPU is to
+ * be charged.
+ */
 static void work_of_nobody(void **state)
 {
 	u64 end;
@@ -234,8 +241,8 @@ static void work_of_nobody(void **state)
 }
 
 /*
- * an unbind finds no engine that names the channel, and the chip says that it is on one: all are
- * reset, and its vGPU pays
+ * At an unbind no engine names the channel, but the channel's own status says that it is on one.
+ * All engines are reset, and the vGPU is charged.
  */
 static void unbinds_without_end(void **state)
 {
@@ -263,7 +270,10 @@ static void unbinds_without_end(void **state)
 	setup_end();
 }
 
-/* and if that does not help either, its block must not become another one's memory (S2) */
+/*
+ * When the resets do not help either, the card is cut off: the channel's instance block must not
+ * become memory of another vGPU (S2).
+ */
 static void an_unbind_that_fails(void **state)
 {
 	static const struct chip_manners holds = { .eager = true, .load_ppm = 2000, .late = 2 };
@@ -310,7 +320,8 @@ static void unmaps(void *arg)
 }
 
 /*
- * channel 2 on a space whose directory is in the VMM's memory: the host reads that without the card
+ * Run channel 2 on an address space whose directory is in the VMM's memory. The host reads that
+ * without the card.
  */
 static void run_on_sys_directory(u32 i)
 {
@@ -327,9 +338,9 @@ static void run_on_sys_directory(u32 i)
 }
 
 /*
- * Neither a preempt nor a reset gets it off. The card is cut off from memory before anything is let
- * go, and the VMM gets everything back. The channel goes on with what it has in video memory: that
- * must never become another one's tables.
+ * Neither a preempt nor a reset gets the channel off the chip. The card is cut off from system
+ * memory before anything is freed, and the VMM gets all its memory back. The channel goes on with
+ * what it has in video memory, which must never become tables of another vGPU.
  */
 static void one_that_never_leaves(void **state)
 {
@@ -439,8 +450,8 @@ static void anything_goes_wrong(void **state)
 }
 
 /*
- * an error that looks like the end of a wait must not be one: what an invalidate was to forget is
- * reached still
+ * An answer that is an error must not be taken for the end of a wait. Otherwise the chip would
+ * still reach what an invalidate was to forget.
  */
 static void errors_of_the_register_ring(void **state)
 {
@@ -457,7 +468,10 @@ static void errors_of_the_register_ring(void **state)
 	assert_in_range(wedged, 0, SEEDS / 2);
 }
 
-/* a channel of vGPU 0 that faults while it holds GR, as a wrong shader does, and is made anew */
+/*
+ * Bind channel 1 of vGPU 0 anew and let it fault. By chance it holds GR then, as after a wrong
+ * shader.
+ */
 static void fault_once(void)
 {
 	struct world_vgpu *g = &world.vgpu[0];
@@ -476,8 +490,8 @@ static void fault_once(void)
 }
 
 /*
- * faults of one tenant use up a budget of engine resets; however many they were, the next tenant
- * has some left soon
+ * Faults of one tenant use up a budget of engine resets. However many they were, the next tenant
+ * has some of the budget 10 s later.
  */
 static void resets_of_the_last_tenant(void **state)
 {
@@ -490,7 +504,7 @@ static void resets_of_the_last_tenant(void **state)
 	for (i = 0; i < 1000 && strikes(0) < 60; i++) {
 		fault_once();
 		if (world.vgpu[0].v->m->slice.strikes.count > 5) {
-			world_reset(0);		/* forgives the strikes */
+			world_reset(0);		/* forgives the strikes so far */
 			setup_run(0, 1, 0);
 		}
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A reset, a close, an open: nothing of before is left, whatever was under way, and the next one
- * can begin at once.
+ * After a reset, or a close and an open, nothing of before is left, whatever was under way, and the
+ * guest can begin at once.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,14 +47,14 @@ static void a_reset(void **state)
 	nothing_is_left(g);
 	assert_int_equal(container_pins(setup_c), 2);
 	assert_int_equal(g_read(g, PFIFO_INTR_EN), power_on);
-	/* memory is the guest's still: a reset of a card does not clear it */
+	/* video memory keeps its contents, as in a reset of a real card */
 	assert_int_equal(g_load32(g, G_INST(1) + RAMFC_USERD), G_USERD(1));
 	setup_run(0, 1, 0);
 	assert_int_equal(container_pins(setup_c), 4);
 	setup_end();
 }
 
-/* another user: not one byte of the one before */
+/* A device that is opened again has not one byte of its last user. */
 static void opened_again(void **state)
 {
 	struct world_vgpu *g;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a register keeps of another tenant's exception is not told with the next one (S4). Three
- * registers of a GPC say where its PROP's error was (x and y, format, storage), and keep that until
- * the PROP's next error; a PBDMA keeps the method that the HCE refused, a copy engine what was
- * wrong with a launch.
+ * What a register keeps of another tenant's exception is not told with a vGPU's next exception
+ * (S4). Three registers of a GPC say where the error of its PROP was (x and y, format, storage),
+ * and keep that until the PROP's next error. A PBDMA keeps the method that the HCE refused. A copy
+ * engine keeps what was wrong with a launch.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +33,9 @@ static void put(u32 reg, u32 val)
 	chip.reg[reg / 4] = val;
 }
 
-/* GR halts in the context of the vGPU's channel, and interrupts */
+/*
+ * GR halts in the context of the vGPU's channel 1, with trap bits @gpccs of GPC 0, and interrupts.
+ */
 static void traps(u32 vgpu, u32 gpccs)
 {
 	struct kvgpu_chan *c = vmach_chan_find(world.vgpu[vgpu].v, (gchid_t){ 1 });
@@ -56,8 +58,8 @@ static void where_a_neighbours_error_was(void **state)
 
 	setup_begin(&quiet, &calm, 2);
 	/*
-	 * vGPU 1: its PROP finds an error at some place. The host acknowledges; what says where
-	 * stays (hw_gr_ack())
+	 * vGPU 1: its PROP finds an error. The host acknowledges the trap, but the registers that
+	 * say where the error was keep their values (hw_gr_ack()).
 	 */
 	put(GR_GPC(0, GPC_PROP_ESR), BIT(0));
 	put(GR_GPC(0, GPC_PROP_ESR_COORDS), SECRET);
@@ -65,7 +67,7 @@ static void where_a_neighbours_error_was(void **state)
 	put(GR_GPC(0, GPC_PROP_ESR_STORAGE), 0x77);
 	traps(1, GPCCS_TRAP_PROP);
 	assert_int_equal(g_read(&world.vgpu[1], GR_GPC(0, GPC_PROP_ESR_COORDS)), SECRET);
-	/* vGPU 0: a warp of it traps in the same GPC */
+	/* vGPU 0: one of its warps traps in the same GPC */
 	put(GR_TPC(0, 0, TPC_TRAP), TPC_TRAP_MP);
 	traps(0, GPCCS_TRAP_TPC(0));
 	assert_int_equal(g_read(g, GR_GPC(0, GPC_GPCCS + GPCCS_TRAP)), GPCCS_TRAP_TPC(0));
@@ -77,7 +79,7 @@ static void where_a_neighbours_error_was(void **state)
 	setup_end();
 }
 
-/* the same of a method that GR refused (F9): a trap says nothing of methods */
+/* The same for a method that GR refused (F9): a trap of vGPU 0 must not tell of it. */
 static void what_a_neighbour_asked_for(void **state)
 {
 	setup_begin(&quiet, &calm, 2);
@@ -119,7 +121,7 @@ static void what_the_hce_refused(void **state)
 	setup_end();
 }
 
-/* the stand-in has no interrupt of copy engines: the face that hw/ tells of them */
+/* The stand-in's copy engines raise no interrupts, so the test calls what hw/ calls for one. */
 static void what_was_wrong_with_a_launch(void **state)
 {
 	enum { ENGINE = 3, CE = 2, CODE = 8 };

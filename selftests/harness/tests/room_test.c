@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What one register write of a guest costs the host: it names more tables than there is memory for,
- * in many spaces (S5).
+ * What one register write of a guest costs the host when the guest's directories name more tables
+ * than there is memory for, in many address spaces (S5).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,8 @@
 
 #define SPACES		60
 /*
- * of kernel memory that may be taken in one write: for nothing, and for a new space of each channel
+ * Most bytes of kernel memory that one register write may take: when nothing has changed, and when
+ * each channel has a new space.
  */
 #define MOST_FOR_NOTHING	(16ull << 20)
 #define MOST_FOR_SPACES		(SPACES * (2ull << 20))
@@ -40,7 +41,7 @@ static void vram(u64 at, const void *from, u64 len)
 	chip_wrote(g->v->part.v + at, len);
 }
 
-/* directory @s: @nr entries, each of which names a small table */
+/* Write directory @s: @nr entries, each of which names a small table. */
 static void directory(u32 s, u32 nr)
 {
 	static u64 pd[ENTRIES];
@@ -83,7 +84,7 @@ static void begin(void)
 	assert_true(world_open(0, setup_c));
 }
 
-/* one register write with nothing changed since the last one */
+/* Fail if @write, a guest's register write, takes more than @most bytes of kernel memory. */
 static void costs(const char *what, void (*write)(void), u64 most)
 {
 	u64 bytes = harness_alloc_bytes;
@@ -130,10 +131,11 @@ static void tables_without_room(void **state)
 		vmach_range_touch(g->v, PDS + c * 0x10000ull, 0x10000);
 	}
 	invalidate();
-	assert_in_range(g->v->m->pool_max - g->v->m->pool_used, 0, 2 << 20);	/* no room */
+	/* Little is left of the vGPU's share of the pool. */
+	assert_in_range(g->v->m->pool_max - g->v->m->pool_used, 0, 2 << 20);
 	costs("an invalidate", invalidate, MOST_FOR_NOTHING);
 	costs("an invalidate", invalidate, MOST_FOR_NOTHING);
-	/* all channels name another directory */
+	/* each channel names the next one's directory */
 	for (c = 1; c <= SPACES; c++)
 		inst(c, c % SPACES + 1);
 	costs("a runlist", submit, MOST_FOR_SPACES);
@@ -141,8 +143,8 @@ static void tables_without_room(void **state)
 }
 
 /*
- * those that found no room get it when there is some: all of them, wherever they are in the
- * directory
+ * Tables for which there was no room are made when room comes back: all of them, at whatever entry
+ * of the directory they are.
  */
 static void room_that_comes_back(void **state)
 {
@@ -161,7 +163,7 @@ static void room_that_comes_back(void **state)
 	vmach_range_touch(g->v, PDS + 2 * 0x10000ull, 0x10000);
 	invalidate();
 	assert_true(g->v->m->shadow.stats.rejected > 0);
-	g_write(g, PCCSR_INST(1), 0);	/* the first one goes, with its tables */
+	g_write(g, PCCSR_INST(1), 0);	/* channel 1 goes, with its tables */
 	for (i = 0; i < 20; i++)
 		invalidate();
 	i = g->v->m->shadow.stats.rejected;

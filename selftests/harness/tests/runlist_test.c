@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the chip's list has of what guests submit: theirs, in their order, under the chip's numbers,
- * and no more than it takes.
+ * The chip's list has what guests submit: the channels that are bound, in the guests' order, by the
+ * chip's ids, and no more than the chip takes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ static const struct policy quiet = { .seed = 1 };
 static u64 entry[2 * KVGPU_MAX_CHAN];
 static struct world_vgpu *g;
 
-/* channels 1 to CHANS, enabled and not listed but for the first */
+/* Channels 1 to CHANS are bound and enabled; only channel 1 is listed. */
 static void begin(u32 vgpus)
 {
 	u32 i;
@@ -38,7 +38,7 @@ static void begin(u32 vgpus)
 	}
 }
 
-/* of the chip's list, the place of the channel; ~0: it is not there */
+/* Return the channel's place in the chip's list; ~0: it is not there. */
 static u32 place(u16 hchid)
 {
 	u32 nr = chip_list(0, entry), i;
@@ -66,7 +66,7 @@ static bool told(const char *what)
 
 static void in_their_order(void **state)
 {
-	u64 list[] = { 4, 100, 2, 3 };	/* nobody has bound 100 */
+	u64 list[] = { 4, 100, 2, 3 };	/* channel 100 is not bound */
 
 	begin(1);
 	g_list(g, list, 4);
@@ -78,7 +78,7 @@ static void in_their_order(void **state)
 	g_enable(g, 2, false);
 	g_unbind(g, 2);
 	assert_int_equal(chip_list(0, entry), 2);
-	/* bound again, it is in the list that was submitted before */
+	/* bound again, channel 2 is where the list that was submitted before has it */
 	g_bind(g, 2);
 	assert_int_equal(place(g_hchid(g, 2)), 1);
 	g_list(g, list, 0);
@@ -87,8 +87,8 @@ static void in_their_order(void **state)
 }
 
 /*
- * a header counts those that are there; one without any is left out, and takes no group of the
- * chip's
+ * A group's header counts only the members that are bound. A header without any is left out, and
+ * takes no id of the chip.
  */
 static void groups(void **state)
 {
@@ -105,7 +105,7 @@ static void groups(void **state)
 	assert_int_equal(chip_list(0, entry), 3);
 	assert_int_equal(FIELD_GET(RUNLIST_TSG_COUNT, entry[0]), 1);
 	world_reset(0);
-	g_list(g, list, 0);	/* the chip's groups come back with the next list */
+	g_list(g, list, 0);	/* the ids of the chip's groups are given back with the next list */
 	assert_int_equal(g->v->m->nr_tsgs, 0);
 	assert_int_equal(find_next_bit(world.gpu->chip->tsgs, 4096, 0), 4096);
 	setup_end();
@@ -128,7 +128,10 @@ static void blocked(void **state)
 	setup_end();
 }
 
-/* the lists of all, one after the other, each with what it says */
+/*
+ * While the chip is open its list has the lists of all vGPUs, one after the other, and each vGPU
+ * can change its own part.
+ */
 static void two_vgpus(void **state)
 {
 	u64 list[] = { 1, 3, 5 };
@@ -136,7 +139,7 @@ static void two_vgpus(void **state)
 	begin(2);
 	g_ring(&world.vgpu[0], 1, 0);
 	g_ring(&world.vgpu[1], 1, 0);
-	harness_sleep(200 * MS);	/* nobody has work: all lists are on the chip */
+	harness_sleep(200 * MS);	/* no vGPU has work: then all lists are on the chip */
 	g_list(g, list, 3);
 	assert_int_equal(chip_list(0, entry), 4);
 	assert_true(place(g_hchid(g, 5)) != ~0u && place(g_hchid(&world.vgpu[1], 1)) != ~0u);
@@ -145,10 +148,7 @@ static void two_vgpus(void **state)
 	setup_end();
 }
 
-/*
- * rnndb has 12 bits for the number of entries: beyond it the chip would see a list that is cut
- * somewhere
- */
+/* rnndb has 12 bits for the number of entries. The chip would cut a longer list anywhere. */
 static void no_longer_than_the_chip_takes(void **state)
 {
 	static u64 list[4096];
@@ -160,7 +160,7 @@ static void no_longer_than_the_chip_takes(void **state)
 		all += world.vgpu[i].v->m->runl_max;
 	if (all > KVGPU_MAX_CHAN - 2)
 		harness_fail("S5: vGPUs may list %u entries together, of which the chip sees %u", all, KVGPU_MAX_CHAN - 2);
-	/* a guest is told that its list was cut */
+	/* A list that is too long is cut, and the guest is told. */
 	for (i = 0; i < ARRAY_SIZE(list); i++)
 		list[i] = 1;
 	for (i = 0; i < ARRAY_SIZE(list); i++)
@@ -172,7 +172,7 @@ static void no_longer_than_the_chip_takes(void **state)
 	setup_end();
 }
 
-/* the host's name of a channel is the one that the chip's list has it by */
+/* The host must believe a channel to be in the group in which the chip's list has it. */
 static void check_name(u32 chan)
 {
 	struct kvgpu_chan *c = vmach_chan_find(g->v, (gchid_t){ chan });
@@ -186,8 +186,8 @@ static void check_name(u32 chan)
 }
 
 /*
- * the chip's ids of groups are all taken when one is listed, and one comes free before the next
- * list
+ * When a group is listed, all of the chip's ids of groups are taken. One comes free before the next
+ * list.
  */
 static void no_id_for_a_group(void **state)
 {
@@ -206,7 +206,7 @@ static void no_id_for_a_group(void **state)
 	g_list(g, list, 2);
 	assert_int_equal(chip_list(0, entry), 2);
 	check_name(2);
-	/* the only id is that of the group before */
+	/* the only id is still that of group 7, which the list no longer has */
 	g_list(g, other, 2);
 	assert_int_equal(chip_list(0, entry), 2);
 	check_name(2);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Two address spaces of a guest share a table. One of its CPUs changes an entry while another one's
- * invalidate is being served, and invalidates, too. After that no space may have the old entry.
+ * Two address spaces of a guest share a table. While an invalidate of the guest's first CPU is
+ * being served, its second CPU changes an entry of the table, and invalidates, too. After that
+ * neither space may have the old entry.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,8 +16,8 @@
 
 #include <linux/bitfield.h>
 
-#define PAGE		16		/* page of the spaces that is mapped and unmapped */
-#define SLOW_NS		NSEC_PER_MSEC	/* a read of the VMM's memory */
+#define PAGE		16		/* number of the page that is mapped and unmapped */
+#define SLOW_NS		NSEC_PER_MSEC	/* for each read of the VMM's memory */
 
 static const struct chip_manners calm = { .late = 0 };
 static const struct policy quiet = { .seed = 1 };
@@ -36,7 +37,7 @@ static void first_cpu(void *arg)
 	g_tlb(g, 0);
 }
 
-/* its store goes to the mapped BAR; no lock of the vGPU is in its way */
+/* The CPU stores through the mapped BAR, which waits for no lock of the vGPU. */
 static void second_cpu(void *arg)
 {
 	u64 at = G_TABLE(0) + PAGE * GMMU_ENTRY_SIZE, none = 0;
@@ -61,7 +62,10 @@ static void a_write_between(void **state)
 {
 	setup_begin(&quiet, &calm, 1);
 	g = &world.vgpu[0];
-	/* between the two that share a table is one whose table is in the VMM's memory */
+	/*
+	 * space 1 is served between spaces 0 and 2, which share a table; its own table is in the
+	 * VMM's memory, so that it takes long
+	 */
 	named(1, GMMU_PDE_APERTURE_SYS_COH, SETUP_RAM + 0x90000);
 	named(2, GMMU_PDE_APERTURE_VRAM, G_TABLE(0));
 	g_inst(g, 2, 1, 0);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Work in the first moment of each turn, with turns that follow each other fast (S5). A third vGPU
- * only waits, so the chip is never open. Of two partners now one says that it has work and now the
- * other, each kicks the slicer, and the chip goes to and fro between them. The worker works as soon
- * as it has it, for a few microseconds. What it has so is paid for, and its cap holds.
+ * only waits, so that the chip is never open. Two partners say in turn that they have work, and
+ * kick the slicer, so that the chip goes to and fro between them. As soon as the worker has the
+ * chip it works for a few microseconds. Still that time is charged, and the worker's cap holds.
  *
- * The partners read the slicer's state for their times, as in leave_test.
+ * The partners read the slicer's state to choose their moments, as in leave_test.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,11 +17,14 @@
 #include "selftests/harness/tests/partners.h"
 
 #define WAITER	BOTH
-#define PAIR_NS	(80 * US)	/* of two turns */
+#define PAIR_NS	(80 * US)	/* time for a turn of each */
 
 static u64 window, turns;
 
-/* the words of channel 2, which does nothing: as in owner_test */
+/*
+ * Have the doorbell words of channel 2, which does nothing, tell of work or of none. No lock is
+ * waited for, as in owner_test.
+ */
 static void say(u32 i, bool work)
 {
 	u64 at = world.vgpu[i].v->part.v + G_USERD(2) + USERD_GP_PUT;
@@ -30,7 +33,7 @@ static void say(u32 i, bool work)
 	chip_wrote(at, 4);
 }
 
-/* the chip has its list and no other */
+/* Wait until the slicer has given vGPU @i the chip, and its channel 1 is listed there. */
 static void until_only(u32 i, u64 end)
 {
 	while (!(slicer()->owner == world.vgpu[i].v->m && listed(i)) && harness_now < end)

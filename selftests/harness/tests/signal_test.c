@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * V4: a VMM has so many waiters at its interrupt's eventfd that a signal takes 25 ms (20,000
- * entries of poll() in each of 32 threads do it), and its guest raises interrupts within all
- * budgets. What that costs the card's interrupt thread, the host, and a neighbour.
+ * entries of poll() in each of 32 threads do that), and its guest raises interrupts within all
+ * budgets. Measured is what that costs the card's interrupt thread, the host, and a neighbour.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,10 +18,16 @@
 #define MS		1000000ull
 #define SIGNAL_MS	25
 #define RUN_MS		2000
-/* of the interrupt thread's time, for one source, as in interrupt_test */
+/*
+ * most of the time that one source's interrupts may take of the interrupt thread, as in
+ * interrupt_test
+ */
 #define PART_PER_CENT	20
 #define TELL_PER_CENT	13	/* an eighth of a CPU */
-/* of the neighbour's bind and unbind: they take 2 when nobody else does anything */
+/*
+ * most ms that a bind and unbind of the neighbour may take; it is 2 when no other vGPU does
+ * anything
+ */
 #define WAIT_MS		10
 
 static const struct chip_manners calm = { .eager = true, .late = 1, .load_ppm = 20000 };
@@ -58,7 +64,7 @@ static void storms(void *arg)
 		harness_sleep(MS);
 		for (p = 0; p < 3; p++)
 			g_write(g, PBDMA(p) + PBDMA_INTR0, ~0u);
-		/* the line falls, so that it can rise */
+		/* the line falls, so that the next interrupt raises it again */
 		g_write(g, PFIFO_PBDMA_INTR_SOURCE, ~0u);
 	}
 	done = true;
@@ -101,7 +107,10 @@ static void who_pays_for_a_signal(void **state)
 	       (unsigned long long)(began / MS), (unsigned long long)(worst / 1000));
 	eventfd_cost(3, 0);
 	setup_end();
-	assert_in_range(host, 2, U32_MAX);	/* a guest that does nothing is told */
+	/*
+	 * Some signals come from the host's own threads: a guest that makes no access is told, too.
+	 */
+	assert_in_range(host, 2, U32_MAX);
 	if (locked || ran * 100 > began * PART_PER_CENT || worst > WAIT_MS * MS)
 		harness_fail("S5: %u signals to a VMM with a lock of the card held, %llu ms of the interrupt thread", locked,
 			     (unsigned long long)(ran / MS));
@@ -111,8 +120,8 @@ static void who_pays_for_a_signal(void **state)
 }
 
 /*
- * the other way to a signal: a write of some bytes to the eventfd that unmasks INTx, whose line the
- * guest leaves up
+ * Another way to a signal: user space writes to the eventfd that unmasks INTx, whose line the guest
+ * leaves up.
  */
 static void unmasks(void *arg)
 {
@@ -135,7 +144,7 @@ static void who_pays_for_an_unmask(void **state)
 	gives_eventfd(g, VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_ACTION_TRIGGER, 3);
 	gives_eventfd(g, VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_ACTION_UNMASK, 4);
 	wants_pbdma_intr(g);
-	/* once; the guest never answers it */
+	/* raised once; the guest never acknowledges it */
 	chip_pbdma_intr(g_hchid(g, 1), PBDMA_INTR0_DEVICE);
 	harness_sleep(50 * MS);
 	eventfd_cost(3, SIGNAL_MS * MS);
@@ -153,7 +162,7 @@ static void who_pays_for_an_unmask(void **state)
 			     (unsigned long long)(began / MS));
 }
 
-/* what one tenant's signals took is not owed by the next one */
+/* The time that one tenant's signals took must not delay the next tenant's signals. */
 static u64 told_after;
 
 static void two_tenants(void *arg)

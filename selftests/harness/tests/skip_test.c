@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Time that is waited under gpu->lock, where no vGPU is at work at its begin and at its end
- * (books.c, vmach_wait_charge()). An accomplice without work unbinds idle channels. Its thread is
- * seldom run, so it comes back late from the short sleep in which the preempt is waited for. A
- * worker works in between alone: it is charged by what samples see of it there (S5).
+ * Time that is waited under gpu->lock, when no vGPU is at work at the beginning and the end of the
+ * wait (books.c, vmach_wait_charge()). An accomplice without work unbinds idle channels. Its thread
+ * seldom gets a CPU, so that it comes back late from the short sleep in which it waits for the
+ * preempt. In between, a worker works alone. The worker is charged for that by what samples see of
+ * it in the meantime (S5).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +23,8 @@
 #define MS	1000000ull
 #define US	1000ull
 #define RUN_MS	2000
-#define POINTS	4	/* of a hundred: what docs/invariants.md promises */
+/* By so many per cent of the time a share may be exceeded: docs/invariants.md promises that. */
+#define POINTS	4
 
 enum { WORKER, ACCOMPLICE, BOTH };
 
@@ -49,7 +51,7 @@ static void idle_unbinds(void *arg)
 		g_enable(g, 2, true);
 		id2 = g_hchid(g, 2);
 		starved.seed++;
-		harness_policy(&starved);	/* the VMM makes it SCHED_IDLE */
+		harness_policy(&starved);	/* the VMM makes the thread SCHED_IDLE */
 		in_unbind = true;
 		g_unbind(g, 2);
 		in_unbind = false;
@@ -60,14 +62,20 @@ static void idle_unbinds(void *arg)
 	done = true;
 }
 
-/* as a guest it would know by the time since the other one said that it unbinds */
+/*
+ * Return true while the unbind waits for its preempt. A real guest would guess that from the time
+ * since its accomplice said that it unbinds.
+ */
 static bool waits_for_preempt(void)
 {
 	return in_unbind && chip.preempting &&
 	       FIELD_GET(PFIFO_PREEMPT_ID, chip.reg[PFIFO_PREEMPT / 4]) == id2;
 }
 
-/* the list is blocked meanwhile: nothing is loaded, and what a PBDMA has already goes on */
+/*
+ * The list is blocked during the unbind, so that nothing is loaded. But a channel that a PBDMA
+ * already has goes on: the worker's gets onto the engine for @ns.
+ */
 static bool begin_work(u16 id, u64 ns)
 {
 	if (chip.pbdma[0].chid != id || chip.engine[0].stuck)
@@ -84,7 +92,7 @@ static void works_meanwhile(void *arg)
 
 	while (!done) {
 		if (!in_unbind && chip.pbdma[0].chid != id)
-			/* its PBDMA has methods all the time that no engine works for */
+			/* its PBDMA always has methods for which no engine has to work */
 			chip_load_some(0, id);
 		if (!waits_for_preempt() || !begin_work(id, late_ns - 10 * US)) {
 			harness_sleep(2 * US);

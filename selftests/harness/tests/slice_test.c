@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who has the chip, for how long, and what the slicer costs: nobody is loaded while he is off, each
- * gets what he is entitled to.
+ * Which vGPU has the chip, for how long, and what the slicer costs. No channel of a vGPU is loaded
+ * while the vGPU is off the chip, and each vGPU gets the time that it is entitled to.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,8 +15,11 @@
 
 #define MS		1000000ull
 #define RUN_MS		2000
-#define MANY		60		/* channels, more than are looked at in one go */
-/* words of doorbells of one vGPU in one look: MAX_LOOKS of look.c */
+#define MANY		60		/* channels, more than one look reads */
+/*
+ * Most words of one vGPU's doorbells that one look reads: two for each of MAX_LOOKS channels
+ * (look.c).
+ */
 #define LOOKS		(16 * 2)
 
 static const struct chip_manners steady = { .eager = true,
@@ -91,14 +94,15 @@ static void who_has_no_work_costs_nothing(void **state)
 	competes(1);
 	if (vmach_gpu_time_get(world.vgpu[1].v->m) - before > RUN_MS * MS / 20)
 		harness_fail("S5: a vGPU that has no work is charged %llu us", (unsigned long long)(vmach_gpu_time_get(world.vgpu[1].v->m) - before) / 1000);
-	/* and the chip is open: whoever wakes starts without a switch */
+	/* The chip is open now: a vGPU that wakes can begin without a switch. */
 	assert_true(world.gpu->chip->slicer.open);
 	setup_end();
 }
 
 /*
- * Work of which its doorbells' words say nothing: a ring of two entries that is filled twice
- * between two looks reads as before. It is paid for, by whoever has it done; a cap holds (S5).
+ * Work of which the doorbell words say nothing: a ring of two entries that is filled twice between
+ * two looks reads as before. Still the vGPU that has the work done is charged for it, and its cap
+ * holds (S5).
  */
 static void unsaid_work_is_charged(u32 vgpus, const char *cap, double most, double least)
 {
@@ -111,7 +115,7 @@ static void unsaid_work_is_charged(u32 vgpus, const char *cap, double most, doub
 	g_ring(&world.vgpu[0], 1, 0);
 	for (i = 1; i < vgpus; i++)
 		g_ring(&world.vgpu[i], 1, 1);
-	harness_sleep(100 * MS);	/* it is seen with nothing to do */
+	harness_sleep(100 * MS);	/* in which the slicer sees vGPU 0 without work */
 	chip_at_work(g_hchid(&world.vgpu[0], 1), true);
 	for (i = 0; i < vgpus; i++)
 		before[i] = vmach_gpu_time_get(world.vgpu[i].v->m);
@@ -142,7 +146,10 @@ static void words_that_say_nothing(void **state)
 	unsaid_work_is_charged(2, "10", 0.15, 0.6);
 }
 
-/* the words that the chip goes by are those that the slicer looks at */
+/*
+ * A channel is not bound unless its USERD pointer names its own doorbell. So the words that the
+ * chip goes by are those that the slicer looks at.
+ */
 static void words_elsewhere(void **state)
 {
 	struct world_vgpu *g = &world.vgpu[0];
@@ -161,8 +168,7 @@ static void words_elsewhere(void **state)
 }
 
 /*
- * words of doorbells that are read in one look, with a guest that lists many channels and rings
- * none (S5)
+ * A guest lists many channels and rings none. One look reads only some words of its doorbells (S5).
  */
 static void a_look_is_bounded(void **state)
 {
@@ -199,8 +205,8 @@ static void a_look_is_bounded(void **state)
 }
 
 /*
- * the host looks at the words of whoever has the channel's id now, also when another vGPU had it
- * before (S4, S5)
+ * The host looks at the doorbell words of the vGPU that has the channel's id now, also when another
+ * vGPU had that id before (S4, S5).
  */
 static void the_look_sees_each_owner(void **state)
 {
@@ -214,7 +220,7 @@ static void the_look_sees_each_owner(void **state)
 	kvgpu_hw_userd_look(&world.gpu->hw, had, &get, &put);
 	assert_int_equal(put, 7);
 	world_close(0);
-	/* the TLB has what is shown when nobody has it */
+	/* the host's TLB gets a translation for doorbells that no vGPU has */
 	kvgpu_hw_userd_look(&world.gpu->hw, had, &get, &put);
 	if (put)
 		harness_fail("S4: doorbells of a vGPU that was closed show GP_PUT %u", put);
@@ -228,7 +234,7 @@ static void the_look_sees_each_owner(void **state)
 		if (put != 1 + c % 8)
 			harness_fail("S4: the host sees GP_PUT %u where the guest's doorbell says %u", put, 1 + c % 8);
 	}
-	assert_true(n > 0);	/* it got what the other one had */
+	assert_true(n > 0);	/* vGPU 1 got a group of ids that vGPU 0 had */
 	setup_end();
 }
 

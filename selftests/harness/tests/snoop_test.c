@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A guest asks for accesses of its memory without a snoop (the aperture "non-coherent"). A page
- * that the host's kernel has zeroed for a VMM a moment ago is zero in a CPU's cache, and in memory
- * it is what its last owner left: another VM, or the kernel (S4).
+ * A guest asks for accesses of its memory without a snoop (the aperture "non-coherent"), and must
+ * not get them. When the host's kernel has just zeroed a page for a VMM, the zeros may be only in a
+ * CPU's cache. In memory the page is still what its last owner left: another VM, or the kernel
+ * (S4).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +33,7 @@ static void by_a_channel(void **state)
 	setup_begin(&quiet, &keen, 1);
 	g_store64(g, G_TABLE(0) + 20 * GMMU_ENTRY_SIZE, non_coherent());
 	g_tlb(g, 0);
-	harness_sleep(20 * NSEC_PER_MSEC);	/* the oracle looks at each entry that is loaded */
+	harness_sleep(20 * NSEC_PER_MSEC);	/* the oracle sees each entry of what is loaded */
 	chip_look("after an invalidate");
 	setup_end();
 }
@@ -52,7 +53,7 @@ static void by_a_window(void **state)
 	setup_end();
 }
 
-/* whatever an entry says */
+/* The card's own control register forbids it, whatever an entry says. */
 static void by_the_card(void **state)
 {
 	setup_begin(&quiet, &keen, 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The time that a guest reads. It compares it with times that the GPU writes into its memory
- * (releases of semaphores, queries), so it must be the card's: not before the access began, not
- * after it ended.
+ * The time that a guest reads. The guest compares it with times that the GPU writes into its memory
+ * (releases of semaphores, queries). So it must be the card's time: not before the guest's access
+ * began, and not after it ended.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,13 +16,13 @@
 #include "selftests/harness/world.h"
 
 #define MS		1000000ull
-#define LOW_TURN	(1ull << 32)	/* ns until the low word comes round */
+#define LOW_TURN	(1ull << 32)	/* ns until the low word is 0 again */
 #define LOOKS		400
 
 static const struct chip_manners calm = { .late = 1 };
 static const struct policy quiet = { .seed = 1 };
 
-/* as a driver reads it */
+/* Read the time as a driver does. */
 static u64 guest_time(struct world_vgpu *g, u32 high, u32 low)
 {
 	u32 hi, lo;
@@ -34,7 +34,10 @@ static u64 guest_time(struct world_vgpu *g, u32 high, u32 low)
 	return (u64)hi << 32 | lo;
 }
 
-/* at all distances: where the low word has come round, and where nobody has looked for long */
+/*
+ * Wait for different times: also until just before the low word is 0 again, and 20 s without any
+ * read of the time.
+ */
 static void wait_some(u32 i)
 {
 	u64 to_turn = LOW_TURN - clock_now() % LOW_TURN;
@@ -72,7 +75,10 @@ static void time_is_the_cards(void **state)
 	}
 }
 
-/* a guest that waits for a time must not wait for ever */
+/*
+ * When the chip does not answer, the time must go on: a guest that waits for a time must not wait
+ * for ever.
+ */
 static void time_goes_on_without_the_chip(void **state)
 {
 	struct world_vgpu *g = &world.vgpu[0];
@@ -88,7 +94,9 @@ static void time_goes_on_without_the_chip(void **state)
 		t = guest_time(g, PTIMER_TIME_HIGH, PTIMER_TIME_LOW);
 		assert_in_range(t, last + 300 * MS - 1000, last + 310 * MS);
 	}
-	/* the chip's clock is slower: its time is behind now */
+	/*
+	 * the chip's clock is slower, so its time is behind the guest's now, which must not go back
+	 */
 	clock_silent(false);
 	t = guest_time(g, PTIMER_TIME_HIGH, PTIMER_TIME_LOW);
 	assert_in_range(t, last, last + 10 * MS);

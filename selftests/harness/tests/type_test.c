@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Types: how many of each the card has room for, told and true; parts of vGPUs do not overlap, and
- * all come back.
+ * For how many vGPUs of each type the card has room: what is told is true, parts of vGPUs do not
+ * overlap, and all room is given back.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define TYPES	3	/* of the harness's card, which is too small for a 4g */
+#define TYPES	3	/* the harness's card is too small for a 4g */
 #define STEPS	150
 
 static const struct chip_manners calm = { .late = 1 };
@@ -95,8 +95,8 @@ static void as_many_as_told(void **state)
 }
 
 /*
- * any sizes in any order: a type has room if and only if it says so, and in the end all of it is
- * back
+ * vGPUs of any size are made and removed in any order. A vGPU of a type can be made if and only if
+ * the type says that it has room, and in the end all room is there again.
  */
 static void mixed(void **state)
 {
@@ -124,7 +124,7 @@ static void mixed(void **state)
 	world_end();
 }
 
-/* one that can't be made for want of memory leaves nothing behind */
+/* A vGPU that can't be made for want of memory leaves nothing behind. */
 static void without_memory(void **state)
 {
 	struct policy p = quiet;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A VMM takes memory back while its guests want it pinned. The container's loop gives the kernel up
- * after ten rounds; its thread may be kept from running for as long as the policy likes, at any of
- * its points.
+ * A VMM unmaps memory while its guests want it pinned. After ten rounds of the container's loop for
+ * a mapping the kernel hits a BUG_ON(). At any of its points the VMM's thread may get no CPU for as
+ * long as the policy likes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@ static struct mm_struct *mm;
 static struct container *c;
 static bool stop;
 
-/* channel 1, with a page of its own and one that is everybody's */
+/* Channel 1 runs with a page that only this vGPU has, and a page that all vGPUs have. */
 static void runs(u32 i)
 {
 	struct world_vgpu *g = &world.vgpu[i];
@@ -72,7 +72,10 @@ static void end(u32 guests)
 	world_end();
 }
 
-/* two rounds, and one for each vGPU of the container; the first look is none */
+/*
+ * At most two rounds, and one more for each vGPU of the container. A mapping's first look is not
+ * counted as a round.
+ */
 static void check_rounds(void)
 {
 	if (container_most_rounds() > 2 + GUESTS)
@@ -82,7 +85,7 @@ static void check_rounds(void)
 
 /* ------------------------------------------------------------------ actors */
 
-/* until the unmapping ones are done */
+/* Invalidate until unmaps() has ended. */
 static void invalidates(void *arg)
 {
 	struct world_vgpu *g = arg;
@@ -118,8 +121,8 @@ static void unmaps_another(void *arg)
 }
 
 /*
- * the first vGPU of the container, until the unmapping one is done. What it knows of loops has to
- * outlive that
+ * Close and open the first vGPU of the container until unmaps() has ended. What the module knows of
+ * threads in the container's loop must survive that.
  */
 static void reopens(void *arg)
 {
@@ -200,13 +203,13 @@ static u64 took;
 static void unmaps_once(void *arg)
 {
 	/*
-	 * the first page of the range is of a file of the VMM's own server, the pinned ones are
-	 * ordinary memory
+	 * as if the first page of the range were of a file of a server of the VMM's own, and the
+	 * pinned pages ordinary memory
 	 */
 	container_unmap(setup_c, SETUP_RAM, SETUP_RAM);
 	container_map(setup_c, SETUP_RAM, 0, SETUP_RAM);
 	container_slow(setup_c, 1000000000000ull);
-	harness_sleep(20000000);		/* lives, and calls nothing */
+	harness_sleep(20000000);		/* the thread lives, and calls nothing */
 }
 
 static void is_killed(void *arg)
@@ -215,13 +218,13 @@ static void is_killed(void *arg)
 
 	harness_sleep(15000000);
 	began = harness_now;
-	world_close(0);				/* its descriptors are closed */
+	world_close(0);				/* as the kernel closes its file descriptors */
 	took = harness_now - began;
 }
 
 /*
- * a work item that looks whether an unmap is over must not wait for the VMM's memory: nobody can
- * kill it (S6)
+ * A work item that finds out whether an unmap is over must not wait for the VMM's memory: a work
+ * item can't be killed (S6).
  */
 static void nobody_waits_for_the_vmms_memory(void **state)
 {
@@ -246,8 +249,8 @@ static void nobody_waits_for_the_vmms_memory(void **state)
 
 static const struct policy quiet_then = { .seed = 1 };
 /*
- * at each of its points the thread that unmaps is kept from running for longer than a guest waits
- * for it
+ * At each of its points the thread that unmaps gets no CPU for up to 40 ms, longer than a guest
+ * waits for it.
  */
 static const struct policy slow_unmapper = { .seed = 7, .delay_ppm = 1000000, .delay_ns = 40 * MS };
 
@@ -280,9 +283,9 @@ static void run_against_unmap(u64 size, void (*fn)(void *arg))
 }
 
 /*
- * V2: as soon as the thread is answered another one unmaps the range itself, has the guest see that
- * nothing is mapped there, and maps it again: the core's record of the new mapping has the address
- * of the old one.
+ * V2: as soon as the slow thread's pins are gone, another thread unmaps the range itself, has the
+ * guest see that nothing is mapped there, and maps it again. Then the core's record of the new
+ * mapping may have the address of the old record.
  */
 static void remaps(void *arg)
 {
@@ -302,10 +305,7 @@ static void nothing_was_mapped_for_a_while(void **state)
 	run_against_unmap(SETUP_RAM, remaps);
 }
 
-/*
- * V2: the same with a range that is another one each time, all of them in what the thread takes
- * back
- */
+/* V2: as remaps(), but to another range each time. The slow thread unmaps all of these ranges. */
 static void remaps_elsewhere(void *arg)
 {
 	struct world_vgpu *g = &world.vgpu[0];
@@ -328,8 +328,8 @@ static void another_range_each_time(void **state)
 }
 
 /*
- * V2: more threads than a book of a fixed size has lines. Each unmaps a page that is pinned, and
- * stays in user mode then
+ * V2: there are more threads than a table of a fixed size could have lines for. Each unmaps a page
+ * that is pinned, and then stays in user mode.
  */
 #define HELPERS_IOVA(i)	(0x10000000ull + (i) * 0x2000ull)
 
@@ -407,9 +407,8 @@ static void unmaps_two_pieces(void *arg)
 }
 
 /*
- * A VMM takes back two pieces in one call, its thread is slow, and a guest maps memory elsewhere
- * meanwhile. That is not what is taken
- * back: its work must not fault there
+ * A VMM unmaps two pieces in one call, by a slow thread. Meanwhile a guest maps other memory, which
+ * is not unmapped. The module must pin that memory, or the guest's work would fault there.
  */
 static void maps_meanwhile(void *arg)
 {
@@ -445,8 +444,8 @@ static void a_guest_is_not_harmed(void **state)
 }
 
 /*
- * there is no memory for what tells that a thread has left: it is not taken for gone, and not for
- * ever either
+ * There is no memory for the file whose close tells that a thread has left the loop. The thread
+ * must not count as gone at once, and not as in the loop for ever either.
  */
 static void no_memory_to_be_told(void **state)
 {
@@ -461,7 +460,7 @@ static void no_memory_to_be_told(void **state)
 	container_map(setup_c, SETUP_RAM + SETUP_RAM / 2, SETUP_RAM / 2, SETUP_RAM / 2);
 	g_tlb(g, 0);
 	harness_policy(&no_memory);
-	/* two pieces with pins: asked twice */
+	/* two pieces with pins: the module is asked twice */
 	container_unmap(setup_c, SETUP_RAM, SETUP_RAM);
 	harness_policy(&quiet_then);
 	container_map(setup_c, SETUP_RAM, 0, SETUP_RAM);
@@ -469,18 +468,18 @@ static void no_memory_to_be_told(void **state)
 	actor_new("vCPU", setup_mm, false, invalidates_once, NULL);
 	actors_run();
 	assert_int_equal(container_pins(setup_c), 0);
-	/* waited for it; g_tlb() writes twice */
+	/* the guest's access waited for the thread; g_tlb() does two */
 	assert_in_range(harness_now - began, 18 * MS, 60 * MS);
-	/* by the thread itself: it has left */
+	/* the thread that unmapped makes this access itself: so it has left the loop */
 	g_tlb(g, 0);
 	assert_true(container_pins(setup_c) > 0);
 	setup_end();
 }
 
 /*
- * A tenant closes the vGPU, and a thread of it stays in its unmap: the answer goes to memory of its
- * own server. The next one must not get a vGPU that can pin nothing; he is told, and gets it when
- * that thread has left
+ * A tenant closes the vGPU while a thread of the tenant is still in its unmap, as the kernel writes
+ * the answer to memory of a server of the tenant's own. The next tenant must not get a vGPU that
+ * can't pin anything: its open fails at first, and works when that thread has left.
  */
 static bool stalled, let_go;
 
@@ -541,8 +540,8 @@ static void the_next_tenant_pins(void **state)
 }
 
 /*
- * a thread that nothing tells about is known by one vGPU, which is removed while the thread asks
- * another one
+ * For a thread there was no memory for the file that tells that it left. One vGPU knows of the
+ * thread, and is removed while the thread is asking another vGPU.
  */
 static bool closed_one;
 static struct container *setup_two[2];

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One that only waits, for a semaphore, while its neighbour works on the open chip. The neighbour
- * works in pieces, and kicks after each: nobody competes then, so that the chip is open again. The
- * one that waits pays for nothing of that, and its cap is not used up by it (S5).
+ * A vGPU only waits, for a semaphore, while its neighbour works on the open chip. The neighbour
+ * works in pieces and kicks the slicer after each. Between pieces no two vGPUs compete, so that the
+ * chip is open again. The vGPU that waits is charged for nothing of that, and its cap is not used
+ * up by it (S5).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +19,7 @@
 
 static u64 piece, gap, worked;
 
-/* the words of channel 2, which does nothing */
+/* Have the doorbell words of channel 2, which does nothing, tell of work or of none. */
 static void say(u32 i, bool work)
 {
 	u64 at = world.vgpu[i].v->part.v + G_USERD(2) + USERD_GP_PUT;
@@ -41,7 +42,7 @@ static void begin_piece(u16 id)
 	chip_at_work(id, true);
 	if (!slicer()->open || chip.engine[0].chid == id)
 		return;
-	/* nobody else has anything to do */
+	/* no other channel has anything to do, so the chip serves this one */
 	chip.pbdma[0].chid = chip.engine[0].chid = NO_CHAN;
 	chip_load_some(0, id);
 }

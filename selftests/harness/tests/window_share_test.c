@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A guest that works for a moment after each sample, of which the page of flushes tells it: the
- * next sample is some time away at least. What it has for nothing so is within what
- * docs/invariants.md promises (S5), also at the smallest cap.
+ * A guest works for a moment after each sample. Its page of flushes tells it when a sample is
+ * taken, and the next sample comes some time later at the earliest. What the guest gets so without
+ * a charge is no more than docs/invariants.md promises (S5), also at the smallest cap.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,7 +65,7 @@ static void judge(const char *cap, u32 share, u64 us)
 	setup_begin(&coarse, &busy, 1);
 	setup_knob(0, "cap", cap);
 	g_ring(&world.vgpu[0], 1, 0);
-	harness_sleep(2500 * MS);	/* quiet: samples are rare */
+	harness_sleep(2500 * MS);	/* quiet for so long that samples are rare */
 	actor_new("attacker", setup_mm, false, works_after_samples, NULL);
 	actor_new("meter", setup_mm, false, meter, NULL);
 	actors_run();

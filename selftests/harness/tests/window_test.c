@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a VMM's mappings of BAR1, BAR3 and PRAMIN show, as the CPU sees it through the card's
- * tables, before and after it changes.
+ * What a VMM's mappings of BAR1, BAR3 and PRAMIN show to the CPU, through the card's tables, before
+ * and after the guest changes it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,10 @@ static const struct chip_manners calm = { .eager = true, .late = 2 };
 static const struct policy quiet = { .seed = 1 };
 static struct world_vgpu *g;
 
-/* video memory of the partition behind a page of a mapping; NOTHING: none of it */
+/*
+ * Return the offset in the vGPU's partition that a page of a mapping shows; NOTHING: it shows no
+ * memory of the partition.
+ */
 static u64 shown(unsigned long at)
 {
 	u64 phys = (u64)mm_touch(setup_mm, at) << PAGE_SHIFT, vram;
@@ -72,7 +75,7 @@ static void pramin_moves(void **state)
 		assert_int_equal(shown(at + 0x3000),
 				 ((u64)i * 0x13 << HOSTMEM_PRAMIN_BASE_SHIFT) + 0x3000);
 	}
-	/* beyond the partition there is nothing of anybody's */
+	/* beyond the partition PRAMIN shows no vGPU's memory */
 	g_write(g, HOSTMEM_PRAMIN, g->v->part_size >> HOSTMEM_PRAMIN_BASE_SHIFT);
 	assert_int_equal(shown(at + 0x3000), NOTHING);
 	end(at, 0x10000);
@@ -84,7 +87,7 @@ static void bar1_shows_a_space(void **state)
 
 	begin();
 	at = map(1, 0, 0x20000);
-	/* as after power-on: video memory from its start */
+	/* as after power-on BAR1 shows video memory from its start */
 	assert_int_equal(shown(at + 0x5000), 0x5000);
 	g_inst(g, 9, 1, 0);
 	g_space(g, 1);
@@ -95,8 +98,8 @@ static void bar1_shows_a_space(void **state)
 	assert_int_equal(shown(at + 0x6000), G_DATA + 0x7000);
 	assert_int_equal(shown(at + 0x7000), NOTHING);
 	/*
-	 * a change counts from the invalidate on. Its tables are written past BAR1, which shows
-	 * something else now
+	 * A change of a table counts from the invalidate on. The table is written through PRAMIN:
+	 * BAR1 shows something else now.
 	 */
 	g_write(g, HOSTMEM_PRAMIN, G_TABLE(1) >> HOSTMEM_PRAMIN_BASE_SHIFT);
 	g_write(g, PRAMIN_BASE + 5 * GMMU_ENTRY_SIZE, 0);
@@ -108,7 +111,10 @@ static void bar1_shows_a_space(void **state)
 	end(at, 0x20000);
 }
 
-/* what a guest stores there arrives in the VMM's memory, and no more after that was taken */
+/*
+ * What a guest stores in BAR1 arrives in the VMM's memory, and no more after the VMM has unmapped
+ * that.
+ */
 static void bar1_shows_the_vmms_memory(void **state)
 {
 	unsigned long at;
@@ -133,7 +139,9 @@ static void bar1_shows_the_vmms_memory(void **state)
 	end(at, 0x20000);
 }
 
-/* an entry for another's memory, or for none, shows nothing of anybody's */
+/*
+ * An entry for memory beyond the partition, another vGPU's or none at all, shows no vGPU's memory.
+ */
 static void what_is_not_its_own(void **state)
 {
 	unsigned long at;
@@ -153,8 +161,8 @@ static void what_is_not_its_own(void **state)
 }
 
 /*
- * what VFIO's container may have put into another device's IOMMU must show nothing when the slice
- * is nobody's
+ * VFIO's container may have mapped a slice of a BAR for another device. When no vGPU has the slice
+ * any more, it must show no vGPU's memory.
  */
 static void slices_that_nobody_has(void **state)
 {
@@ -176,8 +184,8 @@ static void slices_that_nobody_has(void **state)
 }
 
 /*
- * the container asks for the frame on behalf of a physical device: nobody could take it out of that
- * one's IOMMU again
+ * The container asks for a page's frame, to map it for a physical device. That is refused, as the
+ * module could not take the frame out of that device's IOMMU again.
  */
 static void a_frame_for_another_device(void **state)
 {

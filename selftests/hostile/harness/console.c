@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Text to the first serial port, results, the way out. */
+/* Text to the first serial port, results of tests, and the end of the machine. */
 #include "libcflat.h"
 
 enum { COM1 = 0x3f8, LINE_STATUS = 5, CAN_SEND = 0x20, DEBUG_EXIT = 0xf4 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the tests use of kvm-unit-tests' header of the same name, for machines without that tree:
- * results, text, exit. The tests themselves are the same source in both.
+ * What the tests use of kvm-unit-tests' header of the same name, for builds without that tree:
+ * results, text, exit. The sources of the tests are the same in both builds.
  */
 #ifndef KVGPU_HOSTILE_LIBCFLAT_H
 #define KVGPU_HOSTILE_LIBCFLAT_H
@@ -12,17 +12,17 @@
 #include <stdint.h>
 #include <string.h>
 
-/* of printf's: %d %u %x %s %c %%, l and ll, width and a leading 0 */
+/* Knows of printf's formats: %d %u %x %s %c %%, l and ll, width and a leading 0. */
 int printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* "PASS: text" or "FAIL: text"; returns @pass */
+/* Print "PASS: text" or "FAIL: text". Return @pass. */
 bool report(bool pass, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void report_skip(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void report_info(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* "SUMMARY: n tests, m failures"; the value for main() to return */
+/* Print "SUMMARY: n tests, m failures". Return the value for main() to return. */
 int report_summary(void);
 
-/* ends the machine by QEMU's isa-debug-exit device: its status is 2 * code + 1 */
+/* End the machine by QEMU's isa-debug-exit device. QEMU's exit status is 2 * @code + 1. */
 void exit(int code) __attribute__((noreturn));
 
 #endif

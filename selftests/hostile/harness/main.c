@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The command line of the boot loader as main()'s arguments, and the few functions that a compiler
- * expects.
+ * Makes main()'s arguments of the boot loader's command line, and has the few functions that a
+ * compiler expects.
  */
 #include "libcflat.h"
 
