@@ -14,8 +14,8 @@ typedef void (*explore_fn)(void *arg);
 struct explore {
 	const char *name;
 	/*
-	 * Make the world, or end it. harness_policy() is set only between them, so that they have
-	 * no switches.
+	 * .begin makes the world; the policy with the switches is set after that. .end ends the
+	 * world.
 	 */
 	void (*begin)(const struct chip_manners *m);
 	void (*end)(void);

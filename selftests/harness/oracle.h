@@ -28,8 +28,8 @@ void oracle_table(u32 vgpu, u64 at, u64 size, const char *when);
  */
 u8 *oracle_host_page(u64 dma, const char *when);
 /*
- * S1, S2: check what the CPUs of all VMMs have mapped. Call between calls of the module, when none
- * is under way.
+ * S1, S2: check what the CPUs of all VMMs have mapped. The calling thread must not be in a call of
+ * the module.
  */
 void oracle_mappings(const char *when);
 /*

@@ -39,7 +39,9 @@ extern u64 world_asked[NR_ASKED];
 
 void world_begin(const struct policy *p, const struct chip_manners *m);
 void world_end(void);			/* closes and removes vGPUs that are left */
-/* Fail if an oracle finds anything wrong. Call while no call of the module is under way. */
+/*
+ * Fail if an oracle finds anything wrong. The calling thread must not be in a call of the module.
+ */
 void world_check(const char *when);
 
 struct world_vgpu *world_make(u32 i);	/* NULL: refused */

@@ -147,12 +147,12 @@ void hostile_blocks(struct hostile *h)
 	report(hostile_alive(h), "own work runs after %lu random instance blocks", i);
 }
 
+/* ------------------------------------------------------------------ tables */
+
 /*
  * Return a page table entry: random bits, a valid entry for any address and aperture, or an entry
  * for our own page.
  */
-
-/* random bits, a page of any kind anywhere, or one that is ours */
 static uint64_t some_page(struct hostile *h)
 {
 	uint64_t r = rng_next(&h->rng);

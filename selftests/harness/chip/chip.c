@@ -265,8 +265,8 @@ static void drop(struct context *c)
 }
 
 /*
- * Return true when the channel or group that the preempt register names holds an engine until a
- * reset.
+ * Return true when the channel or group that the preempt register names holds an engine, so that
+ * the preempt does not end.
  */
 bool chip_held_up(void)
 {

@@ -3,11 +3,11 @@
  * A malicious GK110 below hw's register accesses. It does what the hardware may do and nothing that
  * the hardware may not:
  * - a channel that is enabled, bound and listed is loaded whenever the chip likes, above all at
- * once after a preempt;
+ *   once after a preempt;
  * - what it loads is the instance block as it is then, and it keeps the block's page directory
- * until it loads again;
+ *   until it loads again;
  * - it walks tables at any moment, and keeps every translation it saw until it says that the
- * invalidate of the directory has ended;
+ *   invalidate of the directory has ended;
  * - it hangs, faults, answers with errors at times, and does the host's copies when it likes.
  * At each look the oracle (oracle.h) is asked about everything that the chip can reach.
  */

@@ -11,7 +11,7 @@
 struct mm_struct;
 struct pid { int refs; bool alive; struct task_struct *task; };
 
-/* A thread is a coroutine. Its fields are in task.c. */
+/* A thread is a coroutine. Its fields are in thread.h. */
 struct task_struct;
 extern struct task_struct *current;
 enum pid_type { PIDTYPE_PID, PIDTYPE_TGID };

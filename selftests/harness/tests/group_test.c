@@ -203,7 +203,10 @@ static void it_hangs(void **state)
 	setup_end();
 }
 
-/* When the guest unbinds that channel, no other vGPU notices. */
+/*
+ * When the guest unbinds that channel while it hangs, the card must not be cut off: that would hit
+ * all vGPUs.
+ */
 static void it_is_unbound(void **state)
 {
 	u32 i;

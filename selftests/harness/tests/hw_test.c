@@ -89,7 +89,10 @@ static void a_preempt_waits(void **state)
 	setup_end();
 }
 
-/* A runlist has the host's own channel in it, besides those in the list that was passed (S5). */
+/*
+ * The runlist of the host's own channel has that channel in it, besides the list that was passed;
+ * other runlists have only that list (S5).
+ */
 static void the_hosts_channel_is_listed(void **state)
 {
 	static u64 entry[2 * KVGPU_MAX_CHAN];

@@ -123,7 +123,7 @@ static volatile u32 *flush_word(struct world_vgpu *g)
 
 /* ------------------------------------------------------------------ looks that it makes */
 
-/* It causes looks while it is idle, more often than looks come by themselves. */
+/* The guest causes looks while it is idle, more often than looks come by themselves. */
 
 static void works_between_its_own_looks(void *arg)
 {
@@ -141,7 +141,7 @@ static void works_between_its_own_looks(void *arg)
 	done = true;
 }
 
-/* It kicks so often that there is a kick each time the slicer's timer is late. */
+/* The guest kicks so often that there is a kick each time the slicer's timer is late. */
 static void kicks_all_the_time(void *arg)
 {
 	struct world_vgpu *g = &world.vgpu[0];
@@ -159,8 +159,8 @@ static void kicks_all_the_time(void *arg)
 }
 
 /*
- * It stops when it sees that there was a look, and kicks. So what the look saw would be over at
- * once.
+ * The guest stops when it sees that there was a look, and kicks. So the work that the look saw
+ * would be over at once.
  */
 static void stops_when_seen(void *arg)
 {
@@ -184,8 +184,8 @@ static void stops_when_seen(void *arg)
 /* ------------------------------------------------------- looks that it sees, without a register */
 
 /*
- * It hopes that a look clears the trigger before it asks the engines, so that there is time to
- * stop.
+ * The guest hopes that a look clears the trigger before the look asks the engines, so that there is
+ * time to stop.
  */
 static void stops_when_warned(void *arg)
 {
@@ -232,7 +232,7 @@ static void works_between_the_policys_looks(void *arg)
 
 /* ------------------------------------------------------------------ */
 
-/* For comparison: it works all the time, and hides nothing. */
+/* For comparison: the guest works all the time, and hides nothing. */
 static void works_always(void *arg)
 {
 	u64 end = harness_now + RUN_MS * MS;
@@ -297,8 +297,8 @@ static void run(void (*attack)(void *arg), u32 vgpus, const char *cap, u32 nr_ch
 }
 
 /*
- * The attacker may have the engine for @most of the time, and is charged at least half of what it
- * had. Its neighbour is not charged for much more than that one had.
+ * The attacker may have the engine for @most of the time, and must be charged for at least half of
+ * what it had. Its neighbour may be charged for 1.4 times what the neighbour had at most.
  */
 static void judge(const char *what, double most, const double *had, const double *paid)
 {
@@ -309,7 +309,10 @@ static void judge(const char *what, double most, const double *had, const double
 		harness_fail("S5: %s: its neighbour has the engine for %.1f %% of the time and is charged %.1f %%", what, 100 * had[1], 100 * paid[1]);
 }
 
-/* It has between @least and @most, and is charged for that, within 10 %. */
+/*
+ * The guest must have the engine for @least to @most of the time, and be charged for that, within
+ * 10 %.
+ */
 static void judge_honest(const char *what, double least, double most, const double *had,
 			 const double *paid)
 {

@@ -28,7 +28,10 @@
 
 struct sequence {
 	const char *name;
-	/* vGPU 1 is open before .run and runs a channel */
+	/*
+	 * open: before .run, vGPU 1 is open and runs a channel; only made: it is made and not open;
+	 * neither: there is no vGPU 1
+	 */
 	bool open;
 	bool made;
 	bool (*run)(void);		/* true: all of it was done */

@@ -51,7 +51,7 @@ static void idle_unbinds(void *arg)
 		g_enable(g, 2, true);
 		id2 = g_hchid(g, 2);
 		starved.seed++;
-		harness_policy(&starved);	/* the VMM makes the thread SCHED_IDLE */
+		harness_policy(&starved);	/* the VMM makes this thread SCHED_IDLE */
 		in_unbind = true;
 		g_unbind(g, 2);
 		in_unbind = false;

@@ -540,8 +540,9 @@ static void the_next_tenant_pins(void **state)
 }
 
 /*
- * For a thread there was no memory for the file that tells that it left. One vGPU knows of the
- * thread, and is removed while the thread is asking another vGPU.
+ * For a thread there was no memory for the file whose close tells that the thread has left its
+ * unmap. One vGPU knows of the thread. That vGPU is removed while an unmap of the thread asks
+ * another vGPU.
  */
 static bool closed_one;
 static struct container *setup_two[2];
