@@ -16,7 +16,7 @@
 
 enum {
 	PERIOD = 64,			/* blocks or invalidates between two restarts */
-	ROUNDS = 16, RING = 512,	/* rings between two restarts; entries of a ring */
+	ROUNDS = 16, RING = 512,	/* ring fillings between two restarts; a ring's entries */
 	SLOTS = 8,
 	BLOCK_WORDS = 0x220 / 4,
 	PUSH_WORDS = BARE_PUSH_BYTES / 4,

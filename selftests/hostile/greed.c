@@ -42,7 +42,10 @@ void hostile_endless(struct hostile *h)
 		bare_copy(&h->chan, LOOT_VA, LOOT_VA, 0x10000, 0);
 	bare_ring(&h->chan);
 	end = bare_now_ns(&h->gpu) + 2 * WAIT_MS * 1000000ull;
-	/* GP_PUT is kept one entry behind a full round, so that the ring never runs empty */
+	/*
+	 * all 512 entries are the same, and GP_PUT goes on by 500 each time, so that there is
+	 * always work
+	 */
 	while (bare_now_ns(&h->gpu) < end) {
 		for (i = 0; i < 512; i++) {
 			h->chan.ring[2 * i] = h->chan.ring[0];

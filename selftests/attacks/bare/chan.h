@@ -9,8 +9,9 @@
 #include "space.h"
 
 /*
- * Offsets from the channel's own 64 KiB of its address space; only BARE_VA_FREE is an address: what
- * lies behind all channels' 64 KiB.
+ * Where a channel's own things are, counted from the start of its 64 KiB of the address space.
+ * BARE_VA_FREE is an address, behind the 64 KiB of all channels. BARE_PUSH_BYTES is the
+ * pushbuffer's size.
  */
 enum {
 	BARE_VA_RING = 0x1000,
