@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The host's side: reads, pins, tables as the GPU has them, and what its TLB may hold. Each op
- * checks what the room promises about it; a TLB keeps every translation that was ever written until
- * it is flushed.
+ * The host's side of the tests: reads of guest memory, pins, page tables as the GPU has them, and
+ * the most that its TLB may hold. Each op checks the room's promises about it. A TLB keeps every
+ * translation that was ever written until it is flushed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,10 @@
 
 #include "chip.h"
 
-/* a fuzzer wants to know the paths in the room, not in its judge */
+/*
+ * A fuzzer looks for new paths by coverage: count the code under test, not this code, which judges
+ * it.
+ */
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((no_sanitize("coverage"))), apply_to = function)
 #endif
@@ -167,7 +170,7 @@ static void write_pde(struct guest *g, struct hw_table *dir, u64 old, u64 pde)
 	}
 }
 
-/* big and small entries of the same place: never both valid, not even between two writes */
+/* A big and a small entry of the same place are never both valid, not even between two writes. */
 static void check_pair(const struct hw_table *h, u32 i)
 {
 	u32 j;

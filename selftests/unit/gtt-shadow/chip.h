@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files behind guest.h share: oracle.c (guest memory, the naive walk), chip.c (ops and
- * TLBs), guest.c.
+ * Declarations that the files behind guest.h share: oracle.c (guest memory, the naive walk), chip.c
+ * (ops and TLBs), guest.c.
  */
 #ifndef KVGPU_TEST_GTT_CHIP_H
 #define KVGPU_TEST_GTT_CHIP_H
 
 #include "guest.h"
 
-/* of an entry: PRIV, RO, READ_DISABLE, WRITE_DISABLE */
+/* bits of an entry: PRIV, RO, READ_DISABLE, WRITE_DISABLE */
 #define RIGHTS		(2ull | 4 | 1ull << 62 | 1ull << 63)
 #define SCRAP		0x5c4a900001ull
 #define PAGES_OF_SLOT	32768u
@@ -16,22 +16,23 @@
 extern const u64 zeroes[512];
 extern const struct kvgpu_shadow_ops chip_ops;
 
-/* the first entry from @i on that is not 0, or @nr */
+/* Returns the index of the first entry from @i on that is not 0, or @nr. */
 u32 next_entry(const u64 *table, u32 i, u32 nr);
 
-/* DMA addresses are not in the order of IOVAs */
+/* The DMA address of a system page. Neighbouring pages do not have neighbouring addresses. */
 u64 dma_of(u32 page);
-int page_of_dma(u64 dma);		/* -1: not the guest's */
+int page_of_dma(u64 dma);		/* -1: of no page of the guest */
 
 bool image_readable(struct image *im, struct kvgpu_gaddr a);
-u64 image_word(struct image *im, struct kvgpu_gaddr a);		/* 0 where nothing answers */
+u64 image_word(struct image *im, struct kvgpu_gaddr a);		/* 0 where no memory answers */
 u32 big_shift(const struct guest *g);
 
 /*
- * the guest's translation at @va as a host entry; system memory without its address, page in *sys
+ * Returns the host entry that the guest's translation of @va allows. For system memory the entry
+ * has no address, and *sys is the index of the page.
  */
 u64 oracle(const struct guest *g, struct image *im, u64 pde, u64 va, int *sys);
-/* nothing in the guest's tables for the 2 MiB at @va: found without looking at each page */
+/* True if the guest's tables have nothing for the 2 MiB at @va. Faster than a look at each page. */
 bool guest_quiet(const struct guest *g, struct image *im, u64 pde, u64 va);
 
 struct hw_table *table_at(struct guest *g, u64 addr);

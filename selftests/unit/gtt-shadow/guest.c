@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See guest.h: life of a guest, its operations, and what must hold after each of them. */
+/* See guest.h: making and freeing a guest, its operations, and the checks after each of them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "chip.h"
 
-/* a fuzzer wants to know the paths in the room, not in its judge */
+/*
+ * A fuzzer looks for new paths by coverage: count the code under test, not this code, which judges
+ * it.
+ */
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((no_sanitize("coverage"))), apply_to = function)
 #endif
@@ -85,7 +88,10 @@ void space_close(struct space *sp)
 	struct hw_table *t;
 	void *mem;
 
-	/* channels are gone, TLB flushed: nothing can reach the tables */
+	/*
+	 * the caller has ended the channels, and the TLB is flushed: nothing can reach the tables
+	 * now
+	 */
 	tlb_flush(sp);
 	for (t = g->tables; t; t = t->next) {
 		if (t->owner != sp)
@@ -178,7 +184,7 @@ int space_walk(struct space *sp, u64 va, struct kvgpu_gaddr *out, u32 *len)
 	PROMISE(!err || !want || sp->lenient, "a walk does not find what is there");
 	if (err)
 		return err;
-	/* the guest's own, which may be non-coherent */
+	/* the result has the guest's own target, even if that is non-coherent memory */
 	PROMISE(kvgpu_is_sys(out->target) == !!(want >> 33 & 2) && out->target != KVGPU_PEER,
 		"target of a walk");
 	PROMISE(*len && (va & 4095) + *len <= 0x20000, "length of a walk's page");
@@ -284,7 +290,10 @@ static void mark_gone(struct guest *g, u32 page)
 		g->win[i].gone[page] = true;
 }
 
-/* after an unmap, the page's own flush and reap, nothing may be left of it */
+/*
+ * Called after an unmap: flushes the TLBs if the unmap said so, reaps, and checks that no pin of
+ * the pages from @first to @last is left.
+ */
 static void unmapped(struct guest *g, u64 first, u64 last, bool changed)
 {
 	u32 i;
@@ -397,7 +406,7 @@ static void check_slot(struct space *sp, u64 slot, u64 host_pde)
 	}
 }
 
-/* a page of the guest's directory with nothing in it */
+/* Returns whether the page at @at of the guest's directory has no entries, or can't be read. */
 static bool dir_quiet(struct space *sp, struct kvgpu_gaddr at)
 {
 	return !image_readable(&sp->seen, at) ||
@@ -507,8 +516,8 @@ void guest_check(struct guest *g)
 }
 
 /*
- * after the reaper exactly the pages are pinned that an entry points to, and exactly the tables are
- * there that are linked
+ * Flushes and reaps. Afterwards exactly those pages are pinned to which an entry points, and
+ * exactly those tables exist that are linked.
  */
 void guest_reap(struct guest *g)
 {

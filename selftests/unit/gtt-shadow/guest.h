@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A small guest and a chip for the tests of gtt-shadow: guest memory with page tables in it, pins
- * that are counted, tables as the GPU has them, and TLBs at their worst: every translation that was
- * ever written is used until a flush. What the room wrote is compared with a naive walk of the
- * guest's tables as they were at the last sync.
+ * that are counted, tables as the GPU has them, and TLBs at their worst, which use every
+ * translation that was ever written until a flush. The entries that gtt-shadow writes are compared
+ * with a naive walk of the guest's tables as they were at the last sync.
  *
  * A broken promise aborts, with the promise's text on stderr.
  */
@@ -31,7 +31,7 @@ struct guest;
 
 struct image {				/* guest memory at one time */
 	u8 vram[VRAM_SIZE] __attribute__((aligned(8))), sys[SYS_SIZE];
-	bool bad_vram[VRAM_SIZE / 4096], bad_sys[SYS_PAGES];	/* can't be read */
+	bool bad_vram[VRAM_SIZE / 4096], bad_sys[SYS_PAGES];	/* pages that can't be read */
 };
 
 struct space {
@@ -39,15 +39,18 @@ struct space {
 	struct kvgpu_as *as;		/* NULL: not in use */
 	void *mem;
 	struct kvgpu_gaddr pd;
-	struct image seen;		/* at the last sync */
+	struct image seen;		/* guest memory at the last sync */
 	u64 synced;			/* clock at the last sync, 0: never */
-	bool ok[SYS_PAGES];		/* pinned when the last sync was over */
-	bool gone[SYS_PAGES];		/* unmapped since */
-	/* a limit or an injected failure was met in the last sync: entries may be missing */
+	bool ok[SYS_PAGES];		/* by page: pinned at the end of the last sync */
+	bool gone[SYS_PAGES];		/* by page: unmapped since the last sync */
+	/* the last sync met a limit or an injected failure, so entries may be missing */
 	bool lenient;
 	bool reworked;			/* substitutions changed since the last sync */
-	bool pending;			/* a flush is due */
-	u64 *subst;			/* per small page of a few slots: host address or 0 */
+	bool pending;			/* a TLB flush is due */
+	/*
+	 * for each small page of the first SUBST_SLOTS slots: host address that replaces it, or 0
+	 */
+	u64 *subst;
 };
 
 struct window {
@@ -68,7 +71,7 @@ struct hw_table {
 	u64 addr;
 	u32 nr;
 	u64 *hw;
-	struct space *owner;		/* by which it was ever reached */
+	struct space *owner;		/* the space in whose directory it was linked last */
 	struct hw_table *pair;		/* the other table of the same directory entry */
 	bool reach, linked;
 	bool tlb[SYS_PAGES];
@@ -81,13 +84,14 @@ struct guest {
 	void *mem;
 	struct image now;
 	u64 clock, written_vram[VRAM_SIZE / 4096], written_sys[SYS_PAGES];
-	/* .take_dirty says which pages were written after .since; else all may have been */
+	/* if set, .take_dirty answers for pages written after .since only; else for all pages */
 	bool track;
 	u64 since;
 	bool pinned[SYS_PAGES], unpinnable[SYS_PAGES];
 	u32 nr_pinned, pin_calls, max_batch, unpin_calls;
-	u32 fail_pins, fail_tables;	/* that many of the next calls fail */
-	bool failed;			/* one of them did, or a limit was met */
+	/* how many of the next pin calls, and of the next new tables, fail */
+	u32 fail_pins, fail_tables;
+	bool failed;			/* such a call failed, or a limit was met */
 	struct hw_table *tables;
 	u32 nr_tables, writes;
 	u64 next_addr;
@@ -96,7 +100,7 @@ struct guest {
 	struct window win[NR_WINS];
 };
 
-#define SUBST_SLOTS	4		/* pages of slots 0..3 may be substituted */
+#define SUBST_SLOTS	4		/* pages of slots 0..3 can be substituted */
 
 struct guest *guest_new(bool big_64k, u32 max_tables, u64 max_pinned);
 void guest_free(struct guest *g);
@@ -104,13 +108,16 @@ void guest_free(struct guest *g);
 /* guest memory */
 u64 *guest_word(struct image *im, struct kvgpu_gaddr a);	/* NULL: no such memory */
 bool guest_write(struct guest *g, struct kvgpu_gaddr a, u64 value);
-/* where the guest's tables (as they are now) have the entry of a VA; false: there is no table */
+/*
+ * Sets *at to where the guest's tables, as they are now, have the entry of @va. False: there is no
+ * table for it.
+ */
 bool guest_entry(struct guest *g, struct kvgpu_gaddr pd, u64 va, bool big, struct kvgpu_gaddr *at);
-/* target KVGPU_PEER: no table */
+/* a table whose target is KVGPU_PEER is absent */
 u64 pde_make(struct kvgpu_gaddr big, struct kvgpu_gaddr small, u32 size);
 u64 pte_make(enum kvgpu_target t, u64 addr, u64 flags);
 
-/* operations; each checks what it can at once */
+/* Operations on the guest. Each checks at once what can be checked then. */
 int space_open(struct guest *g, u32 i, struct kvgpu_gaddr pd);
 void space_close(struct space *sp);
 int space_sync(struct space *sp, bool track);
@@ -124,10 +131,10 @@ void guest_unmap(struct guest *g, u64 iova, u64 len);
 void guest_unmap_all(struct guest *g);
 void guest_reap(struct guest *g);
 
-/* all that must hold between operations */
+/* Checks all that must hold between operations. */
 void guest_check(struct guest *g);
 
-/* what the GPU sees at a VA now, as a small entry; 0: a fault */
+/* Returns what the GPU sees at @va now, as a small entry; 0: a fault. */
 u64 gpu_sees(struct space *sp, u64 va);
 
 #endif

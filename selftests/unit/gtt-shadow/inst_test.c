@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Shadow instance blocks word by word: what must be there, and that nothing else of the guest's
- * gets through.
+ * Shadow instance blocks word by word: the words that must be there, and that no other word of the
+ * guest's gets through.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@ static const struct kvgpu_inst_host host = {
 	.chid = { 0x123 }, .userd = 0x1234567200ull, .pd = 0xab98765000ull,
 };
 
-/* what nouveau writes for a channel */
+/* Makes an instance block as nouveau writes it for a channel. */
 static void nouveau(u32 *b)
 {
 	memset(b, 0, 4096);
@@ -69,7 +69,7 @@ static void refuses(void **state)
 		u32 off, val;
 	} bad[] = {
 		{ 0x200, 0x00200001 }, { 0x08, 0x00345601 },
-		/* the ring runs over the end of the address space */
+		/* the ring passes the end of the address space */
 		{ 0x4c, 0xff | 31 << 16 },
 		{ 0x210, 0x00456001 },
 	};
@@ -83,7 +83,7 @@ static void refuses(void **state)
 		assert_int_not_equal(kvgpu_shadow_inst_decode(b, &g, &why), 0);
 		assert_non_null(why);
 	}
-	nouveau(b);	/* 2^31 entries that end where the address space does */
+	nouveau(b);	/* a ring of 2^31 entries that ends where the address space does */
 	b[0x48 / 4] = 0;
 	b[0x4c / 4] = 0xfc | 31 << 16;
 	assert_int_equal(kvgpu_shadow_inst_decode(b, &g, &why), 0);
@@ -127,7 +127,10 @@ static void builds_word_by_word(void **state)
 	}
 }
 
-/* a block full of ones: only what is on the list may differ from an empty guest's */
+/*
+ * Sets each word of the guest's block to all ones in turn. Only the words listed below may make the
+ * host's block differ from the one made of nouveau's block.
+ */
 static void nothing_else_gets_through(void **state)
 {
 	u32 b[1024], zero[1024], out[1024], ref[1024], i;
@@ -136,8 +139,9 @@ static void nothing_else_gets_through(void **state)
 	build(zero, ref);
 	for (i = 0; i < 1024; i++) {
 		switch (i * 4) {
-		case 0x00: case 0x14: case 0x50:	/* progress: tested below */
-		case 0x08: case 0x0c:			/* the host has its own */
+		/* progress: see progress_is_masked() */
+		case 0x00: case 0x14: case 0x50:
+		case 0x08: case 0x0c:			/* the host puts its own value there */
 		case 0x48:
 		case 0x4c:
 		case 0x200:
@@ -179,11 +183,11 @@ static void progress_is_masked(void **state)
 	assert_int_equal(out[0x28 / 4], 0xffffffff);
 	assert_int_equal(out[0x44 / 4], 0);
 	assert_int_equal(out[0x58 / 4], 0xff);
-	assert_int_equal(out[0x84 / 4] & 2, 0);		/* never a privileged method */
+	assert_int_equal(out[0x84 / 4] & 2, 0);		/* privileged methods stay forbidden */
 	assert_int_equal(out[0x88 / 4], 0x1fff);
 	assert_int_equal(out[0xe0 / 4], 0);
 	assert_int_equal(out[0xe4 / 4], 0);
-	/* any of the three beyond the ring: a fresh start */
+	/* if one of the three pointers lies beyond the ring, all start anew */
 	for (i = 0; i < 3; i++) {
 		static const u32 pointers[] = { 0x00, 0x14, 0x50 };
 		u32 was = b[pointers[i] / 4];
@@ -203,7 +207,8 @@ static void context_pointer(void **state)
 	u32 b[1024], out[1024];
 
 	nouveau(b);
-	b[0x210 / 4] = 0x00456000;	/* physical: the chip is told virtual all the same */
+	/* a physical address: the chip is told that it is virtual, nevertheless */
+	b[0x210 / 4] = 0x00456000;
 	build(b, out);
 	assert_int_equal(out[0x210 / 4], 0x00456004);
 	b[0x210 / 4] = 4;

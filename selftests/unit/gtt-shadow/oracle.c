@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Guest memory with tables in it, and what they mean. The walk is written from the format, not from
- * the room; so is the table of kinds, which is the model's.
+ * Guest memory with page tables in it, and their meaning. The walk is written from the documented
+ * format, not from gtt-shadow's code. The table of kinds is the GPU model's, for the same reason.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -12,7 +12,10 @@
 
 uint8_t kind_plain(uint8_t kind);
 
-/* a fuzzer wants to know the paths in the room, not in its judge */
+/*
+ * A fuzzer looks for new paths by coverage: count the code under test, not this code, which judges
+ * it.
+ */
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((no_sanitize("coverage"))), apply_to = function)
 #endif
@@ -96,7 +99,10 @@ u32 big_shift(const struct guest *g)
 	return g->cfg.big_64k ? 16 : 17;
 }
 
-/* the two tables of a directory entry; false when the VA lies behind their end or there is none */
+/*
+ * Finds the entries for @va in the two tables of a directory entry. False if @va lies behind the
+ * end of the tables, or there are none.
+ */
 static bool tables_of(const struct guest *g, u64 pde, u64 va, struct kvgpu_gaddr *big,
 		      struct kvgpu_gaddr *small)
 {
@@ -132,9 +138,10 @@ bool guest_entry(struct guest *g, struct kvgpu_gaddr pd, u64 va, bool big, struc
 
 /* ------------------------------------------------------------------ the oracle */
 
-#define HOST_VA		((1ull << 40) - (1ull << 20))	/* from there on nothing is the guest's */
+/* addresses from here on belong to the host */
+#define HOST_VA		((1ull << 40) - (1ull << 20))
 
-/* kind_plain(), asked once for each kind: a fuzzer comes here millions of times */
+/* kind_plain(), called only once for each kind, because a fuzzer comes here millions of times. */
 static u8 plain(u8 kind)
 {
 	static u8 table[256];
@@ -148,8 +155,8 @@ static u8 plain(u8 kind)
 }
 
 /*
- * what a guest's entry may become, whatever page of system memory it gets: *sys = index of the page
- * wanted, or -1
+ * Returns the host entry that the guest's entry @e allows, without the address of a page of system
+ * memory. *sys: index of that page, SYS_PAGES if it is none of the guest's, or -1 for video memory.
  */
 static u64 oracle_pte(const struct guest *g, u64 e, u64 page_size, u64 va, int *sys)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The patch list that nouveau makes for a K20m comes through as it is; everything else does not. */
+/* The patch list that nouveau makes for a K20m is passed unchanged; anything else is not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,10 @@ static u32 bits(u32 m)
 	return m ? (m & 1) + bits(m >> 1) : 0;
 }
 
-/* as nouveau writes it (ctxgf100.c, ctxgk104.c, ctxgf117.c with gk110's numbers) */
+/*
+ * Makes the patch list as nouveau writes it (ctxgf100.c, ctxgk104.c, ctxgf117.c with gk110's
+ * numbers).
+ */
 static u32 nouveau(struct kvgpu_patch *p)
 {
 	const u32 pool = 0x00123400, bundle = 0x00567800, attrib = 0x00089abc, beta = 0x218,
@@ -69,7 +72,8 @@ static void nouveaus_own(void **state)
 }
 
 /*
- * what the chip's shape says is the host's to say: any value of the guest's becomes the right one
+ * Values that follow from the chip's shape are the host's to decide: whatever the guest has there
+ * is replaced by the right value.
  */
 static void shape_is_the_hosts(void **state)
 {
@@ -103,7 +107,8 @@ static void only_listed_registers(void **state)
 		if (got != (i < n) || rejected != (i == n))
 			fail_msg("register 0x%x: %d", reg, got);
 	}
-	for (i = 0; i < n; i++) {	/* nor the same with higher bits */
+	/* the same registers with a higher address bit set are refused, too */
+	for (i = 0; i < n; i++) {
 		in = (struct kvgpu_patch){ list[i].reg | 1u << 26, 0 };
 		assert_int_equal(kvgpu_shadow_patch_filter(&topo, &in, 1, &out, 1, &rejected), 0);
 	}

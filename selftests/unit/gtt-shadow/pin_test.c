@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Pins: batches, failures of single pages, limits, lifetimes; removal by IOVA. */
+/* Pins: batches, failures of single pages, limits, lifetimes, and removal by IOVA. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,7 +55,7 @@ static void contiguous_pages_go_together(void **state)
 	assert_int_equal(g->pin_calls, 1);
 	assert_int_equal(g->max_batch, 100);
 	assert_int_equal(g->nr_pinned, 100);
-	/* the other way round there is nothing to gather; pinned pages are not pinned again */
+	/* the same pages in reverse order: all are pinned already, so there is no pin call */
 	for (i = 0; i < 100; i++)
 		pte(g, 7 + i, sys(119 - i));
 	sync_and_check(g);
@@ -68,7 +68,7 @@ static void at_most_512(void **state)
 	struct guest *g = with_table(2000);
 	u32 i;
 
-	/* no page of these can be pinned: the batches are what counts */
+	/* none of these pages can be pinned: only the size of the batches matters */
 	for (i = 0; i < 1500; i++)
 		pte(g, i, pte_make(KVGPU_SYS_COH, 0x1000000ull + i * 4096ull, 0));
 	sync_and_check(g);
@@ -94,14 +94,14 @@ static void one_bad_page(void **state)
 	rejected = g->s.stats.rejected;
 	assert_int_equal(rejected, 1);
 	calls = g->pin_calls;
-	sync_and_check(g);		/* tried again, only that page */
+	sync_and_check(g);		/* the next sync tries that page again, and no other */
 	assert_int_equal(g->pin_calls, calls + 1);
 	assert_int_equal(g->s.stats.rejected, rejected + 1);
 	g->unpinnable[77] = false;
 	sync_and_check(g);
 	assert_int_not_equal(gpu_sees(&g->space[0], 77 << 12), 0);
 	calls = g->pin_calls;
-	sync_and_check(g);		/* and then no more */
+	sync_and_check(g);		/* once it is pinned, there are no further tries */
 	assert_int_equal(g->pin_calls, calls);
 	guest_free(g);
 }
@@ -146,11 +146,12 @@ static void the_limit(void **state)
 	assert_int_equal(g->nr_pinned, 10);
 	for (i = 0; i < 5; i++)
 		pte(g, i, 0);
-	sync_and_check(g);		/* dropped pins count until they are reaped */
+	/* a pin without an entry counts for the limit until it is reaped */
+	sync_and_check(g);
 	sync_and_check(g);
 	assert_int_equal(g->nr_pinned, 10);
 	guest_free(g);
-	g = with_table(10);		/* pages that can't be pinned use up nothing */
+	g = with_table(10);		/* pages that can't be pinned take nothing of the limit */
 	for (i = 0; i < 30; i++)
 		pte(g, i, sys(i));
 	memset(g->unpinnable, 1, 20);
@@ -184,7 +185,10 @@ static void one_page_everywhere(void **state)
 	guest_free(g);
 }
 
-/* neighbours, whichever goes first, not across a gap, and each page once */
+/*
+ * Neighbouring pages are unpinned by one call, in whatever order their entries were written; pages
+ * with a gap between them by two. Each page is unpinned once.
+ */
 static void unpinned_together(void **state)
 {
 	static const struct { u32 first, nr, skip, calls; } cases[] = {
@@ -211,7 +215,10 @@ static void unpinned_together(void **state)
 	}
 }
 
-/* a page whose entry is gone, which was told; its pin waits for the flush */
+/*
+ * Makes a guest with a page whose entry is gone. The sync has reported that change, and the pin
+ * waits for the flush.
+ */
 static struct guest *with_one_that_waits(void)
 {
 	struct guest *g = with_table(SYS_PAGES);
@@ -231,7 +238,9 @@ static void unpinned_only_by_the_reaper(void **state)
 {
 	struct guest *g = with_one_that_waits();
 
-	/* it comes back before the flush: not pinned a second time */
+	/*
+	 * an entry for the page comes back before the flush: the page is not pinned a second time
+	 */
 	pte(g, 0, sys(0));
 	space_sync(&g->space[0], false);
 	assert_int_equal(g->pin_calls, 1);
@@ -242,8 +251,8 @@ static void unpinned_only_by_the_reaper(void **state)
 }
 
 /*
- * no entry is left of it, and nobody has invalidated since: whoever takes its memory back has to
- * (the review's survivor)
+ * A pinned page has no entry any more, and no TLB flush has come since. An unmap of that page must
+ * ask for the flush.
  */
 static void a_pin_that_waits_needs_a_flush(void **state)
 {
@@ -255,13 +264,16 @@ static void a_pin_that_waits_needs_a_flush(void **state)
 	g->space[0].pending = changed;
 	guest_reap(g);
 	assert_int_equal(g->nr_pinned, 0);
-	/* and when it is gone it needs none */
+	/* when the pin is gone, an unmap asks for no flush */
 	kvgpu_shadow_unmap(&g->s, (iova_t){ SYS_BASE }, 4096, &changed);
 	assert_false(changed);
 	guest_free(g);
 }
 
-/* a space that is behind for another reason is told of by whichever call comes first, once */
+/*
+ * A space that was changed by another call (here a substitution) needs a flush. The next call
+ * reports that, whether it is an unmap, an unmap of all, or a sync; later calls do not.
+ */
 static void what_changed_before_is_told(void **state)
 {
 	struct guest *g = with_table(SYS_PAGES);
@@ -287,7 +299,7 @@ static void what_changed_before_is_told(void **state)
 	guest_free(g);
 }
 
-/* more pages than one call may have, on memory without an end */
+/* Ops for memory without an end, to make more pins than one call may have. */
 static u32 unpinned, most_unpinned;
 
 static int pin_any(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
@@ -305,7 +317,7 @@ static void unpin_any(void *ctx, iova_t iova, u32 nr)
 	most_unpinned = nr > most_unpinned ? nr : most_unpinned;
 }
 
-/* the chip of these tests knows the guest's own pages only */
+/* chip.c's op would refuse these entries, because it knows only the guest's own pages */
 static void write_nowhere(void *ctx, struct kvgpu_table *t, u32 first, u32 nr)
 {
 }
@@ -324,7 +336,7 @@ static void at_most_512_are_let_go(void **state)
 	g->s.ops = &any;
 	for (way = 0; way < 2; way++) {
 		unpinned = most_unpinned = 0;
-		/* those that follow a page, and those that come before it */
+		/* entries in the order of their pages, and in reverse order */
 		for (i = 0; i < 1500; i++)
 			pte(g, way ? 1499 - i : i,
 			    pte_make(KVGPU_SYS_COH, 0x1000000ull + i * 4096ull, 0));
@@ -365,7 +377,8 @@ static void unmap_ranges(void **state)
 		guest_unmap(g, cases[i].iova, cases[i].len);
 		guest_check(g);
 		assert_int_equal(g->nr_pinned, cases[i].left);
-		sync_and_check(g);	/* the guest's tables still say so: it is there again */
+		/* the guest's tables still name the pages, so a sync pins them again */
+		sync_and_check(g);
 		assert_int_equal(g->nr_pinned, 64);
 		guest_unmap_all(g);
 		assert_int_equal(g->nr_pinned, 0);

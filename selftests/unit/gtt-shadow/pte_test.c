@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One entry, all permutations of its bits, against an oracle that is written from the format. */
+/*
+ * Single entries: combinations of all their bits, against an oracle that is written from the
+ * documented format.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +13,7 @@
 
 #include "gtt-shadow/shadow.h"
 
-/* the model's table, written down independently */
+/* the GPU model's table, which was written independently of gtt-shadow */
 uint8_t kind_plain(uint8_t kind);
 
 #define PART_BASE	0x123460000ull
@@ -50,7 +53,7 @@ static u64 naive(u64 e, bool big, bool big_64k, u64 dma, bool *rejected)
 		if (big)
 			return 0;
 		addr = dma;
-		/* always snooped: see never_beside_caches() */
+		/* always snooped: never_beside_caches() says why */
 		out = (out & ~0x600000000ull) | 0x500000000ull;
 		break;
 	}
@@ -68,7 +71,9 @@ static void compare_with(u64 e, bool big, bool big_64k, u64 dma)
 		fail_msg("entry %016llx big %d 64k %d dma %llx: %016llx %d, want %016llx %d", e, big, big_64k, dma, a, r1, b, r2);
 }
 
-/* the pinned page lies anywhere, also where a big page could begin */
+/*
+ * Compares for two addresses of the pinned page: an odd one, and one where a big page could begin.
+ */
 static void compare(u64 e, bool big, bool big_64k)
 {
 	compare_with(e, big, big_64k, DMA);
@@ -116,8 +121,9 @@ static void every_single_bit(void **state)
 }
 
 /*
- * A non-coherent access is a PCIe read without a snoop: of a page that the host has just zeroed for
- * a VMM it reads what was in the memory before, the zeros being in a CPU's cache (S4).
+ * A non-coherent access is a PCIe read without a snoop. If the host has just zeroed the page for a
+ * VMM, the zeros may still be in a CPU's cache, and such a read gets what was in the memory before
+ * (S4). So system memory is always made coherent.
  */
 static void never_beside_caches(void **state)
 {
@@ -152,10 +158,11 @@ static void odd_partitions(void **state)
 	assert_int_equal(vgtt_pte_transform(&c, 1, true, 0, &rejected), 0);
 	assert_true(rejected);
 	c = cfg(false);
-	c.part_base.v += 0x1000;	/* a big page would not be one on the chip */
+	/* a big page of the guest would not be aligned on the chip */
+	c.part_base.v += 0x1000;
 	assert_int_equal(vgtt_pte_transform(&c, 1, true, 0, &rejected), 0);
 	assert_int_not_equal(vgtt_pte_transform(&c, 1, false, 0, &rejected), 0);
-	c.part_base.v = 1ull << 37;	/* more than a video memory address can say */
+	c.part_base.v = 1ull << 37;	/* more than the address field for video memory can hold */
 	assert_int_equal(vgtt_pte_transform(&c, 1, false, 0, &rejected), 0);
 	c.part_size = 0;
 	assert_int_equal(vgtt_pte_transform(&c, 1, false, 0, &rejected), 0);

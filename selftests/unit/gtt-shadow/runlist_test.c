@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runlists: groups, bad counts, foreign and repeated ids, lists without end; and random lists
- * against their rules.
+ * Runlists: groups, bad counts, foreign and repeated ids, lists that do not fit; and random lists
+ * against the rules of the result.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,10 @@
 
 #include "gtt-shadow/shadow.h"
 
-/* channels 0..99 are bound, as chip channel 1000 + id; groups 0..9 as 50 + id */
+/*
+ * Channels 0..99 are bound, and have the id 1000 + id on the chip. Groups 0..9 are bound, and have
+ * 50 + id.
+ */
 static int map(void *ctx, bool tsg, u16 id)
 {
 	(*(u32 *)ctx)++;
@@ -30,7 +33,7 @@ static u64 tsg(u32 id, u32 count)
 }
 
 #define HTSG(id, count, slice)	((u64)((id) | 1u << 13 | (slice) | (u32)(count) << 26))
-/* 976 ticks of 1024 ns: 244 << 2 */
+/* 1 ms: 976 ticks of 1024 ns, written as 244 << 2 */
 #define SLICE_1MS		(1u << 14 << 1 | (976u >> 2) << 18)
 
 static u32 run(const u64 *in, u32 nr, u64 *out, u32 max)
@@ -51,7 +54,8 @@ static void plain(void **state)
 	assert_int_equal(out[0], 1005);
 	assert_int_equal(out[1], 1006);
 	assert_int_equal(run(in, 0, out, 8), 0);
-	in[0] = 5 | 0xffffffff00000000ull | 0xfffd << 12 << 2;	/* bits that are not the id */
+	/* all bits that are not part of the id */
+	in[0] = 5 | 0xffffffff00000000ull | 0xfffd << 12 << 2;
 	in[0] &= ~0x2000ull;
 	assert_int_equal(run(in, 1, out, 8), 1);
 	assert_int_equal(out[0], 1005);
@@ -76,7 +80,7 @@ static void members_that_are_left(void **state)
 
 	assert_int_equal(run(in, 8, out, 8), 4);
 	assert_int_equal(out[0], HTSG(53, 2, SLICE_1MS));
-	assert_int_equal(out[3], 1008);		/* group 4 has nobody left */
+	assert_int_equal(out[3], 1008);		/* group 4 has no members left, and is left out */
 }
 
 static void bad_counts(void **state)
@@ -84,8 +88,8 @@ static void bad_counts(void **state)
 	u64 in[] = { tsg(3, 63), 1, 2, tsg(4, 0), 5, tsg(5, 4), 6 }, out[8];
 
 	/*
-	 * the first claims more than there is: ends at the next header; the second claims none: 5
-	 * stands alone
+	 * The first group claims more members than there are, and ends at the next header. The
+	 * second one claims none, so 5 stands alone.
 	 */
 	assert_int_equal(run(in, 7, out, 8), 6);
 	assert_int_equal(out[0], HTSG(53, 2, SLICE_1MS));
@@ -98,7 +102,7 @@ static void foreign_group(void **state)
 {
 	u64 in[] = { tsg(77, 2), 1, 2, 3 }, out[8];
 
-	/* its members may not run outside of it */
+	/* the members of a group that is not bound may not run outside of it */
 	assert_int_equal(run(in, 4, out, 8), 1);
 	assert_int_equal(out[0], 1003);
 }
@@ -112,8 +116,9 @@ static int map_counted(void *ctx, bool tsg, u16 id)
 }
 
 /*
- * The chip has few groups: a header is looked up only for members. Those of a group that can't be
- * had come nowhere else: the host knows a channel by the group of its first entry.
+ * The chip has few group ids, so one is asked for only if the group has members. The members of a
+ * group that gets no id do not come elsewhere in the list, either: the host knows a channel by the
+ * group of its first entry.
  */
 static void headers_alone(void **state)
 {
@@ -132,8 +137,8 @@ static void headers_alone(void **state)
 }
 
 /*
- * nor do those for which there is no room where they come first, though a group that is dropped
- * makes some
+ * A channel counts only where it comes first, even if there is no room for it there. It does not
+ * come in later, although a group that is dropped afterwards makes room.
  */
 static void first_entries_count(void **state)
 {
@@ -169,14 +174,16 @@ static void no_room(void **state)
 	}
 	assert_int_equal(run(in, 7, out, 4), 4);
 	assert_int_equal(out[1], HTSG(53, 2, SLICE_1MS));
-	assert_int_equal(run(in, 7, out, 2), 1);	/* a header alone is no group */
+	/* room for the header alone, so the group is left out */
+	assert_int_equal(run(in, 7, out, 2), 1);
 }
 
 static void slices(void **state)
 {
 	static const struct {
 		u32 us;
-		u64 ticks;	/* the most that is representable and not longer */
+		/* the longest time that the fields can hold and that is not above .us */
+		u64 ticks;
 	} cases[] = { { 0, 1 },
 		      { 1, 1 },
 		      { 2, 1 },
@@ -196,7 +203,10 @@ static void slices(void **state)
 	assert_true((out[0] >> 18 & 0xff) << (out[0] >> 14 & 15) <= 0xffffffffull * 1000 / 1024);
 }
 
-/* whatever comes in, what goes out is well-formed, names bound ids only, and each channel once */
+/*
+ * Whatever the guest's list is, the result is well-formed, names bound ids only, and names each
+ * channel once.
+ */
 static void random_lists(void **state)
 {
 	static u64 in[300], out[200];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Spaces: use counts, what they keep, what goes with them. */
+/* Spaces: use counts, the pins and tables that they keep, and what is freed with them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,10 @@ static void destroyed(void **state)
 	guest_free(g);
 }
 
-/* two spaces with the same tables each have their entries; a page stays as long as one needs it */
+/*
+ * Two spaces with the same page tables each have entries of their own. A page stays pinned as long
+ * as one of the spaces needs it.
+ */
 static void shared_pages(void **state)
 {
 	struct guest *g = guest_new(false, 8, SYS_PAGES);
@@ -71,7 +74,8 @@ static void limits(void **state)
 
 	assert_int_equal(space_open(g, 0, pd), 0);
 	assert_int_equal(space_open(g, 1, other), 0);
-	assert_int_not_equal(space_open(g, 2, table), 0);	/* directories count */
+	/* directories count as tables: two are the limit */
+	assert_int_not_equal(space_open(g, 2, table), 0);
 	fill(g, pd);
 	assert_int_not_equal(space_sync(&g->space[0], true), 0);
 	guest_check(g);
@@ -112,8 +116,8 @@ static void slots_come_back(void **state)
 }
 
 /*
- * the last MiB is the host's, though the guest's tables have pages there: small, big, to the last
- * one
+ * The last MiB of the address space is the host's. Pages of the guest's tables there are ignored:
+ * small ones and big ones, up to the very last.
  */
 static void check_top(bool big_64k)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pages that the host puts into a guest's address space win over the guest's tables, and leave no
- * trace when they go.
+ * Pages that the host puts into a guest's address space (substituted pages) take precedence over
+ * the guest's tables. When they are removed, nothing of them remains.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -59,7 +59,8 @@ static void survives_the_guest(void **state)
 	assert_int_equal(space_subst(sp, 10 << 12, 30, SUBST_BASE), 0);
 	guest_reap(g);
 	guest_check(g);
-	assert_int_equal(g->nr_pinned, 70);		/* what lies below is not pinned */
+	/* the guest's pages below the substituted ones are not pinned */
+	assert_int_equal(g->nr_pinned, 70);
 	assert_int_equal(gpu_sees(sp, 12 << 12), 3 | (SUBST_BASE + 0x2000) >> 12 << 4);
 	for (i = 0; i < 50; i++)
 		put(g, small_table, i, sys(99 - i));
@@ -67,7 +68,7 @@ static void survives_the_guest(void **state)
 	guest_unmap_all(g);
 	guest_check(g);
 	assert_int_equal(gpu_sees(sp, 12 << 12), 3 | (SUBST_BASE + 0x2000) >> 12 << 4);
-	put(g, pd, 0, 0);				/* the guest's table goes */
+	put(g, pd, 0, 0);				/* the guest removes its page table */
 	sync_and_check(g);
 	assert_int_equal(gpu_sees(sp, 12 << 12), 3 | (SUBST_BASE + 0x2000) >> 12 << 4);
 	put(g, pd, 0, pde_make(none, small_table, 0));
@@ -75,7 +76,11 @@ static void survives_the_guest(void **state)
 	space_unsubst(sp, 10 << 12, 30);
 	guest_check(g);
 	guest_reap(g);
-	assert_int_equal(g->nr_pinned, 50);		/* the second half of them, twice each */
+	/*
+	 * the 50 entries that were rewritten name pages 50 to 99, and the other 50 the same pages:
+	 * 50 are pinned
+	 */
+	assert_int_equal(g->nr_pinned, 50);
 	sync_and_check(g);
 	guest_free(g);
 }
@@ -85,7 +90,7 @@ static void without_any_table(void **state)
 	struct guest *g = start(false);
 	struct space *sp = &g->space[0];
 
-	/* over the edge of a slot */
+	/* pages on both sides of a slot's end */
 	assert_int_equal(space_subst(sp, (1ull << 27) - 0x3000, 6, SUBST_BASE), 0);
 	guest_check(g);
 	assert_int_equal(g->nr_tables, 3);
@@ -111,7 +116,8 @@ static void splits_big_pages(void **state)
 	assert_int_equal(space_subst(sp, 0x25000, 40, SUBST_BASE), 0);
 	guest_check(g);
 	assert_int_equal(g->nr_tables, 3);
-	put(g, big_table, 1, 2);	/* a mask does not hide them */
+	/* the guest masks the big entry: the substituted pages stay visible */
+	put(g, big_table, 1, 2);
 	sync_and_check(g);
 	put(g, big_table, 1, pte_make(KVGPU_VRAM, 0x20000, 4));
 	sync_and_check(g);
@@ -138,7 +144,10 @@ static void across_chunks_in_64k(void **state)
 	sync_and_check(g);
 	assert_int_equal(space_subst(sp, 0x100000, 1500, SUBST_BASE), 0);
 	guest_check(g);
-	/* over the edge of a half */
+	/*
+	 * pages on both sides of a slot's middle: with big_64k each half of a slot is another
+	 * directory entry of the guest's
+	 */
 	assert_int_equal(space_subst(sp, 0x3ff0000, 32, SUBST_BASE + 0x1000000), 0);
 	sync_and_check(g);
 	space_unsubst(sp, 0, 2048);

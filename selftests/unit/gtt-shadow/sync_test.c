@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Syncs: what is read and written, and that it is no more than what changed; tables that come, go,
- * move and lie over each other.
- */
+/* Syncs: they read and write no more than what changed. Tables that come, go, move and overlap. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,7 +61,8 @@ static void cost_follows_change(void **state)
 
 	put(g, pd, 0, pde_make(big_table, small_table, 0));
 	sync_and_check(g);
-	assert_int_equal(g->reads, 16 + 64 + 2);	/* each page once */
+	/* each page of the tables was read once: 16 of the directory, 64 small, 2 big */
+	assert_int_equal(g->reads, 16 + 64 + 2);
 	reads = g->reads;
 	writes = g->writes;
 	entries = g->s.stats.entries_written;
@@ -76,7 +74,7 @@ static void cost_follows_change(void **state)
 	assert_int_equal(g->reads, reads + 1);
 	assert_int_equal(g->writes, writes + 1);
 	assert_int_equal(g->s.stats.entries_written, entries + 1);
-	put(g, small_table, 20000, vram(0x5000));	/* written, but the same */
+	put(g, small_table, 20000, vram(0x5000));	/* written again with the same value */
 	sync_and_check(g);
 	assert_int_equal(g->reads, reads + 2);
 	assert_int_equal(g->writes, writes + 1);
@@ -86,7 +84,10 @@ static void cost_follows_change(void **state)
 static u32 asked_pd, asked_small;
 static u64 asked_bytes;
 
-/* no page is written any more; asking takes the pages away from the CPU (mdev/machine/space.c) */
+/*
+ * Reports no page as written. In the module each call takes the pages away from the CPU
+ * (mdev/machine/space.c), so the number of calls matters.
+ */
 static bool take(void *ctx, struct kvgpu_gaddr a, u64 len)
 {
 	asked_pd += a.addr == pd.addr && len == 8192 * 8;
@@ -96,8 +97,8 @@ static bool take(void *ctx, struct kvgpu_gaddr a, u64 len)
 }
 
 /*
- * what is read for the first time is asked about before, or it would be read again; and then each
- * table as a whole
+ * Before the first read of a table the sync asks whether it was written, or the table would be read
+ * again at the next sync. Later syncs ask once for each whole table.
  */
 static void asks_once(void **state)
 {
@@ -146,7 +147,7 @@ static void nothing_changed_needs_no_flush(void **state)
 	sync_and_check(g);
 	kvgpu_shadow_as_sync(g->space[0].as, &changed);
 	assert_false(changed);
-	put(g, small_table, 2, vram(VRAM_SIZE));	/* refused */
+	put(g, small_table, 2, vram(VRAM_SIZE));	/* outside of the partition: refused */
 	put(g, small_table, 3, pte_make(KVGPU_PEER, 0, 0));
 	kvgpu_shadow_as_sync(g->space[0].as, &changed);
 	assert_false(changed);
@@ -165,10 +166,13 @@ static void big_stays_big(void **state)
 	put(g, pd, 0, pde_make(big_table, none, 0));
 	put(g, big_table, 3, vram(0x40000));
 	sync_and_check(g);
-	/* a directory and one table: no small one, and one entry in it */
+	/* two tables: the directory and the big one. Two entries written: one in each */
 	assert_int_equal(g->nr_tables, 2);
 	assert_int_equal(g->s.stats.entries_written, 2);
-	/* not aligned, beyond the end, in system memory */
+	/*
+	 * a big entry that is not aligned, two that end beyond the partition, and one in system
+	 * memory
+	 */
 	put(g, big_table, 4, vram(0x41000));
 	put(g, big_table, 5, vram(VRAM_SIZE - 0x10000));
 	put(g, big_table, 6, vram(VRAM_SIZE));
@@ -193,7 +197,7 @@ static void conflicts(void **state)
 	for (i = 0; i < 64; i++)
 		put(g, small_table, i, i % 7 ? 0 : sys(i));
 	sync_and_check(g);
-	put(g, big_table, 1, 2);	/* masked */
+	put(g, big_table, 1, 2);	/* mask the small entries */
 	sync_and_check(g);
 	put(g, big_table, 1, 0);
 	sync_and_check(g);
@@ -230,7 +234,10 @@ static void halves_of_64k(void **state)
 	guest_free(g);
 }
 
-/* one table by many directory entries, tables over tables, and a directory that is its own table */
+/*
+ * One table under several directory entries, tables that overlap, and a directory that is its own
+ * table.
+ */
 static void aliases(void **state)
 {
 	struct guest *g = start(false, 64);
@@ -267,7 +274,11 @@ static void too_many_tables(void **state)
 	assert_int_equal(g->nr_tables, 4);
 	assert_int_not_equal(gpu_sees(&g->space[0], 0), 0);
 	assert_int_equal(gpu_sees(&g->space[0], 8191ull << 27), 0);
-	for (i = 0; i < 8190; i++)	/* room again: found without the directory being written */
+	/*
+	 * there is room again: the sync must find that although the entry for the last slot is not
+	 * written
+	 */
+	for (i = 0; i < 8190; i++)
 		put(g, pd, i, 0);
 	sync_and_check(g);
 	assert_int_equal(sync_and_check(g), 0);
@@ -282,7 +293,8 @@ static void tables_move(void **state)
 
 	for (i = 0; i < 32768; i += 50)
 		put(g, small_table, i, vram(i * 4096 % VRAM_SIZE));
-	for (size = 0; size < 4; size++) {	/* shorter and longer, then elsewhere */
+	/* the table gets shorter and longer, and then moves */
+	for (size = 0; size < 4; size++) {
 		put(g, pd, 5, pde_make(none, small_table, size));
 		sync_and_check(g);
 		put(g, pd, 5, pde_make(none, small_table, 3 - size));
@@ -305,7 +317,7 @@ static void memory_that_does_not_answer(void **state)
 	g->now.bad_vram[0x41] = true;
 	sync_and_check(g);
 	assert_int_equal(gpu_sees(&g->space[0], 600 << 12), 0);
-	g->now.bad_vram[0x41] = false;	/* nobody wrote to it */
+	g->now.bad_vram[0x41] = false;	/* readable again, although no write to it was reported */
 	sync_and_check(g);
 	assert_int_not_equal(gpu_sees(&g->space[0], 600 << 12), 0);
 	g->now.bad_vram[0x10] = true;
@@ -326,7 +338,7 @@ static void tables_in_odd_places(void **state)
 			0x1ffffff000ull },
 		{ KVGPU_SYS_COH, SYS_BASE + SYS_SIZE - 0x1000 }, { KVGPU_SYS_NCOH,
 			0xfffffff000ull }, { KVGPU_SYS_COH, 0 },
-		/* a peer's number in the upper bits: means nothing in video memory */
+		/* bits of a peer's number above the address: they mean nothing for video memory */
 		{ KVGPU_VRAM, 0x2000000000ull + 0x40000 },
 	};
 	struct guest *g = start(false, 16);

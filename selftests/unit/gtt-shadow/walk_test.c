@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Directory entries in all forms, and the host's own walk of the guest's tables, against the oracle
- * of guest.c.
+ * Directory entries in all forms. The host's own walk of the guest's tables is compared with the
+ * oracle in oracle.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ static struct kvgpu_gaddr plus(struct kvgpu_gaddr a, u64 n)
 	return a;
 }
 
-/* walks and compares everywhere that matters */
+/* Walks at addresses on both sides of all boundaries, and compares each result with the oracle. */
 static void everywhere(struct guest *g)
 {
 	static const u64 vas[] = { 0,	      0x1000,	 0x10000,	  0x1f000,
@@ -51,7 +51,7 @@ static void directory_forms(void **state)
 	for (mode = 0; mode < 2; mode++) {
 		g = guest_new(mode, 8, SYS_PAGES);
 		assert_int_equal(space_open(g, 0, pd), 0);
-		for (i = 0; i < 1024; i++)	/* every table entry is something */
+		for (i = 0; i < 1024; i++)	/* no entry of the tables is without meaning */
 			guest_write(g, plus(big_table, i * 8),
 				    i % 3 ? pte_make(KVGPU_VRAM, i * 0x20000 % VRAM_SIZE, 0) : 0);
 		for (i = 0; i < 8192; i++)
@@ -60,8 +60,8 @@ static void directory_forms(void **state)
 					    0);
 		for (form = 0; form < 4 * 4 * 4; form++) {
 			/*
-			 * both apertures and the size field in all values; wrong apertures lead to
-			 * other memory
+			 * All values of both apertures and of the size field. A wrong aperture
+			 * leads to other memory.
 			 */
 			guest_write(g, pd,
 				    (form & 3) | (form >> 2 & 3) << 2 |
@@ -104,7 +104,10 @@ static void both_decide(void **state)
 					guest_write(g, plus(big_table, i * 8), big[b] | at);
 					at = small[s] >> 33 & 2 ? (SYS_BASE + 0x5000) >> 12 << 4 :
 								  0;
-					/* one page of the first big page, all of the second */
+					/*
+					 * small entries of page 0 and of pages 32 to 34, beside big
+					 * entries 0 to 3
+					 */
 					guest_write(g, plus(small_table, (i ? 31 + i : 0) * 8),
 						    small[s] | at);
 				}

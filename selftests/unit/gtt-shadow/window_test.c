@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* BAR windows: one host entry for each page, scrap where there is nothing, changes told exactly. */
+/*
+ * BAR windows: one host entry for each page, the scrap page where the guest has none, and reports
+ * of exactly the changed entries.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <setjmp.h>
@@ -90,7 +93,7 @@ static void tells_what_changed(void **state)
 	assert_int_equal(first, 700);
 	assert_int_equal(last, 700);
 	assert_int_equal(pte[700], 0x77);
-	/* another scrap page: everything anew */
+	/* with another scrap page all entries are written anew */
 	assert_int_equal(
 		kvgpu_shadow_win_sync(&g->s, win, pd, ~0ull, 1024, 0x99, pte, &first, &last), 0);
 	assert_int_equal(first, 0);
@@ -122,7 +125,7 @@ static void other_directories_and_linear(void **state)
 	guest_check(g);
 	guest_reap(g);
 	assert_int_equal(g->nr_pinned, 0);
-	/* the same address of another memory, in which there is nothing */
+	/* the same address in system memory, where there is no table */
 	window_sync(w, pd, ~0ull, 512, true);
 	guest_check(g);
 	assert_true(g->nr_pinned > 0);

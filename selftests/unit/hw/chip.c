@@ -14,7 +14,7 @@
 struct chip chip;
 static bool log_on;
 
-static const u8 tpcs[] = { 3, 3, 3, 2, 2 };	/* a K20m: two of fifteen are off */
+static const u8 tpcs[] = { 3, 3, 3, 2, 2 };	/* a K20m: 13 of 15 TPCs are on */
 
 /* ------------------------------------------------------------------ what answers */
 
@@ -49,8 +49,8 @@ static bool falcon_write(struct falcon *f, u32 off, u32 val)
 }
 
 /*
- * FECS saves: something that is not all zero, at the context's place, if the instance block leads
- * there
+ * FECS's save of a context: fills the image with bytes that are not all zero. Finds the image by
+ * the instance block and the page tables; they must be right.
  */
 static void save_context(void)
 {
@@ -69,7 +69,7 @@ static void save_context(void)
 		assert(FIELD_GET(GMMU_PDE_SMALL_APERTURE, pde) == GMMU_PDE_APERTURE_VRAM);
 		table = FIELD_GET(GMMU_PDE_SMALL_ADDR, pde) << 12;
 		pte = *(u64 *)(chip.vram + (table - CHIP_VRAM_AT) + (page >> 12 & 0x7fff) * 8);
-		/* for the microcode alone */
+		/* FECS's microcode alone may reach the image */
 		assert(pte & GMMU_PTE_VALID && pte & GMMU_PTE_PRIV);
 		memset(chip.vram + ((FIELD_GET(GMMU_PTE_ADDR,
 			pte) << 12) - CHIP_VRAM_AT) + (page == va ? 256 : 0),
@@ -108,7 +108,10 @@ static void fecs_write(u32 off, u32 val)
 	}
 }
 
-/* the engine forgets everything; its registers read as the card has them after a reset */
+/*
+ * A reset of the engine: clears the falcons, FECS's status and its channel. The other registers
+ * keep their values.
+ */
 static void reset_engine(void)
 {
 	u32 units = chip.reg[(GR_FECS + FECS_UNITS) / 4];
@@ -203,7 +206,8 @@ int kvgpu_hw_vram_alloc(struct kvgpu_hw *hw, u64 size, u64 align, struct kvgpu_v
 
 void kvgpu_hw_vram_free(struct kvgpu_hw *hw, struct kvgpu_vram *v)
 {
-	chip.vram_used -= v->size;	/* all is freed or nothing, so the order does not matter */
+	/* hw/ frees all of its memory or none, so the order does not matter */
+	chip.vram_used -= v->size;
 	memset(v, 0, sizeof(*v));
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A fake card for tests of hw/'s graphics part: a register file with a K20m's shape that counts
- * writes, the few registers that answer, two falcons' memories, and video memory. Not a model of
- * the engine: it knows only what bring-up waits for.
+ * A fake card for tests of hw/'s graphics part: a register file with the shape of a K20m that
+ * counts writes, the few registers that answer, the memories of two falcons, and video memory. It
+ * is no model of the engine: it knows only what bring-up waits for.
  */
 #ifndef KVGPU_TEST_CHIP_H
 #define KVGPU_TEST_CHIP_H
@@ -14,7 +14,7 @@
 #define CHIP_VRAM_AT	0x13f000000ull
 #define CHIP_FALCON	0x4000u
 
-/* what the chip can be told not to do any more */
+/* Bits of chip.stuck: the thing that the chip does no longer. */
 enum chip_stuck {
 	STUCK_POWER	= 1 << 0,
 	STUCK_IDLE	= 1 << 1,
@@ -24,18 +24,18 @@ enum chip_stuck {
 	STUCK_START	= 1 << 5,
 	STUCK_SET_CHAN	= 1 << 6,
 	STUCK_UNLOAD	= 1 << 7,
-	STUCK_SAVE	= 1 << 8,	/* the image stays empty */
-	STUCK_BUS	= 1 << 9,	/* reads all ones */
+	STUCK_SAVE	= 1 << 8,	/* the context image stays empty */
+	STUCK_BUS	= 1 << 9,	/* reads give all ones */
 };
 
 struct falcon {
 	u32 imem[CHIP_FALCON / 4], dmem[CHIP_FALCON / 4];
 	u32 imem_at, dmem_at, tags;
-	bool outside;		/* something was written past the end */
+	bool outside;		/* something was written past the end of imem or dmem */
 };
 
 struct chip {
-	u8 *bar0;		/* addresses only; reads and writes never get there */
+	u8 *bar0;		/* only for its addresses; the memory itself is never accessed */
 	u32 *reg, *writes;
 	struct falcon fecs, gpccs;
 	u8 *vram;
@@ -43,7 +43,8 @@ struct chip {
 	int allocs_left;	/* -1: no limit */
 	unsigned int stuck, resets;
 	u32 ctx_size;
-	u32 patches[2];		/* what FECS leaves as count and address of a patch list */
+	/* count and address of the patch list in the image that FECS saves */
+	u32 patches[2];
 	u64 now;
 	unsigned int tlb_flushes;
 	struct kvgpu_hw hw;
@@ -54,11 +55,13 @@ struct chip {
 
 extern struct chip chip;
 
-/* a card that firmware was found for, nothing brought up */
+/* Makes a card for which the firmware @fw was loaded, and on which nothing was brought up. */
 void chip_make(const void *fw, size_t size);
 void chip_free(void);
 u32 chip_reg(u32 reg);
-void chip_set(u32 reg, u32 val);		/* as the chip itself would, not counted */
-bool chip_log(bool on);				/* driver messages to stderr */
+/* sets a register as the chip itself would: not counted as a write */
+void chip_set(u32 reg, u32 val);
+/* driver messages to stderr or not; returns what it was */
+bool chip_log(bool on);
 
 #endif

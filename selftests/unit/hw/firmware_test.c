@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The driver's reading of the firmware file: a good one is read as it was written, each kind of
- * damage is refused with a reason, and any single changed byte is noticed. KVGPU_FW names a file
- * made by kvgpu-firmware, which is read as well.
+ * The driver's parser of the firmware file: it reads a good file as it was written, refuses each
+ * kind of damage with a reason, and notices any single changed byte. If KVGPU_FW names a file made
+ * by kvgpu-firmware, that file is read as well.
  */
 #include <linux/crc32.h>
 #include <linux/errno.h>
@@ -30,8 +30,8 @@ static const char *refuse(const struct fwbuild *b)
 }
 
 /*
- * the stand-in's checksum is the one that the tool takes from zlib: the published check value of
- * CRC-32
+ * crc32_le() of the tests is the usual CRC-32, which the tool takes from zlib: it gives the
+ * published check value.
  */
 static void checksum_is_the_usual_one(void **state)
 {
@@ -202,7 +202,7 @@ static void every_cut_is_refused(void **state)
 	size = b.size;
 	for (b.size = 0; b.size < size; b.size++)
 		refuse(&b);
-	/* longer than its header says, with a checksum that is right for all of it */
+	/* longer than the header says, with a checksum that is right for the longer file */
 	b.size = size + 4;
 	fwbuild_seal(&b);
 	((struct kvgpu_fw_header *)b.data)->file_size = size;
@@ -210,7 +210,8 @@ static void every_cut_is_refused(void **state)
 }
 
 /*
- * the origin and the checksum's own bytes are all that may change without the content being another
+ * Only the origin text and the bytes of the checksum may change without the file's content
+ * changing, so all other bytes are tried.
  */
 static void every_changed_byte_is_refused(void **state)
 {

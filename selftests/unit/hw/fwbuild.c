@@ -9,15 +9,16 @@
 
 struct part {
 	u32 id;
-	u32 words;			/* microcode */
-	struct kvgpu_fw_init list[3];	/* or a list */
+	/* number of words of microcode; 0: the part is a register list */
+	u32 words;
+	struct kvgpu_fw_init list[3];	/* the register list */
 };
 
 #define ENTRY(a, c, p, d)	{ .addr = (a), .count = (c), .pitch = (p), .data = (d) }
 
-/* addresses are those of units that such a list is for; values are of no meaning */
+/* Each address is in a unit that the list is for. The values mean nothing. */
 static const struct part parts[] = {
-	{ KVGPU_FW_FECS_CODE, 70, {} },		/* not a whole number of pages */
+	{ KVGPU_FW_FECS_CODE, 70, {} },		/* not a multiple of the falcon's page size */
 	{ KVGPU_FW_FECS_DATA, 0xc1, {} },
 	{ KVGPU_FW_GPCCS_CODE, 64, {} },
 	{ KVGPU_FW_GPCCS_DATA, 27, {} },
@@ -80,7 +81,10 @@ void fwbuild_seal(struct fwbuild *b)
 	h->crc32 = ~crc32_le(~0u, b->data + sizeof(*h), b->size - sizeof(*h));
 }
 
-/* the lists that the microcode brings: empty but for one word of FECS, right behind its data */
+/*
+ * The microcode's own register lists are empty, but for one word in FECS's list, right behind its
+ * data.
+ */
 static void write_lists(struct fwbuild *b)
 {
 	u32 *fecs = fwbuild_words(b, KVGPU_FW_FECS_DATA),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A small firmware file with every section, for tests that must not depend on a distribution's
- * nouveau.
+ * A small firmware file with every section, for tests that must run without a distribution's copy
+ * of nouveau.
  */
 #ifndef KVGPU_TEST_FWBUILD_H
 #define KVGPU_TEST_FWBUILD_H
@@ -18,7 +18,7 @@ struct fwbuild {
 };
 
 void fwbuild_make(struct fwbuild *b);
-void fwbuild_seal(struct fwbuild *b);	/* file size and checksum anew after a change */
+void fwbuild_seal(struct fwbuild *b);	/* sets size and checksum in the header after a change */
 
 struct kvgpu_fw_header *fwbuild_header(struct fwbuild *b);
 struct kvgpu_fw_section *fwbuild_section(struct fwbuild *b, u32 id);

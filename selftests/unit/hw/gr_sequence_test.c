@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bring-up of the graphics engine on the fake chip: does it end with the registers that stock
- * nouveau ends with, does it load the falcons as it should, keep the golden context to itself, and
- * end with an error in bounded time whatever the chip does not do? nouveau_gr.regs is the recording
- * it is compared with. KVGPU_FW (a file made by kvgpu-firmware) and KVGPU_GR_REFERENCE (a whole
- * recording: "OFFSET R=n W=n first_read=v last=v" a line) compare everything.
+ * Bring-up of the graphics engine on the fake chip. It must end with the registers that stock
+ * nouveau ends with, load the falcons as it should, and keep the golden context where only the host
+ * reaches it. Whatever the chip does not do, it must end with an error in bounded time.
+ * nouveau_gr.regs is the recording for the comparison. With KVGPU_FW (a file made by
+ * kvgpu-firmware) and KVGPU_GR_REFERENCE (a whole recording, with a line "OFFSET R=n W=n
+ * first_read=v last=v" for each register) all registers are compared.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,7 +63,7 @@ static void ends_as_nouveau_does(void **state)
 	assert_true(lines > 400);
 }
 
-/* every offset where a whole recording and a run of ours may differ, and why */
+/* All offsets where the values may differ between a whole recording and hw/'s bring-up, and why. */
 static const struct { u32 first, last; const char *why; } expected[] = {
 	{ 0x400100, 0x400108, "write 1 to clear: the recording shows the chip's state, not the written value" },
 	{ 0x400208, 0x400208, "nouveau opens and closes the bundle port once more for a list that GK110 has not" },
@@ -92,8 +93,8 @@ static const char *explain(u32 reg)
 }
 
 /*
- * the number of writes must agree even where values can't; the one exception is the bundle port's
- * switch
+ * Even where the values may differ, the number of writes must agree. The only exception is the
+ * switch of the bundle port (GR_ICMD_CTRL).
  */
 static bool same(u32 reg, u32 last, u32 writes)
 {
@@ -124,7 +125,9 @@ static void equals_whole_recording(void **state)
 	chip_make(data, size);
 	in = fopen(reference, "r");
 	assert_non_null(in);
-	/* what the card held where nouveau changed single bits */
+	/*
+	 * begin with the values that the card had in registers that nouveau reads before it writes
+	 */
 	while (fgets(line, sizeof(line), in))
 		if (sscanf(line, "%x R=%u W=%u first_read=%x last=%x", &reg, &reads, &writes,
 			   &first, &last) == 5 &&
@@ -179,8 +182,8 @@ static void reads_the_shape(void **state)
 }
 
 /*
- * any card of the family: each TPC is in one of the two halves of every ratio, each GPC gets as
- * many tiles as TPCs
+ * For any card of the family: each TPC is in exactly one of the two halves of every ratio, and each
+ * GPC gets as many tiles as it has TPCs.
  */
 static void check_shape(unsigned int gpcs, const u8 *tpcs)
 {
@@ -229,7 +232,11 @@ static void every_shape_of_the_family(void **state)
 
 /* ------------------------------------------------------------------ falcons */
 
-/* reads a list back: the registers between head and tail, relative to @base */
+/*
+ * Reads a register list in the falcon's data memory: the words between the list's head and its tail
+ * (the words at @slot and behind it) name registers as offsets from @base. Puts the registers into
+ * @out, and returns their number.
+ */
 static unsigned int read_list(const struct falcon *f, u32 slot, u32 base, u32 *out)
 {
 	u32 at, n = 0, i;
@@ -274,7 +281,7 @@ static void falcons_are_loaded(void **state)
 	n = 2 + want_list(KVGPU_FW_CTX_HUB, want + 2);
 	assert_int_equal(read_list(&chip.fecs, FECS_OS_LIST_HEAD, 0, got), n);
 	assert_memory_equal(got, want, n * 4);
-	/* 40 registers in a row do not fit into one word */
+	/* 40 registers in a row: one word holds 32 at most, so there are two words */
 	assert_int_equal(chip.fecs.dmem[0x304 / 4], 31u << 26 | 0x404004);
 
 	n = want_list(KVGPU_FW_CTX_GPC_0, want);
@@ -304,8 +311,8 @@ static void golden_is_kept_apart(void **state)
 	assert_int_equal(image[0], 0);
 	assert_int_equal(image[256], 0x5a);
 	/*
-	 * no page of it is in the address space any more, and the translations are gone from the
-	 * TLBs as well
+	 * no page of the golden context is in the address space any more, and the TLBs were flushed
+	 * afterwards
 	 */
 	for (i = 0; i < 32768; i++) {
 		u64 pte = ((u64 *)gr->table.cpu)[i], at = FIELD_GET(GMMU_PTE_ADDR, pte) << 12;
@@ -376,7 +383,10 @@ static const struct { const char *name; unsigned int stuck; int want; } stuck[] 
 	{ "card fell off the bus", STUCK_BUS, -EIO },
 };
 
-/* FECS would execute them with all rights, in each context that is made of this one */
+/*
+ * FECS would apply an image's patches with all rights, in each context that is made of the image.
+ * So bring-up refuses an image that has any.
+ */
 static void an_image_with_patches_is_refused(void **state)
 {
 	unsigned int i;
@@ -389,7 +399,10 @@ static void an_image_with_patches_is_refused(void **state)
 	}
 }
 
-/* in its debug mode the MMU reads and writes there, whatever the registers held before */
+/*
+ * In its debug mode the MMU reads and writes these two pages. Whatever the registers held before,
+ * they must name pages of the host.
+ */
 static void the_mmus_debug_pages_are_the_hosts(void **state)
 {
 	assert_int_equal(hw_gr_init(&chip.hw), 0);

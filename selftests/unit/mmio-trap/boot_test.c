@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The accesses of stock nouveau (6.12, nvkm/) in its order, with the polls as it polls them: load,
- * first GR object, channels, faults, hangs. The host side is played by play(), which answers
- * commands as the module does.
+ * The accesses of stock nouveau (6.12, nvkm/), in its order and with its polls: load, first GR
+ * object, channels, faults, hangs. play() plays the host's side: it answers commands as the module
+ * does.
  */
 #include <string.h>
 
@@ -12,7 +12,8 @@
 
 #include "guest.h"
 
-static unsigned int seen[KVGPU_CMD_ALARM + 1];	/* commands since the test began */
+/* number of commands of each kind since the test began */
+static unsigned int seen[KVGPU_CMD_ALARM + 1];
 
 static int fresh(void **state)
 {
@@ -27,7 +28,10 @@ static int drop(void **state)
 	return 0;
 }
 
-/* writes, and answers what the host answers at once */
+/*
+ * Writes a register. Completes the command if it is a runlist or a preempt, as the host does at
+ * once.
+ */
 static void play(struct guest *g, uint32_t reg, uint32_t val)
 {
 	seen[wr(g, reg, val)]++;
@@ -42,7 +46,7 @@ static void play_mask(struct guest *g, uint32_t reg, uint32_t clear, uint32_t se
 	play(g, reg, (rd(g, reg) & ~clear) | set);
 }
 
-/* nvkm_msec(2000, ...) that must not wait */
+/* Checks a register that nouveau polls for up to 2 s: the first read must end the poll. */
 static void poll(struct guest *g, uint32_t reg, uint32_t bits, uint32_t want)
 {
 	uint32_t val = rd(g, reg);
@@ -74,7 +78,10 @@ static void timer_init(struct guest *g)
 	play(g, 0x009210, 0x7d);
 	play(g, 0x009410, 0x18a5);
 	play(g, 0x009400, 0x89f00000);
-	/* taken no notice of: the card's time is the guest's (mmio-trap/ptimer.c) */
+	/*
+	 * Writes to the time registers are ignored: the guest has the card's time
+	 * (mmio-trap/ptimer.c).
+	 */
 	assert_int_equal(rd(g, 0x009410), 0);
 	assert_in_range(rd(g, 0x009400), 1000000000, 2000000000);
 }
@@ -174,7 +181,10 @@ static void intr_init(struct guest *g)
 	play(g, 0x000144, 1);
 }
 
-/* one run of nouveau's interrupt handler down to what is pending; it ends with armed outputs */
+/*
+ * Begins a run of nouveau's interrupt handler: disarms the outputs, re-arms MSI, and returns what
+ * is pending. intr_end() arms the outputs again.
+ */
 static uint32_t intr_begin(struct guest *g)
 {
 	assert_true(message_due(g));
@@ -291,7 +301,10 @@ static void falcon_load(struct guest *g, uint32_t base, uint32_t s0)
 	}
 }
 
-/* gf100_gr_init_csdata: appends behind the larger of two list ends and moves the second */
+/*
+ * As gf100_gr_init_csdata(): reads two list ends, appends @words at the larger one, and moves the
+ * second list end behind them.
+ */
 static void csdata(struct guest *g, uint32_t base, uint32_t star, const uint32_t *words,
 		   uint32_t nr)
 {
@@ -334,7 +347,10 @@ static void gr_init(struct guest *g)
 	play(g, 0x409100, 2);
 	poll(g, 0x409800, 0x80000000, 0x80000000);
 	assert_int_equal(rd(g, 0x409804), GUEST_CTX_SIZE);
-	/* the lists are in data memory: the first end, moved twice, and the words */
+	/*
+	 * FECS's data memory holds what was written: the list end that was moved twice, and the
+	 * words
+	 */
 	play(g, 0x4091c0, 0x02000004);
 	assert_int_equal(rd(g, 0x4091c4), 0x308 + 4 * 5);
 	play(g, 0x4091c0, 0x02000308);
@@ -408,7 +424,7 @@ static void makes_gr_objects(void **state)
 	gr_init(g);
 	golden_context(g);
 	assert_int_equal(g->t.nr_unlisted + g->t.nr_denied + g->t.nr_dropped, 0);
-	/* once more, as after rmmod and insmod */
+	/* load again, as after rmmod and insmod */
 	load(g);
 	gr_init(g);
 	golden_context(g);
@@ -451,7 +467,8 @@ static void mmu_fault(void **state)
 }
 
 /*
- * scheduling error; the engine seems to hang on the channel; nouveau asks for a fault and gets one
+ * The host reports a scheduling error, and the engine seems to hang on channel 5. nouveau triggers
+ * an MMU fault to get the channel off, and handles the fault when it comes.
  */
 static void context_switch_timeout(void **state)
 {
@@ -486,7 +503,7 @@ static void context_switch_timeout(void **state)
 	recover(g, 5);
 }
 
-/* gf100_runq_intr, gk104_runq_intr_1 */
+/* A method for software, handled as nouveau's gf100_runq_intr() and gk104_runq_intr_1() do. */
 static void software_method(void **state)
 {
 	struct kvgpu_pbdma_snap snap = { .pbdma = 1,
@@ -584,7 +601,7 @@ static void gr_exception(void **state)
 	assert_int_equal(g->cmd.kind, KVGPU_CMD_GR_ACK);
 	intr_end(g);
 	assert_false(message_due(g));
-	/* nothing of it is left for the next one */
+	/* no register still shows this exception, so the next one is not taken for it */
 	assert_int_equal(rd(g, 0x400100) | rd(g, 0x400108) | rd(g, 0x400118) | rd(g, 0x512c90) |
 				 rd(g, 0x514d08) | rd(g, 0x514e50) | rd(g, 0x600000),
 			 0);
@@ -627,7 +644,7 @@ static void copy_launch_error(void **state)
 	assert_false(message_due(g));
 }
 
-/* gt215_pmu_send and its reply */
+/* As nouveau's gt215_pmu_send() sends a message and gets the PMU's reply. */
 static void pmu_message(void **state)
 {
 	struct guest *g = *state;
@@ -668,7 +685,7 @@ static void pmu_message(void **state)
 	}
 }
 
-/* a vGPU that is reset is as new, but for its counters */
+/* After a reset all registers read as those of a new vGPU. Only the counters keep their values. */
 static void reset_forgets_everything(void **state)
 {
 	struct guest *g = *state, *n = guest_new();

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What each TRAP register says to the host, field by field, and what it refuses. */
+/*
+ * For each TRAP register: the command that a write makes for the host, field by field, and the
+ * values that are refused.
+ */
 #include "guest.h"
 
 static void bar_bind(void **state)
@@ -30,7 +33,10 @@ static void pramin(void **state)
 	assert_int_equal(g->cmd.pramin.base.target, KVGPU_VRAM);
 	assert_int_equal(g->cmd.pramin.base.addr, 0x13fa00000);
 	assert_int_equal(rd(g, 0x001700), 0x00013fa0);
-	/* told, so that the window shows nothing any more; and counted */
+	/*
+	 * the host gets the command even for a refused target, and lets the window show nothing;
+	 * the write counts as denied
+	 */
 	assert_int_equal(wr(g, 0x001700, 0x02013fa0), KVGPU_CMD_PRAMIN);
 	assert_int_equal(g->cmd.pramin.base.target, KVGPU_SYS_COH);
 	assert_int_equal(g->t.nr_denied, 1);
@@ -124,7 +130,7 @@ static void channel_table(void **state)
 	assert_int_equal(wr(g, 0x800000 + 8 * 4095, 0), KVGPU_CMD_CHAN_UNBIND);
 	assert_int_equal(wr(g, 0x800000 + 8 * 4095, 0), KVGPU_CMD_NONE);
 	assert_int_equal(wr(g, 0x800004 + 8 * 4095, 0x400), KVGPU_CMD_NONE);
-	/* beyond the table */
+	/* the register behind the channel table */
 	assert_int_equal(wr(g, 0x808000, 0x8013f762), KVGPU_CMD_NONE);
 	assert_int_equal(g->t.nr_unlisted, 1);
 	guest_free(g);
@@ -188,7 +194,7 @@ static void userd_and_flush(void **state)
 	guest_free(g);
 }
 
-/* a command of which only some bytes are written is none */
+/* A write of only some bytes of a TRAP register makes no command, and changes nothing. */
 static void partial_writes_do_not_command(void **state)
 {
 	static const uint32_t regs[] = { 0x1704,   0x2274,   0x2634,  0x100cbc,
@@ -207,7 +213,7 @@ static void partial_writes_do_not_command(void **state)
 		}
 	}
 	assert_int_equal(g->t.nr_denied, ARRAY_SIZE(regs) * ARRAY_SIZE(bes));
-	/* elsewhere bytes go where they belong */
+	/* a register that is not TRAP takes single bytes */
 	wr(g, 0x405800, 0x11223344);
 	kvgpu_trap_write(&g->t, 0x405800, 0xaabbccdd, 0xff00, g->now, &g->cmd);
 	assert_int_equal(rd(g, 0x405800), 0x1122cc44);
@@ -241,8 +247,8 @@ static void sizes(void **state)
 }
 
 /*
- * what nouveau makes of PTOP: every engine on runlist 0, with the card's wiring; the PBDMAs serve
- * it
+ * PTOP as nouveau reads it: all engines are on runlist 0, with the units, resets and interrupts
+ * that the card has. All PBDMAs serve runlist 0.
  */
 static void engines(void **state)
 {
@@ -264,7 +270,7 @@ static void engines(void **state)
 	guest_free(g);
 }
 
-/* what was not raised can't be acknowledged */
+/* An acknowledgement of an interrupt that was not raised makes no command. */
 static void acknowledging_nothing(void **state)
 {
 	struct guest *g = guest_new();
@@ -280,7 +286,8 @@ static void acknowledging_nothing(void **state)
 }
 
 /*
- * the data port moves on for reads, for writes, for both or for none, and ends at the memory's end
+ * The address of a falcon's data port advances with writes, with reads, or with neither, as its
+ * flags say. Beyond the end of the memory writes are lost and reads give 0.
  */
 static void falcon_data_port(void **state)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The register file: what it keeps, what happens when it is full, and that a full file harms
- * nothing but itself.
+ * The register file: the values that it keeps, and what happens when it is full. A full file must
+ * do no harm but to the registers that find no room.
  */
 #include <string.h>
 
@@ -25,7 +25,10 @@ static void values_are_kept(void **state)
 	guest_free(g);
 }
 
-/* patterns that registers come in: dense, one word in many, units far apart */
+/*
+ * 8000 writes each time, in patterns that units have: dense; one word in 16; dense in 8 units; one
+ * word in 4, in 16 units.
+ */
 static void room_for_twice_what_nouveau_uses(void **state)
 {
 	static const struct { uint32_t base, stride, rows, row; } patterns[] = {
@@ -70,7 +73,10 @@ static void full_file_drops_only_new_registers(void **state)
 	assert_true(g->t.nr_dropped > 0);
 	assert_in_range(g->t.nr_slots_used, KVGPU_TRAP_SLOTS * 3 / 4, KVGPU_TRAP_SLOTS);
 	assert_int_equal(rd(g, 0x405800), 0x1234);
-	/* each register is kept or reads as after POST; nothing reads as another's value */
+	/*
+	 * each register either has its own value or reads as after POST; none reads as another
+	 * register
+	 */
 	for (reg = 0x808000; reg < GK110_BAR0_SIZE; reg += 4) {
 		uint32_t val = rd(g, reg);
 
@@ -129,7 +135,10 @@ static void accesses_are_counted(void **state)
 	guest_free(g);
 }
 
-/* offsets beyond BAR0 or unaligned can't come; if they do they stay inside */
+/*
+ * The caller passes no offsets beyond BAR0 and no unaligned ones. If there were any, they would be
+ * cut to a register inside.
+ */
 static void offsets_wrap(void **state)
 {
 	struct guest *g = guest_new();
@@ -140,8 +149,8 @@ static void offsets_wrap(void **state)
 }
 
 /*
- * memory that a guest maps instead of trapping: by accesses it is the same as the file, and takes
- * no slots
+ * Registers that a guest reaches by mapped memory, without traps. An access that traps all the same
+ * works as with the register file, and takes no slots there.
  */
 static void plain_registers_are_memory(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A vGPU on a K20m as these tests use it: the card's topology as a host would read it, and short
- * ways to access it.
+ * A vGPU on a K20m for these tests, with the card's topology as the host would read it, and short
+ * functions to access the vGPU.
  */
 #ifndef KVGPU_TEST_MMIO_TRAP_GUEST_H
 #define KVGPU_TEST_MMIO_TRAP_GUEST_H
@@ -24,16 +24,16 @@ struct guest {
 	struct kvgpu_topo topo;
 	uint8_t vbios[8192];
 	uint64_t now;
-	struct kvgpu_cmd cmd;		/* of the last write */
+	struct kvgpu_cmd cmd;		/* made by the last write */
 };
 
 struct guest *guest_new(void);
 void guest_free(struct guest *g);
 uint32_t rd(struct guest *g, uint32_t reg);
-/* the command's kind; the whole is in g->cmd */
+/* Writes a register. Returns the command's kind; the whole command is in g->cmd. */
 enum kvgpu_cmd_kind wr(struct guest *g, uint32_t reg, uint32_t val);
 void mask(struct guest *g, uint32_t reg, uint32_t clear, uint32_t set);
-/* the next message: whether one is due */
+/* Takes the next interrupt message from the vGPU. Returns whether one was due. */
 bool message_due(struct guest *g);
 
 #endif

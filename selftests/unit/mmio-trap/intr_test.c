@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The interrupt tree against a model that computes the output from nothing but what was raised,
- * acknowledged and enabled. Random orders of events and of the accesses that drivers make.
+ * The interrupt tree against a model that computes the output only from the interrupts that were
+ * raised, acknowledged and enabled. Events and the accesses that drivers make come in random order.
  */
 #include <string.h>
 
@@ -54,7 +54,10 @@ static uint32_t rnd(void)
 	return (uint32_t)random() << 16 ^ (uint32_t)random();
 }
 
-/* few bits, so that things meet */
+/*
+ * Returns one or two random bits: so few that events, acknowledgements and enables often have the
+ * same bits.
+ */
 static uint32_t few(void)
 {
 	return 1u << (rnd() & 31) | 1u << (rnd() & 31);
@@ -158,7 +161,7 @@ static void gate(struct guest *g, struct naive *n)
 		wr(g, GK110_CE(e) + GK110_CE_INTR_EN, bits);
 		n->ce_en[e] = bits;
 		break;
-	default:	/* often: nouveau's own pair */
+	default:	/* the default, because nouveau writes this enable most often */
 		wr(g, PMC_INTR_EN(0), rnd() & 1);
 		n->en[0] = vtrap_reg_get(&g->t, PMC_INTR_EN(0));
 	}
@@ -190,7 +193,10 @@ static void tree_is_as_computed(void **state)
 		assert_int_equal(rd(g, PMC_INTR(1)), naive_leaf(&n, 1));
 		assert_int_equal(rd(g, PFIFO_INTR), naive_fifo(&n));
 		assert_int_equal(g->t.wants_nonstall, (n.fifo_en | n.fifo_en1) >> 31);
-		/* whoever looks only when a command says so misses nothing */
+		/*
+		 * a caller that looks at the line only when .irq says so misses no change of the
+		 * line
+		 */
 		if (n.line != was)
 			assert_true(g->cmd.irq);
 		if (rnd() & 1)
@@ -208,8 +214,8 @@ static void tree_is_as_computed(void **state)
 }
 
 /*
- * nouveau's handler: disarm, re-arm MSI, serve, arm. One message per batch; what comes during
- * service is not lost
+ * As nouveau's handler does: disarm, re-arm MSI, serve, arm. There is one message for all events of
+ * a batch, and an event that comes while the handler serves is not lost.
  */
 static void handler_of_nouveau(void **state)
 {
@@ -231,11 +237,14 @@ static void handler_of_nouveau(void **state)
 	assert_int_equal(rd(g, PMC_INTR(0)), 0x100);
 	assert_int_equal(rd(g, PFIFO_INTR), 0x80000000);
 	wr(g, PFIFO_INTR, 0x80000000);
-	kvgpu_trap_runlist_done(&g->t, 0);	/* meanwhile */
+	kvgpu_trap_runlist_done(&g->t, 0);	/* another event, while the handler serves */
 	assert_int_equal(wr(g, PMC_INTR_EN(0), 1), KVGPU_CMD_IRQ);
 	assert_true(message_due(g));
 
-	/* bit 30 is a level: writing it does nothing, clearing its source does */
+	/*
+	 * bit 30 shows PFIFO_RUNLIST_EVENT: a write to the bit does nothing, a write to that
+	 * register clears it
+	 */
 	wr(g, PFIFO_INTR, 0x40000000);
 	assert_int_equal(rd(g, PFIFO_INTR), 0x40000000);
 	wr(g, PFIFO_RUNLIST_EVENT, 1);
@@ -256,7 +265,7 @@ static void rearm_with_the_line_high_sends_again(void **state)
 	kvgpu_trap_write(&g->t, PPCI_BASE + GK110_PCI_MSI, 0xff, 0xff, g->now, &g->cmd);
 	assert_int_equal(g->cmd.kind, KVGPU_CMD_IRQ);
 	assert_true(message_due(g));
-	/* another byte of the word is no re-arm, whatever the word holds */
+	/* a write of another byte of that word does not re-arm, whatever the word holds */
 	kvgpu_trap_config_set(&g->t, GK110_PCI_MSI, 0x00806805);
 	kvgpu_trap_write(&g->t, PPCI_BASE + GK110_PCI_MSI, 0xff00, 0xff00, g->now, &g->cmd);
 	assert_false(message_due(g));
@@ -268,7 +277,10 @@ static uint32_t time_low(struct guest *g)
 	return kvgpu_trap_read(&g->t, PTIMER_TIME_LOW, g->now);
 }
 
-/* nouveau before Linux 6.2 enables the output and never writes the mask */
+/*
+ * nouveau before Linux 6.2 enables the output and never writes the mask, so after power-on the mask
+ * must let all sources through.
+ */
 static void nothing_is_masked_after_power_on(void **state)
 {
 	struct guest *g = guest_new();
@@ -301,7 +313,10 @@ static void alarm_rings_when_the_low_word_comes(void **state)
 	wr(g, PTIMER_INTR, 1);
 	assert_int_equal(rd(g, PMC_INTR(0)), 0);
 
-	/* a time that is just over comes again in 4.3 s, not at once */
+	/*
+	 * an alarm time that has just passed rings when the low word comes round in 4.3 s, not at
+	 * once
+	 */
 	g->now = due + 1000;
 	wr(g, PTIMER_ALARM, time_low(g) - 32);
 	assert_in_range(g->t.ptimer_alarm - g->now, 4290000000ull, 4294967296ull);
@@ -311,8 +326,8 @@ static void alarm_rings_when_the_low_word_comes(void **state)
 }
 
 /*
- * the GPU stamps memory with the card's time: a guest that could set its own would not recognise
- * the stamps
+ * The GPU stamps memory with the card's time. If a guest could set a time of its own, it could not
+ * compare those stamps with it. So its writes to the time are ignored.
  */
 static void the_time_is_the_cards(void **state)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bits that nouveau polls (docs/hardware.md): whatever was written, the bit reads so that the poll
- * ends at once. A wrong bit costs a guest 2 s and a warning each time, or its device.
+ * Bits that nouveau polls (docs/hardware.md): whatever was written to the register, the bit reads
+ * so that the poll ends at once. A wrong bit costs the guest 2 s and a warning each time, or its
+ * device.
  */
 #include "guest.h"
 
@@ -31,7 +32,10 @@ static const struct {
 	{ 0x02240c, 4, 1, 0, 0x00000002 },
 };
 
-/* nothing wrote the per-slice registers but broadcasts, which are others */
+/*
+ * Returns false for the registers of single L2 slices: nouveau writes them only through the
+ * broadcast registers, which have addresses of their own.
+ */
 static bool written(uint32_t reg)
 {
 	return (reg & ~0x3ffffu) != 0x140000;
@@ -62,7 +66,7 @@ static void polls_end_at_once(void **state)
 	guest_free(g);
 }
 
-/* these are pending until the host has answered, and not a moment longer */
+/* These bits stay pending until the host has answered, and no longer. */
 static void host_answers_end_polls(void **state)
 {
 	struct guest *g = guest_new();
@@ -111,7 +115,10 @@ static void fecs_is_ready_after_start(void **state)
 	guest_free(g);
 }
 
-/* high, low, high again: equal, and time goes on */
+/*
+ * Read as drivers do, the high word, the low word, and the high word again: it ends with an equal
+ * high word, and the time goes on.
+ */
 static void time_is_stable(void **state)
 {
 	struct guest *g = guest_new();

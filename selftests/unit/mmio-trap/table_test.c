@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The tables, register by register: all 4 Mi of them against a search that knows nothing of the
- * engine's.
+ * The tables, for each of the 4 Mi registers: the engine's search against a simple map of lines to
+ * registers that is made without it.
  */
 #include <string.h>
 
@@ -102,7 +102,10 @@ static void info_agrees_with_class(void **state)
 	assert_true(listed > 100000);
 }
 
-/* docs/hardware.md, registers that no guest may reach; written here a second time on purpose */
+/*
+ * Registers that no guest may reach, from docs/hardware.md. They are written here a second time on
+ * purpose: a mistake in the tables must not be copied.
+ */
 static const struct { uint32_t first, last; } dangerous[] = {
 	{ 0x001718, 0x001718 }, { 0x005000, 0x005ffc }, { 0x0026c4, 0x0026c8 }, { 0x007000,
 		0x007ffc },
@@ -159,8 +162,8 @@ static void only_trap_lines_command(void **state)
 }
 
 /*
- * every command that the interface names comes from somewhere; IRQ and ALARM are tested with the
- * units
+ * Every TRAP line makes a command for some value, and every command of the interface comes from
+ * some line. IRQ and ALARM are not looked for here; intr_test.c has them.
  */
 static void every_trap_line_commands(void **state)
 {
@@ -175,7 +178,10 @@ static void every_trap_line_commands(void **state)
 			struct guest *g = guest_new();
 			uint32_t here = 0;
 
-			/* states in which each trigger has something to do */
+			/*
+			 * bring the vGPU into states in which each TRAP register has something to
+			 * do
+			 */
 			kvgpu_trap_pbdma(&g->t, &snap);
 			kvgpu_trap_gr(&g->t, 1, 0, NULL, 0);
 			kvgpu_trap_ce(&g->t, 1, 1, 0);

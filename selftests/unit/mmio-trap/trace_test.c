@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Recorded accesses of stock nouveau (trace_*.inc): every register it touches must be listed, and
- * where the first value that it read means the same on any card, a fresh vGPU must answer the same.
+ * Accesses that were recorded from stock nouveau (trace_*.inc). Every register in them must be
+ * listed. Where the first value that nouveau read means the same on any card, a new vGPU must give
+ * the same value.
  */
 #include <stdio.h>
 #include <string.h>
@@ -42,7 +43,7 @@ static void nouveau_meets_listed_registers(void **state)
 	all_listed(first_gr_object, ARRAY_SIZE(first_gr_object));
 }
 
-/* What differs, and why; all else must be equal. */
+/* Registers whose first value may differ, and why. All others must be equal. */
 static const struct {
 	uint32_t first, last;
 	const char *why;
@@ -130,7 +131,10 @@ static void first_values_are_as_recorded(void **state)
 	assert_true(compare(first_gr_object, ARRAY_SIZE(first_gr_object)) >= 25);
 }
 
-/* nouveau leaves nothing uncounted, and the file has room for it several times over */
+/*
+ * A replay of nouveau's accesses meets no register that is unlisted or denied, and fills a quarter
+ * of the register file at most.
+ */
 static void replay_fits_the_file(void **state)
 {
 	struct guest *g = guest_new();
@@ -141,7 +145,10 @@ static void replay_fits_the_file(void **state)
 
 	for (n = 0; n < ARRAY_SIZE(traces); n++) {
 		for (i = 0; i < nr[n]; i++) {
-			/* recorded where there were more runlists: a guest here is told of one */
+			/*
+			 * do not write PFIFO_RUNLIST_SUBMIT: the recorded card had more runlists
+			 * than the one that a guest here knows
+			 */
 			for (k = 0;
 			     k < traces[n][i].writes && traces[n][i].reg != PFIFO_RUNLIST_SUBMIT;
 			     k++)

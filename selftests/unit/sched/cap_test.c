@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Caps, and shares that are not passed on: what is never exceeded, and what is reached when there
- * is work for it.
+ * Caps, and shares whose unused time is not passed on: no vGPU exceeds its limit, and each vGPU
+ * with enough work reaches it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,8 +37,8 @@ static struct sim_vgpu *machine(struct sim_gpu *g, u32 nr, enum kvgpu_sched_poli
 }
 
 /*
- * the cap, in each window of 2 s, within 1 %: not more; and not less, if its share is more than
- * that
+ * A vGPU that always has work gets at most its cap, plus 1 %, in each window of 2 s. It gets at
+ * least its cap, less 1 %, if the cap is below the vGPU's share of the GPU.
  */
 static void caps_are_kept_and_reached(void **state)
 {
@@ -64,7 +64,10 @@ static void caps_are_kept_and_reached(void **state)
 			}
 }
 
-/* work that can't be interrupted goes over the cap by one piece, and pays for it */
+/*
+ * A vGPU whose pieces of work can't be interrupted exceeds its cap by at most one piece in a
+ * window, and gets that much less later.
+ */
 static void long_work_pays_for_what_it_had_over_its_cap(void **state)
 {
 	u64 piece;
@@ -89,7 +92,7 @@ static void long_work_pays_for_what_it_had_over_its_cap(void **state)
 		}
 }
 
-/* waking and sleeping in any rhythm gives nobody more than its cap */
+/* No rhythm of waking and sleeping gives a vGPU more than its cap. */
 static void a_cap_holds_in_any_rhythm(void **state)
 {
 	static const u64 len[] = { 20000, 300000, 2 * SIM_MS, 15 * SIM_MS },
@@ -112,8 +115,8 @@ static void a_cap_holds_in_any_rhythm(void **state)
 }
 
 /*
- * equal and fixed share: what is not used is not passed on, and what was promised is there, in 2 s
- * windows within 1 %
+ * Under equal and fixed share the time that vGPUs without work leave unused goes to no other vGPU.
+ * A vGPU with work gets its share in each window of 2 s, within 1 %.
  */
 static void nothing_is_passed_on(void **state)
 {
@@ -139,7 +142,10 @@ static void nothing_is_passed_on(void **state)
 			}
 }
 
-/* a type that takes a quarter of the card has a quarter of the time, alone or not */
+/*
+ * Under fixed share a vGPU whose type has a quarter of the card gets a quarter of the time, whether
+ * or not there is another vGPU.
+ */
 static void fixed_share_is_of_the_card(void **state)
 {
 	u32 least, most, other;
@@ -160,7 +166,10 @@ static void fixed_share_is_of_the_card(void **state)
 	}
 }
 
-/* what switches take from all is not kept for anybody, who would have it when the others sleep */
+/*
+ * Switches cost all vGPUs time. A vGPU is not owed that time: it gets no more than its share once
+ * the other vGPUs sleep.
+ */
 static void time_lost_to_switches_is_owed_to_nobody(void **state)
 {
 	struct sim_cfg cfg = sim_k20;
@@ -180,7 +189,7 @@ static void time_lost_to_switches_is_owed_to_nobody(void **state)
 	free(v);
 }
 
-/* but what one took from another is owed, also while it sleeps */
+/* Time that a vGPU took from another vGPU is owed to that vGPU, even while that vGPU sleeps. */
 static void what_one_had_too_much_is_owed_to_the_other(void **state)
 {
 	u32 least, most, policy;

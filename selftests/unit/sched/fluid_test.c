@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Against an exact oracle: a fluid machine that serves all that have work at once, each at its rate
- * (generalised processor sharing), fed with the same jobs at the same times. At no time may the
- * real one, which can only serve one after the other, be far from it in what anybody has been
- * given.
+ * The policy against an exact oracle: a fluid machine. It serves all vGPUs that have work at the
+ * same time, each at its rate (generalised processor sharing), and gets the same jobs at the same
+ * times. The real machine can serve only one vGPU at a time. At no time may the GPU time of any
+ * vGPU in the real machine be far from the time of that vGPU in the fluid machine.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,10 +21,11 @@
 struct fluid {
 	bool passes_on;
 	u32 nr;
-	double weight[MAX_NR], total;	/* of all present */
+	double weight[MAX_NR], total;	/* .total: sum of the weights of all present vGPUs */
 	double now;
 	double queue[MAX_NR], served[MAX_NR];
-	double behind, ahead;		/* the most that the real one was, ns */
+	/* most ns that a vGPU of the real machine was behind, or ahead */
+	double behind, ahead;
 };
 
 static double rate(const struct fluid *f, u32 i)
@@ -76,8 +77,8 @@ static void compare(struct sim_gpu *g)
 
 		f->ahead = d > f->ahead ? d : f->ahead;
 		/*
-		 * what nobody was given because the driver did not know in time that somebody had
-		 * no work is not the policy's
+		 * g->wasted is time in which the engine was idle although a vGPU had work, because
+		 * the driver did not know it yet. That is not the policy's fault.
 		 */
 		d = -d - (f->passes_on ? g->wasted : 0);
 		f->behind = d > f->behind ? d : f->behind;
@@ -92,7 +93,10 @@ static void job(struct sim_gpu *g, u32 vgpu)
 	f->queue[vgpu] += g->vgpu[vgpu].work.len;
 }
 
-/* @load: what all want together, in per cent of the GPU; half of them may always want more */
+/*
+ * @load: GPU time that the jobs of all vGPUs want together, in per cent of the GPU. One vGPU in
+ * four, on the average, always has work instead.
+ */
 static void one(u32 seed, u32 nr, enum kvgpu_sched_policy policy, u32 load, double most_behind,
 		double most_ahead)
 {
@@ -130,8 +134,8 @@ static void one(u32 seed, u32 nr, enum kvgpu_sched_policy policy, u32 load, doub
 	g.each_choice = compare;
 	g.each_job = job;
 	/*
-	 * one that always wants more brings its next job when the last is done: for the fluid it is
-	 * all there from the start
+	 * A busy vGPU brings its next job when the last one is done. To the fluid machine all its
+	 * jobs are there from the start.
 	 */
 	for (i = 0; i < nr; i++)
 		if (v[i].work.kind == SIM_BUSY)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Times between looks: bounds, the mean, and that how long nobody has looked says nothing of when
- * the next look comes.
+ * Times between looks (samples): their bounds and their mean, and that the time since the last look
+ * tells nothing about when the next look comes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,11 +41,12 @@ static void bounds(void **unused)
 			assert_in_range(gap, means[i] / KVGPU_GAP_MIN, means[i] * KVGPU_GAP_MAX);
 		}
 	assert_int_equal(kvgpu_sched_gap(0, 12345), 0);
-	assert_int_equal(kvgpu_sched_gap(MEAN, 0), MEAN * KVGPU_GAP_MAX);	/* the rarest */
+	/* the least random number gives the longest gap */
+	assert_int_equal(kvgpu_sched_gap(MEAN, 0), MEAN * KVGPU_GAP_MAX);
 	assert_int_equal(kvgpu_sched_gap(MEAN, ~0ull), MEAN / KVGPU_GAP_MIN);
 }
 
-/* for a given one: as -ln(u) is, but for the bounds */
+/* The gap for one random number is -ln(u) times the mean, except at the bounds. */
 static void follows_the_logarithm(void **unused)
 {
 	double u, want, got;
@@ -65,8 +66,8 @@ static void follows_the_logarithm(void **unused)
 }
 
 /*
- * of those that have lasted for some time, the same part ends in the next tenth of a tick, whatever
- * that time is
+ * Of all gaps that have lasted for a given time, the same part ends in the next tenth of the mean,
+ * whatever the given time is.
  */
 static void nothing_is_known(void **unused)
 {
@@ -93,8 +94,8 @@ static void nothing_is_known(void **unused)
 /* ------------------------------------------------------------------ what the mean is, and rests */
 
 /*
- * every case: whether vGPUs alternate, how many have lists, whether one is limited, whether work
- * was seen in the last second
+ * Every case: whether the vGPUs alternate on the chip, how many have lists, whether one of them is
+ * limited, whether there is any vGPU, and whether work was seen in the last second.
  */
 static void the_mean_of_every_case(void **unused)
 {

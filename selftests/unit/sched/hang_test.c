@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One that does not let go: what is done when; and strikes. */
+/*
+ * A channel that does not leave the chip: which step is due at which time. Also strikes, and the
+ * budget of resets.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +15,10 @@
 #define MS	1000000ull
 #define NEVER	(~0ull)
 
-/* asked when it says: waits, looks once, waits, ends it, and each at the right time */
+/*
+ * Calls kvgpu_sched_hang_next() each time when the last answer said so. The answers must be to
+ * wait, to look once, to wait, and to recover, each at its right time.
+ */
 static void follow(u64 start, u64 watchdog)
 {
 	u64 look = watchdog / 2 < KVGPU_HANG_LOOK_NS ? watchdog / 2 : KVGPU_HANG_LOOK_NS,
@@ -52,7 +58,7 @@ static void step_by_step(void **state)
 	}
 }
 
-/* asked too late: it still looks before it ends anything, and then ends it at once */
+/* A call that comes too late still answers LOOK before RECOVER, and then RECOVER at once. */
 static void late(void **state)
 {
 	struct kvgpu_hang h;
@@ -67,7 +73,7 @@ static void late(void **state)
 			 KVGPU_HANG_RECOVER);
 }
 
-/* asked too early, or all the time: nothing happens twice or too soon */
+/* Calls that come too early and too often: no step comes twice or too soon. */
 static void early(void **state)
 {
 	struct kvgpu_hang h;
@@ -86,7 +92,7 @@ static void early(void **state)
 	assert_int_equal(kvgpu_sched_hang_next(&h, 500 * MS, 500 * MS, &next), KVGPU_HANG_RECOVER);
 }
 
-/* a watchdog that is set longer or shorter meanwhile counts */
+/* If the watchdog's time changes during a preempt, the new time counts. */
 static void another_watchdog(void **state)
 {
 	struct kvgpu_hang h;
@@ -112,7 +118,10 @@ static void a_time_at_the_end_of_all_times(void **state)
 	assert_int_equal(kvgpu_sched_hang_next(&h, NEVER, NEVER - 1, &next), KVGPU_HANG_WAIT);
 }
 
-/* how many are not forgiven yet at @now: one more would be the next */
+/*
+ * Returns the number of strikes not forgiven yet at @now: adds a strike to a copy of @k, and does
+ * not count that one.
+ */
 static u32 still(const struct kvgpu_strikes *k, u64 now)
 {
 	struct kvgpu_strikes next = *k;
@@ -152,17 +161,17 @@ static void strikes_are_forgiven(void **state)
 	assert_int_equal(still(&k, now + KVGPU_STRIKE_FORGIVEN_NS), 2);
 	assert_int_equal(still(&k, now + 3 * KVGPU_STRIKE_FORGIVEN_NS), 0);
 	assert_int_equal(still(&k, NEVER), 0);
-	/* a new one does not put off when the old ones are forgiven */
+	/* a new strike does not delay the time at which old ones are forgiven */
 	kvgpu_sched_strike_add(&k, now + KVGPU_STRIKE_FORGIVEN_NS + KVGPU_STRIKE_FORGIVEN_NS / 2);
 	assert_int_equal(k.count, 3);
 	assert_int_equal(still(&k, now + 2 * KVGPU_STRIKE_FORGIVEN_NS), 2);
-	/* time going back, which it does not, forgives nothing */
+	/* a time before the last strike, which does not happen, forgives nothing */
 	assert_int_equal(still(&k, 0), 3);
-	/* one every 31 s is never too many */
+	/* one strike each 30 s and 1 ns is never too much */
 	k = (struct kvgpu_strikes){ };
 	for (i = 0; i < 1000; i++)
 		assert_false(kvgpu_sched_strike_add(&k, now += KVGPU_STRIKE_FORGIVEN_NS + 1));
-	/* one every 29 s is, some day */
+	/* one strike each 29 s is too much after a while */
 	k = (struct kvgpu_strikes){ };
 	for (i = 0; i < 1000; i++)
 		if (kvgpu_sched_strike_add(&k, now += KVGPU_STRIKE_FORGIVEN_NS / 30 * 29))
@@ -171,8 +180,8 @@ static void strikes_are_forgiven(void **state)
 }
 
 /*
- * a burst is free, what is beyond is not, and it is forgotten at the pace of two a second, also
- * where it went on
+ * KVGPU_RESETS_BURST resets are free, further ones are not. Two resets a second are forgotten, even
+ * while further resets come.
  */
 static void resets_have_a_budget(void **state)
 {
@@ -190,9 +199,9 @@ static void resets_have_a_budget(void **state)
 	for (i = 0; i < KVGPU_RESETS_BURST; i++)
 		assert_false(kvgpu_sched_reset_add(&r, now));
 	assert_true(kvgpu_sched_reset_add(&r, now));
-	/* time going back, which it does not, forgets nothing */
+	/* a time before the last reset, which does not happen, forgets nothing */
 	assert_true(kvgpu_sched_reset_add(&r, 0));
-	/* two a second for ever are free, one more in 10 s is not */
+	/* two resets a second are free for ever; with one more each 9.5 s they are not */
 	r = (struct kvgpu_resets){ };
 	for (i = 0; i < 10000; i++)
 		assert_false(kvgpu_sched_reset_add(&r, now += KVGPU_RESET_FORGOTTEN_NS));

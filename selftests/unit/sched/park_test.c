@@ -37,7 +37,8 @@ static void set_up(struct bench *b)
 	}
 }
 
-enum { NONE, WAITS, RUNS };	/* what a look finds of a vGPU */
+/* results of a look at a vGPU: no work; has work but makes no progress; works */
+enum { NONE, WAITS, RUNS };
 
 static void look(struct bench *b, u64 later, int x, int y)
 {
@@ -56,7 +57,7 @@ static void look(struct bench *b, u64 later, int x, int y)
 		b->c.until = kvgpu_sched_started(&b->s, b->now);
 }
 
-/* looks until vGPU 0 has the chip */
+/* Makes looks until vGPU 0 has the chip. */
 static void until_first_has_it(struct bench *b)
 {
 	u32 i;
@@ -66,7 +67,10 @@ static void until_first_has_it(struct bench *b)
 	assert_ptr_equal(b->c.ent, &b->e[0]);
 }
 
-/* the same, then looks until it is parked: returns for how long */
+/*
+ * Makes looks until vGPU 0 has the chip, and then until it is parked. Returns for how many ns it
+ * stays parked.
+ */
 static u64 parked_for(struct bench *b)
 {
 	u32 looks = 0;
@@ -77,7 +81,7 @@ static u64 parked_for(struct bench *b)
 		look(b, MS / 4, WAITS, WAITS);
 		assert_true(++looks <= 3);
 	}
-	assert_int_equal(looks, 3);	/* over half a millisecond */
+	assert_int_equal(looks, 3);	/* three looks: parked after more than half a millisecond */
 	assert_false(b->e[0].runnable);
 	assert_ptr_equal(b->c.ent, &b->e[1]);
 	for (at = b->now; b->e[0].parked; )
@@ -96,7 +100,10 @@ static void waits_are_longer_each_time(void **state)
 		assert_int_equal(parked_for(&b), ms[i] * MS);
 }
 
-/* as soon as it is seen at work it competes again, and what was is forgotten */
+/*
+ * A parked vGPU that is seen at work competes again at once, and its next wait is as short as the
+ * first.
+ */
 static void work_ends_it(void **state)
 {
 	struct bench b = {};
@@ -115,7 +122,10 @@ static void work_ends_it(void **state)
 	assert_int_equal(parked_for(&b), 2 * MS);
 }
 
-/* a neighbour can bring about any number of looks between two pieces of work: they are no reason */
+/*
+ * A neighbour can cause any number of looks between two pieces of work of vGPU 0. The number of
+ * looks is no reason to park vGPU 0, only the time is.
+ */
 static void looks_do_not_count(void **state)
 {
 	struct bench b = {};
@@ -136,7 +146,10 @@ static void looks_do_not_count(void **state)
 	assert_true(b.e[0].parked);
 }
 
-/* it has no more work: it stays away as long as any other, and is not in the way of an open chip */
+/*
+ * A parked vGPU whose work goes away stays off the chip like any vGPU without work, and no longer
+ * keeps the chip from being open.
+ */
 static void no_work_is_no_wait(void **state)
 {
 	struct bench b = {};
@@ -148,13 +161,14 @@ static void no_work_is_no_wait(void **state)
 		look(&b, MS / 4, WAITS, WAITS);
 	assert_true(b.e[0].parked);
 	look(&b, MS / 4, WAITS, RUNS);
-	assert_false(b.c.open);			/* it could take half of an open chip unseen */
+	/* on an open chip the parked vGPU could take half of the time unseen */
+	assert_false(b.c.open);
 	assert_ptr_equal(b.c.ent, &b.e[1]);
 	look(&b, MS / 4, NONE, RUNS);
 	assert_true(b.c.open);
 }
 
-/* no vGPU loses by it */
+/* A vGPU that waits while no other vGPU has work is not parked: no vGPU loses time by it. */
 static void alone_it_may_wait(void **state)
 {
 	struct bench b = {};
@@ -166,14 +180,14 @@ static void alone_it_may_wait(void **state)
 		assert_false(b.e[0].parked);
 		assert_ptr_equal(b.c.ent, &b.e[0]);
 	}
-	/* two wait, and each is the other's reason: one is parked, and never both */
+	/* two vGPUs wait, and each is a reason to park the other: one is parked, never both */
 	for (i = 0; i < 1000; i++) {
 		look(&b, MS, WAITS, WAITS);
 		assert_false(b.e[0].parked && b.e[1].parked);
 	}
 }
 
-/* looks of an earlier turn do not count for the next */
+/* Looks of an earlier turn do not count towards parking in the next turn. */
 static void each_turn_begins_anew(void **state)
 {
 	struct bench b = {};
@@ -182,13 +196,14 @@ static void each_turn_begins_anew(void **state)
 	set_up(&b);
 	for (i = 0; i < 100; i++) {
 		until_first_has_it(&b);
-		/* one look, which ends the turn */
+		/* one look, which is so late that it ends the turn */
 		look(&b, KVGPU_SCHED_SLICE_DEFAULT + MS, WAITS, WAITS);
 		assert_false(b.e[0].parked);
 		if (b.c.ent == &b.e[1])
 			turns++;
 		else
-			look(&b, MS / 4, RUNS, WAITS);	/* the next turn is its own, too */
+			/* vGPU 0 works in between, so that its next turn starts a new count */
+			look(&b, MS / 4, RUNS, WAITS);
 	}
 	assert_true(turns > 30);
 }
@@ -218,7 +233,8 @@ static void never_open(struct sim_gpu *g)
 }
 
 /*
- * one that waits for ever costs the others at most a few turns of 0.5 ms to a look more, each 32 ms
+ * A vGPU that waits for ever gets the chip each 32 ms, for 0.5 ms and at most one look more. That
+ * is all it costs the other vGPUs, together with a few turns at the start.
  */
 static void a_wait_costs_little(void **state)
 {

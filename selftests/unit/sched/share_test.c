@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Shares of vGPUs that always have work, in each window of 2 s: all policies, 2, 4 and 8 vGPUs,
- * equal weights and 1:2:4, on a machine without costs and on one like a busy server, alone and
- * beside a tenant whose work can't be interrupted.
+ * Shares of vGPUs that always have work, in each window of 2 s: all policies; 2, 4 and 8 vGPUs;
+ * equal weights and 1:2:4; on a machine without costs and on one like a busy server; alone and
+ * beside a vGPU whose work can't be interrupted.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,8 @@ struct setup {
 	u32 nr;
 	const u32 *weights;
 	u32 nr_weights;
-	u64 piece;		/* of the first one's work */
+	/* ns for which the work of vGPU 0 can't be interrupted; 0: as in @cfg */
+	u64 piece;
 	const struct sim_cfg *cfg;
 	u64 begin;
 };
@@ -65,7 +66,7 @@ static void run(struct sim_gpu *g, struct sim_vgpu *v, const struct setup *t)
 	sim_run(g, RUN);
 }
 
-/* calls @check for all permutations */
+/* Calls @check for all combinations of policy, number of vGPUs, weights and machine. */
 static void all_setups(u64 piece, void (*check)(const struct setup *t))
 {
 	static const struct sim_cfg *cfgs[] = { &sim_ideal, &sim_k20 };
@@ -113,9 +114,10 @@ static void busy_ones_are_within_1_percent_in_2_s(void **state)
 }
 
 /*
- * Eight of 1:2:4, the hardest: the lightest has 0.8 ms of each round, and 118 ms of a window. On
- * chips whose switches and pieces of work take long, with different seeds. Each must keep its place
- * in the round, or it loses a turn in some window.
+ * Eight vGPUs with weights 1:2:4, the hardest case: the lightest has 0.8 ms of each round, and 118
+ * ms of each window of 2 s. The chips have slow switches and long pieces of work, and several seeds
+ * are tried. A vGPU that loses its place in the round gets one turn less in a window of 2 s, which
+ * is too much.
  */
 static void eight_keep_their_places(void **state)
 {
@@ -160,9 +162,9 @@ static void eight_keep_their_places(void **state)
 }
 
 /*
- * One that can't be interrupted for 5, 40 or 300 ms: it is off by one piece in a window, no
- * scheduler can help that; but not by more, in the long run not at all, and the others share what
- * is left as they should.
+ * vGPU 0 has work that can't be interrupted for 5, 40 or 300 ms. In a window its share may be off
+ * by one such piece, which no scheduler can prevent, but by no more. In the long run it gets its
+ * share exactly, and the other vGPUs divide the rest by their weights.
  */
 static void greedy_one_gains_nothing(const struct setup *t)
 {
@@ -174,7 +176,10 @@ static void greedy_one_gains_nothing(const struct setup *t)
 	run(&g, v, t);
 	all = sim_busy(&g);
 	others = all - v[0].busy;
-	/* over all of it: its share, a piece more at the end, and turns that were under way */
+	/*
+	 * over the whole run vGPU 0 has its share, within one piece at the end and the turns under
+	 * way
+	 */
 	slack = t->piece + 10 * SIM_MS;
 	assert_in_range(v[0].busy, all / total_of(t) * weight_of(t, 0) - slack,
 			all / total_of(t) * weight_of(t, 0) + slack);
@@ -206,7 +211,7 @@ static void long_work_gains_nothing(void **state)
 	all_setups(300 * SIM_MS, greedy_one_gains_nothing);
 }
 
-/* nothing depends on what the time is, up to the end of all times */
+/* The result does not depend on the time at which a run begins, up to the largest times. */
 static void any_time_is_like_any_other(void **state)
 {
 	static const u64 begin[] = { 0, 1ull << 32, 1ull << 48, (1ull << 63) - 5 * SIM_S,
@@ -238,7 +243,10 @@ static void any_time_is_like_any_other(void **state)
 	free(w);
 }
 
-/* the lightest against the heaviest: what it gets is its share, and it is never forgotten */
+/*
+ * The least weight against the greatest: the light vGPU gets its small share and is never
+ * forgotten.
+ */
 static void extreme_weights(void **state)
 {
 	struct sim_vgpu *v = calloc(2, sizeof(*v));
@@ -255,7 +263,7 @@ static void extreme_weights(void **state)
 	free(v);
 }
 
-/* sixty-four: nobody is left out, and the shares are exact in the long run */
+/* 64 vGPUs: each gets turns, and the shares are right in the long run. */
 static void sixty_four(void **state)
 {
 	struct sim_vgpu *v = calloc(64, sizeof(*v));
@@ -271,7 +279,7 @@ static void sixty_four(void **state)
 	sim_init(&g, &sim_k20, v, 64, 0);
 	sim_run(&g, RUN);
 	for (i = 0; i < 64; i++) {
-		/* two turns */
+		/* within two turns */
 		assert_true(sim_share_error(&g, i, KVGPU_SCHED_PPM / 64, WARM, WINDOW) <=
 			    2 * 25600);
 		assert_true(sim_share_error(&g, i, KVGPU_SCHED_PPM / 64, WARM, RUN - WARM) <= 5000);

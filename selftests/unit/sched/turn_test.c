@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What choose() answers, step by step: turns, who is alone, who is held back, when to ask again. */
+/*
+ * The answers of kvgpu_sched_choose(), step by step: turns, a vGPU alone, vGPUs that are held back,
+ * and the time of the next call.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,14 +59,14 @@ static void sleep_now(struct bench *b, u32 i)
 	vsched_runnable_set(&b->s, &b->e[i], false, b->now);
 }
 
-/* @e was on the engine for all of the next @ns */
+/* @e ran on the engine for all of the next @ns. */
 static void run(struct bench *b, struct kvgpu_sched_ent *e, u64 ns)
 {
 	b->now += ns;
 	kvgpu_sched_charge(&b->s, e, ns, b->now);
 }
 
-/* @nr have work, and each has had one turn: nobody has just woken */
+/* Gives the first @nr vGPUs work and one turn each, so that none of them counts as just woken. */
 static void all_had_a_turn(struct bench *b, u32 nr)
 {
 	u32 i;
@@ -91,7 +94,7 @@ static void nobody(void **state)
 	free(b);
 }
 
-/* one that is alone has the chip open, for ever, and no turn is counted */
+/* A vGPU that is alone has the chip open without an end, and no turn is counted for it. */
 static void one_alone_is_never_switched(void **state)
 {
 	struct bench *b = make(2, KVGPU_SCHED_BEST_EFFORT);
@@ -123,7 +126,7 @@ static void two_take_turns(void **state)
 		assert_non_null(a);
 		assert_false(b->c.open);
 		assert_ptr_not_equal(a, last);
-		/* the switch takes that long, which is not part of the turn */
+		/* the switch takes 200 us, which are not part of the turn */
 		b->now += 200 * US;
 		assert_true(kvgpu_sched_started(&b->s, b->now) > b->now);
 		assert_int_equal(b->s.slice_end, b->now + KVGPU_SCHED_SLICE_DEFAULT);
@@ -137,7 +140,10 @@ static void two_take_turns(void **state)
 	free(b);
 }
 
-/* eight have a round of 3.5 slices, and a very light one still has a fifth of a slice */
+/*
+ * Eight vGPUs have a round of 3.5 slices together. A vGPU of very little weight still has turns of
+ * a fifth of a slice.
+ */
 static void turns_are_in_proportion(void **state)
 {
 	struct bench *b = make(8, KVGPU_SCHED_BEST_EFFORT);
@@ -167,8 +173,8 @@ static void turns_are_in_proportion(void **state)
 }
 
 /*
- * the one that woke gets in after the shortest turn; but not again in the same slice, so that
- * nobody switches all the time
+ * A vGPU that wakes gets the chip after the shortest turn of the vGPU that has it. It cannot do so
+ * a second time in the same slice: otherwise there would be switches all the time.
  */
 static void one_that_wakes_shortens_the_turn_once(void **state)
 {
@@ -179,7 +185,7 @@ static void one_that_wakes_shortens_the_turn_once(void **state)
 	assert_ptr_equal(choose(b), &b->e[0]);
 	run(b, &b->e[0], 50 * MS);
 	wake(b, 1);
-	/* nobody's turn was under way: at once */
+	/* no turn was under way: vGPU 1 gets the chip at once */
 	assert_ptr_equal(choose(b), &b->e[1]);
 	kvgpu_sched_started(&b->s, b->now);
 	run(b, &b->e[1], 100 * US);
@@ -188,7 +194,7 @@ static void one_that_wakes_shortens_the_turn_once(void **state)
 	assert_true(b->c.open);
 	run(b, &b->e[0], 20 * MS);
 
-	/* now in a turn */
+	/* vGPU 1 wakes, and now there are turns */
 	wake(b, 1);
 	assert_ptr_equal(choose(b), &b->e[1]);
 	kvgpu_sched_started(&b->s, b->now);
@@ -226,7 +232,10 @@ static void one_that_wakes_shortens_the_turn_once(void **state)
 	free(b);
 }
 
-/* a better choice may wake up while a switch is under way */
+/*
+ * A vGPU may wake while a switch is under way, and be a better choice than the vGPU for which the
+ * switch was begun.
+ */
 static void a_switch_under_way_may_be_given_another_aim(void **state)
 {
 	struct bench *b = make(3, KVGPU_SCHED_BEST_EFFORT);
@@ -236,19 +245,21 @@ static void a_switch_under_way_may_be_given_another_aim(void **state)
 	kvgpu_sched_started(&b->s, b->now);
 	run(b, &b->e[0], 4 * MS);
 	assert_ptr_equal(choose(b), &b->e[1]);
-	/* 0 does not let go: 30 ms more, and 2 wakes */
+	/* vGPU 0 does not leave the chip: it runs for 30 ms more, and vGPU 2 wakes */
 	run(b, &b->e[0], 30 * MS);
 	wake(b, 2);
 	assert_ptr_equal(choose(b), &b->e[2]);
 	kvgpu_sched_started(&b->s, b->now);
 	run(b, &b->e[2], 3 * MS);
 	sleep_now(b, 2);
-	/* 1 was never on the chip: it paid for nothing */
+	/* vGPU 1 has not been on the chip, so it was charged nothing, and is next */
 	assert_ptr_equal(choose(b), &b->e[1]);
 	free(b);
 }
 
-/* what one had too much, the other has before it is its turn again */
+/*
+ * When a vGPU ran for too long, the other vGPU gets as much time before the first one's next turn.
+ */
 static void overruns_are_paid_back(void **state)
 {
 	struct bench *b = make(2, KVGPU_SCHED_BEST_EFFORT);
@@ -270,7 +281,7 @@ static void overruns_are_paid_back(void **state)
 	free(b);
 }
 
-/* debts are capped: what is beyond 10 s is forgotten */
+/* Debts are limited: a debt beyond 10 s is forgiven. */
 static void debts_are_capped(void **state)
 {
 	struct bench *b = make(2, KVGPU_SCHED_BEST_EFFORT);
@@ -292,7 +303,7 @@ static void debts_are_capped(void **state)
 	free(b);
 }
 
-/* and paid off by time in which nobody wants the GPU, at the pace of what one is entitled to */
+/* Idle time pays debts off, too, at the rate of the vGPU's entitlement. */
 static void idle_time_pays_debts(void **state)
 {
 	struct bench *b = make(2, KVGPU_SCHED_BEST_EFFORT);
@@ -305,7 +316,8 @@ static void idle_time_pays_debts(void **state)
 	sleep_now(b, 0);
 	sleep_now(b, 1);
 	assert_null(choose(b));
-	assert_false(b->c.open);	/* it would start at once */
+	/* not open: vGPU 0, which is in debt, would start at once when it wakes */
+	assert_false(b->c.open);
 	b->now += 150 * MS;
 	assert_null(choose(b));
 	assert_false(b->c.open);
@@ -339,7 +351,10 @@ static void suspended_ones_do_not_run(void **state)
 	free(b);
 }
 
-/* a cap: runs until it is used up, then nobody may, and the chip is not open; until says when */
+/*
+ * A vGPU with a cap runs until its budget is used up. Then no vGPU may run, the chip is not open,
+ * and .until is the time to ask again.
+ */
 static void a_capped_one_is_taken_off(void **state)
 {
 	struct bench *b = make(2, KVGPU_SCHED_BEST_EFFORT);
@@ -351,13 +366,15 @@ static void a_capped_one_is_taken_off(void **state)
 	assert_true(b->c.open);
 	start = b->now;
 	run(b, &b->e[0], b->c.until - b->now);
-	/* 8 ms were there, and fill by half while it runs */
+	/*
+	 * the budget of 8 ms lasts 16 ms, because it fills at half of the pace at which it is used
+	 */
 	assert_int_equal(b->now - start, 16 * MS);
 	assert_null(choose(b));
 	assert_false(b->c.open);
 	assert_true(b->e[0].cap_out);
 	off = b->now;
-	/* the other may run meanwhile, but not with the first one's list on the chip */
+	/* vGPU 1 may run meanwhile, but without vGPU 0's list on the chip: it is not open */
 	wake(b, 1);
 	assert_ptr_equal(choose(b), &b->e[1]);
 	assert_false(b->c.open);
@@ -373,7 +390,10 @@ static void a_capped_one_is_taken_off(void **state)
 	free(b);
 }
 
-/* who has the chip and leaves it idle pays; the other gets its time */
+/*
+ * A vGPU that has the chip alone and leaves it idle is charged for that time. The other vGPU gets
+ * its own share.
+ */
 static void idling_is_paid_for(void **state)
 {
 	struct bench *b = make(2, KVGPU_SCHED_BEST_EFFORT);
@@ -396,7 +416,10 @@ static void idling_is_paid_for(void **state)
 	free(b);
 }
 
-/* a moment of it is free, but not in every turn: many short stalls are no way around it */
+/*
+ * A vGPU may leave the chip idle for a moment without being charged, but not in every turn. So it
+ * cannot hold the chip for long by many short stalls.
+ */
 static void idling_in_moments_is_paid_for(void **state)
 {
 	struct bench *b = make(2, KVGPU_SCHED_BEST_EFFORT);
@@ -417,12 +440,12 @@ static void idling_in_moments_is_paid_for(void **state)
 			wake(b, 0);
 		}
 	}
-	/* it is entitled to a tenth */
+	/* its weight is 100 of 1000: it is entitled to a tenth */
 	assert_true(held < 2000 * MS / 100 * 14);
 	free(b);
 }
 
-/* one that waits for its job and is back soon keeps its turn for a moment */
+/* A vGPU that was back soon the last time keeps its turn for a moment when its work ends. */
 static void a_moment_without_work(void **state)
 {
 	struct bench *b = make(2, KVGPU_SCHED_BEST_EFFORT);
@@ -430,7 +453,7 @@ static void a_moment_without_work(void **state)
 	all_had_a_turn(b, 2);
 	sleep_now(b, 0);
 	b->now += 100 * US;
-	wake(b, 0);		/* it was back soon */
+	wake(b, 0);		/* vGPU 0 was back after 100 us */
 	assert_ptr_equal(choose(b), &b->e[0]);
 	kvgpu_sched_started(&b->s, b->now);
 	run(b, &b->e[0], 1 * MS);
@@ -442,7 +465,7 @@ static void a_moment_without_work(void **state)
 	wake(b, 0);
 	run(b, &b->e[0], 1 * MS);
 	assert_ptr_equal(choose(b), &b->e[0]);
-	/* not for longer, and then not again for a while */
+	/* it keeps the turn for less than 300 us, and not again for a while */
 	sleep_now(b, 0);
 	assert_ptr_equal(choose(b), &b->e[0]);
 	b->now += 300 * US;
@@ -451,7 +474,7 @@ static void a_moment_without_work(void **state)
 	free(b);
 }
 
-/* equal share: an idle one's time is nobody's */
+/* Under equal share, time that an idle vGPU does not use goes to no other vGPU. */
 static void equal_share_holds_back(void **state)
 {
 	struct bench *b = make(2, KVGPU_SCHED_EQUAL_SHARE);
@@ -474,7 +497,10 @@ static void equal_share_holds_back(void **state)
 	free(b);
 }
 
-/* the same answer however often one asks, and time that does not pass changes nothing */
+/*
+ * The answer is the same however often kvgpu_sched_choose() is called, and calls without time in
+ * between change nothing.
+ */
 static void asking_changes_nothing(void **state)
 {
 	struct bench *b = make(4, KVGPU_SCHED_BEST_EFFORT);

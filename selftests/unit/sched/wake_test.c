@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Those that come and go: how soon they are served, and that no rhythm of coming and going gains
- * anything.
+ * vGPUs that sleep and wake: how soon they are served, and that no rhythm of sleeping and waking
+ * gains time.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 #define RUN	(20 * SIM_S)
 #define SLICE	KVGPU_SCHED_SLICE_DEFAULT
 
-/* the first does @first, the others always have work that can't be interrupted for @piece */
+/* vGPU 0 does @first; the others always have work, which can't be interrupted for @piece ns. */
 static struct sim_vgpu *machine(struct sim_gpu *g, u32 nr, enum kvgpu_sched_policy policy,
 				struct sim_work first, u64 piece)
 {
@@ -37,8 +37,8 @@ static struct sim_vgpu *machine(struct sim_gpu *g, u32 nr, enum kvgpu_sched_poli
 }
 
 /*
- * one small job every 10 ms, p99 below two slices, whoever is there; a piece that is under way has
- * to end
+ * vGPU 0 has one small job every 10 ms. Its 99th percentile of waiting is below two slices, however
+ * many vGPUs compete; a piece of work that is under way has to end first.
  */
 static void small_jobs_wait_less_than_two_slices(void **state)
 {
@@ -67,7 +67,7 @@ static void small_jobs_wait_less_than_two_slices(void **state)
 			}
 }
 
-/* many that wake: each is served soon while they need less than their shares */
+/* Many vGPUs that wake: each is served soon while it needs less than its share. */
 static void many_that_wake(void **state)
 {
 	struct sim_vgpu *v;
@@ -88,7 +88,9 @@ static void many_that_wake(void **state)
 	free(v);
 }
 
-/* one client that waits for each of its jobs gets most of what it could use of its share */
+/*
+ * A vGPU that submits its next job only after the last one is done gets at least 80 % of its share.
+ */
 static void one_that_waits_for_its_jobs(void **state)
 {
 	struct sim_vgpu *v;
@@ -105,7 +107,7 @@ static void one_that_waits_for_its_jobs(void **state)
 	}
 }
 
-/* nobody gets more than its share by sleeping in some rhythm, while others want all they can get */
+/* No rhythm of sleeping gives a vGPU more than its share while the others always have work. */
 static void no_rhythm_gains(void **state)
 {
 	static const u64 len[] = { 10000, 100000, 700000, 1500000, 5 * SIM_MS, 30 * SIM_MS };
@@ -134,8 +136,8 @@ static void no_rhythm_gains(void **state)
 }
 
 /*
- * one that has the chip and lets it wait for a semaphore, for ever or in some rhythm: the others
- * keep their shares, but for what switching takes
+ * A vGPU holds the chip and waits for a semaphore, for ever or in some rhythm. The other vGPUs keep
+ * their shares, except for the time that switches take.
  */
 static void waiting_for_ever_takes_nothing_from_others(void **state)
 {
@@ -166,8 +168,8 @@ static void waiting_for_ever_takes_nothing_from_others(void **state)
 }
 
 /*
- * one of next to no weight can't take the moments in which the other sleeps to run up debts without
- * end
+ * vGPU 1 has next to no weight, and runs in the moments in which vGPU 0 sleeps. It must not run up
+ * debts without an end by that, and take the time of vGPU 0.
  */
 static void debts_are_not_run_up_while_others_sleep(void **state)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rounds of an unmap, against the core's loop as vfio_dma_do_unmap() has it: while anything is
- * pinned, all open devices are asked, and the eleventh time after the first is a BUG. Between any
- * two steps guests pin what they may, vGPUs are closed and opened, other threads make calls.
+ * Rounds of an unmap against the VFIO core's loop, as vfio_dma_do_unmap() has it: while a page is
+ * pinned, all open devices are asked, and the eleventh repetition is a BUG. Between any two steps
+ * guests pin as far as they may, vGPUs are closed and opened, and other threads make calls.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@ struct vgpu {
 static struct vgpu vgpu[VGPUS];
 static struct pid pids[2];
 static struct task unmaps = { .pid = &pids[0] }, other = { .pid = &pids[1] };
-static unsigned int nr, no_memory;	/* the latter: of 8 */
+static unsigned int nr, no_memory;	/* no_memory: how many of 8 attempts to make a file fail */
 struct task *current;
 unsigned int standin_asked, standin_most_asked;
 
@@ -45,7 +45,7 @@ void fput(struct file *f)
 	list_add(&f->node, &current->files);
 }
 
-/* to user mode */
+/* Lets @t return to user mode: the kernel closes the files that the task has released. */
 static void returns(struct task *t)
 {
 	struct file *f, *next;
@@ -73,7 +73,7 @@ static void start(unsigned int n, unsigned int fails)
 	}
 }
 
-/* some threads may be on their way still */
+/* Ends all vGPUs, in half of the cases before the unmapping thread has returned to user mode. */
 static void end(void)
 {
 	unsigned int i;
@@ -155,12 +155,12 @@ static void its_return_ends_it(void **state)
 	assert_false(try_pin(&vgpu[0]));
 	returns(&unmaps);
 	assert_true(try_pin(&vgpu[0]));
-	/* and begins anew */
+	/* a new loop of the same thread is counted from the start */
 	refused(&vgpu[0]);
 	end();
 }
 
-/* the one thread's loop is over, the other one's not */
+/* The loop of one thread is over, the loop of the other thread is not: pins stay forbidden. */
 static void each_thread_by_itself(void **state)
 {
 	start(1, 0);
@@ -176,7 +176,10 @@ static void each_thread_by_itself(void **state)
 	end();
 }
 
-/* of a thread that can't be told of: with a file its return comes before any call */
+/*
+ * A thread for which no file could be made has left its loop when it makes any other call. (A
+ * thread with a file closes the file before it can make a call.)
+ */
 static void a_call_ends_it(void **state)
 {
 	start(1, 8);
@@ -193,8 +196,8 @@ static void a_call_ends_it(void **state)
 }
 
 /*
- * another process is refused while a thread is in its loop that asked for the last one, and told;
- * the same one is not
+ * While a thread is in an unmap loop in which it has asked a vGPU, another process than the vGPU's
+ * last one gets -EBUSY at open. The same process may open the vGPU.
  */
 static void who_may_open(void **state)
 {
@@ -211,7 +214,10 @@ static void who_may_open(void **state)
 	close_it(&vgpu[0]);
 	returns(&unmaps);
 	assert_true(opens(&other, &vgpu[0]));
-	/* a thread of whatever process: the container may be shared */
+	/*
+	 * this goes by the vGPU's last process, not by the thread's: a container may be shared by
+	 * processes
+	 */
 	refused(&vgpu[0]);
 	close_it(&vgpu[0]);
 	assert_true(opens(&other, &vgpu[0]));
@@ -219,8 +225,8 @@ static void who_may_open(void **state)
 	assert_false(opens(&unmaps, &vgpu[0]));
 	end();
 	/*
-	 * also while it forbids nothing: the thread may ask another vGPU once more, and then it
-	 * does
+	 * Open is refused even while the loop forbids no pins yet: the thread may ask another vGPU
+	 * a second time, which forbids them, and here it does.
 	 */
 	start(2, 0);
 	assert_true(opens(&unmaps, &vgpu[0]));
@@ -235,7 +241,7 @@ static void who_may_open(void **state)
 	returns(&unmaps);
 	assert_true(opens(&other, &vgpu[0]));
 	end();
-	/* one of which nothing tells but its death */
+	/* a thread without a file, of which only its death tells that it has left */
 	start(1, 8);
 	assert_true(opens(&unmaps, &vgpu[0]));
 	ask(&vgpu[0]);
@@ -250,9 +256,9 @@ static void who_may_open(void **state)
 }
 
 /*
- * A VMM without memory may have any number of threads that nothing tells of. The lock of the book
- * is never held for more than a few of them, all are gone in the end, and the vGPU is the next
- * tenant's as soon as they have died.
+ * A VMM without memory may have any number of threads without a file. The lock is held for only a
+ * few of them at a time. All are forgotten in the end, and another process can open the vGPU as
+ * soon as they have died.
  */
 static void many_without_a_file(void **state)
 {
@@ -281,7 +287,7 @@ static void many_without_a_file(void **state)
 	assert_false(vmach_pin_allowed(&vgpu[1].v));
 	close_it(&vgpu[0]);
 	assert_false(opens(&other, &vgpu[0]));
-	/* those that live are not in the way of those that died */
+	/* the threads that live do not keep the dead ones from being found */
 	for (i = 0; i < MANY / 2; i++)
 		pid[i].dead = true;
 	pids[1].dead = true;
@@ -298,7 +304,7 @@ static void many_without_a_file(void **state)
 	end();
 }
 
-/* who can't be told of its return is asked whether it lives */
+/* A thread without a file is asked whether it lives: its death ends its loop. */
 static void death_ends_it(void **state)
 {
 	start(1, 8);
@@ -311,7 +317,10 @@ static void death_ends_it(void **state)
 
 /* ------------------------------------------------------------------ the core's loop */
 
-/* those that know of the loop pin whenever they may; a new one is opened when none of them does */
+/*
+ * vGPUs that have been asked pin whenever they may. When none of them may, a vGPU that has not been
+ * asked is opened and pins. The loop must still end after VGPUS + 1 rounds.
+ */
 static void late_comers(void **state)
 {
 	unsigned int next = 1, rounds = 0, i;
@@ -402,7 +411,8 @@ static void at_random(void **state)
 		}
 		end();
 	}
-	assert_true(worked > SEEDS);	/* or nothing was tried */
+	/* else the unmaps found nothing pinned, and tried nothing */
+	assert_true(worked > SEEDS);
 }
 
 int main(void)

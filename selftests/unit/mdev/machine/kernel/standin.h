@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What mdev/machine/unmap.c wants of the kernel and of the rest of its room. One thread runs all; a
- * lock that is taken twice or given back without having been taken ends the program.
+ * Stand-ins for the parts of the kernel and of mdev/machine/ that unmap.c uses. There is one real
+ * thread. A lock that is taken twice, or released without having been taken, ends the program.
  */
 #ifndef KVGPU_UNIT_MDEV_STANDIN_H
 #define KVGPU_UNIT_MDEV_STANDIN_H
@@ -27,7 +27,8 @@ typedef struct { bool held; } spinlock_t;
 #define DEFINE_SPINLOCK(name)	spinlock_t name
 
 /*
- * threads that were asked whether they live: since the lock was taken, and at most in one such time
+ * number of threads that were asked whether they live: since the lock was taken last, and the most
+ * while it was held once
  */
 extern unsigned int standin_asked, standin_most_asked;
 
@@ -64,7 +65,10 @@ struct hlist_node { struct list_head list; };
 #define hash_del(n)			list_del(&(n)->list)
 #define hash_for_each_possible(t, obj, member, key)	list_for_each_entry(obj, &(t), member.list)
 
-/* a thread is its pid, and the files that it let go of */
+/*
+ * A task has its pid, its process, and the files that it released and that are not closed yet. A
+ * pid counts its references.
+ */
 struct pid {
 	int refs;
 	bool dead;
@@ -99,7 +103,7 @@ static inline void put_pid(struct pid *p)
 		abort();
 }
 
-/* nobody waits here */
+/* No time passes and no sleep lasts in these tests. */
 typedef u64 ktime_t;
 #define ktime_get()		0
 #define ktime_add_ms(t, ms)	((t) + (ms))
@@ -112,7 +116,7 @@ struct inode;
 struct file { const struct file_operations *f_op; void *private_data; struct list_head node; };
 struct file_operations { void *owner; int (*release)(struct inode *inode, struct file *file); };
 #define IS_ERR(p)	(!(p))
-/* NULL: no memory */
+/* Returns NULL if there is no memory. */
 struct file *anon_inode_getfile(const char *name, const struct file_operations *ops, void *data,
 				int flags);
 void fput(struct file *f);
