@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libcuda on the model's shader machine, without a kernel between: a device that copies at once,
- * and launches by the queue meta data and constant banks that the real one would write.
+ * libcuda on the model's shader machine, without a kernel driver between them: a device that copies
+ * at once, and launches with the queue meta data and constant banks that the real device code would
+ * write.
  */
 #include <stdio.h>
 #include <stdlib.h>

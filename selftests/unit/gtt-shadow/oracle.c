@@ -155,8 +155,9 @@ static u8 plain(u8 kind)
 }
 
 /*
- * Returns the host entry that the guest's entry @e allows, without the address of a page of system
- * memory. *sys: index of that page, SYS_PAGES if it is none of the guest's, or -1 for video memory.
+ * Returns the host entry that the guest's entry @e allows, without the address if it is a page of
+ * system memory. *sys: index of that page, SYS_PAGES if it is none of the guest's, or -1 if the
+ * entry is not for system memory.
  */
 static u64 oracle_pte(const struct guest *g, u64 e, u64 page_size, u64 va, int *sys)
 {

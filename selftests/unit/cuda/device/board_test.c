@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Names of GPUs, by pci.ids. A vGPU has the id of its card. */
+/* Names of GPUs by their PCI ids, as in pci.ids. A vGPU has the id of its card. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static void boards_that_the_module_takes(void **state)
 	assert_string_equal(board_name(0x102a), "Tesla K40t");
 }
 
-/* 0x1005: GeForce GTX TITAN */
+/* 0x1005 is a GeForce GTX TITAN, which the module does not take. */
 static void other_boards(void **state)
 {
 	assert_string_equal(board_name(0), "GK110");

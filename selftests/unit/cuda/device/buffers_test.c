@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Memory and submissions of cuda/device on a libdrm_nouveau that is here: where pieces of memory
- * lie, for the GPU and the CPU, that each submission names all buffers, and that these are few.
- * What a submission costs in the kernel grows with the buffers that it names.
+ * Memory and submissions of cuda/device/, on a stand-in for libdrm_nouveau in this file. Tested is
+ * where pieces of memory lie, for the GPU and for the CPU; that each submission names all buffers;
+ * and that there are few buffers, because a submission costs the kernel time for each buffer that
+ * it names.
  */
 #define _GNU_SOURCE	/* memfd_create() */
 #include <setjmp.h>
@@ -24,8 +25,8 @@
 #define OK(call) assert_int_equal(call, DEVICE_OK)
 
 /*
- * FIRST_VA: where no sanitizer has anything of its own. DEVICE_BYTES: of the file that stands for
- * the device's
+ * FIRST_VA: addresses from here on, which no sanitizer uses. DEVICE_BYTES: size of the memfd that
+ * stands for the DRM device's file.
  */
 enum {
 	MAX_BOS = 4096,
@@ -42,7 +43,9 @@ static uint32_t nr_handles;
 static int device_file = -1;
 static bool refuse_large, nowhere;
 
-/* what a submission named, by the last of both */
+/*
+ * For each of the two push buffers: the commands, and the buffers that its last submission named.
+ */
 static struct {
 	struct nouveau_pushbuf base;
 	uint32_t words[WORDS];
@@ -94,8 +97,8 @@ int nouveau_bo_map(struct nouveau_bo *bo, uint32_t access, struct nouveau_client
 }
 
 /*
- * where in the device's file a buffer is shown; the kernel's choice of numbers means nothing to
- * others
+ * DRM_NOUVEAU_GEM_INFO: tells at which offset of the device's file a buffer can be mapped. The
+ * offset is a number without other meaning, so here it is the buffer's address less FIRST_VA.
  */
 int drmCommandWriteRead(int fd, unsigned long command, void *data, unsigned long size)
 {
@@ -144,7 +147,9 @@ int nouveau_pushbuf_refn(struct nouveau_pushbuf *p, struct nouveau_pushbuf_refn 
 	return 0;
 }
 
-/* the GPU: what is released is written at once */
+/*
+ * The CPU's address of GPU address @va, for semaphore releases, which the fake GPU writes at once.
+ */
 static uint32_t *word_at(uint64_t va)
 {
 	unsigned int i;
@@ -253,7 +258,7 @@ static void launch(uint64_t code)
 	assert_int_equal(kicks, before + 1);
 }
 
-/* all that exists is named, each once */
+/* Checks that the last submission named each existing buffer once. */
 static void named_all(void)
 {
 	unsigned int i, j;
@@ -273,7 +278,8 @@ static void few_buffers(void **state)
 	struct device_memory *code = memory(PLACE_VRAM, CODE);
 	unsigned int i;
 
-	assert_int_equal(nr_bos, 2);		/* all of the host's, all of a module */
+	/* one buffer for all host memory, and one for the module's code */
+	assert_int_equal(nr_bos, 2);
 	launch(code->va);
 	named_all();
 	for (i = 0; i < 5; i++) {
@@ -314,7 +320,10 @@ static void a_chunk_that_there_is_no_room_for(void **state)
 	assert_int_equal(nv_alloc(&device.base, PLACE_VRAM, 0, &m), DEVICE_NO_MEMORY);
 }
 
-/* by chance: no two overlap, none is outside of its buffer, what is gone is there again */
+/*
+ * Random allocations and frees: no two pieces overlap, each piece lies in its buffer, and freed
+ * space is used again.
+ */
 static void pieces(void **state)
 {
 	enum { PIECES = 300, STEPS = 20000 };
@@ -342,13 +351,14 @@ static void pieces(void **state)
 		if (all[j])
 			nv_release(&device.base, all[j]);
 	assert_int_equal(nr_bos, 1);
-	memory(PLACE_HOST, 300 * 1024);		/* the rest of the first chunk is whole again */
+	/* fits, because the freed pieces of the first chunk are one free piece again */
+	memory(PLACE_HOST, 300 * 1024);
 	assert_int_equal(nr_bos, 1);
 }
 
 /*
- * the host's memory is where the GPU sees it, as far as the process has nothing there: then the
- * next of a few that is free
+ * The process sees host memory at the address that the GPU uses, if nothing else of the process
+ * lies there. Else the driver tries a few further addresses.
  */
 static void one_address(void **state)
 {
@@ -364,9 +374,13 @@ static void one_address(void **state)
 	b = memory(PLACE_HOST, 8 << 20);
 	assert_int_equal(b->va, (uintptr_t)b->map);
 	assert_true(b->va >= (uintptr_t)taken + (20 << 20));
-	assert_int_equal(nr_bos, before + 1);	/* those that kept the places meanwhile are gone */
+	/* the buffers that the driver made at the taken addresses, while it searched, are freed */
+	assert_int_equal(nr_bos, before + 1);
 	munmap(taken, 20 << 20);
-	/* a process that has very much there goes on with two addresses */
+	/*
+	 * a process that uses very much address space there gets memory with two different
+	 * addresses
+	 */
 	taken = mmap((void *)(uintptr_t)next_va, 200 << 20, PROT_NONE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	assert_int_equal((uintptr_t)taken, next_va);
@@ -381,7 +395,10 @@ static void one_address(void **state)
 	assert_int_equal(nr_bos, before + 5);
 }
 
-/* another mapping of a piece shows just that, and stays when the buffer is gone */
+/*
+ * A view is a further mapping of one piece of memory. It shows that piece only, and it stays when
+ * the buffer is freed.
+ */
 static void views(void **state)
 {
 	struct device_memory *large = memory(PLACE_HOST, 1 << 20),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What libcuda writes for a launch, read by the GPU model's decoder, which was written apart from
- * it.
+ * The queue meta data that libcuda writes for a launch, read by the decoder of the GPU model, which
+ * was written independently.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -98,7 +98,7 @@ static void bank0(void **state)
 	assert_memory_equal(&bank[0x28 / 4], ((uint32_t[]){ 1, 2, 3, 4, 5, 6 }), 24);
 	assert_int_equal(bank[0x20 / 4], 0xfe000000);
 	assert_int_equal(bank[0x24 / 4], 0xff000000);
-	assert_int_equal(bank[0x44 / 4], 1 << 24);	/* the end of the window */
+	assert_int_equal(bank[0x44 / 4], 1 << 24);	/* end of the local memory window */
 	assert_int_equal(bank[0x140 / 4], 1);
 	assert_int_equal(bank[0x144 / 4], 2u << 24);
 }

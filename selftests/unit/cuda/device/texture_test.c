@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Headers, samplers and surface descriptors, bit by bit as rnndb's g80_texture.xml and Mesa's
- * nil/su_info.rs have them.
+ * Texture headers, samplers and surface descriptors, bit by bit, as rnndb's g80_texture.xml and
+ * Mesa's nil/su_info.rs have them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -111,7 +111,7 @@ static void samplers(void **state)
 	assert_int_equal(field(w[1], 9, 9), 1);
 	assert_int_equal(field(w[1], 24, 12), 0x1fff & -384);
 	assert_int_equal(field(w[2], 11, 0), 64);
-	assert_int_equal(field(w[2], 23, 12), 0xffd);	/* as far as the field goes */
+	assert_int_equal(field(w[2], 23, 12), 0xffd);	/* the largest value of the field */
 	assert_int_equal(w[5], 2);
 	s.anisotropy = 16;
 	sampler_encode(w, &s);
@@ -119,8 +119,8 @@ static void samplers(void **state)
 }
 
 /*
- * by hand: 100 x 60 texels of 4 bytes: 7 GOBs across, blocks of 8 GOBs (64 lines); level 2 is 25 x
- * 15: 2 across, 2 high
+ * Computed by hand: 100 x 60 texels of 4 bytes are 7 GOBs across, in blocks of 8 GOBs (64 lines).
+ * Level 2 is 25 x 15 texels: 2 GOBs across, 2 high.
  */
 static void levels(void **state)
 {
@@ -141,7 +141,7 @@ static void levels(void **state)
 	l = tiling_level(&t, 2);
 	assert_int_equal(l.offset, 7 * 64 * 64 + 4 * 64 * 32);
 	assert_int_equal(l.log2_height, 1);
-	/* all of it, up to a multiple of level 0's block */
+	/* the sum of all levels, rounded up to a multiple of level 0's block */
 	assert_int_equal(t.layer_stride,
 			 (7 * 64 * 64 + 4 * 64 * 32 + 2 * 64 * 16 + 4095) / 4096 * 4096);
 	assert_int_equal(t.size, 3 * t.layer_stride);
@@ -173,10 +173,10 @@ static void surfaces(void **state)
 	surface_encode(w, 0x123456789a00, (struct texel){ TEXEL_FLOAT, 16, 4 }, &t, 0);
 	assert_int_equal(w[0], 0x3456789a);
 	assert_int_equal(field(w[1], 7, 0), 0x0c);
-	assert_int_equal(field(w[1], 11, 8), 9);	/* 16 bits, four of them */
+	assert_int_equal(field(w[1], 11, 8), 9);	/* four components of 16 bits */
 	assert_int_equal(field(w[1], 15, 12), 4);
 	assert_int_equal(field(w[1], 19, 16), 3);
-	assert_int_equal(field(w[2], 19, 0), 300 * 8 - 1);	/* bytes */
+	assert_int_equal(field(w[2], 19, 0), 300 * 8 - 1);	/* width in bytes, less one */
 	assert_int_equal(field(w[2], 25, 22), 6);
 	assert_int_equal(field(w[2], 28, 26), 0);
 	assert_int_equal(field(w[3], 23, 0), (300 * 8 + 63) / 64);
@@ -186,7 +186,8 @@ static void surfaces(void **state)
 	assert_int_equal(field(w[6], 19, 0), 19);
 	assert_int_equal(field(w[6], 25, 22), 4);
 	assert_int_equal(field(w[6], 31, 29), 4);
-	assert_int_equal(w[7], 3);			/* blocks of 32 lines below each other */
+	/* number of blocks of 32 lines below each other */
+	assert_int_equal(w[7], 3);
 	t = (struct tiling){ .width = 64,
 			     .height = 1,
 			     .depth = 1,
@@ -197,7 +198,7 @@ static void surfaces(void **state)
 	surface_encode(w, 0x100000, (struct texel){ TEXEL_UINT, 8, 1 }, &t, 0);
 	assert_int_equal(w[5], 512 >> 8);
 	assert_int_equal(field(w[6], 19, 0), 8);
-	assert_int_equal(field(w[6], 21, 21), 1);	/* layers are counted */
+	assert_int_equal(field(w[6], 21, 21), 1);	/* the depth field counts layers */
 }
 
 int main(void)

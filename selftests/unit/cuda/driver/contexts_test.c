@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What belongs to a context that is not the current one, and addresses that are not what a call
- * says they are. What has to come of it was seen on an NVIDIA GPU (CUDA 11.8 on driver 580), but
- * for what comments say.
+ * Objects of a context that is not the current one, and addresses of another kind of memory than a
+ * call names. The expected results were seen on an NVIDIA GPU (CUDA 11.8 on driver 580), except
+ * where a comment names another source.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@
 #define OK(call) assert_int_equal(call, CUDA_SUCCESS)
 #define FAILS(call, with) assert_int_equal(call, with)
 
-/* the first is current in tests */
+/* tests begin with @other as the current context, and then make @mine current */
 static CUcontext mine, other;
 
 static int set_up(void **state)
@@ -102,8 +102,8 @@ static void streams_and_events(void **state)
 	OK(cuStreamQuery(s));
 	assert_int_equal(called, 1);
 	/*
-	 * the documentation of cuEventRecord(): both must be from the same context; of
-	 * cuEventElapsedTime() by the same reason
+	 * from documentation: cuEventRecord() requires event and stream of the same context, and
+	 * cuEventElapsedTime() fails for events of two contexts for the same reason
 	 */
 	FAILS(cuEventRecord(own, s), CUDA_ERROR_INVALID_HANDLE);
 	FAILS(cuEventRecord(e, NULL), CUDA_ERROR_INVALID_HANDLE);
@@ -123,8 +123,9 @@ static void *end_of(void *ctx)
 }
 
 /*
- * each waits for the other in turn, while one ends, which waits for all of its work with its lock
- * held
+ * Streams of two contexts wait for each other's events in turn, while one of the contexts is
+ * destroyed. The destroying call waits for all work of its context with the context's lock held,
+ * and must not deadlock with the other.
  */
 static void ends_while_others_wait(void **state)
 {
@@ -158,7 +159,10 @@ static void ends_while_others_wait(void **state)
 	OK(cuStreamSynchronize(own));
 }
 
-/* "hEvent may be from a different context or device than hStream" */
+/*
+ * From the documentation of cuStreamWaitEvent(): "hEvent may be from a different context or device
+ * than hStream"
+ */
 static void waits_for_an_event_of_another(void **state)
 {
 	uint32_t *theirs, *ours;
@@ -184,13 +188,13 @@ static void waits_for_an_event_of_another(void **state)
 	OK(cuMemcpyDtoHAsync_v2(ours, q, 4, own));
 	FAILS(cuStreamQuery(own), CUDA_ERROR_NOT_READY);
 	FAILS(cuEventQuery(e), CUDA_ERROR_NOT_READY);
-	/* a thread looks at it */
+	/* a thread of the library waits for the event, and then lets the stream go on */
 	__atomic_store_n(&fake_hold[QUEUE_COMPUTE], false, __ATOMIC_SEQ_CST);
 	OK(cuStreamSynchronize(own));
 	OK(cuEventQuery(e));
 	assert_int_equal(*theirs, 9);
 	assert_int_equal(*ours, 7);
-	/* and for one whose context ends */
+	/* a wait for an event whose context is destroyed then ends, too */
 	OK(cuStreamWaitEvent(own, e, 0));
 	OK(cuCtxDestroy_v2(other));
 	other = NULL;
@@ -264,7 +268,7 @@ static void between_contexts(void **state)
 	FAILS(cuMemcpyPeer(ours, mine, theirs, (CUcontext)out, 4), CUDA_ERROR_INVALID_CONTEXT);
 }
 
-/* an error of the current context is none of the other's, and the other way round */
+/* An error of one context does not show in the other context. */
 static void errors_stay_where_they_are(void **state)
 {
 	CUmodule m;
@@ -290,12 +294,18 @@ static void errors_stay_where_they_are(void **state)
 	OK(cuMemFree_v2(q));
 	OK(cuCtxPopCurrent_v2(NULL));
 	OK(cuCtxPopCurrent_v2(NULL));
-	/* here: a thread without a context uses none */
+	/*
+	 * this library's own rule, not seen with NVIDIA's: a call by a thread without a context
+	 * fails, even for a stream of a context that exists
+	 */
 	FAILS(cuStreamQuery(s), CUDA_ERROR_INVALID_CONTEXT);
 	OK(cuCtxPushCurrent_v2(mine));
 }
 
-/* memory of the GPU's, given as the host's: addresses are unified, what they say counts */
+/*
+ * GPU addresses given as the host's. Addresses are unified, so the address decides which memory is
+ * meant, not the call's name for it.
+ */
 static void not_the_hosts(void **state)
 {
 	CUDA_MEMCPY2D c = { .srcMemoryType = CU_MEMORYTYPE_HOST,
@@ -323,7 +333,10 @@ static void not_the_hosts(void **state)
 	OK(cuMemcpyDtoH_v2(got, q, 16));
 	assert_memory_equal(got, ((uint32_t[]){ 1, 6, 5, 6 }), 16);
 	FAILS(cuMemcpyHtoD_v2(q, (void *)(uintptr_t)(p + 8), 16), CUDA_ERROR_INVALID_VALUE);
-	/* nobody's address in the GPU's range: here an error, where NVIDIA's library crashes */
+	/*
+	 * an address at which neither the GPU nor the process has memory: NVIDIA's library crashes,
+	 * this one returns an error
+	 */
 	FAILS(cuMemcpyHtoD_v2(q, (void *)0x10, 4), CUDA_ERROR_INVALID_VALUE);
 	FAILS(cuMemcpyDtoH_v2((void *)0x10, q, 4), CUDA_ERROR_INVALID_VALUE);
 	OK(cuMemFree_v2(p));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The driver API on a fake device: arguments, order between streams, errors that stay, what is
- * freed.
+ * The driver API on a fake device: arguments, order between streams, errors that stay, and that
+ * everything is freed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -259,7 +259,7 @@ static void launches(void **state)
 	assert_int_equal(cuModuleUnload(m), CUDA_ERROR_INVALID_HANDLE);
 }
 
-/* mixed(char, double, short, double *) */
+/* The kernel is mixed(char, double, short, double *). */
 static void parameters(void **state)
 {
 	static const size_t want[][2] = { { 0, 1 }, { 8, 8 }, { 16, 2 }, { 24, 8 } };
@@ -299,7 +299,10 @@ static void bad_images(void **state)
 	assert_int_equal(cuModuleLoadData(NULL, "x"), CUDA_ERROR_INVALID_VALUE);
 }
 
-/* two queues: each may only be ahead where nothing orders it */
+/*
+ * Two queues: work of one stream may be done before earlier work of the other stream, unless an
+ * event orders them.
+ */
 static void order(void **state)
 {
 	CUdeviceptr p;
@@ -314,7 +317,8 @@ static void order(void **state)
 	OK(cuEventCreate(&e, CU_EVENT_DISABLE_TIMING));
 	fake_hold[QUEUE_COMPUTE] = true;
 	OK(cuMemsetD32Async(p, 5, 1, a));
-	OK(cuMemcpyDtoHAsync_v2(pinned + 1, p, 4, b));	/* nothing orders it */
+	/* no event orders this copy behind the fill */
+	OK(cuMemcpyDtoHAsync_v2(pinned + 1, p, 4, b));
 	OK(cuStreamSynchronize(b));
 	OK(cuEventRecord(e, a));
 	assert_int_equal(cuEventQuery(e), CUDA_ERROR_NOT_READY);
@@ -330,7 +334,7 @@ static void order(void **state)
 	assert_int_equal(cuStreamQuery(a), CUDA_ERROR_INVALID_HANDLE);
 }
 
-/* a second queue is asked for when something could overlap, not before */
+/* The driver asks for a second queue only when work could overlap, not before. */
 static void one_queue(void **state)
 {
 	uint32_t *pinned, host = 1;
@@ -358,7 +362,8 @@ static void one_queue(void **state)
 	OK(cuStreamSynchronize(s));
 	assert_int_equal(*pinned, 3);
 	assert_int_not_equal(fake_asked_beside, 0);
-	fake_one_queue = true;		/* it can't be had: in order with the rest */
+	/* no second queue can be had: the copy is done in order with the other work */
+	fake_one_queue = true;
 	OK(cuMemcpyDtoHAsync_v2(pinned, p, 4, s));
 	assert_int_equal(cuStreamQuery(s), CUDA_ERROR_NOT_READY);
 	fake_hold[QUEUE_COMPUTE] = false;

@@ -9,7 +9,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* SAME_AT: where no sanitizer has anything of its own */
+/*
+ * SAME_AT: first address for memory with one address for CPU and GPU. No sanitizer uses addresses
+ * there.
+ */
 enum { MAX_WORK = 4096, GAP = 1 << 20, SAME_AT = 0x20000000, SAME_END = 0x60000000 };
 
 struct work {
@@ -181,7 +184,7 @@ static void *view(struct device *d, struct device_memory *m)
 	return got == MAP_FAILED ? NULL : got;
 }
 
-/* NULL: a fault */
+/* The bytes at GPU address @va. NULL: not all of them are in one buffer, which is a fault. */
 static uint8_t *bytes(struct fake *f, uint64_t va, uint64_t size)
 {
 	struct buffer *b;
@@ -192,7 +195,10 @@ static uint8_t *bytes(struct fake *f, uint64_t va, uint64_t size)
 	return NULL;
 }
 
-/* byte @x of line @y of a surface at @va: envytools g80-surface.rst, blocks of one GOB's width */
+/*
+ * Address of byte @x in line @y of the surface at @va, by envytools' g80-surface.rst. A block is
+ * one GOB wide.
+ */
 static uint64_t in_blocks(uint64_t va, const struct device_blocks *b, uint64_t x, uint64_t y)
 {
 	uint64_t rows = 8u << b->log2_height, slices = 1u << b->log2_depth,
@@ -299,7 +305,7 @@ static void run(struct fake *f)
 
 	while (progress) {
 		progress = false;
-		/* the later queue first: order must come from moments */
+		/* try the later queue first: only the moments may bring about the right order */
 		for (q = NR_GPU_QUEUES - 1; q >= 0; q--) {
 			if (!may_run(f, q))
 				continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A device without a GPU: work is queued, and done when somebody asks whether it is, in any order
- * that the moments allow.
+ * A device without a GPU. Work is queued, and done when a caller asks whether it is done, in any
+ * order that the moments allow.
  */
 #ifndef KVGPU_TESTS_CUDA_FAKE_H
 #define KVGPU_TESTS_CUDA_FAKE_H
@@ -9,23 +9,25 @@
 #include <cuda/device/device.h>
 
 extern const struct device_ops fake_device;
-extern struct device_launch fake_last_launch;	/* with .const0 of the following bytes */
+/* the last launch; its .const0 points to fake_const0 */
+extern struct device_launch fake_last_launch;
 extern uint8_t fake_const0[DEVICE_CONST0_MAX];
 extern unsigned int fake_launches, fake_open, fake_buffers;
 extern uint64_t fake_vram;
-/* the n-th launch from now on: what poll() says of it and all that comes after */
+/* the launch after this many further ones fails; -1: none fails */
 extern int fake_fail_after;
 extern enum device_status fake_failure;
-/* work of a queue is not done before this is cleared */
-extern bool fake_hold[NR_QUEUES], fake_one_queue;		/* one_queue: no copies beside */
+/* while true for a queue, no work of that queue is done */
+/* fake_one_queue: there is no second queue for copies */
+extern bool fake_hold[NR_QUEUES], fake_one_queue;
 extern unsigned int fake_asked_beside;
-/* PLACE_HOST at one address for CPU and GPU from now on; else at different ones */
+/* From now on PLACE_HOST memory has one address for CPU and GPU, or (false) two different ones. */
 extern bool fake_same;
-/* whether there are views of PLACE_HOST made from now on */
+/* Whether PLACE_HOST memory that is made from now on can have views. */
 extern bool fake_views;
-/* memory at an address; NULL: not in one buffer */
+/* Returns the bytes at a GPU address; NULL: not all of them are in one buffer. */
 void *fake_bytes(struct device *d, uint64_t va, uint64_t size);
-/* times that work began before what it had to wait for; any is a bug */
+/* how often work began before other work for which it has to wait; each is a bug */
 extern unsigned int fake_early;
 
 #endif

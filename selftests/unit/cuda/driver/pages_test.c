@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Memory put in the place of the process's own while threads write there: nothing is lost, nobody
- * waits for ever, nobody reads what he has overwritten. The memory is a memfd's, as a buffer of the
- * device's is a file's.
+ * A file's memory is put in the place of memory of the process while threads write there: no write
+ * is lost, no thread waits for ever, and no thread reads a value that it has overwritten. A memfd
+ * stands for the file of the device's buffer.
  */
 #define _GNU_SOURCE	/* memfd_create() */
 #include <pthread.h>
@@ -81,7 +81,7 @@ static void contents_stay(void **state)
 	assert_false(maps_plain(o.at, BYTES));
 	assert_true(pages_has(o.at + PAGE_BYTES) && !pages_has(o.at) &&
 		    !pages_has(o.at + BYTES - 1));
-	o.source[5] = 99;		/* the GPU */
+	o.source[5] = 99;		/* stands for a write by the GPU */
 	assert_int_equal(o.at[PAGE_BYTES + 5], 99);
 	o.at[PAGE_BYTES + 6] = 77;
 	assert_int_equal(o.source[6], 77);
@@ -102,14 +102,14 @@ static void contents_stay(void **state)
 
 struct writer {
 	pthread_t thread;
-	volatile uint64_t *mine;	/* in pages that come and go */
-	uint8_t *buffer;		/* there, too: for system calls */
+	volatile uint64_t *mine;	/* in the pages that are replaced and put back */
+	uint8_t *buffer;		/* also in these pages, for system calls */
 	atomic_bool begun;
 	uint64_t count, wrong, failed;
 };
 
 static atomic_bool stop;
-static atomic_bool calls;		/* system calls name these pages */
+static atomic_bool calls;		/* make system calls with buffers in these pages */
 
 __attribute__((no_sanitize("thread")))
 static void *write_on(void *arg)
@@ -123,7 +123,7 @@ static void *write_on(void *arg)
 		unsigned int i;
 
 		for (i = 0; i < 2 * PAGES; i++) {
-			/* two words of each page; read back at once */
+			/* two words of each page, read again right after each write */
 			volatile uint64_t *at = w->mine + (size_t)i * PAGE_BYTES / 16;
 
 			w->wrong += *at != w->count;
@@ -142,7 +142,7 @@ static void *write_on(void *arg)
 	return NULL;
 }
 
-/* false: this system has no means */
+/* Returns false if this system offers no means to replace pages. */
 static bool storm(unsigned int rounds)
 {
 	struct own o = fresh(BYTES);
@@ -195,7 +195,7 @@ static void nothing_is_lost(void **state)
 		skip();
 }
 
-/* who may not have the system calls of others wait, too */
+/* The same in a process without the right to stop the system calls of its other threads. */
 static void nothing_is_lost_without_rights(void **state)
 {
 	int status = 0;
@@ -227,7 +227,7 @@ static void *idle(void *arg)
 	return NULL;
 }
 
-/* a handler that writes there, on the thread that replaces */
+/* A signal handler writes to the pages, in the thread that replaces them. */
 static void signals_come_between(void **state)
 {
 	struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_RESTART }, before;
@@ -239,8 +239,8 @@ static void signals_come_between(void **state)
 
 	atomic_store(&stop, false);
 	/*
-	 * the other thread begins with them blocked: a handler on it could write an old number
-	 * after newer ones
+	 * Block all signals in the new thread: if the handler ran there, too, it could write an
+	 * older number after a newer one.
 	 */
 	sigfillset(&every);
 	pthread_sigmask(SIG_BLOCK, &every, &mask);
@@ -276,7 +276,7 @@ struct shown_stack {
 	uint8_t *at;
 };
 
-/* a sanitizer may have put variables elsewhere */
+/* Page of a stack frame. Not of a variable: a sanitizer may have put variables elsewhere. */
 static uint8_t *page_of_stack(void *frame)
 {
 	return (uint8_t *)((uintptr_t)frame & ~(uintptr_t)(PAGE_BYTES - 1));
@@ -289,7 +289,8 @@ static void *show_stack(void *arg)
 	s->at = page_of_stack(__builtin_frame_address(0));
 	pthread_barrier_wait(&s->ready);
 	pthread_barrier_wait(&s->over);
-	return (void *)(uintptr_t)maps_plain(s->at, PAGE_BYTES);	/* its own */
+	/* called for the thread's own stack */
+	return (void *)(uintptr_t)maps_plain(s->at, PAGE_BYTES);
 }
 
 static void other_memory_is_left_alone(void **state)
@@ -330,7 +331,7 @@ static void other_memory_is_left_alone(void **state)
 	close(file);
 }
 
-/* what the application has put there meanwhile is its own */
+/* A mapping that the application made in between stays as it is. */
 static void new_mappings_stay(void **state)
 {
 	struct own o = fresh(BYTES);

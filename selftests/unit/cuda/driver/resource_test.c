@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Arrays, textures, surfaces, host functions and kernels' messages on a fake device, of which no
- * kernel runs.
+ * Arrays, textures, surfaces, host functions and the messages of kernels on a fake device, which
+ * runs no kernel.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -153,7 +153,7 @@ static void texture_objects(void **state)
 	OK(cuTexObjectCreate(&first, &r, &t, NULL));
 	OK(cuTexObjectCreate(&second, &r, &t, NULL));
 	assert_true(first && second && first != second);
-	/* equal samplers are one */
+	/* equal samplers have one slot */
 	assert_int_equal(first >> HANDLE_SAMPLER_SHIFT, second >> HANDLE_SAMPLER_SHIFT);
 	t.filterMode = CU_TR_FILTER_MODE_POINT;
 	OK(cuTexObjectCreate(&third, &r, &t, NULL));
@@ -163,7 +163,7 @@ static void texture_objects(void **state)
 	OK(cuTexObjectGetTextureDesc(&t_back, first));
 	assert_int_equal(t_back.filterMode, CU_TR_FILTER_MODE_LINEAR);
 	assert_int_equal(cuTexObjectGetResourceViewDesc(&v_back, first), CUDA_ERROR_INVALID_VALUE);
-	/* texels of another size */
+	/* a view with texels of another size than the array's */
 	assert_int_equal(cuTexObjectCreate(&first, &r, &t, &v), CUDA_ERROR_INVALID_VALUE);
 	v.format = CU_RES_VIEW_FORMAT_UINT_1X8 + 2;
 	OK(cuTexObjectCreate(&first, &r, &t, &v));
@@ -174,7 +174,7 @@ static void texture_objects(void **state)
 	OK(cuMemAlloc_v2(&d, 4096));
 	r = (CUDA_RESOURCE_DESC){ .resType = CU_RESOURCE_TYPE_LINEAR,
 				  .res.linear = { d + 4, CU_AD_FORMAT_FLOAT, 1, 64 } };
-	/* not aligned */
+	/* an address that is not aligned */
 	assert_int_equal(cuTexObjectCreate(&first, &r, &t, NULL), CUDA_ERROR_INVALID_VALUE);
 	r.res.linear.devPtr = d;
 	r.res.linear.sizeInBytes = 1 << 20;
@@ -187,7 +187,7 @@ static void texture_objects(void **state)
 	OK(cuArrayDestroy(a));
 }
 
-/* 100000 textures, one after the other: slots that were given back are taken again */
+/* Makes and destroys 100000 textures, more than there are slots: freed slots are used again. */
 static void many_textures(void **state)
 {
 	CUarray a = array(16, 16, 0, CU_AD_FORMAT_FLOAT, 1, 0);
@@ -204,8 +204,9 @@ static void many_textures(void **state)
 }
 
 /*
- * 4096 samplers, each other than all before, were given back. One more overwrites one of them, and
- * a kernel may still use that one: so the driver waits first, and meets the kernel's error.
+ * All 4096 sampler slots were used by different samplers, and freed. A new sampler overwrites one
+ * that a kernel may still use. So the driver waits for the kernel first, and gets that kernel's
+ * error.
  */
 static void samplers_are_waited_for(void **state)
 {
@@ -221,7 +222,7 @@ static void samplers_are_waited_for(void **state)
 
 	OK(cuModuleLoad(&m, CUBIN));
 	OK(cuModuleGetFunction(&f, m, "store"));
-	/* twice all of them: after a wait all are free at once */
+	/* go through all slots twice: the first wait frees all slots at once */
 	for (i = 0; i < 2 * 4096; i++) {
 		t.borderColor[0] = i;
 		OK(cuTexObjectCreate(&o, &r, &t, NULL));
@@ -230,7 +231,7 @@ static void samplers_are_waited_for(void **state)
 	fake_fail_after = 0;
 	fake_failure = DEVICE_LOST;
 	OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
-	/* a sampler that is there already needs none of another */
+	/* a sampler that is in a slot already needs no other slot, and so no wait */
 	OK(cuTexObjectCreate(&o, &r, &t, NULL));
 	OK(cuTexObjectDestroy(o));
 	t.borderColor[0] = i;
@@ -261,14 +262,14 @@ static void surface_objects(void **state)
 	OK(cuArrayDestroy(a));
 }
 
-/* a launch's bank 0 has the handle of what is bound then */
+/* Bank 0 of a launch has the handle of the texture that is bound to the reference at the launch. */
 static void references(void **state)
 {
 	CUarray a = array(16, 16, 0, CU_AD_FORMAT_FLOAT, 1, 0);
 	CUdeviceptr out;
 	int n = 8;
 	void *params[] = { &out, &n };
-	/* parameters, and what follows them */
+	/* the parameters, and the words behind them */
 	uint8_t unbound[64], bound[64], *words = fake_const0 + 0x140;
 	CUtexref ref;
 	CUfunction f;
@@ -287,7 +288,7 @@ static void references(void **state)
 	assert_memory_not_equal(unbound, bound, sizeof(bound));
 	assert_true(fake_last_launch.nr_headers && fake_last_launch.headers);
 	OK(cuLaunchKernel(f, 1, 1, 1, 8, 1, 1, 0, NULL, params, NULL));
-	/* nothing changed: the same texture */
+	/* nothing has changed, so the handle is the same */
 	assert_memory_equal(bound, words, sizeof(bound));
 	OK(cuTexRefSetFilterMode(ref, CU_TR_FILTER_MODE_LINEAR));
 	OK(cuLaunchKernel(f, 1, 1, 1, 8, 1, 1, 0, NULL, params, NULL));
@@ -378,8 +379,8 @@ static struct syscall_block *block_of(CUfunction f, void **params)
 }
 
 /*
- * records as a kernel may leave them: a good one of nothing known, then damaged ones, then none:
- * nothing but silence
+ * Records as a kernel could leave them: first a good one of an unknown kind, then one with a wrong
+ * size, which are dropped silently, then an assertion with damaged contents.
  */
 static void records_of_any_contents(void **state)
 {
@@ -406,7 +407,7 @@ static void records_of_any_contents(void **state)
 	       &(struct syscall_record){ .bytes = 0xfffffff0, .kind = SYSCALL_PRINTF, .at = 5 },
 	       sizeof(struct syscall_record));
 	OK(cuCtxSynchronize());
-	assert_int_equal(b->taken, size);	/* the rest of the ring, and no further */
+	assert_int_equal(b->taken, size);	/* up to the end of the ring, and no further */
 	for (i = 0; i < size; i++)
 		assert_int_equal(ring[i], 0);
 	memcpy(ring, &(struct syscall_record){ .bytes = 40, .kind = SYSCALL_ASSERT },
@@ -470,7 +471,7 @@ static void managed_memory(void **state)
 	uint8_t *bytes;
 	CUstream s;
 
-	/* where CPU and GPU can't have it at one address */
+	/* a device that cannot give managed memory one address for CPU and GPU */
 	assert_int_equal(cuMemAllocManaged(&p, 100, 1), CUDA_ERROR_NOT_SUPPORTED);
 	fake_same = true;
 	assert_int_equal(cuMemAllocManaged(&p, 0, 1), CUDA_ERROR_INVALID_VALUE);
@@ -483,7 +484,10 @@ static void managed_memory(void **state)
 	bytes = (uint8_t *)(uintptr_t)p;
 	memset(bytes, 0x11, 10000);
 	OK(cuMemcpyDtoD_v2(device, p, 10000));
-	/* what the CPU sees has been done when they return, in whichever way it is called */
+	/*
+	 * a fill or copy of managed memory is done when the call returns, whichever call it is,
+	 * because the CPU can look
+	 */
 	OK(cuMemsetD8_v2(p, 0x22, 10000));
 	assert_true(bytes[0] == 0x22 && bytes[9999] == 0x22);
 	OK(cuMemcpyDtoD_v2(p, device, 10000));
@@ -508,7 +512,7 @@ static void managed_memory(void **state)
 	assert_true(managed && type == CU_MEMORYTYPE_DEVICE);
 	OK(cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, device));
 	assert_false(managed);
-	/* it is neither pinned memory nor a part of another kind */
+	/* managed memory is no pinned memory, and can be no part of registered memory */
 	assert_int_equal(cuMemFreeHost(bytes), CUDA_ERROR_INVALID_VALUE);
 	assert_int_equal(cuMemHostGetDevicePointer_v2(&q, bytes, 0), CUDA_ERROR_INVALID_VALUE);
 	assert_int_equal(cuMemHostRegister_v2(bytes, 10, 0), CUDA_ERROR_INVALID_VALUE);
@@ -516,7 +520,8 @@ static void managed_memory(void **state)
 	OK(cuMemHostGetFlags(&flags, bytes));
 	assert_int_equal(flags, CU_MEMHOSTALLOC_DEVICEMAP);
 	/*
-	 * hints: the CPU may be named, a GPU needs concurrent managed access, which Kepler has not
+	 * hints: a call may name the CPU; naming the GPU needs concurrent managed access, which
+	 * Kepler does not have
 	 */
 	OK(cuMemAdvise(p, 10000, 1, 0));
 	OK(cuMemAdvise(p + 5, 9995, 3, -1));
@@ -528,7 +533,7 @@ static void managed_memory(void **state)
 	assert_int_equal(cuMemAdvise(device, 100, 1, 0), CUDA_ERROR_INVALID_VALUE);
 	assert_int_equal(cuMemPrefetchAsync(p, 10000, 0, NULL), CUDA_ERROR_INVALID_DEVICE);
 	assert_int_equal(cuMemPrefetchAsync(device, 10000, 0, NULL), CUDA_ERROR_INVALID_VALUE);
-	/* what was said is known, of what all pages have in common */
+	/* attributes tell what was advised, if it is the same for all pages of the range */
 	OK(cuMemRangeGetAttribute(by, 4, 2, p + 5, 9995));
 	assert_int_equal(by[0], -1);
 	OK(cuMemAdvise(p + 4096, 4096, 2, 0));
@@ -561,7 +566,7 @@ static void managed_memory(void **state)
 	assert_int_equal(cuMemFree_v2(p), CUDA_ERROR_INVALID_VALUE);
 }
 
-/* a kernel that gets the host's address of pinned memory finds it there */
+/* A kernel that gets the host's address of pinned memory finds the memory there. */
 static void pinned_memory_at_one_address(void **state)
 {
 	CUdeviceptr device;
@@ -578,7 +583,8 @@ static void pinned_memory_at_one_address(void **state)
 }
 
 /*
- * memory of the application's own: known as such, copied as before, without an address for the GPU
+ * Registered memory of the application on a device without views: known as host memory, copied as
+ * before, without an address for the GPU.
  */
 static void registered_memory(void **state)
 {
@@ -639,7 +645,10 @@ static uint8_t *pages(size_t n)
 	return at;
 }
 
-/* the GPU has it at an address of its own, and both see what either writes */
+/*
+ * Registered memory with a view: the GPU has it at an address of its own, and GPU and CPU see each
+ * other's writes.
+ */
 static void registered_memory_in_place(void **state)
 {
 	uint8_t *mine = pages(8);
@@ -652,9 +661,10 @@ static void registered_memory_in_place(void **state)
 	fake_views = true;
 	before = fake_buffers;
 	OK(cuMemHostRegister_v2(mine + 100, 10000, CU_MEMHOSTALLOC_DEVICEMAP));
-	/* from the same page on */
+	/* begins in the page in which the first piece ends */
 	OK(cuMemHostRegister_v2(mine + 10100, 3000, CU_MEMHOSTALLOC_DEVICEMAP));
-	assert_int_equal(fake_buffers, before);		/* nobody wants it yet */
+	/* no buffer before the GPU's address is asked for */
+	assert_int_equal(fake_buffers, before);
 	OK(cuMemHostGetDevicePointer_v2(&d, mine + 150, 0));
 	OK(cuMemHostGetDevicePointer_v2(&other, mine + 10100, 0));
 	assert_int_equal(fake_buffers, before + 1);
@@ -665,9 +675,9 @@ static void registered_memory_in_place(void **state)
 	assert_int_equal(mine[10099], 0x22);
 	assert_int_equal(mine[10100], 0x11);
 	assert_int_equal(cuMemsetD8_v2(d, 0, 9951), CUDA_ERROR_INVALID_VALUE);
-	/* of the page, but not registered */
+	/* in the same page, but before the registered piece */
 	assert_int_equal(cuMemsetD8_v2(d - 51, 0, 1), CUDA_ERROR_INVALID_VALUE);
-	/* what it is */
+	/* what the calls tell about it */
 	OK(cuMemHostGetFlags(&flags, mine + 150));
 	assert_int_equal(flags, CU_MEMHOSTALLOC_DEVICEMAP);
 	OK(cuPointerGetAttribute(&word, CU_POINTER_ATTRIBUTE_HOST_POINTER, d + 1));
@@ -685,14 +695,14 @@ static void registered_memory_in_place(void **state)
 	assert_int_equal(cuMemFreeHost(mine + 100), CUDA_ERROR_INVALID_VALUE);
 	assert_int_equal(cuMemHostRegister_v2(mine + 110, 5, 0),
 			 CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
-	/* a page that the GPU has already can't be in a second buffer */
+	/* a page that is in a buffer already can't be in a second one */
 	assert_int_equal(cuMemHostRegister_v2(mine + 13200, 8000, CU_MEMHOSTALLOC_DEVICEMAP),
 			 CUDA_ERROR_NOT_SUPPORTED);
 	OK(cuMemHostRegister_v2(mine + 13200, 8000, 0));
 	assert_int_equal(cuMemHostGetDevicePointer_v2(&vram, mine + 13200, 0),
 			 CUDA_ERROR_INVALID_VALUE);
 	OK(cuMemHostUnregister(mine + 13200));
-	/* copies take it where it is: what is held up reads what is there in the end */
+	/* copies use the memory in place: a delayed copy reads what is there when it is done */
 	OK(cuMemAlloc_v2(&vram, 3000));
 	fake_hold[QUEUE_COPY] = true;
 	mine[10100] = 1;
@@ -700,9 +710,11 @@ static void registered_memory_in_place(void **state)
 	mine[10100] = 2;
 	fake_hold[QUEUE_COPY] = false;
 	OK(cuMemcpyDtoHAsync_v2(mine + 100, vram, 3000, NULL));
-	OK(cuMemHostUnregister(mine + 100));		/* behind it */
+	OK(cuMemHostUnregister(mine + 100));		/* waits for the copy */
 	assert_int_equal(mine[100], 2);
-	/* the page that they share, and where small memory is */
+	/*
+	 * two buffers are left: the page that both pieces share, and the one for small allocations
+	 */
 	assert_int_equal(fake_buffers, before + 2);
 	assert_int_equal(cuMemsetD8_v2(d, 0, 1), CUDA_ERROR_INVALID_VALUE);
 	OK(cuMemsetD8_v2(other, 5, 3000));
@@ -710,7 +722,7 @@ static void registered_memory_in_place(void **state)
 	assert_int_equal(fake_buffers, before + 1);
 	assert_int_equal(mine[13099], 5);
 	assert_int_equal(mine[13100], 0x11);
-	/* again; it goes with the context, and the contents stay */
+	/* register it again: it is unregistered with the context, and the contents stay */
 	OK(cuMemHostRegister_v2(mine, 4096 * 8, 0));
 	OK(cuMemHostGetDevicePointer_v2(&d, mine, 0));
 	OK(cuMemsetD8_v2(d, 9, 4096 * 8));
@@ -720,10 +732,10 @@ static void registered_memory_in_place(void **state)
 	munmap(mine, 8 * 4096);
 }
 
-/* only known where the GPU can't have it */
+/* Memory that the GPU can't have is registered, but gets no GPU address. */
 static void registered_memory_of_other_kinds(void **state)
 {
-	/* a sanitizer may have put variables elsewhere */
+	/* not the address of a variable: a sanitizer may have put variables elsewhere */
 	uint8_t *at = pages(4), *on_stack = (uint8_t *)__builtin_frame_address(0) - 64;
 	CUdeviceptr d;
 
@@ -736,9 +748,9 @@ static void registered_memory_of_other_kinds(void **state)
 	OK(cuMemHostUnregister(at));
 	assert_int_equal(cuMemHostRegister_v2(on_stack, 64, CU_MEMHOSTALLOC_DEVICEMAP),
 			 CUDA_ERROR_NOT_SUPPORTED);
-	/* read only: a GPU that can has an attribute */
+	/* read-only registration, which a GPU needs an attribute for */
 	assert_int_equal(cuMemHostRegister_v2(at, 10, 8), CUDA_ERROR_NOT_SUPPORTED);
-	/* a device's registers */
+	/* registration of a device's registers */
 	assert_int_equal(cuMemHostRegister_v2(at, 10, 4), CUDA_ERROR_NOT_SUPPORTED);
 	munmap(at, 4 * 4096);
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* Arrays, texture and surface objects, and references of the runtime API on a fake device. */
+/*
+ * Arrays, texture and surface objects, and texture references of the runtime API on a fake device.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -93,7 +95,7 @@ static void volume(void **state)
 					.kind = cudaMemcpyDeviceToHost };
 	OK(cudaMemcpy3D_ptds(&p));
 	assert_memory_equal(in, out, sizeof(in));
-	/* a position in an array counts elements, one in memory bytes */
+	/* a position in an array counts elements, a position in memory counts bytes */
 	memset(out, 0, sizeof(out));
 	p.srcPos = (struct cudaPos){ 30, 2, 3 };
 	p.dstPos = (struct cudaPos){ 8, 1, 0 };
@@ -152,7 +154,7 @@ static void plane(void **state)
 	cudaGetLastError();
 }
 
-/* bytes that go on in the next line, begun and ended anywhere */
+/* Copies of bytes that go on in the next line, and begin and end anywhere in a line. */
 static void bytes(void **state)
 {
 	size_t cuts[] = { 0, 12, 12 + 136, 500, 500 + 148 * 3, sizeof(in) - 20, sizeof(in) };
@@ -166,7 +168,7 @@ static void bytes(void **state)
 				     cuts[i + 1] - cuts[i], cudaMemcpyHostToDevice));
 	OK(cudaMemcpyFromArray(out, a, 0, 0, sizeof(out), cudaMemcpyDeviceToHost));
 	assert_memory_equal(in, out, sizeof(in));
-	/* lines of another length */
+	/* an array with lines of another length */
 	OK(cudaMemcpyArrayToArray(b, 8, 1, a, 4, 0, sizeof(in) - 4, cudaMemcpyDeviceToDevice));
 	memset(out, 0, sizeof(out));
 	for (i = 0; i + 1 < sizeof(cuts) / sizeof(cuts[0]); i++) {
@@ -264,7 +266,10 @@ static void texture_objects(void **state)
 	cudaGetLastError();
 }
 
-/* of kernels.cu: texture<float, 2D> plain_ref, texture<unsigned char, 1D, normalized> linear_ref */
+/*
+ * Declared in kernels.cu: texture<float, 2D> plain_ref, texture<unsigned char, 1D, normalized>
+ * linear_ref
+ */
 static void references(void **state)
 {
 	static struct textureReference plain = { .channelDesc = { 32, 0, 0, 0,

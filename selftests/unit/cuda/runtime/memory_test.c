@@ -75,7 +75,7 @@ static void host_memory(void **state)
 	OK(cudaDeviceSynchronize());
 	assert_int_equal(((uint8_t *)host)[16], 0x5a);
 	assert_int_equal(((uint8_t *)host)[19], 0x5a);
-	/* the address on the host does as well, as with unified addresses */
+	/* the host's address can be given, too: addresses are unified */
 	OK(cudaMemset(host, 0x77, 4));
 	OK(cudaMemcpy((char *)host + 4, host, 4, cudaMemcpyDeviceToDevice));
 	OK(cudaDeviceSynchronize());
@@ -112,8 +112,8 @@ static void host_memory(void **state)
 }
 
 /*
- * variables of data/managed.cu: the program's pointers are to them once the module is asked for,
- * and again in the next context
+ * Managed variables of data/managed.cu. The program's pointers to them are set when the module is
+ * asked for, and set anew in the next context.
  */
 static void managed_variables(void **state)
 {
@@ -131,7 +131,7 @@ static void managed_variables(void **state)
 	__cudaRegisterManagedVar(handle, (void **)&table, NULL, "table", 0, 16, 0, 0);
 	__cudaRegisterVar(handle, &plain, NULL, "plain", 0, 4, 0, 0);
 	__cudaRegisterFatBinaryEnd(handle);
-	/* without memory at one address */
+	/* first on a device that cannot give memory one address for CPU and GPU */
 	assert_int_equal(__cudaInitModule(handle), 0);
 	FAILS(cudaFuncGetAttributes(&f, &kernel), cudaErrorNotSupported);
 	cudaGetLastError();
@@ -191,7 +191,7 @@ static void lines_of_bytes(void **state)
 	OK(cudaMemcpy_ptds(out, b, N, cudaMemcpyDefault));
 	assert_memory_equal(in, out, N);
 	OK(cudaMemset(b, 0, N));
-	/* an address of the GPU's that is called the host's */
+	/* a GPU address that the copy's direction calls the host's */
 	OK(cudaMemcpy(b, a, N, cudaMemcpyHostToDevice));
 	OK(cudaMemcpy(b, a, N, cudaMemcpyDeviceToHost));
 	OK(cudaMemcpy(out, b, N, cudaMemcpyDeviceToHost));
@@ -261,7 +261,7 @@ static void boxes(void **state)
 	p.kind = cudaMemcpyDeviceToHost;
 	OK(cudaMemcpy3D(&p));
 	assert_memory_equal(in, out, sizeof(in));
-	/* a part from the middle to another place */
+	/* a box from the middle, to another place */
 	memset(out, 0, sizeof(out));
 	memset(want, 0, sizeof(want));
 	p.srcPos = (struct cudaPos){ 3, 1, 2 };
@@ -274,7 +274,7 @@ static void boxes(void **state)
 	OK(cudaMemcpy3DAsync(&p, NULL));
 	OK(cudaStreamSynchronize(NULL));
 	assert_memory_equal(out, want, sizeof(want));
-	/* fills: of all, then of a box at the origin */
+	/* fill all of it, then a box at the origin */
 	OK(cudaMemset3D(box, 7, (struct cudaExtent){ W, H, D }));
 	OK(cudaMemcpy3DPeer(&(struct cudaMemcpy3DPeerParms){ .srcPtr = box,
 							     .dstPtr = box,
@@ -336,8 +336,9 @@ static void symbols(void **state)
 /* ------------------------------------------------------------------ streams */
 
 /*
- * which stream 0 is: the legacy one waits for others, the thread's own does not wait for those that
- * do not block
+ * Which stream a call without a stream uses. The legacy stream waits for other streams, except
+ * those that are non-blocking. The thread's own stream (_ptsz) does not wait for a stream that the
+ * program made.
  */
 static void stream_0(void **state)
 {

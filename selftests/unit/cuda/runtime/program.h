@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What nvcc's code does in a program: fat binaries and what is in them, registered; here the cubin
- * of selftests/cuda/driver.
+ * Registers fat binaries and their kernels and variables, as the code does that nvcc puts into a
+ * program. The binary here is the cubin of selftests/cuda/driver.
  */
 #ifndef KVGPU_TESTS_CUDART_PROGRAM_H
 #define KVGPU_TESTS_CUDART_PROGRAM_H
@@ -11,7 +11,10 @@
 #define OK(call) assert_int_equal(call, cudaSuccess)
 #define FAILS(call, error) assert_int_equal(call, error)
 
-/* addresses that stand for kernels and variables: only what is registered counts */
+/*
+ * Addresses that stand for kernels and variables: they mean nothing but what is registered for
+ * them.
+ */
 extern char add_stub, store_stub, spin_stub, table_shadow, counter_shadow, factors_shadow,
 	missing_stub;
 
@@ -20,10 +23,11 @@ struct wrapper {
 	const void *data, *prelinked;
 };
 
-struct wrapper wrap(const void *data);		/* what .nvFatBinSegment has */
-/* to be freed; ends the test program if it is not there */
+struct wrapper wrap(const void *data);		/* as in section .nvFatBinSegment */
+/* The caller frees the bytes. Ends the test program if there is no such file. */
 void *file_bytes(const char *name);
-void **register_program(void);			/* all of the above names, in one fat binary */
+/* Registers all of the above, in one fat binary. The binary has no kernel for missing_stub. */
+void **register_program(void);
 void unregister_program(void);
 
 #endif

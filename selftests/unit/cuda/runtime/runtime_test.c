@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The runtime API on a fake device: contexts made when wanted, errors, what the program registers,
- * launches.
+ * The runtime API on a fake device: contexts that are made when they are needed, errors, the
+ * kernels and variables that the program registers, and launches.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ static int set_up(void **state)
 	return cudaGetLastError();
 }
 
-/* nothing stays, neither on the device nor as an error */
+/* Checks that nothing is left, neither on the device nor as an error. */
 static int tear_down(void **state)
 {
 	int r = cudaDeviceReset();
@@ -45,8 +45,8 @@ static void context_when_wanted(void **state)
 	assert_int_equal(fake_open, 0);
 	assert_int_equal(cuCtxGetDevice(&v), CUDA_ERROR_INVALID_CONTEXT);
 	/*
-	 * calls of the driver's, too, find the context of a device that was set: seen with CUDA's
-	 * own library
+	 * after cudaSetDevice() calls of the driver API find the device's context, too: seen with
+	 * CUDA's own library
 	 */
 	OK(cudaSetDevice(0));
 	OK(cuCtxGetDevice(&v));
@@ -160,7 +160,10 @@ static void a_fault_stays(void **state)
 	unregister_program();
 }
 
-/* what the application made current through the driver API is what counts */
+/*
+ * A context that the application made current through the driver API is used instead of the primary
+ * context.
+ */
 static void drivers_context(void **state)
 {
 	void *host, *args[] = { &host };
@@ -176,7 +179,7 @@ static void drivers_context(void **state)
 	OK(cuCtxGetCurrent(&c));
 	assert_ptr_equal(c, mine);
 	OK(cuCtxPopCurrent_v2(NULL));
-	/* memory is found whichever context is current, as on NVIDIA's driver */
+	/* memory is found whatever context is current, as on NVIDIA's driver */
 	OK(cudaFree(p));
 	FAILS(cudaFree(p), cudaErrorInvalidValue);
 	cudaGetLastError();
@@ -213,7 +216,7 @@ static void lazily_loaded(void **state)
 	unregister_program();
 	FAILS(cudaGetSymbolAddress(&p, &table_shadow), cudaErrorInvalidSymbol);
 	cudaGetLastError();
-	/* what was taken back goes when something else comes */
+	/* an unregistered module is unloaded when the next one is loaded */
 	register_program();
 	OK(cudaGetSymbolSize(&n, &table_shadow));
 	assert_int_equal(fake_buffers, before);
@@ -251,7 +254,7 @@ static void bad_binaries(void **state)
 	handle = register_program();
 	__cudaRegisterManagedVar(handle, &data, NULL, "m", 0, 4, 0, 0);
 	assert_int_equal(__cudaInitModule(handle), 0);
-	/* no such variable is in it */
+	/* the binary has no such variable, so all of it fails */
 	FAILS(cudaFuncGetAttributes(&a, &add_stub), cudaErrorInvalidDeviceFunction);
 	unregister_program();
 	__cudaUnregisterFatBinary(NULL);
@@ -259,8 +262,8 @@ static void bad_binaries(void **state)
 }
 
 /*
- * the same stub in two binaries, as of a template that two files use: the other one still serves
- * when one goes
+ * The same stub is registered from two binaries, as for a template that two files use. When one
+ * binary is unregistered, the other one still serves the stub.
  */
 static void twice(void **state)
 {

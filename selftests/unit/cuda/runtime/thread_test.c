@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The runtime API from many threads: one context for all, binaries loaded once, libraries that come
- * and go, host functions.
+ * The runtime API from many threads: one context for all threads, binaries that are loaded once,
+ * libraries that are loaded and unloaded, and host functions.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -68,7 +68,7 @@ static void one_context(void **state)
 	assert_int_equal(fake_buffers, 0);
 }
 
-/* what dlopen() and dlclose() of a library with kernels do */
+/* As dlopen() and dlclose() of a library with kernels do. */
 static void *library(void *arg)
 {
 	void *cubin = file_bytes("selftests/cuda/driver/kernels.cubin"), **handle, *p;
@@ -100,7 +100,7 @@ static void libraries(void **state)
 	assert_int_equal(fake_buffers, 0);
 }
 
-/* a thread that had the context goes on with the next one after another thread's reset */
+/* A thread that used the context continues with the next context after another thread's reset. */
 static void *user(void *arg)
 {
 	pthread_barrier_t *b = arg;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * As much of libdrm_nouveau's interface as cuda/device/ uses, for buffers_test.c, which stands in
- * for that library.
+ * The part of libdrm_nouveau's interface that cuda/device/ uses. buffers_test.c implements it in
+ * the place of that library.
  */
 #ifndef KVGPU_TESTS_NOUVEAU_H
 #define KVGPU_TESTS_NOUVEAU_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* As much of the kernel's interface as cuda/device/memory.c uses, for buffers_test.c. */
+/* The part of the kernel's interface that cuda/device/memory.c uses, for buffers_test.c. */
 #ifndef KVGPU_TESTS_NOUVEAU_DRM_H
 #define KVGPU_TESTS_NOUVEAU_DRM_H
 

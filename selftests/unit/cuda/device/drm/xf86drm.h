@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * As much of libdrm as cuda/device/memory.c uses, for buffers_test.c, which stands in for that
- * library.
+ * The part of libdrm's interface that cuda/device/memory.c uses. buffers_test.c implements it in
+ * the place of that library.
  */
 #ifndef KVGPU_TESTS_XF86DRM_H
 #define KVGPU_TESTS_XF86DRM_H
