@@ -14,9 +14,9 @@
 
 #define MAX_SLEEPERS	32
 
-static atomic_uint_least64_t stopped_at;	/* 0: runs */
+static atomic_uint_least64_t stopped_at;	/* 0: the time runs */
 
-/* who waits on a condition with a deadline */
+/* threads that wait for a condition with a deadline */
 static pthread_mutex_t sleepers_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sleeper {
 	pthread_cond_t *cond;
@@ -53,7 +53,10 @@ static void wake_sleepers(void)
 	for (i = 0; i < MAX_SLEEPERS; i++) {
 		if (!s[i].cond)
 			continue;
-		/* it sleeps by now, or has not looked at the time yet */
+		/*
+		 * the lock makes sure that the thread sleeps by now, or has not looked at the time
+		 * yet
+		 */
 		pthread_mutex_lock(s[i].lock);
 		pthread_cond_broadcast(s[i].cond);
 		pthread_mutex_unlock(s[i].lock);
@@ -144,7 +147,7 @@ bool mono_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t deadli
 	if (!atomic_load(&stopped_at)) {
 		in_time = host_cond_wait(cond, lock, deadline);
 	} else {
-		/* in the list first: a move from now on wakes it */
+		/* the thread is in the list already: any move of the time from now on wakes it */
 		in_time = mono_ns() < deadline;
 		if (in_time)
 			pthread_cond_wait(cond, lock);

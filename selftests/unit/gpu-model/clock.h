@@ -1,27 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A time that a test can stop and move, linked in the place of gpu-model/core/clock.c. It runs like
- * the host's until clock_stop(). A stopped time moves by clock_move() and, with the thread that
- * asks, to the end of a sleep. So what the code does at which time does not depend on how long the
- * machine takes for it.
+ * A time that a test can stop and move. Link this file in the place of gpu-model/core/clock.c. The
+ * time runs like the host's until clock_stop(). A stopped time moves only by clock_move(), and when
+ * a thread sleeps: then it moves to the end of that sleep. So what the code does at which time does
+ * not depend on the speed of the machine.
  */
 #ifndef KVGPU_TEST_CLOCK_H
 #define KVGPU_TEST_CLOCK_H
 
 #include "model.h"
 
-uint64_t real_ns(void);			/* the host's monotonic time, stopped or not */
+/* the host's monotonic time, even while the test's time is stopped */
+uint64_t real_ns(void);
 void clock_stop(void);
 bool clock_stopped(void);
-/* wakes those whose deadline has come; no lock of a sleeper may be held */
+/*
+ * Moves a stopped time, and wakes threads whose deadline has come. Call with no lock that a
+ * sleeping thread waits with.
+ */
 void clock_move(uint64_t ns);
 void clock_run(void);
 
-unsigned int clock_sleepers(void);	/* threads that wait with a deadline */
-/* becomes true when a stopped time has moved by so much */
+unsigned int clock_sleepers(void);	/* number of threads that wait with a deadline */
+/* Sets *@flag when a stopped time has moved by @ns from now. */
 void clock_set_at(uint64_t ns, atomic_bool *flag);
 
-extern uint64_t clock_oversleep;	/* sleeps of a stopped time end so much late */
-extern unsigned int clock_sleeps;	/* how many there were */
+extern uint64_t clock_oversleep;	/* ns by which each sleep of a stopped time ends late */
+extern unsigned int clock_sleeps;	/* number of sleeps since clock_stop() */
 
 #endif

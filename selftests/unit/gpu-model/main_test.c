@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The command line: what is taken, what is refused, and that a refusal says what is wrong. */
+/*
+ * The command line: which options are accepted, which are refused, and that a refusal tells the
+ * reason.
+ */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +14,7 @@
 
 #include <cmocka.h>
 
-/* what main() calls when the line is good: remembered, not done */
+/* stand-ins for what main() calls if the command line is good: they only record the call */
 static struct gk110_config got_cfg;
 static struct vfio_options got_opt;
 static bool server_fails, device_fails, run_fails;
@@ -57,7 +60,7 @@ void gk110_destroy(struct gk110 *g)
 	destroyed |= 4;
 }
 
-/* exit code of a command line; what it said on stderr into @said */
+/* Returns the exit code of a command line, and puts its messages on stderr into @said. */
 static int command(char *said, size_t cap, int argc, char **argv)
 {
 	int keep = dup(STDERR_FILENO), pipes[2], code;
@@ -70,7 +73,8 @@ static int command(char *said, size_t cap, int argc, char **argv)
 	destroyed = 0;
 	code = model_main(argc, argv);
 	fflush(stderr);
-	dup2(keep, STDERR_FILENO);	/* the pipe's last writer is gone */
+	/* closes the last write end of the pipe, so that read() ends */
+	dup2(keep, STDERR_FILENO);
 	close(keep);
 	n = read(pipes[0], said, cap - 1);
 	said[n > 0 ? n : 0] = 0;
@@ -174,7 +178,8 @@ static void test_failures(void **state)
 	server_fails = false;
 	device_fails = true;
 	assert_int_equal(RUN(said, "--socket", "/s"), EXIT_START);
-	assert_true(destroyed & 1);		/* sockets do not stay behind */
+	/* the server was destroyed, so its sockets are removed */
+	assert_true(destroyed & 1);
 	device_fails = false;
 	run_fails = true;
 	assert_int_equal(RUN(said, "--socket", "/s"), EXIT_RUN);

@@ -24,7 +24,10 @@ static void *must(void *p)
 	return p;
 }
 
-/* every page of the space gets a page of its own, half of them in guest memory */
+/*
+ * Gives every page of the address space a page of its own, in random order; half of them lie in
+ * guest memory.
+ */
 static void shuffle_pages(struct card *c)
 {
 	unsigned int i, j;
@@ -210,8 +213,8 @@ void dma_read_unlock(struct gk110 *g)
 }
 
 /*
- * whoever calls these with lock or without it as the contract asks is found out by the
- * error-checking below
+ * Aborts unless g->lock is held (@locked) or free (!@locked), as the contract of the calling
+ * stand-in asks.
  */
 static void want_locked(struct gk110 *g, bool locked)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What stands around the copy engines in their tests: a small address space whose pages lie
- * scattered in "VRAM" and "guest memory", with pages that can be taken away, and counters in place
+ * The surroundings of the copy engines in their tests: a small address space whose pages lie
+ * scattered in "VRAM" and "guest memory", with pages that can be absent, and counters in the place
  * of the other units.
  */
 #ifndef KVGPU_SELFTESTS_CE_CARD_H
@@ -26,21 +26,25 @@ struct card {
 	struct gk110 g;
 	struct chan chan;
 	uint8_t *vram, *guest;		/* CARD_BYTES each */
-	uint32_t page[CARD_PAGES];	/* bit 31: guest memory; page number inside */
+	/* bit 31: in guest memory; the other bits: page number there */
+	uint32_t page[CARD_PAGES];
 	bool absent[CARD_PAGES], read_only[CARD_PAGES], privileged[CARD_PAGES];
-	bool short_runs;		/* translations end anywhere, not at page ends only */
+	/* translations end at any byte, not only at the ends of pages */
+	bool short_runs;
 	uint32_t seed;
 	struct card_fault fault;
 	unsigned int kicks, resumes, nonstall;
 	uint32_t pmc_level;		/* bit per interrupt line */
 	uint64_t now;
-	unsigned int charges, stop_after;	/* chan.stop is set by that charge; 0 = never */
+	/* .stop_after: number of the pacer's charge that sets chan.stop, 0: none does */
+	unsigned int charges, stop_after;
 	uint64_t charged;
 	struct chan *charging;
 };
 
 /*
- * the one card of the program, made anew: engines initialised, memory filled with bytes from @seed
+ * Makes the program's only card anew: initialises the engines, and fills memory with bytes from
+ * @seed.
  */
 struct card *card_create(uint32_t seed);
 void card_destroy(struct card *c);
@@ -51,12 +55,12 @@ static inline uint32_t card_below(struct card *c, uint32_t n)
 	return card_rand(c) % n;
 }
 
-/* the byte at @va, whatever is absent; NULL outside the space */
+/* Returns the byte at @va, even of an absent page; NULL outside of the address space. */
 uint8_t *card_byte(struct card *c, uint64_t va);
-void card_read(struct card *c, uint8_t *image);		/* CARD_BYTES, in order of VA */
+void card_read(struct card *c, uint8_t *image);		/* CARD_BYTES, in the order of addresses */
 
 enum eng_ret card_method(struct card *c, unsigned int inst, uint32_t mthd, uint32_t data);
-/* several words from @mthd on, each of them ENG_DONE or the test fails */
+/* Writes @n words to the methods from @mthd on. Each must end with ENG_DONE, or the test fails. */
 void card_methods(struct card *c, unsigned int inst, uint32_t mthd, unsigned int n,
 		  const uint32_t *words);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Launches of class A0B5 against the per-byte oracle: every pair of layouts, remaps, fills, sizes,
- * origins, stops. Then the launches that must fail, each with its code, and faults in the middle.
+ * Launches of class A0B5 against an oracle that goes byte by byte: every pair of layouts, remaps,
+ * fills, sizes, origins, stops. Then launches that must fail, each with its code, and faults in the
+ * middle of a launch.
  */
 #include <linux/bitfield.h>
 #include <setjmp.h>
@@ -18,7 +19,7 @@
 #include "oracle.h"
 
 #define HALF	(CARD_BYTES / 2)
-#define CASES	1500		/* per pair of layouts and kind of remap */
+#define CASES	1500		/* for each pair of layouts and each kind of remap */
 #define PIPELINED	FIELD_PREP(A0B5_LAUNCH_TRANSFER, A0B5_TRANSFER_PIPELINED)
 #define PITCH		(A0B5_LAUNCH_SRC_PITCH | A0B5_LAUNCH_DST_PITCH)
 
@@ -89,7 +90,7 @@ static void make_remap(struct card *c, struct oracle_launch *l, enum remap_kind 
 			l->sel[i] = card_below(c, 3) ? card_below(c, l->nr_src) :
 						       4 + card_below(c, kind == KEEP ? 3 : 2);
 		else
-			l->sel[i] = i;	/* also beyond the components, as Mesa does */
+			l->sel[i] = i;	/* also for unused components, as Mesa does */
 	}
 	if (kind == KEEP)
 		l->sel[card_below(c, l->nr_dst)] = 6;
@@ -138,7 +139,7 @@ static void write_blocks(struct card *c, uint32_t mthd, const struct oracle_surf
 		card_methods(c, 0, mthd, 6, words);
 }
 
-/* all state of a launch, and the word that LAUNCH_DMA wants */
+/* Writes all state of a launch. Returns the word for LAUNCH_DMA. */
 static uint32_t write_launch(struct card *c, const struct oracle_launch *l)
 {
 	uint32_t copy[8] = { (uint32_t)(l->src.address >> 32),
@@ -170,8 +171,8 @@ static uint32_t write_launch(struct card *c, const struct oracle_launch *l)
 }
 
 /*
- * the launch with all its stops; another channel's state goes through the engine in between, as
- * RAMFC is saved and loaded
+ * Runs a launch to its end through all its stops. At each stop the channel's state is saved,
+ * overwritten and loaded again, as RAMFC is when another channel runs.
  */
 static enum eng_ret run_launch(struct card *c, uint32_t launch)
 {
@@ -206,7 +207,8 @@ static void one_case(struct card *c, bool src_pitch, bool dst_pitch, enum remap_
 
 	c->short_runs = n % 3 == 0;
 	c->stop_after = n % 4 == 1 ? 1 + card_below(c, 3) : 0;
-	c->g.ce->engine[0].pacer.per_s = n % 2;	/* 1: chunks of a page, the smallest */
+	/* 1: chunks of one page, the smallest that there are */
+	c->g.ce->engine[0].pacer.per_s = n % 2;
 	make_launch(c, &l, src_pitch, dst_pitch, kind);
 	card_read(c, want);
 	assert_true(oracle_run(&l, want, CARD_BYTES));
@@ -295,8 +297,8 @@ static void expect_copied(struct card *c, uint64_t src, uint64_t dst, unsigned i
 }
 
 /*
- * what nouveau's buffer moves, Mesa's buffer copies and NVK's fills look like (launch words as
- * drivers write them)
+ * Launches as nouveau's buffer moves, Mesa's buffer copies and NVK's fills make them, with the
+ * launch words that the drivers write.
  */
 static void test_drivers_launches(void **state)
 {
@@ -310,13 +312,13 @@ static void test_drivers_launches(void **state)
 	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, 0x386), ENG_DONE);
 	expect_copied(c, 0x4000, HALF, 17 * 4096, before);
 
-	/* single line: count and pitch are stale */
+	/* a single line: the launch must ignore count and pitch */
 	set_copy(c, (struct copy){ 0x1003, HALF + 0x21, 0, 0, 9999, 77 });
 	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, 0x186), ENG_DONE);
 	expect_copied(c, 0x1003, HALF + 0x21, 9999, before);
 	assert_int_equal(*card_byte(c, HALF + 0x21 + 9999), before[0x4000 + 0x21 + 9999]);
 
-	/* the source must not be looked at */
+	/* a fill does not read the source, which is absent here */
 	set_copy(c, (struct copy){ 0xdeadbeef00, HALF + 0x10, 0, 0, 1000, 1 });
 	card_methods(c, 0, A0B5_SET_REMAP_CONST_A, 3, remap);
 	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, 0x586), ENG_DONE);
@@ -361,14 +363,17 @@ static void test_addresses_wrap_at_40_bits(void **state)
 
 	card_read(c, before);
 	/*
-	 * the second line starts 0x1000 before the first, which is line 0 of the space: 2^40 -
-	 * 0x1000, where nothing is
+	 * The second line begins 0x1000 before the first one, which begins at 0. So the second one
+	 * begins at 2^40 - 0x1000, where no page is.
 	 */
 	launch = set_copy(c, (struct copy){ 0, HALF, (uint32_t)-0x1000, 0x1000, 0x800, 2 });
 	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, launch), ENG_FAULT);
 	expect_copied(c, 0, HALF, 0x800, before);
 	assert_int_equal(c->fault.va, 0xfffffff000);
-	/* upwards across the end: the first byte beyond is byte 0 */
+	/*
+	 * the first line is the absent last page; then a negative pitch that leads down to address
+	 * 0
+	 */
 	launch = set_copy(c, (struct copy){ 0xfffffff000, HALF, 0x2000, 0x2000, 0x1000, 2 });
 	c->fault.count = 0;
 	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, launch), ENG_FAULT);
@@ -378,7 +383,10 @@ static void test_addresses_wrap_at_40_bits(void **state)
 	card_destroy(c);
 }
 
-/* 2^32 lines of 2^31 bytes and the like: stopped at once, and nothing overflows */
+/*
+ * Launches as large as 2^32 lines of 2^31 bytes: they stop at once when asked to, and no number
+ * overflows.
+ */
 static void test_huge_launches_stop(void **state)
 {
 	static const struct copy huge[] = {
@@ -408,7 +416,10 @@ static void test_huge_launches_stop(void **state)
 	card_destroy(c);
 }
 
-/* RAMFC is guest memory: a forged place can only cut the channel's own copy short */
+/*
+ * RAMFC is guest memory. A guest that forges the saved place of a launch can only cut its own copy
+ * short.
+ */
 static void test_forged_place(void **state)
 {
 	struct card *c = card_create(8);
@@ -428,8 +439,8 @@ static void test_forged_place(void **state)
 }
 
 /*
- * a method after a stop means that the launch does not come back; the next launch starts at its
- * beginning
+ * A channel whose launch was stopped sends another method: it does not continue that launch. Its
+ * next launch starts at the beginning.
  */
 static void test_stopped_launch_given_up(void **state)
 {
@@ -477,7 +488,7 @@ static void test_fault_in_the_middle(void **state)
 			expect_copied(c, 0x123, HALF + 0x123, 0x5000 - 0x123, before);
 			assert_int_equal(*card_byte(c, HALF + 0x5000), before[HALF + 0x5000]);
 			assert_int_equal(c->kicks, 0);
-			/* semaphore address 0 */
+			/* the semaphore at address 0 was not released */
 			assert_memory_equal(card_byte(c, 0), before, 0x123);
 			card_destroy(c);
 		}
@@ -513,19 +524,23 @@ static void test_physical(void **state)
 	memcpy(was, c->guest + 0x8765, 20000);
 	card_method(c, 0, A0B5_SET_SRC_PHYS_MODE, A0B5_PHYS_LOCAL_FB);
 	card_method(c, 0, A0B5_SET_DST_PHYS_MODE, A0B5_PHYS_COHERENT);
-	/* refused by Host, whichever side is physical, also without a transfer; nothing happened */
+	/*
+	 * Host refuses a physical source or target in every launch, even in one without a transfer,
+	 * and nothing is done
+	 */
 	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, launch | phys), ENG_PRIV);
 	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, launch | A0B5_LAUNCH_SRC_PHYSICAL),
 			 ENG_PRIV);
 	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, A0B5_LAUNCH_DST_PHYSICAL), ENG_PRIV);
-	c->chan.pb_priv = true;		/* a privileged pushbuffer is not enough */
+	c->chan.pb_priv = true;		/* the privilege of the pushbuffer is not enough */
 	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, launch | phys), ENG_PRIV);
 	assert_memory_equal(was, c->guest + 0x8765, 20000);
 	assert_int_equal(atomic_load(&c->g.stats.ce_launches), 0);
 
 	c->chan.hce_priv = true;
 	for (i = 0; i < CARD_PAGES; i++)
-		c->absent[i] = true;	/* physical addresses don't ask the page table */
+		/* physical addresses must not be looked up in the page table */
+		c->absent[i] = true;
 	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, launch | phys), ENG_DONE);
 	assert_memory_equal(c->vram + 0x3210, c->guest + 0x8765, 20000);
 	assert_int_equal(c->fault.count, 0);
@@ -542,8 +557,8 @@ static void test_physical(void **state)
 
 struct wrong {
 	const char *name;
-	uint32_t mthd[3], data[3];	/* on top of a copy that is right */
-	uint32_t set, clear;		/* in LAUNCH_DMA */
+	uint32_t mthd[3], data[3];	/* changes to a copy that is right */
+	uint32_t set, clear;		/* bits of LAUNCH_DMA */
 	enum gk110_ce_launcherr want;
 };
 

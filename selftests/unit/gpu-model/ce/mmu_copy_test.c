@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The copy engines on the real MMU and pacer: page tables, TLBs, fault records, pace. With --bench:
- * speed of the shapes of copies for growing sizes, each beside a memcpy of the same size.
+ * the speed of several kinds of copies for growing sizes, each as a part of the speed of a memcpy
+ * of the same size.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,7 +49,8 @@ uint64_t ptimer_now(struct gk110 *g)
 }
 
 /*
- * where page @i of guest memory lies: a bijection for any power of two, without a constant stride
+ * Returns the page in which page @i of guest memory lies. Each page gets another one if @pages is a
+ * power of two, and neighbours do not lie in equal distances.
  */
 static uint64_t scattered(uint64_t i, uint64_t pages)
 {
@@ -107,7 +109,7 @@ static enum eng_ret method(struct rig *r, unsigned int inst, uint32_t mthd, uint
 	return ce_engine.method(&r->f->g, inst, &r->c, 4, mthd, data, true);
 }
 
-/* one line of @n bytes */
+/* Copies one line of @n bytes. */
 static enum eng_ret copy(struct rig *r, unsigned int inst, uint64_t dst, uint64_t src, uint64_t n)
 {
 	const uint32_t words[8] = { (uint32_t)(src >> 32),
@@ -170,7 +172,7 @@ static void test_fault_record(void **state)
 	}
 }
 
-/* an engine's TLB is its own, and an unmap without invalidate goes unnoticed */
+/* Each engine has a TLB of its own. An engine does not notice an unmap without an invalidate. */
 static void test_tlb_keeps_until_invalidated(void **state)
 {
 	struct rig *r = rig_create(MIB, 0);
@@ -192,7 +194,7 @@ static void test_pace(void **state)
 	clock_stop();
 	start = mono_ns();
 	assert_int_equal(copy(r, 0, VRAM_VA, GUEST_VA, 4 * MIB), ENG_DONE);
-	/* less a debt too short for a sleep */
+	/* a debt that is too short for a sleep may be left */
 	assert_in_range(mono_ns() - start, 40000000 - 20000, 40000000);
 	clock_run();
 	rig_destroy(r);
@@ -222,7 +224,7 @@ static const struct shape shapes[] = {
 	{ "swizzle BGRA", VRAM_VA, VRAM_VA + BENCH_MAX, 0x786, 0x03303012 },
 };
 
-/* lines of 4 KiB; blocks of 16 GOBs where block-linear */
+/* Launches with lines of 4 KiB, and with blocks of 16 GOBs in block-linear layouts. */
 static void bench_launch(struct rig *r, const struct shape *s, uint64_t size)
 {
 	uint32_t elem = s->launch & A0B5_LAUNCH_REMAP ? 4 : 1, width = BL_PITCH / elem,
@@ -252,7 +254,7 @@ static void bench_launch(struct rig *r, const struct shape *s, uint64_t size)
 	}
 }
 
-/* best of several rounds, GB/s */
+/* Returns the speed of the best of several rounds, in GB/s. */
 static double bench_rounds(struct rig *r, const struct shape *s, uint64_t size)
 {
 	unsigned int rounds = 5, n = (unsigned int)(64 * MIB / size), i;
@@ -275,7 +277,7 @@ static double bench_rounds(struct rig *r, const struct shape *s, uint64_t size)
 	return best;
 }
 
-/* only shapes whose name contains @only */
+/* Runs only the shapes whose name contains @only. */
 static int bench(const char *only)
 {
 	static const uint64_t sizes[] = { 4 << 10, 64 << 10, MIB, 16 * MIB, 64 * MIB };

@@ -14,7 +14,7 @@ uint64_t oracle_address(const struct oracle_surface *s, uint64_t i, uint64_t lin
 	x = (s->x + i) * elem + b;
 	y = s->y + line;
 	z = s->layer;
-	/* a block in bytes, lines and layers; the surface in blocks */
+	/* a block in bytes, lines and layers; the surface's size in blocks */
 	block_w = 64;
 	block_h = (uint64_t)s->gob_height << s->block_height;
 	block_d = 1ull << s->block_depth;
@@ -35,7 +35,7 @@ static bool element(const struct oracle_launch *l, uint64_t i, uint64_t line, ui
 	unsigned int c, b, src_elem = l->component * l->nr_src, dst_elem = l->component * l->nr_dst;
 	uint8_t out[16];
 
-	/* all of an element is read before any of it is written */
+	/* read all of an element before any of it is written */
 	for (c = 0; c < l->nr_dst; c++) {
 		for (b = 0; b < l->component; b++) {
 			uint64_t from;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a launch must do, one byte at a time, on a flat image of the address space. Written from
- * envytools g80-surface.rst and the class header alone; shares nothing with the model but the names
- * of methods and state.
+ * Does what a launch must do, one byte at a time, on a flat image of the address space. Written
+ * only from envytools' g80-surface.rst and the class header. It shares nothing with the model but
+ * the names of methods and state.
  */
 #ifndef KVGPU_SELFTESTS_CE_ORACLE_H
 #define KVGPU_SELFTESTS_CE_ORACLE_H
@@ -15,7 +15,7 @@ struct oracle_surface {
 	uint64_t address;
 	int32_t pitch;
 	unsigned int gob_height;		/* lines: 4 or 8 */
-	unsigned int block_height, block_depth;	/* log2 of GOBs */
+	unsigned int block_height, block_depth;	/* log2 of the number of GOBs */
 	uint64_t width, height, depth;		/* width in elements */
 	uint64_t layer, x, y;
 };
@@ -23,16 +23,21 @@ struct oracle_surface {
 struct oracle_launch {
 	struct oracle_surface src, dst;
 	bool remap;
-	unsigned int component, nr_src, nr_dst;	/* bytes, components; 1, 1, 1 without remap */
-	unsigned int sel[4];			/* 0-3 source, 4 and 5 constants, 6 keep */
+	/* .component: bytes; .nr_src, .nr_dst: number of components; all 1 without remap */
+	unsigned int component, nr_src, nr_dst;
+	/* 0 to 3: source component; 4, 5: constant; 6: keep the target's */
+	unsigned int sel[4];
 	uint32_t constant[2];
 	uint64_t elements, lines;
 };
 
-/* address of byte @b of element (@i, @line), @elem bytes each */
+/* Returns the address of byte @b of element @i in line @line; elements have @elem bytes. */
 uint64_t oracle_address(const struct oracle_surface *s, uint64_t i, uint64_t line,
 			unsigned int elem, unsigned int b);
-/* false, and the image in an undefined state, when a byte lies outside of @size */
+/*
+ * Runs a launch on @image. Returns false if a byte lies outside of @size; the image is undefined
+ * then.
+ */
 bool oracle_run(const struct oracle_launch *l, uint8_t *image, uint64_t size);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every value of the selector and count fields: what is accepted, and which of them run as plain
- * copy or fill.
+ * Every value of the selector and count fields: which ones are accepted, and which of those run as
+ * a plain copy or a fill.
  */
 #include <linux/bitfield.h>
 #include <setjmp.h>

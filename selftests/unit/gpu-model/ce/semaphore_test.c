@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Semaphore release with all reductions, and conditional rendering. */
+/* Releases of semaphores with all reductions, and conditional rendering. */
 #include <linux/bitfield.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +45,8 @@ static void test_one_word(void **state)
 	assert_int_equal(word(c, SEMAPHORE + 4), next);
 	assert_int_equal(c->kicks, 1);
 	assert_int_equal(atomic_load(&c->g.stats.semaphores), 1);
-	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, 0), ENG_DONE);	/* none asked for */
+	/* this launch asks for no release */
+	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, 0), ENG_DONE);
 	assert_int_equal(c->kicks, 1);
 	card_destroy(c);
 }
@@ -143,7 +144,7 @@ static void test_reductions(void **state)
 	card_destroy(c);
 }
 
-/* without the enable bit the operation's code means nothing */
+/* Without the enable bit the code of the reduction means nothing. */
 static void test_reduction_not_enabled(void **state)
 {
 	struct card *c = card_create(1);
@@ -169,7 +170,8 @@ static bool copies(struct card *c)
 	set_word(c, SEMAPHORE, 1);
 	card_method(c, 0, A0B5_SET_SEMAPHORE_PAYLOAD, 2);
 	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, COPY | ONE_WORD), ENG_DONE);
-	assert_int_equal(word(c, SEMAPHORE), 2);	/* released either way */
+	/* released whether or not the copy was done */
+	assert_int_equal(word(c, SEMAPHORE), 2);
 	return *card_byte(c, 0x20000) == *card_byte(c, 0x1000);
 }
 
@@ -184,7 +186,7 @@ static void test_render_modes(void **state)
 {
 	struct card *c = card_create(1);
 
-	assert_true(copies(c));		/* never set: RAMFC of zeros */
+	assert_true(copies(c));		/* no condition was ever set: RAMFC is all zeros */
 	set_condition(c, A0B5_RENDER_FALSE);
 	assert_false(copies(c));
 	set_condition(c, A0B5_RENDER_TRUE);
@@ -197,7 +199,7 @@ static void test_render_modes(void **state)
 	assert_true(copies(c));
 	set_word(c, REPORT + 16, 0xffffffff);
 	set_word(c, REPORT + 20, 1);
-	set_word(c, REPORT + 24, 99);	/* the times differ */
+	set_word(c, REPORT + 24, 99);	/* the time stamps differ, which must not matter */
 	set_condition(c, A0B5_RENDER_IF_EQUAL);
 	assert_true(copies(c));
 	set_condition(c, A0B5_RENDER_IF_NOT_EQUAL);

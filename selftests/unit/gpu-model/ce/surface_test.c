@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Block-linear addresses: all block shapes against the oracle, byte for byte, and values worked out
- * by hand.
+ * Block-linear addresses: all block shapes compared with the oracle, byte for byte, and addresses
+ * that were worked out by hand.
  */
 #include <linux/bitfield.h>
 #include <setjmp.h>
@@ -36,8 +36,8 @@ static void compare(struct ce_surface *s, const struct oracle_surface *o, unsign
 			assert_int_equal(va, oracle_address(o, x / elem, line, elem,
 							    (unsigned int)(x % elem)));
 			/*
-			 * what the copy loops rely on: runs are contiguous, lines of a band 64
-			 * bytes apart
+			 * the copy loops rely on this: a run is contiguous, and the lines of a band
+			 * are 64 bytes apart
 			 */
 			if (x + run - 1 < width)
 				assert_int_equal(
@@ -89,7 +89,7 @@ static void test_all_block_shapes(void **state)
 	}
 }
 
-/* 512-byte GOBs, block of 2 x 2: worked out on paper from envytools g80-surface.rst */
+/* 512-byte GOBs, blocks of 2 x 2 GOBs; worked out on paper from envytools' g80-surface.rst. */
 static void test_known_addresses(void **state)
 {
 	static const struct { uint32_t layer, x, y; uint64_t want; } at[] = {
@@ -113,7 +113,10 @@ static void test_known_addresses(void **state)
 	}
 }
 
-/* the largest numbers that the methods can hold: defined arithmetic, an address of 40 bits */
+/*
+ * The largest numbers that the methods can hold must give defined arithmetic and an address of 40
+ * bits.
+ */
 static void test_extremes(void **state)
 {
 	uint32_t words[6] = { block(8, 5, 5), UINT32_MAX,     UINT32_MAX,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Methods and where their data lands in RAMFC; registers, interrupts and reset. */
+/* Methods and the words of RAMFC that their data go to; registers, interrupts and reset. */
 #include <linux/bitfield.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,10 @@
 
 #include "card.h"
 
-/* offset in the window of RAMFC at 0x100, as rnndb gf100_pfifo.xml COPY_STATE lists it */
+/*
+ * Offset of each method's word in the window of RAMFC at 0x100, from COPY_STATE of rnndb's
+ * gf100_pfifo.xml.
+ */
 static const struct { uint32_t mthd, offset; } layout[] = {
 	{ 0x240, 0x00 }, { 0x244, 0x04 }, { 0x248, 0x08 }, { 0x254, 0x0c }, { 0x258, 0x10 },
 		{ 0x260, 0x18 },
@@ -120,7 +123,7 @@ static void test_blocking_interrupt(void **state)
 		assert_int_equal(c->pmc_level, 1u << (5 + inst));
 		assert_true(ce_engine.stalled(&c->g, inst));
 		assert_false(ce_engine.stalled(&c->g, (inst + 1) % 3));
-		wr(c, base + 0x908, 0xff00, 0xff00);	/* a byte beside it */
+		wr(c, base + 0x908, 0xff00, 0xff00);	/* another byte of the register */
 		wr(c, base + 0x908, 2, ~0u);		/* another bit */
 		assert_int_equal(rd(c, base + 0x908), 1);
 		assert_int_equal(c->resumes, 0);
@@ -163,7 +166,7 @@ static void test_interrupt_mask(void **state)
 	card_destroy(c);
 }
 
-/* as nouveau's handler does: code read and written 0, then the bit acknowledged */
+/* As nouveau's handler does: it reads the code, writes 0 to it, and then acknowledges the bit. */
 static void test_launch_error_handled(void **state)
 {
 	struct card *c = card_create(1);

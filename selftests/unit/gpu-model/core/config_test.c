@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which configurations are accepted: the corners of each field. */
+/* Which configurations are accepted: the limits of each field. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * BAR0 dispatch: every size at every alignment against a byte array that is written the naive way,
- * and bad ranges.
+ * BAR0 dispatch: accesses of every size at every alignment compared with a simple byte array, and
+ * bad ranges.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The pacer on a time that moves only where it sleeps or a test says so: to the nanosecond, however
- * busy the machine is.
+ * The pacer on a time that moves only where the pacer sleeps or a test moves it. So results are
+ * exact to the nanosecond, however busy the machine is.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #define MS	1000000ull
 #define NS	1000000000ull
-/* a debt below this is not slept for, it waits for the next charge */
+/* ns; the pacer does not sleep for a shorter debt, which waits for the next charge */
 #define SHORTEST	20000ull
 
 static uint64_t start;
@@ -47,12 +47,13 @@ static void test_one_charge(void **state)
 
 	pacer_charge(&p, 50000, NULL);
 	assert_int_equal(took(), 50 * MS);
-	assert_int_equal(clock_sleeps, 50);	/* a look at *stop every millisecond, and no more */
+	/* one sleep each millisecond, to look at *stop, and no more */
+	assert_int_equal(clock_sleeps, 50);
 }
 
 /*
- * fractions of a nanosecond: 1 / 3 GHz each; three million of them are exactly a millisecond of
- * time line
+ * Fractions of a nanosecond: a unit at 3 GHz takes 1/3 ns. Three million of them must be exactly a
+ * millisecond.
  */
 static void test_fractions_add_up(void **state)
 {
@@ -69,8 +70,8 @@ static void test_fractions_add_up(void **state)
 }
 
 /*
- * many small charges at a machine whose sleeps end late: never faster than the rate, and what was
- * overslept is caught up
+ * Many small charges on a machine whose sleeps end late. The pacer is never faster than the rate,
+ * and makes up for the time that it overslept.
  */
 static void test_small_charges_keep_the_rate(void **state)
 {
@@ -91,7 +92,7 @@ static void test_small_charges_keep_the_rate(void **state)
 	}
 }
 
-/* work that takes time itself is part of the time that the rate asks for */
+/* If the work between pacer_begin() and the charge takes time itself, that time counts. */
 static void test_work_counts(void **state)
 {
 	struct pacer p = { .per_s = 1000 };
@@ -107,8 +108,8 @@ static void test_work_counts(void **state)
 }
 
 /*
- * an engine that was idle has no credit: the next charge takes its full time, whether the machine
- * was late before or not
+ * An idle engine collects no credit. The next charge takes its full time, with or without
+ * pacer_begin().
  */
 static void test_idle_gives_no_credit(void **state)
 {
@@ -129,8 +130,8 @@ static void test_idle_gives_no_credit(void **state)
 }
 
 /*
- * sleeps that end late may leave a debt too short for another one: it is part of the next charge,
- * not lost
+ * Sleeps that end late can leave a debt that is too short for another sleep. It is added to the
+ * next charge, not lost.
  */
 static void test_a_short_debt_waits(void **state)
 {
@@ -145,8 +146,8 @@ static void test_a_short_debt_waits(void **state)
 }
 
 /*
- * between the charges of a job the machine may be late by up to the lag: the time line does not
- * wait for it
+ * Between the charges of a job the machine may be late by up to PACER_LAG_NS. That delay is caught
+ * up.
  */
 static void test_a_short_absence_is_caught_up(void **state)
 {
@@ -160,7 +161,9 @@ static void test_a_short_absence_is_caught_up(void **state)
 	assert_int_equal(took(), 21 * MS);
 }
 
-/* a machine too slow for the rate owes nothing in return later */
+/*
+ * A machine that is too slow for the rate collects no more than PACER_LAG_NS of credit for later.
+ */
 static void test_lag_is_limited(void **state)
 {
 	struct pacer p = { .per_s = NS };
@@ -183,13 +186,13 @@ static void test_stop_ends_the_sleep_and_keeps_the_debt(void **state)
 	pacer_charge(&p, 300, &stop);
 	assert_int_equal(took(), 20 * MS);
 	atomic_store(&stop, false);
-	pacer_charge(&p, 0, &stop);	/* the rest of the debt */
+	pacer_charge(&p, 0, &stop);	/* sleeps for the rest of the debt */
 	assert_int_equal(took(), 300 * MS);
 }
 
 /*
- * on the host's own time: a lower limit, which no machine can miss by being busy, and the time of
- * the CPU, not of the wall
+ * On the host's own time: checks only a lower limit, which a busy machine cannot miss, and the time
+ * of the CPU, not the time that passed.
  */
 static void test_on_the_hosts_time(void **state)
 {

@@ -40,7 +40,7 @@ static bool in_mem(uint64_t addr, size_t len)
 	return addr < CHIP_HOLE && len <= CHIP_HOLE - addr;
 }
 
-/* words, so that what the CPU polls is not torn */
+/* Copies word by word, so that a poll by the CPU never sees half of a word. */
 static void copy_words(uint8_t *to, const uint8_t *from, size_t len)
 {
 	for (; len >= 4; len -= 4, to += 4, from += 4)
@@ -587,7 +587,7 @@ static int setup(enum layout layout)
 	pthread_mutex_unlock(&g->lock);
 	if (fifo_unit.start(g))
 		return -1;
-	/* as nouveau: gf100_runq_init, gk104_fifo_init */
+	/* as nouveau's gf100_runq_init() and gk104_fifo_init() do */
 	for (unsigned int p = 0; p < 3; p++) {
 		mask(0x4013c + 0x2000 * p, 0x10000100, 0);
 		wr(0x40108 + 0x2000 * p, ~0u);
@@ -622,7 +622,7 @@ int chip_teardown(void **state)
 	int late;
 
 	clock_run();
-	atomic_store(&chip->go, true);	/* a test that failed left methods that wait for it */
+	atomic_store(&chip->go, true);	/* a failed test may have left methods that wait for this */
 	fifo_unit.stop(&chip->g);
 	late = real_ns() - start > 20000000000ull;
 	if (late)

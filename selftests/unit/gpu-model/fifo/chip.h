@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PFIFO with everything around it faked: memory is one array that is VRAM, system memory and, one
- * to one, every virtual address space; engines record what they get and do what a test tells them.
+ * PFIFO with fake surroundings. Memory is one array: it is VRAM, system memory and every virtual
+ * address space, with equal addresses. Engines record the methods that they get, and do what a test
+ * tells them.
  *
- * Memory: instance blocks, USERD, GPFIFO rings (128 entries), pushbuffers (4 KiB a channel),
- * semaphores, runlists. Addresses from CHIP_HOLE on fault.
+ * The memory has instance blocks, USERD, GPFIFO rings (128 entries), pushbuffers (4 KiB for each
+ * channel), semaphores and runlists. Accesses from CHIP_HOLE on fault.
  */
 #ifndef KVGPU_TEST_FIFO_CHIP_H
 #define KVGPU_TEST_FIFO_CHIP_H
@@ -30,18 +31,20 @@
 #define PUSH(c)		(0x04000000u + (c) * 0x1000u)
 #define SEM(i)		(0x06000000u + (i) * 16u)
 #define RUNLIST_MEM	0x06100000u
-#define BAR1_USERD	0x00400000u	/* where PFIFO_USERD_BAR1 is put */
+#define BAR1_USERD	0x00400000u	/* value for PFIFO_USERD_BAR1: where BAR1 shows USERD */
 #define RING		128
 
-/* methods of both fake engines; GR on subchannels 0-3, CE on 4 */
+/* methods of the fake engines; GR has subchannels 0-3, CE subchannel 4 */
 #define M_NOTE		0x1000		/* only recorded */
-#define M_WAIT		0x1004		/* until chip.go or chan.stop, then taken or given again */
-#define M_HANG		0x1008		/* until chip.go or the engine's reset */
+/* waits for chip.go or chan.stop; chan.stop: the method comes again */
+#define M_WAIT		0x1004
+#define M_HANG		0x1008		/* waits for chip.go or the reset of the engine */
 #define M_FAULT		0x100c		/* MMU fault */
-#define M_STALL		0x1010		/* exception: halts until chip_resume() */
+#define M_STALL		0x1010		/* an exception: halts the engine until chip_resume() */
 #define M_PRIV		0x1014
 #define M_ILLEGAL	0x1018
-#define M_SPIN		0x101c		/* takes data microseconds; a stopped time moves by them */
+/* takes as many microseconds as its data says, and moves a stopped time by them */
+#define M_SPIN		0x101c
 
 struct log_entry {
 	unsigned int engine, chid, subc;
@@ -56,8 +59,8 @@ struct chip {
 	atomic_bool halted[GK110_MAX_ENGINE];
 	atomic_uint resets[GK110_MAX_ENGINE];
 	atomic_uint loads, saves, waiting, again, overlap;
-	atomic_int resident;		/* chid whose GR context is loaded, -1 */
-	atomic_bool save_faults, load_dead;	/* until the engine's reset */
+	atomic_int resident;		/* id of the channel whose GR context is loaded; -1: none */
+	atomic_bool save_faults, load_dead;	/* until the engine is reset */
 	atomic_int inside[GK110_MAX_ENGINE];
 	uint64_t inv_pdb;
 	unsigned int inv_flags, inv_target, invalidates;
@@ -72,10 +75,9 @@ struct chip {
 extern struct chip *chip;
 
 /*
- * A started chip with the USERD window set and interrupts enabled. Flat: everything on runlist 0,
- * served by PBDMAs 0 and 1;
- * card: as PTOP of the card has it; one: flat with PBDMA 0 alone, for tests that look at its
- * registers.
+ * Starts a chip with the USERD window set and interrupts enabled. chip_setup(): all engines on
+ * runlist 0, which PBDMAs 0 and 1 serve. chip_setup_card(): as the card's PTOP has it.
+ * chip_setup_one(): as chip_setup() with PBDMA 0 alone, for tests that look at its registers.
  */
 int chip_setup(void **state);
 int chip_setup_card(void **state);
@@ -89,18 +91,21 @@ uint32_t *mem(uint64_t addr);
 uint32_t mem_get(uint64_t addr);
 void mem_set(uint64_t addr, uint32_t val);
 
-/* RAMFC and USERD as nouveau fills them; bind, enable */
+/* chan_init() fills RAMFC and USERD as nouveau does. */
 void chan_init(unsigned int c, unsigned int runlist);
 void chan_bind(unsigned int c, unsigned int runlist);
 void chan_enable(unsigned int c);
 void chan_disable(unsigned int c);
 void runlist(unsigned int r, const uint32_t *first_words, unsigned int n);
-/* chan_init, bind, enable and a runlist of channels 0..n-1 */
+/* For channels 0 to @n - 1: chan_init(), chan_bind(), chan_enable() and a runlist of them all. */
 void chans(unsigned int n, unsigned int runlist_id);
 #define RL_TSG(id, n, timeout, scale) \
 	((uint32_t)(n) << 26 | (timeout) << 18 | (scale) << 14 | 0x2000u | (id))
 
-/* appends words as one GPFIFO entry with extra bits in its second word; doorbell apart */
+/*
+ * Adds a GPFIFO entry for @words, with @dw1 as extra bits of the entry's second word. Does not ring
+ * the doorbell.
+ */
 void push(unsigned int c, const uint32_t *words, unsigned int n, uint32_t dw1);
 void gp_raw(unsigned int c, uint32_t dw0, uint32_t dw1);
 void doorbell(unsigned int c);
@@ -121,7 +126,7 @@ void put_write(unsigned int c, uint32_t put);
 #define ACQUIRE(i, val)		SEMA(SEM(i), val, 0x00000001)
 #define ACQUIRE_SWITCH(i, val)	SEMA(SEM(i), val, 0x00001001)
 
-/* waits; a minute without it is a hang, on any machine */
+/* Waits for @cond; a minute without it is a hang, on any machine. */
 #define eventually(cond) do { \
 	uint64_t until_ = real_ns() + 60000000000ull; \
 	while (!(cond)) { \
@@ -130,7 +135,7 @@ void put_write(unsigned int c, uint32_t put);
 		usleep(50); \
 	} \
 } while (0)
-/* stays true for some milliseconds */
+/* Checks that @cond stays true for at least 10 ms. */
 #define stays(cond) do { \
 	unsigned int i_; \
 	for (i_ = 0; i_ < 20; i_++) { \
@@ -140,7 +145,8 @@ void put_write(unsigned int c, uint32_t put);
 	} \
 } while (0)
 
-unsigned int acquire_sleepers(void);	/* channels and PBDMAs that wait for a semaphore */
+/* number of channels and PBDMAs that wait for a semaphore */
+unsigned int acquire_sleepers(void);
 unsigned int logged(unsigned int engine, unsigned int chid);	/* M_NOTEs */
 unsigned int log_count(void);
 struct log_entry log_at(unsigned int i);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * GPFIFO entries and pushbuffer words against a second decoder that is written from the class
- * header's bit positions.
+ * GPFIFO entries and pushbuffer words, compared with a second decoder that was written from the bit
+ * positions in the class header.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +35,7 @@ static void check_step(struct pb_state *s, struct naive *n, uint32_t word)
 			a.last, o.last, s->count, n->left);
 }
 
-/* every upper half with a choice of lower halves, each followed by up to four data words */
+/* Every upper half of a header with some lower halves, each followed by up to four data words. */
 static void test_all_headers(void **state)
 {
 	static const uint32_t low[] = { 0x0000, 0x0004, 0x2100, 0x4f00, 0x1ffc,
@@ -100,7 +100,7 @@ static void test_random_streams(void **state)
 		for (i = 0; i < 3000; i++) {
 			uint32_t w = (uint32_t)random() ^ (uint32_t)random() << 16;
 
-			/* short counts, so that headers are seen */
+			/* short counts, so that many of the words are headers */
 			check_step(&s, &n, i % 3 ? w & ~0x1ffc0000u : w & ~0x1f000000u);
 		}
 	}
@@ -111,12 +111,12 @@ static void test_subdevice_mask(void **state)
 	struct pb_state s = { .header = 0x20400000, .subdevice = 0x30000001, .formats = 0x100 };
 	struct pb_action a;
 
-	pb_step(&s, 0x00010020, &a);	/* set mask 2: not us */
+	pb_step(&s, 0x00010020, &a);	/* set the mask to 2: not for this subdevice */
 	assert_int_equal(a.kind, PB_NOTHING);
 	pb_step(&s, 0x80010040, &a);
 	assert_int_equal(a.kind, PB_NOTHING);
 	pb_step(&s, 0x00020010, &a);	/* store mask 1 */
-	pb_step(&s, 0x00030000, &a);	/* use it */
+	pb_step(&s, 0x00030000, &a);	/* use the stored mask */
 	pb_step(&s, 0x80010040, &a);
 	assert_int_equal(a.kind, PB_SEND);
 	assert_int_equal(a.mthd, 0x100);
@@ -129,7 +129,8 @@ static void test_state_survives_in_ramfc(void **state)
 	struct pb_state s = FRESH, copy;
 	struct pb_action a, b;
 
-	pb_step(&s, 0xa0034040, &a);	/* once incrementing, subchannel 2, method 0x100 */
+	/* a method that increments once: subchannel 2, method 0x100 */
+	pb_step(&s, 0xa0034040, &a);
 	pb_step(&s, 7, &a);
 	assert_int_equal(a.mthd, 0x100);
 	copy = s;
@@ -148,7 +149,8 @@ static void test_gp_entries(void **state)
 {
 	struct gp_entry e;
 
-	gp_decode(0x00024000, 0x00005800, &e);	/* seen from stock nouveau: 22 words at 0x24000 */
+	/* recorded from stock nouveau: 22 words at 0x24000 */
+	gp_decode(0x00024000, 0x00005800, &e);
 	assert_false(e.control);
 	assert_true(e.va == 0x24000 && e.words == 22);
 	assert_false(e.priv || e.subroutine || e.sync || e.conditional);
@@ -164,10 +166,7 @@ static void test_gp_entries(void **state)
 
 static void test_crc(void **state)
 {
-	/*
-	 * check value of CRC-32/MPEG-2 with start value 0 over "12345678": computed bit by bit
-	 * below
-	 */
+	/* CRC-32/MPEG-2 with start value 0 over "12345678", computed bit by bit */
 	const uint32_t words[2] = { 0x34333231, 0x38373635 };
 	uint32_t crc = 0;
 	unsigned int i, b;

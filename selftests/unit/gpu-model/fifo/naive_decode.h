@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A second pushbuffer decoder, written straight from the bit positions in cla16f.h and envytools'
- * table of GF100 commands, without the encodings of include/ and with a state of its own. For the
- * unit test and the fuzz target.
+ * A second pushbuffer decoder for the unit test and the fuzzer. It was written straight from the
+ * bit positions in cla16f.h and envytools' table of GF100 commands. It uses none of the encodings
+ * in include/, and has a state of its own.
  */
 #ifndef KVGPU_TEST_NAIVE_DECODE_H
 #define KVGPU_TEST_NAIVE_DECODE_H
@@ -12,8 +12,9 @@
 
 struct naive {
 	uint32_t left, mthd, subc;
-	int step;		/* added after each word: 4, 0, or -1: 4 once, then 0 */
-	uint32_t device, user;	/* sub-device masks */
+	/* added to the method after each word: 4, 0, or -1: 4 once, then 0 */
+	int step;
+	uint32_t device, user;	/* masks of sub-devices */
 	bool mask_on, active;
 	int format;
 };

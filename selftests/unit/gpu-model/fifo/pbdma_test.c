@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A PBDMA at work: entries, methods, routing, host methods, interrupts of its own, what it leaves
- * in RAMFC and USERD.
+ * A PBDMA at work: entries, methods, routing, Host's methods, its own interrupts, and the words
+ * that it leaves in RAMFC and USERD.
  */
 #include "fifo/chip.h"
 
@@ -67,7 +67,8 @@ static void test_what_is_written_back(void **state)
 	assert_int_equal(ramfc(0, RAMFC_GP_PUT), 2);
 	assert_int_equal(ramfc(0, RAMFC_REF), 0x1234);
 	assert_int_equal(ramfc(0, RAMFC_PB_GET), PUSH(0) + 24);
-	assert_int_equal(ramfc(0, 0x100 + 4 * 16), 77);		/* the copy class's state */
+	/* a word of the copy class's state */
+	assert_int_equal(ramfc(0, 0x100 + 4 * 16), 77);
 	assert_int_equal(ramfc(0, RAMFC_SIGNATURE), 0xface);
 }
 
@@ -134,8 +135,9 @@ static void test_conditional_fetch(void **state)
 	push(0, w, 1, 0);
 	mem_set(GPFIFO(0), mem_get(GPFIFO(0)) | 1);
 	doorbell_wait_idle(0);
-	assert_int_equal(log_count(), 1);	/* no condition was ever set */
-	mem_set(INST(0) + 0x100 + 4 * 5, 1u << 30);	/* set to FALSE */
+	/* no condition was set yet, so the entry is executed */
+	assert_int_equal(log_count(), 1);
+	mem_set(INST(0) + 0x100 + 4 * 5, 1u << 30);	/* the condition is FALSE from now on */
 	push(0, w, 1, 0);
 	mem_set(GPFIFO(0) + 8, mem_get(GPFIFO(0) + 8) | 1);
 	push(0, w, 1, 0);
@@ -166,7 +168,8 @@ static void test_control_entries(void **state)
 	assert_true(rd(0x2100) & 0x20000000);
 	assert_int_equal(rd(0x40120), 0x2000);
 	wr(0x25a0, 1);
-	assert_int_equal(rd(0x25a0), 1);	/* a level */
+	/* the bit is a level: the write does not clear it */
+	assert_int_equal(rd(0x25a0), 1);
 	wr(0x40108, ~0u);
 	assert_int_equal(rd(0x2100), 0x40000000);
 	push(0, w, 1, 0);
@@ -189,7 +192,7 @@ static void expect_stall(unsigned int c, const uint32_t *w, unsigned int n, uint
 
 static void expect_end(uint32_t before)
 {
-	wr(0x400c0, 0x80600008);	/* as gf100_runq_intr */
+	wr(0x400c0, 0x80600008);	/* as nouveau's gf100_runq_intr() does */
 	wr(0x40108, ~0u);
 	wr(0x40148, ~0u);
 	eventually(log_count() == before + 1);
@@ -252,7 +255,10 @@ static void test_interrupts_of_the_copy_class(void **state)
 	assert_int_equal(rd(0x40148), 0);
 }
 
-/* a software method that is acknowledged without being replaced is the same method again */
+/*
+ * If software acknowledges a software method and has not replaced it, the same method is reported
+ * again.
+ */
 static void test_software_method_stays(void **state)
 {
 	const uint32_t w[] = { ONE(6, 0x644, 0x12) };
@@ -261,7 +267,8 @@ static void test_software_method_stays(void **state)
 	expect_stall(0, w, 2, PBDMA_INTR0_DEVICE, 0);
 	wr(0x40108, PBDMA_INTR0_DEVICE);
 	eventually(rd(0x40108) == PBDMA_INTR0_DEVICE);
-	wr(0x400c0, 0x80000000 | 4 << 16 | M_NOTE);	/* software may put any method there */
+	/* software may put any other method there */
+	wr(0x400c0, 0x80000000 | 4 << 16 | M_NOTE);
 	wr(0x40108, PBDMA_INTR0_DEVICE);
 	eventually(log_count() == 2);
 	expect_log(0, CE0, 4, M_NOTE, 0x12, true);
@@ -289,7 +296,8 @@ static void test_signature_and_put(void **state)
 	assert_int_equal(log_count(), 0);
 	chan_disable(0);
 	wr(0x2634, 0);
-	assert_true(rd(0x2634) & 0x100000);	/* an interrupt comes before a preempt */
+	/* the PBDMA does not give the channel up before its interrupt is acknowledged */
+	assert_true(rd(0x2634) & 0x100000);
 	wr(0x40108, ~0u);
 	eventually(!(rd(0x2634) & 0x100000));
 	put_write(1, 4000);
@@ -357,7 +365,7 @@ static void test_idle_costs_nothing(void **state)
 	submit(0, IMMD(1, M_NOTE, 1));
 	eventually(log_count() == 1 && !rd(0x3080));
 	chan_disable(0);
-	/* the keeper takes the context off: both threads have started and are done */
+	/* the preempt takes the context off: by then both threads have run and are idle */
 	preempt_wait(0);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
 	usleep(300000);

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Faults and hangs, and the register sequences with which nouveau
- * (nvkm/engine/fifo/{runl,gf100,gk104}.c of Linux 6.12) gets rid of the channel: what it reads has
- * to say what it needs at every step, and the other channels have to go on.
+ * (nvkm/engine/fifo/{runl,gf100,gk104}.c of Linux 6.12) removes the channel. At every step the
+ * registers that nouveau reads must have what nouveau needs, and the other channels must continue.
  */
 #include "fifo/chip.h"
 
 #define FAULT_UNIT_CE0	0x15
 #define FAULT_UNIT_HOST	7
 
-/* gk104_engn_status and gk104_engn_cxid */
+/*
+ * Returns the channel on an engine or -1, as nouveau's gk104_engn_status() and gk104_engn_cxid()
+ * do.
+ */
 static int cxid(unsigned int engine)
 {
 	uint32_t stat = rd(0x2640 + engine * 8);
@@ -39,8 +42,8 @@ static void reset_engine(unsigned int engine)
 }
 
 /*
- * nvkm_runl_rc for channel @victim, the list without it is @rest; returns a mask of the engines it
- * reset
+ * Recovers as nvkm_runl_rc() does for channel @victim; @rest is the runlist without it. Returns a
+ * mask of the engines that were reset.
  */
 static uint32_t runl_rc(unsigned int victim, const uint32_t *rest, unsigned int n)
 {
@@ -61,7 +64,7 @@ static uint32_t runl_rc(unsigned int victim, const uint32_t *rest, unsigned int 
 	return reset;
 }
 
-/* what nouveau does when the client goes away afterwards */
+/* What nouveau does when the channel's client ends afterwards. */
 static void tear_down(unsigned int c)
 {
 	chan_disable(c);
@@ -96,7 +99,7 @@ static void test_copy_engine_fault(void **state)
 	chans(2, 0);
 	submit(0, ONE(4, M_FAULT, 1), IMMD(4, M_NOTE, 1));
 	fault_interrupt(FAULT_UNIT_CE0, 0);
-	eventually(rd(0x2648) == 0x40002000);	/* faulted, on channel 0 */
+	eventually(rd(0x2648) == 0x40002000);	/* faulted; the channel is 0 */
 	assert_int_equal(rd(0x262c), 1);
 	submit(1, IMMD(4, M_NOTE, 1));
 	stays(log_count() == 1);
@@ -114,11 +117,11 @@ static void test_graphics_fault(void **state)
 	submit(0, IMMD(4, M_NOTE, 1), ONE(1, M_FAULT, 1));
 	fault_interrupt(0, 0);
 	eventually(rd(0x2640) == 0x40002000);
-	/* the copy engine too, when the channel has not left it by then */
+	/* the copy engine is reset, too, if the channel has not left it yet */
 	assert_int_equal(runl_rc(0, only_1, 1) & ~(1u << CE0), 1u << GR);
 	tear_down(0);
 	others_go_on(1);
-	/* the context was lost with the reset */
+	/* the context was lost by the reset: it was not saved */
 	assert_int_equal(atomic_load(&chip->saves), 0);
 }
 
@@ -161,7 +164,7 @@ static void test_fault_on_an_acquire(void **state)
 	host_fault();
 }
 
-/* a driver that is done before the PBDMA's thread knows that there was a fault */
+/* A driver that has recovered before the PBDMA's thread knows of the fault. */
 static void test_recovery_overtakes(void **state)
 {
 	unsigned int i;
@@ -186,21 +189,22 @@ static void test_recovery_overtakes(void **state)
 	eventually(rd(0x262c) == 0);
 }
 
-/* without recovery nothing moves on its own */
+/* Without recovery a fault holds the engine and the runlist for ever. */
 static void test_fault_holds(void **state)
 {
 	chans(2, 0);
 	submit(0, ONE(4, M_FAULT, 1));
 	eventually(rd(0x2648) == 0x40002000);
 	submit(1, IMMD(4, M_NOTE, 1));
-	wr(0x2634, 0);			/* still enabled and listed */
+	/* channel 0 is still enabled and listed, so the preempt does not end */
+	wr(0x2634, 0);
 	stays(rd(0x2634) & 0x100000);
-	wr(0x262c, 1);			/* the list goes on, the engine is still held */
+	wr(0x262c, 1);			/* the runlist continues, the engine is still held */
 	eventually(rd(0x262c) == 0);
 	stays(rd(0x2648) == 0x40002000 && log_count() == 1);
 	chan_disable(0);
 	eventually(!(rd(0x2634) & 0x100000) && log_count() == 2);
-	/* once the method that is in the log has ended and its channel has left */
+	/* the engine is idle after the end of channel 1's method, when that channel has left */
 	eventually(rd(0x2648) == 0);
 }
 
@@ -219,7 +223,7 @@ static void test_other_pbdma_goes_on_after_recovery(void **state)
 
 /* ------------------------------------------------------------------ hangs */
 
-/* gf100_fifo_intr_sched_ctxsw, gf100_engn_mmu_fault_trigger */
+/* As nouveau's gf100_fifo_intr_sched_ctxsw() and gf100_engn_mmu_fault_trigger() do. */
 static void sched_ctxsw(unsigned int e, unsigned int unit)
 {
 	assert_int_equal(rd(0x254c) & 0xff, 0x0a);
@@ -237,11 +241,12 @@ static void hang_recovery(unsigned int e, unsigned int unit)
 	eventually(rd(0x2100) & 0x100);
 	sched_ctxsw(e, unit);
 	fault_interrupt(unit, 0);
-	assert_int_equal(rd(0x2a30 + 4 * e), 0x100 | unit);	/* gf100_engn_mmu_fault_triggered */
+	/* as gf100_engn_mmu_fault_triggered() checks */
+	assert_int_equal(rd(0x2a30 + 4 * e), 0x100 | unit);
 	mask(0x2a30 + 4 * e, 0x100, 0);
 	/*
-	 * a driver that took its time between the acknowledgement and the fault meets a second
-	 * timeout; after the fault is none
+	 * If the driver takes long between the acknowledgement and the fault, a second timeout may
+	 * come. After the fault there is none.
 	 */
 	wr(0x2100, 0x100);
 	mask(0x2140, 0x100, 0x100);
@@ -260,7 +265,7 @@ static void test_hung_shader(void **state)
 	submit(0, ONE(1, M_HANG, 1));
 	eventually(atomic_load(&chip->waiting));
 	usleep(120000);
-	/* nobody waits: it may run as long as it likes */
+	/* no other channel waits for the engine, so the shader may run as long as it likes */
 	assert_int_equal(rd(0x2100) & 0x100, 0);
 	submit(1, IMMD(1, M_NOTE, 1));
 	hang_recovery(GR, 0);
@@ -276,7 +281,7 @@ static void test_hung_copy(void **state)
 	hang_recovery(CE0, FAULT_UNIT_CE0);
 }
 
-/* a context switch program that does not answer */
+/* GR's microcode does not answer when it shall load a context. */
 static void test_dead_context_switch(void **state)
 {
 	chans(2, 0);
@@ -306,12 +311,13 @@ static void test_exception_acknowledged(void **state)
 {
 	chans(2, 0);
 	submit(0, ONE(1, M_STALL, 1), IMMD(1, M_NOTE, 1));
-	/* before channel 1 has work: its turn may come first */
+	/* first: else channel 1 could have its turn before channel 0 */
 	eventually(atomic_load(&chip->halted[GR]));
 	submit(1, IMMD(1, M_NOTE, 1));
 	stays(log_count() == 1);
 	wr(0x2634, 0);
-	stays(rd(0x2634) & 0x100000);		/* the context can't be saved now */
+	/* an engine in an exception can't save the context */
+	stays(rd(0x2634) & 0x100000);
 	chip_resume(GR);
 	eventually(logged(GR, 0) == 1 && logged(GR, 1) == 1);
 	eventually(!(rd(0x2634) & 0x100000));
@@ -334,9 +340,9 @@ static void test_reset_in_the_middle(void **state)
 	submit(0, ONE(4, M_WAIT, 1), IMMD(4, M_NOTE, 1));
 	eventually(atomic_load(&chip->waiting));
 	reset_engine(CE0);
-	eventually(log_count() == 2);		/* the method is lost, the channel goes on */
+	eventually(log_count() == 2);		/* that method is lost, but the channel continues */
 	submit(0, IMMD(1, M_NOTE, 1));
-	/* the method has ended, not only begun */
+	/* wait until the method has ended, not only begun */
 	eventually(log_count() == 3 && !(rd(0x2640) >> 31));
 	reset_engine(GR);
 	assert_int_equal(rd(0x2640), 0);
@@ -378,8 +384,8 @@ static void test_preempt_while_saving_faults(void **state)
 /* ----------------------------------------------------- a forced fault with nobody on the engine */
 
 /*
- * gk104_fifo_recover_engn() of Linux 6.1: the channel is off already, FAULTED is waited for, then
- * the trigger is released
+ * As gk104_fifo_recover_engn() of Linux 6.1: the channel has left the engine already. The driver
+ * triggers a fault, waits for FAULTED, and releases the trigger.
  */
 static void test_forced_fault_on_an_idle_engine(void **state)
 {
@@ -388,7 +394,8 @@ static void test_forced_fault_on_an_idle_engine(void **state)
 	assert_int_equal(rd(0x2640 + 8 * CE0), 0x40000000);
 	assert_int_equal(rd(0x2640 + 8 * GR), 0);
 	assert_int_equal(rd(0x259c), 1u << FAULT_UNIT_CE0);
-	assert_int_equal(rd(0x262c), 0);			/* nobody's runlist stops */
+	/* no channel was there, so no runlist stops */
+	assert_int_equal(rd(0x262c), 0);
 	stays(rd(0x2640 + 8 * CE0) & 0x40000000);
 	wr(0x2a30 + 4 * CE0, 0);
 	assert_int_equal(rd(0x2640 + 8 * CE0), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Parsing of runlists and the order of service. */
+/* Parsing of runlists, and the order in which channels are served. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "fifo/runlist.h"
 
 #define CH(id)		(id), 0
-/* as nouveau gk110_runl_insert_cgrp builds it */
+/* as nouveau's gk110_runl_insert_cgrp() builds it */
 #define TSG(id, n)	((uint32_t)(n) << 26 | 128 << 18 | 3 << 14 | 0x2000 | (id)), 0
 
 static bool busy_group[4096], idle_chan[4096];

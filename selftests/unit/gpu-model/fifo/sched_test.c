@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Channel table, order and length of turns, blocking and preempting in every state, sharing GR,
- * many channels.
+ * The channel table, order and length of turns, blocking and preempting in every state, GR shared
+ * by channels, and many channels.
  */
 #include <stdlib.h>
 
@@ -12,7 +12,10 @@ static uint32_t status(unsigned int c)
 	return rd(0x800004 + 8 * c) >> 24 & 0xf;
 }
 
-/* every channel is put away; idle() does not say so of one whose context GR keeps */
+/*
+ * Waits until the PBDMAs have no channel. idle() cannot tell that of a channel whose context is
+ * still on GR.
+ */
 static void all_put_away(void)
 {
 	eventually(!rd(0x3080) && !rd(0x3084));
@@ -23,7 +26,7 @@ static void idle(unsigned int c)
 	eventually(!(rd(0x800004 + 8 * c) & 0x10000000));
 }
 
-/* a ring full of entries, each some microseconds of copy engine */
+/* Submits @n entries, each of which keeps a copy engine busy for @us microseconds. */
 static void busy_work(unsigned int c, unsigned int n, unsigned int us)
 {
 	const uint32_t w[] = { ONE(4, M_SPIN, us), IMMD(4, M_NOTE, 1) };
@@ -92,7 +95,7 @@ static void test_state_word(void **state)
 	chan_disable(5);
 	assert_int_equal(rd(0x80002c) & 1, 0);
 	wr(0x80002c, 0x100);
-	assert_int_equal(rd(0x80002c), 0x12000100);	/* and to be reloaded */
+	assert_int_equal(rd(0x80002c), 0x12000100);	/* it also has to be reloaded */
 }
 
 static void test_enable_needs_bind(void **state)
@@ -147,7 +150,7 @@ static void test_doorbell_coverage(void **state)
 	fifo_bar1_written(&chip->g, ~0ull - 3, 4);
 	fifo_bar1_written(&chip->g, BAR1_USERD + 0x200 * 4095 + 0x8c, 0x1000);
 	pthread_mutex_unlock(&chip->g.lock);
-	/* not bound: nothing to show */
+	/* that channel is not bound, so its doorbell shows nothing */
 	assert_int_equal(rd(0x800004 + 8 * 4095) & 0x10000000, 0);
 }
 
@@ -198,8 +201,8 @@ static unsigned int switches_between(unsigned int a, unsigned int b)
 }
 
 /*
- * turns are measured on a stopped time, which the work itself moves: how long the machine takes for
- * it does not matter
+ * Turns are measured on a stopped time that the work itself moves, so the speed of the machine does
+ * not matter.
  */
 static void test_time_slices(void **state)
 {
@@ -210,7 +213,7 @@ static void test_time_slices(void **state)
 	busy_work(1, 100, 100);
 	runlist(0, (const uint32_t[]){ 0, 1 }, 2);
 	eventually(logged(CE0, 0) == 100 && logged(CE0, 1) == 100);
-	/* 20 ms of work in turns of a millisecond; the clock is looked at every 0.8 ms */
+	/* 20 ms of work in turns of 1 ms; PFIFO looks at the clock each 0.8 ms */
 	assert_in_range(switches_between(0, 1), 10, 20);
 }
 
@@ -234,16 +237,17 @@ static void test_tsg_members_take_turns(void **state)
 	clock_stop();
 	for (i = 0; i < 3; i++) {
 		chan_init(i, 0);
-		mem_set(INST(i) + 0xfc, 0x10000000 | 200);	/* 200 us a member */
+		/* 200 us for each member of the group */
+		mem_set(INST(i) + 0xfc, 0x10000000 | 200);
 		chan_bind(i, 0);
 		chan_enable(i);
 		busy_work(i, 60, 100);
 	}
-	/* TSG 7 of channels 0 and 1 with 2 ms, then channel 2 with its millisecond */
+	/* TSG 7 of channels 0 and 1 with 2 ms, then channel 2 with 1 ms */
 	runlist(0, (const uint32_t[]){ RL_TSG(7, 2, 244, 3), 0, 1, 2 }, 4);
 	eventually(logged(CE0, 0) == 60 && logged(CE0, 1) == 60 && logged(CE0, 2) == 60);
 	assert_true(switches_between(0, 1) > 10);
-	/* while the TSG still had work, it got twice the time of channel 2 */
+	/* while the TSG has work, it gets twice the time of channel 2 */
 	for (i = 0; i < log_count() && tsg < 80; i++) {
 		tsg += log_at(i).mthd == M_NOTE && log_at(i).chid < 2;
 		other += log_at(i).mthd == M_NOTE && log_at(i).chid == 2;
@@ -307,9 +311,9 @@ static void test_block_and_allow(void **state)
 }
 
 /*
- * Half a millisecond into its slice, channel 0 stands still until turn_goes_on(), with much more
- * work behind it. The turn goes on to the end of the slice of a millisecond and to the next look at
- * the clock, then it is over.
+ * Begins a turn of channel 0. Half a millisecond into its slice of 1 ms, the channel stands still
+ * until turn_goes_on(), with much more work behind it. After that the turn lasts to the end of the
+ * slice and to PFIFO's next look at the clock.
  */
 static void turn_begins(void)
 {
@@ -383,16 +387,16 @@ static void test_preempt_in_a_method(void **state)
 {
 	chans(2, 0);
 	runlist(0, NULL, 0);
-	mem_set(INST(0) + 0xf8, 0x00003080);	/* its slice doesn't end by itself */
+	mem_set(INST(0) + 0xf8, 0x00003080);	/* without a slice that ends */
 	runlist(0, (const uint32_t[]){ 0, 1 }, 2);
 	submit(0, ONE(4, M_WAIT, 5), IMMD(4, M_NOTE, 1));
 	eventually(atomic_load(&chip->waiting));
 	chan_disable(0);
-	preempt_wait(1);		/* somebody else */
+	preempt_wait(1);		/* a preempt of another channel */
 	assert_true(atomic_load(&chip->waiting));
 	preempt_wait(0);
 	assert_int_equal(atomic_load(&chip->again), 1);
-	/* the data word comes again */
+	/* the method was given back: its data word comes again */
 	assert_int_equal(mem_get(INST(0) + RAMFC_PB_GET), PUSH(0) + 4);
 	assert_int_equal(mem_get(INST(0) + RAMFC_PB_COUNT), 1);
 	stays(log_count() == 1);
@@ -435,7 +439,7 @@ static void test_preempt_takes_the_context_off_gr(void **state)
 	submit(0, IMMD(1, M_NOTE, 1));
 	eventually(log_count() == 1);
 	all_put_away();
-	/* still on the engine, which is idle */
+	/* GR keeps the channel's context, and is idle */
 	eventually((rd(0x2640) & 0xf000ffff) == 0x2000);
 	assert_int_equal(atomic_load(&chip->resident), 0);
 	eventually(status(0) == PCCSR_STATUS_ON_ENG);
@@ -455,7 +459,8 @@ static void test_preempt_in_a_gr_method(void **state)
 	eventually(atomic_load(&chip->waiting));
 	assert_int_equal(rd(0x2640), 0x80002000);
 	preempt_wait(0);
-	eventually(atomic_load(&chip->waiting));	/* enabled: it is back at once */
+	/* the channel is enabled, so it is back at once */
+	eventually(atomic_load(&chip->waiting));
 	chan_disable(0);
 	preempt_wait(0);
 	assert_int_equal(rd(0x2640), 0);
@@ -490,7 +495,7 @@ static void test_preempt_tsg(void **state)
 	eventually(log_count() == 3);
 }
 
-/* nouveau's gk104_ectx_bind: while preempted, the context pointer changes */
+/* As nouveau's gk104_ectx_bind(): the context pointer changes while the channel is preempted. */
 static void test_context_pointer_changes(void **state)
 {
 	chans(1, 0);
@@ -498,7 +503,8 @@ static void test_context_pointer_changes(void **state)
 	submit(0, IMMD(1, M_NOTE, 1));
 	eventually(log_count() == 1);
 	all_put_away();
-	mem_set(INST(0) + 0x210, 0x12345004);	/* without a preempt: found out at the next load */
+	/* here without a preempt: the next load notices the change */
+	mem_set(INST(0) + 0x210, 0x12345004);
 	submit(0, IMMD(1, M_NOTE, 1));
 	eventually(log_count() == 2);
 	assert_int_equal(atomic_load(&chip->saves), 1);
@@ -576,8 +582,9 @@ static void test_waiting_for_gr_can_be_preempted(void **state)
 }
 
 /*
- * the place in the queue is kept when a slice ends that nobody else wants: a timeout of the owner
- * does not start over
+ * One channel has GR, and the other one waits for it. The waiting channel keeps its place in the
+ * queue when its own slices end, because no other channel wants them. So the timeout of the owner
+ * does not begin anew each time.
  */
 static void test_waiting_for_gr_outlasts_slices(void **state)
 {
@@ -598,7 +605,7 @@ static void test_waiting_for_gr_outlasts_slices(void **state)
 	eventually(log_count() == 2);
 }
 
-/* two that take long, but can be interrupted, share GR in turns */
+/* Two channels with long methods that can be interrupted share GR in turns. */
 static void test_long_methods_let_go_of_gr(void **state)
 {
 	chans(2, 0);
@@ -641,10 +648,10 @@ static void test_card_layout(void **state)
 	assert_int_equal(logged(CE1, 2), 1);
 	assert_int_equal(logged(CE2, 0), 1);
 	assert_int_equal(logged(GR, 0), 1);
-	submit(1, ONE(1, M_NOTE, 1));		/* no GR on runlist 1 */
+	submit(1, ONE(1, M_NOTE, 1));		/* runlist 1 has no GR */
 	eventually(rd(0x42108) == PBDMA_INTR0_DEVICE);
 	runlist(1, (const uint32_t[]){ 1, 2 }, 2);
-	assert_int_equal(rd(0x254c), 0x19);	/* channel 2 is not of runlist 1 */
+	assert_int_equal(rd(0x254c), 0x19);	/* channel 2 does not belong to runlist 1 */
 }
 
 static void test_4096_channels(void **state)
@@ -683,7 +690,7 @@ static int stop_with_everything(void **state)
 static void test_stop_under_load(void **state)
 {
 	eventually(atomic_load(&chip->waiting));
-	usleep(20000);		/* the teardown measures the stop */
+	usleep(20000);		/* chip_teardown() measures how long the stop takes */
 }
 
 #define T(f)		cmocka_unit_test_setup_teardown(f, chip_setup, chip_teardown)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Semaphores of PFIFO: every operation, channels waiting for each other, timeouts, what a waiting
- * channel does to others.
+ * PFIFO's semaphores: every operation, channels that wait for each other, timeouts, and the effect
+ * of a waiting channel on other channels.
  */
 #include "fifo/chip.h"
 
@@ -93,7 +93,8 @@ static void test_acquire_operations(void **state)
 }
 
 /*
- * A releases for B, B for A, a thousand times; with and without switching, on one PBDMA and on two
+ * Channel 0 releases for channel 1 and waits for it, and the other way round, 60 times; with and
+ * without switching, on one PBDMA and on two.
  */
 static void ping_pong(uint32_t acquire)
 {
@@ -142,7 +143,7 @@ static void test_switched_out_keeps_its_place_in_ramfc(void **state)
 	chans(2, 0);
 	submit(0, ACQUIRE_SWITCH(3, 77), IMMD(4, M_NOTE, 1));
 	submit(1, ACQUIRE_SWITCH(4, 77), IMMD(4, M_NOTE, 1));
-	/* both have tried, in whatever order */
+	/* both channels have tried, in either order */
 	eventually(atomic_load(&chip->g.stats.acquires_blocked) == 2);
 	eventually(status(0) == PCCSR_STATUS_PENDING_ACQ || status(1) == PCCSR_STATUS_PENDING_ACQ);
 	chan_disable(0);
@@ -152,13 +153,14 @@ static void test_switched_out_keeps_its_place_in_ramfc(void **state)
 	assert_int_equal(mem_get(INST(0) + RAMFC_SEMAPHORE_D), 0x00081001);
 	assert_int_equal(mem_get(INST(0) + RAMFC_SEMAPHORE_C), 77);
 	assert_int_equal(mem_get(INST(0) + RAMFC_SEMAPHORE_B), SEM(3));
-	mem_set(INST(0) + RAMFC_SEMAPHORE_C, 78);	/* nothing else remembers it */
+	/* the instance block is the only place that has this value */
+	mem_set(INST(0) + RAMFC_SEMAPHORE_C, 78);
 	mem_set(SEM(3), 78);
 	chan_enable(0);
 	eventually(logged(CE0, 0) == 1);
 }
 
-/* the time stands still, so no timer ends the wait */
+/* The time stands still, so no timer can end the wait: the kick must. */
 static void test_kick_wakes(void **state)
 {
 	unsigned int i;
@@ -184,7 +186,8 @@ static void test_timer_wakes(void **state)
 		submit(0, SEMA(SEM(0), i, 1), RELEASE(1, i));
 		eventually(acquire_sleepers() == 1);
 		mem_set(SEM(0), i);
-		clock_move(1000000);	/* the longest that an acquire is not looked at */
+		/* an acquire is looked at again after this time at the latest */
+		clock_move(1000000);
 		eventually(mem_get(SEM(1)) == i);
 	}
 }
@@ -194,12 +197,13 @@ static void test_timeout(void **state)
 	unsigned int i;
 
 	chans(2, 0);
-	/* 100 << 8 units of 1024 ns: 26.2 ms */
+	/* the timeout: 100 << 8 units of 1024 ns are 26.2 ms */
 	mem_set(INST(0) + 0x30, 1u << 31 | 100 << 15 | 8 << 11);
 	clock_stop();
 	submit(0, ACQUIRE(0, 1), IMMD(4, M_NOTE, 1));
 	eventually(acquire_sleepers() == 1);
-	for (i = 0; i < 2; i++) {		/* acknowledged, it goes on waiting */
+	/* after the acknowledgement the channel waits again */
+	for (i = 0; i < 2; i++) {
 		clock_move(26 * 1000000);
 		stays(rd(0x40108) == 0);
 		clock_move(1200 * 1000);
@@ -236,7 +240,7 @@ static void test_no_timeout_without_the_enable_bit(void **state)
 	idle(0);
 }
 
-/* thousands of channels that wait must not eat a CPU */
+/* Thousands of waiting channels must use next to no CPU time. */
 static void test_many_waiting_are_cheap(void **state)
 {
 	struct timespec a, b;

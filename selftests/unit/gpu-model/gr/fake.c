@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The surroundings of gr/: see fake.h. Memory functions check the lock rules of model.h by an
- * error-checking mutex.
+ * The surroundings of gr/, see fake.h. The memory functions check the lock rules of model.h with
+ * the help of an error-checking mutex.
  */
 #include "gr/fake.h"
 
@@ -47,8 +47,8 @@ uint64_t ptimer_now(struct gk110 *g)
 void pacer_charge(struct pacer *p, uint64_t units, const atomic_bool *stop)
 {
 	/*
-	 * the pacer is the first thing of struct gr that these tests reach without the device: see
-	 * charging
+	 * A pacer does not lead to its device. So the charge counts for the fake that was made
+	 * last.
 	 */
 	extern struct fake *fake_charged;
 
@@ -128,7 +128,7 @@ void mmu_client_fini(struct gk110 *g, struct mmu_client *c)
 {
 }
 
-/* an error-checking mutex tells whether this thread holds it */
+/* Returns whether this thread holds g->lock: an error-checking mutex tells that. */
 static bool lock_is_mine(struct gk110 *g)
 {
 	int ret = pthread_mutex_lock(&g->lock);
@@ -225,7 +225,7 @@ static void victim_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t b
 	f->victim_reg = reg;
 	f->victim_val = val;
 	f->victim_writes++;
-	/* the PMC's part: engine enable bit 12 going to 0 resets GR */
+	/* PMC's part: GR is reset when its enable bit (bit 12) is cleared */
 	if (reg == FAKE_VICTIM + 0x200 && !(val & 0x1000))
 		gr_engine.reset(g, 0);
 	reg_set(g, reg, val);
@@ -343,7 +343,7 @@ void fake_chan(struct fake *f, struct chan *c, unsigned int id, uint64_t inst)
 
 /* ---------------------------------------------------------------- start-up as nouveau does it */
 
-/* nvkm_falcon_v1_load_dmem, _load_imem */
+/* As nouveau's nvkm_falcon_v1_load_dmem() and _load_imem() do. */
 void fake_upload(struct fake *f, uint32_t falcon, const uint32_t *data, unsigned int words)
 {
 	wr32(f, falcon + FALCON_DMEMC(0), FALCON_MEMC_AINCW);
@@ -376,7 +376,7 @@ void fake_csdata(struct fake *f, uint32_t falcon, uint32_t starstar, uint32_t ba
 	wr32(f, falcon + FALCON_DMEMD(0), star);
 }
 
-#define GPC_LIST_BASE	0x6c	/* mmio_list_base of gpc.fuc with two PPCs */
+#define GPC_LIST_BASE	0x6c	/* mmio_list_base of gpc.fuc for two PPCs */
 
 void fake_boot_nouveau(struct fake *f)
 {

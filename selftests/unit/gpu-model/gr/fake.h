@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A device around gr/ for its tests: register file and dispatch of the units under test, a flat
- * address space per page directory, and what the rest of the model would have been asked to do.
- * Shared by unit tests and fuzz targets.
+ * A device around gr/ for its tests: the register file and the dispatch of the units under test, a
+ * flat address space for each page directory, and records of what the rest of the model would have
+ * been asked to do. Unit tests and fuzzers share it.
  */
 #ifndef KVGPU_SELFTESTS_GR_FAKE_H
 #define KVGPU_SELFTESTS_GR_FAKE_H
@@ -10,10 +10,11 @@
 #include "gr/gr.h"
 
 #define FAKE_VRAM	(16u << 20)
-/* bytes of an address space; VA 0.. = VRAM at the page directory address */
+/* Bytes of an address space. Its address 0 is the VRAM at the page directory's address. */
 #define FAKE_SPACE	(2u << 20)
-#define FAKE_PRIV_VA	0x100000u		/* from here on only privileged accesses */
-#define FAKE_VICTIM	0x800000u		/* a register range of some other unit */
+/* accesses from this address on must be privileged */
+#define FAKE_PRIV_VA	0x100000u
+#define FAKE_VICTIM	0x800000u		/* a register range of another unit */
 
 struct fake_fault {
 	unsigned int count;
@@ -24,7 +25,10 @@ struct fake_fault {
 };
 
 struct fake {
-	/* first: functions of the model get it back as this */
+	/*
+	 * must be the first member: functions of the model get struct gk110 and find struct fake by
+	 * it
+	 */
 	struct gk110 g;
 	struct fake_fault fault;
 	uint32_t irq_lines;
@@ -41,8 +45,8 @@ struct fake {
 struct fake *fake_create(void);
 void fake_destroy(struct fake *f);
 /*
- * back to the state after fake_create(), except VRAM outside [@from, @from + FAKE_SPACE); for fuzz
- * targets
+ * For fuzzers: returns to the state after fake_create(), except for the VRAM outside of [@from,
+ * @from + FAKE_SPACE).
  */
 void fake_recycle(struct fake *f, uint32_t from);
 
@@ -54,20 +58,23 @@ uint32_t vram32(struct fake *f, uint64_t addr);
 void vram32_set(struct fake *f, uint64_t addr, uint32_t val);
 
 /*
- * an instance block at @inst whose address space is VRAM at @pd, with a GR context at @ctx_va (0 =
- * none)
+ * Writes an instance block at @inst. Its address space is the VRAM at @pd, its GR context is at
+ * @ctx_va (0: none).
  */
 void fake_instance(struct fake *f, uint64_t inst, uint64_t pd, uint64_t ctx_va);
 void fake_chan(struct fake *f, struct chan *c, unsigned int id, uint64_t inst);
 
-/* what nouveau does to start the context switch programs; images with the layout of its own ones */
+/*
+ * Start the context switch programs as nouveau does, with images that are laid out like nouveau's
+ * own ones (fake_boot_nouveau()) or NVIDIA's (fake_boot_external()).
+ */
 void fake_upload(struct fake *f, uint32_t falcon, const uint32_t *data, unsigned int words);
 void fake_boot_nouveau(struct fake *f);
 void fake_boot_external(struct fake *f);
-/* nouveau's gf100_gr_init_csdata: appends registers to a list in a data segment */
+/* As nouveau's gf100_gr_init_csdata(): appends registers to a list in a falcon's data memory. */
 void fake_csdata(struct fake *f, uint32_t falcon, uint32_t starstar, uint32_t base,
 		 const uint32_t (*lists)[2], unsigned int n);
-/* exceptions enabled as at the end of gf100_gr_init */
+/* Enables exceptions as gf100_gr_init() does at its end. */
 void fake_enable_exceptions(struct fake *f);
 
 static inline enum eng_ret method(struct fake *f, struct chan *c, unsigned int subc, uint32_t mthd,

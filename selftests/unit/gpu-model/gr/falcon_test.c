@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Falcon ports: memories with auto-increment both ways, bounds, sizes as nouveau computes them,
- * interrupts, start.
+ * Falcon ports: memories with increments by reads and by writes, bounds, sizes as nouveau computes
+ * them, interrupts, start.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,7 +50,7 @@ static void data_goes_in_and_out_by_auto_increment(void **state)
 	falcon_write(f, FALCON_DMEMC(0), FALCON_MEMC_AINCR | 0x100);
 	for (uint32_t i = 0; i < 8; i++)
 		assert_int_equal(rd(f, FALCON_DMEMD(0)), 0x1000 + i);
-	/* neither bit: the offset stays */
+	/* with neither bit the offset stays */
 	falcon_write(f, FALCON_DMEMC(1), 0x104);
 	falcon_write(f, FALCON_DMEMD(1), 7);
 	falcon_write(f, FALCON_DMEMD(1), 9);

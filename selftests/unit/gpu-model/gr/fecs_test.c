@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Context switching: boot of both protocols in nouveau's order (gf100.c gf100_gr_init_ctxctl_*),
- * golden context (ctxgf100.c gf100_grctx_generate), switches between contexts, the patch list, and
- * what broken memory does.
+ * Context switching: boot with both protocols in nouveau's order (gf100_gr_init_ctxctl_*() of
+ * gf100.c), the golden context (gf100_grctx_generate() of ctxgf100.c), switches between contexts,
+ * the patch list, and memory that is broken.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -18,8 +18,8 @@
 #define PD_B	0x600000u
 #define INST_A	0x10000u
 #define INST_B	0x20000u
-#define CTX	0x100000u	/* VA: only privileged accesses get there */
-#define LIST	0x180000u	/* VA of a patch list */
+#define CTX	0x100000u	/* address that only privileged accesses reach */
+#define LIST	0x180000u	/* address of a patch list */
 
 static int setup(void **state)
 {
@@ -43,7 +43,7 @@ static uint32_t status(struct fake *f)
 	return rd32(f, GR_FECS + FECS_SCRATCH(0));
 }
 
-/* gf100_grctx_generate with nouveau's own firmware */
+/* As nouveau's gf100_grctx_generate() does with nouveau's own firmware. */
 static void generate_golden(struct fake *f, uint32_t inst)
 {
 	wr32(f, GR_FE_PWR, 0x12);
@@ -106,8 +106,8 @@ static void golden_context_is_in_memory(void **state)
 	generate_golden(f, INST_A);
 	assert_int_equal(rd32(f, GR_FECS + FECS_CHAN_ADDR) & 0x80000000, 0);
 	/*
-	 * hub list: 17e91c, 17e920, then 404004 with 17 registers and 404150 with 3: 404154 is word
-	 * 20
+	 * the hub list begins with 17e91c, 17e920, 17 registers from 404004 on, 3 from 404150 on:
+	 * 404154 is its word 20
 	 */
 	assert_int_equal(vram32(f, PD_A + CTX + 0x100 + 4 * 20), 0x400);
 	assert_int_equal(vram32(f, PD_A + CTX + size), 0xcafe);
@@ -156,10 +156,10 @@ static void external_protocol_saves_a_golden_context(void **state)
 	wr32(f, GR_FECS + FECS_WRCMD_DATA, 0x80000000 | INST_A >> 12);
 	wr32(f, GR_FECS + FECS_WRCMD_CMD, 9);
 	assert_int_equal(status(f) & 3, 1);
-	/* 17e91c, 17e920, 400204, 400208, 404004 */
+	/* the list is 17e91c, 17e920, 400204, 400208, 404004 */
 	assert_int_equal(vram32(f, PD_A + CTX + 0x100 + 4 * 4), 0x5555);
 	assert_int_equal(vram32(f, PD_A + CTX + GR_CTX_EXT_MAGIC), GR_CTX_EXT_MAGIC_VALUE);
-	/* an instance block outside memory is an error, not a crash */
+	/* an instance block outside of memory is an error and no crash */
 	mask32(f, GR_FECS + FECS_SCRATCH(0), 0x30, 0);
 	wr32(f, GR_FECS + FECS_WRCMD_DATA, 0x8fffffff);
 	wr32(f, GR_FECS + FECS_WRCMD_CMD, 3);
@@ -176,14 +176,14 @@ static void unknown_commands_are_reported_as_the_microcode_does(void **state)
 	assert_int_equal(rd32(f, GR_FECS + FECS_INTR_UP), 1);
 	assert_int_equal(rd32(f, GR_INTR), 1 << 19);
 	assert_int_equal(f->irq_lines, 1 << 12);
-	/* a level: it comes back until the source is cleared */
+	/* a level: an acknowledgement does not help before the source is cleared */
 	wr32(f, GR_INTR, 1 << 19);
 	assert_int_equal(f->irq_lines, 1 << 12);
 	wr32(f, GR_FECS + FECS_INTR_UP_CLR, 1);
 	assert_int_equal(f->irq_lines, 0);
 }
 
-/* two channels, each with an image made from the golden one */
+/* Makes two channels, each with an image that is a copy of the golden one. */
 static void two_contexts(struct fake *f, struct chan *a, struct chan *b)
 {
 	uint32_t size;
@@ -302,7 +302,7 @@ static void long_patch_lists_are_executed_to_the_end(void **state)
 		list[i][1] = i + 1;
 	}
 	patch(f, 100, list, 100);
-	/* a channel that is being preempted still gets its list done */
+	/* the channel is to be preempted, but its list is done to the end */
 	atomic_store(&a.stop, true);
 	assert_int_equal(gr_engine.load(&f->g, 0, &a), 0);
 	assert_int_equal(f->victim_writes, 100);
@@ -310,7 +310,8 @@ static void long_patch_lists_are_executed_to_the_end(void **state)
 }
 
 /*
- * The hole: who can write a context image commands every register of the chip. kvgpu must close it.
+ * The hole: a guest that can write a context image can write every register of the chip, by the
+ * patch list. kvgpu must close it.
  */
 static void hole_patch_list_in_guest_memory_writes_any_register(void **state)
 {
@@ -325,7 +326,7 @@ static void hole_patch_list_in_guest_memory_writes_any_register(void **state)
 	assert_int_equal(f->victim_val, 0x80000042);
 }
 
-/* The hole: the saved registers are reloaded from memory that the guest can write. */
+/* The hole: saved registers are loaded from memory that the guest can write. */
 static void hole_forged_image_sets_saved_registers(void **state)
 {
 	struct fake *f = *state;
@@ -392,7 +393,7 @@ static void unmapped_context_faults_as_fecs_and_hangs_until_reset(void **state)
 	assert_int_equal(f->fault.hub_client, GR_HUB_FECS);
 	assert_int_equal(f->fault.gpc, -1);
 	assert_int_equal(f->fault.va, FAKE_SPACE + 0x1000);
-	/* nouveau's gf100_gr_chsw_load looks at this bit */
+	/* nouveau's gf100_gr_chsw_load() looks at this bit */
 	assert_int_equal(rd32(f, 0x40981c) & 0x40, 0x40);
 	assert_int_equal(gr_engine.load(&f->g, 0, &b), -EIO);
 	pthread_mutex_lock(&f->g.lock);
@@ -410,7 +411,7 @@ static void fault_in_a_gpc_area_is_of_that_gpc(void **state)
 
 	two_contexts(f, &a, &b);
 	size = rd32(f, GR_FECS + FECS_SCRATCH(1));
-	/* only the last GPC's area lies beyond the end of the address space */
+	/* only the last GPC's area passes the end of the address space */
 	fake_instance(f, INST_A, PD_A, FAKE_SPACE - (size - 0x100));
 	vram32_set(f, PD_A + FAKE_SPACE - (size - 0x100), 0);
 	assert_int_equal(gr_engine.load(&f->g, 0, &a), 0);
@@ -428,7 +429,7 @@ static void channel_without_a_context_faults_at_zero(void **state)
 
 	two_contexts(f, &a, &b);
 	fake_instance(f, INST_A, PD_A, 0);
-	/* nothing at address 0 is mapped */
+	/* nothing is mapped at address 0 */
 	vram32_set(f, INST_A + 0x200, FAKE_VRAM);
 	assert_int_equal(gr_engine.load(&f->g, 0, &a), -EFAULT);
 	assert_int_equal(f->fault.va, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Compute launches: what a grid's end releases and reports; what shaders compute is tested in sm/.
- * Traps are read and acknowledged as nouveau's gf100_gr_trap_{gpc,tpc,mp} do.
+ * Compute launches: what the end of a grid releases and reports. What shaders compute is tested in
+ * sm/. Traps are read and acknowledged as nouveau's gf100_gr_trap_{gpc,tpc,mp}() do.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,8 +18,8 @@
 #define PD	0x400000u
 #define INST	0x10000u
 #define CTX	0x100000u
-#define QMD	0x1000u		/* VA */
-#define CODE	0x20000u	/* VA of the program region */
+#define QMD	0x1000u		/* an address of the channel */
+#define CODE	0x20000u	/* address of the program region */
 #define PROGRAM	0x140u
 #define SEM0	0x3000u
 #define SEM1	0x3010u
@@ -83,7 +83,10 @@ static int setup(void **state)
 	w->f->charging = &w->c;
 	if (gr_engine.load(&w->f->g, 0, &w->c))
 		return -1;
-	/* a fresh image loads as zeros; the golden one would have these */
+	/*
+	 * set the initial values of the state: a golden image would have them, this image is all
+	 * zeros
+	 */
 	state_reset(w->f->g.gr);
 	method(w->f, &w->c, 1, M_SET_PROGRAM_REGION_A, 0);
 	method(w->f, &w->c, 1, M_SET_PROGRAM_REGION_B, CODE);
@@ -165,7 +168,7 @@ static void nops_before_the_exit_are_empty_too(void **state)
 	assert_int_equal(sem(w, SEM0), 0x1234);
 }
 
-/* gf100_gr_intr down to gf100_gr_trap_mp, at SM 0 */
+/* Acknowledges a trap of SM 0, as nouveau does from gf100_gr_intr() down to gf100_gr_trap_mp(). */
 static void acknowledge_sm_trap(struct world *w, uint32_t warp_error, uint32_t global_error)
 {
 	struct fake *f = w->f;
@@ -197,7 +200,7 @@ static void illegal_words_stop_the_grid_and_release_nothing(void **state)
 	static const uint64_t programs[][3] = {
 		{ SCHED, 0x3f, EXIT },
 		{ SCHED, NOP, ~0ull },
-		{ ~0ull, 0x3f, EXIT },		/* what the scheduling word holds does not matter */
+		{ ~0ull, 0x3f, EXIT },		/* the scheduling word may hold anything */
 	};
 	struct world *w = *state;
 
@@ -210,15 +213,16 @@ static void illegal_words_stop_the_grid_and_release_nothing(void **state)
 	}
 }
 
-#define OP(top, class)	((uint64_t)(top) << 54 | 7 << 18 | (class))	/* no predicate */
+/* 7: the predicate that is always true */
+#define OP(top, class)	((uint64_t)(top) << 54 | 7 << 18 | (class))
 #define ACCESS(top, type, reg, offset) \
 	(OP(top, 2) | (uint64_t)(type) << 51 | (uint64_t)(offset) << 23 | 255 << 10 | (reg) << 2)
 #define WORD	4
 #define PAIR	5
 
 /*
- * what stops a warp, and the code that nouveau's gf100_mp_warp_error and gf100_mp_global_error have
- * for it
+ * Errors that stop a warp, with the codes for them in nouveau's gf100_mp_warp_error and
+ * gf100_mp_global_error.
  */
 static void errors_of_warps_have_their_codes(void **state)
 {
@@ -261,7 +265,7 @@ static void errors_of_warps_have_their_codes(void **state)
 		assert_int_equal(sem(w, SEM0), 0);
 		acknowledge_sm_trap(w, errors[i].warp, errors[i].global);
 	}
-	/* the engine is fit for the next grid */
+	/* the engine can run the next grid */
 	code(w, 1, EXIT);
 	assert_int_equal(launch(w, QMD), ENG_DONE);
 	assert_int_equal(sem(w, SEM0), 0x1234);
@@ -277,7 +281,8 @@ static void a_store_reaches_memory_before_the_release(void **state)
 	assert_int_equal(launch(w, QMD), ENG_DONE);
 	assert_int_equal(sem(w, 0x7000), 0x1234);
 	assert_int_equal(sem(w, SEM0), 0x1234);
-	code(w, 2, 0xfc801000001ffc00ull);	/* ST.E.WT [0x200000], R0: beyond the space */
+	/* ST.E.WT [0x200000], R0: beyond the end of the address space */
+	code(w, 2, 0xfc801000001ffc00ull);
 	vram32_set(w->f, PD + SEM0, 0);
 	assert_int_equal(launch(w, QMD), ENG_FAULT);
 	assert_int_equal(w->f->fault.va, FAKE_SPACE);
@@ -395,7 +400,7 @@ static void pacing_charges_every_warp_and_resumes(void **state)
 {
 	struct world *w = *state;
 
-	/* 33 threads are 2 warps, 100 * 100 CTAs */
+	/* 33 threads are 2 warps, in 100 * 100 CTAs */
 	qmd_set(w, QMD, 415, 384, 100);
 	qmd_set(w, QMD, 431, 416, 100);
 	w->f->g.gr->pacer.per_s = 1000;
@@ -420,14 +425,14 @@ static void a_grid_begins_where_its_qmd_says(void **state)
 {
 	struct world *w = *state;
 
-	/* CTA 1 of the second line of 4 by 2: three are left, of 2 warps */
+	/* CTA 1 of the second line, of 4 by 2 CTAs: three CTAs of 2 warps are left */
 	qmd_set(w, QMD, 479, 448, 1);
 	qmd_set(w, QMD, 495, 480, 1);
 	w->f->g.gr->pacer.per_s = 1000000;
 	assert_int_equal(launch(w, QMD), ENG_DONE);
 	assert_int_equal(w->f->warps_charged, 6);
 	assert_int_equal(sem(w, SEM0), 0x1234);
-	/* behind its end: nothing is left to do */
+	/* a grid that begins behind its end is done at once */
 	vram32_set(w->f, PD + SEM0, 0);
 	qmd_set(w, QMD, 495, 480, 2);
 	assert_int_equal(launch(w, QMD), ENG_DONE);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Methods: classes and subchannels, state, inline uploads in both layouts against a naive oracle,
- * report semaphores, macros, constant buffer loads, and the exceptions as nouveau's gf100_gr_intr
- * reads and acknowledges them.
+ * Methods: classes and subchannels, state, inline uploads in both layouts compared with a naive
+ * oracle, report semaphores, macros, loads of constant buffers, and exceptions as nouveau's
+ * gf100_gr_intr() reads and acknowledges them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,7 +62,10 @@ static uint32_t mem(struct world *w, uint32_t va)
 	return vram32(w->f, PD + va);
 }
 
-/* what gf100_gr_intr does for a plain exception; checks that the engine was halted until the end */
+/*
+ * Handles a plain exception as nouveau's gf100_gr_intr() does. Checks that the engine is halted
+ * until the end of it.
+ */
 static void acknowledge(struct world *w, uint32_t bits)
 {
 	struct fake *f = w->f;
@@ -81,8 +84,8 @@ static void acknowledge(struct world *w, uint32_t bits)
 }
 
 /*
- * gf100_gr_trap_intr for a unit of the front end: its status, then its bit in 0x400108, then
- * 0x400100 and 0x400500
+ * Handles a trap of a front end unit as nouveau's gf100_gr_trap_intr() does: acknowledges the
+ * unit's status, its bit in 0x400108, and then 0x400100 and 0x400500.
  */
 static void acknowledge_trap(struct world *w, uint32_t trap, uint32_t esr)
 {
@@ -156,7 +159,9 @@ static void drawing_raises_a_named_exception(void **state)
 		assert_int_equal(rd32(w->f, 0x400704) & 0x3ffc, draw[i].mthd);
 		acknowledge(w, 0x10);
 	}
-	/* state around them raises nothing: END, X of a point, clear values */
+	/*
+	 * methods that only set state around a draw raise nothing: END, X of a point, clear values
+	 */
 	set(w, 0, M_END, 0);
 	set(w, 3, M_TWOD_SOLID_POINT, 1);
 	set(w, 0, 0x0d80, 1);
@@ -202,8 +207,8 @@ static void method_port_sets_state_and_refuses_action(void **state)
 }
 
 /*
- * the far ends of nouveau's golden context lists: gk110_grctx_init_a197_0, gf100_grctx_init_902d_0,
- * gk110_grctx_init_icmd_0
+ * The last methods of nouveau's lists for the golden context: gk110_grctx_init_a197_0,
+ * gf100_grctx_init_902d_0, gk110_grctx_init_icmd_0.
  */
 static void golden_lists_raise_nothing(void **state)
 {
@@ -268,7 +273,7 @@ static void upload_of_one_line(void **state)
 		upload_data(w, subc, 3);
 		assert_int_equal(mem(w, va) >> 16, 0x0101);
 		assert_int_equal(mem(w, va + 4), 0x02020101);
-		/* the ninth byte is written, the tenth is not */
+		/* the ninth byte is written, the tenth one is not */
 		assert_int_equal(mem(w, va + 8), 0xee030202);
 	}
 }
@@ -298,7 +303,10 @@ static void upload_larger_than_the_stage(void **state)
 	assert_int_equal(m(w, 2, 0x1b4, 0), ENG_STALL);
 }
 
-/* naive: walk block by block, GOB by GOB, line by line, counting bytes, until (x, y, z) comes by */
+/*
+ * Naive: goes through the blocks, their GOBs and the lines of these, and counts bytes, until (x, y,
+ * z) comes.
+ */
 static uint64_t naive_offset(uint32_t width, uint32_t height, uint32_t depth, unsigned int lh,
 			     unsigned int ld, uint32_t x, uint32_t y, uint32_t z)
 {
@@ -366,7 +374,7 @@ static void upload_mistakes_are_errors(void **state)
 	assert_int_equal(m(w, 2, 0x1b0, 1), ENG_STALL);
 	assert_int_equal(rd32(w->f, 0x404600) & 3, 2);
 	acknowledge_trap(w, 2, 0x404600);
-	/* block-linear outside its surface */
+	/* a block-linear upload that passes the end of its surface */
 	set(w, 2, 0x198, 64);
 	set(w, 2, 0x19c, 8);
 	set(w, 2, 0x1a0, 1);
@@ -383,7 +391,7 @@ static void upload_to_unmapped_memory_faults(void **state)
 	upload_begin(w, 2, FAKE_SPACE, 4, 1, 1);
 	assert_int_equal(m(w, 2, 0x1b4, 1), ENG_FAULT);
 	assert_int_equal(w->f->fault.hub_client, GR_HUB_FE);
-	/* privileged pages are not for a channel's methods */
+	/* a channel's methods cannot reach privileged pages */
 	w->f->g.gr->upload.used = 0;
 	strand_set(w->f->g.gr, STRAND_UPLOAD_CLASS, 0);
 	upload_begin(w, 2, FAKE_PRIV_VA, 4, 1, 1);
@@ -596,7 +604,10 @@ static enum eng_ret macro_call(struct world *w, uint32_t macro, const uint32_t *
 static void macros_send_methods(void **state)
 {
 	static const uint32_t code[] = {
-		/* method = 0x0d80 counting up; send the parameters r1, next, next + 1 */
+		/*
+		 * start with method 0x0d80, counting up; send the parameter in r1, the next
+		 * parameter, and that one plus 1
+		 */
 		1 | ASSIGN(2) | IMM(MTHD(0xd80, 1)),
 		1 | ASSIGN(4) | A(1),
 		1 | ASSIGN(0) | DST(2),
@@ -616,8 +627,8 @@ static void macros_send_methods(void **state)
 static void macros_compute_loop_and_read_state(void **state)
 {
 	/*
-	 * sum 1..r1 by a loop with a delay slot, into 0x3400; then state of 0x3404 plus bit fields
-	 * into 0x3408
+	 * Add 1 to r1 in a loop with a delay slot, and send the sum to 0x3400. Then send state
+	 * 0x3404, in a bit field, to 0x3408.
 	 */
 	static const uint32_t code[] = {
 		1 | ASSIGN(1) | DST(2),				/* 0: r2 = 0 */
@@ -628,7 +639,7 @@ static void macros_compute_loop_and_read_state(void **state)
 		1 | ASSIGN(2) | IMM(MTHD(0x3400, 2)),		/* 5 */
 		1 | ASSIGN(4) | A(2),				/* 6: 0x3400 = sum */
 		5 | ASSIGN(1) | DST(3) | IMM(0x3404 >> 2),	/* 7: r3 = state of 0x3404 */
-		/* 8: r5 = r4 with r3[11:4] at 23:16 */
+		/* 8: r5 = r4 with bits 11:4 of r3 at 23:16 */
 		2 | ASSIGN(1) | DST(5) | A(4) | B(3) | BF(4, 8, 16),
 		1 | ASSIGN(4) | A(5) | EXIT,			/* 9: 0x3408 */
 		1 | ASSIGN(1),					/* 10: delay slot of the exit */

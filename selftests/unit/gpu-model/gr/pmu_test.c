@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PMU: nouveau's init, send and receive (subdev/pmu/gt215.c), its processes, and what foreign
- * images get.
+ * The PMU: nouveau's init, send and receive (subdev/pmu/gt215.c), its processes, and how images of
+ * other drivers are treated.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +27,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* gt215_pmu_init */
+/* As nouveau's gt215_pmu_init() does. */
 static void boot(struct fake *f)
 {
 	uint32_t data[PMU_IMAGE_MEMX_TRAIN / 4] = { PMU_PROC_KERN };

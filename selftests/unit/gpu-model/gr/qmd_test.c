@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * QMD decoder over every field. The oracle is a table of its own (word, lowest bit, width; from
- * cla1c0qmd.h, layout 01.07) and a loop that looks at single bits.
+ * The QMD decoder, for every field. The oracle has a table of its own (word, lowest bit, width;
+ * from cla1c0qmd.h, layout 01.07) and a loop over single bits.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -216,8 +216,7 @@ static void random_data_decodes_as_the_oracle_says(void **state)
 }
 
 /*
- * the launch that Mesa's rusticl made for 65536 work items in groups of 1024 (captured from stock
- * Mesa 25.0)
+ * A launch of Mesa's rusticl: 65536 work items in groups of 1024 (captured from stock Mesa 25.0).
  */
 static void captured_launch_has_its_sizes(void **state)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An engine thread at work (switches with patch lists, methods, launches) while the socket thread
+ * An engine thread works (switches with patch lists, methods, launches) while the socket's thread
  * reads and writes registers, commands FECS and resets the engine. Meant for the thread sanitizer;
- * without it, for locks and liveness.
+ * without it, it tests locks and that no thread hangs.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -19,7 +19,7 @@
 #define CTX	0x100000u
 #define LIST	0x180000u
 #define ROUNDS	200
-/* rounds, should the engine's thread be kept from running for long */
+/* most rounds, if the engine's thread does not get to run for long */
 #define LONGEST	200000
 
 static struct fake *f;

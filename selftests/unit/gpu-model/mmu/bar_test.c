@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CPU windows: physical and virtual BAR1 and BAR3, PRAMIN on every target, the peephole port, every
- * size at every alignment over page boundaries, faults, and what the bus is told when translations
- * change.
+ * CPU windows: physical and virtual BAR1 and BAR3; PRAMIN on every target; the peephole port;
+ * accesses of every size at every alignment across page boundaries; faults; and what the bus is
+ * told when translations change.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -43,20 +43,21 @@ static void physical_windows(void **state)
 		bar_write(&f->g, w, 0x12345, 4, 0xdeadbeef);
 		assert_memory_equal(f->g.vram + 0x12345, "\xef\xbe\xad\xde", 4);
 		assert_int_equal(bar_read(&f->g, w, 0x12346, 2), 0xadbe);
-		/* behind the end of memory */
+		/* behind the end of video memory */
 		assert_int_equal(bar_read(&f->g, w, VRAM, 8), ~0ull);
-		assert_int_equal(bar_read(&f->g, w, VRAM - 2, 4), 0xffff0000);	/* half of it */
+		/* its first half lies in video memory */
+		assert_int_equal(bar_read(&f->g, w, VRAM - 2, 4), 0xffff0000);
 		bar_write(&f->g, w, VRAM, 8, 1);
 	}
 	assert_int_equal(bar_read(&f->g, WIN_BAR3, GK110_BAR3_SIZE, 4), 0xffffffff);
 	assert_int_equal(bar_read(&f->g, WIN_BAR1, ~0ull, 1), 0xff);
 	bar_write(&f->g, WIN_BAR1, ~0ull - 3, 8, 0);
-	/* nothing was translated */
+	/* no access was translated, so there is no fault */
 	assert_int_equal(fake_rd32(f, GMMU_FAULT_SOURCE), 0);
 	fake_destroy(f);
 }
 
-/* scattered pages, every size at every alignment, against a flat array */
+/* Scattered pages: accesses of every size at every alignment compared with a flat array. */
 static void virtual_windows(void **state)
 {
 	static const unsigned int sizes[] = { 1, 2, 4, 8 };
@@ -112,11 +113,11 @@ static void window_faults(void **state)
 		assert_int_equal(fake_rd32(f, GMMU_FAULT_SOURCE), 1u << u);
 		assert_int_equal(fake_rd32(f, GMMU_FAULT_INST(u)), vm.inst >> 12);
 		assert_int_equal(fake_rd32(f, GMMU_FAULT_VA_LO(u)), 0x1000);
-		/* HOST_CPU, hub, read, PTE */
+		/* the fields say: client HOST_CPU, hub, read, reason PTE */
 		assert_int_equal(fake_rd32(f, GMMU_FAULT_INFO(u)), 0x742);
 		fake_wr32(f, GMMU_FAULT_SOURCE, ~0u);
 		bar_write(&f->g, cases[i].w, 0x10, 4, 0);
-		/* write, read only */
+		/* the fields say: write, reason read-only */
 		assert_int_equal(fake_rd32(f, GMMU_FAULT_INFO(u)), 0x7c6);
 		assert_int_equal(bar_read(&f->g, cases[i].w, 0x10, 4), 0x55555555);
 		fake_wr32(f, GMMU_FAULT_SOURCE, ~0u);
@@ -125,7 +126,7 @@ static void window_faults(void **state)
 		bar_read(&f->g, cases[i].w, 0x4000, 1);
 		assert_int_equal(fake_rd32(f, GMMU_FAULT_INFO(u)) & 15, MMU_LIMIT);
 		fake_wr32(f, GMMU_FAULT_SOURCE, ~0u);
-		/* no memory: nothing bound */
+		/* bind to an instance block where no memory is: it counts as unbound */
 		fake_wr32(f, bind_reg[cases[i].w], HOSTMEM_VIRTUAL | 0x0fffffff);
 		assert_int_equal(bar_read(&f->g, cases[i].w, 0, 1), 0xff);
 		assert_int_equal(fake_rd32(f, GMMU_FAULT_INFO(u)) & 15, MMU_UNBOUND_INST);
@@ -152,8 +153,8 @@ static void instance_in_guest_memory(void **state)
 }
 
 /*
- * the block is read at the write of the register: later changes need another bind, and a bind drops
- * no TLB line
+ * The MMU reads the instance block when the register is written. A later change of the block needs
+ * another bind. A bind drops no TLB line.
  */
 static void bind_reads_the_block(void **state)
 {
@@ -175,7 +176,8 @@ static void bind_reads_the_block(void **state)
 	assert_int_equal(bar_read(&f->g, WIN_BAR1, 0, 1), 10);
 	fake_invalidate(f, other.pdb, 0, 5);
 	assert_int_equal(bar_read(&f->g, WIN_BAR1, 0, 1), 11);
-	fake_wr32_be(f, HOSTMEM_BAR1, 0, 0xff000000);		/* bit 31 off: physical */
+	/* clear bit 31 alone: the window is physical */
+	fake_wr32_be(f, HOSTMEM_BAR1, 0, 0xff000000);
 	assert_int_equal(bar_read(&f->g, WIN_BAR1, 0xa000, 1), 10);
 	fake_destroy(f);
 }
@@ -194,7 +196,8 @@ static void bus_is_told(void **state)
 	assert_int_equal(n[WIN_BAR1], 2);
 	fake_invalidate(f, 0, 0, 3);
 	assert_int_equal(n[WIN_BAR1], 3);
-	assert_int_equal(n[WIN_BAR3], 0);		/* physical: no translation to forget */
+	/* BAR3 is physical: it has no translation that could change */
+	assert_int_equal(n[WIN_BAR3], 0);
 	fake_wr32(f, HOSTMEM_BAR1, 0);
 	assert_int_equal(n[WIN_BAR1], 4);
 	fake_wr32(f, HOSTMEM_PRAMIN, 5);
@@ -219,7 +222,7 @@ static void doorbells(void **state)
 	bar_write(&f->g, WIN_BAR3, 0x28c, 4, 8);
 	bar_write(&f->g, WIN_PRAMIN, 0x28c, 4, 9);
 	bind_window(f, WIN_BAR1, 0xffff);
-	bar_write(&f->g, WIN_BAR1, 0x28c, 4, 7);	/* faults: nothing arrived */
+	bar_write(&f->g, WIN_BAR1, 0x28c, 4, 7);	/* faults, so no write arrives */
 	assert_int_equal(fake_bar1_writes, 1);
 	fake_destroy(f);
 }
@@ -242,7 +245,8 @@ static void pramin(void **state)
 	fake_wr32(f, HOSTMEM_PRAMIN, 0xffffff);
 	assert_int_equal(fake_rd32(f, PRAMIN_BASE), 0xffffffff);
 	fake_wr32(f, HOSTMEM_PRAMIN, 2 << 24 | FAKE_IOVA >> 16);
-	fake_wr32(f, PRAMIN_BASE + 0x10, 0x1d1ea);		/* any byte of the guest's memory */
+	/* PRAMIN reaches any byte of the guest's memory */
+	fake_wr32(f, PRAMIN_BASE + 0x10, 0x1d1ea);
 	assert_int_equal(*(uint32_t *)(f->guest + 0x10), 0x1d1ea);
 	fake_wr32(f, HOSTMEM_PRAMIN, 3 << 24 | FAKE_IOVA >> 16);
 	assert_int_equal(fake_rd32(f, PRAMIN_BASE + 0x10), 0x1d1ea);
@@ -276,7 +280,8 @@ static void mapping_answers(void **state)
 			 false);
 	fake_map(f, &vm, 0x5000, 0x20000, MEM_VRAM, GMMU_PTE_READ_DISABLE, false);
 	assert_int_equal(bar_translate(&f->g, WIN_BAR1, 0, 1 << 20, ACC_READ, MMU_PEEK, &seg), 0);
-	assert_int_equal(seg.len, 0x3000);	/* three alike, the fourth is read only */
+	/* three pages with equal rights; the fourth is read-only */
+	assert_int_equal(seg.len, 0x3000);
 	assert_int_equal(seg.phys, 0x9000);
 	assert_int_equal(bar_translate(&f->g, WIN_BAR1, 0x3000, 4096, ACC_READ, MMU_PEEK, &seg), 0);
 	assert_true(seg.read_only);
@@ -305,7 +310,7 @@ static void peephole(void **state)
 	struct fake_vm vm = fake_vm_create(f, (1ull << 40) - 1);
 
 	fake_wr32(f, PEEPHOLE_ADDR_LOW, 0x4003);
-	fake_wr32(f, PEEPHOLE_DATA, 0x11223344);		/* physical after reset */
+	fake_wr32(f, PEEPHOLE_DATA, 0x11223344);		/* physical, as after a reset */
 	fake_wr32_be(f, PEEPHOLE_DATA, 0x00aa0000, 0x00ff0000);
 	assert_memory_equal(f->g.vram + 0x4000, "\x44\x33\x22\x11\0\0\xaa\0", 8);
 	assert_int_equal(fake_rd32(f, PEEPHOLE_ADDR_LOW), 0x4008);
@@ -315,7 +320,7 @@ static void peephole(void **state)
 	fake_wr32(f, PEEPHOLE_ADDR_HIGH, 0xffffff12);
 	fake_wr32(f, PEEPHOLE_ADDR_LOW, 0xfffffffc);
 	fake_wr32(f, PEEPHOLE_DATA, 0x0badcafe);
-	/* the carry reaches the high part */
+	/* the address's increment carries into its high part */
 	fake_wr32(f, PEEPHOLE_DATA, 0x600df00d);
 	assert_int_equal(*(uint32_t *)(f->g.vram + 0x9ffc), 0x0badcafe);
 	assert_int_equal(*(uint32_t *)f->guest, 0x600df00d);

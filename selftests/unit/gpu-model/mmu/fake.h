@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A small device for unit tests: video memory, guest memory behind a fake bus, the MMU and the
- * windows, and page tables made by hand. fake_device.h adds what the rest of the model would
- * provide. Registers are reached through the units' own tables, as the bus would.
+ * windows, and page tables made by hand. fake_device.h adds stand-ins for the rest of the model.
+ * Registers are accessed through the units' own tables, as the bus does.
  *
- *	struct fake *f = fake_create(16 << 20, 4 << 20);
- *	struct fake_vm vm = fake_vm_create(f, limit);
- *	fake_map(f, &vm, va, phys, MEM_VRAM, 0, false);
- *	mmu_space_load(&f->g, vm.inst, MEM_VRAM, &space);
+ *  struct fake *f = fake_create(16 << 20, 4 << 20);
+ *  struct fake_vm vm = fake_vm_create(f, limit);
+ *  fake_map(f, &vm, va, phys, MEM_VRAM, 0, false);
+ *  mmu_space_load(&f->g, vm.inst, MEM_VRAM, &space);
  */
 #ifndef KVGPU_TEST_FAKE_H
 #define KVGPU_TEST_FAKE_H
@@ -23,20 +23,20 @@
 
 #include "mmu/state.h"
 
-#define FAKE_IOVA	0x40000000ull	/* guest memory begins here on the bus */
+#define FAKE_IOVA	0x40000000ull	/* bus address of the first byte of guest memory */
 
 struct fake {
 	struct gk110 g;
 	uint8_t *guest;
 	uint64_t guest_size;
-	/* video memory for tables is taken from the top downwards */
+	/* end of free video memory: tables are allocated from the top downwards */
 	uint64_t next;
 	unsigned int win_invalidated[NR_WIN];
 	unsigned int msgs;		/* interrupt edges */
 	bool guest_read_only;
 };
 
-/* instance block and page directory of one address space */
+/* addresses of an address space's instance block and page directory */
 struct fake_vm {
 	uint64_t inst, pdb;
 };
@@ -147,7 +147,7 @@ static inline uint64_t fake_alloc(struct fake *f, uint64_t size)
 	return f->next;
 }
 
-/* entries are written atomically: tests change them while other threads walk */
+/* Writes an entry atomically: tests change entries while other threads walk them. */
 static inline void fake_wr64(struct fake *f, uint64_t vram, uint64_t val)
 {
 	__atomic_store_n((uint64_t *)(f->g.vram + vram), val, __ATOMIC_RELAXED);
@@ -172,7 +172,10 @@ static inline unsigned int fake_big_shift(struct fake *f)
 	return fake_rd32(f, FB_MMU_CTRL) & FB_MMU_CTRL_BIG_64K ? 16 : 17;
 }
 
-/* address of the entry for @va in the small or big table; makes the table when there is none */
+/*
+ * Returns the address of the entry for @va in the small or the big table. Makes the table if there
+ * is none.
+ */
 static inline uint64_t fake_pte_addr(struct fake *f, const struct fake_vm *vm, uint64_t va,
 				     bool big)
 {
@@ -194,7 +197,7 @@ static inline uint64_t fake_pte(uint64_t phys, enum mem_target t, uint64_t bits)
 	return 1 | (phys >> 12) << 4 | (uint64_t)t << 33 | bits;
 }
 
-/* maps one page; @bits are further entry bits (GMMU_PTE_RO, a kind, ...) */
+/* Maps one page. @bits are further bits of the entry (GMMU_PTE_RO, a kind, ...). */
 static inline void fake_map(struct fake *f, const struct fake_vm *vm, uint64_t va, uint64_t phys,
 			    enum mem_target t, uint64_t bits, bool big)
 {
@@ -206,7 +209,7 @@ static inline void fake_unmap(struct fake *f, const struct fake_vm *vm, uint64_t
 	fake_wr64(f, fake_pte_addr(f, vm, va, big), 0);
 }
 
-/* as a driver invalidates: page directory, then trigger */
+/* Invalidates as a driver does: writes the page directory, and then the trigger. */
 static inline void fake_invalidate(struct fake *f, uint64_t pdb, uint32_t target, uint32_t what)
 {
 	fake_wr32(f, FB_MMU_INVALIDATE_PDB, (pdb >> 12) << 4 | target);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the MMU calls of the rest of the device, recorded. Include it in one file of a test that
- * links none of it.
+ * Stand-ins for the functions of the device that the MMU calls; they record the calls. Include this
+ * in one file of a test that links nothing else of the device.
  */
 #ifndef KVGPU_TEST_FAKE_DEVICE_H
 #define KVGPU_TEST_FAKE_DEVICE_H
@@ -28,7 +28,7 @@ void fifo_intr_update(struct gk110 *g)
 void fifo_bar1_written(struct gk110 *g, uint64_t off, unsigned int size)
 {
 	if (!pthread_mutex_trylock(&g->lock))
-		abort();		/* the contract says: lock held */
+		abort();		/* the contract says that the caller holds the lock */
 	fake_bar1_writes++;
 	fake_bar1_last_off = off;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fault records: contents, pending bits, dropped faults, and faults found while gk110.lock is busy.
+ * Fault records: contents, pending bits, dropped faults, and faults that come while gk110.lock is
+ * held.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -97,7 +98,10 @@ static void with_the_lock(void **state)
 	fake_destroy(f);
 }
 
-/* lock held by somebody else: the fault returns at once, and is posted when lock is free */
+/*
+ * While another thread holds the lock, mmu_fault() returns at once. The fault is posted when the
+ * lock is free.
+ */
 static void lock_busy(void **state)
 {
 	struct fake *f = fake_create(1 << 20, 4096);
@@ -109,11 +113,11 @@ static void lock_busy(void **state)
 	pthread_mutex_lock(&f->g.lock);
 	mmu_fault(&f->g, &a, &space, 0x5000, MMU_PTE, ACC_READ, 0);
 	mmu_fault(&f->g, &b, &space, 0x6000, MMU_PDE, ACC_READ, 0);
-	/* its record is taken: dropped */
+	/* dropped, because the unit's record is in use */
 	mmu_fault(&f->g, &a, &space, 0x7000, MMU_PTE, ACC_READ, 0);
 	assert_int_equal(reg_get(&f->g, GMMU_FAULT_SOURCE), 0);
 	pthread_mutex_unlock(&f->g.lock);
-	/* a minute and more: a hang */
+	/* a wait of a minute would be a hang */
 	for (i = 0; i < 600000 && atomic_load(&fake_intr_updates) < 2; i++)
 		usleep(100);
 	pthread_mutex_lock(&f->g.lock);
@@ -125,7 +129,7 @@ static void lock_busy(void **state)
 	fake_destroy(f);
 }
 
-/* a reader of the source register sees a queued fault even when no thread runs */
+/* A read of the source register shows a queued fault even if no thread of the model runs. */
 static void queued_fault_is_seen(void **state)
 {
 	struct fake *f = fake_create(1 << 20, 4096);
@@ -153,8 +157,8 @@ static void *faulting(void *arg)
 }
 
 /*
- * faults with dma_lock held against invalidates with lock held: the two must not wait for each
- * other
+ * Faults with dma_lock held, against invalidates with g->lock held: neither may wait for the other
+ * one.
  */
 static void faults_against_invalidates(void **state)
 {

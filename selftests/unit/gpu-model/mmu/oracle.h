@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A second, deliberately slow and literal implementation of the GMMU walk for tests and fuzzers to
- * compare with. It shares nothing with the model but the result codes: bit positions are numbers
- * here, kinds are a list of pairs, every step reads bytes.
+ * A second implementation of the GMMU's walk, slow and literal on purpose, which tests and fuzzers
+ * compare with. It shares only the result codes with the model: bit positions are numbers here,
+ * kinds are a list of pairs, and every step reads bytes.
  */
 #ifndef KVGPU_TEST_ORACLE_H
 #define KVGPU_TEST_ORACLE_H
 
 #include "model.h"
 
-/* kind and the kind it has without compression, by the names of rnndb gf100_vm.xml */
+/*
+ * pairs of a kind and the kind that it is without compression, by the names in rnndb's gf100_vm.xml
+ */
 static const uint8_t oracle_kinds[][2] = {
 	{ 0x00, 0x00 }, { 0x01, 0x01 }, { 0x02, 0x01 }, { 0x03, 0x01 }, { 0x04, 0x01 }, { 0x05,
 		0x01 },
@@ -42,7 +44,7 @@ static const uint8_t oracle_kinds[][2] = {
 	{ 0xfa, 0xfe }, { 0xfb, 0xfe }, { 0xfd, 0xfd }, { 0xfe, 0xfe },
 };
 
-/* reads one byte of @target memory; -1: nothing there */
+/* reads one byte of memory @target; -1: no memory there */
 typedef int (*oracle_byte_fn)(void *ctx, int target, uint64_t addr);
 
 struct oracle_in {
@@ -51,14 +53,17 @@ struct oracle_in {
 	uint64_t pdb, limit, va;
 	int pdb_target;
 	bool pages_64k;
-	bool write, read;		/* both: atomic */
+	bool write, read;		/* both: an atomic access */
 	bool privileged;
-	/* a cached directory entry to use instead of memory's, or NULL */
+	/* a cached directory entry, used instead of the one in memory; or NULL */
 	const uint64_t *pde;
 };
 
 struct oracle_out {
-	/* -1: translated; with rights missing the rest is filled all the same */
+	/*
+	 * Fault reason, or -1: translated. If only rights are missing, the other members are
+	 * filled, too.
+	 */
 	int reason;
 	uint64_t phys;			/* of the byte at va */
 	uint64_t page_size;
@@ -112,8 +117,8 @@ static struct oracle_out oracle_fault(int reason)
 }
 
 /*
- * one half of a directory entry: aperture 0..3, table address. 1: entry read, 0: no table, -1:
- * unreadable
+ * Reads entry @index of the table that one half of a directory entry names; @aperture 0 means no
+ * table. Returns 1 if the entry was read, 0 without a table, -1 if there is no memory.
  */
 static int oracle_half(const struct oracle_in *in, int aperture, uint64_t addr28, uint64_t index,
 		       uint64_t *entry)

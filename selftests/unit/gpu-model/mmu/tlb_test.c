@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * TLB behaviour that software can see: an entry changed without an invalidate keeps its old
- * translation, each kind of invalidate ends that for exactly the entries it names, nothing else
- * does. And invalidates against translating
- * threads: after the register write returned nobody uses the old page.
+ * The TLB behaviour that software can see. An entry that was changed without an invalidate keeps
+ * its old translation. Each kind of invalidate ends that for exactly the entries that it names, and
+ * nothing else does. Also invalidates while other threads translate: when the register write has
+ * returned, no thread uses the old page.
  */
 #include <sched.h>
 #include <setjmp.h>
@@ -64,7 +64,9 @@ static void rig_destroy(struct rig *r)
 	free(r);
 }
 
-/* fills the TLBs of both clients, in both spaces, with OLD and points the entries at NEW */
+/*
+ * Fills the TLBs of both clients, in both address spaces, with OLD. Then points the entries at NEW.
+ */
 static void make_stale(struct rig *r, bool big)
 {
 	struct fake_vm *vm[] = { &r->vm, &r->other };
@@ -77,7 +79,10 @@ static void make_stale(struct rig *r, bool big)
 		phys_of(r->f, &r->hub, s[i], VA);
 		phys_of(r->f, &r->gpc, s[i], VA);
 	}
-	/* the invalidate above dropped the first space: fill again, then change */
+	/*
+	 * the second invalidate above dropped the first space's lines: fill again, then change the
+	 * entries
+	 */
 	for (i = 0; i < 2; i++) {
 		phys_of(r->f, &r->hub, s[i], VA);
 		phys_of(r->f, &r->gpc, s[i], VA);
@@ -85,7 +90,10 @@ static void make_stale(struct rig *r, bool big)
 	}
 }
 
-/* which of hub/space, hub/other, gpc/space, gpc/other still see the old page, as bits 0 to 3 */
+/*
+ * Returns which of hub/space, hub/other, gpc/space, gpc/other still see the old page, as bits 0 to
+ * 3.
+ */
 static unsigned int stale(struct rig *r, bool big)
 {
 	uint64_t old = OLD + (big ? VA & 0x1ffff : 0);
@@ -148,7 +156,7 @@ static void no_trigger_no_invalidate(void **state)
 	fake_wr32(r->f, FB_MMU_INVALIDATE, 1 | 2);
 	fake_wr32_be(r->f, FB_MMU_INVALIDATE, ~0u, 0xff);
 	assert_int_equal(stale(r, false), 0xf);
-	/* trigger alone; 0xff stored before */
+	/* writes the trigger's byte alone; the byte before stored 0xff */
 	fake_wr32_be(r->f, FB_MMU_INVALIDATE, 0x80000000, 0xff000000);
 	assert_int_equal(stale(r, false), 0xc);
 	assert_int_equal(fake_rd32(r->f, FB_MMU_INVALIDATE) & FB_MMU_INVALIDATE_TRIGGER, 0);
@@ -172,7 +180,8 @@ static void system_memory_targets_match(void **state)
 	assert_int_equal(phys_of(r->f, &r->hub, &s, 0), OLD);
 	fake_invalidate(r->f, pdb, 0, 1);
 	assert_int_equal(phys_of(r->f, &r->hub, &s, 0), OLD);
-	fake_invalidate(r->f, pdb, 2, 1);	/* either code of system memory matches both */
+	/* a code of system memory in the register matches both targets of system memory */
+	fake_invalidate(r->f, pdb, 2, 1);
 	assert_int_equal(phys_of(r->f, &r->hub, &s, 0), NEW);
 	rig_destroy(r);
 }
@@ -197,11 +206,11 @@ static void directory_is_cached(void **state)
 	fake_map(r->f, &r->vm, VA + 0x1000, NEW, MEM_VRAM, 0, false);
 	assert_int_equal(phys_of(r->f, &r->hub, &r->s, VA), OLD);
 	fake_wr64(r->f, slot, 0);
-	/* a page not seen before */
+	/* the first access to this page uses the cached directory entry */
 	assert_int_equal(phys_of(r->f, &r->hub, &r->s, VA + 0x1000), NEW);
 	fake_wr32(r->f, FB_MMU_INVALIDATE_PAGE, (VA >> 12) << 4);
 	fake_invalidate(r->f, r->vm.pdb, 0, 0);
-	/* one page's invalidate leaves the directory */
+	/* an invalidate of one page leaves the cached directory entry */
 	assert_int_equal(phys_of(r->f, &r->hub, &r->s, VA), OLD);
 	fake_invalidate(r->f, r->vm.pdb, 0, 1);
 	assert_int_equal(phys_of(r->f, &r->hub, &r->s, VA), ~0ull);
@@ -231,11 +240,12 @@ static void peek_fills_nothing(void **state)
 	fake_map(r->f, &r->vm, VA, OLD, MEM_VRAM, 0, false);
 	assert_int_equal(mmu_translate(&r->f->g, &r->hub, &r->s, VA, 1, ACC_READ, MMU_PEEK, &seg),
 			 0);
-	assert_int_equal(seg.phys, NEW);	/* but it sees what an access would see */
+	/* a peek fills no TLB line, but uses one that is there, as an access does */
+	assert_int_equal(seg.phys, NEW);
 	rig_destroy(r);
 }
 
-/* many more pages than lines, in an order that evicts: every answer stays right */
+/* Many more pages than TLB lines, in an order that evicts lines: every translation stays right. */
 static void eviction(void **state)
 {
 	struct rig *r = rig_create();
@@ -261,7 +271,7 @@ static void mode_change(void **state)
 	assert_int_equal(fake_rd32(r->f, FB_MMU_CTRL), 0x00ff8000);
 	fake_wr32(r->f, FB_MMU_CTRL, FB_MMU_CTRL_BIG_64K);
 	assert_int_equal(fake_rd32(r->f, FB_MMU_CTRL), 0x00ff8001);
-	/* second big entry, pages of 64 KiB */
+	/* the second big entry: pages have 64 KiB now */
 	assert_int_equal(phys_of(r->f, &r->hub, &r->s, 0x10000), OLD);
 	assert_int_equal(phys_of(r->f, &r->hub, &r->s, 0x30000), ~0ull);
 	rig_destroy(r);
@@ -293,7 +303,7 @@ static void bypass(void **state)
 
 struct race {
 	struct rig *r;
-	/* pages of an epoch older than this must not be seen any more */
+	/* no access may see a page of an older epoch */
 	atomic_uint epoch;
 	atomic_bool stop;
 	atomic_uint seen;
@@ -323,7 +333,8 @@ static void *translating(void *arg)
 		if (mmu_translate(&r->f->g, &r->hub, &r->s, VA + i++ % PAGES * 0x1000, 4, ACC_READ,
 				  0, &seg))
 			abort();
-		for (spin = 0; spin < i % 64 * 64; spin++)	/* an access takes its time */
+		/* keep the access under way for a while */
+		for (spin = 0; spin < i % 64 * 64; spin++)
 			atomic_signal_fence(memory_order_seq_cst);
 		mem_copy_from(&got, seg.ptr, 4);
 		if (got < least)
@@ -343,9 +354,9 @@ static void write_pages(struct rig *r, uint64_t base, unsigned int val)
 }
 
 /*
- * Each epoch has its own pages, which hold the epoch's number. After an invalidate returned the old
- * pages are cleared at once: an access that still uses an old translation, or an old pointer, sees
- * a number that is too small.
+ * Each epoch has its own pages, which hold the epoch's number. When an invalidate has returned, the
+ * old pages are cleared at once. An access that still uses an old translation or an old pointer
+ * reads a number that is too small.
  */
 static void translate_against_invalidate(void **state)
 {
@@ -403,8 +414,8 @@ static void invalidate_waits_for_accesses(void **state)
 }
 
 /*
- * holds the read side until another reader has it too (or 5 ms are over), so that without fairness
- * it is never free
+ * Holds dma_lock for reading until another thread has it, too, or 5 ms are over. So without
+ * fairness the lock would never be free for a writer.
  */
 static void *hogging(void *arg)
 {
@@ -414,7 +425,8 @@ static void *hogging(void *arg)
 		int64_t until = now_ns() + 5000000;
 
 		dma_read_lock(&race->r->f->g);
-		dma_read_lock(&race->r->f->g);	/* nesting is allowed, also while a writer waits */
+		/* a thread may take the read lock twice, even while a writer waits */
+		dma_read_lock(&race->r->f->g);
 		atomic_fetch_add(&race->holders, 1);
 		while (atomic_load(&race->holders) < 2 && now_ns() < until)
 			sched_yield();

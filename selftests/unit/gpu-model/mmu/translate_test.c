@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Translations and copies through address spaces: rights from cached lines, VA limits, pages and
- * targets in one copy, what a segment says. With --bench: nanoseconds per translation.
+ * Translations and copies in address spaces: rights of cached lines, address limits, different
+ * pages and targets in one copy, and the contents of a segment. With --bench: nanoseconds for each
+ * translation.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -42,7 +43,10 @@ static void rig_destroy(struct rig *r)
 	free(r);
 }
 
-/* reason of the recorded fault of the client's unit, -1 when none; clears it */
+/*
+ * Returns the reason of the fault that is recorded for the client's unit, or -1 if there is none.
+ * Clears the record.
+ */
 static int take_fault(struct rig *r)
 {
 	uint32_t source = fake_rd32(r->f, GMMU_FAULT_SOURCE);
@@ -67,7 +71,8 @@ static int try(struct rig *r, uint64_t va, enum mmu_access acc, unsigned int fla
 
 static void rights_of_cached_lines(void **state)
 {
-	const struct { uint64_t bits; int want[3][2]; } cases[] = {	/* [access][privileged] */
+	/* fault reasons by [access][privileged], -1: none */
+	const struct { uint64_t bits; int want[3][2]; } cases[] = {
 		{ 0, { { -1, -1 }, { -1, -1 }, { -1, -1 } } },
 		{ GMMU_PTE_RO, { { -1, -1 }, { 6, 6 }, { 6, 6 } } },
 		{ GMMU_PTE_WRITE_DISABLE, { { -1, -1 }, { 6, 6 }, { 6, 6 } } },
@@ -101,7 +106,7 @@ static void segments(void **state)
 	assert_int_equal(seg.len, 16);
 	assert_int_equal(seg.phys, 0x300ff0);
 	assert_ptr_equal(seg.ptr, r->f->g.vram + 0x300ff0);
-	assert_int_equal(seg.kind, 0xfe);	/* compressed 0xdb as its plain kind */
+	assert_int_equal(seg.kind, 0xfe);	/* kind 0xdb without compression */
 	assert_true(seg.vol && seg.read_only);
 	assert_int_equal(seg.target, MEM_VRAM);
 
@@ -131,7 +136,7 @@ static void limit_inside_a_page(void **state)
 	assert_int_equal(try(r, 0x28000, ACC_READ, 0), MMU_LIMIT);
 	assert_int_equal(try(r, 1ull << 40, ACC_READ, 0), MMU_LIMIT);
 	assert_int_equal(try(r, ~0ull, ACC_READ, 0), MMU_LIMIT);
-	/* a limit beyond the address width gives no more addresses */
+	/* a limit above 2^40 does not make the address space larger */
 	r->s.limit = ~0ull;
 	assert_int_equal(try(r, (1ull << 40) + 0x20000, ACC_READ, 0), MMU_LIMIT);
 	r->s.valid = false;
@@ -163,8 +168,8 @@ static uint32_t rnd(uint32_t below)
 }
 
 /*
- * copies of any length and alignment over scattered small, big and system pages, against a flat
- * array
+ * Copies of any length and alignment across scattered small pages, big pages and system pages,
+ * compared with a flat array.
  */
 static void copies_over_pages(void **state)
 {
@@ -173,7 +178,7 @@ static void copies_over_pages(void **state)
 	uint8_t *flat = calloc(1, size), *buf = malloc(size);
 	unsigned int i, n;
 
-	for (i = 0; i < 32; i++)	/* alternating video memory backwards and system memory */
+	for (i = 0; i < 32; i++)	/* video memory, downwards, and system memory in turn */
 		fake_map(r->f, &r->vm, i * 0x1000,
 			 i & 1 ? FAKE_IOVA + i * 0x1000 : 0x200000 - i * 0x1000,
 			 i & 1 ? MEM_SYS_COH : MEM_VRAM, 0, false);

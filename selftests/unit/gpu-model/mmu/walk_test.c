@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The page-table walk over all permutations of entry bits, in both page modes, against the oracle.
- * Memory is an array per target; tables lie at fixed places, so a case is: one directory entry, one
- * big entry, one small entry, one access.
+ * The page-table walk for all combinations of entry bits, in both page modes, compared with the
+ * oracle. Tables lie at fixed places, so a case is one directory entry, one big entry, one small
+ * entry and one access.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,8 +20,8 @@
 #include "mmu/walk.h"
 
 /*
- * each target is sparse: one directory entry, one big entry and one small entry, wherever they
- * belong
+ * A word of memory. All others are 0: a case needs only one directory entry, one big entry and one
+ * small entry.
  */
 struct cell {
 	int target;
@@ -63,7 +63,7 @@ static int world_byte(void *ctx, int target, uint64_t addr)
 
 static const char *const acc_name[] = { "read", "write", "atomic" };
 
-/* runs one access through both and compares everything that they say */
+/* Makes one access through the walk and through the oracle, and compares all results. */
 static void compare(struct world *w, uint64_t va, enum mmu_access acc, bool priv)
 {
 	const struct walk_reader rd = { .read64 = world_read64, .ctx = w };
@@ -104,7 +104,10 @@ static void compare(struct world *w, uint64_t va, enum mmu_access acc, bool priv
 #define BIG_TABLE	0x5432000ull
 #define SMALL_TABLE	0xa987000ull
 
-/* places the entries for @va; apertures decide in which memory the tables lie */
+/*
+ * Puts the entries for @va at their places. The apertures in @pde_bits decide in which memory the
+ * tables lie.
+ */
 static void place(struct world *w, uint64_t va, uint64_t pde_bits, uint64_t big, uint64_t small)
 {
 	static const int target[] = { -1, MEM_VRAM, MEM_SYS_COH, MEM_SYS_NCOH };
@@ -128,7 +131,7 @@ static struct world world(unsigned int big_shift)
 	};
 }
 
-/* offsets that straddle the boundaries of the table sizes full, half, quarter, eighth */
+/* addresses on both sides of the ends of full, half, quarter and eighth tables */
 static const uint64_t vas[] = {
 	0,	    0x12345678, 0x00ffffff, 0x01000000,	  0x01ffffff,	0x02000000,   0x03ffffff,
 	0x04000000, 0x07ffffff, 0x08000000, 0x7fffffffff, 0xffffffffff, 0x5555554321,
@@ -163,7 +166,8 @@ static void directory_bits(void **state)
 static const uint8_t some_kind[] = { 0x00, 0xfe, 0xff, 0x06, 0xdb, 0x46, 0x3f };
 
 /*
- * nth permutation of valid, priv, ro, encrypted, vol, aperture, lock, read/write disable, kind, tag
+ * combination number @n of valid, priv, ro, encrypted, vol, aperture, lock, read and write disable,
+ * tag and kind
  */
 #define PTE_PERMS	(NR(some_kind) << 11)
 static uint64_t pte_perm(unsigned int n)
@@ -176,7 +180,7 @@ static uint64_t pte_perm(unsigned int n)
 	       rd << 62 | wr << 63;
 }
 
-static const uint64_t some_pde[] = {	/* aperture bits of both halves */
+static const uint64_t some_pde[] = {	/* aperture bits of both halves of a directory entry */
 	1 | 1ull << 32, 1, 1ull << 32, 2 | 3ull << 32, 3 | 2ull << 32, 0,
 };
 
@@ -211,7 +215,8 @@ static void small_entry_bits(void **state)
 }
 
 /*
- * every combination of the bits that choose between the two entries, with every right on both sides
+ * All combinations of the bits that choose between the big and the small entry, with all rights in
+ * both.
  */
 static void both_entries(void **state)
 {
@@ -284,14 +289,14 @@ static void directory_targets(void **state)
 		w.space.pdb_target = t[i];
 		place(&w, 0x1000, 1ull << 32, 0, GMMU_PTE_VALID | 0x550);
 		compare(&w, 0x1000, ACC_READ, false);
-		w.space.pdb_target = t[(i + 1) % 4];	/* where no memory is */
+		w.space.pdb_target = t[(i + 1) % 4];	/* a target in which there is no memory */
 		compare(&w, 0x1000, ACC_READ, false);
 	}
 }
 
 /*
- * video memory addresses have 25 bits: what stands above them in an entry does not matter there,
- * elsewhere it does
+ * A table's address in video memory has 25 bits: the address bits above them in an entry are
+ * ignored there, but count in system memory.
  */
 static void wide_addresses(void **state)
 {

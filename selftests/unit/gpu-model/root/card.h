@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A device with the root units and nothing else: plain register file, a bus that records
- * interrupts, and stand-ins for what root units call in other rooms, which record the calls.
+ * A device with the root units only: a plain register file, a bus that records interrupts, and
+ * stand-ins for the functions of other rooms that root units call, which record the calls.
  */
 #ifndef KVGPU_TEST_ROOT_CARD_H
 #define KVGPU_TEST_ROOT_CARD_H
@@ -20,16 +20,16 @@
 
 struct card {
 	struct gk110 g;
-	bool level;			/* interrupt line as the bus saw it last */
+	bool level;			/* the interrupt line that the bus saw last */
 	unsigned int messages, level_changes;
 	unsigned int fifo_resets, pmu_resets, gr_resets, ce_resets[3];
 	char err[512];			/* texts of gk110_err(), joined */
 };
 
-/* one card at a time: stand-ins without a device argument need it */
+/* there is one card at a time; stand-ins without a device argument use this one */
 extern struct card *the_card;
 
-/* the units must not refuse; they are initialised, reset and started */
+/* Makes a card: initialises, resets and starts @units. The test fails if a unit refuses. */
 struct card *card_new(enum gk110_layout layout, const struct unit_ops *const *units,
 		      unsigned int nr);
 void card_free(struct card *c);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The interrupt tree down to messages and line, with the register sequences of a driver; engine
- * enables and resets.
+ * The interrupt tree down to messages and the line, with the register sequences of a driver;
+ * enables and resets of engines.
  */
 #include "card.h"
 
-/* written from the chip's documentation, not from the model's headers */
+/*
+ * written from the chip's documentation, and not from the model's headers, so that a mistake there
+ * is found
+ */
 #define INTR		0x000100
 #define INTR_NRHOST	0x000104
 #define EN		0x000140
@@ -60,7 +63,7 @@ static void test_identity(void **state)
 
 	assert_int_equal(boot0 >> 20 & 0x1ff, 0x0f0);
 	assert_int_equal(boot0 & 0xff, 0xa1);
-	assert_int_equal(boot0 >> 12 & 0xff, 0x28);	/* low six bits of device 1028 */
+	assert_int_equal(boot0 >> 12 & 0xff, 0x28);	/* the low six bits of device id 0x1028 */
 	assert_int_equal(rd(c, 4), 0);
 	wr(c, 0, 0);
 	wr(c, 4, 0x01000001);
@@ -72,7 +75,7 @@ static void test_masks_gate_the_line(void **state)
 {
 	struct card *c = *state;
 
-	/* POST leaves all sources open; nouveau before 6.2 relies on it */
+	/* after POST all sources are let through; nouveau before Linux 6.2 relies on that */
 	assert_int_equal(rd(c, MASK), ~0u);
 	wr(c, MASK, 0);
 	line(c, FIFO, true);
@@ -109,10 +112,10 @@ static void test_intx_follows_the_level(void **state)
 		assert_false(c->level);
 	}
 	assert_int_equal(c->level_changes, 20);
-	assert_int_equal(c->messages, 10);	/* without MSI nothing has to be re-armed */
+	assert_int_equal(c->messages, 10);	/* without MSI no re-arm is needed */
 }
 
-/* what nouveau's handler does, in its order */
+/* Does what nouveau's interrupt handler does, in its order. */
 static void handler(struct card *c, unsigned int serviced)
 {
 	wr(c, EN, 0);
@@ -152,8 +155,8 @@ static void test_msi_source_left_pending_comes_again(void **state)
 	line(c, FIFO, true);
 	wr(c, EN, 0);
 	wr8(c, MSI_CAP, 0xff);
-	assert_int_equal(c->messages, 1);	/* disarmed: nothing yet */
-	wr(c, EN, 1);				/* FIFO still pending */
+	assert_int_equal(c->messages, 1);	/* the output is off, so there is no message yet */
+	wr(c, EN, 1);				/* FIFO is still pending */
 	assert_int_equal(c->messages, 2);
 }
 
@@ -186,7 +189,7 @@ static void test_msi_without_rearm_stays_silent(void **state)
 	assert_int_equal(c->messages, 1);
 	wr8(c, MSI_CAP, 0xff);
 	assert_int_equal(c->messages, 2);
-	assert_int_equal(c->g.config[0x68], 5);	/* the capability id itself is read-only */
+	assert_int_equal(c->g.config[0x68], 5);	/* the byte with the capability's id is read-only */
 }
 
 static void test_second_source_while_high_sends_nothing(void **state)
@@ -209,7 +212,7 @@ static void test_software_interrupt(void **state)
 	wr(c, EN, 2);
 	wr(c, MASK, 0);
 	wr(c, INTR, 1u << 31);
-	assert_int_equal(rd(c, INTR), 0);	/* can't be set while masked */
+	assert_int_equal(rd(c, INTR), 0);	/* a write cannot set it while it is masked */
 	wr(c, MASK, 1u << 31);
 	wr(c, INTR, ~0u);
 	assert_int_equal(rd(c, INTR), 1u << 31);
@@ -224,7 +227,8 @@ static void test_nrhost_leaf(void **state)
 
 	wr(c, MASK_NRHOST, ~(1u << 31));
 	wr(c, EN_NRHOST, 1);
-	line(c, FIFO, true);			/* has a line of its own for NRHOST */
+	/* the FIFO has a line of its own in NRHOST, which is not set */
+	line(c, FIFO, true);
 	assert_int_equal(rd(c, INTR_NRHOST), 0);
 	line(c, TIMER, true);
 	assert_int_equal(rd(c, INTR_NRHOST), 1u << TIMER);
@@ -272,7 +276,7 @@ static void test_enable_resets_what_goes_off(void **state)
 	wr(c, ENABLE, all & ~(1u << 12));
 	assert_int_equal(c->gr_resets, 1);
 	wr(c, ENABLE, all & ~(1u << 12));
-	assert_int_equal(c->gr_resets, 1);	/* only the falling edge */
+	assert_int_equal(c->gr_resets, 1);	/* only the falling edge of an enable resets */
 	wr(c, ENABLE, all);
 	wr(c, ENABLE, all & ~(1u << 6 | 1u << 21 | 1u << 8 | 1u << 13));
 	assert_int_equal(c->ce_resets[0], 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every bit of the root units that a driver waits for answers, and what drivers compute from
- * registers comes out right: clocks, voltage, temperature, memory size, link speed.
+ * Every bit of the root units that a driver waits for gets its value, and what drivers compute from
+ * registers is right: clocks, voltage, temperature, memory size, link speed.
  */
 
 #include "card.h"
@@ -69,7 +69,9 @@ static void test_tag_clear_gets_ready(void **state)
 	wr(c, 0x17e8d0, 0x1ffff);
 	wr(c, 0x17e8c8, 4);
 	for (end = 0; end < 2; end++) {
-		/* 131072 tags of 10 ns over 20 slices: a whole clear is not done at once */
+		/*
+		 * 131072 tags of 10 ns each, divided among 20 slices: clearing them all takes time
+		 */
 		clock_move(end ? 1 : 65535);
 		for (part = 0; part < 5; part++)
 			for (slice = 0; slice < 4; slice++)
@@ -114,7 +116,7 @@ static void test_fuses_need_the_access_sequence(void **state)
 	assert_int_equal(rd(c, 0x0212a8), 1);
 	mask(c, 0x021000, 1, 0);
 	assert_int_equal(rd(c, 0x0214a8), 0);
-	/* 27 MHz crystal, memory configuration 0 */
+	/* a crystal of 27 MHz, memory configuration 0 */
 	assert_int_equal(rd(c, 0x101000) & 0x40003c, 0x400000);
 }
 
@@ -126,14 +128,14 @@ static void test_temperature_and_voltage(void **state)
 	assert_in_range(rd(c, 0x020400), 20, 90);
 	wr(c, 0x020400, 200);
 	assert_in_range(rd(c, 0x020400), 20, 90);
-	assert_true(rd(c, 0x020340) > 0);		/* nouveau divides by it */
+	assert_true(rd(c, 0x020340) > 0);		/* nouveau divides by this register */
 	uv = 600000 + 640000 * rd(c, 0x020344) / rd(c, 0x020340);
 	assert_in_range(uv, 800000, 1100000);
 	wr(c, 0x020344, 0x80000000 | 100);
 	assert_int_equal(rd(c, 0x020344), 100);
 }
 
-/* as nouveau's clk/gk104.c computes them, in kHz */
+/* Frequencies in kHz, computed as nouveau's clk/gk104.c does. */
 static uint32_t root_khz(struct card *c, uint32_t pll)
 {
 	uint32_t coef = rd(c, pll + 4);
@@ -198,7 +200,7 @@ static void test_i2c_bus_is_idle_and_nobody_answers(void **state)
 	assert_int_equal(rd(c, 0x00d014) & 0x30, 0x30);
 	mask(c, 0x00d014, 2, 0);
 	assert_int_equal(rd(c, 0x00d014) & 0x30, 0x10);
-	/* released for the acknowledge: stays high */
+	/* the line is released for the slave's acknowledgement: no slave, so it stays high */
 	mask(c, 0x00d014, 2, 2);
 	assert_int_equal(rd(c, 0x00d014) & 0x30, 0x30);
 }
@@ -267,13 +269,14 @@ static void test_link_speed(void **state)
 	mask(c, 0x08c040, 0xc0000, 0x80000);
 	mask(c, 0x08c040, 1, 1);
 	assert_int_equal(rd(c, 0x088088) >> 16 & 0xf, 1);
-	mask(c, 0x08c040, 0xc0000, 0);			/* 8 GT/s is more than the board can */
+	/* the driver asks for 8 GT/s, which the board does not have */
+	mask(c, 0x08c040, 0xc0000, 0);
 	mask(c, 0x08c040, 1, 1);
 	assert_int_equal(rd(c, 0x088088) >> 16 & 0xf, 2);
 	assert_int_equal(rd(c, 0x08c040) & 1, 0);
 }
 
-/* units never claim the same register, nor one of the MMU's */
+/* No two units may claim the same register, and none may claim one of the MMU's. */
 static void test_ranges_do_not_overlap(void **state)
 {
 	static uint8_t taken[GK110_BAR0_SIZE / 4];

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The VBIOS window, and that every kind of broken image is refused with a text that says what is
- * wrong.
- */
+/* The VBIOS window. Every kind of broken image must be refused with a text that names the fault. */
 #include <unistd.h>
 
 #include "card.h"
@@ -53,7 +50,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* makes the image add up to 0 again */
+/* Sets the last byte so that the image adds up to 0 again. */
 static void fix_checksum(void)
 {
 	uint8_t sum = 0;
@@ -184,10 +181,14 @@ static void test_bit_directory(void **state)
 	fix_checksum();
 	refused(c, img.rom, IMAGE_SIZE, "'P' pointing outside");
 	image_make(&img);
-	/* the directory's first entry is i: number of entries */
+	/* entry i is the directory's first one, so the number of entries is the byte 2 before it */
 	bit_entry('i')[-2] = 0xff;
 	fix_checksum();
-	file_write(img.rom, IMAGE_SIZE);	/* 255 entries still fit; what they say does not */
+	/*
+	 * the directory with 255 entries fits; its entries may point anywhere, so both answers are
+	 * allowed
+	 */
+	file_write(img.rom, IMAGE_SIZE);
 	assert_true(prom_unit.init(&c->g) < 0 || c->g.prom);
 	if (c->g.prom)
 		prom_unit.fini(&c->g);
@@ -206,7 +207,7 @@ static void test_bit_directory(void **state)
 	refused(c, img.rom, IMAGE_SIZE, "no BIT directory");
 }
 
-/* a directory at the very end of the image must not be read past it */
+/* A directory at the very end of the image must not be read beyond the image. */
 static void test_bit_at_the_end(void **state)
 {
 	struct card *c = *state;

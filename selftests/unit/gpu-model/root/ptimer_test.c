@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Time: rate, setting, consistency under concurrent readers; alarm: exactness, wrap, masks, sleep
- * when not armed.
+ * The timer: rate, setting, consistent reads while other threads read; and the alarm: exact time,
+ * wrap, masks, no CPU use while it is not armed.
  */
 #include <unistd.h>
 
@@ -26,7 +26,7 @@ static int setup(void **state)
 
 	clock_stop();
 	c = card_new(GK110_LAYOUT_FLAT, list, 3);
-	clock_move(MS);		/* it has run for a moment */
+	clock_move(MS);		/* so that the time is not 0 */
 	wr(c, 0x000640, 1u << 20);
 	wr(c, 0x000140, 1);
 	*state = c;
@@ -39,7 +39,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* as a driver reads it */
+/* Reads the time as a driver does. */
 static uint64_t now(struct card *c)
 {
 	uint32_t hi, lo;
@@ -61,7 +61,7 @@ static bool level(struct card *c)
 	return l;
 }
 
-/* the alarm's thread raises it; nothing but a defect keeps it from doing so for a minute */
+/* Waits until the alarm's thread has raised the line. Only a defect can make that last a minute. */
 static void await_level(struct card *c)
 {
 	uint64_t end = real_ns() + 60000000000ull;
@@ -82,7 +82,10 @@ static void await_sleepers(unsigned int n)
 	}
 }
 
-/* the time stands still: the alarm's thread may look as often as it likes */
+/*
+ * Checks that the line stays low. The time stands still, so it does not matter how often the
+ * alarm's thread looks.
+ */
 static void no_level(struct card *c)
 {
 	unsigned int i;
@@ -94,7 +97,7 @@ static void no_level(struct card *c)
 	assert_int_equal(rd(c, INTR), 0);
 }
 
-/* a tick is 32 ns */
+/* The time counts ns, in ticks of 32 ns. */
 static void test_counts_nanoseconds(void **state)
 {
 	struct card *c = *state;
@@ -107,7 +110,7 @@ static void test_counts_nanoseconds(void **state)
 	assert_int_equal(ptimer_now(&c->g), t1);
 }
 
-/* the host's own time goes on as well */
+/* While the test's clock is not stopped, the time goes on with the host's time. */
 static void test_runs_by_itself(void **state)
 {
 	struct card *c = *state;
@@ -144,7 +147,8 @@ static void test_low_word_carries_into_high(void **state)
 }
 
 /*
- * nouveau programs 81 MHz * 125 / 324 = 31.25 MHz; half the multiplier is half the speed, 0 stops
+ * nouveau programs 81 MHz * 125 / 324 = 31.25 MHz. Twice the divider gives half the speed. A
+ * multiplier or a divider of 0 stops the time.
  */
 static void test_ratio(void **state)
 {
@@ -186,8 +190,8 @@ static void *reader(void *arg)
 }
 
 /*
- * the clock is re-based by ratio writes (to the same value); readers without the lock must never
- * see it jump
+ * Each write of the ratio computes the base of the time anew, here with the same ratio. Readers
+ * without the lock must never see the time jump.
  */
 static void test_readers_without_lock(void **state)
 {
@@ -219,7 +223,7 @@ static void test_alarm_fires_when_due(void **state)
 	assert_int_equal(rd(c, 0x000100), 1u << 20);
 	wr(c, INTR, 1);
 	no_level(c);
-	clock_move((4ull << 30) - 96);		/* 2^32 ns after the last match is the next one */
+	clock_move((4ull << 30) - 96);		/* the next match is 2^32 ns after the last one */
 	no_level(c);
 	clock_move(96);
 	await_level(c);
@@ -240,7 +244,7 @@ static void test_alarm_across_the_low_words_wrap(void **state)
 	assert_true(now(c) >= (4ull << 32) + 60 * MS - 32);
 }
 
-/* more than 2.1 s ahead is ahead, not behind: the distance is unsigned */
+/* The distance to an alarm is unsigned: an alarm more than 2.1 s ahead is ahead, and not behind. */
 static void test_far_alarm_is_not_due(void **state)
 {
 	struct card *c = *state;
@@ -253,7 +257,7 @@ static void test_far_alarm_is_not_due(void **state)
 	clock_move(2 * MS);
 	await_level(c);
 	wr(c, INTR, 1);
-	wr(c, ALARM, (uint32_t)now(c) - 100);	/* just missed: comes in 4.3 s */
+	wr(c, ALARM, (uint32_t)now(c) - 100);	/* just missed: the next match comes in 4.3 s */
 	no_level(c);
 	clock_move(4200 * (uint64_t)MS);
 	no_level(c);
@@ -288,8 +292,8 @@ static void test_time_step_past_the_alarm(void **state)
 }
 
 /*
- * pending and not acknowledged: no match matters any more, and the thread waits for a change, not
- * for a time
+ * While the interrupt is pending no further match matters. So the thread must wait for a change,
+ * and not for a time.
  */
 static void test_sleeps_when_not_armed(void **state)
 {

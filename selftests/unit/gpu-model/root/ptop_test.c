@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The device table, decoded by a parser that knows only the format, says what the engine table
- * says: both layouts.
+ * The device table, decoded by a parser that knows only its format, must agree with the model's
+ * engine table, for both layouts.
  */
 #include "card.h"
 
@@ -14,7 +14,9 @@ struct entry {
 
 static const struct unit_ops *const list[] = { &ptop_unit };
 
-/* entries found; a chain of words ends with one whose bit 31 is clear */
+/*
+ * Returns the number of entries found. An entry is a chain of words; the last one has bit 31 clear.
+ */
 static unsigned int decode(struct card *c, struct entry *e, unsigned int max)
 {
 	unsigned int n = 0, i;
@@ -37,7 +39,7 @@ static unsigned int decode(struct card *c, struct entry *e, unsigned int max)
 		}
 		switch (w & 3) {
 		case 1:
-			/* instance: unused before later chips */
+			/* the instance field is unused before later chips */
 			assert_int_equal(w >> 26 & 0xf, 0);
 			e[n].addr = w & 0xfff000;
 			if (w & 1 << 2)
@@ -109,7 +111,7 @@ static void test_layout_card(void **state)
 	check_layout(GK110_LAYOUT_CARD, (const unsigned int[]){ 0, 1, 2, 0 });
 }
 
-/* every runlist has a PBDMA and, for nouveau, not more than two */
+/* Every runlist has a PBDMA, and at most two, which is nouveau's limit. */
 static void test_pbdmas_serve_runlists(void **state)
 {
 	enum gk110_layout l;
@@ -148,7 +150,7 @@ static void test_what_is_switched_off(void **state)
 	struct card *c = card_new(GK110_LAYOUT_FLAT, list, 1);
 	unsigned int tpcs = 0, fbps = 0, i;
 
-	/* no display, no video; copy engines there */
+	/* display and video engines are absent, copy engines are present */
 	assert_int_equal(rd(c, 0x022500) & 0x30f, 0xf);
 	for (i = 0; i < rd(c, 0x022430); i++)
 		tpcs += rd(c, 0x022434) - __builtin_popcount(rd(c, 0x022508 + 4 * i));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The generated VBIOS, read by a parser of its own that was written from the formats (offsets as
- * numbers, none of the generator's structures): every pointer in bounds, checksums, and the values
- * a driver needs.
+ * The generated VBIOS, read by a parser that was written from the formats alone: offsets are
+ * numbers, and none of the generator's structures are used. Every pointer must be in bounds,
+ * checksums right, and the values that a driver needs there.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,7 +53,10 @@ static size_t bit(void)
 	return 0;
 }
 
-/* offset of the data that BIT entry @id points to; checks version and a least length */
+/*
+ * Returns the offset of the data that BIT entry @id points to. Checks the entry's version and that
+ * it has @least bytes.
+ */
 static size_t table(char id, uint8_t version, uint16_t least)
 {
 	size_t at = bit(), i;
@@ -115,11 +118,11 @@ static void test_bit_directory(void **state)
 	for (i = 0; i < n; i++) {
 		size_t e = at + 12 + 6 * i;
 
-		/* no table on top of the directory */
+		/* no table lies on the directory */
 		assert_true(u16(e + 4) >= at + 12 + 6 * n);
 		assert_true(u16(e + 4) + u16(e + 2) < IMAGE_SIZE);
 	}
-	/* nothing may be taken for the older BMP structure */
+	/* no place may look like the older BMP structure */
 	for (i = 0; i + 5 <= IMAGE_SIZE; i++)
 		assert_true(memcmp(img.rom + i, "\xff\x7f" "NV\0", 5));
 }
@@ -179,7 +182,8 @@ static void test_memory_is_gddr5(void **state)
 }
 
 /*
- * nouveau wants types 0, 1, 4, 6, 7, 8, 9, each with plain data whose elements lie inside the entry
+ * nouveau needs types 0, 1, 4, 6, 7, 8 and 9, each with plain data whose elements lie inside the
+ * entry.
  */
 static void test_training_patterns(void **state)
 {
@@ -200,7 +204,8 @@ static void test_training_patterns(void **state)
 		assert_int_equal(u8(p + 2) & 7, 1);
 		assert_true(u8(p + 1) > 0);
 		assert_true((u8(p) & 0x3f) * u8(p + 1) <= 8 * u8(data + 3));
-		u8(p + u8(data + 2) + u8(data + 3) + 3);	/* a driver reads whole words */
+		/* a driver reads whole words, so the bytes behind must exist */
+		u8(p + u8(data + 2) + u8(data + 3) + 3);
 	}
 	assert_int_equal(mask, 0x3d3);
 }
@@ -239,7 +244,7 @@ static void test_voltage(void **state)
 	assert_true(u8(v + 1) >= 0x1a);
 	assert_int_equal(u32(v + 4) & 1, 1);
 	khz = u32(v + 5) / 1000;
-	assert_in_range(27648000 / khz, 16, 4095);	/* the PWM's divider */
+	assert_in_range(27648000 / khz, 16, 4095);	/* the divider of the voltage's PWM */
 	base = u32(v + 0x12) & 0xffffff;
 	range = u32(v + 0x16);
 	assert_int_equal(u32(v + 0x0a), base);
@@ -249,13 +254,13 @@ static void test_voltage(void **state)
 	for (i = 0; i < u8(map + 3); i++) {
 		size_t e = map + u8(map + 1) + i * u8(map + 2);
 
-		assert_int_equal(u8(e + 1), 0xff);	/* no link */
+		assert_int_equal(u8(e + 1), 0xff);	/* not linked to another entry */
 		assert_in_range(u32(e + 2), base, base + range);
 		assert_true(u32(e + 6) >= u32(e + 2));
 	}
 }
 
-/* domain 0 counts twice the core clock, domain 3 is memory */
+/* domain 0 has twice the core clock; domain 3 is memory */
 static void test_performance_states(void **state)
 {
 	size_t p = table('P', 2, 0x5c), t = u32(p), e, i;
@@ -317,7 +322,7 @@ static void test_memory_map_is_there_and_empty(void **state)
 	size_t t = u32(table('P', 2, 0x5c) + 4);
 
 	assert_int_equal(u8(t), 0x11);
-	assert_true(u8(t + 1) >= 0x15);		/* less and nouveau gives the device up */
+	assert_true(u8(t + 1) >= 0x15);		/* nouveau gives the device up if this is less */
 	assert_int_equal(u8(t + 5), 0);
 	assert_int_equal(u8(t + 0x14), 0);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Mapped windows, both ends in one process: the model's half (barmap.c, barmap_link.c) and the
- * helper that QEMU loads. The test maps the regions' files as QEMU does, and its threads are the
- * vCPUs.
+ * Mapped windows, with both ends in one process: the model's part (barmap.c, barmap_link.c), and
+ * the helper that QEMU loads. The test maps the regions' files as QEMU does, and its threads play
+ * the vCPUs.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -31,12 +31,13 @@
 #include "fake_device.h"
 
 #define BAR1_MAP_BASE	(2u << 20)
-#define FIRST		(BAR1_MAP_BASE / VU_PAGE)	/* first page of BAR1 that is mapped */
+/* the first page of BAR1 that can be mapped */
+#define FIRST		(BAR1_MAP_BASE / VU_PAGE)
 
 static struct helper helper;
 static bool helper_on;
 static char path[108];
-static uint8_t *bar1, *bar3, *pramin;	/* bar1: as if its start were mapped too */
+static uint8_t *bar1, *bar3, *pramin;	/* bar1: address at which BAR1's page 0 would be */
 
 static void nap(unsigned int ms)
 {
@@ -108,7 +109,10 @@ static int setup_server(void **state)
 	return !fake.s.barmap || barmap_start(fake.s.barmap, fake.g);
 }
 
-/* as after a guest's firmware: windows offered, mapped, memory decoding and bus mastering on */
+/*
+ * As after a guest's firmware: windows are offered and mapped, memory decoding and bus mastering
+ * are on.
+ */
 static int setup(void **state)
 {
 	if (setup_server(state))
@@ -138,7 +142,10 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* as a unit does it: new state first, then the bus is told, with the lock held */
+/*
+ * Changes translations as a unit does: first the new state, then invalidate() tells the bus with
+ * g->lock held.
+ */
 static void point(enum bar_window w, uint32_t page, uint32_t n, uint64_t entry, uint64_t step)
 {
 	uint32_t i;
@@ -161,8 +168,8 @@ static uint32_t *word(uint8_t *window, uint32_t page, uint32_t off)
 }
 
 /*
- * a vCPU's access: the helper changes the mapping under it, which the thread sanitizer would take
- * for a race
+ * An access by a vCPU. The helper changes the mapping meanwhile, which the thread sanitizer would
+ * take for a race.
  */
 __attribute__((no_sanitize("thread"))) static uint32_t load(uint8_t *window, uint32_t page,
 							    uint32_t off)
@@ -181,7 +188,7 @@ static uint32_t *vram(uint32_t page, uint32_t off)
 	return (uint32_t *)(fake.g->vram + (size_t)page * VU_PAGE + off);
 }
 
-/* waits; a minute without it is a hang, on any machine */
+/* Waits for @cond; a minute without it is a hang, on any machine. */
 #define eventually(cond) do { \
 	uint64_t until_ = barmap_now() + 60000000000ull; \
 	while (!(cond)) { \
@@ -201,7 +208,7 @@ static unsigned int nr_transient(void)
 	return n;
 }
 
-/* until no transient page is left */
+/* Waits until no page is mapped for one access only. */
 static void settle(void)
 {
 	eventually(!nr_transient());
@@ -229,7 +236,7 @@ static void check_sparse(uint32_t index, uint64_t off, uint64_t size)
 
 	ask_region(index, sizeof(r), &r);
 	assert_int_equal(r.flags, 15);
-	/* QEMU refuses 0 even in the first answer */
+	/* QEMU refuses an offset of 0 even in the first answer */
 	assert_int_equal(r.cap_offset, 32);
 	assert_int_equal(r.argsz, 64);
 	assert_int_equal(fake_payload_len(), 32);
@@ -280,7 +287,7 @@ static void test_helper_of_another_process(void **state)
 	assert_true(fake_noted("the client is"));
 }
 
-/* @note: what the model says of it */
+/* Greets the model as a helper. @note: text that the model must report about it. */
 static void say_hello(uint32_t magic, uint32_t version, int error, const char *note)
 {
 	struct barmap_hello h = { .hdr.type = BARMAP_HELLO,
@@ -300,7 +307,7 @@ static void test_helper_without_userfaultfd(void **state)
 	say_hello(BARMAP_MAGIC, BARMAP_VERSION, EPERM, "userfaultfd");
 	assert_false(barmap_wait_helper(fake.s.barmap, getpid()));
 	barmap_disconnect(fake.s.barmap);
-	start_helper();		/* the next QEMU may be luckier */
+	start_helper();		/* a helper that comes later, from the next QEMU, is accepted */
 	assert_true(barmap_wait_helper(fake.s.barmap, getpid()));
 }
 
@@ -310,9 +317,11 @@ static void test_strangers_on_the_plugin_socket(void **state)
 
 	say_hello(1, BARMAP_VERSION, EPERM, "no helper");
 	say_hello(BARMAP_MAGIC, BARMAP_VERSION + 1, EPERM, "version");
-	/* claims to work, but brings no channel */
+	/* says that userfaultfd works, but sends no descriptor for it */
 	say_hello(BARMAP_MAGIC, BARMAP_VERSION, 0, "no helper");
-	/* says nothing: given up after a while, meanwhile waited for */
+	/*
+	 * a client that says nothing: the model waits for it for a while, and then for the next one
+	 */
 	fd = helper_connect(path);
 	start_helper();
 	assert_true(barmap_wait_helper(fake.s.barmap, getpid()));
@@ -328,7 +337,7 @@ static void test_fault_maps(void **state)
 	assert_int_equal(load(bar1, FIRST, 0x10), 0xabcd1234);
 	store(bar1, FIRST, 0x20, 77);
 	assert_int_equal(*vram(100, 0x20), 77);
-	*vram(100, 0x30) = 5;		/* the same memory, not a copy */
+	*vram(100, 0x30) = 5;		/* the window shows the memory itself, not a copy */
 	assert_int_equal(load(bar1, FIRST, 0x30), 5);
 	store(bar1, FIRST + 3, 0, 9);
 	assert_int_equal(*vram(103, 0), 9);
@@ -342,12 +351,12 @@ static void test_all_windows(void **state)
 	assert_int_equal(*vram(8191, 0xffc), 1);
 	store(pramin, 255, 0, 2);
 	assert_int_equal(*vram(5255, 0), 2);
-	store(bar1, GK110_BAR1_SIZE / VU_PAGE - 1, 0, 3);	/* no entry: swallowed */
-	/* more when the machine is so busy that it is tried again */
+	store(bar1, GK110_BAR1_SIZE / VU_PAGE - 1, 0, 3);	/* no entry: the write is dropped */
+	/* more than 1 if the machine is so busy that the access was tried again */
 	assert_true(fake.faults_recorded >= 1);
 }
 
-/* one fault brings what is contiguous, up to 2 MiB; scattered pages come one by one */
+/* One fault maps a contiguous run of pages, up to 2 MiB. Scattered pages are mapped one by one. */
 static void test_runs(void **state)
 {
 	uint64_t before;
@@ -373,7 +382,8 @@ static void test_invalidate_repoints(void **state)
 	point(WIN_BAR1, FIRST, 8, 101, 1);
 	store(bar1, FIRST + 2, 0, 1);
 	point(WIN_BAR1, FIRST, 8, 201, 1);
-	assert_int_equal(load(bar1, FIRST + 2, 0), 1);	/* as a TLB: not flushed, not seen */
+	/* as with a TLB: without an invalidate the old page is seen */
+	assert_int_equal(load(bar1, FIRST + 2, 0), 1);
 	invalidate(WIN_BAR1);
 	*vram(202, 0) = 22;
 	assert_int_equal(load(bar1, FIRST + 2, 0), 22);
@@ -388,8 +398,8 @@ static void test_invalidate_in_the_middle(void **state)
 
 	point(WIN_BAR1, FIRST, 64, 101, 1);
 	store(bar1, FIRST, 0, 1);
-	point(WIN_BAR1, FIRST + 10, 3, 0, 0);		/* gone */
-	point(WIN_BAR1, FIRST + 20, 3, 901, 1);		/* moved */
+	point(WIN_BAR1, FIRST + 10, 3, 0, 0);		/* three pages lose their entries */
+	point(WIN_BAR1, FIRST + 20, 3, 901, 1);		/* three pages move */
 	invalidate(WIN_BAR1);
 	for (i = 0; i < 64; i++)
 		*vram(100 + i, 8) = i;
@@ -423,15 +433,15 @@ static void test_fault_reads_ones(void **state)
 	before = fake.faults_recorded;
 	assert_true(before >= 1);
 	assert_int_equal(fake.g->stats.bar_faults[WIN_BAR1], before);
-	store(bar1, FIRST + 8, 0, 1);			/* swallowed */
+	store(bar1, FIRST + 8, 0, 1);			/* dropped */
 	assert_true(fake.faults_recorded > before);
 	settle();
 	before = fake.faults_recorded;
-	/* and forgotten: a new access, a new fault */
+	/* that access is over: a new access makes a new fault */
 	assert_int_equal(load(bar1, FIRST + 8, 0), ~0u);
 	assert_true(fake.faults_recorded > before);
 	settle();
-	/* valid without an invalidate: seen as soon as that */
+	/* a page that becomes valid is seen at the next access, without an invalidate */
 	point(WIN_BAR1, FIRST + 7, 1, 301, 0);
 	*vram(300, 0) = 12;
 	assert_int_equal(load(bar1, FIRST + 7, 0), 12);
@@ -445,14 +455,15 @@ static void test_read_only(void **state)
 	*vram(400, 0) = 2;
 	assert_int_equal(load(bar3, 5, 0), 2);
 	store(bar3, 5, 0, 3);
-	assert_int_equal(*vram(400, 0), 2);		/* never reaches memory */
+	assert_int_equal(*vram(400, 0), 2);		/* the write is dropped */
 	point(WIN_BAR3, 6, 1, 402 | FAKE_RO, 0);
 	*vram(401, 0) = 4;
-	store(bar3, 6, 0, 5);				/* a write comes first: a fault */
+	/* here the first access is a write: a fault */
+	store(bar3, 6, 0, 5);
 	assert_true(fake.faults_recorded >= 1);
 	assert_int_equal(*vram(401, 0), 4);
 	settle();
-	assert_int_equal(load(bar3, 6, 0), 4);		/* and the CPU sees memory again */
+	assert_int_equal(load(bar3, 6, 0), 4);		/* after that a read sees memory again */
 }
 
 /* ------------------------------------------------------------------ guest memory in a window */
@@ -476,7 +487,8 @@ static void test_system_memory(void **state)
 	store(bar1, FIRST + 1, 8, 42);
 	assert_int_equal(ram[0x1008 / 4], 42);
 
-	write_command(GK110_PCI_CMD_MEMORY);		/* no bus mastering: no access to it */
+	/* without bus mastering the card can't access guest memory */
+	write_command(GK110_PCI_CMD_MEMORY);
 	assert_int_equal(load(bar1, FIRST + 1, 8), ~0u);
 	write_command(GK110_PCI_CMD_MEMORY | GK110_PCI_CMD_MASTER);
 	assert_int_equal(load(bar1, FIRST + 1, 8), 42);
@@ -486,7 +498,7 @@ static void test_system_memory(void **state)
 	store(bar1, FIRST + 1, 8, 43);
 	assert_int_equal(ram[0x1008 / 4], 42);
 	settle();
-	map_ram(fd, 0x40000000, 1 << 20);		/* the file comes and goes and comes */
+	map_ram(fd, 0x40000000, 1 << 20);		/* map the file again */
 	assert_int_equal(load(bar1, FIRST + 1, 8), 42);
 	munmap(ram, 1 << 20);
 	close(fd);
@@ -501,22 +513,23 @@ static void test_userd_pages_are_watched(void **state)
 	fake.userd_off = (FIRST + 16) * VU_PAGE;
 	fake.userd_size = 4 * VU_PAGE;
 	point(WIN_BAR1, FIRST, 64, 101, 1);
-	store(bar1, FIRST, 0, 1);			/* the run ends before them */
+	/* the run must end before the USERD pages */
+	store(bar1, FIRST, 0, 1);
 	assert_int_equal(fake.g->stats.bar_pages_mapped[WIN_BAR1], 16);
 	store(bar1, FIRST + 17, 0x8c, 1);
 	assert_int_equal(*vram(117, 0x8c), 1);
 	await_doorbells(1);
 	settle();
 	rung = fake.doorbells;
-	store(bar1, FIRST + 17, 0x8c, 2);		/* every later one is noticed as well */
+	store(bar1, FIRST + 17, 0x8c, 2);		/* every later write is noticed as well */
 	await_doorbells(rung + 1);
 	assert_int_equal(*vram(117, 0x8c), 2);
 	settle();
-	/* served by the thread that rings, once it has rung */
+	/* the thread that rings doorbells serves this read, too, after it has rung */
 	load(bar1, FIRST + 40, 0);
 	rung = fake.doorbells;
 	nap(50);
-	assert_int_equal(fake.doorbells, rung);		/* and none is made up */
+	assert_int_equal(fake.doorbells, rung);		/* no doorbell is rung without a write */
 }
 
 static void test_userd_moves_onto_mapped_pages(void **state)
@@ -538,7 +551,8 @@ static void test_memory_decoding_off_and_on(void **state)
 	*vram(100, 0) = 1;
 	assert_int_equal(load(bar1, FIRST, 0), 1);
 	write_command(0);
-	assert_int_equal(load(bar1, FIRST, 0), ~0u);	/* QEMU does not, but if it did */
+	/* QEMU makes no such access; the answer is right all the same */
+	assert_int_equal(load(bar1, FIRST, 0), ~0u);
 	write_command(GK110_PCI_CMD_MEMORY | GK110_PCI_CMD_MASTER);
 	assert_int_equal(load(bar1, FIRST, 0), 1);
 }
@@ -554,7 +568,10 @@ static void test_reset_empties(void **state)
 	assert_int_equal(load(bar1, FIRST, 0), ~0u);
 }
 
-/* a client unplugs the device and plugs it in again: same process, same helper, new mappings */
+/*
+ * A client unplugs the device and plugs it in again: the same process and the same helper make new
+ * mappings.
+ */
 static void test_replug(void **state)
 {
 	point(WIN_BAR1, FIRST, 8, 101, 1);
@@ -575,10 +592,10 @@ static void test_helper_dies(void **state)
 
 	point(WIN_BAR1, FIRST, 8, 101, 1);
 	store(bar1, FIRST, 0, 1);
-	/* from its side: as if the model had died */
+	/* stop the helper's side, which behaves as if the model had died */
 	helper_stop(&helper);
 	helper_on = false;
-	/* nobody waits, all reads as a dead card's */
+	/* no vCPU waits, and all reads give ones, as from a dead card */
 	assert_int_equal(load(bar1, FIRST, 0), ~0u);
 	assert_int_equal(load(bar3, 0, 0), ~0u);
 	assert_int_equal(
@@ -586,7 +603,8 @@ static void test_helper_dies(void **state)
 		     60000),
 		1);
 	assert_int_equal(read(barmap_lost_fd(fake.s.barmap), &lost, sizeof(lost)), sizeof(lost));
-	invalidate(WIN_BAR1);				/* nothing blocks */
+	/* an invalidate does not block without a helper */
+	invalidate(WIN_BAR1);
 	barmap_disconnect(fake.s.barmap);
 	unmap_regions();
 	start_helper();
@@ -598,7 +616,7 @@ static void test_helper_dies(void **state)
 	assert_int_equal(load(bar1, FIRST, 0), 8);
 }
 
-/* too many single pages for the process: everything is taken back, nothing is lost */
+/* More single pages than the process may map: all mappings are removed, and no access is lost. */
 static void test_mapping_budget(void **state)
 {
 	uint32_t i, round;
@@ -623,12 +641,13 @@ static void test_mapping_budget(void **state)
 #define HAMMER_MS	1500
 
 static atomic_bool hammer_stop;
-static atomic_uint hammer_epoch;	/* of the memory that pages show; even: settled */
+/* of the memory that the pages show; odd: a move is under way */
+static atomic_uint hammer_epoch;
 static atomic_uint_least64_t hammer_stale, hammer_done;
 
 /*
- * The pages of epoch e lie at video page 1000 + (e & 7) * 64, and each has its epoch in word 0. A
- * load that starts and ends within one settled epoch must see that epoch.
+ * The pages of even epoch e lie from video page 1000 + (e & 14) * 64 on, and have the number of
+ * their epoch in word 0. A load that starts and ends in the same even epoch must see that epoch.
  */
 static void *hammer_load(void *arg)
 {
@@ -646,10 +665,7 @@ static void *hammer_load(void *arg)
 	return NULL;
 }
 
-/*
- * stores of the running epoch into word 1: after the move has been acknowledged, none may reach the
- * old memory
- */
+/* Stores the number of the current epoch into word 1 of the pages. */
 static void *hammer_store(void *arg)
 {
 	uint32_t page = 0, before;
@@ -694,22 +710,23 @@ static void hammer(bool gaps)
 	assert_int_equal(pthread_create(&t[0], NULL, hammer_load, (void *)0), 0);
 	assert_int_equal(pthread_create(&t[1], NULL, hammer_load, (void *)5), 0);
 	assert_int_equal(pthread_create(&t[2], NULL, hammer_store, NULL), 0);
-	/*
-	 * as long as that, and until there was something to see: a busy machine takes longer for it
-	 */
+	/* run for HAMMER_MS, but at least until enough was seen: a busy machine takes longer */
 	while (barmap_now() < end || hammer_done <= 1000 || epoch <= 50) {
 		hammer_epoch = epoch + 1;
-		/* through no translation at all: pages become empty, faults race */
+		/*
+		 * with a state without translations in between: pages become empty, and faults race
+		 * with the move
+		 */
 		if (gaps) {
 			point(WIN_BAR1, FIRST, HAMMER_PAGES, 0, 0);
 			invalidate(WIN_BAR1);
 		}
-		step = 1 + (epoch / 2) % 3;	/* contiguous and scattered */
+		step = 1 + (epoch / 2) % 3;	/* contiguous pages and scattered ones */
 		hammer_move(epoch + 2, step);
 		epoch += 2;
 		hammer_epoch = epoch;
 		nap(1);
-		/* memory of the epoch before last is out of reach: mark it, nobody may touch it */
+		/* the pages of this epoch have no store of a later epoch */
 		for (i = 0; i < HAMMER_PAGES; i++)
 			assert_true(*vram(hammer_base(epoch) + i * step, 4) <= epoch);
 	}
@@ -730,8 +747,8 @@ static void test_hammer_gaps(void **state)
 }
 
 /*
- * after the acknowledged invalidate, a store can't land in the old page: checked against a value
- * put there then
+ * When the invalidate has returned, a store can't get into the old page: a value that is put there
+ * then must stay.
  */
 static void *late_store(void *arg)
 {

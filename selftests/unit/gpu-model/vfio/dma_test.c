@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Guest memory: map, unmap, lookup; a random history against a page array. */
+/* Guest memory: map, unmap, lookup; and a random history compared with an array of pages. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -105,7 +105,7 @@ static void test_rights(void **state)
 	assert_non_null(at(0x1000, 1, &len, true));
 }
 
-/* a descriptor that can't be written to gives memory that can't be written to */
+/* A descriptor that is open for reading only gives memory that can't be written. */
 static void test_read_only_file(void **state)
 {
 	struct vu_dma_map m = { .argsz = sizeof(m), .flags = 3, .size = 0x1000 };
@@ -147,10 +147,11 @@ static void test_bad_maps(void **state)
 	assert_int_equal(map(0, 0x1000, 0, 0), -EINVAL);
 	assert_int_equal(map(0, 0x1000, 0, 7), -EINVAL);
 	assert_int_equal(map(UINT64_MAX - 0xfff, 0x2000, 0, 3), -EINVAL);
-	/* beyond the file: would be SIGBUS */
+	/* beyond the end of the file: accesses would end in SIGBUS */
 	assert_int_equal(map(0, RAM_SIZE + 0x1000, 0, 3), -EINVAL);
 	assert_int_equal(map(0, 0x1000, UINT64_MAX - 0xfff, 3), -EINVAL);
-	assert_int_equal(map(UINT64_MAX - 0xfff, 0x1000, 0, 3), 0);	/* the last page of all */
+	/* the last page of the address space */
+	assert_int_equal(map(UINT64_MAX - 0xfff, 0x1000, 0, 3), 0);
 	assert_int_equal(pipe(pipes), 0);
 	assert_int_equal(dma_map(&fake.s, &m, pipes[1]), -EINVAL);
 	close(pipes[0]);
@@ -185,12 +186,14 @@ static void test_unmap(void **state)
 	assert_int_equal(dma_unmap(&fake.s, 0x12000, 0x10000), -EINVAL);
 	assert_int_equal(dma_unmap(&fake.s, 0, 0), -EINVAL);
 	assert_int_equal(dma_unmap(&fake.s, UINT64_MAX, 2), -EINVAL);
-	assert_int_equal(dma_unmap(&fake.s, 0x50000, 0x1000), 0);		/* nothing there */
+	/* no mapping there */
+	assert_int_equal(dma_unmap(&fake.s, 0x50000, 0x1000), 0);
 	assert_int_equal(fake.s.dma.nr, 3);
 	assert_int_equal(dma_unmap(&fake.s, 0x10000, 0x4000), 0);
 	assert_null(at(0x10000, 1, &len, false));
 	assert_non_null(at(0x20000, 1, &len, false));
-	assert_int_equal(dma_unmap(&fake.s, 0x18000, 0x20000), 0);		/* two at once */
+	/* two mappings at once */
+	assert_int_equal(dma_unmap(&fake.s, 0x18000, 0x20000), 0);
 	assert_int_equal(fake.s.dma.nr, 0);
 }
 
@@ -214,7 +217,10 @@ static void test_unmap_messages(void **state)
 	assert_int_equal(fake_error(), EINVAL);
 }
 
-/* pieces of one file share one mapping; the file is let go with its last piece */
+/*
+ * Mappings of pieces of one file share one memory map of the file. The file is released with its
+ * last mapping.
+ */
 static void test_files_are_shared(void **state)
 {
 	unsigned int i;
@@ -280,7 +286,8 @@ static void test_table_limit(void **state)
 #define PAGES 256
 
 struct oracle {
-	int first[PAGES];	/* page that the mapping of this page starts at, -1 none */
+	/* by page: first page of the mapping that this page belongs to, or -1 */
+	int first[PAGES];
 	int off[PAGES];
 };
 
@@ -294,7 +301,7 @@ static bool oracle_free(const struct oracle *o, int page, int n)
 	return true;
 }
 
-/* whole mappings only */
+/* Returns whether the range splits no mapping. */
 static bool oracle_unmappable(const struct oracle *o, int page, int n)
 {
 	if (page && o->first[page] >= 0 && o->first[page] < page)

@@ -109,7 +109,7 @@ void dma_write_unlock(struct gk110 *g)
 	pthread_rwlock_unlock(&g->dma_lock);
 }
 
-/* one page of the table as a piece of memory */
+/* Returns in *seg the memory of one entry of a window's table. */
 static int page_segment(struct gk110 *g, uint64_t entry, enum mmu_access acc, struct mmu_seg *seg)
 {
 	uint64_t page = (entry & ~(FAKE_RO | FAKE_SYS)) - 1;

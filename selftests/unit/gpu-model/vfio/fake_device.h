@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A device for the tests of vfio/: what the bus calls is counted, what it reads comes from plain
+ * A device for the tests of vfio/: it counts the calls of the bus, and answers reads from plain
  * arrays.
  */
 #ifndef KVGPU_SELFTESTS_FAKE_DEVICE_H
@@ -22,13 +22,13 @@ struct fake {
 	unsigned int resets, nr_access;
 	struct fake_access last;
 	/*
-	 * window translation: per page, a page of video memory + 1; 0 faults, FAKE_SYS a bus page,
-	 * FAKE_RO read-only
+	 * Translations of each window, by page: number of a page of video memory, plus 1. 0:
+	 * faults. FAKE_SYS: a page of guest memory instead. FAKE_RO: read-only.
 	 */
 	uint64_t *table[NR_WIN];
 	atomic_uint faults_recorded, peeks, doorbells;
 	_Atomic uint64_t userd_off, userd_size;
-	/* last reply that the server sent */
+	/* the server's last reply */
 	uint8_t reply[8192];
 	size_t reply_len;
 	unsigned int replies;
@@ -41,16 +41,19 @@ struct fake {
 
 extern struct fake fake;
 
-/* makes @fake anew, with a greeted client when @greeted; ends what an earlier one left */
+/*
+ * Makes @fake anew, and ends the state of an earlier test. @greeted: with a client that has sent
+ * its version.
+ */
 void fake_setup(bool greeted);
 void fake_teardown(void);
 
-/* feeds one message; returns what messages_feed() did */
+/* Feeds one message. Returns the result of messages_feed(). */
 ssize_t fake_send(uint16_t cmd, uint32_t flags, const void *data, size_t len, const int *fds,
 		  unsigned int nr_fds);
-/* whether the last note or error has @what in it */
+/* Returns whether the last note or error contains @what. */
 bool fake_noted(const char *what);
-/* errno of the last reply, 0 when it was good */
+/* Returns the errno in the last reply; 0: success. */
 uint32_t fake_error(void);
 const void *fake_payload(void);
 size_t fake_payload_len(void);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Interrupts: what SET_IRQS accepts, the level that masks itself, messages as edges. */
+/*
+ * Interrupts: what SET_IRQS accepts, INTx as a level that masks itself, and MSI messages as edges.
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <setjmp.h>
@@ -25,7 +27,7 @@
 #define INTX	VFIO_PCI_INTX_IRQ_INDEX
 #define MSI	VFIO_PCI_MSI_IRQ_INDEX
 
-static int ev;		/* the client's end */
+static int ev;		/* the client's eventfd */
 
 static int setup(void **state)
 {
@@ -65,7 +67,7 @@ static uint32_t set_irqs(uint32_t flags, uint32_t index, uint32_t start, uint32_
 	return fake_error();
 }
 
-/* how often it fired since the last look */
+/* Returns how often the interrupt fired since the last call. */
 static uint64_t fired(void)
 {
 	uint64_t n = 0;
@@ -95,9 +97,9 @@ static void test_intx_masks_itself(void **state)
 	assert_int_equal(fired(), 1);
 	line(false, false);
 	line(true, true);
-	assert_int_equal(fired(), 0);		/* masked until the client says otherwise */
+	assert_int_equal(fired(), 0);		/* masked until the client unmasks it */
 	assert_int_equal(set_irqs(NONE | UNMASK, INTX, 0, 1, NULL, 0, 0), 0);
-	assert_int_equal(fired(), 1);		/* still up */
+	assert_int_equal(fired(), 1);		/* the line is still high */
 	line(false, false);
 	assert_int_equal(set_irqs(NONE | UNMASK, INTX, 0, 1, NULL, 0, 0), 0);
 	assert_int_equal(fired(), 0);
@@ -160,7 +162,7 @@ static void test_msi_is_an_edge(void **state)
 	line(true, false);
 	line(false, false);
 	assert_int_equal(fired(), 2);
-	/* a message is a write of the function */
+	/* a message is a memory write of the function, which needs bus mastering */
 	pci_config_write(fake.g, GK110_PCI_CMD_STA, &none, 1);
 	line(true, true);
 	assert_int_equal(fired(), 0);
@@ -182,7 +184,8 @@ static void test_client_triggers(void **state)
 {
 	uint8_t yes = 1, no = 0;
 
-	assert_int_equal(set_irqs(NONE | TRIGGER, MSI, 0, 1, NULL, 0, 0), 0);	/* nobody listens */
+	/* no eventfd is set: nothing happens */
+	assert_int_equal(set_irqs(NONE | TRIGGER, MSI, 0, 1, NULL, 0, 0), 0);
 	assert_int_equal(set_irqs(EVENTFD | TRIGGER, MSI, 0, 1, NULL, 0, 1), 0);
 	assert_int_equal(set_irqs(NONE | TRIGGER, MSI, 0, 1, NULL, 0, 0), 0);
 	assert_int_equal(set_irqs(BOOL | TRIGGER, MSI, 0, 1, &no, 1, 0), 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The message stream: hand-shake, framing, every command, good and malformed; region questions and
- * accesses.
+ * The message stream: hand-shake, framing, every command in good and malformed messages, questions
+ * about regions, and accesses.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -115,7 +115,7 @@ static void test_version_bad(void **state)
 	unsigned int i;
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		/* and the connection ends */
+		/* an error, and the connection ends */
 		assert_true(greet(0, bad[i], strlen(bad[i]) + 1) < 0);
 		assert_int_equal(fake_error(), EINVAL);
 	}
@@ -178,7 +178,7 @@ static void test_in_pieces(void **state)
 	assert_int_equal(fake.replies, 2);
 }
 
-/* descriptors wait for the message they came with, and go to it alone */
+/* Descriptors are kept for the message with which they came, and no other message gets them. */
 static void test_descriptors_meet_their_message(void **state)
 {
 	struct { struct vu_hdr hdr; struct vu_dma_map map; } m[2] = {
@@ -222,7 +222,8 @@ static void test_unsupported_commands(void **state)
 }
 
 /*
- * every command with every length from nothing to a bit more than it has: an answer, never a crash
+ * Every command with every length from nothing to more than it needs must get an answer, and never
+ * a crash.
  */
 static void test_all_lengths(void **state)
 {
@@ -232,7 +233,7 @@ static void test_all_lengths(void **state)
 
 	for (cmd = 0; cmd < 24; cmd++)
 		for (len = 0; len < sizeof(body); len++) {
-			/* the sanitizer sees reads behind the end */
+			/* exactly @len bytes, so that the sanitizer sees reads behind the end */
 			uint8_t *exact = malloc(len ? len : 1);
 
 			memset(exact, 0, len);
@@ -248,7 +249,7 @@ static void test_no_reply(void **state)
 	assert_true(fake_send(VU_DEVICE_RESET, VU_F_NO_REPLY, NULL, 0, NULL, 0) > 0);
 	assert_int_equal(fake.replies, 0);
 	assert_int_equal(fake.resets, 1);
-	/* not even for an error */
+	/* not even if the command fails */
 	assert_true(fake_send(0xffff, VU_F_NO_REPLY, NULL, 0, NULL, 0) > 0);
 	assert_int_equal(fake.replies, 0);
 }
@@ -380,7 +381,8 @@ static void test_long_access_is_cut(void **state)
 
 	enable_memory();
 	fake.nr_access = 0;
-	assert_int_equal(do_write(3, 1, 15, data, 15), 0);	/* 1, 2, 4, 8 */
+	/* split into accesses of 1, 2, 4 and 8 bytes */
+	assert_int_equal(do_write(3, 1, 15, data, 15), 0);
 	assert_int_equal(fake.nr_access, 4);
 	assert_int_equal(fake.last.size, 8);
 	assert_int_equal(fake.last.off, 8);
@@ -404,7 +406,8 @@ static void test_access_limits(void **state)
 	assert_int_equal(do_read(0, 0, VU_DEFAULT_XFER + 1), EINVAL);
 	assert_int_equal(do_read(7, 4092, 4), 0);
 	assert_int_equal(do_read(7, 4093, 4), EINVAL);
-	assert_int_equal(do_write(0, 0, 4, &one, 1), EINVAL);	/* says 4, brings 1 */
+	/* the message says 4 bytes and has 1 */
+	assert_int_equal(do_write(0, 0, 4, &one, 1), EINVAL);
 	assert_int_equal(do_write(0, 0, UINT32_MAX, &one, 1), EINVAL);
 }
 
@@ -440,7 +443,7 @@ static void test_write_multi(void **state)
 	assert_int_equal(roundtrip(VU_REGION_WRITE_MULTI, &msg, sizeof(msg)), EINVAL);
 	msg.m.wr_cnt = UINT64_MAX / 24 + 3;
 	assert_int_equal(roundtrip(VU_REGION_WRITE_MULTI, &msg, sizeof(msg)), EINVAL);
-	/* a bad one undoes the good one before it */
+	/* because of the bad write the good one before it was not done, either */
 	assert_int_equal(fake.nr_access, 0);
 	msg.m.wr_cnt = 0;
 	assert_int_equal(roundtrip(VU_REGION_WRITE_MULTI, &msg, 8), 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Configuration space: what a K20m says of itself, which bits hold, that all capability lists end.
+ * Configuration space: a K20m's contents, which bits can be written, and that all lists of
+ * capabilities end.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -104,7 +105,7 @@ static void test_command(void **state)
 	assert_true(pci_memory_enabled(fake.g));
 	assert_true(pci_bus_master(fake.g));
 	assert_false(pci_intx_enabled(fake.g));
-	put(0x05, 0, 1);	/* one byte of it */
+	put(0x05, 0, 1);	/* write one byte of the register */
 	assert_int_equal(word(0x04) & 0xffff, 0x0046);
 	assert_true(pci_intx_enabled(fake.g));
 }
@@ -114,13 +115,15 @@ static void test_status_bits_clear_on_one(void **state)
 	fake.g->config[7] = 0xf9;
 	put(0x06, 0x1000, 2);
 	assert_int_equal(word(0x04) >> 16, 0xe910);
-	put(0x04, 0x0000, 2);	/* the other half: untouched */
+	put(0x04, 0x0000, 2);	/* a write of the lower half does not touch the status bits */
 	assert_int_equal(word(0x04) >> 16, 0xe910);
 	put(0x04, 0xffffffff, 4);
 	assert_int_equal(word(0x04) >> 16, 0x0010);
 }
 
-/* every word: only what the table allows changes, and a reset brings all back */
+/*
+ * Writes ones to every word: only the bits change that the table allows, and a reset restores all.
+ */
 static void test_read_only_rest(void **state)
 {
 	uint8_t before[4096], ones[4096];
@@ -142,7 +145,8 @@ static void test_unaligned_write(void **state)
 {
 	static const uint8_t data[7] = { 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0x99, 0x88 };
 
-	pci_config_write(fake.g, 0x6d, data, 7);	/* MSI address: bytes 1-3, high: 4 bytes */
+	/* bytes 1 to 3 of the MSI address, then 4 bytes of its high word */
+	pci_config_write(fake.g, 0x6d, data, 7);
 	assert_int_equal(word(0x6c), 0xccbbaa00);
 	assert_int_equal(word(0x70), 0x8899eedd);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The server as a process sees it: real sockets, one client after the other, signals, stale files.
+ * The server as a process sees it: real sockets, one client after the other, signals, left-over
+ * files.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -95,7 +96,7 @@ static int teardown(void **state)
 	}
 	vfio_server_destroy(server);
 	if (run_result || !access(sock, F_OK) || !access(stats, F_OK) || !access(plugin, F_OK))
-		return -1;	/* it ended well and took its sockets along */
+		return -1;	/* it failed, or left a socket behind */
 	return teardown_dir(state);
 }
 
@@ -129,7 +130,7 @@ static void put(int fd, uint16_t cmd, const void *data, size_t len, int send_fd)
 	assert_int_equal(sendmsg(fd, &m, MSG_NOSIGNAL), sizeof(hdr) + len);
 }
 
-/* error of the reply; its payload into @data */
+/* Returns the error of the next reply, and puts its payload into @data. */
 static uint32_t get(int fd, void *data, size_t cap)
 {
 	struct vu_hdr hdr;
@@ -166,7 +167,7 @@ static void test_session(void **state)
 	close(fd);
 }
 
-/* what a client leaves behind when it dies, the next one does not see */
+/* State that a client leaves behind when it dies is not there for the next client. */
 static void test_clients_in_a_row(void **state)
 {
 	struct vfio_irq_set set = { .argsz = sizeof(set), .index = 1, .count = 1,
@@ -179,7 +180,7 @@ static void test_clients_in_a_row(void **state)
 	for (i = 0; i < 20; i++) {
 		fd = greeted_client();
 		put(fd, VU_DMA_MAP, &map, sizeof(map), ram);
-		/* EEXIST if the last one's were still there */
+		/* EEXIST if the last client's mapping were still there */
 		assert_int_equal(get(fd, NULL, 0), 0);
 		put(fd, VU_DEVICE_SET_IRQS, &set, sizeof(set), ev);
 		assert_int_equal(get(fd, NULL, 0), 0);
@@ -187,8 +188,8 @@ static void test_clients_in_a_row(void **state)
 	}
 	fd = greeted_client();
 	/*
-	 * the server's thread did all this before it answered; the locks say so to the thread
-	 * sanitizer
+	 * the server's thread did all of this before it answered; the locks tell the thread
+	 * sanitizer so
 	 */
 	pthread_mutex_lock(&fake.g->lock);
 	resets = fake.resets;
@@ -216,11 +217,11 @@ static void test_second_client_waits(void **state)
 	assert_int_equal(poll(&p, 1, 100), 0);
 	third = dial(sock);
 	p.fd = third;
-	assert_int_equal(poll(&p, 1, 60000), 1);		/* turned away */
+	assert_int_equal(poll(&p, 1, 60000), 1);		/* the third client is refused */
 	assert_true(p.revents & (POLLHUP | POLLIN));
 	close(third);
 	close(first);
-	assert_int_equal(get(second, NULL, 0), 0);	/* its turn */
+	assert_int_equal(get(second, NULL, 0), 0);	/* the second client's turn */
 	close(second);
 }
 
@@ -233,7 +234,7 @@ static void test_nonsense_ends_the_connection(void **state)
 	assert_int_equal(send(fd, text, sizeof(text), 0), sizeof(text));
 	assert_true(recv(fd, &c, 1, 0) <= 0);
 	close(fd);
-	close(greeted_client());			/* and the server lives */
+	close(greeted_client());			/* the server still serves clients */
 }
 
 static void test_many_messages_in_one_write(void **state)
@@ -267,7 +268,7 @@ static void test_many_messages_in_one_write(void **state)
 		done += n;
 	}
 	put(fd, VU_DEVICE_GET_INFO, &info, sizeof(info), -1);
-	assert_int_equal(get(fd, NULL, 0), 0);		/* the reply comes after all of them */
+	assert_int_equal(get(fd, NULL, 0), 0);		/* this reply comes after all the writes */
 	assert_int_equal(fake.nr_access, 5000);
 	free(buf);
 	close(fd);
@@ -297,7 +298,8 @@ static void test_statistics(void **state)
 	assert_memory_equal(buf, "{}\n", 3);
 	close(fd);
 	for (i = 0; i < 50; i++)
-		close(dial(stats));	/* gone before the answer: no SIGPIPE */
+		/* the client closes before the answer: the server must survive SIGPIPE */
+		close(dial(stats));
 	fd = greeted_client();
 	close(fd);
 }
@@ -325,7 +327,7 @@ static void test_stale_socket_is_replaced(void **state)
 
 	strcpy(a.sun_path, sock);
 	assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
-	close(fd);		/* as a killed process leaves it */
+	close(fd);		/* leaves the socket's file, as a killed process does */
 	server = create();
 	assert_non_null(server);
 	vfio_server_destroy(server);
@@ -339,7 +341,7 @@ static void test_live_socket_is_an_error(void **state)
 	assert_non_null(other);
 	assert_null(create());
 	assert_true(fake_noted("in use"));
-	assert_int_equal(access(sock, F_OK), 0);	/* the other one's is left alone */
+	assert_int_equal(access(sock, F_OK), 0);	/* the other server's socket stays */
 	vfio_server_destroy(other);
 }
 
@@ -361,7 +363,8 @@ static void test_paths_that_cannot_be(void **state)
 	opt.socket = sock;
 	assert_null(vfio_server_create(&opt));
 	assert_true(fake_noted("no socket"));
-	assert_int_equal(access(sock, F_OK), 0);	/* a file is never removed */
+	/* a file that is no socket is never removed */
+	assert_int_equal(access(sock, F_OK), 0);
 }
 
 #define T(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The decoder and its text form. decode_table.inc holds what nvdisasm says of a word for every
- * instruction and modifier; what the text does not show, and what an executor relies on, is checked
- * by hand here.
+ * The decoder and its text form. decode_table.inc has nvdisasm's text of a word for every
+ * instruction and modifier. What the text does not show, and an executor needs, is checked here by
+ * hand.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,12 +17,13 @@
 
 static const struct {
 	uint64_t word, address;
-	const char *text;	/* NULL: nvdisasm refuses it, or names a field in it invalid */
+	/* NULL: nvdisasm refuses the word, or calls a field in it invalid */
+	const char *text;
 } table[] = {
 #include "decode_table.inc"
 };
 
-/* blanks aside, which nvdisasm sets as it likes */
+/* Compares texts without blanks, which nvdisasm sets at will. */
 static bool same_text(const char *a, const char *b)
 {
 	for (;; a++, b++) {
@@ -57,7 +58,10 @@ static void text_is_nvdisasms(void **state)
 	assert_int_equal(bad, 0);
 }
 
-/* every instruction that the enum names appears in the table, but for two that are none */
+/*
+ * Every instruction of the enum appears in the table, except for two values that are no
+ * instructions.
+ */
 static void table_has_every_instruction(void **state)
 {
 	bool seen[SM_OP_COUNT] = { false };
@@ -92,7 +96,7 @@ static void first_word_of_a_group_is_control(void **state)
 		assert_true(sm_decode(0xe08000000000141aull, addr, &in));
 		assert_int_equal(in.op, addr % 64 ? SM_IADD : SM_SCHED);
 	}
-	/* elsewhere a control word is no instruction */
+	/* at other addresses a control word is no instruction */
 	assert_false(sm_decode(0x08a0109c108010c0ull, 8, &in));
 }
 
@@ -115,7 +119,7 @@ static void illegal_leaves_nothing_behind(void **state)
 		assert_int_equal(in.raw, words[i]);
 		assert_int_equal(in.src[0].kind, SM_NONE);
 	}
-	/* the third class of words has no instruction at all */
+	/* words whose lowest two bits are 3 are never instructions */
 	for (i = 0; i < 1024; i++)
 		assert_false(sm_decode((uint64_t)i << 54 | 0x1c0003, 8, &in));
 }
@@ -188,7 +192,7 @@ static void signs_that_mean_something_else(void **state)
 	assert_true(in.src[1].neg && !in.src[0].neg && !in.po);
 	in = decoded(0xe0980000031c1412ull);			/* IADD.PO */
 	assert_true(in.po && !in.src[0].neg && !in.src[1].neg);
-	in = decoded(0xd0801c00031c1412ull);			/* IMAD: the product negated */
+	in = decoded(0xd0801c00031c1412ull);			/* IMAD with the product negated */
 	assert_true(in.neg_product && !in.src[0].neg && !in.po);
 	in = decoded(0xd0c01c00031c1412ull);			/* IMAD.PO */
 	assert_true(in.po && !in.neg_product && !in.src[2].neg);
@@ -209,7 +213,7 @@ static void memory_operands(void **state)
 	assert_int_equal(in.op, SM_ST);
 	assert_int_equal(in.offset, -0xf4);
 	assert_int_equal(in.src[1].reg, 4);
-	/* LDG.E.64.P R2, [R2], a TEX in disguise */
+	/* LDG.E.64.P R2, [R2], which is encoded as a TEX */
 	in = decoded(0x6002908e7f9c0809ull);
 	assert_int_equal(in.op, SM_LDG);
 	assert_int_equal(in.type, SM_B64);
@@ -320,14 +324,17 @@ static void textures(void **state)
 	assert_int_equal(in.dst[0].regs, 2);
 	assert_int_equal(in.src[0].regs, 2);
 	assert_int_equal(in.src[1].regs, 0);
-	/* TEX.LL.AOFFI.DC, ARRAY_CUBE: seven words */
+	/* TEX.LL.AOFFI.DC of an ARRAY_CUBE: seven source words */
 	in = decoded(0x60003dfc031c1411ull);
 	assert_int_equal(in.tex.dim, SM_TEX_ARRAY_CUBE);
 	assert_int_equal(in.src[0].regs, 4);
 	assert_int_equal(in.src[1].regs, 3);
 }
 
-/* whatever the size, nothing behind it is touched, and the length is that of the whole text */
+/*
+ * For every size of the buffer: no byte behind it is written, and the result is the length of the
+ * whole text.
+ */
 static void print_keeps_to_its_buffer(void **state)
 {
 	char whole[256], part[256 + 8];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How grids end that do not end well. Included by kernels_test.c. */
+/* Grids that end with an error, a reset or a preemption. Included by kernels_test.c. */
 #ifndef KVGPU_SELFTESTS_SM_KERNELS_ERRORS_H
 #define KVGPU_SELFTESTS_SM_KERNELS_ERRORS_H
 
@@ -77,8 +77,8 @@ struct resetter {
 };
 
 /*
- * on a stopped time, which moves only by what the grid has executed: before it has begun, a
- * preemption would send it back
+ * Resets the engine while the grid runs. The time is stopped and moves only by what the grid has
+ * executed: wait for that, because before the grid has begun, a preemption would send it back.
  */
 static void *reset_it(void *arg)
 {
@@ -86,7 +86,8 @@ static void *reset_it(void *arg)
 
 	while (mono_ns() == s->start && !atomic_load(&s->returned))
 		usleep(200);
-	atomic_store(&s->r->stop, true);		/* a preemption alone changes nothing */
+	/* a preemption alone does not end the grid */
+	atomic_store(&s->r->stop, true);
 	usleep(20000);
 	s->early = atomic_load(&s->returned);
 	atomic_fetch_add(&s->r->g->gr->resets, 1);
@@ -135,7 +136,7 @@ static void preemption_is_at_cta_boundaries(void **state)
 			 SM_AGAIN);
 	assert_int_equal(r->grid.warps_done, 0);
 	atomic_store(&r->stop, false);
-	r->grid.warps_done = 3 * 8;		/* as if three CTAs had run */
+	r->grid.warps_done = 3 * 8;		/* as if three CTAs had been run already */
 	ret = rig_launch(r, &k, (struct rig_dim){ N / 256, 1, 1 }, (struct rig_dim){ 256, 1, 1 }, 0,
 			 &p, 36);
 	ok(r, ret);
@@ -162,7 +163,7 @@ static void a_paced_grid_takes_the_time_its_rate_asks(void **state)
 	start = mono_ns();
 	ok(r, rig_launch(r, &k, (struct rig_dim){ 4, 4, 1 }, (struct rig_dim){ 16, 16, 1 }, 0, &p,
 			 28));
-	/* less a debt too short for a sleep */
+	/* a debt that is too short for a sleep may be left */
 	assert_in_range(mono_ns() - start, 250000000 - 20000, 250000000);
 	clock_run();
 	assert_int_equal(sm_instructions(r->g) - before, 2 * count);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Kernels that nvcc compiled (kernels.cu), executed and compared with the host's own computation.
- * Every kernel runs on each vector unit that this machine has.
+ * Kernels that nvcc compiled (kernels.cu) are executed, and the results compared with the host's
+ * own computation. Every kernel runs with each vector unit that this machine has.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,8 @@
 #include "gr/sm/rig.h"
 
 #define MIB	(1u << 20)
-#define N	2048u			/* threads of the per-thread kernels */
+/* number of threads of kernels in which each thread computes on its own */
+#define N	2048u
 
 __asm__(".section .rodata\n.balign 8\ncubin_start: .incbin \"selftests/unit/gpu-model/gr/sm/kernels.cubin\"\ncubin_end:\n"
 	".text\n");
@@ -89,7 +90,7 @@ static uint32_t float_value(void)
 		return corner[v / 4 % 25];
 	case 1:
 		return (uint32_t)(v >> 32);
-	default:	/* near 1, where operations meet */
+	default:	/* near 1, where operands have similar sizes */
 		return (uint32_t)(v >> 32 & 0x80ffffff) + 0x3c800000 +
 		       (uint32_t)(v >> 8 & 0x3) * 0x1000000;
 	}
@@ -137,7 +138,10 @@ static void report(const char *name, unsigned int op, unsigned int i, uint64_t g
 		    (unsigned long long)want);
 }
 
-/* runs a kernel with @n_in input arrays; @wide: 64-bit results. Returns the results' memory */
+/*
+ * Runs a kernel with @n_in input arrays. @wide: results have 64 bits. Returns the memory with the
+ * results.
+ */
 static void *columns(struct rig *r, const char *name, const void *const *in, unsigned int n_in,
 		     const unsigned int *in_size, bool wide)
 {
@@ -227,7 +231,10 @@ static double as_double(uint64_t v)
 	return d;
 }
 
-/* any NaN is as good: selections and minus pass payloads and signs on */
+/*
+ * Makes all NaNs one: a selection or a negation passes sign and payload on, and any NaN will do
+ * here.
+ */
 static void canonical32(uint32_t *v, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++)
@@ -254,7 +261,7 @@ static void float_operations(void **state)
 		c[i] = float_value();
 	}
 	got = columns(*state, "float_ops", in, 3, (const unsigned int[]){ 4, 4, 4 }, false);
-	for (unsigned int i = 0; i < 12 * N; i++)	/* arithmetic makes the one NaN */
+	for (unsigned int i = 0; i < 12 * N; i++)	/* arithmetic gives the one canonical NaN */
 		assert_false((got[i] & 0x7fffffff) > 0x7f800000 && got[i] != 0x7fffffff);
 	canonical32(got, N * ORACLE_MAX);
 	for (unsigned int i = 0; i < N; i++)
@@ -299,7 +306,7 @@ static void conversions(void **state)
 		uint32_t n = oracle_convert(a[i], as_double(x[i]), want);
 
 		for (unsigned int op = 0; op < n; op++) {
-			/* doubles' NaNs: any */
+			/* any NaN will do as a double */
 			if (want[op] == 0x7ff8000000000000 &&
 			    (got[op * N + i] & INT64_MAX) > 0x7ff0000000000000)
 				want[op] = got[op * N + i];
@@ -308,12 +315,12 @@ static void conversions(void **state)
 	}
 }
 
-/* |error| of at most @ulp units in the last place, or @abs */
+/* Checks that the error is at most @ulp units in the last place, or at most @abs. */
 static void near(const char *name, float x, float got, double want, double ulp, double abs)
 {
 	double unit = ldexp(1, ilogb(want == 0 || !isfinite(want) ? 1 : want) - 23);
 
-	if (fabs(want) < 0x1p-126)	/* results are flushed below the normal range */
+	if (fabs(want) < 0x1p-126)	/* smaller results are flushed to zero */
 		want = fabs(got) < 0x1p-126 ? got : want;
 	if (isnan(want)		      ? isnan(got) :
 	    isinf(want) || isinf(got) ? got == want || fabs(want) > 0x1.fffffcp127 :
@@ -428,7 +435,7 @@ static void divergent_control_flow(void **state)
 
 	for (unsigned int i = 0; i < N; i++) {
 		a[i] = (uint32_t)random64();
-		while (a[i] % 11 == 6)		/* may be endless */
+		while (a[i] % 11 == 6)		/* values for which the kernel may run for ever */
 			a[i]++;
 	}
 	got = columns(*state, "control", in, 1, (const unsigned int[]){ 4 }, false);
@@ -472,7 +479,9 @@ static void generic_addresses(void **state)
 		for (unsigned int x = 0; x < 16; x++)
 			loc[(x * 7 + v) & 15] = v + x;
 		want = v % 3 == 0 ? was[i ^ 1] * 3 : v % 3 == 1 ? v : loc[v >> 4 & 15];
-		/* what a neighbour does to shared memory meanwhile is not defined */
+		/*
+		 * a neighbour may write the same shared memory meanwhile: the result is undefined
+		 */
 		if (v % 3)
 			assert_int_equal(out[i], want);
 		assert_int_equal(out[512 + i], (out[i] & ~255u) | 0x5a);
@@ -540,13 +549,16 @@ static void atomic_operations(void **state)
 	assert_int_equal(q[4], xq);
 	assert_int_equal(q[5], (uint64_t)(N * (N - 1) / 2) << 30);
 	assert_true(f[0] == N && f[1] == N / 2);
-	/* shared ones, summed over the CTAs */
+	/* counters in shared memory, added up for all CTAs */
 	assert_int_equal(w[16], N * (N - 1) / 2);
 	assert_int_equal(w[17], 8 * 255 + 256 * 28);
 	assert_int_equal(w[18], 8 * 3 + 256 * 28);
 	assert_int_equal(w[21], 8 * 77);
 	assert_int_equal(w[22], 8 * (256 % 10));
-	/* every value that was added to is handed out once */
+	/*
+	 * The sums that atomicAdd() returned are in range. (They are not compared with each other:
+	 * the second assertion is always true.)
+	 */
 	memset(seen, 0, sizeof(seen));
 	for (unsigned int i = 0; i < N; i++) {
 		assert_true(out[i] < N * N);
@@ -589,7 +601,8 @@ static void votes_and_shuffles(void **state)
 		want[3] = v[l ^ 9];
 		want[4] = v[(l & 24) | (13 & 7)];
 		want[5] = shuffled(v, l, l - up, (l & 7) >= up);
-		want[6] = (l & 3) + 7 > 3 ? 0xdead : 0;	/* segments of 4: never in range */
+		/* segments of 4 lanes: the source is never in range */
+		want[6] = (l & 3) + 7 > 3 ? 0xdead : 0;
 		want[7] = odd;
 		want[8] = any + 2 * all;
 		want[9] = v[l] & 2 ? four & two : (uint32_t)__builtin_popcount(~two);

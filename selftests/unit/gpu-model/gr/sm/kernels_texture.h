@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Textures with headers made by hand. Included by kernels_test.c. */
+/* Textures with headers that are made by hand. Included by kernels_test.c. */
 #ifndef KVGPU_SELFTESTS_SM_KERNELS_TEXTURE_H
 #define KVGPU_SELFTESTS_SM_KERNELS_TEXTURE_H
 
@@ -28,7 +28,10 @@ static void loads_through_the_read_only_cache(void **state)
 	}
 }
 
-/* header words, g80_texture.xml: components, all of one type, in their order */
+/*
+ * Fields of a texture header (g80_texture.xml). All components have the same type and come in their
+ * order.
+ */
 struct tic {
 	uint32_t format, type, target, pitch, width, height, depth, block_height, block_depth;
 	bool normalized;
@@ -48,7 +51,7 @@ static void write_tic(uint32_t *h, struct tic t)
 	h[5] = t.depth << 16 | t.height;
 }
 
-/* @wrap for all three coordinates; @linear for both filters */
+/* Writes a sampler: @wrap for all three coordinates, @linear for both filters. */
 static void write_tsc(uint32_t *h, unsigned int wrap, bool linear)
 {
 	memset(h, 0, 32);
@@ -67,7 +70,7 @@ static float fraction(float x)
 	return floorf((x - floorf(x)) * 256 + 0.5f) / 256;
 }
 
-/* texels of the test images are functions of their place */
+/* A texel of a test image is a function of its place. */
 static float plane_texel(int x, int y, unsigned int c)
 {
 	return (float)(x * 3 + y * 50 + (int)c * 1000);
@@ -91,7 +94,10 @@ static float plane_linear(float x, float y, unsigned int c)
 	return v;
 }
 
-/* where block-linear memory has byte @x of line @y of slice @z: blocks of @bh by @bd GOBs */
+/*
+ * Returns the offset of byte @x of line @y of slice @z in block-linear memory with blocks of @bh by
+ * @bd GOBs.
+ */
 static uint64_t blocklinear(uint32_t x, uint32_t y, uint32_t z, uint32_t row_bytes, uint32_t height,
 			    uint32_t bh, uint32_t bd)
 {
@@ -159,7 +165,7 @@ static void sampled_textures(void **state)
 
 		memcpy(fv + blocklinear(i % 20 * 4, i / 20 % 12, i / 240, 80, 12, 2, 2), &v, 4);
 	}
-	for (int i = 0; i < 100 * 20 * 4; i++)	/* a layer is 2 by 2 blocks of 1024 bytes */
+	for (int i = 0; i < 100 * 20 * 4; i++)	/* each layer has 2 by 2 blocks of 1024 bytes */
 		fa[i / 2000 * 4096 + blocklinear(i % 100, i / 100 % 20, 0, 100, 20, 2, 1)] =
 			i % 100 + i / 2000;
 	for (unsigned int i = 0; i < N; i++) {
@@ -193,8 +199,8 @@ static void sampled_textures(void **state)
 }
 
 /*
- * clamp words of Mesa's nil/su_info.rs: bound, shift to blocks, log2 of the element size, log2 of
- * GOBs in a block
+ * Clamp words of surface descriptors, by Mesa's nil/su_info.rs: bound, shift to blocks, log2 of the
+ * element's size, log2 of the GOBs in a block.
  */
 static uint32_t block_clamp(uint32_t bound, unsigned int shift, unsigned int size,
 			    unsigned int gobs)
@@ -207,8 +213,8 @@ static void surface_accesses(void **state)
 	struct rig *r = *state;
 	struct rig_kernel k = kernel(r, "surfaces");
 	/*
-	 * 48 by 20 words in blocks of 2 GOBs: 3 by 2 blocks; 8 by 4 by 4 elements of 16 bytes in
-	 * blocks of 1 by 1 by 2
+	 * a plane of 48 by 20 words in blocks of 2 GOBs, which are 3 by 2 blocks; a volume of 8 by
+	 * 4 by 4 elements of 16 bytes in blocks of 1 by 1 by 2 GOBs
 	 */
 	uint64_t plane = rig_alloc(r, 6 * 1024), volume = rig_alloc(r, 4 * 2 * 1024);
 	struct {
@@ -229,7 +235,7 @@ static void surface_accesses(void **state)
 	d[3] = 2;
 	d[4] = block_clamp(3, 3, 0, 0);
 	d[6] = block_clamp(3, 1, 0, 1);
-	d[7] = 1;				/* blocks of a slice, downwards */
+	d[7] = 1;				/* number of blocks of a slice below each other */
 	for (uint32_t i = 0; i < 48 * 20; i++) {
 		v = i * 77;
 		memcpy(fp + blocklinear(i % 48 * 4, i / 48, 0, 192, 20, 2, 1), &v, 4);
@@ -262,7 +268,7 @@ static void surface_accesses(void **state)
 		assert_int_equal(q[3] % 64, i);
 	}
 	d = rig_host(r, p.plane);
-	/* rows of which the kernel asks are not there: .TRAP */
+	/* the surface lacks rows that the kernel uses, and the access mode is .TRAP */
 	d[4] = block_clamp(3, 4, 0, 1);
 	assert_int_equal(rig_launch(r, &k, (struct rig_dim){ 15, 1, 1 },
 				    (struct rig_dim){ 32, 1, 1 }, 0, &p, 28),

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Video instructions against PTX's description of them. Included by kernels_test.c. */
+/*
+ * Video instructions, compared with the description of them in PTX's documentation. Included by
+ * kernels_test.c.
+ */
 #ifndef KVGPU_SELFTESTS_SM_KERNELS_VIDEO_H
 #define KVGPU_SELFTESTS_SM_KERNELS_VIDEO_H
 
@@ -67,7 +70,8 @@ static uint32_t pick(uint32_t a, uint32_t b, const char *sel)
 	uint64_t v = a | (uint64_t)b << 32;
 	uint32_t r = 0;
 
-	for (unsigned int i = 0; i < 4; i++)	/* written most significant first */
+	/* the selector names the most significant byte first */
+	for (unsigned int i = 0; i < 4; i++)
 		r |= (uint32_t)(v >> (8 * (sel[3 - i] - '0')) & 255) << (8 * i);
 	return r;
 }
@@ -76,7 +80,7 @@ static unsigned int oracle_packed(uint32_t a, uint32_t b, uint32_t c, uint32_t *
 {
 	unsigned int n = 0;
 
-	/* the intrinsics: all lanes */
+	/* the intrinsics use all lanes */
 	out[n++] = pack((struct packed){ .op = VADD, .bits = 8 }, a, b, 0);
 	out[n++] = pack((struct packed){ .op = VSUB, .bits = 8 }, a, b, 0);
 	out[n++] = pack((struct packed){ .op = VADD,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which side of a divergent branch goes first. Included by ops_test.c. */
+/* Which side of a divergent branch is executed first. Included by ops_test.c. */
 #ifndef KVGPU_SELFTESTS_SM_OPS_BRANCHES_H
 #define KVGPU_SELFTESTS_SM_OPS_BRANCHES_H
 
 #define BRANCH_AT	0x1008u
 
 /*
- * lanes @m branch by @distance bytes; those of @first must go on at @at, the rest wait in a token
+ * Lanes @m branch by @distance bytes. The lanes @first must continue at @at, and a token must hold
+ * the others.
  */
 static void branch_by(struct world *w, int32_t distance, uint32_t m, uint32_t first, uint32_t at)
 {
@@ -35,8 +36,8 @@ static void branch_by(struct world *w, int32_t distance, uint32_t m, uint32_t fi
 }
 
 /*
- * Mesa's atomics on shared memory end only if who has got the lock branches forward first; loops
- * need but one token
+ * The side with the higher address goes first. Mesa's atomics on shared memory end only because of
+ * that: the lane that got the lock branches forward. And a loop needs one token only.
  */
 static void higher_side_of_a_branch_goes_first(void **state)
 {

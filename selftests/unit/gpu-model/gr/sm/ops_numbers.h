@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Halves of registers, payloads of what is no number, pairs of words and their flags. Included by
- * ops_test.c.
- */
+/* Halves of registers, payloads of NaNs, pairs of words and their flags. Included by ops_test.c. */
 #ifndef KVGPU_SELFTESTS_SM_OPS_NUMBERS_H
 #define KVGPU_SELFTESTS_SM_OPS_NUMBERS_H
 
@@ -42,7 +39,7 @@ static void predicates_into_either_half(void **state)
 	}
 }
 
-/* as nvcc -G saves the condition code: P2R R0, PR, RZ, 0xf000 ... R2P PR, R0, 0xf000 */
+/* nvcc -G saves the condition code so: P2R R0, PR, RZ, 0xf000 ... R2P PR, R0, 0xf000 */
 static void condition_code_to_a_register_and_back(void **state)
 {
 	const uint32_t code[] = { 0x0f0f3355, 0x12345678, 0xdeadbeef, 0x80000001 };
@@ -71,14 +68,11 @@ static void condition_code_to_a_register_and_back(void **state)
 	assert_int_equal(w->w.z, code[0]);
 	assert_int_equal(w->w.s, code[1]);
 	assert_int_equal(w->w.c, code[2]);
-	assert_int_equal(w->w.o, 0x33333333);	/* not asked for */
+	assert_int_equal(w->w.o, 0x33333333);	/* not in the mask, so it keeps its value */
 	assert_int_equal(w->w.p[0], 0x55555555);
 }
 
-/*
- * what is not a number keeps sign and payload on its way through doubles, whatever sign the
- * instruction gives it
- */
+/* A NaN keeps sign and payload in operations with doubles, even if the instruction negates it. */
 static void payloads_pass_through_doubles(void **state)
 {
 	static const uint64_t nans[] = { 0x7ff8000000000000, 0xfff8000000001234, 0x7ff0000000000001,
@@ -135,8 +129,8 @@ static void the_first_of_several_payloads_wins(void **state)
 }
 
 /*
- * pairs of words by any amount, as ptxas shifts 64-bit numbers: the other word is a SHL or SHR of
- * one register
+ * Shifts of a pair of words by any amount, as ptxas shifts 64-bit numbers. This instruction gives
+ * one word of the result; a SHL or SHR of one register gives the other one.
  */
 static void shifts_of_pairs(void **state)
 {
@@ -199,7 +193,7 @@ static void integers_of_what_is_no_number(void **state)
 	}
 }
 
-/* wide results have their flags from both words */
+/* The flags of a wide result depend on both of its words. */
 static void flags_of_wide_conversions(void **state)
 {
 	struct world *w = *state;
@@ -210,7 +204,7 @@ static void flags_of_wide_conversions(void **state)
 	in.type = SM_S64;
 	in.stype[0] = SM_F32;
 	in.set_cc = true;
-	R(0)[0] = 0x4f800000;			/* 2^32: the lower word is zero */
+	R(0)[0] = 0x4f800000;			/* 2^32: the lower word of the result is zero */
 	R(0)[1] = 0xcf800000;
 	R(0)[2] = 0;
 	run(w, in);
@@ -229,14 +223,14 @@ static void flags_of_wide_conversions(void **state)
 }
 
 /*
- * PTX ISA, "video instructions", optSaturate: .sat clamps to the part of the register that the
- * result goes into
+ * .sat clamps the result to the part of the register that it goes into (PTX ISA, "video
+ * instructions", optSaturate).
  */
 static void video_results_fit_their_part(void **state)
 {
 	static const struct {
 		enum sm_vfinal part;
-		int32_t low[2], high[2];	/* of unsigned and signed results */
+		int32_t low[2], high[2];	/* limits of unsigned and of signed results */
 		unsigned int at;
 		uint32_t ones;
 	} parts[] = {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What threads do together: shuffles; in quads, moves of some, swizzled sums, SAM and RAM. Included
- * by ops_test.c.
+ * Operations of several threads: shuffles; and in quads moves of some threads, swizzled sums, SAM
+ * and RAM. Included by ops_test.c.
  */
 #ifndef KVGPU_SELFTESTS_SM_OPS_QUADS_H
 #define KVGPU_SELFTESTS_SM_OPS_QUADS_H
 
 /*
- * 8 lanes take part; what they would read of another is 0, and they were in range. Beyond the clamp
- * there is one's own
+ * Only lanes 0 to 7 take part. From a sleeping lane they read 0, and it counts as in range. If the
+ * source is beyond the clamp, a lane gets its own value.
  */
 static void shuffles_from_lanes_that_sleep(void **state)
 {
@@ -77,7 +77,7 @@ static float lane_float(const uint32_t *r, unsigned int l)
 	return f;
 }
 
-/* every shuffle with every operation in every thread */
+/* Every source of FSWZ with every operation, in every thread. */
 static void swizzled_sums(void **state)
 {
 	struct world *w = *state;
@@ -113,7 +113,10 @@ static void swizzled_sums(void **state)
 			}
 		}
 	}
-	/* "b" is b, also where the other one is no number, and in whichever direction is rounded */
+	/*
+	 * the operation "b" gives b unchanged, even if the other operand is infinite, and for any
+	 * rounding
+	 */
 	in.lanes = 0xff;
 	in.round = SM_RM;
 	for (unsigned int l = 0; l < LANES; l++) {
@@ -131,19 +134,20 @@ static void quads_become_whole_and_are_restored(void **state)
 	struct sm_insn sam = insn(SM_SAM), ram = insn(SM_RAM);
 
 	w->w.active = 0x80000401;
-	w->w.exited = 0x00000002;		/* left long ago: still needed for a derivative */
+	/* exited long ago, but needed for the quad's derivatives */
+	w->w.exited = 0x00000002;
 	assert_int_equal(step(w, &sam, w->w.active), STEP_NEXT);
 	assert_int_equal(w->w.active, 0xf0000f0f);
 	assert_int_equal(w->w.depth, 1);
 	assert_int_equal(step(w, &ram, w->w.active), STEP_NEXT);
 	assert_int_equal(w->w.active, 0x80000401);
 	assert_int_equal(w->w.depth, 0);
-	/* nothing to take back */
+	/* there is no SAM to take back */
 	assert_int_equal(step(w, &ram, w->w.active), STEP_STOP);
 	assert_int_equal(w->grid.trap.warp_esr, WARP_STACK_ERROR);
 }
 
-/* a token that nobody takes back does not hold up those below it */
+/* A SAM that no RAM takes back does not hold up the tokens below it. */
 static void leaving_a_whole_quad_goes_on_below(void **state)
 {
 	struct world *w = *state;

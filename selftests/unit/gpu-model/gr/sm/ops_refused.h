@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the chip refuses, with which error, and that nothing else is refused. Included by
- * ops_test.c.
+ * Instructions that the chip refuses, with the error of each, and that it refuses no others.
+ * Included by ops_test.c.
  */
 #ifndef KVGPU_SELFTESTS_SM_OPS_REFUSED_H
 #define KVGPU_SELFTESTS_SM_OPS_REFUSED_H
@@ -16,8 +16,9 @@ static void expect_trap(struct world *w, struct sm_insn in, uint32_t esr)
 }
 
 /*
- * Every instruction that decodes is executed, but for these: docs/gpu-model.md names them. An
- * instruction that is added to the decoder and not to the executor fails here.
+ * Every instruction that the decoder knows is executed, except for those listed here, which
+ * docs/gpu-model.md names. An instruction that is added to the decoder and not to the executor
+ * fails here.
  */
 static void only_these_are_not_executed(void **state)
 {
@@ -50,7 +51,8 @@ static void only_these_are_not_executed(void **state)
 }
 
 /*
- * operations and types that the encoding of an atomic allows, and the chip's documents don't know
+ * Combinations of operation and type that an atomic's encoding allows, but the chip's documents do
+ * not have.
  */
 static void atomics_that_nobody_describes(void **state)
 {
@@ -120,7 +122,7 @@ static void shifts_that_are_refused(void **state)
 	R(1)[0] = 0x00000001;
 	assert_int_equal(step(w, &in, 1), STEP_NEXT);
 	assert_int_equal(R(3)[0], 0x18);
-	/* SHF.L.HI: what it would give SHF.L gives already */
+	/* SHF.L.HI would give the same as SHF.L, so it is no encoding */
 	in.hi = true;
 	expect_trap(w, in, WARP_ILLEGAL_ENCODING);
 	in.hi = false;
@@ -152,7 +154,7 @@ static void barriers_that_are_refused(void **state)
 	expect_trap(w, in, WARP_ILLEGAL_PARAM);
 }
 
-/* a pair of words in a constant bank starts at a multiple of 8 */
+/* A pair of words in a constant bank must begin at a multiple of 8. */
 static void wide_constants_are_aligned(void **state)
 {
 	struct world *w = *state;
@@ -168,13 +170,13 @@ static void wide_constants_are_aligned(void **state)
 	assert_true(u.constant && u.wide_constant);
 	in.src[1].offset = 20;
 	expect_trap(w, in, WARP_MISALIGNED_IMMC_ADDR);
-	in.op = SM_FADD;			/* one word: every multiple of 4 */
+	in.op = SM_FADD;			/* a single word may begin at any multiple of 4 */
 	in.dst[0] = reg(0);
 	in.src[0] = reg(2);
 	run(w, in);
 }
 
-/* API_VISIBLE_CALL_LIMIT: 32, or no limit but the stack's */
+/* API_VISIBLE_CALL_LIMIT: at most 32 calls that count, or (NO_CHECK) as many as the stack holds. */
 static void calls_that_count_have_a_limit(void **state)
 {
 	static struct token stack[80];
@@ -192,7 +194,8 @@ static void calls_that_count_have_a_limit(void **state)
 	assert_int_equal(step(w, &call, ALL_LANES), STEP_JUMP);
 	for (unsigned int i = 0; i < 2; i++)
 		assert_int_equal(step(w, &ret, w->w.active), STEP_JUMP);
-	call.noinc = false;			/* one that counts has come back */
+	/* a call that counts has returned, so there is room for one */
+	call.noinc = false;
 	assert_int_equal(step(w, &call, ALL_LANES), STEP_JUMP);
 	expect_trap(w, call, WARP_API_STACK_ERROR);
 	w->qmd.api_visible_call_limit = 1;	/* NO_CHECK */
@@ -219,8 +222,8 @@ static void local_addresses_wrap_downwards_only(void **state)
 }
 
 /*
- * generic loads see the windows of shared and local memory, loads through the texture unit what is
- * mapped there
+ * Generic loads see shared and local memory in their windows. Loads through the texture unit (LDG)
+ * see what is mapped at those addresses.
  */
 static void windows_are_not_the_texture_units(void **state)
 {
@@ -248,7 +251,7 @@ static void windows_are_not_the_texture_units(void **state)
 	expect_trap(w, in, WARP_MISALIGNED_ADDR);
 	in.offset = 4096;
 	assert_int_equal(step(w, &in, 1), STEP_STOP);
-	R(2)[0] = 0x1000;			/* nothing is mapped, no window is there */
+	R(2)[0] = 0x1000;			/* neither mapped nor in a window */
 	assert_int_equal(step(w, &in, 1), STEP_STOP);
 	dma_read_unlock(w->r->g);
 	assert_int_equal(atomic_load(&tex->faults), 2);
@@ -267,9 +270,9 @@ static uint32_t special(struct world *w, uint32_t which)
 }
 
 /*
- * A program that counts cycles sees more than the microseconds of the host's clock. 705.5 of them
- * are a microsecond, so twice a whole number of microseconds, rounded down to a cycle, leaves 0 or
- * 1410 of 1411. How long a read takes plays no part.
+ * A program that counts cycles must see more than the microseconds of the host's clock. A
+ * microsecond has 705.5 cycles. So twice a number of cycles, modulo 1411, is 0 or 1410 if only
+ * whole microseconds were counted. The time that a read takes does not matter.
  */
 static void clocks_count_single_cycles(void **state)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which lane's value stays when several store to one address. Included by ops_test.c. */
+/* Which lane's value stays if several lanes store to the same address. Included by ops_test.c. */
 #ifndef KVGPU_SELFTESTS_SM_OPS_STORES_H
 #define KVGPU_SELFTESTS_SM_OPS_STORES_H
 
-/* data of lane @l: 4 words from R(4) on that tell which lane they are of */
+/* Fills 4 words from R(4) on. The data of lane @l tell that they are lane @l's. */
 static void store_data(struct world *w)
 {
 	for (unsigned int l = 0; l < LANES; l++) {
@@ -23,7 +23,7 @@ static struct sm_insn store(enum sm_op op, unsigned int type)
 	return in;
 }
 
-/* the lane of @m whose value is at @p, all bytes of it */
+/* Returns the lane whose value is at @p, in all @bytes bytes; -1 if none stored there. */
 static int stored_by(const uint8_t *p, unsigned int bytes)
 {
 	for (unsigned int i = 1; i < bytes; i++)
@@ -61,7 +61,10 @@ static void the_lowest_lane_that_stores_stays(void **state)
 		}
 		assert_int_equal(step(w, &sts, m), STEP_NEXT);
 		assert_int_equal(stored_by(shared + 32, bytes), __builtin_ctz(m));
-		/* odd lanes on one page and even ones on another, so that no page holds them all */
+		/*
+		 * second round: odd lanes on one page and even ones on another, so no page has all
+		 * lanes
+		 */
 		for (unsigned int one_page = 0; one_page < 2; one_page++) {
 			for (unsigned int l = 0; l < LANES; l++) {
 				uint64_t to = va + 64 + (one_page ? 0 : (l & 1) * 4096);

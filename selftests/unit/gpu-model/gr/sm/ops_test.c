@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Instructions one by one, as the decoder hands them over: what nvcc does not emit for the kernels
- * of kernels_test.c, flags and chains exhaustively at their corners, conversions over all halves,
- * and the errors of operands.
+ * Single instructions in the form that the decoder gives: instructions that nvcc does not make for
+ * kernels_test.c, flags and chains for all corner values, conversions of all half floats, and
+ * errors of operands.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -121,7 +121,7 @@ static void run(struct world *w, struct sm_insn in)
 	assert_int_equal(step(w, &in, ALL_LANES), STEP_NEXT);
 }
 
-/* corners against corners, 32 pairs at a time */
+/* Pairs of corner values; each batch has 32 of them, one for each lane. */
 static void corner_pair(unsigned int batch, unsigned int lane, uint32_t *a, uint32_t *b)
 {
 	unsigned int i = batch * LANES + lane;
@@ -168,7 +168,8 @@ static void check_add(struct world *w, bool na, bool nb, bool x, bool z_in, bool
 static void sums_and_their_flags(void **state)
 {
 	for (unsigned int i = 0; i < 32; i++) {
-		if ((i & 3) != 3)		/* both negated is another operation */
+		/* with both operands negated it is another operation */
+		if ((i & 3) != 3)
 			check_add(*state, i & 1, i & 2, i & 4, i & 8, i & 16);
 	}
 }
@@ -208,7 +209,7 @@ static void saturating_sums(void **state)
 	assert_int_equal(R(2)[0], R(0)[0] + 42);
 }
 
-/* 64-bit numbers in pairs: compare with SUB.CC and SETP.X, and choose with IMNMX */
+/* 64-bit numbers in pairs of registers: compared by SUB.CC and SETP.X, and chosen by IMNMX. */
 static void chains_of_words(void **state)
 {
 	struct world *w = *state;
@@ -346,7 +347,7 @@ static void predicate_arithmetic(void **state)
 	}
 }
 
-/* tests of the condition code after a - b: signed ones by S and O, unsigned by C and Z */
+/* Tests of the condition code after a - b: signed tests use S and O, unsigned tests C and Z. */
 static void condition_tests_after_a_subtraction(void **state)
 {
 	struct world *w = *state;
@@ -499,7 +500,7 @@ static void loops_with_continue_and_break(void **state)
 	assert_int_equal(w->w.active, 0xfffffff0);
 	in.op = SM_CONT;
 	assert_int_equal(step(w, &in, 0x000000f0), STEP_NEXT);
-	/* the last ones continue: everybody who did not break goes on at the head */
+	/* the last lanes continue: all lanes that did not break go on at the loop's head */
 	assert_int_equal(step(w, &in, 0xffffff00), STEP_JUMP);
 	assert_int_equal(w->w.active, 0xfffffff0);
 	assert_int_equal(w->w.pc, 0x148);
@@ -531,7 +532,7 @@ static void calls_nest_and_exits_are_final(void **state)
 	run(w, pret);
 	assert_int_equal(step(w, &ret, 0xffffff00), STEP_JUMP);
 	assert_int_equal(w->w.pc, 0x2000);
-	/* nothing to return to */
+	/* there is no call to return from */
 	assert_int_equal(step(w, &ret, 0xffffff00), STEP_STOP);
 	assert_int_equal(w->grid.trap.warp_esr, WARP_RET_EMPTY_STACK);
 }
@@ -570,7 +571,7 @@ static void indexed_branches_group_their_lanes(void **state)
 		assert_int_equal(w->w.active, want);
 		assert_int_equal(w->w.pc, 0x1000 + 0x40 * i);
 		seen |= want;
-		w->w.exited |= want;		/* as if each group ran to its end */
+		w->w.exited |= want;		/* as if each group had run to its end */
 		if (i < 2) {
 			assert_int_equal(stack_pop(&w->w), STEP_JUMP);
 			assert_int_equal(w->w.pc, 0x100);
@@ -598,7 +599,8 @@ static void constants_by_index(void **state)
 	in.offset = 16;
 	in.type = SM_B64;
 	for (unsigned int l = 0; l < LANES; l++)
-		R(0)[l] = 8 * l * (l < 31 ? 1 : 100);	/* the last lane is behind the end */
+		/* the last lane's index is behind the bank's end */
+		R(0)[l] = 8 * l * (l < 31 ? 1 : 100);
 	dma_read_lock(w->r->g);
 	run(w, in);
 	for (unsigned int l = 0; l < LANES; l++) {
@@ -608,7 +610,8 @@ static void constants_by_index(void **state)
 	in.type = SM_S8;
 	in.dst[0] = reg(2);
 	in.offset = 0;
-	in.ldc_mode = 2;			/* the bank's number in the upper half */
+	/* the upper half of the index has the bank's number */
+	in.ldc_mode = 2;
 	in.bank = 0;
 	for (unsigned int l = 0; l < LANES; l++)
 		R(0)[l] = 2 << 16 | (600 + l);

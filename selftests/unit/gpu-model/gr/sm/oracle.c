@@ -102,7 +102,8 @@ unsigned int oracle_int(uint32_t a, uint32_t b, uint32_t c, uint32_t *out)
 	OUT(a ? __builtin_clz(a) : 32);
 	OUT(__builtin_ffs(sa));
 	OUT(bits_reversed(a));
-	OUT(permute(a, b, c & 0x7777));		/* __byte_perm ignores the sign bits */
+	/* __byte_perm() ignores the sign bits of the selector */
+	OUT(permute(a, b, c & 0x7777));
 	OUT(field(a, b & 255, c & 63, false));
 	OUT(field(a, b & 255, c & 63, true));
 	OUT(insert(a, c, b & 255, b >> 8 & 63));
@@ -269,7 +270,8 @@ unsigned int oracle_float(float a, float b, float c, uint32_t *out)
 	OUT(f(flushed(flushed(a) * flushed(b))));
 	OUT(f(sat > 0 ? (sat < 1 ? flushed(sat) : 1) : 0));
 	OUT(f(fpick(flushed(a), flushed(b), true)));
-	OUT(f(fmaf(-a, b, -c)));		/* nvcc contracts products and sums */
+	/* nvcc contracts a product and a sum into one operation */
+	OUT(f(fmaf(-a, b, -c)));
 	OUT(f(fmaf(a, 0.5f, 8.0f)));
 	return op;
 }
@@ -339,7 +341,7 @@ static float half(uint16_t h)
 	return h >> 15 ? -v : v;
 }
 
-/* by search: the nearest half, ties to even */
+/* Finds the nearest half float by search; ties go to the even one. */
 static uint16_t to_half(float v)
 {
 	uint16_t best = 0;
@@ -357,7 +359,7 @@ static uint16_t to_half(float v)
 	return best | (signbit(v) ? 0x8000 : 0);
 }
 
-/* sign and upper bits of the payload stay, and it is quiet */
+/* A NaN keeps its sign and the upper bits of its payload, and becomes quiet. */
 static uint64_t narrowed_nan(uint64_t q)
 {
 	return (q >> 63 << 31) | 0x7fc00000 | (q >> 29 & 0x3fffff);

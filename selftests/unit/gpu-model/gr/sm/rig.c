@@ -150,7 +150,7 @@ static uint64_t load(struct rig *r, const struct image *im, const Elf64_Shdr *s)
 	return va;
 }
 
-/* the two forms that load an address with MOV32I; kinds as cuobjdump names them */
+/* The two relocations by which MOV32I loads an address; their names are cuobjdump's. */
 static bool relocate(struct rig *r, const struct image *im, const Elf64_Shdr *rel, uint64_t code,
 		     const uint64_t *bases)
 {

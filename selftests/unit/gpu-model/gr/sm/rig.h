@@ -1,38 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The shader machine by itself: real MMU, page tables and TLBs, no front end. Programs are words or
- * cubins (as ptxas makes them); memory is video memory that an address space maps.
+ * The shader machine without a front end, on the real MMU, page tables and TLBs. Programs are
+ * instruction words or cubins (as ptxas makes them). Memory is video memory that an address space
+ * maps.
  */
 #ifndef KVGPU_SELFTESTS_SM_RIG_H
 #define KVGPU_SELFTESTS_SM_RIG_H
 
 #include "gr/sm.h"
 
-#define RIG_PARAM	0x140		/* where sm_35 code looks for its parameters in bank 0 */
+/* offset in bank 0 at which sm_35 code expects its parameters */
+#define RIG_PARAM	0x140
 #define RIG_LOCAL_WINDOW	0xff000000u
 #define RIG_SHARED_WINDOW	0xfe000000u
-#define RIG_STACK	512u		/* bytes of local memory that a thread gets */
+#define RIG_STACK	512u		/* bytes of local memory that each thread has */
 
 struct rig {
 	struct gk110 *g;
 	struct fake *f;
 	struct fake_vm *vm;
 	struct mmu_space space;
-	/* of the last launch; class state is kept between launches */
+	/* the last launch's grid; class state is kept between launches */
 	struct sm_grid grid;
 	struct pacer pacer;
 	atomic_bool stop;
-	uint64_t next;			/* video memory, and its address */
-	struct qmd qmd;			/* fields that launches start from */
+	uint64_t next;			/* offset of the free video memory, and its address */
+	struct qmd qmd;			/* initial fields of every launch */
 };
 
 struct rig *rig_create(uint64_t vram);
 void rig_destroy(struct rig *r);
-/* address of @size zeroed bytes; rig_host() is the same memory for the test */
+/*
+ * rig_alloc() returns the address of @size zeroed bytes. rig_host() returns where the test sees the
+ * same memory.
+ */
 uint64_t rig_alloc(struct rig *r, uint64_t size);
 void *rig_host(struct rig *r, uint64_t va);
 void rig_unmap(struct rig *r, uint64_t va);
-/* @va shows the page of rig memory that @of is in, too */
+/* Maps at @va the page of rig memory that has @of, as a second mapping. */
 void rig_map(struct rig *r, uint64_t va, uint64_t of);
 
 struct rig_kernel {
@@ -48,11 +53,12 @@ struct rig_dim {
 	uint32_t x, y, z;
 };
 
-/* @words without scheduling words: those are put in */
+/* Makes a kernel of @words, which have no scheduling words: this adds them. */
 struct rig_kernel rig_program(struct rig *r, const uint64_t *words, unsigned int n,
 			      unsigned int regs);
 /*
- * a kernel of a cubin; false when there is none of the name, or it holds what the rig does not know
+ * Loads a kernel of a cubin. False if there is none of that name, or it needs what the rig does not
+ * know.
  */
 bool rig_cubin(struct rig *r, const void *image, size_t size, const char *name,
 	       struct rig_kernel *k);

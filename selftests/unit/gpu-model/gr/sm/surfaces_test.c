@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every kind of surface with every width of element and every boundary mode (surfaces.cu), and
- * stores that convert. What is read and written is compared with memory, in which elements lie as
- * the CUDA C programming guide's boundary modes and block-linear layouts (ce/surface.c) have them.
- * Descriptors: Mesa nil/su_info.rs; which word is which, nvcc's code.
+ * Every kind of surface with every width of elements and every boundary mode (surfaces.cu), and
+ * stores that convert. Reads and writes are compared with memory. Boundary modes are those of the
+ * CUDA C programming guide, block-linear layouts are like ce/surface.c's. Descriptors are by Mesa's
+ * nil/su_info.rs; the order of their words is from nvcc's code.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -80,7 +80,7 @@ static const struct shape {
 	const char *name;
 	int size[3];			/* of one layer */
 	int layers;
-	unsigned int log2_height, log2_depth;	/* of a block, in GOBs */
+	unsigned int log2_height, log2_depth;	/* log2 of a block's GOBs */
 } shapes[] = {
 	{ "line", { WIDTH, 1, 1 }, 1, 0, 0 }, { "plane", { WIDTH, HEIGHT, 1 }, 1, 1, 0 },
 	{ "volume", { WIDTH, HEIGHT, DEPTH }, 1, 1, 1 }, { "cube", { WIDTH, WIDTH, 1 }, 6, 2, 0 },
@@ -101,7 +101,7 @@ static uint32_t layer_bytes(const struct shape *s, unsigned int bytes)
 	       blocks(s->size[2], 1u << s->log2_depth) * (512u << (s->log2_height + s->log2_depth));
 }
 
-/* byte of element (x, y, z) of a layer */
+/* Returns the offset of element (x, y, z) of a layer. */
 static uint32_t offset_of(const struct shape *s, unsigned int bytes, const int *at, int layer)
 {
 	uint32_t x = at[0] * bytes, y = at[1], z = at[2], bh = 8u << s->log2_height,
@@ -114,7 +114,7 @@ static uint32_t offset_of(const struct shape *s, unsigned int bytes, const int *
 	       (((z % bd) << s->log2_height) + y % bh / 8) * 512 + y % 8 * 64 + x % 64;
 }
 
-/* the words that code for byte-wise accesses reads */
+/* Writes the words of a descriptor that code for byte-wise accesses reads. */
 static void describe(struct world *w, const struct shape *s, unsigned int bytes)
 {
 	uint32_t *d = rig_host(w->r, w->param.s);
@@ -133,8 +133,9 @@ static void describe(struct world *w, const struct shape *s, unsigned int bytes)
 }
 
 /*
- * Places of which some are outside; @inside: none. Not below zero where there are layers: nvcc's
- * code takes these coordinates for unsigned, and so clamps them to the far edge.
+ * Chooses random places, some of them outside of the surface; with @inside none. None is below zero
+ * in surfaces with layers: nvcc's code takes their coordinates as unsigned, and so clamps them to
+ * the far edge.
  */
 static void choose_places(struct world *w, const struct shape *s, bool inside)
 {
@@ -156,7 +157,7 @@ static int layer_of(const struct shape *s, const int32_t *p)
 	return s->layers % 6 == 0 ? p[3] * 6 + p[2] : p[3];
 }
 
-/* brings a place inside; true if it was */
+/* Clamps a place to the surface. Returns true if it was inside. */
 static bool clamp(const struct shape *s, const int32_t *p, int *at)
 {
 	bool inside = true;
@@ -166,7 +167,7 @@ static bool clamp(const struct shape *s, const int32_t *p, int *at)
 		if (d == 2 && s->layers % 6 == 0)
 			at[d] = 0;
 		if (s->size[d] == 1)
-			at[d] = 0;		/* not a coordinate of this surface */
+			at[d] = 0;		/* the surface has no such coordinate */
 		inside &= at[d] >= 0 && at[d] < s->size[d];
 		at[d] = at[d] < 0 ? 0 : at[d] >= s->size[d] ? s->size[d] - 1 : at[d];
 	}
@@ -197,8 +198,8 @@ static void fill(struct world *w, uint8_t *mem)
 }
 
 /*
- * what thread @i writes depends on the place only: threads that write to the same one do so in any
- * order
+ * The value that thread @i writes depends on its place only, because threads that write to the same
+ * place do so in any order.
  */
 static void value_of_place(struct world *w, const struct shape *s, unsigned int i, uint64_t *v)
 {
@@ -268,7 +269,7 @@ static void reads_and_writes(void **state)
 	}
 }
 
-/* one thread of many is outside: the grid stops, with the error of an address out of range */
+/* One thread of many is outside: the grid stops with the error for an address out of range. */
 static void outside_is_a_trap_where_asked(void **state)
 {
 	struct world *w = *state;
@@ -282,7 +283,8 @@ static void outside_is_a_trap_where_asked(void **state)
 			w->p[77][d] = s->size[d];
 			assert_int_equal(launch(w, "read_%s_%s_%s", s, "trap", "int"), SM_TRAP);
 			assert_int_equal(w->r->grid.trap.warp_esr, WARP_OOR_ADDR);
-			w->p[77][d] = -1;		/* (or far beyond) */
+			/* -1, which unsigned coordinates take as far beyond */
+			w->p[77][d] = -1;
 			assert_int_equal(launch(w, "write_%s_%s_%s", s, "trap", "int"), SM_TRAP);
 			assert_int_equal(w->r->grid.trap.warp_esr, WARP_OOR_ADDR);
 		}
@@ -293,7 +295,7 @@ static void outside_is_a_trap_where_asked(void **state)
 
 enum number { FLOAT, SINT, UINT, UNORM, SNORM };
 
-/* rnndb g80_defs.xml, GK104_IMAGE_FORMAT */
+/* from GK104_IMAGE_FORMAT of rnndb's g80_defs.xml */
 static const struct { uint8_t id, n, bits, number; } formats[] = {
 	{ 0x02, 4, 32, FLOAT }, { 0x03, 4, 32, SINT }, { 0x04, 4, 32, UINT }, { 0x0c, 4, 16,
 		FLOAT }, { 0x0a, 4, 16, SINT },
@@ -347,7 +349,7 @@ static void stores_that_convert(void **state)
 
 		describe(w, s, bytes);
 		d[1] = formats[n].id;
-		/* counts elements */
+		/* here the bound counts elements, not bytes */
 		d[2] = (s->size[0] - 1) | (6 - log2) << 22 | log2 << 26;
 		choose_places(w, s, false);
 		fill(w, mem);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a texture read gives, from the CUDA C programming guide ("Texture Fetching", "Cubemap
- * Textures") and, for what CUDA has no word for, the OpenGL 4.6 specification. An image's texels
- * are a function of their place.
+ * The result of a texture read, by the CUDA C programming guide ("Texture Fetching", "Cubemap
+ * Textures"), and by the OpenGL 4.6 specification for what CUDA does not have. The texels of an
+ * image are a function of their place.
  */
 #ifndef KVGPU_SELFTESTS_SM_TEXTURE_ORACLE_H
 #define KVGPU_SELFTESTS_SM_TEXTURE_ORACLE_H
@@ -11,24 +11,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* as headers have them */
+/* numbers as in texture headers */
 enum shape { LINE, PLANE, VOLUME, CUBE, LINE_LAYERS, PLANE_LAYERS, CUBE_LAYERS = 8 };
 
 struct image {
 	enum shape shape;
 	int size[3];
-	int layers;			/* of a cube: 6 of each */
+	int layers;			/* a cube has 6 faces for each layer */
 	int levels;
 };
 
 struct look {
-	unsigned int wrap;		/* of all coordinates, TSC's numbers */
+	/* address mode of all coordinates, in the sampler's numbers */
+	unsigned int wrap;
 	bool linear, unnormalized, seamless;
 	unsigned int mip;		/* 1 none, 2 nearest, 3 linear */
 	float bias, min, max;
 	float border[4];
 	int off[3];
-	int first, last;		/* levels that are seen */
+	int first, last;		/* the levels of the image that the texture has */
 };
 
 static inline int level_extent(int size, int level)
@@ -46,7 +47,7 @@ static inline double image_texel(int level, int layer, const int *at, unsigned i
 	return (at[0] * 7 + at[1] * 13 + at[2] * 29 + layer * 31 + level * 57) % 251 + c * 256.0;
 }
 
-/* an index as the address mode has it; -1: the border */
+/* Returns the index after the address mode; -1: the border. */
 static inline int oracle_wrap(unsigned int mode, int i, int n)
 {
 	switch (mode) {
@@ -63,12 +64,16 @@ static inline int oracle_wrap(unsigned int mode, int i, int n)
 	case 6:				/* mirror once, border */
 		i = i < 0 ? -1 - i : i;
 		/* fall through */
-	default:			/* border; GL_CLAMP with its coordinates clamped */
+	/* border; also for GL_CLAMP, whose coordinates are clamped before */
+	default:
 		return i < 0 || i >= n ? -1 : i;
 	}
 }
 
-/* CUDA C programming guide, table "Cubemap Fetch" */
+/*
+ * Returns the face for direction @d, and its coordinates in @place: CUDA C programming guide, table
+ * "Cubemap Fetch".
+ */
 static inline int cube_of(const double *d, double *place)
 {
 	double ax = fabs(d[0]), ay = fabs(d[1]), az = fabs(d[2]), m, s, t;
@@ -95,7 +100,10 @@ static inline int cube_of(const double *d, double *place)
 	return face;
 }
 
-/* where in space the middle of texel (i, j) of a face of n by n is; the cube's edge is 2 n long */
+/*
+ * Sets @p to the middle of texel (i, j) of a face of n by n texels, in a space in which the cube's
+ * edge is 2 n long.
+ */
 static inline void cube_point(int face, int n, int i, int j, int *p)
 {
 	int s = 2 * i + 1 - n, t = 2 * j + 1 - n;
@@ -110,7 +118,10 @@ static inline void cube_point(int face, int n, int i, int j, int *p)
 	}
 }
 
-/* the texel of another face that is nearest to where this one would be */
+/*
+ * Returns the face and in @i the texel of another face that is nearest to where texel @i, outside
+ * of this face, would be.
+ */
 static inline int cube_neighbour(int face, int n, int *i)
 {
 	int best = 1 << 30, at[2] = { 0, 0 }, to = face, p[3], q[3];
@@ -156,9 +167,10 @@ static inline double oracle_texel(const struct image *im, const struct look *k, 
 }
 
 /*
- * Weights have 8 bits of fraction ("Linear Filtering"). How products of them are rounded is not
- * documented: as an H200 was seen to do it. x y: what both have is rounded, the rest is what
- * remains of each. x y z: x and z like that, then y of each.
+ * Weights have 8 bits of fraction ("Linear Filtering"). How products of weights are rounded is not
+ * documented; this is what an H200 was seen to do. In two dimensions the product of x and y is
+ * rounded, and the other weights are what remains of x and of y. In three dimensions x and z are
+ * treated so, and then y divides each of the four weights.
  */
 static inline void oracle_weights(const int *a, unsigned int dims, int *w)
 {
@@ -211,7 +223,9 @@ static inline double oracle_level(const struct image *im, const struct look *k, 
 		}
 		if (face < 0 || !k->seamless || out < 2)
 			continue;
-		/* where three faces meet there is no fourth texel */
+		/*
+		 * three faces meet here, so there is no fourth texel: its weight goes to the others
+		 */
 		weight[i] = 0;
 		weight[i ^ 1] += third;
 		weight[i ^ 2] += third;
@@ -227,7 +241,7 @@ static inline double oracle_level(const struct image *im, const struct look *k, 
 	return sum;
 }
 
-/* @p: the coordinates as the program gives them; @lod before bias and limits */
+/* @p: the coordinates that the program gives. @lod: level of detail before bias and limits. */
 static inline double oracle_sample(const struct image *im, const struct look *k, const double *p,
 				   int layer, double lod, unsigned int c)
 {
@@ -243,7 +257,7 @@ static inline double oracle_sample(const struct image *im, const struct look *k,
 		level += (int)floor(lod + 0.5);
 	else if (k->mip == 3)
 		level += (int)floor(lod);
-	/* cut, not rounded: seen on an H200 */
+	/* cut off, not rounded: seen on an H200 */
 	f = k->mip == 3 ? floor((lod - floor(lod)) * 256) / 256 : 0;
 	if (f == 0)
 		return oracle_level(im, k, level, layer, face, place, c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Texture reads other than the plain ones, formats, and what goes wrong. Included by
+ * Texture reads with offsets, comparisons and gathers, formats, and errors. Included by
  * textures_test.c.
  */
 #ifndef KVGPU_SELFTESTS_SM_TEXTURES_FORMS_H
@@ -9,8 +9,8 @@
 static const struct image plane16 = { PLANE, { 16, 16, 1 }, 1, 1 };
 
 /*
- * a CTA of 30 with every third thread asking: the others of its quads lend their hands, those that
- * do not exist too
+ * CTAs of 30 threads, in which every third thread reads. The other threads of its quad take part in
+ * the derivatives, even those that do not exist.
  */
 static void derivatives_where_few_threads_ask(void **state)
 {
@@ -85,7 +85,10 @@ static bool compare(unsigned int function, double reference, double texel)
 	return reference < texel ? function & 1 : reference == texel ? function & 2 : function & 4;
 }
 
-/* what is filtered is how many of the texels pass */
+/*
+ * A comparing read filters the results of the comparisons: it gives the part of the texels that
+ * pass.
+ */
 static void comparisons(void **state)
 {
 	struct world *w = *state;
@@ -141,7 +144,7 @@ static void gathered_texels(void **state)
 			{ "gather_moved", 1, { -12, 9 }, false },
 		{ "gather_compared", 0, { 0, 0 }, true },
 	};
-	/* PTX ISA, "tld4" */
+	/* order of the four texels: PTX ISA, "tld4" */
 	static const int order[4][2] = { { 0, 1 }, { 1, 1 }, { 1, 0 }, { 0, 0 } };
 	struct world *w = *state;
 	uint64_t va = make_image(w, &plane16);
@@ -175,7 +178,7 @@ static void gathered_texels(void **state)
 	}
 }
 
-/* integer coordinates; outside there is nothing, and levels are clamped */
+/* Reads with integer coordinates: outside of the image they give 0, and levels are clamped. */
 static void single_texels(void **state)
 {
 	static const struct { const char *name; unsigned int kind; } forms[] = {
@@ -245,7 +248,7 @@ static void sizes_of_levels(void **state)
 
 enum { SNORM = 1, UNORM, SINT, UINT, FLOAT = 7 };
 
-/* a buffer of texels with @n components of @bits */
+/* Makes a texture header for a buffer of texels with @n components of @bits bits. */
 static void put_buffer(struct world *w, unsigned int bits, unsigned int n, unsigned int type,
 		       bool srgb, uint64_t va)
 {
@@ -275,8 +278,8 @@ static double half_value(uint32_t h)
 }
 
 /*
- * components of 8, 16 and 32 bits, one, two or four, signed, unsigned, as fractions and floats:
- * what cudaChannelFormatDesc can say
+ * All formats of cudaChannelFormatDesc: one, two or four components of 8, 16 or 32 bits, signed,
+ * unsigned, fractions or floats.
  */
 static void every_format_of_cuda(void **state)
 {
@@ -294,7 +297,7 @@ static void every_format_of_cuda(void **state)
 			continue;
 		for (unsigned int i = 0; i < N * 16; i++)
 			mem[i] = (uint8_t)chance(256);
-		/* no infinities */
+		/* change the exponents so that no value is infinite */
 		for (unsigned int i = 1; i < N * 16 && type == FLOAT; i += bits / 8)
 			mem[i] = mem[bits == 32 ? i + 2 : i] &= 0xbb;
 		for (unsigned int t = 0; t < N; t++)
@@ -350,8 +353,8 @@ static void every_format_of_cuda(void **state)
 }
 
 /*
- * the texture has such texels, and the sampler allows the conversion; alpha is linear. IEC
- * 61966-2-1
+ * sRGB texels are converted only if the header says that they are sRGB and the sampler allows it;
+ * alpha is always linear. IEC 61966-2-1.
  */
 static void srgb_needs_both_words(void **state)
 {
@@ -366,7 +369,7 @@ static void srgb_needs_both_words(void **state)
 		uint32_t *h = (uint32_t *)rig_host(w->r, w->headers) + HEADER * 8, *s;
 
 		put_buffer(w, 8, 4, UNORM, on & 1, va);
-		/* as a plane of one line, so that there is a sampler */
+		/* a plane of one line instead of a buffer, because a buffer uses no sampler */
 		h[2] = (h[2] & ~(15u << 14)) | 7 << 14;
 		h[3] = 1024;
 		h[5] = 1 | 1 << 16;
@@ -401,7 +404,8 @@ static void bad_headers_are_traps(void **state)
 	put_header(w, &plane16, &k, va);
 	put_sampler(w, &k);
 	assert_int_equal(launch(w, "plane", 64), SM_DONE);
-	h[7] = 1 << 12;					/* two samples a texel: not modelled */
+	/* two samples for each texel: not modelled */
+	h[7] = 1 << 12;
 	assert_int_equal(launch(w, "plane", 64), SM_TRAP);
 	h[7] = 0;
 	h[0] = (h[0] & ~0x3fu) | 0x3f;			/* no such format */
@@ -413,12 +417,12 @@ static void bad_headers_are_traps(void **state)
 	w->r->grid.max_header = HEADERS - 1;
 	w->r->grid.max_sampler = HEADER - 1;
 	assert_int_equal(launch(w, "plane", 64), SM_TRAP);
-	assert_int_equal(launch(w, "sizes", 64), SM_DONE);	/* no sampler is looked at */
+	assert_int_equal(launch(w, "sizes", 64), SM_DONE);	/* this kernel uses no sampler */
 }
 
 /*
- * SAMPLER_INDEX of the QMD: handles without a sampler's number, each header has the sampler of its
- * own
+ * With SAMPLER_INDEX in the QMD a handle has no sampler's number: the header's number is the
+ * sampler's, too.
  */
 static void the_sampler_may_go_with_the_header(void **state)
 {

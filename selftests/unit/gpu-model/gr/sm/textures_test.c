@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every way in which CUDA reads a texture (textures.cu), against texture_oracle.h: kinds of
+ * Every way in which CUDA reads a texture (textures.cu), compared with texture_oracle.h: kinds of
  * textures, address modes, filters, levels, derivatives, offsets, comparisons, gathers, formats.
- * Places are such that no rounding decides which texels count.
+ * Places are chosen so that rounding never decides which texels count.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,9 +20,10 @@
 #include "gr/sm/texture_oracle.h"
 
 #define N		256u		/* threads */
-#define LOG2_BLOCK	2u		/* GOBs in a block's height, and (volumes) in its depth */
+/* log2 of a block's height in GOBs, and of a volume's depth */
+#define LOG2_BLOCK	2u
 #define HEADERS		8u
-#define HEADER		3u		/* the one that is used, and the sampler */
+#define HEADER		3u		/* number of the header and of the sampler that are used */
 
 __asm__(".section .rodata\n.balign 8\ncubin_start: .incbin \"selftests/unit/gpu-model/gr/sm/textures.cubin\"\ncubin_end:\n"
 	".text\n");
@@ -77,7 +78,7 @@ struct block {
 	unsigned int height, depth;	/* log2 of GOBs */
 };
 
-/* blocks shrink with levels that are smaller than they are (Mesa nil/tiling.rs) */
+/* Blocks shrink for levels that are smaller than a block (Mesa's nil/tiling.rs). */
 static struct block block_of(const struct image *im, int level)
 {
 	struct block b = { LOG2_BLOCK, im->shape == VOLUME ? LOG2_BLOCK : 0 };
@@ -135,7 +136,7 @@ static uint64_t texel_offset(const struct image *im, int level, int layer, const
 	return off + (y & 7) * 64 + x % 64;
 }
 
-/* four singles a texel */
+/* Makes an image with four floats in each texel. */
 static uint64_t make_image(struct world *w, const struct image *im)
 {
 	uint64_t va = rig_alloc(w->r, layer_stride(im, 16) * im->layers);
@@ -185,7 +186,7 @@ static void put_sampler(struct world *w, const struct look *k)
 		 filter = k->linear ? 2 : 1;
 
 	memset(s, 0, 32);
-	/* compares: less or equal, once switched on */
+	/* the comparison, if a test switches it on: less or equal */
 	s[0] = k->wrap | k->wrap << 3 | k->wrap << 6 | 3 << 9 << 1;
 	s[1] = filter | filter << 4 | k->mip << 6 | (uint32_t)k->seamless << 9 |
 	       ((uint32_t)(int)(k->bias * 256) & 0x1fff) << 12;
@@ -234,8 +235,8 @@ static void check(const char *name, unsigned int i, unsigned int c, float got, d
 }
 
 /*
- * coordinates in 64ths of a texel, from outside on one side to outside on the other; directions for
- * cubes
+ * Chooses coordinates in 64ths of a texel, from outside of the image on one side to outside on the
+ * other. For a cube: directions.
  */
 static void choose_places(struct world *w, const struct image *im, const struct look *k)
 {
@@ -317,8 +318,8 @@ static void every_kind_with_every_address_mode(void **state)
 }
 
 /*
- * the middle of texels: at the border only one counts, which is what a line read as a plane must
- * not forget
+ * Reads with a given level of detail from -1 to 7, without and with bias, limits and a smaller
+ * range of levels.
  */
 static void levels_of_detail(void **state)
 {
@@ -347,9 +348,9 @@ static void levels_of_detail(void **state)
 }
 
 /*
- * Steps of a power of two of texels, across or along, so that the level is a whole or half one: lod
- * = log2 of the longer. For a cube, from the middle of a face a step of the direction covers half
- * as much of the face.
+ * Derivatives along one coordinate, in steps of 2^e texels, so that the level is e: lod is the log2
+ * of the longer derivative. For a cube, from the middle of a face a step of the direction covers
+ * half as much of the face.
  */
 static void levels_by_derivatives(void **state)
 {
