@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Shares and rates of two looks with known numbers. */
+/* Shares and rates between two looks with known numbers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,14 +13,14 @@
 
 #define SECOND	1000000000ll
 
-/* Debian 12's cmocka compares floats only */
+/* own function, because Debian 12's cmocka compares floats only */
 static void assert_near(double got, double want, double error)
 {
 	if (!(fabs(got - want) <= error))
 		fail_msg("%g, not %g", got, want);
 }
 
-/* two looks, 2 s apart, at one GPU with one vGPU, all numbers known and 0 */
+/* Two looks, 2 s apart, at a GPU with one vGPU. All numbers are known, and 0. */
 struct looks {
 	struct gpu gpus[2];
 	struct vgpu vgpus[2];
@@ -114,7 +114,8 @@ static void test_first_look(void **state)
 }
 
 /*
- * removed, and made again with its UUID: the counters of the two have nothing to do with each other
+ * A vGPU that was removed and made again with its UUID: its counters have nothing to do with the
+ * old one's.
  */
 static void test_another_life(void **state)
 {
@@ -164,7 +165,7 @@ static void test_backwards(void **state)
 	assert_true(isnan(rates(&l).slices_s));
 }
 
-/* numbers that do not fit add up to something, without undefined behaviour */
+/* Numbers whose sum overflows give some result, without undefined behaviour. */
 static void test_huge(void **state)
 {
 	struct looks l;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Texts of addresses: every form, every limit, and the reason that is given for what is none. */
+/*
+ * Texts of addresses: every form, every limit, and the reason that is given for a text that is no
+ * address.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,12 +22,12 @@ enum { CONNECT = 1, LISTEN = 2, BOTH = 3 };
 
 static const struct {
 	const char *text;
-	int fine;	/* for whom */
+	int fine;	/* CONNECT, LISTEN, BOTH: where the text is an address; 0: nowhere */
 	enum address_scheme scheme;
 	const char *host;
 	uint32_t cid, port;
 	const char *bell;
-	const char *why;	/* a part of what is said where it is not fine */
+	const char *why;	/* part of the reason that is given where it is none */
 } cases[] = {
 	{ "unix:/run/x", BOTH, .scheme = ADDRESS_UNIX, .host = "/run/x" },
 	{ "unix:/a b:c", BOTH, .scheme = ADDRESS_UNIX, .host = "/a b:c" },
@@ -131,7 +134,7 @@ static void texts(void **state)
 		}
 }
 
-/* the longest that there may be, and one byte more */
+/* The longest path of each form, and one byte more. */
 static void lengths(void **state)
 {
 	char text[400];
@@ -169,7 +172,10 @@ static void lengths(void **state)
 	assert_int_equal(address_parse(text, false, &a, &why), -EINVAL);
 }
 
-/* a plain one of this machine: who listens, who connects, and what the other end is called */
+/*
+ * A plain socket of this machine: listening, connecting, and the name that the listener has for the
+ * other end.
+ */
 static void sockets(void **state)
 {
 	struct address a;
@@ -194,7 +200,7 @@ static void sockets(void **state)
 	close(fd);
 	close(other);
 	close(at);
-	/* the file of one that was killed */
+	/* the socket's file stays, as after a killed server */
 	assert_int_equal(address_connect(&a, &why), -ECONNREFUSED);
 	at = address_listen(&a, &why);
 	assert_true(at >= 0);
@@ -202,7 +208,7 @@ static void sockets(void **state)
 	unlink(path);
 }
 
-/* a bare socket whose queue has room for one, and has one */
+/* Makes a listening socket whose queue has room for one connection, and has one. */
 static int full_queue(const char *path)
 {
 	struct sockaddr_un name = { .sun_family = AF_UNIX };
@@ -223,7 +229,10 @@ static void *connect_there(void *address)
 	return (void *)(intptr_t)address_connect(address, &why);
 }
 
-/* one that connects waits in the kernel until there is room; it failed at once */
+/*
+ * A thread that connects waits in the kernel until there is room. (In the past the call failed at
+ * once.)
+ */
 static void waits_for_room(void **state)
 {
 	struct address a;
@@ -237,7 +246,8 @@ static void waits_for_room(void **state)
 	assert_int_equal(address_parse(text, false, &a, &why), 0);
 	at = full_queue(a.host);
 	assert_int_equal(pthread_create(&t, NULL, connect_there, &a), 0);
-	usleep(20000);	/* so that it finds the queue full, as a rule; the result is the same */
+	/* so that the thread usually finds the queue full; if not, the result is the same */
+	usleep(20000);
 	close(accept(at, NULL, NULL));
 	assert_int_equal(pthread_join(t, &fd), 0);
 	assert_true((intptr_t)fd >= 0);

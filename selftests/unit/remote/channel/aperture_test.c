@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Apertures between processes: what a malicious client or server may do to the shared memory at any
- * moment, memory that is not what it should be, and a SIGKILL of either side under load.
+ * Apertures between processes: a malicious client or server that writes to the shared memory at any
+ * moment, memory that is not as it should be, and a SIGKILL of either side under load.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -69,7 +69,7 @@ static void serve_one(struct kvgpu_remote_port *p, const struct kvgpu_remote_hea
 	__atomic_add_fetch(&served, 1, __ATOMIC_RELAXED);
 }
 
-/* one client, until it is gone: 0 */
+/* Serves one client. Returns 0 when the client is gone, 1 after another error. */
 static void *serve(void *arg)
 {
 	struct kvgpu_remote_port *p;
@@ -103,7 +103,7 @@ static int set_up(void **state)
 {
 	const char *why;
 
-	/* who is not woken looks soon: the attackers here ring no bells */
+	/* attackers here ring no bells, so let sleepers look again soon */
 	setenv("KVGPU_REMOTE_SLEEP_MS", "1", true);
 	setenv("KVGPU_REMOTE_SPIN_US", "1", true);
 	snprintf(path, sizeof(path), "/tmp/kvgpu-aperture-%d", (int)getpid());
@@ -136,7 +136,7 @@ static uint64_t draw(struct attacker *a)
 	return a->seed;
 }
 
-/* often what is nearly right */
+/* Writes a random value to @word, often one that is nearly right. */
 static void rewrite(struct attacker *a, uint64_t *word)
 {
 	const uint64_t old = __atomic_load_n(word, __ATOMIC_RELAXED);
@@ -152,7 +152,7 @@ static void rewrite(struct attacker *a, uint64_t *word)
 	__atomic_store_n(word, v[draw(a) % 8], __ATOMIC_RELAXED);
 }
 
-/* a word of a ring's or a box's, rather one at the begin */
+/* Returns a random word of a ring or a box, more often one near the begin. */
 static uint64_t *any_word(struct attacker *a)
 {
 	uint8_t *const part[] = { a->base->frames,	   a->base->told,
@@ -215,11 +215,12 @@ static void a_frame(struct attacker *a, struct kvgpu_ring_producer *p)
 	if (kvgpu_ring_put(p, OP_ECHO + draw(a) % 3,
 			   draw(a) % 1000 ? draw(a) % 8 : draw(a) % 0x10000, &part,
 			   1) == KVGPU_RING_BAD_POSITION)
-		p->status = KVGPU_RING_OK;	/* its own doing */
+		p->status = KVGPU_RING_OK;	/* the attacker's own doing */
 }
 
 /*
- * the server ends, and by itself: no crash, no hang, whatever its client writes at whatever moment
+ * Whatever the client writes at whatever moment, the server ends by itself: it neither crashes nor
+ * hangs.
  */
 static void malicious_clients(void **state)
 {
@@ -238,7 +239,7 @@ static void malicious_clients(void **state)
 		assert_int_equal(kvgpu_ring_attach_producer(&p, &ring), KVGPU_RING_OK);
 		for (n = 0; n < MOVES; n++) {
 			a_frame(&a, &p);
-			/* in every fifth round all that it does is asking */
+			/* in every fifth round the attacker only sends frames */
 			if (i % 5 && draw(&a) % (1u << i % 10) == 0)
 				rewrite(&a, any_word(&a));
 		}
@@ -264,7 +265,7 @@ static int make_memory(enum memory_is what)
 	return fd;
 }
 
-/* takes a client, and gives it memory */
+/* Accepts a client, and sends memory that is as @what says. */
 static void begin(struct attacker *a, enum memory_is what)
 {
 	union { struct cmsghdr c; char room[CMSG_SPACE(2 * sizeof(int))]; } u = { .room = { 0 } };
@@ -352,7 +353,10 @@ static struct kvgpu_remote_channel *client;
 static pthread_mutex_t submit = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t answered;	/* atomic */
 
-/* until it is told that the server is gone; all bytes of an answer can be read */
+/*
+ * Asks until an error says that the server is gone. Reads all bytes of each answer, so that the
+ * sanitizer sees their bounds.
+ */
 static void *ask_for_ever(void *arg)
 {
 	unsigned int box = kvgpu_remote_box_get(client);
@@ -379,7 +383,7 @@ static void *ask_for_ever(void *arg)
 	return (void *)(intptr_t)r;
 }
 
-/* threads of a client, each of which gets the right error in the end */
+/* Starts the threads of a client. Each must get the right error in the end. */
 static void clients(pthread_t *t)
 {
 	const char *why = "";
@@ -439,7 +443,10 @@ static unsigned int descriptors(void)
 	return n;
 }
 
-/* there may be none at their first touch, which is a SIGBUS then: the kernel gives them unasked */
+/*
+ * Returns whether the kernel makes files of huge pages. It may do so without having such pages;
+ * then the first touch of one is a SIGBUS.
+ */
 static bool has_huge_pages(void)
 {
 	int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB);
@@ -472,11 +479,11 @@ static void wrong_memory(void **state)
 		assert_non_null(strstr(why, c[i].why));
 		pthread_join(t, NULL);
 	}
-	/* nothing that came with a welcome stays open */
+	/* no descriptor that came with a welcome stays open */
 	assert_int_equal(descriptors(), before);
 }
 
-/* a client can't cut short what its server maps */
+/* A client can't shorten the memory that its server maps. */
 static void memory_is_sealed(void **state)
 {
 	pthread_t server;
@@ -506,7 +513,8 @@ static void servers_are_killed(void **state)
 	unsigned int i;
 	pid_t pid;
 
-	unsetenv("KVGPU_REMOTE_SLEEP_MS");	/* woken, or not at all */
+	/* sleepers must be woken: they do not look again by themselves soon */
+	unsetenv("KVGPU_REMOTE_SLEEP_MS");
 	for (i = 0; i < ROUNDS; i++) {
 		pid = fork();
 		if (!pid)

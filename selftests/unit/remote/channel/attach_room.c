@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * remote/channel/attach.c as it is, with its accesses given to ../ring/model/remote/ring/hooks.h.
+ * remote/channel/attach.c, unchanged, but its accesses to memory go to
+ * ../ring/model/remote/ring/hooks.h.
  */
 #include "remote/channel/attach.c"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every order of the steps of a server and of clients that look for each other in an aperture's
- * first page, with a crash of either at any step: rings are never cleared under a client that
- * lives, both agree on who is attached, and from every state on they come together once nothing
- * crashes any more. And the search notices a protocol that is wrong.
+ * A server and clients find each other by an aperture's first page. Here their steps are done in
+ * every order, with a crash of either side at any step. Rings are never cleared under a living
+ * client; both sides agree on which client is attached; and from every state they find each other
+ * once there are no more crashes. The search also notices protocols that are wrong.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,17 +20,18 @@
 
 enum { VERSION = 7, WORDS = 5, FAIR_ROUNDS = 400, PATIENCE = 50 };
 
-/* what is done wrong, by the test in the place of the code */
+/* a mistake that this test makes in the place of the code */
 enum wrong { NOTHING_WRONG, SAME_GENERATION, SAME_TICKET, CLEARS_LATE };
 
 struct plan {
 	const char *name;
-	unsigned int client_ends, server_ends;	/* crashes, or orderly ends of a client */
+	/* number of crashes, or of orderly ends of a client */
+	unsigned int client_ends, server_ends;
 	uint64_t client_version;
 	enum wrong wrong;
 };
 
-/* without pointers and padding: compared as bytes */
+/* has no pointers and no padding, because states are compared as bytes */
 struct state {
 	uint64_t word[WORDS];		/* server, taken, client, generation, version */
 	uint64_t generation, server_ticket, ticket, meant;
@@ -79,7 +80,10 @@ static void load(const struct state *s, struct attach_server *server, struct att
 					  s->client_at };
 }
 
-/* one access at most: at most one word is another one */
+/*
+ * Takes over the page's words after a step. A step has one access at most, so at most one word may
+ * differ.
+ */
 static void store(struct state *s, const struct attach_server *server,
 		  const struct attach_client *client)
 {
@@ -144,7 +148,7 @@ static void step_client(struct state *s)
 	s->refused = r == ATTACH_OTHER_VERSION;
 	if (s->attached && !was && s->cleared_for != s->ticket)
 		finding = "a client is attached to rings that were not cleared for it";
-	if (was && r == ATTACH_GONE) {	/* its program disconnects, and comes again */
+	if (was && r == ATTACH_GONE) {	/* the program disconnects, and comes again */
 		attach_client_leave(&client);
 		store(s, &server, &client);
 		s->client_lives = false;
@@ -180,11 +184,11 @@ static void leave(struct state *s)
 	s->client_lives = s->attached = false;
 }
 
-/* false: that can't happen now */
+/* Makes the step @what. Returns false if it can't happen now. */
 static bool move(struct state *s, unsigned int what)
 {
 	switch (what) {
-	case STEP_SERVER:	/* or it is started */
+	case STEP_SERVER:	/* or the server is started */
 		s->server_lives ? step_server(s) : restart_server(s);
 		return true;
 	case STEP_CLIENT:
@@ -205,7 +209,8 @@ static bool move(struct state *s, unsigned int what)
 			leave(s);
 		s->client_lives = s->attached = false;
 		return true;
-	default:	/* the counter of a client that is dead stands still */
+	/* the server notices that the client's counter stands still: only of a dead client */
+	default:
 		if (!s->server_lives || !s->serves || s->client_lives)
 			return false;
 		s->serves = false;
@@ -271,8 +276,8 @@ static void add(const struct state *s)
 }
 
 /*
- * @v: pointers to numbers of which only matters which are the same; 0 stays. In the place of each a
- * multiple of @step
+ * @v: pointers to numbers of which it only matters which are equal, and which is larger. Replaces
+ * each by a small multiple of @step; 0 stays 0.
  */
 static uint64_t rename_all(uint64_t **v, unsigned int n, uint64_t step)
 {
@@ -287,7 +292,7 @@ static uint64_t rename_all(uint64_t **v, unsigned int n, uint64_t step)
 
 			for (k = 0; k < j && old[k] != old[j]; k++)
 				;
-			rank += k == j && old[j] && old[j] < old[i];	/* each once */
+			rank += k == j && old[j] && old[j] < old[i];	/* count each value once */
 		}
 		*v[i] = old[i] ? rank * step : 0;
 		most = *v[i] > most ? *v[i] : most;
@@ -296,7 +301,8 @@ static uint64_t rename_all(uint64_t **v, unsigned int n, uint64_t step)
 }
 
 /*
- * so that there are finitely many states: tickets and generations count on, but are only compared
+ * Makes equal what differs only in how far tickets and generations have counted, so that there are
+ * finitely many states.
  */
 static void make_small(struct state *s)
 {
@@ -395,7 +401,7 @@ static void wrong_ones_are_noticed(void **state)
 	}
 }
 
-/* whose bell it is not is not taken */
+/* A client that does not have the ticket for which the bell rang is not taken. */
 static void only_one_is_taken(void **state)
 {
 	struct attach_server s = { .page = &page, .version = VERSION, .generation = 5, .only = 7 };
@@ -425,7 +431,7 @@ static void only_one_is_taken(void **state)
 
 enum { BYTES = 12 << 20, ACCESSES = 4 };
 
-/* so many were made; before that one the other side does all of its own */
+/* accesses made so far; before access number @turn the other side makes all of its own */
 static unsigned int accesses, turn;
 static bool found;
 static uint64_t found_bytes;
@@ -476,7 +482,7 @@ static void a_counter_stands(void **state)
 	assert_false(attach_beat_stands(&b, &counter, 5000, PATIENCE));
 	assert_false(attach_beat_stands(&b, &counter, 5000 + PATIENCE, PATIENCE));
 	assert_true(attach_beat_stands(&b, &counter, 5001 + PATIENCE, PATIENCE));
-	counter--;	/* any other value is a sign of life */
+	counter--;	/* a lower value is a sign of life, too */
 	assert_false(attach_beat_stands(&b, &counter, 9000, PATIENCE));
 }
 

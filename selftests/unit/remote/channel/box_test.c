@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Boxes for answers, beside a server that answers before it was asked, or twice.
- */
+/* Boxes for answers, with a server that answers before it is asked, or twice. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

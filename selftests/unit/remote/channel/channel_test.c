@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Both ends of a channel in one process, by each carrier: frames, answers, pieces of the arena,
- * happenings, acks, and peers that go or lie.
+ * Both ends of a channel in one process, for each carrier: frames, answers, pieces of the arena,
+ * happenings, acks, and peers that leave or lie.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,7 +39,8 @@ static const char *carrier = "unix";
 static char path[64], address[80];
 static int listening;
 static pthread_t server;
-static uint64_t called;		/* atomic: calls that were acked while the server was busy */
+/* atomic: number of calls that were acked while the server was busy */
+static uint64_t called;
 
 static void *call_and_wait(void *arg)
 {
@@ -50,7 +51,7 @@ static void *call_and_wait(void *arg)
 	return NULL;
 }
 
-/* 0: go on */
+/* Serves a frame. Returns 0 to continue. */
 static int serve_one(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *h,
 		     const void *payload)
 {
@@ -76,7 +77,7 @@ static int serve_one(struct kvgpu_remote_port *p, const struct kvgpu_remote_head
 			"text", 4);
 		return kvgpu_remote_reply(p, h, 0, NULL, 0);
 	case OP_BUSY:
-		/* the thread that serves reads nothing until the ack was seen by another one */
+		/* the serving thread reads nothing until another thread has got the ack */
 		pthread_create(&t, NULL, call_and_wait, p);
 		pthread_join(t, NULL);
 		return kvgpu_remote_reply(p, h, 0, NULL, 0);
@@ -88,7 +89,10 @@ static int serve_one(struct kvgpu_remote_port *p, const struct kvgpu_remote_head
 
 /* --------------------------------------------------------- a relay that passes on what it hears */
 
-/* one stands between: its listener is .listening, its server's end .serving */
+/*
+ * Whether a relay stands between. .listening is the relay's then, and .serving is the server's end
+ * of it.
+ */
 static bool relays;
 static int serving = -1;
 static pthread_t relay;
@@ -109,7 +113,7 @@ static void pass_on(int a, int b)
 			}
 }
 
-/* both ends have one arena: what a relay would carry is there */
+/* Both ends have the same arena here, so all that a relay would carry is there already. */
 static void *run_relay(void *arg)
 {
 	int fd = accept(listening, NULL, NULL), up[2], memory;
@@ -170,7 +174,7 @@ static void *serve(void *arg)
 
 static struct { uint64_t id, invocation; uint32_t value; char text[8]; } happened;
 static struct kvgpu_remote_channel *client;
-static bool no_ack;	/* the client never says that it has called */
+static bool no_ack;	/* the client never acks a call */
 
 static void on_event(void *ctx, const struct kvgpu_remote_happening *h, const void *bytes, size_t n)
 {
@@ -268,7 +272,7 @@ static void versions(void **state)
 	assert_int_equal(kvgpu_remote_connect("aperture:/nonexistent", VERSION, on_event, NULL,
 					      &client, &why),
 			 -ENOENT);
-	/* no socket among the devices */
+	/* there are no sockets below /dev */
 	assert_int_equal(kvgpu_remote_listen("aperture:/dev/nonexistent", &why), -EINVAL);
 	assert_true(kvgpu_remote_is_place("aperture:/dev/nonexistent"));
 	assert_int_equal(kvgpu_remote_connect("aperture:/dev/nonexistent", VERSION, on_event, NULL,
@@ -299,7 +303,7 @@ static void answers(void **state)
 	}
 	assert_int_equal(ask(OP_ECHO, one, words, 3, &a, &back), -EINVAL);
 	assert_int_equal(ask(OP_CALL, one, NULL, 0, &a, &back), 0);
-	assert_string_equal(happened.text, "text");	/* said before the answer */
+	assert_string_equal(happened.text, "text");	/* the text came before the answer */
 	kvgpu_remote_box_put(client, two);
 	assert_int_equal(kvgpu_remote_box_get(client), two);
 	kvgpu_remote_disconnect(client);
@@ -327,7 +331,7 @@ static void pieces(void **state)
 	kvgpu_remote_disconnect(client);
 }
 
-/* the frames behind the ack are kept, and served in their order afterwards */
+/* Frames that lie before the ack are kept, and served in their order afterwards. */
 static void acks_pass_by(void **state)
 {
 	struct kvgpu_remote_answer a;
@@ -354,7 +358,8 @@ static void acks_pass_by(void **state)
 }
 
 /*
- * a client that never acks, and sends what has no payload: what is kept of that is bounded as well
+ * A client that never acks and sends frames without payload: the server keeps a limited number of
+ * those, too.
  */
 static void kept_heads(void **state)
 {
@@ -427,7 +432,7 @@ static void shake(int fd)
 	assert_int_equal(recv(fd, &w, sizeof(w), MSG_WAITALL), sizeof(w));
 }
 
-/* the server closes: nothing more comes */
+/* Sends bytes after which the server must close: nothing more comes. */
 static void assert_refused(int fd, const void *what, size_t n)
 {
 	char byte;
@@ -465,7 +470,7 @@ static void no_hello(void **state)
 	assert_refused(raw(), nothing, sizeof(nothing));
 }
 
-/* a server that answers what nobody asked */
+/* A server that sends an answer to a question that was not asked. */
 static void *lie(void *arg)
 {
 	struct kvgpu_remote_welcome w = { KVGPU_REMOTE_MAGIC, VERSION, ARENA, 0, 0 };
@@ -502,7 +507,7 @@ static void a_lying_server(void **state)
 
 /* ------------------------------------------------------------------ relays that lie */
 
-/* its welcome, with *lying's memory, or none where that is -1 */
+/* the lying relay's welcome, sent with memory .memory, or with none if that is -1 */
 static struct { struct kvgpu_remote_relayed r; int memory; } lying;
 
 static void *lie_as_relay(void *arg)
@@ -563,11 +568,11 @@ static void lying_relays(void **state)
 	refuses_relay(64 << 10, open, "not sealed");
 	refuses_relay(0, memory_make(ARENA), "can't be");
 	refuses_relay(4 << 20, memory_make(ARENA), "can't be");
-	/* more than an eighth of the arena */
+	/* a turn of more than an eighth of the arena */
 	refuses_relay(1 << 20, memory_make(ARENA), "can't be");
 }
 
-/* a relay's end of a server: what lies beside the arena is not taken */
+/* A server that is reached by a relay refuses a piece that passes the end of the arena. */
 static void beside_a_relays_arena(void **state)
 {
 	struct { struct kvgpu_remote_head h; struct kvgpu_remote_piece p; } m = {

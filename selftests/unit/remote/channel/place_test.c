@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Apertures in a file that both sides map, with a bell and without: clients one after the other, a
- * second one at once, each side killed, the file cut short, other versions. The server is a process
- * of its own.
+ * Apertures in a file that both sides map, with and without a bell: clients one after the other, a
+ * second client at the same time, either side killed, the file cut short, other versions. The
+ * server is another process.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,7 @@ enum { VERSION = 77, OP_ECHO = 100, ROUNDS = 8 };
 
 static char path[64], bell[64], address[256];
 static pid_t server;
-static unsigned int place_index;	/* that the next server serves */
+static unsigned int place_index;	/* the place that the next server serves */
 static struct kvgpu_remote_channel *client;
 
 /* ------------------------------------------------------------------ the server's process */
@@ -182,7 +182,7 @@ static int ask(unsigned int box, size_t n)
 	return 0;
 }
 
-/* some calls, then a number of them until the server is gone */
+/* Makes some calls. (until_gone() makes calls until the server is gone.) */
 static void calls(unsigned int n)
 {
 	unsigned int box = kvgpu_remote_box_get(client), i;
@@ -219,8 +219,8 @@ static void one_after_the_other(void **state)
 }
 
 /*
- * what VMs have as devices begins behind the file's first 2 MiB, which are left as they are; so
- * does the host's part
+ * An aperture that VMs have as a device begins behind the file's first 2 MiB, which stay as they
+ * are. The host's side begins there as well.
  */
 static void behind_its_label(void **state)
 {
@@ -261,7 +261,7 @@ static void behind_its_label(void **state)
 	start_server();
 }
 
-/* as many programs at once as the label says, each with a part of its own */
+/* As many programs at the same time as the label says, each with a part of its own. */
 static void several_places(void **state)
 {
 	enum { PLACES = 3, PART = 14 << 20 };
@@ -301,7 +301,7 @@ static void several_places(void **state)
 		assert_int_equal(arena[bytes - 1], 'a' + i);
 		assert_memory_equal(arena, arena + 1, bytes - 1);
 	}
-	/* the place that is free again is found */
+	/* a client finds the place that is free again */
 	kvgpu_remote_disconnect(clients[1]);
 	connect_it();
 	calls(20);
@@ -313,8 +313,8 @@ static void several_places(void **state)
 		waitpid(servers[i], NULL, 0);
 	}
 	/*
-	 * nobody locks the first, but its server is gone: the last client that died there has not
-	 * been noticed. The others are free
+	 * The first place is not locked, but its server does not answer: it has not noticed that
+	 * the last client there is gone. The other places are free.
 	 */
 	for (place_index = 0; place_index < PLACES; place_index++) {
 		start_server();
@@ -334,7 +334,7 @@ static void several_places(void **state)
 		kill(servers[i], SIGKILL);
 		waitpid(servers[i], NULL, 0);
 	}
-	/* a label that asks for more than the memory has */
+	/* a label with more places than the memory has room for */
 	l.places = 4;
 	assert_int_equal(pwrite(fd, &l, sizeof(l), l.data + APERTURE_LABEL_AT), sizeof(l));
 	assert_int_equal(kvgpu_remote_places(address, &why), -EINVAL);
@@ -401,7 +401,7 @@ static void server_killed(void **state)
 	kvgpu_remote_disconnect(client);
 }
 
-/* the next one gets in at once, whatever the server has noticed by then */
+/* The next client gets in at once, even if the server has not noticed the death of the last one. */
 static void client_killed(void **state)
 {
 	unsigned int i;
@@ -430,7 +430,10 @@ static void client_killed(void **state)
 	}
 }
 
-/* no crash of the client, whose call fails; the server's process says what happened, and ends */
+/*
+ * When the file is cut short the client does not crash, but its call fails. The server's process
+ * says what happened, and ends.
+ */
 static void cut_short(void **state)
 {
 	volatile uint8_t *arena, *again;
@@ -440,7 +443,10 @@ static void cut_short(void **state)
 
 	connect_it();
 	calls(5);
-	/* the arena at two addresses is one memory, and no other memory makes room for it */
+	/*
+	 * The arena at a second address shows the same memory. It is not put in the place of other
+	 * memory.
+	 */
 	arena = kvgpu_remote_arena(client, &bytes);
 	room = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	assert_null(kvgpu_remote_arena_at(client, (uintptr_t)room));
@@ -486,8 +492,8 @@ static bool after_some(void *looks)
 }
 
 /*
- * without anything that wakes: the sleeps of a wait get longer up to a bound, those of the next one
- * begin short again
+ * A client that nothing wakes: the sleeps of one wait get longer, up to a limit, and those of the
+ * next wait begin short again.
  */
 static void sleeps_get_longer(void **state)
 {
@@ -501,7 +507,8 @@ static void sleeps_get_longer(void **state)
 	setenv("KVGPU_REMOTE_SLEEP_MS", "1", true);
 	aperture_init(&a, SIDE_CLIENT, WAKE_NONE, NULL, APERTURE_MIN);
 	aperture_bell_init(&b, &a, &word);
-	looks = 2;	/* one before, one before the sleep: then it is there */
+	/* one look before the wait and one before the first sleep; at the third one it is ready */
+	looks = 2;
 	assert_int_equal(kvgpu_bell_wait(&b.bell, after_some, &looks, KVGPU_FOREVER),
 			 KVGPU_WAIT_READY);
 	first = b.pause_ns;
@@ -534,8 +541,8 @@ static void expect_waits(struct kvgpu_remote_place *place, unsigned int looks, i
 }
 
 /*
- * looks are counted, not timed: a second's worth of them after a client, and 20 a second from then
- * on
+ * Looks at a place are counted, not timed: a second's worth of frequent ones after a client, and
+ * then 20 in each second.
  */
 static void idle_places_are_looked_at_seldom(void **state)
 {
@@ -573,7 +580,7 @@ static int ring(uint64_t name)
 	return fd;
 }
 
-/* comes again and again, until it is killed */
+/* Rings again and again, until the process is killed. */
 static void ring_for_ever(void)
 {
 	int fd[STRANGERS] = { 0 };
@@ -588,8 +595,8 @@ static void ring_for_ever(void)
 }
 
 /*
- * they hold nothing up: more than a server keeps, with names and without, and others that come
- * again at once
+ * Strangers ring the bell, more of them than a server keeps: with names and without, and some that
+ * ring again at once. They do not keep a client from its calls.
  */
 static void strangers_ring(void **state)
 {
@@ -598,8 +605,8 @@ static void strangers_ring(void **state)
 	pid_t pid;
 
 	/*
-	 * a bound that ends a hang: the machine may be busy, and each stranger costs the server a
-	 * moment
+	 * long enough for a busy machine, because each stranger costs the server a moment; it only
+	 * ends a hang
 	 */
 	setenv("KVGPU_REMOTE_PATIENCE_MS", "15000", true);
 	for (i = 0; i < STRANGERS; i++)
@@ -622,7 +629,7 @@ static void strangers_ring(void **state)
 	setenv("KVGPU_REMOTE_PATIENCE_MS", "400", true);
 }
 
-/* by vsock the server knows which VM rings: here this machine does, CID 1 */
+/* By vsock the server knows which VM rings the bell. Here this machine rings, as CID 1. */
 static void only_its_vm_rings(void **state)
 {
 	const unsigned int port = 0x40000000 + getpid();
@@ -635,7 +642,7 @@ static void only_its_vm_rings(void **state)
 	fd = address_listen(&at, &why);
 	if (fd < 0) {
 		start_server();
-		/* cmocka's skip() says "not ok" */
+		/* cmocka's skip() would print "not ok" */
 		print_message("# only_its_vm_rings: not run, this kernel has no vsock to itself\n");
 		return;
 	}
@@ -663,7 +670,10 @@ static void expect_refused(const char *text)
 	assert_non_null(strstr(why, text));
 }
 
-/* who made the file would be the client that the configuration means by its name */
+/*
+ * The owner of the file would pass for the client that the configuration names, so a file of
+ * another user than root is refused.
+ */
 static void anothers_file_is_not_served(void **state)
 {
 	const char *why;
@@ -681,10 +691,10 @@ static void anothers_file_is_not_served(void **state)
 	assert_int_equal(chown(path, 0, OTHER_USER), 0);
 	assert_int_equal(chmod(path, 0666), 0);
 	expect_refused("all users may write it");
-	/* root's, and of a group that root chose */
+	/* root owns it, and root chose the group */
 	assert_int_equal(chmod(path, 0660), 0);
 	assert_int_equal(kvgpu_remote_places(address, &why), 1);
-	/* another client's file by a link of a user's own */
+	/* a user's link to another client's file */
 	snprintf(to, sizeof(to), "%s.target", path);
 	assert_int_equal(rename(path, to), 0);
 	assert_int_equal(symlink(to, path), 0);
@@ -707,8 +717,8 @@ static unsigned int mode_of(const char *what)
 }
 
 /*
- * what is served becomes root's alone, whatever its rule said; it is /dev/null's number, which has
- * no size
+ * When it is served, a regular file loses other users' rights. A device becomes root's alone,
+ * whatever its udev rule said; the one here has the number of /dev/null, which has no size.
  */
 static void no_other_opens_it(void **state)
 {
@@ -754,7 +764,7 @@ static int on_a_full_disk(void)
 	return !strstr(why, "can't be touched");
 }
 
-/* the first touch of a sparse file finds no page: the server says so, and lives */
+/* A sparse file on a full disk: the first touch gets no page. The server says so, and goes on. */
 static void no_room_for_its_pages(void **state)
 {
 	pid_t pid;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A channel on TLS, with certificates as kvgpu-remotectl makes them: frames, pieces and acks; then
- * each thing that may be wrong with a certificate, with what is said of it on both sides; peers
- * that speak no TLS; keys that are renewed while a thread waits.
+ * A channel on TLS with certificates as kvgpu-remotectl makes them: frames, pieces and acks. Then
+ * each thing that may be wrong with a certificate, and what both sides say of it; peers that do not
+ * speak TLS; and keys that are renewed while a thread waits.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,7 +52,7 @@ static const char *path(const char *name)
 	return p;
 }
 
-/* in the folder of the test */
+/* Runs a command in the test's folder. */
 static void shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void shell(const char *format, ...)
 {
@@ -77,7 +77,7 @@ static struct {
 	int listening, port;
 	char folder[128];
 	pthread_t thread;
-	int result;		/* of the handshake, or of the welcome */
+	int result;		/* result of the handshake, or of the welcome */
 	char why[512], peer[TLS_NAME_MAX];
 	struct tls *tls;
 } server;
@@ -117,8 +117,8 @@ static void serve_line(struct line *l)
 		return;
 	}
 	/*
-	 * sometimes it looks without waiting, sometimes with a limit, sometimes for ever: bytes may
-	 * be in the session, and not in the socket
+	 * Wait not at all, with a limit, and without an end in turn: bytes can be in the TLS
+	 * session while the socket is empty.
 	 */
 	for (unsigned int turn = 0; (r = kvgpu_remote_next(p,
 							   turn % 3 == 0 ? 0 :
@@ -218,7 +218,7 @@ static int make(void **state)
 	w.nr_names = 1;
 	if (certs_client(&w))
 		return -1;
-	/* another site's */
+	/* certificates of another site */
 	free((void *)w.folder);
 	w.folder = strdup(path("theirs"));
 	if (certs_client(&w))
@@ -236,8 +236,8 @@ static int end(void **state)
 }
 
 /*
- * a certificate of our CA with these times and this name in the place of one that is there, for its
- * key
+ * Replaces @file by a certificate of the same key @key_file with these times and this name, signed
+ * by our CA.
  */
 static void change(const char *key_file, const char *file, time_t from, time_t until,
 		   const char *name)
@@ -299,7 +299,7 @@ static void frames_and_pieces(void **state)
 	box = kvgpu_remote_box_get(c);
 	for (i = 0; i < KVGPU_REMOTE_PAYLOAD_MAX / 8; i++)
 		words[i] = i * i;
-	/* around the sizes of records: 16 KiB */
+	/* sizes around that of a TLS record, 16 KiB */
 	for (i = 0; i < 300; i++) {
 		size_t n = i < 290 ? i * 8 * 56 : KVGPU_REMOTE_PAYLOAD_MAX;
 
@@ -316,8 +316,8 @@ static void frames_and_pieces(void **state)
 		if (arena[piece.at + i] != (uint8_t)((uint8_t)(i * 7) * 2))
 			fail_msg("byte %llu", (unsigned long long)i);
 	/*
-	 * many that nobody waits for: several come in one record, and are in the session when the
-	 * socket is empty
+	 * Many frames without an answer: several come in one record, and are in the session when
+	 * the socket is empty.
 	 */
 	for (i = 0; i < 5000; i++) {
 		struct iovec part = { words, 24 };
@@ -345,7 +345,8 @@ static void fails(const char *server_folder, const char *client_folder, const ch
 	if (!r)
 		kvgpu_remote_disconnect(c);
 	else if (server.listening >= 0)
-		shutdown(server.listening, SHUT_RDWR);	/* a client that could not even begin */
+		/* for a client that could not even connect */
+		shutdown(server.listening, SHUT_RDWR);
 	server_ends();
 	if (!r)
 		fail_msg("%s and %s for %s get on", server_folder, client_folder, host);
@@ -357,7 +358,7 @@ static void fails(const char *server_folder, const char *client_folder, const ch
 
 static void strangers(void **state)
 {
-	/* each side's own doubt, and what the other is told of it */
+	/* what each side complains of, and what it hears of the other side's complaint */
 	fails("ours", "theirs/clients/ann", "localhost", "not of the CA",
 	      "client's certificate is not of the CA");
 	copy("theirs/clients/ann", "mixed");
@@ -382,7 +383,7 @@ static void times(void **state)
 	change("late-ann/client.key", "late-ann/client.crt", now - 86400 * 30, now - 86400, "ann");
 	copy("ours/clients/ann", "early-ann");
 	change("early-ann/client.key", "early-ann/client.crt", now + 86400, now + 86400 * 2, "ann");
-	/* a side finds its own before the other does */
+	/* a side finds a fault of its own certificate before the other side does */
 	fails("ours", "late-ann", "localhost", "late-ann/client.crt: expired on", NULL);
 	fails("ours", "early-ann", "localhost", "not valid before", NULL);
 	listen_with("late", serve);
@@ -394,11 +395,11 @@ static void times(void **state)
 
 static void purposes(void **state)
 {
-	/* a client's certificate is no server's */
+	/* a server can't use a client's certificate */
 	copy("ours", "posing");
 	shell("cd posing && cp clients/ann/client.crt server.crt && cp clients/ann/client.key server.key");
 	fails("posing", "ours/clients/ann", "localhost", "not for localhost", NULL);
-	/* nor a server's a client's */
+	/* nor a client a server's */
 	copy("ours", "posing2");
 	shell("cd posing2 && cp server.crt client.crt && cp server.key client.key");
 	fails("ours", "posing2", "localhost", "refuses this side", "not made for a client");
@@ -433,7 +434,7 @@ static void files(void **state)
 	assert_non_null(strstr(why, "client.crt: no certificate"));
 }
 
-/* nothing is made twice, keys are their owner's alone */
+/* Nothing is overwritten, and only the owner can read keys. */
 static void makes_no_second(void **state)
 {
 	static const char *const ann[] = { "ann" }, *const bad[] = { "../ann" };
@@ -557,7 +558,10 @@ static void raw_read(struct raw *r, void *to, size_t n)
 	}
 }
 
-/* the server waits for ever in one of three turns: a renewal of keys is no end, and no byte */
+/*
+ * The server waits for ever in one of three turns. A renewal of keys neither ends that wait nor
+ * counts as a byte.
+ */
 static void renewed_keys(void **state)
 {
 	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC, VERSION };
@@ -578,9 +582,9 @@ static void renewed_keys(void **state)
 	assert_int_equal(w.result, 0);
 	for (i = 0; i < 30; i++) {
 		frame.h.seq = frame.word = i;
-		/* byte by byte, a record each, with new keys in the middle */
+		/* each byte in a record of its own, with new keys in the middle */
 		for (b = 0; b < sizeof(frame); b++) {
-			/* GnuTLS allows eight a second */
+			/* GnuTLS allows eight renewals a second */
 			if ((b == 5 || b == 20) && i % 10 == 3)
 				assert_int_equal(gnutls_session_key_update(
 							 r.session, b == 5 ? GNUTLS_KU_PEER : 0),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Into which pieces a copy by way of a relay is cut: one where cutting does not pay, and near the
- * best ones elsewhere.
+ * Into which pieces a copy by way of a relay is cut: into one piece where cutting does not pay, and
+ * elsewhere nearly as well as possible.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,8 +17,8 @@
 static const struct kvgpu_remote_relayed relay = { .piece = 1 << 20, .turn = 64 << 10 };
 
 /*
- * three steps, each of which takes a piece as a whole, and what each piece costs; in bytes that
- * cross in that time
+ * The time of a copy, as the number of bytes that cross in that time. There are three steps, each
+ * of which takes a piece as a whole, and each piece costs @turn.
  */
 static double takes(uint64_t bytes, uint64_t piece, uint64_t turn)
 {
@@ -41,7 +41,7 @@ static void large_ones_fill_the_buffers(void **state)
 	assert_int_equal(cut_piece(&relay, 64 << 20), relay.piece);
 }
 
-/* a fifth over the best power of two at most */
+/* The time is at most 1.2 times that of the best power of two. */
 static void near_the_best(void **state)
 {
 	static const uint32_t turns[] = { 16 << 10, 64 << 10, 1 << 20 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Managed memory at the client: which pages travel, when, and how many at once. The server is a
- * piece of memory in here.
+ * Managed memory at the client: which pages are sent, when, and how many at a time. The server is
+ * an array in this test.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,12 +20,12 @@ enum { ARENA = 16 << 20, BYTES = 4 << 20, PAGE = 4096 };
 /* ------------------------------------ in the place of call.c, context.c, a channel and a server */
 
 static struct object context;
-static uint8_t there[BYTES + PAGE];	/* what the server's library has */
-static uintptr_t base;			/* of that, here and there */
+static uint8_t there[BYTES + PAGE];	/* the server's memory */
+static uintptr_t base;			/* its address at the client and at the server */
 static uint64_t bytes_in, bytes_out;
 static unsigned int frames_in, frames_out, idles, fences;
 static CUresult result;
-static bool inside;			/* of a function of the host */
+static bool inside;			/* in a host function */
 
 void *current_context(void) { return &context; }
 uint64_t current_id(const struct peer *p, uint32_t *mode) { return 1; }
@@ -123,7 +123,7 @@ static void count_anew(void)
 
 static volatile uint8_t *at;
 
-/* in the test itself: cmocka takes SIGSEGV for each before it begins */
+/* Called in the test itself, because cmocka sets its own handler of SIGSEGV before each test. */
 static void begin_test(void)
 {
 	CUdeviceptr ptr;
@@ -161,11 +161,14 @@ static void what_is_written_goes_out(void **state)
 	assert_int_equal(there[5], 1);
 	assert_int_equal(there[10 * PAGE], 2);
 	assert_int_equal(there[11 * PAGE + 7], 3);
-	/* what was sent is not sent again */
+	/* pages that were sent are not sent again */
 	work();
 	assert_int_equal(frames_in, 2);
 	assert_int_equal(idles, 0);
-	/* written again it is, and with what the GPU has written beside it */
+	/*
+	 * a page that is written again is fetched first, with what the GPU wrote beside it, and
+	 * sent again
+	 */
 	there[10 * PAGE + 1] = 77;
 	at[10 * PAGE] = 4;
 	assert_int_equal(at[10 * PAGE + 1], 77);
@@ -176,8 +179,8 @@ static void what_is_written_goes_out(void **state)
 }
 
 /*
- * 4 MiB by frames of 1 MiB at most, each page once; the room that they share is not written before
- * the server has read it
+ * 4 MiB go in frames of 1 MiB at most, each page once. The room in the arena that the frames share
+ * is not written again before the server has read it.
  */
 static void much_is_cut(void **state)
 {
@@ -198,7 +201,7 @@ static void what_is_touched_comes(void **state)
 	work();
 	memset(there, 3, BYTES);
 	assert_int_equal(at[100 * PAGE], 3);
-	assert_int_equal(idles, 1);		/* the work is waited for, once */
+	assert_int_equal(idles, 1);		/* the client waits for the work once */
 	assert_int_equal(frames_out, 1);
 	assert_int_equal(bytes_out, 4 * PAGE);
 	assert_int_equal(at[500 * PAGE], 3);
@@ -209,12 +212,15 @@ static void what_is_touched_comes(void **state)
 	for (i = 0; i < BYTES; i += PAGE)
 		sum += at[i];
 	assert_int_equal(sum, 3 * BYTES / PAGE);
-	assert_int_equal(bytes_out, BYTES);	/* each page once */
+	assert_int_equal(bytes_out, BYTES);	/* each page was fetched once */
 	assert_true(frames_out < 20);
 	assert_int_equal(bytes_in, 0);
 }
 
-/* in a function of the host there may be work behind it: what it saw is not what comes of it */
+/*
+ * A host function may have work behind it in its stream. So pages that the function read are
+ * fetched again after that work.
+ */
 static void in_functions(void **state)
 {
 	begin_test();
@@ -232,7 +238,7 @@ static void in_functions(void **state)
 	managed_waited();
 	assert_int_equal(at[0], 5);
 	assert_int_equal(at[1], 2);
-	/* and not closed again by the next wait */
+	/* the next wait does not close the page again */
 	count_anew();
 	managed_waited();
 	assert_int_equal(at[0], 5);
@@ -251,7 +257,7 @@ static void errors_open_pages(void **state)
 	assert_int_equal(at[4 * PAGE], 1);
 }
 
-/* variables begin and end within pages: nothing beside them is read or written */
+/* Variables begin and end within pages: bytes beside a variable are neither read nor written. */
 static void variables(void **state)
 {
 	static int module;
@@ -265,7 +271,7 @@ static void variables(void **state)
 	there[BYTES - 100] = 4;
 	assert_int_equal(managed_variables(&module, begin, n), CUDA_SUCCESS);
 	assert_int_equal(managed_variables(&module, begin, n), CUDA_SUCCESS);
-	assert_int_equal(v[0], 4);		/* what the image says */
+	assert_int_equal(v[0], 4);		/* the value in the image */
 	assert_int_equal(bytes_out, n);
 	memset((void *)(uintptr_t)v, 6, n);
 	work();
@@ -273,7 +279,7 @@ static void variables(void **state)
 	assert_int_equal(there[BYTES - 101], 0xee);
 	assert_int_equal(there[BYTES + 200], 0xee);
 	assert_int_equal(there[BYTES + 199], 6);
-	/* another one, of which a part lies in the page that is there already */
+	/* a second variable, a part of which lies in a page that the client has already */
 	there[BYTES + 300] = 8;
 	there[BYTES - PAGE - 1] = 9;
 	assert_int_equal(managed_variables(&module, base + BYTES - PAGE - 1, PAGE + 401),
@@ -292,7 +298,7 @@ static void variables(void **state)
 	assert_false(managed_has(base + BYTES - PAGE - 1));
 }
 
-/* other memory at that address is left alone */
+/* If other memory is at the address already, it stays as it is. */
 static void taken(void **state)
 {
 	CUdeviceptr ptr;

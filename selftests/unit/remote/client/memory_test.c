@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the client keeps: handles, device memory that it knows of, pinned and registered memory,
- * pieces of the arena. No server.
+ * The client's own lists: handles, the device memory that it knows, pinned and registered memory,
+ * pieces of the arena. There is no server.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,7 +48,7 @@ void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes)
 	return arena;
 }
 
-/* numbers count from 1 */
+/* number of the last frame sent; numbers begin with 1 */
 static uint64_t sent;
 CUresult call_fence(struct peer *p, uint64_t upto)
 {
@@ -81,7 +81,7 @@ static void handles(void **state)
 	assert_int_equal(id, number(CLASS_STREAM, 2, 1));
 	assert_false(handle_id(CLASS_EVENT, stream, &id));
 	assert_ptr_equal(object_parent(function), module);
-	/* what no handle is */
+	/* values that are no handles */
 	assert_false(handle_id(CLASS_STREAM, NULL, &id));
 	assert_false(handle_id(CLASS_STREAM, (char *)stream + 1, &id));
 	assert_false(handle_id(CLASS_STREAM, (void *)16, &id));
@@ -90,7 +90,7 @@ static void handles(void **state)
 	assert_null(handle_here(peers, CLASS_STREAM, 0, ctx));
 	assert_null(handle_here(peers, CLASS_STREAM, number(CLASS_EVENT, 9, 1), ctx));
 	assert_null(handle_here(peers, CLASS_STREAM, number(CLASS_STREAM, UINT32_MAX, 1), ctx));
-	/* the server has put something else there, so what hung on it is gone */
+	/* the server has given this number to another object, so the old one's children are gone */
 	assert_ptr_equal(handle_here(peers, CLASS_EVENT, number(CLASS_EVENT, 3, 2), ctx), module);
 	assert_false(handle_id(CLASS_MODULE, module, &id));
 	assert_false(handle_id(CLASS_FUNCTION, function, &id));
@@ -134,12 +134,12 @@ static void device_memory(void **state)
 	assert_true(device_spans(0x100000, 0x101000, 0x800));
 	assert_false(device_spans(0x100000, 0x101000, 0x801));
 	current = &contexts[1];
-	/* another context's: its library says what that is */
+	/* memory of the other context: the library at the server must judge that */
 	assert_false(device_span(0x100000, 1, 1));
 	assert_true(range_add(0x900000, 16, 1));
 	current = &contexts[0];
 	range_remove(0x101000, 1);
-	assert_true(range_has(0x101000));		/* it was allocated again since */
+	assert_true(range_has(0x101000));		/* it was allocated again in between */
 	range_remove(0x101000, 2);
 	assert_false(range_has(0x101000));
 	assert_true(range_has(0x1027ff));
@@ -149,7 +149,10 @@ static void device_memory(void **state)
 	ranges_end(&contexts[1]);
 }
 
-/* handles and addresses of two servers: which one a call goes to, and that no address is both's */
+/*
+ * Handles and addresses of two servers: to which server a call goes, and that no address belongs to
+ * both.
+ */
 static void two_servers(void **state)
 {
 	void *one = handle_here(peers, CLASS_CONTEXT, number(CLASS_CONTEXT, 5, 1), NULL);
@@ -165,7 +168,8 @@ static void two_servers(void **state)
 	assert_null(object_parent(handle_here(peers, CLASS_EVENT, number(CLASS_EVENT, 7, 1), two)));
 	assert_true(route_handle(&to, CLASS_STREAM, stream, &id));
 	assert_ptr_equal(to.peer, &peers[1]);
-	assert_ptr_equal(to.ctx, two);		/* the thread's context is the first server's */
+	/* although the current context is the first server's */
+	assert_ptr_equal(to.ctx, two);
 	assert_int_equal(to.split, CUDA_SUCCESS);
 	current = one;
 	assert_true(range_add(0x100000, 0x1000, 1));
@@ -185,9 +189,12 @@ static void two_servers(void **state)
 	route_address(&to, 0x100010);
 	assert_int_equal(to.split, CUDA_ERROR_INVALID_VALUE);
 	route_address(&third, 0x10);
-	assert_null(third.peer);		/* nobody's: the thread's context says it */
+	/* an address of neither server: the thread's context decides */
+	assert_null(third.peer);
 	assert_ptr_equal(route_peer(&third), &peers[1]);
-	/* variables of two servers may have one address, variables and memory not */
+	/*
+	 * variables of two servers may have the same address, a variable and other memory may not
+	 */
 	assert_true(range_variable(0x200000, 64, one) && range_variable(0x200000, 64, two));
 	assert_ptr_equal(range_context(0x20003f), two);
 	assert_false(range_add(0x200010, 64, 9));
@@ -231,7 +238,7 @@ static void host_memory(void **state)
 	assert_int_equal(cuMemFreeHost((uint8_t *)p + 1), CUDA_ERROR_INVALID_VALUE);
 	assert_int_equal(cuMemFreeHost(p), CUDA_SUCCESS);
 	assert_int_equal(cuMemFreeHost(p), CUDA_ERROR_INVALID_VALUE);
-	/* with its context goes what it pinned */
+	/* pinned memory goes with its context */
 	assert_int_equal(cuMemHostAlloc(&p, ARENA - RING, 0), CUDA_SUCCESS);
 	hostmem_end(&contexts[0]);
 	assert_int_equal(cuMemHostAlloc(&q, ARENA - RING, 0), CUDA_SUCCESS);
@@ -239,7 +246,9 @@ static void host_memory(void **state)
 	assert_int_equal(cuMemFreeHost(q), CUDA_SUCCESS);
 }
 
-/* whatever is given back in whatever order, all of it is one piece again */
+/*
+ * In whatever order pieces of whatever sizes are given back, all of the memory is one piece again.
+ */
 static void pieces_for_long(void **state)
 {
 	enum { N = 100 };
@@ -254,7 +263,7 @@ static void pieces_for_long(void **state)
 				assert_true(at[i] != at[j]);
 		}
 		for (i = 0; i < N; i++)
-			/* 37 and 100 have no common divisor: each once */
+			/* 37 and 100 have no common divisor, so each piece is given back once */
 			arena_put(peers, at[i * 37 % N]);
 		all = arena_get(peers, ARENA - RING);
 		assert_int_equal(all, RING);
@@ -265,8 +274,8 @@ static void pieces_for_long(void **state)
 }
 
 /*
- * a piece is used again only when a fence says that its frame is through, and half of the ring is
- * fenced at once
+ * A piece of the ring is used again only when a fence says that its frame is through. A fence waits
+ * for half of the ring only.
  */
 static void pieces_on_their_way(void **state)
 {
@@ -294,14 +303,17 @@ static void pieces_on_their_way(void **state)
 			n = 0;
 	}
 	assert_true(fences > 100 && fences < LIVE);
-	assert_true(left > 3);		/* what is on its way beside what is waited for */
+	assert_true(left > 3);		/* the other half stays on its way meanwhile */
 	fence_result = CUDA_ERROR_SYSTEM_NOT_READY;
 	while ((p = staging_get(peers, KVGPU_REMOTE_PIECE_MAX, &live[0].at, &r)))
 		staging_sent(peers, p, ++sent);
 	assert_int_equal(r, CUDA_ERROR_SYSTEM_NOT_READY);
 }
 
-/* copies one after the other use the same pages, also when the last ones ended in mid-ring */
+/*
+ * Copies one after the other use the same pages, even if the last ones ended in the middle of the
+ * ring.
+ */
 static void an_empty_ring_begins_anew(void **state)
 {
 	uint64_t at, bytes, behind;
@@ -325,8 +337,8 @@ static void an_empty_ring_begins_anew(void **state)
 }
 
 /*
- * for a relay each piece lies at a multiple of its size, which is a power of two: few places for
- * many copies
+ * For a relay each piece lies at a multiple of its size, which is a power of two: so many copies
+ * use few places.
  */
 static void pieces_for_a_relay(void **state)
 {

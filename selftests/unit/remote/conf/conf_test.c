@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * remote.conf and remoted.conf: every key with its limits, sections, comments, and what is said of
- * mistakes.
+ * remote.conf and remoted.conf: every key with its limits, sections, comments, and the messages
+ * about mistakes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,7 +49,7 @@ static void client_file(void **state)
 	assert_int_equal(e.line, 2);
 	assert_non_null(strstr(e.text, "server is unix:/path"));
 	assert_non_null(strstr(e.text, "not \"gpu\""));
-	/* several, with blanks between */
+	/* several addresses, with blanks between them */
 	assert_true(conf_parse(&remote_conf_form, &c, "server = unix:/a  aperture:/b,bell=unix:/c", 42, &e));
 	assert_string_equal(c.server, "unix:/a  aperture:/b,bell=unix:/c");
 	assert_false(conf_parse(&remote_conf_form, &c, "server = vsock:2:1 gpu", 22, &e));
@@ -89,7 +89,7 @@ static void everything(void **state)
 	assert_int_equal(server.nr_groups, 2);
 	assert_string_equal(server.groups[1], "video");
 	assert_int_equal(server.filter, FILTER_LOG);
-	/* a section has what stands above it, but for what it says itself */
+	/* a section inherits the values above it, except for those that it sets itself */
 	assert_int_equal(remoted_conf_share(&server, "tls:lab-1")->memory, 1ull << 40);
 	assert_int_equal(remoted_conf_share(&server, "tls:lab-1")->weight, 50);
 	assert_true(remoted_conf_share(&server, "tls:lab-1")->allow);
@@ -98,7 +98,7 @@ static void everything(void **state)
 	assert_ptr_equal(remoted_conf_share(&server, "tls:lab-2"), &server.share);
 }
 
-/* no client has all places, unless the configuration says so; nor all of the machine's memory */
+/* By default no client can have all places, and none can have all of the machine's memory. */
 static void shares(void **state)
 {
 	static const uint64_t clients[][2] = { { 1, 1 },
@@ -221,7 +221,7 @@ static void mistakes(void **state)
 	remoted_conf_default(&server);
 	assert_false(conf_parse(&remoted_conf_form, &server, "a\0b = 1", 7, &e));
 	assert_non_null(strstr(e.text, "no text"));
-	/* what begins in the middle of a word is no comment */
+	/* a # in the middle of a word begins no comment */
 	assert_true(read_server("library = /opt/a#b # c"));
 	assert_string_equal(server.library, "/opt/a#b");
 }
@@ -265,7 +265,7 @@ static void files(void **state)
 	assert_true(missing);
 	assert_false(conf_load(&remoted_conf_form, &server, "/", &missing, &e));
 	assert_false(missing);
-	/* those that the packages bring */
+	/* the files that the packages install */
 	remoted_conf_default(&server);
 	if (!conf_load(&remoted_conf_form, &server, "remote/conf/remoted.conf", &missing, &e))
 		fail_msg("remoted.conf:%u: %s", e.line, e.text);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kvgpu-aperture: files and their labels; a disk made of memory that becomes a device, on a made-up
- * /sys where what is written is read back; memory types as Linux lists them.
+ * kvgpu-aperture: files and their labels; a memory disk that becomes a device, on a made-up /sys
+ * from which the test reads back what was written; memory types as Linux lists them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,7 +64,7 @@ static void write_file(const char *path, const char *text)
 	fclose(f);
 }
 
-/* what was put into an empty file */
+/* Returns what the program wrote into the file, which was empty before. */
 static const char *told(const char *path)
 {
 	static char text[256];
@@ -276,8 +276,8 @@ static void becomes_a_device(void **state)
 }
 
 /*
- * whichever step fails, the disk's driver gets its namespace back, and a namespace that the seed
- * had got is taken from it
+ * Whichever step fails, the disk's driver gets its namespace back. If the seed had got the
+ * namespace already, it is taken from the seed.
  */
 static void is_a_disk_again(void **state)
 {
@@ -301,7 +301,7 @@ static void is_a_disk_again(void **state)
 			assert_string_equal(told(at("sys/devices/region0/dax0.1/namespace")),
 					    i == 4 ? "\namespace0.0" : "");
 	}
-	/* nothing had been done yet */
+	/* the first step fails: there is nothing to undo */
 	tear_down(NULL);
 	set_up(NULL);
 	make_disk("nd_pmem");
@@ -336,7 +336,7 @@ static void left_alone(void **state)
 	assert_int_equal(up("pmem0"), 1);
 	assert_said("it is empty");
 	assert_string_equal(told(at("sys/bus/nd/drivers/nd_pmem/unbind")), "");
-	/* a disk of another kind */
+	/* a disk that is not made of memory */
 	assert_int_equal(rename(at("sys/devices/region0/namespace0.0"),
 				at("sys/devices/region0/0:0:0:0")),
 			 0);
@@ -388,7 +388,7 @@ static void none_to_list(void **state)
 	snprintf(sys, sizeof(sys), "%s/sys", dir);
 	snprintf(dev, sizeof(dev), "%s/dev", dir);
 	assert_int_equal(look_list(&(struct nd){ sys, dev, fake_modules }, to), 0);
-	/* one that has no label, one that has */
+	/* a device without a label, and a device with one */
 	write_file(at("dev/dax0.0"), "");
 	assert_int_equal(file_make(at("dev/dax1.0"), 16 << 20, 1), 0);
 	for (unsigned int i = 0; i < 2; i++)

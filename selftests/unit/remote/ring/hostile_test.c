@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A peer that rewrites any word of shared memory before any access of the honest side, with values
- * chosen to hurt; and twice, for the words that are decided by. model/memory.c sees that nothing
- * outside is touched and nothing is read twice, ASan that buffers hold.
+ * that are chosen to hurt; and two words, for those by which the honest side decides.
+ * model/memory.c checks that no access is outside of the memory and that no word is read twice.
+ * ASan checks the buffers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,12 +45,12 @@ static void rewrite(unsigned int access)
 	}
 }
 
-/* a ring in use, as both sides have it */
+/* a ring in use, with both sides' state */
 struct world {
-	uint64_t *begin;		/* what was in shared memory before the attack */
+	uint64_t *begin;		/* contents of shared memory before the attack */
 	struct kvgpu_ring_producer producer;
 	struct kvgpu_ring_consumer consumer;
-	/* each as its sleeper has it, and who rings, too */
+	/* each side sleeps at its own bell, and rings the other one */
 	struct kvgpu_bell consumer_bell, producer_bell;
 	uint8_t *buf;
 	uint32_t max_len;
@@ -79,7 +80,10 @@ static struct kvgpu_bell bell(uint32_t *word)
 				    .times = { 0, SLEEP_NS } };
 }
 
-/* one after @frames frames, so that sequence numbers are those of some lap */
+/*
+ * Makes a ring through which @frames frames have gone, so that sequence numbers are those of a
+ * later lap.
+ */
 static struct world *create(unsigned int frames)
 {
 	struct world *w = calloc(1, sizeof(*w));
@@ -126,7 +130,7 @@ static void destroy(struct world *w)
 	free(w);
 }
 
-/* takes all there is from where it begins; returns the accesses that took */
+/* Takes all frames that w->begin has. Returns how many accesses that took. */
 static unsigned int consume(struct world *w, unsigned int frames)
 {
 	const struct kvgpu_ring_consumer before = w->consumer;
@@ -180,8 +184,8 @@ static void consumer_survives(void **state)
 }
 
 /*
- * what a frame of 2 slots is decided by: both numbers and the head; and the bell's word, at which a
- * wake-up is due
+ * The words that decide about a frame of 2 slots, namely both slots' numbers and the head, and the
+ * bell's word, which decides about a wake-up: two of them are rewritten.
  */
 static void consumer_survives_two_rewrites(void **state)
 {
@@ -209,7 +213,7 @@ static void consumer_survives_two_rewrites(void **state)
 	destroy(w);
 }
 
-/* puts until the ring is full, waits, tries again */
+/* Puts frames until the ring is full, waits, and tries again. */
 static unsigned int produce(struct world *w)
 {
 	static const uint32_t len[] = { TWO_SLOTS, ONE_SLOT,  THREE_SLOTS,
@@ -269,7 +273,8 @@ static void producer_survives(void **state)
 }
 
 /*
- * every position is either within what was published and not yet given back, or the end of the ring
+ * A position is accepted only if it is between what was given back and what was published, both
+ * included; any other one ends the ring.
  */
 static void positions_are_checked(void **state)
 {
@@ -332,7 +337,7 @@ static void asker_survives(void **state)
 				  .before = rewrite };
 	memset(memory.word, 0, KVGPU_BOX_BYTES);
 	attack[0].access = attack[1].access = ~0u;
-	/* a word of the memory that nobody else needs */
+	/* for the bell: a word of the memory that is not used otherwise */
 	sleeps = bell((uint32_t *)&memory.word[500]);
 	assert_int_equal(kvgpu_box_attach(&a.box, memory.word, BOX_LEN, &sleeps), KVGPU_RING_OK);
 	assert_int_equal(kvgpu_box_attach(&answering, memory.word, BOX_LEN, NULL), KVGPU_RING_OK);
@@ -347,7 +352,7 @@ static void asker_survives(void **state)
 				     attack[0].value++)
 					ask(&a, 9);
 		attack[0].access = ~0u;
-		/* lengths that reach beyond what was agreed, and beyond the box */
+		/* lengths beyond the agreed one, and beyond the box */
 		a.begin[1] = (uint64_t)(BOX_LEN + 1) << 32;
 		ask(&a, 9);
 		a.begin[1] = 0xfffffff8ull << 32;
@@ -363,8 +368,8 @@ static bool never(void *arg)
 }
 
 /*
- * no peer: a machine with more to do than CPUs. Then waits sleep at once, and it is tried again now
- * and then
+ * There is no peer, but the machine has more to do than CPUs. Then waits sleep at once, and only
+ * now and then look first.
  */
 static void others_want_the_cpu(void **state)
 {
@@ -385,7 +390,8 @@ static void others_want_the_cpu(void **state)
 }
 
 /*
- * a VM whose timer's tick takes half a millisecond, every fourth: that is nobody who wants the CPU
+ * A VM whose timer's tick takes the CPU for 0.5 ms each 4 ms: that does not mean that other threads
+ * want the CPU.
  */
 static void a_tick_takes_the_cpu(void **state)
 {
@@ -411,7 +417,7 @@ static bool it_is_time(void *arg)
 	return memory.clock >= *(uint64_t *)arg;
 }
 
-/* so many sleeps for something that comes after so long */
+/* Returns the number of sleeps of a wait for something that comes after @ns. */
 static uint64_t sleeps_of(struct kvgpu_bell *b, uint64_t ns)
 {
 	uint64_t until = memory.clock + ns, before = b->waits;
@@ -421,8 +427,8 @@ static uint64_t sleeps_of(struct kvgpu_bell *b, uint64_t ns)
 }
 
 /*
- * what takes a little longer than the knob says is looked for after the first time, until something
- * takes much longer
+ * If the wait takes a little longer than the knob says, the next waits look for so long before they
+ * sleep, until a wait takes much longer.
  */
 static void short_waits_are_looked_for(void **state)
 {
@@ -440,7 +446,7 @@ static void short_waits_are_looked_for(void **state)
 	assert_int_equal(sleeps_of(&b, 75000), 0);
 	assert_int_equal(sleeps_of(&b, 1000000), 1);
 	assert_int_equal(sleeps_of(&b, 40000), 1);
-	/* never longer than the bound, and not at all where the knob forbids it */
+	/* waits never look for longer than the limit, and not at all if the knob is 0 */
 	assert_int_equal(sleeps_of(&b, 75000), 0);
 	assert_int_equal(sleeps_of(&b, 120000), 1);
 	assert_int_equal(sleeps_of(&b, 120000), 1);

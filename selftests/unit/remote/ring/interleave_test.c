@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every order of the two sides' accesses, for rings of 2 to 8 slots and few frames: nothing is
- * lost, torn or stuck, whether both live or one crashes at any step. And the search notices a room
- * that is wrong: fences, releases, or looks left out. model/machine.h says what the machine is.
+ * Every order of both sides' accesses, for rings of 2 to 8 slots and few frames. No frame is lost,
+ * torn or stuck, whether both sides live or one crashes at any step. The search also notices faults
+ * in remote/ring: fences, releases or looks that are left out. model/machine.h describes the
+ * machine.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rings, answers and waits between two that keep to the rules: what comes out, what is refused, who
- * is woken, what is told of the end.
+ * Rings, answers and waits between two sides that keep to the rules: what comes out, what is
+ * refused, which side is woken, and how the end of a peer is reported.
  */
 #define _GNU_SOURCE
 #include <poll.h>
@@ -26,9 +26,9 @@
 
 enum { LOOK_NS = 1000000000 };
 
-#define FOR_A_MINUTE	60000000000ull	/* ends a hang; nothing here waits so long */
+#define FOR_A_MINUTE	60000000000ull	/* only ends a hang: no wait here lasts so long */
 
-/* both sides in one process, without bells unless a test gives them */
+/* both sides of a ring in one process, without bells unless a test asks for them */
 struct pair {
 	struct kvgpu_ring_shared *shared;
 	struct kvgpu_ring_producer p;
@@ -38,7 +38,7 @@ struct pair {
 	struct kvgpu_bell consumer_sleeps, producer_sleeps, wakes_consumer, wakes_producer;
 	uint32_t max_len;
 	uint8_t *buf;
-	int fd[2];		/* of sockets: the producer's, the consumer's */
+	int fd[2];		/* sockets: the producer's and the consumer's end */
 	struct kvgpu_bell_socket socket[2];
 };
 
@@ -47,7 +47,7 @@ static void bell(struct kvgpu_bell *b, uint32_t *word, const struct kvgpu_bell_o
 	*b = (struct kvgpu_bell) { .word = word, .ops = ops, .ctx = ctx, .times = { 0, LOOK_NS } };
 }
 
-/* @ops: NULL, or of a carrier */
+/* Makes a pair. @ops: the carrier of its bells, or NULL for no bells. */
 static struct pair *create(uint32_t slots, const struct kvgpu_bell_ops *ops)
 {
 	size_t bytes = (kvgpu_ring_bytes(slots) + 63) & ~(size_t)63;
@@ -157,7 +157,7 @@ static void geometry(void **state)
 	assert_string_equal(kvgpu_ring_status_name(99), "unknown");
 }
 
-/* every length, in one piece and in three, at all places of the ring */
+/* Frames of every length, in one piece and in three, at all places of the ring. */
 static void every_length(void **state)
 {
 	struct pair *t = create(16, NULL);
@@ -210,7 +210,10 @@ static void full_and_empty(void **state)
 			assert_int_equal(put(t, i, data, i), KVGPU_RING_OK);
 		assert_int_equal(put(t, 9, data, 1), KVGPU_RING_FULL);
 		assert_int_equal(kvgpu_ring_free_slots(&t->p), 0);
-		/* 4 slots: given back at once; then each second of one slot */
+		/*
+		 * 4 slots are half of the ring and are given back at once; then frames of one slot,
+		 * two at a time
+		 */
 		assert_int_equal(get(t, &f), KVGPU_RING_OK);
 		assert_int_equal(kvgpu_ring_free_slots(&t->p), 4);
 		assert_int_equal(get(t, &f), KVGPU_RING_OK);
@@ -225,7 +228,10 @@ static void full_and_empty(void **state)
 		}
 	}
 	assert_int_equal(t->p.frames, 18);
-	/* less than a quarter: not before it finds no more */
+	/*
+	 * less than a quarter of the ring is not given back before the consumer finds no more
+	 * frames
+	 */
 	assert_int_equal(get(t, &f), KVGPU_RING_EMPTY);
 	assert_int_equal(put(t, 1, data, 1), KVGPU_RING_OK);
 	assert_int_equal(get(t, &f), KVGPU_RING_OK);
@@ -251,8 +257,9 @@ static void callers_mistakes(void **state)
 			 KVGPU_WAIT_READY);
 	for (i = 0; i < 3; i++) {
 		/*
-		 * too few, too many, and one that is begun and dropped: nobody sees any of it, nor
-		 * of its slots behind the first
+		 * A frame with too few bytes, a frame with too many, and one that is begun and
+		 * dropped: the consumer sees none of them, and none of their slots behind the
+		 * first.
 		 */
 		assert_int_equal(kvgpu_ring_begin(&t->p, 1, 0, 120), KVGPU_RING_OK);
 		kvgpu_ring_append(&t->p, data, 100);
@@ -271,7 +278,7 @@ static void callers_mistakes(void **state)
 	destroy(t);
 }
 
-/* the end is where the peer said so, by name, and is for ever */
+/* A violation ends the ring for ever, at the word where the peer made it, and its name is told. */
 static void dead_by_name(void **state)
 {
 	static const struct { size_t word; uint64_t value; enum kvgpu_ring_status want; } c[] = {
@@ -294,7 +301,7 @@ static void dead_by_name(void **state)
 		assert_true(kvgpu_ring_has_frame(&t->c));
 		memset(t->shared, 0, kvgpu_ring_bytes(8));
 		assert_int_equal(get(t, &f), c[i].want);
-		/* the other direction's own */
+		/* the other direction has an end of its own */
 		t->shared->taken = 3;
 		assert_int_equal(kvgpu_ring_free_slots(&t->p), 0);
 		assert_int_equal(put(t, 1, "", 1), KVGPU_RING_BAD_POSITION);
@@ -355,7 +362,8 @@ static void *echo(void *arg)
 }
 
 /*
- * neither side spins, so each round trip is two sleeps and two wake-ups, or one that was not needed
+ * No side looks before it sleeps, so a round trip has two sleeps and two wake-ups, or one that was
+ * not needed.
  */
 static void sleepers_wake_each_other(void **state)
 {
@@ -402,7 +410,7 @@ static void waits_end(void **state)
 
 	for (i = 0; i < 2; i++) {
 		t = create(2, carriers[i]);
-		/* nobody comes */
+		/* no frame comes */
 		t->consumer_sleeps.times =
 			(struct kvgpu_wait_times){ .spin_ns = 0, .sleep_ns = 100000 };
 		assert_int_equal(kvgpu_ring_wait_frame(&t->c, 0), KVGPU_WAIT_TIMEOUT);
@@ -410,20 +418,20 @@ static void waits_end(void **state)
 		assert_int_equal(kvgpu_ring_wait_frame(&t->c, 1000000), KVGPU_WAIT_TIMEOUT);
 		assert_true(t->consumer_sleeps.sleeps >= 1 && t->consumer_sleeps.spins == 0);
 		/*
-		 * who looks first gives its CPU away, and all of the time may be over when it is
-		 * back
+		 * a side that looks first yields its CPU, and may get it back only when its time is
+		 * over
 		 */
 		t->consumer_sleeps.times.spin_ns = 1000;
 		assert_int_equal(kvgpu_ring_wait_frame(&t->c, 1000000), KVGPU_WAIT_TIMEOUT);
 		assert_int_equal(t->consumer_sleeps.spins, 1);
-		/* somebody came, and did not ring: the sleeper looks by itself */
+		/* a frame came without a ring of the bell: the sleeper looks by itself */
 		assert_int_equal(put(t, 1, "", 1), KVGPU_RING_OK);
 		assert_int_equal(kvgpu_ring_wait_frame(&t->c, KVGPU_FOREVER), KVGPU_WAIT_READY);
 		assert_int_equal(t->shared->consumer_word, 0);
-		/* nobody sleeps: nobody is woken */
+		/* the consumer does not sleep, so it is not woken */
 		kvgpu_ring_notify(&t->p);
 		assert_int_equal(t->wakes_consumer.wakes, 0);
-		/* one who says that he sleeps is woken, once */
+		/* a consumer that says that it sleeps is woken once */
 		t->shared->consumer_word = 77;
 		kvgpu_ring_notify(&t->p);
 		kvgpu_ring_notify(&t->p);
@@ -437,7 +445,7 @@ static void end_of_a_socket(void **state)
 	struct pair *t = create(2, &kvgpu_bell_socket_ops);
 	struct kvgpu_frame f;
 
-	/* what was sent before the end comes before it */
+	/* frames that were sent before the end come before it */
 	assert_int_equal(put(t, 1, "", 1), KVGPU_RING_OK);
 	t->shared->consumer_word = 1;
 	kvgpu_ring_notify(&t->p);
@@ -447,13 +455,13 @@ static void end_of_a_socket(void **state)
 	assert_int_equal(get(t, &f), KVGPU_RING_OK);
 	assert_int_equal(get(t, &f), KVGPU_RING_EMPTY);
 	assert_int_equal(kvgpu_ring_wait_frame(&t->c, KVGPU_FOREVER), KVGPU_WAIT_GONE);
-	/* a wake there is none of its business */
+	/* ringing the bell of the producer, which is gone, is no error */
 	t->shared->producer_word = 1;
 	kvgpu_bell_ring(&t->wakes_producer);
 	destroy(t);
 }
 
-/* a peer that never reads its socket does not hold up who wakes it */
+/* A peer that never reads its socket does not hold up the side that wakes it. */
 static void socket_that_is_full(void **state)
 {
 	struct pair *t = create(2, &kvgpu_bell_socket_ops);

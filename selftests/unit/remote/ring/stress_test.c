@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A million frames of random sizes between two threads that spin a little and sleep often, some of
- * them answered: all of them arrive, whole and in order. Run under the thread sanitizer, too, which
- * sees whether loads and stores are declared as the order needs.
+ * A million frames of random sizes between two threads that look for a short time and sleep often.
+ * Some are answered. All arrive, whole and in order. Also run under the thread sanitizer, which
+ * sees whether loads and stores are declared as their order needs.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -27,7 +27,7 @@ enum { MOST = 400, ANSWER_LEN = 64 };
 
 struct run {
 	uint32_t frames, slots;
-	uint32_t asks;		/* one in so many */
+	uint32_t asks;		/* each frame with a number divisible by this is answered */
 	struct kvgpu_ring_shared *ring;
 	struct kvgpu_box_shared *box;
 	const struct kvgpu_bell_ops *ops;
@@ -43,7 +43,7 @@ static uint64_t next(uint64_t *x)
 	return *x;
 }
 
-/* frame @n: what both sides know of it. Most are short */
+/* Returns the length of frame @n, which both sides know. Most are short. */
 static uint32_t frame_len(uint32_t n)
 {
 	uint64_t x = n * 0x9e3779b97f4a7c15 + 1;
@@ -121,7 +121,7 @@ static void *produce(void *arg)
 				return "no room";
 		if (s)
 			return "put";
-		/* some in one go */
+		/* notify only for some frames, so that several become visible in one go */
 		if (n % 16 < 4)
 			kvgpu_ring_notify(&p);
 		if (asks(r, n))
@@ -209,7 +209,7 @@ static void a_million(void **state)
 	run(&r);
 }
 
-/* a ring that is full and empty all the time */
+/* A ring that is full or empty most of the time. */
 static void by_futex(void **state)
 {
 	struct run r = { .frames = 20000, .slots = 16, .asks = 50, .ops = &kvgpu_bell_futex_ops };

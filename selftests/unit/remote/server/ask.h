@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A server with a library that does nothing, for one test, and what a client asks of it.
+ * A server with a library that does nothing, for each test anew, and short forms of a client's
+ * questions.
  */
 #ifndef KVGPU_TESTS_REMOTE_ASK_H
 #define KVGPU_TESTS_REMOTE_ASK_H

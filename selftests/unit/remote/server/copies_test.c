@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The server's copies through the arena: which the GPU does by itself, which wait, small answers,
- * and those of graphs.
+ * The server's copies through the arena: copies that the GPU makes by itself, copies that wait,
+ * small answers, and copies of graphs.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,8 +17,8 @@
 static CUresult refuse_record(CUevent e, CUstream s) { return CUDA_ERROR_OUT_OF_MEMORY; }
 
 /*
- * the GPU copies from and to the arena by itself: no frame waits for that but one that asks for it,
- * and fences
+ * The GPU copies from and to the arena by itself. No frame waits for such a copy, except for a
+ * frame that asks for that, and fences.
  */
 static void pinned_copies(void **state)
 {
@@ -43,7 +43,7 @@ static void pinned_copies(void **state)
 	assert_int_equal(fake_busy, 100);
 	OK(ASK(fence, .upto = seq - 1));
 	assert_int_equal(fake_last.seq, s.head.seq);
-	/* one waits for the copy out alone, another for both */
+	/* one fence waits for the copy out alone, the other one for both copies */
 	fake_busy = 4;
 	answers = fake_answers;
 	ASK(fence, .upto = seq);
@@ -54,7 +54,10 @@ static void pinned_copies(void **state)
 		waits_look(&s);
 	assert_int_equal(fake_answers, answers + 3);
 	assert_int_equal(fake_last.result, CUDA_SUCCESS);
-	/* with the context end its copies, and what it registered; then another one does it */
+	/*
+	 * A context that ends takes its copies and its registration of the arena along. The next
+	 * context registers it again.
+	 */
 	fake_busy = 100;
 	OK(ASK(copy_in, .dst = 1 << 20, .stream = st, .at = 4096, .bytes = 4096));
 	answers = fake_answers;
@@ -76,8 +79,8 @@ static void pinned_copies(void **state)
 	    .flags = COPY_WHOLE)
 
 /*
- * a few bytes are copied behind the stream's work at once; the answer comes with them when that is
- * through
+ * The copy of a few bytes is submitted to the stream at once. The answer has those bytes, and is
+ * sent when the copy is done.
  */
 static void small_answers(void **state)
 {
@@ -86,8 +89,9 @@ static void small_answers(void **state)
 
 	fake_busy = 3;
 	OUT(13);
-	assert_int_equal(fake_answers, answers);	/* it does not hold others up */
-	assert_int_equal(fake_busy, 3);			/* nor ask whether the stream is busy */
+	assert_int_equal(fake_answers, answers);	/* the copy does not hold other frames up */
+	/* nor does the server ask whether the stream is busy */
+	assert_int_equal(fake_busy, 3);
 	OK(ASK(cuCtxSetLimit, .limit = 0, .value = 1));
 	while (s.waits)
 		waits_look(&s);
@@ -96,7 +100,7 @@ static void small_answers(void **state)
 	assert_int_equal(fake_last.bytes, 16);
 	assert_int_equal(fake_payload[0], 0x1111111111111111ull);
 	assert_int_equal(fake_blocks, 1);
-	/* more than there are slots for, and with a context that ends */
+	/* more copies than there are slots, and then their context ends */
 	fake_busy = 1000;
 	for (i = 0; i < 40; i++)
 		OUT(KVGPU_REMOTE_INLINE_MAX);
@@ -105,7 +109,7 @@ static void small_answers(void **state)
 	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
 	assert_null(s.waits);
 	assert_true(fake_answers > answers + 32);
-	/* the copy fails, or no event can be made: the error, or the bytes all the same */
+	/* if the copy fails, its error is the answer; if no event can be made, the bytes are */
 	fake_busy = 0;
 	context();
 	st = stream();
@@ -115,7 +119,7 @@ static void small_answers(void **state)
 	s.library.cuEventRecord = refuse_record;
 	OK(OUT(8));
 	assert_int_equal(fake_payload[0], 0x1111111111111111ull);
-	/* each slot came back */
+	/* all slots are free again */
 	s.library.cuEventRecord = NULL;
 	for (i = 0; i < 100; i++)
 		OK(OUT(8));
@@ -123,7 +127,10 @@ static void small_answers(void **state)
 
 static CUresult stays(CUcontext c) { return CUDA_ERROR_INVALID_CONTEXT; }
 
-/* a primary context is not destroyed by that call: what the server has in it is used further */
+/*
+ * cuCtxDestroy() does not destroy a primary context. The server continues to use what it has in
+ * that context.
+ */
 static void context_stays(void **state)
 {
 	uint64_t ctx = context(), st = stream();
@@ -139,7 +146,8 @@ static void context_stays(void **state)
 }
 
 /*
- * memory that the library copies to with the CPU, in the call: then the stream is waited for first
+ * To memory without a device address the library copies with the CPU, during the call. So the
+ * server waits for the stream first.
  */
 static void no_small_answers(void **state)
 {
@@ -160,7 +168,9 @@ static void no_small_answers(void **state)
 	assert_int_equal(fake_payload[0], 0x1111111111111111ull);
 }
 
-/* a library that can't: it is asked once, and copies are waited for as ever */
+/*
+ * A library that cannot register memory is asked once. Copies then wait as without pinned memory.
+ */
 static void not_pinned(void **state)
 {
 	uint64_t st;
@@ -183,7 +193,7 @@ static void not_pinned(void **state)
 	OK(ASK(fence, .upto = UINT64_MAX));
 }
 
-/* a client that never fences costs a bounded number of events */
+/* A client that never sends a fence costs a limited number of events only. */
 static void copies_without_end(void **state)
 {
 	unsigned int i;
@@ -196,7 +206,10 @@ static void copies_without_end(void **state)
 	assert_true(s.nr_noted <= 4096);
 }
 
-/* from the client's memory: number @id there, packed at @at */
+/*
+ * Makes a copy node from the client's memory: ferry number @id for memory @mine of the client,
+ * packed at @at in the arena.
+ */
 static struct q_copy_node copy_in(uint64_t graph, uint64_t id, uint64_t at, uint64_t mine)
 {
 	return (struct q_copy_node){ .graph = graph,
@@ -215,12 +228,8 @@ static struct q_copy_node copy_in(uint64_t graph, uint64_t id, uint64_t at, uint
 #define ADD(q) fake_frame(&s, OP_copy_node, &(q), sizeof(q))
 
 /*
- * a copy of the client's memory is a child graph for the library and a copy for the client, who is
- * told when nothing needs it
- */
-/*
- * a graph's copy has to read its piece when it runs: what the library does with the arena decides
- * whether it may be a ferry
+ * A graph's copy reads or writes a piece of the arena, its ferry, when the graph runs. Whether
+ * there can be ferries depends on the library: it must not refuse to register the arena.
  */
 static void arena_of_ferries(void **state)
 {
@@ -234,10 +243,10 @@ static void arena_of_ferries(void **state)
 	fake_no_register = false;
 	OK(ADD(q));
 	assert_int_equal(fake_registered, 1);
-	/* copies beside graphs are as ever */
+	/* copies that are not in graphs work as before */
 	OK(fake_frame(&s, OP_pin, NULL, 0));
 	assert_int_equal(ANSWER(pin)->pinned, 0);
-	/* it stays registered as long as another context has a graph with a ferry */
+	/* the arena stays registered as long as another context has a graph with a ferry */
 	other = context();
 	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
 	assert_int_equal(fake_registered, 1);
@@ -253,6 +262,10 @@ static void arena_of_ferries(void **state)
 	assert_true(s.reads_late);
 }
 
+/*
+ * A copy of the client's memory is a child graph for the library, and a copy node for the client.
+ * The client is told when no graph needs the memory any more.
+ */
 static void ferries(void **state)
 {
 	uint64_t one = new_graph(), two = new_graph(), node, clone;
@@ -271,7 +284,9 @@ static void ferries(void **state)
 	OK(ASK(copy_node_get, .node = node));
 	assert_int_equal(ANSWER(copy_node_get)->src[END_FERRY], 5);
 	assert_int_equal(ANSWER(copy_node_get)->dst[END_WHERE], 1 << 20);
-	/* the same memory again is the same ferry; other memory is not */
+	/*
+	 * a copy of the same client memory gets the same ferry, a copy of other memory another one
+	 */
 	q = copy_in(two, 6, 8192, 77);
 	OK(ADD(q));
 	assert_int_equal(ANSWER(copy_node)->ferry[0], 5);
@@ -286,7 +301,10 @@ static void ferries(void **state)
 	OK(ASK(cuGraphDestroy, .graph = clone));
 	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_FREE], 2);
 	assert_null(s.ferries);
-	/* to the client's memory; then another way round, under the same number of the node */
+	/*
+	 * a copy to the client's memory; then the node is changed to a copy from it, and keeps its
+	 * number
+	 */
 	one = new_graph();
 	out = copy_in(one, 9, 4096, 77);
 	memcpy(out.dst, q.src, sizeof(out.dst));
@@ -302,7 +320,10 @@ static void ferries(void **state)
 	OK(ASK(copy_node_get, .node = node));
 	assert_int_equal(ANSWER(copy_node_get)->src[END_FERRY], 8);
 	assert_int_equal(ANSWER(copy_node_get)->dst[END_FERRY], 0);
-	/* what is wrong: none is kept, and the client is not told of what it was not given */
+	/*
+	 * nodes that are wrong: no ferry is kept, and the client hears nothing of a ferry that it
+	 * was not given
+	 */
 	fake_events[KVGPU_REMOTE_EVENT_FREE] = 0;
 	q = copy_in(one, 10, (1 << 20) - 99, 80);
 	FAILS(ADD(q), INVALID_VALUE);
@@ -321,7 +342,7 @@ static void ferries(void **state)
 	fake_error = CUDA_SUCCESS;
 	assert_int_equal(ANSWER(copy_node)->ferry[0], 0);
 	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_FREE], 0);
-	/* a library without user objects keeps it */
+	/* without user objects in the library the ferry is kept */
 	s.library.cuUserObjectCreate = NULL;
 	OK(ADD(q));
 	OK(ASK(cuGraphDestroy, .graph = one));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Frames without end to the server's decoder, on the library that is none: sessions of some hundred
- * frames, each made new, or a frame that reached the library before with words exchanged. The
- * address sanitizer and the library's oracle of handles judge. Some frames in make check, of
- * another seed each day; KVGPU_FLOOD=N for more, KVGPU_FLOOD_SEED=N for that seed again. Prints
- * TAP.
+ * Frames without an end for the server's decoder, on a library that does nothing. In sessions of
+ * some hundred frames each frame is made new, or is a frame that reached the library before with
+ * some words replaced. The address sanitizer and the library's check of handles judge. make check
+ * runs some frames, with another seed each day. KVGPU_FLOOD=N runs more, KVGPU_FLOOD_SEED=N uses
+ * that seed again. Prints TAP.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 #include "fake.h"
 
-enum { REACHED_LEAST = 210 };	/* operations */
+enum { REACHED_LEAST = 210 };	/* number of operations */
 enum {
 	SESSION = 1000,
 	KEPT = 8,
@@ -29,14 +29,14 @@ struct frame {
 	uint64_t word[WORDS];
 };
 
-/* frames of each operation that reached the library */
+/* for each operation: frames that reached the library */
 static struct {
 	unsigned int nr;
 	struct frame frame[KEPT];
 	uint64_t reached;
 } kept[OPS + 1];
 
-/* numbers that this session's answers had in them */
+/* by class: handles in the answers of this session */
 static struct {
 	uint64_t id[KNOWN];
 	unsigned int nr;
@@ -66,7 +66,7 @@ static void learn(void)
 	}
 }
 
-/* of a class, or 0 */
+/* Returns a handle of the class, or 0 if there was none. */
 static uint64_t some_handle(unsigned int class)
 {
 	unsigned int n = known[class].nr;
@@ -98,7 +98,7 @@ static uint64_t some_word(void)
 	}
 }
 
-/* a word of the struct: what belongs there, or anything */
+/* Returns a word for the struct: what belongs there, or, one time in twelve, anything. */
 static uint64_t word_of(unsigned int class)
 {
 	if (!below(12))
@@ -119,7 +119,7 @@ static void make_new(struct frame *f, const struct fake_shape *shape)
 	for (; i < n; i++)
 		f->word[i] = shape->behind < FAKE_TEXT ? some_handle(shape->behind) :
 							 random_word() & 0x7f;
-	/* the struct says how much is behind it */
+	/* usually the struct tells how many bytes follow it */
 	if (n > shape->words && shape->words && below(4))
 		f->word[below(shape->words)] = (uint64_t)(8 * (n - shape->words) - below(8))
 					       << 32 * below(2);
@@ -130,9 +130,7 @@ static void make_new(struct frame *f, const struct fake_shape *shape)
 	f->words = n;
 }
 
-/*
- * a frame that was good, with up to four words exchanged, one time in sixteen with another length
- */
+/* A good frame with up to four words replaced, and one time in sixteen with another length. */
 static void make_of(struct frame *f, const struct frame *good)
 {
 	unsigned int n = below(5);

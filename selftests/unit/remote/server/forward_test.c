@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The server's side of cuBLAS and cuRAND: handles, streams, contexts, scalars, addresses, what a
- * client may say wrong.
+ * The server's side of cuBLAS and cuRAND: handles, streams, contexts, scalars, addresses, and wrong
+ * frames of a client.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@ static uint64_t blas(void)
 	return ANSWER(blas_create)->blas;
 }
 
-/* what the library has of a handle */
+/* Returns the library's memory behind a handle. */
 static const struct fake *inside(uint64_t id)
 {
 	const struct entry *e = handle_entry(&s, id);
@@ -62,7 +62,7 @@ static void many(void **state)
 	blas();
 }
 
-/* a handle takes of the client's memory what the library takes by itself */
+/* A handle is charged to the client's memory with the amount that the library takes for it. */
 static void quota(void **state)
 {
 	uint64_t h;
@@ -84,12 +84,12 @@ static void streams(void **state)
 	OK(ASK(cublasScopy_v2, .handle = h, .stream = 1, .n = 1));
 	assert_null(inside(h)->in);
 	OK(ASK(cublasScopy_v2, .handle = h, .stream = st, .n = 1));
-	/* the library lets go of a stream that ends */
+	/* the library forgets a stream that is destroyed */
 	OK(ASK(cuStreamDestroy_v2, .stream = st));
 	assert_null(inside(h)->in);
 	FAILS(ASK(cublasScopy_v2, .handle = h, .stream = st, .n = 1), INVALID_VALUE);
 	FAILS(ASK(cublasScopy_v2, .handle = h, .stream = h, .n = 1), INVALID_VALUE);
-	/* one of another context */
+	/* a stream of another context */
 	context();
 	other = stream();
 	OK(ASK(current, .ctx = ctx));
@@ -105,7 +105,7 @@ static void contexts(void **state)
 	second = context();
 	FAILS(ASK(cublasScopy_v2, .handle = h, .n = 1), INVALID_CONTEXT);
 	OK(ASK(cuCtxDestroy_v2, .ctx = first));
-	/* the library's end of it came first */
+	/* the library's handle was destroyed before its context */
 	assert_int_equal(there->class, CLASS_NONE);
 	FAILS(ASK(blas_destroy, .blas = h), INVALID_HANDLE);
 	assert_int_equal(s.current, second);
@@ -119,7 +119,7 @@ static CUresult not_known(void *v, CUpointer_attribute a, CUdeviceptr p)
 	return CUDA_ERROR_INVALID_VALUE;
 }
 
-/* scalars in the frame and on the device, in turn; the fake reads them as the pointer mode says */
+/* Scalars in the frame and on the device, in turn. The fake reads them as the pointer mode says. */
 static void scalars(void **state)
 {
 	double two = 2;
@@ -137,7 +137,7 @@ static void scalars(void **state)
 		       .flags = i & 2 ? FORWARD_ON_DEVICE : 0, .m = 1));
 		assert_int_equal(inside(h)->count, i >> 1);
 	}
-	/* an address that the library has not given is no scalar's, and no vector's */
+	/* an address that the library does not know is refused as a scalar's and as a vector's */
 	s.library.cuPointerGetAttribute = not_known;
 	FAILS(ASK(cublasDscal_v2, .handle = h, .alpha = 0x1000, .flags = FORWARD_ON_DEVICE, .n = 1),
 	      INVALID_VALUE);
@@ -150,7 +150,7 @@ static void scalars(void **state)
 	FAILS(ASK(cublasDscal_v2, .handle = h, .alpha = bits, .x = 0x1000, .n = 1), INVALID_VALUE);
 }
 
-/* the answer follows the stream's work, and other frames pass it by */
+/* The answer is sent after the stream's work, and answers to other frames are sent before it. */
 static void results(void **state)
 {
 	unsigned int answers;
@@ -170,7 +170,8 @@ static void results(void **state)
 	assert_int_equal(fake_last.result, CUDA_SUCCESS);
 	assert_int_equal(fake_last.bytes, 8);
 	/*
-	 * pinned memory that the GPU does not see: the frame is put aside, then the library waits
+	 * pinned memory without a device address: the frame is put aside, and then the library
+	 * waits
 	 */
 	fake_no_address = true;
 	s.library.cuMemHostGetDevicePointer_v2 = NULL;
@@ -187,7 +188,8 @@ static void results(void **state)
 }
 
 /*
- * a status goes back as it is where it is awaited, and later as an error of CUDA's where it is not
+ * A status is returned unchanged if the client awaits the answer. If not, it comes later as a CUDA
+ * error.
  */
 static void statuses(void **state)
 {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* A cuBLAS and a cuRAND that are none: what the server calls of them by hand; see fake.h. */
+/*
+ * A cuBLAS and a cuRAND that do nothing: the functions that the server calls by hand; see fake.h.
+ */
 #include "fake.h"
 
 #include <assert.h>
@@ -21,7 +23,8 @@ static cublasStatus_t create(cublasHandle_t *handle)
 static cublasStatus_t destroy(cublasHandle_t handle)
 {
 	fake_handle(CLASS_BLAS, handle);
-	((struct fake *)handle)->class = CLASS_NONE;	/* nobody may name it any more */
+	/* any later use of the handle is an error */
+	((struct fake *)handle)->class = CLASS_NONE;
 	fake_calls++;
 	return BLAS_SUCCESS;
 }
@@ -72,7 +75,7 @@ static curandStatus_t version(int *version)
 	return fake_result() ? RAND_INTERNAL_ERROR : RAND_SUCCESS;
 }
 
-/* the server has loaded both */
+/* Makes both libraries, as if the server had loaded them. */
 void fake_forwards(struct server *s)
 {
 	struct forwards *l = calloc(1, sizeof(*l));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The server's decoder: what a client may say wrong, numbers of handles and what they hang on,
- * waiting, the quota.
+ * The server's decoder: wrong frames of a client, numbers of handles and what belongs to them,
+ * waits, the quota.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,8 +15,8 @@
 #include "ask.h"
 
 /*
- * every operation, cut short and with too much behind: an error, and nothing reaches the library
- * that was not there
+ * Every operation, cut short and with too many bytes: an error, and the library gets no bytes that
+ * were not in the frame.
  */
 static void lengths(void **state)
 {
@@ -47,12 +47,12 @@ static void numbers(void **state)
 	FAILS(ASK(cuEventRecord, .event = 0x5ull << 56 | 0xffffffff, .stream = st), INVALID_HANDLE);
 	OK(ASK(cuEventDestroy_v2, .event = event));
 	FAILS(ASK(cuEventRecord, .event = event, .stream = st), INVALID_HANDLE);
-	/* the next one has its entry, and another number */
+	/* the next handle has the same entry, and another number */
 	OK(ASK(cuEventCreate, .flags = 2));
 	assert_int_equal(KVGPU_REMOTE_INDEX(ANSWER(cuEventCreate)->event),
 			 KVGPU_REMOTE_INDEX(event));
 	assert_true(ANSWER(cuEventCreate)->event != event);
-	/* with the context goes all that it had */
+	/* a context takes all that it had along */
 	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
 	FAILS(ASK(cuStreamQuery, .stream = st), INVALID_HANDLE);
 	assert_int_equal(s.current, 0);
@@ -78,7 +78,7 @@ static void many_handles(void **state)
 	free(ids);
 }
 
-/* graphs in graphs, deeper than a stack would be */
+/* Graphs in graphs, deeper than recursion on a stack could go. */
 static void deep(void **state)
 {
 	uint64_t top, graph, node;
@@ -98,7 +98,10 @@ static void deep(void **state)
 	FAILS(ASK(cuGraphNodeGetType, .node = node), INVALID_HANDLE);
 }
 
-/* a wait holds up nothing; its answer comes when the work is done, or when what it waits in ends */
+/*
+ * A wait does not hold other frames up. Its answer is sent when the work is done, or when its
+ * stream or context ends.
+ */
 static void waiting(void **state)
 {
 	uint64_t ctx = context(), st = stream(), seq;
@@ -123,11 +126,12 @@ static void waiting(void **state)
 	assert_int_equal(fake_answers, answers);
 	assert_false(waits_look(&s));
 	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
-	assert_int_equal(fake_answers, answers + 3);	/* both waits were told, and this call */
+	/* both waits were answered, and this call */
+	assert_int_equal(fake_answers, answers + 3);
 	assert_null(s.waits);
 }
 
-/* the library destroys a capture's graph that fails, whichever stream showed it first */
+/* If a capture fails, the library destroys its graph, whichever stream showed the graph first. */
 static void captures(void **state)
 {
 	uint64_t one, two, graph, node;
@@ -142,7 +146,7 @@ static void captures(void **state)
 	OK(ASK(cuStreamEndCapture, .stream = one));
 	assert_int_equal(ANSWER(cuStreamEndCapture)->graph, graph);
 	OK(ASK(cuStreamDestroy_v2, .stream = two));
-	OK(ASK(cuGraphNodeGetType, .node = node));	/* the program's graph now */
+	OK(ASK(cuGraphNodeGetType, .node = node));	/* the graph belongs to the program now */
 
 	two = stream();
 	OK(ASK(capture_info, .stream = two));
@@ -160,7 +164,7 @@ static void captures(void **state)
 	FAILS(ASK(cuGraphDestroy, .graph = graph), INVALID_HANDLE);
 }
 
-/* a frame that was put aside is served as it came */
+/* A frame that was put aside is served unchanged later. */
 static void put_aside(void **state)
 {
 	uint64_t st;
@@ -190,7 +194,8 @@ static void errors_later(void **state)
 	fake_error = CUDA_ERROR_INVALID_VALUE;
 	serve_frame(&s, &h, &q);
 	fake_error = CUDA_SUCCESS;
-	OK(ASK(cuCtxSetLimit, .limit = 0, .value = 1));	/* has nothing to do with it */
+	/* has nothing to do with the failed frame */
+	OK(ASK(cuCtxSetLimit, .limit = 0, .value = 1));
 	FAILS(ASK(cuStreamSynchronize, .stream = 0), INVALID_VALUE);
 	OK(ASK(cuStreamSynchronize, .stream = 0));
 }
@@ -207,7 +212,10 @@ static void places(void **state)
 	      INVALID_VALUE);
 	FAILS(ASK(image, .at = 0, .bytes = 2 << 20), INVALID_VALUE);
 	FAILS(ASK(image, .at = 0, .bytes = 64), INVALID_IMAGE);
-	/* an address that says itself what it is could be one of the server's */
+	/*
+	 * with this type the address itself decides what memory is meant, and that could be the
+	 * server's own
+	 */
 	FAILS(ASK(box, .src = { [END_TYPE] = CU_MEMORYTYPE_UNIFIED },
 		  .dst = { [END_TYPE] = CU_MEMORYTYPE_DEVICE }, .size = { 1, 1, 1 }),
 	      INVALID_VALUE);
@@ -230,8 +238,8 @@ static void places(void **state)
 }
 
 /*
- * a node's, whether the library gives them one by one or packed as they came; packed ones that are
- * too few are not given
+ * Parameters of a kernel node, whether the library gives them back one by one or packed, as they
+ * were set. If it gives too few packed bytes, they are not passed on.
  */
 static void node_parameters(uint64_t function)
 {
@@ -258,7 +266,10 @@ static void node_parameters(uint64_t function)
 	fake_gives_packed = 0;
 }
 
-/* as many bytes as the kernel's parameters have, not one less: the library reads that many */
+/*
+ * A launch needs as many bytes as the kernel's parameters have, because the library reads that
+ * many.
+ */
 static void parameters(void **state)
 {
 	struct {
@@ -310,14 +321,14 @@ static void quota(void **state)
 	assert_int_equal(s.charged, 0);
 	context();
 	OK(ASK(cuArrayCreate_v2, .desc = { 16, 16, CU_AD_FORMAT_FLOAT, 1 }));
-	assert_int_equal(s.charged, 128 << 10);	/* it takes more than its texels */
+	assert_int_equal(s.charged, 128 << 10);	/* an array takes more memory than its texels */
 	OK(ASK(cuArrayDestroy, .array = ANSWER(cuArrayCreate_v2)->array));
 	assert_int_equal(s.charged, 0);
 	OK(ASK(cuMemAlloc_v2, .bytes = 1));
 	assert_int_equal(s.charged, 512);
 }
 
-/* two programs of one client have one quota */
+/* Two programs of one client share one quota. */
 static void quota_of_two(void **state)
 {
 	int fd = pool_make(2);
@@ -339,7 +350,7 @@ static void quota_of_two(void **state)
 	assert_false(pool_take(s.pool, 2, 0, 625 << 10, 1 << 20));
 	OK(ASK(cuMemFree_v2, .ptr = ptr));
 	assert_int_equal(pool_others(s.pool, 2, 0), 0);
-	/* what the library refuses was not taken */
+	/* memory that the library refuses is not charged */
 	fake_error = CUDA_ERROR_INVALID_VALUE;
 	assert_int_equal(ASK(cuMemAlloc_v2, .bytes = 1 << 10), CUDA_ERROR_INVALID_VALUE);
 	assert_int_equal(ASK(cuArrayCreate_v2, .desc = { 16, 16, CU_AD_FORMAT_FLOAT, 1 }),
@@ -355,7 +366,7 @@ static void quota_of_two(void **state)
 	close(fd);
 }
 
-/* no number is left: then the library makes nothing, for nobody could free it */
+/* When no number is left the library makes nothing, because the client could not free it. */
 static void no_number(void **state)
 {
 	uint64_t graph;
@@ -381,7 +392,7 @@ static void no_number(void **state)
 	OK(ASK(cuArrayCreate_v2, .desc = { 16, 16, CU_AD_FORMAT_FLOAT, 1 }));
 }
 
-/* the library is given an object only where that is known to live */
+/* The library gets a user object only while the server knows that the object lives. */
 static void user_objects(void **state)
 {
 	uint64_t graph = new_graph(), object;
@@ -397,7 +408,7 @@ static void user_objects(void **state)
 	FAILS(ASK(cuGraphReleaseUserObject, .graph = graph, .object = object, .count = 1),
 	      INVALID_VALUE);
 	OK(ASK(cuGraphRetainUserObject, .graph = graph, .object = object, .count = 3, .flags = 1));
-	/* the graph alone has it now */
+	/* now only the graph has references to it */
 	calls = fake_calls;
 	FAILS(ASK(cuUserObjectRetain, .object = object, .count = 1), INVALID_VALUE);
 	FAILS(ASK(cuUserObjectRelease, .object = object, .count = 1), INVALID_VALUE);

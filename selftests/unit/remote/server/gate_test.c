@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The gate: what waits for a turn on the GPU, what passes by, how much is under way at once, what
- * is accounted.
+ * The gate: which frames wait for a turn on the GPU and which do not, how much work is under way at
+ * a time, and the time that is charged.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,12 +18,14 @@
 static struct server s;
 static struct door door;
 static int bell[2];
-static unsigned int fills, began;	/* that reached the library; and the last one's byte */
+/* number of fills that reached the library, and the last one's byte */
+static unsigned int fills, began;
 static bool gpu_busy;
 static float took_ms;
-/* this stream does; and with it the null stream can't be asked */
+/* The stream that captures; the null stream can't be queried meanwhile. */
 static CUstream captures;
-static bool null_alone;			/* has the work that makes the GPU busy */
+/* only the null stream has the work that makes the GPU busy */
+static bool null_alone;
 static void *strange;			/* events can't be recorded in this stream */
 
 static CUresult fill(CUdeviceptr to, unsigned char value, size_t n, CUstream stream)
@@ -160,7 +162,7 @@ static void grant(uint32_t turn, uint64_t ns)
 	door.turn = turn;
 }
 
-/* as the loop does it */
+/* Does what the server's loop does. */
 static void go_on(bool quiet)
 {
 	gate_look(&s, quiet);
@@ -204,8 +206,8 @@ static void waits_for_a_turn(void **state)
 	assert_int_equal(door.busy, 0);
 	assert_true(rang());
 	/*
-	 * a getter does not wait, in whatever context; what could see the work does, and keeps its
-	 * place
+	 * A call that only reads does not wait, whatever context is current. A call that could see
+	 * the work waits, and keeps its place in the order.
 	 */
 	ASK(cuCtxGetLimit, .limit = 0);
 	assert_true(fake_last.seq);
@@ -229,8 +231,8 @@ static void waits_for_a_turn(void **state)
 }
 
 /*
- * so much is under way and no more; what it took is accounted, and the turn is given back when it
- * is over and all is through
+ * A limited amount of work is under way. The time it took is charged. The turn is given back when
+ * its time is over and all work is done.
  */
 static void batches(void **state)
 {
@@ -265,7 +267,7 @@ static void batches(void **state)
 	assert_int_equal(door.want, 1);
 	assert_int_equal(door.busy, 0);
 	assert_true(rang());
-	/* the old turn is none; the next one is */
+	/* the old turn no longer counts, the next one does */
 	go_on(true);
 	assert_int_equal(fills, under_way);
 	grant(2, 5000000);
@@ -273,7 +275,7 @@ static void batches(void **state)
 	assert_true(fills > under_way);
 }
 
-/* nobody else wants it: there is no end */
+/* No other client wants the GPU, so the turn does not end. */
 static void unwanted(void **state)
 {
 	unsigned int i;
@@ -287,7 +289,7 @@ static void unwanted(void **state)
 	}
 	assert_int_equal(fills, 1000);
 	assert_int_equal(door.done, 0);
-	/* and without work it is given back after a moment */
+	/* without work the turn is given back after a moment */
 	for (i = 0; i < 100 && !door.done; i++) {
 		usleep(300);
 		go_on(true);
@@ -296,7 +298,10 @@ static void unwanted(void **state)
 	assert_int_equal(door.want, 0);
 }
 
-/* it took too long: the arbiter's affair from then on, until all is through */
+/*
+ * The turn was taken away because it lasted too long. From then on the arbiter decides, until all
+ * work is done.
+ */
 static void lost(void **state)
 {
 	door.closed = door.wanted = 1;
@@ -333,7 +338,7 @@ static void opened(void **state)
 	assert_int_equal(fills, 10);
 	assert_int_equal(door.want, 0);
 	assert_true(s.untracked);
-	/* while it has a turn, too */
+	/* also while the server has a turn */
 	door.closed = 1;
 	grant(2, 1000000);
 	fill_with(11);
@@ -343,7 +348,7 @@ static void opened(void **state)
 	assert_int_equal(began, 12);
 }
 
-/* a stream that is destroyed takes no work along; with a context all of it ends */
+/* A stream that is destroyed takes no work along, a context that is destroyed takes all. */
 static void what_ends(void **state)
 {
 	uint64_t other;
@@ -370,7 +375,7 @@ static void what_ends(void **state)
 	go_on(true);
 	ASK(cuCtxDestroy_v2, .ctx = ctx);
 	go_on(true);
-	/* another context waits until what is under way in this one is through */
+	/* work in another context waits until the work under way in this one is done */
 	ctx = new_context();
 	stream = new_stream();
 	grant(3, 1000000000);
@@ -390,7 +395,10 @@ static void what_ends(void **state)
 
 static CUresult stays(CUcontext c) { return CUDA_ERROR_INVALID_CONTEXT; }
 
-/* a primary context is not destroyed by that call: its work goes on, and is its client's */
+/*
+ * cuCtxDestroy() does not destroy a primary context: its work continues, and is charged to the
+ * client.
+ */
 static void context_stays(void **state)
 {
 	unsigned int i;
@@ -419,7 +427,8 @@ static void context_stays(void **state)
 }
 
 /*
- * without turns no account is kept of streams: one that is destroyed with work in it is remembered
+ * Without turns the gate keeps no list of streams. It remembers a stream that is destroyed with
+ * work in it.
  */
 static void orphans(void **state)
 {
@@ -441,7 +450,7 @@ static void orphans(void **state)
 	assert_int_equal(door.busy, 0);
 }
 
-/* in many streams at once, more than a batch has room for */
+/* Work in many streams at the same time, more than a batch has room for. */
 static void many_streams(void **state)
 {
 	unsigned int i, round;
@@ -463,7 +472,10 @@ static void many_streams(void **state)
 	assert_true(fills > 1000);
 }
 
-/* pieces of the arena are free for a client on a socket when a later answer has come */
+/*
+ * For a client on a socket, pieces of the arena are free when a later answer has come. So answers
+ * must not overtake a copy.
+ */
 static void pieces(void **state)
 {
 	door.closed = 1;
@@ -499,8 +511,8 @@ static void busy_until_idle(void)
 }
 
 /*
- * a stream that captures can't be asked whether it has work, and so might be forgotten with it; and
- * the null stream beside it
+ * A stream that captures can't be asked whether it has work, so its work might be forgotten. The
+ * same is true of the null stream meanwhile.
  */
 static void captured(void **state)
 {
@@ -516,7 +528,7 @@ static void captured(void **state)
 	busy_until_idle();
 	ASK(cuStreamEndCapture, .stream = stream);
 
-	/* in a turn */
+	/* the same in a turn */
 	null_alone = false;
 	door.closed = door.wanted = 1;
 	grant(1, 1000000);
@@ -531,8 +543,8 @@ static void captured(void **state)
 }
 
 /*
- * a stream of another context than the current one: no event can be behind its work, which counts
- * until it is seen to be through
+ * A stream of another context than the current one: no event can be recorded behind its work. So
+ * the work counts until the stream is seen to be idle.
  */
 static void strange_stream(void **state)
 {
@@ -557,7 +569,7 @@ static void strange_stream(void **state)
 	busy_until_idle();
 }
 
-/* a turn is kept by work here and there, with pauses between: those are not free */
+/* A turn is kept by pieces of work with pauses between them. The pauses are charged, too. */
 static void pauses(void **state)
 {
 	uint64_t one = ctx, other = new_context(), first = stream, second = new_stream();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The fake library's graphs, as far as the server asks what is in them: nodes with their functions,
- * children, which are copies, and user objects, whose destructors are called with the last graph
- * that refers to them.
+ * The fake library's graphs, as far as the server asks about their contents: nodes with their
+ * functions; child graphs, which are copies; and user objects, whose destructors are called when
+ * the last graph that refers to them is gone.
  */
 #include "fake.h"
 
@@ -28,7 +28,7 @@ static void let_go(struct fake *user, unsigned int n)
 	user->count -= n;
 	if (user->count)
 		return;
-	user->magic = 0;		/* it is no handle any more */
+	user->magic = 0;		/* no longer a handle */
 	user->host.fn(user->host.userData);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The fake library's functions that frames written by hand call, and the port; see fake.h. */
+/* The fake library's functions that the frames written by hand call, and the port; see fake.h. */
 #include "fake.h"
 
 #include <assert.h>
@@ -16,7 +16,7 @@ uint64_t fake_payload[KVGPU_REMOTE_PAYLOAD_MAX / 8];
 struct fake *fake_all;
 unsigned int fake_events[8];
 uint64_t fake_event_id;
-static volatile uint64_t sum;	/* of all that was read, so that it is */
+static volatile uint64_t sum;	/* of all bytes read, so that the compiler keeps the reads */
 
 CUresult fake_result(void)
 {
@@ -34,7 +34,7 @@ void *fake_new(unsigned int class)
 	return f;
 }
 
-/* every handle that the server passes on is one that the library gave */
+/* Checks that a handle which the server passes on is one that the library gave. */
 void fake_handle(unsigned int class, const void *handle)
 {
 	const struct fake *f = handle;
@@ -50,7 +50,10 @@ void fake_handles(unsigned int class, void *const *handles, size_t n)
 		fake_handle(class, handles[i]);
 }
 
-/* @n: how many there is room for, and then are */
+/*
+ * Fills the room for *@n handles with three new handles at most, and with NULL. *@n stays, as if
+ * all of them had been given.
+ */
 void fake_list(unsigned int class, void **handles, void *n)
 {
 	size_t *count = n, i;
@@ -59,7 +62,7 @@ void fake_list(unsigned int class, void **handles, void *n)
 		handles[i] = i < 3 ? fake_new(class) : NULL;
 }
 
-/* some bytes, and the last */
+/* Reads some bytes, and the last one. */
 void fake_read(const void *p, size_t n)
 {
 	const uint8_t *at = p;
@@ -198,7 +201,7 @@ static CUresult callback(CUstream s, CUstreamCallback fn, void *data, unsigned i
 	return fake_result();
 }
 
-/* three parameters of 8, 4 and 1 bytes */
+/* A kernel has three parameters, of 8, 4 and 1 bytes. */
 static CUresult parameter(CUfunction f, size_t i, size_t *offset, size_t *size)
 {
 	static const size_t table[][2] = { { 0, 8 }, { 8, 4 }, { 12, 1 } };
@@ -216,7 +219,7 @@ static CUresult launch(LAUNCH_ARGS, void **extra)
 	fake_handle(CLASS_FUNCTION, f);
 	fake_handle(CLASS_STREAM, stream);
 	if (!params)
-		fake_read(extra[1], 13);	/* as many bytes as the kernel has */
+		fake_read(extra[1], 13);	/* the bytes of this kernel's parameters */
 	return fake_result();
 }
 
@@ -295,7 +298,8 @@ static CUresult link_complete(CUlinkState s, void **cubin, size_t *n)
 }
 
 /*
- * of the node that was made last; a library gives its parameters one by one, or packed as they came
+ * The kernel node that was made last. A library gives its parameters back one by one, or packed as
+ * they were set.
  */
 static struct {
 	CUfunction f;
@@ -362,7 +366,7 @@ static CUresult update(CUgraphExec e, CUgraph g, CUgraphNode *bad, CUgraphExecUp
 	return fake_result();
 }
 
-/* one capture, whose graph all streams show; it fails where there is an error */
+/* There is one capture, whose graph all streams show. It fails if fake_error is set. */
 static CUgraph captured;
 
 static CUresult capture_info(CUstream s, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *g,
@@ -595,7 +599,8 @@ CUresult fake_frame(struct server *s, uint16_t op, const void *payload, size_t n
 {
 	static uint64_t seq;
 	struct kvgpu_remote_head h = { .seq = ++seq, .op = op, .box = 1, .bytes = n };
-	uint64_t *copy = malloc(n + 1);	/* so that what is read behind it is found */
+	/* exactly as long, so that a read behind the end is found */
+	uint64_t *copy = malloc(n + 1);
 
 	if (n)
 		memcpy(copy, payload, n);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What remote/api.py makes, compiled where the tests are. */
+/* The sources that remote/api.py makes, compiled together. */
 #include "cases.c"
 #include "names.c"
 #include "fake.c"

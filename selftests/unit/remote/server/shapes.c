@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The dumper's names alone, as remote/api.py makes them. */
+/* Only the names for the dumper, as remote/api.py makes them. */
 #include "../../../../remote/wire/dump.h"
 
 #include "names.c"

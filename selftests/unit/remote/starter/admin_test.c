@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the admin's socket answers, read by kvgpu-remotectl's own code; commands that are none;
- * texts from clients.
+ * The answers of the admin's socket, read by kvgpu-remotectl's own code; wrong commands; texts from
+ * clients.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,7 +59,7 @@ static struct client *come(enum client_state state, const char *peer, const char
 	struct client *c = client_place(&s);
 
 	c->state = state;
-	c->pid = 99999999;	/* more than there can be */
+	c->pid = 99999999;	/* more than a process id can be */
 	strcpy(c->peer, peer);
 	strcpy(c->who, who);
 	return c;
@@ -100,7 +100,7 @@ static void rows(void **state)
 	assert_string_equal(sample.clients[1].who, "-");
 	assert_string_equal(sample.clients[1].state, "new");
 	sample_free(&sample);
-	/* numbers are never used again */
+	/* numbers of clients are never used again */
 	client_gone(&s, c);
 	assert_int_equal(s.gone.calls, 11);
 	assert_true(client_place(&s)->id == 3);
@@ -132,7 +132,7 @@ static void commands(void **state)
 	assert_non_null(strstr(result("clients"), "state=draining"));
 }
 
-/* as many as there may be fit into an answer, also where each says of itself what can't be */
+/* The largest number of clients fits into an answer, even if each has the longest texts. */
 static void many(void **state)
 {
 	struct ctl_sample sample;
@@ -161,7 +161,7 @@ static void texts(void **state)
 
 	clean(text, sizeof(text));
 	assert_string_equal(text, "a??b?cd");
-	/* what a server of another version, or another program, says */
+	/* what a server of another version or another program might say */
 	assert_true(sample_read("server pid=1 state=serving new=2 color=red\nclient id=1 shape=round\nnews of some kind\n",
 				&sample));
 	sample_free(&sample);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The arbiter's thread: processes that ring get their turns, one that is killed loses it, and where
- * there is one client there are none.
+ * The arbiter's thread: processes that ring get turns, a process that is killed loses its turn, and
+ * with one client alone there are no turns.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -81,7 +81,7 @@ static void ring(void)
 	assert_int_equal(write(arbiter_bell(), "", 1), 1);
 }
 
-/* within 20 s, however late this machine is */
+/* Waits until the word is set, or not. 20 s are enough even on a slow machine. */
 static void comes_to(const uint32_t *word, bool set)
 {
 	unsigned int i;
@@ -125,7 +125,7 @@ static void turns(void **state)
 	want(a);
 	comes_to(&door(b)->wanted, true);
 	assert_int_equal(get(&door(a)->turn), 0);
-	/* each has what it is due, and a turn is another one each time */
+	/* each client gets its share, and each turn has a new number */
 	for (i = 0; i < 40; i++) {
 		struct client *c = get(&door(a)->turn) ? a : b;
 
@@ -140,7 +140,7 @@ static void turns(void **state)
 	}
 	assert_true(door(b)->turns > 2 * door(a)->turns);
 	assert_in_range(get(&door(a)->share), 250, 250);
-	/* whose process was killed has no turn */
+	/* a process that was killed has no turn */
 	if (get(&door(a)->turn))
 		give_back(a, 400000000);
 	comes_to(&door(b)->turn, true);
@@ -153,7 +153,10 @@ static void turns(void **state)
 	go(a);
 }
 
-/* programs of one client take no turns; the next client finds nothing of another one */
+/*
+ * Programs of one client take no turns. The next client finds nothing of an earlier one in its
+ * place.
+ */
 static void one_client(void **state)
 {
 	struct client *a = come("tls:ann", 10), *b = come("tls:ann", 10), *c;
@@ -175,7 +178,9 @@ static void one_client(void **state)
 	go(c);
 }
 
-/* to go and to come back takes no debt away; a name that never was here has none */
+/*
+ * A client that leaves and comes back keeps its debt. A name that was never there before has none.
+ */
 static void debts_stay(void **state)
 {
 	struct client *a = come("tls:ann", 10), *b = come("tls:bob", 10), *c;
@@ -192,7 +197,7 @@ static void debts_stay(void **state)
 	give_back(a, 900000000);
 	comes_to(&door(b)->turn, true);
 	go(a);
-	/* many names in between, but not more than there are rows */
+	/* many other names come in between, but no more than there are rows */
 	c = come("tls:eve", 10);
 	go(c);
 	a = come("tls:ann", 10);
@@ -213,7 +218,7 @@ static void debts_stay(void **state)
 }
 
 /*
- * a process that rings without end: turns are given as ever, and the arbiter's thread mostly sleeps
+ * A process rings without an end: turns are given as usual, and the arbiter's thread mostly sleeps.
  */
 static void endless_ringing(void **state)
 {
@@ -259,7 +264,7 @@ static void *fill_bell(void *fd)
 	return NULL;
 }
 
-/* as child.c comes to its bell, of which it then makes one that blocks */
+/* Gets its end of the bell as child.c does, and then makes that end block. */
 static void be_taken_over(int ready)
 {
 	int i, fd;
@@ -276,7 +281,10 @@ static void be_taken_over(int ready)
 	pause();
 }
 
-/* what a process makes of its end of the bell is no other one's: these wait for no room */
+/*
+ * The flags that a process sets at its end of the bell are not those of other processes' ends:
+ * their writes do not wait for room.
+ */
 static void blocking_bell(void **state)
 {
 	uint64_t begin, took, most = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a client's process can't do any more, and what it still can: each in a child of its own, for
- * there is no way back.
+ * Things that a client's process can't do any more, and those that it still can. Each is tried in a
+ * child process, because the filter can't be removed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +33,7 @@
 
 #include <remote/starter/starter.h>
 
-/* the child's exit code: 0, or the line on which it was not as it should be */
+/* exit code of the child: 0, or a number made of the line at which the condition was false */
 #define WANT(condition)	do { if (!(condition)) _exit(__LINE__ % 200 + 20); } while (0)
 #define DENIED(call)	WANT((call) == -1 && errno == EPERM)
 
@@ -86,8 +86,8 @@ static void refused(void)
 }
 
 /*
- * the first process, and other clients' where all are of one user: by a signal, directly or for
- * input, and by their limits
+ * The process can't harm the first process, or other clients' processes if all run as one user: not
+ * by signals, directly or for input, and not by their limits.
  */
 static void others_are_left_alone(void)
 {
@@ -103,7 +103,7 @@ static void others_are_left_alone(void)
 	DENIED(ioctl(pair[0], FIOSETOWN, &me));
 	DENIED(ioctl(pair[0], SIOCSPGRP, &me));
 	DENIED(prlimit(getppid(), RLIMIT_CPU, NULL, &none));
-	/* itself it may */
+	/* to itself it can */
 	WANT(!syscall(SYS_tgkill, getpid(), gettid(), 0) && !prlimit(0, RLIMIT_CORE, NULL, &none));
 	WANT(!prlimit(getpid(), RLIMIT_CORE, NULL, &none) && fcntl(pair[0], F_GETFD) >= 0 &&
 	     !fcntl(pair[0], F_SETFL, O_NONBLOCK));
@@ -135,7 +135,10 @@ static void goes_on(void)
 	WANT(!usleep(1) && getpid() > 0);
 }
 
-/* NVIDIA's library listens at UNIX sockets, and asks of its own memory whether it is mapped */
+/*
+ * NVIDIA's library listens at UNIX sockets, and reads its own memory to find out whether it is
+ * mapped.
+ */
 static void as_nvidias_library_does(void)
 {
 	struct sockaddr_un name = { .sun_family = AF_UNIX };
@@ -171,8 +174,8 @@ static void off(void **state)
 }
 
 /*
- * what the next client's process with the same user would find; and NVIDIA's library names its
- * threads as this does
+ * Files that the next client's process with the same user would find can't be made. A file that is
+ * there can be opened with O_CREAT: NVIDIA's library does so to name its threads.
  */
 static void nothing_is_left(void)
 {
@@ -189,7 +192,7 @@ static void nothing_is_left(void)
 	WANT(memfd_create("x", 0) >= 0);
 }
 
-/* as root: a user of its own, no group but those that were named, and nothing to go back with */
+/* As root: the process gets a user of its own, only the configured groups, and no way back. */
 static void own_user(void **state)
 {
 	static struct remoted_conf conf;

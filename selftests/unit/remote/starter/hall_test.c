@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Who gets a newcomer's place, and who has to go for whom: bursts, those that stall, and many
- * addresses of one network.
+ * Which newcomer gets a place, and which one has to leave for another: bursts, newcomers that
+ * stall, and many addresses of one network.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,7 +55,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* the other end */
+/* Enters the hall. Returns the other end of the connection. */
 static int enter(const struct address_source *from)
 {
 	int pair[2];
@@ -98,7 +98,7 @@ static struct client *newcomer(const struct address_source *from, uint64_t ms_ag
 	return &s.clients[i];
 }
 
-/* takes the next one's place, as the loop does */
+/* Gives the next caller of the hall a place, as the loop does. */
 static void place_next(uint64_t net)
 {
 	struct caller *next = hall_next(&s);
@@ -119,8 +119,8 @@ static void silent_ones_cost_no_place(void **state)
 		fd[i] = enter(&bad);
 	assert_null(hall_next(&s));
 	/*
-	 * one more from there, and one from elsewhere: each time the one that came first from there
-	 * has to go
+	 * A further caller from the same network and one from another network: each time the oldest
+	 * caller of the first network has to leave.
 	 */
 	close(enter(&bad));
 	close(enter(&good));
@@ -128,7 +128,7 @@ static void silent_ones_cost_no_place(void **state)
 	assert_false(was_ended(fd[2]));
 	all_are_ready();
 	place_next(bad.net);
-	/* now it has a newcomer, and the other none */
+	/* now that network has a newcomer, and the other one has none */
 	place_next(good.net);
 	place_next(bad.net);
 	for (i = 3; i < HALL; i++)
@@ -151,8 +151,8 @@ static void who_is_late_goes(void **state)
 }
 
 /*
- * 64 programs of one user at once: none is ended, and they wait for each other while they come
- * through in time
+ * Many programs of one user at the same time: none is ended. They wait for each other as long as
+ * they get through in time.
  */
 static void a_burst_waits(void **state)
 {
@@ -170,7 +170,7 @@ static void a_burst_waits(void **state)
 	newcomer(&good, 4000);
 	assert_true(newcomer_room(&s, &good, &go) <= now_ms());
 	assert_ptr_equal(go, &s.clients[OF_ONE]);
-	/* others come in meanwhile */
+	/* others can come in meanwhile */
 	assert_int_equal(newcomer_room(&s, &bad, &go), 0);
 }
 
@@ -186,13 +186,19 @@ static void who_stalls_goes_for_others(void **state)
 		newcomer(&bad, 1200);
 	for (; clients_in(&s, CLIENT_NEW) < PLACES;)
 		newcomer(&six[0], 1100);
-	/* of the network that has most; of it who came first */
+	/* leaves: of the network with most newcomers the one that came first */
 	newcomer_room(&s, &good, &go);
 	assert_ptr_equal(go, first);
-	/* another address of the network with 3 places has none for itself: the others have more */
+	/*
+	 * a newcomer from another address of the network with 3 places does not get one of these:
+	 * another network has more
+	 */
 	newcomer_room(&s, &six[1], &go);
 	assert_ptr_equal(go, first);
-	/* that user itself has most: it waits for one that has had longer */
+	/*
+	 * a newcomer of the network that has most itself must wait until one of that network's
+	 * newcomers has had longer
+	 */
 	assert_true(newcomer_room(&s, &bad, &go) > now_ms());
 	assert_null(go);
 	first->came_ms -= 2000;
@@ -201,8 +207,8 @@ static void who_stalls_goes_for_others(void **state)
 }
 
 /*
- * each address of an attacker's network has one newcomer: another network goes first, and in that
- * one another address
+ * Each address of an attacker's network has one newcomer. Callers of other networks go first, and
+ * then another address of that network.
  */
 static void a_network_is_one(void **state)
 {

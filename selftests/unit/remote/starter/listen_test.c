@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * An aperture that is awaited below /dev: another user's file, one that is too small, and the one
- * that is meant.
+ * An aperture below /dev that is awaited: another user's file, a file that is too small, and then
+ * the right one.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,7 +65,7 @@ static void make(off_t bytes, uid_t user, mode_t mode)
 	close(fd);
 }
 
-/* looks now, in the place of a second later */
+/* Looks now, instead of a second later. */
 static void look(void)
 {
 	lines = 0;
@@ -106,7 +106,8 @@ static void wrong_ones_are_awaited(void **state)
 }
 
 /*
- * it was there first: the others are served, and it is served when it is removed and made by root
+ * Another user's file is there at the start: the other addresses are served. This one is served
+ * when the file is removed and root makes it.
  */
 static void anothers_file_at_the_start(void **state)
 {
@@ -122,7 +123,10 @@ static void anothers_file_at_the_start(void **state)
 	assert_int_equal(s.nr_listeners, 1);
 }
 
-/* a second server has one of its places: none is served, and no lock is kept, until all can be */
+/*
+ * Another server has one of the aperture's places. None is served and no lock is kept until all of
+ * them can be served.
+ */
 static void all_places_or_none(void **state)
 {
 	struct kvgpu_remote_place *other;
@@ -137,7 +141,7 @@ static void all_places_or_none(void **state)
 	assert_int_equal(s.nr_listeners, 1);
 }
 
-/* processes of clients have these groups */
+/* The file's group is one that clients' processes have, so they could open the file. */
 static void a_group_of_clients(void **state)
 {
 	if (geteuid())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Programs of one client share its quota, whatever becomes of their processes; rows and memory come
- * back when the last has gone.
+ * Programs of one client share its quota, whatever happens to their processes. Rows and memory are
+ * free again when the client's last program has ended.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -99,7 +99,10 @@ static void one_quota(void **state)
 	assert_int_equal(tenants_programs(&s, "tls:ann"), 0);
 }
 
-/* names come and go: no row, memory or descriptor is used up, and a new one begins with nothing */
+/*
+ * Clients with many names come and go: no row, memory or descriptor is used up, and a new client
+ * begins with nothing charged.
+ */
 static void rows_come_back(void **state)
 {
 	struct client *c[CLIENTS];
@@ -119,7 +122,7 @@ static void rows_come_back(void **state)
 	assert_int_equal(open_descriptors(), before);
 }
 
-/* a process that lies: the sum is too much for a number */
+/* A process that writes false numbers: their sum is too large for a number. */
 static void lies(void **state)
 {
 	struct client *a = come("vsock:5"), *b = come("vsock:5"), *c = come("vsock:5");
@@ -134,8 +137,8 @@ static void lies(void **state)
 }
 
 /*
- * What was taken can be taken again: with the lock, all rows are never more than the limit. Without
- * it a sum can be of rows that were never there together.
+ * Memory that a process has taken can be taken by it again: under the lock the sum of all rows is
+ * never more than the limit. Without the lock a sum could have rows that never were there together.
  */
 static void take_for_ever(struct client *c)
 {
@@ -150,7 +153,7 @@ static void take_for_ever(struct client *c)
 	}
 }
 
-/* processes that are killed wherever they are, also with the lock */
+/* Processes that are killed at any moment, even while they have the lock. */
 static void killed(void **state)
 {
 	struct client *c[3], *last = come("tls:ann");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Shares of a simulated GPU by remote/turns. Who has had how much is counted by the simulation,
- * whose time is its own. Programs have habits: much work at once, one piece after the other with a
- * pause, pieces that are long, work that never ends.
+ * Shares of a simulated GPU by remote/turns. The simulation has a time of its own, and counts the
+ * time that each program had. Programs have habits: much work at once, one piece after the other
+ * with a pause, long pieces, work that never ends.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,17 +20,18 @@
 
 enum { MAX = 8, HAND_OVER_US = 20, LINGER_US = 200 };
 
-/* A program: pieces of work, and what it does between them. */
+/* A program's habit: pieces of work, and what it does between them. */
 struct habit {
 	uint32_t client;
 	uint64_t piece, pause;		/* a pause after each piece; 0: more is always there */
-	/* after so long with work it has none for so long; 0: never */
+	/* .sleeps: after this much time with work (.until) it has none for so long; 0: never */
 	uint64_t until, sleeps;
 	bool stuck;			/* its work never ends */
-	/* its work ends when its turn is lost; until then it says that there is progress */
+	/* its work ends only when its turn is lost; until then it reports progress */
 	bool keeps;
-	/* the simulation's */
-	uint64_t next, has, window;	/* when it has work; GPU time; at the window's begin */
+	/* members of the simulation */
+	/* when it has work again; its GPU time; its GPU time at the begin of the window */
+	uint64_t next, has, window;
 	uint64_t longest_wait, since;
 };
 
@@ -38,7 +39,7 @@ static struct turns_client clients[MAX];
 static struct turns_program programs[MAX];
 static struct habit habits[MAX];
 static struct turns t;
-static uint64_t now, given;		/* GPU time, to all */
+static uint64_t now, given;		/* GPU time given to all */
 
 static void add(struct habit h, uint32_t weight)
 {
@@ -102,7 +103,7 @@ static void work_without_turns(void)
 	}
 }
 
-/* one turn, or a moment without one */
+/* Simulates one turn, or a moment without one. */
 static void go_on(void)
 {
 	uint32_t h;
@@ -172,8 +173,8 @@ static uint64_t had(uint32_t client)
 }
 
 /*
- * each of @windows of 2 s: client i has its part of all that was given, within @per_mille of that
- * part
+ * In each of @n windows of 2 s client i has its part of the time that was given to all, within
+ * @per_mille of that part.
  */
 static void windows(unsigned int n, uint32_t nr, const uint32_t *parts, unsigned int per_mille)
 {
@@ -209,7 +210,7 @@ static void by_weight(void **state)
 	assert_true(given > 19 * S);
 }
 
-/* what is long is charged afterwards */
+/* Long pieces of work are charged afterwards. */
 static void long_work(void **state)
 {
 	add((struct habit){ .client = 0, .piece = 60 * MS }, 100);
@@ -220,7 +221,7 @@ static void long_work(void **state)
 	assert_true(habits[1].longest_wait < 500 * MS);
 }
 
-/* a client's programs share its part among themselves, and have no more for being many */
+/* A client's programs share its part. The client gets no more for having many. */
 static void programs_of_one(void **state)
 {
 	unsigned int i;
@@ -235,8 +236,8 @@ static void programs_of_one(void **state)
 }
 
 /*
- * what one does not use goes to the others; when it comes back it has its part, and nothing for the
- * time in which it slept
+ * Time that a client does not use goes to the others. When it comes back it has its part, and
+ * nothing in addition for the time in which it slept.
  */
 static void sleeping(void **state)
 {
@@ -256,7 +257,7 @@ static void sleeping(void **state)
 	windows(1, 2, (const uint32_t []){ 1, 1 }, 50);
 }
 
-/* wakes for a moment, again and again: its part and no more */
+/* A client that wakes for a moment again and again gets its part and no more. */
 static void wakes_often(void **state)
 {
 	add((struct habit){ .client = 0, .piece = 500 * US, .until = 3 * MS, .sleeps = 3 * MS },
@@ -272,7 +273,8 @@ static void wakes_often(void **state)
 }
 
 /*
- * one that never ends loses its turn, again and again, and holds up nobody for longer than is said
+ * Work that never ends: its program loses its turn again and again, and holds the others up for no
+ * longer than TURNS_LOST allows.
  */
 static void stuck(void **state)
 {
@@ -288,8 +290,8 @@ static void stuck(void **state)
 }
 
 /*
- * a process that keeps its turn and says now and then that there is progress: it is charged for the
- * time, and it ends
+ * A process keeps its turn and reports progress now and then. It is charged for the time, and its
+ * turn ends nevertheless.
  */
 static void keeps(void **state)
 {
@@ -305,7 +307,7 @@ static void keeps(void **state)
 	assert_true(had(1) > 14 * S);
 }
 
-/* its process was killed while it had the turn */
+/* The process is killed while it has the turn. */
 static void killed(void **state)
 {
 	add((struct habit){ .client = 0, .piece = 300 * US }, 1);
@@ -319,7 +321,7 @@ static void killed(void **state)
 	assert_int_equal(t.holder, 1);
 }
 
-/* alone there are no turns, and when the other one has gone there are none any more */
+/* There are no turns for a client alone, and none any more when the other client has gone. */
 static void alone(void **state)
 {
 	add((struct habit){ .client = 0, .piece = 300 * US }, 1);
@@ -335,7 +337,7 @@ static void alone(void **state)
 	turns_look(&t, ++now);
 	assert_true(t.closed);
 	assert_int_equal(t.holder, 1);
-	/* what the first one has there still is charged to it */
+	/* work of the first client that is still on the GPU is charged to that client */
 	turns_look(&t, now + 10 * MS);
 	assert_int_equal(programs[0].charged, 5 * MS);
 	now += 10 * MS;
@@ -348,7 +350,7 @@ static void alone(void **state)
 	assert_false(t.closed);
 }
 
-/* weights as far apart as they may be, and none is left waiting for ever */
+/* Weights as different as possible: none waits for ever. */
 static void far_apart(void **state)
 {
 	add((struct habit){ .client = 0, .piece = 500 * US }, 1);

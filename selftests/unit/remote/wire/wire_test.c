@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Frames: bounds of what is read and written, lengths of images, frames as text. */
+/* Frames: bounds of reads and writes, lengths of images, frames as text. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ static void reading(void **state)
 	uint64_t words[4] = { 1, 2, 3, 4 }, got = 0;
 	struct kvgpu_remote_cursor in = { (uint8_t *)words, sizeof(words) };
 
-	assert_true(kvgpu_remote_take(&in, &got, 3));	/* padded to 8 */
+	assert_true(kvgpu_remote_take(&in, &got, 3));	/* three bytes take 8: padding */
 	assert_int_equal(got, 1);
 	assert_int_equal(in.left, 24);
 	assert_ptr_equal(kvgpu_remote_take_bytes(&in, 16), words + 1);
@@ -93,7 +93,7 @@ static void images(void **state)
 	assert_int_equal(kvgpu_remote_image_bytes(&fat, 23), 0);
 	fat.bytes = UINT64_MAX;
 	assert_int_equal(kvgpu_remote_image_bytes(&fat, SIZE_MAX), 0);
-	/* a pointer that a client sends is never followed */
+	/* a client's pointer is never followed */
 	assert_int_equal(kvgpu_remote_image_bytes(&wrapper, sizeof(wrapper)), 0);
 	assert_ptr_equal(kvgpu_remote_image_unwrap(&wrapper), &fat);
 	assert_ptr_equal(kvgpu_remote_image_unwrap(ptx), ptx);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Sizes of messages: each has room for what it was chosen for, and little more; when what was read
- * goes out.
+ * Sizes of messages: each size has room for the bytes for which it was chosen, and little more. And
+ * when bytes that were read are sent.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,12 +42,12 @@ static void ends_of_the_range(void **state)
 
 static void when_it_goes(void **state)
 {
-	assert_false(cut_goes(0, 100, 1, 0, 4));	/* nothing */
-	assert_true(cut_goes(100, 100, 0, 3, 4));	/* full, the last slot */
-	assert_true(cut_goes(1, 100, 1, 0, 2));		/* nothing under way */
+	assert_false(cut_goes(0, 100, 1, 0, 4));	/* no bytes to send */
+	assert_true(cut_goes(100, 100, 0, 3, 4));	/* full, even into the last slot */
+	assert_true(cut_goes(1, 100, 1, 0, 2));		/* no message is under way */
 	assert_true(cut_goes(1, 100, 1, 2, 4));		/* one slot stays free */
 	assert_false(cut_goes(1, 100, 1, 3, 4));	/* the last slot waits for more */
-	assert_false(cut_goes(1, 100, 0, 0, 4));	/* more is there to be read */
+	assert_false(cut_goes(1, 100, 0, 0, 4));	/* more bytes can be read */
 }
 
 int main(void)

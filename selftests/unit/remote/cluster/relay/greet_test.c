@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* What a server process sends for a welcome: a proxy has others to serve, and waits for none. */
+/*
+ * The welcome that a server process sends to its proxy. The proxy has other processes to serve, so
+ * it does not wait for a part that is missing.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,7 +72,10 @@ static void whole(void **state)
 	assert_non_null(lane.arena);
 }
 
-/* ours say all of it at once; nobody waits for the rest of one that does not */
+/*
+ * A server process sends its welcome in one piece. A proxy does not wait for the rest of an
+ * incomplete one.
+ */
 static void a_part(void **state)
 {
 	struct kvgpu_remote_welcome w;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A proxy that says nothing while a link is measured: what MPI may still read then stays. The MPI
- * here never ends a synchronous send by itself, and reads what it sends last.
+ * A proxy that does not answer while a link is measured: memory that MPI may still read must stay.
+ * The MPI in this file never completes a synchronous send by itself, and reads the bytes of such
+ * sends only afterwards.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +45,7 @@ static MPI_Request make(const void *from, int n, bool recv, bool done)
 	return nr_requests++;
 }
 
-/* so many answers come */
+/* Of all receives only the first @answers ones complete. */
 int MPI_Irecv(void *to, int n, MPI_Datatype of, int from, int tag, MPI_Comm c, MPI_Request *r)
 {
 	*r = make(to, n, true, answers);
@@ -77,7 +78,7 @@ int MPI_Test(MPI_Request *r, int *done, MPI_Status *status)
 	return MPI_SUCCESS;
 }
 
-/* a receive is taken back, a send is not */
+/* Stands for an MPI that can cancel receives, but no sends. */
 int MPI_Cancel(MPI_Request *r)
 {
 	return MPI_SUCCESS;
@@ -95,7 +96,7 @@ static void silent_after(unsigned int n)
 	l->settings = &settings;
 	l->eager = 16 << 10;
 	measure(l);
-	/* the proxy goes on now */
+	/* now the proxy reads what was sent to it */
 	for (i = 0; i < nr_unread; i++)
 		for (k = 0; k < unread[i].bytes; k++)
 			sum += unread[i].from[k];

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* What a peer may say at the begin of a message: anything else is refused, whatever bytes come. */
+/*
+ * The begin of a message from a peer: whatever bytes come, anything but the right ones is refused.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,7 +62,7 @@ static void others(void **state)
 	REFUSED(inside, MESSAGE_MAX, bytes = MESSAGE_ROOM - 8191);
 }
 
-/* of whatever comes nothing is taken that leads out of the message or the arena */
+/* Random bytes: a message that is accepted never leads out of the message or the arena. */
 static void any_bytes(void **state)
 {
 	struct message m;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a connection says, in parts of any length: pieces are found where they are, all other bytes
- * pass, and nonsense is told.
+ * A connection's bytes, read in parts of any length: pieces are found where they are, all other
+ * bytes pass, and nonsense is reported.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +35,10 @@ static void say_payload(size_t n)
 	bytes += n;
 }
 
-/* @n of what passes, each with random payload, and a piece behind each third one */
+/*
+ * Makes the bytes of a connection: @n frames with random payload, and a piece behind each third
+ * one.
+ */
 static void make(enum tap_way way, unsigned int n)
 {
 	uint8_t text[TAP_SAID];
@@ -58,7 +61,7 @@ static void make(enum tap_way way, unsigned int n)
 	}
 }
 
-/* reads and takes in random parts */
+/* Reads the bytes in parts of random length, and takes what passes and what is found. */
 static enum tap_what take(struct tap *t)
 {
 	enum tap_what what = TAP_NONE;
@@ -103,7 +106,10 @@ static void all_of_it(enum tap_way way)
 	make(way, 100);
 	assert_int_equal(take(&t), TAP_NONE);
 	assert_int_equal(nr_found, nr_pieces);
-	/* with the pieces said again where they were found it is what was said */
+	/*
+	 * the bytes that passed, with the pieces put in where they were found, are the connection's
+	 * bytes
+	 */
 	for (i = 0; i < nr_found; i++) {
 		assert_memory_equal(&found[i].piece, &pieces[i], sizeof(pieces[i]));
 		assert_memory_equal(said + back, passed + at, found[i].at - at);

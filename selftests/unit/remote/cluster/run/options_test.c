@@ -16,7 +16,7 @@ static const char *why, *what;
 static char *words[32];
 static char room[512];
 
-/* "--gpus 2 prog -x": kvgpu-run's arguments, without its name */
+/* @line: kvgpu-run's arguments without its name, such as "--gpus 2 prog -x". */
 static int read_line(const char *line)
 {
 	int n = 0;

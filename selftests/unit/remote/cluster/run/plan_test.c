@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Which GPUs a program gets, and the command lines that start its proxies. */
+/* The GPUs that a program gets, and the command lines that start its proxies. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ static void local_ones_first(void **state)
 	assert_string_equal(hosts[2].name, "other");
 	assert_int_equal(plan_hosts("localhost", "near", hosts, &why), 1);
 	assert_true(hosts[0].local);
-	/* of two domains */
+	/* the same name in two domains */
 	assert_int_equal(plan_hosts("near.one", "near.two", hosts, &why), 1);
 	assert_false(hosts[0].local);
 }

@@ -16,10 +16,10 @@
 enum { RING_MAX = 256 + 8 * 64, MEM = RING_MAX + 64, LOG = 640, STORES = 12, DEPTH = 1500 };
 enum { SLEEP_NS = 10, PATIENCE_NS = 15, ANSWER = 16 };
 
-/* where a thread stopped */
+/* the access at which a thread stopped */
 enum kind { LOAD, FENCE, WAKE, SLEEP, ASLEEP, NO_MORE_STORES };
 
-/* what a thread does next in its program */
+/* the next step of a thread's program */
 enum phase { PUT, NOTIFY, WAIT_ROOM, WAIT_ANSWER, TAKE, GET, WAIT_FRAME, ANSWER_IT };
 
 enum ended { NOT_YET, ALL_DONE, GAVE_UP };
@@ -33,7 +33,7 @@ struct side {
 	struct kvgpu_ring_consumer consumer;
 	struct kvgpu_box box;
 	struct kvgpu_bell own, peer;
-	uint32_t frame;		/* frames put or taken */
+	uint32_t frame;		/* number of frames put or taken */
 	uint32_t phase, ended;
 };
 
@@ -45,10 +45,10 @@ struct store {
 };
 
 struct thread {
-	struct side side;	/* as the current call began */
-	uint16_t done;		/* accesses of that call */
+	struct side side;	/* at the begin of the current call */
+	uint16_t done;		/* number of accesses of that call */
 	uint16_t log_len;
-	uint8_t log[LOG];	/* what they read */
+	uint8_t log[LOG];	/* the values that they read */
 	uint8_t nr_stores;
 	struct store stores[STORES];
 	uint8_t stopped_at;	/* enum kind */
@@ -62,20 +62,20 @@ struct state {
 	uint8_t crashes;
 };
 
-/* what stands for shared memory: addresses only, its contents are the state's */
+/* Stands for shared memory, but only its addresses are used: the contents are in struct state. */
 static _Alignas(64) uint8_t arena[RING_MAX + sizeof(struct kvgpu_box_shared)];
 static uint8_t got[512];
 
 static const struct plan *plan;
 static struct search *found;
 static struct state *stack;
-static struct side now;		/* of the thread that runs */
+static struct side now;		/* private memory of the thread that runs */
 
 static struct {
 	struct state *s;
 	struct thread *t, *other;
 	unsigned int op, log_at, nr_fences;
-	bool may;		/* one access that others can tell */
+	bool may;		/* the thread may make one access that others can tell */
 	bool was_asleep, after_fence;
 	enum how how;
 	uint64_t clock, last;
@@ -110,7 +110,10 @@ static void stop(enum kind k)
 	longjmp(run.stop, 1);
 }
 
-/* fences and what calls into the kernel also wait for the thread's own stores */
+/*
+ * Stops the thread unless this access is the one that it may make. Fences and calls into the kernel
+ * also wait until the thread's own stores are visible.
+ */
 static void others_can_tell(enum kind k)
 {
 	if (!run.may || (k != LOAD && run.t->nr_stores))
@@ -130,7 +133,7 @@ static void remember(const void *data, size_t n)
 	run.log_at += n;
 }
 
-/* memory as the thread sees it: its own stores first */
+/* Reads memory as the thread sees it: with its own stores that are not visible yet. */
 static void look(unsigned int at, size_t n, uint8_t *out)
 {
 	unsigned int i, j;
@@ -216,7 +219,7 @@ void hook_fence(void)
 {
 	bool none = no_fence();
 
-	/* the first one of kvgpu_ring_wait_room() is its notify's */
+	/* the first fence of kvgpu_ring_wait_room() belongs to the notify in it */
 	run.nr_fences++;
 	run.after_fence = true;
 	if (none || again())
@@ -275,7 +278,7 @@ static enum kvgpu_sleep machine_sleep(void *ctx, uint32_t *word, uint64_t ns)
 		}
 	}
 	run.was_asleep = false;
-	/* a socket's byte stays there when the sleep ended for another reason */
+	/* a socket's byte stays there if the sleep ended for another reason */
 	if (how == WOKEN || plan->carrier == FUTEX)
 		run.t->woken = false;
 	remember(&how, 1);
@@ -399,7 +402,7 @@ static void answer(void)
 		end(ALL_DONE);
 }
 
-/* one call of the room, and what to do after it */
+/* Makes one call of remote/ring, and sets what the thread does next. */
 static void call(void)
 {
 	switch ((enum phase)now.phase) {
@@ -419,7 +422,7 @@ static void call(void)
 	case WAIT_FRAME: go_on(kvgpu_ring_wait_frame(&now.consumer, patience()), GET); break;
 	case ANSWER_IT: answer(); break;
 	}
-	/* they count, and nothing depends on them */
+	/* counters on which nothing depends: without them more states are equal */
 	now.own.sleeps = now.own.spins = now.peer.wakes = now.producer.full_waits = 0;
 }
 
@@ -591,7 +594,7 @@ static bool was_there(const struct state *s)
 
 /* ------------------------------------------------------------------ the search */
 
-/* nothing can happen any more */
+/* Checks a state in which nothing can happen any more. */
 static void look_at_end(const struct state *s)
 {
 	const struct side *producer = &s->t[0].side, *consumer = &s->t[1].side;
@@ -604,7 +607,7 @@ static void look_at_end(const struct state *s)
 		if (!s->t[i].crashed && s->t[i].side.ended != ALL_DONE &&
 		    !(crash && s->t[i].side.ended == GAVE_UP))
 			finding(STUCK);
-	/* who gave up has had all that there was */
+	/* a side that gave up must have got all that was published */
 	if (consumer->ended == GAVE_UP) {
 		memcpy(&seq, s->mem + 256 + consumer->consumer.pos % plan->slots * 64, sizeof(seq));
 		if (seq == consumer->consumer.pos + 1)

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Two threads of remote/ring on a machine whose stores become visible late, and every order in
- * which things can happen there.
+ * Two threads of remote/ring on a machine whose stores become visible late, and a search through
+ * every order in which things can happen there.
  *
- * A thread runs calls of the room, one after the other, as the test's program for it says. At each
- * access that others can tell, it stops; the search then goes on with each thing that could happen
- * next. A store goes into the thread's own store buffer, which its later loads see and others do
- * not; that it leaves the buffer is a step of its own. In the order TSO it does so first in, first
- * out, as on x86; in the order WEAK any store to another place may overtake, but nothing that is
- * before a release store is overtaken by it. (Loads are done in the order of the program. Whether
- * they are declared as the order needs is for the thread sanitizer to say.)
+ * A thread runs calls of remote/ring, one after the other, as the test's program for the thread
+ * says. It stops at each access that the other thread can tell. The search then continues with each
+ * thing that could happen next. A store goes into the thread's own store buffer: the thread's later
+ * loads see it, the other thread does not. That a store leaves the buffer is a step of its own. In
+ * the order TSO stores leave first in, first out, as on x86. In the order WEAK a store may overtake
+ * stores to other places, but no store that is before a release store is overtaken by it. (Loads
+ * are done in the order of the program. Whether they are declared as that order needs is the thread
+ * sanitizer's task.)
  *
- * A thread's state is what it had when its current call began and what it has read since, so a step
- * repeats the call up to where it was. That makes a state plain data, and one that was there before
- * is not searched again.
+ * A thread's state is its state at the begin of the current call, and what it has read since. So a
+ * step repeats the call up to where it stopped. That makes a state plain data, and a state that was
+ * there before is not searched again.
  */
 #ifndef KVGPU_RING_MACHINE_H
 #define KVGPU_RING_MACHINE_H
@@ -26,17 +27,17 @@
 enum order { TSO, WEAK };
 enum carrier { FUTEX, SOCKET };
 
-/* what happens to a sleeper whose peer has crashed */
+/* the sleeper whose peer has crashed is told so, or sleeps until its time is over */
 enum after_crash { TOLD, TIME_OUT };
 
-/* mutations: the machine, or the room on it, is wrong in one way; the search has to find it */
+/* mutations: the machine or remote/ring is wrong in one way, which the search has to find */
 enum wrong {
 	NOTHING_WRONG,
-	NO_FENCE_ASLEEP,	/* the fence of who goes to sleep does nothing */
-	NO_FENCE_RINGING,	/* the fence of who rings */
-	NO_RELEASE,		/* release stores are like others */
-	NO_CLEAR,		/* who rings leaves the word as it is */
-	/* what was published before the fence is not looked for behind it */
+	NO_FENCE_ASLEEP,	/* the fence of the side that goes to sleep does nothing */
+	NO_FENCE_RINGING,	/* the fence of the side that rings does nothing */
+	NO_RELEASE,		/* release stores are like other stores */
+	NO_CLEAR,		/* the side that rings does not clear the word */
+	/* the sleeper does not look behind its fence for what was published before */
 	NO_RECHECK,
 };
 
@@ -46,12 +47,12 @@ struct plan {
 	unsigned int nr_frames;
 	uint32_t len[4];	/* of payload */
 	bool asks;		/* each frame is answered before the next one */
-	bool in_one_go;		/* notify once, behind the last frame */
+	bool in_one_go;		/* notify only once, behind the last frame */
 	enum order order;
 	enum carrier carrier;
-	unsigned int crashes;	/* how many threads may crash, anywhere */
+	unsigned int crashes;	/* number of threads that may crash, at any step */
 	enum after_crash after_crash;
-	unsigned int early;	/* sleeps of each thread that may end for no reason */
+	unsigned int early;	/* number of sleeps of each thread that may end without a reason */
 	enum wrong wrong;
 };
 
@@ -60,21 +61,21 @@ enum finding {
 	STUCK,			/* nothing can happen any more, and a thread has not ended */
 	/* a frame or an answer that was not sent, or another status than an honest peer gives */
 	CORRUPT,
-	LOST,			/* a crash took what was published before it, or made more of it */
-	TOO_MUCH,		/* of what the machine has room for */
+	LOST,			/* a crash took away what was published before it, or added to it */
+	TOO_MUCH,		/* the machine has no room for what happened */
 };
 
 struct search {
 	unsigned long states, steps, ends;
 	enum finding finding;
 	/*
-	 * to the finding: P, C step; p, c a store of theirs gets visible; X, Y they crash; e a
-	 * sleep ends early
+	 * Steps up to the finding. P, C: the producer, the consumer makes a step; p, c: a store of
+	 * its gets visible; X, Y: it crashes; e: a sleep ends early.
 	 */
 	char path[512];
 };
 
-/* everything that can happen by @plan, or the first finding */
+/* Searches all that can happen by @plan, up to the first finding. */
 void search(const struct plan *plan, struct search *s);
 
 #endif

@@ -21,7 +21,7 @@ static void wrong(const char *what)
 	abort();
 }
 
-/* number of the first word */
+/* Checks an access, and returns the index of its first word. */
 static size_t touch(const void *p, size_t n, size_t align)
 {
 	uintptr_t at = (uintptr_t)p - (uintptr_t)memory.word;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shared memory that somebody else may rewrite between any two accesses of remote/ring. Each access
- * is checked: inside of the memory, aligned, and no word loaded twice in one call. model/room.c
- * runs on it.
+ * Shared memory that an attacker may rewrite between any two accesses of remote/ring. Each access
+ * is checked: it is inside of the memory and aligned, and no word is loaded twice in one call.
+ * model/room.c runs on it.
  */
 #ifndef KVGPU_RING_MEMORY_H
 #define KVGPU_RING_MEMORY_H
@@ -18,25 +18,29 @@ enum { MEMORY_WORDS_MAX = 1024 };
 struct memory {
 	uint64_t *word;
 	size_t words;
-	void (*before)(unsigned int access);	/* called before each */
+	void (*before)(unsigned int access);	/* called before each access */
 	unsigned int accesses;
-	bool once;		/* no word is loaded twice; ends with the next memory_call() */
+	bool once;		/* no word may be loaded twice until the next memory_call() */
 	bool loaded[MEMORY_WORDS_MAX];
 	uint64_t clock;
-	uint64_t away_ns;	/* how long the CPU is another's when it is given away */
-	uint64_t tick_ns, in_tick_ns;	/* a time at which it is taken for so long; 0: it is not */
+	uint64_t away_ns;	/* how long the CPU is away when it is yielded */
+	/* each .tick_ns the CPU is taken away for .in_tick_ns; 0: never */
+	uint64_t tick_ns, in_tick_ns;
 	unsigned int wakes;
 };
 
 extern struct memory memory;
 
-/* a call of the room begins. @once: it decides by what it loads, so it may load nothing twice */
+/*
+ * Begins a call of remote/ring. @once: the call decides by what it loads, so it may load no word
+ * twice.
+ */
 void memory_call(bool once);
 
-/* a carrier whose sleeps last as long as they may */
+/* a carrier whose sleeps always last as long as they may */
 extern const struct kvgpu_bell_ops memory_bell_ops;
 
-/* what a malicious peer might write where @old is: kind is taken modulo their number */
+/* A value that a malicious peer might write where @old is. @kind is taken modulo MEMORY_VALUES. */
 enum { MEMORY_VALUES = 14 };
 uint64_t memory_value(unsigned int kind, uint64_t old, uint32_t slots, uint32_t max_len);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The room as it is, with its accesses given to hooks.h: this folder comes first on the include
+ * remote/ring, unchanged, but its accesses go to hooks.h: this folder comes first on the include
  * path.
  */
 #include "remote/ring/ring.c"

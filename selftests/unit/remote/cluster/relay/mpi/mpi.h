@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the relay's files want of MPI, for tests without one: they bring the functions. */
+/* The part of MPI that the relay's files use, for tests without MPI, which define the functions. */
 #ifndef KVGPU_SELFTESTS_MPI_H
 #define KVGPU_SELFTESTS_MPI_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* In the place of remote/ring/clock.h: a time that the test decides. */
+/* In the place of remote/ring/clock.h: the test decides the time. */
 #ifndef KVGPU_REMOTE_RING_CLOCK_H
 #define KVGPU_REMOTE_RING_CLOCK_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What remote/ring does to shared memory, as functions that a test defines. */
+/* The accesses of remote/ring to shared memory, as functions that a test defines. */
 #ifndef KVGPU_RING_HOOKS_H
 #define KVGPU_RING_HOOKS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* In the place of remote/ring/shared.h: every access is the test's to carry out. */
+/* In the place of remote/ring/shared.h: the test carries out every access. */
 #ifndef KVGPU_REMOTE_RING_SHARED_H
 #define KVGPU_REMOTE_RING_SHARED_H
 
