@@ -31,8 +31,7 @@
 #include "fake_device.h"
 
 #define BAR1_MAP_BASE	(2u << 20)
-/* the first page of BAR1 that can be mapped */
-#define FIRST		(BAR1_MAP_BASE / VU_PAGE)
+#define FIRST		(BAR1_MAP_BASE / VU_PAGE)	/* first page of BAR1 that is mapped */
 
 static struct helper helper;
 static bool helper_on;
@@ -109,10 +108,7 @@ static int setup_server(void **state)
 	return !fake.s.barmap || barmap_start(fake.s.barmap, fake.g);
 }
 
-/*
- * As after a guest's firmware: windows are offered and mapped, memory decoding and bus mastering
- * are on.
- */
+/* As after a guest's firmware: windows mapped, memory decoding and bus mastering on. */
 static int setup(void **state)
 {
 	if (setup_server(state))
@@ -142,10 +138,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/*
- * Changes translations as a unit does: first the new state, then invalidate() tells the bus with
- * g->lock held.
- */
+/* Changes translations as a unit does, before invalidate() tells the bus with g->lock held. */
 static void point(enum bar_window w, uint32_t page, uint32_t n, uint64_t entry, uint64_t step)
 {
 	uint32_t i;
@@ -317,11 +310,9 @@ static void test_strangers_on_the_plugin_socket(void **state)
 
 	say_hello(1, BARMAP_VERSION, EPERM, "no helper");
 	say_hello(BARMAP_MAGIC, BARMAP_VERSION + 1, EPERM, "version");
-	/* says that userfaultfd works, but sends no descriptor for it */
+	/* says that userfaultfd works, but sends no descriptor for faults */
 	say_hello(BARMAP_MAGIC, BARMAP_VERSION, 0, "no helper");
-	/*
-	 * a client that says nothing: the model waits for it for a while, and then for the next one
-	 */
+	/* a client that says nothing: the model waits for a while, and then for the next one */
 	fd = helper_connect(path);
 	start_helper();
 	assert_true(barmap_wait_helper(fake.s.barmap, getpid()));
@@ -458,8 +449,7 @@ static void test_read_only(void **state)
 	assert_int_equal(*vram(400, 0), 2);		/* the write is dropped */
 	point(WIN_BAR3, 6, 1, 402 | FAKE_RO, 0);
 	*vram(401, 0) = 4;
-	/* here the first access is a write: a fault */
-	store(bar3, 6, 0, 5);
+	store(bar3, 6, 0, 5);				/* first access is a write: a fault */
 	assert_true(fake.faults_recorded >= 1);
 	assert_int_equal(*vram(401, 0), 4);
 	settle();
@@ -513,8 +503,7 @@ static void test_userd_pages_are_watched(void **state)
 	fake.userd_off = (FIRST + 16) * VU_PAGE;
 	fake.userd_size = 4 * VU_PAGE;
 	point(WIN_BAR1, FIRST, 64, 101, 1);
-	/* the run must end before the USERD pages */
-	store(bar1, FIRST, 0, 1);
+	store(bar1, FIRST, 0, 1);			/* run ends before the USERD pages */
 	assert_int_equal(fake.g->stats.bar_pages_mapped[WIN_BAR1], 16);
 	store(bar1, FIRST + 17, 0x8c, 1);
 	assert_int_equal(*vram(117, 0x8c), 1);
@@ -568,10 +557,7 @@ static void test_reset_empties(void **state)
 	assert_int_equal(load(bar1, FIRST, 0), ~0u);
 }
 
-/*
- * A client unplugs the device and plugs it in again: the same process and the same helper make new
- * mappings.
- */
+/* Unplug and plug in again: the same process and the same helper make new mappings. */
 static void test_replug(void **state)
 {
 	point(WIN_BAR1, FIRST, 8, 101, 1);
@@ -713,10 +699,7 @@ static void hammer(bool gaps)
 	/* run for HAMMER_MS, but at least until enough was seen: a busy machine takes longer */
 	while (barmap_now() < end || hammer_done <= 1000 || epoch <= 50) {
 		hammer_epoch = epoch + 1;
-		/*
-		 * with a state without translations in between: pages become empty, and faults race
-		 * with the move
-		 */
+		/* without any translation in between: pages become empty, faults race */
 		if (gaps) {
 			point(WIN_BAR1, FIRST, HAMMER_PAGES, 0, 0);
 			invalidate(WIN_BAR1);

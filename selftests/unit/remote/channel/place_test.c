@@ -430,10 +430,7 @@ static void client_killed(void **state)
 	}
 }
 
-/*
- * When the file is cut short the client does not crash, but its call fails. The server's process
- * says what happened, and ends.
- */
+/* File cut short: the client's call fails without a crash, the server says why and ends. */
 static void cut_short(void **state)
 {
 	volatile uint8_t *arena, *again;
@@ -443,10 +440,7 @@ static void cut_short(void **state)
 
 	connect_it();
 	calls(5);
-	/*
-	 * The arena at a second address shows the same memory. It is not put in the place of other
-	 * memory.
-	 */
+	/* the arena at a second address is the same memory; it never replaces other memory there */
 	arena = kvgpu_remote_arena(client, &bytes);
 	room = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	assert_null(kvgpu_remote_arena_at(client, (uintptr_t)room));
@@ -507,8 +501,7 @@ static void sleeps_get_longer(void **state)
 	setenv("KVGPU_REMOTE_SLEEP_MS", "1", true);
 	aperture_init(&a, SIDE_CLIENT, WAKE_NONE, NULL, APERTURE_MIN);
 	aperture_bell_init(&b, &a, &word);
-	/* one look before the wait and one before the first sleep; at the third one it is ready */
-	looks = 2;
+	looks = 2;	/* one before the wait, one before the sleep; ready at the third */
 	assert_int_equal(kvgpu_bell_wait(&b.bell, after_some, &looks, KVGPU_FOREVER),
 			 KVGPU_WAIT_READY);
 	first = b.pause_ns;
@@ -670,10 +663,7 @@ static void expect_refused(const char *text)
 	assert_non_null(strstr(why, text));
 }
 
-/*
- * The owner of the file would pass for the client that the configuration names, so a file of
- * another user than root is refused.
- */
+/* Its owner would pass for the client that the configuration names, so it must be root's. */
 static void anothers_file_is_not_served(void **state)
 {
 	const char *why;
