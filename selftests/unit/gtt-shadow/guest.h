@@ -29,7 +29,7 @@ _Noreturn void broken(const char *text, const char *file, int line);
 
 struct guest;
 
-struct image {				/* guest memory at one time */
+struct image {				/* contents of guest memory at one time */
 	u8 vram[VRAM_SIZE] __attribute__((aligned(8))), sys[SYS_SIZE];
 	bool bad_vram[VRAM_SIZE / 4096], bad_sys[SYS_PAGES];	/* pages that can't be read */
 };

@@ -154,7 +154,7 @@ static void odd_partitions(void **state)
 	struct kvgpu_shadow_cfg c = cfg(false);
 	bool rejected;
 
-	c.part_size = 0x1f000;		/* smaller than a big page */
+	c.part_size = 0x1f000;		/* a partition that is smaller than a big page */
 	assert_int_equal(vgtt_pte_transform(&c, 1, true, 0, &rejected), 0);
 	assert_true(rejected);
 	c = cfg(false);

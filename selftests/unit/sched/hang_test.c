@@ -16,8 +16,8 @@
 #define NEVER	(~0ull)
 
 /*
- * Calls kvgpu_sched_hang_next() each time when the last answer said so. The answers must be to
- * wait, to look once, to wait, and to recover, each at its right time.
+ * Calls kvgpu_sched_hang_next() each time at the time that the last answer named. The answers must
+ * be to wait, to look once, to wait, and to recover, each at its right time.
  */
 static void follow(u64 start, u64 watchdog)
 {

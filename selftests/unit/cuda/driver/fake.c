@@ -30,7 +30,7 @@ struct buffer {
 	struct buffer *next;
 	uint8_t *bytes;
 	bool same;		/* .bytes is at .base.va */
-	int file;		/* that .bytes is of; -1 */
+	int file;		/* the memfd that .bytes maps; -1: none */
 };
 
 struct fake {

@@ -178,7 +178,7 @@ static void texture_objects(void **state)
 	assert_int_equal(cuTexObjectCreate(&first, &r, &t, NULL), CUDA_ERROR_INVALID_VALUE);
 	r.res.linear.devPtr = d;
 	r.res.linear.sizeInBytes = 1 << 20;
-	/* longer than the allocation */
+	/* a texture that is longer than the allocation */
 	assert_int_equal(cuTexObjectCreate(&first, &r, &t, NULL), CUDA_ERROR_INVALID_VALUE);
 	r.res.linear.sizeInBytes = 4096;
 	r.res.linear.numChannels = 3;
@@ -364,7 +364,7 @@ static void callbacks_are_told_of_errors(void **state)
 		usleep(1000);
 	assert_int_equal(told, CUDA_ERROR_ILLEGAL_ADDRESS);
 	assert_int_equal(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
-	assert_int_equal(order, 0);	/* a function is not called at all */
+	assert_int_equal(order, 0);	/* after the error the host function is not called */
 }
 
 /* ------------------------------------------------------------------ what kernels say */
@@ -632,7 +632,7 @@ static void registered_memory(void **state)
 	OK(cuMemHostAlloc(&pinned, 100, 0));
 	assert_int_equal(cuMemHostRegister_v2(pinned, 10, 0), CUDA_ERROR_INVALID_VALUE);
 	assert_int_equal(cuMemHostUnregister(pinned), CUDA_ERROR_INVALID_VALUE);
-	OK(cuMemHostRegister_v2(other, sizeof(other), 0));	/* goes with the context */
+	OK(cuMemHostRegister_v2(other, sizeof(other), 0));	/* unregistered with the context */
 }
 
 static uint8_t *pages(size_t n)
@@ -677,7 +677,7 @@ static void registered_memory_in_place(void **state)
 	assert_int_equal(cuMemsetD8_v2(d, 0, 9951), CUDA_ERROR_INVALID_VALUE);
 	/* in the same page, but before the registered piece */
 	assert_int_equal(cuMemsetD8_v2(d - 51, 0, 1), CUDA_ERROR_INVALID_VALUE);
-	/* what the calls tell about it */
+	/* what calls tell about the registered memory */
 	OK(cuMemHostGetFlags(&flags, mine + 150));
 	assert_int_equal(flags, CU_MEMHOSTALLOC_DEVICEMAP);
 	OK(cuPointerGetAttribute(&word, CU_POINTER_ATTRIBUTE_HOST_POINTER, d + 1));

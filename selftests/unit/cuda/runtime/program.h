@@ -12,8 +12,8 @@
 #define FAILS(call, error) assert_int_equal(call, error)
 
 /*
- * Addresses that stand for kernels and variables: they mean nothing but what is registered for
- * them.
+ * Addresses that stand for kernels and variables: only what is registered for them gives them a
+ * meaning.
  */
 extern char add_stub, store_stub, spin_stub, table_shadow, counter_shadow, factors_shadow,
 	missing_stub;
@@ -23,7 +23,8 @@ struct wrapper {
 	const void *data, *prelinked;
 };
 
-struct wrapper wrap(const void *data);		/* as in section .nvFatBinSegment */
+/* makes what nvcc puts into section .nvFatBinSegment */
+struct wrapper wrap(const void *data);
 /* The caller frees the bytes. Ends the test program if there is no such file. */
 void *file_bytes(const char *name);
 /* Registers all of the above, in one fat binary. The binary has no kernel for missing_stub. */

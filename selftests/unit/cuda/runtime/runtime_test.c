@@ -254,7 +254,7 @@ static void bad_binaries(void **state)
 	handle = register_program();
 	__cudaRegisterManagedVar(handle, &data, NULL, "m", 0, 4, 0, 0);
 	assert_int_equal(__cudaInitModule(handle), 0);
-	/* the binary has no such variable, so all of it fails */
+	/* the binary has no such variable, so loading the whole binary fails */
 	FAILS(cudaFuncGetAttributes(&a, &add_stub), cudaErrorInvalidDeviceFunction);
 	unregister_program();
 	__cudaUnregisterFatBinary(NULL);

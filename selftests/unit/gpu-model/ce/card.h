@@ -34,7 +34,7 @@ struct card {
 	uint32_t seed;
 	struct card_fault fault;
 	unsigned int kicks, resumes, nonstall;
-	uint32_t pmc_level;		/* bit per interrupt line */
+	uint32_t pmc_level;		/* levels, one bit for each interrupt line */
 	uint64_t now;
 	/* .stop_after: number of the pacer's charge that sets chan.stop, 0: none does */
 	unsigned int charges, stop_after;

@@ -78,7 +78,7 @@ static void test_release_faults(void **state)
 	card_destroy(c);
 }
 
-/* IEEE 754 single precision */
+/* floats in IEEE 754 single precision */
 #define F_1_5		0x3fc00000u
 #define F_2_25		0x40100000u
 #define F_3		0x40400000u

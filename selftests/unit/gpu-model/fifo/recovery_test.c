@@ -426,7 +426,7 @@ static void test_illegal_method_kills(void **state)
 	assert_int_equal(rd(0x25a0), 1);
 	assert_int_equal(rd(0x40108) & rd(0x4010c), 0x00200000);
 	assert_int_equal(rd(0x40120) & 0xfff, 0);
-	chan_disable(0);			/* nvkm_chan_error(chan, true) */
+	chan_disable(0);			/* as nouveau's nvkm_chan_error(chan, true) */
 	wr(0x2634, 0);
 	wr(0x400c0, 0x80600008);
 	wr(0x40108, 0x00200000);

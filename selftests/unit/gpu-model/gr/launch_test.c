@@ -18,7 +18,7 @@
 #define PD	0x400000u
 #define INST	0x10000u
 #define CTX	0x100000u
-#define QMD	0x1000u		/* an address of the channel */
+#define QMD	0x1000u		/* an address in the channel's address space */
 #define CODE	0x20000u	/* address of the program region */
 #define PROGRAM	0x140u
 #define SEM0	0x3000u

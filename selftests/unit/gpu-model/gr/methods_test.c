@@ -627,8 +627,8 @@ static void macros_send_methods(void **state)
 static void macros_compute_loop_and_read_state(void **state)
 {
 	/*
-	 * Add 1 to r1 in a loop with a delay slot, and send the sum to 0x3400. Then send state
-	 * 0x3404, in a bit field, to 0x3408.
+	 * Add up the numbers from 1 to r1 in a loop with a delay slot, and send the sum to 0x3400.
+	 * Then send r4, with bits of state 0x3404 in it, to 0x3408.
 	 */
 	static const uint32_t code[] = {
 		1 | ASSIGN(1) | DST(2),				/* 0: r2 = 0 */

@@ -70,7 +70,7 @@ static void second_fault_is_dropped(void **state)
 
 	fake_intr_raised = 0;
 	mmu_fault(&f->g, &a, &space, 0x1000, MMU_PTE, ACC_READ, 0);
-	/* another unit has its own record */
+	/* another unit has a record of its own */
 	mmu_fault(&f->g, &b, &space, 0x2000, MMU_PDE, ACC_READ, 0);
 	assert_int_equal(fake_intr_raised, 0);
 	mmu_fault(&f->g, &a, NULL, 0x3000, MMU_RO, ACC_WRITE, 0);

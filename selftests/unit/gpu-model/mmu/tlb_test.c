@@ -156,7 +156,7 @@ static void no_trigger_no_invalidate(void **state)
 	fake_wr32(r->f, FB_MMU_INVALIDATE, 1 | 2);
 	fake_wr32_be(r->f, FB_MMU_INVALIDATE, ~0u, 0xff);
 	assert_int_equal(stale(r, false), 0xf);
-	/* writes the trigger's byte alone; the byte before stored 0xff */
+	/* write the byte with the trigger alone; the lowest byte has 0xff from the write before */
 	fake_wr32_be(r->f, FB_MMU_INVALIDATE, 0x80000000, 0xff000000);
 	assert_int_equal(stale(r, false), 0xc);
 	assert_int_equal(fake_rd32(r->f, FB_MMU_INVALIDATE) & FB_MMU_INVALIDATE_TRIGGER, 0);

@@ -184,8 +184,8 @@ static void test_msi_without_rearm_stays_silent(void **state)
 	line(c, FIFO, false);
 	line(c, FIFO, true);
 	assert_int_equal(c->messages, 1);
-	wr8(c, MSI_CAP, 0x00);			/* not the re-arm value */
-	wr8(c, MSI_CAP + 1, 0xff);		/* not the re-arm byte */
+	wr8(c, MSI_CAP, 0x00);			/* this value does not re-arm */
+	wr8(c, MSI_CAP + 1, 0xff);		/* this byte does not re-arm */
 	assert_int_equal(c->messages, 1);
 	wr8(c, MSI_CAP, 0xff);
 	assert_int_equal(c->messages, 2);

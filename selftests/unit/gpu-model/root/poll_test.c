@@ -110,7 +110,7 @@ static void test_fuses_need_the_access_sequence(void **state)
 	mask(c, 0x022400, 0x800, 0x800);
 	assert_int_equal(rd(c, 0x0212a8), 0);
 	mask(c, 0x021000, 1, 1);
-	assert_int_equal(rd(c, 0x0212a8), 1);		/* temperature is calibrated */
+	assert_int_equal(rd(c, 0x0212a8), 1);		/* the temperature sensor is calibrated */
 	assert_true(rd(c, 0x0214a8) > 0);		/* speedo */
 	wr(c, 0x0212a8, 7);
 	assert_int_equal(rd(c, 0x0212a8), 1);
@@ -263,7 +263,7 @@ static void test_link_speed(void **state)
 	struct card *c = *state;
 
 	c->g.config[0x84] = 2;
-	assert_int_equal(rd(c, 0x08c1c0) & 0x300004, 0x100004);	/* version 2, at most 5 GT/s */
+	assert_int_equal(rd(c, 0x08c1c0) & 0x300004, 0x100004);	/* PCIe version 2, at most 5 GT/s */
 	mask(c, 0x08c1c0, 0x30000, 0x20000);
 	assert_int_equal(rd(c, 0x08c1c0) & 0x30000, 0x20000);
 	mask(c, 0x08c040, 0xc0000, 0x80000);

@@ -98,7 +98,7 @@ static void test_generated_image_is_shown(void **state)
 	assert_int_equal(r->read(&c->g, r->base + r->size - 4), ~0u);
 	r->write(&c->g, r->base, 0, ~0u);
 	assert_int_equal(r->read(&c->g, r->base) & 0xffff, 0xaa55);
-	c->g.config[0x50] = 1;			/* shadowed: the EEPROM is off */
+	c->g.config[0x50] = 1;			/* the VBIOS is shadowed: the EEPROM is off */
 	assert_int_equal(r->read(&c->g, r->base), ~0u);
 }
 

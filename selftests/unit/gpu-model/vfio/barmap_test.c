@@ -627,7 +627,7 @@ static void test_mapping_budget(void **state)
 #define HAMMER_MS	1500
 
 static atomic_bool hammer_stop;
-/* of the memory that the pages show; odd: a move is under way */
+/* epoch of the memory that the pages show; odd: a move is under way */
 static atomic_uint hammer_epoch;
 static atomic_uint_least64_t hammer_stale, hammer_done;
 

@@ -78,8 +78,9 @@ static void test_capabilities(void **state)
 		off = word(off) >> 8 & 0xff;
 	}
 	assert_int_equal(off, 0);
-	assert_int_equal(word(0x68) >> 16, 0x0080);	/* 64-bit, one vector, no masking */
-	assert_int_equal(word(0x78) >> 16, 0x0002);	/* version 2, endpoint */
+	/* MSI: 64-bit addresses, one vector, no masking */
+	assert_int_equal(word(0x68) >> 16, 0x0080);
+	assert_int_equal(word(0x78) >> 16, 0x0002);	/* PCIe capability of version 2, endpoint */
 	assert_int_equal(word(0x7c) >> 28 & 1, 0);	/* no function level reset */
 }
 

@@ -513,7 +513,7 @@ static void servers_are_killed(void **state)
 	unsigned int i;
 	pid_t pid;
 
-	/* sleepers must be woken: they do not look again by themselves soon */
+	/* sleepers look again only after a long time now, so they must be woken */
 	unsetenv("KVGPU_REMOTE_SLEEP_MS");
 	for (i = 0; i < ROUNDS; i++) {
 		pid = fork();

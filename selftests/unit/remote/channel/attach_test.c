@@ -209,7 +209,10 @@ static bool move(struct state *s, unsigned int what)
 			leave(s);
 		s->client_lives = s->attached = false;
 		return true;
-	/* the server notices that the client's counter stands still: only of a dead client */
+	/*
+	 * the server notices that the client's counter stands still, which only a dead client's
+	 * does
+	 */
 	default:
 		if (!s->server_lives || !s->serves || s->client_lives)
 			return false;

@@ -278,7 +278,9 @@ static void callers_mistakes(void **state)
 	destroy(t);
 }
 
-/* A violation ends the ring for ever, at the word where the peer made it, and its name is told. */
+/*
+ * Each wrong word that the peer writes ends the ring for ever, with a status that names the fault.
+ */
 static void dead_by_name(void **state)
 {
 	static const struct { size_t word; uint64_t value; enum kvgpu_ring_status want; } c[] = {

@@ -27,7 +27,7 @@ enum { MOST = 400, ANSWER_LEN = 64 };
 
 struct run {
 	uint32_t frames, slots;
-	uint32_t asks;		/* each frame with a number divisible by this is answered */
+	uint32_t asks;		/* one frame in so many is answered */
 	struct kvgpu_ring_shared *ring;
 	struct kvgpu_box_shared *box;
 	const struct kvgpu_bell_ops *ops;

@@ -55,8 +55,8 @@ static void pinned_copies(void **state)
 	assert_int_equal(fake_answers, answers + 3);
 	assert_int_equal(fake_last.result, CUDA_SUCCESS);
 	/*
-	 * A context that ends takes its copies and its registration of the arena along. The next
-	 * context registers it again.
+	 * When a context ends, its copies and its registration of the arena end, too. The next
+	 * context registers the arena again.
 	 */
 	fake_busy = 100;
 	OK(ASK(copy_in, .dst = 1 << 20, .stream = st, .at = 4096, .bytes = 4096));

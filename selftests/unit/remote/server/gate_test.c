@@ -338,7 +338,7 @@ static void opened(void **state)
 	assert_int_equal(fills, 10);
 	assert_int_equal(door.want, 0);
 	assert_true(s.untracked);
-	/* also while the server has a turn */
+	/* the gate opens: the same while the server has a turn */
 	door.closed = 1;
 	grant(2, 1000000);
 	fill_with(11);
@@ -348,7 +348,7 @@ static void opened(void **state)
 	assert_int_equal(began, 12);
 }
 
-/* A stream that is destroyed takes no work along, a context that is destroyed takes all. */
+/* Destroying a stream ends no work. Destroying a context ends all of its work. */
 static void what_ends(void **state)
 {
 	uint64_t other;

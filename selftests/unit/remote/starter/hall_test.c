@@ -186,7 +186,7 @@ static void who_stalls_goes_for_others(void **state)
 		newcomer(&bad, 1200);
 	for (; clients_in(&s, CLIENT_NEW) < PLACES;)
 		newcomer(&six[0], 1100);
-	/* leaves: of the network with most newcomers the one that came first */
+	/* of the network with most newcomers, the newcomer that came first has to leave */
 	newcomer_room(&s, &good, &go);
 	assert_ptr_equal(go, first);
 	/*

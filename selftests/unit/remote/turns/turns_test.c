@@ -24,7 +24,7 @@ enum { MAX = 8, HAND_OVER_US = 20, LINGER_US = 200 };
 struct habit {
 	uint32_t client;
 	uint64_t piece, pause;		/* a pause after each piece; 0: more is always there */
-	/* .sleeps: after this much time with work (.until) it has none for so long; 0: never */
+	/* .until: ns with work, then .sleeps ns without; .sleeps 0: always with work */
 	uint64_t until, sleeps;
 	bool stuck;			/* its work never ends */
 	/* its work ends only when its turn is lost; until then it reports progress */

@@ -158,7 +158,8 @@ static void sources_in_every_form(void **state)
 	assert_int_equal(in.src[1].reg, 7);
 	assert_int_equal(in.src[2].kind, SM_CONST);
 	assert_int_equal(in.src[2].offset, 0x5028);
-	in = decoded(0x4c001c1ff61c1412ull);			/* the upper half of a bank */
+	/* an offset in the upper half of a bank */
+	in = decoded(0x4c001c1ff61c1412ull);
 	assert_int_equal(in.src[1].offset, 0xffb0);
 }
 

@@ -114,8 +114,8 @@ static void swizzled_sums(void **state)
 		}
 	}
 	/*
-	 * the operation "b" gives b unchanged, even if the other operand is infinite, and for any
-	 * rounding
+	 * the operation "b" gives b unchanged, even if the other operand is infinite, and with
+	 * rounding downwards
 	 */
 	in.lanes = 0xff;
 	in.round = SM_RM;

@@ -3,7 +3,7 @@
 #ifndef KVGPU_SELFTESTS_SM_OPS_STORES_H
 #define KVGPU_SELFTESTS_SM_OPS_STORES_H
 
-/* Fills 4 words from R(4) on. The data of lane @l tell that they are lane @l's. */
+/* Fills 4 words from R(4) on: each byte of lane @l's words is l + 1. */
 static void store_data(struct world *w)
 {
 	for (unsigned int l = 0; l < LANES; l++) {

@@ -24,7 +24,8 @@ struct rig {
 	struct sm_grid grid;
 	struct pacer pacer;
 	atomic_bool stop;
-	uint64_t next;			/* offset of the free video memory, and its address */
+	/* begin of the free video memory; rig_alloc() adds VA_BASE for its address */
+	uint64_t next;
 	struct qmd qmd;			/* initial fields of every launch */
 };
 
@@ -41,7 +42,7 @@ void rig_unmap(struct rig *r, uint64_t va);
 void rig_map(struct rig *r, uint64_t va, uint64_t of);
 
 struct rig_kernel {
-	uint64_t code;			/* address of its first word */
+	uint64_t code;			/* address of its first instruction word */
 	unsigned int regs;
 	uint32_t shared;
 	uint64_t cbuf[QMD_NR_CBUF];

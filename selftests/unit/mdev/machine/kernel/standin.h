@@ -58,7 +58,7 @@ typedef struct { int v; } atomic_t;
 #define atomic_inc(a)	((a)->v++)
 #define atomic_dec(a)	((a)->v--)
 
-/* a hash table of one list */
+/* a hash table that has one list for all keys */
 struct hlist_node { struct list_head list; };
 #define DEFINE_HASHTABLE(name, bits)	LIST_HEAD(name)
 #define hash_add(t, n, key)		((void)(key), list_add(&(n)->list, &(t)))

@@ -45,8 +45,8 @@ static void when_it_goes(void **state)
 	assert_false(cut_goes(0, 100, 1, 0, 4));	/* no bytes to send */
 	assert_true(cut_goes(100, 100, 0, 3, 4));	/* full, even into the last slot */
 	assert_true(cut_goes(1, 100, 1, 0, 2));		/* no message is under way */
-	assert_true(cut_goes(1, 100, 1, 2, 4));		/* one slot stays free */
-	assert_false(cut_goes(1, 100, 1, 3, 4));	/* the last slot waits for more */
+	assert_true(cut_goes(1, 100, 1, 2, 4));		/* sent: another slot stays free */
+	assert_false(cut_goes(1, 100, 1, 3, 4));	/* not sent: the last slot waits for more */
 	assert_false(cut_goes(1, 100, 0, 0, 4));	/* more bytes can be read */
 }
 

@@ -69,8 +69,8 @@ struct search {
 	unsigned long states, steps, ends;
 	enum finding finding;
 	/*
-	 * Steps up to the finding. P, C: the producer, the consumer makes a step; p, c: a store of
-	 * its gets visible; X, Y: it crashes; e: a sleep ends early.
+	 * The steps up to the finding. P, C: a step of the producer, of the consumer. p, c: a store
+	 * of that side becomes visible. X, Y: that side crashes. e: a sleep ends early.
 	 */
 	char path[512];
 };

@@ -40,7 +40,10 @@ void memory_call(bool once);
 /* a carrier whose sleeps always last as long as they may */
 extern const struct kvgpu_bell_ops memory_bell_ops;
 
-/* A value that a malicious peer might write where @old is. @kind is taken modulo MEMORY_VALUES. */
+/*
+ * Returns a value that a malicious peer might write where @old is. @kind is taken modulo
+ * MEMORY_VALUES.
+ */
 enum { MEMORY_VALUES = 14 };
 uint64_t memory_value(unsigned int kind, uint64_t old, uint32_t slots, uint32_t max_len);
 
