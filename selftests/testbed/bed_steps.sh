@@ -212,7 +212,7 @@ resumed()
 bad_snapshot()
 {
 	local rc=0 dir=${KVGPU_CACHE:-$HOME/.cache/kvgpu}/testbed/$snapshot
-	[ -n "$snapshot" ] && cp -a --reflink=auto "$dir" "$scratch/snapshot" && truncate -s 50M "$dir/vm.state" || return 1
+	[ -n "$snapshot" ] && cp -a --reflink=auto "$dir" "$scratch/snapshot" && truncate -s 100K "$dir/vm.state" || return 1
 	status_is 1 "$TB" up --name "$A" && said 'a snapshot, which is removed now' && [ ! -e "$dir" ] &&
 		status_is 4 "$TB" status --name "$A" && status_is 0 "$TB" down --name "$A" || rc=1
 	[ -e "$dir" ] || cp -a "$scratch/snapshot" "$dir"

@@ -15,7 +15,7 @@ qemu_arguments()
 		-machine q35,memory-backend=mem,sata=off,smbus=off,i8042=off
 		-accel tcg,thread=multi
 		-cpu "${KVGPU_TB_CPU:-$SERVER_CPU}" -smp "$CPUS" -m "$MEM"
-		-object "memory-backend-memfd,id=mem,size=$MEM,share=on"
+		-object "$(memory_object),id=mem,size=$MEM,share=on"
 		-device virtio-rng-pci
 		-netdev user,id=net,hostfwd=tcp:127.0.0.1:0-:22 -device virtio-net-pci,netdev=net,romfile=
 		-fsdev local,id=share,path=/tb/bed/share,security_model=none,multidevs=remap
@@ -36,6 +36,12 @@ qemu_arguments()
 	if [ -n "$MACHINE" ]; then machine_arguments; else image_arguments; fi
 	if [ -n "$SNAPSHOT" ]; then snapshot_arguments; elif [ -n "$GPU" ]; then gpu_arguments; fi
 	[ -z "$GPU" ] || [ -z "$BARMAP" ] || QEMU+=(-plugin /tb/run/plugin.so,socket=/tb/run/plugin.sock)
+}
+
+# memory_object: a file for what goes on from a snapshot, or is saved as one
+memory_object()
+{
+	if [ -n "$SNAPSHOT" ]; then echo memory-backend-file,mem-path=/tb/memory/server; else echo memory-backend-memfd; fi
 }
 
 image_arguments()

@@ -3,6 +3,9 @@
 # Snapshots: a server that has booted once is saved, and later beds of the same kind go on from there. Of the same kind are beds
 # with the same image, kernel, QEMU and command line; what differs between them (the GPU, the shared folder, the name) is added
 # when the server runs. "tb up --boot" boots in any case.
+#
+# A snapshot is vm.state, which QEMU writes, and the server's memory as a file with holes. QEMU would read and write all of the
+# memory, also what the server never touched, and this machine would have to hold it.
 
 MOST_SNAPSHOTS=12
 
@@ -19,7 +22,7 @@ snapshot_stage()
 	local -a QEMU
 	local NAME=server GPU=''
 	qemu_arguments
-	printf 'snapshot-%s\n' "$(recipe_key "=form 1" "=${QEMU[*]}" "=$(image_stage)" "=$(tools_stage)" "$TB_DIR/inside/settle")"
+	printf 'snapshot-%s\n' "$(recipe_key "=form 2" "=${QEMU[*]}" "=$(image_stage)" "=$(tools_stage)" "$TB_DIR/inside/settle")"
 }
 
 snapshot_dir() { printf '%s/%s\n' "$STAGES" "$SNAPSHOT"; }
@@ -40,12 +43,16 @@ mount_snapshot()
 		mkdir -p "$SNAPSHOT_DIR"
 	fi
 	mount --bind "$SNAPSHOT_DIR" "$TOOLS/tb/snapshot"
+	mkdir -p "$TOOLS/tb/memory"
+	mount -t tmpfs -o "size=$MEM,mode=700" memory "$TOOLS/tb/memory"
+	[ -z "$RESUMES" ] || cp --sparse=always "$SNAPSHOT_DIR/memory" "$TOOLS/tb/memory/server" ||
+		end_bed "the memory of a snapshot could not be copied" supervisor
 }
 
 snapshot_arguments()
 {
 	QEMU+=(-device pcie-root-port,id=gpu-port,bus=pcie.0,chassis=1,mem-reserve=32M,pref64-reserve=1G)
-	[ -z "${RESUMES-}" ] || QEMU+=(-incoming file:/tb/snapshot/vm.state)
+	[ -z "${RESUMES-}" ] || QEMU+=(-incoming defer)
 }
 
 # resume_server: the log begins with the boot that was saved
@@ -54,6 +61,8 @@ resume_server()
 	RESUMING=yes
 	set_phase "going on from a snapshot (kernel $KERNEL)"
 	cat "$SNAPSHOT_DIR/server.log" >> "$(bed_log server)"
+	monitor_command 'migrate_set_capability x-ignore-shared on' > /dev/null
+	monitor_command 'migrate_incoming file:/tb/snapshot/vm.state' > /dev/null
 	wait_until 60 monitor_says 'info status' '^VM status: paused.?$' || end_bed "QEMU did not read the snapshot within 60 s" qemu
 	monitor_command cont > /dev/null
 	RESUMING=''
@@ -84,9 +93,10 @@ save_snapshot()
 	ssh -F "$(bed_run)/ssh_config" server 'timeout 60 systemctl is-system-running --wait > /dev/null; virsh -q list > /dev/null; sync' \
 		< /dev/null 9>&- || true
 	monitor_command stop > /dev/null
-	monitor_command 'migrate_set_parameter max-bandwidth 8G' > /dev/null
+	monitor_command 'migrate_set_capability x-ignore-shared on' > /dev/null
 	monitor_command 'migrate -d file:/tb/snapshot/vm.state' > /dev/null
-	if wait_until 120 monitor_says 'info migrate' '^Status:[[:space:]]*(completed|failed)' && monitor_says 'info migrate' '^Status:[[:space:]]*completed'; then
+	if wait_until 120 monitor_says 'info migrate' '^Status:[[:space:]]*(completed|failed)' && monitor_says 'info migrate' '^Status:[[:space:]]*completed' &&
+		cp --sparse=always "$TOOLS/tb/memory/server" "$SNAPSHOT_DIR/memory"; then
 		cp "$(bed_log server)" "$SNAPSHOT_DIR/server.log"
 		printf '%s\n' "$(image_stage)" > "$SNAPSHOT_DIR/of"
 		# of two that were saved at once the first stays
