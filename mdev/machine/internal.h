@@ -34,32 +34,32 @@
 
 #define KVGPU_GROUP		8	/* channels whose USERD areas share a page */
 #define KVGPU_NR_GROUPS		(KVGPU_MAX_CHAN / KVGPU_GROUP)
-#define STAGE_SIZE		(64u << 10)	/* most bytes of guest memory in one fetch */
+#define STAGE_SIZE		(64u << 10)	/* most bytes that one copy brings to .stage */
 #define NO_PAGE			(~0u)
 /* most events that are queued for a guest; further events are dropped */
 #define EVENTS			32
-/* budget of one vGPU; a channel that goes beyond it is ended */
+/* budget of one vGPU, interrupts a second; the channel that exceeds it is ended */
 #define EVENTS_PER_SECOND	2000
-/* budget of NON_STALL_INTERRUPTs of all channels together: the chip does not name the sender */
+/* budget of NON_STALL_INTERRUPTs of all vGPUs together: the chip does not name the sender */
 #define NONSTALL_PER_MS		2
 #define NONSTALL_BURST		64
 #define NONSTALL_BURST_NS	(10 * (s64)NSEC_PER_MSEC)
 /* most entries of one runlist of the chip, without the host's channel: see PFIFO_RUNLIST_COUNT */
 #define CHIP_RUNL_MAX		(KVGPU_MAX_CHAN - 2)
-/* how long a guest's own work may take to leave the chip */
+/* most ms for which a guest's command waits for one preempt */
 #define PREEMPT_GUEST_MS	2000
-#define COMMAND_MS		5000		/* how long one command may wait in total */
-#define PREEMPT_EVICT_MS	100		/* for a channel that is being stopped */
-/* for a channel whose engines were reset, before the whole card is cut off */
+#define COMMAND_MS		5000		/* ms from a command's start to .deadline */
+#define PREEMPT_EVICT_MS	100	/* preempt of a channel that is ended or unbound */
+/* second preempt of such a channel; if that is in vain too, the whole card is cut off */
 #define PREEMPT_LAST_MS		2000
-/* a longer wait gives up the preempt register this often, because all vGPUs need it */
+/* a longer wait releases the preempt register in between, because all vGPUs need the register */
 #define PREEMPT_TURN_MS		10
 
 /* ------------------------------------------------------- time slices: slice.c, look.c, strike.c */
 
 /* An engine that was seen at work for a channel or group that no vGPU has; gpu->lock. */
 struct machine_stranger {
-	u64 since;			/* ns; 0: none */
+	u64 since;			/* ktime in ns; 0: no engine is noted */
 	u16 id;
 	u8 engine;
 	bool tsg;
@@ -68,7 +68,7 @@ struct machine_stranger {
 /* The engines' status at the last drawn time: sample.c. Written by the sampler's thread only. */
 struct machine_sampler {
 	struct task_struct *thread;		/* from start to stop of the card's service */
-	/* the drawn time for which .engine was read: slicer->sample_at, or an earlier one */
+	/* the drawn time of the contents of .engine: slicer->sample_at, or an earlier one */
 	u64 taken;
 	/* status of the engines on GR's runlist; 0 for other engines */
 	u32 engine[KVGPU_MAX_ENGINE];
@@ -88,7 +88,7 @@ struct machine_slicer {
 
 	struct task_struct *thread;	/* from start to stop of the card's service */
 	unsigned long kicked;		/* bit 0: look now */
-	/* a time for the next sample is drawn, so that the thread looks without a kick */
+	/* the next sample has a drawn time, at which the sampler wakes the thread */
 	bool planned;
 	/*
 	 * true: the lists of all vGPUs that are not suspended are on the chip; false: only the list
@@ -103,9 +103,12 @@ struct machine_slicer {
 	 * last time at which a vGPU had work.
 	 */
 	u64 looked, worked;
-	/* time of the last sample; drawn time of the next, 0: not drawn yet, ~0: none is due */
+	/*
+	 * .sampled: time of the last sample. .sample_at: drawn time of the next sample; 0: not
+	 * drawn yet, ~0: none will come.
+	 */
 	u64 sampled, sample_at;
-	u64 sample_mean;		/* mean, in ns, with which the next sample was drawn */
+	u64 sample_mean;		/* mean gap, in ns, for which .sample_at was drawn */
 	struct machine_sampler sampler;
 	/* this look is a sample: the engines' status is in .sampler */
 	bool sampling;
@@ -114,12 +117,12 @@ struct machine_slicer {
 	 * outside .lock
 	 */
 	seqlock_t books;
-	u32 turn;			/* the PBDMA to look at next */
+	u32 turn;			/* counts the PBDMAs that were asked: pbdma_owner() */
 	/* counts looks at which the engines' answer is for statistics only (LOOKS_ALONE) */
 	u32 looks;
 	struct machine_stranger stranger;
 	u64 switches;
-	bool busy;			/* a vGPU is .busy */
+	bool busy;			/* slice.busy of a vGPU is true */
 	u64 busy_ns;
 };
 
@@ -131,18 +134,18 @@ struct machine_slice {
 	/* a channel of the vGPU may be loaded; vmach_chan_preempt_wait() reads it without a lock */
 	bool on_chip;
 	/*
-	 * the vGPU's entries are in the chip's list, even if its list may not be on the chip any
-	 * more
+	 * the chip's list has the vGPU's entries. After the vGPU was suspended it keeps them until
+	 * the slicer's next look.
 	 */
 	bool merged;
 	/*
-	 * what the last look found of the vGPU: .work: it had work; .moved: it had taken entries of
-	 * a ring since the look before; .seen: it was seen at work
+	 * what the last look found: .work: the vGPU has work; .moved: entries of a ring of the vGPU
+	 * were taken since the look before; .seen: the vGPU was seen at work
 	 */
 	bool work, moved, seen;
 	/*
-	 * at the last look: an engine named a channel of the vGPU; engines are asked only if the
-	 * answer matters
+	 * at the last look a busy engine named a channel of the vGPU, and the vGPU was known to
+	 * have work; a look may ask no engine, and then leaves this false
 	 */
 	bool named;
 	/* at the last look: an engine worked for the vGPU, and its USERD words told of no work */
@@ -169,7 +172,7 @@ struct machine_slice {
 	/* GPU time in ns that sysfs was last told; used without gpu->lock */
 	atomic64_t told;
 	u32 turn;	/* counts the vGPU's turns: list.c computes from it where the list begins */
-	/* resets and long evictions for the vGPU's channels; hangs are strikes; gpu->lock */
+	/* engine resets and long evictions for the vGPU's channels, but no hangs; gpu->lock */
 	struct kvgpu_resets resets;
 	/* ends the channels of a suspended vGPU, one after the other */
 	struct delayed_work end_work;
@@ -203,17 +206,17 @@ struct kvgpu_chip {
 	 * the interrupt is masked.
 	 */
 	struct { u64 at, left, worked; s64 ns; bool held; } nonstall;
-	/* bit per channel that waits for recovery; atomic */
+	/* bit per chip's channel id: the channel waits for recovery; atomic */
 	DECLARE_BITMAP(sick, KVGPU_MAX_CHAN);
 	struct work_struct recover;
 	struct workqueue_struct *teller;	/* work items that deliver events to guests */
 	/* work items that wait for VFIO's locks, which VMMs may hold as long as they like */
 	struct workqueue_struct *unpinner;
 
-	u64 merge[CHIP_RUNL_MAX];		/* gpu->lock */
+	u64 merge[CHIP_RUNL_MAX];	/* the chip's list under construction; gpu->lock */
 	struct machine_slicer slicer;
 	u64 pool_size;			/* bytes of the host's pool for all vGPUs together */
-	/* page behind slices and doorbells of the card that a vGPU has given back */
+	/* page that the slices and doorbells show which a vGPU has given back */
 	struct kvgpu_vram nowhere;
 	/* the card has failed: cut off from memory, no work starts */
 	bool wedged;
@@ -242,12 +245,14 @@ struct kvgpu_chan {
 	struct kvgpu_vram inst;		/* the shadow instance block, which the chip reads */
 	struct kvgpu_as *as;
 	struct kvgpu_space *space;	/* the space of .as */
-	bool enabled, dead;		/* .dead: written under gpu->lock */
+	bool enabled, dead;		/* .dead: ended; written under gpu->lock */
 	bool listed;			/* is in the guest's last submitted list */
-	bool ran;			/* was enabled since it was bound */
+	bool ran;			/* the guest has enabled it since the bind */
 	/* disabled on the chip while its instance block or its group changes */
 	bool held;
-	/* USERD words (GP_GET, GP_PUT) at the last look (look.c); gpu->lock */
+	/*
+	 * at the last look: .get: GP_GET; .idle: no work was pending at GP_PUT .idle_put; gpu->lock
+	 */
 	struct { bool valid, idle; u32 get, idle_put; } look;
 	/* reason for the end of the channel; gpu->chip->event_lock */
 	struct { u8 why, unit, engine; bool storm; u32 info; u64 va; } fault;
@@ -303,11 +308,11 @@ struct machine_win {
 	/* map_lock: page of the partition behind each page of the window, or NO_PAGE */
 	u32 *shows;
 	/*
-	 * first and last page of those whose entries have changed but whose CPU mappings are not
-	 * removed yet; last < first: none
+	 * range of the pages whose entries have changed and whose CPU mappings are not removed yet;
+	 * .zap_last < .zap_first: no page
 	 */
 	u32 zap_first, zap_last;
-	bool stale;			/* the card's TLB has older entries */
+	bool stale;			/* the card's TLB may have older entries than .pte */
 	void __iomem *cpu;
 	struct kvgpu_win *win;		/* state of gtt-shadow for the guest's tables */
 };
@@ -316,9 +321,9 @@ struct kvgpu_space {
 	struct list_head node;
 	struct kvgpu_as *as;
 	struct kvgpu_gaddr pd;
-	/* .kept: uses that have ended, but stay in .users: the chip could still use the space */
+	/* of .users, .kept are over, but count because their channel was not off the chip */
 	u32 users, kept;
-	bool flush;			/* the card's TLB has older entries */
+	bool flush;			/* the card's TLB may have older entries of the space */
 };
 
 struct kvgpu_grctx {
@@ -326,7 +331,7 @@ struct kvgpu_grctx {
 	struct kvgpu_space *space;
 	u64 va;
 	u32 pages, users;
-	struct kvgpu_vram image;	/* with one more page for the patch list */
+	struct kvgpu_vram image;	/* the context, then one page for its patch list */
 };
 
 struct kvgpu_machine {
@@ -335,21 +340,18 @@ struct kvgpu_machine {
 
 	struct kvgpu_trap trap;		/* the register file */
 	atomic64_t doorbells_trapped;
-	/* when the current command stops waiting: a guest must not be able to delay that further */
+	/* from then on no preempt of the current command waits for more than 1 ms */
 	ktime_t deadline;
 
 	/* memory.c, pin.c. */
 	struct kvgpu_shadow shadow;
 	void *shadow_mem;
-	struct kvgpu_vram scrap;	/* one page behind all pages that are not mapped */
+	struct kvgpu_vram scrap;	/* shown by windows where the guest has mapped no memory */
 	struct kvgpu_reg_slot *slots;
 	struct kvgpu_hw_share pool;	/* the vGPU's part of the host's pool */
-	u64 pool_used, pool_max;	/* bytes of .pool: used ones, and all */
+	u64 pool_used, pool_max;	/* bytes of .pool: in use, and in total */
 	struct xarray pins;		/* IOVA >> 12 -> DMA address >> 12 */
-	/*
-	 * number of entries of .pins that no shadow entry uses any more; .shadow does not count
-	 * them
-	 */
+	/* number of due pages, which .pins still has; .shadow.stats.pinned leaves them out */
 	u64 nr_due;
 	struct delayed_work unpin_work;
 	struct page *pin_pages[512];
@@ -359,16 +361,15 @@ struct kvgpu_machine {
 	 */
 	struct { u8 *cpu; dma_addr_t dma; u64 at, next; u32 len; } stage;
 	bool may_pin, l2_clean, scrubbed;
-	/*
-	 * the guest has asked for a flush in its flush page (flush.c): do it by the end of the
-	 * command
-	 */
+	/* the current command took a request from the flush page and has to do the flush */
 	bool flush_owed;
 	/* .freed: memory of shadow tables that is not given back yet (memory.c) */
 	struct list_head spaces, grctxs, dead_images, freed;
-	/* bit per 4 KiB page of the partition that the CPU may have written since the last look */
+	/*
+	 * bit per 4 KiB page that the CPU may have written since vmach_pages_untouch() cleared it
+	 */
 	unsigned long *touched;
-	/* bit per page that was written, as far as known, before the current sync looked at it */
+	/* bit per page that the CPU may have written before the current sync asked about it */
 	unsigned long *dirty;
 	/*
 	 * .asked: pages that the current sync has asked about, none outside of .asked_first to
@@ -397,7 +398,7 @@ struct kvgpu_machine {
 	/* window.c. */
 	struct machine_win win[KVGPU_NR_BARS];
 	u64 userd_bar1;			/* BAR1 offset of the guest's doorbells; ~0: unset */
-	/* place of the guest's PRAMIN window; map_lock, as for its entries */
+	/* guest address that the PRAMIN window begins with; map_lock, also for .pramin_pte */
 	struct kvgpu_gaddr pramin;
 	u64 pramin_pte[256], pramin_next[256];
 	void __iomem *pramin_cpu, *userd_cpu;
@@ -439,9 +440,9 @@ struct kvgpu_machine {
 	unsigned long pending;
 	/* the driver wants to be told of the end of submissions; written under vgpu->lock */
 	bool waits;
-	bool gone;			/* no work item is queued any more */
+	bool gone;			/* the machine ends: queue no more work items */
 	struct delayed_work event_work, alarm_work;
-	u64 window_start;	/* budget of interrupts: start of its second; chip->event_lock */
+	u64 window_start;	/* when .window_events began to count; chip->event_lock */
 	u32 window_events;
 	/* by engine id. .set: the guest was told of a hang, and has not recovered from it yet */
 	struct { bool set; u64 inst; } stuck[KVGPU_MAX_ENGINE];
@@ -456,7 +457,7 @@ bool vmach_gpu_wedged(const struct kvgpu_gpu *gpu);
 void vmach_gpu_wedge(struct kvgpu_gpu *gpu, const char *why);
 u64 vmach_ptimer_read(struct kvgpu_gpu *gpu);	/* PTIMER, ns */
 u8 vmach_gr_runl_get(const struct kvgpu_gpu *gpu);
-/* ms that the guest's own work may take to leave the chip */
+/* ms for which the current command may wait for its next preempt */
 unsigned int vmach_patience_get(const struct kvgpu_vgpu *v);
 /* wakes the slicer, because something has changed that it should look at; any context */
 void vmach_slicer_kick(struct kvgpu_gpu *gpu);
@@ -493,13 +494,15 @@ struct kvgpu_chan *vmach_live_chan_find(struct kvgpu_chip *chip, struct kvgpu_ch
 
 /* ------------------------------------------------------------------ list.c; gpu->lock held */
 
-/* the slicer wants the list of @m on the chip */
+/* True: the slicer lets the list of @m onto the chip. */
 bool vmach_list_shown(const struct kvgpu_machine *m);
-/* Removes channel @id from @m's list. True: the chip's list has to be written again. */
+/* Removes channel @id from @m's list. True: call vmach_runlist_update() afterwards. */
 bool vmach_runlist_drop(struct kvgpu_machine *m, u8 runl, hchid_t id);
 /* Writes the chip's list: the lists of all vGPUs that may be on the chip now. */
 int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl);
-/* Writes the chip's list if that list has, or must have, the entries of @m, which have changed. */
+/*
+ * Call it after a change of @m's list. Writes the chip's list if @m's is or should be part of it.
+ */
 int vmach_runlist_update(struct kvgpu_machine *m, u8 runl);
 
 /* ------------------------------------------------------------------ books.c */
@@ -519,7 +522,7 @@ void vmach_memory_fini(struct kvgpu_vgpu *v);
 int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out);
 /* call it when the GPU does not use @vram any more */
 void vmach_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram);
-/* frees the memory of tables freed since the last call */
+/* gives the memory of the tables that were freed since the last call back to the pool */
 void vmach_tables_free(struct kvgpu_vgpu *v);
 /* Reads guest memory: @len bytes inside one page. Returns 0 or -EFAULT. */
 int vmach_guest_read(struct kvgpu_vgpu *v, struct kvgpu_gaddr a, void *buf, u32 len);
@@ -554,8 +557,8 @@ void vmach_shadow_settle(struct kvgpu_vgpu *v);
 void vmach_pins_init(struct kvgpu_vgpu *v);
 void vmach_pins_fini(struct kvgpu_vgpu *v);		/* without vgpu->lock */
 /*
- * Pin and unpin of struct kvgpu_shadow_ops. vmach_pages_unpin() only makes pages due; a work item
- * unpins them.
+ * Pin and unpin of struct kvgpu_shadow_ops. vmach_pages_unpin() only marks pages as due; they are
+ * unpinned later (pin.c).
  */
 int vmach_pages_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma);
 void vmach_pages_unpin(void *ctx, iova_t iova, u32 nr);
@@ -604,7 +607,7 @@ void vmach_windows_reset(struct kvgpu_vgpu *v);	/* makes the windows as after po
 /* makes all pages of the windows show the scrap page, and removes their CPU mappings */
 void vmach_windows_close(struct kvgpu_vgpu *v);
 void vmach_windows_sync(struct kvgpu_vgpu *v);
-bool vmach_windows_stale(struct kvgpu_vgpu *v);	/* the card's TLB has older entries */
+bool vmach_windows_stale(struct kvgpu_vgpu *v);	/* the card's TLB may have older entries */
 /*
  * Makes the card's TLB forget the entries of the vGPU's windows. Call it after changed entries were
  * written. Returns 0 or -ETIMEDOUT.
@@ -635,14 +638,15 @@ static inline u32 vmach_part_pages_count(const struct kvgpu_vgpu *v)
 void vmach_page_touch(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar);
 /*
  * Tells whether the CPU may have written to pages @first to @last of the partition since the last
- * look. These pages are noted in m->dirty, and their mappings are removed, so that a later write is
- * noted again. False: the CPU may have written only to pages of the range that are dirty already.
+ * call for these pages. These pages are noted in m->dirty, and their mappings are removed, so that
+ * a later write is noted again. False: the CPU may have written only to pages that are dirty
+ * already.
  */
 bool vmach_pages_untouch(struct kvgpu_vgpu *v, unsigned long first, unsigned long last);
 /*
- * Note that a space or a window asks about pages @first to @last. If the CPU writes to one of them
- * later in the same sync, and another space's question takes the note, the page is dirty in the
- * next sync as well.
+ * Notes that a space or a window asks about pages @first to @last. If the CPU then writes to one of
+ * them in the same sync, and vmach_pages_untouch() finds that write for another space or window,
+ * the page is dirty in the next sync as well.
  */
 void vmach_pages_ask(struct kvgpu_machine *m, unsigned long first, unsigned long last);
 void vmach_pages_asked(struct kvgpu_machine *m);	/* call it at the end of a sync */
@@ -682,8 +686,8 @@ void vmach_runlist_publish(struct kvgpu_vgpu *v);
 void vmach_runlist_clear(struct kvgpu_vgpu *v);
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id);
 /*
- * @id: the chip's. Waits for a bounded time. Returns 0 when the channel or group is off the chip,
- * or -ETIMEDOUT.
+ * Preempts the chip's channel or group @id. Waits for a bounded time. Returns 0 when the channel or
+ * group is off the chip, or -ETIMEDOUT.
  */
 int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id);
 
@@ -732,7 +736,7 @@ void vmach_chans_recover(struct work_struct *work);
  * does not leave. gpu->lock is held. True: an engine was reset.
  */
 bool vmach_chan_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned int ms);
-/* The last resort: resets every engine of the runlist, whatever is loaded. gpu->lock is held. */
+/* Resets every engine of the runlist, whatever channels are loaded. gpu->lock is held. */
 void vmach_runlist_reset(struct kvgpu_gpu *gpu, u8 runl);
 /*
  * Drives the channel or group that vmach_stranger_note() noted off its engine, if it has worked
@@ -778,7 +782,7 @@ bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machin
 /* strike.c; gpu->lock is held except where noted. */
 void vmach_strike_init(struct kvgpu_machine *m);
 void vmach_strike_add(struct kvgpu_machine *m, const char *why);
-/* charges @ns, and counts an engine reset that a channel of the vGPU has caused */
+/* charges @ns, and counts an engine reset or a long eviction; more than the budget are a strike */
 void vmach_reset_note(struct kvgpu_machine *m, u64 ns);
 /*
  * Clears strikes and suspension: the guest starts anew, or the admin ends the suspension. Takes

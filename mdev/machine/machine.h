@@ -29,7 +29,7 @@ int kvgpu_machine_vgpu_init(struct kvgpu_vgpu *v);
  * Context: process, no lock held.
  */
 void kvgpu_machine_vgpu_fini(struct kvgpu_vgpu *v);
-/* returns 0 when registers, shadows and windows are as after power-on */
+/* makes registers, shadows and windows as after power-on; returns 0 or a negative error code */
 int kvgpu_machine_vgpu_open(struct kvgpu_vgpu *v);
 /* stops all channels, unpins all guest memory */
 void kvgpu_machine_vgpu_close(struct kvgpu_vgpu *v);
@@ -40,8 +40,8 @@ void kvgpu_machine_vgpu_close(struct kvgpu_vgpu *v);
  */
 void kvgpu_machine_vgpu_reset(struct kvgpu_vgpu *v);
 /*
- * Reads or writes one register of BAR0 outside of PRAMIN: aligned, @be has 0xff for each written
- * byte. Calls kvgpu_mdev_irq_update() if needed.
+ * Reads or writes one register of BAR0 outside of PRAMIN. @reg is a multiple of 4; @be has 0xff in
+ * each byte of @val that is written. Calls kvgpu_mdev_irq_update() if needed.
  */
 u32 kvgpu_machine_reg_read(struct kvgpu_vgpu *v, u32 reg);
 void kvgpu_machine_reg_write(struct kvgpu_vgpu *v, u32 reg, u32 val, u32 be);
@@ -54,23 +54,23 @@ bool kvgpu_machine_irq_get(struct kvgpu_vgpu *v, bool *edge);
 /* Call it when a word of the configuration space has changed: BAR0 shows the word too. */
 void kvgpu_machine_config_set(struct kvgpu_vgpu *v, u32 off, u32 val);
 /*
- * Tells unmap.c that the current thread is not inside an unmap of memory any more: it has just
- * entered the module by a read, write or ioctl. Any lock may be held.
+ * Call it when the current thread enters the module by a read, write or ioctl. It tells unmap.c
+ * that this thread is not inside an unmap of memory any more. Any lock may be held.
  */
 void kvgpu_machine_call_note(void);
 /*
- * Call it before a guest's write to a region: waits, for a bounded time, while the VMM unmaps
- * memory. vgpu->lock is not held.
+ * Call it before a guest's write to a region is carried out. Waits, for a bounded time, while pins
+ * are forbidden because the VMM unmaps memory. vgpu->lock is not held.
  */
 void kvgpu_machine_unmap_wait(struct kvgpu_vgpu *v);
 /*
- * Calls kvgpu_mdev_irq_update() soon, with vgpu->lock held, within the budget of the VMM's signals.
- * Any context.
+ * Has a work item call kvgpu_mdev_irq_update() soon, as far as the budget for signals to the VMM
+ * allows. The work item takes vgpu->lock. Any context.
  */
 void kvgpu_machine_irq_signal(struct kvgpu_vgpu *v);
 /*
- * Call it when guest memory is being unmapped. Returns when the GPU can't reach that memory.
- * vgpu->lock is not held.
+ * Call it when the VMM unmaps guest memory: [@iova, @iova + @len). Returns when the GPU can't reach
+ * that memory. vgpu->lock is not held.
  */
 void kvgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len);
 /**
@@ -87,8 +87,8 @@ void kvgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len);
  *
  * Context: page fault without vgpu->lock, or kvgpu_machine_bar_access() with it; vgpu->map_lock
  *   held. Does not sleep.
- * Return: 0, or an error that sends SIGBUS to the VMM: an access that a guest can cause gets the
- *   scrap page instead.
+ * Return: 0, or an error, for which the VMM gets SIGBUS. Accesses of a guest to its BARs cause no
+ *   error: where the guest has mapped no memory they get the scrap page.
  */
 int kvgpu_machine_pfn_find(struct kvgpu_vgpu *v, unsigned int region, u64 off, unsigned long *pfn);
 /**
@@ -109,16 +109,16 @@ int kvgpu_machine_bar_access(struct kvgpu_vgpu *v, unsigned int region, u64 off,
 			     size_t len, bool write);
 
 /*
- * Handlers of the chip's reports, for all vGPUs of a card: they find the vGPU, and queue an event
- * for it or end its channel.
+ * Handlers of the chip's reports, for all vGPUs of a card. A handler finds the vGPU, and queues an
+ * event for that vGPU or ends a channel of it.
  */
 extern const struct kvgpu_hw_events kvgpu_machine_events;
 /* Called before kvgpu_hw_init(), which may bring events, and after kvgpu_hw_fini(). */
 int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu);
 void kvgpu_machine_gpu_fini(struct kvgpu_gpu *gpu);
 /*
- * Start and stop of the slicer. It is started when the types are known, before a vGPU can be
- * created. It is stopped after the last vGPU is gone.
+ * Start and stop the slicer. Start it when the types are known, before a vGPU can be created. Stop
+ * it after the last vGPU is gone.
  */
 int kvgpu_machine_gpu_start(struct kvgpu_gpu *gpu);
 void kvgpu_machine_gpu_stop(struct kvgpu_gpu *gpu);
@@ -173,7 +173,7 @@ struct seq_file;
 int kvgpu_machine_vgpu_show(struct kvgpu_vgpu *v, struct seq_file *s, enum machine_show what);
 /* prints the policy's state, the vGPU that has the chip, and a line for each vGPU */
 void kvgpu_machine_gpu_show(struct kvgpu_gpu *gpu, struct seq_file *s);
-/* prints how many ids of the chip vGPUs have */
+/* prints how many of the chip's ids are in use, with the host's group of channel ids */
 void kvgpu_machine_gpu_ids_show(struct kvgpu_gpu *gpu, struct seq_file *s);
 
 #endif

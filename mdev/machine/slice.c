@@ -4,21 +4,22 @@
  * the vGPU that the policy names.
  *
  * There are two states. *Open*: the lists of all vGPUs that are not suspended are on the chip
- * together. No vGPUs compete, so that nothing is switched, and a vGPU that wakes starts at once.
- * *Owned*: the chip has one vGPU's list, or none. A vGPU that is off the chip keeps its list here.
- * Its guest's submits, blocks and preempts are answered from that list (runlist.c).
+ * together. The policy allows this while no vGPUs compete. Then nothing is switched, and a vGPU
+ * that gets work starts at once. *Owned*: the chip has one vGPU's list, or none. The list of a vGPU
+ * that is off the chip stays in the host's memory (machine->list). Submits and blocks of its guest
+ * then change that list only, and a preempt of its guest finds no channel on the chip (runlist.c).
  *
  * A switch submits the new list, so that no further channel of the old list is loaded. Then it
  * preempts the channels that are still loaded. This order, instead of block, preempt, submit,
- * allow, saves two register writes, and the chip continues without waiting for the host: between
- * the two steps another PBDMA of the runlist may already serve the next owner.
+ * allow, saves two register writes. It also lets the chip continue without the host: between the
+ * submit and the preempts another PBDMA of the runlist may already serve the next owner.
  *
- * The thread waits for the preempt with only the preempt register's lock held, and releases it
- * every PREEMPT_TURN_MS. If the preempt does not end, sched/hang.c decides when to look for an
+ * While the thread waits for a preempt it holds only the preempt register's lock, and releases that
+ * lock every PREEMPT_TURN_MS. If the preempt does not end, sched/hang.c decides when to look for an
  * unserved interrupt and when to end the channel.
  *
- * This file is mechanism. sched/ decides which vGPUs compete, how long each has the chip, when the
- * next sample comes, and how long this thread rests.
+ * This file only carries out decisions. sched/ decides which vGPUs compete, how long each has the
+ * chip, when the next sample comes, and how long this thread rests.
  */
 #include <linux/kthread.h>
 #include <linux/random.h>
@@ -27,15 +28,16 @@
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
-/* a vGPU that takes longer to leave the chip was at work, whatever samples saw */
+/* a vGPU that needs more ns to leave the chip was at work, even if no sample saw its work */
 #define LATE_NS			(5 * NSEC_PER_MSEC)
 #define MAX_LOADED	(2 * (KVGPU_MAX_PBDMA + KVGPU_MAX_ENGINE))
 #define WATCHDOG_MS	2000
-#define SWITCH_TIMEOUT_EXTRA_MS	1000	/* the chip's own alarm comes after the watchdog */
+/* the chip's own timeout of a context switch is this much longer than the watchdog's time */
+#define SWITCH_TIMEOUT_EXTRA_MS	1000
 
 #define SEEN_MAX	8
 
-/* A loaded channel or group that must leave the chip. */
+/* A loaded channel or group that must leave the chip, by the chip's id; .vgpu: its vGPU's id. */
 struct loaded {
 	u32 vgpu;
 	u16 id;
@@ -48,7 +50,10 @@ struct loaded {
  */
 struct seen {
 	struct kvgpu_gpu *gpu;
-	/* an entry for each channel or group seen at work, with the number of looks that saw it */
+	/*
+	 * an entry for each channel or group that an engine was seen to work for; .looks: number of
+	 * looks that saw this
+	 */
 	struct { u32 status, looks; } at[SEEN_MAX];
 	u32 nr, looks;
 };
@@ -91,8 +96,8 @@ static void add_status(struct kvgpu_chip *chip, u32 st, struct loaded *out, u32 
 }
 
 /*
- * Finds the loaded channels that must leave the chip. The new list was submitted before, so that no
- * further channel of the old list is loaded.
+ * Finds the loaded channels that must leave the chip. The caller has submitted the new list, so
+ * that the chip loads no further channel of the old list.
  */
 static u32 find_loaded(struct kvgpu_chip *chip, struct loaded *out)
 {
@@ -104,8 +109,8 @@ static u32 find_loaded(struct kvgpu_chip *chip, struct loaded *out)
 		if (gpu->hw.topo.pbdma_runl[p] & BIT(runl))
 			add_status(chip, kvgpu_hw_pbdma_status(&gpu->hw, p), out, &nr);
 	/*
-	 * engines are asked too: GR keeps a context while it is idle, and a PBDMA may have the next
-	 * channel before an engine has it
+	 * ask engines, too: GR keeps the context of a channel while GR is idle, and a PBDMA may
+	 * have the next channel already while an engine still has the old one
 	 */
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
 		if (gpu->hw.topo.engine[e].runl == runl)
@@ -114,10 +119,10 @@ static u32 find_loaded(struct kvgpu_chip *chip, struct loaded *out)
 }
 
 /*
- * The vGPU has the chip from now on, and continues as it left: the result of its last sample holds
- * until the next sample that finds the vGPU on the chip. A vGPU that the last sample did not see at
- * work is not charged until a sample sees its work. To make up for that, it is charged for a time
- * after its work has stopped. slicer->books is held.
+ * @m has the chip from now on. The result of the last sample on the chip still decides whether @m
+ * is charged, until the next sample that finds @m on the chip. A vGPU that the last sample did not
+ * see at work pays for new work only from the next sample on. In return it pays from the end of its
+ * work until the next sample. slicer->books is held.
  */
 static void slice_comes_back(struct kvgpu_machine *m)
 {
@@ -129,8 +134,8 @@ static void slice_comes_back(struct kvgpu_machine *m)
 }
 
 /*
- * Called when the chip opens: the vGPUs that waited are charged from this moment on. @owner had the
- * chip before, and was charged until now.
+ * Called when the chip opens. The vGPUs that were off the chip are charged from this moment on.
+ * @owner, if not NULL, had the chip before, and goes on being charged as before.
  */
 static void chip_opened(struct kvgpu_chip *chip, const struct kvgpu_machine *owner)
 {
@@ -139,7 +144,8 @@ static void chip_opened(struct kvgpu_chip *chip, const struct kvgpu_machine *own
 
 	write_seqlock(&s->books);
 	if (!owner || !owner->slice.busy)
-		s->looked = ktime_get_ns();	/* no vGPU is charged for the switch */
+		/* skip the time of the switch: no vGPU pays for it */
+		s->looked = ktime_get_ns();
 	list_for_each_entry(m, &chip->live, node) {
 		if (m == owner || !vmach_list_shown(m))
 			continue;
@@ -151,8 +157,9 @@ static void chip_opened(struct kvgpu_chip *chip, const struct kvgpu_machine *own
 }
 
 /*
- * Shows the lists of all vGPUs that are not suspended (@open), or only the list of @owner, if there
- * is one. True: channels of vGPUs that are not shown any more may have to leave the chip.
+ * Puts the lists on the chip: with @open those of all vGPUs that are not suspended, else only that
+ * of @owner, or none if @owner is NULL. True: channels of vGPUs whose list is not on the chip any
+ * more may have to leave it.
  */
 static bool lists_show(struct kvgpu_chip *chip, bool open, struct kvgpu_machine *owner)
 {
@@ -203,8 +210,8 @@ static bool chan_still_loaded(struct kvgpu_chip *chip, const struct loaded *l)
 }
 
 /*
- * Ends the channel, with a reset of its engine if necessary. The contexts of other channels are in
- * memory, so that a reset does not lose them.
+ * Ends channel or group @l if it is still loaded, with a reset of its engine if necessary. The
+ * reset loses no other channel's context, because those are in memory.
  */
 static void chan_recover(struct kvgpu_chip *chip, const struct loaded *l)
 {
@@ -226,7 +233,11 @@ static void chan_recover(struct kvgpu_chip *chip, const struct loaded *l)
 			if (vmach_engine_has(gpu, e, l->tsg, l->id))
 				c->fault.engine = e;
 		kvgpu_hw_unlock(&chip->event_lock);
-		if (c->dead) {	/* the whole group is dead, and is loaded again all the same */
+		/*
+		 * all channels of the group were ended before, but the chip has loaded the group
+		 * again
+		 */
+		if (c->dead) {
 			began = ktime_get_ns();
 			vmach_chan_evict(gpu, c->hrunl, l->tsg, l->id, PREEMPT_EVICT_MS);
 			vmach_wait_charge(m, true, false, began);
@@ -240,7 +251,8 @@ static void chan_recover(struct kvgpu_chip *chip, const struct loaded *l)
 }
 
 /*
- * Notes the engines' work. Takes no lock. A channel that a noted status names may be unbound later.
+ * Notes the engines' work. Takes no lock. By the time that the notes are used, a channel that they
+ * name may be unbound.
  */
 static void see_engines(void *arg)
 {
@@ -269,7 +281,7 @@ static void see_engines(void *arg)
 	}
 }
 
-/* Returns at how many looks an engine worked for @m. */
+/* Returns the number of looks in @w that saw an engine work for @m. */
 static u32 count_looks(const struct seen *w, const struct kvgpu_machine *m)
 {
 	u32 i, looks = 0;
@@ -281,8 +293,8 @@ static u32 count_looks(const struct seen *w, const struct kvgpu_machine *m)
 }
 
 /*
- * Tells whether an engine worked for the channel or group that is driven off, which may be unbound
- * by now.
+ * Tells whether a look in @w saw an engine work for @l. Goes by the id only, because the channel
+ * may be unbound by now.
  */
 static bool chan_was_seen(const struct seen *w, const struct loaded *l)
 {
@@ -297,7 +309,8 @@ static bool chan_was_seen(const struct seen *w, const struct loaded *l)
 
 /*
  * Drives channel or group @l off the chip. Returns the time at which @l had left, or at which the
- * recovery of @l began, or at which the card was found cut off. Recovery charges its own time.
+ * recovery of @l began, or at which the card was found cut off. The time of a recovery is charged
+ * in chan_recover().
  */
 static u64 chan_drive_off(struct kvgpu_chip *chip, const struct loaded *l, struct seen *w)
 {
@@ -327,8 +340,8 @@ static u64 chan_drive_off(struct kvgpu_chip *chip, const struct loaded *l, struc
 }
 
 /*
- * @m leaves the chip. If @m was at work, charges it for the time from @began to @now. From now on
- * @m counts as not at work.
+ * @m leaves the chip. If slice.busy is set, charges @m for the time from @began to @now, and sets
+ * slice.left_busy for the return of @m. Clears slice.busy: @m is charged no more.
  */
 static void charge_leaver(struct kvgpu_machine *m, u64 began, u64 now)
 {
@@ -341,10 +354,11 @@ static void charge_leaver(struct kvgpu_machine *m, u64 began, u64 now)
 }
 
 /*
- * While @l was driven off, engines also worked for other vGPUs. Charges each of them for its part
- * of the looks, also the next owner of the chip, whose work goes on meanwhile. It does not matter
- * what samples saw before: work that begins just before the end of a turn also makes other vGPUs
- * wait. note_leaver() charges the vGPU of @l for all of the time, if that vGPU was at work.
+ * While @l was driven off, engines may have worked for other vGPUs too, for instance for the next
+ * owner of the chip. Charges each such vGPU for the part of the time that equals its part of the
+ * looks in @w, whatever samples saw before: other vGPUs wait also for work that began just before
+ * the end of a turn. note_leaver() charges the vGPU of @l for all of the time, if that vGPU was at
+ * work.
  */
 static void charge_seen_work(struct kvgpu_chip *chip, const struct loaded *l, const struct seen *w,
 			     u64 began, u64 now)
@@ -368,11 +382,13 @@ static void note_leaver(struct kvgpu_chip *chip, const struct loaded *l, const s
 	write_seqlock(&chip->slicer.books);
 	charge_seen_work(chip, l, w, began, ktime_get_ns());
 	if (m) {
-		m->slice.busy |= now - began > LATE_NS;	/* a vGPU without work leaves at once */
+		/* it was at work: a vGPU without work leaves at once */
+		m->slice.busy |= now - began > LATE_NS;
 		sampled = m->slice.left_busy || m->slice.busy;
 		m->slice.busy |= chan_was_seen(w, l) || count_looks(w, m);
 		charge_leaver(m, began, now);
-		m->slice.left_busy = sampled;	/* work that no sample saw is over */
+		/* work that only this switch saw is over: @m does not return as busy */
+		m->slice.left_busy = sampled;
 	}
 	write_sequnlock(&chip->slicer.books);
 	if (!m)
@@ -384,8 +400,8 @@ static void note_leaver(struct kvgpu_chip *chip, const struct loaded *l, const s
 }
 
 /*
- * Drives the loaded channels off. No lock is held. Each channel takes at most the watchdog's time
- * and a recovery. The time of the switch from @began on is charged to the vGPUs that leave.
+ * Drives the channels in @l off the chip. The caller holds no lock. Each takes the watchdog's time
+ * and a recovery at most. The time of the switch from @began on is charged to the vGPUs that leave.
  */
 static void loaded_leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr, u64 began)
 {
@@ -412,10 +428,10 @@ static void loaded_leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr
 		if (vmach_list_shown(m))
 			continue;
 		/*
-		 * A vGPU that was preempted above is not busy any more, and pays nothing here. A
-		 * vGPU that left by itself, as soon as the new list was there, may be busy: it pays
-		 * for the time since the last preempt, or since the switch began if there was no
-		 * preempt.
+		 * note_leaver() has charged the vGPUs that were preempted above, and cleared their
+		 * .busy: they pay nothing here. A vGPU whose channels left without a preempt,
+		 * because of the new list, may still be .busy. It pays from the end of the last
+		 * preempt, or from the begin of the switch if no preempt was needed.
 		 */
 		charge_leaver(m, began, now);
 		WRITE_ONCE(m->slice.on_chip, false);
@@ -430,7 +446,7 @@ static void loaded_leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr
 
 /* ------------------------------------------------------------------ a decision */
 
-/* Tells the policy what the look found. */
+/* Tells the policy what the look at time @now found. */
 static void tell_policy(struct kvgpu_chip *chip, u64 now)
 {
 	struct machine_slicer *s = &chip->slicer;
@@ -443,7 +459,7 @@ static void tell_policy(struct kvgpu_chip *chip, u64 now)
 	spin_unlock(&s->lock);
 }
 
-/* Returns the mean time between samples, in ns; 0: no samples until a kick. */
+/* Returns the mean time between samples, in ns; 0: no samples, because the card has no vGPU. */
 static u64 sample_mean(struct kvgpu_chip *chip, u64 now)
 {
 	struct machine_slicer *s = &chip->slicer;
@@ -464,10 +480,10 @@ static u64 sample_mean(struct kvgpu_chip *chip, u64 now)
 }
 
 /*
- * Draws the time of the next sample. No guest knows it (sched/gap.c), though a guest may know the
- * time of the last sample: the flushes that it asked for are done then. Looks that are no samples
- * leave the drawn time as it is. It is drawn again early only if the mean time between samples
- * becomes shorter.
+ * Draws the time of the next sample. No guest can foresee it (sched/gap.c). A guest may know the
+ * time of the last sample, because the flushes that the guest asked for are done then. A look that
+ * is no sample keeps the drawn time, unless the mean time between samples has become shorter: then
+ * a new time is drawn, and the earlier of the two counts.
  */
 static void next_sample(struct machine_slicer *s, u64 now, u64 mean)
 {
@@ -484,11 +500,12 @@ static void next_sample(struct machine_slicer *s, u64 now, u64 mean)
 static const struct kvgpu_sched_watch alternating = { .alternates = true };
 
 /*
- * Does the flushes that guests have asked for in their flush pages. A guest sees that its flush is
- * done: it learns that there was a sample, and that the slicer makes no look during the flush.
- * Flushes are therefore done after the look: otherwise a guest could take its work off the engines
- * before the engines are asked. And they are done after the next sample is drawn: otherwise a guest
- * could work unseen for the time of a flush, which it can make long.
+ * Does the flushes that guests have asked for in their flush pages. A guest can see its flush end.
+ * So the guest learns that a sample was just taken, and that the slicer makes no look during the
+ * flush. Flushes are therefore done after the look: if they came first, a guest could take its work
+ * off the engines before the look asks the engines. They are also done after the time of the next
+ * sample is drawn: the sampler can then read the engines during the flush, which a guest can make
+ * long.
  */
 static void serve_flushes(struct kvgpu_chip *chip)
 {
@@ -504,9 +521,9 @@ static void serve_flushes(struct kvgpu_chip *chip)
 }
 
 /*
- * Looks, decides and switches. Returns the time by which the policy wants the next turn. When a
- * sample is due before that time, the sampler wakes the thread. Sets *@sample if the look was a
- * sample.
+ * Makes a look, asks the policy, and switches. Returns the time at which this has to be done again
+ * for the policy, ~0 for never. If a sample is due earlier, the sampler wakes the thread. *@sample
+ * tells whether the look was a sample.
  */
 static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 {
@@ -526,7 +543,11 @@ static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 	}
 	now = ktime_get_ns();
 	if (!s->planned)
-		s->looked = now;	/* the thread slept because there was nothing to look at */
+		/*
+		 * no sample was planned, because there was no vGPU: charge no vGPU for the time
+		 * until now
+		 */
+		s->looked = now;
 	*sample = vmach_slicer_look(chip, now);
 	vmach_stranger_evict(chip, now);
 	tell_policy(chip, now);
@@ -545,9 +566,9 @@ static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 		now = ktime_get_ns();
 		/*
 		 * If the time of the next sample has passed while a vGPU was driven off, a new time
-		 * is drawn: loaded_leave() has already charged the time until now. Otherwise the
-		 * drawn time stays: guests can cause switches, and if each switch drew a new time,
-		 * a sample might never come.
+		 * is drawn: loaded_leave() has already charged that time by its own looks.
+		 * Otherwise the drawn time stays: guests can cause switches, and if each switch
+		 * drew a new time, a sample might never come.
 		 */
 		if (nr && s->sample_at <= now)
 			WRITE_ONCE(s->sample_at, 0);
@@ -556,7 +577,7 @@ static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 	if (c.open)
 		return c.until;
 	spin_lock(&s->lock);
-	/* choose() did not know when the switch would end: compute the time anew */
+	/* kvgpu_sched_choose() did not know when the switch would end: compute the time anew */
 	c.until = kvgpu_sched_started(&s->sched, now);
 	spin_unlock(&s->lock);
 	return c.until;
@@ -564,7 +585,7 @@ static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 
 /* ------------------------------------------------------------------ the thread */
 
-/* Sleeps until @until, whatever kicks arrive. */
+/* Sleeps until time @until (ktime, ns). Kicks do not end the sleep. */
 static void slicer_rest(u64 until)
 {
 	ktime_t at = ns_to_ktime(until);
@@ -578,8 +599,9 @@ static void slicer_rest(u64 until)
 /*
  * This thread has a real-time priority, and holds gpu->lock while it looks. After a look it leaves
  * the CPU and the lock to other threads for twice as long as the look held the lock, but at most 10
- * ms, both on the average, because guests can cause any number of kicks. A sample that is due
- * meanwhile is taken at the end of this rest, at a time that no guest knows either.
+ * ms (both are averages). Otherwise guests could keep the thread busy, because they can cause any
+ * number of kicks. If a sample is due meanwhile, the sampler reads the engines on time, and this
+ * thread uses the result after its rest.
  */
 static int slicer_main(void *arg)
 {
@@ -601,7 +623,10 @@ static int slicer_main(void *arg)
 			if (next == ~0ull)
 				schedule();
 			else
-				/* no timer slack: a guest could kick during it */
+				/*
+				 * no timer slack: during the slack a guest could cause a look by a
+				 * kick
+				 */
 				schedule_hrtimeout_range(&at, 0, HRTIMER_MODE_ABS);
 		}
 		__set_current_state(TASK_RUNNING);
@@ -655,7 +680,7 @@ void vmach_slicer_stop(struct kvgpu_gpu *gpu)
 	vmach_sampler_stop(gpu->chip);
 	if (!t)
 		return;
-	/* done first, because an interrupt may still kick the slicer */
+	/* clear .thread first, because an interrupt may still call vmach_slicer_kick() */
 	WRITE_ONCE(gpu->chip->slicer.thread, NULL);
 	kthread_stop(t);
 }
@@ -667,7 +692,7 @@ void vmach_slice_add(struct kvgpu_machine *m)
 	const struct kvgpu_hw *hw = &v->gpu->hw;
 
 	kvgpu_hw_lock_assert_held(&v->gpu->lock);
-	/* whether it is on the chip is not known yet: true makes a switch ask the chip */
+	/* no switch has asked the chip about this vGPU yet: true makes the next switch ask */
 	m->slice.on_chip = true;
 	m->slice.ent.weight = KVGPU_SCHED_WEIGHT_DEFAULT;
 	m->slice.ent.cap = KVGPU_SCHED_CAP_NONE;
