@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The books of GPU time: charges vGPUs, and tells how much each was charged. look.c charges for
- * samples, slice.c for switches.
+ * The books of GPU time: charges vGPUs for GPU time, and tells how much time each vGPU was charged.
+ * look.c charges for samples, slice.c for switches.
  */
 #include "mdev/machine/internal.h"
 
 /*
- * time in which work of other vGPUs may go unseen: a thread that keeps another one waiting for
- * gpu->lock for longer is lent a priority (hw/lock.h)
+ * ns of a wait in which other vGPUs may have worked unseen; after a wait of that length the lock's
+ * holder is lent a priority (hw/lock.h)
  */
 #define UNSEEN_NS	NSEC_PER_MSEC
 
@@ -22,8 +22,8 @@ void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now)
 }
 
 /*
- * Returns the time charged so far, and the time that the next look will charge if nothing changes.
- * Never returns less than it did before.
+ * Returns the ns charged to @m so far, with the ns since the last look if @m is being charged now.
+ * Never returns less than in an earlier call.
  */
 u64 vmach_gpu_time_get(struct kvgpu_machine *m)
 {
@@ -46,11 +46,12 @@ u64 vmach_gpu_time_get(struct kvgpu_machine *m)
 }
 
 /*
- * Charges the time since @began, for which the chip was waited for on behalf of @m with gpu->lock
- * held, so that no look was made. If @m was at work (@works), it pays for that time. If other vGPUs
- * were at work, at the beginning (@others) or now, the time is left to their samples. If no vGPU
- * was, the time up to UNSEEN_NS is left to samples too, because other vGPUs may have worked in
- * between; the rest is charged to no vGPU.
+ * Charges the time since @began, in which this thread waited for the chip on behalf of @m. It held
+ * gpu->lock, so that no look was made. If @m was at work (@works), @m pays for that time. Else, if
+ * another vGPU was at work at the beginning (@others) or is now, the time stays uncharged here, and
+ * the next look charges it by the samples. If no vGPU was at work, the last part of the time,
+ * UNSEEN_NS at most, is left to the next look as well, because other vGPUs may have worked unseen;
+ * no vGPU is charged for the rest.
  */
 void vmach_wait_charge(struct kvgpu_machine *m, bool works, bool others, u64 began)
 {

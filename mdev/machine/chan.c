@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Channels. A guest's binding becomes a binding of the chip, with an instance block that is made
- * here, and with an id from a group of eight ids that belongs to this vGPU alone, so that a page of
- * doorbells never spans vGPUs.
+ * Channels. When a guest binds a channel, the host binds a channel of the chip, with an instance
+ * block that is made here. The channel's id on the chip is from a group of eight ids that belongs
+ * to this vGPU alone. The doorbells of eight ids share a page, so that no page has doorbells of two
+ * vGPUs.
  *
  * The runlist. A guest sees all engines on runlist 0, and may use GR and a copy engine in one
- * channel at any time, without an announcement at bind. On the card only the runlist of GR allows
- * that: it also serves one copy engine. So every channel of a guest goes to GR's runlist. Channels
- * that only copy would be faster on a copy engine of their own if two tenants copy, but a channel
- * that starts to use GR would have to be moved back while it runs.
+ * channel at any time, and does not say at the bind which of them it will use. On the card only
+ * GR's runlist has both: it also serves one copy engine. So every channel of a guest goes to GR's
+ * runlist. Channels that only copy would be faster on a copy engine of their own if two tenants
+ * copy, but a channel that starts to use GR would have to be moved back while it runs.
  *
  * A guest may change its instance block after the bind. The change takes effect at the next of
  * these points (docs/hardware.md): bind, enable, first submit in a runlist, unblock of its runlist.
@@ -22,7 +23,8 @@
 
 #define UNBIND_TRIES	50
 #define NO_CONTEXT_VA	KVGPU_SPACE_END
-#define INST_READ	(RAMIN_GR_CTX + 8)	/* bytes of a guest's block that are used */
+/* bytes of a guest's instance block that the host reads */
+#define INST_READ	(RAMIN_GR_CTX + 8)
 
 /* ------------------------------------------------------------------ tables */
 
@@ -78,8 +80,9 @@ static void chan_forget(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
 /* ------------------------------------------------------------------ ids and doorbells */
 
 /*
- * Returns the chip's group of channel ids for guest group @g. The vGPU keeps it until all its
- * channels are stopped (vmach_chans_stop()).
+ * Returns the chip's group of channel ids for guest group @g. Takes a free one if @g has none yet.
+ * The vGPU keeps it until vmach_chans_stop(). Returns -ENOSPC if the vGPU has its share, or no
+ * group is free.
  */
 static int take_group(struct kvgpu_vgpu *v, u16 g)
 {
@@ -127,9 +130,9 @@ static void give_groups(struct kvgpu_vgpu *v)
 /*
  * Makes the card's doorbells of the channel's group show the guest's USERD page, and the guest's
  * BAR1 show those doorbells. If channels of one group have USERD in different pages, the group
- * shows the page of the channel that was bound last, and the channels of other pages stand still. A
- * channel's USERD has to be at the place of its id in the page. Otherwise the chip would use other
- * words than the slicer looks at.
+ * shows the page of the channel that was bound last, and channels with USERD in other pages get no
+ * doorbells and stand still. A channel's USERD has to be at the place of its id in the page.
+ * Otherwise the chip and the slicer would use different words as the channel's GP_GET and GP_PUT.
  */
 static int take_userd(struct kvgpu_chan *c)
 {
@@ -148,8 +151,8 @@ static int take_userd(struct kvgpu_chan *c)
 	if (v->m->userd_page[g] == page)
 		return 0;
 	/*
-	 * until the doorbells show this page they may show a page of the vGPU that had the group of
-	 * ids before
+	 * do not show the doorbells to the guest before they have the new page: until then they may
+	 * show a page of the vGPU that had this group of ids before
 	 */
 	if (kvgpu_hw_userd_page(&v->gpu->hw, h, (hvram_t){ v->part.v + (page << PAGE_SHIFT) })) {
 		vmach_gpu_wedge(v->gpu, "doorbells show what they showed before");
@@ -174,18 +177,19 @@ static int read_inst(struct kvgpu_chan *c, u32 *block, struct kvgpu_inst_guest *
 	g->limit = min(g->limit, NO_CONTEXT_VA - 1);
 	if (!ret && g->gr_ctx && !g->gr_ctx_virtual)
 		/*
-		 * refused: the guest's context has a physical address, where the host can't show
-		 * its own image
+		 * refuse a context with a physical address: the host can show its own image only at
+		 * a virtual address
 		 */
 		ret = -EINVAL;
 	return ret;
 }
 
 /*
- * FECS may only get images that the host made. It takes any pointer for an image, 0 too, and the
- * guest may have mapped an image of its own there. A channel without a context therefore gets an
- * address that no guest can map: it is beyond the channel's limit, and shadows have no entries
- * there. The first GR method of such a channel is a page fault.
+ * FECS may only load context images that the host made. But FECS loads an image from any address in
+ * the instance block, even from 0, and a guest may have mapped an image of its own at that address.
+ * A channel without a context therefore gets an address that no guest can map: it is beyond the
+ * channel's limit, and shadows have no entries there. The first GR method of such a channel is a
+ * page fault.
  */
 static struct kvgpu_inst_guest inst_shown(const struct kvgpu_chan *c)
 {
@@ -210,8 +214,8 @@ static int write_inst_block(struct kvgpu_chan *c, const u32 *guest_block, u32 *o
 }
 
 /*
- * Writes the words of the instance block behind the RAMFC. The chip only reads these, and a resync
- * changes only these.
+ * Writes the words of the instance block that follow the RAMFC. The chip never writes these words,
+ * and a resync changes no others.
  */
 static int write_inst_space(struct kvgpu_chan *c, const u32 *guest_block, u32 *out)
 {
@@ -231,7 +235,9 @@ static bool same_space(const struct kvgpu_inst_guest *a, const struct kvgpu_inst
 	return a->pd.target == b->pd.target && a->pd.addr == b->pd.addr && a->limit == b->limit;
 }
 
-/* Disables @c on the chip, and if it is in a group all channels of that group. */
+/*
+ * Disables @c on the chip, and, if @c is in a group, all channels of that group. Sets their .held.
+ */
 static void chan_hold(struct kvgpu_chan *c)
 {
 	struct kvgpu_vgpu *v = c->vgpu;
@@ -249,10 +255,11 @@ static void chan_hold(struct kvgpu_chan *c)
 
 /*
  * A preempt alone does not keep a channel off: the chip loads an enabled and listed channel again
- * at once, with the new contents of its block. So it is disabled first. A group is preempted as a
- * whole, because engines name the group and not its members. gpu->lock is taken and released once,
- * because the slicer puts lists onto the chip under it: a vGPU whose list came before that counts
- * as on the chip, and a list that comes later finds the channels disabled.
+ * at once, with the new contents of its block. Therefore the channel is disabled first. A group is
+ * preempted as a whole, because engines name the group and not its members. The slicer puts lists
+ * onto the chip under gpu->lock. Therefore that lock is taken and released once after the channels
+ * were disabled: if the slicer put the vGPU's list onto the chip before, slice.on_chip is true now;
+ * if it does so later, the channels are disabled already.
  */
 bool vmach_chan_step_off(struct kvgpu_chan *c)
 {
@@ -276,8 +283,8 @@ bool vmach_chan_step_off(struct kvgpu_chan *c)
 }
 
 /*
- * Enables a channel on the chip. Recovery ends channels under gpu->lock: a channel that recovery
- * has ended, or is about to end, stays off.
+ * Enables a channel on the chip if the guest has enabled it. A channel that recovery has ended or
+ * is about to end stays disabled; gpu->lock is taken because recovery ends channels under it.
  */
 static void chan_start(struct kvgpu_chan *c)
 {
@@ -303,8 +310,8 @@ void vmach_chans_restart(struct kvgpu_vgpu *v)
 }
 
 /*
- * Gives channel @c the space and the graphics context of @g. Call it when the channel is not loaded
- * on the chip and can't be loaded.
+ * Gives channel @c the space and the graphics context of @g. Call it when @c is off the chip and
+ * disabled.
  */
 static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g, const u32 *block,
 			 u32 *out)
@@ -328,7 +335,8 @@ static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g,
 	c->g.pd = g->pd;
 	c->g.limit = g->limit;
 	c->g.gr_ctx = g->gr_ctx;
-	vmach_shadow_sync(v);	/* the patch list is read through the space */
+	/* vmach_grctx_get() reads the patch list through the space's tables */
+	vmach_shadow_sync(v);
 	c->gr = g->gr_ctx ? vmach_grctx_get(v, c->space, g->gr_ctx, g->limit) : NULL;
 	if (g->gr_ctx && !c->gr)
 		kvgpu_mdev_fault_note(v, "no graphics context for a channel", c->gchid.v, g->gr_ctx,
@@ -389,7 +397,8 @@ static int chan_bind_hw(struct kvgpu_chan *c, u32 *block)
 	vmach_shadow_settle(v);
 	if (ret)
 		return ret;
-	chan_insert(v, c);	/* before the chip can raise an interrupt for it */
+	/* insert the channel before the chip can raise an interrupt for it */
+	chan_insert(v, c);
 	ret = kvgpu_hw_chan_bind(hw, c->hchid, c->inst.at.v, c->hrunl);
 	if (ret)
 		chan_forget(v, c);
@@ -418,9 +427,7 @@ void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, u8 runl, struct kvgpu_gad
 	u32 *block;
 	int ret = -ENOMEM;
 
-	/*
-	 * mmio-trap refuses to bind a bound channel, so that there should be no channel to unbind
-	 */
+	/* normally does nothing, because mmio-trap refuses to bind a channel that is bound */
 	vmach_chan_unbind(v, id);
 	vmach_stage_drop(v->m);
 	c = kzalloc(sizeof(*c), GFP_KERNEL_ACCOUNT);
@@ -446,7 +453,8 @@ void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, u8 runl, struct kvgpu_gad
 		return;
 	}
 	trace_kvgpu_chan(v->id, id.v, c->hchid.v, KVGPU_CHAN_BOUND);
-	vmach_runlist_chan_add(v, runl);	/* the channel may have been listed before */
+	/* the guest's list may have named the channel before the bind */
+	vmach_runlist_chan_add(v, runl);
 }
 
 /* ------------------------------------------------------------------ enable, disable, unbind */
@@ -459,7 +467,7 @@ void vmach_chan_enable(struct kvgpu_vgpu *v, gchid_t id)
 		vmach_shadow_sync(v);
 		vmach_chan_resync(c);
 	}
-	/* a channel that was ended by an error stays off */
+	/* an ended channel stays disabled, and the guest reads that from the channel table */
 	if (!c || c->dead || vmach_gpu_wedged(v->gpu)) {
 		kvgpu_trap_chan_status_set(&v->m->trap, id, 0);
 		return;
@@ -485,10 +493,10 @@ void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
 }
 
 /*
- * Unbinds a channel that is disabled and on no list. kvgpu_hw_chan_unbind() refuses while the
- * channel is on a PBDMA or an engine, so that the channel is driven off first. If it does not leave
- * even when all engines of the runlist are reset, the card is cut off: memory that the chip may
- * still use must not be freed.
+ * Unbinds a channel that is disabled and on no list. kvgpu_hw_chan_unbind() fails while the channel
+ * is on a PBDMA or an engine. Therefore the channel is driven off first. If the channel does not
+ * leave even when all engines of the runlist are reset, the card is cut off: memory that the chip
+ * may still use must not be freed.
  */
 static void chan_unbind_hw(struct kvgpu_chan *c)
 {
@@ -505,8 +513,8 @@ static void chan_unbind_hw(struct kvgpu_chan *c)
 	    vmach_chan_evict(gpu, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS))
 		vmach_reset_note(c->vgpu->m, 0);
 	/*
-	 * a fault while the channel was driven off stops the whole runlist, and would have no owner
-	 * later
+	 * a fault that came while the channel was driven off stops the whole runlist; clear it now,
+	 * because after the unbind no channel would be found for it
 	 */
 	if (!vmach_gpu_wedged(gpu))
 		kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
@@ -518,7 +526,7 @@ static void chan_unbind_hw(struct kvgpu_chan *c)
 	if (ret && !vmach_gpu_wedged(gpu)) {
 		vmach_runlist_reset(gpu, c->hrunl);
 		ret = kvgpu_hw_chan_unbind(&gpu->hw, c->hchid);
-		/* all of the time is charged below */
+		/* charge no time here: vmach_wait_charge() below charges all of it */
 		vmach_reset_note(c->vgpu->m, 0);
 		works = true;
 	}
@@ -527,8 +535,8 @@ static void chan_unbind_hw(struct kvgpu_chan *c)
 	vmach_wait_charge(c->vgpu->m, works, others, began);
 	kvgpu_hw_unlock(&gpu->lock);
 	/*
-	 * The chip's reports name the instance block, whose memory may soon be another channel's.
-	 * Wait until all of them have been delivered.
+	 * The chip's reports name the instance block, and its memory may soon be another channel's.
+	 * Wait until all reports that name it have been handled.
 	 */
 	if (!vmach_gpu_wedged(gpu))
 		kvgpu_hw_intr_settle(&gpu->hw, c->inst.at.v);
@@ -543,7 +551,7 @@ void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 	kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, false);
 	c->enabled = c->listed = false;
 	kvgpu_hw_lock(&v->gpu->lock);
-	c->dead = true;		/* keeps the channel out of the lists published from now on */
+	c->dead = true;		/* lists that are published from now on leave the channel out */
 	if (vmach_runlist_drop(v->m, c->hrunl, c->hchid) &&
 	    vmach_runlist_update(v->m, c->hrunl))
 		vmach_gpu_wedge(v->gpu, "a runlist was not taken");
@@ -554,8 +562,9 @@ void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 }
 
 /*
- * Stops all channels. All are disabled before the first is driven off, so that none starts
- * meanwhile, and one empty list is submitted for all.
+ * Unbinds all channels of the vGPU. All are disabled before the first is driven off the chip, so
+ * that no channel starts meanwhile. One empty list is submitted instead of a new list for each
+ * channel.
  */
 void vmach_chans_stop(struct kvgpu_vgpu *v)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * State of the card that all parts of the machine need: the time of its PTIMER, whether it still
- * answers, and how long to wait for it. Calls no other file of the room.
+ * State of the card that all parts of the machine need: the time of its PTIMER, whether the card is
+ * cut off, and how long a command may wait for it. This file calls no other file of mdev/machine/.
  */
 #include <linux/sched.h>
 
@@ -11,9 +11,10 @@
 
 /*
  * PTIMER is read from the chip each time: a guest compares it with times that the GPU wrote to
- * memory. A clock of the CPU would be off by the time of a register read and by the drift between
- * two reads. The CPU's clock gives the high word, which saves two of three reads, and continues if
- * the chip does not answer. The time never goes back.
+ * memory. Times of the CPU's clock would differ from these by the time that a register read takes,
+ * and by the clock's drift since the last read. The CPU's clock is used for the high word of
+ * PTIMER, which saves two of three register reads. It also gives the time if the chip does not
+ * answer. The time returned never goes back.
  */
 u64 vmach_ptimer_read(struct kvgpu_gpu *gpu)
 {
@@ -41,9 +42,9 @@ bool vmach_gpu_wedged(const struct kvgpu_gpu *gpu)
 }
 
 /*
- * The card has failed. Without bus mastering it can't reach memory, whatever its tables say, so
- * that pinned pages can be released (S2). No work starts on it any more. The admin has to unload
- * the module and reset the card.
+ * Cuts the card off because it has failed. Without bus mastering the card can't reach system
+ * memory, whatever its tables say, so that pinned pages can be released (S2). No work starts on the
+ * card any more. The admin has to unload the module and reset the card.
  */
 void vmach_gpu_wedge(struct kvgpu_gpu *gpu, const char *why)
 {

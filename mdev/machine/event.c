@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Interrupts of the chip, and their delivery to guests. The chip's interrupt thread calls the
- * functions of kvgpu_machine_events for all vGPUs. They look up the vGPU, stop the channel if
- * necessary (one register write; recover.c does the rest), and queue an event for the guest. They
- * take event_lock only. No code waits for a guest, or signals one, with event_lock held.
+ * functions of kvgpu_machine_events for all vGPUs. These functions look up the vGPU, disable the
+ * channel if necessary (by one register write; recover.c does the rest), and queue an event for the
+ * guest. Of the machine's locks that sleep they take chip->event_lock only. No code waits for a
+ * guest, or signals one, with event_lock held.
  *
- * Delivery needs the vGPU's lock, and time: a VMM decides what wakes up at its eventfd, which may
- * take milliseconds. So a work item of the vGPU delivers, or the holder of the lock does when it is
- * done (end of kvgpu_machine_reg_write(), for instance). The work item takes an eighth of one CPU
- * for one vGPU at most, on the average. Guests see their own ids and addresses only.
+ * Delivery needs vgpu->lock, and time: a signal of an eventfd may take milliseconds, because the
+ * VMM decides what waits for that eventfd. So a work item of the vGPU delivers, or a thread that
+ * holds vgpu->lock anyway delivers when it is done (end of kvgpu_machine_reg_write(), for
+ * instance). The work item takes an eighth of one CPU for one vGPU at most, on the average. Guests
+ * see their own ids and addresses only.
  *
  * Each vGPU has a budget of interrupts. A channel that exceeds it is ended, because the PBDMA, GR
  * and this thread serve all vGPUs.
@@ -19,10 +21,11 @@
 #include "gk110/gr.h"
 #include "mdev/machine/internal.h"
 
-/* registers of a GR exception that cost as much as an interrupt of a PBDMA */
+/* this many registers of a GR exception count as one more interrupt in the vGPU's budget */
 #define REGS_OF_ONE	4
 #define RETRY_MS	1
-#define TELL_PART	8			/* 1/8 of a CPU's time, for signals to one VMM */
+/* signals to one VMM may take 1/8 of a CPU's time */
+#define TELL_PART	8
 #define TELL_BURST_NS	(5 * (s64)NSEC_PER_MSEC)
 #define TELL_DEBT_NS	(NSEC_PER_SEC)
 /*
@@ -44,10 +47,10 @@ void vmach_event_push(struct kvgpu_machine *m, const struct machine_event *ev)
 }
 
 /*
- * Takes the next event. False: there is none to deliver now. A second exception of GR waits until
- * the guest has restarted GR after the first one: real GR halts at each exception, so that its
- * driver expects one at a time, and its registers hold one. The host has restarted the chip's GR
- * meanwhile.
+ * Takes the next event that can be delivered now. False: there is none. Leaves an exception of GR
+ * in the queue until the guest has restarted its GR after the last exception. Real GR halts at each
+ * exception, so that the guest's driver expects one exception at a time, and the registers describe
+ * one only. The host has restarted the chip's GR meanwhile.
  */
 static bool event_pop(struct kvgpu_machine *m, struct machine_event *ev)
 {
@@ -78,7 +81,10 @@ void vmach_events_kick(struct kvgpu_machine *m)
 	event_later(m, 0);
 }
 
-/* Returns ns until the VMM may be signalled again, or 0 for now. vgpu->lock is held. */
+/*
+ * Adds the time passed to the budget for signals to the VMM. Returns 0 if the VMM may be signalled
+ * now, else the ns until then. vgpu->lock is held.
+ */
 static u64 tell_refill(struct kvgpu_machine *m, u64 now)
 {
 	m->tell.left =
@@ -109,7 +115,8 @@ static void event_work(struct work_struct *work)
 		event_later(m, nsecs_to_jiffies(wait) + 1);
 	} else {
 		vmach_events_deliver(v);
-		kvgpu_mdev_irq_update(v);	/* also shows an INTx interrupt that was unmasked */
+		/* also signals an INTx interrupt that came while INTx was masked */
+		kvgpu_mdev_irq_update(v);
 		m->tell.left = max_t(s64, m->tell.left - (s64)(ktime_get_ns() - began),
 				     -(s64)TELL_DEBT_NS);
 	}
@@ -124,10 +131,11 @@ static u32 engine_id(const struct kvgpu_vgpu *v, u8 engine)
 }
 
 /*
- * Shows a hang as the chip reports it: a context switch that does not end, on an engine whose
- * status names the channel. nouveau then triggers a fault of the engine (vmach_fault_trigger()),
- * takes the channel from the status and resets the engine, after which the status is idle again
- * (command.c). The real channel is off the chip already.
+ * Shows the guest a hang as the chip reports one: a context switch that does not end, on an engine
+ * whose status names the guest's channel. nouveau then triggers a fault of the engine
+ * (vmach_fault_trigger()), takes the channel's id from the status, and resets the engine; that
+ * reset sets the status to idle (command.c). The host has taken the real channel off the chip
+ * before.
  */
 static void deliver_hang(struct kvgpu_vgpu *v, const struct machine_event *ev)
 {
@@ -189,8 +197,9 @@ void vmach_events_deliver(struct kvgpu_vgpu *v)
 }
 
 /*
- * Answers nouveau's recovery of a hang. nouveau asks for a fault of the engine, and then recovers
- * the channel in the engine's status.
+ * Answers nouveau's recovery of a hang. nouveau triggers a fault of the engine. When the fault
+ * comes, nouveau recovers the channel that the engine's status names. Does nothing if the guest was
+ * told of no hang on @engine.
  */
 void vmach_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit)
 {
@@ -215,8 +224,8 @@ static struct kvgpu_chan *chan_of_inst(struct kvgpu_chip *chip, u64 inst)
 }
 
 /*
- * Returns the channel that the chip calls @id. Of a group it is a live channel, because a dead
- * channel can't be ended again.
+ * Returns the channel that the chip calls @id. With @tsg, @id is a group: returns a channel of it
+ * that is not dead, if there is one, because a dead channel can't be ended again.
  */
 static struct kvgpu_chan *chan_of_id(struct kvgpu_chip *chip, int id, bool tsg)
 {
@@ -225,7 +234,9 @@ static struct kvgpu_chan *chan_of_id(struct kvgpu_chip *chip, int id, bool tsg)
 	return c && tsg ? vmach_live_chan_find(chip, c) : c;
 }
 
-/* Stops the channel at once. Recovery takes it off the chip and tells the guest. */
+/*
+ * Disables the channel at once. The recovery work item takes it off the chip and tells the guest.
+ */
 void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
 {
 	if (test_and_set_bit(c->hchid.v, chip->sick))
@@ -237,8 +248,8 @@ void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
 }
 
 /*
- * Counts an interrupt of this vGPU that costs as much as @price ordinary interrupts. False: the
- * vGPU has used up its budget of this second.
+ * Counts an interrupt of @m as @price interrupts. False: the vGPU has used up its budget of this
+ * second.
  */
 static bool within_budget(struct kvgpu_machine *m, u32 price)
 {
@@ -272,8 +283,9 @@ static void storm_chan_end(struct kvgpu_chip *chip, struct kvgpu_chan *c)
 }
 
 /*
- * A CPU accessed a page of a BAR that has no translation. All pages of vGPUs' slices have one, so
- * that this is an error of the card or of the host. The guest that owns the slice is told.
+ * A CPU accessed a page of a BAR that has no translation. All pages of vGPUs' slices have a
+ * translation, so that this fault is an error of the card or of the host. Tells the guest that owns
+ * the slice.
  */
 static void bar_fault(struct kvgpu_chip *chip, const struct kvgpu_hw_fault *f)
 {
@@ -316,7 +328,7 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 		}
 		vmach_chan_end_soon(chip, c, EVENT_FAULT);
 	} else {
-		/* the fault's channel is unbound by now, but the runlist is still stopped */
+		/* the channel was unbound after the fault, but the fault still stops the runlist */
 		dev_notice_ratelimited(&gpu->hw.pdev->dev,
 				       "MMU fault of unit 0x%02x at 0x%010llx, instance 0x%010llx: nobody's any more\n",
 				       f->unit, f->va, f->inst);
@@ -326,9 +338,10 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 }
 
 /*
- * Registers that explain a PBDMA's interrupt keep their values until the next interrupt of that
- * kind, which may be another tenant's: METHOD0 and DATA0 belong to INTR0, the HCE's registers to
- * INTR1. So only the registers of the raised kind are reported.
+ * Registers that explain a PBDMA's interrupt keep their values until the next interrupt of the same
+ * kind. So they may have values of another tenant's channel: METHOD0 and DATA0 belong to INTR0, the
+ * HCE's registers to INTR1. Therefore only the registers of a kind that was raised now are
+ * reported.
  */
 static void fill_pbdma(struct machine_event *ev, const struct kvgpu_hw_pbdma *p)
 {
@@ -342,7 +355,10 @@ static void fill_pbdma(struct machine_event *ev, const struct kvgpu_hw_pbdma *p)
 	}
 }
 
-/* The guest's acknowledge is not waited for: hw/ skips the method and lets the PBDMA go on. */
+/*
+ * The host does not wait for the guest's acknowledge: hw/ skips the method and lets the PBDMA go
+ * on.
+ */
 static void pbdma_intr_take(void *ctx, const struct kvgpu_hw_pbdma *p)
 {
 	struct kvgpu_gpu *gpu = ctx;
@@ -363,7 +379,10 @@ static void pbdma_intr_take(void *ctx, const struct kvgpu_hw_pbdma *p)
 				      (u64)ev.pbdma.method << 32 | ev.pbdma.data,
 				      p->intr0 ?: p->intr1);
 		vmach_event_push(c->vgpu->m, &ev);
-		/* after a fatal error the guest gives the channel up, but may take its time */
+		/*
+		 * after a fatal error the guest ends the channel, but may take its time: disable
+		 * the channel now
+		 */
 		if (p->intr0 & PBDMA_INTR0_FATAL)
 			kvgpu_hw_chan_enable(&gpu->hw, c->hchid, false);
 		if (!within_budget(c->vgpu->m, 1))
@@ -416,8 +435,8 @@ static void ce_intr_take(void *ctx, u8 engine, u32 intr, u32 code, int id, bool 
 	struct kvgpu_chan *c;
 
 	/*
-	 * the register keeps its code until the next bad launch: without LAUNCHERR, the code may be
-	 * of another tenant's launch
+	 * the register keeps the error code until the next bad launch: if LAUNCHERR is not set, the
+	 * code may be of an earlier launch, by another tenant
 	 */
 	if (intr & GK110_CE_INTR_LAUNCHERR)
 		ev.ce.code = code;
@@ -451,9 +470,10 @@ static void nonstall_set(struct kvgpu_chip *chip, bool off, bool held)
 
 /*
  * Refills the card's budget of NON_STALL_INTERRUPTs. Each costs the host time, and all waiting
- * vGPUs are told of it. The budget is NONSTALL_PER_MS a millisecond. There is also a budget of the
- * interrupt thread's time, which is half of the time that passes; the time that the thread spends
- * on other interrupts is paid from it too. False: one of the two is used up.
+ * vGPUs are told of it. The budget grows by NONSTALL_PER_MS interrupts each millisecond. There is
+ * also a budget of the interrupt thread's time, which grows by half of the time that passes. The
+ * thread's time for other interrupts is paid from this budget, too. False: one of the two budgets
+ * is used up.
  */
 static bool nonstall_refill(struct kvgpu_chip *chip, u64 now)
 {
@@ -479,16 +499,18 @@ static void nonstall_pay(struct kvgpu_chip *chip)
 
 /*
  * The chip does not tell which channel sent a NON_STALL_INTERRUPT, so that all vGPUs with channels
- * get it. That is harmless: a driver then looks in memory whether its work is done. A vGPU whose
- * driver does not wait gets it with its next register access. While no driver waits the interrupt
- * is masked: each submission of a nouveau client ends with one, which would cost the host some ten
- * register accesses. The chip keeps the bit, and interrupts when it is enabled again.
+ * are shown it. That is harmless: a driver then looks in memory whether its work is done. A vGPU
+ * whose driver does not wait is shown it at the guest's next register access. While no driver
+ * waits, the chip's interrupt is masked, because each submission of a nouveau client ends with such
+ * an interrupt, and each would cost the host some ten register accesses. The chip keeps the
+ * interrupt's bit while it is masked, and interrupts when it is unmasked.
  *
- * No vGPU can be stopped for too many of these, because the sender is unknown. The interrupt that
- * uses up the budget masks all further ones. Each look of the slicer refills the budget, and the
- * first look that finds room for an interrupt unmasks them (vmach_nonstall_look()). While they are
- * masked, samples come 1 ms apart on the average (sched/gap.c). No interrupt is lost: the chip
- * keeps the bit, and one interrupt stands for all that came before it.
+ * No vGPU can be punished for too many of these interrupts, because their sender is unknown. The
+ * interrupt that uses up the budget masks all further ones. Each look of the slicer refills the
+ * budget, and the first look after which the budget allows an interrupt unmasks them
+ * (vmach_nonstall_look()). While they are masked, samples come 1 ms apart on the average
+ * (sched/gap.c). No interrupt is lost: the chip keeps the bit, and one interrupt stands for all
+ * that came before it.
  */
 static void nonstall(void *ctx)
 {
@@ -499,7 +521,7 @@ static void nonstall(void *ctx)
 
 	kvgpu_hw_lock(&chip->event_lock);
 	list_for_each_entry(m, &chip->live, node) {
-		/* the vGPU has bound no channel since its channels were last stopped */
+		/* skip a vGPU that has bound no channel since its channels were last stopped */
 		if (!READ_ONCE(m->nr_groups))
 			continue;
 		set_bit(PENDING_NONSTALL, &m->pending);
@@ -510,8 +532,9 @@ static void nonstall(void *ctx)
 	}
 	nonstall_pay(chip);
 	/*
-	 * The interrupt is paid for also while no driver waits. Otherwise a guest could begin to
-	 * wait, and stop before this thread gets here, again and again, without paying.
+	 * Pay for the interrupt also if no driver waits now. Otherwise a guest could cause
+	 * interrupts without paying: its driver would begin to wait, and stop before this thread
+	 * gets here, again and again.
 	 */
 	nonstall_set(chip, !any, !nonstall_refill(chip, ktime_get_ns()));
 	if (chip->nonstall.held)
@@ -548,7 +571,10 @@ void vmach_waits_update(struct kvgpu_vgpu *v)
 		return;
 	WRITE_ONCE(m->waits, m->trap.wants_nonstall);
 	if (!m->waits)
-		/* nonstall() masks the interrupt when the next one comes and no driver waits */
+		/*
+		 * the interrupt need not be masked here: nonstall() does that at the next one if no
+		 * driver waits
+		 */
 		return;
 	kvgpu_hw_lock(&chip->event_lock);
 	nonstall_set(chip, false, chip->nonstall.held);
@@ -626,8 +652,9 @@ void vmach_events_init(struct kvgpu_machine *m)
 }
 
 /*
- * The machine is off chip->live, so that no interrupt finds it, but its work items may be queued.
- * vgpu->lock may be held.
+ * Ends the machine's work items. The caller has removed the machine from chip->live, so that no
+ * interrupt finds it, but work items may still be queued. The caller may hold vgpu->lock: a work
+ * item only tries to take it.
  */
 void vmach_events_fini(struct kvgpu_machine *m)
 {

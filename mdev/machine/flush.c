@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Flushes that the guest asks for: writes of its CPUs to BARs reach memory (FLUSH_BAR); L2 and
- * system memory agree (FLUSH_L2_*).
+ * Flushes that the guest asks for. After FLUSH_BAR, writes of the guest's CPUs to BARs have reached
+ * memory. After FLUSH_L2_*, L2 and system memory agree.
  *
- * nouveau asks after every object in instance memory that it has written, 84 times while a CUDA
- * program starts and ends, by two accesses each time. Then it tells the chip about the object, by a
- * register that traps. So the page of these registers is memory that the guest maps. A word with
- * TRIGGER set is an owed flush. The flush is done before the guest's next command takes effect, or
- * at the slicer's next sample (slice.c), whichever is sooner. The slicer's other looks don't do it,
- * because guests can cause any number of them. A program's store, and the doorbell that the program
- * writes after it, don't rely on this register: programs can't reach it.
+ * nouveau asks for FLUSH_BAR after it has written an object in instance memory: 84 times while a
+ * CUDA program starts and ends, by two register accesses each time. Then it tells the chip about
+ * the object, by a register that traps. So these accesses need not trap: the page of these
+ * registers is ordinary memory that the guest maps. If TRIGGER is set in a word, the host owes the
+ * guest that flush. The host does it before the guest's next command takes effect, or at the
+ * slicer's next sample (slice.c), whichever is sooner. The slicer's looks that are no samples don't
+ * do it, because guests can cause any number of them. It does no harm that a flush is late:
+ * programs can't reach this register, so that no program relies on it between a store and the
+ * doorbell that follows.
  *
  * A driver polls the words of L2 until TRIGGER and BUSY are clear, as on the chip. BUSY of
- * FLUSH_BAR is never set: a flush that is done later looks the same as a flush that was done at
- * once.
+ * FLUSH_BAR is never set: the guest sees no difference to a flush that was done at once.
  */
 #include "gk110/bar.h"
 #include "mdev/machine/internal.h"

@@ -1,46 +1,49 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Finds out which vGPUs have work, and which ones did some. Doorbells do not trap, so that the
- * slicer has to look.
+ * Finds out which vGPUs have work to do, and which vGPUs the chip has worked for since the last
+ * look. Doorbells do not trap, so that the slicer has to look.
  *
  * A channel has work if its GP_GET and GP_PUT differ, or if the chip tells so (channel table:
- * pending, or on a PBDMA). The guest can write the two words, but not the channel table. The words
- * are believed only against the guest that wrote them. So equal words mean "no work" only after the
- * channel table has agreed for this GP_PUT. And if a vGPU on the open chip seems to have no work, a
- * PBDMA is asked at each look which channel it has. Equal words can also lie: a ring of two entries
- * that is filled twice between two looks reads as before. So if an engine is busy for a vGPU whose
- * words tell of no work, the vGPU counts as having work as long as the engine names it. It still
- * counts so when its turn ends before that work does.
+ * pending, or on a PBDMA). The guest can write the two words, but not the channel table. Without
+ * the table, the words are believed only if they tell of work, for which the guest itself pays.
+ * Equal words mean "no work" only after the channel table has agreed for this GP_PUT. And if a vGPU
+ * on the open chip seems to have no work, one PBDMA, another at each look, is asked which channel
+ * it has. Equal words can also lie: a ring of two entries that is filled twice between two looks
+ * reads as before. So if an engine is busy for a vGPU whose words tell of no work, the vGPU counts
+ * as having work as long as the engine names it. It also counts so after its turn has ended before
+ * that work did.
  *
- * A vGPU was at work if an engine of the runlist was busy or a GP_GET has moved. A vGPU that has
- * work without either waits for a semaphore, as far as the host can tell. (A pushbuffer of NOPs
- * looks the same, and is treated the same.) Waiting is not charged.
+ * A vGPU was at work if an engine of the runlist was busy or a GP_GET has moved. If a vGPU has
+ * work, but neither is the case, the host takes it that the vGPU waits for a semaphore. (A
+ * pushbuffer of NOPs looks the same, and is treated the same.) Waiting is not charged.
  *
  * A look has one of three reasons: a random time has come (sched/gap.c), the policy wants to know,
- * or the slicer was kicked, which a guest can do by submitting a list. Only the first is a
- * *sample*: a guest knows the times of the other looks, or causes them. The sample's engine status
- * is read at its time exactly (sample.c), however long the slicer's own look is delayed. The result
- * of a sample is charged until the next sample. The other looks charge the time until now, and find
- * out which vGPUs have work.
+ * or the slicer was kicked, which a guest can do by submitting a list. Only a look at a random time
+ * is a *sample*, because a guest may know or cause the times of the other looks. The sample's
+ * engine status is read at its time exactly (sample.c), however long the slicer's own look is
+ * delayed. A vGPU that the sample saw at work is charged until the next sample. The other looks do
+ * not change which vGPUs are charged: they charge the time until now, and find out which vGPUs have
+ * work.
  *
  * Open for silicon: whether an idle PBDMA continues to name its last channel. If so, an idle
  * channel seems to have work for one more turn, until it is preempted.
  *
- * Runs in the slicer's thread with gpu->lock held, which is a lock that sleeps, and never takes
- * vgpu->lock. It only reads the card.
+ * This code runs in the slicer's thread with gpu->lock held, a lock under which a thread may sleep.
+ * It never takes vgpu->lock, and only reads the card.
  */
 #include "mdev/machine/internal.h"
 
 /* most ns charged for work that began and ended between two samples */
 #define BRIEF_NS	250000
-#define ENGINE_LOOKS	3		/* an engine is idle for a moment between two methods */
-/* most channels of one vGPU in one look, two reads of BAR1 each */
+/* looks at the engines in a row; an engine is idle for a moment between two methods */
+#define ENGINE_LOOKS	3
+/* most channels of one vGPU that one look asks; each takes two reads of BAR1 */
 #define MAX_LOOKS	16
-/* one look in this many asks the engines, if the answer is for statistics only */
+/* if the answer is for statistics only, one look in this many asks the engines */
 #define LOOKS_ALONE	16
 /*
- * most reads of the channel table for one vGPU in one look; when they are used up, a channel counts
- * as having work
+ * most reads of the channel table for one vGPU in one look; further channels that would need a read
+ * count as having work
  */
 #define MAX_ASKS	8
 
@@ -48,7 +51,8 @@ static bool chan_pending(struct kvgpu_gpu *gpu, const struct kvgpu_chan *c)
 {
 	switch (FIELD_GET(PCCSR_CHAN_STATUS, kvgpu_hw_chan_status(&gpu->hw, c->hchid))) {
 	case PCCSR_STATUS_IDLE:
-	case PCCSR_STATUS_ON_ENG:	/* only its context is still on the engine */
+	/* the channel has no work: only its context is still on an engine */
+	case PCCSR_STATUS_ON_ENG:
 		return false;
 	default:
 		return true;
@@ -57,7 +61,8 @@ static bool chan_pending(struct kvgpu_gpu *gpu, const struct kvgpu_chan *c)
 
 /*
  * Tells whether the channel has work. Sets *@moved if the channel has taken entries of its ring
- * since the last look. *@asks: how many reads of the channel table this look has left.
+ * since the last look. *@asks: number of reads of the channel table that this look may still make;
+ * counted down here.
  */
 static bool chan_work(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool *moved, u32 *asks)
 {
@@ -80,9 +85,9 @@ static bool chan_work(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool *moved, 
 }
 
 /*
- * Tells whether @m has work. Looks at a few of its channels, from where the last look stopped. A
- * vGPU that had work has it until all of its list was seen without work. A short list is seen in
- * one look.
+ * Tells whether @m has work. Looks at a few entries of its list, from the entry on where the last
+ * look stopped. A vGPU that had work counts as having work until all entries of its list, one after
+ * the other, were seen without work. A short list is seen in one look.
  */
 static bool list_has_work(struct kvgpu_machine *m, bool *moved)
 {
@@ -111,7 +116,10 @@ static bool list_has_work(struct kvgpu_machine *m, bool *moved)
 	return any || (sl->work && sl->quiet < nr);
 }
 
-/* Status of an engine; at a sample its status at the sample's time. */
+/*
+ * Returns the status of an engine: in a sample the status at the sample's time, else the present
+ * status.
+ */
 static u32 engine_status(struct kvgpu_chip *chip, u8 e)
 {
 	return chip->slicer.sampling ? chip->slicer.sampler.engine[e] :
@@ -120,8 +128,8 @@ static u32 engine_status(struct kvgpu_chip *chip, u8 e)
 
 /*
  * Notes that engine @e, with status @st, works. Returns the vGPU for which it works. NULL: the
- * status names no channel, or a channel of no vGPU. Adds @e to @unsaid if the vGPU was not known to
- * have work.
+ * status names no channel, or a channel of no vGPU. If the vGPU was not known to have work, adds @e
+ * to @unsaid, and notes that the vGPU has work.
  */
 static struct kvgpu_machine *note_engine(struct kvgpu_chip *chip, u8 e, u32 st, u32 *unsaid)
 {
@@ -155,7 +163,7 @@ static bool engines_busy(struct kvgpu_chip *chip, bool all, u32 *unsaid, bool *u
 	u32 st;
 
 	for (i = 0; i < ENGINE_LOOKS && !any; i++)
-		/* copy engines are busy more often */
+		/* begin with the last engines, which are copy engines: these are busy more often */
 		for (e = gpu->hw.topo.nr_engines; e-- > 0 && (all || !any);) {
 			if (gpu->hw.topo.engine[e].runl != runl || *unsaid & BIT(e))
 				continue;
@@ -169,7 +177,10 @@ static bool engines_busy(struct kvgpu_chip *chip, bool all, u32 *unsaid, bool *u
 	return any;
 }
 
-/* Returns the vGPU whose channel a PBDMA of the runlist has. Looks at another PBDMA each time. */
+/*
+ * Returns the vGPU whose channel a PBDMA of the runlist has. Each call asks another PBDMA. NULL: it
+ * has no channel of a vGPU, or is not on GR's runlist.
+ */
 static struct kvgpu_machine *pbdma_owner(struct kvgpu_chip *chip)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
@@ -203,12 +214,13 @@ static struct kvgpu_machine *engine_owner(struct kvgpu_chip *chip, u8 e)
 
 /*
  * Returns the engines that work for vGPUs whose USERD words (GP_GET, GP_PUT) tell of no work, and
- * notes that these vGPUs have work. With @ask all engines of the runlist are asked. Asking one
- * engine at each look would not do: a guest whose work is seen at one look in three pays for a
- * third of it. .works_on keeps the engine. It is cleared when the engine works for no vGPU, except
- * while the vGPU is off the chip with channels on its list: then the rest of the work is still to
- * be done. It also stays while the engine works for another vGPU on the open chip, where the chip
- * takes turns by itself. It is always cleared when the list is empty and the engine has stopped.
+ * notes that these vGPUs have work. With @ask asks all engines of the runlist. To ask another
+ * single engine at each look would not do: of three engines, work on one would be seen at one look
+ * in three, and the guest would pay for a third of its work. slice.works_on keeps the engine's
+ * number. If the engine does not work for the vGPU any more, .works_on is cleared in two cases: the
+ * vGPU's list is empty; or the list is on the chip and the engine works for no vGPU. It stays while
+ * the vGPU is off the chip, because the rest of the work is still to be done. It stays while the
+ * engine works for another vGPU, because the open chip takes turns by itself.
  */
 static u32 unsaid_work(struct kvgpu_chip *chip, bool ask)
 {
@@ -241,8 +253,8 @@ static u32 unsaid_work(struct kvgpu_chip *chip, bool ask)
 }
 
 /*
- * Tells whether @m may not have all of the GPU's time. If so, it matters whether @m has work even
- * while no vGPU seems to have any.
+ * True: @m may not have all of the GPU's time, because of the policy or of a cap. Then the slicer
+ * has to know whether @m has work even while no vGPU seems to have any.
  */
 bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machine *m)
 {
@@ -251,9 +263,10 @@ bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machin
 }
 
 /*
- * A vGPU that was at work at a sample is charged until the next sample, for its time on the chip.
- * The charge is right on the average, also for a guest that knows the times of past looks, because
- * it does not know the next sample. It is exact for a vGPU that always works.
+ * A vGPU that was at work at a sample is charged until the next sample, as long as it is on the
+ * chip. The charge is right on the average. This holds also if the guest knows the times of past
+ * looks, because it does not know the time of the next sample. It is exact for a vGPU that always
+ * works.
  */
 static void look_charge(struct kvgpu_machine *m, bool sample, u64 now)
 {
@@ -273,9 +286,9 @@ static void look_charge(struct kvgpu_machine *m, bool sample, u64 now)
 }
 
 /*
- * Notes whether @m was seen at work. @engine: an engine works for @m, if the list of @m is on the
- * chip. A vGPU that left the chip with work of which its USERD words tell nothing was seen only if
- * the engine still works for that vGPU, and not for another vGPU with such work.
+ * Notes whether @m was seen at work. @engine: an engine was seen to work that may work for @m; it
+ * counts only if the list of @m is on the chip. If .works_on is set, @m was seen at work only if
+ * that engine works for @m now, on the chip or off it.
  */
 static void note_work_seen(struct kvgpu_machine *m, bool engine)
 {
@@ -321,7 +334,10 @@ bool vmach_slicer_look(struct kvgpu_chip *chip, u64 now)
 	}
 	unsaid = unsaid_work(chip, (!working || working < shown) &&
 					   (live > 1 || limited || !(s->looks++ % LOOKS_ALONE)));
-	/* the vGPU that was busy has no work any more, or only its USERD words say so */
+	/*
+	 * the last sample saw a vGPU at work, and now no vGPU has work: ask the engines, because
+	 * USERD words may lie
+	 */
 	ended = s->busy && !working;
 	if (ended || (working && !(working == 1 && only->slice.moved)))
 		engine = engines_busy(chip, working > 1, &unsaid, &unnamed);
@@ -330,8 +346,8 @@ bool vmach_slicer_look(struct kvgpu_chip *chip, u64 now)
 	list_for_each_entry(m, &chip->live, node) {
 		/*
 		 * If several vGPUs on the chip have work, an engine at work counts only for the
-		 * vGPU that it names: a vGPU that waits for a semaphore does not pay for it. An
-		 * engine that names no vGPU counts for every vGPU with work.
+		 * vGPU that it names, so that a vGPU that waits for a semaphore does not pay for
+		 * that engine. An engine that names no vGPU counts for every vGPU with work.
 		 */
 		note_work_seen(m, engine && (working < 2 || m->slice.named || unnamed));
 		look_charge(m, sample, now);
@@ -344,7 +360,7 @@ bool vmach_slicer_look(struct kvgpu_chip *chip, u64 now)
 	s->looked = now;
 	if (sample) {
 		s->sampled = now;
-		WRITE_ONCE(s->sample_at, 0);	/* slice.c draws the next */
+		WRITE_ONCE(s->sample_at, 0);	/* slice.c draws the time of the next sample */
 	}
 	write_sequnlock(&s->books);
 	return sample;

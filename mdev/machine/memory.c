@@ -3,10 +3,11 @@
  * Memory for the shadow tables: the functions of struct kvgpu_shadow_ops.
  *
  * Reads of the guest's tables. The host's copy engine fetches tables in video memory into a staging
- * buffer. Its contents hold until the next command or sync. A fetch takes one page, because a guest
- * mostly writes one, and 64 KiB if the next read continues behind it. If the CPU may have written a
- * page since, take_dirty() first removes the CPU's mapping and drops the staging buffer. Tables in
- * system memory are read through the VFIO core.
+ * buffer. The buffer's contents are used until the next command or sync begins. A fetch copies one
+ * page, because a guest mostly writes to one page between syncs; if it continues where the last
+ * fetch ended, it copies 64 KiB. If the CPU may have written to a table's page since the last sync,
+ * take_dirty() removes the CPU's mapping of that page and drops the buffer's contents before the
+ * table is read. Tables in system memory are read through the VFIO core.
  */
 #include <linux/dma-mapping.h>
 #include <linux/io.h>
@@ -18,13 +19,13 @@
 #include "mdev/machine/internal.h"
 
 /*
- * Least share of the pool for a vGPU, bytes. An address space needs at least 328 KiB: in the
- * smallest share there is room for 30 spaces, one for each program that uses the GPU.
+ * Least share of the pool for a vGPU, bytes. An address space needs 328 KiB or more. So the
+ * smallest share has room for 30 small spaces; each program that uses the GPU has one space.
  */
 #define POOL_MIN	(10ull << 20)
 /*
- * Least memory of the pool with which a vGPU starts, bytes. It gets less than its share only if the
- * free memory is in pieces, after vGPUs of several types have come and gone.
+ * A vGPU is refused if the pool has no free piece of this many bytes. A vGPU gets less than its
+ * share only if the free memory is in pieces, because vGPUs of several types have come and gone.
  */
 #define POOL_LEAST	(4ull << 20)
 #define MAX_TABLES	512
@@ -41,10 +42,11 @@ static bool pool_has_room(const struct kvgpu_machine *m, u64 size)
 }
 
 /*
- * Allocates from the host's pool, but not on a card that was cut off. Such a card may have a
- * channel that can't be taken off, which still uses tables in video memory after they went back to
- * the pool. These tables are empty, and must not get another use (S1). The check comes after the
- * allocation, because the card is cut off before the tables go back.
+ * Allocates from the host's pool, but not on a card that was cut off. On such a card a channel may
+ * be loaded that can't be taken off. The channel may still use tables in video memory that went
+ * back to the pool. These tables are empty, and their memory must not get another use (S1). The
+ * card is cut off before such tables go back, so that a check after the allocation finds every such
+ * case.
  */
 int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out)
 {
@@ -72,9 +74,9 @@ static void pool_give_back(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 }
 
 /*
- * Memory goes back to the pool empty. All vGPUs share the pool in the course of time: a stale
- * pointer to the memory finds no entry, and no data of another vGPU (S1, S4). The zeros are written
- * out before the memory can be allocated again, perhaps on another CPU.
+ * Fills the memory with zeros and gives it back to the pool. Another vGPU may get the memory later:
+ * it must find no data there, and the GPU must find no entries there by a stale pointer (S1, S4).
+ * The zeros are written out before the memory can be allocated again, perhaps on another CPU.
  */
 void vmach_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 {
@@ -101,7 +103,10 @@ static int stage_fill(struct kvgpu_vgpu *v, u64 off)
 	m->stage.len = 0;
 	if (vmach_gpu_wedged(v->gpu))
 		return -EFAULT;
-	/* the copy job first writes out the CPU's writes to BARs */
+	/*
+	 * the copy first waits until the CPU's writes to BARs have reached memory, so that no flush
+	 * is owed
+	 */
 	if (kvgpu_hw_copy_to_sys(&v->gpu->hw, m->stage.dma, (hvram_t){ v->part.v + at }, len))
 		return -EFAULT;
 	dma_rmb();
@@ -146,7 +151,10 @@ static int op_guest_read(void *ctx, struct kvgpu_gaddr a, void *buf, u32 len)
 /* ------------------------------------------------------------------ tables */
 
 struct table_memory {
-	/* in m->freed: the table was cleared, but the zeros are not written out yet */
+	/*
+	 * in m->freed while the table is cleared, but the zeros may not have reached video memory
+	 * yet
+	 */
 	struct list_head node;
 	struct kvgpu_vram vram;
 };
@@ -157,7 +165,7 @@ static int op_table_new(void *ctx, u32 nr, struct kvgpu_table *t)
 	size_t aux = kvgpu_shadow_aux_size(&v->m->shadow.cfg, nr);
 	struct table_memory *mem;
 
-	/* the cheap check comes first: a guest may ask in vain again and again */
+	/* make the cheap check first: a guest may cause failing calls again and again */
 	if (!pool_has_room(v->m, PAGE_ALIGN((u64)nr * GMMU_ENTRY_SIZE)))
 		return -ENOMEM;
 	mem = kzalloc(sizeof(*mem), GFP_KERNEL_ACCOUNT);
@@ -188,7 +196,7 @@ static void op_table_free(void *ctx, struct kvgpu_table *t)
 	kvfree(t->aux);
 }
 
-/* As vmach_pool_free(), for all freed tables at once. */
+/* Does the same as vmach_pool_free(), with one flush for all tables that were freed. */
 void vmach_tables_free(struct kvgpu_vgpu *v)
 {
 	struct table_memory *mem, *n;
@@ -204,8 +212,8 @@ void vmach_tables_free(struct kvgpu_vgpu *v)
 }
 
 /*
- * Writes in stores of 64 bits: the GPU must never see one half of an entry with the other half of
- * its predecessor (S1).
+ * Writes each entry by one store of 64 bits: the GPU must never see one half of a new entry with
+ * the other half of the old entry (S1).
  */
 static void op_table_write(void *ctx, struct kvgpu_table *t, u32 first, u32 nr)
 {
@@ -217,8 +225,9 @@ static void op_table_write(void *ctx, struct kvgpu_table *t, u32 first, u32 nr)
 /* -------------------------------------------------------- pages that the guest may have written */
 
 /*
- * The op take_dirty of the shadow. Writes to tables in the guest's own memory are not noticed, so
- * that such tables are always dirty.
+ * The op take_dirty of the shadow. Returns whether [@a, @a + @len) may have been written since the
+ * last sync. For the guest's system memory this is always true, because the host does not notice
+ * writes there.
  */
 static bool take_dirty(void *ctx, struct kvgpu_gaddr a, u64 len)
 {
@@ -247,8 +256,9 @@ const struct kvgpu_shadow_ops machine_shadow_ops = {
 /* ------------------------------------------------------------------ life */
 
 /*
- * Size of the vGPU's part of the host's pool, the same as its part of the memory for partitions,
- * but at least POOL_MIN, so that one tenant can't starve the others.
+ * Returns the bytes of the host's pool that the vGPU may use: the same fraction as its partition
+ * has of the memory for partitions, but at least POOL_MIN. With a part of its own, no tenant can
+ * starve other tenants.
  */
 static u64 pool_share(const struct kvgpu_vgpu *v)
 {

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Pins. A page is pinned by vfio_pin_pages() and mapped for DMA before an entry points to it. It is
- * released in this order (S2): entry removed, written out, TLB invalidated (vmach_shadow_settle()),
- * L2 written back, DMA mapping removed, unpinned.
+ * released in this order (S2): the entry is removed, the removal is written out, the TLB is
+ * invalidated (vmach_shadow_settle()), L2 is written back, the DMA mapping is removed, the page is
+ * unpinned.
  *
- * The last three steps need not happen while the guest waits for its TLB: for a large buffer they
- * take the core far longer than all the rest. Such a page is due: it is marked in m->pins, and a
- * work item releases it soon after. A due page is never used again as it is, because the VMM may
- * have replaced the page at its address since (a balloon does). So a new pin of that address
- * releases the due page first. If the core asks for a range, the due pages in it are released at
- * once. At close and reset all due pages are.
+ * The last three steps need not happen while the guest waits for its TLB's invalidate: for a large
+ * buffer they take far longer than the first three. A page for which only these steps are left is
+ * called due: it is marked in m->pins, and a work item does the steps soon after. A due page is not
+ * used for a new pin of its address, because the VMM may have put another page there meanwhile (a
+ * balloon does). So a new pin of that address releases the due page first. When the core asks for a
+ * range, the due pages in the range are released at once. At close and reset all due pages are.
  *
- * The work item waits in VFIO for the container's lock, for as long as the VMM likes: any of the
- * VMM's threads may hold that lock and wait for memory of the VMM. So these items have a queue of
- * their own, bound to no CPU. The end of a vGPU waits for the vGPU's own item. Only the end of the
- * card waits for the whole queue.
+ * The work item waits in VFIO for the container's lock, for as long as the VMM likes: any thread of
+ * the VMM may hold that lock and wait for memory of the VMM. So the work items of all vGPUs have a
+ * queue of their own, bound to no CPU. The end of a vGPU waits for the vGPU's own item. Only the
+ * end of the card waits for the whole queue.
  *
  * Pins and locks. vfio_pin_pages() and vfio_dma_rw() take iommu->lock of the container and the
  * mmap_lock, with vgpu->lock held. Other paths take these locks as follows:
@@ -37,9 +38,15 @@
 #include "mdev/trace.h"
 
 #define DUE		XA_MARK_0
-/* delay of the first release: a program that ends unmaps one buffer after the other */
+/*
+ * ms until the work item runs: a program that ends unmaps one buffer after the other, and one run
+ * releases them together
+ */
 #define DUE_MS		20
-/* pages released in one hold of vgpu->lock, for which the guest may wait */
+/*
+ * most pages that the work item releases before it gives vgpu->lock back, for which the guest may
+ * wait
+ */
 #define DUE_AT_ONCE	128
 #define DUE_PIECES	8	/* pieces of DUE_AT_ONCE pages in one run of the work item */
 
@@ -52,8 +59,8 @@ static int pin_dma_map(struct kvgpu_vgpu *v, u64 iova, struct page *page, u64 *d
 	if (dma_mapping_error(dev, at))
 		return -EIO;
 	/*
-	 * refuse a bounce buffer, which is not the guest's memory: without an IOMMU, RAM above 40
-	 * bits gets one
+	 * refuse a bounce buffer, because it is not the guest's memory: without an IOMMU, the
+	 * kernel uses one for RAM above 40 bits of address
 	 */
 	ret = !device_iommu_mapped(dev) && at != page_to_phys(page) ?
 		      -EIO :
@@ -75,8 +82,9 @@ static void pin_dma_unmap(struct kvgpu_vgpu *v, u64 iova)
 }
 
 /*
- * Returns how many pages were pinned, from the first on, or an error if none. Pins pages singly if
- * they must be unpinned as they were pinned (compat_pins_alone()).
+ * Pins @nr pages from @iova on. Returns how many were pinned, counted from the first, or an error
+ * if none was. With compat_pins_alone(), pins each page by a call of its own, because pages then
+ * have to be unpinned in the same pieces as they were pinned.
  */
 static int pin_pages(struct kvgpu_vgpu *v, u64 iova, u32 nr)
 {
@@ -105,7 +113,7 @@ static void unpin_page_run(struct kvgpu_vgpu *v, unsigned long pfn, u32 nr)
 	struct kvgpu_machine *m = v->m;
 	u32 i;
 
-	/* write back lines of the page in L2 before the page gets another use */
+	/* write L2's lines of these pages back before the pages get another use */
 	if (!m->l2_clean && !vmach_gpu_wedged(v->gpu) && kvgpu_hw_l2_flush(&v->gpu->hw))
 		vmach_gpu_wedge(v->gpu, "L2 was not written back");
 	m->l2_clean = true;
@@ -114,7 +122,7 @@ static void unpin_page_run(struct kvgpu_vgpu *v, unsigned long pfn, u32 nr)
 	unpin_pages(v, (u64)pfn << PAGE_SHIFT, nr);
 }
 
-/* Releases due pages among pages @first to @last, @max of them at most. */
+/* Releases the due pages among pages @first to @last, but @max pages at most. */
 static void unpin_due_pages(struct kvgpu_vgpu *v, unsigned long first, unsigned long last, u64 max)
 {
 	struct kvgpu_machine *m = v->m;
@@ -144,7 +152,10 @@ static void unpin_some_pages(struct work_struct *work)
 	u32 i;
 
 	for (i = 0; i < DUE_PIECES; i++) {
-		/* the lock's holder may wait for the VMM's memory, for as long as the VMM likes */
+		/*
+		 * do not wait for the lock: its holder may wait for the VMM's memory as long as the
+		 * VMM likes
+		 */
 		if (!mutex_trylock(&v->lock)) {
 			queue_delayed_work(v->gpu->chip->unpinner, &m->unpin_work, 1);
 			return;
@@ -172,7 +183,10 @@ int vmach_pages_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 	else
 		vmach_due_pages_unpin(v, iova[0].v, iova[nr - 1].v);
 	got = pin_pages(v, iova[0].v, nr);
-	/* the VMM may have reached its limit of locked memory, for which due pages count */
+	/*
+	 * the VMM may have reached its limit of locked memory, in which due pages count: release
+	 * them, and try again
+	 */
 	if (got != nr && m->nr_due) {
 		if (got > 0)
 			unpin_pages(v, iova[0].v, got);
@@ -194,7 +208,7 @@ int vmach_pages_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 	return ret ?: -EFAULT;
 }
 
-/* Makes the pages due. Call it after the TLB was invalidated. */
+/* Marks @nr pages from @iova on as due. Call it after the TLB was invalidated. */
 void vmach_pages_unpin(void *ctx, iova_t iova, u32 nr)
 {
 	struct kvgpu_vgpu *v = ctx;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads the engines' status at random times (sched/gap.c draws them). The slicer uses the result
- * under gpu->lock. A guest may make the slicer wait for that lock, or the slicer may be resting,
- * until the work that should be seen is over. So a separate thread reads the status at the exact
- * time, without a lock, and wakes the slicer. look.c uses the result as the sample.
+ * Reads the engines' status at random times, which sched/gap.c draws. The slicer uses the result
+ * under gpu->lock. But the slicer may come late: a guest may make it wait for that lock, or it may
+ * be resting. By then the guest's work may be over, and would not be seen. So a separate thread
+ * reads the status at the exact time, without a lock, and wakes the slicer. look.c uses the result
+ * as the sample.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>
@@ -11,7 +12,8 @@
 
 #include "mdev/machine/internal.h"
 
-#define LOOKS	3	/* between two methods an engine is idle for a moment */
+/* most reads of an engine's status: between two methods an engine is idle for a moment */
+#define LOOKS	3
 
 static u32 read_engine(struct kvgpu_gpu *gpu, u8 e)
 {
@@ -57,7 +59,10 @@ static int sampler_main(void *arg)
 		else if (!at || at == s->taken || at == ~0ull)
 			schedule();	/* sleeps until a kick, which comes when a time is drawn */
 		else
-			/* no slack: the time must not be guessed */
+			/*
+			 * no timer slack: the engines are read at the drawn time exactly, which no
+			 * guest can guess
+			 */
 			schedule_hrtimeout_range(&until, 0, HRTIMER_MODE_ABS);
 		__set_current_state(TASK_RUNNING);
 	}
@@ -74,7 +79,8 @@ void vmach_sampler_kick(struct machine_slicer *s)
 {
 	struct task_struct *t;
 
-	rcu_read_lock();	/* keeps the thread's task_struct while the thread ends */
+	/* keeps the task_struct valid while vmach_sampler_stop() ends the thread */
+	rcu_read_lock();
 	t = READ_ONCE(s->sampler.thread);
 	if (t)
 		wake_up_process(t);
@@ -100,7 +106,7 @@ void vmach_sampler_stop(struct kvgpu_chip *chip)
 
 	if (!t)
 		return;
-	/* first, because the slicer may still wake the thread */
+	/* clear .thread first, because the slicer may still call vmach_sampler_kick() */
 	WRITE_ONCE(chip->slicer.sampler.thread, NULL);
 	kthread_stop(t);
 }

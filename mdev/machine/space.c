@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Address spaces: which guest page directories have a shadow, and syncs, which bring the shadows up
- * to date.
+ * Address spaces: knows which page directories of the guest have a shadow, and syncs, that is,
+ * brings the shadows up to date.
  *
- * A sync looks at all spaces and windows of the vGPU, whichever the guest named, because the CPU's
- * writes are known by page and not by space, and a page may belong to tables of several spaces.
- * That costs little: a table is asked about as a whole, and is not read if it was not written. The
- * pages that the CPU writes are known by first touch: a page whose CPU mapping was removed is noted
- * when it is mapped again (touched.c). The order for a page is: remove the note, remove the
- * mapping, then read. A write in between is noted again, for the next sync.
+ * A sync looks at all spaces and windows of the vGPU, even if the guest named only one, because the
+ * CPU's writes are known by page and not by space, and a page may belong to tables of several
+ * spaces. That costs little: one question to touched.c covers a whole table, and a table that was
+ * not written is not read. The pages that the CPU writes are known by first touch: a page whose CPU
+ * mapping was removed is noted when it is mapped again (touched.c). The order for a page is: remove
+ * the note, remove the mapping, then read. A write after the mapping's removal faults and is noted
+ * again, for the next sync.
  *
  * A sync is due when the guest invalidates its TLB, binds or enables a channel, submits or unblocks
- * a runlist, binds a BAR, or has FECS save a golden context (docs/hardware.md). The guest's access
- * that caused it completes after the card's TLB was invalidated. Calls that take memory away
- * (.dma_unmap, close, reset) go to vmach_shadow_settle() alone (machine.c).
+ * a runlist, binds a BAR, or has FECS save a golden context (docs/hardware.md). The guest's
+ * register access that caused the sync completes only after the card's TLB was invalidated. Calls
+ * that take memory away (.dma_unmap, close, reset) go to vmach_shadow_settle() alone (machine.c).
  *
- * vgpu->lock is held in all functions here; gpu->lock and map_lock are not: a sync reads and pins
- * the guest's memory, and vmach_shadow_settle() makes the pins due that no entry needs any more
- * (pin.c).
+ * vgpu->lock is held in all functions here. gpu->lock and map_lock are not held: a sync reads and
+ * pins the guest's memory, and vmach_shadow_settle() makes the pins due that no entry needs any
+ * more (pin.c).
  */
 #include <linux/slab.h>
 
@@ -55,7 +56,11 @@ struct kvgpu_space *vmach_space_get(struct kvgpu_vgpu *v, struct kvgpu_gaddr pd)
 	}
 	sp->pd = pd;
 	sp->users = 1;
-	sp->flush = true;	/* the directory's memory may have been another space's */
+	/*
+	 * the directory's memory may have belonged to another space, of which the TLB may have
+	 * entries
+	 */
+	sp->flush = true;
 	list_add_tail(&sp->node, &m->spaces);
 	return sp;
 }
@@ -81,7 +86,10 @@ static void space_unref(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u32 users)
 	kfree(sp);
 }
 
-/* S1, S2: every caller has taken the channel off the chip. The chip is asked all the same. */
+/*
+ * Every caller has taken the channel off the chip before. This function asks the chip all the same,
+ * because S1 and S2 depend on it.
+ */
 void vmach_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, const struct kvgpu_chan *c)
 {
 	if (!c || vmach_chan_is_off(c)) {
@@ -110,8 +118,8 @@ void vmach_spaces_drop(struct kvgpu_vgpu *v)
 
 /*
  * Does what S2 requires, in this order: write entries out, invalidate the card's windows and TLBs,
- * then release the memory that only the old entries used. If the card does not answer,
- * vmach_gpu_wedge() has cut it off from memory by then.
+ * then release the memory that only the old entries used. If the card did not answer,
+ * vmach_gpu_wedge() has cut it off from memory before the release.
  */
 void vmach_shadow_settle(struct kvgpu_vgpu *v)
 {
@@ -153,8 +161,8 @@ void vmach_shadow_sync(struct kvgpu_vgpu *v)
 		changed = false;
 		was = *st;
 		/*
-		 * -ENOMEM: entries for which there was no memory are invalid, and are tried again
-		 * at the next sync
+		 * an error is not handled: with -ENOMEM, entries for which there was no memory are
+		 * invalid, and the next sync tries them again
 		 */
 		ret = kvgpu_shadow_as_sync(sp->as, &changed);
 		sp->flush |= changed;

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Notes the pages that the CPU may have written, by first touch. The fault handler asks
- * kvgpu_machine_pfn_find() for a frame, which notes the page of the partition behind it as touched:
- * from then on the CPU may write to it unnoticed. vmach_pages_untouch() removes the notes and then
- * the mappings. map_lock orders this with faults: a fault has either noted and mapped its page
- * before, or does both later.
+ * Notes which pages of the partition the CPU may have written, at the first touch of each. On a
+ * page fault of the VMM, kvgpu_machine_pfn_find() finds the frame, and notes the page of the
+ * partition that the frame shows as touched. From then on the CPU may write to that page unnoticed.
+ * vmach_pages_untouch() removes the notes and then the mappings. Both this and a fault take
+ * map_lock: a fault has noted and mapped its page before the notes are removed, or it does both
+ * after that, for the next call.
  */
 #include "gk110/bar.h"
 #include "mdev/machine/internal.h"
 
-/* most parts of windows that are zapped one by one; if there are more, whole windows are zapped */
+/*
+ * most parts of BARs whose mappings are removed one by one; if there are more, the mappings of
+ * whole BARs are removed
+ */
 #define ZAP_MAX		16
 
 void vmach_page_touch(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar)
@@ -21,10 +25,10 @@ void vmach_page_touch(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar)
 		set_bit(page, v->m->touched1);
 }
 
-/* Parts of BARs whose mappings are to be removed. Neighbours are one part. */
+/* Parts of BARs whose mappings are to be removed. Adjacent pages are one part. */
 struct zaps {
 	struct { u8 region; u64 at, len; } part[ZAP_MAX];
-	u32 nr;			/* more than ZAP_MAX: there was no room for all */
+	u32 nr;			/* parts in .part; if more than ZAP_MAX, some did not fit */
 };
 
 static void zap_add(struct zaps *z, u8 region, u64 at)
@@ -44,7 +48,10 @@ static void zap_add(struct zaps *z, u8 region, u64 at)
 	z->nr++;
 }
 
-/* The range of pages of the partition whose mappings are to be removed: @nr pages from @first. */
+/*
+ * A range of pages of the partition, @nr pages from @first on, and the parts of BARs that show
+ * them. The mappings of these parts are to be removed.
+ */
 struct untouch {
 	u32 first, nr;
 	struct zaps zaps;
@@ -84,8 +91,9 @@ static void find_in_userd(struct untouch *u, const struct kvgpu_vgpu *v)
 }
 
 /*
- * Moves the notes of pages that are not dirty already to m->dirty. Returns the number of these
- * pages. @u gets their range, and *@by1 tells whether BAR1 or PRAMIN touched one of them.
+ * Moves the notes of the touched pages from @first to @last to m->dirty, except for pages that are
+ * dirty already. Returns the number of pages moved. Sets the range in @u that has them all, and
+ * *@by1 if one of them was touched through BAR1 or PRAMIN.
  */
 static u32 take_notes(struct kvgpu_vgpu *v, unsigned long first, unsigned long last,
 		      struct untouch *u, bool *by1)
@@ -101,7 +109,7 @@ static u32 take_notes(struct kvgpu_vgpu *v, unsigned long first, unsigned long l
 		clear_bit(page, m->touched);
 		*by1 |= test_and_clear_bit(page, m->touched1);
 		__set_bit(page, m->dirty);
-		/* a space or window was told that the page is clean */
+		/* in this sync a space or window was already told that the page is clean */
 		if (test_bit(page, m->asked)) {
 			__set_bit(page, m->late);
 			m->any_late = true;
@@ -171,7 +179,7 @@ void vmach_pages_asked(struct kvgpu_machine *m)
 	m->asked_last = 0;
 }
 
-/* The host has written to these pages. */
+/* Notes @len bytes at @off of the partition as written: the host has written there. */
 void vmach_range_touch(struct kvgpu_vgpu *v, u64 off, u64 len)
 {
 	u64 page;

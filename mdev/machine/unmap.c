@@ -2,29 +2,32 @@
 /*
  * Limits how often VFIO's container has to ask for memory back. vfio_dma_do_unmap() calls
  * .dma_unmap of all its devices for a mapping, looks whether a page of that mapping is still
- * pinned, and starts over if so; the eleventh time is a BUG. Here this is called the unmap loop,
- * and a call of one vGPU's .dma_unmap in it is a round of that vGPU. Any time may pass between a
- * driver's answer and the core's look, because a VMM decides when its unmapping thread runs. So the
- * limit is a matter of counting rounds, not of time.
+ * pinned, and if so calls them all again; at the eleventh time the kernel stops with a BUG. Here
+ * this is called the unmap loop, and each call of a vGPU's .dma_unmap in the loop is a round of
+ * that vGPU. Any time may pass between .dma_unmap and the core's check for pinned pages, because a
+ * VMM decides when its unmapping thread runs, and its vGPUs may pin again in that time. So rounds
+ * have to be counted; a limit of time would not help.
  *
  * A thread is in one unmap loop at a time. From its first call of .dma_unmap on it is known here.
  * When it has asked any vGPU twice, all vGPUs that it has asked pin no page until it has left the
- * loop. They pin no page at all, not only none of the mapping: the core counts for the address of
- * its object of the mapping, and the next mapping may get the same address, at whatever IOVA. The
- * range of the ioctl is not passed on to drivers.
+ * loop. The vGPUs pin no page at all, also outside of the mapping. The reason: the core recognises
+ * the mapping by the address of its object in kernel memory, and the next mapping, at any IOVA, may
+ * get an object at the same address. Nor do drivers learn the range of the ioctl.
  *
  * A thread has left the loop when it is on its way to user mode. Not every kernel exports a
- * function that tells so (task_work_add() is exported by Debian's), but each has fput(): when a
- * thread returns to user mode or ends, the kernel closes the files that the thread has released
- * (fs/file_table.c). So a file, which no process can open, is made for each known thread and
- * released at once. Its close tells that the thread has left the loop. If there is no memory for a
- * file, other proof has to do: any other call of the thread into this module, or its death.
+ * function that could tell so (Debian's kernel exports task_work_add()), but every kernel exports
+ * fput(): when a thread returns to user mode or ends, the kernel closes the files that the thread
+ * has released (fs/file_table.c). So for each known thread a file is made that no process can open,
+ * and the thread releases it at once. When the kernel closes the file, the thread has left the
+ * loop. If there is no memory for a file, other proof has to do: any other call of the thread into
+ * this module, or its death.
  *
  * This bounds the number of rounds. vGPUs that were in the container when the loop began have two
- * rounds, and then no pinned page. A vGPU that is opened later does not know of the loop, and pins
- * once at most. With its first round it takes over the count of the other vGPUs, which it keeps
- * when it is closed and opened again. So there are at most two rounds, and one more for each vGPU
- * of the container; a card has eight vGPUs at most.
+ * rounds, and then no pinned page. A vGPU that is opened later is not known to be in the loop
+ * before its first round, so that it can cause one more round by its pins. With its first round it
+ * takes over the thread's highest count, and keeps this count when it is closed and opened again.
+ * So a loop has two rounds at most, and one more for each vGPU of the container; a card has eight
+ * vGPUs at most.
  *
  * iommufd has no such limit, because it forbids new pins by itself. vGPUs that use it are not noted
  * here.
@@ -46,13 +49,16 @@
 #define ROUNDS		2
 #define DEAD_LOOKS	8
 #define WAIT_MS		20
-/* the allocation must not fail: a round that is not counted could be the one too many */
+/*
+ * the allocation must not fail: a round that is not counted could be the round that leads to the
+ * BUG
+ */
 #define ALLOC		(GFP_KERNEL_ACCOUNT | __GFP_NOFAIL)
 
 /*
- * A thread that has asked a vGPU to unpin memory and has not left its unmap loop. Freed when it has
- * left the loop, or the last vGPU that it has asked is gone, and its file, if it has one, is
- * closed.
+ * A thread that has asked a vGPU to unpin memory and has not left its unmap loop. The object is
+ * freed when the thread has left the loop, or the last vGPU that the thread has asked is gone; but
+ * not before the thread's file, if there is one, is closed.
  */
 struct unmapping {
 	struct hlist_node node;		/* in unmappings */
@@ -60,8 +66,11 @@ struct unmapping {
 	/* of struct unmap_known.of_thread: the vGPUs that the thread has asked */
 	struct list_head known;
 	struct list_head no_file;	/* in the list without_file, if .file is false */
-	u32 rounds;			/* the highest .rounds in .known */
-	/* the thread has a file of ours; its close tells that the thread has left the loop */
+	u32 rounds;			/* the highest .rounds of the entries of .known so far */
+	/*
+	 * the thread's file was made and is not closed yet; its close tells that the thread has
+	 * left the loop
+	 */
 	bool file;
 	bool over;			/* the thread has left the loop */
 };
@@ -124,8 +133,8 @@ static bool thread_lives(const struct unmapping *u)
 }
 
 /*
- * Finishes threads without a file that have died. Looks at a few threads each time, because a VMM
- * without memory may have many.
+ * Finishes threads without a file that have died. Looks at DEAD_LOOKS threads at most, because a
+ * VMM that has no memory left may have many such threads.
  */
 static void finish_dead_unmaps(void)
 {
@@ -163,8 +172,8 @@ static struct unmap_known *find_known(const struct kvgpu_machine *m, const struc
 }
 
 /*
- * Counts a round of @k's vGPU. From the second round on all vGPUs that the thread has asked pin
- * nothing.
+ * Counts a round of @k's vGPU. When the first vGPU reaches its second round, forbids pins to all
+ * vGPUs that the thread has asked.
  */
 static void round_count(struct unmap_known *k)
 {
@@ -201,8 +210,8 @@ static const struct file_operations left_fops = {
 };
 
 /*
- * Makes the object of the current thread, in no list yet. *@file: the file to release when the
- * object is listed, or an error.
+ * Makes the object of the current thread, in no list yet. *@file is a file that the caller releases
+ * after it has put the object into the table, or an error pointer.
  */
 static struct unmapping *unmapping_new(struct file **file)
 {
@@ -229,8 +238,8 @@ void vmach_unmap_note(struct kvgpu_vgpu *v)
 	if (compat_pins_alone(&v->vdev))
 		return;
 	/*
-	 * allocate before taking the lock: an object found under the lock may be freed as soon as
-	 * the lock is released, with the last vGPU that knows of it
+	 * allocate before the lock is taken: the lock can't be released for it later, because the
+	 * thread's object may be freed as soon as the lock is released
 	 */
 	k = kzalloc(sizeof(*k), ALLOC);
 	spin_lock(&unmappings_lock);
@@ -239,7 +248,10 @@ void vmach_unmap_note(struct kvgpu_vgpu *v)
 		spin_unlock(&unmappings_lock);
 		new = unmapping_new(&file);
 		spin_lock(&unmappings_lock);
-		u = new;	/* no other thread makes an object for this one */
+		/*
+		 * the object is still not in the table: only the current thread adds its own object
+		 */
+		u = new;
 		hash_add(unmappings, &u->node, (unsigned long)u->who);
 		if (!u->file) {
 			list_add(&u->no_file, &without_file);
@@ -251,8 +263,8 @@ void vmach_unmap_note(struct kvgpu_vgpu *v)
 		k->m = m;
 		k->u = u;
 		/*
-		 * this call counts as a round below: then the vGPU has as many rounds as the other
-		 * vGPUs of the loop
+		 * one less than the highest count of the loop: round_count() below adds this call's
+		 * round
 		 */
 		k->rounds = u->rounds ? u->rounds - 1 : 0;
 		WRITE_ONCE(m->unmaps_forbid, m->unmaps_forbid + (u->rounds >= ROUNDS));
@@ -272,12 +284,13 @@ void vmach_unmap_note(struct kvgpu_vgpu *v)
  * A process can close the vGPU while one of its threads is still in the unmap loop. The thread
  * stays there for as long as the process likes: the kernel writes the ioctl's answer to memory of
  * the process, and a page fault there may wait for a server that the process runs. Until the thread
- * leaves, pins of this vGPU may be forbidden. One round of this vGPU is enough: a second round of
- * any vGPU forbids pins to all vGPUs that the thread has asked. The next tenant could pin nothing,
- * and would not know why. The thread's rounds can't be forgotten at open, because the next process
- * may use the same container. So while m->unmaps has a thread, only the process that opened the
- * vGPU last may open it. Only the first thread of the list is looked at, because a VMM may have
- * many. If it is dead and has no file, it is finished, and the next thread is looked at.
+ * leaves the loop, pins of this vGPU may be forbidden, even if the thread has asked this vGPU only
+ * once: a second round of any vGPU forbids pins to all vGPUs that the thread has asked. The next
+ * tenant would then be unable to pin, and would not know why. The thread's rounds can't be dropped
+ * at open, because the process that opens the vGPU may use the same container. So while m->unmaps
+ * has a thread, only the process that opened the vGPU last may open it. Looks only at the first
+ * thread of the list, because a VMM may have many. But if that thread is dead and has no file,
+ * removes it, and looks at the next.
  */
 int vmach_unmap_open(struct kvgpu_vgpu *v)
 {
@@ -327,8 +340,8 @@ bool vmach_pin_allowed(struct kvgpu_vgpu *v)
 
 /*
  * While pins are forbidden, a guest's new mappings would not be pinned, and its work would fault on
- * them. A VMM that runs its guest while it unmaps should not see that: an unmap takes less time
- * than this wait. A VMM that makes its unmap take longer harms its own guest only.
+ * them. This wait keeps that from a guest that runs while its VMM unmaps, because an unmap normally
+ * takes less time than WAIT_MS. A VMM that makes its unmap take longer harms its own guest only.
  */
 void kvgpu_machine_unmap_wait(struct kvgpu_vgpu *v)
 {
@@ -371,7 +384,8 @@ void vmach_unmap_fini(struct kvgpu_machine *m)
 			u = k->u;
 			known_forget(k);
 			if (list_empty(&u->known) && !u->file)
-				unmap_finish(u);	/* no close of a file would finish it */
+				/* @u has no file whose close would do this later */
+				unmap_finish(u);
 		}
 		spin_unlock(&unmappings_lock);
 		cond_resched();

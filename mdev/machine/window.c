@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The CPU's view of a vGPU: its slices of BAR1 and BAR3 through the guest's own tables (or, in
- * physical mode, the partition), 1 MiB of BAR1 that follows the guest's PRAMIN window, and
- * doorbells. The guest's tables may also name its own memory. gtt-shadow/ pins such a page like one
- * of an address space, and the same order holds for letting go of it (vmach_shadow_settle()).
+ * physical mode, the partition), 1 MiB of the card's BAR1 that shows the guest's PRAMIN window, and
+ * doorbells. The guest's tables may also name pages of its system memory. gtt-shadow/ pins such a
+ * page in the same way as a page of an address space, and releases it in the same order
+ * (vmach_shadow_settle()).
  *
  * The frame behind a page of a slice never changes. The card's table decides what the frame shows,
- * and a page without a translation shows the vGPU's scrap page. Only doorbells have another frame:
- * a guest page with the USERD of eight channels is overlaid by the page of the card's USERD window
- * that belongs to the same eight channels, because the card knows a doorbell by the place of the
- * write in BAR1. Both show the same page of the partition.
+ * and a page without a translation shows the vGPU's scrap page. Only a page of doorbells has
+ * another frame. Where the guest has the USERD page of eight channels in BAR1, its mapping gets the
+ * page of the card's USERD window that belongs to these eight channels, because the card knows a
+ * doorbell by the place of the write in BAR1. Both frames show the same page of the partition.
  *
- * The CPU's touches are noted (touched.c). When a window's entries change, newly shown pages count
- * as touched at once, because the CPU may reach them through an old mapping until the zap is done.
+ * The CPU's touches are noted (touched.c). When a window's entries change, the pages that it shows
+ * now count as touched at once: until the zap (the removal of CPU mappings) is done, the CPU may
+ * reach them through an old mapping, without a fault.
  */
 #include <linux/io.h>
 #include <linux/slab.h>
@@ -26,7 +28,7 @@ static u64 scrap_pte(const struct kvgpu_vgpu *v)
 	return GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, v->m->scrap.at.v >> GMMU_ADDR_SHIFT);
 }
 
-/* Returns the page of the partition that an entry of the card shows, or NO_PAGE. */
+/* Returns the page of the partition to which entry @pte of the card's table leads, or NO_PAGE. */
 static u32 part_page_of(const struct kvgpu_vgpu *v, u64 pte)
 {
 	u64 page = FIELD_GET(GMMU_PTE_ADDR, pte) - (v->part.v >> GMMU_ADDR_SHIFT);
@@ -73,7 +75,7 @@ static bool win_stale(struct kvgpu_vgpu *v, struct machine_win *w)
 {
 	u32 first, last;
 
-	/* take the entries that kvgpu_shadow_unmap() removed */
+	/* also write out the entries that kvgpu_shadow_unmap() has changed in w->pte */
 	if (kvgpu_shadow_win_take(w->win, &first, &last))
 		win_changed(v, w, first, last);
 	return w->stale;
@@ -324,7 +326,10 @@ static void __iomem *host_view(struct kvgpu_vgpu *v, unsigned int region, u64 of
 		       m->userd_cpu + ((u64)m->group[g] << PAGE_SHIFT) + offset_in_page(off);
 }
 
-/* Uses one store where the guest used one: a doorbell must not arrive in pieces. */
+/*
+ * Uses one store for an aligned access of 4 or 8 bytes, as the guest did: a doorbell must not
+ * arrive in pieces.
+ */
 static void view_store(void __iomem *to, const void *buf, size_t len)
 {
 	if (len == 8 && IS_ALIGNED((unsigned long)to, 8))
@@ -334,8 +339,8 @@ static void view_store(void __iomem *to, const void *buf, size_t len)
 	else
 		memcpy_toio(to, buf, len);
 	/*
-	 * the writes may be combined: they reach BAR1 before the caller's next access, which may be
-	 * a doorbell
+	 * the CPU may hold back writes to combine them: make them reach BAR1 before the caller's
+	 * next access, which may be a doorbell
 	 */
 	wmb();
 }
@@ -451,8 +456,9 @@ void vmach_windows_close(struct kvgpu_vgpu *v)
 }
 
 /*
- * The scrap page goes back to the pool. A device that still reaches the slices through an IOMMU
- * must not find the pool's next contents there.
+ * Makes all pages of a slice show chip->nowhere instead of the scrap page, which goes back to the
+ * pool. Another device may still reach the slice through an IOMMU, and must not find there what the
+ * pool's memory is used for next.
  */
 static void slice_show_nowhere(struct kvgpu_vgpu *v, enum kvgpu_bar bar, u64 slice, u64 size)
 {
