@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Carries out the commands that mmio-trap/ makes of a guest's register writes. A command is decoded
- * and has the right form. Its ids and addresses are the guest's: they are looked up or
- * bounds-checked where they are used. A command reports no error to the guest. If it can't be
- * carried out, that is noted, and the guest sees what the chip would show.
+ * Carries out the commands that mmio-trap/ makes of a guest's register writes. mmio-trap/ has
+ * decoded the command and checked its form. Its ids and addresses are still the guest's: the
+ * functions that use them look them up or check their bounds. A command returns no error to the
+ * guest. If it can't be carried out, the host notes a fault (kvgpu_mdev_fault_note()), and the
+ * guest sees what the chip would show.
  *
  * A command is complete when vmach_command_run() returns, so that the guest never reads a busy bit
  * as set.
@@ -12,9 +13,10 @@
 #include "mdev/machine/internal.h"
 
 /*
- * The guest has reset engines, or PFIFO (bit 31). The real ones stay up for other vGPUs. A reset of
- * PFIFO unbinds all channels. A reset of an engine preempts all channels: the guest can observe no
- * other effect of the reset.
+ * Call it when the guest has reset engines: @mask has a bit for each, bit 31 for PFIFO. The card's
+ * engines are not reset, because other vGPUs use them. For a reset of PFIFO all channels of the
+ * vGPU are unbound. For a reset of an engine they are all preempted, which is all that the guest
+ * can observe of the reset.
  */
 static void guest_engines_reset(struct kvgpu_vgpu *v, u32 mask)
 {
@@ -28,7 +30,7 @@ static void guest_engines_reset(struct kvgpu_vgpu *v, u32 mask)
 	if (mask & BIT(31)) {
 		vmach_chans_stop(v);
 		vmach_shadow_settle(v);
-		vmach_strikes_clear(v);	/* a reset of PFIFO means that a driver starts */
+		vmach_strikes_clear(v);	/* the guest resets PFIFO when it loads its driver */
 		return;
 	}
 	for (n = rb_first(&v->m->chans); n; n = rb_next(n)) {
@@ -76,7 +78,10 @@ static void fifo_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 	}
 }
 
-/* Syncs all spaces; space.c explains why. The sync flushes if an entry has changed. */
+/*
+ * Syncs all spaces; space.c explains why. If an entry has changed, the sync does the flush that is
+ * owed.
+ */
 static void tlb_command(struct kvgpu_vgpu *v)
 {
 	v->m->flush_owed |= vmach_flush_take(v);
@@ -135,11 +140,11 @@ void vmach_command_run(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 		vmach_alarm_arm(v);
 		break;
 	/*
-	 * the host does not carry out the register writes by which a guest makes its golden
-	 * context; vmach_grctx_save() answers them
+	 * nothing to do: the host does not carry out the register writes by which a guest makes its
+	 * golden context; vmach_grctx_save() gives the guest the result
 	 */
 	case KVGPU_CMD_GR_BIND:
-	/* for this and the next two: hw/ has already let the unit go on */
+	/* nothing to do for the three kinds of ACK: hw/ has already let the unit go on */
 	case KVGPU_CMD_PBDMA_ACK:
 	case KVGPU_CMD_GR_ACK:
 	case KVGPU_CMD_CE_ACK:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Finds the vGPU that the chip serves, by the channel or group id that its engines and PBDMAs name.
- * These functions change nothing on the chip.
+ * Finds out for which vGPU the chip works, by the channel or group id that its engines and PBDMAs
+ * name. The functions here read the chip's state, and change nothing on the chip.
  */
 #include "mdev/machine/internal.h"
 
@@ -43,7 +43,7 @@ struct kvgpu_chan *vmach_hchan_find(struct kvgpu_chip *chip, bool tsg, int id)
 
 /*
  * Returns the vGPU of the channel or group that status @st of a PBDMA or an engine names. The
- * channel may be disabled and on no list: a channel that works when it is taken off its list
+ * channel may be disabled and on no list: a channel that is loaded when it is taken off its list
  * continues until it is preempted.
  */
 struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st)
@@ -87,10 +87,11 @@ bool vmach_others_work(struct kvgpu_machine *m)
 }
 
 /*
- * Notes an engine that works for a channel or group without a vGPU. No switch would preempt it, and
- * all vGPUs would pay for its time. It may run for the watchdog's time, like any other; then the
- * channel or group is driven off, and no vGPU is charged. No known path leads here, because the
- * chip's lists have only ids that the host gave (runlist.c). One such engine is noted at a time.
+ * Notes an engine that works for a channel or group without a vGPU. No switch would preempt such a
+ * channel, and all vGPUs with work would pay for its time. It may run for the watchdog's time, like
+ * a vGPU's channel. Then vmach_stranger_evict() drives it off, and charges no vGPU for that. No
+ * known path leads here, because the chip's lists have only ids that the host gave (runlist.c). One
+ * such engine is noted at a time.
  */
 void vmach_stranger_note(struct kvgpu_chip *chip, u8 e, u32 st)
 {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Graphics contexts that the host owns (docs/hardware.md). FECS loads a context image with full
- * authority and obeys the patch list to which its header points, so that a guest must be able to
- * write neither. At the address of a context in the guest's instance block the shadow shows pages
- * of the host instead: a copy of the host's golden image, followed by one page with the harmless
- * pairs of the guest's patch list. The size that the guest was told includes that page.
+ * authority, and carries out the patch list to which the image's header points. Therefore a guest
+ * must be able to write neither the image nor the list. The guest's instance block has the virtual
+ * address of the context. There the shadow tables lead to the host's pages, not to the guest's: a
+ * copy of the host's golden image, then one page with those pairs of the guest's patch list that
+ * are harmless. The context size that the guest is told includes that page.
  *
- * The guest's own memory at that address is read once, for the patch list, and is never loaded.
+ * The host reads the guest's own memory at that address once, for the patch list. FECS never loads
+ * it.
  */
 #include <linux/io.h>
 #include <linux/slab.h>
@@ -14,7 +16,8 @@
 #include "gk110/gr.h"
 #include "mdev/machine/internal.h"
 
-#define PATCHES_MAX	64	/* most entries of a patch list; nouveau emits some 36 */
+/* entries of a patch list that the host takes, the rest is left out; nouveau emits some 36 */
+#define PATCHES_MAX	64
 
 static u32 ctx_pages(const struct kvgpu_vgpu *v)
 {
@@ -50,8 +53,8 @@ struct patches {
 };
 
 /*
- * Reads and filters the patch list of the guest's context at @va. A list that can't be read counts
- * as empty. The image then has the golden values.
+ * Reads and filters the patch list of the guest's context at @va. If the list can't be read it
+ * counts as empty, and the image keeps the golden values.
  */
 static void read_patches(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va, struct patches *p)
 {
@@ -158,8 +161,8 @@ void vmach_grctx_free_dead(struct kvgpu_vgpu *v)
 /* ----------------------------------------------------------------- the guest's own golden image */
 
 /*
- * Copies one page of the image, or less, to the memory that the guest's tables have at @va. Pages
- * outside of the partition are an error.
+ * Copies @len bytes or less of the image from @from to the memory to which the guest's tables lead
+ * at @va. *@len: the bytes copied. An address that is not in the partition is an error.
  */
 static int put_image_part(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va, hvram_t from, u32 *len)
 {
@@ -196,9 +199,10 @@ static int put_image(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va)
 }
 
 /*
- * The guest has made its golden context by register writes that the host did not carry out, and now
- * waits for FECS to save it. It gets the host's golden image, because it copies the result into
- * every context that it makes, and may look at it. The channel's space may have no shadow yet.
+ * The guest's driver has set up its golden context by register writes, which the host did not carry
+ * out, and now waits for FECS to save that context at the address in instance block @inst. Writes
+ * the host's golden image there, because the driver copies what was saved into every context that
+ * it makes, and may read it. The channel's space may have no shadow yet.
  */
 void vmach_grctx_save(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst)
 {

@@ -48,11 +48,11 @@
 #define CHIP_RUNL_MAX		(KVGPU_MAX_CHAN - 2)
 /* most ms for which a guest's command waits for one preempt */
 #define PREEMPT_GUEST_MS	2000
-#define COMMAND_MS		5000		/* ms from a command's start to .deadline */
+#define COMMAND_MS		5000		/* ms from a command's start to m->deadline */
 #define PREEMPT_EVICT_MS	100	/* preempt of a channel that is ended or unbound */
 /* second preempt of such a channel; if that is in vain too, the whole card is cut off */
 #define PREEMPT_LAST_MS		2000
-/* a longer wait releases the preempt register in between, because all vGPUs need the register */
+/* ms after which a wait for a preempt releases the preempt register: all vGPUs need that */
 #define PREEMPT_TURN_MS		10
 
 /* ------------------------------------------------------- time slices: slice.c, look.c, strike.c */
@@ -340,7 +340,7 @@ struct kvgpu_machine {
 
 	struct kvgpu_trap trap;		/* the register file */
 	atomic64_t doorbells_trapped;
-	/* from then on no preempt of the current command waits for more than 1 ms */
+	/* ktime; after it each preempt of the current command waits for PREEMPT_TURN_MS only */
 	ktime_t deadline;
 
 	/* memory.c, pin.c. */

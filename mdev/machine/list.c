@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The chip's lists: the published lists (runlist.c) of all vGPUs that the slicer lets onto the
- * chip, one after the other. gpu->lock protects all of it, and no vgpu->lock is needed, so that
- * recovery can remove channels here.
+ * chip, one after the other. gpu->lock protects the lists here, and no vgpu->lock is needed.
+ * Therefore recovery can remove channels from them.
  */
 #include "mdev/machine/internal.h"
 
@@ -23,9 +23,9 @@ static u32 next_group(const u64 *list, u32 nr, u32 i)
 }
 
 /*
- * The chip starts a submitted list at its first entry. If a vGPU that takes turns has many channels
- * on its list, only a few of them get a turn in one slice. So its list starts at another entry in
- * each of its turns.
+ * The chip starts a submitted list at its first entry. While vGPUs take turns, only a few channels
+ * of a long list run in one turn of the vGPU. So the list of a vGPU with more than GROUPS_PER_SLICE
+ * groups starts at another group in each of its turns.
  */
 static u32 first_group(const struct kvgpu_machine *m, u8 runl)
 {
@@ -60,8 +60,8 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
 		return 0;
 	list_for_each_entry(m, &chip->live, node) {
 		/*
-		 * Always true of a shown list: the lists of all vGPUs that fit on a card have fewer
-		 * entries than the chip's list may have.
+		 * For a shown list the second condition is always true: the lists of all vGPUs that
+		 * fit on a card together have no more entries than the chip's list may have.
 		 */
 		m->slice.merged = vmach_list_shown(m) && m->list_nr[runl] <= CHIP_RUNL_MAX - nr;
 		if (!m->slice.merged)
@@ -73,8 +73,9 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
 }
 
 /*
- * The list of a vGPU that was just suspended is not shown any more, but the chip has it until the
- * slicer looks. Until then a change of that list has to be written to the chip, too.
+ * The list of a vGPU that was just suspended is not shown any more, but the chip has its entries
+ * until the slicer's next look (slice.merged). Until then a change of that list has to be written
+ * to the chip too.
  */
 int vmach_runlist_update(struct kvgpu_machine *m, u8 runl)
 {
@@ -83,8 +84,8 @@ int vmach_runlist_update(struct kvgpu_machine *m, u8 runl)
 }
 
 /*
- * Corrects a group's header after one entry of the group was removed, or removes the header of an
- * empty group.
+ * Corrects the count in a group's header after one entry of the group was removed. Removes the
+ * header if the group is empty now.
  */
 static void group_recount(u64 *list, u32 header, u32 *nr)
 {

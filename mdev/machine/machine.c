@@ -2,8 +2,8 @@
 /*
  * The machine behind a vGPU's registers: its life, and the entry for register accesses.
  *
- * create: the memory is scrubbed, windows show nothing.
- * open: the state is as after power-on.
+ * create: the vGPU's video memory is scrubbed, its windows show only the scrap page.
+ * open: the machine's state is as after power-on.
  * close: no channel of the vGPU is left on the chip, and no page of the guest is pinned. This takes
  *   a bounded time in any state: each channel that does not leave by itself costs PREEMPT_EVICT_MS
  *   and an engine's reset.
@@ -21,7 +21,10 @@
 
 /* ------------------------------------------------------------------ registers */
 
-/* Only accesses to these registers need the time. */
+/*
+ * Returns the time, for an access to register @reg; 0 for registers whose access does not need the
+ * time.
+ */
 static u64 reg_time_get(struct kvgpu_vgpu *v, u32 reg)
 {
 	switch (reg) {
@@ -43,8 +46,8 @@ static u64 nr_odd_regs(const struct kvgpu_vgpu *v)
 }
 
 /*
- * Traces accesses of denied registers, and of registers that no table line covers. mmio-trap has
- * counted the access.
+ * Traces the access if the register is denied, or no line of mmio-trap's table covers it: mmio-trap
+ * has then counted the access, so that the count is not @before any more.
  */
 static void trace_odd_reg(const struct kvgpu_vgpu *v, u32 reg, u32 val, bool write, u64 before)
 {
@@ -60,8 +63,8 @@ u32 kvgpu_machine_reg_read(struct kvgpu_vgpu *v, u32 reg)
 	lockdep_assert_held(&v->lock);
 	if (reg - HOST_FLUSH_BASE < HOST_FLUSH_SIZE)
 		/*
-		 * does flushes that the guest asked for in its flush page, whose mapping may be
-		 * gone now
+		 * do the flushes that the guest asked for while its flush page was mapped; the
+		 * mapping may be gone now
 		 */
 		vmach_flush_page_serve(v);
 	val = kvgpu_trap_read(&v->m->trap, reg, reg_time_get(v, reg));
@@ -90,7 +93,7 @@ void kvgpu_machine_reg_write(struct kvgpu_vgpu *v, u32 reg, u32 val, u32 be)
 
 /* ------------------------------------------------------------------ a vGPU */
 
-/* Takes all channels off the chip, then releases every page of the guest. */
+/* Takes all channels off the chip, then unpins all pages of the guest. */
 static void guest_stop(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
@@ -110,7 +113,7 @@ static void guest_stop(struct kvgpu_vgpu *v)
 	vmach_events_reset(v);
 }
 
-/* Removes all data of an earlier user from the partition (S4). */
+/* Fills the partition with zeros, so that no data of an earlier user is left (S4). */
 static int part_scrub(struct kvgpu_vgpu *v)
 {
 	int ret;
@@ -128,7 +131,7 @@ static void guest_power_on(struct kvgpu_vgpu *v)
 	const struct kvgpu_hw *hw = &v->gpu->hw;
 	struct vgpu_own *rom = &v->own[VGPU_OWN_ROM];
 
-	/* a guest may have written to its mapping of the ROM */
+	/* copy the ROM anew: a guest may have written to its mapping of it */
 	memcpy(rom->memory, hw->vbios, hw->vbios_size);
 	memset(rom->memory + hw->vbios_size, 0, rom->size - hw->vbios_size);
 	memset(v->own[VGPU_OWN_FLUSH].memory, 0, HOST_FLUSH_SIZE);
@@ -144,7 +147,7 @@ static void init_trap(struct kvgpu_vgpu *v)
 	struct kvgpu_trap_cfg cfg = {
 		.topo = &hw->topo,
 		.vram_size = v->part_size,
-		/* with a page for the host's patch list: grctx.c */
+		/* one page more, for the host's patch list: grctx.c */
 		.gr_ctx_size = hw->gr_ctx_size + PAGE_SIZE,
 		.vbios = v->own[VGPU_OWN_ROM].memory,
 		.vbios_size = hw->vbios_size,
@@ -155,7 +158,8 @@ static void init_trap(struct kvgpu_vgpu *v)
 }
 
 /*
- * The vGPU's part of the groups of channel ids, the same as its part of the memory, but at least 8.
+ * Returns the number of groups of channel ids that the vGPU may have: the same fraction of all
+ * groups as its partition has of the memory, but at least 8.
  */
 static u32 group_share(const struct kvgpu_vgpu *v)
 {
@@ -207,7 +211,7 @@ static void guest_machine_free(struct kvgpu_vgpu *v)
 	v->m = NULL;
 }
 
-/* From here on interrupts and the slicer find the machine. */
+/* Puts @m on chip->live, where interrupts and the slicer find it. */
 static void live_list_add(struct kvgpu_machine *m)
 {
 	struct kvgpu_gpu *gpu = m->v->gpu;
@@ -291,9 +295,9 @@ int kvgpu_machine_vgpu_open(struct kvgpu_vgpu *v)
 	if (ret)
 		return ret;
 	v->m->scrubbed = false;
-	/* the debt of the last tenant's signals is not this tenant's */
+	/* drop a debt in the budget for signals: the last tenant caused it */
 	v->m->tell.left = max_t(s64, v->m->tell.left, 0);
-	/* nor do the last tenant's interrupts count for this tenant */
+	/* do not count the last tenant's interrupts against this tenant */
 	vmach_events_forget(v->m);
 	vmach_strikes_clear(v);
 	guest_power_on(v);
@@ -352,7 +356,7 @@ int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu)
 
 	if (!chip)
 		return -ENOMEM;
-	/* unbound, so that a slow item does not delay others */
+	/* not bound to a CPU, so that a slow work item does not delay the items of other vGPUs */
 	chip->teller = alloc_workqueue("kvgpu-events", WQ_UNBOUND | WQ_HIGHPRI, 0);
 	chip->unpinner = alloc_workqueue("kvgpu-unpin", WQ_UNBOUND, 0);
 	if (!chip->teller || !chip->unpinner) {

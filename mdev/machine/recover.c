@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Recovery: takes a channel that faulted, hangs or misbehaves off the chip for good, and brings the
- * engine that it holds back for the other vGPUs. The guest is told after that (event.c).
+ * Recovery: takes a channel that faulted, hangs or misbehaves off the chip for good, and makes the
+ * engine that the channel holds usable for the other vGPUs again. After that the guest is told
+ * (event.c).
  *
- * Recovery never waits for a vGPU's lock, which its owner may hold for long. gpu->lock protects all
- * that it touches, and every wait is bounded. The other vGPUs' contexts are in memory: the reset of
- * an engine loses only the loaded context.
+ * Recovery never waits for a vgpu->lock, because a thread may hold that lock for long. gpu->lock
+ * protects all that recovery changes, and every wait is bounded. The reset of an engine loses only
+ * the context that is loaded; all other contexts are in memory.
  *
  * The order (nouveau nvkm_runl_rc(), docs/hardware.md): disable the channel, submit a list without
  * it, block the list, preempt, reset the engines that still have the channel, clear the error,
- * allow the list. nouveau does not preempt. With the preempt, a channel that is on a PBDMA but on
- * no engine leaves without a reset of an engine.
+ * allow the list. nouveau has no preempt in this order. Here it makes a channel that is on a PBDMA,
+ * but on no engine, leave without a reset of an engine.
  */
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
-/* a longer eviction counts as a reset; a context of GR is saved in less than 1 ms */
+/* an eviction that takes more ns counts as a reset; GR saves a context in less than 1 ms */
 #define LONG_EVICTION_NS	(10 * NSEC_PER_MSEC)
 
 /* ------------------------------------------------------------------ engines */
 
 /*
- * Resets engine @e, and once more if that fails: a second reset also clears requests that arrived
- * during the first one.
+ * Resets engine @e. If that fails, resets it once more: this also clears requests that reached the
+ * engine during the first reset.
  */
 static void reset_engine(struct kvgpu_gpu *gpu, u8 e)
 {
@@ -41,11 +42,11 @@ static void preempt_status(struct kvgpu_gpu *gpu, u32 st)
 }
 
 /*
- * No channel may want an engine that is being reset: PFIFO would ask it for another context while
- * its microcode is off, and wait for the answer for ever. A blocked runlist gives PBDMAs no further
- * channels. The channels that PBDMAs have, and those that wait for the engine there, are put back
- * into memory. This is nouveau's order (nvkm_runl_rc(), nvkm_runl_block()), except for the
- * preempts.
+ * Preempts what the runlist's PBDMAs have. While an engine is reset, no channel may wait for that
+ * engine: PFIFO would ask the engine for a context switch while the engine's microcode is off, and
+ * wait for the answer for ever. The caller has blocked the runlist, so that PBDMAs get no further
+ * channels. The preempts save the channels that PBDMAs have, or are about to get, to memory. This
+ * is nouveau's order (nvkm_runl_rc(), nvkm_runl_block()), except for the preempts.
  */
 static void clear_pbdmas(struct kvgpu_gpu *gpu, u8 runl)
 {
@@ -86,7 +87,8 @@ void vmach_runlist_reset(struct kvgpu_gpu *gpu, u8 runl)
 			reset_engine(gpu, e);
 	kvgpu_hw_runl_clear_error(&gpu->hw, runl);
 	/*
-	 * a channel that waited for an engine could not leave its PBDMA before the engine's reset
+	 * preempt once more: a channel that waited for an engine could not leave its PBDMA before
+	 * the engine was reset
 	 */
 	clear_pbdmas(gpu, runl);
 	kvgpu_hw_runl_block(&gpu->hw, runl, false);
@@ -140,10 +142,10 @@ void vmach_stranger_evict(struct kvgpu_chip *chip, u64 now)
 /* ------------------------------------------------------------------ channels */
 
 /*
- * Returns the engine on which the guest is told that @c hangs. The guest's driver resets that
- * engine. nouveau's reset of a graphics engine that it has never used ends in a division by zero
- * (6.12, gf117_gr_init_zcull()), so that a channel without a graphics context is reported on a copy
- * engine.
+ * Returns the engine on which @c hangs as far as the guest is told. The guest's driver then resets
+ * that engine. nouveau's reset of a graphics engine that it has never used ends in a division by
+ * zero (6.12, gf117_gr_init_zcull()), so that the hang of a channel without a graphics context is
+ * reported on a copy engine.
  */
 static u8 told_engine(const struct kvgpu_chan *c)
 {
@@ -206,8 +208,8 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 	others = vmach_others_work(m);
 	reset = vmach_chan_evict(gpu, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS);
 	/*
-	 * every thread that waited meanwhile for gpu->lock waited because of this vGPU; a long wait
-	 * costs as much as a reset
+	 * all threads that wanted gpu->lock during the eviction had to wait because of this vGPU: a
+	 * long eviction does as much harm as a reset
 	 */
 	if (reset && why == EVENT_SCHED)
 		vmach_strike_add(m, "hang");
@@ -227,10 +229,10 @@ void vmach_chans_recover(struct work_struct *work)
 	unsigned long id;
 
 	for_each_set_bit(id, chip->sick, KVGPU_MAX_CHAN) {
-		/* locked for each channel anew, so that other threads get the lock in between */
+		/* take the lock for each channel anew, so that other threads get it in between */
 		kvgpu_hw_lock(&gpu->lock);
 		c = chip->by_hchid[id];
-		/* a dead channel is ended already, or being unbound; its group goes on */
+		/* skip a dead channel: it was ended already, or is being unbound */
 		if (test_and_clear_bit(id, chip->sick) && c && !c->dead && !chip->wedged) {
 			if (c->fault.storm)
 				vmach_strike_add(c->vgpu->m, "storm of interrupts");

@@ -2,30 +2,32 @@
 /*
  * Runlists. A list has three forms:
  *
- * machine->runl_entries: the list that the guest submitted, with its ids. Copied once at the
- *   submit; vgpu->lock.
- * machine->list: the entries of it that may run, with the chip's ids. gtt-shadow translates them;
- *   published under gpu->lock.
+ * machine->runl_entries: the list that the guest submitted, with the guest's ids. Copied once at
+ *   the submit; vgpu->lock.
+ * machine->list: those of these entries that may run, with the chip's ids. gtt-shadow translates
+ *   the ids; the list is published, that is, stored here under gpu->lock.
  * the chip's list: the published lists of the vGPUs that slice.c lets onto the chip, one after the
  *   other (list.c).
  *
  * The chip takes turns among the entries, so that each channel with work gets its slice (plain
  * round robin). A vGPU's list is published anew whenever the guest submits, blocks or unblocks it,
- * and whenever one of its channels is bound, unbound or ended. Merging needs no other vGPU's lock.
- * The list of a vGPU that is off the chip waits here for its turn, and its guest is told that it
- * was taken.
+ * and whenever one of its channels is bound, unbound or ended. The chip's list is made of published
+ * lists under gpu->lock, without the vgpu->lock of any vGPU. While a vGPU is off the chip, its
+ * published list waits for the vGPU's turn, and the guest is told at once that its list was taken.
  *
- * If a guest blocks its runlist, its entries are left out. A loaded channel stays until its slice
- * ends or it is preempted, as on the card, and the guest preempts the channels that it wants to be
- * off. Recovery removes dead channels from the published list without the vGPU's lock, which its
- * owner may hold for long.
+ * If a guest blocks a runlist, the entries of that runlist are not published. A loaded channel
+ * stays until its slice ends or the guest preempts it, as on the card. Recovery removes dead
+ * channels from the published list without vgpu->lock, because that lock may be held for long.
  */
 #include <linux/sched/signal.h>
 
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
-/* timeslice of a group; a channel outside of groups has RAMFC_TIMESLICE_INIT */
+/*
+ * timeslice of a group in us; the timeslice of a channel outside of groups is in
+ * RAMFC_TIMESLICE_INIT
+ */
 #define SLICE_US	1000
 
 /* ------------------------------------------------------------------ the lists */
@@ -36,8 +38,8 @@ int vmach_runlists_init(struct kvgpu_vgpu *v)
 	u32 r;
 
 	/*
-	 * all vGPUs together stay below 4,095, the most that the chip takes if rnndb is right about
-	 * its register
+	 * so the lists of all vGPUs together have fewer than 4,095 entries: the chip takes no more
+	 * if rnndb is right about the width of the register's count
 	 */
 	m->runl_max = m->max_groups * KVGPU_GROUP;
 	m->next = kvcalloc(m->runl_max, sizeof(u64), GFP_KERNEL_ACCOUNT);
@@ -73,7 +75,7 @@ struct translate {
 
 /*
  * Returns the chip's id of the guest's group @id, and takes a free id if the group has none yet.
- * -1: no id is free. Called only for groups with listed channels.
+ * -1: no id is free, or the vGPU has its share of ids. Called only for groups with listed channels.
  */
 static int map_group(struct kvgpu_vgpu *v, u16 id)
 {
@@ -98,8 +100,8 @@ static int map_group(struct kvgpu_vgpu *v, u16 id)
 }
 
 /*
- * Returns the chip's id of a listed channel or group. -1: the channel is dead or not bound to this
- * runlist, or the group has no id of the chip.
+ * Returns the chip's id of a listed channel or group. Returns -1 if the channel is dead, unbound or
+ * bound to another runlist, or the group has no id of the chip.
  */
 static int list_id_map(void *ctx, bool tsg, u16 id)
 {
@@ -109,8 +111,8 @@ static int list_id_map(void *ctx, bool tsg, u16 id)
 	if (id >= KVGPU_MAX_CHAN)
 		return -1;
 	/*
-	 * note_members() has given each group of the list its id, under which the group's channels
-	 * are known. They would not be known under an id taken here.
+	 * take no id here: note_members() has given each group of the list its id, and has stored
+	 * the id in the group's channels. They would not have an id that is taken here.
 	 */
 	if (tsg)
 		return t->v->m->htsg[id];
@@ -126,7 +128,10 @@ static int list_id_map(void *ctx, bool tsg, u16 id)
  */
 static void drop_groups(struct kvgpu_vgpu *v)
 {
-	/* allocated in advance: a vGPU that goes away must not need memory */
+	/*
+	 * the bitmap is a member, not allocated here: the end of a vGPU must not fail for lack of
+	 * memory
+	 */
 	unsigned long *used = v->m->tsgs_used;
 	struct rb_node *n;
 	u32 r, i, id;
@@ -151,9 +156,10 @@ static void drop_groups(struct kvgpu_vgpu *v)
 }
 
 /*
- * The chip knows a loaded channel by its group. A channel that the guest moves to another group, or
- * out of its group, first leaves the chip under the id with which it was loaded. Later its old id
- * would not be known.
+ * Puts channel @c into the guest's group @group (-1: out of its group), which has the chip's id @h
+ * (-1: none). The chip knows a loaded channel by its group's id. Therefore a channel that changes
+ * its group first leaves the chip under the old group's id: once the new id is stored, the old id
+ * is lost.
  */
 static void set_group(struct kvgpu_chan *c, int group, int h)
 {
@@ -170,8 +176,8 @@ static void set_group(struct kvgpu_chan *c, int group, int h)
 }
 
 /*
- * Notes which channels are in the list, and in which group. Channels that are not in it keep their
- * group, under which they may be loaded.
+ * Notes which channels are in the list, and in which group. A channel that is not in the list keeps
+ * its group, because it may be loaded as part of that group.
  */
 static void note_members(struct kvgpu_vgpu *v, u8 runl)
 {
@@ -193,7 +199,8 @@ static void note_members(struct kvgpu_vgpu *v, u8 runl)
 			continue;
 		}
 		c = vmach_chan_find(v, (gchid_t){ FIELD_GET(RUNLIST_ID, e) });
-		if (c && c->grunl == runl && !c->listed) {	/* only its first entry counts */
+		/* of several entries of one channel, the first counts */
+		if (c && c->grunl == runl && !c->listed) {
 			c->listed = true;
 			set_group(c, left ? group : -1, left ? map_group(v, group) : -1);
 		}
@@ -202,7 +209,7 @@ static void note_members(struct kvgpu_vgpu *v, u8 runl)
 	}
 }
 
-/* Tells whether a channel is listed in a group for which there was no id. */
+/* Tells whether a listed channel is in a group that got no id of the chip. */
 static bool lacks_group(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_chan *c;
@@ -218,7 +225,10 @@ static bool lacks_group(struct kvgpu_vgpu *v)
 
 /* ------------------------------------------------------------------ publishing */
 
-/* Recovery may have ended a channel since it was translated: its state under gpu->lock counts. */
+/*
+ * Removes the entries of dead channels from the list: recovery may have ended a channel after its
+ * entry was translated, and only under gpu->lock its state is sure.
+ */
 static void drop_dead_chans(struct kvgpu_machine *m, u8 hrunl)
 {
 	struct kvgpu_chan **by_hchid = m->v->gpu->chip->by_hchid, *c;
@@ -264,7 +274,7 @@ static void publish_list(struct kvgpu_vgpu *v, u8 hrunl, bool force)
 	kvgpu_hw_unlock(&v->gpu->lock);
 }
 
-/* All channels are on the runlist of GR (chan.c). */
+/* Publishes GR's runlist only, because all channels are on that runlist (chan.c). */
 void vmach_runlist_publish(struct kvgpu_vgpu *v)
 {
 	publish_list(v, vmach_gr_runl_get(v->gpu), false);
@@ -309,8 +319,8 @@ void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu
 		kvgpu_mdev_fault_note(v, "runlist can't be read", -1, list.addr, nr);
 	/*
 	 * The guest may have changed the instance block of a channel that was on no list: read it
-	 * again. A changed block of a listed channel counts when the channel is enabled or the
-	 * runlist is unblocked.
+	 * again. For a channel that was on a list, a changed block takes effect when the channel is
+	 * enabled or the runlist is unblocked.
 	 */
 	for (n = rb_first(&v->m->chans); n && !fatal_signal_pending(current); n = rb_next(n)) {
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
@@ -320,9 +330,11 @@ void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu
 	}
 	note_members(v, runl);
 	publish_list(v, vmach_gr_runl_get(v->gpu), true);
-	vmach_chans_restart(v);	/* set_group() has held channels that changed their group */
+	/* set_group() has disabled channels that changed their group: enable them again */
+	vmach_chans_restart(v);
 	drop_groups(v);
-	if (lacks_group(v)) {		/* drop_groups() may have freed ids of the previous list */
+	/* try once more: drop_groups() may have freed ids of the previous list's groups */
+	if (lacks_group(v)) {
 		note_members(v, runl);
 		publish_list(v, vmach_gr_runl_get(v->gpu), false);
 		vmach_chans_restart(v);
@@ -330,9 +342,9 @@ void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu
 }
 
 /*
- * A channel was bound that the submitted list may already name. The channel is in the group of its
- * list entry from now on: the chip knows it by the group when it is loaded, and the group's id must
- * not be given away meanwhile.
+ * Call it when a channel was bound: the list that the guest submitted before may name the channel.
+ * From now on the channel is in the group in which that list has it: the chip knows the channel by
+ * the group's id when the channel is loaded, and drop_groups() must not give that id away.
  */
 void vmach_runlist_chan_add(struct kvgpu_vgpu *v, u8 runl)
 {
@@ -365,10 +377,10 @@ void vmach_runlist_allow(struct kvgpu_vgpu *v, u32 mask)
 }
 
 /*
- * Preempts a channel or group that the guest must not find on the chip afterwards. A vGPU that is
- * off the chip has no channel there. The guest has blocked or disabled the channel that it
- * preempts; otherwise the channel could come back at once on the card too. So no lock is needed to
- * look at on_chip.
+ * Returns 0 at once if the vGPU is off the chip, because then none of its channels is loaded.
+ * on_chip is read without a lock: the caller or the guest has disabled the channel or blocked its
+ * runlist, so that the channel can't be loaded again. If the guest has not, the channel can come
+ * back at once, as on the card.
  */
 int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
 {
@@ -384,8 +396,8 @@ int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
 }
 
 /*
- * Preempts a channel or group for the guest. If it does not leave the chip in time it is ended, and
- * the guest is told of a hang.
+ * Preempts channel or group @id (the guest's) for the guest. If it does not leave the chip in time,
+ * ends it and tells the guest of a hang.
  */
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)
 {

@@ -4,7 +4,7 @@
  * format may change.
  *
  * The holder of vgpu->lock may wait for memory of the VMM, for as long as the VMM likes. A reader
- * can be interrupted meanwhile.
+ * of a vGPU's file waits for that lock, and can be interrupted meanwhile.
  */
 #include <linux/seq_file.h>
 
@@ -141,9 +141,9 @@ static void show_reg_slot(struct seq_file *s, const struct kvgpu_reg_slot *slot,
 }
 
 /*
- * Prints the guest's value of a register beside the chip's, for registers that the guest has used
- * and that only hold a value. Registers of other classes have another meaning on the card, or an
- * effect when they are read.
+ * Prints the guest's value of the register beside the chip's value. Does nothing if the register's
+ * class for reads is not KVGPU_REG_FILE: such a register may mean something else on the card, or
+ * reading it may have an effect there.
  */
 static void show_hardware(struct seq_file *s, struct kvgpu_vgpu *v,
 			  const struct kvgpu_reg_slot *slot, const struct kvgpu_reg_info *info)

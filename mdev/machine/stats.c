@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The machine's counters and knobs, for sysfs.c. Counters are read one by one without locks, so
- * that each may be old but not torn. Knobs, and values that the policy computes, need slicer->lock.
+ * The machine's counters and knobs, for sysfs.c. Each counter is read by itself, without locks: its
+ * value may be slightly old, and counters may not fit together, but no value is half written.
+ * Knobs, and values that the policy computes, need slicer->lock.
  */
 #include <linux/math64.h>
 
@@ -67,7 +68,10 @@ int kvgpu_machine_knob_set(struct kvgpu_vgpu *v, enum machine_knob knob, unsigne
 	int ret;
 
 	spin_lock(&s->lock);
-	now = ktime_get_ns();	/* read under the lock, so that it never goes back for the policy */
+	/*
+	 * take the time under the lock, so that the policy never gets an earlier time than before
+	 */
+	now = ktime_get_ns();
 	ret = knob == MACHINE_WEIGHT ? kvgpu_sched_set_weight(&s->sched, e, val, now) :
 				       kvgpu_sched_set_cap(&s->sched, e, val, now);
 	spin_unlock(&s->lock);

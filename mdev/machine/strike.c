@@ -2,16 +2,17 @@
 /*
  * Strikes count the harm that a vGPU does to other vGPUs. Too many of them suspend the vGPU.
  *
- * A strike: the watchdog had to end a channel, an engine had to be reset for a channel that does
- * not leave, or a channel was ended for too many interrupts. Programs have bugs, so resets after a
- * channel's fault have a budget (sched/hang.c): each reset beyond the budget is a strike. The time
- * of a reset is charged in either case.
+ * A vGPU gets a strike when the watchdog had to end a channel, when an engine had to be reset
+ * because a channel did not leave it, or when a channel was ended for too many interrupts. Programs
+ * have bugs, so resets after a channel's fault have a budget (sched/hang.c): each reset beyond the
+ * budget is a strike. The vGPU pays for the time of a reset whether or not the reset is a strike.
  *
- * A vGPU with too many strikes is suspended. None of its channels is on the chip, and its guest is
- * told of hangs, as the card would tell: its channels are ended, and also those that it makes
- * later, one after the other, because nouveau takes the channel from registers that name one at a
- * time. The suspension ends when the guest resets the device or loads its driver again (PFIFO is
- * reset), when the vGPU is opened again, or when the admin ends it.
+ * A vGPU with too many strikes is suspended. None of its channels is on the chip, and all its
+ * channels are ended, also channels that its guest makes later. The guest is told of each as the
+ * card tells of a hang. The channels are ended one after the other, because nouveau takes the
+ * channel's id from a register that names one channel at a time. The suspension ends when the guest
+ * resets the device or loads its driver again (PFIFO is reset), when the vGPU is opened again, or
+ * when the admin clears it.
  */
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
