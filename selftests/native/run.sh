@@ -32,7 +32,7 @@ HELP
 quick()
 {
 	RELOADS=3 cell base flat bare load client self-test mesa attacks reload
-	cell base card bare load client:copy,sync,sleep,fault,switch,exec mesa attacks engines
+	cell base card bare load client:copy,sync,sleep,fault,switch,exec attacks engines
 	RELOADS=3 cell newest flat bare load client:copy,sync,sleep,fault,switch,exec attacks reload
 }
 
