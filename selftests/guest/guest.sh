@@ -61,9 +61,11 @@ guest_up()
 	shift 2
 	case $name in
 	t*) what="a tiny guest"; set -- --mem 512M "$@" ;;
-	*) what="a stock guest"; set -- --full --mem 1G "$@" ;;
+	*)
+		what="a stock guest"; set -- --full --mem 1G "$@"
+		# it has work until the next one starts
+		[ "$mode" != quick ] || set -- --busy "$@" ;;
 	esac
-	[ "$mode" != quick ] || set -- --busy "$@"
 	what="$what $name with a vGPU of type $type"
 	if ! $TB guest start "$name" --type "$type" "$@" >"$OUT/guest.log" 2>&1 </dev/null; then
 		sed 's/^/# /' "$OUT/guest.log"

@@ -39,7 +39,7 @@ part_of_check=guest
 case $mode in
 quick)
 	kernels=${KERNELS:-base} client_args="--quick" reloads=2 cycles=${CYCLES:-1}
-	[ $# -gt 1 ] || set -- quick client steady reload several reset plug kill unload native ;;
+	[ $# -gt 1 ] || set -- quick client steady reload several kill reset plug unload native ;;
 long) kernels=${KERNELS:-base newest} client_args="" reloads=10 cycles=${CYCLES:-50} ;;
 *) echo "usage: selftests/guest/run.sh quick|long [PART...], PART of: ${parts[*]}" >&2; exit 2 ;;
 esac
