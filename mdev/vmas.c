@@ -11,7 +11,9 @@
  *
  * Order of locks: mmap_lock, vma_lock. A zap has to take the mmap_lock of each process that has a
  * mapping. So it looks for a mapping that it has not zapped yet, drops vma_lock, takes both locks
- * in order, and zaps all mappings of that process.
+ * in order, and zaps all mappings of that process. It takes mmap_lock for writing. For munmap()
+ * frees the page tables of a mapping with mmap_lock held for reading, and calls .close only after
+ * that. Each mapping that a holder of mmap_lock for writing finds on the list has its page tables.
  */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -128,7 +130,7 @@ void vgpu_compat_zap(struct kvgpu_vgpu *v, u64 at, u64 len)
 		m->done = false;
 	while ((mm = next_mm(v))) {
 		mutex_unlock(&v->vma_lock);
-		mmap_read_lock(mm);
+		mmap_write_lock(mm);
 		mutex_lock(&v->vma_lock);
 		list_for_each_entry(m, &v->vmas, node) {
 			if (m->mm != mm)
@@ -137,7 +139,7 @@ void vgpu_compat_zap(struct kvgpu_vgpu *v, u64 at, u64 len)
 			m->done = true;
 		}
 		mutex_unlock(&v->vma_lock);
-		mmap_read_unlock(mm);
+		mmap_write_unlock(mm);
 		mmput(mm);
 		mutex_lock(&v->vma_lock);
 	}

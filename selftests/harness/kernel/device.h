@@ -174,6 +174,7 @@ struct vm_area_struct {
 	int vm_page_prot;
 	void *vm_private_data;
 	const struct vm_operations_struct *vm_ops;
+	u32 walkers;			/* threads that walk its page tables at this moment */
 };
 struct vm_fault { struct vm_area_struct *vma; unsigned long address; unsigned int flags; };
 #define FAULT_FLAG_REMOTE	0x80
@@ -194,6 +195,8 @@ bool mmget_not_zero(struct mm_struct *mm);
 void mmput(struct mm_struct *mm);
 void mmap_read_lock(struct mm_struct *mm);
 void mmap_read_unlock(struct mm_struct *mm);
+void mmap_write_lock(struct mm_struct *mm);
+void mmap_write_unlock(struct mm_struct *mm);
 
 /*
  * What the VMM's threads pass is memory of the harness, which is always there. At times a copy

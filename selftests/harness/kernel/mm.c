@@ -6,6 +6,11 @@
  * fork: the child's mapping is opened after its page table entries were copied, or before that, as
  * later stable kernels do. A mapping with VM_DONTCOPY is not copied.
  * munmap of a part splits the mapping: the new half is opened, and its entries stay where they are.
+ * munmap does as do_mas_align_munmap() of 6.1: the mappings leave the tree with mmap_lock held for
+ * writing. Then the lock is downgraded to a reader's lock. With that, unmap_region() clears the
+ * entries and frees the page tables, and the mappings are closed. A thread that has mmap_lock for
+ * reading does not find such a mapping in the tree any more. It must not walk the page tables by a
+ * pointer from elsewhere.
  */
 #include "mdev/vgpu.h"
 #include "selftests/harness/kernel/services.h"
@@ -24,6 +29,7 @@ struct mm_struct {
 	struct { unsigned long at, pfn; } *pte;
 	u32 nr, room;
 	unsigned long next;
+	u64 slow_ns;			/* how long munmap() takes before it frees anything */
 };
 
 static LIST_HEAD(all);
@@ -56,6 +62,16 @@ static void write_lock(struct mm_struct *mm)
 	mutex_lock(&mm->gate);
 	while (mm->readers)
 		harness_wait(&mm->readers, NEVER);
+}
+
+void mmap_write_lock(struct mm_struct *mm)
+{
+	write_lock(mm);
+}
+
+void mmap_write_unlock(struct mm_struct *mm)
+{
+	mutex_unlock(&mm->gate);
 }
 
 void mmap_read_lock(struct mm_struct *mm)
@@ -122,8 +138,18 @@ vm_fault_t vmf_insert_pfn(struct vm_area_struct *vma, unsigned long address, uns
 
 int zap_vma_ptes(struct vm_area_struct *vma, unsigned long address, unsigned long size)
 {
+	u64 at;
+
 	if (address < vma->vm_start || address + size > vma->vm_end)
 		return -ENXIO;
+	/*
+	 * As zap_pmd_range(), which calls cond_resched() after each 2 MiB and keeps a pointer into
+	 * a page table meanwhile.
+	 */
+	vma->walkers++;
+	for (at = address; at < address + size; at += SZ_2M)
+		harness_point("zap_pmd_range: cond_resched()");
+	vma->walkers--;
 	clear_range(vma->vm_mm, address, address + size);
 	return 0;
 }
@@ -214,9 +240,31 @@ static void split(struct vm_area_struct *vma, unsigned long at)
 		high->vm_ops->open(high);
 }
 
-void mm_unmap(struct mm_struct *mm, unsigned long at, u64 len)
+/* Call with mmap_lock held for reading. It is released. */
+static void unmap_region(struct mm_struct *mm, struct list_head *gone)
 {
 	struct vm_area_struct *vma, *n;
+
+	if (mm->slow_ns)
+		harness_sleep(mm->slow_ns);
+	list_for_each_entry(vma, gone, node) {
+		harness_point("unmap_vmas()");
+		clear_range(mm, vma->vm_start, vma->vm_end);
+	}
+	list_for_each_entry(vma, gone, node) {
+		harness_point("free_pgtables()");
+		if (vma->walkers)
+			harness_fail("S6: munmap() frees page tables that a thread walks");
+	}
+	list_for_each_entry_safe(vma, n, gone, node)
+		vma_drop(vma);
+	mmap_read_unlock(mm);
+}
+
+static void unmap(struct mm_struct *mm, unsigned long at, u64 len, bool downgrade)
+{
+	struct vm_area_struct *vma, *n;
+	LIST_HEAD(gone);
 
 	write_lock(mm);
 	vma = vma_at(mm, at);
@@ -226,9 +274,27 @@ void mm_unmap(struct mm_struct *mm, unsigned long at, u64 len)
 	if (vma)
 		split(vma, at + len);
 	list_for_each_entry_safe(vma, n, &mm->vmas, node)
-		if (vma->vm_start >= at && vma->vm_end <= at + len)
-			vma_drop(vma);
+		if (vma->vm_start >= at && vma->vm_end <= at + len) {
+			if (downgrade)
+				list_move_tail(&vma->node, &gone);
+			else
+				vma_drop(vma);
+		}
+	if (downgrade)
+		mm->readers++;		/* mmap_write_downgrade() */
 	mutex_unlock(&mm->gate);
+	if (downgrade)
+		unmap_region(mm, &gone);
+}
+
+void mm_slow(struct mm_struct *mm, u64 ns)
+{
+	mm->slow_ns = ns;
+}
+
+void mm_unmap(struct mm_struct *mm, unsigned long at, u64 len)
+{
+	unmap(mm, at, len, true);
 }
 
 unsigned long mm_move(struct mm_struct *mm, unsigned long at, u64 len)
@@ -252,7 +318,7 @@ unsigned long mm_move(struct mm_struct *mm, unsigned long at, u64 len)
 		if (new->vm_ops->mremap)
 			new->vm_ops->mremap(new);
 		mutex_unlock(&mm->gate);
-		mm_unmap(mm, at, len);
+		unmap(mm, at, len, false);
 		return to;
 	}
 	mutex_unlock(&mm->gate);

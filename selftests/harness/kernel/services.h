@@ -112,6 +112,8 @@ void device_close(struct vfio_device *v);
 /* mm.c: mappings of a VMM's process */
 /* Return the address; 0: refused. */
 unsigned long mm_map(struct mm_struct *mm, struct vfio_device *v, u64 offset, u64 len);
+/* From now on each munmap() also unmaps other memory first, which takes @ns. */
+void mm_slow(struct mm_struct *mm, u64 ns);
 void mm_unmap(struct mm_struct *mm, unsigned long at, u64 len);
 unsigned long mm_move(struct mm_struct *mm, unsigned long at, u64 len);
 struct mm_struct *mm_fork(struct mm_struct *mm, bool open_first);
