@@ -98,16 +98,17 @@ struct kvgpu_vgpu;
 #ifdef KVGPU_HAVE_VDEV_INODE
 #define COMPAT_VM_OPS
 #define COMPAT_VM_FLAGS	0
-static inline bool vgpu_compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *vma)
+static inline vm_fault_t vgpu_compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *vma)
 {
-	return true;
+	return 0;
 }
 #define vgpu_compat_zap(v, at, len) unmap_mapping_range((v)->vdev.inode->i_mapping, at, len, 1)
 #else
 void vgpu_compat_vma_open(struct vm_area_struct *vma);	/* vmas.c */
 int vgpu_compat_vma_moved(struct vm_area_struct *vma);
 void vgpu_compat_vma_close(struct vm_area_struct *vma);
-bool vgpu_compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *vma);
+/* Puts @vma on the list if it is not there. Returns 0, or what the page fault has to return. */
+vm_fault_t vgpu_compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *vma);
 void vgpu_compat_zap(struct kvgpu_vgpu *v, u64 at, u64 len);
 /*
  * With VM_DONTCOPY, fork() gives the child process no copy of the mapping. A copy could not be

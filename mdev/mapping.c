@@ -43,10 +43,10 @@ static vm_fault_t vgpu_fault(struct vm_fault *vmf)
 	struct kvgpu_vgpu *v = vma->vm_private_data;
 	unsigned int index = vma_region(vma);
 	u64 off = vma_offset(vma, vmf->address & PAGE_MASK);
-	vm_fault_t ret = VM_FAULT_SIGBUS;
 	u64 began = ktime_get_ns();
 	const struct vgpu_own *own;
 	unsigned long pfn;
+	vm_fault_t ret;
 
 	if (fault_for_device(vmf))
 		return VM_FAULT_SIGBUS;
@@ -62,9 +62,10 @@ static vm_fault_t vgpu_fault(struct vm_fault *vmf)
 		return vmf_insert_pfn(vma, vmf->address & PAGE_MASK, pfn);
 	}
 	mutex_lock(&v->map_lock);
-	if (!vgpu_compat_vma_note(v, vma)) {
-		ret = VM_FAULT_OOM;
-	} else if (!kvgpu_machine_pfn_find(v, index, off, &pfn)) {
+	ret = vgpu_compat_vma_note(v, vma);
+	if (!ret && kvgpu_machine_pfn_find(v, index, off, &pfn)) {
+		ret = VM_FAULT_SIGBUS;
+	} else if (!ret) {
 		ret = vmf_insert_pfn(vma, vmf->address & PAGE_MASK, pfn);
 		trace_kvgpu_map(v->id, index, off, pfn, 1);
 	}
@@ -105,7 +106,7 @@ static vm_fault_t __maybe_unused vgpu_huge_fault(struct vm_fault *vmf, unsigned 
 		if (pfn != first + i || !IS_ALIGNED(first, PMD_SIZE / PAGE_SIZE))
 			break;
 	}
-	if (i == PMD_SIZE / PAGE_SIZE && vgpu_compat_vma_note(v, vma)) {
+	if (i == PMD_SIZE / PAGE_SIZE && !vgpu_compat_vma_note(v, vma)) {
 		ret = compat_insert_pmd(vmf, first);
 		trace_kvgpu_map(v->id, VFIO_PCI_BAR1_REGION_INDEX, off, first, i);
 	}

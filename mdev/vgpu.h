@@ -151,11 +151,12 @@ struct kvgpu_vgpu {
 
 	struct mutex map_lock;		/* see "Locks" above */
 	/*
-	 * protects .vmas; taken inside map_lock. Used only on kernels that give a VFIO device no
-	 * inode of its own (vmas.c)
+	 * protects .vmas and .nr_vmas; taken inside map_lock. Used only on kernels that give a VFIO
+	 * device no inode of its own (vmas.c)
 	 */
 	struct mutex vma_lock;
 	struct list_head vmas;
+	u32 nr_vmas;
 
 	spinlock_t irq_lock;		/* see "Locks" above */
 	/*

@@ -21,6 +21,12 @@
 #include "mdev/compat.h"
 #include "mdev/internal.h"
 
+/*
+ * Most mappings of a vGPU that may have pages, in all processes together. A first page fault and a
+ * close of a mapping search the list, so a bound on the list bounds their time.
+ */
+#define MAPPINGS_MAX	1024
+
 struct mapping {
 	struct list_head node;		/* in v->vmas, which vma_lock protects */
 	struct vm_area_struct *vma;
@@ -39,22 +45,32 @@ static struct mapping *mapping_find(struct kvgpu_vgpu *v, struct vm_area_struct 
 	return NULL;
 }
 
-bool vgpu_compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *vma)
+/* Call with vma_lock held. */
+static vm_fault_t mapping_add(struct kvgpu_vgpu *v, struct vm_area_struct *vma)
 {
 	struct mapping *m;
 
+	if (v->nr_vmas >= MAPPINGS_MAX)
+		return VM_FAULT_SIGBUS;
+	m = kzalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
+	if (!m)
+		return VM_FAULT_OOM;
+	m->vma = vma;
+	m->mm = vma->vm_mm;
+	list_add(&m->node, &v->vmas);
+	v->nr_vmas++;
+	return 0;
+}
+
+vm_fault_t vgpu_compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *vma)
+{
+	vm_fault_t ret = 0;
+
 	mutex_lock(&v->vma_lock);
-	m = mapping_find(v, vma);
-	if (!m) {
-		m = kzalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
-		if (m) {
-			m->vma = vma;
-			m->mm = vma->vm_mm;
-			list_add(&m->node, &v->vmas);
-		}
-	}
+	if (!mapping_find(v, vma))
+		ret = mapping_add(v, vma);
 	mutex_unlock(&v->vma_lock);
-	return m;
+	return ret;
 }
 
 /*
@@ -84,8 +100,10 @@ void vgpu_compat_vma_close(struct vm_area_struct *vma)
 
 	mutex_lock(&v->vma_lock);
 	m = mapping_find(v, vma);
-	if (m)
+	if (m) {
 		list_del(&m->node);
+		v->nr_vmas--;
+	}
 	mutex_unlock(&v->vma_lock);
 	kfree(m);
 }
