@@ -356,6 +356,11 @@ struct kvgpu_machine {
 	struct delayed_work unpin_work;
 	struct page *pin_pages[512];
 	/*
+	 * Pins that the core refused for want of memory: .nr of them since time .at, ns. Counted
+	 * for REFUSED_NS from .at on (pin.c), also beyond a close.
+	 */
+	struct { u64 at; u32 nr; } refused;
+	/*
 	 * Buffer for reads of guest memory: .len bytes from offset .at of the partition; .next:
 	 * offset at which a read in sequence would continue.
 	 */

@@ -32,6 +32,7 @@
  */
 #include <linux/dma-mapping.h>
 #include <linux/iommu.h>
+#include <linux/ktime.h>
 
 #include "mdev/compat.h"
 #include "mdev/machine/internal.h"
@@ -49,6 +50,13 @@
  */
 #define DUE_AT_ONCE	128
 #define DUE_PIECES	8	/* pieces of DUE_AT_ONCE pages in one run of the work item */
+
+/*
+ * When the core has refused this many pins of a vGPU for want of memory within REFUSED_NS, it is
+ * not asked again until REFUSED_NS are over
+ */
+#define REFUSALS_MAX	10
+#define REFUSED_NS	(5 * (u64)NSEC_PER_SEC)
 
 static int pin_dma_map(struct kvgpu_vgpu *v, u64 iova, struct page *page, u64 *dma)
 {
@@ -82,6 +90,25 @@ static void pin_dma_unmap(struct kvgpu_vgpu *v, u64 iova)
 }
 
 /*
+ * Returns how many pins the core has refused for want of memory in the current REFUSED_NS. For each
+ * of them the core logs a line, without a limit of its own, if the VMM has reached its limit of
+ * locked memory.
+ */
+static u32 refused_pins(const struct kvgpu_machine *m)
+{
+	return ktime_get_ns() - m->refused.at < REFUSED_NS ? m->refused.nr : 0;
+}
+
+static void refused_pin_count(struct kvgpu_machine *m)
+{
+	if (!refused_pins(m)) {
+		m->refused.at = ktime_get_ns();
+		m->refused.nr = 0;
+	}
+	m->refused.nr++;
+}
+
+/*
  * Pins @nr pages from @iova on. Returns how many were pinned, counted from the first, or an error
  * if none was. With compat_pins_alone(), pins each page by a call of its own, because pages then
  * have to be unpinned in the same pieces as they were pinned.
@@ -94,6 +121,8 @@ static int pin_pages(struct kvgpu_vgpu *v, u64 iova, u32 nr)
 		got = vfio_pin_pages(&v->vdev, iova + (u64)done * PAGE_SIZE,
 				     min_t(int, step, nr - done), IOMMU_READ | IOMMU_WRITE,
 				     v->m->pin_pages + done);
+		if (got == -ENOMEM)
+			refused_pin_count(v->m);
 		if (got <= 0)
 			return done ?: got ?: -EFAULT;
 	}
@@ -178,7 +207,11 @@ int vmach_pages_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 		return -EFAULT;
 	if (!vmach_pin_allowed(v))
 		return -EBUSY;
-	if (m->shadow.stats.pinned + m->nr_due + nr > m->shadow.cfg.max_pinned)
+	if (refused_pins(m) >= REFUSALS_MAX)
+		return -EBUSY;
+	/* due pages count for the VMM's limit of locked memory */
+	if (refused_pins(m) ||
+	    m->shadow.stats.pinned + m->nr_due + nr > m->shadow.cfg.max_pinned)
 		vmach_due_pages_unpin(v, 0, U64_MAX);
 	else
 		vmach_due_pages_unpin(v, iova[0].v, iova[nr - 1].v);

@@ -30,6 +30,8 @@ struct container {
 	 * of the VMM's own, which answers late.
 	 */
 	u64 slow_ns;
+	u32 lock_limit;			/* RLIMIT_MEMLOCK of the VMM, pages; 0: none */
+	u64 warned;			/* lines in the host's log about that limit */
 	u16 *pins;			/* by page of ram */
 	struct page page[RAM_PAGES];
 };

@@ -73,6 +73,10 @@ bool container_pinned(u64 pfn, const struct container *c);
 u32 container_pins(const struct container *c);
 /* From now on each access to the VMM's memory takes @ns. */
 void container_slow(struct container *c, u64 ns);
+/* Set RLIMIT_MEMLOCK of the VMM to @pages; 0: no limit. */
+void container_lock_limit(struct container *c, u32 pages);
+/* Return how many lines the core has put into the host's log because of that limit. */
+u64 container_warned(const struct container *c);
 /* Return the most rounds that an unmap has needed for one mapping so far. */
 u32 container_most_rounds(void);
 

@@ -186,13 +186,44 @@ u64 container_unmap(struct container *c, u64 iova, u64 size)
 	return done;
 }
 
+void container_lock_limit(struct container *c, u32 pages)
+{
+	c->lock_limit = pages;
+}
+
+u64 container_warned(const struct container *c)
+{
+	return c->warned;
+}
+
+/*
+ * As vfio_pin_page_external(), for which vfio_lock_acct() counts pages by IOVA. For a page beyond
+ * the limit it returns -ENOMEM, and the core logs a line by pr_warn(), which has no limit of its
+ * own.
+ */
+static bool beyond(const struct container *c)
+{
+	const struct mapping *m;
+	u32 n = 0;
+
+	for (m = c->map; m < c->map + MAPS; m++)
+		n += m->used ? m->pins : 0;
+	return c->lock_limit && n >= c->lock_limit;
+}
+
+static bool beyond_limit(struct container *c)
+{
+	c->warned += beyond(c);
+	return beyond(c);
+}
+
 bool container_pin(struct container *c, u64 at, struct page **page)
 {
 	struct mapping *m = container_find(c, at, at + PAGE_SIZE - 1);
 	u64 nr;
 
 	if (!m || m->prevent_access || at < m->iova || at + PAGE_SIZE > m->iova + m->size ||
-	    alloc_fails())
+	    alloc_fails() || beyond_limit(c))
 		return false;
 	nr = (m->ram + (at - m->iova)) >> PAGE_SHIFT;
 	c->pins[nr]++;
@@ -232,7 +263,7 @@ int vfio_pin_pages(struct vfio_device *v, dma_addr_t iova, int npage, int prot, 
 	mmap_read_unlock(c->mm);
 	for (i = 0; i < npage && container_pin(c, iova + (u64)i * PAGE_SIZE, &pages[i]); i++)
 		;
-	ret = i == npage ? npage : -EFAULT;
+	ret = i == npage ? npage : beyond(c) ? -ENOMEM : -EFAULT;
 	while (ret < 0 && i--)
 		container_unpin(c, iova + (u64)i * PAGE_SIZE);
 	mutex_unlock(&c->lock);
