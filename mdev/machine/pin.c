@@ -58,12 +58,25 @@
 #define REFUSALS_MAX	10
 #define REFUSED_NS	(5 * (u64)NSEC_PER_SEC)
 
+/*
+ * Tells whether @page is memory. The core also pins a mapping of a BAR, if the frame has a struct
+ * page because there is RAM close to the BAR. No reference to such a frame is held, and it may
+ * become another tenant's. Memory of DAX devices is reserved in some kernels, too, and is memory.
+ */
+static bool page_is_memory(struct page *page)
+{
+	return !PageReserved(page) || is_zone_device_page(page);
+}
+
 static int pin_dma_map(struct kvgpu_vgpu *v, u64 iova, struct page *page, u64 *dma)
 {
 	struct device *dev = vmach_dma_dev_get(v);
-	dma_addr_t at = dma_map_page(dev, page, 0, PAGE_SIZE, DMA_BIDIRECTIONAL);
+	dma_addr_t at;
 	int ret;
 
+	if (!page_is_memory(page))
+		return -EFAULT;
+	at = dma_map_page(dev, page, 0, PAGE_SIZE, DMA_BIDIRECTIONAL);
 	if (dma_mapping_error(dev, at))
 		return -EIO;
 	/*

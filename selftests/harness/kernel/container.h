@@ -14,6 +14,12 @@ struct mapping {
 	bool used, prevent_access;	/* prevent_access: an iommufd unmap goes on */
 	u64 iova, size, ram;
 	u32 pins;
+	/*
+	 * Not 0: the mapping is one page, no memory but a device's page that the VMM has mapped at
+	 * this address. While it is pinned, @page is that page.
+	 */
+	unsigned long device_at;
+	struct page page;
 };
 
 struct container {

@@ -142,7 +142,8 @@ size_t gen_pool_avail(struct gen_pool *p);
 
 /* ----------------------------------------------------------- DMA: an IOMMU in front of the card */
 
-struct page { u64 pfn; };
+struct page { u64 pfn; bool reserved; };
+#define PageReserved(p)		((p)->reserved)
 enum dma_data_direction { DMA_BIDIRECTIONAL };
 #define DMA_BIT_MASK(n)		((1ull << (n)) - 1)
 #define dma_set_mask_and_coherent(d, m)	((void)(d), (void)(m), 0)
@@ -152,7 +153,11 @@ dma_addr_t dma_map_page(struct device *d, struct page *page, size_t off, size_t 
 			enum dma_data_direction dir);
 void dma_unmap_page(struct device *d, dma_addr_t at, size_t n, enum dma_data_direction dir);
 #define dma_mapping_error(d, at)	((at) == ~0ull)
-#define device_iommu_mapped(d)	((void)(d), true)
+#define is_zone_device_page(p)	((void)(p), false)
+#define device_iommu_mapped(d)	((void)(d), true)	/* also true with iommu=pt */
+struct iommu_domain;
+struct iommu_domain *iommu_get_domain_for_dev(struct device *d);
+phys_addr_t iommu_iova_to_phys(struct iommu_domain *domain, dma_addr_t at);
 #define page_to_phys(p)		((p)->pfn << PAGE_SHIFT)
 #define IOMMU_READ		1
 #define IOMMU_WRITE		2

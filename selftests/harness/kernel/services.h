@@ -61,6 +61,8 @@ struct container *container_new(struct mm_struct *mm);
 struct mm_struct *container_mm(struct container *c);
 void container_free(struct container *c);
 int container_map(struct container *c, u64 iova, u64 ram, u64 size);
+/* Map one page as memory: a page that the VMM's process has mapped of a device at @at. */
+int container_map_device(struct container *c, u64 iova, unsigned long at);
 u64 container_unmap(struct container *c, u64 iova, u64 size);	/* returns the bytes unmapped */
 /*
  * Called at the end of an unmap in place of the copy_to_user() of the answer, without any lock;

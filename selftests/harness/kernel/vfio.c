@@ -217,10 +217,40 @@ static bool beyond_limit(struct container *c)
 	return beyond(c);
 }
 
+/*
+ * The VMM gives a mapping of a device's BAR as memory. Frames of a BAR may have a struct page:
+ * pfn_valid() is true for a whole section of 128 MiB if there is RAM in it (early_section()). Pages
+ * of the section that are no RAM are PageReserved. vaddr_get_pfns() takes such a page if the CPU
+ * has touched it before, and vfio_iommu_type1_pin_pages() returns it to the driver.
+ */
+int container_map_device(struct container *c, u64 iova, unsigned long at)
+{
+	int ret = container_map(c, iova, 0, PAGE_SIZE);
+
+	if (!ret)
+		container_find(c, iova, iova)->device_at = at;
+	return ret;
+}
+
+static bool pin_device(struct container *c, struct mapping *m, struct page **page)
+{
+	if (!m->pins)
+		m->page.pfn = mm_for_device(c->mm, m->device_at);
+	if (!m->page.pfn)
+		return false;
+	m->pins++;
+	m->page.reserved = true;
+	*page = &m->page;
+	return true;
+}
+
 bool container_pin(struct container *c, u64 at, struct page **page)
 {
 	struct mapping *m = container_find(c, at, at + PAGE_SIZE - 1);
 	u64 nr;
+
+	if (m && m->device_at)
+		return pin_device(c, m, page);
 
 	if (!m || m->prevent_access || at < m->iova || at + PAGE_SIZE > m->iova + m->size ||
 	    alloc_fails() || beyond_limit(c))
@@ -240,6 +270,10 @@ void container_unpin(struct container *c, u64 at)
 
 	if (!m || !m->pins)
 		harness_fail("S2: 0x%llx is unpinned and is not mapped or not pinned", (unsigned long long)at);
+	if (m->device_at) {
+		m->pins--;
+		return;
+	}
 	nr = (m->ram + (at - m->iova)) >> PAGE_SHIFT;
 	if (!c->pins[nr])
 		harness_fail("S2: 0x%llx is unpinned and was not pinned", (unsigned long long)at);
