@@ -59,6 +59,18 @@
 #define REFUSED_NS	(5 * (u64)NSEC_PER_SEC)
 
 /*
+ * Tells whether DMA address @at leads to @page itself. It may lead to a bounce buffer, which is not
+ * the guest's memory: RAM above 40 bits gets one where addresses are not translated, which is
+ * without an IOMMU and with iommu=pt.
+ */
+static bool dma_leads_to(struct device *dev, dma_addr_t at, struct page *page)
+{
+	struct iommu_domain *domain = iommu_get_domain_for_dev(dev);
+
+	return (domain ? iommu_iova_to_phys(domain, at) : at) == page_to_phys(page);
+}
+
+/*
  * Tells whether @page is memory. The core also pins a mapping of a BAR, if the frame has a struct
  * page because there is RAM close to the BAR. No reference to such a frame is held, and it may
  * become another tenant's. Memory of DAX devices is reserved in some kernels, too, and is memory.
@@ -79,13 +91,9 @@ static int pin_dma_map(struct kvgpu_vgpu *v, u64 iova, struct page *page, u64 *d
 	at = dma_map_page(dev, page, 0, PAGE_SIZE, DMA_BIDIRECTIONAL);
 	if (dma_mapping_error(dev, at))
 		return -EIO;
-	/*
-	 * refuse a bounce buffer, because it is not the guest's memory: without an IOMMU, the
-	 * kernel uses one for RAM above 40 bits of address
-	 */
-	ret = !device_iommu_mapped(dev) && at != page_to_phys(page) ?
-		      -EIO :
-		      xa_err(xa_store(&v->m->pins, iova >> PAGE_SHIFT,
+	ret = -EIO;
+	if (dma_leads_to(dev, at, page))
+		ret = xa_err(xa_store(&v->m->pins, iova >> PAGE_SHIFT,
 				      xa_mk_value(at >> PAGE_SHIFT), GFP_KERNEL));
 	if (ret)
 		dma_unmap_page(dev, at, PAGE_SIZE, DMA_BIDIRECTIONAL);

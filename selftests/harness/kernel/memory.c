@@ -10,7 +10,9 @@ static size_t allocated;
 u64 harness_alloc_bytes;
 static struct xarray iommu;
 static u64 next_dma;
-
+/* dma_map_page() maps a bounce buffer, one frame that is no memory of any VMM */
+static bool bounces;
+#define BOUNCE_PFN	0x6000000ul
 
 /* ------------------------------------------------------------------ kmalloc */
 
@@ -98,6 +100,7 @@ void iommu_end(void)
 		harness_fail("S2: %u DMA mappings are left", iommu.nr);
 	xa_destroy(&iommu);
 	next_dma = 0;
+	bounces = false;
 }
 
 void *dma_alloc_coherent(struct device *d, size_t n, dma_addr_t *at, gfp_t gfp)
@@ -115,12 +118,28 @@ void dma_free_coherent(struct device *d, size_t n, void *cpu, dma_addr_t at)
 	kfree(cpu);
 }
 
+void iommu_bounce(bool on)
+{
+	bounces = on;
+}
+
+struct iommu_domain *iommu_get_domain_for_dev(struct device *d)
+{
+	return (struct iommu_domain *)&iommu;
+}
+
+/* In a domain without translation, too, this is the frame that the device reaches. */
+phys_addr_t iommu_iova_to_phys(struct iommu_domain *domain, dma_addr_t at)
+{
+	return iommu_find(at)->pfn << PAGE_SHIFT;
+}
+
 dma_addr_t dma_map_page(struct device *d, struct page *page, size_t off, size_t n,
 			enum dma_data_direction dir)
 {
 	if (alloc_fails())
 		return ~0ull;
-	return iommu_add(1, page->pfn, NULL)->at;
+	return iommu_add(1, bounces ? BOUNCE_PFN : page->pfn, NULL)->at;
 }
 
 /* The card must not reach the page any more: neither by a table, nor by a translation in a TLB. */
