@@ -76,7 +76,8 @@ int hw_lender_start(struct kvgpu_hw *hw)
 
 void hw_lender_stop(struct kvgpu_hw *hw)
 {
-	kthread_stop(hw->lender.thread);
+	if (hw->lender.thread)
+		kthread_stop(hw->lender.thread);
 	hw->lender.thread = NULL;
 }
 

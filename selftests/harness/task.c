@@ -603,6 +603,8 @@ int schedule_hrtimeout_range(ktime_t *at, u64 slack, int mode)
 
 struct task_struct *kthread_create(int (*fn)(void *), void *arg, const char *fmt, ...)
 {
+	if (alloc_fails())
+		return ERR_PTR(-ENOMEM);
 	return make(fmt, NULL, fn, arg);
 }
 
@@ -622,6 +624,8 @@ void wake_up_process(struct task_struct *t)
 
 int kthread_stop(struct task_struct *t)
 {
+	if (!t)
+		harness_fail("S6: kthread_stop() gets no thread");
 	t->stop = true;
 	wake_up_process(t);
 	while (t->state != DONE)
