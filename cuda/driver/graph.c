@@ -263,16 +263,15 @@ CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from, const
 
 /*
  * Sort graph's nodes: each comes after all that it depends on. Nodes without dependencies come
- * first, in the order in which they were added. False: the graph has a cycle, or there is no
- * memory.
+ * first, in the order in which they were added.
  */
-bool graph_sort(CUgraph graph)
+CUresult graph_sort(CUgraph graph)
 {
 	CUgraphNode node, *order = malloc((graph->nr_nodes + 1) * sizeof(*order));
 	size_t n = 0, i, k;
 
 	if (!order)
-		return false;
+		return CUDA_ERROR_OUT_OF_MEMORY;
 	for (node = graph->first; node; node = node->next) {
 		node->waiting = node->before.n;
 		if (!node->waiting)
@@ -289,7 +288,7 @@ bool graph_sort(CUgraph graph)
 			append(graph, order[i]);
 	}
 	free(order);
-	return n == graph->nr_nodes;
+	return n == graph->nr_nodes ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* ------------------------------------------------------------------ graphs */

@@ -108,10 +108,10 @@ void graph_free(CUgraph graph);
 /* Copy with children. The .original of a copied node is the id of its original. */
 CUresult graph_copy(CUgraph graph, CUgraph *out);
 /*
- * Bring the nodes into an order in which they can run. False: a cycle, or no memory; nothing
- * changed.
+ * Bring the nodes into an order in which they can run. INVALID_VALUE: the graph has a cycle. After
+ * an error nothing has changed.
  */
-bool graph_sort(CUgraph graph);
+CUresult graph_sort(CUgraph graph);
 /* Check the dependencies and add a node. Takes over @work, also when it fails. */
 CUresult graph_add(CUgraph graph, const CUgraphNode *before, size_t n, struct graph_work *work,
 		   CUgraphNode *out);
@@ -137,10 +137,7 @@ struct device_fill fill_of(const CUDA_MEMSET_NODE_PARAMS *p);
 
 /* graphexec.c */
 bool is_exec(CUgraphExec exec);
-/*
- * Copy @graph, with nodes in an order in which they can run. INVALID_VALUE: it has a cycle, or
- * there is no memory to sort it.
- */
+/* Copy @graph, with nodes in an order in which they can run. INVALID_VALUE: it has a cycle. */
 CUresult exec_copy(CUgraph graph, CUgraph *out);
 /* Call without the lock. Wait for the last launch to end, if the graph refers to user objects. */
 void exec_await(CUgraphExec exec);

@@ -11,26 +11,27 @@
 
 /* ------------------------------------------------------------------ making */
 
-static bool sort_all(CUgraph graph)
+static CUresult sort_all(CUgraph graph)
 {
+	CUresult r = graph_sort(graph);
 	CUgraphNode node;
 
-	if (!graph_sort(graph))
-		return false;
-	for (node = graph->first; node; node = node->next)
-		if (node->work.type == CU_GRAPH_NODE_TYPE_GRAPH && !sort_all(node->work.child))
-			return false;
-	return true;
+	for (node = graph->first; node && !r; node = node->next)
+		if (node->work.type == CU_GRAPH_NODE_TYPE_GRAPH)
+			r = sort_all(node->work.child);
+	return r;
 }
 
 CUresult exec_copy(CUgraph graph, CUgraph *out)
 {
 	CUresult r = graph_copy(graph, out);
 
-	if (r || sort_all(*out))
+	if (r)
 		return r;
-	graph_free(*out);
-	return CUDA_ERROR_INVALID_VALUE;
+	r = sort_all(*out);
+	if (r)
+		graph_free(*out);
+	return r;
 }
 
 static CUresult instantiate(CUgraphExec *out, CUgraph graph)
