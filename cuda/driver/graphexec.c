@@ -113,16 +113,20 @@ void exec_await(CUgraphExec exec)
 
 CUresult cuGraphExecDestroy(CUgraphExec exec)
 {
-	CUresult r = is_exec(exec) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+	CUresult r = graphs_enter();
 
 	if (r)
 		return r;
-	exec_await(exec);
-	r = graphs_enter();
+	if (is_exec(exec))
+		exec->magic = 0;	/* from here on the graph is this thread's alone */
+	else
+		r = CUDA_ERROR_INVALID_VALUE;
+	graphs_leave();
 	if (r)
 		return r;
+	exec_await(exec);
+	pthread_mutex_lock(&graphs);
 	graph_free(exec->graph);
-	exec->magic = 0;
 	free(exec);
 	graphs_leave();
 	return CUDA_SUCCESS;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Executable graphs on a fake device: what the driver does without memory.
- * selftests/cuda/driver/graph.c has what graphs do.
+ * Executable graphs on a fake device: what the driver does without memory, and when two threads
+ * destroy one. selftests/cuda/driver/graph.c has what graphs do.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,8 +9,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
+#include <pthread.h>
 
 #include <cuda/driver/driver.h>
 
@@ -101,10 +103,69 @@ static void without_memory(void **state)
 	OK(cuGraphDestroy(graph));
 }
 
+/* ------------------------------------------------------------------ destroyed twice */
+
+static struct {
+	CUgraphExec exec;
+	unsigned int answers;	/* use __atomic */
+} twice;
+
+static void *destroy(void *arg)
+{
+	CUresult r = cuGraphExecDestroy(twice.exec);
+
+	__atomic_fetch_add(&twice.answers, 1, __ATOMIC_SEQ_CST);
+	return (void *)(intptr_t)r;
+}
+
+static void count_destroyed(void *data)
+{
+	++*(unsigned int *)data;
+}
+
+/*
+ * Of two threads that destroy an executable graph while it runs, one is refused at once, and the
+ * other one waits: the graph refers to a user object.
+ */
+static void destroyed_by_two(void **state)
+{
+	CUDA_MEMSET_NODE_PARAMS set = { .elementSize = 4, .width = 4, .height = 1 };
+	unsigned int destroyed = 0, i;
+	CUuserObject object;
+	CUgraphNode node;
+	CUgraph graph;
+	pthread_t t[2];
+	void *r[2];
+
+	OK(cuMemAlloc_v2(&set.dst, 16));
+	OK(cuUserObjectCreate(&object, &destroyed, count_destroyed, 1,
+			      CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+	OK(cuGraphCreate(&graph, 0));
+	OK(cuGraphAddMemsetNode(&node, graph, NULL, 0, &set, ctx));
+	OK(cuGraphRetainUserObject(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE));
+	OK(cuGraphInstantiateWithFlags(&twice.exec, graph, 0));
+	OK(cuGraphDestroy(graph));
+	for (i = 0; i < NR_QUEUES; i++)
+		fake_hold[i] = true;
+	OK(cuGraphLaunch(twice.exec, NULL));
+	for (i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&t[i], NULL, destroy, NULL), 0);
+	/* The hold ends after 10 s, so that a driver that lets both wait is seen to. */
+	for (i = 0; i < 10000 && !__atomic_load_n(&twice.answers, __ATOMIC_SEQ_CST); i++)
+		usleep(1000);
+	for (i = 0; i < NR_QUEUES; i++)
+		__atomic_store_n(&fake_hold[i], false, __ATOMIC_SEQ_CST);
+	for (i = 0; i < 2; i++)
+		pthread_join(t[i], &r[i]);
+	assert_int_equal((intptr_t)r[0] + (intptr_t)r[1], CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(destroyed, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(without_memory, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(destroyed_by_two, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
