@@ -520,16 +520,6 @@ CUresult cuMemcpyAtoA_v2_ptds(CUarray dst, size_t dst_at, CUarray src, size_t sr
 	return atoa(dst, dst_at, src, src_at, bytes, CU_STREAM_PER_THREAD);
 }
 
-static bool known(CUcontext ctx)
-{
-	bool k;
-
-	pthread_mutex_lock(&table);
-	k = context_known(ctx);
-	pthread_mutex_unlock(&table);
-	return k;
-}
-
 static CUresult peer(CUdeviceptr dst, CUcontext dst_ctx, CUdeviceptr src, CUcontext src_ctx,
 		     size_t bytes, enum when when, CUstream stream)
 {
@@ -537,7 +527,7 @@ static CUresult peer(CUdeviceptr dst, CUcontext dst_ctx, CUdeviceptr src, CUcont
 	CUresult r = same_context(dst_ctx, src_ctx);
 
 	if (r == CUDA_ERROR_NOT_SUPPORTED)
-		return known(dst_ctx) && known(src_ctx) ?
+		return context_known(dst_ctx) && context_known(src_ctx) ?
 			       copy_between(dst_ctx, dst, src_ctx, src, bytes, stream) :
 			       CUDA_ERROR_INVALID_CONTEXT;
 	b.src = (struct end){ .type = CU_MEMORYTYPE_DEVICE, .device = src };

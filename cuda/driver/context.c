@@ -106,7 +106,7 @@ bool context_known(CUcontext ctx)
 {
 	CUcontext c;
 
-	for (c = contexts; c; c = c->next)
+	for (c = __atomic_load_n(&contexts, __ATOMIC_ACQUIRE); c; c = c->next)
 		if (c == ctx)
 			return true;
 	return false;
@@ -207,7 +207,7 @@ void context_close(CUcontext ctx)
 CUresult cuCtxCreate_v2(CUcontext *out, unsigned int flags, CUdevice dev)
 {
 	CUcontext ctx = NULL;
-	CUresult r = driver_ready();
+	CUresult r = may_take_table();
 
 	if (r)
 		return r;
@@ -229,7 +229,7 @@ CUresult cuCtxCreate_v2(CUcontext *out, unsigned int flags, CUdevice dev)
 
 CUresult cuCtxDestroy_v2(CUcontext ctx)
 {
-	CUresult r = driver_ready();
+	CUresult r = may_take_table();
 
 	if (r)
 		return r;
@@ -250,12 +250,7 @@ CUresult cuCtxDestroy_v2(CUcontext ctx)
 
 static CUresult check(CUcontext ctx)
 {
-	bool known;
-
-	pthread_mutex_lock(&table);
-	known = context_known(ctx);
-	pthread_mutex_unlock(&table);
-	return known ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+	return context_known(ctx) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 CUresult cuCtxPushCurrent_v2(CUcontext ctx)

@@ -3,9 +3,10 @@
  * Inside of libcuda.so.1.
  *
  * Locks: `table` (contexts, primary contexts, init) is taken before a context's `lock`. With
- * `table` held only context_open() and context_close() wait for the GPU. A context's `lock` guards
- * everything in the context and orders submissions. A thread waits for the GPU without it, except
- * for staging buffers, copies by the CPU, loading of modules, and before it frees something.
+ * `table` held only context_open() and context_close() wait for the GPU. context_close() waits for
+ * host functions, too, so no host function takes `table` (may_take_table()). A context's `lock`
+ * guards everything in the context and orders submissions. A thread waits for the GPU without it,
+ * except for staging buffers, copies by the CPU, loading of modules, and before it frees something.
  */
 #ifndef KVGPU_CUDA_DRIVER_H
 #define KVGPU_CUDA_DRIVER_H
@@ -233,6 +234,8 @@ struct CUctx_st {
 extern const struct device_ops *backend;	/* backend.c; tests have their own */
 extern pthread_mutex_t table;
 CUresult driver_ready(void);			/* CUDA_ERROR_NOT_INITIALIZED before cuInit() */
+/* driver_ready(), and CUDA_ERROR_NOT_PERMITTED in a host function */
+CUresult may_take_table(void);
 const struct device_facts *driver_device(CUdevice dev);	/* NULL: no such device */
 unsigned int driver_count(void);
 
@@ -258,7 +261,7 @@ CUresult stick(CUcontext ctx, CUresult r);
 /* Call with `table` held. *out: NULL, or a dead context to open again. */
 CUresult context_open(CUcontext *out, unsigned int flags, CUdevice dev);
 void context_close(CUcontext ctx);		/* with `table` held; *ctx stays, dead */
-bool context_known(CUcontext ctx);		/* with `table` held */
+bool context_known(CUcontext ctx);		/* needs no lock; a dead context is known */
 
 /*
  * stream.c. The stream that @handle names: 0 and CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, or a

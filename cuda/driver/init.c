@@ -17,6 +17,8 @@ CUresult cuInit(unsigned int flags)
 
 	if (flags)
 		return CUDA_ERROR_INVALID_VALUE;
+	if (!driver_ready())
+		return CUDA_SUCCESS;
 	pthread_mutex_lock(&table);
 	if (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE)) {
 		n = backend->count();
@@ -34,6 +36,13 @@ CUresult driver_ready(void)
 {
 	return __atomic_load_n(&ready, __ATOMIC_ACQUIRE) ? CUDA_SUCCESS :
 							   CUDA_ERROR_NOT_INITIALIZED;
+}
+
+CUresult may_take_table(void)
+{
+	CUresult r = driver_ready();
+
+	return r ? r : in_host_function() ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
 }
 
 const struct device_facts *driver_device(CUdevice dev)

@@ -12,7 +12,7 @@ static struct {
 
 static CUresult check(CUdevice dev)
 {
-	CUresult r = driver_ready();
+	CUresult r = may_take_table();
 
 	return r ? r : driver_device(dev) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }

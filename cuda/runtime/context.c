@@ -8,7 +8,7 @@
 
 static pthread_mutex_t primaries = PTHREAD_MUTEX_INITIALIZER;
 static struct {
-	CUcontext ctx;
+	CUcontext ctx;			/* use __atomic: it is read without a lock, too */
 	bool retained;
 } primary[MAX_DEVICES];
 static unsigned int resets;		/* how often a device was reset; use __atomic */
@@ -48,29 +48,54 @@ cudaError_t check_device(int device)
 	return e;
 }
 
-/* Call with `primaries` held. The device that has this primary context, or -1. */
+/* The device that has this primary context, or -1. */
 static int device_of(CUcontext ctx)
 {
 	int i;
 
 	for (i = 0; i < MAX_DEVICES; i++)
-		if (primary[i].ctx == ctx)
+		if (__atomic_load_n(&primary[i].ctx, __ATOMIC_ACQUIRE) == ctx)
 			return i;
 	return -1;
+}
+
+/*
+ * Lock `primaries`; after an error nothing is locked. reset() holds the lock while the driver waits
+ * for host functions, so none of them may wait for it: there the driver refuses the question.
+ */
+static cudaError_t primaries_enter(int device)
+{
+	unsigned int flags;
+	int active;
+	cudaError_t e = from_driver(cuDevicePrimaryCtxGetState(device, &flags, &active));
+
+	if (!e)
+		pthread_mutex_lock(&primaries);
+	return e;
+}
+
+/* Call with `primaries` held. */
+static cudaError_t retain_primary(int device)
+{
+	CUcontext ctx;
+	cudaError_t e;
+
+	if (primary[device].retained)
+		return cudaSuccess;
+	e = from_driver(cuDevicePrimaryCtxRetain(&ctx, device));
+	if (!e) {
+		__atomic_store_n(&primary[device].ctx, ctx, __ATOMIC_RELEASE);
+		primary[device].retained = true;
+	}
+	return e;
 }
 
 /* Call with `primaries` held. A reset keeps the handle, so the context may be current and dead. */
 static cudaError_t take_primary(int device)
 {
-	CUresult r = CUDA_SUCCESS;
+	cudaError_t e = retain_primary(device);
 
-	if (!primary[device].retained)
-		r = cuDevicePrimaryCtxRetain(&primary[device].ctx, device);
-	if (!r) {
-		primary[device].retained = true;
-		r = cuCtxSetCurrent(primary[device].ctx);
-	}
-	return from_driver(r);
+	return e ? e : from_driver(cuCtxSetCurrent(primary[device].ctx));
 }
 
 cudaError_t use_context(void)
@@ -83,9 +108,10 @@ cudaError_t use_context(void)
 	if (e || (ctx && !self.chosen && self.resets == __atomic_load_n(&resets, __ATOMIC_ACQUIRE)))
 		return e;
 	e = check_device(self.device);
+	if (!e)
+		e = primaries_enter(self.device);
 	if (e)
 		return e;
-	pthread_mutex_lock(&primaries);
 	if (!ctx || self.chosen)
 		e = take_primary(self.device);
 	else if (device_of(ctx) >= 0)
@@ -101,7 +127,6 @@ cudaError_t use_context(void)
 cudaError_t context_of(int device, CUcontext *out)
 {
 	int current;
-	CUresult r = CUDA_SUCCESS;
 	cudaError_t e = check_device(device);
 
 	if (!e)
@@ -112,14 +137,13 @@ cudaError_t context_of(int device, CUcontext *out)
 		return e;
 	if (device == current)
 		return from_driver(cuCtxGetCurrent(out));
-	pthread_mutex_lock(&primaries);
-	if (!primary[device].retained)
-		r = cuDevicePrimaryCtxRetain(&primary[device].ctx, device);
-	if (!r)
-		primary[device].retained = true;
+	e = primaries_enter(device);
+	if (e)
+		return e;
+	e = retain_primary(device);
 	*out = primary[device].ctx;
 	pthread_mutex_unlock(&primaries);
-	return from_driver(r);
+	return e;
 }
 
 cudaError_t cudaSetDevice(int device)
@@ -170,9 +194,7 @@ cudaError_t cudaGetDevice(int *device)
 	*device = self.device;
 	if (!ctx || self.chosen)
 		return cudaSuccess;
-	pthread_mutex_lock(&primaries);
 	of = device_of(ctx);
-	pthread_mutex_unlock(&primaries);
 	if (of >= 0)
 		*device = of;
 	else
@@ -183,9 +205,10 @@ cudaError_t cudaGetDevice(int *device)
 /* End all that the device holds for this process, also errors that stay. */
 static cudaError_t reset(int device)
 {
-	cudaError_t e;
+	cudaError_t e = primaries_enter(device);
 
-	pthread_mutex_lock(&primaries);
+	if (e)
+		return e;
 	e = from_driver(cuDevicePrimaryCtxReset_v2(device));
 	if (!e && primary[device].retained) {
 		forget_modules(primary[device].ctx);

@@ -343,6 +343,49 @@ static void not_the_hosts(void **state)
 	OK(cuCtxSynchronize());
 }
 
+static struct {
+	CUresult current, created, destroyed, retained, init;
+	bool ran;
+} refused;
+
+/*
+ * A host function that uses contexts while `table` is held by cuCtxDestroy(), which waits for the
+ * function.
+ */
+static void use_contexts(void *data)
+{
+	CUcontext c;
+
+	while (!pthread_mutex_trylock(&table)) {
+		pthread_mutex_unlock(&table);
+		usleep(1000);
+	}
+	refused.current = cuCtxSetCurrent(other);
+	refused.created = cuCtxCreate_v2(&c, 0, 0);
+	refused.destroyed = cuCtxDestroy_v2(other);
+	refused.retained = cuDevicePrimaryCtxRetain(&c, 0);
+	refused.init = cuInit(0);
+	refused.ran = true;
+}
+
+/* Host functions may not use contexts; CUDA leaves open what they get. They never wait here. */
+static void host_functions_use_contexts(void **state)
+{
+	CUcontext ctx;
+
+	OK(cuCtxCreate_v2(&ctx, 0, 0));
+	OK(cuLaunchHostFunc(NULL, use_contexts, NULL));
+	alarm(60);
+	OK(cuCtxDestroy_v2(ctx));
+	alarm(0);
+	assert_true(refused.ran);
+	OK(refused.current);
+	OK(refused.init);
+	FAILS(refused.created, CUDA_ERROR_NOT_PERMITTED);
+	FAILS(refused.destroyed, CUDA_ERROR_NOT_PERMITTED);
+	FAILS(refused.retained, CUDA_ERROR_NOT_PERMITTED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -351,7 +394,7 @@ int main(void)
 			IN_CONTEXTS(waits_for_an_event_of_another),
 		IN_CONTEXTS(ends_while_others_wait), IN_CONTEXTS(memory),
 		IN_CONTEXTS(between_contexts), IN_CONTEXTS(errors_stay_where_they_are),
-			IN_CONTEXTS(not_the_hosts),
+			IN_CONTEXTS(not_the_hosts), IN_CONTEXTS(host_functions_use_contexts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

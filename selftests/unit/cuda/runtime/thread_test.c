@@ -9,8 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
+
+#include <cuda/driver/driver.h>
 
 #include "../driver/fake.h"
 #include "program.h"
@@ -166,12 +169,48 @@ static void host_functions(void **state)
 	OK(cudaDeviceReset());
 }
 
+static cudaError_t in_reset[4];
+
+/*
+ * A host function that asks for contexts while cudaDeviceReset() waits for it. The driver's `table`
+ * is held then.
+ */
+static void use_runtime(void *data)
+{
+	int device;
+
+	while (!pthread_mutex_trylock(&table)) {
+		pthread_mutex_unlock(&table);
+		usleep(1000);
+	}
+	in_reset[0] = cudaFree(NULL);
+	in_reset[1] = (cudaError_t)cuCtxSetCurrent(data);
+	in_reset[2] = cudaGetDevice(&device);
+	in_reset[3] = cudaDeviceReset();
+}
+
+static void host_functions_in_a_reset(void **state)
+{
+	CUcontext ctx;
+
+	OK(cudaFree(NULL));
+	OK(cuCtxGetCurrent(&ctx));
+	OK(cudaLaunchHostFunc(NULL, use_runtime, ctx));
+	alarm(60);
+	OK(cudaDeviceReset());
+	alarm(0);
+	FAILS(in_reset[0], cudaErrorNotPermitted);
+	OK(in_reset[1]);
+	OK(in_reset[2]);
+	FAILS(in_reset[3], cudaErrorNotPermitted);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_context), cmocka_unit_test(libraries),
 			cmocka_unit_test(reset_by_another),
-		cmocka_unit_test(host_functions),
+		cmocka_unit_test(host_functions), cmocka_unit_test(host_functions_in_a_reset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
