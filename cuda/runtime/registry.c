@@ -113,11 +113,8 @@ static cudaError_t load(struct binary *b, CUmodule *out)
 	return e;
 }
 
-/*
- * The program finds its managed variables by pointers. Write these when the variables have a place.
- * With several contexts the one loaded last counts.
- */
-static cudaError_t point_to_managed(struct binary *b, CUmodule module)
+/* Find the managed variables. @write: set the program's pointers to them, too. */
+static cudaError_t find_managed(struct binary *b, CUmodule module, bool write)
 {
 	cudaError_t e = cudaSuccess;
 	struct symbol *s;
@@ -128,11 +125,22 @@ static cudaError_t point_to_managed(struct binary *b, CUmodule module)
 			if (s->binary != b || s->kind != MANAGED)
 				continue;
 			e = from_driver(cuModuleGetGlobal_v2(&s->ptr, &s->size, module, s->name));
-			if (!e)
+			if (!e && write)
 				*(void **)(uintptr_t)s->host = (void *)(uintptr_t)s->ptr;
 		}
 	}
 	return e;
+}
+
+/*
+ * The program finds its managed variables by pointers. Write these when the variables have a place,
+ * and all of them or none. With several contexts the one loaded last counts.
+ */
+static cudaError_t point_to_managed(struct binary *b, CUmodule module)
+{
+	cudaError_t e = find_managed(b, module, false);
+
+	return e ? e : find_managed(b, module, true);
 }
 
 /* Unload unregistered binaries from @ctx, which is current. */
@@ -176,8 +184,11 @@ static cudaError_t module_in(struct binary *b, CUcontext ctx, CUmodule *out)
 			return cudaErrorMemoryAllocation;
 		l->ctx = ctx;
 		l->error = load(b, &l->module);
-		if (!l->error)
+		if (!l->error) {
 			l->error = point_to_managed(b, l->module);
+			if (l->error)
+				cuModuleUnload(l->module);
+		}
 		if (l->error)
 			l->module = NULL;
 		if (l->error == cudaErrorMemoryAllocation) {	/* a later try may succeed */
@@ -364,6 +375,7 @@ void forget_modules(CUcontext ctx)
 		for (s = buckets[i]; s; s = s->next)
 			if (s->ctx == ctx) {
 				s->ctx = NULL;
+				s->handle = NULL;
 				s->bound = false;
 			}
 	for (b = binaries; b; b = b->next) {

@@ -111,6 +111,31 @@ static void host_memory(void **state)
 	cudaGetLastError();
 }
 
+/* A binary that lacks one of its managed variables is not kept, and no pointer is written. */
+static void missing_managed_variable(void **state)
+{
+	void *counter = NULL, *table = NULL, *missing = NULL, **handle;
+	void *data = file_bytes("selftests/unit/cuda/image/data/managed.cubin");
+	struct wrapper w = wrap(data);
+	unsigned int before;
+
+	fake_same = true;
+	handle = __cudaRegisterFatBinary(&w);
+	__cudaRegisterManagedVar(handle, &counter, NULL, "counter", 0, 4, 0, 0);
+	__cudaRegisterManagedVar(handle, &missing, NULL, "missing", 0, 4, 0, 0);
+	__cudaRegisterManagedVar(handle, &table, NULL, "table", 0, 16, 0, 0);
+	__cudaRegisterFatBinaryEnd(handle);
+	OK(cudaFree(NULL));
+	before = fake_buffers;
+	assert_int_equal(__cudaInitModule(handle), 0);
+	assert_int_equal(fake_buffers, before);
+	assert_true(!counter && !table && !missing);
+	__cudaUnregisterFatBinary(handle);
+	cudaGetLastError();
+	fake_same = false;
+	free(data);
+}
+
 /*
  * Managed variables of data/managed.cu. The program's pointers to them are set when the module is
  * asked for, and set anew in the next context.
@@ -456,7 +481,8 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(allocations), TEST(host_memory), TEST(managed_variables), TEST(lines_of_bytes),
+		TEST(allocations), TEST(host_memory), TEST(managed_variables),
+			TEST(missing_managed_variable), TEST(lines_of_bytes),
 			TEST(planes), TEST(boxes),
 		TEST(symbols),
 		TEST(stream_0), TEST(events), TEST(no_capture), TEST(settings),

@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include <cuda/runtime/runtime.h>
+
 #include "../driver/fake.h"
 #include "program.h"
 
@@ -261,6 +263,21 @@ static void bad_binaries(void **state)
 	cudaGetLastError();
 }
 
+/* After a reset an old kernel's handle, whose memory may be another one's, names no kernel. */
+static void old_handles(void **state)
+{
+	const void *host;
+	CUfunction f;
+
+	register_program();
+	OK(find_function(&add_stub, &f));
+	OK(find_host(f, &host));
+	assert_ptr_equal(host, &add_stub);
+	OK(cudaDeviceReset());
+	FAILS(find_host(f, &host), cudaErrorInvalidDeviceFunction);
+	unregister_program();
+}
+
 /*
  * The same stub is registered from two binaries, as for a template that two files use. When one
  * binary is unregistered, the other one still serves the stub.
@@ -440,8 +457,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(context_when_wanted), TEST(as_a_k20m), TEST(last_error),
 			TEST(not_ready_is_no_error), TEST(a_fault_stays),
-		TEST(drivers_context), TEST(lazily_loaded), TEST(bad_binaries), TEST(twice),
-			TEST(pushed_and_popped),
+		TEST(drivers_context), TEST(lazily_loaded), TEST(bad_binaries), TEST(old_handles),
+			TEST(twice), TEST(pushed_and_popped),
 		TEST(launches), TEST(launches_with_attributes), TEST(occupancy), TEST(refused),
 			TEST(entry_points),
 	};
