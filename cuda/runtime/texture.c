@@ -85,6 +85,24 @@ static cudaError_t format_in(const CUDA_RESOURCE_DESC *r, CUarray_format *format
 	return e;
 }
 
+/* @format: that of the elements as the view shows them. False: the view shows compressed blocks. */
+static bool format_in_view(const struct cudaResourceViewDesc *view, CUarray_format *format)
+{
+	/* each with 1, 2 and 4 channels, in the order of enum cudaResourceViewFormat */
+	static const CUarray_format formats[] = {
+		CU_AD_FORMAT_UNSIGNED_INT8,  CU_AD_FORMAT_SIGNED_INT8,
+		CU_AD_FORMAT_UNSIGNED_INT16, CU_AD_FORMAT_SIGNED_INT16,
+		CU_AD_FORMAT_UNSIGNED_INT32, CU_AD_FORMAT_SIGNED_INT32,
+		CU_AD_FORMAT_HALF,	     CU_AD_FORMAT_FLOAT,
+	};
+	unsigned int i = ((unsigned int)view->format - 1) / 3;
+
+	if (i >= COUNT(formats))
+		return false;
+	*format = formats[i];
+	return true;
+}
+
 /*
  * Integers can be filtered only if they are read as numbers from 0 to 1. Integers of 32 bits can't
  * be read so.
@@ -183,11 +201,8 @@ static cudaError_t create(cudaTextureObject_t *object, const struct cudaResource
 		e = resource_to_driver(resource, &r);
 	if (!e)
 		e = format_in(&r, &format);
-	/*
-	 * A view has a format of its own, so `format` does not count. The driver checks the view's
-	 * format, but not how the texture reads it.
-	 */
-	if (!e && (!view || view->format == cudaResViewFormatNone))
+	/* The driver checks a view's format, but not how the texture reads it. */
+	if (!e && (!view || !view->format || format_in_view(view, &format)))
 		e = check_reading(format, texture->readMode == cudaReadModeNormalizedFloat,
 				  texture->filterMode == cudaFilterModeLinear);
 	if (e)

@@ -267,6 +267,56 @@ static void texture_objects(void **state)
 }
 
 /*
+ * How a texture may read a view goes by the view's format, not by the array's. By CUDA's
+ * documentation: a linear filter gives floating-point numbers only, and integers of 32 bits are not
+ * read as such.
+ */
+static void texture_views(void **state)
+{
+	enum { UINT_1X8 = 1, INT_1X32 = 16, HALF_1X16 = 19, FLOAT_1X32 = 22 };
+	static const struct {
+		unsigned int array_bits, view;
+		bool as_numbers, linear;
+		cudaError_t error;
+	} reads[] = {
+		{ 32, FLOAT_1X32, false, true, cudaSuccess },
+		{ 32, INT_1X32, false, true, cudaErrorInvalidFilterSetting },
+		{ 32, INT_1X32, false, false, cudaSuccess },
+		{ 32, INT_1X32, true, true, cudaErrorInvalidNormSetting },
+		{ 16, HALF_1X16, false, true, cudaSuccess },
+		{ 8, UINT_1X8, false, true, cudaErrorInvalidFilterSetting },
+		{ 8, UINT_1X8, true, true, cudaSuccess },
+		{ 32, 0, false, true, cudaErrorInvalidFilterSetting },
+	};
+	struct cudaResourceDesc r = { .resType = cudaResourceTypeArray };
+	cudaTextureObject_t object;
+	cudaArray_t a;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(reads) / sizeof(reads[0]); i++) {
+		struct cudaChannelFormatDesc d = { reads[i].array_bits, 0, 0, 0,
+						   cudaChannelFormatKindUnsigned };
+		struct cudaResourceViewDesc v = {
+			.format = (enum cudaResourceViewFormat)reads[i].view, .width = 16,
+				.height = 16
+		};
+		struct cudaTextureDesc t = {
+			.filterMode = reads[i].linear ? cudaFilterModeLinear : cudaFilterModePoint,
+			.readMode = reads[i].as_numbers ? cudaReadModeNormalizedFloat :
+							  cudaReadModeElementType,
+		};
+
+		OK(cudaMallocArray(&a, &d, 16, 16, 0));
+		r.res.array.array = a;
+		FAILS(cudaCreateTextureObject(&object, &r, &t, &v), reads[i].error);
+		if (!reads[i].error)
+			OK(cudaDestroyTextureObject(object));
+		OK(cudaFreeArray(a));
+	}
+	cudaGetLastError();
+}
+
+/*
  * Declared in kernels.cu: texture<float, 2D> plain_ref, texture<unsigned char, 1D, normalized>
  * linear_ref
  */
@@ -320,7 +370,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(channels), TEST(volume), TEST(plane), TEST(bytes), TEST(mipmaps),
-			TEST(texture_objects), TEST(references),
+			TEST(texture_objects), TEST(texture_views), TEST(references),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
