@@ -18,7 +18,7 @@ for name in remote/faults remote/several cluster/pieces; do
 done
 root=()
 [ "$(id -u)" = 0 ] && root=(--allow-run-as-root)
-memory_and_files() { ls /dev/shm; ls -d /tmp/ompi.* 2>/dev/null; }
+memory_and_files() { ls -d /dev/shm/* /tmp/ompi.* 2>/dev/null | sort; }
 before=$(memory_and_files)
 
 number=0 failed=0 over=
@@ -75,13 +75,35 @@ children() { pgrep -P "$1"; }
 # server N: the server process of the N-th proxy
 server() { children "$(children "$(ranks_of proxy | sed -n "$1p")")" | head -n 1; }
 
+# used FILE: a process has that file of memory, or that folder of Open MPI's with one folder for each mpirun. Those of this run
+# are known by their mark, so it is another run's.
+used()
+{
+	local job
+
+	for job in "$1"/pid.*; do
+		[ -d "/proc/${job##*.}" ] && return 0
+	done
+	grep -qsF " $1" /proc/[0-9]*/maps
+}
+
+# new_files: files that were not there before, and that no process uses
+new_files()
+{
+	local file
+
+	comm -13 <(echo "$before") <(memory_and_files) | while read -r file; do
+		used "$file" || echo "$file"
+	done
+}
+
 # nothing_left NAME: no process, no folder, no memory, after two seconds at most
 nothing_left()
 {
 	local left='' _
 
 	for _ in $(seq 40); do
-		left=$(marked; ls -d "$work"/kvgpu-run.* 2>/dev/null; diff <(echo "$before") <(echo "$(memory_and_files)"))
+		left=$(marked; ls -d "$work"/kvgpu-run.* 2>/dev/null; new_files)
 		[ -z "$left" ] && break
 		sleep 0.05
 	done
@@ -233,6 +255,7 @@ begin()
 	local proxies=$1 program=$2 what=$3
 
 	shift 3
+	start=$SECONDS
 	: > "$work/said"
 	( kvrun --gpus "$proxies" --patience 3 "$@" "$work/$program" "$what" "$cubin" ) > "$work/said" 2>&1 &
 	job=$!
