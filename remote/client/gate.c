@@ -77,7 +77,7 @@ uint64_t helper_take(const struct route *to, const struct object *ctx)
 	return stream;
 }
 
-/* @stream is never destroyed here: it ends with its context */
+/* @stream is kept for a later helper_take(), and ends with its context. */
 void helper_put(const struct object *ctx, uint64_t context, uint64_t stream)
 {
 	struct helper *h = stream ? malloc(sizeof(*h)) : NULL;
@@ -88,6 +88,18 @@ void helper_put(const struct object *ctx, uint64_t context, uint64_t stream)
 	*h = (struct helper){ helpers, ctx, context, stream };
 	helpers = h;
 	pthread_mutex_unlock(&lock);
+}
+
+/* End a stream that may wait for an event, and so must not serve another gate. */
+static void helper_drop(const struct route *to, uint64_t stream)
+{
+	const struct q_cuStreamDestroy_v2 q = { .stream = stream };
+	struct call c = { .op = OP_cuStreamDestroy_v2,
+			  .fixed = &q,
+			  .bytes = sizeof(q),
+			  .to = *to };
+
+	(void)call_ask(&c, 0);
 }
 
 /* ------------------------------------------------------------------ gates; call with the lock */
@@ -327,7 +339,11 @@ CUresult gate_event(CUstream stream, CUevent event, unsigned int flags)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	c.to = g.route;
 	r = call_ask(&c, 0);
-	return r ? r : close_gate(&to, &g, id);
+	if (!r)
+		r = close_gate(&to, &g, id);
+	if (r)
+		helper_drop(&g.route, g.helper);
+	return r;
 }
 
 CUresult gate_copy(CUstream stream, CUdeviceptr dst, CUdeviceptr src, uint64_t bytes)

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Gates for events: a stream of the client's own is kept for the next gate, but not when a call
+ * fails, as the stream may wait for an event then. There is no server.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <remote/channel/signals.h>
+#include <remote/client/across.h>
+
+enum { STREAM = 7, EVENT = 8 };
+
+/* --------------------------------------------- in the place of call.c, object.c and the channel */
+
+struct peer peers[PEERS_MAX];
+static struct object context = { .id = 3 };
+static struct object event;
+static uint16_t fails;		/* calls of this operation fail */
+static bool no_threads;
+static uint64_t made, ended, waiting, gate;
+static unsigned int acknowledged;	/* use __atomic */
+
+CUresult call_ask(struct call *c, size_t fixed)
+{
+	static struct a_cuStreamCreate stream;
+
+	if (c->op == fails)
+		return CUDA_ERROR_UNKNOWN;
+	if (c->op == OP_cuStreamCreate) {
+		stream.stream = 100 + ++made;
+		c->answer = &stream;
+	} else if (c->op == OP_cuStreamDestroy_v2) {
+		ended = ((const struct q_cuStreamDestroy_v2 *)c->fixed)->stream;
+	} else if (c->op == OP_cuStreamWaitEvent) {
+		waiting = ((const struct q_cuStreamWaitEvent *)c->fixed)->stream;
+	} else if (c->op == OP_host_call) {
+		gate = ((const struct q_host_call *)c->fixed)->id;
+	}
+	return CUDA_SUCCESS;
+}
+
+CUresult call_acknowledge(struct peer *p, uint64_t invocation)
+{
+	__atomic_add_fetch(&acknowledged, 1, __ATOMIC_SEQ_CST);
+	return CUDA_SUCCESS;
+}
+
+int signals_thread(pthread_t *thread, void *(*run)(void *arg), void *arg)
+{
+	return no_threads ? -EAGAIN : -pthread_create(thread, NULL, run, arg);
+}
+
+CUresult route_stream(struct route *to, CUstream stream, uint64_t *id)
+{
+	to->peer = &peers[0];
+	*id = STREAM;
+	return CUDA_SUCCESS;
+}
+
+bool handle_id(unsigned int class, const void *handle, uint64_t *id)
+{
+	*id = EVENT;
+	return true;
+}
+
+void call_late(struct peer *p, CUresult r) { }
+struct peer *route_peer(struct route *to) { return to->peer; }
+struct object *object_of(unsigned int class, const void *handle) { return &event; }
+const struct object *object_context(const struct object *o) { return &context; }
+bool captures_any(void) { return false; }
+bool kvgpu_remote_is_gone(const struct kvgpu_remote_channel *c) { return false; }
+CUresult cuStreamIsCapturing(CUstream s, CUstreamCaptureStatus *status) { return CUDA_SUCCESS; }
+CUresult cuEventQuery(CUevent e) { return CUDA_ERROR_NOT_READY; }
+CUresult across_carry(CUdeviceptr dst, CUdeviceptr src, uint64_t bytes) { return CUDA_SUCCESS; }
+
+/* ------------------------------------------------------------------ */
+
+static CUresult wait_for(void)
+{
+	return gate_event((CUstream)&peers, (CUevent)&event, 0);
+}
+
+/* The stream that was made for a failed gate has ended. The next gate does not get it. */
+static void expect_failure(CUresult r)
+{
+	uint64_t before = made;
+
+	ended = 0;
+	assert_int_equal(wait_for(), r);
+	assert_int_equal(made, before + 1);
+	assert_int_equal(ended, 100 + made);
+}
+
+static void failures(void **state)
+{
+	fails = OP_cuStreamWaitEvent;
+	expect_failure(CUDA_ERROR_UNKNOWN);
+	fails = OP_host_call;
+	expect_failure(CUDA_ERROR_UNKNOWN);
+	fails = 0;
+	no_threads = true;
+	expect_failure(CUDA_ERROR_OUT_OF_MEMORY);
+	no_threads = false;
+}
+
+static void one_stream_serves_many_gates(void **state)
+{
+	uint64_t before = made;
+	unsigned int i;
+
+	ended = 0;
+	for (i = 1; i <= 3; i++) {
+		assert_int_equal(wait_for(), CUDA_SUCCESS);
+		assert_int_equal(waiting, 100 + before + 1);
+		gate_happened(&peers[0], gate, i);
+		while (__atomic_load_n(&acknowledged, __ATOMIC_SEQ_CST) < i)
+			usleep(1000);
+	}
+	assert_int_equal(made, before + 1);
+	assert_int_equal(ended, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(failures),
+		cmocka_unit_test(one_stream_serves_many_gates),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
