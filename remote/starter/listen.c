@@ -100,12 +100,13 @@ static bool adopt_all(struct starter *s)
 	return true;
 }
 
-static bool is_path_there(const struct starter *s, const char *path)
+/* The first @adopted listeners are systemd's. The others were opened for lines of "listen". */
+static bool is_path_there(const struct starter *s, const char *path, unsigned int adopted)
 {
 	union name name;
 	unsigned int i;
 
-	for (i = 0; i < s->nr_listeners; i++)
+	for (i = 0; i < adopted; i++)
 		if (name_of(s->listeners[i].fd, &name) && name.any.sa_family == AF_UNIX &&
 		    !strcmp(name.un.sun_path, path))
 			return true;
@@ -113,15 +114,16 @@ static bool is_path_there(const struct starter *s, const char *path)
 }
 
 /*
- * Whether a listener has that port, of vsock or of IP. Addresses are not compared: systemd's socket
- * takes the place of every address with its port.
+ * Whether a socket of systemd has that port, of vsock or of IP. Addresses are not compared:
+ * systemd's socket takes the place of every address with its port.
  */
-static bool is_port_there(const struct starter *s, enum address_scheme scheme, uint32_t port)
+static bool is_port_there(const struct starter *s, enum address_scheme scheme, uint32_t port,
+			  unsigned int adopted)
 {
 	union name name;
 	unsigned int i;
 
-	for (i = 0; i < s->nr_listeners; i++) {
+	for (i = 0; i < adopted; i++) {
 		if (!name_of(s->listeners[i].fd, &name))
 			continue;
 		if (scheme == ADDRESS_VSOCK && name.any.sa_family == AF_VSOCK &&
@@ -345,8 +347,8 @@ static bool open_one(struct starter *s, const char *text, unsigned int adopted)
 	if (!r && address_is_place(&a))
 		return open_places(s, text, &a);
 	is_path = a.scheme == ADDRESS_UNIX || a.scheme == ADDRESS_APERTURE;
-	if (!r && adopted &&
-	    (is_path ? is_path_there(s, a.host) : is_port_there(s, a.scheme, a.port)))
+	if (!r && (is_path ? is_path_there(s, a.host, adopted) :
+			     is_port_there(s, a.scheme, a.port, adopted)))
 		return true;
 	if (s->nr_listeners == LISTENERS) {
 		r = -E2BIG;

@@ -13,7 +13,10 @@
 
 #include <cmocka.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <remote/channel/channel.h>
@@ -156,12 +159,58 @@ static void a_group_of_clients(void **state)
 	assert_int_equal(s.nr_listeners, 1);
 }
 
+/* Lets fd 3 be a socket at @at that listens, as systemd hands it over. */
+static void by_systemd(const char *at)
+{
+	struct sockaddr_un name = { .sun_family = AF_UNIX };
+	char pid[16];
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	strcpy(name.sun_path, at);
+	assert_int_equal(bind(fd, (struct sockaddr *)&name, sizeof(name)), 0);
+	assert_int_equal(listen(fd, 1), 0);
+	if (fd != 3) {
+		assert_int_equal(dup2(fd, 3), 3);
+		close(fd);
+	}
+	snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	setenv("LISTEN_PID", pid, 1);
+	setenv("LISTEN_FDS", "1", 1);
+}
+
+/* Two addresses with one port are both listened at, although systemd gave a socket. */
+static void one_port_of_two_addresses(void **state)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7f000001) };
+	socklen_t bytes = sizeof(in);
+	int kept = fcntl(3, F_DUPFD_CLOEXEC, 10), probe = socket(AF_INET, SOCK_STREAM, 0);
+
+	/* a port that is unused now */
+	assert_int_equal(bind(probe, (struct sockaddr *)&in, sizeof(in)), 0);
+	assert_int_equal(getsockname(probe, (struct sockaddr *)&in, &bytes), 0);
+	close(probe);
+	by_systemd(path);
+	snprintf(conf.listen[0], sizeof(conf.listen[0]), "unix:%s", path);
+	snprintf(conf.listen[1], sizeof(conf.listen[1]), "tls:127.0.0.1:%d", ntohs(in.sin_port));
+	snprintf(conf.listen[2], sizeof(conf.listen[2]), "tls:127.0.0.2:%d", ntohs(in.sin_port));
+	conf.nr_listen = 3;
+	if (!listen_all(&s))
+		fail_msg("%s", said);
+	assert_int_equal(s.nr_listeners, 3);
+	listen_end(&s);
+	if (kept >= 0) {
+		dup2(kept, 3);
+		close(kept);
+	}
+}
+
 int main(void)
 {
 #define WITH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = { WITH(wrong_ones_are_awaited),
 					    WITH(anothers_file_at_the_start),
-					    WITH(all_places_or_none), WITH(a_group_of_clients) };
+					    WITH(all_places_or_none), WITH(a_group_of_clients),
+					    WITH(one_port_of_two_addresses) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
