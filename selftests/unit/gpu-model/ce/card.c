@@ -154,9 +154,12 @@ int mmu_translate(struct gk110 *g, struct mmu_client *client, const struct mmu_s
 		  struct mmu_seg *seg)
 {
 	struct card *c = the_card;
-	unsigned int page = (unsigned int)(va / GK110_PAGE);
+	unsigned int page;
 	size_t len = GK110_PAGE - va % GK110_PAGE;
 
+	if (c->last_shows && va / GK110_PAGE == (1ull << 40) / GK110_PAGE - 1)
+		va = (uint64_t)c->last_shows * GK110_PAGE + va % GK110_PAGE;
+	page = (unsigned int)(va / GK110_PAGE);
 	if (va >= CARD_BYTES)
 		return fault(client, va, MMU_LIMIT, acc);
 	if (c->absent[page])

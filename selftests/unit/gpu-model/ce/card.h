@@ -29,6 +29,8 @@ struct card {
 	/* bit 31: in guest memory; the other bits: page number there */
 	uint32_t page[CARD_PAGES];
 	bool absent[CARD_PAGES], read_only[CARD_PAGES], privileged[CARD_PAGES];
+	/* the last page below 2^40 shows the same memory as this one; 0: it is absent */
+	unsigned int last_shows;
 	/* translations end at any byte, not only at the ends of pages */
 	bool short_runs;
 	uint32_t seed;

@@ -370,13 +370,23 @@ static void test_addresses_wrap_at_40_bits(void **state)
 	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, launch), ENG_FAULT);
 	expect_copied(c, 0, HALF, 0x800, before);
 	assert_int_equal(c->fault.va, 0xfffffff000);
-	/*
-	 * the first line is the absent last page; then a negative pitch that leads down to address
-	 * 0
-	 */
-	launch = set_copy(c, (struct copy){ 0xfffffff000, HALF, 0x2000, 0x2000, 0x1000, 2 });
-	c->fault.count = 0;
-	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, launch), ENG_FAULT);
+	/* upwards: the first line is the last page, which is there now; the second one is at 0 */
+	c->last_shows = 5;
+	launch = set_copy(c, (struct copy){ 0xfffffff000, HALF, 0x1000, 0x1000, 0x800, 2 });
+	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, launch), ENG_DONE);
+	expect_copied(c, 5 * GK110_PAGE, HALF, 0x800, before);
+	expect_copied(c, 0, HALF + 0x1000, 0x800, before);
+	/* a line that begins in the last page and ends behind 0, as the source and as the target */
+	launch = set_copy(c, (struct copy){ 0xfffffff800, HALF + 0x4000, 0, 0, 0x1000, 1 });
+	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, launch), ENG_DONE);
+	expect_copied(c, 5 * GK110_PAGE + 0x800, HALF + 0x4000, 0x800, before);
+	expect_copied(c, 0, HALF + 0x4800, 0x800, before);
+	launch = set_copy(c, (struct copy){ 0x8000, 0xfffffff800, 0, 0, 0x1000, 1 });
+	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, launch), ENG_DONE);
+	expect_copied(c, 0x8000, 5 * GK110_PAGE + 0x800, 0x800, before);
+	expect_copied(c, 0x8800, 0, 0x800, before);
+	/* a negative pitch that leads down to address 0 */
+	card_read(c, before);
 	launch = set_copy(c, (struct copy){ 0x1000, HALF, (uint32_t)-0x1000, 0x1000, 0x1000, 2 });
 	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, launch), ENG_DONE);
 	expect_copied(c, 0, HALF + 0x1000, 0x1000, before);
