@@ -310,6 +310,13 @@ static void falcon_data_port(void **state)
 		assert_int_equal(rd(g, b + 0x1c4), 3);
 		wr(g, b + 0x1c4, 4);
 		assert_int_equal(rd(g, b + 0x1c0), 0x02000044);
+		wr(g, b + 0x1c0, 0x03000040);	/* with both flags */
+		assert_int_equal(rd(g, b + 0x1c4), 3);
+		assert_int_equal(rd(g, b + 0x1c0), 0x03000044);
+		wr(g, b + 0x1c4, 7 + i);
+		assert_int_equal(rd(g, b + 0x1c0), 0x03000048);
+		wr(g, b + 0x1c0, 0x44);
+		assert_int_equal(rd(g, b + 0x1c4), 7 + i);
 		wr(g, b + 0x1c0, 0x01000ffc);
 		wr(g, b + 0x1c4, 5);
 		wr(g, b + 0x1c4, 6);
