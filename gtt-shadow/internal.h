@@ -194,7 +194,6 @@ struct kvgpu_pool {
 	 * list is empty
 	 */
 	u32 free_pin, drop;
-	u32 nr_dropped;
 	u32 *bucket;
 	u32 bucket_bits;
 	u32 failures;			/* failed calls of ops->pin() in this operation */
