@@ -53,7 +53,8 @@ static void one_switch(const struct explore *e, bool all)
 	u64 points = run(e, &p, &eager), i;
 
 	p.nr_script = 1;
-	for (i = 1 + (points / 3) % POINTS_STEP; i <= points; i += all ? 1 : POINTS_STEP) {
+	for (i = all ? 1 : 1 + (points / 3) % POINTS_STEP; i <= points;
+	     i += all ? 1 : POINTS_STEP) {
 		p.script[0].at = i;
 		run(e, &p, &eager);
 	}
