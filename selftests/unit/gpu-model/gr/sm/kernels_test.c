@@ -505,10 +505,10 @@ static void atomic_operations(void **state)
 		uint32_t n;
 	} p = { rig_alloc(r, 128), rig_alloc(r, 64), rig_alloc(r, 8), rig_alloc(r, 2 * N * 4), N };
 	uint32_t *w = rig_host(r, p.w), *out = rig_host(r, p.out), x = 0, inc = 0, dec = 500,
-		 min = 0, max = 0, sx = 0;
+		 min = 0, max = 0, sx = 0, sum = 0;
 	uint64_t *q = rig_host(r, p.q), mq = 0, xq = 0;
 	float *f = rig_host(r, p.f);
-	static bool seen[N * N];
+	static uint16_t adder[N * N];
 
 	w[2] = 0x7fffffff;
 	min = w[2];
@@ -556,15 +556,20 @@ static void atomic_operations(void **state)
 	assert_int_equal(w[21], 8 * 77);
 	assert_int_equal(w[22], 8 * (256 % 10));
 	/*
-	 * The sums that atomicAdd() returned are in range. (They are not compared with each other:
-	 * the second assertion is always true.)
+	 * Each atomicAdd() returned the sum before it. So from 0 on each sum leads to the thread
+	 * that found it, and by its number to the next sum, through all threads but thread 0, which
+	 * adds nothing.
 	 */
-	memset(seen, 0, sizeof(seen));
-	for (unsigned int i = 0; i < N; i++) {
+	memset(adder, 0, sizeof(adder));
+	for (unsigned int i = 1; i < N; i++) {
 		assert_true(out[i] < N * N);
-		assert_true(!seen[out[i]] || i == 0 || out[i] == out[i]);
-		seen[out[i]] = true;
+		adder[out[i]] = i;
 	}
+	for (unsigned int i = 1; i < N; i++) {
+		assert_true(adder[sum]);
+		sum += adder[sum];
+	}
+	assert_true(out[0] == sum || (out[0] < N * N && adder[out[0]]));
 }
 
 static uint32_t shuffled(const uint32_t *a, unsigned int l, int j, bool valid)
