@@ -64,9 +64,11 @@ static struct code_line *find(struct sm *sm, uint32_t pc, const uint64_t *raw, u
 
 /*
  * Read the mapped part of a line: a program may end in the last mapped page, and the rest of the
- * line may be missing. False: the 64 bytes at @pc are missing; a fault was recorded.
+ * line may be missing. False: the 64 bytes at @pc are missing; unless @flags has MMU_PEEK, a fault
+ * was recorded.
  */
-static bool fetch(struct sm_thread *t, uint32_t line_pc, uint32_t pc, uint64_t *raw)
+static bool fetch(struct sm_thread *t, uint32_t line_pc, uint32_t pc, uint64_t *raw,
+		  unsigned int flags)
 {
 	struct run *r = t->run;
 	uint64_t va = r->grid->code_base + line_pc;
@@ -75,14 +77,14 @@ static bool fetch(struct sm_thread *t, uint32_t line_pc, uint32_t pc, uint64_t *
 	if (!mmu_read(t->g, t->gcc, r->grid->vm, va, raw, LINE_BYTES, MMU_PEEK))
 		return true;
 	memset(raw, 0, LINE_BYTES);
-	if (mmu_read(t->g, t->gcc, r->grid->vm, va + at, (uint8_t *)raw + at, 64, 0))
+	if (mmu_read(t->g, t->gcc, r->grid->vm, va + at, (uint8_t *)raw + at, 64, flags))
 		return false;
 	for (unsigned int i = 0; i < LINE_BYTES; i += 64)
 		mmu_read(t->g, t->gcc, r->grid->vm, va + i, (uint8_t *)raw + i, 64, MMU_PEEK);
 	return true;
 }
 
-const struct code_line *code_line(struct sm_thread *t, uint32_t pc)
+static const struct code_line *line_at(struct sm_thread *t, uint32_t pc, unsigned int flags)
 {
 	uint32_t line_pc = pc / LINE_BYTES * LINE_BYTES;
 	struct code_line **front = &t->front[pc / LINE_BYTES % FRONT_LINES], *l = *front;
@@ -92,7 +94,7 @@ const struct code_line *code_line(struct sm_thread *t, uint32_t pc)
 
 	if (l && l->pc == line_pc)
 		return l;
-	if (!fetch(t, line_pc, pc, raw))
+	if (!fetch(t, line_pc, pc, raw, flags))
 		return NULL;
 	h = line_hash(line_pc, raw) % CODE_HASH;
 	pthread_mutex_lock(&sm->code_lock);
@@ -113,8 +115,20 @@ const struct code_line *code_line(struct sm_thread *t, uint32_t pc)
 		}
 	}
 	pthread_mutex_unlock(&sm->code_lock);
+	if (!l && !(flags & MMU_PEEK))
+		no_memory(t, t->run->grid->code_base + pc);
 	*front = l;
 	return l;
+}
+
+const struct code_line *code_line(struct sm_thread *t, uint32_t pc)
+{
+	return line_at(t, pc, 0);
+}
+
+const struct code_line *code_peek(struct sm_thread *t, uint32_t pc)
+{
+	return line_at(t, pc, MMU_PEEK);
 }
 
 void code_free(struct sm *sm)

@@ -258,8 +258,10 @@ enum step warp_fault(struct warp *w);
 
 /* ------------------------------------------------------------ code.c, bind.c, warp.c, control.c */
 
-/* The line of code that has @pc. NULL: an MMU fault was recorded, or there is no memory. */
+/* The line of code that has @pc. NULL: an MMU fault was recorded. */
 const struct code_line *code_line(struct sm_thread *t, uint32_t pc);
+/* The same, but NULL is all that a missing page gives: only an execution records a fault. */
+const struct code_line *code_peek(struct sm_thread *t, uint32_t pc);
 /* Drop all lines if the cache has more than MAX_LINES. Call while no thread executes. */
 void code_trim(struct sm *sm);
 void code_free(struct sm *sm);
@@ -315,6 +317,11 @@ void barrier_reduce(struct warp *w, unsigned int b, uint32_t lanes_true, uint32_
  */
 uint8_t *xlat_miss(struct sm_thread *t, uint64_t va, unsigned int size, enum mmu_access acc);
 void xlat_flush(struct sm_thread *t);
+/*
+ * The model has no memory for what it read at @va. The chip knows no such error: record an MMU
+ * fault of the GPC's client for code and constants, so that the channel ends as after a fault.
+ */
+void no_memory(struct sm_thread *t, uint64_t va);
 
 static LANE_INLINE uint8_t *xlat_host(struct sm_thread *t, uint64_t va, unsigned int size,
 				      bool write)

@@ -61,7 +61,7 @@ static bool program_is_empty(struct sm_thread *t)
 
 		if (pc % 64 == 0)
 			continue;
-		l = code_line(t, pc);
+		l = code_peek(t, pc);
 		if (!l)
 			return false;
 		u = &l->uop[pc % LINE_BYTES / SM_INSN_BYTES];

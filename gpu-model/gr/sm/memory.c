@@ -22,6 +22,12 @@
 
 #define MAX_CBUF	0x10000u
 
+void no_memory(struct sm_thread *t, uint64_t va)
+{
+	gk110_note(t->g, "no memory for code or constants at 0x%010llx", (unsigned long long)va);
+	mmu_fault(t->g, t->gcc, t->run->grid->vm, va, MMU_REGION, ACC_READ, 0);
+}
+
 void xlat_flush(struct sm_thread *t)
 {
 	memset(t->xlat, 0xff, sizeof(t->xlat));
@@ -58,6 +64,7 @@ uint8_t *xlat_miss(struct sm_thread *t, uint64_t va, unsigned int size, enum mmu
 
 /* ------------------------------------------------------------------ constants */
 
+/* Return false if a fault was recorded. */
 static bool cbuf_fill(struct sm_thread *t, struct cbuf *cb, uint32_t page)
 {
 	struct run *r = t->run;
@@ -67,10 +74,12 @@ static bool cbuf_fill(struct sm_thread *t, struct cbuf *cb, uint32_t page)
 	pthread_mutex_lock(&r->lock);
 	if (!cb->data)
 		cb->data = calloc((cb->size + CBUF_PAGE - 1) / CBUF_PAGE, CBUF_PAGE);
-	if (!cb->data)
+	if (!cb->data) {
+		no_memory(t, cb->va + at);
 		ok = false;
-	else if (!(atomic_load(&cb->have) >> page & 1))
+	} else if (!(atomic_load(&cb->have) >> page & 1)) {
 		ok = !mmu_read(t->g, t->gcc, r->grid->vm, cb->va + at, cb->data + at, n, 0);
+	}
 	if (ok)
 		atomic_fetch_or(&cb->have, 1u << page);
 	pthread_mutex_unlock(&r->lock);

@@ -224,4 +224,63 @@ static void local_memory_must_fit_an_sm(void **state)
 	r->qmd.shader_local_memory_low_size = RIG_STACK;
 }
 
+static unsigned int gcc_faults(const struct rig *r)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < GR_NR_GPC; i++)
+		n += atomic_load(&r->g->gr->gcc[i].faults);
+	return n;
+}
+
+static void unmapped_code_is_one_fault(void **state)
+{
+	const uint64_t exits[] = { 0x18000000001c003c };
+	struct rig *r = *state;
+	struct rig_kernel k;
+
+	r->next = (r->next + 4095) & ~4095ull;
+	k = rig_program(r, exits, 1, 8);
+	ok(r, rig_launch(r, &k, one, one, 0, NULL, 0));
+	rig_unmap(r, k.code);
+	assert_int_equal(rig_launch(r, &k, one, one, 0, NULL, 0), SM_FAULT);
+	assert_int_equal(gcc_faults(r), 1);
+}
+
+/* all allocations of this size fail; 0: none does */
+static size_t no_block_of;
+
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+	return no_block_of && size == no_block_of ? NULL : __real_aligned_alloc(alignment, size);
+}
+
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return no_block_of && n * size == no_block_of ? NULL : __real_calloc(n, size);
+}
+
+/* Without memory for code or constants a grid ends with a fault that is recorded, once. */
+static void no_memory_is_a_fault(void **state)
+{
+	const size_t sizes[] = { (sizeof(struct code_line) + 63) & ~(size_t)63, CBUF_PAGE };
+	struct rig *r = *state;
+	uint64_t va = rig_alloc(r, 64);
+
+	for (unsigned int i = 0; i < 2; i++) {
+		code_free(r->g->gr->sm);
+		no_block_of = sizes[i];
+		assert_int_equal(store_at(r, va), SM_FAULT);
+		no_block_of = 0;
+		assert_int_equal(gcc_faults(r), i + 1);
+		assert_int_equal(*(uint32_t *)rig_host(r, va), 0);
+	}
+	ok(r, store_at(r, va));
+	assert_int_equal(*(uint32_t *)rig_host(r, va), 7);
+}
+
 #endif
