@@ -4,39 +4,56 @@
  * writes each value to its register, whichever register of the chip it is. FECS must therefore
  * never get a list that the guest can write. A filtered list has only registers that nouveau
  * patches for GK110 (nvkm gr/ctxgf100.c, ctxgk104.c, ctxgf117.c: bundle, pagepool, attrib_cb,
- * attrib, patch_ltc). The only values of the guest in it are addresses and sizes of buffers. The
+ * attrib, patch_ltc). The only value of the guest in it is the address of the attribute buffer. The
  * host computes all values that depend on which units the chip has.
+ *
+ * The bundle buffer and the page pool are the host's. Drivers map both PRIV (nouveau
+ * gr/ctxgf100.c, nvgpu gr_gk20a.c), so that GR's units reach PRIV pages through them. At an address
+ * of the guest's choice the units could write a context image, or read bundles that the guest has
+ * made. Drivers do not map the attribute buffer PRIV: at the address of an image it is a fault.
  */
 #include <linux/bitfield.h>
 #include <linux/kernel.h>
 
 #include <gk110/gr.h>
 #include <gk110/gr_patch.h>
+#include <gk110/grinit.h>
 
 #include "internal.h"
 
-/*
- * The registers that a list may have. If @mask is not 0, the register keeps the guest's value, and
- * a pair whose value has a bit outside of @mask is left out. If @mask is 0, the register always
- * gets @fixed.
- */
+#define BUNDLE_SIZE	(GR_PATCH_BUNDLE_SIZE_VALID | GR_BUNDLE_SIZE >> 8)
+
+/* Where the value of a register comes from. */
+enum source {
+	/* the guest's list; a pair whose value has a bit outside of .bits is left out */
+	GUEST,
+	FIXED,		/* .bits; the list has the register if the guest's list has it */
+	/* Each list has these registers. Pairs of the guest for them are ignored. */
+	OWN_FIXED,	/* .bits */
+	OWN_PAGEPOOL,	/* address of the host's page pool */
+	OWN_BUNDLE	/* address of the host's bundle buffer */
+};
+
+/* The registers that a list may have. */
 static const struct {
-	u32 reg, mask, fixed;
+	u32 reg;
+	enum source source;
+	u32 bits;
 } list[] = {
-	{ GR_PATCH_SCC_BUNDLE_BASE, GR_PATCH_VA_SHIFT_8, 0 },
-	{ GR_PATCH_SCC_BUNDLE_SIZE, GR_PATCH_BUNDLE_SIZE_VALID | GR_PATCH_BUNDLE_SIZE, 0 },
-	{ GR_PATCH_SCC_PAGEPOOL_BASE, GR_PATCH_VA_SHIFT_8, 0 },
-	{ GR_PATCH_SCC_PAGEPOOL, 0, GR_PATCH_PAGEPOOL_VALID },
-	{ GR_PATCH_GPC_BUNDLE_BASE, GR_PATCH_VA_SHIFT_8, 0 },
-	{ GR_PATCH_GPC_BUNDLE_SIZE, GR_PATCH_BUNDLE_SIZE_VALID | GR_PATCH_BUNDLE_SIZE, 0 },
-	{ GR_PATCH_GPC_ATTRIB_BASE, GR_PATCH_GPC_ATTRIB_VALID | GR_PATCH_VA_SHIFT_12, 0 },
-	{ GR_PATCH_TPC_PAGEPOOL_BASE, GR_PATCH_VA_SHIFT_8, 0 },
-	{ GR_PATCH_TPC_PAGEPOOL, 0, 0 },
-	{ GR_PATCH_TPC_ATTRIB_BASE, GR_PATCH_TPC_ATTRIB_VALID | GR_PATCH_VA_SHIFT_12, 0 },
-	{ GR_PATCH_PD_PAGEPOOL, 0, GR_PATCH_PAGEPOOL_VALID },
-	{ GR_PATCH_PD_BUNDLE, 0, GR_PATCH_PD_BUNDLE_GK110 },
-	{ GR_PATCH_DS_ATTRIB, 0, GR_PATCH_DS_ATTRIB_GK110 },
-	{ GR_PATCH_PD_ATTRIB, 0, GR_PATCH_PD_ATTRIB_GK110 },
+	{ GR_PATCH_SCC_BUNDLE_BASE, OWN_BUNDLE, 0 },
+	{ GR_PATCH_SCC_BUNDLE_SIZE, OWN_FIXED, BUNDLE_SIZE },
+	{ GR_PATCH_GPC_BUNDLE_BASE, OWN_BUNDLE, 0 },
+	{ GR_PATCH_GPC_BUNDLE_SIZE, OWN_FIXED, BUNDLE_SIZE },
+	{ GR_PATCH_SCC_PAGEPOOL_BASE, OWN_PAGEPOOL, 0 },
+	{ GR_PATCH_TPC_PAGEPOOL_BASE, OWN_PAGEPOOL, 0 },
+	{ GR_PATCH_SCC_PAGEPOOL, FIXED, GR_PATCH_PAGEPOOL_VALID },
+	{ GR_PATCH_TPC_PAGEPOOL, FIXED, 0 },
+	{ GR_PATCH_PD_PAGEPOOL, FIXED, GR_PATCH_PAGEPOOL_VALID },
+	{ GR_PATCH_PD_BUNDLE, FIXED, GR_PATCH_PD_BUNDLE_GK110 },
+	{ GR_PATCH_GPC_ATTRIB_BASE, GUEST, GR_PATCH_GPC_ATTRIB_VALID | GR_PATCH_VA_SHIFT_12 },
+	{ GR_PATCH_TPC_ATTRIB_BASE, GUEST, GR_PATCH_TPC_ATTRIB_VALID | GR_PATCH_VA_SHIFT_12 },
+	{ GR_PATCH_DS_ATTRIB, FIXED, GR_PATCH_DS_ATTRIB_GK110 },
+	{ GR_PATCH_PD_ATTRIB, FIXED, GR_PATCH_PD_ATTRIB_GK110 },
 };
 
 static u32 count_bits(u32 mask)
@@ -91,9 +108,10 @@ static bool pair_allowed(const struct kvgpu_topo *topo, u32 reg, u32 *val)
 	for (i = 0; i < ARRAY_SIZE(list); i++) {
 		if (list[i].reg != reg)
 			continue;
-		if (!list[i].mask)
-			*val = list[i].fixed;
-		return !list[i].mask || !(*val & ~list[i].mask);
+		if (list[i].source == GUEST)
+			return !(*val & ~list[i].bits);
+		*val = list[i].bits;
+		return true;
 	}
 	if (reg == GR_PATCH_LTC_0)
 		*val = topo->r17e91c;
@@ -104,15 +122,44 @@ static bool pair_allowed(const struct kvgpu_topo *topo, u32 reg, u32 *val)
 	return true;
 }
 
-int kvgpu_shadow_patch_filter(const struct kvgpu_topo *topo, const struct kvgpu_patch *guest,
-			      u32 nr, struct kvgpu_patch *out, u32 max, u32 *rejected)
+static bool reg_is_own(u32 reg)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(list); i++)
+		if (list[i].reg == reg)
+			return list[i].source >= OWN_FIXED;
+	return false;
+}
+
+static u32 own_pairs_put(const struct kvgpu_patch_host *h, struct kvgpu_patch *out, u32 max)
 {
 	u32 n = 0, i, val;
 
+	for (i = 0; i < ARRAY_SIZE(list) && n < max; i++) {
+		if (list[i].source < OWN_FIXED)
+			continue;
+		val = list[i].bits;
+		if (list[i].source == OWN_PAGEPOOL)
+			val = (u32)(h->pagepool >> 8);
+		else if (list[i].source == OWN_BUNDLE)
+			val = (u32)(h->bundle >> 8);
+		out[n++] = (struct kvgpu_patch){ list[i].reg, val };
+	}
+	return n;
+}
+
+int kvgpu_shadow_patch_filter(const struct kvgpu_patch_host *h, const struct kvgpu_patch *guest,
+			      u32 nr, struct kvgpu_patch *out, u32 max, u32 *rejected)
+{
+	u32 n = own_pairs_put(h, out, max), i, val;
+
 	*rejected = 0;
 	for (i = 0; i < nr; i++) {
+		if (reg_is_own(guest[i].reg))
+			continue;
 		val = guest[i].val;
-		if (n < max && pair_allowed(topo, guest[i].reg, &val))
+		if (n < max && pair_allowed(h->topo, guest[i].reg, &val))
 			out[n++] = (struct kvgpu_patch){ guest[i].reg, val };
 		else
 			(*rejected)++;

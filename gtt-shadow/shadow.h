@@ -333,13 +333,32 @@ void kvgpu_shadow_inst_build(const u32 *guest_block, const struct kvgpu_inst_gue
 int kvgpu_shadow_runlist_build(const u64 *guest, u32 nr, int (*map)(void *ctx, bool tsg, u16 id),
 			       void *ctx, u32 slice_us, u64 *out, u32 max);
 
-/*
- * Filters the patch list of a graphics context: keeps the pairs whose register may be in such a
- * list, and computes anew the values that depend on the chip. Returns the number of pairs in @out,
- * and in *@rejected the number of pairs left out.
- */
 struct kvgpu_patch { u32 reg, val; };
-int kvgpu_shadow_patch_filter(const struct kvgpu_topo *topo, const struct kvgpu_patch *guest,
+
+/* Values of the host for a patch list: of the chip, and where the host's buffers are. */
+struct kvgpu_patch_host {
+	const struct kvgpu_topo *topo;
+	/* addresses in the guest's space, multiples of 256: the page pool, the bundle buffer */
+	u64 pagepool, bundle;
+};
+
+/* Pairs of the host that each list begins with. */
+#define KVGPU_PATCH_OWN	6
+
+/**
+ * kvgpu_shadow_patch_filter() - build the patch list of a graphics context
+ * @h: values of the host
+ * @guest: pairs of the guest
+ * @nr: their number
+ * @out: pairs for FECS: those of the host that place its buffers, then those of @guest whose
+ *   register may be in such a list, with values that depend on the chip computed anew. The guest's
+ *   own pairs for the host's buffers are not among them.
+ * @max: most pairs in @out, KVGPU_PATCH_OWN at least
+ * @rejected: number of pairs of @guest that were left out because they may not be in a list
+ *
+ * Return: number of pairs in @out.
+ */
+int kvgpu_shadow_patch_filter(const struct kvgpu_patch_host *h, const struct kvgpu_patch *guest,
 			      u32 nr, struct kvgpu_patch *out, u32 max, u32 *rejected);
 
 #endif

@@ -35,7 +35,7 @@ struct kvgpu_trap_cfg {
 	u64 vram_size;
 	/*
 	 * Size of a graphics context, bytes, as the guest reads it in scratch register 1 of FECS:
-	 * size of a context of the host, plus one page for the host's patch list.
+	 * size of a context of the host, with what the host puts behind it (mdev/machine/grctx.c).
 	 */
 	u32 gr_ctx_size;
 	const u8 *vbios;		/* contents of PROM */

@@ -4,8 +4,10 @@
  * authority, and carries out the patch list to which the image's header points. Therefore a guest
  * must be able to write neither the image nor the list. The guest's instance block has the virtual
  * address of the context. There the shadow tables lead to the host's pages, not to the guest's: a
- * copy of the host's golden image, then one page with those pairs of the guest's patch list that
- * are harmless. The context size that the guest is told includes that page.
+ * copy of the host's golden image, one page with those pairs of the guest's patch list that are
+ * harmless, a page pool and a bundle buffer. Through these two buffers GR's units reach PRIV pages.
+ * The pages of an image are PRIV, so the guest must not choose where the buffers are
+ * (gtt-shadow/patch.c). The context size that the guest is told includes all of that.
  *
  * The host reads the guest's own memory at that address once, for the patch list. FECS never loads
  * it.
@@ -14,14 +16,29 @@
 #include <linux/slab.h>
 
 #include "gk110/gr.h"
+#include "gk110/grinit.h"
 #include "mdev/machine/internal.h"
 
-/* entries of a patch list that the host takes, the rest is left out; nouveau emits some 36 */
+/* pairs of a guest's patch list that the host takes, the rest is left out; nouveau has some 36 */
 #define PATCHES_MAX	64
+#define OUT_MAX		(PATCHES_MAX + KVGPU_PATCH_OWN)
 
-static u32 ctx_pages(const struct kvgpu_vgpu *v)
+static_assert(OUT_MAX * sizeof(struct kvgpu_patch) <= PAGE_SIZE);
+static_assert(GR_PAGEPOOL_SIZE % PAGE_SIZE == 0 && GR_BUNDLE_SIZE % PAGE_SIZE == 0);
+
+static u32 pagepool_off(const struct kvgpu_hw *hw)
 {
-	return (v->gpu->hw.gr_ctx_size >> PAGE_SHIFT) + 1;
+	return hw->gr_ctx_size + PAGE_SIZE;
+}
+
+static u32 bundle_off(const struct kvgpu_hw *hw)
+{
+	return pagepool_off(hw) + GR_PAGEPOOL_SIZE;
+}
+
+u32 vmach_grctx_size(const struct kvgpu_hw *hw)
+{
+	return bundle_off(hw) + GR_BUNDLE_SIZE;
 }
 
 /* ----------------------------------------------------------- reading through the guest's tables */
@@ -48,47 +65,59 @@ static int read_virtual(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va, void 
 }
 
 struct patches {
-	struct kvgpu_patch guest[PATCHES_MAX], out[PATCHES_MAX];
+	struct kvgpu_patch guest[PATCHES_MAX], out[OUT_MAX];
 	u32 nr;
 };
 
-/*
- * Reads and filters the patch list of the guest's context at @va. If the list can't be read it
- * counts as empty, and the image keeps the golden values.
- */
-static void read_patches(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va, struct patches *p)
+/* Returns the number of pairs. A list that can't be read counts as empty. */
+static u32 read_patches(struct kvgpu_vgpu *v, const struct kvgpu_grctx *gr, struct patches *p)
 {
-	u32 header[2], rejected = 0, nr;
+	u32 header[2], nr;
 
-	if (read_virtual(v, as, va + GR_CTX_OS_PATCH_COUNT, header, sizeof(header)))
-		return;
+	if (read_virtual(v, gr->space->as, gr->va + GR_CTX_OS_PATCH_COUNT, header, sizeof(header)))
+		return 0;
 	nr = min_t(u32, header[0], PATCHES_MAX);
-	if (!nr || read_virtual(v, as, (u64)header[1] << 8, p->guest, nr * sizeof(p->guest[0])))
-		return;
-	p->nr = kvgpu_shadow_patch_filter(&v->gpu->hw.topo, p->guest, nr, p->out, PATCHES_MAX,
-					  &rejected);
+	if (read_virtual(v, gr->space->as, (u64)header[1] << 8, p->guest,
+			 nr * sizeof(p->guest[0])))
+		return 0;
+	return nr;
+}
+
+/*
+ * Makes the list that FECS executes. Registers that are not in it keep the golden values. The list
+ * always has the addresses of the host's buffers, because the guest can use the golden addresses,
+ * too.
+ */
+static void make_patches(struct kvgpu_vgpu *v, const struct kvgpu_grctx *gr, struct patches *p)
+{
+	const struct kvgpu_hw *hw = &v->gpu->hw;
+	const struct kvgpu_patch_host h = { .topo = &hw->topo,
+					    .pagepool = gr->va + pagepool_off(hw),
+					    .bundle = gr->va + bundle_off(hw) };
+	u32 nr = read_patches(v, gr, p), rejected;
+
+	p->nr = kvgpu_shadow_patch_filter(&h, p->guest, nr, p->out, OUT_MAX, &rejected);
 	if (rejected)
-		kvgpu_mdev_fault_note(v, "patch list: registers left out", -1, va, rejected);
+		kvgpu_mdev_fault_note(v, "patch list: registers left out", -1, gr->va, rejected);
 }
 
 /* ------------------------------------------------------------------ images */
 
 static int fill_image(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr)
 {
-	u64 list = gr->va + v->gpu->hw.gr_ctx_size;
+	u32 size = v->gpu->hw.gr_ctx_size;
 	struct patches *p = kzalloc(sizeof(*p), GFP_KERNEL_ACCOUNT);
 	int ret;
 
 	if (!p)
 		return -ENOMEM;
-	read_patches(v, gr->space->as, gr->va, p);
+	make_patches(v, gr, p);
 	ret = kvgpu_hw_gr_ctx_init(&v->gpu->hw, gr->image.at);
 	if (!ret) {
 		iowrite32(p->nr, gr->image.cpu + GR_CTX_OS_PATCH_COUNT);
-		iowrite32(list >> 8, gr->image.cpu + GR_CTX_OS_PATCH_ADDR);
-		memset_io(gr->image.cpu + v->gpu->hw.gr_ctx_size, 0, PAGE_SIZE);
-		memcpy_toio(gr->image.cpu + v->gpu->hw.gr_ctx_size, p->out,
-			    p->nr * sizeof(p->out[0]));
+		iowrite32((gr->va + size) >> 8, gr->image.cpu + GR_CTX_OS_PATCH_ADDR);
+		memset_io(gr->image.cpu + size, 0, gr->image.size - size);
+		memcpy_toio(gr->image.cpu + size, p->out, p->nr * sizeof(p->out[0]));
 	}
 	kfree(p);
 	return ret;
@@ -111,7 +140,7 @@ static int ctx_image_make(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr)
 struct kvgpu_grctx *vmach_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u64 va,
 				    u64 limit)
 {
-	u64 size = (u64)ctx_pages(v) << PAGE_SHIFT;
+	u32 size = vmach_grctx_size(&v->gpu->hw);
 	struct kvgpu_grctx *gr;
 
 	list_for_each_entry(gr, &v->m->grctxs, node) {
@@ -127,7 +156,7 @@ struct kvgpu_grctx *vmach_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *sp
 		return NULL;
 	gr->space = sp;
 	gr->va = va;
-	gr->pages = ctx_pages(v);
+	gr->pages = size >> PAGE_SHIFT;
 	gr->users = 1;
 	if (ctx_image_make(v, gr)) {
 		kfree(gr);

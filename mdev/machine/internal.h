@@ -331,7 +331,8 @@ struct kvgpu_grctx {
 	struct kvgpu_space *space;
 	u64 va;
 	u32 pages, users;
-	struct kvgpu_vram image;	/* the context, then one page for its patch list */
+	/* the context, its patch list, and the host's page pool and bundle buffer */
+	struct kvgpu_vram image;
 };
 
 struct kvgpu_machine {
@@ -709,6 +710,8 @@ void vmach_grctx_put(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr);
 /* frees images without users; call it after the TLB was invalidated */
 void vmach_grctx_free_dead(struct kvgpu_vgpu *v);
 void vmach_grctx_save(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst);
+/* bytes of a space that a context takes: the image, and what the host has behind it */
+u32 vmach_grctx_size(const struct kvgpu_hw *hw);
 
 /* ------------------------------------------------------------------ event.c, recover.c */
 

@@ -147,8 +147,7 @@ static void init_trap(struct kvgpu_vgpu *v)
 	struct kvgpu_trap_cfg cfg = {
 		.topo = &hw->topo,
 		.vram_size = v->part_size,
-		/* one page more, for the host's patch list: grctx.c */
-		.gr_ctx_size = hw->gr_ctx_size + PAGE_SIZE,
+		.gr_ctx_size = vmach_grctx_size(hw),
 		.vbios = v->own[VGPU_OWN_ROM].memory,
 		.vbios_size = hw->vbios_size,
 		.plain = (u32 *)v->own[VGPU_OWN_PLAIN].memory,

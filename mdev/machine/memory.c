@@ -21,6 +21,7 @@
 /*
  * Least share of the pool for a vGPU, bytes. An address space needs 328 KiB or more. So the
  * smallest share has room for 30 small spaces; each program that uses the GPU has one space.
+ * A graphics context takes vmach_grctx_size() of the same memory.
  */
 #define POOL_MIN	(10ull << 20)
 /*

@@ -18,13 +18,21 @@ static const struct kvgpu_topo topo = {
 	.r17e91c = 0x00090001, .r17e920 = 0x12345678,
 };
 
-/* addresses and sizes that are the guest's to choose */
+/* where the host has its buffers; each list begins with that */
+static const struct kvgpu_patch_host host = { .topo = &topo, .pagepool = 0x9876543000,
+					      .bundle = 0x987654b000 };
+
+static const struct kvgpu_patch own[] = {
+	{ 0x408004, 0x987654b0 }, { 0x408008, 0x80000030 }, { 0x418808, 0x987654b0 },
+	{ 0x41880c, 0x80000030 }, { 0x40800c, 0x98765430 }, { 0x419004, 0x98765430 },
+};
+#define OWN	(sizeof(own) / sizeof(own[0]))
+
+/* addresses that are the guest's to choose */
 static const struct {
 	u32 reg, bits;
 } chosen[] = {
-	{ 0x408004, ~0u }, { 0x408008, 0x800007ff }, { 0x40800c, ~0u }, { 0x418808, ~0u },
-		{ 0x41880c, 0x800007ff },
-	{ 0x418810, 0x8fffffff }, { 0x419004, ~0u }, { 0x419848, 0x1fffffff },
+	{ 0x418810, 0x8fffffff }, { 0x419848, 0x1fffffff },
 };
 
 /* registers with one value only */
@@ -75,15 +83,29 @@ static bool allowed(u32 reg, u32 *val)
 	return ppc(reg, val);
 }
 
+static bool is_own(u32 reg)
+{
+	u32 i;
+
+	for (i = 0; i < OWN; i++)
+		if (own[i].reg == reg)
+			return true;
+	return false;
+}
+
 /* raw pairs would hardly ever name a register of the list */
 static u32 some_reg(u32 raw)
 {
-	switch (raw >> 30) {
+	switch (raw >> 29) {
 	case 0:
-		return raw;
 	case 1:
-		return chosen[raw % (sizeof(chosen) / sizeof(chosen[0]))].reg + (raw >> 8 & 1) * 4;
+		return raw;
 	case 2:
+		return chosen[raw % (sizeof(chosen) / sizeof(chosen[0]))].reg + (raw >> 8 & 1) * 4;
+	case 3:
+		return own[raw % OWN].reg + (raw >> 8 & 1) * 4;
+	case 4:
+	case 5:
 		return fixed[raw % (sizeof(fixed) / sizeof(fixed[0]))].reg;
 	default:
 		return 0x500000 + (raw & 0x3fffc);
@@ -93,8 +115,8 @@ static u32 some_reg(u32 raw)
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
-	struct kvgpu_patch in[MAX_PAIRS], out[MAX_PAIRS];
-	u32 nr, max, n, i, at = 0, rejected = 12345, val;
+	struct kvgpu_patch in[MAX_PAIRS], out[MAX_PAIRS + OWN];
+	u32 nr, max, n, i, at, ignored = 0, rejected = 12345, val;
 
 	if (size < 1)
 		return 0;
@@ -103,20 +125,24 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	memcpy(in, data + 1, nr * sizeof(in[0]));
 	for (i = 0; i < nr; i++)
 		in[i].reg = some_reg(in[i].reg);
-	max = data[0] & 1 ? MAX_PAIRS : data[0] >> 1;
+	max = data[0] & 1 ? MAX_PAIRS + OWN : data[0] >> 1;
 	memset(out, 0x5a, sizeof(out));
-	n = kvgpu_shadow_patch_filter(&topo, in, nr, out, max, &rejected);
-	MUST(n <= max && n <= nr && n + rejected == nr);
-	/* in order, all that are allowed until the list is full */
-	for (i = 0; i < nr && at < max; i++) {
+	n = kvgpu_shadow_patch_filter(&host, in, nr, out, max, &rejected);
+	MUST(n <= max);
+	/* the host's, then in order all that are allowed, until the list is full */
+	at = max < OWN ? max : OWN;
+	MUST(n >= at && !memcmp(out, own, at * sizeof(own[0])));
+	for (i = 0; i < nr; i++) {
 		val = in[i].val;
-		if (!allowed(in[i].reg, &val))
+		ignored += is_own(in[i].reg);
+		if (is_own(in[i].reg) || at >= max || !allowed(in[i].reg, &val))
 			continue;
 		MUST(at < n && out[at].reg == in[i].reg && out[at].val == val);
 		at++;
 	}
 	MUST(at == n);
-	for (i = n; i < MAX_PAIRS; i++)
+	MUST(n - (max < OWN ? max : OWN) + ignored + rejected == nr);
+	for (i = n; i < MAX_PAIRS + OWN; i++)
 		MUST(out[i].reg == 0x5a5a5a5a);
 	return 0;
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The patch list that nouveau makes for a K20m is passed unchanged; anything else is not. */
+/*
+ * The patch list that nouveau makes for a K20m is passed unchanged, but for where its page pool and
+ * its bundle buffer are: these are the host's. Anything else is not passed.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,73 +63,125 @@ static u32 nouveau(struct kvgpu_patch *p)
 	return n;
 }
 
+/* where the host has its buffers */
+static const struct kvgpu_patch_host host = { .topo = &topo, .pagepool = 0x9876543000,
+					      .bundle = 0x987654b000 };
+
+static const struct kvgpu_patch own[] = {
+	{ 0x408004, 0x987654b0 }, { 0x408008, 0x80000030 }, { 0x418808, 0x987654b0 },
+	{ 0x41880c, 0x80000030 }, { 0x40800c, 0x98765430 }, { 0x419004, 0x98765430 },
+};
+#define OWN	(sizeof(own) / sizeof(own[0]))
+
+static bool is_own(u32 reg)
+{
+	u32 i;
+
+	for (i = 0; i < OWN; i++)
+		if (own[i].reg == reg)
+			return true;
+	return false;
+}
+
+/* nouveau's list, with the host's buffers first */
+static u32 expected(struct kvgpu_patch *p)
+{
+	struct kvgpu_patch all[64];
+	u32 n = nouveau(all), i, at = OWN;
+
+	memcpy(p, own, sizeof(own));
+	for (i = 0; i < n; i++)
+		if (!is_own(all[i].reg))
+			p[at++] = all[i];
+	return at;
+}
+
 static void nouveaus_own(void **state)
 {
-	struct kvgpu_patch in[64], out[64];
+	struct kvgpu_patch in[64], want[64], out[64];
 	u32 n = nouveau(in), rejected;
 
 	assert_int_equal(n, 34);
-	assert_int_equal(kvgpu_shadow_patch_filter(&topo, in, n, out, 64, &rejected), n);
+	assert_int_equal(expected(want), n);
+	assert_int_equal(kvgpu_shadow_patch_filter(&host, in, n, out, 64, &rejected), n);
 	assert_int_equal(rejected, 0);
-	assert_memory_equal(in, out, n * sizeof(in[0]));
+	assert_memory_equal(want, out, n * sizeof(in[0]));
 }
 
 /*
- * Values that follow from the chip's shape are the host's to decide: whatever the guest has there
- * is replaced by the right value.
+ * Values that follow from the chip's shape, and the host's buffers, are the host's to decide:
+ * whatever the guest has there is replaced by the right value.
  */
 static void shape_is_the_hosts(void **state)
 {
-	static const u32 addresses[] = { 0x40800c, 0x419004, 0x408004, 0x418808,
-					 0x408008, 0x41880c, 0x418810, 0x419848 };
-	struct kvgpu_patch in[64], lie[64], out[64];
-	u32 n = nouveau(in), rejected, i, j;
+	static const u32 addresses[] = { 0x418810, 0x419848 };
+	struct kvgpu_patch lie[64], want[64], out[64];
+	u32 n = nouveau(lie), rejected, i;
 
-	for (i = 0; i < n; i++) {
-		lie[i] = in[i];
-		for (j = 0; j < 8 && addresses[j] != in[i].reg; j++)
-			;
-		if (j == 8)
-			lie[i].val = ~in[i].val;
-	}
-	assert_int_equal(kvgpu_shadow_patch_filter(&topo, lie, n, out, 64, &rejected), n);
-	assert_memory_equal(in, out, n * sizeof(in[0]));
+	for (i = 0; i < n; i++)
+		if (lie[i].reg != addresses[0] && lie[i].reg != addresses[1])
+			lie[i].val = ~lie[i].val;
+	expected(want);
+	assert_int_equal(kvgpu_shadow_patch_filter(&host, lie, n, out, 64, &rejected), n);
+	assert_int_equal(rejected, 0);
+	assert_memory_equal(want, out, n * sizeof(want[0]));
+}
+
+/* also in a list without any pair, and in one that names them twice */
+static void buffers_are_the_hosts(void **state)
+{
+	struct kvgpu_patch twice[2 * OWN], out[64];
+	u32 rejected, i;
+
+	assert_int_equal(OWN, KVGPU_PATCH_OWN);
+	assert_int_equal(kvgpu_shadow_patch_filter(&host, NULL, 0, out, 64, &rejected), OWN);
+	assert_int_equal(rejected, 0);
+	assert_memory_equal(own, out, sizeof(own));
+	for (i = 0; i < 2 * OWN; i++)
+		twice[i] = (struct kvgpu_patch){ own[i % OWN].reg, i };
+	assert_int_equal(kvgpu_shadow_patch_filter(&host, twice, 2 * OWN, out, 64, &rejected), OWN);
+	assert_int_equal(rejected, 0);
+	assert_memory_equal(own, out, sizeof(own));
+}
+
+/* pairs of the guest that come through; pairs that are counted as left out in *@rejected */
+static int one_pair(u32 reg, u32 val, u32 *rejected)
+{
+	struct kvgpu_patch in = { reg, val }, out[OWN + 1];
+
+	return kvgpu_shadow_patch_filter(&host, &in, 1, out, OWN + 1, rejected) - (int)OWN;
 }
 
 static void only_listed_registers(void **state)
 {
-	struct kvgpu_patch list[64], in, out;
+	struct kvgpu_patch list[64];
 	u32 n = nouveau(list), reg, i, rejected;
 	int got;
 
 	for (reg = 0; reg < 1u << 26; reg += reg >= 0x400000 && reg < 0x600000 ? 1 : 4) {
-		in = (struct kvgpu_patch){ reg, 0 };
-		got = kvgpu_shadow_patch_filter(&topo, &in, 1, &out, 1, &rejected);
+		got = one_pair(reg, 0, &rejected);
 		for (i = 0; i < n && list[i].reg != reg; i++)
 			;
-		if (got != (i < n) || rejected != (i == n))
+		if (got != (i < n && !is_own(reg)) || rejected != (i == n))
 			fail_msg("register 0x%x: %d", reg, got);
 	}
 	/* the same registers with a higher address bit set are refused, too */
 	for (i = 0; i < n; i++) {
-		in = (struct kvgpu_patch){ list[i].reg | 1u << 26, 0 };
-		assert_int_equal(kvgpu_shadow_patch_filter(&topo, &in, 1, &out, 1, &rejected), 0);
+		assert_int_equal(one_pair(list[i].reg | 1u << 26, 0, &rejected), 0);
+		assert_int_equal(rejected, 1);
 	}
 }
 
 static void stray_bits(void **state)
 {
 	static const struct kvgpu_patch bad[] = {
-		{ 0x408008, 0x80010030 }, { 0x41880c, 0xc0000030 }, { 0x418810, 0x90000000 },
-			{ 0x418810, 0xffffffff },
-		{ 0x419848, 0x20000001 }, { 0x419848, 0x80000001 },
+		{ 0x418810, 0x90000000 }, { 0x418810, 0xffffffff }, { 0x419848, 0x20000001 },
+		{ 0x419848, 0x80000001 },
 	};
-	struct kvgpu_patch out;
 	u32 i, rejected;
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		assert_int_equal(kvgpu_shadow_patch_filter(&topo, &bad[i], 1, &out, 1, &rejected),
-				 0);
+		assert_int_equal(one_pair(bad[i].reg, bad[i].val, &rejected), 0);
 		assert_int_equal(rejected, 1);
 	}
 }
@@ -137,11 +192,9 @@ static void bounded(void **state)
 	u32 n = nouveau(in), rejected;
 
 	memset(out, 0xa5, sizeof(out));
-	assert_int_equal(kvgpu_shadow_patch_filter(&topo, in, n, out, 10, &rejected), 10);
+	assert_int_equal(kvgpu_shadow_patch_filter(&host, in, n, out, 10, &rejected), 10);
 	assert_int_equal(rejected, n - 10);
 	assert_int_equal(out[10].reg, 0xa5a5a5a5);
-	assert_int_equal(kvgpu_shadow_patch_filter(&topo, in, 0, out, 64, &rejected), 0);
-	assert_int_equal(rejected, 0);
 }
 
 int main(void)
@@ -149,6 +202,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nouveaus_own),
 		cmocka_unit_test(shape_is_the_hosts),
+		cmocka_unit_test(buffers_are_the_hosts),
 		cmocka_unit_test(only_listed_registers),
 		cmocka_unit_test(stray_bits),
 		cmocka_unit_test(bounded),
