@@ -356,10 +356,7 @@ struct kvgpu_machine {
 	u64 nr_due;
 	struct delayed_work unpin_work;
 	struct page *pin_pages[512];
-	/*
-	 * Pins that the core refused for want of memory: .nr of them since time .at, ns. Counted
-	 * for REFUSED_NS from .at on (pin.c), also beyond a close.
-	 */
+	/* pins refused for want of memory: .nr since time .at, ns; a close keeps them (pin.c) */
 	struct { u64 at; u32 nr; } refused;
 	/*
 	 * Buffer for reads of guest memory: .len bytes from offset .at of the partition; .next:
