@@ -164,7 +164,10 @@ static CUresult wait_for_null(CUcontext ctx)
 	return moment_wait(ctx, &m);
 }
 
-/* No address space has both ends: copy through host memory, and wait for each half. */
+/*
+ * No address space has both ends: copy through host memory. The last writes are waited for at the
+ * end.
+ */
 CUresult copy_between(CUcontext to, CUdeviceptr dst, CUcontext from, CUdeviceptr src, size_t bytes,
 		      CUstream stream)
 {

@@ -4,9 +4,9 @@
  * the nodes in an order in which they can run.
  *
  * Locks: `graphs` guards all graphs, executable ones, captures, and the members of streams and
- * events that belong to captures. It is taken last, after a context's lock. Launching an executable
- * graph waits with `graphs` held, but only where a copy of the application's own pages has to wait.
- * Host functions can't take `graphs`: graphs_enter() refuses them.
+ * events that belong to captures; but capture_forget() may change an event's with the context's
+ * lock alone. `graphs` is taken after a context's lock. Launching an executable graph holds it, and
+ * may wait for the GPU meanwhile. Host functions can't take `graphs`: graphs_enter() refuses them.
  */
 #ifndef KVGPU_CUDA_DRIVER_GRAPH_H
 #define KVGPU_CUDA_DRIVER_GRAPH_H
@@ -81,8 +81,8 @@ struct CUgraphExec_st {
 	uint32_t magic;
 	CUgraph graph;			/* its nodes are in an order in which they can run */
 	struct moment last;		/* end of the last launch */
-	CUcontext ctx;			/* of the last launch, and .life of it then */
-	unsigned int life;
+	CUcontext ctx;			/* of the last launch */
+	unsigned int life;		/* ctx->life at the last launch */
 };
 
 extern pthread_mutex_t graphs;

@@ -88,7 +88,7 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *is_a
 	return CUDA_SUCCESS;
 }
 
-/* Callers that retained the context still have it: the next retain or release goes on counting. */
+/* The references stay: the next retain or release goes on counting. */
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev)
 {
 	CUresult r = check(dev);

@@ -361,7 +361,7 @@ typedef enum {
 	CU_JIT_OPTIMIZATION_LEVEL,
 	CU_JIT_GENERATE_DEBUG_INFO = 11,
 	CU_JIT_GENERATE_LINE_INFO = 13 } CUjit_option;
-/* a plain number; attributes.c lists all */
+/* a plain number; attributes.c has the values */
 typedef int CUdevice_attribute;
 typedef unsigned int CUmem_advise;	/* CU_MEM_ADVISE_...: advice.c */
 typedef unsigned int CUmem_range_attribute;	/* CU_MEM_RANGE_ATTRIBUTE_...: advice.c */

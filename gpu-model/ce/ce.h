@@ -94,7 +94,7 @@ enum gk110_ce_launcherr ce_surface_blocks(struct ce_surface *s, const uint32_t *
 					  unsigned int elem, uint64_t width, uint64_t lines);
 /* Address of byte @x of line @line. *@run: how many bytes follow contiguously in the layout. */
 uint64_t ce_surface_va(const struct ce_surface *s, uint64_t line, uint64_t x, uint64_t *run);
-/* How many lines from @line on share a GOB: CE_ROWS at most; with pitch layout any number. */
+/* How many lines from @line on share a GOB. Pitch layout has no GOBs: CE_ROWS. */
 unsigned int ce_surface_band(const struct ce_surface *s, uint64_t line);
 void ce_surface_forget(struct ce_surface *s);
 

@@ -99,7 +99,7 @@ enum run semaphore_retry(struct pbdma *p)
 	}
 	if (!deadline_passed(p->g, W(p, RAMFC_ACQUIRE), W(p, RAMFC_ACQUIRE_DEADLINE)))
 		return blocked(p);
-	deadline_start(p);	/* the timeout counts anew once the interrupt was acknowledged */
+	deadline_start(p);	/* the next timeout counts from here, not from the acknowledge */
 	r = pbdma_raise0(p, PBDMA_INTR0_ACQUIRE);
 	return r == RUN_GO ? blocked(p) : r;
 }

@@ -143,7 +143,10 @@ static void sleep_while_empty(struct stream_channel *s)
 	__atomic_store_n(&s->awake, 1, __ATOMIC_SEQ_CST);
 }
 
-/* Sleeps while nothing is kept; else it looks again and again, so that no sender has to wake it. */
+/*
+ * Sleeps after IDLE_TURNS looks in a row at which nothing was kept. Until then no sender has to
+ * wake it.
+ */
 static void *flush(void *arg)
 {
 	struct timespec moment = { 0, MOMENT_NS };

@@ -61,7 +61,8 @@ struct working {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct managed *ranges;
 static unsigned int nr, max;	/* nr: atomic, written under `lock` */
-static struct working *working;	/* contexts that got work since a thread waited for them */
+/* contexts that got work since wait_for_work() last waited for them */
+static struct working *working;
 static unsigned int nr_working, max_working;
 static uint64_t begun, sent;	/* calls with work that may touch managed memory: begun, and sent */
 static bool early;		/* pages were opened while the GPU may have had work */

@@ -4,8 +4,8 @@
  * call is a frame in a ring; its answer bears the frame's sequence number. README.md says what a
  * malicious peer can do.
  *
- * A thread that gave up waiting for an answer must never use the box again: the late answer would
- * be taken for a wrong one.
+ * A thread that gave up waiting for an answer must never use the box again: its next call would
+ * find the late answer, whose number is wrong, and the box would be dead.
  */
 #ifndef KVGPU_REMOTE_RING_BOX_H
 #define KVGPU_REMOTE_RING_BOX_H

@@ -415,7 +415,10 @@ static void remember(struct switched *sw, struct ferry *const *ferry)
 	sw->own = true;
 }
 
-/* whether the node has the ferries that it had when the executable graph was made */
+/*
+ * whether the copy in the executable graph still has the node's ferries (ferry.c): neither was
+ * changed since the executable graph was made
+ */
 static bool is_as_made(struct server *s, const struct entry *exec, uint64_t node)
 {
 	const struct entry *e = handle_entry(s, node);

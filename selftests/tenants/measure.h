@@ -45,8 +45,8 @@ struct result {
 	double share[MAX_TENANTS], wall[MAX_TENANTS], want[MAX_TENANTS];
 	struct spread error[SPANS];		/* windows without a strike */
 	/*
-	 * In windows of spans[0] looks in which a hang was ended: by what part another tenant got
-	 * less time than it was entitled to.
+	 * Windows of spans[0] looks with a strike: by what part a tenant that always works got less
+	 * time than if all tenants had worked.
 	 */
 	struct spread lost;
 	double busy;				/* part of the wall time that the GPU worked */

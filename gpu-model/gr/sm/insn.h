@@ -213,8 +213,8 @@ struct sm_operand {
 	/* SM_IMM: SM_S32 (an integer), SM_U32 (an unsigned field), SM_F16, SM_F32, SM_F64 */
 	uint8_t imm_type;
 	/*
-	 * SM_IMM: integers sign-extended to 64 bits (as the instruction takes 32 or fewer, use the
-	 * low bits); floats their IEEE bits (single in the low 32 bits, double in all 64).
+	 * SM_IMM: SM_S32 sign-extended to 64 bits, SM_U32 zero-extended (as the instruction takes
+	 * 32 or fewer, use the low bits); floats their IEEE bits, a half or single in the low bits.
 	 */
 	uint64_t imm;
 };

@@ -119,7 +119,7 @@ int main(int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	r = proxy ? proxy_run(&s, nursery) : broker_run(&s, ranks);
-	/* other ranks may wait for this one in MPI_Finalize() */
+	/* MPI_Finalize() would wait for the other ranks; mpirun ends them when this one fails */
 	if (r)
 		_exit(r);
 	MPI_Finalize();

@@ -481,9 +481,8 @@ static void be_late(u32 *late)
 }
 
 /*
- * Registers of which a read may give an error. None of these is read, changed in some bits and
- * written back by the module: it would write the error's bits into the register, and the run would
- * fail for that.
+ * Registers of which a read may give an error. The module reads, changes and writes back only two
+ * of these: FB_MMU_CTRL, when it takes the card, and PCCSR_CHAN, of which it keeps the runlist.
  */
 static bool may_err(u32 reg)
 {

@@ -256,9 +256,9 @@ static void who_may_open(void **state)
 }
 
 /*
- * A VMM without memory may have any number of threads without a file. The lock is held for only a
- * few of them at a time. All are forgotten in the end, and another process can open the vGPU as
- * soon as they have died.
+ * A VMM that has used up its memory gets no files for its threads, so any number of threads may be
+ * without a file. The lock is held for only a few of them at a time. All are forgotten in the end,
+ * and another process can open the vGPU as soon as they have died.
  */
 static void many_without_a_file(void **state)
 {

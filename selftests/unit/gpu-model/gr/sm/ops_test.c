@@ -347,7 +347,7 @@ static void predicate_arithmetic(void **state)
 	}
 }
 
-/* Tests of the condition code after a - b: signed tests use S and O, unsigned tests C and Z. */
+/* Tests of the condition code after a - b: signed tests use S, O and Z, unsigned tests C and Z. */
 static void condition_tests_after_a_subtraction(void **state)
 {
 	struct world *w = *state;
