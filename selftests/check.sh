@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # check.sh list: the parts, and what each is.
 # check.sh fast|quick|long [PART...]: make check-fast, make check, make check-long. Set-up, then the parts of parts.sh: what
-# builds first, the others two at a time, the longest first. A part that can't be built is a failure, and the others still
-# run. The last line is 'N passed, N failed, N skipped'; build/check has each part's output, index.txt (which is which), names.txt
-# (all tests), times.json; build/check.before the same of the run before.
+# builds first, the others two at a time, the longest first, with one server at a time as long as that is possible. A part that
+# can't be built is a failure, and the others still run. The last line is 'N passed, N failed, N skipped'; build/check has each
+# part's output, index.txt (which is which), names.txt (all tests), times.json; build/check.before the same of the run before.
 #
 # Results are kept by commit (by contents, while the tree differs from it). check-long takes a part that has passed from
 # there, so it fits into pieces of time: run it again and it goes on. AGAIN=1 runs everything, V=1 shows all output.
@@ -203,15 +203,36 @@ reuse_part() # NAME
 	show_part "$1" "$(count_of "$DIR/$1.result" tap_passed)" 0 "$(count_of "$DIR/$1.result" tap_skipped)" "${took[$1]} s, before"
 }
 
-# run_parts LANES NAME...: in this order
+has_server() { [[ ${part_modes[$1]} == *s* ]]; }
+
+# next_part NAME...: the first; while a part with a server runs, the first one without, if there is any. A server's guests tick all
+# the time that it takes, which is much of what they cost under TCG: two servers side by side take longer than one after the other
+# beside parts without.
+next_part()
+{
+	local name busy=''
+	for name in "${running[@]}"; do ! has_server "$name" || busy=yes; done
+	for name; do
+		if [ -z "$busy" ] || ! has_server "$name"; then
+			echo "$name"
+			return
+		fi
+	done
+	echo "$1"
+}
+
+# run_parts LANES NAME...: in the order of next_part
 run_parts()
 {
-	local lanes=$1 pid ticker
+	local lanes=$1 pid ticker name i
+	local -a queue
 	shift
-	while [ $# -gt 0 ] || [ ${#running[@]} -gt 0 ]; do
-		while [ $# -gt 0 ] && [ ${#running[@]} -lt "$lanes" ]; do
-			if recorded "$1"; then reuse_part "$1"; else start_part "$1"; fi
-			shift
+	queue=("$@")
+	while [ ${#queue[@]} -gt 0 ] || [ ${#running[@]} -gt 0 ]; do
+		while [ ${#queue[@]} -gt 0 ] && [ ${#running[@]} -lt "$lanes" ]; do
+			name=$(next_part "${queue[@]}")
+			if recorded "$name"; then reuse_part "$name"; else start_part "$name"; fi
+			for i in "${!queue[@]}"; do [ "${queue[i]}" != "$name" ] || unset "queue[$i]"; done
 		done
 		[ ${#running[@]} -gt 0 ] || continue
 		sleep 5 8>&- 9>&- &	# it outlives an interrupted check, and must not hold its locks
