@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The books of GPU time: charges vGPUs for GPU time, and tells how much time each vGPU was charged.
- * look.c charges for samples, slice.c for switches.
+ * look.c charges by samples, slice.c for switches, recover.c and chan.c for waits.
  */
 #include "mdev/machine/internal.h"
 

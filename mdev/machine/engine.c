@@ -87,11 +87,11 @@ bool vmach_others_work(struct kvgpu_machine *m)
 }
 
 /*
- * Notes an engine that works for a channel or group without a vGPU. No switch would preempt such a
- * channel, and all vGPUs with work would pay for its time. It may run for the watchdog's time, like
- * a vGPU's channel. Then vmach_stranger_evict() drives it off, and charges no vGPU for that. No
- * known path leads here, because the chip's lists have only ids that the host gave (runlist.c). One
- * such engine is noted at a time.
+ * Notes an engine that works for a channel or group without a vGPU, except for the host's channels.
+ * No switch would preempt such a channel, and all vGPUs with work on the chip would pay for it. It
+ * may run for the watchdog's time, like a vGPU's channel. Then vmach_stranger_evict() drives it
+ * off, and charges no vGPU for that. No known path leads here, because the chip's lists have only
+ * ids that the host gave (runlist.c). One such engine is noted at a time.
  */
 void vmach_stranger_note(struct kvgpu_chip *chip, u8 e, u32 st)
 {

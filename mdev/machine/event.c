@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Interrupts of the chip, and their delivery to guests. The chip's interrupt thread calls the
- * functions of kvgpu_machine_events for all vGPUs. These functions look up the vGPU, disable the
- * channel if necessary (by one register write; recover.c does the rest), and queue an event for the
- * guest. Of the machine's locks that sleep they take chip->event_lock only. No code waits for a
- * guest, or signals one, with event_lock held.
+ * functions of kvgpu_machine_events, except copy_stuck(), for all vGPUs. These functions look up
+ * the vGPU (nonstall() takes all of them), disable the channel if necessary (by one register write;
+ * recover.c does the rest), and queue an event for the guest. Of the machine's locks that sleep
+ * they take chip->event_lock only. No code waits for a guest, or signals one, with event_lock held.
  *
  * Delivery needs vgpu->lock, and time: a signal of an eventfd may take milliseconds, because the
  * VMM decides what waits for that eventfd. So a work item of the vGPU delivers, or a thread that
  * holds vgpu->lock anyway delivers when it is done (end of kvgpu_machine_reg_write(), for
- * instance). The work item takes an eighth of one CPU for one vGPU at most, on the average. Guests
- * see their own ids and addresses only.
+ * instance). The work item normally takes an eighth of one CPU for one vGPU at most, on the
+ * average. Guests see their own ids and addresses only.
  *
- * Each vGPU has a budget of interrupts. A channel that exceeds it is ended, because the PBDMA, GR
- * and this thread serve all vGPUs.
+ * Each vGPU has a budget for the interrupts of PBDMAs, GR and copy engines. A channel that exceeds
+ * it is ended, because the PBDMA, GR and the interrupt thread serve all vGPUs.
  */
 #include <linux/slab.h>
 
@@ -24,7 +24,7 @@
 /* this many registers of a GR exception count as one more interrupt in the vGPU's budget */
 #define REGS_OF_ONE	4
 #define RETRY_MS	1
-/* signals to one VMM may take 1/8 of a CPU's time */
+/* the work item that signals one VMM may take 1/8 of a CPU's time */
 #define TELL_PART	8
 #define TELL_BURST_NS	(5 * (s64)NSEC_PER_MSEC)
 #define TELL_DEBT_NS	(NSEC_PER_SEC)
@@ -211,7 +211,7 @@ void vmach_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit)
 	m->stuck[engine].set = false;
 }
 
-/* --------------------------------------------- reports of the chip; event_lock is held in these */
+/* ------------------ reports of the chip; the handlers call their helpers with event_lock held */
 
 static struct kvgpu_chan *chan_of_inst(struct kvgpu_chip *chip, u64 inst)
 {
@@ -236,6 +236,7 @@ static struct kvgpu_chan *chan_of_id(struct kvgpu_chip *chip, int id, bool tsg)
 
 /*
  * Disables the channel at once. The recovery work item takes it off the chip and tells the guest.
+ * For a dead channel neither is done.
  */
 void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
 {
@@ -285,7 +286,7 @@ static void storm_chan_end(struct kvgpu_chip *chip, struct kvgpu_chan *c)
 /*
  * A CPU accessed a page of a BAR that has no translation. All pages of vGPUs' slices have a
  * translation, so that this fault is an error of the card or of the host. Tells the guest that owns
- * the slice.
+ * the slice, as far as the vGPU's budget of interrupts allows.
  */
 static void bar_fault(struct kvgpu_chip *chip, const struct kvgpu_hw_fault *f)
 {
@@ -455,8 +456,8 @@ static void ce_intr_take(void *ctx, u8 engine, u32 intr, u32 code, int id, bool 
 }
 
 /*
- * NON_STALL_INTERRUPTs are masked while no driver waits for one, and while too many come.
- * event_lock is held.
+ * Masks NON_STALL_INTERRUPTs if no driver waits for one (@off) or too many come (@held), else
+ * unmasks them. event_lock is held.
  */
 static void nonstall_set(struct kvgpu_chip *chip, bool off, bool held)
 {
@@ -500,17 +501,17 @@ static void nonstall_pay(struct kvgpu_chip *chip)
 /*
  * The chip does not tell which channel sent a NON_STALL_INTERRUPT, so that all vGPUs with channels
  * are shown it. That is harmless: a driver then looks in memory whether its work is done. A vGPU
- * whose driver does not wait is shown it at the guest's next register access. While no driver
- * waits, the chip's interrupt is masked, because each submission of a nouveau client ends with such
- * an interrupt, and each would cost the host some ten register accesses. The chip keeps the
- * interrupt's bit while it is masked, and interrupts when it is unmasked.
+ * whose driver does not wait is shown it at the guest's next register access. An interrupt that
+ * finds no driver waiting masks further ones until a driver waits, because each submission of a
+ * nouveau client ends with such an interrupt, and each would cost the host some ten register
+ * accesses. The chip keeps the interrupt's bit while it is masked, and interrupts when it is
+ * unmasked.
  *
  * No vGPU can be punished for too many of these interrupts, because their sender is unknown. The
- * interrupt that uses up the budget masks all further ones. Each look of the slicer refills the
- * budget, and the first look after which the budget allows an interrupt unmasks them
- * (vmach_nonstall_look()). While they are masked, samples come 1 ms apart on the average
- * (sched/gap.c). No interrupt is lost: the chip keeps the bit, and one interrupt stands for all
- * that came before it.
+ * interrupt that uses up the budget masks all further ones. Then each look of the slicer refills
+ * the budget, and the first look after which the budget allows an interrupt ends this
+ * (vmach_nonstall_look()). Until then, samples come 1 ms apart on the average (sched/gap.c). No
+ * interrupt is lost: the chip keeps the bit, and one interrupt stands for all that came before it.
  */
 static void nonstall(void *ctx)
 {

@@ -12,7 +12,8 @@
  * struct kvgpu_grctx: one graphics context that the host owns.
  *
  * Locks: vgpu.h and docs/locking.md. From outer to inner: vgpu->lock, gpu->lock, chip->event_lock.
- * In the last four structures vgpu->lock protects each member whose comment names no other lock.
+ * In the last four structures vgpu->lock protects each member for which neither its comment nor
+ * docs/locking.md names another lock.
  */
 #ifndef KVGPU_MDEV_MACHINE_INTERNAL_H
 #define KVGPU_MDEV_MACHINE_INTERNAL_H
@@ -49,10 +50,10 @@
 /* most ms for which a guest's command waits for one preempt */
 #define PREEMPT_GUEST_MS	2000
 #define COMMAND_MS		5000		/* ms from a command's start to m->deadline */
-#define PREEMPT_EVICT_MS	100	/* preempt of a channel that is ended or unbound */
-/* second preempt of such a channel; if that is in vain too, the whole card is cut off */
+#define PREEMPT_EVICT_MS	100	/* each preempt of an eviction but the last (recover.c) */
+/* last preempt of an eviction; if it is in vain, the whole card is cut off */
 #define PREEMPT_LAST_MS		2000
-/* ms after which a wait for a preempt releases the preempt register: all vGPUs need that */
+/* ms after which the slicer's or a guest's wait for a preempt releases the preempt register */
 #define PREEMPT_TURN_MS		10
 
 /* ------------------------------------------------------- time slices: slice.c, look.c, strike.c */
@@ -65,7 +66,7 @@ struct machine_stranger {
 	bool tsg;
 };
 
-/* The engines' status at the last drawn time: sample.c. Written by the sampler's thread only. */
+/* The engines' status at a drawn time: sample.c. Only its thread writes .taken and .engine. */
 struct machine_sampler {
 	struct task_struct *thread;		/* from start to stop of the card's service */
 	/* the drawn time of the contents of .engine: slicer->sample_at, or an earlier one */
@@ -96,11 +97,11 @@ struct machine_slicer {
 	 */
 	bool open;
 	struct kvgpu_machine *owner;
-	bool stale;	/* the set of vGPUs whose lists may be on the chip has changed */
+	bool stale;	/* a vGPU was removed or suspended, or is not suspended any more */
 	u64 used;	/* ns for which the last look, with its flushes, held gpu->lock */
 	/*
 	 * .looked: time up to which vGPUs are charged, mostly the time of the last look. .worked:
-	 * last time at which a vGPU had work.
+	 * last time at which a vGPU on the chip was found to have work.
 	 */
 	u64 looked, worked;
 	/*
@@ -108,7 +109,7 @@ struct machine_slicer {
 	 * drawn yet, ~0: none will come.
 	 */
 	u64 sampled, sample_at;
-	u64 sample_mean;		/* mean gap, in ns, for which .sample_at was drawn */
+	u64 sample_mean;		/* mean gap, in ns, of the last draw; ~0: no samples */
 	struct machine_sampler sampler;
 	/* this look is a sample: the engines' status is in .sampler */
 	bool sampling;
@@ -130,37 +131,34 @@ struct machine_slicer {
 struct machine_slice {
 	struct kvgpu_sched_ent ent;	/* slicer->lock */
 	struct kvgpu_strikes strikes;	/* slicer->lock */
-	/* gpu->lock protects the members from here on; sysfs reads them without the lock. */
+	/* gpu->lock protects the members from here on; sysfs reads some of them without it. */
 	/* a channel of the vGPU may be loaded; vmach_chan_preempt_wait() reads it without a lock */
 	bool on_chip;
 	/*
-	 * the chip's list has the vGPU's entries. After the vGPU was suspended it keeps them until
-	 * the slicer's next look.
+	 * the chip's list has the vGPU's entries. After the vGPU was suspended they stay until the
+	 * list is written again, which the slicer's next look does at the latest.
 	 */
 	bool merged;
 	/*
-	 * what the last look found: .work: the vGPU has work; .moved: entries of a ring of the vGPU
-	 * were taken since the look before; .seen: the vGPU was seen at work
+	 * what the last look found: .work: the vGPU has work; .moved: a GP_GET of the vGPU differs
+	 * from that at the look before at its channel; .seen: the vGPU was seen at work
 	 */
 	bool work, moved, seen;
 	/*
 	 * at the last look a busy engine named a channel of the vGPU, and the vGPU was known to
-	 * have work; a look may ask no engine, and then leaves this false
+	 * have work; a look may ask no engine or only some, and then this may stay false
 	 */
 	bool named;
 	/* at the last look: an engine worked for the vGPU, and its USERD words told of no work */
 	bool unsaid;
 	/*
 	 * the vGPU is charged until the next sample: it is on the chip, and the last sample there
-	 * saw it at work
+	 * saw it at work, or it took longer than LATE_NS (slice.c) to leave the chip last time
 	 */
 	bool busy;
-	/*
-	 * the vGPU was .busy when it left the chip: it is .busy again from its return to the next
-	 * sample
-	 */
+	/* it left the chip while .busy: it is .busy again from its return to the next sample */
 	bool left_busy;
-	bool brief;			/* the vGPU took entries of a ring since the last sample */
+	bool brief;			/* .moved was set on the chip since the last sample */
 	/* .look_at: list entry to look at next. .quiet: consecutive entries seen without work. */
 	u32 look_at, quiet;
 	/*
@@ -209,7 +207,7 @@ struct kvgpu_chip {
 	/* bit per chip's channel id: the channel waits for recovery; atomic */
 	DECLARE_BITMAP(sick, KVGPU_MAX_CHAN);
 	struct work_struct recover;
-	struct workqueue_struct *teller;	/* work items that deliver events to guests */
+	struct workqueue_struct *teller;	/* work items for events and alarms of guests */
 	/* work items that wait for VFIO's locks, which VMMs may hold as long as they like */
 	struct workqueue_struct *unpinner;
 
@@ -245,16 +243,17 @@ struct kvgpu_chan {
 	struct kvgpu_vram inst;		/* the shadow instance block, which the chip reads */
 	struct kvgpu_as *as;
 	struct kvgpu_space *space;	/* the space of .as */
-	bool enabled, dead;		/* .dead: ended; written under gpu->lock */
+	bool enabled, dead;		/* .dead: ended or unbound; written under gpu->lock */
 	bool listed;			/* is in the guest's last submitted list */
 	bool ran;			/* the guest has enabled it since the bind */
 	/* disabled on the chip while its instance block or its group changes */
 	bool held;
 	/*
-	 * at the last look: .get: GP_GET; .idle: no work was pending at GP_PUT .idle_put; gpu->lock
+	 * at the last look at this channel: .get: GP_GET; .idle: no work was pending at GP_PUT
+	 * .idle_put; gpu->lock
 	 */
 	struct { bool valid, idle; u32 get, idle_put; } look;
-	/* reason for the end of the channel; gpu->chip->event_lock */
+	/* reason for the end of the channel; written under gpu->chip->event_lock */
 	struct { u8 why, unit, engine; bool storm; u32 info; u64 va; } fault;
 	/*
 	 * id of the channel's group: the guest's id, and the chip's; -1: none. Written under
@@ -270,8 +269,8 @@ struct kvgpu_chan {
 enum { EVENT_FAULT, EVENT_PBDMA, EVENT_GR, EVENT_CE, EVENT_SCHED };
 
 /*
- * An event for the guest. An event of GR has the registers that hw/ read, and the address of the
- * guest's instance block.
+ * An event for the guest. An event of GR has the registers that hw/ read, and FECS_CHAN_ADDR with
+ * the guest's instance block.
  */
 struct machine_event {
 	u8 kind;
@@ -390,7 +389,7 @@ struct kvgpu_machine {
 	atomic64_t flushes, spaces_kept;
 
 	/* unmap.c. */
-	struct list_head unmaps;	/* of struct unmap_known: threads that unmap memory */
+	struct list_head unmaps;	/* of struct unmap_known; unmappings_lock */
 	struct pid *opener;		/* process that opened the vGPU last, or NULL */
 	/*
 	 * number of unmapping threads that forbid new pins of this vGPU; written under
@@ -447,7 +446,7 @@ struct kvgpu_machine {
 	struct delayed_work event_work, alarm_work;
 	u64 window_start;	/* when .window_events began to count; chip->event_lock */
 	u32 window_events;
-	/* by engine id. .set: the guest was told of a hang, and has not recovered from it yet */
+	/* by engine id. .set: the guest was told of a hang, and has not triggered a fault yet */
 	struct { bool set; u64 inst; } stuck[KVGPU_MAX_ENGINE];
 
 	atomic64_t gpu_ns;		/* ns charged by books.c; read by sysfs without locks */
@@ -483,8 +482,8 @@ bool vmach_others_work(struct kvgpu_machine *m);
 /* Call it when engine @e, with status @st, works and vmach_status_owner() is NULL. */
 void vmach_stranger_note(struct kvgpu_chip *chip, u8 e, u32 st);
 /*
- * True: the chip does not use the channel's instance block, address space and context image. The
- * channel is disabled and on no PBDMA or engine, or it never ran, or the card is cut off.
+ * True: the channel is disabled and on no PBDMA or engine, or it never ran, or the card is cut off.
+ * In the first two cases the chip does not use its instance block, address space and context image.
  */
 bool vmach_chan_is_off(const struct kvgpu_chan *c);
 bool vmach_chan_same_group(const struct kvgpu_chan *a, const struct kvgpu_chan *b);
@@ -511,7 +510,7 @@ int vmach_runlist_update(struct kvgpu_machine *m, u8 runl);
 /* ------------------------------------------------------------------ books.c */
 
 void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now);
-u64 vmach_gpu_time_get(struct kvgpu_machine *m);	/* ns, current; any context */
+u64 vmach_gpu_time_get(struct kvgpu_machine *m);	/* ns, current; needs no lock */
 void vmach_wait_charge(struct kvgpu_machine *m, bool works, bool others, u64 began);
 
 /* ------------------------------------------------------------------ command.c */
@@ -537,12 +536,12 @@ static inline struct device *vmach_dma_dev_get(const struct kvgpu_vgpu *v)
 	return &v->gpu->hw.pdev->dev;
 }
 
-/* returns the space of the guest's directory @pd, and counts a user of it; NULL: no memory */
+/* returns the space of the guest's directory @pd, and counts a user of it; NULL: can't be made */
 struct kvgpu_space *vmach_space_get(struct kvgpu_vgpu *v, struct kvgpu_gaddr pd);
 /*
  * Ends a use of the space. Call it when channel @c, which used the space, is off the chip. @c is
- * NULL if no channel used the space. If @c is still on the chip, the space is kept until no channel
- * of the vGPU is bound.
+ * NULL if no channel used the space. If @c is still on the chip, the space is kept until
+ * vmach_spaces_drop().
  */
 void vmach_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, const struct kvgpu_chan *c);
 /* Frees the kept spaces. Call it when no channel of the vGPU is bound. */
@@ -604,7 +603,7 @@ bool vmach_flush_take(struct kvgpu_vgpu *v);
 /* ------------------------------------------------------------------ window.c */
 
 int vmach_windows_init(struct kvgpu_vgpu *v);
-/* after this call the slices show none of the vGPU's memory */
+/* after this call the slices show none of the vGPU's memory, unless the card is cut off */
 void vmach_windows_fini(struct kvgpu_vgpu *v);
 void vmach_windows_reset(struct kvgpu_vgpu *v);	/* makes the windows as after power-on */
 /* makes all pages of the windows show the scrap page, and removes their CPU mappings */
@@ -622,8 +621,9 @@ void vmach_window_bind(struct kvgpu_vgpu *v, enum kvgpu_bar bar, bool is_virtual
 void vmach_pramin_move(struct kvgpu_vgpu *v, struct kvgpu_gaddr base);
 void vmach_userd_move(struct kvgpu_vgpu *v, bool valid, u64 off);
 /*
- * Sets the chip's group and the page of the partition behind the doorbells of guest group @g.
- * @hgroup < 0: the group has no doorbells.
+ * Sets what is behind the doorbells of the guest's group @g of eight channel ids: the doorbells of
+ * the chip's group @hgroup of ids, which show page @page of the partition. @hgroup < 0: the group
+ * has no doorbells.
  */
 void vmach_userd_show(struct kvgpu_vgpu *v, u16 g, int hgroup, u32 page);
 
@@ -715,7 +715,7 @@ u32 vmach_grctx_size(const struct kvgpu_hw *hw);
 void vmach_events_init(struct kvgpu_machine *m);
 void vmach_events_fini(struct kvgpu_machine *m);	/* call it when @m is off chip->live */
 void vmach_events_reset(struct kvgpu_vgpu *v);
-/* Starts the budget of interrupts anew, because another tenant opens the vGPU. */
+/* Starts the budget of interrupts anew; called when a tenant opens the vGPU. */
 void vmach_events_forget(struct kvgpu_machine *m);
 void vmach_events_deliver(struct kvgpu_vgpu *v);	/* vgpu->lock held */
 /* call it after a possible change of trap.wants_nonstall; vgpu->lock held */
@@ -737,15 +737,15 @@ void vmach_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit);
 
 void vmach_chans_recover(struct work_struct *work);
 /*
- * Takes channel or group @id off all PBDMAs and engines: preempts it, and resets engines that it
- * does not leave. gpu->lock is held. True: an engine was reset.
+ * Takes channel or group @id off all PBDMAs and engines: preempts it for @ms, and resets engines
+ * that it does not leave. gpu->lock is held. True: an engine was reset.
  */
 bool vmach_chan_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned int ms);
 /* Resets every engine of the runlist, whatever channels are loaded. gpu->lock is held. */
 void vmach_runlist_reset(struct kvgpu_gpu *gpu, u8 runl);
 /*
- * Drives the channel or group that vmach_stranger_note() noted off its engine, if it has worked
- * there for the watchdog's time. gpu->lock is held.
+ * Drives the channel or group that vmach_stranger_note() noted off its engine, if it works there
+ * when the watchdog's time has passed since the note. gpu->lock is held.
  */
 void vmach_stranger_evict(struct kvgpu_chip *chip, u64 now);
 /*
@@ -785,9 +785,9 @@ bool vmach_slicer_look(struct kvgpu_chip *chip, u64 now);
 bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machine *m);
 
 /* strike.c; gpu->lock is held except where noted. */
-void vmach_strike_init(struct kvgpu_machine *m);
+void vmach_strike_init(struct kvgpu_machine *m);		/* needs no lock */
 void vmach_strike_add(struct kvgpu_machine *m, const char *why);
-/* charges @ns, and counts an engine reset or a long eviction; more than the budget are a strike */
+/* charges @ns, and counts an engine reset or a long eviction; each beyond the budget is a strike */
 void vmach_reset_note(struct kvgpu_machine *m, u64 ns);
 /*
  * Clears strikes and suspension: the guest starts anew, or the admin ends the suspension. Takes

@@ -74,8 +74,8 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
 
 /*
  * The list of a vGPU that was just suspended is not shown any more, but the chip has its entries
- * until the slicer's next look (slice.merged). Until then a change of that list has to be written
- * to the chip too.
+ * until its list is written again (slice.merged), at the slicer's next look at the latest. Until
+ * then a change of that list has to be written to the chip too.
  */
 int vmach_runlist_update(struct kvgpu_machine *m, u8 runl)
 {

@@ -6,16 +6,18 @@
  * A channel has work if its GP_GET and GP_PUT differ, or if the chip tells so (channel table:
  * pending, or on a PBDMA). The guest can write the two words, but not the channel table. Without
  * the table, the words are believed only if they tell of work, for which the guest itself pays.
- * Equal words mean "no work" only after the channel table has agreed for this GP_PUT. And if a vGPU
- * on the open chip seems to have no work, one PBDMA, another at each look, is asked which channel
- * it has. Equal words can also lie: a ring of two entries that is filled twice between two looks
- * reads as before. So if an engine is busy for a vGPU whose words tell of no work, the vGPU counts
- * as having work as long as the engine names it. It also counts so after its turn has ended before
- * that work did.
+ * Equal words mean "no work" only after the channel table has agreed for this GP_PUT. And if
+ * several vGPUs have lists on the open chip, and one of them seems to have no work, one PBDMA,
+ * another at each look, is asked which channel it has. Equal words can also lie: a ring of two
+ * entries that is filled twice between two looks reads as before. So if an engine is busy for a
+ * vGPU whose words tell of no work, the vGPU counts as having work as long as the engine names it.
+ * It also counts so after its turn has ended before that work did.
  *
- * A vGPU was at work if an engine of the runlist was busy or a GP_GET has moved. If a vGPU has
- * work, but neither is the case, the host takes it that the vGPU waits for a semaphore. (A
- * pushbuffer of NOPs looks the same, and is treated the same.) Waiting is not charged.
+ * A vGPU with work was at work if an engine of the runlist was busy or a GP_GET of the vGPU has
+ * moved. While several vGPUs on the chip have work, an engine counts only for the vGPU that it
+ * names, or for all of them if it names none. If a vGPU has work, but neither is the case, the host
+ * takes it that the vGPU waits for a semaphore. (A pushbuffer of NOPs looks the same, and is
+ * treated the same.) Waiting is not charged.
  *
  * A look has one of three reasons: a random time has come (sched/gap.c), the policy wants to know,
  * or the slicer was kicked, which a guest can do by submitting a list. Only a look at a random time
@@ -33,13 +35,13 @@
  */
 #include "mdev/machine/internal.h"
 
-/* most ns charged for work that began and ended between two samples */
+/* most ns charged at a sample for work that began and ended since the sample before */
 #define BRIEF_NS	250000
 /* looks at the engines in a row; an engine is idle for a moment between two methods */
 #define ENGINE_LOOKS	3
 /* most channels of one vGPU that one look asks; each takes two reads of BAR1 */
 #define MAX_LOOKS	16
-/* if the answer is for statistics only, one look in this many asks the engines */
+/* if the answer is for statistics only, one look in this many asks all engines: unsaid_work() */
 #define LOOKS_ALONE	16
 /*
  * most reads of the channel table for one vGPU in one look; further channels that would need a read
@@ -61,8 +63,8 @@ static bool chan_pending(struct kvgpu_gpu *gpu, const struct kvgpu_chan *c)
 
 /*
  * Tells whether the channel has work. Sets *@moved if the channel has taken entries of its ring
- * since the last look. *@asks: number of reads of the channel table that this look may still make;
- * counted down here.
+ * since it was last looked at. *@asks: number of reads of the channel table that this look may
+ * still make; counted down here.
  */
 static bool chan_work(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool *moved, u32 *asks)
 {
@@ -151,8 +153,8 @@ static struct kvgpu_machine *note_engine(struct kvgpu_chip *chip, u8 e, u32 st, 
  * Tells whether an engine works for a vGPU that is known to have work, or works and names no vGPU.
  * Sets .named of the vGPUs that such engines name, and *@unnamed if an engine names none. Does not
  * ask the engines in @unsaid: they are known to work for vGPUs whose words tell of no work. Adds
- * further engines of that kind to @unsaid. All engines are asked if @all is true, else the first
- * engine at work is enough.
+ * further engines of that kind to @unsaid. All other engines are asked if @all is true, else the
+ * first engine for which the answer is yes is enough.
  */
 static bool engines_busy(struct kvgpu_chip *chip, bool all, u32 *unsaid, bool *unnamed)
 {
@@ -213,14 +215,16 @@ static struct kvgpu_machine *engine_owner(struct kvgpu_chip *chip, u8 e)
 }
 
 /*
- * Returns the engines that work for vGPUs whose USERD words (GP_GET, GP_PUT) tell of no work, and
- * notes that these vGPUs have work. With @ask asks all engines of the runlist. To ask another
- * single engine at each look would not do: of three engines, work on one would be seen at one look
- * in three, and the guest would pay for a third of its work. slice.works_on keeps the engine's
- * number. If the engine does not work for the vGPU any more, .works_on is cleared in two cases: the
- * vGPU's list is empty; or the list is on the chip and the engine works for no vGPU. It stays while
- * the vGPU is off the chip, because the rest of the work is still to be done. It stays while the
- * engine works for another vGPU, because the open chip takes turns by itself.
+ * Returns the engines at work for vGPUs whose USERD words (GP_GET, GP_PUT) told of no work, and
+ * notes that these vGPUs have work. Asks the engines whose numbers slice.works_on keeps; with @ask
+ * all engines of the runlist. (One further engine at each look would not be enough: of three
+ * engines, work on one would be seen at one look in three, and the guest would pay for a third of
+ * its work.)
+ *
+ * .works_on is cleared when its engine does not work for the vGPU any more and the vGPU's list is
+ * empty, or is on the chip while that engine works for no vGPU. It stays while the vGPU is off the
+ * chip, because the rest of the work is still to be done, and while the engine works for another
+ * vGPU: with the lists of several vGPUs the chip itself switches from one vGPU to the other.
  */
 static u32 unsaid_work(struct kvgpu_chip *chip, bool ask)
 {
@@ -253,8 +257,8 @@ static u32 unsaid_work(struct kvgpu_chip *chip, bool ask)
 }
 
 /*
- * True: @m may not have all of the GPU's time, because of the policy or of a cap. Then the slicer
- * has to know whether @m has work even while no vGPU seems to have any.
+ * True: the policy or a cap may keep @m from a part of the GPU's time. Then the slicer has to know
+ * whether @m has work even while no vGPU seems to have any.
  */
 bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machine *m)
 {
@@ -335,7 +339,7 @@ bool vmach_slicer_look(struct kvgpu_chip *chip, u64 now)
 	unsaid = unsaid_work(chip, (!working || working < shown) &&
 					   (live > 1 || limited || !(s->looks++ % LOOKS_ALONE)));
 	/*
-	 * the last sample saw a vGPU at work, and now no vGPU has work: ask the engines, because
+	 * a vGPU is .busy, and now no vGPU on the chip seems to have work: ask the engines, because
 	 * USERD words may lie
 	 */
 	ended = s->busy && !working;
@@ -347,7 +351,7 @@ bool vmach_slicer_look(struct kvgpu_chip *chip, u64 now)
 		/*
 		 * If several vGPUs on the chip have work, an engine at work counts only for the
 		 * vGPU that it names, so that a vGPU that waits for a semaphore does not pay for
-		 * that engine. An engine that names no vGPU counts for every vGPU with work.
+		 * that engine. An engine that names no vGPU counts for each of them.
 		 */
 		note_work_seen(m, engine && (working < 2 || m->slice.named || unnamed));
 		look_charge(m, sample, now);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The functions of the machine behind a vGPU's registers that the VFIO face calls. The face knows
- * nothing else of the machine. vgpu->lock is held in all of them unless noted.
+ * nothing else of the machine. vgpu->lock is held in all functions of a vGPU unless noted.
  */
 #ifndef KVGPU_MDEV_MACHINE_MACHINE_H
 #define KVGPU_MDEV_MACHINE_MACHINE_H
@@ -110,7 +110,8 @@ int kvgpu_machine_bar_access(struct kvgpu_vgpu *v, unsigned int region, u64 off,
 
 /*
  * Handlers of the chip's reports, for all vGPUs of a card. A handler finds the vGPU, and queues an
- * event for that vGPU or ends a channel of it.
+ * event for that vGPU or ends a channel of it. Two differ: .nonstall tells all vGPUs that have
+ * channels, and .copy_stuck cuts the card off.
  */
 extern const struct kvgpu_hw_events kvgpu_machine_events;
 /* Called before kvgpu_hw_init(), which may bring events, and after kvgpu_hw_fini(). */

@@ -4,14 +4,15 @@
  * engine that the channel holds usable for the other vGPUs again. After that the guest is told
  * (event.c).
  *
- * Recovery never waits for a vgpu->lock, because a thread may hold that lock for long. gpu->lock
- * protects all that recovery changes, and every wait is bounded. The reset of an engine loses only
- * the context that is loaded; all other contexts are in memory.
+ * Recovery never waits for a vgpu->lock, because a thread may hold that lock for long. It works
+ * with gpu->lock held, and every wait is bounded. The reset of an engine loses only the context
+ * that is loaded; all other contexts are in memory.
  *
  * The order (nouveau nvkm_runl_rc(), docs/hardware.md): disable the channel, submit a list without
  * it, block the list, preempt, reset the engines that still have the channel, clear the error,
  * allow the list. nouveau has no preempt in this order. Here it makes a channel that is on a PBDMA,
- * but on no engine, leave without a reset of an engine.
+ * but on no engine, leave without a reset of an engine. After a reset, or a preempt in vain, the
+ * channel is preempted once more before the list is allowed.
  */
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"

@@ -4,10 +4,11 @@
  * the vGPU that the policy names.
  *
  * There are two states. *Open*: the lists of all vGPUs that are not suspended are on the chip
- * together. The policy allows this while no vGPUs compete. Then nothing is switched, and a vGPU
- * that gets work starts at once. *Owned*: the chip has one vGPU's list, or none. The list of a vGPU
- * that is off the chip stays in the host's memory (machine->list). Submits and blocks of its guest
- * then change that list only, and a preempt of its guest finds no channel on the chip (runlist.c).
+ * together. The policy allows this only while no vGPUs compete. Then nothing is switched, and a
+ * vGPU that gets work starts at once. *Owned*: the chip has one vGPU's list, or none. The list of a
+ * vGPU that is off the chip stays in the host's memory (machine->list). Submits and blocks of its
+ * guest then change that list only, and a preempt of its guest finds no channel on the chip
+ * (runlist.c).
  *
  * A switch submits the new list, so that no further channel of the old list is loaded. Then it
  * preempts the channels that are still loaded. This order, instead of block, preempt, submit,
@@ -45,14 +46,14 @@ struct loaded {
 };
 
 /*
- * The engines' work while a channel or group was driven off the chip. No sample is taken meanwhile,
- * so the work seen here is charged instead.
+ * The engines' work while a channel or group was driven off the chip. No look is made meanwhile, so
+ * the work seen here is charged instead.
  */
 struct seen {
 	struct kvgpu_gpu *gpu;
 	/*
-	 * an entry for each channel or group that an engine was seen to work for; .looks: number of
-	 * looks that saw this
+	 * an entry for each of the first SEEN_MAX channels and groups that engines were seen to
+	 * work for; .looks: how often this was seen, counted for each engine
 	 */
 	struct { u32 status, looks; } at[SEEN_MAX];
 	u32 nr, looks;
@@ -119,10 +120,10 @@ static u32 find_loaded(struct kvgpu_chip *chip, struct loaded *out)
 }
 
 /*
- * @m has the chip from now on. The result of the last sample on the chip still decides whether @m
- * is charged, until the next sample that finds @m on the chip. A vGPU that the last sample did not
- * see at work pays for new work only from the next sample on. In return it pays from the end of its
- * work until the next sample. slicer->books is held.
+ * @m has the chip from now on. Until the next sample that finds @m on the chip, @m is charged if it
+ * was .busy when it left: the last sample on the chip saw it at work, or it left late (LATE_NS).
+ * Any other vGPU pays for new work only from the next sample on. In return it pays from the end of
+ * its work until the next sample. slicer->books is held.
  */
 static void slice_comes_back(struct kvgpu_machine *m)
 {
@@ -134,8 +135,9 @@ static void slice_comes_back(struct kvgpu_machine *m)
 }
 
 /*
- * Called when the chip opens. The vGPUs that were off the chip are charged from this moment on.
- * @owner, if not NULL, had the chip before, and goes on being charged as before.
+ * Called when the chip opens. The vGPUs that were off the chip, and were .busy when they left it,
+ * are charged from about this moment on. @owner, if not NULL, had the chip before, and goes on
+ * being charged as before.
  */
 static void chip_opened(struct kvgpu_chip *chip, const struct kvgpu_machine *owner)
 {
@@ -234,8 +236,8 @@ static void chan_recover(struct kvgpu_chip *chip, const struct loaded *l)
 				c->fault.engine = e;
 		kvgpu_hw_unlock(&chip->event_lock);
 		/*
-		 * all channels of the group were ended before, but the chip has loaded the group
-		 * again
+		 * the channel, or all channels of the group, were ended before, but the chip has
+		 * loaded it again
 		 */
 		if (c->dead) {
 			began = ktime_get_ns();
@@ -281,7 +283,7 @@ static void see_engines(void *arg)
 	}
 }
 
-/* Returns the number of looks in @w that saw an engine work for @m. */
+/* Returns how often @w saw an engine work for @m, but at most the number of looks in @w. */
 static u32 count_looks(const struct seen *w, const struct kvgpu_machine *m)
 {
 	u32 i, looks = 0;
@@ -401,7 +403,8 @@ static void note_leaver(struct kvgpu_chip *chip, const struct loaded *l, const s
 
 /*
  * Drives the channels in @l off the chip. The caller holds no lock. Each takes the watchdog's time
- * and a recovery at most. The time of the switch from @began on is charged to the vGPUs that leave.
+ * and a recovery at most. The time of the switch from @began on is charged to those of the leaving
+ * vGPUs that were at work, and to other vGPUs that engines were seen to work for.
  */
 static void loaded_leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr, u64 began)
 {
@@ -428,10 +431,11 @@ static void loaded_leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr
 		if (vmach_list_shown(m))
 			continue;
 		/*
-		 * note_leaver() has charged the vGPUs that were preempted above, and cleared their
-		 * .busy: they pay nothing here. A vGPU whose channels left without a preempt,
-		 * because of the new list, may still be .busy. It pays from the end of the last
-		 * preempt, or from the begin of the switch if no preempt was needed.
+		 * note_leaver() has cleared .busy of the vGPUs that were preempted above, and has
+		 * charged them if they were at work: they pay nothing here. A vGPU whose channels
+		 * left without a preempt, because of the new list, may still be .busy. It pays from
+		 * the end of the last preempt, or from the begin of the switch if no preempt was
+		 * needed.
 		 */
 		charge_leaver(m, began, now);
 		WRITE_ONCE(m->slice.on_chip, false);

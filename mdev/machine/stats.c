@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The machine's counters and knobs, for sysfs.c. Each counter is read by itself, without locks: its
- * value may be slightly old, and counters may not fit together, but no value is half written.
- * Knobs, and values that the policy computes, need slicer->lock.
+ * The machine's counters and knobs, for sysfs.c. Counters and knobs are read one by one, without
+ * locks: a value may be slightly old, and values may not fit together, but no value is half
+ * written. slicer->lock is needed for changes of the policy's knobs, and for values that the policy
+ * computes.
  */
 #include <linux/math64.h>
 
