@@ -50,8 +50,8 @@
 /* most ms for which a guest's command waits for one preempt */
 #define PREEMPT_GUEST_MS	2000
 #define COMMAND_MS		5000		/* ms from a command's start to m->deadline */
-#define PREEMPT_EVICT_MS	100	/* each preempt of an eviction but the last (recover.c) */
-/* last preempt of an eviction; if it is in vain, the whole card is cut off */
+#define PREEMPT_EVICT_MS	100	/* preempts in recover.c, except the following */
+/* second preempt of an eviction; if it is in vain, the whole card is cut off */
 #define PREEMPT_LAST_MS		2000
 /* ms after which the slicer's or a guest's wait for a preempt releases the preempt register */
 #define PREEMPT_TURN_MS		10
@@ -156,7 +156,7 @@ struct machine_slice {
 	 * saw it at work, or it took longer than LATE_NS (slice.c) to leave the chip last time
 	 */
 	bool busy;
-	/* it left the chip while .busy: it is .busy again from its return to the next sample */
+	/* the vGPU left while .busy: it is .busy again from its return to the next sample */
 	bool left_busy;
 	bool brief;			/* .moved was set on the chip since the last sample */
 	/* .look_at: list entry to look at next. .quiet: consecutive entries seen without work. */
