@@ -357,8 +357,8 @@ static void fill_pbdma(struct machine_event *ev, const struct kvgpu_hw_pbdma *p)
 }
 
 /*
- * The host does not wait for the guest's acknowledge: hw/ skips the method and lets the PBDMA go
- * on.
+ * The host does not wait for the guest's acknowledge: hw/ skips the method (after an INTR0) and
+ * lets the PBDMA go on.
  */
 static void pbdma_intr_take(void *ctx, const struct kvgpu_hw_pbdma *p)
 {

@@ -53,7 +53,7 @@
 #define PREEMPT_EVICT_MS	100	/* preempts in recover.c, except the following */
 /* second preempt of an eviction; if it is in vain, the whole card is cut off */
 #define PREEMPT_LAST_MS		2000
-/* ms after which the slicer's or a guest's wait for a preempt releases the preempt register */
+/* most ms for which the slicer's or a guest's wait for a preempt keeps the preempt register */
 #define PREEMPT_TURN_MS		10
 
 /* ------------------------------------------------------- time slices: slice.c, look.c, strike.c */
