@@ -12,7 +12,8 @@
  * copy, but a channel that starts to use GR would have to be moved back while it runs.
  *
  * A guest may change its instance block after the bind. The change takes effect at the next of
- * these points (docs/hardware.md): bind, enable, first submit in a runlist, unblock of its runlist.
+ * these points (docs/hardware.md): bind, enable, unblock of the channel's runlist, and a submit of
+ * that runlist if the list submitted before does not have the channel.
  */
 #include <linux/delay.h>
 #include <linux/io.h>
@@ -80,9 +81,9 @@ static void chan_forget(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
 /* ------------------------------------------------------------------ ids and doorbells */
 
 /*
- * Returns the chip's group of channel ids for guest group @g. Takes a free one if @g has none yet.
- * The vGPU keeps it until vmach_chans_stop(). Returns -ENOSPC if the vGPU has its share, or no
- * group is free.
+ * Returns the chip's group of channel ids for guest group @g. Takes a free one if @g has none yet:
+ * the caller notes it by vmach_userd_show(), and the vGPU keeps it until vmach_chans_stop().
+ * Returns -ENOSPC if the vGPU has its share, or no group is free.
  */
 static int take_group(struct kvgpu_vgpu *v, u16 g)
 {
@@ -130,9 +131,9 @@ static void give_groups(struct kvgpu_vgpu *v)
 /*
  * Makes the card's doorbells of the channel's group show the guest's USERD page, and the guest's
  * BAR1 show those doorbells. If channels of one group have USERD in different pages, the group
- * shows the page of the channel that was bound last, and channels with USERD in other pages get no
- * doorbells and stand still. A channel's USERD has to be at the place of its id in the page.
- * Otherwise the chip and the slicer would use different words as the channel's GP_GET and GP_PUT.
+ * shows the page of the channel that was bound last, and channels with USERD in other pages have no
+ * doorbells. A channel's USERD has to be at the place of its id in the page. Otherwise the chip and
+ * the slicer would use different words as the channel's GP_GET and GP_PUT.
  */
 static int take_userd(struct kvgpu_chan *c)
 {
@@ -214,8 +215,8 @@ static int write_inst_block(struct kvgpu_chan *c, const u32 *guest_block, u32 *o
 }
 
 /*
- * Writes the words of the instance block that follow the RAMFC. The chip never writes these words,
- * and a resync changes no others.
+ * Writes the page directory, the limit and the graphics context into the instance block. The chip
+ * never writes these words, and a resync changes no others.
  */
 static int write_inst_space(struct kvgpu_chan *c, const u32 *guest_block, u32 *out)
 {
@@ -467,7 +468,10 @@ void vmach_chan_enable(struct kvgpu_vgpu *v, gchid_t id)
 		vmach_shadow_sync(v);
 		vmach_chan_resync(c);
 	}
-	/* an ended channel stays disabled, and the guest reads that from the channel table */
+	/*
+	 * a channel that is not bound or has ended stays disabled, and so do all channels of a card
+	 * that was cut off; the guest reads that from the channel table
+	 */
 	if (!c || c->dead || vmach_gpu_wedged(v->gpu)) {
 		kvgpu_trap_chan_status_set(&v->m->trap, id, 0);
 		return;
@@ -493,10 +497,10 @@ void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
 }
 
 /*
- * Unbinds a channel that is disabled and on no list. kvgpu_hw_chan_unbind() fails while the channel
- * is on a PBDMA or an engine. Therefore the channel is driven off first. If the channel does not
- * leave even when all engines of the runlist are reset, the card is cut off: memory that the chip
- * may still use must not be freed.
+ * Unbinds a channel that is disabled and on no published list. kvgpu_hw_chan_unbind() fails while
+ * the channel is on a PBDMA or an engine. Therefore a channel that ever ran is driven off first. If
+ * it does not leave even when all engines of the runlist are reset, the card is cut off: memory
+ * that the chip may still use must not be freed.
  */
 static void chan_unbind_hw(struct kvgpu_chan *c)
 {
@@ -536,7 +540,7 @@ static void chan_unbind_hw(struct kvgpu_chan *c)
 	kvgpu_hw_unlock(&gpu->lock);
 	/*
 	 * The chip's reports name the instance block, and its memory may soon be another channel's.
-	 * Wait until all reports that name it have been handled.
+	 * Wait, for a bounded time, until all reports that name it have been handled.
 	 */
 	if (!vmach_gpu_wedged(gpu))
 		kvgpu_hw_intr_settle(&gpu->hw, c->inst.at.v);
@@ -563,7 +567,7 @@ void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 
 /*
  * Unbinds all channels of the vGPU. All are disabled before the first is driven off the chip, so
- * that no channel starts meanwhile. One empty list is submitted instead of a new list for each
+ * that no channel starts meanwhile. The vGPU's list is emptied once, instead of a new list for each
  * channel.
  */
 void vmach_chans_stop(struct kvgpu_vgpu *v)

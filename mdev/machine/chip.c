@@ -12,9 +12,9 @@
 /*
  * PTIMER is read from the chip each time: a guest compares it with times that the GPU wrote to
  * memory. Times of the CPU's clock would differ from these by the time that a register read takes,
- * and by the clock's drift since the last read. The CPU's clock is used for the high word of
- * PTIMER, which saves two of three register reads. It also gives the time if the chip does not
- * answer. The time returned never goes back.
+ * and by the clock's drift since the last read. If the chip was read less than TIME_LOOK_NS ago,
+ * the CPU's clock is used for the high word of PTIMER, which saves two of three register reads. It
+ * also gives the time if the chip does not answer. The time returned never goes back.
  */
 u64 vmach_ptimer_read(struct kvgpu_gpu *gpu)
 {
@@ -43,8 +43,8 @@ bool vmach_gpu_wedged(const struct kvgpu_gpu *gpu)
 
 /*
  * Cuts the card off because it has failed. Without bus mastering the card can't reach system
- * memory, whatever its tables say, so that pinned pages can be released (S2). No work starts on the
- * card any more. The admin has to unload the module and reset the card.
+ * memory, whatever its tables say, so that pinned pages can be released (S2). Guests can bind and
+ * enable no channel any more. The admin has to unload the module and reset the card.
  */
 void vmach_gpu_wedge(struct kvgpu_gpu *gpu, const char *why)
 {

@@ -3,11 +3,11 @@
  * Carries out the commands that mmio-trap/ makes of a guest's register writes. mmio-trap/ has
  * decoded the command and checked its form. Its ids and addresses are still the guest's: the
  * functions that use them look them up or check their bounds. A command returns no error to the
- * guest. If it can't be carried out, the host notes a fault (kvgpu_mdev_fault_note()), and the
- * guest sees what the chip would show.
+ * guest. If it can't be carried out, the host normally notes a fault (kvgpu_mdev_fault_note()), and
+ * the guest sees what the chip would show.
  *
- * A command is complete when vmach_command_run() returns, so that the guest never reads a busy bit
- * as set.
+ * A command is complete when vmach_command_run() returns, so that the guest never reads the
+ * command's busy bit as set. (Flushes by the mapped page are no commands: flush.c.)
  */
 #include "gk110/bar.h"
 #include "mdev/machine/internal.h"
@@ -15,8 +15,8 @@
 /*
  * Call it when the guest has reset engines: @mask has a bit for each, bit 31 for PFIFO. The card's
  * engines are not reset, because other vGPUs use them. For a reset of PFIFO all channels of the
- * vGPU are unbound. For a reset of an engine they are all preempted, which is all that the guest
- * can observe of the reset.
+ * vGPU are unbound. For a reset of engines alone, all live channels that the guest has enabled
+ * since their bind are preempted: that takes them off the engines, as the reset would.
  */
 static void guest_engines_reset(struct kvgpu_vgpu *v, u32 mask)
 {
@@ -79,8 +79,8 @@ static void fifo_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 }
 
 /*
- * Syncs all spaces; space.c explains why. If an entry has changed, the sync does the flush that is
- * owed.
+ * Syncs all spaces; space.c explains why. If the sync changes an entry or copies from the
+ * partition, it does the flush that is owed; else this function does it.
  */
 static void tlb_command(struct kvgpu_vgpu *v)
 {

@@ -7,11 +7,11 @@
  * CUDA program starts and ends, by two register accesses each time. Then it tells the chip about
  * the object, by a register that traps. So these accesses need not trap: the page of these
  * registers is ordinary memory that the guest maps. If TRIGGER is set in a word, the host owes the
- * guest that flush. The host does it before the guest's next command takes effect, or at the
- * slicer's next sample (slice.c), whichever is sooner. The slicer's looks that are no samples don't
- * do it, because guests can cause any number of them. It does no harm that a flush is late:
- * programs can't reach this register, so that no program relies on it between a store and the
- * doorbell that follows.
+ * guest that flush. The host does it before the guest's next command takes effect, at a trapped
+ * read of the page, or after the slicer's next sample (slice.c), whichever is first. After the
+ * slicer's other looks the host does not do it: guests can cause any number of looks. It is
+ * harmless that a flush is late: programs can't reach this register, so that no program relies on
+ * it between a store and the doorbell that follows.
  *
  * A driver polls the words of L2 until TRIGGER and BUSY are clear, as on the chip. BUSY of
  * FLUSH_BAR is never set: the guest sees no difference to a flush that was done at once.

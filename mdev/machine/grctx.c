@@ -4,13 +4,13 @@
  * authority, and carries out the patch list to which the image's header points. Therefore a guest
  * must be able to write neither the image nor the list. The guest's instance block has the virtual
  * address of the context. There the shadow tables lead to the host's pages, not to the guest's: a
- * copy of the host's golden image, one page with those pairs of the guest's patch list that are
- * harmless, a page pool and a bundle buffer. Through these two buffers GR's units reach PRIV pages.
- * The pages of an image are PRIV, so the guest must not choose where the buffers are
+ * copy of the host's golden image, one page with a patch list that gtt-shadow/patch.c makes from
+ * the guest's list, a page pool and a bundle buffer. Through these two buffers GR's units reach
+ * PRIV pages. The pages of an image are PRIV, so the guest must not choose where the buffers are
  * (gtt-shadow/patch.c). The context size that the guest is told includes all of that.
  *
- * The host reads the guest's own memory at that address once, for the patch list. FECS never loads
- * it.
+ * When the host makes an image, it reads the patch list's place and size from the guest's own
+ * memory at that address. FECS never loads that memory.
  */
 #include <linux/io.h>
 #include <linux/slab.h>
@@ -85,8 +85,8 @@ static u32 read_patches(struct kvgpu_vgpu *v, const struct kvgpu_grctx *gr, stru
 
 /*
  * Makes the list that FECS executes. Registers that are not in it keep the golden values. The list
- * always has the addresses of the host's buffers, because the guest can use the golden addresses,
- * too.
+ * always has the addresses of the host's buffers, because the golden addresses are virtual: in the
+ * guest's space the guest can map its own memory there.
  */
 static void make_patches(struct kvgpu_vgpu *v, const struct kvgpu_grctx *gr, struct patches *p)
 {

@@ -4,9 +4,9 @@
  *
  * create: the vGPU's video memory is scrubbed, its windows show only the scrap page.
  * open: the machine's state is as after power-on.
- * close: no channel of the vGPU is left on the chip, and no page of the guest is pinned. This takes
- *   a bounded time in any state: each channel that does not leave by itself costs PREEMPT_EVICT_MS
- *   and an engine's reset.
+ * close: no channel of the vGPU is left on the chip, and no page of the guest is pinned. The chip
+ *   can delay this for a bounded time only: a channel that does not leave by itself costs
+ *   PREEMPT_EVICT_MS and resets of engines, and PREEMPT_LAST_MS before the card is cut off.
  * remove: the memory is scrubbed again.
  */
 #include <linux/slab.h>
@@ -157,8 +157,8 @@ static void init_trap(struct kvgpu_vgpu *v)
 }
 
 /*
- * Returns the number of groups of channel ids that the vGPU may have: the same fraction of all
- * groups as its partition has of the memory, but at least 8.
+ * Returns the number of groups of channel ids that the vGPU may have: the same fraction of the
+ * groups for guests as its partition has of the memory for partitions, but at least 8.
  */
 static u32 group_share(const struct kvgpu_vgpu *v)
 {

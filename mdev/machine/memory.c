@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory for the shadow tables: the functions of struct kvgpu_shadow_ops.
+ * Memory of a vGPU: its part of the host's pool, and the functions of struct kvgpu_shadow_ops
+ * except .pin and .unpin (pin.c).
  *
  * Reads of the guest's tables. The host's copy engine fetches tables in video memory into a staging
- * buffer. The buffer's contents are used until the next command or sync begins. A fetch copies one
- * page, because a guest mostly writes to one page between syncs; if it continues where the last
- * fetch ended, it copies 64 KiB. If the CPU may have written to a table's page since the last sync,
- * take_dirty() removes the CPU's mapping of that page and drops the buffer's contents before the
- * table is read. Tables in system memory are read through the VFIO core.
+ * buffer. The buffer's contents are dropped when the next command or sync begins, or earlier. A
+ * fetch copies one page, because a guest mostly writes to one page between syncs; if it continues
+ * where the last fetch ended, it copies 64 KiB. If the CPU may have written to a table's page since
+ * the last sync, take_dirty() removes the CPU's mapping of that page and drops the buffer's
+ * contents before the table is read. Tables in system memory are read through the VFIO core.
  */
 #include <linux/dma-mapping.h>
 #include <linux/io.h>
@@ -25,8 +26,9 @@
  */
 #define POOL_MIN	(10ull << 20)
 /*
- * A vGPU is refused if the pool has no free piece of this many bytes. A vGPU gets less than its
- * share only if the free memory is in pieces, because vGPUs of several types have come and gone.
+ * A vGPU is refused if the pool has no free piece of this many bytes. A vGPU normally gets less
+ * than its share only if the free memory is in pieces, because vGPUs of several types have come and
+ * gone.
  */
 #define POOL_LEAST	(4ull << 20)
 #define MAX_TABLES	512
@@ -227,8 +229,8 @@ static void op_table_write(void *ctx, struct kvgpu_table *t, u32 first, u32 nr)
 
 /*
  * The op take_dirty of the shadow. Returns whether [@a, @a + @len) may have been written since the
- * last sync. For the guest's system memory this is always true, because the host does not notice
- * writes there.
+ * last sync. Always true outside of the partition: for the guest's system memory, because the host
+ * does not notice writes there.
  */
 static bool take_dirty(void *ctx, struct kvgpu_gaddr a, u64 len)
 {

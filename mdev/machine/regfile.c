@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Calls of the VFIO face into the register file: the virtual interrupt, and words of the
- * configuration space, which BAR0 shows too.
+ * configuration space, which BAR0 shows too. Accesses to registers: machine.c.
  */
 #include "mdev/machine/internal.h"
 

@@ -10,9 +10,9 @@
  *   other (list.c).
  *
  * The chip takes turns among the entries, so that each channel with work gets its slice (plain
- * round robin). A vGPU's list is published anew whenever the guest submits, blocks or unblocks it,
- * and whenever one of its channels is bound, unbound or ended. The chip's list is made of published
- * lists under gpu->lock, without the vgpu->lock of any vGPU. While a vGPU is off the chip, its
+ * round robin). A vGPU's list is published anew whenever the guest submits it, and whenever a
+ * block, an unblock, or the bind, unbind or end of a channel changes it. The chip's list is made of
+ * published lists under gpu->lock, which needs no vgpu->lock. While a vGPU is off the chip, its
  * published list waits for the vGPU's turn, and the guest is told at once that its list was taken.
  *
  * If a guest blocks a runlist, the entries of that runlist are not published. A loaded channel
@@ -111,8 +111,9 @@ static int list_id_map(void *ctx, bool tsg, u16 id)
 	if (id >= KVGPU_MAX_CHAN)
 		return -1;
 	/*
-	 * take no id here: note_members() has given each group of the list its id, and has stored
-	 * the id in the group's channels. They would not have an id that is taken here.
+	 * take no id here: note_members() has given the list's groups that have channels their ids,
+	 * while ids were free, and has stored the ids in the channels. The channels would not have
+	 * an id that is taken here.
 	 */
 	if (tsg)
 		return t->v->m->htsg[id];
@@ -227,7 +228,7 @@ static bool lacks_group(struct kvgpu_vgpu *v)
 
 /*
  * Removes the entries of dead channels from the list: recovery may have ended a channel after its
- * entry was translated, and only under gpu->lock its state is sure.
+ * entry was translated. Only under gpu->lock it is sure whether a channel is dead.
  */
 static void drop_dead_chans(struct kvgpu_machine *m, u8 hrunl)
 {
@@ -320,7 +321,7 @@ void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu
 	/*
 	 * The guest may have changed the instance block of a channel that was on no list: read it
 	 * again. For a channel that was on a list, a changed block takes effect when the channel is
-	 * enabled or the runlist is unblocked.
+	 * bound or enabled, or the runlist is unblocked.
 	 */
 	for (n = rb_first(&v->m->chans); n && !fatal_signal_pending(current); n = rb_next(n)) {
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
@@ -378,9 +379,9 @@ void vmach_runlist_allow(struct kvgpu_vgpu *v, u32 mask)
 
 /*
  * Returns 0 at once if the vGPU is off the chip, because then none of its channels is loaded.
- * on_chip is read without a lock: the caller or the guest has disabled the channel or blocked its
- * runlist, so that the channel can't be loaded again. If the guest has not, the channel can come
- * back at once, as on the card.
+ * on_chip is read without a lock: normally the caller or the guest has disabled the channel,
+ * blocked its runlist or submitted a list without it, so that the channel can't be loaded again. If
+ * not, the channel can come back at once, as on the card.
  */
 int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
 {
@@ -397,7 +398,7 @@ int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
 
 /*
  * Preempts channel or group @id (the guest's) for the guest. If it does not leave the chip in time,
- * ends it and tells the guest of a hang.
+ * ends the channel with its group, or the group, and tells the guest of a hang.
  */
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)
 {

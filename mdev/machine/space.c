@@ -87,8 +87,8 @@ static void space_unref(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u32 users)
 }
 
 /*
- * Every caller has taken the channel off the chip before. This function asks the chip all the same,
- * because S1 and S2 depend on it.
+ * Every caller has taken the channel off the chip before, or cut the card off, or the channel never
+ * ran. This function checks that all the same, because S1 and S2 depend on it.
  */
 void vmach_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, const struct kvgpu_chan *c)
 {

@@ -25,7 +25,7 @@ void vmach_page_touch(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar)
 		set_bit(page, v->m->touched1);
 }
 
-/* Parts of BARs whose mappings are to be removed. Adjacent pages are one part. */
+/* Parts of BARs whose mappings are to be removed. Adjacent pages found in a row are one part. */
 struct zaps {
 	struct { u8 region; u64 at, len; } part[ZAP_MAX];
 	u32 nr;			/* parts in .part; if more than ZAP_MAX, some did not fit */
@@ -109,7 +109,7 @@ static u32 take_notes(struct kvgpu_vgpu *v, unsigned long first, unsigned long l
 		clear_bit(page, m->touched);
 		*by1 |= test_and_clear_bit(page, m->touched1);
 		__set_bit(page, m->dirty);
-		/* in this sync a space or window was already told that the page is clean */
+		/* in this sync a space or window has asked about the page before it was dirty */
 		if (test_bit(page, m->asked)) {
 			__set_bit(page, m->late);
 			m->any_late = true;

@@ -2,11 +2,11 @@
 /*
  * Limits how often VFIO's container has to ask for memory back. vfio_dma_do_unmap() calls
  * .dma_unmap of all its devices for a mapping, looks whether a page of that mapping is still
- * pinned, and if so calls them all again; at the eleventh time the kernel stops with a BUG. Here
- * this is called the unmap loop, and each call of a vGPU's .dma_unmap in the loop is a round of
- * that vGPU. Any time may pass between .dma_unmap and the core's check for pinned pages, because a
- * VMM decides when its unmapping thread runs, and its vGPUs may pin again in that time. So rounds
- * have to be counted; a limit of time would not help.
+ * pinned, and if so calls them all again; if one is still pinned after eleven calls, the kernel
+ * stops with a BUG. Here this is called the unmap loop, and each call of a vGPU's .dma_unmap in the
+ * loop is a round of that vGPU. Any time may pass between .dma_unmap and the core's check for
+ * pinned pages, because a VMM decides when its unmapping thread runs, and its vGPUs may pin again
+ * in that time. So rounds have to be counted; a limit of time would not help.
  *
  * A thread is in one unmap loop at a time. From its first call of .dma_unmap on it is known here.
  * When it has asked any vGPU twice, all vGPUs that it has asked pin no page until it has left the
@@ -19,8 +19,8 @@
  * fput(): when a thread returns to user mode or ends, the kernel closes the files that the thread
  * has released (fs/file_table.c). So for each known thread a file is made that no process can open,
  * and the thread releases it at once. When the kernel closes the file, the thread has left the
- * loop. If there is no memory for a file, other proof has to do: any other call of the thread into
- * this module, or its death.
+ * loop. If there is no memory for a file, other proof has to do: a read, write or ioctl of the
+ * thread on a vGPU, or its death.
  *
  * This bounds the number of rounds. vGPUs that were in the container when the loop began have two
  * rounds, and then no pinned page. A vGPU that is opened later is not known to be in the loop
@@ -104,7 +104,10 @@ static void known_forget(struct unmap_known *k)
 	kfree(k);
 }
 
-/* The thread has left its unmap loop. @u may be freed here. */
+/*
+ * Forgets a thread that has left its unmap loop, or that has no file and no vGPU in .known. @u may
+ * be freed here.
+ */
 static void unmap_finish(struct unmapping *u)
 {
 	struct unmap_known *k, *next;
@@ -225,7 +228,7 @@ static struct unmapping *unmapping_new(struct file **file)
 	return u;
 }
 
-/* -------------------------------------------------------------- for pin.c, space.c and the face */
+/* -------------------------------------------------- for machine.c, memory.c, pin.c and the face */
 
 void vmach_unmap_note(struct kvgpu_vgpu *v)
 {

@@ -10,7 +10,8 @@
  * and a page without a translation shows the vGPU's scrap page. Only a page of doorbells has
  * another frame. Where the guest has the USERD page of eight channels in BAR1, its mapping gets the
  * page of the card's USERD window that belongs to these eight channels, because the card knows a
- * doorbell by the place of the write in BAR1. Both frames show the same page of the partition.
+ * doorbell by the place of the write in BAR1. Both frames show the same page of the partition if
+ * the guest's tables lead there to the channels' USERD.
  *
  * The CPU's touches are noted (touched.c). When a window's entries change, the pages that it shows
  * now count as touched at once: until the zap (the removal of CPU mappings) is done, the CPU may
@@ -75,7 +76,7 @@ static bool win_stale(struct kvgpu_vgpu *v, struct machine_win *w)
 {
 	u32 first, last;
 
-	/* also write out the entries that kvgpu_shadow_unmap() has changed in w->pte */
+	/* also write out the entries that kvgpu_shadow_unmap() or ..._unmap_all() has changed */
 	if (kvgpu_shadow_win_take(w->win, &first, &last))
 		win_changed(v, w, first, last);
 	return w->stale;
