@@ -52,7 +52,7 @@ int vgpu_region_info(struct vfio_device *vdev, struct vfio_region_info *info,
 int vgpu_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma);
 
 /* signal.c */
-/* call it inside rcu_read_lock() and with irq_lock not held */
+/* call it inside rcu_read_lock() or with vgpu->lock held, and with irq_lock not held */
 void vgpu_eventfd_signal(struct kvgpu_vgpu *v, struct eventfd_ctx *ctx, bool msi);
 /*
  * Signals INTx if the guest's line is up, INTx is neither disabled nor masked and has an eventfd,

@@ -9,10 +9,10 @@
  * under irq_lock, because a signal calls the waiters of the eventfd. User space may use one eventfd
  * both for an interrupt and as unmask eventfd of this or another vGPU. Then a waiter is that vGPU's
  * unmask handler, which takes irq_lock. While a context is signalled without irq_lock, RCU keeps
- * the context alive.
+ * the context alive (in replace_trigger(), vgpu->lock does).
  *
- * The unmask handler runs inside a wake-up and must not signal an eventfd itself: a work item of
- * the vGPU does so (machine/event.c).
+ * The unmask handler normally runs inside a wake-up and must not signal an eventfd itself: a work
+ * item of the vGPU does so (machine/event.c).
  */
 #include <linux/bitops.h>
 #include <linux/rcupdate.h>
@@ -45,9 +45,10 @@ int vgpu_irq_info(struct vfio_irq_info *info)
 /* ------------------------------------------------------------------ mask and unmask of INTx */
 
 /*
- * Runs inside the wake-up of the unmask eventfd, with interrupts off. If INTx has to be signalled
- * again, the vGPU's work item does so, because the CPU time of that item is limited. The thread
- * function that a virqfd may have would have no limit.
+ * Runs inside the wake-up of the unmask eventfd, with interrupts off, or in vfio_virqfd_enable() if
+ * that eventfd is signalled already. If INTx has to be signalled again, the vGPU's work item does
+ * so, because the CPU time of that item is limited. The thread function that a virqfd may have
+ * would have no limit.
  */
 static int unmask_handler(void *opaque, void *unused)
 {
@@ -202,7 +203,7 @@ static int set_trigger(struct kvgpu_vgpu *v, const struct vfio_irq_set *hdr, con
 			return 0;
 		fallthrough;
 	case VFIO_IRQ_SET_DATA_NONE:
-		trigger_fire(v, hdr->index);	/* only tests of VMMs ask for this */
+		trigger_fire(v, hdr->index);	/* normally only tests ask for this */
 		return 0;
 	default:
 		return -EINVAL;

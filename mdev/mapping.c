@@ -3,8 +3,8 @@
  * User mappings of a vGPU's regions. Page faults fill them: the machine tells the frame for a page.
  * The machine can have the mapping of a page removed again (zap.c). Pages of the vGPU's own memory
  * (struct vgpu_own) are mapped without the machine, and their mappings stay. The page fault handler
- * runs with the process's mmap_lock held. So it takes map_lock, and never vgpu->lock (vgpu.h,
- * locks).
+ * normally runs with the process's mmap_lock held. So it takes map_lock, and never vgpu->lock
+ * (vgpu.h, locks).
  */
 #include <linux/ktime.h>
 #include <linux/vmalloc.h>
@@ -76,9 +76,10 @@ static vm_fault_t vgpu_fault(struct vm_fault *vmf)
 }
 
 /*
- * Maps 2 MiB of BAR1 by one fault if the frames are contiguous, because BAR1 shows buffers of
- * thousands of pages. The frames are contiguous except at the doorbells. BAR3 and PRAMIN show page
- * tables. They are mapped only page by page, because each mapped page counts as written by the CPU.
+ * Maps an aligned 2 MiB of BAR1 by one fault if the mapping has all of them and the frames are
+ * contiguous, because BAR1 shows buffers of thousands of pages. The frames are contiguous except at
+ * the doorbells. BAR3 and PRAMIN show page tables. They are mapped only page by page, because each
+ * mapped page counts as written by the CPU.
  */
 static vm_fault_t __maybe_unused vgpu_huge_fault(struct vm_fault *vmf, unsigned int order)
 {

@@ -19,7 +19,7 @@
 #include "mdev/machine/machine.h"
 #include "mdev/trace.h"
 
-/* most bytes that are moved in one hold of vgpu->lock; a VMM moves 1 to 8 bytes in one call */
+/* most bytes moved in one hold of vgpu->lock; a VMM normally moves 1 to 8 bytes in one call */
 #define CHUNK		256
 
 u64 vgpu_region_size(const struct kvgpu_vgpu *v, unsigned int index)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Signals to the VMM through the eventfds that irq.c has set up. irq.c explains why no eventfd is
- * signalled under irq_lock, and that RCU keeps an eventfd's context alive meanwhile.
+ * signalled under irq_lock, and what keeps an eventfd's context alive meanwhile.
  */
 #include <linux/rcupdate.h>
 

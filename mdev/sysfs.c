@@ -2,11 +2,12 @@
 /*
  * Counters and knobs: of a vGPU in /sys/bus/mdev/devices/<uuid>/kvgpu/, of a card in
  * /sys/bus/pci/devices/<card>/kvgpu/. A file has one value. Counters of a vGPU count from its
- * creation on. Counters are read without locks: a value may be a little old, but is never half old
- * and half new. gpu_time_ns is current. All knobs but policy, which takes a name, take a decimal
- * number with or without a newline, as mdevctl and echo write it. A write of other text, also of a
- * hexadecimal number, fails with EINVAL, and a write of a number out of range with ERANGE. A write
- * that fails changes nothing.
+ * creation on; pinned_pages, runnable and entitlement_ppm are the present values. Counters are read
+ * without locks: a value may be a little old, but is never half old and half new. gpu_time_ns is
+ * current. All knobs but policy, which takes a name, take a decimal number with or without a
+ * newline, as mdevctl and echo write it. A write of other text, also of a hexadecimal number, fails
+ * with EINVAL, and a write of a number out of range with ERANGE. A write that fails changes
+ * nothing.
  */
 #include <linux/device.h>
 #include <linux/pci.h>
@@ -36,8 +37,8 @@ COUNTER(page_faults, atomic64_read(&v->count.mmaps));
 COUNTER(zaps, atomic64_read(&v->count.zaps));
 /*
  * Time in ns that the module has worked for the trapped accesses and page faults above, with its
- * waits for locks. Not included are the wait of a write while the VMM unmaps memory
- * (kvgpu_machine_unmap_wait()), and page faults on the vGPU's own memory.
+ * waits for locks. Not included are copies from and to user memory, the wait of a write while the
+ * VMM unmaps memory (kvgpu_machine_unmap_wait()), and page faults on the vGPU's own memory.
  */
 COUNTER(handler_ns, atomic64_read(&v->count.handler_ns));
 

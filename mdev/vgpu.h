@@ -13,24 +13,25 @@
  *
  * Locks, outer to inner (docs/locking.md has the whole order):
  *
- * vgpu->lock: protects all state of one vGPU, also the state that the machine keeps (trap, shadows,
- *   channels). Taken in process context. Its holder may sleep, and may pin guest memory.
+ * vgpu->lock: protects the state of one vGPU, also the state that the machine keeps (trap, shadows,
+ *   channels), except what another lock protects. Taken in process context. Its holder may sleep,
+ *   and may pin guest memory.
  * gpu->lock: protects the list of vGPUs, the ids of the chip's channels, and the runlists that the
  *   chip gets. Never held during a pin.
  * vgpu->map_lock: protects the data that the page fault handler reads, see
- *   kvgpu_machine_pfn_find(). Only hw's locks and vma_lock are taken inside of map_lock.
+ *   kvgpu_machine_pfn_find(). Of the module's locks, only vma_lock and hw's are taken inside of it.
  * the locks of hw/ (hw/internal.h)
  *
- * The page fault handler runs with the process's mmap_lock held, and a pin or vfio_dma_rw() under
- * vgpu->lock takes the mmap_lock. So the handler must not wait for vgpu->lock, nor for a lock under
- * which other code takes the mmap_lock. The handler takes map_lock only, and no code pins, zaps or
- * touches user memory under map_lock.
+ * The page fault handler normally runs with the process's mmap_lock held, and a pin or
+ * vfio_dma_rw() under vgpu->lock takes the mmap_lock. So the handler must not wait for vgpu->lock,
+ * nor for a lock under which other code takes the mmap_lock. The handler takes map_lock, and
+ * vma_lock inside it. No code pins, zaps or touches user memory under map_lock.
  *
  * vgpu->irq_lock (spin) protects the pointers to eventfd contexts and the state of INTx, and
  * nothing else. No eventfd is signalled under it.
  *
  * The vfio core calls .dma_unmap with its own locks held, and pins are made with vgpu->lock held.
- * machine/pin.c explains why the two never wait for each other.
+ * machine/pin.c explains why vgpu->lock causes no deadlock there.
  */
 #ifndef KVGPU_MDEV_VGPU_H
 #define KVGPU_MDEV_VGPU_H
@@ -55,7 +56,7 @@
  */
 struct kvgpu_type {
 	struct mdev_type base;
-	u64 vram;			/* bytes, a multiple of 4 MiB */
+	u64 vram;			/* bytes, a multiple of 512 MiB */
 	/*
 	 * sizes of BAR1 and BAR3 that the guest sees, which are also the sizes of the vGPU's slices
 	 * of the card's BAR1 and BAR3; bytes, powers of two
@@ -80,7 +81,7 @@ struct kvgpu_gpu {
 	struct mutex types_lock;
 	/* bitmaps of the units of video memory and of the BARs that vGPUs have; units: type.c */
 	unsigned long part_map[4], bar_map[KVGPU_NR_BARS][4];
-	/* counts 1 for the PCI driver, and 1 for each vGPU until its .release has ended */
+	/* counts 1 for the PCI driver, and 1 for each vGPU until vgpu_type_unreserve() */
 	refcount_t users;
 	struct completion idle;		/* completed when .users becomes 0 */
 	u32 next_id;
@@ -98,9 +99,9 @@ struct kvgpu_gpu {
 struct kvgpu_fault_entry {
 	ktime_t when;
 	const char *what;		/* kind of fault, a constant string */
-	s32 chid;			/* the guest's channel id; -1: unknown */
-	u32 code;			/* by @what: fault info word, interrupt bits, ... */
-	u64 addr;
+	s32 chid;			/* the guest's channel id; -1: unknown or none */
+	u32 code;			/* by .what: fault info word, interrupt bits, ... */
+	u64 addr;			/* by .what: an address or a number, or 0 */
 };
 
 struct kvgpu_counters {			/* of one vGPU; sysfs reads them without locks */
@@ -160,8 +161,8 @@ struct kvgpu_vgpu {
 
 	spinlock_t irq_lock;		/* see "Locks" above */
 	/*
-	 * eventfds of MSI, INTx and REQ; changed with irq_lock held, but signalled inside
-	 * rcu_read_lock() and without irq_lock: irq.c
+	 * eventfds of MSI, INTx and REQ; changed with .lock and irq_lock held, but signalled
+	 * without irq_lock, inside rcu_read_lock() or with .lock held: irq.c
 	 */
 	struct eventfd_ctx __rcu *msi, *intx, *req;
 	struct virqfd *intx_unmask;	/* handler of KVM's unmask eventfd; protected by .lock */
@@ -208,9 +209,9 @@ void kvgpu_mdev_bar_zap(struct kvgpu_vgpu *v, unsigned int region, u64 off, u64 
  * kvgpu_mdev_fault_note() - count, trace and log a fault
  * @v: the vGPU
  * @what: a constant string: the kind of fault
- * @chid: the guest's channel id, or -1 if unknown
- * @addr: virtual address of the GPU's access, or 0
- * @code: fault info word, interrupt bits or the like, depending on @what
+ * @chid: the guest's channel id, or -1 if unknown or none
+ * @addr: virtual address of the GPU's access, another address or a number, depending on @what; or 0
+ * @code: fault info word, interrupt bits, error code or the like, depending on @what
  *
  * Context: any.
  */

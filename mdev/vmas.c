@@ -2,12 +2,13 @@
 /*
  * The list of a vGPU's user mappings. It is used on kernels that give a VFIO device no inode of its
  * own, by which its mappings could be removed. A mapping is put on the list at its first page
- * fault. A mapping can also get pages without a page fault, by a split or by mremap(). It is then
- * emptied at once, so that no mapping outside of the list has pages. .open empties the new mapping
- * of a split. For a move, the core makes a new mapping, calls .open while the mapping is empty, and
- * moves the pages into it afterwards; then .mremap empties it. A child of fork() gets no mapping
- * (COMPAT_VM_FLAGS), because the stable kernels of one series differ: some call .open for the
- * child's mapping before its pages are copied, others after that.
+ * fault. Page faults on the vGPU's own memory (struct vgpu_own) do not put it there, because no zap
+ * removes pages of that memory. A mapping can also get pages without a page fault, by a split or by
+ * mremap(). It is then emptied at once, so that no mapping outside of the list has pages of the
+ * card. .open empties the new mapping of a split. For a move, the core makes a new mapping, calls
+ * .open while the mapping is empty, and moves the pages into it afterwards; then .mremap empties
+ * it. A child of fork() gets no mapping (COMPAT_VM_FLAGS), because the stable kernels of one series
+ * differ: some call .open for the child's mapping before its pages are copied, others after that.
  *
  * Order of locks: mmap_lock, vma_lock. A zap has to take the mmap_lock of each process that has a
  * mapping. So it looks for a mapping that it has not zapped yet, drops vma_lock, takes both locks
@@ -22,8 +23,8 @@
 #include "mdev/internal.h"
 
 /*
- * Most mappings of a vGPU that may have pages, in all processes together. A first page fault and a
- * close of a mapping search the list, so a bound on the list bounds their time.
+ * Most mappings of a vGPU that may have pages of the card, in all processes together. A page fault
+ * and a close of a mapping search the list, so a bound on the list bounds their time.
  */
 #define MAPPINGS_MAX	1024
 

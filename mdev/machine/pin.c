@@ -19,8 +19,8 @@
  *
  * Pins and locks. vfio_pin_pages() and vfio_dma_rw() take iommu->lock of the container and the
  * mmap_lock, with vgpu->lock held. Other paths take these locks as follows:
- *   - A page fault on a mapping of a vGPU holds the mmap_lock. It takes map_lock only, and no code
- *     pins under map_lock.
+ *   - A page fault on a mapping of a vGPU normally holds the mmap_lock. It takes map_lock, and
+ *     vma_lock inside it. No code pins under these two.
  *   - .dma_unmap is called with device_list_lock of the container held and iommu->lock dropped. It
  *     takes vgpu->lock. The pin for which it may wait needs iommu->lock and mmap_lock, and the
  *     caller holds neither.

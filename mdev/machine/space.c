@@ -5,11 +5,11 @@
  *
  * A sync looks at all spaces and windows of the vGPU, even if the guest named only one, because the
  * CPU's writes are known by page and not by space, and a page may belong to tables of several
- * spaces. That costs little: one question to touched.c covers a whole table, and a table that was
- * not written is not read. The pages that the CPU writes are known by first touch: a page whose CPU
- * mapping was removed is noted when it is mapped again (touched.c). The order for a page is: remove
- * the note, remove the mapping, then read. A write after the mapping's removal faults and is noted
- * again, for the next sync.
+ * spaces. That costs little: one question to touched.c covers a whole table, and a table in video
+ * memory that was not written is normally not read. The pages that the CPU writes are known by
+ * first touch: a page whose CPU mapping was removed is noted when it is mapped again (touched.c).
+ * The order for a page is: remove the note, remove the mapping, then read. A write after the
+ * mapping's removal faults and is noted again, for the next sync.
  *
  * A sync is due when the guest invalidates its TLB, binds or enables a channel, submits or unblocks
  * a runlist, binds a BAR, or has FECS save a golden context (docs/hardware.md). The guest's
