@@ -5,8 +5,8 @@
  * show the pool. A directory entry may point to a table of small pages and to a table of big pages.
  * The chip then uses the entry of a small page where the entry of the big page is invalid.
  *
- * The CPU can't see the pool before BAR1 works. So BAR1's directory and its table of big pages are
- * written through PRAMIN.
+ * The CPU can't see the pool before BAR1 works. So BAR1's instance block, its directory and its
+ * table of big pages are first written through PRAMIN.
  */
 #include "hw/internal.h"
 

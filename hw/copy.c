@@ -7,8 +7,8 @@
  *
  * A job that has not ended in time may still begin later. If another job was begun meanwhile, the
  * late job would read the words of that job in the pushbuffer. It could also write to memory that
- * has another owner by then. So no other job is begun after it, and copy_stuck() cuts the card off
- * from memory.
+ * has another owner by then. So no other job is begun after a job that has failed, and copy_stuck()
+ * cuts the card off from memory.
  */
 #include "gk110/ce.h"
 #include "gk110/push.h"
@@ -84,7 +84,7 @@ static void copy_inst_write(struct hw_copy *c)
 
 /*
  * Sets *@runl to the runlist of a copy engine. Prefers a copy engine that is not on GR's runlist,
- * so that a job never waits for graphics work.
+ * so that a job need not wait for graphics work.
  */
 static int pick_runlist(struct kvgpu_hw *hw, u8 *runl)
 {

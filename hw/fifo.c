@@ -61,7 +61,7 @@ int hw_fifo_init(struct kvgpu_hw *hw)
 
 /*
  * PFIFO_INTR_RUNLIST stays masked. It is not needed, because kvgpu_hw_runlist() polls until the
- * chip has taken a list. And it would come twice in every turn of a vGPU.
+ * chip has taken a list. And it would come for each list that is submitted.
  */
 void kvgpu_hw_nonstall(struct kvgpu_hw *hw, bool on)
 {

@@ -2,8 +2,8 @@
 /*
  * The firmware file is data from the host's file system that ends up in privileged registers and in
  * microcode. It is trusted as all files of root are, but a damaged or outdated file must give an
- * error message and do no harm. So before any register is written, each entry of a list is checked:
- * it may name only registers of the unit to which its section belongs.
+ * error message and do no harm. So before any entry of a list is written to a register, all entries
+ * are checked: an entry may name only registers of the unit to which its section belongs.
  */
 #include <asm/byteorder.h>
 #include <linux/crc32.h>

@@ -117,8 +117,8 @@ static void write_attrib_shares(struct kvgpu_hw *hw)
 
 /*
  * Two registers of L2's set-up are saved in every context. Reads their values on this card and
- * writes them back, for the context. Also notes them in hw->topo, because the patch list of every
- * guest's context gets the same values.
+ * writes them back, for the context. Also notes them in hw->topo, because these two registers get
+ * the same values in the patch lists of guests' contexts.
  */
 static void write_ltc(struct kvgpu_hw *hw)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Exceptions of the graphics engine. This file enables them at bring-up, and acknowledges them. The
- * front end halts from an exception until its acknowledge. In between, intr.c reads the registers
+ * Exceptions of the graphics engine. This file enables them at bring-up, and acknowledges them. At
+ * most exceptions the front end halts until the acknowledge. In between, intr.c reads the registers
  * that tell the cause. Sources: nouveau gf100.c gf100_gr_init(), gf100_gr_intr() and its trap
  * functions.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * hw: drives the physical GPU for the host. It is the only room that reads and writes the chip's
- * registers. Every wait for the chip is bounded: if it takes too long, the function returns an
- * error, mostly -ETIMEDOUT. Functions may sleep unless their comment says otherwise. Interrupts are
- * reported through struct kvgpu_hw_events.
+ * registers. Every wait for the chip is bounded: if it takes too long, the function gives up, and
+ * mostly returns -ETIMEDOUT. Functions may sleep unless their comment says otherwise. Interrupts
+ * that concern guests are reported through struct kvgpu_hw_events.
  *
  * Video memory: the first 2 MiB (nouveau: 256 KiB) and the last 1 MiB are not used. The host pool
  * lies directly below the last MiB. The memory between the first 2 MiB and the pool is for the
@@ -65,17 +65,21 @@ struct kvgpu_hw_gr {
  */
 struct kvgpu_hw_events {
 	void (*mmu_fault)(void *ctx, const struct kvgpu_hw_fault *f);
-	/* the PBDMA is stalled until hw_pbdma_ack(), which hw/ calls when this function returns */
+	/*
+	 * most of these interrupts stall the PBDMA until hw_pbdma_ack(), which hw/ calls when this
+	 * function returns
+	 */
 	void (*pbdma)(void *ctx, const struct kvgpu_hw_pbdma *p);
-	/* GR is halted until hw_gr_ack(), which hw/ calls when this function returns */
+	/* most exceptions halt GR until hw_gr_ack(), which hw/ calls when this function returns */
 	void (*gr)(void *ctx, const struct kvgpu_hw_gr *e);
 	void (*ce)(void *ctx, u8 engine, u32 intr, u32 code, int id, bool tsg);
 	/* a NON_STALL_INTERRUPT has come; this function may call kvgpu_hw_nonstall() */
 	void (*nonstall)(void *ctx);
 	void (*ctxsw_timeout)(void *ctx, u8 engine, int id, bool tsg);
 	/*
-	 * A job of the host's copy channel did not end in time and may still run. This function has
-	 * to cut the card off from memory. The thread that wanted the copy calls it.
+	 * A job of the host's copy channel failed, mostly because it did not end in time, and may
+	 * still run. This function has to cut the card off from memory. The thread that wanted the
+	 * fill or copy calls it.
 	 */
 	void (*copy_stuck)(void *ctx);
 };
@@ -87,8 +91,9 @@ struct kvgpu_vram {		/* a piece of the pool */
 };
 
 /*
- * A card. kvgpu_hw_init() sets all members but .lender. They are constant afterwards, except for
- * .stats (counters without a lock) and .intr_ns. Sizes and addresses are in bytes.
+ * A card. kvgpu_hw_init() sets all members but .lender. They are constant until kvgpu_hw_fini(),
+ * except for .stats (counters, which are read without a lock) and .intr_ns. Sizes and addresses are
+ * in bytes.
  */
 struct kvgpu_hw {
 	struct pci_dev *pdev;
@@ -129,10 +134,11 @@ struct kvgpu_hw {
  * @ev: functions for reports of the chip; hw/ may call them before this function returns
  * @ctx: argument of @ev's functions
  *
- * Maps the BARs, checks the chip and its POST, and brings up memory, MMU, BARs, PFIFO, GR,
- * interrupts and the copy channel (steps[] in hw.c). After an error the caller has nothing to undo.
+ * Maps BAR0 and parts of BAR1, checks the chip and its POST, and brings up memory, MMU, BARs,
+ * PFIFO, GR, interrupts and the copy channel (steps[] in hw.c). After an error the caller has
+ * nothing to undo.
  *
- * Return: 0 or a negative error code; the log names the step and its reason.
+ * Return: 0 or a negative error code; if a step of steps[] has failed, the log names the step.
  */
 int kvgpu_hw_init(struct kvgpu_hw *hw, struct pci_dev *pdev, const struct kvgpu_hw_events *ev,
 		  void *ctx);
@@ -174,7 +180,7 @@ struct kvgpu_hw_share {
 /*
  * Takes a piece of @size bytes, rounded down to a multiple of 256 KiB, from the pool. If no free
  * piece is that large, takes the largest multiple of 256 KiB that fits. Returns -ENOMEM, and takes
- * nothing, if that is less than @least bytes.
+ * nothing, if that is less than @least bytes, or if the kernel has no memory for the piece's pool.
  */
 int kvgpu_hw_share_take(struct kvgpu_hw *hw, u64 size, u64 least, struct kvgpu_hw_share *s);
 /* gives the piece back; call it when all memory that was allocated from @s is freed */
@@ -190,7 +196,8 @@ void kvgpu_hw_share_free(struct kvgpu_hw_share *s, struct kvgpu_vram *v);
  * @pd: address of the directory in video memory
  * @hub_only: only the hub's TLBs, which serve the BARs
  *
- * Return: 0 when the invalidate is complete, -ETIMEDOUT, or -EIO if the card is off the bus.
+ * Return: 0 when the invalidate is complete, or -ETIMEDOUT. If the card is off the bus, its
+ *   registers read all ones, which look like a complete invalidate: then 0 is returned, too.
  */
 int kvgpu_hw_tlb_flush(struct kvgpu_hw *hw, u64 pd, bool hub_only);
 /**
@@ -300,7 +307,8 @@ void kvgpu_hw_runl_clear_error(struct kvgpu_hw *hw, u8 runl);
 void kvgpu_hw_switch_timeout(struct kvgpu_hw *hw, unsigned int ms);
 u32 kvgpu_hw_engine_status(struct kvgpu_hw *hw, u8 engine);
 /*
- * Returns PFIFO_PBDMA_STATUS of PBDMA @p. It has the fields of an engine's status, except for BUSY.
+ * Returns PFIFO_PBDMA_STATUS of PBDMA @p. It has the fields of an engine's status, except for
+ * FAULTED and BUSY.
  */
 u32 kvgpu_hw_pbdma_status(struct kvgpu_hw *hw, u8 p);
 /* Reads GP_GET and GP_PUT of a channel from its USERD, through BAR1. Reads no register. */

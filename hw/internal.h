@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* State of hw/, and functions for the files of hw/ only. No other room includes this header. */
+/*
+ * State of hw/, and functions for the files of hw/ only. No other room of the module includes this
+ * header.
+ */
 #ifndef KVGPU_HW_INTERNAL_H
 #define KVGPU_HW_INTERNAL_H
 
@@ -66,7 +69,7 @@ struct hw_copy {
 	u32 put, seq;
 	u8 runl;
 	bool up;
-	bool stuck;		/* a job did not end in time: no other job begins after it */
+	bool stuck;		/* a job failed: no other job begins after it */
 };
 
 /*
@@ -121,7 +124,8 @@ struct kvgpu_hw_priv {
 	struct kvgpu_hw_lock preempt_lock;	/* protects PFIFO_PREEMPT */
 	struct kvgpu_hw_lock copy_lock;	/* protects .copy */
 	struct kvgpu_hw_lock gr_lock;	/* protects .gr, and reset and bring-up of GR */
-	spinlock_t mask_lock;		/* protects read-modify-write of PMC_ENABLE */
+	/* protects read-modify-write of PMC_ENABLE at resets of engines and at power-up of GR */
+	spinlock_t mask_lock;
 
 	struct hw_bar bar[KVGPU_NR_BARS];
 	struct hw_runl runl[KVGPU_MAX_RUNL];
@@ -174,7 +178,8 @@ static inline bool hw_no_answer(u32 val)
  *
  * Context: sleeps.
  * Return: 0 when the register has the value; -ETIMEDOUT; or -EIO if the card is off the bus, which
- *   shows as registers that read all ones.
+ *   shows as registers that read all ones. If all bits of @want that are in @mask are 1, all ones
+ *   count as the value, and 0 is returned.
  */
 int hw_reg_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int us);
 
@@ -239,7 +244,7 @@ bool hw_sensor_calibrated(struct kvgpu_hw *hw);
 int hw_fw_load(struct kvgpu_hw *hw);
 void hw_fw_free(struct kvgpu_hw *hw);
 
-/* gr.c, grlist.c, grshape.c, grtrap.c, grctx.c, fecs.c, golden.c */
+/* gr.c */
 int hw_gr_init(struct kvgpu_hw *hw);		/* brings GR up and makes the golden image */
 int hw_gr_reinit(struct kvgpu_hw *hw);		/* resets GR and brings it up again */
 void hw_gr_fini(struct kvgpu_hw *hw);

@@ -16,7 +16,7 @@
 #include "gk110/privring.h"
 #include "hw/internal.h"
 
-/* a byte of 0xff lets the card send the next message (nouveau pci/g84.c) */
+/* a byte of 0xff lets the card send the next message (nouveau pci/nv40.c nv40_pci_msi_rearm()) */
 #define MSI_REARM	(PPCI_BASE + GK110_PCI_MSI)
 /* number of looks, 100 us apart or more: 2 s are enough, as the thread has a real-time priority */
 #define SETTLE_LOOKS		20000

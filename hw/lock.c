@@ -15,13 +15,14 @@
 #define TURN_NS		NSEC_PER_MSEC
 #define TURNS		3
 /*
- * How long hw_lock_take_watched() calls its @look. 5 ms are enough to get the lock: a guest's
- * preempt releases the lock within 1 ms, and another holder is lent a priority after 1 to 2 ms.
+ * How long hw_lock_take_watched() calls its @look. 5 ms are normally enough to get the lock: a
+ * guest's preempt releases the lock after about 1 ms, and another holder is lent a priority after 1
+ * to 2 ms.
  */
 #define WATCHED_NS	(5 * NSEC_PER_MSEC)
 /*
- * How long the lender waits at least before it helps a waiting thread. Except in evictions, a
- * thread that the scheduler runs holds a lock for far less.
+ * How long the lender waits at least before it helps a waiting thread. A thread that the scheduler
+ * runs normally holds a lock for far less. Evictions, resets and large copies take longer.
  */
 #define PATIENCE_US	1000
 

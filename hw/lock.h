@@ -15,7 +15,7 @@
  * - An rt_mutex that is released goes to the first waiter in its queue. As long as the scheduler
  *   does not run that waiter, the rt_mutex has no holder to which a priority could be lent. An
  *   ordinary thread therefore does not wait in the rt_mutex's queue, unless it holds another of
- *   these locks.
+ *   these locks or is in hw_lock_take_watched().
  * - Ordinary threads wait in a queue of turns instead. A lock that is released is kept for the
  *   oldest waiter for a millisecond, at most three times for one waiter. If the waiter does not
  *   take the lock in that time and another thread wants it, the waiter loses its turn, and queues
@@ -48,7 +48,7 @@ struct kvgpu_hw_lock {
 	u32 kept;	/* how many times the lock was kept for the oldest waiter */
 	/*
 	 * number of waiting threads that are urgent: threads with a real-time priority or with
-	 * another of these locks, and threads in hw_lock_take_watched()
+	 * another of these locks, and threads in hw_lock_take_watched(), but not the lender
 	 */
 	atomic_t urgent;
 };

@@ -191,8 +191,9 @@ enum gk110_ce_surface {
 
 /*
  * The model sets this bit of CE_RENDER_C in every method SET_RENDER_ENABLE_C. Open: by what the
- * chip's state tells the mode FALSE, which is 0, from a mode that was never set. nouveau starts
- * channels with a RAMFC of zeros (nvkm gk104_chan_ramfc_write()), and their copies run.
+ * chip's state tells the mode FALSE, which is 0, from a mode that was never set. In the channels
+ * that nouveau starts, the method state is 0 (nvkm gk104_chan_ramfc_write() does not write it), and
+ * their copies run.
  */
 #define CE_RENDER_C_SET			BIT(30)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Engine classes of GR: the methods on which the model acts. Of all other methods the model only
- * keeps the data. Source: NVIDIA open-gpu-doc classes/3d/cla197.h, compute/cla1c0.h,
+ * Engine classes of GR: mainly the methods on which the model acts. Of most other methods the model
+ * only keeps the data. Source: NVIDIA open-gpu-doc classes/3d/cla197.h, compute/cla1c0.h,
  * inline-to-memory/cla140.h, twod/cl902d.h.
  */
 #ifndef KVGPU_GK110_CLASS_H

@@ -2,8 +2,7 @@
 /*
  * PFIFO, its PBDMAs ("PSUBFIFO" in rnndb) and the channel table of GK110. Sources: rnndb
  * fifo/gf100_pfifo.xml (GK104 variants), nouveau nvkm/engine/fifo/{gf100,gk104,gk110}.c, nvgpu
- * gk20a hardware headers (names of fields). On a line that names no source, rnndb and nouveau
- * agree.
+ * gk20a hardware headers (names of fields).
  */
 #ifndef KVGPU_GK110_FIFO_H
 #define KVGPU_GK110_FIFO_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Registers of PGRAPH that only the bring-up of the engine uses: power, set-up of units that
- * depends on the number of units of the card, and the registers through which lists are written.
- * Registers of the buffers that all units share are in gr_patch.h. Sources: nouveau
+ * Registers for the bring-up of the graphics engine, most of them in PGRAPH: power, set-up of units
+ * that depends on the number of units of the card, and the registers through which lists are
+ * written. Also exceptions that gr.h does not name, and sizes of the buffers that all units share.
+ * Registers of these buffers are in gr_patch.h. Sources: nouveau
  * nvkm/engine/gr/{gf100,gk104,gk110,gf117,ctxgf100,ctxgf117,ctxgk104,ctxgk110}.c (sequence and
  * values), nvkm/subdev/pmu/gk110.c (power), fuc/macros.fuc. Names: rnndb
  * graph/gf100_pgraph/{pgraph,gpc,ppc,tpc,rop,ctxctl}.xml and nvgpu hw_gr_{gk20a,gm20b}.h. Neither

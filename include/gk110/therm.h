@@ -52,7 +52,10 @@
 #define     PLL_FRAC_N			GENMASK(31, 16)
 /* No fraction: nouveau clk/gk104.c adds 4096 to this 16-bit number, which gives 0. */
 #define     PLL_FRAC_NONE		0xf000
-/* Source of domains 0 to 7, one bit each: 1 the domain's PLL, 0 its divider. */
+/*
+ * Source of domains 0 to 6, one bit each: 1 the domain's PLL, 0 its divider. Domains from 7 on
+ * choose in PCLOCK_DIV_SRC (nouveau clk/gk104.c).
+ */
 #define PCLOCK_SRC_SEL			0x137100
 #define PCLOCK_PLL_SRC(i)		(0x137120 + 4 * (i))
 /* Divider between PLL i and its source (nouveau clk/gk104.c). */

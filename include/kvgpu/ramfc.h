@@ -23,8 +23,8 @@ struct kvgpu_ramfc {
 };
 
 /*
- * Writes the RAMFC words of a channel that has not run yet to @block. Words that are 0 in such a
- * channel are not written, so that @block must be zeros before the call.
+ * Writes the RAMFC words of a channel that has not run yet to @block. Most words that are 0 in such
+ * a channel are not written, so @block must be zeros before the call.
  */
 static inline void kvgpu_ramfc_write(u32 *block, const struct kvgpu_ramfc *r)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Ids and addresses of the module. A guest's value that is taken for a value of the chip, or the
- * reverse, is a security bug. The two therefore never share a type: g... is a value of the guest,
- * h... a value of the chip.
+ * reverse, is a security bug. The types below therefore keep the two apart: g... is a value of the
+ * guest, h... a value of the chip.
  */
 #ifndef KVGPU_TYPES_H
 #define KVGPU_TYPES_H
@@ -34,8 +34,8 @@ static inline bool kvgpu_is_sys(enum kvgpu_target t)
 }
 
 /*
- * Returns whether a guest may use this code of a target or an aperture. The code of a peer, which
- * is another card, is not allowed.
+ * Returns whether a guest may use this code of enum kvgpu_target. The code of a peer, which is
+ * another card, is not allowed.
  */
 static inline bool kvgpu_target_ok(u32 code)
 {

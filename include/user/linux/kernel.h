@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * User-space stand-in for the kernel header of the same name. It has the part that mmio-trap/,
- * gtt-shadow/ and sched/ use. Unit tests build these rooms in user space.
+ * gtt-shadow/, sched/ and hw/fwfile.c use. Unit tests build these in user space.
  */
 #ifndef KVGPU_USER_LINUX_KERNEL_H
 #define KVGPU_USER_LINUX_KERNEL_H
