@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The GPCs, TPCs, PPCs and ROPs of this card, and the tables that tell each unit of the engine how
- * work is spread over them. Cards of one model differ, because other units are switched off on each
+ * The GPCs, TPCs, PPCs and ROPs of this card, and the tables that tell units of the engine how work
+ * is spread over them. Cards of one model differ, because other units are switched off on each
  * card. The engine needs power before these registers can be read. Sources: nouveau gf100.c
  * (oneinit, oneinit_tiles), gf117.c (init_zcull), ctxgf117.c and ctxgk104.c (tile maps, ratios).
  */

@@ -25,8 +25,8 @@
 
 /*
  * Size of the host pool, bytes. BAR1 shows the whole pool. The rest of BAR1 has room for the USERD
- * window, its mirror, and the slices and PRAMIN windows of the mix of vGPUs that needs most (seven
- * of type 512m and one of type 1g).
+ * window, its mirror, and the slices and PRAMIN windows of the mix of vGPUs that needs most on a
+ * card of 5 GiB (seven of type 512m and one of type 1g).
  */
 #define KVGPU_POOL_SIZE		(96ul << 20)
 #define KVGPU_USERD_SIZE	(2ul << 20)	/* 4096 x 0x200 bytes, at BAR1 offset 0 */

@@ -122,8 +122,9 @@ struct kvgpu_hw_priv {
 	/* protects PFIFO_RUNLIST_BASE and PFIFO_RUNLIST_SUBMIT, runl[] and runl_blocked */
 	struct kvgpu_hw_lock runl_lock;
 	struct kvgpu_hw_lock preempt_lock;	/* protects PFIFO_PREEMPT */
-	struct kvgpu_hw_lock copy_lock;	/* protects .copy */
-	struct kvgpu_hw_lock gr_lock;	/* protects .gr, and reset and bring-up of GR */
+	struct kvgpu_hw_lock copy_lock;	/* one job at a time; protects .copy.put, .seq and .stuck */
+	/* protects changes of .gr, and sequences of GR: bring-up, reset, acknowledge, take-down */
+	struct kvgpu_hw_lock gr_lock;
 	/* protects read-modify-write of PMC_ENABLE at resets of engines and at power-up of GR */
 	spinlock_t mask_lock;
 
