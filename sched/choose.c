@@ -20,12 +20,12 @@
  * chip. The turn still lasts for vsched_turn_min(), and the same vGPU ends at most one turn in the
  * time of a slice: no vGPU can force switches all the time. A vGPU that has just woken may have
  * work for a moment only. Until it has used the GPU for the time of a slice, the driver is asked to
- * look again soon, at growing intervals.
+ * look again soon, at intervals that grow up to vsched_moment().
  *
  * A vGPU that has run out of work may linger, which means that it keeps the chip for a moment. A
  * client that waits for each of its jobs would otherwise lose most of its turns. A vGPU lingers if
- * it has used the GPU for at least half of its turn so far, its last sleep was short, and no vGPU
- * that can run goes before it. If no work came in that moment, it does not linger the next few
+ * it has used the GPU for at least half of its turn so far, its last sleep was short, and no other
+ * vGPU that can run goes before it. If no work came in that moment, it does not linger the next few
  * times.
  *
  * A vGPU that has the chip alone may leave it idle, for example while its channel waits for a
@@ -41,13 +41,16 @@
 
 struct survey {
 	/*
-	 * the vGPU that is next, or NULL: of the vGPUs that can run and whose clocks are furthest
-	 * behind and about equal, the vGPU with the longest wait
+	 * the vGPU that is next, by the rules above, of the vGPUs that can run; NULL if no vGPU can
+	 * run
 	 */
 	struct kvgpu_sched_ent *next;
 	u32 can_run;			/* number of vGPUs that can run */
 	u32 share;			/* sum of the shares of these vGPUs */
-	/* a vGPU is held back, or is asleep with a clock more than its lead ahead of vclock */
+	/*
+	 * a vGPU is held back, or, under best effort, is asleep with a clock more than its lead
+	 * ahead of vclock
+	 */
 	bool held;
 	bool parked;			/* a vGPU has work and is parked */
 	/* time, ns, at which the first of the held-back vGPUs that want to run is let go */
@@ -132,11 +135,10 @@ void vsched_turn_end(struct kvgpu_sched *s)
 /*
  * Returns the length of this turn, corrected by the error of the last turn of @e, so that all vGPUs
  * get the same in a round, in proportion to their shares. A turn may end late, because a piece of
- * work that has begun goes on: the shortest turn by a quarter of its length. Without the correction
- * a vGPU could gain a little in each round. Then its clock would run ahead until another vGPU goes
- * before it. It would get a later place in the round, and so would have almost a turn less in the
- * 2 s over which shares are measured. The correction is at most half of the turn: larger errors are
- * left to the clocks.
+ * work that has begun goes on. Without the correction a vGPU could gain a little in each round.
+ * Then its clock would run ahead until another vGPU goes before it. It would get a later place in
+ * the round, and so would have almost a turn less in the 2 s over which shares are measured. The
+ * correction is at most half of the turn: larger errors are left to the clocks.
  */
 static u64 turn_even_out(struct kvgpu_sched_ent *e, u64 turn)
 {
@@ -164,10 +166,10 @@ static void begin_turn(struct kvgpu_sched *s, const struct survey *v)
 }
 
 /*
- * Decides while no two vGPUs compete. The chip gets the lists of all vGPUs together (open), or only
- * the list of the vGPU that can run, or no list if no vGPU can run. While a vGPU is held back,
- * works off a debt, or is parked while another vGPU runs, the chip is not open, and the lists of
- * sleeping vGPUs are not on it either.
+ * Decides while no two vGPUs compete. Normally the chip gets the lists of all vGPUs that are not
+ * suspended together (open). While a vGPU is held back, works off a debt, or is parked while
+ * another vGPU runs, the chip is not open. It then gets only the list of the vGPU that can run, or
+ * no list if no vGPU can run. The lists of sleeping vGPUs are not on it either.
  */
 static void without_turns(struct kvgpu_sched *s, const struct survey *v,
 			  struct kvgpu_sched_choice *out)

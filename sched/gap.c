@@ -12,8 +12,8 @@
 #include "sched/internal.h"
 
 /*
- * Mean gap, ns, while vGPUs alternate on the chip. Also while several vGPUs have lists, or the only
- * vGPU with a list has limits, and work was seen in the last QUIET_NS.
+ * Mean gap, ns, while .alternates is set. Also while several vGPUs have lists, or the only vGPU
+ * with a list has limits, and work was seen in the last QUIET_NS.
  */
 #define SAMPLE_NS	1000000ull
 /* several vGPUs have lists, or the only one has limits; no work was seen for QUIET_NS */

@@ -4,18 +4,20 @@
  * divided by the vGPU's share: a vGPU whose clock is behind has had less than its share. All clocks
  * are compared with one clock of the GPU, vclock:
  *
- * best effort: vclock is the lowest vtime of the vGPUs that can run. While no vGPU can run, vclock
- *   advances as the clocks of all vGPUs would if all of them ran: idle time pays off debts.
+ * best effort: vclock follows the lowest vtime of the vGPUs that can run, and never goes back.
+ *   While no vGPU can run, vclock advances as the clocks of all vGPUs would if all of them ran:
+ *   idle time pays off debts.
  * equal and fixed share: vclock advances with the time of day. A vGPU whose clock is ahead of
  *   vclock has used up its share and waits; an unused share goes to no other vGPU. When vclock is
  *   more than lead_v ahead of every vGPU that wants to run, all of them have lost GPU time, for
- *   example by switches. vclock is then set back, because this time is not owed to any of them.
+ *   example by switches. vclock is then normally set back, because this time is not owed to any of
+ *   them; stop_clock() in account.c has the exceptions.
  *
  * The clock of a vGPU that does not want to run, or may not run, is at most lead_v behind vclock: a
  * vGPU does not save up GPU time while it sleeps. The lead puts the vGPU before the vGPUs that ran
- * while it slept: when it wakes, it waits only for the end of the turn under way. Over any time
- * these leads add up to one lead_v at most, however often the vGPU sleeps, because a sleep never
- * sets its clock back. No vGPU's clock is further ahead of vclock than debt_v. The excess is
+ * while it slept: when it wakes, it normally waits only for the end of the turn under way. Over any
+ * time these leads add up to one lead_v at most, however often the vGPU sleeps, because a sleep
+ * never sets its clock back. No vGPU's clock is further ahead of vclock than debt_v. The excess is
  * forgiven.
  *
  * pace is a second clock of the GPU. It advances with the time of day under all policies, as if all
@@ -30,7 +32,8 @@
  * A cap is a bucket of GPU time (cap_left, in hundredths of a ns). It fills with cap per cent of
  * the time of day, up to cap_depth. A vGPU that empties its bucket is held back until the bucket is
  * half full. Under equal and fixed share a vGPU whose clock reaches vclock is held back until its
- * clock is half of lead_v behind vclock again.
+ * clock is half of lead_v behind vclock again. A cap of 100 per cent, or a share that is the whole
+ * GPU, holds no vGPU back.
  */
 #ifndef KVGPU_SCHED_INTERNAL_H
 #define KVGPU_SCHED_INTERNAL_H
@@ -48,9 +51,9 @@
  */
 #define SCHED_STEP_MAX		(1ull << 48)
 /*
- * Time, ns, in which an empty budget becomes full. A vGPU may spend a full budget at once, in
- * addition to its share. Shares are promised for a window of 2 s (docs/sharing.md): there a full
- * budget adds at most 0.8 % of the share.
+ * Time, ns, in which an empty budget becomes full, if the budget is larger than SCHED_DEPTH_MIN. A
+ * vGPU may spend a full budget at once, in addition to its share. Shares are promised for a window
+ * of 2 s (docs/sharing.md): there such a budget adds 0.8 % of the share.
  */
 #define SCHED_PERIOD		16000000u
 #define SCHED_DEPTH_MIN		1000000u
@@ -70,7 +73,10 @@
 #define SCHED_SHORTEST		5u
 /* The driver is never asked to call again sooner than this, ns. */
 #define SCHED_UNTIL_MIN		50000u
-/* After a vGPU has lingered in vain, it does not linger at this many of its next sleeps. */
+/*
+ * A vGPU that lingered (kept the chip for a moment without work: choose.c), and got no work in that
+ * moment, does not linger the next this many times that it runs out of work.
+ */
 #define SCHED_IN_VAIN		4u
 
 static inline s64 vsched_clock_ahead(u64 a, u64 b)
@@ -123,8 +129,9 @@ void vsched_clocks_settle(struct kvgpu_sched *s);
 bool vsched_others_can_run(const struct kvgpu_sched *s);
 /*
  * Cuts the budget of each cap down to .cap_depth. Under equal and fixed share also sets vclock back
- * if all vGPUs that want to run have lost GPU time. Call it when all use of the GPU before s->at is
- * charged.
+ * if it is more than lead_v ahead of every vGPU that wants to run: GPU time that all of them have
+ * lost, for example by switches, is owed to none (stop_clock() has the exceptions). Call it when
+ * all use of the GPU before s->at is charged.
  */
 void vsched_budget_close(struct kvgpu_sched *s);
 /*
@@ -133,8 +140,9 @@ void vsched_budget_close(struct kvgpu_sched *s);
  */
 void vsched_ent_pay(struct kvgpu_sched_ent *e, u64 ns);
 /*
- * Computes anew all values that depend on shares, caps and the slice. Call it when one of them, or
- * the set of vGPUs, has changed. Debts keep their length in ns.
+ * Computes the total of the shares anew, and the values of each vGPU that depend on shares, caps
+ * and the slice. Call it when one of them, or the set of vGPUs, has changed. Debts keep their
+ * length in ns.
  */
 void vsched_knobs_apply(struct kvgpu_sched *s);
 /* Gives @e a full budget and no debt. */
@@ -142,7 +150,7 @@ void vsched_budget_fill(struct kvgpu_sched *s, struct kvgpu_sched_ent *e);
 /*
  * The first function returns the time at which @e, which is held back, is let go. The second
  * function returns the time at which @e, if it runs from now on, is held back. Both compute from
- * the state at s->at. The returned time may be too early, and is never too late.
+ * the state at s->at. The returned time may be too early, but is not too late by more than 1 ns.
  */
 u64 vsched_release_time(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e);
 u64 vsched_exhaust_time(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e);

@@ -3,14 +3,15 @@
  * sched/: which vGPU gets the graphics runlist, for how long, and the steps when a channel does not
  * leave it. Pure: it has no clock (@now is monotonic, in ns, and never goes back), no lock (the
  * caller holds one for all calls of one struct kvgpu_sched), and no allocation. The driver
- * (mdev/machine/slice.c) reports which vGPUs have work and for which ones the engine worked. The
- * policy answers with the vGPU whose list of channels the chip should have.
+ * (mdev/machine/) reports which vGPUs have work and for which ones the engine worked. The policy
+ * answers with the vGPU whose list of channels the chip should have, or with all lists, or none.
  *
  * Words: a vGPU is *present* from add to remove. It is *runnable* while it has work that the chip
- * could do, and *suspended* when it may not run in any case. Its *entitlement* is the part of the
- * GPU's time that it gets if all vGPUs are runnable. It is *held back* while its cap is used up;
- * under equal and fixed share, also while its share is used up. A *turn* is the time for which a
- * vGPU has the chip alone: about a slice, and less if many vGPUs compete (choose.c).
+ * could do and is not parked (park.c), and *suspended* when it may not run in any case. Its
+ * *entitlement* is the part of the GPU's time that it gets if all vGPUs are runnable. It is *held
+ * back* while its cap is used up; under equal and fixed share, also while its share is used up. A
+ * *turn* is the time for which a vGPU has the chip alone while vGPUs compete: about a slice, and
+ * less if many vGPUs compete or the vGPU's share is small (choose.c).
  *
  * Use: after any event (a tick, the end of a turn, a vGPU has work or has none, a knob) the driver
  * calls, in this order:
@@ -22,8 +23,8 @@
  *   - kvgpu_sched_started(): the switch is done and the turn starts. The time of the switch is not
  *     part of the turn.
  * Until a started turn ends, kvgpu_sched_choose() gives the same answer, unless a knob or the state
- * of the vGPU on the chip changes. A vGPU that wakes or is let go can end the turn early.
- * kvgpu_sched_choose() may be called at any time and any number of times.
+ * of the vGPU on the chip changes, or no other vGPU competes any more. A vGPU that wakes or is let
+ * go can end the turn early. kvgpu_sched_choose() may be called any number of times.
  */
 #ifndef KVGPU_SCHED_H
 #define KVGPU_SCHED_H
@@ -46,7 +47,7 @@
 enum kvgpu_sched_policy {
 	/*
 	 * The time of vGPUs without work goes to the other vGPUs in proportion to their weights. No
-	 * vGPU gets more than its cap.
+	 * vGPU gets more than its cap, under this policy and the other two.
 	 */
 	KVGPU_SCHED_BEST_EFFORT,
 	/*
@@ -77,7 +78,7 @@ struct kvgpu_sched_ent {
 	bool cap_out, share_out;	/* held back by its cap, by its share */
 	bool work, seen;		/* as in the last kvgpu_sched_note() */
 	/*
-	 * The vGPU has work but makes no progress, as if it waits for a semaphore. It does not
+	 * The vGPU had work but made no progress, as if it waits for a semaphore. It does not
 	 * compete for a while (park.c).
 	 */
 	bool parked;
@@ -110,7 +111,7 @@ struct kvgpu_sched {
 	struct kvgpu_sched_ent *current_ent;
 	/*
 	 * the vGPU of the last decision, if that decision was its list alone on the chip; NULL if
-	 * that decision was all lists, or no list
+	 * that decision was all lists, or no list, or if the vGPU was removed
 	 */
 	struct kvgpu_sched_ent *alone;
 	u64 slice_end;
@@ -118,7 +119,7 @@ struct kvgpu_sched {
 	u64 at, vclock, closed, pace, pace_rem;
 	u32 total;
 	u64 turn_start, turn_used, linger_end;
-	/* ns of this turn in which other vGPUs could run; ns charged in that time */
+	/* ns of this turn in which other vGPUs could run; ns charged while they could */
 	u64 wanted_ns, wanted_used;
 	bool started;
 };
@@ -134,9 +135,9 @@ struct kvgpu_sched_choice {
 	 * True: the lists of all vGPUs that are not suspended should be on the chip together. A
 	 * vGPU that wakes then starts at once, and no switches are needed. The driver charges the
 	 * work that it sees on the engine. @ent is then the vGPU with work, or NULL. True only if
-	 * no two vGPUs compete, no vGPU, awake or asleep, is held back, and no sleeping vGPU is
-	 * deep in debt. Also, no vGPU may be parked while another vGPU works: the parked vGPU could
-	 * take half of an open chip unseen.
+	 * no two vGPUs compete, no vGPU, awake or asleep, is held back, and, under best effort, no
+	 * sleeping vGPU is deep in debt. Also, no vGPU may be parked while another vGPU works: the
+	 * parked vGPU could take half of an open chip unseen. Suspended vGPUs do not count here.
 	 */
 	bool open;
 	/*
@@ -226,8 +227,9 @@ u64 kvgpu_sched_started(struct kvgpu_sched *s, u64 now);
  * @s: the policy
  * @e: the vGPU
  *
- * Counts all present vGPUs and their caps. Under BEST_EFFORT, time that a vGPU may not have because
- * of its cap is part of the entitlements of the other vGPUs.
+ * An entitlement is never more than the vGPU's cap. Under BEST_EFFORT and EQUAL_SHARE it depends on
+ * the weights of all present vGPUs. Under BEST_EFFORT, time that a vGPU may not have because of its
+ * cap is part of the entitlements of the other vGPUs.
  *
  * Return: ppm of the GPU's time.
  */
@@ -258,9 +260,9 @@ int kvgpu_sched_policy_parse(const char *text, enum kvgpu_sched_policy *out);
 u64 kvgpu_sched_gap(u64 mean, u64 random);
 
 /*
- * The facts that the mean time between samples depends on. The result of a single sample is not
- * among them. If it were, a vGPU that was seen at work would be sampled again sooner. It would then
- * be charged too little, because it is charged for the time until the next sample.
+ * The facts that the mean time between samples depends on. The result of a sample counts only by
+ * .idle_ns. If a vGPU that was seen at work were always sampled again sooner, it would be charged
+ * too little, because it is charged for the time until the next sample.
  */
 struct kvgpu_sched_watch {
 	/*
@@ -342,13 +344,13 @@ void kvgpu_sched_strikes_clear(struct kvgpu_strikes *k);		/* ->total stays */
 #define KVGPU_RESET_FORGOTTEN_NS	500000000ull
 
 struct kvgpu_resets {			/* all zero: no resets */
-	u32 count;			/* resets that were not forgotten at time .at */
-	u64 at;
+	u32 count;			/* resets that are not forgotten yet */
+	u64 at;				/* time at which resets were last forgotten */
 };
 
 /*
  * Counts a reset. Returns true if the reset is beyond the budget. The count stops at the budget, so
- * that all resets are forgotten after 16 s, however many there were.
+ * that all resets are forgotten 16 s after the last reset, however many there were.
  */
 bool kvgpu_sched_reset_add(struct kvgpu_resets *r, u64 now);
 
