@@ -69,8 +69,8 @@ int kvgpu_shadow_inst_decode(const u32 *block, struct kvgpu_inst_guest *out, con
 }
 
 /*
- * The words that say how far a channel is in its ring and pushbuffer, and which bits of each word
- * are copied from the guest's block.
+ * The words that say how far a channel is in its ring and pushbuffer, the values of its reference
+ * and semaphore methods, and which bits of each word are copied from the guest's block.
  */
 static const struct {
 	u16 off;

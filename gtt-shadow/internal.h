@@ -49,7 +49,7 @@
 /* an entry at most this far behind the last entry of a run is written together with the run */
 #define WRITE_GAP		8
 
-/* The numbers above are the geometry of the chip's tables with big pages of 128 KiB. */
+/* PAGE_BYTES to HALVES_64K are the geometry of the chip's tables with big pages of 128 KiB. */
 static_assert(PAGE_BYTES == 1 << GMMU_SMALL_SHIFT && PAGE_ENTRIES * GMMU_ENTRY_SIZE == PAGE_BYTES,
 	      "a page of a table");
 static_assert(GROUP_PAGES == 1 << GROUP_SHIFT &&

@@ -34,7 +34,7 @@ enum source {
 	OWN_BUNDLE	/* address of the host's bundle buffer */
 };
 
-/* The registers that a list may have. */
+/* Registers that a list may have; pair_allowed() adds those of the LTCs and the PPCs. */
 static const struct {
 	u32 reg;
 	enum source source;
@@ -65,7 +65,10 @@ static u32 count_bits(u32 mask)
 	return n;
 }
 
-/* Tells whether @reg is a register of a PPC of this chip. If so, sets *@val to its value. */
+/*
+ * Tells whether @reg is GR_PATCH_PPC_BETA or GR_PATCH_PPC_ALPHA of a PPC of this chip that has
+ * TPCs. If so, sets *@val to its value.
+ */
 static bool ppc_value(const struct kvgpu_topo *topo, u32 reg, u32 *val)
 {
 	u32 beta_at = 0, alpha_at = 0, g, p, tpcs;

@@ -5,7 +5,7 @@
  *
  * One struct kvgpu_as is the shadow of one guest page directory. The GPU sees only tables that
  * gtt-shadow wrote. Each page entry in them points into the vGPU's partition, to a pinned page of
- * the guest, or to a page that the host substituted (graphics context images): S1.
+ * the guest, or to a page that the host substituted (graphics contexts): S1.
  * kvgpu_shadow_as_sync() brings the shadow up to date. The caller calls it before the chip can use
  * changed tables: at a TLB invalidate, bind or enable of a channel, submit or unblock of a runlist,
  * bind of a BAR, and save of a golden context. Its cost is in proportion to the changes if the
@@ -82,7 +82,8 @@ struct kvgpu_shadow_ops {
 };
 
 struct kvgpu_shadow_cfg {
-	hvram_t part_base;	/* aligned to 128 KiB, or else big pages of the guest are refused */
+	/* aligned to the size of a big page of the guest, or else the big pages are refused */
+	hvram_t part_base;
 	u64 part_size;
 	bool big_64k;		/* true: the guest's big pages have 64 KiB; false: 128 KiB */
 	/*
@@ -100,9 +101,9 @@ struct kvgpu_shadow_stats {
 	/* .pinned is the current number, .pins and .unpins are totals */
 	u64 pinned, pins, unpins;
 	/*
-	 * number of guest entries that were refused: they point outside of the partition or to a
-	 * peer, have a bad kind, or need a page that can't be pinned or a table for which there is
-	 * no room
+	 * number of times that a guest entry was refused: it points outside of the partition or to
+	 * a peer, has a bad kind, or needs a page that can't be pinned or a table for which there
+	 * is no room; each further try counts again
 	 */
 	u64 rejected;
 };
@@ -183,8 +184,7 @@ int kvgpu_shadow_as_sync(struct kvgpu_as *as, bool *changed);
  * TLB after kvgpu_shadow_as_subst() and after kvgpu_shadow_as_unsubst().
  *
  * Return: 0, or an error, and then no page was substituted: -EINVAL, -ENOMEM, or -EBUSY if a page
- * of
- *   the range is substituted already.
+ *   of the range is substituted already.
  */
 int kvgpu_shadow_as_subst(struct kvgpu_as *as, u64 va, u32 nr, hvram_t base);
 void kvgpu_shadow_as_unsubst(struct kvgpu_as *as, u64 va, u32 nr);
@@ -236,7 +236,7 @@ size_t kvgpu_shadow_win_size(u32 pages);
  * @pages: pages of the window, a multiple of 32, below 2^20, the same in all calls
  * @scrap: entry for pages without a translation
  * @pte: entries of the host's BAR, one per 4 KiB page; in use until kvgpu_shadow_win_fini()
- * @first: set to the first entry that this call or an earlier kvgpu_shadow_unmap() changed
+ * @first: set to the first entry that this call, or an earlier removal of entries, changed
  * @last: set to the last such entry; if *@last < *@first, there is none
  *
  * The window then shows what the guest's BAR1 or BAR3 maps by the guest's own tables.
@@ -252,9 +252,10 @@ int kvgpu_shadow_win_sync(struct kvgpu_shadow *s, struct kvgpu_win *win, struct 
 int kvgpu_shadow_win_set_linear(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages, u64 scrap,
 				u64 *pte, u32 *first, u32 *last);
 /*
- * Sets *@first and *@last to the range of entries that kvgpu_shadow_unmap() has changed since the
- * range was last taken. kvgpu_shadow_win_sync(), kvgpu_shadow_win_set_linear() and this function
- * take the range. Returns false if no entry has changed.
+ * Sets *@first and *@last to the range of entries that kvgpu_shadow_unmap() or
+ * kvgpu_shadow_unmap_all() has changed since the range was last taken. kvgpu_shadow_win_sync(),
+ * kvgpu_shadow_win_set_linear() and this function take the range. Returns false if no entry has
+ * changed.
  */
 bool kvgpu_shadow_win_take(struct kvgpu_win *win, u32 *first, u32 *last);
 /*
@@ -354,7 +355,8 @@ struct kvgpu_patch_host {
  *   register may be in such a list, with values that depend on the chip computed anew. The guest's
  *   own pairs for the host's buffers are not among them.
  * @max: most pairs in @out, KVGPU_PATCH_OWN at least
- * @rejected: number of pairs of @guest that were left out because they may not be in a list
+ * @rejected: number of pairs of @guest that were left out because they may not be in a list, or
+ *   because @out was full
  *
  * Return: number of pairs in @out.
  */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pages that the host puts into a guest's address space: graphics context images and their patch
- * lists. FECS obeys them, so that a guest must not be able to write them. The host's pages replace
- * the translations of the guest's tables until the host removes its pages.
+ * Pages that the host puts into a guest's address space: graphics context images, each with its
+ * patch list, page pool and bundle buffer (mdev/machine/grctx.c). FECS and the units of GR obey
+ * them, so that a guest must not be able to write them. The host's pages replace the translations
+ * of the guest's tables until the host removes its pages.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>

@@ -5,9 +5,10 @@
  * pages to look at. Then, chunk by chunk, compute the host's entries for these pages, pin the guest
  * memory to which the entries point, and write the entries that differ from the present entries.
  *
- * The host has a big entry only where the guest's big page can be installed whole: in video memory,
- * 128 KiB, without a valid small entry beside it, and without a substituted page in it. Otherwise
- * the big page becomes small entries. A group never has a valid big and a valid small entry at the
+ * The host has a valid big entry only where the guest's big page can be installed whole: in video
+ * memory, 128 KiB, without a valid small entry beside it, and without a substituted page in it.
+ * Otherwise the big page becomes small entries; its pages that also have a valid small entry of the
+ * guest have no translation (walk.c). A group never has a valid big and a valid small entry at the
  * same time, at any moment of the writes: big entries are removed first and written last.
  */
 #include <linux/bitfield.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The lookup and dispatch of accesses: finds the table line of an access and does what the line's
- * class says. Bounds, byte enables, masks and counters are handled in this file only. The units'
- * hooks see only accesses that their line allows.
+ * class says. Bounds, byte enables, the masks of a line and the counts of accesses are handled
+ * here. The units' hooks see only accesses that their line allows.
  */
 #include <linux/string.h>
 
@@ -116,9 +116,9 @@ void kvgpu_trap_config_set(struct kvgpu_trap *t, u16 off, u32 val)
 }
 
 /*
- * Reserves slots for the registers that write hooks keep in the register file. This is done before
- * any other register gets a slot, so that these registers have slots even if the file becomes full.
- * Lines of more than 16 registers get no slots here.
+ * Reserves slots for the registers of a line with a write hook: most hooks keep the value in the
+ * register file. This is done before any other register gets a slot, so that these registers have
+ * slots even if the file becomes full. Lines of more than 16 registers get no slots here.
  */
 static void reserve_slots(struct kvgpu_trap *t, const struct kvgpu_reg_unit *u,
 			  const struct kvgpu_reg_line *l)

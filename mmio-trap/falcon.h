@@ -17,6 +17,7 @@ void vtrap_falcon_dmem_set(struct kvgpu_trap *t, unsigned int n, u32 addr, u32 v
 /* Called when the guest starts the program of the PMU, or of FECS, by a write to CPUCTL. */
 void vtrap_pmu_start(struct kvgpu_trap *t);
 void vtrap_fecs_start(struct kvgpu_trap *t);
+/* pmu.c: computes anew whether the PMU's interrupt is raised. */
 void vtrap_pmu_update(struct kvgpu_trap *t);
 
 void vtrap_falcon_intr_ack(struct kvgpu_trap *t, const struct kvgpu_access *a);

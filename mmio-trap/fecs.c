@@ -2,7 +2,8 @@
 /*
  * The virtual FECS, and the GPCCS broadcast. The virtual FECS answers as nouveau's program for FECS
  * does. It reports that it is ready after its start, and the size of a context. It obeys "set
- * channel", and the channel switch by which nouveau makes FECS save the golden context. NVIDIA's
+ * channel", "save", and the channel switch by which nouveau makes FECS save the golden context. It
+ * reports a stop or a start of context switches as done, and other commands as errors. NVIDIA's
  * program is not served, because its contexts have another layout and the host owns all contexts: a
  * guest that loads NVIDIA's program never finds FECS ready.
  */

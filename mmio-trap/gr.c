@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * PGRAPH's front end, hub and ROPs. A guest sets up GR and makes its golden context here, with
- * thousands of writes. All written values are kept for the guest to read, and none reaches the
- * chip, because the host has set up GR for all vGPUs and owns every context. Two kinds of registers
- * do more. Status registers always read idle. Exception registers show what the host reports: it
- * copies the registers that explain an exception to the guest.
+ * thousands of writes. Most written values are kept for the guest to read, and none reaches the
+ * chip, because the host has set up GR for all vGPUs and owns every context. Status registers
+ * always read idle. Exception registers show what the host reports: it copies the registers that
+ * explain an exception to the guest.
  */
 #include <linux/string.h>
 

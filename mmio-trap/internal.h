@@ -31,7 +31,7 @@ struct kvgpu_access {
 	u32 idx;	/* index of the register in its table line */
 	u32 bits;	/* write: value in the written bytes, 0 in the others */
 	/*
-	 * write: value of the register after the write; bytes that are not written keep their value
+	 * write: the value with the written bytes; the other bytes are those of the register file
 	 */
 	u32 val;
 	u64 now;
@@ -96,9 +96,10 @@ struct kvgpu_reg_unit {
 extern const struct kvgpu_reg_unit *const kvgpu_trap_units[];
 extern const u32 kvgpu_trap_nr_units;
 /*
- * Returns the table line that covers @a->reg, never NULL: if there is none, a line of class
- * UNLISTED. Sets @a->inst and @a->idx. Sets *@unit, if @unit is not NULL, to the unit, or to NULL
- * if no unit has the register.
+ * Returns the table line that covers @a->reg. If there is none, returns .rest of the unit, or a
+ * line of class UNLISTED if no unit has the register; never NULL. Sets @a->inst to the unit's copy
+ * and @a->idx to the index in the line, if there are such. Sets *@unit, if @unit is not NULL, to
+ * the unit, or to NULL if no unit has the register.
  */
 const struct kvgpu_reg_line *vtrap_line_find(struct kvgpu_access *a,
 					     const struct kvgpu_reg_unit **unit);
@@ -121,7 +122,10 @@ void vtrap_intr_rearm(struct kvgpu_trap *t);
 u32 vtrap_intr_leaf_get(const struct kvgpu_trap *t, unsigned int leaf);
 bool vtrap_intr_output_high(const struct kvgpu_trap *t, unsigned int leaf);
 
-/* Set the state of a unit to its values after power-on. */
+/*
+ * Resets of units. kvgpu_trap_reset() calls vtrap_pmc_reset(). The others are called when the guest
+ * clears the unit's bit of PMC_ENABLE.
+ */
 void vtrap_pmc_reset(struct kvgpu_trap *t);
 void vtrap_fifo_reset(struct kvgpu_trap *t);
 void vtrap_gr_reset(struct kvgpu_trap *t);
@@ -131,7 +135,7 @@ void vtrap_pmu_reset(struct kvgpu_trap *t);
 /* Calls between units. */
 void vtrap_fifo_update(struct kvgpu_trap *t);
 u64 vtrap_guest_time_get(const struct kvgpu_trap *t, u64 now);
-void vtrap_denial_note(struct kvgpu_trap *t);	/* counts a refused command */
+void vtrap_denial_note(struct kvgpu_trap *t);	/* counts in .nr_denied */
 
 /* Counts of the topology, limited to the sizes of the arrays that they index. */
 static inline u32 vtrap_engine_count(const struct kvgpu_trap *t)

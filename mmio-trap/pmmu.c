@@ -2,8 +2,8 @@
 /*
  * The MMU's registers. When a guest invalidates its TLB, the host brings its shadow tables up to
  * date. It does so before the guest's write completes, so that the queue of invalidates always
- * reads empty. Some registers hold the raw bus address of a page to which the MMU itself would
- * write: their values stay in the register file.
+ * reads empty. Some registers hold the raw bus address of a page that the chip itself would access:
+ * their values stay in the register file.
  */
 #include <gk110/mmu.h>
 #include <gk110/pfb.h>

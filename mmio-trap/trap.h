@@ -6,7 +6,8 @@
  * asks for an effect outside of the register file, this effect is returned as one command, fully
  * decoded and checked for form. The caller checks the ownership of what the command names, and
  * carries the command out. Reports of the hardware or the host to the guest come in as events. A
- * command holds all its values: it never refers back to guest memory or registers.
+ * command holds all its values, except for the time of an alarm, which is in .ptimer_alarm: it
+ * never refers back to guest memory.
  *
  * Locks: the caller serialises all calls for one vGPU (vgpu->lock).
  */
@@ -104,14 +105,14 @@ struct kvgpu_trap {
 	/* PFIFO_ENGINE_STATUS, with guest ids */
 	u32 engine_status[KVGPU_MAX_ENGINE];
 	bool preempt_pending;
-	/* a GR exception was reported, and the guest has not restarted GR since */
+	/* a GR exception was reported, and the guest has not restarted or reset GR since */
 	bool gr_halted;
 	u64 ptimer_offset;		/* ns; the guest's PTIMER minus the host's */
 	u64 ptimer_alarm;		/* host time in ns at which it rings; 0: not armed */
 
 	/*
 	 * Counters, for sysfs and debugfs. nr_denied counts accesses of denied registers, and
-	 * writes that ask for a command in a bad form.
+	 * writes that ask for a command in a bad form or with a target that is not allowed.
 	 */
 	u64 nr_reads, nr_writes, nr_unlisted, nr_dropped, nr_denied;
 };
@@ -266,7 +267,7 @@ void kvgpu_trap_chan_status_set(struct kvgpu_trap *t, gchid_t id, u32 status);
  * @edge: set to true if one message (MSI) is due; the call clears the edge, so that the next call
  *   does not return the same edge
  *
- * Call it after any access or event.
+ * Call it after any event, and after a write whose command has .irq set.
  *
  * Return: true if the line (INTx) is up.
  */
@@ -294,8 +295,8 @@ struct kvgpu_reg_info {
  */
 bool kvgpu_trap_info(u32 reg, struct kvgpu_reg_info *info);
 /*
- * Checks that the tables are sorted and do not overlap, and that every hook can be reached. Returns
- * NULL, or a text about the first error.
+ * Checks the tables: for example that they are sorted and do not overlap, and that every hook can
+ * be reached. Returns NULL, or a text about the first error.
  */
 const char *kvgpu_trap_check_tables(void);
 
