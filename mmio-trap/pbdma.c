@@ -3,8 +3,8 @@
  * PBDMAs. The guest reads a snapshot that the host took when a channel of this vGPU stopped its
  * PBDMA. The guest's writes change only the snapshot. When the guest acknowledges an interrupt,
  * this becomes a command. The command says whether the guest has first replaced the method by a
- * no-operation, as nouveau does. hw/ does not wait for the command: hw/ has skipped the method
- * already.
+ * no-operation, as nouveau does. hw/ does not wait for the command: if a bit of intr0 was raised,
+ * hw/ has skipped the method already (hw/intr.c).
  */
 #include <gk110/fifo.h>
 

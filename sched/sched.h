@@ -126,9 +126,9 @@ struct kvgpu_sched {
 
 struct kvgpu_sched_choice {
 	/*
-	 * The vGPU whose list the chip should have alone. NULL, and .open is false: the chip should
-	 * have no list. @ent may be a vGPU that is not runnable: it has just run out of work and
-	 * keeps its turn for a moment.
+	 * If .open is false: the vGPU whose list the chip should have alone, or NULL if the chip
+	 * should have no list. @ent may be a vGPU that is not runnable: it has just run out of work
+	 * and keeps its turn for a moment.
 	 */
 	struct kvgpu_sched_ent *ent;
 	/*
