@@ -111,8 +111,9 @@ struct kvgpu_trap {
 	u64 ptimer_alarm;		/* host time in ns at which it rings; 0: not armed */
 
 	/*
-	 * Counters, for sysfs and debugfs. nr_denied counts accesses of denied registers, and
-	 * writes that ask for a command in a bad form or with a target that is not allowed.
+	 * Counters, for sysfs and debugfs. nr_denied counts accesses of denied registers,
+	 * commands that are not written with all four bytes, and most commands with a target that
+	 * is not allowed; PFIFO_BIND_ERROR reports a refused bind instead.
 	 */
 	u64 nr_reads, nr_writes, nr_unlisted, nr_dropped, nr_denied;
 };

@@ -7,8 +7,9 @@
  * the order would change from round to round, and a vGPU could be first in one round and last in
  * the next.
  *
- * A vGPU that has just woken goes to the front for one turn if its second clock, paced, is at least
- * half of its lead behind pace (internal.h). Turns at the front use up this lead, and it fills
+ * Each vGPU has a second clock, paced, which may be behind the common clock pace by a lead
+ * (internal.h). A vGPU that has just woken goes to the front for one turn if its paced is behind
+ * pace by half of that lead or more. Turns at the front use up this lead, and it fills
  * again in proportion to the vGPU's share. So a vGPU gains no more than its share by waking often.
  *
  * The length of a turn is in proportion to the vGPU's share, divided by the sum of the shares of
@@ -166,10 +167,11 @@ static void begin_turn(struct kvgpu_sched *s, const struct survey *v)
 }
 
 /*
- * Decides while no two vGPUs compete. Normally the chip gets the lists of all vGPUs that are not
- * suspended together (open). While a vGPU is held back, works off a debt, or is parked while
- * another vGPU runs, the chip is not open. It then gets only the list of the vGPU that can run, or
- * no list if no vGPU can run. The lists of sleeping vGPUs are not on it either.
+ * Decides if no vGPU can run, or if one can run, no other wants to, and no vGPU is held back or
+ * works off a debt. In all other cases take_turns() decides. Normally the chip gets the lists of
+ * all vGPUs that are not suspended together (open). If a vGPU is held back or works off a debt, no
+ * vGPU can run, and the chip gets no list. If a vGPU is parked while another can run, the chip gets
+ * only the list of the vGPU that can run, without the lists of sleeping vGPUs.
  */
 static void without_turns(struct kvgpu_sched *s, const struct survey *v,
 			  struct kvgpu_sched_choice *out)

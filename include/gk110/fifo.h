@@ -94,7 +94,10 @@
 #define   PFIFO_PREEMPT_TSG		BIT(24)
 /* Preempts whole runlists. Only known from later chips: NVIDIA's GV100 manual. */
 #define PFIFO_RUNLIST_PREEMPT		0x002638
-/* Registers through which software submits methods without a channel (rnndb gf100_pfifo.xml). */
+/*
+ * Registers by which software gives an engine a channel's instance block and submits methods to
+ * the engine, without pushbuffer and runlist (rnndb gf100_pfifo.xml).
+ */
 #define PFIFO_BYPASS_CONFIG		0x0026c4
 #define PFIFO_BYPASS_CHSW		0x0026c8
 #define PFIFO_BYPASS_BASE		0x005000

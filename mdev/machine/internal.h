@@ -249,8 +249,8 @@ struct kvgpu_chan {
 	/* disabled on the chip while its instance block or its group changes */
 	bool held;
 	/*
-	 * at the last look at this channel: .get: GP_GET; .idle: no work was pending at GP_PUT
-	 * .idle_put; gpu->lock
+	 * .get: GP_GET at the last look at this channel. .idle: when the channel table was last
+	 * asked, the channel had no work; GP_PUT was .idle_put then. gpu->lock
 	 */
 	struct { bool valid, idle; u32 get, idle_put; } look;
 	/* reason for the end of the channel; written under gpu->chip->event_lock */

@@ -90,7 +90,7 @@ struct unmap_known {
  */
 static DEFINE_SPINLOCK(unmappings_lock);
 static DEFINE_HASHTABLE(unmappings, 12);
-static LIST_HEAD(without_file);		/* threads without a file: few, if any */
+static LIST_HEAD(without_file);		/* threads without a file */
 static atomic_t nr_without_file;
 
 /* ------------------------------------------------------------ the threads; unmappings_lock held */

@@ -13,9 +13,9 @@
  * doorbell by the place of the write in BAR1. Both frames show the same page of the partition if
  * the guest's tables lead there to the channels' USERD.
  *
- * The CPU's touches are noted (touched.c). When a window's entries change, the pages that it shows
- * now count as touched at once: until the zap (the removal of CPU mappings) is done, the CPU may
- * reach them through an old mapping, without a fault.
+ * The CPU's touches are noted (touched.c). When a window's entries change, the pages that it
+ * shows after the change are noted as touched at once: until the zap (the removal of CPU mappings)
+ * is done, the CPU may reach them through an old mapping, without a fault.
  */
 #include <linux/io.h>
 #include <linux/slab.h>
