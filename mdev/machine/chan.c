@@ -311,6 +311,31 @@ void vmach_chans_restart(struct kvgpu_vgpu *v)
 }
 
 /*
+ * Gives up the context images of channels that recovery has ended and that are off the chip. Such a
+ * channel never runs again, but stays bound until the guest unbinds it. The guest may free the
+ * context before that, and have another context where it was.
+ */
+static void ended_images_put(struct kvgpu_vgpu *v)
+{
+	struct rb_node *n;
+
+	for (n = rb_first(&v->m->chans); n; n = rb_next(n)) {
+		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
+		bool tsg = c->htsg >= 0;
+		void __iomem *ctx;
+
+		if (!c->dead || !c->gr || !vmach_chan_is_off(c) ||
+		    vmach_chan_on_engine(v->gpu, tsg, tsg ? c->htsg : c->hchid.v))
+			continue;
+		ctx = c->inst.cpu + RAMIN_GR_CTX;
+		iowrite32((ioread32(ctx) & ~RAMIN_CTX_ADDR_LO) | lower_32_bits(NO_CONTEXT_VA), ctx);
+		iowrite32(upper_32_bits(NO_CONTEXT_VA), ctx + 4);
+		vmach_grctx_put(v, c->gr);
+		c->gr = NULL;
+	}
+}
+
+/*
  * Gives channel @c the space and the graphics context of @g. Call it when @c is off the chip and
  * disabled.
  */
@@ -336,6 +361,7 @@ static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g,
 	c->g.pd = g->pd;
 	c->g.limit = g->limit;
 	c->g.gr_ctx = g->gr_ctx;
+	ended_images_put(v);
 	/* vmach_grctx_get() reads the patch list through the space's tables */
 	vmach_shadow_sync(v);
 	c->gr = g->gr_ctx ? vmach_grctx_get(v, c->space, g->gr_ctx, g->limit) : NULL;
@@ -389,6 +415,7 @@ static int chan_bind_hw(struct kvgpu_chan *c, u32 *block)
 	if (!c->space)
 		return -ENOMEM;
 	c->as = c->space->as;
+	ended_images_put(v);
 	vmach_shadow_sync(v);
 	if (c->g.gr_ctx)
 		c->gr = vmach_grctx_get(v, c->space, c->g.gr_ctx, c->g.limit);
