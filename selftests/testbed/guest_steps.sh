@@ -206,9 +206,12 @@ triple_fault()
 
 machine_cpus() { "$TB" run --name "$B" -- systemctl set-property --runtime machine.slice "AllowedCPUs=$1"; }
 
+# It boots off CPU 0 and is brought there for its triple fault: a boot on CPU 0 may take the server with it (studies/README.md),
+# as it did in a run of make check.
 svm_fault()
 {
-	machine_cpus 0 && status_is 0 guest start two --append reboot=t && said 'may run on the server.s CPU 0' &&
+	machine_cpus 0 && status_is 1 guest start y --type 512m && said 'may run on the server.s CPU 0' &&
+		status_is 0 guest stop y && machine_cpus 1 && status_is 0 guest start two --append reboot=t && machine_cpus 0 &&
 		status_is 125 guest run two -- sh -c 'echo b > /proc/sysrq-trigger' && said 'emulated SVM' || return 1
 	machine_cpus 1 && await_guest two ' up ' && status_is 0 guest run two -- true
 }
