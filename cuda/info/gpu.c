@@ -70,7 +70,7 @@ static void read_gpu(struct gpu *g, CUdevice dev)
 	cuDeviceGetAttribute(&g->minor, ATTRIBUTE_MINOR, dev);
 	read_memory(g, dev);
 	for (i = 0; i < sizeof(cards) / sizeof(cards[0]); i++)
-		if (!strcmp(cards[i].name, g->name))
+		if (!strncmp(cards[i].name, g->name, strlen(cards[i].name)))
 			g->card_memory = cards[i].memory;
 	/* a whole card shows more than 7/8 of what is on the board */
 	g->is_virtual = g->card_memory && g->memory <= g->card_memory / 8 * 7 &&
