@@ -21,6 +21,7 @@ argument_steps()
 	try "bad kernel names the known ones" refused "base oldest newest" up --kernel 2.4
 	try "bad driver names the known ones" refused "nouveau, kvgpu, vfio-pci, none" up --driver nvidia
 	try "driver without GPU" refused "no-gpu" up --driver nouveau --no-gpu
+	try "a model that is not there" no_model
 	try "bad name" refused "bad bed name" up --name ../x
 	try "bad log" refused "logs are" log printer
 	try "build-exec without command" refused "which command" build-exec
@@ -36,6 +37,8 @@ argument_steps()
 	try "status of a bed that has only begun to start" status_at_begin
 	try "down without a bed is no error" status_is 0 "$TB" down --name "$A"
 }
+
+no_model() { KVGPU_TB_MODEL=/nowhere status_is 1 "$TB" up --name "$A" --no-barmap && said 'the GPU model is not there'; }
 
 guest_words()
 {

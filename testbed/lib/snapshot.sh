@@ -98,7 +98,6 @@ save_snapshot()
 	if wait_until 120 monitor_says 'info migrate' '^Status:[[:space:]]*(completed|failed)' && monitor_says 'info migrate' '^Status:[[:space:]]*completed' &&
 		cp --sparse=always "$TOOLS/tb/memory/server" "$SNAPSHOT_DIR/memory"; then
 		cp "$(bed_log server)" "$SNAPSHOT_DIR/server.log"
-		printf '%s\n' "$(image_stage)" > "$SNAPSHOT_DIR/of"
 		# of two that were saved at once the first stays
 		mv -T "$SNAPSHOT_DIR" "$(snapshot_dir)" 2> /dev/null || rm -rf --one-file-system -- "$SNAPSHOT_DIR"
 	else
@@ -109,15 +108,14 @@ save_snapshot()
 	drop_old_snapshots
 }
 
-# drop_old_snapshots: of another image, of beds that ended while they saved, and those that were used the longest time ago
+# drop_old_snapshots: of beds that ended while they saved, and those that were used the longest time ago. Other checkouts share the
+# cache, and may have another image; "tb setup --prune" drops all, while no bed runs
 drop_old_snapshots()
 {
 	local dir kept=0
 	find "$STAGES" -maxdepth 1 -name 'new.snapshot-*' -mmin +60 -exec rm -rf --one-file-system {} +
 	while read -r dir; do
-		if [ $((++kept)) -gt $MOST_SNAPSHOTS ] || [ "$(cat "$dir/of")" != "$(image_stage)" ]; then
-			discard_tree "$dir"
-		fi
+		[ $((++kept)) -le $MOST_SNAPSHOTS ] || discard_tree "$dir"
 	done < <(find "$STAGES" -maxdepth 1 -name 'snapshot-*' -printf '%T@ %p\n' | sort -nr | cut -d' ' -f2-)
 }
 

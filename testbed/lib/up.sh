@@ -121,11 +121,12 @@ find_parts()
 		need_part KVGPU_FIRMWARE firmware
 		need_part KVGPU_TOP top-server
 	fi
-	[ ${#targets[@]} -gt 0 ] || return 0
-	make_targets "${targets[@]}"
-	mapfile -t paths < <(make_print "${printers[@]}" "KERNEL=$KERNEL")
-	[ ${#paths[@]} = ${#printers[@]} ] || exit 1
-	for i in "${!paths[@]}"; do printf -v "${variables[i]}" %s "${paths[i]}"; done
+	if [ ${#targets[@]} -gt 0 ]; then
+		make_targets "${targets[@]}"
+		mapfile -t paths < <(make_print "${printers[@]}" "KERNEL=$KERNEL")
+		[ ${#paths[@]} = ${#printers[@]} ] || exit 1
+		for i in "${!paths[@]}"; do printf -v "${variables[i]}" %s "${paths[i]}"; done
+	fi
 	are_there
 }
 
