@@ -26,6 +26,9 @@ static struct sleeper {
 static uint64_t set_at;
 static atomic_bool *set_flag;
 
+static atomic_uint idlers;
+static atomic_uint_least64_t idle_waits;
+
 uint64_t clock_oversleep;
 unsigned int clock_sleeps;
 
@@ -104,6 +107,12 @@ unsigned int clock_sleepers(void)
 	return n;
 }
 
+unsigned int clock_idlers(uint64_t *waits)
+{
+	*waits = atomic_load(&idle_waits);
+	return atomic_load(&idlers);
+}
+
 void clock_run(void)
 {
 	atomic_store(&stopped_at, 0);
@@ -141,8 +150,13 @@ bool mono_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t deadli
 	unsigned int i;
 	bool in_time;
 
-	if (deadline == MONO_NEVER)
-		return host_cond_wait(cond, lock, deadline);
+	if (deadline == MONO_NEVER) {
+		atomic_fetch_add(&idle_waits, 1);
+		atomic_fetch_add(&idlers, 1);
+		in_time = host_cond_wait(cond, lock, deadline);
+		atomic_fetch_sub(&idlers, 1);
+		return in_time;
+	}
 	i = sleeper_add(cond, lock);
 	if (!atomic_load(&stopped_at)) {
 		in_time = host_cond_wait(cond, lock, deadline);

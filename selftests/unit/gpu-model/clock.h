@@ -22,6 +22,8 @@ void clock_move(uint64_t ns);
 void clock_run(void);
 
 unsigned int clock_sleepers(void);	/* number of threads that wait with a deadline */
+/* Number of threads that wait without a deadline. *@waits: how often threads began to, so far. */
+unsigned int clock_idlers(uint64_t *waits);
 /* Sets *@flag when a stopped time has moved by @ns from now. */
 void clock_set_at(uint64_t ns, atomic_bool *flag);
 

@@ -356,27 +356,44 @@ static void test_non_stall_interrupt(void **state)
 	assert_int_equal(rd(0x100), 0);
 }
 
+static unsigned int fifo_threads(void)
+{
+	const struct fifo *f = chip->g.fifo;
+	unsigned int i, n = f->keeper_running;
+
+	for (i = 0; i < chip->g.nr_pbdma; i++)
+		n += f->pbdma[i].running;
+	return n;
+}
+
+/*
+ * An idle PFIFO's threads wait without a deadline, and no thread wakes another. A wake-up from
+ * before may still be on its way to each of them.
+ */
 static void test_idle_costs_nothing(void **state)
 {
-	struct timespec a, b;
-	uint64_t used;
+	uint64_t before, after;
 
 	chans(64, 0);
 	submit(0, IMMD(1, M_NOTE, 1));
 	eventually(log_count() == 1 && !rd(0x3080));
 	chan_disable(0);
-	/* the preempt takes the context off: by then both threads have run and are idle */
+	/* the preempt takes the context off: by then all threads have run */
 	preempt_wait(0);
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
+	assert_true(fifo_threads() >= 2);
+	eventually(clock_idlers(&before) == fifo_threads());
 	usleep(300000);
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
-	used = (uint64_t)(b.tv_sec - a.tv_sec) * 1000000000ull + (uint64_t)(b.tv_nsec - a.tv_nsec);
-	assert_true(used < 3000000);
+	eventually(clock_idlers(&after) == fifo_threads());
+	assert_in_range(after - before, 0, fifo_threads());
 }
 
-static void test_doorbell_latency(void **state)
+/*
+ * A doorbell wakes a PBDMA that waits without a deadline. The time that it takes is printed; no
+ * test decides by it.
+ */
+static void test_doorbell_wakes(void **state)
 {
-	uint64_t best = UINT64_MAX, sum = 0, t;
+	uint64_t best = UINT64_MAX, sum = 0, waits, t;
 	unsigned int i, n = 300;
 
 	chans(1, 0);
@@ -384,18 +401,16 @@ static void test_doorbell_latency(void **state)
 		const uint32_t w[] = { RELEASE(0, i + 1) };
 
 		push(0, w, 5, 0);
-		usleep(500);
+		eventually(clock_idlers(&waits) == fifo_threads());
 		t = real_ns();
 		doorbell(0);
-		while (mem_get(SEM(0)) != i + 1)
-			;
+		eventually(mem_get(SEM(0)) == i + 1);
 		t = real_ns() - t;
 		sum += t;
 		best = t < best ? t : best;
 	}
 	print_message("# doorbell to release: best %llu ns, mean %llu ns\n", (unsigned long long)best,
 		      (unsigned long long)sum / n);
-	assert_true(best < 1000000);
 }
 
 #define T(f)		cmocka_unit_test_setup_teardown(f, chip_setup_one, chip_teardown)
@@ -414,7 +429,7 @@ int main(void)
 			T(test_masked_from_stalling),
 		T(test_signature_and_put), T(test_ramfc_words_can_not_be_written_while_running),
 			T(test_memory_operations),
-		T(test_non_stall_interrupt), T(test_idle_costs_nothing), T(test_doorbell_latency),
+		T(test_non_stall_interrupt), T(test_idle_costs_nothing), T(test_doorbell_wakes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
