@@ -2,8 +2,8 @@
 /*
  * Channels. When a guest binds a channel, the host binds a channel of the chip, with an instance
  * block that is made here. The channel's id on the chip is from a group of eight ids that belongs
- * to this vGPU alone. The doorbells of eight ids share a page, so that no page has doorbells of two
- * vGPUs.
+ * to this vGPU alone. The doorbells of these eight ids share a page. So no page has doorbells of
+ * two vGPUs.
  *
  * The runlist. A guest sees all engines on runlist 0, and may use GR and a copy engine in one
  * channel at any time, and does not say at the bind which of them it will use. On the card only
@@ -11,9 +11,10 @@
  * runlist. Channels that only copy would be faster on a copy engine of their own if two tenants
  * copy, but a channel that starts to use GR would have to be moved back while it runs.
  *
- * A guest may change its instance block after the bind. The change takes effect at the next of
- * these points (docs/hardware.md): bind, enable, unblock of the channel's runlist, and a submit of
- * that runlist if the list submitted before does not have the channel.
+ * A guest may change the page directory, the limit and the graphics context in its instance block
+ * after the bind. The change takes effect at the next of these points (docs/hardware.md): bind,
+ * enable, unblock of the channel's runlist, and a submit of that runlist if the list submitted
+ * before does not have the channel.
  */
 #include <linux/delay.h>
 #include <linux/io.h>
@@ -81,9 +82,9 @@ static void chan_forget(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
 /* ------------------------------------------------------------------ ids and doorbells */
 
 /*
- * Returns the chip's group of channel ids for guest group @g. Takes a free one if @g has none yet:
- * the caller notes it by vmach_userd_show(), and the vGPU keeps it until vmach_chans_stop().
- * Returns -ENOSPC if the vGPU has its share, or no group is free.
+ * Returns the chip's group of channel ids for guest group @g. If @g has none yet, takes a free
+ * group. After the caller has noted that group by vmach_userd_show(), the vGPU keeps it until
+ * vmach_chans_stop(). Returns -ENOSPC if the vGPU has its share, or no group is free.
  */
 static int take_group(struct kvgpu_vgpu *v, u16 g)
 {
@@ -131,9 +132,9 @@ static void give_groups(struct kvgpu_vgpu *v)
 /*
  * Makes the card's doorbells of the channel's group show the guest's USERD page, and the guest's
  * BAR1 show those doorbells. If channels of one group have USERD in different pages, the group
- * shows the page of the channel that was bound last, and channels with USERD in other pages have no
- * doorbells. A channel's USERD has to be at the place of its id in the page. Otherwise the chip and
- * the slicer would use different words as the channel's GP_GET and GP_PUT.
+ * shows the page of the channel that was bound last, and the doorbells of channels with USERD in
+ * other pages do not work. A channel's USERD has to be at the place of its id in the page.
+ * Otherwise the chip and the slicer would use different words as the channel's GP_GET and GP_PUT.
  */
 static int take_userd(struct kvgpu_chan *c)
 {
@@ -152,8 +153,8 @@ static int take_userd(struct kvgpu_chan *c)
 	if (v->m->userd_page[g] == page)
 		return 0;
 	/*
-	 * do not show the doorbells to the guest before they have the new page: until then they may
-	 * show a page of the vGPU that had this group of ids before
+	 * change the card's doorbells first: if that fails, do not show them to the guest by
+	 * vmach_userd_show()
 	 */
 	if (kvgpu_hw_userd_page(&v->gpu->hw, h, (hvram_t){ v->part.v + (page << PAGE_SHIFT) })) {
 		vmach_gpu_wedge(v->gpu, "doorbells show what they showed before");
@@ -189,8 +190,8 @@ static int read_inst(struct kvgpu_chan *c, u32 *block, struct kvgpu_inst_guest *
  * FECS may only load context images that the host made. But FECS loads an image from any address in
  * the instance block, even from 0, and a guest may have mapped an image of its own at that address.
  * A channel without a context therefore gets an address that no guest can map: it is beyond the
- * channel's limit, and shadows have no entries there. The first GR method of such a channel is a
- * page fault.
+ * channel's limit, and shadows have no entries there. The first GR method of such a channel causes
+ * a page fault.
  */
 static struct kvgpu_inst_guest inst_shown(const struct kvgpu_chan *c)
 {
@@ -216,7 +217,7 @@ static int write_inst_block(struct kvgpu_chan *c, const u32 *guest_block, u32 *o
 
 /*
  * Writes the page directory, the limit and the graphics context into the instance block. The chip
- * never writes these words, and a resync changes no others.
+ * never writes these words, and a resync changes no other words of the block.
  */
 static int write_inst_space(struct kvgpu_chan *c, const u32 *guest_block, u32 *out)
 {
@@ -284,8 +285,8 @@ bool vmach_chan_step_off(struct kvgpu_chan *c)
 }
 
 /*
- * Enables a channel on the chip if the guest has enabled it. A channel that recovery has ended or
- * is about to end stays disabled; gpu->lock is taken because recovery ends channels under it.
+ * Enables a channel on the chip if the guest has enabled it. A channel that is dead or marked in
+ * chip->sick stays disabled; gpu->lock is taken because recovery ends channels under it.
  */
 static void chan_start(struct kvgpu_chan *c)
 {
@@ -433,7 +434,7 @@ static int chan_bind_hw(struct kvgpu_chan *c, u32 *block)
 	return ret;
 }
 
-/* Frees all that channel @c holds. The channel is off the chip. */
+/* Frees channel @c with its image, its space and its block. @c is off the chip or was not bound. */
 static void chan_release(struct kvgpu_chan *c)
 {
 	struct kvgpu_vgpu *v = c->vgpu;
@@ -496,8 +497,8 @@ void vmach_chan_enable(struct kvgpu_vgpu *v, gchid_t id)
 		vmach_chan_resync(c);
 	}
 	/*
-	 * a channel that is not bound or has ended stays disabled, and so do all channels of a card
-	 * that was cut off; the guest reads that from the channel table
+	 * do not enable a channel that is not bound or has ended, nor a channel of a card that was
+	 * cut off; the guest sees in the channel table that the channel is disabled
 	 */
 	if (!c || c->dead || vmach_gpu_wedged(v->gpu)) {
 		kvgpu_trap_chan_status_set(&v->m->trap, id, 0);
@@ -544,8 +545,8 @@ static void chan_unbind_hw(struct kvgpu_chan *c)
 	    vmach_chan_evict(gpu, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS))
 		vmach_reset_note(c->vgpu->m, 0);
 	/*
-	 * a fault that came while the channel was driven off stops the whole runlist; clear it now,
-	 * because after the unbind no channel would be found for it
+	 * a fault may have come while the channel was driven off, and stop the whole runlist: clear
+	 * it now, because after the unbind no channel would be found for it
 	 */
 	if (!vmach_gpu_wedged(gpu))
 		kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
@@ -566,8 +567,9 @@ static void chan_unbind_hw(struct kvgpu_chan *c)
 	vmach_wait_charge(c->vgpu->m, works, others, began);
 	kvgpu_hw_unlock(&gpu->lock);
 	/*
-	 * The chip's reports name the instance block, and its memory may soon be another channel's.
-	 * Wait, for a bounded time, until all reports that name it have been handled.
+	 * MMU faults and GR exceptions name the instance block, and its memory may soon be another
+	 * channel's. Wait, for a bounded time, until faults of that block are handled and the
+	 * interrupt thread's present run is over.
 	 */
 	if (!vmach_gpu_wedged(gpu))
 		kvgpu_hw_intr_settle(&gpu->hw, c->inst.at.v);

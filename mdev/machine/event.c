@@ -2,9 +2,10 @@
 /*
  * Interrupts of the chip, and their delivery to guests. The chip's interrupt thread calls the
  * functions of kvgpu_machine_events, except copy_stuck(), for all vGPUs. These functions look up
- * the vGPU (nonstall() takes all of them), disable the channel if necessary (by one register write;
- * recover.c does the rest), and queue an event for the guest. Of the machine's locks that sleep
- * they take chip->event_lock only. No code waits for a guest, or signals one, with event_lock held.
+ * the vGPU, and queue an event for the guest, or disable the channel and leave the rest to
+ * recover.c, or both. nonstall() is different: it is for all vGPUs with channels. Of the machine's
+ * locks that sleep these functions take chip->event_lock only. No code waits for a guest, or
+ * signals one, with event_lock held.
  *
  * Delivery needs vgpu->lock, and time: a signal of an eventfd may take milliseconds, because the
  * VMM decides what waits for that eventfd. So a work item of the vGPU delivers, or a thread that
@@ -12,8 +13,9 @@
  * instance). The work item normally takes an eighth of one CPU for one vGPU at most, on the
  * average. Guests see their own ids and addresses only.
  *
- * Each vGPU has a budget for the interrupts of PBDMAs, GR and copy engines. A channel that exceeds
- * it is ended, because the PBDMA, GR and the interrupt thread serve all vGPUs.
+ * Each vGPU has a budget for the interrupts of PBDMAs, GR and copy engines, and for BAR faults. A
+ * channel whose interrupt exceeds the budget is ended, because the PBDMA, GR and the interrupt
+ * thread serve all vGPUs.
  */
 #include <linux/slab.h>
 
@@ -24,7 +26,7 @@
 /* this many registers of a GR exception count as one more interrupt in the vGPU's budget */
 #define REGS_OF_ONE	4
 #define RETRY_MS	1
-/* the work item that signals one VMM may take 1/8 of a CPU's time */
+/* the work item that signals one VMM may take 1/8 of a CPU's time, on the average */
 #define TELL_PART	8
 #define TELL_BURST_NS	(5 * (s64)NSEC_PER_MSEC)
 #define TELL_DEBT_NS	(NSEC_PER_SEC)
@@ -48,9 +50,9 @@ void vmach_event_push(struct kvgpu_machine *m, const struct machine_event *ev)
 
 /*
  * Takes the next event that can be delivered now. False: there is none. Leaves an exception of GR
- * in the queue until the guest has restarted its GR after the last exception. Real GR halts at each
- * exception, so that the guest's driver expects one exception at a time, and the registers describe
- * one only. The host has restarted the chip's GR meanwhile.
+ * in the queue until the guest has restarted its GR after the last exception. Real GR normally
+ * halts at an exception, so that the guest's driver expects one exception at a time, and the
+ * registers describe one only. The host has restarted the chip's GR meanwhile.
  */
 static bool event_pop(struct kvgpu_machine *m, struct machine_event *ev)
 {
@@ -82,8 +84,8 @@ void vmach_events_kick(struct kvgpu_machine *m)
 }
 
 /*
- * Adds the time passed to the budget for signals to the VMM. Returns 0 if the VMM may be signalled
- * now, else the ns until then. vgpu->lock is held.
+ * Adds 1/TELL_PART of the time passed to the budget for signals to the VMM. Returns 0 if the VMM
+ * may be signalled now, else the ns until then. vgpu->lock is held.
  */
 static u64 tell_refill(struct kvgpu_machine *m, u64 now)
 {
@@ -199,7 +201,7 @@ void vmach_events_deliver(struct kvgpu_vgpu *v)
 /*
  * Answers nouveau's recovery of a hang. nouveau triggers a fault of the engine. When the fault
  * comes, nouveau recovers the channel that the engine's status names. Does nothing if the guest was
- * told of no hang on @engine.
+ * told of no hang on @engine since it last triggered a fault there.
  */
 void vmach_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit)
 {
@@ -236,7 +238,7 @@ static struct kvgpu_chan *chan_of_id(struct kvgpu_chip *chip, int id, bool tsg)
 
 /*
  * Disables the channel at once. The recovery work item takes it off the chip and tells the guest.
- * For a dead channel neither is done.
+ * For a dead channel none of this is done.
  */
 void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
 {
@@ -329,7 +331,7 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 		}
 		vmach_chan_end_soon(chip, c, EVENT_FAULT);
 	} else {
-		/* the channel was unbound after the fault, but the fault still stops the runlist */
+		/* the fault stops the runlist, even if its channel was unbound meanwhile */
 		dev_notice_ratelimited(&gpu->hw.pdev->dev,
 				       "MMU fault of unit 0x%02x at 0x%010llx, instance 0x%010llx: nobody's any more\n",
 				       f->unit, f->va, f->inst);
@@ -501,15 +503,15 @@ static void nonstall_pay(struct kvgpu_chip *chip)
 /*
  * The chip does not tell which channel sent a NON_STALL_INTERRUPT, so that all vGPUs with channels
  * are shown it. That is harmless: a driver then looks in memory whether its work is done. A vGPU
- * whose driver does not wait is shown it at the guest's next register access. An interrupt that
- * finds no driver waiting masks further ones until a driver waits, because each submission of a
- * nouveau client ends with such an interrupt, and each would cost the host some ten register
- * accesses. The chip keeps the interrupt's bit while it is masked, and interrupts when it is
- * unmasked.
+ * whose driver does not wait is shown it when events are next delivered to the guest, normally at a
+ * register access. An interrupt that finds no driver waiting masks further interrupts until a
+ * driver waits, because each submission of a nouveau client ends with such an interrupt, and each
+ * would cost the host some ten register accesses. The chip keeps the interrupt's bit while it is
+ * masked, and interrupts when it is unmasked.
  *
  * No vGPU can be punished for too many of these interrupts, because their sender is unknown. The
  * interrupt that uses up the budget masks all further ones. Then each look of the slicer refills
- * the budget, and the first look after which the budget allows an interrupt ends this
+ * the budget, and the first look after which the budget allows an interrupt ends this masking
  * (vmach_nonstall_look()). Until then, samples come 1 ms apart on the average (sched/gap.c). No
  * interrupt is lost: the chip keeps the bit, and one interrupt stands for all that came before it.
  */
@@ -522,7 +524,7 @@ static void nonstall(void *ctx)
 
 	kvgpu_hw_lock(&chip->event_lock);
 	list_for_each_entry(m, &chip->live, node) {
-		/* skip a vGPU that has bound no channel since its channels were last stopped */
+		/* skip a vGPU that has no ids for channels, and so no channel */
 		if (!READ_ONCE(m->nr_groups))
 			continue;
 		set_bit(PENDING_NONSTALL, &m->pending);
@@ -559,8 +561,8 @@ bool vmach_nonstall_look(struct kvgpu_chip *chip, u64 now)
 
 /*
  * Call it when the driver may have begun or stopped to wait for NON_STALL_INTERRUPTs. event_lock
- * orders this with nonstall(): either nonstall() sees that the driver waits, or
- * vmach_events_deliver(), which follows, sees the pending bit that nonstall() set.
+ * orders this with nonstall(): either nonstall() sees that the driver waits, or the next
+ * vmach_events_deliver() sees the pending bit that nonstall() set.
  */
 void vmach_waits_update(struct kvgpu_vgpu *v)
 {
@@ -629,8 +631,8 @@ static void alarm_work(struct work_struct *work)
 }
 
 /*
- * Arms the guest's timer. Guests use it to poll sensors, so that a delay of a jiffy does not
- * matter.
+ * Arms the guest's timer, or disarms it. nouveau uses it to poll sensors, so that a delay of a
+ * jiffy does not matter.
  */
 void vmach_alarm_arm(struct kvgpu_vgpu *v)
 {
@@ -653,9 +655,9 @@ void vmach_events_init(struct kvgpu_machine *m)
 }
 
 /*
- * Ends the machine's work items. The caller has removed the machine from chip->live, so that no
- * interrupt finds it, but work items may still be queued. The caller may hold vgpu->lock: a work
- * item only tries to take it.
+ * Ends the work items that deliver events, ring the alarm, and end a suspended vGPU's channels. The
+ * caller has removed the machine from chip->live, so that no interrupt finds it, but work items may
+ * still be queued. The caller may hold vgpu->lock: none of these work items waits for it.
  */
 void vmach_events_fini(struct kvgpu_machine *m)
 {

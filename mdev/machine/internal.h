@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Shared by the files of the machine: the state of one vGPU behind its registers, and the state of
- * the chip. The VFIO face (driver.c, vgpu.c, region.c, ...) includes only machine.h.
+ * the chip. Of the machine's headers the VFIO face (driver.c, vgpu.c, ...) includes only machine.h.
  *
  * struct kvgpu_chip: one per card. Made before the card is brought up, freed after it was taken
  *   down.
@@ -12,8 +12,8 @@
  * struct kvgpu_grctx: one graphics context that the host owns.
  *
  * Locks: vgpu.h and docs/locking.md. From outer to inner: vgpu->lock, gpu->lock, chip->event_lock.
- * In the last four structures vgpu->lock protects each member for which neither its comment nor
- * docs/locking.md names another lock.
+ * In the last four structures vgpu->lock protects the members, except where the comment of a member
+ * or docs/locking.md says otherwise.
  */
 #ifndef KVGPU_MDEV_MACHINE_INTERNAL_H
 #define KVGPU_MDEV_MACHINE_INTERNAL_H
@@ -39,7 +39,7 @@
 #define NO_PAGE			(~0u)
 /* most events that are queued for a guest; further events are dropped */
 #define EVENTS			32
-/* budget of one vGPU, interrupts a second; the channel that exceeds it is ended */
+/* budget of one vGPU for interrupts, per second: within_budget() in event.c */
 #define EVENTS_PER_SECOND	2000
 /* budget of NON_STALL_INTERRUPTs of all vGPUs together: the chip does not name the sender */
 #define NONSTALL_PER_MS		2
@@ -47,11 +47,11 @@
 #define NONSTALL_BURST_NS	(10 * (s64)NSEC_PER_MSEC)
 /* most entries of one runlist of the chip, without the host's channel: see PFIFO_RUNLIST_COUNT */
 #define CHIP_RUNL_MAX		(KVGPU_MAX_CHAN - 2)
-/* most ms for which a guest's command waits for one preempt */
+/* ms for which vmach_chan_preempt_wait() tries one preempt; less if m->deadline is nearer */
 #define PREEMPT_GUEST_MS	2000
 #define COMMAND_MS		5000		/* ms from a command's start to m->deadline */
-#define PREEMPT_EVICT_MS	100	/* preempts in recover.c, except the following */
-/* second preempt of an eviction; if it is in vain, the whole card is cut off */
+#define PREEMPT_EVICT_MS	100	/* ms; a preempt in recover.c, but see PREEMPT_LAST_MS */
+/* ms; second preempt of an eviction; if it is in vain, the whole card is cut off */
 #define PREEMPT_LAST_MS		2000
 /* most ms for which the slicer's or a guest's wait for a preempt keeps the preempt register */
 #define PREEMPT_TURN_MS		10
@@ -66,20 +66,20 @@ struct machine_stranger {
 	bool tsg;
 };
 
-/* The engines' status at a drawn time: sample.c. Only its thread writes .taken and .engine. */
+/* The engines' status at a drawn time. Only the thread of sample.c writes .taken and .engine. */
 struct machine_sampler {
-	struct task_struct *thread;		/* from start to stop of the card's service */
-	/* the drawn time of the contents of .engine: slicer->sample_at, or an earlier one */
+	struct task_struct *thread;	/* set from vmach_sampler_start() to _stop() */
+	/* the drawn time for which .engine was last read */
 	u64 taken;
 	/* status of the engines on GR's runlist; 0 for other engines */
 	u32 engine[KVGPU_MAX_ENGINE];
 };
 
 /*
- * The slicer of one card. gpu->lock protects all members but .lock, .sched, .watchdog_ms, .thread,
- * .kicked and .sampler. Only the slicer's thread writes .planned, .used, .sample_at and
- * .sample_mean, in places without gpu->lock; the sampler reads .sample_at without it. Times are
- * ktime in ns.
+ * The slicer of one card. gpu->lock protects its members, except .lock, .sched, .watchdog_ms,
+ * .thread, .kicked, .sampler and .books. Only the slicer's thread writes .planned, .used,
+ * .sample_at and .sample_mean, in places without gpu->lock. The sampler and sysfs read members
+ * without that lock. Times are ktime in ns.
  */
 struct machine_slicer {
 	/* leaf lock; protects .sched, and slice.ent and slice.strikes of all vGPUs */
@@ -87,61 +87,61 @@ struct machine_slicer {
 	struct kvgpu_sched sched;
 	unsigned int watchdog_ms;
 
-	struct task_struct *thread;	/* from start to stop of the card's service */
+	struct task_struct *thread;	/* set from vmach_slicer_start() to _stop() */
 	unsigned long kicked;		/* bit 0: look now */
 	/* the next sample has a drawn time, at which the sampler wakes the thread */
 	bool planned;
 	/*
-	 * true: the lists of all vGPUs that are not suspended are on the chip; false: only the list
-	 * of .owner, or no list if .owner is NULL
+	 * true: the lists of all vGPUs that are not suspended belong on the chip; false: only the
+	 * list of .owner, or no list if .owner is NULL
 	 */
 	bool open;
 	struct kvgpu_machine *owner;
 	bool stale;	/* a vGPU was removed or suspended, or is not suspended any more */
-	u64 used;	/* ns for which the last look, with its flushes, held gpu->lock */
+	u64 used;	/* ns of a look with its flushes, for kvgpu_sched_rest() */
 	/*
 	 * .looked: time up to which vGPUs are charged, mostly the time of the last look. .worked:
-	 * last time at which a vGPU on the chip was found to have work.
+	 * time at which vmach_slicer_look() or chip_opened() last found work.
 	 */
 	u64 looked, worked;
 	/*
-	 * .sampled: time of the last sample. .sample_at: drawn time of the next sample; 0: not
-	 * drawn yet, ~0: none will come.
+	 * .sampled: time of the last look that was a sample. .sample_at: drawn time of the next
+	 * sample; 0: not drawn yet, ~0: no sample is planned.
 	 */
 	u64 sampled, sample_at;
-	u64 sample_mean;		/* mean gap, in ns, of the last draw; ~0: no samples */
+	u64 sample_mean;		/* ns; least mean gap of .sample_at's draws; ~0: none */
 	struct machine_sampler sampler;
-	/* this look is a sample: the engines' status is in .sampler */
+	/* engine_status() answers from .sampler, because the look is a sample */
 	bool sampling;
 	/*
 	 * protects .looked, and each vGPU's slice.busy and charged time; taken inside gpu->lock and
 	 * outside .lock
 	 */
 	seqlock_t books;
-	u32 turn;			/* counts the PBDMAs that were asked: pbdma_owner() */
-	/* counts looks at which the engines' answer is for statistics only (LOOKS_ALONE) */
+	u32 turn;			/* tells pbdma_owner() which PBDMA to ask next */
+	/* counts the looks that LOOKS_ALONE is for: vmach_slicer_look() */
 	u32 looks;
 	struct machine_stranger stranger;
 	u64 switches;
-	bool busy;			/* slice.busy of a vGPU is true */
+	bool busy;	/* true: at the last look or since, slice.busy of a vGPU was true */
 	u64 busy_ns;
 };
 
-/* Time slices of one vGPU; gpu->lock except where noted. Times are ktime in ns. */
+/* Time slices of one vGPU; gpu->lock except where noted. Times are in ns. */
 struct machine_slice {
 	struct kvgpu_sched_ent ent;	/* slicer->lock */
 	struct kvgpu_strikes strikes;	/* slicer->lock */
-	/* gpu->lock protects the members from here on; sysfs reads some of them without it. */
+	/* sysfs reads some of the members from here on without gpu->lock. */
 	/* a channel of the vGPU may be loaded; vmach_chan_preempt_wait() reads it without a lock */
 	bool on_chip;
 	/*
-	 * the chip's list has the vGPU's entries. After the vGPU was suspended they stay until the
-	 * list is written again, which the slicer's next look does at the latest.
+	 * the vGPU's list is part of the chip's list; this stays so after the vGPU was suspended,
+	 * until the chip's list is written again
 	 */
 	bool merged;
 	/*
-	 * what the last look found: .work: the vGPU has work; .moved: a GP_GET of the vGPU differs
-	 * from that at the look before at its channel; .seen: the vGPU was seen at work
+	 * what the last look found: .work: the vGPU has work; .moved: a channel's GP_GET changed
+	 * since that channel was looked at before; .seen: the vGPU was seen at work
 	 */
 	bool work, moved, seen;
 	/*
@@ -149,17 +149,17 @@ struct machine_slice {
 	 * have work; a look may ask no engine or only some, and then this may stay false
 	 */
 	bool named;
-	/* at the last look: an engine worked for the vGPU, and its USERD words told of no work */
+	/* at the last look, the engine in .works_on worked for the vGPU */
 	bool unsaid;
 	/*
-	 * the vGPU is charged until the next sample: it is on the chip, and the last sample there
-	 * saw it at work, or it took longer than LATE_NS (slice.c) to leave the chip last time
+	 * the vGPU is charged until the next sample: the last sample saw it at work, or it has come
+	 * back to the chip with .left_busy set
 	 */
 	bool busy;
-	/* the vGPU left while .busy: it is .busy again from its return to the next sample */
+	/* the vGPU left the chip while .busy, or needed more than LATE_NS (slice.c) to leave it */
 	bool left_busy;
 	bool brief;			/* .moved was set on the chip since the last sample */
-	/* .look_at: list entry to look at next. .quiet: consecutive entries seen without work. */
+	/* .look_at % length: next list entry to look at. .quiet: entries in a row without work. */
 	u32 look_at, quiet;
 	/*
 	 * number + 1 of the engine that was seen at work for the vGPU while its USERD words told of
@@ -169,8 +169,9 @@ struct machine_slice {
 	u64 preempts, preempt_ns, preempt_max;
 	/* GPU time in ns that sysfs was last told; used without gpu->lock */
 	atomic64_t told;
-	u32 turn;	/* counts the vGPU's turns: list.c computes from it where the list begins */
-	/* engine resets and long evictions for the vGPU's channels, but no hangs; gpu->lock */
+	/* counts how often the vGPU became slicer->owner; first_group() in list.c uses it */
+	u32 turn;
+	/* engine resets and long evictions that vmach_reset_note() has counted */
 	struct kvgpu_resets resets;
 	/* ends the channels of a suspended vGPU, one after the other */
 	struct delayed_work end_work;
@@ -204,7 +205,7 @@ struct kvgpu_chip {
 	 * the interrupt is masked.
 	 */
 	struct { u64 at, left, worked; s64 ns; bool held; } nonstall;
-	/* bit per chip's channel id: the channel waits for recovery; atomic */
+	/* bit per channel id of the chip: the channel waits for recovery; atomic */
 	DECLARE_BITMAP(sick, KVGPU_MAX_CHAN);
 	struct work_struct recover;
 	struct workqueue_struct *teller;	/* work items for events and alarms of guests */
@@ -214,7 +215,7 @@ struct kvgpu_chip {
 	u64 merge[CHIP_RUNL_MAX];	/* the chip's list under construction; gpu->lock */
 	struct machine_slicer slicer;
 	u64 pool_size;			/* bytes of the host's pool for all vGPUs together */
-	/* page that the slices and doorbells show which a vGPU has given back */
+	/* page that slices and doorbells show after a vGPU has given them back */
 	struct kvgpu_vram nowhere;
 	/* the card has failed: cut off from memory, no work starts */
 	bool wedged;
@@ -239,13 +240,14 @@ struct kvgpu_chan {
 	hchid_t hchid;
 	u8 grunl, hrunl;		/* runlist by the guest's number and by the chip's */
 	struct kvgpu_gaddr ginst;	/* the guest's instance block */
-	struct kvgpu_inst_guest g;	/* contents of .ginst when last read */
+	/* .ginst as read at the bind; swap_context() updates .pd, .limit and .gr_ctx */
+	struct kvgpu_inst_guest g;
 	struct kvgpu_vram inst;		/* the shadow instance block, which the chip reads */
 	struct kvgpu_as *as;
 	struct kvgpu_space *space;	/* the space of .as */
 	bool enabled, dead;		/* .dead: ended or unbound; written under gpu->lock */
 	bool listed;			/* is in the guest's last submitted list */
-	bool ran;			/* the guest has enabled it since the bind */
+	bool ran;			/* was enabled since the bind */
 	/* disabled on the chip while its instance block or its group changes */
 	bool held;
 	/*
@@ -320,7 +322,7 @@ struct kvgpu_space {
 	struct list_head node;
 	struct kvgpu_as *as;
 	struct kvgpu_gaddr pd;
-	/* of .users, .kept are over, but count because their channel was not off the chip */
+	/* .kept: those of .users that have ended while their channel was still on the chip */
 	u32 users, kept;
 	bool flush;			/* the card's TLB may have older entries of the space */
 };
@@ -340,7 +342,7 @@ struct kvgpu_machine {
 
 	struct kvgpu_trap trap;		/* the register file */
 	atomic64_t doorbells_trapped;
-	/* ktime; after it each preempt of the current command waits for PREEMPT_TURN_MS only */
+	/* ktime; after it vmach_chan_preempt_wait() waits for about PREEMPT_TURN_MS only */
 	ktime_t deadline;
 
 	/* memory.c, pin.c. */
@@ -358,7 +360,7 @@ struct kvgpu_machine {
 	/* pins refused for want of memory: .nr since time .at, ns; a close keeps them (pin.c) */
 	struct { u64 at; u32 nr; } refused;
 	/*
-	 * Buffer for reads of guest memory: .len bytes from offset .at of the partition; .next:
+	 * Buffer for reads of the partition: .len bytes from offset .at of it; .next:
 	 * offset at which a read in sequence would continue.
 	 */
 	struct { u8 *cpu; dma_addr_t dma; u64 at, next; u32 len; } stage;
@@ -367,16 +369,14 @@ struct kvgpu_machine {
 	bool flush_owed;
 	/* .freed: memory of shadow tables that is not given back yet (memory.c) */
 	struct list_head spaces, grctxs, dead_images, freed;
-	/*
-	 * bit per 4 KiB page that the CPU may have written since vmach_pages_untouch() cleared it
-	 */
+	/* bit per 4 KiB page that may have been written since vmach_pages_untouch() cleared it */
 	unsigned long *touched;
-	/* bit per page that the CPU may have written before the current sync asked about it */
+	/* bit per page that counts as written in the current sync */
 	unsigned long *dirty;
 	/*
 	 * .asked: pages that the current sync has asked about, none outside of .asked_first to
-	 * .asked_last. .late: those of them that were touched after a space was told that they are
-	 * clean; they are dirty in the next sync, too.
+	 * .asked_last. .late: those of them that were touched after a space or window was told that
+	 * they are clean; they are dirty in the next sync, too.
 	 */
 	unsigned long *asked, *late;
 	unsigned long asked_first, asked_last;
@@ -404,7 +404,7 @@ struct kvgpu_machine {
 	struct kvgpu_gaddr pramin;
 	u64 pramin_pte[256], pramin_next[256];
 	void __iomem *pramin_cpu, *userd_cpu;
-	/* by guest group of ids: page of the partition with the group's USERD; map_lock */
+	/* by guest group: page of the partition with its USERD; map_lock while .group[] >= 0 */
 	u32 userd_page[KVGPU_NR_GROUPS];
 	/* bit per page that was touched through BAR1 or PRAMIN, not only BAR3; map_lock */
 	unsigned long *touched1;
@@ -439,10 +439,10 @@ struct kvgpu_machine {
 	u64 events_dropped;
 	/* budget for signals to the VMM. .left: ns left, < 0: a debt. .at: last refill, ns. */
 	struct { u64 at; s64 left; } tell;
-	unsigned long pending;
+	unsigned long pending;		/* bits PENDING_*, set without a lock */
 	/* the driver wants to be told of the end of submissions; written under vgpu->lock */
 	bool waits;
-	bool gone;			/* the machine ends: queue no more work items */
+	bool gone;			/* the machine ends: queue no more work items; no lock */
 	struct delayed_work event_work, alarm_work;
 	u64 window_start;	/* when .window_events began to count; chip->event_lock */
 	u32 window_events;
@@ -459,7 +459,7 @@ bool vmach_gpu_wedged(const struct kvgpu_gpu *gpu);
 void vmach_gpu_wedge(struct kvgpu_gpu *gpu, const char *why);
 u64 vmach_ptimer_read(struct kvgpu_gpu *gpu);	/* PTIMER, ns */
 u8 vmach_gr_runl_get(const struct kvgpu_gpu *gpu);
-/* ms for which the current command may wait for its next preempt */
+/* ms for which vmach_chan_preempt_wait() may try the next preempt of the current command */
 unsigned int vmach_patience_get(const struct kvgpu_vgpu *v);
 /* wakes the slicer, because something has changed that it should look at; any context */
 void vmach_slicer_kick(struct kvgpu_gpu *gpu);
@@ -540,18 +540,18 @@ static inline struct device *vmach_dma_dev_get(const struct kvgpu_vgpu *v)
 struct kvgpu_space *vmach_space_get(struct kvgpu_vgpu *v, struct kvgpu_gaddr pd);
 /*
  * Ends a use of the space. Call it when channel @c, which used the space, is off the chip. @c is
- * NULL if no channel used the space. If @c is still on the chip, the space is kept until
+ * NULL if the use was not by a channel. If @c is still on the chip, the space is kept until
  * vmach_spaces_drop().
  */
 void vmach_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, const struct kvgpu_chan *c);
-/* Frees the kept spaces. Call it when no channel of the vGPU is bound. */
+/* Ends the kept uses of spaces. Call it when no channel of the vGPU is bound. */
 void vmach_spaces_drop(struct kvgpu_vgpu *v);
 /*
- * Brings every shadow of the vGPU up to date with the guest's tables, in the card's TLBs too, and
- * frees what is not used any more.
+ * Brings the vGPU's shadows and windows up to date with the guest's tables (space.c), and calls
+ * vmach_shadow_settle().
  */
 void vmach_shadow_sync(struct kvgpu_vgpu *v);
-/* The second half of vmach_shadow_sync(), after any change of shadows or windows. */
+/* The last part of vmach_shadow_sync(). Call it after a change of shadows or windows. */
 void vmach_shadow_settle(struct kvgpu_vgpu *v);
 
 /* ------------------------------------------------------------------ pin.c */
@@ -611,8 +611,8 @@ void vmach_windows_close(struct kvgpu_vgpu *v);
 void vmach_windows_sync(struct kvgpu_vgpu *v);
 bool vmach_windows_stale(struct kvgpu_vgpu *v);	/* the card's TLB may have older entries */
 /*
- * Makes the card's TLB forget the entries of the vGPU's windows. Call it after changed entries were
- * written. Returns 0 or -ETIMEDOUT.
+ * Makes the card's TLB forget the entries of the windows whose entries have changed. Call it after
+ * the changed entries were written. Returns 0 or a negative error code.
  */
 int vmach_windows_invalidate(struct kvgpu_vgpu *v);
 void vmach_windows_zap(struct kvgpu_vgpu *v);		/* removes CPU mappings of changed pages */
@@ -640,10 +640,10 @@ static inline u32 vmach_part_pages_count(const struct kvgpu_vgpu *v)
  */
 void vmach_page_touch(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar);
 /*
- * Tells whether the CPU may have written to pages @first to @last of the partition since the last
- * call for these pages. These pages are noted in m->dirty, and their mappings are removed, so that
- * a later write is noted again. False: the CPU may have written only to pages that are dirty
- * already.
+ * Tells whether a page from @first to @last of the partition may have been written since the last
+ * call for that page. Such pages are noted in m->dirty, and their mappings are removed, so that a
+ * later write by the CPU is noted again. False: only pages that are dirty already may have been
+ * written.
  */
 bool vmach_pages_untouch(struct kvgpu_vgpu *v, unsigned long first, unsigned long last);
 /*
@@ -665,7 +665,7 @@ void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id);
 /* Reads the guest's instance block again and applies its graphics context and address space. */
 void vmach_chan_resync(struct kvgpu_chan *c);
 /*
- * Disables a channel with all members of its group and takes it off the chip, so that the state
+ * Disables a channel that has run, with its group, and takes it off the chip, so that the state
  * that it saves and loads can be exchanged. False: the channel did not leave in time, and was
  * ended. Call vmach_chans_restart() afterwards in either case.
  */
@@ -689,8 +689,8 @@ void vmach_runlist_publish(struct kvgpu_vgpu *v);
 void vmach_runlist_clear(struct kvgpu_vgpu *v);
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id);
 /*
- * Preempts the chip's channel or group @id. Waits for a bounded time. Returns 0 when the channel or
- * group is off the chip, or -ETIMEDOUT.
+ * Preempts the chip's channel or group @id. Waits for a bounded time. Returns 0 when the preempt is
+ * done or the vGPU is off the chip, or a negative error code.
  */
 int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id);
 
@@ -721,9 +721,9 @@ void vmach_events_deliver(struct kvgpu_vgpu *v);	/* vgpu->lock held */
 /* call it after a possible change of trap.wants_nonstall; vgpu->lock held */
 void vmach_waits_update(struct kvgpu_vgpu *v);
 /*
- * For the slicer's look, with gpu->lock held. Unmasks NON_STALL_INTERRUPTs if their budget allows
- * it. True: they stay masked because the budget is used up, so that the slicer has to look again
- * soon.
+ * For the slicer's look, with gpu->lock held. If NON_STALL_INTERRUPTs are masked because their
+ * budget was used up, ends that when the budget allows it. True: the budget is still used up, so
+ * that the slicer has to look again soon.
  */
 bool vmach_nonstall_look(struct kvgpu_chip *chip, u64 now);
 void vmach_event_push(struct kvgpu_machine *m, const struct machine_event *ev);
@@ -777,8 +777,8 @@ void vmach_slice_add(struct kvgpu_machine *m);
 void vmach_slice_remove(struct kvgpu_machine *m);
 
 /*
- * look.c: finds out the work that each vGPU has and did since the last look, and charges it. True:
- * the look was a sample. gpu->lock is held.
+ * look.c: finds out which vGPUs have work and which vGPUs the chip worked for, and charges the
+ * latter. True: the look was a sample. gpu->lock is held.
  */
 bool vmach_slicer_look(struct kvgpu_chip *chip, u64 now);
 /* True: the policy or a cap may keep the vGPU from a part of the GPU's time. */

@@ -7,25 +7,26 @@
  * pending, or on a PBDMA). The guest can write the two words, but not the channel table. Without
  * the table, the words are believed only if they tell of work, for which the guest itself pays.
  * Equal words mean "no work" only after the channel table has agreed for this GP_PUT. And if
- * several vGPUs have lists on the open chip, and one of them seems to have no work, one PBDMA,
- * another at each look, is asked which channel it has. Equal words can also lie: a ring of two
- * entries that is filled twice between two looks reads as before. So if an engine is busy for a
- * vGPU whose words tell of no work, the vGPU counts as having work as long as the engine names it.
- * It also counts so after its turn has ended before that work did.
+ * several vGPUs have lists on the open chip, and not all of them seem to have work, a PBDMA, the
+ * next each time, is asked which channel it has. Equal words can also lie: a ring of two entries
+ * that is filled twice between two looks reads as before. So if an engine is seen at work for a
+ * vGPU whose words tell of no work, the vGPU counts as having work; unsaid_work() tells for how
+ * long.
  *
- * A vGPU with work was at work if an engine of the runlist was busy or a GP_GET of the vGPU has
- * moved. While several vGPUs on the chip have work, an engine counts only for the vGPU that it
- * names, or for all of them if it names none. If a vGPU has work, but neither is the case, the host
- * takes it that the vGPU waits for a semaphore. (A pushbuffer of NOPs looks the same, and is
- * treated the same.) Waiting is not charged.
+ * A vGPU on the chip that has work was at work if an engine of the runlist was busy or a GP_GET of
+ * the vGPU has moved. (note_work_seen() has another rule for work of which the words did not tell.)
+ * While several vGPUs on the chip have work, an engine counts only for the vGPU that it names, or
+ * for all of them if it names none. If a vGPU has work, but neither is the case, the host takes it
+ * that the vGPU waits for a semaphore. (A pushbuffer of NOPs looks the same, and is treated the
+ * same.) Waiting is not charged.
  *
  * A look has one of three reasons: a random time has come (sched/gap.c), the policy wants to know,
  * or the slicer was kicked, which a guest can do by submitting a list. Only a look at a random time
- * is a *sample*, because a guest may know or cause the times of the other looks. The sample's
- * engine status is read at its time exactly (sample.c), however long the slicer's own look is
- * delayed. A vGPU that the sample saw at work is charged until the next sample. The other looks do
- * not change which vGPUs are charged: they charge the time until now, and find out which vGPUs have
- * work.
+ * is a *sample*, because a guest may know or cause the times of the other looks. The sampler's
+ * thread (sample.c) reads the engines' status for the sample at the random time, even if the
+ * slicer's look comes late. A vGPU that the sample saw at work is charged until the next sample, or
+ * until it leaves the chip. The other looks do not change which vGPUs are charged: they charge the
+ * time until now, and find out which vGPUs have work.
  *
  * Open for silicon: whether an idle PBDMA continues to name its last channel. If so, an idle
  * channel seems to have work for one more turn, until it is preempted.
@@ -37,11 +38,11 @@
 
 /* most ns charged at a sample for work that began and ended since the sample before */
 #define BRIEF_NS	250000
-/* looks at the engines in a row; an engine is idle for a moment between two methods */
+/* most looks at the engines in a row; an engine is idle for a moment between two methods */
 #define ENGINE_LOOKS	3
-/* most channels of one vGPU that one look asks; each takes two reads of BAR1 */
+/* most channels of one vGPU whose USERD one look reads; each takes two reads of BAR1 */
 #define MAX_LOOKS	16
-/* if the answer is for statistics only, one look in this many asks all engines: unsaid_work() */
+/* if the answer is for statistics only, one look in this many lets unsaid_work() ask all engines */
 #define LOOKS_ALONE	16
 /*
  * most reads of the channel table for one vGPU in one look; further channels that would need a read
@@ -62,9 +63,9 @@ static bool chan_pending(struct kvgpu_gpu *gpu, const struct kvgpu_chan *c)
 }
 
 /*
- * Tells whether the channel has work. Sets *@moved if the channel has taken entries of its ring
- * since it was last looked at. *@asks: number of reads of the channel table that this look may
- * still make; counted down here.
+ * Tells whether the channel has work. Sets *@moved if GP_GET has changed since the channel was last
+ * looked at. *@asks: number of reads of the channel table that this look may still make; counted
+ * down here.
  */
 static bool chan_work(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool *moved, u32 *asks)
 {
@@ -87,9 +88,9 @@ static bool chan_work(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool *moved, 
 }
 
 /*
- * Tells whether @m has work. Looks at a few entries of its list, from the entry on where the last
- * look stopped. A vGPU that had work counts as having work until all entries of its list, one after
- * the other, were seen without work. A short list is seen in one look.
+ * Tells whether @m has work. Looks at MAX_LOOKS channels of its list at most, from the entry on
+ * where the last look stopped. A vGPU that had work counts as having work until all entries of its
+ * list, one after the other, were seen without work.
  */
 static bool list_has_work(struct kvgpu_machine *m, bool *moved)
 {
@@ -119,8 +120,8 @@ static bool list_has_work(struct kvgpu_machine *m, bool *moved)
 }
 
 /*
- * Returns the status of an engine: in a sample the status at the sample's time, else the present
- * status.
+ * Returns the status of an engine: in a sample the status that the sampler has read, else the
+ * present status.
  */
 static u32 engine_status(struct kvgpu_chip *chip, u8 e)
 {
@@ -152,9 +153,9 @@ static struct kvgpu_machine *note_engine(struct kvgpu_chip *chip, u8 e, u32 st, 
 /*
  * Tells whether an engine works for a vGPU that is known to have work, or works and names no vGPU.
  * Sets .named of the vGPUs that such engines name, and *@unnamed if an engine names none. Does not
- * ask the engines in @unsaid: they are known to work for vGPUs whose words tell of no work. Adds
- * further engines of that kind to @unsaid. All other engines are asked if @all is true, else the
- * first engine for which the answer is yes is enough.
+ * ask the engines in @unsaid, which unsaid_work() has found at work. Adds engines to @unsaid that
+ * work for a vGPU whose words tell of no work. If @all is true, asks all other engines of the
+ * runlist, else only until the answer is yes.
  */
 static bool engines_busy(struct kvgpu_chip *chip, bool all, u32 *unsaid, bool *unnamed)
 {
@@ -180,8 +181,8 @@ static bool engines_busy(struct kvgpu_chip *chip, bool all, u32 *unsaid, bool *u
 }
 
 /*
- * Returns the vGPU whose channel a PBDMA of the runlist has. Each call asks another PBDMA. NULL: it
- * has no channel of a vGPU, or is not on GR's runlist.
+ * Returns the vGPU whose channel a PBDMA has. Each call is for the next PBDMA. NULL: that PBDMA has
+ * no channel of a vGPU, or is not on GR's runlist.
  */
 static struct kvgpu_machine *pbdma_owner(struct kvgpu_chip *chip)
 {
@@ -267,10 +268,9 @@ bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machin
 }
 
 /*
- * A vGPU that was at work at a sample is charged until the next sample, as long as it is on the
- * chip. The charge is right on the average. This holds also if the guest knows the times of past
- * looks, because it does not know the time of the next sample. It is exact for a vGPU that always
- * works.
+ * A vGPU that a sample saw at work is charged until the next sample, or until it leaves the chip.
+ * The charge is right on the average. This holds also if the guest knows the times of past looks,
+ * because it does not know the time of the next sample.
  */
 static void look_charge(struct kvgpu_machine *m, bool sample, u64 now)
 {

@@ -14,7 +14,7 @@
  * @v: the vGPU; its constant members are set, and it is not on gpu->vgpus yet
  *
  * Makes the scrap page, the register file, the shadow, the windows and the notes of touched pages,
- * and scrubs the partition. After an error nothing is left.
+ * and scrubs the partition. After an error the caller has nothing to undo.
  *
  * Context: process, no lock held.
  * Return: 0 or a negative error code.
@@ -34,8 +34,9 @@ int kvgpu_machine_vgpu_open(struct kvgpu_vgpu *v);
 /* stops all channels, unpins all guest memory */
 void kvgpu_machine_vgpu_close(struct kvgpu_vgpu *v);
 /*
- * Resets the vGPU to its state after power-on (VFIO_DEVICE_RESET, FLR). After this and after open
- * the face sets all words of the configuration space by kvgpu_machine_config_set(), and calls
+ * Stops all channels, unpins all guest memory, and makes registers, shadows and windows as after
+ * power-on (VFIO_DEVICE_RESET, FLR). Video memory keeps its contents. After this and after open the
+ * face sets the words of the configuration space by kvgpu_machine_config_set(), and calls
  * kvgpu_mdev_irq_update().
  */
 void kvgpu_machine_vgpu_reset(struct kvgpu_vgpu *v);
@@ -77,18 +78,18 @@ void kvgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len);
  * kvgpu_machine_pfn_find() - find the page frame behind a page of a region
  * @v: the vGPU
  * @region: 0 (PRAMIN window only), 1 or 3
- * @off: offset in the BAR of a page, bytes
+ * @off: offset of a page in the BAR, bytes
  * @pfn: the frame
  *
- * Notes the page as touched, because the CPU may write to it from now on. The caller maps the frame
- * before it releases map_lock. Code that changes the answer does so under map_lock, and calls
+ * Notes the page as touched, because the CPU may write to it from now on. A page fault maps the
+ * frame before it releases map_lock. Code that changes the answer does so under map_lock, and calls
  * kvgpu_mdev_bar_zap() afterwards without map_lock. For BAR1 the face may ask for an aligned 2 MiB,
  * page by page, and map it as one if its frames are contiguous.
  *
  * Context: page fault without vgpu->lock, or kvgpu_machine_bar_access() with it; vgpu->map_lock
  *   held. Does not sleep.
- * Return: 0, or an error, for which the VMM gets SIGBUS. Accesses of a guest to its BARs cause no
- *   error: where the guest has mapped no memory they get the scrap page.
+ * Return: 0, or -EFAULT if no page of the region is at @off; a page fault then ends in SIGBUS. It
+ *   is no error if the guest has mapped no memory at @off: the frame then shows the scrap page.
  */
 int kvgpu_machine_pfn_find(struct kvgpu_vgpu *v, unsigned int region, u64 off, unsigned long *pfn);
 /**
@@ -110,16 +111,20 @@ int kvgpu_machine_bar_access(struct kvgpu_vgpu *v, unsigned int region, u64 off,
 
 /*
  * Handlers of the chip's reports, for all vGPUs of a card. A handler finds the vGPU, and queues an
- * event for that vGPU or ends a channel of it. Two differ: .nonstall tells all vGPUs that have
+ * event for that vGPU or ends a channel of it. Two differ: .nonstall is for all vGPUs that have
  * channels, and .copy_stuck cuts the card off.
  */
 extern const struct kvgpu_hw_events kvgpu_machine_events;
-/* Called before kvgpu_hw_init(), which may bring events, and after kvgpu_hw_fini(). */
+/*
+ * Call kvgpu_machine_gpu_init() before kvgpu_hw_init(), which may report events. Call
+ * kvgpu_machine_gpu_fini() after kvgpu_hw_fini().
+ */
 int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu);
 void kvgpu_machine_gpu_fini(struct kvgpu_gpu *gpu);
 /*
- * Start and stop the slicer. Start it when the types are known, before a vGPU can be created. Stop
- * it after the last vGPU is gone.
+ * Start and stop the slicer; take and free chip->nowhere. Call kvgpu_machine_gpu_start() when the
+ * types are known, before a vGPU can be created. Call kvgpu_machine_gpu_stop() after the last vGPU
+ * is gone.
  */
 int kvgpu_machine_gpu_start(struct kvgpu_gpu *gpu);
 void kvgpu_machine_gpu_stop(struct kvgpu_gpu *gpu);

@@ -16,8 +16,8 @@
  * published list waits for the vGPU's turn, and the guest is told at once that its list was taken.
  *
  * If a guest blocks a runlist, the entries of that runlist are not published. A loaded channel
- * stays until its slice ends or the guest preempts it, as on the card. Recovery removes dead
- * channels from the published list without vgpu->lock, because that lock may be held for long.
+ * stays until its slice ends or it is preempted, as on the card. Recovery removes dead channels
+ * from the published list without vgpu->lock, because that lock may be held for long.
  */
 #include <linux/sched/signal.h>
 
@@ -38,8 +38,8 @@ int vmach_runlists_init(struct kvgpu_vgpu *v)
 	u32 r;
 
 	/*
-	 * so the lists of all vGPUs together have fewer than 4,095 entries: the chip takes no more
-	 * if rnndb is right about the width of the register's count
+	 * so the lists of all vGPUs together have fewer than 4,095 entries: the chip takes 4,095 at
+	 * most if rnndb is right about the width of PFIFO_RUNLIST_COUNT
 	 */
 	m->runl_max = m->max_groups * KVGPU_GROUP;
 	m->next = kvcalloc(m->runl_max, sizeof(u64), GFP_KERNEL_ACCOUNT);
@@ -111,9 +111,9 @@ static int list_id_map(void *ctx, bool tsg, u16 id)
 	if (id >= KVGPU_MAX_CHAN)
 		return -1;
 	/*
-	 * take no id here: note_members() has given the list's groups that have channels their ids,
-	 * while ids were free, and has stored the ids in the channels. The channels would not have
-	 * an id that is taken here.
+	 * Take no id here. note_members() has given ids to the list's groups that have channels, as
+	 * long as ids were free, and has stored each id in the channels of its group. An id that is
+	 * taken here would not be stored in the channels.
 	 */
 	if (tsg)
 		return t->v->m->htsg[id];
@@ -344,8 +344,9 @@ void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu
 
 /*
  * Call it when a channel was bound: the list that the guest submitted before may name the channel.
- * From now on the channel is in the group in which that list has it: the chip knows the channel by
- * the group's id when the channel is loaded, and drop_groups() must not give that id away.
+ * If that list has the channel in a group, the channel is in that group from now on: the chip knows
+ * the channel by the group's id when the channel is loaded, and drop_groups() must not give that id
+ * away.
  */
 void vmach_runlist_chan_add(struct kvgpu_vgpu *v, u8 runl)
 {
@@ -397,7 +398,7 @@ int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
 }
 
 /*
- * Preempts channel or group @id (the guest's) for the guest. If it does not leave the chip in time,
+ * Preempts channel or group @id (the guest's) for the guest. If the preempt does not end in time,
  * ends the channel with its group, or the group, and tells the guest of a hang.
  */
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)

@@ -4,23 +4,24 @@
  * the vGPU that the policy names.
  *
  * There are two states. *Open*: the lists of all vGPUs that are not suspended are on the chip
- * together. The policy allows this only while no vGPUs compete. Then nothing is switched, and a
+ * together. The policy allows this only while no two vGPUs compete. Then nothing is switched, and a
  * vGPU that gets work starts at once. *Owned*: the chip has one vGPU's list, or none. The list of a
  * vGPU that is off the chip stays in the host's memory (machine->list). Submits and blocks of its
  * guest then change that list only, and a preempt of its guest finds no channel on the chip
  * (runlist.c).
  *
- * A switch submits the new list, so that no further channel of the old list is loaded. Then it
- * preempts the channels that are still loaded. This order, instead of block, preempt, submit,
- * allow, saves two register writes. It also lets the chip continue without the host: between the
- * submit and the preempts another PBDMA of the runlist may already serve the next owner.
+ * A switch submits the new list, so that no further channel of a vGPU that must leave is loaded.
+ * Then it preempts the channels of such vGPUs that are still loaded. This order, instead of block,
+ * preempt, submit, allow, saves two register writes. It also lets the chip continue without the
+ * host: between the submit and the preempts another PBDMA of the runlist may already serve the next
+ * owner.
  *
- * While the thread waits for a preempt it holds only the preempt register's lock, and releases that
- * lock every PREEMPT_TURN_MS. If the preempt does not end, sched/hang.c decides when to look for an
- * unserved interrupt and when to end the channel.
+ * While a switch waits for a preempt (chan_drive_off()), the thread holds only the preempt
+ * register's lock, and releases that lock every PREEMPT_TURN_MS. If the preempt does not end,
+ * sched/hang.c decides when to look for an unserved interrupt and when to end the channel.
  *
- * This file only carries out decisions. sched/ decides which vGPUs compete, how long each has the
- * chip, when the next sample comes, and how long this thread rests.
+ * This file carries out decisions of sched/: which vGPUs compete, how long each has the chip, how
+ * far apart samples are, and how long this thread rests.
  */
 #include <linux/kthread.h>
 #include <linux/random.h>
@@ -29,7 +30,7 @@
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
-/* a vGPU that needs more ns to leave the chip was at work, even if no sample saw its work */
+/* a vGPU that needs more ns to leave the chip counts as at work, even if no sample saw that */
 #define LATE_NS			(5 * NSEC_PER_MSEC)
 #define MAX_LOADED	(2 * (KVGPU_MAX_PBDMA + KVGPU_MAX_ENGINE))
 #define WATCHDOG_MS	2000
@@ -53,7 +54,7 @@ struct seen {
 	struct kvgpu_gpu *gpu;
 	/*
 	 * an entry for each of the first SEEN_MAX channels and groups that engines were seen to
-	 * work for; .looks: how often this was seen, counted for each engine
+	 * work for; its .looks: how often this was seen, counted for each engine
 	 */
 	struct { u32 status, looks; } at[SEEN_MAX];
 	u32 nr, looks;
@@ -97,8 +98,8 @@ static void add_status(struct kvgpu_chip *chip, u32 st, struct loaded *out, u32 
 }
 
 /*
- * Finds the loaded channels that must leave the chip. The caller has submitted the new list, so
- * that the chip loads no further channel of the old list.
+ * Finds the loaded channels and groups that must leave the chip, because the list of their vGPU is
+ * not shown. The chip has the new list already, so that it loads no further channel of such a vGPU.
  */
 static u32 find_loaded(struct kvgpu_chip *chip, struct loaded *out)
 {
@@ -120,10 +121,10 @@ static u32 find_loaded(struct kvgpu_chip *chip, struct loaded *out)
 }
 
 /*
- * @m has the chip from now on. Until the next sample that finds @m on the chip, @m is charged if it
- * was .busy when it left: the last sample on the chip saw it at work, or it left late (LATE_NS).
- * Any other vGPU pays for new work only from the next sample on. In return it pays from the end of
- * its work until the next sample. slicer->books is held.
+ * @m comes onto the chip. If it was .busy when it left, or left late (LATE_NS), it is .busy again
+ * from now on. If not, it normally pays for new work only from the next sample that sees it at
+ * work. In return a vGPU pays from the end of its work until the next sample. slicer->books is
+ * held.
  */
 static void slice_comes_back(struct kvgpu_machine *m)
 {
@@ -135,9 +136,8 @@ static void slice_comes_back(struct kvgpu_machine *m)
 }
 
 /*
- * Called when the chip opens. The vGPUs that were off the chip, and were .busy when they left it,
- * are charged from about this moment on. @owner, if not NULL, had the chip before, and goes on
- * being charged as before.
+ * Called when the chip opens. The vGPUs that were off the chip come onto it: slice_comes_back().
+ * @owner, if not NULL, had the chip before, and is charged as before.
  */
 static void chip_opened(struct kvgpu_chip *chip, const struct kvgpu_machine *owner)
 {
@@ -213,7 +213,7 @@ static bool chan_still_loaded(struct kvgpu_chip *chip, const struct loaded *l)
 
 /*
  * Ends channel or group @l if it is still loaded, with a reset of its engine if necessary. The
- * reset loses no other channel's context, because those are in memory.
+ * reset loses only the context on that engine: all other contexts are in memory.
  */
 static void chan_recover(struct kvgpu_chip *chip, const struct loaded *l)
 {
@@ -311,8 +311,8 @@ static bool chan_was_seen(const struct seen *w, const struct loaded *l)
 
 /*
  * Drives channel or group @l off the chip. Returns the time at which @l had left, or at which the
- * recovery of @l began, or at which the card was found cut off. The time of a recovery is charged
- * in chan_recover().
+ * recovery of @l began, or at which the card failed. The time of a recovery is left to
+ * chan_recover().
  */
 static u64 chan_drive_off(struct kvgpu_chip *chip, const struct loaded *l, struct seen *w)
 {
@@ -343,7 +343,7 @@ static u64 chan_drive_off(struct kvgpu_chip *chip, const struct loaded *l, struc
 
 /*
  * @m leaves the chip. If slice.busy is set, charges @m for the time from @began to @now, and sets
- * slice.left_busy for the return of @m. Clears slice.busy: @m is charged no more.
+ * slice.left_busy for the return of @m. Clears slice.busy, which ends the charge.
  */
 static void charge_leaver(struct kvgpu_machine *m, u64 began, u64 now)
 {
@@ -358,9 +358,8 @@ static void charge_leaver(struct kvgpu_machine *m, u64 began, u64 now)
 /*
  * While @l was driven off, engines may have worked for other vGPUs too, for instance for the next
  * owner of the chip. Charges each such vGPU for the part of the time that equals its part of the
- * looks in @w, whatever samples saw before: other vGPUs wait also for work that began just before
- * the end of a turn. note_leaver() charges the vGPU of @l for all of the time, if that vGPU was at
- * work.
+ * looks in @w, whatever samples saw before. note_leaver() charges the vGPU of @l for all of the
+ * time, if that vGPU was at work.
  */
 static void charge_seen_work(struct kvgpu_chip *chip, const struct loaded *l, const struct seen *w,
 			     u64 began, u64 now)
@@ -402,9 +401,9 @@ static void note_leaver(struct kvgpu_chip *chip, const struct loaded *l, const s
 }
 
 /*
- * Drives the channels in @l off the chip. The caller holds no lock. Each takes the watchdog's time
- * and a recovery at most. The time of the switch from @began on is charged to those of the leaving
- * vGPUs that were at work, and to other vGPUs that engines were seen to work for.
+ * Drives the channels in @l off the chip. The caller holds no lock. A channel that does not leave
+ * is recovered after about the watchdog's time. The time of the switch from @began on is charged to
+ * the leaving vGPUs that were at work, and to other vGPUs that engines were seen to work for.
  */
 static void loaded_leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr, u64 began)
 {
@@ -485,9 +484,9 @@ static u64 sample_mean(struct kvgpu_chip *chip, u64 now)
 
 /*
  * Draws the time of the next sample. No guest can foresee it (sched/gap.c). A guest may know the
- * time of the last sample, because the flushes that the guest asked for are done then. A look that
- * is no sample keeps the drawn time, unless the mean time between samples has become shorter: then
- * a new time is drawn, and the earlier of the two counts.
+ * time of the last sample, because the flushes that the guest asked for are done after a sample. A
+ * time that was drawn before is kept, unless the mean time between samples has become shorter:
+ * then a new time is drawn, and the earlier of the two counts.
  */
 static void next_sample(struct machine_slicer *s, u64 now, u64 mean)
 {
@@ -571,8 +570,8 @@ static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 		/*
 		 * If the time of the next sample has passed while a vGPU was driven off, a new time
 		 * is drawn: loaded_leave() has already charged that time by its own looks.
-		 * Otherwise the drawn time stays: guests can cause switches, and if each switch
-		 * drew a new time, a sample might never come.
+		 * Otherwise the drawn time is not put off: guests can cause switches, and if each
+		 * switch put it off, a sample might never come.
 		 */
 		if (nr && s->sample_at <= now)
 			WRITE_ONCE(s->sample_at, 0);

@@ -13,8 +13,8 @@
  * doorbell by the place of the write in BAR1. Both frames show the same page of the partition if
  * the guest's tables lead there to the channels' USERD.
  *
- * The CPU's touches are noted (touched.c). When a window's entries change, the pages that it
- * shows after the change are noted as touched at once: until the zap (the removal of CPU mappings)
+ * The CPU's touches are noted (touched.c). When a window's entries change, the pages that it did
+ * not show there before are noted as touched at once: until the zap (the removal of CPU mappings)
  * is done, the CPU may reach them through an old mapping, without a fault.
  */
 #include <linux/io.h>
@@ -328,8 +328,7 @@ static void __iomem *host_view(struct kvgpu_vgpu *v, unsigned int region, u64 of
 }
 
 /*
- * Uses one store for an aligned access of 4 or 8 bytes, as the guest did: a doorbell must not
- * arrive in pieces.
+ * Uses one store for an aligned access of 4 or 8 bytes: a doorbell must not arrive in pieces.
  */
 static void view_store(void __iomem *to, const void *buf, size_t len)
 {
