@@ -6,8 +6,9 @@
 #include "mdev/machine/internal.h"
 
 /*
- * ns of a wait in which other vGPUs may have worked unseen; after a wait of that length the lock's
- * holder is lent a priority (hw/lock.h)
+ * ns, the last part of a wait for the chip, in which other vGPUs may have worked unseen. The thread
+ * that waits holds gpu->lock. When another thread has waited this long for gpu->lock, the holder is
+ * lent a priority (hw/lock.h).
  */
 #define UNSEEN_NS	NSEC_PER_MSEC
 
@@ -22,7 +23,7 @@ void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now)
 }
 
 /*
- * Returns the ns charged to @m so far, with the ns since the last look if @m is being charged now.
+ * Returns the ns charged to @m so far, with the ns since slicer->looked if @m is being charged now.
  * Never returns less than in an earlier call.
  */
 u64 vmach_gpu_time_get(struct kvgpu_machine *m)
@@ -49,7 +50,7 @@ u64 vmach_gpu_time_get(struct kvgpu_machine *m)
  * Charges the time since @began, in which this thread waited for the chip on behalf of @m. It held
  * gpu->lock, so that no look was made. If @m was at work (@works), @m pays for that time. Else, if
  * another vGPU was at work at the beginning (@others) or is now, the time stays uncharged here, and
- * the next look charges it by the samples. If no vGPU was at work, the last part of the time,
+ * the next look charges it by the samples. If no vGPU was seen at work, the last part of the time,
  * UNSEEN_NS at most, is left to the next look as well, because other vGPUs may have worked unseen;
  * no vGPU is charged for the rest.
  */

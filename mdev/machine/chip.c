@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * State of the card that all parts of the machine need: the time of its PTIMER, whether the card is
- * cut off, and how long a command may wait for it. This file calls no other file of mdev/machine/.
+ * Functions for the card that many files of the machine need: the time of its PTIMER, whether the
+ * card is cut off, the number of GR's runlist, how long a command may wait for a preempt, and the
+ * kick of the slicer. This file calls no other file of mdev/machine/.
  */
 #include <linux/sched.h>
 

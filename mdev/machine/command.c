@@ -3,10 +3,9 @@
  * Carries out the commands that mmio-trap/ makes of a guest's register writes. mmio-trap/ has
  * decoded the command and checked its form. Its ids and addresses are still the guest's: the
  * functions that use them look them up or check their bounds. A command returns no error to the
- * guest. If it can't be carried out, the host normally notes a fault (kvgpu_mdev_fault_note()), and
- * the guest sees what the chip would show.
+ * guest. If it can't be carried out, the host mostly notes a fault (kvgpu_mdev_fault_note()).
  *
- * A command is complete when vmach_command_run() returns, so that the guest never reads the
+ * For the guest, a command is complete when vmach_command_run() returns: the guest never reads the
  * command's busy bit as set. (Flushes by the mapped page are no commands: flush.c.)
  */
 #include "gk110/bar.h"
@@ -144,7 +143,7 @@ void vmach_command_run(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 	 * golden context; vmach_grctx_save() gives the guest the result
 	 */
 	case KVGPU_CMD_GR_BIND:
-	/* nothing to do for the three kinds of ACK: hw/ has already let the unit go on */
+	/* nothing to do for the three kinds of ACK: hw/ lets the unit go on by itself */
 	case KVGPU_CMD_PBDMA_ACK:
 	case KVGPU_CMD_GR_ACK:
 	case KVGPU_CMD_CE_ACK:

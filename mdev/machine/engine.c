@@ -43,8 +43,8 @@ struct kvgpu_chan *vmach_hchan_find(struct kvgpu_chip *chip, bool tsg, int id)
 
 /*
  * Returns the vGPU of the channel or group that status @st of a PBDMA or an engine names. The
- * channel may be disabled and on no list: a channel that is loaded when it is taken off its list
- * continues until it is preempted.
+ * channel may be disabled and on no list: a loaded channel may continue after it was disabled or
+ * taken off its list, until it is preempted.
  */
 struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st)
 {
@@ -90,8 +90,8 @@ bool vmach_others_work(struct kvgpu_machine *m)
  * Notes an engine that works for a channel or group without a vGPU, except for the host's channels.
  * No switch would preempt such a channel, and all vGPUs with work on the chip would pay for it. It
  * may run for the watchdog's time, like a vGPU's channel. Then vmach_stranger_evict() drives it
- * off, and charges no vGPU for that. No known path leads here, because the chip's lists have only
- * ids that the host gave (runlist.c). One such engine is noted at a time.
+ * off. No case is known in which such a channel runs, because the chip's lists have only ids that
+ * the host gave (runlist.c). One such engine is noted at a time.
  */
 void vmach_stranger_note(struct kvgpu_chip *chip, u8 e, u32 st)
 {

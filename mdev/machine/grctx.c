@@ -10,7 +10,7 @@
  * (gtt-shadow/patch.c). The context size that the guest is told includes all of that.
  *
  * When the host makes an image, it reads the patch list's place and size from the guest's own
- * memory at that address. FECS never loads that memory.
+ * memory at the context's address. FECS loads the host's image, not that memory.
  */
 #include <linux/io.h>
 #include <linux/slab.h>
@@ -19,7 +19,10 @@
 #include "gk110/grinit.h"
 #include "mdev/machine/internal.h"
 
-/* pairs of a guest's patch list that the host takes, the rest is left out; nouveau has some 36 */
+/*
+ * most pairs that the host takes of a guest's patch list; further pairs are ignored; nouveau has
+ * some 36
+ */
 #define PATCHES_MAX	64
 #define OUT_MAX		(PATCHES_MAX + KVGPU_PATCH_OWN)
 
@@ -190,8 +193,9 @@ void vmach_grctx_free_dead(struct kvgpu_vgpu *v)
 /* ----------------------------------------------------------------- the guest's own golden image */
 
 /*
- * Copies @len bytes or less of the image from @from to the memory to which the guest's tables lead
- * at @va. *@len: the bytes copied. An address that is not in the partition is an error.
+ * Copies bytes of the image from @from to the memory to which the guest's tables lead at @va: *@len
+ * bytes, or fewer if the guest's page ends before. Sets *@len to their number. An address that is
+ * not in the partition is an error.
  */
 static int put_image_part(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va, hvram_t from, u32 *len)
 {

@@ -25,7 +25,8 @@ static u32 next_group(const u64 *list, u32 nr, u32 i)
 /*
  * The chip starts a submitted list at its first entry. While vGPUs take turns, only a few channels
  * of a long list run in one turn of the vGPU. So the list of a vGPU with more than GROUPS_PER_SLICE
- * groups starts at another group in each of its turns.
+ * groups normally starts in each turn at another group than in the turn before. A channel outside
+ * of groups counts as a group here.
  */
 static u32 first_group(const struct kvgpu_machine *m, u8 runl)
 {
@@ -73,9 +74,10 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
 }
 
 /*
- * The list of a vGPU that was just suspended is not shown any more, but the chip has its entries
- * until its list is written again (slice.merged), at the slicer's next look at the latest. Until
- * then a change of that list has to be written to the chip too.
+ * If vGPUs share the chip (slicer->open), the list of a vGPU that was just suspended is not shown
+ * any more. But the chip's list has the entries of that vGPU (slice.merged) until the chip's list
+ * is written again, which the slicer's next look does at the latest. Until then a change of the
+ * vGPU's list has to be written to the chip too.
  */
 int vmach_runlist_update(struct kvgpu_machine *m, u8 runl)
 {

@@ -4,9 +4,10 @@
  *
  * create: the vGPU's video memory is scrubbed, its windows show only the scrap page.
  * open: the machine's state is as after power-on.
- * close: no channel of the vGPU is left on the chip, and no page of the guest is pinned. The chip
- *   can delay this for a bounded time only: a channel that does not leave by itself costs
- *   PREEMPT_EVICT_MS and resets of engines, and PREEMPT_LAST_MS before the card is cut off.
+ * close: no channel of the vGPU is left on the chip, or the card was cut off. No page of the guest
+ *   is pinned. The chip can delay this for a bounded time only: a channel that does not leave by
+ *   itself costs PREEMPT_EVICT_MS and resets of engines, and PREEMPT_LAST_MS before the card is cut
+ *   off.
  * remove: the memory is scrubbed again.
  */
 #include <linux/slab.h>
@@ -46,8 +47,8 @@ static u64 nr_odd_regs(const struct kvgpu_vgpu *v)
 }
 
 /*
- * Traces the access if the register is denied, or no line of mmio-trap's table covers it: mmio-trap
- * has then counted the access, so that the count is not @before any more.
+ * Traces the access if mmio-trap has counted it as denied or unlisted: then the count is not
+ * @before any more.
  */
 static void trace_odd_reg(const struct kvgpu_vgpu *v, u32 reg, u32 val, bool write, u64 before)
 {

@@ -6,9 +6,10 @@
  * Reads of the guest's tables. The host's copy engine fetches tables in video memory into a staging
  * buffer. The buffer's contents are dropped when the next command or sync begins, or earlier. A
  * fetch copies one page, because a guest mostly writes to one page between syncs; if it continues
- * where the last fetch ended, it copies 64 KiB. If the CPU may have written to a table's page since
- * the last sync, take_dirty() removes the CPU's mapping of that page and drops the buffer's
- * contents before the table is read. Tables in system memory are read through the VFIO core.
+ * where the last fetch ended, it copies up to 64 KiB. If the CPU may have written to a table's page
+ * since the last sync, the sync removes the CPU's mapping of that page and drops the buffer's
+ * contents before it reads the table (take_dirty()). Tables in system memory are read through the
+ * VFIO core.
  */
 #include <linux/dma-mapping.h>
 #include <linux/io.h>
@@ -20,9 +21,10 @@
 #include "mdev/machine/internal.h"
 
 /*
- * Least share of the pool for a vGPU, bytes. An address space needs 328 KiB or more. So the
- * smallest share has room for 30 small spaces; each program that uses the GPU has one space.
- * A graphics context takes vmach_grctx_size() of the same memory.
+ * Smallest share of the pool that a vGPU should get, bytes. An address space with one table of
+ * small pages and one of big pages takes 328 KiB, so that this share has room for some 30 such
+ * spaces. A program that uses the GPU mostly has one space. A graphics context takes
+ * vmach_grctx_size() of the same memory.
  */
 #define POOL_MIN	(10ull << 20)
 /*
@@ -45,11 +47,11 @@ static bool pool_has_room(const struct kvgpu_machine *m, u64 size)
 }
 
 /*
- * Allocates from the host's pool, but not on a card that was cut off. On such a card a channel may
- * be loaded that can't be taken off. The channel may still use tables in video memory that went
- * back to the pool. These tables are empty, and their memory must not get another use (S1). The
- * card is cut off before such tables go back, so that a check after the allocation finds every such
- * case.
+ * Allocates from the vGPU's part of the host's pool, but not on a card that was cut off. On such a
+ * card a channel may be loaded that can't be taken off. The channel may still use tables in video
+ * memory that went back to the pool. These tables are empty, and their memory must not get another
+ * use (S1). The card is cut off before such tables go back, so that a check after the allocation
+ * finds every such case.
  */
 int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out)
 {
@@ -199,7 +201,10 @@ static void op_table_free(void *ctx, struct kvgpu_table *t)
 	kvfree(t->aux);
 }
 
-/* Does the same as vmach_pool_free(), with one flush for all tables that were freed. */
+/*
+ * Gives the tables that op_table_free() has filled with zeros back to the pool, after one flush for
+ * all of them.
+ */
 void vmach_tables_free(struct kvgpu_vgpu *v)
 {
 	struct table_memory *mem, *n;
@@ -228,9 +233,9 @@ static void op_table_write(void *ctx, struct kvgpu_table *t, u32 first, u32 nr)
 /* -------------------------------------------------------- pages that the guest may have written */
 
 /*
- * The op take_dirty of the shadow. Returns whether [@a, @a + @len) may have been written since the
- * last sync. Always true outside of the partition: for the guest's system memory, because the host
- * does not notice writes there.
+ * The op take_dirty of the shadow. Returns whether the CPU may have written to [@a, @a + @len)
+ * since the last sync. True if @a is not in the partition: the host does not notice writes to the
+ * guest's system memory.
  */
 static bool take_dirty(void *ctx, struct kvgpu_gaddr a, u64 len)
 {
@@ -259,7 +264,7 @@ const struct kvgpu_shadow_ops machine_shadow_ops = {
 /* ------------------------------------------------------------------ life */
 
 /*
- * Returns the bytes of the host's pool that the vGPU may use: the same fraction as its partition
+ * Returns how many bytes of the host's pool the vGPU should get: the same fraction as its partition
  * has of the memory for partitions, but at least POOL_MIN. With a part of its own, no tenant can
  * starve other tenants.
  */

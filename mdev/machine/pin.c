@@ -10,16 +10,17 @@
  * called due: it is marked in m->pins, and a work item does the steps soon after. A due page is not
  * used for a new pin of its address, because the VMM may have put another page there meanwhile (a
  * balloon does). So a new pin of that address releases the due page first. When the core asks for a
- * range, the due pages in the range are released at once. At close and reset all due pages are.
+ * range of memory back (.dma_unmap), the due pages in the range are released at once. At close and
+ * reset all due pages are released.
  *
- * The work item waits in VFIO for the container's lock, for as long as the VMM likes: any thread of
- * the VMM may hold that lock and wait for memory of the VMM. So the work items of all vGPUs have a
- * queue of their own, bound to no CPU. The end of a vGPU waits for the vGPU's own item. Only the
+ * The work item may wait in VFIO for the container's lock, for as long as the VMM likes: any thread
+ * of the VMM may hold that lock and wait for memory of the VMM. So the work items of all vGPUs have
+ * a queue of their own, bound to no CPU. The end of a vGPU waits for the vGPU's own item. Only the
  * end of the card waits for the whole queue.
  *
- * Pins and locks. vfio_pin_pages() and vfio_dma_rw() take iommu->lock of the container and the
- * mmap_lock, with vgpu->lock held. Other paths take these locks as follows:
- *   - A page fault on a mapping of a vGPU normally holds the mmap_lock. It takes map_lock, and
+ * Pins and locks. vfio_pin_pages() and vfio_dma_rw() take iommu->lock of the container and may take
+ * the mmap_lock, with vgpu->lock held. Other paths take these locks as follows:
+ *   - A page fault on a mapping of a vGPU normally holds the mmap_lock. It may take map_lock, and
  *     vma_lock inside it. No code pins under these two.
  *   - .dma_unmap is called with device_list_lock of the container held and iommu->lock dropped. It
  *     takes vgpu->lock. The pin for which it may wait needs iommu->lock and mmap_lock, and the
@@ -41,19 +42,19 @@
 #define DUE		XA_MARK_0
 /*
  * ms until the work item runs: a program that ends unmaps one buffer after the other, and one run
- * releases them together
+ * can release several together
  */
 #define DUE_MS		20
 /*
- * most pages that the work item releases before it gives vgpu->lock back, for which the guest may
- * wait
+ * most pages that the work item releases before it releases vgpu->lock: the guest may wait for that
+ * lock
  */
 #define DUE_AT_ONCE	128
 #define DUE_PIECES	8	/* pieces of DUE_AT_ONCE pages in one run of the work item */
 
 /*
- * When the core has refused this many pins of a vGPU for want of memory within REFUSED_NS, it is
- * not asked again until REFUSED_NS are over
+ * When the core has refused this many pins of a vGPU for want of memory within REFUSED_NS, the vGPU
+ * makes no pins until REFUSED_NS have passed since the first of these refusals.
  */
 #define REFUSALS_MAX	10
 #define REFUSED_NS	(5 * (u64)NSEC_PER_SEC)
@@ -111,9 +112,9 @@ static void pin_dma_unmap(struct kvgpu_vgpu *v, u64 iova)
 }
 
 /*
- * Returns how many pins the core has refused for want of memory in the current REFUSED_NS. For each
- * of them the core logs a line, without a limit of its own, if the VMM has reached its limit of
- * locked memory.
+ * Returns how many pins the core has refused for want of memory in the current period of
+ * REFUSED_NS. For each refused pin the core logs a line, without a limit of its own, if the VMM has
+ * reached its limit of locked memory.
  */
 static u32 refused_pins(const struct kvgpu_machine *m)
 {

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Recovery: takes a channel that faulted, hangs or misbehaves off the chip for good, and makes the
- * engine that the channel holds usable for the other vGPUs again. After that the guest is told
- * (event.c).
+ * engine that the channel holds usable for the other vGPUs again. After that an event for the guest
+ * is queued (event.c).
  *
  * Recovery never waits for a vgpu->lock, because a thread may hold that lock for long. It works
- * with gpu->lock held, and every wait is bounded. The reset of an engine loses only the context
- * that is loaded; all other contexts are in memory.
+ * with gpu->lock held, and each wait for the chip is bounded. The reset of an engine loses only the
+ * context that is loaded on it.
  *
  * The order (nouveau nvkm_runl_rc(), docs/hardware.md): disable the channel, submit a list without
  * it, block the list, preempt, reset the engines that still have the channel, clear the error,
  * allow the list. nouveau has no preempt in this order. Here it makes a channel that is on a PBDMA,
  * but on no engine, leave without a reset of an engine. After a reset, or a preempt in vain, the
- * channel is preempted once more before the list is allowed.
+ * channel is preempted once more before the list is allowed. Otherwise the error is cleared after
+ * the list is allowed.
  */
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
-/* an eviction that takes more ns counts as a reset; GR saves a context in less than 1 ms */
+/* the eviction of a channel that was ended counts as a reset if it takes more ns */
 #define LONG_EVICTION_NS	(10 * NSEC_PER_MSEC)
 
 /* ------------------------------------------------------------------ engines */
@@ -230,7 +231,9 @@ void vmach_chans_recover(struct work_struct *work)
 	unsigned long id;
 
 	for_each_set_bit(id, chip->sick, KVGPU_MAX_CHAN) {
-		/* take the lock for each channel anew, so that other threads get it in between */
+		/*
+		 * take the lock for each channel anew, so that other threads can get it in between
+		 */
 		kvgpu_hw_lock(&gpu->lock);
 		c = chip->by_hchid[id];
 		/* skip a dead channel: it was ended already, or is being unbound */

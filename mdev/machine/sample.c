@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads the engines' status at random times, which sched/gap.c draws. The slicer uses the result
- * under gpu->lock. But the slicer may come late: a guest may make it wait for that lock, or it may
- * be resting. By then the guest's work may be over, and would not be seen. So a separate thread
- * reads the status at the exact time, without a lock, and wakes the slicer. look.c uses the result
- * as the sample.
+ * Reads the engines' status at random times. The slicer draws these times (sched/gap.c). The slicer
+ * uses the result under gpu->lock. But the slicer may come late: a guest may make it wait for that
+ * lock, or it may be resting. By then the guest's work may be over, and would not be seen. So a
+ * separate thread, with a real-time priority, reads the status when the drawn time has come,
+ * without a lock, and wakes the slicer. look.c uses the result as the sample.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>
@@ -12,7 +12,9 @@
 
 #include "mdev/machine/internal.h"
 
-/* most reads of an engine's status: between two methods an engine is idle for a moment */
+/*
+ * most reads of one engine's status in a sample: between two methods an engine is idle for a moment
+ */
 #define LOOKS	3
 
 static u32 read_engine(struct kvgpu_gpu *gpu, u8 e)
@@ -30,7 +32,10 @@ static void engines_sample(struct kvgpu_chip *chip, u64 at)
 	struct kvgpu_gpu *gpu = chip->gpu;
 	u8 runl = vmach_gr_runl_get(gpu), e;
 
-	/* begin with the last engines, which are copy engines: their work is the shortest */
+	/*
+	 * begin with the last engines, which are copy engines: their work is mostly shorter than
+	 * GR's
+	 */
 	for (e = gpu->hw.topo.nr_engines; e-- > 0;)
 		s->engine[e] = gpu->hw.topo.engine[e].runl == runl ? read_engine(gpu, e) : 0;
 	/* pairs with vmach_sample_taken(): a reader that sees .taken sees all of .engine[] */
@@ -60,8 +65,8 @@ static int sampler_main(void *arg)
 			schedule();	/* sleeps until a kick, which comes when a time is drawn */
 		else
 			/*
-			 * no timer slack: the engines are read at the drawn time exactly, which no
-			 * guest can guess
+			 * no timer slack: read the engines as soon as possible after the drawn
+			 * time, which no guest can guess
 			 */
 			schedule_hrtimeout_range(&until, 0, HRTIMER_MODE_ABS);
 		__set_current_state(TASK_RUNNING);
@@ -71,7 +76,7 @@ static int sampler_main(void *arg)
 
 bool vmach_sample_taken(const struct machine_slicer *s)
 {
-	/* pairs with the sampler's release: .engine[] was read at .sample_at */
+	/* pairs with the sampler's release: .engine[] was read for .sample_at */
 	return s->sample_at && smp_load_acquire(&s->sampler.taken) == s->sample_at;
 }
 

@@ -3,8 +3,9 @@
  * Prints the machine's state into files of debugfs.c. The files are for people, so that their
  * format may change.
  *
- * The holder of vgpu->lock may wait for memory of the VMM, for as long as the VMM likes. A reader
- * of a vGPU's file waits for that lock, and can be interrupted meanwhile.
+ * The holder of vgpu->lock may wait for memory of the VMM, for as long as the VMM likes.
+ * kvgpu_machine_vgpu_show() waits for that lock, and the reader of the file can be interrupted
+ * meanwhile.
  */
 #include <linux/seq_file.h>
 

@@ -3,18 +3,19 @@
  * Address spaces: knows which page directories of the guest have a shadow, and syncs, that is,
  * brings the shadows up to date.
  *
- * A sync looks at all spaces and windows of the vGPU, even if the guest named only one, because the
- * CPU's writes are known by page and not by space, and a page may belong to tables of several
- * spaces. That costs little: one question to touched.c covers a whole table, and a table in video
- * memory that was not written is normally not read. The pages that the CPU writes are known by
- * first touch: a page whose CPU mapping was removed is noted when it is mapped again (touched.c).
- * The order for a page is: remove the note, remove the mapping, then read. A write after the
- * mapping's removal faults and is noted again, for the next sync.
+ * A sync looks at all spaces of the vGPU, and at its windows in virtual mode, even if the guest
+ * named only one space. The reason: the CPU's writes are known by page and not by space, and a page
+ * may belong to tables of several spaces. That costs little: one question to touched.c covers a
+ * whole table, and a table in video memory that was not written is normally not read. The pages
+ * that the CPU writes are known by first touch: a page whose CPU mapping was removed is noted when
+ * it is mapped again (touched.c). The order for a page is: remove the note, remove the mapping,
+ * then read. A write after the mapping's removal faults and is noted again, for the next sync.
  *
  * A sync is due when the guest invalidates its TLB, binds or enables a channel, submits or unblocks
- * a runlist, binds a BAR, or has FECS save a golden context (docs/hardware.md). The guest's
- * register access that caused the sync completes only after the card's TLB was invalidated. Calls
- * that take memory away (.dma_unmap, close, reset) go to vmach_shadow_settle() alone (machine.c).
+ * a runlist, binds a BAR, or has FECS save a golden context (docs/hardware.md). If a sync changes
+ * entries, the guest's register access that caused it completes only after the card's TLB was
+ * invalidated. Calls that take memory away (.dma_unmap, close, reset) remove entries and call
+ * vmach_shadow_settle(), without a sync (machine.c).
  *
  * vgpu->lock is held in all functions here. gpu->lock and map_lock are not held: a sync reads and
  * pins the guest's memory, and vmach_shadow_settle() makes the pins due that no entry needs any
@@ -87,8 +88,8 @@ static void space_unref(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u32 users)
 }
 
 /*
- * Every caller has taken the channel off the chip before, or cut the card off, or the channel never
- * ran. This function checks that all the same, because S1 and S2 depend on it.
+ * A caller that passes channel @c has taken it off the chip before, or cut the card off, or @c
+ * never ran. This function checks that all the same, because S1 and S2 depend on it.
  */
 void vmach_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, const struct kvgpu_chan *c)
 {
@@ -118,8 +119,8 @@ void vmach_spaces_drop(struct kvgpu_vgpu *v)
 
 /*
  * Does what S2 requires, in this order: write entries out, invalidate the card's windows and TLBs,
- * then release the memory that only the old entries used. If the card did not answer,
- * vmach_gpu_wedge() has cut it off from memory before the release.
+ * then release the memory that only the old entries used (pinned pages become due: pin.c). If the
+ * card did not answer, vmach_gpu_wedge() has cut it off from system memory before the release.
  */
 void vmach_shadow_settle(struct kvgpu_vgpu *v)
 {

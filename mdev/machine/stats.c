@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The machine's counters and knobs, for sysfs.c. Counters and knobs are read one by one, without
- * locks: a value may be slightly old, and values may not fit together, but no value is half
- * written. slicer->lock is needed for changes of the policy's knobs, and for values that the policy
- * computes.
+ * The machine's counters and knobs, for sysfs.c. Most are read one by one, without locks: a value
+ * may be slightly old, and values may not fit together, but none is half written. slicer->lock is
+ * needed for changes of the policy's knobs, and for values that the policy computes.
  */
 #include <linux/math64.h>
 
@@ -69,9 +68,7 @@ int kvgpu_machine_knob_set(struct kvgpu_vgpu *v, enum machine_knob knob, unsigne
 	int ret;
 
 	spin_lock(&s->lock);
-	/*
-	 * take the time under the lock, so that the policy never gets an earlier time than before
-	 */
+	/* take the time under the lock, so that it is not old after a wait for the lock */
 	now = ktime_get_ns();
 	ret = knob == MACHINE_WEIGHT ? kvgpu_sched_set_weight(&s->sched, e, val, now) :
 				       kvgpu_sched_set_cap(&s->sched, e, val, now);

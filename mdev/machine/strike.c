@@ -2,18 +2,19 @@
 /*
  * Strikes count the harm that a vGPU does to other vGPUs. Too many of them suspend the vGPU.
  *
- * A vGPU gets a strike when the watchdog had to end a channel, when an engine had to be reset
- * because a channel that hangs did not leave it, or when a channel was ended for too many
- * interrupts. Programs have bugs, so resets after a channel's fault or at its unbind, and long
- * evictions, have a budget (sched/hang.c): each beyond the budget is a strike. The vGPU normally
- * pays for the time of a reset whether or not the reset is a strike.
+ * A vGPU gets a strike when the watchdog had to end a channel, or when a channel was ended for too
+ * many interrupts. It also gets a strike when a channel that was ended for another reason than an
+ * MMU fault left an engine only by a reset. Programs have bugs. Therefore resets after an MMU fault
+ * of a channel or at its unbind, and long evictions of channels that were ended, have a budget
+ * (sched/hang.c): each beyond the budget is a strike. The vGPU normally pays for the time of a
+ * reset whether or not the reset is a strike.
  *
  * A vGPU with too many strikes is suspended. The slicer takes its channels off the chip, and all
  * its enabled channels are ended, also channels that its guest enables later. The guest is told of
- * each as the card tells of a hang. The channels are ended one after the other, because nouveau
- * takes the channel's id from a register that names one channel at a time. The suspension ends when
- * the guest resets the device or loads its driver again (PFIFO is reset), when the vGPU is opened
- * again, or when the admin clears it.
+ * the end of a channel or group as the card tells of a hang. The channels or groups are ended one
+ * after the other, because nouveau takes the channel's id from a register that names one channel at
+ * a time. The suspension ends when the guest resets the device or loads its driver again (PFIFO is
+ * reset), when the vGPU is opened again, or when the admin clears it.
  */
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Notes which pages of the partition the CPU may have written, at the first touch of each. On a
- * page fault of the VMM, kvgpu_machine_pfn_find() finds the frame, and notes the page of the
- * partition that the frame shows as touched. From then on the CPU may write to that page unnoticed.
- * vmach_pages_untouch() removes the notes and then the mappings. Both this and a fault take
- * map_lock: a fault has noted and mapped its page before the notes are removed, or it does both
- * after that, for the next call.
+ * Notes which pages of the partition the CPU may have written, by first touch. On a page fault on
+ * BAR1, BAR3 or PRAMIN, kvgpu_machine_pfn_find() finds the frame. It notes as touched the page of
+ * the partition that the frame shows. From then on the CPU may write to that page unnoticed.
+ * vmach_pages_untouch() takes the notes away (into m->dirty) and then removes the mappings. A fault
+ * and the taking of notes hold map_lock: a fault has noted and mapped its page before the notes are
+ * taken, or it does both afterwards, and the next call finds its note.
  */
 #include "gk110/bar.h"
 #include "mdev/machine/internal.h"
 
 /*
- * most parts of BARs whose mappings are removed one by one; if there are more, the mappings of
- * whole BARs are removed
+ * most parts of BARs whose mappings are removed one by one; if there are more, all mappings of
+ * BAR1, BAR3 and PRAMIN are removed
  */
 #define ZAP_MAX		16
 
@@ -50,7 +50,7 @@ static void zap_add(struct zaps *z, u8 region, u64 at)
 
 /*
  * A range of pages of the partition, @nr pages from @first on, and the parts of BARs that show
- * them. The mappings of these parts are to be removed.
+ * pages of this range. The mappings of these parts are to be removed.
  */
 struct untouch {
 	u32 first, nr;
@@ -91,9 +91,9 @@ static void find_in_userd(struct untouch *u, const struct kvgpu_vgpu *v)
 }
 
 /*
- * Moves the notes of the touched pages from @first to @last to m->dirty, except for pages that are
- * dirty already. Returns the number of pages moved. Sets the range in @u that has them all, and
- * *@by1 if one of them was touched through BAR1 or PRAMIN.
+ * Moves the notes of touched pages in [@first, @last] to m->dirty, except for pages that are dirty
+ * already. Returns the number of pages moved. Sets the range in @u to all pages between the first
+ * and the last page moved. Sets *@by1 if a moved page was touched through BAR1 or PRAMIN.
  */
 static u32 take_notes(struct kvgpu_vgpu *v, unsigned long first, unsigned long last,
 		      struct untouch *u, bool *by1)
@@ -179,7 +179,7 @@ void vmach_pages_asked(struct kvgpu_machine *m)
 	m->asked_last = 0;
 }
 
-/* Notes @len bytes at @off of the partition as written: the host has written there. */
+/* Notes the pages of @len bytes at @off of the partition as written: the host writes there. */
 void vmach_range_touch(struct kvgpu_vgpu *v, u64 off, u64 len)
 {
 	u64 page;

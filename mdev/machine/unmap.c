@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Limits how often VFIO's container has to ask for memory back. vfio_dma_do_unmap() calls
- * .dma_unmap of all its devices for a mapping, looks whether a page of that mapping is still
- * pinned, and if so calls them all again; if one is still pinned after eleven calls, the kernel
- * stops with a BUG. Here this is called the unmap loop, and each call of a vGPU's .dma_unmap in the
- * loop is a round of that vGPU. Any time may pass between .dma_unmap and the core's check for
- * pinned pages, because a VMM decides when its unmapping thread runs, and its vGPUs may pin again
- * in that time. So rounds have to be counted; a limit of time would not help.
+ * Limits how often VFIO's container has to ask for memory back. If a page of a mapping is pinned,
+ * vfio_dma_do_unmap() calls .dma_unmap of the container's devices, and looks again. If a page is
+ * still pinned after eleven such calls, the kernel stops with a BUG. Here this is called the unmap
+ * loop, and each call of a vGPU's .dma_unmap in the loop is a round of that vGPU. Any time may pass
+ * between .dma_unmap and the core's check for pinned pages, because a VMM decides when its
+ * unmapping thread runs, and its vGPUs may pin again in that time. So rounds have to be counted; a
+ * limit of time would not help.
  *
  * A thread is in one unmap loop at a time. From its first call of .dma_unmap on it is known here.
  * When it has asked any vGPU twice, all vGPUs that it has asked pin no page until it has left the
@@ -26,8 +26,8 @@
  * rounds, and then no pinned page. A vGPU that is opened later is not known to be in the loop
  * before its first round, so that it can cause one more round by its pins. With its first round it
  * takes over the thread's highest count, and keeps this count when it is closed and opened again.
- * So a loop has two rounds at most, and one more for each vGPU of the container; a card has eight
- * vGPUs at most.
+ * So a loop has two rounds at most, and one more for each vGPU that is opened during the loop; a
+ * card has eight vGPUs at most.
  *
  * iommufd has no such limit, because it forbids new pins by itself. vGPUs that use it are not noted
  * here.
@@ -85,8 +85,8 @@ struct unmap_known {
 
 /*
  * Leaf lock: protects the table, all objects in it, and m->unmaps. The table has an entry for each
- * thread in an unmap loop. VMMs decide how many threads there are, so no code walks through the
- * whole table.
+ * thread that is known to be in an unmap loop. VMMs decide how many threads there are, so no code
+ * walks through the whole table.
  */
 static DEFINE_SPINLOCK(unmappings_lock);
 static DEFINE_HASHTABLE(unmappings, 12);
