@@ -91,8 +91,8 @@ long vgpu_compat_region_info_ioctl(struct vfio_device *vdev, void __user *arg);	
 /*
  * User mappings of a vGPU are removed by the inode of its VFIO device. On a kernel that gives the
  * VFIO device no inode of its own, they are removed by a list of the mappings (vmas.c). There the
- * device's file has the inode that all anonymous files share. A removal by that inode would also
- * remove mappings of other devices.
+ * device's file has the inode that all files of anon_inode_getfile() share. A removal by that inode
+ * would also remove mappings of other devices.
  */
 struct kvgpu_vgpu;
 #ifdef KVGPU_HAVE_VDEV_INODE

@@ -2,7 +2,8 @@
 /*
  * The vGPU's PCI configuration space: that of a Tesla K20m, but with the BAR sizes of the type, a
  * function level reset, and an empty extended space. One table has the values after reset and the
- * bits that a write changes, except the address bits of BARs. All other words read 0.
+ * bits that a write changes, except the address bits in the low words of BARs. Words that are not
+ * in the table read 0.
  *
  * The VMM places BARs and delivers MSI by itself. So the registers of BARs and MSI only keep the
  * written values here.
@@ -27,9 +28,9 @@ struct config_word {
 #define CAP(id, next, high)	((id) | (next) << 8 | (u32)(high) << 16)
 
 /*
- * Values of the link and of the limits are those in gk110/pci.h. The low words of the BARs have no
- * .rw for their address bits: word_writable() has them, because those of BAR1 and BAR3 depend on
- * the type.
+ * The values of the PCI Express link and of its limits come from gk110/pci.h. The low words of the
+ * BARs have no .rw for their address bits: word_writable() has them, because those of BAR1 and BAR3
+ * depend on the type.
  */
 static const struct config_word words[] = {
 	{ GK110_PCI_ID, GK110_PCI_VENDOR | GK110_PCI_DEVICE << 16 },

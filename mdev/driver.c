@@ -24,7 +24,9 @@
  */
 struct board {
 	const char *name;
-	/* on what the module has run as this board: silicon, or a model of it; NULL: on neither */
+	/*
+	 * where the module has run on this board: on silicon, or on a model of it; NULL: on neither
+	 */
 	const char *run;
 };
 

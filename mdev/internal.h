@@ -15,7 +15,7 @@
  */
 int vgpu_types_init(struct kvgpu_gpu *gpu);
 unsigned int vgpu_type_available(struct kvgpu_gpu *gpu, const struct kvgpu_type *t);
-/* how many vGPUs of type @t a card can hold that has no vGPU yet */
+/* how many vGPUs of type @t the card can hold if it has no other vGPU */
 unsigned int vgpu_type_max(const struct kvgpu_gpu *gpu, const struct kvgpu_type *t);
 /* takes the parts of the card that @v needs, notes them in @v and gives @v its id; 0 or -ENOSPC */
 int vgpu_type_reserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v);

@@ -26,11 +26,11 @@ static u64 vma_offset(const struct vm_area_struct *vma, unsigned long address)
 }
 
 /*
- * Tells whether VFIO's container causes the fault, to map the frame for a physical device by an
- * IOMMU. QEMU has every mapped BAR put into the IOMMU if the VM also has a physical device. Callers
- * refuse such a fault, because they could not remove the frame from the IOMMU when the page later
- * shows data of another vGPU. A page that the CPU has touched before gets into the IOMMU without a
- * fault: docs/threat-model.md.
+ * Tells whether the fault is of the kind that VFIO's container causes to map the frame for a
+ * physical device by an IOMMU. QEMU has every mapped BAR put into the IOMMU if the VM also has a
+ * physical device. Callers refuse such a fault, because they could not remove the frame from the
+ * IOMMU when the page later shows data of another vGPU. A page that the CPU has touched before gets
+ * into the IOMMU without a fault: docs/threat-model.md.
  */
 static bool fault_for_device(const struct vm_fault *vmf)
 {
@@ -78,8 +78,8 @@ static vm_fault_t vgpu_fault(struct vm_fault *vmf)
 /*
  * Maps an aligned 2 MiB of BAR1 by one fault if the mapping has all of them and the frames are
  * contiguous, because BAR1 shows buffers of thousands of pages. The frames are contiguous except at
- * the doorbells. BAR3 and PRAMIN show page tables. They are mapped only page by page, because each
- * mapped page counts as written by the CPU.
+ * the doorbells. BAR3 and PRAMIN show page tables, among others. They are mapped only page by page,
+ * because each mapped page counts as written by the CPU.
  */
 static vm_fault_t __maybe_unused vgpu_huge_fault(struct vm_fault *vmf, unsigned int order)
 {
@@ -158,7 +158,10 @@ int vgpu_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma)
 		return -EINVAL;
 	vgpu_compat_vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP |
 					      VM_ALLOW_ANY_UNCACHED | COMPAT_VM_FLAGS);
-	/* pages other than the vGPU's own pages are memory of the card: map them write-combined */
+	/*
+	 * pages other than the vGPU's own pages are pages of the card's BARs: map them
+	 * write-combined
+	 */
 	if (vma_region(vma) != VFIO_PCI_BAR0_REGION_INDEX ||
 	    !vgpu_own_at(v, vma_offset(vma, vma->vm_start), PAGE_SIZE))
 		vma->vm_page_prot = pgprot_writecombine(vma->vm_page_prot);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Reads and writes of the regions of a vGPU. BAR0 is trapped, but its PRAMIN window and the vGPU's
- * own pages can be mapped. BAR1 and BAR3 are mapped (mapping.c). The configuration space
- * is trapped. A read or write may have any width and alignment. This file splits it into
- * the accesses for which the machine has functions: registers of 32 bits, and runs of bytes inside
- * one page.
+ * own pages can be mapped. BAR1 and BAR3 can be mapped as a whole (mapping.c). The configuration
+ * space is trapped. A read or write may have any width and alignment. This file splits it into the
+ * accesses for which the machine has functions: registers of 32 bits, and runs of bytes inside one
+ * page.
  *
  * This file copies from and to user memory only without vgpu->lock, because a page fault on user
  * memory takes the mmap_lock (vgpu.h, locks).
@@ -55,7 +55,7 @@ const struct vgpu_own *vgpu_own_at(const struct kvgpu_vgpu *v, u64 off, u64 len)
 	return NULL;
 }
 
-/* Reports the areas of BAR0 that user space can map: pages without a trapped register. */
+/* Reports the areas of BAR0 that user space can map: pages whose registers need no trap. */
 static int add_bar0_areas(const struct kvgpu_vgpu *v, struct vfio_info_cap *caps)
 {
 	struct {

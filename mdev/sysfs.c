@@ -2,12 +2,12 @@
 /*
  * Counters and knobs: of a vGPU in /sys/bus/mdev/devices/<uuid>/kvgpu/, of a card in
  * /sys/bus/pci/devices/<card>/kvgpu/. A file has one value. Counters of a vGPU count from its
- * creation on; pinned_pages, runnable and entitlement_ppm are the present values. Counters are read
- * without locks: a value may be a little old, but is never half old and half new. gpu_time_ns is
- * current. All knobs but policy, which takes a name, take a decimal number with or without a
- * newline, as mdevctl and echo write it. A write of other text, also of a hexadecimal number, fails
- * with EINVAL, and a write of a number out of range with ERANGE. A write that fails changes
- * nothing.
+ * creation on. pinned_pages, runnable, suspended and entitlement_ppm are the present values. Most
+ * counters are read without locks: a value may be a little old, but is never half old and half new.
+ * gpu_time_ns is current. All knobs but policy, which takes a name, take a decimal number with or
+ * without a newline, as mdevctl and echo write it. A write of other text, also of a hexadecimal or
+ * negative number, fails with EINVAL, and a write of another number out of range with ERANGE. A
+ * write that fails changes nothing.
  */
 #include <linux/device.h>
 #include <linux/pci.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Defines the tracepoints of trace.h, and adds faults to a vGPU's log of faults. */
+/*
+ * Defines the tracepoints of trace.h, and notes the faults of vGPUs: counts, traces and logs them.
+ */
 #include <linux/types.h>
 
 #ifndef __CHECKER__

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tracepoints: one for each kind of event of a vGPU. Each names the vGPU by its id. The debugfs
- * file kvgpu/<card>/vgpus lists all vGPUs with their ids.
+ * Tracepoints for events of vGPUs. Each names the vGPU by its id, which is unique only among the
+ * vGPUs of one card. The debugfs file kvgpu/<card>/vgpus lists a card's vGPUs with their ids.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM kvgpu
@@ -65,8 +65,8 @@ TRACE_EVENT(kvgpu_command, TP_PROTO(u32 vgpu, u32 reg, u32 kind, u64 a, u64 b),
 		      __entry->kind, __entry->a, __entry->b));
 
 /*
- * The guest has accessed a register that no line of mmio-trap's tables covers, or whose line denies
- * the access.
+ * The guest has accessed a register, and mmio-trap has counted the access as unlisted (no line of
+ * its tables covers the register) or as denied.
  */
 TRACE_EVENT(kvgpu_odd_register, TP_PROTO(u32 vgpu, u32 reg, u32 val, bool write),
 	    TP_ARGS(vgpu, reg, val, write),
@@ -144,8 +144,8 @@ TRACE_EVENT(kvgpu_fault, TP_PROTO(u32 vgpu, const char *what, int chid, u64 addr
 		      __entry->chid, __entry->addr, __entry->code));
 
 /*
- * @owner: id of the vGPU that has the chip from now on. 0: all vGPUs share the chip if @open is
- * true, and no vGPU has it if @open is false.
+ * @owner: id of the vGPU whose list alone is on the chip from now on. 0: if @open is true, the
+ * lists of all vGPUs that are not suspended are on the chip; if @open is false, no list.
  */
 TRACE_EVENT(kvgpu_slice, TP_PROTO(u32 owner, bool open, u32 runnable, u64 until),
 	    TP_ARGS(owner, open, runnable, until),
@@ -157,8 +157,9 @@ TRACE_EVENT(kvgpu_slice, TP_PROTO(u32 owner, bool open, u32 runnable, u64 until)
 		      __entry->open ? " open" : "", __entry->runnable, __entry->until));
 
 /*
- * The slicer has driven a channel, or a group if @tsg, off the chip, which took @ns. @id is the
- * chip's id.
+ * The slicer has driven a channel, or a group if @tsg, off the chip. @ns: time until the channel
+ * had left or its recovery began. It counts from the begin of the switch, or from the end of the
+ * preempt before in the same switch. @id is the chip's id.
  */
 TRACE_EVENT(kvgpu_preempt, TP_PROTO(u32 vgpu, bool tsg, u16 id, u64 ns), TP_ARGS(vgpu, tsg, id, ns),
 	    TP_STRUCT__entry(__field(u32, vgpu) __field(bool, tsg) __field(u16, id)
@@ -170,7 +171,7 @@ TRACE_EVENT(kvgpu_preempt, TP_PROTO(u32 vgpu, bool tsg, u16 id, u64 ns), TP_ARGS
 
 /*
  * A channel, or a group if @tsg, has not left the chip @ns after the slicer began to drive it off.
- * @recover: true: its engine is recovered now; false: only a lost interrupt is looked for.
+ * @recover: true: the channel or group is ended now; false: only a lost interrupt is looked for.
  */
 TRACE_EVENT(kvgpu_hang, TP_PROTO(u32 vgpu, bool tsg, u16 id, bool recover, u64 ns),
 	    TP_ARGS(vgpu, tsg, id, recover, ns),

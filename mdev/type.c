@@ -5,7 +5,8 @@
  * window. A vGPU gets all four or none, under types_lock.
  *
  * get_available of the mdev driver tells user space how many more vGPUs of a type fit. The mdev
- * core does not enforce that number. Only vgpu_type_reserve() decides whether a vGPU fits.
+ * core does not enforce that number. vgpu_type_reserve() decides whether these parts fit. Creation
+ * can still fail for other reasons.
  */
 #include <linux/sizes.h>
 #include <linux/string.h>
@@ -140,7 +141,7 @@ unsigned int vgpu_type_available(struct kvgpu_gpu *gpu, const struct kvgpu_type 
 	return vgpus_count_fitting(&s, t);
 }
 
-/* Offers only the types of which a card without vGPUs can hold at least one vGPU. */
+/* Offers only the types of which the card, without other vGPUs, can hold at least one vGPU. */
 int vgpu_types_init(struct kvgpu_gpu *gpu)
 {
 	struct space s;

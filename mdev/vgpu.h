@@ -19,12 +19,12 @@
  * gpu->lock: protects the list of vGPUs, the ids of the chip's channels, and the runlists that the
  *   chip gets. Never held during a pin.
  * vgpu->map_lock: protects the data that the page fault handler reads, see
- *   kvgpu_machine_pfn_find(). Of the module's locks, only vma_lock and hw's are taken inside of it.
+ *   kvgpu_machine_pfn_find(). Of the module's locks, only vma_lock is taken inside of it.
  * the locks of hw/ (hw/internal.h)
  *
  * The page fault handler normally runs with the process's mmap_lock held, and a pin or
  * vfio_dma_rw() under vgpu->lock takes the mmap_lock. So the handler must not wait for vgpu->lock,
- * nor for a lock under which other code takes the mmap_lock. The handler takes map_lock, and
+ * nor for a lock under which other code takes the mmap_lock. The handler may take map_lock, and
  * vma_lock inside it. No code pins, zaps or touches user memory under map_lock.
  *
  * vgpu->irq_lock (spin) protects the pointers to eventfd contexts and the state of INTx, and
@@ -75,8 +75,8 @@ struct kvgpu_gpu {
 	struct list_head vgpus;		/* by struct kvgpu_vgpu.node; protected by gpu->lock */
 	/*
 	 * Protects .part_map, .bar_map and .next_id. Any process can take this lock, by asking how
-	 * many vGPUs fit, and may be slow to give it back. So no other code takes it but creation
-	 * and removal of a vGPU: no tenant ever waits for it.
+	 * many vGPUs fit, and may be slow to give it back. Besides that, only the creation and the
+	 * release of a vGPU take it: an access of a tenant to its vGPU never waits for it.
 	 */
 	struct mutex types_lock;
 	/* bitmaps of the units of video memory and of the BARs that vGPUs have; units: type.c */

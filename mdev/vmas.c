@@ -11,10 +11,11 @@
  * differ: some call .open for the child's mapping before its pages are copied, others after that.
  *
  * Order of locks: mmap_lock, vma_lock. A zap has to take the mmap_lock of each process that has a
- * mapping. So it looks for a mapping that it has not zapped yet, drops vma_lock, takes both locks
- * in order, and zaps all mappings of that process. It takes mmap_lock for writing. For munmap()
- * frees the page tables of a mapping with mmap_lock held for reading, and calls .close only after
- * that. Each mapping that a holder of mmap_lock for writing finds on the list has its page tables.
+ * mapping on the list. So it looks for a mapping that it has not zapped yet, drops vma_lock, takes
+ * both locks in order, and zaps all mappings of that process. It takes mmap_lock for writing,
+ * because munmap() frees the page tables of a mapping with mmap_lock held for reading, and calls
+ * .close only after that. Each mapping that a holder of mmap_lock for writing finds on the list has
+ * its page tables.
  */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
