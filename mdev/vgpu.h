@@ -23,9 +23,9 @@
  * the locks of hw/ (hw/internal.h)
  *
  * The page fault handler normally runs with the process's mmap_lock held, and a pin or
- * vfio_dma_rw() under vgpu->lock takes the mmap_lock. So the handler must not wait for vgpu->lock,
- * nor for a lock under which other code takes the mmap_lock. The handler may take map_lock, and
- * vma_lock inside it. No code pins, zaps or touches user memory under map_lock.
+ * vfio_dma_rw() under vgpu->lock may take the mmap_lock. So the handler must not wait for
+ * vgpu->lock, nor for a lock under which other code takes the mmap_lock. The handler may take
+ * map_lock, and vma_lock inside it. No code pins, zaps or touches user memory under map_lock.
  *
  * vgpu->irq_lock (spin) protects the pointers to eventfd contexts and the state of INTx, and
  * nothing else. No eventfd is signalled under it.

@@ -6,9 +6,9 @@
 #include "mdev/machine/internal.h"
 
 /*
- * ns, the last part of a wait for the chip, in which other vGPUs may have worked unseen. The thread
- * that waits holds gpu->lock. When another thread has waited this long for gpu->lock, the holder is
- * lent a priority (hw/lock.h).
+ * Last part of a wait for the chip, in ns, in which other vGPUs may have worked unseen. The thread
+ * that waits for the chip holds gpu->lock. When another thread has waited this long for gpu->lock,
+ * the holder is lent a priority (hw/lock.h).
  */
 #define UNSEEN_NS	NSEC_PER_MSEC
 

@@ -6,12 +6,12 @@
  * nouveau asks for FLUSH_BAR after it has written an object in instance memory: dozens of times
  * while a CUDA program starts and ends, by two register accesses each time. Then it tells the chip
  * about the object, by a register that traps. So these accesses need not trap: the page of these
- * registers is ordinary memory that the guest maps. If TRIGGER is set in a word, the host owes the
- * guest that flush. The host does it before the guest's next command takes effect, at a trapped
- * read of the page, or after the slicer's next sample (slice.c), whichever is first. There is one
- * exception: an invalidate of the TLB does an owed FLUSH_BAR, but no owed FLUSH_L2_*. After the
- * slicer's other looks the host does not do it: guests can cause any number of looks. It is
- * harmless that FLUSH_BAR is late: the guest's programs can't reach this register, so that no
+ * registers is ordinary memory, which the VMM maps into the guest. If TRIGGER is set in a word, the
+ * host owes the guest that flush. The host does it before the guest's next command takes effect, at
+ * a trapped read of the page, or after the slicer's next sample (slice.c), whichever is first.
+ * There is one exception: an invalidate of the TLB does an owed FLUSH_BAR, but no owed FLUSH_L2_*.
+ * After the slicer's other looks the host does not do it: guests can cause any number of looks. It
+ * is harmless that FLUSH_BAR is late: the guest's programs can't reach this register, so that no
  * program relies on it between a store and the doorbell that follows.
  *
  * A driver polls the words of L2 until TRIGGER and BUSY are clear, as on the chip. The host never

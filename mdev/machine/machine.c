@@ -8,7 +8,7 @@
  *   is pinned. The chip can delay this for a bounded time only: a channel that does not leave by
  *   itself costs PREEMPT_EVICT_MS and resets of engines, and PREEMPT_LAST_MS before the card is cut
  *   off.
- * remove: the memory is scrubbed again.
+ * remove: the memory is scrubbed again, unless the card has failed.
  */
 #include <linux/slab.h>
 #include <linux/vmalloc.h>

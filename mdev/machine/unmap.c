@@ -19,8 +19,8 @@
  * fput(): when a thread returns to user mode or ends, the kernel closes the files that the thread
  * has released (fs/file_table.c). So for each known thread a file is made that no process can open,
  * and the thread releases it at once. When the kernel closes the file, the thread has left the
- * loop. If there is no memory for a file, other proof has to do: a read, write or ioctl of the
- * thread on a vGPU, or its death.
+ * loop. If no file can be made, other proof has to do: a read, write or ioctl of the thread on a
+ * vGPU, or its death.
  *
  * This bounds the number of rounds. vGPUs that were in the container when the loop began have two
  * rounds, and then no pinned page. A vGPU that is opened later is not known to be in the loop
@@ -80,7 +80,8 @@ struct unmap_known {
 	struct list_head of_thread, of_machine;
 	struct kvgpu_machine *m;
 	struct unmapping *u;
-	u32 rounds;			/* how often the thread has asked the vGPU */
+	/* rounds of the vGPU; its first round sets this to u->rounds, or to 1 if that is 0 */
+	u32 rounds;
 };
 
 /*
