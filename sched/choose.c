@@ -2,24 +2,24 @@
 /*
  * Turns: which vGPU is next, and for how long.
  *
- * The vGPU whose clock is furthest behind is next. Among vGPUs whose clocks are about equal (within
- * half of the shortest turn of the lighter vGPU) the one with the longest wait is next. Otherwise
- * the order would change from round to round, and a vGPU could be first in one round and last in
- * the next.
+ * If no vGPU is at the front (see below), the vGPU whose clock is furthest behind is next. Among
+ * vGPUs whose clocks are about equal (within half of the shortest turn of the lighter vGPU) the
+ * vGPU with the longest wait is next. Otherwise the order would change from round to round, and a
+ * vGPU could be first in one round and last in the next.
  *
  * Each vGPU has a second clock, paced, which may be behind the common clock pace by a lead
  * (internal.h). A vGPU that has just woken goes to the front for one turn if its paced is behind
- * pace by half of that lead or more. Turns at the front use up this lead, and it fills
- * again in proportion to the vGPU's share. So a vGPU gains no more than its share by waking often.
+ * pace by half of that lead or more. Work on the GPU uses up this lead, and the lead fills again in
+ * proportion to the vGPU's share. So a vGPU gains no more than its share by waking often.
  *
  * The length of a turn is in proportion to the vGPU's share, divided by the sum of the shares of
  * all vGPUs that compete, so that a round stays short. A turn is not longer than a slice, and not
- * shorter than vsched_turn_min(), or the GPU would spend most of its time on switches. Then
+ * shorter than vsched_turn_min(), or switches would take too much of the GPU's time. Then
  * turn_even_out() corrects the length, by half of it at most.
  *
  * A vGPU that wakes or is let go ends the turn under way early if it goes before the vGPU on the
- * chip. The turn still lasts for vsched_turn_min(), and the same vGPU ends at most one turn in the
- * time of a slice: no vGPU can force switches all the time. A vGPU that has just woken may have
+ * chip. A turn is not cut below vsched_turn_min(), and the same vGPU ends at most one turn early in
+ * the time of a slice: no vGPU can force switches all the time. A vGPU that has just woken may have
  * work for a moment only. Until it has used the GPU for the time of a slice, the driver is asked to
  * look again soon, at intervals that grow up to vsched_moment().
  *
@@ -40,6 +40,7 @@
  */
 #include "sched/internal.h"
 
+/* The state of the vGPUs that are not suspended. */
 struct survey {
 	/*
 	 * the vGPU that is next, by the rules above, of the vGPUs that can run; NULL if no vGPU can
@@ -65,7 +66,7 @@ static bool ent_owes(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *
 		vsched_clock_ahead(e->vtime, s->vclock + e->lead_v) > 0);
 }
 
-/* s->ents is in the order of the last turns, so the first vGPU that fits has waited longest. */
+/* At the end of its turn a vGPU goes to the end of s->ents: the first that fits waited longest. */
 static struct kvgpu_sched_ent *longest_waiting(const struct kvgpu_sched *s,
 					       struct kvgpu_sched_ent *behind)
 {
@@ -134,8 +135,8 @@ void vsched_turn_end(struct kvgpu_sched *s)
 }
 
 /*
- * Returns the length of this turn, corrected by the error of the last turn of @e, so that all vGPUs
- * get the same in a round, in proportion to their shares. A turn may end late, because a piece of
+ * Returns the length of this turn, corrected by the error of the last turn of @e, so that the vGPUs
+ * get GPU time in proportion to their shares in each round. A turn may end late, because a piece of
  * work that has begun goes on. Without the correction a vGPU could gain a little in each round.
  * Then its clock would run ahead until another vGPU goes before it. It would get a later place in
  * the round, and so would have almost a turn less in the 2 s over which shares are measured. The
@@ -168,10 +169,10 @@ static void begin_turn(struct kvgpu_sched *s, const struct survey *v)
 
 /*
  * Decides if no vGPU can run, or if one can run, no other wants to, and no vGPU is held back or
- * works off a debt. In all other cases take_turns() decides. Normally the chip gets the lists of
- * all vGPUs that are not suspended together (open). If a vGPU is held back or works off a debt, no
- * vGPU can run, and the chip gets no list. If a vGPU is parked while another can run, the chip gets
- * only the list of the vGPU that can run, without the lists of sleeping vGPUs.
+ * asleep in debt (survey.held). In all other cases take_turns() decides. Normally the chip gets the
+ * lists of all vGPUs that are not suspended together (open). If survey.held is set, no vGPU can run
+ * here, and the chip gets no list. If a vGPU is parked while another can run, the chip gets only
+ * the list of the vGPU that can run, without the lists of sleeping vGPUs.
  */
 static void without_turns(struct kvgpu_sched *s, const struct survey *v,
 			  struct kvgpu_sched_choice *out)
@@ -230,8 +231,8 @@ static void take_turns(struct kvgpu_sched *s, const struct survey *v,
 	if (!s->current_ent) {
 		begin_turn(s, v);
 		/*
-		 * if the same vGPU goes on, its new turn has started: there is no switch to wait
-		 * for
+		 * if the same vGPU goes on and its last turn had started, the new turn has started
+		 * too: there is no switch to wait for
 		 */
 		s->started &= s->current_ent == was;
 		if (v->can_run > 1 && (s->started || s->current_ent != was))

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Times of samples. A sample finds out which vGPU works. That vGPU is charged for the time until
- * the next sample. With a fixed period a guest could work between samples and pay for nothing: a
- * guest has many ways to learn when the last sample was. The gaps are therefore distributed
- * exponentially between a shortest gap (mean / KVGPU_GAP_MIN) and a longest one (mean *
- * KVGPU_GAP_MAX). Between the two a sample is equally likely in each moment, whatever a guest
- * knows. The share of samples that find a guest at work then equals the share of time for which it
- * works. Looks at other times are not samples, because a guest may know these times
- * (mdev/machine/look.c).
+ * the next sample, as long as it is on the chip. With a fixed period a guest could work between
+ * samples and pay for nothing: a guest has many ways to learn when the last sample was. The gaps
+ * are therefore distributed exponentially between a shortest gap (mean / KVGPU_GAP_MIN) and a
+ * longest one (mean * KVGPU_GAP_MAX). Between the two, a sample that has not come yet is about
+ * equally likely in each moment. The share of samples that find a guest at work is then, on the
+ * average, about the share of time for which it works. Looks at other times are not samples,
+ * because a guest may know these times (mdev/machine/look.c).
  */
 #include "sched/internal.h"
 
@@ -18,11 +18,11 @@
 #define SAMPLE_NS	1000000ull
 /* several vGPUs have lists, or the only one has limits; no work was seen for QUIET_NS */
 #define SAMPLE_QUIET_NS	4000000ull
-/* only one vGPU, without limits, has a list: just statistics depend on the samples */
+/* only one vGPU, without limits, has a list; work was seen in the last QUIET_NS */
 #define SAMPLE_ALONE_NS	10000000ull
 /*
- * The same, and no work was seen for QUIET_NS. Also while no vGPU has a list: a guest may still ask
- * for a flush, which is done after a sample.
+ * only one vGPU, without limits, has a list; no work was seen for QUIET_NS. Also while there are
+ * vGPUs, but no vGPU has a list: a guest may still ask for a flush, which is done after a sample.
  */
 #define SAMPLE_ASLEEP_NS 50000000ull
 #define QUIET_NS	1000000000ull
@@ -36,7 +36,7 @@
 #define CURVE	22414u
 
 /*
- * Returns -ln(u) for u = (random + 1) / 2^64, in units of 2^-16. Each leading zero of @random
+ * Returns about -ln(u) for u = (random + 1) / 2^64, in units of 2^-16. Each leading zero of @random
  * halves u. The 16 bits after the first 1 tell the rest.
  */
 static u64 minus_ln(u64 random)

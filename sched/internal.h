@@ -13,12 +13,12 @@
  *   example by switches. vclock is then normally set back, because this time is not owed to any of
  *   them; stop_clock() in account.c has the exceptions.
  *
- * The clock of a vGPU that does not want to run, or may not run, is at most lead_v behind vclock: a
- * vGPU does not save up GPU time while it sleeps. The lead puts the vGPU before the vGPUs that ran
- * while it slept: when it wakes, it normally waits only for the end of the turn under way. Over any
- * time these leads add up to one lead_v at most, however often the vGPU sleeps, because a sleep
- * never sets its clock back. No vGPU's clock is further ahead of vclock than debt_v. The excess is
- * forgiven.
+ * The clock of a vGPU that does not want to run, is suspended, or is held back by its cap is at
+ * most lead_v behind vclock: a vGPU does not save up GPU time while it sleeps. The lead puts the
+ * vGPU before the vGPUs that ran while it slept: when it wakes, it normally waits only for the end
+ * of the turn under way. Over any time these leads add up to one lead_v at most, however often the
+ * vGPU sleeps, because a sleep never sets its clock back. No vGPU's clock is further ahead of
+ * vclock than debt_v. The excess is forgiven.
  *
  * pace is a second clock of the GPU. It advances with the time of day under all policies, as if all
  * vGPUs wanted to run. Each vGPU has a second clock too, paced, which advances with vtime. paced is
@@ -46,14 +46,15 @@
 
 #define SCHED_V			4096u
 /*
- * Longest time, ns, that one call counts: 3 days. In a longer time every clock has reached its
- * limit anyway.
+ * Longest time, ns, that one call counts: a little more than 3 days. The products of this time and
+ * of SCHED_V, or of 100, fit into 64 bits.
  */
 #define SCHED_STEP_MAX		(1ull << 48)
 /*
- * Time, ns, in which an empty budget becomes full, if the budget is larger than SCHED_DEPTH_MIN. A
- * vGPU may spend a full budget at once, in addition to its share. Shares are promised for a window
- * of 2 s (docs/sharing.md): there such a budget adds 0.8 % of the share.
+ * Time, ns, in which the empty budget of a cap, or of a share under equal and fixed share, becomes
+ * full, if the full budget is larger than SCHED_DEPTH_MIN (ns). A vGPU may spend a full budget at
+ * once, in addition to its share. Shares are promised for a window of 2 s (docs/sharing.md): there
+ * such a budget adds 0.8 % of the share.
  */
 #define SCHED_PERIOD		16000000u
 #define SCHED_DEPTH_MIN		1000000u
@@ -64,18 +65,18 @@
  */
 #define SCHED_CAP_MOST		((s64)1 << 60)
 /*
- * In a round, each vGPU that competes has one turn. A round takes 3.5 slices if this makes no turn
- * shorter than vsched_turn_min() or longer than a slice. With the default slice such a round is
- * 14 ms, which is 0.7 % of 2 s, so that it hardly matters where in a round a measurement begins.
- * Each of 8 equal vGPUs then has 1.75 ms.
+ * In a round, each vGPU that competes normally has one turn. A round takes about 3.5 slices if this
+ * makes no turn shorter than vsched_turn_min() or longer than a slice. With the default slice such
+ * a round is 14 ms, which is 0.7 % of 2 s, so that it hardly matters where in a round a measurement
+ * begins. Each of 8 equal vGPUs then has 1.75 ms.
  */
 #define SCHED_ROUND(slice)	((slice) * 7 / 2)
 #define SCHED_SHORTEST		5u
-/* The driver is never asked to call again sooner than this, ns. */
+/* .until of a decision is at least this many ns after the @now of the call that returns it. */
 #define SCHED_UNTIL_MIN		50000u
 /*
- * A vGPU that lingered (kept the chip for a moment without work: choose.c), and got no work in that
- * moment, does not linger the next this many times that it runs out of work.
+ * A vGPU that lingered in vain (kept the chip for a moment without work, and got none: choose.c)
+ * does not linger the next this many times that it runs out of work.
  */
 #define SCHED_IN_VAIN		4u
 
@@ -90,8 +91,8 @@ static inline u64 vsched_time_add(u64 now, u64 ns)
 }
 
 /*
- * Returns the length of the shortest turn, ns. vsched_turn_cut() cuts no turn shorter than this;
- * turn_even_out() may plan a shorter turn.
+ * Returns the shortest length of a turn, ns, before turn_even_out() corrects the length.
+ * vsched_turn_cut() cuts no turn shorter than this.
  */
 static inline u64 vsched_turn_min(const struct kvgpu_sched *s)
 {
@@ -99,9 +100,9 @@ static inline u64 vsched_turn_min(const struct kvgpu_sched *s)
 }
 
 /*
- * Returns a moment, ns. The driver looks again within a moment at a vGPU that woke a short time
- * ago, because that vGPU may have run out of work. A vGPU lingers for a moment at most. The idling
- * that a vGPU does not pay for is a moment long (choose.c).
+ * Returns a moment, ns. If the vGPU on the chip woke a short time ago, the driver is asked to look
+ * again within a moment, or after SCHED_UNTIL_MIN if that is longer. A vGPU may linger for a
+ * moment. A moment of idling is free once in two slices (choose.c).
  */
 static inline u64 vsched_moment(const struct kvgpu_sched *s)
 {
@@ -118,7 +119,10 @@ static inline bool vsched_ent_can_run(const struct kvgpu_sched_ent *e)
 	return vsched_ent_wants(e) && !e->cap_out && !e->share_out;
 }
 
-/* account.c: advances the state from s->at to @now. Budgets fill; vclock and pace advance. */
+/*
+ * account.c: advances the state from s->at to @now. Budgets fill, and pace advances. vclock
+ * advances too, except under best effort while a vGPU can run.
+ */
 void vsched_clock_tick(struct kvgpu_sched *s, u64 now);
 /*
  * Brings all clocks within their limits and decides which vGPUs are held back. Call it after every
@@ -140,9 +144,9 @@ void vsched_budget_close(struct kvgpu_sched *s);
  */
 void vsched_ent_pay(struct kvgpu_sched_ent *e, u64 ns);
 /*
- * Computes the total of the shares anew, and the values of each vGPU that depend on shares, caps
- * and the slice. Call it when one of them, or the set of vGPUs, has changed. Debts keep their
- * length in ns.
+ * Computes s->total anew, and the values of each vGPU that depend on the policy, shares, caps and
+ * the slice. Call it when one of these, or the set of vGPUs, has changed. Debts keep their length
+ * in ns.
  */
 void vsched_knobs_apply(struct kvgpu_sched *s);
 /* Gives @e a full budget and no debt. */

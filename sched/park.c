@@ -7,12 +7,12 @@
  * idle for it. The length of this while doubles each time that the vGPU is parked, up to
  * PARK_MAX_NS. When the vGPU is seen at work, it is not parked any more, and the length starts
  * again at PARK_MIN_NS. A vGPU is not parked while no other vGPU could use the chip, for example
- * because all of the others are held back. The time for which the vGPU was idle decides, and not
+ * because all other vGPUs are held back. The time for which the vGPU was idle decides, and not
  * the number of looks that found it idle: another vGPU can cause looks by its kicks, and several
  * looks fit between two kernels of the vGPU.
  *
- * While a vGPU is parked and another vGPU works, the chip is not open (choose.c), because the
- * parked vGPU could take half of an open chip unseen.
+ * While a vGPU with work is parked and another vGPU can run, the chip is not open (choose.c),
+ * because the parked vGPU could take half of an open chip unseen.
  */
 #include "sched/internal.h"
 
@@ -32,7 +32,7 @@ static bool ent_competes(const struct kvgpu_sched_ent *e)
 	return e->work && !e->parked;
 }
 
-/* Tells whether @e would use the chip now. A vGPU that is held back or suspended may not. */
+/* Tells whether @e would use the chip now. A vGPU that is held back or suspended may not use it. */
 static bool ent_misses_chip(const struct kvgpu_sched_ent *e)
 {
 	return ent_competes(e) && !e->cap_out && !e->share_out && !e->suspended;
@@ -48,7 +48,7 @@ static u32 nr_missing_chip(const struct kvgpu_sched *s)
 	return nr;
 }
 
-/* Parks @e, or ends its parking. @others: number of other vGPUs that could use the chip now. */
+/* Decides whether @e is parked. @others: number of other vGPUs that could use the chip now. */
 static void vgpu_park(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 others)
 {
 	if (e->seen) {
@@ -86,7 +86,7 @@ void kvgpu_sched_looked(struct kvgpu_sched *s, u64 now)
 		vgpu_park(s, e, missing - ent_misses_chip(e));
 	/*
 	 * vsched_runnable_set() may end a turn, and so move the vGPU of that turn to the end of
-	 * s->ents. The loop then meets this vGPU a second time, and changes nothing.
+	 * s->ents. The loop may then meet this vGPU a second time, and changes nothing.
 	 */
 	list_for_each_entry_safe(e, next, &s->ents, node)
 		vsched_runnable_set(s, e, ent_competes(e), now);

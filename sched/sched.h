@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * sched/: which vGPU gets the graphics runlist, for how long, and the steps when a channel does not
- * leave it. Pure: it has no clock (@now is monotonic, in ns, and never goes back), no lock (the
- * caller holds one for all calls of one struct kvgpu_sched), and no allocation. The driver
- * (mdev/machine/) reports which vGPUs have work and for which ones the engine worked. The policy
- * answers with the vGPU whose list of channels the chip should have, or with all lists, or none.
+ * leave it. Pure: it has no clock (the caller passes the monotonic time in ns as @now; a time
+ * before that of an earlier call counts as equal to it), no lock (the caller holds one for all
+ * calls of one struct kvgpu_sched), and no allocation. The driver (mdev/machine/) reports which
+ * vGPUs have work and for which vGPUs the engine worked. The policy answers with the vGPU whose
+ * list of channels the chip should have, or with all lists, or none.
  *
  * Words: a vGPU is *present* from add to remove. It is *runnable* while it has work that the chip
  * could do and is not parked (park.c), and *suspended* when it may not run in any case. Its
- * *entitlement* is the part of the GPU's time that it gets if all vGPUs are runnable. It is *held
- * back* while its cap is used up; under equal and fixed share, also while its share is used up. A
- * *turn* is the time for which a vGPU has the chip alone while vGPUs compete: about a slice, and
- * less if many vGPUs compete or the vGPU's share is small (choose.c).
+ * *entitlement* is the part of the GPU's time that it gets if all vGPUs are runnable. A vGPU that
+ * has used up its cap is *held back* until some of the cap has come back; under equal and fixed
+ * share the same holds for its share (internal.h). In a *turn* one vGPU has the chip alone. While
+ * several vGPUs can run, a turn takes about a slice, and less if many vGPUs compete or the vGPU's
+ * share is small (choose.c).
  *
  * Use: after any event (a tick, the end of a turn, a vGPU has work or has none, a knob) the driver
  * calls, in this order:
@@ -22,7 +24,7 @@
  *   - kvgpu_sched_choose(): if the answer differs from the chip's state the driver switches.
  *   - kvgpu_sched_started(): the switch is done and the turn starts. The time of the switch is not
  *     part of the turn.
- * Until a started turn ends, kvgpu_sched_choose() gives the same answer, unless a knob or the state
+ * Until a started turn ends, kvgpu_sched_choose() names the same vGPU, unless a knob or the state
  * of the vGPU on the chip changes, or no other vGPU competes any more. A vGPU that wakes or is let
  * go can end the turn early. kvgpu_sched_choose() may be called any number of times.
  */
@@ -46,8 +48,8 @@
 
 enum kvgpu_sched_policy {
 	/*
-	 * The time of vGPUs without work goes to the other vGPUs in proportion to their weights. No
-	 * vGPU gets more than its cap, under this policy and the other two.
+	 * The time of vGPUs without work goes to the other vGPUs in proportion to their weights.
+	 * Caps limit the vGPUs under this policy and under the other two.
 	 */
 	KVGPU_SCHED_BEST_EFFORT,
 	/*
@@ -64,9 +66,9 @@ enum kvgpu_sched_policy {
 
 /*
  * One vGPU. Before kvgpu_sched_add(), the caller sets the members above the line; kvgpu_sched_add()
- * replaces a value out of range by the nearest value in range. Later the caller changes them only
- * by kvgpu_sched_set_weight() and kvgpu_sched_set_cap(). The policy owns the members below the
- * line; the caller may read them.
+ * replaces a value out of range by the nearest value in range. Later the caller changes .weight and
+ * .cap only by kvgpu_sched_set_weight() and kvgpu_sched_set_cap(), and does not change .fixed_ppm.
+ * The policy owns the members below the line; the caller may read them.
  */
 struct kvgpu_sched_ent {
 	u32 weight;
@@ -82,9 +84,9 @@ struct kvgpu_sched_ent {
 	 * compete for a while (park.c).
 	 */
 	bool parked;
-	u64 busy_ns;			/* ns charged to it since kvgpu_sched_add() */
-	u64 slices;			/* its turns while other vGPUs could run */
-	/* The tops of sched/internal.h, choose.c and park.c explain the rest. */
+	u64 busy_ns;			/* sum of the ns of its kvgpu_sched_charge() calls */
+	u64 slices;			/* turns that it got while another vGPU could run */
+	/* sched/internal.h, choose.c and park.c explain the rest. */
 	u32 share;			/* weight or fixed_ppm; divides GPU time for the clocks */
 	u64 vtime, vrem, paced;
 	s64 cap_left;
@@ -115,11 +117,11 @@ struct kvgpu_sched {
 	 */
 	struct kvgpu_sched_ent *alone;
 	u64 slice_end;
-	/* The tops of sched/internal.h and choose.c explain the rest. */
+	/* sched/internal.h and choose.c explain the rest. */
 	u64 at, vclock, closed, pace, pace_rem;
 	u32 total;
 	u64 turn_start, turn_used, linger_end;
-	/* ns of this turn in which other vGPUs could run; ns charged while they could */
+	/* ns of this turn in which other vGPUs could run; ns charged to any vGPU in that time */
 	u64 wanted_ns, wanted_used;
 	bool started;
 };
@@ -134,10 +136,10 @@ struct kvgpu_sched_choice {
 	/*
 	 * True: the lists of all vGPUs that are not suspended should be on the chip together. A
 	 * vGPU that wakes then starts at once, and no switches are needed. The driver charges the
-	 * work that it sees on the engine. @ent is then the vGPU with work, or NULL. True only if
-	 * no two vGPUs compete, no vGPU, awake or asleep, is held back, and, under best effort, no
-	 * sleeping vGPU is deep in debt. Also, no vGPU may be parked while another vGPU works: the
-	 * parked vGPU could take half of an open chip unseen. Suspended vGPUs do not count here.
+	 * work that it sees on the engine. @ent is then the vGPU that can run, or NULL. True only
+	 * if no two vGPUs compete, no vGPU, awake or asleep, is held back, and, under best effort,
+	 * no sleeping vGPU is deep in debt. Also, no vGPU may be parked while another vGPU can run:
+	 * the parked vGPU could take half of an open chip unseen. Suspended vGPUs do not count.
 	 */
 	bool open;
 	/*
@@ -188,14 +190,14 @@ void kvgpu_sched_set_suspended(struct kvgpu_sched *s, struct kvgpu_sched_ent *e,
 /**
  * kvgpu_sched_charge() - charge GPU time to a vGPU
  * @s: the policy
- * @e: the vGPU that was seen on the engine
- * @ns: length of the time for which @e worked, all of it before @now
+ * @e: the vGPU that pays
+ * @ns: length of the time for which @e worked or kept the chip from working, all before @now
  * @now: current time, ns
  *
  * Charge all time for which the vGPU worked, whether or not it was the vGPU's turn: time beyond the
- * turn is a debt, up to KVGPU_SCHED_DEBT_MAX, that the vGPU works off. The policy itself charges a
- * vGPU that has the chip alone and leaves it idle while other vGPUs could run. busy_ns does not
- * count that idle time.
+ * turn is a debt, up to KVGPU_SCHED_DEBT_MAX, that the vGPU works off. A vGPU that leaves the chip
+ * idle in its turn while other vGPUs could run is charged by the policy itself (choose.c). busy_ns
+ * does not count that idle time.
  */
 void kvgpu_sched_charge(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 ns, u64 now);
 /**
@@ -213,13 +215,14 @@ void kvgpu_sched_choose(struct kvgpu_sched *s, u64 now, struct kvgpu_sched_choic
  * @now: current time, ns
  *
  * Call it when the chip has the list that kvgpu_sched_choose() decided on last. If vGPUs take
- * turns, the turn of that decision's ->ent starts at @now. The call is not needed if the decision
- * was the same as before, or if its ->open was true. Until the call, kvgpu_sched_choose() may
- * decide differently each time: a switch under way need not be finished if a vGPU wakes that goes
- * before the chosen vGPU. Until the call, idle time is not charged either.
+ * turns, the turn of that decision's ->ent starts at @now, unless it has started already. The call
+ * is not needed if the decision's ->open was true. Until the turn has started, kvgpu_sched_choose()
+ * may decide differently each time: a switch under way need not be finished if a vGPU wakes that
+ * goes before the chosen vGPU. Idle time before the start is not charged either.
  *
- * Return: the new ->until. It may be before s->slice_end: a cap may be used up sooner, a vGPU that
- *   was held back may be let go, or a vGPU that has just woken has to be looked at soon.
+ * Return: the new ->until. It may be before s->slice_end, for example because a cap may be used up
+ *   sooner, because a vGPU that was held back may be let go, or because a vGPU that has just woken
+ *   has to be looked at soon.
  */
 u64 kvgpu_sched_started(struct kvgpu_sched *s, u64 now);
 /**
@@ -249,8 +252,9 @@ int kvgpu_sched_policy_parse(const char *text, enum kvgpu_sched_policy *out);
  * @mean: mean time between samples, ns
  * @random: 64 random bits
  *
- * The time is distributed exponentially, so that a guest that knows the last sample knows nothing
- * about the next one. It is at least @mean / KVGPU_GAP_MIN and at most @mean * KVGPU_GAP_MAX.
+ * The time is distributed exponentially, so that the time of the last sample tells a guest almost
+ * nothing about the next one. It is at least @mean / KVGPU_GAP_MIN and at most @mean *
+ * KVGPU_GAP_MAX.
  *
  * Return: the time until the next sample, ns.
  */
@@ -260,14 +264,14 @@ int kvgpu_sched_policy_parse(const char *text, enum kvgpu_sched_policy *out);
 u64 kvgpu_sched_gap(u64 mean, u64 random);
 
 /*
- * The facts that the mean time between samples depends on. The result of a sample counts only by
- * .idle_ns. If a vGPU that was seen at work were always sampled again sooner, it would be charged
- * too little, because it is charged for the time until the next sample.
+ * The facts that the mean time between samples depends on. None of them tells which vGPU the last
+ * sample found at work. If a vGPU that was seen at work were always sampled again sooner, it would
+ * be charged too little, because it is charged for the time until the next sample.
  */
 struct kvgpu_sched_watch {
 	/*
-	 * The chip does not have the lists of all vGPUs, or the driver has to look often because it
-	 * refills a budget at its looks.
+	 * The last decision was not ->open, or the driver has to look often because it refills a
+	 * budget at its looks.
 	 */
 	bool alternates;
 	bool any;			/* there is a vGPU */
@@ -280,8 +284,8 @@ struct kvgpu_sched_watch {
 u64 kvgpu_sched_sample_mean(const struct kvgpu_sched_watch *w);
 /*
  * Returns for how many ns the driver should leave the CPU and its locks to other threads after a
- * look that took @used ns: on the average for 2 * @used, but for 10 ms at most on the average. The
- * time is drawn like a gap, so that no guest knows when the rest ends.
+ * look that took @used ns. The average is about 2 * @used, and at most 10 ms. The time is drawn
+ * like a gap, so that no guest knows when the rest ends.
  */
 u64 kvgpu_sched_rest(u64 used, u64 random);
 
@@ -327,7 +331,8 @@ enum kvgpu_hang_step kvgpu_sched_hang_next(struct kvgpu_hang *h, u64 watchdog_ns
 #define KVGPU_STRIKE_FORGIVEN_NS	30000000000ull
 
 struct kvgpu_strikes {			/* all zero: no strikes */
-	u32 count;			/* strikes that were not forgiven at the last strike */
+	/* strikes that were not forgiven when .count was last changed, KVGPU_STRIKES_MAX at most */
+	u32 count;
 	u64 total;
 	u64 last;
 };
@@ -337,20 +342,22 @@ bool kvgpu_sched_strike_add(struct kvgpu_strikes *k, u64 now);
 void kvgpu_sched_strikes_clear(struct kvgpu_strikes *k);		/* ->total stays */
 
 /*
- * Counts engine resets that a vGPU's channels made necessary. Programs have bugs, so a vGPU has a
- * budget of resets that cause no strike. Each reset beyond the budget is a strike.
+ * Counts the resets and the long evictions for which a vGPU has a budget: all are called resets
+ * here. Programs have bugs, so a reset within the budget causes no strike. Each reset beyond the
+ * budget is a strike. mdev/machine/strike.c says which resets are strikes at once, and are not
+ * counted here.
  */
 #define KVGPU_RESETS_BURST		32u
 #define KVGPU_RESET_FORGOTTEN_NS	500000000ull
 
 struct kvgpu_resets {			/* all zero: no resets */
 	u32 count;			/* resets that are not forgotten yet */
-	u64 at;				/* time at which resets were last forgotten */
+	u64 at;				/* time up to which resets were forgotten */
 };
 
 /*
  * Counts a reset. Returns true if the reset is beyond the budget. The count stops at the budget, so
- * that all resets are forgotten 16 s after the last reset, however many there were.
+ * that all resets are forgotten 16 s after the last reset at the latest, however many there were.
  */
 bool kvgpu_sched_reset_add(struct kvgpu_resets *r, u64 now);
 
