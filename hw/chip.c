@@ -86,8 +86,8 @@ static int check_identity(struct kvgpu_hw *hw)
 }
 
 /*
- * Adds one word of the device table to @e. A device has several words in a row: each but the last
- * has the chain bit (PTOP_DEVICE_CHAIN).
+ * Adds one word of the device table to @e. A device has one word or several in a row: each but the
+ * last has the chain bit (PTOP_DEVICE_CHAIN).
  */
 static void parse_device(struct kvgpu_engine *e, u32 word, bool *has_runl)
 {
@@ -174,10 +174,10 @@ static void seed_add(struct kvgpu_topo *t, struct kvgpu_hw *hw, u32 reg)
 }
 
 /*
- * Notes the values that POST has left in the registers of the voltage's PWM and of the clock
- * generators. Guests' register files start with these values, because nouveau divides by values of
- * these registers (volt/gk104.c, clk/gk104.c). If only some of these registers had the
- * card's values, a guest's nouveau could divide by 0.
+ * Notes the values of the registers of the voltage's PWM and of the clock generators, as the host
+ * finds them. Guests' register files start with these values, because nouveau divides by values of
+ * these registers (volt/gk104.c, clk/gk104.c). If only some of these registers had the card's
+ * values, a guest's nouveau could divide by 0.
  */
 static void read_seeds(struct kvgpu_hw *hw)
 {

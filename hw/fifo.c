@@ -117,8 +117,8 @@ u32 kvgpu_hw_chan_status(struct kvgpu_hw *hw, hchid_t id)
 
 /*
  * Returns the list that has the wanted entries already, and sets *@same to true. If there is none,
- * sets *@same to false, and returns the list that was submitted longest ago, except the current
- * list. @copy: as in write_list().
+ * sets *@same to false. Then it returns the list other than the current list that was submitted
+ * longest ago; a list with .used 0 comes first. @copy: as in write_list().
  */
 static struct hw_list *choose_list(struct hw_runl *r, const u64 *entries, u32 nr, bool copy,
 				   bool *same)

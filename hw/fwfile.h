@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Checks a firmware file (include/kvgpu/firmware.h), and then gives access to its sections by their
- * ids, and to the entries of its register lists. Uses no service of the kernel, so that tests and
- * fuzzers compile the same source in user space.
+ * ids, and to the entries of its register lists. Needs little of the kernel (strings, byte order,
+ * CRC), so that tests and fuzzers compile the same source in user space.
  */
 #ifndef KVGPU_HW_FWFILE_H
 #define KVGPU_HW_FWFILE_H
@@ -24,7 +24,8 @@ struct fwfile {
 
 /*
  * An entry of a register list: it says to write .data to .count registers. The first register is at
- * .addr, and the next ones follow at a distance of .pitch.
+ * .addr, and the next ones follow at a distance of .pitch. In the lists of bundles and of methods,
+ * .addr is the address of a bundle or a method; .type is the class of a method, else 0.
  */
 struct fwfile_entry {
 	u32 type, addr, count, pitch;

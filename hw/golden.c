@@ -2,9 +2,9 @@
 /*
  * The golden context: the image that every graphics context starts with. It is made once. The host
  * writes the engine's registers, and FECS saves them into the image, in an address space that the
- * host has made for this. Afterwards no page table shows the image, so that no work on the GPU can
- * change it. Each new context gets a copy of it. The address space is kept, because the engine is
- * bound to it until the engine loads its first other context.
+ * host has made for this. Afterwards no channel's page table shows the image, so that no guest's
+ * work on the GPU can change it. Each new context gets a copy of it. The address space is kept,
+ * because the engine is bound to it until the engine loads its first other context.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -81,7 +81,7 @@ static int make_space(struct kvgpu_hw *hw, struct hw_gr *gr)
 	return ret ?: kvgpu_hw_tlb_flush(hw, gr->pd.at.v, false);
 }
 
-/* Removes the image from the address space, so that the GPU can't reach it any more. */
+/* Removes the image from the address space, so that the graphics engine can't reach it any more. */
 static int golden_seal(struct kvgpu_hw *hw, struct hw_gr *gr)
 {
 	int ret;

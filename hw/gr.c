@@ -113,9 +113,9 @@ static void write_zbc_depth(struct kvgpu_hw *hw, u32 index, const u32 *depth)
 }
 
 /*
- * Sets the tables of clear colours and depths. No guest uses them, because compression is off. But
- * they must not keep values of a driver that used the card before. Index 0 means "no entry". The
- * entries from 1 on get nouveau's values, and the entries after these are cleared.
+ * Sets the tables of clear colours and depths. Guests have no use for them, because compression is
+ * off. But they must not keep values of a driver that used the card before. Index 0 means "no
+ * entry". The entries from 1 on get nouveau's values, and the entries after these get format 0.
  */
 static void init_zbc(struct kvgpu_hw *hw)
 {

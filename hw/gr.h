@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Functions that the files of the graphics engine call of each other: gr.c, grlist.c, grshape.c,
- * grtrap.c, grctx.c, fecs.c and golden.c.
+ * Types and functions that the files of the graphics engine share: gr.c, grlist.c, grshape.c,
+ * grtrap.c, grctx.c, fecs.c and golden.c. firmware.c fills struct kvgpu_fw.
  */
 #ifndef KVGPU_HW_GR_H
 #define KVGPU_HW_GR_H
@@ -24,7 +24,7 @@ struct hw_gr_buffers {
 	u64 pagepool, bundle, attrib;
 };
 
-/* grlist.c: writes a register list, waits until the engine is idle, tells its bit in PMC_ENABLE. */
+/* grlist.c: tells GR's bit in PMC_ENABLE; waits until GR is idle; writes a register list. */
 u32 hw_gr_reset_bit(struct kvgpu_hw *hw);
 int hw_gr_wait_idle(struct kvgpu_hw *hw);
 void hw_gr_write_list(struct kvgpu_hw *hw, enum kvgpu_fw_section_id id);

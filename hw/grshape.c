@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The GPCs, TPCs, PPCs and ROPs of this card, and the tables that tell units of the engine how work
- * is spread over them. Cards of one model differ, because other units are switched off on each
- * card. The engine needs power before these registers can be read. Sources: nouveau gf100.c
- * (oneinit, oneinit_tiles), gf117.c (init_zcull), ctxgf117.c and ctxgk104.c (tile maps, ratios).
+ * is spread over them. Cards of one model may differ in which units are switched off. The engine
+ * needs power before these registers can be read. Sources: nouveau gf100.c (oneinit,
+ * oneinit_tiles), gf117.c (init_zcull), ctxgf117.c and ctxgk104.c (tile maps, ratios).
  */
 #include "gk110/gr_patch.h"
 #include "gk110/pfb.h"

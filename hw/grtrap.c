@@ -141,7 +141,7 @@ static void ack_rops(struct kvgpu_hw *hw)
 }
 
 /*
- * Acknowledges each source before the summary bit that it has set, because a summary bit is set
+ * Acknowledges sources before the summary bits that they have set, because a summary bit is set
  * again for as long as one of its sources is not acknowledged.
  */
 static void ack_traps(struct kvgpu_hw *hw)

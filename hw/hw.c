@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Bring-up and take-down of the card. Another driver may have used the card before. So card_quiet()
- * first masks all interrupts and takes the engines out of reset. Then steps[] are run in the order
- * in which they need each other. The CPU can access the pool from step "BARs" on. Take-down undoes
- * the steps in the opposite order.
+ * first masks the interrupts to the CPU and takes the engines out of reset. Then steps[] are run in
+ * the order in which they need each other. The CPU can access the pool from step "BARs" on.
+ * Take-down undoes the steps in the opposite order.
  */
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
@@ -67,7 +67,10 @@ static void unmap_device(struct kvgpu_hw *hw)
 	pci_disable_device(hw->pdev);
 }
 
-/* Masks all interrupts and takes every engine out of reset. */
+/*
+ * Masks the interrupts to the CPU, takes the engines out of reset, and sets the interrupts of PBUS
+ * and the timing of the register ring.
+ */
 static void card_quiet(struct kvgpu_hw *hw)
 {
 	hw_wr(hw, PMC_INTR_EN(PMC_LEAF_HOST), 0);

@@ -2,8 +2,8 @@
 /*
  * hw: drives the physical GPU for the host. It is the only room that reads and writes the chip's
  * registers. Every wait for the chip is bounded: if it takes too long, the function gives up, and
- * mostly returns -ETIMEDOUT. Functions may sleep unless their comment says otherwise. Interrupts
- * that concern guests are reported through struct kvgpu_hw_events.
+ * mostly returns -ETIMEDOUT. Functions may sleep unless their comment says otherwise. The events
+ * that the machine has to handle are reported through struct kvgpu_hw_events.
  *
  * Video memory: the first 2 MiB (nouveau: 256 KiB) and the last 1 MiB are not used. The host pool
  * lies directly below the last MiB. The memory between the first 2 MiB and the pool is for the
@@ -54,7 +54,10 @@ struct kvgpu_hw_pbdma {
 struct kvgpu_hw_gr {
 	u64 inst;			/* address of the instance block of the context on GR */
 	u32 intr, trap;
-	/* values of the registers by which a driver finds the cause of the exception */
+	/*
+	 * values of the registers by which a driver finds the cause of the exception; 0 for a
+	 * register that does not tell of this exception (intr.c)
+	 */
 	struct { u32 reg, val; } regs[KVGPU_HW_GR_REGS];
 	u32 nr_regs;
 };
@@ -91,8 +94,8 @@ struct kvgpu_vram {		/* a piece of the pool */
 };
 
 /*
- * A card. kvgpu_hw_init() sets all members but .lender. They are constant until kvgpu_hw_fini(),
- * except for .stats (counters, which are read without a lock) and .intr_ns. Sizes and addresses are
+ * A card. kvgpu_hw_init() sets the members, and they are constant until kvgpu_hw_fini(), except for
+ * .lender, .stats (counters, which are read without a lock) and .intr_ns. Sizes and addresses are
  * in bytes.
  */
 struct kvgpu_hw {
@@ -148,7 +151,7 @@ void kvgpu_hw_fini(struct kvgpu_hw *hw);
  * kvgpu_hw_time() - read PTIMER
  * @hw: the card
  * @guess: ns, a time that differs from PTIMER by less than 2 s, or 0 if none is known; with it, one
- *   register read is enough instead of three
+ *   register read is enough instead of three or more
  *
  * Context: any.
  * Return: ns, or 0 if the chip does not answer.
@@ -168,9 +171,10 @@ void kvgpu_hw_vram_free(struct kvgpu_hw *hw, struct kvgpu_vram *v);
 u64 kvgpu_hw_vram_left(struct kvgpu_hw *hw);		/* free bytes of the pool */
 
 /*
- * A vGPU's part of the pool, in one piece: the tables for this vGPU's guest are allocated from it.
- * A guest decides when its tables are allocated and freed. If all guests shared the pool, one guest
- * could leave free holes all over it that are too small for the tables of other guests.
+ * A vGPU's part of the pool, in one piece: page tables, instance blocks and context images for this
+ * vGPU are allocated from it. A guest decides when its tables are allocated and freed. If all
+ * guests shared the pool, one guest could leave free holes all over it that are too small for the
+ * tables of other guests.
  */
 struct kvgpu_hw_share {
 	struct kvgpu_vram mem;
@@ -228,8 +232,8 @@ int kvgpu_hw_l2_flush(struct kvgpu_hw *hw);
  * @hw: the card
  * @inst: address of an instance block that the chip does not use any more
  *
- * Gives up after 2 s or more, with a message in the log. On return the caller may use the memory of
- * the instance block for another purpose.
+ * Gives up after 2 s or more, with a message in the log (rate-limited). On return the caller may
+ * use the memory of the instance block for another purpose.
  *
  * Context: process; waits for the interrupt thread, so the caller must hold no lock that a function
  *   of struct kvgpu_hw_events takes.
@@ -251,9 +255,9 @@ u32 kvgpu_hw_chan_status(struct kvgpu_hw *hw, hchid_t id);
  * @runl: the runlist
  * @entries: runlist entries (RUNLIST_* in gk110/ram.h), without the host's copy channel, which this
  *   function adds to the runlist of its engine
- * @nr: number of @entries; 0: the list is empty
+ * @nr: number of @entries; may be 0
  *
- * A channel that runs, and that the new list does not have, runs on until it is preempted.
+ * A channel that runs, and that the new list does not have, may run on until it is preempted.
  *
  * Return: 0 when the chip has taken the list; -ENOSPC if the list is too long; -ETIMEDOUT; or -EIO
  *   if the card is off the bus.

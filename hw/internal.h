@@ -25,7 +25,8 @@
 
 /*
  * HW_PDE_SPAN: bytes of address space that one entry of a page directory covers. HW_PD_SIZE: bytes
- * of a page directory. The chip reads all of them, so every directory has this size.
+ * of a page directory that covers the whole address space. All directories that hw/ makes have this
+ * size.
  */
 #define HW_PDE_SPAN	(1ull << (GMMU_BIG_SHIFT_128K + GMMU_BIG_PTES_SHIFT))
 #define HW_PD_SIZE \
@@ -86,7 +87,8 @@ struct hw_runl {
 		bool host;			/* the list begins with the host's copy channel */
 		u64 used;	/* .submits after the last submit of the list; 0: none or failed */
 	} list[HW_RUNL_LISTS];
-	struct hw_list *cur;	/* the list that was submitted last: the chip may still read it */
+	/* the list of the last kvgpu_hw_runlist(): the chip may still read it */
+	struct hw_list *cur;
 	u64 submits;
 };
 
@@ -95,7 +97,7 @@ struct hw_gr {
 	/* instance block, page directory and table of the golden context's address space */
 	struct kvgpu_vram inst, pd, table;
 	struct kvgpu_vram pagepool, bundle, attrib;
-	/* the golden image; no page table shows it, so no work on the GPU can change it */
+	/* the golden image; no channel's page table shows it, so no guest's work can change it */
 	struct kvgpu_vram golden;
 	/* the map of tiles: entry i is the GPC that draws the tile; 0xff for i >= .tpc_total */
 	u8 tile[32];
@@ -179,8 +181,8 @@ static inline bool hw_no_answer(u32 val)
  *
  * Context: sleeps.
  * Return: 0 when the register has the value; -ETIMEDOUT; or -EIO if the card is off the bus, which
- *   shows as registers that read all ones. If all bits of @want that are in @mask are 1, all ones
- *   count as the value, and 0 is returned.
+ *   shows as registers that read all ones. If @want == @mask, all ones count as the value, and 0 is
+ *   returned.
  */
 int hw_reg_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int us);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Interrupts of the chip. The hard handler only masks all interrupts. The interrupt thread reads
- * the cause, reports it through struct kvgpu_hw_events, and acknowledges it. Some interrupts stall
- * a unit that all tenants share (PBDMA, GR, copy engine). They are acknowledged as soon as they are
- * reported, and not only when the guest's driver responds. Order of register accesses: nouveau
- * nvkm/subdev/mc and nvkm/subdev/pci, nvkm/engine/fifo/gk104.c.
+ * the cause, reports it through struct kvgpu_hw_events or only logs it, and acknowledges it. Some
+ * interrupts stall a unit that all tenants share (PBDMA, GR, copy engine). They are acknowledged as
+ * soon as they are reported, and not only when the guest's driver responds. Order of register
+ * accesses: nouveau nvkm/subdev/mc and nvkm/subdev/pci, nvkm/engine/fifo/gk104.c.
  */
 #include <linux/interrupt.h>
 
@@ -18,7 +18,7 @@
 
 /* a byte of 0xff lets the card send the next message (nouveau pci/nv40.c nv40_pci_msi_rearm()) */
 #define MSI_REARM	(PPCI_BASE + GK110_PCI_MSI)
-/* number of looks, 100 us apart or more: 2 s are enough, as the thread has a real-time priority */
+/* looks, 100 us apart or more: 2 s are enough, as the interrupt thread has a real-time priority */
 #define SETTLE_LOOKS		20000
 /*
  * Most rounds in one run of the interrupt thread, so that an interrupt that never goes away does
@@ -87,8 +87,8 @@ static void fifo_pbdmas(struct kvgpu_hw *hw)
 
 /*
  * If @st, the status of an engine, says that the engine is in a context switch, returns the id of
- * the channel or group at which the switch is stuck, and sets *@tsg if it is a group. Else returns
- * -1.
+ * the channel or group at which the switch is stuck, and sets *@tsg to whether it is a group. Else
+ * returns -1.
  */
 static int stuck_id(u32 st, bool *tsg)
 {
@@ -150,8 +150,8 @@ static void fifo_intr(struct kvgpu_hw *hw)
 }
 
 /*
- * Tells whether the chip holds a fault of instance block @inst that is not reported yet. A unit
- * holds one fault: until that is reported, the unit records no other fault.
+ * Tells whether the chip holds a fault of instance block @inst that is not acknowledged yet. A unit
+ * holds one fault: until that is acknowledged, the unit records no other fault.
  */
 static bool fault_waits(struct kvgpu_hw *hw, u64 inst)
 {
@@ -186,8 +186,9 @@ void kvgpu_hw_intr_settle(struct kvgpu_hw *hw, u64 inst)
 /* ------------------------------------------------------------------ engines */
 
 /*
- * Adds register @reg to the snapshot: its value if @says, else 0. @says: the register tells of this
- * exception. If it does not, its value may be left from an exception of another tenant.
+ * Adds register @reg to the snapshot, if it has room: its value if @says, else 0. @says: the
+ * register tells of this exception. If it does not, its value may be left from an exception of
+ * another tenant.
  */
 static void gr_reg_snap(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s, u32 reg, bool says)
 {
@@ -306,7 +307,7 @@ static void ce_intr(struct kvgpu_hw *hw, u8 engine)
 	hw_ce_ack(hw, engine, intr);
 }
 
-/* Logs and acknowledges interrupts of PBUS and PRIVRING, which no tenant causes. */
+/* Logs and acknowledges interrupts of PBUS and PRIVRING, which are not reported to any guest. */
 static void host_intr(struct kvgpu_hw *hw, u32 bits)
 {
 	if (bits & BIT(PMC_INTR_BUS)) {

@@ -21,8 +21,9 @@
  */
 #define WATCHED_NS	(5 * NSEC_PER_MSEC)
 /*
- * How long the lender waits at least before it helps a waiting thread. A thread that the scheduler
- * runs normally holds a lock for far less. Evictions, resets and large copies take longer.
+ * How long the lender sleeps at least, after it has seen that a thread waits, before it helps. A
+ * thread that the scheduler runs normally holds a lock for far less. Evictions, resets and large
+ * copies take longer.
  */
 #define PATIENCE_US	1000
 
@@ -169,7 +170,7 @@ static bool lock_try(struct kvgpu_hw_lock *l, struct list_head *turn)
 	return true;
 }
 
-/* Waits in the rt_mutex's own queue. */
+/* Takes the lock; waits for it in the rt_mutex's own queue. */
 static void lock_wait_urgently(struct kvgpu_hw_lock *l)
 {
 	atomic_inc(&l->urgent);

@@ -9,18 +9,20 @@
  *
  * - A lock is an rt_mutex: its holder inherits the priority of a thread that waits in its queue.
  * - The priority of an ordinary thread is not worth inheriting. So each card has a lender, a thread
- *   with a real-time priority. When a thread has waited for a millisecond, the lender queues at the
+ *   with a real-time priority. When threads have waited for 1 to 2 ms, the lender queues at the
  *   card's locks, one lock after the other. While the lender waits for a lock, the lock's holder
- *   runs, whatever its class and quota. So does a thread for which the holder waits.
+ *   runs, whatever its class and quota. If the holder waits for another of these locks, the holder
+ *   of that lock runs in the same way.
  * - An rt_mutex that is released goes to the first waiter in its queue. As long as the scheduler
  *   does not run that waiter, the rt_mutex has no holder to which a priority could be lent. An
  *   ordinary thread therefore does not wait in the rt_mutex's queue, unless it holds another of
  *   these locks or is in hw_lock_take_watched().
- * - Ordinary threads wait in a queue of turns instead. A lock that is released is kept for the
- *   oldest waiter for a millisecond, at most three times for one waiter. If the waiter does not
- *   take the lock in that time and another thread wants it, the waiter loses its turn, and queues
- *   again when it runs. So a thread that takes a lock again and again gets it no more often than
- *   other threads do, and a thread that is not run delays other threads for a bounded time only.
+ * - Ordinary threads wait in a queue of turns instead. For a millisecond after its release, a lock
+ *   is kept from other ordinary threads for the oldest waiter, at most three times for one waiter.
+ *   If the waiter does not take the lock in that time and another ordinary thread wants it, the
+ *   waiter loses its turn, and queues again when it runs. So an ordinary thread that takes a lock
+ *   again and again can't keep it from a waiter that runs, and a waiter that is not run delays
+ *   other threads for a bounded time only.
  *
  * The order of these locks is in docs/locking.md.
  */
