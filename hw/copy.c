@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The host's own channel on a copy engine. It scrubs partitions, and copies context images and
- * guests' tables. The channel's address space has only its ring, pushbuffer and semaphore. Source
- * and destination of a job are physical addresses, which needs HCE_PRIV_MODE. Only one job runs at
- * a time. The function that begins a job waits for the end of the job, for 10 s at most.
+ * The host's own channel on a copy engine. It scrubs partitions, copies context images, and copies
+ * pages of guests' video memory to system memory, where the CPU reads them. The channel's address
+ * space has only its ring, pushbuffer and semaphore. Source and destination of a job are physical
+ * addresses, which needs HCE_PRIV_MODE. Only one job runs at a time. The function that begins a job
+ * waits for the end of the job, for 10 s at most.
  *
  * A job that has not ended in time may still begin later. If another job was begun meanwhile, the
  * late job would read the words of that job in the pushbuffer. It could also write to memory that

@@ -19,7 +19,7 @@
 #define MAX_WRITES	8192	/* most register writes by all entries of one list together */
 
 /*
- * Limits of a section: microcode of at most @max bytes, or entries for registers in [@first, @end).
+ * Limits of a section: microcode of at most .max bytes, or entries for registers in [.first, .end).
  */
 struct rule {
 	u8 id;

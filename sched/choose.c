@@ -20,8 +20,8 @@
  * A vGPU that wakes or is let go ends the turn under way early if it goes before the vGPU on the
  * chip. A turn is not cut below vsched_turn_min(), and the same vGPU ends at most one turn early in
  * the time of a slice: no vGPU can force switches all the time. A vGPU that has just woken may have
- * work for a moment only. Until it has used the GPU for the time of a slice, the driver is asked to
- * look again soon, at intervals that grow up to vsched_moment().
+ * work for a moment only. While it has a turn, and until it has used the GPU for the time of a
+ * slice, the driver is asked to look again soon, at intervals that grow up to vsched_moment().
  *
  * A vGPU that has run out of work may linger, which means that it keeps the chip for a moment. A
  * client that waits for each of its jobs would otherwise lose most of its turns. A vGPU lingers if

@@ -12,8 +12,8 @@
 #include "sched/internal.h"
 
 /*
- * Mean gap, ns, while .alternates is set. Also while several vGPUs have lists, or the only vGPU
- * with a list has limits, and work was seen in the last QUIET_NS.
+ * Mean gap, ns, while .alternates is set. If work was seen in the last QUIET_NS, also while several
+ * vGPUs have lists, or while the only vGPU with a list has limits.
  */
 #define SAMPLE_NS	1000000ull
 /* several vGPUs have lists, or the only one has limits; no work was seen for QUIET_NS */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Virtual time. Each vGPU has a clock, vtime. It advances by the GPU time that the vGPU is charged,
- * divided by the vGPU's share: a vGPU whose clock is behind has had less than its share. All clocks
- * are compared with one clock of the GPU, vclock:
+ * divided by the vGPU's share: a vGPU whose clock is behind has had less than its share. These
+ * clocks are compared with one clock of the GPU, vclock:
  *
  * best effort: vclock follows the lowest vtime of the vGPUs that can run, and never goes back.
  *   While no vGPU can run, vclock advances as the clocks of all vGPUs would if all of them ran:
