@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Instance blocks. The chip reads a block that is made here. Each word of it is a constant, a value
- * of the host, or a word of the guest with a virtual address or without any power to do harm.
+ * Instance blocks. The chip reads a block that is made here. The block holds constants, values of
+ * the host, and values of the guest that are virtual addresses or can do no harm.
  * RAMFC_HCE_PRIV_MODE, which would let the guest copy between physical addresses, is never set.
  */
 #include <linux/bitfield.h>
@@ -98,8 +98,9 @@ static const struct {
 };
 
 /*
- * Tells whether a channel has run before, because its guest was restored or it is bound again. Its
- * words of progress[] are then copied. A new channel has zeroes in GP_PUT and GP_GET.
+ * Tells whether, by the guest's block, the channel has run before: the guest was restored, or the
+ * channel is bound again. The words of progress[] are then copied. A new channel has zeroes in
+ * GP_PUT and GP_GET.
  */
 static bool chan_has_run(const u32 *block, const struct kvgpu_inst_guest *g)
 {

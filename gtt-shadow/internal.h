@@ -7,12 +7,13 @@
  * directory entry (struct kvgpu_slot) or a BAR window (struct kvgpu_win). The host always has big
  * pages of 128 KiB. The stretch of one guest directory entry is called a *half*: it is half of a
  * slot if the guest has big pages of 64 KiB, or else the whole slot. A window has as many halves as
- * it needs. Entries are compared and installed by *groups* (the 32 small pages of a host big page)
- * and *chunks* (512 small pages: one page of a guest's small table).
+ * it needs. The code works on *groups* (the 32 small pages of a host big page) and *chunks* (512
+ * small pages: one page of a guest's small table).
  *
  * Each small host entry that points to a pinned page is on the list of that page's pin. The links
  * of this list are handles: the number of an extent (its holder) and a page of the extent. So an
- * IOVA leads to its entries without a search. Big host entries never point to system memory.
+ * IOVA leads by its pin to the entries, without a search of the tables. Big host entries never
+ * point to system memory.
  */
 #ifndef KVGPU_GTT_SHADOW_INTERNAL_H
 #define KVGPU_GTT_SHADOW_INTERNAL_H
@@ -96,8 +97,9 @@ struct kvgpu_half {
 	/* a bit for each page of the small table that must be read even if it is not dirty */
 	u64 stale_small;
 	/*
-	 * A bit for each chunk that the next sync has to compute again: an entry of the chunk could
-	 * not be installed or was removed, or the limit of the window has changed.
+	 * A bit for each chunk that the next sync has to compute again: an entry of the chunk was
+	 * not installed for lack of a pin or a table, an unmap removed an entry, or the limit of
+	 * the window has changed.
 	 */
 	u64 retry;
 	u32 stale_big;			/* as .stale_small, for the big table */
@@ -123,8 +125,8 @@ struct kvgpu_ext {
 	 */
 	u64 *gsmall, *gbig;
 	/*
-	 * The host's entries. hsmall and link are both NULL, or neither is. hbig is NULL while the
-	 * extent has no big table.
+	 * The host's entries. In a slot, hsmall and link are both NULL, or neither is. hbig is NULL
+	 * while the extent has no big table.
 	 */
 	u64 *hsmall, *hbig;
 	struct kvgpu_link *link;
@@ -161,8 +163,9 @@ struct kvgpu_as {
 	struct kvgpu_table dir;
 	/* a bit for each page of the guest's directory that must be read even if it is not dirty */
 	u32 stale;
-	bool changed;			/* the TLB may still have older host entries */
-	bool starved;			/* a slot lacks a table that it needs */
+	/* host entries have changed since the caller was last told to invalidate the TLB */
+	bool changed;
+	bool starved;			/* a slot, or a table of it, could not be made */
 	/* directory index at which the next sync begins to look for slots without a table */
 	u32 starved_at;
 	struct kvgpu_slot *slot[DIR_SLOTS];
@@ -174,7 +177,8 @@ struct kvgpu_win {
 	struct kvgpu_gaddr pd;
 	u64 *pte;
 	u64 scrap;
-	u32 first, last;		/* entries changed since kvgpu_shadow_win_take() */
+	/* range of the entries changed since the caller last got this range */
+	u32 first, last;
 	bool stale;			/* the directory must be read even if it is not dirty */
 	struct kvgpu_half *half;
 	u64 *gdir;

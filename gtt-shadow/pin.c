@@ -118,8 +118,9 @@ static void pin_add(struct kvgpu_shadow *s, u32 pfn, u64 dma)
 /*
  * Pins the pages iova[0..nr). ops->pin() pins all pages of a call or none. So after a failure the
  * next call has half as many pages, down to a single page that can't be pinned and is skipped.
- * After a success the next call has twice as many. vgtt_pin_find() does not find a page that could
- * not be pinned.
+ * After a success the next call has twice as many at most. The function stops when no pin is free,
+ * or after PIN_FAILURES_MAX failures. vgtt_pin_find() does not find a page that could not be
+ * pinned.
  */
 static void pin_batch(struct kvgpu_shadow *s, u32 nr)
 {
@@ -144,8 +145,8 @@ static void pin_batch(struct kvgpu_shadow *s, u32 nr)
 }
 
 /*
- * Pins the pages that the collected items need and that are not pinned yet. Pages with consecutive
- * addresses are pinned in one batch.
+ * Pins the pages that the collected items need and that are not pinned yet. Neighbouring items with
+ * consecutive pages are pinned in one batch.
  */
 void vgtt_pins_get(struct kvgpu_shadow *s)
 {
@@ -240,7 +241,8 @@ static void remove_entries(struct kvgpu_shadow *s, u32 i, bool *changed)
 	u32 page;
 
 	/*
-	 * a dropped pin has no entries, but the TLB may still have its translation until the flush
+	 * entries of a pin on the drop list may have been removed since the last flush: the TLB may
+	 * still have their translation
 	 */
 	if (pin->dropped)
 		*changed = true;

@@ -95,7 +95,8 @@ static u64 big_bytes(const struct kvgpu_shadow_cfg *cfg)
 
 /*
  * Sets *@addr to the host address of a page of video memory. Returns false if the page is not
- * completely inside the partition, or if its host address is not aligned to @size.
+ * completely inside the partition, if its host address is not aligned to @size, or if the address
+ * does not fit into an entry.
  */
 static bool vram_place(const struct kvgpu_shadow_cfg *cfg, u64 pte, u64 size, u64 *addr)
 {

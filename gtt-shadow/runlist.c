@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Runlists. The guest's entries have the guest's ids of channels and groups, and the chip's entries
- * have ids that the host gave. If the guest has not bound a channel or group to this runlist, its
- * entry is left out. A group's count becomes the number of its members that are not left out. A
- * channel is in the chip's list once at most: in two groups it would run with two contexts. The
- * host decides how long a group may run.
+ * have ids that the host gave. If .map() gives no id for a channel or group, its entry is left out.
+ * A group's count becomes the number of its members that are not left out. A channel is in the
+ * chip's list once at most (add_channel()). The host decides how long a group may run.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -68,9 +67,9 @@ static void add_channel(struct list *l, u32 word)
 
 /*
  * Adds a group whose header is @guest[0]. Returns the number of guest entries that belong to the
- * group. The group's id is asked for last, and only if the group has members: the chip has few
- * groups, and a guest can list any number of empty groups. If there is no id for the group or no
- * room for its header, its members are left out too.
+ * group, with its header. The group's id is asked for last, and only if the group has members: the
+ * chip has few ids for groups, and a guest can list any number of empty groups. If there is no id
+ * for the group or no room for its header, its members are left out too.
  */
 static u32 add_group(struct list *l, const u64 *guest, u32 nr, u32 slice)
 {

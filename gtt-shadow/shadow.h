@@ -3,17 +3,18 @@
  * gtt-shadow: the page tables that the GPU really walks. Pure: memory comes from the caller, and
  * effects go through struct kvgpu_shadow_ops.
  *
- * One struct kvgpu_as is the shadow of one guest page directory. The GPU sees only tables that
- * gtt-shadow wrote. Each page entry in them points into the vGPU's partition, to a pinned page of
- * the guest, or to a page that the host substituted (graphics contexts): S1.
- * kvgpu_shadow_as_sync() brings the shadow up to date. The caller calls it before the chip can use
- * changed tables: at a TLB invalidate, bind or enable of a channel, submit or unblock of a runlist,
- * bind of a BAR, and save of a golden context. Its cost is in proportion to the changes if the
- * caller knows which guest pages have changed.
+ * One struct kvgpu_as is the shadow of one guest page directory. The guest's channels use only
+ * tables that gtt-shadow wrote. Each valid page entry in them points into the vGPU's partition, to
+ * a pinned page of the guest, or to a page that the host substituted (graphics contexts): S1.
+ * kvgpu_shadow_as_sync() brings the shadow up to date. The caller calls it when the guest's changes
+ * must take effect: at a TLB invalidate, bind or enable of a channel, submit or unblock of a
+ * runlist, bind of a BAR, and save of a golden context. If the caller knows which guest pages have
+ * changed, a sync normally reads only these pages.
  *
  * A page of guest memory is pinned before an entry that points to it is written. It is unpinned
- * only after the entry is gone *and* the TLB was invalidated (S2): dropped pins, and tables that
- * are no longer linked, collect on lists that kvgpu_shadow_reap() empties after the flush.
+ * only after the entry is gone *and* the TLB was invalidated, or the card was cut off (S2): dropped
+ * pins, and tables that are no longer linked, collect on lists that kvgpu_shadow_reap() empties
+ * after the flush.
  *
  * Locks: the caller serialises calls for one vGPU. Ops may sleep.
  */
@@ -34,14 +35,14 @@
 struct kvgpu_as;
 struct kvgpu_shadow;
 
-/* A table that the GPU reads, in memory of the host. ops->table_new() makes it. */
+/* A table that the GPU reads, in video memory of the host. ops->table_new() makes it. */
 struct kvgpu_table {
 	u64 addr;		/* hvram address, for a PDE or an instance block */
 	u32 nr;			/* number of entries of 8 bytes */
 	u64 *mirror;		/* host memory with a copy of all entries */
 	/*
-	 * zeroed host memory for gtt-shadow, of kvgpu_shadow_aux_size() bytes; may be NULL if this
-	 * is 0
+	 * zeroed host memory for gtt-shadow, of kvgpu_shadow_aux_size() bytes; may be NULL if that
+	 * size is 0
 	 */
 	void *aux;
 	void *priv;		/* for the caller */
@@ -54,12 +55,13 @@ struct kvgpu_shadow_ops {
 	 */
 	int (*read)(void *ctx, struct kvgpu_gaddr a, void *buf, u32 len);
 	/*
-	 * Tells whether guest memory in [a, a + len) may have changed since the same space or
-	 * window was last brought up to date. True if the caller does not know. gtt-shadow asks
-	 * about a whole table first, then about single pages of it, and reads the memory after
-	 * that. The op removes its notes of earlier writes to these pages. From then on, any write
-	 * by the CPU makes a new note, for the next sync. During one sync the caller gives the same
-	 * answer for all spaces and windows.
+	 * Tells whether the CPU or the host may have written to guest memory in [a, a + len) since
+	 * the same space or window was last brought up to date. True if the caller does not know.
+	 * gtt-shadow asks about a table before it reads the table, and may then ask about single
+	 * pages of it. The op removes its notes of earlier writes to these pages. From then on, a
+	 * write by the CPU makes a new note. If several spaces or windows share a page, each of
+	 * them must learn of a write to it: the caller keeps its answer true until all of them have
+	 * asked.
 	 */
 	bool (*take_dirty)(void *ctx, struct kvgpu_gaddr a, u64 len);
 	/*
@@ -69,7 +71,10 @@ struct kvgpu_shadow_ops {
 	 * -EFAULT, -ENOMEM, ...
 	 */
 	int (*pin)(void *ctx, const iova_t *iova, u32 nr, u64 *dma);
-	/* Unpins @nr pages from @iova on, at most 512. Several calls may have pinned them. */
+	/*
+	 * Unpins @nr pages from @iova on, at most 512. Different calls of .pin() may have pinned
+	 * them.
+	 */
 	void (*unpin)(void *ctx, iova_t iova, u32 nr);
 	/*
 	 * Make and free a table. table_new() sets @t->addr, mirror, aux and priv; @t->nr is set
@@ -82,7 +87,10 @@ struct kvgpu_shadow_ops {
 };
 
 struct kvgpu_shadow_cfg {
-	/* aligned to the size of a big page of the guest, or else the big pages are refused */
+	/*
+	 * aligned to the size of a big page of the guest, or else big pages of video memory are
+	 * refused
+	 */
 	hvram_t part_base;
 	u64 part_size;
 	bool big_64k;		/* true: the guest's big pages have 64 KiB; false: 128 KiB */
@@ -102,8 +110,9 @@ struct kvgpu_shadow_stats {
 	u64 pinned, pins, unpins;
 	/*
 	 * number of times that a guest entry was refused: it points outside of the partition or to
-	 * a peer, has a bad kind, or needs a page that can't be pinned or a table for which there
-	 * is no room; each further try counts again
+	 * a peer, has a bad kind, or needs a page that was not pinned or a table that could not be
+	 * made; each further try counts again; a refused entry of a big page is not counted in all
+	 * cases
 	 */
 	u64 rejected;
 };
@@ -141,8 +150,8 @@ size_t kvgpu_shadow_aux_size(const struct kvgpu_shadow_cfg *cfg, u32 nr);
 
 /*
  * Makes a shadow of the guest page directory @pd. The caller remembers which directories have a
- * shadow, and counts the users of each. Returns 0, or -ENOMEM if there is no room for a table.
- * @mem: zeroed memory of kvgpu_shadow_as_size() bytes, owned by the space until
+ * shadow, and counts the users of each. Returns 0, or -ENOMEM if the shadow's directory can't be
+ * made. @mem: zeroed memory of kvgpu_shadow_as_size() bytes, owned by the space until
  * kvgpu_shadow_as_destroy() returns it.
  */
 size_t kvgpu_shadow_as_size(const struct kvgpu_shadow *s);
@@ -165,8 +174,9 @@ u64 kvgpu_shadow_as_pd_get(const struct kvgpu_as *as);
  * @changed: set to true if the caller must invalidate the GPU's TLB for the directory at
  *   kvgpu_shadow_as_pd_get(), because this call or an earlier call changed entries of the space
  *
- * Tries again to install entries that could not be installed before: a page was not pinned, a table
- * was not made, or kvgpu_shadow_unmap() removed the entry.
+ * Also tries again to install entries for which a page was not pinned or a table was not made, and
+ * entries that kvgpu_shadow_unmap() or kvgpu_shadow_unmap_all() removed. A call may leave some
+ * of these entries for the next call.
  *
  * Return: 0, or -ENOMEM if tables could not be made: addresses that need them have no translation.
  */
@@ -179,9 +189,10 @@ int kvgpu_shadow_as_sync(struct kvgpu_as *as, bool *changed);
  * @nr: number of pages
  * @base: hvram address of the first page; the pages are contiguous
  *
- * The pages are privileged and replace the translations of the guest's tables. Guest entries of the
- * range are remembered, and kvgpu_shadow_as_unsubst() installs them. The caller must invalidate the
- * TLB after kvgpu_shadow_as_subst() and after kvgpu_shadow_as_unsubst().
+ * The pages are privileged and replace the translations of the guest's tables. The copies of the
+ * guest's entries for the range stay, and kvgpu_shadow_as_unsubst() makes host entries from them
+ * again. The caller must invalidate the TLB after kvgpu_shadow_as_subst() and after
+ * kvgpu_shadow_as_unsubst().
  *
  * Return: 0, or an error, and then no page was substituted: -EINVAL, -ENOMEM, or -EBUSY if a page
  *   of the range is substituted already.
@@ -208,17 +219,19 @@ int kvgpu_shadow_as_walk(struct kvgpu_as *as, u64 va, struct kvgpu_gaddr *out, u
  * @iova: first byte of the guest memory
  * @len: bytes
  * @changed: set to true if the caller must write out the entries that kvgpu_shadow_win_take()
- *   gives, invalidate the TLB for all spaces, and then call kvgpu_shadow_reap()
+ *   gives, invalidate the TLBs of the BARs and of all spaces, and then call
+ *   kvgpu_shadow_reap()
  */
 void kvgpu_shadow_unmap(struct kvgpu_shadow *s, iova_t iova, u64 len, bool *changed);
 /*
- * Removes all entries of all spaces and windows that point to guest memory, at close and reset.
- * @changed: as for kvgpu_shadow_unmap().
+ * Removes the entries of all spaces and windows that point to guest memory. @changed: as for
+ * kvgpu_shadow_unmap().
  */
 void kvgpu_shadow_unmap_all(struct kvgpu_shadow *s, bool *changed);
 /*
- * Unpins the pages and frees the tables that no entry uses any more. Before, the TLB must have been
- * invalidated for all changes that earlier calls reported.
+ * Unpins the pages and frees the tables that no entry uses any more. Before, the caller has
+ * invalidated the TLB for all changes that earlier calls reported, or has cut the card off from
+ * memory.
  */
 void kvgpu_shadow_reap(struct kvgpu_shadow *s);
 
@@ -259,8 +272,8 @@ int kvgpu_shadow_win_set_linear(struct kvgpu_shadow *s, struct kvgpu_win *win, u
  */
 bool kvgpu_shadow_win_take(struct kvgpu_win *win, u32 *first, u32 *last);
 /*
- * Sets all entries of the window to scrap. The caller writes the entries out and invalidates the
- * BAR's TLB before it calls kvgpu_shadow_reap(), and before it frees @win.
+ * Sets the entries of the window, if it has any, to scrap. The caller writes the entries out and
+ * invalidates the BAR's TLB before it calls kvgpu_shadow_reap(), and before it frees @win.
  */
 void kvgpu_shadow_win_fini(struct kvgpu_shadow *s, struct kvgpu_win *win);
 
@@ -288,13 +301,13 @@ struct kvgpu_inst_host {
 	u64 userd;		/* hvram address of the channel's USERD */
 	u64 pd;			/* hvram address of the directory: kvgpu_shadow_as_pd_get() */
 };
-struct kvgpu_inst_guest {	/* the words of a guest's instance block, decoded once */
+struct kvgpu_inst_guest {	/* words of a guest's instance block, decoded once */
 	struct kvgpu_gaddr pd;
 	u64 limit;
 	u64 gp_base;
 	u8 gp_log2;
 	struct kvgpu_gaddr userd;
-	u64 gr_ctx;		/* VA; 0: none */
+	u64 gr_ctx;		/* address, a VA if .gr_ctx_virtual; 0: none */
 	bool gr_ctx_virtual;
 	bool priv;
 };
@@ -302,7 +315,7 @@ struct kvgpu_inst_guest {	/* the words of a guest's instance block, decoded once
  * kvgpu_shadow_inst_decode() - decode and check a guest's instance block
  * @block: 4 KiB, a copy of the guest's block
  * @out: the decoded words
- * @why: reason of an error, for the log
+ * @why: set to a text about the error, or to NULL
  *
  * Return: 0 or -EINVAL.
  */
@@ -312,8 +325,8 @@ int kvgpu_shadow_inst_decode(const u32 *block, struct kvgpu_inst_guest *out, con
  * @guest_block: the copy of the guest's block
  * @g: its decoded words
  * @h: values of the host
- * @out: the shadow block, 4 KiB: each word is a constant, comes from @h, or is a harmless word of
- *   the guest
+ * @out: the shadow block, 4 KiB: constants, values from @h, and values of the guest that can do no
+ *   harm
  */
 void kvgpu_shadow_inst_build(const u32 *guest_block, const struct kvgpu_inst_guest *g,
 			     const struct kvgpu_inst_host *h, u32 *out);
@@ -322,8 +335,7 @@ void kvgpu_shadow_inst_build(const u32 *guest_block, const struct kvgpu_inst_gue
  * kvgpu_shadow_runlist_build() - translate a guest's runlist
  * @guest: entries of the guest
  * @nr: their number
- * @map: returns the chip's id of a channel or group that the guest has bound to this runlist, or
- *   -1: the entry is left out
+ * @map: returns the chip's id of a channel or group, or -1 to leave the entry out
  * @ctx: argument of @map
  * @slice_us: timeslice of a group
  * @out: entries for the chip
@@ -351,8 +363,8 @@ struct kvgpu_patch_host {
  * @h: values of the host
  * @guest: pairs of the guest
  * @nr: their number
- * @out: pairs for FECS: those of the host that place its buffers, then those of @guest whose
- *   register may be in such a list, with values that depend on the chip computed anew. The guest's
+ * @out: pairs for FECS: those of the host that place its buffers, then those of @guest that may be
+ *   in such a list. Only the address of the attribute buffer keeps the guest's value. The guest's
  *   own pairs for the host's buffers are not among them.
  * @max: most pairs in @out, KVGPU_PATCH_OWN at least
  * @rejected: number of pairs of @guest that were left out because they may not be in a list, or

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Address spaces and their tables. Slots and tables come from pools whose size is the vGPU's limit.
- * A table that is unlinked from a directory goes to the dead list, because the GPU may walk it
- * until its TLB is invalidated.
+ * Address spaces and their tables. Slots, and the descriptors of their tables, come from pools of
+ * fixed size. A table that is unlinked from a directory goes to the dead list, because the GPU may
+ * walk it until its TLB is invalidated.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -230,8 +230,9 @@ static void slot_free(struct kvgpu_slot *slot)
 
 /*
  * Drops the tables of a slot and frees the slot. Call it if the guest's directory names no tables
- * for the slot any more. The host's directory is changed to lead to no table. The entries in the
- * tables stay, because the chip cannot reach them after a flush.
+ * for the slot any more, and no page of the slot is substituted. The host's directory is changed to
+ * lead to no table. The entries in the tables stay, because the chip cannot reach them after a
+ * flush.
  */
 void vgtt_slot_drop(struct kvgpu_slot *slot)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Pages that the host puts into a guest's address space: graphics context images, each with its
- * patch list, page pool and bundle buffer (mdev/machine/grctx.c). FECS and the units of GR obey
- * them, so that a guest must not be able to write them. The host's pages replace the translations
- * of the guest's tables until the host removes its pages.
+ * patch list, page pool and bundle buffer (mdev/machine/grctx.c). FECS obeys the images and lists,
+ * and units of GR obey the bundles: a guest must not be able to write these pages. The host's pages
+ * replace the translations of the guest's tables until the host removes its pages.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -51,8 +51,9 @@ static int prepare_part(const struct part *p)
 }
 
 /*
- * Marks the pages of a part as substituted, or removes the marks, and brings the entries of these
- * pages up to date.
+ * Marks the pages of a part as substituted, or removes the marks. Then brings the host entries that
+ * are made from the guest's tables up to date. install_part() writes the entries of the substituted
+ * pages.
  */
 static void apply_part(const struct part *p, bool on)
 {

@@ -7,9 +7,10 @@
  *
  * The host has a valid big entry only where the guest's big page can be installed whole: in video
  * memory, 128 KiB, without a valid small entry beside it, and without a substituted page in it.
- * Otherwise the big page becomes small entries; its pages that also have a valid small entry of the
- * guest have no translation (walk.c). A group never has a valid big and a valid small entry at the
- * same time, at any moment of the writes: big entries are removed first and written last.
+ * Otherwise a big page that may be installed becomes small entries; its pages that also have a
+ * valid small entry of the guest have no translation (walk.c). A group never has a valid big and a
+ * valid small entry at the same time, at any moment of the writes: big entries are removed first
+ * and written last.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -20,7 +21,7 @@
 
 #include "internal.h"
 
-/* most slots, in one sync of one space, for which making the tables may fail */
+/* feed_starved_slots() stops after this many slots whose tables can't be made */
 #define STARVED_TRIES	16
 
 /* ------------------------------------------------------------------ entries */

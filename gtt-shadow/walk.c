@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads a guest's tables. A directory entry names a table of big pages and a table of small pages
- * for the same range. The big entry counts if it is valid or has PRIV; a big entry with PRIV alone
- * means no translation. Otherwise the small entry counts. If the big and the small entry of a page
- * are both valid the chip faults, so that such a page has no translation here. Sources:
+ * Reads a guest's tables. A directory entry can name a table of big pages and a table of small
+ * pages, for the same range. The big entry counts if it is valid or has PRIV; a big entry with PRIV
+ * alone means no translation. Otherwise the small entry counts. If the big and the small entry of a
+ * page are both valid the chip faults, so that such a page has no translation here. Sources:
  * include/gk110/mmu.h, nvkm vmmgk104.c for PRIV in an invalid big entry.
  */
 #include <linux/bitfield.h>
