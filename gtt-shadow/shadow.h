@@ -254,7 +254,7 @@ size_t kvgpu_shadow_win_size(u32 pages);
  *
  * The window then shows what the guest's BAR1 or BAR3 maps by the guest's own tables.
  *
- * Return: 0, -EINVAL, or -ENOSPC if the vGPU has too many windows (8).
+ * Return: 0, -EINVAL, or -ENOSPC if the vGPU has 8 other windows.
  */
 int kvgpu_shadow_win_sync(struct kvgpu_shadow *s, struct kvgpu_win *win, struct kvgpu_gaddr pd,
 			  u64 limit, u32 pages, u64 scrap, u64 *pte, u32 *first, u32 *last);

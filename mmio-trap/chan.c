@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The channel table. An instance pointer written here names guest memory. The command carries this
- * address to the host, which builds an instance block of its own. Binds are refused as the chip
- * refuses them; the reason is in PFIFO_BIND_ERROR.
+ * address to the host, which builds an instance block of its own. bind_refusal() checks a bind; if
+ * it refuses the bind, the reason is in PFIFO_BIND_ERROR.
  */
 #include <gk110/fifo.h>
 
@@ -22,7 +22,7 @@ static u32 inst_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	return t->chan[a->idx].inst;
 }
 
-/* Returns 0, or the reason (PFIFO_BIND_*) why the chip would not bind. */
+/* Returns 0, or the reason (PFIFO_BIND_*) to refuse a bind. */
 static u32 bind_refusal(const struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	if (t->chan[a->idx].inst & PCCSR_INST_BIND)

@@ -53,7 +53,7 @@ u32 kvgpu_trap_read(struct kvgpu_trap *t, u32 reg, u64 now)
 	return ((s ? s->val : l->reset) & ~l->zero) | l->one;
 }
 
-/* Writes to the register file, as most registers do. */
+/* Stores a write in the register file: for lines without a write hook. */
 static void file_write(struct kvgpu_trap *t, const struct kvgpu_reg_line *l,
 		       struct kvgpu_reg_slot *s, const struct kvgpu_access *a)
 {
@@ -117,8 +117,8 @@ void kvgpu_trap_config_set(struct kvgpu_trap *t, u16 off, u32 val)
 
 /*
  * Reserves slots for the registers of a line with a write hook: most hooks keep the value in the
- * register file. This is done before any other register gets a slot, so that these registers have
- * slots even if the file becomes full. Lines of more than 16 registers get no slots here.
+ * register file. This is done before any other register gets a slot, so that these registers keep
+ * their slots when the file becomes full. Lines of more than 16 registers get no slots here.
  */
 static void reserve_slots(struct kvgpu_trap *t, const struct kvgpu_reg_unit *u,
 			  const struct kvgpu_reg_line *l)
@@ -134,8 +134,9 @@ static void reserve_slots(struct kvgpu_trap *t, const struct kvgpu_reg_unit *u,
 }
 
 /*
- * Gives registers of class FILE the values that the host found after POST, because a driver reads
- * such registers and computes with their values before it writes to them.
+ * Gives the registers in topo->seed, if their reads are of class FILE, the values that the host
+ * found in them. A driver reads such registers and computes with their values before it writes to
+ * them.
  */
 static void seed_regs(struct kvgpu_trap *t)
 {

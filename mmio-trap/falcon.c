@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Virtual falcons: memory ports and interrupt registers of PMU, FECS and the GPCCS broadcast. No
- * guest code is ever run. pmu.c and fecs.c give the answers that nouveau's programs would give.
+ * code of the guest runs. pmu.c and fecs.c answer in place of nouveau's programs.
  */
 #include <gk110/gr.h>
 #include <gk110/pmu.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The virtual FECS, and the GPCCS broadcast. The virtual FECS answers as nouveau's program for FECS
- * does. It reports that it is ready after its start, and the size of a context. It obeys "set
- * channel", "save", and the channel switch by which nouveau makes FECS save the golden context. It
- * reports a stop or a start of context switches as done, and other commands as errors. NVIDIA's
- * program is not served, because its contexts have another layout and the host owns all contexts: a
- * guest that loads NVIDIA's program never finds FECS ready.
+ * The virtual FECS, and the GPCCS broadcast. The virtual FECS answers in place of nouveau's program
+ * for FECS. After its start it reports that it is ready, and the size of a context. It then obeys
+ * "set channel", "save", and the channel switch by which nouveau makes FECS save the golden
+ * context. It reports a stop or a start of context switches as done, and other commands as errors.
+ * NVIDIA's program is not served, because its contexts have another layout and the host owns all
+ * contexts: a guest that loads NVIDIA's program never finds FECS ready.
  */
 #include <linux/string.h>
 
@@ -56,7 +56,7 @@ static void set_channel(struct kvgpu_trap *t, const struct kvgpu_access *a, u32 
 
 /*
  * Asks the host to write its golden image to the context of the instance in CHAN_ADDR. The host
- * does so before the guest's access completes.
+ * carries the command out before the guest's access completes.
  */
 static void fecs_ctx_save(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {

@@ -2,8 +2,8 @@
 /*
  * The register file of one vGPU: an open-addressed hash of fixed size. Only a reset frees slots, so
  * that a search can end at the first free slot. A search also ends after PROBES steps, so that a
- * guest can't make accesses expensive by its choice of registers. The value of a register without a
- * slot is not kept: the register reads as after POST.
+ * guest can't make accesses expensive by its choice of registers. The file does not keep the value
+ * of a register without a slot: vtrap_reg_get() gives its value after POST.
  */
 #include "internal.h"
 

@@ -2,9 +2,9 @@
 /*
  * PGRAPH's front end, hub and ROPs. A guest sets up GR and makes its golden context here, with
  * thousands of writes. Most written values are kept for the guest to read, and none reaches the
- * chip, because the host has set up GR for all vGPUs and owns every context. Status registers
- * always read idle. Exception registers show what the host reports: it copies the registers that
- * explain an exception to the guest.
+ * chip, because the host has set up GR for all vGPUs and owns every context. GR_IDLE and GR_STATUS
+ * always read idle. For an exception, the host copies the registers that explain it into the
+ * guest's register file.
  */
 #include <linux/string.h>
 
@@ -47,8 +47,8 @@ static void trap_gpc_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 }
 
 /*
- * GR_CTRL is the last register that nouveau writes after it has handled an exception. So this write
- * counts as the acknowledgement.
+ * GR_CTRL is the last register that nouveau writes after it has handled an exception. So a write
+ * with GR_CTRL_FIFO counts as the acknowledgement.
  */
 static void gr_ctrl_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {

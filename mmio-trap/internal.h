@@ -31,7 +31,8 @@ struct kvgpu_access {
 	u32 idx;	/* index of the register in its table line */
 	u32 bits;	/* write: value in the written bytes, 0 in the others */
 	/*
-	 * write: the value with the written bytes; the other bytes are those of the register file
+	 * write: the value with the written bytes; the other bytes are those of the register file,
+	 * or of .reset if the register has no slot
 	 */
 	u32 val;
 	u64 now;
@@ -54,7 +55,7 @@ struct kvgpu_access {
 struct kvgpu_reg_line {
 	u32 off, count, stride;
 	enum kvgpu_reg_class rd, wr;
-	u32 reset;		/* value after POST */
+	u32 reset;		/* value after POST, unless topo->seed has another */
 	/* bits that a write does not change; bits that a written 1 clears */
 	u32 ro, w1c;
 	u32 zero, one;		/* bits that always read as 0 or as 1: drivers poll them */
@@ -123,8 +124,8 @@ u32 vtrap_intr_leaf_get(const struct kvgpu_trap *t, unsigned int leaf);
 bool vtrap_intr_output_high(const struct kvgpu_trap *t, unsigned int leaf);
 
 /*
- * Resets of units. kvgpu_trap_reset() calls vtrap_pmc_reset(). The others are called when the guest
- * clears the unit's bit of PMC_ENABLE.
+ * Resets of units. kvgpu_trap_reset() calls vtrap_pmc_reset(). The other functions are called when
+ * the guest clears the unit's bit of PMC_ENABLE.
  */
 void vtrap_pmc_reset(struct kvgpu_trap *t);
 void vtrap_fifo_reset(struct kvgpu_trap *t);

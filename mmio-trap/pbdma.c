@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PBDMAs. The guest reads a snapshot that the host took when a channel of this vGPU stopped its
- * PBDMA. The guest's writes change only the snapshot. When the guest acknowledges an interrupt,
- * this becomes a command. The command says whether the guest has first replaced the method by a
- * no-operation, as nouveau does. hw/ does not wait for the command: if a bit of intr0 was raised,
- * hw/ has skipped the method already (hw/intr.c).
+ * PBDMAs. The guest reads a snapshot that the host took when a channel of this vGPU caused an
+ * interrupt of its PBDMA. The guest's writes change only the snapshot and the register file. When
+ * the guest acknowledges an interrupt, this becomes a command. The command says whether the guest
+ * has first replaced the method by a no-operation, as nouveau does. hw/ does not wait for the
+ * command: if a bit of intr0 was raised, hw/ skips the method by itself (hw/intr.c).
  */
 #include <gk110/fifo.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * PFIFO: interrupt, runlists, preemption, faults. Each of bits 30:28 of PFIFO_INTR is set while
- * another register is not 0. nouveau clears that register and never writes the bit. An operation
- * that the guest requests is pending until the host reports that it is done. Because nouveau polls,
- * the host reports it before the guest's write completes, whenever it can.
+ * another register is not 0. nouveau clears that register and never writes the bit. A submit of a
+ * runlist and a preempt are pending until the host reports that they are done. Because nouveau
+ * polls, the host does so before the guest's write completes.
  *
  * A guest has one runlist with all engines (README.md), whatever the card has.
  */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * PMC: identity, the registers of the interrupt tree, and the engine enables. The enables are the
- * vGPU's own: when a guest clears an engine's bit, this ends the vGPU's work on that engine and
- * does nothing to the engine itself.
+ * vGPU's own: when a guest clears the bit of GR or of a copy engine, the host preempts the vGPU's
+ * channels, and the engine itself is not reset. When a guest clears the bit of PFIFO, the host
+ * unbinds the vGPU's channels.
  */
 #include <gk110/pmc.h>
 #include <gk110/ptop.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The virtual PMU: rings and messages as of nouveau's program for the PMU. Power, clocks and fans
- * are the host's. A guest's request is answered at once, mostly by zeros, because nouveau waits for
- * the reply without limit (gt215_pmu_send()).
+ * are the host's. A guest's request is normally answered at once, mostly by zeros, because nouveau
+ * waits for the reply without limit (gt215_pmu_send()).
  */
 #include <gk110/pmc.h>
 #include <gk110/pmu.h>
@@ -49,8 +49,8 @@ void vtrap_pmu_reset(struct kvgpu_trap *t)
 }
 
 /*
- * Fills the data words of a reply. MEMX, the process for memory scripts, replies where its data is.
- * In the replies of all other processes the data words are 0.
+ * Fills the data words of a reply. MEMX, the process for memory scripts, replies where its data is
+ * if it is asked for that. In other replies the data words are 0.
  */
 static void pmu_reply_fill(const u32 *msg, u32 *reply)
 {
@@ -112,7 +112,7 @@ static u32 pmu_d2h_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	return t->falcon[FALCON_PMU].started ? RING(PMU_IMAGE_RFIFO) : 0;
 }
 
-/* A guest takes a free mutex by a write of its id. A write of 0 releases the mutex. */
+/* A guest takes a free mutex by a write of an id other than 0. A write of 0 releases the mutex. */
 static void pmu_mutex_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	if (!a->bits || !vtrap_reg_get(t, a->reg))

@@ -3,9 +3,9 @@
  * PTIMER: the card's time, which a guest can't set. The GPU stamps memory with the card's time
  * (semaphore releases, reports), and a driver compares these stamps with PTIMER. If the guest's
  * PTIMER had another time, the stamps would seem to be in the future or the far past. nouveau sets
- * the time when it loads and does not read it back. cfg.ptimer_offset is meant for a vGPU that has
- * come from another card. The rate is always the host's, in nanoseconds, whatever ratio the guest
- * writes.
+ * the time when it loads, and does not check the result. cfg.ptimer_offset is meant for a vGPU that
+ * has come from another card. The rate is always the host's, in nanoseconds, whatever ratio the
+ * guest writes.
  */
 #include <gk110/ptimer.h>
 #include <gk110/pmc.h>

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * All units by address, the search for a register, and the checks that each register has one line
- * with one meaning.
- */
+/* All units by address, the search for a register, and the checks of the tables. */
 #include <gk110/bar.h>
 #include <gk110/map.h>
 

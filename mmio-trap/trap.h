@@ -6,8 +6,9 @@
  * asks for an effect outside of the register file, this effect is returned as one command, fully
  * decoded and checked for form. The caller checks the ownership of what the command names, and
  * carries the command out. Reports of the hardware or the host to the guest come in as events. A
- * command holds all its values, except for the time of an alarm, which is in .ptimer_alarm: it
- * never refers back to guest memory.
+ * command holds its values, with two exceptions: the time of an alarm is in .ptimer_alarm, and
+ * kvgpu_trap_irq_take() tells the state of the interrupt line. If a command names guest memory, the
+ * caller reads that memory.
  *
  * Locks: the caller serialises all calls for one vGPU (vgpu->lock).
  */
@@ -39,7 +40,7 @@ struct kvgpu_trap_cfg {
 	 * size of a context of the host, with what the host puts behind it (mdev/machine/grctx.c).
 	 */
 	u32 gr_ctx_size;
-	const u8 *vbios;		/* contents of PROM */
+	const u8 *vbios;		/* contents of PROM: a copy of the card's VBIOS */
 	u32 vbios_size;
 	u64 ptimer_offset;		/* ns, added to the host's PTIMER time for the guest */
 	/*
@@ -51,8 +52,8 @@ struct kvgpu_trap_cfg {
 
 /*
  * One register of the register file. The file is an open-addressed hash of fixed size, in memory
- * that the caller allocates. If a guest writes more registers than fit, the values written to
- * further registers are lost (and counted in .nr_dropped).
+ * that the caller allocates. If there is no free slot for a register, the file keeps no value for
+ * the register, and .nr_dropped counts each value that is lost.
  */
 struct kvgpu_reg_slot {
 	u32 reg;			/* offset in BAR0, with bit 0 set; 0: the slot is unused */
@@ -63,8 +64,8 @@ struct kvgpu_reg_slot {
 #define KVGPU_TRAP_SLOTS	16384
 
 /*
- * State of a virtual falcon (PMU, FECS, or the GPCCS broadcast). No program runs. A guest can read
- * back what it has written to the data memory.
+ * State of a virtual falcon (PMU, FECS, or the GPCCS broadcast). No program runs. A guest can write
+ * and read the data memory. The virtual PMU puts its replies there.
  */
 struct kvgpu_vfalcon {
 	u32 dmem[4096 / 4];
@@ -83,7 +84,10 @@ struct kvgpu_trap {
 	u32 intr_src;			/* raised sources of leaf 0 */
 	u32 intr_nrhost;		/* raised sources of leaf 1 */
 	bool line;			/* the guest's interrupt line is up */
-	/* the line rose or was re-armed since the last kvgpu_trap_irq_take() */
+	/*
+	 * the line rose, or MSI was re-armed while the line was up, since the last
+	 * kvgpu_trap_irq_take()
+	 */
 	bool edge;
 
 	/* PFIFO */
@@ -111,8 +115,8 @@ struct kvgpu_trap {
 	u64 ptimer_alarm;		/* host time in ns at which it rings; 0: not armed */
 
 	/*
-	 * Counters, for sysfs and debugfs. nr_denied counts accesses of denied registers,
-	 * commands that are not written with all four bytes, and most commands with a target that
+	 * Counters, for sysfs and debugfs. nr_denied counts accesses of denied registers, commands
+	 * that are not written with all four bytes, and most commands with a target or runlist that
 	 * is not allowed; PFIFO_BIND_ERROR reports a refused bind instead.
 	 */
 	u64 nr_reads, nr_writes, nr_unlisted, nr_dropped, nr_denied;
@@ -121,8 +125,8 @@ struct kvgpu_trap {
 void kvgpu_trap_init(struct kvgpu_trap *t, const struct kvgpu_trap_cfg *cfg,
 		     struct kvgpu_reg_slot *slots);
 /*
- * Resets all registers to the state of a POSTed card. The slots are cleared. The counters in @t
- * keep their values.
+ * Resets the registers to their values after POST. The mirror of the configuration space becomes 0
+ * (kvgpu_trap_config_set()). The counters from .nr_reads to .nr_denied keep their values.
  */
 void kvgpu_trap_reset(struct kvgpu_trap *t);
 
@@ -149,9 +153,9 @@ enum kvgpu_cmd_kind {
 	 */
 	KVGPU_CMD_FLUSH,
 	/*
-	 * .inst: the guest has given FECS this channel, by the command "set channel" or by a
-	 * context switch. The guest's driver does so before it makes its golden context by register
-	 * writes.
+	 * .inst: the guest has given FECS this channel: by the command "set channel", or by a
+	 * context switch while FECS had no channel to save. The guest's driver does so before it
+	 * makes its golden context by register writes.
 	 */
 	KVGPU_CMD_GR_BIND,
 	/*
@@ -204,7 +208,7 @@ struct kvgpu_cmd {
  * kvgpu_trap_read() - read a register
  * @t: the vGPU's registers
  * @reg: offset in BAR0, aligned; not in PRAMIN (0x700000-0x7fffff)
- * @now: host PTIMER, ns
+ * @now: host PTIMER, ns; used for PTIMER_TIME_* and PFIFO_TIME_* only
  *
  * Return: the value that the guest reads.
  */
@@ -215,7 +219,7 @@ u32 kvgpu_trap_read(struct kvgpu_trap *t, u32 reg, u64 now);
  * @reg: offset in BAR0, aligned; not in PRAMIN
  * @val: value
  * @be: mask with 0xff in each byte that is written; the caller splits accesses of more than 4 bytes
- * @now: host PTIMER, ns
+ * @now: host PTIMER, ns; used for PTIMER_ALARM and PTIMER_INTR_EN only
  * @cmd: set to the command that the write asks for, or to KVGPU_CMD_NONE
  */
 void kvgpu_trap_write(struct kvgpu_trap *t, u32 reg, u32 val, u32 be, u64 now,
@@ -231,8 +235,8 @@ void kvgpu_trap_config_set(struct kvgpu_trap *t, u16 off, u32 val);
 /* ------------------------------------------------------------------ events */
 
 /*
- * Reports to the guest. Each sets the registers that the guest will read. kvgpu_trap_irq_take()
- * tells afterwards whether to interrupt the guest. Ids are the guest's.
+ * Reports to the guest. These functions set the registers that the guest will read.
+ * kvgpu_trap_irq_take() tells afterwards whether to interrupt the guest. Ids are the guest's.
  */
 void kvgpu_trap_runlist_done(struct kvgpu_trap *t, u8 runl);
 void kvgpu_trap_preempt_done(struct kvgpu_trap *t);
@@ -250,9 +254,9 @@ struct kvgpu_pbdma_snap {
 };
 void kvgpu_trap_pbdma(struct kvgpu_trap *t, const struct kvgpu_pbdma_snap *s);
 /*
- * Reports a GR exception. @regs: registers that the host has read, to be stored in the register
- * file; FECS_CHAN_ADDR is among them, with the guest's instance. @intr and @trap: bits to set in
- * GR_INTR and GR_TRAP.
+ * Reports a GR exception. @regs: registers to store in the register file: those of GR that the host
+ * has read, and FECS_CHAN_ADDR with the guest's instance. @intr and @trap: bits to set in GR_INTR
+ * and GR_TRAP.
  */
 void kvgpu_trap_gr(struct kvgpu_trap *t, u32 intr, u32 trap, const struct kvgpu_reg_val *regs,
 		   u32 nr);
@@ -268,7 +272,8 @@ void kvgpu_trap_chan_status_set(struct kvgpu_trap *t, gchid_t id, u32 status);
  * @edge: set to true if one message (MSI) is due; the call clears the edge, so that the next call
  *   does not return the same edge
  *
- * Call it after any event, and after a write whose command has .irq set.
+ * Call it after an event that may interrupt the guest, and after a write whose command has .irq
+ * set.
  *
  * Return: true if the line (INTx) is up.
  */
@@ -291,8 +296,8 @@ struct kvgpu_reg_info {
 };
 /*
  * Sets *@info to what the tables say about @reg. Returns false, with class UNLISTED, if the tables
- * say nothing. (If both counts of a slot, .rd and .wr, are 0, the slot is only reserved: the guest
- * has not accessed its register.)
+ * say nothing. (If both counts of a slot, .rd and .wr, are 0, the guest has not accessed its
+ * register: the slot was reserved, or the host has stored a value.)
  */
 bool kvgpu_trap_info(u32 reg, struct kvgpu_reg_info *info);
 /*
