@@ -60,7 +60,7 @@ struct kvgpu_reg_slot {
 	u32 val;
 	u32 rd, wr;			/* counts of accesses, for debugfs */
 };
-/* number of slots, a power of two; stock nouveau touches about 6,500 registers */
+/* number of slots, a power of two; a recorded load of nouveau takes fewer than a quarter of them */
 #define KVGPU_TRAP_SLOTS	16384
 
 /*
