@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Boards with a GK110 or GK110B that have no display: PCI ids and names by pci.ids, memory by
- * NVIDIA's board specifications. GeForce and Quadro boards are left out because they may be the
- * host's console, and GK210 (K80, chip 0f2) because no public driver knows it.
+ * Tesla boards with a GK110 or GK110B, but not all of them: PCI ids and names by pci.ids, memory by
+ * NVIDIA's specifications of K20, K20X and K40. GeForce and Quadro boards are left out because they
+ * may be the host's console, and GK210 (K80, chip 0f2) because nouveau does not know it.
  *
  * MIT, because the libraries that applications link read this list, and the module does too.
  */

@@ -51,7 +51,10 @@ enum gk110_ce_launcherr {
 #define A0B5_NOP			0x0100
 #define A0B5_PM_TRIGGER			0x0140
 #define A0B5_SET_SEMAPHORE_A		0x0240
-/* Upper 8 of the 40 bits of an address, in all methods of this class. */
+/*
+ * Upper 8 of the 40 bits of an address: the field of SET_SEMAPHORE_A, SET_RENDER_ENABLE_A,
+ * OFFSET_IN_UPPER and OFFSET_OUT_UPPER.
+ */
 #define   A0B5_ADDRESS_UPPER		GENMASK(7, 0)
 #define A0B5_SET_SEMAPHORE_B		0x0244
 #define A0B5_SET_SEMAPHORE_PAYLOAD	0x0248
@@ -159,8 +162,8 @@ enum gk110_ce_launcherr {
 
 /*
  * Method state of a channel: the data of its copy methods, in the words at 0x100-0x17f of its
- * instance block. The PBDMA on which the channel runs shows the words at its offset 0x200 (rnndb
- * gf100_pfifo.xml COPY_STATE, which names each of the 32 words).
+ * instance block. The PBDMA on which the channel runs shows the words at its offset 0x200. Source
+ * of the order of the words: rnndb gf100_pfifo.xml COPY_STATE.
  */
 enum gk110_ce_state {
 	CE_SEMAPHORE_A, CE_SEMAPHORE_B, CE_SEMAPHORE_PAYLOAD,
@@ -190,10 +193,10 @@ enum gk110_ce_surface {
 };
 
 /*
- * The model sets this bit of CE_RENDER_C in every method SET_RENDER_ENABLE_C. Open: by what the
- * chip's state tells the mode FALSE, which is 0, from a mode that was never set. In the channels
- * that nouveau starts, the method state is 0 (nvkm gk104_chan_ramfc_write() does not write it), and
- * their copies run.
+ * The model sets this bit of CE_RENDER_C when it keeps the data of SET_RENDER_ENABLE_C. The bit
+ * tells the mode FALSE, which is 0, from a mode that was never set. Open: how the chip tells the
+ * two apart. In a channel that nouveau starts, the method state is 0 (nvkm gk104_chan_ramfc_write()
+ * does not write it), and the channel's copies run.
  */
 #define CE_RENDER_C_SET			BIT(30)
 
@@ -208,7 +211,7 @@ enum gk110_ce_surface {
 #define CE_SRC_PHYS_RESUME_LINE_LO	GENMASK(31, 2)
 #define CE_DST_PHYS_RESUME_X_LO		GENMASK(31, 2)
 
-/* Sizes for block-linear surfaces: envytools g80-surface.rst, Mesa nil/tiling.rs. */
+/* Width of a GOB of a block-linear surface: envytools g80-surface.rst, Mesa nil/tiling.rs. */
 #define CE_GOB_WIDTH			64	/* bytes */
 #define CE_VA_BITS			40
 

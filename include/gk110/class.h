@@ -14,7 +14,7 @@
 #define CLASS_THREED			0xa197
 #define CLASS_COMPUTE			0xa1c0
 
-/* On Kepler each subchannel belongs to one engine (docs/hardware.md). */
+/* On Kepler, subchannels 0 to 4 are wired to one engine each (docs/hardware.md). */
 #define SUBCH_THREED			0
 #define SUBCH_COMPUTE			1
 #define SUBCH_INLINE_TO_MEMORY		2
@@ -148,7 +148,7 @@
 #define M_LOAD_CB_OFFSET		0x238c
 #define M_LOAD_CB			0x2390	/* 16 methods, the last before M_LOAD_CB_END */
 #define M_LOAD_CB_END			0x23d0
-/* A197: methods that draw, clear or move depth data, and the release of a peer's semaphore. */
+/* A197: methods that draw, that clear, or that move ZCULL data. Release of a peer's semaphore. */
 #define M_PEER_SEMAPHORE_RELEASE	0x02f0
 #define M_DRAW_ZERO_INDEX		0x0304
 #define M_DRAW_VERTEX_ARRAY		0x0d78
@@ -171,12 +171,12 @@
 #define M_CLEAR_SURFACE			0x19d0
 #define M_CLEAR_CLIP_ID_SURFACE		0x19d4
 
-/* 902D: methods that draw, and methods that move data of macros. */
+/* 902D: methods that draw, and methods for the DMA of macros. */
 #define M_TWOD_MME_DMA_READ		0x055c
-/* All methods from M_TWOD_MME_DMA_READ (0x055c) to this method move data of macros. */
+/* The methods from M_TWOD_MME_DMA_READ (0x055c) to this method are for the DMA of macros. */
 #define M_TWOD_MME_DMA_SYNC		0x0570
 #define M_TWOD_SOLID_POINT_X_Y		0x05e0
-#define M_TWOD_SOLID_POINT		0x0600	/* 64 pairs of X and Y; a Y draws a point */
+#define M_TWOD_SOLID_POINT		0x0600	/* 64 pairs of X and Y */
 #define M_TWOD_SOLID_POINT_END		0x0800
 #define M_TWOD_PIXELS_FROM_CPU_DATA	0x0860
 #define M_TWOD_PIXELS_FROM_MEMORY	0x08dc

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Registers that every falcon microcontroller shows to the host, as offsets into the falcon's
- * window of 4 KiB. Source: envytools docs/hw/falcon, nouveau nvkm/falcon/{base,v1}.c.
+ * Registers that falcon microcontrollers show to the host, as offsets into a falcon's window of
+ * 4 KiB. Source: envytools docs/hw/falcon, nouveau nvkm/falcon/{base,v1}.c.
  */
 #ifndef KVGPU_GK110_FALCON_H
 #define KVGPU_GK110_FALCON_H
@@ -27,7 +27,8 @@
 #define   FALCON_CPUCTL_START		BIT(1)
 #define FALCON_BOOTVEC			0x104
 #define FALCON_CAPS			0x108
-#define   FALCON_CAPS_IMEM		GENMASK(8, 0)	/* in units of 256 bytes, as DMEM */
+/* Sizes of the falcon's two memories in units of 256 bytes. */
+#define   FALCON_CAPS_IMEM		GENMASK(8, 0)
 #define   FALCON_CAPS_DMEM		GENMASK(17, 9)
 #define FALCON_DMACTL			0x10c
 /* Bit 1 is set while DMEM is cleared, bit 2 while IMEM is cleared. */

@@ -33,7 +33,7 @@
 #define   PFIFO_INTR_NONSTALL		BIT(31)
 #define   PFIFO_INTR_LEVELS		GENMASK(30, 28)
 #define PFIFO_INTR_EN			0x002140
-/* Registers of GF100 that have no effect on GK110 (nouveau fifo/gf100.c). */
+/* Registers of GF100 (nouveau fifo/gf100.c). In a vGPU they keep their value, without effect. */
 #define PFIFO_FERMI(i)			(0x002200 + 4 * (i))
 #define   PFIFO_FERMI_NR		10
 #define PFIFO_ACQ_PRETEST		0x002250
@@ -82,7 +82,7 @@
 /* A register of the MMU, with one bit per fault unit. */
 #define PFIFO_MMU_FAULT_SOURCE		0x00259c
 #define PFIFO_PBDMA_INTR_SOURCE		0x0025a0	/* one bit per PBDMA */
-/* A register of GF100 that has no effect on GK110 (nouveau fifo/gf100.c). */
+/* A register of GF100 that GK104 and later chips do not have (rnndb). */
 #define PFIFO_ENGINE_INTR_EN		0x002628
 /* One bit per runlist, write 1 to clear. 1: scheduling of the runlist has stopped after a fault. */
 #define PFIFO_RUNLIST_ERROR		0x00262c
@@ -92,7 +92,7 @@
 #define   PFIFO_PREEMPT_ID		GENMASK(11, 0)
 #define   PFIFO_PREEMPT_PENDING		BIT(20)
 #define   PFIFO_PREEMPT_TSG		BIT(24)
-/* Preempts whole runlists. Only known from later chips: NVIDIA's GV100 manual. */
+/* Preempts whole runlists, by NVIDIA's GV100 manual, which is for a later chip. */
 #define PFIFO_RUNLIST_PREEMPT		0x002638
 /*
  * Registers by which software gives an engine a channel's instance block and submits methods to
@@ -138,9 +138,9 @@
 #define PFIFO_PBDMA_STATUS(p)		(0x003080 + 4 * (p))
 #define   PFIFO_PBDMA_STATUS_NR		3
 
-/* Names with RESET are values after reset, by the GK104 column of rnndb. */
+/* Values of the registers above. Names with RESET: values after reset, by rnndb for GK104. */
 #define   PFIFO_FB_TIMEOUT_RESET	0x800003ff
-/* Not a value after reset: drivers write this value (nouveau gk104_fifo_init_pbdmas). */
+/* Not a value after reset: nouveau sets these bits (gk104_fifo_init_pbdmas()). */
 #define   PFIFO_FB_TIMEOUT_INIT		0xbfffffff
 #define   PFIFO_PB_TIMEOUT_RESET	0x80007fff
 #define   PFIFO_ENG_TIMEOUT_RESET	0x803ff3ff
@@ -290,7 +290,7 @@ LAYOUT_DISJOINT(PCCSR_CHAN_ENABLED, PCCSR_CHAN_FORCE_RELOAD, PCCSR_CHAN_MARK_PEN
 		PCCSR_CHAN_ENABLE_SET, PCCSR_CHAN_ENABLE_CLR, PCCSR_CHAN_RUNLIST, PCCSR_CHAN_STATUS,
 		PCCSR_CHAN_BUSY);
 LAYOUT_FITS(PCCSR_CHAN_STATUS, PCCSR_STATUS_ON_ENG_PENDING);
-/* Every field with an id has room for the highest id of a channel, a group or a runlist. */
+/* The fields below have room for the highest id of a channel, a group or a runlist. */
 LAYOUT_FITS(PFIFO_PREEMPT_ID, GK110_FIFO_NR_CHAN - 1);
 LAYOUT_FITS(PFIFO_STATUS_ID, GK110_FIFO_NR_CHAN - 1);
 LAYOUT_FITS(PFIFO_STATUS_NEXT_ID, GK110_FIFO_NR_CHAN - 1);

@@ -14,7 +14,7 @@
 
 /* ---------------------------------------------------------------- front end */
 
-/* Write 1 to clear. FECS and TRAP read 1 again as long as their source is pending. */
+/* Write 1 to clear. FECS and TRAP stay 1 as long as one of their enabled sources is pending. */
 #define GR_INTR				0x400100
 #define   GR_INTR_NOTIFY		BIT(0)
 #define   GR_INTR_ILLEGAL_MTHD		BIT(4)
@@ -63,7 +63,10 @@
 #define GR_FE_PWR			0x404170
 #define   GR_FE_PWR_PENDING		BIT(4)
 #define GR_FE_OBJECT(subc)		(0x404200 + (subc) * 4)
-/* Limit of the time that a macro may run. The model counts instructions instead of time. */
+/*
+ * Limit of the time that a macro may run. The model does not use this register: it limits the
+ * number of instructions.
+ */
 #define GR_MME_WATCHDOG			0x404468
 #define GR_MTHD				0x404488
 #define   GR_MTHD_TRIGGER		BIT(31)
@@ -102,7 +105,8 @@
 #define   GR_SKED_TOTAL_REGISTERS	BIT(26)
 #define GR_SCC_ESR			0x408030
 /*
- * Fields of the error status registers (_ESR), except those of an MP. A 1 in CLEAR clears STATUS.
+ * Fields of the error status registers, whose names end with _ESR. The registers of an MP have
+ * other fields. A written 1 in CLEAR clears STATUS.
  */
 #define   GR_ESR_STATUS			GENMASK(29, 0)
 #define   GR_ESR_CLEAR			BIT(30)
@@ -186,7 +190,7 @@
 #define FECS_NR_SCRATCH			16
 #define FECS_MMIO_RDVAL			0x72c
 #define FECS_MMIO_WRVAL			0x730
-/* Registers through which FECS microcode accesses memory by raw addresses. */
+/* Registers of the memory transfers of FECS microcode. They can take physical addresses. */
 #define FECS_MEM_BASE			0xa04
 #define FECS_MEM_CHAN			0xa0c
 #define FECS_MEM_CMD			0xa10
@@ -307,7 +311,7 @@
 #define GR_CTX_EXT_MAGIC		0xfc
 #define   GR_CTX_EXT_MAGIC_VALUE	0x600dc0de
 
-/* ------------------------------------------- MMU clients (nouveau gk104_fifo_mmu_fault_*client) */
+/* ------------------------- fault unit and clients of the MMU (nouveau gk104_fifo_mmu_fault_...) */
 
 #define GR_FAULT_UNIT			0x00
 #define GR_HUB_FE			0x04

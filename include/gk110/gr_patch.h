@@ -39,7 +39,7 @@
 #define GR_PATCH_PD_BUNDLE		0x4064c8
 #define   GR_PATCH_PD_BUNDLE_TOKENS	GENMASK(15, 0)
 #define   GR_PATCH_PD_BUNDLE_STATES	GENMASK(31, 16)
-/* STATES is 0x180, the smaller of 0x180 and 0x3000 / 32. TOKENS is 0x7c0. */
+/* nouveau takes the smaller of 0x180 and 0x3000 / 32 for STATES. Both are 0x180. */
 #define   GR_PATCH_PD_BUNDLE_GK110	(0x180 << 16 | 0x7c0)
 #define GR_PATCH_PD_PAGEPOOL		0x4064cc
 #define GR_PATCH_DS_ATTRIB		0x405830
