@@ -6,8 +6,8 @@
  * Registers of these buffers are in gr_patch.h. Sources: nouveau
  * nvkm/engine/gr/{gf100,gk104,gk110,gf117,ctxgf100,ctxgf117,ctxgk104,ctxgk110}.c (sequence and
  * values), nvkm/subdev/pmu/gk110.c (power), fuc/macros.fuc. Names: rnndb
- * graph/gf100_pgraph/{pgraph,gpc,ppc,tpc,rop,ctxctl}.xml and nvgpu hw_gr_{gk20a,gm20b}.h. Neither
- * of the two has a name for registers with UNK.
+ * graph/gf100_pgraph/{pgraph,gpc,ppc,tpc,rop,ctxctl}.xml and nvgpu hw_gr_{gk20a,gm20b}.h. A name
+ * with UNK is this project's own.
  */
 #ifndef KVGPU_GK110_GRINIT_H
 #define KVGPU_GK110_GRINIT_H
@@ -97,7 +97,8 @@
 #define FECS_RED_SWITCH			0x614		/* name by fuc/macros.fuc */
 #define   FECS_RED_SWITCH_POWER		GENMASK(6, 4)	/* main, GPC, ROP */
 #define   FECS_RED_SWITCH_ENABLE	GENMASK(10, 8)
-#define CTX_LIST_RUN_MAX		32		/* most registers in one word of a list */
+/* The host puts at most this many registers into one word of a list, as nouveau does. */
+#define CTX_LIST_RUN_MAX		32
 /* Value of FECS_INTR_UP_EN: enables microcode, watchdog and two sources that have no name. */
 #define   FECS_INTR_UP_EN_INIT		0x000e0001
 

@@ -2,9 +2,9 @@
 /*
  * Checks by the compiler of the encodings in this directory. LAYOUT_DISJOINT() checks that the
  * fields of a word do not overlap, LAYOUT_FITS() that a value fits its field, and LAYOUT_WIDTH()
- * that a field has a given number of bits. Checks of one header's definitions are at the end of
- * that header. A check that needs two of these headers, or one of them and a table of kvgpu, is in
- * the header of the room that relies on it (gtt-shadow/internal.h, hw/internal.h).
+ * that a field has a given number of bits. A header has the checks of its own definitions at its
+ * end. gtt-shadow/internal.h and hw/internal.h have checks that need definitions of two of these
+ * headers, or of one of them and of kvgpu.
  */
 #ifndef KVGPU_GK110_LAYOUT_H
 #define KVGPU_GK110_LAYOUT_H
@@ -57,7 +57,7 @@
 		      "fields of a word overlap")
 #endif
 
-/* For masks of adjacent bits. Arguments and results are constant expressions. */
+/* For masks of adjacent bits. Arguments are constant expressions. */
 #define LAYOUT_LOWEST(mask)		((mask) & -(mask))
 #define LAYOUT_MAX(mask)		((mask) / LAYOUT_LOWEST(mask))
 #define LAYOUT_FITS(mask, value) \

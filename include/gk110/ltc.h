@@ -12,7 +12,7 @@
 #define LTC_BASE			0x140000
 #define LTC_SIZE			0x040000
 #define LTC_PART_STRIDE			0x2000
-/* Offset of the slices in a part of the L2. Below are registers of the whole part. */
+/* Offset of the slices in a part of the L2. Lower offsets have registers of the whole part. */
 #define LTC_SLICES			0x1000
 #define LTC_SLICE_STRIDE		0x0400
 #define LTC_SLICE(c, s)			(LTC_BASE + LTC_PART_STRIDE * (c) + LTC_SLICES + \
@@ -38,8 +38,7 @@
 #define     LTC_CONFIG_SLICES		GENMASK(31, 28)
 #define   LTC_CACHE_FLUSH		0x110
 /*
- * Drivers copy the values of GRCTX_0 and GRCTX_1 into every context's patch list: nouveau
- * ctxgk104.c.
+ * nouveau copies the values of GRCTX_0 and GRCTX_1 into the patch list of a context (ctxgk104.c).
  */
 #define   LTC_GRCTX_0			0x11c
 #define   LTC_GRCTX_1			0x120

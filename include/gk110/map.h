@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The sizes of the BARs, and address ranges in BAR0. Most of the ranges are those of units that no
- * other header here describes, because no driver of this project programs them. Sources: envytools
- * docs/hw/mmio.rst and rnndb root.xml (GF100- and GK104- columns).
+ * other header here describes. Sources: envytools docs/hw/mmio.rst and rnndb nv_mmio.xml.
  */
 #ifndef KVGPU_GK110_MAP_H
 #define KVGPU_GK110_MAP_H
@@ -15,7 +14,8 @@
 /* A second way to all registers, for real-mode code. */
 #define PRMA_BASE			0x007000
 #define PRMA_SIZE			0x001000
-#define PRMFB_BASE			0x00a000	/* window to memory for legacy VGA */
+/* Window to memory for legacy VGA. Open: envytools docs/hw/mmio.rst has it at 0x0a0000. */
+#define PRMFB_BASE			0x00a000
 #define PRMFB_SIZE			0x001000
 #define PPWR_BASE			0x00c000	/* unknown registers at 0xc800 and 0xcc00 */
 #define PPWR_SIZE			0x001000
@@ -28,7 +28,7 @@
 #define HOST_FLUSH_SIZE			0x001000
 #define PVIDEO_BASE			0x084000	/* MSVLD, MSPDEC, MSPPP falcons */
 #define PVIDEO_SIZE			0x004000
-/* Falcons. Their addresses are above those of the copy engines and below that of the PMU. */
+/* PCODEC (audio codec) and PKFUSE (0x109000), by envytools docs/hw/mmio.rst. */
 #define PCODEC_BASE			0x108000
 #define PCODEC_SIZE			0x002000
 #define PP2P_BASE			0x139000	/* windows into the memory of other GPUs */

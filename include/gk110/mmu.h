@@ -4,8 +4,8 @@
  * an instance block, control and invalidate registers, fault records.
  *
  * Addresses in entries are in units of 4 KiB unless a comment says otherwise. One page directory
- * entry (PDE) always covers 1024 big pages. A small page has 4 KiB. A big page has 128 KiB or 64
- * KiB, and the size is the same for the whole chip (FB_MMU_CTRL_BIG_64K).
+ * entry (PDE) covers 1024 big pages, unless GMMU_PDE_SIZE says less. A small page has 4 KiB. A big
+ * page has 128 KiB or 64 KiB, and the size is the same for the whole chip (FB_MMU_CTRL_BIG_64K).
  */
 #ifndef KVGPU_GK110_MMU_H
 #define KVGPU_GK110_MMU_H
@@ -65,8 +65,8 @@
 #define GMMU_PTE_WRITE_DISABLE		BIT_ULL(63)
 
 /*
- * In the address field of a PDE or PTE, these bits are an address of video memory. The upper three
- * bits of the field select a peer (gm107 dev_mmu.h ADDRESS_VID).
+ * In the address field of a PDE or PTE, these bits are an address of video memory (gm107 dev_mmu.h
+ * ADDRESS_VID). The upper three bits of the field of a PTE select a peer.
  */
 #define GMMU_ADDR_VID			GENMASK(24, 0)
 
@@ -159,8 +159,8 @@
 #define GMMU_HUB_HOST_CPU		0x07
 
 /*
- * Bit of PFIFO_INTR (0x2100). 1: a fault was dropped, because the record of its unit was still
- * pending: rnndb gf100_pfifo.xml.
+ * Bit of PFIFO_INTR (0x2100). 1: a fault was dropped (nouveau gk104_fifo_intr_dropped_fault()).
+ * The model drops a fault if the record of its unit is still pending.
  */
 #define GMMU_PFIFO_INTR_DROPPED_FAULT	BIT(27)
 
@@ -204,8 +204,7 @@ static_assert(GMMU_INST_PDB_HI == GMMU_INST_PDB_LO + 4 &&
 		      GMMU_INST_LIMIT_HI == GMMU_INST_LIMIT_LO + 4,
 	      "the words of an address space follow each other");
 /*
- * A small page has the size of the CPU's pages, which is also the unit of addresses in entries. A
- * big page is a whole number of small pages.
+ * A small page is the unit of addresses in entries. A big page is a whole number of small pages.
  */
 static_assert(GMMU_SMALL_SHIFT == GMMU_ADDR_SHIFT &&
 		      GMMU_BIG_SHIFT_64K == GMMU_BIG_SHIFT_128K - 1 &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PCI configuration space of the GK110 on a Tesla K20m: ids, offsets of capabilities and the words
- * that are not zero.
+ * PCI configuration space of the GK110 on a Tesla K20m: ids, offsets of capabilities, fields and
+ * values of words.
  *
  * Sources: the PCI 3.0 and PCI Express 2.1 specifications for layout and fields (names as in rnndb
  * bus/pci.xml). Offsets of capabilities: envytools docs/hw/bus/pci.rst (0x60 PM, 0x68 MSI, 0x78 PCI

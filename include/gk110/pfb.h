@@ -20,7 +20,10 @@
 #define PFFB_MMU_PAGE			0x100c00
 #define PFFB_LTC_COUNT			0x100800
 
-/* 0x10e000-0x10ffff: writes to all memory controllers, and controls that they have in common. */
+/*
+ * 0x10e000-0x10efff: controls that the memory controllers have in common. 0x10f000-0x10ffff: a
+ * write goes to all memory controllers (rnndb PBFB_BROADCAST).
+ */
 #define PBFB_BCAST			0x10e000
 #define PBFB_BASE(i)			(0x110000 + 0x1000 * (i))
 #define   PBFB_NR			16

@@ -14,7 +14,7 @@
 /* Bytes of the configuration space that BAR0 mirrors. */
 #define PPCI_CONFIG_SIZE		0x001000
 
-/* Fields and words with a private meaning. The registers that are mirrored are in gk110/pci.h. */
+/* Fields and a word of the mirrored space. Other words of it are in gk110/pci.h. */
 #define PPCI_CFG_ROM_SHADOW_EN		BIT(0)		/* of GK110_PCI_ROM_SHADOW */
 /* A write of 0xff to the byte of the capability id at GK110_PCI_MSI re-arms MSI. */
 #define PPCI_CFG_MSI_REARM		GENMASK(7, 0)
