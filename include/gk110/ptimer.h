@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PTIMER: a 64-bit time, which has a 56-bit counter in its bits 60:5, its clock and its alarm; also
- * the record of failed MMIO accesses.
+ * PTIMER: a 64-bit time, its clock and its alarm; also the record of failed MMIO accesses. Bits
+ * 60:5 of the time are a counter of 56 bits.
  *
  * Sources: envytools docs/hw/bus/ptimer.rst, rnndb bus/ptimer.xml, nouveau
  * nvkm/subdev/timer/nv41.c.

@@ -41,7 +41,8 @@
 #define PTOP_DISABLE_TPC(gpc)		(0x022508 + 4 * (gpc))
 #define PTOP_DISABLE_FBP		0x022548
 #define PTOP_DISABLE_FBPA		0x022554
-#define PTOP_HW_DISABLE			0x022500	/* 0x022500-0x02255f are read-only */
+/* 0x022500-0x02255f, rnndb HW_..._DISABLE. The model ignores writes to them. */
+#define PTOP_HW_DISABLE			0x022500
 #define PTOP_HW_DISABLE_END		0x022560
 
 #define PTOP_DEVICE(i)			(0x022700 + 4 * (i))
@@ -79,8 +80,8 @@
 #define   K20M_LTC_SLICES		4
 
 /*
- * Engines: reset bit in PMC_ENABLE (rnndb pmc.xml), offset of the registers (rnndb root.xml), fault
- * unit and client of the MMU (nouveau gk104.c).
+ * Engines: reset bit in PMC_ENABLE (rnndb pmc.xml), offset of the registers (rnndb nv_mmio.xml),
+ * fault unit and client of the MMU (nouveau fifo/gk104.c).
  */
 #define GR_RESET			12
 #define GR_MMIO				0x400000

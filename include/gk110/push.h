@@ -39,7 +39,7 @@
 #define PB_METHOD_OLD			GENMASK(12, 2)	/* bits 12:2 of the method's offset */
 #define PB_SUBDEVICE_MASK		GENMASK(15, 4)
 
-/* Each subchannel belongs to one engine (docs/hardware.md). */
+/* Subchannels 0 to 4 are wired to one engine each, 5 to 7 are for software (docs/hardware.md). */
 #define SUBCH_3D			0
 #define SUBCH_COMPUTE			1
 #define SUBCH_INLINE			2

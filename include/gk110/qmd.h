@@ -4,7 +4,7 @@
  * They count from the start of the whole structure. Source: NVIDIA open-gpu-doc
  * classes/compute/cla1c0qmd.h (layouts 00.06 and 01.07).
  *
- * QMD_FIELD(name, high, low): a field that both layouts have, or that layout 00.06 reserves.
+ * QMD_FIELD(name, high, low): a field. Its bits are those of layout 01.07.
  *
  * QMD_ARRAY(name, high, low, stride, count): @count fields. The first is at high, low, and each
  * further field @stride bits after the field before.

@@ -195,8 +195,8 @@ LAYOUT_DISJOINT(RUNLIST_ID, RUNLIST_TSG, RUNLIST_TSG_SCALE, RUNLIST_TSG_TIMEOUT,
 LAYOUT_FITS(RAMFC_SIGNATURE_HW, RAMFC_SIGNATURE_FACE);
 LAYOUT_FITS(GP_ENTRY1_OPCODE, GP_OPCODE_PB_CRC);
 /*
- * An instance block has four parts, in this order: RAMFC, the copy engine's state, the address
- * space (gk110/mmu.h) and the address of GR's context image.
+ * Parts of an instance block, in this order: RAMFC, the copy engine's state, the address space
+ * (gk110/mmu.h) and the address of GR's context image.
  */
 static_assert(RAMIN_RAMFC + RAMIN_RAMFC_SIZE <= RAMIN_CE_STATE &&
 		      RAMIN_CE_STATE + RAMIN_CE_STATE_SIZE <= 0x200 && RAMIN_GR_CTX >= 0x210 &&

@@ -29,8 +29,8 @@ enum kvgpu_fw_section_id {
 	/* Register lists: arrays of struct kvgpu_fw_init. */
 	KVGPU_FW_GR_MMIO	= 16,	/* initialisation of the engine */
 	/*
-	 * Register values of the golden context. FECS and GPCCS save and restore the registers that
-	 * are in the lists HUB, GPC, TPC and PPC.
+	 * Lists for the golden context. The host gives FECS and GPCCS the registers of HUB, GPC_0,
+	 * GPC_1, TPC and PPC, to save and restore them.
 	 */
 	KVGPU_FW_CTX_HUB	= 17,
 	KVGPU_FW_CTX_GPC_0	= 18,
@@ -43,8 +43,8 @@ enum kvgpu_fw_section_id {
 };
 
 /*
- * Writes @data to @count registers. The first is at @addr, each further register @pitch bytes after
- * the register before it.
+ * Write of @data to @count registers. The first is at @addr, each further register @pitch bytes
+ * after the register before it. A list CTX_ICMD has bundles, a list CTX_MTHD has methods.
  */
 struct kvgpu_fw_init {
 	__le32 type;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Ids and addresses of the module. A guest's value that is taken for a value of the chip, or the
- * reverse, is a security bug. The types below therefore keep the two apart: g... is a value of the
- * guest, h... a value of the chip.
+ * reverse, is a security bug. The types below therefore keep the two apart: g..._t is a value of
+ * the guest, h..._t a value of the chip.
  */
 #ifndef KVGPU_TYPES_H
 #define KVGPU_TYPES_H
@@ -101,7 +101,7 @@ struct kvgpu_topo {
 	u32 r17e91c, r17e920;
 	/*
 	 * Registers of voltage and clocks, with the values that the host found in them. The
-	 * register files of guests start with these values, because drivers divide by them.
+	 * register files of guests start with these values, because drivers compute with them.
 	 */
 	struct kvgpu_reg_val seed[KVGPU_MAX_SEED];
 	u8 nr_seed;

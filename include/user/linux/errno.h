@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Kernel code includes this name; so does the C library's errno.h, which wants the system's header
- * behind it.
+ * Kernel code includes this name. The C library's errno.h includes it, too, and needs the system's
+ * header of this name.
  */
 #ifndef KVGPU_USER_LINUX_ERRNO_H
 #define KVGPU_USER_LINUX_ERRNO_H

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * User-space stand-in for the kernel header of the same name: circular doubly linked lists. It is
- * stricter than the kernel's default: list_del() poisons the entry, and adding or removing an entry
- * aborts the program if the pointers of its neighbours do not agree.
+ * User-space stand-in for the kernel header of the same name: circular doubly linked lists. Adding
+ * or removing an entry aborts the program if the pointers of its neighbours do not agree.
  */
 #ifndef KVGPU_USER_LINUX_LIST_H
 #define KVGPU_USER_LINUX_LIST_H
