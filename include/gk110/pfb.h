@@ -21,8 +21,8 @@
 #define PFFB_LTC_COUNT			0x100800
 
 /*
- * 0x10e000-0x10efff: controls that the memory controllers have in common. 0x10f000-0x10ffff: a
- * write goes to all memory controllers (rnndb PBFB_BROADCAST).
+ * A write to 0x10f000-0x10ffff goes to all memory controllers (rnndb PBFB_BROADCAST). The range
+ * 0x10e000-0x10efff is not documented.
  */
 #define PBFB_BCAST			0x10e000
 #define PBFB_BASE(i)			(0x110000 + 0x1000 * (i))

@@ -18,7 +18,8 @@
 #define PRIVRING_HUB_COUNT		0x120070
 #define PRIVRING_FBP_COUNT		0x120074
 #define PRIVRING_GPC_COUNT		0x120078
-#define PRIVRING_TIMING(i)		(0x122318 + 4 * (i))	/* timing of the hub's ring */
+/* Words of the hub's configuration (rnndb CFG), which nouveau sets. Open: what they mean. */
+#define PRIVRING_TIMING(i)		(0x122318 + 4 * (i))
 #define   PRIVRING_TIMING_VALUE		GENMASK(17, 0)
 #define   PRIVRING_TIMING_INIT0		0x1000
 #define   PRIVRING_TIMING_INIT1		0x200
