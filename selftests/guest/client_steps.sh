@@ -5,15 +5,17 @@
 
 client_steps()
 {
-	guest_there g1 512m || return
+	local shared
+	shared=$(shared_in $first)
+	guest_there $first 512m || return
 	stock_driver
 	guest_log load nouveau
-	in_guest g1 dmesg -C
+	in_image $first dmesg -C
 	# shellcheck disable=SC2086
-	LIMIT=3600 guest_program client /share/kvgpu-client $client_args all
+	LIMIT=3600 guest_program client "$shared/kvgpu-client" $client_args all
 	guest_log client-fault
-	in_guest g1 dmesg -C
-	guest_program mesa sh /share/mesa.sh /share
+	in_image $first dmesg -C
+	guest_program mesa sh "$shared/mesa.sh" "$shared"
 	guest_log mesa
 	nothing_unlisted
 	no_trouble "client and Mesa in a guest"
@@ -23,7 +25,7 @@ client_steps()
 guest_log()
 {
 	local bad
-	bad=$(in_guest g1 sh /share/complaints.sh | grep -e "${2-}" |
+	bad=$(in_image $first sh "$(shared_in $first)/complaints.sh" | grep -e "${2-}" |
 		selftests/native/dmesg-filter.sh "$1" selftests/native/dmesg-allow.list)
 	[ -z "$bad" ] || printf '%s\n' "$bad" | head -n 40 | sed 's/^/# guest: /'
 	result "$([ -z "$bad" ]; echo $?)" "the guest's kernel says nothing that it would not say natively: $1" "$(grep -c . <<<"$bad") lines"
@@ -32,8 +34,8 @@ guest_log()
 stock_driver()
 {
 	local in_guest_sum in_package_sum ko=kernel/drivers/gpu/drm/nouveau/nouveau.ko
-	in_guest_sum=$(in_guest g1 sh -c "sha256sum /lib/modules/\$(uname -r)/$ko*" | cut -d' ' -f1)
-	in_package_sum=$(in_server sh -c "sha256sum /lib/modules/$(in_guest g1 uname -r)/$ko*" | cut -d' ' -f1)
+	in_guest_sum=$(in_image $first sh -c "sha256sum /lib/modules/\$(uname -r)/$ko*" | cut -d' ' -f1)
+	in_package_sum=$(in_server sh -c "sha256sum /lib/modules/$(in_guest $first uname -r)/$ko*" | cut -d' ' -f1)
 	result "$([ -n "$in_guest_sum" ] && [ "$in_guest_sum" = "$in_package_sum" ]; echo $?)" \
 		"nouveau in the guest is the distribution's file"
 }
@@ -42,7 +44,7 @@ guest_program()
 {
 	local name=$1 log=$OUT/guest-program.log rc
 	shift
-	in_guest g1 "$@" >"$log" 2>/dev/null
+	in_image $first "$@" >"$log" 2>/dev/null
 	rc=$?
 	relay "$name" $rc <"$log"
 }
@@ -50,19 +52,19 @@ guest_program()
 nothing_unlisted()
 {
 	local n
-	n=$(counter g1 registers_unlisted)
+	n=$(counter $first registers_unlisted)
 	result "$([ "$n" = 0 ]; echo $?)" "no register access outside of the tables" "$n"
-	n=$(counter g1 doorbells_trapped)
+	n=$(counter $first doorbells_trapped)
 	result "$([ "$n" = 0 ]; echo $?)" "no doorbell was trapped" "$n"
 }
 
 reload_steps()
 {
 	local i
-	guest_there g1 512m || return
+	guest_there $first 512m || return
 	for ((i = 1; i <= reloads; i++)); do
-		in_guest g1 sh -c 'modprobe -r nouveau && modprobe nouveau && test -e /dev/dri/renderD128' || break
+		in_image $first sh -c 'modprobe -r nouveau && modprobe nouveau && test -e /dev/dri/renderD128' || break
 	done
 	result "$([ $i -gt $reloads ]; echo $?)" "nouveau in the guest unloads and loads $reloads times"
-	check_client "after $reloads reloads" g1 --quick copy
+	check_client "after $reloads reloads" $first --quick copy
 }

@@ -6,6 +6,20 @@
 # which come up in a third of the time and run the same kernel, nouveau and client out of the same image.
 
 in_guest() { timeout --kill-after=10 "${LIMIT:-300}" $TB guest run "$@" </dev/null; }
+# in_image NAME CMD...: with the programs of the distribution. A tiny guest's busybox would run its own of that name: it has no dash
+in_image()
+{
+	local name=$1
+	shift
+	case $name in
+	t*) in_guest "$name" chroot /image dash -c 'exec "$@"' dash "$@" ;;
+	*) in_guest "$name" "$@" ;;
+	esac
+}
+
+# what in_image finds the shared folder at
+shared_in() { case $1 in t*) echo /mnt ;; *) echo /share ;; esac; }
+
 uuid_of() { testbed/inside/guest-device uuid "$1"; } # by its name: the server need not be asked
 counter() { in_server cat "/sys/bus/mdev/devices/$(uuid_of "$1")/kvgpu/$2" 2>/dev/null || echo -1; }
 
@@ -61,11 +75,10 @@ guest_up()
 	shift 2
 	case $name in
 	t*) what="a tiny guest"; set -- --mem 512M "$@" ;;
-	*)
-		what="a stock guest"; set -- --full --mem 1G "$@"
-		# it has work until the next one starts
-		[ "$mode" != quick ] || set -- --busy "$@" ;;
+	*) what="a stock guest"; set -- --full --mem 1G "$@" ;;
 	esac
+	# quick: they have work most of the time
+	[ "$mode" != quick ] || set -- --busy "$@"
 	what="$what $name with a vGPU of type $type"
 	if ! $TB guest start "$name" --type "$type" "$@" >"$OUT/guest.log" 2>&1 </dev/null; then
 		sed 's/^/# /' "$OUT/guest.log"
@@ -105,10 +118,7 @@ run_client()
 {
 	local name=$1
 	shift
-	case $name in
-	t*) in_guest "$name" chroot /image /mnt/kvgpu-client "$@" ;;
-	*) in_guest "$name" /share/kvgpu-client "$@" ;;
-	esac
+	in_image "$name" "$(shared_in "$name")/kvgpu-client" "$@"
 }
 
 # check_client TEXT NAME ARGUMENT...: its results are ours

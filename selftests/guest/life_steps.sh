@@ -6,11 +6,11 @@
 # QEMU is killed; nothing of the guest stays with the GPU
 kill_steps()
 {
-	guest_there g1 512m || return
+	guest_there $first 512m || return
 	in_server rmmod kvgpu 2>/dev/null
 	result "$([ $? -ne 0 ]; echo $?)" "the module does not unload while a guest has a vGPU"
-	killed_in_copies g1
-	guest_gone g1
+	killed_in_copies $first
+	guest_gone $first
 }
 
 killed_in_copies()

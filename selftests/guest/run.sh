@@ -39,8 +39,9 @@ part_of_check=guest
 case $mode in
 quick)
 	kernels=${KERNELS:-base} client_args="--quick" reloads=2 cycles=${CYCLES:-1}
-	[ $# -gt 1 ] || set -- quick client steady reload several kill reset plug unload native ;;
-long) kernels=${KERNELS:-base newest} client_args="" reloads=10 cycles=${CYCLES:-50} ;;
+	first=t1	# parts go on with its guests: each starts once
+	[ $# -gt 1 ] || set -- quick client steady reload several reset kill plug unload native ;;
+long) first=g1 kernels=${KERNELS:-base newest} client_args="" reloads=10 cycles=${CYCLES:-50} ;;
 *) echo "usage: selftests/guest/run.sh quick|long [PART...], PART of: ${parts[*]}" >&2; exit 2 ;;
 esac
 [ $# -lt 2 ] || parts=("${@:2}")

@@ -22,7 +22,7 @@ several_steps()
 		together t1:2g t2:1g t3:512m
 		together t1:512m t2:512m t3:512m t4:512m
 	else
-		together g1:512m t2:1g
+		together $first:512m t2:1g
 	fi
 	no_trouble "several guests at once"
 }
@@ -43,7 +43,7 @@ together()
 		sed "s/^\(ok\|not ok\) \([0-9]*\) - /&$name of ${*}: /" "$OUT/together-$name.log" >"$OUT/together.log"
 		relay "client in $name of $*" "$rc" <"$OUT/together.log"
 	done
-	# quick: parts that follow go on with t2
+	# quick: parts that follow go on with them
 	[ "$mode" = long ] || return 0
 	for each; do
 		case $each in t*) guest_gone "${each%:*}" ;; esac

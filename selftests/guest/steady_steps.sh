@@ -15,7 +15,13 @@ marked()
 	return $rc
 }
 
-in_g1() { marked "$1" "$TB run -- /share/counters.sh g1" $TB guest run g1 -- /share/kvgpu-client --marks "$1"; }
+# counted_client TEST: of the client
+counted_client()
+{
+	local -a client=("$TB" guest run "$first" -- /share/kvgpu-client --marks "$1")
+	case $first in t*) client=(selftests/guest/carry_marks.sh "$first" "$1") ;; esac
+	marked "$1" "$TB run -- /share/counters.sh $first" "${client[@]}"
+}
 
 # counted TEXT ARGUMENT...: what counted.py says
 counted()
@@ -32,14 +38,14 @@ steady_steps()
 {
 	local try
 
-	guest_there g1 512m || return
+	guest_there $first 512m || return
 	for try in 1 2 3; do
-		in_g1 steady || break
+		counted_client steady || break
 		selftests/guest/counted.py quiet "$OUT/steady.json" >"$OUT/quiet.log" && break
 		note "steady state, try $try: $(cat "$OUT/quiet.log")"
 	done
 	counted "submissions watched in memory: no MMIO exit, no trap, no page fault" quiet "$OUT/steady.json"
-	in_g1 wakeups
+	counted_client wakeups
 	counted "a wait that sleeps costs register accesses by interrupt and nothing else" wakeups "$OUT/wakeups.json"
 }
 
