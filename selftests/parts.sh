@@ -154,7 +154,7 @@ part archive	q	60	tap_run "set-up: a rehearsal against an archive that moves on"
 part places	q	60	tap_run "set-up: the tree in other places" $LIMIT selftests/testbed/place_test.sh quick
 part fresh-cells	q	35	tap_run "fresh machines: cells" $LIMIT selftests/fresh/fresh_test.sh
 part install	q	20	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh quick
-part testbed	qs	400	tap_run "test bed" $LIMIT selftests/testbed/tb_test.sh quick
+part testbed	qs	120	tap_run "test bed" $LIMIT selftests/testbed/tb_test.sh quick
 part native	qs	357	tap_run "native: stock nouveau on the model" $LIMIT selftests/native/run.sh quick
 part guest	qs	382	tap_run "guest: a stock guest on a vGPU of kvgpu.ko" $LIMIT selftests/guest/run.sh quick
 part vfio	qs	131	tap_run "vfio: a hostile VMM against kvgpu.ko" $LIMIT selftests/vfio/run.sh quick
@@ -184,6 +184,7 @@ part modules-long l	320	tap_run "kvgpu.ko builds for all kernels" $LIMIT selftes
 part matrix	l	1500	tap_run "kvgpu.ko builds for what Debian offers" $LIMIT selftests/kernels/matrix.sh
 part places-long ls	400	tap_run "set-up: the tree in other places" $LIMIT selftests/testbed/place_test.sh long
 part documents	ls	900	tap_run "documents: their command blocks" $LIMIT env PYTHONDONTWRITEBYTECODE=1 selftests/documents/run.py long
+part testbed-guests ls	400	tap_run "test bed" $LIMIT selftests/testbed/tb_test.sh long guest end
 part testbed-more ls	900	tap_run "test bed" $LIMIT selftests/testbed/tb_test.sh long crash full kernel fresh_setup end
 for role in base oldest newest; do
 	for layout in flat card; do

@@ -9,6 +9,8 @@ export KVGPU_TB_NAME=${KVGPU_TB_NAME:-remote-tiny}
 . selftests/native/cell.sh
 # shellcheck source=selftests/guest/guest.sh
 . selftests/guest/guest.sh
+# a few batches tell; vms.sh makes 100,000 calls
+CALLS=20000 CALLS_S=20
 # shellcheck source=selftests/remote/vms/pair.sh
 . selftests/remote/vms/pair.sh
 # shellcheck disable=SC2034 # cell.sh: what the results are noted as

@@ -5,7 +5,7 @@
 # Sourced by ../vms.sh and ../tiny-vms.sh: two guests of a server, gpu and lab-1, that share memory: packages, the server, steps, KVM's
 # count of exits, a program that waits for an end.
 
-CALLS=100000 CALLS_S=60	# so many calls, or those of so many seconds
+CALLS=${CALLS:-100000} CALLS_S=${CALLS_S:-60}	# so many calls, or those of so many seconds
 
 # step NAME COMMAND...: what it says is shown when it fails, its last line else
 step()
@@ -56,7 +56,7 @@ server_of()
 	ran_on
 }
 
-# exits of both VMs in 100,000 calls, and in as much time of spinning without one
+# exits of both VMs in so many calls, and in as much time of spinning without one
 exits()
 {
 	local spin=$1 calls=$2 log=$OUT/exits.log
@@ -72,7 +72,7 @@ exits()
 
 NO_EXITS="a thousand calls without an exit of either VM for them"
 
-# 100,000 calls with both sides spinning, which the server's side has been told before
+# calls with both sides spinning, which the server's side has been told before
 no_exits()
 {
 	local with=-1 without=-1 least=-1 made=0
