@@ -20,7 +20,7 @@ DENIED(prma, PRMA, "a second way into all registers", SRC_RNN);
 DENIED(pci_other, PCI_OTHER, "configuration of other PCI functions", SRC_RNN);
 DENIED(peephole, PEEPHOLE, "would read and write any virtual address of the instance in HOSTMEM_PEEPHOLE", SRC_RNN);
 DENIED(pvideo, PVIDEO, "video falcons with their own way to memory; absent by PTOP_DISABLE", SRC_NVRNN);
-DENIED(pcodec, PCODEC, "falcons with their own way to memory; absent by PTOP_DISABLE", SRC_RNN);
+DENIED(pcodec, PCODEC, "audio codec and fuses; no guest needs them", SRC_RNN);
 DENIED(pp2p, PP2P, "windows into other GPUs' memory", SRC_RNN);
 DENIED(pcounter, PCOUNTER, "writes records to memory and shows the work of other vGPUs", SRC_RNN);
 DENIED(pfifo_unk1c0, PFIFO_UNK1C0, "unknown part of PFIFO", SRC_MMIO);

@@ -14,9 +14,6 @@
 /* A second way to all registers, for real-mode code. */
 #define PRMA_BASE			0x007000
 #define PRMA_SIZE			0x001000
-/* Window to memory for legacy VGA. Open: envytools docs/hw/mmio.rst has it at 0x0a0000. */
-#define PRMFB_BASE			0x00a000
-#define PRMFB_SIZE			0x001000
 #define PPWR_BASE			0x00c000	/* unknown registers at 0xc800 and 0xcc00 */
 #define PPWR_SIZE			0x001000
 #define PCI_OTHER_BASE			0x010000	/* configuration of other PCI functions */
@@ -28,13 +25,15 @@
 #define HOST_FLUSH_SIZE			0x001000
 #define PVIDEO_BASE			0x084000	/* MSVLD, MSPDEC, MSPPP falcons */
 #define PVIDEO_SIZE			0x004000
+#define PRMFB_BASE			0x0a0000	/* window to memory for legacy VGA */
+#define PRMFB_SIZE			0x020000
 /* PCODEC (audio codec) and PKFUSE (0x109000), by envytools docs/hw/mmio.rst. */
 #define PCODEC_BASE			0x108000
 #define PCODEC_SIZE			0x002000
 #define PP2P_BASE			0x139000	/* windows into the memory of other GPUs */
-#define PP2P_SIZE			0x001000
-#define PXBAR_BASE			0x13a000
-#define PXBAR_SIZE			0x006000
+#define PP2P_SIZE			0x002000
+#define PXBAR_BASE			0x13b000
+#define PXBAR_SIZE			0x004000
 #define PCOUNTER_BASE			0x180000
 #define PCOUNTER_SIZE			0x040000
 #define PFIFO_UNK1C0_BASE		0x1c0000
