@@ -101,8 +101,8 @@ static bool ppc_value(const struct kvgpu_topo *topo, u32 reg, u32 *val)
 }
 
 /*
- * Tells whether the pair of @reg and *@val may be in the list. Sets *@val to the value that FECS is
- * to write.
+ * Tells whether the list that FECS gets may have the guest's pair of @reg and *@val. If so, sets
+ * *@val to the value that FECS is to write.
  */
 static bool pair_allowed(const struct kvgpu_topo *topo, u32 reg, u32 *val)
 {

@@ -149,7 +149,7 @@ void vsched_ent_pay(struct kvgpu_sched_ent *e, u64 ns);
  * in ns.
  */
 void vsched_knobs_apply(struct kvgpu_sched *s);
-/* Gives @e a full budget and no debt. */
+/* Gives @e full budgets of its share, its claim to the front and its cap: it has no debt. */
 void vsched_budget_fill(struct kvgpu_sched *s, struct kvgpu_sched_ent *e);
 /*
  * The first function returns the time at which @e, which is held back, is let go. The second

@@ -193,9 +193,9 @@ void vmach_grctx_free_dead(struct kvgpu_vgpu *v)
 /* ----------------------------------------------------------------- the guest's own golden image */
 
 /*
- * Copies bytes of the image from @from to the memory to which the guest's tables lead at @va: *@len
- * bytes, or fewer if the guest's page ends before. Sets *@len to their number. An address that is
- * not in the partition is an error.
+ * Copies bytes of the image from @from to the memory to which the guest's tables lead at @va: at
+ * most *@len bytes, and not beyond a page (kvgpu_shadow_as_walk()). Sets *@len to their number. An
+ * address that is not in the partition is an error.
  */
 static int put_image_part(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va, hvram_t from, u32 *len)
 {

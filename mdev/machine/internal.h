@@ -114,8 +114,8 @@ struct machine_slicer {
 	/* engine_status() answers from .sampler, because the look is a sample */
 	bool sampling;
 	/*
-	 * protects .looked, and each vGPU's slice.busy and charged time; taken inside gpu->lock and
-	 * outside .lock
+	 * protects each vGPU's slice.busy and charged time, and .looked while a vGPU is charged;
+	 * taken inside gpu->lock and outside .lock
 	 */
 	seqlock_t books;
 	u32 turn;			/* tells pbdma_owner() which PBDMA to ask next */
@@ -439,7 +439,7 @@ struct kvgpu_machine {
 	u64 events_dropped;
 	/* budget for signals to the VMM. .left: ns left, < 0: a debt. .at: last refill, ns. */
 	struct { u64 at; s64 left; } tell;
-	unsigned long pending;		/* bits PENDING_*, set without a lock */
+	unsigned long pending;		/* bits PENDING_*, set without vgpu->lock */
 	/* the driver wants to be told of the end of submissions; written under vgpu->lock */
 	bool waits;
 	bool gone;			/* the machine ends: queue no more work items; no lock */
@@ -621,9 +621,8 @@ void vmach_window_bind(struct kvgpu_vgpu *v, enum kvgpu_bar bar, bool is_virtual
 void vmach_pramin_move(struct kvgpu_vgpu *v, struct kvgpu_gaddr base);
 void vmach_userd_move(struct kvgpu_vgpu *v, bool valid, u64 off);
 /*
- * Sets what is behind the doorbells of the guest's group @g of eight channel ids: the doorbells of
- * the chip's group @hgroup of ids, which show page @page of the partition. @hgroup < 0: the group
- * has no doorbells.
+ * Sets which of the chip's doorbells the guest's group @g of eight channel ids has: those of the
+ * chip's group @hgroup. Accesses to these reach page @page of the partition. @hgroup < 0: none.
  */
 void vmach_userd_show(struct kvgpu_vgpu *v, u16 g, int hgroup, u32 page);
 

@@ -196,7 +196,7 @@ static struct kvgpu_machine *pbdma_owner(struct kvgpu_chip *chip)
 
 /*
  * Returns the vGPU for which engine @e works. NULL: the engine is idle or not on GR's runlist, or
- * its status names no channel of a vGPU, as during a switch.
+ * its status names no channel of a vGPU.
  */
 static struct kvgpu_machine *engine_owner(struct kvgpu_chip *chip, u8 e)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * User-space stand-in for the kernel header of the same name. It has the part that mmio-trap/ uses.
- * Unit tests build that room in user space.
+ * Tests build mmio-trap/ in user space.
  */
 #ifndef KVGPU_USER_LINUX_COMPILER_H
 #define KVGPU_USER_LINUX_COMPILER_H
