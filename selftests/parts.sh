@@ -81,6 +81,15 @@ run_flood()
 		"$(make -s print-unit-tests | grep /unit/remote/server/flood_test)"
 }
 
+run_seeds()
+{
+	local t
+	make -s -j2 unit-tests
+	for t in $(make -s print-unit-tests | grep -E '/unit/sched/(fluid|share)_test$'); do
+		tap_run "unit sched/${t##*/}, 12 seeds" $LIMIT env CMOCKA_MESSAGE_OUTPUT=TAP SCHED_TEST_SEEDS=12 "$t"
+	done
+}
+
 # the nouveau.ko of every kernel of the test bed, from the server's root file system
 run_firmware()
 {
@@ -166,6 +175,7 @@ part hostile	qs	120	tap_run "hostile: guests that attack" $LIMIT selftests/hosti
 
 part fuzz-model	l	1400	run_fuzz "${FUZZ_SECONDS:-120}" gpu-model
 part fuzz-rooms	l	1100	run_fuzz "${FUZZ_SECONDS:-120}" '(hw|mmio-trap|gtt-shadow|sched|cuda|tools|remote)'
+part seeds	l	400	run_seeds
 part disasm	l	1500	tap_run "decoder against nvdisasm" $LIMIT selftests/cuda/disasm/run.sh long
 part cudart	l	900	tap_run "libcudart.so.11.0: what nvcc makes" $LIMIT selftests/cuda/runtime/run.sh
 part programs	l	1500	tap_run "CUDA programs on a GPU inside the process" $LIMIT selftests/cuda/programs/here.sh

@@ -433,3 +433,10 @@ u64 sim_latency(struct sim_vgpu *v, u32 per_mille)
 	qsort(v->lat, v->nr_lat, sizeof(v->lat[0]), by_value);
 	return v->lat[(u64)(v->nr_lat - 1) * per_mille / 1000];
 }
+
+u32 sim_nr_seeds(void)
+{
+	const char *s = getenv("SCHED_TEST_SEEDS");
+
+	return s ? strtoul(s, NULL, 10) : 1;
+}

@@ -119,4 +119,7 @@ u32 sim_time_error(const struct sim_gpu *g, u32 vgpu, u32 ppm, u64 from, u64 win
 void sim_range(const struct sim_gpu *g, u32 vgpu, u64 from, u64 window, u32 *least, u32 *most);
 u64 sim_latency(struct sim_vgpu *v, u32 per_mille);	/* sorts */
 
+/* Number of seeds to try: SCHED_TEST_SEEDS, or 1. make check-long tries more than make check. */
+u32 sim_nr_seeds(void);
+
 #endif

@@ -125,12 +125,12 @@ static void eight_keep_their_places(void **state)
 			 switches[] = { 30000, 90000, 300000 };
 	struct sim_cfg cfg = sim_k20;
 	struct sim_gpu g;
-	u32 policy, k, c, i;
+	u32 policy, k, c, i, s;
 
 	for (policy = 0; policy < 3; policy++)
 		for (k = 0; k < 3; k++)
 			for (c = 0; c < 3; c++)
-				for (cfg.seed = 1007; cfg.seed < 3000; cfg.seed += 1000) {
+				for (s = 0; s < sim_nr_seeds(); s++) {
 					struct setup t = { .policy = policy,
 							   .nr = 8,
 							   .weights = one_two_four,
@@ -139,6 +139,7 @@ static void eight_keep_their_places(void **state)
 							   .begin = 1000 };
 					struct sim_vgpu *v = calloc(t.nr, sizeof(*v));
 
+					cfg.seed = 1007 + 1000 * s;
 					cfg.piece = pieces[k];
 					cfg.preempt_ns = switches[c] / 3;
 					cfg.load_ns = switches[c] - cfg.preempt_ns;
