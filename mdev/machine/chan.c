@@ -434,7 +434,10 @@ static int chan_bind_hw(struct kvgpu_chan *c, u32 *block)
 	return ret;
 }
 
-/* Frees channel @c with its image, its space and its block. @c is off the chip or was not bound. */
+/*
+ * Frees channel @c and its instance block, and ends its use of image and space. @c is off the chip
+ * or was not bound, or the card was cut off.
+ */
 static void chan_release(struct kvgpu_chan *c)
 {
 	struct kvgpu_vgpu *v = c->vgpu;

@@ -4,8 +4,8 @@
  * functions of kvgpu_machine_events, except copy_stuck(), for all vGPUs. These functions look up
  * the vGPU, and queue an event for the guest, or disable the channel and leave the rest to
  * recover.c, or both. nonstall() is different: it is for all vGPUs with channels. Of the machine's
- * locks that sleep these functions take chip->event_lock only. No code waits for a guest, or
- * signals one, with event_lock held.
+ * sleeping locks, these functions take chip->event_lock only. No code waits for a guest, or signals
+ * one, with event_lock held.
  *
  * Delivery needs vgpu->lock, and time: a signal of an eventfd may take milliseconds, because the
  * VMM decides what waits for that eventfd. So a work item of the vGPU delivers, or a thread that
@@ -341,10 +341,9 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 }
 
 /*
- * Registers that explain a PBDMA's interrupt keep their values until the next interrupt of the same
- * kind. So they may have values of another tenant's channel: METHOD0 and DATA0 belong to INTR0, the
- * HCE's registers to INTR1. Therefore only the registers of a kind that was raised now are
- * reported.
+ * The registers that explain a PBDMA's interrupt may still have values of another tenant's channel.
+ * METHOD0 and DATA0 belong to INTR0, the HCE's registers to INTR1. Only the registers of a kind
+ * that was raised now are reported.
  */
 static void fill_pbdma(struct machine_event *ev, const struct kvgpu_hw_pbdma *p)
 {
@@ -472,11 +471,11 @@ static void nonstall_set(struct kvgpu_chip *chip, bool off, bool held)
 }
 
 /*
- * Refills the card's budget of NON_STALL_INTERRUPTs. Each costs the host time, and all waiting
- * vGPUs are told of it. The budget grows by NONSTALL_PER_MS interrupts each millisecond. There is
- * also a budget of the interrupt thread's time, which grows by half of the time that passes. The
- * thread's time for other interrupts is paid from this budget, too. False: one of the two budgets
- * is used up.
+ * Refills the card's budget of NON_STALL_INTERRUPTs. Each of these interrupts costs the host time,
+ * and all waiting vGPUs are told of it. The budget grows by NONSTALL_PER_MS interrupts each
+ * millisecond, up to NONSTALL_BURST. There is also a budget of the interrupt thread's time. It
+ * grows by half of the time that passes, up to NONSTALL_BURST_NS. The thread's time for other
+ * interrupts is paid from the second budget, too. False: one of the two budgets is used up.
  */
 static bool nonstall_refill(struct kvgpu_chip *chip, u64 now)
 {
@@ -656,7 +655,7 @@ void vmach_events_init(struct kvgpu_machine *m)
 
 /*
  * Ends the work items that deliver events, ring the alarm, and end a suspended vGPU's channels. The
- * caller has removed the machine from chip->live, so that no interrupt finds it, but work items may
+ * machine is off chip->live and has no channels, so that no interrupt finds it, but work items may
  * still be queued. The caller may hold vgpu->lock: none of these work items waits for it.
  */
 void vmach_events_fini(struct kvgpu_machine *m)

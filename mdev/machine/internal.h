@@ -77,9 +77,9 @@ struct machine_sampler {
 
 /*
  * The slicer of one card. gpu->lock protects its members, except .lock, .sched, .watchdog_ms,
- * .thread, .kicked, .sampler and .books. Only the slicer's thread writes .planned, .used,
- * .sample_at and .sample_mean, in places without gpu->lock. The sampler and sysfs read members
- * without that lock. Times are ktime in ns.
+ * .thread, .kicked, .sampler and .books. Only the slicer's thread writes .sample_at, and uses
+ * .planned, .used and .sample_mean, in places without gpu->lock. The sampler and sysfs read some
+ * members without that lock. Times are ktime in ns.
  */
 struct machine_slicer {
 	/* leaf lock; protects .sched, and slice.ent and slice.strikes of all vGPUs */
@@ -123,7 +123,7 @@ struct machine_slicer {
 	u32 looks;
 	struct machine_stranger stranger;
 	u64 switches;
-	bool busy;	/* true: at the last look or since, slice.busy of a vGPU was true */
+	bool busy;	/* a vGPU was .busy at the last look or since; loaded_leave() clears it */
 	u64 busy_ns;
 };
 
@@ -152,8 +152,8 @@ struct machine_slice {
 	/* at the last look, the engine in .works_on worked for the vGPU */
 	bool unsaid;
 	/*
-	 * the vGPU is charged until the next sample: the last sample saw it at work, or it has come
-	 * back to the chip with .left_busy set
+	 * the vGPU is charged until the next sample or until it leaves the chip: the last sample
+	 * saw it at work, or it has come back to the chip with .left_busy set
 	 */
 	bool busy;
 	/* the vGPU left the chip while .busy, or needed more than LATE_NS (slice.c) to leave it */
@@ -217,7 +217,7 @@ struct kvgpu_chip {
 	u64 pool_size;			/* bytes of the host's pool for all vGPUs together */
 	/* page that slices and doorbells show after a vGPU has given them back */
 	struct kvgpu_vram nowhere;
-	/* the card has failed: cut off from memory, no work starts */
+	/* the card has failed and is cut off from system memory */
 	bool wedged;
 
 	spinlock_t time_lock;
@@ -313,7 +313,7 @@ struct machine_win {
 	 * .zap_last < .zap_first: no page
 	 */
 	u32 zap_first, zap_last;
-	bool stale;			/* the card's TLB may have older entries than .pte */
+	bool stale;			/* the card's TLB may have older entries of this BAR */
 	void __iomem *cpu;
 	struct kvgpu_win *win;		/* state of gtt-shadow for the guest's tables */
 };
@@ -375,8 +375,8 @@ struct kvgpu_machine {
 	unsigned long *dirty;
 	/*
 	 * .asked: pages that the current sync has asked about, none outside of .asked_first to
-	 * .asked_last. .late: those of them that were touched after a space or window was told that
-	 * they are clean; they are dirty in the next sync, too.
+	 * .asked_last. .late: those of them whose touch was found only by a later question of the
+	 * same sync; they are dirty in the next sync, too.
 	 */
 	unsigned long *asked, *late;
 	unsigned long asked_first, asked_last;
@@ -390,7 +390,7 @@ struct kvgpu_machine {
 
 	/* unmap.c. */
 	struct list_head unmaps;	/* of struct unmap_known; unmappings_lock */
-	struct pid *opener;		/* process that opened the vGPU last, or NULL */
+	struct pid *opener;		/* process that passed vmach_unmap_open() last, or NULL */
 	/*
 	 * number of unmapping threads that forbid new pins of this vGPU; written under
 	 * unmappings_lock, read without it
@@ -442,7 +442,7 @@ struct kvgpu_machine {
 	unsigned long pending;		/* bits PENDING_*, set without vgpu->lock */
 	/* the driver wants to be told of the end of submissions; written under vgpu->lock */
 	bool waits;
-	bool gone;			/* the machine ends: queue no more work items; no lock */
+	bool gone;	/* queue no .event_work, .alarm_work or slice.end_work any more; no lock */
 	struct delayed_work event_work, alarm_work;
 	u64 window_start;	/* when .window_events began to count; chip->event_lock */
 	u32 window_events;
@@ -483,7 +483,8 @@ bool vmach_others_work(struct kvgpu_machine *m);
 void vmach_stranger_note(struct kvgpu_chip *chip, u8 e, u32 st);
 /*
  * True: the channel is disabled and on no PBDMA or engine, or it never ran, or the card is cut off.
- * In the first two cases the chip does not use its instance block, address space and context image.
+ * In the first two cases the chip does not use the channel's instance block, and for this channel
+ * it uses neither the address space nor the context image.
  */
 bool vmach_chan_is_off(const struct kvgpu_chan *c);
 bool vmach_chan_same_group(const struct kvgpu_chan *a, const struct kvgpu_chan *b);
@@ -647,8 +648,8 @@ void vmach_page_touch(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar);
 bool vmach_pages_untouch(struct kvgpu_vgpu *v, unsigned long first, unsigned long last);
 /*
  * Notes that a space or a window asks about pages @first to @last. If the CPU then writes to one of
- * them in the same sync, and vmach_pages_untouch() finds that write for another space or window,
- * the page is dirty in the next sync as well.
+ * them, and a later vmach_pages_untouch() of the same sync finds that write, the page is dirty in
+ * the next sync as well.
  */
 void vmach_pages_ask(struct kvgpu_machine *m, unsigned long first, unsigned long last);
 void vmach_pages_asked(struct kvgpu_machine *m);	/* call it at the end of a sync */
@@ -721,8 +722,8 @@ void vmach_events_deliver(struct kvgpu_vgpu *v);	/* vgpu->lock held */
 void vmach_waits_update(struct kvgpu_vgpu *v);
 /*
  * For the slicer's look, with gpu->lock held. If NON_STALL_INTERRUPTs are masked because their
- * budget was used up, ends that when the budget allows it. True: the budget is still used up, so
- * that the slicer has to look again soon.
+ * budget was used up, and the budget allows one again, ends this masking. True: the budget is still
+ * used up, so that the slicer has to look again soon.
  */
 bool vmach_nonstall_look(struct kvgpu_chip *chip, u64 now);
 void vmach_event_push(struct kvgpu_machine *m, const struct machine_event *ev);
@@ -753,7 +754,7 @@ void vmach_stranger_evict(struct kvgpu_chip *chip, u64 now);
  * group. @why: EVENT_FAULT or EVENT_SCHED. gpu->lock is held.
  */
 void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why);
-/* As vmach_chan_isolate(), by a work item. event_lock is held. */
+/* Ends @c as vmach_chan_isolate() does, by a work item, if @c is not dead. event_lock is held. */
 void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why);
 
 /* ------------------------------------------------------------------ slice.c */
@@ -761,11 +762,11 @@ void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why);
 void vmach_slicer_init(struct kvgpu_chip *chip);
 int vmach_slicer_start(struct kvgpu_gpu *gpu);
 /*
- * sample.c. Tells whether the engines were read at slicer->sample_at; called by the slicer's
- * thread.
+ * sample.c. Tells whether the sampler has read the engines for slicer->sample_at; called by the
+ * slicer's thread.
  */
 bool vmach_sample_taken(const struct machine_slicer *s);
-/* Call it when slicer->sample_at has changed. */
+/* Call it when a new slicer->sample_at was drawn. */
 void vmach_sampler_kick(struct machine_slicer *s);
 int vmach_sampler_start(struct kvgpu_chip *chip);
 void vmach_sampler_stop(struct kvgpu_chip *chip);
@@ -776,8 +777,8 @@ void vmach_slice_add(struct kvgpu_machine *m);
 void vmach_slice_remove(struct kvgpu_machine *m);
 
 /*
- * look.c: finds out which vGPUs have work and which vGPUs the chip worked for, and charges the
- * latter. True: the look was a sample. gpu->lock is held.
+ * look.c: finds out which vGPUs have work and which are at work, and charges vGPUs for the time
+ * since the last look. True: the look was a sample. gpu->lock is held.
  */
 bool vmach_slicer_look(struct kvgpu_chip *chip, u64 now);
 /* True: the policy or a cap may keep the vGPU from a part of the GPU's time. */

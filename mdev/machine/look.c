@@ -14,11 +14,12 @@
  * long.
  *
  * A vGPU on the chip that has work was at work if an engine of the runlist was busy or a GP_GET of
- * the vGPU has moved. (note_work_seen() has another rule for work of which the words did not tell.)
+ * the vGPU has moved. (engines_busy() and note_work_seen() have other rules for work of which the
+ * words did not tell.)
  * While several vGPUs on the chip have work, an engine counts only for the vGPU that it names, or
  * for all of them if it names none. If a vGPU has work, but neither is the case, the host takes it
  * that the vGPU waits for a semaphore. (A pushbuffer of NOPs looks the same, and is treated the
- * same.) Waiting is not charged.
+ * same.) Waiting is not charged here; sched/choose.c says when a vGPU pays for an idle chip.
  *
  * A look has one of three reasons: a random time has come (sched/gap.c), the policy wants to know,
  * or the slicer was kicked, which a guest can do by submitting a list. Only a look at a random time
@@ -166,7 +167,7 @@ static bool engines_busy(struct kvgpu_chip *chip, bool all, u32 *unsaid, bool *u
 	u32 st;
 
 	for (i = 0; i < ENGINE_LOOKS && !any; i++)
-		/* begin with the last engines, which are copy engines: these are busy more often */
+		/* begin with the last engines, as sample.c does */
 		for (e = gpu->hw.topo.nr_engines; e-- > 0 && (all || !any);) {
 			if (gpu->hw.topo.engine[e].runl != runl || *unsaid & BIT(e))
 				continue;
@@ -223,9 +224,10 @@ static struct kvgpu_machine *engine_owner(struct kvgpu_chip *chip, u8 e)
  * its work.)
  *
  * .works_on is cleared when its engine does not work for the vGPU any more and the vGPU's list is
- * empty, or is on the chip while that engine works for no vGPU. It stays while the vGPU is off the
- * chip, because the rest of the work is still to be done, and while the engine works for another
- * vGPU: with the lists of several vGPUs the chip itself switches from one vGPU to the other.
+ * empty, or is on the chip while that engine works for no vGPU. If the list has entries, .works_on
+ * stays while the vGPU is off the chip, because the rest of the work is still to be done. It also
+ * stays while the engine works for another vGPU: with the lists of several vGPUs the chip itself
+ * switches from one vGPU to the other.
  */
 static u32 unsaid_work(struct kvgpu_chip *chip, bool ask)
 {

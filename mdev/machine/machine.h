@@ -47,16 +47,16 @@ void kvgpu_machine_vgpu_reset(struct kvgpu_vgpu *v);
 u32 kvgpu_machine_reg_read(struct kvgpu_vgpu *v, u32 reg);
 void kvgpu_machine_reg_write(struct kvgpu_vgpu *v, u32 reg, u32 val, u32 be);
 /*
- * Returns the level of the virtual interrupt. Sets *@edge if a message (MSI) is due, because since
- * the last call with @edge the level rose, or the guest re-armed MSI while the level was up. If
- * @edge is NULL, the edge is left for the next call.
+ * Returns the level of the virtual interrupt. Sets *@edge to whether a message (MSI) is due. It is
+ * due if since the last call with @edge the level rose, or the guest re-armed MSI while the level
+ * was up. If @edge is NULL, the edge is left for the next call.
  */
 bool kvgpu_machine_irq_get(struct kvgpu_vgpu *v, bool *edge);
 /* Call it when a word of the configuration space has changed: BAR0 shows the word too. */
 void kvgpu_machine_config_set(struct kvgpu_vgpu *v, u32 off, u32 val);
 /*
  * Call it when the current thread enters the module by a read, write or ioctl. It tells unmap.c
- * that this thread is not inside an unmap of memory any more. Any lock may be held.
+ * that this thread is not inside an unmap of memory any more. It takes only a leaf lock.
  */
 void kvgpu_machine_call_note(void);
 /*
@@ -66,7 +66,7 @@ void kvgpu_machine_call_note(void);
 void kvgpu_machine_unmap_wait(struct kvgpu_vgpu *v);
 /*
  * Has a work item call kvgpu_mdev_irq_update() soon, as far as the budget for signals to the VMM
- * allows. The work item takes vgpu->lock. Any context.
+ * allows. The work item tries to take vgpu->lock, and comes again if it fails. Any context.
  */
 void kvgpu_machine_irq_signal(struct kvgpu_vgpu *v);
 /*
@@ -163,8 +163,8 @@ void kvgpu_machine_gpu_stats_get(const struct kvgpu_gpu *gpu, struct machine_gpu
 int kvgpu_machine_gpu_knob_set(struct kvgpu_gpu *gpu, enum machine_gpu_knob knob, unsigned int val);
 
 /*
- * The parts of the machine's state that kvgpu_machine_vgpu_show() prints to files of debugfs. It
- * returns -EINTR if the reader was interrupted while it waited for vgpu->lock.
+ * The parts of the machine's state that kvgpu_machine_vgpu_show() prints to files of debugfs. The
+ * function returns -EINTR if the reader was interrupted while it waited for vgpu->lock.
  */
 enum machine_show {
 	MACHINE_STATE,

@@ -10,10 +10,10 @@
  *
  * The order (nouveau nvkm_runl_rc(), docs/hardware.md): disable the channel, submit a list without
  * it, block the list, preempt, reset the engines that still have the channel, clear the error,
- * allow the list. nouveau has no preempt in this order. Here it makes a channel that is on a PBDMA,
- * but on no engine, leave without a reset of an engine. After a reset, or a preempt in vain, the
- * channel is preempted once more before the list is allowed. Otherwise the error is cleared after
- * the list is allowed.
+ * allow the list. nouveau has no preempt in this order. Here the preempt makes a channel that is on
+ * a PBDMA, but on no engine, leave without a reset of an engine. After a reset, or a preempt in
+ * vain, the channel is preempted once more before the list is allowed. Otherwise the error is
+ * cleared after the list is allowed.
  */
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
@@ -47,8 +47,8 @@ static void preempt_status(struct kvgpu_gpu *gpu, u32 st)
  * Preempts what the runlist's PBDMAs have. While an engine is reset, no channel may wait for that
  * engine: PFIFO would ask the engine for a context switch while the engine's microcode is off, and
  * wait for the answer for ever. The caller has blocked the runlist, so that PBDMAs get no further
- * channels. The preempts save the channels that PBDMAs have, or are about to get, to memory. This
- * is nouveau's order (nvkm_runl_rc(), nvkm_runl_block()), except for the preempts.
+ * channels. The preempts are to save the channels that PBDMAs have, or are about to get, to memory.
+ * This is nouveau's order (nvkm_runl_rc(), nvkm_runl_block()), except for the preempts.
  */
 static void clear_pbdmas(struct kvgpu_gpu *gpu, u8 runl)
 {

@@ -213,7 +213,7 @@ static bool chan_still_loaded(struct kvgpu_chip *chip, const struct loaded *l)
 
 /*
  * Ends channel or group @l if it is still loaded, with a reset of its engine if necessary. The
- * reset loses only the context on that engine: all other contexts are in memory.
+ * reset of an engine loses only the context that is loaded on it.
  */
 static void chan_recover(struct kvgpu_chip *chip, const struct loaded *l)
 {
@@ -236,8 +236,8 @@ static void chan_recover(struct kvgpu_chip *chip, const struct loaded *l)
 				c->fault.engine = e;
 		kvgpu_hw_unlock(&chip->event_lock);
 		/*
-		 * the channel, or all channels of the group, were ended before, but the chip has
-		 * loaded it again
+		 * the channel, or the whole group, was ended before or is being unbound, but is
+		 * loaded: only drive it off
 		 */
 		if (c->dead) {
 			began = ktime_get_ns();
@@ -311,8 +311,8 @@ static bool chan_was_seen(const struct seen *w, const struct loaded *l)
 
 /*
  * Drives channel or group @l off the chip. Returns the time at which @l had left, or at which the
- * recovery of @l began, or at which the card failed. The time of a recovery is left to
- * chan_recover().
+ * recovery of @l began, or at which the card failed. chan_recover() accounts for the time of the
+ * recovery itself.
  */
 static u64 chan_drive_off(struct kvgpu_chip *chip, const struct loaded *l, struct seen *w)
 {
@@ -505,10 +505,9 @@ static const struct kvgpu_sched_watch alternating = { .alternates = true };
 /*
  * Does the flushes that guests have asked for in their flush pages. A guest can see its flush end.
  * So the guest learns that a sample was just taken, and that the slicer makes no look during the
- * flush. Flushes are therefore done after the look: if they came first, a guest could take its work
- * off the engines before the look asks the engines. They are also done after the time of the next
- * sample is drawn: the sampler can then read the engines during the flush, which a guest can make
- * long.
+ * flush. Flushes are therefore done after the look: if they came first, a guest could hide its work
+ * before the look. They are also done after the time of the next sample is drawn: the sampler can
+ * then read the engines during the flush, which a guest can make long.
  */
 static void serve_flushes(struct kvgpu_chip *chip)
 {
@@ -524,9 +523,9 @@ static void serve_flushes(struct kvgpu_chip *chip)
 }
 
 /*
- * Makes a look, asks the policy, and switches. Returns the time at which this has to be done again
- * for the policy, ~0 for never. If a sample is due earlier, the sampler wakes the thread. *@sample
- * tells whether the look was a sample.
+ * Makes a look, asks the policy, and switches if the policy says so. Returns the time at which this
+ * has to be done again for the policy; ~0: only after a kick. If a sample is due earlier, the
+ * sampler wakes the thread. *@sample tells whether the look was a sample.
  */
 static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 {
@@ -569,7 +568,7 @@ static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 		now = ktime_get_ns();
 		/*
 		 * If the time of the next sample has passed while a vGPU was driven off, a new time
-		 * is drawn: loaded_leave() has already charged that time by its own looks.
+		 * is drawn: loaded_leave() has already charged the switch by its own looks.
 		 * Otherwise the drawn time is not put off: guests can cause switches, and if each
 		 * switch put it off, a sample might never come.
 		 */
