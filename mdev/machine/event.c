@@ -134,10 +134,9 @@ static u32 engine_id(const struct kvgpu_vgpu *v, u8 engine)
 
 /*
  * Shows the guest a hang as the chip reports one: a context switch that does not end, on an engine
- * whose status names the guest's channel. nouveau then triggers a fault of the engine
- * (vmach_fault_trigger()), takes the channel's id from the status, and resets the engine; that
- * reset sets the status to idle (command.c). The host has taken the real channel off the chip
- * before.
+ * whose status names the guest's channel or group. nouveau then triggers a fault of the engine
+ * (vmach_fault_trigger()), takes the id from the status, and resets the engine; that reset sets the
+ * status to idle (command.c). The host has taken the real channel off the chip before.
  */
 static void deliver_hang(struct kvgpu_vgpu *v, const struct machine_event *ev)
 {
@@ -504,9 +503,9 @@ static void nonstall_pay(struct kvgpu_chip *chip)
  * are shown it. That is harmless: a driver then looks in memory whether its work is done. A vGPU
  * whose driver does not wait is shown it when events are next delivered to the guest, normally at a
  * register access. An interrupt that finds no driver waiting masks further interrupts until a
- * driver waits, because each submission of a nouveau client ends with such an interrupt, and each
- * would cost the host some ten register accesses. The chip keeps the interrupt's bit while it is
- * masked, and interrupts when it is unmasked.
+ * driver waits: each submission of a nouveau client ends with such an interrupt, and each interrupt
+ * would cost the host some ten register accesses. The chip keeps the interrupt's bit while the
+ * interrupt is masked, and interrupts when it is unmasked.
  *
  * No vGPU can be punished for too many of these interrupts, because their sender is unknown. The
  * interrupt that uses up the budget masks all further ones. Then each look of the slicer refills

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Finds out which vGPUs have work to do, and which vGPUs the chip has worked for since the last
- * look. Doorbells do not trap, so that the slicer has to look.
+ * look. Doorbells normally do not trap, so that the slicer has to look.
  *
  * A channel has work if its GP_GET and GP_PUT differ, or if the chip tells so (channel table:
  * pending, or on a PBDMA). The guest can write the two words, but not the channel table. Without
@@ -37,7 +37,7 @@
  */
 #include "mdev/machine/internal.h"
 
-/* most ns charged at a sample for work that began and ended since the sample before */
+/* most ns charged at a sample for work since the sample before, which did not see it */
 #define BRIEF_NS	250000
 /* most looks at the engines in a row; an engine is idle for a moment between two methods */
 #define ENGINE_LOOKS	3

@@ -600,10 +600,10 @@ static void slicer_rest(u64 until)
 
 /*
  * This thread has a real-time priority, and holds gpu->lock while it looks. After a look it leaves
- * the CPU and the lock to other threads for twice as long as the look held the lock, but at most 10
- * ms (both are averages). Otherwise guests could keep the thread busy, because they can cause any
- * number of kicks. If a sample is due meanwhile, the sampler reads the engines on time, and this
- * thread uses the result after its rest.
+ * the CPU and the lock to other threads for twice as long as the look and its flushes took, but at
+ * most 10 ms (both are averages). Otherwise guests could keep the thread busy, because they can
+ * cause any number of kicks. If a sample is due meanwhile, the sampler reads the engines on time,
+ * and this thread uses the result after its rest.
  */
 static int slicer_main(void *arg)
 {
