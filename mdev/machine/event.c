@@ -487,7 +487,10 @@ static bool nonstall_refill(struct kvgpu_chip *chip, u64 now)
 	return chip->nonstall.left >= NSEC_PER_MSEC && chip->nonstall.ns > 0;
 }
 
-/* Pays for one NON_STALL_INTERRUPT, and for the interrupt thread's time since the last payment. */
+/*
+ * Pays for one NON_STALL_INTERRUPT, and for the interrupt thread's runs that are not paid yet,
+ * except the present run: hw.intr_ns does not have it yet.
+ */
 static void nonstall_pay(struct kvgpu_chip *chip)
 {
 	u64 worked = chip->gpu->hw.intr_ns;

@@ -201,8 +201,8 @@ struct kvgpu_chip {
 	/*
 	 * Budget of NON_STALL_INTERRUPTs; event_lock. .at: time of the last refill. .left:
 	 * interrupts left, in millionths of an interrupt. .ns: time left for the interrupt thread.
-	 * .worked: the thread's total time at the last payment. .held: the budget is used up, and
-	 * the interrupt is masked.
+	 * .worked: hw.intr_ns at the last payment. .held: the budget is used up, and the interrupt
+	 * is masked.
 	 */
 	struct { u64 at, left, worked; s64 ns; bool held; } nonstall;
 	/* bit per channel id of the chip: the channel waits for recovery; atomic */
