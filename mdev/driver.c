@@ -53,7 +53,7 @@ static void tell_board(struct pci_dev *pdev, const struct board *b)
 
 /*
  * Reserves the write-combining memory type for user mappings of the slices. If that fails, these
- * mappings are uncached. Of the host's own windows in BAR1, USERD and the pool are left out:
+ * mappings may be uncached. Of the host's own windows in BAR1, USERD and the pool are left out:
  * ioremap chooses their memory types.
  */
 static void reserve_memory_types(struct kvgpu_gpu *gpu)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts of a vGPU to its VMM, by eventfds. MSI is one message for each edge of the virtual
- * interrupt. INTx is a level: a signal of INTx also masks INTx, and INTx is signalled again when it
- * is unmasked and the line is still up. KVM unmasks INTx by a second eventfd, the unmask eventfd.
- * REQ asks the VMM to close the device.
+ * Interrupts of a vGPU to its VMM, by eventfds. MSI is a message: it is signalled when the virtual
+ * interrupt has had an edge (kvgpu_machine_irq_get()). INTx is a level: vgpu_intx_signal() also
+ * masks INTx, and signals it again when it is unmasked and the line is still up. KVM unmasks INTx
+ * by a second eventfd, the unmask eventfd. REQ asks the VMM to close the device.
  *
  * irq_lock protects the state of INTx and the change of eventfd contexts. No eventfd is signalled
  * under irq_lock, because a signal calls the waiters of the eventfd. User space may use one eventfd

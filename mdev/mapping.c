@@ -2,9 +2,9 @@
 /*
  * User mappings of a vGPU's regions. Page faults fill them: the machine tells the frame for a page.
  * The machine can have the mapping of a page removed again (zap.c). Pages of the vGPU's own memory
- * (struct vgpu_own) are mapped without the machine, and their mappings stay. The page fault handler
- * normally runs with the process's mmap_lock held. So it takes map_lock, and never vgpu->lock
- * (vgpu.h, locks).
+ * (struct vgpu_own) are mapped without the machine, and no zap removes their mappings. The page
+ * fault handler normally runs with the process's mmap_lock held. So it takes map_lock, and never
+ * vgpu->lock (vgpu.h, locks).
  */
 #include <linux/ktime.h>
 #include <linux/vmalloc.h>
@@ -27,10 +27,10 @@ static u64 vma_offset(const struct vm_area_struct *vma, unsigned long address)
 
 /*
  * Tells whether the fault is of the kind that VFIO's container causes to map the frame for a
- * physical device by an IOMMU. QEMU has every mapped BAR put into the IOMMU if the VM also has a
+ * physical device by an IOMMU. QEMU has the mapped BARs put into the IOMMU if the VM also has a
  * physical device. Callers refuse such a fault, because they could not remove the frame from the
- * IOMMU when the page later shows data of another vGPU. A page that the CPU has touched before gets
- * into the IOMMU without a fault: docs/threat-model.md.
+ * IOMMU when the page later shows data of another vGPU. A page that is in the process's page tables
+ * already gets into the IOMMU without a fault: docs/threat-model.md.
  */
 static bool fault_for_device(const struct vm_fault *vmf)
 {
@@ -52,7 +52,7 @@ static vm_fault_t vgpu_fault(struct vm_fault *vmf)
 		return VM_FAULT_SIGBUS;
 	/*
 	 * A page of the vGPU's own memory keeps its frame for as long as the device's file is open.
-	 * So it is mapped without map_lock, and the mapping is never removed.
+	 * So it is mapped without map_lock, and no zap has to remove the mapping.
 	 */
 	own = index == VFIO_PCI_BAR0_REGION_INDEX ? vgpu_own_at(v, off, PAGE_SIZE) : NULL;
 	if (own) {
@@ -76,7 +76,7 @@ static vm_fault_t vgpu_fault(struct vm_fault *vmf)
 }
 
 /*
- * Maps an aligned 2 MiB of BAR1 by one fault if the mapping has all of them and the frames are
+ * Maps an aligned 2 MiB of BAR1 by one fault if the mapping covers all of it and the frames are
  * contiguous, because BAR1 shows buffers of thousands of pages. The frames are contiguous except at
  * the doorbells. BAR3 and PRAMIN show page tables, among others. They are mapped only page by page,
  * because each mapped page counts as written by the CPU.

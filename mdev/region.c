@@ -55,7 +55,7 @@ const struct vgpu_own *vgpu_own_at(const struct kvgpu_vgpu *v, u64 off, u64 len)
 	return NULL;
 }
 
-/* Reports the areas of BAR0 that user space can map: pages whose registers need no trap. */
+/* Reports the areas of BAR0 that user space can map: pages whose accesses need no trap. */
 static int add_bar0_areas(const struct kvgpu_vgpu *v, struct vfio_info_cap *caps)
 {
 	struct {

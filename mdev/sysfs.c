@@ -45,7 +45,7 @@ COUNTER(handler_ns, atomic64_read(&v->count.handler_ns));
 COUNTER(interrupts, atomic64_read(&v->count.irqs));
 COUNTER(faults, atomic64_read(&v->count.faults));
 
-/* A file with a counter that the machine keeps: @member of struct machine_stats. */
+/* A file with a value that the machine keeps: @member of struct machine_stats. */
 #define MACHINE_COUNTER(name, member)                                                            \
 	static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf) \
 	{                                                                                        \
@@ -243,7 +243,7 @@ static DEVICE_ATTR_RO(switches);
 static DEVICE_ATTR_RO(engine_resets);
 static DEVICE_ATTR_RO(chip_interrupts);
 
-/* A read of a file with a temperature or clock fails with ENODATA if the card reports no value. */
+/* A read of the temperature or a clock fails with ENODATA if the card has no plausible value. */
 static ssize_t temperature_mc_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	struct kvgpu_gpu *gpu = dev_get_drvdata(dev);

@@ -158,8 +158,8 @@ TRACE_EVENT(kvgpu_slice, TP_PROTO(u32 owner, bool open, u32 runnable, u64 until)
 
 /*
  * The slicer has driven a channel, or a group if @tsg, off the chip. @ns: time until the channel
- * had left or its recovery began. It counts from the begin of the switch, or from the end of the
- * preempt before in the same switch. @id is the chip's id.
+ * had left, its recovery began or the card failed. The time counts from the begin of the switch, or
+ * from the end of the preempt before in the same switch. @id is the chip's id.
  */
 TRACE_EVENT(kvgpu_preempt, TP_PROTO(u32 vgpu, bool tsg, u16 id, u64 ns), TP_ARGS(vgpu, tsg, id, ns),
 	    TP_STRUCT__entry(__field(u32, vgpu) __field(bool, tsg) __field(u16, id)
@@ -171,7 +171,8 @@ TRACE_EVENT(kvgpu_preempt, TP_PROTO(u32 vgpu, bool tsg, u16 id, u64 ns), TP_ARGS
 
 /*
  * A channel, or a group if @tsg, has not left the chip @ns after the slicer began to drive it off.
- * @recover: true: the channel or group is ended now; false: only a lost interrupt is looked for.
+ * @recover: true: the channel or group is ended now if it is still loaded; false: only a lost
+ * interrupt is looked for.
  */
 TRACE_EVENT(kvgpu_hang, TP_PROTO(u32 vgpu, bool tsg, u16 id, bool recover, u64 ns),
 	    TP_ARGS(vgpu, tsg, id, recover, ns),

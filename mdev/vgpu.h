@@ -52,7 +52,7 @@
 
 /*
  * A type of vGPU: admins choose one when they create a vGPU. It is named by the size of its video
- * memory. Constant after vgpu_types_init().
+ * memory. All but .base is constant after vgpu_types_init().
  */
 struct kvgpu_type {
 	struct mdev_type base;
@@ -79,7 +79,7 @@ struct kvgpu_gpu {
 	 * release of a vGPU take it: an access of a tenant to its vGPU never waits for it.
 	 */
 	struct mutex types_lock;
-	/* bitmaps of the units of video memory and of the BARs that vGPUs have; units: type.c */
+	/* bitmaps of the units of video memory and of the BARs that are taken; units: type.c */
 	unsigned long part_map[4], bar_map[KVGPU_NR_BARS][4];
 	/* counts 1 for the PCI driver, and 1 for each vGPU until vgpu_type_unreserve() */
 	refcount_t users;
@@ -152,8 +152,8 @@ struct kvgpu_vgpu {
 
 	struct mutex map_lock;		/* see "Locks" above */
 	/*
-	 * protects .vmas and .nr_vmas; taken inside map_lock. Used only on kernels that give a VFIO
-	 * device no inode of its own (vmas.c)
+	 * protects .vmas and .nr_vmas; may be taken inside map_lock. Used only on kernels that give
+	 * a VFIO device no inode of its own (vmas.c)
 	 */
 	struct mutex vma_lock;
 	struct list_head vmas;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The books of GPU time: charges vGPUs for GPU time, and tells how much time each vGPU was charged.
- * look.c charges by samples, slice.c for switches, recover.c and chan.c for waits.
+ * look.c charges by samples, slice.c for switches. recover.c, chan.c and slice.c charge for waits.
  */
 #include "mdev/machine/internal.h"
 
 /*
  * Last part of a wait for the chip, in ns, in which other vGPUs may have worked unseen. The thread
- * that waits for the chip holds gpu->lock. When another thread has waited this long for gpu->lock,
- * the holder is lent a priority (hw/lock.h).
+ * that waits for the chip holds gpu->lock. When another thread has waited for gpu->lock for 1 to 2
+ * ms, the holder is lent a priority (hw/lock.h).
  */
 #define UNSEEN_NS	NSEC_PER_MSEC
 

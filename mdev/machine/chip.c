@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Functions for the card that many files of the machine need: the time of its PTIMER, whether the
+ * Small functions for the other files of the machine: the time of the card's PTIMER, whether the
  * card is cut off, the number of GR's runlist, how long a command may wait for a preempt, and the
  * kick of the slicer. This file calls no other file of mdev/machine/.
  */
@@ -14,8 +14,9 @@
  * PTIMER is read from the chip each time: a guest compares it with times that the GPU wrote to
  * memory. Times of the CPU's clock would differ from these by the time that a register read takes,
  * and by the clock's drift since the last read. If the chip was read less than TIME_LOOK_NS ago,
- * the CPU's clock is used for the high word of PTIMER, which saves two of three register reads. It
- * also gives the time if the chip does not answer. The time returned never goes back.
+ * the CPU's clock is used for the high word of PTIMER, which saves two of three register reads. If
+ * the chip does not answer, the CPU's clock gives the whole time. The time returned never goes
+ * back.
  */
 u64 vmach_ptimer_read(struct kvgpu_gpu *gpu)
 {

@@ -12,10 +12,11 @@
 #include "mdev/machine/internal.h"
 
 /*
- * Call it when the guest has reset engines: @mask has a bit for each, bit 31 for PFIFO. The card's
- * engines are not reset, because other vGPUs use them. For a reset of PFIFO all channels of the
- * vGPU are unbound. For a reset of engines alone, all live channels that the guest has enabled
- * since their bind are preempted: that takes them off the engines, as the reset would.
+ * Call it when the guest has reset engines: @mask has a bit for each, bit 31 for PFIFO. The host
+ * does not pass the reset on to the card, because other vGPUs use its engines. For a reset of PFIFO
+ * all channels of the vGPU are unbound. For a reset of engines alone, all live channels that the
+ * guest has enabled since their bind are preempted: that takes them off the engines, as the reset
+ * would.
  */
 static void guest_engines_reset(struct kvgpu_vgpu *v, u32 mask)
 {

@@ -15,7 +15,7 @@
  * program relies on it between a store and the doorbell that follows.
  *
  * A driver polls the words of L2 until TRIGGER and BUSY are clear, as on the chip. The host never
- * sets BUSY of FLUSH_BAR: the guest sees no difference to a flush that was done at once.
+ * sets BUSY of FLUSH_BAR: a driver that polls BUSY takes it that the flush was done at once.
  */
 #include "gk110/bar.h"
 #include "mdev/machine/internal.h"
@@ -35,8 +35,8 @@ bool vmach_flush_take(struct kvgpu_vgpu *v)
 }
 
 /*
- * Tells whether the guest has asked for the flush of L2 by @reg, and shows the flush as BUSY. If
- * the guest sets TRIGGER again before l2_end(), that request stays for the next call.
+ * Tells whether the guest has asked for the flush of L2 by @reg. If so, shows it as BUSY. If the
+ * guest sets TRIGGER again before l2_end(), that request stays for the next call.
  */
 static bool l2_begin(struct kvgpu_vgpu *v, u32 reg)
 {

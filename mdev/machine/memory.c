@@ -28,9 +28,9 @@
  */
 #define POOL_MIN	(10ull << 20)
 /*
- * A vGPU is refused if the pool has no free piece of this many bytes. A vGPU normally gets less
- * than its share only if the free memory is in pieces, because vGPUs of several types have come and
- * gone.
+ * A vGPU is refused if the pool has no free piece of this many bytes. Apart from rounding, a vGPU
+ * normally gets less than its share only if the free memory is in pieces, because vGPUs of several
+ * types have come and gone.
  */
 #define POOL_LEAST	(4ull << 20)
 #define MAX_TABLES	512
@@ -233,9 +233,9 @@ static void op_table_write(void *ctx, struct kvgpu_table *t, u32 first, u32 nr)
 /* -------------------------------------------------------- pages that the guest may have written */
 
 /*
- * The op take_dirty of the shadow. Returns whether the CPU may have written to [@a, @a + @len)
- * since the last sync. True if @a is not in the partition: the host does not notice writes to the
- * guest's system memory.
+ * The op take_dirty of the shadow. Returns whether [@a, @a + @len) may have been written since the
+ * last sync, by the CPU or by the host. True if @a is not in the partition, because the host does
+ * not notice writes to the guest's system memory.
  */
 static bool take_dirty(void *ctx, struct kvgpu_gaddr a, u64 len)
 {

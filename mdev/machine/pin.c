@@ -231,7 +231,7 @@ int vmach_pages_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 		return -EBUSY;
 	if (refused_pins(m) >= REFUSALS_MAX)
 		return -EBUSY;
-	/* due pages count for the VMM's limit of locked memory */
+	/* due pages count for the VMM's limit of locked memory, and here for max_pinned */
 	if (refused_pins(m) ||
 	    m->shadow.stats.pinned + m->nr_due + nr > m->shadow.cfg.max_pinned)
 		vmach_due_pages_unpin(v, 0, U64_MAX);

@@ -10,10 +10,11 @@
  *   other (list.c).
  *
  * The chip takes turns among the entries, so that each channel with work gets its slice (plain
- * round robin). A vGPU's list is published anew whenever the guest submits it, and whenever a
- * block, an unblock, or the bind, unbind or end of a channel changes it. The chip's list is made of
- * published lists under gpu->lock, which needs no vgpu->lock. While a vGPU is off the chip, its
- * published list waits for the vGPU's turn, and the guest is told at once that its list was taken.
+ * round robin). A vGPU's list is published anew when the guest submits it, and when a block, an
+ * unblock or the bind of a channel changes it. The unbind or end of a channel removes the channel
+ * from the published list. The chip's list is made of published lists under gpu->lock, which needs
+ * no vgpu->lock. While a vGPU is off the chip, its published list waits for the vGPU's turn, and
+ * the guest is told at once that its list was taken.
  *
  * If a guest blocks a runlist, the entries of that runlist are not published. A loaded channel
  * stays until its slice ends or it is preempted, as on the card. Recovery removes dead channels
@@ -158,9 +159,9 @@ static void drop_groups(struct kvgpu_vgpu *v)
 
 /*
  * Puts channel @c into the guest's group @group (-1: out of its group), which has the chip's id @h
- * (-1: none). The chip knows a loaded channel by its group's id. Therefore a channel that changes
- * its group first leaves the chip under the old group's id: once the new id is stored, the old id
- * is lost.
+ * (-1: none). The chip knows a loaded channel by its group's id. Therefore, if that id changes, a
+ * live channel first leaves the chip under the old id: once the new id is stored, the old id is
+ * lost.
  */
 static void set_group(struct kvgpu_chan *c, int group, int h)
 {
@@ -331,7 +332,7 @@ void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu
 	}
 	note_members(v, runl);
 	publish_list(v, vmach_gr_runl_get(v->gpu), true);
-	/* set_group() has disabled channels that changed their group: enable them again */
+	/* set_group() disables channels that change their group: enable these channels again */
 	vmach_chans_restart(v);
 	drop_groups(v);
 	/* try once more: drop_groups() may have freed ids of the previous list's groups */

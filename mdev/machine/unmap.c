@@ -14,23 +14,24 @@
  * the mapping by the address of its object in kernel memory, and the next mapping, at any IOVA, may
  * get an object at the same address. Nor do drivers learn the range of the ioctl.
  *
- * A thread has left the loop when it is on its way to user mode. Not every kernel exports a
- * function that could tell so (Debian's kernel exports task_work_add()), but every kernel exports
- * fput(): when a thread returns to user mode or ends, the kernel closes the files that the thread
- * has released (fs/file_table.c). So for each known thread a file is made that no process can open,
- * and the thread releases it at once. When the kernel closes the file, the thread has left the
- * loop. If no file can be made, other proof has to do: a read, write or ioctl of the thread on a
- * vGPU, or its death.
+ * A thread has left the loop when it is on its way to user mode. task_work_add() could tell so, but
+ * not every kernel exports that function (Debian's does). fput() serves instead: when a thread
+ * returns to user mode or ends, the kernel closes the files that the thread has released
+ * (fs/file_table.c). So for each known thread a file is made that no process can open, and the
+ * thread releases it at once. When the kernel closes the file, the thread has left the loop. If no
+ * file can be made, other proof has to do: a read, write or ioctl of the thread on a vGPU, or its
+ * death.
  *
  * This bounds the number of rounds. vGPUs that were in the container when the loop began have two
  * rounds, and then no pinned page. A vGPU that is opened later is not known to be in the loop
  * before its first round, so that it can cause one more round by its pins. With its first round it
  * takes over the thread's highest count, and keeps this count when it is closed and opened again.
- * So a loop has two rounds at most, and one more for each vGPU that is opened during the loop; a
- * card has eight vGPUs at most.
+ * So in one loop the core asks for pages twice at most, and once more for each vGPU that is opened
+ * during the loop. With vGPUs of one card this is less than eleven times, because a card has eight
+ * vGPUs at most.
  *
- * iommufd has no such limit, because it forbids new pins by itself. vGPUs that use it are not noted
- * here.
+ * iommufd needs none of this, because it forbids new pins by itself. vGPUs that use iommufd are not
+ * noted here.
  */
 #include <linux/anon_inodes.h>
 #include <linux/delay.h>
@@ -65,7 +66,7 @@ struct unmapping {
 	struct pid *who;
 	/* of struct unmap_known.of_thread: the vGPUs that the thread has asked */
 	struct list_head known;
-	struct list_head no_file;	/* in the list without_file, if .file is false */
+	struct list_head no_file;	/* in the list without_file, if no file could be made */
 	u32 rounds;			/* the highest .rounds of the entries of .known so far */
 	/*
 	 * the thread's file was made and is not closed yet; its close tells that the thread has
