@@ -232,8 +232,8 @@ int vgpu_irq_set(struct kvgpu_vgpu *v, const struct vfio_irq_set *hdr, const voi
 }
 
 /*
- * Asks the user to close the device. The vfio core calls this every 10 s until the device is
- * closed. @count: number of earlier calls.
+ * Asks the user to close the device. When the device is to be removed, the vfio core calls this
+ * about every 10 s until the device is closed. @count: number of earlier calls.
  */
 void vgpu_irq_request(struct kvgpu_vgpu *v, unsigned int count)
 {

@@ -163,7 +163,7 @@ void vmach_shadow_sync(struct kvgpu_vgpu *v)
 		was = *st;
 		/*
 		 * an error is not handled: with -ENOMEM, entries for which there was no memory are
-		 * invalid, and the next sync tries them again
+		 * invalid, and later syncs try them again
 		 */
 		ret = kvgpu_shadow_as_sync(sp->as, &changed);
 		sp->flush |= changed;

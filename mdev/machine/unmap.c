@@ -27,8 +27,8 @@
  * before its first round, so that it can cause one more round by its pins. With its first round it
  * takes over the thread's highest count, and keeps this count when it is closed and opened again.
  * So in one loop the core asks for pages twice at most, and once more for each vGPU that is opened
- * during the loop. With vGPUs of one card this is less than eleven times, because a card has eight
- * vGPUs at most.
+ * during the loop. With the vGPUs of one card this is less than eleven times, because a card has
+ * eight vGPUs at most. More than ten vGPUs, of two cards, in one container are not covered.
  *
  * iommufd needs none of this, because it forbids new pins by itself. vGPUs that use iommufd are not
  * noted here.
@@ -345,8 +345,9 @@ bool vmach_pin_allowed(struct kvgpu_vgpu *v)
 
 /*
  * While pins are forbidden, a guest's new mappings would not be pinned, and its work would fault on
- * them. This wait keeps that from a guest that runs while its VMM unmaps, because an unmap normally
- * takes less time than WAIT_MS. A VMM that makes its unmap take longer harms its own guest only.
+ * them. This wait normally avoids such faults in a guest that runs while its VMM unmaps, because an
+ * unmap normally takes less time than WAIT_MS. A VMM that makes its unmap take longer harms its own
+ * guest only.
  */
 void kvgpu_machine_unmap_wait(struct kvgpu_vgpu *v)
 {

@@ -8,14 +8,14 @@
  *
  * The frame behind a page of a slice never changes. The card's table decides what the frame shows,
  * and a page without a translation shows the vGPU's scrap page. Only a page of doorbells has
- * another frame. Where the guest has the USERD page of eight channels in BAR1, its mapping gets the
- * page of the card's USERD window that belongs to these eight channels, because the card knows a
- * doorbell by the place of the write in BAR1. Both frames show the same page of the partition if
- * the guest's tables lead there to the channels' USERD.
+ * another frame. Where the guest has the USERD page of eight channels in BAR1, a mapping gets the
+ * page of the card's USERD window that belongs to these eight channels, if one of them was bound.
+ * The reason: the card knows a doorbell by the place of the write in BAR1. Both frames show the
+ * same page of the partition if the guest's tables lead there to the channels' USERD.
  *
- * The CPU's touches are noted (touched.c). When a window's entries change, the pages that it did
- * not show there before are noted as touched at once: until the zap (the removal of CPU mappings)
- * is done, the CPU may reach them through an old mapping, without a fault.
+ * The CPU's touches are noted (touched.c). When entries of a window change, the pages that these
+ * entries did not show before are noted as touched before the zap (the removal of CPU mappings):
+ * until the zap is done, the CPU may reach them through an old mapping, without a fault.
  */
 #include <linux/io.h>
 #include <linux/slab.h>
