@@ -85,8 +85,8 @@ bool vsched_others_can_run(const struct kvgpu_sched *s)
 }
 
 /*
- * Adds to .wanted_ns the part of the turn under way that lies between @from and s->at. Call it if
- * other vGPUs could run in that time.
+ * Adds to .wanted_ns the part of the turn under way that lies between @from and s->at, but no time
+ * after s->slice_end. Call it if other vGPUs could run in that time.
  */
 static void turn_was_wanted(struct kvgpu_sched *s, u64 from)
 {

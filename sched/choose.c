@@ -13,7 +13,7 @@
  * proportion to the vGPU's share. So a vGPU gains no more than its share by waking often.
  *
  * The length of a turn is in proportion to the vGPU's share, divided by the sum of the shares of
- * all vGPUs that compete, so that a round stays short. A turn is not longer than a slice, and not
+ * all vGPUs that can run, so that a round stays short. A turn is not longer than a slice, and not
  * shorter than vsched_turn_min(), or switches would take too much of the GPU's time. Then
  * turn_even_out() corrects the length, by half of it at most.
  *
@@ -25,9 +25,9 @@
  *
  * A vGPU that has run out of work may linger, which means that it keeps the chip for a moment. A
  * client that waits for each of its jobs would otherwise lose most of its turns. A vGPU lingers if
- * it has used the GPU for at least half of its turn so far, its last sleep was short, and no other
- * vGPU that can run goes before it. If no work came in that moment, it does not linger the next few
- * times.
+ * GPU time was charged for at least half of its turn so far, its last sleep was short, and no other
+ * vGPU that can run goes before it. If no work came in that moment, it does not linger the next
+ * SCHED_IN_VAIN times.
  *
  * A vGPU that has the chip alone may leave it idle, for example while its channel waits for a
  * semaphore. For the part of this time in which other vGPUs could have run, it pays as if it had
@@ -66,7 +66,10 @@ static bool ent_owes(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *
 		vsched_clock_ahead(e->vtime, s->vclock + e->lead_v) > 0);
 }
 
-/* At the end of its turn a vGPU goes to the end of s->ents: the first that fits waited longest. */
+/*
+ * When a started turn ends, its vGPU goes to the end of s->ents. So the first vGPU that fits has
+ * waited longest.
+ */
 static struct kvgpu_sched_ent *longest_waiting(const struct kvgpu_sched *s,
 					       struct kvgpu_sched_ent *behind)
 {

@@ -46,8 +46,8 @@
 
 #define SCHED_V			4096u
 /*
- * Longest time, ns, that one call counts: a little more than 3 days. The products of this time and
- * of SCHED_V, or of 100, fit into 64 bits.
+ * Longest time, ns, by which one call advances a clock or changes a budget: a little more than 3
+ * days. The products of this time and of SCHED_V, or of 100, fit into 64 bits.
  */
 #define SCHED_STEP_MAX		(1ull << 48)
 /*
@@ -100,9 +100,9 @@ static inline u64 vsched_turn_min(const struct kvgpu_sched *s)
 }
 
 /*
- * Returns a moment, ns. If the vGPU on the chip woke a short time ago, the driver is asked to look
- * again within a moment, or after SCHED_UNTIL_MIN if that is longer. A vGPU may linger for a
- * moment. A moment of idling is free once in two slices (choose.c).
+ * Returns a moment, ns. While the vGPU on the chip has used the GPU for less than a slice since it
+ * woke, the driver is asked to look again within a moment, or after SCHED_UNTIL_MIN if that is
+ * longer. A vGPU may linger for a moment. A moment of idling is free once in two slices (choose.c).
  */
 static inline u64 vsched_moment(const struct kvgpu_sched *s)
 {

@@ -85,8 +85,9 @@ struct kvgpu_sched_ent {
 	 */
 	bool parked;
 	u64 busy_ns;			/* sum of the ns of its kvgpu_sched_charge() calls */
-	u64 slices;			/* turns that it got while another vGPU could run */
-	/* sched/internal.h, choose.c and park.c explain the rest. */
+	/* turns given to it while another vGPU could run; some of them may not have started */
+	u64 slices;
+	/* For the rest see sched/internal.h, choose.c and park.c. */
 	u32 share;			/* weight or fixed_ppm; divides GPU time for the clocks */
 	u64 vtime, vrem, paced;
 	s64 cap_left;
@@ -117,11 +118,14 @@ struct kvgpu_sched {
 	 */
 	struct kvgpu_sched_ent *alone;
 	u64 slice_end;
-	/* sched/internal.h and choose.c explain the rest. */
+	/* For the rest see sched/internal.h and choose.c. */
 	u64 at, vclock, closed, pace, pace_rem;
 	u32 total;
 	u64 turn_start, turn_used, linger_end;
-	/* ns of this turn in which other vGPUs could run; ns charged to any vGPU in that time */
+	/*
+	 * .wanted_ns: ns of this turn, up to .slice_end, in which other vGPUs could run.
+	 * .wanted_used: ns charged to any vGPU, in this turn, while other vGPUs could run.
+	 */
 	u64 wanted_ns, wanted_used;
 	bool started;
 };
@@ -218,7 +222,7 @@ void kvgpu_sched_choose(struct kvgpu_sched *s, u64 now, struct kvgpu_sched_choic
  * turns, the turn of that decision's ->ent starts at @now, unless it has started already. The call
  * is not needed if the decision's ->open was true. Until the turn has started, kvgpu_sched_choose()
  * may decide differently each time: a switch under way need not be finished if a vGPU wakes that
- * goes before the chosen vGPU. Idle time before the start is not charged either.
+ * goes before the chosen vGPU. Idle time before the start is not charged.
  *
  * Return: the new ->until. It may be before s->slice_end, for example because a cap may be used up
  *   sooner, because a vGPU that was held back may be let go, or because a vGPU that has just woken
@@ -270,13 +274,13 @@ u64 kvgpu_sched_gap(u64 mean, u64 random);
  */
 struct kvgpu_sched_watch {
 	/*
-	 * The last decision was not ->open, or the driver has to look often because it refills a
-	 * budget at its looks.
+	 * The last decision was not ->open, or a vGPU has just left the chip, or the driver has to
+	 * look often because it refills a budget at its looks.
 	 */
 	bool alternates;
 	bool any;			/* there is a vGPU */
 	u32 listed;			/* number of vGPUs whose list has entries */
-	bool limited;	/* a vGPU with a list may not have all of the GPU's time */
+	bool limited;	/* the policy or a cap may limit the GPU time of a vGPU with a list */
 	u64 idle_ns;			/* ns since work was last seen */
 };
 
@@ -324,8 +328,8 @@ enum kvgpu_hang_step kvgpu_sched_hang_next(struct kvgpu_hang *h, u64 watchdog_ns
  * is. Strikes are forgiven one by one, each after KVGPU_STRIKE_FORGIVEN_NS.
  */
 /*
- * A vGPU with this many strikes is suspended until its guest starts anew or the admin ends the
- * suspension (mdev/machine/strike.c).
+ * A vGPU that reaches this many strikes is suspended. mdev/machine/strike.c says what ends the
+ * suspension.
  */
 #define KVGPU_STRIKES_MAX		8u
 #define KVGPU_STRIKE_FORGIVEN_NS	30000000000ull
@@ -351,8 +355,9 @@ void kvgpu_sched_strikes_clear(struct kvgpu_strikes *k);		/* ->total stays */
 #define KVGPU_RESET_FORGOTTEN_NS	500000000ull
 
 struct kvgpu_resets {			/* all zero: no resets */
-	u32 count;			/* resets that are not forgotten yet */
-	u64 at;				/* time up to which resets were forgotten */
+	/* resets that were not forgotten at the last reset, KVGPU_RESETS_BURST at most */
+	u32 count;
+	u64 at;		/* ns; each KVGPU_RESET_FORGOTTEN_NS since then forgets one reset */
 };
 
 /*

@@ -126,8 +126,8 @@ int kvgpu_sched_set_policy(struct kvgpu_sched *s, enum kvgpu_sched_policy policy
 	s->policy = policy;
 	vsched_knobs_apply(s);
 	/*
-	 * Each vGPU gains a full budget (lead_v). A smaller debt is paid off by this; of a larger
-	 * debt, the rest remains.
+	 * Each vGPU gains a full budget of its share (lead_v). A smaller debt is paid off by this;
+	 * of a larger debt, the rest remains.
 	 */
 	list_for_each_entry(e, &s->ents, node)
 		e->vtime -= e->lead_v;
