@@ -165,7 +165,7 @@ struct kvgpu_as {
 	u32 stale;
 	/* host entries have changed since the caller was last told to invalidate the TLB */
 	bool changed;
-	bool starved;			/* a slot, or a table of it, could not be made */
+	bool starved;			/* slot_update() could not make a slot or a table */
 	/* directory index at which the next sync begins to look for slots without a table */
 	u32 starved_at;
 	struct kvgpu_slot *slot[DIR_SLOTS];

@@ -10,7 +10,8 @@
  * The bundle buffer and the page pool are the host's. Drivers map both PRIV (nouveau
  * gr/ctxgf100.c, nvgpu gr_gk20a.c), so that GR's units reach PRIV pages through them. At an address
  * of the guest's choice the units could write a context image, or read bundles that the guest has
- * made. Drivers do not map the attribute buffer PRIV: at the address of an image it is a fault.
+ * made. Drivers do not map the attribute buffer PRIV: if the guest names the address of an image as
+ * that of the attribute buffer, the units' accesses to it are faults.
  */
 #include <linux/bitfield.h>
 #include <linux/kernel.h>

@@ -67,9 +67,9 @@ static void add_channel(struct list *l, u32 word)
 
 /*
  * Adds a group whose header is @guest[0]. Returns the number of guest entries that belong to the
- * group, with its header. The group's id is asked for last, and only if the group has members: the
- * chip has few ids for groups, and a guest can list any number of empty groups. If there is no id
- * for the group or no room for its header, its members are left out too.
+ * group, with its header. The group's id is asked for last, and only if the chip's list has got
+ * members of the group. If there is no id for the group or no room for its header, its members are
+ * left out too.
  */
 static u32 add_group(struct list *l, const u64 *guest, u32 nr, u32 slice)
 {

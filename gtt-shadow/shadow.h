@@ -55,13 +55,12 @@ struct kvgpu_shadow_ops {
 	 */
 	int (*read)(void *ctx, struct kvgpu_gaddr a, void *buf, u32 len);
 	/*
-	 * Tells whether the CPU or the host may have written to guest memory in [a, a + len) since
-	 * the same space or window was last brought up to date. True if the caller does not know.
-	 * gtt-shadow asks about a table before it reads the table, and may then ask about single
-	 * pages of it. The op removes its notes of earlier writes to these pages. From then on, a
-	 * write by the CPU makes a new note. If several spaces or windows share a page, each of
-	 * them must learn of a write to it: the caller keeps its answer true until all of them have
-	 * asked.
+	 * Tells whether the CPU or the host may have written to [a, a + len) since the same space
+	 * or window was last brought up to date. True if the caller does not know. gtt-shadow asks
+	 * about a table before it reads the table, and may then ask about single pages of it. If
+	 * several spaces or windows share a page, each of them must learn of a write to it. So the
+	 * caller forgets a write only when all spaces and windows of the vGPU have been brought up
+	 * to date. A write by the CPU after the question must be told of in a later sync.
 	 */
 	bool (*take_dirty)(void *ctx, struct kvgpu_gaddr a, u64 len);
 	/*
@@ -95,8 +94,8 @@ struct kvgpu_shadow_cfg {
 	u64 part_size;
 	bool big_64k;		/* true: the guest's big pages have 64 KiB; false: 128 KiB */
 	/*
-	 * Most tables that this vGPU may have. Guest entries that would need more tables count as
-	 * rejected, and have no translation.
+	 * Most tables that this vGPU may have. Guest entries that would need more tables have no
+	 * translation.
 	 */
 	u32 max_tables;
 	u64 max_pinned;		/* most pages that may be pinned at the same time */
@@ -207,7 +206,8 @@ void kvgpu_shadow_as_unsubst(struct kvgpu_as *as, u64 va, u32 nr);
  * @out: the guest's physical address for @va; if in video memory, it is inside of the partition
  * @contiguous: number of bytes from @va on, inside of one page, that are contiguous at @out
  *
- * Uses the *guest's* tables as last read. The host calls it for its own reads of guest structures.
+ * Uses the *guest's* tables as last read. The host calls it to read structures of the guest, and to
+ * write a context image into the guest's memory.
  *
  * Return: 0, or -EFAULT if there is no translation.
  */
@@ -301,7 +301,7 @@ struct kvgpu_inst_host {
 	u64 userd;		/* hvram address of the channel's USERD */
 	u64 pd;			/* hvram address of the directory: kvgpu_shadow_as_pd_get() */
 };
-struct kvgpu_inst_guest {	/* words of a guest's instance block, decoded once */
+struct kvgpu_inst_guest {	/* words of a guest's instance block, decoded */
 	struct kvgpu_gaddr pd;
 	u64 limit;
 	u64 gp_base;
@@ -313,7 +313,7 @@ struct kvgpu_inst_guest {	/* words of a guest's instance block, decoded once */
 };
 /**
  * kvgpu_shadow_inst_decode() - decode and check a guest's instance block
- * @block: 4 KiB, a copy of the guest's block
+ * @block: 4 KiB, a copy of the guest's block, at least up to the address of its graphics context
  * @out: the decoded words
  * @why: set to a text about the error, or to NULL
  *

@@ -263,8 +263,8 @@ static bool compare_page(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u32 
 
 /*
  * Tells whether any page of the table has to be read. @stale: bits of the pages that have to be
- * read even if they are not dirty. take_dirty() is called for these pages, too, because it removes
- * the notes of earlier writes. If the notes stayed, the next sync would read the pages again.
+ * read even if they are not dirty. take_dirty() is called for these pages, too. Otherwise the next
+ * sync would still be told of the earlier writes, and would read the pages again.
  */
 static bool table_due(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u64 stale, u32 shift)
 {

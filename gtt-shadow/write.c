@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Writes of host entries: neighbours in one table are written together. For a window, only the
- * range of the changed entries is noted, and the caller gets it by kvgpu_shadow_win_take() or the
- * next sync of the window.
+ * range of the changed entries is noted. kvgpu_shadow_win_take() says how the caller gets it.
  */
 #include <linux/minmax.h>
 
