@@ -97,7 +97,10 @@ struct hw_gr {
 	/* instance block, page directory and table of the golden context's address space */
 	struct kvgpu_vram inst, pd, table;
 	struct kvgpu_vram pagepool, bundle, attrib;
-	/* the golden image; no channel's page table shows it, so no guest's work can change it */
+	/*
+	 * the golden image; after it is made, no channel's page table shows it, so that no guest's
+	 * work on the GPU can change it
+	 */
 	struct kvgpu_vram golden;
 	/* the map of tiles: entry i is the GPC that draws the tile; 0xff for i >= .tpc_total */
 	u8 tile[32];
