@@ -114,7 +114,7 @@ struct kvgpu_ext {
 	struct kvgpu_slot *slot;
 	struct kvgpu_win *win;
 	u32 holder;
-	u32 pages;			/* number of small host entries */
+	u32 pages;			/* length of the extent in small pages */
 	/* number of pages, from the first on, that may have a translation */
 	u32 limit;
 	u32 half_pages, nr_halves;

@@ -187,7 +187,8 @@ static int falcons_load(struct kvgpu_hw *hw)
 
 /*
  * Loads all falcons and starts FECS, which starts the GPCCS itself. Sets *@ctx_size to the size of
- * a context, rounded up to a page: FECS reports the sum of what FECS and all GPCCS save.
+ * a context that FECS reports, rounded up to a page. That size includes the header (GR_CTX_HEADER)
+ * and all that FECS and the GPCCS save.
  */
 int hw_fecs_start(struct kvgpu_hw *hw, u32 *ctx_size)
 {
