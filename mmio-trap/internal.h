@@ -50,12 +50,13 @@ struct kvgpu_access {
  * clears a @w1c bit. EMULATE and TRAP call @write(); EMULATE without @write is as FILE. A TRAP line
  * takes only writes of all four bytes.
  *
- * DENY and UNLISTED are as FILE, and each access is counted.
+ * DENY and UNLISTED are as FILE. Accesses are counted in .nr_denied and .nr_unlisted.
  */
 struct kvgpu_reg_line {
 	u32 off, count, stride;
 	enum kvgpu_reg_class rd, wr;
-	u32 reset;		/* value after POST, unless topo->seed has another */
+	/* value after POST, if neither topo->seed nor vtrap_pmc_reset() sets another */
+	u32 reset;
 	/* bits that a write does not change; bits that a written 1 clears */
 	u32 ro, w1c;
 	u32 zero, one;		/* bits that always read as 0 or as 1: drivers poll them */

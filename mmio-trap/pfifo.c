@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * PFIFO: interrupt, runlists, preemption, faults. Each of bits 30:28 of PFIFO_INTR is set while
- * another register is not 0. nouveau clears that register and never writes the bit. A submit of a
- * runlist and a preempt are pending until the host reports that they are done. Because nouveau
- * polls, the host does so before the guest's write completes.
+ * another register is not 0. To clear the bit, the guest clears that register: a write of 1 to the
+ * bit has no effect. A submit of a runlist and a preempt are pending until the host reports that
+ * they are done. Because nouveau polls, the host does so before the guest's write completes.
  *
  * A guest has one runlist with all engines (README.md), whatever the card has.
  */
@@ -136,7 +136,7 @@ static u32 runlist_block_read(struct kvgpu_trap *t, const struct kvgpu_access *a
 	return t->runl_blocked;
 }
 
-/* A guest has one runlist. So a write blocks it or unblocks it, and one command is enough. */
+/* A guest has one runlist. A write can't block and unblock it at once: one command is enough. */
 static void runlist_block_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	u32 new = a->bits & (u32)KVGPU_GUEST_RUNL_MASK, blocked = new & ~t->runl_blocked;

@@ -38,8 +38,7 @@ static void ptimer_intr_update(struct kvgpu_trap *t)
 
 /*
  * The alarm rings when the low word of the time next becomes equal to PTIMER_ALARM. That is at most
- * 4.3 s away, when the low word has come round. The alarm is armed only while its interrupt is
- * enabled.
+ * 4.3 s (2^32 ns) away. The alarm is armed only while its interrupt is enabled.
  */
 static void alarm_arm(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {

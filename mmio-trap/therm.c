@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PTHERM, and a range of registers beside it without known names. The power-gating sequence that
+ * PTHERM, and PPWR, a range of registers without known names. The power-gating sequence that
  * nouveau runs before it touches GR writes bit 31 of the PTHERM_PGOB registers and polls until the
  * bit reads 0.
  */

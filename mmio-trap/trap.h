@@ -22,9 +22,9 @@
 
 /*
  * A part of BAR0 whose registers keep their values and have no other effect on a vGPU: timing and
- * training of memory, which is the host's business. nouveau writes 1,504 times to eight of these
- * registers at each load (gk104_ram_train_init_0()). The registers may be in memory that the guest
- * maps: .plain below.
+ * training of memory, which is the host's business. nouveau's gk104_ram_train_init_0() writes 1,504
+ * times to eight of these registers. The registers may be in memory that the guest maps: .plain
+ * below.
  */
 #define KVGPU_TRAP_PLAIN_BASE	PBFB_BCAST
 #define KVGPU_TRAP_PLAIN_SIZE	0x2000
@@ -70,7 +70,7 @@ struct kvgpu_reg_slot {
 struct kvgpu_vfalcon {
 	u32 dmem[4096 / 4];
 	u32 dmem_ctl, imem_ctl;
-	u32 scratch[16];		/* FECS only: FECS_SCRATCH(), 0x800 on */
+	u32 scratch[16];		/* FECS only: registers FECS_SCRATCH(i) */
 	bool started;
 };
 
@@ -85,16 +85,16 @@ struct kvgpu_trap {
 	u32 intr_nrhost;		/* raised sources of leaf 1 */
 	bool line;			/* the guest's interrupt line is up */
 	/*
-	 * the line rose, or MSI was re-armed while the line was up, since the last
-	 * kvgpu_trap_irq_take()
+	 * The line rose, or MSI was re-armed while the line was up. kvgpu_trap_irq_take() and
+	 * kvgpu_trap_reset() clear this.
 	 */
 	bool edge;
 
 	/* PFIFO */
 	u32 fifo_intr;			/* PFIFO_INTR, but for PFIFO_INTR_LEVELS */
 	/*
-	 * the guest's driver has enabled NON_STALL_INTERRUPT, as it does while one of its clients
-	 * waits; the caller may read this
+	 * The guest's driver has enabled NON_STALL_INTERRUPT. nouveau does so while one of its
+	 * clients waits. The caller may read this.
 	 */
 	bool wants_nonstall;
 	u32 fault_pending;		/* PFIFO_MMU_FAULT_SOURCE */
@@ -254,8 +254,8 @@ struct kvgpu_pbdma_snap {
 };
 void kvgpu_trap_pbdma(struct kvgpu_trap *t, const struct kvgpu_pbdma_snap *s);
 /*
- * Reports a GR exception. @regs: registers to store in the register file: those of GR that the host
- * has read, and FECS_CHAN_ADDR with the guest's instance. @intr and @trap: bits to set in GR_INTR
+ * Reports a GR exception. @regs: registers of GR to store in the register file: those of the host's
+ * snapshot, and FECS_CHAN_ADDR with the guest's instance. @intr and @trap: bits to set in GR_INTR
  * and GR_TRAP.
  */
 void kvgpu_trap_gr(struct kvgpu_trap *t, u32 intr, u32 trap, const struct kvgpu_reg_val *regs,
@@ -296,8 +296,8 @@ struct kvgpu_reg_info {
 };
 /*
  * Sets *@info to what the tables say about @reg. Returns false, with class UNLISTED, if the tables
- * say nothing. (If both counts of a slot, .rd and .wr, are 0, the guest has not accessed its
- * register: the slot was reserved, or the host has stored a value.)
+ * say nothing. (Both counts of a slot, .rd and .wr, can be 0: for example if the slot was reserved,
+ * or if it has a value that an event or a write to another register has stored.)
  */
 bool kvgpu_trap_info(u32 reg, struct kvgpu_reg_info *info);
 /*

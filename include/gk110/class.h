@@ -89,7 +89,7 @@
 #define   M_REPORT_AWAKEN		BIT(20)
 #define   M_REPORT_COUNTER		GENMASK(27, 23)
 #define   M_REPORT_COUNTER_NONE		0
-#define   M_REPORT_COUNTER_ZPASS	2	/* count in 32 bits, behind the payload */
+#define   M_REPORT_COUNTER_ZPASS	2	/* the report: payload, then the count in 32 bits */
 #define   M_REPORT_ONE_WORD		BIT(28)
 
 /* Conditional execution: methods of A1C0 and A197. */

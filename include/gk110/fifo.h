@@ -33,7 +33,7 @@
 #define   PFIFO_INTR_NONSTALL		BIT(31)
 #define   PFIFO_INTR_LEVELS		GENMASK(30, 28)
 #define PFIFO_INTR_EN			0x002140
-/* Registers of GF100 (nouveau fifo/gf100.c). In a vGPU they keep their value, without effect. */
+/* Registers of GF100 (nouveau fifo/gf100.c). In a vGPU they keep their values, without effect. */
 #define PFIFO_FERMI(i)			(0x002200 + 4 * (i))
 #define   PFIFO_FERMI_NR		10
 #define PFIFO_ACQ_PRETEST		0x002250
@@ -53,10 +53,10 @@
 #define PFIFO_ENG_RUNLIST(r)		(0x002284 + 8 * (r))
 #define   PFIFO_ENG_RUNLIST_PENDING	BIT(20)
 #define   PFIFO_ENG_RUNLIST_NR		7
-/* Default time slice. Drivers write the same value to RAMFC_TIMESLICE (0xf8). */
+/* Default time slice. nouveau writes the same value to RAMFC_TIMESLICE (0xf8). */
 #define PFIFO_ENG_TIMESLICE(i)		(0x002310 + 4 * (i))
 #define   PFIFO_ENG_TIMESLICE_RESET	0x10003080
-/* Default time slice on the PBDMA. Drivers write the same value to RAMFC_PB_TIMESLICE (0xfc). */
+/* Default time slice on the PBDMA. nouveau writes the same value to RAMFC_PB_TIMESLICE (0xfc). */
 #define PFIFO_ENG_PB_TIMESLICE(i)	(0x002350 + 4 * (i))
 #define   PFIFO_ENG_PB_TIMESLICE_RESET	0x10000010
 #define   PFIFO_ENG_TIMESLICE_NR	16
@@ -259,7 +259,7 @@
 
 /*
  * The compiler checks that fields of a word do not overlap, that values fit their fields, and that
- * arrays of registers end before the next register.
+ * some arrays of registers end before the next register.
  */
 LAYOUT_DISJOINT(PFIFO_INTR_BIND_ERROR, PFIFO_INTR_PIO_ERROR, PFIFO_INTR_SCHED_ERROR,
 		PFIFO_INTR_CHSW_ERROR, PFIFO_INTR_FB_FLUSH_TIMEOUT, PFIFO_INTR_LB_ERROR,
@@ -303,7 +303,7 @@ LAYOUT_FITS(PCCSR_CHAN_RUNLIST, PFIFO_ENG_RUNLIST_NR - 1);
 static_assert(PCCSR_INST(0) == PCCSR_BASE &&
 		      PCCSR_CHAN(GK110_FIFO_NR_CHAN - 1) + 4 == PCCSR_BASE + PCCSR_SIZE,
 	      "channel table");
-/* Arrays of registers do not overlap the registers that follow. */
+/* These arrays of registers do not overlap the registers that follow. */
 static_assert(PFIFO_ENG_RUNLIST(PFIFO_ENG_RUNLIST_NR - 1) < PFIFO_ENG_TIMESLICE(0) &&
 		      PFIFO_ENG_TIMESLICE(PFIFO_ENG_TIMESLICE_NR - 1) < PFIFO_ENG_PB_TIMESLICE(0) &&
 		      PFIFO_ENG_PB_TIMESLICE(PFIFO_ENG_TIMESLICE_NR - 1) <

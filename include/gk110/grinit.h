@@ -2,12 +2,12 @@
 /*
  * Registers for the bring-up of the graphics engine, most of them in PGRAPH: power, set-up of units
  * that depends on the number of units of the card, and the registers through which lists are
- * written. Also exceptions that gr.h does not name, and sizes of the buffers that all units share.
- * Registers of these buffers are in gr_patch.h. Sources: nouveau
+ * written. Also exceptions that gr.h does not name, and sizes of shared buffers. Registers of page
+ * pool, bundle buffer and attribute buffer are in gr_patch.h. Sources: nouveau
  * nvkm/engine/gr/{gf100,gk104,gk110,gf117,ctxgf100,ctxgf117,ctxgk104,ctxgk110}.c (sequence and
  * values), nvkm/subdev/pmu/gk110.c (power), fuc/macros.fuc. Names: rnndb
- * graph/gf100_pgraph/{pgraph,gpc,ppc,tpc,rop,ctxctl}.xml and nvgpu hw_gr_{gk20a,gm20b}.h. A name
- * with UNK is this project's own.
+ * graph/gf100_pgraph/{pgraph,gpc,ppc,tpc,rop,ctxctl}.xml and nvgpu hw_gr_{gk20a,gm20b}.h. UNK in a
+ * name stands for an unknown unit or an unknown purpose.
  */
 #ifndef KVGPU_GK110_GRINIT_H
 #define KVGPU_GK110_GRINIT_H

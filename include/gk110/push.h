@@ -59,7 +59,7 @@
 #define HOST_SEMAPHORE_A		0x10
 #define   HOST_SEMAPHORE_UPPER		GENMASK(7, 0)
 #define HOST_SEMAPHORE_B		0x14
-#define   HOST_SEMAPHORE_LOWER		GENMASK(31, 2)	/* not shifted */
+#define   HOST_SEMAPHORE_LOWER		GENMASK(31, 2)	/* bits 31:2 of the address */
 #define HOST_SEMAPHORE_C		0x18
 #define HOST_SEMAPHORE_D		0x1c
 #define   HOST_SEMAPHORE_OP		GENMASK(4, 0)
