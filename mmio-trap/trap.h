@@ -40,7 +40,11 @@ struct kvgpu_trap_cfg {
 	 * size of a context of the host, with what the host puts behind it (mdev/machine/grctx.c).
 	 */
 	u32 gr_ctx_size;
-	const u8 *vbios;		/* contents of PROM: a copy of the card's VBIOS */
+	/*
+	 * Contents of PROM. Each power-on of the vGPU makes them a copy of the card's VBIOS. The
+	 * guest may map and change them.
+	 */
+	const u8 *vbios;
 	u32 vbios_size;
 	u64 ptimer_offset;		/* ns, added to the host's PTIMER time for the guest */
 	/*
