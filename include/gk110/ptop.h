@@ -70,7 +70,10 @@
 /* 2 is CE1, 3 is CE2: nouveau top/gk104.c */
 #define     PTOP_TYPE_CE0		1
 
-/* The K20m has 13 of the design's 15 SMX and five of its six frame-buffer partitions. */
+/*
+ * The K20m has 13 of the design's 15 SMX and five of its six frame-buffer partitions. The model
+ * chooses which of them are off.
+ */
 #define   GK110_DESIGN_GPC		5
 #define   GK110_DESIGN_TPC_PER_GPC	3
 #define   GK110_DESIGN_FBP		6
