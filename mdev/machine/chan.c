@@ -345,7 +345,7 @@ static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g,
 {
 	struct kvgpu_vgpu *v = c->vgpu;
 	struct kvgpu_space *old = c->space;
-	struct kvgpu_grctx *gr = c->gr;
+	struct kvgpu_grctx *gr;
 
 	if (!same_space(g, &c->g)) {
 		c->space = vmach_space_get(v, g->pd);
@@ -363,6 +363,8 @@ static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g,
 	c->g.limit = g->limit;
 	c->g.gr_ctx = g->gr_ctx;
 	ended_images_put(v);
+	/* recovery may have ended @c meanwhile; then its image was given up just now */
+	gr = c->gr;
 	/* vmach_grctx_get() reads the patch list through the space's tables */
 	vmach_shadow_sync(v);
 	c->gr = g->gr_ctx ? vmach_grctx_get(v, c->space, g->gr_ctx, g->limit) : NULL;
