@@ -58,6 +58,8 @@ struct seen {
 	 */
 	struct { u32 status, looks; } at[SEEN_MAX];
 	u32 nr, looks;
+	/* how often engines were seen to work for a channel or group that is not in .at */
+	u32 lost;
 };
 
 /* ------------------------------------------------------------------ the vGPU of an id */
@@ -272,8 +274,10 @@ static void see_engines(void *arg)
 			continue;
 		for (i = 0; i < w->nr && (w->at[i].status ^ st) & named; i++)
 			;
-		if (i == SEEN_MAX)
+		if (i == SEEN_MAX) {
+			w->lost++;
 			continue;
+		}
 		if (i == w->nr) {
 			w->at[i].status = st;
 			w->at[i].looks = 0;
@@ -283,10 +287,16 @@ static void see_engines(void *arg)
 	}
 }
 
-/* Returns how often @w saw an engine work for @m, but at most the number of looks in @w. */
+/*
+ * Returns how often @w saw an engine work for @m, but at most the number of looks in @w. Work for
+ * channels that did not fit into @w counts for the owner of the chip: only its list is loaded anew
+ * meanwhile, so only the owner can have so many names. While all vGPUs are on the open chip, such
+ * work counts for none of them.
+ */
 static u32 count_looks(const struct seen *w, const struct kvgpu_machine *m)
 {
-	u32 i, looks = 0;
+	const struct machine_slicer *s = &w->gpu->chip->slicer;
+	u32 i, looks = !s->open && s->owner == m ? w->lost : 0;
 
 	for (i = 0; i < w->nr; i++)
 		if (vmach_status_owner(w->gpu->chip, w->at[i].status) == m)
