@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A guest gives a channel another graphics context while the channel is being ended for a fault. The
- * guest's command finds the channel alive, reads its instance block, takes it off the chip and
+ * A guest gives a channel another graphics context while the channel is being ended for a fault.
+ * The guest's command finds the channel alive, reads its instance block, takes it off the chip and
  * exchanges its context; in between, recovery may end the channel. The image that the channel had
  * must be given up once.
  *
  * Given up twice, an image of this channel alone is used after it was freed. An image that another
- * channel has as well is freed under that channel: FECS then finds at the context's address what the
- * guest has mapped there, and obeys the patch list that it names (S3; docs/hardware.md, "Patch
+ * channel has as well is freed under that channel: FECS then finds at the context's address what
+ * the guest has mapped there, and obeys the patch list that it names (S3; docs/hardware.md, "Patch
  * list").
  *
  * On a GK110 the fault and the command meet as the guest likes: a kernel under way reads an address
