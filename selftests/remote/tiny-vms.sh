@@ -59,13 +59,28 @@ guests_there()
 	return $rc
 }
 
-# the server's side: what its unit does, spinning for as long as the count of exits takes
+# remoted TEXT [SETTING...]: what its unit does
+remoted()
+{
+	local text=$1
+
+	shift
+	step "$text" in_gpu env "$@" sh -c 'setsid kvgpu-remoted --config /etc/kvgpu/remoted.conf >/tmp/remoted.log 2>&1 </dev/null &
+		/share/until.sh 60 grep -q "listens at aperture:" /tmp/remoted.log; n=$?; cat /tmp/remoted.log; [ $n = 0 ] || { ps; dmesg | tail -n 20; }; exit $n'
+}
+
 served()
 {
-	step "gpu: its nouveau drives the vGPU" in_gpu sh -c 'modprobe nouveau && chgrp render /dev/dri/renderD128 && chmod 660 /dev/dri/renderD128'
-	step "gpu: kvgpu-remoted waits at the memory" in_gpu sh -c 'echo "listen = aperture:/dev/kvgpu/aperture-dax0.0" >>/etc/kvgpu/remoted.conf &&
-		KVGPU_REMOTE_SPIN_US=20000000 setsid kvgpu-remoted --config /etc/kvgpu/remoted.conf >/tmp/remoted.log 2>&1 </dev/null &
-		/share/until.sh 60 grep -q "listens at aperture:" /tmp/remoted.log; n=$?; cat /tmp/remoted.log; [ $n = 0 ] || { ps; dmesg | tail -n 20; }; exit $n'
+	step "gpu: its nouveau drives the vGPU" in_gpu sh -c 'modprobe nouveau && chgrp render /dev/dri/renderD128 && chmod 660 /dev/dri/renderD128 &&
+		echo "listen = aperture:/dev/kvgpu/aperture-dax0.0" >>/etc/kvgpu/remoted.conf'
+	remoted "gpu: kvgpu-remoted waits at the memory"
+}
+
+# for as long as the count of exits takes, and no longer: it has a CPU to itself
+spinning()
+{
+	in_gpu sh -c 'pkill kvgpu-remoted; /share/until.sh 30 sh -c "! pgrep kvgpu-remoted"'
+	remoted "gpu: kvgpu-remoted again, which spins" KVGPU_REMOTE_SPIN_US=20000000
 }
 
 # what the server said, where something failed
@@ -102,6 +117,6 @@ build_programs client || finish
 bed_must_be_free
 trap 'bed_down' EXIT
 cell_name="a VM with a vGPU"
-timed tiny_server packages_built guests_there served programs no_exits ends server_said
+timed tiny_server packages_built guests_there served programs ends spinning no_exits server_said
 no_trouble "remoting between VMs"
 finish
