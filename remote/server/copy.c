@@ -4,7 +4,23 @@
  * If the arena is not the library's pinned memory, a copy into it would make the library wait until
  * the stream is idle: so the frame is put aside until then.
  */
+#include <stdlib.h>
+
 #include "server.h"
+
+/*
+ * Where the library is to read @bytes at @at of the arena. It has to do that before its call
+ * returns: if the arena is not shared, the client's next frame may bring other bytes for that
+ * place. But while the arena is registered for copies of graphs, the library has the GPU read it,
+ * later. Then it gets a copy, *copy, to be freed after the call. NULL: out of memory.
+ */
+static void *source(struct server *s, uint64_t at, uint64_t bytes, void **copy)
+{
+	if (!s->graphs_pinned_in)
+		return s->arena + at;
+	*copy = malloc(bytes + 1);
+	return *copy ? memcpy(*copy, s->arena + at, bytes) : NULL;
+}
 
 /* ------------------------------------------------------------------ one line */
 
@@ -12,6 +28,7 @@ CUresult frame_copy_in(struct server *s, const struct q_copy_in *q, struct kvgpu
 		       struct kvgpu_remote_reply *out)
 {
 	const void *from = NULL;
+	void *copy = NULL;
 	CUstream stream;
 	CUresult r;
 
@@ -27,9 +44,13 @@ CUresult frame_copy_in(struct server *s, const struct q_copy_in *q, struct kvgpu
 	r = may_copy(s, stream);
 	if (r)
 		return r;
-	if (q->at != KVGPU_REMOTE_NOWHERE)
+	if (q->at != KVGPU_REMOTE_NOWHERE) {
 		arena_pinned(s);
-	r = CALL(s, cuMemcpyHtoDAsync_v2, q->dst, from, q->bytes, stream);
+		from = source(s, q->at, q->bytes, &copy);
+	}
+	r = from ? CALL(s, cuMemcpyHtoDAsync_v2, q->dst, from, q->bytes, stream) :
+		   CUDA_ERROR_OUT_OF_MEMORY;
+	free(copy);
 	if (!r && q->at != KVGPU_REMOTE_NOWHERE)
 		r = copy_begun(s, stream);
 	return !r && q->flags & COPY_WHOLE ? own_cuStreamSynchronize(s, stream) : r;
@@ -112,8 +133,7 @@ static CUresult run(struct server *s, const struct q_run *q, CUstream stream, vo
 	case RUN_ARRAY_TO_ARRAY:
 		return CALL(s, cuMemcpyAtoA_v2, dst, q->dst_offset, src, q->src_offset, q->bytes);
 	case RUN_IN_TO_ARRAY:
-		return CALL(s, cuMemcpyHtoAAsync_v2, dst, q->dst_offset, s->arena + q->src,
-			    q->bytes, stream);
+		return CALL(s, cuMemcpyHtoAAsync_v2, dst, q->dst_offset, src, q->bytes, stream);
 	default:
 		return CALL(s, cuMemcpyAtoHAsync_v2, s->arena + q->dst, src, q->src_offset,
 			    q->bytes, stream);
@@ -124,7 +144,7 @@ CUresult frame_run(struct server *s, const struct q_run *q, struct kvgpu_remote_
 		   struct kvgpu_remote_reply *out)
 {
 	bool to_host = q->what == RUN_ARRAY_TO_OUT, from_host = q->what == RUN_IN_TO_ARRAY;
-	void *dst = NULL, *src = NULL;
+	void *dst = NULL, *src = NULL, *copy = NULL;
 	CUstream stream;
 	CUresult r;
 
@@ -142,7 +162,13 @@ CUresult frame_run(struct server *s, const struct q_run *q, struct kvgpu_remote_
 		return r;
 	if (to_host && held_by_stream(s, stream))
 		return CUDA_SUCCESS;
+	if (from_host) {
+		src = source(s, q->src, q->bytes, &copy);
+		if (!src)
+			return CUDA_ERROR_OUT_OF_MEMORY;
+	}
 	r = run(s, q, stream, dst, src);
+	free(copy);
 	if (!r && from_host)
 		r = copy_begun(s, stream);
 	if (!r && to_host)
@@ -294,6 +320,7 @@ CUresult frame_box(struct server *s, const struct q_box *q, struct kvgpu_remote_
 {
 	CUDA_MEMCPY3D_PEER b;
 	struct side src, dst;
+	void *copy = NULL;
 	CUstream stream;
 	CUresult r;
 
@@ -309,8 +336,14 @@ CUresult frame_box(struct server *s, const struct q_box *q, struct kvgpu_remote_
 		return r;
 	if (dst.host && held_by_stream(s, stream))
 		return CUDA_SUCCESS;
+	if (src.host) {
+		src.host = source(s, q->src[END_WHERE], src.bytes, &copy);
+		if (!src.host)
+			return CUDA_ERROR_OUT_OF_MEMORY;
+	}
 	b = box_from_words(q->src, q->dst, q->size, &src, &dst);
 	r = copy_box(s, &b, q->form, stream);
+	free(copy);
 	if (!r && src.host)
 		r = copy_begun(s, stream);
 	if (!r && dst.host)

@@ -153,7 +153,7 @@ CUresult copy_begun(struct server *s, CUstream stream)
 	CUresult r;
 
 	if (!s->pinned_in)
-		return CUDA_SUCCESS;	/* not registered: the library has copied already */
+		return CUDA_SUCCESS;	/* the library has copied already */
 	mode = relax(s);
 	r = note(s, stream);
 	unrelax(s, mode);

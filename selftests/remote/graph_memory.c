@@ -286,6 +286,55 @@ static void many(void)
 	free(to);
 }
 
+static void pause_stream(void *nothing)
+{
+	usleep(100000);
+}
+
+/*
+ * Copies from memory that changes as soon as each call has returned, in a stream that is busy. They
+ * are beside graphs, and not in one: after its first graph a server may have all such memory within
+ * reach of its GPU.
+ */
+static void uploads(void)
+{
+	enum { LEN = 20000, PIECES = 3 };
+	static uint8_t from[LEN], to[3][PIECES * LEN];
+	const CUDA_ARRAY_DESCRIPTOR d = { .Width = PIECES * LEN,
+					  .Format = CU_AD_FORMAT_UNSIGNED_INT8,
+					  .NumChannels = 1 };
+	CUDA_MEMCPY3D box = IN(from, two, LEN);
+	CUarray array;
+	int i, kind;
+
+	MUST(cuArrayCreate_v2(&array, &d));
+	for (kind = 0; kind < 3; kind++) {
+		MUST(cuLaunchHostFunc(s, pause_stream, NULL));
+		for (i = 0; i < PIECES; i++) {
+			memset(from, 1 + 10 * kind + i, LEN);
+			box.dstDevice = two + i * LEN;
+			if (kind == 0)
+				MUST(cuMemcpyHtoDAsync_v2(one + i * LEN, from, LEN, s));
+			else if (kind == 1)
+				MUST(cuMemcpyHtoAAsync_v2(array, i * LEN, from, LEN, s));
+			else
+				MUST(cuMemcpy3DAsync_v2(&box, s));
+			/* an answer: the server has come so far */
+			cuStreamQuery(s);
+		}
+		MUST(cuStreamSynchronize(s));
+	}
+	MUST(cuMemcpyDtoH_v2(to[0], one, sizeof(to[0])));
+	MUST(cuMemcpyAtoH_v2(to[1], array, 0, sizeof(to[1])));
+	MUST(cuMemcpyDtoH_v2(to[2], two, sizeof(to[2])));
+	for (kind = 0; kind < 3; kind++)
+		for (i = 0; i < PIECES; i++)
+			want(to[kind][i * LEN] == 1 + 10 * kind + i &&
+				     !memcmp(to[kind] + i * LEN, to[kind] + i * LEN + 1, LEN - 1),
+			     "a copy beside graphs");
+	MUST(cuArrayDestroy(array));
+}
+
 /* what a capture forbids, and that what goes on beside it ends no capture */
 static void beside(void)
 {
@@ -359,6 +408,7 @@ static int graphs(void)
 	switched(true);
 	lines();
 	many();
+	uploads();
 	beside();
 	printf("copies of host memory in graphs: %u things wrong\n", bad);
 	return bad != 0;

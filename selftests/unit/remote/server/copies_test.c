@@ -262,6 +262,85 @@ static void arena_of_ferries(void **state)
 	assert_true(s.reads_late);
 }
 
+/* what the library reads in copies from the arena: where, and the first byte */
+static const uint8_t *read_at;
+static uint8_t read_byte;
+
+static CUresult read_now(const void *from)
+{
+	read_at = from;
+	read_byte = *read_at;
+	return CUDA_SUCCESS;
+}
+
+static CUresult see_line(CUdeviceptr d, const void *from, size_t n, CUstream stream)
+{
+	return read_now(from);
+}
+
+static CUresult see_run(CUarray d, size_t at, const void *from, size_t n, CUstream stream)
+{
+	return read_now(from);
+}
+
+static CUresult see_box(const CUDA_MEMCPY3D *c, CUstream stream)
+{
+	return read_now(c->srcHost);
+}
+
+/* Makes a copy of each kind of bytes at 4096 in the arena. @there: the library reads them there. */
+static void uploads(uint64_t array, bool there)
+{
+	const struct q_box box = { .size = { 100, 2, 1 },
+				   .src = { [END_TYPE] = CU_MEMORYTYPE_HOST,
+					    [END_WHERE] = 4096,
+					    [END_PITCH] = 100,
+					    [END_HEIGHT] = 2 },
+				   .dst = { [END_TYPE] = CU_MEMORYTYPE_DEVICE,
+					    [END_WHERE] = 1 << 20,
+					    [END_PITCH] = 100,
+					    [END_HEIGHT] = 2 },
+				   .form = FORM_3D | FORM_ASYNC };
+	unsigned int kind;
+
+	for (kind = 0; kind < 3; kind++) {
+		s.arena[4096] = 10 + kind;
+		read_at = NULL;
+		if (kind == 0)
+			OK(ASK(copy_in, .dst = 1 << 20, .at = 4096, .bytes = 100));
+		else if (kind == 1)
+			OK(ASK(run, .what = RUN_IN_TO_ARRAY, .dst = array, .src = 4096,
+			       .bytes = 100));
+		else
+			OK(fake_frame(&s, OP_box, &box, sizeof(box)));
+		assert_non_null(read_at);
+		assert_int_equal(read_at == s.arena + 4096, there);
+		assert_int_equal(read_byte, 10 + kind);
+	}
+}
+
+/*
+ * The answer tells the client that the library has read the piece. So the library must not take the
+ * arena, which it has registered for copies of graphs, for memory that the GPU may read later.
+ */
+static void uploads_beside_ferries(void **state)
+{
+	struct q_copy_node q;
+	uint64_t array;
+
+	context();
+	s.library.cuMemcpyHtoDAsync_v2 = see_line;
+	s.library.cuMemcpyHtoAAsync_v2 = see_run;
+	s.library.cuMemcpy3DAsync_v2 = see_box;
+	OK(ASK(cuArrayCreate_v2, .desc = { 16, 16, CU_AD_FORMAT_FLOAT, 1 }));
+	array = ANSWER(cuArrayCreate_v2)->array;
+	uploads(array, true);
+	q = copy_in(new_graph(), 5, 8192, 77);
+	OK(ADD(q));
+	assert_int_equal(fake_registered, 1);
+	uploads(array, false);
+}
+
 /*
  * A copy of the client's memory is a child graph for the library, and a copy node for the client.
  * The client is told when no graph needs the memory any more.
@@ -354,7 +433,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ON_SERVER(pinned_copies), ON_SERVER(not_pinned), ON_SERVER(copies_without_end),
 		ON_SERVER(small_answers), ON_SERVER(no_small_answers),
-		ON_SERVER(context_stays), ON_SERVER(arena_of_ferries), ON_SERVER(ferries),
+		ON_SERVER(context_stays), ON_SERVER(arena_of_ferries),
+		ON_SERVER(uploads_beside_ferries), ON_SERVER(ferries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
