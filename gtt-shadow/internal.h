@@ -135,7 +135,7 @@ struct kvgpu_ext {
 	 */
 	u32 *subst;
 	u64 blank;			/* value of a small host entry without a translation */
-	u32 nr_live;			/* number of small entries that differ from .blank */
+	u32 nr_live;			/* number of small entries of the extent unlike .blank */
 	u32 nr_linked;
 	u32 nr_subst;
 };

@@ -532,8 +532,8 @@ void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
 /*
  * Unbinds a channel that is disabled and on no published list. kvgpu_hw_chan_unbind() fails while
  * the channel is on a PBDMA or an engine. Therefore a channel that ever ran is driven off first. If
- * it does not leave even when all engines of the runlist are reset, the card is cut off: memory
- * that the chip may still use must not be freed.
+ * the preempts of this are in vain, or the unbind fails even after a reset of all engines of the
+ * runlist, the card is cut off: memory that the chip may still use must not be freed.
  */
 static void chan_unbind_hw(struct kvgpu_chan *c)
 {

@@ -42,9 +42,9 @@ struct kvgpu_chan *vmach_hchan_find(struct kvgpu_chip *chip, bool tsg, int id)
 }
 
 /*
- * Returns the vGPU of the channel or group that status @st of a PBDMA or an engine names. The
- * channel may be disabled and on no list: a loaded channel may continue after it was disabled or
- * taken off its list, until it is preempted.
+ * Returns the vGPU of the channel or group in field ID of status @st of a PBDMA or an engine.
+ * NEXT_ID does not count. The channel may be disabled and on no list: a loaded channel may continue
+ * after it was disabled or taken off its list, until it is preempted.
  */
 struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st)
 {

@@ -374,9 +374,9 @@ struct kvgpu_machine {
 	/* bit per page that counts as written in the current sync */
 	unsigned long *dirty;
 	/*
-	 * .asked: pages that the current sync has asked about, none outside of .asked_first to
-	 * .asked_last. .late: those of them whose touch was found only by a later question of the
-	 * same sync; they are dirty in the next sync, too.
+	 * .asked: pages for which the current sync has called take_dirty(), none outside of
+	 * .asked_first to .asked_last. .late: those of them that an earlier call of this sync found
+	 * clean, and a later call found written. They are dirty in the next sync, too.
 	 */
 	unsigned long *asked, *late;
 	unsigned long asked_first, asked_last;
@@ -473,7 +473,7 @@ bool vmach_chan_on_engine(struct kvgpu_gpu *gpu, bool tsg, u16 id);	/* on any en
  * host's channel, or no channel.
  */
 struct kvgpu_chan *vmach_hchan_find(struct kvgpu_chip *chip, bool tsg, int id);
-/* the vGPU of the channel or group that @st names; NULL: the host's channel, or no channel */
+/* the vGPU of the channel or group in ID of @st; NULL: the host's channel, or no channel */
 struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st);
 /* Tells whether an engine is busy for a channel of @m. */
 bool vmach_vgpu_works(struct kvgpu_machine *m);

@@ -35,9 +35,9 @@ int kvgpu_machine_vgpu_open(struct kvgpu_vgpu *v);
 void kvgpu_machine_vgpu_close(struct kvgpu_vgpu *v);
 /*
  * Stops all channels, unpins all guest memory, and makes registers, shadows and windows as after
- * power-on (VFIO_DEVICE_RESET, FLR). Video memory keeps its contents. After this and after open the
- * face sets the words of the configuration space by kvgpu_machine_config_set(), and calls
- * kvgpu_mdev_irq_update().
+ * power-on (VFIO_DEVICE_RESET, FLR). Video memory keeps its contents. After this, and after
+ * kvgpu_machine_vgpu_open(), the caller sets the words of the configuration space by
+ * kvgpu_machine_config_set(), and calls kvgpu_mdev_irq_update().
  */
 void kvgpu_machine_vgpu_reset(struct kvgpu_vgpu *v);
 /*

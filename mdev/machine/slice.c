@@ -398,7 +398,7 @@ static void note_leaver(struct kvgpu_chip *chip, const struct loaded *l, const s
 		sampled = m->slice.left_busy || m->slice.busy;
 		m->slice.busy |= chan_was_seen(w, l) || count_looks(w, m);
 		charge_leaver(m, began, now);
-		/* work that only this switch saw is over: @m does not return as busy */
+		/* @m returns as busy if it was .busy or left late, not if only @w saw its work */
 		m->slice.left_busy = sampled;
 	}
 	write_sequnlock(&chip->slicer.books);
