@@ -105,10 +105,10 @@ programs()
 ends()
 {
 	in_lab sh -c '(/share/faults server_killed /share/kernels.cubin >/tmp/waits 2>&1; echo "exit code $?" >>/tmp/waits) </dev/null >/dev/null 2>&1 &'
-	step "a program in lab-1 waits" in_lab /share/until.sh 60 grep -q ready /tmp/waits
+	step "a program in lab-1 waits" in_lab /share/until.sh 250 grep -q ready /tmp/waits
 	step "its server process is killed" in_gpu sh -c 'pkill -9 -P "$(pgrep -o kvgpu-remoted)"'
-	step "it gets its error" in_lab /share/until.sh 60 grep -q 'exit code 0' /tmp/waits
-	step "the next program runs" in_lab timeout 60 /share/faults after_fork /share/kernels.cubin
+	step "it gets its error" in_lab /share/until.sh 250 grep -q 'exit code 0' /tmp/waits
+	step "the next program runs" in_lab timeout 250 /share/faults after_fork /share/kernels.cubin
 }
 
 tiny_server() { server_of --driver kvgpu; }
