@@ -165,7 +165,7 @@ part fresh-cells	q	35	tap_run "fresh machines: cells" $LIMIT selftests/fresh/fre
 part install	q	20	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh quick
 part testbed	qs	120	tap_run "test bed" $LIMIT selftests/testbed/tb_test.sh quick
 part native	qs	357	tap_run "native: stock nouveau on the model" $LIMIT selftests/native/run.sh quick
-part guest	qs	382	tap_run "guest: a stock guest on a vGPU of kvgpu.ko" $LIMIT selftests/guest/run.sh quick
+part guest	qs	382	tap_run "guest: stock nouveau in guests, on vGPUs of kvgpu.ko" $LIMIT selftests/guest/run.sh quick
 part vfio	qs	131	tap_run "vfio: a hostile VMM against kvgpu.ko" $LIMIT selftests/vfio/run.sh quick
 part tenants	qs	100	tap_run "tenants: many vGPUs on one card" $LIMIT selftests/tenants/run.sh quick
 part remote-tiny	qs	125	tap_run "remoting: a VM on another VM's GPU, tiny guests" $LIMIT selftests/remote/tiny-vms.sh
@@ -209,7 +209,7 @@ part native-compute ls	1800	tap_run "native: stock nouveau on the model" $LIMIT 
 for role in base newest; do
 	while read -r name parts; do
 		# shellcheck disable=SC2086
-		part "guest-$role-$name" ls 1200 tap_run "guest: a stock guest on a vGPU of kvgpu.ko" $LIMIT env KERNELS=$role selftests/guest/run.sh long $parts
+		part "guest-$role-$name" ls 1200 tap_run "guest: stock nouveau in guests, on vGPUs of kvgpu.ko" $LIMIT env KERNELS=$role selftests/guest/run.sh long $parts
 	done <<-'EOT'
 	client instances client steady reload
 	opencl opencl

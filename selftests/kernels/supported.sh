@@ -20,7 +20,7 @@ DKMS	DKMS builds and installs it
 native	stock nouveau natively on the model
 vfio	a hostile VMM against kvgpu.ko
 tenants	many vGPUs
-guest	stock guests on vGPUs
+guest	stock nouveau in guests, on vGPUs
 hostile	hostile guests
 debug	with KASAN, lockdep and kmemleak
 LIST
