@@ -47,9 +47,10 @@ CUresult frame_copy_in(struct server *s, const struct q_copy_in *q, struct kvgpu
 	if (q->at != KVGPU_REMOTE_NOWHERE) {
 		arena_pinned(s);
 		from = source(s, q->at, q->bytes, &copy);
+		if (!from)
+			return CUDA_ERROR_OUT_OF_MEMORY;
 	}
-	r = from ? CALL(s, cuMemcpyHtoDAsync_v2, q->dst, from, q->bytes, stream) :
-		   CUDA_ERROR_OUT_OF_MEMORY;
+	r = CALL(s, cuMemcpyHtoDAsync_v2, q->dst, from, q->bytes, stream);
 	free(copy);
 	if (!r && q->at != KVGPU_REMOTE_NOWHERE)
 		r = copy_begun(s, stream);
