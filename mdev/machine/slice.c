@@ -53,10 +53,12 @@ struct loaded {
 struct seen {
 	struct kvgpu_gpu *gpu;
 	/*
-	 * an entry for each of the first SEEN_MAX channels and groups that engines were seen to
-	 * work for; its .looks: how often this was seen, counted for each engine
+	 * an entry for each channel and group that has to leave in this switch, and for each of the
+	 * first SEEN_MAX others that engines were seen to work for; its .looks: how often this was
+	 * seen, counted for each engine
 	 */
-	struct { u32 status, looks; } at[SEEN_MAX];
+	struct { u32 status, looks; } at[MAX_LOADED + SEEN_MAX];
+	u32 leaving;		/* number of channels and groups that have to leave */
 	u32 nr, looks;
 	/* how often engines were seen to work for a channel or group that is not in .at */
 	u32 lost;
@@ -255,6 +257,20 @@ static void chan_recover(struct kvgpu_chip *chip, const struct loaded *l)
 }
 
 /*
+ * Empties @w. The @nr channels and groups in @l, which have to leave, have their entries from the
+ * start: however many channels the owner of the chip loads, work for @l is noted under its name.
+ */
+static void seen_begin(struct seen *w, struct kvgpu_gpu *gpu, const struct loaded *l, u32 nr)
+{
+	u32 i;
+
+	*w = (struct seen){ .gpu = gpu, .leaving = nr, .nr = nr };
+	for (i = 0; i < nr; i++)
+		w->at[i].status = PFIFO_STATUS_VALID | FIELD_PREP(PFIFO_STATUS_ID, l[i].id) |
+				  (l[i].tsg ? PFIFO_STATUS_TSG : 0);
+}
+
+/*
  * Notes the engines' work. Takes no lock. By the time that the notes are used, a channel that they
  * name may be unbound.
  */
@@ -274,7 +290,7 @@ static void see_engines(void *arg)
 			continue;
 		for (i = 0; i < w->nr && (w->at[i].status ^ st) & named; i++)
 			;
-		if (i == SEEN_MAX) {
+		if (i == w->leaving + SEEN_MAX) {
 			w->lost++;
 			continue;
 		}
@@ -290,8 +306,8 @@ static void see_engines(void *arg)
 /*
  * Returns how often @w saw an engine work for @m, but at most the number of looks in @w. Work for
  * channels that did not fit into @w counts for the owner of the chip: only its list is loaded anew
- * meanwhile, so only the owner can have so many names. While all vGPUs are on the open chip, such
- * work counts for none of them.
+ * meanwhile, and the channels that have to leave have entries from the start. While all vGPUs are
+ * on the open chip, such work counts for none of them.
  */
 static u32 count_looks(const struct seen *w, const struct kvgpu_machine *m)
 {
@@ -313,7 +329,7 @@ static bool chan_was_seen(const struct seen *w, const struct loaded *l)
 	u32 i;
 
 	for (i = 0; i < w->nr; i++)
-		if (FIELD_GET(PFIFO_STATUS_ID, w->at[i].status) == l->id &&
+		if (w->at[i].looks && FIELD_GET(PFIFO_STATUS_ID, w->at[i].status) == l->id &&
 		    !!(w->at[i].status & PFIFO_STATUS_TSG) == l->tsg)
 			return true;
 	return false;
@@ -424,7 +440,7 @@ static void loaded_leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr
 	u32 i;
 
 	for (i = 0; i < nr; i++) {
-		seen = (struct seen){ .gpu = chip->gpu };
+		seen_begin(&seen, chip->gpu, l, nr);
 		see_engines(&seen);
 		now = chan_drive_off(chip, &l[i], &seen);
 		kvgpu_hw_lock(&chip->gpu->lock);
