@@ -35,8 +35,9 @@
  * a vGPU that works for some microseconds in each millisecond, so that it is not parked, would keep
  * the chip from the other vGPUs for far more time than its cap allows. Idle time in which no other
  * vGPU could have run is free: otherwise another vGPU, by waking for a moment, could make the vGPU
- * on the chip pay for its whole turn. A moment of idling is free once in two slices, because the
- * driver learns late that a vGPU has no work.
+ * on the chip pay for its whole turn. Such time only pays off what the vGPU is owed
+ * (forfeit_idling()). A moment of idling is free once in two slices, because the driver learns late
+ * that a vGPU has no work.
  */
 #include "sched/internal.h"
 
@@ -124,10 +125,30 @@ static void pay_for_idling(struct kvgpu_sched *s)
 	vsched_ent_pay(e, idle);
 }
 
+/*
+ * Equal and fixed share: pays off with unused time what the vGPU on the chip is owed. While no
+ * other vGPU could run, unused time is free, but the clock of the GPU goes on. So a vGPU that waits
+ * for a semaphore, beside vGPUs that have used up their shares, would save up GPU time, and would
+ * later have the GPU alone until all of it is used. Unused time therefore counts as used, as long
+ * as the vGPU is owed more than its lead.
+ */
+static void forfeit_idling(struct kvgpu_sched *s)
+{
+	struct kvgpu_sched_ent *e = s->current_ent;
+	s64 owed = vsched_clock_ahead(s->vclock, e->vtime + e->lead_v);
+	u64 used = s->turn_used - s->wanted_used + max(s->wanted_ns, s->wanted_used);
+	u64 idle = min(s->at - s->turn_start, (u64)SCHED_STEP_MAX);
+
+	if (s->policy == KVGPU_SCHED_BEST_EFFORT || !s->started || owed <= 0 || idle <= used)
+		return;
+	e->vtime += min((u64)owed, div_u64((idle - used) * SCHED_V, e->share));
+}
+
 void vsched_turn_end(struct kvgpu_sched *s)
 {
 	if (!s->current_ent)
 		return;
+	forfeit_idling(s);
 	pay_for_idling(s);
 	if (s->started) {
 		s->current_ent->front = false;

@@ -11,7 +11,8 @@
  *   vclock has used up its share and waits; an unused share goes to no other vGPU. When vclock is
  *   more than lead_v ahead of every vGPU that wants to run, all of them have lost GPU time, for
  *   example by switches. vclock is then normally set back, because this time is not owed to any of
- *   them; stop_clock() in account.c has the exceptions.
+ *   them; stop_clock() in account.c has the exceptions. A vGPU that leaves its own turn unused is
+ *   not owed that time either (forfeit_idling() in choose.c).
  *
  * The clock of a vGPU that does not want to run, is suspended, or is held back by its cap is at
  * most lead_v behind vclock: a vGPU does not save up GPU time while it sleeps. The lead puts the

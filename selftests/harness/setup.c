@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
 #include "mdev/internal.h"
 #include "mdev/machine/internal.h"
 #include "selftests/harness/oracle.h"
@@ -37,6 +39,9 @@ void setup_begin(const struct policy *p, const struct chip_manners *m, u32 vgpus
 			harness_fail("vGPU %u can't be made", i);
 		setup_run(i, 1, 0);
 	}
+	if (getenv("HARNESS_POLICY"))
+		kvgpu_machine_gpu_knob_set(world.gpu, MACHINE_POLICY,
+					   atoi(getenv("HARNESS_POLICY")));
 	harness_policy(p);
 }
 

@@ -257,6 +257,33 @@ static void a_wait_costs_little(void **state)
 	}
 }
 
+/*
+ * Equal and fixed share: a vGPU that waits in its own turn, while the vGPUs that had more than
+ * their shares are held back, is owed no more than its lead afterwards, whatever it was owed
+ * before.
+ */
+static void waiting_alone_saves_up_nothing(void **state)
+{
+	u32 policy, step;
+	struct bench b;
+	u64 owed;
+
+	for (policy = KVGPU_SCHED_EQUAL_SHARE; policy <= KVGPU_SCHED_FIXED_SHARE; policy++) {
+		set_up(&b);
+		assert_int_equal(kvgpu_sched_set_policy(&b.s, policy, b.now), 0);
+		look(&b, MS, WAITS, RUNS);
+		look(&b, 2 * SIM_S, WAITS, RUNS);
+		assert_true(b.e[1].share_out);
+		owed = b.s.vclock - b.e[0].vtime;
+		assert_true(owed > 100 * b.e[0].lead_v);
+		for (step = 0; step < 4000 && b.e[1].share_out; step++)
+			look(&b, MS, WAITS, NONE);
+		assert_true(step > 1000);
+		owed = b.s.vclock - b.e[0].vtime;
+		assert_true(owed < 3 * b.e[0].lead_v);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -267,6 +294,7 @@ int main(void)
 		cmocka_unit_test(alone_it_may_wait),
 		cmocka_unit_test(each_turn_begins_anew),
 		cmocka_unit_test(a_wait_costs_little),
+		cmocka_unit_test(waiting_alone_saves_up_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
