@@ -304,14 +304,24 @@ static bool anybody_has_work(const struct sim_gpu *g)
 	return false;
 }
 
+static void note_waste(struct sim_gpu *g, u64 ns)
+{
+	const struct kvgpu_sched_ent *e = g->sched.current_ent;
+
+	if (g->running >= 0 || !anybody_has_work(g))
+		return;
+	g->wasted += ns;
+	if (e && e->lingers)
+		container_of(e, struct sim_vgpu, ent)->lingered += ns;
+}
+
 static void step(struct sim_gpu *g, u64 end)
 {
 	u64 to = min_u64(next_event(g), end);
 	int last = g->running;
 	u32 i;
 
-	if (g->running < 0 && anybody_has_work(g))
-		g->wasted += to - g->now;
+	note_waste(g, to - g->now);
 	g->now = to;
 	advance_engine(g);
 	for (i = 0; i < g->nr; i++)

@@ -94,6 +94,26 @@ static void job(struct sim_gpu *g, u32 vgpu)
 }
 
 /*
+ * The engine may be idle although a vGPU has work, for two reasons. A vGPU lingers: for this it
+ * pays, and it may do so only after it has used the engine for half of its turn, so for no longer
+ * than it used the engine. The driver does not know of the work yet: for at most 2 % of the time.
+ */
+static void little_is_wasted(const struct sim_gpu *g, const char *name)
+{
+	u64 rest = g->wasted;
+	u32 i;
+
+	for (i = 0; i < g->nr; i++) {
+		if (g->vgpu[i].lingered > g->vgpu[i].busy)
+			fail_msg("%s: vGPU %u works for %.2f ms and lingers for %.2f ms", name, i,
+				 g->vgpu[i].busy / 1e6, g->vgpu[i].lingered / 1e6);
+		rest -= g->vgpu[i].lingered;
+	}
+	if (rest > (g->now - g->begin) / 50)
+		fail_msg("%s: %.2f ms are wasted", name, rest / 1e6);
+}
+
+/*
  * @load: GPU time that the jobs of all vGPUs want together, in per cent of the GPU. One vGPU in
  * four, on the average, always has work instead.
  */
@@ -105,6 +125,7 @@ static void one(u32 seed, u32 nr, enum kvgpu_sched_policy policy, u32 load, doub
 	struct fluid f = { .passes_on = policy == KVGPU_SCHED_BEST_EFFORT, .nr = nr };
 	struct sim_gpu g;
 	u32 i, total = 0;
+	char name[80];
 
 	srand(seed);
 	cfg.seed = seed;
@@ -142,13 +163,16 @@ static void one(u32 seed, u32 nr, enum kvgpu_sched_policy policy, u32 load, doub
 			f.queue[i] = 1e18;
 	assert_int_equal(kvgpu_sched_set_policy(&g.sched, policy, 0), 0);
 	sim_run(&g, 2 * SIM_S);
+	snprintf(name, sizeof(name), "seed %u, %u vGPUs, policy %d, load %u", seed, nr, policy,
+		 load);
 	if (getenv("SCHED_TEST_VERBOSE"))
-		print_message("seed %u, %u vGPUs, policy %d, load %u: behind %.2f ahead %.2f wasted %.2f ms\n", seed, nr, policy, load,
-			      f.behind / 1e6, f.ahead / 1e6, g.wasted / 1e6);
-	assert_true(policy != KVGPU_SCHED_BEST_EFFORT || g.wasted < 2 * SIM_S / 100 * 4);
+		print_message("%s: behind %.2f ahead %.2f wasted %.2f ms\n", name, f.behind / 1e6,
+			      f.ahead / 1e6, g.wasted / 1e6);
+	if (policy == KVGPU_SCHED_BEST_EFFORT)
+		little_is_wasted(&g, name);
 	if (f.behind > most_behind || f.ahead > most_ahead)
-		fail_msg("seed %u, %u vGPUs, policy %d, load %u: behind by %.2f ms, ahead by %.2f ms", seed, nr, policy, load,
-			 f.behind / 1e6, f.ahead / 1e6);
+		fail_msg("%s: behind by %.2f ms, ahead by %.2f ms", name, f.behind / 1e6,
+			 f.ahead / 1e6);
 	free(v);
 }
 
