@@ -64,7 +64,7 @@ struct sim_vgpu {
 	u64 arrived;
 	u64 uncharged;		/* ran, and the driver has not told the policy yet */
 	u64 busy;		/* ns on the engine, all */
-	u64 lingered;		/* part of .wasted for which this vGPU lingered (sched/choose.c), ns */
+	u64 lingered;		/* part of .wasted in which this vGPU lingered, ns */
 	u64 bins[SIM_MAX_BINS];	/* by time */
 	u64 jobs;
 	/* from arrival to done, less what it takes alone; of periodic ones, loops and bursts */
