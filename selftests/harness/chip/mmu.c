@@ -22,16 +22,32 @@ static u64 entry(u64 table, u64 i)
 	return at < CHIP_VRAM ? *(u64 *)chip_vram(at) : 0;
 }
 
+/*
+ * Return the index of the first entry of @table from @i on that is not 0, or @end if there is none.
+ * Most entries are 0: with the sanitizers this loop took half of a test's time.
+ */
+static __attribute__((no_sanitize("address", "undefined"))) u32 next_entry(u64 table, u32 i,
+									   u32 end)
+{
+	const u64 *first = i < end ? (const u64 *)chip_vram(table) : NULL;
+	u64 most = (CHIP_VRAM - table) / GMMU_ENTRY_SIZE;
+
+	while (i < end && (i >= most || !first[i]))
+		i++;
+	return i;
+}
+
 static void walk_table(u64 table, u32 nr, u64 va, u32 shift, bool big, chip_leaf_fn leaf, void *ctx)
 {
 	u64 at, pte;
-	u32 i, k;
+	u32 i, k, end;
 
 	for (i = 0; i < nr; i += 512) {
 		at = table + (u64)i * GMMU_ENTRY_SIZE;
 		if (at >= CHIP_VRAM || !chip_pages[at >> 12])
 			continue;
-		for (k = i; k < i + 512 && k < nr; k++) {
+		end = min(i + 512, nr);
+		for (k = next_entry(table, i, end); k < end; k = next_entry(table, k + 1, end)) {
 			pte = entry(table, k);
 			if (pte & GMMU_PTE_VALID)
 				leaf(ctx, va + ((u64)k << shift), pte, big);
@@ -52,7 +68,8 @@ void mmu_walk(u64 pd, void (*table)(void *ctx, u64 at, u64 size), chip_leaf_fn l
 	for (i = 0; i < PD_ENTRIES; i += 512) {
 		if (pd + (u64)i * GMMU_ENTRY_SIZE >= CHIP_VRAM || !chip_pages[(pd >> 12) + i / 512])
 			continue;
-		for (k = i; k < i + 512; k++) {
+		for (k = next_entry(pd, i, i + 512); k < i + 512;
+		     k = next_entry(pd, k + 1, i + 512)) {
 			pde = entry(pd, k);
 			va = (u64)k << 27;
 			if (FIELD_GET(GMMU_PDE_SMALL_APERTURE, pde)) {
