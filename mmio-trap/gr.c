@@ -115,7 +115,7 @@ static const struct kvgpu_reg_line fe[] = {
 	KVGPU_LINE(GR_ICMD_DATA_HI, FILE, FILE, .src = SRC_NV,
 		   .why = "writes bundles for a golden context, which the host replaces by its own"),
 	KVGPU_LINE(GR_CTRL, FILE, TRAP, .write = gr_ctrl_write, .src = SRC_NV,
-		   .why = "restart after an exception; the host lets the channel go on"),
+		   .why = "restart after an exception; the host has done it by itself"),
 	KVGPU_LINE(GR_IDLE, CONST, CONST, .src = SRC_NV, .why = "idle; polled while a golden context is made"),
 	KVGPU_LINE(GR_STATUS, CONST, CONST, .src = SRC_NV,
 		   .why = "idle; polled hundreds of times while a golden context is made"),

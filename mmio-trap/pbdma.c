@@ -97,14 +97,14 @@ static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE_AT(
 		PBDMA_BASE, PBDMA_METHOD0, EMULATE, EMULATE, .read = pbdma_method_read,
 		.write = pbdma_method_write, .src = SRC_NVRNN,
-		.why = "the method that stopped the channel; a NOP written over it makes the host skip it"),
+		.why = "the method that stopped the channel; the host skips it by itself"),
 	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_DATA0, EMULATE, EMULATE, .read = pbdma_data_read,
 		      .write = pbdma_data_write, .src = SRC_NVRNN,
 		      .why = "argument of the method in PBDMA_METHOD0"),
 	KVGPU_LINE_AT(
 		PBDMA_BASE, PBDMA_INTR0, EMULATE, TRAP, .read = pbdma_intr0_read,
 		.write = pbdma_intr0_write, .src = SRC_NVRNN,
-		.why = "errors of a channel of this vGPU; an acknowledge lets the channel go on"),
+		.why = "errors of a channel of this vGPU; the host lets the channel go on by itself"),
 	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_INTR0_EN, FILE, FILE, .src = SRC_NVRNN,
 		      .why = "the host has enabled the sources that it needs"),
 	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_CHANNEL, EMULATE, CONST, .read = pbdma_channel_read,
@@ -118,7 +118,7 @@ static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE_AT(
 		PBDMA_BASE, PBDMA_INTR1, EMULATE, TRAP, .read = pbdma_intr1_read,
 		.write = pbdma_intr1_write, .src = SRC_NVRNN,
-		.why = "errors of the copy engines' front end; an acknowledge lets the channel go on"),
+		.why = "errors of the copy engines' front end; the host lets the channel go on by itself"),
 	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_INTR1_EN, FILE, FILE, .src = SRC_NVRNN,
 		      .why = "the host has enabled the sources that it needs"),
 	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_HCE_METHOD, EMULATE, CONST, .read = hce_method_read,

@@ -350,7 +350,7 @@ static const struct kvgpu_reg_line lines[] = {
 		   .why = "would preempt a whole runlist, which all vGPUs share"),
 	KVGPU_LINE(PFIFO_ENGINE_STATUS(0), EMULATE, CONST, .count = PFIFO_ENGINE_STATUS_NR,
 		   .stride = 8, .read = engine_status_read, .src = SRC_NV,
-		   .why = "status with the guest's ids; 0 (idle) while another vGPU runs"),
+		   .why = "idle (0); with the guest's id while a hang of its channel is reported"),
 	KVGPU_LINE(PFIFO_BYPASS_CONFIG, DENY, DENY, .src = SRC_RNN,
 		   .why = "would submit methods to any engine, for any instance"),
 	KVGPU_LINE(PFIFO_BYPASS_CHSW, DENY, DENY, .src = SRC_RNN,
