@@ -85,7 +85,7 @@ run_seeds()
 {
 	local t
 	make -s -j2 unit-tests
-	for t in $(make -s print-unit-tests | grep -E '/unit/sched/(fluid|share)_test$'); do
+	for t in $(make -s print-unit-tests | grep -E '/unit/sched/(fluid|share|wake)_test$'); do
 		tap_run "unit sched/${t##*/}, 12 seeds" $LIMIT env CMOCKA_MESSAGE_OUTPUT=TAP SCHED_TEST_SEEDS=12 "$t"
 	done
 }
@@ -148,7 +148,7 @@ part module	fqb	60	tap_step "kvgpu.ko builds" $LIMIT make -s module
 part unit	fq	100	run_unit_tests
 part harness	fq	25	tap_run "harness: mdev without a VM" 600 selftests/harness/run.sh quick
 part fuzz-fast	f	40	run_fuzz "${FUZZ_SECONDS:-2}"
-part fuzz	q	120	run_fuzz "${FUZZ_SECONDS:-5}"
+part fuzz	q	80	run_fuzz "${FUZZ_SECONDS:-3}"
 part layout	fq	5	tap_run "encodings that the compiler refuses" 120 selftests/layout/run.sh
 part firmware	fq	5	run_firmware
 part tools	fq	15	run_tools

@@ -82,7 +82,7 @@ class Tree:
 
 
 class Proofs:
-    """What passed for these contents need not run again, in whatever clone: the cache of selftests/proved.sh. A failure is never
+    """What passed for these contents need not run again, in whatever clone. A failure is never
     kept."""
     folder = pathlib.Path(os.environ.get("KVGPU_CACHE") or pathlib.Path.home() / ".cache/kvgpu") / "proved"
 

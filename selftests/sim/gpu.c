@@ -450,3 +450,8 @@ u32 sim_nr_seeds(void)
 
 	return s ? strtoul(s, NULL, 10) : 1;
 }
+
+u64 sim_run_ns(void)
+{
+	return (sim_nr_seeds() > 1 ? 20 : 10) * SIM_S;
+}

@@ -122,5 +122,7 @@ u64 sim_latency(struct sim_vgpu *v, u32 per_mille);	/* sorts */
 
 /* Number of seeds to try: SCHED_TEST_SEEDS, or 1. make check-long tries more than make check. */
 u32 sim_nr_seeds(void);
+/* ns that a unit test simulates: 10 s with one seed, 20 s with more */
+u64 sim_run_ns(void);
 
 #endif

@@ -13,7 +13,7 @@
 
 #include "selftests/sim/gpu.h"
 
-#define RUN	(20 * SIM_S)
+#define RUN	sim_run_ns()
 #define SLICE	KVGPU_SCHED_SLICE_DEFAULT
 
 /* vGPU 0 does @first; the others always have work, which can't be interrupted for @piece ns. */
