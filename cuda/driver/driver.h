@@ -403,7 +403,10 @@ void descriptor_release(CUcontext ctx, CUsurfObject object);
 void textures_launch(CUcontext ctx, struct device_launch *l);
 void textures_free(CUcontext ctx);
 
-/* texdesc.c: translates CUDA's description to the chip's */
+/*
+ * texdesc.c: checks CUDA's description, and translates it for device/texture.c, which makes the
+ * GPU's words of @h and @s. Call with ctx locked.
+ */
 CUresult texture_describe(CUcontext ctx, const struct texture_source *source,
 			  struct texture_header *h, struct sampler *s);
 
@@ -489,12 +492,13 @@ struct registered *registered_at(CUcontext ctx, const void *host);
 bool registered_show(CUcontext ctx, const void *host, bool asked);
 void registered_free(CUcontext ctx);	/* while ctx->device is open */
 
+/* managed.c: host memory at one address for CPU and GPU */
 /*
- * managed.c: host memory at one address for CPU and GPU. NOT_SUPPORTED: this process has something
- * else at the GPU's address.
+ * Find the managed range that has all of the @bytes at @ptr, and lock its context. After an error
+ * nothing is locked.
  */
-/* Find the range that has all of the @bytes at @ptr, and lock its context. */
 CUresult enter_managed(CUcontext *ctx, CUdeviceptr ptr, size_t bytes, struct range **range);
+/* Call with @ctx locked. NOT_SUPPORTED: this process has something else at the GPU's address. */
 CUresult same_memory(CUcontext ctx, uint64_t size, struct device_memory **out);
 
 /* module.c, event.c */

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Managed memory: host memory that CPU and GPU see at the same address. Nothing moves, and both may
- * use it at any time. An application's advice about its place changes nothing here (advice.c). As
- * on all Kepler GPUs (no concurrent managed access) it can't be moved to the GPU.
+ * Managed memory: host memory that CPU and GPU see at the same address. Its pages never move:
+ * kernels reach them over PCIe. CPU and GPU may use it at any time. module.c makes __managed__
+ * variables by same_memory().
+ *
+ * CONCURRENT_MANAGED_ACCESS is 0, as on all Kepler GPUs. So a request to move the memory
+ * (cuMemPrefetchAsync()) is refused, and advice about its place changes nothing (advice.c).
+ *
+ * From enter...() to leave() the context's lock is held.
  */
 #include "driver.h"
 

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
-/* Translates CUDA's description of a texture to a header and a sampler. */
+/*
+ * Checks CUDA's description of a texture, and translates it to struct texture_header and struct
+ * sampler. device/texture.c makes the GPU's words of both. Call with ctx locked. Allocates
+ * nothing.
+ */
 #include <string.h>
 
 #include "driver.h"
