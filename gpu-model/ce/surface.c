@@ -15,8 +15,8 @@
  * order. The difference can only be seen by looking at one page through two kinds, or by a CPU at
  * system memory that the GPU maps with a kind other than pitch.
  *
- * Addresses are sums modulo 2^40. Open: what silicon does when a sum leaves 40 bits; the MMU checks
- * the result in any case.
+ * Addresses are sums modulo 2^40. Open: what silicon does when a sum leaves 40 bits. The result is
+ * checked: a virtual address by the MMU, a physical address by map_physical().
  */
 #include <errno.h>
 #include <linux/bitfield.h>

@@ -127,7 +127,7 @@ enum pbdma_state {
 enum run {
 	RUN_GO,				/* go on (never the result of exec_run()) */
 	RUN_DRY,			/* GP_GET reached GP_PUT */
-	RUN_STOP,			/* chan.stop was set */
+	RUN_STOP,			/* chan.stop was set, or PFIFO or the engine was reset */
 	RUN_SLICE,			/* the slice is over */
 	RUN_YIELD,
 	RUN_ACQUIRE, RUN_ACQUIRE_SWITCH,	/* the semaphore does not have the value yet */
@@ -153,7 +153,7 @@ struct pbdma {
 	struct mmu_client mmu;
 
 	/* the members from here on: protected by the lock */
-	struct fchan *fc;		/* the loaded channel */
+	struct fchan *fc;	/* the loaded channel; only this PBDMA's thread changes it */
 	enum pbdma_state state;
 	bool tsg;			/* loaded as a member of TSG fc->c.tsg */
 	unsigned int runlist;
@@ -210,14 +210,15 @@ struct fifo {
 	struct mmu_client inject;
 };
 
-/* ------------------------------------------------------------------ intr.c (lock held) */
+/* ------------------------------------------- intr.c (lock held, except for pbdma_raise...()) */
 
 void pbdma_intr_update(struct gk110 *g);
 /* true while an unacknowledged interrupt stops the PBDMA */
 bool pbdma_halted(struct pbdma *p);
 /*
- * Raise an interrupt on the PBDMA's thread, without the lock. RUN_INTR: it stops the PBDMA. RUN_GO:
- * a mask keeps it from stopping.
+ * Raise an interrupt of the PBDMA. Called on the PBDMA's own thread without the lock; takes it.
+ * RUN_INTR: the PBDMA is stopped. RUN_GO: a mask keeps it from stopping. RUN_STOP: PFIFO was reset
+ * meanwhile, and no interrupt was raised.
  */
 enum run pbdma_raise0(struct pbdma *p, uint32_t bits);
 enum run pbdma_raise_method(struct pbdma *p, uint32_t bits, const struct pb_action *a);

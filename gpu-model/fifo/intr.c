@@ -3,6 +3,9 @@
  * PFIFO's interrupts. Bits 28, 29 and 30 of PFIFO_INTR are levels of other registers; the other
  * bits are set by events and cleared by writing 1. All bits together drive one line of PMC, and, by
  * a second mask, one line of PMC's second leaf.
+ *
+ * The functions pbdma_raise...() run on the PBDMA's own thread without gk110.lock, and take it. All
+ * other functions that are not static are called with it held.
  */
 #include <gk110/pmc.h>
 
@@ -85,8 +88,8 @@ enum run pbdma_raise0(struct pbdma *p, uint32_t bits)
 }
 
 /*
- * Raise an interrupt about a method. It waits in METHOD0/DATA0, where software may replace it
- * before it acknowledges.
+ * Raise an interrupt about a method. The method waits in METHOD0/DATA0, where software may replace
+ * it before it acknowledges the interrupt.
  */
 enum run pbdma_raise_method(struct pbdma *p, uint32_t bits, const struct pb_action *a)
 {

@@ -68,7 +68,7 @@ struct barmap {
 
 	/* the helper: barmap_link.c */
 	enum barmap_helper helper;
-	/* the helper does not answer; the link thread will drop it */
+	/* the helper is given up (barmap_break()); the link thread will drop it */
 	bool broken;
 	bool offered;			/* the client was offered the windows for mapping */
 	int calls, faults;
