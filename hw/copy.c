@@ -6,6 +6,10 @@
  * addresses, which needs HCE_PRIV_MODE. Only one job runs at a time. The function that begins a job
  * waits for the end of the job, for 10 s at most.
  *
+ * Addresses are not checked here: the caller sees to it that a job leads to no memory of another
+ * vGPU (S1). A job sleeps. Callers hold vgpu->lock, and no lock that other vGPUs wait for.
+ * copy_lock is taken here, and tlb_lock inside it.
+ *
  * A job that has not ended in time may still begin later. If another job was begun meanwhile, the
  * late job would read the words of that job in the pushbuffer. It could also write to memory that
  * has another owner by then. So no other job is begun after a job that has failed, and copy_stuck()
