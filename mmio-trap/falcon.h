@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The registers that every virtual falcon has. FALCON_LINES() makes them lines of the table of a
- * unit at @base. They are sorted, with offsets 0x004-0x1ff.
+ * Virtual falcons. A falcon is a small processor inside a unit of the card: PMU, FECS, GPCCS.
+ * FALCON_LINES() has the lines that every falcon adds to its unit's table, for the registers that
+ * all falcons have. They are sorted, with offsets 0x004-0x1ff from @base.
+ *
+ * falcon.c defines vtrap_falcon_...(), pmu.c vtrap_pmu_...(), fecs.c vtrap_fecs_start().
  */
 #ifndef KVGPU_MMIO_TRAP_FALCON_H
 #define KVGPU_MMIO_TRAP_FALCON_H
@@ -12,6 +15,10 @@
 
 enum { FALCON_PMU, FALCON_FECS, FALCON_GPCCS };	/* index in kvgpu_trap.falcon */
 
+/*
+ * Data memory of falcon @n, by words. @addr may be any value of the guest: beyond the memory a read
+ * returns 0, and a write has no effect.
+ */
 u32 vtrap_falcon_dmem_get(const struct kvgpu_trap *t, unsigned int n, u32 addr);
 void vtrap_falcon_dmem_set(struct kvgpu_trap *t, unsigned int n, u32 addr, u32 val);
 /* Called when the guest starts the program of the PMU, or of FECS, by a write to CPUCTL. */
