@@ -11,9 +11,9 @@
  * struct kvgpu_space: the shadow of one guest page directory, with its users.
  * struct kvgpu_grctx: one graphics context that the host owns.
  *
- * Locks: vgpu.h and docs/locking.md. From outer to inner: vgpu->lock, gpu->lock, chip->event_lock.
- * In the last four structures vgpu->lock protects the members, except where the comment of a member
- * or docs/locking.md says otherwise.
+ * Locks: docs/locking.md. From outer to inner: vgpu->lock, gpu->lock, chip->event_lock,
+ * vgpu->map_lock. vgpu->lock protects the members of the last four structures, and is held in the
+ * functions of one vGPU, except where a comment, a heading or docs/locking.md says otherwise.
  */
 #ifndef KVGPU_MDEV_MACHINE_INTERNAL_H
 #define KVGPU_MDEV_MACHINE_INTERNAL_H
@@ -453,13 +453,13 @@ struct kvgpu_machine {
 	struct machine_slice slice;
 };
 
-/* ------------------------------------------------------------------ chip.c */
+/* ------------------------------------------------ chip.c; no lock is needed except where noted */
 
 bool vmach_gpu_wedged(const struct kvgpu_gpu *gpu);
 void vmach_gpu_wedge(struct kvgpu_gpu *gpu, const char *why);
 u64 vmach_ptimer_read(struct kvgpu_gpu *gpu);	/* PTIMER, ns */
 u8 vmach_gr_runl_get(const struct kvgpu_gpu *gpu);
-/* ms for which vmach_chan_preempt_wait() may try the next preempt of the current command */
+/* ms for the next preempt of the command, in vmach_chan_preempt_wait(); vgpu->lock is held */
 unsigned int vmach_patience_get(const struct kvgpu_vgpu *v);
 /* wakes the slicer, because something has changed that it should look at; any context */
 void vmach_slicer_kick(struct kvgpu_gpu *gpu);
@@ -508,7 +508,7 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl);
  */
 int vmach_runlist_update(struct kvgpu_machine *m, u8 runl);
 
-/* ------------------------------------------------------------------ books.c */
+/* ------------------------------------------------ books.c; gpu->lock is held except where noted */
 
 void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now);
 u64 vmach_gpu_time_get(struct kvgpu_machine *m);	/* ns, current; needs no lock */
@@ -521,7 +521,7 @@ void vmach_command_run(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd);
 /* ------------------------------------------------------------------ memory.c, space.c */
 
 int vmach_memory_init(struct kvgpu_vgpu *v);
-void vmach_memory_fini(struct kvgpu_vgpu *v);
+void vmach_memory_fini(struct kvgpu_vgpu *v);		/* without vgpu->lock */
 int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out);
 /* call it when the GPU does not use @vram any more */
 void vmach_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram);
@@ -593,18 +593,18 @@ bool vmach_pin_allowed(struct kvgpu_vgpu *v);
 
 /*
  * Waits until the CPU's writes to BARs have reached memory. With @l2, makes L2 agree with system
- * memory, too.
+ * memory, too. Needs no lock.
  */
 void vmach_writes_flush(struct kvgpu_vgpu *v, bool l2);
-/* Does the flushes that the guest has asked for in its flush page (flush.c). May sleep. */
+/* Does the flushes that the guest asked for in its flush page; vgpu->lock or gpu->lock is held. */
 void vmach_flush_page_serve(struct kvgpu_vgpu *v);
-/* True: the guest has asked for a flush of BARs, and the caller has to do it. */
+/* True: the guest has asked for a flush of BARs, and the caller has to do it. Needs no lock. */
 bool vmach_flush_take(struct kvgpu_vgpu *v);
 
 /* ------------------------------------------------------------------ window.c */
 
 int vmach_windows_init(struct kvgpu_vgpu *v);
-/* after this call the slices show none of the vGPU's memory, unless the card is cut off */
+/* without vgpu->lock; leaves no memory of the vGPU in the slices, unless the card is cut off */
 void vmach_windows_fini(struct kvgpu_vgpu *v);
 void vmach_windows_reset(struct kvgpu_vgpu *v);	/* makes the windows as after power-on */
 /* makes all pages of the windows show the scrap page, and removes their CPU mappings */
@@ -678,7 +678,7 @@ void vmach_chans_stop(struct kvgpu_vgpu *v);
 
 /* returns 0 or -ENOMEM; call vmach_runlists_fini() after an error, too */
 int vmach_runlists_init(struct kvgpu_vgpu *v);
-void vmach_runlists_fini(struct kvgpu_vgpu *v);
+void vmach_runlists_fini(struct kvgpu_vgpu *v);		/* without vgpu->lock */
 void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu_gaddr list);
 void vmach_runlist_block(struct kvgpu_vgpu *v, u32 mask);
 void vmach_runlist_allow(struct kvgpu_vgpu *v, u32 mask);
@@ -712,8 +712,8 @@ u32 vmach_grctx_size(const struct kvgpu_hw *hw);
 
 /* ------------------------------------------------------------------ event.c, recover.c */
 
-void vmach_events_init(struct kvgpu_machine *m);
-void vmach_events_fini(struct kvgpu_machine *m);	/* call it when @m is off chip->live */
+void vmach_events_init(struct kvgpu_machine *m);	/* without vgpu->lock */
+void vmach_events_fini(struct kvgpu_machine *m);	/* without vgpu->lock, @m off chip->live */
 void vmach_events_reset(struct kvgpu_vgpu *v);
 /* Starts the budget of interrupts anew; called when a tenant opens the vGPU. */
 void vmach_events_forget(struct kvgpu_machine *m);
@@ -726,6 +726,7 @@ void vmach_waits_update(struct kvgpu_vgpu *v);
  * used up, so that the slicer has to look again soon.
  */
 bool vmach_nonstall_look(struct kvgpu_chip *chip, u64 now);
+/* Queues an event for the guest. Needs no vgpu->lock: takes m->event_lock only. */
 void vmach_event_push(struct kvgpu_machine *m, const struct machine_event *ev);
 /*
  * Delivers the events of @m soon, by a work item. @m must not go away meanwhile: event_lock or
@@ -761,10 +762,7 @@ void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why);
 
 void vmach_slicer_init(struct kvgpu_chip *chip);
 int vmach_slicer_start(struct kvgpu_gpu *gpu);
-/*
- * sample.c. Tells whether the sampler has read the engines for slicer->sample_at; called by the
- * slicer's thread.
- */
+/* sample.c, for the slicer's thread: whether the sampler has read the engines for .sample_at */
 bool vmach_sample_taken(const struct machine_slicer *s);
 /* Call it when a new slicer->sample_at was drawn. */
 void vmach_sampler_kick(struct machine_slicer *s);
@@ -781,7 +779,7 @@ void vmach_slice_remove(struct kvgpu_machine *m);
  * since the last look. True: the look was a sample. gpu->lock is held.
  */
 bool vmach_slicer_look(struct kvgpu_chip *chip, u64 now);
-/* True: the policy or a cap may keep the vGPU from a part of the GPU's time. */
+/* True: the policy or a cap may keep the vGPU from a part of the GPU's time. gpu->lock is held. */
 bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machine *m);
 
 /* strike.c; gpu->lock is held except where noted. */
