@@ -18,8 +18,8 @@ struct ctl_server {
 struct ctl_client {
 	int64_t id, pid, user, since, weight, memory, calls, received, sent;
 	/*
-	 * GPU time. share: the client's share now, in thousandths; gpu, alone, waited, in us: in
-	 * turns, without turns, waited for turns; turns, and those that were lost
+	 * GPU time. share: see struct door (../server/door.h); gpu, alone, waited, in us: in turns,
+	 * without turns, waited for turns; turns, and those that were lost
 	 */
 	int64_t share, gpu, alone, waited, turns, lost;
 	char state[CTL_WORD], peer[CTL_WORD], who[CTL_WORD];

@@ -35,10 +35,13 @@ struct nd {
  * device-DAX devices, with the struct pages in the VM's memory. Writes 4 KiB near the beginning of
  * the memory, for the kernel's own use (its info block). 0; or 1, the reason was printed, and the
  * disk is there again. A disk that is mounted or otherwise in use is left alone. Needs root.
+ *
+ * nd_up() does not look for the label. Call look_is_aperture() first: a disk without a label would
+ * lose data.
  */
 int nd_up(const struct nd *nd, const char *disk);
 
-/* ------------------------------------------------------------------ look.c */
+/* ------------------------------------------------------------------ look.c: in a VM; reads only */
 
 /*
  * Whether the device ("/dev/pmem0", "/dev/dax0.0") is an aperture. *why: the reason if the device

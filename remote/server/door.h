@@ -17,7 +17,11 @@ struct door {
 	uint32_t wanted;	/* other programs wait for a turn */
 	uint32_t watched;	/* there are other clients: ring the arbiter when work begins */
 	uint32_t knock;		/* futex: counts the arbiter's changes */
-	uint32_t share;		/* the client's share of the GPU's time now, in thousandths */
+	/*
+	 * the client's weight in thousandths of the weights of all clients that had work lately; 0:
+	 * the client has no work
+	 */
+	uint32_t share;
 	uint64_t turn_ns;	/* GPU time that this turn may take while others wait */
 	/*
 	 * for people to read, ns: GPU time charged in turns, time with work while no turns were
