@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Arguments: NAME... [SEED [OPS]], from the boot loader's command line. Each test but the first
- * begins with a reset of the GPU. After each of several tests the guest says "DONE: NAME". Then it
- * waits for a character at its serial port before the next test, so that the server can be checked
- * for what the last test did.
+ * main() of hostile.flat, with the table of all tests. Arguments: NAME... [SEED [OPS]], from the
+ * boot loader's command line. Each test but the first begins with a reset of the GPU. After each of
+ * several tests the guest says "DONE: NAME". Then it waits for a character at its serial port
+ * before the next test, so that the server can be checked for what the last test did.
+ *
+ * The guest has no operating system: the tests use libcflat.h, attacks/bare/ and client/pattern.h,
+ * and no floating point. A new test also goes into README.md, and into "all" of run.sh.
  */
 #include "hostile.h"
 

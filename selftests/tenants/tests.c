@@ -159,9 +159,9 @@ static void test_many(void)
 	for (i = 0; i < MANY; i++)
 		moved += progresses(&t[i], 3);
 	/*
-	 * The GPU is as fast as the machine, and the CPUs may be too slow to keep it busy. So it is
-	 * by chance that two tenants have work at the same time, and slices are counted: wait for
-	 * the first.
+	 * At rate 0 (run.sh) the GPU is as fast as the machine, and the CPUs may be too slow to
+	 * keep it busy. So it is by chance that two tenants have work at the same time, and slices
+	 * are counted: wait for the first.
 	 */
 	for (ms = 0; !slices && ms < PROGRESS_MS; ms++) {
 		usleep(1000);
