@@ -202,7 +202,7 @@ static const struct {
 } of_clients[] = {
 	{ "client_memory_bytes", "gauge", "Device memory that a client's calls hold.", offsetof(struct ctl_client, memory) },
 	{ "client_weight", "gauge", "Weight of a client in CPU time and the GPU's time.", offsetof(struct ctl_client, weight) },
-	{ "client_gpu_share_permille", "gauge", "A client's share of the GPU's time now.", offsetof(struct ctl_client, share) },
+	{ "client_gpu_share_permille", "gauge", "The part of the GPU's time that a client's weight gives it now.", offsetof(struct ctl_client, share) },
 	{ "client_gpu_microseconds_total", "counter", "GPU time that a client was charged for in turns.",
 	  offsetof(struct ctl_client, gpu) },
 	{ "client_gpu_alone_microseconds_total", "counter", "Time in which a client alone had work for the GPU.",
