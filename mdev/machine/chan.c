@@ -548,7 +548,7 @@ static void chan_unbind_hw(struct kvgpu_chan *c)
 	others = vmach_others_work(c->vgpu->m);
 	if (!vmach_gpu_wedged(gpu) && c->ran &&
 	    vmach_chan_evict(gpu, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS))
-		vmach_reset_note(c->vgpu->m, 0);
+		vmach_reset_note(c->vgpu->m);
 	/*
 	 * a fault may have come while the channel was driven off, and stop the whole runlist: clear
 	 * it now, because after the unbind no channel would be found for it
@@ -563,8 +563,7 @@ static void chan_unbind_hw(struct kvgpu_chan *c)
 	if (ret && !vmach_gpu_wedged(gpu)) {
 		vmach_runlist_reset(gpu, c->hrunl);
 		ret = kvgpu_hw_chan_unbind(&gpu->hw, c->hchid);
-		/* charge no time here: vmach_wait_charge() below charges all of it */
-		vmach_reset_note(c->vgpu->m, 0);
+		vmach_reset_note(c->vgpu->m);
 		works = true;
 	}
 	if (ret)

@@ -785,8 +785,8 @@ bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machin
 /* strike.c; gpu->lock is held except where noted. */
 void vmach_strike_init(struct kvgpu_machine *m);		/* needs no lock */
 void vmach_strike_add(struct kvgpu_machine *m, const char *why);
-/* charges @ns, and counts an engine reset or a long eviction; each beyond the budget is a strike */
-void vmach_reset_note(struct kvgpu_machine *m, u64 ns);
+/* counts an engine reset or a long eviction; each beyond the budget is a strike */
+void vmach_reset_note(struct kvgpu_machine *m);
 /*
  * Clears strikes and suspension: the guest starts anew, or the admin ends the suspension. Takes
  * gpu->lock.

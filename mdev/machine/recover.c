@@ -216,7 +216,7 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 	if (reset && why == EVENT_SCHED)
 		vmach_strike_add(m, "hang");
 	else if (reset || ktime_get_ns() - began > LONG_EVICTION_NS)
-		vmach_reset_note(m, 0);
+		vmach_reset_note(m);
 	vmach_wait_charge(m, works || reset, others, began);
 	/* a fault stops the scheduling of the whole runlist, whether or not an engine was reset */
 	kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);

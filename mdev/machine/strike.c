@@ -50,12 +50,9 @@ void vmach_strike_add(struct kvgpu_machine *m, const char *why)
 	vmach_slicer_kick(gpu);
 }
 
-void vmach_reset_note(struct kvgpu_machine *m, u64 ns)
+void vmach_reset_note(struct kvgpu_machine *m)
 {
-	u64 now = ktime_get_ns();
-
-	vmach_time_charge(m, ns, now);
-	if (kvgpu_sched_reset_add(&m->slice.resets, now))
+	if (kvgpu_sched_reset_add(&m->slice.resets, ktime_get_ns()))
 		vmach_strike_add(m, "too many engine resets");
 }
 
