@@ -31,6 +31,19 @@ def check(tree):
                 if other not in (room, None) and other not in may:
                     yield f"{file}: includes {to}, and docs/design.md's table does not allow {room}/ that"
     yield from remote(tree)
+    yield from model(tree)
+
+
+def model(tree):
+    """a unit of gpu-model/ whose README lists headers of gk110/ after "May include" has no others"""
+    for file in tree.of(".c", ".h", rooms=("gpu-model",)):
+        readme = file.rpartition("/")[0] + "/README.md"
+        said = re.search(r"May include (.*?)(?:;|\.\s)", tree.text(readme), re.S) if readme in tree.known else None
+        lists = re.findall(r"`gk110/\{?([\w,]+)\}?\.h`", said.group(1)) if said else []
+        may = {f"include/gk110/{name}.h" for names in lists for name in names.split(",")}
+        for to in tree.included(file, ("include",)):
+            if may and to.startswith("include/gk110/") and to not in may:
+                yield f"{file}: includes {to}, and {readme} does not allow that"
 
 
 def remote_table(tree):

@@ -74,6 +74,8 @@ def files():
     expect("readme", "a folder without", {"hw/new/a.c": C}, "hw/new: no README.md")
     expect("readme", "a folder that the one above names", {"hw/new/a.c": C, "hw/README.md": "`new/` has a.c\n"})
     expect("readme", "71 lines", {"hw/README.md": "\n" * 71}, "hw/README.md: longer than 70")
+    expect("readme", "a file of its table that is not there", {"hw/README.md": "| `bar.c`, `turn.c` | `old.c` |\n"}, "hw/README.md: its table has turn.c")
+    expect("readme", "a table's files that are there", {"hw/README.md": "| `bar.c`, `../sched/turn.c` | `old.c` |\n"})
     expect("prefixes", "another room's", {"hw/a.c": C + "int sched_a(void)\n{\n\treturn 1;\n}\n"}, "hw/a.c:4: sched_a() begins with none of hw_, kvgpu_hw_")
     expect("prefixes", "static", {"hw/a.c": C + "static int a(void)\n{\n\treturn 1;\n}\n"})
     expect("prefixes", "of one name", {f"hw/{n}.c": C + "static int a(void)\n{\n\treturn 1;\n}\n" for n in "ab"}, "hw/b.c:4: hw/a.c has a function a(), too")
@@ -118,6 +120,11 @@ def rooms():
     expect("layers", "the frames include the client", {"remote/wire/a.c": C + '#include "../client/client.h"\n', "remote/client/client.h": header("C_H")},
            "remote/wire/a.c: includes remote/client/client.h")
     expect("layers", "a folder of remote/ that no table has", {"remote/new/a.c": C}, "remote/new/a.c: the table")
+    unit = {"gpu-model/ce/README.md": "May include `../model.h` and\n`gk110/{ce,ram}.h`; uses `gk110/pmc.h` not.\n"}
+    expect("layers", "a unit of the model includes what its README does not list", {**unit, "gpu-model/ce/a.c": C + "#include <gk110/pmc.h>\n"},
+           "gpu-model/ce/a.c: includes include/gk110/pmc.h, and gpu-model/ce/README.md")
+    expect("layers", "a unit of the model includes what its README lists",
+           {**unit, "gpu-model/ce/a.c": C + "#include <gk110/ce.h>\n", "include/gk110/ce.h": header("KVGPU_GK110_CE_H")})
     expect("walls", "hw sees mdev", {"hw/a.c": C + '#include "mdev/vgpu.h"\n', "mdev/vgpu.h": header("KVGPU_VGPU_H")}, "hw/a.c: includes mdev/vgpu.h")
     expect("pure", "a room that allocates", {"sched/a.c": C + "void *malloc(unsigned long n);\nvoid *sched_new(void)\n{\n\treturn malloc(8);\n}\n"},
            "sched/: wants malloc")

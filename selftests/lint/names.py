@@ -45,5 +45,11 @@ def readmes(tree):
         if f"{above}/README.md" not in tree.known or not re.search(rf"(?<![\w/-]){re.escape(name)}/", tree.text(f"{above}/README.md")):
             yield f"{folder}: no README.md says what it is for, neither its own nor the one above ({name}/)"
     for file in tree.of(".md"):
-        if file.endswith("/README.md") and tree.text(file).count("\n") > MAX_README:
+        if not file.endswith("/README.md"):
+            continue
+        if tree.text(file).count("\n") > MAX_README:
             yield f"{file}: longer than {MAX_README} lines"
+        for cell in re.findall(r"^\|([^|\n]*)\|", tree.text(file), re.M):
+            for name in re.findall(r"`([\w/.-]+\.[ch])`", cell):
+                if os.path.normpath(os.path.join(os.path.dirname(file), name)) not in tree.known:
+                    yield f"{file}: its table has {name}, which is not in that folder"
