@@ -12,17 +12,22 @@
 #include "sched/internal.h"
 
 /*
+ * A vGPU counts below if it has a bound channel. Its list does not matter: a loaded channel runs on
+ * after the guest took it off the list.
+ */
+/*
  * Mean gap, ns, while .alternates is set. If work was seen in the last QUIET_NS, also while several
- * vGPUs have lists, or while the only vGPU with a list has limits.
+ * vGPUs have channels, or while the only vGPU with channels has limits.
  */
 #define SAMPLE_NS	1000000ull
-/* several vGPUs have lists, or the only one has limits; no work was seen for QUIET_NS */
+/* several vGPUs have channels, or the only one has limits; no work was seen for QUIET_NS */
 #define SAMPLE_QUIET_NS	4000000ull
-/* only one vGPU, without limits, has a list; work was seen in the last QUIET_NS */
+/* only one vGPU, without limits, has channels; work was seen in the last QUIET_NS */
 #define SAMPLE_ALONE_NS	10000000ull
 /*
- * only one vGPU, without limits, has a list; no work was seen for QUIET_NS. Also while there are
- * vGPUs, but no vGPU has a list: a guest may still ask for a flush, which is done after a sample.
+ * only one vGPU, without limits, has channels; no work was seen for QUIET_NS. Also while there are
+ * vGPUs, but no vGPU has a channel: a guest may still ask for a flush, which is done after a
+ * sample.
  */
 #define SAMPLE_ASLEEP_NS 50000000ull
 #define QUIET_NS	1000000000ull
@@ -62,9 +67,9 @@ u64 kvgpu_sched_sample_mean(const struct kvgpu_sched_watch *w)
 
 	if (w->alternates)
 		return SAMPLE_NS;
-	if (w->listed > 1 || w->limited)
+	if (w->bound > 1 || w->limited)
 		return quiet ? SAMPLE_QUIET_NS : SAMPLE_NS;
-	if (w->listed)
+	if (w->bound)
 		return quiet ? SAMPLE_ASLEEP_NS : SAMPLE_ALONE_NS;
 	return w->any ? SAMPLE_ASLEEP_NS : 0;
 }

@@ -279,7 +279,7 @@ struct kvgpu_sched_watch {
 	 */
 	bool alternates;
 	bool any;			/* there is a vGPU */
-	u32 listed;			/* number of vGPUs whose list has entries */
+	u32 bound;			/* number of vGPUs that have a bound channel */
 	bool limited;	/* the policy or a cap may limit the GPU time of a vGPU with a list */
 	u64 idle_ns;			/* ns since work was last seen */
 };

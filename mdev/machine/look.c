@@ -308,6 +308,17 @@ static void note_work_seen(struct kvgpu_machine *m, bool engine)
 	m->slice.brief |= shows && m->slice.moved;
 }
 
+/*
+ * Tells whether a look asks all engines for work of which no USERD words tell. @idle: a vGPU with a
+ * list seems to have no work, or no vGPU seems to have any. @shared: a vGPU is limited, or there
+ * are several. A sample always does: a loaded channel runs on after its vGPU took it off its list,
+ * beside a vGPU whose GP_GET moves. The sampler has read the engines' status already.
+ */
+static bool asks_all(struct machine_slicer *s, bool sample, bool idle, bool shared)
+{
+	return sample || (idle && (shared || !(s->looks++ % LOOKS_ALONE)));
+}
+
 bool vmach_slicer_look(struct kvgpu_chip *chip, u64 now)
 {
 	struct machine_slicer *s = &chip->slicer;
@@ -338,14 +349,14 @@ bool vmach_slicer_look(struct kvgpu_chip *chip, u64 now)
 			working++;
 		}
 	}
-	unsaid = unsaid_work(chip, (!working || working < shown) &&
-					   (live > 1 || limited || !(s->looks++ % LOOKS_ALONE)));
+	unsaid = unsaid_work(chip, asks_all(s, sample, !working || working < shown,
+					    live > 1 || limited));
 	/*
 	 * a vGPU is .busy, and now no vGPU on the chip seems to have work: ask the engines, because
 	 * USERD words may lie
 	 */
 	ended = s->busy && !working;
-	if (ended || (working && !(working == 1 && only->slice.moved)))
+	if (ended || (working && (sample || !(working == 1 && only->slice.moved))))
 		engine = engines_busy(chip, working > 1, &unsaid, &unnamed);
 	s->sampling = false;
 	write_seqlock(&s->books);

@@ -500,9 +500,10 @@ static u64 sample_mean(struct kvgpu_chip *chip, u64 now)
 	struct kvgpu_machine *m;
 
 	list_for_each_entry(m, &chip->live, node) {
-		if (!m->list_nr[vmach_gr_runl_get(chip->gpu)])
+		/* not .list_nr: a loaded channel stays when the guest takes it off its list */
+		if (!READ_ONCE(m->nr_groups))
 			continue;
-		w.listed++;
+		w.bound++;
 		w.limited |= vmach_vgpu_limited(chip, m);
 	}
 	return kvgpu_sched_sample_mean(&w);

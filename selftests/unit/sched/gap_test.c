@@ -99,24 +99,24 @@ static void nothing_is_known(void **unused)
  */
 static void the_mean_of_every_case(void **unused)
 {
-	u32 listed, bits;
+	u32 bound, bits;
 
 	for (bits = 0; bits < 16; bits++)
-		for (listed = 0; listed <= 3; listed++) {
+		for (bound = 0; bound <= 3; bound++) {
 			const bool alternates = bits & 1, limited = bits & 2, any = bits & 4,
 				   quiet = bits & 8;
 			struct kvgpu_sched_watch w = {
-				.alternates = alternates, .any = any, .listed = listed,
+				.alternates = alternates, .any = any, .bound = bound,
 					.limited = limited,
 				.idle_ns = quiet ? 1000000001 : 1000000000,
 			};
 			u64 us = 50000;
 
-			if (listed > 1 || limited)
+			if (bound > 1 || limited)
 				us = quiet ? 4000 : 1000;
-			else if (listed && !quiet)
+			else if (bound && !quiet)
 				us = 10000;
-			else if (!listed && !any)
+			else if (!bound && !any)
 				us = 0;
 			if (alternates)
 				us = 1000;
