@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,7 +23,7 @@ extern char **environ;
 void job_environment(const struct run *r)
 {
 	bool inside = getenv("OMPI_COMM_WORLD_SIZE");
-	char name[256], **e = environ;
+	char name[256], folder[sizeof(r->folder) + 16], **e = environ;
 
 	while (*e) {
 		if (!command_is_foreign(*e, inside)) {
@@ -37,9 +38,16 @@ void job_environment(const struct run *r)
 	}
 	if (*r->secret)
 		setenv("KVGPU_CLUSTER_SECRET", r->secret, 1);
-	/* MPI's temporary files lie in the folder and are removed with it */
-	if (*r->folder)
-		setenv("TMPDIR", r->folder, 1);
+	/*
+	 * MPI's temporary files lie in the folder and are removed with it. Each job has a folder of
+	 * its own there: two mpiruns of Open MPI that make or remove their common folder at the
+	 * same time fail.
+	 */
+	if (*r->folder) {
+		snprintf(folder, sizeof(folder), "%s/job%u", r->folder, r->nr_jobs);
+		mkdir(folder, 0700);
+		setenv("TMPDIR", folder, 1);
+	}
 }
 
 static void become(const struct run *r, const struct command *c) __attribute__((noreturn));
