@@ -349,6 +349,9 @@ enum kvgpu_ring_status kvgpu_ring_get(struct kvgpu_ring_consumer *c, struct kvgp
 		.len = head.len };
 	c->pos += kvgpu_ring_slots_of(head.len);
 	c->frames++;
+	/* the next frame may be there already: its lines come while this one is carried out */
+	shared_prefetch(slot_at(c->shared, c->slots, c->pos));
+	shared_prefetch(slot_at(c->shared, c->slots, c->pos + 1));
 	if (c->pos - c->given_back >= (c->slots + 3) / 4)
 		give_back(c);
 	return KVGPU_RING_OK;

@@ -76,6 +76,12 @@ static inline void shared_copy_in(void *to, const uint64_t *from, size_t n)
 		*out++ = (uint8_t)v;
 }
 
+/* the line at @p will be read soon: fetch it from the peer's cache meanwhile */
+static inline void shared_prefetch(const void *p)
+{
+	__builtin_prefetch(p);
+}
+
 /* this side never reads these bytes again, so it does not matter how often they are written */
 static inline void shared_copy_out(void *to, const void *from, size_t n)
 {

@@ -166,11 +166,13 @@ static int64_t pause_of(uint64_t idle_since)
 void serve(struct server *s)
 {
 	struct kvgpu_remote_head h;
-	uint64_t idle_since = now_us();
+	uint64_t idle_since = 0;	/* us; 0: a frame was carried out in the last round */
 	const void *payload;
 	int r;
 
 	for (;;) {
+		if (s->waits && !idle_since)
+			idle_since = now_us();
 		r = gate_next(s, s->waits ? pause_of(idle_since) : -1, &h, &payload);
 		if (r < 0)
 			return;
@@ -180,7 +182,7 @@ void serve(struct server *s)
 			return;
 		gate_look(s, !r);
 		if (gate_go_on(s) || waits_look(s) || r)
-			idle_since = now_us();
+			idle_since = 0;
 		else if (s->waits)
 			sched_yield();
 	}
