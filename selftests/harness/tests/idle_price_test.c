@@ -25,18 +25,6 @@
 
 static u64 kernel_ns, wait_ns, wakes, every_ns;
 
-/*
- * Have the doorbell words of channel 2, which does nothing, tell of work or of none. No lock is
- * waited for, as in owner_test.
- */
-static void say(u32 i, bool work)
-{
-	u64 at = world.vgpu[i].v->part.v + G_USERD(2) + USERD_GP_PUT;
-
-	*(u32 *)chip_vram(at) = work;
-	chip_wrote(at, 4);
-}
-
 /* When the chip is open and the victim has work, the chip serves the victim. */
 static void serve_open_chip(void)
 {
@@ -68,7 +56,7 @@ static void wake_now_and_then(void *arg)
 	u64 began;
 
 	while (!done && every_ns) {
-		say(ATTACKER, true);
+		tell_work(ATTACKER, true);
 		kick(ATTACKER);
 		wakes++;
 		for (began = harness_now; harness_now < began + MS;) {
@@ -76,7 +64,7 @@ static void wake_now_and_then(void *arg)
 			if (slicer()->owner == world.vgpu[ATTACKER].v->m)
 				break;
 		}
-		say(ATTACKER, false);
+		tell_work(ATTACKER, false);
 		kick(ATTACKER);
 		harness_sleep(every_ns);
 	}
@@ -94,7 +82,7 @@ static double judge(bool capped, u64 kernel_us, u64 wait_us, u64 every_us)
 	second_channel(ATTACKER);
 	g_ring(&world.vgpu[CAPPED], 1, capped);
 	harness_sleep(1500 * MS);
-	say(VICTIM, true);
+	tell_work(VICTIM, true);
 	kernel_ns = kernel_us * US;
 	wait_ns = wait_us * US;
 	every_ns = every_us * US;

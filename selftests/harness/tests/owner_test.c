@@ -39,43 +39,6 @@ static void preempts_itself(void *arg)
 }
 
 /*
- * Have the doorbell words of channel 2, which does nothing, tell of work or of none. The guest
- * stores through a mapping, which waits for no lock.
- */
-static void say(u32 i, bool work)
-{
-	u64 at = world.vgpu[i].v->part.v + G_USERD(2) + USERD_GP_PUT;
-
-	*(u32 *)chip_vram(at) = work;
-	chip_wrote(at, 4);
-}
-
-/* Wait until the worker counts as idle. Until a sample says so it is charged as busy. */
-static void until_free(u64 end)
-{
-	const struct machine_slice *w = slice_of(WORKER);
-
-	while ((w->busy || w->left_busy) && harness_now < end)
-		harness_sleep(20 * US);
-}
-
-/* Return true when the policy would choose the worker if both woke now (sched/choose.c). */
-static bool would_be_chosen(void)
-{
-	const struct kvgpu_sched *s = &slicer()->sched;
-	const struct kvgpu_sched_ent *w = &slice_of(WORKER)->ent, *a = &slice_of(ACCOMPLICE)->ent;
-	bool wf = (s64)(s->pace - w->paced) >= (s64)(w->lead_v / 2),
-	     af = (s64)(s->pace - a->paced) >= (s64)(a->lead_v / 2);
-	s64 ahead = w->vtime - a->vtime, near = max(w->near_v, a->near_v);
-
-	if (w->cap_out)
-		return false;
-	if (wf != af)
-		return wf;
-	return ahead < -near || (ahead <= near && s->ents.next == &w->node);
-}
-
-/*
  * Make a turn of the accomplice in which nothing is done. After that the worker has waited longer,
  * and is chosen next.
  */
@@ -85,14 +48,14 @@ static void empty_turn(u64 end)
 
 	while ((w->ent.cap_out || a->ent.parked || !slicer()->open) && harness_now < end)
 		harness_sleep(50 * US);
-	if (would_be_chosen())
+	if (worker_would_be_chosen())
 		return;
-	say(ACCOMPLICE, true);
-	say(WORKER, true);
+	tell_work(ACCOMPLICE, true);
+	tell_work(WORKER, true);
 	kick(ACCOMPLICE);
 	harness_sleep(20 * US);
-	say(WORKER, false);
-	say(ACCOMPLICE, false);
+	tell_work(WORKER, false);
+	tell_work(ACCOMPLICE, false);
 	kick(ACCOMPLICE);
 	until_open(harness_now + MS);
 }
@@ -106,15 +69,15 @@ static void work_piece(u64 end)
 	chip_load_some(0, chan_at(ACCOMPLICE, 1));
 	wants_preempt = with_preempt;
 	harness_sleep(5 * US);
-	say(WORKER, true);
-	say(ACCOMPLICE, true);
+	tell_work(WORKER, true);
+	tell_work(ACCOMPLICE, true);
 	kick(ACCOMPLICE);
 	while (chip.engine[0].chid == id && chip.engine[0].stuck && harness_now < end) {
 		harness_sleep(5 * US);
 		chip_engine_works(id);
 	}
-	say(WORKER, false);
-	say(ACCOMPLICE, false);
+	tell_work(WORKER, false);
+	tell_work(ACCOMPLICE, false);
 	kick(ACCOMPLICE);
 	until_open(harness_now + MS);
 }
@@ -124,9 +87,9 @@ static void partners(void *arg)
 	u64 end = harness_now + RUN_MS * MS;
 
 	while (harness_now < end) {
-		until_free(min(end, harness_now + 8 * MS));
+		worker_until_free(min(end, harness_now + 8 * MS));
 		empty_turn(end);
-		if (!would_be_chosen()) {
+		if (!worker_would_be_chosen()) {
 			harness_sleep(50 * US);
 			continue;
 		}

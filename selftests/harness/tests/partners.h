@@ -9,6 +9,7 @@
 #define KVGPU_HARNESS_TESTS_PARTNERS_H
 
 #include "gk110/fifo.h"
+#include "gk110/ram.h"
 #include "mdev/machine/internal.h"
 #include "selftests/harness/chip/state.h"
 #include "selftests/harness/oracle.h"
@@ -126,6 +127,43 @@ static void second_channel(u32 i)
 	harness_sleep(MS);
 	g_preempt(g, false, 2);
 	g_ring(g, 2, 0);
+}
+
+/*
+ * Have the doorbell words of channel 2, which does nothing, tell of work or of none. The guest
+ * stores through a mapping, which waits for no lock.
+ */
+static void tell_work(u32 i, bool work)
+{
+	u64 at = world.vgpu[i].v->part.v + G_USERD(2) + USERD_GP_PUT;
+
+	*(u32 *)chip_vram(at) = work;
+	chip_wrote(at, 4);
+}
+
+/* Wait until the worker counts as idle. Until a sample says so it is charged as busy. */
+static void worker_until_free(u64 end)
+{
+	const struct machine_slice *w = slice_of(WORKER);
+
+	while ((w->busy || w->left_busy) && harness_now < end)
+		harness_sleep(20 * US);
+}
+
+/* Return true when the policy would choose the worker if both woke now (sched/choose.c). */
+static bool worker_would_be_chosen(void)
+{
+	const struct kvgpu_sched *s = &slicer()->sched;
+	const struct kvgpu_sched_ent *w = &slice_of(WORKER)->ent, *a = &slice_of(ACCOMPLICE)->ent;
+	bool wf = (s64)(s->pace - w->paced) >= (s64)(w->lead_v / 2),
+	     af = (s64)(s->pace - a->paced) >= (s64)(a->lead_v / 2);
+	s64 ahead = w->vtime - a->vtime, near = max(w->near_v, a->near_v);
+
+	if (w->cap_out)
+		return false;
+	if (wf != af)
+		return wf;
+	return ahead < -near || (ahead <= near && s->ents.next == &w->node);
 }
 
 /* @has and @charged are thousandths of the time, @share is per cent. */

@@ -33,14 +33,6 @@ static u32 nr, kernels;
 static bool saves, light, measures;
 static s64 credit;
 
-static void say(u32 i, bool work)
-{
-	u64 at = world.vgpu[i].v->part.v + G_USERD(2) + USERD_GP_PUT;
-
-	*(u32 *)chip_vram(at) = work;
-	chip_wrote(at, 4);
-}
-
 static void submit(u32 i)
 {
 	g_write(&world.vgpu[i], PFIFO_RUNLIST_SUBMIT, i == SAVER ? 2 : 1);
@@ -140,7 +132,7 @@ static void plays(void *arg)
 	u32 rounds = *(u32 *)arg;
 
 	if (saves) {
-		say(SAVER, true);
+		tell_work(SAVER, true);
 		submit(SAVER);
 	}
 	if (light)

@@ -23,11 +23,10 @@
 
 #include "gk110/fifo.h"
 #include "gk110/ram.h"
-#include "hw/internal.h"
 #include "mdev/machine/internal.h"
 #include "selftests/harness/chip/state.h"
 #include "selftests/harness/oracle.h"
-#include "selftests/harness/tests/partners.h"
+#include "selftests/harness/tests/starved.h"
 #include "selftests/harness/world.h"
 
 #define NAMES		8
@@ -35,60 +34,12 @@
 #define LOOK_NS		(22 * US)
 #define WINDOW_NS	(960 * US)	/* the lender helps after a millisecond at the earliest */
 
-static const struct policy starved = { .seed = 1, .oversleep_ns = 3000, .idle_ns = 1050 * US };
 static u64 pieces, missed;
 static u32 names;
-static bool wants_preempt;
-
-static void preempts_itself(void *arg)
-{
-	while (!done) {
-		if (wants_preempt) {
-			wants_preempt = false;
-			harness_policy(&starved);	/* the VMM makes this thread SCHED_IDLE */
-			g_preempt(&world.vgpu[ACCOMPLICE], false, 1);
-			harness_policy(&coarse);
-		}
-		harness_sleep(2 * US);
-	}
-}
-
-/* The guest stores through a mapping, which waits for no lock. */
-static void say(u32 i, bool work)
-{
-	u64 at = world.vgpu[i].v->part.v + G_USERD(2) + USERD_GP_PUT;
-
-	*(u32 *)chip_vram(at) = work;
-	chip_wrote(at, 4);
-}
 
 static void kick_worker(void)
 {
 	g_write(&world.vgpu[WORKER], PFIFO_RUNLIST_SUBMIT, 2 + NAMES);
-}
-
-static void until_free(u64 end)
-{
-	const struct machine_slice *w = slice_of(WORKER);
-
-	while ((w->busy || w->left_busy) && harness_now < end)
-		harness_sleep(20 * US);
-}
-
-/* Return true when the policy would choose the worker if both woke now: as in owner_test. */
-static bool would_be_chosen(void)
-{
-	const struct kvgpu_sched *s = &slicer()->sched;
-	const struct kvgpu_sched_ent *w = &slice_of(WORKER)->ent, *a = &slice_of(ACCOMPLICE)->ent;
-	bool wf = (s64)(s->pace - w->paced) >= (s64)(w->lead_v / 2),
-	     af = (s64)(s->pace - a->paced) >= (s64)(a->lead_v / 2);
-	s64 ahead = w->vtime - a->vtime, near = max(w->near_v, a->near_v);
-
-	if (w->cap_out)
-		return false;
-	if (wf != af)
-		return wf;
-	return ahead < -near || (ahead <= near && s->ents.next == &w->node);
 }
 
 static void empty_turn(u64 end)
@@ -97,27 +48,16 @@ static void empty_turn(u64 end)
 
 	while ((w->ent.cap_out || a->ent.parked || !slicer()->open) && harness_now < end)
 		harness_sleep(50 * US);
-	if (would_be_chosen())
+	if (worker_would_be_chosen())
 		return;
-	say(ACCOMPLICE, true);
-	say(WORKER, true);
+	tell_work(ACCOMPLICE, true);
+	tell_work(WORKER, true);
 	kick_worker();
 	harness_sleep(20 * US);
-	say(WORKER, false);
-	say(ACCOMPLICE, false);
+	tell_work(WORKER, false);
+	tell_work(ACCOMPLICE, false);
 	kick_worker();
 	until_open(harness_now + MS);
-}
-
-static bool register_taken(void)
-{
-	return chip.preempting &&
-	       FIELD_GET(PFIFO_PREEMPT_ID, chip.reg[PFIFO_PREEMPT / 4]) == chan_at(ACCOMPLICE, 1);
-}
-
-static bool slicer_waits(void)
-{
-	return hw_lock_is_urgent(&world.gpu->hw.p->preempt_lock);
 }
 
 static void work_at(u32 c, u64 until)
@@ -153,9 +93,9 @@ static void partners(void *arg)
 	u64 end = harness_now + RUN_MS * MS, t;
 
 	while (harness_now < end) {
-		until_free(min(end, harness_now + 8 * MS));
+		worker_until_free(min(end, harness_now + 8 * MS));
 		empty_turn(end);
-		if (!would_be_chosen()) {
+		if (!worker_would_be_chosen()) {
 			harness_sleep(50 * US);
 			continue;
 		}
@@ -167,12 +107,12 @@ static void partners(void *arg)
 		if (!register_taken())
 			continue;
 		chip_load_some(0, chan_at(ACCOMPLICE, 1));
-		say(WORKER, true);
-		say(ACCOMPLICE, true);
+		tell_work(WORKER, true);
+		tell_work(ACCOMPLICE, true);
 		kick_worker();
 		work_piece();
-		say(WORKER, false);
-		say(ACCOMPLICE, false);
+		tell_work(WORKER, false);
+		tell_work(ACCOMPLICE, false);
 		kick_worker();
 		until_open(harness_now + 4 * MS);
 	}

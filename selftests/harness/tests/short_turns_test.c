@@ -21,18 +21,6 @@
 
 static u64 window, turns;
 
-/*
- * Have the doorbell words of channel 2, which does nothing, tell of work or of none. No lock is
- * waited for, as in owner_test.
- */
-static void say(u32 i, bool work)
-{
-	u64 at = world.vgpu[i].v->part.v + G_USERD(2) + USERD_GP_PUT;
-
-	*(u32 *)chip_vram(at) = work;
-	chip_wrote(at, 4);
-}
-
 /* Wait until the slicer has given vGPU @i the chip, and its channel 1 is listed there. */
 static void until_only(u32 i, u64 end)
 {
@@ -42,8 +30,8 @@ static void until_only(u32 i, u64 end)
 
 static void turn_to(u32 i, u32 from)
 {
-	say(i, true);
-	say(from, false);
+	tell_work(i, true);
+	tell_work(from, false);
 	kick(i);
 	until_only(i, harness_now + 300 * US);
 }
@@ -79,7 +67,7 @@ static void judge(const char *cap, u32 us)
 	for (i = 0; i <= WAITER; i++)
 		second_channel(i);
 	harness_sleep(1500 * MS);
-	say(WAITER, true);
+	tell_work(WAITER, true);
 	window = us * US;
 	had = all = turns = 0;
 	done = false;

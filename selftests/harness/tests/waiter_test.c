@@ -19,15 +19,6 @@
 
 static u64 piece, gap, worked;
 
-/* Have the doorbell words of channel 2, which does nothing, tell of work or of none. */
-static void say(u32 i, bool work)
-{
-	u64 at = world.vgpu[i].v->part.v + G_USERD(2) + USERD_GP_PUT;
-
-	*(u32 *)chip_vram(at) = work;
-	chip_wrote(at, 4);
-}
-
 static void meter(void *arg)
 {
 	for (; !done; harness_sleep(MS / 50), all++) {
@@ -38,7 +29,7 @@ static void meter(void *arg)
 
 static void begin_piece(u16 id)
 {
-	say(NEIGHBOUR, true);
+	tell_work(NEIGHBOUR, true);
 	chip_at_work(id, true);
 	if (!slicer()->open || chip.engine[0].chid == id)
 		return;
@@ -57,7 +48,7 @@ static void pieces(void *arg)
 		for (ran = 0; ran < piece && harness_now < end; harness_sleep(STEP))
 			ran += chip_engine_works(id) ? STEP : 0;
 		chip_at_work(id, false);
-		say(NEIGHBOUR, false);
+		tell_work(NEIGHBOUR, false);
 		kick(NEIGHBOUR);
 		harness_sleep(gap);
 	}
@@ -74,7 +65,7 @@ static void judge(const char *cap, u32 piece_us, u32 gap_us)
 	for (i = 0; i < BOTH; i++)
 		second_channel(i);
 	harness_sleep(1500 * MS);
-	say(WAITER, true);
+	tell_work(WAITER, true);
 	piece = piece_us * US;
 	gap = gap_us * US;
 	had = worked = all = 0;
