@@ -12,7 +12,6 @@
 #define RUNL_BYTES		(2 * KVGPU_MAX_CHAN * RUNLIST_ENTRY_SIZE)
 #define RUNL_MAX_ENTRIES	(RUNL_BYTES / RUNLIST_ENTRY_SIZE)
 #define RUNL_WAIT_US		(2 * USEC_PER_SEC)
-#define WATCH_US		20		/* time between calls of a preempt's @look */
 
 static void init_pbdma(struct kvgpu_hw *hw, unsigned int p)
 {
@@ -222,12 +221,13 @@ int kvgpu_hw_preempt_watched(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int
 	u64 until;
 	int ret;
 
-	hw_lock_take_watched(l, look, arg, WATCH_US);
+	kvgpu_hw_lock_watched(l, look, arg);
 	until = ktime_get_ns() + timeout_ms * (u64)NSEC_PER_MSEC;
 	hw_wr(hw, PFIFO_PREEMPT, (tsg ? PFIFO_PREEMPT_TSG : 0) | FIELD_PREP(PFIFO_PREEMPT_ID, id));
 	do {
 		look(arg);
-		ret = hw_reg_wait(hw, PFIFO_PREEMPT, PFIFO_PREEMPT_PENDING, 0, WATCH_US);
+		ret = hw_reg_wait(hw, PFIFO_PREEMPT, PFIFO_PREEMPT_PENDING, 0,
+				  KVGPU_HW_WATCH_US);
 	} while (ret == -ETIMEDOUT && ktime_get_ns() < until);
 	look(arg);
 	hw->stats.preempts++;

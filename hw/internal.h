@@ -193,13 +193,6 @@ int hw_reg_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int u
  * lock.c. Call hw_lender_start() after all locks of the card are initialised, and hw_lender_stop()
  * when no thread waits for any of these locks.
  */
-/*
- * Takes lock @l as an urgent thread (lock.h). The caller must hold no other lock of the card. While
- * another thread holds @l, calls @look about every @us microseconds, for 5 ms at most. After that
- * it waits for @l without calling @look.
- */
-void hw_lock_take_watched(struct kvgpu_hw_lock *l, void (*look)(void *arg), void *arg,
-			  unsigned int us);
 int hw_lender_start(struct kvgpu_hw *hw);
 void hw_lender_stop(struct kvgpu_hw *hw);
 

@@ -15,7 +15,7 @@
 #define TURN_NS		NSEC_PER_MSEC
 #define TURNS		3
 /*
- * How long hw_lock_take_watched() calls its @look. 5 ms are normally enough to get the lock: a
+ * How long kvgpu_hw_lock_watched() calls its @look. 5 ms are normally enough to get the lock: a
  * guest's preempt releases the lock after about 1 ms, and another holder is lent a priority after 1
  * to 2 ms.
  */
@@ -203,8 +203,7 @@ void kvgpu_hw_lock(struct kvgpu_hw_lock *l)
 	WRITE_ONCE(l->holder, current);
 }
 
-void hw_lock_take_watched(struct kvgpu_hw_lock *l, void (*look)(void *arg), void *arg,
-			  unsigned int us)
+void kvgpu_hw_lock_watched(struct kvgpu_hw_lock *l, void (*look)(void *arg), void *arg)
 {
 	struct kvgpu_hw_lender *b = l->lender;
 	struct task_struct *t = READ_ONCE(b->thread);
@@ -219,7 +218,7 @@ void hw_lock_take_watched(struct kvgpu_hw_lock *l, void (*look)(void *arg), void
 			wake_up_process(t);
 		while (!got && ktime_get_ns() < until) {
 			look(arg);
-			usleep_range(us / 2, us);
+			usleep_range(KVGPU_HW_WATCH_US / 2, KVGPU_HW_WATCH_US);
 			got = rt_mutex_trylock(&l->mutex);
 		}
 		if (!got)

@@ -16,7 +16,7 @@
  * - An rt_mutex that is released goes to the first waiter in its queue. As long as the scheduler
  *   does not run that waiter, the rt_mutex has no holder to which a priority could be lent. An
  *   ordinary thread therefore does not wait in the rt_mutex's queue, unless it holds another of
- *   these locks or is in hw_lock_take_watched().
+ *   these locks or is in kvgpu_hw_lock_watched().
  * - Ordinary threads wait in a queue of turns instead. For a millisecond after its release, a lock
  *   is kept from other ordinary threads for the oldest waiter, at most three times for one waiter.
  *   If the waiter does not take the lock in that time and another ordinary thread wants it, the
@@ -50,12 +50,15 @@ struct kvgpu_hw_lock {
 	u32 kept;	/* how many times the lock was kept for the oldest waiter */
 	/*
 	 * number of waiting threads that are urgent: threads with a real-time priority or with
-	 * another of these locks, and threads in hw_lock_take_watched(), but not the lender
+	 * another of these locks, and threads in kvgpu_hw_lock_watched(), but not the lender
 	 */
 	atomic_t urgent;
 };
 
 #define HW_LENDER_LOCKS	8
+
+/* us between calls of @look in kvgpu_hw_lock_watched() and kvgpu_hw_preempt_watched() */
+#define KVGPU_HW_WATCH_US	20
 
 /* The lender of one card. */
 struct kvgpu_hw_lender {
@@ -78,6 +81,12 @@ struct kvgpu_hw_lender {
 void kvgpu_hw_lock_join(struct kvgpu_hw_lock *l, struct kvgpu_hw_lender *lender);
 
 void kvgpu_hw_lock(struct kvgpu_hw_lock *l);		/* sleeps */
+/*
+ * Takes lock @l as an urgent thread. The caller must hold no other lock of the card. While another
+ * thread holds @l, calls @look about every KVGPU_HW_WATCH_US, for 5 ms at most. After that it waits
+ * for @l without calling @look.
+ */
+void kvgpu_hw_lock_watched(struct kvgpu_hw_lock *l, void (*look)(void *arg), void *arg);
 void kvgpu_hw_unlock(struct kvgpu_hw_lock *l);
 /*
  * Tells whether an urgent thread waits for lock @l (kvgpu_hw_lock.urgent). All tenants may wait for

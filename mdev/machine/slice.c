@@ -439,17 +439,20 @@ static void loaded_leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr
 	u64 now;
 	u32 i;
 
+	if (!nr)
+		kvgpu_hw_lock(&chip->gpu->lock);
 	for (i = 0; i < nr; i++) {
+		if (i)
+			kvgpu_hw_unlock(&chip->gpu->lock);
 		seen_begin(&seen, chip->gpu, l, nr);
 		see_engines(&seen);
 		now = chan_drive_off(chip, &l[i], &seen);
-		kvgpu_hw_lock(&chip->gpu->lock);
+		/* guests may cause a wait here, and the vGPU that gets the chip works meanwhile */
+		kvgpu_hw_lock_watched(&chip->gpu->lock, see_engines, &seen);
 		see_engines(&seen);
 		note_leaver(chip, &l[i], &seen, began, now);
-		kvgpu_hw_unlock(&chip->gpu->lock);
 		began = ktime_get_ns();
 	}
-	kvgpu_hw_lock(&chip->gpu->lock);
 	now = ktime_get_ns();
 	write_seqlock(&s->books);
 	list_for_each_entry(m, &chip->live, node) {
