@@ -31,6 +31,7 @@
 #include "gtt-shadow/shadow.h"
 #include "mmio-trap/trap.h"
 #include "mdev/machine/machine.h"
+#include "mdev/machine/sample.h"
 #include "mdev/vgpu.h"
 
 #define KVGPU_GROUP		8	/* channels whose USERD areas share a page */
@@ -64,15 +65,6 @@ struct machine_stranger {
 	u16 id;
 	u8 engine;
 	bool tsg;
-};
-
-/* The engines' status at a drawn time. Only the thread of sample.c writes .taken and .engine. */
-struct machine_sampler {
-	struct task_struct *thread;	/* set from vmach_sampler_start() to _stop() */
-	/* the drawn time for which .engine was last read */
-	u64 taken;
-	/* status of the engines on GR's runlist; 0 for other engines */
-	u32 engine[KVGPU_MAX_ENGINE];
 };
 
 /*
@@ -762,12 +754,6 @@ void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why);
 
 void vmach_slicer_init(struct kvgpu_chip *chip);
 int vmach_slicer_start(struct kvgpu_gpu *gpu);
-/* sample.c, for the slicer's thread: whether the sampler has read the engines for .sample_at */
-bool vmach_sample_taken(const struct machine_slicer *s);
-/* Call it when a new slicer->sample_at was drawn. */
-void vmach_sampler_kick(struct machine_slicer *s);
-int vmach_sampler_start(struct kvgpu_chip *chip);
-void vmach_sampler_stop(struct kvgpu_chip *chip);
 void vmach_slicer_stop(struct kvgpu_gpu *gpu);
 void vmach_watchdog_set(struct kvgpu_gpu *gpu, unsigned int ms);
 /* gpu->lock is held for this function and for vmach_slice_remove() */

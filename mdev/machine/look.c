@@ -25,9 +25,10 @@
  * or the slicer was kicked, which a guest can do by submitting a list. Only a look at a random time
  * is a *sample*, because a guest may know or cause the times of the other looks. The sampler's
  * thread (sample.c) reads the engines' status for the sample at the random time, even if the
- * slicer's look comes late. A vGPU that the sample saw at work is charged until the next sample, or
- * until it leaves the chip. The other looks do not change which vGPUs are charged: they charge the
- * time until now, and find out which vGPUs have work.
+ * slicer's look comes late, and goes on with further samples until it comes. A vGPU that the sample
+ * saw at work is charged until the next sample, or until it leaves the chip. The other looks do not
+ * change which vGPUs are charged: they charge the time until now, and find out which vGPUs have
+ * work.
  *
  * Open for silicon: whether an idle PBDMA continues to name its last channel. If so, an idle
  * channel seems to have work for one more turn, until it is preempted.
@@ -126,7 +127,7 @@ static bool list_has_work(struct kvgpu_machine *m, bool *moved)
  */
 static u32 engine_status(struct kvgpu_chip *chip, u8 e)
 {
-	return chip->slicer.sampling ? chip->slicer.sampler.engine[e] :
+	return chip->slicer.sampling ? chip->slicer.sampler.first.engine[e] :
 				       kvgpu_hw_engine_status(&chip->gpu->hw, e);
 }
 
@@ -269,24 +270,70 @@ bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machin
 	       READ_ONCE(m->slice.ent.cap) < KVGPU_SCHED_CAP_NONE;
 }
 
+/* Tells whether late sample @p saw an engine at work for @m, or for no vGPU and @m was .seen. */
+static bool late_seen(struct kvgpu_machine *m, const struct machine_sample *p)
+{
+	struct kvgpu_chip *chip = m->v->gpu->chip;
+	struct kvgpu_machine *owner;
+	u8 e;
+
+	for (e = 0; e < chip->gpu->hw.topo.nr_engines; e++) {
+		if (!(p->engine[e] & PFIFO_STATUS_BUSY))
+			continue;
+		owner = vmach_status_owner(chip, p->engine[e]);
+		if (owner ? owner == m : m->slice.seen)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Returns the ns up to @now for which @m pays. *@busy: whether @m was .busy since the last look;
+ * set to whether it is from @now on. @late: how many samples were taken after the first one.
+ * Without any, @m pays for all of the time or nothing. With some the time is cut at each of them,
+ * and what a sample saw counts from its own time on.
+ */
+static u64 sampled_time(struct kvgpu_machine *m, u32 late, u64 now, bool *busy)
+{
+	const struct machine_slicer *s = &m->v->gpu->chip->slicer;
+	const struct machine_sample *p = &s->sampler.first;
+	bool works = *busy;
+	u64 from = s->looked, ns = 0, at;
+	u32 i;
+
+	for (i = 0; late && i <= late; i++) {
+		at = clamp(p->at, from, now);
+		ns += works ? at - from : 0;
+		from = at;
+		works = i ? late_seen(m, p) : m->slice.seen;
+		p = &s->sampler.late[i];
+	}
+	*busy = late ? works : m->slice.seen;
+	return ns + (works ? now - from : 0);
+}
+
 /*
  * A vGPU that a sample saw at work is charged until the next sample, or until it leaves the chip.
  * The charge is right on the average. This holds also if the guest knows the times of past looks,
- * because it does not know the time of the next sample.
+ * because it does not know the time of the next sample. @late: see sampled_time().
  */
-static void look_charge(struct kvgpu_machine *m, bool sample, u64 now)
+static void look_charge(struct kvgpu_machine *m, bool sample, u32 late, u64 now)
 {
 	const struct machine_slicer *s = &m->v->gpu->chip->slicer;
 	struct machine_slice *sl = &m->slice;
-	u64 ns = sl->busy ? now - s->looked : 0;
+	bool was = sl->busy;
+	u64 ns;
 
-	if (sample && !sl->busy && sl->brief)
-		ns = min_t(u64, (now - s->sampled) / 4, BRIEF_NS);
+	if (sample)
+		ns = sampled_time(m, late, now, &sl->busy);
+	else
+		ns = was ? now - s->looked : 0;
+	if (sample && !was && sl->brief)
+		ns = max(ns, min_t(u64, (now - s->sampled) / 4, BRIEF_NS));
 	if (ns)
 		vmach_time_charge(m, ns, now);
 	if (!sample)
 		return;
-	sl->busy = sl->seen;
 	sl->brief = false;
 	sl->left_busy &= !vmach_list_shown(m);
 }
@@ -323,7 +370,7 @@ bool vmach_slicer_look(struct kvgpu_chip *chip, u64 now)
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m, *only = NULL;
-	u32 working = 0, shown = 0, live = 0, unsaid;
+	u32 working = 0, shown = 0, live = 0, unsaid, late = vmach_late_samples_count(s);
 	bool any = false, engine = false, unnamed = false, limited = false, ended;
 	bool sample = vmach_sample_taken(s);
 
@@ -367,7 +414,7 @@ bool vmach_slicer_look(struct kvgpu_chip *chip, u64 now)
 		 * that engine. An engine that names no vGPU counts for each of them.
 		 */
 		note_work_seen(m, engine && (working < 2 || m->slice.named || unnamed));
-		look_charge(m, sample, now);
+		look_charge(m, sample, late, now);
 		any |= m->slice.busy;
 	}
 	s->busy_ns += (now - s->looked) / 2 * (any + s->busy);

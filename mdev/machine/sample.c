@@ -4,10 +4,13 @@
  * uses the result under gpu->lock. But the slicer may come late: a guest may make it wait for that
  * lock, or it may be resting. By then the guest's work may be over, and would not be seen. So a
  * separate thread, with a real-time priority, reads the status when the drawn time has come,
- * without a lock, and wakes the slicer. look.c uses the result as the sample.
+ * without a lock, and wakes the slicer. look.c uses the result as the sample. Until the slicer
+ * comes, the thread goes on at times that it draws with the same mean: if it took one sample only,
+ * a guest that makes the slicer rest would work unseen in the rest of the rest.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>
+#include <linux/random.h>
 #include <linux/sched.h>
 
 #include "mdev/machine/internal.h"
@@ -26,42 +29,77 @@ static u32 read_engine(struct kvgpu_gpu *gpu, u8 e)
 	return st;
 }
 
-static void engines_sample(struct kvgpu_chip *chip, u64 at)
+static void read_engines(struct kvgpu_gpu *gpu, struct machine_sample *p)
 {
-	struct machine_sampler *s = &chip->slicer.sampler;
-	struct kvgpu_gpu *gpu = chip->gpu;
 	u8 runl = vmach_gr_runl_get(gpu), e;
 
+	p->at = ktime_get_ns();
 	/*
 	 * begin with the last engines, which are copy engines: their work is mostly shorter than
 	 * GR's
 	 */
 	for (e = gpu->hw.topo.nr_engines; e-- > 0;)
-		s->engine[e] = gpu->hw.topo.engine[e].runl == runl ? read_engine(gpu, e) : 0;
-	/* pairs with vmach_sample_taken(): a reader that sees .taken sees all of .engine[] */
+		p->engine[e] = gpu->hw.topo.engine[e].runl == runl ? read_engine(gpu, e) : 0;
+}
+
+/* Draws the time of the next late sample. */
+static void draw_late(struct kvgpu_chip *chip)
+{
+	struct machine_sampler *s = &chip->slicer.sampler;
+	u64 mean = READ_ONCE(chip->slicer.sample_mean);
+
+	s->late_at = ~0ull;
+	if (mean && mean != ~0ull && s->nr_late < LATE_SAMPLES)
+		s->late_at = ktime_get_ns() + kvgpu_sched_gap(mean, get_random_u64());
+}
+
+/* Takes the sample for which the slicer has drawn time @at, and wakes the slicer. */
+static void take_first(struct kvgpu_chip *chip, u64 at)
+{
+	struct machine_sampler *s = &chip->slicer.sampler;
+
+	read_engines(chip->gpu, &s->first);
+	WRITE_ONCE(s->nr_late, 0);
+	draw_late(chip);
+	/* pairs with vmach_sample_taken(): a reader that sees .taken sees .first and .nr_late */
 	smp_store_release(&s->taken, at);
-	vmach_slicer_kick(gpu);
+	vmach_slicer_kick(chip->gpu);
+}
+
+/* Takes one more sample, because the slicer has not used the first one yet. */
+static void take_late(struct kvgpu_chip *chip)
+{
+	struct machine_sampler *s = &chip->slicer.sampler;
+
+	read_engines(chip->gpu, &s->late[s->nr_late]);
+	/* pairs with vmach_late_samples_count(): its caller sees the samples that it counts */
+	smp_store_release(&s->nr_late, s->nr_late + 1);
+	draw_late(chip);
 }
 
 static int sampler_main(void *arg)
 {
 	struct kvgpu_chip *chip = arg;
 	struct machine_sampler *s = &chip->slicer.sampler;
+	u64 drawn, at;
 	ktime_t until;
-	u64 at;
 
 	while (!kthread_should_stop()) {
 		set_current_state(TASK_INTERRUPTIBLE);
-		at = READ_ONCE(chip->slicer.sample_at);
-		if (at && at != s->taken && at <= ktime_get_ns()) {
+		drawn = READ_ONCE(chip->slicer.sample_at);
+		at = drawn == s->taken ? s->late_at : drawn;
+		if (drawn && at <= ktime_get_ns()) {
 			__set_current_state(TASK_RUNNING);
-			engines_sample(chip, at);
+			if (drawn == s->taken)
+				take_late(chip);
+			else
+				take_first(chip, drawn);
 			continue;
 		}
 		until = ns_to_ktime(at);
 		if (kthread_should_stop())
 			;
-		else if (!at || at == s->taken || at == ~0ull)
+		else if (!drawn || at == ~0ull)
 			schedule();	/* sleeps until a kick, which comes when a time is drawn */
 		else
 			/*
@@ -76,8 +114,14 @@ static int sampler_main(void *arg)
 
 bool vmach_sample_taken(const struct machine_slicer *s)
 {
-	/* pairs with the sampler's release: .engine[] was read for .sample_at */
+	/* pairs with take_first(): .first was read for .sample_at */
 	return s->sample_at && smp_load_acquire(&s->sampler.taken) == s->sample_at;
+}
+
+u32 vmach_late_samples_count(const struct machine_slicer *s)
+{
+	/* pairs with take_late() */
+	return vmach_sample_taken(s) ? smp_load_acquire(&s->sampler.nr_late) : 0;
 }
 
 void vmach_sampler_kick(struct machine_slicer *s)

@@ -524,7 +524,7 @@ static void next_sample(struct machine_slicer *s, u64 now, u64 mean)
 
 	if (!s->sample_at || (mean && mean < s->sample_mean)) {
 		WRITE_ONCE(s->sample_at, s->sample_at ? min(s->sample_at, at) : at);
-		s->sample_mean = mean ?: ~0ull;
+		WRITE_ONCE(s->sample_mean, mean ?: ~0ull);
 		vmach_sampler_kick(s);
 	}
 	s->planned = s->sample_at != ~0ull;
@@ -632,8 +632,8 @@ static void slicer_rest(u64 until)
  * This thread has a real-time priority, and holds gpu->lock while it looks. After a look it leaves
  * the CPU and the lock to other threads for twice as long as the look and its flushes took, but at
  * most 10 ms (both are averages). Otherwise guests could keep the thread busy, because they can
- * cause any number of kicks. If a sample is due meanwhile, the sampler reads the engines on time,
- * and this thread uses the result after its rest.
+ * cause any number of kicks. If samples are due meanwhile, the sampler reads the engines on time,
+ * and this thread uses the results after its rest.
  */
 static int slicer_main(void *arg)
 {
