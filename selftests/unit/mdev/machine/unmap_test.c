@@ -241,7 +241,9 @@ static void who_may_open(void **state)
 	returns(&unmaps);
 	assert_true(opens(&other, &vgpu[0]));
 	end();
-	/* a thread without a file, of which only its death tells that it has left */
+	/*
+	 * a thread without a file that makes no more calls: only its death tells that it has left
+	 */
 	start(1, 8);
 	assert_true(opens(&unmaps, &vgpu[0]));
 	ask(&vgpu[0]);
@@ -411,7 +413,7 @@ static void at_random(void **state)
 		}
 		end();
 	}
-	/* else the unmaps found nothing pinned, and tried nothing */
+	/* else at most one unmap in four found a page pinned, and the others tried nothing */
 	assert_true(worked > SEEDS);
 }
 

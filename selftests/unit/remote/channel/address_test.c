@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Texts of addresses: every form, every limit, and the reason that is given for a text that is no
- * address.
+ * Texts of addresses: their forms and limits, and the reason that is given for a text that is no
+ * address. Also sockets at such addresses.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -134,7 +134,7 @@ static void texts(void **state)
 		}
 }
 
-/* The longest path of each form, and one byte more. */
+/* The longest path or host, and one byte more; and a bell that is too long. */
 static void lengths(void **state)
 {
 	char text[400];

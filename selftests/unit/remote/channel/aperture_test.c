@@ -41,7 +41,7 @@ enum {
 
 static char path[64], address[80];
 static int listening;
-static uint64_t served;		/* atomic: frames that a server in this process has answered */
+static uint64_t served;		/* atomic: frames that servers in this process have served */
 
 /* ------------------------------------------------------------------ an honest server */
 
@@ -152,7 +152,10 @@ static void rewrite(struct attacker *a, uint64_t *word)
 	__atomic_store_n(word, v[draw(a) % 8], __ATOMIC_RELAXED);
 }
 
-/* Returns a random word of a ring or a box, more often one near the begin. */
+/*
+ * Returns a random word of a ring, of a box, of the boxes' words or of the attach page, more often
+ * a word near the begin.
+ */
 static uint64_t *any_word(struct attacker *a)
 {
 	uint8_t *const part[] = { a->base->frames,	   a->base->told,
@@ -219,8 +222,8 @@ static void a_frame(struct attacker *a, struct kvgpu_ring_producer *p)
 }
 
 /*
- * Whatever the client writes at whatever moment, the server ends by itself: it neither crashes nor
- * hangs.
+ * Whatever the client writes at whatever moment, the server neither crashes nor hangs: it ends by
+ * itself, when the client closes its socket at the latest.
  */
 static void malicious_clients(void **state)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Boxes for answers, with a server that answers before it is asked, or twice. */
+/*
+ * Boxes for answers: no answer is taken before the question, after the answer, or for a box that
+ * does not exist. A lost channel gives an error.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

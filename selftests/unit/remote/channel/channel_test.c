@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Both ends of a channel in one process, for each carrier: frames, answers, pieces of the arena,
- * happenings, acks, and peers that leave or lie.
+ * Both ends of a channel in one process, over a socket, an aperture and a relay: frames, answers,
+ * pieces of the arena, happenings, acks, and peers that leave or lie.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -90,8 +90,8 @@ static int serve_one(struct kvgpu_remote_port *p, const struct kvgpu_remote_head
 /* --------------------------------------------------------- a relay that passes on what it hears */
 
 /*
- * Whether a relay stands between. .listening is the relay's then, and .serving is the server's end
- * of it.
+ * Whether a relay stands between client and server. Then `listening` is the relay's socket, and
+ * `serving` is the server's end of its connection to the relay.
  */
 static bool relays;
 static int serving = -1;
@@ -272,7 +272,7 @@ static void versions(void **state)
 	assert_int_equal(kvgpu_remote_connect("aperture:/nonexistent", VERSION, on_event, NULL,
 					      &client, &why),
 			 -ENOENT);
-	/* there are no sockets below /dev */
+	/* a path below /dev is taken for that of a device or a file, not of a socket */
 	assert_int_equal(kvgpu_remote_listen("aperture:/dev/nonexistent", &why), -EINVAL);
 	assert_true(kvgpu_remote_is_place("aperture:/dev/nonexistent"));
 	assert_int_equal(kvgpu_remote_connect("aperture:/dev/nonexistent", VERSION, on_event, NULL,
@@ -331,7 +331,7 @@ static void pieces(void **state)
 	kvgpu_remote_disconnect(client);
 }
 
-/* Frames that lie before the ack are kept, and served in their order afterwards. */
+/* Frames that lie before the ack do not hold it up, and afterwards the server answers as before. */
 static void acks_pass_by(void **state)
 {
 	struct kvgpu_remote_answer a;
@@ -568,7 +568,7 @@ static void lying_relays(void **state)
 	refuses_relay(64 << 10, open, "not sealed");
 	refuses_relay(0, memory_make(ARENA), "can't be");
 	refuses_relay(4 << 20, memory_make(ARENA), "can't be");
-	/* a turn of more than an eighth of the arena */
+	/* pieces of more than an eighth of the arena */
 	refuses_relay(1 << 20, memory_make(ARENA), "can't be");
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Apertures in a file that both sides map, with and without a bell: clients one after the other, a
- * second client at the same time, either side killed, the file cut short, other versions. The
- * server is another process.
+ * second client at the same time, several places, either side killed, the file cut short, other
+ * versions, strangers that ring, the file's owner and rights, and how waits sleep. Servers of
+ * clients are other processes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -182,7 +183,7 @@ static int ask(unsigned int box, size_t n)
 	return 0;
 }
 
-/* Makes some calls. (until_gone() makes calls until the server is gone.) */
+/* Makes @n calls. (until_gone() makes calls until the server is gone.) */
 static void calls(unsigned int n)
 {
 	unsigned int box = kvgpu_remote_box_get(client), i;
@@ -401,7 +402,7 @@ static void server_killed(void **state)
 	kvgpu_remote_disconnect(client);
 }
 
-/* The next client gets in at once, even if the server has not noticed the death of the last one. */
+/* The next client gets in at its first attempt, whether or not the server has seen the death. */
 static void client_killed(void **state)
 {
 	unsigned int i;
@@ -430,7 +431,7 @@ static void client_killed(void **state)
 	}
 }
 
-/* File cut short: the client's call fails without a crash, the server says why and ends. */
+/* File cut short: the client's call fails without a crash; the server gets an error and ends. */
 static void cut_short(void **state)
 {
 	volatile uint8_t *arena, *again;
@@ -534,8 +535,8 @@ static void expect_waits(struct kvgpu_remote_place *place, unsigned int looks, i
 }
 
 /*
- * Looks at a place are counted, not timed: a second's worth of frequent ones after a client, and
- * then 20 in each second.
+ * Looks at a place are counted, not timed: at the start and after a client, a second's worth of
+ * frequent looks; then 20 in each second.
  */
 static void idle_places_are_looked_at_seldom(void **state)
 {
@@ -555,7 +556,7 @@ static void idle_places_are_looked_at_seldom(void **state)
 	unlink(path);
 }
 
-/* ------------------------------------------------ rings of those who have no part in the memory */
+/* ---------------------------------------------- rings by processes without a part in the memory */
 
 enum { STRANGERS = 60 };
 
@@ -663,7 +664,7 @@ static void expect_refused(const char *text)
 	assert_non_null(strstr(why, text));
 }
 
-/* Its owner would pass for the client that the configuration names, so it must be root's. */
+/* Root must own the file: its owner would pass for the client that the configuration names. */
 static void anothers_file_is_not_served(void **state)
 {
 	const char *why;
@@ -754,7 +755,7 @@ static int on_a_full_disk(void)
 	return !strstr(why, "can't be touched");
 }
 
-/* A sparse file on a full disk: the first touch gets no page. The server says so, and goes on. */
+/* A sparse file on a full disk: its pages can't be had. Opening the place gives an error. */
 static void no_room_for_its_pages(void **state)
 {
 	pid_t pid;

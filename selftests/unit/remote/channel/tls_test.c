@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * A channel on TLS with certificates as kvgpu-remotectl makes them: frames, pieces and acks. Then
- * each thing that may be wrong with a certificate, and what both sides say of it; peers that do not
- * speak TLS; and keys that are renewed while a thread waits.
+ * what may be wrong with certificates and their files, and what is said of it; peers that do not
+ * speak TLS, or have no certificate; and keys that are renewed while a thread waits.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -77,7 +77,7 @@ static struct {
 	int listening, port;
 	char folder[128];
 	pthread_t thread;
-	int result;		/* result of the handshake, or of the welcome */
+	int result;		/* result of the credentials, the handshake or the welcome */
 	char why[512], peer[TLS_NAME_MAX];
 	struct tls *tls;
 } server;
@@ -299,7 +299,7 @@ static void frames_and_pieces(void **state)
 	box = kvgpu_remote_box_get(c);
 	for (i = 0; i < KVGPU_REMOTE_PAYLOAD_MAX / 8; i++)
 		words[i] = i * i;
-	/* sizes around that of a TLS record, 16 KiB */
+	/* sizes below and above that of a TLS record, 16 KiB */
 	for (i = 0; i < 300; i++) {
 		size_t n = i < 290 ? i * 8 * 56 : KVGPU_REMOTE_PAYLOAD_MAX;
 
@@ -316,8 +316,8 @@ static void frames_and_pieces(void **state)
 		if (arena[piece.at + i] != (uint8_t)((uint8_t)(i * 7) * 2))
 			fail_msg("byte %llu", (unsigned long long)i);
 	/*
-	 * Many frames without an answer: several come in one record, and are in the session when
-	 * the socket is empty.
+	 * Many frames without an answer: a frame's bytes can be in the session when the socket is
+	 * empty.
 	 */
 	for (i = 0; i < 5000; i++) {
 		struct iovec part = { words, 24 };
@@ -582,7 +582,7 @@ static void renewed_keys(void **state)
 	assert_int_equal(w.result, 0);
 	for (i = 0; i < 30; i++) {
 		frame.h.seq = frame.word = i;
-		/* each byte in a record of its own, with new keys in the middle */
+		/* each byte in a record of its own; in three of the frames with new keys */
 		for (b = 0; b < sizeof(frame); b++) {
 			/* GnuTLS allows eight renewals a second */
 			if ((b == 5 || b == 20) && i % 10 == 3)

@@ -41,7 +41,7 @@ static void large_ones_fill_the_buffers(void **state)
 	assert_int_equal(cut_piece(&relay, 64 << 20), relay.piece);
 }
 
-/* The time is at most 1.2 times that of the best power of two. */
+/* For a copy of two turns and more, the time is at most 1.2 times that of the best power of two. */
 static void near_the_best(void **state)
 {
 	static const uint32_t turns[] = { 16 << 10, 64 << 10, 1 << 20 };

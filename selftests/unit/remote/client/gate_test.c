@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Gates for events: a stream of the client's own is kept for the next gate, but not when a call
- * fails, as the stream may wait for an event then. There is no server.
+ * Gates for events: a stream of the client's own is kept for the next gate, but not when a call or
+ * the thread's start fails, as the stream may wait for an event then. There is no server.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -17,7 +17,7 @@
 
 enum { STREAM = 7, EVENT = 8 };
 
-/* --------------------------------------------- in the place of call.c, object.c and the channel */
+/* --------------------------------- in the place of the client's other files and the channel */
 
 struct peer peers[PEERS_MAX];
 static struct object context = { .id = 3 };

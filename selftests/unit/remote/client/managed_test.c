@@ -17,7 +17,7 @@
 
 enum { ARENA = 16 << 20, BYTES = 4 << 20, PAGE = 4096 };
 
-/* ------------------------------------ in the place of call.c, context.c, a channel and a server */
+/* ------------------------- in the place of the client's other files, a channel and a server */
 
 static struct object context;
 static uint8_t there[BYTES + PAGE];	/* the server's memory */

@@ -15,7 +15,7 @@
 
 enum { ARENA = 16 << 20, RING = ARENA / 4 };
 
-/* ---------------------------------------------- in the place of call.c, context.c and a channel */
+/* ----------------------------------- in the place of the client's other files and a channel */
 
 static struct object contexts[2];
 static struct object *current = &contexts[0];
@@ -139,7 +139,7 @@ static void device_memory(void **state)
 	assert_true(range_add(0x900000, 16, 1));
 	current = &contexts[0];
 	range_remove(0x101000, 1);
-	assert_true(range_has(0x101000));		/* it was allocated again in between */
+	assert_true(range_has(0x101000));		/* allocated in turn 1, so not before it */
 	range_remove(0x101000, 2);
 	assert_false(range_has(0x101000));
 	assert_true(range_has(0x1027ff));
@@ -337,8 +337,8 @@ static void an_empty_ring_begins_anew(void **state)
 }
 
 /*
- * For a relay each piece lies at a multiple of its size, which is a power of two: so many copies
- * use few places.
+ * For a relay a piece's room is its size, rounded up to a power of two of 4 KiB at least. Each
+ * piece lies at a multiple of its room: so many copies use few places.
  */
 static void pieces_for_a_relay(void **state)
 {

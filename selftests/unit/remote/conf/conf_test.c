@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * remote.conf and remoted.conf: every key with its limits, sections, comments, and the messages
- * about mistakes.
+ * remote.conf and remoted.conf: keys, limits, sections, comments, the messages about mistakes, and
+ * the files that the packages install.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -89,7 +89,10 @@ static void everything(void **state)
 	assert_int_equal(server.nr_groups, 2);
 	assert_string_equal(server.groups[1], "video");
 	assert_int_equal(server.filter, FILTER_LOG);
-	/* a section inherits the values above it, except for those that it sets itself */
+	/*
+	 * a section inherits the values before the first section, except for those that it sets
+	 * itself
+	 */
 	assert_int_equal(remoted_conf_share(&server, "tls:lab-1")->memory, 1ull << 40);
 	assert_int_equal(remoted_conf_share(&server, "tls:lab-1")->weight, 50);
 	assert_true(remoted_conf_share(&server, "tls:lab-1")->allow);
@@ -98,7 +101,10 @@ static void everything(void **state)
 	assert_ptr_equal(remoted_conf_share(&server, "tls:lab-2"), &server.share);
 }
 
-/* By default no client can have all places, and none can have all of the machine's memory. */
+/*
+ * By default a client can have three quarters of the places if there are four or more, and its host
+ * memory has a limit.
+ */
 static void shares(void **state)
 {
 	static const uint64_t clients[][2] = { { 1, 1 },

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * kvgpu-aperture: files and their labels; a memory disk that becomes a device, on a made-up /sys
- * from which the test reads back what was written; memory types as Linux lists them.
+ * from which the test reads back what was written; memory types as Linux lists them; the list of
+ * devices.
  */
 #include <setjmp.h>
 #include <stdarg.h>

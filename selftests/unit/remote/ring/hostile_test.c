@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A peer that rewrites any word of shared memory before any access of the honest side, with values
- * that are chosen to hurt; and two words, for those by which the honest side decides.
- * model/memory.c checks that no access is outside of the memory and that no word is read twice.
- * ASan checks the buffers.
+ * A peer that rewrites a word of shared memory before any access of the honest side, with values
+ * that are chosen to hurt; and two of the words by which the consumer decides. model/memory.c
+ * checks that no access is outside of the memory, and that calls which decide by what they load
+ * load no word twice. Then waits: when they look, and when they sleep.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -81,8 +81,8 @@ static struct kvgpu_bell bell(uint32_t *word)
 }
 
 /*
- * Makes a ring through which @frames frames have gone, so that sequence numbers are those of a
- * later lap.
+ * Makes a ring through which @frames frames have gone. After SLOTS or more of them, sequence
+ * numbers are those of a later lap.
  */
 static struct world *create(unsigned int frames)
 {
@@ -130,7 +130,10 @@ static void destroy(struct world *w)
 	free(w);
 }
 
-/* Takes all frames that w->begin has. Returns how many accesses that took. */
+/*
+ * Takes up to @frames frames of the ring as it is in w->begin, and waits if it finds no more.
+ * Returns how many accesses that took.
+ */
 static unsigned int consume(struct world *w, unsigned int frames)
 {
 	const struct kvgpu_ring_consumer before = w->consumer;
@@ -185,7 +188,7 @@ static void consumer_survives(void **state)
 
 /*
  * The words that decide about a frame of 2 slots, namely both slots' numbers and the head, and the
- * bell's word, which decides about a wake-up: two of them are rewritten.
+ * word of the producer's bell, which decides about a wake-up: two of them are rewritten.
  */
 static void consumer_survives_two_rewrites(void **state)
 {
@@ -213,7 +216,7 @@ static void consumer_survives_two_rewrites(void **state)
 	destroy(w);
 }
 
-/* Puts frames until the ring is full, waits, and tries again. */
+/* Puts six frames, and waits for room after each for which the ring is too full. */
 static unsigned int produce(struct world *w)
 {
 	static const uint32_t len[] = { TWO_SLOTS, ONE_SLOT,  THREE_SLOTS,
@@ -368,8 +371,8 @@ static bool never(void *arg)
 }
 
 /*
- * There is no peer, but the machine has more to do than CPUs. Then waits sleep at once, and only
- * now and then look first.
+ * There is no peer. If other threads want the CPU, waits sleep at once, and only now and then look
+ * first.
  */
 static void others_want_the_cpu(void **state)
 {

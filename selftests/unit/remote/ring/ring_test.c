@@ -157,7 +157,7 @@ static void geometry(void **state)
 	assert_string_equal(kvgpu_ring_status_name(99), "unknown");
 }
 
-/* Frames of every length, in one piece and in three, at all places of the ring. */
+/* Frames of every length up to the longest, in one piece and in three. */
 static void every_length(void **state)
 {
 	struct pair *t = create(16, NULL);
@@ -278,9 +278,7 @@ static void callers_mistakes(void **state)
 	destroy(t);
 }
 
-/*
- * Each wrong word that the peer writes ends the ring for ever, with a status that names the fault.
- */
+/* A wrong word that the peer writes ends the ring for ever, with a status that names the fault. */
 static void dead_by_name(void **state)
 {
 	static const struct { size_t word; uint64_t value; enum kvgpu_ring_status want; } c[] = {
@@ -364,8 +362,8 @@ static void *echo(void *arg)
 }
 
 /*
- * No side looks before it sleeps, so a round trip has two sleeps and two wake-ups, or one that was
- * not needed.
+ * No side looks before it sleeps. The consumer is woken at most twice in each round trip, on
+ * average.
  */
 static void sleepers_wake_each_other(void **state)
 {
@@ -426,7 +424,7 @@ static void waits_end(void **state)
 		t->consumer_sleeps.times.spin_ns = 1000;
 		assert_int_equal(kvgpu_ring_wait_frame(&t->c, 1000000), KVGPU_WAIT_TIMEOUT);
 		assert_int_equal(t->consumer_sleeps.spins, 1);
-		/* a frame came without a ring of the bell: the sleeper looks by itself */
+		/* a frame came without a ring of the bell: the wait finds it by itself */
 		assert_int_equal(put(t, 1, "", 1), KVGPU_RING_OK);
 		assert_int_equal(kvgpu_ring_wait_frame(&t->c, KVGPU_FOREVER), KVGPU_WAIT_READY);
 		assert_int_equal(t->shared->consumer_word, 0);

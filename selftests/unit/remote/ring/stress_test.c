@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A million frames of random sizes between two threads that look for a short time and sleep often.
- * Some are answered. All arrive, whole and in order. Also run under the thread sanitizer, which
- * sees whether loads and stores are declared as their order needs.
+ * A million frames of random sizes between two threads that sleep often; only the consumer looks
+ * for a short time first. Then fewer frames in a small ring. Some are answered. All arrive, whole
+ * and in order. Also run under the thread sanitizer, which sees whether loads and stores are
+ * declared as their order needs.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -121,7 +122,7 @@ static void *produce(void *arg)
 				return "no room";
 		if (s)
 			return "put";
-		/* notify only for some frames, so that several become visible in one go */
+		/* notify only for some frames, so that one notify tells of several */
 		if (n % 16 < 4)
 			kvgpu_ring_notify(&p);
 		if (asks(r, n))
@@ -209,7 +210,7 @@ static void a_million(void **state)
 	run(&r);
 }
 
-/* A ring that is full or empty most of the time. */
+/* A small ring, which is often full or empty. */
 static void by_futex(void **state)
 {
 	struct run r = { .frames = 20000, .slots = 16, .asks = 50, .ops = &kvgpu_bell_futex_ops };

@@ -109,7 +109,7 @@ static void small_answers(void **state)
 	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
 	assert_null(s.waits);
 	assert_true(fake_answers > answers + 32);
-	/* if the copy fails, its error is the answer; if no event can be made, the bytes are */
+	/* if the copy fails, its error is the answer; if no event can be recorded, the bytes are */
 	fake_busy = 0;
 	context();
 	st = stream();
@@ -169,7 +169,8 @@ static void no_small_answers(void **state)
 }
 
 /*
- * A library that cannot register memory is asked once. Copies then wait as without pinned memory.
+ * A library without cuMemHostGetDevicePointer(): the arena is not registered, and copies wait as
+ * without pinned memory.
  */
 static void not_pinned(void **state)
 {
@@ -243,10 +244,12 @@ static void arena_of_ferries(void **state)
 	fake_no_register = false;
 	OK(ADD(q));
 	assert_int_equal(fake_registered, 1);
-	/* copies that are not in graphs work as before */
+	/* copies that are not in graphs are still told that the arena is not pinned */
 	OK(fake_frame(&s, OP_pin, NULL, 0));
 	assert_int_equal(ANSWER(pin)->pinned, 0);
-	/* the arena stays registered as long as another context has a graph with a ferry */
+	/*
+	 * another context registers the arena when the first context ends; the last one ends that
+	 */
 	other = context();
 	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
 	assert_int_equal(fake_registered, 1);

@@ -12,7 +12,7 @@
 extern unsigned int fake_calls;		/* number of calls of the library */
 /* So many of the next questions whether work is done get the answer no. */
 extern unsigned int fake_busy;
-extern CUresult fake_error;		/* result of all calls from now on */
+extern CUresult fake_error;		/* result of most calls from now on */
 extern unsigned int fake_answers;	/* number of answers to frames; fake_last is the last one */
 extern struct kvgpu_remote_answer fake_last;
 extern uint64_t fake_payload[KVGPU_REMOTE_PAYLOAD_MAX / 8];
@@ -32,8 +32,8 @@ extern bool fake_no_register, fake_no_address;
 /* Parameters of a kernel node are read back packed, with this many bytes. 0: one by one. */
 extern unsigned int fake_gives_packed;
 /*
- * Serves a frame as if it came from a client. Returns the answer's result, or 0 if the gate keeps
- * the frame.
+ * Serves a frame as if it came from a client. Returns the answer's result, or 0 if there is no
+ * answer yet.
  */
 CUresult fake_frame(struct server *s, uint16_t op, const void *payload, size_t n);
 
@@ -74,7 +74,7 @@ struct fake_shape {
 };
 extern const struct fake_shape fake_shapes[KVGPU_REMOTE_OPS + 1];
 
-/* The functions that remote/api.py makes call these. */
+/* The functions that remote/api.py makes call these. fake_fill() sets those functions. */
 CUresult fake_result(void);
 void *fake_new(unsigned int class);
 void fake_handle(unsigned int class, const void *handle);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
  * Frames without an end for the server's decoder, on a library that does nothing. In sessions of
- * some hundred frames each frame is made new, or is a frame that reached the library before with
- * some words replaced. The address sanitizer and the library's check of handles judge. make check
- * runs some frames, with another seed each day. KVGPU_FLOOD=N runs more, KVGPU_FLOOD_SEED=N uses
- * that seed again. Prints TAP.
+ * 1000 frames each frame is made new, or is a frame that reached the library before with some words
+ * replaced. The address sanitizer and the library's check of handles judge. make check runs 200000
+ * frames, with another seed each day. KVGPU_FLOOD=N runs N frames or a few more, KVGPU_FLOOD_SEED=N
+ * uses that seed again. Prints TAP.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -98,7 +98,10 @@ static uint64_t some_word(void)
 	}
 }
 
-/* Returns a word for the struct: what belongs there, or, one time in twelve, anything. */
+/*
+ * Returns a word for the struct: mostly a handle of @class, or a small number if that is
+ * CLASS_NONE; sometimes anything.
+ */
 static uint64_t word_of(unsigned int class)
 {
 	if (!below(12))

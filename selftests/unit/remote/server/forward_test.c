@@ -105,7 +105,7 @@ static void contexts(void **state)
 	second = context();
 	FAILS(ASK(cublasScopy_v2, .handle = h, .n = 1), INVALID_CONTEXT);
 	OK(ASK(cuCtxDestroy_v2, .ctx = first));
-	/* the library's handle was destroyed before its context */
+	/* the library's handle was destroyed with its context */
 	assert_int_equal(there->class, CLASS_NONE);
 	FAILS(ASK(blas_destroy, .blas = h), INVALID_HANDLE);
 	assert_int_equal(s.current, second);

@@ -2,7 +2,7 @@
 /*
  * The fake library's graphs, as far as the server asks about their contents: nodes with their
  * functions; child graphs, which are copies; and user objects, whose destructors are called when
- * the last graph that refers to them is gone.
+ * the last reference to them is gone.
  */
 #include "fake.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The arbiter's thread: processes that ring get turns, a process that is killed loses its turn, and
- * with one client alone there are no turns.
+ * The arbiter's thread: processes that ring get turns, a process that is killed loses its turn,
+ * with one client alone there are no turns, debts stay, and a full bell does no harm.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -81,7 +81,9 @@ static void ring(void)
 	assert_int_equal(write(arbiter_bell(), "", 1), 1);
 }
 
-/* Waits until the word is set, or not. 20 s are enough even on a slow machine. */
+/*
+ * Waits until the word is not 0, or is 0 if @set is false. 20 s are enough even on a slow machine.
+ */
 static void comes_to(const uint32_t *word, bool set)
 {
 	unsigned int i;
@@ -197,7 +199,7 @@ static void debts_stay(void **state)
 	give_back(a, 900000000);
 	comes_to(&door(b)->turn, true);
 	go(a);
-	/* many other names come in between, but no more than there are rows */
+	/* another name comes in between; there are rows enough for all names */
 	c = come("tls:eve", 10);
 	go(c);
 	a = come("tls:ann", 10);
@@ -217,9 +219,7 @@ static void debts_stay(void **state)
 	go(c);
 }
 
-/*
- * A process rings without an end: turns are given as usual, and the arbiter's thread mostly sleeps.
- */
+/* A process fills the bell with rings: turns are given as usual. */
 static void endless_ringing(void **state)
 {
 	struct client *a = come("tls:ann", 10), *b = come("tls:bob", 10);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Things that a client's process can't do any more, and those that it still can. Each is tried in a
- * child process, because the filter can't be removed.
+ * Things that a client's process can't do any more, and those that it still can. They are tried in
+ * child processes, because the filter can't be removed.
  */
 #include <setjmp.h>
 #include <stdarg.h>

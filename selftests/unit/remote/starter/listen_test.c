@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * An aperture below /dev that is awaited: another user's file, a file that is too small, and then
- * the right one.
+ * An aperture below /dev that is awaited: files that can't be served, and then the right one. Also
+ * a socket that systemd hands over.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -109,8 +109,8 @@ static void wrong_ones_are_awaited(void **state)
 }
 
 /*
- * Another user's file is there at the start: the other addresses are served. This one is served
- * when the file is removed and root makes it.
+ * Another user's file is there at the start: the server starts, and awaits the address. It serves
+ * the address when the file is removed and root has made another file.
  */
 static void anothers_file_at_the_start(void **state)
 {
@@ -126,10 +126,7 @@ static void anothers_file_at_the_start(void **state)
 	assert_int_equal(s.nr_listeners, 1);
 }
 
-/*
- * Another server has one of the aperture's places. None is served and no lock is kept until all of
- * them can be served.
- */
+/* Another server has the aperture's only place. It is served when that server has closed it. */
 static void all_places_or_none(void **state)
 {
 	struct kvgpu_remote_place *other;

@@ -122,7 +122,7 @@ static void rows_come_back(void **state)
 	assert_int_equal(open_descriptors(), before);
 }
 
-/* A process that writes false numbers: their sum is too large for a number. */
+/* Processes that write false numbers: their sum is too large for a number. */
 static void lies(void **state)
 {
 	struct client *a = come("vsock:5"), *b = come("vsock:5"), *c = come("vsock:5");

@@ -39,7 +39,7 @@ static struct turns_client clients[MAX];
 static struct turns_program programs[MAX];
 static struct habit habits[MAX];
 static struct turns t;
-static uint64_t now, given;		/* GPU time given to all */
+static uint64_t now, given;		/* GPU time of all programs without .stuck or .keeps */
 
 static void add(struct habit h, uint32_t weight)
 {
@@ -273,8 +273,8 @@ static void wakes_often(void **state)
 }
 
 /*
- * Work that never ends: its program loses its turn again and again, and holds the others up for no
- * longer than TURNS_LOST allows.
+ * Work that never ends: its program loses its turn, and holds the others up for no longer than
+ * TURNS_LOST allows.
  */
 static void stuck(void **state)
 {

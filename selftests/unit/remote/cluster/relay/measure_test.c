@@ -78,7 +78,7 @@ int MPI_Test(MPI_Request *r, int *done, MPI_Status *status)
 	return MPI_SUCCESS;
 }
 
-/* Stands for an MPI that can cancel receives, but no sends. */
+/* Says that it cancels, but changes nothing. */
 int MPI_Cancel(MPI_Request *r)
 {
 	return MPI_SUCCESS;

@@ -62,7 +62,10 @@ static void others(void **state)
 	REFUSED(inside, MESSAGE_MAX, bytes = MESSAGE_ROOM - 8191);
 }
 
-/* Random bytes: a message that is accepted never leads out of the message or the arena. */
+/*
+ * Sound messages with up to three random bytes: a message that is accepted never leads out of the
+ * message or the arena.
+ */
 static void any_bytes(void **state)
 {
 	struct message m;

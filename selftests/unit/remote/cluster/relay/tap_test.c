@@ -36,8 +36,8 @@ static void say_payload(size_t n)
 }
 
 /*
- * Makes the bytes of a connection: @n frames with random payload, and a piece behind each third
- * one.
+ * Makes the bytes of a connection: @n frames with payloads of random length, and a piece behind the
+ * first and then behind each third frame.
  */
 static void make(enum tap_way way, unsigned int n)
 {

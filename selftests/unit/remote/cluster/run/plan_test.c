@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* The GPUs that a program gets, and the command lines that start its proxies. */
+/*
+ * The hosts that are named, the GPUs that a program gets, the command lines that start its proxies,
+ * and environment variables that tell of another job.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

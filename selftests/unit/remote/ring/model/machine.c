@@ -594,7 +594,7 @@ static bool was_there(const struct state *s)
 
 /* ------------------------------------------------------------------ the search */
 
-/* Checks a state in which nothing can happen any more. */
+/* Checks a state in which nothing but a crash can happen any more. */
 static void look_at_end(const struct state *s)
 {
 	const struct side *producer = &s->t[0].side, *consumer = &s->t[1].side;

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Two threads of remote/ring on a machine whose stores become visible late, and a search through
- * every order in which things can happen there.
- *
- * A thread runs calls of remote/ring, one after the other, as the test's program for the thread
- * says. It stops at each access that the other thread can tell. The search then continues with each
- * thing that could happen next. A store goes into the thread's own store buffer: the thread's later
- * loads see it, the other thread does not. That a store leaves the buffer is a step of its own. In
- * the order TSO stores leave first in, first out, as on x86. In the order WEAK a store may overtake
- * stores to other places, but no store that is before a release store is overtaken by it. (Loads
- * are done in the order of the program. Whether they are declared as that order needs is the thread
- * sanitizer's task.)
- *
- * A thread's state is its state at the begin of the current call, and what it has read since. So a
- * step repeats the call up to where it stopped. That makes a state plain data, and a state that was
- * there before is not searched again.
+ * every order in which things can happen there. A thread runs calls of remote/ring, one after the
+ * other, as the test's program for the thread says. It stops at each load, at each call into the
+ * kernel, and at a fence behind stores that are not visible yet. The search then continues with
+ * each thing that could happen next. A store goes into the thread's own store buffer: the thread's
+ * later loads see it, the other thread does not. That a store leaves the buffer is a step of its
+ * own. In the order TSO stores leave first in, first out, as on x86. In the order WEAK a store may
+ * overtake stores to other places, but no store that is before a release store is overtaken by it.
+ * (Loads are done in the order of the program. Whether they are declared as that order needs is the
+ * thread sanitizer's task.) A thread's state is its state at the begin of the current call, and
+ * what it has read since. So a step repeats the call up to where it stopped. That makes a state
+ * plain data, and a state that was there before is not searched again.
  */
 #ifndef KVGPU_RING_MACHINE_H
 #define KVGPU_RING_MACHINE_H
@@ -47,7 +44,7 @@ struct plan {
 	unsigned int nr_frames;
 	uint32_t len[4];	/* of payload */
 	bool asks;		/* each frame is answered before the next one */
-	bool in_one_go;		/* notify only once, behind the last frame */
+	bool in_one_go;		/* no notify before the last frame, except in waits for room */
 	enum order order;
 	enum carrier carrier;
 	unsigned int crashes;	/* number of threads that may crash, at any step */
@@ -61,7 +58,7 @@ enum finding {
 	STUCK,			/* nothing can happen any more, and a thread has not ended */
 	/* a frame or an answer that was not sent, or another status than an honest peer gives */
 	CORRUPT,
-	LOST,			/* a crash took away what was published before it, or added to it */
+	LOST,			/* a side gave up without what was published for it */
 	TOO_MUCH,		/* the machine has no room for what happened */
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Shared memory that an attacker may rewrite between any two accesses of remote/ring. Each access
- * is checked: it is inside of the memory and aligned, and no word is loaded twice in one call.
- * model/room.c runs on it.
+ * is checked: it is inside of the memory, loads and stores are aligned, and after memory_call(true)
+ * no word of 64 bits is loaded twice. model/room.c runs on it.
  */
 #ifndef KVGPU_RING_MEMORY_H
 #define KVGPU_RING_MEMORY_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of MPI that the relay's files use, for tests without MPI, which define the functions. */
+/*
+ * The part of MPI that the tested files of the relay use. Tests run without MPI, and define the
+ * functions.
+ */
 #ifndef KVGPU_SELFTESTS_MPI_H
 #define KVGPU_SELFTESTS_MPI_H
 

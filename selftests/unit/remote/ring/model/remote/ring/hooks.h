@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The accesses of remote/ring to shared memory, as functions that a test defines. */
+/* Accesses to shared memory and looks at the clock, as functions that a test defines. */
 #ifndef KVGPU_RING_HOOKS_H
 #define KVGPU_RING_HOOKS_H
 
