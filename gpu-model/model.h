@@ -1,31 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Interfaces that the units of the GK110 model share: the device, the register dispatch, bus
- * mastering, translation, channels as engines see them, interrupts, time and statistics.
+ * Interfaces that the units of the GK110 model share: configuration, the device, the register
+ * dispatch, bus mastering, translation, channels as engines see them, interrupts, time, statistics
+ * and messages.
  *
  * Layers, each one built on those to its right:
  *   main, vfio/ (socket, PCI, mapped BARs)  ->  core/  ->  root/ fifo/ ce/ gr/  ->  mmu/
- * Some calls go the other way, by the functions below: mmu/ reports faults and doorbell writes to
- * fifo/, root/ resets engines of fifo/, ce/ and gr/ wake fifo/, and vfio/ asks fifo/ for the window
- * of the doorbells. A unit keeps its state in a structure of its own behind a pointer in struct
- * gk110; other units use the functions below.
+ * Other calls go by the functions below: mmu/ reports faults and doorbell writes to fifo/, root/
+ * resets the engines and PFIFO, ce/ and gr/ wake fifo/, vfio/ asks fifo/ for the window of the
+ * doorbells, units call the bus by struct bus_ops, and all use core/ for time, pacing and notes. A
+ * unit keeps its state in registers and in a structure of its own behind a pointer in struct gk110;
+ * other units use the functions below.
  *
  * Threads and locks
  *   - The socket thread runs every register access with gk110.lock held. Engine threads (one per
  *     PBDMA, owned by fifo/) run methods without the lock and take it for register state, channel
  *     state and interrupts. Long work of engines is done without the lock: copies, grids, waits for
- *     semaphores, sleeps. It is held during a context switch of GR (gr/fecs.c), and during an
- *     invalidate, which waits for dma_lock and for the helper inside QEMU. "lock held" below means
- *     this lock.
+ *     semaphores, sleeps. It is held during a context switch of GR, except while a patch list is
+ *     fetched (gr/fecs.c), and during an invalidate, which waits for dma_lock and for the helper
+ *     inside QEMU. "lock held" below means this lock.
  *   - gk110.dma_lock (read side) is held while a pointer from bus->dma_ptr() or mmu_translate() is
- *     in use; the bus takes the write side to add and remove guest memory. Hold it for at most
- *     about 1 MiB of work at a time. Recursive read locking is allowed.
+ *     in use. The bus takes the write side to add and remove guest memory, the MMU to change what
+ *     translates. Hold it for at most about 1 MiB of work at a time. Recursive read locking is
+ *     allowed.
  *   - Order: lock, then dma_lock, then mmu.tlbs_lock. No thread waits for lock while it holds
  *     dma_lock (mmu_fault() never waits: when lock is busy it hands the interrupt to a thread).
- *   - A thread that takes dma_lock again and again (copy loops) uses dma_read_lock(), and a writer
- *     uses dma_write_lock(): with a plain rwlock, readers that overlap could keep a writer out for
- *     ever. dma_read_lock() is the outermost of a thread's read locks; a short read lock inside of
- *     it may be plain pthread_rwlock_rdlock().
+ *   - A thread that takes dma_lock again and again for long work (copies of ce/, grids of gr/) uses
+ *     dma_read_lock(), and a writer uses dma_write_lock(): with a plain rwlock, readers that
+ *     overlap could keep a writer out for ever. dma_read_lock() is the outermost of a thread's read
+ *     locks; a read lock inside of it, or for short work, may be plain pthread_rwlock_rdlock().
  */
 #ifndef KVGPU_MODEL_MODEL_H
 #define KVGPU_MODEL_MODEL_H
@@ -74,8 +77,8 @@ struct gk110_config {
 /*
  * One range of BAR0. Handlers see aligned 32-bit accesses; narrower and wider accesses of the bus
  * are composed by core/mmio.c. Without a handler a register is a word of the register file: a read
- * returns the last value written, 0 after a reset. @be: bits of @val that were really written (0xff
- * per written byte); the other bits of @val are 0.
+ * returns the last value written. After a reset it is 0, unless the unit's reset sets it. @be: bits
+ * of @val that were really written (0xff per written byte); the other bits of @val are 0.
  */
 struct mmio_range {
 	uint32_t base, size;
@@ -88,13 +91,13 @@ struct mmio_range {
  * A unit of the chip. All callbacks may be NULL. init allocates, reset gives the state of a POSTed
  * card (called after init, and again at a device reset while stopped), start/stop begin and end
  * threads (stop must return within 1 s even when the guest's work never ends), fini frees. Ranges
- * of different units never overlap (checked at init).
+ * never overlap (core/mmio.c checks it before init).
  */
 struct unit_ops {
 	const char *name;
 	const struct mmio_range *ranges;
 	unsigned int nr_ranges;
-	int (*init)(struct gk110 *g);		/* 0 or -errno; says why through gk110_err() */
+	int (*init)(struct gk110 *g);		/* 0 or -errno, which core/device.c prints */
 	void (*reset)(struct gk110 *g);
 	int (*start)(struct gk110 *g);
 	void (*stop)(struct gk110 *g);
@@ -149,8 +152,8 @@ struct bus_ops {
 /* ---------------------------------------------------------------- memory and translation (mmu/) */
 
 /*
- * Where memory is; numbers as in a PTE's aperture (rnndb gf100_vm). Instance blocks and runlists
- * encode it otherwise, see include/gk110.
+ * Where memory is; numbers as in a PTE's aperture (rnndb gf100_vm). The target fields of instance
+ * blocks, the channel table and runlists have the same numbers. A PDE's apertures differ (walk.c).
  */
 enum mem_target { MEM_VRAM = 0, MEM_PEER = 1, MEM_SYS_COH = 2, MEM_SYS_NCOH = 3 };
 
@@ -174,8 +177,8 @@ enum mmu_reason {	/* fault record reason (nouveau gk104 fifo, rnndb gf100_pfifo)
 };
 
 /*
- * Physical accesses. False when any byte is outside of VRAM or mapped guest memory; then nothing or
- * the first part was copied.
+ * Physical accesses. False when any byte is outside of VRAM and of guest memory that is mapped for
+ * this kind of access; then nothing or the first part was copied.
  */
 bool mem_read(struct gk110 *g, enum mem_target t, uint64_t addr, void *buf, size_t len);
 bool mem_write(struct gk110 *g, enum mem_target t, uint64_t addr, const void *buf, size_t len);
@@ -240,9 +243,9 @@ struct mmu_seg {
 
 /*
  * Translate @va in @s for at most @want bytes. Return 0 and *@seg, or -EFAULT after the fault was
- * recorded (record registers of the unit, 0x259c, PFIFO interrupt). To record a fault it takes
- * gk110.lock, so callers must not hold that lock unless they give MMU_PEEK or MMU_LOCKED. Call with
- * dma_lock held for reading.
+ * recorded (record registers of the unit, 0x259c, PFIFO interrupt). To record a fault it tries to
+ * take gk110.lock; a caller that holds that lock gives MMU_PEEK or MMU_LOCKED. Call with dma_lock
+ * held for reading.
  */
 #define MMU_LOCKED	4u		/* caller holds gk110.lock */
 int mmu_translate(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va,
@@ -275,15 +278,15 @@ void mmu_fault(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s,
 void mmu_tlb_invalidate(struct gk110 *g, uint64_t pdb, enum mem_target t, unsigned int what);
 
 /*
- * CPU windows (mmu/bar.c). Call the accesses without the lock. A read that is out of range or
- * faults gives all ones.
+ * CPU windows (mmu/bar.c). Call the accesses without the lock. A read that is out of range gives
+ * all ones, as do the bytes of a read that fault.
  */
 uint64_t bar_read(struct gk110 *g, enum bar_window w, uint64_t off, unsigned int size);
 void bar_write(struct gk110 *g, enum bar_window w, uint64_t off, unsigned int size, uint64_t val);
 /*
  * Translate a page of a window, for mapping it into the CPU's address space. Return 0 and *@seg, or
- * -EFAULT when the access faults (recorded unless MMU_PEEK). @want may span pages: seg->len says
- * how far the memory is contiguous. Call with dma_lock held.
+ * -EFAULT (a fault of the translation is recorded unless MMU_PEEK). @want may span pages: seg->len
+ * says how far the memory is contiguous. Call with dma_lock held for reading.
  */
 int bar_translate(struct gk110 *g, enum bar_window w, uint64_t off, size_t want,
 		  enum mmu_access acc, unsigned int flags, struct mmu_seg *seg);
@@ -291,13 +294,13 @@ int bar_translate(struct gk110 *g, enum bar_window w, uint64_t off, size_t want,
 /* ------------------------------------------------------------------ interrupts */
 
 /*
- * Set the level of a unit's line of PMC leaf 0 (0x100), after each change of the unit's status or
- * mask. Lock held.
+ * Set the level of a unit's line to PMC, after each change of the unit's status or mask. Leaf 1
+ * (0x104) does not see the line of a unit that has another line for it. Lock held.
  */
 void pmc_intr_set(struct gk110 *g, unsigned int bit, bool level);
-/* The same for the unit's line of leaf 1 (0x104). */
+/* The same for the line that PFIFO, PBUS and the engines have for leaf 1 only. */
 void pmc_intr_set_nrhost(struct gk110 *g, unsigned int bit, bool level);
-/* MSI re-arm (byte write of 0xff to the config mirror, PPCI) */
+/* MSI re-arm (byte write of 0xff to the config mirror, PPCI). Lock held. */
 void pmc_intr_rearm(struct gk110 *g);
 /*
  * A write to PMC_ENABLE that clears reset bits: pmc calls fifo_engine_reset() for each engine whose
@@ -309,7 +312,7 @@ void pmc_intr_rearm(struct gk110 *g);
  * levels of 0x259c, 0x25a0, 0x2a00. Lock held.
  */
 void fifo_intr_raise(struct gk110 *g, uint32_t bits);
-/* the fault bits 0x259c changed: recompute bit 28; lock held */
+/* 0x259c, 0x25a0, 0x2a00 or a mask changed: recompute bits 28-30 and the lines; lock held */
 void fifo_intr_update(struct gk110 *g);
 /*
  * Bit 8 of PMC_ENABLE was cleared, which resets PFIFO: drop all channels and runlists. Lock held.
@@ -330,7 +333,10 @@ struct chan {
 	/* RAMFC 0x100-0x17f, the method state of the copy class; loaded and saved by fifo/ */
 	uint32_t ce_state[32];
 	uint32_t subch_class[8];	/* SET_OBJECT of each subchannel */
-	/* a preempt, reset or shutdown is wanted: long operations return ENG_AGAIN soon */
+	/*
+	 * the channel must stop soon (preempt, reset, injected fault, end of slice, shutdown): long
+	 * operations return ENG_AGAIN
+	 */
 	atomic_bool stop;
 	void *fifo;			/* private to fifo/ */
 };
@@ -339,10 +345,10 @@ enum eng_ret {
 	ENG_DONE,	/* the method was executed */
 	/*
 	 * stopped in the middle by chan->stop: fifo/ issues the same method again when the channel
-	 * is loaded again
+	 * goes on. After a reset of the engine it skips the method.
 	 */
 	ENG_AGAIN,
-	/* an MMU fault was recorded: the engine holds the channel until preempted or reset */
+	/* an MMU fault was recorded: the engine holds the channel (fifo/recovery.c: how long) */
 	ENG_FAULT,
 	/* CE only: HCE_ILLEGAL_MTHD interrupt of the PBDMA, channel stalls until acknowledged */
 	ENG_ILLEGAL_MTHD,
@@ -366,9 +372,10 @@ enum eng_ret {
 };
 
 /*
- * An engine that takes methods. PBDMA threads call it without the lock, one thread at a time per
- * engine (fifo/ owns the engine for the channel during the call). GR keeps a context: fifo/ calls
- * load before a channel uses GR, and save when the context has to leave.
+ * An engine that takes methods. PBDMA threads call method, load and save without the lock, one
+ * thread at a time per engine (fifo/ owns the engine for the channel during the call). The keeper
+ * (fifo/recovery.c) calls save, too. GR keeps a context: fifo/ calls load before a channel uses GR,
+ * and save when the context has to leave.
  */
 struct engine_ops {
 	const char *name;
@@ -381,13 +388,13 @@ struct engine_ops {
 	int (*load)(struct gk110 *g, unsigned int inst, struct chan *c);
 	int (*save)(struct gk110 *g, unsigned int inst, struct chan *c);
 	/*
-	 * Reset by PMC_ENABLE (lock held): drop the resident context without saving, clear the
-	 * faulted state.
+	 * Reset by PMC_ENABLE (lock held): drop the resident context without saving, clear pending
+	 * exceptions.
 	 */
 	void (*reset)(struct gk110 *g, unsigned int inst);
 	/* True while an exception that halts the engine is pending (lock held). NULL: never. */
 	bool (*stalled)(struct gk110 *g, unsigned int inst);
-	/* Whether SET_OBJECT accepts the class here. */
+	/* Whether SET_OBJECT accepts the class here. fifo/ asks copy engines only. */
 	bool (*has_class)(uint32_t cls);
 };
 extern const struct engine_ops ce_engine, gr_engine;
@@ -395,7 +402,7 @@ extern const struct engine_ops ce_engine, gr_engine;
 /* PTOP type codes */
 enum engine_type { ENGINE_GR = 0, ENGINE_CE0 = 1, ENGINE_CE1 = 2, ENGINE_CE2 = 3 };
 
-/* An engine as PTOP describes it; ptop fills it at init, by the layout. Constant afterwards. */
+/* An engine as PTOP describes it; ptop fills it at init, by the layout. Constant after init. */
 struct engine {
 	enum engine_type type;
 	unsigned int inst;		/* CE number */
@@ -404,7 +411,7 @@ struct engine {
 	uint8_t fault_unit, hub_client;
 	uint32_t mmio_base;
 	const struct engine_ops *ops;
-	void *fifo;			/* private to fifo/: the resident channel, faults, ... */
+	void *fifo;			/* set by fifo/: the resident channel, faults, ... */
 };
 
 /* bar.c stored a write to BAR1. If it covers a channel's GP_PUT, it is a doorbell. Lock held. */
@@ -419,7 +426,10 @@ void fifo_userd_window(struct gk110 *g, uint64_t *off, uint64_t *size);
  * soon. Any thread.
  */
 void fifo_kick(struct gk110 *g);
-/* an engine's exception was acknowledged (0x400500, W1C): PBDMA threads look again; lock held */
+/*
+ * An exception that halted the engine was acknowledged (GR: 0x400500, CE: its interrupt register),
+ * or a reset cleared it: PBDMA threads look again. Lock held.
+ */
 void fifo_engine_resume(struct gk110 *g, unsigned int engine);
 /*
  * PMC_ENABLE resets engine[@engine]. Tell the PBDMA that the method in progress and the resident
@@ -453,8 +463,8 @@ struct pacer {				/* keeps one engine busy for the time a stated rate asks */
  */
 void pacer_charge(struct pacer *p, uint64_t units, const atomic_bool *stop);
 /*
- * Begin and end one job (optional). Charges in between count from pacer_begin(), however long the
- * machine takes for the work itself. Outside of a job, a charge after the engine was idle counts
+ * Begin and end one job (optional). Charges in between count from pacer_begin() on, as far as
+ * core/pacer.c lets a thread catch up. Outside of a job, a charge after the engine was idle counts
  * from the charge itself.
  */
 void pacer_begin(struct pacer *p);
@@ -468,9 +478,9 @@ struct gk110_stats {
 	/* window accesses that came as messages */
 	atomic_uint_least64_t bar_rd[NR_WIN], bar_wr[NR_WIN];
 	atomic_uint_least64_t bar_faults[NR_WIN], bar_pages_mapped[NR_WIN];
-	/* bytes of guest memory that engines moved */
+	/* bytes of guest memory that units of the GPU read and wrote */
 	atomic_uint_least64_t dma_rd_bytes, dma_wr_bytes;
-	/* bytes of VRAM that engines moved */
+	/* bytes of VRAM that units of the GPU read and wrote */
 	atomic_uint_least64_t vram_rd_bytes, vram_wr_bytes;
 	atomic_uint_least64_t doorbells, gp_entries, methods, semaphores, acquires_blocked;
 	atomic_uint_least64_t ce_launches, gr_launches, chan_switches, gr_switches, preempts,
@@ -518,7 +528,7 @@ struct gk110 {
 	unsigned int nr_engines, nr_runlists, nr_pbdma;
 	uint32_t pbdma_runlists[GK110_MAX_PBDMA];	/* 0x2390 masks */
 
-	/* state of the units, each allocated and read by its own unit only */
+	/* state of the units, each allocated and read only in the folder of its unit */
 	struct core *core;		/* core/: counts of register accesses and of log lines */
 	struct pmc *pmc;
 	struct ptimer *ptimer;
@@ -536,14 +546,17 @@ struct gk110 {
 	struct gk110_stats stats;
 };
 
-/* Create and reset the device; NULL after gk110_err(). The bus must outlive the device. */
+/*
+ * Create and reset the device; NULL on an error, which gk110_err() has told unless memory ran out.
+ * The bus must live until the device is stopped.
+ */
 struct gk110 *gk110_create(const struct gk110_config *cfg, const struct bus_ops *bus,
 			   void *bus_priv);
 int gk110_start(struct gk110 *g);
 void gk110_stop(struct gk110 *g);
 /*
- * Reset the device, as a bus reset or a machine reset does: stop, reset all units, start. VRAM
- * keeps its contents, as on the card.
+ * Reset the device, as a bus reset or a machine reset does: stop, reset all units, and start again
+ * if the device ran. VRAM keeps its contents, as on the card.
  */
 void gk110_reset(struct gk110 *g);
 void gk110_destroy(struct gk110 *g);

@@ -4,10 +4,11 @@
  * has, and the status registers.
  *
  * A PBDMA owns an engine from the first method that it sends until it unloads its channel. It gives
- * the engine up earlier when another PBDMA waits for the engine and the owner either uses another
- * engine or has had this one for GR_TURN_NS. A copy engine that only one PBDMA uses is therefore
- * taken once per load. GR keeps the context of its last channel after the owner has left (as the
- * chip does), until another channel needs GR or a preempt asks for the context.
+ * the engine up earlier in two cases: its channel waits in an acquire or stops (interrupt, host
+ * fault); or another PBDMA waits for the engine, and the owner executes a method for another engine
+ * or for PFIFO, or has had the engine for GR_TURN_NS. GR keeps the context of its last channel
+ * after the owner has left (as the chip does), until another channel needs GR, a preempt asks for
+ * the context, or the channel is loaded with another context.
  */
 #include <errno.h>
 
@@ -237,7 +238,7 @@ static enum run wait_for(struct pbdma *p, struct feng *e)
 	return r;
 }
 
-/* Make the loaded channel's context resident on GR. Lock held, engine owned. */
+/* Put the loaded channel on the engine, and its context if it is GR. Lock held, engine owned. */
 static enum run make_resident(struct pbdma *p, struct feng *e)
 {
 	struct fchan *old = e->on;

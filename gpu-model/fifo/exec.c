@@ -3,15 +3,15 @@
  * Fetching and executing. Runs on the PBDMA's thread without the lock, on the live RAMFC words.
  *
  * A word is taken (GET moves on) once its method was executed, or waits in METHOD0 after an
- * interrupt. A word is not taken when its method must be given again: after a stop and after an MMU
- * fault. pbdma.step keeps the state that follows the word, so that a method that was lost with its
- * engine can be skipped.
+ * interrupt. A word is not taken when its method must be given again: after a stop, the end of the
+ * slice, a halted engine, or an MMU fault. pbdma.step keeps the state that follows the word, so
+ * that a method that was lost with its engine can be skipped.
  */
 #include <gk110/ce.h>
 
 #include "fifo.h"
 
-#define CLOCK_EVERY	32	/* words between two looks at the clock */
+#define CLOCK_EVERY	32	/* steps of exec_run() between two looks at the clock */
 
 static bool taken(enum run r)
 {

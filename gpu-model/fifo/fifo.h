@@ -8,14 +8,15 @@
  *   host_methods.c, semaphore.c   methods that PFIFO executes itself
  *   engine.c              which PBDMA owns an engine, GR context switches
  *   sched.c               runlists, choice of channels, slices, preempt
- *   ramfc.c               loading and unloading a channel
- *   recovery.c            faults, fault injection, ctxsw timeout
+ *   ramfc.c               loading and saving a channel's words
+ *   recovery.c            faults, fault injection, the keeper thread, ctxsw timeout
  *   userd.c               doorbells and write-back
  *   intr.c, wake.c, unit.c
  *
- * Locks: gk110.lock protects everything here, except for the last members of struct pbdma, which
- * only the PBDMA's thread uses. A PBDMA's thread executes without the lock; other threads reach it
- * through chan.stop, the flags of struct pbdma, and its wake.
+ * Locks: gk110.lock protects everything here, except for atomics, struct wake (own lock) and the
+ * last members of struct pbdma, which only the PBDMA's thread uses. A PBDMA's thread executes
+ * without the lock; other threads reach it through chan.stop, the flags of struct pbdma, and its
+ * wake.
  */
 #ifndef KVGPU_MODEL_FIFO_FIFO_H
 #define KVGPU_MODEL_FIFO_FIFO_H
@@ -60,7 +61,7 @@ struct acquire {
 	uint32_t config, deadline;	/* RAMFC_ACQUIRE, RAMFC_ACQUIRE_DEADLINE */
 };
 
-/* a row of the channel table; .c is the channel as engines see it while a PBDMA has it loaded */
+/* a row of the channel table; .c is the channel as engines see it once a PBDMA has loaded it */
 struct fchan {
 	struct chan c;
 	bool bound, enabled, force_reload;
@@ -92,7 +93,7 @@ struct feng {
 	 * Two atomics, apart from the flags below: the lock protects those, and compilers may read
 	 * several of them at once.
 	 */
-	/* a PBDMA waits, or the engine was reset: the owner must look */
+	/* a PBDMA waits for the engine: the owner must look */
 	atomic_bool wanted;
 	atomic_bool busy;		/* executing a method */
 	/*
@@ -104,12 +105,18 @@ struct feng {
 	bool faulted;
 	/* a fault was injected while no channel was on the engine */
 	bool injected;
-	/* a context switch failed without a fault: until a reset the engine stays in the switch */
+	/*
+	 * a context switch failed without a fault: the engine stays in the switch until it is
+	 * reset, or released after an injected fault (recovery.c)
+	 */
 	bool stuck;
-	/* a preempt wants the resident context saved; the keeper does it */
+	/*
+	 * the resident context is to be saved (a preempt, or the channel is loaded with another
+	 * context): the PBDMA's thread tries once, then the keeper
+	 */
 	bool evict;
 	unsigned int resets;
-	/* since when a switch has been wanted that does not come; 0: none is */
+	/* since when (or since which ctxsw timeout) a wanted switch has not come; 0: none is due */
 	uint64_t chsw_since;
 	uint64_t owned_since;
 };
@@ -126,13 +133,16 @@ enum pbdma_state {
 /* why exec.c came back */
 enum run {
 	RUN_GO,				/* go on (never the result of exec_run()) */
-	RUN_DRY,			/* GP_GET reached GP_PUT */
+	/* GP_GET reached GP_PUT, or RAMFC's signature is wrong and its interrupt is masked */
+	RUN_DRY,
 	RUN_STOP,			/* chan.stop was set, or PFIFO or the engine was reset */
-	RUN_SLICE,			/* the slice is over */
+	/* the slice is over, or the engine's old context could not be saved */
+	RUN_SLICE,
 	RUN_YIELD,
 	RUN_ACQUIRE, RUN_ACQUIRE_SWITCH,	/* the semaphore does not have the value yet */
 	RUN_INTR,			/* an interrupt of this PBDMA stopped it */
-	RUN_HALT,			/* the method raised an exception that halts its engine */
+	/* the method raised an exception that halts its engine, or a context switch hangs */
+	RUN_HALT,
 	RUN_HALTED,			/* the engine is halted, the method was not given to it */
 	RUN_HOST_FAULT, RUN_ENGINE_FAULT,
 };
@@ -152,7 +162,10 @@ struct pbdma {
 	struct wake wake;
 	struct mmu_client mmu;
 
-	/* the members from here on: protected by the lock */
+	/*
+	 * the members from here on: changed with the lock held; the PBDMA's thread also reads
+	 * without the lock those that only it changes
+	 */
 	struct fchan *fc;	/* the loaded channel; only this PBDMA's thread changes it */
 	enum pbdma_state state;
 	bool tsg;			/* loaded as a member of TSG fc->c.tsg */
@@ -167,8 +180,9 @@ struct pbdma {
 	bool interrupted;
 	/* the exception is this channel's: the channel can't be unloaded */
 	bool halt_holds;
-	unsigned int fault_clears;	/* fifo.fault_clears[] when the channel last began to run */
-	unsigned int fault_engine;
+	/* fifo.fault_clears[] when the channel last began to run, or was held after a fault */
+	unsigned int fault_clears;
+	unsigned int fault_engine;	/* only for the PBDMA's thread, also without the lock */
 	unsigned int kicks;		/* fifo.kicks when the channel last began to run */
 
 	/* the members from here on: only for the PBDMA's thread */
@@ -184,7 +198,7 @@ struct pbdma {
 	} step;
 	uint32_t held;			/* mask of the engines that it owns */
 	uint32_t held_resets[GK110_MAX_ENGINE];
-	unsigned int ops;		/* words since the clock was last read */
+	unsigned int ops;		/* steps of exec_run() since the load */
 	uint64_t run_end;		/* earliest of slice_end and member_end */
 };
 
@@ -200,7 +214,10 @@ struct fifo {
 	uint32_t error;			/* PFIFO_RUNLIST_ERROR */
 	unsigned int fault_clears[GK110_MAX_RUNLIST];
 	unsigned int nr_acq_wait;	/* channels switched out in an acquire */
-	/* sleepers: channels, loaded or not, that a kick makes retry */
+	/*
+	 * kicks counts the calls of fifo_kick(), acq_sleepers the channels, loaded or not, that a
+	 * kick makes retry
+	 */
 	atomic_uint kicks, acq_sleepers;
 	uint32_t preempt;		/* last id and type written */
 	pthread_t keeper;
@@ -225,7 +242,10 @@ enum run pbdma_raise_method(struct pbdma *p, uint32_t bits, const struct pb_acti
 enum run pbdma_raise_hce(struct pbdma *p, uint32_t bits, const struct pb_action *a);
 void fifo_error(struct gk110 *g, uint32_t intr, uint32_t reg, uint32_t code);
 
-/* ------------------------------------------------ exec.c, host_methods.c, semaphore.c (no lock) */
+/*
+ * exec.c, host_methods.c, semaphore.c: on the PBDMA's thread, except for semaphore_pretest(). Call
+ * exec_run(), host_method(), semaphore_execute() and semaphore_retry() without the lock.
+ */
 
 enum run exec_run(struct pbdma *p);	/* run until the result is not RUN_GO */
 /* Take the method in progress as done: it was lost with its engine. */
@@ -244,7 +264,10 @@ bool semaphore_pretest(struct gk110 *g, struct mmu_client *client, const struct 
 
 /* ------------------------------------------------------------------ engine.c */
 
-/* Send a method, on the PBDMA's thread without the lock. RUN_GO: the engine took it. */
+/*
+ * Send a method, on the PBDMA's thread without the lock. RUN_GO: the engine took it, or refused it
+ * by an interrupt that does not stop the PBDMA.
+ */
 enum run engine_method(struct pbdma *p, unsigned int idx, const struct pb_action *a);
 /* Give up engines for which another PBDMA waits; @keep only after GR_TURN_NS. No lock. */
 void engine_offer(struct pbdma *p, int keep);
@@ -295,10 +318,10 @@ void sched_wake_all(struct fifo *f);
 void chan_acq_wait(struct fifo *f, struct fchan *fc, bool on);
 bool chan_matches(const struct fchan *fc, uint32_t preempt);
 
-/* ------------------------------------------------------------------ recovery.c (lock held) */
+/* -------------------------------------------- recovery.c (lock held, except for keeper_main()) */
 
 void fault_hold(struct pbdma *p, enum run why);
-/* Whether a fault was injected into an engine that the PBDMA owns; the PBDMA is then held. */
+/* Whether an engine that the PBDMA owns is marked as faulted; the PBDMA is then held. */
 bool fault_injected(struct pbdma *p);
 /* Whether a held channel may be unloaded; its engine's fault is then cleared. */
 bool fault_release(struct pbdma *p);

@@ -54,8 +54,8 @@ static enum run tlb_invalidate(struct pbdma *p, uint32_t b)
 }
 
 /*
- * The model has no L2 and no posted writes: flushes and barriers order memory, and invalidates do
- * nothing else.
+ * The model has no L2 and no posted writes: flushes, barriers and invalidates of the L2 order
+ * memory and do nothing else.
  */
 static enum run mem_op(struct pbdma *p, const struct pb_action *a)
 {

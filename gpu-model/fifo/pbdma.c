@@ -22,7 +22,7 @@ static void leave(struct pbdma *p, bool more)
 		sched_unload(p, more);
 }
 
-/* ------------------------------------------------------------------ after an excursion */
+/* ------------------------------------------------------------------ after executing */
 
 bool pbdma_slice_goes_on(struct pbdma *p)
 {
@@ -134,7 +134,7 @@ static void after(struct pbdma *p, enum run r)
 	}
 }
 
-/* ------------------------------------------------------------------ before one */
+/* ------------------------------------------------------------------ before executing */
 
 /* Go on after an interrupt: software may have replaced the method that stopped the PBDMA. */
 static void resume(struct pbdma *p)

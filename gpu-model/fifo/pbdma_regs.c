@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * PBDMA registers. 0x00-0xff and 0x200-0x27f show the loaded channel as of its last event (load,
- * interrupt, unload); a PBDMA that runs is not stopped for a read.
+ * interrupt, fault, unload); a PBDMA that runs is not stopped for a read.
  *
- * Writing a RAMFC word of a PBDMA that runs is an error (interrupt PRI) and has no effect; with the
- * PBDMA stopped by an interrupt METHOD0 and DATA0 can be written, which is how software replaces a
- * method (nouveau gf100_runq_intr).
+ * Writing a RAMFC word while a channel is loaded and no interrupt stops the PBDMA is an error
+ * (interrupt PRI) and has no effect. With the PBDMA stopped by an interrupt METHOD0 and DATA0 can
+ * be written, which is how software replaces a method (nouveau gf100_runq_intr).
  */
 #include "fifo.h"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Loading a channel from its instance block into a PBDMA, and saving it there. Only state in the
- * instance block survives. ram.h has the places of the words; the copy class's state is behind
- * them. Lock held.
+ * Loading a channel from its instance block into a PBDMA, and saving it there. ram.h has the places
+ * of the words; the copy class's state is behind them. Lock held.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Channels after faults, and the keeper: a thread that watches context switches, which may hang
- * while no PBDMA's thread can look.
+ * Channels after faults, and the keeper: a thread that saves contexts which a PBDMA's thread could
+ * not save, and watches context switches, which may hang while no PBDMA's thread can look.
  *
  * A fault stops the scheduling of the runlist (PFIFO_RUNLIST_ERROR; nouveau calls it
  * ERROR_SCHED_DISABLE) and holds the channel where it is: on its PBDMA, and on the engine if an
@@ -78,7 +78,7 @@ bool fault_release(struct pbdma *p)
 	return true;
 }
 
-/* Release engines that faulted on a context whose channel no PBDMA has loaded. */
+/* Release engines that faulted on a channel's context while no PBDMA owns the engine. */
 static void idle_engine_release(struct gk110 *g, uint32_t runlists)
 {
 	unsigned int i;

@@ -6,7 +6,7 @@
  * Order: the groups of a runlist take turns in list order, over all PBDMAs that serve the runlist;
  * a PBDMA that serves several runlists takes turns among them. Within a TSG members take turns,
  * each for its PB timeslice, until the slice of the group is over. The end of a slice ends the turn
- * only if another channel waits.
+ * only if another channel waits, or if this channel may not run any more.
  *
  * A loaded channel that is blocked, disabled or removed from the list runs on until its turn ends
  * (open: the chip's documents only promise that it is not loaded again). A preempt ends the turn.
@@ -306,8 +306,8 @@ bool sched_load(struct pbdma *p)
 		}
 	}
 	/*
-	 * Looking at a thousand waiting acquires takes time: rest as long as it took, as kicks and
-	 * doorbells need the lock, too.
+	 * Looking at a thousand waiting acquires takes time: rest as long as it took, as doorbells
+	 * and register accesses need the lock, too.
 	 */
 	took = mono_ns() - began;
 	if (p->acq_retry < began + 2 * took)
@@ -339,7 +339,7 @@ void sched_drop(struct pbdma *p)
 	p->preempt = p->drop = false;
 }
 
-/* The channel was preempted: also save its context from GR. */
+/* The channel was preempted: also save its context, or that of a member of its TSG, from GR. */
 static void preempted(struct pbdma *p, struct fchan *fc)
 {
 	struct fifo *f = p->g->fifo;
