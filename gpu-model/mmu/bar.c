@@ -7,9 +7,10 @@
  * bar_translate() hold dma_lock for reading only, so any thread may call them. Open, and chosen by
  * the model:
  *  - CPU accesses may use privileged pages (the worst case for isolation);
- *  - the instance block is read when the register is written, as at a channel's bind;
- *  - BAR3's bit 30 has no effect on the window; an access behind the end of memory reads all ones
- *    and writes nothing, without a fault, since nothing was translated.
+ *  - the instance block is read when the register is written, as at a channel's load;
+ *  - BAR3's bit 30 has no effect on the window;
+ *  - in a window that is not translated, an access behind the end of memory reads all ones and
+ *    writes nothing, without a fault record.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -98,7 +99,8 @@ int bar_translate(struct gk110 *g, enum bar_window w, uint64_t off, size_t want,
 }
 
 /*
- * One access of @size bytes, a piece for each page that it touches. False: a piece had no memory.
+ * One access of @size bytes, a piece for each page that it touches. False: it was outside of the
+ * window, or a piece faulted or had no memory.
  */
 static bool window_access(struct gk110 *g, enum bar_window w, uint64_t off, unsigned int size,
 			  uint8_t *bytes, enum mmu_access acc, unsigned int flags)

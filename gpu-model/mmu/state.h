@@ -5,7 +5,7 @@
 
 #include "tlb.h"
 
-/* a fault that could not be posted at once because gk110.lock was busy */
+/* the record of a fault, as its unit's registers show it */
 struct fault_record {
 	uint32_t inst, va_lo, va_hi, info;
 };
@@ -26,7 +26,8 @@ struct mmu {
 	pthread_mutex_t fault_lock;
 	pthread_cond_t fault_wake;
 	pthread_t fault_thread;
-	bool fault_running, fault_stop;		/* protected by fault_lock */
+	/* fault_lock protects the members from fault_stop to queue[] */
+	bool fault_running, fault_stop;
 	uint32_t queued;			/* bit per unit with a record in queue[] */
 	bool dropped;
 	struct fault_record queue[32];
@@ -55,10 +56,10 @@ uint32_t fault_source_read(struct gk110 *g, uint32_t reg);
 void fault_source_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be);
 void fault_record_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be);
 
-/* bar.c: translations of @pdb (or of all) changed; lock held */
+/* bar.c: the translations that @m names changed; lock held */
 void bar_tlb_invalidated(struct gk110 *g, const struct tlb_match *m);
 
-/* space.c: load the space of the instance block that @word names (ADDR and TARGET as in 0x1704) */
+/* space.c: load the space of the instance block that @word names (fields as in HOSTMEM_BAR1) */
 void space_load_word(struct gk110 *g, uint32_t word, struct mmu_space *s);
 
 /* peephole.c; the handlers run with lock held */

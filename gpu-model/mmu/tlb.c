@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Per-client TLB: direct-mapped lines for small pages, big pages and directory entries, tagged with
- * the page directory and its target. A line lives until another page takes its place or an
- * invalidate names it: the model drops no other line, so a driver that forgets an invalidate sees
- * the old translation, as on the card. Failed walks are not cached (open, the model chooses:
- * nouveau maps pages that were never valid without an invalidate, and works).
+ * the page directory and its target. A line lives until another page takes its place or it is
+ * dropped (mmu.c says when), so a driver that forgets an invalidate sees the old translation, as on
+ * the card. Failed walks are not cached (open, the model chooses).
  *
  * Concurrency. Lookups and fills run with dma_lock held for reading, invalidates with it held for
  * writing, so an invalidate excludes them, and also waits for all accesses that still use an old

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Translation for a client: TLB, then walk, then rights, then the host pointer. Each access checks
- * the rights in the cached bits, so a line that a read filled does not let a write through.
+ * the rights in the cached bits, so a line that a read filled does not let a write through. Also
+ * copies from and to an address space.
  */
 #include <errno.h>
 #include <stdlib.h>

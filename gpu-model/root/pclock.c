@@ -44,8 +44,8 @@ static void pll_set(struct gk110 *g, uint32_t pll, unsigned int n)
 }
 
 /*
- * Domains 0-7: core, ROP, hub; from 8 on: slower units such as PMU and video. All clocks are the
- * root clock, divided.
+ * Domains 0-7: core, ROP, hub; from 8 on: slower units such as PMU and video. The clock of each
+ * domain is the root clock, divided.
  */
 static void pclock_reset(struct gk110 *g)
 {

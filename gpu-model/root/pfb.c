@@ -2,7 +2,7 @@
 /*
  * The frame buffer's host side and the memory controllers. Their registers tell how much memory
  * each partition has; timing and training registers are storage. The registers in the middle of
- * this range belong to the MMU.
+ * PFFB's range belong to the MMU.
  */
 #include <gk110/pfb.h>
 #include <gk110/ptop.h>

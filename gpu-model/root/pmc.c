@@ -117,7 +117,10 @@ void pmc_intr_rearm(struct gk110 *g)
 	output_update(g);
 }
 
-/* Units lose their state when their bit is cleared. Units without state worth losing ignore it. */
+/*
+ * PFIFO, the engines, the PMU and PTIMER lose their state when their bit is cleared. The other bits
+ * have no effect.
+ */
 static void enable_write(struct gk110 *g, uint32_t val, uint32_t be)
 {
 	uint32_t old = reg_get(g, PMC_ENABLE), new, fell;

@@ -3,9 +3,9 @@
  * PPCI: configuration space through BAR0, and the PCIe link's speed controls.
  *
  * A read of the mirror gives the function's configuration space. Only fields whose change has no
- * effect outside of the function can be written through the mirror: ROM shadow, link control and
- * the request tag limit. Base addresses, command and MSI registers are read-only here; on the card
- * they are not (open: how the card's mirror treats them).
+ * effect outside of the function can be written through the mirror: ROM shadow, device and link
+ * control, and the request tag limit. Base addresses, command and MSI registers are read-only here
+ * (open: how the card's mirror treats writes to them).
  */
 #include <string.h>
 
@@ -105,7 +105,7 @@ static void ppci_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 	}
 }
 
-/* After boot the card's link can run at its full speed, and the ROM is shadowed. */
+/* After boot the card's link can run at the speed of its capability, and the ROM is shadowed. */
 static void ppci_reset(struct gk110 *g)
 {
 	reg_set(g, PPCI_LINK_CAP, PPCI_LINK_CAP_V2 | FIELD_PREP(PPCI_LINK_CAP_SPEED, link_max(g)));

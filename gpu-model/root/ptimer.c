@@ -6,8 +6,8 @@
  *
  * The time is a linear function of the host's monotonic clock, kept in a sequence-locked record so
  * that any thread reads it without a lock. The alarm compares all the time, enabled or not. The
- * model computes matches when registers are accessed, and has a thread that wakes only for a match
- * that would raise an interrupt.
+ * model computes matches when a register that shows or changes them is accessed. For a match that
+ * would raise an interrupt a thread wakes and computes it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -35,8 +35,7 @@ struct ptimer {
 	atomic_uint_least64_t since, base, num, den;
 
 	/*
-	 * the next time at which TIME_LOW equals ALARM; gk110.lock protects the members from here
-	 * on
+	 * the next time at which TIME_LOW equals ALARM; gk110.lock protects this, changed and stop
 	 */
 	uint64_t next_match;
 	pthread_cond_t changed;
@@ -136,7 +135,10 @@ static void alarm_update(struct gk110 *g)
 	pmc_intr_set(g, PMC_INTR_TIMER, reg_get(g, PTIMER_INTR) & reg_get(g, PTIMER_INTR_EN));
 }
 
-/* Monotonic ns of the next match that would raise an interrupt, or MONO_NEVER. Lock held. */
+/*
+ * Monotonic ns of the next match that would raise an interrupt, 0 if that is past, or MONO_NEVER.
+ * Lock held.
+ */
 static uint64_t wake_at(struct gk110 *g)
 {
 	struct ptimer *t = g->ptimer;

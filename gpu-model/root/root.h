@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Declarations that only the root units share. */
+/* Declarations that the root units share. */
 #ifndef KVGPU_MODEL_ROOT_H
 #define KVGPU_MODEL_ROOT_H
 
