@@ -15,9 +15,9 @@ struct helper {
 };
 
 /*
- * Shake hands on @calls (taken over) and start the threads. On an error @say gets one line for the
- * user. Return 0, -errno when talking to the model fails, or -EOPNOTSUPP after the model was told
- * that there is no userfaultfd here.
+ * Shake hands on @calls (taken over) and start the threads. Return 0, -errno, or -EOPNOTSUPP after
+ * the model was told that pages can't be served here. When the model goes away later, @say gets one
+ * line for the user.
  */
 int helper_start(struct helper *h, int calls, void (*say)(const char *text));
 /* End the threads, as if the model had ended. */

@@ -35,7 +35,7 @@ enum barmap_type {
 	BARMAP_FAULT,
 	BARMAP_FILE,	/* @arg: id; the file comes as descriptor */
 	BARMAP_FORGET,	/* @arg: id; close the file, no page shows it any more */
-	/* find the windows in the address space; the ack's value: how many were found */
+	/* find QEMU's mappings of the windows; the ack's value: how many were found */
 	BARMAP_ATTACH,
 	BARMAP_DETACH,	/* the windows will be unmapped: do not touch them any more */
 	BARMAP_BATCH,	/* @arg: number of operations that follow */

@@ -49,8 +49,9 @@
 #endif
 
 /*
- * Open a userfaultfd. Faults inside the kernel (a read() into the window) need a privilege. Without
- * it, a userfaultfd for user mode only serves all accesses that vCPUs make.
+ * Open a userfaultfd. Faults inside the kernel (a read() into the window) need a privilege. The
+ * process that lacks it opens a userfaultfd with UFFD_USER_MODE_ONLY, which serves all accesses
+ * that vCPUs make.
  */
 static int uffd_open(void)
 {

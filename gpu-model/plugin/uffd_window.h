@@ -31,8 +31,8 @@ struct uw_window {
 };
 
 /*
- * The windows. Two threads of the helper use them: the reader calls uw_read_fault(), the worker all
- * other functions. @lock protects the area table, which only the worker changes.
+ * The windows. Once the helper's two threads run, the reader calls uw_read_fault() and the worker
+ * all other functions. @lock protects the area table, which only the worker changes.
  */
 struct uw {
 	int uffd, stop_fd;
@@ -46,7 +46,7 @@ struct uw {
 	void *reserve[UW_RESERVE];
 };
 
-/* Return 0, or the -errno that says why userfaultfd does not work here. */
+/* Return 0, or the -errno that says why pages can't be served here. */
 int uw_init(struct uw *w);
 /* @fds: the windows' files, taken over */
 void uw_set_windows(struct uw *w, const struct barmap_welcome *msg, const int *fds);

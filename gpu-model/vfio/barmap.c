@@ -22,13 +22,15 @@
  *   with barmap.lock held; the caller of an invalidate holds both while it waits for the helper,
  *   and the helper needs neither.
  *
- * Transient pages are emptied again after a moment (a few ms at most), without use of CPU when
- * there are none:
- *   - a page without a valid translation, which reads as ones: the access that faulted has to
- *     complete somehow. A GPU fault is recorded once for each time that the page is shown, not for
- *     each access, and writes to the page are lost;
+ * Transient pages are emptied again after a moment (TRANSIENT_NS or USERD_NS, and up to LIFE_GROWS
+ * times as long for a page that is touched again and again), without use of CPU when there are
+ * none:
+ *   - a page that can't be translated or mapped, which reads as ones: the access that faulted has
+ *     to complete somehow. A GPU fault is recorded once for each time that the page is shown, not
+ *     for each access, and writes to the page are lost;
  *   - a page whose tables forbid writing, after a write: a private copy takes the write, so it
  *     never reaches memory, but the CPU sees it until the page is emptied;
+ *   - a page whose tables forbid reading, after a write: it can be read for that moment;
  *   - a page that holds USERD outside of the part of BAR1 that is never mapped. After it is
  *     emptied, every doorbell that was rung in it is in memory, and fifo/ is told to look. A later
  *     write faults again, so no doorbell is lost.
@@ -131,8 +133,8 @@ int barmap_zap_all(struct barmap *b)
 }
 
 /*
- * Send the gathered operations. When QEMU's process may have no more mappings, take all pages back:
- * they are faulted in again, in longer runs.
+ * Send the gathered operations. When one fails (QEMU's process may have no more mappings), or so
+ * many were sent that one might soon, take all pages back: they are faulted in again.
  */
 static int ops_flush(struct barmap *b)
 {
@@ -487,7 +489,10 @@ void barmap_serve_fault(struct barmap *b, enum bar_window w, uint32_t page, bool
 	} while (!done);
 }
 
-/* Take the transient pages that are due off the list, and empty them. Lock held. */
+/*
+ * Take the transient pages that are due off the list, and empty them; all pages if the list is
+ * full. Lock held.
+ */
 static unsigned int expire_zap(struct barmap *b, uint64_t now, struct barmap_transient *due)
 {
 	unsigned int i, n = 0, kept = 0;

@@ -16,8 +16,8 @@
 /* what a page shows: 0 nothing, else these bits and the page number inside the file */
 #define SHOW_MAPPED	(1ull << 63)
 /*
- * a private mapping, for memory that the GPU's tables make read-only: the CPU's writes never reach
- * it
+ * a private mapping, for memory that the GPU's tables or the client make read-only: the CPU's
+ * writes never reach it
  */
 #define SHOW_PRIVATE	(1ull << 62)
 #define SHOW_TRANSIENT	(1ull << 61)	/* the page will be emptied soon */
@@ -37,7 +37,7 @@ struct barmap_window {
 struct barmap_transient {
 	enum bar_window win;
 	uint32_t page;
-	/* @life in ns; @deadline in monotonic ns, in recent[] it is past */
+	/* @life in ns; @deadline in monotonic ns */
 	uint64_t life, deadline;
 	bool userd;			/* a doorbell may have been rung in it */
 };
@@ -51,7 +51,8 @@ enum barmap_helper {
 struct barmap {
 	struct vfio_server *server;
 	struct gk110 *g;
-	pthread_mutex_t lock;		/* comes after gk110.lock; protects all below */
+	/* comes after gk110.lock; held to change what is below, from barmap_start() on */
+	pthread_mutex_t lock;
 	pthread_cond_t helper_changed;
 
 	struct barmap_window win[NR_WIN];
@@ -59,7 +60,7 @@ struct barmap {
 	bool enabled;
 	struct barmap_op op[BARMAP_MAX_OPS];
 	unsigned int nr_ops;
-	/* mappings made since the windows were last single mappings, and how many there may be */
+	/* operations since the windows were last single mappings, and how many there may be */
 	uint64_t cuts, max_cuts;
 	struct barmap_transient transient[BARMAP_NR_TRANSIENT];	/* oldest first */
 	unsigned int nr_transient;

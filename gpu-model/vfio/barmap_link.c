@@ -5,9 +5,9 @@
  * that it maps would not be the guest's.
  *
  * The helper may die at any time, with QEMU or because of a bug. A call that is not answered in
- * time, or whose answer makes no sense, breaks the link. The link is then not used any more, the
- * client's connection is ended, too, as its mapped pages can't be kept right, and no thread waits
- * for the helper.
+ * time, or whose answer makes no sense, breaks the link. The link is then not used any more, and no
+ * thread waits for the helper. The connection of a client that may map the windows is ended, too,
+ * as its mapped pages can't be kept right.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -29,7 +29,7 @@
 #define HELLO_TIMEOUT_MS	2000
 /* QEMU gives up after 5 s; its helper connects before its device does */
 #define WAIT_HELPER_S		2
-#define MAP_COUNT_SPARE		16384u	/* how many mappings are left to QEMU itself */
+#define MAP_COUNT_SPARE		16384u	/* mappings that QEMU itself may need */
 
 static const struct {
 	const char *name;

@@ -47,7 +47,10 @@ struct dma_table {
 void dma_init(struct dma_table *t);
 /* Add an entry; takes over @fd (-1: none). Return 0 or -errno. Socket thread. */
 int dma_map(struct vfio_server *s, const struct vu_dma_map *m, int fd);
-/* Remove all entries inside of the range. -EINVAL: an entry is only partly inside. */
+/*
+ * Remove all entries inside of the range. -EINVAL: an entry is only partly inside, or the range is
+ * empty or wraps around.
+ */
 int dma_unmap(struct vfio_server *s, uint64_t iova, uint64_t size);
 void dma_unmap_all(struct vfio_server *s);
 void *dma_ptr(void *bus, uint64_t iova, size_t *len, bool write);
@@ -78,7 +81,10 @@ int irq_set(struct vfio_server *s, const struct vfio_irq_set *set, const uint8_t
 	    size_t data_len, int *fds, unsigned int nr_fds);
 void irq_disable_all(struct vfio_server *s);
 void irq_output(void *bus, bool level, bool edge);
-/* Call after a write to the command register or an unmask changed what INTx may do. Lock held. */
+/*
+ * Fire INTx if it is due. Call after a change of the line, of the command register, of the mask or
+ * of the eventfd. Lock held.
+ */
 void irq_update_intx(struct vfio_server *s);
 
 /* ------------------------------------------------------------------ configuration space (pci.c) */
@@ -86,7 +92,7 @@ void irq_update_intx(struct vfio_server *s);
 /* Set g->config to its reset values. Lock held. */
 void pci_config_reset(struct gk110 *g);
 bool pci_memory_enabled(const struct gk110 *g);
-/* Callable from any thread: engines ask before each access to guest memory. */
+/* Callable from any thread: dma_ptr() asks for each pointer to guest memory. */
 bool pci_bus_master(const struct gk110 *g);
 bool pci_intx_enabled(const struct gk110 *g);
 void pci_show_intx(struct gk110 *g, bool level);
@@ -98,7 +104,7 @@ void pci_config_write(struct gk110 *g, uint32_t off, const uint8_t *data, size_t
 
 struct barmap;
 
-/* NULL after gk110_err(); @path is bound already as @listen_fd (taken over) */
+/* @listen_fd: the plugin socket, taken over. NULL: an error. */
 struct barmap *barmap_create(struct vfio_server *s, int listen_fd);
 void barmap_destroy(struct barmap *b);
 int barmap_start(struct barmap *b, struct gk110 *g);
@@ -119,8 +125,8 @@ void barmap_disconnect(struct barmap *b);
 void barmap_add_file(struct barmap *b, int slot, int fd);
 void barmap_del_file(struct barmap *b, int slot);
 /*
- * Guest memory or bus mastering changed: check again all pages that show guest memory. Lock not
- * held.
+ * Guest memory was taken away, or bus mastering changed: check again all pages that show guest
+ * memory. Lock not held.
  */
 void barmap_recheck_sysmem(struct barmap *b);
 void barmap_invalidate(void *bus, enum bar_window win);
@@ -135,7 +141,7 @@ struct vu_msg {
 	uint32_t len;
 	int *fds;			/* a handler that keeps a descriptor sets it to -1 here */
 	unsigned int nr_fds;
-	uint8_t *reply;			/* room for VU_MSG_MAX - 16 bytes */
+	uint8_t *reply;			/* room for at least VU_MSG_MAX - 16 bytes */
 	uint32_t reply_len;
 	/* descriptor to send with the reply; the sender does not close it */
 	int reply_fd;
@@ -143,7 +149,7 @@ struct vu_msg {
 
 struct vfio_client {			/* one connection */
 	bool greeted;			/* VERSION was exchanged */
-	/* mapping is decided when the client first asks for a region */
+	/* mapping is decided when the client first asks for a region that can be mapped */
 	bool asked_mapping, mapping;
 	pid_t pid;
 	uint32_t max_xfer;		/* the peer's limit for data in one message */
@@ -172,16 +178,17 @@ struct vu_fds {				/* descriptors that came with the stream */
 
 /*
  * Serve the complete messages at the start of @buf. Return the bytes used (the rest is an
- * incomplete message), or -errno after a note: the stream makes no sense any more and the
- * connection must end. Descriptors go to their message (@fds->nr becomes 0) and are closed unless
- * its handler keeps them. They stay in @fds while the message is incomplete.
+ * incomplete message), or -errno: the connection must end, as the stream makes no sense any more,
+ * the hand-shake failed, or a reply can't be sent. Descriptors go to their message (@fds->nr
+ * becomes 0) and are closed unless its handler keeps them. They stay in @fds while the message is
+ * incomplete.
  */
 ssize_t messages_feed(struct vfio_server *s, const uint8_t *buf, size_t len, struct vu_fds *fds);
 /* Reset the state of the connection, when it begins or has ended. */
 void client_reset(struct vfio_server *s);
 /* A connection ended: drop guest memory, interrupts and mapped pages, and reset the device. */
 void client_gone(struct vfio_server *s);
-/* A reset by message: of the device, its configuration space and the mapped windows. */
+/* Reset the device, its configuration space and the mapped windows. */
 void device_reset(struct vfio_server *s);
 
 /* Serve VERSION: 0 and the reply, or -errno. */

@@ -70,7 +70,7 @@ void irq_output(void *bus, bool level, bool edge)
 {
 	struct vfio_server *s = bus;
 
-	if (!s->g)		/* the device is being made */
+	if (!s->g)		/* the server does not run yet */
 		return;
 	if (s->irq.level != level) {
 		s->irq.level = level;

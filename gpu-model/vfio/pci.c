@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Configuration space: reset values and the bits that software can write. The table has the
- * registers of include/gk110/pci.h; other words read as zero and ignore writes. Base address
+ * registers of include/gk110/pci.h; other words ignore writes, and read as zero, apart from the ROM
+ * shadow and the request tag limit, which the mirror in BAR0 sets (root/ppci.c). Base address
  * registers only keep what is written to their address bits, as the client (QEMU) does the sizing
  * and placing.
  *

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Regions: their description, and accesses that come as messages. BAR0 is the chip's registers,
- * BAR1 and BAR3 are windows to memory, region 7 is configuration space. There is no expansion ROM
- * region: QEMU never asks for it, and drivers read the image through BAR0.
+ * BAR1 and BAR3 are windows to memory, region 7 is configuration space. The expansion ROM region
+ * has size 0: drivers read the image through BAR0.
  *
  * An access of 1, 2, 4 or 8 bytes goes to the device as it came. Any other length, which no guest's
  * access has, becomes several accesses. While memory decoding is off the BARs read as ones and

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * VERSION, the hand-shake: a version number and a JSON object of capabilities. A small strict
- * parser reads the capabilities that matter and skips the rest; malformed text is refused. The
- * parser never reads beyond the message's bytes.
+ * VERSION, the hand-shake: a version number and a JSON object of capabilities. A small parser reads
+ * the capabilities that matter and skips the rest; text that it can't parse is refused. The parser
+ * never reads beyond the message's bytes.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -179,7 +179,7 @@ static bool toplevel(struct json *j, const char *name, size_t len, struct capabi
 	return name_is(name, len, "capabilities") ? json_object(j, capability, c) : json_skip(j);
 }
 
-/* Parse the capabilities. @text may end with a NUL. False: not JSON, or not an object. */
+/* Parse the capabilities. @text may end with a NUL, or be empty. False: not an object of JSON. */
 static bool parse(const char *text, size_t len, struct capabilities *c)
 {
 	struct json j = { .p = text, .end = text + len };

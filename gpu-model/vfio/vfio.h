@@ -21,7 +21,8 @@ struct vfio_options {
 extern const struct bus_ops vfio_bus_ops;
 
 /*
- * Bind the sockets and block the signals that vfio_server_run() waits for. NULL after gk110_err().
+ * Bind the sockets and block the signals that vfio_server_run() waits for. NULL: an error, which
+ * gk110_err() has told if it is one of a socket.
  */
 struct vfio_server *vfio_server_create(const struct vfio_options *opt);
 /*
