@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reads a firmware file with the same suspicion as the kernel module. */
+/* Checks a firmware file: header, checksum, section table. */
 #include <endian.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What is taken out of nouveau.ko, and how it is laid out in the firmware file. */
+/* Making a firmware file from nouveau.ko, and checking one. kvgpu/firmware.h has its layout. */
 #ifndef KVGPU_FIRMWARE_EXTRACT_H
 #define KVGPU_FIRMWARE_EXTRACT_H
 
@@ -18,8 +18,9 @@ struct image {
 bool extract_gk110(struct module *m, struct image *out);
 
 /*
- * Checks a firmware file as the kernel module does and, with @list, prints its contents. false
- * after a message.
+ * Checks header, checksum and section table of a firmware file and, with @list, prints its
+ * sections. false after a message. The kernel module checks more (hw/fwfile.c): the entries of the
+ * lists, and that each section is there once.
  */
 bool image_check(const struct image *img, bool list);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kvgpu-top: the command. Exit codes: 0 done, 1 sysfs can't be read or the output can't be written,
- * 2 wrong usage.
+ * kvgpu-top: the command. Exit codes: 0 done, 1 sysfs can't be read, the output can't be written or
+ * memory ran out, 2 wrong usage.
  */
 #include <errno.h>
 #include <getopt.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The table for people: each GPU, and below it its vGPUs. On a narrow terminal columns are left
- * out, the least important first. Then UUIDs are shortened. A line that still does not fit is cut.
- * A number that is not known is "-".
+ * out, the least important first. Before column STRK is left out, UUIDs are shortened. A line that
+ * still does not fit is cut. A number that is not known is "-".
  */
 #include <inttypes.h>
 #include <math.h>
@@ -222,7 +222,7 @@ void print_table(FILE *out, const struct sample *before, const struct sample *no
 
 	if (l.limit >= sizeof(l.text))
 		l.limit = sizeof(l.text) - 1;
-	/* Shorten UUIDs rather than leave out column STRK, which tells which vGPU is stuck. */
+	/* Shorten UUIDs rather than leave out column STRK, which tells which vGPU caused hangs. */
 	if (ranks <= columns[STRIKES].rank) {
 		uuid = 8;
 		ranks = ranks_that_fit(uuid, width);

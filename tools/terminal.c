@@ -49,8 +49,8 @@ void terminal_leave(void)
 }
 
 /*
- * Signals are blocked except in terminal_wait()'s ppoll(), so that no signal is lost between a look
- * at its flag and the wait.
+ * These signals are blocked except in terminal_wait()'s ppoll(), so that none is lost between a
+ * look at its flag and the wait.
  */
 void terminal_enter(void)
 {
@@ -110,7 +110,7 @@ static void stop_and_continue(void)
 	take_screen();
 }
 
-/* Read a key. Return true if it is 'q', or if the input has ended. */
+/* Read a key. Return true if it is 'q' or 'Q', or if the input has ended or can't be read. */
 static bool key_quits(void)
 {
 	char key;
