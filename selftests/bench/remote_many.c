@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * remote_many [--quick] NAME SERVER FILE.json: how much CPU time a million calls cost, of 1, 8 and
- * 64 client processes together, on this machine as it is and with a process on each CPU that wants
- * all of it; and what clients cost that do nothing. The clients are processes of this program, on
+ * 64 client processes together, on this machine as it is and beside as many busy processes as it
+ * has CPUs; and what clients cost that do nothing. The clients are processes of this program, on
  * the remote libcuda.so.1 that it finds; SERVER is the process number of their kvgpu-remoted, whose
  * children serve them. NAME says by which carrier. A call is cuCtxGetLimit(), which asks and has
  * nothing to do. Not counted: the clients' beginning and end.
@@ -224,7 +224,7 @@ static void idle(const struct client *clients, unsigned int n, unsigned int seco
 	unsigned int serving, i;
 	char name[160];
 
-	sleep(1);	/* who has just answered looks for more for a while */
+	sleep(1);	/* a process that has just answered looks for more for a while */
 	before = cpu_of_server(&serving);
 	for (i = 0; i < n; i++)
 		before += cpu_of(clients[i].pid);

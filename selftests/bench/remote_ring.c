@@ -4,8 +4,10 @@
  * is answered, while both are awake and while both sleep; a frame that is queued; many frames.
  * Prints a table, and JSON into the file that is named.
  *
- *	remote_ring [--cpus A B] [--quick] FILE.json            A: who asks, B: who answers;
- *	default: the first two that there are
+ *	remote_ring [--cpus A B] [--quick] FILE.json
+ *
+ * A: CPU of the process that asks, B: of the process that answers; default: the first two that
+ * there are.
  */
 #define _GNU_SOURCE
 #include <sched.h>

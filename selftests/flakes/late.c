@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A machine that is late. Linked into a test program with the linker's --wrap, it lets threads
- * sleep at the points where a busy machine may take the CPU away: before and after locks, after a
- * look at the clock, when a sleep ends, before a thread's first statement, beside reads and writes
- * of files. What a program does must not depend on any of this.
+ * sleep at the points where a busy machine may take the CPU away: before a lock and after an
+ * unlock, at condition variables, after a look at the clock, when a sleep or a poll ends, before a
+ * thread's first statement and after a thread was made, beside reads and writes of files and
+ * sockets. What a program does must not depend on any of this.
  *
  * KVGPU_LATE is the seed (1 when it is not set; 0: never late). Its value modulo 3 says which
- * threads are late: 1 all but the first one, 2 the first one alone, 0 all. A thread's delays depend
- * on the seed and the number of the thread, on nothing else.
+ * threads are late: 1 all but the first one, 2 the first one alone, 0 all. A thread's delays come
+ * from the seed and the number of the thread; how many of them there are also depends on time.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -23,7 +24,7 @@
 #define SHORT_NS	1500000u	/* ... is late by up to this */
 #define LONG_IN		24	/* and one in so many of these ... */
 #define LONG_NS		60000000u	/* ... by up to this */
-/* a thread is late by no more than this and half of its life, so that a program ends */
+/* a thread that was late by more than this and half of its life so far is not late: programs end */
 #define START_NS	100000000u
 
 int __real_pthread_mutex_lock(pthread_mutex_t *m);

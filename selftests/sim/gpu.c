@@ -152,7 +152,7 @@ static void advance_engine(struct sim_gpu *g)
 	}
 }
 
-/* who runs next, of those whose lists are on the chip; the round goes on behind the last */
+/* which vGPU runs next, of those whose lists are on the chip; the round goes on behind @last */
 static int next_running(const struct sim_gpu *g, int last)
 {
 	u32 i;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A GPU, its driver and the work of its vGPUs, as far as sched/ can tell: discrete events, exact
- * times, no threads. The driver is as limited as the real one: it looks every poll_ns who has work
- * and what the engine did, a preempt waits for the end of the piece of work that is under way, and
- * switches cost time that nobody uses.
+ * times, no threads. The driver is as limited as the real one: every poll_ns it looks which vGPUs
+ * have work and what the engine did, a preempt waits for the end of the piece of work that is under
+ * way, and switches cost time in which no vGPU runs.
  */
 #ifndef KVGPU_SELFTESTS_SIM_GPU_H
 #define KVGPU_SELFTESTS_SIM_GPU_H
@@ -82,7 +82,7 @@ struct sim_gpu {
 	struct kvgpu_sched_choice choice;
 	/* the chip */
 	bool open;		/* all lists; else owner's */
-	int owner, running;	/* -1: nobody */
+	int owner, running;	/* numbers of vGPUs, -1: none */
 	u64 run_start;		/* of what runs: noted up to here */
 	u64 hw_end;
 	u64 stop_at, loaded_at;	/* a switch under way; ~0: none */
@@ -91,7 +91,7 @@ struct sim_gpu {
 	u64 poll_at;
 	u64 switches, decisions;
 	/*
-	 * ns that the engine was idle and somebody had work: switches, and what the driver did not
+	 * ns that the engine was idle and a vGPU had work: switches, and what the driver did not
 	 * know yet
 	 */
 	u64 wasted;

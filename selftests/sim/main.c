@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kvgpu-schedsim [FILE]: what sched/ does with up to 64 vGPUs on each of 8 GPUs, and what it costs.
- * All is simulated, but for the nanoseconds of a decision, which are this machine's. Prints tables,
- * and writes the same as JSON to FILE.
+ * kvgpu-schedsim [FILE]: what sched/ does with up to 64 vGPUs on each of up to 8 GPUs, and what a
+ * decision costs with up to 512. All is simulated, but for the nanoseconds of a decision, which are
+ * this machine's. Prints tables, and writes the same as JSON to FILE.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -318,7 +318,7 @@ static void switches(void)
 
 /* ------------------------------------------------------------------ many of them */
 
-/* a third always busy, one greedy, the rest come and go; all together want about 1.5 GPUs */
+/* half of them always busy, one of these greedy; the rest have small jobs and bursts */
 static void mixed_work(struct sim_vgpu *v, u32 nr, u32 seed)
 {
 	u32 i;
@@ -346,7 +346,7 @@ static void mixed_work(struct sim_vgpu *v, u32 nr, u32 seed)
 	}
 }
 
-/* Jain's index of those that are always busy: 1 is fair, 1/n is all for one */
+/* Jain's index of the vGPUs that are always busy: 1 is fair, 1/n is all for one */
 static double fairness(const struct sim_gpu *g)
 {
 	double sum = 0, squares = 0, x;
@@ -428,7 +428,7 @@ static u64 clock_ns(void)
 	return t.tv_sec * SIM_S + t.tv_nsec;
 }
 
-/* a round as the driver does it each turn: charge, somebody wakes or sleeps, choose, started */
+/* a round as the driver does it each turn: charge, a vGPU wakes or sleeps, choose, started */
 static double decision_ns(u32 nr, enum kvgpu_sched_policy policy)
 {
 	struct kvgpu_sched_ent *e = calloc(nr, sizeof(*e));

@@ -24,7 +24,7 @@ enum { SAMPLES = 15 };
 static bool counting;
 static char **wanted;
 
-/* of this thread: others at work on the machine cost it caches, but no time */
+/* of this thread: other work on the machine costs it caches, but no CPU time */
 static uint64_t cpu_ns(void)
 {
 	struct timespec t;

@@ -19,8 +19,8 @@ struct room_case {
 };
 
 /*
- * Measures the cases one after the other and prints a line for each. Call order and batches are the
- * same in every run of the program, so instructions can be counted case by case.
+ * Measures the cases one after the other and prints a line for each. With --count, order and
+ * batches are the same in every run of the program, so instructions can be counted case by case.
  */
 void rooms_measure(const struct room_case *cases, unsigned int nr);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * sched: one decision as the driver makes it at a tick or at the end of a turn: charge who ran, one
- * more wakes or sleeps, choose, started. Half of all vGPUs have a cap, weights differ.
+ * sched: one decision as the driver makes it at a tick or at the end of a turn: charge the vGPU
+ * that ran, another vGPU wakes or sleeps, choose, started. Half of all vGPUs have a cap, weights
+ * differ.
  */
 #include <stdlib.h>
 

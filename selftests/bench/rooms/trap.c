@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * mmio-trap: a register access by the class of its table line, over all registers of that class in
- * a random order that is the same each time; and the registers that stock nouveau touched when it
- * was recorded, as often as it did.
- *
- * The lines that are not counted one by one (bulk) are sampled thinly: they are most of BAR0, and
- * stand for few lines.
+ * mmio-trap: a register access by the class of its table line, over up to MAX_REGS registers of
+ * that class in a random order that is the same each time; and the registers that stock nouveau
+ * touched when it was recorded, as often as it did, up to 64 reads and 64 writes of each record.
  */
 #include <stdio.h>
 #include <stdlib.h>

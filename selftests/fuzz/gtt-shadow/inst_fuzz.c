@@ -31,7 +31,7 @@ static const struct {
 	{ 0x94, 0xfff },
 };
 
-/* words that are the host's, all bits of them */
+/* words with one right value, all bits of them */
 struct fixed {
 	u32 at, val;
 };

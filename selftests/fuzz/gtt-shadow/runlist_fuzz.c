@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A guest's runlist against the translation, compared with a naive one: first what the guest means
- * (who is in which group), then what of it is the guest's. S3: no id comes out that was not given
- * for this guest, none twice, no bit of the guest's besides.
+ * (which channel is in which group), then what of it is the guest's. S3: no id comes out that was
+ * not given for this guest, no channel twice, no bit of the guest's besides.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #define MUST(x) do { if (!(x)) abort(); } while (0)
 
 /*
- * what the guest has bound, drawn from the input's first bytes; some mappings are wrong on purpose
+ * what the guest has bound, drawn from the input's first byte; some mappings are wrong on purpose
  */
 struct bound {
 	u8 kind;

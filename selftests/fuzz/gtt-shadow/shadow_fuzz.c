@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A hostile guest against gtt-shadow: bytes become edits of tables and raw memory, invalidates,
- * unmaps, substitutions, windows, limits and failures of the host. After each step every
- * translation that the GPU can see is compared with a naive walk of the guest's tables as of the
- * last sync, and S1, S2, pin counts, mirrors and the reaper's work are checked.
+ * unmaps, substitutions, windows, limits and failures of the host. After each step that may change
+ * what the GPU sees, every translation that it can see is compared with a naive walk of the guest's
+ * tables as of the last sync, and S1, S2, pin counts, mirrors and the reaper's work are checked.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static const struct kvgpu_gaddr tables[] = {
 	{ KVGPU_VRAM, 0x41000 },
 };
 
-/* a directory that matters if there is one */
+/* mostly the directory of an open space, if the space that the input picks is open */
 static struct kvgpu_gaddr some_dir(struct guest *g, struct input *in)
 {
 	u32 b = get(in, 1);
@@ -155,7 +155,7 @@ static void edit_raw(struct guest *g, struct input *in)
 	guest_write(g, at, v | get(in, 4));
 }
 
-/* memory that stops answering counts as changed; when it answers again nobody says so */
+/* memory that stops answering counts as changed; when it answers again, it does not */
 static void toggle_bad(struct guest *g, struct input *in)
 {
 	u32 b = get(in, 1);
@@ -310,7 +310,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	if (size > 1200)
 		return 0;
 	g = guest_new(cfg & 1, max_tables[cfg >> 1 & 7], max_pinned[cfg >> 4 & 7]);
-	/* most inputs start with something to look at */
+	/* half of the inputs start with something to look at */
 	if (cfg & 0x80)
 		for (i = 0; i < 4; i++)
 			guest_write(g, (struct kvgpu_gaddr){ KVGPU_VRAM, 0x10000 + i * 8 },

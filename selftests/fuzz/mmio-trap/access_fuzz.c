@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A hostile guest: any access to any register, mixed with the host's events. After each step: only
- * TRAP lines command, a command has a form that the host can rely on, the file is bounded, nothing
- * outside of the room's state was touched, and what the interrupt line shows agrees with the
- * registers.
+ * TRAP lines command (apart from a changed interrupt and a set alarm), a command has a form that
+ * the host can rely on, the file is bounded, nothing outside of the room's state was touched, and
+ * what the interrupt line shows agrees with the registers.
  *
  * Input: records of 8 bytes, {op, byte enables or event, register index or argument (2), value
- * (4)}. Registers are chosen among those that tables name, so that few bytes reach them; one op
- * takes any offset.
+ * (4)}. Registers are chosen among those that tables name, so that few bytes reach them; op 2 takes
+ * any offset, op 3 writes many registers from any offset on.
  */
 #include <stdint.h>
 #include <stdlib.h>

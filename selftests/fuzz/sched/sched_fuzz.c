@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Any sequence of calls, with any values, at any times. After each: the books agree with books of
- * our own, and what is answered can be right. At the end everybody behaves, and then nobody may be
+ * our own, and what is answered can be right. At the end all vGPUs behave, and then none may be
  * left waiting.
  */
 #include <stdint.h>
@@ -19,7 +19,7 @@
 struct book {
 	bool present, runnable, suspended;
 	u64 busy;
-	/* ns, at least: what of its bucket can't be gone by our count */
+	/* ns that are at least left in its bucket, by our count */
 	double cap_left;
 };
 
@@ -53,7 +53,7 @@ static u32 number(void)
 	return byte() | byte() << 8 | byte() << 16;
 }
 
-/* short ones, and some of days */
+/* short ones, and some of days and of years */
 static u64 span(void)
 {
 	u32 n = number();
@@ -77,7 +77,7 @@ static void pass(u64 ns)
 		f.b[i].cap_left += (double)ns * f.e[i].cap / 100;
 }
 
-/* what nobody used until choose() is called is gone */
+/* when choose() is called, a bucket keeps no more than its depth */
 static void cut_buckets(void)
 {
 	u32 i;
@@ -126,7 +126,7 @@ static void check_books(void)
 	check(!f.s.alone || f.b[f.s.alone - f.e].present);
 }
 
-/* somebody that has work, is not suspended and not held back */
+/* whether vGPU @i has work, is not suspended and not held back */
 static bool may_run(u32 i)
 {
 	return f.b[i].present && f.b[i].runnable && !f.b[i].suspended && !f.e[i].cap_out &&
@@ -170,7 +170,7 @@ static void check_choice(const struct kvgpu_sched_choice *c)
 		check(f.s.current_ent == c->ent || (!f.s.current_ent && c->ent == f.s.alone));
 		check(c->until != KVGPU_SCHED_NEVER || f.now > ~0ull - 1000000000);
 	}
-	/* whoever has to wait is looked at again */
+	/* a vGPU that has to wait is looked at again */
 	check(c->until != KVGPU_SCHED_NEVER || may == wants || f.now > ~0ull - (1ull << 62));
 }
 
@@ -293,10 +293,11 @@ static void act(u32 what, u32 i)
 	}
 }
 
-/* ---------------------------------------------------- everybody behaves: nobody is left waiting */
+/* ------------------------------------------------------- all vGPUs behave: none is left waiting */
 
 /*
- * of those that want to run and are not held back, who is furthest behind is served within a round
+ * of the vGPUs that want to run and are not held back, the one furthest behind is served within 3 *
+ * MAX_NR turns
  */
 static void settle_down(void)
 {

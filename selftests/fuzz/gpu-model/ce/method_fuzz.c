@@ -5,8 +5,8 @@
  * stop making progress, or keep it from being stopped.
  *
  * Input: records of 6 bytes. Byte 0 picks an action: mostly a method, of which byte 1 picks the
- * number (from the list, so that launches get built) and the rest is data; else RAMFC words, page
- * rights, privilege, an acknowledge.
+ * number (from the list, so that launches get built) and the rest is data; else words of the method
+ * state in RAMFC, page rights, privilege, a method of any number, short runs of memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +85,7 @@ static void action(struct card *c, const uint8_t *p)
 		break;
 	default:
 		/*
-		 * small numbers reach more than big ones; the upper half of byte 0 says how small
+		 * small numbers reach more than big ones; bits 5 and 4 of byte 0 say how small
 		 */
 		if (p[0] & 0x20)
 			data &= p[0] & 0x10 ? 0xff : 0x1ffff;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Pushbuffer words through the decoder and through the naive one of the unit tests: they must agree
- * on everything.
+ * on each action and on the number of data words still to come. GPFIFO entries of the same words.
  */
 #include <stddef.h>
 #include <stdint.h>

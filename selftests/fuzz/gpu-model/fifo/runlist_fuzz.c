@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Any bytes as a runlist: every channel entry is in exactly one group, nothing is read or written
- * beyond the arrays, and choosing finds every group that has a member, in bounded work.
+ * beyond the arrays, and choosing finds a ready member of a free group if there is one.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A context image and register lists of any content: loading, using and saving it never does more
- * than the chip would, whatever registers the lists and the patch list name. First byte: how many
- * words go to the lists of FECS and GPCCS.
+ * A context image and register lists of any content: loading, using and saving it ends, and
+ * sanitizers see no wrong access, whatever registers the lists and the patch list name. First byte
+ * modulo 16: how many words go to the lists of FECS and GPCCS.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A producer and a consumer, or both sides of a box, any calls of theirs, and somebody who rewrites
- * any word before any access. Nothing outside is touched, nothing is read twice for one decision
- * (model/memory.c), no wait hangs, and what is dead stays so.
+ * A producer and a consumer, or both sides of a box, any calls of theirs, and a hostile process
+ * that rewrites words before any access. Nothing outside is touched, nothing is read twice for one
+ * decision (model/memory.c), no wait hangs, and what is dead stays so.
  */
 #include <stdint.h>
 #include <stdio.h>

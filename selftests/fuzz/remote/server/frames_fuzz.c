@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Frames of a client to the server's decoder, on a library that is none. Bytes become steps: a
+ * Frames of a client to the server's decoder, on a fake library. Bytes become steps: a
  * frame's operation and payload, in which words that look like small numbers may become handles
  * that the server gave; a change of what the library answers; a look at what waits; a copy as a
  * node that is mostly right, which words by chance are not; a turn on the GPU that comes or goes.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Whatever programs say, at whatever times, and whoever comes and goes: the turn is with one that
- * is there, nobody is charged more than was said or has passed, clocks stay within their limits,
- * and when all behave everybody gets a turn.
+ * Programs say anything, at any times, and come and go: the turn is with a program that is there,
+ * no program is charged more than it said and the time that has passed (and TURNS_LOST for each
+ * look), clocks stay within their limits, and when all behave, each program gets a turn.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ enum { CLIENTS = 4, PROGRAMS = 8, ROUNDS = 20000 };
 static struct turns_client clients[CLIENTS];
 static struct turns_program programs[PROGRAMS];
 static struct turns t;
-static uint64_t now, most[PROGRAMS];	/* that it can have been charged */
+static uint64_t now, most[PROGRAMS];	/* the most that each can have been charged */
 static const uint8_t *in;
 static size_t left;
 
