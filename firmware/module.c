@@ -17,7 +17,7 @@
 
 #include "module.h"
 
-#define MODULE_MAX	(64u << 20)	/* nouveau.ko has 5 to 7 MiB */
+#define MODULE_MAX	(64u << 20)	/* several times as much as nouveau.ko has */
 
 struct module {
 	uint8_t *image;

@@ -8,7 +8,7 @@
  *   main, vfio/ (socket, PCI, mapped BARs)  ->  core/  ->  root/ fifo/ ce/ gr/  ->  mmu/
  * Other calls go by the functions below: mmu/ reports faults and doorbell writes to fifo/, root/
  * resets the engines and PFIFO, ce/ and gr/ wake fifo/, vfio/ asks fifo/ for the window of the
- * doorbells, units call the bus by struct bus_ops, and all use core/ for time, pacing and notes. A
+ * doorbells and tells it of doorbells, units call the bus by struct bus_ops, and all use core/. A
  * unit keeps its state in registers and in a structure of its own behind a pointer in struct gk110;
  * other units use the functions below.
  *
@@ -159,7 +159,7 @@ enum mem_target { MEM_VRAM = 0, MEM_PEER = 1, MEM_SYS_COH = 2, MEM_SYS_NCOH = 3 
 
 enum mmu_access { ACC_READ, ACC_WRITE, ACC_ATOMIC };
 
-enum mmu_reason {	/* fault record reason (nouveau gk104 fifo, rnndb gf100_pfifo) */
+enum mmu_reason {	/* fault record reason (nouveau fifo/gk104.c, rnndb gf100_vm.xml) */
 	MMU_PDE = 0,
 	MMU_PDE_SIZE = 1,
 	MMU_PTE = 2,
@@ -215,7 +215,7 @@ bool mmu_space_load(struct gk110 *g, uint64_t inst, enum mem_target t, struct mm
  */
 struct mmu_client {
 	const char *name;
-	/* fault unit: 0 GR, 4 BAR1, 5 BAR3, 7.. HOST, 0x15/0x16/0x1b CE0-2 */
+	/* fault unit: 0 GR, 3 peephole, 4 BAR1, 5 BAR3, 7.. HOST, 0x15/0x16/0x1b CE0-2 */
 	uint8_t unit;
 	uint8_t client;			/* hub client number, or GPC client number when gpc >= 0 */
 	int8_t gpc;			/* GPC number, -1 for a hub client */
@@ -355,8 +355,8 @@ enum eng_ret {
 	/* CE only: physical mode without hce_priv: HCE_PRIV interrupt of the PBDMA */
 	ENG_PRIV,
 	/*
-	 * an interrupt was raised that halts the engine (GR exceptions); engine_ops.stalled says
-	 * when the engine goes on
+	 * an interrupt was raised that halts the engine (GR: exception; CE: blocking interrupt or
+	 * launch error); engine_ops.stalled says when the engine goes on
 	 */
 	ENG_STALL,
 	/*
@@ -414,7 +414,10 @@ struct engine {
 	void *fifo;			/* set by fifo/: the resident channel, faults, ... */
 };
 
-/* bar.c stored a write to BAR1. If it covers a channel's GP_PUT, it is a doorbell. Lock held. */
+/*
+ * BAR1 was written (mmu/bar.c), or may have been while a page of it was mapped (vfio/barmap.c). If
+ * the range covers a channel's GP_PUT, that is a doorbell. Lock held.
+ */
 void fifo_bar1_written(struct gk110 *g, uint64_t bar1_off, unsigned int size);
 /*
  * The range of BAR1 that holds USERD (0x2254): the bus must not keep its pages mapped. Size 0: not
@@ -452,7 +455,7 @@ uint64_t ptimer_now(struct gk110 *g);
 struct pacer {				/* keeps one engine busy for the time a stated rate asks */
 	uint64_t per_s;			/* units per second, 0 = not paced */
 	uint64_t busy_until;		/* monotonic ns */
-	uint64_t rem;			/* part of a ns beyond busy_until, in units of 1 / per_s */
+	uint64_t rem;			/* part of a ns beyond busy_until, times per_s */
 	uint64_t last;			/* when the engine was last seen working, monotonic ns */
 	bool open;			/* between pacer_begin and pacer_end */
 };

@@ -34,7 +34,7 @@ struct pb_action {
 void pb_step(struct pb_state *s, uint32_t word, struct pb_action *a);
 
 struct gp_entry {
-	bool control;		/* length 0: opcode and operand count, nothing is fetched */
+	bool control;		/* length 0: @opcode and @operand are set, the rest is not */
 	uint8_t opcode;
 	uint32_t operand;
 	uint64_t va;

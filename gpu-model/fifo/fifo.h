@@ -126,7 +126,8 @@ struct feng {
 enum pbdma_state {
 	PB_RUN,
 	PB_ACQUIRE,			/* loaded, waits for a semaphore */
-	PB_ENGINE_HALT,			/* loaded, an exception halts the engine it uses */
+	/* loaded, an exception halts the engine that it uses, or a context switch hangs */
+	PB_ENGINE_HALT,
 	PB_HOST_FAULT, PB_ENGINE_FAULT,	/* loaded, held after an MMU fault */
 };
 

@@ -25,9 +25,9 @@
  * Transient pages are emptied again after a moment (TRANSIENT_NS or USERD_NS, and up to LIFE_GROWS
  * times as long for a page that is touched again and again), without use of CPU when there are
  * none:
- *   - a page that can't be translated or mapped, which reads as ones: the access that faulted has
- *     to complete somehow. A GPU fault is recorded once for each time that the page is shown, not
- *     for each access, and writes to the page are lost;
+ *   - a page that can't be translated or mapped, or whose BAR is off, which reads as ones: the
+ *     access that faulted has to complete somehow. A translation's fault is recorded once for each
+ *     time that the page is shown, not for each access, and writes to the page are lost;
  *   - a page whose tables forbid writing, after a write: a private copy takes the write, so it
  *     never reaches memory, but the CPU sees it until the page is emptied;
  *   - a page whose tables forbid reading, after a write: it can be read for that moment;
