@@ -21,8 +21,8 @@
 #define TIME_BITS	((PTIMER_TIME_HIGH_BITS << 32) | PTIMER_TIME_LOW_BITS)
 #define ALARM_PERIOD	(1ull << 32)
 /*
- * Open: which clock the "external" source is. The model chooses the 277 MHz that rnndb gf100_pclock
- * names for TCLK.
+ * Open: which clock the "external" source is. The model chooses 277 MHz, a reference clock in rnndb
+ * gf100_pclock.xml.
  */
 #define EXTERNAL_HZ	277000000ull
 

@@ -19,7 +19,7 @@
 struct book {
 	bool present, runnable, suspended;
 	u64 busy;
-	/* ns that are at least left in its bucket, by our count */
+	/* ns that may be left in its bucket, by our count */
 	double cap_left;
 };
 

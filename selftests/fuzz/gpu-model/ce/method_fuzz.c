@@ -6,7 +6,7 @@
  *
  * Input: records of 6 bytes. Byte 0 picks an action: mostly a method, of which byte 1 picks the
  * number (from the list, so that launches get built) and the rest is data; else words of the method
- * state in RAMFC, page rights, privilege, a method of any number, short runs of memory.
+ * state in RAMFC, page rights, privilege, a method of any number, translations of few bytes.
  */
 #include <stdlib.h>
 #include <string.h>
