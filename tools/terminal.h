@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The screen of a terminal, which is drawn again and again, and its keys. The escape sequences are
- * ANSI's and two of xterm's (second screen, cursor on and off).
+ * ANSI's and two private ones (second screen, cursor on and off).
  */
 #ifndef KVGPU_TOOLS_TERMINAL_H
 #define KVGPU_TOOLS_TERMINAL_H

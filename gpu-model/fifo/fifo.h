@@ -112,7 +112,7 @@ struct feng {
 	bool stuck;
 	/*
 	 * the resident context is to be saved (a preempt, or the channel is loaded with another
-	 * context): the PBDMA's thread tries once, then the keeper
+	 * context): a PBDMA's thread or the keeper does it
 	 */
 	bool evict;
 	unsigned int resets;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Channels after faults, and the keeper: a thread that saves contexts which a PBDMA's thread could
- * not save, and watches context switches, which may hang while no PBDMA's thread can look.
+ * Channels after faults, and the keeper: a thread that saves contexts that have to leave GR (unless
+ * a PBDMA's thread does), and watches context switches, which may hang while no PBDMA's thread can
+ * look.
  *
  * A fault stops the scheduling of the runlist (PFIFO_RUNLIST_ERROR; nouveau calls it
  * ERROR_SCHED_DISABLE) and holds the channel where it is: on its PBDMA, and on the engine if an

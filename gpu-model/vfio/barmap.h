@@ -51,7 +51,7 @@ enum barmap_helper {
 struct barmap {
 	struct vfio_server *server;
 	struct gk110 *g;
-	/* comes after gk110.lock; held to change what is below, from barmap_start() on */
+	/* comes after gk110.lock; protects windows, operations, pages and the helper's state */
 	pthread_mutex_t lock;
 	pthread_cond_t helper_changed;
 
