@@ -497,8 +497,8 @@ struct gk110_stats {
 #define stat_inc(g, field)	stat_add(g, field, 1)
 
 /*
- * Messages to stderr with a prefix, printf-like. gk110_err(): errors of the user who starts the
- * model. gk110_note(): events caused by a guest, limited in rate.
+ * Messages to stderr with a prefix, printf-like. gk110_err(): errors that the user of the model has
+ * to see. gk110_note(): events that a guest, a client or the helper caused, limited in rate.
  */
 void gk110_err(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void gk110_note(struct gk110 *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

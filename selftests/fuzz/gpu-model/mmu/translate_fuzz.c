@@ -207,7 +207,7 @@ static void act_entry(struct input *in)
 		fake_wr64(f, PDB + at % SLOTS * 8,
 			  (val & 0x0000000f0000000full) | (val & 0x3f0) | (val & 0x3f000000000) |
 				  (how & 2 ? FAKE_IOVA << 24 : 0));
-	else				/* entry of a table: any, or mostly with a low frame */
+	else				/* entry of a table: any, or one of few frames */
 		fake_wr64(f, at % 0x8000 * 8,
 			  how & 2 ? val : (val & ~0xfffff000ull) | (how & 4 ? 0x4000000 : 0));
 }
