@@ -56,7 +56,7 @@ setup: ## packages, root file systems, kernels and QEMU of the test bed (called 
 demo: ## the main job end to end, shown: a server with a K20m, stock nouveau, guests on vGPUs, verified copies, CUDA
 	@selftests/demo/demo.sh
 
-check: ## all tests (PARTS="unit guest": some); the last line begins with 'N passed, N failed'
+check: ## the tests, but for the long ones (PARTS="unit guest": some); the last line begins with 'N passed, N failed'
 	@selftests/check.sh quick $(PARTS)
 
 check-fast: ## the inner loop: what changed is built and looked at, all unit tests, 2 s a fuzz target

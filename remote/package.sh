@@ -32,7 +32,8 @@ client()
 	Description: CUDA on the GPU of another machine or VM
 	 The CUDA 11.8 runtime library (libcudart.so.11.0) on a driver library
 	 (libcuda.so.1) that has no GPU: what programs ask of it is carried out by
-	 kvgpu-remoted elsewhere, reached by a UNIX socket, by vsock or by TLS.
+	 kvgpu-remoted elsewhere, reached by memory that two VMs share, by a UNIX
+ socket, by vsock or by TLS.
 	 /etc/kvgpu/remote.conf says where. For programs that nvcc compiled with
 	 -cudart shared.
 	C

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * What nvcc's code for kernels calls and leaves to the driver: vprintf, __assertfail, malloc, free.
- * make.sh compiles this
- */
-/*
- * file to syscalls.inc. No function here may call another or use a stack that the caller does not
- * give it.
+ * make.sh compiles this file to syscalls.inc. No function here may call another or use a stack that
+ * the caller does not give it.
  */
 #include "block.h"
 

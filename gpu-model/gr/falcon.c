@@ -2,8 +2,8 @@
 /*
  * Falcon ports (envytools docs/hw/falcon; nouveau nvkm/falcon/v1.c shows how they are used):
  * memories behind address/data ports with auto-increment, capability words, interrupt
- * set/ack/mask/route, start. No instruction is
- * executed: programs are modelled by their owners (pmu.c, fecs.c, fecs_ext.c).
+ * set/ack/mask/route, start. No instruction is executed: programs are modelled by their owners
+ * (pmu.c, fecs.c, fecs_ext.c).
  */
 #include "falcon.h"
 

@@ -12,8 +12,7 @@
  * traps never writes its releases (open on the chip; here a release must prove execution).
  *
  * Queues (IS_QUEUE, dependent QMDs of type queue) hold entries that shaders write. No public
- * document describes an
- * entry: scheduling a queue is a data error, INVALID_OPERATION.
+ * document describes an entry: scheduling a queue is a data error, INVALID_OPERATION.
  */
 #include "gr.h"
 #include "sm.h"

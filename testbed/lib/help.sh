@@ -7,7 +7,8 @@ cmd_help()
 tb: a server with a Tesla K20m in it, made of QEMU and the GPU model
 
   tb setup [--refresh] [--prune] [--debug-kernel]
-                                   make everything that is made once (all commands call it);
+                                   make everything that is made once (up, build-exec, machine, kernels
+                                   and kernel-tree do it first);
                                    --refresh takes newer packages, --prune drops old results;
                                    --debug-kernel builds the debug kernel, too (15 minutes, once)
   tb up [options]                  boot the server; returns when it is ready
@@ -44,6 +45,8 @@ tb: a server with a Tesla K20m in it, made of QEMU and the GPU model
                                    tb up --machine DIR (its own kernel, initramfs and drivers); --root
                                    prints the root file system that it is made of
   tb kernels                       suite, release and role of each of the server's kernels
+  tb kernel-tree [--key] KERNEL    where modules for that kernel are built, in that root; --key: and what
+                                   stands for the kernel and its compiler
 
 Every command on a bed takes --name NAME before its other words (tb up --name NAME; default: $KVGPU_TB_NAME, else "default").
 EOF

@@ -209,7 +209,7 @@ static void act_entry(struct input *in)
 				  (how & 2 ? FAKE_IOVA << 24 : 0));
 	else				/* entry of a table: any, or one of few frames */
 		fake_wr64(f, at % 0x8000 * 8,
-			  how & 2 ? val : (val & ~0xfffff000ull) | (how & 4 ? 0x4000000 : 0));
+			  how & 2 ? val : (val & ~0xfffff000ull) | (how & 4 ? FAKE_IOVA >> 8 : 0));
 }
 
 static void act_raw(struct input *in)
