@@ -35,7 +35,7 @@ setup_debug_kernel()
 	exec 8> "$STAGES/debug.lock"
 	flock 8
 	need_space "debug kernel 4000 2000"
-	build_stage "$(debug_stage)" "building the debug kernel (about 15 minutes, once)" build_debug_kernel
+	build_stage "$(debug_stage)" "building the debug kernel (about 9 minutes of CPU time, once)" build_debug_kernel
 	build_stage "$(debug_boot_stage)" "making the debug kernel's initramfs" build_debug_boot
 	exec 8>&-
 }

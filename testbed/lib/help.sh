@@ -10,7 +10,7 @@ tb: a server with a Tesla K20m in it, made of QEMU and the GPU model
                                    make everything that is made once (up, build-exec, machine, kernels
                                    and kernel-tree do it first);
                                    --refresh takes newer packages, --prune drops old results;
-                                   --debug-kernel builds the debug kernel, too (15 minutes, once)
+                                   --debug-kernel builds the debug kernel, too (9 minutes of CPU time, once)
   tb up [options]                  boot the server; returns when it is ready
       --driver nouveau|kvgpu|vfio-pci|none   what holds the GPU (default none)
       --kernel KERNEL              a suite that "tb kernels" lists, or its role: base (default), oldest,
