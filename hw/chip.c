@@ -4,6 +4,9 @@
  * (PTOP), the size of its memory, the first values for guests' register files (seeds), and the
  * VBIOS. The units of the graphics engine are not read here but in grshape.c, when the engine has
  * power. The only lasting write here is to PMC_ENABLE_PBDMA, to count PBDMAs.
+ *
+ * Takes no lock. All of it runs at bring-up, except kvgpu_hw_time(), kvgpu_hw_peek() and
+ * hw_reg_wait().
  */
 #include <linux/firmware.h>
 #include <linux/slab.h>

@@ -2,6 +2,8 @@
 /*
  * Loads the firmware file, and checks it (fwfile.c). The program kvgpu-firmware has made this file
  * from the distribution's nouveau.
+ *
+ * Runs at bring-up and take-down only, takes no lock, and may sleep.
  */
 #include <linux/firmware.h>
 #include <linux/module.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Types and functions that the files of the graphics engine share: gr.c, grlist.c, grshape.c,
- * grtrap.c, grctx.c, fecs.c and golden.c. firmware.c fills struct kvgpu_fw.
+ * grtrap.c, grctx.c, fecs.c and golden.c. firmware.c fills struct kvgpu_fw. gr_lock is held in all
+ * functions that are declared here.
  */
 #ifndef KVGPU_HW_GR_H
 #define KVGPU_HW_GR_H

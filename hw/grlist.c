@@ -2,6 +2,8 @@
 /*
  * Steps of the graphics engine's bring-up: writes register lists of the firmware file, and waits
  * until the engine is idle.
+ *
+ * gr_lock is held: at bring-up, and at a reset of the engine.
  */
 #include "hw/gr.h"
 

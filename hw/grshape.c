@@ -4,6 +4,8 @@
  * is spread over them. Cards of one model may differ in which units are switched off. The engine
  * needs power before these registers can be read. Sources: nouveau gf100.c (oneinit,
  * oneinit_tiles), gf117.c (init_zcull), ctxgf117.c and ctxgk104.c (tile maps, ratios).
+ *
+ * gr_lock is held: at bring-up, and at a reset of the engine.
  */
 #include "gk110/gr_patch.h"
 #include "gk110/pfb.h"

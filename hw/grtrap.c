@@ -4,6 +4,8 @@
  * most exceptions the front end halts until the acknowledge. In between, intr.c reads the registers
  * that tell the cause. Sources: nouveau gf100.c gf100_gr_init(), gf100_gr_intr() and its trap
  * functions.
+ *
+ * gr_lock is held in hw_gr_enable_traps(); hw_gr_ack(), which the interrupt thread calls, takes it.
  */
 #include "hw/gr.h"
 

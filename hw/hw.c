@@ -4,6 +4,9 @@
  * first masks the interrupts to the CPU and takes the engines out of reset. Then steps[] are run in
  * the order in which they need each other. The CPU can access the pool from step "BARs" on.
  * Take-down undoes the steps in the opposite order.
+ *
+ * Bring-up and take-down run in the PCI driver's probe and remove. An engine is reset with
+ * gpu->lock held.
  */
 #include <linux/slab.h>
 #include <linux/vmalloc.h>

@@ -5,6 +5,8 @@
  * interrupts stall a unit that all tenants share (PBDMA, GR, copy engine). They are acknowledged as
  * soon as they are reported, and not only when the guest's driver responds. Order of register
  * accesses: nouveau nvkm/subdev/mc and nvkm/subdev/pci, nvkm/engine/fifo/gk104.c.
+ *
+ * The interrupt thread holds no lock of hw/ while it reports. Acknowledges of GR take gr_lock.
  */
 #include <linux/interrupt.h>
 

@@ -5,6 +5,8 @@
  * pages without compression: it replaces a guest's compressed kinds by kinds without compression.
  * So the cache's tag memory can stay at address 0, in the first 2 MiB of video memory, which are
  * not used. Sources: nouveau nvkm/subdev/ltc/{base,gf100,gk104}.c.
+ *
+ * Runs at bring-up only.
  */
 #include "gk110/grinit.h"
 #include "gk110/ltc.h"

@@ -2,6 +2,8 @@
 /*
  * The chip's MMU: page size, flush page, TLB invalidates, and flushes (CPU writes, L2).
  * Sequences: nouveau nvkm/subdev/{mmu/vmmgf100.c,fb/gf100.c,bar/g84.c,ltc/gf100.c}.
+ *
+ * Each invalidate and flush takes tlb_lock, and waits for the chip for a bounded time.
  */
 #include "hw/internal.h"
 

@@ -4,6 +4,9 @@
  * of a fuse, which sets its two registers back at the end.
  * Sources: nouveau nvkm/subdev/therm/g84.c and fuse/gf100.c (the value of a sensor without
  * calibration has no meaning), clk/gk104.c (the source of each domain), rnndb pm/gf100_pclock.xml.
+ *
+ * Takes no lock. Any thread may call these functions, but hw_sensor_calibrated() runs at bring-up
+ * only.
  */
 #include "gk110/pfuse.h"
 #include "gk110/therm.h"

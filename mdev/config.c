@@ -7,6 +7,8 @@
  *
  * The VMM places BARs and delivers MSI by itself. So the registers of BARs and MSI only keep the
  * written values here.
+ *
+ * vgpu->lock is held in all functions here.
  */
 #include <linux/bitfield.h>
 #include <linux/pci_regs.h>

@@ -3,6 +3,9 @@
  * debugfs: kvgpu/<card>/{card,vgpus,sched} and
  * kvgpu/<card>/<uuid>/{state,channels,shadow,registers,unlisted,hardware,faults}. The files are for
  * people to read, not for programs: their format may change. All are read only.
+ *
+ * The files of a card take gpu->lock. Those of a vGPU take vgpu->lock, and a reader that waits for
+ * it can be interrupted; "faults" takes fault_lock alone.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>

@@ -7,6 +7,9 @@
  *
  * The name of the PCI driver begins the names of the types (kvgpu-512m, ...), which admins write
  * into their scripts.
+ *
+ * This file takes no lock of the module. The PCI core calls probe and remove with the device's lock
+ * held.
  */
 #include <linux/io.h>
 #include <linux/module.h>

@@ -2,6 +2,8 @@
 /*
  * VFIO_DEVICE_GET_REGION_INFO for kernels whose vfio core leaves the ioctl to the driver
  * (compat.h).
+ *
+ * Takes no lock.
  */
 #include <linux/slab.h>
 #include <linux/uaccess.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Defines the tracepoints of trace.h, and notes the faults of vGPUs: counts, traces and logs them.
+ *
+ * Faults can be noted in any context and under any lock but fault_lock, a leaf.
  */
 #include <linux/types.h>
 

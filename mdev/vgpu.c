@@ -6,6 +6,9 @@
  * Create: probe, then .init, which reserves resources and makes the machine, then registration with
  * VFIO. After that the VMM opens and closes the device any number of times. Remove: unregistration,
  * which waits until the user closes the device; then .release, which gives all resources back.
+ *
+ * VFIO calls without a lock of the module. This file takes vgpu->lock around what it does to an
+ * open device, and gpu->lock to change the list of vGPUs.
  */
 #include <linux/kobject.h>
 #include <linux/module.h>

@@ -2,6 +2,8 @@
 /*
  * Removal of user mappings, which the machine asks for. When user space accesses a removed page
  * again, a page fault maps the frame that the machine has for that page by then.
+ *
+ * vgpu->lock is held, and map_lock is not: a zap may wait for mmap_lock (vmas.c).
  */
 #include <linux/fs.h>
 

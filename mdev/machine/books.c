@@ -2,6 +2,8 @@
 /*
  * The books of GPU time: charges vGPUs for GPU time, and tells how much time each vGPU was charged.
  * look.c charges by samples, slice.c for switches. recover.c, chan.c and slice.c charge for waits.
+ *
+ * gpu->lock is held, except in vmach_gpu_time_get(), which any thread may call.
  */
 #include "mdev/machine/internal.h"
 

@@ -3,6 +3,8 @@
  * Small functions for the other files of the machine: the time of the card's PTIMER, whether the
  * card is cut off, the number of GR's runlist, how long a command may wait for a preempt, and the
  * kick of the slicer. This file calls no other file of mdev/machine/.
+ *
+ * Needs no lock, except in vmach_patience_get(), and takes only leaf locks.
  */
 #include <linux/sched.h>
 

@@ -7,6 +7,8 @@
  *
  * For the guest, a command is complete when vmach_command_run() returns: the guest never reads the
  * command's busy bit as set. (Flushes by the mapped page are no commands: flush.c.)
+ *
+ * vgpu->lock is held.
  */
 #include "gk110/bar.h"
 #include "mdev/machine/internal.h"

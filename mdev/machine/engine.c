@@ -2,6 +2,8 @@
 /*
  * Finds out for which vGPU the chip works, by the channel or group id that its engines and PBDMAs
  * name. The functions here read the chip's state, and change nothing on the chip.
+ *
+ * Functions that look up channels need gpu->lock or event_lock.
  */
 #include "mdev/machine/internal.h"
 

@@ -16,6 +16,8 @@
  *
  * A driver polls the words of L2 until TRIGGER and BUSY are clear, as on the chip. The host never
  * sets BUSY of FLUSH_BAR: a driver that polls BUSY takes it that the flush was done at once.
+ *
+ * vgpu->lock or gpu->lock is held in vmach_flush_page_serve(); the other functions need no lock.
  */
 #include "gk110/bar.h"
 #include "mdev/machine/internal.h"

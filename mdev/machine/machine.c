@@ -9,6 +9,8 @@
  *   itself costs PREEMPT_EVICT_MS and resets of engines, and PREEMPT_LAST_MS before the card is cut
  *   off.
  * remove: the memory is scrubbed again, unless the card has failed.
+ *
+ * machine.h says for each function which locks are held.
  */
 #include <linux/slab.h>
 #include <linux/vmalloc.h>

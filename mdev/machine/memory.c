@@ -10,6 +10,8 @@
  * since the last sync, the sync removes the CPU's mapping of that page and drops the buffer's
  * contents before it reads the table (take_dirty()). Tables in system memory are read through the
  * VFIO core.
+ *
+ * vgpu->lock is held, except at create and remove.
  */
 #include <linux/dma-mapping.h>
 #include <linux/io.h>

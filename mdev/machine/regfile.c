@@ -2,6 +2,8 @@
 /*
  * Calls of the VFIO face into the register file: the virtual interrupt, and words of the
  * configuration space, which BAR0 shows too. Accesses to registers: machine.c.
+ *
+ * vgpu->lock is held.
  */
 #include "mdev/machine/internal.h"
 

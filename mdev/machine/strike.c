@@ -15,6 +15,8 @@
  * after the other, because nouveau takes the channel's id from a register that names one channel at
  * a time. The suspension ends when the guest resets the device or loads its driver again (PFIFO is
  * reset), when the vGPU is opened again, or when the admin clears it.
+ *
+ * Strikes are added with gpu->lock held. slicer->lock, taken inside it, protects them.
  */
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"

@@ -32,6 +32,9 @@
  *
  * iommufd needs none of this, because it forbids new pins by itself. vGPUs that use iommufd are not
  * noted here.
+ *
+ * vgpu->lock is held when a vGPU is noted or opened, and when it pins. unmappings_lock, a leaf,
+ * protects what is known of threads.
  */
 #include <linux/anon_inodes.h>
 #include <linux/delay.h>

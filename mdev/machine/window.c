@@ -16,6 +16,9 @@
  * The CPU's touches are noted (touched.c). When entries of a window change, the pages that these
  * entries did not show before are noted as touched before the zap (the removal of CPU mappings):
  * until the zap is done, the CPU may reach them through an old mapping, without a fault.
+ *
+ * vgpu->lock is held, except at create and remove, and in kvgpu_machine_pfn_find(): a page fault
+ * holds map_lock only.
  */
 #include <linux/io.h>
 #include <linux/slab.h>
