@@ -16,8 +16,8 @@
  * after the guest took it off the list.
  */
 /*
- * Mean gap, ns, while .alternates is set. If work was seen in the last QUIET_NS, also while several
- * vGPUs have channels, or while the only vGPU with channels has limits.
+ * Mean gaps, ns. This gap while .alternates is set; and, if work was seen in the last QUIET_NS,
+ * while several vGPUs have channels, or the only vGPU with channels has limits.
  */
 #define SAMPLE_NS	1000000ull
 /* several vGPUs have channels, or the only one has limits; no work was seen for QUIET_NS */

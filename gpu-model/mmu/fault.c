@@ -142,7 +142,8 @@ static void *fault_main(void *arg)
 			pthread_cond_wait(&m->fault_wake, &m->fault_lock);
 			continue;
 		}
-		pthread_mutex_unlock(&m->fault_lock);	/* lock comes first */
+		/* gk110.lock is taken before fault_lock, never inside it */
+		pthread_mutex_unlock(&m->fault_lock);
 		pthread_mutex_lock(&g->lock);
 		drain(g);
 		pthread_mutex_unlock(&g->lock);

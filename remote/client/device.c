@@ -17,18 +17,18 @@ static void leave_out(const struct peer *p, struct a_facts *f)
 				    89 /* CONCURRENT_MANAGED_ACCESS */,
 				    90 /* COMPUTE_PREEMPTION */,
 				    91 /* CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM */,
-				    92,
-				    93,
-				    94,
-				    /* 92-94: stream memory ops */ 95 /* COOPERATIVE_LAUNCH */,
-				    96,
-				    100,
+				    92 /* CAN_USE_STREAM_MEM_OPS */,
+				    93 /* CAN_USE_64_BIT_STREAM_MEM_OPS */,
+				    94 /* CAN_USE_STREAM_WAIT_VALUE_NOR */,
+				    95 /* COOPERATIVE_LAUNCH */,
+				    96 /* COOPERATIVE_MULTI_DEVICE_LAUNCH */,
+				    100 /* PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES */,
 				    101 /* DIRECT_MANAGED_MEM_ACCESS_FROM_HOST */,
 				    102 /* VIRTUAL_MEMORY_MANAGEMENT */,
-				    103,
-				    104,
-				    105,
-				    /* handles */ 115 /* MEMORY_POOLS */ };
+				    103 /* HANDLE_TYPE_POSIX_FILE_DESCRIPTOR */,
+				    104 /* HANDLE_TYPE_WIN32_HANDLE */,
+				    105 /* HANDLE_TYPE_WIN32_KMT_HANDLE */,
+				    115 /* MEMORY_POOLS */ };
 	unsigned int i;
 
 	/*

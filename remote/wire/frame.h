@@ -192,7 +192,10 @@ enum kvgpu_remote_form {
  */
 enum kvgpu_remote_copy { COPY_WHOLE = 1 };
 
-/* The source and the destination of a run along an array. IN, OUT: a piece of the arena. */
+/*
+ * The source and the destination of a run along an array. IN: a piece of the arena that the client
+ * has filled. OUT: a piece that the server fills.
+ */
 enum kvgpu_remote_run {
 	RUN_DEVICE_TO_ARRAY,
 	RUN_ARRAY_TO_DEVICE,

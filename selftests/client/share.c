@@ -56,7 +56,7 @@ static bool done(const struct gpu_chan *c, uint32_t seq)
 struct busy {
 	struct gpu_chan c;
 	struct nouveau_bo *in, *out, *a, *b;	/* in, out: a page for each job in flight */
-	uint32_t first;				/* the channel's number before the first job */
+	uint32_t first;				/* .c.seq before the first job */
 	uint64_t submitted, collected, seed;
 };
 

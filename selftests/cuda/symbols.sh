@@ -15,7 +15,7 @@ libcudart*) list=cuda/runtime/symbols.txt theirs=$toolkit/libcudart.so.11.0 name
 *) list=cuda/symbols.txt theirs=$toolkit/stubs/libcuda.so names='^cu[A-Z]' which=driver ;;
 esac
 
-# with versions, where there are any
+# exported LIBRARY: the names that it exports, with their versions if they have any
 exported() { nm -D --defined-only "$1" | awk -v names="$names" '$2 == "T" && $3 ~ names { print $3 }' | sort -u; }
 plain() { sed 's/@.*//' | sort -u; }
 

@@ -80,12 +80,12 @@ await_gpu()
 	esac
 }
 
-# is_alive: QEMU is there and its guest runs. One that KVM cannot run any further stays there, stopped.
+# is_alive: whether QEMU is there and its guest runs. When KVM cannot run the guest any further, QEMU stays, with the guest stopped.
 is_alive()
 {
 	local log=/var/log/libvirt/qemu/$NAME.log
 	qemu_pid && [ -e "/proc/$PID" ] || return 1
-	# QEMU writes there at its start and in trouble
+	# QEMU writes to this log only when it starts and in trouble
 	[ "$log" -nt "$DIR/log-read" ] || return 0
 	touch -r "$log" "$DIR/log-read"
 	! grep -qsE 'KVM internal error|kvm run failed' "$log" ||

@@ -52,13 +52,13 @@ shutdown_cpu()
 			END { if (found) print cpu; exit !found }' "$DIR/threads" -
 }
 
-# off_cpu_0: guests are kept off CPU 0, or there is no other.
+# off_cpu_0: whether guests are kept off CPU 0, or there is no other CPU.
 off_cpu_0()
 {
 	[ "$(nproc --all)" = 1 ] || systemctl show -P AllowedCPUs machine.slice | grep -qE '^[1-9]'
 }
 
-# check_kvm: the guest is one of KVM by QEMU's and by its own account.
+# check_kvm: whether QEMU and the guest itself both say that the guest runs under KVM.
 check_kvm()
 {
 	virsh -q qemu-monitor-command "$NAME" --hmp 'info kvm' | grep -q 'kvm support: enabled' ||

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# What guest says, its events, and the state of one guest.
+# Messages of the program "guest", its events, and the state of one guest.
 
 say() { printf 'guest: %s\n' "$*" >&2; }
 give_up() { say "error: $*"; exit "${STATUS:-1}"; }
 usage() { say "$1"; exit 2; }
 
-# event GUEST EVENT TEXT: for the statistics and, through the kernel's log, for "tb log server".
+# event GUEST EVENT TEXT: notes an event for the statistics and, through the kernel's log, for "tb log server".
 event()
 {
 	printf '%s %s\n' "$(date +%s)" "$*" >> "$EVENTS"

@@ -11,7 +11,7 @@ talk_full()
 		"vsock/$(cat "$DIR/cid")" -- "$(printf '%q ' "$@")"
 }
 
-# greets_full: its ssh daemon sends a banner.
+# greets_full: whether the ssh daemon of a full guest sends its banner.
 greets_full()
 {
 	local banner=''
@@ -20,15 +20,15 @@ greets_full()
 	[ "$banner" = SSH- ]
 }
 
-# Posix quoting: the agent's shell knows no other.
+# quoted WORD...: the words in POSIX quotes: the agent's shell knows no other quotes.
 quoted()
 {
 	local word
 	for word in "$@"; do printf "'%s' " "${word//\'/\'\\\'\'}"; done
 }
 
-# agent_line REQUEST SECONDS: asks, and prints the answer. Others, to requests that nobody waited for any longer, are left out; the
-# empty line ends one that was cut off.
+# agent_line REQUEST SECONDS: sends a request to the agent, and prints its answer. Skips answers to earlier requests, whose senders
+# have given up. The empty line in front of the request ends an earlier request that was cut off.
 agent_line()
 {
 	local reply='' status=1 id=$BASHPID.$SRANDOM end=$((SECONDS + $2))

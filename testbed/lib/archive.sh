@@ -14,7 +14,7 @@ host_apt_options()
 		grep -v '"";$' || true
 }
 
-# root_apt_options: the same and our own, for the apt that fills a root (mmdebstrap's --aptopt)
+# root_apt_options: host_apt_options, retries and time-outs, for the apt that fills a root (mmdebstrap's --aptopt)
 root_apt_options()
 {
 	printf 'Acquire::Retries "%s";\n' "${KVGPU_TB_APT_RETRIES:-3}"
@@ -168,15 +168,16 @@ look_at_sources()
 	done
 }
 
-# debian_rows DIR: of such rows Debian's own. A mirror that signs by itself may have changed the origin's name: where no
-# source is Debian's by name, one is taken that has a release's codename, and the kernel in its component main.
+# debian_rows DIR: of the rows of look_at_sources those of Debian's own archives. A mirror that signs by itself may have changed the
+# origin's name: where no source is Debian's by name, takes a source that has a release's codename, and the kernel in its component
+# main.
 debian_rows()
 {
 	local dir=$1 rows codename uri entry
 	rows=$(awk -F '\t' '$2 ~ /^Debian( Backports)?$/ && $3 ~ /^Debian(-Security| Backports)?$/ && $5 == "main" && $4 !~ /^cdrom:/')
 	[ -n "$rows" ] || rows=$(renamed_rows "$dir")
 	while IFS=$'\t' read -r codename _ _ uri _ entry; do
-		# mmdebstrap can't see a file: of the outside
+		# copy: in place of file: mmdebstrap's apt runs in the new root, and can't see files of this machine
 		[ -z "$codename" ] || printf '%s\t%s\t%s\n' "$codename" "$(sed 's,^file:,copy:,; s,/*$,,' <<< "$uri")" "$(entry_options "$entry")"
 	done < <(sort_releases <<< "$rows")
 }

@@ -30,7 +30,8 @@ cmd_build_exec()
 		tb-build-exec "$root" "$where" ${#places[@]} "${places[@]}" "$@"
 }
 
-# build_places: by their real names, and by those that were given where these lead through a link; a folder before what is in it.
+# build_places: the folders that build-exec mounts, by their real names, and also by the names that were given if these lead
+# through a link; a folder comes before folders in it.
 build_places()
 {
 	local place

@@ -64,7 +64,8 @@ discard_tree()
 	esac
 }
 
-# enter_stage FUNCTION...: tb's second life inside run_stage's namespaces. The command that fails is named in the log.
+# enter_stage FUNCTION...: what tb does when run_stage starts it again, inside of new namespaces: runs the function, and names a
+# command that fails in the log.
 enter_stage()
 {
 	set -E
@@ -72,7 +73,7 @@ enter_stage()
 	"$@"
 }
 
-# of nested functions and subshells the innermost is told
+# called at each level of nested functions and subshells: names the command of the innermost level only
 command_failed()
 {
 	trap - ERR

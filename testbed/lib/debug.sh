@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # The debug kernel: the base kernel's source with KASAN, lockdep and kmemleak, as small as the server can be run with
-# (debug/config). Not part of set-up: building it takes a quarter of an hour of two CPUs. "tb setup --debug-kernel" and
+# (debug/config). Not part of set-up: building it takes 9 minutes of CPU time. "tb setup --debug-kernel" and
 # "tb up --kernel debug" make it. Guests go on running the stock kernel.
 
 DEBUG_LABEL=debug
@@ -12,7 +12,7 @@ debug_stage()
 	printf 'debug-%s\n' "$(recipe_key "$TB_DIR"/debug/* "=$(kernel_stage "$(default_kernel)")" "=${DEBUG_MAKE[*]}")"
 }
 
-# vmlinuz and initrd: apart from the kernel, since they change with the image's init
+# vmlinuz and initrd, in a stage of their own: they change with the image's init, and the kernel's build does not
 debug_boot_stage() { printf 'debugboot-%s\n' "$(recipe_key "$TB_DIR/lib/image.sh" "=$(debug_stage)" "=$(image_stage)")"; }
 debug_boot_dir() { printf '%s/%s\n' "$STAGES" "$(debug_boot_stage)"; }
 
@@ -31,7 +31,7 @@ kernel_tree()
 setup_debug_kernel()
 {
 	[ ! -d "$(debug_boot_dir)" ] || return 0
-	# not set-up's lock: nobody who does not want this kernel waits for it
+	# a lock of its own, not set-up's: beds that do not use this kernel need not wait for its build
 	exec 8> "$STAGES/debug.lock"
 	flock 8
 	need_space "debug kernel 4000 2000"
@@ -48,7 +48,7 @@ build_debug_kernel()
 	mount -t proc proc "$root/proc"
 	mount --rbind /dev "$root/dev"
 	mount -t tmpfs tmpfs "$root/tmp"
-	# last: it can be below /tmp
+	# mounted after the tmpfs, which would hide it: $STAGE_TMP can be below /tmp
 	mkdir -p "$root$STAGE_TMP"
 	mount --bind "$STAGE_TMP" "$root$STAGE_TMP"
 	for patch in "$TB_DIR"/debug/*.patch; do
@@ -126,10 +126,10 @@ build_debug_boot()
 	rm -rf "$tree"
 }
 
-# slow_arguments: systemd's own limits, for the same reason
+# slow_arguments: kernel arguments that widen systemd's limits, for the reason of slow_limits
 slow_arguments() { printf 'systemd.default_timeout_start_sec=1800 systemd.default_device_timeout_sec=1800\n'; }
 
-# slow_limits: everything takes several times as long in it.
+# slow_limits: wider limits, because everything takes several times as long in the debug kernel.
 slow_limits()
 {
 	export KVGPU_TB_BOOT_SECONDS=${KVGPU_TB_BOOT_SECONDS:-1800}

@@ -20,7 +20,7 @@ bind_driver()
 	[ "$DRIVER" = none ] || say "driver $DRIVER bound after $((SECONDS - began)) s"
 }
 
-# share_kvgpu: puts them where bind-driver finds them, which puts the tools where commands are; and the firmware file: unpacking
+# share_kvgpu: puts the module and its tools where bind-driver finds them, and the firmware file beside them, made here: unpacking
 # nouveau takes seconds under emulation.
 share_kvgpu()
 {

@@ -5,8 +5,8 @@
 
 FETCH_ROUNDS=3
 
-# in_rounds TEXT COMMAND...: up to three times, until it succeeds. COMMAND is a function of tb, run as a life of its own, so that
-# an error ends the round wherever it happens; a round that takes longer than its limit has ended, too.
+# in_rounds TEXT COMMAND...: runs COMMAND up to three times, until it succeeds. COMMAND is a function of tb, which runs in a process
+# of its own: so an error ends the round wherever it happens. A round that takes longer than the limit is ended.
 in_rounds()
 {
 	local text=$1 round status limit=${KVGPU_TB_FETCH_SECONDS:-3600} why=''
@@ -85,13 +85,13 @@ fetch_packages()
 		case " ${files[*]} " in *" ${file##*/} "*) ;; *) rm -f "$file" ;; esac
 	done
 	(cd "$dir" && apt-get -q download "$@")
-	# all of them, whatever apt says
+	# each file has to be there, whatever apt's exit status was
 	for name in "${files[@]}"; do
 		[ -s "$dir/$name" ] || { printf 'E: %s was not fetched\n' "$name"; return 1; }
 	done
 }
 
-# fetch_debs DIR SUITE[:COMPONENT,...] PACKAGE...: the same from one suite, for what is not the test bed's own:
+# fetch_debs DIR SUITE[:COMPONENT,...] PACKAGE...: fetch_packages() from one suite, for callers outside of the test bed:
 # tb internal-stage in_rounds TEXT fetch_debs ...
 fetch_debs()
 {

@@ -11,7 +11,7 @@ cmd_guest()
 	start | run | stop | list | stats) ;;
 	*) usage_error "guest: unknown command '${REST[0]}'; it is one of start, run, stop, list, stats" ;;
 	esac
-	# what is wrong with the words is told without a server
+	# wrong words are refused before a server is needed
 	"${TB%/*}/inside/guest" words "${REST[@]}" || exit 2
 	need_up
 	local status=0

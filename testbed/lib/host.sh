@@ -4,7 +4,8 @@
 
 list_words() { sed 's/#.*//' "$@" | tr -s ' \t\n' '\n' | grep . || true; }
 
-# missing_host_packages: one question for all of them; dpkg-query says nothing of a package that it has never heard of.
+# missing_host_packages: prints the packages of host.list that are not installed. Asks dpkg-query once for all; it prints no line for
+# a package that it does not know.
 missing_host_packages()
 {
 	local -a names
@@ -40,13 +41,13 @@ install_host_packages()
 install_packages()
 {
 	local -a own=(-o Acquire::Retries=3)
-	# a failing third-party source is not Debian's fault: what is missing tells
+	# a third party's source may fail: what counts is whether the packages can be installed
 	apt-get -q "${own[@]}" update || printf 'apt-get update failed; going on with the lists that are there\n'
 	room_for_packages "$@"
 	DEBIAN_FRONTEND=noninteractive apt-get -q -y "${own[@]}" --no-install-recommends install "$@"
 }
 
-# room_for_packages PACKAGE...: by apt's own numbers
+# room_for_packages PACKAGE...: ends tb if /usr lacks room for the packages, by the size that apt says they need, and half of it more
 room_for_packages()
 {
 	local said used free

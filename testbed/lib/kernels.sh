@@ -30,7 +30,7 @@ kernel_stage() # LABEL
 	printf 'kernel-%s-%s\n' "$1" "$(recipe_key "=form 2" "=$(kernel_suites "$1")" "=$(epoch)")"
 }
 
-# kernels_key: stands for all of them in the recipes of what holds them.
+# kernels_key: a text for all kernels, in the recipes of the stages that contain them.
 kernels_key() { kernel_labels | while read -r label; do kernel_stage "$label"; done; }
 
 kernels_are_there()
@@ -61,8 +61,8 @@ fetch_kernels()
 	done
 }
 
-# fetch_kernel LABEL: fills $STAGE_TMP with the packages and the file "release". What an earlier round has fetched whole, or has
-# begun, is taken on.
+# fetch_kernel LABEL: fills $STAGE_TMP with the packages and the file "release". Goes on with what an earlier round has
+# fetched, also in part.
 fetch_kernel()
 {
 	local label=$1 apt=$STAGE_TMP/apt release

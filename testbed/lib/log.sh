@@ -15,7 +15,7 @@ cmd_status()
 	case $state in up) ;; starting) return 1 ;; down) return 3 ;; dead) return 4 ;; esac
 }
 
-print_other_beds() # NAME of the one already told
+print_other_beds() # NAME: of the bed that was printed already
 {
 	local NAME
 	while read -r NAME; do

@@ -22,7 +22,7 @@ usage_error()
 	exit 2
 }
 
-# show_tail FILE: the end of a log, so that nobody has to look for it.
+# show_tail FILE: prints the end of a log.
 show_tail()
 {
 	[ -s "$1" ] || return 0
@@ -71,21 +71,21 @@ stop_sign()
 	printf '\r\033[Ktb: %s ...' "$STEP_TEXT" >&2
 }
 
-# end_of_line: where the stage has told something meanwhile, the step's own line begins anew
+# end_of_line: begins the step's line anew if the stage has printed messages after it
 end_of_line()
 {
 	stop_sign
 	! grep -q '^tb: .*; round [0-9]' "${STAGE_LOG:-/dev/null}" 2> /dev/null || printf '\ntb: %s' "$STEP_TEXT" >&2
 }
 
-# step_ends [SIZE]: SIZE is what it has made
+# step_ends [SIZE]: the step is done. SIZE: room on the disk that its result takes, as text
 step_ends()
 {
 	end_of_line
 	printf ': done in %d s%s\n' $((SECONDS - STEP_BEGAN)) "${1:+ ($1)}" >&2
 }
 
-# step_fails LOG: the end of its log, the command, what to do; and that is the end.
+# step_fails LOG: prints the end of the step's log, the command that failed and what to do, and ends tb.
 step_fails()
 {
 	local log=$1 command

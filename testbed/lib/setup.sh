@@ -80,7 +80,7 @@ make_missing()
 	count_steps
 	install_host_packages
 	need_space
-	# the image is made of what is there
+	# the image alone wants no archive: it is made of the roots and kernels that are there
 	if stages_to_make | grep -qv '^image '; then find_archives; fi
 	fetch_kernels
 	build_stage "$(tools_stage)" "making the tools root (QEMU, compilers, kernel headers)" build_tools_root
@@ -115,8 +115,9 @@ discard_unfinished()
 	done
 }
 
-# shellcheck disable=SC2120 # others give a list
-# need_space [LIST]: that what is still to be made (or such a list) fits, told before anything is fetched
+# shellcheck disable=SC2120 # callers in other files give a list
+# need_space [LIST]: ends tb, before anything is fetched, if the disk lacks room for what LIST names. LIST: lines as of
+# stages_to_make, which is the default
 need_space()
 {
 	local free need what

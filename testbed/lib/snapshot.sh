@@ -100,7 +100,7 @@ save_snapshot()
 	if wait_until 120 monitor_says 'info migrate' '^Status:[[:space:]]*(completed|failed)' && monitor_says 'info migrate' '^Status:[[:space:]]*completed' &&
 		cp --sparse=always "$TOOLS/tb/memory/server" "$SNAPSHOT_DIR/memory"; then
 		cp "$(bed_log server)" "$SNAPSHOT_DIR/server.log"
-		# of two that were saved at once the first stays
+		# when two beds save at once, the snapshot that is complete first stays
 		mv -T "$SNAPSHOT_DIR" "$(snapshot_dir)" 2> /dev/null || rm -rf --one-file-system -- "$SNAPSHOT_DIR"
 	else
 		rm -rf --one-file-system -- "$SNAPSHOT_DIR"
@@ -110,8 +110,8 @@ save_snapshot()
 	drop_old_snapshots
 }
 
-# drop_old_snapshots: of beds that ended while they saved, and those that were used the longest time ago. Other checkouts share the
-# cache, and may have another image; "tb setup --prune" drops all, while no bed runs
+# drop_old_snapshots: removes snapshots of beds that ended while they saved, and those that were not used for the longest time.
+# Other checkouts share the cache, and may have another image; "tb setup --prune" drops all, while no bed runs.
 drop_old_snapshots()
 {
 	local dir kept=0
@@ -121,7 +121,7 @@ drop_old_snapshots()
 	done < <(find "$STAGES" -maxdepth 1 -name 'snapshot-*' -printf '%T@ %p\n' | sort -nr | cut -d' ' -f2-)
 }
 
-# settle_server: what differs from bed to bed. Also after a boot whose snapshot was saved.
+# settle_server: sets what differs from bed to bed; also in the bed that has booted and saved the snapshot.
 settle_server()
 {
 	[ -z "$GPU" ] || plug_gpu

@@ -23,7 +23,7 @@ cmd_up()
 	raise_map_count
 	[ -z "$MACHINE" ] || load_machine
 	if snapshot_wanted; then
-		SNAPSHOT=any	# qemu_arguments are those of a bed with one
+		SNAPSHOT=any	# qemu_arguments are to be those of a bed with a snapshot
 		SNAPSHOT=$(snapshot_stage)
 	fi
 	make_bed
@@ -37,7 +37,7 @@ cmd_up()
 	say "bed '$NAME' is up after $((SECONDS - began)) s: kernel $KERNEL, driver $DRIVER"
 }
 
-# clear_dead_bed: what a crash left is told, then removed.
+# clear_dead_bed: says how the bed died, then removes what it left.
 clear_dead_bed()
 {
 	[ -d "$(bed_run)" ] || return 0

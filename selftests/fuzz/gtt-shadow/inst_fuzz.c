@@ -99,7 +99,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		b[i] = a[i] ^ ~may_be_guests(i * 4);
 	kvgpu_shadow_inst_build(b, &g, &h, from_b);
 	MUST(!memcmp(from_a, from_b, sizeof(from_a)));
-	/* and what does matter stays inside its bits */
+	/* bits of the guest's block that do matter change no bits but their own in the host's */
 	memset(b, 0, sizeof(b));
 	kvgpu_shadow_inst_build(b, &g, &h, from_b);
 	for (i = 0; i < WORDS; i++) {

@@ -103,7 +103,7 @@ static void contents_stay(void **state)
 struct writer {
 	pthread_t thread;
 	volatile uint64_t *mine;	/* in the pages that are replaced and put back */
-	uint8_t *buffer;		/* also in these pages, for system calls */
+	uint8_t *buffer;		/* in these pages, too; system calls use it */
 	atomic_bool begun;
 	uint64_t count, wrong, failed;
 };
