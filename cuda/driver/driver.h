@@ -247,7 +247,7 @@ CUresult error_of_image(enum image_error e);
 
 /* context.c. Lock the thread's current context. After an error nothing is locked. */
 CUresult enter(CUcontext *ctx);
-CUresult enter_of(CUcontext ctx);		/* the same for the context @ctx */
+CUresult enter_of(CUcontext ctx);		/* lock @ctx, which need not be current */
 void leave(CUcontext ctx);
 /*
  * Lock the context that has an object: the current one, or else any other, as a handle belongs to

@@ -15,7 +15,7 @@ struct gpu {
 	bool memory_known;		/* .used is valid: a context could be made */
 	const char *error;		/* why no context could be made */
 	size_t card_memory;		/* of a whole card of this name; 0: unknown */
-	/* it has less memory than a whole card, and the machine is virtual */
+	/* the GPU has less memory than a whole card, and the machine is virtual */
 	bool is_virtual;
 };
 

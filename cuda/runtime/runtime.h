@@ -25,7 +25,7 @@ void forget_errors(void);			/* errors of this thread */
 
 /* context.c */
 cudaError_t use_driver(void);			/* calls cuInit() once */
-cudaError_t use_context(void);			/* and gives this thread a living context */
+cudaError_t use_context(void);			/* use_driver(), and give this thread a living context */
 cudaError_t check_device(int device);
 /* The current context if it is on @device, else the primary context of @device. */
 cudaError_t context_of(int device, CUcontext *out);
@@ -57,7 +57,7 @@ struct when {
 #define ASYNC_FORMS(name, body, params, ...)							\
 	cudaError_t name params { return done(body(__VA_ARGS__, ON(stream))); }			\
 	cudaError_t name##_ptsz params { return done(body(__VA_ARGS__, ON(OWN_IF_0(stream)))); }
-/* the same, where @body takes the stream itself, as its first argument */
+/* ASYNC_FORMS() of a @body that takes the stream itself, as its first argument */
 #define STREAM_FORMS(name, body, params, ...)							\
 	cudaError_t name params { return done(body(stream, ##__VA_ARGS__)); }			\
 	cudaError_t name##_ptsz params { return done(body(OWN_IF_0(stream), ##__VA_ARGS__)); }

@@ -102,7 +102,7 @@ struct server {
 	uint64_t charged;
 	/* shared with other programs of the same client; NULL: there are none */
 	struct pool *pool;
-	unsigned int program, nr_programs;	/* its row in the pool, of how many */
+	unsigned int program, nr_programs;	/* this program's row in the pool; number of rows */
 
 	/* forward.c */
 	struct forwards *forwards;	/* NULL: no library was wanted yet */

@@ -159,7 +159,7 @@ static void settle(struct turns *t)
 	}
 	if (any)
 		t->clock = later(last, t->clock);
-	/* the same for the programs of each client, among themselves */
+	/* the loop above, for the programs of each client among themselves */
 	for (i = 0; i < t->nr_programs; i++) {
 		struct turns_program *p = &t->programs[i];
 

@@ -22,10 +22,10 @@
 
 enum {
 	KVGPU_REMOTE_PAYLOAD_MAX = 128 << 10,	/* bytes of a frame's or an answer's payload */
-	KVGPU_REMOTE_INLINE_MAX = 2048,	/* a copy of at most so many bytes travels in the answer */
+	KVGPU_REMOTE_INLINE_MAX = 2048,	/* a copy to the client of at most so many bytes travels in the answer */
 	/*
-	 * and a copy of at most so many bytes in the frame: a library puts some KiB of ordinary
-	 * memory into its own commands, and does not read that memory later
+	 * A copy to the server of at most so many bytes travels in its frame: a library puts some
+	 * KiB of ordinary memory into its own commands, and does not read that memory later.
 	 */
 	KVGPU_REMOTE_INLINE_IN_MAX = 8192,
 	KVGPU_REMOTE_PIECE_MAX = 1 << 20,	/* larger copies are cut */

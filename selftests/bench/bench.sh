@@ -166,7 +166,7 @@ run_cuda()
 	persist_end "$1"
 }
 
-# the same chain where nobody holds them: nouveau sets the graphics engine up for each program
+# run_cold: such programs while kvgpu-persist does not hold the engines: nouveau sets the graphics engine up for each program
 run_cold()
 {
 	run "$1" "$2" cold "${chains[@]}" ${QUICK:+--quick} --as=cold cuda-madd

@@ -117,7 +117,8 @@ def load_shares(out):
 
 
 def switch_rows(out):
-    """of it: from asking one vGPU's channels off until they are, and from submission to the end of a small copy beside a greedy one"""
+    """rows of bench-shares' results: the time to take one vGPU's channels off the chip, and the time from the submission of a small copy
+    to its end beside a greedy vGPU"""
     found = {s["name"]: s for s in load_shares(out)}
     values = [(f"slice-switch-{s['tenants']}", s["preempt_us"]) for n, s in found.items() if n in ("two equal", "eight equal")]
     latency = found.get("latency beside greedy", {}).get("latency_us", {})

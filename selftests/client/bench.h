@@ -28,7 +28,7 @@ struct bench_row {
  */
 void bench_row(struct bench *b, const struct bench_row *row, int (*once)(void *ctx, double *value),
 	       void *ctx);
-/* the same for what can't be done twice */
+/* bench_row() for work that can't be done twice */
 void bench_row_once(struct bench *b, const struct bench_row *row,
 		    int (*once)(void *ctx, double *value), void *ctx);
 /* "4k", "64k", "1m", ... */

@@ -74,7 +74,7 @@ def blocks_of(document, text):
 
 
 def words(command):
-    """its simple commands as lists of words, those in $() among them"""
+    """the simple commands in a command, as lists of words; commands in $() are among them"""
     inner = re.findall(r"\$\(([^()]*)\)", command)
     if inner:
         return words(re.sub(r"\$\(([^()]*)\)", "$IT", command)) + [one for part in inner for one in words(part)]

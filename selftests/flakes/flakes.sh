@@ -112,7 +112,7 @@ jobs_of()
 	case $1 in
 	quiet) is_threaded "$2" && echo 1 || echo "$cores" ;;	# a core for each thread that runs
 	busy) echo $((4 * cores)) ;;
-	threads | late) echo $((2 * cores)) ;;	# they sleep much of the time
+	threads | late) echo $((2 * cores)) ;;	# programs in these rounds sleep much of the time
 	*) echo 1 ;;
 	esac
 }

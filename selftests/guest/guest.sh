@@ -20,7 +20,7 @@ in_image()
 # what in_image finds the shared folder at
 shared_in() { case $1 in t*) echo /mnt ;; *) echo /share ;; esac; }
 
-uuid_of() { testbed/inside/guest-device uuid "$1"; } # by its name: the server need not be asked
+uuid_of() { testbed/inside/guest-device uuid "$1"; } # made from the guest's name, so the server need not be asked
 counter() { in_server cat "/sys/bus/mdev/devices/$(uuid_of "$1")/kvgpu/$2" 2>/dev/null || echo -1; }
 
 # until CMD succeeds, at most LIMIT seconds

@@ -79,7 +79,7 @@ unplugged()
 	result $? "$what: the guest sees no GPU any more"
 }
 
-# its disk is the admin's affair; everything else of it is libvirt's to judge
+# domain.xml names a disk that an admin brings; libvirt checks everything else in it
 whole_domain()
 {
 	in_server sh -c "virsh -q define --validate $xml/domain.xml && virsh dumpxml kvgpu-guest | grep -q $uuid && virsh -q undefine kvgpu-guest" >/dev/null

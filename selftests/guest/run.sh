@@ -121,6 +121,6 @@ for kernel in $kernels; do
 	vgpu_cell "$kernel" paced_server_up "${paced[@]}"
 	vgpu_cell "$kernel" compute_server_up "${compute[@]}"
 	[ -n "${CYCLES-}" ] || cycles=5		# all of them on the first kernel only
-	export CROWD_SECONDS=${CROWD_SECONDS:-60}	# likewise
+	export CROWD_SECONDS=${CROWD_SECONDS:-60}	# shorter, too, except on the first kernel
 done
 finish

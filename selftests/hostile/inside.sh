@@ -147,7 +147,8 @@ release() # NAME
 
 victim() { guest "$1" victim; }
 
-# it never rests, and both guests have one CPU between them: it gets a tenth, or the attacks would take twice as long
+# The neighbour never rests, and both guests share one CPU. The neighbour gets a tenth of it: with half, the attacks would take
+# twice as long.
 neighbour()
 {
 	echo 0 > /proc/sys/kernel/sched_autogroup_enabled

@@ -35,7 +35,7 @@ cell_name="hostile guest"
 bed_must_be_free
 trap 'bed_down' EXIT
 operations=0	# random ones that were survived
-declare -A counted=()	# likewise, by what the guest calls them
+declare -A counted=()	# the same operations, by the names that the guest gives them
 
 inside() { LIMIT=${LIMIT:-600} in_server /share/hostile/inside.sh "$@"; }
 counter() { in_server cat "/sys/bus/mdev/devices/$1/kvgpu/$2" 2>/dev/null || echo -1; }

@@ -32,12 +32,12 @@ def check(tree):
 
 
 def folders(tree):
-    """those that hold files; what holds data alone is said where the data is used"""
+    """the folders that hold sources; a folder with data alone is described where the data is used"""
     return sorted({os.path.dirname(f) for f in tree.of(".c", ".h", ".cu", ".sh", ".py", ".S")} - {""})
 
 
 def readmes(tree):
-    """in the folder itself; or the README of the folder above has it by name, as NAME/"""
+    """each folder has a README.md, or the README of the folder above names it, as NAME/"""
     for folder in folders(tree):
         above, _, name = folder.rpartition("/")
         if folder.startswith(MIRRORS) or f"{folder}/README.md" in tree.known:

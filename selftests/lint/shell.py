@@ -49,7 +49,7 @@ def shellcheck(tree):
     version = re.search(r"^version: (.*)", tree.run("shellcheck", "--version").stdout, re.M)
 
     def sourced(file):
-        """it and what it names as its sources, and so on"""
+        """the file, the files that it sources, the files that those source, and so on"""
         seen, left = {file}, [file]
         while left:
             for to in SOURCE.findall(tree.text(left.pop())):

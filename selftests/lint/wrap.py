@@ -219,7 +219,7 @@ def wrap_docs(text):
             continue
         hang = " " * len(mark.group())
         body = line[len(mark.group()):]
-        # what follows in the paragraph goes with it
+        # the further lines of the item's paragraph are wrapped with its first line
         while i < len(lines) and lines[i].strip() and re.match(rf"^ {{{len(hang)}}}(?=\S)", lines[i]) and \
                 not re.match(r"^\s*(?:[-*+] |\d+\. |\||#|>|<|```)", lines[i]) and not body.endswith("  "):
             body += " " + lines[i].strip()

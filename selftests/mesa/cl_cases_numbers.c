@@ -34,7 +34,7 @@ static uint32_t *some_words(struct job *j)
 
 	for (i = 0; i < 2 * N; i++)
 		w[i] = corners[rng_range(&j->rng, 0, N - 1)];
-	/* and small ones, so that quotients are of all sizes */
+	/* small numbers among the rest, so that quotients are of all sizes */
 	for (; i < 5 * N; i++)
 		w[i] >>= rng_range(&j->rng, 0, 31);
 	return w;

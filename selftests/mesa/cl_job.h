@@ -73,7 +73,7 @@ void job_run2(struct job *j, cl_kernel kernel, size_t width, size_t height, size
 	      size_t group_height);
 /* memory that job_end() frees; of zeros */
 void *job_memory(struct job *j, size_t bytes);
-/* the same, filled from the buffer when all is done */
+/* memory that job_end() frees, filled from the buffer when all work is done */
 void *job_read(struct job *j, cl_mem mem, size_t bytes);
 uint32_t *job_random(struct job *j, size_t words);
 

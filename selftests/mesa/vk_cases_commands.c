@@ -133,7 +133,7 @@ static VkQueryPool statistics(struct vk_job *j)
 	return pool;
 }
 
-/* and, where the device counts them, how many invocations there were */
+/* Each invocation's ids are right. Where the device counts invocations, their number is, too. */
 static void places(struct vk_job *j)
 {
 	static const uint32_t groups[3] = { 4, 5, 3 }, group[3] = { 4, 3, 2 },

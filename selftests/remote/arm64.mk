@@ -13,7 +13,7 @@ ARM64_TESTS	:= $(addprefix remote/ring/,ring_test stress_test interleave_test ho
 		   $(addprefix remote/channel/,attach_test channel_test aperture_test place_test)
 
 $(ARM64_CLIENT_OBJ) $(ARM64_RT_OBJ): ARM64_CFLAGS += -fvisibility=hidden
-# those on hooks in the place of accesses
+# tests in which hooks take the place of accesses to shared memory
 ARM64_HOOKED	:= $(addprefix remote/,ring/interleave_test ring/hostile_test channel/attach_test)
 $(foreach t,$(ARM64_HOOKED),$(ARM64)/obj/selftests/unit/$(t).o $(patsubst %.c,$(ARM64)/obj/%.o,$(SRC_$(t)))): \
 	ARM64_CPPFLAGS := -I$(RING_MODEL) $(ARM64_CPPFLAGS)

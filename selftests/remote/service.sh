@@ -129,7 +129,7 @@ run_addresses()
 	"$remote/kvgpu-remotectl" certs client ann --folder "$work/theirs" > /dev/null
 	try "another CA" refused "is not of the CA" "$tls" "KVGPU_REMOTE_TLS=$work/theirs/clients/ann"
 	until_true no_clients
-	# those that stall, on each of the sockets: the others are served meanwhile, and they are ended
+	# clients that stall, on each of the sockets: other clients are served meanwhile, and the stalled ones are ended
 	python3 - "$tls_port" "$tcp_port" "$work/socket" > "$work/stalled" <<-'P' &
 	import socket, sys
 	for port in sys.argv[1:3]:
@@ -153,7 +153,7 @@ run_addresses()
 	stop_server
 }
 
-# also no newcomers
+# no_clients: whether there is no client, and no newcomer either
 no_clients() { [ "$(ctl list --json --interval 0 | jq '.clients | length')" = 0 ]; }
 
 # ------------------------------------------------------------------ what an admin sees and does

@@ -105,7 +105,7 @@ static int belongs(void)
 		use(i);
 		MUST(cuCtxGetDevice(&dev));
 		CHECK(dev == i);
-		/* also where both servers have one GPU */
+		/* the UUIDs differ, even if both servers have the same GPU */
 		MUST(cuDeviceGetUuid(&uuid[i & 1], i));
 		CHECK(!i || memcmp(&uuid[0], &uuid[1], sizeof(uuid[0])));
 		MUST(cuStreamGetCtx(device[i].stream, &ctx));
@@ -329,7 +329,7 @@ static int waits(void)
 	MUST(cuMemcpyPeerAsync(device[0].buffer + 128, device[0].ctx, device[1].buffer + 128,
 			       device[1].ctx, 4, device[0].stream));
 	called = now() - start;
-	/* others go on meanwhile */
+	/* calls to other streams go on meanwhile */
 	MUST(cuMemsetD8_v2(device[0].buffer, 1, 64));
 	CHECK(cuStreamQuery(device[0].stream) == CUDA_ERROR_NOT_READY ||
 	      cuEventQuery(device[1].event) == CUDA_SUCCESS);

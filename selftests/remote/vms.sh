@@ -77,7 +77,7 @@ set_up()
 	page_says lab-1 "apt install ./kvgpu-aperture_0.3_amd64.deb ./kvgpu-remote-client_0.3_amd64.deb"
 	page_says host "virsh attach-device lab-1 ./lab-1.xml --live --config"
 	step "lab-1: the memory that came later is a device" in_lab /share/until.sh 30 test -e /dev/kvgpu/aperture-dax0.0
-	# also after udev has looked at it again
+	# the rights of the device stay when udev handles it again
 	step "gpu: root alone may open what is served" in_gpu sh -c 'udevadm trigger --action=change --subsystem-match=dax --settle &&
 		test "$(stat -c "%U %G %a" /dev/dax0.0)" = "root root 600"'
 	page_says lab-1 "cuda-info"

@@ -41,7 +41,7 @@ struct sim_work {
 
 struct sim_cfg {
 	u64 poll_ns;		/* how often the driver looks */
-	u64 jitter_ns;		/* it is late by up to this */
+	u64 jitter_ns;		/* a look is late by up to this */
 	u64 preempt_ns;		/* from the end of the piece until the engine is free */
 	u64 load_ns;		/* until the next list runs */
 	u64 piece;
@@ -114,7 +114,7 @@ u64 sim_busy(const struct sim_gpu *g);			/* of all */
  * the worst window of @window ns from @from on: |part of what all were given - @ppm| / @ppm, in ppm
  */
 u32 sim_share_error(const struct sim_gpu *g, u32 vgpu, u32 ppm, u64 from, u64 window);
-/* the same against the time of day */
+/* sim_share_error(), but of the vGPU's part of the time of day */
 u32 sim_time_error(const struct sim_gpu *g, u32 vgpu, u32 ppm, u64 from, u64 window);
 /* the most and the least that it had in any window, in ppm of the time of day */
 void sim_range(const struct sim_gpu *g, u32 vgpu, u64 from, u64 window, u32 *least, u32 *most);

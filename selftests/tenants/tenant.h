@@ -12,7 +12,7 @@
 
 enum role {
 	ROLE_STREAM,	/* verified copies, always some ms of them queued */
-	ROLE_GREEDY,	/* the same in larger jobs */
+	ROLE_GREEDY,	/* as ROLE_STREAM, in larger jobs */
 	ROLE_LATENCY,	/* one small verified copy every 10 ms, timed */
 	ROLE_WAITER,	/* waits for ever for a semaphore */
 	ROLE_FAULTER,	/* one page fault after the other, each in a channel of its own */

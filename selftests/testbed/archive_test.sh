@@ -314,7 +314,7 @@ refresh_without_network()
 	! "$TB" internal-stage eval "$refresh" || return 1
 	: > "$web/requests"
 	fetched && [ ! -s "$web/requests" ] || return 1
-	# it comes back, with one kernel for a start
+	# the archive comes back, at first without one kernel's file
 	mv "$web/next" "$web/now"
 	echo "lose 99 linux-image-9.7.3" > "$web/faults"
 	! "$TB" internal-stage eval "$refresh" && fetch || return 1

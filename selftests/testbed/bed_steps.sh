@@ -62,7 +62,7 @@ left_by_the_killed()
 	fi
 }
 
-# its lock is held, and nothing else of it is there
+# tb status of a bed whose lock is held, and of which nothing else is there yet
 status_at_begin()
 {
 	mkdir -p "/run/kvgpu-tb/$A"

@@ -74,7 +74,7 @@ beside()
 	beside=$!
 }
 
-# their lines, under our numbers
+# await_beside: waits for the steps beside, and prints their lines of TAP under numbers of this program
 await_beside()
 {
 	local line more=0 bad=1

@@ -42,7 +42,7 @@ enum { SRC_VA = BARE_VA_FREE, LENT_VA = BARE_VA_FREE + 0x200000 };
 struct nth {
 	struct device d;
 	char group_path[64];
-	const char *create;		/* its type's create file */
+	const char *create;		/* path of the type's file create */
 	struct bare_gpu g;
 	struct bare_space s;
 	struct bare_chan c;

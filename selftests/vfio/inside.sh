@@ -85,7 +85,7 @@ result "$([ "$i" = 30 ] && [ "$(all_available)" = "$start" ]; echo $?)" "30 time
 ! create 512m zz
 result $? "a malformed UUID is refused"
 
-# its VMM is asked to let go
+# a vGPU that is removed: its VMM is asked to close it
 create 512m b0
 "$here/kvgpu-vfio" "${U}b0" hold > /tmp/hold.out &
 for _ in {1..50}; do grep -q held /tmp/hold.out && break; sleep 0.2; done

@@ -38,7 +38,7 @@ static int files(int *fd)
 	return n;
 }
 
-/* one of ours that is none of @pid's */
+/* whether this process has an open file that process @pid does not share */
 static bool has_own_file(pid_t pid)
 {
 	int fd[MAX_FILES], n = files(fd);

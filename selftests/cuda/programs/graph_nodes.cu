@@ -135,7 +135,7 @@ static void make_graph(struct nodes *g)
 	CHECK(cudaGraphAddMemcpyNode1D(&g->download, g->graph, &g->combine, 1, host_out, sums,
 				       N * 4, cudaMemcpyDeviceToHost));
 	CHECK(cudaGraphAddHostNode(&g->call, g->graph, &g->download, 1, &call));
-	p.add = 12345678;	/* it was copied */
+	p.add = 12345678;	/* the node has a copy of the parameters: this changes nothing */
 }
 
 static void refill(uint32_t *state)

@@ -183,7 +183,7 @@ static void choose(void)
 	if (byte() & 1)
 		return;
 	check(kvgpu_sched_started(&f.s, f.now) > f.now || f.now == ~0ull);
-	/* the same for the same time */
+	/* a second decision at the same time is the same as the first one */
 	kvgpu_sched_choose(&f.s, f.now, &again);
 	check_choice(&again);
 	check(!f.s.started || (again.ent == c.ent && again.open == c.open));

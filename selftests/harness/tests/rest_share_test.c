@@ -64,7 +64,7 @@ static void partners(void *arg)
 		if (!(*mine & FLUSH_TRIGGER))
 			continue;
 		pieces++;
-		ask(ACCOMPLICE);	/* its last flush may have been done after the worker's */
+		ask(ACCOMPLICE);	/* the accomplice's last flush may have been done after the worker's */
 		work();
 		while (*mine & FLUSH_TRIGGER)
 			harness_sleep(5 * US);

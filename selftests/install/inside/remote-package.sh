@@ -12,7 +12,7 @@ unit=/usr/lib/systemd/system/kvgpu-remoted.service
 # shellcheck source=selftests/install/inside/steps.sh
 . ./steps.sh
 
-# but for those of /etc/kvgpu, which the page changes
+# as_packed: whether all files are as in the packages, except those of /etc/kvgpu, which the page has changed
 as_packed() { ! dpkg --verify kvgpu-remote-client kvgpu-remote-server | grep -v ' c /etc/kvgpu/remoted\?\.conf$'; }
 whole() { ! ldd -r $lib/libcuda.so.1 $lib/libcudart.so.11.0 /usr/bin/cuda-info /usr/sbin/kvgpu-remoted /usr/sbin/kvgpu-remotectl 2>&1 |
 	grep 'not found\|undefined'; }

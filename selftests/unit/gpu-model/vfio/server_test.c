@@ -96,7 +96,7 @@ static int teardown(void **state)
 	}
 	vfio_server_destroy(server);
 	if (run_result || !access(sock, F_OK) || !access(stats, F_OK) || !access(plugin, F_OK))
-		return -1;	/* it failed, or left a socket behind */
+		return -1;	/* the server failed, or left a socket behind */
 	return teardown_dir(state);
 }
 

@@ -528,7 +528,7 @@ static void captured(void **state)
 	busy_until_idle();
 	ASK(cuStreamEndCapture, .stream = stream);
 
-	/* the same in a turn */
+	/* a capture within a turn */
 	null_alone = false;
 	door.closed = door.wanted = 1;
 	grant(1, 1000000);

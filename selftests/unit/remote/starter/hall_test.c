@@ -170,7 +170,7 @@ static void a_burst_waits(void **state)
 	newcomer(&good, 4000);
 	assert_true(newcomer_room(&s, &good, &go) <= now_ms());
 	assert_ptr_equal(go, &s.clients[OF_ONE]);
-	/* others can come in meanwhile */
+	/* a newcomer of another source can come in meanwhile */
 	assert_int_equal(newcomer_room(&s, &bad, &go), 0);
 }
 
