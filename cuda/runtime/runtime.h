@@ -25,7 +25,8 @@ void forget_errors(void);			/* errors of this thread */
 
 /* context.c */
 cudaError_t use_driver(void);			/* calls cuInit() once */
-cudaError_t use_context(void);			/* use_driver(), and give this thread a living context */
+/* use_driver(), and give this thread a living context */
+cudaError_t use_context(void);
 cudaError_t check_device(int device);
 /* The current context if it is on @device, else the primary context of @device. */
 cudaError_t context_of(int device, CUcontext *out);

@@ -13,7 +13,8 @@ struct channel_carrier {
 		     struct kvgpu_remote_answer *a, const void **payload);
 	/* in a child of fork(): takes no lock, which another thread may have held */
 	void (*forked)(struct kvgpu_remote_channel *c);
-	void (*close)(struct kvgpu_remote_channel *c);		/* end the connection, and free @c */
+	/* end the connection, and free @c */
+	void (*close)(struct kvgpu_remote_channel *c);
 };
 
 struct port_carrier {

@@ -35,7 +35,8 @@
 /* turns are not needed any more when no two clients had work for so long */
 #define TURNS_CALM	500000000ull
 #define TURNS_AGAIN	20000000ull	/* look at least so often while there are turns */
-#define TURNS_AGAIN_OPEN 1000000000ull	/* look at least so often without turns, while there is work */
+/* look at least so often without turns, while there is work */
+#define TURNS_AGAIN_OPEN 1000000000ull
 
 enum { TURNS_NONE = UINT32_MAX };
 

@@ -22,7 +22,8 @@
 
 enum {
 	KVGPU_REMOTE_PAYLOAD_MAX = 128 << 10,	/* bytes of a frame's or an answer's payload */
-	KVGPU_REMOTE_INLINE_MAX = 2048,	/* a copy to the client of at most so many bytes travels in the answer */
+	/* a copy to the client of at most so many bytes travels in the answer */
+	KVGPU_REMOTE_INLINE_MAX = 2048,
 	/*
 	 * A copy to the server of at most so many bytes travels in its frame: a library puts some
 	 * KiB of ordinary memory into its own commands, and does not read that memory later.

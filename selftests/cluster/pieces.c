@@ -62,7 +62,8 @@ static void there_and_back(CUdeviceptr p, uint8_t *from, uint8_t *to, uint8_t *w
 		MUST(cuCtxSynchronize());
 	} else {
 		MUST(cuMemcpyHtoD_v2(p, from, n));
-		memset(from, 0xee, n);		/* the copy has read it: the program may write to it again */
+		/* the copy has read it: the program may write to it again */
+		memset(from, 0xee, n);
 		MUST(cuMemcpyDtoH_v2(to, p, n));
 	}
 	compare(to, want, n, what);

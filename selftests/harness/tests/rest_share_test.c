@@ -64,7 +64,8 @@ static void partners(void *arg)
 		if (!(*mine & FLUSH_TRIGGER))
 			continue;
 		pieces++;
-		ask(ACCOMPLICE);	/* the accomplice's last flush may have been done after the worker's */
+		/* the accomplice's last flush may have been done after the worker's */
+		ask(ACCOMPLICE);
 		work();
 		while (*mine & FLUSH_TRIGGER)
 			harness_sleep(5 * US);
