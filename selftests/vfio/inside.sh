@@ -113,7 +113,7 @@ result $? "and its vGPU is removed"
 
 create 512m c0 && create 512m c1
 client "" --second "${U}c1" "${U}c0" all copies
-# kernels that have iommufd: the same, where it stands in for VFIO's container
+# on kernels that have iommufd: programs of the container, with iommufd in the container's place
 [ ! -e /dev/iommu ] || client "iommufd: " --container /dev/iommu "${U}c0" copies unmap reuse foreign storm
 remove c0 && remove c1
 result "$([ "$(all_available)" = "$start" ]; echo $?)" "all of the card is free again" "$(all_available)"

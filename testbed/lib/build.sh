@@ -16,7 +16,7 @@ cmd_build_exec()
 	mapfile -t places < <(build_places)
 	where=$(pwd -P)
 	case $where/ in "$TOP"/* | "$(readlink -m "$CACHE")"/*) ;; *) where=$TOP ;; esac
-	# The root's own folders first: a place can be below /tmp or /dev.
+	# /dev, /proc and /tmp are mounted before the places: a place can be below /tmp or /dev.
 	# shellcheck disable=SC2016
 	exec unshare --mount --pid --fork --kill-child bash -c '
 		root=$1 where=$2 count=$3

@@ -35,7 +35,7 @@ state_text()
 
 print_details()
 {
-	[ -e "$(bed_run)/config" ] || return 0	# it has only begun to start
+	[ -e "$(bed_run)/config" ] || return 0	# the bed has only begun to start
 	load_config
 	cat <<-EOF
 	  kernel $KERNEL, driver $DRIVER, memory $MEM, CPUs $CPUS, GPU ${GPU:-no}, mapped BARs ${BARMAP:-no}, IOMMU $IOMMU

@@ -46,7 +46,7 @@ static void a_page_of_a_bar_for_memory(void **state)
 	assert_true(world_open(0, c));
 	assert_true(world_open(1, c));
 	at = mm_map(mm, world.vgpu[1].dev, BAR3, PAGE_SIZE);
-	/* for a page that the CPU has not touched the module refuses the core's fault */
+	/* touch the page: before that the module refuses the fault by which VFIO's core pins it */
 	assert_int_not_equal(mm_touch(mm, at), 0);
 	assert_int_equal(container_map_device(c, IOVA, at), 0);
 	g_space(&world.vgpu[0], 0);
