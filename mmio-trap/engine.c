@@ -53,7 +53,10 @@ u32 kvgpu_trap_read(struct kvgpu_trap *t, u32 reg, u64 now)
 	return ((s ? s->val : l->reset) & ~l->zero) | l->one;
 }
 
-/* Stores a write in the register file: for lines without a write hook. */
+/*
+ * Stores a write in the register file: for lines without a write hook. A constant has no slot: a
+ * denied write to it is not counted as a lost value.
+ */
 static void file_write(struct kvgpu_trap *t, const struct kvgpu_reg_line *l,
 		       struct kvgpu_reg_slot *s, const struct kvgpu_access *a)
 {
@@ -62,7 +65,7 @@ static void file_write(struct kvgpu_trap *t, const struct kvgpu_reg_line *l,
 	val = (a->val & ~(l->ro | l->w1c)) | (old & l->ro) | (old & l->w1c & ~a->bits);
 	if (s)
 		s->val = val;
-	else if (!l->bulk)
+	else if (!l->bulk && l->rd != KVGPU_REG_CONST)
 		t->nr_dropped++;
 }
 

@@ -76,7 +76,6 @@ struct unmapping {
 	 * left the loop
 	 */
 	bool file;
-	bool over;			/* the thread has left the loop */
 };
 
 /* A vGPU that a thread has asked to unpin memory. */
@@ -110,8 +109,8 @@ static void known_forget(struct unmap_known *k)
 }
 
 /*
- * Forgets a thread that has left its unmap loop, or that has no file and no vGPU in .known. @u may
- * be freed here.
+ * Forgets a thread that has left its unmap loop, or that has no vGPU in .known, and frees @u. The
+ * thread has no file, or the file is closed.
  */
 static void unmap_finish(struct unmapping *u)
 {
@@ -125,9 +124,7 @@ static void unmap_finish(struct unmapping *u)
 		atomic_dec(&nr_without_file);
 	}
 	put_pid(u->who);
-	u->over = true;
-	if (!u->file)
-		kfree(u);
+	kfree(u);
 }
 
 static bool thread_lives(const struct unmapping *u)
@@ -204,10 +201,7 @@ static int thread_has_left(struct inode *inode, struct file *file)
 
 	spin_lock(&unmappings_lock);
 	u->file = false;
-	if (u->over)
-		kfree(u);
-	else
-		unmap_finish(u);
+	unmap_finish(u);
 	spin_unlock(&unmappings_lock);
 	return 0;
 }

@@ -7,6 +7,7 @@
 
 #include <gk110/gr.h>
 #include <gk110/map.h>
+#include <gk110/pmc.h>
 
 #include "guest.h"
 
@@ -50,6 +51,18 @@ static void room_for_twice_what_nouveau_uses(void **state)
 		assert_int_equal(g->t.nr_dropped, 0);
 		guest_free(g);
 	}
+}
+
+static void a_write_to_a_denied_constant_is_no_lost_value(void **state)
+{
+	struct guest *g = guest_new();
+	uint32_t before = rd(g, PMC_BOOT_1);
+
+	wr(g, PMC_BOOT_1, ~before);
+	assert_int_equal(rd(g, PMC_BOOT_1), before);
+	assert_int_equal(g->t.nr_denied, 1);
+	assert_int_equal(g->t.nr_dropped, 0);
+	guest_free(g);
 }
 
 static void fill(struct guest *g)
@@ -194,6 +207,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_are_kept),
 		cmocka_unit_test(room_for_twice_what_nouveau_uses),
+		cmocka_unit_test(a_write_to_a_denied_constant_is_no_lost_value),
 		cmocka_unit_test(full_file_drops_only_new_registers),
 		cmocka_unit_test(full_file_leaves_commands_and_interrupts),
 		cmocka_unit_test(accesses_are_counted),
