@@ -6,6 +6,8 @@
  * are appended here.
  * Sources: nouveau gf100.c (gf100_gr_init_ctxctl_int(), gf100_gr_init_csdata(),
  * gf100_gr_fecs_reset()), nvkm/falcon/v1.c, fuc/hub.fuc.
+ *
+ * gr_lock is held: at bring-up, and at a reset of the engine.
  */
 #include "hw/gr.h"
 

@@ -5,6 +5,9 @@
  * host has made for this. Afterwards no channel's page table shows the image, so that no guest's
  * work on the GPU can change it. Each new context gets a copy of it. The address space is kept,
  * because the engine is bound to it until the engine loads its first other context.
+ *
+ * gr_lock is held while the golden context is made and freed. kvgpu_hw_gr_ctx_init() needs no lock:
+ * the image is constant then.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>

@@ -3,6 +3,9 @@
  * Bring-up of the graphics engine, in nouveau's order (gf100_gr_init() with gk110's functions):
  * power, unit registers, exceptions, microcode, golden context. A reset of the engine repeats all
  * steps but the last: the golden context is kept in memory.
+ *
+ * Bring-up, resets and take-down hold gr_lock. The engine's bit in PMC_ENABLE changes under
+ * mask_lock.
  */
 #include "gk110/ltc.h"
 #include "gk110/pmu.h"

@@ -5,6 +5,8 @@
  * buffers, and the numbers of this card's units. Then come bundles and class methods, for state
  * that no register shows. Order and values: nouveau ctxgf100.c gf100_grctx_generate_main() with the
  * functions of gk110_grctx.
+ *
+ * gr_lock is held: this runs at bring-up only.
  */
 #include "gk110/gr_patch.h"
 #include "hw/gr.h"

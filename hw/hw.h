@@ -4,6 +4,8 @@
  * registers. Every wait for the chip is bounded: if it takes too long, the function gives up, and
  * mostly returns -ETIMEDOUT. Functions may sleep unless their comment says otherwise. The events
  * that the machine has to handle are reported through struct kvgpu_hw_events.
+ * Functions take the locks of hw/ themselves. A comment below says so where a function needs a lock
+ * of mdev/, or must be called without some lock.
  *
  * Video memory: the first 2 MiB (nouveau: 256 KiB) and the last 1 MiB are not used. The host pool
  * lies directly below the last MiB. The memory between the first 2 MiB and the pool is for the
