@@ -122,7 +122,7 @@ keep_record() # NAME SECONDS
 	find "$KVGPU_CACHE/check" -mindepth 1 -maxdepth 1 -type d -mtime +30 -exec rm -rf {} +
 }
 
-# one line for each run of a part, also of one that failed: `make flakes-table` counts them
+# log_run: notes a run of a part in one line, whether it passed or failed; `make flakes-table` counts the lines
 log_run() # NAME PASSED FAILED
 {
 	mkdir -p "$KVGPU_CACHE/check"

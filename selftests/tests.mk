@@ -264,7 +264,7 @@ $(foreach t,$(CUDART_TESTS),$(eval LIBS_$(t) := $(LIBS_$(t)) -Xlinker --wrap=cuM
 # what reads fat binaries wants liblz4
 $(foreach t,$(filter cuda/%,$(UNIT_TESTS) $(FUZZ_TESTS)),$(eval LIBS_$(t) += -llz4))
 
-# --- remote/ring; its accesses carried out by a machine that tries every order, or by one whose memory somebody rewrites
+# --- remote/ring; in some tests a model machine carries out its accesses: it tries every order of them, or rewrites the memory
 RING_SRC	:= $(wildcard remote/ring/*.c)
 RING_MODEL	:= selftests/unit/remote/ring/model
 UNIT_TESTS += $(addprefix remote/ring/,ring_test stress_test interleave_test hostile_test)

@@ -78,7 +78,7 @@ def groups_of(rows, names, carriers):
 
 
 def plots(rows):
-    """(file name, text) of each that there is something to draw for: of several places the one that was recorded last"""
+    """(file name, text) of each plot for which there are rows; of several places, of the one whose rows were recorded last"""
     by_place, drawn = {}, {}
     for r in rows:
         by_place.setdefault(r["where"], []).append(r)

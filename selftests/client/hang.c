@@ -123,9 +123,10 @@ static bool open_working(struct gpu *g, struct gpu_chan *c)
 }
 
 /*
- * The copy's interrupt halts the engine until it is acknowledged, which somebody prevents: one
- * channel after the other, until none works any more. Never a graphics object here: a driver whose
- * graphics engine was never used must survive this, too.
+ * The copy's interrupt halts the engine until it is acknowledged. The test that starts this program
+ * prevents that. Each channel is lost in this way, until no channel works any more. Makes no
+ * graphics
+ * object: a driver whose graphics engine was never used must survive this, too.
  */
 void test_halt(const struct client_options *o)
 {

@@ -34,7 +34,7 @@ static const struct {
 	{ "bandwidth", test_bandwidth, "medians of copies" },
 	{ "busy", test_busy, "keeps a copy engine at work for --seconds" },
 	{ "latency", test_latency, "one small copy every 10 ms, timed" },
-	/* these want somebody beside them */
+	/* these want another user of the GPU beside them (hang.c) */
 	{ "endless", test_endless, "a kernel that never ends: its channel is killed" },
 	{ "halt", test_halt, "copies that halt their engine: each channel is killed" },
 	{ "acquire", test_acquire, "a channel that waits for --seconds goes on then" },

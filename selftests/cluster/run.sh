@@ -42,7 +42,7 @@ kvrun()
 		--library "$work/gpu.so" "${root[@]}" "$@"
 }
 
-# marked: processes of a run, without those that have ended and wait for somebody to look
+# marked: processes of a run, without zombies
 marked()
 {
 	local p

@@ -27,7 +27,8 @@ quiet_kernel()
 	result "$([ -z "$found" ]; echo $?)" "the server's kernel has nothing to complain of: $1" "$found"
 }
 
-# lockdep goes silent after its first report of anybody; a test that ran without it has not seen that nothing is wrong
+# lockdep_on: whether lockdep still works. After its first report, of whatever code, it reports no more: a test that passes then proves
+# nothing.
 lockdep_on()
 {
 	case $kernel in debug) ;; *) return 0 ;; esac

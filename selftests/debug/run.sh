@@ -46,7 +46,7 @@ part_failnth()
 	vfio_tests 5 1 failnth
 }
 
-# timings are not judged there: programs are right, nobody is forgotten, hangs are recovered
+# in the debug kernel times are not judged: but copies are right, each vGPU gets time, and hangs are recovered
 part_tenants()
 {
 	cp "$OUT/kvgpu-tenants" "$share/"

@@ -30,7 +30,7 @@ will "lab, a guest without a GPU: its CUDA programs run on g1's vGPU, by memory 
 will "all of it is taken down" 10
 
 card() { KVGPU_TB_NAME=demo-native $TB "$@" </dev/null; }	# the server with nouveau
-vgpu() { KVGPU_TB_NAME=demo $TB "$@" </dev/null; }		# the one with kvgpu
+vgpu() { KVGPU_TB_NAME=demo $TB "$@" </dev/null; }		# the server with kvgpu
 
 at_exit()
 {

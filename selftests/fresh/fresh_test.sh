@@ -86,7 +86,7 @@ sees_its_own_machine()
 	[ "$(grep -c '^process' "$work/out")" -le 3 ] && [ "$(grep -c '^mount' "$work/out")" -gt 8 ] && ! grep -F "$work" "$work/out"
 }
 
-# the one file of an archive on this machine, asked for as apt would
+# fetches: asks for the only file of an archive on this machine, as apt would
 fetches()
 {
 	local port

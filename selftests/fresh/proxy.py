@@ -229,7 +229,7 @@ def raise_loopback():
 
 
 def enter_netns(path):
-    """For sockets that are made from now on; the one that listens stays where it is."""
+    """sockets that are made from now on are in that namespace; the socket that listens stays where it is"""
     libc = ctypes.CDLL(None, use_errno=True)
     with open(path, "rb") as namespace:
         if libc.setns(namespace.fileno(), 0x40000000) != 0:

@@ -105,7 +105,7 @@ list()
 # state_of CELL: passed, failed, or - if it was not run at this commit
 state_of() { sed -n 's/^result\t//p' "$RECORDS/$1.tsv" 2>/dev/null | grep . || echo -; }
 
-# interrupted: cell.sh's processes die with the one that is killed here, and their mounts with them
+# stop: after an interrupt. All processes of cell.sh end with the first one, which is killed here, and so do their mounts
 stop()
 {
 	trap - EXIT

@@ -27,7 +27,7 @@ def counters(text):
 
 
 def moved(between):
-    """which of STILL moved, as {name: difference}; one that was not counted counts as moved"""
+    """the counters of STILL that moved, as {name: difference}; a counter that is missing counts as moved"""
     return {k: between.get(k, "not counted") for k in STILL if between.get(k) != 0}
 
 

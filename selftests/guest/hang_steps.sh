@@ -109,7 +109,7 @@ hang_reload()
 
 # ------------------------------------------------------------------ an acquire that waits
 
-# waiting is no hang: nobody is ended, and the stream has nearly all of the GPU
+# a channel that waits does not hang: no channel is ended, and the stream has nearly all of the GPU
 hang_acquire()
 {
 	local strikes

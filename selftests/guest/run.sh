@@ -84,7 +84,7 @@ vgpu_cell()
 }
 
 # copy engines as slow as $rate bytes/s, on runlists as on the card; registers of the card are open to programs. Two CPUs for
-# guests (they use all but CPU 0): who waits for a CPU would be taken for one who waits for the GPU
+# guests (they use all but CPU 0): a guest that waits for a CPU would be taken for a guest that waits for the GPU
 paced_server_up()
 {
 	local rate=${KVGPU_BENCH_RATE:-400M}

@@ -34,7 +34,7 @@ forged_reg=0x00234c forged_value=0x10005042	# PFIFO_ENG_TIMESLICE(15), greed.c
 cell_name="hostile guest"
 bed_must_be_free
 trap 'bed_down' EXIT
-operations=0	# random ones that were survived
+operations=0	# number of random operations after which all was well
 declare -A counted=()	# the same operations, by the names that the guest gives them
 
 inside() { LIMIT=${LIMIT:-600} in_server /share/hostile/inside.sh "$@"; }
@@ -111,7 +111,8 @@ server_up()
 	in_server modprobe -a kvm_amd
 }
 
-# somebody else's marks all over the part, the guest killed; then the same part for us. It is left made anew after that.
+# stale: a tenant leaves marks all over the vGPU's part of the card, and is killed. Then an attacker gets the same part. At the end the
+# vGPU is made anew.
 stale()
 {
 	inside create "$attacker_id" "$1" && inside hold litter /share/hostile/inside.sh victim "$attacker_id" &&

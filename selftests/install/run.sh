@@ -122,7 +122,7 @@ files_there()
 packages_of_the_readme()
 {
 	local packages missing
-	# less the one of CUDA, a file, which is for guests
+	# without kvgpu-cuda, which is installed from a file, in guests
 	packages=$(sed -n 's/ *#.*//; s/^ *apt install \([^.]\)/\1/p' README.md)
 	missing=$(for p in $packages; do in_server dpkg-query -W "$p" >/dev/null 2>&1 || echo "$p"; done)
 	result "$([ -n "$packages" ] && [ -z "$missing" ]; echo $?)" "the README's packages are what this machine has" "${missing:-$packages}"

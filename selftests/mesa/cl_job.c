@@ -38,7 +38,7 @@ static struct job_object *new_object(struct job *j)
 	return o;
 }
 
-/* the log goes to the standard error, where who reads the result finds it */
+/* the compiler's log goes to the standard error, beside the result */
 static void build(struct job *j)
 {
 	cl_int error;

@@ -115,7 +115,7 @@ struct totals {
 	int32_t top, bottom;
 };
 
-/* each of what an atomic exchange left behind was returned to somebody, once */
+/* each value that an atomic exchange replaced was returned to one invocation */
 static void check_tickets(struct vk_job *j, const uint32_t *added, const uint32_t *exchanged,
 			  uint32_t last, uint32_t n)
 {

@@ -96,7 +96,7 @@ static bool said(struct worker *w, off_t from, const char *sign)
 
 /*
  * prints what the driver said in the kernel's log since the last time; true if @sign is in it.
- * Silent for who may not read it
+ * Prints nothing if this user may not read the log.
  */
 static bool kernel_said(const char *sign)
 {

@@ -136,7 +136,8 @@ bed_up()
 
 bed_down() { $TB down >/dev/null 2>&1 </dev/null; }
 
-# bed_must_be_free: before a suite promises to end its bed at exit; one that is up is another run's, which would end with it
+# bed_must_be_free: ends the suite if its bed is up already. Call it before the trap that ends the bed at exit: a bed that is up is
+# another run's.
 bed_must_be_free()
 {
 	local rc=0

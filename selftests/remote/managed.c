@@ -142,7 +142,10 @@ static void change_managed(void *data)
 	shared_with_function[5000] = shared_with_function[0];
 }
 
-/* a function of the host between two pieces of work sees the one, and is seen by the other */
+/*
+ * a function of the host sees what work before it has written, and work after it sees what the
+ * function has written
+ */
 static void functions(void)
 {
 	int i, wrong = 0;

@@ -47,7 +47,7 @@ CUresult cuMemHostUnregister(void *ptr)
 	return CUDA_SUCCESS;
 }
 
-/* there is one, which nobody may use: no kernel sees this memory */
+/* an address, but not one for use: no kernel sees this memory */
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *at, void *host, unsigned int flags)
 {
 	*at = 1ull << 46;

@@ -219,7 +219,7 @@ run_admin()
 	try "no server for kvgpu-remotectl" refused_by_ctl "no kvgpu-remoted is there" list
 }
 
-# who connects there as that user sees the end at once, before it has said anything
+# is_hung_up_on: whether a client that connects as that user is disconnected at once, before it has said anything
 is_hung_up_on() # SOCKET USER
 {
 	python3 - "$@" <<-'P'
@@ -370,7 +370,7 @@ run_plugged()
 	rm -f "$later"
 }
 
-# one that asks for memory where none can be sent is hung up on, and no other one is harmed
+# a client that asks for an aperture over TCP, which can't carry its memory, is disconnected, and no other client is harmed
 no_aperture_by_tcp()
 {
 	python3 - "$tcp_port" "$(grep -oP 'KVGPU_REMOTE_MAGIC_APERTURE\s+\K0x[0-9a-f]+' remote/wire/frame.h)" \

@@ -294,7 +294,10 @@ static int events(void)
 				MUST(cuStreamWaitEvent(device[i].stream, device[before].event, 0));
 			if (k % 50 == 1)
 				launch_spin(before, 200000, device[before].stream);
-			/* what the one before has counted comes here, and goes on from there */
+			/*
+			 * the count of the device before comes to this device, which goes on
+			 * counting from it
+			 */
 			if (k > 1 || i)
 				MUST(cuMemcpyPeerAsync(device[i].buffer + 64, device[i].ctx,
 						       device[before].buffer + 64,

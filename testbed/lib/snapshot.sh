@@ -70,7 +70,7 @@ resume_server()
 	RESUMING=''
 }
 
-# drop_bad_snapshot: one that a bed died of before its server ran. Prints what to say of it
+# drop_bad_snapshot: removes a snapshot with which a bed died before its server ran, and prints a message about it.
 drop_bad_snapshot()
 {
 	[ -n "${RESUMING-}" ] || return 0

@@ -70,8 +70,8 @@ launch_supervisor()
 	unset KVGPU_TB_MARK
 }
 
-# enter_launch: in its own session. A bed outlives its caller, so it keeps no file of the caller's open
-# (a pipe that somebody reads to its end, a lock); 9 is the bed's own lock.
+# enter_launch: starts the bed in a session of its own. A bed outlives its caller, so it keeps no file of the caller's open: a reader
+# might wait for the end of a pipe, or another program for a lock. 9 is the bed's own lock.
 enter_launch()
 {
 	local fd

@@ -18,7 +18,7 @@ struct run_options {
 	const char *library;
 	/* the folder with the program's libcuda.so.1; NULL: where it was installed, "": none */
 	const char *client;
-	const char *mpirun;		/* NULL: the one of .mpi in the path */
+	const char *mpirun;		/* NULL: mpirun of .mpi, found in PATH */
 	bool counts;
 	/* 0: the relay's default; for eager and spin_us that is UINT64_MAX */
 	uint64_t staging, slots, eager, spin_us, patience_s, arena;

@@ -39,7 +39,7 @@ for chain in $("$chains/cuda-chains" --list cuda matrix fft); do
 	[ $rc = 0 ] || sed 's/^/# /' <<<"$out"
 	result $rc "$chain: $(grep "^# $chain" <<<"$out")"
 done
-# with marks, one that answers them gets to the end
+# with marks a chain waits for an answer to each; if all are answered it runs to its end
 out=$(yes '' | timeout 120 "$chains/cuda-chains" --quick cuda-madd --marks)
 result $? "marks"
 [ "$(grep -c '^# mark cuda-madd-[a-z]* \(begin\|end\)' <<<"$out")" = 12 ]

@@ -67,7 +67,10 @@ static void prints(void)
 	MUST(cuMemFree_v2(text));
 }
 
-/* more than the buffer holds: all of it comes while somebody waits; each thread's lines in order */
+/*
+ * Kernels print more than the buffer holds. All of it comes while the program waits for them, and
+ * each thread's lines come in order.
+ */
 static void prints_much(void)
 {
 	enum { BLOCKS = 16, THREADS = 64, ROUNDS = 8, N = BLOCKS * THREADS };

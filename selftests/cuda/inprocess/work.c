@@ -112,7 +112,7 @@ static bool fill(struct in_queue *q, const struct device_fill *f)
 	return true;
 }
 
-/* the time first: who waits looks at the payload */
+/* write the time before the payload: a waiter looks at the payload */
 static bool stamp(struct in_queue *q, const struct in_stamp *s)
 {
 	const uint64_t now = in_now(), payload = s->payload;

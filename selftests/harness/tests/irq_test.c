@@ -128,7 +128,10 @@ static void msi_goes_by_edges(void **state)
 	assert_int_equal(user_eventfd_read(3), 1);
 	harness_sleep(5000000);
 	assert_int_equal(user_eventfd_read(3), 0);
-	/* an eventfd set while the line is up is signalled at once; the one before is not */
+	/*
+	 * an eventfd that is set while the line is up is signalled at once; the former eventfd is
+	 * not
+	 */
 	assert_int_equal(set(MSI, TRIGGER | EVENTFD, 0, 1, 4), 0);
 	assert_int_equal(user_eventfd_read(4), 1);
 	assert_int_equal(user_eventfd_read(3), 0);
