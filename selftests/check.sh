@@ -118,7 +118,7 @@ keep_record() # NAME SECONDS
 	mkdir -p "$RECORD"
 	cp "$DIR/$1.result" "$RECORD/$1.passed"
 	echo "$2" >"$RECORD/$1.seconds"
-	# states of a month ago
+	# forget states of the tree that were tested a month ago
 	find "$KVGPU_CACHE/check" -mindepth 1 -maxdepth 1 -type d -mtime +30 -exec rm -rf {} +
 }
 

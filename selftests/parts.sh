@@ -57,7 +57,7 @@ run_unit_tests()
 	make -s -j2 unit-tests
 	for t in $(make -s print-unit-tests); do
 		name=${t##*/unit/}
-		[ "$name" != "$t" ] || name=unit-${t##*/unit-}	# under TSan, on a machine that is late
+		[ "$name" != "$t" ] || name=unit-${t##*/unit-}	# unit-tsan, unit-late: under TSan, or with threads that are made late
 		tap_run "unit $name" 300 env CMOCKA_MESSAGE_OUTPUT=TAP "$t"
 	done
 }

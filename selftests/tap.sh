@@ -18,7 +18,7 @@ tap_run()
 	while IFS= read -r line; do
 		case $line in
 		"#"*)
-			# what is said around a failure belongs to it
+			# comments next to a failure are kept with it
 			if [ "$told" -gt 0 ]; then
 				tap_failures+=("    $line"); told=$((told - 1))
 			else
@@ -106,7 +106,7 @@ tap_add()
 	tap_names=("${names[@]}" "${tap_names[@]}")
 }
 
-# last words; exit code 0 only if something passed and nothing failed
+# tap_report: prints what was skipped and what failed, and the score. Exit code 0 only if something passed and nothing failed
 tap_report()
 {
 	if [ "${#tap_skips[@]}" -gt 0 ]; then

@@ -50,7 +50,7 @@ $(REMOTE_MANY): selftests/bench/remote_many.c $(REMOTE_OUT)/libcuda.so.1
 
 REMOTE_LIBRARY	= $(or $(LIBRARY),$(O)/cuda-inprocess/libcuda.so.1)
 
-# LIBRARY=: as below. What an earlier run has measured is no row of this one
+# LIBRARY=: as below. Results of an earlier run are removed first: they are no rows of this one
 bench-remote: $(REMOTE_RING) $(REMOTE_CALLS) $(REMOTE_MANY) $(REMOTE_MADE) cuda-inprocess ## remoting, with aims, beside what was recorded elsewhere (table, and build/bench/remote.json; LIBRARY= QUICK=1)
 	@mkdir -p build/bench && rm -f build/bench/remote-*.json
 	@$(REMOTE_RING) $(if $(QUICK),--quick) build/bench/remote-ring.json
@@ -68,7 +68,7 @@ bench-remote-calls: $(REMOTE_CALLS) $(REMOTE_MADE) cuda-inprocess ## what calls 
 CLUSTER_BENCH	:= $(O)/cluster-bench
 CLUSTER_BENCH_MPI ?= $(firstword $(CLUSTER_MPIS))
 
-# CLUSTER_BENCH_MPI=mpich: the other one
+# CLUSTER_BENCH_MPI=mpich: by MPICH in place of Open MPI
 bench-cluster: cluster cuda-inprocess ## copies by kvgpu-run beside MPI itself (table, and rows in build/bench/remote.json; LIBRARY=)
 	@mkdir -p build/bench $(CLUSTER_BENCH) && rm -f build/bench/remote-*.json
 	@$(CC) -std=gnu11 -O2 -Wall -I. selftests/bench/cluster_copies.c $(REMOTE_OUT)/libcuda.so.1 -o $(CLUSTER_BENCH)/cluster_copies

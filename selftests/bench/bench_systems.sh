@@ -109,6 +109,6 @@ systems_down()
 	done
 }
 
-# the two others of "busy"
+# the two other guests of the system "busy"
 neighbours_begin() { in_server busy /share/neighbours.sh begin 2 g1 >&2 || give_up "busy: the others do not get busy"; }
 neighbours_end() { in_server busy /share/neighbours.sh end g1 || give_up "busy: the others' vGPUs do not go"; }

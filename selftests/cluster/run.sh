@@ -111,7 +111,7 @@ nothing_left()
 	result $? "$1: nothing is left behind" "$(head -c 200 <<< "$left" | tr '\n' ' ')"
 }
 
-# step NAME ARGUMENT...: its last line is the comment
+# step NAME ARGUMENT...: a run of kvgpu-run as one test; its last line is the comment
 step()
 {
 	local name=$1 rc
@@ -166,7 +166,7 @@ run_root()
 	result $? "as root it says what to do" "$(head -c 80 "$work/said")"
 }
 
-# the program's own MPI, of either kind; this job is beside it
+# a program that uses an MPI of its own, of either kind, beside the MPI job of kvgpu-run
 run_own_world()
 {
 	local -a own=() compile link
@@ -237,7 +237,7 @@ time.sleep(20)' "$work/$mpi-secret/run" & listener=$!
 
 # ------------------------------------------------------------------ faults
 
-# await TEXT: the run has said it
+# await TEXT: waits until the run has said it
 await()
 {
 	local _

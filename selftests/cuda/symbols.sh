@@ -19,13 +19,13 @@ esac
 exported() { nm -D --defined-only "$1" | awk -v names="$names" '$2 == "T" && $3 ~ names { print $3 }' | sort -u; }
 plain() { sed 's/@.*//' | sort -u; }
 
-# names of both forms of each of the driver's entries, of one kind
+# entries ENTRY|REFUSE: names of the driver's entry points of that kind, in both forms (stream 0, and the thread's own)
 entries()
 {
 	grep -ohP "^$1\(\K[^)]*" cuda/driver/entries.inc cuda/driver/refused.inc | awk -F', ' '{ print $3; print $4 }' | sort -u
 }
 
-# what each exported name is
+# a line for each name: whether it is implemented, or only gives an error
 driver_states() { { entries ENTRY | sed 's/$/ implemented/'; entries REFUSE | sed 's/$/ error/'; } | sort -u; }
 
 runtime_states()

@@ -67,7 +67,7 @@ fetch_part()
 
 	read -r -d '' -a names <<<"${packages[$part]}" || true
 	room_for "$part"
-	# what an interrupted fetch left is taken where it is whole
+	# whole files that an interrupted fetch has left are used again
 	"$tb" internal-stage in_rounds "fetching the CUDA toolkit ($part)" fetch_debs "$debs" bookworm:main,contrib,non-free "${names[@]}"
 	rm -rf "$tmp"
 	mkdir "$tmp"

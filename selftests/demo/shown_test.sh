@@ -19,7 +19,7 @@ result() # STATUS NAME [FILE]
 	fi
 }
 
-# make_shows OUT WORD...: of a program that is built anew
+# make_shows OUT WORD...: what make prints while it builds a program anew
 make_shows()
 {
 	rm -rf "$work/o"
@@ -77,7 +77,7 @@ mkdir -p "$work/cache/check"
 result $? "a second check with beds says that one runs, and ends" "$work/out"
 (
 	exec 8>>build/check.running
-	flock -n 8	# if it fails, the check that runs this test has it
+	flock -n 8	# fails if the check that runs this test has the lock: then it is held as well
 	KVGPU_CACHE=$work/cache timeout 20 selftests/check.sh fast tools >"$work/out" 2>&1
 	[ $? = 1 ] && grep -q 'runs in this tree already' "$work/out"
 )
@@ -94,7 +94,7 @@ printf '#!/bin/sh\n' >"$work/tree/testbed/tb" && chmod +x "$work/tree/testbed/tb
 check_there() { cd "$work/tree" && KVGPU_CACHE=$work/cache3 KVGPU_CHECK_LANES=1 exec timeout --foreground -k 40 60 selftests/check.sh fast >"$work/out" 2>&1; }
 (check_there) &
 for ((tries = 0; tries < 300; tries++)); do [ ! -e "$work/tree/began" ] || break; sleep 0.1; done
-kill $!		# told on by timeout
+kill $!		# timeout passes the signal on to check.sh
 wait $!
 flock -n "$work/tree/build/check.running" true
 result $? "an interrupted check leaves nothing that keeps the next one out" "$work/out"

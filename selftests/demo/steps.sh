@@ -10,7 +10,7 @@ at=0 step_began=0 life=''
 # will TEXT GUESS: one step more; GUESS is what it takes on two cores with nothing to fetch
 will() { titles+=("$1"); guesses+=("$2"); }
 
-# of last time, or the guess
+# seconds that the step took last time, or the guess
 expected() # STEP
 {
 	if known_times; then

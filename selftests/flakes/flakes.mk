@@ -20,7 +20,7 @@ $(O)/unit-late/$(1): $(O)/asan/selftests/unit/$(1).o $(O)/asan/selftests/flakes/
 endef
 $(foreach t,$(LATE_TESTS),$(eval $(call late_rule,$(t))))
 LATE_BINS	:= $(LATE_TESTS:%=$(O)/unit-late/%)
-# these run in make check, too; the rest takes longer than it tells
+# these programs run in make check, too; the others would take too long for what they find
 LATE_CHECK	:= $(addprefix gpu-model/fifo/,pbdma_test recovery_test sched_test) gpu-model/vfio/server_test
 UNIT_BINS	+= $(LATE_CHECK:%=$(O)/unit-late/%)
 

@@ -42,7 +42,7 @@ list()
 	echo "vm testbed selftests/testbed/tb_test.sh quick"
 }
 
-# what a VM suite tests is the whole tree
+# a VM suite tests the whole tree: its rounds count for this hash
 tree_hash()
 {
 	{ git rev-parse HEAD; git diff HEAD; } 2>/dev/null | sha256sum
@@ -106,7 +106,7 @@ round()
 	fi
 }
 
-# at a time: jobs_of KIND NAME
+# jobs_of KIND NAME: how many rounds of the program run at a time
 jobs_of()
 {
 	case $1 in
@@ -119,7 +119,7 @@ jobs_of()
 
 is_threaded() { [ -n "${threaded[$1]-}" ]; }
 
-# of programs that run beside others, and of those that do not
+# of_lane KIND NAME beside|alone: whether the program's rounds run beside those of other programs, or alone
 of_lane()
 {
 	[ "$1" != quiet ] || { is_threaded "$2" && [ "$3" = alone ]; } || { ! is_threaded "$2" && [ "$3" = beside ]; }

@@ -182,7 +182,7 @@ mount_machine() # ROOT SUITE
 	[ "$2" = bookworm ] || mount -t tmpfs -o mode=1777,nosuid,nodev,size=50% tmpfs "$root/tmp"
 }
 
-# what is in a file system of its own, or not there, is 0
+# disk_of PATH...: bytes on the disk. Other file systems below a path, and paths that do not exist, count as 0
 disk_of() { { du -sxc --block-size=1 "$@" 2>/dev/null || true; } | awk 'END { print $1 }'; }
 
 fetched() { awk '{ sent += $1; came += $2 } END { printf "%.0f %.0f\n", sent, came }' "$CELL_WORK/fetched"; }

@@ -77,7 +77,7 @@ guest_up()
 	t*) what="a tiny guest"; set -- --mem 512M "$@" ;;
 	*) what="a stock guest"; set -- --full --mem 1G "$@" ;;
 	esac
-	# quick: they have work most of the time
+	# in quick runs guests have work most of the time
 	[ "$mode" != quick ] || set -- --busy "$@"
 	what="$what $name with a vGPU of type $type"
 	if ! $TB guest start "$name" --type "$type" "$@" >"$OUT/guest.log" 2>&1 </dev/null; then

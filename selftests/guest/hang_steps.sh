@@ -23,7 +23,7 @@ reset_steps()
 {
 	local type=512m
 
-	# plug goes on with it
+	# quick: the part plug goes on with this guest
 	[ "$mode" = long ] || type=1g
 	guest_there t1 512m && guest_there t2 $type || return
 	busy_begins t2 busy

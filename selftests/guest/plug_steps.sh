@@ -12,7 +12,7 @@ xml=/share/libvirt-xml
 plug_steps()
 {
 	case $mode in
-	quick) plugs_of t2 ;;	# several_steps() may have left it
+	quick) plugs_of t2 ;;	# several_steps() may have left t2 up
 	*) plugs_of g5; plugs_of t5 ;;
 	esac
 	no_trouble "plugging and unplugging"
@@ -38,7 +38,7 @@ plugs_of()
 	guest_gone "$1"
 }
 
-# what its domain was started with
+# own_vgpu_goes: the vGPU with which the guest was started is unplugged
 own_vgpu_goes()
 {
 	local own

@@ -30,8 +30,8 @@ export KVGPU_TB_NAME=${KVGPU_TB_NAME:-guest}
 . selftests/guest/cuda_steps.sh
 
 parts=(instances client opencl steady reload several plug kill reboot cycles reset cuda crowd unload native hang shares compute)
-paced_parts=(hang shares)	# in a server of their own, whose copy engines are the bottleneck
-compute_parts=(compute)		# in another, whose graphics engine is
+paced_parts=(hang shares)	# parts in a server of their own, whose copy engines are the bottleneck
+compute_parts=(compute)		# parts in another server, whose graphics engine is the bottleneck
 mode=${1-}
 # shellcheck disable=SC2034 # cell.sh: what the results are noted as
 part_of_check=guest
@@ -39,7 +39,7 @@ part_of_check=guest
 case $mode in
 quick)
 	kernels=${KERNELS:-base} client_args="--quick" reloads=2 cycles=${CYCLES:-1}
-	first=t1	# parts go on with its guests: each starts once
+	first=t1	# tiny guests, with which later parts go on: each is started once
 	[ $# -gt 1 ] || set -- quick client steady reload several reset kill plug unload native ;;
 long) first=g1 kernels=${KERNELS:-base newest} client_args="" reloads=10 cycles=${CYCLES:-50} ;;
 *) echo "usage: selftests/guest/run.sh quick|long [PART...], PART of: ${parts[*]}" >&2; exit 2 ;;

@@ -43,7 +43,7 @@ together()
 		sed "s/^\(ok\|not ok\) \([0-9]*\) - /&$name of ${*}: /" "$OUT/together-$name.log" >"$OUT/together.log"
 		relay "client in $name of $*" "$rc" <"$OUT/together.log"
 	done
-	# quick: parts that follow go on with them
+	# quick: the parts that follow go on with these guests
 	[ "$mode" = long ] || return 0
 	for each; do
 		case $each in t*) guest_gone "${each%:*}" ;; esac

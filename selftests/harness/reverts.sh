@@ -24,7 +24,7 @@ work=$(mktemp -d "${built%/*}/reverts.XXXXXX") || exit 1
 trap 'rm -rf --one-file-system -- "$work"' EXIT
 trap 'exit 130' INT TERM
 
-# what was built from files that do not differ is taken over
+# copy: a copy of the tree and of what was built; make builds anew only what the patch changes
 copy() # NAME
 {
 	mkdir -p "$work/$1" "$work/$1.O" && selftests/tree-files.sh | tar -cf - -T - | tar -xf - -C "$work/$1" &&

@@ -32,7 +32,7 @@ timeout --kill-after=10 2000 "$(make -s print-harness-fuzz)" "$seed" $seeds 1000
 rc=$?
 sed 's/^/# /' "$log"
 result $rc "actors_fuzz from seed $seed on"
-# they are run in the long mode; that they fit the tree is known at once
+# the reverts are run in the long mode; quick, too, checks that each applies to the tree
 : > "$log"
 for p in selftests/harness/reverts/*.patch; do
 	patch -p1 --dry-run --silent --force < "$p" >> "$log" 2>&1 || echo "${p##*/} does not apply" >> "$log"

@@ -36,7 +36,7 @@ sum() { awk -F '\t' -v c="$1" '{ s += $c } END { printf "%.0f\n", s }' "$record"
 
 enough() { [ "$(sum 4)" -ge $STEPS ] && [ "$(sum 5)" -ge $OPERATIONS ]; }
 
-# a run that ended: its line in the record, or what it said
+# ended: notes a run that has passed in the record; prints the end of the log of one that has failed
 ended() # SEED STATUS SECONDS
 {
 	local log=$work/$1 line

@@ -37,7 +37,7 @@ guest() # UUID ARGUMENTS
 
 trouble() { dmesg | grep -E 'WARNING:|BUG:|Oops|Call Trace|leaked|cut off' | head -n 5 | sed 's/^/KERNEL: /'; }
 
-# test_ended NAME: what it did to the server
+# test_ended NAME: prints what the kernel complains of after the test, and that it is done
 test_ended()
 {
 	trouble
@@ -62,7 +62,7 @@ one_guest() # UUID NAMES SEED OPS
 		SUMMARY:*) SUMMARY=$line ;;
 		STATUS:*) STATUS=${line#STATUS: } ;;
 		DONE:*)
-			# the last one's end is the guest's
+			# the end of the last test is told with the end of the guest
 			[ ${#left[@]} -gt 1 ] || continue
 			test_ended "${left[0]}"
 			left=("${left[@]:1}")

@@ -26,7 +26,7 @@ mode=$run
 shift
 [ $# -eq 0 ] || part_of_check=hostile:$(IFS=,; echo "$*")
 tests=${*:-$all}
-seed=${SEED:-$(date +%Y%m%d)}	# of a quick run: another one each day
+seed=${SEED:-$(date +%Y%m%d)}	# the seed of a quick run: another one each day
 victim_id=6b766770-0000-4000-8000-000000000001
 attacker_id=6b766770-0000-4000-8000-000000000002
 forged_reg=0x00234c forged_value=0x10005042	# PFIFO_ENG_TIMESLICE(15), greed.c

@@ -12,15 +12,15 @@ declare -A volume_min=([registers]=1000000 [runlists]=100000 [blocks]=100000 [in
 declare -A volume_tests=([registers]=registers [runlists]=runlists [blocks]=blocks [invalidates]=invalidates [bells]="doorbells rings")
 # what tests make of it: registers and ring entries 1, lists, blocks and invalidates 1/20, doorbells 50
 declare -A volume_ops=([registers]=20000 [runlists]=40000 [blocks]=60000 [invalidates]=40000 [bells]=50000)
-# what of a guest's counts is of the kind
+# by kind of attack: the names of a guest's counts that belong to it
 declare -A volume_counts=([registers]=registers [runlists]=runlists [blocks]=blocks [invalidates]=invalidates [bells]="doorbells ring-entries")
 
 neighbour_id() { printf '6b766770-0000-4000-8000-0000000001%02d\n' "$1"; }
 
-# kept KIND COUNT: of all runs with this module and this guest
+# kept KIND COUNT: the sum of that count in all runs with this module and this guest
 kept() { awk -v k="$1" -v c="$2" '$3 == k && $4 == c { s += $5 } END { printf "%d\n", s }' "$volume_record" "$OUT/volume.new" 2>/dev/null; }
 
-# reached KIND: so many operations of the kind
+# reached KIND: prints how many operations of the kind there were
 reached()
 {
 	local c sum=0
@@ -50,7 +50,7 @@ neighbours_up()
 	done
 }
 
-# rounds_of: of each neighbour, as last told
+# rounds_of: how many rounds each neighbour has done, as it has told last
 rounds_of()
 {
 	local i
@@ -144,7 +144,7 @@ volume()
 	neighbours_go_on "0 0 0 0 0 0 0"
 	result $? "all neighbours have verified something before" "$rounds_now"
 	[ "$failures" -eq 0 ] || return
-	# in turn
+	# one batch of each kind that lacks operations, again and again
 	while [ $SECONDS -lt $deadline ] && missing "$@" >/dev/null; do
 		for kind in $(missing "$@"); do
 			[ $SECONDS -lt $deadline ] || break
@@ -155,7 +155,7 @@ volume()
 	neighbours_down
 	bad=$failures
 	wind_up
-	# a run in which something was wrong, later than in its batches, too, is none
+	# a run in which something went wrong, even if only after its batches, is not recorded
 	if [ "$bad" -eq 0 ] && [ "$failures" -eq 0 ]; then cat "$OUT/volume.new" >>"$volume_record"; fi
 	: >"$OUT/volume.new"
 	for kind; do

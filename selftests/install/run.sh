@@ -20,7 +20,7 @@ trap 'bed_down; rm -rf --one-file-system -- "$work"' EXIT
 
 gpu=0000:01:00.0
 by_mdevctl=0b3a9c2e-6f1d-4a57-8c1e-52d1c0ffee01
-by_libvirt=6d1f1f4e-0c55-4f0b-9d3c-7a5f2a3b1c01	# of libvirt-xml/node-device.xml
+by_libvirt=6d1f1f4e-0c55-4f0b-9d3c-7a5f2a3b1c01	# the UUID in libvirt-xml/node-device.xml
 node_device=mdev_${by_libvirt//-/_}_${gpu//[:.]/_}
 
 # ------------------------------------------------------------------ below a directory

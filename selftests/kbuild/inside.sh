@@ -50,14 +50,14 @@ fresh()
 	printf 'kvgpu-y := %s.o\n' "$1" >>"$work/m/Kbuild"
 }
 
-# without debug information: only its size
+# builds without debug information, which would only make files larger
 build()
 {
 	make -s -j2 -f "$work/m/mdev/build.mk" "KVGPU_TREE=$tree" "KVGPU_LOG=$work/build.log" KCFLAGS=-g0 CONFIG_DEBUG_INFO_BTF_MODULES= \
 		>"$work/build.log" 2>&1
 }
 
-# last_line: of what is not make's own
+# last_line: the last line of the log that is not make's own
 last_line() { grep -v '^make' "$work/build.log" | tail -n 1; }
 
 # says NAME PATTERN: the build fails, and its last line fits

@@ -21,7 +21,7 @@ result() # STATUS NAME [DETAIL]
 
 probe() { awk -f mdev/probe.awk -v "include=$1" -v release=9.9.9 "${2:-mdev/probes.list}" 2>&1; }
 
-# finds NAME TREE FLAGS...: exactly these
+# finds NAME TREE FLAGS...: the probes find exactly these flags in that tree of headers
 finds()
 {
 	local said

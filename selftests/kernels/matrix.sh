@@ -151,7 +151,7 @@ trap 'rm -rf --one-file-system -- "$work"' EXIT
 trap 'exit 130' INT TERM
 make -s --no-print-directory print-module-sources >"$work/sources.list" && mkdir "$work/sources" &&
 	tar -cf - -T "$work/sources.list" | tar -xf - --no-same-owner -C "$work/sources" || exit 1
-# what a result stands for
+# a result stands for the module's sources and the script that builds them
 key=$({ cd "$work/sources" && find . -type f -print0 | sort -z | xargs -0 cat; cat "$OLDPWD/selftests/kernels/matrix_inside.sh"; } |
 	sha256sum | cut -c1-16)
 find "$home" -maxdepth 1 -type f -mtime +60 -delete

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.."
 export LC_ALL=C
 doc=${KVGPU_SUPPORTED:-docs/supported.md}
 
-# what a part of the tests is, in the table's order
+# parts of the tests and their names in the table, in its order
 parts()
 {
 	cat <<'LIST'

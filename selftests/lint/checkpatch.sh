@@ -20,7 +20,7 @@ if [ ! -s "$cache/checkpatch.pl" ]; then
 	work=$(mktemp -d -p "$cache")
 	trap 'rm -rf -- "$work"' EXIT
 	cd "$work"
-	# _apt may not write here, and says so
+	# as root: the user _apt may not write here, and apt would warn
 	apt-get download -q -o APT::Sandbox::User=root "$package" > said 2>&1 || fail "$package: $(cat said)"
 	dpkg-deb --fsys-tarfile ./*.deb | tar -xO "./usr/src/$package.tar.xz" | tar -xJ --strip-components=2 \
 		"$package"/scripts/{checkpatch.pl,spelling.txt,const_structs.checkpatch}

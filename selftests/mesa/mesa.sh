@@ -24,7 +24,7 @@ result()
 	fi
 }
 
-# programs number their own lines: carried on here
+# program: runs a program, and gives its lines of TAP the numbers of this run
 program()
 {
 	out=$(timeout 240 "$2" 2>&1)

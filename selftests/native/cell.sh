@@ -174,7 +174,7 @@ log_check()
 {
 	local bad
 
-	# a program that was ended by its limit takes logged.sh with it
+	# where the limit ended the program, logged.sh was ended as well, before it had looked at the log
 	[ -e "$share/native/complaints" ] || in_server /share/native/complaints.sh >"$share/native/complaints"
 	bad=$(selftests/native/dmesg-filter.sh "$1" selftests/native/dmesg-allow.list <"$share/native/complaints")
 	if [ -n "$bad" ]; then

@@ -63,7 +63,7 @@ stop_server()
 	server=
 }
 
-# more servers than one: start_more NAME..., and what they are
+# start_more NAME...: starts further servers; more: their processes
 more=()
 start_more()
 {
@@ -186,7 +186,7 @@ server_killed()
 	[[ $mode == arm* ]] || killed_under managed killed "managed memory can still be touched"
 }
 
-# the program's memory, as graphs and kernels see it
+# graphs and kernels that use the program's own memory
 run_memory()
 {
 	step "host memory in graphs" "$work/graph_memory" graphs "$cubin"
@@ -194,7 +194,7 @@ run_memory()
 	step "managed memory" "$work/managed" managed "$cubin"
 }
 
-# its threads go on: what they run has to stay
+# the library's threads go on after dlclose(), so its code has to stay
 closed_library()
 {
 	step "a program that closes the library keeps it" python3 -c 'import ctypes, _ctypes, os, sys

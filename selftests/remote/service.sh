@@ -16,7 +16,7 @@ free_ports() # N
 	P
 }
 
-# try NAME FUNCTION...: step, for what is a function here
+# try NAME FUNCTION...: as step, but runs a function of this script
 try()
 {
 	local name=$1 out rc
@@ -28,7 +28,7 @@ try()
 	[ $rc = 0 ] || sed 's/^/# /' <<< "$out" | tail -n 20
 }
 
-# until COMMAND...: it succeeds within a while
+# until_true COMMAND...: repeats the command until it succeeds, 200 times at most (10 s and more)
 until_true()
 {
 	for _ in $(seq 200); do
@@ -41,7 +41,7 @@ until_true()
 ctl() { "$remote/kvgpu-remotectl" --socket "$work/admin" "$@"; }
 clients_are() { [ "$(ctl list --json --interval 0 | jq .served)" = "$1" ]; }
 
-# service_config LINE...: what all have, and these
+# service_config LINE...: a configuration of the lines that all tests have, and of these
 service_config()
 {
 	{
@@ -345,7 +345,7 @@ run_apertures()
 	run_plugged
 }
 
-# what a VM gets later; a path below /dev is a device's that may come
+# an aperture that comes while the server runs, as memory that is plugged into a VM
 run_plugged()
 {
 	local later=/dev/shm/kvgpu-remote-test-$$ pids=() i
@@ -482,7 +482,7 @@ had = struct.unpack_from("<3Q", open(sys.argv[1], "rb").read(), 64)
 print(*(1000 * h // max(sum(had), 1) for h in had))' "$work/public/clock")
 }
 
-# everything counted: clock.c
+# gpu_clock_is_over: whether the time in which clock.c counts has ended
 gpu_clock_is_over()
 {
 	python3 -c 'import struct, sys
@@ -490,7 +490,7 @@ now, free, begin, end = struct.unpack_from("<4Q", open(sys.argv[1], "rb").read()
 sys.exit(not end or now < end)' "$work/public/clock"
 }
 
-# parts_are LEAST MOST LEAST MOST LEAST MOST: of a thousand
+# parts_are LEAST MOST LEAST MOST LEAST MOST: whether the three clients' parts of the GPU, in thousandths, are in these bounds
 parts_are()
 {
 	local -a is
@@ -594,7 +594,7 @@ flood()
 	until_true grep -q all "$work/flood"
 }
 
-# come_in NAME [VARIABLE=VALUE...] PROGRAM: three times, one after the other
+# come_in NAME [VARIABLE=VALUE...] PROGRAM: starts the program three times, one after the other
 come_in()
 {
 	local i

@@ -59,7 +59,7 @@ guests_there()
 	return $rc
 }
 
-# remoted TEXT [SETTING...]: what its unit does
+# remoted TEXT [SETTING...]: starts kvgpu-remoted as its systemd unit would
 remoted()
 {
 	local text=$1
@@ -83,7 +83,7 @@ spinning()
 	remoted "gpu: kvgpu-remoted again, which spins" KVGPU_REMOTE_SPIN_US=20000000
 }
 
-# what the server said, where something failed
+# server_said: prints the server's log if a test has failed
 server_said()
 {
 	[ "$failures" = 0 ] || in_gpu sh -c 'cat /tmp/remoted.log; for p in $(pgrep kvgpu-remoted); do

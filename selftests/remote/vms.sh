@@ -32,7 +32,7 @@ page_says()
 	local where=$1 line=$2 run log=$OUT/page.log rc
 
 	grep -qxF "    $line" $page || { result 1 "$where: $line" "$page has no such line"; return; }
-	# what the bed lacks: an archive, and domains that libvirt keeps
+	# two things that the bed lacks are left out of the line: an archive with our packages, and domains that libvirt keeps
 	run=${line/apt install/apt-get install -q -y --no-install-recommends}
 	run=${run//_0.3_/_$version\_}
 	run=${run/ --config/}
@@ -181,7 +181,7 @@ ends()
 	step "gpu is destroyed: the program gets its error" in_lab grep -q 'exit code 0' /tmp/waits
 }
 
-# all CUDA programs; what can't be run so is known here, with the reason
+# all_programs: runs all CUDA programs. Those that can't be run here are listed with the reason
 all_programs()
 {
 	local line name word

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # archive_test.sh: a rehearsal of set-up's fetch stages, by tb's own functions, against a small archive made on the spot (archive/):
 # it moves on, loses files, breaks off, and the machine's apt is configured for it in every way there is. TAP on stdout. The
-# machine's own apt, its lists and the cache are not touched. What each case was before is in the comment beside it.
+# machine's own apt, its lists and the cache are not touched. The comments "before: ..." say how set-up
+# behaved in that case before this test was written ("existed": the case worked).
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
 if [ -z "${ARCHIVE_TEST_INSIDE-}" ]; then
@@ -264,7 +265,7 @@ killed_at() # PATTERN of a file that is slow
 	return 1
 }
 
-# of what works with this machine's cache
+# processes_there: processes of set-up that work with the cache of this test's machine
 processes_there()
 {
 	local environ
@@ -298,7 +299,7 @@ warm()
 	fetched && [ ! -s "$web/requests" ] || return 1
 	mv "$web/next" "$web/now"
 	fetched && [ ! -s "$web/requests" ] || return 1
-	# what "tb setup --refresh" writes
+	# the epoch, as "tb setup --refresh" writes it
 	echo 20350101T000000Z > "$C/testbed/epoch"
 	fetch || return 1
 	[ "$(find "$C/testbed" -name release -exec cat {} + | sort | xargs)" = "8.4.2-amd64 8.4.3-amd64 9.1.2-amd64 9.1.3-amd64 9.7.2-amd64 9.7.3-amd64" ]

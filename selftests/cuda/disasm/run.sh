@@ -32,7 +32,7 @@ compare()
 	grep -v '^1\.\.' "$work/out"
 }
 
-# compiled NAME COMMAND...: one test, that it compiles
+# compiled NAME COMMAND...: one test: the command compiles something
 compiled()
 {
 	local name=$1

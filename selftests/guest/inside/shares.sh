@@ -9,7 +9,7 @@ files=("$card/kvgpu/busy_ns")
 for guest; do
 	files+=("/sys/bus/mdev/devices/$(/opt/testbed/guest-device uuid "$guest")/kvgpu/gpu_time_ns")
 done
-exec 3<> <(:)	# nothing ever comes from it: a clock to wait by
+exec 3<> <(:)	# a pipe from which nothing ever comes: reads with a time-out wait without a process
 next=${EPOCHREALTIME/./}
 for ((i = 0; i < samples; i++)); do
 	line=${EPOCHREALTIME/./}000

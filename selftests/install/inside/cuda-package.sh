@@ -9,7 +9,7 @@ lib=/usr/lib/x86_64-linux-gnu
 # shellcheck source=selftests/install/inside/steps.sh
 . ./steps.sh
 
-# the loader's cache has each library's name, or neither
+# known 2|0: the loader's cache has the names of both libraries, or of none
 known() { [ "$(ldconfig -p | grep -c '^\s*\(libcuda\.so\.1\|libcudart\.so\.11\.0\) ')" = "$1" ]; }
 whole() { ! ldd -r $lib/libcuda.so.1 $lib/libcudart.so.11.0 /usr/bin/cuda-info /usr/bin/kvgpu-persist 2>&1 | grep 'not found\|undefined\|not a dynamic'; }
 as_packed() { [ -z "$(dpkg --verify kvgpu-cuda)" ]; }

@@ -5,7 +5,7 @@
 # Sourced by ../vms.sh and ../tiny-vms.sh: two guests of a server, gpu and lab-1, that share memory: packages, the server, steps, KVM's
 # count of exits, a program that waits for an end.
 
-CALLS=${CALLS:-100000} CALLS_S=${CALLS_S:-60}	# so many calls, or those of so many seconds
+CALLS=${CALLS:-100000} CALLS_S=${CALLS_S:-60}	# number of calls, or the seconds after which fewer calls suffice
 
 # step NAME COMMAND...: what it says is shown when it fails, its last line else
 step()

@@ -4,7 +4,7 @@
 cd /share/cuda/programs || exit 1
 for program in *; do
 	[ -x "$program" ] || continue
-	# helpers of others, and what measures
+	# not run: helpers of other programs, and programs that measure
 	case $program in
 	run.sh | keep_busy | calls | gpuvm | launch_latency | separate) continue ;;
 	driver_api) set -- kernels.cubin ;;
