@@ -85,7 +85,7 @@ def ring_rows(found, place):
 
 
 def calls_rows(found, place):
-    """@found: by carrier"""
+    """@found: {carrier: what remote_calls measured over it}"""
     seen = {c: {r["name"]: r for r in found[c]["rows"]} for c in found}
     real = all(MODEL not in f.get("gpu", "") for f in found.values())
     names = list(CALLS) + [(f"{memory} memory {way} the GPU, {size}", f"{memory} memory {way} the GPU, {ours}", None)

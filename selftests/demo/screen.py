@@ -29,7 +29,7 @@ class Demo:
         return f"{good} of {good + bad} right"
 
     def cuda(self, guest):
-        """[(program, what it said)], of run.sh's lines"""
+        """[(program, the end of its line in run.sh's output)]"""
         out = []
         for verdict, name, said in re.findall(r"^(ok|not ok) \d+ - (\S+)(?: # \d+ ms: (.*))?$", self.text(f"cuda.{guest}.tap"), re.M):
             self.failed += verdict != "ok"

@@ -23,7 +23,7 @@ SUBTESTS="device memory launch stream faults"
 [ "$mode" = quick ] || SUBTESTS+=" array texture surface"
 page=docs/remote-setup.md
 inside='DEBIAN_FRONTEND=noninteractive LC_ALL=C'
-# of the aperture. With the card its memory goes through the server's emulated IOMMU, page by page: vfio-user has 65,535 mappings
+# size of the aperture. With the card its memory goes through the server's emulated IOMMU, page by page: vfio-user has 65,535 mappings
 size=256M
 
 # page_says WHERE LINE: a line of the page, run as it stands there in the server (host) or in a guest
