@@ -255,8 +255,9 @@ static void say_places(const char *text, int n)
 }
 
 /*
- * A device that is not there yet is awaited. So is a name in /dev that another user has taken: that
- * user must not keep the server from its other clients.
+ * What is not there yet is awaited, and so is what can't be served now: another user may have taken
+ * the name, and a client can cut a file, write a label that fits nothing, or hold the server's
+ * lock. None of them must keep the server from its other clients.
  */
 static bool open_places(struct starter *s, const char *text, const struct address *a)
 {
@@ -269,17 +270,15 @@ static bool open_places(struct starter *s, const char *text, const struct addres
 	n = open_all(s, text, a->host, who, &why);
 	if (n == -ENOENT)
 		return await_device(s, text, "");
-	if (n < 0)
-		say("%s: %s", text, why);
-	if (n == -EPERM && !strncmp(a->host, "/dev/", 5))
+	if (n < 0) {
+		say("%s: %s; it is served as soon as that is right", text, why);
 		return await_device(s, text, why);
-	if (n < 0)
-		return false;
+	}
 	say_places(text, n);
 	return true;
 }
 
-/* look for an awaited device; an error is printed once, and the device is awaited again */
+/* look at what is awaited; an error is printed once, and it is awaited again */
 static void try_again(struct starter *s, const struct awaited *w)
 {
 	char who[CONF_WHO];
@@ -406,7 +405,8 @@ bool listen_all(struct starter *s)
 		if (!open_one(s, s->conf->listen[i], adopted))
 			return false;
 	for (i = 0; i < s->nr_awaited; i++)
-		say_awaited(s->awaited[i].text);
+		if (!*s->awaited[i].said)
+			say_awaited(s->awaited[i].text);
 	if (!s->nr_listeners && !s->nr_awaited)
 		say("there is nothing to listen at: \"listen = ADDRESS\" in the configuration, or --listen ADDRESS");
 	return s->nr_listeners || s->nr_awaited;

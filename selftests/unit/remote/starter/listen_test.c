@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include <remote/channel/channel.h>
+#include <remote/channel/label.h>
 #include <remote/starter/starter.h>
 
 enum { OTHER_USER = 12345 };
@@ -141,6 +142,38 @@ static void all_places_or_none(void **state)
 	assert_int_equal(s.nr_listeners, 1);
 }
 
+/*
+ * The server starts whatever a client has done to its own aperture, and serves its other clients
+ * meanwhile: a file that was cut, locks that the client holds, a label with more places than fit.
+ */
+static void what_clients_can_do(void **state)
+{
+	struct aperture_label label = aperture_label_make(1ull << 30, APERTURE_PLACES);
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 2 };
+	int fd;
+
+	make(4096, geteuid(), 0600);
+	assert_true(listen_all(&s));
+	make(80 << 20, geteuid(), 0600);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_int_equal(fcntl(fd, F_OFD_SETLK, &lock), 0);
+	listen_end(&s);
+	assert_true(listen_all(&s));
+	assert_int_equal(s.nr_awaited, 1);
+	lock.l_type = F_UNLCK;
+	assert_int_equal(fcntl(fd, F_OFD_SETLK, &lock), 0);
+	assert_int_equal(pwrite(fd, &label, sizeof(label), APERTURE_LABEL_AT), sizeof(label));
+	listen_end(&s);
+	assert_true(listen_all(&s));
+	assert_int_equal(s.nr_awaited, 1);
+	assert_non_null(strstr(said, "for each of its places"));
+	label.places = 2;
+	assert_int_equal(pwrite(fd, &label, sizeof(label), APERTURE_LABEL_AT), sizeof(label));
+	close(fd);
+	look();
+	assert_int_equal(s.nr_listeners, 2);
+}
+
 /* The file's group is one that clients' processes have, so they could open the file. */
 static void a_group_of_clients(void **state)
 {
@@ -206,7 +239,8 @@ int main(void)
 #define WITH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = { WITH(wrong_ones_are_awaited),
 					    WITH(anothers_file_at_the_start),
-					    WITH(all_places_or_none), WITH(a_group_of_clients),
+					    WITH(all_places_or_none),
+					    WITH(what_clients_can_do), WITH(a_group_of_clients),
 					    WITH(one_port_of_two_addresses) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
