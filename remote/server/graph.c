@@ -53,10 +53,14 @@ void captures_forget(struct server *s)
 	s->captures = false;
 }
 
+/* A call for another stream than the one that began the capture fails, and the capture goes on. */
 CUresult own_cuStreamEndCapture(struct server *s, CUstream stream, CUgraph *graph)
 {
+	bool captured = not_capturing(s, stream) != CUDA_SUCCESS;
 	CUresult r = CALL(s, cuStreamEndCapture, stream, graph);
 
+	if (captured && !not_capturing(s, stream))
+		gate_capture_ended(s);
 	if (!r)
 		handle_free(s, handle_known(s, CLASS_GRAPH, *graph));
 	else

@@ -65,8 +65,7 @@ static bool may_take_long(uint16_t op)
 static bool hides_work(uint16_t op)
 {
 	return op == OP_cuStreamDestroy_v2 || op == OP_cuStreamBeginCapture ||
-	       op == OP_cuStreamBeginCapture_v2 || op == OP_cuStreamEndCapture ||
-	       op == OP_cuStreamWaitEvent;
+	       op == OP_cuStreamBeginCapture_v2 || op == OP_cuStreamWaitEvent;
 }
 
 static void before_it_hides(struct server *s, const struct kvgpu_remote_head *h,
@@ -84,8 +83,6 @@ static void before_it_hides(struct server *s, const struct kvgpu_remote_head *h,
 	struct gate *g = s->gate;
 	uint64_t id;
 
-	if (h->op == OP_cuStreamEndCapture && g->captures)
-		g->captures--;
 	if (at < 0 || at + sizeof(id) > h->bytes || (h->op == OP_cuStreamWaitEvent && !g->captures))
 		return;
 	memcpy(&id, (const uint8_t *)payload + at, sizeof(id));
@@ -99,6 +96,14 @@ static void before_it_hides(struct server *s, const struct kvgpu_remote_head *h,
 	/* during a capture the null stream can't be asked, either */
 	work_stream_hides(s, 0);
 	g->captures++;
+}
+
+void gate_capture_ended(struct server *s)
+{
+	struct gate *g = s->gate;
+
+	if (g && g->captures)
+		g->captures--;
 }
 
 static void serve_other(struct server *s, const struct kvgpu_remote_head *h, const void *payload)

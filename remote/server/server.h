@@ -515,6 +515,8 @@ int gate_frame(struct server *s, const struct kvgpu_remote_head *h, const void *
 bool gate_go_on(struct server *s);
 /* Look at the work under way. @quiet: no frame came */
 void gate_look(struct server *s, bool quiet);
+/* A capture that has begun is over. While one goes on, streams that join it are looked after. */
+void gate_capture_ended(struct server *s);
 /* the context is about to end, or has ended: forget its work */
 void gate_forget(struct server *s, uint64_t context);
 /*

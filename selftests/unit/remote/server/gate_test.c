@@ -22,8 +22,11 @@ static int bell[2];
 static unsigned int fills, began;
 static bool gpu_busy;
 static float took_ms;
-/* The stream that captures; the null stream can't be queried meanwhile. */
-static CUstream captures;
+/*
+ * The stream that captures, and a stream that has joined it; the null stream can't be queried
+ * meanwhile.
+ */
+static CUstream captures, joined;
 /* only the null stream has the work that makes the GPU busy */
 static bool null_alone;
 static void *strange;			/* events can't be recorded in this stream */
@@ -43,8 +46,9 @@ static CUresult query(CUevent e)
 
 static CUresult is_capturing(CUstream stream, CUstreamCaptureStatus *status)
 {
-	*status = captures && stream == captures ? CU_STREAM_CAPTURE_STATUS_ACTIVE :
-						   CU_STREAM_CAPTURE_STATUS_NONE;
+	*status = captures && (stream == captures || stream == joined) ?
+			  CU_STREAM_CAPTURE_STATUS_ACTIVE :
+			  CU_STREAM_CAPTURE_STATUS_NONE;
 	return captures && !stream ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT : CUDA_SUCCESS;
 }
 
@@ -54,9 +58,17 @@ static CUresult begin_capture(CUstream stream, CUstreamCaptureMode mode)
 	return CUDA_SUCCESS;
 }
 
+static CUresult wait_event(CUstream stream, CUevent event, unsigned int flags)
+{
+	joined = captures ? stream : NULL;
+	return CUDA_SUCCESS;
+}
+
 static CUresult end_capture(CUstream stream, CUgraph *graph)
 {
-	captures = NULL;
+	if (stream != captures)
+		return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
+	captures = joined = NULL;
 	*graph = fake_new(CLASS_GRAPH);
 	return CUDA_SUCCESS;
 }
@@ -123,10 +135,11 @@ static int set_up(void **state)
 	s.library.cuStreamIsCapturing = is_capturing;
 	s.library.cuStreamBeginCapture_v2 = begin_capture;
 	s.library.cuStreamEndCapture = end_capture;
+	s.library.cuStreamWaitEvent = wait_event;
 	memset(&door, 0, sizeof(door));
 	fills = began = 0;
 	gpu_busy = false;
-	captures = strange = NULL;
+	captures = joined = strange = NULL;
 	null_alone = false;
 	took_ms = 1;
 	if (pipe2(bell, O_NONBLOCK) || gate_begin(&s, &door, bell[1]))
@@ -543,6 +556,34 @@ static void captured(void **state)
 }
 
 /*
+ * A stream that joins a capture can't be asked any more, either. A call that ends no capture, for
+ * another stream, must not make the server forget that one goes on.
+ */
+static void joins(void **state)
+{
+	uint64_t origin = new_stream(), event;
+
+	ASK(cuEventCreate, .flags = 0);
+	event = ANSWER(cuEventCreate)->event;
+	ASK(cuStreamBeginCapture_v2, .stream = origin, .mode = 2);
+	ASK(cuStreamEndCapture, .stream = stream);
+	assert_int_equal(fake_last.result, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
+	door.closed = door.wanted = 1;
+	grant(1, 1000000);
+	gpu_busy = true;
+	fill_with(1);
+	assert_int_equal(fills, 1);
+	ASK(cuStreamWaitEvent, .stream = stream, .event = event);
+	ASK(cuStreamEndCapture, .stream = stream);
+	go_on(true);
+	go_on(true);
+	assert_true(door.done != 1 || door.busy);
+	busy_until_idle();
+	ASK(cuStreamEndCapture, .stream = origin);
+	assert_int_equal(fake_last.result, CUDA_SUCCESS);
+}
+
+/*
  * A stream of another context than the current one: no event can be recorded behind its work. So
  * the work counts until the stream is seen to be idle.
  */
@@ -606,6 +647,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(many_streams, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(pieces, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(captured, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(joins, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(strange_stream, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(pauses, set_up, tear_down),
 	};
