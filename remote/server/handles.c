@@ -239,6 +239,8 @@ void handle_empty(struct server *s, uint64_t id)
 	waits_forget(s, CLASS_NONE, NULL, id);
 	if (KVGPU_REMOTE_CLASS(id) == CLASS_CONTEXT) {
 		s->entries[root].beside = NULL;
+		quota_give(s, s->entries[root].charged);
+		s->entries[root].charged = 0;
 		small_forget(s, id);
 		quota_return_context(s, id);
 	}

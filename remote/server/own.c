@@ -7,7 +7,7 @@
 
 #include "server.h"
 
-enum { NR_ATTRIBUTES = 136, ARRAY_TEXEL_MAX = 16, ARRAY_UNIT = 128 << 10 };
+enum { NR_ATTRIBUTES = 136 };
 
 /* ------------------------------------------------------------------ devices */
 
@@ -190,6 +190,44 @@ CUresult own_cuDevicePrimaryCtxReset_v2(struct server *s, CUdevice dev)
 	return r;
 }
 
+static size_t limit_of(struct server *s, CUlimit limit)
+{
+	size_t now = 0;
+
+	return CALL(s, cuCtxGetLimit, &now, limit) ? 0 : now;
+}
+
+/*
+ * The heap of kernels and the buffer of what they print are device memory, or may be. What the
+ * client asks for beyond the library's own numbers is charged to the context, whether a kernel
+ * comes to use it or not.
+ */
+CUresult own_cuCtxSetLimit(struct server *s, CUlimit limit, size_t value)
+{
+	struct entry *e = handle_entry(s, s->current);
+	uint64_t before, after, more, less;
+	CUresult r;
+
+	if (!e || (limit != CU_LIMIT_MALLOC_HEAP_SIZE && limit != CU_LIMIT_PRINTF_FIFO_SIZE))
+		return CALL(s, cuCtxSetLimit, limit, value);
+	before = limit_of(s, limit);
+	more = value > before ? (value - before) / QUOTA_UNIT + 1 : 0;
+	if (__builtin_mul_overflow(more, QUOTA_UNIT, &more) || !quota_take(s, more))
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	r = CALL(s, cuCtxSetLimit, limit, value);
+	if (r) {
+		quota_give(s, more);
+		return r;
+	}
+	e->charged += more;
+	after = limit_of(s, limit);
+	less = after < before ? (before - after) / QUOTA_UNIT * QUOTA_UNIT : 0;
+	less = less < e->charged ? less : e->charged;
+	e->charged -= less;
+	quota_give(s, less);
+	return CUDA_SUCCESS;
+}
+
 /* ------------------------------------------------------------------ streams */
 
 CUresult own_cuStreamDestroy_v2(struct server *s, CUstream stream)
@@ -258,41 +296,6 @@ CUresult own_cuMemFree_v2(struct server *s, CUdeviceptr ptr)
 	return r;
 }
 
-static uint64_t channel_bytes(CUarray_format format)
-{
-	switch (format) {
-	case CU_AD_FORMAT_UNSIGNED_INT8:
-	case CU_AD_FORMAT_SIGNED_INT8:
-		return 1;
-	case CU_AD_FORMAT_UNSIGNED_INT16:
-	case CU_AD_FORMAT_SIGNED_INT16:
-	case CU_AD_FORMAT_HALF:
-		return 2;
-	default:
-		return 4;
-	}
-}
-
-/*
- * a library gives an array whole tiles and pages: round up to what cuda/ gives the smallest array
- */
-static uint64_t array_takes(uint64_t bytes)
-{
-	return (bytes + ARRAY_UNIT - 1) / ARRAY_UNIT * ARRAY_UNIT;
-}
-
-/* false: more than any array can have */
-static bool array_bytes(const CUDA_ARRAY3D_DESCRIPTOR *d, uint64_t *bytes)
-{
-	uint64_t texel = (uint64_t)d->NumChannels * channel_bytes(d->Format);
-	uint64_t height = d->Height ? d->Height : 1, depth = d->Depth ? d->Depth : 1;
-
-	*bytes = texel && texel <= ARRAY_TEXEL_MAX ? texel : ARRAY_TEXEL_MAX;
-	return !__builtin_mul_overflow(*bytes, d->Width, bytes) &&
-	       !__builtin_mul_overflow(*bytes, height, bytes) &&
-	       !__builtin_mul_overflow(*bytes, depth, bytes) && *bytes <= UINT64_MAX / 4;
-}
-
 /*
  * Charge @bytes, which were taken, to the new array's handle; with @error give them back. The
  * handle is made here, for which there is room (op_gives()), and the case gets the same one again.
@@ -312,13 +315,13 @@ static CUresult charge_array(struct server *s, unsigned int class, const void *a
 CUresult own_cuArray3DCreate_v2(struct server *s, CUarray *array,
 				const CUDA_ARRAY3D_DESCRIPTOR *desc)
 {
-	uint64_t bytes;
+	uint64_t bytes = array_takes(desc, 1);
 	CUresult r;
 
-	if (!array_bytes(desc, &bytes) || !quota_take(s, array_takes(bytes)))
+	if (bytes == UINT64_MAX || !quota_take(s, bytes))
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	r = CALL(s, cuArray3DCreate_v2, array, desc);
-	return charge_array(s, CLASS_ARRAY, r ? NULL : *array, array_takes(bytes), r);
+	return charge_array(s, CLASS_ARRAY, r ? NULL : *array, bytes, r);
 }
 
 CUresult own_cuArrayCreate_v2(struct server *s, CUarray *array, const CUDA_ARRAY_DESCRIPTOR *desc)
@@ -327,26 +330,25 @@ CUresult own_cuArrayCreate_v2(struct server *s, CUarray *array, const CUDA_ARRAY
 					    .Height = desc->Height,
 					    .Format = desc->Format,
 					    .NumChannels = desc->NumChannels };
-	uint64_t bytes;
+	uint64_t bytes = array_takes(&d, 1);
 	CUresult r;
 
-	if (!array_bytes(&d, &bytes) || !quota_take(s, array_takes(bytes)))
+	if (bytes == UINT64_MAX || !quota_take(s, bytes))
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	r = CALL(s, cuArrayCreate_v2, array, desc);
-	return charge_array(s, CLASS_ARRAY, r ? NULL : *array, array_takes(bytes), r);
+	return charge_array(s, CLASS_ARRAY, r ? NULL : *array, bytes, r);
 }
 
-/* all levels together have less than twice the bytes of the first */
 CUresult own_cuMipmappedArrayCreate(struct server *s, CUmipmappedArray *array,
 				    const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned int levels)
 {
-	uint64_t bytes;
+	uint64_t bytes = array_takes(desc, levels);
 	CUresult r;
 
-	if (!array_bytes(desc, &bytes) || !quota_take(s, array_takes(2 * bytes)))
+	if (bytes == UINT64_MAX || !quota_take(s, bytes))
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	r = CALL(s, cuMipmappedArrayCreate, array, desc, levels);
-	return charge_array(s, CLASS_MIPMAP, r ? NULL : *array, array_takes(2 * bytes), r);
+	return charge_array(s, CLASS_MIPMAP, r ? NULL : *array, bytes, r);
 }
 
 /* ------------------------------------------------------------------ addresses */

@@ -12,12 +12,10 @@ struct charge {
 	uint64_t ptr, bytes, context;
 };
 
-/* a library gives memory in multiples of so many bytes */
-enum { UNIT = 512 };
-
 static uint64_t takes(uint64_t bytes)
 {
-	return bytes > UINT64_MAX - UNIT ? UINT64_MAX : (bytes + UNIT - 1) / UNIT * UNIT;
+	return bytes > UINT64_MAX - QUOTA_UNIT ? UINT64_MAX :
+						 (bytes + QUOTA_UNIT - 1) / QUOTA_UNIT * QUOTA_UNIT;
 }
 
 uint64_t quota_left(const struct server *s)

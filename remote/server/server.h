@@ -334,6 +334,9 @@ void forward_leave_context(struct server *s, uint64_t id);
 
 /* ------------------------------------------------------------------ quota.c */
 
+/* a library gives memory, and the quota is charged, in multiples of so many bytes */
+enum { QUOTA_UNIT = 512 };
+
 /* How much more the client may have; UINT64_MAX: there is no limit. */
 uint64_t quota_left(const struct server *s);
 /*
@@ -349,6 +352,14 @@ void quota_give(struct server *s, uint64_t bytes);
 bool quota_charge(struct server *s, uint64_t ptr, uint64_t bytes);
 void quota_return(struct server *s, uint64_t ptr);
 void quota_return_context(struct server *s, uint64_t context);
+
+/* ------------------------------------------------------------------ tiles.c */
+
+/*
+ * How much device memory an array takes, with its @levels (1: it is no mipmapped array).
+ * UINT64_MAX: more than any array can have.
+ */
+uint64_t array_takes(const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned int levels);
 
 /* ---------------------------------------------- text.c: the library's standard output and error */
 
@@ -416,6 +427,7 @@ CUresult own_cuCtxAttach(struct server *s, CUcontext *ctx, unsigned int flags);
 CUresult own_cuCtxDetach(struct server *s, CUcontext ctx);
 CUresult own_cuDevicePrimaryCtxRelease_v2(struct server *s, CUdevice dev);
 CUresult own_cuDevicePrimaryCtxReset_v2(struct server *s, CUdevice dev);
+CUresult own_cuCtxSetLimit(struct server *s, CUlimit limit, size_t value);
 CUresult own_cuCtxSynchronize(struct server *s);
 CUresult own_cuStreamSynchronize(struct server *s, CUstream stream);
 CUresult own_cuStreamQuery(struct server *s, CUstream stream);

@@ -328,6 +328,87 @@ static void quota(void **state)
 	assert_int_equal(s.charged, 512);
 }
 
+static uint64_t charged_for(size_t width, size_t height, size_t depth, unsigned int flags,
+			    unsigned int levels)
+{
+	CUDA_ARRAY3D_DESCRIPTOR d = { width, height, depth, CU_AD_FORMAT_UNSIGNED_INT8, 1, flags };
+	uint64_t charged;
+
+	if (levels) {
+		OK(ASK(cuMipmappedArrayCreate, .desc = d, .levels = levels));
+		charged = s.charged;
+		OK(ASK(cuMipmappedArrayDestroy, .array = ANSWER(cuMipmappedArrayCreate)->array));
+	} else {
+		OK(ASK(cuArray3DCreate_v2, .desc = d));
+		charged = s.charged;
+		OK(ASK(cuArrayDestroy, .array = ANSWER(cuArray3DCreate_v2)->array));
+	}
+	return charged;
+}
+
+/*
+ * Arrays whose texels are few for the tiles that they lie in. The bytes are what cuMemGetInfo told
+ * of NVIDIA's library on an H100, and of cuda/; where these differ, the lesser.
+ */
+static void tiles(void **state)
+{
+	context();
+	assert_int_equal(charged_for(65536, 0, 0, 0, 0), 512 << 10);
+	assert_int_equal(charged_for(1, 65535, 0, 0, 0), 4 << 20);
+	assert_int_equal(charged_for(1, 0, 2048, CUDA_ARRAY3D_LAYERED, 0), 1 << 20);
+	assert_int_equal(charged_for(1, 1000, 100, CUDA_ARRAY3D_LAYERED, 0), 6553600);
+	assert_int_equal(charged_for(1, 1, 4096, 0, 0), 2 << 20);
+	assert_int_equal(charged_for(1, 4096, 4096, 0, 0), 1 << 30);
+	assert_int_equal(charged_for(4096, 4096, 0, 0, 0), 16 << 20);
+	assert_int_equal(charged_for(1, 32768, 0, 0, 16), 4325376);
+	assert_int_equal(charged_for(1, 4096, 64, 0, 12), 22413312);
+	assert_int_equal(s.charged, 0);
+	FAILS(ASK(cuArray3DCreate_v2, .desc = { UINT64_MAX, 2, 0, CU_AD_FORMAT_FLOAT, 1 }),
+	      OUT_OF_MEMORY);
+	assert_int_equal(s.charged, 0);
+}
+
+static size_t limits[CU_LIMIT_MALLOC_HEAP_SIZE + 1];
+
+static CUresult set_limit(CUlimit limit, size_t value)
+{
+	limits[limit] = value;
+	return fake_error;
+}
+
+static CUresult get_limit(size_t *value, CUlimit limit)
+{
+	*value = limits[limit];
+	return fake_error;
+}
+
+/* What kernels get by malloc() is device memory, too: the heap is in the quota. */
+static void heap(void **state)
+{
+	uint64_t ctx = context();
+
+	s.library.cuCtxSetLimit = set_limit;
+	s.library.cuCtxGetLimit = get_limit;
+	limits[CU_LIMIT_MALLOC_HEAP_SIZE] = 8 << 20;
+	limits[CU_LIMIT_PRINTF_FIFO_SIZE] = 1 << 20;
+	s.options.memory = 64 << 20;
+	FAILS(ASK(cuCtxSetLimit, .limit = CU_LIMIT_MALLOC_HEAP_SIZE, .value = 1 << 30),
+	      OUT_OF_MEMORY);
+	assert_int_equal(limits[CU_LIMIT_MALLOC_HEAP_SIZE], 8 << 20);
+	OK(ASK(cuCtxSetLimit, .limit = CU_LIMIT_MALLOC_HEAP_SIZE, .value = 48 << 20));
+	assert_in_range(s.charged, 40 << 20, 41 << 20);
+	FAILS(ASK(cuCtxSetLimit, .limit = CU_LIMIT_PRINTF_FIFO_SIZE, .value = 48 << 20),
+	      OUT_OF_MEMORY);
+	FAILS(ASK(cuCtxSetLimit, .limit = CU_LIMIT_MALLOC_HEAP_SIZE, .value = SIZE_MAX),
+	      OUT_OF_MEMORY);
+	OK(ASK(cuCtxSetLimit, .limit = CU_LIMIT_MALLOC_HEAP_SIZE, .value = 0));
+	assert_int_equal(s.charged, 0);
+	OK(ASK(cuCtxSetLimit, .limit = CU_LIMIT_PRINTF_FIFO_SIZE, .value = 48 << 20));
+	assert_in_range(s.charged, 47 << 20, 48 << 20);
+	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
+	assert_int_equal(s.charged, 0);
+}
+
 /* Two programs of one client share one quota. */
 static void quota_of_two(void **state)
 {
@@ -460,7 +541,8 @@ int main(void)
 		ON_SERVER(lengths), ON_SERVER(numbers), ON_SERVER(many_handles),
 		ON_SERVER(deep), ON_SERVER(waiting), ON_SERVER(put_aside), ON_SERVER(captures),
 		ON_SERVER(errors_later), ON_SERVER(places), ON_SERVER(parameters),
-		ON_SERVER(quota), ON_SERVER(quota_of_two), ON_SERVER(no_number),
+		ON_SERVER(quota), ON_SERVER(tiles), ON_SERVER(heap),
+		ON_SERVER(quota_of_two), ON_SERVER(no_number),
 		ON_SERVER(user_objects), ON_SERVER(managed),
 	};
 
