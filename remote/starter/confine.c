@@ -71,17 +71,24 @@ enum {
 			     LANDLOCK_ACCESS_FS_MAKE_SYM
 };
 
+/*
+ * Without a user of its own a process may leave files, as any process of that user does. But with
+ * rules, whatever they are, it can't reach into processes that have not got them from it: by
+ * /proc/PID/mem it could take over the first process, and by that all clients.
+ */
+enum { NO_DEVICES = LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK };
+
 /* rules of Linux's Landlock that only forbid; -1: the kernel has no Landlock */
-static int folder_rules(void)
+static int folder_rules(uint64_t forbidden)
 {
-	struct landlock_ruleset_attr rules = { .handled_access_fs = CHANGES_OF_FOLDERS };
+	struct landlock_ruleset_attr rules = { .handled_access_fs = forbidden };
 
 	return syscall(SYS_landlock_create_ruleset, &rules, sizeof(rules.handled_access_fs), 0);
 }
 
 bool folders_can_be_kept(void)
 {
-	int fd = folder_rules();
+	int fd = folder_rules(CHANGES_OF_FOLDERS);
 
 	if (fd >= 0)
 		close(fd);
@@ -92,9 +99,9 @@ bool folders_can_be_kept(void)
  * Without Landlock, which was reported at the start, a client's process goes on without these
  * rules.
  */
-static int keep_folders(void)
+static int keep_folders(uint64_t forbidden)
 {
-	int fd = folder_rules(), r;
+	int fd = folder_rules(forbidden), r;
 
 	if (fd < 0)
 		return 0;
@@ -116,5 +123,5 @@ int confine(const struct remoted_conf *conf, unsigned int slot, const char **wha
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0))
 		return -errno;
 	*what = "folders";
-	return conf->users ? keep_folders() : 0;
+	return keep_folders(conf->users ? CHANGES_OF_FOLDERS : NO_DEVICES);
 }

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -99,14 +100,11 @@ static const int allowed[] = {
 	SYS_set_tid_address,
 	SYS_sched_yield,
 	SYS_sched_getaffinity,
-	SYS_sched_setaffinity,
 	SYS_sched_getparam,
 	SYS_sched_getscheduler,
 	SYS_sched_get_priority_max,
 	SYS_sched_get_priority_min,
-	SYS_sched_setscheduler,
 	SYS_getpriority,
-	SYS_setpriority,
 	SYS_getcpu,
 	SYS_exit,
 	SYS_exit_group,
@@ -233,13 +231,28 @@ static void put_argument(struct code *c, uint32_t nr, uint16_t how, uint32_t wha
 	give(c, refused);
 }
 
-/* prlimit64() of the process itself, given as 0 or by its number */
-static void put_limits(struct code *c, uint32_t refused)
+/*
+ * call @nr is allowed for the process itself or the calling thread: its first argument is 0 or the
+ * process's number
+ */
+static void put_self(struct code *c, uint32_t nr, uint32_t refused)
 {
-	put(c, BPF_JMP | BPF_JEQ | BPF_K, SYS_prlimit64, 0, 5);
+	put(c, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 5);
 	load_word(c, argument(0));
 	put(c, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
 	put(c, BPF_JMP | BPF_JEQ | BPF_K, getpid(), 0, 1);
+	give(c, SECCOMP_RET_ALLOW);
+	give(c, refused);
+}
+
+/* setpriority(PRIO_PROCESS, 0): of the calling thread */
+static void put_priority(struct code *c, uint32_t refused)
+{
+	put(c, BPF_JMP | BPF_JEQ | BPF_K, SYS_setpriority, 0, 6);
+	load_word(c, argument(0));
+	put(c, BPF_JMP | BPF_JEQ | BPF_K, PRIO_PROCESS, 0, 3);
+	load_word(c, argument(1));
+	put(c, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
 	give(c, SECCOMP_RET_ALLOW);
 	give(c, refused);
 }
@@ -307,10 +320,13 @@ static void write_code(struct code *c, uint32_t refused)
 	put_argument(c, SYS_process_vm_readv, BPF_JEQ, getpid(), refused);
 	/*
 	 * abort() and raise(); other processes of the same user (users = none) are not signalled,
-	 * and keep their limits
+	 * and keep their limits, CPUs and priorities
 	 */
 	put_argument(c, SYS_tgkill, BPF_JEQ, getpid(), refused);
-	put_limits(c, refused);
+	put_self(c, SYS_prlimit64, refused);
+	put_self(c, SYS_sched_setaffinity, refused);
+	put_self(c, SYS_sched_setscheduler, refused);
+	put_priority(c, refused);
 	give(c, refused);
 }
 

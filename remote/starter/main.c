@@ -257,8 +257,10 @@ static bool prepare(struct starter *s, struct remoted_conf *conf)
 		return false;
 	if (!admin_listen(s))
 		return false;
-	if (conf->users && !folders_can_be_kept())
-		say("this kernel has no Landlock: what a client's process leaves in /tmp or /dev/shm a later one can open");
+	if (!folders_can_be_kept())
+		say("this kernel has no Landlock: %s", conf->users ?
+		    "what a client's process leaves in /tmp or /dev/shm a later one can open" :
+		    "a client's process that was taken over can take over others of this user");
 	s->cgroups = conf->users && cgroups_begin();
 	return true;
 }

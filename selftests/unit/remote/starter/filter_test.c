@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -93,7 +94,9 @@ static void others_are_left_alone(void)
 {
 	struct rlimit none = { 0 };
 	struct f_owner_ex owner = { F_OWNER_PID, getppid() };
+	struct sched_param idle = { 0 };
 	int pair[2], me = getppid();
+	cpu_set_t cpus = { { 1 } };
 
 	WANT(!socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
 	DENIED(syscall(SYS_tgkill, getppid(), getppid(), 0));
@@ -103,7 +106,14 @@ static void others_are_left_alone(void)
 	DENIED(ioctl(pair[0], FIOSETOWN, &me));
 	DENIED(ioctl(pair[0], SIOCSPGRP, &me));
 	DENIED(prlimit(getppid(), RLIMIT_CPU, NULL, &none));
+	DENIED(sched_setaffinity(getppid(), sizeof(cpus), &cpus));
+	DENIED(sched_setscheduler(getppid(), SCHED_IDLE, &idle));
+	DENIED(setpriority(PRIO_PROCESS, getppid(), 19));
+	DENIED(setpriority(PRIO_USER, 0, 19));
 	/* to itself it can */
+	WANT(!sched_getaffinity(0, sizeof(cpus), &cpus) &&
+	     !sched_setaffinity(0, sizeof(cpus), &cpus));
+	WANT(!setpriority(PRIO_PROCESS, 0, 1) && !sched_setscheduler(getpid(), SCHED_IDLE, &idle));
 	WANT(!syscall(SYS_tgkill, getpid(), gettid(), 0) && !prlimit(0, RLIMIT_CORE, NULL, &none));
 	WANT(!prlimit(getpid(), RLIMIT_CORE, NULL, &none) && fcntl(pair[0], F_GETFD) >= 0 &&
 	     !fcntl(pair[0], F_SETFL, O_NONBLOCK));
@@ -224,6 +234,35 @@ static void own_user(void **state)
 		fail_msg("status %x: %s", status, what);
 }
 
+/*
+ * All processes are of one user, and the first process may be looked into by it: a client's process
+ * can't, whatever the system lets a user do, since it has Landlock's rules.
+ */
+static void one_user(void **state)
+{
+	static struct remoted_conf conf;
+	const char *what = "";
+	char path[64];
+	pid_t pid;
+	int status;
+
+	if (!folders_can_be_kept())
+		skip();
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)getpid());
+	pid = fork();
+	if (!pid) {
+		WANT(!confine(&conf, 0, &what));
+		WANT(!prctl(PR_SET_DUMPABLE, 1));
+		WANT(open(path, O_RDWR) < 0 && errno == EACCES);
+		WANT(open("/proc/self/mem", O_RDWR) >= 0);
+		WANT(memfd_create("x", 0) >= 0 && access("/proc/self/fd", R_OK) == 0);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (status)
+		fail_msg("status %x: %s", status, what);
+}
+
 void say(const char *format, ...)
 {
 }
@@ -231,6 +270,7 @@ void say(const char *format, ...)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(filter), cmocka_unit_test(own_user),
+					    cmocka_unit_test(one_user),
 					    cmocka_unit_test(off) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
