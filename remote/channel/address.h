@@ -52,6 +52,11 @@ struct address_source {
 struct address_source address_of_source(int fd);
 /* *user: the user at the other end of a UNIX socket; false: @fd is none */
 bool address_user(int fd, uid_t *user);
+/*
+ * A descriptor of the process that connected by a UNIX socket, which poll() sees readable when the
+ * process has ended. -ESRCH: it has ended already; -1: it is not known, or @fd is none.
+ */
+int address_process(int fd);
 /* whether the other end is a vsock with that CID */
 bool address_is_from(int fd, uint32_t cid);
 

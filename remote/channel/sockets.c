@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <time.h>
@@ -342,6 +343,27 @@ bool address_user(int fd, uid_t *user)
 {
 	*user = user_of(fd);
 	return peer_of(fd).any.sa_family == AF_UNIX && *user != (uid_t)-1;
+}
+
+/* SO_PEERPIDFD of Linux 6.5 and later, on x86 and arm64 */
+enum { PEER_PROCESS = 77 };
+
+int address_process(int fd)
+{
+	socklen_t bytes = sizeof(int), of_user = sizeof(struct ucred);
+	struct ucred user = { 0 };
+	int process;
+
+	if (peer_of(fd).any.sa_family != AF_UNIX)
+		return -1;
+	if (!getsockopt(fd, SOL_SOCKET, PEER_PROCESS, &process, &bytes))
+		return process;
+	if (errno == EINVAL || errno == ESRCH)
+		return -ESRCH;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &user, &of_user) || user.pid <= 0)
+		return -1;
+	process = syscall(SYS_pidfd_open, user.pid, 0);
+	return process >= 0 ? process : errno == ESRCH ? -ESRCH : -1;
 }
 
 bool address_is_from(int fd, uint32_t cid)

@@ -39,6 +39,7 @@ struct client *client_place(struct starter *s)
 			return NULL;
 		*c = (struct client){ .report = -1,
 				      .life = -1,
+				      .program = -1,
 				      .counters = page,
 				      .since = time(NULL),
 				      .id = ++s->last_id };
@@ -119,13 +120,15 @@ void client_gone(struct starter *s, struct client *c)
 		close(c->report);
 	if (c->life >= 0)
 		close(c->life);
+	if (c->program >= 0)
+		close(c->program);
 	if (c->place) {
 		c->place->taken = false;
 		if (c->place->place && kvgpu_remote_place_again(c->place->place))
 			listen_lost(s, c->place);
 	}
 	munmap(c->counters, PAGE);
-	*c = (struct client){ .report = -1, .life = -1 };
+	*c = (struct client){ .report = -1, .life = -1, .program = -1 };
 }
 
 void clean(char *text, size_t size)

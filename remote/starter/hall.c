@@ -26,7 +26,7 @@ enum { HALL = 1024, HALL_MIN = 16, DESCRIPTORS_OF_ALL = 4096 };
  */
 bool hall_begin(struct starter *s)
 {
-	uint64_t beside = 2 * s->nr_clients + 16 * s->nr_listeners + 64;
+	uint64_t beside = 3 * s->nr_clients + 16 * s->nr_listeners + 64;
 	struct rlimit l;
 	unsigned int i;
 

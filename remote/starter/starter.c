@@ -80,10 +80,12 @@ static void start_client(struct starter *s, struct client *c, struct listener *l
 	}
 	c->report = report[0];
 	c->life = l->place ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	c->program = l->place ? -1 : address_process(fd);
 	c->tls = l->tls;
 	c->from = *from;
 	c->state = CLIENT_NEW;
 	c->came_ms = now_ms();
+	c->left_ms = c->program == -ESRCH ? c->came_ms : 0;
 	c->deadline_ms = c->came_ms + s->conf->patience_s * 1000;
 	s->accepted++;
 }
@@ -414,7 +416,10 @@ static void add_client(struct client *c, unsigned int index, struct sources *p)
 {
 	if (c->state == CLIENT_NEW)
 		add(p, c->report, SOURCE_CLIENT, index);
-	if (c->state != CLIENT_SERVED || c->life < 0 || c->left_ms)
+	if (c->state != CLIENT_SERVED || c->left_ms)
+		return;
+	add(p, c->program, SOURCE_LIFE, index);
+	if (c->life < 0)
 		return;
 	add(p, c->life, SOURCE_LIFE, index);
 	p->fds[p->n - 1].events = POLLRDHUP;
@@ -521,7 +526,7 @@ static void serve_source(struct starter *s, const struct source *of, int fd, sho
 			take_report(s, &s->clients[of->index]);
 		break;
 	case SOURCE_LIFE:
-		if (s->clients[of->index].life == fd)
+		if (s->clients[of->index].life == fd || s->clients[of->index].program == fd)
 			note_left(&s->clients[of->index]);
 		break;
 	case SOURCE_HALL:
@@ -574,7 +579,7 @@ static bool make_table(struct starter *s, struct sources *p)
 	s->tenants = calloc(s->nr_clients, sizeof(*s->tenants));
 	if (!s->clients || !s->tenants || !hall_begin(s))
 		return false;
-	n = 2 * s->nr_clients + s->nr_hall + LISTENERS + ADMINS + 2;
+	n = 3 * s->nr_clients + s->nr_hall + LISTENERS + ADMINS + 2;
 	p->fds = calloc(n, sizeof(*p->fds));
 	p->of = calloc(n, sizeof(*p->of));
 	for (i = 0; i < ADMINS; i++)

@@ -67,6 +67,11 @@ struct client {
 	int report;		/* socket to the process; -1: its report was read */
 	/* the client's own socket, looked at only for its end; -1: the client came to a place */
 	int life;
+	/*
+	 * the process that connected by a UNIX socket, looked at for its end: the socket goes on if
+	 * its own other end was sent along it. -1: not known
+	 */
+	int program;
 	uint64_t left_ms;	/* since when the client is known to be gone; 0: it is not */
 	char peer[PEER_TEXT], who[CONF_WHO];
 	struct address_source from;

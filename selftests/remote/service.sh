@@ -435,6 +435,19 @@ run_staying()
 	try "a process that does not come back" until_true clients_are 1
 	end_program
 	try "is ended when its client has gone" until_true clients_are 0
+	KVGPU_REMOTE=unix:$work/socket python3 - "$work/libcuda.so.1" <<-'PYTHON' & program=$!
+	# sends the connection's own end along it, which so never closes
+	import ctypes, os, socket, stat, sys, threading, time
+	threading.Thread(target=ctypes.CDLL(sys.argv[1]).cuInit, args=(0,), daemon=True).start()
+	while not (fds := [fd for fd in range(3, 64) if os.path.exists(f'/proc/self/fd/{fd}') and stat.S_ISSOCK(os.fstat(fd).st_mode)]):
+	    time.sleep(0.05)
+	socket.send_fds(socket.socket(fileno=os.dup(fds[0])), [b'x'], [fds[0]])
+	time.sleep(100)
+	PYTHON
+	try "one whose client has sent its own end along" until_true clients_are 1
+	sleep 1
+	end_program
+	try "is ended, too" until_true clients_are 0
 	KVGPU_REMOTE=aperture:$work/shared "$work/faults" after_fork "$cubin" > /dev/null 2>&1 & program=$!
 	try "one at a place" until_true clients_are 1
 	first=$(ctl list --json --interval 0 | jq '.clients[0].id')
