@@ -13,6 +13,17 @@ bed_run() { printf '%s/%s\n' "$RUN" "$NAME"; }
 bed_home() { printf '%s/beds/%s\n' "$CACHE" "$NAME"; }
 bed_log() { printf '%s/beds/%s/log/%s.log\n' "$CACHE" "$NAME" "$1"; }
 
+# of_card WORD CARD: the name of a card's socket, file or log. The first card's is the word itself.
+of_card() { if [ "$2" = 1 ]; then printf '%s\n' "$1"; else printf '%s-%s\n' "$1" "$2"; fi; }
+
+# for_cards COMMAND...: with each card's number
+for_cards()
+{
+	local card
+	[ -n "$GPU" ] || return 0
+	for ((card = 1; card <= CARDS; card++)); do "$@" "$card"; done
+}
+
 check_name()
 {
 	[[ $NAME =~ ^[a-z0-9][a-z0-9-]{0,31}$ ]] ||
@@ -46,7 +57,7 @@ set_phase()
 }
 
 # The parameters of a bed, as "tb up" was told them.
-BED_PARAMETERS=(KERNEL DRIVER MEM CPUS GPU BARMAP IOMMU MODEL MODEL_ARGS PLUGIN IMAGE BOOT TOOLS APPEND MACHINE SNAPSHOT)
+BED_PARAMETERS=(KERNEL DRIVER MEM CPUS GPU CARDS BARMAP IOMMU MODEL MODEL_ARGS PLUGIN IMAGE BOOT TOOLS APPEND MACHINE SNAPSHOT)
 
 save_config()
 {

@@ -11,7 +11,7 @@ bind_driver()
 	[ "$DRIVER" = none ] || say "binding driver $DRIVER (at most $BIND_SECONDS s)"
 	local began=$SECONDS
 	if ! timeout "$BIND_SECONDS" ssh -F "$(bed_run)/ssh_config" server \
-		/opt/testbed/bind-driver "$DRIVER" >&2 < /dev/null; then
+		/opt/testbed/bind-driver "$DRIVER" "$CARDS" >&2 < /dev/null; then
 		bed_locked || fail_start
 		set_phase "up, but driver $DRIVER does not hold the GPU"
 		die "driver '$DRIVER' does not hold the GPU after $((SECONDS - began)) s; the bed stays up to look at it" \

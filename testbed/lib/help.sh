@@ -16,9 +16,10 @@ tb: a server with a Tesla K20m in it, made of QEMU and the GPU model
       --kernel KERNEL              a suite that "tb kernels" lists, or its role: base (default), oldest,
                                    newest; or debug (KASAN, lockdep, kmemleak)
       --mem SIZE  --cpus N         of the server (default 4G, 2; its guests use all but CPU 0)
+      --cards N                    GPUs, each with a model of its own (default 1, at most 8)
       --no-gpu                     no GPU at all
       --no-barmap                  do not map BAR pages into QEMU (slower, same results)
-      --model-args "..."           further arguments for the GPU model
+      --model-args "..."           further arguments for the GPU model, of each card
       --iommu none|amd|intel       (default none; amd with --driver vfio-pci)
       --boot                       boots in any case; else the server goes on from a snapshot of one that
                                    has booted (the first of its kind saves it)
@@ -27,13 +28,14 @@ tb: a server with a Tesla K20m in it, made of QEMU and the GPU model
                                    exit status: that of CMD; 125 if there is no bed to run it in
   tb share                         print the folder that the server sees as /share
   tb status                        exit status 0 up, 1 starting, 3 down, 4 dead
-  tb log [server|model|qemu|supervisor] [-f]
+  tb log [server|model|model-N|qemu|supervisor] [-f]   model-N: of the Nth card, from the second on
   tb console                       the server's serial console
   tb down                          end it all
 
   tb guest start GUEST [--mem SIZE] [--cpus N] [--full] [--type 512m|1g|2g|4g|card] [--reboots]
                  [--busy] [--aperture FILE] a guest in the server, under KVM; with a vGPU of that type, or with
-                                   the card (--driver vfio-pci); --reboots: it comes back when it reboots,
+                                   the card (--driver vfio-pci); --type 512m@2: of the second card,
+                                   512m@1,512m@2: one of each; --reboots: it comes back when it reboots,
                                    else that is its end; --busy: it has work most of the time (its timer
                                    ticks always, which is cheaper then); --aperture: with a file of the
                                    server as memory that it shares (virtio-pmem)

@@ -38,10 +38,10 @@ print_details()
 	[ -e "$(bed_run)/config" ] || return 0	# the bed has only begun to start
 	load_config
 	cat <<-EOF
-	  kernel $KERNEL, driver $DRIVER, memory $MEM, CPUs $CPUS, GPU ${GPU:-no}, mapped BARs ${BARMAP:-no}, IOMMU $IOMMU
+	  kernel $KERNEL, driver $DRIVER, memory $MEM, CPUs $CPUS, GPU ${GPU:-no}$([ "$CARDS" = 1 ] || printf ' (%s cards)' "$CARDS"), mapped BARs ${BARMAP:-no}, IOMMU $IOMMU
 	  ssh    ssh -F $(bed_run)/ssh_config server
 	  share  $(bed_home)/share
-	  stats  $(bed_run)/stats.sock
+	  stats  $(for_cards stats_socket | xargs)
 	  monitor $(bed_run)/monitor.sock, QMP $(bed_run)/qmp.sock
 	EOF
 	local pid
@@ -49,6 +49,8 @@ print_details()
 		printf '  process %s %s\n' "$pid" "$(cat "/proc/$pid/comm" 2>/dev/null || true)"
 	done
 }
+
+stats_socket() { printf '%s/%s.sock\n' "$(bed_run)" "$(of_card stats "$1")"; }
 
 cmd_log()
 {
@@ -58,8 +60,8 @@ cmd_log()
 		case $1 in
 		-f) follow=-f ;;
 		--name | --name=*) words+=("$1"); [ "$1" != --name ] || { need_value "$1" $#; words+=("$2"); shift; } ;;
-		server | model | qemu | supervisor) what=$1 ;;
-		*) usage_error "log: unknown argument '$1'; the logs are server, model, qemu and supervisor" ;;
+		server | model | model-[2-$MOST_CARDS] | qemu | supervisor) what=$1 ;;
+		*) usage_error "log: unknown argument '$1'; the logs are server, model, model-2 of a second card, qemu and supervisor" ;;
 		esac
 		shift
 	done

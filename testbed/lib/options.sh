@@ -4,6 +4,7 @@
 
 NAME=${KVGPU_TB_NAME:-default}
 REST=()
+MOST_CARDS=8
 
 # bed_options ARG...: takes --name off the front; what follows it (or "--") is left in REST.
 bed_options()
@@ -29,14 +30,15 @@ check_size() # OPTION VALUE
 	[[ $2 =~ ^[1-9][0-9]*[MG]$ ]] || usage_error "$1 wants a size such as 512M or 4G, not '$2'"
 }
 
-check_count() # OPTION VALUE
+check_count() # OPTION VALUE [MOST]
 {
-	[[ $2 =~ ^[1-9][0-9]?$ ]] || usage_error "$1 wants a number from 1 to 99, not '$2'"
+	{ [[ $2 =~ ^[1-9][0-9]?$ ]] && [ "$2" -le "${3:-99}" ]; } ||
+		usage_error "$1 wants a number from 1 to ${3:-99}, not '$2'"
 }
 
 up_defaults()
 {
-	KERNEL=$(default_kernel) DRIVER=none MEM=4G CPUS=2 GPU=yes BARMAP=yes IOMMU='' MODEL='' MODEL_ARGS=''
+	KERNEL=$(default_kernel) DRIVER=none MEM=4G CPUS=2 GPU=yes CARDS=1 BARMAP=yes IOMMU='' MODEL='' MODEL_ARGS=''
 	PLUGIN='' APPEND='' MACHINE='' SNAPSHOT=''
 	# KVGPU_TB_BOOT=yes is the same for all beds of a program
 	BOOTS=${KVGPU_TB_BOOT-}
@@ -59,6 +61,7 @@ up_options()
 		--kernel) KERNEL=$2 ;;
 		--mem) MEM=$2 ;;
 		--cpus) CPUS=$2 ;;
+		--cards) CARDS=$2 ;;
 		--iommu) IOMMU=$2 ;;
 		--model-args) MODEL_ARGS=$2 ;;
 		--append) APPEND=$2 ;;
@@ -76,6 +79,8 @@ check_up_options()
 	check_name
 	check_size --mem "$MEM"
 	check_count --cpus "$CPUS"
+	check_count --cards "$CARDS" $MOST_CARDS
+	[ -n "$GPU" ] || [ "$CARDS" = 1 ] || usage_error "--cards $CARDS needs the GPUs that --no-gpu leaves out"
 	case $DRIVER in
 	nouveau | kvgpu | vfio-pci)
 		[ -n "$GPU" ] || usage_error "--driver $DRIVER needs the GPU that --no-gpu leaves out" ;;

@@ -34,8 +34,8 @@ qemu_arguments()
 	intel) QEMU+=(-device intel-iommu,caching-mode=on,intremap=on) ;;
 	esac
 	if [ -n "$MACHINE" ]; then machine_arguments; else image_arguments; fi
-	if [ -n "$SNAPSHOT" ]; then snapshot_arguments; elif [ -n "$GPU" ]; then gpu_arguments; fi
-	[ -z "$GPU" ] || [ -z "$BARMAP" ] || QEMU+=(-plugin /tb/run/plugin.so,socket=/tb/run/plugin.sock)
+	if [ -n "$SNAPSHOT" ]; then snapshot_arguments; else for_cards card_arguments; fi
+	[ -z "$BARMAP" ] || for_cards helper_arguments
 }
 
 # memory_object: a file for what goes on from a snapshot, or is saved as one
@@ -54,12 +54,19 @@ image_arguments()
 	)
 }
 
-gpu_arguments()
+card_arguments() # CARD
 {
+	local port gpu
+	port=$(of_card gpu-port "$1") gpu=$(of_card gpu "$1")
 	QEMU+=(
-		-device pcie-root-port,id=gpu-port,bus=pcie.0,chassis=1
-		-device '{"driver":"vfio-user-pci","bus":"gpu-port","socket":{"path":"/tb/run/gpu.sock","type":"unix"}}'
+		-device "pcie-root-port,id=$port,bus=pcie.0,chassis=$1"
+		-device '{"driver":"vfio-user-pci","bus":"'"$port"'","socket":{"path":"/tb/run/'"$gpu"'.sock","type":"unix"}}'
 	)
+}
+
+helper_arguments() # CARD
+{
+	QEMU+=(-plugin "/tb/run/plugin.so,socket=/tb/run/$(of_card plugin "$1").sock")
 }
 
 # The server's clock and entropy are the emulator's, and mitigations cost without protecting anything.

@@ -53,7 +53,10 @@ mount_snapshot()
 
 snapshot_arguments()
 {
-	QEMU+=(-device pcie-root-port,id=gpu-port,bus=pcie.0,chassis=1,mem-reserve=32M,pref64-reserve=1G)
+	local card
+	for ((card = 1; card <= CARDS; card++)); do
+		QEMU+=(-device "pcie-root-port,id=$(of_card gpu-port $card),bus=pcie.0,chassis=$card,mem-reserve=32M,pref64-reserve=1G")
+	done
 	[ -z "${RESUMES-}" ] || QEMU+=(-incoming defer)
 }
 
@@ -124,17 +127,18 @@ drop_old_snapshots()
 # settle_server: sets what differs from bed to bed; also in the bed that has booted and saved the snapshot.
 settle_server()
 {
-	[ -z "$GPU" ] || plug_gpu
+	for_cards plug_card
 	ssh -F "$(bed_run)/ssh_config" server sh -s -- "$NAME" "$(date +%s)" "${GPU:-no}" < "$TB_DIR/inside/settle" 9>&- ||
 		end_bed "the server did not take its name, the time, the shared folder or the GPU" server qemu
 }
 
-plug_gpu()
+plug_card() # CARD
 {
-	local answer
+	local answer port gpu
+	port=$(of_card gpu-port "$1") gpu=$(of_card gpu "$1")
 	answer=$(printf '%s\n' '{"execute": "qmp_capabilities"}' '{"execute": "device_add", "arguments": {"driver": "vfio-user-pci",
-		"bus": "gpu-port", "id": "gpu", "socket": {"path": "/tb/run/gpu.sock", "type": "unix"}}}' |
+		"bus": "'"$port"'", "id": "'"$gpu"'", "socket": {"path": "/tb/run/'"$gpu"'.sock", "type": "unix"}}}' |
 		socat -t 20 - "UNIX-CONNECT:$(bed_run)/qmp.sock") || true
 	[[ $answer != *'"error"'* && $answer == *'"return"'*'"return"'* ]] ||
-		end_bed "QEMU does not take the GPU: $(grep -o '"desc": "[^"]*"' <<< "$answer")" qemu model
+		end_bed "QEMU does not take card $1: $(grep -o '"desc": "[^"]*"' <<< "$answer")" qemu "$(of_card model "$1")"
 }

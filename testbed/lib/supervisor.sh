@@ -18,9 +18,9 @@ enter_supervisor()
 	trap end_bed TERM
 	trap 'end_bed "its supervisor failed" supervisor' EXIT
 	mount -t proc proc /proc
-	model_pid='' qemu_pid='' ssh_pid=''
+	model_pids=() qemu_pid='' ssh_pid=''
 	mount_for_qemu
-	[ -z "$GPU" ] || start_model
+	for_cards start_model
 	start_qemu
 	[ -z "$RESUMES" ] || resume_server
 	wait_for_server
@@ -49,23 +49,26 @@ mount_for_qemu()
 	mount_snapshot
 }
 
-start_model()
+start_model() # CARD
 {
 	local -a extra sockets
-	local run
-	run=$(bed_run)
+	local run model
+	run=$(bed_run) model=$(of_card model "$1")
 	set_phase 'waiting for the GPU model to listen'
 	read -ra extra <<< "$MODEL_ARGS"
-	sockets=(--socket "$run/gpu.sock" --stats-socket "$run/stats.sock")
+	sockets=(--socket "$run/$(of_card gpu "$1").sock" --stats-socket "$run/$(of_card stats "$1").sock")
 	if [ -n "$BARMAP" ]; then
-		sockets+=(--plugin-socket "$run/plugin.sock")
-		cp "$PLUGIN" "$run/plugin.so"
+		sockets+=(--plugin-socket "$run/$(of_card plugin "$1").sock")
+		[ -e "$run/plugin.so" ] || cp "$PLUGIN" "$run/plugin.so"
 	fi
-	"$MODEL" "${sockets[@]}" "${extra[@]}" > "$run/model.out" 2> "$(bed_log model)" 9>&- &
-	model_pid=$!
-	wait_until 15 grep -qs ready "$run/model.out" ||
-		end_bed "the GPU model did not get ready within 15 s" model
+	"$MODEL" "${sockets[@]}" "${extra[@]}" > "$run/$model.out" 2> "$(bed_log "$model")" 9>&- &
+	model_pids[$1]=$!
+	wait_until 15 grep -qs ready "$run/$model.out" ||
+		end_bed "the GPU model$(which_card "$1") did not get ready within 15 s" "$model"
 }
+
+# which_card CARD: words for it, where there is more than one
+which_card() { [ "$CARDS" = 1 ] || printf ' of card %s' "$1"; }
 
 start_qemu()
 {
@@ -146,9 +149,18 @@ wait_until()
 
 has_ended() { [ -n "$1" ] && ! kill -0 "$1" 2>/dev/null; }
 
+all_ended() # PID...
+{
+	local pid
+	for pid; do has_ended "$pid" || return 1; done
+}
+
 check_parts()
 {
-	if has_ended "$model_pid" || has_ended "$qemu_pid"; then part_ended; fi
+	local pid
+	for pid in "${model_pids[@]}" $qemu_pid; do
+		if has_ended "$pid"; then part_ended; fi
+	done
 }
 
 watch_parts()
@@ -165,20 +177,24 @@ watch_parts()
 	done
 }
 
-# part_ended: QEMU or the model has. The model goes by itself when QEMU does, so wait a moment to see
-# both, and name the culprit.
+# part_ended: QEMU or a model has. The models go by themselves when QEMU does, so wait a moment to see
+# all, and name the culprit.
 part_ended()
 {
-	local tries model_status=0 qemu_status=0
+	local tries card status qemu_status=0
 	for tries in {1..20}; do
-		if has_ended "${model_pid:-$qemu_pid}" && has_ended "$qemu_pid"; then break; fi
+		! all_ended "${model_pids[@]}" $qemu_pid || break
 		sleep 0.1
 	done
 	: "$tries"
-	if has_ended "$model_pid"; then wait "$model_pid" || model_status=$?; fi
-	if [ "$model_status" != 0 ] || ! has_ended "$qemu_pid"; then
-		end_bed "the GPU model ended: $(status_text "$model_status")" model
-	fi
+	for card in "${!model_pids[@]}"; do
+		has_ended "${model_pids[card]}" || continue
+		status=0
+		wait "${model_pids[card]}" || status=$?
+		if [ "$status" != 0 ] || ! has_ended "$qemu_pid"; then
+			end_bed "the GPU model$(which_card "$card") ended: $(status_text "$status")" "$(of_card model "$card")"
+		fi
+	done
 	wait "$qemu_pid" || qemu_status=$?
 	[ "$qemu_status" != 0 ] || end_bed "$(power_off_text)" server
 	end_bed "QEMU ended: $(status_text "$qemu_status")" qemu model
@@ -218,7 +234,7 @@ end_bed()
 		printf '%s\n' "$1"
 	fi
 	local pid tries
-	for pid in $qemu_pid $ssh_pid $model_pid; do
+	for pid in $qemu_pid $ssh_pid "${model_pids[@]}"; do
 		kill -TERM "$pid" 2>/dev/null || true
 	done
 	for tries in {1..25}; do

@@ -34,7 +34,7 @@ cmd_up()
 	bind_driver
 	set_phase up
 	trap - INT TERM
-	say "bed '$NAME' is up after $((SECONDS - began)) s: kernel $KERNEL, driver $DRIVER"
+	say "bed '$NAME' is up after $((SECONDS - began)) s: kernel $KERNEL, driver $DRIVER$([ "$CARDS" = 1 ] || printf ', %s cards' "$CARDS")"
 }
 
 # clear_dead_bed: says how the bed died, then removes what it left.
@@ -48,9 +48,11 @@ clear_dead_bed()
 make_bed()
 {
 	local log
+	local -a logs=(server model qemu supervisor reset)
 	mkdir -m 700 "$(bed_run)"
 	mkdir -p "$(bed_home)/share" "$(bed_home)/log"
-	for log in server model qemu supervisor reset; do
+	for ((log = 2; log <= CARDS; log++)); do logs+=("$(of_card model $log)"); done
+	for log in "${logs[@]}"; do
 		log=$(bed_log $log)
 		[ ! -e "$log" ] || mv "$log" "$log.1"
 		: > "$log"
