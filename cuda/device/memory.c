@@ -12,7 +12,12 @@
  *
  * Host memory is mapped for the CPU at the address that nouveau chose for the GPU. These addresses
  * count up from 0 and have 40 bits. A process has nothing there unless it was linked so.
+ *
+ * No two buffers of a process have an address in common, whichever devices and contexts they belong
+ * to: an address tells whose memory it is. But nouveau counts for each file from the same begin. So
+ * a buffer at an address that is taken is kept while others are made, until one is at a free one.
  */
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -37,30 +42,65 @@ enum {
 /* how many more buffers to make until the CPU can map one at its GPU address */
 enum { SAME_TRIES = 8, SAME_TRIES_SMALL = 14 };
 
+/* buffers that are kept while one at a free address is looked for */
+enum { MAX_ASIDE = 256 };
+
 /* the kind that block-linear surfaces of any texel size use: rnndb g80_defs.xml GF100_PTE_KIND */
 enum { KIND_BLOCK_LINEAR = 0xfe };
 
-static bool in_windows(const struct nouveau_bo *bo)
+/* all buffers of the process; the lock is taken while one is made, or taken out */
+static pthread_mutex_t buffers_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct nv_buffer *buffers;
+
+static bool overlaps(const struct nouveau_bo *bo, uint64_t begin, uint64_t end)
 {
-	return bo->offset < WINDOWS_END && bo->offset + bo->size > SHARED_WINDOW;
+	return bo->offset < end && bo->offset + bo->size > begin;
 }
 
 /*
- * A buffer in the windows of shared and local memory is of no use: generic addresses there mean
- * something else. Keep it while another buffer is made, so that its address is not given out again.
+ * The end of what makes the address of @bo useless; 0: nothing does. It is another device's buffer,
+ * or a window of shared and local memory, where generic addresses mean something else.
+ */
+static uint64_t useless_until(const struct nv_device *d, const struct nouveau_bo *bo)
+{
+	const struct nv_buffer *b;
+	uint64_t end = overlaps(bo, SHARED_WINDOW, WINDOWS_END) ? WINDOWS_END : 0;
+
+	for (b = buffers; b; b = b->next) {
+		uint64_t its_end = b->bo->offset + b->bo->size;
+
+		if (b->d != d && overlaps(bo, b->bo->offset, its_end) && its_end > end)
+			end = its_end;
+	}
+	return end;
+}
+
+/*
+ * Make a buffer at an address that is of use. Keep the others until then, so that their addresses
+ * are not given out again, and fill up to where the obstacle ends, if there is memory for that.
  */
 static int new_bo(struct nv_device *d, uint32_t flags, uint32_t align, uint64_t size,
 		  union nouveau_bo_config *config, struct nouveau_bo **out)
 {
-	struct nouveau_bo *aside = NULL;
-	int ret = nouveau_bo_new(d->dev, flags, align, size, config, out);
+	struct nouveau_bo *aside[MAX_ASIDE] = { NULL };
+	unsigned int n = 0, i;
+	uint64_t end, at;
+	int ret;
 
-	if (ret || !in_windows(*out))
-		return ret;
-	aside = *out;
-	*out = NULL;
-	ret = new_bo(d, flags, align, size, config, out);
-	nouveau_bo_ref(NULL, &aside);
+	while (!(ret = nouveau_bo_new(d->dev, flags, align, size, config, out)) &&
+	       (end = useless_until(d, *out))) {
+		at = (*out)->offset + (*out)->size;
+		aside[n++] = *out;
+		*out = NULL;
+		ret = -ENOMEM;
+		if (n + 1 >= MAX_ASIDE)
+			break;
+		if (at < end &&
+		    !nouveau_bo_new(d->dev, flags, align, end - at, config, &aside[n]))
+			n++;
+	}
+	for (i = 0; i < n; i++)
+		nouveau_bo_ref(NULL, &aside[i]);
 	return ret;
 }
 
@@ -109,12 +149,30 @@ static int new_host_bo(struct nv_device *d, uint64_t size, unsigned int tries,
 
 static void drop_buffer(struct nv_device *d, struct nv_buffer *b)
 {
+	struct nv_buffer **at;
+
+	pthread_mutex_lock(&buffers_lock);
+	for (at = &buffers; *at != b; at = &(*at)->next)
+		;
+	*at = b->next;
 	d->nr_refs--;
 	d->buffer[b->index] = d->buffer[d->nr_refs];
 	d->buffer[b->index]->index = b->index;
 	d->refs[b->index] = d->refs[d->nr_refs];
 	nouveau_bo_ref(NULL, &b->bo);
+	pthread_mutex_unlock(&buffers_lock);
 	free(b);
+}
+
+static int new_bo_for(struct nv_device *d, enum device_place place, uint32_t page, uint64_t size,
+		      struct nouveau_bo **out)
+{
+	union nouveau_bo_config config = { .nvc0.memtype = KIND_BLOCK_LINEAR };
+	unsigned int tries = size <= HOST_CHUNK ? SAME_TRIES_SMALL : SAME_TRIES;
+
+	if (place == PLACE_HOST)
+		return new_host_bo(d, size, tries, out);
+	return new_bo(d, NOUVEAU_BO_VRAM, page, size, place == PLACE_TILED ? &config : NULL, out);
 }
 
 static struct nv_buffer *new_buffer(struct nv_device *d, enum device_place place, uint64_t size,
@@ -124,7 +182,6 @@ static struct nv_buffer *new_buffer(struct nv_device *d, enum device_place place
 				VRAM_PAGE :
 				HOST_PAGE;
 	uint32_t aperture = place == PLACE_HOST ? NOUVEAU_BO_GART : NOUVEAU_BO_VRAM;
-	union nouveau_bo_config config = { .nvc0.memtype = KIND_BLOCK_LINEAR };
 	struct nv_buffer *b;
 
 	if (d->nr_refs == MAX_BUFFERS)
@@ -133,16 +190,17 @@ static struct nv_buffer *new_buffer(struct nv_device *d, enum device_place place
 	if (!b)
 		return NULL;
 	size = (size + page - 1) & ~((uint64_t)page - 1);
-	*b = (struct nv_buffer){ .kind = place, .shared = shared, .places.size = size };
-	if (place == PLACE_HOST ?
-		    new_host_bo(d, size, size <= HOST_CHUNK ? SAME_TRIES_SMALL : SAME_TRIES,
-				&b->bo) :
-		    new_bo(d, aperture, page, size, place == PLACE_TILED ? &config : NULL,
-			   &b->bo)) {
+	*b = (struct nv_buffer){ .kind = place, .shared = shared, .places.size = size, .d = d };
+	pthread_mutex_lock(&buffers_lock);
+	if (new_bo_for(d, place, page, size, &b->bo)) {
 		nouveau_bo_ref(NULL, &b->bo);
+		pthread_mutex_unlock(&buffers_lock);
 		free(b);
 		return NULL;
 	}
+	b->next = buffers;
+	buffers = b;
+	pthread_mutex_unlock(&buffers_lock);
 	b->index = d->nr_refs++;
 	d->buffer[b->index] = b;
 	/*

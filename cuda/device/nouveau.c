@@ -2,7 +2,8 @@
 /*
  * GPUs that nouveau drives, through libdrm_nouveau. Each opened device has its own file, and with
  * it its own address space. count() opens each GPU once to look at it. That device is kept as the
- * GPU's spare, and the first open() takes it.
+ * GPU's spare, and the first open() takes it. GPUs are counted in the order of their places on the
+ * bus: render nodes have the order in which drivers happened to be ready.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -85,8 +86,9 @@ static struct nv_device *try_node(unsigned int node)
 
 /* the GPUs that count() found, each with a device that is not in use (.spare) */
 static pthread_mutex_t gpus_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct {
+static struct gpu {
 	unsigned int node;
+	uint64_t place;			/* on the bus */
 	struct nv_device *spare;
 	/* the process that opened .spare: after fork() the parent uses the same file */
 	pid_t owner;
@@ -99,6 +101,27 @@ static struct nv_device *spare_of(unsigned int index)
 	if (gpus[index].owner != getpid())
 		gpus[index].spare = NULL;
 	return gpus[index].spare;
+}
+
+/* The GPU's place on the bus, as a number that sorts. Behind all others if it is not known. */
+static uint64_t place_of(struct nv_device *d)
+{
+	drmDevicePtr pci = NULL;
+	uint64_t place = UINT64_MAX;
+
+	if (!drmGetDevice2(d->fd, 0, &pci) && pci->bustype == DRM_BUS_PCI)
+		place = (uint64_t)pci->businfo.pci->domain << 16 | pci->businfo.pci->bus << 8 |
+			pci->businfo.pci->dev << 3 | pci->businfo.pci->func;
+	if (pci)
+		drmFreeDevice(&pci);
+	return place;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct gpu *x = a, *y = b;
+
+	return x->place < y->place ? -1 : x->place > y->place;
 }
 
 static unsigned int count(void)
@@ -114,8 +137,12 @@ static unsigned int count(void)
 		gpus[nr_gpus].spare = try_node(node);
 		gpus[nr_gpus].node = node;
 		gpus[nr_gpus].owner = getpid();
-		nr_gpus += !!gpus[nr_gpus].spare;
+		if (gpus[nr_gpus].spare) {
+			gpus[nr_gpus].place = place_of(gpus[nr_gpus].spare);
+			nr_gpus++;
+		}
 	}
+	qsort(gpus, nr_gpus, sizeof(gpus[0]), by_place);
 	i = nr_gpus;
 	pthread_mutex_unlock(&gpus_lock);
 	return i;

@@ -28,6 +28,8 @@ struct nv_buffer {
 	enum device_place kind;
 	bool shared;			/* more pieces may be put into it */
 	unsigned int index;		/* in nv_device.buffer and .refs */
+	struct nv_device *d;
+	struct nv_buffer *next;		/* memory.c: all buffers of the process */
 	struct places places;
 };
 

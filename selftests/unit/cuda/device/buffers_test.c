@@ -38,7 +38,10 @@ enum {
 
 static struct nouveau_bo *bos[MAX_BOS];
 static unsigned int nr_bos, kicks, launches;
-static uint64_t next_va;
+/* of the GPU of most tests, and of a second one */
+static uint64_t next_va, next_va_of_other;
+static struct nouveau_device nouveau, other_gpu;
+static unsigned int made;
 static uint32_t nr_handles;
 static int device_file = -1;
 static bool refuse_large, nowhere;
@@ -59,16 +62,18 @@ static unsigned int nr_push;
 int nouveau_bo_new(struct nouveau_device *dev, uint32_t flags, uint32_t align, uint64_t size,
 		   union nouveau_bo_config *config, struct nouveau_bo **out)
 {
+	uint64_t *next = dev == &other_gpu ? &next_va_of_other : &next_va;
 	struct nouveau_bo *bo;
 
+	made++;
 	if (refuse_large && size > 256 * 1024)
 		return -1;
 	bo = calloc(1, sizeof(*bo));
-	next_va = (next_va + align - 1) & ~(uint64_t)(align - 1);
-	bo->offset = next_va;
+	*next = (*next + align - 1) & ~(uint64_t)(align - 1);
+	bo->offset = *next;
 	bo->handle = ++nr_handles;
 	bo->size = size;
-	next_va += size;
+	*next += size;
 	bos[nr_bos++] = bo;
 	*out = bo;
 	return 0;
@@ -196,7 +201,6 @@ bool nouveau_check_dead_channel(struct nouveau_drm *drm, struct nouveau_object *
 /* --------------------------------- a device as nouveau.c opens it, and what a context allocates */
 
 static struct nv_device device;
-static struct nouveau_device nouveau;
 
 static struct device_memory *memory(enum device_place place, uint64_t size)
 {
@@ -212,7 +216,7 @@ static int set_up(void **state)
 {
 	memset(&device, 0, sizeof(device));
 	nr_push = nr_bos = kicks = launches = 0;
-	next_va = FIRST_VA;
+	next_va = next_va_of_other = FIRST_VA;
 	refuse_large = nowhere = false;
 	device_file = memfd_create("device", 0);
 	assert_int_equal(ftruncate(device_file, DEVICE_BYTES), 0);
@@ -395,6 +399,50 @@ static void one_address(void **state)
 	assert_int_equal(nr_bos, before + 5);
 }
 
+static void apart_from_all_of(const struct nv_device *d, const struct device_memory *m)
+{
+	unsigned int i;
+
+	for (i = 0; i < d->nr_refs; i++)
+		assert_true(m->va + m->size <= d->buffer[i]->bo->offset ||
+			    m->va >= d->buffer[i]->bo->offset + d->buffer[i]->bo->size);
+}
+
+/*
+ * nouveau counts the addresses of each file from the same begin. Memory of one device is at no
+ * address that another one has, and few buffers are made to find one that is free.
+ */
+static void two_devices(void **state)
+{
+	static const struct {
+		enum device_place place;
+		uint64_t size;
+	} wanted[] = {
+		{ PLACE_HOST, 4096 },	  { PLACE_VRAM, 2 << 20 },  { PLACE_VRAM, 100 },
+		{ PLACE_TILED, 1 << 20 }, { PLACE_VRAM, 70 << 20 }, { PLACE_HOST, 8 << 20 },
+	};
+	struct nv_device other = { .fd = device_file, .dev = &other_gpu };
+	struct device_memory *m;
+	unsigned int i;
+
+	memory(PLACE_VRAM, 64 << 20);
+	made = 0;
+	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		OK(nv_alloc(&other.base, wanted[i].place, wanted[i].size, &m));
+		apart_from_all_of(&device, m);
+		m = memory(wanted[i].place, wanted[i].size);
+		apart_from_all_of(&other, m);
+	}
+	assert_int_equal(nr_bos, other.nr_refs + device.nr_refs);
+	assert_true(made < 40);
+	nv_memory_close(&other);
+	/* what was freed is in nobody's way */
+	made = 0;
+	next_va = next_va_of_other;
+	memory(PLACE_VRAM, 4 << 20);
+	assert_int_equal(made, 1);
+}
+
 /*
  * A view is a further mapping of one piece of memory. It shows that piece only, and it stays when
  * the buffer is freed.
@@ -430,7 +478,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 		TEST(few_buffers), TEST(large_ones_are_alone),
 			TEST(a_chunk_that_there_is_no_room_for), TEST(pieces),
-		TEST(one_address), TEST(views),
+		TEST(one_address), TEST(two_devices), TEST(views),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
