@@ -13,10 +13,11 @@
 #include "inprocess.h"
 
 enum { MIB = 1 << 20, VRAM_MIB = 4096, TABLES_MIB = 64, HOST_MIB = 2048 };
-#define VRAM_VA		0x200000000ull
 /* of the first device; each further one's is higher */
 #define HOST_VA		0x1000000000ull
 #define HOST_VA_END	0x8000000000ull
+#define VRAM_VA		HOST_VA_END
+#define VRAM_VA_END	0xff00000000ull
 #define SPACE_LIMIT	0xffffffffffull
 
 uint64_t in_setting(const char *name, uint64_t otherwise)
@@ -37,6 +38,13 @@ uint64_t in_now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+unsigned int in_nr_gpus(void)
+{
+	uint64_t n = in_setting("KVGPU_INPROCESS_GPUS", 1);
+
+	return n < MAX_GPUS ? n : MAX_GPUS;
 }
 
 uint64_t in_vram_size(void)
@@ -149,6 +157,48 @@ static uint8_t *same_address(int file, uint64_t size)
 	return NULL;
 }
 
+static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct in_device *open_chips;
+
+/* Addresses for @d's video memory that no other device has; 0: there are none left. */
+static uint64_t take_addresses(struct in_device *d, uint64_t size)
+{
+	struct in_device *other;
+	uint64_t at = VRAM_VA;
+	bool moved;
+
+	pthread_mutex_lock(&open_lock);
+	do {
+		moved = false;
+		for (other = open_chips; other; other = other->next)
+			if (other->vram.va < at + size &&
+			    at < other->vram.va + other->vram.size) {
+				at = other->vram.va + other->vram.size;
+				moved = true;
+			}
+	} while (moved);
+	d->vram.va = at + size <= VRAM_VA_END ? at : 0;
+	d->vram.size = size;
+	if (d->vram.va) {
+		d->next = open_chips;
+		open_chips = d;
+	}
+	pthread_mutex_unlock(&open_lock);
+	return d->vram.va;
+}
+
+static void return_addresses(struct in_device *d)
+{
+	struct in_device **at;
+
+	pthread_mutex_lock(&open_lock);
+	for (at = &open_chips; *at && *at != d; at = &(*at)->next)
+		;
+	if (*at)
+		*at = d->next;
+	pthread_mutex_unlock(&open_lock);
+}
+
 bool in_chip_open(struct in_device *d)
 {
 	uint64_t vram = in_vram_size(), host = (uint64_t)HOST_MIB * MIB;
@@ -162,7 +212,7 @@ bool in_chip_open(struct in_device *d)
 	d->f->guest = file < 0 || ftruncate(file, host) ? NULL : same_address(file, host);
 	d->vm = calloc(1, sizeof(*d->vm));
 	d->g->gr = calloc(1, sizeof(*d->g->gr));
-	if (!d->vm || !d->g->gr || !d->f->guest)
+	if (!d->vm || !d->g->gr || !d->f->guest || !take_addresses(d, vram))
 		return false;
 	for (i = 0; i < GR_NR_GPC; i++)
 		if (mmu_client_init(d->g, &d->g->gr->gcc[i], "GCC", 0, GR_GPC_GCC, i))
@@ -171,7 +221,7 @@ bool in_chip_open(struct in_device *d)
 		return false;
 	*d->vm = fake_vm_create(d->f, SPACE_LIMIT);
 	d->space = fake_space(d->f, d->vm);
-	d->vram = (struct arena){ .bytes = d->g->vram, .file = -1, .va = VRAM_VA, .size = vram };
+	d->vram.bytes = d->g->vram;
 	d->host = (struct arena){ .bytes = d->f->guest,
 				  .file = file,
 				  .va = (uintptr_t)d->f->guest,
@@ -183,6 +233,7 @@ void in_chip_close(struct in_device *d)
 {
 	unsigned int i;
 
+	return_addresses(d);
 	if (d->host.file >= 0)
 		close(d->host.file);
 	if (d->g->gr) {

@@ -15,16 +15,16 @@ const struct device_ops *backend = &device_inprocess;
 
 static unsigned int count(void)
 {
-	return 1;
+	return in_nr_gpus();
 }
 
 static enum device_status describe(unsigned int index, struct device_facts *out)
 {
-	if (index)
+	if (index >= in_nr_gpus())
 		return DEVICE_NONE;
 	*out = (struct device_facts){ .name = "Tesla K20m (in this process)",
 				      .pci_id = K20M,
-				      .bus = 1,
+				      .bus = 1 + index,
 				      .vram = in_vram_size(),
 				      .nr_smx = NR_SMX };
 	return DEVICE_OK;
@@ -47,13 +47,14 @@ static void in_close(struct device *dev)
 
 static enum device_status in_open(unsigned int index, struct device **out)
 {
-	struct in_device *d = index ? NULL : calloc(1, sizeof(*d));
+	struct in_device *d = index < in_nr_gpus() ? calloc(1, sizeof(*d)) : NULL;
 	enum device_status ret = DEVICE_OK;
 	unsigned int i;
 
 	if (!d)
 		return DEVICE_NONE;
 	d->base.ops = &device_inprocess;
+	d->gpu = index;
 	d->vram.file = d->host.file = -1;
 	pthread_mutex_init(&d->lock, NULL);
 	pthread_cond_init(&d->change, NULL);

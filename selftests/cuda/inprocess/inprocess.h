@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Inside of the device that is in the process. Each opened device is a chip of its own, with memory
- * of its own.
+ * Inside of the devices that are in the process. Each opened device is a chip of its own, with
+ * memory of its own, at addresses that no other one has.
  */
 #ifndef KVGPU_SELFTESTS_INPROCESS_H
 #define KVGPU_SELFTESTS_INPROCESS_H
@@ -77,6 +77,8 @@ struct in_queue {
 
 struct in_device {
 	struct device base;
+	unsigned int gpu;			/* of those that there are */
+	struct in_device *next;			/* chip.c: all that are open */
 	struct fake *f;
 	struct fake_vm *vm;
 	struct gk110 *g;
@@ -102,7 +104,9 @@ static inline struct in_device *in(struct device *d)
 }
 
 /* chip.c */
-uint64_t in_vram_size(void);			/* bytes that can be allocated */
+enum { MAX_GPUS = 16 };
+unsigned int in_nr_gpus(void);
+uint64_t in_vram_size(void);			/* of a GPU: bytes that can be allocated */
 bool in_chip_open(struct in_device *d);
 void in_chip_close(struct in_device *d);
 void in_map(struct in_device *d, const struct in_memory *m, bool there);

@@ -13,11 +13,11 @@
 enum { HOST_PAGE = 4096, VRAM_PAGE = 128 * 1024, FRESH = 0xa5 };
 #define FRESH_MAX	(64ull << 20)
 
-static atomic_uint_least64_t vram_used;		/* by all devices of the process */
+static atomic_uint_least64_t vram_used[MAX_GPUS];	/* by the process, on each GPU */
 
 uint64_t in_vram_used(struct device *d)
 {
-	return atomic_load(&vram_used);
+	return atomic_load(&vram_used[in(d)->gpu]);
 }
 
 static uint64_t up(uint64_t n, uint64_t unit)
@@ -66,7 +66,7 @@ enum device_status in_alloc(struct device *dev, enum device_place place, uint64_
 	if (vram) {
 		memset(a->bytes + m->at, FRESH,
 		       m->base.size < FRESH_MAX ? m->base.size : FRESH_MAX);
-		atomic_fetch_add(&vram_used, m->base.size);
+		atomic_fetch_add(&vram_used[d->gpu], m->base.size);
 	}
 	in_map(d, m, true);
 	*out = &m->base;
@@ -105,6 +105,6 @@ void in_release(struct device *dev, struct device_memory *base)
 	in_map(d, m, false);
 	forget(m->arena, m->at, m->base.size);
 	if (m->arena == &d->vram)
-		atomic_fetch_sub(&vram_used, m->base.size);
+		atomic_fetch_sub(&vram_used[d->gpu], m->base.size);
 	free(m);
 }
