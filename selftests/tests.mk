@@ -223,8 +223,8 @@ bench-sched: $(O)/kvgpu-schedsim ## simulation of the scheduling policy: shares,
 
 # --- cuda
 IMAGE_SRC	:= $(wildcard cuda/image/*.c cuda/syscalls/*.c)
-UNIT_TESTS += cuda/image/image_test cuda/device/qmd_test cuda/device/texture_test cuda/device/cause_test cuda/device/board_test cuda/driver/driver_test cuda/driver/resource_test cuda/driver/contexts_test cuda/driver/graph_test
-TSAN_TESTS += cuda/driver/driver_test cuda/driver/resource_test cuda/driver/contexts_test cuda/driver/graph_test
+UNIT_TESTS += cuda/image/image_test cuda/device/qmd_test cuda/device/texture_test cuda/device/cause_test cuda/device/board_test cuda/driver/driver_test cuda/driver/resource_test cuda/driver/contexts_test cuda/driver/devices_test cuda/driver/graph_test
+TSAN_TESTS += cuda/driver/driver_test cuda/driver/resource_test cuda/driver/contexts_test cuda/driver/devices_test cuda/driver/graph_test
 # the subtests of kvgpu-cuda-driver, with the model's shader machine for a GPU
 UNIT_TESTS += cuda/model_test
 SRC_cuda/model_test	:= $(filter-out %/backend.c,$(wildcard cuda/driver/*.c)) $(IMAGE_SRC) cuda/device/qmd.c cuda/device/texture.c $(SM_RIG_SRC) \
@@ -242,6 +242,7 @@ $(addprefix $(O)/asan/,$(addprefix cuda/device/,memory.o queue.o launch.o) selft
 SRC_cuda/driver/driver_test	:= $(filter-out %/backend.c,$(wildcard cuda/driver/*.c)) cuda/device/texture.c $(IMAGE_SRC) selftests/unit/cuda/driver/fake.c
 SRC_cuda/driver/resource_test	:= $(SRC_cuda/driver/driver_test)
 SRC_cuda/driver/contexts_test	:= $(SRC_cuda/driver/driver_test)
+SRC_cuda/driver/devices_test	:= $(SRC_cuda/driver/driver_test)
 SRC_cuda/driver/graph_test	:= $(SRC_cuda/driver/driver_test)
 # allocations that fail
 LIBS_cuda/driver/graph_test	:= $(addprefix -Xlinker --wrap=,malloc calloc realloc)

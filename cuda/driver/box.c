@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Copies of several lines and slices, and all copies of arrays. They are checked here, and
- * transfer.c does them slice by slice.
+ * transfer.c does them slice by slice, peer.c where the ends are in two contexts.
  */
 #include <string.h>
 
@@ -265,14 +265,117 @@ static CUresult record(CUstream s, const struct box *b, unsigned int n)
 	return r;
 }
 
+/* ------------------------------------------------------------------ between contexts */
+
+static bool find_owner(struct end *e, CUcontext *owner)
+{
+	CUcontext ctx;
+
+	*owner = NULL;
+	if (e->type == CU_MEMORYTYPE_ARRAY) {
+		if (enter_array(&ctx, e->array))
+			return false;
+		leave(ctx);
+		*owner = ctx;
+		return true;
+	}
+	if (e->type == CU_MEMORYTYPE_UNIFIED)
+		e->host = (uint8_t *)(uintptr_t)e->device;
+	if (e->type != CU_MEMORYTYPE_DEVICE) {
+		e->type = CU_MEMORYTYPE_HOST;
+		if (on_cpu(e->host))
+			return true;
+		e->type = CU_MEMORYTYPE_DEVICE;
+		e->device = (uintptr_t)e->host;
+	}
+	*owner = memory_owner(e->device);
+	return *owner;
+}
+
+/* Check an end in the context that has it; NULL: in any. */
+static CUresult check_in(CUcontext owner, CUcontext other, struct end *e, const struct box *b)
+{
+	CUcontext ctx = owner ? owner : other;
+	CUresult r = enter_of(ctx);
+
+	if (r)
+		return r;
+	r = check(ctx, e, b);
+	leave(ctx);
+	return r;
+}
+
+/* Copy from @from's memory to @to's, slice by slice. NULL: host memory. */
+static CUresult cross_box(struct box *b, CUcontext to, CUcontext from, bool late, enum when when,
+			  CUstream stream)
+{
+	struct crossing c = { .to = to, .from = from, .width = b->width, .lines = b->height,
+			      .late = late };
+	CUresult r;
+	size_t z;
+
+	if (!b->width || !b->height || !b->depth)
+		return CUDA_SUCCESS;
+	r = check_in(to, from, &b->dst, b);
+	if (!r)
+		r = check_in(from, to, &b->src, b);
+	for (z = 0; z < b->depth && !r; z++) {
+		c.dst = slice(&b->dst, z);
+		c.src = slice(&b->src, z);
+		r = cross(stream, &c, when == SYNC);
+	}
+	return r;
+}
+
+/* The copies that the stream's context refused, since it does not have all of the memory. */
+static CUresult copy_between(struct box *b, unsigned int n, enum when when, CUstream stream)
+{
+	CUcontext to, from;
+	unsigned int i;
+	CUresult r = CUDA_SUCCESS;
+
+	for (i = 0; i < n && !r; i++) {
+		if (!find_owner(&b[i].dst, &to) || !find_owner(&b[i].src, &from) || (!to && !from))
+			return CUDA_ERROR_INVALID_VALUE;
+		r = cross_box(&b[i], to, from, false, when, stream);
+	}
+	return r;
+}
+
+/*
+ * Host memory that another context has pinned: an asynchronous copy touches it when its turn comes.
+ * True: that is so, and *r is the result of the copies.
+ */
+static bool copy_late(CUcontext ctx, struct box *b, unsigned int n, CUstream stream, CUresult *r)
+{
+	CUcontext to, from;
+	unsigned int i;
+
+	*r = CUDA_SUCCESS;
+	for (i = 0; i < n && !*r; i++) {
+		struct end *host = b[i].src.type == CU_MEMORYTYPE_HOST ? &b[i].src :
+				   b[i].dst.type == CU_MEMORYTYPE_HOST ? &b[i].dst :
+									 NULL;
+
+		if (!host || !pinned_elsewhere(ctx, host->host) || !find_owner(&b[i].dst, &to) ||
+		    !find_owner(&b[i].src, &from) || !to == !from)
+			return false;
+		*r = cross_box(&b[i], to, from, true, ASYNC, stream);
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------ in one context */
+
 static CUresult copy(struct box *b, unsigned int n, enum when when, CUstream stream)
 {
+	struct box asked[3];
 	struct moment m;
 	bool wait = false;
 	unsigned int i;
 	CUcontext ctx;
 	CUstream s;
-	CUresult r = n ? enter_box(b, stream, &ctx, &s) : enter_work(stream, &ctx, &s);
+	CUresult again, r = n ? enter_box(b, stream, &ctx, &s) : enter_work(stream, &ctx, &s);
 
 	if (r)
 		return r;
@@ -281,12 +384,25 @@ static CUresult copy(struct box *b, unsigned int n, enum when when, CUstream str
 		leave(ctx);
 		return r;
 	}
+	if (when == ASYNC && n && several_contexts()) {
+		leave(ctx);
+		if (copy_late(ctx, b, n, stream, &r))
+			return r;
+		r = enter_box(b, stream, &ctx, &s);
+		if (r)
+			return r;
+	}
+	memcpy(asked, b, n * sizeof(*b));
 	for (i = 0; i < n && !r; i++) {
 		r = move(ctx, s, &b[i]);
 		wait |= touches_host(ctx, &b[i]);
 	}
 	m = s->last;
 	leave(ctx);
+	if (r == CUDA_ERROR_INVALID_VALUE || r == CUDA_ERROR_INVALID_HANDLE) {
+		again = copy_between(asked, n, when, stream);
+		return again == CUDA_ERROR_INVALID_VALUE ? r : again;
+	}
 	return !r && when == SYNC && wait ? moment_wait(ctx, &m) : r;
 }
 
@@ -325,11 +441,9 @@ static CUresult copy_3d(const CUDA_MEMCPY3D *c, enum when when, CUstream stream)
 	return copy(&b, 1, when, stream);
 }
 
-/*
- * Copies between contexts are for linear memory only, not for boxes: no address space has the
- * memory of two contexts.
- */
-static CUresult same_context(CUcontext a, CUcontext b)
+/* Copy between the contexts that the caller names: one may have something at both addresses. */
+static CUresult copy_peer(struct box *b, CUcontext to, CUcontext from, enum when when,
+			  CUstream stream)
 {
 	CUcontext ctx;
 	CUresult r = enter(&ctx);
@@ -337,21 +451,23 @@ static CUresult same_context(CUcontext a, CUcontext b)
 	if (r)
 		return r;
 	leave(ctx);
-	return a == ctx && b == ctx ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+	if (to == ctx && from == ctx)
+		return copy(b, 1, when, stream);
+	if (!context_known(to) || !context_known(from))
+		return CUDA_ERROR_INVALID_CONTEXT;
+	return cross_box(b, to, from, false, when, stream);
 }
 
 static CUresult copy_3d_peer(const CUDA_MEMCPY3D_PEER *c, enum when when, CUstream stream)
 {
 	CUDA_MEMCPY3D plain;
-	CUresult r;
+	struct box b;
 
-	if (!c)
+	if (!c || c->srcLOD || c->dstLOD)
 		return CUDA_ERROR_INVALID_VALUE;
-	r = same_context(c->srcContext, c->dstContext);
-	if (r)
-		return r;
 	memcpy(&plain, c, sizeof(plain));
-	return copy_3d(&plain, when, stream);
+	b = box_of(&plain);
+	return copy_peer(&b, c->dstContext, c->srcContext, when, stream);
 }
 
 /* ------------------------------------------------------------------ lines of an array */
@@ -524,15 +640,10 @@ static CUresult peer(CUdeviceptr dst, CUcontext dst_ctx, CUdeviceptr src, CUcont
 		     size_t bytes, enum when when, CUstream stream)
 {
 	struct box b = { .width = bytes, .height = 1, .depth = 1 };
-	CUresult r = same_context(dst_ctx, src_ctx);
 
-	if (r == CUDA_ERROR_NOT_SUPPORTED)
-		return context_known(dst_ctx) && context_known(src_ctx) ?
-			       copy_between(dst_ctx, dst, src_ctx, src, bytes, stream) :
-			       CUDA_ERROR_INVALID_CONTEXT;
 	b.src = (struct end){ .type = CU_MEMORYTYPE_DEVICE, .device = src };
 	b.dst = (struct end){ .type = CU_MEMORYTYPE_DEVICE, .device = dst };
-	return r ? r : copy(&b, 1, when, stream);
+	return copy_peer(&b, dst_ctx, src_ctx, when, stream);
 }
 
 #define PEER_PARAMS \

@@ -79,6 +79,13 @@ CUresult enter_owner(CUcontext *ctx, owns_fn owns, const void *what, CUresult no
 	return r;
 }
 
+bool several_contexts(void)
+{
+	CUcontext c = __atomic_load_n(&contexts, __ATOMIC_ACQUIRE);
+
+	return c && c->next;
+}
+
 void leave(CUcontext ctx)
 {
 	pthread_mutex_unlock(&ctx->lock);
@@ -132,6 +139,7 @@ static void set_up(CUcontext c, unsigned int flags, CUdevice dev, struct device 
 	memset(&c->submitted, 0, sizeof(c->submitted));
 	c->parallel = false;
 	memset(c->staging_used, 0, sizeof(c->staging_used));
+	memset(c->crossing, 0, sizeof(c->crossing));
 	c->limit[CU_LIMIT_STACK_SIZE] = 1024;
 	c->limit[CU_LIMIT_PRINTF_FIFO_SIZE] = 1 << 20;
 	c->limit[CU_LIMIT_MALLOC_HEAP_SIZE] = 8 << 20;
@@ -147,7 +155,7 @@ CUresult context_open(CUcontext *out, unsigned int flags, CUdevice dev)
 	struct device_memory *staging, *stamps;
 	CUcontext c = *out;
 	struct device *device;
-	CUresult r = error_of(backend->open(dev, &device));
+	CUresult r = error_of(backend->open(driver_gpu(dev), &device));
 
 	if (r)
 		return r;

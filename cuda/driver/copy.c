@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * cuMemcpy*() of one line: arguments are checked here, transfer.c copies. Copies from or to host
- * memory are waited for, unless Async.
+ * cuMemcpy*() of one line: arguments are checked here, transfer.c copies, peer.c where one context
+ * does not have all of the memory. Copies from or to host memory are waited for, unless Async.
  */
-#include <stdlib.h>
-
 #include "driver.h"
 
 struct request {
@@ -105,6 +103,62 @@ static CUresult record(CUstream s, const struct request *q)
 		.WidthInBytes = q->bytes, .Height = 1, .Depth = 1 });
 }
 
+/* ------------------------------------------------------------------ between contexts */
+
+/* An end that another context may have. False: it is nowhere. */
+static bool find_end(struct plane *p, bool unified, CUcontext *owner)
+{
+	uint64_t at = p->host ? (uintptr_t)p->host : p->va;
+
+	*owner = NULL;
+	if ((p->host || unified) && on_cpu((void *)(uintptr_t)at)) {
+		*p = (struct plane){ .host = (uint8_t *)(uintptr_t)at };
+		return true;
+	}
+	*p = (struct plane){ .va = at };
+	*owner = memory_owner(at);
+	return *owner;
+}
+
+/* The copy that the stream's context refused, since it does not have all of the memory. */
+static CUresult copy_between(struct request q, enum when when, CUstream stream)
+{
+	struct crossing c = { .width = q.bytes, .lines = 1 };
+
+	if (!find_end(&q.dst, q.unified, &c.to) || !find_end(&q.src, q.unified, &c.from) ||
+	    (!c.to && !c.from))
+		return CUDA_ERROR_INVALID_VALUE;
+	c.dst = q.dst;
+	c.src = q.src;
+	return cross(stream, &c, when == SYNC);
+}
+
+static bool is_late(CUcontext ctx, const struct plane *p, bool unified)
+{
+	const void *at = p->host ? p->host : unified ? (void *)(uintptr_t)p->va : NULL;
+
+	return at && pinned_elsewhere(ctx, at);
+}
+
+/*
+ * Host memory that another context has pinned: an asynchronous copy touches it when its turn comes.
+ * True: that is so, and *r is the result of the copy.
+ */
+static bool copy_late(CUcontext ctx, const struct request *q, CUstream stream, CUresult *r)
+{
+	struct crossing c = { .dst = q->dst, .src = q->src, .width = q->bytes, .lines = 1,
+			      .late = true };
+
+	if ((!is_late(ctx, &q->dst, q->unified) && !is_late(ctx, &q->src, q->unified)) ||
+	    !find_end(&c.dst, q->unified, &c.to) || !find_end(&c.src, q->unified, &c.from) ||
+	    !c.to == !c.from)
+		return false;
+	*r = cross(stream, &c, false);
+	return true;
+}
+
+/* ------------------------------------------------------------------ in one context */
+
 static CUresult copy(struct request q, enum when when, CUstream stream)
 {
 	struct moment m;
@@ -121,6 +175,14 @@ static CUresult copy(struct request q, enum when when, CUstream stream)
 		leave(ctx);
 		return r;
 	}
+	if (when == ASYNC && q.bytes && several_contexts()) {
+		leave(ctx);
+		if (copy_late(ctx, &q, stream, &r))
+			return r;
+		r = enter_work(stream, &ctx, &s);
+		if (r)
+			return r;
+	}
 	va = q.bytes && is_default_stream(stream) ? elsewhere(ctx, &q) : 0;
 	if (va) {
 		leave(ctx);
@@ -132,70 +194,11 @@ static CUresult copy(struct request q, enum when when, CUstream stream)
 	m = s->last;
 	wait = when == SYNC && (seen(ctx, &q.dst) || seen(ctx, &q.src));
 	leave(ctx);
+	if (r == CUDA_ERROR_INVALID_VALUE)
+		return copy_between(q, when, stream);
 	if (!r && wait)
 		r = moment_wait(ctx, &m);
 	return r;
-}
-
-/* ------------------------------------------------------------------ between contexts */
-
-static CUresult part(CUcontext ctx, struct plane dst, struct plane src, size_t n)
-{
-	CUresult r = enter_of(ctx);
-
-	if (r)
-		return r;
-	r = on_device(ctx, dst.host ? &src : &dst, n, 1) ?
-		    transfer(ctx, &ctx->null, &dst, &src, n, 1) :
-		    CUDA_ERROR_INVALID_VALUE;
-	leave(ctx);
-	return r;
-}
-
-static CUresult wait_for_null(CUcontext ctx)
-{
-	struct moment m;
-	CUresult r = enter_of(ctx);
-
-	if (r)
-		return r;
-	m = stream_begin(&ctx->null);
-	leave(ctx);
-	return moment_wait(ctx, &m);
-}
-
-/*
- * No address space has both ends: copy through host memory. The last writes are waited for at the
- * end.
- */
-CUresult copy_between(CUcontext to, CUdeviceptr dst, CUcontext from, CUdeviceptr src, size_t bytes,
-		      CUstream stream)
-{
-	uint8_t *bounce = malloc(STAGING_BYTES);
-	CUresult r = bounce ? cuStreamSynchronize(stream) : CUDA_ERROR_OUT_OF_MEMORY;
-	size_t done, n;
-
-	for (done = 0; done < bytes && !r; done += n) {
-		n = bytes - done < STAGING_BYTES ? bytes - done : STAGING_BYTES;
-		r = part(from, (struct plane){ .host = bounce }, (struct plane){ .va = src + done },
-			 n);
-		if (!r)
-			r = part(to, (struct plane){ .va = dst + done },
-				 (struct plane){ .host = bounce }, n);
-	}
-	free(bounce);
-	return r ? r : wait_for_null(to);
-}
-
-/* the context that has memory at @va, or NULL */
-static CUcontext owner(CUdeviceptr va)
-{
-	CUcontext ctx;
-
-	if (enter_memory(&ctx, va, CUDA_ERROR_INVALID_VALUE))
-		return NULL;
-	leave(ctx);
-	return ctx;
 }
 
 /* ------------------------------------------------------------------ one line */
@@ -221,10 +224,7 @@ static CUresult dtod(CUdeviceptr dst, CUdeviceptr src, size_t bytes, enum when w
 		     CUstream stream)
 {
 	struct request q = { .dst = { .va = dst }, .src = { .va = src }, .bytes = bytes };
-	CUcontext to = owner(dst), from = owner(src);
 
-	if (bytes && to && from && to != from)
-		return copy_between(to, dst, from, src, bytes, stream);
 	return copy(q, when, stream);
 }
 

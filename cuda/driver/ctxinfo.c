@@ -166,9 +166,21 @@ CUresult cuCtxResetPersistingL2Cache(void)
 	return CUDA_SUCCESS;
 }
 
+/* No context reaches another one's memory: each has an address space of its own. */
+static CUresult check_peer(CUcontext peer)
+{
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	leave(ctx);
+	return peer != ctx && context_known(peer) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
 CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags)
 {
-	CUresult r = driver_ready();
+	CUresult r = check_peer(peer);
 
 	if (r)
 		return r;
@@ -177,7 +189,7 @@ CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags)
 
 CUresult cuCtxDisablePeerAccess(CUcontext peer)
 {
-	CUresult r = driver_ready();
+	CUresult r = check_peer(peer);
 
 	return r ? r : CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* Devices: how many, their names and places. */
 #include <stdio.h>
-#include <string.h>
 
 #include "driver.h"
+
+enum { P2P_FIRST = 1, P2P_LAST = 4 };	/* performance rank to access of arrays */
 
 static CUresult facts(CUdevice dev, const struct device_facts **out)
 {
@@ -53,22 +54,16 @@ CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
 	return CUDA_SUCCESS;
 }
 
-/* nouveau knows no serial number. The place on the bus is unique in this machine. */
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
 {
 	const struct device_facts *f;
 	CUresult r = facts(dev, &f);
-	uint32_t words[4];
 
 	if (r)
 		return r;
 	if (!uuid)
 		return CUDA_ERROR_INVALID_VALUE;
-	words[0] = 0x6b766770;
-	words[1] = f->pci_id;
-	words[2] = f->domain;
-	words[3] = f->bus << 8 | f->slot;
-	memcpy(uuid->bytes, words, sizeof(words));
+	uuid_of(f, uuid);
 	return CUDA_SUCCESS;
 }
 
@@ -154,8 +149,10 @@ CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CU
 		r = facts(to, &f);
 	if (r)
 		return r;
-	if (!value || from == to)
-		return value ? CUDA_ERROR_INVALID_DEVICE : CUDA_ERROR_INVALID_VALUE;
+	if (!value || attribute < P2P_FIRST || attribute > P2P_LAST)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (from == to)
+		return CUDA_ERROR_INVALID_DEVICE;
 	*value = 0;
 	return CUDA_SUCCESS;
 }

@@ -23,6 +23,7 @@ enum {
 	MAX_DEVICES = 16,
 	STAGING_CHUNKS = 2,
 	STAGING_BYTES = 1 << 20,
+	CROSSING_SLOTS = 8,
 	STAMPS = 4096,
 	STAMP_BYTES = 16,
 	/*
@@ -224,6 +225,12 @@ struct CUctx_st {
 	struct device_memory *staging;
 	struct moment staging_used[STAGING_CHUNKS];
 	unsigned int staging_next;
+	struct crossing_slot {		/* peer.c: staging buffers of copies between contexts */
+		struct device_memory *memory;
+		struct moment used;
+		bool taken;		/* by a copy that is being submitted */
+	} crossing[CROSSING_SLOTS];
+	unsigned int crossing_next;
 	size_t limit[5];
 	CUfunc_cache cache;
 	CUsharedconfig banks;
@@ -238,6 +245,15 @@ CUresult driver_ready(void);			/* CUDA_ERROR_NOT_INITIALIZED before cuInit() */
 CUresult may_take_table(void);
 const struct device_facts *driver_device(CUdevice dev);	/* NULL: no such device */
 unsigned int driver_count(void);
+unsigned int driver_gpu(CUdevice dev);		/* the backend's number of a device that there is */
+
+/*
+ * visible.c: which of the @n GPUs in @f the @list of CUDA_VISIBLE_DEVICES names; NULL: all. Write
+ * their numbers to @out, at most @n, and return how many.
+ */
+unsigned int visible_devices(const char *list, const struct device_facts *f, unsigned int n,
+			     unsigned int *out);
+void uuid_of(const struct device_facts *f, CUuuid *uuid);
 
 /* errors.c */
 CUresult error_of(enum device_status s);
@@ -248,6 +264,7 @@ CUresult error_of_image(enum image_error e);
 /* context.c. Lock the thread's current context. After an error nothing is locked. */
 CUresult enter(CUcontext *ctx);
 CUresult enter_of(CUcontext ctx);		/* lock @ctx, which need not be current */
+bool several_contexts(void);			/* there was more than one, needs no lock */
 void leave(CUcontext ctx);
 /*
  * Lock the context that has an object: the current one, or else any other, as a handle belongs to
@@ -335,11 +352,17 @@ CUresult enter_memory(CUcontext *ctx, CUdeviceptr va, CUresult none);
  */
 CUresult enter_pinned(CUcontext *ctx, const void *host);
 /*
+ * Whether @host is pinned or registered memory of another context than @ctx, and not of @ctx. Call
+ * with nothing locked. It is dear, but where there is one context.
+ */
+bool pinned_elsewhere(CUcontext ctx, const void *host);
+/*
  * What an address is that the application calls host memory. Video memory has addresses of the GPU
  * only. So memory that the CPU can read is the host's, even where the GPU has something at the same
  * address.
  */
 enum where { ON_HOST, ON_DEVICE, NOWHERE };
+bool on_cpu(const void *host);		/* ON_HOST, whichever the context */
 enum where where_is(CUcontext ctx, const void *host);
 CUresult range_add(CUcontext ctx, struct range r);
 /*
@@ -364,14 +387,32 @@ struct plane {
 };
 CUresult transfer(CUcontext ctx, CUstream s, const struct plane *dst, const struct plane *src,
 		  size_t width, size_t lines);
+/* transfer() of memory that the GPU addresses at both ends, in the queue for copies */
+CUresult transfer_beside(CUcontext ctx, CUstream s, const struct plane *dst,
+			 const struct plane *src, size_t width, size_t lines);
 CUresult fill(CUcontext ctx, CUstream s, const struct device_fill *f);
 
 /*
- * copy.c: copy from one context's memory to another's, after @stream's work. The copy is done on
- * return.
+ * peer.c: copies of which not all memory is in the context of the stream. Call its functions with
+ * nothing locked.
  */
-CUresult copy_between(CUcontext to, CUdeviceptr dst, CUcontext from, CUdeviceptr src, size_t bytes,
-		      CUstream stream);
+struct crossing {
+	CUcontext to, from;		/* NULL: this end is host memory */
+	struct plane dst, src;
+	size_t width, lines;
+	/*
+	 * The host memory is pinned, in another context than the other end: it is read or written
+	 * when the copy's turn comes.
+	 */
+	bool late;
+};
+/*
+ * Copy after @stream's work, and its later work after the copy. @wait: also after all work of both
+ * contexts that was submitted before, and return when it is done.
+ */
+CUresult cross(CUstream stream, const struct crossing *c, bool wait);
+/* the context that has GPU memory at @va; NULL: none, or it had an error */
+CUcontext memory_owner(CUdeviceptr va);
 
 /* copy.c, box.c: whether one allocation has all these bytes */
 bool on_device(CUcontext ctx, const struct plane *p, size_t width, size_t lines);
@@ -453,6 +494,13 @@ int kernel_max_threads(const struct image_kernel *k);	/* most threads of a block
 /* Whether this thread is in a host function, which may call nothing here. */
 bool in_host_function(void);
 CUresult host_call(CUcontext ctx, CUstream s, CUhostFn fn, void *data);
+/* The CPU copies, in the stream's order. Nothing may free the memory before that is done. */
+struct host_lines {
+	uint8_t *to;
+	const uint8_t *from;
+	size_t to_pitch, from_pitch, width, lines;
+};
+CUresult host_copy(CUcontext ctx, CUstream s, const struct host_lines *c);
 void host_stop(CUcontext ctx);			/* waits until all have returned */
 /* New work in @s, a stream of @ctx, which is locked, comes after @until in @other. */
 CUresult host_await(CUcontext ctx, CUstream s, CUcontext other, unsigned int life,

@@ -2,9 +2,11 @@
 /*
  * Host functions of the application. A thread of the context calls them in a stream's order, and
  * all of a context in the order in which they were submitted. Later work of the stream waits on the
- * GPU until the function has returned.
+ * GPU until the function has returned. The thread also waits for other contexts' work, and copies
+ * host memory. It takes no context's lock.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "driver.h"
@@ -13,7 +15,7 @@ struct host_work {
 	struct host_work *next;
 	struct moment after;
 	uint64_t seq;
-	CUhostFn fn;			/* or .callback, or .other: */
+	CUhostFn fn;			/* or .callback, .other or .copy: */
 	CUstreamCallback callback;
 	CUstream stream;		/* the callback's first argument */
 	void *data;
@@ -21,6 +23,7 @@ struct host_work {
 	CUcontext other;
 	unsigned int life;
 	struct moment until;
+	struct host_lines copy;
 };
 
 struct host_queue {
@@ -72,6 +75,14 @@ static void await_other(const struct host_work *w)
 	}
 }
 
+static void copy_lines(const struct host_lines *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->lines; i++)
+		memcpy(c->to + i * c->to_pitch, c->from + i * c->from_pitch, c->width);
+}
+
 /* After an error call no host function; call a callback, and give it the error. */
 static void call(struct host_queue *q, const struct host_work *w)
 {
@@ -82,6 +93,8 @@ static void call(struct host_queue *q, const struct host_work *w)
 		await_other(w);
 	else if (w->callback)
 		w->callback(w->stream, r, w->data);
+	else if (!r && w->copy.lines)
+		copy_lines(&w->copy);
 	else if (!r)
 		w->fn(w->data);
 	inside = false;
@@ -188,6 +201,11 @@ CUresult host_await(CUcontext ctx, CUstream s, CUcontext other, unsigned int lif
 {
 	return add_copy(ctx, s,
 			&(struct host_work){ .other = other, .life = life, .until = *until });
+}
+
+CUresult host_copy(CUcontext ctx, CUstream s, const struct host_lines *c)
+{
+	return add_copy(ctx, s, &(struct host_work){ .copy = *c });
 }
 
 CUresult host_call(CUcontext ctx, CUstream s, CUhostFn fn, void *data)

@@ -3,29 +3,43 @@
 #include "driver.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { DRIVER_VERSION = 11080 };
 
 pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
-static struct device_facts devices[MAX_DEVICES];
+/* those that the process sees; .gpu: as the backend counts them */
+static struct {
+	struct device_facts facts;
+	unsigned int gpu;
+} devices[MAX_DEVICES];
 static unsigned int nr_devices;
 static bool ready;
 
+static void find_devices(void)
+{
+	struct device_facts all[MAX_DEVICES];
+	unsigned int gpus[MAX_DEVICES], n = backend->count(), nr = 0, i;
+
+	for (i = 0; i < n && i < MAX_DEVICES; i++)
+		if (backend->describe(i, &all[i]) == DEVICE_OK)
+			nr = i + 1;
+	nr_devices = visible_devices(getenv("CUDA_VISIBLE_DEVICES"), all, nr, gpus);
+	for (i = 0; i < nr_devices; i++) {
+		devices[i].facts = all[gpus[i]];
+		devices[i].gpu = gpus[i];
+	}
+}
+
 CUresult cuInit(unsigned int flags)
 {
-	unsigned int i, n;
-
 	if (flags)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!driver_ready())
 		return CUDA_SUCCESS;
 	pthread_mutex_lock(&table);
 	if (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE)) {
-		n = backend->count();
-		nr_devices = 0;
-		for (i = 0; i < n && i < MAX_DEVICES; i++)
-			if (backend->describe(i, &devices[i]) == DEVICE_OK)
-				nr_devices = i + 1;
+		find_devices();
 		__atomic_store_n(&ready, nr_devices > 0, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&table);
@@ -47,7 +61,12 @@ CUresult may_take_table(void)
 
 const struct device_facts *driver_device(CUdevice dev)
 {
-	return dev >= 0 && (unsigned int)dev < nr_devices ? &devices[dev] : NULL;
+	return dev >= 0 && (unsigned int)dev < nr_devices ? &devices[dev].facts : NULL;
+}
+
+unsigned int driver_gpu(CUdevice dev)
+{
+	return devices[dev].gpu;
 }
 
 unsigned int driver_count(void)

@@ -76,9 +76,14 @@ static bool cpu_can_read(const void *at)
 	return errno != EFAULT && !mincore((void *)page, HOST_PAGE, &in_core);
 }
 
+bool on_cpu(const void *host)
+{
+	return (uintptr_t)host >> VA_BITS || pages_has(host) || cpu_can_read(host);
+}
+
 enum where where_is(CUcontext ctx, const void *host)
 {
-	if ((uintptr_t)host >> VA_BITS || pages_has(host) || cpu_can_read(host))
+	if (on_cpu(host))
 		return ON_HOST;
 	return range_find(ctx, (uintptr_t)host) ? ON_DEVICE : NOWHERE;
 }
@@ -101,6 +106,26 @@ CUresult enter_memory(CUcontext *ctx, CUdeviceptr va, CUresult none)
 CUresult enter_pinned(CUcontext *ctx, const void *host)
 {
 	return enter_owner(ctx, has_pinned, host, CUDA_ERROR_INVALID_VALUE);
+}
+
+static bool has_pinned_or_registered(CUcontext ctx, const void *host)
+{
+	return range_find_host(ctx, host) || registered_at(ctx, host);
+}
+
+bool pinned_elsewhere(CUcontext ctx, const void *host)
+{
+	CUcontext owner;
+	bool mine;
+
+	if (!several_contexts() || enter_of(ctx))
+		return false;
+	mine = has_pinned_or_registered(ctx, host);
+	leave(ctx);
+	if (mine || enter_owner(&owner, has_pinned_or_registered, host, CUDA_ERROR_NOT_FOUND))
+		return false;
+	leave(owner);
+	return true;
 }
 
 CUresult range_add(CUcontext ctx, struct range r)

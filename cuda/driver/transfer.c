@@ -190,13 +190,35 @@ static CUresult piece(struct job *j, enum device_queue q, size_t x, size_t y, ui
 	return direct(j, q, x, y, width, lines);
 }
 
+static CUresult pieces(struct job *j, enum device_queue q, size_t width, size_t lines)
+{
+	size_t max = j->dst.host || j->src.host ? STAGING_BYTES : DIRECT_MAX, x, y, n;
+	CUresult r = CUDA_SUCCESS;
+
+	for (y = 0; y < lines && !r; y += n) {
+		n = width > max ? 1 : max / width;
+		n = n < lines - y ? n : lines - y;
+		for (x = 0; x < width && !r; x += max)
+			r = piece(j, q, x, y, width - x < max ? width - x : max, n);
+	}
+	while (j->nr && !r)
+		r = land(j);
+	return r;
+}
+
+CUresult transfer_beside(CUcontext ctx, CUstream s, const struct plane *dst,
+			 const struct plane *src, size_t width, size_t lines)
+{
+	struct job j = { .ctx = ctx, .s = s, .dst = *dst, .src = *src };
+
+	return pieces(&j, copy_queue(ctx), width, lines);
+}
+
 CUresult transfer(CUcontext ctx, CUstream s, const struct plane *dst, const struct plane *src,
 		  size_t width, size_t lines)
 {
 	struct job j = { .ctx = ctx, .s = s, .dst = *dst, .src = *src };
 	enum device_queue q = dst->host || src->host ? copy_queue(ctx) : QUEUE_COMPUTE;
-	size_t x, y, max, n;
-	CUresult r = CUDA_SUCCESS;
 
 	if (!width || !lines)
 		return CUDA_SUCCESS;
@@ -208,16 +230,7 @@ CUresult transfer(CUcontext ctx, CUstream s, const struct plane *dst, const stru
 		return by_cpu(&j, width, lines);
 	pin(ctx, &j.dst, width, lines);
 	pin(ctx, &j.src, width, lines);
-	max = j.dst.host || j.src.host ? STAGING_BYTES : DIRECT_MAX;
-	for (y = 0; y < lines && !r; y += n) {
-		n = width > max ? 1 : max / width;
-		n = n < lines - y ? n : lines - y;
-		for (x = 0; x < width && !r; x += max)
-			r = piece(&j, q, x, y, width - x < max ? width - x : max, n);
-	}
-	while (j.nr && !r)
-		r = land(&j);
-	return r;
+	return pieces(&j, q, width, lines);
 }
 
 CUresult fill(CUcontext ctx, CUstream s, const struct device_fill *f)

@@ -44,6 +44,8 @@ run_program()
 			run "gpuvm $what" ./gpuvm kernels.cubin "$what"
 		done ;;
 	driver_api) run driver_api ./driver_api kernels.cubin ;;
+	# for several GPUs, also on the model in the process
+	multi_gpu | peer_copies | topology) KVGPU_INPROCESS_GPUS=2 run "$1" "./$1" ;;
 	# on the model in the process this stands for a driver that limits the time
 	error_endless) KVGPU_INPROCESS_LIMIT_MS=2000 run error_endless ./error_endless 20 ;;
 	fork_children)

@@ -45,6 +45,7 @@ struct fake {
 const struct device_ops *backend = &fake_device;
 struct device_launch fake_last_launch;
 uint8_t fake_const0[DEVICE_CONST0_MAX];
+unsigned int fake_count = 1;
 unsigned int fake_launches, fake_open, fake_buffers, fake_early;
 uint64_t fake_vram = 64 << 20;
 int fake_fail_after = -1;
@@ -60,16 +61,16 @@ static struct fake *of(struct device *d)
 
 static unsigned int count(void)
 {
-	return 1;
+	return fake_count;
 }
 
 static enum device_status describe(unsigned int index, struct device_facts *out)
 {
-	if (index)
+	if (index >= fake_count)
 		return DEVICE_NONE;
 	*out = (struct device_facts){ .name = "Tesla K20m",
 				      .pci_id = 0x1028,
-				      .bus = 3,
+				      .bus = 3 + index,
 				      .slot = 1,
 				      .vram = fake_vram,
 				      .nr_smx = 13 };
@@ -91,10 +92,12 @@ static void release(struct device *d, struct device_memory *m)
 {
 	struct buffer **at, *b;
 
+	pthread_mutex_lock(&of(d)->lock);
 	for (at = &of(d)->buffers; *at != (struct buffer *)m; at = &(*at)->next)
 		;
 	b = *at;
 	*at = b->next;
+	pthread_mutex_unlock(&of(d)->lock);
 	if (b->same || b->file >= 0)
 		munmap(b->bytes, b->base.size);
 	else
@@ -168,8 +171,10 @@ static enum device_status alloc(struct device *d, enum device_place place, uint6
 					  .size = size,
 					  .map = place == PLACE_HOST ? b->bytes : NULL };
 	next_va += (size + 2 * GAP) & ~(uint64_t)(GAP - 1);
+	pthread_mutex_lock(&of(d)->lock);
 	b->next = of(d)->buffers;
 	of(d)->buffers = b;
+	pthread_mutex_unlock(&of(d)->lock);
 	fake_buffers++;
 	*out = &b->base;
 	return DEVICE_OK;
@@ -269,17 +274,18 @@ static void do_work(struct fake *f, const struct work *w)
 	unsigned int i;
 
 	for (i = 0; i < NR_QUEUES; i++)
-		fake_early += f->done[i] < w->after.seq[i];
+		if (f->done[i] < w->after.seq[i])
+			__atomic_add_fetch(&fake_early, 1, __ATOMIC_RELAXED);
 	if (w->kind == COPY)
 		do_copy(f, &w->copy);
 	if (w->kind == FILL)
 		do_fill(f, &w->fill);
 	if (w->kind == STAMP) {
 		uint32_t *at = (uint32_t *)bytes(f, w->va, 16);
+		uint64_t now = __atomic_add_fetch(&clock_ns, 1000000, __ATOMIC_RELAXED);
 
-		clock_ns += 1000000;
 		at[0] = w->payload;
-		memcpy(at + 2, &clock_ns, 8);
+		memcpy(at + 2, &now, 8);
 	}
 	f->failed |= w->bad;
 }
