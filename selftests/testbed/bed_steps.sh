@@ -18,6 +18,8 @@ argument_steps()
 	try "option without value" refused "--mem needs a value" up --mem
 	try "bad size" refused "--mem wants a size" up --mem much
 	try "bad CPU count" refused "--cpus wants a number" up --cpus 0
+	try "more cards than there can be" refused "--cards wants a number from 1 to 8" up --cards 9
+	try "cards without GPUs" refused "no-gpu leaves out" up --cards 2 --no-gpu
 	try "bad kernel names the known ones" refused "base oldest newest" up --kernel 2.4
 	try "bad driver names the known ones" refused "nouveau, kvgpu, vfio-pci, none" up --driver nvidia
 	try "driver without GPU" refused "no-gpu" up --driver nouveau --no-gpu
