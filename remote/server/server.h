@@ -532,6 +532,12 @@ void gate_capture_ended(struct server *s);
 /* the context is about to end, or has ended: forget its work */
 void gate_forget(struct server *s, uint64_t context);
 /*
+ * The server itself makes the GPU work, and waits, without the client's turn. gate_beside() returns
+ * the time, and gate_beside_ends() charges what has passed since then, if nothing else does.
+ */
+uint64_t gate_beside(const struct server *s);
+void gate_beside_ends(struct server *s, uint64_t since_ns);
+/*
  * A context goes on after the gate has forgotten its work: charge the client by the clock until all
  * is idle.
  */

@@ -77,6 +77,18 @@ static void account(struct gate *g, uint64_t ns)
 	__atomic_store_n(&g->door->used, g->door->used + ns, __ATOMIC_RELEASE);
 }
 
+uint64_t gate_beside(const struct server *s)
+{
+	return s->gate && see(&s->gate->door->closed) ? gate_now() : 0;
+}
+
+/* a turn's time is measured as a whole, and untracked work is charged by the clock */
+void gate_beside_ends(struct server *s, uint64_t since_ns)
+{
+	if (since_ns && !s->gate->turn && !s->untracked)
+		account(s->gate, gate_now() - since_ns);
+}
+
 static void batch_is_through(struct server *s, struct batch *b)
 {
 	struct gate *g = s->gate;

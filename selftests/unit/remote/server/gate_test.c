@@ -58,6 +58,12 @@ static CUresult begin_capture(CUstream stream, CUstreamCaptureMode mode)
 	return CUDA_SUCCESS;
 }
 
+static CUresult synchronize(CUstream stream)
+{
+	usleep(5000);
+	return CUDA_SUCCESS;
+}
+
 static CUresult wait_event(CUstream stream, CUevent event, unsigned int flags)
 {
 	joined = captures ? stream : NULL;
@@ -556,6 +562,29 @@ static void captured(void **state)
 }
 
 /*
+ * Managed memory's pages are copied at once, whoever has the turn. Whatever is copied so is charged
+ * by the clock, and once only.
+ */
+static void at_once(void **state)
+{
+	s.library.cuStreamSynchronize = synchronize;
+	ASK(managed_in, .dst = 4096, .bytes = 64);
+	assert_int_equal(door.used, 0);
+	door.closed = door.wanted = 1;
+	ASK(managed_in, .dst = 4096, .bytes = 64);
+	assert_true(door.used >= 5000000);
+	door.used = 0;
+	ASK(managed_out, .src = 4096, .bytes = 64);
+	assert_true(door.used >= 5000000);
+	door.used = 0;
+	took_ms = 0;
+	grant(1, 1000000);
+	fill_with(1);
+	ASK(managed_out, .src = 4096, .bytes = 64);
+	assert_int_equal(door.used, 0);
+}
+
+/*
  * A stream that joins a capture can't be asked any more, either. A call that ends no capture, for
  * another stream, must not make the server forget that one goes on.
  */
@@ -647,6 +676,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(many_streams, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(pieces, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(captured, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(at_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(joins, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(strange_stream, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(pauses, set_up, tear_down),
