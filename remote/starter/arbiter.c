@@ -225,8 +225,10 @@ void arbiter_leave(struct starter *s, struct client *c)
 	if (a.bell[1] < 0 || !a.doors[i])
 		return;
 	pthread_mutex_lock(&a.lock);
+	look_at(i);
 	a.doors[i] = NULL;
 	a.t.programs[i].present = a.t.programs[i].busy = a.t.programs[i].wants = false;
+	look();	/* before another program gets the row */
 	watch();
 	pthread_mutex_unlock(&a.lock);
 	ring();

@@ -59,6 +59,22 @@ static uint32_t at_once(const struct turns *t)
 	return n ? n : 1;
 }
 
+/*
+ * A program has left: charge what it measured and was not charged yet, or the time of its turn
+ * since then, if that is more. Else programs that come for one turn each would have it for nothing.
+ */
+static void account_last(struct turns *t, struct turns_program *p, bool has_turn)
+{
+	uint64_t ns = p->used - p->seen, since = t->at - t->progress;
+
+	if (has_turn && !p->gave_back && since > ns)
+		ns = since;
+	if (ns && p->was_present)
+		charge(t, p, ns);
+	p->seen = p->used;
+	p->was_present = false;
+}
+
 /* Charge what was measured in turns. Charge work on the GPU without a turn its part of the time. */
 static void account(struct turns *t, uint64_t dt)
 {
@@ -68,8 +84,11 @@ static void account(struct turns *t, uint64_t dt)
 	for (i = 0; i < t->nr_programs; i++) {
 		struct turns_program *p = &t->programs[i];
 
-		if (!p->present)
+		if (!p->present) {
+			account_last(t, p, t->holder == i);
 			continue;
+		}
+		p->was_present = true;
 		if (p->used != p->seen) {
 			charge(t, p, p->used - p->seen);
 			if (t->holder == i) {

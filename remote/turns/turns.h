@@ -53,7 +53,7 @@ struct turns_client {
 
 /* A program; zeroed before it comes. */
 struct turns_program {
-	/* filled in by the caller */
+	/* filled in by the caller, for the last time when .present becomes false */
 	bool present;
 	bool busy;		/* the program may have work on the GPU */
 	bool wants;		/* the program waits for a turn */
@@ -64,7 +64,7 @@ struct turns_program {
 	uint64_t turn_ns;	/* how long the program's turn may be */
 	/* used by turns.c alone */
 	uint64_t seen, spent;
-	bool competed;
+	bool competed, was_present;
 	/* for people to read: only grow */
 	uint64_t charged, alone, waited, turns, lost;
 };

@@ -56,7 +56,7 @@ static void look(uint64_t dt)
 
 	now += dt;
 	for (i = 0; i < PROGRAMS; i++)
-		most[i] += programs[i].present ? dt + TURNS_LOST : 0;
+		most[i] += programs[i].present || i == t.holder ? dt + TURNS_LOST : 0;
 	again = turns_look(&t, now);
 	must(again > now || t.closed);
 	for (i = 0; i < PROGRAMS; i++) {

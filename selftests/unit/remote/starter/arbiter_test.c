@@ -219,6 +219,38 @@ static void debts_stay(void **state)
 	go(c);
 }
 
+/* A program ends in its turn, and says nothing more: its client has the debt all the same. */
+static void leaves_in_its_turn(void **state)
+{
+	struct client *a = come("tls:ann", 10), *b = come("tls:bob", 10), *c;
+
+	want(a);
+	want(b);
+	while (!get(&door(a)->turn)) {
+		if (get(&door(b)->turn))
+			give_back(b, 1000000);
+		usleep(1000);
+	}
+	set(&door(a)->want, 0);
+	__atomic_store_n(&door(a)->used, 900000000, __ATOMIC_SEQ_CST);
+	go(a);
+	comes_to(&door(b)->turn, true);
+	a = come("tls:ann", 10);
+	c = come("tls:dan", 10);
+	want(a);
+	want(c);
+	give_back(b, 1000000);
+	comes_to(&door(c)->turn, true);
+	set(&door(c)->want, 0);
+	set(&door(b)->want, 1);
+	give_back(c, 50000000);
+	comes_to(&door(b)->turn, true);
+	assert_int_equal(door(a)->turns, 0);
+	go(a);
+	go(b);
+	go(c);
+}
+
 /* A process fills the bell with rings: turns are given as usual. */
 static void endless_ringing(void **state)
 {
@@ -320,6 +352,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = { cmocka_unit_test(turns),
 						   cmocka_unit_test(one_client),
 						   cmocka_unit_test(debts_stay),
+						   cmocka_unit_test(leaves_in_its_turn),
 						   cmocka_unit_test(endless_ringing),
 						   cmocka_unit_test(blocking_bell) };
 

@@ -321,6 +321,33 @@ static void killed(void **state)
 	assert_int_equal(t.holder, 1);
 }
 
+/* A program that leaves in its turn has paid for it, whatever it has said of it. */
+static void leaves(void **state)
+{
+	uint32_t i;
+
+	for (i = 0; i < 4; i++) {
+		add((struct habit){ .client = 0 }, 100);
+		programs[i].wants = true;
+	}
+	add((struct habit){ .client = 1 }, 100);
+	programs[4].busy = true;
+	for (i = 0; i < 4; i++) {
+		turns_look(&t, now);
+		assert_int_equal(t.holder, i);
+		now += 8 * MS;
+		programs[i].used = i == 1 ? 3 * MS : i == 2 ? 9 * MS : 0;
+		programs[i].gave_back = i == 3;
+		programs[i].present = programs[i].wants = false;
+		turns_look(&t, now);
+		turns_look(&t, now);
+	}
+	assert_int_equal(programs[0].charged, 8 * MS);
+	assert_int_equal(programs[1].charged, 8 * MS);
+	assert_int_equal(programs[2].charged, 9 * MS);
+	assert_int_equal(programs[3].charged, 0);
+}
+
 /* There are no turns for a client alone, and none any more when the other client has gone. */
 static void alone(void **state)
 {
@@ -371,6 +398,7 @@ int main(void)
 		cmocka_unit_test_setup(stuck, set_up),
 		cmocka_unit_test_setup(keeps, set_up),
 		cmocka_unit_test_setup(killed, set_up),
+		cmocka_unit_test_setup(leaves, set_up),
 		cmocka_unit_test_setup(alone, set_up),
 		cmocka_unit_test_setup(far_apart, set_up),
 	};
