@@ -232,7 +232,8 @@ struct kvgpu_pde {
 /* ------------------------------------------------------------------ pte.c */
 /*
  * Removes the bits that restrict accesses from an entry of a window. An access that these bits
- * forbid would be a fault of the card's BAR, which a guest could cause at will (S5).
+ * forbid would be a fault of the card's BAR, which a guest could cause at will. The host would have
+ * to handle each (S5 of docs/invariants.md).
  */
 u64 vgtt_pte_rights_drop(u64 pte);
 bool vgtt_pte_big_usable(const struct kvgpu_shadow_cfg *cfg, u64 big);

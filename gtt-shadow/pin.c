@@ -2,8 +2,8 @@
 /*
  * Pinned guest pages: a hash from IOVA to pin, and for each pin the list of host entries that point
  * to it. A page is pinned once, however often it is mapped. A pin without entries stays pinned
- * until kvgpu_shadow_reap(), because the GPU may still have the translation in its TLB (S2). Until
- * then a new entry can use the pin again.
+ * until kvgpu_shadow_reap(), because the GPU may still have the translation in its TLB (S2 of
+ * docs/invariants.md). Until then a new entry can use the pin again.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -171,7 +171,7 @@ void vgtt_pins_get(struct kvgpu_shadow *s)
 		pin_batch(s, nr);
 }
 
-/* ------------------------------------------------------------------ entries of a pin */
+/* ----------------------------------------------------------------- the list of entries of a pin */
 
 static struct kvgpu_ext *holder(const struct kvgpu_pool *p, u32 handle)
 {
@@ -231,7 +231,7 @@ void vgtt_ext_pins_unlink(struct kvgpu_ext *e)
 		vgtt_pin_unlink(e, page);
 }
 
-/* ------------------------------------------------------------------ removal by IOVA */
+/* -------------------------------------------------------------- removal of the entries of IOVAs */
 
 static void remove_entries(struct kvgpu_shadow *s, u32 i, bool *changed)
 {
@@ -307,7 +307,7 @@ void kvgpu_shadow_unmap_all(struct kvgpu_shadow *s, bool *changed)
 	settle_spaces(s, changed);
 }
 
-/* ------------------------------------------------------------------ after the flush */
+/* ------------------------------------------------------- unpin of dropped pins, after the flush */
 
 /* A run of consecutive pages, which grows in either direction and is unpinned by one call. */
 struct unpins {

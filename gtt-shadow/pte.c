@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Makes a page table entry for the hardware from an entry of the guest. The address in the entry
- * becomes a host address inside the partition, or the address of a pinned page (S1). A compressed
- * storage kind becomes a plain kind, because compression tags index a memory that all vGPUs of the
- * chip share. Entries for peers are refused, and reserved bits are dropped.
+ * becomes a host address inside the partition, or the address of a pinned page (S1 of
+ * docs/invariants.md). A compressed storage kind becomes a plain kind, because compression tags
+ * index a memory that all vGPUs of the chip share. Entries for peers are refused, and reserved bits
+ * are dropped.
  *
  * Entries for system memory are always VOL, so that L2 never holds a line of system memory that a
  * cache operation of another vGPU could throw away. They are always coherent, too. A read without a

@@ -5,11 +5,11 @@
  *
  * One struct kvgpu_as is the shadow of one guest page directory. The guest's channels use only
  * tables that gtt-shadow wrote. Each valid page entry in them points into the vGPU's partition, to
- * a pinned page of the guest, or to a page that the host substituted (graphics contexts): S1.
- * kvgpu_shadow_as_sync() brings the shadow up to date. The caller calls it when the guest's changes
- * must take effect: at a TLB invalidate, bind or enable of a channel, submit or unblock of a
- * runlist, bind of a BAR, and save of a golden context. If the caller knows which guest pages have
- * changed, a sync normally reads only these pages.
+ * a pinned page of the guest, or to a page that the host substituted (graphics contexts). That is
+ * S1 of docs/invariants.md. kvgpu_shadow_as_sync() brings the shadow up to date. The caller calls
+ * it when the guest's changes must take effect: at a TLB invalidate, bind or enable of a channel,
+ * submit or unblock of a runlist, bind of a BAR, and save of a golden context. If the caller knows
+ * which guest pages have changed, a sync normally reads only these pages.
  *
  * A page of guest memory is pinned before an entry that points to it is written. It is unpinned
  * only after the entry is gone *and* the TLB was invalidated, or the card was cut off (S2): dropped
@@ -108,10 +108,15 @@ struct kvgpu_shadow_stats {
 	/* .pinned is the current number, .pins and .unpins are totals */
 	u64 pinned, pins, unpins;
 	/*
-	 * number of times that a guest entry was refused: it points outside of the partition or to
-	 * a peer, has a bad kind, or needs a page that was not pinned or a table that could not be
-	 * made; each further try counts again; a refused entry of a big page is not counted in all
-	 * cases
+	 * Number of guest entries that were refused: the entry points outside of the partition or
+	 * to a peer, has a bad kind, or needs a page that was not pinned or a table that could not
+	 * be made. An entry counts each time that a sync computes the host's entry for it, so again
+	 * when a sync tries again to pin or to make a table.
+	 *
+	 * A big page of system memory counts by its small pages: each page that was not pinned
+	 * counts, and none if the kind is bad. Other refused big pages count only if they have 128
+	 * KiB, are in a space of channels and not in a BAR window, and have no valid small entry
+	 * beside them.
 	 */
 	u64 rejected;
 };
@@ -231,7 +236,7 @@ void kvgpu_shadow_unmap_all(struct kvgpu_shadow *s, bool *changed);
 /*
  * Unpins the pages and frees the tables that no entry uses any more. Before, the caller has
  * invalidated the TLB for all changes that earlier calls reported, or has cut the card off from
- * memory.
+ * system memory.
  */
 void kvgpu_shadow_reap(struct kvgpu_shadow *s);
 
@@ -313,7 +318,8 @@ struct kvgpu_inst_guest {	/* words of a guest's instance block, decoded */
 };
 /**
  * kvgpu_shadow_inst_decode() - decode and check a guest's instance block
- * @block: 4 KiB, a copy of the guest's block, at least up to the address of its graphics context
+ * @block: copy of the guest's block: its first RAMIN_GR_CTX + 8 bytes, which end with the address
+ *   of the graphics context; later bytes are not read
  * @out: the decoded words
  * @why: set to a text about the error, or to NULL
  *

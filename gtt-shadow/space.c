@@ -49,7 +49,7 @@ void kvgpu_shadow_init(struct kvgpu_shadow *s, const struct kvgpu_shadow_cfg *cf
 	}
 }
 
-/* ------------------------------------------------------------------ tables */
+/* ------------------------------------------------------------------ tables of a slot */
 
 /*
  * Memory (.aux) of a small table: copies of the guest's small entries, the links, the bits of
@@ -268,7 +268,7 @@ void vgtt_slot_trim(struct kvgpu_slot *slot)
 		slot_free(slot);
 }
 
-/* ------------------------------------------------------------------ spaces */
+/* ------------------------------------------------------------------ address spaces */
 
 static u32 dir_entries(const struct kvgpu_shadow *s)
 {

@@ -24,7 +24,7 @@
 /* feed_starved_slots() stops after this many slots whose tables can't be made */
 #define STARVED_TRIES	16
 
-/* ------------------------------------------------------------------ entries */
+/* ------------------------------------------------------------------ the host's entries */
 
 static bool any_small_valid(const struct kvgpu_ext *e, u32 group)
 {
@@ -185,7 +185,7 @@ void vgtt_ext_chunk_eval(struct kvgpu_ext *e, u32 chunk, const u32 *todo, int *e
 	vgtt_run_write(e->s);
 }
 
-/* ------------------------------------------------------------------ comparing */
+/* ----------------------------------------------- comparing the guest's tables with their copies */
 
 static bool same_addr(struct kvgpu_gaddr a, struct kvgpu_gaddr b)
 {
@@ -340,7 +340,7 @@ void vgtt_ext_half_sync(struct kvgpu_ext *e, u32 half, int *err)
 					    e->s->pool->todo + chunk * CHUNK_GROUPS, err);
 }
 
-/* ------------------------------------------------------------------ directories */
+/* ------------------------------------------------------------------ the guest's directories */
 
 static u32 dir_ratio(const struct kvgpu_shadow_cfg *cfg)
 {

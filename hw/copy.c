@@ -7,13 +7,13 @@
  * waits for the end of the job, for 10 s at most.
  *
  * Addresses are not checked here: the caller sees to it that a job leads to no memory of another
- * vGPU (S1). A job sleeps. Callers hold vgpu->lock, and no lock that other vGPUs wait for.
- * copy_lock is taken here, and tlb_lock inside it.
+ * vGPU (S1 of docs/invariants.md). A job sleeps. Callers hold vgpu->lock, and no lock that other
+ * vGPUs wait for. copy_lock is taken here, and tlb_lock inside it.
  *
  * A job that has not ended in time may still begin later. If another job was begun meanwhile, the
  * late job would read the words of that job in the pushbuffer. It could also write to memory that
  * has another owner by then. So no other job is begun after a job that has failed, and copy_stuck()
- * cuts the card off from memory.
+ * cuts the card off from system memory.
  */
 #include "gk110/ce.h"
 #include "gk110/push.h"
@@ -161,7 +161,7 @@ void hw_copy_fini(struct kvgpu_hw *hw)
 	memset(c, 0, sizeof(*c));
 }
 
-/* ------------------------------------------------------------------ pushbuffer */
+/* ---------------------------------------------------------------- the copy channel's pushbuffer */
 
 struct push {
 	const struct kvgpu_vram *v;

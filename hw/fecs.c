@@ -145,7 +145,7 @@ static int load_lists(struct kvgpu_hw *hw)
 	return ret;
 }
 
-/* ------------------------------------------------------------------ start, commands */
+/* ------------------------------------------------------------ start of FECS, and commands to it */
 
 static void fecs_dump(struct kvgpu_hw *hw)
 {

@@ -12,7 +12,7 @@
 #include "gk110/therm.h"
 #include "hw/gr.h"
 
-/* ------------------------------------------------------------------ power and reset */
+/* ------------------------------------------------------------------ power and reset of GR */
 
 static void pmc_enable_set(struct kvgpu_hw *hw, u32 clear, u32 set)
 {
@@ -141,11 +141,11 @@ static void init_zbc(struct kvgpu_hw *hw)
 		write_zbc_depth(hw, i, NULL);
 }
 
-/* ------------------------------------------------------------------ bring-up */
+/* ------------------------------------------------------------------ bring-up of GR */
 
 /*
  * Brings up an engine that has power. At the end the engine's microcode runs, and no context is
- * loaded.
+ * loaded. Sets *@ctx_size to the size of a context, bytes. gr_lock is held.
  */
 static int gr_bring_up(struct kvgpu_hw *hw, u32 *ctx_size)
 {

@@ -7,14 +7,15 @@
  * Functions take the locks of hw/ themselves. A comment below says so where a function needs a lock
  * of mdev/, or must be called without some lock.
  *
- * Video memory: the first 2 MiB (nouveau: 256 KiB) and the last 1 MiB are not used. The host pool
- * lies directly below the last MiB. The memory between the first 2 MiB and the pool is for the
- * vGPUs' partitions; its end is rounded down to 2 MiB.
+ * Video memory: the first 2 MiB and the last 1 MiB are not used (nouveau leaves out 256 KiB at the
+ * start). The host pool lies directly below the last MiB. The memory between the first 2 MiB and
+ * the pool is for the vGPUs' partitions; its end is rounded down to 2 MiB.
  *
  * BAR1: the first 2 MiB are the USERD window. The next 2 MiB (the mirror) show the same USERDs
  * again, and the host reads them there. Then come slices and PRAMIN windows of vGPUs. The last
  * KVGPU_POOL_SIZE bytes show the pool. BAR3 has slices of vGPUs only. Both BARs are translated by
- * tables that the host makes. These have an entry for each 4 KiB page, and big pages for the pool.
+ * tables that the host makes. The pool is translated by entries of big pages, all else by an entry
+ * for each 4 KiB page.
  */
 #ifndef KVGPU_HW_H
 #define KVGPU_HW_H
@@ -83,8 +84,8 @@ struct kvgpu_hw_events {
 	void (*ctxsw_timeout)(void *ctx, u8 engine, int id, bool tsg);
 	/*
 	 * A job of the host's copy channel failed, mostly because it did not end in time, and may
-	 * still run. This function has to cut the card off from memory. The thread that wanted the
-	 * fill or copy calls it.
+	 * still run. This function has to cut the card off from system memory. The thread that
+	 * wanted the fill or copy calls it.
 	 */
 	void (*copy_stuck)(void *ctx);
 };
@@ -281,11 +282,12 @@ int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout
  * @hw: the card
  * @tsg: true: @id is the id of a group; false: of a channel
  * @id: the chip's id
- * @timeout_ms: how long to wait for the end of the preempt
- * @look: called about every 20 us in two phases, and once more at the end. First, while another
- *   thread has the preempt register: for 5 ms at most, with no lock of hw/ held. Second, from this
- *   thread's write of the register until the preempt is done or @timeout_ms are over: with the
- *   register's lock held, and no other lock of hw/.
+ * @timeout_ms: how long to wait for the end of the preempt, from the write of the register on
+ * @look: called about every 20 us in two phases. First, while another thread has the preempt
+ *   register, with no lock of hw/ held. After 5 ms of this the function waits on for the register
+ *   without calls. Second, from this thread's write of the register until the preempt is done or
+ *   @timeout_ms are over, and once more then: with the register's lock held, and no other lock of
+ *   hw/.
  * @arg: argument of @look
  *
  * Return: as kvgpu_hw_preempt().

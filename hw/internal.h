@@ -180,7 +180,8 @@ static inline bool hw_no_answer(u32 val)
  * @us: how long to wait
  *
  * A read that gives an error code of the register ring does not end the wait: by chance, the bits
- * of the code could look like the end of a flush or an invalidate that has not ended (S2).
+ * of the code could look like the end of a flush or an invalidate that has not ended. Memory would
+ * then be released too early (S2 of docs/invariants.md).
  *
  * Context: sleeps.
  * Return: 0 when the register has the value; -ETIMEDOUT; or -EIO if the card is off the bus, which

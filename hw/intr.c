@@ -34,7 +34,7 @@ static void intr_note(struct kvgpu_hw *hw, const char *what, u32 val)
 	dev_warn_ratelimited(&hw->pdev->dev, "%s 0x%08x\n", what, val);
 }
 
-/* ------------------------------------------------------------------ PFIFO */
+/* ------------------------------------------------------------------ interrupts of PFIFO */
 
 static void fifo_mmu_faults(struct kvgpu_hw *hw)
 {
@@ -185,7 +185,7 @@ void kvgpu_hw_intr_settle(struct kvgpu_hw *hw, u64 inst)
 	synchronize_irq(hw->p->irq);
 }
 
-/* ------------------------------------------------------------------ engines */
+/* ------------------------------------------------------------ interrupts of GR and copy engines */
 
 /*
  * Adds register @reg to the snapshot, if it has room: its value if @says, else 0. @says: the
@@ -341,7 +341,7 @@ static void intr_service(struct kvgpu_hw *hw, u32 stat)
 	host_intr(hw, stat);
 }
 
-/* ------------------------------------------------------------------ the handler */
+/* ------------------------------------------------------------------ the interrupt handler */
 
 static irqreturn_t intr_hard(int irq, void *arg)
 {

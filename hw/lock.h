@@ -5,7 +5,8 @@
  * Threads of VMMs take these locks, and a VMM decides when its threads run. Such a thread may have
  * SCHED_IDLE, no quota left, or busy neighbours on its CPU. If it slept for the 10 us of a flush
  * with a plain mutex held, the scheduler might run it again only after a second, and all tenants
- * would wait for it (S5). These locks therefore lend a priority to their holder:
+ * would wait for it. S5 of docs/invariants.md forbids that. These locks therefore lend a priority
+ * to their holder:
  *
  * - A lock is an rt_mutex: its holder inherits the priority of a thread that waits in its queue.
  * - The priority of an ordinary thread is not worth inheriting. So each card has a lender, a thread

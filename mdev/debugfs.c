@@ -16,7 +16,7 @@
 
 static struct dentry *root;
 
-/* ------------------------------------------------------------------ the card */
+/* ------------------------------------------------------------------ files of a card */
 
 static int card_show(struct seq_file *s, void *unused)
 {
@@ -68,7 +68,7 @@ static int sched_show(struct seq_file *s, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(sched);
 
-/* ------------------------------------------------------------------ one vGPU */
+/* ------------------------------------------------------------------ files of a vGPU */
 
 static int state_show(struct seq_file *s, void *unused)
 {

@@ -106,7 +106,7 @@ static int set_intx_mask(struct kvgpu_vgpu *v, const struct vfio_irq_set *hdr, c
 	}
 }
 
-/* ------------------------------------------------------------------ triggers */
+/* ----------------------------------------------------- triggers: the eventfds of the interrupts */
 
 static struct eventfd_ctx __rcu **trigger_of(struct kvgpu_vgpu *v, u32 index)
 {

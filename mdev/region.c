@@ -43,7 +43,7 @@ static bool in_pramin(u64 off)
 	return off >= PRAMIN_BASE && off < PRAMIN_BASE + PRAMIN_SIZE;
 }
 
-/* ------------------------------------------------------------------ info */
+/* --------------------------------------------------------------- VFIO's description of a region */
 
 const struct vgpu_own *vgpu_own_at(const struct kvgpu_vgpu *v, u64 off, u64 len)
 {
@@ -98,7 +98,7 @@ int vgpu_region_info(struct vfio_device *vdev, struct vfio_region_info *info,
 	}
 }
 
-/* ------------------------------------------------------------------ read and write */
+/* ----------------------------------------------------------------- reads and writes of a region */
 
 /* Serves VFIO_DEVICE_RESET and the guest's function level reset. */
 void vgpu_reset(struct kvgpu_vgpu *v)

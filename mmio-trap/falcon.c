@@ -31,7 +31,7 @@ void vtrap_falcon_dmem_set(struct kvgpu_trap *t, unsigned int n, u32 addr, u32 v
 		t->falcon[n].dmem[addr / 4] = val;
 }
 
-/* ------------------------------------------------------------------ memory ports */
+/* --------------------------------------------------------------- ports of the falcons' memories */
 
 u32 vtrap_falcon_imemc_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {

@@ -37,7 +37,7 @@ void vtrap_fecs_start(struct kvgpu_trap *t)
 	*scratch(t, FECS_OS_SIZE) = t->cfg.gr_ctx_size;
 }
 
-/* ------------------------------------------------------------------ commands */
+/* ------------------------------------------------------------------ commands of the guest */
 
 static void set_channel(struct kvgpu_trap *t, const struct kvgpu_access *a, u32 word)
 {

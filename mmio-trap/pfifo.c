@@ -44,7 +44,7 @@ static void pfifo_raise(struct kvgpu_trap *t, u32 bits)
 	vtrap_fifo_update(t);
 }
 
-/* ------------------------------------------------------------------ interrupt */
+/* ------------------------------------------------------------------ interrupts of PFIFO */
 
 static u32 fifo_intr_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
@@ -223,7 +223,7 @@ void vtrap_fifo_reset(struct kvgpu_trap *t)
 	vtrap_fifo_update(t);
 }
 
-/* ------------------------------------------------------------------ events */
+/* ----------------------------------------------------------------- events that the host reports */
 
 void kvgpu_trap_runlist_done(struct kvgpu_trap *t, u8 runl)
 {
@@ -277,7 +277,7 @@ void kvgpu_trap_engine_status_set(struct kvgpu_trap *t, u8 engine, u32 status)
 		t->engine_status[engine] = status;
 }
 
-/* ------------------------------------------------------------------ table */
+/* ------------------------------------------------------------------ the tables of registers */
 
 #define WHY_DEFAULT	"default that drivers copy to channels; the host chooses the channels' values"
 #define WHY_TIMEOUT	"hang detection is the host's; a guest can't lengthen it"

@@ -145,7 +145,7 @@ bool kvgpu_trap_info(u32 reg, struct kvgpu_reg_info *info)
 	return l->rd != KVGPU_REG_UNLISTED;
 }
 
-/* ------------------------------------------------------------------ checks */
+/* ------------------------------------------------------------------ checks of the tables */
 
 static const char *check_classes(const struct kvgpu_reg_line *l)
 {

@@ -116,7 +116,7 @@ struct kvgpu_trap {
 	/* a GR exception was reported, and the guest has not restarted or reset GR since */
 	bool gr_halted;
 	u64 ptimer_offset;		/* ns; the guest's PTIMER minus the host's */
-	u64 ptimer_alarm;		/* host time in ns at which it rings; 0: not armed */
+	u64 ptimer_alarm;	/* host's PTIMER in ns at which the alarm rings; 0: not armed */
 
 	/*
 	 * Counters, for sysfs and debugfs. nr_denied counts accesses of denied registers, commands
@@ -145,7 +145,7 @@ enum kvgpu_cmd_kind {
 	KVGPU_CMD_RUNLIST,	/* .runlist: submit */
 	KVGPU_CMD_PREEMPT,	/* .preempt */
 	KVGPU_CMD_RUNL_BLOCK,	/* .mask: runlists that the guest has just blocked */
-	KVGPU_CMD_RUNL_ALLOW,	/* .mask: runlists that it has just unblocked */
+	KVGPU_CMD_RUNL_ALLOW,	/* .mask: runlists that the guest has just unblocked */
 	/* .tlb: the guest invalidates its TLB; the caller has to sync the vGPU's shadow tables */
 	KVGPU_CMD_TLB,
 	KVGPU_CMD_BAR_BIND,	/* .bar: new instance block of a BAR, or physical mode */
@@ -236,7 +236,7 @@ void kvgpu_trap_write(struct kvgpu_trap *t, u32 reg, u32 val, u32 be, u64 now,
  */
 void kvgpu_trap_config_set(struct kvgpu_trap *t, u16 off, u32 val);
 
-/* ------------------------------------------------------------------ events */
+/* ---------------------------------------------------- events that the host reports to the guest */
 
 /*
  * Reports to the guest. These functions set the registers that the guest will read.

@@ -72,7 +72,7 @@ void vsched_budget_fill(struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
 	e->cap_out = e->share_out = false;
 }
 
-/* ------------------------------------------------------------------ time */
+/* ------------------------------------------------------------------ the passing of time */
 
 bool vsched_others_can_run(const struct kvgpu_sched *s)
 {

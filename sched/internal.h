@@ -1,28 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Virtual time. Each vGPU has a clock, vtime. It advances by the GPU time that the vGPU is charged,
- * divided by the vGPU's share: a vGPU whose clock is behind has had less than its share. These
- * clocks are compared with one clock of the GPU, vclock:
+ * Virtual time. A turn is a time for which one vGPU has the chip. In a round, each vGPU that
+ * competes normally has one turn. "Time" without more is the time of the calls' @now: monotonic,
+ * ns.
+ *
+ * Each vGPU has a clock, vtime. It advances by the GPU time that the vGPU is charged, divided by
+ * the vGPU's share: a vGPU whose clock is behind has had less than its share. These clocks are
+ * compared with one clock of the GPU, vclock. As far as a vGPU's clock is ahead of vclock, the vGPU
+ * is in debt: it has had more than its share, for example because its work did not end with its
+ * turn.
  *
  * best effort: vclock follows the lowest vtime of the vGPUs that can run, and never goes back.
  *   While no vGPU can run, vclock advances as the clocks of all vGPUs would if all of them ran:
  *   idle time pays off debts.
- * equal and fixed share: vclock advances with the time of day. A vGPU whose clock is ahead of
- *   vclock has used up its share and waits; an unused share goes to no other vGPU. When vclock is
- *   more than lead_v ahead of every vGPU that wants to run, all of them have lost GPU time, for
- *   example by switches. vclock is then normally set back, because this time is not owed to any of
- *   them; stop_clock() in account.c has the exceptions. A vGPU that leaves its own turn unused is
- *   not owed that time either (forfeit_idling() in choose.c).
+ * equal and fixed share: vclock advances with time. A vGPU whose clock is ahead of vclock has used
+ *   up its share and waits; an unused share goes to no other vGPU. When vclock is more than lead_v
+ *   ahead of every vGPU that wants to run, all of them have lost GPU time, for example by switches.
+ *   vclock is then normally set back, because this time is not owed to any of them; stop_clock() in
+ *   account.c has the exceptions. A vGPU that leaves its own turn unused is not owed that time
+ *   either (forfeit_idling() in choose.c).
  *
+ * lead_v limits how much GPU time a vGPU saves up. Under best effort it stands for the shortest
+ * turn (vsched_turn_min()), else for the vGPU's part of SCHED_PERIOD, but at least SCHED_DEPTH_MIN.
  * The clock of a vGPU that does not want to run, is suspended, or is held back by its cap is at
  * most lead_v behind vclock: a vGPU does not save up GPU time while it sleeps. The lead puts the
  * vGPU before the vGPUs that ran while it slept: when it wakes, it normally waits only for the end
  * of the turn under way. Over any time these leads add up to one lead_v at most, however often the
- * vGPU sleeps, because a sleep never sets its clock back. No vGPU's clock is further ahead of
- * vclock than debt_v. The excess is forgiven.
+ * vGPU sleeps, because a sleep never sets its clock back. debt_v limits debts: it stands for
+ * KVGPU_SCHED_DEBT_MAX. No vGPU's clock is further ahead of vclock than debt_v. The excess is
+ * forgiven.
  *
- * pace is a second clock of the GPU. It advances with the time of day under all policies, as if all
- * vGPUs wanted to run. Each vGPU has a second clock too, paced, which advances with vtime. paced is
+ * pace is a second clock of the GPU. It advances with time under all policies, as if all vGPUs
+ * wanted to run. Each vGPU has a second clock too, paced, which advances with vtime. paced is
  * compared with pace to decide whether the vGPU goes to the front when it wakes. vclock can't
  * decide this: it stands still while the last vGPUs of a round wait for their turns.
  *
@@ -31,10 +40,10 @@
  * within debt_v of pace.
  *
  * A cap is a bucket of GPU time (cap_left, in hundredths of a ns). It fills with cap per cent of
- * the time of day, up to cap_depth. A vGPU that empties its bucket is held back until the bucket is
- * half full. Under equal and fixed share a vGPU whose clock reaches vclock is held back until its
- * clock is half of lead_v behind vclock again. A cap of 100 per cent, or a share that is the whole
- * GPU, holds no vGPU back.
+ * the time that passes, up to cap_depth. A vGPU that empties its bucket is held back until the
+ * bucket is half full. Under equal and fixed share a vGPU whose clock reaches vclock is held back
+ * until its clock is half of lead_v behind vclock again. A cap of 100 per cent, or a share that is
+ * the whole GPU, holds no vGPU back.
  */
 #ifndef KVGPU_SCHED_INTERNAL_H
 #define KVGPU_SCHED_INTERNAL_H

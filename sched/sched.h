@@ -77,7 +77,8 @@ struct kvgpu_sched_ent {
 	/* --- */
 	struct list_head node;
 	bool runnable, suspended;
-	bool cap_out, share_out;	/* held back by its cap, by its share */
+	/* .cap_out: held back by its cap. .share_out: by its share */
+	bool cap_out, share_out;
 	bool work, seen;		/* as in the last kvgpu_sched_note() */
 	/*
 	 * The vGPU had work but made no progress, as if it waits for a semaphore. It does not
@@ -280,7 +281,8 @@ struct kvgpu_sched_watch {
 	bool alternates;
 	bool any;			/* there is a vGPU */
 	u32 bound;			/* number of vGPUs that have a bound channel */
-	bool limited;	/* the policy or a cap may limit the GPU time of a vGPU with a list */
+	/* the policy or a cap may limit the GPU time of a vGPU that has a bound channel */
+	bool limited;
 	u64 idle_ns;			/* ns since work was last seen */
 };
 

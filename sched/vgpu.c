@@ -112,7 +112,7 @@ void vsched_linger_end(struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
 	set_wish(s, e, (struct wish){ .runnable = e->runnable, .suspended = e->suspended });
 }
 
-/* ------------------------------------------------------------------ knobs */
+/* ------------------------------------------------------------------ the knobs */
 
 int kvgpu_sched_set_policy(struct kvgpu_sched *s, enum kvgpu_sched_policy policy, u64 now)
 {
@@ -219,7 +219,7 @@ u32 kvgpu_sched_entitlement(const struct kvgpu_sched *s, const struct kvgpu_sche
 	return min((u64)ppm, cap_ppm(e));
 }
 
-/* ------------------------------------------------------------------ names */
+/* ------------------------------------------------------------------ names of the policies */
 
 static const char * const policy_names[] = {
 	[KVGPU_SCHED_BEST_EFFORT] = "best-effort",

@@ -132,7 +132,7 @@
 #define M_SET_LOCAL_MEMORY_B		0x0794
 #define M_SET_TEX_SAMPLER_POOL_A	0x155c
 #define M_SET_TEX_SAMPLER_POOL_B	0x1560
-#define M_SET_TEX_SAMPLER_POOL_C	0x1564	/* highest index in the pool */
+#define M_SET_TEX_SAMPLER_POOL_C	0x1564	/* highest index in the sampler pool */
 #define M_SET_TEX_HEADER_POOL_A		0x1574
 #define M_SET_TEX_HEADER_POOL_B		0x1578
 #define M_SET_TEX_HEADER_POOL_C		0x157c

@@ -74,9 +74,9 @@
 #define PFIFO_INTR_HALT_MASK		0x002530
 #define PFIFO_SCHED_ERROR		0x00254c
 #define   PFIFO_SCHED_ERROR_CODE	GENMASK(7, 0)
-#define     PFIFO_SCHED_INACTIVE_CHAN	0x01		/* rnndb */
+#define     PFIFO_SCHED_INACTIVE_CHAN	0x01		/* name by rnndb */
 #define     PFIFO_SCHED_CTXSW_TIMEOUT	0x0a
-#define     PFIFO_SCHED_ENG_MISMATCH	0x19		/* rnndb */
+#define     PFIFO_SCHED_ENG_MISMATCH	0x19		/* name by rnndb */
 #define PFIFO_CHSW_ERROR		0x00256c
 #define PFIFO_LB_ERROR			0x00258c
 /* A register of the MMU, with one bit per fault unit. */

@@ -24,14 +24,14 @@
 #define   GR_INTR_TRAP			BIT(21)
 #define GR_INTR_HALTS \
 	(GR_INTR_ILLEGAL_MTHD | GR_INTR_ILLEGAL_CLASS | GR_INTR_DATA_ERROR | GR_INTR_TRAP)
-#define GR_TRAP				0x400108	/* W1C */
+#define GR_TRAP				0x400108	/* write 1 to clear */
 #define   GR_TRAP_DISPATCH		BIT(0)
 #define   GR_TRAP_M2MF			BIT(1)
 #define   GR_TRAP_CCACHE		BIT(3)
 #define   GR_TRAP_MACRO			BIT(7)
 #define   GR_TRAP_SKED			BIT(8)
 #define   GR_TRAP_GPC			BIT(24)
-#define GR_DATA_ERROR			0x400110	/* codes: nouveau nv50_data_error_names */
+#define GR_DATA_ERROR			0x400110	/* names: nouveau nv50_data_error_names */
 #define   GR_DATA_ERROR_INVALID_OPERATION	0x03
 #define   GR_DATA_ERROR_INVALID_VALUE		0x04
 #define   GR_DATA_ERROR_INVALID_ENUM		0x05
@@ -48,7 +48,7 @@
 #define GR_CTRL				0x400500
 #define   GR_CTRL_FIFO			BIT(0)		/* 1: GR takes methods from PFIFO */
 #define   GR_CTRL_RESTART		BIT(16)
-#define GR_IDLE				0x40060c	/* bit 0 busy */
+#define GR_IDLE				0x40060c	/* tells whether GR works */
 #define   GR_IDLE_BUSY			BIT(0)
 #define GR_STATUS			0x400700
 #define   GR_STATUS_BUSY		BIT(0)
@@ -89,7 +89,7 @@
 #define GR_DS_ESR			0x405840
 #define GR_PD_ESR			0x406018
 #define GR_UNK6_ESR			0x40601c
-#define GR_SKED_ESR			0x407020	/* bits: nouveau gk104_sked_error */
+#define GR_SKED_ESR			0x407020	/* names: nouveau gk104_sked_error */
 #define   GR_SKED_CTA_RESUME		BIT(6)
 #define   GR_SKED_CONSTANT_BUFFER_SIZE	BIT(7)
 #define   GR_SKED_LOCAL_MEMORY_SIZE_POS	BIT(9)
@@ -160,13 +160,13 @@
 /* Why a warp was stopped: a code in bits 15:0 (nouveau gf100_mp_warp_error). */
 #define TPC_MP_WARP_ESR			0x648
 #define   MP_WARP_ILLEGAL_INSTR_ENCODING	0x09
-#define TPC_MP_GLOBAL_ESR		0x650		/* W1C */
+#define TPC_MP_GLOBAL_ESR		0x650		/* write 1 to clear */
 #define   MP_GLOBAL_MULTIPLE_WARP_ERRORS	BIT(2)
 
 #define GR_NR_GPC			5
-#define GR_MAX_TPC			3		/* of one GPC */
+#define GR_MAX_TPC			3		/* most TPCs of one GPC */
 #define GR_NR_TPC			13
-#define GR_NR_PPC			2		/* of one GPC */
+#define GR_NR_PPC			2		/* PPCs of one GPC */
 
 /* ---------------------------------------------------------------- FECS, offsets into 0x409000 */
 
@@ -202,7 +202,7 @@
 #define   FECS_CHAN_VALID		BIT(31)
 #define FECS_CHSW			0xb0c
 #define FECS_INTR_UP			0xc18
-/* error code in scratch register FECS_OS_ERROR */
+/* 1: the microcode reports an error. Scratch register FECS_OS_ERROR has the error code. */
 #define   FECS_INTR_UP_UCODE		BIT(0)
 #define   FECS_INTR_UP_WATCHDOG		BIT(19)
 #define FECS_INTR_UP_SET		0xc1c

@@ -95,7 +95,7 @@
 /* ---------------------------------------------------------------- FECS, offsets into 0x409000 */
 
 #define FECS_RED_SWITCH			0x614		/* name by fuc/macros.fuc */
-#define   FECS_RED_SWITCH_POWER		GENMASK(6, 4)	/* main, GPC, ROP */
+#define   FECS_RED_SWITCH_POWER		GENMASK(6, 4)	/* bits 4 to 6: main, GPC, ROP */
 #define   FECS_RED_SWITCH_ENABLE	GENMASK(10, 8)
 /* The host puts at most this many registers into one word of a list, as nouveau does. */
 #define CTX_LIST_RUN_MAX		32

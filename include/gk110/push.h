@@ -45,7 +45,7 @@
 #define SUBCH_INLINE			2
 #define SUBCH_2D			3
 #define SUBCH_COPY			4
-#define SUBCH_SW			5		/* 5, 6 and 7 */
+#define SUBCH_SW			5		/* first of three: 5, 6 and 7 */
 
 /* PFIFO itself executes the methods below this offset, on every subchannel. */
 #define HOST_METHOD_END			0x100

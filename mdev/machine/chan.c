@@ -28,7 +28,7 @@
 /* bytes of a guest's instance block that the host reads */
 #define INST_READ	(RAMIN_GR_CTX + 8)
 
-/* ------------------------------------------------------------------ tables */
+/* --------------------------- the tables in which channels are found by id and by instance block */
 
 struct kvgpu_chan *vmach_chan_find(struct kvgpu_vgpu *v, gchid_t id)
 {
@@ -84,7 +84,8 @@ static void chan_forget(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
 /*
  * Returns the chip's group of channel ids for guest group @g. If @g has none yet, takes a free
  * group. After the caller has noted that group by vmach_userd_show(), the vGPU keeps it until
- * vmach_chans_stop(). Returns -ENOSPC if the vGPU has its share, or no group is free.
+ * vmach_chans_stop(). Returns -ENOSPC if the vGPU has its share, or no group is free. vgpu->lock is
+ * held; takes gpu->lock.
  */
 static int take_group(struct kvgpu_vgpu *v, u16 g)
 {
@@ -230,7 +231,7 @@ static int write_inst_space(struct kvgpu_chan *c, const u32 *guest_block, u32 *o
 	return kvgpu_hw_flush_writes(&c->vgpu->gpu->hw);
 }
 
-/* ------------------------------------------------------------------ resync */
+/* ---------------------------------------------- resync: the guest has changed an instance block */
 
 static bool same_space(const struct kvgpu_inst_guest *a, const struct kvgpu_inst_guest *b)
 {
@@ -403,7 +404,7 @@ out:
 	kfree(block);
 }
 
-/* ------------------------------------------------------------------ bind */
+/* ------------------------------------------------------------------ bind of a channel */
 
 static int chan_bind_hw(struct kvgpu_chan *c, u32 *block)
 {
@@ -491,7 +492,7 @@ void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, u8 runl, struct kvgpu_gad
 	vmach_runlist_chan_add(v, runl);
 }
 
-/* ------------------------------------------------------------------ enable, disable, unbind */
+/* ------------------------------------------------------ enable, disable and unbind of a channel */
 
 void vmach_chan_enable(struct kvgpu_vgpu *v, gchid_t id)
 {

@@ -47,8 +47,9 @@ bool vmach_gpu_wedged(const struct kvgpu_gpu *gpu)
 
 /*
  * Cuts the card off because it has failed. Without bus mastering the card can't reach system
- * memory, whatever its tables say, so that pinned pages can be released (S2). Guests can bind and
- * enable no channel any more. The admin has to unload the module and reset the card.
+ * memory, whatever its tables say, so that pinned pages can be released (S2 of docs/invariants.md).
+ * Guests can bind and enable no channel any more. The admin has to unload the module and reset the
+ * card.
  */
 void vmach_gpu_wedge(struct kvgpu_gpu *gpu, const char *why)
 {

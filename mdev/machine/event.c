@@ -36,7 +36,7 @@
  */
 #define HANG_INFO	(GMMU_FAULT_INFO_HUB | FIELD_PREP(GMMU_FAULT_INFO_REASON, 4))
 
-/* ------------------------------------------------------------------ the guest's queue */
+/* -------------------------------------------------------------- the queue of events for a guest */
 
 void vmach_event_push(struct kvgpu_machine *m, const struct machine_event *ev)
 {
@@ -125,7 +125,7 @@ static void event_work(struct work_struct *work)
 	mutex_unlock(&v->lock);
 }
 
-/* ------------------------------------------------------------------ delivery */
+/* ---------------------------------------------------------------- delivery of events to a guest */
 
 static u32 engine_id(const struct kvgpu_vgpu *v, u8 engine)
 {
@@ -237,7 +237,7 @@ static struct kvgpu_chan *chan_of_id(struct kvgpu_chip *chip, int id, bool tsg)
 
 /*
  * Disables the channel at once. The recovery work item takes it off the chip and tells the guest.
- * For a dead channel none of this is done.
+ * For a dead channel none of this is done. event_lock is held. @why: EVENT_FAULT or EVENT_SCHED.
  */
 void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
 {
@@ -620,7 +620,7 @@ const struct kvgpu_hw_events kvgpu_machine_events = {
 	.copy_stuck = copy_stuck,
 };
 
-/* ------------------------------------------------------------------ alarm */
+/* ---------------------------------------------------------------- the alarm of a guest's PTIMER */
 
 static void alarm_work(struct work_struct *work)
 {
@@ -646,7 +646,7 @@ void vmach_alarm_arm(struct kvgpu_vgpu *v)
 				 at > now ? nsecs_to_jiffies(at - now) + 1 : 1);
 }
 
-/* ------------------------------------------------------------------ life */
+/* ------------------------------------------------------ begin, end and reset of a vGPU's events */
 
 void vmach_events_init(struct kvgpu_machine *m)
 {

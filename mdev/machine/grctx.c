@@ -104,7 +104,7 @@ static void make_patches(struct kvgpu_vgpu *v, const struct kvgpu_grctx *gr, str
 		kvgpu_mdev_fault_note(v, "patch list: registers left out", -1, gr->va, rejected);
 }
 
-/* ------------------------------------------------------------------ images */
+/* ------------------------------------------------------------------ context images */
 
 static int fill_image(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr)
 {

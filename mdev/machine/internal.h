@@ -103,7 +103,7 @@ struct machine_slicer {
 	u64 sampled, sample_at;
 	u64 sample_mean;		/* ns; least mean gap of .sample_at's draws; ~0: none */
 	struct machine_sampler sampler;
-	/* engine_status() answers from .sampler, because the look is a sample */
+	/* the look under way is a sample: engine_status() in look.c answers from .sampler */
 	bool sampling;
 	/*
 	 * protects each vGPU's slice.busy and charged time, and .looked while a vGPU is charged;
@@ -111,7 +111,7 @@ struct machine_slicer {
 	 */
 	seqlock_t books;
 	u32 turn;			/* tells pbdma_owner() which PBDMA to ask next */
-	/* counts the looks that LOOKS_ALONE is for: vmach_slicer_look() */
+	/* number of looks to which LOOKS_ALONE applied: asks_all() in look.c */
 	u32 looks;
 	struct machine_stranger stranger;
 	u64 switches;
@@ -151,7 +151,11 @@ struct machine_slice {
 	/* the vGPU left the chip while .busy, or needed more than LATE_NS (slice.c) to leave it */
 	bool left_busy;
 	bool brief;			/* .moved was set on the chip since the last sample */
-	/* .look_at % length: next list entry to look at. .quiet: entries in a row without work. */
+	/*
+	 * For list_has_work(), which goes round the published list (.list) of GR's runlist.
+	 * .look_at % length of the list: next entry to look at. .quiet: entries since the last
+	 * entry with work; the vGPU counts as having work until these are as many as the list has
+	 */
 	u32 look_at, quiet;
 	/*
 	 * number + 1 of the engine that was seen at work for the vGPU while its USERD words told of
@@ -237,7 +241,11 @@ struct kvgpu_chan {
 	struct kvgpu_vram inst;		/* the shadow instance block, which the chip reads */
 	struct kvgpu_as *as;
 	struct kvgpu_space *space;	/* the space of .as */
-	bool enabled, dead;		/* .dead: ended or unbound; written under gpu->lock */
+	/*
+	 * .enabled: the guest has enabled the channel; read under gpu->lock, too. .dead: the host
+	 * has ended the channel, or the guest unbinds it; written under gpu->lock
+	 */
+	bool enabled, dead;
 	bool listed;			/* is in the guest's last submitted list */
 	bool ran;			/* was enabled since the bind */
 	/* disabled on the chip while its instance block or its group changes */
@@ -296,7 +304,7 @@ struct machine_win {
 	} guest;
 	/* number of pages; first page of the slice in the card's BAR */
 	u32 pages, first;
-	/* entries of the card's table for the slice, as gtt-shadow or window.c has filled them */
+	/* the slice's entries of the BAR's table (hw/bar.c), filled by gtt-shadow or window.c */
 	u64 *pte;
 	/* map_lock: page of the partition behind each page of the window, or NO_PAGE */
 	u32 *shows;
@@ -382,7 +390,11 @@ struct kvgpu_machine {
 
 	/* unmap.c. */
 	struct list_head unmaps;	/* of struct unmap_known; unmappings_lock */
-	struct pid *opener;		/* process that passed vmach_unmap_open() last, or NULL */
+	/*
+	 * process for which vmach_unmap_open() last returned 0, or NULL; while .unmaps has a
+	 * thread, no other process may open the vGPU
+	 */
+	struct pid *opener;
 	/*
 	 * number of unmapping threads that forbid new pins of this vGPU; written under
 	 * unmappings_lock, read without it
@@ -414,10 +426,7 @@ struct kvgpu_machine {
 	u32 nr_tsgs;			/* number of groups with an id of the chip */
 	/* the guest's groups that are in use, computed by drop_groups() */
 	DECLARE_BITMAP(tsgs_used, GK110_FIFO_NR_TSG);
-	/*
-	 * most entries of one list, headers of groups included. It is as large as the number of
-	 * channels that the vGPU may have.
-	 */
+	/* most entries of one list, with headers of groups: the vGPU's share of channels */
 	u32 runl_max;
 	u64 *list[KVGPU_MAX_RUNL];	/* by the chip's runlist: the entries to run; gpu->lock */
 	u16 list_nr[KVGPU_MAX_RUNL];
@@ -532,9 +541,10 @@ static inline struct device *vmach_dma_dev_get(const struct kvgpu_vgpu *v)
 /* returns the space of the guest's directory @pd, and counts a user of it; NULL: can't be made */
 struct kvgpu_space *vmach_space_get(struct kvgpu_vgpu *v, struct kvgpu_gaddr pd);
 /*
- * Ends a use of the space. Call it when channel @c, which used the space, is off the chip. @c is
- * NULL if the use was not by a channel. If @c is still on the chip, the space is kept until
- * vmach_spaces_drop().
+ * Ends a use of the space. @c: the channel that used the space, NULL if the use was not by a
+ * channel. The caller has taken @c off the chip, or @c never ran, or the card is cut off. If
+ * vmach_chan_is_off() finds @c on the chip all the same, which would be a bug, the space is kept
+ * until vmach_spaces_drop().
  */
 void vmach_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, const struct kvgpu_chan *c);
 /* Ends the kept uses of spaces. Call it when no channel of the vGPU is bound. */
@@ -608,7 +618,8 @@ bool vmach_windows_stale(struct kvgpu_vgpu *v);	/* the card's TLB may have older
  * the changed entries were written. Returns 0 or a negative error code.
  */
 int vmach_windows_invalidate(struct kvgpu_vgpu *v);
-void vmach_windows_zap(struct kvgpu_vgpu *v);		/* removes CPU mappings of changed pages */
+/* removes the CPU mappings of the pages whose entries in a window have changed */
+void vmach_windows_zap(struct kvgpu_vgpu *v);
 void vmach_window_bind(struct kvgpu_vgpu *v, enum kvgpu_bar bar, bool is_virtual,
 		       struct kvgpu_gaddr inst);
 void vmach_pramin_move(struct kvgpu_vgpu *v, struct kvgpu_gaddr base);
@@ -674,7 +685,10 @@ void vmach_runlists_fini(struct kvgpu_vgpu *v);		/* without vgpu->lock */
 void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu_gaddr list);
 void vmach_runlist_block(struct kvgpu_vgpu *v, u32 mask);
 void vmach_runlist_allow(struct kvgpu_vgpu *v, u32 mask);
-/* call it after a channel was bound: a submitted list may name the channel already */
+/*
+ * Notes again which channels are in the guest's last list for runlist @runl, and publishes the
+ * list. Call it after a channel was bound: the list may have named the channel before the bind.
+ */
 void vmach_runlist_chan_add(struct kvgpu_vgpu *v, u8 runl);
 /* translates the guest's lists and publishes the result (runlist.c) */
 void vmach_runlist_publish(struct kvgpu_vgpu *v);

@@ -168,7 +168,7 @@ static bool engines_busy(struct kvgpu_chip *chip, bool all, u32 *unsaid, bool *u
 	u32 st;
 
 	for (i = 0; i < ENGINE_LOOKS && !any; i++)
-		/* begin with the last engines, as sample.c does */
+		/* begin with the last engines: copy engines, whose work is mostly short */
 		for (e = gpu->hw.topo.nr_engines; e-- > 0 && (all || !any);) {
 			if (gpu->hw.topo.engine[e].runl != runl || *unsaid & BIT(e))
 				continue;

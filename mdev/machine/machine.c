@@ -22,7 +22,7 @@
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
-/* ------------------------------------------------------------------ registers */
+/* -------------------------------------------------------------- accesses of a guest's registers */
 
 /*
  * Returns the time, for an access to register @reg; 0 for registers whose access does not need the
@@ -116,7 +116,10 @@ static void guest_stop(struct kvgpu_vgpu *v)
 	vmach_events_reset(v);
 }
 
-/* Fills the partition with zeros, so that no data of an earlier user is left (S4). */
+/*
+ * Fills the partition with zeros, so that no data of an earlier user is left (S4 of
+ * docs/invariants.md).
+ */
 static int part_scrub(struct kvgpu_vgpu *v)
 {
 	int ret;

@@ -112,7 +112,8 @@ int kvgpu_machine_bar_access(struct kvgpu_vgpu *v, unsigned int region, u64 off,
 /*
  * Handlers of the chip's reports, for all vGPUs of a card. A handler finds the vGPU, and queues an
  * event for that vGPU or ends a channel of it. Two differ: .nonstall is for all vGPUs that have
- * channels, and .copy_stuck cuts the card off.
+ * channels. .copy_stuck cuts the card off from system memory until it is reset (chip.c), because a
+ * copy of the host did not end.
  */
 extern const struct kvgpu_hw_events kvgpu_machine_events;
 /*

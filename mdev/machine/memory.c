@@ -11,7 +11,7 @@
  * contents before it reads the table (take_dirty()). Tables in system memory are read through the
  * VFIO core.
  *
- * vgpu->lock is held, except at create and remove.
+ * vgpu->lock is held, except at create and remove. S1 and S4 are in docs/invariants.md.
  */
 #include <linux/dma-mapping.h>
 #include <linux/io.h>
@@ -49,11 +49,12 @@ static bool pool_has_room(const struct kvgpu_machine *m, u64 size)
 }
 
 /*
- * Allocates from the vGPU's part of the host's pool, but not on a card that was cut off. On such a
- * card a channel may be loaded that can't be taken off. The channel may still use tables in video
- * memory that went back to the pool. These tables are empty, and their memory must not get another
- * use (S1). The card is cut off before such tables go back, so that a check after the allocation
- * finds every such case.
+ * Allocates from the vGPU's part of the host's pool, but not on a card that was cut off from system
+ * memory (vmach_gpu_wedge()). On such a card a channel may be loaded that can't be taken off. The
+ * channel may still use tables in video memory that went back to the pool. These tables are empty,
+ * and their memory must not get another use (S1). The card is cut off before such tables go back,
+ * so that a check after the allocation finds every such case. Returns 0, -ENOMEM, or -EIO on a card
+ * that was cut off.
  */
 int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out)
 {
@@ -94,7 +95,7 @@ void vmach_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 	pool_give_back(v, vram);
 }
 
-/* ------------------------------------------------------------------ reading */
+/* ------------------------------------------------------------------ reads of the guest's memory */
 
 void vmach_stage_drop(struct kvgpu_machine *m)
 {
@@ -155,7 +156,7 @@ static int op_guest_read(void *ctx, struct kvgpu_gaddr a, void *buf, u32 len)
 	return vmach_guest_read(ctx, a, buf, len);
 }
 
-/* ------------------------------------------------------------------ tables */
+/* ------------------------------------------------------------------ memory of shadow tables */
 
 struct table_memory {
 	/*
@@ -263,7 +264,7 @@ const struct kvgpu_shadow_ops machine_shadow_ops = {
 	.table_write = op_table_write,
 };
 
-/* ------------------------------------------------------------------ life */
+/* ------------------------------------------------------------- begin and end of a vGPU's memory */
 
 /*
  * Returns how many bytes of the host's pool the vGPU should get: the same fraction as its partition

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Pins. A page is pinned by vfio_pin_pages() and mapped for DMA before an entry points to it. It is
- * released in this order (S2): the entry is removed, the removal is written out, the TLB is
- * invalidated (vmach_shadow_settle()), L2 is written back, the DMA mapping is removed, the page is
- * unpinned.
+ * released in this order, because of S2 (docs/invariants.md): the entry is removed, the removal is
+ * written out, the TLB is invalidated (vmach_shadow_settle()), L2 is written back, the DMA mapping
+ * is removed, the page is unpinned.
  *
  * The last three steps need not happen while the guest waits for its TLB's invalidate: for a large
  * buffer they take far longer than the first three. A page for which only these steps are left is

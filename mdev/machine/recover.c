@@ -8,12 +8,12 @@
  * with gpu->lock held, and each wait for the chip is bounded. The reset of an engine loses only the
  * context that is loaded on it.
  *
- * The order (nouveau nvkm_runl_rc(), docs/hardware.md): disable the channel, submit a list without
- * it, block the list, preempt, reset the engines that still have the channel, clear the error,
- * allow the list. nouveau has no preempt in this order. Here the preempt makes a channel that is on
- * a PBDMA, but on no engine, leave without a reset of an engine. After a reset, or a preempt in
- * vain, the channel is preempted once more before the list is allowed. Otherwise the error is
- * cleared after the list is allowed.
+ * The order (nouveau nvkm_runl_rc(), docs/hardware.md): disable the channel, submit a runlist
+ * without it, block the runlist, preempt, reset the engines that still have the channel, clear the
+ * runlist's error (PFIFO_RUNLIST_ERROR), allow the runlist. nouveau has no preempt in this order.
+ * Here the preempt makes a channel that is on a PBDMA, but on no engine, leave without a reset of
+ * an engine. After a reset, or a preempt in vain, the channel is preempted once more before the
+ * runlist is allowed. Otherwise the error is cleared after the runlist is allowed.
  */
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
@@ -21,7 +21,7 @@
 /* the eviction of a channel that was ended counts as a reset if it takes more ns */
 #define LONG_EVICTION_NS	(10 * NSEC_PER_MSEC)
 
-/* ------------------------------------------------------------------ engines */
+/* ------------------------------------------------------------------ drive channels off engines */
 
 /*
  * Resets engine @e. If that fails, resets it once more: this also clears requests that reached the
@@ -141,7 +141,7 @@ void vmach_stranger_evict(struct kvgpu_chip *chip, u64 now)
 	s->since = 0;
 }
 
-/* ------------------------------------------------------------------ channels */
+/* ------------------------------------------------------------------ end channels */
 
 /*
  * Returns the engine on which @c hangs as far as the guest is told. The guest's driver then resets

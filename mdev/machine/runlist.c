@@ -31,7 +31,7 @@
  */
 #define SLICE_US	1000
 
-/* ------------------------------------------------------------------ the lists */
+/* ------------------------------------------------------------------ memory of the lists */
 
 int vmach_runlists_init(struct kvgpu_vgpu *v)
 {
@@ -67,7 +67,7 @@ void vmach_runlists_fini(struct kvgpu_vgpu *v)
 	}
 }
 
-/* ------------------------------------------------------------------ translation */
+/* ---------------------------------------------------------------- translation of a guest's list */
 
 struct translate {
 	struct kvgpu_vgpu *v;
@@ -225,7 +225,7 @@ static bool lacks_group(struct kvgpu_vgpu *v)
 	return false;
 }
 
-/* ------------------------------------------------------------------ publishing */
+/* ------------------------------------------------------------------ publishing a vGPU's lists */
 
 /*
  * Removes the entries of dead channels from the list: recovery may have ended a channel after its

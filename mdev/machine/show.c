@@ -11,7 +11,7 @@
 
 #include "mdev/machine/internal.h"
 
-/* ------------------------------------------------------------------ the card */
+/* -------------------------------- one card: its slicer, what the slicer knows of the vGPUs, ids */
 
 static void show_machine(struct seq_file *s, const struct machine_slicer *sl,
 			 const struct kvgpu_machine *m)
@@ -117,7 +117,7 @@ static void show_shadow(struct seq_file *s, const struct kvgpu_vgpu *v)
 		   st->unpins);
 }
 
-/* ---------------------------------------------------------- registers, in the order of the hash */
+/* ----------------------------------------------- one vGPU's registers, in the order of the hash */
 
 static const char *reg_class_name(enum kvgpu_reg_class c)
 {

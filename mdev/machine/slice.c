@@ -338,7 +338,7 @@ static bool chan_was_seen(const struct seen *w, const struct loaded *l)
 /*
  * Drives channel or group @l off the chip. Returns the time at which @l had left, or at which the
  * recovery of @l began, or at which the card failed. chan_recover() accounts for the time of the
- * recovery itself.
+ * recovery itself. Notes in @w for which channels engines worked meanwhile. gpu->lock is not held.
  */
 static u64 chan_drive_off(struct kvgpu_chip *chip, const struct loaded *l, struct seen *w)
 {
@@ -409,7 +409,7 @@ static void note_leaver(struct kvgpu_chip *chip, const struct loaded *l, const s
 	write_seqlock(&chip->slicer.books);
 	charge_seen_work(chip, l, w, began, ktime_get_ns());
 	if (m) {
-		/* it was at work: a vGPU without work leaves at once */
+		/* @m was at work: a vGPU without work leaves at once */
 		m->slice.busy |= now - began > LATE_NS;
 		sampled = m->slice.left_busy || m->slice.busy;
 		m->slice.busy |= chan_was_seen(w, l) || count_looks(w, m);
@@ -476,7 +476,7 @@ static void loaded_leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr
 	kvgpu_hw_unlock(&chip->gpu->lock);
 }
 
-/* ------------------------------------------------------------------ a decision */
+/* -------------------------------------------------------- a decision of the policy, carried out */
 
 /* Tells the policy what the look at time @now found. */
 static void tell_policy(struct kvgpu_chip *chip, u64 now)
@@ -615,7 +615,7 @@ static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 	return c.until;
 }
 
-/* ------------------------------------------------------------------ the thread */
+/* ------------------------------------------------------------------ the slicer's thread */
 
 /* Sleeps until time @until (ktime, ns). Kicks do not end the sleep. */
 static void slicer_rest(u64 until)

@@ -26,7 +26,7 @@
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
-/* ------------------------------------------------------------------ spaces */
+/* --------------------------------------------------------------- address spaces and their users */
 
 static struct kvgpu_space *space_find(struct kvgpu_machine *m, struct kvgpu_gaddr pd)
 {
@@ -89,7 +89,8 @@ static void space_unref(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u32 users)
 
 /*
  * A caller that passes channel @c has taken it off the chip before, or cut the card off, or @c
- * never ran. This function checks that all the same, because S1 and S2 depend on it.
+ * never ran. This function checks that all the same, because S1 and S2 (docs/invariants.md) depend
+ * on it.
  */
 void vmach_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, const struct kvgpu_chan *c)
 {
@@ -115,12 +116,14 @@ void vmach_spaces_drop(struct kvgpu_vgpu *v)
 	}
 }
 
-/* ------------------------------------------------------------------ sync */
+/* --------------------------------------- sync: bring shadows up to date with the guest's tables */
 
 /*
- * Does what S2 requires, in this order: write entries out, invalidate the card's windows and TLBs,
- * then release the memory that only the old entries used (pinned pages become due: pin.c). If the
- * card did not answer, vmach_gpu_wedge() has cut it off from system memory before the release.
+ * Ends the use of removed entries: writes entries out, invalidates the TLB entries of the windows
+ * and spaces that have changed, and only then releases the memory that only the old entries used
+ * (pinned pages become due: pin.c). S2 (docs/invariants.md) requires this order: the GPU must not
+ * use a translation to memory that was released. If the card did not answer, vmach_gpu_wedge() has
+ * cut it off from system memory before the release.
  */
 void vmach_shadow_settle(struct kvgpu_vgpu *v)
 {

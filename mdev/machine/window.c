@@ -6,12 +6,13 @@
  * page in the same way as a page of an address space, and releases it in the same order
  * (vmach_shadow_settle()).
  *
- * The frame behind a page of a slice never changes. The card's table decides what the frame shows,
- * and a page without a translation shows the vGPU's scrap page. Only a page of doorbells has
- * another frame. Where the guest has the USERD page of eight channels in BAR1, a mapping gets the
- * page of the card's USERD window that belongs to these eight channels, if one of them was bound.
- * The reason: the card knows a doorbell by the place of the write in BAR1. Both frames show the
- * same page of the partition if the guest's tables lead there to the channels' USERD.
+ * The frame behind a page of a slice never changes. The host's table of the BAR (hw/bar.c) decides
+ * what the frame shows, and a page without a translation shows the vGPU's scrap page. Only a page
+ * of doorbells has another frame. Where the guest has the USERD page of eight channels in BAR1, a
+ * mapping gets the page of the card's USERD window that belongs to these eight channels, if one of
+ * them was bound. The reason: the card knows a doorbell by the place of the write in BAR1. Both
+ * frames show the same page of the partition if the guest's tables lead there to the channels'
+ * USERD.
  *
  * The CPU's touches are noted (touched.c). When entries of a window change, the pages that these
  * entries did not show before are noted as touched before the zap (the removal of CPU mappings):
@@ -32,7 +33,10 @@ static u64 scrap_pte(const struct kvgpu_vgpu *v)
 	return GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, v->m->scrap.at.v >> GMMU_ADDR_SHIFT);
 }
 
-/* Returns the page of the partition to which entry @pte of the card's table leads, or NO_PAGE. */
+/*
+ * Returns the page of the partition to which entry @pte leads, or NO_PAGE. @pte is an entry of the
+ * host's table of BAR1 or BAR3 (hw/bar.c), for a page of a slice or of the PRAMIN window.
+ */
 static u32 part_page_of(const struct kvgpu_vgpu *v, u64 pte)
 {
 	u64 page = FIELD_GET(GMMU_PTE_ADDR, pte) - (v->part.v >> GMMU_ADDR_SHIFT);
@@ -256,7 +260,7 @@ void vmach_userd_show(struct kvgpu_vgpu *v, u16 g, int hgroup, u32 page)
 		kvgpu_mdev_bar_zap(v, kvgpu_bar_number(KVGPU_BAR1), at, PAGE_SIZE);
 }
 
-/* ------------------------------------------------------------------ the CPU */
+/* ------------------------------------------------------------ what an access of the CPU reaches */
 
 /*
  * Returns the guest group whose doorbells are at @off of BAR1, or -1 if no doorbells are overlaid
@@ -381,7 +385,7 @@ int kvgpu_machine_bar_access(struct kvgpu_vgpu *v, unsigned int region, u64 off,
 	return 0;
 }
 
-/* ------------------------------------------------------------------ life */
+/* -------------------------------------------------------------- begin, reset and end of windows */
 
 static void win_show_nothing(struct kvgpu_vgpu *v, struct machine_win *w)
 {
