@@ -9,6 +9,8 @@ struct channel_carrier {
 	int (*send)(struct kvgpu_remote_channel *c, const struct kvgpu_remote_head *h,
 		    const struct iovec *parts, unsigned int n);
 	int (*push)(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes);
+	/* called only if the channel has a relay */
+	int (*fetch)(struct kvgpu_remote_channel *c, const struct kvgpu_remote_pull *pull);
 	int (*await)(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq,
 		     struct kvgpu_remote_answer *a, const void **payload);
 	/* in a child of fork(): takes no lock, which another thread may have held */

@@ -203,6 +203,13 @@ int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t byte
 	return kvgpu_remote_is_gone(c) ? -ECONNRESET : c->carrier->push(c, at, bytes);
 }
 
+int kvgpu_remote_fetch(struct kvgpu_remote_channel *c, const struct kvgpu_remote_pull *pull)
+{
+	if (!c->has_relay)
+		return -ENOTSUP;
+	return kvgpu_remote_is_gone(c) ? -ECONNRESET : c->carrier->fetch(c, pull);
+}
+
 int kvgpu_remote_await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq,
 		       struct kvgpu_remote_answer *a, const void **payload)
 {

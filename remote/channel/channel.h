@@ -81,6 +81,13 @@ int kvgpu_remote_send(struct kvgpu_remote_channel *c, uint16_t op, unsigned int 
  * caller has for kvgpu_remote_send(), if that order matters.
  */
 int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes);
+/*
+ * Have the relay bring bytes into the arena, at the server's side alone, from another server: as a
+ * push for the frames that follow. If they can't be had, the next frame fails with
+ * CUDA_ERROR_SYSTEM_NOT_READY. -ENOTSUP: there is no relay. The bytes at the source must stay until
+ * that frame is answered.
+ */
+int kvgpu_remote_fetch(struct kvgpu_remote_channel *c, const struct kvgpu_remote_pull *pull);
 /* Tell the server that the function of an event has been called; any thread. */
 int kvgpu_remote_ack(struct kvgpu_remote_channel *c, uint64_t id);
 

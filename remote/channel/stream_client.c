@@ -203,6 +203,16 @@ static int push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes)
 	return c->has_relay ? push_shared(of(c), all) : write_parts(of(c), all, 4);
 }
 
+static int fetch(struct kvgpu_remote_channel *c, const struct kvgpu_remote_pull *pull)
+{
+	struct kvgpu_remote_head h = { .op = KVGPU_REMOTE_OP_PULL, .bytes = sizeof(*pull) };
+	struct iovec all[] = { { 0 },
+			       { &h, sizeof(h) },
+			       { (void *)(uintptr_t)pull, sizeof(*pull) } };
+
+	return push_shared(of(c), all);
+}
+
 /* ------------------------------------------------------------------ the reader */
 
 static int take(struct stream_channel *s, void *to, size_t n)
@@ -332,6 +342,7 @@ static void close_channel(struct kvgpu_remote_channel *c)
 
 static const struct channel_carrier stream_carrier = { .send = send_frame,
 						       .push = push,
+						       .fetch = fetch,
 						       .await = box_await,
 						       .forked = forked,
 						       .close = close_channel };

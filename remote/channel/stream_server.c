@@ -49,6 +49,7 @@ struct stream_port {
 	pthread_mutex_t input;	/* of the members up to bytes[]: the thread that holds it reads */
 	struct kept *first, **last;
 	uint64_t kept_bytes;
+	bool spoilt;			/* the next frame's piece did not come */
 	size_t have, used;		/* of .bytes */
 	uint64_t bytes[INPUT / 8];
 	/* of the frame that is served; the serving thread's alone */
@@ -111,6 +112,18 @@ static int take_piece(struct stream_port *s, const struct kvgpu_remote_piece *pi
 	return 0;
 }
 
+/*
+ * A frame is whole: pass it on. If its piece did not come, the server is to see that in the place
+ * of the frame's operation.
+ */
+static int pass_on(struct stream_port *s, struct kvgpu_remote_head *h)
+{
+	if (s->spoilt)
+		h->op = KVGPU_REMOTE_OP_SPOILT;
+	s->spoilt = false;
+	return 1;
+}
+
 /* 1: a frame, whose payload is at *payload until more is read; 0: no whole frame is here */
 static int parse(struct stream_port *s, struct kvgpu_remote_head *h, const uint8_t **payload)
 {
@@ -135,8 +148,10 @@ static int parse(struct stream_port *s, struct kvgpu_remote_head *h, const uint8
 			r = take_piece(s, &piece);
 			if (r)
 				return r;
+		} else if (h->op == KVGPU_REMOTE_OP_SPOILT && s->p.has_relay) {
+			s->spoilt = true;
 		} else {
-			return 1;
+			return pass_on(s, h);
 		}
 	}
 	return 0;

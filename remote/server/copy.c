@@ -22,6 +22,13 @@ static void *source(struct server *s, uint64_t at, uint64_t bytes, void **copy)
 	return *copy ? memcpy(*copy, s->arena + at, bytes) : NULL;
 }
 
+/* Bytes for the client are in the arena: send them there, or leave them to a relay. */
+static CUresult bring(struct server *s, uint64_t at, uint64_t bytes, bool stays)
+{
+	return stays || !kvgpu_remote_return(s->port, at, bytes) ? CUDA_SUCCESS :
+								   CUDA_ERROR_UNKNOWN;
+}
+
 /* ------------------------------------------------------------------ one line */
 
 CUresult frame_copy_in(struct server *s, const struct q_copy_in *q, struct kvgpu_remote_cursor *in,
@@ -119,9 +126,7 @@ CUresult frame_copy_out(struct server *s, const struct q_copy_out *q,
 	r = CALL(s, cuMemcpyDtoHAsync_v2, to, q->src, q->bytes, stream);
 	if (!r)
 		r = wait_for_stream(s, stream);
-	if (!r && !small && kvgpu_remote_return(s->port, q->at, q->bytes))
-		r = CUDA_ERROR_UNKNOWN;
-	return r;
+	return r || small ? r : bring(s, q->at, q->bytes, q->flags & COPY_STAYS);
 }
 
 static CUresult run(struct server *s, const struct q_run *q, CUstream stream, void *dst, void *src)
@@ -343,13 +348,12 @@ CUresult frame_box(struct server *s, const struct q_box *q, struct kvgpu_remote_
 			return CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	b = box_from_words(q->src, q->dst, q->size, &src, &dst);
-	r = copy_box(s, &b, q->form, stream);
+	r = copy_box(s, &b, q->form & ~(uint32_t)FORM_STAYS, stream);
 	free(copy);
 	if (!r && src.host)
 		r = copy_begun(s, stream);
 	if (!r && dst.host)
 		r = wait_for_stream(s, stream);
-	if (!r && dst.host && kvgpu_remote_return(s->port, q->dst[END_WHERE], dst.bytes))
-		r = CUDA_ERROR_UNKNOWN;
-	return r;
+	return r || !dst.host ? r :
+				bring(s, q->dst[END_WHERE], dst.bytes, q->form & FORM_STAYS);
 }

@@ -137,8 +137,12 @@ void serve_frame(struct server *s, const struct kvgpu_remote_head *h, const void
 	s->payload = payload;
 	s->later = false;
 	s->scratch_used = 0;
-	r = op_gives(h->op) && !handle_room(s) ? CUDA_ERROR_OUT_OF_MEMORY :
-						 serve_op(s, h->op, &in, &out);
+	if (h->op == KVGPU_REMOTE_OP_SPOILT)
+		r = CUDA_ERROR_SYSTEM_NOT_READY;
+	else if (op_gives(h->op) && !handle_room(s))
+		r = CUDA_ERROR_OUT_OF_MEMORY;
+	else
+		r = serve_op(s, h->op, &in, &out);
 	if (!s->later)
 		answer(s, h, r, &out);
 	count(s);

@@ -19,6 +19,7 @@ const char *kvgpu_remote_op_name(uint16_t op)
 	return s			  ? s->name :
 	       op == KVGPU_REMOTE_OP_ACK  ? "ack" :
 	       op == KVGPU_REMOTE_OP_PUSH ? "push" :
+	       op == KVGPU_REMOTE_OP_SPOILT ? "spoilt" :
 					    "?";
 }
 

@@ -45,6 +45,16 @@ enum {
 	 * with this side
 	 */
 	KVGPU_REMOTE_OP_PUSH = 2,
+	/*
+	 * payload: struct kvgpu_remote_pull, for a relay: it brings the piece from the arena of
+	 * another of the client's servers; the server sees KVGPU_REMOTE_OP_PUSH
+	 */
+	KVGPU_REMOTE_OP_PULL = 3,
+	/*
+	 * from a relay, in the place of KVGPU_REMOTE_OP_PUSH, with the same payload: the piece
+	 * can't be had, and the next frame fails with CUDA_ERROR_SYSTEM_NOT_READY
+	 */
+	KVGPU_REMOTE_OP_SPOILT = 4,
 };
 
 struct kvgpu_remote_head {
@@ -62,6 +72,18 @@ struct kvgpu_remote_answer {
 
 struct kvgpu_remote_piece {
 	uint64_t at, bytes;	/* place and length in the arena */
+};
+
+/* Where a piece is that a relay is to bring from another proxy of the same job. */
+struct kvgpu_remote_source {
+	uint64_t at;		/* in the arena there; it has as many bytes as here */
+	uint64_t key[2];	/* .key of that connection's struct kvgpu_remote_relayed */
+	uint32_t rank, lane;	/* .rank and .lane of it */
+};
+
+struct kvgpu_remote_pull {
+	struct kvgpu_remote_piece piece;	/* where the bytes go */
+	struct kvgpu_remote_source source;
 };
 
 struct kvgpu_remote_ack {
@@ -110,6 +132,14 @@ struct kvgpu_remote_welcome {
 struct kvgpu_remote_relayed {
 	uint32_t piece;		/* copies are cut into pieces of so many bytes at most */
 	uint32_t turn;		/* bytes that cross in the time that one more piece costs */
+	/*
+	 * Pieces go straight between two connections with one .job, which is not 0, and two .rank.
+	 * .lane: which connection of that proxy this is; .key: random, it lets this connection's
+	 * arena be read.
+	 */
+	uint64_t job;
+	uint64_t key[2];
+	uint32_t rank, lane;
 };
 /* the bounds of .piece */
 enum { KVGPU_REMOTE_RELAYED_MIN = 64 << 10, KVGPU_REMOTE_RELAYED_MAX = 2 << 20 };
@@ -185,13 +215,15 @@ enum kvgpu_remote_form {
 	FORM_3D,
 	FORM_3D_PEER,
 	NR_FORMS,
-	FORM_ASYNC = 0x100
+	FORM_ASYNC = 0x100,
+	FORM_STAYS = 0x200	/* as COPY_STAYS */
 };
 
 /*
- * Flag of a copy of one line: the answer comes when all of the copy is done, not when it has begun.
+ * Flags of a copy of one line. COPY_WHOLE: the answer comes when all of the copy is done, not when
+ * it has begun. COPY_STAYS: the bytes stay in the server's arena, from where a relay takes them.
  */
-enum kvgpu_remote_copy { COPY_WHOLE = 1 };
+enum kvgpu_remote_copy { COPY_WHOLE = 1, COPY_STAYS = 2 };
 
 /*
  * The source and the destination of a run along an array. IN: a piece of the arena that the client
@@ -242,7 +274,18 @@ WIRE_AT(welcome, arena_bytes, 16);
 WIRE_AT(welcome, result, 24);
 WIRE_AT(welcome, relayed, 28);
 WIRE_SIZE(welcome, 32);
-WIRE_SIZE(relayed, 8);
+WIRE_AT(source, key, 8);
+WIRE_AT(source, rank, 24);
+WIRE_AT(source, lane, 28);
+WIRE_SIZE(source, 32);
+WIRE_AT(pull, source, 16);
+WIRE_SIZE(pull, 48);
+WIRE_AT(relayed, turn, 4);
+WIRE_AT(relayed, job, 8);
+WIRE_AT(relayed, key, 16);
+WIRE_AT(relayed, rank, 32);
+WIRE_AT(relayed, lane, 36);
+WIRE_SIZE(relayed, 40);
 WIRE_AT(resource, what, 0);
 WIRE_AT(resource, width, 8);
 WIRE_AT(resource, height, 16);

@@ -39,6 +39,9 @@ static const char *carrier = "unix";
 static char path[64], address[80];
 static int listening;
 static pthread_t server;
+/* what the server was told to have brought, atomic: how often */
+static struct kvgpu_remote_pull fetched;
+static unsigned int fetches;
 /* atomic: number of calls that were acked while the server was busy */
 static uint64_t called;
 
@@ -81,6 +84,12 @@ static int serve_one(struct kvgpu_remote_port *p, const struct kvgpu_remote_head
 		pthread_create(&t, NULL, call_and_wait, p);
 		pthread_join(t, NULL);
 		return kvgpu_remote_reply(p, h, 0, NULL, 0);
+	case KVGPU_REMOTE_OP_PULL:
+		memcpy(&fetched, payload, h->bytes);
+		__atomic_add_fetch(&fetches, 1, __ATOMIC_SEQ_CST);
+		return h->bytes != sizeof(fetched);
+	case KVGPU_REMOTE_OP_SPOILT:
+		return h->box ? kvgpu_remote_reply(p, h, 802, NULL, 0) : 0;
 	case OP_LEAVE:
 		return 1;
 	}
@@ -306,6 +315,52 @@ static void answers(void **state)
 	assert_string_equal(happened.text, "text");	/* the text came before the answer */
 	kvgpu_remote_box_put(client, two);
 	assert_int_equal(kvgpu_remote_box_get(client), two);
+	kvgpu_remote_disconnect(client);
+}
+
+/*
+ * By a relay: what a client wants brought goes out before the frame that needs it; where the relay
+ * says that a piece did not come, that one frame is not carried out. The relay here passes on all
+ * that the client says.
+ */
+static void spoilt_frames(void **state)
+{
+	const struct kvgpu_remote_pull pull = { { 4096, 8192 }, { 12288, { 3, 4 }, 5, 6 } };
+	uint64_t word = 7, seq;
+	struct kvgpu_remote_answer a;
+	const void *back;
+	unsigned int box;
+
+	begin();
+	box = kvgpu_remote_box_get(client);
+	fetches = 0;
+	assert_int_equal(kvgpu_remote_fetch(client, &pull), 0);
+	assert_int_equal(ask(OP_ECHO, box, &word, 8, &a, &back), 0);
+	assert_int_equal(__atomic_load_n(&fetches, __ATOMIC_SEQ_CST), 1);
+	assert_memory_equal(&fetched, &pull, sizeof(pull));
+	assert_int_equal(send_op(KVGPU_REMOTE_OP_SPOILT, 0, &pull.piece, 16, &seq), 0);
+	assert_int_equal(ask(OP_ECHO, box, &word, 8, &a, &back), 0);
+	assert_int_equal(a.result, 802);
+	assert_int_equal(ask(OP_ECHO, box, &word, 8, &a, &back), 0);
+	assert_int_equal(a.result, 8);
+	kvgpu_remote_disconnect(client);
+}
+
+/* Without a relay nothing can be brought, and nobody says that a piece did not come. */
+static void nothing_to_fetch(void **state)
+{
+	const struct kvgpu_remote_pull pull = { { 4096, 8192 }, { 12288, { 3, 4 }, 5, 6 } };
+	uint64_t word = 7, seq;
+	struct kvgpu_remote_answer a;
+	const void *back;
+	unsigned int box;
+
+	begin();
+	box = kvgpu_remote_box_get(client);
+	assert_int_equal(kvgpu_remote_fetch(client, &pull), -ENOTSUP);
+	assert_int_equal(send_op(KVGPU_REMOTE_OP_SPOILT, 0, &pull.piece, 16, &seq), 0);
+	assert_int_equal(ask(OP_ECHO, box, &word, 8, &a, &back), 0);
+	assert_int_equal(a.result, 8);
 	kvgpu_remote_disconnect(client);
 }
 
@@ -598,6 +653,7 @@ int main(void)
 		ON_APERTURE(server_goes),
 		ON_SERVER(versions), ON_SERVER(answers), ON_SERVER(pieces), ON_SERVER(acks_pass_by),
 			ON_SERVER(kept_heads), ON_SERVER(server_goes),
+		ON_SERVER(nothing_to_fetch), ON_APERTURE(nothing_to_fetch), BY_RELAY(spoilt_frames),
 		BY_RELAY(answers), BY_RELAY(pieces), BY_RELAY(acks_pass_by), BY_RELAY(server_goes),
 		ON_SERVER(beside_a_relays_arena),
 		cmocka_unit_test_setup_teardown(lying_relays, set_up_listener, tear_down_listener),

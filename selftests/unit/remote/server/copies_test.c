@@ -194,6 +194,38 @@ static void not_pinned(void **state)
 	OK(ASK(fence, .upto = UINT64_MAX));
 }
 
+/*
+ * Bytes that a relay takes from the arena are not sent to the client. A frame whose piece did not
+ * come is not carried out.
+ */
+static void by_relays(void **state)
+{
+	struct q_box box = { .form = FORM_2D | FORM_STAYS, .size = { 64, 4, 1 },
+			     .src = { [END_TYPE] = CU_MEMORYTYPE_DEVICE, [END_WHERE] = 1 << 20,
+				      [END_PITCH] = 64, [END_HEIGHT] = 4 },
+			     .dst = { [END_TYPE] = CU_MEMORYTYPE_HOST, [END_WHERE] = 4096,
+				      [END_PITCH] = 64, [END_HEIGHT] = 4 } };
+	struct q_copy_in in = { .dst = 1 << 20, .at = 4096, .bytes = 4096 };
+	unsigned int calls;
+
+	context();
+	OK(ASK(copy_out, .src = 1 << 20, .at = 4096, .bytes = 4096,
+	       .flags = COPY_WHOLE | COPY_STAYS));
+	OK(fake_frame(&s, OP_box, &box, sizeof(box)));
+	assert_int_equal(fake_given, 0);
+	OK(ASK(copy_out, .src = 1 << 20, .at = 4096, .bytes = 4096, .flags = COPY_WHOLE));
+	box.form = FORM_2D;
+	OK(fake_frame(&s, OP_box, &box, sizeof(box)));
+	assert_int_equal(fake_given, 2);
+	FAILS(ASK(copy_out, .src = 1 << 20, .at = (1 << 20) - 8, .bytes = 4096,
+		  .flags = COPY_STAYS), INVALID_VALUE);
+	calls = fake_calls;
+	FAILS(fake_frame(&s, KVGPU_REMOTE_OP_SPOILT, &in, sizeof(in)), SYSTEM_NOT_READY);
+	assert_int_equal(fake_calls, calls);
+	OK(fake_frame(&s, OP_copy_in, &in, sizeof(in)));
+	assert_true(fake_calls > calls);
+}
+
 /* A client that never sends a fence costs a limited number of events only. */
 static void copies_without_end(void **state)
 {
@@ -434,7 +466,8 @@ static void ferries(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		ON_SERVER(pinned_copies), ON_SERVER(not_pinned), ON_SERVER(copies_without_end),
+		ON_SERVER(pinned_copies), ON_SERVER(not_pinned), ON_SERVER(by_relays),
+		ON_SERVER(copies_without_end),
 		ON_SERVER(small_answers), ON_SERVER(no_small_answers),
 		ON_SERVER(context_stays), ON_SERVER(arena_of_ferries),
 		ON_SERVER(uploads_beside_ferries), ON_SERVER(ferries),

@@ -13,6 +13,7 @@ extern unsigned int fake_calls;		/* number of calls of the library */
 /* So many of the next questions whether work is done get the answer no. */
 extern unsigned int fake_busy;
 extern CUresult fake_error;		/* result of most calls from now on */
+extern unsigned int fake_given;	/* pieces of the arena that went to the client */
 extern unsigned int fake_answers;	/* number of answers to frames; fake_last is the last one */
 extern struct kvgpu_remote_answer fake_last;
 extern uint64_t fake_payload[KVGPU_REMOTE_PAYLOAD_MAX / 8];

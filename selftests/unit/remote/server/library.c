@@ -8,7 +8,7 @@
 
 enum { HANDLE_MAGIC = 0x68616e64, IMAGE_LEAST = 4 };
 
-unsigned int fake_calls, fake_busy, fake_answers, fake_registered;
+unsigned int fake_calls, fake_busy, fake_answers, fake_registered, fake_given;
 CUresult fake_error;
 struct kvgpu_remote_answer fake_last;
 uint64_t fake_payload[KVGPU_REMOTE_PAYLOAD_MAX / 8];
@@ -520,6 +520,7 @@ static int reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to
 static int give(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes)
 {
 	fake_read((uint8_t *)p->arena + at, bytes);
+	fake_given++;
 	return 0;
 }
 
@@ -565,7 +566,7 @@ void fake_begin(struct server *s, uint64_t arena_bytes)
 	by_hand(&s->library);
 	fake_forwards(s);
 	assert(!server_init(s));
-	fake_calls = fake_busy = fake_answers = fake_registered = 0;
+	fake_calls = fake_busy = fake_answers = fake_given = fake_registered = 0;
 	fake_no_register = fake_no_address = false;
 	memset(fake_events, 0, sizeof(fake_events));
 	captured = NULL;
