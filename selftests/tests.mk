@@ -314,15 +314,20 @@ SRC_remote/turns/turns_test	:= remote/turns/turns.c
 FUZZ_TESTS += remote/turns/turns_fuzz
 FUZZSRC_remote/turns/turns_fuzz	:= remote/turns/turns.c
 # --- remote/cluster: what is pure of it
-UNIT_TESTS += $(addprefix remote/cluster/relay/,cut_test tap_test message_test greet_test measure_test) remote/client/cut_test $(addprefix remote/cluster/run/,options_test plan_test)
+UNIT_TESTS += $(addprefix remote/cluster/relay/,cut_test tap_test message_test greet_test measure_test note_test pull_test) remote/client/cut_test $(addprefix remote/cluster/run/,options_test plan_test)
 SRC_remote/cluster/relay/cut_test	:=
 SRC_remote/cluster/relay/tap_test	:= remote/cluster/relay/tap.c
 SRC_remote/cluster/relay/message_test	:= remote/wire/cursor.c
 # on a stand-in for MPI's header
 SRC_remote/cluster/relay/greet_test	:= remote/cluster/relay/greet.c $(REMOTE_CHANNEL_SRC)
 SRC_remote/cluster/relay/measure_test	:= remote/cluster/relay/measure.c
-$(addprefix $(O)/asan/,$(addprefix remote/cluster/relay/,greet.o measure.o) $(addprefix selftests/unit/remote/cluster/relay/,greet_test.o measure_test.o)): \
+SRC_remote/cluster/relay/note_test	:= remote/wire/cursor.c
+SRC_remote/cluster/relay/pull_test	:= $(addprefix remote/cluster/relay/,pull.c bulk.c) remote/wire/cursor.c
+$(addprefix $(O)/asan/,$(addprefix remote/cluster/relay/,greet.o measure.o pull.o bulk.o) \
+  $(addprefix selftests/unit/remote/cluster/relay/,greet_test.o measure_test.o pull_test.o)): \
 	TEST_CPPFLAGS += -Iselftests/unit/remote/cluster/relay/mpi
+$(addprefix $(O)/asan/,remote/cluster/relay/pull.o selftests/unit/remote/cluster/relay/pull_test.o): TEST_CPPFLAGS += -I$(REMOTE_GEN) -D_GNU_SOURCE
+$(addprefix $(O)/asan/,remote/cluster/relay/pull.o selftests/unit/remote/cluster/relay/pull_test.o): | $(REMOTE_GEN)/.made
 SRC_remote/client/cut_test	:=
 SRC_remote/cluster/run/options_test	:= remote/cluster/run/options.c
 SRC_remote/cluster/run/plan_test	:= $(addprefix remote/cluster/run/,plan.c command.c)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -95,7 +96,8 @@ static void accept_one(struct broker *b, unsigned int i)
 
 	if (fd < 0)
 		return;
-	if (!n || l->lost || !is_own_user(fd) || !link_say(l, CONTROL_OPEN, n - l->lanes)) {
+	if (!n || l->lost || !is_own_user(fd) ||
+	    getrandom(n->key, sizeof(n->key), 0) != sizeof(n->key) || !link_open(l, n)) {
 		close(fd);
 		return;
 	}
@@ -165,14 +167,25 @@ static bool turn(struct broker *b)
 	return parent;
 }
 
-/* one look at a link that is about to end; whether it has ended */
-static bool is_over(struct link *l, bool *said)
+/* a proxy may want pieces of another one, which has to be there until all are quiet */
+static bool all_quiet(const struct broker *b)
+{
+	unsigned int i;
+
+	for (i = 0; i < b->proxies; i++)
+		if (!b->links[i]->lost && !link_is_quiet(b->links[i]))
+			return false;
+	return true;
+}
+
+/* one look at a link that is about to end; whether it has ended. @quiet: it may be told to */
+static bool is_over(struct link *l, bool quiet, bool *said)
 {
 	struct control c;
 
 	link_hear(l, &c);
 	link_go(l);
-	if (!*said && link_is_quiet(l))
+	if (!*said && quiet)
 		*said = link_say(l, CONTROL_END, 0);
 	return l->over;
 }
@@ -183,15 +196,16 @@ static bool is_over(struct link *l, bool *said)
 static bool end_links(struct broker *b)
 {
 	uint64_t until = now_us() + END_S * 1000000ull;
-	bool said[b->proxies], lost = false;
+	bool said[b->proxies], lost = false, quiet;
 	unsigned int i, left;
 
 	memset(said, 0, sizeof(said));
 	for (i = 0; i < b->proxies; i++)
 		link_hang_up(b->links[i]);
 	do {
+		quiet = all_quiet(b);
 		for (i = left = 0; i < b->proxies; i++) {
-			left += !b->links[i]->lost && !is_over(b->links[i], &said[i]);
+			left += !b->links[i]->lost && !is_over(b->links[i], quiet, &said[i]);
 			lost = lost || b->links[i]->lost;
 		}
 		pace(b->s, NULL, 0, false, true);

@@ -28,24 +28,22 @@ uint64_t bulk_add(struct bulk *b, uint64_t at, uint64_t bytes, uint32_t chunk)
 }
 
 /* places are multiples of large powers of two: the golden ratio spreads them over all sets */
-static size_t set_of(uint64_t at, uint32_t bytes)
+static size_t set_of(int rank, int tag, uint64_t at, uint32_t bytes)
 {
-	return ((at / CHUNK_MIN + ((uint64_t)bytes << 32)) * 0x9e3779b97f4a7c15) >>
-	       (64 - BULK_LOG_SETS);
+	uint64_t all = at / CHUNK_MIN + ((uint64_t)bytes << 32) + ((uint64_t)rank << 52) + tag;
+
+	return (all * 0x9e3779b97f4a7c15) >> (64 - BULK_LOG_SETS);
 }
 
-/*
- * The request for that place and length. NULL and *r MPI_SUCCESS: all requests of its set are under
- * way.
- */
-static struct chunk *find(struct bulk *b, uint64_t at, uint32_t bytes, int *r)
+struct chunk *bulk_find(struct bulk *b, int rank, int tag, uint64_t at, uint32_t bytes, int *r)
 {
-	struct chunk *set = b->table + set_of(at, bytes) * BULK_WAYS, *c = NULL;
+	struct chunk *set = b->table + set_of(rank, tag, at, bytes) * BULK_WAYS, *c = NULL;
 	unsigned int i;
 
 	*r = MPI_SUCCESS;
 	for (i = 0; i < BULK_WAYS; i++)
-		if (!set[i].busy && set[i].at == at && set[i].bytes == bytes)
+		if (!set[i].busy && set[i].at == at && set[i].bytes == bytes &&
+		    set[i].rank == rank && set[i].tag == tag)
 			return &set[i];
 	for (i = 0; i < BULK_WAYS && (!c || c->bytes); i++)
 		if (!set[(i + b->victim) % BULK_WAYS].busy)
@@ -56,10 +54,10 @@ static struct chunk *find(struct bulk *b, uint64_t at, uint32_t bytes, int *r)
 	b->made++;
 	if (c->bytes)
 		MPI_Request_free(&c->made);
-	*c = (struct chunk){ .at = at };
-	*r = b->out ? MPI_Ssend_init(b->arena + at, bytes, MPI_BYTE, b->rank, b->tag,
-				     MPI_COMM_WORLD, &c->made) :
-		      MPI_Recv_init(b->arena + at, bytes, MPI_BYTE, b->rank, b->tag, MPI_COMM_WORLD,
+	*c = (struct chunk){ .at = at, .rank = rank, .tag = tag };
+	*r = b->out ? MPI_Ssend_init(b->arena + at, bytes, MPI_BYTE, rank, tag, MPI_COMM_WORLD,
+				     &c->made) :
+		      MPI_Recv_init(b->arena + at, bytes, MPI_BYTE, rank, tag, MPI_COMM_WORLD,
 				    &c->made);
 	c->bytes = *r == MPI_SUCCESS ? bytes : 0;
 	return *r == MPI_SUCCESS ? c : NULL;
@@ -75,7 +73,7 @@ static int start_some(struct bulk *b, bool *moved)
 		bytes = b->job[b->first_job].chunk;
 		if (bytes > b->job[b->first_job].left)
 			bytes = b->job[b->first_job].left;
-		c = find(b, b->job[b->first_job].at, bytes, &r);
+		c = bulk_find(b, b->rank, b->tag, b->job[b->first_job].at, bytes, &r);
 		if (!c)
 			return r;
 		r = MPI_Start(&c->made);

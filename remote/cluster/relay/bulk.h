@@ -13,9 +13,9 @@
 #include <mpi.h>
 
 #include "message.h"
+#include "tags.h"
 
 enum {
-	SLOTS_MAX = 16,
 	BULK_LOG_SETS = 10,
 	BULK_SETS = 1 << BULK_LOG_SETS,
 	BULK_WAYS = 4,
@@ -25,6 +25,7 @@ enum {
 struct chunk {
 	uint64_t at;
 	uint32_t bytes;		/* 0: there is no request */
+	int rank, tag;
 	bool busy;
 	MPI_Request made;
 };
@@ -52,6 +53,12 @@ bool bulk_has_room(const struct bulk *b);
  * number.
  */
 uint64_t bulk_add(struct bulk *b, uint64_t at, uint64_t bytes, uint32_t chunk);
+/*
+ * The request for that place, length, rank and tag, made if it is new: not started, and not busy.
+ * NULL and *r MPI_SUCCESS: no request can be made until another one is over. For pieces that are
+ * not queued.
+ */
+struct chunk *bulk_find(struct bulk *b, int rank, int tag, uint64_t at, uint32_t bytes, int *r);
 /*
  * Move what can be moved: MPI_SUCCESS, MPI's error, or MPI_ERR_COUNT: a message of another length
  * came.

@@ -89,7 +89,12 @@ static bool give(struct lane *n, const struct kvgpu_remote_welcome *w)
 		return false;
 	fine = map(n, memory, w->arena_bytes);
 	all.w.relayed = 1;
-	all.relay = (struct kvgpu_remote_relayed){ fine ? piece_of(n) : 0, n->link->turn };
+	all.relay = (struct kvgpu_remote_relayed){ .piece = fine ? piece_of(n) : 0,
+						   .turn = n->link->turn,
+						   .job = n->link->settings->job,
+						   .key = { n->key[0], n->key[1] },
+						   .rank = n->link->rank,
+						   .lane = n - n->link->lanes };
 	fine = fine && !memory_send(n->fd, &all, sizeof(all), memory);
 	close(memory);
 	return fine;

@@ -33,6 +33,17 @@ bool inbox_make(struct lane *n)
 	return true;
 }
 
+/* false: a broker does not say that, or the piece's source can't be */
+static bool begin_pull(const struct lane *n, struct inbox *in)
+{
+	const struct settings *s = n->link->settings;
+
+	in->pull = (struct pull){ .state = PULL_WANTED, .since_us = now_us() };
+	memcpy(&in->pull.from, in->bytes + sizeof(in->head) + in->head.bytes,
+	       sizeof(in->pull.from));
+	return !n->link->rank && source_is_sound(&in->pull.from, s->rank, s->ranks);
+}
+
 /* take a message that has come; false: none has */
 static bool take(struct lane *n)
 {
@@ -47,7 +58,8 @@ static bool take(struct lane *n)
 	memcpy(&in->head, in->bytes, sizeof(in->head));
 	if (got < (int)sizeof(in->head) ||
 	    !message_is_sound(&in->head, got, n->arena ? n->arena_bytes : 0) ||
-	    (in->head.kind == PIECE_APART && !bulk_has_room(&n->receive))) {
+	    (in->head.kind == PIECE_APART && !bulk_has_room(&n->receive)) ||
+	    (in->head.kind == PIECE_PULL && !begin_pull(n, in))) {
 		link_lose(n->link, "it sends nonsense");
 		return false;
 	}
@@ -71,6 +83,8 @@ static bool has_landed(struct lane *n, const struct inbox *in)
 
 	if (m->kind == PIECE_HERE && in->written <= m->before)
 		memcpy(n->arena + m->piece.at, in->bytes + sizeof(*m) + m->bytes, m->piece.bytes);
+	if (m->kind == PIECE_PULL)
+		return pull_is_over(&in->pull);
 	return m->kind != PIECE_APART || n->receive.done >= in->landed;
 }
 
@@ -149,6 +163,25 @@ static bool pass(struct lane *n, bool *moved)
 	return lane_fine(n, MPI_Start(&in->made));
 }
 
+/* pieces from other proxies are asked for as soon as their messages have come */
+static bool pull_all(struct lane *n)
+{
+	const unsigned int slots = n->link->settings->slots;
+	bool moved = false;
+	struct inbox *in;
+	unsigned int i;
+
+	for (i = 0; i < n->nr_in; i++) {
+		in = &n->in[(n->next_in + i) % slots];
+		if (in->head.kind != PIECE_PULL || pull_is_over(&in->pull))
+			continue;
+		moved = pull_step(n, in) || moved;
+		if (in->pull.state == PULL_SPOILT)
+			tap_say_spoilt(in->said);
+	}
+	return moved;
+}
+
 bool inbox_go(struct lane *n)
 {
 	bool moved = false;
@@ -157,6 +190,7 @@ bool inbox_go(struct lane *n)
 		moved = true;
 	if (n->link->lost || !lane_fine(n, bulk_go(&n->receive, &moved)))
 		return true;
+	moved = pull_all(n) || moved;
 	while (!n->link->lost && n->nr_in && pass(n, &moved))
 		;
 	return moved;

@@ -77,7 +77,7 @@ bool lane_open(struct lane *n, int fd)
 	n->tap.have = n->tap.used = n->tap.left = 0;
 	n->head = (struct message){ 0 };
 	n->greeted = n->has_welcome = n->has_piece = n->stuck = n->ended = n->last_sent =
-		n->last_seen = false;
+		n->last_seen = n->abandoned = false;
 	return true;
 }
 
@@ -88,6 +88,14 @@ bool lane_has_arena(struct lane *n, uint8_t *arena, uint64_t bytes)
 
 	n->arena = arena;
 	n->arena_bytes = bytes;
+	n->nr_gifts = 0;
+	/* only proxies have pieces for each other */
+	if (!n->link->rank) {
+		n->gifts = calloc(GIFTS, sizeof(*n->gifts));
+		if (!n->gifts || !bulk_begin(&n->pulled, false, 0, 0, slots, arena) ||
+		    !bulk_begin(&n->given, true, 0, 0, slots, arena))
+			return false;
+	}
 	return bulk_begin(&n->send, true, n->link->rank, tag, slots, arena) &&
 	       bulk_begin(&n->receive, false, n->link->rank, tag, slots, arena);
 }
@@ -135,25 +143,25 @@ static bool reap(struct lane *n)
 	return moved;
 }
 
-static size_t here(const struct message *m)
-{
-	return m->kind == PIECE_HERE ? m->piece.bytes : 0;
-}
-
 static bool send_message(struct lane *n, unsigned int i, bool last)
 {
 	struct message head = n->head;
+	const size_t bytes = sizeof(head) + head.bytes + message_tail(&head);
 	uint8_t *to = n->out[i].bytes;
 
 	head.last = last;
 	memcpy(to, &head, sizeof(head));
-	if (here(&head))
-		memcpy(to + sizeof(head) + head.bytes, n->arena + head.piece.at, here(&head));
+	if (head.kind == PIECE_HERE)
+		memcpy(to + sizeof(head) + head.bytes, n->arena + head.piece.at, head.piece.bytes);
+	else if (head.kind == PIECE_PULL)
+		memcpy(to + sizeof(head) + head.bytes, &n->head_source, sizeof(n->head_source));
 	n->head = (struct message){ 0 };
 	n->link->counts.messages++;
 	n->link->counts.inside += head.kind == PIECE_HERE;
 	n->link->counts.apart += head.kind == PIECE_APART;
-	if (!begin_send(n, i, sizeof(head) + head.bytes + here(&head)))
+	n->link->counts.bytes += cut_bytes(cut_class(bytes)) +
+				 (head.kind == PIECE_APART ? head.piece.bytes : 0);
+	if (!begin_send(n, i, bytes))
 		return false;
 	if (head.kind == PIECE_APART)
 		bulk_add(&n->send, head.piece.at, head.piece.bytes, head.chunk);
@@ -164,14 +172,16 @@ static bool send_message(struct lane *n, unsigned int i, bool last)
 static bool place_piece(struct lane *n)
 {
 	struct message *m = &n->head;
-	bool inside = n->piece.bytes <= n->link->eager;
+	bool inside = !n->is_pull && n->piece.bytes <= n->link->eager;
+	uint64_t tail = n->is_pull ? sizeof(n->source) : inside ? n->piece.bytes : 0;
 
-	if (m->kind ||
-	    (inside ? m->bytes + n->piece.bytes > MESSAGE_ROOM : !bulk_has_room(&n->send)))
+	if (m->kind || m->bytes + tail > MESSAGE_ROOM ||
+	    (!inside && !n->is_pull && !bulk_has_room(&n->send)))
 		return false;
-	m->kind = inside ? PIECE_HERE : PIECE_APART;
+	m->kind = n->is_pull ? PIECE_PULL : inside ? PIECE_HERE : PIECE_APART;
 	m->before = m->bytes;
 	m->piece = n->piece;
+	n->head_source = n->source;
 	m->chunk = n->link->settings->staging;
 	n->has_piece = false;
 	return true;
@@ -179,32 +189,46 @@ static bool place_piece(struct lane *n)
 
 enum fill { FILL_FULL, FILL_DRY, FILL_ENDED };
 
+/* the local peer has named a piece; false: there can't be such a piece */
+static bool take_piece(struct lane *n, bool is_pull)
+{
+	const struct settings *s = n->link->settings;
+
+	if (!n->arena || !kvgpu_remote_in_arena(n->piece.at, n->piece.bytes, n->arena_bytes))
+		return false;
+	n->has_piece = n->piece.bytes;
+	n->is_pull = is_pull;
+	n->source = n->tap.source;
+	return !is_pull || (pull_is_sound(&n->piece, n->arena_bytes) &&
+			    source_is_sound(&n->source, n->link->rank, s->ranks));
+}
+
 /* put bytes that were read into the message, as far as it has room */
 static enum fill take_apart(struct lane *n, uint8_t *to)
 {
 	const uint8_t *bytes;
-	size_t k;
+	enum tap_what what;
+	size_t k, room;
 
 	for (;;) {
 		if (n->has_piece && !place_piece(n))
 			return FILL_FULL;
-		switch (tap_next(&n->tap, MESSAGE_ROOM - n->head.bytes - here(&n->head), &bytes, &k,
-				 &n->piece)) {
+		room = MESSAGE_ROOM - n->head.bytes - message_tail(&n->head);
+		what = tap_next(&n->tap, room, &bytes, &k, &n->piece);
+		switch (what) {
 		case TAP_BYTES:
 			memcpy(to + n->head.bytes, bytes, k);
 			n->head.bytes += k;
 			break;
 		case TAP_PIECE:
-			if (!n->arena ||
-			    !kvgpu_remote_in_arena(n->piece.at, n->piece.bytes, n->arena_bytes))
+		case TAP_PULL:
+			if (!take_piece(n, what == TAP_PULL))
 				return FILL_ENDED;
-			n->has_piece = n->piece.bytes;
 			break;
 		case TAP_WRONG:
 			return FILL_ENDED;
 		default:
-			return n->head.bytes + here(&n->head) == MESSAGE_ROOM ? FILL_FULL :
-										FILL_DRY;
+			return room ? FILL_DRY : FILL_FULL;
 		}
 	}
 }
@@ -292,17 +316,26 @@ unsigned int lane_waits(struct lane *n, struct pollfd *p)
 	return 1;
 }
 
-/* Free the lane. If the link is lost, MPI may still write to the arena, so that stays mapped. */
+/*
+ * Free the lane. If the link is lost, or another proxy has left it with half a piece, MPI may still
+ * use the arena, so that stays mapped.
+ */
 static void let_go(struct lane *n)
 {
 	n->state = LANE_FREE;
 	if (!n->arena || n->link->lost)
 		return;
 	n->link->counts.chunks += n->send.done + n->receive.done;
-	n->link->counts.made += n->send.made + n->receive.made;
+	n->link->counts.made += n->send.made + n->receive.made + n->pulled.made + n->given.made;
 	bulk_end(&n->send);
 	bulk_end(&n->receive);
-	munmap(n->arena, n->arena_bytes);
+	if (!n->abandoned) {
+		bulk_end(&n->pulled);
+		bulk_end(&n->given);
+		munmap(n->arena, n->arena_bytes);
+	}
+	free(n->gifts);
+	n->gifts = NULL;
 	n->arena = NULL;
 }
 
@@ -320,7 +353,7 @@ bool lane_go(struct lane *n)
 	moved = inbox_go(n);
 	moved = go_out(n) || moved;
 	if (n->last_sent && n->last_seen && !n->nr_in && !n->busy_out && bulk_is_idle(&n->send) &&
-	    bulk_is_idle(&n->receive))
+	    bulk_is_idle(&n->receive) && pull_is_idle(n))
 		let_go(n);
 	return moved;
 }

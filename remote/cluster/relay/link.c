@@ -80,27 +80,30 @@ static int spare(struct link *l)
 	return -1;
 }
 
-bool link_say(struct link *l, enum control_kind kind, unsigned int lane)
+static bool say(struct link *l, struct control c)
 {
 	int i = l->lost ? -1 : spare(l);
 
 	if (i < 0)
 		return false;
-	l->out[i] = (struct control){ .kind = kind, .lane = lane, .version = KVGPU_REMOTE_VERSION };
+	c.version = KVGPU_REMOTE_VERSION;
+	l->out[i] = c;
 	memcpy(l->out[i].secret, l->settings->secret, SECRET_BYTES);
 	l->out_busy[i] = true;
 	l->said_us = now_us();
 	return fine(l, MPI_Start(&l->out_made[i]));
 }
 
-/* compare in a time that does not tell how many bytes are right */
-static bool is_secret(const uint8_t *a, const uint8_t *b)
+bool link_say(struct link *l, enum control_kind kind, unsigned int lane)
 {
-	unsigned int i, differs = 0;
+	return say(l, (struct control){ .kind = kind, .lane = lane });
+}
 
-	for (i = 0; i < SECRET_BYTES; i++)
-		differs |= a[i] ^ b[i];
-	return !differs;
+bool link_open(struct link *l, const struct lane *n)
+{
+	return say(l, (struct control){ .kind = CONTROL_OPEN,
+					.lane = n - l->lanes,
+					.key = { n->key[0], n->key[1] } });
 }
 
 bool link_hear(struct link *l, struct control *c)
@@ -114,7 +117,7 @@ bool link_hear(struct link *l, struct control *c)
 	if (!fine(l, MPI_Start(&l->in_made[l->next_in])))
 		return false;
 	l->next_in = (l->next_in + 1) % CONTROLS;
-	if (!is_secret(c->secret, l->settings->secret)) {
+	if (!secret_is(c->secret, l->settings->secret, SECRET_BYTES)) {
 		link_lose(l, "it does not know this job's secret");
 		return false;
 	}
@@ -213,6 +216,14 @@ void link_end(struct link *l)
 			l->rank ? "to proxy" : "to broker", l->rank, l->counts.messages,
 			l->counts.inside, l->counts.apart, l->counts.chunks, l->counts.made,
 			pace_sleeps, l->eager, l->turn);
+	if (l->settings->counts && l->rank)
+		nursery_say("to proxy %d: %lu bytes", l->rank, l->counts.bytes);
+	else if (l->settings->counts)
+		nursery_say(
+			"proxy %d: %lu bytes to the broker; %lu pieces of %lu bytes from other proxies, "
+			"%lu of %lu bytes to them",
+			l->settings->rank, l->counts.bytes, l->counts.pulled,
+			l->counts.pulled_bytes, l->counts.given, l->counts.given_bytes);
 	take_back(&l->measuring);
 	for (i = 0; i < CONTROLS; i++) {
 		MPI_Wait(&l->out_made[i], MPI_STATUS_IGNORE);

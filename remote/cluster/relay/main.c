@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "relay.h"
@@ -91,12 +92,19 @@ static void end_with_parent(void)
 	prctl(PR_SET_TIMERSLACK, 1000);
 }
 
+/* without a name pieces go through the broker */
+static void name_job(struct settings *s)
+{
+	if (getrandom(&s->job, sizeof(s->job), 0) != sizeof(s->job))
+		s->job = 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct settings s = { DEFAULT_STAGING,		DEFAULT_SLOTS,	    EAGER_MEASURED,
 			      DEFAULT_SPIN_US,		DEFAULT_PATIENCE_S, DEFAULT_ARENA,
 			      .library = "libcuda.so.1" };
-	int nursery = -1, rank, ranks, r;
+	int nursery = -1, r;
 	bool proxy = argc > 1 && !strcmp(argv[1], "proxy");
 
 	if (argc < 2 || !read_options(argc - 1, argv + 1, &s))
@@ -116,9 +124,11 @@ int main(int argc, char **argv)
 	if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
 		return 1;
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-	r = proxy ? proxy_run(&s, nursery) : broker_run(&s, ranks);
+	MPI_Comm_rank(MPI_COMM_WORLD, &s.rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &s.ranks);
+	if (!proxy && s.ranks > 2)
+		name_job(&s);
+	r = proxy ? proxy_run(&s, nursery) : broker_run(&s, s.ranks);
 	/* MPI_Finalize() would wait for the other ranks; mpirun ends them when this one fails */
 	if (r)
 		_exit(r);

@@ -18,6 +18,8 @@ enum piece_kind {
 	PIECE_NONE,
 	PIECE_HERE,	/* the piece's bytes follow the connection's */
 	PIECE_APART,	/* the piece comes in messages of its own */
+	/* up: the piece comes from another proxy; a struct kvgpu_remote_source follows */
+	PIECE_PULL,
 };
 struct message {
 	uint32_t bytes;		/* bytes of the connection */
@@ -34,6 +36,14 @@ static_assert(offsetof(struct message, last) == 8 && offsetof(struct message, ch
 enum { MESSAGE_MAX = CUT_MAX, MESSAGE_ROOM = MESSAGE_MAX - sizeof(struct message) };
 enum { CHUNK_MIN = 4096, CHUNK_MAX = KVGPU_REMOTE_RELAYED_MAX };
 
+/* bytes of the message behind those of the connection */
+static inline uint64_t message_tail(const struct message *m)
+{
+	return m->kind == PIECE_HERE ? m->piece.bytes :
+	       m->kind == PIECE_PULL ? sizeof(struct kvgpu_remote_source) :
+				       0;
+}
+
 /*
  * Check a head. @got: bytes that came, with the head; @arena: the arena's size, 0: there is none
  * yet.
@@ -42,15 +52,17 @@ static inline bool message_is_sound(const struct message *m, size_t got, uint64_
 {
 	const struct kvgpu_remote_piece *p = &m->piece;
 
-	if (m->kind > PIECE_APART || m->last > 1 || m->before > m->bytes || m->bytes > MESSAGE_ROOM)
+	if (m->kind > PIECE_PULL || m->last > 1 || m->before > m->bytes || m->bytes > MESSAGE_ROOM)
 		return false;
 	if (m->kind && (!arena || !p->bytes || !kvgpu_remote_in_arena(p->at, p->bytes, arena)))
 		return false;
 	if (m->kind == PIECE_APART && (m->chunk < CHUNK_MIN || m->chunk > CHUNK_MAX))
 		return false;
-	if (m->kind == PIECE_HERE && p->bytes > MESSAGE_ROOM - m->bytes)
+	if (m->kind == PIECE_PULL && p->bytes > KVGPU_REMOTE_RELAYED_MAX)
 		return false;
-	return sizeof(*m) + m->bytes + (m->kind == PIECE_HERE ? p->bytes : 0) <= got;
+	if (message_tail(m) > MESSAGE_ROOM - m->bytes)
+		return false;
+	return sizeof(*m) + m->bytes + message_tail(m) <= got;
 }
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* A rank with a GPU: each lane that the broker opens gets a new server process. */
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "relay.h"
@@ -10,11 +11,18 @@ static void open_lane(struct lane *n, int nursery)
 	int fd = nursery_connect(nursery);
 
 	n->wanted = false;
+	memcpy(n->key, n->next_key, sizeof(n->key));
 	if (fd < 0) {
 		link_lose(n->link, "no server process can be made");
 		return;
 	}
 	lane_open(n, fd);
+}
+
+static void want(struct lane *n, const struct control *c)
+{
+	n->wanted = true;
+	memcpy(n->next_key, c->key, sizeof(n->next_key));
 }
 
 static void open_wanted(struct link *l, int nursery)
@@ -34,7 +42,7 @@ int proxy_run(const struct settings *s, int nursery)
 	struct control c;
 	unsigned int n;
 
-	if (!l || !link_begin(l, s, 0) || !measure_listen(l))
+	if (!l || !link_begin(l, s, 0) || !measure_listen(l) || !pull_begin(l))
 		return 1;
 	link_say(l, CONTROL_HELLO, 0);
 	moved = true;
@@ -46,10 +54,11 @@ int proxy_run(const struct settings *s, int nursery)
 		while (link_hear(l, &c)) {
 			moved = true;
 			if (c.kind == CONTROL_OPEN)
-				l->lanes[c.lane].wanted = true;
+				want(&l->lanes[c.lane], &c);
 		}
 		open_wanted(l, nursery);
 		moved = link_go(l) || moved;
+		moved = pull_go(l) || moved;
 		moved = measure_answer(l) || moved;
 		link_beat(l);
 	}
@@ -57,9 +66,12 @@ int proxy_run(const struct settings *s, int nursery)
 	nursery_end(nursery);
 	if (!l->over)
 		return 1;
-	while (!l->lost && !link_is_quiet(l) && pace(s, NULL, 0, false, true))
+	while (!l->lost && !link_is_quiet(l) && pace(s, NULL, 0, false, true)) {
 		link_go(l);
+		pull_go(l);
+	}
 	link_say(l, CONTROL_END, 0);
+	pull_end();
 	link_end(l);
 	return 0;
 }

@@ -18,17 +18,12 @@
 
 #include "bulk.h"
 #include "message.h"
+#include "note.h"
 #include "nursery.h"
+#include "tags.h"
 #include "tap.h"
 
-enum { LANES = 64, CONTROLS = 8, SECRET_BYTES = 32, POLLS_MAX = 4096 };
-/* MPI tags; a lane's are TAG_MESSAGE and TAG_BULK plus its number */
-enum {
-	TAG_CONTROL = 0,
-	TAG_MESSAGE = 1,
-	TAG_BULK = TAG_MESSAGE + LANES,
-	TAG_MEASURE = TAG_BULK + LANES
-};
+enum { CONTROLS = 8, POLLS_MAX = 4096 };
 
 struct settings {
 	/* bytes of a piece of the arena at most, KVGPU_REMOTE_RELAYED_MIN to _MAX */
@@ -44,6 +39,9 @@ struct settings {
 	const char *library, *folder;
 	unsigned int first;		/* the broker's first address is folder/first */
 	unsigned int device;		/* the proxy's GPU, of those of its machine */
+	int rank, ranks;		/* this process's in the MPI job, and how many there are */
+	/* the broker's: the job's name for programs, random, not 0; 0: it has one proxy */
+	uint64_t job;
 	uint8_t secret[SECRET_BYTES];
 };
 
@@ -62,13 +60,38 @@ struct counts {
 	uint64_t messages, inside, apart;
 	/* messages of pieces in both directions; requests made for them */
 	uint64_t chunks, made;
+	uint64_t bytes;			/* sent to the other side of the link, with all heads */
+	/* a proxy's: pieces that came from other proxies and that went to them, and their bytes */
+	uint64_t pulled, pulled_bytes, given, given_bytes;
 };
+
+/*
+ * A piece that comes from another proxy: it is asked for, and lands. Or the request is taken back
+ * (refused by the other one, or silent too long), and the piece is spoilt.
+ */
+enum pull_state { PULL_WANTED, PULL_ASKED, PULL_TAKEN_BACK, PULL_LANDED, PULL_SPOILT };
+struct pull {
+	enum pull_state state;
+	struct kvgpu_remote_source from;
+	struct chunk *into;		/* PULL_ASKED, PULL_TAKEN_BACK: the request */
+	uint64_t since_us;		/* when the state came to be */
+};
+
+/* a piece that another proxy has asked for */
+struct gift {
+	int rank, tag;
+	struct kvgpu_remote_piece piece;
+	struct chunk *from;		/* NULL: it is not begun */
+	uint64_t since_us;
+};
+enum { GIFTS = 256 };
 
 struct inbox {
 	uint8_t *bytes;
 	MPI_Request made;
 	struct message head;		/* valid when the message has come */
 	uint64_t landed; /* PIECE_APART: the piece has landed when receive.done has come to this */
+	struct pull pull;		/* PIECE_PULL */
 	uint8_t said[TAP_SAID];		/* what announces the piece to the local peer */
 	size_t said_bytes, written;
 };
@@ -88,12 +111,22 @@ struct lane {
 	uint8_t *arena;
 	uint64_t arena_bytes;
 	struct bulk send, receive;
+	/* random, of this connection; it lets the arena be read by other proxies */
+	uint64_t key[2], next_key[2];	/* next_key: .wanted's */
+	struct bulk pulled, given;	/* requests for pieces from and for other proxies */
+	struct gift *gifts;
+	unsigned int nr_gifts;
+	/* MPI may still use the arena and what else belongs to it, so it stays */
+	bool abandoned;
 	struct slot out[SLOTS_MAX];
 	unsigned int first_out, busy_out;
 	struct tap tap;
 	struct message head;	/* head of the message that is being made in the next slot */
-	struct kvgpu_remote_piece piece;	/* a piece that waits for a place in a message */
-	bool has_piece;
+	struct kvgpu_remote_source head_source;	/* if it has a piece that is to be pulled */
+	/* a piece that waits for a place in a message; .source: of one that is to be pulled */
+	struct kvgpu_remote_piece piece;
+	struct kvgpu_remote_source source;
+	bool has_piece, is_pull;
 	struct inbox in[SLOTS_MAX];
 	unsigned int next_in, nr_in;	/* the oldest message that has come, and how many have */
 	bool stuck;			/* the local peer takes no more for now */
@@ -106,6 +139,7 @@ enum control_kind { CONTROL_HELLO = 1, CONTROL_OPEN, CONTROL_ALIVE, CONTROL_END 
 struct control {
 	uint32_t kind, lane;
 	uint64_t version;
+	uint64_t key[2];		/* CONTROL_OPEN: the lane's */
 	uint8_t secret[SECRET_BYTES];
 };
 
@@ -135,6 +169,8 @@ uint64_t now_us(void);
 bool link_begin(struct link *l, const struct settings *s, int rank);
 /* send a control message; false: there is no room now, or the link is lost */
 bool link_say(struct link *l, enum control_kind kind, unsigned int lane);
+/* tell the proxy to open lane @n, whose key is there */
+bool link_open(struct link *l, const struct lane *n);
 /*
  * Take a control message of the other side; false: there is none. One without the secret loses the
  * link.
@@ -184,6 +220,23 @@ bool lane_has_arena(struct lane *n, uint8_t *arena, uint64_t bytes);
 
 bool inbox_make(struct lane *n);
 bool inbox_go(struct lane *n);
+
+/* -------------------------------------------- pull.c: pieces that go straight between proxies */
+
+/* In a proxy, once: listen to the other proxies; false: MPI returns an error, or out of memory. */
+bool pull_begin(struct link *l);
+/* Hear what other proxies want, and move what can be moved; whether something was. */
+bool pull_go(struct link *l);
+/* One step of a message's piece; whether something has moved. Sets .state. */
+bool pull_step(struct lane *n, struct inbox *in);
+static inline bool pull_is_over(const struct pull *p)
+{
+	return p->state == PULL_LANDED || p->state == PULL_SPOILT;
+}
+/* whether no other proxy is being given a piece of the lane's arena */
+bool pull_is_idle(const struct lane *n);
+/* take back all requests, before MPI_Finalize() */
+void pull_end(void);
 
 /* ------------------------------------------------------------- greet.c: how a connection begins */
 

@@ -9,6 +9,22 @@ static_assert(sizeof(struct kvgpu_remote_head) + sizeof(struct kvgpu_remote_piec
 		      sizeof(struct down) <= TAP_SAID,
 	      "what is said of a piece");
 
+static enum tap_what begin_pull(struct tap *t, const struct kvgpu_remote_head *h,
+				struct kvgpu_remote_piece *piece)
+{
+	struct kvgpu_remote_pull pull;
+
+	if (h->bytes != sizeof(pull))
+		return TAP_WRONG;
+	if (t->have - t->used < sizeof(*h) + sizeof(pull))
+		return TAP_NONE;
+	memcpy(&pull, t->ahead + t->used + sizeof(*h), sizeof(pull));
+	t->used += sizeof(*h) + sizeof(pull);
+	t->source = pull.source;
+	*piece = pull.piece;
+	return TAP_PULL;
+}
+
 static enum tap_what begin_up(struct tap *t, struct kvgpu_remote_piece *piece)
 {
 	size_t here = t->have - t->used;
@@ -17,6 +33,11 @@ static enum tap_what begin_up(struct tap *t, struct kvgpu_remote_piece *piece)
 	if (here < sizeof(h))
 		return TAP_NONE;
 	memcpy(&h, t->ahead + t->used, sizeof(h));
+	/* a relay alone says that */
+	if (h.op == KVGPU_REMOTE_OP_SPOILT)
+		return TAP_WRONG;
+	if (h.op == KVGPU_REMOTE_OP_PULL)
+		return begin_pull(t, &h, piece);
 	if (h.op != KVGPU_REMOTE_OP_PUSH) {
 		t->left = sizeof(h) + h.bytes;
 		return h.bytes > KVGPU_REMOTE_PAYLOAD_MAX ? TAP_WRONG : TAP_BYTES;
@@ -87,4 +108,13 @@ size_t tap_say(enum tap_way way, const struct kvgpu_remote_piece *piece, uint8_t
 	memcpy(to, &h, sizeof(h));
 	memcpy(to + sizeof(h), piece, sizeof(*piece));
 	return sizeof(h) + sizeof(*piece);
+}
+
+void tap_say_spoilt(uint8_t *said)
+{
+	struct kvgpu_remote_head h;
+
+	memcpy(&h, said, sizeof(h));
+	h.op = KVGPU_REMOTE_OP_SPOILT;
+	memcpy(said, &h, sizeof(h));
 }

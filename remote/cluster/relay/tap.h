@@ -17,6 +17,8 @@ enum tap_what {
 	TAP_NONE,	/* more has to be read, or there is no room */
 	TAP_BYTES,	/* pass these bytes on */
 	TAP_PIECE,	/* from here on the other side has to have this piece of the arena */
+	/* the same, but its bytes come from .source, another proxy */
+	TAP_PULL,
 	TAP_WRONG,	/* no program and no server process sends that */
 };
 enum { TAP_AHEAD = 64 << 10 };
@@ -25,6 +27,7 @@ struct tap {
 	enum tap_way way;
 	size_t have, used;
 	uint64_t left;			/* bytes to pass on before the next head */
+	struct kvgpu_remote_source source;	/* of the last TAP_PULL */
 	uint8_t ahead[TAP_AHEAD];
 };
 
@@ -41,5 +44,7 @@ uint8_t *tap_room(struct tap *t, size_t *n);
  */
 enum { TAP_SAID = 32 };
 size_t tap_say(enum tap_way way, const struct kvgpu_remote_piece *piece, uint8_t *to);
+/* Make of what tap_say(TAP_UP) has written at @said that the piece can't be had. */
+void tap_say_spoilt(uint8_t *said);
 
 #endif

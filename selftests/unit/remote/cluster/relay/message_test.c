@@ -25,12 +25,19 @@ static const struct message inside = { .bytes = 40,
 				       .kind = PIECE_HERE,
 				       .piece = { ARENA - 8192, 8192 } };
 
+static const struct message pulled = { .bytes = 40,
+				       .before = 40,
+				       .kind = PIECE_PULL,
+				       .piece = { 4096, KVGPU_REMOTE_RELAYED_MAX } };
+enum { SOURCE = sizeof(struct kvgpu_remote_source) };
+
 static void sound_ones(void **state)
 {
 	const struct message last = { .last = 1 }, full = { .bytes = MESSAGE_ROOM };
 
 	assert_true(message_is_sound(&apart, sizeof(apart) + 40, ARENA));
 	assert_true(message_is_sound(&inside, sizeof(apart) + 40 + 8192, ARENA));
+	assert_true(message_is_sound(&pulled, sizeof(pulled) + 40 + SOURCE, ARENA));
 	assert_true(message_is_sound(&last, sizeof(last), 0));
 	assert_true(message_is_sound(&full, MESSAGE_MAX, 0));
 }
@@ -48,7 +55,13 @@ static void others(void **state)
 	assert_false(message_is_sound(&inside, sizeof(apart) + 40 + 8191, ARENA));
 	assert_false(message_is_sound(&apart, MESSAGE_MAX, 0));
 	assert_false(message_is_sound(&inside, MESSAGE_MAX, 0));
-	REFUSED(apart, MESSAGE_MAX, kind = 3);
+	assert_false(message_is_sound(&pulled, sizeof(pulled) + 40 + SOURCE - 1, ARENA));
+	assert_false(message_is_sound(&pulled, MESSAGE_MAX, 0));
+	REFUSED(pulled, MESSAGE_MAX, piece.bytes = KVGPU_REMOTE_RELAYED_MAX + 1);
+	REFUSED(pulled, MESSAGE_MAX, piece.bytes = 0);
+	REFUSED(pulled, MESSAGE_MAX, piece.at = ARENA - 8);
+	REFUSED(pulled, MESSAGE_MAX, bytes = MESSAGE_ROOM - SOURCE + 1);
+	REFUSED(apart, MESSAGE_MAX, kind = PIECE_PULL + 1);
 	REFUSED(apart, MESSAGE_MAX, last = 2);
 	REFUSED(apart, MESSAGE_MAX, before = 41);
 	REFUSED(apart, MESSAGE_MAX, bytes = MESSAGE_ROOM + 1);
@@ -74,7 +87,7 @@ static void any_bytes(void **state)
 
 	srandom(7);
 	for (i = 0; i < 1000000; i++) {
-		m = i & 1 ? apart : inside;
+		m = i % 3 ? i % 3 == 1 ? apart : pulled : inside;
 		for (k = random() % 4; k; k--)
 			at[random() % sizeof(m)] = random();
 		if (!message_is_sound(&m, MESSAGE_MAX, ARENA))
@@ -85,6 +98,9 @@ static void any_bytes(void **state)
 			assert_true(m.piece.at < ARENA && m.piece.bytes <= ARENA - m.piece.at);
 		if (m.kind == PIECE_HERE)
 			assert_true(sizeof(m) + m.bytes + m.piece.bytes <= MESSAGE_MAX);
+		if (m.kind == PIECE_PULL)
+			assert_true(sizeof(m) + m.bytes + SOURCE <= MESSAGE_MAX &&
+				    m.piece.bytes <= KVGPU_REMOTE_RELAYED_MAX);
 	}
 	assert_true(sound > 1000);
 }

@@ -138,6 +138,53 @@ static void down(void **state)
 		all_of_it(TAP_DOWN);
 }
 
+/* A piece from another proxy: its source is known, whatever parts its bytes come in. */
+static void pulls(void **state)
+{
+	const struct kvgpu_remote_pull pull = { { 4096, 8192 }, { 12288, { 3, 4 }, 5, 6 } };
+	const struct kvgpu_remote_head h = { .op = KVGPU_REMOTE_OP_PULL, .bytes = sizeof(pull) },
+				       next = { .op = 100 };
+	struct kvgpu_remote_piece piece;
+	static struct tap t;
+	const uint8_t *some;
+	size_t n, i;
+
+	bytes = 0;
+	say(&h, sizeof(h));
+	say(&pull, sizeof(pull));
+	say(&next, sizeof(next));
+	memset(&t, 0, sizeof(t));
+	t.way = TAP_UP;
+	for (i = 0; i < sizeof(h) + sizeof(pull); i++) {
+		assert_int_equal(tap_next(&t, 4096, &some, &n, &piece), TAP_NONE);
+		*tap_room(&t, &n) = said[i];
+		t.have++;
+	}
+	assert_int_equal(tap_next(&t, 0, &some, &n, &piece), TAP_PULL);
+	assert_memory_equal(&piece, &pull.piece, sizeof(piece));
+	assert_memory_equal(&t.source, &pull.source, sizeof(pull.source));
+	memcpy(tap_room(&t, &n), said + i, sizeof(next));
+	t.have += sizeof(next);
+	assert_int_equal(tap_next(&t, 4096, &some, &n, &piece), TAP_BYTES);
+	assert_memory_equal(some, &next, sizeof(next));
+}
+
+/* what is said of a piece that did not come: a server does not take it for one that did */
+static void spoilt(void **state)
+{
+	const struct kvgpu_remote_piece piece = { 4096, 8192 };
+	uint8_t good[TAP_SAID], bad[TAP_SAID];
+	struct kvgpu_remote_head h;
+	size_t n = tap_say(TAP_UP, &piece, good);
+
+	assert_int_equal(tap_say(TAP_UP, &piece, bad), n);
+	tap_say_spoilt(bad);
+	memcpy(&h, bad, sizeof(h));
+	assert_int_equal(h.op, KVGPU_REMOTE_OP_SPOILT);
+	assert_int_equal(h.bytes, sizeof(piece));
+	assert_memory_equal(good + sizeof(h), bad + sizeof(h), n - sizeof(h));
+}
+
 static void nonsense(void **state)
 {
 	static struct tap t;
@@ -152,6 +199,17 @@ static void nonsense(void **state)
 	    sizeof(struct kvgpu_remote_head));
 	assert_int_equal(take(&t), TAP_WRONG);
 	memset(&t, 0, sizeof(t));
+	bytes = 0;
+	say(&(struct kvgpu_remote_head){ .op = KVGPU_REMOTE_OP_PULL, .bytes = 40 },
+	    sizeof(struct kvgpu_remote_head));
+	assert_int_equal(take(&t), TAP_WRONG);
+	/* a program can't say that: its relay does */
+	memset(&t, 0, sizeof(t));
+	bytes = 0;
+	say(&(struct kvgpu_remote_head){ .op = KVGPU_REMOTE_OP_SPOILT, .bytes = 16 },
+	    sizeof(struct kvgpu_remote_head));
+	assert_int_equal(take(&t), TAP_WRONG);
+	memset(&t, 0, sizeof(t));
 	t.way = TAP_DOWN;
 	bytes = 0;
 	say(&(struct down){ .kind = DOWN_HAPPENING, .bytes = UINT32_MAX }, sizeof(struct down));
@@ -161,6 +219,7 @@ static void nonsense(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(up), cmocka_unit_test(down),
+					    cmocka_unit_test(pulls), cmocka_unit_test(spoilt),
 					    cmocka_unit_test(nonsense) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

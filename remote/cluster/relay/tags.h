@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* MPI's tags, and the bounds that they follow from. Pure. */
+#ifndef KVGPU_CLUSTER_TAGS_H
+#define KVGPU_CLUSTER_TAGS_H
+
+enum { LANES = 64, SLOTS_MAX = 16, SECRET_BYTES = 32 };
+
+/*
+ * A lane's are TAG_MESSAGE and TAG_BULK plus its number. A piece that a proxy gets from another one
+ * has TAG_PULLED plus SLOTS_MAX times the number of its lane there plus its slot. MPI has tags up
+ * to 32767 at least.
+ */
+enum {
+	TAG_CONTROL = 0,
+	TAG_MESSAGE = 1,
+	TAG_BULK = TAG_MESSAGE + LANES,
+	TAG_MEASURE = TAG_BULK + LANES,
+	TAG_NOTE,
+	TAG_PULLED
+};
+
+#endif
