@@ -418,7 +418,7 @@ def refused_c(entries):
 
 
 def library_map(entries):
-    names = sorted([n for e in entries for n in names_of(e)] + ["kvgpu_remote_forwards"])
+    names = sorted([n for e in entries for n in names_of(e)] + ["kvgpu_remote_forwards", "kvgpuMemcpyBroadcast"])
     return "{\nglobal:\n" + "".join(f"\t{n};\n" for n in names) + "local:\n\t*;\n};\n"
 
 

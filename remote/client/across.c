@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
  * Copies of one line between the memory of two servers, or between the memory of one server and
- * host memory in a stream of another one. The bytes pass through the client: a piece is fetched
- * into the arena of the server that gets it, while that server's GPU copies the piece before.
+ * host memory in a stream of another one. Where they can't go straight (straight.c) the bytes pass
+ * through the client: a piece is fetched into the arena of the server that gets it, while that
+ * server's GPU copies the piece before.
  */
-#include "across.h"
+#include "straight.h"
 
 /* route to the context that the memory @at belongs to, whatever the thread's context is */
 static CUresult route_to(CUdeviceptr at, struct route *to)
@@ -66,6 +67,9 @@ static CUresult carry(const struct route *to, uint64_t in_stream, CUdeviceptr ds
 	uint64_t done;
 	CUresult r = CUDA_SUCCESS;
 
+	if (straight_carry(to, in_stream, dst, from, out_stream, src, bytes, &r))
+		return r;
+	r = CUDA_SUCCESS;
 	for (done = 0; done < bytes && !r; done += in.bytes) {
 		in.bytes = bytes - done < KVGPU_REMOTE_PIECE_MAX ? bytes - done :
 								   KVGPU_REMOTE_PIECE_MAX;

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "across.h"
+#include "straight.h"
 
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 #define PITCH_MAX	2147483647u
@@ -212,6 +212,48 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* How a part gets from one server to another: by way of the client's memory or of two arenas. */
+struct way {
+	uint8_t *room;			/* NULL: straight */
+	uint64_t from, to;		/* places in the arenas of both servers */
+};
+
+/* the words of a part that lies in the arena at @at, beside an end with @context */
+static void arena_words(const struct part *p, uint64_t at, uint64_t context, uint64_t *w)
+{
+	const struct end there = { .type = CU_MEMORYTYPE_HOST };
+
+	box_words(&there, p, at, w);
+	w[END_CONTEXT] = context;
+}
+
+/* copy part @p into the arena of its server, from where the other server's relay gets it */
+static CUresult straight_part(const struct box *b, const struct part *p, const struct way *by)
+{
+	const struct kvgpu_remote_source source = straight_source(b->src.at.peer, by->from);
+	struct q_box out = { .form = (b->form & ~(uint32_t)FORM_ASYNC) | FORM_STAYS };
+	struct q_box in = { .form = b->form & ~(uint32_t)FORM_ASYNC };
+	struct call leaves = { .op = OP_box, .fixed = &out, .bytes = sizeof(out),
+			       .to = b->src.at };
+	struct call lands = { .op = OP_box,
+			      .fixed = &in,
+			      .bytes = sizeof(in),
+			      .to = b->dst.at,
+			      .push_at = by->to,
+			      .push_bytes = p->size[0] * p->size[1] * p->size[2],
+			      .fetch = &source };
+	CUresult r;
+
+	memcpy(out.size, p->size, sizeof(out.size));
+	memcpy(in.size, p->size, sizeof(in.size));
+	box_words(&b->src, p, 0, out.src);
+	arena_words(p, by->from, b->src.word[END_CONTEXT], out.dst);
+	arena_words(p, by->to, b->dst.word[END_CONTEXT], in.src);
+	box_words(&b->dst, p, 0, in.dst);
+	r = call_ask(&leaves, 0);
+	return r ? r : call_ask(&lands, 0);
+}
+
 /* copy part @p by way of @room, which holds just that part, without gaps */
 static CUresult carry_part(const struct box *b, const struct part *p, uint8_t *room)
 {
@@ -232,10 +274,10 @@ static CUresult carry_part(const struct box *b, const struct part *p, uint8_t *r
 
 /*
  * Cut the box into parts: as many lines and slices as a piece has room for; a line that is longer
- * than a piece is cut, too. @by: a buffer to copy by way of (carry_part()), or NULL.
+ * than a piece is cut, too. @by: NULL: one end is the program's memory.
  */
 static CUresult send_parts(const struct route *to, const struct box *b, uint64_t stream,
-			   uint8_t *by)
+			   const struct way *by)
 {
 	const uint64_t room = KVGPU_REMOTE_PIECE_MAX;
 	uint64_t width = least(b->size[0], room),
@@ -252,8 +294,37 @@ static CUresult send_parts(const struct route *to, const struct box *b, uint64_t
 				p.size[0] = least(width, b->size[0] - p.at[0]);
 				p.size[1] = least(lines, b->size[1] - p.at[1]);
 				p.size[2] = least(slices, b->size[2] - p.at[2]);
-				r = by ? carry_part(b, &p, by) : send_part(to, b, &p, stream);
+				r = !by		 ? send_part(to, b, &p, stream) :
+				    by->room ? carry_part(b, &p, by->room) :
+					       straight_part(b, &p, by);
 			}
+	return r;
+}
+
+/* false: the box can't go straight, and is still to be copied */
+static bool send_straight(const struct box *b, CUresult *r)
+{
+	struct peer *from = b->src.at.peer, *to = b->dst.at.peer;
+	struct way by = { .from = arena_get(from, KVGPU_REMOTE_PIECE_MAX),
+				.to = arena_get(to, KVGPU_REMOTE_PIECE_MAX) };
+
+	*r = CUDA_ERROR_OUT_OF_MEMORY;
+	if (by.from != KVGPU_REMOTE_NOWHERE && by.to != KVGPU_REMOTE_NOWHERE)
+		*r = send_parts(NULL, b, 0, &by);
+	if (by.from != KVGPU_REMOTE_NOWHERE)
+		arena_put(from, by.from);
+	/* after that error MPI may still write there */
+	if (by.to != KVGPU_REMOTE_NOWHERE && *r != CUDA_ERROR_SYSTEM_NOT_READY)
+		arena_put(to, by.to);
+	return !straight_failed(to, from, *r);
+}
+
+static CUresult send_by_client(const struct box *b)
+{
+	const struct way by = { .room = malloc(KVGPU_REMOTE_PIECE_MAX) };
+	CUresult r = by.room ? send_parts(NULL, b, 0, &by) : CUDA_ERROR_OUT_OF_MEMORY;
+
+	free(by.room);
 	return r;
 }
 
@@ -262,7 +333,6 @@ static CUresult across(struct box *b, CUstream stream)
 {
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
 	CUresult r = captures_any() ? cuStreamIsCapturing(stream, &status) : CUDA_SUCCESS;
-	uint8_t *room;
 
 	if (r || status != CU_STREAM_CAPTURE_STATUS_NONE)
 		return r ? r : CUDA_ERROR_NOT_SUPPORTED;
@@ -274,10 +344,9 @@ static CUresult across(struct box *b, CUstream stream)
 	if (b->src.type == CU_MEMORYTYPE_HOST || b->dst.type == CU_MEMORYTYPE_HOST)
 		return send_parts(b->src.type == CU_MEMORYTYPE_HOST ? &b->dst.at : &b->src.at, b, 0,
 				  NULL);
-	room = malloc(KVGPU_REMOTE_PIECE_MAX);
-	r = room ? send_parts(NULL, b, 0, room) : CUDA_ERROR_OUT_OF_MEMORY;
-	free(room);
-	return r;
+	if (straight_between(b->dst.at.peer, b->src.at.peer) && send_straight(b, &r))
+		return r;
+	return send_by_client(b);
 }
 
 static CUresult by_cpu(const struct box *b, CUstream stream)

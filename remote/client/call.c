@@ -179,7 +179,11 @@ static int send_call(struct peer *p, struct call *c, unsigned int to)
 	int r = name_context(p, c->to.ctx);
 
 	memcpy(all + 1, c->part, c->nr_parts * sizeof(c->part[0]));
-	if (!r && c->push_bytes)
+	if (!r && c->push_bytes && c->fetch)
+		r = kvgpu_remote_fetch(p->channel,
+				       &(struct kvgpu_remote_pull){ { c->push_at, c->push_bytes },
+								    *c->fetch });
+	else if (!r && c->push_bytes)
 		r = kvgpu_remote_push(p->channel, c->push_at, c->push_bytes);
 	return r ? r : kvgpu_remote_send(p->channel, c->op, to, all, c->nr_parts + 1, &c->seq);
 }

@@ -91,6 +91,10 @@ struct peer {
 	uint64_t through;		/* atomic: see call_through() */
 	uint64_t submitted;		/* atomic: calls sent; written under `submit` */
 
+	/* straight.c */
+	/* atomic, by number of a peer: no piece could be had from there, so copies come by here */
+	bool crooked[PEERS_MAX];
+
 	/* gate.c */
 	unsigned int gates;		/* atomic: closed gates of this server's streams */
 	unsigned int behind_gates;	/* atomic: calls with work since there are closed gates */
@@ -159,6 +163,8 @@ struct call {
 	unsigned int nr_parts;
 	void *owned[2];			/* call_end() frees them */
 	uint64_t push_at, push_bytes;	/* bytes of the arena, sent before the frame */
+	/* those bytes are not sent, but come from there; NULL: they are sent */
+	const struct kvgpu_remote_source *fetch;
 	struct route to;
 	/* the call touches no managed memory, though its operation may */
 	bool apart;

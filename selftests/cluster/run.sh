@@ -13,7 +13,7 @@ inprocess=${inprocess##*$'\n'}
 work=$(mktemp -d /tmp/kvgpu-cluster-test.XXXXXX)
 trap 'rm -rf "$work"' EXIT
 ln -s "$inprocess/libcuda.so.1" "$work/gpu.so"
-for name in remote/faults remote/several cluster/pieces; do
+for name in remote/faults remote/several cluster/pieces cluster/peers; do
 	gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE selftests/$name.c -o "$work/${name#*/}" "$remote/libcuda.so.1" || exit 2
 done
 root=()
@@ -304,6 +304,56 @@ run_faults()
 	ended "the program is killed while its server process is inside of the library" 137
 }
 
+run_peer_faults()
+{
+	begin 3 peers dies && kill -9 "$(server 2)"
+	ended "a server process is killed amid copies between GPUs: its device gives an error, the others go on"
+	begin 2 peers all_die && kill -9 "$(ranks_of proxy | sed -n 2p)"
+	ended "a proxy is killed amid copies between GPUs: each device gives an error"
+	begin 2 peers on && kill -9 "$(pgrep -P "$(pgrep -P "$job")" -x peers)"
+	ended "the program is killed amid copies between GPUs" 137
+	[ $mode = long ] || return
+	begin 3 peers dies && kill -STOP "$(ranks_of proxy | sed -n 2p)"
+	ended "a proxy says nothing any more amid copies between GPUs: its device gives an error, the others go on"
+	begin 3 peers dies --jobs each && kill -9 "$(own_proxy 1)"
+	ended "a job for each GPU, a proxy is killed amid copies between GPUs: its device gives an error, the others go on"
+}
+
+# counted PATTERN FIELD: the sum of that word of all texts like that, of --counts
+counted() { grep -oE "$1" "$work/said" | awk -v field="$2" '{ sum += $field } END { print sum + 0 }'; }
+
+# Copies between GPUs, whose bytes do not pass the program's machine, which is what the counts are for. 20 MiB to each of 4 GPUs:
+# one by one they leave the program's machine four times, by a tree once, and three times a proxy gives them to another one.
+run_peers()
+{
+	local all=$((5 * 4 << 20)) name up given
+
+	over="$mpi, 2 proxies: "
+	for name in order boxes; do
+		step "copies between GPUs: $name" --gpus 2 "$work/peers" $name "$cubin"
+	done
+	over="$mpi, 4 proxies: "
+	for name in order threads broadcast; do
+		step "copies between GPUs: $name" --gpus 4 "$work/peers" $name "$cubin"
+	done
+	step "one buffer to all, one by one" --gpus 4 --counts "$work/peers" loop "$cubin"
+	up=$(counted 'to proxy [0-9]+: [0-9]+ bytes' 4) given=$(counted '[0-9]+ of [0-9]+ bytes to them' 3)
+	[ "$up" -gt $((4 * all)) ] && [ "$given" = 0 ]
+	result $? "leaves the program's machine once for each" "$up bytes, $given between proxies"
+	step "one buffer to all, by a tree" --gpus 4 --counts "$work/peers" send "$cubin"
+	up=$(counted 'to proxy [0-9]+: [0-9]+ bytes' 4) given=$(counted '[0-9]+ of [0-9]+ bytes to them' 3)
+	[ "$up" -gt "$all" ] && [ "$up" -lt $((all + all / 10)) ] && [ "$given" = $((3 * all)) ]
+	result $? "leaves the program's machine once" "$up bytes, $given between proxies"
+	over="$mpi: "
+	nothing_left "copies between GPUs"
+	run_peer_faults
+	[ $mode = long ] || return
+	step "copies between GPUs, two small buffers" --gpus 3 --staging 64K --slots 2 "$work/peers" threads "$cubin"
+	step "copies between GPUs, a job for each" --gpus 2 --jobs each --counts "$work/peers" broadcast "$cubin"
+	[ "$(counted '[0-9]+ of [0-9]+ bytes to them' 3)" = 0 ]
+	result $? "go by the program's machine"
+}
+
 # own_proxy FIRST: the proxy in the job whose broker has that address
 own_proxy()
 {
@@ -339,6 +389,7 @@ run_all()
 	done
 	step "copies, two buffers, nothing inside of messages" --gpus 1 --staging 64K --slots 2 --eager 0 "$work/pieces" whole
 	step "copies, all small ones inside of messages, a small arena" --gpus 1 --eager 64K --arena 64M "$work/pieces" whole
+	run_peers
 	run_own_world
 	run_secret
 	run_far

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Copies between two servers whose relays are proxies of one job (remote/cluster). The bytes go
+ * from one proxy to the other, and not through this process: the source's GPU copies a piece into
+ * its server's arena, where it stays; the destination's frame then says where its relay gets the
+ * piece. Of the pieces of a copy some are under way at each of the two, each with an answer box of
+ * its own. A place in either arena is used again when the destination has answered.
+ */
+#include "cut.h"
+#include "straight.h"
+
+enum { WINDOW = 8, ASKED = 4 };
+
+bool straight_between(const struct peer *to, const struct peer *from)
+{
+	const struct kvgpu_remote_relayed *a = kvgpu_remote_relay(to->channel),
+					  *b = kvgpu_remote_relay(from->channel);
+
+	return a && b && a->job && a->job == b->job && a->rank != b->rank &&
+	       !__atomic_load_n(&to->crooked[peer_number(from)], __ATOMIC_RELAXED);
+}
+
+bool straight_failed(struct peer *to, const struct peer *from, CUresult r)
+{
+	if (r != CUDA_ERROR_SYSTEM_NOT_READY || kvgpu_remote_is_gone(to->channel) ||
+	    kvgpu_remote_is_gone(from->channel))
+		return false;
+	__atomic_store_n(&to->crooked[peer_number(from)], true, __ATOMIC_RELAXED);
+	return true;
+}
+
+uint64_t straight_piece(const struct peer *to, const struct peer *from, uint64_t bytes)
+{
+	const uint64_t one = cut_piece(kvgpu_remote_relay(to->channel), bytes),
+		       other = cut_piece(kvgpu_remote_relay(from->channel), bytes);
+
+	return one < other ? one : other;
+}
+
+struct kvgpu_remote_source straight_source(const struct peer *from, uint64_t at)
+{
+	const struct kvgpu_remote_relayed *r = kvgpu_remote_relay(from->channel);
+
+	return (struct kvgpu_remote_source){ .at = at,
+					     .key = { r->key[0], r->key[1] },
+					     .rank = r->rank,
+					     .lane = r->lane };
+}
+
+unsigned int straight_room(struct peer *p, uint64_t piece, unsigned int n, unsigned int *box,
+			   uint64_t *room)
+{
+	unsigned int nr = 0;
+
+	*room = arena_get(p, n * piece);
+	while (*room != KVGPU_REMOTE_NOWHERE && nr < n &&
+	       (box[nr] = kvgpu_remote_box_get(p->channel)))
+		nr++;
+	return nr;
+}
+
+void straight_room_end(struct peer *p, unsigned int n, const unsigned int *box, uint64_t room)
+{
+	while (n)
+		kvgpu_remote_box_put(p->channel, box[--n]);
+	if (room != KVGPU_REMOTE_NOWHERE)
+		arena_put(p, room);
+}
+
+/* ------------------------------------------------------------------ one copy */
+
+struct flight {
+	struct q_copy_out out;
+	struct q_copy_in in;
+	struct call from, to;
+	bool lands;			/* .to was sent */
+};
+
+struct straight {
+	const struct route *to, *from;
+	CUdeviceptr dst, src;
+	uint64_t bytes, piece, in_stream, out_stream, to_room, from_room;
+	unsigned int to_box[WINDOW], from_box[WINDOW], to_boxes, from_boxes, window;
+	bool fetches;			/* pieces were sent for */
+	/* counts of pieces: asked for at the source; there; answered by the destination */
+	uint64_t begun, there, over;
+	struct flight flight[WINDOW];
+};
+
+static CUresult leave(struct straight *s)
+{
+	const unsigned int i = s->begun % s->window;
+	const uint64_t done = s->begun * s->piece;
+	struct flight *f = &s->flight[i];
+	CUresult r;
+
+	f->out = (struct q_copy_out){ .src = s->src + done,
+				      .stream = s->out_stream,
+				      .at = s->from_room + i * s->piece,
+				      .bytes = s->bytes - done < s->piece ? s->bytes - done :
+									    s->piece,
+				      .flags = COPY_WHOLE | COPY_STAYS };
+	f->from = (struct call){ .op = OP_copy_out,
+				 .fixed = &f->out,
+				 .bytes = sizeof(f->out),
+				 .to = *s->from,
+				 .apart = !managed_has(s->src) };
+	f->lands = false;
+	r = call_begin(&f->from, s->from_box[i]);
+	s->begun += !r;
+	return r;
+}
+
+/* wait until the next piece is in the source's arena, and send for it, if there is no error @r */
+static CUresult land(struct straight *s, CUresult r)
+{
+	const unsigned int i = s->there++ % s->window;
+	struct flight *f = &s->flight[i];
+	const struct kvgpu_remote_source source = straight_source(s->from->peer, f->out.at);
+	CUresult left = call_take(&f->from, s->from_box[i], 0);
+
+	r = r ? r : left;
+	if (r)
+		return r;
+	f->in = (struct q_copy_in){ .dst = f->out.src - s->src + s->dst,
+				    .stream = s->in_stream,
+				    .at = s->to_room + i * s->piece,
+				    .bytes = f->out.bytes,
+				    .flags = s->there * s->piece >= s->bytes ? COPY_WHOLE : 0 };
+	f->to = (struct call){ .op = OP_copy_in,
+			       .fixed = &f->in,
+			       .bytes = sizeof(f->in),
+			       .to = *s->to,
+			       .apart = !managed_has(s->dst),
+			       .push_at = f->in.at,
+			       .push_bytes = f->in.bytes,
+			       .fetch = &source };
+	r = call_begin(&f->to, s->to_box[i]);
+	f->lands = !r;
+	s->fetches = s->fetches || f->lands;
+	return r;
+}
+
+static CUresult end(struct straight *s, CUresult r)
+{
+	const unsigned int i = s->over++ % s->window;
+	struct flight *f = &s->flight[i];
+	CUresult last = f->lands ? call_take(&f->to, s->to_box[i], 0) : CUDA_SUCCESS;
+
+	return r ? r : last;
+}
+
+static CUresult fly(struct straight *s)
+{
+	const uint64_t n = (s->bytes + s->piece - 1) / s->piece;
+	CUresult r = CUDA_SUCCESS;
+
+	while (s->over < s->begun || (s->begun < n && !r)) {
+		if (!r && s->begun < n && s->begun - s->over < s->window &&
+		    s->begun - s->there < ASKED)
+			r = leave(s);
+		else if (s->there < s->begun && s->there - s->over < ASKED)
+			r = land(s, r);
+		else
+			r = end(s, r);
+	}
+	return r;
+}
+
+bool straight_carry(const struct route *to, uint64_t in_stream, CUdeviceptr dst,
+		    const struct route *from, uint64_t out_stream, CUdeviceptr src, uint64_t bytes,
+		    CUresult *r)
+{
+	struct straight s = { .to = to,
+			      .from = from,
+			      .dst = dst,
+			      .src = src,
+			      .bytes = bytes,
+			      .in_stream = in_stream,
+			      .out_stream = out_stream };
+	uint64_t n;
+
+	if (bytes <= KVGPU_REMOTE_INLINE_MAX || !straight_between(to->peer, from->peer))
+		return false;
+	s.piece = straight_piece(to->peer, from->peer, bytes);
+	n = (bytes + s.piece - 1) / s.piece;
+	s.window = n < WINDOW ? n : WINDOW;
+	s.to_boxes = straight_room(to->peer, s.piece, s.window, s.to_box, &s.to_room);
+	s.from_boxes = straight_room(from->peer, s.piece, s.window, s.from_box, &s.from_room);
+	s.window = s.to_boxes < s.from_boxes ? s.to_boxes : s.from_boxes;
+	if (s.window)
+		*r = fly(&s);
+	if (s.window && *r == CUDA_ERROR_SYSTEM_NOT_READY && s.fetches)
+		s.to_room = KVGPU_REMOTE_NOWHERE;
+	straight_room_end(to->peer, s.to_boxes, s.to_box, s.to_room);
+	straight_room_end(from->peer, s.from_boxes, s.from_box, s.from_room);
+	return s.window && !(s.fetches && straight_failed(to->peer, from->peer, *r));
+}

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * peers MODE CUBIN: copies between the devices of kvgpu-run, whose bytes go from proxy to proxy.
+ * Exit code 0: what it saw was right. "dies" prints "ready" when the second device's proxy or
+ * server process is to die. "send" and "loop" print what they took: one buffer to all devices, by
+ * kvgpuMemcpyBroadcast() or one copy each.
+ */
+#include <cuda/driver/api.h>
+#include <remote/client/broadcast.h>
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { DEVICES_MAX = 8, WORDS = 1 << 20, BYTES = 4 * WORDS, ROUNDS = 12, DIE_S = 20 };
+
+static struct device {
+	CUcontext ctx;
+	CUfunction spin;
+	CUstream stream, other;
+	CUevent event;
+	CUdeviceptr buffer, more;
+} device[DEVICES_MAX];
+static int devices;
+static uint32_t words[WORDS];
+
+static void must(CUresult r, CUresult wanted, int line, const char *what)
+{
+	const char *name = "?";
+
+	if (r == wanted)
+		return;
+	cuGetErrorName(r, &name);
+	printf("line %d: %s: %s\n", line, what, name);
+	exit(2);
+}
+#define MUST(call) must(call, CUDA_SUCCESS, __LINE__, #call)
+#define FAILS(call, error) must(call, error, __LINE__, #call)
+
+static void check(bool right, int line, const char *what)
+{
+	if (right)
+		return;
+	printf("line %d: not so: %s\n", line, what);
+	exit(2);
+}
+#define CHECK(what) check(what, __LINE__, #what)
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+static void begin(const char *cubin)
+{
+	CUmodule module;
+	int i;
+
+	MUST(cuInit(0));
+	MUST(cuDeviceGetCount(&devices));
+	CHECK(devices >= 2 && devices <= DEVICES_MAX);
+	for (i = 0; i < devices; i++) {
+		struct device *d = &device[i];
+
+		MUST(cuCtxCreate_v2(&d->ctx, 0, i));
+		MUST(cuModuleLoad(&module, cubin));
+		MUST(cuModuleGetFunction(&d->spin, module, "spin"));
+		MUST(cuStreamCreate(&d->stream, CU_STREAM_NON_BLOCKING));
+		MUST(cuStreamCreate(&d->other, CU_STREAM_NON_BLOCKING));
+		MUST(cuEventCreate(&d->event, CU_EVENT_DISABLE_TIMING));
+		MUST(cuMemAlloc_v2(&d->buffer, BYTES));
+		MUST(cuMemAlloc_v2(&d->more, BYTES));
+	}
+}
+
+static void spin(struct device *d, CUstream s)
+{
+	int rounds = 200000;
+	void *params[] = { &d->more, &rounds };
+
+	MUST(cuCtxSetCurrent(d->ctx));
+	MUST(cuLaunchKernel(d->spin, 1, 1, 1, 32, 1, 1, 0, s, params, NULL));
+}
+
+static bool all_are(CUdeviceptr at, uint32_t value)
+{
+	int i;
+
+	MUST(cuMemcpyDtoH_v2(words, at, BYTES));
+	for (i = 0; i < WORDS && words[i] == value; i++)
+		;
+	return i == WORDS;
+}
+
+/*
+ * Around the ring of devices: a stream writes its buffer behind a kernel that takes long, copies it
+ * to the next device, and writes it anew at once. The next device's stream waits for the copy's
+ * event, copies on, and so on: each sees what was there when its copy's turn came.
+ */
+static int order(void)
+{
+	struct device *d, *next;
+	int k, i;
+
+	for (k = 1; k <= ROUNDS; k++) {
+		d = &device[k % devices];
+		next = &device[(k + 1) % devices];
+		spin(d, d->stream);
+		MUST(cuMemsetD32Async(d->buffer, 100 + k, WORDS, d->stream));
+		MUST(cuMemcpyPeerAsync(next->buffer, next->ctx, d->buffer, d->ctx, BYTES,
+				       d->stream));
+		MUST(cuMemsetD32Async(d->buffer, 7, WORDS, d->stream));
+		MUST(cuEventRecord(d->event, d->stream));
+		MUST(cuCtxSetCurrent(next->ctx));
+		MUST(cuStreamWaitEvent(next->other, d->event, 0));
+		/* back to the first, by the other one's stream, without a direction */
+		MUST(cuMemcpyAsync(d->more, next->buffer, BYTES, next->other));
+		MUST(cuMemsetD32Async(next->buffer, 9, WORDS, next->other));
+		MUST(cuStreamSynchronize(next->other));
+		CHECK(all_are(d->more, 100 + k));
+		CHECK(all_are(d->buffer, 7));
+		CHECK(all_are(next->buffer, 9));
+	}
+	for (i = 0; i < devices; i++) {
+		MUST(cuCtxSetCurrent(device[i].ctx));
+		MUST(cuCtxSynchronize());
+	}
+	return 0;
+}
+
+/* ------------------------------------------------------------------ threads */
+
+static void *to_all(void *arg)
+{
+	struct device *d = arg;
+	size_t part = BYTES / DEVICES_MAX / 4;
+	int k, i, me = d - device;
+
+	for (k = 0; k < ROUNDS; k++)
+		for (i = 0; i < devices; i++) {
+			CUdeviceptr to = device[i].more + me * 4 * part + k % 4 * part;
+
+			if (i == me)
+				continue;
+			MUST(cuCtxSetCurrent(d->ctx));
+			MUST(cuMemsetD32_v2(d->buffer, me * 1000 + k, part / 4));
+			MUST(cuMemcpyPeer(to, device[i].ctx, d->buffer, d->ctx, part));
+		}
+	return NULL;
+}
+
+/* each device's thread copies to all others, at once */
+static int threads(void)
+{
+	size_t part = BYTES / DEVICES_MAX / 4;
+	pthread_t thread[DEVICES_MAX];
+	unsigned int n = part / 4, k, w;
+	int i, from;
+
+	for (i = 0; i < devices; i++)
+		CHECK(!pthread_create(&thread[i], NULL, to_all, &device[i]));
+	for (i = 0; i < devices; i++)
+		pthread_join(thread[i], NULL);
+	for (i = 0; i < devices; i++) {
+		MUST(cuMemcpyDtoH_v2(words, device[i].more, BYTES));
+		for (from = 0; from < devices; from++)
+			for (k = 0; k < 4 && from != i; k++)
+				for (w = 0; w < n; w++)
+					CHECK(words[(from * 4 + k) * n + w] ==
+					      from * 1000 + ROUNDS - 4 + k);
+	}
+	return 0;
+}
+
+/* ------------------------------------------------------------------ boxes */
+
+static int boxes(void)
+{
+	enum { PITCH = 1024, LINES = 32, SLICES = 64, WIDTH = 900 };
+	CUDA_MEMCPY3D_PEER c = { .srcMemoryType = CU_MEMORYTYPE_DEVICE,
+				 .srcDevice = device[0].buffer,
+				 .srcContext = device[0].ctx,
+				 .srcPitch = PITCH,
+				 .srcHeight = LINES,
+				 .srcXInBytes = 8,
+				 .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+				 .dstDevice = device[1].buffer,
+				 .dstContext = device[1].ctx,
+				 .dstPitch = PITCH,
+				 .dstHeight = LINES,
+				 .dstY = 1,
+				 .WidthInBytes = WIDTH,
+				 .Height = LINES - 1,
+				 .Depth = SLICES };
+	static uint32_t in[PITCH / 4 * LINES * SLICES];
+	unsigned int i, y, z;
+
+	for (i = 0; i < sizeof(in) / 4; i++)
+		words[i] = i * 2654435761u;
+	MUST(cuMemcpyHtoD_v2(device[0].buffer, words, sizeof(in)));
+	MUST(cuMemcpy3DPeer(&c));
+	MUST(cuMemcpyDtoH_v2(in, device[1].buffer, sizeof(in)));
+	for (z = 0; z < SLICES; z++)
+		for (y = 1; y < LINES; y++)
+			CHECK(!memcmp((char *)in + (z * LINES + y) * PITCH,
+				      (char *)words + (z * LINES + y - 1) * PITCH + 8, WIDTH));
+	return 0;
+}
+
+/* ------------------------------------------------------------------ broadcast */
+
+static void fill(unsigned int seed)
+{
+	int i;
+
+	for (i = 0; i < WORDS; i++)
+		words[i] = i * 2654435761u + seed;
+}
+
+static void all_have(int first, size_t bytes)
+{
+	static uint32_t in[WORDS];
+	int i;
+
+	for (i = first; i < devices; i++) {
+		memset(in, 0, bytes);
+		MUST(cuMemcpyDtoH_v2(in, device[i].buffer, bytes));
+		CHECK(!memcmp(in, words, bytes));
+	}
+}
+
+static int broadcast(void)
+{
+	static const size_t sizes[] = { 4, 4096, 4100, 1 << 20, BYTES - 4, BYTES };
+	CUdeviceptr to[DEVICES_MAX];
+	unsigned int k;
+	int i;
+
+	for (i = 0; i < devices; i++)
+		to[i] = device[i].buffer;
+	for (k = 0; k < sizeof(sizes) / sizeof(*sizes); k++) {
+		fill(k);
+		MUST(kvgpuMemcpyBroadcast(to, devices, (uintptr_t)words, sizes[k]));
+		all_have(0, sizes[k]);
+		fill(k + 100);
+		MUST(cuMemcpyHtoD_v2(device[0].more, words, sizes[k]));
+		MUST(kvgpuMemcpyBroadcast(to + 1, devices - 1, device[0].more, sizes[k]));
+		all_have(1, sizes[k]);
+	}
+	/* two buffers of one device */
+	to[0] = device[1].more;
+	MUST(kvgpuMemcpyBroadcast(to, devices, device[0].more, BYTES));
+	all_have(1, BYTES);
+	MUST(kvgpuMemcpyBroadcast(to, 0, device[0].more, BYTES));
+	FAILS(kvgpuMemcpyBroadcast(NULL, 1, device[0].more, BYTES), CUDA_ERROR_INVALID_VALUE);
+	FAILS(kvgpuMemcpyBroadcast(to, devices, device[0].more, BYTES + 4),
+	      CUDA_ERROR_INVALID_VALUE);
+	return 0;
+}
+
+static int send_all(bool tree)
+{
+	CUdeviceptr to[DEVICES_MAX];
+	double start, best = 1e9;
+	int i, k;
+
+	for (i = 0; i < devices; i++)
+		to[i] = device[i].buffer;
+	fill(1);
+	for (k = 0; k < 5; k++) {
+		start = now();
+		if (tree)
+			MUST(kvgpuMemcpyBroadcast(to, devices, (uintptr_t)words, BYTES));
+		for (i = 0; i < devices && !tree; i++)
+			MUST(cuMemcpyHtoD_v2(to[i], words, BYTES));
+		if (now() - start < best)
+			best = now() - start;
+	}
+	all_have(0, BYTES);
+	printf("%d devices, 5 times %d bytes, best %.2f ms\n", devices, BYTES, best * 1e3);
+	return 0;
+}
+
+static int by_tree(void)
+{
+	return send_all(true);
+}
+
+static int one_by_one(void)
+{
+	return send_all(false);
+}
+
+/* ------------------------------------------------------------------ faults */
+
+/* the second device dies amid copies from and to it; the first and the third go on */
+static int dies(void)
+{
+	double until = now() + DIE_S;
+	CUresult r = CUDA_SUCCESS;
+	int k;
+
+	puts("ready");
+	fflush(stdout);
+	for (k = 0; !r && now() < until; k++) {
+		struct device *from = &device[k & 1], *to = &device[!(k & 1)];
+
+		r = cuMemcpyPeer(to->buffer, to->ctx, from->buffer, from->ctx, BYTES);
+	}
+	CHECK(r == CUDA_ERROR_SYSTEM_NOT_READY);
+	/* also by a stream of the other one */
+	MUST(cuCtxSetCurrent(device[0].ctx));
+	FAILS(cuMemcpyPeer(device[1].buffer, device[1].ctx, device[0].buffer, device[0].ctx,
+			   BYTES), CUDA_ERROR_SYSTEM_NOT_READY);
+	if (devices < 3)
+		return 0;
+	MUST(cuMemsetD32_v2(device[0].buffer, 3, WORDS));
+	MUST(cuMemcpyPeer(device[2].buffer, device[2].ctx, device[0].buffer, device[0].ctx, BYTES));
+	CHECK(all_are(device[2].buffer, 3));
+	return 0;
+}
+
+/* all devices die */
+static int all_die(void)
+{
+	double until = now() + DIE_S;
+	CUresult r = CUDA_SUCCESS;
+
+	puts("ready");
+	fflush(stdout);
+	while (!r && now() < until)
+		r = cuMemcpyPeer(device[1].buffer, device[1].ctx, device[0].buffer, device[0].ctx,
+				 BYTES);
+	CHECK(r == CUDA_ERROR_SYSTEM_NOT_READY);
+	return 0;
+}
+
+/* until it is killed */
+static int __attribute__((noreturn)) copies_on(void)
+{
+	puts("ready");
+	fflush(stdout);
+	for (;;)
+		MUST(cuMemcpyPeer(device[1].buffer, device[1].ctx, device[0].buffer, device[0].ctx,
+				  BYTES));
+}
+
+int main(int argc, char **argv)
+{
+	static const struct { const char *name; int (*run)(void); } modes[] = {
+		{ "order", order }, { "threads", threads }, { "boxes", boxes },
+		{ "broadcast", broadcast }, { "send", by_tree }, { "loop", one_by_one },
+		{ "dies", dies }, { "all_die", all_die }, { "on", copies_on },
+	};
+	unsigned int i;
+
+	if (argc != 3)
+		return 2;
+	begin(argv[2]);
+	for (i = 0; i < sizeof(modes) / sizeof(*modes); i++)
+		if (!strcmp(argv[1], modes[i].name))
+			return modes[i].run();
+	return 2;
+}
