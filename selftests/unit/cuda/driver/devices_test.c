@@ -74,6 +74,9 @@ static void are_distinct(void **state)
 		assert_int_equal(dev, i);
 	}
 	assert_memory_not_equal(&uuid[0], &uuid[1], sizeof(uuid[0]));
+	/* main() turned their order round; device 0's context is the last that was opened */
+	assert_string_equal(place[0], "0000:04:01.0");
+	assert_int_equal(fake_gpu, 1);
 	OK(cuCtxSetCurrent(ctx[1]));
 	OK(cuCtxGetDevice(&dev));
 	assert_int_equal(dev, 1);
@@ -352,7 +355,7 @@ int main(void)
 	};
 
 	fake_count = 2;
-	unsetenv("CUDA_VISIBLE_DEVICES");
+	setenv("CUDA_VISIBLE_DEVICES", "1,0", 1);
 	if (cuInit(0))
 		return 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);

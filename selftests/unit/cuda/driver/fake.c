@@ -45,7 +45,7 @@ struct fake {
 const struct device_ops *backend = &fake_device;
 struct device_launch fake_last_launch;
 uint8_t fake_const0[DEVICE_CONST0_MAX];
-unsigned int fake_count = 1;
+unsigned int fake_count = 1, fake_gpu;
 unsigned int fake_launches, fake_open, fake_buffers, fake_early;
 uint64_t fake_vram = 64 << 20;
 int fake_fail_after = -1;
@@ -84,6 +84,7 @@ static enum device_status fake_open_device(unsigned int index, struct device **o
 	f->base.ops = &fake_device;
 	pthread_mutex_init(&f->lock, NULL);
 	fake_open++;
+	fake_gpu = index;
 	*out = &f->base;
 	return DEVICE_OK;
 }

@@ -12,7 +12,8 @@ extern const struct device_ops fake_device;
 /* the last launch; its .const0 points to fake_const0 */
 extern struct device_launch fake_last_launch;
 extern uint8_t fake_const0[DEVICE_CONST0_MAX];
-extern unsigned int fake_count;			/* of devices */
+/* how many GPUs there are, and which was opened last */
+extern unsigned int fake_count, fake_gpu;
 extern unsigned int fake_launches, fake_open, fake_buffers;
 extern uint64_t fake_vram;
 /* the launch after this many further ones fails; -1: none fails */
