@@ -583,12 +583,14 @@ static void pinned_memory_at_one_address(void **state)
 }
 
 /*
- * Registered memory of the application on a device without views: known as host memory, copied as
- * before, without an address for the GPU.
+ * Registered memory that can't be shown to the GPU, since it is not the process's alone: known as
+ * host memory, copied as before, without an address for the GPU.
  */
 static void registered_memory(void **state)
 {
-	static uint8_t mine[10000], other[16];
+	const int flags_of_map = MAP_SHARED | MAP_ANONYMOUS;
+	uint8_t *mine = mmap(NULL, 12288, PROT_READ | PROT_WRITE, flags_of_map, -1, 0),
+		*other = mine + 10000;
 	CUpointer_attribute names[] = { CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
 					CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
 					CU_POINTER_ATTRIBUTE_HOST_POINTER };
@@ -632,7 +634,7 @@ static void registered_memory(void **state)
 	OK(cuMemHostAlloc(&pinned, 100, 0));
 	assert_int_equal(cuMemHostRegister_v2(pinned, 10, 0), CUDA_ERROR_INVALID_VALUE);
 	assert_int_equal(cuMemHostUnregister(pinned), CUDA_ERROR_INVALID_VALUE);
-	OK(cuMemHostRegister_v2(other, sizeof(other), 0));	/* unregistered with the context */
+	OK(cuMemHostRegister_v2(other, 16, 0));	/* unregistered with the context */
 }
 
 static uint8_t *pages(size_t n)
