@@ -494,6 +494,9 @@ int kernel_max_threads(const struct image_kernel *k);	/* most threads of a block
 /* Whether this thread is in a host function, which may call nothing here. */
 bool in_host_function(void);
 CUresult host_call(CUcontext ctx, CUstream s, CUhostFn fn, void *data);
+/* The same for work whose result @s uses: if it fails @ctx has CUDA_ERROR_UNKNOWN from then on. */
+CUresult host_need(CUcontext ctx, CUstream s, CUcontext other, unsigned int life,
+		   const struct moment *until);
 /* The CPU copies, in the stream's order. Nothing may free the memory before that is done. */
 struct host_lines {
 	uint8_t *to;

@@ -23,6 +23,7 @@ struct host_work {
 	CUcontext other;
 	unsigned int life;
 	struct moment until;
+	bool needed;			/* what it does is used: its error is an error here */
 	struct host_lines copy;
 };
 
@@ -55,6 +56,8 @@ static enum device_status look_at_other(const struct host_work *w)
 	 * A context that ended, or lives again, has nothing left to wait for: its work is done, or
 	 * an error stopped it.
 	 */
+	if (!other->device && __atomic_load_n(&other->sticky, __ATOMIC_ACQUIRE))
+		s = DEVICE_LOST;
 	if (other->device && other->life == w->life)
 		for (q = 0; q < NR_QUEUES && s == DEVICE_OK; q++)
 			if (w->until.seq[q])
@@ -64,15 +67,17 @@ static enum device_status look_at_other(const struct host_work *w)
 	return s;
 }
 
-static void await_other(const struct host_work *w)
+static enum device_status await_other(const struct host_work *w)
 {
 	enum { PAUSE_US = 50, PAUSE_MAX_US = 2000 };
 	unsigned int pause = PAUSE_US;
+	enum device_status s;
 
-	while (look_at_other(w) == DEVICE_BUSY) {
+	while ((s = look_at_other(w)) == DEVICE_BUSY) {
 		usleep(pause);
 		pause = pause < PAUSE_MAX_US ? pause * 2 : PAUSE_MAX_US;
 	}
+	return s;
 }
 
 static void copy_lines(const struct host_lines *c)
@@ -87,10 +92,11 @@ static void copy_lines(const struct host_lines *c)
 static void call(struct host_queue *q, const struct host_work *w)
 {
 	CUresult r = moment_wait(q->ctx, &w->after);
+	bool failed = false;
 
 	inside = true;
 	if (w->other)
-		await_other(w);
+		failed = await_other(w) != DEVICE_OK && w->needed;
 	else if (w->callback)
 		w->callback(w->stream, r, w->data);
 	else if (!r && w->copy.lines)
@@ -98,6 +104,8 @@ static void call(struct host_queue *q, const struct host_work *w)
 	else if (!r)
 		w->fn(w->data);
 	inside = false;
+	if (failed)
+		stick(q->ctx, CUDA_ERROR_UNKNOWN);
 	q->ctx->device->ops->host_done(q->ctx->device, w->seq);
 }
 
@@ -201,6 +209,13 @@ CUresult host_await(CUcontext ctx, CUstream s, CUcontext other, unsigned int lif
 {
 	return add_copy(ctx, s,
 			&(struct host_work){ .other = other, .life = life, .until = *until });
+}
+
+CUresult host_need(CUcontext ctx, CUstream s, CUcontext other, unsigned int life,
+		   const struct moment *until)
+{
+	return add_copy(ctx, s, &(struct host_work){ .other = other, .life = life,
+						     .until = *until, .needed = true });
 }
 
 CUresult host_copy(CUcontext ctx, CUstream s, const struct host_lines *c)

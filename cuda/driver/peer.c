@@ -165,7 +165,7 @@ static CUresult receive(struct run *x, const struct part *at, struct crossing_sl
 	r = begin(x, to, false, &x->in);
 	s = x->in;
 	if (!r)
-		r = host_await(to, &s, x->c->from, life, sent);
+		r = host_need(to, &s, x->c->from, life, sent);
 	if (!r && !still_there(to, &dst, at))
 		r = CUDA_ERROR_INVALID_VALUE;
 	if (!r)
@@ -298,7 +298,7 @@ static CUresult join(CUstream stream, CUcontext last, const struct moment *done)
 	if (ctx == last)
 		stream_await(s, done);
 	else
-		r = host_await(ctx, s, last, life, done);
+		r = host_need(ctx, s, last, life, done);
 	leave(ctx);
 	return r;
 }

@@ -32,6 +32,8 @@ static CUresult poll_once(CUcontext ctx, const struct moment *m, bool look)
 	for (i = 0; i < NR_QUEUES && !r; i++)
 		if (m->seq[i])
 			r = error_of(ctx->device->ops->poll(ctx->device, i, m->seq[i], look));
+	if (!r)	/* what failed meanwhile may be what the moment's work came after: host_need() */
+		return __atomic_load_n(&ctx->sticky, __ATOMIC_ACQUIRE);
 	return r == CUDA_ERROR_NOT_READY ? r : stick(ctx, r);
 }
 

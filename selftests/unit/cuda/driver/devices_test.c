@@ -18,6 +18,7 @@
 
 #include "fake.h"
 
+#define CUBIN "selftests/cuda/driver/kernels.cubin"
 #define OK(call) assert_int_equal(call, CUDA_SUCCESS)
 #define FAILS(call, with) assert_int_equal(call, with)
 
@@ -33,6 +34,8 @@ static int set_up(void **state)
 	size_t i;
 
 	memset(fake_hold, 0, sizeof(fake_hold));
+	fake_fail_after = -1;
+	fake_failure = DEVICE_OK;
 	in = malloc(BYTES);
 	out = calloc(1, BYTES);
 	for (i = 0; i < BYTES; i++)
@@ -342,6 +345,36 @@ static void end_after_their_copies(void **state)
 	FAILS(cuMemcpyPeer(p[1], ctx[1], p[0], ctx[0], 4), CUDA_ERROR_INVALID_CONTEXT);
 }
 
+/*
+ * The device that a copy leaves is lost before. The stream of the other device has an error then,
+ * and not the bytes that happened to be in a staging buffer.
+ */
+static void tell_what_was_lost(void **state)
+{
+	CUdeviceptr none = 1;
+	void *params[] = { &none };
+	CUfunction f;
+	CUstream s;
+	CUmodule m;
+
+	OK(cuModuleLoad(&m, CUBIN));
+	OK(cuModuleGetFunction(&f, m, "store"));
+	OK(cuCtxSynchronize());
+	OK(cuCtxSetCurrent(ctx[1]));
+	OK(cuStreamCreate(&s, 0));
+	OK(cuCtxSetCurrent(ctx[0]));
+	__atomic_store_n(&fake_hold[QUEUE_COMPUTE], true, __ATOMIC_SEQ_CST);
+	fake_fail_after = 0;
+	fake_failure = DEVICE_LOST;
+	OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+	OK(cuMemcpyPeerAsync(p[1], ctx[1], p[0], ctx[0], BYTES, s));
+	__atomic_store_n(&fake_hold[QUEUE_COMPUTE], false, __ATOMIC_SEQ_CST);
+	alarm(60);
+	FAILS(cuStreamSynchronize(s), CUDA_ERROR_UNKNOWN);
+	alarm(0);
+	FAILS(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -352,6 +385,7 @@ int main(void)
 			IN_BOTH(in_a_stream_of_the_other), IN_BOTH(of_pinned_memory),
 			IN_BOTH(many_at_once),
 		IN_BOTH(of_lines), IN_BOTH(of_arrays), IN_BOTH(end_after_their_copies),
+			IN_BOTH(tell_what_was_lost),
 	};
 
 	fake_count = 2;
