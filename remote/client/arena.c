@@ -19,14 +19,17 @@ struct block {
 
 void arena_init(struct peer *p)
 {
+	const struct kvgpu_remote_relayed *relay = kvgpu_remote_relay(p->channel);
 	struct arena *a = &p->arena;
-	uint64_t bytes;
+	uint64_t bytes, most = 32ull << 20;
 
 	a->base = kvgpu_remote_arena(p->channel, &bytes);
-	a->ring_bytes = bytes / 4 < (32ull << 20) ? bytes / 4 / ALIGN * ALIGN : 32ull << 20;
-	a->relayed = kvgpu_remote_relay(p->channel);
-	if (a->relayed)
-		a->ring_bytes -= a->ring_bytes % kvgpu_remote_relay(p->channel)->piece;
+	a->relayed = relay;
+	if (relay && 2ull * relay->piece > most)
+		most = 2ull * relay->piece;
+	a->ring_bytes = bytes / 4 < most ? bytes / 4 / ALIGN * ALIGN : most;
+	if (relay)
+		a->ring_bytes -= a->ring_bytes % relay->piece;
 	a->max_blocks = 64;
 	a->blocks = calloc(a->max_blocks, sizeof(*a->blocks));
 	if (!a->blocks)

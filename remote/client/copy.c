@@ -95,6 +95,14 @@ static uint64_t piece_of(const struct peer *p, uint64_t bytes)
 	return relay ? cut_piece(relay, bytes) : KVGPU_REMOTE_PIECE_MAX;
 }
 
+/* whether the steps of a copy may overlap, so that its pieces need not be waited for */
+static bool overlaps(const struct peer *p)
+{
+	const struct kvgpu_remote_relayed *relay = kvgpu_remote_relay(p->channel);
+
+	return !relay || relay->turn != KVGPU_REMOTE_TURN_WHOLE;
+}
+
 /*
  * whether a relay reads pieces of @src where they lie, later than this process sends their frames
  */
@@ -154,6 +162,7 @@ CUresult line_in(const struct route *to, struct q_copy_in *q, const void *src, b
 	uint64_t done;
 	CUresult r = CUDA_SUCCESS;
 
+	fine = fine && overlaps(to->peer);
 	q->at = gpu_reaches(to->peer, src, bytes);
 	if (q->at != KVGPU_REMOTE_NOWHERE)
 		return pinned_to_device(to, q, waits ? SYNC : ASYNC, fine);
@@ -319,7 +328,9 @@ static CUresult fetch_ahead(const struct route *to, const struct q_copy_out *q, 
 
 CUresult line_out(const struct route *to, struct q_copy_out *q, void *dst, bool waits, bool fine)
 {
-	const uint64_t bytes = q->bytes, src = q->src;
+	const bool whole = !overlaps(to->peer);
+	const uint64_t bytes = q->bytes, src = q->src,
+		       piece = whole ? piece_of(to->peer, bytes) : KVGPU_REMOTE_PIECE_MAX;
 	size_t done = 0;
 	CUresult r = CUDA_SUCCESS;
 
@@ -328,12 +339,12 @@ CUresult line_out(const struct route *to, struct q_copy_out *q, void *dst, bool 
 		return pinned_to_host(to, q, waits ? SYNC : ASYNC, fine);
 	if (fine && bytes > KVGPU_REMOTE_PIECE_MAX && arena_is_pinned(to->peer))
 		r = fetch_most(to, *q, dst, bytes, &done);
-	else if (kvgpu_remote_relay(to->peer->channel) && bytes > piece_of(to->peer, bytes))
+	else if (kvgpu_remote_relay(to->peer->channel) && !whole &&
+		 bytes > piece_of(to->peer, bytes))
 		r = fetch_ahead(to, q, dst, &done);
 	for (; done < bytes && !r; done += q->bytes) {
 		q->src = src + done;
-		q->bytes = bytes - done < KVGPU_REMOTE_PIECE_MAX ? bytes - done :
-								   KVGPU_REMOTE_PIECE_MAX;
+		q->bytes = bytes - done < piece ? bytes - done : piece;
 		r = piece_fetch(to, q, (uint8_t *)dst + done);
 	}
 	return r;

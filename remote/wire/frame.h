@@ -130,7 +130,8 @@ struct kvgpu_remote_welcome {
 
 /* What a relay tells about its way to the server. */
 struct kvgpu_remote_relayed {
-	uint32_t piece;		/* copies are cut into pieces of so many bytes at most */
+	/* copies are cut into pieces of so many bytes at most: an eighth of the arena, or less */
+	uint32_t piece;
 	uint32_t turn;		/* bytes that cross in the time that one more piece costs */
 	/*
 	 * Pieces go straight between two connections with one .job, which is not 0, and two .rank.
@@ -141,7 +142,9 @@ struct kvgpu_remote_relayed {
 	uint64_t key[2];
 	uint32_t rank, lane;
 };
-/* the bounds of .piece */
+/* .turn: the steps of a copy do not overlap, and each piece is waited for */
+#define KVGPU_REMOTE_TURN_WHOLE	UINT32_MAX
+/* the bounds of --staging; .piece is smaller in no case */
 enum { KVGPU_REMOTE_RELAYED_MIN = 64 << 10, KVGPU_REMOTE_RELAYED_MAX = 2 << 20 };
 
 /* .result of struct kvgpu_remote_welcome; 0: welcome */

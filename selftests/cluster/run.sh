@@ -389,6 +389,7 @@ run_all()
 	done
 	step "copies, two buffers, nothing inside of messages" --gpus 1 --staging 64K --slots 2 --eager 0 "$work/pieces" whole
 	step "copies, all small ones inside of messages, a small arena" --gpus 1 --eager 64K --arena 64M "$work/pieces" whole
+	step "copies, none pipelined" --gpus 1 --pipeline off --arena 64M "$work/pieces" whole
 	run_peers
 	run_own_world
 	run_secret

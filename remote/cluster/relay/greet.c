@@ -63,11 +63,11 @@ int greet_take_welcome(struct lane *n, struct kvgpu_remote_welcome *to)
 
 /*
  * The largest power of two for pieces that fits into .staging, and eight times into the arena: that
- * is what a client accepts.
+ * is what a client accepts. Without pipelining the arena alone limits it.
  */
 static uint32_t piece_of(const struct lane *n)
 {
-	uint32_t piece = n->link->settings->staging;
+	uint32_t piece = n->link->settings->whole ? 1u << 31 : n->link->settings->staging;
 
 	while (piece & (piece - 1))
 		piece &= piece - 1;
@@ -90,7 +90,9 @@ static bool give(struct lane *n, const struct kvgpu_remote_welcome *w)
 	fine = map(n, memory, w->arena_bytes);
 	all.w.relayed = 1;
 	all.relay = (struct kvgpu_remote_relayed){ .piece = fine ? piece_of(n) : 0,
-						   .turn = n->link->turn,
+						   .turn = n->link->settings->whole ?
+								   KVGPU_REMOTE_TURN_WHOLE :
+								   n->link->turn,
 						   .job = n->link->settings->job,
 						   .key = { n->key[0], n->key[1] },
 						   .rank = n->link->rank,

@@ -57,7 +57,7 @@ static bool read_options(int argc, char **argv, struct settings *s)
 		{ "patience", 1, NULL, 'p' }, { "arena", 1, NULL, 'a' }, { "library", 1, NULL,
 			'l' }, { "folder", 1, NULL, 'f' },
 		{ "first", 1, NULL, 'i' }, { "device", 1, NULL, 'd' },
-		{ "counts", 0, NULL, 'c' }, { 0 }
+		{ "counts", 0, NULL, 'c' }, { "whole", 0, NULL, 'w' }, { 0 }
 	};
 	int c;
 
@@ -73,6 +73,7 @@ static bool read_options(int argc, char **argv, struct settings *s)
 		case 'f': s->folder = optarg; break;
 		case 'i': s->first = strtoul(optarg, NULL, 0); break;
 		case 'c': s->counts = true; break;
+		case 'w': s->whole = true; break;
 		case 'd': s->device = strtoul(optarg, NULL, 0); break;
 		default: return false;
 		}

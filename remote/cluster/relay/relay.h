@@ -36,6 +36,7 @@ struct settings {
 	unsigned int patience_s;	/* a peer is gone after so long without a sign of life */
 	uint64_t arena;
 	bool counts;			/* print the counts at the end */
+	bool whole;			/* copies are not pipelined */
 	const char *library, *folder;
 	unsigned int first;		/* the broker's first address is folder/first */
 	unsigned int device;		/* the proxy's GPU, of those of its machine */

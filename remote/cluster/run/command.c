@@ -124,7 +124,7 @@ static bool add_settings(const struct run_options *o, struct command *c)
 	       add_number(c, "eager", o->eager, UINT64_MAX) &&
 	       add_number(c, "spin", o->spin_us, UINT64_MAX) &&
 	       add_number(c, "patience", o->patience_s, 0) && add_number(c, "arena", o->arena, 0) &&
-	       (!o->counts || add(c, "--counts"));
+	       (!o->counts || add(c, "--counts")) && (!o->whole || add(c, "--whole"));
 }
 
 bool command_job(const struct job *j, struct command *c)

@@ -21,6 +21,7 @@ const char run_usage[] =
 	"  --jobs one|each      one MPI job, or one for each GPU: then one that dies takes no other with it (one)\n"
 	"  --staging BYTES      copies are cut so, 64K to 2M (1M)   --slots N       messages under way, 2 to 16 (4)\n"
 	"  --eager BYTES        inside of messages, to 64K (measured) --patience S  without a sign of life a proxy is gone (30)\n"
+	"  --pipeline on|off    off: the steps of a copy follow each other; to compare (on)\n"
 	"  --arena BYTES        for copies, a program (256M)        --spin US       looks without a pause after work (200)\n"
 	"  --start S            the proxies have to be there within that time (60)\n"
 	"  --counts             at the end, what the relays have counted\n";
@@ -81,6 +82,7 @@ enum {
 	O_EAGER,
 	O_PATIENCE,
 	O_ARENA,
+	O_PIPELINE,
 	O_SPIN,
 	O_START,
 	O_LIST,
@@ -90,7 +92,7 @@ static bool take(int option, const char *text, struct run_options *o)
 {
 	static const char *const kinds[] = { "auto", "openmpi", "mpich", NULL }, *const jobs[] = {
 		"one", "each", NULL
-	};
+	}, *const pipeline[] = { "on", "off", NULL };
 	bool fine = true;
 	int which = 0;
 
@@ -110,6 +112,10 @@ static bool take(int option, const char *text, struct run_options *o)
 	case O_JOBS:
 		fine = word(text, jobs, &which);
 		o->each = which;
+		return fine;
+	case O_PIPELINE:
+		fine = word(text, pipeline, &which);
+		o->whole = which;
 		return fine;
 	case O_STAGING: return number(text, 64 << KIB, 2 << MIB, &o->staging);
 	case O_SLOTS: return number(text, 2, 16, &o->slots);
@@ -137,7 +143,8 @@ int options_read(int argc, char **argv, struct run_options *o, const char **why,
 			O_PATIENCE },
 		{ "arena", 1, NULL, O_ARENA }, { "spin", 1, NULL, O_SPIN }, { "start", 1, NULL,
 			O_START },
-		{ "list", 0, NULL, O_LIST }, { "help", 0, NULL, O_HELP }, { 0 }
+		{ "pipeline", 1, NULL, O_PIPELINE }, { "list", 0, NULL, O_LIST }, { "help", 0, NULL,
+			O_HELP }, { 0 }
 	};
 	int c;
 

@@ -20,6 +20,7 @@ struct run_options {
 	const char *client;
 	const char *mpirun;		/* NULL: mpirun of .mpi, found in PATH */
 	bool counts;
+	bool whole;			/* copies are not pipelined */
 	/* 0: the relay's default; for eager and spin_us that is UINT64_MAX */
 	uint64_t staging, slots, eager, spin_us, patience_s, arena;
 	uint64_t start_s;		/* how long a job may take to start */

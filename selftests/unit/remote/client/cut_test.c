@@ -35,6 +35,18 @@ static void small_ones_are_whole(void **state)
 		assert_true(cut_piece(&relay, bytes) >= bytes);
 }
 
+/* a relay that says so gets each copy as one piece, as far as a piece goes */
+static void without_pipelining_all_are_whole(void **state)
+{
+	const struct kvgpu_remote_relayed whole = { .piece = 1u << 31,
+						      .turn = KVGPU_REMOTE_TURN_WHOLE };
+	uint64_t bytes;
+
+	for (bytes = 1; bytes <= whole.piece; bytes *= 2)
+		assert_true(cut_piece(&whole, bytes) >= bytes);
+	assert_int_equal(cut_piece(&whole, 1ull << 40), whole.piece);
+}
+
 static void large_ones_fill_the_buffers(void **state)
 {
 	assert_int_equal(cut_piece(&relay, 1ull << 40), relay.piece);
@@ -77,6 +89,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(small_ones_are_whole),
+		cmocka_unit_test(without_pipelining_all_are_whole),
 			cmocka_unit_test(large_ones_fill_the_buffers),
 			cmocka_unit_test(near_the_best),
 		cmocka_unit_test(no_turn_at_all),

@@ -54,13 +54,14 @@ static void left_out(void **state)
 
 static void values(void **state)
 {
-	assert_int_equal(read_line("--mpi mpich --jobs each --staging 64K --slots 16 --eager 0 --arena 1G --client none --list"), 0);
+	assert_int_equal(read_line("--mpi mpich --jobs each --staging 64K --slots 16 --eager 0 --arena 1G --pipeline off --client none --list"), 0);
 	assert_int_equal(o.mpi, MPI_KIND_MPICH);
 	assert_true(o.each && o.list && !o.program);
 	assert_int_equal(o.staging, 65536);
 	assert_int_equal(o.slots, 16);
 	assert_int_equal(o.eager, 0);
 	assert_int_equal(o.arena, 1 << 30);
+	assert_true(o.whole);
 	assert_string_equal(o.client, "");
 }
 
@@ -71,7 +72,8 @@ static void refused(void **state)
 			"--mpi intel p", "--jobs two p",
 		"--staging 63K p", "--staging 3M p", "--staging 18446744073709551615G p",
 			"--slots 1 p", "--slots 17 p",
-		"--eager 65K p", "--arena 17000000 p", "--patience 0 p", "--nothing p", "--gpus",
+		"--eager 65K p", "--pipeline no p", "--arena 17000000 p", "--patience 0 p",
+			"--nothing p", "--gpus",
 	};
 	unsigned int i;
 
