@@ -68,12 +68,23 @@ bench-remote-calls: $(REMOTE_CALLS) $(REMOTE_MADE) cuda-inprocess ## what calls 
 CLUSTER_BENCH	:= $(O)/cluster-bench
 CLUSTER_BENCH_MPI ?= $(firstword $(CLUSTER_MPIS))
 
-# CLUSTER_BENCH_MPI=mpich: by MPICH in place of Open MPI
-bench-cluster: cluster cuda-inprocess ## copies by kvgpu-run beside MPI itself (table, and rows in build/bench/remote.json; LIBRARY=)
+# how MPI's messages go, and the sizes of a look where the GPU is the model in the process
+CLUSTER_BENCH_LINKS ?= shm tcp paced
+CLUSTER_BENCH_RUN = selftests/bench/cluster/run.py --folder $(REMOTE_OUT) --programs $(CLUSTER_BENCH) --library $(REMOTE_LIBRARY) \
+	--cudart $(O)/cuda-inprocess/libcudart.so.11.0 --out build/bench --mpi $(CLUSTER_BENCH_MPI) $(if $(LIBRARY),,--quick)
+
+# CLUSTER_BENCH_MPI=mpich: by MPICH in place of Open MPI. CARDS=: how many GPUs the LIBRARY has
+bench-cluster: cluster cudart-inprocess ## kvgpu-run beside MPI itself and beside local GPUs (rows in build/bench/remote.json; LIBRARY= CARDS=)
 	@mkdir -p build/bench $(CLUSTER_BENCH) && rm -f build/bench/remote-*.json
 	@$(CC) -std=gnu11 -O2 -Wall -I. selftests/bench/cluster_copies.c $(REMOTE_OUT)/libcuda.so.1 -o $(CLUSTER_BENCH)/cluster_copies
 	@mpicc.$(CLUSTER_BENCH_MPI) -O2 -Wall selftests/bench/cluster_mpi.c -o $(CLUSTER_BENCH)/cluster_mpi
 	@selftests/bench/cluster.sh $(REMOTE_OUT) $(CLUSTER_BENCH) $(REMOTE_LIBRARY) build/bench $(CLUSTER_BENCH_MPI)
+	@if selftests/cuda/toolkit.sh > /dev/null; then \
+		$(MAKE) -s -C selftests/bench/cluster OUT=$(CLUSTER_BENCH) MPI=$(CLUSTER_BENCH_MPI) && \
+		for link in $(CLUSTER_BENCH_LINKS); do \
+			$(CLUSTER_BENCH_RUN) --link $$link mpi matrix paced fft || exit; \
+		done && $(CLUSTER_BENCH_RUN) gpus --cards $(or $(CARDS),1); \
+	else echo "left out: the paper's tables and several GPUs, for want of nvcc (selftests/cuda/toolkit.sh fetch)"; fi
 	@selftests/bench/remote_report.py build/bench > /dev/null
 
 .PHONY: bench bench-cluster bench-launch bench-remote bench-remote-calls bench-remote-ring bench-rooms

@@ -3,7 +3,7 @@
 """remote_report.py OUT [PASS...] [--commit C] [--date D] [--where PLACE] [--quick] [--rows FILE.json]
 remote_report.py record FROM.json [--rows FILE.json]
 
-The first: what make bench-remote has measured in the folder OUT (remote-ring.json, remote-calls-*.json, remote-many-*.json) becomes
+The first: what make bench-remote has measured in the folder OUT (remote-ring.json, remote-calls-*.json, remote-many-*.json, remote-cluster*.json) becomes
 rows of OUT/remote.json, beside rows that others have put there, rows recorded elsewhere and rows that nobody has measured; and a
 table. Further folders are further passes of the same. The second: what was measured in FROM.json, a remote.json of another machine,
 becomes recorded rows of FILE.json (remote_rows.json here).
@@ -13,6 +13,7 @@ and "missing" for rows without a value. "range" is the least and the most of sev
 of the same name and place are one: the later one is kept."""
 import argparse
 import datetime
+import glob
 import json
 import os
 import subprocess
@@ -139,15 +140,15 @@ def measured(out, a):
     calls = {c: f for c in CARRIERS if (f := load(f"{out}/remote-calls-{c}.json"))}
     many = {c: f for c in CARRIERS if (f := load(f"{out}/remote-many-{c}.json"))}
     rows = ring_rows(ring, {**place, "where": f"no GPU; {here}"}) if ring else []
-    cluster = load(f"{out}/remote-cluster.json")
-    named = [*calls.values(), *([cluster] if cluster else [])]
+    cluster = [load(path) for path in sorted(glob.glob(f"{out}/remote-cluster*.json"))]
+    named = [*calls.values(), *cluster]
     gpu = next((f["gpu"] for f in named if f.get("gpu")), "an unknown GPU")
     gpu = "GPU model" if MODEL in gpu else gpu
     with_gpu = {**place, "where": here if a.where else f"{gpu}; {here}"}
     rows += calls_rows(calls, with_gpu) if calls else []
     for c, found in many.items():
         rows += many_rows(c, found, with_gpu)
-    rows += [row(r["name"], r["value"], r["unit"], None, with_gpu) for r in cluster["rows"]] if cluster else []
+    rows += [row(r["name"], r["value"], r["unit"], r.get("aim"), with_gpu) for c in cluster for r in c["rows"]]
     return rows
 
 

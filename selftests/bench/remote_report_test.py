@@ -3,6 +3,7 @@
 """TAP: remote_report.py on made-up measurements, worked out by hand: which rows there are, which of two stays, what is judged; and
 what lies beside it: the recorded rows are whole, and the plots in docs/ are of them."""
 import contextlib
+import importlib.util
 import io
 import json
 import os
@@ -131,6 +132,14 @@ def others_and_records(out, own):
           "aims, both ways")
 
 
+def of_cluster(name):
+    """a script of cluster/, whose names are those of scripts here"""
+    spec = importlib.util.spec_from_file_location(f"cluster_{name}", os.path.join(remote_report.HERE, f"cluster/{name}.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def what_is_kept():
     data = read(remote_report.ROWS)
     aims, recorded = data["aims"], data["recorded"]
@@ -141,9 +150,12 @@ def what_is_kept():
     known = {a["name"]: a["aim"] for a in aims}
     check(len(known) == len(aims) and all(known.get(r["name"], r.get("aim")) == r.get("aim") for r in recorded),
           "a recorded row has its name's aim")
-    for name, text in remote_plot.plots(recorded):
+    plot, run = of_cluster("plot"), of_cluster("run")
+    for name, text in [*remote_plot.plots(recorded), *plot.plots(recorded)]:
         path = os.path.join(DOCS, name)
-        check(os.path.exists(path) and open(path).read() == text, f"docs/{name} is of them (remote_plot.py)")
+        check(os.path.exists(path) and open(path).read() == text, f"docs/{name} is of them (remote_plot.py, cluster/plot.py)")
+    fit = [1000 * (run.COMPUTES * n ** 3 + run.COPIES * n ** 2) / t[0] for n, t in run.paper()["matrix"].items()]
+    check(len(fit) == 16 and max(abs(f - 1) for f in fit) < 0.016, "the balance of computing to copies is that of the paper's table 1")
 
 
 def main():
