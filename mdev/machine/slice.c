@@ -655,10 +655,7 @@ static int slicer_main(void *arg)
 			if (next == ~0ull)
 				schedule();
 			else
-				/*
-				 * no timer slack: during the slack a guest could cause a look by a
-				 * kick
-				 */
+				/* no timer slack: a turn would end late by it */
 				schedule_hrtimeout_range(&at, 0, HRTIMER_MODE_ABS);
 		}
 		__set_current_state(TASK_RUNNING);
