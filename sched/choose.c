@@ -36,8 +36,9 @@
  * the chip from the other vGPUs for far more time than its cap allows. Idle time in which no other
  * vGPU could have run is free: otherwise another vGPU, by waking for a moment, could make the vGPU
  * on the chip pay for its whole turn. Such time only pays off what the vGPU is owed
- * (forfeit_idling()). A moment of idling is free once in two slices, because the driver learns late
- * that a vGPU has no work.
+ * (forfeit_idling()). Under best effort a moment of idling is free once in two slices, because the
+ * driver learns late that a vGPU has no work. Under equal and fixed share no idling is free: a vGPU
+ * that leaves the chip idle uses its own share, and the other vGPUs would lose the time.
  */
 #include "sched/internal.h"
 
@@ -118,7 +119,7 @@ static void pay_for_idling(struct kvgpu_sched *s)
 	if (!s->started || s->wanted_ns <= s->wanted_used)
 		return;
 	idle = s->wanted_ns - s->wanted_used;
-	if (s->at >= e->free_next) {
+	if (s->policy == KVGPU_SCHED_BEST_EFFORT && s->at >= e->free_next) {
 		e->free_next = vsched_time_add(s->at, 2 * s->slice_ns);
 		idle -= min(idle, vsched_moment(s));
 	}

@@ -112,7 +112,8 @@ static inline u64 vsched_turn_min(const struct kvgpu_sched *s)
 /*
  * Returns a moment, ns. While the vGPU on the chip has used the GPU for less than a slice since it
  * woke, the driver is asked to look again within a moment, or after SCHED_UNTIL_MIN if that is
- * longer. A vGPU may linger for a moment. A moment of idling is free once in two slices (choose.c).
+ * longer. A vGPU may linger for a moment. Under best effort a moment of idling is free once in two
+ * slices (choose.c).
  */
 static inline u64 vsched_moment(const struct kvgpu_sched *s)
 {
