@@ -27,6 +27,8 @@
  * not keep the thread spinning.
  */
 #define ROUNDS			16
+/* An engine's switch from one channel to another takes less, in us, if nothing holds it. */
+#define SWITCH_US		1000
 
 static void intr_note(struct kvgpu_hw *hw, const char *what, u32 val)
 {
@@ -104,22 +106,41 @@ static int stuck_id(u32 st, bool *tsg)
 	return FIELD_GET(PFIFO_STATUS_ID, st);
 }
 
+/*
+ * A context switch did not end in time. The chip does not say on which engine. If several engines
+ * are in a switch, one of them may be at it for a moment only, with a channel of another tenant. So
+ * they are looked at again later: only a switch that is still under way then is reported.
+ */
+static void fifo_switch_timeout(struct kvgpu_hw *hw)
+{
+	bool tsg[KVGPU_MAX_ENGINE] = {}, again = false;
+	int id[KVGPU_MAX_ENGINE];
+	unsigned int e, nr = 0;
+
+	for (e = 0; e < hw->topo.nr_engines; e++) {
+		id[e] = stuck_id(kvgpu_hw_engine_status(hw, e), &tsg[e]);
+		nr += id[e] >= 0;
+	}
+	if (nr > 1)
+		usleep_range(SWITCH_US, 2 * SWITCH_US);
+	for (e = 0; e < hw->topo.nr_engines; e++) {
+		if (id[e] < 0)
+			continue;
+		if (nr > 1 && (stuck_id(kvgpu_hw_engine_status(hw, e), &again) != id[e] ||
+			       again != tsg[e]))
+			continue;
+		hw->events->ctxsw_timeout(hw->events_ctx, e, id[e], tsg[e]);
+	}
+}
+
 static void fifo_sched_error(struct kvgpu_hw *hw)
 {
 	u32 code = FIELD_GET(PFIFO_SCHED_ERROR_CODE, hw_rd(hw, PFIFO_SCHED_ERROR));
-	bool tsg = false;
-	unsigned int e;
-	int id;
 
-	if (code != PFIFO_SCHED_CTXSW_TIMEOUT) {
+	if (code == PFIFO_SCHED_CTXSW_TIMEOUT)
+		fifo_switch_timeout(hw);
+	else
 		intr_note(hw, "scheduler error", code);
-		return;
-	}
-	for (e = 0; e < hw->topo.nr_engines; e++) {
-		id = stuck_id(kvgpu_hw_engine_status(hw, e), &tsg);
-		if (id >= 0)
-			hw->events->ctxsw_timeout(hw->events_ctx, e, id, tsg);
-	}
 }
 
 static void fifo_intr(struct kvgpu_hw *hw)

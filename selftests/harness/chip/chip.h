@@ -105,6 +105,8 @@ void chip_at_work(u16 chid, bool on);
  * none such.
  */
 bool chip_switch_timeout(void);
+/* A copy engine switches to channel @chid, for @ns from now on. */
+void chip_switch(u16 chid, u64 ns);
 /* @on: the host's copies wait, with the words they had when they were rung for. */
 void chip_copy_hold(bool on);
 /* a channel executes a NON_STALL_INTERRUPT, at most one in NONSTALL_NS */

@@ -103,6 +103,12 @@ bool chip_switch_timeout(void)
 	return true;
 }
 
+void chip_switch(u16 chid, u64 ns)
+{
+	chip.switching = chid;
+	chip.switch_until = harness_now + ns;
+}
+
 void chip_copy_hold(bool on)
 {
 	chip.copy_held = on;

@@ -107,6 +107,27 @@ static void a_switch_that_does_not_end(void **state)
 	setup_end();
 }
 
+/* The alarm names no engine. A copy engine switches to the neighbour's channel at that moment. */
+static void a_switch_beside_it(void **state)
+{
+	u64 end;
+	bool asked = false;
+
+	setup_begin(&coarse, &steady, 2);
+	assert_true(chip_hang(g_hchid(&world.vgpu[0], 1), false));
+	for (end = harness_now + 500 * MS; harness_now < end && !asked; harness_sleep(MS / 4)) {
+		chip_switch(g_hchid(&world.vgpu[1], 1), MS / 5);
+		asked = chip_switch_timeout();
+	}
+	assert_true(asked);
+	assert_true(wait_dead(0, 1, 500 * MS));
+	harness_sleep(100 * MS);
+	if (chan(1, 1)->dead)
+		harness_fail("S5: a channel of a neighbour is ended because it switches beside a hung one");
+	assert_int_equal(strikes(1), 0);
+	setup_end();
+}
+
 static void eight_hangs(void **state)
 {
 	struct world_vgpu *g;
@@ -527,6 +548,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_hang),
 		cmocka_unit_test(a_switch_that_does_not_end),
+		cmocka_unit_test(a_switch_beside_it),
 		cmocka_unit_test(eight_hangs),
 		cmocka_unit_test(a_fault),
 		cmocka_unit_test(faults_without_end),
