@@ -343,6 +343,60 @@ static void rom(void **state)
 	guest_free(g);
 }
 
+/* "Set channel" and the channel switch of FECS refuse an instance in a peer's memory. */
+static void instances_of_fecs(void **state)
+{
+	struct guest *g = guest_new();
+
+	wr(g, 0x409100, 2);
+	wr(g, 0x409500, 0xb0000123);
+	assert_int_equal(wr(g, 0x409504, 1), KVGPU_CMD_GR_BIND);
+	assert_int_equal(g->cmd.inst.target, KVGPU_SYS_NCOH);
+	assert_int_equal(g->cmd.inst.addr, 0x123000);
+	wr(g, 0x409500, 0x90000123);
+	assert_int_equal(wr(g, 0x409504, 1), KVGPU_CMD_NONE);
+	assert_int_equal(g->t.nr_denied, 1);
+	wr(g, 0x409b00, 0x90000123);
+	wr(g, 0x409b04, 0x90000456);
+	assert_int_equal(wr(g, 0x409000, 0x100), KVGPU_CMD_NONE);
+	guest_free(g);
+}
+
+/* Numbers out of range change nothing: UBSan sees an access out of bounds. */
+static void numbers_out_of_range(void **state)
+{
+	const struct kvgpu_pbdma_snap snap = { .pbdma = KVGPU_MAX_PBDMA, .intr0 = ~0u };
+	struct guest *g = guest_new();
+
+	kvgpu_trap_pbdma(&g->t, &snap);
+	assert_int_equal(g->t.pbdma_pending, 0);
+	kvgpu_trap_chan_status_set(&g->t, (gchid_t){ KVGPU_MAX_CHAN }, ~0u);
+	guest_free(g);
+}
+
+/* The exceptions of GR that wait are told one by one: each is acknowledged once. */
+static void gr_acknowledge(void **state)
+{
+	struct guest *g = guest_new();
+
+	kvgpu_trap_gr(&g->t, 1, 0, NULL, 0);
+	assert_int_equal(wr(g, 0x400500, 0x10001), KVGPU_CMD_GR_ACK);
+	assert_int_equal(wr(g, 0x400500, 0x10001), KVGPU_CMD_NONE);
+	guest_free(g);
+}
+
+/* A write of one byte acknowledges bits of that byte alone. */
+static void acknowledging_a_byte(void **state)
+{
+	struct guest *g = guest_new();
+
+	kvgpu_trap_gr(&g->t, 0, 0x01010101, NULL, 0);
+	assert_int_equal(rd(g, 0x400108), 0x01010101);
+	kvgpu_trap_write(&g->t, 0x400108, 0x01010101, 0xff, g->now, &g->cmd);
+	assert_int_equal(rd(g, 0x400108), 0x01010100);
+	guest_free(g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -355,6 +409,8 @@ int main(void)
 		cmocka_unit_test(sizes), cmocka_unit_test(engines),
 			cmocka_unit_test(acknowledging_nothing), cmocka_unit_test(falcon_data_port),
 			cmocka_unit_test(rom),
+		cmocka_unit_test(instances_of_fecs), cmocka_unit_test(numbers_out_of_range),
+		cmocka_unit_test(gr_acknowledge), cmocka_unit_test(acknowledging_a_byte),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
