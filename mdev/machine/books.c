@@ -63,6 +63,7 @@ void vmach_wait_charge(struct kvgpu_machine *m, bool works, bool others, u64 beg
 
 	kvgpu_hw_lock_assert_held(&m->v->gpu->lock);
 	write_seqlock(&s->books);
+	m->slice.waited += works ? ns : 0;
 	if (works)
 		vmach_time_charge(m, ns, now);
 	else if (others || vmach_others_work(m))

@@ -163,6 +163,8 @@ struct machine_slice {
 	 */
 	u8 works_on;
 	u64 preempts, preempt_ns, preempt_max;
+	/* ns of waits charged since the last look, or since a channel left the chip; gpu->lock */
+	u64 waited;
 	/* GPU time in ns that sysfs was last told; used without gpu->lock */
 	atomic64_t told;
 	/* counts how often the vGPU became slicer->owner; first_group() in list.c uses it */

@@ -324,6 +324,7 @@ static void look_charge(struct kvgpu_machine *m, bool sample, u32 late, u64 now)
 	bool was = sl->busy;
 	u64 ns;
 
+	sl->waited = 0;
 	if (sample)
 		ns = sampled_time(m, late, now, &sl->busy);
 	else

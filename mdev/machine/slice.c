@@ -222,8 +222,8 @@ static bool chan_still_loaded(struct kvgpu_chip *chip, const struct loaded *l)
 static void chan_recover(struct kvgpu_chip *chip, const struct loaded *l)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
+	u64 strikes, began, waited;
 	struct kvgpu_machine *m;
-	u64 strikes, began;
 	struct kvgpu_chan *c;
 	u8 e;
 
@@ -232,6 +232,7 @@ static void chan_recover(struct kvgpu_chip *chip, const struct loaded *l)
 	if (c && c->vgpu->id == l->vgpu && chan_still_loaded(chip, l)) {
 		m = c->vgpu->m;
 		strikes = m->slice.strikes.total;
+		waited = m->slice.waited;
 		c = vmach_live_chan_find(chip, c);
 		kvgpu_mdev_fault_note(m->v, "does not give up the GPU, channel ended", c->gchid.v, 0, 0);
 		kvgpu_hw_lock(&chip->event_lock);
@@ -250,6 +251,8 @@ static void chan_recover(struct kvgpu_chip *chip, const struct loaded *l)
 		} else {
 			vmach_chan_isolate(gpu, c, EVENT_SCHED);
 		}
+		/* the recovery comes after the time for which note_leaver() charges */
+		m->slice.waited = waited;
 		if (m->slice.strikes.total == strikes)
 			vmach_strike_add(m, "watchdog");
 	}
@@ -368,13 +371,22 @@ static u64 chan_drive_off(struct kvgpu_chip *chip, const struct loaded *l, struc
 }
 
 /*
+ * Returns what @m pays for @ns of a switch: not again for waits for the chip in that time, which
+ * vmach_wait_charge() has charged.
+ */
+static u64 not_yet_paid(const struct kvgpu_machine *m, u64 ns)
+{
+	return ns - min(ns, m->slice.waited);
+}
+
+/*
  * @m leaves the chip. If slice.busy is set, charges @m for the time from @began to @now, and sets
  * slice.left_busy for the return of @m. Clears slice.busy, which ends the charge.
  */
 static void charge_leaver(struct kvgpu_machine *m, u64 began, u64 now)
 {
 	if (m->slice.busy) {
-		vmach_time_charge(m, now - began, now);
+		vmach_time_charge(m, not_yet_paid(m, now - began), now);
 		m->v->gpu->chip->slicer.busy_ns += now - began;
 	}
 	m->slice.left_busy |= m->slice.busy;
@@ -392,18 +404,21 @@ static void charge_seen_work(struct kvgpu_chip *chip, const struct loaded *l, co
 {
 	struct kvgpu_machine *m;
 	u32 looks;
+	u64 ns;
 
 	list_for_each_entry(m, &chip->live, node) {
 		looks = m->v->id == l->vgpu ? 0 : count_looks(w, m);
-		if (looks)
-			vmach_time_charge(m, div_u64((now - began) * looks, w->looks), now);
+		if (!looks)
+			continue;
+		ns = div_u64((now - began) * looks, w->looks);
+		vmach_time_charge(m, not_yet_paid(m, ns), now);
 	}
 }
 
 static void note_leaver(struct kvgpu_chip *chip, const struct loaded *l, const struct seen *w,
 			u64 began, u64 now)
 {
-	struct kvgpu_machine *m = find_machine(chip, l->vgpu);
+	struct kvgpu_machine *m = find_machine(chip, l->vgpu), *o;
 	bool sampled;
 
 	write_seqlock(&chip->slicer.books);
@@ -417,6 +432,8 @@ static void note_leaver(struct kvgpu_chip *chip, const struct loaded *l, const s
 		/* @m returns as busy if it was .busy or left late, not if only @w saw its work */
 		m->slice.left_busy = sampled;
 	}
+	list_for_each_entry(o, &chip->live, node)
+		o->slice.waited = 0;
 	write_sequnlock(&chip->slicer.books);
 	if (!m)
 		return;
