@@ -3,8 +3,8 @@
 # make demo: a server with the modelled K20m in which the distribution's nouveau drives the card natively, and beside it one in
 # which kvgpu.ko owns the card and a stock Debian guest's own nouveau drives a vGPU of it. The same client verifies every byte
 # in both and is measured in both, in turns. Then a second guest with a bigger vGPU beside the first, and what kvgpu-top shows of
-# their shares, and CUDA in both. Then a guest without a GPU, whose programs run on the first one's vGPU. Takes everything down
-# again and writes a report (docs/measurements.md).
+# their shares, and CUDA in both. Then a guest without a GPU, whose programs run on the first one's vGPU; and one program with two
+# GPUs by MPI. Takes everything down again and writes a report (docs/measurements.md).
 #   DEMO_BYTES=256M                 how much is copied
 #   DEMO_MODEL_ARGS="--ce-rate 1G"  further arguments for both GPU models: paced engines, for instance
 set -euo pipefail
@@ -27,6 +27,7 @@ will "measured natively and in g1: submissions, waits, mappings, bandwidth, load
 will "g2, a guest with 1 GiB and three times the weight; both copy, kvgpu-top looks" 95
 will "CUDA programs by the toolkit's nvcc in both guests at once" 60
 will "lab, a guest without a GPU: its CUDA programs run on g1's vGPU, by memory that both share" 150
+will "one program with the GPUs of two proxies (kvgpu-run, MPI): a product, and paced GPUs" 25
 will "all of it is taken down" 10
 
 card() { KVGPU_TB_NAME=demo-native $TB "$@" </dev/null; }	# the server with nouveau
@@ -255,6 +256,9 @@ step
 vgpu guest stop g2 2>&1 | indent
 lab_there | indent
 cuda_in_lab vector_add matmul_tiled | indent || status=1
+
+step
+selftests/demo/cluster.sh 2>&1 | indent || status=1
 
 step
 selftests/demo/report.py "$out" "$report" "$bytes" $SECONDS "$model_args" >build/demo/table.txt || status=1

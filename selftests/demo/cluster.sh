@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# cluster.sh: the demo's act with two GPUs in one program, without a VM. kvgpu-run starts two proxies by MPI, the GPU model in the
+# server process of each. matrix_plain, plain CUDA, divides a product over its devices: first it computes, and two GPUs have to give
+# what one gives, bit by bit. Then GPUs are paced: a kernel that only takes time, as the CPUs here emulate what a GPU would do.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+if ! command -v mpicc.openmpi mpirun.openmpi >/dev/null || ! selftests/cuda/toolkit.sh >/dev/null 2>&1; then
+	echo "left out: it wants Open MPI (packages libopenmpi-dev, openmpi-bin) and the CUDA toolkit"
+	exit 0
+fi
+remote=$(make -s cluster 2>/dev/null | tail -n 1)
+inprocess=$(make -s cudart-inprocess 2>/dev/null | tail -n 1)
+programs=$(dirname "$remote")/cluster-bench
+make -s -C selftests/bench/cluster "OUT=$programs" MPI=openmpi "$programs/matrix_plain" >/dev/null
+root=()
+[ "$(id -u)" != 0 ] || root=(--allow-run-as-root)
+export LD_LIBRARY_PATH=$inprocess	# its libcudart; kvgpu-run puts its own libcuda in front
+
+# over GPUS ARGUMENT...: the last line of kvgpu-run's
+over() { "$remote/kvgpu-run" --mpi openmpi "${root[@]}" --share --library "$inprocess/libcuda.so.1" --client "$remote" --gpus "$@"; }
+# word N LINE: the value behind the word N
+word() { sed -E "s/.*\<$1 ([^ ]+).*/\1/" <<<"$2"; }
+
+echo "two proxies, a GPU model of its own in each; kvgpu-run --list:"
+over 2 --list | sed 's/^/  /'
+one=$(over 1 "$programs/matrix_plain" 128 1)
+two=$(over 2 --counts "$programs/matrix_plain" 128 1 2>&1)
+sed -n 's/^kvgpu-run: [^:]*: to proxy \([0-9]*\): \([0-9]* messages\),.*/  the program to proxy \1: \2/p' <<<"$two"
+two=$(grep '^matrix_plain' <<<"$two")
+echo "a product of 128 by 128: by one GPU $(word sum "$one"), by two, half of the rows each, $(word sum "$two")"
+[ "$(word sum "$one")" = "$(word sum "$two")" ]
+one=$(over 1 "$programs/matrix_plain" 128 1 1500000)
+two=$(over 2 "$programs/matrix_plain" 128 1 1500000)
+awk -v one="$(word ms "$one")" -v two="$(word ms "$two")" 'BEGIN {
+	printf "paced GPUs, a product that takes one of them 1.5 s: %.2f s by one, %.2f s by two, %.2f times as fast\n", one / 1000, two / 1000, one / two
+}'
