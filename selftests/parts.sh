@@ -221,6 +221,7 @@ for role in base newest; do
 	compute compute
 	EOT
 done
+part cards	ls	700	tap_run "guest: a server with two cards" $LIMIT env KERNELS=base selftests/guest/run.sh long cards
 part tenants-long ls	900	tap_run "tenants: many vGPUs on one card" $LIMIT selftests/tenants/run.sh long
 for type in 512m 1g; do
 	for seed in 1 2 3; do

@@ -28,10 +28,13 @@ export KVGPU_TB_NAME=${KVGPU_TB_NAME:-guest}
 . selftests/guest/hang_steps.sh
 # shellcheck source=selftests/guest/cuda_steps.sh
 . selftests/guest/cuda_steps.sh
+# shellcheck source=selftests/guest/cards_steps.sh
+. selftests/guest/cards_steps.sh
 
-parts=(instances client opencl steady reload several plug kill reboot cycles reset cuda crowd unload native hang shares compute)
+parts=(instances client opencl steady reload several plug kill reboot cycles reset cuda crowd unload native hang shares compute cards)
 paced_parts=(hang shares)	# parts in a server of their own, whose copy engines are the bottleneck
 compute_parts=(compute)		# parts in another server, whose graphics engine is the bottleneck
+cards_parts=(cards)		# in one with two cards
 mode=${1-}
 # shellcheck disable=SC2034 # cell.sh: what the results are noted as
 part_of_check=guest
@@ -48,7 +51,7 @@ esac
 bed_must_be_free
 trap 'bed_down' EXIT
 
-# those of $parts that need a server of the KIND plain, paced or compute
+# those of $parts that need a server of the KIND plain, paced, compute or cards
 which_parts()
 {
 	local part kind
@@ -56,6 +59,7 @@ which_parts()
 		kind=plain
 		[[ " ${paced_parts[*]} " != *" $part "* ]] || kind=paced
 		[[ " ${compute_parts[*]} " != *" $part "* ]] || kind=compute
+		[[ " ${cards_parts[*]} " != *" $part "* ]] || kind=cards
 		[ $kind != "$1" ] || echo "$part"
 	done
 }
@@ -112,14 +116,27 @@ compute_server_up()
 	share_programs
 }
 
+cards_server_up()
+{
+	if ! $TB up --driver kvgpu --kernel "$kernel" --cards 2 --mem 5G --cpus 3 >"$OUT/up.log" 2>&1 </dev/null; then
+		sed 's/^/# /' "$OUT/up.log"
+		result 1 "kvgpu.ko takes two cards"
+		return 1
+	fi
+	result 0 "kvgpu.ko takes two cards"
+	share_programs
+}
+
 build_programs || finish
 for kernel in $kernels; do
 	mapfile -t plain < <(which_parts plain)
 	mapfile -t paced < <(which_parts paced)
 	mapfile -t compute < <(which_parts compute)
+	mapfile -t cards < <(which_parts cards)
 	vgpu_cell "$kernel" server_up "${plain[@]}"
 	vgpu_cell "$kernel" paced_server_up "${paced[@]}"
 	vgpu_cell "$kernel" compute_server_up "${compute[@]}"
+	vgpu_cell "$kernel" cards_server_up "${cards[@]}"
 	[ -n "${CYCLES-}" ] || cycles=5		# all of them on the first kernel only
 	export CROWD_SECONDS=${CROWD_SECONDS:-60}	# shorter, too, except on the first kernel
 done
