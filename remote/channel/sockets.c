@@ -304,6 +304,12 @@ static uid_t user_of(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &user, &bytes) ? (uid_t)-1 : user.uid;
 }
 
+/* the user for whom the process at the other end acts, whatever subordinate number it has */
+static uid_t account_of(int fd)
+{
+	return address_owner("/etc/subuid", user_of(fd));
+}
+
 /* 8 bytes in network order */
 static uint64_t number_of(const uint8_t *bytes)
 {
@@ -325,7 +331,7 @@ struct address_source address_of_source(int fd)
 
 	switch (peer.any.sa_family) {
 	case AF_UNIX:
-		return SOURCE(AF_UNIX, user_of(fd));
+		return SOURCE(AF_UNIX, account_of(fd));
 	case AF_VSOCK:
 		return SOURCE(AF_VSOCK, peer.vm.svm_cid);
 	case AF_INET:
@@ -380,7 +386,7 @@ void address_of_peer(int fd, char *to, size_t size)
 
 	switch (peer.any.sa_family) {
 	case AF_UNIX:
-		snprintf(to, size, "unix:%u", user_of(fd));
+		snprintf(to, size, "unix:%u", account_of(fd));
 		break;
 	case AF_VSOCK:
 		snprintf(to, size, "vsock:%u", peer.vm.svm_cid);

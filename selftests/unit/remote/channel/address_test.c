@@ -13,6 +13,7 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -256,10 +257,33 @@ static void waits_for_room(void **state)
 	unlink(a.host);
 }
 
+/* Subordinate numbers are their owner's, but for root's; what is no such line is nobody's. */
+static void owners(void **state)
+{
+	char path[] = "/tmp/kvgpu-subuid-XXXXXX";
+	static const char text[] = "1000:100000:65536\nroot:1000000:1000\nnobody:200000:65536\n"
+				   "1001:x:7\n:::\nno-such-user:300000:1\n1002:400000:1";
+	int fd = mkstemp(path);
+
+	assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
+	close(fd);
+	assert_int_equal(address_owner(path, 100000), 1000);
+	assert_int_equal(address_owner(path, 165535), 1000);
+	assert_int_equal(address_owner(path, 200007), 65534);
+	assert_int_equal(address_owner(path, 165536), 165536);
+	assert_int_equal(address_owner(path, 99999), 99999);
+	assert_int_equal(address_owner(path, 1000500), 1000500);
+	assert_int_equal(address_owner(path, 300000), 300000);
+	assert_int_equal(address_owner(path, 400000), 1002);
+	assert_int_equal(address_owner(path, 7), 7);
+	unlink(path);
+	assert_int_equal(address_owner(path, 100000), 100000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(texts), cmocka_unit_test(lengths),
-					    cmocka_unit_test(sockets),
+					    cmocka_unit_test(sockets), cmocka_unit_test(owners),
 					    cmocka_unit_test(waits_for_room) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
