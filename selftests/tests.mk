@@ -314,7 +314,8 @@ SRC_remote/turns/turns_test	:= remote/turns/turns.c
 FUZZ_TESTS += remote/turns/turns_fuzz
 FUZZSRC_remote/turns/turns_fuzz	:= remote/turns/turns.c
 # --- remote/cluster: what is pure of it
-UNIT_TESTS += $(addprefix remote/cluster/relay/,cut_test tap_test message_test greet_test measure_test note_test pull_test) remote/client/cut_test $(addprefix remote/cluster/run/,options_test plan_test)
+UNIT_TESTS += $(addprefix remote/cluster/relay/,cut_test tap_test message_test greet_test measure_test note_test pull_test registry_test) \
+	      remote/client/cut_test $(addprefix remote/cluster/run/,options_test plan_test slurm_test)
 SRC_remote/cluster/relay/cut_test	:=
 SRC_remote/cluster/relay/tap_test	:= remote/cluster/relay/tap.c
 SRC_remote/cluster/relay/message_test	:= remote/wire/cursor.c
@@ -330,6 +331,8 @@ $(addprefix $(O)/asan/,remote/cluster/relay/pull.o selftests/unit/remote/cluster
 $(addprefix $(O)/asan/,remote/cluster/relay/pull.o selftests/unit/remote/cluster/relay/pull_test.o): | $(REMOTE_GEN)/.made
 SRC_remote/client/cut_test	:=
 SRC_remote/cluster/run/options_test	:= remote/cluster/run/options.c
+SRC_remote/cluster/run/slurm_test	:= $(addprefix remote/cluster/run/,slurm.c step.c command.c)
+SRC_remote/cluster/relay/registry_test	:= remote/cluster/relay/registry.c
 SRC_remote/cluster/run/plan_test	:= $(addprefix remote/cluster/run/,plan.c command.c)
 UNIT_TESTS += remote/pmem/pmem_test
 SRC_remote/pmem/pmem_test	:= $(addprefix remote/pmem/,file.c nd.c look.c) remote/channel/label.c

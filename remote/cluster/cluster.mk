@@ -3,7 +3,7 @@
 CLUSTER_MPIS	:= $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m)),$(m)))
 CLUSTER_RUN_OBJ	:= $(patsubst %.c,$(REMOTE_OUT)/obj/%.o,$(wildcard remote/cluster/run/*.c))
 # what has MPI's header is compiled once for each; the rest of the relay is the server
-CLUSTER_PLAIN	:= $(addprefix remote/cluster/relay/,nursery.c count.c)
+CLUSTER_PLAIN	:= $(addprefix remote/cluster/relay/,nursery.c count.c registry.c)
 CLUSTER_MPI	:= $(filter-out $(CLUSTER_PLAIN),$(wildcard remote/cluster/relay/*.c))
 CLUSTER_SERVER	:= $(wildcard remote/server/*.c) $(REMOTE_SHARED) $(addprefix remote/starter/,filter.c confine.c) $(CLUSTER_PLAIN) \
 		   remote/cluster/run/folder.c
@@ -31,4 +31,4 @@ $(foreach m,$(CLUSTER_MPIS),$(eval $(call cluster_mpi,$(m))))
 
 cluster: remote $(REMOTE_OUT)/kvgpu-run $(addprefix $(REMOTE_OUT)/kvgpu-relay-,$(CLUSTER_MPIS)) ## kvgpu-run; prints where
 .PHONY: cluster
--include $(CLUSTER_RUN_OBJ:.o=.d) $(addprefix $(REMOTE_OUT)/obj/remote/cluster/relay/,nursery.d count.d)
+-include $(CLUSTER_RUN_OBJ:.o=.d) $(addprefix $(REMOTE_OUT)/obj/remote/cluster/relay/,nursery.d count.d registry.d)

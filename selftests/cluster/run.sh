@@ -13,7 +13,7 @@ inprocess=${inprocess##*$'\n'}
 work=$(mktemp -d /tmp/kvgpu-cluster-test.XXXXXX)
 trap 'rm -rf "$work"' EXIT
 ln -s "$inprocess/libcuda.so.1" "$work/gpu.so"
-for name in remote/faults remote/several cluster/pieces cluster/peers; do
+for name in remote/faults remote/several cluster/pieces cluster/peers slurm/part; do
 	gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE selftests/$name.c -o "$work/${name#*/}" "$remote/libcuda.so.1" || exit 2
 done
 root=()
@@ -235,6 +235,30 @@ time.sleep(20)' "$work/$mpi-secret/run" & listener=$!
 	wait $listener 2>/dev/null
 }
 
+# another run inside of the first one sees it, and stays away if it is told so
+run_shared()
+{
+	local rc
+
+	step "a part of the GPU's memory, for all processes of the program" --gpus 1 --memory 512M "$work/part" 512
+	step "more memory than the GPU has is refused, after waiting" --gpus 1 --memory 1M sh -c \
+		"! '$remote/kvgpu-run' --mpi $mpi ${root[*]} --library '$work/gpu.so' --memory 64G --wait 1 true"
+	grep -q 'waiting for GPUs' "$work/said" && grep -q 'too few GPUs' "$work/said"
+	result $? "and says why" "$(tail -n 1 "$work/said")"
+	( kvrun --gpus 1 "$remote/kvgpu-run" --mpi "$mpi" "${root[@]}" --library "$work/gpu.so" --load 0 true ) > "$work/said" 2>&1
+	rc=$?
+	[ $rc = 125 ] && grep -q 'too few GPUs' "$work/said"
+	result $? "a GPU that no other run has: there is none" "exit code $rc"
+	ln -sf "$remote/kvgpu-run" "$work/looks-$$"
+	step "the list of GPUs, as another run sees it" --gpus 1 "$work/looks-$$" --mpi "$mpi" "${root[@]}" \
+		--library "$work/gpu.so" --list
+	grep -q "used by looks-$$: user $(id -un), job -, process [0-9]" "$work/said"
+	result $? "says who uses the GPU" "$(grep "looks-$$" "$work/said")"
+	nothing_left "runs that share a GPU"
+	! grep -q "@kvgpu-run.*looks-$$" /proc/net/unix
+	result $? "and none is listed any more"
+}
+
 # ------------------------------------------------------------------ faults
 
 # await TEXT: waits until the run has said it
@@ -391,6 +415,7 @@ run_all()
 	step "copies, all small ones inside of messages, a small arena" --gpus 1 --eager 64K --arena 64M "$work/pieces" whole
 	step "copies, none pipelined" --gpus 1 --pipeline off --arena 64M "$work/pieces" whole
 	run_peers
+	run_shared
 	run_own_world
 	run_secret
 	run_far

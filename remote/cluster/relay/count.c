@@ -3,11 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <remote/server/server.h>
 
 #include "nursery.h"
+#include "registry.h"
 
 /* free memory can be asked for only in a context; 0: no context can be made */
 static size_t free_of(const struct library *l, CUdevice dev)
@@ -24,9 +26,10 @@ static size_t free_of(const struct library *l, CUdevice dev)
 	return left;
 }
 
-static void print_one(const struct library *l, const char *host, int i)
+/* device @i of the library, which kvgpu-run is to know as number @as */
+static void print_one(const struct library *l, const char *host, int i, int as)
 {
-	char name[256] = "?";
+	char name[256] = "?", text[2 * sizeof(CUuuid) + 1];
 	CUuuid uuid = { { 0 } };
 	size_t total = 0;
 	unsigned int k;
@@ -38,33 +41,72 @@ static void print_one(const struct library *l, const char *host, int i)
 	l->cuDeviceTotalMem_v2(&total, dev);
 	if (l->cuDeviceGetUuid)
 		l->cuDeviceGetUuid(&uuid, dev);
-	printf("gpu %s %d %zu %zu ", host, i, total, free_of(l, dev));
 	for (k = 0; k < sizeof(uuid.bytes); k++)
-		printf("%02x", (uint8_t)uuid.bytes[k]);
-	printf(" %s\n", name);
+		sprintf(text + 2 * k, "%02x", (uint8_t)uuid.bytes[k]);
+	printf("gpu %s %d %zu %zu %s %s\n", host, as, total, free_of(l, dev), text, name);
+	registry_print(host, text, as);
 }
 
-int count_run(const char *path)
+/* print all devices of the library, or, with @as, its first one as that; never returns */
+static void count_here(const char *path, const char *host, int as) __attribute__((noreturn));
+static void count_here(const char *path, const char *host, int as)
 {
-	char host[64] = "";
 	struct library l;
 	const char *why;
 	int n = 0, i;
 
-	gethostname(host, sizeof(host) - 1);
 	setenv("KVGPU_REMOTE", "none", 1);
 	if (!library_load(&l, path, &why)) {
 		nursery_say("%s: %s", path, why);
-		return 1;
+		_exit(1);
 	}
 	i = l.cuInit(0);
 	if (i || l.cuDeviceGetCount(&n)) {
 		nursery_say("%s: cuInit() gives error %d: is there a GPU in %s?", path, i, host);
-		return 1;
+		_exit(1);
 	}
-	for (i = 0; i < n; i++)
-		print_one(&l, host, i);
+	for (i = 0; i < (as < 0 ? n : n > 0); i++)
+		print_one(&l, host, i, as < 0 ? i : as);
 	fflush(stdout);
 	/* a library's own threads may outlive exit() */
 	_exit(0);
+}
+
+/*
+ * In a step of Slurm's the job's GPUs are those of CUDA_VISIBLE_DEVICES. Each is counted as its
+ * proxy will see it, in a process of its own.
+ */
+static int count_list(const char *path, const char *host, const char *list)
+{
+	int n = *list ? 1 : 0, i, status;
+	pid_t pid;
+
+	for (i = 0; list[i]; i++)
+		n += list[i] == ',';
+	for (i = 0; i < n; i++) {
+		fflush(NULL);
+		pid = fork();
+		if (!pid) {
+			nursery_choose(i);
+			count_here(path, host, i);
+		}
+		if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
+			return 1;
+	}
+	return 0;
+}
+
+int count_run(const char *path)
+{
+	const char *node = getenv("SLURMD_NODENAME"), *list = getenv("CUDA_VISIBLE_DEVICES"),
+		   *shards = getenv("SLURM_SHARDS_ON_NODE");
+	char host[64] = "";
+
+	if (node && getenv("SLURM_STEP_ID")) {
+		if (shards)
+			printf("shards %s %s\n", node, shards);
+		return count_list(path, node, list ? list : "");
+	}
+	gethostname(host, sizeof(host) - 1);
+	count_here(path, host, -1);
 }

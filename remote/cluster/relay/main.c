@@ -57,7 +57,9 @@ static bool read_options(int argc, char **argv, struct settings *s)
 		{ "patience", 1, NULL, 'p' }, { "arena", 1, NULL, 'a' }, { "library", 1, NULL,
 			'l' }, { "folder", 1, NULL, 'f' },
 		{ "first", 1, NULL, 'i' }, { "device", 1, NULL, 'd' },
-		{ "counts", 0, NULL, 'c' }, { "whole", 0, NULL, 'w' }, { 0 }
+		{ "memory", 1, NULL, 'm' }, { "gpu", 1, NULL, 'g' }, { "label", 1, NULL, 'b' },
+		{ "counts", 0, NULL, 'c' }, { "step", 0, NULL, 't' },
+		{ "whole", 0, NULL, 'w' }, { 0 }
 	};
 	int c;
 
@@ -74,12 +76,31 @@ static bool read_options(int argc, char **argv, struct settings *s)
 		case 'i': s->first = strtoul(optarg, NULL, 0); break;
 		case 'c': s->counts = true; break;
 		case 'w': s->whole = true; break;
+		case 't': s->step = true; break;
+		case 'm': s->memory = strtoull(optarg, NULL, 0); break;
+		case 'g': s->gpu = optarg; break;
+		case 'b': s->label = optarg; break;
 		case 'd': s->device = strtoul(optarg, NULL, 0); break;
 		default: return false;
 		}
 	return s->staging >= KVGPU_REMOTE_RELAYED_MIN && s->staging <= KVGPU_REMOTE_RELAYED_MAX &&
 	       s->slots >= 2 && s->slots <= SLOTS_MAX &&
 	       (s->eager <= EAGER_MAX || s->eager == EAGER_MEASURED) && s->patience_s;
+}
+
+/*
+ * Whether a rank that is through may leave without MPI_Finalize(). All sides have said their end
+ * then. In a step of Slurm's, MPICH 4.0's over UCX now and then does not return: the broker waits
+ * there for answers of proxies that wait in PMI's barrier already, and Slurm does not mind. An
+ * mpirun would, and so would PMIx.
+ */
+static bool may_leave(const struct settings *s)
+{
+#ifdef MPICH_VERSION
+	return s->step;
+#else
+	return false;
+#endif
 }
 
 /* this process is killed when its parent, mpirun's process, ends */
@@ -104,7 +125,9 @@ int main(int argc, char **argv)
 {
 	struct settings s = { DEFAULT_STAGING,		DEFAULT_SLOTS,	    EAGER_MEASURED,
 			      DEFAULT_SPIN_US,		DEFAULT_PATIENCE_S, DEFAULT_ARENA,
-			      .library = "libcuda.so.1" };
+			      .library = "libcuda.so.1",
+			      .gpu = "-",
+			      .label = "-:-" };
 	int nursery = -1, r;
 	bool proxy = argc > 1 && !strcmp(argv[1], "proxy");
 
@@ -118,7 +141,8 @@ int main(int argc, char **argv)
 	}
 	if (proxy) {
 		end_with_parent();
-		nursery = nursery_begin(s.library, s.arena, s.device);
+		nursery = nursery_begin(&(struct nursery_gpu){ s.library, s.arena, s.device,
+							       s.memory, s.gpu, s.label });
 		if (nursery < 0)
 			return 1;
 	}
@@ -131,7 +155,7 @@ int main(int argc, char **argv)
 		name_job(&s);
 	r = proxy ? proxy_run(&s, nursery) : broker_run(&s, s.ranks);
 	/* MPI_Finalize() would wait for the other ranks; mpirun ends them when this one fails */
-	if (r)
+	if (r || may_leave(&s))
 		_exit(r);
 	MPI_Finalize();
 	return 0;

@@ -7,6 +7,7 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,8 +23,15 @@
 #include <remote/starter/starter.h>
 
 #include "nursery.h"
+#include "registry.h"
 
 enum { PATIENCE_S = 3, FIRST_FD = 3, ROOM = 1 << 20 };
+/* a link has 64 lanes; the processes of some that have ended may still be there */
+enum { PROGRAMS = 128 };
+
+/* In the nursery: the server process of each row of the pool; 0: none. */
+static pid_t rows[PROGRAMS];
+static struct pool *pool;	/* NULL: there is no limit of memory */
 
 /* KVGPU_REMOTE for the library: if that is itself a client's library, it must not connect here */
 static const char no_client[] = "none: a proxy wants a libcuda.so.1 with a GPU";
@@ -83,18 +91,21 @@ static int be_careful(void)
 	return r ? r : filter_install(conf.filter);
 }
 
-static void serve_one(int fd, const char *path, uint64_t arena) __attribute__((noreturn));
-static void serve_one(int fd, const char *path, uint64_t arena)
+static void serve_one(int fd, const struct nursery_gpu *gpu, unsigned int row)
+	__attribute__((noreturn));
+static void serve_one(int fd, const struct nursery_gpu *gpu, unsigned int row)
 {
 	struct line line = { .fd = fd };
-	struct server s = { .options = { .arena = arena, .complain = nursery_say } };
+	struct server s = { .pool = pool, .program = row, .nr_programs = PROGRAMS,
+			    .options = { .memory = gpu->memory, .arena = gpu->arena,
+					 .complain = nursery_say } };
 	pthread_t watcher;
 	FILE *log;
 	int r = be_careful();
 
 	if (!r)
-		r = kvgpu_remote_welcome_line(&line, KVGPU_REMOTE_VERSION, arena, admit,
-					      (void *)(uintptr_t)path, &s.port);
+		r = kvgpu_remote_welcome_line(&line, KVGPU_REMOTE_VERSION, gpu->arena, admit,
+					      (void *)(uintptr_t)gpu->library, &s.port);
 	if (!r)
 		r = text_catch(&s, &log);
 	if (r || server_init(&s) || pthread_create(&watcher, NULL, watch, s.port)) {
@@ -130,11 +141,7 @@ static int take_fd(int from)
 	return fd;
 }
 
-/*
- * Choose the device by CUDA_VISIBLE_DEVICES. If that has a list already, @device counts in that
- * list.
- */
-static void choose_device(unsigned int device)
+void nursery_choose(unsigned int device)
 {
 	const char *list = getenv("CUDA_VISIBLE_DEVICES");
 	char one[64];
@@ -149,34 +156,116 @@ static void choose_device(unsigned int device)
 	setenv("CUDA_VISIBLE_DEVICES", one, 1);
 }
 
-static void raise_children(int from, const char *path, uint64_t arena) __attribute__((noreturn));
-static void raise_children(int from, const char *path, uint64_t arena)
+/* reap server processes that have ended, whose memory others may have then */
+static void reap(void)
 {
-	pid_t self = getpid();
+	unsigned int i;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+		for (i = 0; i < PROGRAMS; i++)
+			if (rows[i] == pid) {
+				rows[i] = 0;
+				if (pool)
+					pool_clear(pool, i);
+			}
+}
+
+static unsigned int free_row(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < PROGRAMS && rows[i]; i++)
+		;
+	return i;
+}
+
+static void on_child(int signal)
+{
+}
+
+/* Wait for a connection from the proxy: the end of ppoll() is the one place where a child ends. */
+static void await_fd(int from, int registry)
+{
+	struct pollfd p[] = { { .fd = from, .events = POLLIN },
+			      { .fd = registry, .events = POLLIN } };
+	struct sigaction act = { .sa_handler = on_child };
+	sigset_t child, before;
+
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigaction(SIGCHLD, &act, NULL);
+	sigprocmask(SIG_BLOCK, &child, &before);
+	do {
+		reap();
+		p[0].revents = p[1].revents = 0;
+		if (ppoll(p, 2, NULL, &before) > 0 && p[1].revents)
+			registry_answer(registry);
+	} while (!p[0].revents);
+	reap();
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+static bool make_pool(const struct nursery_gpu *gpu)
+{
 	int fd;
+
+	if (!gpu->memory)
+		return true;
+	fd = pool_make(PROGRAMS);
+	if (fd < 0)
+		return false;
+	pool = pool_map(fd, PROGRAMS);
+	close(fd);
+	return pool;
+}
+
+static void make_child(int fd, int from, int registry, const struct nursery_gpu *gpu)
+{
+	pid_t self = getpid(), pid;
+	unsigned int row = free_row();
+
+	if (row == PROGRAMS)
+		return;
+	pid = fork();
+	if (pid > 0)
+		rows[row] = pid;
+	if (pid)
+		return;
+	close(from);
+	if (registry >= 0)
+		close(registry);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != self)
+		_exit(1);
+	signal(SIGCHLD, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	serve_one(fd, gpu, row);
+}
+
+static void raise_children(int from, const struct nursery_gpu *gpu) __attribute__((noreturn));
+static void raise_children(int from, const struct nursery_gpu *gpu)
+{
+	int fd, registry = registry_enter(gpu->uuid, gpu->device, gpu->label);
 
 	setpgid(0, 0);
 	signal(SIGTERM, SIG_IGN);
-	signal(SIGCHLD, SIG_IGN);
-	while ((fd = take_fd(from)) >= 0) {
-		if (!fork()) {
-			close(from);
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			if (getppid() != self)
-				_exit(1);
-			signal(SIGCHLD, SIG_DFL);
-			signal(SIGTERM, SIG_DFL);
-			serve_one(fd, path, arena);
-		}
+	if (!make_pool(gpu)) {
+		nursery_say("the quota of memory: %s", strerror(errno));
+		_exit(1);
+	}
+	while (await_fd(from, registry), (fd = take_fd(from)) >= 0) {
+		make_child(fd, from, registry, gpu);
 		close(fd);
 	}
+	signal(SIGCHLD, SIG_DFL);
 	kill(0, SIGTERM);
 	while (wait(NULL) > 0)
 		;
 	_exit(0);
 }
 
-int nursery_begin(const char *path, uint64_t arena, unsigned int device)
+int nursery_begin(const struct nursery_gpu *gpu)
 {
 	pid_t parent = getpid();
 	int pair[2];
@@ -193,8 +282,8 @@ int nursery_begin(const char *path, uint64_t arena, unsigned int device)
 			_exit(1);
 		dup2(pair[1], FIRST_FD);
 		closefrom(FIRST_FD + 1);
-		choose_device(device);
-		raise_children(FIRST_FD, path, arena);
+		nursery_choose(gpu->device);
+		raise_children(FIRST_FD, gpu);
 	}
 	close(pair[1]);
 	return pair[0];

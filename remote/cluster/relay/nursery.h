@@ -8,13 +8,23 @@
 
 #include <stdint.h>
 
+/* A proxy's GPU, and what programs may have of it. */
+struct nursery_gpu {
+	const char *library;
+	uint64_t arena;
+	unsigned int device;	/* which of the GPUs that this process sees */
+	/* bytes of device memory for all programs together; 0: all there is */
+	uint64_t memory;
+	/* for the machine's registry: the GPU's UUID, or "-"; JOB:PROGRAM */
+	const char *uuid, *label;
+};
+
 /*
  * Start the nursery, a process that makes a server process for each connection that it is given.
- * Call before MPI is there. @device: which of the GPUs that this process sees. Returns a socket to
- * the nursery, or -1. The nursery and all of its processes end when that socket is closed, or when
- * this process ends.
+ * Call before MPI is there. Returns a socket to the nursery, or -1. The nursery and all of its
+ * processes end when that socket is closed, or when this process ends.
  */
-int nursery_begin(const char *library, uint64_t arena, unsigned int device);
+int nursery_begin(const struct nursery_gpu *gpu);
 /* Return a connection to a new server process, or -errno. */
 int nursery_connect(int nursery);
 /* close the socket to the nursery, and wait until the nursery has ended */
@@ -23,8 +33,15 @@ void nursery_end(int nursery);
 void nursery_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
+ * Choose the device by CUDA_VISIBLE_DEVICES. If that has a list already, @device counts in that
+ * list. Call before the library is loaded.
+ */
+void nursery_choose(unsigned int device);
+
+/*
  * Print a line "gpu HOST INDEX TOTAL FREE UUID NAME" for each GPU of this machine on standard
- * output; return the exit code.
+ * output, and behind it a line "user HOST INDEX PID USER JOB PROGRAM" for each proxy that has it;
+ * in a step of Slurm's also "shards HOST N" if the job has shards there. Return the exit code.
  */
 int count_run(const char *library);
 

@@ -37,9 +37,12 @@ struct settings {
 	uint64_t arena;
 	bool counts;			/* print the counts at the end */
 	bool whole;			/* copies are not pipelined */
+	bool step;			/* srun has started this rank */
 	const char *library, *folder;
 	unsigned int first;		/* the broker's first address is folder/first */
 	unsigned int device;		/* the proxy's GPU, of those of its machine */
+	uint64_t memory;		/* bytes of it for all programs; 0: all */
+	const char *gpu, *label;	/* its UUID or "-", and JOB:PROGRAM */
 	int rank, ranks;		/* this process's in the MPI job, and how many there are */
 	/* the broker's: the job's name for programs, random, not 0; 0: it has one proxy */
 	uint64_t job;

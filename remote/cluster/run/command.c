@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool add(struct command *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static bool add(struct command *c, const char *format, ...)
+bool command_add(struct command *c, const char *format, ...)
 {
 	va_list args;
 	int r;
@@ -25,6 +24,8 @@ static bool add(struct command *c, const char *format, ...)
 	c->word[++c->n] = NULL;
 	return true;
 }
+
+#define add	command_add
 
 void command_free(struct command *c)
 {
@@ -78,7 +79,7 @@ static bool add_mpirun(const struct job *j, bool local, struct command *c)
  * has a host for each program, and passes a variable to another machine only if it is named for the
  * program.
  */
-static bool add_rank(const struct job *j, const char *host, const char *role, struct command *c)
+static bool add_rank(const struct job *j, const char *host, struct command *c)
 {
 	if (!add(c, "-n") || !add(c, "1"))
 		return false;
@@ -87,7 +88,7 @@ static bool add_rank(const struct job *j, const char *host, const char *role, st
 	if (j->o->mpi == MPI_KIND_OPENMPI && j->folder &&
 	    (!add(c, "-x") || !add(c, "KVGPU_CLUSTER_SECRET")))
 		return false;
-	return add(c, "%s", j->relay) && add(c, "%s", role);
+	return true;
 }
 
 /* MPICH's list of hosts: the broker's, then the proxies' in the order of their ranks */
@@ -127,6 +128,23 @@ static bool add_settings(const struct run_options *o, struct command *c)
 	       (!o->counts || add(c, "--counts")) && (!o->whole || add(c, "--whole"));
 }
 
+bool command_broker(const struct job *j, struct command *c)
+{
+	return add(c, "%s", j->relay) && add(c, "broker") && add(c, "--folder") &&
+	       add(c, "%s", j->folder) && add(c, "--first") && add(c, "%u", j->first) &&
+	       add_settings(j->o, c);
+}
+
+bool command_proxy(const struct job *j, const struct place *p, struct command *c)
+{
+	return add(c, "%s", j->relay) && add(c, "proxy") && add(c, "--library") &&
+	       add(c, "%s", j->o->library) && add(c, "--device") && add(c, "%u", p->device) &&
+	       add_number(c, "memory", p->memory, 0) &&
+	       (!*p->uuid || (add(c, "--gpu") && add(c, "%s", p->uuid))) &&
+	       (!j->label || (add(c, "--label") && add(c, "%s", j->label))) &&
+	       add_settings(j->o, c);
+}
+
 bool command_job(const struct job *j, struct command *c)
 {
 	bool local = true;
@@ -134,36 +152,28 @@ bool command_job(const struct job *j, struct command *c)
 
 	for (i = 0; i < j->nr_places; i++)
 		local = local && j->hosts[j->places[i].host].local;
-	if (!add_mpirun(j, local, c) || !add_hosts(j, c) ||
-	    !add_rank(j, "localhost", "broker", c) || !add(c, "--folder") ||
-	    !add(c, "%s", j->folder) || !add(c, "--first") || !add(c, "%u", j->first) ||
-	    !add_settings(j->o, c))
+	if (!add_mpirun(j, local, c) || !add_hosts(j, c) || !add_rank(j, "localhost", c) ||
+	    !command_broker(j, c))
 		return false;
-	for (i = 0; i < j->nr_places; i++) {
-		const struct host *h = &j->hosts[j->places[i].host];
-
-		if (!add(c, ":") || !add_rank(j, name_of(h), "proxy", c) || !add(c, "--library") ||
-		    !add(c, "%s", j->o->library) || !add(c, "--device") ||
-		    !add(c, "%u", j->places[i].device) || !add_settings(j->o, c))
+	for (i = 0; i < j->nr_places; i++)
+		if (!add(c, ":") || !add_rank(j, name_of(&j->hosts[j->places[i].host]), c) ||
+		    !command_proxy(j, &j->places[i], c))
 			return false;
-	}
 	return true;
 }
 
 bool command_count(const struct job *j, const struct host *host, struct command *c)
 {
-	if (host->local) {
-		if (!add(c, "%s", j->relay) || !add(c, "count"))
-			return false;
-	} else {
+	if (!host->local) {
 		if (!add_mpirun(j, false, c))
 			return false;
 		if (j->o->mpi == MPI_KIND_MPICH && (!add(c, "-hosts") || !add(c, "%s", host->name)))
 			return false;
-		if (!add_rank(j, host->name, "count", c))
+		if (!add_rank(j, host->name, c))
 			return false;
 	}
-	return add(c, "--library") && add(c, "%s", j->o->library);
+	return add(c, "%s", j->relay) && add(c, "count") && add(c, "--library") &&
+	       add(c, "%s", j->o->library);
 }
 
 bool command_is_foreign(const char *variable, bool inside)

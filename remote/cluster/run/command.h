@@ -20,6 +20,11 @@ struct job {
 	const struct host *hosts;
 	const struct place *places;	/* the places of this job */
 	unsigned int nr_places, first;	/* first: the number in the address of the first place */
+	/* of this machine in Slurm's allocation, for srun; else NULL */
+	const char *node;
+	/* Slurm binds processes to CPUs, if srun does not refuse it */
+	bool binds;
+	const char *label;		/* "JOB:PROGRAM" for --list of others; NULL: none */
 };
 
 /*
@@ -30,6 +35,11 @@ bool command_job(const struct job *j, struct command *c);
 /* the command that counts the GPUs of one host */
 bool command_count(const struct job *j, const struct host *host, struct command *c);
 void command_free(struct command *c);
+/* add what the relay's program of one rank is started with */
+bool command_broker(const struct job *j, struct command *c);
+bool command_proxy(const struct job *j, const struct place *p, struct command *c);
+/* add a word, as printf() does; false: as above */
+bool command_add(struct command *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /*
  * Whether a variable belongs to another MPI job, of which kvgpu-run itself is a rank: the jobs of
  * kvgpu-run must not have it. @inside: there is such a job of Open MPI; else variables of Open MPI

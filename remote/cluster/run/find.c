@@ -113,7 +113,7 @@ static bool may_be_root(const struct run *r)
 	const char *one = getenv("OMPI_ALLOW_RUN_AS_ROOT"),
 		   *two = getenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM");
 
-	if (geteuid() || r->o.mpi != MPI_KIND_OPENMPI || r->o.allow_root || (one && two))
+	if (geteuid() || r->node || r->o.mpi != MPI_KIND_OPENMPI || r->o.allow_root || (one && two))
 		return true;
 	complain("Open MPI's mpirun does not run as root. Run this as another user; or, where root is meant (a container), "
 		 "give --allow-run-as-root, or set OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
@@ -135,11 +135,46 @@ static bool find_client(struct run *r)
 	return true;
 }
 
+/*
+ * Whether srun is to start the proxies: inside of an allocation, if nothing else was asked for.
+ * PROGRAM and the broker have to be on a node of it.
+ */
+static bool find_launcher(struct run *r)
+{
+	const char *job = getenv("SLURM_JOB_ID"), *node = getenv("SLURMD_NODENAME");
+
+	if (r->o.launcher == LAUNCHER_MPIRUN || (r->o.launcher == LAUNCHER_AUTO && !job))
+		return true;
+	if (job && node) {
+		r->node = node;
+		return true;
+	}
+	complain(job ? "this shell belongs to Slurm's job, but is on no node of it: run srun --overlap --pty kvgpu-run ... (or sbatch), "
+		       "or give --launcher mpirun to use other machines" :
+		       "srun wants an allocation: run this by sbatch or salloc, or give --launcher mpirun");
+	return false;
+}
+
+/* srun needs no mpirun; whose relay is there says which MPI there is */
+static bool find_mpi_of_relay(struct run *r)
+{
+	char name[64], path[PATH_MAX];
+	int kind;
+
+	for (kind = MPI_KIND_OPENMPI; r->o.mpi == MPI_KIND_AUTO && kind <= MPI_KIND_MPICH; kind++) {
+		snprintf(name, sizeof(name), "kvgpu-relay-%s", kind_names[kind]);
+		if (find_part(name, path, sizeof(path)))
+			r->o.mpi = kind;
+	}
+	return true;
+}
+
 bool find_all(struct run *r)
 {
 	char name[64];
 
-	if (!find_mpirun(r) || !may_be_root(r) || !find_client(r))
+	if (!find_launcher(r) || !(r->node ? find_mpi_of_relay(r) : find_mpirun(r)) ||
+	    !may_be_root(r) || !find_client(r))
 		return false;
 	snprintf(name, sizeof(name), "kvgpu-relay-%s", kind_names[r->o.mpi]);
 	if (find_part(name, r->relay, sizeof(r->relay)))

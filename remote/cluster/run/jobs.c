@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "run.h"
+#include "step.h"
 
 enum { ORDERLY_MS = 5000, TERM_MS = 3000, KILLED_MS = 2000 };
 
@@ -26,7 +27,7 @@ void job_environment(const struct run *r)
 	char name[256], folder[sizeof(r->folder) + 16], **e = environ;
 
 	while (*e) {
-		if (!command_is_foreign(*e, inside)) {
+		if (!command_is_foreign(*e, inside) && !(r->node && step_is_foreign(*e))) {
 			e++;
 			continue;
 		}
@@ -41,9 +42,9 @@ void job_environment(const struct run *r)
 	/*
 	 * MPI's temporary files lie in the folder and are removed with it. Each job has a folder of
 	 * its own there: two mpiruns of Open MPI that make or remove their common folder at the
-	 * same time fail.
+	 * same time fail. A step of Slurm's has its files where Slurm says, on each node.
 	 */
-	if (*r->folder) {
+	if (*r->folder && !r->node) {
 		snprintf(folder, sizeof(folder), "%s/job%u", r->folder, r->nr_jobs);
 		mkdir(folder, 0700);
 		setenv("TMPDIR", folder, 1);
@@ -61,18 +62,42 @@ static void become(const struct run *r, const struct command *c)
 	closefrom(3);
 	wait_undo();
 	job_environment(r);
+	if (r->node)
+		setenv("SLURM_HOSTFILE", r->hostfile, 1);
 	execvp(c->word[0], c->word);
 	complain("%s: %s", c->word[0], strerror(errno));
 	_exit(EXIT_NOT_FOUND);
 }
 
+static bool write_file(const char *path, char *text)
+{
+	FILE *f = text ? fopen(path, "we") : NULL;
+	bool fine = f && fputs(text, f) >= 0;
+
+	if (f && fclose(f))
+		fine = false;
+	free(text);
+	return fine;
+}
+
+/* srun reads from files which node and which command each rank has */
+static bool step_command(struct run *r, const struct job *j, struct command *c)
+{
+	char programs[sizeof(r->folder) + 32];
+
+	snprintf(r->hostfile, sizeof(r->hostfile), "%s/hosts%u", r->folder, r->nr_jobs);
+	snprintf(programs, sizeof(programs), "%s/programs%u", r->folder, r->nr_jobs);
+	return write_file(r->hostfile, step_hosts(j)) && write_file(programs, step_programs(j)) &&
+	       step_job(j, programs, c);
+}
+
 static bool begin_one(struct run *r, unsigned int first, unsigned int n)
 {
-	struct job j = { &r->o,	   r->mpirun,	      r->relay, r->folder,
-			 r->hosts, r->places + first, n,	first };
+	struct job j = { &r->o,	   r->mpirun,	      r->relay, r->folder, r->hosts,
+			 r->places + first, n,	first,	  r->node, r->binds, r->label };
 	struct running *job = &r->jobs[r->nr_jobs];
 	struct command c = { .n = 0 };
-	bool fine = command_job(&j, &c);
+	bool fine = r->node ? step_command(r, &j, &c) : command_job(&j, &c);
 
 	job->fd = -1;
 	job->pid = fine ? fork() : -1;
@@ -80,7 +105,9 @@ static bool begin_one(struct run *r, unsigned int first, unsigned int n)
 		become(r, &c);
 	command_free(&c);
 	if (job->pid < 0) {
-		complain("mpirun: %s", fine ? strerror(errno) : "the command line is too long");
+		complain("%s: %s", r->node ? "srun" : "mpirun", fine ? strerror(errno) :
+			 r->node ? "a path has a blank, a quote, a backslash, % or #: --launcher mpirun takes it" :
+				   "the command line is too long");
 		job->pid = 0;
 		return false;
 	}

@@ -25,84 +25,6 @@ void complain(const char *format, ...)
 	fputc('\n', stderr);
 }
 
-/* ------------------------------------------------------------------ finding the GPUs */
-
-struct counted {
-	struct host *host;
-	bool print;
-};
-
-/* a line "gpu HOST INDEX TOTAL FREE UUID NAME" */
-static void count_line(void *ctx, char *text)
-{
-	char host[65], uuid[33], name[257];
-	struct counted *c = ctx;
-	uint64_t total, left;
-	int i;
-
-	if (sscanf(text, "gpu %64s %d %lu %lu %32s %256[^\n]", host, &i, &total, &left, uuid,
-		   name) != 6)
-		return;
-	c->host->gpus++;
-	if (c->print)
-		printf("%-20s %3d  %-32s %7lu %7lu  %s\n", c->host->name, i, name, total >> 20,
-		       left >> 20, uuid);
-}
-
-static bool count_host(struct run *r, struct host *h, bool print)
-{
-	struct job j = { .o = &r->o, .mpirun = r->mpirun, .relay = r->relay, .hosts = r->hosts };
-	struct counted counted = { h, print };
-	struct command c = { .n = 0 };
-	int status = -1;
-
-	h->gpus = 0;
-	if (command_count(&j, h, &c))
-		status = read_lines(r, &c, count_line, &counted);
-	command_free(&c);
-	if (status)
-		complain("%s: its GPUs can't be listed (exit code %d)", h->name, status);
-	return !status;
-}
-
-static bool count_all(struct run *r)
-{
-	unsigned int i;
-
-	if (r->o.list)
-		printf("%-20s %3s  %-32s %7s %7s  %s\n", "host", "GPU", "name", "MiB", "free",
-		       "UUID");
-	for (i = 0; i < r->nr_hosts; i++)
-		if ((r->o.list || r->hosts[i].gpus == GPUS_UNKNOWN) &&
-		    !count_host(r, &r->hosts[i], r->o.list))
-			return false;
-	return true;
-}
-
-static bool plan(struct run *r)
-{
-	char self[HOST_TEXT] = "";
-	const char *why;
-	int n;
-
-	gethostname(self, sizeof(self) - 1);
-	n = plan_hosts(r->o.hosts ? r->o.hosts : "localhost", self, r->hosts, &why);
-	if (n < 0) {
-		complain("--hosts: %s", why);
-		return false;
-	}
-	r->nr_hosts = n;
-	if (!count_all(r))
-		return false;
-	if (r->o.list)
-		return true;
-	n = plan_places(r->hosts, r->nr_hosts, r->o.gpus, r->o.share, r->places, DEVICES_MAX, &why);
-	if (n < 0)
-		complain("%s", why);
-	r->nr_places = n < 0 ? 0 : n;
-	return n > 0;
-}
-
 /* ------------------------------------------------------------------ a run */
 
 static bool make_secret(struct run *r)
@@ -150,7 +72,7 @@ int main(int argc, char **argv)
 		complain(why, what);
 		return EXIT_OWN;
 	}
-	if (!find_all(&r) || !plan(&r))
+	if (!find_all(&r) || !gpus_find(&r))
 		return EXIT_OWN;
 	if (r.o.list)
 		return 0;

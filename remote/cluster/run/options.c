@@ -17,6 +17,11 @@ const char run_usage[] =
 	"  --allow-run-as-root  for Open MPI's mpirun, which refuses root\n"
 	"  --library FILE       the libcuda.so.1 that has the GPUs (the one that the loader finds)\n"
 	"  --client FOLDER|none the libcuda.so.1 for PROGRAM, put in front of LD_LIBRARY_PATH (the one installed with kvgpu-run)\n"
+	"  --launcher auto|mpirun|srun   what starts the proxies (auto: srun inside of a Slurm allocation, else mpirun)\n"
+	"  --place pack|spread  on as few hosts as can be, or on all in turn, those with the least work first (pack)\n"
+	"  --memory BYTES       of each GPU: only GPUs with so much free are taken, and PROGRAM gets no more of them\n"
+	"  --load N             only GPUs that N other runs of kvgpu-run have at most (any)\n"
+	"  --wait S             wait so long for GPUs that fit (0: fail at once)\n"
 	"  --share              more than one proxy for a GPU, where there are fewer than N\n"
 	"  --jobs one|each      one MPI job, or one for each GPU: then one that dies takes no other with it (one)\n"
 	"  --staging BYTES      copies are cut so, 64K to 2M (1M)   --slots N       messages under way, 2 to 16 (4)\n"
@@ -75,6 +80,11 @@ enum {
 	O_LIBRARY,
 	O_CLIENT,
 	O_SHARE,
+	O_LAUNCHER,
+	O_PLACE,
+	O_MEMORY,
+	O_LOAD,
+	O_WAIT,
 	O_COUNTS,
 	O_JOBS,
 	O_STAGING,
@@ -90,9 +100,11 @@ enum {
 
 static bool take(int option, const char *text, struct run_options *o)
 {
-	static const char *const kinds[] = { "auto", "openmpi", "mpich", NULL }, *const jobs[] = {
-		"one", "each", NULL
-	}, *const pipeline[] = { "on", "off", NULL };
+	static const char *const kinds[] = { "auto", "openmpi", "mpich", NULL },
+				 *const jobs[] = { "one", "each", NULL },
+				 *const pipeline[] = { "on", "off", NULL },
+				 *const launchers[] = { "auto", "mpirun", "srun", NULL },
+				 *const ways[] = { "pack", "spread", NULL };
 	bool fine = true;
 	int which = 0;
 
@@ -107,6 +119,17 @@ static bool take(int option, const char *text, struct run_options *o)
 	case O_ROOT: o->allow_root = true; return true;
 	case O_LIBRARY: o->library = text; return *text;
 	case O_CLIENT: o->client = strcmp(text, "none") ? text : ""; return *text;
+	case O_LAUNCHER:
+		fine = word(text, launchers, &which);
+		o->launcher = which;
+		return fine;
+	case O_PLACE:
+		fine = word(text, ways, &which);
+		o->spread = which;
+		return fine;
+	case O_MEMORY: return number(text, 1 << MIB, 1ull << 50, &o->memory);
+	case O_LOAD: return number(text, 0, 1000, &o->load);
+	case O_WAIT: return number(text, 0, 86400, &o->wait_s);
 	case O_SHARE: o->share = true; return true;
 	case O_COUNTS: o->counts = true; return true;
 	case O_JOBS:
@@ -137,6 +160,9 @@ int options_read(int argc, char **argv, struct run_options *o, const char **why,
 		{ "mpirun", 1, NULL, O_MPIRUN },
 		{ "allow-run-as-root", 0, NULL, O_ROOT }, { "library", 1, NULL, O_LIBRARY },
 			{ "client", 1, NULL, O_CLIENT },
+		{ "launcher", 1, NULL, O_LAUNCHER }, { "place", 1, NULL, O_PLACE },
+		{ "memory", 1, NULL, O_MEMORY }, { "load", 1, NULL, O_LOAD }, { "wait", 1, NULL,
+			O_WAIT },
 		{ "share", 0, NULL, O_SHARE }, { "counts", 0, NULL, O_COUNTS },
 		{ "jobs", 1, NULL, O_JOBS }, { "staging", 1, NULL, O_STAGING },
 		{ "slots", 1, NULL, O_SLOTS }, { "eager", 1, NULL, O_EAGER }, { "patience", 1, NULL,
@@ -150,6 +176,7 @@ int options_read(int argc, char **argv, struct run_options *o, const char **why,
 
 	*o = (struct run_options){ .library = "libcuda.so.1",
 				   .start_s = 60,
+				   .load = UINT32_MAX,
 				   .eager = UINT64_MAX,
 				   .spin_us = UINT64_MAX };
 	optind = 0;

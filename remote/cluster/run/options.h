@@ -8,13 +8,18 @@
 #include <stdint.h>
 
 enum mpi_kind { MPI_KIND_AUTO, MPI_KIND_OPENMPI, MPI_KIND_MPICH };
+enum launcher { LAUNCHER_AUTO, LAUNCHER_MPIRUN, LAUNCHER_SRUN };
 enum { DEVICES_MAX = 64 };	/* a client can have so many servers */
 
 struct run_options {
 	unsigned int gpus;		/* 0: all */
 	const char *hosts;		/* "a,b:8"; NULL: this machine */
 	enum mpi_kind mpi;
-	bool list, share, each, allow_root;
+	enum launcher launcher;
+	bool list, share, each, allow_root, spread;
+	uint64_t memory;		/* of each device for PROGRAM; 0: all that there is */
+	uint64_t load;			/* other runs that a GPU may have; UINT32_MAX: any */
+	uint64_t wait_s;		/* wait so long for GPUs that fit */
 	const char *library;
 	/* the folder with the program's libcuda.so.1; NULL: where it was installed, "": none */
 	const char *client;

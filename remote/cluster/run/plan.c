@@ -81,30 +81,115 @@ int plan_hosts(const char *text, const char *self, struct host *hosts, const cha
 	}
 }
 
-int plan_places(const struct host *hosts, unsigned int nr_hosts, unsigned int gpus, bool share,
-		struct place *places, unsigned int most, const char **why)
+unsigned int plan_assume(const struct host *h, unsigned int host, struct gpu *gpus)
 {
-	unsigned int all = 0, i, host = 0, device = 0;
+	int i;
 
-	for (i = 0; i < nr_hosts; i++)
-		all += hosts[i].gpus;
-	*why = "there is no GPU on these hosts";
-	if (!all)
-		return -1;
-	*why = "there are fewer GPUs than --gpus says; --share lets several devices be one GPU";
-	if (gpus > all && !share)
-		return -1;
-	if (!gpus)
-		gpus = all;
-	*why = "a program can have 64 devices at most: --gpus says how many";
-	if (gpus > most)
-		return -1;
-	for (i = 0; i < gpus; i++) {
-		while (device == (unsigned int)hosts[host].gpus) {
-			host = (host + 1) % nr_hosts;
-			device = 0;
-		}
-		places[i] = (struct place){ host, device++ };
+	for (i = 0; i < h->gpus; i++)
+		gpus[i] = (struct gpu){ .host = host, .device = i, .uuid = "-" };
+	return h->gpus;
+}
+
+static bool fits(const struct gpu *g, const struct wish *w)
+{
+	return g->load <= w->load && g->left >= w->memory;
+}
+
+/* What has been chosen so far. */
+struct choice {
+	const struct gpu *gpus;
+	unsigned int nr;
+	unsigned int times[GPUS_MAX];		/* how often each GPU was chosen */
+	/* runs on the GPUs of each host, these places, too */
+	unsigned int load[HOSTS_MAX];
+	unsigned int places[HOSTS_MAX];		/* these places alone */
+};
+
+/* whether GPU @a is the better one to spread to; both were chosen equally often */
+static bool is_emptier(const struct choice *c, unsigned int a, unsigned int b)
+{
+	const struct gpu *x = &c->gpus[a], *y = &c->gpus[b];
+
+	if (x->load != y->load)
+		return x->load < y->load;
+	if (c->load[x->host] != c->load[y->host])
+		return c->load[x->host] < c->load[y->host];
+	return c->places[x->host] < c->places[y->host];
+}
+
+static unsigned int choose(struct choice *c, const struct wish *w)
+{
+	unsigned int best = c->nr, i;
+
+	for (i = 0; i < c->nr; i++) {
+		if (!fits(&c->gpus[i], w))
+			continue;
+		if (best == c->nr || c->times[i] < c->times[best] ||
+		    (w->spread && c->times[i] == c->times[best] && is_emptier(c, i, best)))
+			best = i;
 	}
-	return gpus;
+	c->times[best]++;
+	c->load[c->gpus[best].host]++;
+	c->places[c->gpus[best].host]++;
+	return best;
+}
+
+/* keep the order of places of one host */
+static void sort_by_host(struct place *places, unsigned int n)
+{
+	struct place p;
+	unsigned int i, k;
+
+	for (i = 1; i < n; i++) {
+		p = places[i];
+		for (k = i; k && places[k - 1].host > p.host; k--)
+			places[k] = places[k - 1];
+		places[k] = p;
+	}
+}
+
+static struct place place_of(const struct gpu *g, const struct wish *w)
+{
+	struct place p = { g->host, g->device, w->memory ? w->memory : g->memory, "" };
+
+	memcpy(p.uuid, g->uuid, sizeof(p.uuid));
+	return p;
+}
+
+static const char *lack(const struct wish *w, unsigned int nr, unsigned int fit)
+{
+	if (!nr)
+		return "there is no GPU on these hosts";
+	if (!fit || (w->gpus > fit && nr > fit))
+		return "there are too few GPUs with as much free memory and as few other runs as --memory and --load say; "
+		       "--wait says how long to wait for them";
+	return "there are fewer GPUs than --gpus says; --share lets several devices be one GPU";
+}
+
+int plan_places(const struct gpu *gpus, unsigned int nr, const struct wish *w, struct place *places,
+		unsigned int most, const char **why, bool *later)
+{
+	static struct choice c;
+	unsigned int fit = 0, i, n = w->gpus;
+
+	c = (struct choice){ .gpus = gpus, .nr = nr };
+	for (i = 0; i < nr; i++) {
+		fit += fits(&gpus[i], w);
+		c.load[gpus[i].host] += gpus[i].load;
+	}
+	*why = lack(w, nr, fit);
+	*later = fit < nr && (n <= nr || w->share);
+	if (!fit || (n > fit && !w->share))
+		return -1;
+	*later = false;
+	if (!n)
+		n = fit;
+	*why = "a program can have 64 devices at most: --gpus says how many";
+	if (n > most)
+		return -1;
+	for (i = 0; i < n; i++)
+		places[i] = place_of(&gpus[choose(&c, w)], w);
+	if (w->spread)
+		sort_by_host(places, n);
+	return n;
 }

@@ -4,8 +4,17 @@
 #define KVGPU_CLUSTER_PLAN_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-enum { HOSTS_MAX = 64, HOST_TEXT = 256, GPUS_UNKNOWN = -1 };
+enum {
+	HOSTS_MAX = 64,
+	HOST_TEXT = 256,
+	GPUS_MAX = 4096,
+	UUID_TEXT = 33,
+	GPUS_UNKNOWN = -1
+};
+#define LOAD_ANY	UINT32_MAX
+
 
 struct host {
 	char name[HOST_TEXT];
@@ -13,9 +22,29 @@ struct host {
 	bool local;
 };
 
+/* A GPU, as its host's relay counts it. */
+struct gpu {
+	unsigned int host, device;
+	/* bytes; both 0: the host was not asked */
+	uint64_t total, left;
+	unsigned int load;	/* how many other runs of kvgpu-run have a proxy for it */
+	uint64_t memory;	/* bytes that a scheduler gives of it; 0: it does not say */
+	char uuid[UUID_TEXT];	/* "-": not known */
+};
+
 /* The place of one proxy: a host and one of its GPUs. */
 struct place {
 	unsigned int host, device;
+	uint64_t memory;	/* bytes that PROGRAM may have of it; 0: all */
+	char uuid[UUID_TEXT];
+};
+
+struct wish {
+	unsigned int gpus;	/* 0: all that fit */
+	bool share;		/* several places may be one GPU */
+	bool spread;		/* else: as few hosts as can be */
+	uint64_t memory;	/* bytes that each place needs; 0: any */
+	unsigned int load;	/* how many other runs a GPU may have; LOAD_ANY */
 };
 
 /*
@@ -23,12 +52,16 @@ struct place {
  * without a domain; "localhost" is that host, too. Return how many, or -1 and *why.
  */
 int plan_hosts(const char *text, const char *self, struct host *hosts, const char **why);
+/* GPUs of a host whose number was said, and which was not asked; return how many are in @gpus */
+unsigned int plan_assume(const struct host *h, unsigned int host, struct gpu *gpus);
 /*
- * Take the first @gpus GPUs of all (0: all), host by host; with @share more than there are,
- * beginning again. Return how many are in @places, which has room for @most, or -1 and *why. .gpus
- * of all hosts has to be known.
+ * Choose GPUs. Only those are taken that have the memory that is left and the load of @w. Packed:
+ * host by host in their order; spread: in turn of each host a GPU, those with the least load first,
+ * and hosts with the least load first. With .share more than there are, beginning again. Devices
+ * are in the order of hosts. Return how many are in @places, which has room for @most, or -1 and
+ * *why; then *later: another run's end may change that.
  */
-int plan_places(const struct host *hosts, unsigned int nr_hosts, unsigned int gpus, bool share,
-		struct place *places, unsigned int most, const char **why);
+int plan_places(const struct gpu *gpus, unsigned int nr, const struct wish *w, struct place *places,
+		unsigned int most, const char **why, bool *later);
 
 #endif

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "command.h"
+#include "slurm.h"
 
 enum { JOBS_MAX = DEVICES_MAX, SECRET_TEXT = 65 };
 
@@ -30,6 +31,13 @@ struct run {
 	char relay[PATH_MAX], client[PATH_MAX], folder[64], secret[SECRET_TEXT];
 	struct host hosts[HOSTS_MAX];
 	unsigned int nr_hosts;
+	/* in Slurm's allocation with --launcher srun: this node's name in it; else NULL */
+	const char *node;
+	bool binds;			/* Slurm's TaskPlugin binds processes to CPUs */
+	char hostfile[128];		/* for srun, which takes its name from a variable */
+	char label[64];			/* JOB:PROGRAM for the machines' registries */
+	struct gpu gpus[GPUS_MAX];
+	unsigned int nr_gpus;
 	struct place places[DEVICES_MAX];
 	unsigned int nr_places;
 	struct running jobs[JOBS_MAX];
@@ -45,11 +53,18 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ------------------------------------------------------------------ find.c: what is installed */
 
-/* find .mpirun, .o.mpi, .relay and .client; false: it was printed what is missing */
+/* find .node, .mpirun, .o.mpi, .relay and .client; false: it was printed what is missing */
 bool find_all(struct run *r);
 /* Run @c, and call @line for each line that it prints. Return its exit code, or -1. */
 int read_lines(const struct run *r, const struct command *c, void (*line)(void *ctx, char *text),
 	       void *ctx);
+
+/* ----------------------------------------------------------------- gpus.c: which GPUs there are */
+
+/*
+ * Find the hosts and their GPUs, and choose; with --list print them. False: the reason was printed.
+ */
+bool gpus_find(struct run *r);
 
 /* ------------------------------------------------------------------ jobs.c */
 

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "folder.h"
 #include "run.h"
 
 static const int passed[] = { SIGINT,  SIGQUIT, SIGTERM,  SIGHUP, SIGUSR1,
@@ -53,6 +54,8 @@ void wait_undo(void)
 
 static void job_ended(struct run *r, struct running *j, int status)
 {
+	unsigned int i, left = 0;
+
 	j->pid = 0;
 	j->status = status;
 	if (r->silent || r->program_ended || r->ready < r->nr_jobs)
@@ -61,6 +64,14 @@ static void job_ended(struct run *r, struct running *j, int status)
 		complain("an MPI job was killed by signal %d: its GPUs are gone for PROGRAM", WTERMSIG(status));
 	else
 		complain("an MPI job has ended with exit code %d: its GPUs are gone for PROGRAM", WEXITSTATUS(status));
+	/*
+	 * Without a broker nothing needs the folder. Remove it now: a scheduler that has ended the
+	 * jobs may kill this process next.
+	 */
+	for (i = 0; i < r->nr_jobs; i++)
+		left += r->jobs[i].pid > 0;
+	if (!left)
+		folder_remove(r->folder);
 }
 
 static void reap(struct run *r)

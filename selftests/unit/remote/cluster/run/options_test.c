@@ -65,6 +65,16 @@ static void values(void **state)
 	assert_string_equal(o.client, "");
 }
 
+static void where_it_runs(void **state)
+{
+	assert_int_equal(read_line("prog"), 0);
+	assert_int_equal(o.launcher, LAUNCHER_AUTO);
+	assert_true(!o.spread && !o.memory && !o.wait_s && o.load == UINT32_MAX);
+	assert_int_equal(read_line("--launcher srun --place spread --memory 512M --load 0 --wait 60 p"), 0);
+	assert_int_equal(o.launcher, LAUNCHER_SRUN);
+	assert_true(o.spread && o.memory == 512 << 20 && !o.load && o.wait_s == 60);
+}
+
 static void refused(void **state)
 {
 	static const char *const wrong[] = {
@@ -74,6 +84,8 @@ static void refused(void **state)
 			"--slots 1 p", "--slots 17 p",
 		"--eager 65K p", "--pipeline no p", "--arena 17000000 p", "--patience 0 p",
 			"--nothing p", "--gpus",
+		"--launcher ssh p", "--place random p", "--memory 0 p", "--memory x p",
+			"--load -1 p", "--wait soon p",
 	};
 	unsigned int i;
 
@@ -88,7 +100,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_the_program_gets), cmocka_unit_test(left_out),
-			cmocka_unit_test(values),
+			cmocka_unit_test(values), cmocka_unit_test(where_it_runs),
 		cmocka_unit_test(refused),
 	};
 

@@ -48,30 +48,110 @@ static void wrong_hosts(void **state)
 	assert_int_equal(plan_hosts(many, "near", hosts, &why), -1);
 }
 
+static struct gpu gpus[GPUS_MAX];
+static bool later;
+
+/* GPUs of hosts whose numbers were said */
+static unsigned int assumed(unsigned int nr_hosts)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < nr_hosts; i++)
+		n += plan_assume(&hosts[i], i, gpus + n);
+	return n;
+}
+
+static int places_for(unsigned int nr, unsigned int n, bool share)
+{
+	struct wish w = { .gpus = n, .share = share, .load = LOAD_ANY };
+
+	return plan_places(gpus, nr, &w, places, DEVICES_MAX, &why, &later);
+}
+
 static void one_after_the_other(void **state)
 {
+	struct wish five = { .gpus = 5, .share = true, .load = LOAD_ANY };
+
 	plan_hosts("a:2,b:1,c:2", "near", hosts, &why);
-	assert_int_equal(plan_places(hosts, 3, 0, false, places, DEVICES_MAX, &why), 5);
+	assert_int_equal(assumed(3), 5);
+	assert_int_equal(places_for(5, 0, false), 5);
 	assert_true(places[1].host == 0 && places[1].device == 1);
 	assert_true(places[2].host == 1 && places[2].device == 0);
 	assert_true(places[4].host == 2 && places[4].device == 1);
-	assert_int_equal(plan_places(hosts, 3, 3, false, places, DEVICES_MAX, &why), 3);
-	assert_int_equal(plan_places(hosts, 3, 6, false, places, DEVICES_MAX, &why), -1);
+	assert_int_equal(places_for(5, 3, false), 3);
+	assert_int_equal(places_for(5, 6, false), -1);
 	assert_non_null(strstr(why, "--share"));
-	assert_int_equal(plan_places(hosts, 3, 7, true, places, DEVICES_MAX, &why), 7);
+	assert_false(later);
+	assert_int_equal(places_for(5, 7, true), 7);
 	assert_true(places[5].host == 0 && places[5].device == 0);
 	assert_true(places[6].host == 0 && places[6].device == 1);
-	assert_int_equal(plan_places(hosts, 3, 5, true, places, 4, &why), -1);
+	assert_int_equal(plan_places(gpus, 5, &five, places, 4, &why, &later), -1);
+	assert_int_equal(places_for(0, 1, true), -1);
 }
 
-static void hosts_without_gpus(void **state)
+/*
+ * three hosts with two GPUs each of 4096 bytes: b/0 has one other run, c/0 has two and little
+ * memory
+ */
+static void busy_cluster(void)
 {
-	plan_hosts("a,b,c", "near", hosts, &why);
-	hosts[0].gpus = hosts[1].gpus = hosts[2].gpus = 0;
-	assert_int_equal(plan_places(hosts, 3, 1, true, places, DEVICES_MAX, &why), -1);
-	hosts[1].gpus = 1;
-	assert_int_equal(plan_places(hosts, 3, 2, true, places, DEVICES_MAX, &why), 2);
-	assert_true(places[0].host == 1 && places[1].host == 1);
+	unsigned int i;
+
+	for (i = 0; i < 6; i++)
+		gpus[i] = (struct gpu){ .host = i / 2, .device = i % 2, .total = 4096, .left = 4096,
+					.uuid = "-" };
+	gpus[2].load = 1;
+	gpus[4].load = 2;
+	gpus[4].left = 1000;
+}
+
+static const char *placed(const struct wish *w)
+{
+	static char line[256];
+	int n = plan_places(gpus, 6, w, places, DEVICES_MAX, &why, &later), i;
+
+	line[0] = 0;
+	for (i = 0; i < n; i++)
+		sprintf(line + strlen(line), "%s%c%u", i ? " " : "", 'a' + places[i].host,
+			places[i].device);
+	return n < 0 ? "none" : line;
+}
+
+static void by_memory_and_load(void **state)
+{
+	busy_cluster();
+	assert_string_equal(placed(&(struct wish){ .load = LOAD_ANY }), "a0 a1 b0 b1 c0 c1");
+	assert_string_equal(placed(&(struct wish){ .memory = 1001, .load = LOAD_ANY }),
+			    "a0 a1 b0 b1 c1");
+	assert_int_equal(places[4].memory, 1001);
+	assert_string_equal(placed(&(struct wish){ .load = 1 }), "a0 a1 b0 b1 c1");
+	assert_string_equal(placed(&(struct wish){ .load = 0 }), "a0 a1 b1 c1");
+	assert_string_equal(placed(&(struct wish){ .gpus = 5, .load = 0 }), "none");
+	assert_true(later && strstr(why, "--wait"));
+	assert_string_equal(placed(&(struct wish){ .gpus = 5, .load = 0, .share = true }),
+			    "a0 a1 b1 c1 a0");
+	/* what never fits for another reason is not worth waiting */
+	assert_string_equal(placed(&(struct wish){ .gpus = 7, .load = 0 }), "none");
+	assert_false(later);
+	assert_string_equal(placed(&(struct wish){ .memory = 5000, .load = LOAD_ANY }), "none");
+	assert_true(later);
+}
+
+static void spread_over_hosts(void **state)
+{
+	busy_cluster();
+	assert_string_equal(placed(&(struct wish){ .gpus = 1, .spread = true, .load = LOAD_ANY }),
+			    "a0");
+	assert_string_equal(placed(&(struct wish){ .gpus = 2, .spread = true, .load = LOAD_ANY }),
+			    "a0 b1");
+	assert_string_equal(placed(&(struct wish){ .gpus = 4, .spread = true, .load = LOAD_ANY }),
+			    "a0 a1 b1 c1");
+	assert_string_equal(placed(&(struct wish){ .gpus = 5, .spread = true, .load = LOAD_ANY }),
+			    "a0 a1 b1 b0 c1");
+	gpus[2].load = gpus[4].load = 0;
+	assert_string_equal(placed(&(struct wish){ .gpus = 3, .spread = true, .load = LOAD_ANY }),
+			    "a0 b0 c0");
+	assert_string_equal(placed(&(struct wish){ .gpus = 3, .load = LOAD_ANY }), "a0 a1 b0");
 }
 
 static char text[4096];
@@ -83,7 +163,8 @@ static const char *line_of(enum mpi_kind kind, unsigned int n)
 				 .eager = UINT64_MAX,
 				 .spin_us = UINT64_MAX,
 				 .staging = 65536 };
-	struct job j = { &o, "mpirun", "relay", "/folder", hosts, places, n, 0 };
+	struct job j = { .o = &o, .mpirun = "mpirun", .relay = "relay", .folder = "/folder",
+			 .hosts = hosts, .places = places, .nr_places = n };
 	struct command c = { .n = 0 };
 	unsigned int i;
 
@@ -98,12 +179,12 @@ static const char *line_of(enum mpi_kind kind, unsigned int n)
 
 #define BROKER	"relay broker --folder /folder --first 0 --staging 65536"
 #define AT(host)	" -n 1 --host " #host " -x KVGPU_CLUSTER_SECRET "
-#define PROXY(n)	"relay proxy --library gpu.so --device " #n " --staging 65536"
+#define PROXY(n)	"relay proxy --library gpu.so --device " #n " --gpu - --staging 65536"
 
 static void command_lines(void **state)
 {
 	plan_hosts("near:1,far:2", "near", hosts, &why);
-	plan_places(hosts, 2, 0, false, places, DEVICES_MAX, &why);
+	places_for(assumed(2), 0, false);
 	assert_string_equal(line_of(MPI_KIND_OPENMPI, 3),
 		"mpirun --oversubscribe --bind-to none --mca mpi_yield_when_idle 0" AT(localhost) BROKER
 		" :" AT(localhost) PROXY(0) " :" AT(far) PROXY(0) " :" AT(far) PROXY(1));
@@ -131,7 +212,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(local_ones_first), cmocka_unit_test(wrong_hosts),
 			cmocka_unit_test(one_after_the_other),
-		cmocka_unit_test(hosts_without_gpus), cmocka_unit_test(command_lines),
+		cmocka_unit_test(by_memory_and_load), cmocka_unit_test(spread_over_hosts),
+		cmocka_unit_test(command_lines),
 			cmocka_unit_test(another_job_around),
 	};
 

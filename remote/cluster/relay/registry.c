@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "registry.h"
+
+#include <ctype.h>
+#include <pwd.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define PREFIX	"kvgpu-run/"
+enum { WAITING = 16 };
+
+void registry_write(const struct registry_name *n, char *text)
+{
+	snprintf(text, ENTRY_TEXT - 1, PREFIX "%s/%u/%u/%s", n->uuid, n->device, n->pid, n->label);
+}
+
+/* only characters that can't change a line or a terminal */
+static bool is_plain(const char *text)
+{
+	for (; *text; text++)
+		if (!isalnum((unsigned char)*text) && !strchr("-._:+", *text))
+			return false;
+	return true;
+}
+
+bool registry_read(const char *text, struct registry_name *n)
+{
+	*n = (struct registry_name){ .uuid = "" };
+	return sscanf(text, PREFIX "%32[0-9a-f-]/%u/%u/%40s", n->uuid, &n->device, &n->pid,
+		      n->label) == 4 &&
+	       is_plain(n->label) && strchr(n->label, ':');
+}
+
+bool registry_is_of(const struct registry_name *n, const char *uuid, unsigned int device)
+{
+	return strcmp(n->uuid, "-") ? !strcmp(n->uuid, uuid) : n->device == device;
+}
+
+static socklen_t address(const char *text, struct sockaddr_un *at)
+{
+	*at = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	memcpy(at->sun_path + 1, text, strlen(text));
+	return offsetof(struct sockaddr_un, sun_path) + 1 + strlen(text);
+}
+
+int registry_enter(const char *uuid, unsigned int device, const char *label)
+{
+	struct registry_name n = { .device = device, .pid = getpid() };
+	char text[ENTRY_TEXT];
+	struct sockaddr_un at;
+	socklen_t size;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	snprintf(n.uuid, sizeof(n.uuid), "%s", uuid);
+	snprintf(n.label, sizeof(n.label), "%s", label);
+	registry_write(&n, text);
+	size = address(text, &at);
+	if (fd >= 0 && !bind(fd, (struct sockaddr *)&at, size) && !listen(fd, WAITING))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+void registry_answer(int registry)
+{
+	int fd = accept4(registry, NULL, NULL, SOCK_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+}
+
+static void print_entry(const char *host, unsigned int device, const char *text,
+			const struct registry_name *n)
+{
+	struct ucred peer = { 0 };
+	socklen_t bytes = sizeof(peer), size;
+	struct sockaddr_un at;
+	struct passwd *user;
+	char number[16];
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	size = address(text, &at);
+	if (fd >= 0 && !connect(fd, (struct sockaddr *)&at, size) &&
+	    !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes)) {
+		user = getpwuid(peer.uid);
+		snprintf(number, sizeof(number), "%u", peer.uid);
+		printf("user %s %u %d %s %.*s %s\n", host, device, peer.pid,
+		       user ? user->pw_name : number, (int)strcspn(n->label, ":"), n->label,
+		       strchr(n->label, ':') + 1);
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+void registry_print(const char *host, const char *uuid, unsigned int device)
+{
+	FILE *f = fopen("/proc/net/unix", "re");
+	struct registry_name n;
+	char *line = NULL, *at;
+	size_t size = 0;
+
+	while (f && getline(&line, &size, f) > 0) {
+		/* connections have the name, too: only the socket that listens has that flag */
+		at = strstr(line, " @" PREFIX);
+		if (!at || !strstr(line, " 00010000 "))
+			continue;
+		at += 2;
+		at[strcspn(at, "\n")] = 0;
+		if (strlen(at) < ENTRY_TEXT - 1 && registry_read(at, &n) &&
+		    registry_is_of(&n, uuid, device))
+			print_entry(host, device, at, &n);
+	}
+	free(line);
+	if (f)
+		fclose(f);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which proxies of a machine have which GPU, for people and for placing others. Each proxy has a
+ * listening socket in the abstract namespace, whose name says so. The kernel takes it back when the
+ * process ends, however that is: no file can be left behind, and no entry is stale. The kernel says
+ * who listens; the rest of a name is what that process says of itself. Machines' network namespaces
+ * (containers) have registries of their own.
+ */
+#ifndef KVGPU_CLUSTER_REGISTRY_H
+#define KVGPU_CLUSTER_REGISTRY_H
+
+#include <stdbool.h>
+
+enum { LABEL_TEXT = 41, ENTRY_TEXT = 108 };
+
+struct registry_name {
+	char uuid[33];			/* "-": not known */
+	unsigned int device, pid;	/* pid: makes the name unique */
+	char label[LABEL_TEXT];		/* JOB:PROGRAM */
+};
+
+/* pure: the text of a name, without the zero byte in front; false: it is no such name */
+void registry_write(const struct registry_name *n, char *text);
+bool registry_read(const char *text, struct registry_name *n);
+/* whether the entry is about that GPU */
+bool registry_is_of(const struct registry_name *n, const char *uuid, unsigned int device);
+
+/* Enter this process; return the socket, or -1: it is not listed. */
+int registry_enter(const char *uuid, unsigned int device, const char *label);
+/* end the connections of those that look at the socket */
+void registry_answer(int registry);
+/* print a line "user HOST DEVICE PID USER JOB PROGRAM" for each entry about that GPU */
+void registry_print(const char *host, const char *uuid, unsigned int device);
+
+#endif

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Which GPUs there are, and which of them PROGRAM gets. Their machines are asked for them, one by
+ * one, or in Slurm's allocation all at once. With --wait they are asked again until some fit.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "run.h"
+#include "step.h"
+
+enum { AGAIN_S = 2 };
+
+/* A line for --list. */
+struct row {
+	unsigned int host, device, number;
+	char *text;
+};
+
+/* While the lines of a command are read; those of several nodes come in any order. */
+struct listing {
+	struct run *r;
+	unsigned int host;		/* of the lines, if it is not Slurm's allocation */
+	unsigned int shards[HOSTS_MAX];
+	struct slurm_gres gres;
+	struct row *rows;
+	unsigned int nr_rows;
+};
+
+static struct job job_of(const struct run *r)
+{
+	return (struct job){ .o = &r->o, .mpirun = r->mpirun, .relay = r->relay,
+			     .hosts = r->hosts, .node = r->node, .binds = r->binds };
+}
+
+/* ------------------------------------------------------------------ lines */
+
+/* the host that a node of Slurm is; .nr_hosts: none */
+static unsigned int host_named(const struct run *r, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < r->nr_hosts && strcmp(r->hosts[i].name, name); i++)
+		;
+	return i;
+}
+
+/* keep a text for --list, which is freed when it is printed */
+static void add_row(struct listing *l, unsigned int host, unsigned int device, char *text)
+{
+	struct row *grown = realloc(l->rows, (l->nr_rows + 1) * sizeof(*grown));
+
+	if (!grown || !text) {
+		free(text);
+		return;
+	}
+	l->rows = grown;
+	l->rows[l->nr_rows] = (struct row){ host, device, l->nr_rows, text };
+	l->nr_rows++;
+}
+
+static void take_gpu(struct listing *l, unsigned int host, const char *text)
+{
+	struct gpu g = { .host = host };
+	struct run *r = l->r;
+	char name[257], *row;
+
+	if (sscanf(text, "%*s %u %lu %lu %32s %256[^\n]", &g.device, &g.total, &g.left, g.uuid,
+		   name) != 5 || r->nr_gpus == GPUS_MAX)
+		return;
+	r->hosts[host].gpus++;
+	r->gpus[r->nr_gpus++] = g;
+	if (r->o.list && asprintf(&row, "%-20s %3u  %-32s %7lu %7lu  %s\n", r->hosts[host].name,
+				  g.device, name, g.total >> 20, g.left >> 20, g.uuid) > 0)
+		add_row(l, host, g.device, row);
+}
+
+/* a proxy of another run, behind the line of its GPU */
+static void take_user(struct listing *l, unsigned int host, const char *text)
+{
+	char user[65], job[33], program[65], *row;
+	unsigned int device, i;
+	int pid;
+
+	if (sscanf(text, "%*s %u %d %64s %32s %64s", &device, &pid, user, job, program) != 5)
+		return;
+	for (i = 0; i < l->r->nr_gpus; i++)
+		if (l->r->gpus[i].host == host && l->r->gpus[i].device == device)
+			l->r->gpus[i].load++;
+	if (l->r->o.list && asprintf(&row, "%-20s      used by %s: user %s, job %s, process %d\n",
+				     "", program, user, job, pid) > 0)
+		add_row(l, host, device, row);
+}
+
+static void count_line(void *ctx, char *text)
+{
+	struct listing *l = ctx;
+	unsigned int host = l->host;
+	char kind[8], name[65];
+	int at;
+
+	if (sscanf(text, "%7s %n%64s", kind, &at, name) != 2)
+		return;
+	if (l->r->node)
+		host = host_named(l->r, name);
+	if (host == l->r->nr_hosts)
+		return;
+	if (!strcmp(kind, "gpu"))
+		take_gpu(l, host, text + at);
+	else if (!strcmp(kind, "user"))
+		take_user(l, host, text + at);
+	else if (!strcmp(kind, "shards"))
+		sscanf(text + at, "%*s %u", &l->shards[host]);
+}
+
+static int by_place(unsigned int host, unsigned int device, unsigned int host2,
+		    unsigned int device2)
+{
+	return host != host2 ? (host > host2) - (host < host2) :
+			       (device > device2) - (device < device2);
+}
+
+static int compare_gpus(const void *a, const void *b)
+{
+	const struct gpu *x = a, *y = b;
+
+	return by_place(x->host, x->device, y->host, y->device);
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+	int r = by_place(x->host, x->device, y->host, y->device);
+
+	return r ? r : (x->number > y->number) - (x->number < y->number);
+}
+
+static void print_rows(struct listing *l)
+{
+	unsigned int i;
+
+	if (l->nr_rows)
+		qsort(l->rows, l->nr_rows, sizeof(*l->rows), compare_rows);
+	for (i = 0; i < l->nr_rows; i++) {
+		fputs(l->rows[i].text, stdout);
+		free(l->rows[i].text);
+	}
+	free(l->rows);
+}
+
+static void config_line(void *ctx, char *text)
+{
+	if (!strncmp(text, "TaskPlugin ", 11) &&
+	    (strstr(text, "affinity") || strstr(text, "cgroup")))
+		((struct run *)ctx)->binds = true;
+}
+
+static void node_line(void *ctx, char *text)
+{
+	slurm_gres(text, &((struct listing *)ctx)->gres);
+}
+
+/* ------------------------------------------------------------------ asking */
+
+static bool count_host(struct run *r, unsigned int host)
+{
+	struct listing l = { .r = r, .host = host };
+	struct command c = { .n = 0 };
+	struct job j = job_of(r);
+	int status = -1;
+
+	r->hosts[host].gpus = 0;
+	if (command_count(&j, &r->hosts[host], &c))
+		status = read_lines(r, &c, count_line, &l);
+	command_free(&c);
+	print_rows(&l);
+	if (status)
+		complain("%s: its GPUs can't be listed (exit code %d)", r->hosts[host].name, status);
+	return !status;
+}
+
+/* of the GPUs of a node the job has @shards: what memory that is */
+static bool take_part(struct run *r, struct listing *l, unsigned int host)
+{
+	const struct host *h = &r->hosts[host];
+	struct command c = { .n = 0 };
+	int status = -1;
+	unsigned int i;
+
+	l->gres = (struct slurm_gres){ 0 };
+	if (command_add(&c, "scontrol") && command_add(&c, "--oneliner") &&
+	    command_add(&c, "show") && command_add(&c, "node") && command_add(&c, "%s", h->name))
+		status = read_lines(r, &c, node_line, l);
+	command_free(&c);
+	if (status || !l->gres.shards || h->gpus < 1) {
+		complain("%s: scontrol does not say how many shards its GPUs have (exit code %d)",
+			 h->name, status);
+		return false;
+	}
+	for (i = 0; i < r->nr_gpus; i++)
+		if (r->gpus[i].host == host)
+			r->gpus[i].memory = slurm_part(&l->gres, l->shards[host] / h->gpus,
+						       r->gpus[i].total);
+	return true;
+}
+
+/* srun complains where it is told not to bind, and could not anyway */
+static void ask_for_binding(struct run *r)
+{
+	struct command c = { .n = 0 };
+
+	if (command_add(&c, "scontrol") && command_add(&c, "show") && command_add(&c, "config"))
+		read_lines(r, &c, config_line, r);
+	command_free(&c);
+}
+
+static bool count_allocation(struct run *r)
+{
+	static struct listing l;
+	struct command c = { .n = 0 };
+	struct job j = job_of(r);
+	int status = -1;
+	unsigned int i;
+
+	l = (struct listing){ .r = r };
+	ask_for_binding(r);
+	j.binds = r->binds;
+	for (i = 0; i < r->nr_hosts; i++)
+		r->hosts[i].gpus = 0;
+	if (step_count(&j, r->nr_hosts, &c))
+		status = read_lines(r, &c, count_line, &l);
+	command_free(&c);
+	print_rows(&l);
+	qsort(r->gpus, r->nr_gpus, sizeof(*r->gpus), compare_gpus);
+	if (status)
+		complain("the GPUs of the allocation can't be listed (exit code %d of srun)", status);
+	for (i = 0; !status && i < r->nr_hosts; i++)
+		if (l.shards[i] && !take_part(r, &l, i))
+			return false;
+	return !status;
+}
+
+/* a host whose number of GPUs was said is asked only for what else has to be known */
+static bool has_to_be_asked(const struct run *r, const struct host *h)
+{
+	return r->o.list || h->gpus == GPUS_UNKNOWN || r->o.memory || r->o.spread ||
+	       r->o.load != LOAD_ANY;
+}
+
+static bool count_all(struct run *r)
+{
+	unsigned int i;
+
+	r->nr_gpus = 0;
+	if (r->o.list)
+		printf("%-20s %3s  %-32s %7s %7s  %s\n", "host", "GPU", "name", "MiB", "free",
+		       "UUID");
+	if (r->node)
+		return count_allocation(r);
+	for (i = 0; i < r->nr_hosts; i++) {
+		if (!has_to_be_asked(r, &r->hosts[i])) {
+			if (r->nr_gpus + r->hosts[i].gpus <= GPUS_MAX)
+				r->nr_gpus += plan_assume(&r->hosts[i], i, r->gpus + r->nr_gpus);
+		} else if (!count_host(r, i)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------ choosing */
+
+static int find_hosts(struct run *r, const char **why)
+{
+	static struct host nodes[HOSTS_MAX];
+	const char *list = getenv("SLURM_JOB_NODELIST");
+	char self[HOST_TEXT] = "";
+	int n, i, k, nr;
+
+	gethostname(self, sizeof(self) - 1);
+	if (!r->node)
+		return plan_hosts(r->o.hosts ? r->o.hosts : "localhost", self, r->hosts, why);
+	nr = slurm_nodes(list ? list : "", r->node, nodes, why);
+	if (nr < 0 || !r->o.hosts) {
+		memcpy(r->hosts, nodes, sizeof(nodes));
+		return nr;
+	}
+	n = plan_hosts(r->o.hosts, r->node, r->hosts, why);
+	*why = "a host is not in Slurm's allocation";
+	for (i = 0; i < n; i++) {
+		for (k = 0; k < nr && strcmp(r->hosts[i].name, nodes[k].name); k++)
+			;
+		if (k == nr)
+			return -1;
+	}
+	return n;
+}
+
+/* what --list of others says of this run; only characters that a line may have */
+static void make_label(struct run *r)
+{
+	const char *job = getenv("SLURM_JOB_ID"), *program = r->o.program[0];
+	char *at;
+
+	if (strrchr(program, '/'))
+		program = strrchr(program, '/') + 1;
+	snprintf(r->label, sizeof(r->label), "%.12s:%.24s", job && *job ? job : "-", program);
+	for (at = r->label; *at; at++)
+		if (!isalnum((unsigned char)*at) && !strchr("-._:+", *at))
+			*at = '_';
+}
+
+bool gpus_find(struct run *r)
+{
+	struct wish w = { r->o.gpus, r->o.share, r->o.spread, r->o.memory, r->o.load };
+	time_t until = time(NULL) + r->o.wait_s;
+	bool later = false, told = false;
+	const char *why;
+	int n = find_hosts(r, &why);
+
+	if (n < 0) {
+		complain("%s: %s", r->node ? "Slurm's nodes" : "--hosts", why);
+		return false;
+	}
+	r->nr_hosts = n;
+	for (;;) {
+		if (!count_all(r))
+			return false;
+		if (r->o.list)
+			return true;
+		n = plan_places(r->gpus, r->nr_gpus, &w, r->places, DEVICES_MAX, &why, &later);
+		if (n > 0 || !later || time(NULL) >= until)
+			break;
+		if (!told)
+			complain("waiting for GPUs that fit");
+		told = true;
+		sleep(AGAIN_S);
+	}
+	if (n <= 0) {
+		complain("%s", why);
+		return false;
+	}
+	r->nr_places = n;
+	make_label(r);
+	return true;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* The command lines of srun, inside of a Slurm allocation. Pure, but for the memory of texts. */
+#ifndef KVGPU_CLUSTER_STEP_H
+#define KVGPU_CLUSTER_STEP_H
+
+#include "command.h"
+
+/*
+ * A job as a step of Slurm: the broker on .node, then a proxy for each place. @hosts and @programs:
+ * names of files for srun, whose contents step_hosts() and step_programs() make.
+ */
+bool step_job(const struct job *j, const char *programs, struct command *c);
+/* the node of each rank, a line each; NULL: no memory. The caller frees it. */
+char *step_hosts(const struct job *j);
+/*
+ * The command of each rank, a line each; NULL: no memory, or a word has a character that means
+ * something in such a file. The caller frees it.
+ */
+char *step_programs(const struct job *j);
+/* the command that counts the GPUs of all hosts, each on its node */
+bool step_count(const struct job *j, unsigned int nr_hosts, struct command *c);
+/*
+ * Whether a variable is one that srun takes as an option, or of another step: steps of kvgpu-run
+ * must not have it.
+ */
+bool step_is_foreign(const char *variable);
+
+#endif

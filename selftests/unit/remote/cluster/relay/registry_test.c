@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+/* The registry of a machine's proxies: names, and entries that end with their process. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <remote/cluster/relay/registry.h>
+
+#define UUID	"00112233445566778899aabbccddeeff"
+
+static void names(void **state)
+{
+	struct registry_name n = { .uuid = UUID, .device = 1, .pid = 4000000, .label = "12:prog" },
+			     m;
+	static const char *const wrong[] = {
+		"", "kvgpu-run/", "kvgpu-run/-/0/1/", "kvgpu-run/-/0/1/x", "kvgpu-run/X/0/1/1:x",
+		"kvgpu-run/-/0/1/1:\x1b[2J", "other/-/0/1/1:x",
+	};
+	char text[ENTRY_TEXT];
+	unsigned int i;
+
+	registry_write(&n, text);
+	assert_true(registry_read(text, &m));
+	assert_true(!strcmp(m.uuid, UUID) && m.device == 1 && m.pid == 4000000 &&
+		    !strcmp(m.label, "12:prog"));
+	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		assert_false(registry_read(wrong[i], &m));
+	assert_true(registry_is_of(&n, UUID, 0));
+	assert_false(registry_is_of(&n, "ff", 1));
+	strcpy(n.uuid, "-");
+	assert_true(registry_is_of(&n, UUID, 1));
+	assert_false(registry_is_of(&n, UUID, 0));
+}
+
+/* how many lines registry_print() writes that have @what */
+static unsigned int printed(const char *what)
+{
+	char line[256];
+	unsigned int n = 0;
+	int out = dup(STDOUT_FILENO);
+	FILE *f = tmpfile();
+
+	fflush(stdout);
+	dup2(fileno(f), STDOUT_FILENO);
+	registry_print("here", UUID, 0);
+	fflush(stdout);
+	dup2(out, STDOUT_FILENO);
+	close(out);
+	rewind(f);
+	while (fgets(line, sizeof(line), f))
+		n += strstr(line, what) != NULL;
+	fclose(f);
+	return n;
+}
+
+static void entries(void **state)
+{
+	char label[40], what[80];
+	int fd;
+
+	snprintf(label, sizeof(label), "77:test%d", getpid());
+	snprintf(what, sizeof(what), "user here 0 %d ", getpid());
+	assert_int_equal(printed(what), 0);
+	fd = registry_enter(UUID, 0, label);
+	assert_true(fd >= 0);
+	assert_int_equal(printed(what), 1);
+	assert_int_equal(printed(strchr(label, ':') + 1), 1);
+	/* connections of lookers end when they are answered, and are no entries */
+	registry_answer(fd);
+	registry_answer(fd);
+	assert_int_equal(printed(what), 1);
+	close(fd);
+	assert_int_equal(printed(what), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(names), cmocka_unit_test(entries) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
