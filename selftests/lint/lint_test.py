@@ -26,7 +26,7 @@ TREE = {
     "Kbuild": "kvgpu-y := hw/bar.o sched/turn.o\n",
     "Makefile": "# SPDX-License-Identifier: GPL-2.0-only\nharness-headers: ;\nprint-harness-headers: ; @echo include\n",
     "docs/design.md": "\n## Rooms\n\n" + "".join(re.findall(r"^\| .*\n", (ROOT / "docs/design.md").read_text(), re.M)),
-    "docs/remote.md": "", "cuda/driver/api.h": header("CUDA_API_H"), "cuda/driver/README.md": "",
+    "docs/remote.md": "", "cuda/driver/api.h": header("CUDA_API_H"), "cuda/driver/types.h": header("CUDA_TYPES_H"), "cuda/driver/README.md": "",
     "remote/README.md": "| folder | what | may include |\n|---|---|---|\n| `wire/` | frames | |\n| `client/` | a library | `wire/` |\n",
     "remote/wire/README.md": "", "remote/wire/frame.h": header("KVGPU_REMOTE_FRAME_H"),
     "remote/client/README.md": "", "remote/client/call.c": C + '#include "wire/frame.h"\n',
