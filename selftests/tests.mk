@@ -331,7 +331,7 @@ $(addprefix $(O)/asan/,remote/cluster/relay/pull.o selftests/unit/remote/cluster
 $(addprefix $(O)/asan/,remote/cluster/relay/pull.o selftests/unit/remote/cluster/relay/pull_test.o): | $(REMOTE_GEN)/.made
 SRC_remote/client/cut_test	:=
 SRC_remote/cluster/run/options_test	:= remote/cluster/run/options.c
-SRC_remote/cluster/run/slurm_test	:= $(addprefix remote/cluster/run/,slurm.c step.c command.c)
+SRC_remote/cluster/run/slurm_test	:= $(addprefix remote/cluster/run/,slurm.c step.c command.c plan.c)
 SRC_remote/cluster/relay/registry_test	:= remote/cluster/relay/registry.c
 SRC_remote/cluster/run/plan_test	:= $(addprefix remote/cluster/run/,plan.c command.c)
 UNIT_TESTS += remote/pmem/pmem_test

@@ -151,6 +151,15 @@ static CUresult send(struct run *x, const struct part *at, const struct plane *t
 	return r;
 }
 
+/* From the staging buffer @mine to @dst, behind the work of @s. The lock of @to is held. */
+static CUresult land(CUcontext to, struct CUstream_st *s, const struct plane *dst,
+		     const struct crossing_slot *mine, const struct part *at)
+{
+	return transfer_beside(to, s, dst,
+			       &(struct plane){ .va = mine->memory->va, .pitch = at->width },
+			       at->width, at->lines);
+}
+
 /* From the staging buffer @mine, once @sent is done, to the destination. */
 static CUresult receive(struct run *x, const struct part *at, struct crossing_slot *mine,
 			const struct moment *sent, unsigned int life)
@@ -169,9 +178,7 @@ static CUresult receive(struct run *x, const struct part *at, struct crossing_sl
 	if (!r && !still_there(to, &dst, at))
 		r = CUDA_ERROR_INVALID_VALUE;
 	if (!r)
-		r = transfer_beside(to, &s, &dst,
-				    &(struct plane){ .va = mine->memory->va, .pitch = at->width },
-				    at->width, at->lines);
+		r = land(to, &s, &dst, mine, at);
 	mine->used = s.last;
 	moment_merge(&x->done, &s.last);
 	leave(to);
@@ -199,9 +206,7 @@ static CUresult receive_late(struct run *x, const struct part *at)
 						    .from = src.host, .from_pitch = src.pitch,
 						    .width = at->width, .lines = at->lines });
 	if (!r)
-		r = transfer_beside(to, &s, &dst,
-				    &(struct plane){ .va = mine->memory->va, .pitch = at->width },
-				    at->width, at->lines);
+		r = land(to, &s, &dst, mine, at);
 	mine->used = s.last;
 	moment_merge(&x->done, &s.last);
 	mine->taken = false;

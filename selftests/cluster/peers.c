@@ -7,14 +7,11 @@
  */
 #include <cuda/driver/api.h>
 #include <remote/client/broadcast.h>
+#include <selftests/remote/must.h>
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { DEVICES_MAX = 8, WORDS = 1 << 20, BYTES = 4 * WORDS, ROUNDS = 12, DIE_S = 20 };
 
@@ -27,36 +24,6 @@ static struct device {
 } device[DEVICES_MAX];
 static int devices;
 static uint32_t words[WORDS];
-
-static void must(CUresult r, CUresult wanted, int line, const char *what)
-{
-	const char *name = "?";
-
-	if (r == wanted)
-		return;
-	cuGetErrorName(r, &name);
-	printf("line %d: %s: %s\n", line, what, name);
-	exit(2);
-}
-#define MUST(call) must(call, CUDA_SUCCESS, __LINE__, #call)
-#define FAILS(call, error) must(call, error, __LINE__, #call)
-
-static void check(bool right, int line, const char *what)
-{
-	if (right)
-		return;
-	printf("line %d: not so: %s\n", line, what);
-	exit(2);
-}
-#define CHECK(what) check(what, __LINE__, #what)
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
-}
 
 static void begin(const char *cubin)
 {

@@ -6,12 +6,10 @@
 #include <cuda/driver/api.h>
 
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "must.h"
 
 enum { DEVICES_MAX = 8, ROUNDS = 200, LONG_ROUNDS = 2000000000, MOST = 5 << 20 };
 
@@ -24,36 +22,6 @@ static struct device {
 	CUdeviceptr buffer;
 } device[DEVICES_MAX];
 static int devices;
-
-static void must(CUresult r, CUresult wanted, int line, const char *what)
-{
-	const char *name = "?";
-
-	if (r == wanted)
-		return;
-	cuGetErrorName(r, &name);
-	printf("line %d: %s: %s\n", line, what, name);
-	exit(2);
-}
-#define MUST(call) must(call, CUDA_SUCCESS, __LINE__, #call)
-#define FAILS(call, error) must(call, error, __LINE__, #call)
-
-static void check(bool right, int line, const char *what)
-{
-	if (right)
-		return;
-	printf("line %d: not so: %s\n", line, what);
-	exit(2);
-}
-#define CHECK(what) check(what, __LINE__, #what)
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
-}
 
 static void use(int i)
 {

@@ -17,11 +17,7 @@ static bool is_self(const char *name, const char *self)
 	return name[n] && self[m] ? !strcmp(name, self) : n == m && !strncmp(name, self, n);
 }
 
-/*
- * Check a host's name, which goes into mpirun's command line: no dash in front, and no character
- * that has a meaning there.
- */
-static bool is_name(const char *text, size_t n)
+bool plan_is_name(const char *text, size_t n)
 {
 	size_t i;
 
@@ -40,7 +36,7 @@ static bool read_host(const char *text, size_t n, struct host *h)
 	char *end;
 	long gpus = GPUS_UNKNOWN;
 
-	if (!is_name(text, name))
+	if (!plan_is_name(text, name))
 		return false;
 	if (colon) {
 		gpus = isdigit((unsigned char)colon[1]) ? strtol(colon + 1, &end, 10) : -1;

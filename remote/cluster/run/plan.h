@@ -4,6 +4,7 @@
 #define KVGPU_CLUSTER_PLAN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum {
@@ -14,7 +15,6 @@ enum {
 	GPUS_UNKNOWN = -1
 };
 #define LOAD_ANY	UINT32_MAX
-
 
 struct host {
 	char name[HOST_TEXT];
@@ -47,6 +47,11 @@ struct wish {
 	unsigned int load;	/* how many other runs a GPU may have; LOAD_ANY */
 };
 
+/*
+ * Check a host's name of @n characters, which goes into a command line: no dash in front, and no
+ * character that has a meaning there.
+ */
+bool plan_is_name(const char *text, size_t n);
 /*
  * Read hosts such as "a,b:8", and put the local one first. @self: the local host's name, with or
  * without a domain; "localhost" is that host, too. Return how many, or -1 and *why.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "slurm.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,18 +67,6 @@ static bool add_range(struct nodes *n, const char *front, size_t length, const c
 	return (*text)[-1] == ']';
 }
 
-static bool is_name(const char *text, size_t n)
-{
-	size_t i;
-
-	if (!n || n >= HOST_TEXT || !isalnum((unsigned char)*text))
-		return false;
-	for (i = 0; i < n; i++)
-		if (!isalnum((unsigned char)text[i]) && !strchr("-._", text[i]))
-			return false;
-	return true;
-}
-
 int slurm_nodes(const char *text, const char *self, struct host *hosts, const char **why)
 {
 	struct nodes n = { hosts, 0, self, "" };
@@ -92,7 +79,7 @@ int slurm_nodes(const char *text, const char *self, struct host *hosts, const ch
 		length = strcspn(text, "[],");
 		text += length;
 		n.why = "it is no list of nodes";
-		fine = is_name(front, length);
+		fine = plan_is_name(front, length);
 		if (fine && *text == '[') {
 			text++;
 			fine = add_range(&n, front, length, &text);

@@ -49,6 +49,15 @@ bool step_job(const struct job *j, const char *programs, struct command *c)
 	       command_add(c, "%s", programs);
 }
 
+/* the text that was written into the memory stream @f; NULL: it is not @fine, or no memory */
+static char *text_end(FILE *f, char **text, bool fine)
+{
+	if (!fclose(f) && fine)
+		return *text;
+	free(*text);
+	return NULL;
+}
+
 char *step_hosts(const struct job *j)
 {
 	char *text = NULL;
@@ -61,10 +70,7 @@ char *step_hosts(const struct job *j)
 	fprintf(f, "%s\n", j->node);
 	for (i = 0; i < j->nr_places; i++)
 		fprintf(f, "%s\n", node_of(j, i));
-	if (!fclose(f))
-		return text;
-	free(text);
-	return NULL;
+	return text_end(f, &text, true);
 }
 
 /* the line of one rank; false: a word can't be in it */
@@ -98,10 +104,7 @@ char *step_programs(const struct job *j)
 		fine = fine && command_add(&c, "--step") && write_rank(f, i, &c);
 		command_free(&c);
 	}
-	if (!fclose(f) && fine)
-		return text;
-	free(text);
-	return NULL;
+	return text_end(f, &text, fine);
 }
 
 static char *list_of(const struct host *hosts, unsigned int n)
@@ -115,10 +118,7 @@ static char *list_of(const struct host *hosts, unsigned int n)
 		return NULL;
 	for (i = 0; i < n; i++)
 		fprintf(f, "%s%s", i ? "," : "", hosts[i].name);
-	if (!fclose(f))
-		return text;
-	free(text);
-	return NULL;
+	return text_end(f, &text, true);
 }
 
 bool step_count(const struct job *j, unsigned int nr_hosts, struct command *c)

@@ -4,19 +4,9 @@
  * addresses alone, in streams of either GPU or of none of them, behind kernels and before them.
  * With one GPU there is nothing to copy between. The sizes are odd, and larger than any piece.
  */
-#include "check.h"
+#include "want.h"
 
 enum { N = 700001, WIDTH = 1000, LINES = 901, PITCH = 1536 };
-
-static int wrong;
-
-#define WANT(what)                                                      \
-	do {                                                            \
-		if (!(what)) {                                          \
-			printf("line %d: not so: %s\n", __LINE__, #what); \
-			wrong++;                                        \
-		}                                                       \
-	} while (0)
 
 __global__ void step(const uint32_t *in, uint32_t *out, int n, uint32_t add, int rounds)
 {

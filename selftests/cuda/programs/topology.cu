@@ -4,17 +4,7 @@
  * what a pair of them can do. Each GPU has a place on the bus and a UUID of its own, and is found
  * by its place again. What is said of a pair is one thing in all of its forms.
  */
-#include "check.h"
-
-static int wrong;
-
-#define WANT(what)                                                      \
-	do {                                                            \
-		if (!(what)) {                                          \
-			printf("line %d: not so: %s\n", __LINE__, #what); \
-			wrong++;                                        \
-		}                                                       \
-	} while (0)
+#include "want.h"
 
 static void one(int d)
 {

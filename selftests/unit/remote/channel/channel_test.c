@@ -346,7 +346,7 @@ static void spoilt_frames(void **state)
 	kvgpu_remote_disconnect(client);
 }
 
-/* Without a relay nothing can be brought, and nobody says that a piece did not come. */
+/* Without a relay nothing can be brought, and no frame says that a piece did not come. */
 static void nothing_to_fetch(void **state)
 {
 	const struct kvgpu_remote_pull pull = { { 4096, 8192 }, { 12288, { 3, 4 }, 5, 6 } };

@@ -97,22 +97,28 @@ static void parts_of_a_gpu(void **state)
 	assert_int_equal(slurm_part(&node, 1, gib), 0);
 }
 
+/* a job of @nr_places whose broker is on @node, with the settings of no option */
+static struct job job_on(const struct run_options *o, const char *node, unsigned int nr_places)
+{
+	return (struct job){ .o = o,
+			     .relay = "relay",
+			     .folder = "/f",
+			     .hosts = hosts,
+			     .places = places,
+			     .nr_places = nr_places,
+			     .node = node };
+}
+
 static void steps(void **state)
 {
 	struct run_options o = { .mpi = MPI_KIND_OPENMPI, .library = "gpu.so", .eager = UINT64_MAX,
 				 .spin_us = UINT64_MAX };
-	struct job j = { .o = &o,
-			 .relay = "relay",
-			 .folder = "/f",
-			 .hosts = hosts,
-			 .places = places,
-			 .nr_places = 3,
-			 .node = "node1",
-			 .label = "7:prog" };
+	struct job j = job_on(&o, "node1", 3);
 	struct command c = { .n = 0 };
 	char text[1024] = "", *file;
 	unsigned int i;
 
+	j.label = "7:prog";
 	names("node[1-2]", "node1");
 	places[0] = (struct place){ 0, 0, 0, "" };
 	places[1] = (struct place){ 1, 0, 1 << 20, "" };
@@ -144,18 +150,12 @@ static void broker_apart(void **state)
 {
 	struct run_options o = { .mpi = MPI_KIND_MPICH, .library = "gpu.so", .eager = UINT64_MAX,
 				 .spin_us = UINT64_MAX };
-	struct job j = { .o = &o,
-			 .relay = "relay",
-			 .folder = "/f",
-			 .hosts = hosts,
-			 .places = places,
-			 .nr_places = 1,
-			 .node = "node9",
-			 .binds = true };
+	struct job j = job_on(&o, "node9", 1);
 	struct command c = { .n = 0 };
 	bool pmi = false, two = false, unbound = false;
 	unsigned int i;
 
+	j.binds = true;
 	names("node1", "node9");
 	places[0] = (struct place){ 0, 0, 0, "" };
 	assert_true(step_job(&j, "p", &c));
