@@ -284,7 +284,9 @@ void kvgpu_sched_choose(struct kvgpu_sched *s, u64 now, struct kvgpu_sched_choic
 		vsched_turn_end(s);
 	v = sched_survey_take(s);
 	if (!v.can_run || (v.can_run == 1 && s->nr_runnable == 1 && !v.held)) {
+		/* the end of a turn may charge its vGPU for idling, and so hold the vGPU back */
 		vsched_turn_end(s);
+		v = sched_survey_take(s);
 		without_turns(s, &v, out);
 	} else {
 		take_turns(s, &v, was, out);

@@ -445,6 +445,32 @@ static void idling_in_moments_is_paid_for(void **state)
 	free(b);
 }
 
+/*
+ * A vGPU leaves the chip idle while another vGPU waits, and the other vGPU goes to sleep. The first
+ * vGPU pays for that time when its turn ends. If nothing of its cap is left then, it does not get
+ * the chip, although no other vGPU wants it.
+ */
+static void paid_idling_uses_up_a_cap(void **state)
+{
+	struct bench *b = make(2, KVGPU_SCHED_EQUAL_SHARE);
+
+	kvgpu_sched_set_cap(&b->s, &b->e[0], 5, b->now);
+	wake(b, 0);
+	wake(b, 1);
+	assert_ptr_equal(choose(b), &b->e[0]);
+	kvgpu_sched_started(&b->s, b->now);
+	b->now += 2 * MS;		/* the cap's bucket holds 1 ms */
+	assert_true(b->now < b->s.slice_end);
+	sleep_now(b, 1);
+	assert_null(choose(b));
+	assert_true(b->e[0].cap_out);
+	assert_false(b->c.open);
+	while (!choose(b))
+		b->now = b->c.until;
+	assert_ptr_equal(b->c.ent, &b->e[0]);
+	free(b);
+}
+
 /* A vGPU that was back soon the last time keeps its turn for a moment when its work ends. */
 static void a_moment_without_work(void **state)
 {
@@ -539,6 +565,7 @@ int main(void)
 		cmocka_unit_test(a_capped_one_is_taken_off),
 		cmocka_unit_test(idling_is_paid_for),
 		cmocka_unit_test(idling_in_moments_is_paid_for),
+		cmocka_unit_test(paid_idling_uses_up_a_cap),
 		cmocka_unit_test(a_moment_without_work),
 		cmocka_unit_test(equal_share_holds_back),
 		cmocka_unit_test(asking_changes_nothing),
