@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Instance blocks. The chip reads a block that is made here. The block holds constants, values of
- * the host, and values of the guest that are virtual addresses or can do no harm.
+ * Instance blocks. The chip never reads a guest's instance block, only a shadow block that is built
+ * here. The shadow block holds constants, values of the host, and values of the guest that are
+ * virtual addresses or can do no harm.
  * RAMFC_HCE_PRIV_MODE, which would let the guest copy between physical addresses, is never set.
  */
 #include <linux/bitfield.h>
@@ -69,8 +70,9 @@ int kvgpu_shadow_inst_decode(const u32 *block, struct kvgpu_inst_guest *out, con
 }
 
 /*
- * The words that say how far a channel is in its ring and pushbuffer, the values of its reference
- * and semaphore methods, and which bits of each word are copied from the guest's block.
+ * Words of an instance block that tell how far the channel is in its ring and pushbuffer, or hold
+ * the values of its reference and semaphore methods. .mask: the bits that
+ * kvgpu_shadow_inst_build() copies from the guest's block.
  */
 static const struct {
 	u16 off;
@@ -98,9 +100,10 @@ static const struct {
 };
 
 /*
- * Tells whether, by the guest's block, the channel has run before: the guest was restored, or the
- * channel is bound again. The words of progress[] are then copied. A new channel has zeroes in
- * GP_PUT and GP_GET.
+ * Tells whether the channel has run before, by the guest's block: GP_PUT or GP_GET is not 0, and
+ * both and GP_FETCH are inside the ring. This is so if the guest resumed from a suspend, or if it
+ * binds the channel again. In a new channel GP_PUT and GP_GET are 0. Only if the channel has run
+ * are the words of progress[] copied.
  */
 static bool chan_has_run(const u32 *block, const struct kvgpu_inst_guest *g)
 {
@@ -137,7 +140,10 @@ void kvgpu_shadow_inst_build(const u32 *guest_block, const struct kvgpu_inst_gue
 					   progress[i].mask;
 	put_addr(out, GMMU_INST_PDB_LO, h->pd, FIELD_PREP(GMMU_INST_PDB_LO_TARGET, KVGPU_VRAM));
 	put_addr(out, GMMU_INST_LIMIT_LO, g->limit, 0);
-	/* nouveau's FECS firmware takes the address as virtual; other firmware looks at the flag */
+	/*
+	 * nouveau's FECS firmware always takes the address as virtual; other firmware does so only
+	 * if RAMIN_CTX_VIRTUAL is set
+	 */
 	if (g->gr_ctx)
 		put_addr(out, RAMIN_GR_CTX, g->gr_ctx, RAMIN_CTX_VIRTUAL);
 }

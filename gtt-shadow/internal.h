@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shared by the files of gtt-shadow.
+ * Types, constants and functions that the files of gtt-shadow share.
  *
  * An *extent* is a stretch of GPU address space. It holds a copy of the guest's tables for the
  * stretch, as last read, and the host's entries. An extent is either the 128 MiB of one host
@@ -10,10 +10,11 @@
  * it needs. The code works on *groups* (the 32 small pages of a host big page) and *chunks* (512
  * small pages: one page of a guest's small table).
  *
- * Each small host entry that points to a pinned page is on the list of that page's pin. The links
- * of this list are handles: the number of an extent (its holder) and a page of the extent. So an
- * IOVA leads by its pin to the entries, without a search of the tables. Big host entries never
- * point to system memory.
+ * A *pin* (struct kvgpu_pin) describes one pinned page of the guest. Each small host entry that
+ * points to that page is on the list of the pin. The links of this list are *handles*. A handle is
+ * the number of an extent (.holder) and the number of a page in the extent. So an IOVA leads by its
+ * pin to the entries, without a search of the tables. Big host entries never point to system
+ * memory.
  */
 #ifndef KVGPU_GTT_SHADOW_INTERNAL_H
 #define KVGPU_GTT_SHADOW_INTERNAL_H
@@ -47,10 +48,10 @@
 #define PIN_BATCH		512
 /* After this many failed calls of ops->pin() in one operation, the operation tries no more pins. */
 #define PIN_FAILURES_MAX	4096
-/* an entry at most this far behind the last entry of a run is written together with the run */
+/* note_write() adds an entry to a run if it is at most this many entries behind the run's end */
 #define WRITE_GAP		8
 
-/* PAGE_BYTES to HALVES_64K are the geometry of the chip's tables with big pages of 128 KiB. */
+/* The constants PAGE_BYTES to HALVES_64K agree with the chip's tables if big pages have 128 KiB. */
 static_assert(PAGE_BYTES == 1 << GMMU_SMALL_SHIFT && PAGE_ENTRIES * GMMU_ENTRY_SIZE == PAGE_BYTES,
 	      "a page of a table");
 static_assert(GROUP_PAGES == 1 << GROUP_SHIFT &&
@@ -74,9 +75,9 @@ static_assert(SLOT_PAGES <= 1 << HANDLE_PAGE_BITS && HOLDER_MAX < NOTHING >> HAN
 	      "handles");
 static_assert(SLOT_PAGES / PAGE_ENTRIES <= 8 * sizeof(u64), "pages of a small table");
 
-/* Entry of a pin's list. There is one for each small host entry. */
+/* Links of a small host entry in the list of its pin. Each small host entry has this struct. */
 struct kvgpu_link {
-	u32 pin;			/* index + 1; 0: none */
+	u32 pin;			/* index of the pin + 1; 0: the entry has no pin */
 	u32 next, prev;			/* handles; NOTHING at the ends */
 };
 
@@ -135,7 +136,7 @@ struct kvgpu_ext {
 	 */
 	u32 *subst;
 	u64 blank;			/* value of a small host entry without a translation */
-	u32 nr_live;			/* number of small entries of the extent unlike .blank */
+	u32 nr_live;			/* number of small host entries that differ from .blank */
 	u32 nr_linked;
 	u32 nr_subst;
 };
@@ -184,7 +185,10 @@ struct kvgpu_win {
 	u64 *gdir;
 };
 
-/* A small entry to install. @guest is 0 or a valid small guest entry. */
+/*
+ * A small host entry to compute and write. .guest: the small guest entry that it is made from, or 0
+ * for no translation.
+ */
 struct kvgpu_item {
 	u32 page;
 	u64 guest;
@@ -208,14 +212,20 @@ struct kvgpu_pool {
 	struct list_head free_slots, free_tbls, dead_tbls;
 	struct kvgpu_ext *win[WINDOWS_MAX];
 
-	/* A run of entries of one table that will be written together. */
+	/*
+	 * A run of entries of one table that will be written together. .run is NULL: no entry
+	 * waits.
+	 */
 	struct kvgpu_ext *run;
 	bool run_big;
 	u32 run_first, run_last;
 
 	/* Scratch memory of one operation. */
 	u64 page[PAGE_ENTRIES];
-	/* for each group of the current half, a bit for each small page to look at */
+	/*
+	 * for each group of the current half, a bit for each small page whose host entry has to be
+	 * computed again
+	 */
 	u32 todo[SLOT_GROUPS];
 	struct kvgpu_item item[CHUNK_PAGES];
 	u32 nr_items;
@@ -229,7 +239,7 @@ struct kvgpu_pde {
 	u32 nr_big, nr_small;
 };
 
-/* ------------------------------------------------------------------ pte.c */
+/* ------------------------------------------------------- pte.c: check and translate one entry */
 /*
  * Removes the bits that restrict accesses from an entry of a window. An access that these bits
  * forbid would be a fault of the card's BAR, which a guest could cause at will. The host would have
@@ -241,7 +251,7 @@ u64 vgtt_pte_piece_get(const struct kvgpu_shadow_cfg *cfg, u64 big, u32 page);
 bool vgtt_pte_is_sys(u64 pte);
 bool vgtt_pte_kind_ok(u64 pte);
 
-/* ------------------------------------------------------------------ walk.c */
+/* ---------------------------------------------------------- walk.c: read the guest's tables */
 static inline u32 vgtt_big_shift_get(const struct kvgpu_shadow_cfg *cfg)
 {
 	return cfg->big_64k ? 4 : 5;	/* log2 of the small pages in a guest's big page */
@@ -256,25 +266,25 @@ void vgtt_pde_decode(const struct kvgpu_shadow_cfg *cfg, u64 pde, struct kvgpu_p
 bool vgtt_table_fetch(struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr, u32 page);
 u64 vgtt_ext_pte_find(const struct kvgpu_ext *e, u32 page);
 
-/* ------------------------------------------------------------------ write.c */
+/* ------------------------------------------------ write.c: set host entries and write them out */
 void vgtt_ext_small_set(struct kvgpu_ext *e, u32 page, u64 value);
 void vgtt_ext_big_set(struct kvgpu_ext *e, u32 group, u64 value);
 void vgtt_run_write(struct kvgpu_shadow *s);
 void vgtt_win_range_note(struct kvgpu_win *win, u32 first, u32 last);
 
-/* ------------------------------------------------------------------ space.c */
+/* --------------------------------------------- space.c: make and drop slots and their tables */
 struct kvgpu_slot *vgtt_slot_get(struct kvgpu_as *as, u32 index);
 int vgtt_slot_small_make(struct kvgpu_slot *slot);
 int vgtt_slot_big_make(struct kvgpu_slot *slot);
 void vgtt_slot_trim(struct kvgpu_slot *slot);
 void vgtt_slot_drop(struct kvgpu_slot *slot);
 
-/* ------------------------------------------------------------------ sync.c */
+/* ------------------------------------- sync.c: bring host entries up to date with the guest's */
 void vgtt_ext_chunk_eval(struct kvgpu_ext *e, u32 chunk, const u32 *todo, int *err);
 void vgtt_ext_half_sync(struct kvgpu_ext *e, u32 half, int *err);
 bool vgtt_half_set(struct kvgpu_half *h, const struct kvgpu_pde *d);
 
-/* ------------------------------------------------------------------ pin.c */
+/* --------------------------------------- pin.c: pins, and the host entries that point to them */
 size_t vgtt_pins_size(const struct kvgpu_shadow_cfg *cfg);
 void vgtt_pins_init(struct kvgpu_shadow *s, void *mem);
 void vgtt_pins_get(struct kvgpu_shadow *s);

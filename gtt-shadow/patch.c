@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Patch lists. The header of a graphics context points to a list of (register, value) pairs. FECS
- * writes each value to its register, whichever register of the chip it is. FECS must therefore
- * never get a list that the guest can write. A filtered list has only registers that nouveau
- * patches for GK110 (nvkm gr/ctxgf100.c, ctxgk104.c, ctxgf117.c: bundle, pagepool, attrib_cb,
- * attrib, patch_ltc). The only value of the guest in it is the address of the attribute buffer. The
- * host computes all values that depend on which units the chip has.
+ * Patch lists. The header of a graphics context points to a list of (register, value) pairs. When
+ * FECS first loads the context, it writes each value to its register, whichever register of the
+ * chip it is. FECS must therefore never get a list that the guest can write. A filtered list has
+ * only registers that nouveau patches for GK110 (nvkm gr/ctxgf100.c, ctxgk104.c, ctxgf117.c:
+ * bundle, pagepool, attrib_cb, attrib, patch_ltc). The only value of the guest in it is the address
+ * of the attribute buffer. The host computes all values that depend on which units the chip has.
  *
  * The bundle buffer and the page pool are the host's. Drivers map both PRIV (nouveau
  * gr/ctxgf100.c, nvgpu gr_gk20a.c), so that GR's units reach PRIV pages through them. At an address
@@ -24,7 +24,7 @@
 
 #define BUNDLE_SIZE	(GR_PATCH_BUNDLE_SIZE_VALID | GR_BUNDLE_SIZE >> 8)
 
-/* Where the value of a register comes from. */
+/* Where the value of a register of list[] comes from. */
 enum source {
 	/* the guest's list; a pair whose value has a bit outside of .bits is left out */
 	GUEST,
@@ -35,7 +35,10 @@ enum source {
 	OWN_BUNDLE	/* address of the host's bundle buffer */
 };
 
-/* Registers that a list may have; pair_allowed() adds those of the LTCs and the PPCs. */
+/*
+ * Registers that a patch list for FECS may have. pair_allowed() also allows the registers of the
+ * LTCs and the PPCs.
+ */
 static const struct {
 	u32 reg;
 	enum source source;
@@ -68,7 +71,7 @@ static u32 count_bits(u32 mask)
 
 /*
  * Tells whether @reg is GR_PATCH_PPC_BETA or GR_PATCH_PPC_ALPHA of a PPC of this chip that has
- * TPCs. If so, sets *@val to its value.
+ * TPCs. If so, sets *@val to the value that the register must have on this chip.
  */
 static bool ppc_value(const struct kvgpu_topo *topo, u32 reg, u32 *val)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Pinned guest pages: a hash from IOVA to pin, and for each pin the list of host entries that point
- * to it. A page is pinned once, however often it is mapped. A pin without entries stays pinned
- * until kvgpu_shadow_reap(), because the GPU may still have the translation in its TLB (S2 of
- * docs/invariants.md). Until then a new entry can use the pin again.
+ * to it. A page is pinned once, however many entries point to it. When no entry points to a page
+ * any more, the page stays pinned until kvgpu_shadow_reap(), because the GPU may still have a
+ * translation to it in its TLB (S2 of docs/invariants.md). Until then a new entry can use the pin
+ * again.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -38,7 +39,8 @@ size_t vgtt_pins_size(const struct kvgpu_shadow_cfg *cfg)
 }
 
 /*
- * @mem: zeroed memory of vgtt_pins_size() bytes. Ends of lists and empty buckets are NOTHING (~0).
+ * Sets up the pins of @s in @mem: zeroed memory of vgtt_pins_size() bytes. The end of a list and an
+ * empty bucket are NOTHING, in which all bits are 1.
  */
 void vgtt_pins_init(struct kvgpu_shadow *s, void *mem)
 {
@@ -94,8 +96,8 @@ static void pin_drop(struct kvgpu_shadow *s, u32 i)
 }
 
 /*
- * Adds a pinned page. The pin is on the drop list at first: if no entry comes to use it,
- * kvgpu_shadow_reap() unpins the page.
+ * Adds a pin for a page that ops->pin() has pinned. The pin is on the drop list at first: if no
+ * entry is linked to it before the next kvgpu_shadow_reap(), that function unpins the page.
  */
 static void pin_add(struct kvgpu_shadow *s, u32 pfn, u64 dma)
 {
@@ -119,8 +121,8 @@ static void pin_add(struct kvgpu_shadow *s, u32 pfn, u64 dma)
  * Pins the pages iova[0..nr). ops->pin() pins all pages of a call or none. So after a failure the
  * next call has half as many pages, down to a single page that can't be pinned and is skipped.
  * After a success the next call has twice as many at most. The function stops when no pin is free,
- * or after PIN_FAILURES_MAX failures. vgtt_pin_find() does not find a page that could not be
- * pinned.
+ * or when the current operation has had PIN_FAILURES_MAX failures. Callers see a failure by
+ * vgtt_pin_find(), which does not find a page that could not be pinned.
  */
 static void pin_batch(struct kvgpu_shadow *s, u32 nr)
 {
@@ -171,7 +173,7 @@ void vgtt_pins_get(struct kvgpu_shadow *s)
 		pin_batch(s, nr);
 }
 
-/* ----------------------------------------------------------------- the list of entries of a pin */
+/* ----------------------------------------------- link host entries to pins, and find them again */
 
 static struct kvgpu_ext *holder(const struct kvgpu_pool *p, u32 handle)
 {
@@ -231,7 +233,7 @@ void vgtt_ext_pins_unlink(struct kvgpu_ext *e)
 		vgtt_pin_unlink(e, page);
 }
 
-/* -------------------------------------------------------------- removal of the entries of IOVAs */
+/* --------------------------------------- remove the host entries that point to a range of IOVAs */
 
 static void remove_entries(struct kvgpu_shadow *s, u32 i, bool *changed)
 {
@@ -241,8 +243,8 @@ static void remove_entries(struct kvgpu_shadow *s, u32 i, bool *changed)
 	u32 page;
 
 	/*
-	 * entries of a pin on the drop list may have been removed since the last flush: the TLB may
-	 * still have their translation
+	 * if the pin is on the drop list, entries that pointed to its page may have been removed
+	 * since the last invalidate: the TLB may still have a translation to the page
 	 */
 	if (pin->dropped)
 		*changed = true;
@@ -257,8 +259,9 @@ static void remove_entries(struct kvgpu_shadow *s, u32 i, bool *changed)
 }
 
 /*
- * Writes the removed entries out. Clears .changed of every space, because a caller that gets
- * *@changed true invalidates the TLB for all spaces.
+ * Writes the removed entries to the GPU's tables. Sets *@changed if .changed of a space is set.
+ * Then clears .changed of every space, because a caller that gets *@changed true invalidates the
+ * TLB for all spaces.
  */
 static void settle_spaces(struct kvgpu_shadow *s, bool *changed)
 {
@@ -307,11 +310,11 @@ void kvgpu_shadow_unmap_all(struct kvgpu_shadow *s, bool *changed)
 	settle_spaces(s, changed);
 }
 
-/* ------------------------------------------------------- unpin of dropped pins, after the flush */
+/* ------------------------------ unpin the pages of dropped pins, after the TLB was invalidated */
 
-/* A run of consecutive pages, which grows in either direction and is unpinned by one call. */
+/* Consecutive pages that one call of ops->unpin() will unpin. A page is added at either end. */
 struct unpins {
-	u64 first;		/* page number */
+	u64 first;		/* IOVA >> 12 of the first page */
 	u32 nr;
 };
 
@@ -333,7 +336,7 @@ static void unpin_add(struct kvgpu_shadow *s, struct unpins *u, u64 pfn)
 	u->nr++;
 }
 
-/* Frees a pin and returns the number of its page, which the caller unpins. */
+/* Frees a pin. Returns IOVA >> 12 of its page, which the caller unpins. */
 static u64 pin_free(struct kvgpu_shadow *s, u32 i)
 {
 	struct kvgpu_pool *p = s->pool;

@@ -34,8 +34,8 @@ static const u16 kind_exists[16] = {
 };
 
 /*
- * The plain kind of a compressed kind is @plain + (kind - first) % @cycle. All other kinds are
- * plain.
+ * Kinds .first to .last are compressed. The plain kind of one of them is .plain + (kind - .first) %
+ * .cycle. Kinds that are in no line are plain.
  */
 static const struct {
 	u8 first, last, plain, cycle;
@@ -79,8 +79,8 @@ bool vgtt_pte_is_sys(u64 pte)
 }
 
 /*
- * Returns the byte address of the page of @size bytes to which @pte points in video memory. The
- * upper bits of the address in @pte select a peer and are ignored here.
+ * Returns the guest's address, in bytes, of the page of @size bytes to which @pte points in video
+ * memory. The upper bits of the address in @pte select a peer and are ignored here.
  */
 static u64 vram_addr(u64 pte, u64 size)
 {
@@ -95,9 +95,9 @@ static u64 big_bytes(const struct kvgpu_shadow_cfg *cfg)
 }
 
 /*
- * Sets *@addr to the host address of a page of video memory. Returns false if the page is not
- * completely inside the partition, if its host address is not aligned to @size, or if the address
- * does not fit into an entry.
+ * Sets *@addr to the address, in the card's video memory, of the page of @size bytes to which the
+ * guest's @pte points. Returns false if the page is not completely inside the partition, if *@addr
+ * is not aligned to @size, or if *@addr does not fit into an entry.
  */
 static bool vram_place(const struct kvgpu_shadow_cfg *cfg, u64 pte, u64 size, u64 *addr)
 {
@@ -151,8 +151,8 @@ u64 vgtt_pte_rights_drop(u64 pte)
 }
 
 /*
- * Tells whether the small pages of a valid big guest entry may have translations. If a big page of
- * video memory is not completely inside the partition, none of its small pages has a translation.
+ * Tells whether the small pages of a valid big guest entry may have translations. They have none if
+ * the kind is bad, if @big points to a peer, or if vram_place() refuses the whole big page.
  */
 bool vgtt_pte_big_usable(const struct kvgpu_shadow_cfg *cfg, u64 big)
 {

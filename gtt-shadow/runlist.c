@@ -2,8 +2,9 @@
 /*
  * Runlists. The guest's entries have the guest's ids of channels and groups, and the chip's entries
  * have ids that the host gave. If .map() gives no id for a channel or group, its entry is left out.
- * A group's count becomes the number of its members that are not left out. A channel is in the
- * chip's list once at most (add_channel()). The host decides how long a group may run.
+ * A group is a TSG: a header entry, and behind it the entries of its channels. The count in the
+ * chip's header is the number of channels that are not left out. A channel is in the chip's list
+ * once at most (add_channel()). The host sets the timeslice of each group.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -24,8 +25,9 @@ struct list {
 };
 
 /*
- * Returns the fields of a header for a timeslice of @us microseconds. The fields mean TIMEOUT <<
- * SCALE ticks. This is rounded down, and is at least one tick and at most what the fields can hold.
+ * Returns the fields of a group's header for a timeslice of @us microseconds. The fields mean
+ * TIMEOUT << SCALE ticks of NS_PER_TICK ns. The time is rounded down; it is at least one tick and
+ * at most what the fields can hold.
  */
 static u32 timeslice(u32 us)
 {
@@ -50,9 +52,10 @@ static int host_id(const struct list *l, bool tsg, u32 word)
 }
 
 /*
- * Adds a channel, unless it was seen before. Only a channel's first entry counts, even if that
- * entry does not get into the list. The host has noted the group of the first entry as the
- * channel's group, and the chip must not see the channel in another group.
+ * Adds a channel to the chip's list, unless the guest's list had an entry of it before. Only the
+ * first entry of a channel counts, even if that entry is left out, with its group or for want of
+ * room. The host has noted the group of the first entry as the channel's group, and the chip must
+ * not see the channel in another group.
  */
 static void add_channel(struct list *l, u32 word)
 {
@@ -67,9 +70,9 @@ static void add_channel(struct list *l, u32 word)
 
 /*
  * Adds a group whose header is @guest[0]. Returns the number of guest entries that belong to the
- * group, with its header. The group's id is asked for last, and only if the chip's list has got
- * members of the group. If there is no id for the group or no room for its header, its members are
- * left out too.
+ * group, with its header. .map() is called for the group's id last, and only if channels of the
+ * group were added to the chip's list. If there is no id for the group or no room for its header,
+ * its channels are left out too.
  */
 static u32 add_group(struct list *l, const u64 *guest, u32 nr, u32 slice)
 {

@@ -9,14 +9,15 @@
  * S1 of docs/invariants.md. kvgpu_shadow_as_sync() brings the shadow up to date. The caller calls
  * it when the guest's changes must take effect: at a TLB invalidate, bind or enable of a channel,
  * submit or unblock of a runlist, bind of a BAR, and save of a golden context. If the caller knows
- * which guest pages have changed, a sync normally reads only these pages.
+ * which pages of the guest's tables have changed, a sync normally reads only these pages.
  *
- * A page of guest memory is pinned before an entry that points to it is written. It is unpinned
- * only after the entry is gone *and* the TLB was invalidated, or the card was cut off (S2): dropped
- * pins, and tables that are no longer linked, collect on lists that kvgpu_shadow_reap() empties
- * after the flush.
+ * A page of guest memory is pinned before an entry that points to it is written. The page is
+ * unpinned only when no entry points to it any more and, after that, the TLB was invalidated or the
+ * card was cut off from system memory (S2). Until then the page's pin is on a list, and so is each
+ * table that the host's directory does not name any more. kvgpu_shadow_reap() empties these lists.
  *
- * Locks: the caller serialises calls for one vGPU. Ops may sleep.
+ * gtt-shadow takes no lock: the caller serialises all calls for one vGPU. The functions of struct
+ * kvgpu_shadow_ops may sleep.
  */
 #ifndef KVGPU_SHADOW_H
 #define KVGPU_SHADOW_H
@@ -26,9 +27,9 @@
 #include "kvgpu/types.h"
 
 /*
- * The last MiB of each space belongs to the host: no guest entry is installed there, whatever the
- * guest's tables and limits are. If a channel has no graphics context, the host gives FECS an
- * address in this MiB as that of the context.
+ * Start of the last MiB of an address space of a channel. No guest entry is installed in this MiB,
+ * whatever the guest's tables and limits are. If a channel has no graphics context, the host gives
+ * FECS this address as that of the context: an access to it is a fault.
  */
 #define KVGPU_SPACE_END		((1ull << 40) - (1ull << 20))
 
@@ -37,7 +38,8 @@ struct kvgpu_shadow;
 
 /* A table that the GPU reads, in video memory of the host. ops->table_new() makes it. */
 struct kvgpu_table {
-	u64 addr;		/* hvram address, for a PDE or an instance block */
+	/* address in the card's video memory, for a PDE or an instance block */
+	u64 addr;
 	u32 nr;			/* number of entries of 8 bytes */
 	u64 *mirror;		/* host memory with a copy of all entries */
 	/*
@@ -56,18 +58,19 @@ struct kvgpu_shadow_ops {
 	int (*read)(void *ctx, struct kvgpu_gaddr a, void *buf, u32 len);
 	/*
 	 * Tells whether the CPU or the host may have written to [a, a + len) since the same space
-	 * or window was last brought up to date. True if the caller does not know. gtt-shadow asks
-	 * about a table before it reads the table, and may then ask about single pages of it. If
-	 * several spaces or windows share a page, each of them must learn of a write to it. So the
-	 * caller forgets a write only when all spaces and windows of the vGPU have been brought up
-	 * to date. A write by the CPU after the question must be told of in a later sync.
+	 * or window was last brought up to date. True if the caller does not know. gtt-shadow calls
+	 * it for a whole table before it reads the table, and may then call it for single pages of
+	 * the table. If several spaces or windows share a page, each of them must learn of a write
+	 * to it. So the caller forgets a write only when all spaces and windows of the vGPU have
+	 * been brought up to date. A write by the CPU after this call must make the call in a later
+	 * sync return true.
 	 */
 	bool (*take_dirty)(void *ctx, struct kvgpu_gaddr a, u64 len);
 	/*
 	 * Pins @nr guest pages for the GPU, at most 512. Their addresses are consecutive: iova[i] =
-	 * iova[0] + i * 4096. Sets dma[i] to the address for the PTE. gtt-shadow never asks for a
-	 * page that it has pinned already. Pins all pages and returns 0, or pins none and returns
-	 * -EFAULT, -ENOMEM, ...
+	 * iova[0] + i * 4096. Sets dma[i] to the DMA address of page i, in bytes. gtt-shadow never
+	 * asks for a page that it has pinned already. Pins all pages and returns 0, or pins none
+	 * and returns -EFAULT, -ENOMEM, ...
 	 */
 	int (*pin)(void *ctx, const iova_t *iova, u32 nr, u64 *dma);
 	/*
@@ -87,25 +90,25 @@ struct kvgpu_shadow_ops {
 
 struct kvgpu_shadow_cfg {
 	/*
-	 * aligned to the size of a big page of the guest, or else big pages of video memory are
-	 * refused
+	 * Start of the vGPU's partition of video memory. If it is not aligned to the size of the
+	 * guest's big pages, big pages of video memory are refused.
 	 */
 	hvram_t part_base;
 	u64 part_size;
 	bool big_64k;		/* true: the guest's big pages have 64 KiB; false: 128 KiB */
 	/*
-	 * Most tables that this vGPU may have. Guest entries that would need more tables have no
-	 * translation.
+	 * Most tables that this vGPU may have at the same time, page directories included. Guest
+	 * entries that would need more tables have no translation.
 	 */
 	u32 max_tables;
 	u64 max_pinned;		/* most pages that may be pinned at the same time */
-	/* a random number, so that guests can't aim at one bucket of the pin cache */
+	/* random number for the hash of pins: no guest can choose pages that share one bucket */
 	u64 seed;
 };
 
 struct kvgpu_shadow_stats {
 	u64 syncs, tables_read, entries_compared, entries_written, bytes_read;
-	/* .pinned is the current number, .pins and .unpins are totals */
+	/* numbers of pages: .pinned is the current number, .pins and .unpins are totals */
 	u64 pinned, pins, unpins;
 	/*
 	 * Number of guest entries that were refused: the entry points outside of the partition or
@@ -134,8 +137,8 @@ struct kvgpu_shadow {
 	/* pins, slots, tables and scratch memory: gtt-shadow/internal.h */
 	struct kvgpu_pool *pool;
 	/*
-	 * number of tables, including page directories, and tables that wait for
-	 * kvgpu_shadow_reap()
+	 * Number of tables. Page directories count, and so do tables that are not in use any more,
+	 * until kvgpu_shadow_reap() frees them.
 	 */
 	u32 nr_tables;
 };
@@ -169,7 +172,7 @@ int kvgpu_shadow_as_create(struct kvgpu_shadow *s, struct kvgpu_gaddr pd, void *
  */
 void *kvgpu_shadow_as_destroy(struct kvgpu_as *as);
 
-/* Returns the hvram address of the shadow's directory, for a shadow instance block. */
+/* Returns the address, in the card's video memory, of the shadow's page directory. */
 u64 kvgpu_shadow_as_pd_get(const struct kvgpu_as *as);
 
 /**
@@ -191,11 +194,11 @@ int kvgpu_shadow_as_sync(struct kvgpu_as *as, bool *changed);
  * @as: the shadow
  * @va: address, page aligned
  * @nr: number of pages
- * @base: hvram address of the first page; the pages are contiguous
+ * @base: address of the first page in the card's video memory; the pages are contiguous
  *
- * The pages are privileged and replace the translations of the guest's tables. The copies of the
- * guest's entries for the range stay, and kvgpu_shadow_as_unsubst() makes host entries from them
- * again. The caller must invalidate the TLB after kvgpu_shadow_as_subst() and after
+ * The entries of the pages have PRIV, and replace the translations of the guest's tables. Copies of
+ * the guest's entries for the range stay, and kvgpu_shadow_as_unsubst() makes host entries from
+ * them again. The caller must invalidate the TLB after kvgpu_shadow_as_subst() and after
  * kvgpu_shadow_as_unsubst().
  *
  * Return: 0, or an error, and then no page was substituted: -EINVAL, -ENOMEM, or -EBUSY if a page
@@ -211,17 +214,18 @@ void kvgpu_shadow_as_unsubst(struct kvgpu_as *as, u64 va, u32 nr);
  * @out: the guest's physical address for @va; if in video memory, it is inside of the partition
  * @contiguous: number of bytes from @va on, inside of one page, that are contiguous at @out
  *
- * Uses the *guest's* tables as last read. The host calls it to read structures of the guest, and to
- * write a context image into the guest's memory.
+ * Uses the copies of the *guest's* tables that the last kvgpu_shadow_as_sync() made, and ignores
+ * the pages that the host has substituted. The host calls it to read structures of the guest, and
+ * to write a context image into the guest's memory.
  *
  * Return: 0, or -EFAULT if there is no translation.
  */
 int kvgpu_shadow_as_walk(struct kvgpu_as *as, u64 va, struct kvgpu_gaddr *out, u32 *contiguous);
 
 /**
- * kvgpu_shadow_unmap() - remove entries that point to guest memory
+ * kvgpu_shadow_unmap() - remove all entries that point to a range of guest memory
  * @s: all shadows of a vGPU
- * @iova: first byte of the guest memory
+ * @iova: first byte of the range
  * @len: bytes
  * @changed: set to true if the caller must write out the entries that kvgpu_shadow_win_take()
  *   gives, invalidate the TLBs of the BARs and of all spaces, and then call
@@ -229,14 +233,14 @@ int kvgpu_shadow_as_walk(struct kvgpu_as *as, u64 va, struct kvgpu_gaddr *out, u
  */
 void kvgpu_shadow_unmap(struct kvgpu_shadow *s, iova_t iova, u64 len, bool *changed);
 /*
- * Removes the entries of all spaces and windows that point to guest memory. @changed: as for
+ * Removes the entries of all spaces and windows that point to any guest memory. @changed: as for
  * kvgpu_shadow_unmap().
  */
 void kvgpu_shadow_unmap_all(struct kvgpu_shadow *s, bool *changed);
 /*
- * Unpins the pages and frees the tables that no entry uses any more. Before, the caller has
- * invalidated the TLB for all changes that earlier calls reported, or has cut the card off from
- * system memory.
+ * Unpins the pages to which no entry points any more, and frees the tables that no directory names
+ * any more. Before, the caller has invalidated the TLB for all changes that earlier calls reported,
+ * or has cut the card off from system memory.
  */
 void kvgpu_shadow_reap(struct kvgpu_shadow *s);
 
@@ -282,14 +286,14 @@ bool kvgpu_shadow_win_take(struct kvgpu_win *win, u32 *first, u32 *last);
  */
 void kvgpu_shadow_win_fini(struct kvgpu_shadow *s, struct kvgpu_win *win);
 
-/* ----------------------------------------------------- other guest structures (pure transforms) */
+/* ------------------- translate entries, instance blocks, runlists and patch lists of the guest */
 
 /**
  * vgtt_pte_transform() - make the entry for the GPU from a guest's entry
  * @cfg: limits of the vGPU
  * @guest: the guest's entry
  * @big: @guest is an entry of a big page
- * @sys_dma: address of the pinned page, for an entry of system memory
+ * @sys_dma: DMA address of the pinned page, bytes, for an entry of system memory
  * @rejected: set to true if @guest is valid and may not be installed
  *
  * A big page of system memory is never installed as such, because its frames need not be
@@ -303,16 +307,18 @@ u64 vgtt_pte_transform(const struct kvgpu_shadow_cfg *cfg, u64 guest, bool big, 
 /* Values of the host for a shadow instance block. */
 struct kvgpu_inst_host {
 	hchid_t chid;
-	u64 userd;		/* hvram address of the channel's USERD */
-	u64 pd;			/* hvram address of the directory: kvgpu_shadow_as_pd_get() */
+	/* addresses in the card's video memory: the channel's USERD; kvgpu_shadow_as_pd_get() */
+	u64 userd;
+	u64 pd;
 };
-struct kvgpu_inst_guest {	/* words of a guest's instance block, decoded */
+struct kvgpu_inst_guest {	/* fields of a guest's instance block, decoded */
 	struct kvgpu_gaddr pd;
 	u64 limit;
 	u64 gp_base;
 	u8 gp_log2;
 	struct kvgpu_gaddr userd;
-	u64 gr_ctx;		/* address, a VA if .gr_ctx_virtual; 0: none */
+	/* address of the graphics context, a VA if .gr_ctx_virtual; 0: none */
+	u64 gr_ctx;
 	bool gr_ctx_virtual;
 	bool priv;
 };
@@ -320,7 +326,7 @@ struct kvgpu_inst_guest {	/* words of a guest's instance block, decoded */
  * kvgpu_shadow_inst_decode() - decode and check a guest's instance block
  * @block: copy of the guest's block: its first RAMIN_GR_CTX + 8 bytes, which end with the address
  *   of the graphics context; later bytes are not read
- * @out: the decoded words
+ * @out: the decoded fields
  * @why: set to a text about the error, or to NULL
  *
  * Return: 0 or -EINVAL.
@@ -329,7 +335,7 @@ int kvgpu_shadow_inst_decode(const u32 *block, struct kvgpu_inst_guest *out, con
 /**
  * kvgpu_shadow_inst_build() - build a shadow instance block
  * @guest_block: the copy of the guest's block
- * @g: its decoded words
+ * @g: the decoded fields of that block
  * @h: values of the host
  * @out: the shadow block, 4 KiB: constants, values from @h, and values of the guest that can do no
  *   harm
@@ -340,10 +346,12 @@ void kvgpu_shadow_inst_build(const u32 *guest_block, const struct kvgpu_inst_gue
 /**
  * kvgpu_shadow_runlist_build() - translate a guest's runlist
  * @guest: entries of the guest
- * @nr: their number
- * @map: returns the chip's id of a channel or group, or -1 to leave the entry out
- * @ctx: argument of @map
- * @slice_us: timeslice of a group
+ * @nr: number of entries in @guest
+ * @map: returns the chip's id for the guest's @id, which is that of a group if @tsg is true, else
+ * of
+ *   a channel; or returns -1 to leave the entry out
+ * @ctx: first argument of @map
+ * @slice_us: timeslice of each group, us
  * @out: entries for the chip
  * @max: most entries in @out
  *
@@ -354,21 +362,21 @@ int kvgpu_shadow_runlist_build(const u64 *guest, u32 nr, int (*map)(void *ctx, b
 
 struct kvgpu_patch { u32 reg, val; };
 
-/* Values of the host for a patch list: of the chip, and where the host's buffers are. */
+/* Values of the host for a patch list: the units of the chip, and where the host's buffers are. */
 struct kvgpu_patch_host {
 	const struct kvgpu_topo *topo;
 	/* addresses in the guest's space, multiples of 256: the page pool, the bundle buffer */
 	u64 pagepool, bundle;
 };
 
-/* Pairs of the host that each list begins with. */
+/* Each list that FECS gets begins with this many pairs of the host. */
 #define KVGPU_PATCH_OWN	6
 
 /**
  * kvgpu_shadow_patch_filter() - build the patch list of a graphics context
  * @h: values of the host
  * @guest: pairs of the guest
- * @nr: their number
+ * @nr: number of pairs in @guest
  * @out: pairs for FECS: those of the host that place its buffers, then those of @guest that may be
  *   in such a list. Only the address of the attribute buffer keeps the guest's value. The guest's
  *   own pairs for the host's buffers are not among them.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Address spaces and their tables. Slots, and the descriptors of their tables, come from pools of
- * fixed size. A table that is unlinked from a directory goes to the dead list, because the GPU may
- * walk it until its TLB is invalidated.
+ * fixed size. A table that the host's directory does not name any more goes to the list dead_tbls,
+ * because the GPU may walk it until its TLB is invalidated. kvgpu_shadow_reap() frees it.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -49,7 +49,7 @@ void kvgpu_shadow_init(struct kvgpu_shadow *s, const struct kvgpu_shadow_cfg *cf
 	}
 }
 
-/* ------------------------------------------------------------------ tables of a slot */
+/* ----------------------------------------------------------------- make the tables of a slot */
 
 /*
  * Memory (.aux) of a small table: copies of the guest's small entries, the links, the bits of
@@ -118,8 +118,8 @@ static void link_tables(struct kvgpu_slot *slot)
 
 /*
  * Gives a slot its table of small pages, if it has none. vgtt_slot_big_make() below does the same
- * for the table of big pages. A new table is empty: it has neither entries for the GPU nor copies
- * of the guest's entries. Returns 0 or -ENOMEM.
+ * for the table of big pages. In a new table all host entries and all copies of guest entries are
+ * 0. Returns 0 or -ENOMEM.
  */
 int vgtt_slot_small_make(struct kvgpu_slot *slot)
 {
@@ -158,7 +158,7 @@ int vgtt_slot_big_make(struct kvgpu_slot *slot)
 	return 0;
 }
 
-/* ------------------------------------------------------------------ slots */
+/* ----------------------------------------------- find, make, trim and drop the slots of a space */
 
 /* Returns how many pages of slot @index may have a translation: the pages below KVGPU_SPACE_END. */
 static u32 slot_limit(u32 index)
@@ -230,9 +230,9 @@ static void slot_free(struct kvgpu_slot *slot)
 
 /*
  * Drops the tables of a slot and frees the slot. Call it if the guest's directory names no tables
- * for the slot any more, and no page of the slot is substituted. The host's directory is changed to
- * lead to no table. The entries in the tables stay, because the chip cannot reach them after a
- * flush.
+ * for the slot any more, and no page of the slot is substituted. The host's directory entry becomes
+ * 0. The entries in the tables stay as they are, because the chip can't reach them any more once
+ * the TLB is invalidated.
  */
 void vgtt_slot_drop(struct kvgpu_slot *slot)
 {
@@ -243,9 +243,10 @@ void vgtt_slot_drop(struct kvgpu_slot *slot)
 }
 
 /*
- * Drops the tables of the slot that are not needed any more, because the guest's directory names no
- * such table. A small table stays while the GPU has entries in it, or the host substitutes pages of
- * it. A slot that has no table left is freed.
+ * Drops the tables of the slot that are not needed any more. The big table is dropped if the
+ * guest's directory names no big table for the slot. The small table is dropped if the guest's
+ * directory names no table that needs it, no small host entry has a translation, and the host
+ * substitutes no page. A slot that has no table left is freed.
  */
 void vgtt_slot_trim(struct kvgpu_slot *slot)
 {
@@ -268,7 +269,7 @@ void vgtt_slot_trim(struct kvgpu_slot *slot)
 		slot_free(slot);
 }
 
-/* ------------------------------------------------------------------ address spaces */
+/* ------------------------------------------------------- create and destroy an address space */
 
 static u32 dir_entries(const struct kvgpu_shadow *s)
 {

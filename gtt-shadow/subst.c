@@ -2,8 +2,9 @@
 /*
  * Pages that the host puts into a guest's address space: graphics context images, each with its
  * patch list, page pool and bundle buffer (mdev/machine/grctx.c). FECS obeys the images and lists,
- * and units of GR obey the bundles: a guest must not be able to write these pages. The host's pages
- * replace the translations of the guest's tables until the host removes its pages.
+ * and units of GR obey the bundles: a guest must not be able to write these pages. From
+ * kvgpu_shadow_as_subst() to kvgpu_shadow_as_unsubst() the host's pages replace the translations of
+ * the guest's tables.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -19,7 +20,8 @@ struct part {
 	struct kvgpu_as *as;
 	/* .first: first page of the part, counted from the slot's first page */
 	u32 slot, first, nr;
-	u64 host;			/* hvram address of the host's page for .first */
+	/* address in the card's video memory of the page for .first */
+	u64 host;
 };
 
 static bool next_part(struct part *p, u64 *page, u32 *left)
@@ -51,9 +53,10 @@ static int prepare_part(const struct part *p)
 }
 
 /*
- * Marks the pages of a part as substituted, or removes the marks. Then brings the host entries that
- * are made from the guest's tables up to date. install_part() writes the entries of the substituted
- * pages.
+ * Marks the pages of a part as substituted if @on, else removes the marks. Then brings those host
+ * entries of the same groups up to date that are made from the guest's tables: a group with a mark
+ * can't have a big entry, and a page without a mark gets the guest's translation back.
+ * install_part() writes the entries of the marked pages.
  */
 static void apply_part(const struct part *p, bool on)
 {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * From the guest's tables to the host's. Each part of an extent takes two steps. First, compare the
- * tables that may have changed with the copy of their last contents. The result is the set of small
- * pages to look at. Then, chunk by chunk, compute the host's entries for these pages, pin the guest
- * memory to which the entries point, and write the entries that differ from the present entries.
+ * A sync: makes the host's tables from the guest's tables. Each half of an extent takes two steps
+ * (internal.h defines extent, half, group and chunk). First, the guest's tables that may have
+ * changed are compared with the copy of their last contents. The result is the set of *marked*
+ * pages: the small pages whose host entries have to be computed again. Then, chunk by chunk, the
+ * host entries of the marked pages are computed, the guest memory to which these entries point is
+ * pinned, and the entries that differ from the present entries are written.
  *
  * The host has a valid big entry only where the guest's big page can be installed whole: in video
  * memory, 128 KiB, without a valid small entry beside it, and without a substituted page in it.
@@ -21,10 +23,10 @@
 
 #include "internal.h"
 
-/* feed_starved_slots() stops after this many slots whose tables can't be made */
+/* feed_starved_slots() stops after this many slots whose tables could not be made */
 #define STARVED_TRIES	16
 
-/* ------------------------------------------------------------------ the host's entries */
+/* ------------------------------------- compute, pin and write the host entries of marked pages */
 
 static bool any_small_valid(const struct kvgpu_ext *e, u32 group)
 {
@@ -40,8 +42,9 @@ static bool any_small_valid(const struct kvgpu_ext *e, u32 group)
 }
 
 /*
- * Returns the big entry that the host should have for a group: an entry with a page; PRIV, if the
- * group has no translation and its small entries don't count; or 0, if its small entries count.
+ * Returns the big entry that the host should have for a group. This is a valid entry; or PRIV
+ * without VALID, by which the chip ignores the small entries, so that the group has no translation;
+ * or 0, by which the chip uses the small entries.
  */
 static u64 want_big(const struct kvgpu_ext *e, u32 group)
 {
@@ -74,9 +77,9 @@ static bool group_is_blank(const struct kvgpu_ext *e, u32 group)
 
 /*
  * Collects the items of a group: for each page in @mask that is not substituted, the guest's entry
- * that the small host entry is made from. @hidden: the group's big entry hides the small entries,
- * which become blank. A blank entry that stays blank makes no item, because the groups of a new big
- * table have many such entries.
+ * that the small host entry is made from. @hidden: because of the group's big entry the chip
+ * ignores the small entries, which become blank. A blank entry that stays blank makes no item,
+ * because the groups of a new big table have many such entries.
  */
 static void collect_items(struct kvgpu_ext *e, u32 group, u32 mask, bool hidden)
 {
@@ -96,7 +99,10 @@ static void collect_items(struct kvgpu_ext *e, u32 group, u32 mask, bool hidden)
 	}
 }
 
-/* Installs one item. Returns false if the next sync has to try again. */
+/*
+ * Computes and writes one small host entry, and links it to its pin. Returns false if the page that
+ * the entry needs was not pinned: the next sync has to try again.
+ */
 static bool install_item(struct kvgpu_ext *e, const struct kvgpu_item *it)
 {
 	struct kvgpu_shadow *s = e->s;
@@ -124,7 +130,10 @@ static bool install_item(struct kvgpu_ext *e, const struct kvgpu_item *it)
 	return !again;
 }
 
-/* Installs the collected items. Returns false if the next sync has to try some of them again. */
+/*
+ * Installs the collected items. Returns false if the next sync has to try some of them again, for
+ * want of pins or of a small table.
+ */
 static bool install_items(struct kvgpu_ext *e, int *err)
 {
 	struct kvgpu_pool *p = e->s->pool;
@@ -149,8 +158,9 @@ static bool install_items(struct kvgpu_ext *e, int *err)
 }
 
 /*
- * Brings pages of @chunk up to date. @todo has a word for each group of the chunk, with a bit for
- * each page to bring up to date. Sets *@err to -ENOMEM if a table can't be made.
+ * Computes and writes the host entries of the marked pages of @chunk. @todo has a word for each
+ * group of the chunk, with a bit for each marked page. Sets *@err to -ENOMEM if a table can't be
+ * made.
  */
 void vgtt_ext_chunk_eval(struct kvgpu_ext *e, u32 chunk, const u32 *todo, int *err)
 {
@@ -185,7 +195,7 @@ void vgtt_ext_chunk_eval(struct kvgpu_ext *e, u32 chunk, const u32 *todo, int *e
 	vgtt_run_write(e->s);
 }
 
-/* ----------------------------------------------- comparing the guest's tables with their copies */
+/* ------------------------------------ compare the guest's tables with their copies, mark pages */
 
 static bool same_addr(struct kvgpu_gaddr a, struct kvgpu_gaddr b)
 {
@@ -215,13 +225,13 @@ bool vgtt_half_set(struct kvgpu_half *h, const struct kvgpu_pde *d)
 struct scan {
 	struct kvgpu_ext *e;
 	u32 first;		/* first small page of the half */
-	u32 pages;		/* number of its small pages; a window may cut it short */
-	u64 chunks;		/* a bit for each chunk with pages to look at */
+	/* number of small pages of the half, without those behind a window's end */
+	u32 pages;
+	u64 chunks;		/* a bit for each chunk that has marked pages */
 };
 
 /*
- * Marks @n small pages, from @page on, as pages to look at. @page counts from the first page of the
- * half.
+ * Marks @n small pages from @page on. @page counts from the first page of the half.
  */
 static void mark_pages(struct scan *sc, u32 page, u32 n)
 {
@@ -235,9 +245,10 @@ static void mark_pages(struct scan *sc, u32 page, u32 n)
 }
 
 /*
- * Compares one page of a guest table with its copy. @shift: log2 of the number of small pages that
- * an entry covers. Returns false if the page can't be read; its entries then count as 0 until a
- * later sync can read it.
+ * Compares page @page of a guest table of @nr entries with its copy, and marks the small pages
+ * whose guest entries have changed. @shift: log2 of the number of small pages that an entry covers.
+ * Returns false if the page can't be read: its entries then count as 0 until a later sync can read
+ * it.
  */
 static bool compare_page(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u32 page, u64 *copy,
 			 u32 shift)
@@ -262,8 +273,8 @@ static bool compare_page(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u32 
 }
 
 /*
- * Tells whether any page of the table has to be read. @stale: bits of the pages that have to be
- * read even if they are not dirty. take_dirty() is called for these pages, too. Otherwise the next
+ * Tells whether any page of the table has to be read. @stale: a bit for each page that has to be
+ * read even if it is not dirty. take_dirty() is called even if @stale is not 0. Otherwise the next
  * sync would still be told of the earlier writes, and would read the pages again.
  */
 static bool table_due(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u64 stale, u32 shift)
@@ -277,8 +288,8 @@ static bool table_due(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u64 sta
 }
 
 /*
- * Compares the pages of the table that have to be read. Returns the bits of the pages that could
- * not be read and that the next sync must read.
+ * Compares the pages of the table that have to be read with their copies. Returns a bit for each
+ * page that could not be read and that the next sync must read.
  */
 static u64 compare_table(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u64 stale, u64 *copy,
 			 u32 shift)
@@ -340,7 +351,7 @@ void vgtt_ext_half_sync(struct kvgpu_ext *e, u32 half, int *err)
 					    e->s->pool->todo + chunk * CHUNK_GROUPS, err);
 }
 
-/* ------------------------------------------------------------------ the guest's directories */
+/* ------------------------------------- read the guest's directory, and bring a space up to date */
 
 static u32 dir_ratio(const struct kvgpu_shadow_cfg *cfg)
 {
@@ -348,8 +359,9 @@ static u32 dir_ratio(const struct kvgpu_shadow_cfg *cfg)
 }
 
 /*
- * Makes the shadow tables that the guest's directory entries of the slot need. Returns 0 or
- * -ENOMEM. After an error the caller makes the slot forget the guest's tables.
+ * Makes the host's tables that the slot needs. @big, @small: the guest's directory entries of the
+ * slot name a table of big pages, of small pages. Returns 0 or -ENOMEM. After an error the caller
+ * treats these directory entries as if they named no table.
  */
 static int slot_tables(struct kvgpu_slot *slot, bool big, bool small)
 {
@@ -406,7 +418,7 @@ static void as_sync_dir(struct kvgpu_as *as, int *err)
 {
 	struct kvgpu_shadow *s = as->s;
 	u32 nr = DIR_SLOTS * dir_ratio(&s->cfg), pages = nr / PAGE_ENTRIES, page, i, index;
-	/* asked even if .stale is set: see table_due() */
+	/* called even if .stale is set: see table_due() */
 	bool due = s->ops->take_dirty(s->ctx, as->pd, (u64)nr * 8);
 	struct kvgpu_gaddr at;
 	u64 *copy;
@@ -437,9 +449,9 @@ static void as_sync_dir(struct kvgpu_as *as, int *err)
 }
 
 /*
- * Tries again to make tables for the slots that lack them. After STARVED_TRIES failures it stops,
- * and the next sync continues behind the slots tried here: a guest can have thousands of directory
- * entries in each of its spaces for which there is no room.
+ * Tries again to make tables for the slots that lack them. Stops after STARVED_TRIES failures; the
+ * next sync continues with the slots behind those tried here. The reason for this limit: a guest
+ * can have, in each of its spaces, thousands of directory entries for which there are no tables.
  */
 static void feed_starved_slots(struct kvgpu_as *as, int *err)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads a guest's tables. A directory entry can name a table of big pages and a table of small
- * pages, for the same range. The big entry counts if it is valid or has PRIV; a big entry with PRIV
- * alone means no translation. Otherwise the small entry counts. If the big and the small entry of a
- * page are both valid the chip faults, so that such a page has no translation here. Sources:
- * include/gk110/mmu.h, nvkm vmmgk104.c for PRIV in an invalid big entry.
+ * Reads a guest's tables. A directory entry can name both a table of big pages and a table of small
+ * pages for the same range of addresses. The big entry counts if it is valid or has PRIV; a big
+ * entry with PRIV alone means no translation. Otherwise the small entry counts. If the big and the
+ * small entry of a page are both valid the chip faults, so that such a page has no translation
+ * here. Sources: include/gk110/mmu.h, nvkm vmmgk104.c for PRIV in an invalid big entry.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -48,7 +48,7 @@ void vgtt_pde_decode(const struct kvgpu_shadow_cfg *cfg, u64 pde, struct kvgpu_p
 
 /*
  * Reads page @page of a guest table of @nr entries into the scratch page, s->pool->page. Entries
- * behind the table's end become 0. If the page can't be read, all entries become 0 and it returns
+ * behind the table's end become 0. If the page can't be read, makes all entries 0 and returns
  * false.
  */
 bool vgtt_table_fetch(struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr, u32 page)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * BAR windows. A window is an extent without tables of its own. Instead, the caller has an array
- * (@pte) with the small entries of the host's BAR, one for each 4 KiB page of the vGPU's part of
- * the BAR. Pages that the guest does not map show the scrap page.
+ * BAR windows. A window is an extent (internal.h) without tables of its own. Instead, the caller
+ * has an array (@pte) with the small entries of the host's BAR, one for each 4 KiB page of the
+ * vGPU's part of the BAR. Where the guest maps nothing, the entry is @scrap, which points to the
+ * vGPU's scrap page.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -76,7 +77,7 @@ static int win_set_up(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages)
 	return 0;
 }
 
-/* Makes all pages show scrap, and clears the copies of the guest's tables. */
+/* Sets all entries of the window to @scrap, and clears the copies of the guest's tables. */
 static void win_clear(struct kvgpu_win *win, u64 scrap, u64 *pte)
 {
 	struct kvgpu_ext *e = &win->ext;
@@ -124,7 +125,7 @@ static void win_sync_dir(struct kvgpu_win *win)
 {
 	struct kvgpu_ext *e = &win->ext;
 	struct kvgpu_shadow *s = e->s;
-	/* asked even if .stale is set: see table_due() */
+	/* called even if .stale is set: see table_due() in sync.c */
 	bool due = s->ops->take_dirty(s->ctx, win->pd, e->nr_halves * sizeof(u64));
 	struct kvgpu_pde d;
 	u32 i;
@@ -197,7 +198,9 @@ int kvgpu_shadow_win_set_linear(struct kvgpu_shadow *s, struct kvgpu_win *win, u
 		vgtt_ext_small_set(&win->ext, i,
 				   GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, frame + i));
 	vgtt_run_write(s);
-	/* a later kvgpu_shadow_win_sync() finds another .pte, and clears the window first */
+	/*
+	 * so a later kvgpu_shadow_win_sync() finds that .pte differs, and clears the window first
+	 */
 	win->pte = NULL;
 	kvgpu_shadow_win_take(win, first, last);
 	return 0;

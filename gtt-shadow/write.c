@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes of host entries: neighbours in one table are written together. For a window, only the
- * range of the changed entries is noted. kvgpu_shadow_win_take() says how the caller gets it.
+ * Sets host entries and writes them to the GPU's tables. Entries of one table that are near each
+ * other are written together, as a run. A window has no table of its own: only the range of its
+ * changed entries is noted. kvgpu_shadow_win_take() says how the caller gets that range.
  */
 #include <linux/minmax.h>
 
@@ -50,8 +51,8 @@ static void note_write(struct kvgpu_ext *e, bool big, u32 index)
 }
 
 /*
- * Sets a small host entry. @value 0 stands for no translation. The caller itself links the entry to
- * its pin, or unlinks it.
+ * Sets a small host entry. @value 0 stands for no translation: the entry becomes .blank. The caller
+ * itself links the entry to its pin, or unlinks it.
  */
 void vgtt_ext_small_set(struct kvgpu_ext *e, u32 page, u64 value)
 {
