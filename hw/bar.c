@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * BAR1 and BAR3 through tables that the host owns. Every 4 KiB page of both BARs has an entry of
- * its own, so that a slice can show any page of a vGPU. Only the top of BAR1 uses big pages, to
- * show the pool. A directory entry may point to a table of small pages and to a table of big pages.
- * The chip then uses the entry of a small page where the entry of the big page is invalid.
+ * The tables by which the host translates BAR1 and BAR3. Each 4 KiB page of both BARs has an entry
+ * of its own, so that it can show any page of a vGPU's memory. The exception is the top of BAR1,
+ * where entries of big pages (128 KiB) show the pool. There the directory entry points to a table
+ * of small pages and to a table of big pages. The chip uses the entry of a small page where the
+ * entry of the big page is 0.
  *
  * The CPU can't see the pool before BAR1 works. So BAR1's instance block, its directory and its
  * table of big pages are first written through PRAMIN.
@@ -57,7 +58,9 @@ static int alloc_tables(struct kvgpu_hw *hw, struct hw_bar *b, u64 size, bool po
 	return ret;
 }
 
-/* Makes BAR1 show the pool, and nothing else yet. From then on the CPU can access the pool. */
+/*
+ * Makes BAR1 show the pool, and nothing else yet. From its return on the CPU can access the pool.
+ */
 static int bootstrap_bar1(struct kvgpu_hw *hw)
 {
 	struct kvgpu_hw_priv *p = hw->p;

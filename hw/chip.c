@@ -89,8 +89,8 @@ static int check_identity(struct kvgpu_hw *hw)
 }
 
 /*
- * Adds one word of the device table to @e. A device has one word or several in a row: each but the
- * last has the chain bit (PTOP_DEVICE_CHAIN).
+ * Adds word @word of the device table to @e, the engine that is being read. A device has one word
+ * or several in a row: each but the last has the chain bit (PTOP_DEVICE_CHAIN).
  */
 static void parse_device(struct kvgpu_engine *e, u32 word, bool *has_runl)
 {
@@ -119,7 +119,10 @@ static void parse_device(struct kvgpu_engine *e, u32 word, bool *has_runl)
 	}
 }
 
-/* Notes GR and the copy engines, but no video engines: the host uses none and guests see none. */
+/*
+ * Writes GR and the copy engines to topo.engine. Leaves out the video engines: the host uses none,
+ * and guests see none.
+ */
 static void read_device_table(struct kvgpu_hw *hw)
 {
 	struct kvgpu_topo *t = &hw->topo;
@@ -177,10 +180,10 @@ static void seed_add(struct kvgpu_topo *t, struct kvgpu_hw *hw, u32 reg)
 }
 
 /*
- * Notes the values of the registers of the voltage's PWM and of the clock generators, as the host
- * finds them. Guests' register files start with these values, because nouveau divides by values of
- * these registers (volt/gk104.c, clk/gk104.c). If only some of these registers had the card's
- * values, a guest's nouveau could divide by 0.
+ * Stores in topo.seed the values of the registers of the voltage's PWM and of the clock generators,
+ * as the host finds them. Guests' register files start with these values, because nouveau divides
+ * by values of these registers (volt/gk104.c, clk/gk104.c). If only some of these registers had the
+ * card's values, a guest's nouveau could divide by 0.
  */
 static void read_seeds(struct kvgpu_hw *hw)
 {
@@ -238,7 +241,10 @@ int hw_chip_probe(struct kvgpu_hw *hw)
 	return 0;
 }
 
-/* Reads the VBIOS from the ROM window. A byte of its header has its length, in ROM_BLOCKs. */
+/*
+ * Reads the VBIOS from the ROM window. A byte of the VBIOS's header has its length in units of
+ * ROM_BLOCK bytes.
+ */
 int hw_vbios_read(struct kvgpu_hw *hw)
 {
 	u32 shadow = hw_rd(hw, ROM_SHADOW), first, size, i;

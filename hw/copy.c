@@ -3,8 +3,9 @@
  * The host's own channel on a copy engine. It scrubs partitions, copies context images, and copies
  * pages of guests' video memory to system memory, where the CPU reads them. The channel's address
  * space has only its ring, pushbuffer and semaphore. Source and destination of a job are physical
- * addresses, which needs HCE_PRIV_MODE. Only one job runs at a time. The function that begins a job
- * waits for the end of the job, for 10 s at most.
+ * addresses, which needs HCE_PRIV_MODE. A job is one fill or copy of CHUNK bytes at most. Only one
+ * job runs at a time. The function that begins a job waits for the end of the job, for JOB_WAIT_MS
+ * at most.
  *
  * Addresses are not checked here: the caller sees to it that a job leads to no memory of another
  * vGPU (S1 of docs/invariants.md). A job sleeps. Callers hold vgpu->lock, and no lock that other
@@ -12,8 +13,8 @@
  *
  * A job that has not ended in time may still begin later. If another job was begun meanwhile, the
  * late job would read the words of that job in the pushbuffer. It could also write to memory that
- * has another owner by then. So no other job is begun after a job that has failed, and copy_stuck()
- * cuts the card off from system memory.
+ * has another owner by then. So no other job is begun after a job that has failed, and
+ * .copy_stuck() cuts the card off from system memory.
  */
 #include "gk110/ce.h"
 #include "gk110/push.h"
@@ -161,7 +162,7 @@ void hw_copy_fini(struct kvgpu_hw *hw)
 	memset(c, 0, sizeof(*c));
 }
 
-/* ---------------------------------------------------------------- the copy channel's pushbuffer */
+/* ---------------------------------------------------- methods for the copy channel's pushbuffer */
 
 struct push {
 	const struct kvgpu_vram *v;
@@ -225,7 +226,10 @@ static void put_copy(struct push *p, const struct place *src, const struct place
 	push_data(p, LAUNCH | A0B5_LAUNCH_SRC_PHYSICAL);
 }
 
-/* Fills by elements of four bytes, which the engine takes from constant A. It reads no source. */
+/*
+ * Fills by elements of four bytes, which the engine takes from constant A (@value). The engine
+ * reads no source.
+ */
 static void put_fill(struct push *p, const struct place *dst, u32 size, u32 value, u32 seq)
 {
 	put_addresses(p, dst, dst);

@@ -11,7 +11,8 @@
  */
 #include "hw/gr.h"
 
-#define IMEM_PAGE	256	/* bytes of a page of code: each page has a tag */
+/* bytes of a page of code, each of which has a tag; also the unit of the sizes in FALCON_CAPS */
+#define IMEM_PAGE	256
 #define RED_SWITCH_US	10
 #define MAX_CTX_SIZE	(4u << 20)
 
@@ -56,18 +57,23 @@ static void falcon_code_load(struct kvgpu_hw *hw, u32 falcon, enum kvgpu_fw_sect
 	}
 }
 
-/* ------------------------------------------------------------------ register lists */
+/* ---------------------------------------------------- falcons' register lists: append registers */
 
 /*
- * A register list that is being written. Its words go to the falcon's data port at .port, which
- * increments its address by itself.
+ * A register list that is being written into a falcon's data memory. Its words go to the falcon's
+ * data port .port, which increments its address by itself.
  */
 struct list {
 	struct kvgpu_hw *hw;
 	u32 port;
-	u32 end, limit;		/* offsets of the list's next word and of the memory's end, bytes */
+	/*
+	 * offsets in the falcon's data memory of the list's next word and of the memory's end,
+	 * bytes
+	 */
+	u32 end, limit;
 	bool full;
-	u32 first, count;	/* consecutive registers that are not in the list yet */
+	/* the .count consecutive registers from .first on are not in the list yet */
+	u32 first, count;
 };
 
 static void put_run(struct list *l)
@@ -222,7 +228,7 @@ static int force_power(struct kvgpu_hw *hw, u32 mode)
 
 /*
  * Resets the units whose registers FECS saves and restores, but not the microcode of FECS. Forces
- * power on meanwhile.
+ * the engine's power on meanwhile.
  */
 int hw_fecs_reset(struct kvgpu_hw *hw)
 {
@@ -246,8 +252,8 @@ err:
 }
 
 /*
- * Makes the channel of instance block @inst FECS' current channel. Does not load the channel's
- * context, which is made only after this.
+ * Makes FECS take the channel of instance block @inst as its current channel. FECS does not load
+ * the channel's context, which is made only after this.
  */
 int hw_fecs_set_chan(struct kvgpu_hw *hw, u64 inst)
 {
@@ -260,8 +266,8 @@ int hw_fecs_set_chan(struct kvgpu_hw *hw, u64 inst)
 }
 
 /*
- * Makes FECS save the current context, by a switch to no channel. Asks FECS for the switch in the
- * way in which PFIFO does so.
+ * Makes FECS save the current context, by a context switch to no channel. Asks FECS for the switch
+ * in the way in which PFIFO does so: by CHAN_NEXT and the interrupt CHSW.
  */
 int hw_fecs_unload(struct kvgpu_hw *hw)
 {

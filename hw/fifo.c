@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PFIFO: initialisation, the channel table, runlists and preemption. Where all channels share the
- * registers of a request that takes more than one access, a lock protects them (internal.h).
- * Sequences: nouveau nvkm/engine/fifo/{gk104,gk110,gf100}.c.
+ * PFIFO: initialisation, the channel table, runlists and preemption. Some requests to PFIFO take
+ * more than one register access, by registers that all channels share. A lock protects each such
+ * sequence (internal.h). Sequences: nouveau nvkm/engine/fifo/{gk104,gk110,gf100}.c.
  */
 #include <linux/mm.h>
 
 #include "hw/internal.h"
 
-/* room for all channels of the chip, each in a group of its own: entries of group and channel */
+/*
+ * bytes of the longest list: all channels of the chip, each in a group of its own, so that each has
+ * an entry for the group and an entry for the channel
+ */
 #define RUNL_BYTES		(2 * KVGPU_MAX_CHAN * RUNLIST_ENTRY_SIZE)
 #define RUNL_MAX_ENTRIES	(RUNL_BYTES / RUNLIST_ENTRY_SIZE)
 #define RUNL_WAIT_US		(2 * USEC_PER_SEC)
@@ -60,7 +63,7 @@ int hw_fifo_init(struct kvgpu_hw *hw)
 
 /*
  * PFIFO_INTR_RUNLIST stays masked. It is not needed, because kvgpu_hw_runlist() polls until the
- * chip has taken a list. And it would come for each list that is submitted.
+ * chip has taken a list. If it were not masked, it would come for each list that is submitted.
  */
 void kvgpu_hw_nonstall(struct kvgpu_hw *hw, bool on)
 {
@@ -115,9 +118,10 @@ u32 kvgpu_hw_chan_status(struct kvgpu_hw *hw, hchid_t id)
 }
 
 /*
- * Returns the list that has the wanted entries already, and sets *@same to true. If there is none,
- * sets *@same to false. Then it returns the list other than the current list that was submitted
- * longest ago; a list with .used 0 comes first. @copy: as in write_list().
+ * If a list of @r has the wanted entries already, returns it and sets *@same to true. Else sets
+ * *@same to false, and returns the list that was submitted longest ago, to be overwritten; a list
+ * with .used 0 comes first. It never returns the current list (.cur) to be overwritten. @copy: as
+ * in write_list().
  */
 static struct hw_list *choose_list(struct hw_runl *r, const u64 *entries, u32 nr, bool copy,
 				   bool *same)
@@ -136,8 +140,8 @@ static struct hw_list *choose_list(struct hw_runl *r, const u64 *entries, u32 nr
 }
 
 /*
- * Writes a list into the memory of @l. @copy: the host's copy channel is the first entry, before
- * @entries.
+ * Writes a list into the memory of @l. @copy: true: the host's copy channel is the first entry,
+ * before @entries. runl_lock is held.
  */
 static int write_list(struct kvgpu_hw *hw, struct hw_list *l, const u64 *entries, u32 nr, bool copy)
 {
@@ -155,8 +159,8 @@ static int write_list(struct kvgpu_hw *hw, struct hw_list *l, const u64 *entries
 }
 
 /*
- * The chip may still read the list that was submitted last. So new entries are written into the
- * memory of another list.
+ * Takes runl_lock, and tlb_lock inside it. The chip may still read the list that was submitted
+ * last. So new entries are written into the memory of another list.
  */
 int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr)
 {
@@ -188,8 +192,8 @@ int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr)
 }
 
 /*
- * @gives_way: look after each millisecond whether an urgent thread waits for the preempt register,
- * and time out at once if so.
+ * @gives_way: true: after each millisecond, look whether an urgent thread waits for preempt_lock,
+ * and return -ETIMEDOUT at once if so.
  */
 static int pfifo_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms,
 			 bool gives_way)

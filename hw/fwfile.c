@@ -16,10 +16,11 @@
 #include "hw/fwfile.h"
 
 #define CHIPSET		0x0f0
-#define MAX_WRITES	8192	/* most register writes by all entries of one list together */
+#define MAX_WRITES	8192	/* most writes by all entries of one list together */
 
 /*
- * Limits of a section: microcode of at most .max bytes, or entries for registers in [.first, .end).
+ * Limits of a section. Microcode has at most .max bytes. The entries of a list name only registers
+ * (or bundles or methods) in [.first, .end).
  */
 struct rule {
 	u8 id;

@@ -24,8 +24,9 @@ struct fwfile {
 
 /*
  * An entry of a register list: it says to write .data to .count registers. The first register is at
- * .addr, and the next ones follow at a distance of .pitch. In the lists of bundles and of methods,
- * .addr is the address of a bundle or a method; .type is the class of a method, else 0.
+ * offset .addr in BAR0, and each next register is .pitch bytes further on. In the lists of bundles
+ * and of methods, .addr is the address of a bundle or a method; .type is the class of a method,
+ * else 0.
  */
 struct fwfile_entry {
 	u32 type, addr, count, pitch;
@@ -37,10 +38,11 @@ struct fwfile_entry {
  * @f: result; all zero after an error
  * @data: the file, which has to outlive @f
  * @size: bytes of @data
- * @why: reason of an error, for the log
+ * @why: set to the reason of an error, for the log, or to NULL
  *
  * Checks the format and the checksum, that each section is there exactly once, and that each entry
- * of a register list writes only registers of the unit to which its section belongs.
+ * of a register list writes only registers of the unit to which its section belongs. Entries of
+ * bundles and of methods are checked against the limits of their addresses.
  *
  * Return: 0 or -EINVAL.
  */

@@ -6,8 +6,8 @@
  * work on the GPU can change it. Each new context gets a copy of it. The address space is kept,
  * because the engine is bound to it until the engine loads its first other context.
  *
- * gr_lock is held while the golden context is made and freed. kvgpu_hw_gr_ctx_init() needs no lock:
- * the image is constant then.
+ * gr_lock is held while the golden context is made and freed. kvgpu_hw_gr_ctx_init() does not need
+ * gr_lock, because the image is constant then; its copy takes copy_lock.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -84,7 +84,10 @@ static int make_space(struct kvgpu_hw *hw, struct hw_gr *gr)
 	return ret ?: kvgpu_hw_tlb_flush(hw, gr->pd.at.v, false);
 }
 
-/* Removes the image from the address space, so that the graphics engine can't reach it any more. */
+/*
+ * Removes the image from the golden context's address space, so that the graphics engine can't
+ * reach it any more.
+ */
 static int golden_seal(struct kvgpu_hw *hw, struct hw_gr *gr)
 {
 	int ret;
@@ -97,8 +100,9 @@ static int golden_seal(struct kvgpu_hw *hw, struct hw_gr *gr)
 }
 
 /*
- * Refuses an empty image, and an image with a patch list. The image's first words would name the
- * patch list: register writes that FECS does, with full privileges, when it loads the context.
+ * Returns an error for an empty image, and for an image with a patch list. The image's first words
+ * would name the patch list: register writes that FECS does, with full privileges, when it loads
+ * the context.
  */
 static int check_image(struct kvgpu_hw *hw, const u32 *image)
 {
@@ -149,7 +153,10 @@ int hw_golden_make(struct kvgpu_hw *hw)
 	return ret ?: sealed;
 }
 
-/* The engine has to be in reset, because it may still be bound to the address space. */
+/*
+ * Call it while the engine is in reset: the engine may still be bound to the address space that is
+ * freed here.
+ */
 void hw_golden_free(struct kvgpu_hw *hw)
 {
 	struct hw_gr *gr = &hw->p->gr;

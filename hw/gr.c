@@ -32,7 +32,7 @@ static void pulse_power(struct kvgpu_hw *hw, u32 clear, u32 set)
 /*
  * On a GK110 the power domains of the GPCs are off at first. This function switches them on in
  * small groups, one group after the other, while the engine is in reset. In the values of steps[],
- * a 0 bit switches a domain on (nvkm/subdev/pmu/gk110.c).
+ * a 0 bit switches a domain on (nouveau nvkm/subdev/pmu/gk110.c).
  */
 static int gr_power_up(struct kvgpu_hw *hw)
 {
@@ -79,10 +79,13 @@ static void init_mmu(struct kvgpu_hw *hw)
 	hw_wr(hw, GR_GPCS(GPC_MMU_DEBUG_RD), gr->mmu_rd.at.v >> 8);
 }
 
-/* ------------------------------------------------------------------ zero-bandwidth clears */
+/* -------------------------------------------------------------- tables of zero-bandwidth clears */
 
 struct zbc_color {
-	/* .value: red, green, blue and alpha all have it; .l2: the same colour in L2's format */
+	/*
+	 * .value: each of red, green, blue and alpha has this value; .l2: the same colour in L2's
+	 * format
+	 */
 	u32 format, value;
 	u32 l2;
 };
@@ -117,8 +120,8 @@ static void write_zbc_depth(struct kvgpu_hw *hw, u32 index, const u32 *depth)
 
 /*
  * Sets the tables of clear colours and depths. Guests have no use for them, because compression is
- * off. But they must not keep values of a driver that used the card before. Index 0 means "no
- * entry". The entries from 1 on get nouveau's values, and the entries after these get format 0.
+ * off. But the tables must not keep values of a driver that used the card before. Index 0 means "no
+ * entry". The entries from 1 on get nouveau's values. All entries after these get format 0.
  */
 static void init_zbc(struct kvgpu_hw *hw)
 {
@@ -168,7 +171,10 @@ static int gr_bring_up(struct kvgpu_hw *hw, u32 *ctx_size)
 	return hw_fecs_start(hw, ctx_size);
 }
 
-/* Powers the engine up from whatever state it is in, and brings it up as gr_bring_up() does. */
+/*
+ * Powers the engine up, whatever state it is in, and brings it up as gr_bring_up() does. At the
+ * first call also reads which units the engine has.
+ */
 static int gr_restart(struct kvgpu_hw *hw, u32 *ctx_size)
 {
 	int ret = gr_power_up(hw);
@@ -209,9 +215,9 @@ int hw_gr_init(struct kvgpu_hw *hw)
 }
 
 /*
- * Resets the engine and brings it up again. Contexts in memory are not changed; the context that
- * was loaded is lost. The microcode has to report the same context size as before. With another
- * size it would misread all context images that are in memory.
+ * Resets the engine and brings it up again. Takes gr_lock. Contexts in memory are not changed; the
+ * context that was loaded is lost. The microcode has to report the same context size as before.
+ * With another size it would misread all context images that are in memory.
  */
 int hw_gr_reinit(struct kvgpu_hw *hw)
 {

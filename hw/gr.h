@@ -25,14 +25,18 @@ struct hw_gr_buffers {
 	u64 pagepool, bundle, attrib;
 };
 
-/* grlist.c: tells GR's bit in PMC_ENABLE; waits until GR is idle; writes a register list. */
+/*
+ * grlist.c: hw_gr_reset_bit() returns GR's bit of PMC_ENABLE, as a mask. hw_gr_wait_idle() waits
+ * until GR is idle. hw_gr_write_list() writes a register list of the firmware file.
+ */
 u32 hw_gr_reset_bit(struct kvgpu_hw *hw);
 int hw_gr_wait_idle(struct kvgpu_hw *hw);
 void hw_gr_write_list(struct kvgpu_hw *hw, enum kvgpu_fw_section_id id);
 
 /*
- * grshape.c: reads which units the engine has, and writes the registers that tell other units of
- * the engine about them.
+ * grshape.c: hw_gr_read_shape() reads which units the engine has. The other functions write the
+ * registers that tell other units of the engine about them; hw_gr_attrib_size() returns the bytes
+ * of the attribute buffer.
  */
 int hw_gr_read_shape(struct kvgpu_hw *hw);
 void hw_gr_init_zcull(struct kvgpu_hw *hw);
@@ -40,19 +44,19 @@ void hw_gr_init_counts(struct kvgpu_hw *hw);
 void hw_gr_shape_write(struct kvgpu_hw *hw);
 u32 hw_gr_attrib_size(struct kvgpu_hw *hw);
 
-/* grtrap.c */
+/* grtrap.c: enables the engine's exceptions */
 void hw_gr_enable_traps(struct kvgpu_hw *hw);
 
 /* grctx.c: writes into the engine's registers the values that a new context starts with. */
 int hw_gr_write_context(struct kvgpu_hw *hw, const struct hw_gr_buffers *b);
 
-/* fecs.c */
+/* fecs.c: loads and starts the microcode of FECS and GPCCS, and gives FECS commands */
 int hw_fecs_start(struct kvgpu_hw *hw, u32 *ctx_size);
 int hw_fecs_reset(struct kvgpu_hw *hw);
 int hw_fecs_set_chan(struct kvgpu_hw *hw, u64 inst);
 int hw_fecs_unload(struct kvgpu_hw *hw);
 
-/* golden.c */
+/* golden.c: makes and frees the golden context */
 int hw_golden_make(struct kvgpu_hw *hw);
 void hw_golden_free(struct kvgpu_hw *hw);
 

@@ -88,8 +88,9 @@ static void write_buffers(struct kvgpu_hw *hw, const struct hw_gr_buffers *b)
 }
 
 /*
- * Gives each PPC two parts of the attribute buffer, a beta part and an alpha part, by the number of
- * its TPCs. In the buffer, the beta parts of all PPCs come first, then the alpha parts of all PPCs.
+ * Gives each PPC two parts of the attribute buffer, a beta part and an alpha part. Their sizes are
+ * in proportion to the number of the PPC's TPCs. In the buffer, the beta parts of all PPCs come
+ * first, then the alpha parts of all PPCs.
  */
 static void write_attrib_shares(struct kvgpu_hw *hw)
 {
@@ -118,9 +119,9 @@ static void write_attrib_shares(struct kvgpu_hw *hw)
 }
 
 /*
- * Two registers of L2's set-up are saved in every context. Reads their values on this card and
- * writes them back, for the context. Also notes them in hw->topo, because these two registers get
- * the same values in the patch lists of guests' contexts.
+ * Two registers of L2's set-up are saved in every context. Reads the values of these registers on
+ * this card and writes them back, so that FECS saves them with the context. Also notes them in
+ * hw->topo, because the patch lists of guests' contexts set these two registers to the same values.
  */
 static void write_ltc(struct kvgpu_hw *hw)
 {

@@ -33,8 +33,8 @@ static int read_gpc(struct kvgpu_hw *hw, unsigned int g)
 }
 
 /*
- * Numbers the shader processors. There is one in each TPC: first those in the first TPC of each GPC
- * get numbers, then those in the second TPC of each GPC, and so on.
+ * Numbers the shader processors (SMs). There is one SM in each TPC. First the SMs in the first TPC
+ * of each GPC get numbers, then the SMs in the second TPC of each GPC, and so on.
  */
 static void number_sms(struct kvgpu_hw *hw)
 {
@@ -69,7 +69,10 @@ static u8 row_offset(unsigned int tpcs)
 	return 3;
 }
 
-/* Sorts the GPCs: more TPCs come first. GPCs with equally many TPCs keep their order. */
+/*
+ * Writes the numbers of the GPCs into @order: GPCs with more TPCs come first. GPCs with equally
+ * many TPCs keep their order.
+ */
 static void sort_gpcs(const struct kvgpu_topo *t, u8 *order)
 {
 	unsigned int i, j;
@@ -83,8 +86,9 @@ static void sort_gpcs(const struct kvgpu_topo *t, u8 *order)
 
 /*
  * Spreads the screen's tiles over the GPCs in proportion to their numbers of TPCs, by error
- * diffusion: in each round, each GPC gets credit, and takes a tile and pays for it if it has the
- * credit for at least half a tile. The GPCs begin with different credits.
+ * diffusion. In each round, a GPC that has the credit for at least half a tile takes a tile and
+ * pays for a whole one. Then, with or without a tile, the GPC gets its share of credit. The GPCs
+ * begin with different credits.
  */
 static void spread_tiles(struct kvgpu_hw *hw)
 {
@@ -151,7 +155,7 @@ u32 hw_gr_attrib_size(struct kvgpu_hw *hw)
 	       hw->p->gr.tpc_total;
 }
 
-/* ------------------------------------------------- registers that each bring-up writes once */
+/* ------------------------------------------ zcull and counts of units, written at each bring-up */
 
 void hw_gr_init_zcull(struct kvgpu_hw *hw)
 {
@@ -185,7 +189,7 @@ void hw_gr_init_counts(struct kvgpu_hw *hw)
 	hw_mask(hw, GR_ROPS_CROP_CFG, GR_ROPS_ACTIVE_FBPS, FIELD_PREP(GR_ROPS_ACTIVE_FBPS, fbps));
 }
 
-/* ----------------------------------------------- registers that are part of every context */
+/* ------------------------------ unit numbers, tile maps, ratios, written for the golden context */
 
 static void write_sm_ids(struct kvgpu_hw *hw)
 {
@@ -218,9 +222,9 @@ static void write_tpc_counts(struct kvgpu_hw *hw)
 }
 
 /*
- * Writes the same map of tiles to three units. The unit in the PPCs (WWDX) divides by the number of
- * the map's entries. It also gets that number normalized, which means shifted left until bit 4 is
- * set, and powers of two modulo the normalized number.
+ * Writes the same map of tiles to three units: CRSTR in the GPCs, WWDX in the PPCs, and RSTR2D.
+ * WWDX divides by the number of the map's entries. So it also gets that number normalized, which
+ * means shifted left until bit 4 is set, and powers of two modulo the normalized number.
  */
 static void write_tile_maps(struct kvgpu_hw *hw)
 {
@@ -262,9 +266,10 @@ static u32 top_bits(u32 mask, unsigned int keep)
 }
 
 /*
- * Writes one line of the two ratio tables: about @line/32 of the TPCs do alpha work, the others
- * beta work. PPCs are assigned whole, alternately to both kinds of work, beginning with the kind
- * that needs fewer TPCs, until a kind has all that it needs.
+ * Writes line @line of the two ratio tables: about @line/32 of the TPCs do alpha work, all others
+ * do beta work. Each PPC is given to one kind of work as a whole. The kinds take turns, beginning
+ * with the kind that needs fewer TPCs. When a kind has as many TPCs as it needs, the other kind
+ * gets all PPCs that are left.
  */
 static void write_ratio(struct kvgpu_hw *hw, unsigned int line)
 {

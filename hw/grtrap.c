@@ -91,7 +91,7 @@ void hw_gr_enable_traps(struct kvgpu_hw *hw)
 	hw_wr(hw, GR_TRAP_ROP_EN, ~0u);
 }
 
-/* ------------------------------------------------------------------ acknowledge */
+/* ------------------------------------------------------------------ acknowledge exceptions */
 
 static void ack_tpc(struct kvgpu_hw *hw, unsigned int g, unsigned int t)
 {

@@ -3,19 +3,21 @@
  * hw: drives the physical GPU for the host. It is the only room that reads and writes the chip's
  * registers. Every wait for the chip is bounded: if it takes too long, the function gives up, and
  * mostly returns -ETIMEDOUT. Functions may sleep unless their comment says otherwise. The events
- * that the machine has to handle are reported through struct kvgpu_hw_events.
- * Functions take the locks of hw/ themselves. A comment below says so where a function needs a lock
- * of mdev/, or must be called without some lock.
+ * that the machine (mdev/machine/) has to handle are reported through struct kvgpu_hw_events. Each
+ * function takes the locks of hw/ that it needs. docs/locking.md says which locks of mdev/ its
+ * callers hold.
  *
  * Video memory: the first 2 MiB and the last 1 MiB are not used (nouveau leaves out 256 KiB at the
  * start). The host pool lies directly below the last MiB. The memory between the first 2 MiB and
  * the pool is for the vGPUs' partitions; its end is rounded down to 2 MiB.
  *
- * BAR1: the first 2 MiB are the USERD window. The next 2 MiB (the mirror) show the same USERDs
- * again, and the host reads them there. Then come slices and PRAMIN windows of vGPUs. The last
- * KVGPU_POOL_SIZE bytes show the pool. BAR3 has slices of vGPUs only. Both BARs are translated by
- * tables that the host makes. The pool is translated by entries of big pages, all else by an entry
- * for each 4 KiB page.
+ * BAR1: the first 2 MiB are the USERD window, in which channels have their doorbells. The next 2
+ * MiB (the mirror) show the same USERDs again, and the host reads them there. After the mirror,
+ * each vGPU has a slice and a PRAMIN window. A slice is the part of the card's BAR that a guest
+ * sees as its own BAR. A PRAMIN window is 1 MiB that shows the video memory behind the guest's
+ * PRAMIN (0x700000 in BAR0). The last KVGPU_POOL_SIZE bytes show the pool. BAR3 has slices only.
+ * Both BARs are translated by tables that the host makes. The pool is translated by entries of big
+ * pages (128 KiB), all else by an entry for each 4 KiB page.
  */
 #ifndef KVGPU_HW_H
 #define KVGPU_HW_H
@@ -32,8 +34,9 @@
  * card of 5 GiB (seven of type 512m and one of type 1g).
  */
 #define KVGPU_POOL_SIZE		(96ul << 20)
-#define KVGPU_USERD_SIZE	(2ul << 20)	/* 4096 x 0x200 bytes, at BAR1 offset 0 */
-/* size of the mirror: it shows the USERD pages again, for reads by the host */
+/* bytes of the USERD window: 4096 channels x 0x200 */
+#define KVGPU_USERD_SIZE	(2ul << 20)
+/* bytes of the mirror, which shows the pages of the USERD window again */
 #define KVGPU_MIRROR_SIZE	KVGPU_USERD_SIZE
 
 struct gen_pool;
@@ -59,7 +62,7 @@ struct kvgpu_hw_gr {
 	u32 intr, trap;
 	/*
 	 * values of the registers by which a driver finds the cause of the exception; 0 for a
-	 * register that does not tell of this exception (intr.c)
+	 * register that may still have the data of an earlier exception (intr.c)
 	 */
 	struct { u32 reg, val; } regs[KVGPU_HW_GR_REGS];
 	u32 nr_regs;
@@ -72,11 +75,14 @@ struct kvgpu_hw_gr {
 struct kvgpu_hw_events {
 	void (*mmu_fault)(void *ctx, const struct kvgpu_hw_fault *f);
 	/*
-	 * most of these interrupts stall the PBDMA until hw_pbdma_ack(), which hw/ calls when this
-	 * function returns
+	 * The PBDMA has raised an interrupt. Most of these interrupts stall the PBDMA until
+	 * hw_pbdma_ack(), which hw/ calls when this function returns.
 	 */
 	void (*pbdma)(void *ctx, const struct kvgpu_hw_pbdma *p);
-	/* most exceptions halt GR until hw_gr_ack(), which hw/ calls when this function returns */
+	/*
+	 * GR has raised an exception. Most exceptions halt GR until hw_gr_ack(), which hw/ calls
+	 * when this function returns.
+	 */
 	void (*gr)(void *ctx, const struct kvgpu_hw_gr *e);
 	void (*ce)(void *ctx, u8 engine, u32 intr, u32 code, int id, bool tsg);
 	/* a NON_STALL_INTERRUPT has come; this function may call kvgpu_hw_nonstall() */
@@ -84,8 +90,8 @@ struct kvgpu_hw_events {
 	void (*ctxsw_timeout)(void *ctx, u8 engine, int id, bool tsg);
 	/*
 	 * A job of the host's copy channel failed, mostly because it did not end in time, and may
-	 * still run. This function has to cut the card off from system memory. The thread that
-	 * wanted the fill or copy calls it.
+	 * still run. This function has to cut the card off from system memory. It is called by the
+	 * thread that asked for the fill or copy.
 	 */
 	void (*copy_stuck)(void *ctx);
 };
@@ -118,17 +124,18 @@ struct kvgpu_hw {
 	const struct kvgpu_hw_events *events;
 	void *events_ctx;
 	/*
-	 * lends a priority to holders of the card's locks, in hw/ and mdev/ (hw/lock.h). Locks join
-	 * it already before kvgpu_hw_init(), which starts its thread
+	 * Lends a priority to holders of the card's locks, which are in hw/ and in mdev/
+	 * (hw/lock.h). The locks of mdev/ join it before kvgpu_hw_init(). kvgpu_hw_init() adds the
+	 * locks of hw/, and then starts the lender's thread.
 	 */
 	struct kvgpu_hw_lender lender;
-	struct kvgpu_hw_priv *p;	/* state of hw/ (internal.h) */
+	struct kvgpu_hw_priv *p;	/* private state of hw/ (internal.h) */
 	struct {
 		u64 tlb_flushes, bar_flushes, runlists, preempts, resets, intrs, unhandled;
 	} stats;
 	/*
-	 * ns for which the interrupt thread has worked until the end of its last run; written by
-	 * that thread, and read by the functions of @events that it calls
+	 * ns for which the interrupt thread has worked since kvgpu_hw_init(), up to the end of its
+	 * last run; written by that thread, and read by the functions of @events that it calls
 	 */
 	u64 intr_ns;
 };
@@ -166,6 +173,7 @@ u64 kvgpu_hw_time(struct kvgpu_hw *hw, u64 guess);
  * @reg: offset in BAR0 of a register whose read has no side effect
  *
  * Context: any.
+ * Return: the value of the register.
  */
 u32 kvgpu_hw_peek(struct kvgpu_hw *hw, u32 reg);
 
@@ -185,18 +193,22 @@ struct kvgpu_hw_share {
 };
 
 /*
- * Takes a piece of @size bytes, rounded down to a multiple of 256 KiB, from the pool. If no free
- * piece is that large, takes the largest multiple of 256 KiB that fits. Returns -ENOMEM, and takes
- * nothing, if that is less than @least bytes, or if the kernel has no memory for the piece's pool.
+ * Takes a piece of @size bytes, rounded down to a multiple of 256 KiB, from the host pool. If no
+ * free piece is that large, takes the largest multiple of 256 KiB that fits. Returns -ENOMEM, and
+ * takes nothing, if that is less than @least bytes, or if the kernel has no memory for @s->pool.
+ * @least must not be 0.
  */
 int kvgpu_hw_share_take(struct kvgpu_hw *hw, u64 size, u64 least, struct kvgpu_hw_share *s);
-/* gives the piece back; call it when all memory that was allocated from @s is freed */
+/*
+ * gives the piece back to the host pool; call it when all memory that was allocated from @s is
+ * freed
+ */
 void kvgpu_hw_share_give(struct kvgpu_hw *hw, struct kvgpu_hw_share *s);
 int kvgpu_hw_share_alloc(struct kvgpu_hw *hw, struct kvgpu_hw_share *s, u64 size,
 			 struct kvgpu_vram *out);
 void kvgpu_hw_share_free(struct kvgpu_hw_share *s, struct kvgpu_vram *v);
 
-/* the MMU, and the windows BAR1 and BAR3 */
+/* TLB invalidates, flushes, and the tables of BAR1 and BAR3 */
 /**
  * kvgpu_hw_tlb_flush() - invalidate all TLB entries of a page directory
  * @hw: the card
@@ -220,14 +232,14 @@ int kvgpu_hw_tlb_flush(struct kvgpu_hw *hw, u64 pd, bool hub_only);
 void kvgpu_hw_bar_set(struct kvgpu_hw *hw, enum kvgpu_bar bar, u32 page, const u64 *pte, u32 nr);
 /*
  * Waits until the entries written by kvgpu_hw_bar_set() are in video memory, then invalidates the
- * BAR's TLB entries.
+ * BAR's TLB entries. Returns 0 or a negative error code of either step.
  */
 int kvgpu_hw_bar_flush(struct kvgpu_hw *hw, enum kvgpu_bar bar);
-/* only invalidates the BAR's TLB entries: call it if the new entries are in memory already */
+/* only invalidates the BAR's TLB entries: call it if the new entries are in video memory already */
 int kvgpu_hw_bar_invalidate(struct kvgpu_hw *hw, enum kvgpu_bar bar);
-/* waits until the CPU's writes to video memory have reached it (FLUSH_BAR) */
+/* waits until the CPU's earlier writes through BARs have reached video memory (FLUSH_BAR) */
 int kvgpu_hw_flush_writes(struct kvgpu_hw *hw);
-/* drops L2's lines of system memory, then writes L2's dirty lines back to memory */
+/* drops L2's lines of system memory, then writes L2's dirty lines back (FLUSH_L2_*) */
 int kvgpu_hw_l2_flush(struct kvgpu_hw *hw);
 
 /**
@@ -246,8 +258,8 @@ void kvgpu_hw_intr_settle(struct kvgpu_hw *hw, u64 inst);
 /* Channels and runlists. All ids of channels, groups and runlists here are the chip's. */
 int kvgpu_hw_chan_bind(struct kvgpu_hw *hw, hchid_t id, u64 inst, u8 runl);
 /*
- * Call it when the channel is not in the runlist any more and was preempted. Returns 0, or -EBUSY
- * if the channel is still on a PBDMA or an engine.
+ * Unbinds a channel. Call it when the channel is not in the runlist any more and was preempted.
+ * Returns 0, or -EBUSY if the channel is still on a PBDMA or an engine; then it stays bound.
  */
 int kvgpu_hw_chan_unbind(struct kvgpu_hw *hw, hchid_t id);
 void kvgpu_hw_chan_enable(struct kvgpu_hw *hw, hchid_t id, bool on);
@@ -260,7 +272,7 @@ u32 kvgpu_hw_chan_status(struct kvgpu_hw *hw, hchid_t id);
  *   function adds to the runlist of its engine
  * @nr: number of @entries; may be 0
  *
- * A channel that runs, and that the new list does not have, may run on until it is preempted.
+ * A running channel that is not in the new list may run on until it is preempted.
  *
  * Return: 0 when the chip has taken the list; -ENOSPC if the list is too long; -ETIMEDOUT; or -EIO
  *   if the card is off the bus.
@@ -271,23 +283,23 @@ int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr);
  * @hw: the card
  * @tsg: true: @id is the id of a group; false: of a channel
  * @id: the chip's id
- * @timeout_ms: how long to wait for the end of the preempt; no other thread can preempt meanwhile
+ * @timeout_ms: how long to wait for the end of the preempt, with preempt_lock held, so that no
+ *   other thread can preempt meanwhile
  *
  * Return: 0 when the channel or group is off its engines, -ETIMEDOUT, or -EIO if the card is off
  *   the bus.
  */
 int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms);
 /**
- * kvgpu_hw_preempt_watched() - preempt, and look at the engines meanwhile
+ * kvgpu_hw_preempt_watched() - preempt, and call a function again and again meanwhile
  * @hw: the card
  * @tsg: true: @id is the id of a group; false: of a channel
  * @id: the chip's id
  * @timeout_ms: how long to wait for the end of the preempt, from the write of the register on
- * @look: called about every 20 us in two phases. First, while another thread has the preempt
- *   register, with no lock of hw/ held. After 5 ms of this the function waits on for the register
- *   without calls. Second, from this thread's write of the register until the preempt is done or
- *   @timeout_ms are over, and once more then: with the register's lock held, and no other lock of
- *   hw/.
+ * @look: called about every 20 us in two phases. First, while another thread has preempt_lock, with
+ *   no lock of hw/ held. After 5 ms of this, kvgpu_hw_preempt_watched() waits on for preempt_lock
+ *   without calls. Second, from this thread's write of PFIFO_PREEMPT until the preempt is done or
+ *   @timeout_ms are over, and once more then: with preempt_lock held, and no other lock of hw/.
  * @arg: argument of @look
  *
  * Return: as kvgpu_hw_preempt().
@@ -301,16 +313,16 @@ int kvgpu_hw_preempt_watched(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int
  * @id: the chip's id
  * @timeout_ms: how long to wait for the end of the preempt
  *
- * As kvgpu_hw_preempt(), but after each millisecond looks whether an urgent thread waits for the
- * preempt register (hw_lock_is_urgent()). If so, returns -ETIMEDOUT at once. The chip may then
- * forget this preempt.
+ * As kvgpu_hw_preempt(), but after each millisecond looks whether an urgent thread waits for
+ * preempt_lock (hw_lock_is_urgent()). If so, returns -ETIMEDOUT at once. The next preempt
+ * overwrites PFIFO_PREEMPT, so that the chip may forget this preempt.
  */
 int kvgpu_hw_preempt_turn(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms);
 void kvgpu_hw_runl_block(struct kvgpu_hw *hw, u8 runl, bool block);
 void kvgpu_hw_runl_clear_error(struct kvgpu_hw *hw, u8 runl);
 /*
- * Sets how long a context switch may take: if it takes longer than @ms, the chip reports a hang
- * (PFIFO_ENG_TIMEOUT).
+ * Sets how long a context switch may take. If a switch takes longer than @ms, the chip raises the
+ * scheduler error PFIFO_SCHED_CTXSW_TIMEOUT, which hw/ reports by .ctxsw_timeout().
  */
 void kvgpu_hw_switch_timeout(struct kvgpu_hw *hw, unsigned int ms);
 u32 kvgpu_hw_engine_status(struct kvgpu_hw *hw, u8 engine);
@@ -319,12 +331,13 @@ u32 kvgpu_hw_engine_status(struct kvgpu_hw *hw, u8 engine);
  * FAULTED and BUSY.
  */
 u32 kvgpu_hw_pbdma_status(struct kvgpu_hw *hw, u8 p);
-/* Reads GP_GET and GP_PUT of a channel from its USERD, through BAR1. Reads no register. */
+/* Reads GP_GET and GP_PUT of a channel from its USERD in the mirror (BAR1). Reads no register. */
 void kvgpu_hw_userd_look(struct kvgpu_hw *hw, hchid_t id, u32 *gp_get, u32 *gp_put);
 /*
  * Unmasks (@on) or masks NON_STALL_INTERRUPTs, by which channels report the end of a submission. An
  * interrupt that comes while they are masked is not lost: its bit stays set, and interrupts when
- * they are unmasked. No two calls of this function may overlap.
+ * they are unmasked. No two calls of this function may overlap: after kvgpu_hw_init(), callers hold
+ * chip->event_lock.
  */
 void kvgpu_hw_nonstall(struct kvgpu_hw *hw, bool on);
 /*
@@ -336,8 +349,9 @@ void hw_pbdma_ack(struct kvgpu_hw *hw, u8 pbdma, u32 intr0, u32 intr1, bool skip
 void hw_gr_ack(struct kvgpu_hw *hw);
 void hw_ce_ack(struct kvgpu_hw *hw, u8 engine, u32 intr);
 /*
- * Resets one engine and brings it up again (GR: power, registers, FECS). The context that is loaded
- * on the engine is lost. Contexts in memory are not changed.
+ * Resets one engine and brings it up again (GR: power, registers, FECS). @engine is an index in
+ * topo.engine. The context that is loaded on the engine is lost. Contexts in memory are not
+ * changed.
  */
 int kvgpu_hw_engine_reset(struct kvgpu_hw *hw, u8 engine);
 
@@ -349,8 +363,8 @@ int kvgpu_hw_clock(struct kvgpu_hw *hw, enum kvgpu_hw_clock which, u32 *khz);
 /*
  * Fills and copies by the host's copy channel. Video memory is given by its physical address,
  * system memory by its DMA address, sizes are in bytes. If 0 is returned, all is filled or copied.
- * After an error a part may be filled or copied. If the channel may then still write, copy_stuck()
- * was called.
+ * After an error a part may be filled or copied. If the job may still write after an error, the
+ * function calls .copy_stuck() before it returns.
  */
 int kvgpu_hw_fill(struct kvgpu_hw *hw, hvram_t at, u64 size, u32 value);
 int kvgpu_hw_copy_vram(struct kvgpu_hw *hw, hvram_t dst, hvram_t src, u64 size);
@@ -360,7 +374,7 @@ int kvgpu_hw_gr_ctx_init(struct kvgpu_hw *hw, hvram_t at);
 
 /*
  * Makes BAR1 show the page at @page of video memory as the USERDs of the eight channels of group
- * @group (ids from 8 * @group on), in the USERD window and in its mirror.
+ * @group (the chip's ids 8 * @group to 8 * @group + 7), in the USERD window and in its mirror.
  */
 int kvgpu_hw_userd_page(struct kvgpu_hw *hw, u16 group, hvram_t page);
 

@@ -33,8 +33,8 @@
 	((1u << (GMMU_VA_BITS - GMMU_BIG_SHIFT_128K - GMMU_BIG_PTES_SHIFT)) * GMMU_ENTRY_SIZE)
 
 /*
- * Checks by the compiler: the module's limits fit the chip's limits. Some parts of an instance
- * block are defined in gk110/mmu.h and some in gk110/ram.h, and they do not overlap.
+ * Checks by the compiler: the module's limits (KVGPU_...) fit the chip's limits, and the parts of
+ * an instance block that gk110/mmu.h and gk110/ram.h define do not overlap.
  */
 static_assert(KVGPU_MAX_CHAN == GK110_FIFO_NR_CHAN && KVGPU_MAX_RUNL >= PFIFO_ENG_RUNLIST_NR &&
 		      KVGPU_MAX_PBDMA >= PFIFO_PBDMA_STATUS_NR &&
@@ -57,16 +57,23 @@ struct hw_bar {
 	/* instance block, page directory; .big: table of big pages for the pool, in BAR1 only */
 	struct kvgpu_vram inst, pd, big;
 	struct kvgpu_vram small[2];	/* tables of small pages: each covers 128 MiB of the BAR */
-	/* number of the BAR's 4 KiB pages that kvgpu_hw_bar_set() can set: all but the pool's */
+	/*
+	 * number of the BAR's 4 KiB pages that kvgpu_hw_bar_set() can set: all but the pages that
+	 * show the pool
+	 */
 	u32 pages;
 };
 
-/* Id of the host's copy channel. No vGPU gets an id of the same group of eight ids. */
+/*
+ * The chip's id of the host's copy channel. No vGPU gets an id of the same group of eight ids,
+ * because the eight channels share a page of USERDs.
+ */
 #define HW_COPY_CHID	0
 
 struct hw_copy {
 	struct kvgpu_vram inst, pd, table, userd, ring, push, sem;
-	void __iomem *doorbell;	/* mapping of the page of BAR1 that has the channel's GP_PUT */
+	/* the CPU's mapping of the page of BAR1 in which the channel's GP_PUT is */
+	void __iomem *doorbell;
 	u32 put, seq;
 	u8 runl;
 	bool up;
@@ -74,8 +81,9 @@ struct hw_copy {
 };
 
 /*
- * For each runlist of the chip, the latest HW_RUNL_LISTS lists are kept in video memory. If one of
- * them has the entries that are wanted, it is submitted again and need not be written.
+ * For each runlist of the chip, the last HW_RUNL_LISTS lists that were submitted stay in video
+ * memory. If one of them has the entries that are wanted, it is submitted again and need not be
+ * written.
  */
 #define HW_RUNL_LISTS	10
 
@@ -84,8 +92,13 @@ struct hw_runl {
 		struct kvgpu_vram mem;
 		u64 *copy;
 		u32 nr;
-		bool host;			/* the list begins with the host's copy channel */
-		u64 used;	/* .submits after the last submit of the list; 0: none or failed */
+		/* true: the list begins with the host's copy channel */
+		bool host;
+		/*
+		 * value of .submits after the last submit of this list; 0: never submitted, or the
+		 * submit failed
+		 */
+		u64 used;
 	} list[HW_RUNL_LISTS];
 	/* the list of the last kvgpu_hw_runlist(): the chip may still read it */
 	struct hw_list *cur;
@@ -93,16 +106,20 @@ struct hw_runl {
 };
 
 struct hw_gr {
-	struct kvgpu_vram mmu_wr, mmu_rd;	/* pages for accesses in the MMU's debug mode */
+	/* pages that the GPCs' MMUs use for writes and reads in debug mode */
+	struct kvgpu_vram mmu_wr, mmu_rd;
 	/* instance block, page directory and table of the golden context's address space */
 	struct kvgpu_vram inst, pd, table;
 	struct kvgpu_vram pagepool, bundle, attrib;
 	/*
-	 * the golden image; after it is made, no channel's page table shows it, so that no guest's
-	 * work on the GPU can change it
+	 * the golden image, which each new graphics context starts with; after it is made, no
+	 * channel's page table shows it, so that no guest's work on the GPU can change it
 	 */
 	struct kvgpu_vram golden;
-	/* the map of tiles: entry i is the GPC that draws the tile; 0xff for i >= .tpc_total */
+	/*
+	 * Which GPC draws which tile of the screen: .tile[i] is the number of the GPC for tile i.
+	 * Entries from .tpc_total on are 0xff.
+	 */
 	u8 tile[32];
 	struct { u8 gpc, tpc; } sm[32];
 	u8 nr_sm, row_offset, tpc_total, tpc_max;
@@ -124,13 +141,23 @@ struct kvgpu_hw_priv {
 	 */
 	struct kvgpu_hw_lock tlb_lock;
 	bool tlb_idle;	/* the last invalidate is known to have ended; protected by tlb_lock */
-	/* protects PFIFO_RUNLIST_BASE and PFIFO_RUNLIST_SUBMIT, runl[] and runl_blocked */
+	/*
+	 * protects PFIFO_RUNLIST_BASE, PFIFO_RUNLIST_SUBMIT, PFIFO_RUNLIST_BLOCK, .runl and
+	 * .runl_blocked
+	 */
 	struct kvgpu_hw_lock runl_lock;
 	struct kvgpu_hw_lock preempt_lock;	/* protects PFIFO_PREEMPT */
-	struct kvgpu_hw_lock copy_lock;	/* one job at a time; protects .copy.put, .seq and .stuck */
-	/* protects changes of .gr, and sequences of GR: bring-up, reset, acknowledge, take-down */
+	/* held during a job of the copy channel; protects .put, .seq and .stuck of .copy */
+	struct kvgpu_hw_lock copy_lock;
+	/*
+	 * held during sequences of GR: bring-up, reset, acknowledge, take-down; protects changes of
+	 * .gr
+	 */
 	struct kvgpu_hw_lock gr_lock;
-	/* protects read-modify-write of PMC_ENABLE at resets of engines and at power-up of GR */
+	/*
+	 * protects read-modify-write of PMC_ENABLE while an engine is reset, and while GR is
+	 * powered up or taken down
+	 */
 	spinlock_t mask_lock;
 
 	struct hw_bar bar[KVGPU_NR_BARS];
@@ -154,8 +181,8 @@ static inline void hw_wr(struct kvgpu_hw *hw, u32 reg, u32 val)
 }
 
 /*
- * Clears and sets bits of a register. This is a read and a write, and not atomic: the caller makes
- * sure that no other thread writes the register meanwhile.
+ * Clears the bits @clear of a register and sets the bits @set. This is a read and a write, and not
+ * atomic: the caller makes sure that no other thread writes the register meanwhile.
  */
 static inline void hw_mask(struct kvgpu_hw *hw, u32 reg, u32 clear, u32 set)
 {
@@ -197,7 +224,7 @@ int hw_reg_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int u
 int hw_lender_start(struct kvgpu_hw *hw);
 void hw_lender_stop(struct kvgpu_hw *hw);
 
-/* pool.c */
+/* pool.c: the host pool, and the CPU's accesses to memory of the pool */
 int hw_pool_init(struct kvgpu_hw *hw);
 void hw_pool_fini(struct kvgpu_hw *hw);
 static inline void hw_vram_wr32(const struct kvgpu_vram *v, u32 off, u32 val)
@@ -210,37 +237,39 @@ static inline u32 hw_vram_rd32(const struct kvgpu_vram *v, u32 off)
 	return ioread32(v->cpu + off);
 }
 
-/* Writes by one store: the GPU must never see an entry with one new and one old half. */
+/* Writes 64 bits by one store: the GPU must never see an entry with one new and one old half. */
 static inline void hw_vram_wr64(const struct kvgpu_vram *v, u32 off, u64 val)
 {
 	writeq(val, v->cpu + off);
 }
 
-/* chip.c */
+/* chip.c: reads the card's identity, device table, memory size and VBIOS */
 int hw_chip_probe(struct kvgpu_hw *hw);
 int hw_vbios_read(struct kvgpu_hw *hw);
 
-/* ltc.c: sets L2 up; call it after the page size is set and before video memory is used */
+/*
+ * ltc.c: sets L2 up; call it after FB_MMU_CTRL has the page size, and before video memory is used
+ */
 int hw_ltc_init(struct kvgpu_hw *hw);
 
-/* mmu.c, bar.c */
+/* mmu.c: the chip's MMU; bar.c: the tables of BAR1 and BAR3 */
 int hw_mmu_init(struct kvgpu_hw *hw);
 void hw_mmu_fini(struct kvgpu_hw *hw);
 int hw_bar_init(struct kvgpu_hw *hw);
 void hw_bar_fini(struct kvgpu_hw *hw);
-/* writes the words of an instance block that name its page directory and its last address */
+/* writes into @inst the address @pd of its page directory and its last virtual address @limit */
 void hw_inst_space_write(const struct kvgpu_vram *inst, u64 pd, u64 limit);
 
-/* fifo.c, copy.c */
+/* fifo.c: PFIFO; copy.c: the host's copy channel */
 int hw_fifo_init(struct kvgpu_hw *hw);
 void hw_fifo_fini(struct kvgpu_hw *hw);
 int hw_copy_init(struct kvgpu_hw *hw);
 void hw_copy_fini(struct kvgpu_hw *hw);
 
-/* sensors.c */
+/* sensors.c: tells, from a fuse, whether the temperature sensor is calibrated */
 bool hw_sensor_calibrated(struct kvgpu_hw *hw);
 
-/* firmware.c */
+/* firmware.c: the firmware file */
 int hw_fw_load(struct kvgpu_hw *hw);
 void hw_fw_free(struct kvgpu_hw *hw);
 
@@ -249,7 +278,7 @@ int hw_gr_init(struct kvgpu_hw *hw);		/* brings GR up and makes the golden image
 int hw_gr_reinit(struct kvgpu_hw *hw);		/* resets GR and brings it up again */
 void hw_gr_fini(struct kvgpu_hw *hw);
 
-/* intr.c */
+/* intr.c: interrupts of the chip */
 int hw_intr_init(struct kvgpu_hw *hw);
 void hw_intr_fini(struct kvgpu_hw *hw);
 

@@ -18,16 +18,26 @@
 #include "gk110/privring.h"
 #include "hw/internal.h"
 
-/* a byte of 0xff lets the card send the next message (nouveau pci/nv40.c nv40_pci_msi_rearm()) */
+/*
+ * offset in BAR0 of the MSI id: a byte of 0xff, written there, lets the card send the next message
+ * (nouveau pci/nv40.c nv40_pci_msi_rearm())
+ */
 #define MSI_REARM	(PPCI_BASE + GK110_PCI_MSI)
-/* looks, 100 us apart or more: 2 s are enough, as the interrupt thread has a real-time priority */
+/*
+ * How many times kvgpu_hw_intr_settle() checks for a fault. Between two checks it sleeps for 100 us
+ * or more, so that it waits for 2 s or more. That is enough, because the interrupt thread has a
+ * real-time priority.
+ */
 #define SETTLE_LOOKS		20000
 /*
- * Most rounds in one run of the interrupt thread, so that an interrupt that never goes away does
- * not keep the thread spinning.
+ * Most rounds in one run of the interrupt thread, each of which handles all pending interrupts.
+ * Without this limit, an interrupt that never goes away would keep the thread spinning.
  */
 #define ROUNDS			16
-/* An engine's switch from one channel to another takes less, in us, if nothing holds it. */
+/*
+ * An engine switches from one channel to another in less than this many us, if nothing holds the
+ * switch up.
+ */
 #define SWITCH_US		1000
 
 static void intr_note(struct kvgpu_hw *hw, const char *what, u32 val)
@@ -90,9 +100,10 @@ static void fifo_pbdmas(struct kvgpu_hw *hw)
 }
 
 /*
- * If @st, the status of an engine, says that the engine is in a context switch, returns the id of
- * the channel or group at which the switch is stuck, and sets *@tsg to whether it is a group. Else
- * returns -1.
+ * If @st, the status of an engine, says that the engine is in a context switch, returns an id, and
+ * sets *@tsg to whether it is the id of a group. While the engine loads the next channel or group,
+ * that is the id of the next channel or group. Else it is the id of the channel or group that the
+ * engine saves. If the engine is in no switch, returns -1.
  */
 static int stuck_id(u32 st, bool *tsg)
 {
@@ -108,8 +119,9 @@ static int stuck_id(u32 st, bool *tsg)
 
 /*
  * A context switch did not end in time. The chip does not say on which engine. If several engines
- * are in a switch, one of them may be at it for a moment only, with a channel of another tenant. So
- * they are looked at again later: only a switch that is still under way then is reported.
+ * are in a switch, one of them may be in it for a moment only, with a channel of another tenant. So
+ * the status of all of them is read again after SWITCH_US, and only a switch that is still under
+ * way then is reported.
  */
 static void fifo_switch_timeout(struct kvgpu_hw *hw)
 {
@@ -173,8 +185,8 @@ static void fifo_intr(struct kvgpu_hw *hw)
 }
 
 /*
- * Tells whether the chip holds a fault of instance block @inst that is not acknowledged yet. A unit
- * holds one fault: until that is acknowledged, the unit records no other fault.
+ * Tells whether the chip holds a record of a fault of instance block @inst that is not acknowledged
+ * yet. Each fault unit holds one record. Until it is acknowledged, the unit records no other fault.
  */
 static bool fault_waits(struct kvgpu_hw *hw, u64 inst)
 {
@@ -209,9 +221,9 @@ void kvgpu_hw_intr_settle(struct kvgpu_hw *hw, u64 inst)
 /* ------------------------------------------------------------ interrupts of GR and copy engines */
 
 /*
- * Adds register @reg to the snapshot, if it has room: its value if @says, else 0. @says: the
- * register tells of this exception. If it does not, its value may be left from an exception of
- * another tenant.
+ * Adds register @reg to the snapshot @s, if it has room. @says: true: the register belongs to this
+ * exception, and its value is stored. False: 0 is stored, because the register's value may be left
+ * from an exception of another tenant.
  */
 static void gr_reg_snap(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s, u32 reg, bool says)
 {
@@ -234,9 +246,10 @@ static void snap_tpc(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s, unsigned int g,
 static void snap_gpcs(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s)
 {
 	/*
-	 * .only_with: the register tells of this exception only if this bit of GPCCS_TRAP is set;
-	 * 0: always. An acknowledge clears the ESR of a unit. But PROP keeps coordinates, format
-	 * and storage type of its last error after the acknowledge.
+	 * If this bit of GPCCS_TRAP (.only_with) is clear, 0 is reported in place of the register's
+	 * value; .only_with 0: the value is always reported. An acknowledge clears the ESR of a
+	 * unit. But PROP keeps coordinates, format and storage type of its last error after the
+	 * acknowledge.
 	 */
 	static const struct { u16 reg, only_with; } regs[] = {
 		{ GPC_PROP_ESR }, { GPC_PROP_ESR_COORDS, GPCCS_TRAP_PROP }, { GPC_PROP_ESR_FORMAT,
@@ -263,9 +276,10 @@ static void snap_gpcs(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s)
 }
 
 /*
- * The exceptions of which a register tells. At any other exception the register may still have data
- * of an earlier exception, perhaps of another tenant, so 0 is reported in its place. Conditions:
- * nouveau gf100_gr_intr(), gf100_gr_trap_intr(), gf100_gr_ctxctl_isr().
+ * Names the exceptions at which the value of a register is reported. At all other exceptions 0 is
+ * reported in its place, because the register may still have data of an earlier exception, perhaps
+ * of another tenant. Conditions: nouveau gf100_gr_intr(), gf100_gr_trap_intr(),
+ * gf100_gr_ctxctl_isr().
  */
 enum when { ALWAYS, WITH_METHOD, WITH_MACRO, WITH_FWMTHD };
 
@@ -330,7 +344,7 @@ static void ce_intr(struct kvgpu_hw *hw, u8 engine)
 	hw_ce_ack(hw, engine, intr);
 }
 
-/* Logs and acknowledges interrupts of PBUS and PRIVRING, which are not reported to any guest. */
+/* Logs and acknowledges interrupts of PBUS and PRIVRING. They are not reported to any guest. */
 static void host_intr(struct kvgpu_hw *hw, u32 bits)
 {
 	if (bits & BIT(PMC_INTR_BUS)) {
@@ -362,7 +376,7 @@ static void intr_service(struct kvgpu_hw *hw, u32 stat)
 	host_intr(hw, stat);
 }
 
-/* ------------------------------------------------------------------ the interrupt handler */
+/* ------------------------------------------------------------ hard handler and interrupt thread */
 
 static irqreturn_t intr_hard(int irq, void *arg)
 {

@@ -27,9 +27,12 @@
  */
 #define PATIENCE_US	1000
 
-/* ------------------------------------------------------------------ the lender */
+/* ------------------------------------------------------------------ the lender's thread */
 
-/* Queues at each lock in turn. The lock's holder then runs with the lender's priority. */
+/*
+ * Queues at each of the card's locks, one after the other. While the lender waits for a lock, the
+ * lock's holder runs with the lender's priority.
+ */
 static void lock_lend(struct kvgpu_hw_lender *b)
 {
 	unsigned int i;
@@ -38,8 +41,9 @@ static void lock_lend(struct kvgpu_hw_lender *b)
 		rt_mutex_lock(&b->lock[i]->mutex);
 		rt_mutex_unlock(&b->lock[i]->mutex);
 		/*
-		 * A waiter that has tried to take the lock while the lender had it has failed. Wake
-		 * all waiters: they try again, and notice if the time of the oldest waiter is over.
+		 * An ordinary waiter that tried the lock while the lender had it has failed. Wake
+		 * all waiters: they try again, and notice if the millisecond of the oldest waiter
+		 * is over.
 		 */
 		wake_up_all(&b->lock[i]->wait);
 	}
@@ -83,7 +87,7 @@ void hw_lender_stop(struct kvgpu_hw *hw)
 	hw->lender.thread = NULL;
 }
 
-/* ------------------------------------------------------------------ the locks */
+/* ------------------------------------------------------------------ lock and unlock */
 
 void kvgpu_hw_lock_join(struct kvgpu_hw_lock *l, struct kvgpu_hw_lender *b)
 {
@@ -107,8 +111,8 @@ static bool another_lock_held(const struct kvgpu_hw_lender *b)
 }
 
 /*
- * Ends the turn of a waiter that has taken the lock, or of the oldest waiter, which was not run in
- * time. Call with turns_lock held.
+ * Removes @turn from the queue of turns: the turn of a waiter that has taken the lock, or of the
+ * oldest waiter, which did not take it in time. Call with turns_lock held.
  */
 static void turn_over(struct kvgpu_hw_lock *l, struct list_head *turn)
 {
@@ -131,7 +135,8 @@ static void lock_keep_for_oldest(struct kvgpu_hw_lock *l)
 
 /*
  * Tells whether the current thread may try to take the lock now. @turn: the thread's entry in the
- * queue of turns, which is added if it is not in the queue; NULL: the thread does not wait yet.
+ * queue of turns, which is added if it is not in the queue; NULL: the thread has not waited for the
+ * lock yet.
  */
 static bool lock_may_try(struct kvgpu_hw_lock *l, struct list_head *turn)
 {

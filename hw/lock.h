@@ -44,11 +44,15 @@ struct kvgpu_hw_lock {
 	struct kvgpu_hw_lender *lender;
 	struct task_struct *holder;
 	wait_queue_head_t wait;
-	spinlock_t turns_lock;			/* leaf lock; protects turns, kept_until and kept */
+	/* leaf lock; protects .turns, .kept_until and .kept */
+	spinlock_t turns_lock;
 	struct list_head turns;			/* waiting ordinary threads, oldest first */
-	/* ns: until then the lock is kept for the oldest waiter; 0: not kept for it so far */
+	/*
+	 * time (ktime_get_ns()) until which the lock is kept for the oldest waiter; 0: it was not
+	 * kept for that waiter yet
+	 */
 	u64 kept_until;
-	u32 kept;	/* how many times the lock was kept for the oldest waiter */
+	u32 kept;	/* how many times it was kept for that waiter */
 	/*
 	 * number of waiting threads that are urgent: threads with a real-time priority or with
 	 * another of these locks, and threads in kvgpu_hw_lock_watched(), but not the lender
@@ -58,7 +62,10 @@ struct kvgpu_hw_lock {
 
 #define HW_LENDER_LOCKS	8
 
-/* us between calls of @look in kvgpu_hw_lock_watched() and kvgpu_hw_preempt_watched() */
+/*
+ * about this many us lie between calls of @look in kvgpu_hw_lock_watched() and
+ * kvgpu_hw_preempt_watched()
+ */
 #define KVGPU_HW_WATCH_US	20
 
 /* The lender of one card. */

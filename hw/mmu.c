@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The chip's MMU: page size, flush page, TLB invalidates, and flushes (CPU writes, L2).
- * Sequences: nouveau nvkm/subdev/{mmu/vmmgf100.c,fb/gf100.c,bar/g84.c,ltc/gf100.c}.
+ * The chip's MMU: page size, flush page, TLB invalidates, and flushes (CPU writes, L2). Sequences:
+ * nouveau nvkm/subdev/{mmu/vmmgf100.c,fb/gf100.c,bar/g84.c,ltc/gf100.c}.
  *
- * Each invalidate and flush takes tlb_lock, and waits for the chip for a bounded time.
+ * Each invalidate and each flush takes tlb_lock. Each of its waits for the chip ends after
+ * MMU_WAIT_US at most; an invalidate may wait twice.
  */
 #include "hw/internal.h"
 
@@ -55,8 +56,9 @@ int kvgpu_hw_l2_flush(struct kvgpu_hw *hw)
 }
 
 /*
- * Waits until the MMU takes another invalidate. This needs no look at the chip if the last
- * invalidate has ended (.tlb_idle), because under tlb_lock there is one invalidate at a time.
+ * Waits until the MMU has room for another invalidate (FIFO_SPACE). If the last invalidate is known
+ * to have ended (.tlb_idle), no register is read, because under tlb_lock there is one invalidate at
+ * a time. tlb_lock is held.
  */
 static int mmu_room_wait(struct kvgpu_hw *hw)
 {

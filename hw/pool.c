@@ -2,15 +2,16 @@
 /*
  * The host pool: video memory for structures that the host makes (instance blocks, page tables,
  * context images, runlists). It lies at the end of video memory, below the last MiB. The CPU sees
- * it write-combined through the last part of BAR1, by entries of big pages. After the bring-up of
- * BAR1 these entries are not changed.
+ * it write-combined through the last KVGPU_POOL_SIZE bytes of BAR1, by entries of big pages. After
+ * the bring-up of BAR1 these entries are not changed.
  */
 #include "hw/internal.h"
 
-#define TAIL		(1ull << 20)	/* not used here, nor by nouveau */
+/* bytes at the end of video memory, which nouveau does not use either */
+#define TAIL		(1ull << 20)
 #define HEAD		(256ull << 10)
 #define PART_ALIGN	(2ull << 20)
-#define SHARE_UNIT	(256ull << 10)	/* size of a table of small pages */
+#define SHARE_UNIT	(256ull << 10)	/* a table of small pages has this size */
 
 int hw_pool_init(struct kvgpu_hw *hw)
 {
@@ -83,7 +84,7 @@ u64 kvgpu_hw_vram_left(struct kvgpu_hw *hw)
 	return gen_pool_avail(hw->p->pool);
 }
 
-/* ------------------------------------------------------------------ the vGPUs' parts */
+/* --------------------------------------------------------- shares: each vGPU's part of the pool */
 
 int kvgpu_hw_share_take(struct kvgpu_hw *hw, u64 size, u64 least, struct kvgpu_hw_share *s)
 {
@@ -97,7 +98,7 @@ int kvgpu_hw_share_take(struct kvgpu_hw *hw, u64 size, u64 least, struct kvgpu_h
 	if (s->pool && !gen_pool_add(s->pool, s->mem.at.v, s->mem.size, node))
 		return 0;
 	if (s->pool)
-		gen_pool_destroy(s->pool);	/* allowed, as nothing was allocated from it */
+		gen_pool_destroy(s->pool);	/* allowed, because nothing was allocated from it */
 	s->pool = NULL;
 	kvgpu_hw_vram_free(hw, &s->mem);
 	return -ENOMEM;
@@ -105,7 +106,7 @@ int kvgpu_hw_share_take(struct kvgpu_hw *hw, u64 size, u64 least, struct kvgpu_h
 
 void kvgpu_hw_share_give(struct kvgpu_hw *hw, struct kvgpu_hw_share *s)
 {
-	/* while memory of the pool is allocated, gen_pool_destroy() would be a BUG() */
+	/* while memory is allocated from @s->pool, gen_pool_destroy() would be a BUG() */
 	if (s->pool && WARN_ON_ONCE(gen_pool_avail(s->pool) != s->mem.size))
 		return;
 	if (s->pool)

@@ -12,7 +12,8 @@
 #include "gk110/therm.h"
 #include "hw/internal.h"
 
-#define DOMAIN_CORE	0	/* the GPCs' clock, which nouveau calls the core clock */
+/* number of the domain of the GPCs' clock, which nouveau calls the core clock */
+#define DOMAIN_CORE	0
 
 bool hw_sensor_calibrated(struct kvgpu_hw *hw)
 {
@@ -30,13 +31,13 @@ int kvgpu_hw_temperature(struct kvgpu_hw *hw, int *millidegrees)
 {
 	u32 v = hw->p->calibrated ? hw_rd(hw, PTHERM_TEMP) : ~0u;
 
-	if (v > 255)	/* degrees Celsius: not plausible */
+	if (v > 255)	/* no answer, or degrees Celsius that are not plausible */
 		return -ENODATA;
 	*millidegrees = v * 1000;
 	return 0;
 }
 
-/* -------------------------------------- clocks, in kHz; 0 means that a clock is off or unknown */
+/* ------------------------------------ clocks of the card in kHz; 0: the clock is off or unknown */
 
 static u32 crystal_khz(const struct kvgpu_hw *hw)
 {
@@ -95,8 +96,8 @@ static u32 divider_khz(struct kvgpu_hw *hw, u32 src_reg, u32 div_reg)
 }
 
 /*
- * Returns half of the core domain's frequency: the domain runs at twice the clock that is reported
- * for the card (nouveau gk104_domains: "core", 2000).
+ * Returns the core clock in kHz, which is half of the core domain's frequency: the domain runs at
+ * twice the clock that is reported for the card (nouveau gk104_domains: "core", 2000).
  */
 static u32 core_clock(struct kvgpu_hw *hw)
 {
