@@ -1,19 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shared by the files of the machine: the state of one vGPU behind its registers, and the state of
- * the chip. Of the machine's headers the VFIO face (driver.c, vgpu.c, ...) includes only machine.h.
+ * The state of one vGPU behind its registers, and of the card's chip, for the files of the machine
+ * (mdev/machine/). The VFIO face, which is the files in mdev/ itself, does not include this header.
  *
- * struct kvgpu_chip: one per card. Made before the card is brought up, freed after it was taken
- *   down.
- * struct kvgpu_machine: one per vGPU. Made by kvgpu_machine_vgpu_init(), freed by
- *   kvgpu_machine_vgpu_fini().
+ * struct kvgpu_chip: one per card, from before its bring-up until after it was taken down.
+ * struct kvgpu_machine: one per vGPU, kvgpu_machine_vgpu_init() to kvgpu_machine_vgpu_fini().
  * struct kvgpu_chan: one channel that a guest has bound. Owned by its vGPU.
  * struct kvgpu_space: the shadow of one guest page directory, with its users.
- * struct kvgpu_grctx: one graphics context that the host owns.
+ * struct kvgpu_grctx: one graphics context image that the host owns.
  *
- * Locks: docs/locking.md. From outer to inner: vgpu->lock, gpu->lock, chip->event_lock,
- * vgpu->map_lock. vgpu->lock protects the members of the last four structures, and is held in the
- * functions of one vGPU, except where a comment, a heading or docs/locking.md says otherwise.
+ * Words. Partition: a vGPU's part of video memory. Pool: video memory of the host, for shadows and
+ * context images. Shadow: a page table or instance block that the host makes from the guest's, and
+ * that the chip uses instead. Sync: an update of shadows and windows from the guest's tables
+ * (space.c). Window: a vGPU's slice of BAR1 or BAR3. Group: a channel group (TSG); but a group of
+ * ids is eight channel ids in a row. Due page: no entry needs it any more, but it is still pinned
+ * (pin.c). Slicer: the thread that gives the chip to vGPUs in turns (slice.c). Look: its search for
+ * vGPUs that have work or are at work; sample: a look at a random time (look.c). Cut off: the card
+ * has failed, and can't reach system memory any more (chip.c).
+ *
+ * Locks, outer to inner: vgpu->lock, gpu->lock, chip->event_lock, vgpu->map_lock (docs/locking.md).
+ * vgpu->lock protects the members of the last four structures, and is held in the functions of one
+ * vGPU, except where a comment, a heading or docs/locking.md says otherwise.
  */
 #ifndef KVGPU_MDEV_MACHINE_INTERNAL_H
 #define KVGPU_MDEV_MACHINE_INTERNAL_H
@@ -34,32 +41,35 @@
 #include "mdev/machine/sample.h"
 #include "mdev/vgpu.h"
 
-#define KVGPU_GROUP		8	/* channels whose USERD areas share a page */
+/* channel ids in a group of ids: their USERD areas share a page */
+#define KVGPU_GROUP		8
 #define KVGPU_NR_GROUPS		(KVGPU_MAX_CHAN / KVGPU_GROUP)
-#define STAGE_SIZE		(64u << 10)	/* most bytes that one copy brings to .stage */
+/* most bytes that one copy brings to machine->stage */
+#define STAGE_SIZE		(64u << 10)
 #define NO_PAGE			(~0u)
-/* most events that are queued for a guest; further events are dropped */
+/* most events in machine->events; further events are dropped */
 #define EVENTS			32
 /* budget of one vGPU for interrupts, per second: within_budget() in event.c */
 #define EVENTS_PER_SECOND	2000
-/* budget of NON_STALL_INTERRUPTs of all vGPUs together: the chip does not name the sender */
+/* kvgpu_chip.nonstall: budget of NON_STALL_INTERRUPTs, for all vGPUs: the chip names no sender */
 #define NONSTALL_PER_MS		2
 #define NONSTALL_BURST		64
 #define NONSTALL_BURST_NS	(10 * (s64)NSEC_PER_MSEC)
-/* most entries of one runlist of the chip, without the host's channel: see PFIFO_RUNLIST_COUNT */
+/* most vGPUs' entries in a runlist of the chip: PFIFO_RUNLIST_COUNT, less the host's channel */
 #define CHIP_RUNL_MAX		(KVGPU_MAX_CHAN - 2)
-/* ms for which vmach_chan_preempt_wait() tries one preempt; less if m->deadline is nearer */
+/* most ms for which vmach_chan_preempt_wait() tries a preempt; less if m->deadline is nearer */
 #define PREEMPT_GUEST_MS	2000
 #define COMMAND_MS		5000		/* ms from a command's start to m->deadline */
-#define PREEMPT_EVICT_MS	100	/* ms; a preempt in recover.c, but see PREEMPT_LAST_MS */
-/* ms; second preempt of an eviction; if it is in vain, the whole card is cut off */
+/* ms that a preempt in recover.c may take, except an eviction's last: PREEMPT_LAST_MS */
+#define PREEMPT_EVICT_MS	100
+/* ms that the last preempt of an eviction may take; if it does not end, the card is cut off */
 #define PREEMPT_LAST_MS		2000
-/* most ms for which the slicer's or a guest's wait for a preempt keeps the preempt register */
+/* most ms for which the slicer, or a preempt of a guest, keeps the preempt register's lock */
 #define PREEMPT_TURN_MS		10
 
-/* ------------------------------------------------------- time slices: slice.c, look.c, strike.c */
+/* --------------------------------------- time slices: the state of slice.c, look.c and strike.c */
 
-/* An engine that was seen at work for a channel or group that no vGPU has; gpu->lock. */
+/* An engine that works for the chip's channel or group .id, which no vGPU has; gpu->lock. */
 struct machine_stranger {
 	u64 since;			/* ktime in ns; 0: no engine is noted */
 	u16 id;
@@ -69,9 +79,9 @@ struct machine_stranger {
 
 /*
  * The slicer of one card. gpu->lock protects its members, except .lock, .sched, .watchdog_ms,
- * .thread, .kicked, .sampler and .books. Only the slicer's thread writes .sample_at, and uses
- * .planned, .used and .sample_mean, in places without gpu->lock. The sampler and sysfs read some
- * members without that lock. Times are ktime in ns.
+ * .thread, .kicked, .sampler and .books. Only the slicer's thread writes .sample_at and
+ * .sample_mean, and uses .planned and .used; it does so in places without gpu->lock. The sampler
+ * and sysfs read some members without that lock. Times are ktime in ns.
  */
 struct machine_slicer {
 	/* leaf lock; protects .sched, and slice.ent and slice.strikes of all vGPUs */
@@ -80,17 +90,19 @@ struct machine_slicer {
 	unsigned int watchdog_ms;
 
 	struct task_struct *thread;	/* set from vmach_slicer_start() to _stop() */
-	unsigned long kicked;		/* bit 0: look now */
+	unsigned long kicked;		/* bit 0: look again without waiting */
 	/* the next sample has a drawn time, at which the sampler wakes the thread */
 	bool planned;
 	/*
-	 * true: the lists of all vGPUs that are not suspended belong on the chip; false: only the
-	 * list of .owner, or no list if .owner is NULL
+	 * true: the chip's list should have the lists of all vGPUs that are not suspended; false:
+	 * only the list of .owner, or no list if .owner is NULL
 	 */
 	bool open;
 	struct kvgpu_machine *owner;
-	bool stale;	/* a vGPU was removed or suspended, or is not suspended any more */
-	u64 used;	/* ns of a look with its flushes, for kvgpu_sched_rest() */
+	/* the chip's list is out of date: a vGPU was removed, suspended, or let go */
+	bool stale;
+	/* ns of the last look, decision and flushes, for kvgpu_sched_rest() */
+	u64 used;
 	/*
 	 * .looked: time up to which vGPUs are charged, mostly the time of the last look. .worked:
 	 * time at which vmach_slicer_look() or chip_opened() last found work.
@@ -101,21 +113,23 @@ struct machine_slicer {
 	 * sample; 0: not drawn yet, ~0: no sample is planned.
 	 */
 	u64 sampled, sample_at;
-	u64 sample_mean;		/* ns; least mean gap of .sample_at's draws; ~0: none */
+	/* ns; mean gap for which .sample_at was drawn; ~0: none */
+	u64 sample_mean;
 	struct machine_sampler sampler;
 	/* the look under way is a sample: engine_status() in look.c answers from .sampler */
 	bool sampling;
 	/*
-	 * protects each vGPU's slice.busy and charged time, and .looked while a vGPU is charged;
-	 * taken inside gpu->lock and outside .lock
+	 * protects each vGPU's slice.busy and gpu_ns, and .looked while a vGPU is charged; taken
+	 * inside gpu->lock and outside .lock
 	 */
 	seqlock_t books;
 	u32 turn;			/* tells pbdma_owner() which PBDMA to ask next */
-	/* number of looks to which LOOKS_ALONE applied: asks_all() in look.c */
+	/* counts looks: asks_all() in look.c lets one in LOOKS_ALONE of them ask all engines */
 	u32 looks;
 	struct machine_stranger stranger;
 	u64 switches;
-	bool busy;	/* a vGPU was .busy at the last look or since; loaded_leave() clears it */
+	/* a vGPU was .busy at the last look or since; loaded_leave() clears it */
+	bool busy;
 	u64 busy_ns;
 };
 
@@ -124,98 +138,90 @@ struct machine_slice {
 	struct kvgpu_sched_ent ent;	/* slicer->lock */
 	struct kvgpu_strikes strikes;	/* slicer->lock */
 	/* sysfs reads some of the members from here on without gpu->lock. */
-	/* a channel of the vGPU may be loaded; vmach_chan_preempt_wait() reads it without a lock */
+	/* a channel of the vGPU may be loaded; also read without a lock (runlist.c, books.c) */
 	bool on_chip;
 	/*
-	 * the vGPU's list is part of the chip's list; this stays so after the vGPU was suspended,
-	 * until the chip's list is written again
+	 * the chip's list has the vGPU's list; this stays so after the vGPU was suspended, until
+	 * the chip's list is written again
 	 */
 	bool merged;
 	/*
-	 * what the last look found: .work: the vGPU has work; .moved: a channel's GP_GET changed
-	 * since that channel was looked at before; .seen: the vGPU was seen at work
+	 * Of the last look. .work: the vGPU has work. .moved: a channel's GP_GET had changed since
+	 * the look at that channel before. .seen: the chip was seen to work for the vGPU.
 	 */
 	bool work, moved, seen;
 	/*
-	 * at the last look a busy engine named a channel of the vGPU, and the vGPU was known to
-	 * have work; a look may ask no engine or only some, and then this may stay false
+	 * at the last look a busy engine named a channel of the vGPU, which was known to have work;
+	 * a look may ask no engine or only some, and then this may stay false
 	 */
 	bool named;
-	/* at the last look, the engine in .works_on worked for the vGPU */
+	/* at the last look, engine .works_on - 1 worked for the vGPU */
 	bool unsaid;
 	/*
-	 * the vGPU is charged until the next sample or until it leaves the chip: the last sample
-	 * saw it at work, or it has come back to the chip with .left_busy set
+	 * the vGPU is charged until the next sample, or until it leaves the chip: the last sample
+	 * saw it at work, or it came back to the chip with .left_busy set
 	 */
 	bool busy;
 	/* the vGPU left the chip while .busy, or needed more than LATE_NS (slice.c) to leave it */
 	bool left_busy;
-	bool brief;			/* .moved was set on the chip since the last sample */
+	bool brief;			/* .moved was set, on the chip, since the last sample */
 	/*
-	 * For list_has_work(), which goes round the published list (.list) of GR's runlist.
-	 * .look_at % length of the list: next entry to look at. .quiet: entries since the last
-	 * entry with work; the vGPU counts as having work until these are as many as the list has
+	 * For list_has_work(), which goes round the vGPU's list of GR's runlist (machine->list).
+	 * .look_at % length: next entry to look at. .quiet: entries since the last entry with work;
+	 * the vGPU counts as having work until these are as many as the list has
 	 */
 	u32 look_at, quiet;
-	/*
-	 * number + 1 of the engine that was seen at work for the vGPU while its USERD words told of
-	 * no work; 0: none
-	 */
+	/* 1 + index of the engine that works for the vGPU while USERD tells of no work; 0: none */
 	u8 works_on;
 	u64 preempts, preempt_ns, preempt_max;
-	/* ns of waits charged since the last look, or since a channel left the chip; gpu->lock */
+	/* ns charged by vmach_wait_charge() since the last look or the last leave of a channel */
 	u64 waited;
-	/* GPU time in ns that sysfs was last told; used without gpu->lock */
+	/* the most GPU time in ns that vmach_gpu_time_get() has returned; no lock */
 	atomic64_t told;
 	/* counts how often the vGPU became slicer->owner; first_group() in list.c uses it */
 	u32 turn;
-	/* engine resets and long evictions that vmach_reset_note() has counted */
+	/* budget of engine resets and long evictions: vmach_reset_note() */
 	struct kvgpu_resets resets;
 	/* ends the channels of a suspended vGPU, one after the other */
 	struct delayed_work end_work;
 };
 
-/* ------------------------------------------------------------------ the chip */
+/* ----------------------------------------------------- struct kvgpu_chip: the state of one card */
 
 struct kvgpu_chip {
 	struct kvgpu_gpu *gpu;
-	/* Changed under both gpu->lock and event_lock, so that either of them is enough to read. */
+	/* Changed under gpu->lock and event_lock: either is enough to read the next three. */
 	struct list_head live;			/* of struct kvgpu_machine.node */
 	struct kvgpu_chan *by_hchid[KVGPU_MAX_CHAN];
 	DECLARE_HASHTABLE(by_inst, 8);
 
-	/* Ids in use; gpu->lock. */
-	/* groups of channel ids; group 0 is the host's */
+	/* gpu->lock; ids in use: .groups of channel ids (bit 0 is the host's), .tsgs of TSGs */
 	DECLARE_BITMAP(groups, KVGPU_NR_GROUPS);
 	DECLARE_BITMAP(tsgs, GK110_FIFO_NR_TSG);
 
 	/* taken inside gpu->lock; under event_lock only spinlocks and the locks of hw/ are taken */
 	struct kvgpu_hw_lock event_lock;
-	/*
-	 * NON_STALL_INTERRUPTs are masked because no driver waits for the end of a submission;
-	 * event_lock
-	 */
+	/* NON_STALL_INTERRUPTs are masked, as no driver waits for a submission; event_lock */
 	bool nonstall_off;
 	/*
-	 * Budget of NON_STALL_INTERRUPTs; event_lock. .at: time of the last refill. .left:
-	 * interrupts left, in millionths of an interrupt. .ns: time left for the interrupt thread.
-	 * .worked: hw.intr_ns at the last payment. .held: the budget is used up, and the interrupt
-	 * is masked.
+	 * Budget of NON_STALL_INTERRUPTs; event_lock. .at: ktime of the last refill, ns. .left:
+	 * interrupts left, in millionths. .ns: ns left for the interrupt thread. .worked:
+	 * hw.intr_ns at the last payment. .held: the budget is used up, the interrupt is masked.
 	 */
 	struct { u64 at, left, worked; s64 ns; bool held; } nonstall;
-	/* bit per channel id of the chip: the channel waits for recovery; atomic */
+	/* bit per channel id of the chip: the channel waits for .recover; atomic */
 	DECLARE_BITMAP(sick, KVGPU_MAX_CHAN);
-	struct work_struct recover;
-	struct workqueue_struct *teller;	/* work items for events and alarms of guests */
-	/* work items that wait for VFIO's locks, which VMMs may hold as long as they like */
+	struct work_struct recover;	/* vmach_chans_recover() */
+	struct workqueue_struct *teller;	/* vGPUs' event_work, alarm_work */
+	/* for vGPUs' unpin_work, which waits for VFIO's locks, as long as VMMs like */
 	struct workqueue_struct *unpinner;
 
 	u64 merge[CHIP_RUNL_MAX];	/* the chip's list under construction; gpu->lock */
 	struct machine_slicer slicer;
 	u64 pool_size;			/* bytes of the host's pool for all vGPUs together */
-	/* page that slices and doorbells show after a vGPU has given them back */
+	/* page shown by slices of BARs and by doorbells that a vGPU has given back */
 	struct kvgpu_vram nowhere;
-	/* the card has failed and is cut off from system memory */
+	/* the card is cut off */
 	bool wedged;
 
 	spinlock_t time_lock;
@@ -226,60 +232,63 @@ struct kvgpu_chip {
 	u64 time_base, time_last, time_taken;
 };
 
-/* ------------------------------------------------------------------ one vGPU's channels */
+/* ------------------------------------------------------ struct kvgpu_chan: a channel of a guest */
 
 /* One channel that a guest has bound. Owned by its vGPU. */
 struct kvgpu_chan {
 	struct rb_node by_gchid;	/* in machine->chans */
-	/* in chip->by_inst, by address of the shadow instance block */
+	/* in chip->by_inst, by .inst.at */
 	struct hlist_node by_inst;
 	struct kvgpu_vgpu *vgpu;
 	gchid_t gchid;
 	hchid_t hchid;
 	u8 grunl, hrunl;		/* runlist by the guest's number and by the chip's */
 	struct kvgpu_gaddr ginst;	/* the guest's instance block */
-	/* .ginst as read at the bind; swap_context() updates .pd, .limit and .gr_ctx */
+	/* .ginst's words as read at the bind; swap_context() updates .pd, .limit and .gr_ctx */
 	struct kvgpu_inst_guest g;
 	struct kvgpu_vram inst;		/* the shadow instance block, which the chip reads */
 	struct kvgpu_as *as;
-	struct kvgpu_space *space;	/* the space of .as */
+	struct kvgpu_space *space;	/* the channel's space; .as is space->as */
 	/*
-	 * .enabled: the guest has enabled the channel; read under gpu->lock, too. .dead: the host
-	 * has ended the channel, or the guest unbinds it; written under gpu->lock
+	 * .enabled: the guest has enabled the channel; also read under gpu->lock alone. .dead: the
+	 * host has ended the channel, or the guest unbinds it; written under gpu->lock
 	 */
 	bool enabled, dead;
-	bool listed;			/* is in the guest's last submitted list */
+	bool listed;			/* is in the list that the guest submitted last */
 	bool ran;			/* was enabled since the bind */
 	/* disabled on the chip while its instance block or its group changes */
 	bool held;
 	/*
-	 * .get: GP_GET at the last look at this channel. .idle: when the channel table was last
-	 * asked, the channel had no work; GP_PUT was .idle_put then. gpu->lock
+	 * gpu->lock. .get: GP_GET at the last look at this channel, if .valid. .idle: at its last
+	 * read the channel table told of no work; GP_PUT was .idle_put then.
 	 */
 	struct { bool valid, idle; u32 get, idle_put; } look;
-	/* reason for the end of the channel; written under gpu->chip->event_lock */
+	/*
+	 * Reason for the end of the channel; written under event_lock. .why: EVENT_*. .unit, .info,
+	 * .va: the MMU fault. .engine: index of the engine that hangs. .storm: too many interrupts.
+	 */
 	struct { u8 why, unit, engine; bool storm; u32 info; u64 va; } fault;
 	/*
-	 * id of the channel's group: the guest's id, and the chip's; -1: none. Written under
-	 * gpu->lock and event_lock, besides vgpu->lock.
+	 * The guest's and the chip's id of the channel's group; -1: none. Written under gpu->lock
+	 * and event_lock, besides vgpu->lock.
 	 */
 	int gtsg, htsg;
-	/* host-owned context image, shared by channels with the same space and context VA */
+	/* host-owned context image, or NULL; channels with the same space and VA share it */
 	struct kvgpu_grctx *gr;
 };
 
-/* ------------------------------------------------------------------ one vGPU */
+/* -------------------------------------------------- struct kvgpu_machine: the state of one vGPU */
 
 enum { EVENT_FAULT, EVENT_PBDMA, EVENT_GR, EVENT_CE, EVENT_SCHED };
 
 /*
- * An event for the guest. An event of GR has the registers that hw/ read, and FECS_CHAN_ADDR with
- * the guest's instance block.
+ * An event that machine->events keeps for the guest, with the guest's ids and addresses. An event
+ * of GR has the registers that hw/ read, and FECS_CHAN_ADDR with the guest's instance block.
  */
 struct machine_event {
 	u8 kind;
 	union {
-		/* inst: the guest's instance address */
+		/* .inst: address of the guest's instance block */
 		struct { u8 unit; u64 inst, va; u32 info; } fault;
 		struct kvgpu_pbdma_snap pbdma;
 		struct {
@@ -292,10 +301,11 @@ struct machine_event {
 	};
 };
 
+/* bits of machine->pending: what to tell the guest */
 #define PENDING_NONSTALL	0
 #define PENDING_ALARM		1
 
-/* A slice of a BAR of the card, with the guest's memory that it shows. vgpu->lock, unless noted. */
+/* A window: a slice of a BAR of the card, and the memory of the guest that it shows. */
 struct machine_win {
 	enum kvgpu_bar bar;
 	/* The guest's binding of the BAR. */
@@ -306,35 +316,33 @@ struct machine_win {
 	} guest;
 	/* number of pages; first page of the slice in the card's BAR */
 	u32 pages, first;
-	/* the slice's entries of the BAR's table (hw/bar.c), filled by gtt-shadow or window.c */
+	/* the slice's entries in the host's table of the BAR; gtt-shadow and window.c fill them */
 	u64 *pte;
-	/* map_lock: page of the partition behind each page of the window, or NO_PAGE */
+	/* by page of the window: the page of the partition that it shows, or NO_PAGE; map_lock */
 	u32 *shows;
-	/*
-	 * range of the pages whose entries have changed and whose CPU mappings are not removed yet;
-	 * .zap_last < .zap_first: no page
-	 */
+	/* changed entries whose CPU mappings are not removed yet; .zap_last < .zap_first: none */
 	u32 zap_first, zap_last;
 	bool stale;			/* the card's TLB may have older entries of this BAR */
-	void __iomem *cpu;
-	struct kvgpu_win *win;		/* state of gtt-shadow for the guest's tables */
+	void __iomem *cpu;	/* the host's mapping of the slice */
+	struct kvgpu_win *win;		/* gtt-shadow's state of the window */
 };
 
 struct kvgpu_space {
 	struct list_head node;
 	struct kvgpu_as *as;
 	struct kvgpu_gaddr pd;
-	/* .kept: those of .users that have ended while their channel was still on the chip */
+	/* .kept: of .users, those that have ended while their channel was still on the chip */
 	u32 users, kept;
-	bool flush;			/* the card's TLB may have older entries of the space */
+	bool flush;			/* the card's TLB may have old entries of the space */
 };
 
 struct kvgpu_grctx {
-	struct list_head node;		/* in machine->grctxs or machine->dead_images */
+	/* in machine->grctxs or, without users, in machine->dead_images */
+	struct list_head node;
 	struct kvgpu_space *space;
 	u64 va;
 	u32 pages, users;
-	/* the context, its patch list, and the host's page pool and bundle buffer */
+	/* the context, its patch list, and two buffers of the host: page pool and bundle buffer */
 	struct kvgpu_vram image;
 };
 
@@ -344,145 +352,150 @@ struct kvgpu_machine {
 
 	struct kvgpu_trap trap;		/* the register file */
 	atomic64_t doorbells_trapped;
-	/* ktime; after it vmach_chan_preempt_wait() waits for about PREEMPT_TURN_MS only */
+	/* ktime; after it, preempts of the running command wait for about PREEMPT_TURN_MS only */
 	ktime_t deadline;
 
-	/* memory.c, pin.c. */
+	/* Memory of the vGPU: memory.c, pin.c, space.c, touched.c. */
 	struct kvgpu_shadow shadow;
 	void *shadow_mem;
-	struct kvgpu_vram scrap;	/* shown by windows where the guest has mapped no memory */
+	/* page that windows show where the guest has mapped no memory */
+	struct kvgpu_vram scrap;
 	struct kvgpu_reg_slot *slots;
 	struct kvgpu_hw_share pool;	/* the vGPU's part of the host's pool */
 	u64 pool_used, pool_max;	/* bytes of .pool: in use, and in total */
 	struct xarray pins;		/* IOVA >> 12 -> DMA address >> 12 */
-	/* number of due pages, which .pins still has; .shadow.stats.pinned leaves them out */
+	/* number of due pages: .pins has them, .shadow.stats.pinned leaves them out */
 	u64 nr_due;
 	struct delayed_work unpin_work;
 	struct page *pin_pages[512];
-	/* pins refused for want of memory: .nr since time .at, ns; a close keeps them (pin.c) */
+	/* pins refused by VFIO for want of memory: .nr since .at (ktime, ns); kept at close */
 	struct { u64 at; u32 nr; } refused;
 	/*
-	 * Buffer for reads of the partition: .len bytes from offset .at of it; .next:
-	 * offset at which a read in sequence would continue.
+	 * Buffer for reads of the partition. It has .len bytes from offset .at of the partition.
+	 * .next: the offset at which a read in sequence would continue.
 	 */
 	struct { u8 *cpu; dma_addr_t dma; u64 at, next; u32 len; } stage;
+	/*
+	 * .may_pin: guest memory may be pinned and read. .l2_clean: L2 was written back since the
+	 * last vmach_shadow_settle(). .scrubbed: the partition is all zeros
+	 */
 	bool may_pin, l2_clean, scrubbed;
-	/* the current command took a request from the flush page and has to do the flush */
+	/* the current command took a FLUSH_BAR from the guest's flush page, and has to do it */
 	bool flush_owed;
-	/* .freed: memory of shadow tables that is not given back yet (memory.c) */
+	/*
+	 * lists of struct kvgpu_space, kvgpu_grctx (two) and table_memory: see vmach_tables_free()
+	 */
 	struct list_head spaces, grctxs, dead_images, freed;
-	/* bit per 4 KiB page that may have been written since vmach_pages_untouch() cleared it */
+	/* bit per page of the partition: perhaps written since vmach_pages_untouch() cleared it */
 	unsigned long *touched;
-	/* bit per page that counts as written in the current sync */
+	/* bit per page of the partition: counts as written in the current sync */
 	unsigned long *dirty;
 	/*
-	 * .asked: pages for which the current sync has called take_dirty(), none outside of
-	 * .asked_first to .asked_last. .late: those of them that an earlier call of this sync found
-	 * clean, and a later call found written. They are dirty in the next sync, too.
+	 * Bit per page. .asked: the current sync has called take_dirty() for the page; no bit is
+	 * set outside of .asked_first to .asked_last. .late: a call of this sync found the page
+	 * clean, and a later call found it written; it is dirty in the next sync, too.
 	 */
 	unsigned long *asked, *late;
 	unsigned long asked_first, asked_last;
 	bool any_dirty, any_late;
 	/*
-	 * Read by sysfs without locks. .flushes: TLB invalidates for the vGPU's spaces.
-	 * .spaces_kept: number of times that vmach_space_put() kept a space, 0 unless there is a
-	 * bug.
+	 * Also read without locks. .flushes: TLB invalidates for the vGPU's spaces. .spaces_kept:
+	 * times that vmach_space_put() kept a space; only a bug makes it more than 0.
 	 */
 	atomic64_t flushes, spaces_kept;
 
-	/* unmap.c. */
+	/* Threads of VMMs that unmap memory: unmap.c. */
 	struct list_head unmaps;	/* of struct unmap_known; unmappings_lock */
 	/*
 	 * process for which vmach_unmap_open() last returned 0, or NULL; while .unmaps has a
-	 * thread, no other process may open the vGPU
+	 * thread, only this process may open the vGPU
 	 */
 	struct pid *opener;
 	/*
-	 * number of unmapping threads that forbid new pins of this vGPU; written under
+	 * number of unmapping threads because of which this vGPU may not pin; written under
 	 * unmappings_lock, read without it
 	 */
 	u32 unmaps_forbid;
 
-	/* window.c. */
+	/* The CPU's view of the vGPU: window.c. .pramin_cpu, .userd_cpu: the host's mappings. */
 	struct machine_win win[KVGPU_NR_BARS];
-	u64 userd_bar1;			/* BAR1 offset of the guest's doorbells; ~0: unset */
-	/* guest address that the PRAMIN window begins with; map_lock, also for .pramin_pte */
+	/* offset in BAR1 of the guest's doorbells, bytes; ~0: unset */
+	u64 userd_bar1;
+	/* guest address at which PRAMIN begins, and the BAR1 entries that it shows; map_lock */
 	struct kvgpu_gaddr pramin;
 	u64 pramin_pte[256], pramin_next[256];
 	void __iomem *pramin_cpu, *userd_cpu;
-	/* by guest group: page of the partition with its USERD; map_lock while .group[] >= 0 */
+	/* by the guest's group: page of the partition with its USERDs; map_lock if .group[] >= 0 */
 	u32 userd_page[KVGPU_NR_GROUPS];
-	/* bit per page that was touched through BAR1 or PRAMIN, not only BAR3; map_lock */
+	/* bit per page: .touched was set through BAR1 or PRAMIN, not only BAR3; map_lock */
 	unsigned long *touched1;
 
-	/* chan.c. */
-	struct rb_root chans;
-	s16 group[KVGPU_NR_GROUPS];	/* guest's group of channel ids -> the chip's, -1: none */
-	u32 nr_groups, max_groups;
+	/* Channels: chan.c. */
+	struct rb_root chans;	/* struct kvgpu_chan, by .gchid */
+	s16 group[KVGPU_NR_GROUPS];	/* guest's group of ids -> the chip's; -1: none */
+	u32 nr_groups, max_groups;	/* groups of ids: in use, and the vGPU's share */
 
-	/* runlist.c. */
+	/* Runlists: runlist.c. */
 	/* by the guest's runlist: the list that the guest submitted last */
 	u64 *runl_entries[KVGPU_MAX_RUNL];
 	u16 runl_nr[KVGPU_MAX_RUNL];
-	s16 htsg[GK110_FIFO_NR_TSG];	/* guest's channel group (TSG) -> the chip's, -1: none */
-	u32 nr_tsgs;			/* number of groups with an id of the chip */
-	/* the guest's groups that are in use, computed by drop_groups() */
+	s16 htsg[GK110_FIFO_NR_TSG];	/* guest's id of a TSG -> the chip's; -1: none */
+	u32 nr_tsgs;			/* number of TSGs with an id of the chip */
+	/* the guest's TSGs that are in use, computed by drop_groups() */
 	DECLARE_BITMAP(tsgs_used, GK110_FIFO_NR_TSG);
-	/* most entries of one list, with headers of groups: the vGPU's share of channels */
+	/* most entries of one list, headers of TSGs included: the vGPU's share of channel ids */
 	u32 runl_max;
-	u64 *list[KVGPU_MAX_RUNL];	/* by the chip's runlist: the entries to run; gpu->lock */
+	u64 *list[KVGPU_MAX_RUNL];	/* by the chip's runlist: entries to run; gpu->lock */
 	u16 list_nr[KVGPU_MAX_RUNL];
-	u64 *next;			/* list under construction */
+	u64 *next;			/* list under construction, later copied to .list */
 	u32 blocked;			/* bit per runlist that the guest has blocked */
 
-	/* event.c. */
+	/* Events and interrupts for the guest: event.c. */
 	spinlock_t event_lock;
 	struct machine_event events[EVENTS], current_event;
 	u32 event_put, event_get;
 	u64 events_dropped;
-	/* budget for signals to the VMM. .left: ns left, < 0: a debt. .at: last refill, ns. */
+	/* budget for signals to the VMM, ns. .left: < 0: a debt. .at: ktime of the last refill */
 	struct { u64 at; s64 left; } tell;
 	unsigned long pending;		/* bits PENDING_*, set without vgpu->lock */
-	/* the driver wants to be told of the end of submissions; written under vgpu->lock */
+	/* the guest's driver waits for a NON_STALL_INTERRUPT; written under vgpu->lock */
 	bool waits;
-	bool gone;	/* queue no .event_work, .alarm_work or slice.end_work any more; no lock */
+	/* no lock: no .event_work, .alarm_work or slice.end_work is queued any more */
+	bool gone;
 	struct delayed_work event_work, alarm_work;
-	u64 window_start;	/* when .window_events began to count; chip->event_lock */
+	u64 window_start;	/* ktime, ns, of the first of .window_events; chip->event_lock */
 	u32 window_events;
-	/* by engine id. .set: the guest was told of a hang, and has not triggered a fault yet */
+	/* by engine id; .set: the guest was told of a hang, and has triggered no fault since */
 	struct { bool set; u64 inst; } stuck[KVGPU_MAX_ENGINE];
 
-	atomic64_t gpu_ns;		/* ns charged by books.c; read by sysfs without locks */
+	atomic64_t gpu_ns;		/* ns charged by books.c; also read without locks */
 	struct machine_slice slice;
 };
 
-/* ------------------------------------------------ chip.c; no lock is needed except where noted */
+/* ----------------- chip.c: time, cut-off, kick of the slicer; no lock needed except where noted */
 
 bool vmach_gpu_wedged(const struct kvgpu_gpu *gpu);
 void vmach_gpu_wedge(struct kvgpu_gpu *gpu, const char *why);
 u64 vmach_ptimer_read(struct kvgpu_gpu *gpu);	/* PTIMER, ns */
 u8 vmach_gr_runl_get(const struct kvgpu_gpu *gpu);
-/* ms for the next preempt of the command, in vmach_chan_preempt_wait(); vgpu->lock is held */
+/* ms for the next preempt of the running command: vmach_chan_preempt_wait() */
 unsigned int vmach_patience_get(const struct kvgpu_vgpu *v);
-/* wakes the slicer, because something has changed that it should look at; any context */
+/* makes the slicer look soon, because something has changed; any context */
 void vmach_slicer_kick(struct kvgpu_gpu *gpu);
 
-/* ----------------------- engine.c; functions that look up channels need gpu->lock or event_lock */
+/* --- engine.c: which vGPU the chip works for; look-ups of channels need gpu->lock or event_lock */
 
+/* Tells whether @engine has, saves or loads the chip's channel or group @id. */
 bool vmach_engine_has(struct kvgpu_gpu *gpu, u8 engine, bool tsg, u16 id);
 bool vmach_chan_on_engine(struct kvgpu_gpu *gpu, bool tsg, u16 id);	/* on any engine */
-/*
- * Returns the chip's channel @id, or with @tsg the first channel of the chip's group @id. NULL: the
- * host's channel, or no channel.
- */
+/* Returns the chip's channel @id, with @tsg the first channel of TSG @id. NULL: of no vGPU. */
 struct kvgpu_chan *vmach_hchan_find(struct kvgpu_chip *chip, bool tsg, int id);
-/* the vGPU of the channel or group in ID of @st; NULL: the host's channel, or no channel */
+/* the vGPU of the channel or group in field ID of status @st; NULL: the host's channel, or none */
 struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st);
-/* Tells whether an engine is busy for a channel of @m. */
+/* Tell whether an engine works for @m, and for a vGPU other than @m. */
 bool vmach_vgpu_works(struct kvgpu_machine *m);
-/* Tells whether an engine works for another vGPU than @m's. */
 bool vmach_others_work(struct kvgpu_machine *m);
-/* Call it when engine @e, with status @st, works and vmach_status_owner() is NULL. */
+/* Notes in slicer.stranger that engine @e, with status @st, works for an id that no vGPU has. */
 void vmach_stranger_note(struct kvgpu_chip *chip, u8 e, u32 st);
 /*
  * True: the channel is disabled and on no PBDMA or engine, or it never ran, or the card is cut off.
@@ -498,41 +511,40 @@ bool vmach_chan_same_group(const struct kvgpu_chan *a, const struct kvgpu_chan *
  */
 struct kvgpu_chan *vmach_live_chan_find(struct kvgpu_chip *chip, struct kvgpu_chan *c);
 
-/* ------------------------------------------------------------------ list.c; gpu->lock held */
+/* -------------------------------------------------- list.c: the chip's lists; gpu->lock is held */
 
 /* True: the slicer lets the list of @m onto the chip. */
 bool vmach_list_shown(const struct kvgpu_machine *m);
 /* Removes channel @id from @m's list. True: call vmach_runlist_update() afterwards. */
 bool vmach_runlist_drop(struct kvgpu_machine *m, u8 runl, hchid_t id);
-/* Writes the chip's list: the lists of all vGPUs that may be on the chip now. */
+/* Writes the lists of all vGPUs that may be on the chip now to the chip. Returns 0 or an error. */
 int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl);
-/*
- * Call it after a change of @m's list. Writes the chip's list if @m's is or should be part of it.
- */
+/* Call it after a change of @m's list. Writes the chip's list if it has or should have @m's. */
 int vmach_runlist_update(struct kvgpu_machine *m, u8 runl);
 
-/* ------------------------------------------------ books.c; gpu->lock is held except where noted */
+/* --------------------------- books.c: charges of GPU time; gpu->lock is held except where noted */
 
+/* charges @ns until @now; slicer->books is held for writing */
 void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now);
-u64 vmach_gpu_time_get(struct kvgpu_machine *m);	/* ns, current; needs no lock */
+u64 vmach_gpu_time_get(struct kvgpu_machine *m);	/* ns until now; needs no lock */
 void vmach_wait_charge(struct kvgpu_machine *m, bool works, bool others, u64 began);
 
-/* ------------------------------------------------------------------ command.c */
+/* -------------------------------------------------------------- command.c: the guest's commands */
 
 void vmach_command_run(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd);
 
-/* ------------------------------------------------------------------ memory.c, space.c */
+/* ----------------------------------- memory.c, space.c: memory of a vGPU, address spaces, syncs */
 
 int vmach_memory_init(struct kvgpu_vgpu *v);
 void vmach_memory_fini(struct kvgpu_vgpu *v);		/* without vgpu->lock */
 int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out);
 /* call it when the GPU does not use @vram any more */
 void vmach_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram);
-/* gives the memory of the tables that were freed since the last call back to the pool */
+/* gives the memory of shadow tables that were freed since the last call back to the pool */
 void vmach_tables_free(struct kvgpu_vgpu *v);
-/* Reads guest memory: @len bytes inside one page. Returns 0 or -EFAULT. */
+/* Reads @len bytes of the partition or of guest memory, inside one page. Returns 0 or -EFAULT. */
 int vmach_guest_read(struct kvgpu_vgpu *v, struct kvgpu_gaddr a, void *buf, u32 len);
-void vmach_stage_drop(struct kvgpu_machine *m);
+void vmach_stage_drop(struct kvgpu_machine *m);	/* the next read copies anew */
 extern const struct kvgpu_shadow_ops machine_shadow_ops;
 
 static inline struct device *vmach_dma_dev_get(const struct kvgpu_vgpu *v)
@@ -543,36 +555,29 @@ static inline struct device *vmach_dma_dev_get(const struct kvgpu_vgpu *v)
 /* returns the space of the guest's directory @pd, and counts a user of it; NULL: can't be made */
 struct kvgpu_space *vmach_space_get(struct kvgpu_vgpu *v, struct kvgpu_gaddr pd);
 /*
- * Ends a use of the space. @c: the channel that used the space, NULL if the use was not by a
- * channel. The caller has taken @c off the chip, or @c never ran, or the card is cut off. If
- * vmach_chan_is_off() finds @c on the chip all the same, which would be a bug, the space is kept
- * until vmach_spaces_drop().
+ * Ends a use of the space by channel @c, or, if @c is NULL, not by a channel. The caller has taken
+ * @c off the chip, or @c never ran, or the card is cut off. If vmach_chan_is_off() finds @c on the
+ * chip all the same, which would be a bug, the space is kept until vmach_spaces_drop().
  */
 void vmach_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, const struct kvgpu_chan *c);
 /* Ends the kept uses of spaces. Call it when no channel of the vGPU is bound. */
 void vmach_spaces_drop(struct kvgpu_vgpu *v);
-/*
- * Brings the vGPU's shadows and windows up to date with the guest's tables (space.c), and calls
- * vmach_shadow_settle().
- */
+/* A sync: brings the vGPU's spaces and windows up to date with the guest's tables, then settles. */
 void vmach_shadow_sync(struct kvgpu_vgpu *v);
-/* The last part of vmach_shadow_sync(). Call it after a change of shadows or windows. */
+/* Settles a change of spaces or windows: writes entries, invalidates TLBs, then frees memory. */
 void vmach_shadow_settle(struct kvgpu_vgpu *v);
 
-/* ------------------------------------------------------------------ pin.c */
+/* ------------------------------------------------------------------ pin.c: pins of guest memory */
 
 void vmach_pins_init(struct kvgpu_vgpu *v);
 void vmach_pins_fini(struct kvgpu_vgpu *v);		/* without vgpu->lock */
-/*
- * Pin and unpin of struct kvgpu_shadow_ops. vmach_pages_unpin() only marks pages as due; they are
- * unpinned later (pin.c).
- */
+/* .pin and .unpin of machine_shadow_ops. vmach_pages_unpin() only marks pages as due (pin.c). */
 int vmach_pages_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma);
 void vmach_pages_unpin(void *ctx, iova_t iova, u32 nr);
 /* Unpins now the due pages from byte @iova to byte @last. */
 void vmach_due_pages_unpin(struct kvgpu_vgpu *v, u64 iova, u64 last);
 
-/* ------------------------------------------------------------------ unmap.c */
+/* --------------------------------------------------- unmap.c: threads of VMMs that unmap memory */
 
 void vmach_unmap_init(struct kvgpu_machine *m);
 void vmach_unmap_fini(struct kvgpu_machine *m);	/* without vgpu->lock */
@@ -593,11 +598,11 @@ int vmach_unmap_open(struct kvgpu_vgpu *v);
  */
 bool vmach_pin_allowed(struct kvgpu_vgpu *v);
 
-/* ------------------------------------------------------------------ flush.c */
+/* ----------------------------------------------- flush.c: flushes of the CPU's writes and of L2 */
 
 /*
- * Waits until the CPU's writes to BARs have reached memory. With @l2, makes L2 agree with system
- * memory, too. Needs no lock.
+ * Waits until the CPU's writes to BARs have reached memory. With @l2, also makes L2 agree with
+ * system memory. Needs no lock.
  */
 void vmach_writes_flush(struct kvgpu_vgpu *v, bool l2);
 /* Does the flushes that the guest asked for in its flush page; vgpu->lock or gpu->lock is held. */
@@ -605,19 +610,20 @@ void vmach_flush_page_serve(struct kvgpu_vgpu *v);
 /* True: the guest has asked for a flush of BARs, and the caller has to do it. Needs no lock. */
 bool vmach_flush_take(struct kvgpu_vgpu *v);
 
-/* ------------------------------------------------------------------ window.c */
+/* -------------------------------------------------- window.c: BAR windows, PRAMIN and doorbells */
 
 int vmach_windows_init(struct kvgpu_vgpu *v);
-/* without vgpu->lock; leaves no memory of the vGPU in the slices, unless the card is cut off */
+/* without vgpu->lock; then the slices show no memory of the vGPU, unless the card is cut off */
 void vmach_windows_fini(struct kvgpu_vgpu *v);
-void vmach_windows_reset(struct kvgpu_vgpu *v);	/* makes the windows as after power-on */
-/* makes all pages of the windows show the scrap page, and removes their CPU mappings */
+void vmach_windows_reset(struct kvgpu_vgpu *v);	/* makes them as after power-on */
+/* makes windows and PRAMIN show only the scrap page, and removes their CPU mappings */
 void vmach_windows_close(struct kvgpu_vgpu *v);
+/* brings the windows in virtual mode up to date with the guest's tables */
 void vmach_windows_sync(struct kvgpu_vgpu *v);
-bool vmach_windows_stale(struct kvgpu_vgpu *v);	/* the card's TLB may have older entries */
+bool vmach_windows_stale(struct kvgpu_vgpu *v);	/* true: the card's TLB may have old entries */
 /*
- * Makes the card's TLB forget the entries of the windows whose entries have changed. Call it after
- * the changed entries were written. Returns 0 or a negative error code.
+ * Makes the card's TLB forget the entries of BARs in which entries of a window have changed. The
+ * changed entries are in video memory already. Returns 0 or a negative error code.
  */
 int vmach_windows_invalidate(struct kvgpu_vgpu *v);
 /* removes the CPU mappings of the pages whose entries in a window have changed */
@@ -632,7 +638,7 @@ void vmach_userd_move(struct kvgpu_vgpu *v, bool valid, u64 off);
  */
 void vmach_userd_show(struct kvgpu_vgpu *v, u16 g, int hgroup, u32 page);
 
-/* ------------------------------------------------------------------ touched.c */
+/* -------------------------------------- touched.c: notes of pages that the CPU may have written */
 
 static inline u32 vmach_part_pages_count(const struct kvgpu_vgpu *v)
 {
@@ -658,16 +664,16 @@ bool vmach_pages_untouch(struct kvgpu_vgpu *v, unsigned long first, unsigned lon
  */
 void vmach_pages_ask(struct kvgpu_machine *m, unsigned long first, unsigned long last);
 void vmach_pages_asked(struct kvgpu_machine *m);	/* call it at the end of a sync */
-void vmach_range_touch(struct kvgpu_vgpu *v, u64 off, u64 len);
+void vmach_range_touch(struct kvgpu_vgpu *v, u64 off, u64 len);	/* the host writes there */
 
-/* ------------------------------------------------------------------ chan.c */
+/* ------------------------------------------------------------------ chan.c: channels */
 
 struct kvgpu_chan *vmach_chan_find(struct kvgpu_vgpu *v, gchid_t id);
 void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, u8 runl, struct kvgpu_gaddr inst);
 void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id);
 void vmach_chan_enable(struct kvgpu_vgpu *v, gchid_t id);
 void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id);
-/* Reads the guest's instance block again and applies its graphics context and address space. */
+/* Reads the guest's instance block again, and gives the channel its graphics context and space. */
 void vmach_chan_resync(struct kvgpu_chan *c);
 /*
  * Disables a channel that has run, with its group, and takes it off the chip, so that the state
@@ -676,10 +682,10 @@ void vmach_chan_resync(struct kvgpu_chan *c);
  */
 bool vmach_chan_step_off(struct kvgpu_chan *c);
 void vmach_chans_restart(struct kvgpu_vgpu *v);
-/* takes all channels off the chip and frees them, and gives back their groups of ids */
+/* unbinds and frees all channels, and gives back their groups of ids */
 void vmach_chans_stop(struct kvgpu_vgpu *v);
 
-/* ------------------------------------------------------------------ runlist.c */
+/* ------------------------------------------------ runlist.c: runlists as the guest submits them */
 
 /* returns 0 or -ENOMEM; call vmach_runlists_fini() after an error, too */
 int vmach_runlists_init(struct kvgpu_vgpu *v);
@@ -687,22 +693,19 @@ void vmach_runlists_fini(struct kvgpu_vgpu *v);		/* without vgpu->lock */
 void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu_gaddr list);
 void vmach_runlist_block(struct kvgpu_vgpu *v, u32 mask);
 void vmach_runlist_allow(struct kvgpu_vgpu *v, u32 mask);
-/*
- * Notes again which channels are in the guest's last list for runlist @runl, and publishes the
- * list. Call it after a channel was bound: the list may have named the channel before the bind.
- */
+/* after a bind: notes again which channels the guest's list for @runl has, publishes the list */
 void vmach_runlist_chan_add(struct kvgpu_vgpu *v, u8 runl);
-/* translates the guest's lists and publishes the result (runlist.c) */
+/* stores the guest's lists, translated, in m->list, and has list.c write the chip's list */
 void vmach_runlist_publish(struct kvgpu_vgpu *v);
 void vmach_runlist_clear(struct kvgpu_vgpu *v);
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id);
 /*
- * Preempts the chip's channel or group @id. Waits for a bounded time. Returns 0 when the preempt is
- * done or the vGPU is off the chip, or a negative error code.
+ * Preempts the chip's channel or group @id. Waits for about vmach_patience_get() ms at most.
+ * Returns 0 when the preempt is done or the vGPU is off the chip, or a negative error code.
  */
 int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id);
 
-/* ------------------------------------------------------------------ grctx.c */
+/* --------------------------------------------------------- grctx.c: images of graphics contexts */
 
 /*
  * Returns the context image that space @sp has at @va, and counts a user of it. Makes the image if
@@ -710,15 +713,15 @@ int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id);
  */
 struct kvgpu_grctx *vmach_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u64 va,
 				    u64 limit);
-/* call it when the caller's channel is off the chip and does not use @gr any more */
+/* ends a use of @gr; the caller's channel is off the chip */
 void vmach_grctx_put(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr);
 /* frees images without users; call it after the TLB was invalidated */
 void vmach_grctx_free_dead(struct kvgpu_vgpu *v);
 void vmach_grctx_save(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst);
-/* bytes of a space that a context takes: the image, and what the host has behind it */
+/* bytes of a space that a context takes: the image, and what the host puts behind it */
 u32 vmach_grctx_size(const struct kvgpu_hw *hw);
 
-/* ------------------------------------------------------------------ event.c, recover.c */
+/* ----------------------- event.c, recover.c: events for guests, interrupts, recovery of engines */
 
 void vmach_events_init(struct kvgpu_machine *m);	/* without vgpu->lock */
 void vmach_events_fini(struct kvgpu_machine *m);	/* without vgpu->lock, @m off chip->live */
@@ -737,7 +740,7 @@ bool vmach_nonstall_look(struct kvgpu_chip *chip, u64 now);
 /* Queues an event for the guest. Needs no vgpu->lock: takes m->event_lock only. */
 void vmach_event_push(struct kvgpu_machine *m, const struct machine_event *ev);
 /*
- * Delivers the events of @m soon, by a work item. @m must not go away meanwhile: event_lock or
+ * Delivers the events of @m soon, by m->event_work. @m must not go away meanwhile: event_lock or
  * gpu->lock is held, or vmach_events_fini() waits for the caller.
  */
 void vmach_events_kick(struct kvgpu_machine *m);
@@ -746,8 +749,8 @@ void vmach_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit);
 
 void vmach_chans_recover(struct work_struct *work);
 /*
- * Takes channel or group @id off all PBDMAs and engines: preempts it for @ms, and resets engines
- * that it does not leave. gpu->lock is held. True: an engine was reset.
+ * Takes the chip's channel or group @id off all PBDMAs and engines: preempts it for @ms, and resets
+ * engines that it does not leave. gpu->lock is held. True: an engine was reset.
  */
 bool vmach_chan_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned int ms);
 /* Resets every engine of the runlist, whatever channels are loaded. gpu->lock is held. */
@@ -766,7 +769,7 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why);
 /* Ends @c as vmach_chan_isolate() does, by a work item, if @c is not dead. event_lock is held. */
 void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why);
 
-/* ------------------------------------------------------------------ slice.c */
+/* ----------------------------------------------------------------- slice.c, look.c: time slices */
 
 void vmach_slicer_init(struct kvgpu_chip *chip);
 int vmach_slicer_start(struct kvgpu_gpu *gpu);
@@ -789,10 +792,7 @@ void vmach_strike_init(struct kvgpu_machine *m);		/* needs no lock */
 void vmach_strike_add(struct kvgpu_machine *m, const char *why);
 /* counts an engine reset or a long eviction; each beyond the budget is a strike */
 void vmach_reset_note(struct kvgpu_machine *m);
-/*
- * Clears strikes and suspension: the guest starts anew, or the admin ends the suspension. Takes
- * gpu->lock.
- */
+/* Clears strikes and suspension, for a guest that starts anew or an admin. Takes gpu->lock. */
 void vmach_strikes_clear(struct kvgpu_vgpu *v);
 bool vmach_vgpu_suspended(struct kvgpu_machine *m);		/* needs no lock */
 
