@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The channel table. An instance pointer written here names guest memory. The command carries this
- * address to the host, which builds an instance block of its own. bind_refusal() checks a bind; if
- * it refuses the bind, the reason is in PFIFO_BIND_ERROR.
+ * The channel table (PCCSR). An instance pointer that the guest writes here names guest memory. The
+ * command carries this address to the host, which builds an instance block of its own.
+ * bind_refusal() checks a bind; if it refuses the bind, the reason is in PFIFO_BIND_ERROR.
  */
 #include <gk110/fifo.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The lookup and dispatch of accesses: finds the table line of an access and does what the line's
- * class says. Bounds, byte enables, the masks of a line and the counts of accesses are handled
- * here. The units' hooks see only accesses that their line allows.
+ * Dispatch of accesses: finds the table line of an access and does what the line's class says. The
+ * masks of a line, byte enables, and the counts of accesses are handled here. The units' hooks
+ * (.read, .write) see only accesses that their line allows.
  */
 #include <linux/string.h>
 
@@ -54,8 +54,8 @@ u32 kvgpu_trap_read(struct kvgpu_trap *t, u32 reg, u64 now)
 }
 
 /*
- * Stores a write in the register file: for lines without a write hook. A constant has no slot: a
- * denied write to it is not counted as a lost value.
+ * Stores a write in the register file: for lines without a write hook. A register that reads as a
+ * constant has no slot, so that a denied write to it does not count as a lost value.
  */
 static void file_write(struct kvgpu_trap *t, const struct kvgpu_reg_line *l,
 		       struct kvgpu_reg_slot *s, const struct kvgpu_access *a)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Virtual falcons: memory ports and interrupt registers of PMU, FECS and the GPCCS broadcast. No
- * code of the guest runs. pmu.c and fecs.c answer in place of nouveau's programs.
+ * falcon code of the guest runs. pmu.c and fecs.c answer in place of nouveau's programs.
  */
 #include <gk110/gr.h>
 #include <gk110/pmu.h>
@@ -81,7 +81,7 @@ void vtrap_falcon_dmemd_write(struct kvgpu_trap *t, const struct kvgpu_access *a
 	vtrap_falcon_dmem_set(t, n, dmem_next(&t->falcon[n], FALCON_MEMC_AINCW), a->bits);
 }
 
-/* ------------------------------------------------------------------ interrupt words and start */
+/* ------------------------------------------------------- falcons' interrupt registers and start */
 
 static void falcon_update(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {

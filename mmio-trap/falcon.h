@@ -2,9 +2,10 @@
 /*
  * Virtual falcons. A falcon is a small processor inside a unit of the card: PMU, FECS, GPCCS.
  * FALCON_LINES() has the lines that every falcon adds to its unit's table, for the registers that
- * all falcons have. They are sorted, with offsets 0x004-0x1ff from @base.
+ * all falcons have. They are sorted, and their offsets from @base are in 0x004-0x1ff.
  *
- * falcon.c defines vtrap_falcon_...(), pmu.c vtrap_pmu_...(), fecs.c vtrap_fecs_start().
+ * falcon.c defines the functions vtrap_falcon_...(), pmu.c vtrap_pmu_...(), fecs.c
+ * vtrap_fecs_start().
  */
 #ifndef KVGPU_MMIO_TRAP_FALCON_H
 #define KVGPU_MMIO_TRAP_FALCON_H
@@ -16,8 +17,8 @@
 enum { FALCON_PMU, FALCON_FECS, FALCON_GPCCS };	/* index in kvgpu_trap.falcon */
 
 /*
- * Data memory of falcon @n, by words. @addr may be any value of the guest: beyond the memory a read
- * returns 0, and a write has no effect.
+ * Reads or writes a word of the data memory of falcon @n, at byte offset @addr. @addr may be any
+ * value of the guest: beyond the memory a read returns 0, and a write has no effect.
  */
 u32 vtrap_falcon_dmem_get(const struct kvgpu_trap *t, unsigned int n, u32 addr);
 void vtrap_falcon_dmem_set(struct kvgpu_trap *t, unsigned int n, u32 addr, u32 val);
@@ -39,7 +40,7 @@ void vtrap_falcon_dmemc_write(struct kvgpu_trap *t, const struct kvgpu_access *a
 u32 vtrap_falcon_dmemd_read(struct kvgpu_trap *t, const struct kvgpu_access *a);
 void vtrap_falcon_dmemd_write(struct kvgpu_trap *t, const struct kvgpu_access *a);
 
-/* As FIELD_PREP(). For initialisers, in which the kernel's FIELD_PREP() can't be used. */
+/* As FIELD_PREP(), for initialisers, in which the kernel's FIELD_PREP() can't be used. */
 #define FALCON_FIELD(mask, val)	((val) * ((mask) & -(mask)))
 /*
  * Capabilities of the virtual falcons: memories that are large enough for nouveau's programs,

@@ -37,7 +37,7 @@ void vtrap_fecs_start(struct kvgpu_trap *t)
 	*scratch(t, FECS_OS_SIZE) = t->cfg.gr_ctx_size;
 }
 
-/* ------------------------------------------------------------------ commands of the guest */
+/* ---------------------------------------------------------------- commands of the guest to FECS */
 
 static void set_channel(struct kvgpu_trap *t, const struct kvgpu_access *a, u32 word)
 {
@@ -55,8 +55,8 @@ static void set_channel(struct kvgpu_trap *t, const struct kvgpu_access *a, u32 
 }
 
 /*
- * Asks the host to write its golden image to the context of the instance in CHAN_ADDR. The host
- * carries the command out before the guest's access completes.
+ * Asks the host, by a command, to write its golden image to the context of the instance in
+ * FECS_CHAN_ADDR. The host carries the command out before the guest's access completes.
  */
 static void fecs_ctx_save(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
@@ -93,8 +93,8 @@ static void fecs_command_write(struct kvgpu_trap *t, const struct kvgpu_access *
 }
 
 /*
- * The guest asks for a channel switch from the channel in CHAN_ADDR, whose context is saved, to the
- * channel in CHAN_NEXT.
+ * The guest asks for a channel switch from the channel in FECS_CHAN_ADDR, whose context is saved,
+ * to the channel in FECS_CHAN_NEXT.
  */
 static void fecs_trigger_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
@@ -108,7 +108,7 @@ static void fecs_trigger_write(struct kvgpu_trap *t, const struct kvgpu_access *
 		a->cmd->kind = KVGPU_CMD_GR_BIND;
 }
 
-/* ----------------------------------------------------- scratch registers, interrupt to the host */
+/* -------------------------------- scratch registers of FECS, and the interrupt that FECS raises */
 
 static u32 scratch_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {

@@ -8,8 +8,8 @@
 #include "units.h"
 
 /*
- * Speed of the silicon. The value of a real card is not known yet. A middle value is good enough
- * for voltage tables that depend on the speed.
+ * Speed of the silicon, as the speedo fuse tells it. The value of a real card is not known yet. A
+ * middle value is good enough for voltage tables that depend on the speed.
  */
 #define SPEEDO	1500
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shared by the files of mmio-trap: the form of the tables, the register file, and the units' calls
- * to each other.
+ * Shared by the files of mmio-trap: the form of the tables, the register file, the interrupt tree,
+ * and functions that one unit's file has for other files.
  */
 #ifndef KVGPU_MMIO_TRAP_INTERNAL_H
 #define KVGPU_MMIO_TRAP_INTERNAL_H
@@ -43,19 +43,20 @@ struct kvgpu_access {
  * One line of a table: @count registers, @stride bytes apart (@count 0 stands for 1, @stride 0 for
  * 4). @off is the offset in BAR0 of the first register in the unit's first copy.
  *
- * Reads: CONST gives @read() or @reset. FILE gives the file's value with the @zero bits cleared and
- * the @one bits set. EMULATE gives @read(), or is as FILE.
+ * Reads: CONST gives @read(), or @reset if there is no @read. FILE gives the register file's value
+ * with the @zero bits cleared and the @one bits set. EMULATE gives @read(), or is as FILE if there
+ * is no @read.
  *
- * Writes: CONST ignores them. FILE stores them in the file, except for the @ro bits; a written 1
- * clears a @w1c bit. EMULATE and TRAP call @write(); EMULATE without @write is as FILE. A TRAP line
- * takes only writes of all four bytes.
+ * Writes: CONST ignores them. FILE stores them in the register file, except for the @ro bits; a
+ * written 1 clears a @w1c bit. EMULATE and TRAP call @write(); EMULATE without @write is as FILE. A
+ * TRAP line takes only writes of all four bytes.
  *
- * DENY and UNLISTED are as FILE. Accesses are counted in .nr_denied and .nr_unlisted.
+ * DENY and UNLISTED are as FILE, and each access is counted, in .nr_denied or .nr_unlisted.
  */
 struct kvgpu_reg_line {
 	u32 off, count, stride;
 	enum kvgpu_reg_class rd, wr;
-	/* value after POST, if neither topo->seed nor vtrap_pmc_reset() sets another */
+	/* value after POST, except where topo->seed or vtrap_pmc_reset() sets another value */
 	u32 reset;
 	/* bits that a write does not change; bits that a written 1 clears */
 	u32 ro, w1c;
@@ -116,7 +117,10 @@ struct kvgpu_reg_slot *vtrap_slot_make(struct kvgpu_trap *t, u32 reg, u32 val);	
 u32 vtrap_reg_get(const struct kvgpu_trap *t, u32 reg);
 void vtrap_reg_set(struct kvgpu_trap *t, u32 reg, u32 val);
 
-/* intr.c: the interrupt tree. A source is a level: it is raised until it is set to false. */
+/*
+ * intr.c: the interrupt tree. A source is a level: it stays raised until it is set to false. @bit:
+ * the source's bit of PMC_INTR.
+ */
 void vtrap_intr_host_set(struct kvgpu_trap *t, unsigned int bit, bool on);
 void vtrap_intr_nrhost_set(struct kvgpu_trap *t, unsigned int bit, bool on);
 void vtrap_intr_update(struct kvgpu_trap *t);
@@ -125,8 +129,8 @@ u32 vtrap_intr_leaf_get(const struct kvgpu_trap *t, unsigned int leaf);
 bool vtrap_intr_output_high(const struct kvgpu_trap *t, unsigned int leaf);
 
 /*
- * Resets of units. kvgpu_trap_reset() calls vtrap_pmc_reset(). The other functions are called when
- * the guest clears the unit's bit of PMC_ENABLE.
+ * Resets of units. kvgpu_trap_reset() calls vtrap_pmc_reset(). Each of the other functions is
+ * called when the guest clears its unit's bit of PMC_ENABLE.
  */
 void vtrap_pmc_reset(struct kvgpu_trap *t);
 void vtrap_fifo_reset(struct kvgpu_trap *t);
@@ -134,7 +138,7 @@ void vtrap_gr_reset(struct kvgpu_trap *t);
 void vtrap_ce_reset(struct kvgpu_trap *t, const struct kvgpu_engine *e);
 void vtrap_pmu_reset(struct kvgpu_trap *t);
 
-/* Calls between units. */
+/* Functions that one file has for other files: pfifo.c, ptimer.c, engine.c. */
 void vtrap_fifo_update(struct kvgpu_trap *t);
 u64 vtrap_guest_time_get(const struct kvgpu_trap *t, u64 now);
 void vtrap_denial_note(struct kvgpu_trap *t);	/* counts in .nr_denied */
@@ -150,10 +154,10 @@ static inline u32 vtrap_gpc_count(const struct kvgpu_trap *t)
 	return min_t(u32, t->cfg.topo->gpcs, KVGPU_MAX_GPC);
 }
 
-/* Runlists that a guest sees: all engines are on runlist 0 (README.md). */
+/* Number of runlists that a guest sees: all engines are on runlist 0 (README.md). */
 #define KVGPU_GUEST_RUNLISTS	1
 #define KVGPU_GUEST_RUNL_MASK	GENMASK(KVGPU_GUEST_RUNLISTS - 1, 0)
-/* Memory partitions that a guest sees, whatever the card has. */
+/* Number of memory partitions that a guest sees, whatever the card has. */
 #define KVGPU_GUEST_FBP		4
 
 #endif

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PFIFO: interrupt, runlists, preemption, faults. Each of bits 30:28 of PFIFO_INTR is set while
- * another register is not 0. To clear the bit, the guest clears that register: a write of 1 to the
- * bit has no effect. A submit of a runlist and a preempt are pending until the host reports that
- * they are done. Because nouveau polls, the host does so before the guest's write completes.
+ * PFIFO: interrupts, runlists, preemption, faults. Each of bits 30:28 of PFIFO_INTR
+ * (PFIFO_INTR_LEVELS) is set while another register is not 0. To clear the bit, the guest clears
+ * that register: a write of 1 to the bit has no effect. A submit of a runlist and a preempt are
+ * pending until the host reports that they are done. Because nouveau polls, the host does so before
+ * the guest's write completes.
  *
  * A guest has one runlist with all engines (README.md), whatever the card has.
  */
@@ -44,7 +45,7 @@ static void pfifo_raise(struct kvgpu_trap *t, u32 bits)
 	vtrap_fifo_update(t);
 }
 
-/* ------------------------------------------------------------------ interrupts of PFIFO */
+/* ----------------------------------------------------------------- interrupt registers of PFIFO */
 
 static u32 fifo_intr_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
@@ -101,7 +102,7 @@ static void runlist_event_write(struct kvgpu_trap *t, const struct kvgpu_access 
 	vtrap_fifo_update(t);
 }
 
-/* ------------------------------------------------------------------ runlists */
+/* ----------------------------------------------------------- doorbells; runlists: submit, block */
 
 static void userd_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
@@ -136,7 +137,10 @@ static u32 runlist_block_read(struct kvgpu_trap *t, const struct kvgpu_access *a
 	return t->runl_blocked;
 }
 
-/* A guest has one runlist. A write can't block and unblock it at once: one command is enough. */
+/*
+ * A guest has one runlist. One write can't both block and unblock it, so that one command is
+ * enough.
+ */
 static void runlist_block_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	u32 new = a->bits & (u32)KVGPU_GUEST_RUNL_MASK, blocked = new & ~t->runl_blocked;
@@ -152,13 +156,13 @@ static void runlist_block_write(struct kvgpu_trap *t, const struct kvgpu_access 
 static u32 pbdma_runlists_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	/*
-	 * nouveau accepts two PBDMAs at most for a runlist (gk104_fifo_runl_ctor()). Interrupts of
-	 * the other PBDMAs reach nouveau all the same.
+	 * Show two PBDMAs at most: nouveau accepts no more for a runlist (gk104_fifo_runl_ctor()).
+	 * Interrupts of the card's other PBDMAs reach nouveau all the same.
 	 */
 	return a->idx < 2 && a->idx < t->cfg.topo->nr_pbdma ? (u32)KVGPU_GUEST_RUNL_MASK : 0;
 }
 
-/* ------------------------------------------------------------------ preemption, engines */
+/* ------------------------------------------------ preempt, engine status, fault injection, time */
 
 static u32 preempt_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
@@ -199,7 +203,7 @@ static u32 fifo_time_high_read(struct kvgpu_trap *t, const struct kvgpu_access *
 	return vtrap_guest_time_get(t, a->now) >> 32;
 }
 
-/* Reset of PFIFO: all channels are unbound, nothing is pending. */
+/* Resets PFIFO's registers of the vGPU: all channels are unbound, nothing is pending. */
 void vtrap_fifo_reset(struct kvgpu_trap *t)
 {
 	unsigned int i;
@@ -247,7 +251,7 @@ void kvgpu_trap_nonstall(struct kvgpu_trap *t)
 
 /*
  * If the guest has not acknowledged the last record of @unit yet, that record is not overwritten.
- * The guest is told of a dropped fault instead, as the chip would do.
+ * The guest is told of a dropped fault instead (PFIFO_INTR_DROPPED_FAULT), as the chip would do.
  */
 void kvgpu_trap_mmu_fault(struct kvgpu_trap *t, u8 unit, u64 inst, u64 va, u32 info)
 {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The virtual PMU: rings and messages as of nouveau's program for the PMU. Power, clocks and fans
- * are the host's. A guest's request is normally answered at once, mostly by zeros, because nouveau
- * waits for the reply without limit (gt215_pmu_send()).
+ * The virtual PMU: it has the rings and messages of nouveau's program for the PMU. Power, clocks
+ * and fans are the host's. After the guest has started the PMU, each message of the guest is
+ * answered before the guest's write completes, because nouveau waits for the reply without limit
+ * (gt215_pmu_send()). The data words of most replies are 0. Only if the guest leaves the ring of
+ * replies full, there is no reply.
  */
 #include <gk110/pmc.h>
 #include <gk110/pmu.h>
@@ -49,8 +51,9 @@ void vtrap_pmu_reset(struct kvgpu_trap *t)
 }
 
 /*
- * Fills the data words of a reply. MEMX, the process for memory scripts, replies where its data is
- * if it is asked for that. In other replies the data words are 0.
+ * Fills the data words of a reply. MEMX is the process for memory scripts. If the guest asks MEMX
+ * where its data or its training data is, the reply has offset and size of that data. In all other
+ * replies the data words are 0.
  */
 static void pmu_reply_fill(const u32 *msg, u32 *reply)
 {
@@ -74,7 +77,10 @@ static void pmu_msg_take(struct kvgpu_trap *t, u32 get)
 	for (i = 0; i < ARRAY_SIZE(msg); i++)
 		msg[i] = vtrap_falcon_dmem_get(t, FALCON_PMU, from + 4 * i);
 	if (((put - vtrap_reg_get(t, AT(PMU_RFIFO_GET))) & PMU_RING_COUNTER) >= PMU_RING_SLOTS)
-		return;		/* the ring of replies is full: the guest does not read it */
+		/*
+		 * the ring of replies is full, because the guest does not read it: drop the message
+		 */
+		return;
 	reply[PMU_MSG_PROCESS] = msg[PMU_MSG_PROCESS];
 	reply[PMU_MSG_MESSAGE] = msg[PMU_MSG_MESSAGE];
 	pmu_reply_fill(msg, reply);

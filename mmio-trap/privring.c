@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The register ring: its errors and timing are the host's. */
+/*
+ * The register ring (PRIVRING), by which register accesses reach the units: its errors and timing
+ * are the host's.
+ */
 #include <gk110/privring.h>
 
 #include "units.h"

@@ -4,8 +4,8 @@
  * (semaphore releases, reports), and a driver compares these stamps with PTIMER. If the guest's
  * PTIMER had another time, the stamps would seem to be in the future or the far past. nouveau sets
  * the time when it loads, and does not check the result. cfg.ptimer_offset is meant for a vGPU that
- * has come from another card. The rate is always the host's, in nanoseconds, whatever ratio the
- * guest writes.
+ * has come from another card; mdev/ leaves it 0. The rate is always the host's, in nanoseconds,
+ * whatever ratio the guest writes.
  */
 #include <gk110/ptimer.h>
 #include <gk110/pmc.h>
@@ -78,7 +78,7 @@ void kvgpu_trap_alarm_ring(struct kvgpu_trap *t, u64 now)
 {
 	if (!t->ptimer_alarm || now < t->ptimer_alarm)
 		return;
-	/* the low word is equal again after one ALARM_PERIOD */
+	/* the low word is equal to PTIMER_ALARM again after each ALARM_PERIOD */
 	t->ptimer_alarm += (((now - t->ptimer_alarm) >> 32) + 1) * ALARM_PERIOD;
 	vtrap_reg_set(t, PTIMER_INTR, vtrap_reg_get(t, PTIMER_INTR) | PTIMER_INTR_ALARM);
 	ptimer_intr_update(t);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PTOP: the units of a guest's card. It differs from the real card in these points. Display and
- * video engines are absent (bits 0-3 of PTOP_DISABLE), so that nouveau creates none. No unit that
- * the counts name is switched off. Memory is four equal partitions. The card is initialised
- * already. Every engine is on runlist 0, because nouveau wakes sleepers of that runlist only.
- * Engine ids, interrupt and reset bits, fault units and register bases are the card's own.
+ * PTOP tells a guest which units its card has. The answers differ from the real card in these
+ * points. Display and video engines are absent (bits 0-3 of PTOP_DISABLE), so that nouveau creates
+ * none. No unit that the counts name is switched off. Memory is four equal partitions. The card is
+ * initialised already. Every engine is on runlist 0, because nouveau wakes sleepers of that runlist
+ * only. Engine ids, interrupt and reset bits, fault units and register bases are the card's own.
  */
 #include <gk110/ptop.h>
 
 #include "units.h"
 
-#define WORDS		3	/* registers PTOP_DEVICE per engine */
+#define WORDS		3	/* number of PTOP_DEVICE registers for each engine */
 
 static u32 ptop_gpcs_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {

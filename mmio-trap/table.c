@@ -191,7 +191,7 @@ static const char *check_place(const struct kvgpu_reg_unit *u, const struct kvgp
 	return NULL;
 }
 
-/* Lines may interleave, but no register is in two lines. */
+/* Checks that no register is in both lines. The registers of two lines may interleave. */
 static const char *check_overlap(const struct kvgpu_reg_line *a, const struct kvgpu_reg_line *b)
 {
 	const struct kvgpu_reg_line *few = count_of(a) < count_of(b) ? a : b,

@@ -2,13 +2,13 @@
 /*
  * mmio-trap: the effect of a guest's access to BAR0. Pure: no allocation, lock, clock or MMIO.
  *
- * mmio-trap keeps the vGPU's registers and answers an access by itself where it can. If an access
- * asks for an effect outside of the register file, this effect is returned as one command, fully
- * decoded and checked for form. The caller checks the ownership of what the command names, and
- * carries the command out. Reports of the hardware or the host to the guest come in as events. A
- * command holds its values, with two exceptions: the time of an alarm is in .ptimer_alarm, and
- * kvgpu_trap_irq_take() tells the state of the interrupt line. If a command names guest memory, the
- * caller reads that memory.
+ * mmio-trap keeps the vGPU's registers and answers an access by itself where it can. Some accesses
+ * ask for an effect outside of these registers, for example the submit of a runlist. Such an effect
+ * is returned as one command (struct kvgpu_cmd), fully decoded and checked for form. The caller
+ * checks the ownership of what the command names, and carries the command out. Reports of the
+ * hardware or the host to the guest come in as events. A command holds its values, with two
+ * exceptions: the time of an alarm is in .ptimer_alarm, and kvgpu_trap_irq_take() tells the state
+ * of the interrupt line. If a command names guest memory, the caller reads that memory.
  *
  * Locks: the caller serialises all calls for one vGPU (vgpu->lock).
  */
@@ -18,7 +18,7 @@
 #include "gk110/pfb.h"
 #include "kvgpu/types.h"
 
-/* ------------------------------------------------------------------ configuration and state */
+/* ------------------------------------------------ configuration and state of a vGPU's registers */
 
 /*
  * A part of BAR0 whose registers keep their values and have no other effect on a vGPU: timing and
@@ -37,16 +37,18 @@ struct kvgpu_trap_cfg {
 	u64 vram_size;
 	/*
 	 * Size of a graphics context, bytes, as the guest reads it in scratch register 1 of FECS:
-	 * size of a context of the host, with what the host puts behind it (mdev/machine/grctx.c).
+	 * the size of the host's context plus the size of the data that the host puts behind it
+	 * (mdev/machine/grctx.c).
 	 */
 	u32 gr_ctx_size;
 	/*
-	 * Contents of PROM. Each power-on of the vGPU makes them a copy of the card's VBIOS. The
-	 * guest may map and change them.
+	 * Contents of PROM, .vbios_size bytes. mdev/machine/ copies the card's VBIOS there at each
+	 * power-on of the vGPU. The guest may map this memory and change it.
 	 */
 	const u8 *vbios;
 	u32 vbios_size;
-	u64 ptimer_offset;		/* ns, added to the host's PTIMER time for the guest */
+	/* ns, added to the time of the host's PTIMER to give the guest's PTIMER */
+	u64 ptimer_offset;
 	/*
 	 * Memory of KVGPU_TRAP_PLAIN_SIZE bytes for the registers from KVGPU_TRAP_PLAIN_BASE on.
 	 * The guest may change it at any time. NULL: these registers are in the register file.
@@ -55,14 +57,16 @@ struct kvgpu_trap_cfg {
 };
 
 /*
- * One register of the register file. The file is an open-addressed hash of fixed size, in memory
- * that the caller allocates. If there is no free slot for a register, the file keeps no value for
- * the register, and .nr_dropped counts each value that is lost.
+ * One register of the register file, in which mmio-trap keeps the values of a vGPU's registers. The
+ * file is an open-addressed hash of fixed size, in memory that the caller allocates. If there is no
+ * free slot for a register, the file keeps no value for the register, and .nr_dropped counts each
+ * value that is lost.
  */
 struct kvgpu_reg_slot {
 	u32 reg;			/* offset in BAR0, with bit 0 set; 0: the slot is unused */
 	u32 val;
-	u32 rd, wr;			/* counts of accesses, for debugfs */
+	/* counts of reads and writes of the register, for debugfs */
+	u32 rd, wr;
 };
 /* number of slots, a power of two; a recorded load of nouveau takes fewer than a quarter of them */
 #define KVGPU_TRAP_SLOTS	16384
@@ -94,11 +98,12 @@ struct kvgpu_trap {
 	 */
 	bool edge;
 
-	/* PFIFO */
-	u32 fifo_intr;			/* PFIFO_INTR, but for PFIFO_INTR_LEVELS */
+	/* Registers of PFIFO. A comment names the register that shows the member. */
+	u32 fifo_intr;			/* PFIFO_INTR, without PFIFO_INTR_LEVELS */
 	/*
-	 * The guest's driver has enabled NON_STALL_INTERRUPT. nouveau does so while one of its
-	 * clients waits. The caller may read this.
+	 * The guest's driver has enabled NON_STALL_INTERRUPT in PFIFO_INTR_EN or
+	 * PFIFO_INTR_EN_NRHOST. nouveau does so while one of its clients waits. The caller may read
+	 * this.
 	 */
 	bool wants_nonstall;
 	u32 fault_pending;		/* PFIFO_MMU_FAULT_SOURCE */
@@ -110,12 +115,13 @@ struct kvgpu_trap {
 	u32 runl_event;			/* PFIFO_RUNLIST_EVENT */
 	u32 runl_blocked;		/* PFIFO_RUNLIST_BLOCK */
 	struct { u32 inst, ctrl; } chan[KVGPU_MAX_CHAN];	/* PCCSR_INST, PCCSR_CHAN */
-	/* PFIFO_ENGINE_STATUS, with guest ids */
+	/* PFIFO_ENGINE_STATUS(e), with the guest's ids */
 	u32 engine_status[KVGPU_MAX_ENGINE];
 	bool preempt_pending;
 	/* a GR exception was reported, and the guest has not restarted or reset GR since */
 	bool gr_halted;
-	u64 ptimer_offset;		/* ns; the guest's PTIMER minus the host's */
+	/* ns; the guest's PTIMER minus the host's */
+	u64 ptimer_offset;
 	u64 ptimer_alarm;	/* host's PTIMER in ns at which the alarm rings; 0: not armed */
 
 	/*
@@ -134,16 +140,17 @@ void kvgpu_trap_init(struct kvgpu_trap *t, const struct kvgpu_trap_cfg *cfg,
  */
 void kvgpu_trap_reset(struct kvgpu_trap *t);
 
-/* ------------------------------------------------------------------ accesses and commands */
+/* --------------------------------------- a guest's accesses, and the commands that they ask for */
 
 enum kvgpu_cmd_kind {
 	KVGPU_CMD_NONE = 0,
-	KVGPU_CMD_CHAN_BIND,	/* .chan: instance pointer written with the bind bit set */
-	KVGPU_CMD_CHAN_UNBIND,	/* .chan */
-	KVGPU_CMD_CHAN_ENABLE,	/* .chan */
-	KVGPU_CMD_CHAN_DISABLE,	/* .chan */
-	KVGPU_CMD_RUNLIST,	/* .runlist: submit */
-	KVGPU_CMD_PREEMPT,	/* .preempt */
+	/* .chan: the guest wrote an instance pointer with the bind bit set */
+	KVGPU_CMD_CHAN_BIND,
+	KVGPU_CMD_CHAN_UNBIND,	/* .chan: the guest cleared the bind bit */
+	KVGPU_CMD_CHAN_ENABLE,	/* .chan: the guest wrote PCCSR_CHAN_ENABLE_SET */
+	KVGPU_CMD_CHAN_DISABLE,	/* .chan: the guest wrote PCCSR_CHAN_ENABLE_CLR */
+	KVGPU_CMD_RUNLIST,	/* .runlist: the guest submits a list */
+	KVGPU_CMD_PREEMPT,	/* .preempt: the guest preempts a channel or a group */
 	KVGPU_CMD_RUNL_BLOCK,	/* .mask: runlists that the guest has just blocked */
 	KVGPU_CMD_RUNL_ALLOW,	/* .mask: runlists that the guest has just unblocked */
 	/* .tlb: the guest invalidates its TLB; the caller has to sync the vGPU's shadow tables */
@@ -168,8 +175,8 @@ enum kvgpu_cmd_kind {
 	 */
 	KVGPU_CMD_GR_SAVE,
 	/*
-	 * .mask: a bit for each engine (index in topo.engine) that the guest has reset by
-	 * PMC_ENABLE; bit 31: PFIFO
+	 * .mask: the guest has reset engines by PMC_ENABLE: a bit for each (index in topo.engine);
+	 * bit 31: PFIFO
 	 */
 	KVGPU_CMD_ENGINE_RESET,
 	/*
@@ -180,8 +187,12 @@ enum kvgpu_cmd_kind {
 	/* .pbdma: the guest acknowledged a PBDMA interrupt, and wants its channel to go on */
 	KVGPU_CMD_PBDMA_ACK,
 	KVGPU_CMD_GR_ACK,	/* the guest acknowledged a GR exception */
-	KVGPU_CMD_CE_ACK,	/* .mask: bit of the engine whose interrupt was acknowledged */
-	/* the interrupt line has changed, or an edge has come: see kvgpu_trap_irq_take() */
+	/* .mask: a bit of the engine (index in topo.engine) whose interrupt was acknowledged */
+	KVGPU_CMD_CE_ACK,
+	/*
+	 * there is no other command, but .line has changed or .edge was set (struct kvgpu_trap):
+	 * see kvgpu_trap_irq_take()
+	 */
 	KVGPU_CMD_IRQ,
 	KVGPU_CMD_ALARM,	/* .ptimer_alarm has changed: arm a timer, or stop it if 0 */
 };
@@ -189,7 +200,7 @@ enum kvgpu_cmd_kind {
 struct kvgpu_cmd {
 	enum kvgpu_cmd_kind kind;
 	/*
-	 * also, whatever .kind is, the interrupt line has changed or an edge has come: see
+	 * true, whatever .kind is: .line has changed or .edge was set (struct kvgpu_trap): see
 	 * kvgpu_trap_irq_take()
 	 */
 	bool irq;
@@ -283,7 +294,7 @@ void kvgpu_trap_chan_status_set(struct kvgpu_trap *t, gchid_t id, u32 status);
  */
 bool kvgpu_trap_irq_take(struct kvgpu_trap *t, bool *edge);
 
-/* ------------------------------------------------------------------ for debugfs and docs */
+/* -------------------------------------------------------- descriptions and checks of the tables */
 
 enum kvgpu_reg_class {
 	KVGPU_REG_UNLISTED,
@@ -300,13 +311,16 @@ struct kvgpu_reg_info {
 };
 /*
  * Sets *@info to what the tables say about @reg. Returns false, with class UNLISTED, if the tables
- * say nothing. (Both counts of a slot, .rd and .wr, can be 0: for example if the slot was reserved,
- * or if it has a value that an event or a write to another register has stored.)
+ * say nothing.
+ *
+ * A slot of the register file does not mean that the guest has accessed the register: .rd and .wr
+ * of a slot are both 0 if, for example, the slot was reserved, or if only an event or a write to
+ * another register has stored a value.
  */
 bool kvgpu_trap_info(u32 reg, struct kvgpu_reg_info *info);
 /*
- * Checks the tables: for example that they are sorted and do not overlap, and that every hook can
- * be reached. Returns NULL, or a text about the first error.
+ * Checks the tables: for example that they are sorted and do not overlap, and that each hook of a
+ * line can be reached. Returns NULL, or a text about the first error.
  */
 const char *kvgpu_trap_check_tables(void);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The units' tables. A comment at the right names the file that defines the table in its own line
- * and the tables in the lines below, up to the next comment.
+ * The units' tables. The comment at the end of a line names the file that defines this line's
+ * table. It holds for the lines below, too, up to the next comment.
  */
 #ifndef KVGPU_MMIO_TRAP_UNITS_H
 #define KVGPU_MMIO_TRAP_UNITS_H
