@@ -2,9 +2,9 @@
 /*
  * Hides the differences between the kernels that this module builds on. No condition here tests the
  * version of a kernel, because stable and vendor kernels have some interfaces earlier or later than
- * the plain kernel of that version. Instead, the probes of probes.list look into the kernel's
- * headers and define KVGPU_HAVE_.... So the module can also be tried on a kernel that is newer than
- * all tested kernels.
+ * the plain kernel of that version. Instead, the build searches the kernel's headers for the
+ * declarations in probes.list, and defines KVGPU_HAVE_<probe> for those that the kernel has. So the
+ * module can also be tried on a kernel that is newer than all tested kernels.
  */
 #ifndef KVGPU_MDEV_COMPAT_H
 #define KVGPU_MDEV_COMPAT_H
@@ -13,7 +13,7 @@
 #include <linux/mm.h>
 #include <linux/vfio.h>
 
-/* In newer kernels eventfd_signal() takes no count. In older kernels the count here is always 1. */
+/* Signals an eventfd once. In older kernels eventfd_signal() takes a count, which is 1 here. */
 static inline void vgpu_compat_eventfd_signal(struct eventfd_ctx *ctx)
 {
 #ifdef KVGPU_HAVE_EVENTFD_COUNT
@@ -23,7 +23,7 @@ static inline void vgpu_compat_eventfd_signal(struct eventfd_ctx *ctx)
 #endif
 }
 
-/* In newer kernels vm_flags can be changed only by accessor functions. */
+/* Sets flags of a user mapping. In newer kernels only accessor functions can change vm_flags. */
 static inline void vgpu_compat_vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
 {
 #ifdef KVGPU_HAVE_VM_FLAGS_SET
@@ -89,10 +89,11 @@ long vgpu_compat_region_info_ioctl(struct vfio_device *vdev, void __user *arg);	
 #endif
 
 /*
- * User mappings of a vGPU are removed by the inode of its VFIO device. On a kernel that gives the
- * VFIO device no inode of its own, they are removed by a list of the mappings (vmas.c). There the
- * device's file has the inode that all files of anon_inode_getfile() share. A removal by that inode
- * would also remove mappings of other devices.
+ * vgpu_compat_zap() removes a vGPU's user mappings of a range of its device's file: @at and @len
+ * are in bytes. If the kernel gives each VFIO device an inode of its own, it removes the mappings
+ * of that inode. In older kernels the device's file has the inode that all files of
+ * anon_inode_getfile() share, and a removal by that inode would also hit mappings of other devices.
+ * There it uses a list of the vGPU's mappings (vmas.c).
  */
 struct kvgpu_vgpu;
 #ifdef KVGPU_HAVE_VDEV_INODE
@@ -107,7 +108,10 @@ static inline vm_fault_t vgpu_compat_vma_note(struct kvgpu_vgpu *v, struct vm_ar
 void vgpu_compat_vma_open(struct vm_area_struct *vma);	/* vmas.c */
 int vgpu_compat_vma_moved(struct vm_area_struct *vma);
 void vgpu_compat_vma_close(struct vm_area_struct *vma);
-/* Puts @vma on the list if it is not there. Returns 0, or what the page fault has to return. */
+/*
+ * Puts @vma on the list of the vGPU's mappings if it is not there. Returns 0, or an error code that
+ * the page fault handler returns.
+ */
 vm_fault_t vgpu_compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *vma);
 void vgpu_compat_zap(struct kvgpu_vgpu *v, u64 at, u64 len);
 /*
@@ -120,7 +124,10 @@ void vgpu_compat_zap(struct kvgpu_vgpu *v, u64 at, u64 len);
 		.close = vgpu_compat_vma_close,
 #endif
 
-/* Mapping of 2 MiB of device memory by a single page fault, if the kernel is able to do so. */
+/*
+ * Page faults that map 2 MiB of device memory at once. On a kernel that can't do so,
+ * COMPAT_HUGE_FAULT() is empty, and the kernel maps page by page.
+ */
 #if defined(CONFIG_ARCH_SUPPORTS_PMD_PFNMAP) && defined(KVGPU_HAVE_HUGE_FAULT_ORDER)
 #define COMPAT_HUGE_FAULT(fn)	.huge_fault = fn,
 #define COMPAT_HUGE_ORDER	PMD_ORDER

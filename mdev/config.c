@@ -83,8 +83,8 @@ static const struct config_word *find_word(u32 off)
 }
 
 /*
- * Returns the bits of a word that a write sets to the written value. In a BAR these are the address
- * bits from the BAR's size upwards, by which the guest finds the size out.
+ * Returns the bits of a word that a write sets to the written value. In the low word of a BAR these
+ * are the address bits from the BAR's size upwards, by which the guest finds the size out.
  */
 static u32 word_writable(const struct kvgpu_vgpu *v, const struct config_word *w)
 {
@@ -107,8 +107,9 @@ void vgpu_config_set_word(struct kvgpu_vgpu *v, u32 off, u32 val)
 }
 
 /*
- * Sets all words to their values after reset. Also gives the values to mmio-trap, because its own
- * reset has cleared its copies of the words.
+ * Sets all words to their values after reset. BAR0 shows these words too: mmio-trap has copies of
+ * them, which the reset of the vGPU's registers has cleared. So this function also sets the copies
+ * (kvgpu_machine_config_set()).
  */
 void vgpu_config_reset(struct kvgpu_vgpu *v)
 {

@@ -4,8 +4,8 @@
  * kvgpu/<card>/<uuid>/{state,channels,shadow,registers,unlisted,hardware,faults}. The files are for
  * people to read, not for programs: their format may change. All are read only.
  *
- * The files of a card take gpu->lock. Those of a vGPU take vgpu->lock, and a reader that waits for
- * it can be interrupted; "faults" takes fault_lock alone.
+ * A read of a card's file takes gpu->lock. A read of a vGPU's file takes vgpu->lock, and can be
+ * interrupted while it waits for that lock. A read of "faults" takes fault_lock alone.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -16,7 +16,7 @@
 
 static struct dentry *root;
 
-/* ------------------------------------------------------------------ files of a card */
+/* ------------------------------------------------------------------ print the files of a card */
 
 static int card_show(struct seq_file *s, void *unused)
 {
@@ -68,7 +68,7 @@ static int sched_show(struct seq_file *s, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(sched);
 
-/* ------------------------------------------------------------------ files of a vGPU */
+/* ------------------------------------------------------------------ print the files of a vGPU */
 
 static int state_show(struct seq_file *s, void *unused)
 {
@@ -113,7 +113,9 @@ static int fault_log_show(struct seq_file *s, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(fault_log);
 
-/* ------------- add and remove; an error is not reported: the files are missing, all else works */
+/*
+ * Create and remove the files. Errors of debugfs are ignored: without the files all else works.
+ */
 
 void vgpu_debugfs_init(void)
 {

@@ -5,11 +5,11 @@
  * all its mediated devices are removed. The removal of a mediated device asks the user of the
  * device to close it (irq.c, REQ), and waits until that is done.
  *
- * The name of the PCI driver begins the names of the types (kvgpu-512m, ...), which admins write
- * into their scripts.
+ * The mdev core makes the names of the types from the PCI driver's name (kvgpu-512m, ...). Admins
+ * write these names into their scripts, so the driver's name must not change.
  *
- * This file takes no lock of the module. The PCI core calls probe and remove with the device's lock
- * held.
+ * The functions in this file take no lock of the module themselves. The PCI core calls probe and
+ * remove with the device's lock held.
  */
 #include <linux/io.h>
 #include <linux/module.h>
@@ -28,7 +28,8 @@
 struct board {
 	const char *name;
 	/*
-	 * where the module has run on this board: on silicon, or on a model of it; NULL: on neither
+	 * text for the log: where the module has run on this board, on silicon or on a model of it;
+	 * NULL: on neither
 	 */
 	const char *run;
 };
@@ -55,9 +56,9 @@ static void tell_board(struct pci_dev *pdev, const struct board *b)
 }
 
 /*
- * Reserves the write-combining memory type for user mappings of the slices. If that fails, these
- * mappings may be uncached. Of the host's own windows in BAR1, USERD and the pool are left out:
- * ioremap chooses their memory types.
+ * Reserves the write-combining memory type for user mappings of the vGPUs' slices of BAR1 and BAR3.
+ * If that fails, these mappings may be uncached. The host's USERD window at the start of BAR1 and
+ * its pool at the end are left out: the host maps them by ioremap, which sets their memory types.
  */
 static void reserve_memory_types(struct kvgpu_gpu *gpu)
 {
@@ -137,7 +138,10 @@ static void kvgpu_remove(struct pci_dev *pdev)
 	struct kvgpu_gpu *gpu = pci_get_drvdata(pdev);
 
 	mdev_unregister_parent(&gpu->parent);
-	/* a vGPU can outlive the removal of its mediated device, as long as it is referenced */
+	/*
+	 * wait for vGPUs to which VFIO still has references after their mediated devices are
+	 * removed
+	 */
 	if (!refcount_dec_and_test(&gpu->users))
 		wait_for_completion(&gpu->idle);
 	vgpu_debugfs_gpu_remove(gpu);

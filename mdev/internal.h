@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Declarations for the files of the VFIO face (mdev/). The machine (mdev/machine/) does not include
- * this header.
+ * Declarations for the files of the VFIO face: the files directly in mdev/, which serve VFIO's
+ * calls and sysfs. The machine (mdev/machine/) does not include this header.
  */
 #ifndef KVGPU_MDEV_INTERNAL_H
 #define KVGPU_MDEV_INTERNAL_H
@@ -30,8 +30,8 @@ void vgpu_config_read(struct kvgpu_vgpu *v, u32 off, void *buf, size_t len);
 bool vgpu_config_write(struct kvgpu_vgpu *v, u32 off, const void *buf, size_t len);
 
 /*
- * An offset in the device's file has the index of a region in its high bits, and the offset in that
- * region in its low OFFSET_SHIFT bits, as in vfio-pci.
+ * An offset in the device's file has the index of a VFIO region (VFIO_PCI_..._REGION_INDEX) in its
+ * high bits, and the offset in that region in its low OFFSET_SHIFT bits, as in vfio-pci.
  */
 #define OFFSET_SHIFT	40
 #define OFFSET_MASK	((1ull << OFFSET_SHIFT) - 1)
@@ -52,11 +52,14 @@ int vgpu_region_info(struct vfio_device *vdev, struct vfio_region_info *info,
 int vgpu_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma);
 
 /* signal.c */
-/* call it inside rcu_read_lock() or with vgpu->lock held, and with irq_lock not held */
+/*
+ * Signals @ctx unless it is NULL, and counts and traces that as MSI or INTx. Call it inside
+ * rcu_read_lock() or with vgpu->lock held, and with irq_lock not held.
+ */
 void vgpu_eventfd_signal(struct kvgpu_vgpu *v, struct eventfd_ctx *ctx, bool msi);
 /*
- * Signals INTx if the guest's line is up, INTx is neither disabled nor masked and has an eventfd,
- * and MSI has no eventfd.
+ * Signals INTx and masks it, if the guest's interrupt line is up, INTx is neither disabled nor
+ * masked and has an eventfd, and MSI has no eventfd. Call it with irq_lock not held.
  */
 void vgpu_intx_signal(struct kvgpu_vgpu *v);
 

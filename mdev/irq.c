@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts of a vGPU to its VMM, by eventfds. MSI is a message: it is signalled when the virtual
- * interrupt has had an edge (kvgpu_machine_irq_get()). INTx is a level: vgpu_intx_signal() also
- * masks INTx, and signals it again when it is unmasked and the line is still up. KVM unmasks INTx
- * by a second eventfd, the unmask eventfd. REQ asks the VMM to close the device.
+ * Sets up the eventfds by which a vGPU's interrupts reach its VMM; signal.c signals MSI and INTx.
+ * MSI is a message: it is signalled when the virtual interrupt has had an edge
+ * (kvgpu_machine_irq_get()). INTx is a level: vgpu_intx_signal() masks INTx when it signals INTx.
+ * When INTx is unmasked and the line is still up, INTx is signalled again. The VMM unmasks INTx by
+ * an ioctl, or KVM does by a second eventfd, the unmask eventfd. REQ is the eventfd that asks the
+ * VMM to close the device.
  *
  * irq_lock protects the state of INTx and the change of eventfd contexts. No eventfd is signalled
  * under irq_lock, because a signal calls the waiters of the eventfd. User space may use one eventfd
- * both for an interrupt and as unmask eventfd of this or another vGPU. Then a waiter is that vGPU's
- * unmask handler, which takes irq_lock. While a context is signalled without irq_lock, RCU keeps
- * the context alive (in replace_trigger(), vgpu->lock does).
+ * both for an interrupt and as unmask eventfd of this or another vGPU. Then the unmask handler of
+ * that vGPU is a waiter, and it takes irq_lock. A thread that signals an eventfd without irq_lock
+ * is inside rcu_read_lock(), which keeps the context alive. replace_trigger() is not: it signals
+ * with vgpu->lock held, without which no context is replaced.
  *
  * The unmask handler normally runs inside a wake-up and must not signal an eventfd itself: a work
  * item of the vGPU does so (machine/event.c).
@@ -42,13 +45,13 @@ int vgpu_irq_info(struct vfio_irq_info *info)
 	}
 }
 
-/* ------------------------------------------------------------------ mask and unmask of INTx */
+/* ------------------------------------------------------------------ mask and unmask INTx */
 
 /*
  * Runs inside the wake-up of the unmask eventfd, with interrupts off, or in vfio_virqfd_enable() if
  * that eventfd is signalled already. If INTx has to be signalled again, the vGPU's work item does
- * so, because the CPU time of that item is limited. The thread function that a virqfd may have
- * would have no limit.
+ * so, because the CPU time of that item is limited. vfio_virqfd_enable() also takes a function that
+ * a workqueue calls, but its CPU time would not be limited.
  */
 static int unmask_handler(void *opaque, void *unused)
 {
@@ -106,7 +109,7 @@ static int set_intx_mask(struct kvgpu_vgpu *v, const struct vfio_irq_set *hdr, c
 	}
 }
 
-/* ----------------------------------------------------- triggers: the eventfds of the interrupts */
+/* --------------- set, replace and signal the eventfds of the interrupts (in VFIO: the triggers) */
 
 static struct eventfd_ctx __rcu **trigger_of(struct kvgpu_vgpu *v, u32 index)
 {
@@ -140,8 +143,8 @@ static void replace_trigger(struct kvgpu_vgpu *v, u32 index, struct eventfd_ctx 
 		v->intx_masked = false;
 	spin_unlock_irqrestore(&v->irq_lock, flags);
 	/*
-	 * An edge that came before MSI had an eventfd was lost. So signal MSI if the line is up: an
-	 * interrupt too many is harmless.
+	 * An edge that came before MSI had an eventfd was lost. So signal a new eventfd of MSI if
+	 * the line is up: an interrupt too many is harmless.
 	 */
 	if (ctx && kvgpu_machine_irq_get(v, NULL) && index == VFIO_PCI_MSI_IRQ_INDEX)
 		vgpu_eventfd_signal(v, ctx, true);
@@ -211,8 +214,8 @@ static int set_trigger(struct kvgpu_vgpu *v, const struct vfio_irq_set *hdr, con
 }
 
 /*
- * The caller has checked the index, start, count and size of @hdr against vgpu_irq_info(), so
- * hdr->count is 0 or 1.
+ * Serves VFIO_DEVICE_SET_IRQS. The caller has checked the index, start, count and size of @hdr
+ * against vgpu_irq_info(), so hdr->count is 0 or 1.
  */
 int vgpu_irq_set(struct kvgpu_vgpu *v, const struct vfio_irq_set *hdr, const void *data)
 {
@@ -232,8 +235,8 @@ int vgpu_irq_set(struct kvgpu_vgpu *v, const struct vfio_irq_set *hdr, const voi
 }
 
 /*
- * Asks the user to close the device. When the device is to be removed, the vfio core calls this
- * about every 10 s until the device is closed. @count: number of earlier calls.
+ * Asks the VMM, by the eventfd REQ, to close the device. When the device is to be removed, the vfio
+ * core calls this about every 10 s until the device is closed. @count: number of earlier calls.
  */
 void vgpu_irq_request(struct kvgpu_vgpu *v, unsigned int count)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * User mappings of a vGPU's regions. Page faults fill them: the machine tells the frame for a page.
- * The machine can have the mapping of a page removed again (zap.c). Pages of the vGPU's own memory
- * (struct vgpu_own) are mapped without the machine, and no zap removes their mappings. The page
- * fault handler normally runs with the process's mmap_lock held. So it takes map_lock, and never
- * vgpu->lock (vgpu.h, locks).
+ * User mappings of a vGPU's regions. A mapping is empty at first, and a page fault maps a page: the
+ * handler gets the page frame from kvgpu_machine_pfn_find(). The machine can have mapped pages
+ * removed again (a *zap*: zap.c). Pages of the vGPU's own memory (struct vgpu_own) are mapped
+ * without the machine, and no zap removes them. The page fault handler normally runs with the
+ * process's mmap_lock held. So it takes map_lock, and never vgpu->lock ("Locks" in vgpu.h).
  */
 #include <linux/ktime.h>
 #include <linux/vmalloc.h>
@@ -26,11 +26,11 @@ static u64 vma_offset(const struct vm_area_struct *vma, unsigned long address)
 }
 
 /*
- * Tells whether the fault is of the kind that VFIO's container causes to map the frame for a
- * physical device by an IOMMU. QEMU has the mapped BARs put into the IOMMU if the VM also has a
- * physical device. Callers refuse such a fault, because they could not remove the frame from the
- * IOMMU when the page later shows data of another vGPU. A page that is in the process's page tables
- * already gets into the IOMMU without a fault: docs/threat-model.md.
+ * Tells whether the fault has FAULT_FLAG_REMOTE. VFIO's container causes such faults to map a BAR's
+ * page frame into the IOMMU of a physical device: QEMU asks for that if the VM has a physical
+ * device, too. Callers refuse such a fault, because they could not remove the frame from the IOMMU
+ * when the page later shows data of another vGPU. If the page is mapped in the process already, its
+ * frame gets into the IOMMU without a fault: docs/threat-model.md.
  */
 static bool fault_for_device(const struct vm_fault *vmf)
 {
@@ -78,8 +78,8 @@ static vm_fault_t vgpu_fault(struct vm_fault *vmf)
 /*
  * Maps an aligned 2 MiB of BAR1 by one fault if the mapping covers all of it and the frames are
  * contiguous, because BAR1 shows buffers of thousands of pages. The frames are contiguous except at
- * the doorbells. BAR3 and PRAMIN show page tables, among others. They are mapped only page by page,
- * because each mapped page counts as written by the CPU.
+ * the doorbells. BAR3 and PRAMIN, which show page tables among others, are mapped only page by
+ * page: each mapped page counts as written by the CPU, and a sync reads written page tables again.
  */
 static vm_fault_t __maybe_unused vgpu_huge_fault(struct vm_fault *vmf, unsigned int order)
 {
@@ -159,7 +159,7 @@ int vgpu_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma)
 	vgpu_compat_vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP |
 					      VM_ALLOW_ANY_UNCACHED | COMPAT_VM_FLAGS);
 	/*
-	 * pages other than the vGPU's own pages are pages of the card's BARs: map them
+	 * pages outside of the vGPU's own memory are pages of the card's BARs: map them
 	 * write-combined
 	 */
 	if (vma_region(vma) != VFIO_PCI_BAR0_REGION_INDEX ||

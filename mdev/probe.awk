@@ -2,7 +2,7 @@
 # awk -f probe.awk -v include=FOLDER -v release=RELEASE probes.list: prints what the compiler is to be told of the kernel whose
 # headers are in FOLDER/linux, or one line that says which probes found nothing that kvgpu knows.
 
-# tight TEXT: without blanks where C needs none
+# tight TEXT: returns TEXT without the blanks that C does not need
 function tight(text,	i)
 {
 	gsub(/[ \t]+/, " ", text)
@@ -11,7 +11,7 @@ function tight(text,	i)
 	return text
 }
 
-# text_of HEADER: on one line, without comments
+# text_of HEADER: returns the text of HEADER on one line, without comments; empty if HEADER can't be read
 function text_of(header,	line, text, path, at, inside)
 {
 	if (header in texts)
@@ -43,7 +43,7 @@ function text_of(header,	line, text, path, at, inside)
 	return texts[header] = tight(text)
 }
 
-# says HEADER FORM: a header that can't be read says nothing, nor does it lack anything
+# says HEADER FORM: returns whether HEADER has FORM, or, if FORM is !WORD, whether HEADER lacks WORD; 0 if HEADER can't be read
 function says(header, form,	text)
 {
 	text = text_of(header)

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads and writes of the regions of a vGPU. BAR0 is trapped, but its PRAMIN window and the vGPU's
- * own pages can be mapped. BAR1 and BAR3 can be mapped as a whole (mapping.c). The configuration
- * space is trapped. A read or write may have any width and alignment. This file splits it into the
- * accesses for which the machine has functions: registers of 32 bits, and runs of bytes inside one
- * page.
+ * Serves reads and writes of a vGPU's regions by the VMM (read() and write() on the device's file).
+ * The VMM makes them for guest accesses that trap. All accesses of the configuration space trap,
+ * and those of BAR0, except that the PRAMIN window and the vGPU's own memory (struct vgpu_own) can
+ * be mapped. BAR1 and BAR3 can be mapped as a whole (mapping.c). A read or write may have any width
+ * and alignment. This file splits it into the accesses for which the machine has functions:
+ * registers of 32 bits, and runs of bytes inside one page.
  *
  * This file copies from and to user memory only without vgpu->lock, because a page fault on user
- * memory takes the mmap_lock (vgpu.h, locks).
+ * memory takes the mmap_lock ("Locks" in vgpu.h).
  */
 #include <linux/ktime.h>
 #include <linux/sched/signal.h>
@@ -43,7 +44,7 @@ static bool in_pramin(u64 off)
 	return off >= PRAMIN_BASE && off < PRAMIN_BASE + PRAMIN_SIZE;
 }
 
-/* --------------------------------------------------------------- VFIO's description of a region */
+/* --------------------------------- describe a region to user space: VFIO_DEVICE_GET_REGION_INFO */
 
 const struct vgpu_own *vgpu_own_at(const struct kvgpu_vgpu *v, u64 off, u64 len)
 {
@@ -98,7 +99,7 @@ int vgpu_region_info(struct vfio_device *vdev, struct vfio_region_info *info,
 	}
 }
 
-/* ----------------------------------------------------------------- reads and writes of a region */
+/* ----------------------------------------------------------------- read, write and reset */
 
 /* Serves VFIO_DEVICE_RESET and the guest's function level reset. */
 void vgpu_reset(struct kvgpu_vgpu *v)
@@ -110,7 +111,7 @@ void vgpu_reset(struct kvgpu_vgpu *v)
 	kvgpu_mdev_irq_update(v);
 }
 
-/* Reads or writes one register or a part of it. Returns how many bytes of @buf that were. */
+/* Reads or writes the register at @off, or a part of it. Returns how many bytes of @buf it used. */
 static size_t register_access(struct kvgpu_vgpu *v, u32 off, u8 *buf, size_t len, bool write)
 {
 	u32 shift = 8 * (off & 3);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Signals to the VMM through the eventfds that irq.c has set up. irq.c explains why no eventfd is
- * signalled under irq_lock, and what keeps an eventfd's context alive meanwhile.
+ * Signals a vGPU's MSI and INTx interrupts to the VMM, by the eventfds that irq.c has set up. irq.c
+ * explains why no eventfd is signalled under irq_lock, and what keeps an eventfd's context alive
+ * meanwhile.
  */
 #include <linux/rcupdate.h>
 

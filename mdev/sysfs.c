@@ -4,10 +4,11 @@
  * /sys/bus/pci/devices/<card>/kvgpu/. A file has one value. Counters of a vGPU count from its
  * creation on. pinned_pages, runnable, suspended and entitlement_ppm are the present values. Most
  * counters are read without locks: a value may be a little old, but is never half old and half new.
- * gpu_time_ns is current. All knobs but policy, which takes a name, take a decimal number with or
- * without a newline, as mdevctl and echo write it. A write of other text, also of a hexadecimal or
- * negative number, fails with EINVAL, and a write of another number out of range with ERANGE. A
- * write that fails changes nothing.
+ * gpu_time_ns is not old: it includes the time of work that the slicer has not charged yet. All
+ * knobs but policy, which takes a name, take a decimal number with or without a newline, as mdevctl
+ * and echo write it. A write of other text, also of a hexadecimal or negative number, fails with
+ * EINVAL, and a write of another number out of range with ERANGE. A write that fails changes
+ * nothing.
  */
 #include <linux/device.h>
 #include <linux/pci.h>
@@ -73,7 +74,7 @@ MACHINE_COUNTER(tlb_flushes, tlb_flushes);
 MACHINE_COUNTER(spaces_kept, spaces_kept);
 MACHINE_COUNTER(pinned_pages, pinned_pages);
 
-/* ------------------------------------------------------------------ time slices of a vGPU */
+/* ----------------------- a vGPU's use of the GPU, its strikes, and the knobs of its time slices */
 
 COUNTER(gpu_time_ns, kvgpu_machine_gpu_time_get(v));
 COUNTER(entitlement_ppm, kvgpu_machine_entitlement_get(v));
@@ -120,8 +121,8 @@ static ssize_t suspended_show(struct device *dev, struct device_attribute *attr,
 }
 
 /*
- * Only 0 can be written, which ends the suspension and clears the strikes. An admin can't suspend a
- * vGPU: remove the vGPU to stop it.
+ * Only 0 can be written, which ends the vGPU's suspension and clears its strikes. An admin can't
+ * suspend a vGPU; only its removal stops it.
  */
 static ssize_t suspended_store(struct device *dev, struct device_attribute *attr, const char *buf,
 			       size_t len)
@@ -183,7 +184,7 @@ const struct attribute_group *kvgpu_vgpu_groups[] = {
 	NULL
 };
 
-/* ------------------------------------------------------------------ a card */
+/* ------------------------------------------------------------ counters and knobs of a card */
 
 #define CARD_ATTR(name, fmt, expr)								\
 static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf)	\

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Defines the tracepoints of trace.h, and notes the faults of vGPUs: counts, traces and logs them.
+ * Defines the tracepoints of trace.h. Counts and traces the faults of vGPUs, and adds them to
+ * vgpu->fault_log.
  *
- * Faults can be noted in any context and under any lock but fault_lock, a leaf.
+ * kvgpu_mdev_fault_note() can be called in any context, and under any lock but fault_lock, which is
+ * a leaf lock.
  */
 #include <linux/types.h>
 

@@ -52,8 +52,9 @@ TRACE_EVENT(kvgpu_vgpu,
 );
 
 /*
- * The guest has written register @reg, and the register file has made a command of the write. @kind
- * is the command's enum kvgpu_cmd_kind, @a the written value, @b its byte enables.
+ * The guest has written register @reg, and mmio-trap has made a command of the write. @kind is the
+ * command's enum kvgpu_cmd_kind, @a the written value. @b has 0xff in each byte of @a that the
+ * guest has written.
  */
 TRACE_EVENT(kvgpu_command, TP_PROTO(u32 vgpu, u32 reg, u32 kind, u64 a, u64 b),
 	    TP_ARGS(vgpu, reg, kind, a, b),
@@ -144,8 +145,10 @@ TRACE_EVENT(kvgpu_fault, TP_PROTO(u32 vgpu, const char *what, int chid, u64 addr
 		      __entry->chid, __entry->addr, __entry->code));
 
 /*
- * @owner: id of the vGPU whose list alone is on the chip from now on. 0: if @open is true, the
- * lists of all vGPUs that are not suspended are on the chip; if @open is false, no list.
+ * The slicer has written the chip's runlist. @owner: id of the vGPU whose list alone is on the chip
+ * from now on, or 0. If it is 0 and @open is true, the lists of all vGPUs that are not suspended
+ * are on the chip. If it is 0 and @open is false, no list is. @runnable: number of vGPUs that want
+ * to run. @until: monotonic time, ns, at which the latest turn was planned to end.
  */
 TRACE_EVENT(kvgpu_slice, TP_PROTO(u32 owner, bool open, u32 runnable, u64 until),
 	    TP_ARGS(owner, open, runnable, until),
@@ -157,9 +160,10 @@ TRACE_EVENT(kvgpu_slice, TP_PROTO(u32 owner, bool open, u32 runnable, u64 until)
 		      __entry->open ? " open" : "", __entry->runnable, __entry->until));
 
 /*
- * The slicer has driven a channel, or a group if @tsg, off the chip. @ns: time until the channel
- * had left, its recovery began or the card failed. The time counts from the begin of the switch, or
- * from the end of the preempt before in the same switch. @id is the chip's id.
+ * The slicer has driven a channel, or a group if @tsg, off the chip. @id: the chip's id of the
+ * channel or group. @ns: time until the channel or group had left, its recovery began or the card
+ * failed. The time counts from the begin of the switch, or from the end of the last preempt in the
+ * same switch if there was one.
  */
 TRACE_EVENT(kvgpu_preempt, TP_PROTO(u32 vgpu, bool tsg, u16 id, u64 ns), TP_ARGS(vgpu, tsg, id, ns),
 	    TP_STRUCT__entry(__field(u32, vgpu) __field(bool, tsg) __field(u16, id)
@@ -171,8 +175,8 @@ TRACE_EVENT(kvgpu_preempt, TP_PROTO(u32 vgpu, bool tsg, u16 id, u64 ns), TP_ARGS
 
 /*
  * A channel, or a group if @tsg, has not left the chip @ns after the slicer began to drive it off.
- * @recover: true: the channel or group is ended now if it is still loaded; false: only a lost
- * interrupt is looked for.
+ * @id: the chip's id. @recover: true: the slicer ends the channel or group now if it is still
+ * loaded; false: the slicer only looks for a lost interrupt.
  */
 TRACE_EVENT(kvgpu_hang, TP_PROTO(u32 vgpu, bool tsg, u16 id, bool recover, u64 ns),
 	    TP_ARGS(vgpu, tsg, id, recover, ns),

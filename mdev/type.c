@@ -4,9 +4,9 @@
  * video memory, a slice of BAR1 and of BAR3, and 1 MiB of BAR1 that shows the guest's PRAMIN
  * window. A vGPU gets all four or none, under types_lock.
  *
- * get_available of the mdev driver tells user space how many more vGPUs of a type fit. The mdev
- * core does not enforce that number. vgpu_type_reserve() decides whether these parts fit. Creation
- * can still fail for other reasons.
+ * .get_available of kvgpu_mdev_driver tells user space how many more vGPUs of a type fit. The mdev
+ * core does not enforce that number: vgpu_type_reserve() refuses a vGPU whose parts do not fit. The
+ * creation of a vGPU can still fail for other reasons.
  */
 #include <linux/sizes.h>
 #include <linux/string.h>
@@ -40,8 +40,8 @@ static const struct {
 static_assert(ARRAY_SIZE(sizes) == ARRAY_SIZE(((struct kvgpu_gpu *)0)->type));
 
 /*
- * struct place: where the parts of one vGPU begin, in units. struct space: the units of a card that
- * are taken, as bitmaps.
+ * struct place: where the parts of one vGPU begin, in units (PART_UNIT, BAR1_UNIT, BAR3_UNIT).
+ * struct space: bitmaps of the units of a card that are taken.
  */
 struct place {
 	unsigned long part, bar[KVGPU_NR_BARS], pramin;
@@ -141,7 +141,7 @@ unsigned int vgpu_type_available(struct kvgpu_gpu *gpu, const struct kvgpu_type 
 	return vgpus_count_fitting(&s, t);
 }
 
-/* Offers only the types of which the card, without other vGPUs, can hold at least one vGPU. */
+/* Adds to gpu->types only the types of which the empty card can hold at least one vGPU. */
 int vgpu_types_init(struct kvgpu_gpu *gpu)
 {
 	struct space s;
@@ -197,8 +197,8 @@ int vgpu_type_reserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v)
 }
 
 /*
- * When this returns, other vGPUs may take the parts of @v, and the remove of the PCI driver may
- * free @gpu.
+ * Gives back the parts of the card that @v has. When this returns, other vGPUs may take these
+ * parts, and kvgpu_remove() of the PCI driver may free @gpu.
  */
 void vgpu_type_unreserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v)
 {

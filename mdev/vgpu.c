@@ -7,8 +7,8 @@
  * VFIO. After that the VMM opens and closes the device any number of times. Remove: unregistration,
  * which waits until the user closes the device; then .release, which gives all resources back.
  *
- * VFIO calls without a lock of the module. This file takes vgpu->lock around what it does to an
- * open device, and gpu->lock to change the list of vGPUs.
+ * VFIO holds no lock of the module when it calls the functions here. They take vgpu->lock to change
+ * the state of the vGPU, and gpu->lock to change the list of vGPUs.
  */
 #include <linux/kobject.h>
 #include <linux/module.h>
@@ -123,7 +123,7 @@ static void vgpu_dma_unmap(struct vfio_device *vdev, u64 iova, u64 length)
 	kvgpu_machine_dma_unmap(to_vgpu(vdev), iova, length);
 }
 
-/* ------------------------------------------------------------------ ioctls */
+/* ------------------------------------------------------------------ serve the VMM's ioctls */
 
 static long ioctl_get_info(void __user *arg)
 {
@@ -227,7 +227,7 @@ static const struct vfio_device_ops vgpu_ops = {
 	.dma_unmap = vgpu_dma_unmap,
 };
 
-/* ------------------------------------------------------------------ the mediated device */
+/* ----------------------------------------------------- create and remove the mediated device */
 
 /*
  * Tells user space that available_instances of the card's types may have changed. libvirt reads

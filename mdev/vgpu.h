@@ -4,8 +4,8 @@
  *
  * struct kvgpu_gpu: one physical GPU. The PCI driver's probe makes it. The PCI driver's remove
  *   frees it after all its vGPUs are gone.
- * struct kvgpu_vgpu: one mediated device. vfio's .init sets it up (reserves its resources, scrubs
- *   its memory). vfio's .release gives the resources back.
+ * struct kvgpu_vgpu: one mediated device. .init of its vfio_device_ops (vgpu_init()) reserves its
+ *   resources and scrubs its memory. .release (vgpu_release()) gives the resources back.
  *
  * The folder mdev/ has two halves: the VFIO face (the files in mdev/ itself), and the machine
  * behind it (mdev/machine/). The face calls the functions in machine/machine.h and knows nothing
@@ -16,11 +16,11 @@
  * vgpu->lock: protects the state of one vGPU, also the state that the machine keeps (trap, shadows,
  *   channels), except what another lock protects. Taken in process context. Its holder may sleep,
  *   and may pin guest memory.
- * gpu->lock: protects the list of vGPUs, the ids of the chip's channels, and the runlists that the
- *   chip gets. Never held during a pin.
+ * gpu->lock (a sleeping lock, hw/lock.h): protects, among others, the list of vGPUs, the chip's ids
+ *   of channels and groups, and the runlists that the chip gets. Never held during a pin.
  * vgpu->map_lock: protects the data that the page fault handler reads, see
  *   kvgpu_machine_pfn_find(). Of the module's locks, only vma_lock is taken inside of it.
- * the locks of hw/ (hw/internal.h)
+ * the locks of struct kvgpu_hw_priv (hw/internal.h)
  *
  * The page fault handler normally runs with the process's mmap_lock held, and a pin or
  * vfio_dma_rw() under vgpu->lock may take the mmap_lock. So the handler must not wait for
@@ -51,8 +51,8 @@
 #include "hw/hw.h"
 
 /*
- * A type of vGPU: admins choose one when they create a vGPU. It is named by the size of its video
- * memory. All but .base is constant after vgpu_types_init().
+ * A type of vGPU. An admin chooses the type for each new vGPU. Its name is the size of its video
+ * memory. All members but .base are constant after vgpu_types_init().
  */
 struct kvgpu_type {
 	struct mdev_type base;
@@ -74,9 +74,10 @@ struct kvgpu_gpu {
 	struct kvgpu_hw_lock lock;
 	struct list_head vgpus;		/* by struct kvgpu_vgpu.node; protected by gpu->lock */
 	/*
-	 * Protects .part_map, .bar_map and .next_id. Any process can take this lock, by asking how
-	 * many vGPUs fit, and may be slow to give it back. Besides that, only the creation and the
-	 * release of a vGPU take it: an access of a tenant to its vGPU never waits for it.
+	 * Protects .part_map, .bar_map and .next_id. Any process can make the kernel take this
+	 * lock, by a read of available_instances in sysfs, and the lock may then be held for long.
+	 * Besides that, only the creation and the release of a vGPU take it. No access of a guest
+	 * or a VMM to its vGPU waits for it.
 	 */
 	struct mutex types_lock;
 	/* bitmaps of the units of video memory and of the BARs that are taken; units: type.c */
@@ -92,16 +93,16 @@ struct kvgpu_gpu {
 };
 
 /*
- * Number of entries in a vGPU's log of its latest faults, and one entry. debugfs shows the log.
- * vgpu->fault_lock protects it.
+ * A vGPU has a log of its latest KVGPU_FAULT_LOG faults, which debugfs shows. vgpu->fault_lock
+ * protects the log. struct kvgpu_fault_entry is one fault.
  */
 #define KVGPU_FAULT_LOG		32
 struct kvgpu_fault_entry {
-	ktime_t when;
+	ktime_t when;			/* time since boot */
 	const char *what;		/* kind of fault, a constant string */
 	s32 chid;			/* the guest's channel id; -1: unknown or none */
-	u32 code;			/* by .what: fault info word, interrupt bits, ... */
-	u64 addr;			/* by .what: an address or a number, or 0 */
+	u32 code;			/* depends on .what: fault info word, interrupt bits, ... */
+	u64 addr;			/* depends on .what: an address, a number or 0 */
 };
 
 struct kvgpu_counters {			/* of one vGPU; sysfs reads them without locks */
@@ -110,8 +111,9 @@ struct kvgpu_counters {			/* of one vGPU; sysfs reads them without locks */
 };
 
 /*
- * Areas of a vGPU's BAR0 that are plain memory of the host: the VMM maps them into the guest, so
- * that the guest's accesses do not trap. They are the same from .init to .release.
+ * Areas of a vGPU's BAR0 that are host memory of this vGPU alone: the VMM can map them into the
+ * guest, so that the guest's accesses do not trap. The memory stays the same from .init to
+ * .release.
  */
 enum {
 	VGPU_OWN_FLUSH,	/* registers by which the guest asks for a flush: machine/flush.c */
@@ -143,7 +145,10 @@ struct kvgpu_vgpu {
 	struct vgpu_own own[VGPU_NR_OWN];
 
 	struct mutex lock;		/* see "Locks" above */
-	/* true from .open_device to .close_device; written with .lock held */
+	/*
+	 * true from .open_device to .close_device; written with .lock held; debugfs reads it
+	 * without a lock
+	 */
 	bool open;
 	/* PCI configuration space, little endian (vgpu_config_word()); protected by .lock */
 	u8 config[GK110_PCI_CONFIG_SIZE] __aligned(4);
@@ -167,8 +172,8 @@ struct kvgpu_vgpu {
 	struct eventfd_ctx __rcu *msi, *intx, *req;
 	struct virqfd *intx_unmask;	/* handler of KVM's unmask eventfd; protected by .lock */
 	/*
-	 * protected by irq_lock; .intx_pending: the guest's interrupt line is up, and the guest has
-	 * not disabled INTx
+	 * Protected by irq_lock. .intx_masked: INTx is not signalled until the VMM or KVM unmasks
+	 * it. .intx_pending: the guest's interrupt line is up, and the guest has not disabled INTx.
 	 */
 	bool intx_masked, intx_pending;
 
@@ -187,7 +192,9 @@ struct kvgpu_vgpu {
  * kvgpu_mdev_irq_update() - signal a changed virtual interrupt
  * @v: the vGPU
  *
- * Reads level and edge of the virtual interrupt, and signals the VMM's eventfds as these require.
+ * Reads the level and the edge of the virtual interrupt (kvgpu_machine_irq_get()). Signals MSI if
+ * there was an edge, and INTx if the level is up and vgpu_intx_signal() finds no reason against it.
+ * Updates the interrupt bit in the status word of the configuration space.
  *
  * Context: process, vgpu->lock held.
  */
@@ -206,14 +213,14 @@ void kvgpu_mdev_irq_update(struct kvgpu_vgpu *v);
  */
 void kvgpu_mdev_bar_zap(struct kvgpu_vgpu *v, unsigned int region, u64 off, u64 len);
 /**
- * kvgpu_mdev_fault_note() - count, trace and log a fault
+ * kvgpu_mdev_fault_note() - count and trace a fault, and add it to the vGPU's fault_log
  * @v: the vGPU
  * @what: a constant string: the kind of fault
  * @chid: the guest's channel id, or -1 if unknown or none
  * @addr: virtual address of the GPU's access, another address or a number, depending on @what; or 0
  * @code: fault info word, interrupt bits, error code or the like, depending on @what
  *
- * Context: any.
+ * Context: any; fault_lock is not held.
  */
 void kvgpu_mdev_fault_note(struct kvgpu_vgpu *v, const char *what, int chid, u64 addr, u32 code);
 

@@ -10,12 +10,12 @@
  * it. A child of fork() gets no mapping (COMPAT_VM_FLAGS), because the stable kernels of one series
  * differ: some call .open for the child's mapping before its pages are copied, others after that.
  *
- * Order of locks: mmap_lock, vma_lock. A zap has to take the mmap_lock of each process that has a
- * mapping on the list. So it looks for a mapping that it has not zapped yet, drops vma_lock, takes
- * both locks in order, and zaps all mappings of that process. It takes mmap_lock for writing,
- * because munmap() frees the page tables of a mapping with mmap_lock held for reading, and calls
- * .close only after that. Each mapping that a holder of mmap_lock for writing finds on the list has
- * its page tables.
+ * vma_lock is taken inside mmap_lock. vgpu_compat_zap() has to take the mmap_lock of each process
+ * that has a mapping on the list. So it finds, under vma_lock, a mapping that it has not zapped
+ * yet, drops vma_lock, takes mmap_lock and then vma_lock, and zaps all mappings of that process. It
+ * takes mmap_lock for writing, because munmap() frees the page tables of a mapping with mmap_lock
+ * held for reading, and calls .close only after that. Each mapping that a holder of mmap_lock for
+ * writing finds on the list has its page tables.
  */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -121,9 +121,9 @@ static void zap_overlap(struct vm_area_struct *vma, u64 at, u64 len)
 }
 
 /*
- * Returns the mm of a process that has a mapping that is not .done, or NULL if there is none. The
- * caller gives the reference to the mm back by mmput(). Marks mappings of a process that is dying
- * as .done, because its mm can't be used any more. Call with vma_lock held.
+ * Returns, with a reference, the mm of a process that has a mapping that is not .done, or NULL if
+ * there is none. The caller drops the reference by mmput(). Marks mappings of a process that is
+ * dying as .done, because its mm can't be used any more. Call with vma_lock held.
  */
 static struct mm_struct *next_mm(struct kvgpu_vgpu *v)
 {
