@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The table of contents: `make help`. Everything is built outside of the tree, in $(O); what is fetched is cached under
-# $(KVGPU_CACHE). Reports land in build/.
+# `make help` lists the targets. Everything is built outside of the tree, in $(O). $(KVGPU_CACHE)
+# keeps what is fetched. Reports are written to build/.
 
 SHELL		:= /bin/bash
 include testbed/place.mk
 TB		:= testbed/tb
 
-# Compilers go through ccache where it is installed (set-up does), so that a fresh clone compiles only what no tree here has
-# compiled yet. Sources are named relative to the tree: the folder is left out of the hash.
+# Compilers run through ccache if it is installed (set-up installs it). A fresh clone then compiles
+# only what no clone on this machine has compiled yet: CCACHE_BASEDIR and CCACHE_NOHASHDIR keep the
+# clone's path out of ccache's hash.
 export CCACHE_DIR	?= $(KVGPU_CACHE)/ccache
 export CCACHE_BASEDIR	:= $(CURDIR)
 export CCACHE_NOHASHDIR	:= 1
@@ -18,7 +19,8 @@ CC		:= $(CCACHE) gcc
 endif
 CLANG		:= $(CCACHE) clang
 
-# $(call Q,CC) begins a recipe's line: the command is told by one short line; V=1 shows the command itself, make -s nothing.
+# $(call Q,CC) begins a recipe's line. make then prints one short line in place of the command. With
+# V=1 it prints the command itself, with -s neither.
 flags		:= $(firstword -$(MAKEFLAGS))
 Q		= $(if $(filter 1,$(V)),,@$(if $(findstring s,$(flags)),,printf '  %-5s %s\n' '$(1)' '$(@:$(O)/%=%)'; ))
 
@@ -33,7 +35,8 @@ include kvgpu.mk
 include cuda/cuda.mk
 include selftests/bench/bench.mk
 
-# A variable that these do not know is a slip: "make check PART=unit" would run all of it.
+# check, check-fast, check-long and demo refuse variables that they do not know. Without this, a
+# slip such as "make check PART=unit" (for PARTS) would run all parts.
 CHECK_VARIABLES	:= AGAIN CC FUZZ_SECONDS KVGPU_CACHE KVGPU_CHECK_LANES O PARTS V
 ifneq ($(filter check check-fast check-long demo,$(MAKECMDGOALS)),)
 wrong		:= $(filter-out -% $(CHECK_VARIABLES),$(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $(v))),$(v))))

@@ -1,23 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# kvgpu.ko for the kernels of the test bed, and its installation on a real machine. The kernel's build system writes beside
-# the sources, so it works in a copy of symbolic links, $(O)/module-<label>.
+# kvgpu.ko for the kernels of the test bed, and its installation on a real machine. The kernel's
+# build system writes beside the sources, so it gets a folder of symbolic links to them,
+# $(O)/module-<label>.
 
-# suites; which plays which role is said in kernels.list
+# Debian suites, from each of which the test bed has a kernel. kernels.list also says which suite is
+# the base, the oldest and the newest kernel. Rooms are the folders of sources of this project.
 KVGPU_KERNELS	:= $(shell sed 's/\#.*//' testbed/packages/kernels.list | awk 'NF { print $$1 }')
 KERNEL		?= $(firstword $(KVGPU_KERNELS))
 KVGPU_ROOMS	:= hw mdev mmio-trap gtt-shadow sched include/kvgpu include/gk110
 KVGPU_VERSION	:= 0.3
-# all that the module is built from
+# all files that the module is built from
 KVGPU_SOURCES	= Kbuild mdev/build.mk mdev/explain.sh mdev/probe.awk mdev/probes.list $$(find $(KVGPU_ROOMS) -name '*.[ch]')
 
-# $(call kvgpu_links,DIR): DIR shows the module's sources as they are now, and keeps what was built from them
+# $(call kvgpu_links,DIR): make a link in DIR for each source of the module, and remove links to
+# sources that are gone. Objects that were built in DIR before stay.
 kvgpu_links	= mkdir -p '$(1)' && for f in $(KVGPU_SOURCES); do \
 			mkdir -p "$(1)/$$(dirname $$f)" && ln -sfn "$(CURDIR)/$$f" "$(1)/$$f" || exit 1; done && \
 		  find '$(1)' -xtype l -delete
 
-# $(call kvgpu_make,DIR,LABEL,ARGUMENTS): the kernel's make in $(O)/DIR, in the root that has the compilers and headers. What was said to our make,
-# O=FOLDER above all, means something else to the kernel's. All it says is in $(O)/DIR.log; shown is what is not make's own:
-# warnings, errors, and at the end why it failed.
+# $(call kvgpu_make,DIR,LABEL,ARGUMENTS): build the module in $(O)/DIR for kernel LABEL, with
+# mdev/build.mk, in the root that has the compilers and headers (testbed/tb build-exec). Variables
+# given to this make are taken out of the environment, because the kernel's make knows some of the
+# same names, as O=FOLDER, with another meaning. All output goes to $(O)/DIR.log. Its last lines are
+# also printed, without make's own messages: warnings, errors, and at the end the cause of a
+# failure. Descriptor 9 is the caller's lock.
 define kvgpu_make
 	(tree=$$($(TB) kernel-tree '$(2)') && rc=0 && { $(TB) build-exec -- env -u MAKEFLAGS -u MAKEOVERRIDES -u MFLAGS -u O \
 		make -s -j"$$(nproc)" -f '$(O)/$(1)/mdev/build.mk' KVGPU_TREE="$$tree" KVGPU_LOG='$(O)/$(1).log' $(3) \
@@ -25,8 +31,9 @@ define kvgpu_make
 		{ grep -v '^make\|\*\*\* kvgpu: ' '$(O)/$(1).log' | tail -n 40; exit $$rc; }) 9>&-
 endef
 
-# What follows from the same sources, the same kernel's headers and the same compilers is built once, in whatever clone:
-# kvgpu_key stands for them, and the module is kept in the cache by it.
+# A module of the same sources, kernel headers, compilers and build recipe is built once for all
+# clones on this machine: kvgpu_key is a hash of these, and the cache keeps the module under that
+# name. Modules that were not used for 30 days are deleted.
 KVGPU_STORE	:= $(KVGPU_CACHE)/modules
 kvgpu_key	= $$({ $(TB) kernel-tree --key '$(1)'; sha256sum $(KVGPU_SOURCES); sed -n '/^define kvgpu_make/,/^endef/p; /^KVGPU_SPARSE/p' kvgpu.mk; } | sha256sum | cut -c1-24)
 kvgpu_keep	= mkdir -p '$(KVGPU_STORE)' && cp '$(1)/kvgpu.ko' '$(KVGPU_STORE)'/$$$$.new && mv '$(KVGPU_STORE)'/$$$$.new "$(KVGPU_STORE)/$$key.ko" && \
@@ -45,11 +52,14 @@ module: module-$(KERNEL) ## kvgpu.ko for KERNEL, a suite that "tb kernels" lists
 
 modules: $(KVGPU_KERNELS:%=module-%) ## kvgpu.ko for all of these kernels
 
-# Newer headers: Debian's lack the script that looks for sparse, and use __typeof_unqual__ and a constant
-# __builtin_strlen(), which sparse 0.6.4 does not know. Older headers use neither.
+# KBUILD_CHECKSRC=2 is needed beside C=2 for newer kernels: their Makefile turns checking off if a
+# script does not find sparse, and Debian's header packages lack that script. Newer headers also use
+# __typeof_unqual__ and want a constant __builtin_strlen(), which sparse 0.6.4 does not know. Older
+# headers use neither.
 KVGPU_SPARSE	:= W=1 C=2 KBUILD_CHECKSRC=2 CF="-D__typeof_unqual__=__typeof__ '-D__builtin_strlen(s)=(sizeof(s)-1)'"
 
-# every file anew, all warnings of W=1 and sparse, none is accepted; once for the same sources, kernel and tools
+# Compile every file anew with W=1 and sparse; any warning is a failure. Skip it if a module with
+# the same kvgpu_key had no warning before. The module that results also goes into the cache.
 check-module-%:
 	@mkdir -p '$(O)/$@' '$(KVGPU_STORE)'
 	@exec 9> '$(O)/$@.lock' && flock 9 && key=$(call kvgpu_key,$*) && \
@@ -68,13 +78,14 @@ print-module-sources: ; @printf '%s\n' $(KVGPU_SOURCES)
 
 print-kvgpu: ; @echo '$(O)/module-$(KERNEL)/kvgpu.ko'
 
-# ---------------------------------------------------------------- a real machine
+# ---------------------------------------------------------------- Install on a real machine
 
 DESTDIR		?=
 DKMS_SRC	:= $(DESTDIR)/usr/src/kvgpu-$(KVGPU_VERSION)
 
-# Sources for DKMS, the tools, and the files that keep nouveau away and start vGPUs at boot. What changes the running system
-# is left to the admin: see what it prints. A directory $(DESTDIR) is for those who make packages.
+# Install sources for DKMS, the tools, and the files that keep nouveau from the GPU and start vGPUs
+# at boot. The running system is not changed: the admin runs the commands that this target prints.
+# $(DESTDIR) is for makers of packages.
 install: $(FIRMWARE) $(TOP) ## puts sources for DKMS, tools, configuration and documents into $(DESTDIR)/
 	install -d '$(DKMS_SRC)'
 	tar -cf - $(KVGPU_SOURCES) | tar -xf - --no-same-owner -C '$(DKMS_SRC)'
@@ -92,7 +103,8 @@ install: $(FIRMWARE) $(TOP) ## puts sources for DKMS, tools, configuration and d
 	@echo "  reboot"
 	@echo "  mdevctl types              # libvirt-xml/README.md goes on from here"
 
-# dkms remove fails when a module is not there; a loaded module stays until it is unloaded or the machine boots
+# dkms remove fails if DKMS does not know the module, so ask dkms status first. A module that is
+# loaded stays loaded until rmmod or a reboot.
 uninstall: ## removes what install put there, and from a running system also DKMS's modules and the firmware file
 	@if [ -z '$(DESTDIR)' ] && command -v dkms > /dev/null && dkms status kvgpu/$(KVGPU_VERSION) | grep -q .; then \
 		dkms remove kvgpu/$(KVGPU_VERSION) --all; fi

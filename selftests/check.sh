@@ -1,13 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# check.sh list: the parts, and what each is.
-# check.sh fast|quick|long [PART...]: make check-fast, make check, make check-long. Set-up, then the parts of parts.sh: what
-# builds first, the others two at a time, the longest first, with one server at a time as long as that is possible. A part that
-# can't be built is a failure, and the others still run. The last line is 'N passed, N failed, N skipped'; build/check has each
-# part's output, index.txt (which is which), names.txt (all tests), times.json; build/check.before the same of the run before.
+# check.sh list: prints the parts, and what each of them tests.
+# check.sh fast|quick|long [PART...]: runs make check-fast, make check or make check-long.
 #
-# Results are kept by commit (by contents, while the tree differs from it). check-long takes a part that has passed from
-# there, so it fits into pieces of time: run it again and it goes on. AGAIN=1 runs everything, V=1 shows all output.
+# It does the test bed's set-up, then runs the parts that parts.sh defines: first those that build,
+# one at a time, then the others, two at a time, the longest first. It starts a second part with a
+# server beside one only if no other part is left. If a part can't be built, that is a failure, and
+# the other parts still run. The last line is 'N passed, N failed, N skipped'. build/check has each
+# part's output, index.txt (what each part is), names.txt (all tests) and times.json;
+# build/check.before has those of the run before.
+#
+# Results are kept by commit, or by a hash of the files while the tree differs from its commit.
+# check-long does not run a part again that passed in the same state of the tree: after an
+# interruption, run it again and it goes on. AGAIN=1 runs everything, V=1 shows all output.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export KVGPU_CACHE=${KVGPU_CACHE:-$HOME/.cache/kvgpu} LC_ALL=C.UTF-8
@@ -22,7 +27,7 @@ usage()
 	exit 2
 }
 
-# what_is NAME: in words
+# what_is NAME: prints what the part tests
 what_is()
 {
 	local -a words
@@ -66,7 +71,7 @@ shift
 DIR=build/check
 LANES=${KVGPU_CHECK_LANES:-2}
 
-# check.sh part NAME RESULT: one part in a process of its own; its score goes into the file RESULT
+# check.sh part NAME RESULT: runs one part, for start_part; its score goes into the file RESULT
 if [ "$mode" = part ]; then
 	eval "${part_command[$1]}"
 	tap_save "$2"
@@ -79,9 +84,10 @@ for name in "${@:-${part_names[@]}}"; do
 	if [ $# -gt 0 ] || [[ ${part_modes[$name]} == *[$letters]* ]]; then chosen+=("$name"); fi
 done
 
-# ------------------------------------------------------------------ records
+# ------------------------------------------------------------------ results and times of earlier runs
 
-# tree_state: what the tree holds, as a name
+# tree_state: prints a name for the contents of the tree: the commit if nothing differs from it,
+# else the commit (if there is one) and a hash of all files
 tree_state()
 {
 	local commit
@@ -95,9 +101,9 @@ tree_state()
 
 state=$(tree_state)
 RECORD=$KVGPU_CACHE/check/$state
-TIMES=$KVGPU_CACHE/check/seconds	# NAME SECONDS as last measured here
+TIMES=$KVGPU_CACHE/check/seconds	# lines "NAME SECONDS": how long the part took in its last run here
 
-expected() # NAME
+expected() # NAME: prints how many seconds the part will take: of $TIMES, or else of parts.sh
 {
 	{ awk -v n="$1" '$1 == n { s = $2 } END { if (s != "") print s }' "$TIMES" 2>/dev/null; echo "${part_seconds[$1]}"; } | head -n 1
 }
@@ -108,7 +114,7 @@ remember() # NAME SECONDS
 	{ awk -v n="$1" '$1 != n' "$TIMES" 2>/dev/null; echo "$1 $2"; } >"$TIMES.new" && mv "$TIMES.new" "$TIMES"
 }
 
-recorded() # NAME: it has passed in this state of the tree
+recorded() # NAME: true if check-long need not run the part: it has passed in this state of the tree
 {
 	[ "$mode" = long ] && [ -z "${AGAIN-}" ] && [ -e "$RECORD/$1.passed" ]
 }
@@ -118,7 +124,7 @@ keep_record() # NAME SECONDS
 	mkdir -p "$RECORD"
 	cp "$DIR/$1.result" "$RECORD/$1.passed"
 	echo "$2" >"$RECORD/$1.seconds"
-	# forget states of the tree that were tested a month ago
+	# remove results of states of the tree for which none was added for a month
 	find "$KVGPU_CACHE/check" -mindepth 1 -maxdepth 1 -type d -mtime +30 -exec rm -rf {} +
 }
 
@@ -129,13 +135,14 @@ log_run() # NAME PASSED FAILED
 	printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$(date -u +%F)" "$state" "$mode" "$1" "${took[$1]}" "$2" "$3" >>"$KVGPU_CACHE/check/runs.tsv"
 }
 
-# ------------------------------------------------------------------ what is said
+# ------------------------------------------------------------------ printing, and the line of tick()
 
 printed_len=0
 wipe() { [ $printed_len = 0 ] || printf '\r%*s\r' $printed_len ''; printed_len=0; }
 say() { wipe; printf '%s\n' "$*"; }
 
-# a sign of life, on a terminal only
+# tick: shows which parts run and for how long, in one line that the next message wipes; only on a
+# terminal
 tick()
 {
 	local name text='' columns
@@ -151,7 +158,7 @@ tick()
 
 minutes() { printf '%d:%02d min' $(($1 / 60)) $(($1 % 60)); }
 
-# ------------------------------------------------------------------ running
+# ------------------------------------------------------------------ running the parts
 
 declare -A running=() began_at=() took=()	# running: process -> part
 done_count=0 began=$SECONDS interrupted=''
@@ -166,7 +173,7 @@ start_part() # NAME
 
 count_of() { sed -n "s/^declare -[-a]* $2=\"\\([0-9]*\\)\"\$/\\1/p" "$1"; }
 
-end_part() # NAME: adds its score
+end_part() # NAME: prints the part's score, and its output if it failed; records its time and result
 {
 	local name=$1 passed failed skipped
 	took[$name]=$((SECONDS - began_at[$name]))
@@ -196,7 +203,7 @@ show_part() # NAME PASSED FAILED SKIPPED TEXT
 	printf '%s %s %s %s %s\n' "$1" "${took[$1]}" "$2" "$3" "$4" >>"$DIR/table"
 }
 
-reuse_part() # NAME
+reuse_part() # NAME: takes the recorded result in place of a run
 {
 	cp "$RECORD/$1.passed" "$DIR/$1.result"
 	took[$1]=$(cat "$RECORD/$1.seconds")
@@ -205,9 +212,10 @@ reuse_part() # NAME
 
 has_server() { [[ ${part_modes[$1]} == *s* ]]; }
 
-# next_part NAME...: the first; while a part with a server runs, the first one without, if there is any. A server's guests tick all
-# the time that it takes, which is much of what they cost under TCG: two servers side by side take longer than one after the other
-# beside parts without.
+# next_part NAME...: prints the part to start next: the first; but while a part with a server runs,
+# the first one without a server, if there is any. The timer ticks of a server's guests are much of
+# what they cost under TCG, and guests tick as long as their server is up. So two servers side by
+# side take longer than one after the other, each beside parts without a server.
 next_part()
 {
 	local name busy=''
@@ -221,7 +229,7 @@ next_part()
 	echo "$1"
 }
 
-# run_parts LANES NAME...: in the order of next_part
+# run_parts LANES NAME...: runs these parts, LANES at a time, in the order that next_part gives
 run_parts()
 {
 	local lanes=$1 pid ticker name i
@@ -235,7 +243,7 @@ run_parts()
 			for i in "${!queue[@]}"; do [ "${queue[i]}" != "$name" ] || unset "queue[$i]"; done
 		done
 		[ ${#running[@]} -gt 0 ] || continue
-		sleep 5 8>&- 9>&- &	# it outlives an interrupted check, and must not hold its locks
+		sleep 5 8>&- 9>&- &	# may outlive an interrupted check, so it must not hold the locks, 8 and 9
 		ticker=$!
 		pid=''
 		wait -n -p pid "${!running[@]}" $ticker
@@ -250,7 +258,9 @@ run_parts()
 	done
 }
 
-# each part is a session of its own, and what it started is in it; suites end their beds when they are told to end
+# interrupt: ends all parts that run. Each part is a session of its own (start_part), to which all
+# that it started belongs. Test suites end their beds on SIGTERM; a part that is still there after
+# 25 s is killed.
 interrupt()
 {
 	local pid tries
@@ -271,7 +281,8 @@ interrupt()
 	exit 130
 }
 
-# finish: the score of all, tables, the last line
+# finish: adds up the scores of all parts, writes index.txt, names.txt and times.json, and prints
+# the table and the last line
 finish()
 {
 	local name total_s=$((SECONDS - began))
@@ -299,7 +310,8 @@ finish()
 	tap_report
 }
 
-# only_one: one run at a time of those parts that start servers
+# only_one: ends this run if it has parts that start servers while another such run with the same
+# cache goes on. Takes the lock, descriptor 9.
 only_one()
 {
 	local name lock=$KVGPU_CACHE/check/running servers=''
@@ -316,7 +328,8 @@ only_one()
 	echo "a check runs here already (process $$, in $PWD, since $(date +%H:%M))" >"$lock"
 }
 
-# only_here: a run writes to the tree's build directory
+# only_here: ends this run if another one goes on in this tree, because both would write to build/.
+# Takes the lock, descriptor 8.
 only_here()
 {
 	mkdir -p build
@@ -335,7 +348,7 @@ total=${#chosen[@]}
 rm -rf "$DIR.before"
 [ ! -d "$DIR" ] || mv "$DIR" "$DIR.before"
 mkdir -p "$DIR"
-[ ! -e "$DIR.before/kernels.tsv" ] || cp "$DIR.before/kernels.tsv" "$DIR"	# of all runs, until "make supported" takes it
+[ ! -e "$DIR.before/kernels.tsv" ] || cp "$DIR.before/kernels.tsv" "$DIR"	# collects the results of all runs until "make supported" takes them
 : >"$DIR/table"
 say "$title: $total parts, $LANES at a time, those that take longest first; each writes to $DIR/PART.log$(last=$(awk -v n="all-$mode" '$1 == n { print $2 }' "$TIMES" 2>/dev/null); [ -z "$last" ] || echo "; the last run on this machine took $(minutes "$last")")"
 if ! testbed/tb setup 8>&- 9>&-; then

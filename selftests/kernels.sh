@@ -1,21 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Sourced. Kernels that tests ran on: results are noted in build/check/kernels.tsv, "make supported" takes them into docs/kernels.tsv,
-# and what that says decides whether check may go on without the newest kernel. Columns of both: part, mode, suite, release,
-# passed|failed|skipped, date, commit.
+# Sourced. Records which kernels each part of the tests passed on. kernel_record adds a result to
+# build/check/kernels.tsv; "make supported" takes the results into docs/kernels.tsv; kernel_excuse
+# reads docs/kernels.tsv to decide whether make check may pass without the newest kernel. Columns of
+# both tables: part, mode, suite, release, passed|failed|skipped, date, commit.
 
 KERNEL_TABLE=${KVGPU_KERNEL_TABLE:-docs/kernels.tsv}
 KERNEL_RESULTS=${KVGPU_KERNEL_RESULTS:-build/check/kernels.tsv}
 
-# kernel_passed PART SUITE: the release on which this part passed last
+# kernel_passed PART SUITE: prints the release of SUITE's kernel on which this part passed last
 kernel_passed()
 {
 	awk -F '\t' -v part="$1" -v suite="$2" '!/^#/ && $1 == part && $3 == suite && $5 == "passed" && $6 >= date {
 		date = $6; release = $4 } END { if (release == "") exit 1; print release }' "$KERNEL_TABLE" 2>/dev/null
 }
 
-# kernel_excuse MODE PART SUITE RELEASE WHAT: whether this part may pass without a kernel that fails: only in quick mode, only the
-# newest, and only where it is another version than the one that passed. Says why.
+# kernel_excuse MODE PART SUITE RELEASE WHAT: true if PART may pass although kernel RELEASE fails,
+# and then prints why. That is so only in mode quick, only for the suite of role "newest", and only
+# if PART passed on that suite before, with another release. WHAT says what failed.
 kernel_excuse()
 {
 	local passed role

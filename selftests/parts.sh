@@ -1,14 +1,16 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034
 # SPDX-License-Identifier: GPL-2.0-only
-# Sourced by check.sh. The parts that checks are made of, as data: one call of "part" each.
+# Sourced by check.sh. Defines the parts that the checks consist of, each by one call of "part":
 #
 #   part NAME MODES SECONDS COMMAND...
 #
-# MODES: f check-fast, q check, l check-long; check-long also runs the parts of check whose long form has no part of its own.
-# b: others need what it builds, so it runs before them and alone. s: starts servers; one run with such parts at a time, for
-# beds have names, and their times mean nothing beside another's. SECONDS: how long it takes on two quiet CPUs, a guess
-# until a run here has measured it. Each part of check-long takes 40 minutes at most. COMMAND calls tap_run and tap_step.
+# MODES has letters. f: check-fast runs the part. q: check and check-long run it. l: only check-long
+# runs it. b: other parts need what this one builds, so it runs before them and alone. s: the part
+# starts servers; only one check with such parts runs at a time, because beds of two checks would
+# have the same names, and would slow each other down. SECONDS is how long the part takes on two
+# idle CPUs, which check.sh uses until a run on this machine has measured it. A part should take 40
+# minutes at most. COMMAND calls tap_run and tap_step.
 
 part_names=()
 declare -A part_modes part_seconds part_command
@@ -20,10 +22,11 @@ part()
 	part_command[$1]=$(printf '%q ' "${@:4}")
 }
 
-LIMIT=3600	# of a test program in seconds; a program that needs longer belongs into more than one part
+LIMIT=3600	# seconds for a test program; if it needs longer, split it into several parts
 
-# ------------------------------------------------------------------ commands of several steps; what they need is built
-# by "builds", and made sure of where a part may run by itself
+# ------------------------------------------------------------------ commands of parts with several steps
+# The part "builds" builds what these need. Those that a person may run alone call make again, so
+# that what they need is there in any case.
 
 run_lint()
 {
@@ -57,12 +60,13 @@ run_unit_tests()
 	make -s -j2 unit-tests
 	for t in $(make -s print-unit-tests); do
 		name=${t##*/unit/}
-		[ "$name" != "$t" ] || name=unit-${t##*/unit-}	# unit-tsan, unit-late: under TSan, or with threads that are made late
+		[ "$name" != "$t" ] || name=unit-${t##*/unit-}	# unit-tsan, unit-late: built with TSan, or with late.c of flakes/
 		tap_run "unit $name" 300 env CMOCKA_MESSAGE_OUTPUT=TAP "$t"
 	done
 }
 
-# run_fuzz SECONDS [PATTERN]: each target whose path matches
+# run_fuzz SECONDS [PATTERN]: runs each fuzz target for SECONDS, or those whose path below fuzz/
+# begins with PATTERN, a regular expression
 run_fuzz()
 {
 	local t
@@ -72,7 +76,8 @@ run_fuzz()
 	done
 }
 
-# run_flood PIECE: a quarter of a thousand million frames for the server's decoder, of another seed each day
+# run_flood PIECE: sends 250 million random frames to the decoder of remote/server. The seed changes
+# each day; the pieces 1 to 4 of a day have different ones.
 run_flood()
 {
 	local seed=$(($(date +%s) / 86400 * 4 + $1))
@@ -90,7 +95,8 @@ run_seeds()
 	done
 }
 
-# the nouveau.ko of every kernel of the test bed, from the server's root file system
+# run_firmware: tests kvgpu-firmware on the nouveau.ko of each kernel of the test bed. It takes them
+# from the server's root file system in the cache.
 run_firmware()
 {
 	local release f
@@ -137,7 +143,7 @@ run_shown()
 	tap_run "fresh machines: the archive between" 300 env PYTHONDONTWRITEBYTECODE=1 selftests/fresh/proxy_test.py
 }
 
-# ------------------------------------------------------------------ the parts
+# ------------------------------------------------------------------ parts of check-fast and check
 
 FUZZ_SECONDS=${FUZZ_SECONDS:-}
 
@@ -171,7 +177,7 @@ part tenants	qs	100	tap_run "tenants: many vGPUs on one card" $LIMIT selftests/t
 part remote-tiny	qs	125	tap_run "remoting: a VM on another VM's GPU, tiny guests" $LIMIT selftests/remote/tiny-vms.sh
 part hostile	qs	120	tap_run "hostile: guests that attack" $LIMIT selftests/hostile/run.sh quick
 
-# ------------------------------------------------------------------ check-long
+# ------------------------------------------------------------------ parts of check-long alone
 
 part fuzz-model	l	1400	run_fuzz "${FUZZ_SECONDS:-120}" gpu-model
 part fuzz-rooms	l	1100	run_fuzz "${FUZZ_SECONDS:-120}" '(hw|mmio-trap|gtt-shadow|sched|cuda|tools|remote)'

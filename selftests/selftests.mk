@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Unit tests (cmocka, ASan + UBSan; some again under TSan) and fuzz targets (libFuzzer). The list of programs and of the
-# sources each one tests is selftests/tests.mk; every program links exactly what it names, and the libraries in LIBS_.
+# Unit tests (cmocka, ASan + UBSan; some again under TSan) and fuzz targets (libFuzzer).
+# selftests/tests.mk lists the programs and, in SRC_NAME or FUZZSRC_NAME, the sources that each one
+# tests. A program links its own .c file, these sources, and the libraries of MODEL_LDLIBS and
+# LIBS_NAME.
 
 SAN_CFLAGS	:= -std=gnu11 -O1 -g -Wall -Wextra -Wno-unused-parameter -pthread -fno-omit-frame-pointer
 ASAN		:= -fsanitize=address,undefined -fno-sanitize-recover=undefined
@@ -25,7 +27,8 @@ $(O)/fuzzobj/%.o: %.c
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CLANG) $(TEST_CPPFLAGS) $(SAN_CFLAGS) $(FUZZ_SAN) -MMD -MP -c $< -o $@
 
-# $(call unit_rule,name): selftests/unit/NAME.c with the sources $(SRC_NAME)
+# $(call unit_rule,NAME): links selftests/unit/NAME.c with the sources $(SRC_NAME), for ASan and for
+# TSan
 define unit_rule
 $(O)/unit/$(1): $(O)/asan/selftests/unit/$(1).o $(patsubst %.c,$(O)/asan/%.o,$(SRC_$(1)))
 	@mkdir -p $$(@D)

@@ -1,12 +1,14 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Sourced. Runs test programs that speak TAP and keeps the score: an "ok" counts as passed, a "not ok" as failed
-# (TODO/XFAIL and SKIP lines count apart), and a program that dies, ends with an error although all its lines are ok, or
-# prints fewer lines than it planned counts as one failure more: silence is never a pass.
+# Sourced. Runs test programs that print TAP and keeps the score. A line "ok" counts as passed, "not
+# ok" as failed, and TODO, XFAIL and SKIP lines as skipped. A program counts as one more failure if
+# it runs into its time limit, prints no test line or fewer than it planned, or ends with an error
+# although all its lines are ok. So a program that says nothing never passes.
 
 tap_passed=0 tap_failed=0 tap_skipped=0 tap_failures=() tap_skips=() tap_names=()
 
-# tap_run NAME LIMIT_S CMD...
+# tap_run NAME LIMIT_S CMD...: runs a TAP program for LIMIT_S seconds at most, and adds its lines to
+# the score
 tap_run()
 {
 	local name=$1 limit=$2 log rc line planned=-1 seen=0 bad=0 start=$SECONDS why='' told=0 text
@@ -18,7 +20,8 @@ tap_run()
 	while IFS= read -r line; do
 		case $line in
 		"#"*)
-			# comments next to a failure are kept with it
+			# a failure is listed with the comment before it and up to four comments
+			# after it
 			if [ "$told" -gt 0 ]; then
 				tap_failures+=("    $line"); told=$((told - 1))
 			else
@@ -38,7 +41,7 @@ tap_run()
 		case $line in
 		"1..0"*"# SKIP"*) seen=1 tap_skipped=$((tap_skipped + 1)); tap_skips+=("$name: ${line#1..0 }") ;;
 		1..*) planned=${line#1..}; planned=${planned%% *} ;;
-		# the last two are how cmocka writes that a test was skipped
+		# the last two patterns: cmocka writes "not ok N # SKIP" for a test that was skipped
 		"not ok"*"# TODO"*|"not ok"*"# XFAIL"*|"not ok "[0-9]" # SKIP "*|"not ok "[0-9][0-9]" # SKIP "*) seen=$((seen + 1)); tap_skipped=$((tap_skipped + 1)); tap_skips+=("$name: ${line#not ok }") ;;
 		"not ok"*) seen=$((seen + 1)); bad=$((bad + 1)); tap_failed=$((tap_failed + 1))
 			   tap_failures+=("$name: $line" ${why:+"    $why"}); told=4 ;;
@@ -63,7 +66,8 @@ tap_run()
 	rm -f "$log"
 }
 
-# tap_step NAME LIMIT_S CMD...: one test out of a command that just succeeds or fails
+# tap_step NAME LIMIT_S CMD...: runs a command that prints no TAP, as one test that its exit code
+# decides
 tap_step()
 {
 	local name=$1 limit=$2 log rc start=$SECONDS
@@ -94,7 +98,7 @@ tap_fail()
 # tap_save FILE: the score so far, as shell assignments of these variables
 tap_save() { declare -p tap_passed tap_failed tap_skipped tap_failures tap_skips tap_names >"$1.new" && mv "$1.new" "$1"; }
 
-# tap_add FILE: adds a saved score to this one
+# tap_add FILE: adds the score that tap_save wrote to FILE to the score of this process
 tap_add()
 {
 	local -a own=("$tap_passed" "$tap_failed" "$tap_skipped") failures=("${tap_failures[@]}") skips=("${tap_skips[@]}") names=("${tap_names[@]}")

@@ -6,7 +6,7 @@ set -u
 cd "$(dirname "$0")" || exit 1
 n=0 bad=0
 
-# counts TEXT 'PASSED FAILED SKIPPED' CMD...: the score of a program
+# counts TEXT 'PASSED FAILED SKIPPED' CMD...: one test: tap_run gives the program CMD this score
 counts()
 {
 	local text=$1 want=$2 got

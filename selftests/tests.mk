@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Which test program covers which sources. UNIT_TESTS and FUZZ_TESTS name files under selftests/unit and selftests/fuzz
-# without their ending; TSAN_TESTS are run a second time under the thread sanitizer.
+# Which sources each test program tests. UNIT_TESTS and FUZZ_TESTS name files under selftests/unit
+# and selftests/fuzz without their ending. SRC_NAME and FUZZSRC_NAME are the sources that such a
+# program is linked with, LIBS_NAME further arguments of the linker. TSAN_TESTS run a second time
+# under the thread sanitizer. "Stand-ins" are files below selftests/ that replace a library or the
+# rest of the project.
 
-# a time that a test can stop, in the place of gpu-model/core/clock.c
+# a clock that the test sets; it replaces gpu-model/core/clock.c
 TEST_CLOCK	:= selftests/unit/gpu-model/clock.c
 
-# --- core
+# --- gpu-model/core
 UNIT_TESTS += gpu-model/core/mmio_test gpu-model/core/config_test
 SRC_gpu-model/core/mmio_test	:= gpu-model/core/mmio.c gpu-model/core/note.c
 SRC_gpu-model/core/config_test	:= gpu-model/core/config.c gpu-model/core/note.c
 
-# --- root units and VBIOS
+# --- gpu-model/root and gpu-model/vbios
 ROOT_SRC	:= $(wildcard gpu-model/root/*.c) selftests/unit/gpu-model/root/card.c $(TEST_CLOCK)
 VBIOS_SRC	:= $(filter-out %/mkvbios.c,$(wildcard gpu-model/vbios/*.c))
 UNIT_TESTS += $(addprefix gpu-model/root/,pmc_test ptimer_test ptop_test poll_test prom_test) gpu-model/vbios/vbios_test
@@ -24,7 +27,7 @@ SRC_gpu-model/vbios/vbios_test	:= $(VBIOS_SRC)
 FUZZ_TESTS += gpu-model/root/rom_image_fuzz
 FUZZSRC_gpu-model/root/rom_image_fuzz	:= gpu-model/root/rom_image.c $(VBIOS_SRC)
 
-# --- ce, pacer
+# --- gpu-model/ce, and gpu-model/core/pacer.c
 UNIT_TESTS += gpu-model/core/pacer_test
 SRC_gpu-model/core/pacer_test	:= gpu-model/core/pacer.c $(TEST_CLOCK)
 CE_SRC	:= $(addprefix gpu-model/ce/,copy.c launch.c move.c remap.c semaphore.c surface.c unit.c)
@@ -32,13 +35,14 @@ CE_CARD	:= selftests/unit/gpu-model/ce/card.c selftests/unit/gpu-model/ce/oracle
 CE_TESTS := $(addprefix gpu-model/ce/,launch_test move_test remap_test semaphore_test surface_test unit_test)
 UNIT_TESTS += $(CE_TESTS)
 $(foreach t,$(CE_TESTS),$(eval SRC_$(t) := $(CE_SRC) $(CE_CARD)))
-# the engines on the real MMU; with --bench it measures
+# the copy engines on gpu-model/mmu in place of a stand-in; with --bench the program measures their
+# speed
 UNIT_TESTS += gpu-model/ce/mmu_copy_test
 SRC_gpu-model/ce/mmu_copy_test	:= $(CE_SRC) gpu-model/core/pacer.c $(TEST_CLOCK) $(wildcard gpu-model/mmu/*.c)
 FUZZ_TESTS += gpu-model/ce/method_fuzz
 FUZZSRC_gpu-model/ce/method_fuzz := $(CE_SRC) selftests/unit/gpu-model/ce/card.c
 
-# --- mmu
+# --- gpu-model/mmu
 MMU_SRC		:= $(wildcard gpu-model/mmu/*.c)
 UNIT_TESTS += $(addprefix gpu-model/mmu/,walk_test tlb_test translate_test fault_test bar_test memory_test)
 TSAN_TESTS += gpu-model/mmu/tlb_test gpu-model/mmu/fault_test
@@ -51,7 +55,7 @@ SRC_gpu-model/mmu/memory_test	:= $(MMU_SRC)
 FUZZ_TESTS += gpu-model/mmu/translate_fuzz
 FUZZSRC_gpu-model/mmu/translate_fuzz	:= $(MMU_SRC)
 
-# --- gr, pmu
+# --- gpu-model/gr: falcons, PMU, FECS, methods, launches
 SM_SRC		:= $(wildcard gpu-model/gr/sm/*.c)
 GR_SRC		:= $(wildcard gpu-model/gr/*.c) $(SM_SRC) selftests/unit/gpu-model/gr/fake.c
 UNIT_TESTS += $(addprefix gpu-model/gr/,falcon_test qmd_test pmu_test fecs_test methods_test launch_test threads_test)
@@ -68,7 +72,7 @@ FUZZSRC_gpu-model/gr/qmd_fuzz		:= gpu-model/gr/qmd.c
 FUZZSRC_gpu-model/gr/methods_fuzz	:= $(GR_SRC)
 FUZZSRC_gpu-model/gr/context_fuzz	:= $(GR_SRC)
 
-# --- the shader machine: its decoder, then all of it
+# --- gpu-model/gr/sm, the shader machine: first tests of its decoder, then of all of it
 SM_DECODE_SRC	:= $(addprefix gpu-model/gr/sm/,decode.c derive.c print.c print_forms.c print_words.c print_operands.c) \
 		   $(addprefix gpu-model/gr/sm/encoding_,alu.c control.c memory.c other.c texture.c video.c)
 UNIT_TESTS += gpu-model/gr/sm/decode_test
@@ -93,7 +97,7 @@ SRC_gpu-model/gr/sm/surfaces_test	:= $(SM_RIG_SRC)
 $(O)/asan/selftests/unit/gpu-model/gr/sm/surfaces_test.o: selftests/unit/gpu-model/gr/sm/surfaces.cubin
 $(O)/asan/selftests/unit/gpu-model/gr/sm/textures_test.o: selftests/unit/gpu-model/gr/sm/textures.cubin
 SRC_gpu-model/gr/sm/kernels_test	:= $(filter-out %/core/clock.c,$(SM_RIG_SRC)) $(TEST_CLOCK)
-# allocations that fail
+# this test makes allocations fail
 LIBS_gpu-model/gr/sm/kernels_test	:= $(addprefix -Xlinker --wrap=,aligned_alloc calloc)
 SRC_gpu-model/gr/sm/ops_test	:= $(SM_RIG_SRC)
 $(O)/asan/selftests/unit/gpu-model/gr/sm/kernels_test.o $(O)/sm_bench: selftests/unit/gpu-model/gr/sm/kernels.cubin
@@ -107,11 +111,11 @@ bench-sm: $(O)/sm_bench ## speed of the GPU model's shader machine by itself
 	@$(O)/sm_bench
 .PHONY: bench-sm
 
-# --- command line
+# --- gpu-model/main.c: its command line
 UNIT_TESTS += gpu-model/main_test
 SRC_gpu-model/main_test		:=
 
-# --- vfio and the helper inside QEMU
+# --- gpu-model/vfio, and gpu-model/plugin, the helper inside QEMU
 VFIO_SRC	:= $(filter-out %/server.c,$(wildcard gpu-model/vfio/*.c)) gpu-model/core/clock.c \
 		   selftests/unit/gpu-model/vfio/fake_device.c
 UNIT_TESTS += $(addprefix gpu-model/vfio/,messages_test dma_test irq_test pci_test server_test barmap_test)
@@ -125,7 +129,7 @@ SRC_gpu-model/vfio/barmap_test	:= $(VFIO_SRC) gpu-model/plugin/helper.c gpu-mode
 FUZZ_TESTS += gpu-model/vfio/messages_fuzz
 FUZZSRC_gpu-model/vfio/messages_fuzz := $(VFIO_SRC)
 
-# --- fifo
+# --- gpu-model/fifo
 FIFO_SRC	:= $(wildcard gpu-model/fifo/*.c) selftests/unit/gpu-model/fifo/chip.c $(TEST_CLOCK)
 UNIT_TESTS += $(addprefix gpu-model/fifo/,decode_test runlist_test pbdma_test sched_test semaphore_test recovery_test)
 TSAN_TESTS += $(addprefix gpu-model/fifo/,pbdma_test sched_test semaphore_test recovery_test)
@@ -164,7 +168,8 @@ check-rooms-doc: $(O)/rooms.svg
 FORCE:
 .PHONY: registers-doc check-registers-doc rooms-doc check-rooms-doc FORCE
 
-# --- hw: the firmware file, and bring-up of the graphics engine on a fake chip with kernel services of its own
+# --- hw: the firmware file, and initialization of the graphics engine on a fake chip. selftests/unit/hw/kernel
+# has stand-ins for the kernel's headers.
 HW_GR_SRC	:= $(addprefix hw/,fwfile.c gr.c grctx.c grlist.c grshape.c grtrap.c fecs.c golden.c)
 UNIT_TESTS += hw/firmware_test hw/gr_sequence_test
 SRC_hw/firmware_test	:= hw/fwfile.c selftests/unit/hw/fwbuild.c
@@ -174,7 +179,7 @@ FUZZSRC_hw/firmware_fuzz := hw/fwfile.c selftests/unit/hw/fwbuild.c
 $(addprefix $(O)/,asan/hw/%.o asan/selftests/unit/hw/%.o fuzzobj/selftests/unit/hw/%.o fuzzobj/selftests/fuzz/hw/%.o): \
 	TEST_CPPFLAGS += -Iselftests/unit/hw -Iselftests/unit/hw/kernel
 
-# --- mdev: a file by itself, on stand-ins for the kernel and the rest of its room
+# --- mdev: one file alone, on stand-ins for the kernel and for the rest of mdev/machine
 UNIT_TESTS += mdev/machine/unmap_test
 SRC_mdev/machine/unmap_test	:= mdev/machine/unmap.c
 $(addprefix $(O)/asan/,mdev/machine/unmap.o selftests/unit/mdev/machine/unmap_test.o): \
@@ -195,7 +200,9 @@ FUZZSRC_gtt-shadow/inst_fuzz	:= gtt-shadow/inst.c
 FUZZSRC_gtt-shadow/runlist_fuzz	:= gtt-shadow/runlist.c
 FUZZSRC_gtt-shadow/patch_fuzz	:= gtt-shadow/patch.c
 FUZZSRC_gtt-shadow/shadow_fuzz	:= $(SHADOW_SRC) $(SHADOW_GUEST)
-# the judge takes most of the time, and runs sanitized in the unit tests; the room it judges is sanitized here
+# In shadow_fuzz the oracle and the fake guest (selftests/unit/gtt-shadow) take most of the time.
+# They are built without sanitizers here, and with them in the unit tests. gtt-shadow itself is
+# built with them.
 $(O)/fuzzobj/selftests/unit/gtt-shadow/%.o: FUZZ_SAN := -O3
 
 # --- sched: on a simulated GPU and driver (selftests/sim)
@@ -225,7 +232,7 @@ bench-sched: $(O)/kvgpu-schedsim ## simulation of the scheduling policy: shares,
 IMAGE_SRC	:= $(wildcard cuda/image/*.c cuda/syscalls/*.c)
 UNIT_TESTS += cuda/image/image_test cuda/device/qmd_test cuda/device/texture_test cuda/device/cause_test cuda/device/board_test cuda/driver/driver_test cuda/driver/resource_test cuda/driver/contexts_test cuda/driver/devices_test cuda/driver/graph_test
 TSAN_TESTS += cuda/driver/driver_test cuda/driver/resource_test cuda/driver/contexts_test cuda/driver/devices_test cuda/driver/graph_test
-# the subtests of kvgpu-cuda-driver, with the model's shader machine for a GPU
+# the subtests of selftests/cuda/driver, with the shader machine of gpu-model as the GPU
 UNIT_TESTS += cuda/model_test
 SRC_cuda/model_test	:= $(filter-out %/backend.c,$(wildcard cuda/driver/*.c)) $(IMAGE_SRC) cuda/device/qmd.c cuda/device/texture.c $(SM_RIG_SRC) \
 			   $(addprefix selftests/cuda/driver/,context.c memory.c launch.c stream.c graph.c) selftests/client/tap.c
@@ -244,7 +251,7 @@ SRC_cuda/driver/resource_test	:= $(SRC_cuda/driver/driver_test)
 SRC_cuda/driver/contexts_test	:= $(SRC_cuda/driver/driver_test)
 SRC_cuda/driver/devices_test	:= $(SRC_cuda/driver/driver_test)
 SRC_cuda/driver/graph_test	:= $(SRC_cuda/driver/driver_test)
-# allocations that fail
+# this test makes allocations fail
 LIBS_cuda/driver/graph_test	:= $(addprefix -Xlinker --wrap=,malloc calloc realloc)
 UNIT_TESTS += cuda/driver/pages_test
 SRC_cuda/driver/pages_test	:= $(addprefix cuda/driver/,pages.c maps.c)
@@ -252,20 +259,22 @@ SRC_cuda/image/image_test	:= $(IMAGE_SRC)
 FUZZ_TESTS += cuda/image/image_fuzz
 FUZZSRC_cuda/image/image_fuzz	:= $(IMAGE_SRC)
 
-# --- cuda/runtime, on cuda/driver on the fake device
-# as cuda/Makefile compiles them
+# --- cuda/runtime, on cuda/driver with the fake device of driver_test
+# cuda/Makefile compiles all of cuda/ with this macro, too
 $(addprefix $(O)/,asan/cuda/%.o tsan/cuda/%.o): TEST_CPPFLAGS += -D_GNU_SOURCE
 CUDART_TESTS	:= $(addprefix cuda/runtime/,runtime_test memory_test array_test thread_test)
 UNIT_TESTS += $(CUDART_TESTS)
 TSAN_TESTS += cuda/runtime/thread_test
 $(foreach t,$(CUDART_TESTS),$(eval SRC_$(t) := $(SRC_cuda/driver/driver_test) $(wildcard cuda/runtime/*.c) selftests/unit/cuda/runtime/program.c))
-# what NVIDIA's driver refuses, and ours takes, goes through program.c
+# program.c wraps two calls of cuda/driver, and refuses there what NVIDIA's driver refuses and ours
+# accepts
 $(foreach t,$(CUDART_TESTS),$(eval LIBS_$(t) := $(LIBS_$(t)) -Xlinker --wrap=cuModuleLoadDataEx -Xlinker --wrap=cuDevicePrimaryCtxSetFlags_v2))
 
-# what reads fat binaries wants liblz4
+# all of them may link cuda/image, which decompresses fat binaries with liblz4
 $(foreach t,$(filter cuda/%,$(UNIT_TESTS) $(FUZZ_TESTS)),$(eval LIBS_$(t) += -llz4))
 
-# --- remote/ring; in some tests a model machine carries out its accesses: it tries every order of them, or rewrites the memory
+# --- remote/ring. In interleave_test, hostile_test and ring_fuzz a model of memory carries out the accesses of
+# the ring's code: machine.c tries every order of them, memory.c changes the memory between them.
 RING_SRC	:= $(wildcard remote/ring/*.c)
 RING_MODEL	:= selftests/unit/remote/ring/model
 UNIT_TESTS += $(addprefix remote/ring/,ring_test stress_test interleave_test hostile_test)
@@ -278,7 +287,8 @@ FUZZ_TESTS += remote/ring/ring_fuzz
 FUZZSRC_remote/ring/ring_fuzz	:= $(SRC_remote/ring/hostile_test)
 $(addprefix $(O)/,$(foreach d,asan fuzzobj,$(d)/$(RING_MODEL)/%.o) $(addprefix asan/selftests/unit/remote/ring/,interleave_test.o hostile_test.o) 	fuzzobj/selftests/fuzz/remote/ring/ring_fuzz.o): TEST_CPPFLAGS := -I$(RING_MODEL) $(TEST_CPPFLAGS)
 
-# --- remote: what remote/api.py makes is compiled by selftests/unit/remote/server/made.c
+# --- remote. selftests/unit/remote/server/made.c includes, and so compiles, the sources that remote/api.py
+# generates.
 REMOTE_WIRE_SRC	:= $(wildcard remote/wire/*.c)
 REMOTE_FAKE_SRC	:= $(filter-out remote/server/library.c,$(wildcard remote/server/*.c)) $(REMOTE_WIRE_SRC) \
 		   $(wildcard remote/channel/*.c remote/ring/*.c) $(addprefix selftests/unit/remote/server/,made.c library.c graphs.c forwards.c)
@@ -313,13 +323,13 @@ UNIT_TESTS += remote/turns/turns_test
 SRC_remote/turns/turns_test	:= remote/turns/turns.c
 FUZZ_TESTS += remote/turns/turns_fuzz
 FUZZSRC_remote/turns/turns_fuzz	:= remote/turns/turns.c
-# --- remote/cluster: what is pure of it
+# --- remote/cluster: the files that can be tested without MPI and without processes
 UNIT_TESTS += $(addprefix remote/cluster/relay/,cut_test tap_test message_test greet_test measure_test note_test pull_test registry_test) \
 	      remote/client/cut_test $(addprefix remote/cluster/run/,options_test plan_test slurm_test)
 SRC_remote/cluster/relay/cut_test	:=
 SRC_remote/cluster/relay/tap_test	:= remote/cluster/relay/tap.c
 SRC_remote/cluster/relay/message_test	:= remote/wire/cursor.c
-# on a stand-in for MPI's header
+# greet.c, measure.c, pull.c and bulk.c are compiled with a stand-in for mpi.h
 SRC_remote/cluster/relay/greet_test	:= remote/cluster/relay/greet.c $(REMOTE_CHANNEL_SRC)
 SRC_remote/cluster/relay/measure_test	:= remote/cluster/relay/measure.c
 SRC_remote/cluster/relay/note_test	:= remote/wire/cursor.c

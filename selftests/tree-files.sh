@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# tree-files.sh [-print0]: the files of this tree less what .gitignore names, one a line (or with a NUL after each), by find. Not
-# by git: a tarball has no .git, a fresh machine has no git, in another user's clone git refuses to answer, and the list
-# is to be the same in all of them. Of .gitignore it understands the lines that are there: names, and paths that begin with /.
+# tree-files.sh [-print0]: prints the files of this tree that .gitignore does not name, one a line,
+# or with a NUL after each. It uses find, not git: a tarball has no .git, a fresh machine has no
+# git, git refuses to work in another user's clone, and the list has to be the same in all of these.
+# Of .gitignore it understands names, and paths that begin with /; any other pattern is an error.
 set -eu
 cd "$(dirname "$0")/.."
 ignored=(-name .git)

@@ -25,8 +25,8 @@ static json_t *text(const char *s)
 }
 
 /*
- * Puts @v into @object, and takes over the caller's reference to @v. Returns false if memory ran
- * out, now or earlier: an earlier failure left NULL in @object or @v.
+ * Put @v into @object, and take over the caller's reference to @v. Return false if memory ran out,
+ * now or earlier: an earlier failure left NULL in @object or @v.
  */
 static bool put(json_t *object, const char *key, json_t *v)
 {

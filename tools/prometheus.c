@@ -9,8 +9,8 @@
 #include "output.h"
 
 /*
- * The number in base units is number * times / 10^digits. It is printed without rounding, unless it
- * overflows.
+ * A number @n of sysfs is n * times / 10^digits in base units. print_number() prints that without
+ * rounding, unless n * times overflows int64_t.
  */
 static const struct {
 	int times, digits;
@@ -127,8 +127,8 @@ static void print_vgpus(FILE *out, const struct sample *s)
 			if (!s->vgpus[v].v[i].known)
 				continue;
 			/*
-			 * Fields of one metric have different labels and follow each other in the
-			 * table, so that the head is printed once.
+			 * Fields of one metric have different labels and follow each other in
+			 * vgpu_fields, so that HELP and TYPE are printed once.
 			 */
 			if (strcmp(last, f->metric))
 				print_head(out, "kvgpu_vgpu_", f);

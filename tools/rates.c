@@ -42,8 +42,8 @@ struct value vgpu_exits(const struct vgpu *v)
 }
 
 /*
- * Find the same vGPU in @before. A vGPU that was removed and made again with the same UUID is
- * another vGPU.
+ * Find the vGPU @now in @before. A vGPU that was removed and made again with the same UUID is
+ * another vGPU: its directory kvgpu/ has another inode number.
  */
 static const struct vgpu *find_before(const struct sample *before, const struct vgpu *now)
 {

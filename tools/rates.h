@@ -9,18 +9,28 @@
 #include "sample.h"
 
 struct vgpu_rates {
-	double share;		/* GPU time / time between the samples, 0 to 1 */
-	double slices_s;	/* per second */
-	double exits_s;
-	double preempt_ns;	/* mean time of a preempt between the samples */
+	double share;		/* GPU time / time between the samples; 1: all of the time */
+	double slices_s;	/* slices of GPU time per second */
+	double exits_s;		/* accesses that left the guest, per second (vgpu_exits()) */
+	/*
+	 * Mean time, in ns, that taking the vGPU off the GPU took between the samples. NAN if that
+	 * did not happen.
+	 */
+	double preempt_ns;
 };
 
-/* Part of the time between the samples in which the GPU worked for any vGPU, 0 to 1. */
+/*
+ * Part of the time between sample @before and @now in which the GPU worked for any vGPU; 1: all of
+ * the time. NAN if @before is empty or NULL.
+ */
 double gpu_busy(const struct sample *before, const struct gpu *now);
 /* Rates of @now since @before. If @before is empty or NULL, all rates are NAN. */
 struct vgpu_rates vgpu_rates(const struct sample *before, const struct vgpu *now);
 
-/* The sum of all kinds of exits. It is unknown if the number of one kind is unknown. */
+/*
+ * The number of accesses that left the guest: the sum of the fields VGPU_EXITS_*. It is unknown if
+ * one of them is unknown.
+ */
 struct value vgpu_exits(const struct vgpu *v);
 
 #endif

@@ -146,7 +146,8 @@ static bool plain_name(const char *name)
 }
 
 /*
- * Open the directory @path/kvgpu, and set *ino to its inode number. Return -1 if it is not there.
+ * Open the directory @path/kvgpu, and set *ino to its inode number. Return the file descriptor, or
+ * -1 if the directory can't be opened.
  */
 static int open_attributes(const char *path, ino_t *ino)
 {
@@ -209,8 +210,8 @@ static bool take_gpu(struct sample *s, const char *path, const char *address)
 }
 
 /*
- * Write the last part of the link's target to @out (TEXT_SIZE bytes). @out becomes empty if there
- * is no link.
+ * Write the last part of the target of link @path/@name to @out (TEXT_SIZE bytes). @out becomes
+ * empty if there is no such link, or if that part does not fit or has a byte that can't be printed.
  */
 static void link_name(const char *path, const char *name, char *out)
 {
@@ -269,7 +270,7 @@ static bool take_vgpu(struct sample *s, const char *path, const char *uuid)
 	for (int i = 0; i < VGPU_FIELDS; i++)
 		g->v[i] = read_value(dir, &vgpu_fields[i]);
 	close(dir);
-	/* The vGPU went away while its files were read: leave it out. */
+	/* If the vGPU went away while its files were read, leave it out. */
 	if (stat(path, &st))
 		return true;
 	s->nr_vgpus++;

@@ -31,8 +31,9 @@ enum unit {
 };
 
 /*
- * A file in a directory kvgpu/ of sysfs. @metric is its name for Prometheus, without prefix. The
- * name of a counter ends in _total.
+ * A file in a directory kvgpu/ of sysfs, which has one number in unit @unit. @metric is its name
+ * for Prometheus, to which prometheus.c adds the prefix kvgpu_gpu_ or kvgpu_vgpu_. The name of a
+ * counter ends in _total.
  */
 struct field {
 	const char *file;
@@ -96,10 +97,10 @@ struct gpu {
 
 struct vgpu {
 	char uuid[TEXT_SIZE];
-	char gpu[TEXT_SIZE];
-	char type[TEXT_SIZE];		/* empty: unknown */
-	int64_t when_ns;
-	ino_t ino;
+	char gpu[TEXT_SIZE];		/* PCI address of its GPU; "?": unknown */
+	char type[TEXT_SIZE];		/* name of its mdev type; empty: unknown */
+	int64_t when_ns;		/* monotonic clock when the vGPU was read */
+	ino_t ino;			/* of the vGPU's directory kvgpu/ */
 	struct value v[VGPU_FIELDS];
 };
 

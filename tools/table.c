@@ -141,8 +141,8 @@ static void fill(char *cell, enum column c, const struct vgpu *v, const struct v
 }
 
 /*
- * Return how many ranks fit into @width beside a UUID of @uuid characters. Columns with a lower
- * rank are shown.
+ * Return the number R of ranks for which there is room: the columns with ranks below R fit into
+ * @width characters beside a UUID of @uuid characters. The caller shows these columns.
  */
 static int ranks_that_fit(int uuid, int width)
 {

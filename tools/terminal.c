@@ -49,8 +49,8 @@ void terminal_leave(void)
 }
 
 /*
- * These signals are blocked except in terminal_wait()'s ppoll(), so that none is lost between a
- * look at its flag and the wait.
+ * The signals below are blocked except in terminal_wait()'s ppoll(). So none is lost between
+ * terminal_wait()'s test of the caught_ flags and ppoll().
  */
 void terminal_enter(void)
 {

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# kvgpu-top, the admin's view of GPUs and vGPUs
+# kvgpu-top, which shows GPUs and vGPUs to the admin
 
 TOP		:= $(O)/tools/kvgpu-top
 TOP_SRC		:= tools/json.c tools/main.c tools/prometheus.c tools/rates.c tools/sample.c tools/table.c tools/terminal.c
 TOP_HDR		:= tools/output.h tools/rates.h tools/sample.h tools/terminal.h
 TOP_CFLAGS	:= -D_GNU_SOURCE -std=gnu11 -O2 -g -Wall -Wextra -Werror
 
-# KVGPU_VERSION is kvgpu.mk's
+# kvgpu.mk sets KVGPU_VERSION
 $(TOP): $(TOP_SRC) $(TOP_HDR) tools/tools.mk
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(TOP_CFLAGS) -DKVGPU_VERSION='"$(KVGPU_VERSION)"' $(TOP_SRC) -o $@ -ljansson -lm
 
-# for servers of the test bed, which have no libjansson
+# for servers of the test bed, which have no libjansson: that library is linked in
 $(O)/tools/server/kvgpu-top: $(TOP_SRC) $(TOP_HDR) tools/tools.mk
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(TOP_CFLAGS) -DKVGPU_VERSION='"$(KVGPU_VERSION)"' $(TOP_SRC) -o $@ -l:libjansson.a -lm
