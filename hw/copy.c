@@ -26,9 +26,10 @@
 #define VA_PUSH		0x101000ull
 #define VA_SEM		0x102000ull
 #define VA_LIMIT	0x1fffffull
-#define RING_LOG2	9			/* 512 entries: one page */
+/* log2 of the ring's 512 entries, which fill one page */
+#define RING_LOG2	9
 #define TABLE_SIZE	(32768u * GMMU_ENTRY_SIZE)
-#define CHUNK		(64u << 20)		/* most bytes of one job */
+#define CHUNK		(64u << 20)		/* bytes of the largest job */
 #define JOB_WAIT_MS	10000
 
 static void copy_page_map(struct hw_copy *c, u64 va, const struct kvgpu_vram *v)
@@ -186,7 +187,7 @@ static void push_data(struct push *p, u32 val)
 /* A physical address, in video memory or in system memory. */
 struct place {
 	u64 addr;
-	u32 target;		/* A0B5_PHYS_... */
+	u32 target;		/* A0B5_PHYS_LOCAL_FB or A0B5_PHYS_COHERENT */
 };
 
 static void put_addresses(struct push *p, const struct place *src, const struct place *dst)

@@ -24,7 +24,8 @@
  */
 struct rule {
 	u8 id;
-	u8 step;	/* addresses and pitches are multiples of .step; 0: microcode */
+	/* addresses and pitches are multiples of .step; 0: the section is microcode */
+	u8 step;
 	u32 max;
 	u32 first, end;
 };

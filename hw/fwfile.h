@@ -12,7 +12,8 @@
 #include "kvgpu/firmware.h"
 
 struct fwfile_section {
-	const u8 *data;		/* points into the file, which has to outlive it */
+	/* points into the file's data, which must stay in memory while struct fwfile is used */
+	const u8 *data;
 	u32 size;
 };
 
@@ -48,11 +49,17 @@ struct fwfile_entry {
  */
 int hw_fwfile_parse(struct fwfile *f, const void *data, size_t size, const char **why);
 
-/* number of words, and word @i < hw_fwfile_words(), of a section with microcode */
+/*
+ * hw_fwfile_words() returns the number of words of a section of microcode. hw_fwfile_word() returns
+ * word @i, which must be below that number.
+ */
 u32 hw_fwfile_words(const struct fwfile *f, enum kvgpu_fw_section_id id);
 u32 hw_fwfile_word(const struct fwfile *f, enum kvgpu_fw_section_id id, u32 i);
 
-/* number of entries, and entry @i < hw_fwfile_entries(), of a section with a register list */
+/*
+ * hw_fwfile_entries() returns the number of entries of a register list. hw_fwfile_entry() returns
+ * entry @i, which must be below that number.
+ */
 u32 hw_fwfile_entries(const struct fwfile *f, enum kvgpu_fw_section_id id);
 struct fwfile_entry hw_fwfile_entry(const struct fwfile *f, enum kvgpu_fw_section_id id, u32 i);
 

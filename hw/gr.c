@@ -125,7 +125,7 @@ static void write_zbc_depth(struct kvgpu_hw *hw, u32 index, const u32 *depth)
  */
 static void init_zbc(struct kvgpu_hw *hw)
 {
-	static const u32 one = 0x3f800000;	/* 1.0f */
+	static const u32 one = 0x3f800000;	/* the float 1.0 */
 	static const struct zbc_color colors[] = {
 		{ GR_ZBC_COLOR_ZERO, 0, 0 }, { GR_ZBC_COLOR_UNORM_ONE, one, ~0u },
 			{ GR_ZBC_COLOR_RGBA32F, 0, 0 },

@@ -47,7 +47,7 @@ struct kvgpu_hw_fault {
 	u8 unit;
 	u64 inst;	/* address in video memory of the instance block, which the host has made */
 	u64 va;
-	u32 info;	/* GMMU_FAULT_INFO */
+	u32 info;	/* value of the register GMMU_FAULT_INFO */
 };
 /* Registers of a PBDMA that has raised an interrupt. .chid is the chip's id of the channel. */
 struct kvgpu_hw_pbdma {
@@ -96,7 +96,7 @@ struct kvgpu_hw_events {
 	void (*copy_stuck)(void *ctx);
 };
 
-struct kvgpu_vram {		/* a piece of the pool */
+struct kvgpu_vram {		/* a piece of the host pool */
 	hvram_t at;
 	u64 size;
 	void __iomem *cpu;	/* the CPU's mapping of the piece, write-combined */
@@ -179,7 +179,7 @@ u32 kvgpu_hw_peek(struct kvgpu_hw *hw, u32 reg);
 
 int kvgpu_hw_vram_alloc(struct kvgpu_hw *hw, u64 size, u64 align, struct kvgpu_vram *out);
 void kvgpu_hw_vram_free(struct kvgpu_hw *hw, struct kvgpu_vram *v);
-u64 kvgpu_hw_vram_left(struct kvgpu_hw *hw);		/* free bytes of the pool */
+u64 kvgpu_hw_vram_left(struct kvgpu_hw *hw);		/* free bytes of the host pool */
 
 /*
  * A vGPU's part of the pool, in one piece: page tables, instance blocks and context images for this

@@ -30,8 +30,9 @@
  */
 #define SETTLE_LOOKS		20000
 /*
- * Most rounds in one run of the interrupt thread, each of which handles all pending interrupts.
- * Without this limit, an interrupt that never goes away would keep the thread spinning.
+ * A run of the interrupt thread handles all pending interrupts, and does so again until none is
+ * pending, but at most this many times. Without this limit, an interrupt that never goes away would
+ * keep the thread spinning.
  */
 #define ROUNDS			16
 /*

@@ -88,7 +88,7 @@ struct kvgpu_hw_lender {
 	} while (0)
 void kvgpu_hw_lock_join(struct kvgpu_hw_lock *l, struct kvgpu_hw_lender *lender);
 
-void kvgpu_hw_lock(struct kvgpu_hw_lock *l);		/* sleeps */
+void kvgpu_hw_lock(struct kvgpu_hw_lock *l);		/* sleeps while it waits for @l */
 /*
  * Takes lock @l as an urgent thread. The caller must hold no other lock of the card. While another
  * thread holds @l, calls @look about every KVGPU_HW_WATCH_US, for 5 ms at most. After that it waits

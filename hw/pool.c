@@ -7,7 +7,7 @@
  */
 #include "hw/internal.h"
 
-/* bytes at the end of video memory, which nouveau does not use either */
+/* bytes at the end of video memory that neither hw/ nor nouveau uses */
 #define TAIL		(1ull << 20)
 #define HEAD		(256ull << 10)
 #define PART_ALIGN	(2ull << 20)

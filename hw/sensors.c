@@ -31,7 +31,7 @@ int kvgpu_hw_temperature(struct kvgpu_hw *hw, int *millidegrees)
 {
 	u32 v = hw->p->calibrated ? hw_rd(hw, PTHERM_TEMP) : ~0u;
 
-	if (v > 255)	/* no answer, or degrees Celsius that are not plausible */
+	if (v > 255)	/* not calibrated, no answer, or not plausible as degrees Celsius */
 		return -ENODATA;
 	*millidegrees = v * 1000;
 	return 0;

@@ -22,7 +22,10 @@ enum { FALCON_PMU, FALCON_FECS, FALCON_GPCCS };	/* index in kvgpu_trap.falcon */
  */
 u32 vtrap_falcon_dmem_get(const struct kvgpu_trap *t, unsigned int n, u32 addr);
 void vtrap_falcon_dmem_set(struct kvgpu_trap *t, unsigned int n, u32 addr, u32 val);
-/* Called when the guest starts the program of the PMU, or of FECS, by a write to CPUCTL. */
+/*
+ * Start the virtual PMU or FECS. Called when the guest writes the start bit to CPUCTL of that
+ * falcon.
+ */
 void vtrap_pmu_start(struct kvgpu_trap *t);
 void vtrap_fecs_start(struct kvgpu_trap *t);
 /* pmu.c: computes anew whether the PMU's interrupt is raised. */

@@ -94,7 +94,8 @@ static void fecs_command_write(struct kvgpu_trap *t, const struct kvgpu_access *
 
 /*
  * The guest asks for a channel switch from the channel in FECS_CHAN_ADDR, whose context is saved,
- * to the channel in FECS_CHAN_NEXT.
+ * to the channel in FECS_CHAN_NEXT. If there is no channel to save, but there is a next channel,
+ * the command is KVGPU_CMD_GR_BIND of the next channel.
  */
 static void fecs_trigger_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {

@@ -24,7 +24,7 @@
 
 #define ALL_BITS	0xffffffffu
 
-/* One access on its way through engine.c. */
+/* One access to a register, in the form that vtrap_line_find() and the units' hooks take. */
 struct kvgpu_access {
 	u32 reg;	/* offset in BAR0 */
 	u32 inst;	/* number of the unit's copy that has the register, from 0 on */
@@ -81,7 +81,7 @@ struct kvgpu_reg_line {
 /* A window of BAR0, or several equal windows in a row. */
 struct kvgpu_reg_unit {
 	const char *name;
-	u32 base, size, copies;		/* copies 0 means 1 */
+	u32 base, size, copies;		/* .copies: number of equal windows; 0 means 1 */
 	const struct kvgpu_reg_line *line;
 	u32 nr_lines;
 	/*
@@ -99,21 +99,27 @@ struct kvgpu_reg_unit {
 extern const struct kvgpu_reg_unit *const kvgpu_trap_units[];
 extern const u32 kvgpu_trap_nr_units;
 /*
- * Returns the table line that covers @a->reg. If there is none, returns .rest of the unit, or a
- * line of class UNLISTED if no unit has the register; never NULL. Sets @a->inst to the unit's copy
- * and @a->idx to the index in the line, if there are such. Sets *@unit, if @unit is not NULL, to
- * the unit, or to NULL if no unit has the register.
+ * Returns the table line that covers @a->reg. If no line covers it, returns .rest of its unit, or a
+ * line of class UNLISTED if no unit has the register; never NULL. If a unit has the register, sets
+ * @a->inst to the number of the unit's copy. If a line covers it, sets @a->idx to the register's
+ * index in the line. Sets *@unit, if @unit is not NULL, to the unit, or to NULL if no unit has the
+ * register.
  */
 const struct kvgpu_reg_line *vtrap_line_find(struct kvgpu_access *a,
 					     const struct kvgpu_reg_unit **unit);
 
 /*
- * file.c: the register file. vtrap_plain_find() returns the place of a register in cfg.plain, or
+ * file.c: the register file. vtrap_plain_find() returns a pointer to a register in cfg.plain, or
  * NULL if the register is not there.
  */
 u32 *vtrap_plain_find(const struct kvgpu_trap *t, u32 reg);
-struct kvgpu_reg_slot *vtrap_slot_find(struct kvgpu_trap *t, u32 reg);		/* NULL: no slot */
-struct kvgpu_reg_slot *vtrap_slot_make(struct kvgpu_trap *t, u32 reg, u32 val);	/* NULL: no room */
+/* Returns the slot of @reg, or NULL if @reg has no slot. */
+struct kvgpu_reg_slot *vtrap_slot_find(struct kvgpu_trap *t, u32 reg);
+/*
+ * Returns the slot of @reg. If @reg has none, first gives it a slot with the value @val. NULL: the
+ * file has no free slot for @reg.
+ */
+struct kvgpu_reg_slot *vtrap_slot_make(struct kvgpu_trap *t, u32 reg, u32 val);
 u32 vtrap_reg_get(const struct kvgpu_trap *t, u32 reg);
 void vtrap_reg_set(struct kvgpu_trap *t, u32 reg, u32 val);
 
@@ -141,7 +147,7 @@ void vtrap_pmu_reset(struct kvgpu_trap *t);
 /* Functions that one file has for other files: pfifo.c, ptimer.c, engine.c. */
 void vtrap_fifo_update(struct kvgpu_trap *t);
 u64 vtrap_guest_time_get(const struct kvgpu_trap *t, u64 now);
-void vtrap_denial_note(struct kvgpu_trap *t);	/* counts in .nr_denied */
+void vtrap_denial_note(struct kvgpu_trap *t);	/* adds 1 to .nr_denied */
 
 /* Counts of the topology, limited to the sizes of the arrays that they index. */
 static inline u32 vtrap_engine_count(const struct kvgpu_trap *t)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * PBUS, the windows into memory, and the flushes. The guest's BAR1 and BAR3 are slices of the
- * card's BARs: parts that belong to this vGPU. When the guest binds an instance block to a BAR, the
- * host shadows the page tables of that block into the slice. In "physical" mode the slice shows the
- * vGPU's own partition.
+ * card's BARs: parts that belong to this vGPU alone. When the guest binds an instance block to a
+ * BAR, the host shadows the page tables of that block into the table entries of the slice. In
+ * "physical" mode the slice shows the vGPU's own partition.
  */
 #include <gk110/bar.h>
 #include <gk110/map.h>
