@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The books of GPU time: charges vGPUs for GPU time, and tells how much time each vGPU was charged.
- * look.c charges by samples, slice.c for switches. recover.c, chan.c and slice.c charge for waits.
+ * Charges vGPUs for GPU time, and tells how much time each vGPU was charged. look.c charges by
+ * samples, slice.c for switches. recover.c, chan.c and slice.c charge for waits in which they hold
+ * gpu->lock.
  *
  * gpu->lock is held, except in vmach_gpu_time_get(), which any thread may call.
  */
 #include "mdev/machine/internal.h"
 
 /*
- * Last part of a wait for the chip, in ns, in which other vGPUs may have worked unseen. The thread
- * that waits for the chip holds gpu->lock. When another thread has waited for gpu->lock for 1 to 2
- * ms, the holder is lent a priority (hw/lock.h).
+ * ns at the end of a wait for the chip in which other vGPUs may have worked unseen: the chip may
+ * have been done some time before the waiting thread ran again. That thread holds gpu->lock. When
+ * another thread has waited 1 to 2 ms for gpu->lock, the holder is lent a priority (hw/lock.h), and
+ * runs.
  */
 #define UNSEEN_NS	NSEC_PER_MSEC
 
@@ -49,12 +51,13 @@ u64 vmach_gpu_time_get(struct kvgpu_machine *m)
 }
 
 /*
- * Charges the time since @began, in which this thread waited for the chip on behalf of @m. It held
- * gpu->lock, so that no look was made. If @m was at work (@works), @m pays for that time. Else, if
- * another vGPU was at work at the beginning (@others) or is now, the time stays uncharged here, and
- * the next look charges it by the samples. If no vGPU was seen at work, the last part of the time,
- * UNSEEN_NS at most, is left to the next look as well, because other vGPUs may have worked unseen;
- * no vGPU is charged for the rest.
+ * Charges the time from @began to now, in which this thread waited for the chip on behalf of @m.
+ * The thread held gpu->lock, so that no look was made. There are three cases:
+ * - @m was at work (@works): @m pays for all of the time.
+ * - Else, if another vGPU was at work at the beginning (@others) or is now: the time stays
+ *   uncharged here, and the next look charges it by the samples.
+ * - Else: the last part of the time, UNSEEN_NS at most, is left to the next look, because other
+ *   vGPUs may have worked unseen. No vGPU is charged for the rest.
  */
 void vmach_wait_charge(struct kvgpu_machine *m, bool works, bool others, u64 began)
 {

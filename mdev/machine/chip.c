@@ -2,14 +2,16 @@
 /*
  * Small functions for the other files of the machine: the time of the card's PTIMER, whether the
  * card is cut off, the number of GR's runlist, how long a command may wait for a preempt, and the
- * kick of the slicer. This file calls no other file of mdev/machine/.
+ * wake-up of the slicer. This file calls no other file of mdev/machine/.
  *
- * Needs no lock, except in vmach_patience_get(), and takes only leaf locks.
+ * Needs no lock, except in vmach_patience_get(), and takes only leaf locks. A card that is cut off
+ * is called wedged in the code.
  */
 #include <linux/sched.h>
 
 #include "mdev/machine/internal.h"
 
+/* ns after an answer of PTIMER for which the CPU's clock gives PTIMER's high word */
 #define TIME_LOOK_NS	NSEC_PER_SEC
 
 /*
@@ -46,10 +48,10 @@ bool vmach_gpu_wedged(const struct kvgpu_gpu *gpu)
 }
 
 /*
- * Cuts the card off because it has failed. Without bus mastering the card can't reach system
- * memory, whatever its tables say, so that pinned pages can be released (S2 of docs/invariants.md).
- * Guests can bind and enable no channel any more. The admin has to unload the module and reset the
- * card.
+ * Cuts the card off because it has failed, with reason @why for the log. Without bus mastering the
+ * card can't reach system memory, whatever its tables say, so that pinned pages can be released (S2
+ * of docs/invariants.md). From then on guests can bind and enable no channel. The admin has to
+ * unload the module and reset the card.
  */
 void vmach_gpu_wedge(struct kvgpu_gpu *gpu, const char *why)
 {
@@ -61,7 +63,7 @@ void vmach_gpu_wedge(struct kvgpu_gpu *gpu, const char *why)
 
 u8 vmach_gr_runl_get(const struct kvgpu_gpu *gpu)
 {
-	return gpu->hw.topo.engine[0].runl;	/* GR is first: hw_chip_probe() */
+	return gpu->hw.topo.engine[0].runl;	/* hw_chip_probe() has put GR first */
 }
 
 unsigned int vmach_patience_get(const struct kvgpu_vgpu *v)
@@ -76,7 +78,7 @@ void vmach_slicer_kick(struct kvgpu_gpu *gpu)
 
 	if (test_and_set_bit(0, &s->kicked))
 		return;
-	/* keeps the thread's task_struct while vmach_slicer_stop() ends it */
+	/* under RCU the task_struct stays valid while vmach_slicer_stop() ends the thread */
 	rcu_read_lock();
 	t = READ_ONCE(s->thread);
 	if (t)

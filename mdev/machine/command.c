@@ -3,10 +3,12 @@
  * Carries out the commands that mmio-trap/ makes of a guest's register writes. mmio-trap/ has
  * decoded the command and checked its form. Its ids and addresses are still the guest's: the
  * functions that use them look them up or check their bounds. A command returns no error to the
- * guest. If it can't be carried out, the host mostly notes a fault (kvgpu_mdev_fault_note()).
+ * guest. If it can't be carried out, the host mostly notes a fault in the vGPU's log
+ * (kvgpu_mdev_fault_note()).
  *
  * For the guest, a command is complete when vmach_command_run() returns: the guest never reads the
- * command's busy bit as set. (Flushes by the mapped page are no commands: flush.c.)
+ * command's busy bit as set. (Flushes that the guest asks for in its mapped flush page are no
+ * commands: flush.c.)
  *
  * vgpu->lock is held.
  */
@@ -14,11 +16,11 @@
 #include "mdev/machine/internal.h"
 
 /*
- * Call it when the guest has reset engines: @mask has a bit for each, bit 31 for PFIFO. The host
- * does not pass the reset on to the card, because other vGPUs use its engines. For a reset of PFIFO
- * all channels of the vGPU are unbound. For a reset of engines alone, all live channels that the
- * guest has enabled since their bind are preempted: that takes them off the engines, as the reset
- * would.
+ * Call it when the guest has reset engines: bit e of @mask stands for topo.engine[e], bit 31 for
+ * PFIFO. The host does not pass the reset on to the card, because other vGPUs use its engines. For
+ * a reset of PFIFO all channels of the vGPU are unbound. For a reset of engines alone, all live
+ * channels that the guest has enabled since their bind are preempted: that takes them off the
+ * engines, as the reset would.
  */
 static void guest_engines_reset(struct kvgpu_vgpu *v, u32 mask)
 {
@@ -81,8 +83,10 @@ static void fifo_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 }
 
 /*
- * Syncs all spaces; space.c explains why. If the sync changes an entry or copies from the
- * partition, it does the flush that is owed; else this function does it.
+ * The guest has invalidated its TLB: syncs all spaces and windows (space.c explains why all). Also
+ * takes a FLUSH_BAR that the guest has asked for in its flush page. If the sync changes an entry or
+ * copies from the partition, it does that flush, and clears flush_owed; else this function does the
+ * flush.
  */
 static void tlb_command(struct kvgpu_vgpu *v)
 {
@@ -143,10 +147,10 @@ void vmach_command_run(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 		break;
 	/*
 	 * nothing to do: the host does not carry out the register writes by which a guest makes its
-	 * golden context; vmach_grctx_save() gives the guest the result
+	 * golden context; at KVGPU_CMD_GR_SAVE vmach_grctx_save() gives the guest the result
 	 */
 	case KVGPU_CMD_GR_BIND:
-	/* nothing to do for the three kinds of ACK: hw/ lets the unit go on by itself */
+	/* nothing to do for the acknowledges of interrupts: hw/ has let the unit go on already */
 	case KVGPU_CMD_PBDMA_ACK:
 	case KVGPU_CMD_GR_ACK:
 	case KVGPU_CMD_CE_ACK:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Finds out for which vGPU the chip works, by the channel or group id that its engines and PBDMAs
- * name. The functions here read the chip's state, and change nothing on the chip.
+ * Finds out for which vGPU the chip works. The status registers of the chip's engines and PBDMAs
+ * name a channel or a group (TSG) by its id, and the host knows the vGPU of each id. The functions
+ * here read the chip's state, and change nothing on the chip.
  *
  * Functions that look up channels need gpu->lock or event_lock.
  */
@@ -44,9 +45,10 @@ struct kvgpu_chan *vmach_hchan_find(struct kvgpu_chip *chip, bool tsg, int id)
 }
 
 /*
- * Returns the vGPU of the channel or group in field ID of status @st of a PBDMA or an engine.
- * NEXT_ID does not count. The channel may be disabled and on no list: a loaded channel may continue
- * after it was disabled or taken off its list, until it is preempted.
+ * Returns the vGPU of the channel or group in field ID of @st, the status of a PBDMA or an engine.
+ * NULL if the channel is the host's or unknown, or the status is not valid. NEXT_ID does not count.
+ * The channel may be disabled and on no list: a loaded channel may continue after it was disabled
+ * or taken off its list, until it is preempted.
  */
 struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st)
 {
@@ -89,11 +91,12 @@ bool vmach_others_work(struct kvgpu_machine *m)
 }
 
 /*
- * Notes an engine that works for a channel or group without a vGPU, except for the host's channels.
- * No switch would preempt such a channel, and all vGPUs with work on the chip would pay for it. It
- * may run for the watchdog's time, like a vGPU's channel. Then vmach_stranger_evict() drives it
- * off. No case is known in which such a channel runs, because the chip's lists have only ids that
- * the host gave (runlist.c). One such engine is noted at a time.
+ * Notes engine @e, which works for a channel or group that no vGPU has; @st is its status. Does
+ * nothing for a channel of the host. No switch would preempt such a channel, and all vGPUs with
+ * work on the chip would pay for it. It may run for the watchdog's time, like a vGPU's channel;
+ * then vmach_stranger_evict() drives it off. No case is known in which such a channel runs, because
+ * the chip's lists have only ids that the host gave (runlist.c). One such engine is noted at a
+ * time.
  */
 void vmach_stranger_note(struct kvgpu_chip *chip, u8 e, u32 st)
 {

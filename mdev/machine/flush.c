@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Flushes that the guest asks for. After FLUSH_BAR, writes of the guest's CPUs to BARs have reached
- * memory. After FLUSH_L2_*, L2 and system memory agree.
+ * Flushes that the guest asks for by registers. After FLUSH_BAR, writes of the guest's CPUs to BARs
+ * have reached video memory. After FLUSH_L2_*, the GPU's L2 cache and system memory agree.
  *
  * nouveau asks for FLUSH_BAR after it has written an object in instance memory: dozens of times
  * while a CUDA program starts and ends, by two register accesses each time. Then it tells the chip
- * about the object, by a register that traps. So these accesses need not trap: the page of these
- * registers is ordinary memory, which the VMM maps into the guest. If TRIGGER is set in a word, the
- * host owes the guest that flush. The host does it before the guest's next command takes effect, at
- * a trapped read of the page, or after the slicer's next sample (slice.c), whichever is first.
- * There is one exception: an invalidate of the TLB does an owed FLUSH_BAR, but no owed FLUSH_L2_*.
- * After the slicer's other looks the host does not do it: guests can cause any number of looks. It
- * is harmless that FLUSH_BAR is late: the guest's programs can't reach this register, so that no
- * program relies on it between a store and the doorbell that follows.
+ * about the object, by a register that traps. So accesses to the flush registers need not trap:
+ * their page is ordinary memory (VGPU_OWN_FLUSH), which the VMM maps into the guest. If TRIGGER is
+ * set in a word, the host owes the guest that flush. The host does it before the guest's next
+ * command takes effect, at a trapped read of the page, or after the slicer's next sample (slice.c),
+ * whichever is first. There is one exception: an invalidate of the TLB does an owed FLUSH_BAR, but
+ * no owed FLUSH_L2_*. The slicer does no flush after looks that are no samples, because guests can
+ * cause any number of looks. It is harmless that FLUSH_BAR is late: the guest's programs can't
+ * reach this register, so that no program relies on it between a store and the doorbell that
+ * follows.
  *
  * A driver polls the words of L2 until TRIGGER and BUSY are clear, as on the chip. The host never
  * sets BUSY of FLUSH_BAR: a driver that polls BUSY takes it that the flush was done at once.
@@ -37,8 +38,9 @@ bool vmach_flush_take(struct kvgpu_vgpu *v)
 }
 
 /*
- * Tells whether the guest has asked for the flush of L2 by @reg. If so, shows it as BUSY. If the
- * guest sets TRIGGER again before l2_end(), that request stays for the next call.
+ * Tells whether the guest has asked for the L2 flush of register @reg. If so, replaces TRIGGER by
+ * BUSY in the word. If the guest sets TRIGGER again before l2_end(), that request stays for the
+ * next call.
  */
 static bool l2_begin(struct kvgpu_vgpu *v, u32 reg)
 {

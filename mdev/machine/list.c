@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The chip's lists: the published lists (runlist.c) of all vGPUs that the slicer lets onto the
- * chip, one after the other. gpu->lock protects the lists here, and no vgpu->lock is needed.
- * Therefore recovery can remove channels from them.
+ * The list of a runlist of the chip: the published lists (machine->list, runlist.c) of all vGPUs
+ * that the slicer lets onto the chip, one after the other. gpu->lock protects the lists here, and
+ * no vgpu->lock is needed. Therefore recovery can remove channels from them. A list has entries of
+ * channels; the entry of a group (TSG), called its header, is followed by the entries of the
+ * group's channels.
  */
 #include "mdev/machine/internal.h"
 
+/* groups by which a long list's first entry moves on in each turn: first_group() */
 #define GROUPS_PER_SLICE 3
 
 bool vmach_list_shown(const struct kvgpu_machine *m)
@@ -23,10 +26,11 @@ static u32 next_group(const u64 *list, u32 nr, u32 i)
 }
 
 /*
- * The chip starts a submitted list at its first entry. While vGPUs take turns, only a few channels
- * of a long list run in one turn of the vGPU. So the list of a vGPU with more than GROUPS_PER_SLICE
- * groups normally starts in each turn at another group than in the turn before. A channel outside
- * of groups counts as a group here.
+ * Returns the index of the entry at which the vGPU's part of the chip's list starts. The chip
+ * starts a submitted list at its first entry. While vGPUs take turns, only a few channels of a long
+ * list run in one turn of the vGPU. So the list of a vGPU with more than GROUPS_PER_SLICE groups
+ * normally starts in each turn at another group than in the turn before. A channel outside of
+ * groups counts as a group here.
  */
 static u32 first_group(const struct kvgpu_machine *m, u8 runl)
 {
@@ -61,8 +65,9 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
 		return 0;
 	list_for_each_entry(m, &chip->live, node) {
 		/*
-		 * For a shown list the second condition is always true: the lists of all vGPUs that
-		 * fit on a card together have no more entries than the chip's list may have.
+		 * If vmach_list_shown() is true, the second condition is true as well: the lists of
+		 * all vGPUs that fit on a card together have no more entries than the chip's list
+		 * may have.
 		 */
 		m->slice.merged = vmach_list_shown(m) && m->list_nr[runl] <= CHIP_RUNL_MAX - nr;
 		if (!m->slice.merged)
@@ -74,10 +79,10 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
 }
 
 /*
- * If vGPUs share the chip (slicer->open), the list of a vGPU that was just suspended is not shown
- * any more. But the chip's list has the entries of that vGPU (slice.merged) until the chip's list
- * is written again, which the slicer's next look does at the latest. Until then a change of the
- * vGPU's list has to be written to the chip too.
+ * For a vGPU that was just suspended, vmach_list_shown() may be false while the chip's list still
+ * has the vGPU's entries (slice.merged). This ends when the chip's list is written again, which the
+ * slicer's next look does at the latest. Until then a change of the vGPU's list has to be written
+ * to the chip too.
  */
 int vmach_runlist_update(struct kvgpu_machine *m, u8 runl)
 {
@@ -86,8 +91,8 @@ int vmach_runlist_update(struct kvgpu_machine *m, u8 runl)
 }
 
 /*
- * Corrects the count in a group's header after one entry of the group was removed. Removes the
- * header if the group is empty now.
+ * Corrects the count in the header of a group after one of the group's channels was removed from
+ * the list. Removes the header if the group is empty now. *@nr: length of the list.
  */
 static void group_recount(u64 *list, u32 header, u32 *nr)
 {

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The functions of the machine behind a vGPU's registers that the VFIO face calls. The face knows
- * nothing else of the machine. vgpu->lock is held in all functions of a vGPU unless noted.
+ * The functions of the machine that the VFIO face calls. The machine (mdev/machine/) is all that is
+ * behind a vGPU's registers and BARs. The VFIO face is the files in mdev/ itself, and knows nothing
+ * else of the machine. vgpu->lock is held in all functions of a vGPU unless noted.
+ *
+ * Words. The partition is the vGPU's part of the card's video memory. A shadow is a page table or
+ * an instance block that the host makes from the guest's, and that the chip uses instead. A window
+ * is the vGPU's slice of BAR1 or BAR3. The scrap page is what a window shows where the guest has
+ * mapped no memory. A page is touched if the CPU may have written to it (touched.c).
  */
 #ifndef KVGPU_MDEV_MACHINE_MACHINE_H
 #define KVGPU_MDEV_MACHINE_MACHINE_H
@@ -29,49 +35,55 @@ int kvgpu_machine_vgpu_init(struct kvgpu_vgpu *v);
  * Context: process, no lock held.
  */
 void kvgpu_machine_vgpu_fini(struct kvgpu_vgpu *v);
-/* makes registers, shadows and windows as after power-on; returns 0 or a negative error code */
+/* makes registers and windows as after power-on; returns 0 or a negative error code */
 int kvgpu_machine_vgpu_open(struct kvgpu_vgpu *v);
-/* stops all channels, unpins all guest memory */
+/* unbinds all channels, removes all shadows, unpins all guest memory */
 void kvgpu_machine_vgpu_close(struct kvgpu_vgpu *v);
 /*
- * Stops all channels, unpins all guest memory, and makes registers, shadows and windows as after
+ * Does the same as kvgpu_machine_vgpu_close(), and then makes registers and windows as after
  * power-on (VFIO_DEVICE_RESET, FLR). Video memory keeps its contents. After this, and after
  * kvgpu_machine_vgpu_open(), the caller sets the words of the configuration space by
  * kvgpu_machine_config_set(), and calls kvgpu_mdev_irq_update().
  */
 void kvgpu_machine_vgpu_reset(struct kvgpu_vgpu *v);
 /*
- * Reads or writes one register of BAR0 outside of PRAMIN. @reg is a multiple of 4; @be has 0xff in
- * each byte of @val that is written. Calls kvgpu_mdev_irq_update() if needed.
+ * Read or write one register of BAR0 outside of PRAMIN. @reg is a multiple of 4; @be has 0xff in
+ * each byte of @val that is written. A write calls kvgpu_mdev_irq_update() if the virtual interrupt
+ * may have changed. Both deliver waiting events to the guest.
  */
 u32 kvgpu_machine_reg_read(struct kvgpu_vgpu *v, u32 reg);
 void kvgpu_machine_reg_write(struct kvgpu_vgpu *v, u32 reg, u32 val, u32 be);
 /*
- * Returns the level of the virtual interrupt. Sets *@edge to whether a message (MSI) is due. It is
- * due if since the last call with @edge the level rose, or the guest re-armed MSI while the level
- * was up. If @edge is NULL, the edge is left for the next call.
+ * Returns the level of the guest's interrupt line. Sets *@edge to whether a message (MSI) is due,
+ * and forgets that it is. It becomes due when the line rises, and when the guest re-arms MSI while
+ * the line is up. If @edge is NULL, a message that is due stays due for the next call.
  */
 bool kvgpu_machine_irq_get(struct kvgpu_vgpu *v, bool *edge);
-/* Call it when a word of the configuration space has changed: BAR0 shows the word too. */
+/*
+ * Call it when the word at offset @off of the configuration space has changed to @val: BAR0 shows
+ * that word, too.
+ */
 void kvgpu_machine_config_set(struct kvgpu_vgpu *v, u32 off, u32 val);
 /*
- * Call it when the current thread enters the module by a read, write or ioctl. It tells unmap.c
- * that this thread is not inside an unmap of memory any more. It takes only a leaf lock.
+ * Call it when the current thread enters the module by a read, write or ioctl. This proves to
+ * unmap.c that the thread is not inside an unmap of VFIO's container any more. Takes only a leaf
+ * lock.
  */
 void kvgpu_machine_call_note(void);
 /*
- * Call it before a guest's write to a region is carried out. Waits, for a bounded time, while pins
- * are forbidden because the VMM unmaps memory. vgpu->lock is not held.
+ * Call it before a guest's write to a region is carried out. While the vGPU may pin no memory
+ * because its VMM unmaps memory (unmap.c), this waits, for 20 ms at most. vgpu->lock is not held.
  */
 void kvgpu_machine_unmap_wait(struct kvgpu_vgpu *v);
 /*
- * Has a work item call kvgpu_mdev_irq_update() soon, as far as the budget for signals to the VMM
- * allows. The work item tries to take vgpu->lock, and comes again if it fails. Any context.
+ * Has a work item (m->event_work) call kvgpu_mdev_irq_update() soon, as far as the budget for
+ * signals to the VMM allows. The work item tries to take vgpu->lock, and is queued again if that
+ * fails. Any context.
  */
 void kvgpu_machine_irq_signal(struct kvgpu_vgpu *v);
 /*
  * Call it when the VMM unmaps guest memory: [@iova, @iova + @len). Returns when the GPU can't reach
- * that memory. vgpu->lock is not held.
+ * that memory any more, and it is unpinned. vgpu->lock is not held.
  */
 void kvgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len);
 /**
@@ -110,10 +122,11 @@ int kvgpu_machine_bar_access(struct kvgpu_vgpu *v, unsigned int region, u64 off,
 			     size_t len, bool write);
 
 /*
- * Handlers of the chip's reports, for all vGPUs of a card. A handler finds the vGPU, and queues an
- * event for that vGPU or ends a channel of it. Two differ: .nonstall is for all vGPUs that have
- * channels. .copy_stuck cuts the card off from system memory until it is reset (chip.c), because a
- * copy of the host did not end.
+ * Handlers of the chip's reports (struct kvgpu_hw_events), for all vGPUs of a card. Most handlers
+ * find the channel or the vGPU that a report is about, and then queue an event for its guest, or
+ * end the channel, or both. Two differ: .nonstall is for all vGPUs that have channels. .copy_stuck
+ * cuts the card off from system memory until it is reset (chip.c), because a copy of the host did
+ * not end.
  */
 extern const struct kvgpu_hw_events kvgpu_machine_events;
 /*
@@ -123,16 +136,19 @@ extern const struct kvgpu_hw_events kvgpu_machine_events;
 int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu);
 void kvgpu_machine_gpu_fini(struct kvgpu_gpu *gpu);
 /*
- * Start and stop the slicer; take and free chip->nowhere. Call kvgpu_machine_gpu_start() when the
- * types are known, before a vGPU can be created. Call kvgpu_machine_gpu_stop() after the last vGPU
- * is gone.
+ * Start and stop the slicer and the sampler; take and free chip->nowhere. Call
+ * kvgpu_machine_gpu_start() when the types are known, before a vGPU can be created. Call
+ * kvgpu_machine_gpu_stop() after the last vGPU is gone.
  */
 int kvgpu_machine_gpu_start(struct kvgpu_gpu *gpu);
 void kvgpu_machine_gpu_stop(struct kvgpu_gpu *gpu);
 
-/* --------------------------------------- for people and tools: stats.c, show.c; no lock is held */
+/* ---------- counters and knobs for sysfs (stats.c), state for debugfs (show.c); no lock is held */
 
-/* Counters and knobs of a vGPU, for sysfs.c. Times are in ns. */
+/*
+ * Counters and knobs of a vGPU, for sysfs.c. .preempt_ns is a sum, .preempt_ns_max the longest,
+ * both in ns; .cap is in per cent of the GPU's time.
+ */
 struct machine_stats {
 	u64 registers_unlisted, registers_denied;
 	u64 syncs, tables_read, bytes_read, entries_compared, entries_written, entries_rejected;
@@ -145,13 +161,15 @@ struct machine_stats {
 enum machine_knob { MACHINE_WEIGHT, MACHINE_CAP };
 
 void kvgpu_machine_stats_get(const struct kvgpu_vgpu *v, struct machine_stats *st);
-u64 kvgpu_machine_gpu_time_get(const struct kvgpu_vgpu *v);		/* ns, current */
+u64 kvgpu_machine_gpu_time_get(const struct kvgpu_vgpu *v);		/* ns, up to now */
 u32 kvgpu_machine_entitlement_get(const struct kvgpu_vgpu *v);	/* ppm of the GPU's time */
 /* returns 0, or -ERANGE without a change if @val is out of range */
 int kvgpu_machine_knob_set(struct kvgpu_vgpu *v, enum machine_knob knob, unsigned int val);
 void kvgpu_machine_strikes_clear(struct kvgpu_vgpu *v);	/* clears strikes and suspension */
 
-/* Counters and knobs of a card. */
+/*
+ * Counters and knobs of a card, for sysfs.c. .busy_ns: ns for which the card was busy, by samples.
+ */
 struct machine_gpu_stats {
 	enum kvgpu_sched_policy policy;
 	u64 slice_us, busy_ns, switches;
@@ -164,7 +182,7 @@ void kvgpu_machine_gpu_stats_get(const struct kvgpu_gpu *gpu, struct machine_gpu
 int kvgpu_machine_gpu_knob_set(struct kvgpu_gpu *gpu, enum machine_gpu_knob knob, unsigned int val);
 
 /*
- * The parts of the machine's state that kvgpu_machine_vgpu_show() prints to files of debugfs. The
+ * The parts of a vGPU's state that kvgpu_machine_vgpu_show() prints to files of debugfs. The
  * function returns -EINTR if the reader was interrupted while it waited for vgpu->lock.
  */
 enum machine_show {
@@ -178,9 +196,12 @@ enum machine_show {
 
 struct seq_file;
 int kvgpu_machine_vgpu_show(struct kvgpu_vgpu *v, struct seq_file *s, enum machine_show what);
-/* prints the policy's state, the vGPU that has the chip, and a line for each vGPU */
+/* prints the policy's knobs, the vGPU that has the chip, and a line for each vGPU */
 void kvgpu_machine_gpu_show(struct kvgpu_gpu *gpu, struct seq_file *s);
-/* prints how many of the chip's ids are in use, with the host's group of channel ids */
+/*
+ * prints how many groups of eight channel ids, the host's among them, and how many TSG ids are in
+ * use
+ */
 void kvgpu_machine_gpu_ids_show(struct kvgpu_gpu *gpu, struct seq_file *s);
 
 #endif

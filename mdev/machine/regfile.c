@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls of the VFIO face into the register file: the virtual interrupt, and words of the
- * configuration space, which BAR0 shows too. Accesses to registers: machine.c.
+ * Calls of the VFIO face into a vGPU's register file (mmio-trap/): the level and edge of the
+ * guest's interrupt, and words of the configuration space, which BAR0 shows too. Accesses of the
+ * guest to registers: machine.c.
  *
  * vgpu->lock is held.
  */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Samples of the engines' status, at times that no guest can foresee: sample.c. The sampler's
- * thread takes them without a lock; the slicer's thread uses them with gpu->lock held.
+ * Samples: readings of the engines' status at random times, which no guest can foresee (sample.c).
+ * The sampler's thread takes them without a lock. The slicer's thread uses them, with gpu->lock
+ * held, in its next look (look.c).
  */
 #ifndef KVGPU_MACHINE_SAMPLE_H
 #define KVGPU_MACHINE_SAMPLE_H
@@ -14,32 +15,36 @@ struct kvgpu_chip;
 struct machine_slicer;
 struct task_struct;
 
-/* most samples that are kept beside the first one; the last of them then counts until the look */
+/* most samples that are kept after .first; when .late is full, no more are taken before the look */
 #define LATE_SAMPLES	32
 
-/* The engines' status at a time that no guest could foresee. */
+/* One sample: the engines' status at a random time. */
 struct machine_sample {
 	u64 at;		/* ktime in ns */
-	/* status of the engines on GR's runlist; 0 for other engines */
+	/* by index of the engine: its status (PFIFO_STATUS_*) if it is on GR's runlist, else 0 */
 	u32 engine[KVGPU_MAX_ENGINE];
 };
 
-/* Samples that the next look will use. Only the thread of sample.c writes these members. */
+/*
+ * The samples that the next look will use. Only the sampler's thread writes the members after
+ * .thread.
+ */
 struct machine_sampler {
 	struct task_struct *thread;	/* set from vmach_sampler_start() to _stop() */
-	u64 taken;	/* slicer.sample_at for which .first was read; written last */
+	/* value of slicer.sample_at for which .first was read; written after .first */
+	u64 taken;
 	struct machine_sample first;
-	/* samples after .first, while the slicer does not come; .nr_late is written last */
+	/* further samples, taken until the slicer looks; .nr_late is written after each of them */
 	struct machine_sample late[LATE_SAMPLES];
 	u32 nr_late;
 	u64 late_at;	/* drawn time of the next late sample, ktime in ns; ~0: none */
 };
 
-/* For the slicer's thread: tells whether the sampler has read the engines for slicer->sample_at. */
+/* For the slicer's thread: tells whether .first was read for the present slicer->sample_at. */
 bool vmach_sample_taken(const struct machine_slicer *s);
-/* Returns the number of late samples; 0 if the sample for slicer->sample_at is still to come. */
+/* Returns the number of samples in .late; 0 if .first was not yet read for slicer->sample_at. */
 u32 vmach_late_samples_count(const struct machine_slicer *s);
-/* Call it when a new slicer->sample_at was drawn. */
+/* Wakes the sampler's thread. Call it when a new slicer->sample_at was drawn. */
 void vmach_sampler_kick(struct machine_slicer *s);
 int vmach_sampler_start(struct kvgpu_chip *chip);
 void vmach_sampler_stop(struct kvgpu_chip *chip);

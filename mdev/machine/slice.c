@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Time slices: one thread per card looks (look.c), asks the policy (sched/), and gives the chip to
- * the vGPU that the policy names.
+ * Time slices. One thread per card, the slicer, gives the chip to the vGPUs in turns. In a *look*
+ * (look.c) it finds out which vGPUs have work and which are at work. A look at a random time is a
+ * *sample*. After each look the slicer asks the policy (sched/), and switches to the vGPU that the
+ * policy names.
  *
- * There are two states. *Open*: the lists of all vGPUs that are not suspended are on the chip
- * together. The policy allows this only while no two vGPUs compete. Then nothing is switched, and a
- * vGPU that gets work starts at once. *Owned*: the chip has one vGPU's list, or none. The list of a
- * vGPU that is off the chip stays in the host's memory (machine->list). Submits and blocks of its
- * guest then change that list only, and a preempt of its guest finds no channel on the chip
- * (runlist.c).
+ * The chip is in one of two states. *Open*: the lists of all vGPUs that are not suspended are on
+ * the chip together. The policy allows this only while no two vGPUs compete. Then nothing is
+ * switched, and a vGPU that gets work starts at once. *Owned*: the chip has the list of one vGPU,
+ * the owner, or no list. The list of a vGPU that is off the chip stays in the host's memory
+ * (machine->list). Submits and blocks of its guest then change that list only, and a preempt of its
+ * guest finds no channel on the chip (runlist.c). A list is *shown* if it may be on the chip in the
+ * present state (vmach_list_shown()).
  *
  * A switch submits the new list, so that no further channel of a vGPU that must leave is loaded.
  * Then it preempts the channels of such vGPUs that are still loaded. This order, instead of block,
@@ -20,8 +23,8 @@
  * register's lock, and releases that lock every PREEMPT_TURN_MS. If the preempt does not end,
  * sched/hang.c decides when to look for an unserved interrupt and when to end the channel.
  *
- * This file carries out decisions of sched/: which vGPUs compete, how long each has the chip, how
- * far apart samples are, and how long this thread rests.
+ * A vGPU with slice.busy set is charged until the next sample or until it leaves the chip. sched/
+ * also decides how far apart samples are, and how long this thread rests.
  */
 #include <linux/kthread.h>
 #include <linux/random.h>
@@ -32,14 +35,16 @@
 
 /* a vGPU that needs more ns to leave the chip counts as at work, even if no sample saw that */
 #define LATE_NS			(5 * NSEC_PER_MSEC)
+/* each PBDMA and each engine names two channels or groups: ID and NEXT_ID */
 #define MAX_LOADED	(2 * (KVGPU_MAX_PBDMA + KVGPU_MAX_ENGINE))
+/* default of slicer.watchdog_ms: ms that a channel may take to leave the chip */
 #define WATCHDOG_MS	2000
 /* the chip's own timeout of a context switch is this much longer than the watchdog's time */
 #define SWITCH_TIMEOUT_EXTRA_MS	1000
 
 #define SEEN_MAX	8
 
-/* A loaded channel or group that must leave the chip, by the chip's id; .vgpu: its vGPU's id. */
+/* A loaded channel or group, by the chip's id, that must leave the chip. .vgpu: id of its vGPU. */
 struct loaded {
 	u32 vgpu;
 	u16 id;
@@ -47,24 +52,27 @@ struct loaded {
 };
 
 /*
- * The engines' work while a channel or group was driven off the chip. No look is made meanwhile, so
- * the work seen here is charged instead.
+ * Readings of the engines' status, made while a channel or group was driven off the chip. The
+ * slicer makes no look meanwhile, so the work that these readings saw is charged instead. The code
+ * calls a reading a look, too.
  */
 struct seen {
 	struct kvgpu_gpu *gpu;
 	/*
-	 * an entry for each channel and group that has to leave in this switch, and for each of the
-	 * first SEEN_MAX others that engines were seen to work for; its .looks: how often this was
-	 * seen, counted for each engine
+	 * One entry for each channel and group that has to leave in this switch, and one for each
+	 * of the first SEEN_MAX others for which an engine was seen to work. .status names the
+	 * channel or group. .looks: how often an engine was seen to work for it; in one reading
+	 * each engine counts.
 	 */
 	struct { u32 status, looks; } at[MAX_LOADED + SEEN_MAX];
-	u32 leaving;		/* number of channels and groups that have to leave */
+	u32 leaving;		/* entries of those that have to leave */
+	/* .nr: entries in .at. .looks: number of readings */
 	u32 nr, looks;
-	/* how often engines were seen to work for a channel or group that is not in .at */
+	/* how often an engine worked for a channel or group without an entry in .at */
 	u32 lost;
 };
 
-/* ------------------------------------------------------------------ the vGPU of an id */
+/* ------------------------------------------------------------------ find a vGPU by its id */
 
 static struct kvgpu_machine *find_machine(struct kvgpu_chip *chip, u32 vgpu)
 {
@@ -76,7 +84,7 @@ static struct kvgpu_machine *find_machine(struct kvgpu_chip *chip, u32 vgpu)
 	return NULL;
 }
 
-/* ------------------------------------------------------- a switch: which channels have to leave */
+/* --------------------------- a switch: find the channels that have to leave, write the new list */
 
 static void add_foreign_chan(struct kvgpu_chip *chip, struct loaded *out, u32 *nr, bool tsg, u16 id)
 {
@@ -104,6 +112,7 @@ static void add_status(struct kvgpu_chip *chip, u32 st, struct loaded *out, u32 
 /*
  * Finds the loaded channels and groups that must leave the chip, because the list of their vGPU is
  * not shown. The chip has the new list already, so that it loads no further channel of such a vGPU.
+ * Writes them to @out, and returns their number.
  */
 static u32 find_loaded(struct kvgpu_chip *chip, struct loaded *out)
 {
@@ -127,8 +136,8 @@ static u32 find_loaded(struct kvgpu_chip *chip, struct loaded *out)
 /*
  * @m comes onto the chip. If it was .busy when it left, or left late (LATE_NS), it is .busy again
  * from now on. If not, it normally pays for new work only from the next sample that sees it at
- * work. In return a vGPU pays from the end of its work until the next sample. slicer->books is
- * held.
+ * work. In return a .busy vGPU pays from the end of its work until the next sample. slicer->books
+ * is held for writing.
  */
 static void slice_comes_back(struct kvgpu_machine *m)
 {
@@ -140,8 +149,8 @@ static void slice_comes_back(struct kvgpu_machine *m)
 }
 
 /*
- * Called when the chip opens. The vGPUs that were off the chip come onto it: slice_comes_back().
- * @owner, if not NULL, had the chip before, and is charged as before.
+ * Called when the chip changes from owned to open. The vGPUs that were off the chip come onto it:
+ * slice_comes_back(). @owner, if not NULL, had the chip before, and is charged as before.
  */
 static void chip_opened(struct kvgpu_chip *chip, const struct kvgpu_machine *owner)
 {
@@ -163,9 +172,9 @@ static void chip_opened(struct kvgpu_chip *chip, const struct kvgpu_machine *own
 }
 
 /*
- * Puts the lists on the chip: with @open those of all vGPUs that are not suspended, else only that
- * of @owner, or none if @owner is NULL. True: channels of vGPUs whose list is not on the chip any
- * more may have to leave it.
+ * Sets the chip's state and writes the chip's list: with @open the lists of all vGPUs that are not
+ * suspended, else only that of @owner, or none if @owner is NULL. True: channels of vGPUs whose
+ * list is not shown any more may be loaded, and have to leave the chip.
  */
 static bool lists_show(struct kvgpu_chip *chip, bool open, struct kvgpu_machine *owner)
 {
@@ -202,7 +211,7 @@ static bool lists_show(struct kvgpu_chip *chip, bool open, struct kvgpu_machine 
 	return leave && !chip->wedged;
 }
 
-/* --------------------------------------------------------------- a switch: until they have left */
+/* --------------------------------------------- a switch: drive the loaded channels off the chip */
 
 static bool chan_still_loaded(struct kvgpu_chip *chip, const struct loaded *l)
 {
@@ -217,7 +226,7 @@ static bool chan_still_loaded(struct kvgpu_chip *chip, const struct loaded *l)
 
 /*
  * Ends channel or group @l if it is still loaded, with a reset of its engine if necessary. The
- * reset of an engine loses only the context that is loaded on it.
+ * reset of an engine loses only the context that is loaded on it. Takes gpu->lock.
  */
 static void chan_recover(struct kvgpu_chip *chip, const struct loaded *l)
 {
@@ -240,10 +249,7 @@ static void chan_recover(struct kvgpu_chip *chip, const struct loaded *l)
 			if (vmach_engine_has(gpu, e, l->tsg, l->id))
 				c->fault.engine = e;
 		kvgpu_hw_unlock(&chip->event_lock);
-		/*
-		 * the channel, or the whole group, was ended before or is being unbound, but is
-		 * loaded: only drive it off
-		 */
+		/* the channel and its whole group are dead, but loaded: only drive them off */
 		if (c->dead) {
 			began = ktime_get_ns();
 			vmach_chan_evict(gpu, c->hrunl, l->tsg, l->id, PREEMPT_EVICT_MS);
@@ -251,7 +257,9 @@ static void chan_recover(struct kvgpu_chip *chip, const struct loaded *l)
 		} else {
 			vmach_chan_isolate(gpu, c, EVENT_SCHED);
 		}
-		/* the recovery comes after the time for which note_leaver() charges */
+		/*
+		 * do not let note_leaver(), which charges for the time before, subtract this wait
+		 */
 		m->slice.waited = waited;
 		if (m->slice.strikes.total == strikes)
 			vmach_strike_add(m, "watchdog");
@@ -260,8 +268,9 @@ static void chan_recover(struct kvgpu_chip *chip, const struct loaded *l)
 }
 
 /*
- * Empties @w. The @nr channels and groups in @l, which have to leave, have their entries from the
- * start: however many channels the owner of the chip loads, work for @l is noted under its name.
+ * Starts @w with no readings, and with entries for the @nr channels and groups in @l, which have to
+ * leave. So work for these always finds its entry, however many channels the next owner of the chip
+ * loads.
  */
 static void seen_begin(struct seen *w, struct kvgpu_gpu *gpu, const struct loaded *l, u32 nr)
 {
@@ -274,8 +283,8 @@ static void seen_begin(struct seen *w, struct kvgpu_gpu *gpu, const struct loade
 }
 
 /*
- * Notes the engines' work. Takes no lock. By the time that the notes are used, a channel that they
- * name may be unbound.
+ * Makes one reading: notes in @w for which channels and groups the engines of GR's runlist work
+ * now. Takes no lock. By the time that the notes are used, a channel that they name may be unbound.
  */
 static void see_engines(void *arg)
 {
@@ -307,10 +316,10 @@ static void see_engines(void *arg)
 }
 
 /*
- * Returns how often @w saw an engine work for @m, but at most the number of looks in @w. Work for
- * channels that did not fit into @w counts for the owner of the chip: only its list is loaded anew
- * meanwhile, and the channels that have to leave have entries from the start. While all vGPUs are
- * on the open chip, such work counts for none of them.
+ * Returns how often @w saw an engine work for @m, but at most the number of readings in @w. Work
+ * for channels that did not fit into @w counts for the owner of the chip: only its list is loaded
+ * anew meanwhile, and the channels that have to leave have entries from the start. While the chip
+ * is open, such work counts for no vGPU.
  */
 static u32 count_looks(const struct seen *w, const struct kvgpu_machine *m)
 {
@@ -324,7 +333,7 @@ static u32 count_looks(const struct seen *w, const struct kvgpu_machine *m)
 }
 
 /*
- * Tells whether a look in @w saw an engine work for @l. Goes by the id only, because the channel
+ * Tells whether a reading in @w saw an engine work for @l. Goes by the id only, because the channel
  * may be unbound by now.
  */
 static bool chan_was_seen(const struct seen *w, const struct loaded *l)
@@ -371,8 +380,8 @@ static u64 chan_drive_off(struct kvgpu_chip *chip, const struct loaded *l, struc
 }
 
 /*
- * Returns what @m pays for @ns of a switch: not again for waits for the chip in that time, which
- * vmach_wait_charge() has charged.
+ * Returns what @m still has to pay of @ns: vmach_wait_charge() has charged slice.waited of it
+ * already.
  */
 static u64 not_yet_paid(const struct kvgpu_machine *m, u64 ns)
 {
@@ -381,7 +390,8 @@ static u64 not_yet_paid(const struct kvgpu_machine *m, u64 ns)
 
 /*
  * @m leaves the chip. If slice.busy is set, charges @m for the time from @began to @now, and sets
- * slice.left_busy for the return of @m. Clears slice.busy, which ends the charge.
+ * slice.left_busy for the return of @m. Clears slice.busy, which ends the charge. slicer->books is
+ * held for writing.
  */
 static void charge_leaver(struct kvgpu_machine *m, u64 began, u64 now)
 {
@@ -395,9 +405,9 @@ static void charge_leaver(struct kvgpu_machine *m, u64 began, u64 now)
 
 /*
  * While @l was driven off, engines may have worked for other vGPUs too, for instance for the next
- * owner of the chip. Charges each such vGPU for the part of the time that equals its part of the
- * looks in @w, whatever samples saw before. note_leaver() charges the vGPU of @l for all of the
- * time, if that vGPU was at work.
+ * owner of the chip. Charges each such vGPU for a part of the time: the part of the readings in @w
+ * that saw an engine work for it. Samples from before do not matter. note_leaver() charges the vGPU
+ * of @l for all of the time, if that vGPU was at work.
  */
 static void charge_seen_work(struct kvgpu_chip *chip, const struct loaded *l, const struct seen *w,
 			     u64 began, u64 now)
@@ -415,6 +425,10 @@ static void charge_seen_work(struct kvgpu_chip *chip, const struct loaded *l, co
 	}
 }
 
+/*
+ * Charges for the time from @began to @now, in which @l was driven off the chip: the vGPU of @l,
+ * and others by charge_seen_work(). Counts and traces the preempt.
+ */
 static void note_leaver(struct kvgpu_chip *chip, const struct loaded *l, const struct seen *w,
 			u64 began, u64 now)
 {
@@ -424,12 +438,12 @@ static void note_leaver(struct kvgpu_chip *chip, const struct loaded *l, const s
 	write_seqlock(&chip->slicer.books);
 	charge_seen_work(chip, l, w, began, ktime_get_ns());
 	if (m) {
-		/* @m was at work: a vGPU without work leaves at once */
+		/* a vGPU without work leaves at once: if it took long, @m was at work */
 		m->slice.busy |= now - began > LATE_NS;
 		sampled = m->slice.left_busy || m->slice.busy;
 		m->slice.busy |= chan_was_seen(w, l) || count_looks(w, m);
 		charge_leaver(m, began, now);
-		/* @m returns as busy if it was .busy or left late, not if only @w saw its work */
+		/* @m comes back .busy if it was .busy or late, not if only @w saw its work */
 		m->slice.left_busy = sampled;
 	}
 	list_for_each_entry(o, &chip->live, node)
@@ -444,9 +458,10 @@ static void note_leaver(struct kvgpu_chip *chip, const struct loaded *l, const s
 }
 
 /*
- * Drives the channels in @l off the chip. The caller holds no lock. A channel that does not leave
- * is recovered after about the watchdog's time. The time of the switch from @began on is charged to
- * the leaving vGPUs that were at work, and to other vGPUs that engines were seen to work for.
+ * Drives the @nr channels and groups in @l off the chip. The caller holds no lock. A channel that
+ * does not leave is recovered after about the watchdog's time. The time of the switch from @began
+ * on is charged to the leaving vGPUs that were at work, and to other vGPUs that engines were seen
+ * to work for.
  */
 static void loaded_leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr, u64 began)
 {
@@ -464,7 +479,7 @@ static void loaded_leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr
 		seen_begin(&seen, chip->gpu, l, nr);
 		see_engines(&seen);
 		now = chan_drive_off(chip, &l[i], &seen);
-		/* guests may cause a wait here, and the vGPU that gets the chip works meanwhile */
+		/* guests may make this thread wait for gpu->lock, and engines work meanwhile */
 		kvgpu_hw_lock_watched(&chip->gpu->lock, see_engines, &seen);
 		see_engines(&seen);
 		note_leaver(chip, &l[i], &seen, began, now);
@@ -493,7 +508,7 @@ static void loaded_leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr
 	kvgpu_hw_unlock(&chip->gpu->lock);
 }
 
-/* -------------------------------------------------------- a decision of the policy, carried out */
+/* ------------------------------------------- a turn of the slicer: look, ask the policy, switch */
 
 /* Tells the policy what the look at time @now found. */
 static void tell_policy(struct kvgpu_chip *chip, u64 now)
@@ -520,7 +535,7 @@ static u64 sample_mean(struct kvgpu_chip *chip, u64 now)
 	struct kvgpu_machine *m;
 
 	list_for_each_entry(m, &chip->live, node) {
-		/* not .list_nr: a loaded channel stays when the guest takes it off its list */
+		/* not .list_nr: a loaded channel runs on when the guest takes it off its list */
 		if (!READ_ONCE(m->nr_groups))
 			continue;
 		w.bound++;
@@ -530,10 +545,11 @@ static u64 sample_mean(struct kvgpu_chip *chip, u64 now)
 }
 
 /*
- * Draws the time of the next sample. No guest can foresee it (sched/gap.c). A guest may know the
- * time of the last sample, because the flushes that the guest asked for are done after a sample. A
- * time that was drawn before is kept, unless the mean time between samples has become shorter:
- * then a new time is drawn, and the earlier of the two counts.
+ * Draws the time of the next sample, with mean gap @mean in ns (0: no sample). No guest can foresee
+ * the time (sched/gap.c). A guest may know the time of the last sample, because the flushes that
+ * the guest asked for are done after a sample. A time that was drawn before is kept, unless the
+ * mean time between samples has become shorter: then a new time is drawn, and the earlier of the
+ * two counts.
  */
 static void next_sample(struct machine_slicer *s, u64 now, u64 mean)
 {
@@ -547,6 +563,7 @@ static void next_sample(struct machine_slicer *s, u64 now, u64 mean)
 	s->planned = s->sample_at != ~0ull;
 }
 
+/* the facts for kvgpu_sched_sample_mean() after a vGPU has left the chip */
 static const struct kvgpu_sched_watch alternating = { .alternates = true };
 
 /*
@@ -570,8 +587,8 @@ static void serve_flushes(struct kvgpu_chip *chip)
 }
 
 /*
- * Makes a look, asks the policy, and switches if the policy says so. Returns the time at which this
- * has to be done again for the policy; ~0: only after a kick. If a sample is due earlier, the
+ * Makes a look, asks the policy, and switches if the policy says so. Returns the time at which the
+ * policy wants the next turn, ktime in ns; ~0: only after a kick. If a sample is due earlier, the
  * sampler wakes the thread. *@sample tells whether the look was a sample.
  */
 static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
@@ -672,7 +689,7 @@ static int slicer_main(void *arg)
 			if (next == ~0ull)
 				schedule();
 			else
-				/* no timer slack: a turn would end late by it */
+				/* no timer slack: with it, a turn would end later */
 				schedule_hrtimeout_range(&at, 0, HRTIMER_MODE_ABS);
 		}
 		__set_current_state(TASK_RUNNING);
@@ -738,7 +755,7 @@ void vmach_slice_add(struct kvgpu_machine *m)
 	const struct kvgpu_hw *hw = &v->gpu->hw;
 
 	kvgpu_hw_lock_assert_held(&v->gpu->lock);
-	/* no switch has asked the chip about this vGPU yet: true makes the next switch ask */
+	/* the chip was not asked about this vGPU yet: true makes the next switch ask */
 	m->slice.on_chip = true;
 	m->slice.ent.weight = KVGPU_SCHED_WEIGHT_DEFAULT;
 	m->slice.ent.cap = KVGPU_SCHED_CAP_NONE;
@@ -750,7 +767,7 @@ void vmach_slice_add(struct kvgpu_machine *m)
 	vmach_slicer_kick(v->gpu);
 }
 
-/* Call it when the machine is off chip->live. */
+/* Takes @m from the policy and its list from the chip. Call it when @m is off chip->live. */
 void vmach_slice_remove(struct kvgpu_machine *m)
 {
 	struct kvgpu_gpu *gpu = m->v->gpu;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The machine's counters and knobs, for sysfs.c. Most are read one by one, without locks: a value
- * may be slightly old, and values may not fit together, but none is half written. slicer->lock is
- * needed for changes of the policy's knobs, and for values that the policy computes.
+ * may be slightly old, and two values may be of different times, but none is half written.
+ * slicer->lock is taken to change a knob of the policy, and to read a value that the policy
+ * computes.
  */
 #include <linux/math64.h>
 
@@ -13,7 +14,7 @@ static struct machine_slicer *slicer_of(const struct kvgpu_vgpu *v)
 	return &v->gpu->chip->slicer;
 }
 
-/* ------------------------------------------------------------------ a vGPU */
+/* ----------------------------------------------------------------- counters and knobs of a vGPU */
 
 void kvgpu_machine_stats_get(const struct kvgpu_vgpu *v, struct machine_stats *st)
 {
@@ -68,7 +69,7 @@ int kvgpu_machine_knob_set(struct kvgpu_vgpu *v, enum machine_knob knob, unsigne
 	int ret;
 
 	spin_lock(&s->lock);
-	/* take the time under the lock, so that it is not old after a wait for the lock */
+	/* read the clock under the lock, so that @now is not from before a wait for the lock */
 	now = ktime_get_ns();
 	ret = knob == MACHINE_WEIGHT ? kvgpu_sched_set_weight(&s->sched, e, val, now) :
 				       kvgpu_sched_set_cap(&s->sched, e, val, now);
@@ -82,7 +83,7 @@ void kvgpu_machine_strikes_clear(struct kvgpu_vgpu *v)
 	vmach_strikes_clear(v);
 }
 
-/* ------------------------------------------------------------------ a card */
+/* ----------------------------------------------------------------- counters and knobs of a card */
 
 void kvgpu_machine_gpu_stats_get(const struct kvgpu_gpu *gpu, struct machine_gpu_stats *st)
 {

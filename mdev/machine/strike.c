@@ -4,10 +4,10 @@
  *
  * A vGPU gets a strike when the watchdog had to end a channel, or when a channel was ended for too
  * many interrupts. It also gets a strike when a channel that was ended for another reason than an
- * MMU fault left an engine only by a reset. Programs have bugs. Therefore resets after an MMU fault
- * of a channel or at its unbind, and long evictions of channels that were ended, have a budget
- * (sched/hang.c): each beyond the budget is a strike. The vGPU normally pays for the time of a
- * reset whether or not the reset is a strike.
+ * MMU fault left an engine only by a reset. Programs have bugs. Therefore a vGPU has a budget for
+ * resets after an MMU fault or at the unbind of a channel, and for long evictions of channels that
+ * were ended (kvgpu_sched_reset_add()). Each of these beyond the budget is a strike. The vGPU
+ * normally pays for the time of a reset whether or not the reset is a strike.
  *
  * A vGPU with too many strikes is suspended. The slicer takes its channels off the chip, and all
  * its enabled channels are ended, also channels that its guest enables later. The guest is told of
@@ -21,6 +21,7 @@
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
+/* ms from the end of one channel of a suspended vGPU to the end of the next */
 #define END_EVERY_MS	50
 
 bool vmach_vgpu_suspended(struct kvgpu_machine *m)
