@@ -11,13 +11,13 @@
  * start). The host pool lies directly below the last MiB. The memory between the first 2 MiB and
  * the pool is for the vGPUs' partitions; its end is rounded down to 2 MiB.
  *
- * BAR1: the first 2 MiB are the USERD window, in which channels have their doorbells. The next 2
- * MiB (the mirror) show the same USERDs again, and the host reads them there. After the mirror,
- * each vGPU has a slice and a PRAMIN window. A slice is the part of the card's BAR that a guest
- * sees as its own BAR. A PRAMIN window is 1 MiB that shows the video memory behind the guest's
- * PRAMIN (0x700000 in BAR0). The last KVGPU_POOL_SIZE bytes show the pool. BAR3 has slices only.
- * Both BARs are translated by tables that the host makes. The pool is translated by entries of big
- * pages (128 KiB), all else by an entry for each 4 KiB page.
+ * BAR1: the first 2 MiB are the USERD window, in which channels have their doorbells (GP_PUT). The
+ * next 2 MiB (the mirror) show the same USERDs again, and the host reads them there. After the
+ * mirror, each vGPU has a slice and a PRAMIN window. A slice is the part of the card's BAR that a
+ * guest sees as its own BAR. A PRAMIN window is 1 MiB that shows the video memory behind the
+ * guest's PRAMIN (0x700000 in BAR0). The last KVGPU_POOL_SIZE bytes show the pool. BAR3 has slices
+ * only. Both BARs are translated by tables that the host makes. The pool is translated by entries
+ * of big pages (128 KiB), all else by an entry for each 4 KiB page.
  */
 #ifndef KVGPU_HW_H
 #define KVGPU_HW_H
