@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The firmware file: the data that the host's bring-up of the graphics engine needs from nouveau
- * (FECS and GPCCS microcode, and the register lists of the engine and of its golden context), in
- * one little-endian file. kvgpu-firmware writes it from the distribution's own nouveau.ko. The
- * kernel module reads it with request_firmware().
+ * The firmware file: data of nouveau that the host needs to bring up the graphics engine, in one
+ * little-endian file. It has microcode of FECS and GPCCS, the engine's microcontrollers (falcons),
+ * and lists of registers and values: for the engine, and for the golden context, the context image
+ * from which each new context starts. kvgpu-firmware (firmware/) writes the file from the
+ * distribution's own nouveau.ko. The kernel module reads it with request_firmware().
  *
- * Layout: header, section table, sections. The sections are aligned to 8 bytes. crc32 is the CRC-32
- * of IEEE (as in zlib; in the kernel crc32(~0, ...) ^ ~0) over the bytes behind the header, so that
- * a cut or patched file is noticed.
+ * Layout: header, section table, sections. The sections are aligned to 8 bytes. The header's crc32
+ * is the CRC-32 of IEEE (as in zlib; in the kernel crc32_le(~0, ...) ^ ~0) of all bytes after the
+ * header. It shows that a file is cut or damaged.
  */
 #ifndef KVGPU_FIRMWARE_H
 #define KVGPU_FIRMWARE_H
@@ -21,16 +22,17 @@
 #define KVGPU_FW_MAX_SECTIONS	32
 
 enum kvgpu_fw_section_id {
-	/* Microcode: arrays of 32-bit words for the falcons' IMEM and DMEM. */
+	/* Microcode: arrays of 32-bit words. CODE is for a falcon's IMEM, DATA for its DMEM. */
 	KVGPU_FW_FECS_CODE	= 1,
 	KVGPU_FW_FECS_DATA	= 2,
 	KVGPU_FW_GPCCS_CODE	= 3,
 	KVGPU_FW_GPCCS_DATA	= 4,
 	/* Register lists: arrays of struct kvgpu_fw_init. */
-	KVGPU_FW_GR_MMIO	= 16,	/* initialisation of the engine */
+	KVGPU_FW_GR_MMIO	= 16,	/* for the start of the engine */
 	/*
-	 * Lists for the golden context. The host gives FECS and GPCCS the registers of HUB, GPC_0,
-	 * GPC_1, TPC and PPC, to save and restore them.
+	 * Lists that the host writes to the engine to make the golden context. The host also tells
+	 * FECS and GPCCS which registers HUB, GPC_0, GPC_1, TPC and PPC name. FECS and GPCCS save
+	 * and restore these registers in every context.
 	 */
 	KVGPU_FW_CTX_HUB	= 17,
 	KVGPU_FW_CTX_GPC_0	= 18,
@@ -39,12 +41,14 @@ enum kvgpu_fw_section_id {
 	KVGPU_FW_CTX_TPC	= 21,
 	KVGPU_FW_CTX_PPC	= 22,
 	KVGPU_FW_CTX_ICMD	= 23,
-	KVGPU_FW_CTX_MTHD	= 24,	/* @type is the methods' class */
+	KVGPU_FW_CTX_MTHD	= 24,	/* @type: class of the methods */
 };
 
 /*
- * Write of @data to @count registers. The first is at @addr, each further register @pitch bytes
- * after the register before it. A list CTX_ICMD has bundles, a list CTX_MTHD has methods.
+ * An entry of a register list: a write of @data to @count registers. The first is at offset @addr
+ * in BAR0, each further register @pitch bytes after the register before it. In CTX_ICMD, @addr is
+ * the address of a bundle (GR_ICMD in gk110/gr.h). In CTX_MTHD, @addr is the offset of a method.
+ * @type is 0 in all lists but CTX_MTHD.
  */
 struct kvgpu_fw_init {
 	__le32 type;
@@ -65,11 +69,11 @@ struct kvgpu_fw_header {
 	__le64 magic;
 	__le32 version;
 	__le32 header_size;	/* bytes of this struct */
-	__le32 file_size;
+	__le32 file_size;	/* bytes */
 	__le32 crc32;
 	__le32 nr_sections;
-	__le32 chipset;		/* 0x0f0 */
-	char origin[64];	/* kernel release of nouveau.ko, ends with NUL */
+	__le32 chipset;		/* 0x0f0: GK110 */
+	char origin[64];	/* kernel release of nouveau.ko, with a NUL */
 };
 
 #endif

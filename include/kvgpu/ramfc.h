@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The RAMFC of the card's channels. The host writes it for the channels of guests
- * (gtt-shadow/inst.c) and for its own copy channel (hw/copy.c). The code here only fills memory.
+ * RAMFC is the part of a channel's instance block that has the channel's state in a PBDMA
+ * (gk110/ram.h). The host builds it for the card's channels that run work of guests
+ * (gtt-shadow/inst.c), and for its own copy channel (hw/copy.c).
  */
 #ifndef KVGPU_RAMFC_H
 #define KVGPU_RAMFC_H
@@ -14,17 +15,18 @@
 
 struct kvgpu_ramfc {
 	hchid_t chid;
-	u64 userd;		/* address in the card's video memory */
-	u64 gp_base;		/* VA of the GPFIFO ring */
+	u64 userd;		/* its address in the card's video memory */
+	u64 gp_base;		/* GPU virtual address of the GPFIFO ring */
 	u8 gp_log2;		/* log2 of the ring's number of entries */
-	u16 subdevice;		/* RAMFC_SUBDEVICE_ID */
-	/* Copies may use physical addresses. True only for the host's own channel. */
+	u16 subdevice;		/* value of the field RAMFC_SUBDEVICE_ID */
+	/* The channel's copies may use physical addresses. Only the host's channel has true. */
 	bool priv_mode;
 };
 
 /*
- * Writes the RAMFC words of a channel that has not run yet to @block. Most words that are 0 in such
- * a channel are not written, so @block must be zeros before the call.
+ * Writes the RAMFC of a channel that has not run yet to @block, the CPU's copy of the start of an
+ * instance block. Most words that are 0 in such a RAMFC are not written, so @block must be zeros
+ * before the call.
  */
 static inline void kvgpu_ramfc_write(u32 *block, const struct kvgpu_ramfc *r)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * User-space stand-in for the kernel header of the same name. FIELD_PREP() cuts a value that does
- * not fit, as the kernel's does at run time.
+ * User-space stand-in for the kernel header of the same name. FIELD_PREP() masks off the bits of a
+ * value that do not fit the field. The kernel's does the same, unless the value is a constant.
  */
 #ifndef KVGPU_USER_LINUX_BITFIELD_H
 #define KVGPU_USER_LINUX_BITFIELD_H

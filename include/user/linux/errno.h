@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Kernel code includes this name. The C library's errno.h includes it, too, and needs the system's
- * header of this name.
+ * Passes on to the system's header of this name. Two sources include <linux/errno.h>, and both need
+ * only the error numbers: kernel code that is built in user space, and the C library's errno.h.
  */
 #ifndef KVGPU_USER_LINUX_ERRNO_H
 #define KVGPU_USER_LINUX_ERRNO_H

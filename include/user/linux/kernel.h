@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * User-space stand-in for the kernel header of the same name. It has the part that mmio-trap/,
- * gtt-shadow/, sched/ and hw/fwfile.c use. Unit tests build these in user space.
+ * User-space stand-in for the kernel header of the same name, for tests that build mmio-trap/,
+ * gtt-shadow/, sched/ and hw/fwfile.c in user space. It has the macros that these use.
  */
 #ifndef KVGPU_USER_LINUX_KERNEL_H
 #define KVGPU_USER_LINUX_KERNEL_H

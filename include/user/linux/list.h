@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * User-space stand-in for the kernel header of the same name: circular doubly linked lists. Adding
- * or removing an entry aborts the program if the pointers of its neighbours do not agree.
+ * User-space stand-in for the kernel header of the same name: circular doubly linked lists. A
+ * function that adds or removes an entry aborts the program if the entry's neighbours do not point
+ * to each other, or do not point to the entry that is removed.
  */
 #ifndef KVGPU_USER_LINUX_LIST_H
 #define KVGPU_USER_LINUX_LIST_H
