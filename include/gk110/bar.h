@@ -13,27 +13,30 @@
 
 /* Registers of HOST_MEM, by rnndb pbus.xml (GF100-), nvkm bar/gf100.c and instmem/nv50.c. */
 #define HOSTMEM_PRAMIN			0x001700
-/* address shown at the window's start, >> 16 */
+/* Address in the GPU's memory that the window shows at its first byte, >> 16. */
 #define   HOSTMEM_PRAMIN_BASE		GENMASK(23, 0)
 #define   HOSTMEM_PRAMIN_BASE_SHIFT	16
-/* Memory that the window shows: 0 video memory, 2 coherent, 3 non-coherent system memory. */
+/* Memory that BASE is an address in: 0 video, 2 coherent system, 3 non-coherent system memory. */
 #define   HOSTMEM_PRAMIN_TARGET		GENMASK(25, 24)
 #define HOSTMEM_BAR1			0x001704
 #define HOSTMEM_BAR3			0x001714
 #define HOSTMEM_PEEPHOLE		0x001718
-/* address of the instance block >> 12 */
+/*
+ * Fields of HOSTMEM_BAR1, HOSTMEM_BAR3 and HOSTMEM_PEEPHOLE. INST is the address of an instance
+ * block, >> 12. If VIRTUAL is 1, accesses use the page tables of that block.
+ */
 #define   HOSTMEM_INST			GENMASK(27, 0)
 #define   HOSTMEM_INST_SHIFT		12
 /* Memory that the instance block is in: codes as in HOSTMEM_PRAMIN_TARGET. */
 #define   HOSTMEM_TARGET		GENMASK(29, 28)
 /*
- * Only in HOSTMEM_BAR3. 1: the address space of BAR3 is half as large (nvkm bar/gf100.c, option
- * NvBar2Halve).
+ * Only in HOSTMEM_BAR3. 1: the virtual address space of BAR3 has half the size of the BAR (nvkm
+ * bar/gf100.c, option NvBar2Halve).
  */
 #define   HOSTMEM_BAR3_HALVE		BIT(30)
 /*
- * 1: page tables of the instance block translate accesses. 0: video memory is shown from address 0
- * on.
+ * 1: the page tables translate the offset in the window. 0: the window shows video memory from
+ * address 0 on, and INST has no effect.
  */
 #define   HOSTMEM_VIRTUAL		BIT(31)
 
@@ -41,7 +44,8 @@
 #define PRAMIN_SIZE			0x100000
 
 /*
- * The peephole, a port to read and write memory: rnndb pbus.xml PPEEPHOLE, envytools
+ * The peephole: software writes an address to ADDR_HIGH and ADDR_LOW, then reads or writes the word
+ * at that address through DATA. Sources: rnndb pbus.xml PPEEPHOLE, envytools
  * docs/hw/memory/peephole.rst.
  */
 #define PEEPHOLE_ADDR_HIGH		0x06000c
@@ -51,8 +55,9 @@
 #define PEEPHOLE_DATA			0x060014
 
 /*
- * Flushes. A write of TRIGGER starts a flush. FLUSH_BAR (CPU writes: nvkm bar/g84.c) is done when
- * BUSY reads 0, a flush of the L2 (ltc/gf100.c) when TRIGGER and BUSY read 0.
+ * Flushes. A write of TRIGGER to one of these registers starts its flush. FLUSH_BAR flushes the
+ * CPU's writes through the windows, and is done when BUSY reads 0 (nvkm bar/g84.c). The FLUSH_L2_
+ * registers flush the L2 cache, and are done when TRIGGER and BUSY read 0 (nvkm ltc/gf100.c).
  */
 #define FLUSH_BAR			0x070000
 #define FLUSH_L2_SYSMEM_INVALIDATE	0x070004
@@ -60,7 +65,10 @@
 #define   FLUSH_TRIGGER			BIT(0)
 #define   FLUSH_BUSY			BIT(1)
 
-/* The compiler checks that fields of a word do not overlap, and checks widths and sizes. */
+/*
+ * The compiler checks that the fields of a register do not overlap, and checks widths of fields and
+ * the size of PRAMIN.
+ */
 LAYOUT_DISJOINT(HOSTMEM_PRAMIN_BASE, HOSTMEM_PRAMIN_TARGET);
 LAYOUT_DISJOINT(HOSTMEM_INST, HOSTMEM_TARGET, HOSTMEM_BAR3_HALVE, HOSTMEM_VIRTUAL);
 LAYOUT_DISJOINT(FLUSH_TRIGGER, FLUSH_BUSY);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tesla boards with a GK110 or GK110B, but not all of them: PCI ids and names by pci.ids, memory by
- * NVIDIA's specifications of K20, K20X and K40. GeForce and Quadro boards are left out because they
- * may be the host's console, and GK210 (K80, chip 0f2) because nouveau does not know it.
+ * The Tesla boards with a GK110 or GK110B that the kernel module binds to. PCI ids and names are
+ * from pci.ids, memory sizes from NVIDIA's specifications of K20, K20X and K40. GeForce and Quadro
+ * boards are left out because they may be the host's console. Boards with a GK210 (K80, chipset
+ * 0x0f2) are left out because nouveau does not know the chip.
  *
- * MIT, because the libraries that applications link read this list, and the module does too.
+ * The licence is MIT, because libraries that applications link include this list, too.
  */
 #ifndef KVGPU_GK110_BOARDS_H
 #define KVGPU_GK110_BOARDS_H
 
 /*
- * BOARD(PCI device id, name, memory in MiB, tested). @tested says where this project has run on the
- * board, on silicon or on the model. It is NULL as long as the project has not run on it.
+ * BOARD(PCI device id, name, memory in MiB, tested). @tested is a text that says how this project
+ * was tested on the board: on silicon, or on the GPU model (gpu-model/). NULL: it was not.
  */
 #define GK110_BOARDS(BOARD)							\
 	BOARD(0x1020, "Tesla K20X", 6144, NULL)					\

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Copy engines of GK110: registers of the three engines and the copy class A0B5.
+ * Copy engines (CE) of GK110: registers of the three engines, and the methods of the copy class
+ * A0B5. "The model" is the GPU model, gpu-model/.
+ *
  * Sources: rnndb fifo/pcopy.xml, fifo/gk104_copy.xml, fifo/gf100_pfifo.xml (COPY_STATE); nouveau
  * nvkm/engine/ce/gk104.c; NVIDIA open-gpu-doc classes/dma-copy/cla0b5.h.
  */
@@ -17,8 +19,8 @@
 #define GK110_CE(i)			(GK110_CE_BASE + GK110_CE_STRIDE * (i))
 
 /*
- * Offsets in the registers of one engine. Sources: rnndb pcopy.xml (0x904, 0x908), nouveau
- * ce/gk104.c (all three).
+ * Offsets from GK110_CE(i). Sources: rnndb pcopy.xml (0x904, 0x908), nouveau ce/gk104.c (all
+ * three).
  */
 #define GK110_CE_INTR_EN		0x904
 #define GK110_CE_INTR			0x908	/* write 1 to clear */
@@ -64,9 +66,15 @@ enum gk110_ce_launcherr {
 #define   A0B5_RENDER_MODE		GENMASK(2, 0)
 #define     A0B5_RENDER_FALSE		0
 #define     A0B5_RENDER_TRUE		1
-/* Launch only if the result word of the report is not zero (rnndb g80_cond_mode). */
+/*
+ * The address in SET_RENDER_ENABLE_A and _B is that of a report of 16 bytes: counter, result, time.
+ * CONDITIONAL: a launch copies only if the result is not 0 (rnndb g80_cond_mode).
+ */
 #define     A0B5_RENDER_CONDITIONAL	2
-/* Launch only if two consecutive reports have equal counters and equal results. */
+/*
+ * IF_EQUAL: a launch copies only if the report and the next report in memory have the same counter
+ * and the same result. IF_NOT_EQUAL: only if one of the two differs.
+ */
 #define     A0B5_RENDER_IF_EQUAL	3
 #define     A0B5_RENDER_IF_NOT_EQUAL	4
 #define A0B5_SET_SRC_PHYS_MODE		0x0260
@@ -124,9 +132,9 @@ enum gk110_ce_launcherr {
 #define A0B5_SET_REMAP_CONST_A		0x0700
 #define A0B5_SET_REMAP_CONST_B		0x0704
 #define A0B5_SET_REMAP_COMPONENTS	0x0708
-/* destination i: 0 X, 1 Y, 2 Z, 3 W */
+/* Selects the value that destination component i gets: i is 0 for X, 1 Y, 2 Z, 3 W. */
 #define   A0B5_REMAP_DST(i)		(GENMASK(2, 0) << (4 * (i)))
-#define     A0B5_REMAP_SRC_X		0	/* 0-3: source component X, Y, Z, W */
+#define     A0B5_REMAP_SRC_X		0	/* source component X; 1, 2, 3: Y, Z, W */
 #define     A0B5_REMAP_CONST_A		4
 #define     A0B5_REMAP_CONST_B		5
 #define     A0B5_REMAP_NO_WRITE		6
@@ -157,13 +165,14 @@ enum gk110_ce_launcherr {
 #define   A0B5_ORIGIN_X			GENMASK(15, 0)
 #define   A0B5_ORIGIN_Y			GENMASK(31, 16)
 #define A0B5_PM_TRIGGER_END		0x1114
-/* End (exclusive) of the methods with data that is kept in a word of enum gk110_ce_state. */
+/* Offset above all methods with data that is kept in a word of enum gk110_ce_state. */
 #define A0B5_MTHD_END			0x0740
 
 /*
- * Method state of a channel: the data of its copy methods, in the words at 0x100-0x17f of its
- * instance block. The PBDMA on which the channel runs shows the words at its offset 0x200. Source
- * of the order of the words: rnndb gf100_pfifo.xml COPY_STATE.
+ * Indices of the words of a channel's method state: the data of the channel's copy methods. The
+ * state is at 0x100-0x17f of the channel's instance block. While the channel is loaded, it is at
+ * offset 0x200 of the PBDMA's registers (PBDMA_CE_STATE). Source of the order: rnndb
+ * gf100_pfifo.xml COPY_STATE.
  */
 enum gk110_ce_state {
 	CE_SEMAPHORE_A, CE_SEMAPHORE_B, CE_SEMAPHORE_PAYLOAD,
@@ -179,8 +188,9 @@ enum gk110_ce_state {
 };
 
 /*
- * Order of the words that describe a block-linear surface. Methods and method state have the same
- * order.
+ * Order of the words that describe a block-linear surface: from CE_SRC_SURFACE and CE_DST_SURFACE
+ * on in the method state, and from A0B5_SET_SRC_BLOCK_SIZE and A0B5_SET_DST_BLOCK_SIZE on in the
+ * methods.
  */
 enum gk110_ce_surface {
 	CE_SURF_BLOCK,
@@ -193,17 +203,18 @@ enum gk110_ce_surface {
 };
 
 /*
- * The model sets this bit of CE_RENDER_C when it keeps the data of SET_RENDER_ENABLE_C. The bit
- * tells the mode FALSE, which is 0, from a mode that was never set. Open: how the chip tells the
- * two apart. In a channel that nouveau starts, the method state is 0 (nvkm gk104_chan_ramfc_write()
- * does not write it), and the channel's copies run.
+ * The model sets this bit of CE_RENDER_C when it keeps the data of SET_RENDER_ENABLE_C. Without the
+ * bit, a mode FALSE, which is 0, would look like a mode that was never set. A channel whose mode
+ * was never set must copy: nouveau leaves the method state 0 (gk104_chan_ramfc_write() does not
+ * write it), and its copies run. No public source says how the chip tells the two apart.
  */
 #define CE_RENDER_C_SET			BIT(30)
 
 /*
- * The line and the position x at which a preempted copy goes on. Open: silicon is not documented.
- * The model keeps both in bits of the state above that no method can set, so that they are saved,
- * restored and moved with the instance block.
+ * A preempted copy goes on at a line, and at a position x in that line. No public source says where
+ * the chip keeps them. The model keeps them in bits of CE_RENDER_C, CE_SRC_PHYS and CE_DST_PHYS
+ * that no method can set, so that they are saved and restored with the instance block. _HI has the
+ * upper bits of a number, _LO the lower bits. RESUME is 1 if a copy was preempted.
  */
 #define CE_RENDER_C_RESUME		BIT(31)
 #define CE_RENDER_C_RESUME_LINE_HI	GENMASK(4, 3)
@@ -211,13 +222,16 @@ enum gk110_ce_surface {
 #define CE_SRC_PHYS_RESUME_LINE_LO	GENMASK(31, 2)
 #define CE_DST_PHYS_RESUME_X_LO		GENMASK(31, 2)
 
-/* Width of a GOB of a block-linear surface: envytools g80-surface.rst, Mesa nil/tiling.rs. */
+/*
+ * A GOB is the smallest tile of a block-linear surface. Source of its width: envytools
+ * g80-surface.rst, Mesa nil/tiling.rs.
+ */
 #define CE_GOB_WIDTH			64	/* bytes */
 #define CE_VA_BITS			40
 
 /*
  * The compiler checks that fields of a word do not overlap, that values fit their fields, and
- * checks widths and sizes.
+ * checks the width of an address and the size of the method state.
  */
 LAYOUT_DISJOINT(GK110_CE_INTR_BLOCKPIPE, GK110_CE_INTR_NONBLOCKPIPE, GK110_CE_INTR_LAUNCHERR);
 static_assert(GK110_CE_INTR_MASK == (GK110_CE_INTR_BLOCKPIPE | GK110_CE_INTR_NONBLOCKPIPE |

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Engine classes of GR: mainly the methods on which the model acts. Of most other methods the model
- * only keeps the data. Source: NVIDIA open-gpu-doc classes/3d/cla197.h, compute/cla1c0.h,
- * inline-to-memory/cla140.h, twod/cl902d.h.
+ * The four classes of GR, the graphics engine, and methods of them: mainly those that the GPU model
+ * (gpu-model/) executes. Of most other methods the model only keeps the data. Source: NVIDIA
+ * open-gpu-doc classes/3d/cla197.h, compute/cla1c0.h, inline-to-memory/cla140.h, twod/cl902d.h.
  */
 #ifndef KVGPU_GK110_CLASS_H
 #define KVGPU_GK110_CLASS_H
@@ -30,14 +30,15 @@
 #define   M_NOTIFY_AWAKEN		1
 #define M_WAIT_FOR_IDLE			0x0110
 
-/* Methods of the macro expander, in the 3D and the 2D class. */
+/* Methods of the macro expander (MME), in the 3D and the 2D class. */
 #define M_LOAD_MME_INSN_POINTER		0x0114
 #define M_LOAD_MME_INSN			0x0118
 #define M_LOAD_MME_START_POINTER	0x011c
 #define M_LOAD_MME_START		0x0120
 #define M_MME_SCRATCH			0x3400
 /*
- * Method 0x3800 + 8 * m begins a call of macro m. Method 0x3804 + 8 * m has its further parameters.
+ * Method 0x3800 + 8 * m begins a call of macro m, with the method's data as the first parameter.
+ * Method 0x3804 + 8 * m gives the call a further parameter.
  */
 #define M_CALL_MME_MACRO		0x3800
 #define M_CALL_MME_END			0x4000
@@ -49,7 +50,7 @@
 #define M_OFFSET_OUT			0x018c
 #define M_PITCH_OUT			0x0190
 #define M_SET_DST_BLOCK_SIZE		0x0194
-#define   M_BLOCK_WIDTH			GENMASK(3, 0)	/* log2 of GOBs, also in HEIGHT and DEPTH */
+#define   M_BLOCK_WIDTH			GENMASK(3, 0)	/* in GOBs, log2, as HEIGHT and DEPTH */
 #define   M_BLOCK_HEIGHT		GENMASK(7, 4)
 #define   M_BLOCK_DEPTH			GENMASK(11, 8)
 #define M_SET_DST_WIDTH			0x0198
@@ -89,7 +90,7 @@
 #define   M_REPORT_AWAKEN		BIT(20)
 #define   M_REPORT_COUNTER		GENMASK(27, 23)
 #define   M_REPORT_COUNTER_NONE		0
-#define   M_REPORT_COUNTER_ZPASS	2	/* the report: payload, then the count in 32 bits */
+#define   M_REPORT_COUNTER_ZPASS	2	/* report: payload, then count, 32 bits each */
 #define   M_REPORT_ONE_WORD		BIT(28)
 
 /* Conditional execution: methods of A1C0 and A197. */
@@ -107,7 +108,10 @@
 #define   M_RENDER_OVERRIDE_ALWAYS	1
 #define   M_RENDER_OVERRIDE_NEVER	2
 
-/* Firmware methods: SET_FALCON00 to SET_FALCON31 of the compute, the 3D and the 2D class. */
+/*
+ * Firmware methods, which GR hands to the microcode of FECS: SET_FALCON00 to SET_FALCON31 of the
+ * compute, the 3D and the 2D class. Each define is the offset of SET_FALCON00.
+ */
 #define M_FALCON_COUNT			32
 #define M_COMPUTE_SET_FALCON		0x0500
 #define M_THREED_SET_FALCON		0x2300
@@ -119,11 +123,14 @@
 #define M_SEND_SIGNALING_PCAS_B		0x02bc
 #define   M_PCAS_INVALIDATE		BIT(0)
 #define   M_PCAS_SCHEDULE		BIT(1)
-/* Generic address, in bytes, at which the window of 16 MiB to shared memory begins. */
+/*
+ * Generic address, in bytes, of the window through which a program reaches its shared memory. The
+ * window has 16 MiB.
+ */
 #define M_SET_SHARED_MEMORY_WINDOW	0x0214
 /*
- * High word (A) and low word (B) of the size of an SM's local memory, in bytes, for grids that are
- * not throttled.
+ * High word (A) and low word (B) of the size in bytes of the local memory of all threads of one SM.
+ * It is for grids whose QMD has throttled 0 (gk110/qmd.h).
  */
 #define M_SET_LOCAL_MEMORY_SIZE_A	0x02e4
 #define M_SET_LOCAL_MEMORY_SIZE_B	0x02e8
@@ -142,13 +149,16 @@
 #define M_SET_PROGRAM_REGION_B		0x160c
 
 /* A197: methods that load data into constant buffers. */
-#define M_SET_CB_SELECTOR_A		0x2380	/* size of the buffer */
-#define M_SET_CB_SELECTOR_B		0x2384	/* address 39:32 */
-#define M_SET_CB_SELECTOR_C		0x2388	/* address 31:0 */
+#define M_SET_CB_SELECTOR_A		0x2380	/* size of the buffer in bytes */
+#define M_SET_CB_SELECTOR_B		0x2384	/* its address, bits 39:32 */
+#define M_SET_CB_SELECTOR_C		0x2388	/* its address, bits 31:0 */
 #define M_LOAD_CB_OFFSET		0x238c
-#define M_LOAD_CB			0x2390	/* 16 methods, the last before M_LOAD_CB_END */
+#define M_LOAD_CB			0x2390	/* first of 16; M_LOAD_CB_END follows the last */
 #define M_LOAD_CB_END			0x23d0
-/* A197: methods that draw, that clear, or that move ZCULL data. Release of a peer's semaphore. */
+/*
+ * A197: the release of a peer's semaphore. Then, by offset, methods that draw, that clear a surface
+ * or a region of ZCULL, and that store or load ZCULL data.
+ */
 #define M_PEER_SEMAPHORE_RELEASE	0x02f0
 #define M_DRAW_ZERO_INDEX		0x0304
 #define M_DRAW_VERTEX_ARRAY		0x0d78
@@ -166,14 +176,14 @@
 #define M_DRAW_INLINE_VERTEX		0x1640
 #define M_LAUNCH_VERTEX			0x169c
 #define M_DRAW_INDEX_BUFFER		0x17e0
-/* All methods from M_DRAW_INDEX_BUFFER (0x17e0) to this method draw. */
+/* Last of the methods that begin at M_DRAW_INDEX_BUFFER (0x17e0): all of them draw. */
 #define M_DRAW_INDEX_BUFFER_LAST	0x17f8
 #define M_CLEAR_SURFACE			0x19d0
 #define M_CLEAR_CLIP_ID_SURFACE		0x19d4
 
-/* 902D: methods that draw, and methods for the DMA of macros. */
+/* 902D: methods by which the macro expander reads memory (MME_DMA), and methods that draw. */
 #define M_TWOD_MME_DMA_READ		0x055c
-/* The methods from M_TWOD_MME_DMA_READ (0x055c) to this method are for the DMA of macros. */
+/* Last of the methods MME_DMA, which begin at M_TWOD_MME_DMA_READ (0x055c). */
 #define M_TWOD_MME_DMA_SYNC		0x0570
 #define M_TWOD_SOLID_POINT_X_Y		0x05e0
 #define M_TWOD_SOLID_POINT		0x0600	/* 64 pairs of X and Y */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Registers that falcon microcontrollers show to the host, as offsets into a falcon's window of
- * 4 KiB. Source: envytools docs/hw/falcon, nouveau nvkm/falcon/{base,v1}.c.
+ * Registers that a falcon, a microcontroller inside of the GPU, shows to the host. They are offsets
+ * into the falcon's window of 4 KiB. A falcon has IMEM, a memory for code, and DMEM, a memory for
+ * data. Source: envytools docs/hw/falcon, nouveau nvkm/falcon/{base,v1}.c.
  */
 #ifndef KVGPU_GK110_FALCON_H
 #define KVGPU_GK110_FALCON_H
@@ -17,7 +18,7 @@
 #define FALCON_INTR_EN_SET		0x010
 #define FALCON_INTR_EN_CLR		0x014
 #define FALCON_INTR_EN			0x018
-/* Interrupt i goes to the host if bit i is 1 and bit 16 + i is 0. */
+/* Interrupt i goes to the host if bit i of HOST is 1 and bit i of DEST is 0. */
 #define FALCON_INTR_ROUTE		0x01c
 #define   FALCON_INTR_ROUTE_HOST	GENMASK(15, 0)
 #define   FALCON_INTR_ROUTE_DEST	GENMASK(31, 16)
@@ -27,11 +28,11 @@
 #define   FALCON_CPUCTL_START		BIT(1)
 #define FALCON_BOOTVEC			0x104
 #define FALCON_CAPS			0x108
-/* Sizes of the falcon's two memories in units of 256 bytes. */
+/* Sizes of IMEM and DMEM, in units of 256 bytes. */
 #define   FALCON_CAPS_IMEM		GENMASK(8, 0)
 #define   FALCON_CAPS_DMEM		GENMASK(17, 9)
 #define FALCON_DMACTL			0x10c
-/* Bit 1 is set while DMEM is cleared, bit 2 while IMEM is cleared. */
+/* After a reset the falcon clears its memories. Bit 1 is 1 meanwhile for DMEM, bit 2 for IMEM. */
 #define   FALCON_DMACTL_SCRUBBING	GENMASK(2, 1)
 #define FALCON_CAPS2			0x12c
 #define   FALCON_CAPS2_VERSION		GENMASK(3, 0)

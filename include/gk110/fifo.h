@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PFIFO, its PBDMAs ("PSUBFIFO" in rnndb) and the channel table of GK110. Sources: rnndb
- * fifo/gf100_pfifo.xml (GK104 variants), nouveau nvkm/engine/fifo/{gf100,gk104,gk110}.c, nvgpu
- * gk20a hardware headers (names of fields).
+ * PFIFO of GK110, the unit that schedules channels; its PBDMAs, which fetch and decode the
+ * pushbuffers of the channels that are loaded ("PSUBFIFO" in rnndb); and the channel table. A
+ * runlist is a list in memory of the channels and channel groups (TSGs) to schedule.
+ *
+ * Sources: rnndb fifo/gf100_pfifo.xml (GK104 variants), nouveau
+ * nvkm/engine/fifo/{gf100,gk104,gk110}.c, nvgpu gk20a hardware headers (names of fields).
  */
 #ifndef KVGPU_GK110_FIFO_H
 #define KVGPU_GK110_FIFO_H
@@ -33,7 +36,10 @@
 #define   PFIFO_INTR_NONSTALL		BIT(31)
 #define   PFIFO_INTR_LEVELS		GENMASK(30, 28)
 #define PFIFO_INTR_EN			0x002140
-/* Registers of GF100 (nouveau fifo/gf100.c). In a vGPU they keep their values, without effect. */
+/*
+ * Registers of GF100 that GK110 does not use (nouveau fifo/gf100.c). In a vGPU they read as last
+ * written, and have no effect.
+ */
 #define PFIFO_FERMI(i)			(0x002200 + 4 * (i))
 #define   PFIFO_FERMI_NR		10
 #define PFIFO_ACQ_PRETEST		0x002250
@@ -42,21 +48,27 @@
 #define   PFIFO_USERD_BAR1_VALID	BIT(28)
 #define PFIFO_IDLE_FILTER		0x002258
 #define PFIFO_RUNLIST_BASE		0x002270
-#define   PFIFO_RUNLIST_ADDR		GENMASK(27, 0)	/* address of the list >> 12 */
-/* Memory that the list is in: 0 VRAM, 2 coherent, 3 non-coherent system memory. */
+#define   PFIFO_RUNLIST_ADDR		GENMASK(27, 0)	/* address of the runlist >> 12 */
+/* Memory that the runlist is in: 0 VRAM, 2 coherent, 3 non-coherent system memory. */
 #define   PFIFO_RUNLIST_TARGET		GENMASK(29, 28)
 #define PFIFO_RUNLIST_SUBMIT		0x002274
-/* Number of entries: bits 15:0 by nvgpu, bits 11:0 by rnndb. */
+/* Number of the runlist's entries: bits 15:0 by nvgpu, bits 11:0 by rnndb. */
 #define   PFIFO_RUNLIST_COUNT		GENMASK(15, 0)
 #define   PFIFO_RUNLIST_ID		GENMASK(23, 20)
 #define PFIFO_ENG_RUNLIST_BASE(r)	(0x002280 + 8 * (r))
 #define PFIFO_ENG_RUNLIST(r)		(0x002284 + 8 * (r))
 #define   PFIFO_ENG_RUNLIST_PENDING	BIT(20)
 #define   PFIFO_ENG_RUNLIST_NR		7
-/* Default time slice. nouveau writes the same value to RAMFC_TIMESLICE (0xf8). */
+/*
+ * Default time slice of runlist i (nvgpu fifo_runlist_timeslice). Fields: RAMFC_TIMESLICE_... of
+ * gk110/ram.h. nouveau writes the value RESET to RAMFC_TIMESLICE of each channel.
+ */
 #define PFIFO_ENG_TIMESLICE(i)		(0x002310 + 4 * (i))
 #define   PFIFO_ENG_TIMESLICE_RESET	0x10003080
-/* Default time slice on the PBDMA. nouveau writes the same value to RAMFC_PB_TIMESLICE (0xfc). */
+/*
+ * Default time slice on the PBDMA, with the same fields. nouveau writes the value RESET to
+ * RAMFC_PB_TIMESLICE of each channel.
+ */
 #define PFIFO_ENG_PB_TIMESLICE(i)	(0x002350 + 4 * (i))
 #define   PFIFO_ENG_PB_TIMESLICE_RESET	0x10000010
 #define   PFIFO_ENG_TIMESLICE_NR	16
@@ -79,38 +91,42 @@
 #define     PFIFO_SCHED_ENG_MISMATCH	0x19		/* name by rnndb */
 #define PFIFO_CHSW_ERROR		0x00256c
 #define PFIFO_LB_ERROR			0x00258c
-/* A register of the MMU, with one bit per fault unit. */
+/* A register of the MMU: one bit per fault unit. 1: the unit's fault record is pending. */
 #define PFIFO_MMU_FAULT_SOURCE		0x00259c
-#define PFIFO_PBDMA_INTR_SOURCE		0x0025a0	/* one bit per PBDMA */
+/* One bit per PBDMA. 1: the PBDMA has an enabled interrupt pending. */
+#define PFIFO_PBDMA_INTR_SOURCE		0x0025a0
 /* A register of GF100 that GK104 and later chips do not have (rnndb). */
 #define PFIFO_ENGINE_INTR_EN		0x002628
 /* One bit per runlist, write 1 to clear. 1: scheduling of the runlist has stopped after a fault. */
 #define PFIFO_RUNLIST_ERROR		0x00262c
-/* One bit per runlist. 1: no further channel of the runlist is loaded. */
+/* One bit per runlist, set by software. 1: PFIFO loads no further channel of the runlist. */
 #define PFIFO_RUNLIST_BLOCK		0x002630
 #define PFIFO_PREEMPT			0x002634
 #define   PFIFO_PREEMPT_ID		GENMASK(11, 0)
 #define   PFIFO_PREEMPT_PENDING		BIT(20)
 #define   PFIFO_PREEMPT_TSG		BIT(24)
-/* Preempts whole runlists, by NVIDIA's GV100 manual, which is for a later chip. */
+/*
+ * A write preempts whole runlists: so says NVIDIA's GV100 manual, which is for a later chip.
+ */
 #define PFIFO_RUNLIST_PREEMPT		0x002638
 /*
- * Registers by which software gives an engine a channel's instance block and submits methods to
- * the engine, without pushbuffer and runlist (rnndb gf100_pfifo.xml).
+ * PFIFO_BYPASS: through these registers, software switches an engine to a channel and submits
+ * methods to it, without a pushbuffer and a runlist (rnndb gf100_pfifo.xml).
  */
 #define PFIFO_BYPASS_CONFIG		0x0026c4
 #define PFIFO_BYPASS_CHSW		0x0026c8
 #define PFIFO_BYPASS_BASE		0x005000
 #define PFIFO_BYPASS_SIZE		0x001000
 /*
- * Status of an engine, by nouveau gk104_engn_status() and nvgpu fifo_engine_status.
+ * Status of engine e (nouveau gk104_engn_status(), nvgpu fifo_engine_status). ID is the channel or
+ * TSG of the engine. CHSW is 1 during a context switch. NEXT_ID is then the channel or TSG to load.
  * PFIFO_PBDMA_STATUS has the same fields without bits 30 and 31.
  */
 #define PFIFO_ENGINE_STATUS(e)		(0x002640 + 8 * (e))
 #define   PFIFO_ENGINE_STATUS_NR	8
 #define   PFIFO_STATUS_ID		GENMASK(11, 0)
 #define   PFIFO_STATUS_TSG		BIT(12)
-/* 1 while CHSW is 0: the engine has ID. 1 while CHSW is 1: the engine loads NEXT_ID. */
+/* VALID 1 while CHSW is 0: ID is loaded. VALID 1 while CHSW is 1: the engine loads NEXT_ID. */
 #define   PFIFO_STATUS_VALID		BIT(13)
 #define   PFIFO_STATUS_SAVE		BIT(14)
 #define   PFIFO_STATUS_CHSW		BIT(15)
@@ -138,9 +154,9 @@
 #define PFIFO_PBDMA_STATUS(p)		(0x003080 + 4 * (p))
 #define   PFIFO_PBDMA_STATUS_NR		3
 
-/* Values of the registers above. Names with RESET: values after reset, by rnndb for GK104. */
+/* Values of PFIFO's registers above. RESET: the value after reset, by rnndb for GK104. */
 #define   PFIFO_FB_TIMEOUT_RESET	0x800003ff
-/* Not a value after reset: nouveau sets these bits (gk104_fifo_init_pbdmas()). */
+/* Bits that nouveau sets in PFIFO_FB_TIMEOUT at its start (gk104_fifo_init_pbdmas()). */
 #define   PFIFO_FB_TIMEOUT_INIT		0xbfffffff
 #define   PFIFO_PB_TIMEOUT_RESET	0x80007fff
 #define   PFIFO_ENG_TIMEOUT_RESET	0x803ff3ff
@@ -150,8 +166,9 @@
 #define   PFIFO_ACQ_PRETEST_RESET	0x10000080
 
 /*
- * Registers of a PBDMA, as offsets into its block. 0x00-0xff show the RAMFC words of the loaded
- * channel (gk110/ram.h), 0x200-0x27f the method state of its copy class (gk110/ce.h).
+ * Registers of a PBDMA, as offsets from PBDMA(p). The registers at 0x00-0xff are the RAMFC words of
+ * the loaded channel (gk110/ram.h), those at 0x200-0x27f its copy class's method state
+ * (gk110/ce.h).
  */
 #define PBDMA_BASE			0x040000
 #define PBDMA_STRIDE			0x002000
@@ -166,8 +183,8 @@
 #define   PBDMA_METHOD_FIRST		BIT(22)
 #define   PBDMA_METHOD_VALID		BIT(31)
 /*
- * A NOP, which software writes over the stalled method to skip that method (nouveau
- * gf100_runq_intr).
+ * Value of PBDMA_METHOD0: a NOP. Software writes it over the stalled method, so that the PBDMA
+ * skips that method (nouveau gf100_runq_intr()).
  */
 #define   PBDMA_METHOD_SKIP		0x80600008
 #define PBDMA_DATA0			0x0c4
@@ -183,19 +200,22 @@
 #define   PBDMA_INTR0_PBENTRY		BIT(18)		/* malformed pushbuffer header */
 #define   PBDMA_INTR0_PBCRC		BIT(19)
 #define   PBDMA_INTR0_XBARCONNECT	BIT(20)
-#define   PBDMA_INTR0_METHOD		BIT(21)		/* unknown method of the host class */
+#define   PBDMA_INTR0_METHOD		BIT(21)		/* unknown method of PFIFO's own */
 #define   PBDMA_INTR0_METHODCRC		BIT(22)
-/* The PBDMA met a method that is for software, or for an engine that the chip does not have. */
+/* The PBDMA stalled at a method for software, or for an engine that the chip does not have. */
 #define   PBDMA_INTR0_DEVICE		BIT(23)
 #define   PBDMA_INTR0_SEMAPHORE		BIT(25)
-/* A channel has waited in an acquire beyond the acquire's deadline. */
+/* A channel waited in a semaphore acquire until the acquire's deadline passed. */
 #define   PBDMA_INTR0_ACQUIRE		BIT(26)
-/* Software wrote a RAMFC word of the PBDMA while a channel ran on it. */
+/* Software wrote one of the registers at 0x00-0xff while the PBDMA ran a channel. */
 #define   PBDMA_INTR0_PRI		BIT(27)
 #define   PBDMA_INTR0_UNK28		BIT(28)
 #define   PBDMA_INTR0_PBSEG		BIT(30)
 #define   PBDMA_INTR0_SIGNATURE		BIT(31)
-/* Interrupts after which nouveau ends the channel (nvkm fifo/gf100.c gf100_runq_intr()). */
+/*
+ * Interrupts for which nouveau stops the channel for good, by nvkm_chan_error() (fifo/gf100.c
+ * gf100_runq_intr()).
+ */
 #define PBDMA_INTR0_FATAL                                                                        \
 	(PBDMA_INTR0_GPFIFO | PBDMA_INTR0_GPPTR | PBDMA_INTR0_GPENTRY | PBDMA_INTR0_GPCRC |      \
 	 PBDMA_INTR0_PBPTR | PBDMA_INTR0_PBENTRY | PBDMA_INTR0_PBCRC | PBDMA_INTR0_XBARCONNECT | \
@@ -212,7 +232,7 @@
 #define   PBDMA_CHANNEL_VALID		BIT(13)
 #define PBDMA_TIMEOUT			0x12c
 #define   PBDMA_TIMEOUT_RESET		0xffffffff
-/* Bits as in INTR0. 1: this interrupt stops the PBDMA until software acknowledges it. */
+/* Bits as in PBDMA_INTR0. 1: the interrupt stops the PBDMA until software acknowledges it. */
 #define PBDMA_INTR0_STALL		0x13c
 #define   PBDMA_INTR0_STALL_RESET	0xffffffff
 #define PBDMA_INTR1_STALL		0x140
@@ -226,10 +246,13 @@
 #define PBDMA_INTR1_EN			0x14c
 #define PBDMA_HCE_METHOD		0x150
 #define PBDMA_HCE_DATA			0x154
-/* 32 words: 0x100-0x17f of the instance block */
+/* Method state of the copy class: 32 words, at 0x100-0x17f of the instance block. */
 #define PBDMA_CE_STATE			0x200
 
-/* Channel table, two words for each channel c: nouveau gk104.c, rnndb PFIFO_CHAN, nvgpu ccsr. */
+/*
+ * Channel table: the registers PCCSR_INST and PCCSR_CHAN for each channel id c. Sources: nouveau
+ * gk104.c, rnndb PFIFO_CHAN, nvgpu ccsr.
+ */
 #define PCCSR_BASE			0x800000
 #define PCCSR_SIZE			0x008000
 #define PCCSR_INST(c)			(0x800000 + 8 * (c))
@@ -238,12 +261,12 @@
 #define   PCCSR_INST_BIND		BIT(31)
 #define PCCSR_CHAN(c)			(0x800004 + 8 * (c))
 #define   PCCSR_CHAN_ENABLED		BIT(0)
-#define   PCCSR_CHAN_FORCE_RELOAD	BIT(8)		/* by nvgpu; the next load clears the bit */
+#define   PCCSR_CHAN_FORCE_RELOAD	BIT(8)		/* nvgpu: the next load clears this bit */
 #define   PCCSR_CHAN_MARK_PENDING	BIT(9)		/* a written 1 triggers; reads 0 */
 #define   PCCSR_CHAN_ENABLE_SET		BIT(10)		/* a written 1 triggers; reads 0 */
 #define   PCCSR_CHAN_ENABLE_CLR		BIT(11)		/* a written 1 triggers; reads 0 */
 #define   PCCSR_CHAN_RUNLIST		GENMASK(19, 16)
-/* codes below, by nvgpu ccsr_channel_status */
+/* One of the codes PCCSR_STATUS_... (nvgpu ccsr_channel_status). */
 #define   PCCSR_CHAN_STATUS		GENMASK(27, 24)
 #define     PCCSR_STATUS_IDLE		0x0
 #define     PCCSR_STATUS_PENDING	0x1
@@ -290,7 +313,7 @@ LAYOUT_DISJOINT(PCCSR_CHAN_ENABLED, PCCSR_CHAN_FORCE_RELOAD, PCCSR_CHAN_MARK_PEN
 		PCCSR_CHAN_ENABLE_SET, PCCSR_CHAN_ENABLE_CLR, PCCSR_CHAN_RUNLIST, PCCSR_CHAN_STATUS,
 		PCCSR_CHAN_BUSY);
 LAYOUT_FITS(PCCSR_CHAN_STATUS, PCCSR_STATUS_ON_ENG_PENDING);
-/* The fields below have room for the highest id of a channel, a group or a runlist. */
+/* These fields have room for the highest id of a channel, a TSG or a runlist. */
 LAYOUT_FITS(PFIFO_PREEMPT_ID, GK110_FIFO_NR_CHAN - 1);
 LAYOUT_FITS(PFIFO_STATUS_ID, GK110_FIFO_NR_CHAN - 1);
 LAYOUT_FITS(PFIFO_STATUS_NEXT_ID, GK110_FIFO_NR_CHAN - 1);
@@ -299,11 +322,11 @@ LAYOUT_FITS(PFIFO_PREEMPT_ID, GK110_FIFO_NR_TSG - 1);
 LAYOUT_FITS(PFIFO_STATUS_ID, GK110_FIFO_NR_TSG - 1);
 LAYOUT_FITS(PFIFO_RUNLIST_ID, PFIFO_ENG_RUNLIST_NR - 1);
 LAYOUT_FITS(PCCSR_CHAN_RUNLIST, PFIFO_ENG_RUNLIST_NR - 1);
-/* The channel table ends with the two words of the last channel. */
+/* The channel table begins with channel 0 and ends after the last channel's PCCSR_CHAN. */
 static_assert(PCCSR_INST(0) == PCCSR_BASE &&
 		      PCCSR_CHAN(GK110_FIFO_NR_CHAN - 1) + 4 == PCCSR_BASE + PCCSR_SIZE,
 	      "channel table");
-/* These arrays of registers do not overlap the registers that follow. */
+/* Arrays of registers end before the registers that follow them. */
 static_assert(PFIFO_ENG_RUNLIST(PFIFO_ENG_RUNLIST_NR - 1) < PFIFO_ENG_TIMESLICE(0) &&
 		      PFIFO_ENG_TIMESLICE(PFIFO_ENG_TIMESLICE_NR - 1) < PFIFO_ENG_PB_TIMESLICE(0) &&
 		      PFIFO_ENG_PB_TIMESLICE(PFIFO_ENG_TIMESLICE_NR - 1) <

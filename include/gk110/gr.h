@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PGRAPH: front end, SKED, GPC/TPC/PPC units, FECS and GPCCS.
+ * PGRAPH (GR), the graphics engine. The front end decodes methods. SKED schedules compute grids.
+ * Each GPC has TPCs and PPCs. Each TPC has one shader processor (SM, or MP in rnndb). ROPs write
+ * pixels. The falcon FECS switches contexts, with the help of a falcon GPCCS in each GPC. "The
+ * model" is the GPU model, gpu-model/.
+ *
  * Source: nouveau nvkm/engine/gr/{gf100,gk104,gk110,ctxgf100}.c and fuc/macros.fuc, envytools rnndb
  * gf100_pgraph.
  */
@@ -12,9 +16,12 @@
 #define GR_BASE				0x400000
 #define GR_SIZE				0x200000
 
-/* ---------------------------------------------------------------- front end */
+/* ------------------------------------------ registers of the front end and of units in the hub */
 
-/* Write 1 to clear. FECS and TRAP stay 1 as long as one of their enabled sources is pending. */
+/*
+ * Write 1 to clear. But GR_INTR_FECS stays 1 while an enabled bit of FECS_INTR_UP is 1, and
+ * GR_INTR_TRAP while an enabled bit of GR_TRAP is 1.
+ */
 #define GR_INTR				0x400100
 #define   GR_INTR_NOTIFY		BIT(0)
 #define   GR_INTR_ILLEGAL_MTHD		BIT(4)
@@ -40,15 +47,18 @@
 #define GR_TRAP_EN			0x400138
 #define GR_INTR_EN			0x40013c
 #define GR_FWMTHD_ACK			0x400144
-/* A write of a bundle's address runs the bundle with the data in GR_ICMD_DATA. */
+/*
+ * A bundle is a piece of GR's internal state, or a command to GR, with an address of its own. A
+ * write of the address to GR_ICMD runs the bundle with the data in GR_ICMD_DATA.
+ */
 #define GR_ICMD				0x400200
 #define   GR_ICMD_ADDR			GENMASK(15, 0)
 #define GR_ICMD_DATA			0x400204
 #define GR_ICMD_DATA_HI			0x40020c
 #define GR_CTRL				0x400500
-#define   GR_CTRL_FIFO			BIT(0)		/* 1: GR takes methods from PFIFO */
+#define   GR_CTRL_FIFO			BIT(0)		/* 1: GR accepts methods from PFIFO */
 #define   GR_CTRL_RESTART		BIT(16)
-#define GR_IDLE				0x40060c	/* tells whether GR works */
+#define GR_IDLE				0x40060c
 #define   GR_IDLE_BUSY			BIT(0)
 #define GR_STATUS			0x400700
 #define   GR_STATUS_BUSY		BIT(0)
@@ -65,7 +75,7 @@
 #define GR_FE_OBJECT(subc)		(0x404200 + (subc) * 4)
 /*
  * Limit of the time that a macro may run. The model does not use this register: it limits the
- * number of instructions.
+ * number of instructions of a macro instead.
  */
 #define GR_MME_WATCHDOG			0x404468
 #define GR_MTHD				0x404488
@@ -105,14 +115,14 @@
 #define   GR_SKED_TOTAL_REGISTERS	BIT(26)
 #define GR_SCC_ESR			0x408030
 /*
- * Fields of the error status registers, whose names end with _ESR. The registers of an MP have
- * other fields. A written 1 in CLEAR clears STATUS.
+ * Fields of the error status registers, whose names end with _ESR, but for TPC_MP_WARP_ESR and
+ * TPC_MP_GLOBAL_ESR, which have other fields. A written 1 in CLEAR clears all bits of STATUS.
  */
 #define   GR_ESR_STATUS			GENMASK(29, 0)
 #define   GR_ESR_CLEAR			BIT(30)
 #define   GR_ESR_ENABLE			BIT(31)
 
-/* ---------------------------------------------------------------- ROP, GPC, TPC, PPC */
+/* ------------------------------------------------------ registers of ROPs, GPCs, TPCs and PPCs */
 
 #define GR_NR_ROP			5
 #define GR_ROP(u, r)			(0x410000 + (u) * 0x400 + (r))
@@ -123,7 +133,7 @@
 #define GR_GPC_STRIDE			0x8000
 #define GR_GPC_BASE			0x500000
 #define GR_GPC(g, r)			(GR_GPC_BASE + (g) * GR_GPC_STRIDE + (r))
-/* Offsets in the registers of a GPC. */
+/* Registers of a GPC, as offsets for GR_GPC(). */
 #define GPC_PROP_ESR			0x0420
 #define GPC_ESETUP_ESR			0x0824
 #define GPC_ZCULL_ESR			0x0900
@@ -136,16 +146,17 @@
 #define GPC_PPC_BCAST			0x3e00
 #define GPC_TPC				0x4000
 #define GPC_TPC_STRIDE			0x800
-/* Offsets in the registers of GPCCS. */
+/* Registers of a GPC's GPCCS, as offsets from GPC_GPCCS. */
 #define GPCCS_UNITS			0x608
 #define   GPCCS_UNITS_TPC		GENMASK(4, 0)
 #define GPCCS_MYINDEX			0x618
 /*
- * Units with an exception, write 1 to clear: bit 0 PROP, 1 ZCULL, 2 CCACHE, 3 ESETUP, 16 + t TPC t.
+ * Units of the GPC that have an exception, write 1 to clear: bit 0 PROP, 1 ZCULL, 2 CCACHE, 3
+ * ESETUP, 16 + t TPC t.
  */
 #define GPCCS_TRAP			0xc90
 #define   GPCCS_TRAP_TPC(t)		BIT(16 + (t))
-/* Offsets in the registers of a TPC. */
+/* Registers of a TPC, as offsets from GPC_TPC + t * GPC_TPC_STRIDE. */
 #define TPC_POLY_ESR			0x084
 #define TPC_TEX_ESR			0x224
 #define TPC_MPC_ESR			0x430
@@ -157,18 +168,19 @@
 #define   TPC_TRAP_POLY			BIT(2)
 #define   TPC_TRAP_L1C			BIT(3)
 #define   TPC_TRAP_MPC			BIT(4)
-/* Why a warp was stopped: a code in bits 15:0 (nouveau gf100_mp_warp_error). */
+/* Bits 15:0: code of the error for which the MP stopped a warp (nouveau gf100_mp_warp_error). */
 #define TPC_MP_WARP_ESR			0x648
 #define   MP_WARP_ILLEGAL_INSTR_ENCODING	0x09
 #define TPC_MP_GLOBAL_ESR		0x650		/* write 1 to clear */
 #define   MP_GLOBAL_MULTIPLE_WARP_ERRORS	BIT(2)
 
+/* Numbers of units of the model's card. Only GR_NR_PPC is the same on all cards. */
 #define GR_NR_GPC			5
 #define GR_MAX_TPC			3		/* most TPCs of one GPC */
 #define GR_NR_TPC			13
-#define GR_NR_PPC			2		/* PPCs of one GPC */
+#define GR_NR_PPC			2		/* PPCs of each GPC (nouveau gk110.c) */
 
-/* ---------------------------------------------------------------- FECS, offsets into 0x409000 */
+/* ------------------------------------------------ registers of FECS, as offsets from GR_FECS */
 
 #define GR_FECS				0x409000
 #define GR_GPCCS_BCAST			0x41a000
@@ -190,7 +202,7 @@
 #define FECS_NR_SCRATCH			16
 #define FECS_MMIO_RDVAL			0x72c
 #define FECS_MMIO_WRVAL			0x730
-/* Registers of the memory transfers of FECS microcode. They can take physical addresses. */
+/* Registers for transfers of FECS from and to memory. They accept physical addresses, too. */
 #define FECS_MEM_BASE			0xa04
 #define FECS_MEM_CHAN			0xa0c
 #define FECS_MEM_CMD			0xa10
@@ -202,15 +214,18 @@
 #define   FECS_CHAN_VALID		BIT(31)
 #define FECS_CHSW			0xb0c
 #define FECS_INTR_UP			0xc18
-/* 1: the microcode reports an error. Scratch register FECS_OS_ERROR has the error code. */
+/* 1: the microcode reports an error. Its code is in FECS_SCRATCH(FECS_OS_ERROR). */
 #define   FECS_INTR_UP_UCODE		BIT(0)
 #define   FECS_INTR_UP_WATCHDOG		BIT(19)
 #define FECS_INTR_UP_SET		0xc1c
 #define FECS_INTR_UP_CLR		0xc20
 #define FECS_INTR_UP_EN			0xc24
 
-/* Numbers of the scratch registers, as nouveau's microcode uses them (fuc/hub.fuc). */
-/* Bit 31 is set when FECS is ready after its start, and when a command is done. */
+/*
+ * FECS_OS_: nouveau's microcode for FECS (fuc/hub.fuc). First the numbers i of the registers
+ * FECS_SCRATCH(i) by which it talks to the driver. It sets bit 31 of the register STATUS when it is
+ * ready after its start, and when a command is done.
+ */
 #define FECS_OS_STATUS			0
 #define   FECS_OS_READY			BIT(31)
 #define FECS_OS_SIZE			1		/* size of a context image in bytes */
@@ -218,7 +233,7 @@
 #define FECS_OS_FWMTHD_ADDR		3
 #define FECS_OS_FWMTHD_DATA		4
 #define FECS_OS_ERROR			5
-#define   FECS_OS_BAD_COMMAND		1		/* bits 31:16: the unknown command */
+#define   FECS_OS_BAD_COMMAND		1		/* bits 31:16 have the unknown command */
 #define   FECS_OS_BAD_FWMTHD		3
 #define FECS_OS_TRACE			7
 #define   FECS_TRACE_AUTO		BIT(4)
@@ -227,13 +242,14 @@
 #define   FECS_TRACE_SAVE		BIT(7)
 #define   FECS_TRACE_LCHAN		BIT(8)
 #define   FECS_TRACE_LCTXH		BIT(9)
-/* Commands of nouveau's microcode. */
+/* Commands that the driver writes to FECS_WRCMD_CMD. */
 #define FECS_OS_CMD_SET_CHAN		0x0001
 #define FECS_OS_CMD_SAVE		0x0002
 /*
- * Offsets in the data segment of nouveau's microcode (fuc/hub.fuc): LIST_HEAD and LIST_TAIL have
- * the offsets of start and end of the hub's register list, CTX_CURRENT the address >> 8 of the
- * current context. At CHAN_DATA is a copy of that context's header, at LIST_BASE the register list.
+ * Offsets in DMEM of FECS, for nouveau's microcode (fuc/hub.fuc). The word at LIST_HEAD has the
+ * offset where the hub's register list starts, the word at LIST_TAIL the offset where it ends. The
+ * word at CTX_CURRENT has the address >> 8 of the current context. At CHAN_DATA is a copy of that
+ * context's header, at LIST_BASE the register list.
  */
 #define FECS_OS_LIST_HEAD		0x000
 #define FECS_OS_LIST_TAIL		0x004
@@ -241,33 +257,35 @@
 #define FECS_OS_CHAN_DATA		0x100
 #define FECS_OS_LIST_BASE		0x300
 /*
- * The microcode's image has a register list with this one entry. A driver appends its own entries.
+ * The one entry that the register list has in the microcode's file. A driver appends entries.
  */
 #define FECS_OS_LIST_FIRST		0x0417e91c
 /*
- * Offsets in the data segment of nouveau's GPCCS microcode. The word at LIST_GPC has the offset at
- * which the GPC's register list begins. The word after it has the offset at which that list ends
- * and the TPC's list begins, and so on.
+ * Offsets in DMEM of GPCCS, for nouveau's microcode (fuc/gpc.fuc). Three register lists follow each
+ * other. The word at LIST_GPC has the offset where the list of the GPC begins. LIST_TPC: that list
+ * ends and the list of the TPC begins. LIST_PPC: that ends and the list of the PPC begins.
+ * LIST_END: the list of the PPC ends.
  */
 #define GPCCS_OS_LIST_GPC		0x000
 #define GPCCS_OS_LIST_TPC		0x004
 #define GPCCS_OS_LIST_PPC		0x008
 #define GPCCS_OS_LIST_END		0x00c
 /*
- * Fields of a word of a register list: the first register, and how many registers follow each
- * other.
+ * Fields of an entry of a register list. An entry stands for registers that follow each other. ADDR
+ * is the offset of the first of them: in the hub's list the offset in BAR0, in the lists of GPC,
+ * TPC and PPC the offset in the registers of that unit.
  */
 #define CTX_LIST_ADDR			GENMASK(25, 2)
 #define CTX_LIST_COUNT			GENMASK(31, 26)	/* number of registers minus 1 */
 
 /*
- * NVIDIA's firmware: scratch registers and commands, as nouveau uses them (gf100.c
- * gf100_gr_fecs_*).
+ * FECS_EXT_: NVIDIA's microcode for FECS. Numbers of scratch registers, commands and results, as
+ * nouveau uses them (gf100.c gf100_gr_fecs_*); HALT by nvgpu gr_gk20a.c.
  */
-/* Number of the scratch register with the result of most commands. */
+/* Number of the scratch register in which most commands leave their result. */
 #define FECS_EXT_STATUS			0
 /*
- * Number of the scratch register with the result of the commands STOP_CTXSW, START_CTXSW and HALT.
+ * Number of the scratch register in which STOP_CTXSW, START_CTXSW and HALT leave their result.
  */
 #define FECS_EXT_STATUS2		1
 #define FECS_EXT_ARG			4
@@ -290,28 +308,34 @@
 #define   FECS_EXT_OK			1
 #define   FECS_EXT_FAILED		2
 
-/* ---------------------------------------------------------------- context image */
+/* ----------------------------------------- context image, and its address in an instance block */
 
-/* Offset in the instance block of the low word of the context image's address. */
+/* Offset in an instance block of the low word of the address of the channel's context image. */
 #define GR_INST_CTX_LO			0x210
 #define   GR_INST_CTX_TARGET		GENMASK(1, 0)
 #define   GR_INST_CTX_VIRTUAL		BIT(2)
 #define   GR_INST_CTX_ADDR		GENMASK(31, 12)
 #define GR_INST_CTX_HI			0x214
 
-/* The first GR_CTX_HEADER bytes of a context image belong to the microcode, not to registers. */
+/*
+ * The first GR_CTX_HEADER bytes of a context image are a header of the microcode. Values of
+ * registers follow.
+ */
 #define GR_CTX_HEADER			0x100
-/* Header words of nouveau's microcode: number of pairs in the patch list, and its address. */
+/*
+ * Offsets of words in the header, for nouveau's microcode. The patch list is a list of pairs,
+ * register and value, that FECS writes at the first load of the context. COUNT: number of pairs.
+ */
 #define GR_CTX_OS_PATCH_COUNT		0x00
-#define GR_CTX_OS_PATCH_ADDR		0x04		/* VA >> 8 */
-/* Header words of NVIDIA's firmware (nvgpu gk20a ctxsw_prog). */
+#define GR_CTX_OS_PATCH_ADDR		0x04		/* VA of the list >> 8 */
+/* Offsets of words in the header, for NVIDIA's microcode (nvgpu gk20a ctxsw_prog). */
 #define GR_CTX_EXT_PATCH_COUNT		0x10
 #define GR_CTX_EXT_PATCH_LO		0x14
 #define GR_CTX_EXT_PATCH_HI		0x18
 #define GR_CTX_EXT_MAGIC		0xfc
 #define   GR_CTX_EXT_MAGIC_VALUE	0x600dc0de
 
-/* ------------------------- fault unit and clients of the MMU (nouveau gk104_fifo_mmu_fault_...) */
+/* --------------- GR's fault unit and clients in MMU faults (nouveau gk104_fifo_mmu_fault_...) */
 
 #define GR_FAULT_UNIT			0x00
 #define GR_HUB_FE			0x04

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Registers that a driver writes through the patch list of a graphics context on GK110, and the
- * values that it writes. Source: nouveau nvkm/engine/gr: ctxgf100.c (bundle, pagepool, attrib_cb),
+ * A graphics context has a patch list: pairs of a register and a value. FECS writes each value to
+ * its register when it loads the context for the first time. Here are the registers that a driver
+ * puts into the list on GK110, and their values: addresses and sizes of GR's shared buffers (bundle
+ * buffer, page pool, attribute buffer). The attribute buffer has an alpha part and a beta part for
+ * each PPC. The effect of the registers is not documented.
+ *
+ * Source: nouveau nvkm/engine/gr: ctxgf100.c (bundle, pagepool, attrib_cb),
  * ctxgk104.c (bundle, pagepool, patch_ltc), ctxgf117.c (attrib), ctxgk110.c (gk110_grctx: sizes and
- * limits). Names of units are from rnndb, where rnndb has a name. The effect of these registers is
- * not documented.
+ * limits). Names of units are from rnndb, where rnndb has a name.
  */
 #ifndef KVGPU_GK110_GR_PATCH_H
 #define KVGPU_GK110_GR_PATCH_H
@@ -13,13 +17,16 @@
 
 #include <gk110/gr.h>
 
-/* A virtual address of 40 bits: in units of 256 bytes (SHIFT_8) or of 4 KiB (SHIFT_12). */
+/*
+ * Fields with a virtual address of 40 bits: the _BASE registers of the bundle buffer and the page
+ * pool have it >> 8, those of the attribute buffer >> 12.
+ */
 #define GR_PATCH_VA_SHIFT_8		GENMASK(31, 0)
 #define GR_PATCH_VA_SHIFT_12		GENMASK(27, 0)
 
 #define GR_PATCH_SCC_BUNDLE_BASE	0x408004
 #define GR_PATCH_SCC_BUNDLE_SIZE	0x408008
-#define   GR_PATCH_BUNDLE_SIZE		GENMASK(10, 0)	/* units of 256 bytes; drivers write 0x30 */
+#define   GR_PATCH_BUNDLE_SIZE		GENMASK(10, 0)	/* in units of 256 bytes */
 #define   GR_PATCH_BUNDLE_SIZE_VALID	BIT(31)
 #define GR_PATCH_SCC_PAGEPOOL_BASE	0x40800c
 #define GR_PATCH_SCC_PAGEPOOL		0x408010
@@ -34,19 +41,22 @@
 #define   GR_PATCH_TPC_ATTRIB_VALID	BIT(28)
 #define GR_PATCH_PD_ATTRIB		0x4064c4
 #define   GR_PATCH_PD_ATTRIB_BATCHES	GENMASK(15, 0)
-#define   GR_PATCH_PD_ATTRIB_ALPHA	GENMASK(31, 16)	/* a quarter of the alpha size */
+#define   GR_PATCH_PD_ATTRIB_ALPHA	GENMASK(31, 16)	/* a quarter of GK110_ALPHA */
 #define   GR_PATCH_PD_ATTRIB_GK110	(GR_PATCH_GK110_ALPHA / 4 << 16 | 0xffff)
 #define GR_PATCH_PD_BUNDLE		0x4064c8
 #define   GR_PATCH_PD_BUNDLE_TOKENS	GENMASK(15, 0)
 #define   GR_PATCH_PD_BUNDLE_STATES	GENMASK(31, 16)
-/* nouveau takes the smaller of 0x180 and 0x3000 / 32 for STATES. Both are 0x180. */
+/*
+ * nouveau takes for STATES the smaller of its bundle_min_gpm_fifo_depth, 0x180, and the size of the
+ * bundle buffer / 32, which is 0x180, too. TOKENS is its bundle_token_limit.
+ */
 #define   GR_PATCH_PD_BUNDLE_GK110	(0x180 << 16 | 0x7c0)
 #define GR_PATCH_PD_PAGEPOOL		0x4064cc
 #define GR_PATCH_DS_ATTRIB		0x405830
 #define   GR_PATCH_DS_ATTRIB_ALPHA	GENMASK(15, 0)
 #define   GR_PATCH_DS_ATTRIB_BETA	GENMASK(31, 16)
 #define   GR_PATCH_DS_ATTRIB_GK110	(GR_PATCH_GK110_BETA << 16 | GR_PATCH_GK110_ALPHA)
-/* The host reads the values of these two registers from the chip. */
+/* These two registers get the values that they had at bring-up (struct kvgpu_topo). */
 #define GR_PATCH_LTC_0			0x17e91c
 #define GR_PATCH_LTC_1			0x17e920
 
@@ -58,6 +68,11 @@
 #define GR_PATCH_PPC_ALPHA(g, p)	GR_PATCH_PPC(g, p, 0xe4)
 #define   GR_PATCH_PPC_ALPHA_NR		GENMASK(31, 16)
 
+/*
+ * Sizes of a PPC's beta part and alpha part, for each of its TPCs, in units of GR_ATTRIB_UNIT
+ * bytes. The registers get BETA and ALPHA. In the attribute buffer, the parts take BETA_MAX and
+ * ALPHA_MAX.
+ */
 #define GR_PATCH_GK110_BETA		0x218
 #define GR_PATCH_GK110_BETA_MAX		0x324
 #define GR_PATCH_GK110_ALPHA		0x648

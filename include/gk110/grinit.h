@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Registers for the bring-up of the graphics engine, most of them in PGRAPH: power, set-up of units
- * that depends on the number of units of the card, and the registers through which lists are
- * written. Also exceptions that gr.h does not name, and sizes of shared buffers. Registers of page
- * pool, bundle buffer and attribute buffer are in gr_patch.h. Sources: nouveau
+ * Registers that the host writes at bring-up of the graphics engine (GR), most of them in PGRAPH:
+ * power gating, tables that depend on the card's numbers of units, registers through which the host
+ * runs bundles, and enables of exceptions. Also exceptions that gr.h does not name, and sizes
+ * of GR's shared buffers. Offsets of those buffers' registers are in gr_patch.h.
+ *
+ * Sources: nouveau
  * nvkm/engine/gr/{gf100,gk104,gk110,gf117,ctxgf100,ctxgf117,ctxgk104,ctxgk110}.c (sequence and
  * values), nvkm/subdev/pmu/gk110.c (power), fuc/macros.fuc. Names: rnndb
  * graph/gf100_pgraph/{pgraph,gpc,ppc,tpc,rop,ctxctl}.xml and nvgpu hw_gr_{gk20a,gm20b}.h. UNK in a
@@ -14,14 +16,14 @@
 
 #include <linux/bits.h>
 
-/* --------------------------------------------------------------- power: nvkm/subdev/pmu/gk110.c */
+/* -------------------------------------------------------- power gating: nvkm/subdev/pmu/gk110.c */
 
 #define PTHERM_UNK6B4			0x0206b4
-/* set to 1, then to 0, after a change of bit 1 */
+/* Bits of PMU_PG_CTRL. After a change of CHANGE, the host sets STEP to 1 and then to 0. */
 #define PMU_PG_CTRL_STEP		BIT(0)
 #define PMU_PG_CTRL_CHANGE		BIT(1)
 
-/* ---------------------------------------------------------------- front end and hub units */
+/* ------------------------------------------ registers of the front end and of units in the hub */
 
 #define GR_UNK054			0x400054
 #define   GR_UNK054_INIT		0x34ce3464
@@ -32,9 +34,9 @@
 #define GR_TRAP_ROP_EN			0x400134
 #define GR_ICMD_CTRL			0x400208
 #define   GR_ICMD_CTRL_ON		BIT(31)
-/* Address of a bundle. After this bundle the driver waits until GR is idle. */
+/* Address of the bundle GO_IDLE. After this bundle, the host waits until GR is idle. */
 #define   GR_ICMD_GO_IDLE		0xe100
-#define   GR_STATUS_ICMD		BIT(2)		/* of GR_STATUS: 1 while a bundle is run */
+#define   GR_STATUS_ICMD		BIT(2)		/* of GR_STATUS; 1: a bundle is run */
 #define GR_FE_IDLE_TIMEOUT		0x404154
 #define   GR_FE_PWR_MODE		GENMASK(1, 0)	/* bits of GR_FE_PWR */
 #define     GR_FE_PWR_AUTO		0
@@ -52,11 +54,11 @@
 #define   GR_ZBC_DEPTH_FP32		1
 #define GR_DS_ZBC_INDEX			0x405820
 #define GR_DS_ZBC_LOAD			0x405824
-#define   GR_DS_ZBC_LOAD_DEPTH		BIT(0)		/* 1 depth, 0 colour */
+#define   GR_DS_ZBC_LOAD_DEPTH		BIT(0)		/* 1: depth, 0: colour */
 #define   GR_DS_ZBC_LOAD_TRIGGER	BIT(2)
 #define GR_DS_ESR_EN			0x405844
 #define   GR_DS_ESR_EN_ALL		0x00ffffff
-/* number of TPCs, four bits per GPC */
+/* Numbers of TPCs, four bits for each GPC. GR_PD_TPC_PER_GPC gets the same words. */
 #define GR_DS_TPC_PER_GPC(i)		(0x405870 + 4 * (i))
 #define GR_CWD_FS			0x405b00
 #define   GR_CWD_FS_GPCS		GENMASK(7, 0)
@@ -68,23 +70,28 @@
 #define GR_PD_DIST_SKIP(i)		(0x4064d0 + 4 * (i))
 #define   GR_PD_DIST_SKIP_NR		8
 /*
- * Masks of the TPCs that do alpha work and beta work in line i, one byte per GPC, four GPCs per
- * word.
+ * Two tables of PD with GR_PD_RATIO_NR lines: the TPCs that do alpha work and the TPCs that do beta
+ * work. A line i has a mask of TPCs for each GPC, one byte each; word w is for GPCs 4 * w to
+ * 4 * w + 3.
  */
 #define GR_PD_ALPHA_RATIO(i, w)		(0x406800 + 0x20 * (i) + 4 * (w))
 #define GR_PD_BETA_RATIO(i, w)		(0x406c00 + 0x20 * (i) + 4 * (w))
 #define   GR_PD_RATIO_NR		32
 #define GR_RSTR2D_TILE_MAP(i)		(0x40780c + 4 * (i))
 #define GR_RSTR2D_TILE_CFG		0x4078bc
-/* A tile map has the number of the GPC that draws each tile: six entries of five bits per word. */
+/*
+ * The tile maps of RSTR2D, GPC_CRSTR and PPC_WWDX get the same words. A map has GR_TILE_MAP_NR
+ * words of GR_TILE_MAP_PER_WORD entries of GR_TILE_MAP_BITS bits. An entry has the number of the
+ * GPC that draws a tile. GR_TILE_CFG_ are fields of the three TILE_CFG registers.
+ */
 #define   GR_TILE_MAP_NR		6
 #define   GR_TILE_MAP_PER_WORD		6
 #define   GR_TILE_MAP_BITS		5
 #define   GR_TILE_CFG_ROW_OFFSET	GENMASK(7, 0)
 #define   GR_TILE_CFG_ENTRIES		GENMASK(15, 8)
-#define   GR_TILE_CFG_NORMALIZED	GENMASK(20, 16)	/* ENTRIES << SHIFT, so that bit 4 is set */
+#define   GR_TILE_CFG_NORMALIZED	GENMASK(20, 16)	/* ENTRIES << SHIFT: bit 4 is set */
 #define   GR_TILE_CFG_SHIFT		GENMASK(23, 21)
-/* 2^5 modulo NORMALIZED. PPC_WWDX_TILE_CFG2 has the same for 2^6 to 2^11. */
+/* 2^5 modulo NORMALIZED. NORMALIZED, SHIFT and MOD5 are in PPC_WWDX_TILE_CFG only. */
 #define   GR_TILE_CFG_MOD5		GENMASK(28, 24)
 #define GR_SCC_INIT			0x40802c
 #define   GR_SCC_INIT_RAM		BIT(0)
@@ -92,21 +99,25 @@
 #define GR_ROPS_CROP_CFG		0x408958
 #define   GR_ROPS_ACTIVE_FBPS		GENMASK(3, 0)
 
-/* ---------------------------------------------------------------- FECS, offsets into 0x409000 */
+/* ------------------------------------------------ registers of FECS, as offsets from GR_FECS */
 
 #define FECS_RED_SWITCH			0x614		/* name by fuc/macros.fuc */
-#define   FECS_RED_SWITCH_POWER		GENMASK(6, 4)	/* bits 4 to 6: main, GPC, ROP */
+#define   FECS_RED_SWITCH_POWER		GENMASK(6, 4)	/* bits 4, 5, 6: main, GPC, ROP */
 #define   FECS_RED_SWITCH_ENABLE	GENMASK(10, 8)
-/* The host puts at most this many registers into one word of a list, as nouveau does. */
+/* An entry of a register list (CTX_LIST_COUNT) has at most so many registers, as nouveau's has. */
 #define CTX_LIST_RUN_MAX		32
-/* Value of FECS_INTR_UP_EN: enables microcode, watchdog and two sources that have no name. */
+/*
+ * Value of FECS_INTR_UP_EN. It enables FECS_INTR_UP_UCODE, FECS_INTR_UP_WATCHDOG, and bits 17 and
+ * 18, which have no name in gr.h.
+ */
 #define   FECS_INTR_UP_EN_INIT		0x000e0001
 
-/* ---------------------------------------------------------------- GPCs */
+/* ----------------------------------------- registers of GPCs, PPCs, TPCs and ROPs, as offsets */
 
+/* A write to GR_GPCS(r) goes to register r of all GPCs. */
 #define GR_GPCS(r)			(0x418000 + (r))
 #define   GPC_BCAST_END			0x8000
-#define GPC_MMU_CTRL			0x0880		/* same fields as FB_MMU_CTRL */
+#define GPC_MMU_CTRL			0x0880		/* fields as in FB_MMU_CTRL */
 #define GPC_MMU_UNK08(i)		(0x0888 + 4 * (i))
 #define   GPC_MMU_UNK08_NR		4
 #define GPC_MMU_UNK24			0x08a4
@@ -121,10 +132,10 @@
 #define GPC_ZCULL_RAM			0x0914
 #define   GPC_ZCULL_RAM_TPCS		GENMASK(7, 0)
 #define   GPC_ZCULL_RAM_ROW_OFFSET	GENMASK(15, 8)
-/* 2^23 / number of TPCs of the card, rounded up */
+/* GPC_RCP_ONE (2^23) / number of TPCs of the card, rounded up. PPC_WWDX_RCP gets the same. */
 #define GPC_ZCULL_RCP			0x0918
 #define   GPC_RCP_ONE			0x00800000
-#define GPC_ZCULL_BANK(i)		(0x0980 + 4 * (i))	/* four bits per tile */
+#define GPC_ZCULL_BANK(i)		(0x0980 + 4 * (i))	/* four bits per tile map entry */
 #define   GPC_ZCULL_BANK_NR		4
 #define GPC_CRSTR_TILE_MAP(i)		(0x0b08 + 4 * (i))
 #define GPC_CRSTR_TILE_CFG		0x0bb8
@@ -135,7 +146,7 @@
 #define GPC_UNKC80_TPCS			0x0c8c
 #define GPCCS_TRAP_EN			0xc94
 
-/* Registers of a PPC, as offsets. GR_PPCS(r) writes register r of all PPCs. */
+/* Registers of a PPC: GR_PPC() is for PPC p in GPC g. A write to GR_PPCS(r) goes to all PPCs. */
 #define GR_PPCS(r)			GR_GPCS(GPC_PPC_BCAST + (r))
 #define GR_PPC(g, p, r)			GR_GPC(g, GPC_PPC + GPC_PPC_STRIDE * (p) + (r))
 #define PPC_PES_UNK08			0x008
@@ -146,10 +157,13 @@
 #define PPC_WWDX_TILE_MAP(i)		(0x100 + 4 * (i))
 #define PPC_WWDX_TILE_CFG		0x1d0
 #define PPC_WWDX_RCP			0x1d4
-/* 2^6 to 2^11, each modulo GR_TILE_CFG_NORMALIZED, in five bits each. */
+/*
+ * 2^6 to 2^11, each modulo GR_TILE_CFG_NORMALIZED: six remainders of five bits, that of 2^6 in bits
+ * 4:0.
+ */
 #define PPC_WWDX_TILE_CFG2		0x1e4
 
-/* Registers of a TPC, as offsets. GR_TPCS(r) writes register r of all TPCs. */
+/* Registers of a TPC: GR_TPC() is for TPC t in GPC g. A write to GR_TPCS(r) goes to all TPCs. */
 #define GR_TPCS(r)			GR_GPCS(GPC_TPC_BCAST + (r))
 #define GR_TPC(g, t, r)			GR_GPC(g, GPC_TPC + GPC_TPC_STRIDE * (t) + (r))
 #define TPC_PE_UNK0C			0x00c
@@ -169,16 +183,17 @@
 #define TPC_MP_UNKB0			0x6b0
 #define   TPC_MP_UNKB0_INIT		BIT(12)
 #define TPC_MP_UNKB4			0x6b4
-/* Bring-up sets these bits one after the other, then clears them one after the other. */
+/* Bring-up sets these bits in ascending order, one per write, then clears them likewise. */
 #define   TPC_MP_UNKB4_PULSE(i)		BIT(12 + (i))
 #define   TPC_MP_UNKB4_PULSE_NR		4
 #define TPC_MP_UNK778			0x778
 /*
- * Bring-up clears this bit: helper invocations of pixel programs must be able to load from memory.
+ * Bit of TPC_MP_UNK778. 1: loads in helper invocations of pixel programs are off. Bring-up clears
+ * it, as the programs need these loads (nouveau gk110_grctx_generate_r419f78()).
  */
 #define   TPC_MP_NO_HELPER_LOADS	BIT(3)
 
-/* Registers of a ROP, as offsets. */
+/* Registers of a ROP, as offsets for GR_ROP(). */
 #define ROP_ZROP_ESR			0x070
 #define ROP_CROP_ESR			0x144
 #define ROP_UNK204			0x204
@@ -186,28 +201,28 @@
 
 /* ----------------------------------------------------------- exceptions that gr.h does not name */
 
-#define   GR_TRAP_DS			BIT(4)		/* bit of GR_TRAP */
+#define   GR_TRAP_DS			BIT(4)		/* bits of GR_TRAP */
 #define   GR_TRAP_UNK6			BIT(6)
 #define   GR_TRAP_ROP			BIT(25)
-#define   GPCCS_TRAP_PROP		BIT(0)		/* bit of GPCCS_TRAP */
+#define   GPCCS_TRAP_PROP		BIT(0)		/* bits of GPCCS_TRAP */
 #define   GPCCS_TRAP_ZCULL		BIT(1)
 #define   GPCCS_TRAP_CCACHE		BIT(2)
 #define   GPCCS_TRAP_ESETUP		BIT(3)
-/* Coordinates x and y of the error (nouveau gf100_gr_trap_gpc_rop). */
+/* Of PROP's error: x in bits 15:0 and y in bits 31:16 (nouveau gf100_gr_trap_gpc_rop()). */
 #define GPC_PROP_ESR_COORDS		0x0434
 #define GPC_PROP_ESR_FORMAT		0x0438
 #define GPC_PROP_ESR_STORAGE		0x043c
 
-/* ----------------------------------------------------- sizes of the shared buffers: gk110_grctx */
+/* ----------------------------- sizes in bytes of GR's shared buffers (nouveau's gk110_grctx) */
 
 #define GR_PAGEPOOL_SIZE		0x8000
 #define GR_BUNDLE_SIZE			0x3000
-/* bytes; gr_patch.h has the number of units per TPC */
+/* Unit of the attribute buffer. gr_patch.h has the number of units per TPC. */
 #define GR_ATTRIB_UNIT			0x20
-/* bytes: one big page (nvkm/subdev/fb/gf100.c) */
+/* Each of the two pages of the MMU's debug mode: one big page (nvkm/subdev/fb/gf100.c). */
 #define GR_MMU_DEBUG_SIZE		0x20000
 
-/* L2: nvkm/subdev/ltc/gk104.c, nvgpu hw_ltc_gm20b.h. */
+/* Registers of the L2 cache (gk110/ltc.h): nvkm/subdev/ltc/gk104.c, nvgpu hw_ltc_gm20b.h. */
 #define LTC_ACTIVE_LTCS			0x17e000
 #define LTC_CBC_CFG			0x0c0		/* offset in a slice */
 #define   LTC_CBC_CFG_BIG_128K		BIT(1)
