@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Checks by the compiler of the encodings in this directory. LAYOUT_DISJOINT() checks that the
- * fields of a word do not overlap, LAYOUT_FITS() that a value fits its field, and LAYOUT_WIDTH()
- * that a field has a given number of bits. A header has the checks of its own definitions at its
- * end. gtt-shadow/internal.h and hw/internal.h have checks that need definitions of two of these
- * headers, or of one of them and of kvgpu.
+ * Macros by which the compiler checks the register and memory encodings in this directory.
+ * LAYOUT_DISJOINT() checks that the fields of a word do not overlap, LAYOUT_FITS() that a value
+ * fits its field, and LAYOUT_WIDTH() that a field has a given number of bits. A header uses them
+ * at its end, for its own definitions. Checks that need two of these headers, or a header and
+ * constants of the module, are in gtt-shadow/internal.h and hw/internal.h.
  */
 #ifndef KVGPU_GK110_LAYOUT_H
 #define KVGPU_GK110_LAYOUT_H
 
 #include <linux/build_bug.h>
 
-/* LAYOUT_FOLD(op, a, b, c) is (a op b op c). It takes 1 to 20 masks. */
+/* LAYOUT_FOLD(op, a, b, c) is (a op b op c), in 64 bits. It takes 1 to 20 masks. */
 #define LAYOUT_FOLD_1(op, a)		(0ull + (a))
 #define LAYOUT_FOLD_2(op, a, ...)	((a) op LAYOUT_FOLD_1(op, __VA_ARGS__))
 #define LAYOUT_FOLD_3(op, a, ...)	((a) op LAYOUT_FOLD_2(op, __VA_ARGS__))
@@ -44,9 +44,11 @@
 
 /*
  * Two conditions together say that masks share no bit. If the XOR of the masks equals their OR, no
- * bit is in exactly two masks. If their sum equals their OR, too, no bit is in three. sparse does
- * not check this: it has no room for that many tokens of one macro (GENMASK() of newer kernels is
- * long).
+ * bit is in two masks, or in another even number of them. If the sum of the masks equals their OR,
+ * too, no bit is in three or more, as long as the sum does not overflow 64 bits.
+ *
+ * sparse (__CHECKER__) has no room for that many tokens of one macro, because GENMASK() of newer
+ * kernels is long. So it does not check.
  */
 #ifdef __CHECKER__
 #define LAYOUT_DISJOINT(...)	static_assert(true)
@@ -57,7 +59,7 @@
 		      "fields of a word overlap")
 #endif
 
-/* For masks of adjacent bits. Arguments are constant expressions. */
+/* @mask has adjacent bits only. Arguments are constant expressions. */
 #define LAYOUT_LOWEST(mask)		((mask) & -(mask))
 #define LAYOUT_MAX(mask)		((mask) / LAYOUT_LOWEST(mask))
 #define LAYOUT_FITS(mask, value) \

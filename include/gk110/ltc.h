@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * LTC (rnndb: PMFB), the L2 cache, with its cache of compression bits and its table for
- * zero-bandwidth clears. Sources: rnndb memory/gf100_pmfb.xml, nouveau
- * nvkm/subdev/ltc/{gf100,gk104}.c.
+ * LTC (rnndb: PMFB), the L2 cache. It has parts, and a part has slices. It also has a cache of
+ * compression bits (CBC) and a table of values for zero-bandwidth clears (ZBC). Sources: rnndb
+ * memory/gf100_pmfb.xml, nouveau nvkm/subdev/ltc/{gf100,gk104}.c.
  */
 #ifndef KVGPU_GK110_LTC_H
 #define KVGPU_GK110_LTC_H
@@ -12,14 +12,15 @@
 #define LTC_BASE			0x140000
 #define LTC_SIZE			0x040000
 #define LTC_PART_STRIDE			0x2000
-/* Offset of the slices in a part of the L2. Lower offsets have registers of the whole part. */
+/* Offset of slice 0's registers in those of a part. At lower offsets are registers of the part. */
 #define LTC_SLICES			0x1000
 #define LTC_SLICE_STRIDE		0x0400
 #define LTC_SLICE(c, s)			(LTC_BASE + LTC_PART_STRIDE * (c) + LTC_SLICES + \
 					 LTC_SLICE_STRIDE * (s))
+/* A write at LTC_BCAST goes to all parts, a write at LTC_BCAST_SLICE to all slices of all parts. */
 #define LTC_BCAST			0x17e000
 #define LTC_BCAST_SLICE			0x17e800
-/* offsets in a slice */
+/* Offsets in the registers of a slice. */
 #define   LTC_SLICE_INTR		0x020
 #define     LTC_SLICE_INTR_STATUS	GENMASK(15, 0)	/* write 1 to clear */
 #define     LTC_SLICE_INTR_EN		GENMASK(31, 16)
@@ -34,11 +35,12 @@
 #define   LTC_CONFIG			0x0dc		/* read-only */
 #define     LTC_CONFIG_TAGS_PER_LINE	GENMASK(15, 0)
 #define     LTC_CONFIG_LINES		GENMASK(23, 16)
-#define     LTC_CONFIG_LINE_SIZE	GENMASK(27, 24)	/* 512 << value, bytes */
+#define     LTC_CONFIG_LINE_SIZE	GENMASK(27, 24)	/* 512 << value: bytes */
 #define     LTC_CONFIG_SLICES		GENMASK(31, 28)
 #define   LTC_CACHE_FLUSH		0x110
 /*
- * nouveau copies the values of GRCTX_0 and GRCTX_1 into the patch list of a context (ctxgk104.c).
+ * nouveau puts these two registers and their values into the patch list of a context (ctxgk104.c).
+ * gk110/gr_patch.h has them as GR_PATCH_LTC_0 and GR_PATCH_LTC_1.
  */
 #define   LTC_GRCTX_0			0x11c
 #define   LTC_GRCTX_1			0x120

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The sizes of the BARs, and address ranges in BAR0. Most of the ranges are those of units that no
- * other header here describes. Sources: envytools docs/hw/mmio.rst and rnndb nv_mmio.xml.
+ * The sizes of the BARs, and address ranges of units in BAR0. Most of these units have no header of
+ * their own here. Sources: envytools docs/hw/mmio.rst and rnndb nv_mmio.xml.
  */
 #ifndef KVGPU_GK110_MAP_H
 #define KVGPU_GK110_MAP_H
 
 #define GK110_BAR0_SIZE			0x01000000u
-/* Sizes on the K20m. If a card has larger BARs, only this much of each is used. */
+/*
+ * Sizes on the K20m. If a card has larger BARs, the host uses only so much of each. A card with
+ * smaller BARs is refused.
+ */
 #define GK110_BAR1_SIZE			0x10000000u
 #define GK110_BAR3_SIZE			0x02000000u
 
-/* A second way to all registers, for real-mode code. */
+/* PRMA: a second way to all registers of BAR0, for real-mode code. */
 #define PRMA_BASE			0x007000
 #define PRMA_SIZE			0x001000
-#define PPWR_BASE			0x00c000	/* unknown registers at 0xc800 and 0xcc00 */
+#define PPWR_BASE			0x00c000	/* registers at 0xc800, 0xcc00: unknown */
 #define PPWR_SIZE			0x001000
 #define PCI_OTHER_BASE			0x010000	/* configuration of other PCI functions */
 #define PCI_OTHER_SIZE			0x010000
@@ -30,7 +33,7 @@
 /* PCODEC (audio codec) and PKFUSE (0x109000), by envytools docs/hw/mmio.rst. */
 #define PCODEC_BASE			0x108000
 #define PCODEC_SIZE			0x002000
-#define PP2P_BASE			0x139000	/* windows into the memory of other GPUs */
+#define PP2P_BASE			0x139000	/* windows into other GPUs' memory */
 #define PP2P_SIZE			0x002000
 #define PXBAR_BASE			0x13b000
 #define PXBAR_SIZE			0x004000

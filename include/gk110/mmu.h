@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The GK110's memory management unit: page directory and table entries, the address-space words of
- * an instance block, control and invalidate registers, fault records.
+ * The GK110's memory management unit (MMU): entries of page directories and page tables, the words
+ * of an instance block that describe an address space, registers for control and for invalidates of
+ * the TLB, and fault records.
  *
- * Addresses in entries are in units of 4 KiB unless a comment says otherwise. One page directory
- * entry (PDE) covers 1024 big pages, unless GMMU_PDE_SIZE says less. A small page has 4 KiB. A big
- * page has 128 KiB or 64 KiB, and the size is the same for the whole chip (FB_MMU_CTRL_BIG_64K).
+ * An entry of a page directory (PDE) has the addresses of two page tables, for big pages and for
+ * small pages. Addresses in entries are in units of 4 KiB unless a comment says otherwise. A PDE
+ * covers 1024 big pages, unless GMMU_PDE_SIZE says less. A small page has 4 KiB. A big page has 128
+ * KiB or 64 KiB, and the size is the same for the whole chip (FB_MMU_CTRL_BIG_64K). PDB stands for
+ * the base, that is the address, of a page directory.
  */
 #ifndef KVGPU_GK110_MMU_H
 #define KVGPU_GK110_MMU_H
@@ -24,15 +27,16 @@
 #define GMMU_BIG_PTES_SHIFT		10	/* log2 of the entries of a big page table */
 
 /*
- * PDE: rnndb gf100_vm.xml GF100_PDE; apertures, VOL and VID address width: NVIDIA
- * open-gpu-kernel-modules gm107 dev_mmu.h (same MMU version) and nvgpu hw_gmmu_gk20a.h
+ * Fields of a PDE. Sources: rnndb gf100_vm.xml GF100_PDE. Apertures, VOL and the width of addresses
+ * of video memory: NVIDIA open-gpu-kernel-modules gm107 dev_mmu.h (same MMU version), nvgpu
+ * hw_gmmu_gk20a.h.
  */
 #define GMMU_PDE_BIG_APERTURE		GENMASK_ULL(1, 0)
 #define   GMMU_PDE_APERTURE_NONE	0
 #define   GMMU_PDE_APERTURE_VRAM	1
 #define   GMMU_PDE_APERTURE_SYS_COH	2
 #define   GMMU_PDE_APERTURE_SYS_NCOH	3
-/* Each of the two page tables has (full number >> SIZE) entries. */
+/* Both page tables have 1 / 2^SIZE of their full numbers of entries. */
 #define GMMU_PDE_SIZE			GENMASK_ULL(3, 2)
 #define GMMU_PDE_BIG_ADDR		GENMASK_ULL(31, 4)
 #define GMMU_PDE_SMALL_APERTURE		GENMASK_ULL(33, 32)
@@ -41,12 +45,13 @@
 #define GMMU_PDE_SMALL_ADDR		GENMASK_ULL(63, 36)
 
 /*
- * PTE of big and small pages: rnndb gf100_vm.xml GF100_PTE, gm107 dev_mmu.h, nvgpu hw_gmmu_gk20a.h.
+ * Fields of an entry of a page table (PTE), for big and for small pages. Sources: rnndb
+ * gf100_vm.xml GF100_PTE, gm107 dev_mmu.h, nvgpu hw_gmmu_gk20a.h.
  */
 #define GMMU_PTE_VALID			BIT_ULL(0)
 /*
- * In a big PTE without VALID, PRIV means that the MMU does not look at the small PTE (nvkm
- * vmmgk104.c).
+ * 1: only privileged accesses may use the page. In a PTE of a big page whose VALID is 0, PRIV 1
+ * means that the MMU does not look at the PTEs of small pages for this address (nvkm vmmgk104.c).
  */
 #define GMMU_PTE_PRIV			BIT_ULL(1)
 #define GMMU_PTE_RO			BIT_ULL(2)
@@ -65,18 +70,20 @@
 #define GMMU_PTE_WRITE_DISABLE		BIT_ULL(63)
 
 /*
- * In the address field of a PDE or PTE, these bits are an address of video memory (gm107 dev_mmu.h
- * ADDRESS_VID). The upper three bits of the field of a PTE select a peer.
+ * Bits of the address field of a PDE or PTE that are the address, if the aperture is video memory
+ * (gm107 dev_mmu.h ADDRESS_VID). In a PTE, the three bits above them select a peer, if the aperture
+ * is PEER.
  */
 #define GMMU_ADDR_VID			GENMASK(24, 0)
 
-/* Kinds: rnndb gf100_vm.xml GF100_STORAGE_TYPE. */
+/* Kinds of storage, values of GMMU_PTE_KIND: rnndb gf100_vm.xml GF100_STORAGE_TYPE. */
 #define GMMU_KIND_PITCH			0x00
 #define GMMU_KIND_GENERIC		0xfe
 #define GMMU_KIND_INVALID		0xff
 
 /*
- * Address-space words of an instance block: nvkm vmmgf100.c gf100_vmm_join_, nvgpu hw_ram_gk20a.h.
+ * Offsets in an instance block of the words that describe the address space, and their fields: nvkm
+ * vmmgf100.c gf100_vmm_join_, nvgpu hw_ram_gk20a.h.
  */
 #define GMMU_INST_PDB_LO		0x200
 /*
@@ -88,7 +95,7 @@
 #define GMMU_INST_PDB_HI		0x204
 #define   GMMU_INST_PDB_HI_ADDR		GENMASK(7, 0)
 #define GMMU_INST_LIMIT_LO		0x208
-#define   GMMU_INST_LIMIT_LO_ADDR	GENMASK(31, 12)		/* address of the last valid page */
+#define   GMMU_INST_LIMIT_LO_ADDR	GENMASK(31, 12)		/* bits of the last valid VA */
 #define GMMU_INST_LIMIT_HI		0x20c
 #define   GMMU_INST_LIMIT_HI_ADDR	GENMASK(7, 0)
 
@@ -101,14 +108,14 @@
 /* MMU control: rnndb gf100_pffb.xml VM.CFG. Fields with FIFO: nvgpu hw_fb_gk20a.h. */
 #define FB_MMU_CTRL			0x100c80
 #define   FB_MMU_CTRL_BIG_64K		BIT(0)
-/* 1: compression tags have 16 bits, 0: 17 bits (nvkm ltc/gf100.c). */
+/* Width of the compression tags in PTEs. 1: 16 bits, 0: 17 bits (nvkm ltc/gf100.c). */
 #define   FB_MMU_CTRL_COMPTAGS_16	BIT(12)
 /* Read-only. 1: no invalidate is under way. */
 #define   FB_MMU_CTRL_FIFO_EMPTY	BIT(15)
-/* Read-only. The number of further invalidates for which the MMU's queue has room now. */
+/* Read-only. Number of further invalidates for which the MMU's queue has room now. */
 #define   FB_MMU_CTRL_FIFO_SPACE	GENMASK(23, 16)
 #define   FB_MMU_CTRL_BYPASS_TARGET	GENMASK(29, 28)
-/* 1: the MMU does not translate. Addresses are physical, in the memory that BYPASS_TARGET names. */
+/* 1: the MMU does not translate. Addresses are physical, in the memory that BYPASS_TARGET tells. */
 #define   FB_MMU_CTRL_BYPASS		BIT(31)
 
 /* TLB invalidate: rnndb gf100_pffb.xml TLB_FLUSH_*, nvkm vmmgf100.c, nvgpu hw_fb_gk20a.h. */
@@ -116,32 +123,35 @@
 #define   FB_MMU_INVALIDATE_PAGE_VA	GENMASK(31, 4)		/* VA >> 12 */
 #define FB_MMU_INVALIDATE_PDB		0x100cb8
 #define   FB_MMU_INVALIDATE_PDB_TARGET	GENMASK(1, 0)
-/* Bit of PDB_TARGET. 1: the page directory is in system memory, coherent or not. */
+/* Upper bit of PDB_TARGET. 1: the page directory is in system memory, coherent or not. */
 #define   FB_MMU_INVALIDATE_PDB_SYS	BIT(1)
-#define   FB_MMU_INVALIDATE_PDB_ADDR	GENMASK(31, 4)		/* address of the PDB >> 12 */
+#define   FB_MMU_INVALIDATE_PDB_ADDR	GENMASK(31, 4)		/* address of the directory >> 12 */
 #define FB_MMU_INVALIDATE		0x100cbc
 #define   FB_MMU_INVALIDATE_ALL_VA	BIT(0)
 #define   FB_MMU_INVALIDATE_ALL_PDB	BIT(1)
 #define   FB_MMU_INVALIDATE_HUB_ONLY	BIT(2)
 #define   FB_MMU_INVALIDATE_TRIGGER	BIT(31)
 
-/* Addresses that writes (WR) and reads (RD) go to in the MMU's debug mode: nvgpu hw_fb_gk20a.h. */
+/*
+ * Debug mode of the MMU: DEBUG_WR and DEBUG_RD have the addresses to which it directs writes and
+ * reads (nvgpu hw_fb_gk20a.h).
+ */
 #define FB_MMU_DEBUG_CTRL		0x100cc4
 #define   FB_MMU_DEBUG_CTRL_DEBUG	BIT(16)
 #define FB_MMU_DEBUG_WR			0x100cc8
 #define FB_MMU_DEBUG_RD			0x100ccc
 
 /*
- * Faults, one record per unit: rnndb gf100_pfifo.xml VM_FAULT, VM_FAULT_SOURCE; nvkm fifo/gf100.c
- * gf100_fifo_intr_mmu_fault_unit.
+ * Fault records, one for each fault unit u: rnndb gf100_pfifo.xml VM_FAULT, VM_FAULT_SOURCE; nvkm
+ * fifo/gf100.c gf100_fifo_intr_mmu_fault_unit. FAULT_SOURCE has one bit per unit, write 1 to clear.
+ * 1: the record of the unit is valid.
  */
-/* one bit per unit, write 1 to clear */
 #define GMMU_FAULT_SOURCE		0x00259c
 #define GMMU_FAULT_UNITS		32
 #define GMMU_FAULT_BASE			0x002800
 #define GMMU_FAULT_STRIDE		0x10
 #define GMMU_FAULT_INST(u)		(GMMU_FAULT_BASE + (u) * GMMU_FAULT_STRIDE)
-/* address of the instance block >> 12 */
+/* Address >> 12 of the instance block whose address space had the fault. */
 #define   GMMU_FAULT_INST_ADDR		GENMASK(27, 0)
 #define GMMU_FAULT_VA_LO(u)		(GMMU_FAULT_INST(u) + 0x4)
 #define GMMU_FAULT_VA_HI(u)		(GMMU_FAULT_INST(u) + 0x8)
@@ -152,15 +162,18 @@
 #define   GMMU_FAULT_INFO_CLIENT	GENMASK(12, 8)
 #define   GMMU_FAULT_INFO_GPC		GENMASK(28, 24)
 
-/* Fault units and hub clients of the host interface: rnndb gf100_vm.xml, nvkm fifo/gk104.c. */
+/*
+ * Numbers of the fault units, and of the client in the hub (INFO_CLIENT), by which the CPU accesses
+ * memory: rnndb gf100_vm.xml, nvkm fifo/gk104.c.
+ */
 #define GMMU_UNIT_PEEPHOLE		0x03
 #define GMMU_UNIT_BAR1			0x04
 #define GMMU_UNIT_BAR3			0x05
 #define GMMU_HUB_HOST_CPU		0x07
 
 /*
- * Bit of PFIFO_INTR (0x2100). 1: a fault was dropped (nouveau gk104_fifo_intr_dropped_fault()).
- * The model drops a fault if the record of its unit is still pending.
+ * Bit of PFIFO_INTR (0x2100). 1: a fault was dropped (nouveau gk104_fifo_intr_dropped_fault()). The
+ * GPU model (gpu-model/) drops a fault while the bit of its unit in GMMU_FAULT_SOURCE is 1.
  */
 #define GMMU_PFIFO_INTR_DROPPED_FAULT	BIT(27)
 
@@ -186,8 +199,8 @@ LAYOUT_FITS(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_SYS_NCOH);
 LAYOUT_FITS(GMMU_PTE_APERTURE, GMMU_PTE_APERTURE_SYS_NCOH);
 LAYOUT_FITS(GMMU_PTE_KIND, GMMU_KIND_INVALID);
 /*
- * An entry, an instance block, a fault record and an invalidate have room for the address of any
- * page in 40 bits.
+ * The address fields of entries, instance blocks, fault records and invalidates have room for the
+ * address of any page in 40 bits.
  */
 LAYOUT_WIDTH(GMMU_PTE_ADDR, GMMU_VA_BITS - GMMU_ADDR_SHIFT);
 LAYOUT_WIDTH(GMMU_PDE_BIG_ADDR, GMMU_VA_BITS - GMMU_ADDR_SHIFT);

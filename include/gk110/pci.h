@@ -20,7 +20,7 @@
 #define GK110_PCI_SUBVENDOR		0x10de
 #define GK110_PCI_SUBDEVICE		0x1015
 
-/* type 0 header (PCI 3.0 section 6.1) */
+/* Words of the header, type 0 (PCI 3.0 section 6.1). */
 #define GK110_PCI_ID			0x000
 #define   GK110_PCI_ID_VENDOR		GENMASK(15, 0)
 #define   GK110_PCI_ID_DEVICE		GENMASK(31, 16)
@@ -32,13 +32,13 @@
 #define   GK110_PCI_CMD_INTX_DISABLE	BIT(10)
 #define   GK110_PCI_STA_INTERRUPT	BIT(19)
 #define   GK110_PCI_STA_CAP_LIST	BIT(20)
-/* cleared by a written 1: parity, aborts, system error */
+/* Status bits that a written 1 clears: parity errors, aborts, system error. */
 #define   GK110_PCI_STA_W1C		0xf9000000u
 #define GK110_PCI_REV_CLASS		0x008
 #define   GK110_PCI_REV_CLASS_K20M	0x030200a1u	/* class 3D controller, revision a1 */
 #define GK110_PCI_CACHE_LINE		0x00c
 #define   GK110_PCI_CACHE_LINE_SIZE	GENMASK(7, 0)
-/* BAR0 has the registers: 16 MiB, 32-bit (envytools docs/hw/bus/bars.rst). */
+/* BAR0 shows the registers. It has 16 MiB, 32-bit (envytools docs/hw/bus/bars.rst). */
 #define GK110_PCI_BAR0			0x010
 #define   GK110_PCI_BAR0_ADDR		0xff000000u
 #define GK110_PCI_BAR1			0x014		/* 256 MiB, 64-bit, prefetchable */
@@ -53,14 +53,17 @@
 #define GK110_PCI_INTR			0x03c
 #define   GK110_PCI_INTR_LINE		GENMASK(7, 0)
 #define   GK110_PCI_INTR_PIN_A		BIT(8)
-/* reads like the word at 0x2c (envytools pci.rst) */
+/* Reads as GK110_PCI_SUBSYSTEM does (envytools pci.rst). */
 #define GK110_PCI_SUBSYSTEM_ALIAS	0x040
-/* Only a write through the mirror in BAR0 changes this word (envytools pci.rst). */
+/*
+ * Only a write through the mirror of the configuration space in BAR0 (gk110/ppci.h) changes this
+ * word (envytools pci.rst).
+ */
 #define GK110_PCI_ROM_SHADOW		0x050
 
 #define GK110_PCI_CAP(id, next)		((id) | (next) << 8)
 
-/* Power management, version 3. The only states are D0 and D3hot. */
+/* Power management capability, version 3. The only states are D0 and D3hot. */
 #define GK110_PCI_PM			0x060
 #define   GK110_PCI_PM_ID		0x01u
 #define   GK110_PCI_PM_VERSION_3	(3u << 16)
@@ -68,7 +71,7 @@
 #define   GK110_PCI_PM_STATE		GENMASK(1, 0)
 #define   GK110_PCI_PM_NO_SOFT_RESET	BIT(3)
 
-/* MSI with one vector and 64-bit addresses, without masking. */
+/* MSI capability, with one vector and 64-bit addresses, without masking. */
 #define GK110_PCI_MSI			0x068
 #define   GK110_PCI_MSI_ID		0x05u
 #define   GK110_PCI_MSI_ENABLE		BIT(16)
@@ -80,7 +83,7 @@
 #define GK110_PCI_MSI_DATA		0x074
 #define   GK110_PCI_MSI_DATA_VALUE	GENMASK(15, 0)
 
-/* PCI Express, version 2, endpoint. */
+/* PCI Express capability, version 2, of an endpoint. */
 #define GK110_PCI_EXP			0x078
 #define   GK110_PCI_EXP_ID		0x10u
 #define   GK110_PCI_EXP_VERSION_2	(2u << 16)
@@ -97,7 +100,7 @@
 #define   GK110_PCI_EXP_DEVCTL_RESET	0x2910u
 #define   GK110_PCI_EXP_DEVSTA_W1C	0x000f0000u
 #define GK110_PCI_EXP_LNKCAP		0x084
-/* 5 GT/s, 16 lanes, exit latency of L0s < 512 ns and of L1 < 4 us, clock power management. */
+/* 5 GT/s, 16 lanes, L0s with exit latency < 512 ns, L1 with < 4 us, clock power management. */
 #define   GK110_PCI_EXP_LNKCAP_K20M	0x00053d02u
 #define GK110_PCI_EXP_LNKCTL		0x088
 #define   GK110_PCI_EXP_LNKCTL_RW	0x000001dbu
@@ -115,30 +118,30 @@
 
 #define GK110_PCI_EXT_CAP(id, ver, next)	((id) | (ver) << 16 | (uint32_t)(next) << 20)
 
-/* Virtual channels (0x100-0x127): one channel, which carries all traffic classes. */
+/* Virtual channel capability (0x100-0x127): one channel, which carries all traffic classes. */
 #define GK110_PCI_VC			0x100
 #define   GK110_PCI_VC_ID		0x0002u
 #define GK110_PCI_VC_RES_CTL		0x114
 #define   GK110_PCI_VC_RES_CTL_RESET	0x800000ffu
-/* Power budgeting (0x128-0x137) without data. Open: the board's numbers are not public. */
+/* Power budgeting capability (0x128-0x137), without data: the board's numbers are not public. */
 #define GK110_PCI_PWR			0x128
 #define   GK110_PCI_PWR_ID		0x0004u
 #define GK110_PCI_PWR_SELECT		0x12c
 #define   GK110_PCI_PWR_SELECT_RW	GENMASK(7, 0)
 /*
- * Advanced error reporting. Offset and version are those that lspci shows on Tesla boards of this
- * generation.
+ * Advanced error reporting capability. Offset and version are those that lspci shows on Tesla
+ * boards of this generation.
  */
 #define GK110_PCI_AER			0x420
 #define   GK110_PCI_AER_ID		0x0001u
 #define GK110_PCI_AER_UE_MASK		0x428
 #define   GK110_PCI_AER_UE_BITS		0x001ff030u
 #define GK110_PCI_AER_UE_SEVERITY	0x42c
-/* Default of the PCI Express specification, 7.10.4. */
+/* Value after reset, by the PCI Express specification, 7.10.4. */
 #define   GK110_PCI_AER_UE_SEVERITY_RESET	0x00062030u
 #define GK110_PCI_AER_CE_MASK		0x434
 #define   GK110_PCI_AER_CE_BITS		0x000031c1u
-/* Advisory non-fatal errors are masked after reset: PCI Express 3.0, 7.10.6. */
+/* Value after reset: advisory non-fatal errors are masked (PCI Express 3.0, 7.10.6). */
 #define   GK110_PCI_AER_CE_MASK_RESET	0x00002000u
 
 #endif

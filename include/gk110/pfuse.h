@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PFUSE and PSTRAPS. Sources: rnndb bus/pfuse.xml, envytools docs/hw/bus/pfuse.rst,
- * docs/hw/io/pstraps.rst, nouveau nvkm/subdev/fuse/gf100.c (access sequence),
- * nvkm/subdev/bios/ramcfg.c (strap).
+ * PFUSE: words burnt into the chip, such as calibration and masks of units that are off. PSTRAPS:
+ * values that resistors on the board set. Sources: rnndb bus/pfuse.xml, envytools
+ * docs/hw/bus/pfuse.rst, docs/hw/io/pstraps.rst, nouveau nvkm/subdev/fuse/gf100.c (access
+ * sequence), nvkm/subdev/bios/ramcfg.c (strap).
  */
 #ifndef KVGPU_GK110_PFUSE_H
 #define KVGPU_GK110_PFUSE_H
@@ -26,7 +27,7 @@
 #define PSTRAPS_BOOT0			0x101000
 #define   PSTRAPS_RAMCFG		GENMASK(5, 2)
 #define   PSTRAPS_CRYSTAL_LOW		BIT(6)
-#define   PSTRAPS_CRYSTAL_HIGH		BIT(22)		/* 27 MHz, if CRYSTAL_LOW is 0 */
+#define   PSTRAPS_CRYSTAL_HIGH		BIT(22)		/* 1: 27 MHz, if CRYSTAL_LOW is 0 */
 
 #define   GK110_CRYSTAL_HZ		27000000
 #define   K20M_RAMCFG			0

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PMC: identity, interrupt tree, engine enables.
+ * PMC: the chip's identity, the root of its interrupt tree, and enables of engines.
  * Sources: rnndb bus/pmc.xml and envytools docs/hw/bus/pmc.rst (GF100- and GK104- variants),
  * nouveau nvkm/subdev/mc.
  */
@@ -17,7 +17,7 @@
 /* The low six bits of this field are the low six bits of the PCI device id. */
 #define   PMC_BOOT_0_DEVICE		GENMASK(19, 12)
 #define   PMC_BOOT_0_CHIPSET		GENMASK(28, 20)
-#define PMC_BOOT_1			0x000004	/* switch of the byte order */
+#define PMC_BOOT_1			0x000004	/* a write can turn the byte order */
 #define   PMC_BOOT_1_FLIP		BIT(24)
 #define   PMC_BOOT_1_BIG		0x01000001
 #define PMC_BOOT_2			0x000008
@@ -29,15 +29,19 @@
 #define   GK110_CHIPSET			0x0f0
 #define   GK110_STEPPING		0xa1
 
-/* Destinations of the interrupt tree: host, host that can't be redirected, PMU ("daemon"). */
+/*
+ * Leaves: the destinations of interrupts. HOST is the CPU. NRHOST is the CPU, too, for interrupts
+ * that can't be redirected to the PMU. DAEMON is the PMU. Each leaf has its own INTR, EN, LINE and
+ * MASK registers.
+ */
 #define PMC_NR_LEAF			3
 #define PMC_LEAF_HOST			0
 #define PMC_LEAF_NRHOST			1
 #define PMC_LEAF_DAEMON			2
 #define PMC_INTR(leaf)			(0x000100 + 4 * (leaf))
 /*
- * Numbers of the interrupt bits on GK110. For CE and GR the chip's PTOP (ptop.h) tells the same
- * numbers.
+ * Numbers of the bits of PMC_INTR on GK110. For CE and GR, the device table (gk110/ptop.h) has the
+ * same numbers.
  */
 #define   PMC_INTR_CE0			5
 #define   PMC_INTR_CE1			6
@@ -53,16 +57,16 @@
 #define   PMC_INTR_PFFB			27
 #define   PMC_INTR_BUS			28
 #define   PMC_INTR_PRIVRING		30
-#define   PMC_INTR_SOFTWARE		31		/* set by software; no unit drives it */
+#define   PMC_INTR_SOFTWARE		31		/* software writes this bit; no unit does */
 #define PMC_INTR_EN(leaf)		(0x000140 + 4 * (leaf))
 #define   PMC_INTR_EN_HARDWARE		BIT(0)
 #define   PMC_INTR_EN_SOFTWARE		BIT(1)
-/* 1: this leaf asserts its interrupt. */
+/* 1: this leaf asserts its interrupt at its destination. */
 #define PMC_INTR_LINE(leaf)		(0x000160 + 4 * (leaf))
-/* One bit per source. 1: PMC_INTR shows the source. */
+/* Bits as in PMC_INTR. 1: PMC_INTR(leaf) shows a pending interrupt of this source. */
 #define PMC_INTR_MASK(leaf)		(0x000640 + 4 * (leaf))
 #define PMC_INTR_PMFB			0x00017c	/* one bit per L2 partition, read-only */
-/* One bit per memory controller, read-only. */
+/* One bit per memory controller (PBFB), read-only. */
 #define PMC_INTR_PBFB_PART		0x000180
 
 #define PMC_ENABLE			0x000200
@@ -88,8 +92,8 @@
 #define PMC_ENABLE_UNK208		0x000208
 #define PMC_ENABLE_UNK20C		0x00020c
 /*
- * Gates of one bit each. nouveau clears gate 0 while it loads GR's microcode or sets up GR's
- * context (nvkm_mc_unk260()).
+ * Registers of one bit each. Their purpose is not documented. nouveau keeps register 0 at 0 while
+ * it loads GR's microcode or makes the first context of GR (nvkm_mc_unk260()).
  */
 #define PMC_UNK260(i)			(0x000260 + 4 * (i))
 #define   PMC_UNK260_NR			6

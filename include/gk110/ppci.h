@@ -11,16 +11,18 @@
 
 #define PPCI_BASE			0x088000
 #define PPCI_SIZE			0x005000
-/* Bytes of the configuration space that BAR0 mirrors. */
+/* The first so many bytes of PPCI are the mirror of the configuration space. */
 #define PPCI_CONFIG_SIZE		0x001000
 
-/* Fields and a word of the mirrored space. Other words of it are in gk110/pci.h. */
-#define PPCI_CFG_ROM_SHADOW_EN		BIT(0)		/* of GK110_PCI_ROM_SHADOW */
-/* A write of 0xff to the byte of the capability id at GK110_PCI_MSI re-arms MSI. */
+/*
+ * Fields of words of the mirror, and the offset of a word that gk110/pci.h does not have.
+ */
+#define PPCI_CFG_ROM_SHADOW_EN		BIT(0)		/* bit of GK110_PCI_ROM_SHADOW */
+/* The byte at GK110_PCI_MSI. A write of 0xff to this byte of the mirror re-arms MSI. */
 #define PPCI_CFG_MSI_REARM		GENMASK(7, 0)
 #define PPCI_CFG_LNKCAP_SPEED		GENMASK(3, 0)	/* 1: 2.5 GT/s, 2: 5, 3: 8 */
 #define PPCI_CFG_LNKSTA_SPEED		GENMASK(19, 16)
-/* Offset of a word that limits the number of outstanding requests (nouveau g84_pci_init). */
+/* Offset of a word that limits the number of outstanding requests (nouveau g84_pci_init()). */
 #define PPCI_CFG_TAG_LIMIT		0x41c
 
 #define PPCI_LINK_SPEED_CTL		0x08c040

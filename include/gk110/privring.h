@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PRIVRING (rnndb: PIBUS), the register ring. Sources: rnndb bus/pibus.xml, nouveau
- * nvkm/subdev/privring/gk104.c.
+ * PRIVRING (rnndb: PIBUS), the ring by which accesses of registers reach the units. Sources: rnndb
+ * bus/pibus.xml, nouveau nvkm/subdev/privring/gk104.c.
  */
 #ifndef KVGPU_GK110_PRIVRING_H
 #define KVGPU_GK110_PRIVRING_H
@@ -18,15 +18,15 @@
 #define PRIVRING_HUB_COUNT		0x120070
 #define PRIVRING_FBP_COUNT		0x120074
 #define PRIVRING_GPC_COUNT		0x120078
-/* Words of the hub's configuration (rnndb CFG), which nouveau sets. Open: what they mean. */
+/* Words of the ring's hub (rnndb CFG), which nouveau sets. Their meaning is not documented. */
 #define PRIVRING_TIMING(i)		(0x122318 + 4 * (i))
 #define   PRIVRING_TIMING_VALUE		GENMASK(17, 0)
 #define   PRIVRING_TIMING_INIT0		0x1000
 #define   PRIVRING_TIMING_INIT1		0x200
 
 /*
- * A register read that gets no answer gives 0xbadfxxxx or 0xbad0xxxx. The other bits tell the
- * reason (nouveau nvkm gr/gf100.c, nvgpu).
+ * A register read that gets no answer from a unit gives 0xbadfxxxx or 0xbad0xxxx: ERROR in the bits
+ * of ERROR_MASK. The lower bits tell the reason (nouveau nvkm gr/gf100.c, nvgpu).
  */
 #define PRIVRING_ERROR_MASK		0xfff00000u
 #define PRIVRING_ERROR			0xbad00000u

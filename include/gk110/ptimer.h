@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PTIMER: a 64-bit time, its clock and its alarm; also the record of failed MMIO accesses. Bits
- * 60:5 of the time are a counter of 56 bits.
+ * PTIMER: a time of 64 bits (TIME_HIGH, TIME_LOW), its clock and its alarm; also the record of a
+ * failed access to a register. Bits 60:5 of the time are a counter of 56 bits, the others are 0.
  *
  * Sources: envytools docs/hw/bus/ptimer.rst, rnndb bus/ptimer.xml, nouveau
  * nvkm/subdev/timer/nv41.c.
@@ -20,8 +20,8 @@
 #define PTIMER_INTR			0x009100	/* write 1 to clear */
 #define   PTIMER_INTR_ALARM		BIT(0)
 #define PTIMER_INTR_EN			0x009140
-#define PTIMER_CLOCK_DIV		0x009200	/* divisor; nouveau calls it numerator */
-/* Factor; nouveau calls it denominator. 0 stops the counter. */
+#define PTIMER_CLOCK_DIV		0x009200	/* divisor, nouveau's numerator */
+/* Factor of the clock, which nouveau calls denominator. 0 stops the counter. */
 #define PTIMER_CLOCK_MUL		0x009210
 #define   PTIMER_CLOCK_RATIO		GENMASK(15, 0)
 #define PTIMER_CLOCK_SOURCE		0x009220
@@ -32,12 +32,13 @@
 #define   PTIMER_TIME_LOW_BITS		GENMASK(31, 5)
 #define PTIMER_TIME_HIGH		0x009410
 #define   PTIMER_TIME_HIGH_BITS		GENMASK(28, 0)
-/* The alarm rings when bits 31:5 of TIME_LOW equal those of this register. */
+/* PTIMER_INTR_ALARM is set when bits 31:5 of TIME_LOW equal bits 31:5 of this register. */
 #define PTIMER_ALARM			0x009420
 
 /*
- * With these numbers the counter runs at 27 MHz * 3 * 125 / 324 = 31.25 MHz. A tick takes 32 ns and
- * adds 32 to the time, so that the time counts nanoseconds.
+ * Numbers with which the counter runs at 27 MHz * 3 * 125 / 324 = 31.25 MHz: the crystal's
+ * frequency, CLOCK_SOURCE's factor, CLOCK_MUL and CLOCK_DIV. A tick takes 32 ns and adds 32 to the
+ * time, so that the time counts nanoseconds.
  */
 #define   PTIMER_NS_SOURCE_MUL		3
 #define   PTIMER_NS_MUL			125

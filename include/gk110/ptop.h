@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * PTOP (rnndb: PUNITS): the numbers of units on the die, the units that are switched off, and the
- * table with each engine's ids. Sources: rnndb bus/punits.xml, nouveau nvkm/subdev/top/gk104.c,
- * nvkm/subdev/devinit/gf100.c.
+ * device table, which has each engine's numbers in other units. Sources: rnndb bus/punits.xml,
+ * nouveau nvkm/subdev/top/gk104.c, nvkm/subdev/devinit/gf100.c.
  */
 #ifndef KVGPU_GK110_PTOP_H
 #define KVGPU_GK110_PTOP_H
@@ -13,7 +13,7 @@
 #define PTOP_SIZE			0x000400
 
 #define PTOP_LOW			0x022000	/* range 0x022000-0x0223ff */
-/* 1 enables the PMU (nouveau pmu/gt215.c) */
+/* 1 enables the PMU (nouveau pmu/gt215.c). */
 #define PTOP_PMU_ENABLE			0x022210
 #define   PTOP_PMU_ENABLE_ON		BIT(0)
 #define PTOP_FUSE_CONTROL		0x022400
@@ -24,13 +24,17 @@
 #define   PTOP_PCI_V2			BIT(0)
 #define   PTOP_PCI_CLASS		BIT(1)
 #define   PTOP_PCI_FULL_SPEED		BIT(7)
-/* Numbers of units in the chip's design. Units that are switched off are counted, too. */
+/* Numbers of units in the chip's design. They count units that are switched off, too. */
 #define PTOP_GPC_COUNT			0x022430
 #define PTOP_TPC_PER_GPC_COUNT		0x022434
 #define PTOP_FBP_COUNT			0x022438
 #define PTOP_FBPA_COUNT			0x02243c
 #define PTOP_CE_COUNT			0x022444
 #define PTOP_HEAD_COUNT			0x022448
+/*
+ * Disable registers. A bit that is 1: the unit is absent or switched off. The registers of GPC,
+ * TPC, FBP and FBPA have one bit per unit.
+ */
 #define PTOP_DISABLE			0x022500
 #define   PTOP_DISABLE_DISPLAY		BIT(0)
 #define   PTOP_DISABLE_MSPDEC_MSPPP	BIT(1)
@@ -41,10 +45,16 @@
 #define PTOP_DISABLE_TPC(gpc)		(0x022508 + 4 * (gpc))
 #define PTOP_DISABLE_FBP		0x022548
 #define PTOP_DISABLE_FBPA		0x022554
-/* 0x022500-0x02255f, rnndb HW_..._DISABLE. The model ignores writes to them. */
+/*
+ * The range of the disable registers (rnndb HW_..._DISABLE). The GPU model (gpu-model/) ignores
+ * writes to it.
+ */
 #define PTOP_HW_DISABLE			0x022500
 #define PTOP_HW_DISABLE_END		0x022560
 
+/*
+ * The device table. An engine has several words, of several kinds: the last of them has CHAIN 0.
+ */
 #define PTOP_DEVICE(i)			(0x022700 + 4 * (i))
 #define   PTOP_DEVICE_NR		64
 #define   PTOP_DEVICE_CHAIN		BIT(31)
@@ -67,12 +77,12 @@
 #define   PTOP_ENUM_ENGINE		GENMASK(29, 26)
 #define   PTOP_TYPE			GENMASK(30, 2)
 #define     PTOP_TYPE_GR		0
-/* 2 is CE1, 3 is CE2: nouveau top/gk104.c */
+/* The types 2 and 3 are CE1 and CE2 (nouveau top/gk104.c). */
 #define     PTOP_TYPE_CE0		1
 
 /*
- * The K20m has 13 of the design's 15 SMX and five of its six frame-buffer partitions. The model
- * chooses which of them are off.
+ * The K20m has 13 of the design's 15 TPCs and five of its six frame-buffer partitions (FBP). Which
+ * of them are off differs from card to card; these are the GPU model's.
  */
 #define   GK110_DESIGN_GPC		5
 #define   GK110_DESIGN_TPC_PER_GPC	3
@@ -83,8 +93,9 @@
 #define   K20M_LTC_SLICES		4
 
 /*
- * Engines: reset bit in PMC_ENABLE (rnndb pmc.xml), offset of the registers (rnndb nv_mmio.xml),
- * fault unit and client of the MMU (nouveau fifo/gk104.c).
+ * Engines. RESET: number of the bit in PMC_ENABLE (rnndb pmc.xml). MMIO: offset of the registers in
+ * BAR0 (rnndb nv_mmio.xml). FAULT_UNIT, HUB_CLIENT: numbers of the engine in MMU faults, that
+ * is u of GMMU_FAULT_INST(u), and GMMU_FAULT_INFO_CLIENT (nouveau fifo/gk104.c).
  */
 #define GR_RESET			12
 #define GR_MMIO				0x400000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Pushbuffer headers, and the methods that PFIFO itself executes.
+ * Headers in pushbuffers, and the methods that PFIFO itself executes.
  *
  * Sources: NVIDIA open-gpu-doc classes/host/cla16f.h and cla06f.h, envytools
  * docs/hw/fifo/dma-pusher.rst (GF100 commands).
@@ -15,7 +15,10 @@
 #define KEPLER_CHANNEL_GPFIFO_A		0xa06f
 #define KEPLER_CHANNEL_GPFIFO_B		0xa16f
 
-/* Fields of a header. */
+/*
+ * Fields of a header, the word in front of the data of methods. With SEC_OP TERT0 and TERT2, a
+ * header has TERT_OP, and fields of the old format (_OLD) or SUBDEVICE_MASK.
+ */
 #define PB_SEC_OP			GENMASK(31, 29)
 #define   PB_SEC_TERT0			0
 #define   PB_SEC_INC			1
@@ -29,7 +32,7 @@
 #define PB_IMMD_DATA			GENMASK(28, 16)
 #define PB_SUBCH			GENMASK(15, 13)
 #define PB_METHOD			GENMASK(11, 0)	/* offset of the method >> 2 */
-#define PB_TERT_OP			GENMASK(17, 16)	/* for PB_SEC_TERT0 and PB_SEC_TERT2 only */
+#define PB_TERT_OP			GENMASK(17, 16)	/* PB_SEC_TERT0 and _TERT2 only */
 #define   PB_TERT0_INC			0
 #define   PB_TERT0_SET_MASK		1
 #define   PB_TERT0_STORE_MASK		2
@@ -39,15 +42,21 @@
 #define PB_METHOD_OLD			GENMASK(12, 2)	/* bits 12:2 of the method's offset */
 #define PB_SUBDEVICE_MASK		GENMASK(15, 4)
 
-/* Subchannels 0 to 4 are wired to one engine each, 5 to 7 are for software (docs/hardware.md). */
+/*
+ * Subchannels, values of PB_SUBCH. The chip sends the methods of subchannels 0 to 4 to one engine
+ * each. 5 to 7 are for methods that software executes (docs/hardware.md).
+ */
 #define SUBCH_3D			0
 #define SUBCH_COMPUTE			1
 #define SUBCH_INLINE			2
 #define SUBCH_2D			3
 #define SUBCH_COPY			4
-#define SUBCH_SW			5		/* first of three: 5, 6 and 7 */
+#define SUBCH_SW			5		/* and 6 and 7 */
 
-/* PFIFO itself executes the methods below this offset, on every subchannel. */
+/*
+ * PFIFO itself executes the methods below this offset, on every subchannel. Their names begin with
+ * HOST_, because NVIDIA calls this part of PFIFO host.
+ */
 #define HOST_METHOD_END			0x100
 
 #define HOST_SET_OBJECT			0x00
@@ -84,7 +93,7 @@
 #define HOST_NON_STALL_INTERRUPT	0x20
 #define HOST_FB_FLUSH			0x24
 #define HOST_MEM_OP_A			0x28
-#define   HOST_MEM_OP_TLB_ADDR		GENMASK(29, 2)	/* address of the page directory >> 12 */
+#define   HOST_MEM_OP_TLB_ADDR		GENMASK(29, 2)	/* page directory's address >> 12 */
 /* Memory that the page directory is in: 0 VRAM, 2 coherent, 3 non-coherent system memory. */
 #define   HOST_MEM_OP_TLB_TARGET	GENMASK(31, 30)
 #define HOST_MEM_OP_B			0x2c

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Queue meta data (QMD) of compute class A1C0, 64 words. A field's bits are given as high, low.
- * They count from the start of the whole structure. Source: NVIDIA open-gpu-doc
- * classes/compute/cla1c0qmd.h (layouts 00.06 and 01.07).
+ * Queue meta data (QMD) of compute class A1C0: a structure of 64 words in memory that describes a
+ * grid to launch. Source: NVIDIA open-gpu-doc classes/compute/cla1c0qmd.h (layouts 00.06 and
+ * 01.07).
  *
- * QMD_FIELD(name, high, low): a field. Its bits are those of layout 01.07.
+ * QMD_FIELD(name, high, low): a field has the bits @high to @low of the structure. Bit 32 of the
+ * structure is bit 0 of its second word, and so on. The bits are those of layout 01.07.
  *
- * QMD_ARRAY(name, high, low, stride, count): @count fields. The first is at high, low, and each
- * further field @stride bits after the field before.
+ * QMD_ARRAY(name, high, low, stride, count): @count fields. The first has the bits @high to @low.
+ * Each further field begins @stride bits after the field before it.
  */
 #ifndef KVGPU_GK110_QMD_H
 #define KVGPU_GK110_QMD_H
@@ -113,7 +114,11 @@
 	QMD_ARRAY(constant_buffer_invalidate, 974, 974, 64, QMD_NR_CBUF)		\
 	QMD_ARRAY(constant_buffer_size, 991, 975, 64, QMD_NR_CBUF)
 
-/* Values of the fields above. */
+/*
+ * Values of fields: L1_ of l1_configuration, MEMBAR_ of cwd_membar_type, DEPENDENT_ of
+ * dependent_qmd_type, RELEASE_ of releaseN_structure_size, RED_FORMAT_ of
+ * releaseN_reduction_format (N is 0 or 1).
+ */
 #define QMD_L1_16KB		1
 #define QMD_L1_32KB		2
 #define QMD_L1_48KB		3
@@ -127,7 +132,10 @@
 #define QMD_RED_FORMAT_U32	0
 #define QMD_RED_FORMAT_S32	1
 
-/* Reduction operations. QMD releases, report semaphores and inline uploads have the same codes. */
+/*
+ * Codes of reduction operations, the same in releaseN_reduction_op, in report semaphores
+ * (M_REPORT_RED_OP of gk110/class.h) and in inline uploads (M_LAUNCH_DMA_RED_OP).
+ */
 #define RED_ADD			0
 #define RED_MIN			1
 #define RED_MAX			2

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Structures in memory that PFIFO of GK110 reads and writes: instance block, RAMFC, USERD, GPFIFO
- * entry, runlist entry. Sources: nouveau nvkm/engine/fifo/{gk104,gk110}.c, rnndb
+ * Structures in memory that PFIFO of GK110 reads and writes. A channel has an instance block, which
+ * begins with RAMFC: the channel's state in a PBDMA, saved while the channel is not loaded. The
+ * channel's user submits work through USERD, which has the put and get pointers of the GPFIFO. The
+ * GPFIFO is a ring of entries that point to pushbuffers. A runlist is a list of channels and
+ * channel groups (TSGs) to schedule.
+ *
+ * Sources: nouveau nvkm/engine/fifo/{gk104,gk110}.c, rnndb
  * fifo/gf100_pfifo.xml (a RAMFC word is loaded into the PBDMA register with the same offset), nvgpu
  * gk20a hw_pbdma and hw_ram, NVIDIA classes/host/cla16f.h.
  */
@@ -13,30 +18,31 @@
 
 #include "gk110/layout.h"
 
-/* Instance block: offsets in bytes. */
+/* Parts of an instance block: offsets and sizes in bytes. */
 #define RAMIN_SIZE			0x1000
 #define RAMIN_RAMFC			0x000
 #define RAMIN_RAMFC_SIZE		0x100
 #define RAMIN_CE_STATE			0x100
 #define RAMIN_CE_STATE_SIZE		0x080
 /*
- * Low word of the address of GR's context image. The high word follows (nouveau gk104_ectx_bind).
+ * Low word of the address of the channel's context image for GR, the graphics engine. The high word
+ * follows (nouveau gk104_ectx_bind()).
  */
 #define RAMIN_GR_CTX			0x210
 #define   RAMIN_CTX_TARGET		GENMASK(1, 0)
 #define   RAMIN_CTX_VIRTUAL		BIT(2)
 #define   RAMIN_CTX_ADDR_LO		GENMASK(31, 12)
 
-/* RAMFC: offsets in bytes from the start of the instance block. */
+/* Words of RAMFC: offsets in bytes from the start of the instance block, and fields. */
 #define RAMFC_GP_PUT			0x00
 #define RAMFC_USERD			0x08
 /* Memory that the USERD is in: 0 VRAM, 2 coherent, 3 non-coherent system memory. */
 #define   RAMFC_USERD_TARGET		GENMASK(1, 0)
-#define   RAMFC_USERD_ADDR		GENMASK(31, 9)	/* bits 31:9 of the address */
+#define   RAMFC_USERD_ADDR		GENMASK(31, 9)	/* bits 31:9 of its address */
 #define RAMFC_USERD_HI			0x0c
 #define   RAMFC_USERD_ADDR_HI		GENMASK(7, 0)
 #define RAMFC_SIGNATURE			0x10
-/* The chip compares only these bits with RAMFC_SIGNATURE_FACE (rnndb). */
+/* The chip compares only these bits of the word with RAMFC_SIGNATURE_FACE (rnndb). */
 #define   RAMFC_SIGNATURE_HW		GENMASK(15, 0)
 #define     RAMFC_SIGNATURE_FACE	0xface
 #define RAMFC_GP_GET			0x14
@@ -52,7 +58,7 @@
 #define   RAMFC_ACQUIRE_TIMEOUT_EXP	GENMASK(14, 11)
 #define   RAMFC_ACQUIRE_TIMEOUT_MAN	GENMASK(30, 15)
 #define   RAMFC_ACQUIRE_TIMEOUT_EN	BIT(31)
-#define RAMFC_ACQUIRE_DEADLINE		0x34		/* deadline: bits 41:10 of PTIMER's time */
+#define RAMFC_ACQUIRE_DEADLINE		0x34		/* as bits 41:10 of PTIMER's time */
 #define RAMFC_SEMAPHORE_A		0x38
 #define RAMFC_SEMAPHORE_B		0x3c
 #define RAMFC_SEMAPHORE_C		0x40
@@ -75,13 +81,13 @@
 #define   RAMFC_HEADER_SUBCH		GENMASK(18, 16)
 #define   RAMFC_HEADER_LEVEL		BIT(20)
 #define   RAMFC_HEADER_FIRST		BIT(22)
-/* Kind of header: 1 incrementing, 3 non-incrementing, 5 increment once. */
+/* Kind of the pushbuffer header: 1 incrementing, 3 non-incrementing, 5 increment once. */
 #define   RAMFC_HEADER_TYPE		GENMASK(31, 29)
 #define RAMFC_PB_COUNT			0x88
 #define   RAMFC_PB_COUNT_VALUE		GENMASK(12, 0)
 #define RAMFC_SUBDEVICE			0x94
 #define   RAMFC_SUBDEVICE_ID		GENMASK(11, 0)
-#define   RAMFC_SUBDEVICE_USER		GENMASK(27, 16)	/* mask that a header stored */
+#define   RAMFC_SUBDEVICE_USER		GENMASK(27, 16)	/* mask that PB_TERT0_STORE_MASK stored */
 #define   RAMFC_SUBDEVICE_ACTIVE	BIT(28)
 #define   RAMFC_SUBDEVICE_ENABLE	BIT(29)
 #define RAMFC_PB_CRC			0x98
@@ -93,7 +99,7 @@
 #define   RAMFC_TARGET_SW		0x1f
 #define RAMFC_UNK_B8			0xb8		/* not documented */
 #define RAMFC_METHOD_CRC		0xb0
-/* The method at which the PBDMA has stalled, and its argument (DATA0). */
+/* The method at which the PBDMA has stalled (METHOD0), and its argument (DATA0). */
 #define RAMFC_METHOD0			0xc0
 #define RAMFC_DATA0			0xc4
 /* Flags of the GPFIFO entry that is being executed (rnndb IB_FLAGS). */
@@ -109,15 +115,15 @@
 #define RAMFC_CHID			0xe8
 #define RAMFC_TIMESLICE			0xf8
 #define RAMFC_PB_TIMESLICE		0xfc
-/* The time slice in units of 1024 ns is TIMEOUT << SCALE. */
+/* Fields of TIMESLICE and PB_TIMESLICE: TIMEOUT << SCALE is the time slice, in units of 1024 ns. */
 #define   RAMFC_TIMESLICE_TIMEOUT	GENMASK(7, 0)
 #define   RAMFC_TIMESLICE_SCALE		GENMASK(15, 12)
 #define   RAMFC_TIMESLICE_ENABLE	BIT(28)
 
 /*
- * Values of a new channel, as nouveau's gk104_chan_ramfc_write() has them. RAMFC_ACQUIRE_INIT
- * enables the longest timeout: an acquire that has waited for about 2200 s raises
- * PBDMA_INTR0_ACQUIRE.
+ * Values of RAMFC words of a new channel, as nouveau's gk104_chan_ramfc_write() has them.
+ * RAMFC_ACQUIRE_INIT enables the longest timeout: a semaphore acquire that has waited for about
+ * 2200 s raises PBDMA_INTR0_ACQUIRE.
  */
 #define RAMFC_ACQUIRE_INIT                                                                 \
 	(FIELD_PREP(RAMFC_ACQUIRE_RETRY_MAN, 2) | FIELD_PREP(RAMFC_ACQUIRE_RETRY_EXP, 2) | \
@@ -132,7 +138,7 @@
 	 RAMFC_TIMESLICE_ENABLE)
 #define RAMFC_PB_TIMESLICE_INIT (FIELD_PREP(RAMFC_TIMESLICE_TIMEOUT, 16) | RAMFC_TIMESLICE_ENABLE)
 
-/* USERD: offsets in bytes (cla16f.h, dma flow control structure). */
+/* Words of USERD: offsets in bytes (cla16f.h, DMA flow control structure). */
 #define USERD_SIZE			0x200
 #define USERD_PUT			0x40
 #define USERD_GET			0x44
@@ -144,32 +150,33 @@
 #define USERD_GP_GET			0x88
 #define USERD_GP_PUT			0x8c
 
-/* GPFIFO entry: fields of word 0 and word 1 (cla16f.h). */
+/* A GPFIFO entry, in bytes, and the fields of its words 0 and 1 (cla16f.h). */
 #define GP_ENTRY_SIZE			8
 #define GP_ENTRY0_CONDITIONAL		BIT(0)
-#define GP_ENTRY0_GET			GENMASK(31, 2)	/* bits 31:2 of the address */
+#define GP_ENTRY0_GET			GENMASK(31, 2)	/* bits 31:2 of pushbuffer's address */
 #define GP_ENTRY1_GET_HI		GENMASK(7, 0)
-#define GP_ENTRY1_OPCODE		GENMASK(7, 0)	/* operation, if LENGTH is 0 */
+#define GP_ENTRY1_OPCODE		GENMASK(7, 0)	/* instead of GET_HI if LENGTH is 0 */
 #define   GP_OPCODE_NOP			0
 #define   GP_OPCODE_ILLEGAL		1
 #define   GP_OPCODE_GP_CRC		2
 #define   GP_OPCODE_PB_CRC		3
 #define GP_ENTRY1_PRIV			BIT(8)
 #define GP_ENTRY1_SUBROUTINE		BIT(9)
-#define GP_ENTRY1_LENGTH		GENMASK(30, 10)	/* in words of 4 bytes */
+#define GP_ENTRY1_LENGTH		GENMASK(30, 10)	/* of the pushbuffer, words */
 #define GP_ENTRY1_SYNC			BIT(31)
 
 /*
- * First word of a runlist entry. The second word is 0 (nouveau gk104_runl_insert_chan,
- * gk110_runl_insert_cgrp).
+ * A runlist entry, in bytes, and the fields of its first word. The second word is 0 (nouveau
+ * gk104_runl_insert_chan(), gk110_runl_insert_cgrp()). TSG 1: the entry is that of a TSG. TSG 0: of
+ * a channel, and only ID has a value.
  */
 #define RUNLIST_ENTRY_SIZE		8
 #define RUNLIST_ID			GENMASK(11, 0)
 #define RUNLIST_TSG			BIT(13)
 #define RUNLIST_TSG_SCALE		GENMASK(17, 14)
-/* The time slice of the group in units of 1024 ns is TIMEOUT << SCALE. */
+/* The time slice of the TSG is TIMEOUT << SCALE, in units of 1024 ns. */
 #define RUNLIST_TSG_TIMEOUT		GENMASK(25, 18)
-/* Number of channels in the group. Their entries follow the entry of the group. */
+/* Number of channels in the TSG. Their entries follow the entry of the TSG. */
 #define RUNLIST_TSG_COUNT		GENMASK(31, 26)
 
 /*
@@ -195,15 +202,15 @@ LAYOUT_DISJOINT(RUNLIST_ID, RUNLIST_TSG, RUNLIST_TSG_SCALE, RUNLIST_TSG_TIMEOUT,
 LAYOUT_FITS(RAMFC_SIGNATURE_HW, RAMFC_SIGNATURE_FACE);
 LAYOUT_FITS(GP_ENTRY1_OPCODE, GP_OPCODE_PB_CRC);
 /*
- * Parts of an instance block, in this order: RAMFC, the copy engine's state, the address space
- * (gk110/mmu.h) and the address of GR's context image.
+ * Parts of an instance block do not overlap and have this order: RAMFC, the copy engine's state,
+ * the address space (0x200-0x20f, gk110/mmu.h), the address of GR's context image.
  */
 static_assert(RAMIN_RAMFC + RAMIN_RAMFC_SIZE <= RAMIN_CE_STATE &&
 		      RAMIN_CE_STATE + RAMIN_CE_STATE_SIZE <= 0x200 && RAMIN_GR_CTX >= 0x210 &&
 		      RAMIN_GR_CTX + 8 <= RAMIN_SIZE,
 	      "parts of an instance block overlap");
 static_assert(RAMFC_PB_TIMESLICE + 4 <= RAMIN_RAMFC_SIZE, "RAMFC ends in the middle of its words");
-/* Pairs of words: the high word of an address follows the low word, and DATA0 follows METHOD0. */
+/* The high word of an address follows the low word, and DATA0 follows METHOD0. */
 static_assert(RAMFC_USERD_HI == RAMFC_USERD + 4 && RAMFC_PB_GET_HI == RAMFC_PB_GET + 4 &&
 		      RAMFC_GP_BASE_HI == RAMFC_GP_BASE + 4 &&
 		      RAMFC_TOP_LEVEL_GET_HI == RAMFC_TOP_LEVEL_GET + 4 &&

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PTHERM (temperature, power and clock gating, voltage PWM), the clock generators, GPIO and I2C.
+ * Registers of PTHERM (temperature, power and clock gating, and the PWM that sets the voltage), of
+ * the clock generators (PCLOCK), and of GPIO, I2C and AUX lines (PGPIO).
  * Sources: rnndb pm/ptherm.xml, pm/gf100_pclock.xml; nouveau
  * nvkm/subdev/{therm/g84,therm/gf119,pmu/gk110,volt/gk104,
  * clk/gk104,gpio/gf119,gpio/gk104,i2c/busgf119,i2c/auxg94}.c.
@@ -21,12 +22,12 @@
 #define   PTHERM_VID_DUTY_VALUE		GENMASK(11, 0)
 #define   PTHERM_VID_DUTY_COMMIT	BIT(31)
 #define PTHERM_TEMP			0x020400	/* degrees C */
-/* Registers of GK110's power gating sequence (hw/gr.c). */
+/* Registers of the sequence that powers up GR on GK110 (nouveau pmu/gk110.c, hw/gr.c). */
 #define PTHERM_PGOB(i)			(0x020520 + 4 * (i))
 #define   PTHERM_PGOB_NR		5
 #define   PTHERM_PGOB_BUSY		BIT(31)
 
-/* Root clock sources (VCOs). Their addresses are in PNVIO's range. */
+/* Root clock sources (VCOs). Their registers lie in the range of PNVIO, the GPIO unit. */
 #define PCLOCK_VCO_BASE			0x00e800
 #define PCLOCK_VCO_SIZE			0x000040
 #define PCLOCK_VCO(i)			(0x00e800 + 0x20 * (i))
@@ -36,7 +37,7 @@
 #define PCLOCK_MEM_REFPLL		0x132020
 #define   PCLOCK_PLL_STRIDE		0x20
 #define PCLOCK_PLL(i)			(0x137000 + PCLOCK_PLL_STRIDE * (i))
-/* offsets in a PLL's registers */
+/* Offsets in the registers of a PLL or a VCO. */
 #define   PLL_CTRL			0x00
 #define     PLL_CTRL_ENABLE		BIT(0)
 #define     PLL_CTRL_SYNC		BIT(2)
@@ -46,19 +47,20 @@
 #define     PLL_COEF_M			GENMASK(7, 0)
 #define     PLL_COEF_N			GENMASK(15, 8)
 #define     PLL_COEF_P			GENMASK(21, 16)
-/* Divider of the memory's PLL, in place of P: 1 divides by 2, 0 by 1. */
+/* Divider of the memory's PLL (PCLOCK_MEM_PLL), in place of P. 1: divides by 2, 0: by 1. */
 #define     PLL_COEF_MEM_P2		BIT(28)
 #define   PLL_FRAC			0x10
 #define     PLL_FRAC_N			GENMASK(31, 16)
-/* No fraction: nouveau clk/gk104.c adds 4096 to this 16-bit number, which gives 0. */
+/* Value of PLL_FRAC_N for no fraction: nouveau clk/gk104.c adds 0x1000 to it, in 16 bits. */
 #define     PLL_FRAC_NONE		0xf000
 /*
- * Source of domains 0 to 6, one bit each: 1 the domain's PLL, 0 its divider. Domains from 7 on
- * choose in PCLOCK_DIV_SRC (nouveau clk/gk104.c).
+ * Source of the clock of domains 0 to 6, one bit for each domain. 1: the domain's PLL, 0: its
+ * divider (PCLOCK_DIV). For domains from 7 on, PCLOCK_DIV_SRC selects the source (nouveau
+ * clk/gk104.c).
  */
 #define PCLOCK_SRC_SEL			0x137100
 #define PCLOCK_PLL_SRC(i)		(0x137120 + 4 * (i))
-/* Divider between PLL i and its source (nouveau clk/gk104.c). */
+/* Divider between PLL i and its source PCLOCK_PLL_SRC(i) (nouveau clk/gk104.c). */
 #define PCLOCK_PLL_DIV(i)		(0x137140 + 4 * (i))
 #define PCLOCK_DIV_SRC(i)		(0x137160 + 4 * (i))
 #define   PCLOCK_DIV_SRC_SEL		GENMASK(1, 0)
@@ -66,16 +68,16 @@
 #define     PCLOCK_DIV_SRC_100MHZ	2
 #define     PCLOCK_DIV_SRC_VCO		3
 #define   PCLOCK_DIV_SRC_OTHER_VCO	BIT(8)
-/* Only for DIV_SRC_REF: both bits set give 108 MHz, any other value gives the crystal. */
+/* If SEL is REF: both bits 1 select 108 MHz, any other value the crystal. */
 #define   PCLOCK_DIV_SRC_108MHZ		GENMASK(17, 16)
 #define PCLOCK_DIV(i)			(0x1371d0 + 4 * (i))
 #define   PCLOCK_DIV_ENABLE		BIT(31)
 #define   PCLOCK_DIV_HALVES		GENMASK(5, 0)	/* divides by (value + 2) / 2 */
 #define PCLOCK_POST_DIV(i)		(0x137250 + 4 * (i))
 #define   PCLOCK_POST_DIV_ENABLE	BIT(31)
-/* Divides by (value + 2) / 2 if the domain runs from its PLL. */
+/* Divides by (value + 2) / 2 if the source of the domain is its PLL. */
 #define   PCLOCK_POST_DIV_PLL		GENMASK(13, 8)
-/* Divides by (value + 2) / 2 if the domain runs from its divider. */
+/* Divides by (value + 2) / 2 if the source of the domain is its divider. */
 #define   PCLOCK_POST_DIV_DIV		GENMASK(5, 0)
 #define   PCLOCK_NR_DOMAIN		16
 /* Source and divider of the clock for the memory's reference PLL (nouveau clk/gk104.c). */
@@ -101,7 +103,7 @@
 #define PGPIO_LINE(i)			(0x00d610 + 4 * (i))
 #define   PGPIO_LINE_NR			32
 #define   PGPIO_LINE_OUT		BIT(12)
-/* 1: output, 0: input. The bit is the inverse of nouveau's direction. */
+/* 1: output, 0: input. nouveau's parameter dir of gf119_gpio_drive() has the inverse meaning. */
 #define   PGPIO_LINE_OUT_EN		BIT(13)
 #define   PGPIO_LINE_IN			BIT(14)
 #define PGPIO_INTR0			0x00dc00	/* write 1 to clear */

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The VBIOS window of BAR0, the outer structures of a VBIOS image (PCI expansion ROM header, PCI
- * data structure, BIT), and electrical values of the board. The tables of the image and the chip's
- * registers must agree on these values. Sources: PCI firmware specification (ROM, PCIR); envytools
+ * The VBIOS window of BAR0 (PROM), the outer structures of a VBIOS image, and values of the voltage
+ * regulator. The structures are the PCI expansion ROM header (ROM), the PCI data structure (PCIR),
+ * and the BIT, NVIDIA's index of tables. A name with a comment such as u16 is the offset in bytes
+ * of a value of that type.
+ *
+ * Sources: PCI firmware specification (ROM, PCIR); envytools
  * docs and nouveau nvkm/subdev/bios/{pcir,bit}.c (BIT); nouveau nvkm/subdev/volt/gk104.c (VID PWM).
  */
 #ifndef KVGPU_GK110_VBIOS_H
@@ -13,9 +16,9 @@
 
 #define ROM_BLOCK			512
 #define ROM_SIGNATURE			0xaa55		/* little endian at offset 0 */
-/* Begins a header that comes before the ROM header in dumps of newer boards. */
+/* Signature of a header that stands before the ROM header in dumps of newer boards. */
 #define ROM_IFR_SIGNATURE		"NVGI"
-#define ROM_BLOCKS			0x02		/* u8: length of the image / 512 */
+#define ROM_BLOCKS			0x02		/* u8: length of the image / ROM_BLOCK */
 #define ROM_ENTRY			0x03		/* entry point for an x86 far call */
 #define ROM_PCIR_POINTER		0x18		/* u16 */
 #define ROM_DCB_POINTER			0x36		/* u16 */
@@ -34,7 +37,7 @@
 #define PCIR_FLAGS			0x15		/* u8 */
 #define   PCIR_FLAGS_LAST		0x80
 
-/* the terminating 0 is the last byte */
+/* Begins the BIT. The 0 that ends this string is its last byte. */
 #define BIT_SIGNATURE			"\xff\xb8" "BIT"
 #define BIT_SIGNATURE_LENGTH		6
 #define BIT_HEADER_LENGTH		12
@@ -42,8 +45,9 @@
 #define BIT_HEADER_SIZE			8		/* u8 */
 #define BIT_ENTRY_SIZE			9		/* u8 */
 #define BIT_ENTRY_COUNT			10		/* u8 */
-/* u8: makes the header's bytes add up to 0 */
+/* u8: value with which the bytes of the BIT's header add up to 0. */
 #define BIT_CHECKSUM			11
+/* An entry of the BIT: its length, and offsets in it. */
 #define BIT_ENTRY_LENGTH		6
 #define BIT_ENTRY_ID			0		/* u8 */
 #define BIT_ENTRY_VERSION		1		/* u8 */
@@ -51,9 +55,10 @@
 #define BIT_ENTRY_TABLE			4		/* u16 */
 
 /*
- * The regulator of the core voltage. A PWM drives it: voltage = K20M_VOLT_BASE_UV + duty *
- * K20M_VID_STEP_UV. nouveau computes the PWM's divider as 27.648 MHz / frequency. Open: the model
- * chooses the numbers, in the range of a GK110 core.
+ * The regulator of the core voltage. A PWM (PTHERM_VID_DIV, PTHERM_VID_DUTY) drives it. The voltage
+ * in uV is K20M_VOLT_BASE_UV + duty * K20M_VID_STEP_UV. nouveau computes the PWM's divider as
+ * 27.648 MHz / frequency. The board's numbers are not public: the GPU model (gpu-model/) chooses
+ * these, in the range of a GK110 core. Its VBIOS tables and its registers have the same numbers.
  */
 #define K20M_VID_CLOCK_KHZ		27648
 #define K20M_VID_DIV			160
