@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Channels. When a guest binds a channel, the host binds a channel of the chip, with an instance
- * block that is made here. The channel's id on the chip is from a group of eight ids that belongs
- * to this vGPU alone. The doorbells of these eight ids share a page. So no page has doorbells of
- * two vGPUs.
+ * Channels. When a guest binds a channel, the host binds a channel of the chip, with a shadow
+ * instance block that is made here. A group of ids is eight channel ids in a row. The channel's id
+ * on the chip is from a group of ids that belongs to this vGPU alone. The doorbells (USERD areas)
+ * of these eight ids share a page. So no page has doorbells of two vGPUs. Where a group has
+ * channels, a channel group (TSG) is meant. A channel that the host has ended, or that is being
+ * unbound, is dead.
  *
  * The runlist. A guest sees all engines on runlist 0, and may use GR and a copy engine in one
  * channel at any time, and does not say at the bind which of them it will use. On the card only
@@ -12,9 +14,9 @@
  * copy, but a channel that starts to use GR would have to be moved back while it runs.
  *
  * A guest may change the page directory, the limit and the graphics context in its instance block
- * after the bind. The change takes effect at the next of these points (docs/hardware.md): bind,
- * enable, unblock of the channel's runlist, and a submit of that runlist if the list submitted
- * before does not have the channel.
+ * after the bind. The host reads the block again, and the change takes effect, at the next of these
+ * points (docs/hardware.md): bind, enable, unblock of the channel's runlist, and a submit of that
+ * runlist if the list submitted before does not have the channel.
  */
 #include <linux/delay.h>
 #include <linux/io.h>
@@ -23,6 +25,7 @@
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
+/* most tries of an unbind, 1 to 2 ms apart, before all engines of the runlist are reset */
 #define UNBIND_TRIES	50
 #define NO_CONTEXT_VA	KVGPU_SPACE_END
 /* bytes of a guest's instance block that the host reads */
@@ -79,10 +82,10 @@ static void chan_forget(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
 	rb_erase(&c->by_gchid, &v->m->chans);
 }
 
-/* ------------------------------------------------------------------ ids and doorbells */
+/* ------------------------------------------- give a channel its id of the chip and its doorbell */
 
 /*
- * Returns the chip's group of channel ids for guest group @g. If @g has none yet, takes a free
+ * Returns the chip's group of ids for the guest's group of ids @g. If @g has none yet, takes a free
  * group. After the caller has noted that group by vmach_userd_show(), the vGPU keeps it until
  * vmach_chans_stop(). Returns -ENOSPC if the vGPU has its share, or no group is free. vgpu->lock is
  * held; takes gpu->lock.
@@ -109,6 +112,7 @@ static int take_group(struct kvgpu_vgpu *v, u16 g)
 	return h;
 }
 
+/* Gives all groups of ids of the vGPU back. Their doorbells then show chip->nowhere. */
 static void give_groups(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
@@ -131,11 +135,12 @@ static void give_groups(struct kvgpu_vgpu *v)
 }
 
 /*
- * Makes the card's doorbells of the channel's group show the guest's USERD page, and the guest's
- * BAR1 show those doorbells. If channels of one group have USERD in different pages, the group
- * shows the page of the channel that was bound last, and the doorbells of channels with USERD in
- * other pages do not work. A channel's USERD has to be at the place of its id in the page.
- * Otherwise the chip and the slicer would use different words as the channel's GP_GET and GP_PUT.
+ * Takes a chip's id for the channel. Makes the card's doorbells of its group of ids show the
+ * guest's USERD page, and the guest's BAR1 show those doorbells. If channels of one group of ids
+ * have USERD in different pages, the group shows the page of the channel that was bound last, and
+ * the doorbells of channels with USERD in other pages do not work. A channel's USERD has to be at
+ * the place of its id in the page. Otherwise the chip and the slicer would use different words as
+ * the channel's GP_GET and GP_PUT.
  */
 static int take_userd(struct kvgpu_chan *c)
 {
@@ -165,8 +170,9 @@ static int take_userd(struct kvgpu_chan *c)
 	return 0;
 }
 
-/* ------------------------------------------------------------------ instance blocks */
+/* ------------------------------- read a guest's instance block, write the shadow instance block */
 
+/* Reads the guest's instance block into @block, of RAMIN_SIZE bytes, and decodes it into @g. */
 static int read_inst(struct kvgpu_chan *c, u32 *block, struct kvgpu_inst_guest *g)
 {
 	const char *why;
@@ -188,11 +194,12 @@ static int read_inst(struct kvgpu_chan *c, u32 *block, struct kvgpu_inst_guest *
 }
 
 /*
+ * Returns the guest's values for the shadow instance block, with a context address that is safe.
  * FECS may only load context images that the host made. But FECS loads an image from any address in
  * the instance block, even from 0, and a guest may have mapped an image of its own at that address.
- * A channel without a context therefore gets an address that no guest can map: it is beyond the
- * channel's limit, and shadows have no entries there. The first GR method of such a channel causes
- * a page fault.
+ * A channel without a context therefore gets an address that no guest can map, NO_CONTEXT_VA: it is
+ * beyond the channel's limit, and shadows have no entries there. The first GR method of such a
+ * channel causes a page fault.
  */
 static struct kvgpu_inst_guest inst_shown(const struct kvgpu_chan *c)
 {
@@ -202,6 +209,9 @@ static struct kvgpu_inst_guest inst_shown(const struct kvgpu_chan *c)
 	return g;
 }
 
+/*
+ * Writes the whole shadow instance block of a channel that is not bound yet. @out: scratch memory.
+ */
 static int write_inst_block(struct kvgpu_chan *c, const u32 *guest_block, u32 *out)
 {
 	struct kvgpu_inst_guest g = inst_shown(c);
@@ -217,8 +227,9 @@ static int write_inst_block(struct kvgpu_chan *c, const u32 *guest_block, u32 *o
 }
 
 /*
- * Writes the page directory, the limit and the graphics context into the instance block. The chip
- * never writes these words, and a resync changes no other words of the block.
+ * Writes the page directory, the limit and the graphics context into the shadow instance block of a
+ * bound channel. The chip never writes these words, and a resync changes no other words of the
+ * block. @out: scratch memory.
  */
 static int write_inst_space(struct kvgpu_chan *c, const u32 *guest_block, u32 *out)
 {
@@ -239,7 +250,8 @@ static bool same_space(const struct kvgpu_inst_guest *a, const struct kvgpu_inst
 }
 
 /*
- * Disables @c on the chip, and, if @c is in a group, all channels of that group. Sets their .held.
+ * Disables @c on the chip, and, if @c is in a group (TSG), all channels of that group. Sets their
+ * .held, which vmach_chans_restart() clears.
  */
 static void chan_hold(struct kvgpu_chan *c)
 {
@@ -313,9 +325,9 @@ void vmach_chans_restart(struct kvgpu_vgpu *v)
 }
 
 /*
- * Gives up the context images of channels that recovery has ended and that are off the chip. Such a
- * channel never runs again, but stays bound until the guest unbinds it. The guest may free the
- * context before that, and have another context where it was.
+ * Ends the use of context images by dead channels that are off the chip. Such a channel never runs
+ * again, but stays bound until the guest unbinds it. The guest may free the context before that,
+ * and have another context where it was.
  */
 static void ended_images_put(struct kvgpu_vgpu *v)
 {
@@ -338,8 +350,8 @@ static void ended_images_put(struct kvgpu_vgpu *v)
 }
 
 /*
- * Gives channel @c the space and the graphics context of @g. Call it when @c is off the chip and
- * disabled.
+ * Gives channel @c the space and the graphics context of @g, the decoded words of its instance
+ * block @block. @out: scratch memory. Call it when @c is off the chip and disabled.
  */
 static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g, const u32 *block,
 			 u32 *out)
@@ -364,7 +376,7 @@ static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g,
 	c->g.limit = g->limit;
 	c->g.gr_ctx = g->gr_ctx;
 	ended_images_put(v);
-	/* recovery may have ended @c meanwhile; then its image was given up just now */
+	/* recovery may have ended @c meanwhile; then ended_images_put() has set c->gr to NULL */
 	gr = c->gr;
 	/* vmach_grctx_get() reads the patch list through the space's tables */
 	vmach_shadow_sync(v);
@@ -404,7 +416,7 @@ out:
 	kfree(block);
 }
 
-/* ------------------------------------------------------------------ bind of a channel */
+/* ------------------------------------------------------------------ bind a channel */
 
 static int chan_bind_hw(struct kvgpu_chan *c, u32 *block)
 {
@@ -438,8 +450,8 @@ static int chan_bind_hw(struct kvgpu_chan *c, u32 *block)
 }
 
 /*
- * Frees channel @c and its instance block, and ends its use of image and space. @c is off the chip
- * or was not bound, or the card was cut off.
+ * Frees channel @c and its shadow instance block, and ends its use of the context image and the
+ * space. @c is off the chip or was not bound, or the card was cut off.
  */
 static void chan_release(struct kvgpu_chan *c)
 {
@@ -488,11 +500,11 @@ void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, u8 runl, struct kvgpu_gad
 		return;
 	}
 	trace_kvgpu_chan(v->id, id.v, c->hchid.v, KVGPU_CHAN_BOUND);
-	/* the guest's list may have named the channel before the bind */
+	/* the list that the guest submitted last may have named the channel before the bind */
 	vmach_runlist_chan_add(v, runl);
 }
 
-/* ------------------------------------------------------ enable, disable and unbind of a channel */
+/* --------------------------------------------------------- enable, disable and unbind a channel */
 
 void vmach_chan_enable(struct kvgpu_vgpu *v, gchid_t id)
 {
@@ -503,7 +515,7 @@ void vmach_chan_enable(struct kvgpu_vgpu *v, gchid_t id)
 		vmach_chan_resync(c);
 	}
 	/*
-	 * do not enable a channel that is not bound or has ended, nor a channel of a card that was
+	 * do not enable a channel that is not bound or is dead, nor a channel of a card that was
 	 * cut off; the guest sees in the channel table that the channel is disabled
 	 */
 	if (!c || c->dead || vmach_gpu_wedged(v->gpu)) {
@@ -531,10 +543,10 @@ void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
 }
 
 /*
- * Unbinds a channel that is disabled and on no published list. kvgpu_hw_chan_unbind() fails while
- * the channel is on a PBDMA or an engine. Therefore a channel that ever ran is driven off first. If
- * the preempts of this are in vain, or the unbind fails even after a reset of all engines of the
- * runlist, the card is cut off: memory that the chip may still use must not be freed.
+ * Unbinds a channel of the chip that is disabled and on no published list. kvgpu_hw_chan_unbind()
+ * fails while the channel is on a PBDMA or an engine. Therefore a channel that ever ran is driven
+ * off first. If its preempts do not end, or the unbind fails even after a reset of all engines of
+ * the runlist, the card is cut off: memory that the chip may still use must not be freed.
  */
 static void chan_unbind_hw(struct kvgpu_chan *c)
 {
@@ -572,9 +584,9 @@ static void chan_unbind_hw(struct kvgpu_chan *c)
 	vmach_wait_charge(c->vgpu->m, works, others, began);
 	kvgpu_hw_unlock(&gpu->lock);
 	/*
-	 * MMU faults and GR exceptions name the instance block, and its memory may soon be another
-	 * channel's. Wait, for a bounded time, until faults of that block are handled and the
-	 * interrupt thread's present run is over.
+	 * MMU faults and GR exceptions name the shadow instance block, and its memory may soon be
+	 * that of another channel's block. Wait, for a bounded time, until faults of that block are
+	 * handled and the interrupt thread's present run is over.
 	 */
 	if (!vmach_gpu_wedged(gpu))
 		kvgpu_hw_intr_settle(&gpu->hw, c->inst.at.v);
@@ -589,7 +601,7 @@ void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 	kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, false);
 	c->enabled = c->listed = false;
 	kvgpu_hw_lock(&v->gpu->lock);
-	c->dead = true;		/* lists that are published from now on leave the channel out */
+	c->dead = true;		/* a list that is published from now on leaves the channel out */
 	if (vmach_runlist_drop(v->m, c->hrunl, c->hchid) &&
 	    vmach_runlist_update(v->m, c->hrunl))
 		vmach_gpu_wedge(v->gpu, "a runlist was not taken");

@@ -2,16 +2,17 @@
 /*
  * Interrupts of the chip, and their delivery to guests. The chip's interrupt thread calls the
  * functions of kvgpu_machine_events, except copy_stuck(), for all vGPUs. These functions look up
- * the vGPU, and queue an event for the guest, or disable the channel and leave the rest to
- * recover.c, or both. nonstall() is different: it is for all vGPUs with channels. Of the machine's
- * sleeping locks, these functions take chip->event_lock only. No code waits for a guest, or signals
- * one, with event_lock held.
+ * the vGPU, and queue an event for the guest (machine->events), or disable the channel and leave
+ * the rest to recover.c, or both. nonstall() is different: it is for all vGPUs with channels. Of
+ * the machine's sleeping locks, these functions take chip->event_lock only. No code waits for a
+ * guest, or signals a VMM, with event_lock held.
  *
- * Delivery needs vgpu->lock, and time: a signal of an eventfd may take milliseconds, because the
- * VMM decides what waits for that eventfd. So a work item of the vGPU delivers, or a thread that
- * holds vgpu->lock anyway delivers when it is done (end of kvgpu_machine_reg_write(), for
- * instance). The work item normally takes an eighth of one CPU for one vGPU at most, on the
- * average. Guests see their own ids and addresses only.
+ * To deliver an event is to set the guest's registers accordingly (mmio-trap/), and to signal the
+ * guest's interrupt by an eventfd of the VMM. That needs vgpu->lock, and time: a signal of an
+ * eventfd may take milliseconds, because the VMM decides what waits for that eventfd. So a work
+ * item of the vGPU (event_work) delivers, or a thread that holds vgpu->lock anyway delivers when it
+ * is done (end of kvgpu_machine_reg_write(), for instance). The work item normally takes an eighth
+ * of one CPU for one vGPU at most, on the average. Guests see their own ids and addresses only.
  *
  * Each vGPU has a budget for the interrupts of PBDMAs, GR and copy engines, and for BAR faults. A
  * channel whose interrupt exceeds the budget is ended, because the PBDMA, GR and the interrupt
@@ -23,16 +24,20 @@
 #include "gk110/gr.h"
 #include "mdev/machine/internal.h"
 
-/* this many registers of a GR exception count as one more interrupt in the vGPU's budget */
+/* so many registers of a GR exception count as one more interrupt in the vGPU's budget */
 #define REGS_OF_ONE	4
+/* ms after which event_work tries again to take vgpu->lock */
 #define RETRY_MS	1
-/* the work item that signals one VMM may take 1/8 of a CPU's time, on the average */
+/*
+ * event_work of one vGPU may take 1 / TELL_PART of a CPU's time, on the average; ns that it may
+ * have saved up, and may owe
+ */
 #define TELL_PART	8
 #define TELL_BURST_NS	(5 * (s64)NSEC_PER_MSEC)
 #define TELL_DEBT_NS	(NSEC_PER_SEC)
 /*
- * Info word of the MMU fault that answers PFIFO_FAULT_INJECT. nouveau injects this fault to recover
- * an engine that hangs (vmach_fault_trigger()).
+ * Info word (PFIFO's fault record) of the MMU fault that answers PFIFO_FAULT_INJECT. nouveau
+ * injects this fault to recover an engine that hangs (vmach_fault_trigger()).
  */
 #define HANG_INFO	(GMMU_FAULT_INFO_HUB | FIELD_PREP(GMMU_FAULT_INFO_REASON, 4))
 
@@ -49,10 +54,10 @@ void vmach_event_push(struct kvgpu_machine *m, const struct machine_event *ev)
 }
 
 /*
- * Takes the next event that can be delivered now. False: there is none. Leaves an exception of GR
- * in the queue until the guest has restarted its GR after the last exception. Real GR normally
- * halts at an exception, so that the guest's driver expects one exception at a time, and the
- * registers describe one only. The host has restarted the chip's GR meanwhile.
+ * Takes the first event from the queue that can be delivered now. False: there is none. Leaves an
+ * exception of GR in the queue until the guest has restarted its GR after the last exception. Real
+ * GR normally halts at an exception, so that the guest's driver expects one exception at a time,
+ * and the registers describe one only. The host has restarted the chip's GR meanwhile.
  */
 static bool event_pop(struct kvgpu_machine *m, struct machine_event *ev)
 {
@@ -72,6 +77,7 @@ static bool event_pop(struct kvgpu_machine *m, struct machine_event *ev)
 	return any;
 }
 
+/* Queues m->event_work to run in @jiffies_on jiffies, unless the vGPU is going away. */
 static void event_later(struct kvgpu_machine *m, unsigned long jiffies_on)
 {
 	if (!READ_ONCE(m->gone))
@@ -84,8 +90,8 @@ void vmach_events_kick(struct kvgpu_machine *m)
 }
 
 /*
- * Adds 1/TELL_PART of the time passed to the budget for signals to the VMM. Returns 0 if the VMM
- * may be signalled now, else the ns until then. vgpu->lock is held.
+ * Adds 1 / TELL_PART of the time since the last call to the budget for signals to the VMM
+ * (m->tell). Returns 0 if the VMM may be signalled now, else the ns until then. vgpu->lock is held.
  */
 static u64 tell_refill(struct kvgpu_machine *m, u64 now)
 {
@@ -127,6 +133,7 @@ static void event_work(struct work_struct *work)
 
 /* ---------------------------------------------------------------- delivery of events to a guest */
 
+/* Returns the number by which PFIFO's registers call engine @engine of topo.engine[]. */
 static u32 engine_id(const struct kvgpu_vgpu *v, u8 engine)
 {
 	return v->gpu->hw.topo.engine[engine].id;
@@ -198,9 +205,10 @@ void vmach_events_deliver(struct kvgpu_vgpu *v)
 }
 
 /*
- * Answers nouveau's recovery of a hang. nouveau triggers a fault of the engine. When the fault
- * comes, nouveau recovers the channel that the engine's status names. Does nothing if the guest was
- * told of no hang on @engine since it last triggered a fault there.
+ * Carries out the guest's request for an MMU fault of an engine, by which nouveau recovers from a
+ * hang: when the fault comes, nouveau recovers the channel that the engine's status names. @engine:
+ * id of the engine. @unit: MMU unit of the fault. Does nothing if the guest was told of no hang on
+ * @engine since it last triggered a fault there.
  */
 void vmach_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit)
 {
@@ -212,8 +220,9 @@ void vmach_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit)
 	m->stuck[engine].set = false;
 }
 
-/* ------------------ reports of the chip; the handlers call their helpers with event_lock held */
+/* ----------------------- handlers of the chip's reports; their helpers run with event_lock held */
 
+/* Returns the channel whose shadow instance block is at @inst, or NULL. */
 static struct kvgpu_chan *chan_of_inst(struct kvgpu_chip *chip, u64 inst)
 {
 	struct kvgpu_chan *c;
@@ -225,8 +234,8 @@ static struct kvgpu_chan *chan_of_inst(struct kvgpu_chip *chip, u64 inst)
 }
 
 /*
- * Returns the channel that the chip calls @id. With @tsg, @id is a group: returns a channel of it
- * that is not dead, if there is one, because a dead channel can't be ended again.
+ * Returns the channel with the chip's id @id, or NULL. With @tsg, @id is a group (TSG): returns a
+ * channel of it that is not dead, if there is one, because a dead channel can't be ended again.
  */
 static struct kvgpu_chan *chan_of_id(struct kvgpu_chip *chip, int id, bool tsg)
 {
@@ -236,8 +245,9 @@ static struct kvgpu_chan *chan_of_id(struct kvgpu_chip *chip, int id, bool tsg)
 }
 
 /*
- * Disables the channel at once. The recovery work item takes it off the chip and tells the guest.
- * For a dead channel none of this is done. event_lock is held. @why: EVENT_FAULT or EVENT_SCHED.
+ * Disables the channel at once. The recovery work item (chip->recover) then takes it off the chip
+ * and tells the guest. Does nothing if the channel waits for recovery already. A dead channel is
+ * neither disabled nor recovered. event_lock is held. @why: EVENT_FAULT or EVENT_SCHED.
  */
 void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
 {
@@ -250,8 +260,8 @@ void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
 }
 
 /*
- * Counts an interrupt of @m as @price interrupts. False: the vGPU has used up its budget of this
- * second.
+ * Counts an interrupt of @m as @price interrupts. False: the vGPU has used up its budget,
+ * EVENTS_PER_SECOND, of the present second.
  */
 static bool within_budget(struct kvgpu_machine *m, u32 price)
 {
@@ -275,6 +285,7 @@ void vmach_events_forget(struct kvgpu_machine *m)
 	kvgpu_hw_unlock(&chip->event_lock);
 }
 
+/* Ends a channel whose interrupts exceed the vGPU's budget: that is a strike (strike.c). */
 static void storm_chan_end(struct kvgpu_chip *chip, struct kvgpu_chan *c)
 {
 	kvgpu_mdev_fault_note(c->vgpu, "too many interrupts, channel ended", c->gchid.v, 0,
@@ -285,9 +296,9 @@ static void storm_chan_end(struct kvgpu_chip *chip, struct kvgpu_chan *c)
 }
 
 /*
- * A CPU accessed a page of a BAR that has no translation. All pages of vGPUs' slices have a
- * translation, so that this fault is an error of the card or of the host. Tells the guest that owns
- * the slice, as far as the vGPU's budget of interrupts allows.
+ * Reports an MMU fault of BAR1 or BAR3: a CPU accessed a page of a BAR that has no translation. All
+ * pages of vGPUs' slices have a translation, so that this fault is an error of the card or of the
+ * host. Tells the guest that owns the slice, as far as the vGPU's budget of interrupts allows.
  */
 static void bar_fault(struct kvgpu_chip *chip, const struct kvgpu_hw_fault *f)
 {
@@ -330,7 +341,10 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 		}
 		vmach_chan_end_soon(chip, c, EVENT_FAULT);
 	} else {
-		/* the fault stops the runlist, even if its channel was unbound meanwhile */
+		/*
+		 * the fault stops the runlist, even if its channel was unbound meanwhile: let it go
+		 * on
+		 */
 		dev_notice_ratelimited(&gpu->hw.pdev->dev,
 				       "MMU fault of unit 0x%02x at 0x%010llx, instance 0x%010llx: nobody's any more\n",
 				       f->unit, f->va, f->inst);
@@ -340,9 +354,9 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 }
 
 /*
- * The registers that explain a PBDMA's interrupt may still have values of another tenant's channel.
- * METHOD0 and DATA0 belong to INTR0, the HCE's registers to INTR1. Only the registers of a kind
- * that was raised now are reported.
+ * Fills @ev with the registers that explain a PBDMA's interrupt. They may still have values of
+ * another tenant's channel. METHOD0 and DATA0 belong to INTR0, the HCE's registers to INTR1. Only
+ * the registers of a kind that was raised now are reported.
  */
 static void fill_pbdma(struct machine_event *ev, const struct kvgpu_hw_pbdma *p)
 {
@@ -357,8 +371,8 @@ static void fill_pbdma(struct machine_event *ev, const struct kvgpu_hw_pbdma *p)
 }
 
 /*
- * The host does not wait for the guest's acknowledge: hw/ skips the method (after an INTR0) and
- * lets the PBDMA go on.
+ * Reports an interrupt of a PBDMA to the guest of its channel. The host does not wait for the
+ * guest's acknowledge: hw/ skips the method (after an INTR0) and lets the PBDMA go on.
  */
 static void pbdma_intr_take(void *ctx, const struct kvgpu_hw_pbdma *p)
 {
@@ -456,8 +470,8 @@ static void ce_intr_take(void *ctx, u8 engine, u32 intr, u32 code, int id, bool 
 }
 
 /*
- * Masks NON_STALL_INTERRUPTs if no driver waits for one (@off) or too many come (@held), else
- * unmasks them. event_lock is held.
+ * Masks NON_STALL_INTERRUPTs of the card if no driver waits for one (@off) or their budget is used
+ * up (@held), else unmasks them. event_lock is held.
  */
 static void nonstall_set(struct kvgpu_chip *chip, bool off, bool held)
 {
@@ -470,11 +484,11 @@ static void nonstall_set(struct kvgpu_chip *chip, bool off, bool held)
 }
 
 /*
- * Refills the card's budget of NON_STALL_INTERRUPTs. Each of these interrupts costs the host time,
- * and all waiting vGPUs are told of it. The budget grows by NONSTALL_PER_MS interrupts each
- * millisecond, up to NONSTALL_BURST. There is also a budget of the interrupt thread's time. It
- * grows by half of the time that passes, up to NONSTALL_BURST_NS. The thread's time for other
- * interrupts is paid from the second budget, too. False: one of the two budgets is used up.
+ * Refills the card's two budgets of NON_STALL_INTERRUPTs. Each of these interrupts costs the host
+ * time, and all waiting vGPUs are told of it. The first budget counts interrupts: it grows by
+ * NONSTALL_PER_MS each millisecond, up to NONSTALL_BURST. The second is time of the interrupt
+ * thread: it grows by half of the time that passes, up to NONSTALL_BURST_NS. The thread's time for
+ * other interrupts is paid from the second budget, too. False: one of the two is used up.
  */
 static bool nonstall_refill(struct kvgpu_chip *chip, u64 now)
 {
@@ -488,8 +502,8 @@ static bool nonstall_refill(struct kvgpu_chip *chip, u64 now)
 }
 
 /*
- * Pays for one NON_STALL_INTERRUPT, and for the interrupt thread's runs that are not paid yet,
- * except the present run: hw.intr_ns does not have it yet.
+ * Pays for one NON_STALL_INTERRUPT from the first budget, and from the second for the interrupt
+ * thread's runs that are not paid yet, except the present run: hw.intr_ns does not have it yet.
  */
 static void nonstall_pay(struct kvgpu_chip *chip)
 {
@@ -502,13 +516,14 @@ static void nonstall_pay(struct kvgpu_chip *chip)
 }
 
 /*
- * The chip does not tell which channel sent a NON_STALL_INTERRUPT, so that all vGPUs with channels
- * are shown it. That is harmless: a driver then looks in memory whether its work is done. A vGPU
- * whose driver does not wait is shown it when events are next delivered to the guest, normally at a
- * register access. An interrupt that finds no driver waiting masks further interrupts until a
- * driver waits: each submission of a nouveau client ends with such an interrupt, and each interrupt
- * would cost the host some ten register accesses. The chip keeps the interrupt's bit while the
- * interrupt is masked, and interrupts when it is unmasked.
+ * Handles a NON_STALL_INTERRUPT, by which channels report the end of a submission. The chip does
+ * not tell which channel sent it, so that all vGPUs with channels are shown it. That is harmless: a
+ * driver then looks in memory whether its work is done. A vGPU whose driver does not wait is shown
+ * it when events are next delivered to the guest, normally at a register access. An interrupt that
+ * finds no driver waiting masks further interrupts until a driver waits: each submission of a
+ * nouveau client ends with such an interrupt, and each interrupt would cost the host some ten
+ * register accesses. The chip keeps the interrupt's bit while the interrupt is masked, and
+ * interrupts when it is unmasked.
  *
  * No vGPU can be punished for too many of these interrupts, because their sender is unknown. The
  * interrupt that uses up the budget masks all further ones. Then each look of the slicer refills
@@ -561,8 +576,8 @@ bool vmach_nonstall_look(struct kvgpu_chip *chip, u64 now)
 }
 
 /*
- * Call it when the driver may have begun or stopped to wait for NON_STALL_INTERRUPTs. event_lock
- * orders this with nonstall(): either nonstall() sees that the driver waits, or the next
+ * Call it when the guest's driver may have begun or stopped to wait for NON_STALL_INTERRUPTs.
+ * event_lock orders this with nonstall(): either nonstall() sees that the driver waits, or the next
  * vmach_events_deliver() sees the pending bit that nonstall() set.
  */
 void vmach_waits_update(struct kvgpu_vgpu *v)
@@ -585,6 +600,10 @@ void vmach_waits_update(struct kvgpu_vgpu *v)
 	kvgpu_hw_unlock(&chip->event_lock);
 }
 
+/*
+ * The chip reports that a context switch takes longer than kvgpu_hw_switch_timeout(): ends the
+ * channel.
+ */
 static void ctxsw_timeout(void *ctx, u8 engine, int id, bool tsg)
 {
 	struct kvgpu_gpu *gpu = ctx;
@@ -632,8 +651,8 @@ static void alarm_work(struct work_struct *work)
 }
 
 /*
- * Arms the guest's timer, or disarms it. nouveau uses it to poll sensors, so that a delay of a
- * jiffy does not matter.
+ * Arms the host's timer for the alarm of the guest's PTIMER, or disarms it if the guest has none.
+ * nouveau uses the alarm to poll sensors, so that a delay of a jiffy does not matter.
  */
 void vmach_alarm_arm(struct kvgpu_vgpu *v)
 {
@@ -646,7 +665,7 @@ void vmach_alarm_arm(struct kvgpu_vgpu *v)
 				 at > now ? nsecs_to_jiffies(at - now) + 1 : 1);
 }
 
-/* ------------------------------------------------------ begin, end and reset of a vGPU's events */
+/* --------------------------------------------------- set up, end and reset the events of a vGPU */
 
 void vmach_events_init(struct kvgpu_machine *m)
 {

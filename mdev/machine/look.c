@@ -1,57 +1,58 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Finds out which vGPUs have work to do, and which vGPUs the chip has worked for since the last
- * look. Doorbells normally do not trap, so that the slicer has to look.
+ * A *look* of the slicer: finds out which vGPUs have work to do, and which vGPUs the chip has
+ * worked for since the last look. Doorbells normally do not trap, so that the slicer has to look.
  *
- * A channel has work if its GP_GET and GP_PUT differ, or if the chip tells so (channel table:
- * pending, or on a PBDMA). The guest can write the two words, but not the channel table. Without
- * the table, the words are believed only if they tell of work, for which the guest itself pays.
- * Equal words mean "no work" only after the channel table has agreed for this GP_PUT. And if
- * several vGPUs have lists on the open chip, and not all of them seem to have work, a PBDMA, the
- * next each time, is asked which channel it has. Equal words can also lie: a ring of two entries
- * that is filled twice between two looks reads as before. So if an engine is seen at work for a
- * vGPU whose words tell of no work, the vGPU counts as having work; unsaid_work() tells for how
- * long.
+ * *Work.* A channel has work if its GP_GET and GP_PUT differ, or if the chip tells so (channel
+ * table: pending, or on a PBDMA). The guest can write these two words of USERD, but not the channel
+ * table. Without the table, the words are believed only if they tell of work, for which the guest
+ * itself pays. Equal words mean "no work" only after the channel table has agreed for this GP_PUT.
+ * And if several vGPUs have lists on the open chip, and not all of them seem to have work, a PBDMA,
+ * the next each time, is asked which channel it has. Equal words can also be wrong: a ring of two
+ * entries that is filled twice between two looks reads as before. So if an engine is seen at work
+ * for a vGPU whose words tell of no work, the vGPU counts as having work. Such work is called
+ * *unsaid*; unsaid_work() tells for how long it counts.
  *
- * A vGPU on the chip that has work was at work if an engine of the runlist was busy or a GP_GET of
- * the vGPU has moved. (engines_busy() and note_work_seen() have other rules for work of which the
- * words did not tell.)
- * While several vGPUs on the chip have work, an engine counts only for the vGPU that it names, or
- * for all of them if it names none. If a vGPU has work, but neither is the case, the host takes it
- * that the vGPU waits for a semaphore. (A pushbuffer of NOPs looks the same, and is treated the
- * same.) Waiting is not charged here; sched/choose.c says when a vGPU pays for an idle chip.
+ * *At work.* A vGPU on the chip that has work was at work if an engine of the runlist was busy or a
+ * GP_GET of the vGPU has moved. (engines_busy() and note_work_seen() have other rules for unsaid
+ * work.) While several vGPUs on the chip have work, an engine counts only for the vGPU that it
+ * names, or for all of them if it names none. If a vGPU has work, but no engine counts for it and
+ * no GP_GET has moved, the host takes it that the vGPU waits for a semaphore. (A pushbuffer of NOPs
+ * looks the same, and is treated the same.) Waiting is not charged here; sched/choose.c says when a
+ * vGPU pays for an idle chip.
  *
- * A look has one of three reasons: a random time has come (sched/gap.c), the policy wants to know,
- * or the slicer was kicked, which a guest can do by submitting a list. Only a look at a random time
- * is a *sample*, because a guest may know or cause the times of the other looks. The sampler's
- * thread (sample.c) reads the engines' status for the sample at the random time, even if the
- * slicer's look comes late, and goes on with further samples until it comes. A vGPU that the sample
- * saw at work is charged until the next sample, or until it leaves the chip. The other looks do not
- * change which vGPUs are charged: they charge the time until now, and find out which vGPUs have
- * work.
+ * *Samples.* A look has one of three reasons: a random time has come (sched/gap.c), the policy
+ * wants to know, or the slicer was kicked, which a guest can do by submitting a list. Only a look
+ * at a random time is a *sample*, because a guest may know or cause the times of the other looks.
+ * The sampler's thread (sample.c) reads the engines' status for the sample at the random time, even
+ * if the slicer's look comes late, and goes on with *late samples* until it comes. A vGPU that the
+ * sample saw at work is charged until the next sample, or until it leaves the chip; meanwhile
+ * slice.busy is set. The other looks do not change which vGPUs are charged: they charge the time
+ * until now, and find out which vGPUs have work.
  *
- * Open for silicon: whether an idle PBDMA continues to name its last channel. If so, an idle
- * channel seems to have work for one more turn, until it is preempted.
+ * Not known of the real chip: whether an idle PBDMA continues to name its last channel. If so, an
+ * idle channel seems to have work for one more turn, until it is preempted.
  *
  * This code runs in the slicer's thread with gpu->lock held, a lock under which a thread may sleep.
  * It never takes vgpu->lock, and only reads the card.
  */
 #include "mdev/machine/internal.h"
 
-/* most ns charged at a sample for work since the sample before, which did not see it */
+/* most ns charged at a sample to a vGPU that was not .busy, but whose GP_GET moved before it */
 #define BRIEF_NS	250000
-/* most looks at the engines in a row; an engine is idle for a moment between two methods */
+/* most readings of the engines in one look; an engine is idle for a moment between two methods */
 #define ENGINE_LOOKS	3
 /* most channels of one vGPU whose USERD one look reads; each takes two reads of BAR1 */
 #define MAX_LOOKS	16
-/* if the answer is for statistics only, one look in this many lets unsaid_work() ask all engines */
+/* one in so many looks asks all engines for unsaid work while only statistics need the answer */
 #define LOOKS_ALONE	16
 /*
- * most reads of the channel table for one vGPU in one look; further channels that would need a read
- * count as having work
+ * most reads of the channel table for one vGPU in one look; a further channel that would need a
+ * read counts as having work
  */
 #define MAX_ASKS	8
 
+/* Tells whether the channel table says that the channel has work. */
 static bool chan_pending(struct kvgpu_gpu *gpu, const struct kvgpu_chan *c)
 {
 	switch (FIELD_GET(PCCSR_CHAN_STATUS, kvgpu_hw_chan_status(&gpu->hw, c->hchid))) {
@@ -65,9 +66,9 @@ static bool chan_pending(struct kvgpu_gpu *gpu, const struct kvgpu_chan *c)
 }
 
 /*
- * Tells whether the channel has work. Sets *@moved if GP_GET has changed since the channel was last
- * looked at. *@asks: number of reads of the channel table that this look may still make; counted
- * down here.
+ * Tells whether channel @c has work, by its GP_GET and GP_PUT and perhaps by the channel table.
+ * Sets *@moved if GP_GET has changed since the channel was last looked at. *@asks: number of reads
+ * of the channel table that this look may still make; counted down here.
  */
 static bool chan_work(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool *moved, u32 *asks)
 {
@@ -90,9 +91,10 @@ static bool chan_work(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool *moved, 
 }
 
 /*
- * Tells whether @m has work. Looks at MAX_LOOKS channels of its list at most, from the entry on
- * where the last look stopped. A vGPU that had work counts as having work until all entries of its
- * list, one after the other, were seen without work.
+ * Tells whether @m has work, by the channels of its list. Looks at MAX_LOOKS channels at most, from
+ * the entry on where the last look stopped. A vGPU that had work counts as having work until all
+ * entries of its list, one after the other, were seen without work. Sets *@moved as chan_work()
+ * does.
  */
 static bool list_has_work(struct kvgpu_machine *m, bool *moved)
 {
@@ -122,7 +124,7 @@ static bool list_has_work(struct kvgpu_machine *m, bool *moved)
 }
 
 /*
- * Returns the status of an engine: in a sample the status that the sampler has read, else the
+ * Returns the status of engine @e: in a sample the status that the sampler has read, else the
  * present status.
  */
 static u32 engine_status(struct kvgpu_chip *chip, u8 e)
@@ -133,8 +135,8 @@ static u32 engine_status(struct kvgpu_chip *chip, u8 e)
 
 /*
  * Notes that engine @e, with status @st, works. Returns the vGPU for which it works. NULL: the
- * status names no channel, or a channel of no vGPU. If the vGPU was not known to have work, adds @e
- * to @unsaid, and notes that the vGPU has work.
+ * status names no channel, or a channel of no vGPU. If the vGPU was not known to have work, the
+ * work is unsaid: adds @e to the bits of @unsaid, and notes that the vGPU has work.
  */
 static struct kvgpu_machine *note_engine(struct kvgpu_chip *chip, u8 e, u32 st, u32 *unsaid)
 {
@@ -156,8 +158,8 @@ static struct kvgpu_machine *note_engine(struct kvgpu_chip *chip, u8 e, u32 st, 
  * Tells whether an engine works for a vGPU that is known to have work, or works and names no vGPU.
  * Sets .named of the vGPUs that such engines name, and *@unnamed if an engine names none. Does not
  * ask the engines in @unsaid, which unsaid_work() has found at work. Adds engines to @unsaid that
- * work for a vGPU whose words tell of no work. If @all is true, asks all other engines of the
- * runlist, else only until the answer is yes.
+ * do unsaid work. If @all is true, asks all other engines of the runlist, else only until the
+ * answer is yes. Reads each engine ENGINE_LOOKS times at most.
  */
 static bool engines_busy(struct kvgpu_chip *chip, bool all, u32 *unsaid, bool *unnamed)
 {
@@ -218,11 +220,11 @@ static struct kvgpu_machine *engine_owner(struct kvgpu_chip *chip, u8 e)
 }
 
 /*
- * Returns the engines at work for vGPUs whose USERD words (GP_GET, GP_PUT) told of no work, and
- * notes that these vGPUs have work. Asks the engines whose numbers slice.works_on keeps; with @ask
- * all engines of the runlist. (One further engine at each look would not be enough: of three
- * engines, work on one would be seen at one look in three, and the guest would pay for a third of
- * its work.)
+ * Finds unsaid work: returns the engines, a bit for each, that work for vGPUs whose USERD words
+ * (GP_GET, GP_PUT) told of no work, and notes that these vGPUs have work. Asks the engines whose
+ * numbers slice.works_on keeps; with @ask all engines of the runlist. (One further engine at each
+ * look would not be enough: of three engines, work on one would be seen at one look in three, and
+ * the guest would pay for a third of its work.)
  *
  * .works_on is cleared when its engine does not work for the vGPU any more and the vGPU's list is
  * empty, or is on the chip while that engine works for no vGPU. If the list has entries, .works_on
@@ -270,7 +272,10 @@ bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machin
 	       READ_ONCE(m->slice.ent.cap) < KVGPU_SCHED_CAP_NONE;
 }
 
-/* Tells whether late sample @p saw an engine at work for @m, or for no vGPU and @m was .seen. */
+/*
+ * Tells whether late sample @p saw @m at work: an engine worked for @m, or an engine worked for no
+ * known vGPU and this look found @m .seen.
+ */
 static bool late_seen(struct kvgpu_machine *m, const struct machine_sample *p)
 {
 	struct kvgpu_chip *chip = m->v->gpu->chip;
@@ -288,10 +293,12 @@ static bool late_seen(struct kvgpu_machine *m, const struct machine_sample *p)
 }
 
 /*
- * Returns the ns up to @now for which @m pays. *@busy: whether @m was .busy since the last look;
- * set to whether it is from @now on. @late: how many samples were taken after the first one.
- * Without any, @m pays for all of the time or nothing. With some the time is cut at each of them,
- * and what a sample saw counts from its own time on.
+ * Returns for how many ns from the last look to @now @m pays, by the first sample and the @late
+ * samples after it. *@busy: whether @m was .busy since the last look; set to whether it is .busy
+ * from @now on. If @late is 0, @m pays for all of the time if it was .busy, else for none, and is
+ * .busy from now on if it is .seen. If not, the samples' times divide the time. In the first part
+ * @m pays if it was .busy, in each other part if the sample at the beginning of that part saw @m at
+ * work.
  */
 static u64 sampled_time(struct kvgpu_machine *m, u32 late, u64 now, bool *busy)
 {
@@ -313,9 +320,11 @@ static u64 sampled_time(struct kvgpu_machine *m, u32 late, u64 now, bool *busy)
 }
 
 /*
- * A vGPU that a sample saw at work is charged until the next sample, or until it leaves the chip.
- * The charge is right on the average. This holds also if the guest knows the times of past looks,
- * because it does not know the time of the next sample. @late: see sampled_time().
+ * Charges @m for the time since the last look, and, if this look is a @sample, notes whether @m is
+ * .busy from now on. A vGPU that a sample saw at work is charged until the next sample, or until it
+ * leaves the chip. The charge is right on the average. This holds also if the guest knows the times
+ * of past looks, because it does not know the time of the next sample. @late: see sampled_time().
+ * slicer->books is held for writing.
  */
 static void look_charge(struct kvgpu_machine *m, bool sample, u32 late, u64 now)
 {
@@ -340,9 +349,9 @@ static void look_charge(struct kvgpu_machine *m, bool sample, u32 late, u64 now)
 }
 
 /*
- * Notes whether @m was seen at work. @engine: an engine was seen to work that may work for @m; it
- * counts only if the list of @m is on the chip. If .works_on is set, @m was seen at work only if
- * that engine works for @m now, on the chip or off it.
+ * Notes in .seen whether @m was seen at work. @engine: an engine was seen to work that may work for
+ * @m; it counts only if the list of @m is on the chip. If .works_on is set, @m was seen at work
+ * only if that engine works for @m now, on the chip or off it.
  */
 static void note_work_seen(struct kvgpu_machine *m, bool engine)
 {
@@ -357,10 +366,10 @@ static void note_work_seen(struct kvgpu_machine *m, bool engine)
 }
 
 /*
- * Tells whether a look asks all engines for work of which no USERD words tell. @idle: a vGPU with a
- * list seems to have no work, or no vGPU seems to have any. @shared: a vGPU is limited, or there
- * are several. A sample always does: a loaded channel runs on after its vGPU took it off its list,
- * beside a vGPU whose GP_GET moves. The sampler has read the engines' status already.
+ * Tells whether a look asks all engines for unsaid work. @idle: a vGPU with a list seems to have no
+ * work, or no vGPU seems to have any. @shared: a vGPU is limited, or there are several. A sample
+ * always asks: a loaded channel runs on after its vGPU took it off its list, beside a vGPU whose
+ * GP_GET moves; and the sampler has read the engines' status already.
  */
 static bool asks_all(struct machine_slicer *s, bool sample, bool idle, bool shared)
 {
@@ -401,7 +410,7 @@ bool vmach_slicer_look(struct kvgpu_chip *chip, u64 now)
 					    live > 1 || limited));
 	/*
 	 * a vGPU is .busy, and now no vGPU on the chip seems to have work: ask the engines, because
-	 * USERD words may lie
+	 * USERD words may be wrong
 	 */
 	ended = s->busy && !working;
 	if (ended || (working && (sample || !(working == 1 && only->slice.moved))))

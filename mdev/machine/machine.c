@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The machine behind a vGPU's registers: its life, and the entry for register accesses.
+ * The machine behind a vGPU's registers: its life, and the entry for register accesses. In the life
+ * of a vGPU:
  *
- * create: the vGPU's video memory is scrubbed, its windows show only the scrap page.
- * open: the machine's state is as after power-on.
+ * create: the vGPU's video memory (its partition) is scrubbed, its windows in BAR1 and BAR3 show
+ *   only the scrap page, which is a page of the host's pool.
+ * open: registers and windows are as after power-on.
  * close: no channel of the vGPU is left on the chip, or the card was cut off. No page of the guest
  *   is pinned. The chip can delay this for a bounded time only: a channel that does not leave by
  *   itself costs PREEMPT_EVICT_MS and resets of engines, and PREEMPT_LAST_MS before the card is cut
@@ -22,11 +24,10 @@
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
-/* -------------------------------------------------------------- accesses of a guest's registers */
+/* ---------------------------------------------------- the guest's reads and writes of registers */
 
 /*
- * Returns the time, for an access to register @reg; 0 for registers whose access does not need the
- * time.
+ * Returns PTIMER's time in ns for an access to register @reg; 0 if accesses of @reg do not need it.
  */
 static u64 reg_time_get(struct kvgpu_vgpu *v, u32 reg)
 {
@@ -43,14 +44,15 @@ static u64 reg_time_get(struct kvgpu_vgpu *v, u32 reg)
 	}
 }
 
+/* Returns how many accesses mmio-trap has counted as unlisted or denied. */
 static u64 nr_odd_regs(const struct kvgpu_vgpu *v)
 {
 	return v->m->trap.nr_unlisted + v->m->trap.nr_denied;
 }
 
 /*
- * Traces the access if mmio-trap has counted it as denied or unlisted: then the count is not
- * @before any more.
+ * Traces the access if mmio-trap has counted it as unlisted or denied: then the count, which was
+ * @before, has changed.
  */
 static void trace_odd_reg(const struct kvgpu_vgpu *v, u32 reg, u32 val, bool write, u64 before)
 {
@@ -94,9 +96,11 @@ void kvgpu_machine_reg_write(struct kvgpu_vgpu *v, u32 reg, u32 val, u32 be)
 	vmach_events_deliver(v);
 }
 
-/* ------------------------------------------------------------------ a vGPU */
+/* ------------------------------------------------- create, open, close, reset and remove a vGPU */
 
-/* Takes all channels off the chip, then unpins all pages of the guest. */
+/*
+ * Unbinds all channels, removes all shadows, unpins all pages of the guest, and drops its events.
+ */
 static void guest_stop(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
@@ -132,6 +136,7 @@ static int part_scrub(struct kvgpu_vgpu *v)
 	return ret;
 }
 
+/* Makes registers, windows and the vGPU's own memory (struct vgpu_own) as after power-on. */
 static void guest_power_on(struct kvgpu_vgpu *v)
 {
 	const struct kvgpu_hw *hw = &v->gpu->hw;
@@ -163,8 +168,8 @@ static void init_trap(struct kvgpu_vgpu *v)
 }
 
 /*
- * Returns the number of groups of channel ids that the vGPU may have: the same fraction of the
- * groups for guests as its partition has of the memory for partitions, but at least 8.
+ * Returns the number of groups of eight channel ids that the vGPU may have: the same fraction of
+ * the groups for guests as its partition has of the memory for partitions, but at least 8.
  */
 static u32 group_share(const struct kvgpu_vgpu *v)
 {
@@ -300,7 +305,7 @@ int kvgpu_machine_vgpu_open(struct kvgpu_vgpu *v)
 	if (ret)
 		return ret;
 	v->m->scrubbed = false;
-	/* drop a debt in the budget for signals: the last tenant caused it */
+	/* drop a debt in the budget for signals to the VMM: the last tenant caused it */
 	v->m->tell.left = max_t(s64, v->m->tell.left, 0);
 	/* do not count the last tenant's interrupts against this tenant */
 	vmach_events_forget(v->m);
@@ -345,7 +350,7 @@ void kvgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len)
 	mutex_unlock(&v->lock);
 }
 
-/* ------------------------------------------------------------------ a card */
+/* ----------------------------------- set up, start, stop and free the machine's state of a card */
 
 static void destroy_queues(struct kvgpu_chip *chip)
 {

@@ -2,7 +2,8 @@
 /*
  * Recovery: takes a channel that faulted, hangs or misbehaves off the chip for good, and makes the
  * engine that the channel holds usable for the other vGPUs again. After that an event for the guest
- * is queued (event.c).
+ * is queued (event.c). To *evict* a channel is to preempt it, and to reset the engines that it does
+ * not leave. A channel that was ended is *dead* (kvgpu_chan.dead).
  *
  * Recovery never waits for a vgpu->lock, because a thread may hold that lock for long. It works
  * with gpu->lock held, and each wait for the chip is bounded. The reset of an engine loses only the
@@ -12,16 +13,17 @@
  * without it, block the runlist, preempt, reset the engines that still have the channel, clear the
  * runlist's error (PFIFO_RUNLIST_ERROR), allow the runlist. nouveau has no preempt in this order.
  * Here the preempt makes a channel that is on a PBDMA, but on no engine, leave without a reset of
- * an engine. After a reset, or a preempt in vain, the channel is preempted once more before the
- * runlist is allowed. Otherwise the error is cleared after the runlist is allowed.
+ * an engine. After a reset, or a preempt that did not end, the channel is preempted once more
+ * before the runlist is allowed. If neither was the case, the error is cleared after the runlist is
+ * allowed.
  */
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
-/* the eviction of a channel that was ended counts as a reset if it takes more ns */
+/* if the eviction of a channel that is ended takes more ns, that counts as a reset of an engine */
 #define LONG_EVICTION_NS	(10 * NSEC_PER_MSEC)
 
-/* ------------------------------------------------------------------ drive channels off engines */
+/* ------------------------------------------------------- evict channels: preempt, reset engines */
 
 /*
  * Resets engine @e. If that fails, resets it once more: this also clears requests that reached the
@@ -33,6 +35,7 @@ static void reset_engine(struct kvgpu_gpu *gpu, u8 e)
 		vmach_gpu_wedge(gpu, "an engine did not come back from its reset");
 }
 
+/* Preempts the channels or groups that a PBDMA has or is about to get, by its status @st. */
 static void preempt_status(struct kvgpu_gpu *gpu, u32 st)
 {
 	if (st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE))
@@ -44,10 +47,10 @@ static void preempt_status(struct kvgpu_gpu *gpu, u32 st)
 }
 
 /*
- * Preempts what the runlist's PBDMAs have. While an engine is reset, no channel may wait for that
- * engine: PFIFO would ask the engine for a context switch while the engine's microcode is off, and
- * wait for the answer for ever. The caller has blocked the runlist, so that PBDMAs get no further
- * channels. The preempts are to save the channels that PBDMAs have, or are about to get, to memory.
+ * Preempts the channels that PBDMAs of the runlist have, or are about to get. While an engine is
+ * reset, no channel may wait for that engine: PFIFO would ask the engine for a context switch while
+ * the engine's microcode is off, and wait for the answer for ever. The caller has blocked the
+ * runlist, so that PBDMAs get no further channels. The preempts also save these channels to memory.
  * This is nouveau's order (nvkm_runl_rc(), nvkm_runl_block()), except for the preempts.
  */
 static void clear_pbdmas(struct kvgpu_gpu *gpu, u8 runl)
@@ -59,6 +62,7 @@ static void clear_pbdmas(struct kvgpu_gpu *gpu, u8 runl)
 			preempt_status(gpu, kvgpu_hw_pbdma_status(&gpu->hw, p));
 }
 
+/* Resets the engines that have channel or group @id. Returns whether an engine was reset. */
 static bool chan_engines_reset(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id)
 {
 	bool any = false;
@@ -116,6 +120,7 @@ bool vmach_chan_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned
 	return reset;
 }
 
+/* Tells whether status @st of an engine says that it works for the id noted in @s. */
 static bool same_stranger(const struct machine_stranger *s, u32 st)
 {
 	return st & PFIFO_STATUS_BUSY && st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE) &&
@@ -144,9 +149,9 @@ void vmach_stranger_evict(struct kvgpu_chip *chip, u64 now)
 /* ------------------------------------------------------------------ end channels */
 
 /*
- * Returns the engine on which @c hangs as far as the guest is told. The guest's driver then resets
+ * Returns the engine on which @c hangs, as the guest will be told. The guest's driver then resets
  * that engine. nouveau's reset of a graphics engine that it has never used ends in a division by
- * zero (6.12, gf117_gr_init_zcull()), so that the hang of a channel without a graphics context is
+ * zero (6.12, gf117_gr_init_zcull()). So the hang of a channel without a graphics context is
  * reported on a copy engine.
  */
 static u8 told_engine(const struct kvgpu_chan *c)
@@ -162,6 +167,7 @@ static u8 told_engine(const struct kvgpu_chan *c)
 	return c->fault.engine;
 }
 
+/* Queues an event for the guest that says why the channel ended, in the guest's ids. */
 static void guest_tell(struct kvgpu_chan *c, u8 why)
 {
 	struct kvgpu_machine *m = c->vgpu->m;
@@ -232,7 +238,7 @@ void vmach_chans_recover(struct work_struct *work)
 
 	for_each_set_bit(id, chip->sick, KVGPU_MAX_CHAN) {
 		/*
-		 * take the lock for each channel anew, so that other threads can get it in between
+		 * take gpu->lock for each channel anew, so that other threads can get it in between
 		 */
 		kvgpu_hw_lock(&gpu->lock);
 		c = chip->by_hchid[id];

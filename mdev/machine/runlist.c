@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runlists. A list has three forms:
+ * Runlists, as the guest submits them. A list has three forms:
  *
  * machine->runl_entries: the list that the guest submitted, with the guest's ids. Copied once at
  *   the submit; vgpu->lock.
  * machine->list: those of these entries that may run, with the chip's ids. gtt-shadow translates
- *   the ids; the list is published, that is, stored here under gpu->lock.
+ *   the ids. To *publish* a list is to store it here under gpu->lock, and to have the chip's list
+ *   written if that has or should have this list.
  * the chip's list: the published lists of the vGPUs that slice.c lets onto the chip, one after the
  *   other (list.c).
+ *
+ * A group is a channel group (TSG) here: its entry in a list, the header, is followed by its
+ * channels' entries. A vGPU's share of the chip's channel ids is machine->max_groups times
+ * KVGPU_GROUP.
  *
  * The chip takes turns among the entries, so that each channel with work gets its slice (plain
  * round robin). A vGPU's list is published anew when the guest submits it, and when a block, an
@@ -18,20 +23,18 @@
  *
  * If a guest blocks a runlist, the entries of that runlist are not published. A loaded channel
  * stays until its slice ends or it is preempted, as on the card. Recovery removes dead channels
- * from the published list without vgpu->lock, because that lock may be held for long.
+ * (ended by the host, or being unbound) from the published list without vgpu->lock, because that
+ * lock may be held for long.
  */
 #include <linux/sched/signal.h>
 
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
-/*
- * timeslice of a group in us; the timeslice of a channel outside of groups is in
- * RAMFC_TIMESLICE_INIT
- */
+/* timeslice of a group in us; that of a channel outside of groups is in RAMFC_TIMESLICE_INIT */
 #define SLICE_US	1000
 
-/* ------------------------------------------------------------------ memory of the lists */
+/* ----------------------------------------------- allocate and free the memory of a vGPU's lists */
 
 int vmach_runlists_init(struct kvgpu_vgpu *v)
 {
@@ -39,8 +42,9 @@ int vmach_runlists_init(struct kvgpu_vgpu *v)
 	u32 r;
 
 	/*
-	 * so the lists of all vGPUs together have fewer than 4,095 entries: the chip takes 4,095 at
-	 * most if rnndb is right about the width of PFIFO_RUNLIST_COUNT
+	 * The vGPU's share of channel ids. So the lists of all vGPUs together have fewer than 4,095
+	 * entries: the chip takes 4,095 at most if rnndb is right about the width of
+	 * PFIFO_RUNLIST_COUNT.
 	 */
 	m->runl_max = m->max_groups * KVGPU_GROUP;
 	m->next = kvcalloc(m->runl_max, sizeof(u64), GFP_KERNEL_ACCOUNT);
@@ -67,8 +71,9 @@ void vmach_runlists_fini(struct kvgpu_vgpu *v)
 	}
 }
 
-/* ---------------------------------------------------------------- translation of a guest's list */
+/* --------------------------------------------------- translate a guest's list to the chip's ids */
 
+/* Argument of list_id_map(): the vGPU, and the guest's and the chip's number of the runlist. */
 struct translate {
 	struct kvgpu_vgpu *v;
 	u8 grunl, hrunl;
@@ -76,7 +81,8 @@ struct translate {
 
 /*
  * Returns the chip's id of the guest's group @id, and takes a free id if the group has none yet.
- * -1: no id is free, or the vGPU has its share of ids. Called only for groups with listed channels.
+ * -1: no id is free, or the vGPU has as many groups as it may have channels. Called only for groups
+ * with listed channels.
  */
 static int map_group(struct kvgpu_vgpu *v, u16 id)
 {
@@ -101,8 +107,9 @@ static int map_group(struct kvgpu_vgpu *v, u16 id)
 }
 
 /*
- * Returns the chip's id of a listed channel or group. Returns -1 if the channel is dead, unbound or
- * bound to another runlist, or the group has no id of the chip.
+ * Returns the chip's id of channel or group @id of a guest's list. Returns -1, so that the entry is
+ * left out, if the channel is dead, unbound or bound to another runlist, or the group has no id of
+ * the chip.
  */
 static int list_id_map(void *ctx, bool tsg, u16 id)
 {
@@ -112,9 +119,9 @@ static int list_id_map(void *ctx, bool tsg, u16 id)
 	if (id >= KVGPU_MAX_CHAN)
 		return -1;
 	/*
-	 * Take no id here. note_members() has given ids to the list's groups that have channels, as
-	 * long as ids were free, and has stored each id in the channels of its group. An id that is
-	 * taken here would not be stored in the channels.
+	 * Take no new id here. note_members() has given ids of the chip to the list's groups that
+	 * have channels, as long as ids were free, and has stored each id in the channels of its
+	 * group. An id that is taken here would not be stored in the channels.
 	 */
 	if (tsg)
 		return t->v->m->htsg[id];
@@ -125,8 +132,8 @@ static int list_id_map(void *ctx, bool tsg, u16 id)
 }
 
 /*
- * Gives back the ids of groups that are in none of the guest's lists and under which no channel may
- * be loaded.
+ * Gives back the chip's ids of groups that are in none of the guest's lists and that no channel of
+ * the vGPU is in: under such an id no channel may be loaded.
  */
 static void drop_groups(struct kvgpu_vgpu *v)
 {
@@ -161,7 +168,7 @@ static void drop_groups(struct kvgpu_vgpu *v)
  * Puts channel @c into the guest's group @group (-1: out of its group), which has the chip's id @h
  * (-1: none). The chip knows a loaded channel by its group's id. Therefore, if that id changes, a
  * live channel first leaves the chip under the old id: once the new id is stored, the old id is
- * lost.
+ * lost. The caller then calls vmach_chans_restart().
  */
 static void set_group(struct kvgpu_chan *c, int group, int h)
 {
@@ -178,8 +185,8 @@ static void set_group(struct kvgpu_chan *c, int group, int h)
 }
 
 /*
- * Notes which channels are in the list, and in which group. A channel that is not in the list keeps
- * its group, because it may be loaded as part of that group.
+ * Notes which channels are in the guest's list of runlist @runl (.listed), and in which group. A
+ * channel that is not in the list keeps its group, because it may be loaded as part of that group.
  */
 static void note_members(struct kvgpu_vgpu *v, u8 runl)
 {
@@ -225,11 +232,11 @@ static bool lacks_group(struct kvgpu_vgpu *v)
 	return false;
 }
 
-/* ------------------------------------------------------------------ publishing a vGPU's lists */
+/* ------------------------------------------------------------------ publish a vGPU's list */
 
 /*
- * Removes the entries of dead channels from the list: recovery may have ended a channel after its
- * entry was translated. Only under gpu->lock it is sure whether a channel is dead.
+ * Removes the entries of dead channels from the published list: recovery may have ended a channel
+ * after its entry was translated. Only under gpu->lock it is sure whether a channel is dead.
  */
 static void drop_dead_chans(struct kvgpu_machine *m, u8 hrunl)
 {
@@ -249,6 +256,7 @@ static void drop_dead_chans(struct kvgpu_machine *m, u8 hrunl)
 	}
 }
 
+/* Translates the guest's lists and publishes the result, if it has changed or @force is true. */
 static void publish_list(struct kvgpu_vgpu *v, u8 hrunl, bool force)
 {
 	struct kvgpu_machine *m = v->m;
@@ -290,8 +298,9 @@ void vmach_runlist_clear(struct kvgpu_vgpu *v)
 	drop_groups(v);
 }
 
-/* ------------------------------------------------------------------ commands of the guest */
+/* ----------------------------------------------------- the guest's submits, blocks and preempts */
 
+/* Copies @count entries from guest address @at. Returns how many could be read. */
 static u32 runlist_fetch(struct kvgpu_vgpu *v, struct kvgpu_gaddr at, u32 count, u64 *out)
 {
 	u32 done = 0, n;
@@ -335,7 +344,9 @@ void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu
 	/* set_group() disables channels that change their group: enable these channels again */
 	vmach_chans_restart(v);
 	drop_groups(v);
-	/* try once more: drop_groups() may have freed ids of the previous list's groups */
+	/*
+	 * try once more: drop_groups() may have freed ids of groups that only the list before had
+	 */
 	if (lacks_group(v)) {
 		note_members(v, runl);
 		publish_list(v, vmach_gr_runl_get(v->gpu), false);
@@ -381,7 +392,7 @@ void vmach_runlist_allow(struct kvgpu_vgpu *v, u32 mask)
 
 /*
  * Returns 0 at once if the vGPU is off the chip, because then none of its channels is loaded.
- * on_chip is read without a lock: normally the caller or the guest has disabled the channel,
+ * slice.on_chip is read without a lock: normally the caller or the guest has disabled the channel,
  * blocked its runlist or submitted a list without it, so that the channel can't be loaded again. If
  * not, the channel can come back at once, as on the card.
  */
@@ -399,7 +410,7 @@ int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
 }
 
 /*
- * Preempts channel or group @id (the guest's) for the guest. If the preempt does not end in time,
+ * Carries out the guest's preempt of its channel or group @id. If the preempt does not end in time,
  * ends the channel with its group, or the group, and tells the guest of a hang.
  */
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads the engines' status at random times. The slicer draws these times (sched/gap.c). The slicer
- * uses the result under gpu->lock. But the slicer may come late: a guest may make it wait for that
- * lock, or it may be resting. By then the guest's work may be over, and would not be seen. So a
- * separate thread, with a real-time priority, reads the status when the drawn time has come,
- * without a lock, and wakes the slicer. look.c uses the result as the sample. Until the slicer
- * comes, the thread goes on at times that it draws with the same mean: if it took one sample only,
- * a guest that makes the slicer rest would work unseen in the rest of the rest.
+ * Samples: reads the engines' status at random times. The slicer draws these times (sched/gap.c),
+ * and uses the result under gpu->lock (look.c). But the slicer may come late: a guest may make it
+ * wait for that lock, or it may be resting. By then the guest's work may be over, and would not be
+ * seen. So a separate thread, the sampler, with a real-time priority, reads the status when the
+ * drawn time has come, without a lock, and wakes the slicer. Until the slicer comes, the sampler
+ * takes *late samples*, at times that it draws itself with the same mean gap. With one sample only,
+ * a guest that makes the slicer come late could work unseen from that sample until the slicer's
+ * look.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>
@@ -16,10 +17,11 @@
 #include "mdev/machine/internal.h"
 
 /*
- * most reads of one engine's status in a sample: between two methods an engine is idle for a moment
+ * most reads of one engine's status in a sample; between two methods an engine is idle for a moment
  */
 #define LOOKS	3
 
+/* Returns the status of engine @e: the first read that has BUSY, else the last read. */
 static u32 read_engine(struct kvgpu_gpu *gpu, u8 e)
 {
 	u32 st = 0, i;
@@ -42,7 +44,9 @@ static void read_engines(struct kvgpu_gpu *gpu, struct machine_sample *p)
 		p->engine[e] = gpu->hw.topo.engine[e].runl == runl ? read_engine(gpu, e) : 0;
 }
 
-/* Draws the time of the next late sample. */
+/*
+ * Draws the time of the next late sample; ~0: none, because .late is full or no sample is planned.
+ */
 static void draw_late(struct kvgpu_chip *chip)
 {
 	struct machine_sampler *s = &chip->slicer.sampler;
@@ -53,7 +57,7 @@ static void draw_late(struct kvgpu_chip *chip)
 		s->late_at = ktime_get_ns() + kvgpu_sched_gap(mean, get_random_u64());
 }
 
-/* Takes the sample for which the slicer has drawn time @at, and wakes the slicer. */
+/* Takes the first sample, for which the slicer has drawn time @at, and wakes the slicer. */
 static void take_first(struct kvgpu_chip *chip, u64 at)
 {
 	struct machine_sampler *s = &chip->slicer.sampler;
@@ -66,7 +70,7 @@ static void take_first(struct kvgpu_chip *chip, u64 at)
 	vmach_slicer_kick(chip->gpu);
 }
 
-/* Takes one more sample, because the slicer has not used the first one yet. */
+/* Takes a late sample, because the slicer has not used the first one yet. */
 static void take_late(struct kvgpu_chip *chip)
 {
 	struct machine_sampler *s = &chip->slicer.sampler;
@@ -100,7 +104,11 @@ static int sampler_main(void *arg)
 		if (kthread_should_stop())
 			;
 		else if (!drawn || at == ~0ull)
-			schedule();	/* sleeps until a kick, which comes when a time is drawn */
+			/*
+			 * sleeps until vmach_sampler_kick(), which the slicer calls when it has
+			 * drawn a time
+			 */
+			schedule();
 		else
 			/*
 			 * no timer slack: read the engines as soon as possible after the drawn
@@ -128,7 +136,7 @@ void vmach_sampler_kick(struct machine_slicer *s)
 {
 	struct task_struct *t;
 
-	/* keeps the task_struct valid while vmach_sampler_stop() ends the thread */
+	/* under RCU the task_struct stays valid while vmach_sampler_stop() ends the thread */
 	rcu_read_lock();
 	t = READ_ONCE(s->sampler.thread);
 	if (t)
