@@ -5,7 +5,7 @@
  */
 #include "sched/internal.h"
 
-/* ---------------------------------------------------------------- values derived from the knobs */
+/* ----------------------------- shares, leads and depths, computed from the policy and the knobs */
 
 static u32 share_of(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
 {
@@ -20,8 +20,8 @@ static u64 clock_rescaled(u64 v, u64 around, u32 from, u32 to)
 }
 
 /*
- * Moves the clocks of @e, whose share changes to @share, so that each stays as many ns of GPU time
- * ahead of or behind the clock of the GPU.
+ * Sets the share of @e to @share. Moves vtime and paced of @e so that each stays as many ns of GPU
+ * time ahead of or behind vclock or pace as before.
  */
 static void ent_rescale(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 share)
 {
@@ -72,7 +72,7 @@ void vsched_budget_fill(struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
 	e->cap_out = e->share_out = false;
 }
 
-/* ------------------------------------------------------------------ the passing of time */
+/* --------------------------------- advance clocks and budgets, hold vGPUs back, charge GPU time */
 
 bool vsched_others_can_run(const struct kvgpu_sched *s)
 {
@@ -85,8 +85,8 @@ bool vsched_others_can_run(const struct kvgpu_sched *s)
 }
 
 /*
- * Adds to .wanted_ns the part of the turn under way that lies between @from and s->at, but no time
- * after s->slice_end. Call it if other vGPUs could run in that time.
+ * Adds to s->wanted_ns the part of the turn under way that lies between @from and s->at, but no
+ * time after s->slice_end. Call it if vGPUs other than s->current_ent could run in that time.
  */
 static void turn_was_wanted(struct kvgpu_sched *s, u64 from)
 {
@@ -125,10 +125,10 @@ void vsched_clock_tick(struct kvgpu_sched *s, u64 now)
 
 /*
  * Equal and fixed share: vclock may be ahead of a vGPU's vtime by the vGPU's lead_v. If it is
- * further ahead of every vGPU that wants to run and has cap left, all of them have lost GPU time,
- * and vclock is set back, but not behind its value at the last vsched_budget_close(). vclock is not
- * set back while a vGPU, awake or asleep, has used up its share: that vGPU has had GPU time that
- * the other vGPUs are still owed.
+ * further ahead of every vGPU that wants to run and is not held back by its cap, all of them have
+ * lost GPU time. Then vclock is set back, but not behind its value at the last
+ * vsched_budget_close(). vclock is not set back while a vGPU, awake or asleep, is held back by its
+ * share: that vGPU has had GPU time that the other vGPUs are still owed.
  */
 static void stop_clock(struct kvgpu_sched *s)
 {
@@ -248,7 +248,7 @@ void kvgpu_sched_charge(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 ns
 	vsched_clocks_settle(s);
 }
 
-/* ------------------------------------------------------------------ times of the next changes */
+/* ------------------------------ compute when a vGPU will be held back, or no longer held back */
 
 u64 vsched_release_time(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
 {

@@ -1,48 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Turns: which vGPU is next, and for how long.
+ * Turns: which vGPU is next, and for how long. sched.h defines the words, internal.h the clocks.
  *
- * If no vGPU is at the front (see below), the vGPU whose clock is furthest behind is next. Among
- * vGPUs whose clocks are about equal (within half of the shortest turn of the lighter vGPU) the
- * vGPU with the longest wait is next. Otherwise the order would change from round to round, and a
- * vGPU could be first in one round and last in the next.
+ * Of the vGPUs that can run, those at the front (see below) go before all others. Among vGPUs that
+ * are all at the front, or all not, the vGPU whose clock vtime is furthest behind is next. If
+ * clocks are about equal (within half of the shortest turn of the lighter vGPU), the vGPU with the
+ * longest wait is next. Otherwise the order would change from round to round, and a vGPU could be
+ * first in one round and last in the next.
  *
- * Each vGPU has a second clock, paced, which may be behind the common clock pace by a lead
- * (internal.h). A vGPU that has just woken goes to the front for one turn if its paced is behind
- * pace by half of that lead or more. Work on the GPU uses up this lead, and the lead fills again in
- * proportion to the vGPU's share. So a vGPU gains no more than its share by waking often.
+ * Each vGPU has a second clock, paced, which may be behind the common clock pace by lead_v. A vGPU
+ * that wakes goes to the front for one turn if its paced is behind pace by half of lead_v or more.
+ * Work on the GPU brings paced closer to pace, and time puts it behind again, in proportion to the
+ * vGPU's share. So a vGPU gains no more than its share by waking often.
  *
  * The length of a turn is in proportion to the vGPU's share, divided by the sum of the shares of
  * all vGPUs that can run, so that a round stays short. A turn is not longer than a slice, and not
  * shorter than vsched_turn_min(), or switches would take too much of the GPU's time. Then
  * turn_even_out() corrects the length, by half of it at most.
  *
- * A vGPU that wakes or is let go ends the turn under way early if it goes before the vGPU on the
- * chip. A turn is not cut below vsched_turn_min(), and the same vGPU ends at most one turn early in
- * the time of a slice: no vGPU can force switches all the time. A vGPU that has just woken may have
- * work for a moment only. While it has a turn, and until it has used the GPU for the time of a
- * slice, the driver is asked to look again soon, at intervals that grow up to vsched_moment().
+ * A vGPU that wakes, or is no longer held back, ends the turn under way early if it goes before the
+ * vGPU on the chip. No turn is made shorter than vsched_turn_min() in this way, and one vGPU ends
+ * at most one turn early in the time of a slice: no vGPU can force switches all the time. A vGPU
+ * that has just woken may have work for a moment only. While it has a turn, and until it has used
+ * the GPU for the time of a slice, the driver is asked to look again soon, at intervals that grow
+ * up to vsched_moment().
  *
- * A vGPU that has run out of work may linger, which means that it keeps the chip for a moment. A
- * client that waits for each of its jobs would otherwise lose most of its turns. A vGPU lingers if
- * GPU time was charged for at least half of its turn so far, its last sleep was short, and no other
- * vGPU that can run goes before it. If no work came in that moment, it does not linger the next
- * SCHED_IN_VAIN times.
+ * A vGPU that runs out of work in its turn may *linger*, which means that it keeps the chip for a
+ * moment (vsched_moment()). A client that waits for each of its jobs would otherwise lose most of
+ * its turns. A vGPU lingers if GPU time was charged for at least half of its turn so far, its last
+ * sleep was shorter than half a slice, and no other vGPU that can run goes before it. If no work
+ * comes in that moment, it does not linger the next SCHED_IN_VAIN times.
  *
- * A vGPU that has the chip alone may leave it idle, for example while its channel waits for a
- * semaphore. For the part of this time in which other vGPUs could have run, it pays as if it had
- * used the chip, also from its cap. Otherwise it would stay furthest behind and be next again. And
- * a vGPU that works for some microseconds in each millisecond, so that it is not parked, would keep
- * the chip from the other vGPUs for far more time than its cap allows. Idle time in which no other
- * vGPU could have run is free: otherwise another vGPU, by waking for a moment, could make the vGPU
- * on the chip pay for its whole turn. Such time only pays off what the vGPU is owed
- * (forfeit_idling()). Under best effort a moment of idling is free once in two slices, because the
- * driver learns late that a vGPU has no work. Under equal and fixed share no idling is free: a vGPU
- * that leaves the chip idle uses its own share, and the other vGPUs would lose the time.
+ * A vGPU may leave the chip idle in its turn, for example while its channel waits for a semaphore.
+ * For the part of this idle time in which other vGPUs could have run, it pays as if it had used the
+ * chip, also from its cap. Otherwise it would stay furthest behind and be next again. And a vGPU
+ * that works for some microseconds in each millisecond, so that it is not parked, would keep the
+ * chip from the other vGPUs for far more time than its cap allows. Idle time in which no other vGPU
+ * could have run is free: otherwise another vGPU, by waking for a moment, could make the vGPU on
+ * the chip pay for its whole turn. But under equal and fixed share such time is taken off what the
+ * vGPU is owed (forfeit_idling()). Of the idle time in which other vGPUs could have run, under best
+ * effort a moment is free once in two slices, because the driver learns late that a vGPU has no
+ * work. Under equal and fixed share none of it is free: a vGPU that leaves the chip idle uses its
+ * own share, and the other vGPUs would lose the time.
  */
 #include "sched/internal.h"
 
-/* The state of the vGPUs that are not suspended. */
+/* State of the vGPUs that are not suspended, in total, as sched_survey_take() finds it. */
 struct survey {
 	/*
 	 * the vGPU that is next, by the rules above, of the vGPUs that can run; NULL if no vGPU can
@@ -52,12 +55,15 @@ struct survey {
 	u32 can_run;			/* number of vGPUs that can run */
 	u32 share;			/* sum of the shares of these vGPUs */
 	/*
-	 * a vGPU is held back, or, under best effort, is asleep with a clock more than its lead
-	 * ahead of vclock
+	 * a vGPU is held back, or, under best effort, a vGPU sleeps with a vtime more than its
+	 * lead_v ahead of vclock
 	 */
 	bool held;
 	bool parked;			/* a vGPU has work and is parked */
-	/* time, ns, at which the first of the held-back vGPUs that want to run is let go */
+	/*
+	 * time, ns, at which the first of the held-back vGPUs that want to run is no longer held
+	 * back
+	 */
 	u64 release;
 };
 
@@ -69,8 +75,9 @@ static bool ent_owes(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *
 }
 
 /*
- * When a started turn ends, its vGPU goes to the end of s->ents. So the first vGPU that fits has
- * waited longest.
+ * Returns the vGPU that has waited longest of @behind and the vGPUs that can run, have the same
+ * .front, and have a vtime about equal to that of @behind. When a started turn ends, its vGPU goes
+ * to the end of s->ents. So the first such vGPU in s->ents has waited longest.
  */
 static struct kvgpu_sched_ent *longest_waiting(const struct kvgpu_sched *s,
 					       struct kvgpu_sched_ent *behind)
@@ -127,11 +134,12 @@ static void pay_for_idling(struct kvgpu_sched *s)
 }
 
 /*
- * Equal and fixed share: pays off with unused time what the vGPU on the chip is owed. While no
- * other vGPU could run, unused time is free, but the clock of the GPU goes on. So a vGPU that waits
- * for a semaphore, beside vGPUs that have used up their shares, would save up GPU time, and would
- * later have the GPU alone until all of it is used. Unused time therefore counts as used, as long
- * as the vGPU is owed more than its lead.
+ * Equal and fixed share: takes the idle time of the turn off what the vGPU on the chip is owed, as
+ * far as no other vGPU could run in that time. pay_for_idling() does not charge that time, but
+ * vclock goes on. So a vGPU that waits for a semaphore, beside vGPUs that have used up their
+ * shares, would save up GPU time, and would later have the GPU alone until all of it is used. The
+ * idle time therefore counts as used, as long as the vGPU's vtime is more than lead_v behind
+ * vclock.
  */
 static void forfeit_idling(struct kvgpu_sched *s)
 {
@@ -160,12 +168,12 @@ void vsched_turn_end(struct kvgpu_sched *s)
 }
 
 /*
- * Returns the length of this turn, corrected by the error of the last turn of @e, so that the vGPUs
- * get GPU time in proportion to their shares in each round. A turn may end late, because a piece of
- * work that has begun goes on. Without the correction a vGPU could gain a little in each round.
- * Then its clock would run ahead until another vGPU goes before it. It would get a later place in
- * the round, and so would have almost a turn less in the 2 s over which shares are measured. The
- * correction is at most half of the turn: larger errors are left to the clocks.
+ * Returns the length of this turn: @turn, corrected by the error of the last turn of @e, so that
+ * the vGPUs get GPU time in proportion to their shares in each round. A turn may end late, because
+ * a piece of work that has begun goes on. Without the correction a vGPU could gain a little in each
+ * round. Then its clock would run ahead until another vGPU goes before it. It would get a later
+ * place in the round, and so would have almost a turn less in the 2 s over which shares are
+ * measured. The correction is at most half of the turn: larger errors are left to the clocks.
  */
 static u64 turn_even_out(struct kvgpu_sched_ent *e, u64 turn)
 {
@@ -193,11 +201,11 @@ static void begin_turn(struct kvgpu_sched *s, const struct survey *v)
 }
 
 /*
- * Decides if no vGPU can run, or if one can run, no other wants to, and no vGPU is held back or
- * asleep in debt (survey.held). In all other cases take_turns() decides. Normally the chip gets the
- * lists of all vGPUs that are not suspended together (open). If survey.held is set, no vGPU can run
- * here, and the chip gets no list. If a vGPU is parked while another can run, the chip gets only
- * the list of the vGPU that can run, without the lists of sleeping vGPUs.
+ * Makes the decision if no vGPU can run, or if one vGPU can run, no other vGPU wants to run, and
+ * .held of the survey is not set. In all other cases take_turns() makes it. Normally the chip gets
+ * the lists of all vGPUs that are not suspended together (out->open). If .held is set, no vGPU can
+ * run here, and the chip gets no list. If a vGPU with work is parked while another vGPU can run,
+ * the chip gets only the list of the vGPU that can run, without the lists of sleeping vGPUs.
  */
 static void without_turns(struct kvgpu_sched *s, const struct survey *v,
 			  struct kvgpu_sched_choice *out)
@@ -212,8 +220,8 @@ static void without_turns(struct kvgpu_sched *s, const struct survey *v,
 }
 
 /*
- * Returns the time at which current_ent may have to give up the chip, or at which the driver should
- * look at it again, whichever is sooner.
+ * Returns the time at which s->current_ent may have to give up the chip, or at which the driver
+ * should look again, whichever is sooner.
  */
 static u64 turn_until(const struct kvgpu_sched *s, const struct survey *v)
 {
@@ -233,8 +241,9 @@ static u64 turn_until(const struct kvgpu_sched *s, const struct survey *v)
 }
 
 /*
- * A vGPU that gets the chip alone anew is not idle yet: it has time to make progress before it is
- * parked.
+ * Notes that @alone has the chip alone, or that no vGPU has if it is NULL. If @alone did not have
+ * the chip alone before, it is not idle yet: it has time to make progress before it is parked
+ * (park.c).
  */
 static void note_alone(struct kvgpu_sched *s, struct kvgpu_sched_ent *alone)
 {
@@ -256,8 +265,8 @@ static void take_turns(struct kvgpu_sched *s, const struct survey *v,
 	if (!s->current_ent) {
 		begin_turn(s, v);
 		/*
-		 * if the same vGPU goes on and its last turn had started, the new turn has started
-		 * too: there is no switch to wait for
+		 * If the new turn is one of the same vGPU, whose last turn had started, the new
+		 * turn has started too: the driver makes no switch for it.
 		 */
 		s->started &= s->current_ent == was;
 		if (v->can_run > 1 && (s->started || s->current_ent != was))
@@ -284,7 +293,10 @@ void kvgpu_sched_choose(struct kvgpu_sched *s, u64 now, struct kvgpu_sched_choic
 		vsched_turn_end(s);
 	v = sched_survey_take(s);
 	if (!v.can_run || (v.can_run == 1 && s->nr_runnable == 1 && !v.held)) {
-		/* the end of a turn may charge its vGPU for idling, and so hold the vGPU back */
+		/*
+		 * take the survey again: the end of a turn may charge its vGPU for idle time, and
+		 * the vGPU may then be held back
+		 */
 		vsched_turn_end(s);
 		v = sched_survey_take(s);
 		without_turns(s, &v, out);

@@ -1,35 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Times of samples. A sample finds out which vGPU works. That vGPU is charged for the time until
- * the next sample, as long as it is on the chip. With a fixed period a guest could work between
- * samples and pay for nothing: a guest has many ways to learn when the last sample was. The gaps
- * are therefore distributed exponentially between a shortest gap (mean / KVGPU_GAP_MIN) and a
- * longest one (mean * KVGPU_GAP_MAX). Between the two, a sample that has not come yet is about
- * equally likely in each moment. The share of samples that find a guest at work is then, on the
- * average, about the share of time for which it works. Looks at other times are not samples,
- * because a guest may know these times (mdev/machine/look.c).
+ * Times of samples. A *sample* finds out for which vGPU an engine works. That vGPU is charged for
+ * the time until the next sample, as long as it is on the chip. With a fixed period a guest could
+ * work between samples and pay for nothing: a guest has many ways to learn when the last sample
+ * was. The *gap*, the time from one sample to the next, is therefore distributed exponentially
+ * between a shortest gap (mean / KVGPU_GAP_MIN) and a longest gap (mean * KVGPU_GAP_MAX). Between
+ * the two, a sample that has not come yet is about equally likely in each moment. The share of
+ * samples that find a guest at work is then, on the average, about the share of time for which it
+ * works. Looks at other times are not samples, because a guest may know these times
+ * (mdev/machine/look.c).
  */
 #include "sched/internal.h"
 
 /*
- * A vGPU counts below if it has a bound channel. Its list does not matter: a loaded channel runs on
- * after the guest took it off the list.
+ * Mean gaps, ns; kvgpu_sched_sample_mean() chooses one of them. It depends on the vGPUs that have a
+ * bound channel (struct kvgpu_sched_watch). Whether the channel is in the guest's runlist does not
+ * matter: a loaded channel runs on after the guest took it off the list.
  */
 /*
- * Mean gaps, ns. This gap while .alternates is set; and, if work was seen in the last QUIET_NS,
- * while several vGPUs have channels, or the only vGPU with channels has limits.
+ * .alternates is set; or several vGPUs have channels, or one vGPU whose GPU time is limited, and
+ * work was seen in the last QUIET_NS
  */
 #define SAMPLE_NS	1000000ull
-/* several vGPUs have channels, or the only one has limits; no work was seen for QUIET_NS */
+/* several vGPUs have channels, or one vGPU that is limited; no work was seen for QUIET_NS */
 #define SAMPLE_QUIET_NS	4000000ull
-/* only one vGPU, without limits, has channels; work was seen in the last QUIET_NS */
+/* one vGPU has channels, and it is not limited; work was seen in the last QUIET_NS */
 #define SAMPLE_ALONE_NS	10000000ull
 /*
- * only one vGPU, without limits, has channels; no work was seen for QUIET_NS. Also while there are
- * vGPUs, but no vGPU has a channel: a guest may still ask for a flush, which is done after a
- * sample.
+ * One vGPU has channels, and it is not limited; no work was seen for QUIET_NS. Also if there are
+ * vGPUs, but none has a channel: a guest may still ask for a flush, which is done after a sample.
  */
 #define SAMPLE_ASLEEP_NS 50000000ull
+/* ns without work after which samples may be fewer */
 #define QUIET_NS	1000000000ull
 #define REST_MAX_NS	10000000ull
 

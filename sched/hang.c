@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The steps when a preempt takes long. A preempt may take long without a fault, because the chip
- * saves a context only between blocks of threads. The steps are: wait; when the preempt is late,
- * look once for an unanswered interrupt that holds the engine; after the watchdog's time, end the
- * channel that stays on the chip.
+ * The steps when a preempt takes long. A preempt may take long although nothing is wrong, because
+ * the chip saves a context only between blocks of threads. The steps are: wait; when the preempt is
+ * late, look once for an unanswered interrupt that holds the engine; after the watchdog's time, end
+ * the channel, or its group, that stays on the chip. Also counts strikes and resets of engines.
  */
 #include "sched/internal.h"
 
@@ -29,7 +29,7 @@ enum kvgpu_hang_step kvgpu_sched_hang_next(struct kvgpu_hang *h, u64 watchdog_ns
 	return step;
 }
 
-/* ------------------------------------------------------------------ strikes */
+/* ---------------------------------------------- count and forgive strikes and resets of engines */
 
 static u64 strikes_forgiven(const struct kvgpu_strikes *k, u64 now)
 {

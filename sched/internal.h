@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Virtual time. A turn is a time for which one vGPU has the chip. In a round, each vGPU that
- * competes normally has one turn. "Time" without more is the time of the calls' @now: monotonic,
- * ns.
+ * Virtual time: the clocks by which the policy compares vGPUs. sched.h defines its words. In a
+ * *round*, each vGPU that can run normally has one turn. Real time below is the time of the calls'
+ * @now: monotonic, ns.
  *
  * Each vGPU has a clock, vtime. It advances by the GPU time that the vGPU is charged, divided by
  * the vGPU's share: a vGPU whose clock is behind has had less than its share. These clocks are
@@ -11,26 +11,26 @@
  * turn.
  *
  * best effort: vclock follows the lowest vtime of the vGPUs that can run, and never goes back.
- *   While no vGPU can run, vclock advances as the clocks of all vGPUs would if all of them ran:
- *   idle time pays off debts.
- * equal and fixed share: vclock advances with time. A vGPU whose clock is ahead of vclock has used
- *   up its share and waits; an unused share goes to no other vGPU. When vclock is more than lead_v
- *   ahead of every vGPU that wants to run, all of them have lost GPU time, for example by switches.
- *   vclock is then normally set back, because this time is not owed to any of them; stop_clock() in
- *   account.c has the exceptions. A vGPU that leaves its own turn unused is not owed that time
- *   either (forfeit_idling() in choose.c).
+ *   While no vGPU can run, vclock advances with real time, as the clocks of all vGPUs would if all
+ *   of them ran: idle time pays off debts.
+ * equal and fixed share: vclock advances with real time. A vGPU whose clock has reached vclock has
+ *   used up its share and is held back; an unused share goes to no other vGPU. When vclock is more
+ *   than lead_v ahead of every vGPU that wants to run, all of them have lost GPU time, for example
+ *   by switches. vclock is then normally set back, because this time is not owed to any of them;
+ *   stop_clock() in account.c has the exceptions. A vGPU that leaves its own turn unused is not
+ *   owed that time either (forfeit_idling() in choose.c).
  *
- * lead_v limits how much GPU time a vGPU saves up. Under best effort it stands for the shortest
- * turn (vsched_turn_min()), else for the vGPU's part of SCHED_PERIOD, but at least SCHED_DEPTH_MIN.
- * The clock of a vGPU that does not want to run, is suspended, or is held back by its cap is at
- * most lead_v behind vclock: a vGPU does not save up GPU time while it sleeps. The lead puts the
- * vGPU before the vGPUs that ran while it slept: when it wakes, it normally waits only for the end
- * of the turn under way. Over any time these leads add up to one lead_v at most, however often the
- * vGPU sleeps, because a sleep never sets its clock back. debt_v limits debts: it stands for
+ * lead_v, of each vGPU, limits how much GPU time the vGPU saves up. Under best effort it stands for
+ * the shortest turn (vsched_turn_min()), else for the vGPU's part of SCHED_PERIOD, but at least
+ * SCHED_DEPTH_MIN. The clock of a vGPU that does not want to run, or is held back by its cap, is at
+ * most lead_v behind vclock: a vGPU does not save up more GPU time while it sleeps. The lead puts
+ * the vGPU before the vGPUs that ran while it slept: when it wakes, it normally waits only for the
+ * end of the turn under way. Over any time these leads add up to one lead_v at most, however often
+ * the vGPU sleeps, because a sleep never sets its clock back. debt_v limits debts: it stands for
  * KVGPU_SCHED_DEBT_MAX. No vGPU's clock is further ahead of vclock than debt_v. The excess is
  * forgiven.
  *
- * pace is a second clock of the GPU. It advances with time under all policies, as if all vGPUs
+ * pace is a second clock of the GPU. It advances with real time under all policies, as if all vGPUs
  * wanted to run. Each vGPU has a second clock too, paced, which advances with vtime. paced is
  * compared with pace to decide whether the vGPU goes to the front when it wakes. vclock can't
  * decide this: it stands still while the last vGPUs of a round wait for their turns.
@@ -40,10 +40,10 @@
  * within debt_v of pace.
  *
  * A cap is a bucket of GPU time (cap_left, in hundredths of a ns). It fills with cap per cent of
- * the time that passes, up to cap_depth. A vGPU that empties its bucket is held back until the
- * bucket is half full. Under equal and fixed share a vGPU whose clock reaches vclock is held back
- * until its clock is half of lead_v behind vclock again. A cap of 100 per cent, or a share that is
- * the whole GPU, holds no vGPU back.
+ * the real time that passes, up to cap_depth. GPU time that the vGPU is charged empties it. A vGPU
+ * that empties its bucket is held back until the bucket is half full. Under equal and fixed share a
+ * vGPU whose clock reaches vclock is held back until its clock is half of lead_v behind vclock
+ * again. A cap of 100 per cent, or a share that is the whole GPU, holds no vGPU back.
  */
 #ifndef KVGPU_SCHED_INTERNAL_H
 #define KVGPU_SCHED_INTERNAL_H
@@ -75,18 +75,18 @@
  */
 #define SCHED_CAP_MOST		((s64)1 << 60)
 /*
- * In a round, each vGPU that competes normally has one turn. A round takes about 3.5 slices if this
- * makes no turn shorter than vsched_turn_min() or longer than a slice. With the default slice such
- * a round is 14 ms, which is 0.7 % of 2 s, so that it hardly matters where in a round a measurement
- * begins. Each of 8 equal vGPUs then has 1.75 ms.
+ * Length of a round, ns. A round takes about 3.5 slices if this makes no turn shorter than
+ * vsched_turn_min() or longer than a slice. With the default slice such a round is 14 ms, which is
+ * 0.7 % of 2 s, so that it hardly matters where in a round a measurement begins. Each of 8 equal
+ * vGPUs then has 1.75 ms.
  */
 #define SCHED_ROUND(slice)	((slice) * 7 / 2)
-#define SCHED_SHORTEST		5u
+#define SCHED_SHORTEST		5u		/* divisor of a slice: vsched_turn_min() */
 /* .until of a decision is at least this many ns after the @now of the call that returns it. */
 #define SCHED_UNTIL_MIN		50000u
 /*
- * A vGPU that lingered in vain (kept the chip for a moment without work, and got none: choose.c)
- * does not linger the next this many times that it runs out of work.
+ * A vGPU lingers in vain if it keeps the chip for a moment without work, and no work comes
+ * (choose.c). After that it does not linger when it runs out of work, for this number of times.
  */
 #define SCHED_IN_VAIN		4u
 
@@ -110,10 +110,10 @@ static inline u64 vsched_turn_min(const struct kvgpu_sched *s)
 }
 
 /*
- * Returns a moment, ns. While the vGPU on the chip has used the GPU for less than a slice since it
- * woke, the driver is asked to look again within a moment, or after SCHED_UNTIL_MIN if that is
- * longer. A vGPU may linger for a moment. Under best effort a moment of idling is free once in two
- * slices (choose.c).
+ * Returns the length of a moment, ns. A vGPU may linger for a moment. Under best effort a moment of
+ * idling is free once in two slices. While the vGPU on the chip has used the GPU for less than a
+ * slice since it woke, the driver is asked to look again within a moment, or after SCHED_UNTIL_MIN
+ * if that is longer (choose.c).
  */
 static inline u64 vsched_moment(const struct kvgpu_sched *s)
 {
@@ -131,16 +131,16 @@ static inline bool vsched_ent_can_run(const struct kvgpu_sched_ent *e)
 }
 
 /*
- * account.c: advances the state from s->at to @now. Budgets fill, and pace advances. vclock
- * advances too, except under best effort while a vGPU can run.
+ * account.c: advances the state from s->at to @now. The budgets of caps fill, and pace advances.
+ * vclock advances too, except under best effort while a vGPU can run.
  */
 void vsched_clock_tick(struct kvgpu_sched *s, u64 now);
 /*
- * Brings all clocks within their limits and decides which vGPUs are held back. Call it after every
- * change of a clock.
+ * Brings the clocks of all vGPUs within their limits, and decides which vGPUs are held back. Under
+ * best effort first moves vclock to the lowest vtime. Call it after every change of a clock.
  */
 void vsched_clocks_settle(struct kvgpu_sched *s);
-/* Tells whether another vGPU than current_ent can run. */
+/* Tells whether a vGPU other than s->current_ent can run. */
 bool vsched_others_can_run(const struct kvgpu_sched *s);
 /*
  * Cuts the budget of each cap down to .cap_depth. Under equal and fixed share also sets vclock back
@@ -150,8 +150,8 @@ bool vsched_others_can_run(const struct kvgpu_sched *s);
  */
 void vsched_budget_close(struct kvgpu_sched *s);
 /*
- * Takes @ns of GPU time from each budget of @e: its share (vtime), its claim to the front (paced)
- * and its cap (cap_left).
+ * Charges @ns of GPU time to each budget of @e: that of its share (vtime), that of its claim to go
+ * to the front when it wakes (paced), and that of its cap (cap_left).
  */
 void vsched_ent_pay(struct kvgpu_sched_ent *e, u64 ns);
 /*
@@ -160,27 +160,28 @@ void vsched_ent_pay(struct kvgpu_sched_ent *e, u64 ns);
  * in ns.
  */
 void vsched_knobs_apply(struct kvgpu_sched *s);
-/* Gives @e full budgets of its share, its claim to the front and its cap: it has no debt. */
+/* Makes the budgets of vsched_ent_pay() full for @e: @e has no debt then. */
 void vsched_budget_fill(struct kvgpu_sched *s, struct kvgpu_sched_ent *e);
 /*
- * The first function returns the time at which @e, which is held back, is let go. The second
- * function returns the time at which @e, if it runs from now on, is held back. Both compute from
- * the state at s->at. The returned time may be too early, but is not too late by more than 1 ns.
+ * vsched_release_time() returns the time at which @e, which is held back now, is no longer held
+ * back. vsched_exhaust_time() returns the time at which @e is held back if it runs from now on.
+ * Both compute from the state at s->at. The returned time may be too early, but is not too late by
+ * more than 1 ns.
  */
 u64 vsched_release_time(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e);
 u64 vsched_exhaust_time(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e);
 
-/* vgpu.c: ends the lingering of @e, to which no work came, and counts it as in vain. */
+/* vgpu.c: @e, which lingers, lingers no longer. No work came, so this counts as in vain. */
 void vsched_linger_end(struct kvgpu_sched *s, struct kvgpu_sched_ent *e);
 
-/* turn.c: tells whether @a goes before @b when both can run. */
+/* turn.c: tells whether @a gets its turn before @b when both can run. */
 bool vsched_ent_goes_before(const struct kvgpu_sched_ent *a, const struct kvgpu_sched_ent *b);
 /*
- * Call it when @e has woken or is no longer held back. Ends the turn under way early if the rules
- * in choose.c let @e do so.
+ * Call it when @e has woken or is no longer held back. Sets s->slice_end to an earlier time if the
+ * rules in choose.c let @e end the turn under way early.
  */
 void vsched_turn_cut(struct kvgpu_sched *s, struct kvgpu_sched_ent *e);
-/* Tells whether @e, which has just run out of work, keeps the chip for a moment. */
+/* Tells whether @e, which has just run out of work, lingers: it keeps the chip for a moment. */
 bool vsched_ent_lingers(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e);
 
 /* choose.c: ends the turn of s->current_ent, if a turn is under way. */

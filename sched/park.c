@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Decides from the looks at the chip which vGPUs compete.
+ * Decides from what the driver's looks found which vGPUs are runnable: those that have work and are
+ * not parked.
  *
  * A vGPU that has the chip alone, has work, and makes no progress waits for a semaphore, as far as
- * the driver can tell. It is *parked*: it does not compete for a while, so that the chip does not
+ * the driver can tell. It is *parked*: for a while it is not runnable, so that the chip does not
  * idle for it. The length of this while doubles each time that the vGPU is parked, up to
  * PARK_MAX_NS. When the vGPU is seen at work, it is not parked any more, and the length starts
  * again at PARK_MIN_NS. A vGPU is not parked while no other vGPU could use the chip, for example
@@ -11,12 +12,13 @@
  * the number of looks that found it idle: another vGPU can cause looks by its kicks, and several
  * looks fit between two kernels of the vGPU.
  *
- * While a vGPU with work is parked and another vGPU can run, the chip is not open (choose.c),
- * because the parked vGPU could take half of an open chip unseen.
+ * While a vGPU with work is parked and another vGPU can run, the chip is not open (it does not have
+ * the lists of all vGPUs: choose.c), because the parked vGPU could take half of an open chip
+ * unseen.
  */
 #include "sched/internal.h"
 
-/* A vGPU that makes no progress is parked after it was seen idle for this long, ns. */
+/* A vGPU is parked if it has had the chip alone, and made no progress, for this long, ns. */
 #define IDLE_NS		500000u
 #define PARK_MIN_NS	2000000ull
 #define PARK_MAX_NS	32000000ull
@@ -32,7 +34,7 @@ static bool ent_competes(const struct kvgpu_sched_ent *e)
 	return e->work && !e->parked;
 }
 
-/* Tells whether @e would use the chip now. A vGPU that is held back or suspended may not use it. */
+/* Tells whether @e has work and could use the chip: not parked, held back or suspended. */
 static bool ent_misses_chip(const struct kvgpu_sched_ent *e)
 {
 	return ent_competes(e) && !e->cap_out && !e->share_out && !e->suspended;
@@ -48,7 +50,9 @@ static u32 nr_missing_chip(const struct kvgpu_sched *s)
 	return nr;
 }
 
-/* Decides whether @e is parked. @others: number of other vGPUs that could use the chip now. */
+/*
+ * Decides whether @e is parked. @others: number of other vGPUs for which ent_misses_chip() is true.
+ */
 static void vgpu_park(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 others)
 {
 	if (e->seen) {

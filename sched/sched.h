@@ -1,32 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * sched/: which vGPU gets the graphics runlist, for how long, and the steps when a channel does not
- * leave it. Pure: it has no clock (the caller passes the monotonic time in ns as @now; a time
- * before that of an earlier call counts as equal to it), no lock (the caller holds one for all
- * calls of one struct kvgpu_sched), and no allocation. The driver (mdev/machine/) reports which
- * vGPUs have work and for which vGPUs the engine worked. The policy answers with the vGPU whose
- * list of channels the chip should have, or with all lists, or none.
+ * sched/: decides which vGPU's channels are on the chip's graphics runlist, and for how long; and
+ * the steps when a channel does not leave the chip. Pure: it has no clock (the caller passes the
+ * monotonic time in ns as @now; a time before that of an earlier call counts as equal to it), no
+ * lock (the caller holds one lock for all calls of one struct kvgpu_sched), and no allocation. The
+ * driver (mdev/machine/) reports which vGPUs have work and for which vGPUs the engine worked. The
+ * policy answers with the vGPU whose list of channels the chip should have alone, or that the chip
+ * should have the lists of all vGPUs, or none.
  *
- * Words: a vGPU is *present* from add to remove. It is *runnable* while it has work that the chip
- * could do and is not parked (park.c), and *suspended* when it may not run in any case. Its
- * *entitlement* is the part of the GPU's time that it gets if all vGPUs are runnable. A vGPU that
- * has used up its cap is *held back* until some of the cap has come back; under equal and fixed
- * share the same holds for its share (internal.h). In a *turn* one vGPU has the chip alone. While
- * several vGPUs can run, a turn takes about a slice, and less if many vGPUs compete or the vGPU's
- * share is small (choose.c).
+ * Words: a vGPU is *present* from kvgpu_sched_add() to kvgpu_sched_remove(). It is *runnable* while
+ * it has work that the chip could do and is not parked (park.c), and *suspended* when it may not
+ * run in any case. Its *entitlement* is the part of the GPU's time that it gets if all vGPUs are
+ * runnable. A vGPU that has used up its cap is *held back* until some of the cap has come back;
+ * under equal and fixed share the same holds for its share (internal.h). A vGPU *wants to run* if
+ * it is runnable, or lingers (choose.c), and is not suspended. It *can run* if it wants to run and
+ * is not held back. It *sleeps* if it does not want to run, and *wakes* when it wants to run again.
  *
- * Use: after any event (a tick, the end of a turn, a vGPU has work or has none, a knob) the driver
- * calls, in this order:
+ * In a *turn* one vGPU has the chip alone. While several vGPUs can run, a turn takes about a slice,
+ * and less if many vGPUs can run or the vGPU's share is small (choose.c). A *look* is the driver's
+ * reading of the chip's state (mdev/machine/look.c).
+ *
+ * Use: after any event (a look is due, the end of a turn, a vGPU has work or has none, a knob) the
+ * driver calls, in this order:
  *   - kvgpu_sched_charge(), for each vGPU that was seen at work: reports how long the engine worked
  *     for it.
  *   - kvgpu_sched_note(), for each present vGPU: reports what the driver's look found.
- *   - kvgpu_sched_looked(): decides which vGPUs compete, and makes these runnable.
+ *   - kvgpu_sched_looked(): decides which vGPUs are parked. Makes those vGPUs runnable that have
+ *     work and are not parked.
  *   - kvgpu_sched_choose(): if the answer differs from the chip's state the driver switches.
  *   - kvgpu_sched_started(): the switch is done and the turn starts. The time of the switch is not
  *     part of the turn.
  * Until a started turn ends, kvgpu_sched_choose() names the same vGPU, unless a knob or the state
- * of the vGPU on the chip changes, or no other vGPU competes any more. A vGPU that wakes or is let
- * go can end the turn early. kvgpu_sched_choose() may be called any number of times.
+ * of the vGPU on the chip changes, or no other vGPU wants to run any more. A vGPU that wakes or is
+ * no longer held back can end the turn early. kvgpu_sched_choose() may be called any number of
+ * times.
  */
 #ifndef KVGPU_SCHED_H
 #define KVGPU_SCHED_H
@@ -37,7 +44,8 @@
 #define KVGPU_SCHED_WEIGHT_MIN		1u
 #define KVGPU_SCHED_WEIGHT_MAX		10000u
 #define KVGPU_SCHED_WEIGHT_DEFAULT	100u
-#define KVGPU_SCHED_CAP_NONE		100u		/* per cent of the GPU's time; 1..100 */
+/* caps are 1..100, in per cent of the GPU's time; 100 limits nothing */
+#define KVGPU_SCHED_CAP_NONE		100u
 #define KVGPU_SCHED_SLICE_MIN		500000ull	/* ns */
 #define KVGPU_SCHED_SLICE_MAX		100000000ull
 #define KVGPU_SCHED_SLICE_DEFAULT	4000000ull
@@ -53,8 +61,8 @@ enum kvgpu_sched_policy {
 	 */
 	KVGPU_SCHED_BEST_EFFORT,
 	/*
-	 * Each present vGPU gets its weight / the sum of the weights of all present vGPUs. Unused
-	 * time goes to no other vGPU.
+	 * Each present vGPU gets this part of the GPU's time: its weight / the sum of the weights
+	 * of all present vGPUs. Unused time goes to no other vGPU.
 	 */
 	KVGPU_SCHED_EQUAL_SHARE,
 	/*
@@ -65,31 +73,34 @@ enum kvgpu_sched_policy {
 };
 
 /*
- * One vGPU. Before kvgpu_sched_add(), the caller sets the members above the line; kvgpu_sched_add()
- * replaces a value out of range by the nearest value in range. Later the caller changes .weight and
- * .cap only by kvgpu_sched_set_weight() and kvgpu_sched_set_cap(), and does not change .fixed_ppm.
- * The policy owns the members below the line; the caller may read them.
+ * One vGPU. Before kvgpu_sched_add(), the caller sets .weight, .cap and .fixed_ppm;
+ * kvgpu_sched_add() replaces a value out of range by the nearest value in range. Later the caller
+ * changes .weight and .cap only by kvgpu_sched_set_weight() and kvgpu_sched_set_cap(), and does not
+ * change .fixed_ppm. All other members belong to the policy; the caller may read them.
  */
 struct kvgpu_sched_ent {
 	u32 weight;
 	u32 cap;			/* per cent */
 	u32 fixed_ppm;			/* entitlement under FIXED_SHARE; 1..KVGPU_SCHED_PPM */
-	/* --- */
+	/* The policy owns all members from here on. */
 	struct list_head node;
 	bool runnable, suspended;
-	/* .cap_out: held back by its cap. .share_out: by its share */
+	/* .cap_out: held back by its cap. .share_out: held back by its share. */
 	bool cap_out, share_out;
 	bool work, seen;		/* as in the last kvgpu_sched_note() */
 	/*
-	 * The vGPU had work but made no progress, as if it waits for a semaphore. It does not
-	 * compete for a while (park.c).
+	 * The vGPU had the chip alone and work, but made no progress, as if it waited for a
+	 * semaphore. For a while it is not runnable (park.c).
 	 */
 	bool parked;
 	u64 busy_ns;			/* sum of the ns of its kvgpu_sched_charge() calls */
-	/* turns given to it while another vGPU could run; some of them may not have started */
+	/*
+	 * number of turns that kvgpu_sched_choose() gave it while another vGPU could run; some of
+	 * them may not have started
+	 */
 	u64 slices;
 	/* For the rest see sched/internal.h, choose.c and park.c. */
-	u32 share;			/* weight or fixed_ppm; divides GPU time for the clocks */
+	u32 share;			/* .fixed_ppm under FIXED_SHARE, else .weight */
 	u64 vtime, vrem, paced;
 	s64 cap_left;
 	u64 cap_depth, debt_v, lead_v, near_v;
@@ -106,16 +117,13 @@ struct kvgpu_sched {
 	enum kvgpu_sched_policy policy;
 	u64 slice_ns;
 	struct list_head ents;
-	/*
-	 * number of present vGPUs; number of those that are runnable or linger, and are not
-	 * suspended
-	 */
+	/* number of present vGPUs; number of those that want to run */
 	u32 nr_ents, nr_runnable;
 	/* the vGPU whose turn it is; NULL: no turn is under way */
 	struct kvgpu_sched_ent *current_ent;
 	/*
-	 * the vGPU of the last decision, if that decision was its list alone on the chip; NULL if
-	 * that decision was all lists, or no list, or if the vGPU was removed
+	 * The vGPU whose list the chip should have alone, by the last kvgpu_sched_choose(). NULL if
+	 * that call decided for all lists or for no list, or if the vGPU was removed since.
 	 */
 	struct kvgpu_sched_ent *alone;
 	u64 slice_end;
@@ -134,17 +142,18 @@ struct kvgpu_sched {
 struct kvgpu_sched_choice {
 	/*
 	 * If .open is false: the vGPU whose list the chip should have alone, or NULL if the chip
-	 * should have no list. @ent may be a vGPU that is not runnable: it has just run out of work
-	 * and keeps its turn for a moment.
+	 * should have no list. .ent may be a vGPU that is not runnable but lingers: it has just run
+	 * out of work and keeps its turn for a moment.
 	 */
 	struct kvgpu_sched_ent *ent;
 	/*
 	 * True: the lists of all vGPUs that are not suspended should be on the chip together. A
 	 * vGPU that wakes then starts at once, and no switches are needed. The driver charges the
-	 * work that it sees on the engine. @ent is then the vGPU that can run, or NULL. True only
-	 * if no two vGPUs compete, no vGPU, awake or asleep, is held back, and, under best effort,
-	 * no sleeping vGPU is deep in debt. Also, no vGPU may be parked while another vGPU can run:
-	 * the parked vGPU could take half of an open chip unseen. Suspended vGPUs do not count.
+	 * work that it sees on the engine. .ent is then the vGPU that can run, or NULL. True only
+	 * if at most one vGPU wants to run, no vGPU, awake or asleep, is held back, and, under best
+	 * effort, no sleeping vGPU is in debt by more than its lead_v (internal.h). Also, no vGPU
+	 * with work may be parked while another vGPU can run: the parked vGPU could take half of an
+	 * open chip unseen. Suspended vGPUs do not count.
 	 */
 	bool open;
 	/*
@@ -177,12 +186,12 @@ void kvgpu_sched_remove(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 no
  */
 void kvgpu_sched_note(struct kvgpu_sched_ent *e, bool work, bool seen);
 /**
- * kvgpu_sched_looked() - decide which vGPUs compete
+ * kvgpu_sched_looked() - decide which vGPUs are parked and which are runnable
  * @s: the policy
  * @now: current time, ns
  *
- * From now on the vGPUs with work are runnable, except those that are parked (sched/park.c). All
- * vGPUs without work are not runnable.
+ * After the call the vGPUs with work are runnable, except those that are parked (sched/park.c). A
+ * vGPU without work is not runnable.
  */
 void kvgpu_sched_looked(struct kvgpu_sched *s, u64 now);
 /*
@@ -196,13 +205,14 @@ void kvgpu_sched_set_suspended(struct kvgpu_sched *s, struct kvgpu_sched_ent *e,
  * kvgpu_sched_charge() - charge GPU time to a vGPU
  * @s: the policy
  * @e: the vGPU that pays
- * @ns: length of the time for which @e worked or kept the chip from working, all before @now
+ * @ns: length of the time for which an engine worked for @e, or @e kept the chip from working; all
+ *   of it before @now
  * @now: current time, ns
  *
- * Charge all time for which the vGPU worked, whether or not it was the vGPU's turn: time beyond the
- * turn is a debt, up to KVGPU_SCHED_DEBT_MAX, that the vGPU works off. A vGPU that leaves the chip
- * idle in its turn while other vGPUs could run is charged by the policy itself (choose.c). busy_ns
- * does not count that idle time.
+ * Charge all time for which an engine worked for the vGPU, whether or not it was the vGPU's turn:
+ * time beyond the turn is a debt, up to KVGPU_SCHED_DEBT_MAX, for which the vGPU waits later. A
+ * vGPU that leaves the chip idle in its turn while other vGPUs could run is charged by the policy
+ * itself (choose.c). busy_ns does not count that idle time.
  */
 void kvgpu_sched_charge(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 ns, u64 now);
 /**
@@ -275,8 +285,9 @@ u64 kvgpu_sched_gap(u64 mean, u64 random);
  */
 struct kvgpu_sched_watch {
 	/*
-	 * The last decision was not ->open, or a vGPU has just left the chip, or the driver has to
-	 * look often because it refills a budget at its looks.
+	 * The last kvgpu_sched_choose() did not set ->open, or a vGPU has just left the chip, or
+	 * the driver has to look often for a reason of its own: it refills a budget of interrupts
+	 * at its looks.
 	 */
 	bool alternates;
 	bool any;			/* there is a vGPU */
@@ -290,12 +301,12 @@ struct kvgpu_sched_watch {
 u64 kvgpu_sched_sample_mean(const struct kvgpu_sched_watch *w);
 /*
  * Returns for how many ns the driver should leave the CPU and its locks to other threads after a
- * look that took @used ns. The average is about 2 * @used, and at most 10 ms. The time is drawn
- * like a gap, so that no guest knows when the rest ends.
+ * look that took @used ns. The average is about 2 * @used, and at most 10 ms. The time is drawn by
+ * kvgpu_sched_gap(), so that no guest knows when the rest ends.
  */
 u64 kvgpu_sched_rest(u64 used, u64 random);
 
-/* ------------------------------------------------------- a channel that does not leave (hang.c) */
+/* ------------ a channel that does not leave the chip; strikes and the budget of resets (hang.c) */
 
 /*
  * A preempt is late after this time, ns, or after half of the watchdog's time if that is shorter.
@@ -309,7 +320,7 @@ enum kvgpu_hang_step {
 	 * is returned once, and always before KVGPU_HANG_RECOVER.
 	 */
 	KVGPU_HANG_LOOK,
-	KVGPU_HANG_RECOVER,		/* end the channel that stays on the chip */
+	KVGPU_HANG_RECOVER,		/* end the channel, or its group, that stays on the chip */
 };
 
 struct kvgpu_hang {			/* one preempt under way */
@@ -326,8 +337,8 @@ enum kvgpu_hang_step kvgpu_sched_hang_next(struct kvgpu_hang *h, u64 watchdog_ns
 					   u64 *next);
 
 /*
- * Strikes count the harm that a vGPU did to other vGPUs. mdev/machine/strike.c says what a strike
- * is. Strikes are forgiven one by one, each after KVGPU_STRIKE_FORGIVEN_NS.
+ * Strikes count how often a vGPU did harm to other vGPUs. mdev/machine/strike.c says for what a
+ * vGPU gets a strike. Strikes are forgiven one by one, each after KVGPU_STRIKE_FORGIVEN_NS.
  */
 /*
  * A vGPU that reaches this many strikes is suspended. mdev/machine/strike.c says what ends the
@@ -348,10 +359,10 @@ bool kvgpu_sched_strike_add(struct kvgpu_strikes *k, u64 now);
 void kvgpu_sched_strikes_clear(struct kvgpu_strikes *k);		/* ->total stays */
 
 /*
- * Counts the resets and the long evictions for which a vGPU has a budget: all are called resets
- * here. Programs have bugs, so a reset within the budget causes no strike. Each reset beyond the
- * budget is a strike. mdev/machine/strike.c says which resets are strikes at once, and are not
- * counted here.
+ * Counts the resets of engines, and the long evictions of channels, that a vGPU causes and for
+ * which it has a budget. Both are called resets here. Programs have bugs, so a reset within the
+ * budget causes no strike. Each reset beyond the budget is a strike. mdev/machine/strike.c says
+ * which resets are strikes at once, and are not counted here.
  */
 #define KVGPU_RESETS_BURST		32u
 #define KVGPU_RESET_FORGOTTEN_NS	500000000ull
@@ -359,7 +370,7 @@ void kvgpu_sched_strikes_clear(struct kvgpu_strikes *k);		/* ->total stays */
 struct kvgpu_resets {			/* all zero: no resets */
 	/* resets that were not forgotten at the last reset, KVGPU_RESETS_BURST at most */
 	u32 count;
-	u64 at;		/* ns; each KVGPU_RESET_FORGOTTEN_NS since then forgets one reset */
+	u64 at;		/* ns; for each KVGPU_RESET_FORGOTTEN_NS since .at one reset is forgotten */
 };
 
 /*

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The turn under way as waiting vGPUs see it: which of two vGPUs goes before the other, when a turn
- * ends early, and which vGPU keeps the chip for a moment without work.
+ * Which of two vGPUs goes before the other, when a vGPU ends the turn of another vGPU early, and
+ * whether a vGPU lingers. The beginning of choose.c explains these rules.
  */
 #include "sched/internal.h"
 

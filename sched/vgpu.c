@@ -112,7 +112,7 @@ void vsched_linger_end(struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
 	set_wish(s, e, (struct wish){ .runnable = e->runnable, .suspended = e->suspended });
 }
 
-/* ------------------------------------------------------------------ the knobs */
+/* ------------------------------------------------------------------ set the admin's knobs */
 
 int kvgpu_sched_set_policy(struct kvgpu_sched *s, enum kvgpu_sched_policy policy, u64 now)
 {
@@ -126,7 +126,7 @@ int kvgpu_sched_set_policy(struct kvgpu_sched *s, enum kvgpu_sched_policy policy
 	s->policy = policy;
 	vsched_knobs_apply(s);
 	/*
-	 * Each vGPU gains a full budget of its share (lead_v). A smaller debt is paid off by this;
+	 * Each vGPU gains lead_v, a full budget of its share. This pays off a debt of up to lead_v;
 	 * of a larger debt, the rest remains.
 	 */
 	list_for_each_entry(e, &s->ents, node)
@@ -167,7 +167,7 @@ int kvgpu_sched_set_cap(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 ca
 	return 0;
 }
 
-/* ------------------------------------------------------------------ entitlement */
+/* ------------------------------------------------------------------ compute entitlements */
 
 static u64 cap_ppm(const struct kvgpu_sched_ent *e)
 {
@@ -182,9 +182,9 @@ static u32 ppm_part(u64 left_ppm, u32 share, u64 total)
 
 /*
  * Best effort: time that a vGPU may not have because of its cap goes to the other vGPUs by weight,
- * which can bring more of them to their caps. The loop finds the vGPUs whose cap is below their
- * part anew until the set of these vGPUs stays the same. From round to round the part of a unit of
- * weight only grows, so a vGPU that is in the set stays in it.
+ * which can bring more of them to their caps. Each pass of the loop finds the vGPUs whose cap is
+ * below their part, until the set of these vGPUs stays the same. From pass to pass the part of a
+ * unit of weight only grows, so a vGPU that is in the set stays in it.
  */
 static u32 part_of_weight(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *of)
 {
@@ -219,7 +219,7 @@ u32 kvgpu_sched_entitlement(const struct kvgpu_sched *s, const struct kvgpu_sche
 	return min((u64)ppm, cap_ppm(e));
 }
 
-/* ------------------------------------------------------------------ names of the policies */
+/* ------------------------------------------------- translate between policies and their names */
 
 static const char * const policy_names[] = {
 	[KVGPU_SCHED_BEST_EFFORT] = "best-effort",
