@@ -45,8 +45,8 @@
 
 /*
  * The peephole: software writes an address to ADDR_HIGH and ADDR_LOW, then reads or writes the word
- * at that address through DATA. Sources: rnndb pbus.xml PPEEPHOLE, envytools
- * docs/hw/memory/peephole.rst.
+ * at that address through DATA. Each access of DATA adds 4 to the address. Sources: rnndb pbus.xml
+ * PPEEPHOLE, envytools docs/hw/memory/peephole.rst.
  */
 #define PEEPHOLE_ADDR_HIGH		0x06000c
 #define   PEEPHOLE_ADDR_HIGH_BITS	GENMASK(7, 0)

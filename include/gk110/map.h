@@ -21,7 +21,7 @@
 #define PPWR_SIZE			0x001000
 #define PCI_OTHER_BASE			0x010000	/* configuration of other PCI functions */
 #define PCI_OTHER_SIZE			0x010000
-/* The peephole: a port to read and write any virtual address (gk110/bar.h). */
+/* The peephole: a port to read and write memory at any address of the GPU's (gk110/bar.h). */
 #define PEEPHOLE_BASE			0x060000
 #define PEEPHOLE_SIZE			0x001000
 #define HOST_FLUSH_BASE			0x070000

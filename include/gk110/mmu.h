@@ -94,8 +94,9 @@
 #define   GMMU_INST_PDB_LO_ADDR		GENMASK(31, 12)		/* bits 31:12 of the address */
 #define GMMU_INST_PDB_HI		0x204
 #define   GMMU_INST_PDB_HI_ADDR		GENMASK(7, 0)
+/* LIMIT is the address of the last valid page of the address space: LO has bits 31:12, HI 39:32. */
 #define GMMU_INST_LIMIT_LO		0x208
-#define   GMMU_INST_LIMIT_LO_ADDR	GENMASK(31, 12)		/* bits of the last valid VA */
+#define   GMMU_INST_LIMIT_LO_ADDR	GENMASK(31, 12)
 #define GMMU_INST_LIMIT_HI		0x20c
 #define   GMMU_INST_LIMIT_HI_ADDR	GENMASK(7, 0)
 
