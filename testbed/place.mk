@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Where the cache and the build folder are, as absolute paths. A place that can't work is refused at once, before anything
-# takes half of its path for all of it: lib/place.sh.
+# Sets KVGPU_CACHE and O, the cache and the build folder, to absolute paths. A path that can't work
+# (with a blank, for instance) ends make here: lib/place.sh says why. The variables are used whole
+# only there; later make would split them at blanks.
 
 ifeq ($(strip $(KVGPU_CACHE)),)
 override KVGPU_CACHE := $(or $(HOME),/root)/.cache/kvgpu

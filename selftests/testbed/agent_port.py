@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""A virtio port as QEMU's server socket makes it, with the agent of tiny guests at its other end: agent_port.py SOCKET DIR.
+"""agent_port.py SOCKET DIR: runs the agent of tiny guests on a pseudo-terminal in place of a guest's virtio port, and forwards
+between it and one client at a time of SOCKET, as QEMU's server socket does.
 
-What the guest writes while nobody is connected is lost; what a client has sent when it goes away is lost as far as the guest has
-not read it. DIR/hold: while it is there, the guest does not run. DIR/greeting: there when the agent has said its first line.
+What the agent writes while no client is connected is lost. While the file DIR/hold exists, the agent is stopped. DIR/greeting
+exists when the agent has written its first line.
 """
 import os
 import pty

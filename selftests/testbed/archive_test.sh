@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# archive_test.sh: a rehearsal of set-up's fetch stages, by tb's own functions, against a small archive made on the spot (archive/):
-# it moves on, loses files, breaks off, and the machine's apt is configured for it in every way there is. TAP on stdout. The
-# machine's own apt, its lists and the cache are not touched. The comments "before: ..." say how set-up
-# behaved in that case before this test was written ("existed": the case worked).
+# archive_test.sh [CASE...]: tests how set-up fetches packages: runs tb's functions against a small
+# archive that archive/ makes and serves. The archive gets newer packages, loses files or breaks
+# off, and apt is configured for it in many ways. TAP on stdout. The machine's own apt, its lists
+# and the cache are not touched. The comments "before: ..." say how set-up behaved in that case
+# before this test was written: "existed" means that the case worked already.
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
 if [ -z "${ARCHIVE_TEST_INSIDE-}" ]; then
@@ -26,9 +27,10 @@ clean_up()
 trap clean_up EXIT
 trap 'exit 130' INT TERM
 
-# ------------------------------------------------------------------ the machine
+# -------------------------------------------------------- a made-up machine, and what tests look at
 
-# machine [FAULT...]: another machine with a cache of its own, an archive as it was at first, and these faults
+# machine [FAULT...]: makes a configuration of apt without sources, an empty cache, the archive in
+# its first state, and these faults of serve.py. Each test begins with one or more of these.
 machine()
 {
 	M=$web.$((++machines)) C=$web.$machines/cache
@@ -59,7 +61,7 @@ usual_sources()
 		"$scratch/key.gpg" "$url/debian" "$scratch/key.gpg" "$url/debian-security" > "$M/sources.list"
 }
 
-# fetch: what set-up does for the kernels; its words are in $M/said
+# fetch: fetches the kernels as set-up does; tb's output is in $M/said
 fetch()
 {
 	local status=0
@@ -68,7 +70,7 @@ fetch()
 	return $status
 }
 
-there() # NUMBER: all three kernels, whole, with that last number, and nothing that is half
+there() # NUMBER: true if the cache has all three kernels, whole, with that last number, and no unfinished stage
 {
 	local stage release
 	for stage in trixie-backports:9.7 trixie:9.1 bookworm:8.4; do
@@ -85,7 +87,7 @@ said() { grep -qE -- "$1" "$M/said" || { echo "it does not say '$1'"; return 1; 
 nothing_there() { ! find "$C/testbed" -maxdepth 1 -name "kernel-$1-????????????????" | grep .; }
 asked() { grep -c -- "$1" "$web/requests"; }
 
-try() # TEXT COMMAND...: a line without its number
+try() # TEXT COMMAND...: runs one test, and prints its TAP line without a number
 {
 	local text=$1
 	shift
@@ -98,9 +100,9 @@ try() # TEXT COMMAND...: a line without its number
 	fi
 }
 
-# ------------------------------------------------------------------ how the machine's apt is configured
+# ------------------------------------------------------------------ tests: ways to configure apt
 
-# before: existed, but that Debian's keyring was asked for whatever the source said
+# before: existed, but Debian's keyring was used in place of the key that the source names
 one_line()
 {
 	machine; usual_sources
@@ -174,7 +176,7 @@ foreign_key()
 	! fetch && said 'no Debian archive' && said "apt does not know the archive's key" && nothing_there '*'
 }
 
-# ------------------------------------------------------------------ an archive that moves on, a network that breaks
+# --------------------------------------------- tests: an archive that changes, a network that fails
 
 # before: failed
 moves_on()
@@ -194,7 +196,7 @@ file_lost()
 		said '^tb: fetching the oldest kernel .bookworm.: done in'
 }
 
-# before: existed, by apt's own retries; they do not depend on its version and configuration any more
+# before: existed, by apt's own retries, whose number depended on apt's version and configuration
 breaks_off() { machine 'break 1 linux-image-9.1.2'; usual_sources; fetched && grep 'linux-image-9.1.2.*bytes=[1-9]' "$web/requests"; }
 # before: existed
 index_breaks_off() { machine 'break 2 trixie/main/binary-amd64/Packages'; usual_sources; fetched; }
@@ -233,7 +235,8 @@ sign_of_life()
 	fetched && ! grep -q 'MiB$' "$M/said" && [ "$(grep -c $'\r' "$M/said")" = 0 ]
 }
 
-# before: existed; at an InRelease, an index, the first package and the second kernel
+# tb is killed while it fetches an InRelease, an index, a package of the first kernel, or the second
+# kernel. before: existed
 killed()
 {
 	local at
@@ -246,7 +249,7 @@ killed()
 	fetched
 }
 
-killed_at() # PATTERN of a file that is slow
+killed_at() # PATTERN: kills tb when it fetches a file that matches, which is made slow; true if no process is left
 {
 	local pid
 	echo "slow 99 $1" > "$web/faults"
@@ -265,7 +268,8 @@ killed_at() # PATTERN of a file that is slow
 	return 1
 }
 
-# processes_there: processes of set-up that work with the cache of this test's machine
+# processes_there: prints set-up's processes that use the cache of this test's machine; false if
+# there is none
 processes_there()
 {
 	local environ
@@ -286,7 +290,7 @@ two_at_once()
 	wait $pid && [ $status = 0 ] && said 'another .tb setup. is at work' && [ "$(asked '\.deb ')" = 12 ]
 }
 
-# ------------------------------------------------------------------ a cache that is there
+# -------------------------------------------------------- tests: a cache that has something already
 
 # before: existed, since kernels are a stage each
 warm()
@@ -305,7 +309,7 @@ warm()
 	[ "$(find "$C/testbed" -name release -exec cat {} + | sort | xargs)" = "8.4.2-amd64 8.4.3-amd64 9.1.2-amd64 9.1.3-amd64 9.7.2-amd64 9.7.3-amd64" ]
 }
 
-# before: failed. The new epoch counted at once, and with it nothing of the cache
+# before: failed. The new epoch was in force at once, and no stage of the cache was of that epoch
 refresh_without_network()
 {
 	local refresh='setup() { with_setup_lock fetch_kernels; }; cmd_setup --refresh'
@@ -334,7 +338,7 @@ older_cache()
 	"$TB" internal-stage eval "RUN=$M/run; prune_stages" && there 2 && [ ! -e "$C/testbed/tools-0123456789abcdef" ] && [ ! -e "$C/testbed/kernels-0123456789abcdef" ]
 }
 
-# before: one number for everything
+# before: tb compared the free space with one number, whatever was missing
 full_disk()
 {
 	machine; usual_sources
@@ -352,9 +356,10 @@ full_disk()
 	! fetch && said 'the disk is full|only 0 MiB|No space left'
 }
 
-# ------------------------------------------------------------------ roots
+# --------------------------------------------------------- tests: root file systems, other packages
 
-# before: failed. mmdebstrap's place is taken by a program that gets a package from the sources and with the options that it is given
+# A script replaces mmdebstrap: it fetches a package from the sources and with the options that it
+# is given. before: failed
 root_round()
 {
 	machine 'move 1 linux-image-9.7.2'; usual_sources
@@ -392,7 +397,7 @@ root_round()
 	said 'round 2 of 3' && ls "$C/testbed/tmp.root/root/" && [ -s "$C/testbed/tmp.root/root/linux-image-9.7.3-amd64_9.7.3-1~bpo13+1_amd64.deb" ]
 }
 
-# before: failed. What is not the test bed's own (CUDA toolkit, clpeak)
+# fetch_debs, by which other scripts fetch packages (CUDA toolkit, clpeak). before: failed
 other_packages()
 {
 	machine 'move 1 linux-headers-8.4.2-common' 'lose 1 linux-kbuild-8.4.3'; usual_sources
@@ -402,7 +407,7 @@ other_packages()
 	[ "$(cd "$C/debs" && echo *)" = "kmod_1_amd64.deb linux-image-amd64_8.4.2-1_amd64.deb" ]
 }
 
-# ------------------------------------------------------------------
+# ------------------------------------------------ the archives, the list of tests, and running them
 
 make_key > "$scratch/output" 2>&1 && archive "$scratch/archive.2" 2 >> "$scratch/output" 2>&1 &&
 	archive "$scratch/archive.3" 3 >> "$scratch/output" 2>&1 || { sed 's/^/# /' "$scratch/output"; echo "not ok 1 - an archive is made"; exit 1; }
@@ -413,7 +418,7 @@ for row in debian:trixie:trixie debian:trixie-updates:none debian:trixie-backpor
 	IFS=: read -r root codename pool <<< "$row"
 	release "$scratch/archive.renamed/$root" "$codename" "$codename" "pool/$pool" "Our mirror" "mirror of $codename" > /dev/null 2>&1
 done
-# lane NUMBER: with a server and machines of its own, the cases that are its share
+# lane NUMBER: runs every lanes-th test, with an HTTP server and made-up machines of its own
 lane()
 {
 	local i text
@@ -456,7 +461,7 @@ cases=(
 	"other_packages other packages, with what an earlier fetch left"
 )
 if [ $# -gt 0 ]; then cases=("${@/%/ on its own}"); fi
-# a case mostly waits, for apt to start or for a file that is slow
+# three lanes run at once, because a test mostly waits: for apt to start, or for a file that is slow
 lanes=3 machines=0
 for ((i = 0; i < lanes; i++)); do
 	lane $i > "$scratch/lane.$i" &

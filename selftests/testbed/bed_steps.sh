@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# scratch, TB, A and B are the test program's; single quotes keep what the server is to expand
+# tb_test.sh sets scratch, TB, A and B (names of beds). Single quotes: the server expands the text.
 # shellcheck disable=SC2154,SC2016
-# Arguments, exit codes, streams, the share, two beds side by side.
+# Tests of arguments, exit codes, streams, the shared folder, and two beds at once.
 
-refused() # PATTERN ARG...: tb ARG... is refused with status 2 and a message that matches
+refused() # PATTERN ARG...: true if tb ARG... ends with status 2 and a message that matches
 {
 	local pattern=$1
 	shift
@@ -51,7 +51,9 @@ guest_words()
 
 run_without_bed() { status_is 125 "$TB" run --name "$A" -- true && said 'tb up'; }
 
-# the bed of an earlier run has this program's process number in its name, as on a machine that was restored in the middle of a run
+# The bed of an earlier run has this program's PID in its name: after a machine is restored from a
+# snapshot that was taken during a run, PIDs repeat. Beds of this run have other names, and sweep()
+# removes the old one.
 left_by_the_killed()
 {
 	local old=/run/kvgpu-tb/tbtest-$$-a
@@ -64,7 +66,7 @@ left_by_the_killed()
 	fi
 }
 
-# tb status of a bed whose lock is held, and of which nothing else is there yet
+# tb status of a bed that has a lock and an empty folder, but no other file yet
 status_at_begin()
 {
 	mkdir -p "/run/kvgpu-tb/$A"
@@ -97,7 +99,7 @@ bed_steps()
 	try "a snapshot that can't be read is told and removed" bad_snapshot
 }
 
-# A goes on from a snapshot, where there is one; B boots
+# A starts from a snapshot if there is one; B boots
 start_both()
 {
 	local first=0 second=0
@@ -196,10 +198,12 @@ one_down()
 
 snapshot=
 
-# reading one takes too little time to be told
+# went_on: true if bed A was started from a snapshot. tb's output does not show it, because reading
+# takes too little time.
 went_on() { grep -q -- ' -incoming ' "/run/kvgpu-tb/$A/qemu.command"; }
 
-# the bed that saves it, where there is none, shows no more than that it can
+# If there was no snapshot, bed A has booted and saved one: then start it again, now from that
+# snapshot.
 resumed()
 {
 	local said late
@@ -215,7 +219,8 @@ resumed()
 	[ "${said% *}" = "$A" ] && [ $late -ge -1 ] && [ $late -lt 30 ]
 }
 
-# cut off: as after a crash of this machine. The good one comes back.
+# vm.state is cut off, as it may be after a crash of this machine. The good snapshot is put back at
+# the end.
 bad_snapshot()
 {
 	local rc=0 dir=${KVGPU_CACHE:-$HOME/.cache/kvgpu}/testbed/$snapshot

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# scratch, TB, A and B are the test program's; single quotes keep what the server is to expand
+# tb_test.sh sets scratch, TB, A and B (names of beds). Single quotes: the server expands the text.
 # shellcheck disable=SC2154,SC2016
-# Every part of a bed is killed, and each time nothing may be left and the next "tb up" must work.
+# Each part of a bed is killed once. Each time no process or mount may be left, and the next "tb up"
+# must work.
 
 crash_steps()
 {
@@ -28,7 +29,7 @@ part_pid() { "$TB" status --name "$A" | awk -v part="$1" '$1 == "process" && ind
 
 bed_pids() { "$TB" status --name "$A" | awk '$1 == "process" { print $2 }'; }
 
-# await_state STATUS: tb status gets there within 10 s.
+# await_state STATUS: waits up to 10 s until the exit status of "tb status" is STATUS
 await_state()
 {
 	local tries got=0
@@ -67,7 +68,7 @@ all_gone() # PIDS
 	return 1
 }
 
-# a command that runs in the server when QEMU is killed
+# run_begins: starts a command in the server that still runs when QEMU is killed
 run_begins()
 {
 	local began
@@ -107,8 +108,8 @@ panicked()
 up_killed() # SIGNAL
 {
 	local pid pids
-	: > "$scratch/up"	# what the last one said must not be taken for this one's
-	# a job of a script ignores SIGINT unless told otherwise
+	: > "$scratch/up"	# grep below must not see the output of an earlier call
+	# a background job of a script ignores SIGINT unless env resets that
 	env --default-signal=INT "$TB" up --name "$A" --no-gpu > "$scratch/up" 2>&1 &
 	pid=$!
 	await_true 60 grep -q "waiting for the server's ssh" "$scratch/up"
@@ -122,7 +123,7 @@ up_killed() # SIGNAL
 	await_state 3 && all_gone "$pids"
 }
 
-# the last of all steps
+# runs after all other steps
 end_steps() { try "no process and no mount is left" nothing_left; }
 
 nothing_left()

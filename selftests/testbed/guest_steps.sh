@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# scratch, TB, A and B are the test program's; single quotes keep what the server is to expand
+# tb_test.sh sets scratch, TB, A and B (names of beds). Single quotes: the server expands the text.
 # shellcheck disable=SC2154,SC2016
-# Guests inside the server, on bed B: that they are there, and that each way to die is told by its cause.
+# Guests inside the server of bed B: that they work, and that tb names the cause of each kind of
+# death.
 
 guest() { "$TB" guest --name "$B" "$@"; }
 
-# the agent of tiny guests and what talks to it, without a guest
+# tests the agent of tiny guests and guest-talk.sh, which talks to it, without a guest
 agent_steps()
 {
 	mkdir "$scratch/agent"
@@ -19,7 +20,7 @@ agent_steps()
 	wait $port 2> /dev/null
 }
 
-agent() ( # FUNCTION ARG...: of guest-talk.sh
+agent() ( # FUNCTION ARG...: calls a function of guest-talk.sh
 	DIR=$scratch/agent
 	# shellcheck source=/dev/null
 	. testbed/inside/guest-talk.sh
@@ -154,7 +155,8 @@ off_cpu_0()
 		grep -q . "$scratch/out" && ! grep -qE '[[:space:]]0' "$scratch/out"
 }
 
-# a process that loses a thread stands for a QEMU that has lost those of its CPUs and is not gone yet
+# A Python process that loses a thread replaces a QEMU that has lost its CPUs' threads and has not
+# ended yet.
 ended_thread_noted() (
 	local DIR NAME=it NOTED='' PID first second
 	DIR=$(mktemp -d) || return 1
@@ -178,7 +180,8 @@ t.start(), t.join(), time.sleep(60)' "$DIR/go" &
 	[ "$(wc -l <<<"$first")" = 2 ] && [ "$first" = "$second" ]
 )
 
-# await_gpu_of SECONDS COMMAND: the keeper's wait for the GPU of a full guest that runs COMMAND where the guest's udev is asked
+# await_gpu_of SECONDS COMMAND: calls the keeper's await_gpu with GPU_SECONDS=SECONDS for a made-up
+# full guest: COMMAND runs in place of the command by which await_gpu asks the guest's udev
 await_gpu_of() (
 	local DIR NAME=it KIND=full TYPE=512m GPU_SECONDS=$1 began=$SECONDS rc=0
 	DIR=$(mktemp -d) || return 1
@@ -197,7 +200,7 @@ gpu_without_driver() { await_gpu_of 30 'return 5' | tee "$scratch/gpu" && grep -
 gpu_unknown() { await_gpu_of -9 'sleep 30' | tee "$scratch/gpu" && grep -q '^exit code 0 .*its udev does not say' "$scratch/gpu"; }
 gpu_guest_dies() { await_gpu_of 30 'touch "$DIR/dead"; sleep 5' | tee "$scratch/gpu" && grep -q '^exit code 1 ' "$scratch/gpu"; }
 
-# their kernel was told to reboot by a triple fault
+# guest "two" has reboot=t on its command line: its kernel reboots by a triple fault
 triple_fault()
 {
 	status_is 125 guest run two -- sh -c 'echo b > /proc/sysrq-trigger' && said 'triple fault of its own' &&
@@ -206,7 +209,8 @@ triple_fault()
 
 machine_cpus() { "$TB" run --name "$B" -- systemctl set-property --runtime machine.slice "AllowedCPUs=$1"; }
 
-# It boots off CPU 0 and is brought there for its triple fault: a boot on CPU 0 may take the server with it (studies/README.md),
+# The guest boots on CPU 1, and is moved to CPU 0 for its triple fault. A boot on CPU 0 may crash
+# the server (studies/README.md),
 # as it did in a run of make check.
 svm_fault()
 {
@@ -233,8 +237,9 @@ guest_power_off()
 	status_is 0 guest start three && status_is 125 guest run three -- poweroff -f && said 'powered off'
 }
 
-# The server's log has each event as well. Its CPU 0 may have killed a guest that was started there more often than the one time that
-# the test arranged, so that what died of it, and was started again, is compared with the log.
+# Other causes have happened once each. CPU 0 may have killed a guest more often than the once that
+# svm_fault() arranged, so these deaths and restarts are compared with the server's log, which has
+# each event as well.
 guest_statistics()
 {
 	local cause log died
@@ -260,7 +265,7 @@ full_share()
 	[ "$(guest run big -- cat /share/note < /dev/null)" = "to the guest" ] && rm "$folder/note"
 }
 
-guests_stop() # NAME...: all there are
+guests_stop() # NAME...: stops these guests, which must be all that there are
 {
 	local name
 	for name; do

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# place_test.sh [quick|long]: this tree in other places: copies without .git, below /tmp, /home and /srv, on another file system,
-# with long and odd paths, through symbolic links. TAP on stdout. quick: make and tb answer there, programs and a module are built,
-# lint sees the files; and what can't work is refused at once. long: in two of them the model and kvgpu.ko are built and a server
-# is booted with them.
+# place_test.sh [quick|long]: tests copies of this tree without .git in other folders: below /tmp,
+# /home and /srv, on another file system, with long paths of odd characters, through symbolic links.
+# TAP on stdout. quick: make and tb answer there, build a program and a module, and lint sees the
+# files; folders that can't work are refused. long: also builds the model and kvgpu.ko in two of the
+# copies and boots servers with them.
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
 if [ -z "${PLACE_TEST_INSIDE-}" ]; then
-	# mounts of its own
+	# a mount namespace of its own
 	PLACE_TEST_INSIDE=yes exec unshare --mount --propagation private "$(readlink -f "$0")" "$@"
 fi
 case ${1:-quick} in
@@ -33,7 +34,7 @@ clean_up()
 trap clean_up EXIT
 trap 'exit 130' INT TERM
 
-try() # TEXT COMMAND...: one test; what the command says is shown when it fails
+try() # TEXT COMMAND...: one test; prints the command's output if it fails
 {
 	local text=$1
 	shift
@@ -47,7 +48,8 @@ try() # TEXT COMMAND...: one test; what the command says is shown when it fails
 	fi
 }
 
-# place NAME FOLDER: a copy of the tree in FOLDER, as a tarball has it; $scratch/tree.NAME leads there
+# place NAME FOLDER: copies the tree into FOLDER, without .git, as from a tarball;
+# $scratch/tree.NAME becomes a link to it
 place()
 {
 	mkdir -p "$2"
@@ -55,7 +57,7 @@ place()
 	ln -s "$2" "$scratch/tree.$1"
 }
 
-# ------------------------------------------------------------------ what has to work
+# ---------------------------------------------------------------- tests of places that have to work
 
 answers() # FOLDER
 {
@@ -66,7 +68,7 @@ answers() # FOLDER
 	testbed/tb help | grep -q '^tb: a server' && testbed/tb kernels | grep -q ' base$'
 }
 
-program_built() # FOLDER [VARIABLE=VALUE...]: sources in the tree, result in the build folder
+program_built() # FOLDER [VARIABLE=VALUE...]: build-exec in the tree there builds a program in the build folder, and it runs
 {
 	local folder=$1 out
 	cd "$folder" || return 1
@@ -76,7 +78,7 @@ program_built() # FOLDER [VARIABLE=VALUE...]: sources in the tree, result in the
 	printf '#include <stdio.h>\nint main(void) { puts("hello"); return 0; }\n' > "$out/hello.c"
 	env "$@" testbed/tb build-exec -- sh -c "pwd && test -r Kbuild && gcc -o '$out/hello' '$out/hello.c'" > "$scratch/pwd" || return 1
 	cat "$scratch/pwd"
-	# the same folder, by its real name
+	# build-exec's current folder was the tree, by its real path
 	[ "$(cat "$scratch/pwd")" = "$(pwd -P)" ] && [ "$("$out/hello")" = hello ]
 }
 
@@ -97,7 +99,7 @@ files_seen() # FOLDER
 	diff <(selftests/tree-files.sh) <(cd "$1" && selftests/tree-files.sh) && [ "$(cd "$1" && selftests/tree-files.sh | wc -l)" -gt 100 ]
 }
 
-# lint has to find what is wrong in a tree
+# lint finds a fault in a copy without .git
 lint_looks()
 {
 	local tree=$scratch/lint said
@@ -108,9 +110,9 @@ lint_looks()
 	[ ! -e "$tree/.git" ]
 }
 
-# ------------------------------------------------------------------ what has to be refused
+# ---------------------------------------------------------- tests of places that have to be refused
 
-# refused PATTERN CMD...: make's and tb's exit code is not 0, the reason is there, and no folder was made for it
+# refused PATTERN CMD...: true if CMD, make or tb, fails within 20 s with a message that matches
 refused()
 {
 	local pattern=$1 said
@@ -147,9 +149,10 @@ relative_paths()
 		[[ $(HOME=/nowhere KVGPU_CACHE='' make -s print-model) == /nowhere/.cache/kvgpu/build/* ]]
 }
 
-# ------------------------------------------------------------------ long
+# ------------------------------------------------------------------ test of mode long
 
-# boots FOLDER [VARIABLE=VALUE...]: model, plugin and module are built there, and a server comes up with them
+# boots FOLDER [VARIABLE=VALUE...]: builds model, plugin and module of the tree in FOLDER, and boots
+# a server with them
 boots()
 {
 	cd "$1" || return 1
@@ -161,7 +164,7 @@ boots()
 	return $rc
 }
 
-# ------------------------------------------------------------------
+# ---------------------------------------------------------------- the copies, and the tests of each
 
 long_name=$(printf 'a-folder-with-a-long-name.%02d/' {1..9})
 mkdir "$scratch/mnt" "$scratch/mnt.noexec"
@@ -172,7 +175,7 @@ place odd "$scratch/a+b-c.d~e@f/$long_name/kvgpu"
 place home "/home/kvgpu-place.$$/jürgen"
 place srv "/srv/kvgpu-place.$$"
 place tmpfs "$scratch/mnt/kvgpu"
-# as in a git worktree, and as where git does not answer
+# .git is a file, as in a git worktree; it names a folder that does not exist, so git fails
 echo "gitdir: /nowhere" > "/srv/kvgpu-place.$$/.git"
 ln -s "$KVGPU_CACHE" "$scratch/cache"
 mkdir "$scratch/out"

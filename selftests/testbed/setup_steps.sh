@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# scratch, TB, A and B are the test program's; single quotes keep what the server is to expand
+# tb_test.sh sets scratch, TB, A and B (names of beds). Single quotes: the server expands the text.
 # shellcheck disable=SC2154,SC2016
-# tb setup: again, and (long) from nothing in a cache of its own, killed in the middle and twice at once.
+# Tests of "tb setup": a second time, and (mode long) in an empty cache, where it is killed in the
+# middle and then run twice at once.
 
 setup_steps()
 {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests of the test bed itself: tb_test.sh [quick|long [STEPS...]]. TAP on stdout. It starts beds of its own names and leaves
-# nothing behind; that is one of the things it checks.
+# tb_test.sh [quick|long [STEPS...]]: tests of the test bed itself. TAP on stdout. It starts beds
+# with names of its own. Its last step checks that no process and no mount of them is left.
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
 steps=(setup argument agent bed end)
@@ -12,7 +12,7 @@ long) steps=(setup argument agent bed guest crash full kernel fresh_setup end) ;
 esac
 [ $# -lt 2 ] || steps=("${@:2}")
 TB=testbed/tb
-# not by the process's number: a machine that was cut off in a run may count the next one's up to the same
+# not the PID: on a machine that was reset during a run, the next run may get the same PID
 run=tbtest-$(od -An -N6 -tx1 /dev/urandom | tr -d ' \n')
 A=$run-a B=$run-b
 scratch=$(mktemp -d)
@@ -27,7 +27,7 @@ count=0 failed=0
 # shellcheck source=/dev/null
 . selftests/testbed/setup_steps.sh
 
-# try TEXT COMMAND...: one test; what the command says is shown when it fails.
+# try TEXT COMMAND...: one test; prints the command's output if it fails
 try()
 {
 	local text=$1 began=$SECONDS
@@ -42,7 +42,8 @@ try()
 	fi
 }
 
-# status_is WANT COMMAND...: its exit status; stdout and stderr stay in $scratch/out and $scratch/err.
+# status_is WANT COMMAND...: true if COMMAND's exit status is WANT; its output is in $scratch/out
+# and $scratch/err
 status_is()
 {
 	local want=$1 got=0
@@ -54,7 +55,7 @@ status_is()
 	return 1
 }
 
-said() # PATTERN: the last command of status_is wrote it to stderr
+said() # PATTERN: true if the last command of status_is wrote a line to stderr that matches
 {
 	grep -qE -- "$1" "$scratch/err" && return 0
 	echo "stderr does not match '$1':"
@@ -62,7 +63,8 @@ said() # PATTERN: the last command of status_is wrote it to stderr
 	return 1
 }
 
-# beside STEPS: they have bed A to themselves, and go on while the steps that follow use bed B
+# beside STEPS: runs these steps in the background, on bed A. The steps that run meanwhile use only
+# bed B.
 beside()
 {
 	mkdir "$scratch/beside"
@@ -74,7 +76,8 @@ beside()
 	beside=$!
 }
 
-# await_beside: waits for the steps beside, and prints their lines of TAP under numbers of this program
+# await_beside: waits for the steps that beside() began, and prints their TAP lines with numbers
+# that continue this program's
 await_beside()
 {
 	local line more=0 bad=1
@@ -99,8 +102,8 @@ clean_up()
 	rm -rf "$scratch" "/run/kvgpu-tb/$run"-?.lock
 } > /dev/null 2>&1
 
-# sweep: what runs of this program that were killed have left. Beside another run it leaves all alone: beds of that one may be dead
-# for a moment, as part of a test. Then it says no.
+# sweep: removes dead beds that killed runs of this program have left. Returns false and removes
+# nothing while another run goes on: that run's beds may be dead for a moment, as part of a test.
 sweep()
 {
 	local dir name state

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# The libvirt domain of a guest. Full guests boot the server's own read-only image; tiny ones live in
-# the initramfs, and see the image and the shared folder when they have a vGPU or an aperture, for drivers and programs.
+# The libvirt domain of a guest. Full guests boot the server's own read-only image. Tiny guests run
+# from the initramfs alone; those with a vGPU or an aperture also get the image and the shared
+# folder as devices, for drivers and programs. An aperture is a file of the server that the guest
+# has as virtio-pmem memory.
 
 mebibytes() { case $1 in *G) echo $((${1%G} * 1024)) ;; *M) echo "${1%M}" ;; esac; }
 
-# A guest is a stock machine, except that what makes it a libvirt host of its own is left out, and mitigations, which the server
-# does not have either.
+# guest_arguments: prints the guest's kernel command line. Full guests boot a stock Debian, but
+# without mitigations (the server has none either) and without services that only the server needs:
+# libvirt, ssh over the network, the console.
 guest_arguments()
 {
 	local unit words="console=ttyS0 quiet panic=-1 mitigations=off net.ifnames=0 tb.hostname=$NAME"
@@ -24,9 +27,11 @@ guest_arguments()
 	printf '%s %s\n' "$words" "$GUEST_APPEND"
 }
 
-# busy_arguments: for a guest that works most of the time. A tickless kernel programs its timer anew at each tick, which is one
-# exit more; a periodic timer of the local APIC is programmed once. It also ticks in an idle guest: that one costs twice as much. Its
-# time stamps are the emulator's, and its kernel need not compare them with a slower clock, which it would do late and complain of.
+# busy_arguments: prints kernel arguments for a guest that works most of the time (--busy). A
+# tickless kernel programs its timer again at each tick, which is one more exit; a periodic timer of
+# the local APIC is programmed once. The periodic timer ticks also while the guest is idle, so an
+# idle guest costs twice as much with it. tsc=reliable: the emulated TSC is exact; the guest's
+# kernel would check it against a slower clock, do so late, and take the TSC for unstable.
 busy_arguments() { printf 'nohz=off highres=off lapic=notscdeadline tsc=reliable\n'; }
 
 domain_xml()
@@ -67,7 +72,8 @@ domain_xml()
 	EOF
 }
 
-# memory that is plugged in later, or comes from a file, wants slots and a NUMA node that it goes to. Tiny guests get none later
+# takes_memory: true if the guest may get memory beside its own: libvirt wants slots and a NUMA node
+# for that. Full guests may have memory plugged in later; an aperture is such memory, too.
 takes_memory() { [ "$KIND" = full ] || [ -n "$APERTURE" ]; }
 room_for_memory() { ! takes_memory || echo "<maxMemory slots='4' unit='GiB'>16</maxMemory>"; }
 numa()
@@ -76,7 +82,8 @@ numa()
 		echo "<numa><cell id='0' cpus='0-$((CPUS - 1))' memory='$(mebibytes "$MEM")' unit='MiB'/></numa>"
 }
 
-# memory_of_file: the file of --aperture, which the guest shares with whatever else maps it
+# memory_of_file: prints the device for the file of --aperture. The guest shares the file's pages
+# with all others that map it.
 memory_of_file()
 {
 	[ -n "$APERTURE" ] || return 0
@@ -99,7 +106,9 @@ devices_tiny()
 	EOF
 }
 
-# devices_with_image: Linux numbers virtio ports by the position of their device, and the agent's is the first one.
+# devices_with_image: puts the agent's virtio-serial controller on PCI bus 1, before all other
+# virtio devices. Linux numbers ports in the order of their devices, and image/init expects the
+# agent's to be vport0p1.
 devices_with_image()
 {
 	cat <<-EOF
@@ -132,8 +141,8 @@ devices_files()
 	EOF
 }
 
-# device_of_type: the <hostdev> for --type; a program "guest-device" beside this file makes it from the
-# type's and the guest's name.
+# device_of_type: makes the devices of --type by the program guest-device beside this file, and
+# prints their <hostdev> elements
 device_of_type()
 {
 	[ -n "$TYPE" ] || return 0

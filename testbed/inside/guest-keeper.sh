@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# The keeper of one guest: start, watch, tell the cause of death, start again.
+# The keeper of one guest: starts it, watches it, writes down why it died, and may start it again.
 
 MOST_RESTARTS=8
 
@@ -22,7 +22,8 @@ keep_guest()
 	echo gone > "$DIR/state"
 }
 
-# life_of_guest: returns when the guest has no QEMU any more.
+# life_of_guest: starts the guest, and returns when its QEMU has ended. Sets FAILURE if tb knows
+# why.
 life_of_guest()
 {
 	local began=$SECONDS
@@ -52,8 +53,9 @@ life_of_guest()
 	done
 }
 
-# await_gpu: a full guest answers before its driver has probed the GPU, so that the next command would find no trace of it. It is up
-# when its udev is done with it; $DIR/gpu has what there is to say if no driver holds it then. False if the guest died meanwhile.
+# await_gpu: waits until udev in a full guest has handled its GPU, because the guest answers before
+# its driver has probed the GPU. If no driver holds the GPU then, or udev is not done in time,
+# writes that to $DIR/gpu. False if the guest died.
 await_gpu()
 {
 	local talk rc=0 limit=$((SECONDS + GPU_SECONDS + 10))
@@ -80,12 +82,14 @@ await_gpu()
 	esac
 }
 
-# is_alive: whether QEMU is there and its guest runs. When KVM cannot run the guest any further, QEMU stays, with the guest stopped.
+# is_alive: true if QEMU is there and KVM still runs the guest. If KVM can't run the guest any
+# further, QEMU does not end but stops the guest; then this ends QEMU.
 is_alive()
 {
 	local log=/var/log/libvirt/qemu/$NAME.log
 	qemu_pid && [ -e "/proc/$PID" ] || return 1
-	# QEMU writes to this log only when it starts and in trouble
+	# QEMU writes to this log only at its start and on errors, so read it only if it is newer
+	# than last time
 	[ "$log" -nt "$DIR/log-read" ] || return 0
 	touch -r "$log" "$DIR/log-read"
 	! grep -qsE 'KVM internal error|kvm run failed' "$log" ||
@@ -100,10 +104,10 @@ end_life()
 
 qemu_log() { printf '/var/log/libvirt/qemu/%s.log\n' "$NAME"; }
 
-# cause_of_death: sets CAUSE (one word, counted) and REASON.
+# cause_of_death: sets CAUSE, a word by which "guest stats" counts, and REASON, a text
 cause_of_death()
 {
-	# QEMU is gone before libvirt has written why
+	# libvirt writes the reason to its log up to 2 s after QEMU has ended
 	local tries libvirt_says=''
 	for tries in {1..20}; do
 		libvirt_says=$(tail -n 3 "$(qemu_log)" 2>/dev/null | grep -o 'reason=[a-z]*' | tail -n 1) && break

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# The server's KVM: that it is there, that a guest really uses it, and when it reported a shutdown.
+# The server's KVM: whether it is there, whether a guest runs under it, and on which CPU a guest
+# made a SHUTDOWN exit.
 
 TRACE=/sys/kernel/tracing/instances/testbed
 
@@ -10,8 +11,9 @@ need_kvm()
 	[ -c /dev/kvm ] || give_up "there is no /dev/kvm in the server"
 }
 
-# watch_shutdowns: one trace line per SHUTDOWN exit, which is what the CPU does at a triple fault. A probe
-# on its handler costs nothing until it happens; the kvm_exit tracepoint would cost at each exit. Guests may start side by side.
+# watch_shutdowns: makes the kernel trace each SHUTDOWN exit, the exit that a triple fault causes. A
+# kprobe on the handler of that exit costs nothing until it happens; the tracepoint kvm_exit would
+# cost time at each exit. Takes a lock, because several guests may be started at once.
 watch_shutdowns() (
 	exec 6> "$STATE/watch.lock"
 	flock 6
@@ -23,7 +25,8 @@ watch_shutdowns() (
 	echo 1 > "$TRACE/events/testbed/shutdown/enable"
 )
 
-# qemu_pid: sets PID. Like all that the keeper does each second, it starts no process: under TCG each costs some 10 ms.
+# qemu_pid: sets PID to the guest's QEMU; false if there is none. Starts no process, which costs
+# some 10 ms under TCG: the keeper calls this each second.
 qemu_pid()
 {
 	PID=
@@ -31,8 +34,9 @@ qemu_pid()
 	[ -n "$PID" ]
 }
 
-# note_threads: all threads that the guest has had; a trace line names one. Those that are gone stay noted: a QEMU that
-# ends has lost the threads of its CPUs before it is gone itself. Never fails: QEMU may end at any moment.
+# note_threads: adds the IDs of all threads of the guest's QEMU to $DIR/threads, so that
+# shutdown_cpu knows the guest's trace lines. IDs of threads that have ended stay there: QEMU loses
+# its CPUs' threads some time before it ends. Never fails, although QEMU may end at any moment.
 note_threads()
 {
 	local -a tasks
@@ -43,7 +47,8 @@ note_threads()
 	NOTED=${tasks[*]}
 }
 
-# shutdown_cpu: the server's CPU on which one of the guest's CPUs made a SHUTDOWN exit; false if none did.
+# shutdown_cpu: prints the server's CPU on which a thread of this guest made its last SHUTDOWN exit;
+# false if none did
 shutdown_cpu()
 {
 	[ -s "$DIR/threads" ] || return 1
@@ -52,13 +57,14 @@ shutdown_cpu()
 			END { if (found) print cpu; exit !found }' "$DIR/threads" -
 }
 
-# off_cpu_0: whether guests are kept off CPU 0, or there is no other CPU.
+# off_cpu_0: true if systemd keeps guests off CPU 0, or the server has no other CPU
 off_cpu_0()
 {
 	[ "$(nproc --all)" = 1 ] || systemctl show -P AllowedCPUs machine.slice | grep -qE '^[1-9]'
 }
 
-# check_kvm: whether QEMU and the guest itself both say that the guest runs under KVM.
+# check_kvm: true if both QEMU and the guest's own kernel say that the guest runs under KVM; else
+# writes $DIR/reason
 check_kvm()
 {
 	virsh -q qemu-monitor-command "$NAME" --hmp 'info kvm' | grep -q 'kvm support: enabled' ||

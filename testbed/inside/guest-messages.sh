@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Messages of the program "guest", its events, and the state of one guest.
+# Messages of the program "guest", its record of events, and state and parameters of one guest.
 
 say() { printf 'guest: %s\n' "$*" >&2; }
 give_up() { say "error: $*"; exit "${STATUS:-1}"; }
 usage() { say "$1"; exit 2; }
 
-# event GUEST EVENT TEXT: notes an event for the statistics and, through the kernel's log, for "tb log server".
+# event GUEST EVENT TEXT: adds an event to /run/testbed/events and to the kernel's log, which "tb
+# log server" shows
 event()
 {
 	printf '%s %s\n' "$(date +%s)" "$*" >> "$EVENTS"
@@ -19,7 +20,7 @@ count_events() # EVENT
 		echo 0
 }
 
-# guest_state: none, starting, up, gone
+# guest_state: prints none, starting, up or gone
 guest_state() { cat "$DIR/state" 2>/dev/null || echo none; }
 
 PARAMETERS=(KIND MEM CPUS KERNEL TYPE APERTURE GUEST_APPEND BUSY ON_REBOOT)

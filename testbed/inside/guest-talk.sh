@@ -11,7 +11,7 @@ talk_full()
 		"vsock/$(cat "$DIR/cid")" -- "$(printf '%q ' "$@")"
 }
 
-# greets_full: whether the ssh daemon of a full guest sends its banner.
+# greets_full: true if the ssh daemon of a full guest sends its banner
 greets_full()
 {
 	local banner=''
@@ -20,15 +20,17 @@ greets_full()
 	[ "$banner" = SSH- ]
 }
 
-# quoted WORD...: the words in POSIX quotes: the agent's shell knows no other quotes.
+# quoted WORD...: prints the words in single quotes, since the agent's shell does not know bash's
+# $'...' of printf %q
 quoted()
 {
 	local word
 	for word in "$@"; do printf "'%s' " "${word//\'/\'\\\'\'}"; done
 }
 
-# agent_line REQUEST SECONDS: sends a request to the agent, and prints its answer. Skips answers to earlier requests, whose senders
-# have given up. The empty line in front of the request ends an earlier request that was cut off.
+# agent_line REQUEST SECONDS: sends a request to the agent, and prints its answer; false if none
+# comes in time. Skips answers to earlier requests, whose senders did not wait for them. The line
+# break before the request ends an earlier request that was cut off in the middle.
 agent_line()
 {
 	local reply='' status=1 id=$BASHPID.$SRANDOM end=$((SECONDS + $2))

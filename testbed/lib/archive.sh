@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Where Debian packages come from: always the archive that this machine's own apt is configured for, with its keys, its proxies
-# and its way to say so (one-line and deb822 files, "stable" for a codename, mirror lists). Other repositories on the machine are
-# told from Debian's by what their InRelease says. The machine's own lists are neither read nor changed: they may be years old.
+# Where Debian packages come from: the archive that this machine's apt is configured for, with apt's
+# keys and proxies. Its sources may be one-line or deb822 files, may say "stable" in place of a
+# codename, and may name mirror lists. The field Origin of a repository's InRelease tells Debian's
+# from others. The package lists that apt has on this machine are neither read nor changed: they may
+# be years old.
 
 ARCHIVE_KEYS=${KVGPU_CACHE:-${HOME:-/root}/.cache/kvgpu}/keys
 
-# host_apt_options: how this machine reaches its archive (proxies, certificates, validity of old
-# snapshots), one apt option a line, for apt runs that do not read /etc/apt.
+# host_apt_options: prints apt's options on this machine for reaching its archive (proxies,
+# certificates, checks of a Release file's date), one a line, for runs of apt that do not read
+# /etc/apt.
 host_apt_options()
 {
 	apt-config dump | grep -E '^Acquire::((https?|Retries|Check-Valid-Until|Check-Date|ForceIPv[46])([: ]|$))' |
 		grep -v '"";$' || true
 }
 
-# root_apt_options: host_apt_options, retries and time-outs, for the apt that fills a root (mmdebstrap's --aptopt)
+# root_apt_options: prints host_apt_options, and retries and time-outs, for the apt that fills a
+# root file system (mmdebstrap's --aptopt)
 root_apt_options()
 {
 	printf 'Acquire::Retries "%s";\n' "${KVGPU_TB_APT_RETRIES:-3}"
@@ -22,7 +26,7 @@ root_apt_options()
 	host_apt_options
 }
 
-# debian_keyring: Debian's own keys, if this machine has them as a file
+# debian_keyring: prints the path of Debian's own keys, if this machine has them as a file
 debian_keyring()
 {
 	local file
@@ -31,8 +35,9 @@ debian_keyring()
 	done
 }
 
-# apt_conf DIR LIST PARTS: the configuration of an apt of our own in DIR, with the sources of that file and that folder. It takes
-# nothing else from /etc/apt but how to reach the archive, its keys and passwords: no hooks, pins or architectures.
+# apt_conf DIR LIST PARTS: writes DIR/apt.conf, the configuration of an apt that has its state in
+# DIR and its sources in the file LIST and the folder PARTS. Of /etc/apt it takes only proxies and
+# the like, keys and passwords; no hooks, pins or architectures.
 apt_conf()
 {
 	local dir=$1 list=$2 parts=$3 what
@@ -63,7 +68,8 @@ apt_conf()
 	} > "$dir/apt.conf"
 }
 
-# private_apt DIR SUITE...: an apt of our own in DIR that knows only these suites. A suite that can't be had is an error.
+# private_apt DIR SUITE...: makes such an apt in DIR with only these suites as sources, and updates
+# its lists. A suite that can't be fetched is an error.
 private_apt()
 {
 	local dir=$1 suite
@@ -76,7 +82,8 @@ private_apt()
 	APT_CONFIG=$dir/apt.conf apt-get -q update
 }
 
-# source_line SUITE[:COMPONENT,...]: a one-line apt source for it; of main if it doesn't say.
+# source_line SUITE[:COMPONENT,...]: prints a one-line apt source for the suite; its component is
+# main if none is given.
 source_line()
 {
 	local suite=${1%%:*} components=main uri options row
@@ -87,8 +94,9 @@ source_line()
 	printf 'deb [%s] %s %s %s\n' "$options" "$uri" "$suite" "${components//,/ }"
 }
 
-# archive_of SUITE: the row of $KVGPU_TB_ARCHIVES that it comes from: its own, or a row of the same kind, since an archive has all of Debian's
-# releases with their backports in one place, and their security updates in another.
+# archive_of SUITE: prints the row of $KVGPU_TB_ARCHIVES that has the URI for SUITE. If SUITE has no
+# row of its own, this is the row of another release: an archive has all of Debian's releases and
+# their backports at one URI, and all security updates at another.
 archive_of()
 {
 	printf '%s\n' "$KVGPU_TB_ARCHIVES" | awk -F '\t' -v OFS='\t' -v suite="$1" '
@@ -111,8 +119,9 @@ archive_of()
 		}'
 }
 
-# find_archives: fills $KVGPU_TB_ARCHIVES: a row with codename, URI and source options for each of Debian's suites that the machine's apt is
-# configured for. It stays in the environment for tb's further lives.
+# find_archives: sets $KVGPU_TB_ARCHIVES, with a row (codename, URI, source options) for each of
+# Debian's suites that this machine's apt is configured for. The variable is exported, so that a tb
+# that this tb starts need not search again.
 find_archives()
 {
 	local dir rows round
@@ -122,7 +131,8 @@ find_archives()
 	for round in 1 2 3; do
 		look_at_sources "$dir" > "$dir/rows"
 		rows=$(debian_rows "$dir" < "$dir/rows")
-		# a source that does not answer may be a third party's, for good, or Debian's, for a moment
+		# some source did not answer: it may be Debian's, for a moment, so try once more; or
+		# a third party's, for ever, so do not insist
 		if [ -n "$rows" ]; then [ $round = 1 ] && grep -q '^Err:' "$dir/log" || break; fi
 		[ $round = 3 ] || sleep "${KVGPU_TB_FETCH_PAUSE:-5}"
 	done
@@ -137,17 +147,20 @@ find_archives()
 	export KVGPU_TB_ARCHIVES=$rows
 }
 
-# look_at_sources DIR: a row for each of the machine's package sources: codename, origin, label, URI, component, and FILE:NUMBER of the
-# entry. The first three are of the archive's InRelease, fetched for this and verified by apt. Those that fail are left out.
+# look_at_sources DIR: prints a row for each package source of this machine: codename, origin,
+# label, URI, component, and FILE:NUMBER of the source's entry. The first three come from the
+# archive's InRelease, which apt fetches here and verifies. Sources whose InRelease can't be fetched
+# or verified are left out.
 look_at_sources()
 {
 	local dir=$1 list parts uri release component entry file key target
 	eval "$(apt-config shell list Dir::Etc::sourcelist/f parts Dir::Etc::sourceparts/d)"
 	apt_conf "$dir" "$list" "$parts"
-	# of their indexes none
+	# fetch only InRelease files, no indexes
 	apt-config dump | sed -n 's/^\(Acquire::IndexTargets::deb\(-src\)\?::[^: ]*\) "";$/\1::DefaultEnabled "false";/p' >> "$dir/apt.conf"
 	APT_CONFIG=$dir/apt.conf timeout "${KVGPU_TB_FETCH_SECONDS:-300}" apt-get -q update > "$dir/log" 2>&1 || true
-	# apt fills in the parts; without ReleaseInfo it lists what it has not fetched, too
+	# apt expands each source into its parts; ReleaseInfo=false makes it list those that were
+	# not fetched, too
 	# shellcheck disable=SC2016
 	APT_CONFIG=$dir/apt.conf apt-get indextargets -o Acquire::IndexTargets::deb::Packages::DefaultEnabled=true \
 		-o APT::Get::IndexTargets::ReleaseInfo=false \
@@ -168,9 +181,10 @@ look_at_sources()
 	done
 }
 
-# debian_rows DIR: of the rows of look_at_sources those of Debian's own archives. A mirror that signs by itself may have changed the
-# origin's name: where no source is Debian's by name, takes a source that has a release's codename, and the kernel in its component
-# main.
+# debian_rows DIR: reads rows of look_at_sources, and prints codename, URI and options of those that
+# are Debian's. A mirror that signs its Release files itself may have another origin. If no source
+# has Debian's origin, renamed_rows takes one that has a release's codename and a kernel in its
+# component main.
 debian_rows()
 {
 	local dir=$1 rows codename uri entry
@@ -182,7 +196,8 @@ debian_rows()
 	done < <(sort_releases <<< "$rows")
 }
 
-# the releases that the test bed is made of come first: where an archive has to be guessed from another release's, from theirs
+# sort_releases: puts the releases that the test bed uses first: archive_of takes the first row for
+# a suite that has none
 sort_releases() { awk '{ print ($1 ~ /^(bookworm|trixie)/ ? 0 : 1) "\t" NR "\t" $0 }' | sort -n -k 1,2 | cut -f 3-; }
 
 renamed_rows()
@@ -200,8 +215,9 @@ renamed_rows()
 	done < "$1/rows"
 }
 
-# entry_options FILE:NUMBER: the options of that source that decide what is believed, as in a one-line source. What Debian has signed
-# is believed of every mirror; a source that names no key has those of the machine.
+# entry_options FILE:NUMBER: prints the options of that source that decide which signatures apt
+# accepts, as in a one-line source. Debian's keyring is always one of the keys, so that any mirror
+# of Debian is accepted. If the source names no key, apt's keys of this machine are added.
 entry_options()
 {
 	local file=${1%:*} number=${1##*:} options signers
@@ -218,7 +234,8 @@ entry_options()
 	} | paste -sd ' '
 }
 
-# stanza_options: of a deb822 entry, NAME=VALUE,VALUE a line. A key that stands in the entry itself becomes a file.
+# stanza_options: prints those options of a deb822 entry (stdin), NAME=VALUE,VALUE a line. If the
+# entry contains a key itself, writes that key to a file.
 stanza_options()
 {
 	local text key
@@ -241,7 +258,7 @@ stanza_options()
 	esac
 }
 
-# machine_keyrings: what apt believes where a source names no key
+# machine_keyrings: prints the paths of the keys that apt uses for sources that name none
 machine_keyrings()
 {
 	local ring rings

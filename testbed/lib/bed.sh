@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# A bed: one server and its GPU model. Everything of it runs below one supervisor in a PID and mount
-# namespace of its own. The supervisor holds $RUN/NAME.lock as long as it lives, so "is it up" is
-# answered by the kernel and a stale file never counts.
+# A bed: one server and its GPU models. All its processes run below one supervisor, in a PID and
+# mount namespace of their own. The supervisor holds the lock $RUN/NAME.lock as long as it lives:
+# that lock, not the existence of a file, tells whether a bed is up.
 #
 #   $RUN/NAME/          sockets and state: config, phase, pid, death, ssh_config
 #   $CACHE/beds/NAME/   share/ (the server's /share) and log/
@@ -13,10 +13,12 @@ bed_run() { printf '%s/%s\n' "$RUN" "$NAME"; }
 bed_home() { printf '%s/beds/%s\n' "$CACHE" "$NAME"; }
 bed_log() { printf '%s/beds/%s/log/%s.log\n' "$CACHE" "$NAME" "$1"; }
 
-# of_card WORD CARD: the name of a card's socket, file or log. The first card's is the word itself.
+# of_card WORD CARD: prints the name of a card's socket, file or log: WORD for card 1, else
+# WORD-CARD
 of_card() { if [ "$2" = 1 ]; then printf '%s\n' "$1"; else printf '%s-%s\n' "$1" "$2"; fi; }
 
-# for_cards COMMAND...: with each card's number
+# for_cards COMMAND...: runs COMMAND once for each card, with the card's number, from 1, as last
+# argument
 for_cards()
 {
 	local card
@@ -30,7 +32,7 @@ check_name()
 		usage_error "bad bed name '$NAME': use up to 32 of a-z, 0-9 and -"
 }
 
-# bed_locked: a supervisor (or a starting tb) holds this bed.
+# bed_locked: true if a supervisor, or a tb that starts the bed, holds the bed's lock
 bed_locked()
 {
 	[ -e "$RUN/$NAME.lock" ] && ! flock -n -s "$RUN/$NAME.lock" true
@@ -56,7 +58,8 @@ set_phase()
 	mv "$(bed_run)/phase.new" "$(bed_run)/phase"
 }
 
-# The parameters of a bed, as "tb up" was told them.
+# The parameters of a bed: of the options of "tb up", or found by it. Saved for the supervisor and
+# later commands.
 BED_PARAMETERS=(KERNEL DRIVER MEM CPUS GPU CARDS BARMAP IOMMU MODEL MODEL_ARGS PLUGIN IMAGE BOOT TOOLS APPEND MACHINE SNAPSHOT)
 
 save_config()
@@ -94,7 +97,8 @@ known_beds()
 	done
 }
 
-# bed_processes: PIDs of what still lives of the bed. All of it carries the run's mark in its environment.
+# bed_processes: prints the PIDs of the bed's processes: those with its mark, KVGPU_TB_MARK, in
+# their environment
 bed_processes()
 {
 	local mark
@@ -102,12 +106,14 @@ bed_processes()
 	grep -lzsxF "KVGPU_TB_MARK=$mark" /proc/[0-9]*/environ | cut -d/ -f3 || true
 }
 
-# stop_bed: ends the supervisor, and with it everything; bounded, and sure when it returns 0.
+# stop_bed: ends the supervisor, and so all processes of the bed. Gives up after some 11 s; returns
+# 0 only if no process of the bed is left.
 stop_bed()
 {
 	local pid tries
 	pid=$(cat "$(bed_run)/pid" 2>/dev/null) || pid=''
-	# a number alone may mean another process by now, or in another PID namespace
+	# the file's PID may belong to another process by now: signal it only if that process has
+	# the bed's mark
 	if bed_locked && [ -n "$pid" ] && bed_processes | grep -qxF "$pid"; then
 		kill -TERM "$pid" 2>/dev/null || true
 		for tries in {1..60}; do
@@ -128,13 +134,13 @@ stop_bed()
 	rm -rf --one-file-system -- "$(bed_run)"
 }
 
-# death_text: why a bed that nobody asked to end has ended.
+# death_text: prints why a bed ended without "tb down"
 death_text()
 {
 	cat "$(bed_run)/death" 2>/dev/null || echo "its supervisor was killed"
 }
 
-# show_death: the reason, and the end of the log that it points to.
+# show_death: prints the reason, and the ends of the logs that belong to it
 show_death()
 {
 	local log

@@ -2,8 +2,9 @@
 # shellcheck shell=bash
 # tb build-exec and tb kernels: building programs and modules for the server.
 
-# build-exec: CMD in the tools root, with this checkout, the cache and the build folder (O of the environment, if it
-# is set) at their own paths, wherever those are. The mounts live in a namespace that ends with CMD.
+# tb build-exec -- CMD: runs CMD in the tools root, with this checkout, the cache and the build
+# folder (O of the environment, if it is set) mounted there at the same paths. The mounts are in a
+# namespace that ends with CMD.
 cmd_build_exec()
 {
 	[ "${1-}" != -- ] || shift
@@ -30,8 +31,8 @@ cmd_build_exec()
 		tb-build-exec "$root" "$where" ${#places[@]} "${places[@]}" "$@"
 }
 
-# build_places: the folders that build-exec mounts, by their real names, and also by the names that were given if these lead
-# through a link; a folder comes before folders in it.
+# build_places: prints the folders that build-exec mounts: by their real paths, and by the given
+# paths if these lead through a symbolic link. A folder comes before the folders in it.
 build_places()
 {
 	local place
@@ -40,8 +41,9 @@ build_places()
 	done | LC_ALL=C sort -u
 }
 
-# tb kernel-tree [--key] KERNEL: where modules for that kernel are built, as a path in the tools root; a text that
-# stands for this kernel and for what it is built with.
+# tb kernel-tree [--key] KERNEL: prints the path, in the tools root, of the kernel tree that modules
+# for KERNEL are built with. With --key it prints the name of the tools stage before the path: both
+# together change when the kernel's headers or the compilers do.
 cmd_kernel_tree()
 {
 	local label key=''
@@ -57,7 +59,8 @@ cmd_kernel_tree()
 	kernel_tree "$label"
 }
 
-# tb kernels: suite, release and role of each kernel; headers are in the tools root as /lib/modules/RELEASE/build.
+# tb kernels: prints suite, release and role of each kernel. The tools root has their headers as
+# /lib/modules/RELEASE/build.
 cmd_kernels()
 {
 	[ $# -eq 0 ] || usage_error "kernels: takes no arguments"

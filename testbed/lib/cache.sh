@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Cached things ("stages") are directories named by a hash of their recipe. A stage is built in a
-# temporary directory and renamed when it is complete: what has the final name is complete.
+# A stage is a result of set-up in the cache: a directory whose name has a hash of its recipe. It is
+# built in a temporary directory and renamed when it is complete, so what has the final name is
+# complete.
 
 CACHE=${KVGPU_CACHE:-${HOME:-/root}/.cache/kvgpu}
 case $CACHE in /*) ;; *) CACHE=$PWD/$CACHE ;; esac
 STAGES=$CACHE/testbed
 
-# recipe_key FILE|=TEXT...: one hash over the contents of files and over texts.
+# recipe_key FILE|=TEXT...: prints one hash over names and contents of files and over texts
 recipe_key()
 {
 	local item
@@ -19,7 +20,7 @@ recipe_key()
 	done | sha256sum | cut -c1-16
 }
 
-# tree_key DIR: hash over all files of a tree, with their modes.
+# tree_key DIR: prints a hash over all files of a tree: paths, modes and contents
 tree_key()
 {
 	(cd "$1" && find . -type f -printf '%P %m\n' | LC_ALL=C sort |
@@ -29,8 +30,10 @@ tree_key()
 		done) | sha256sum | cut -c1-16
 }
 
-# build_stage NAME-KEY TEXT COMMAND...: runs COMMAND with $STAGE_TMP as the directory to fill, in its own
-# mount and PID namespace so that a killed build leaves neither mounts nor processes.
+# build_stage NAME-KEY TEXT COMMAND...: unless the stage is there, runs COMMAND, a function of tb,
+# to fill the directory $STAGE_TMP. It runs in a mount and PID namespace of its own, so that a
+# killed build leaves neither mounts nor processes. Descriptor 6 is tb's stderr there, and all other
+# output goes to $STAGE_LOG.
 build_stage()
 {
 	local stage=$1 text=$2
@@ -55,7 +58,8 @@ run_stage()
 	setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child "$TB" internal-stage "$@" < /dev/null
 }
 
-# discard_tree DIR: removes a tree of ours, never crossing into something mounted below it.
+# discard_tree DIR: removes a folder below $STAGES, but nothing in file systems that are mounted in
+# it
 discard_tree()
 {
 	case $1 in
@@ -64,8 +68,8 @@ discard_tree()
 	esac
 }
 
-# enter_stage FUNCTION...: what tb does when run_stage starts it again, inside of new namespaces: runs the function, and names a
-# command that fails in the log.
+# enter_stage FUNCTION...: tb internal-stage, by which run_stage starts tb again in new namespaces.
+# Runs the function, and writes the name of a command that fails to the log.
 enter_stage()
 {
 	set -E
@@ -73,7 +77,8 @@ enter_stage()
 	"$@"
 }
 
-# called at each level of nested functions and subshells: names the command of the innermost level only
+# command_failed STATUS COMMAND: bash runs this trap at each level of nested functions; only the
+# first call, that of the innermost level, prints
 command_failed()
 {
 	trap - ERR

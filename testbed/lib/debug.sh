@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# The debug kernel: the base kernel's source with KASAN, lockdep and kmemleak, as small as the server can be run with
-# (debug/config). Not part of set-up: building it takes 9 minutes of CPU time. "tb setup --debug-kernel" and
-# "tb up --kernel debug" make it. Guests go on running the stock kernel.
+# The debug kernel: the base kernel's source built with KASAN, lockdep and kmemleak, and with few
+# drivers beyond those that the server needs (debug/config). Building it takes 9 minutes of CPU
+# time, so only "tb setup --debug-kernel" and "tb up --kernel debug" build it, not every set-up.
+# Guests still run the stock kernel.
 
 DEBUG_LABEL=debug
 DEBUG_MAKE=(make -s ARCH=x86_64 LOCALVERSION=-kvgpu-debug)
@@ -12,13 +13,15 @@ debug_stage()
 	printf 'debug-%s\n' "$(recipe_key "$TB_DIR"/debug/* "=$(kernel_stage "$(default_kernel)")" "=${DEBUG_MAKE[*]}")"
 }
 
-# vmlinuz and initrd, in a stage of their own: they change with the image's init, and the kernel's build does not
+# The kernel and initramfs that the server boots are a stage of their own: a change of image/init
+# makes them again without building the kernel again.
 debug_boot_stage() { printf 'debugboot-%s\n' "$(recipe_key "$TB_DIR/lib/image.sh" "=$(debug_stage)" "=$(image_stage)")"; }
 debug_boot_dir() { printf '%s/%s\n' "$STAGES" "$(debug_boot_stage)"; }
 
 is_debug_kernel() { [ "$1" = "$DEBUG_LABEL" ]; }
 
-# kernel_tree LABEL: what modules for that kernel are built with, as a path in the tools root.
+# kernel_tree LABEL: prints the path, in the tools root, of the tree that modules for that kernel
+# are built with
 kernel_tree()
 {
 	if is_debug_kernel "$1"; then
@@ -66,8 +69,8 @@ build_debug_kernel()
 
 in_debug_source() { chroot "$(tools_root)" /usr/bin/env -C "$STAGE_TMP/build" "$@"; }
 
-# fetch_debug_source: the very version that the stock kernel was built from, into build/; what the archive has now, if it
-# has moved on since.
+# fetch_debug_source: unpacks the source of the base kernel's version into build/, or the newest
+# version of that series if the archive has dropped that version
 fetch_debug_source()
 {
 	local apt=$STAGE_TMP/apt label version series deb
@@ -97,7 +100,7 @@ check_debug_config()
 	die "the kernel does not have all of debug/config: $(xargs <<< "$missing")"
 }
 
-# prune_debug_tree: leaves what modules are built with.
+# prune_debug_tree: removes what is not needed for building modules
 prune_debug_tree()
 {
 	local build=${STAGE_TMP:?}/build
@@ -108,7 +111,9 @@ prune_debug_tree()
 		\( -name '*.[coSa]' -o -name '*.cmd' \) -delete
 }
 
-# The initramfs: busybox, init, and all modules, which init puts into the image.
+# build_debug_boot: copies the kernel, and packs busybox, image/init, image/agent and all modules of
+# the kernel into its initramfs. init copies the modules into the server's root, because the image
+# has none of this kernel.
 build_debug_boot()
 {
 	local tree=$STAGE_TMP/tree from root release
@@ -126,10 +131,11 @@ build_debug_boot()
 	rm -rf "$tree"
 }
 
-# slow_arguments: kernel arguments that widen systemd's limits, for the reason of slow_limits
+# slow_arguments: prints kernel arguments that raise systemd's time limits, because everything takes
+# several times as long in the debug kernel
 slow_arguments() { printf 'systemd.default_timeout_start_sec=1800 systemd.default_device_timeout_sec=1800\n'; }
 
-# slow_limits: wider limits, because everything takes several times as long in the debug kernel.
+# slow_limits: raises tb's own time limits for the same reason
 slow_limits()
 {
 	export KVGPU_TB_BOOT_SECONDS=${KVGPU_TB_BOOT_SECONDS:-1800}

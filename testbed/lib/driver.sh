@@ -20,8 +20,9 @@ bind_driver()
 	[ "$DRIVER" = none ] || say "driver $DRIVER bound after $((SECONDS - began)) s"
 }
 
-# share_kvgpu: puts the module and its tools where bind-driver finds them, and the firmware file beside them, made here: unpacking
-# nouveau takes seconds under emulation.
+# share_kvgpu: copies the module and its tools into the shared folder, where bind-driver finds them.
+# Makes the firmware file out of nouveau.ko here, because unpacking nouveau takes seconds in the
+# emulated server.
 share_kvgpu()
 {
 	local share label=$KERNEL
@@ -29,7 +30,7 @@ share_kvgpu()
 	cp "$KVGPU_KO" "$share/kvgpu.ko"
 	cp "$KVGPU_FIRMWARE" "$share/kvgpu-firmware"
 	cp "$KVGPU_TOP" "$share/kvgpu-top"
-	# a debug kernel comes without nouveau: the base kernel has the same
+	# the debug kernel is built without nouveau: take the base kernel's
 	! is_debug_kernel "$label" || label=$(default_kernel)
 	"$KVGPU_FIRMWARE" --quiet --module "$(nouveau_module "$label")" --output "$share/gk110.fw" ||
 		die "no firmware file for kvgpu out of the nouveau of kernel $label"

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Fetching, by an archive that moves on while it is read, and a network that breaks: in rounds, of which each asks the archive
-# anew. apt itself repeats single files and resumes them.
+# Fetching packages although the archive may change meanwhile and the network may fail: in rounds,
+# each of which updates the package lists again. Within a round apt itself repeats and resumes
+# single files.
 
 FETCH_ROUNDS=3
 
-# in_rounds TEXT COMMAND...: runs COMMAND up to three times, until it succeeds. COMMAND is a function of tb, which runs in a process
-# of its own: so an error ends the round wherever it happens. A round that takes longer than the limit is ended.
+# in_rounds TEXT COMMAND...: runs COMMAND up to three times, until it succeeds. COMMAND is a
+# function of tb, and runs in a tb of its own: there set -e ends the round at the first error. A
+# round that takes longer than KVGPU_TB_FETCH_SECONDS (default 3600) is ended.
 in_rounds()
 {
 	local text=$1 round status limit=${KVGPU_TB_FETCH_SECONDS:-3600} why=''
@@ -29,7 +31,8 @@ in_rounds()
 	return 1
 }
 
-# fetch_error LOG: the first error that apt or tb told in the last round; later ones follow from it
+# fetch_error LOG: prints the first error that apt or tb wrote in the last round; it causes the
+# later ones
 fetch_error()
 {
 	local line=''
@@ -38,14 +41,15 @@ fetch_error()
 	printf '%s\n' "${line:0:200}"
 }
 
-# tell TEXT: from within a stage, whose output is its log, to the user, too
+# tell TEXT: prints TEXT to the log of a stage that is being built, and to the user (descriptor 6)
 tell()
 {
 	printf 'tb: %s\n' "$*"
 	if { true >&6; } 2> /dev/null; then printf '\ntb:       %s' "$*" >&6; fi
 }
 
-# advice LOG: what to do about it, a line each
+# advice LOG: prints what the user can do about the failure that LOG ends with, one line for each
+# thing
 advice()
 {
 	local said
@@ -67,8 +71,9 @@ advice()
 	echo "then run 'tb setup' again: what is complete stays"
 }
 
-# fetch_packages DIR PACKAGE...: their files into DIR, by the apt that $APT_CONFIG stands for. What lies there whole is not fetched
-# again; files of other versions or packages, and those that are not what the archive says, go.
+# fetch_packages DIR PACKAGE...: fetches the packages' files into DIR, by the apt that $APT_CONFIG
+# configures. Files that are in DIR already with the right checksum are not fetched again. Any other
+# .deb file in DIR is removed.
 fetch_packages()
 {
 	local dir=$1 name sum file uri

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# tb guest: guests inside the server, by libvirt and the server's own KVM. The work is done there, by
-# inside/guest; this passes words, streams and exit codes through.
+# tb guest: guests inside the server, under libvirt and the server's own KVM. inside/guest in the
+# server does the work; this passes arguments, streams and exit codes through.
 
 cmd_guest()
 {
@@ -11,7 +11,7 @@ cmd_guest()
 	start | run | stop | list | stats) ;;
 	*) usage_error "guest: unknown command '${REST[0]}'; it is one of start, run, stop, list, stats" ;;
 	esac
-	# wrong words are refused before a server is needed
+	# check the arguments here first, so that wrong ones are refused also if no server is up
 	"${TB%/*}/inside/guest" words "${REST[@]}" || exit 2
 	need_up
 	local status=0

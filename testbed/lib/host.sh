@@ -4,8 +4,8 @@
 
 list_words() { sed 's/#.*//' "$@" | tr -s ' \t\n' '\n' | grep . || true; }
 
-# missing_host_packages: prints the packages of host.list that are not installed. Asks dpkg-query once for all; it prints no line for
-# a package that it does not know.
+# missing_host_packages: prints the packages of host.list that are not installed. It runs dpkg-query
+# once for all packages; dpkg-query prints no line for a package that it does not know.
 missing_host_packages()
 {
 	local -a names
@@ -22,7 +22,8 @@ need_root()
 		"it makes root file systems and mount namespaces; try: sudo $TB $*"
 }
 
-# install_host_packages: the only change that set-up makes outside of its cache, by this machine's own apt
+# install_host_packages: installs missing packages by this machine's apt. Set-up changes nothing
+# else outside of its cache.
 install_host_packages()
 {
 	local -a missing
@@ -47,7 +48,8 @@ install_packages()
 	DEBIAN_FRONTEND=noninteractive apt-get -q -y "${own[@]}" --no-install-recommends install "$@"
 }
 
-# room_for_packages PACKAGE...: ends tb if /usr lacks room for the packages, by the size that apt says they need, and half of it more
+# room_for_packages PACKAGE...: ends tb if the disk of /usr has less room than one and a half times
+# of what apt says that the packages need
 room_for_packages()
 {
 	local said used free
@@ -59,7 +61,8 @@ room_for_packages()
 	[ "$free" -ge "$used" ] || die "No space left: only ${free// /} MiB are free below /usr, and about $used are needed there for packages"
 }
 
-# A BAR page that the model re-points costs QEMU up to one mapping; 256 MiB have 65536 of them.
+# raise_map_count: the model maps pages of a BAR into QEMU one by one when it re-points them; each
+# may then be a memory mapping of its own. BAR1's 256 MiB have 65536 pages.
 raise_map_count()
 {
 	local want=262144 now

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# The image: the server's root with our settings as one read-only erofs file, and next to it, for each
-# kernel, kernel-LABEL and initrd-LABEL. The server boots from it and lends it to its guests.
+# The image: the server's root file system with the settings of image/files, as one read-only erofs
+# file. Beside it are kernel-LABEL and initrd-LABEL of each kernel, and the ssh key. The server
+# boots from the image, and so do its guests, which get it from the server.
 
 image_stage()
 {
@@ -20,7 +21,7 @@ build_image()
 	while read -r label release _; do
 		make_initramfs "$root" "$label" "$release"
 		make_kernel "$root" "$(kernel_image "$root" "$release")" "$STAGE_TMP/kernel-$label"
-		# guests are started from inside the server: the same files there
+		# libvirt in the server starts guests with the same kernel and initramfs
 		cp "$STAGE_TMP/"{kernel,initrd}-"$label" "$root/boot/"
 	done < <(kernel_versions)
 	kernel_versions > "$root/boot/versions"
@@ -37,16 +38,18 @@ install_settings()
 	while read -r unit; do
 		ln -sf /dev/null "$root/etc/systemd/system/$unit"
 	done < <(list_words "$TB_DIR/image/masked-units")
-	# a fixed identity, and nothing to catch up with at boot
+	# a fixed machine ID; .updated files newer than /usr, so that systemd runs no update units
+	# at boot
 	printf '6b76677075000000000000000000beef\n' > "$root/etc/machine-id"
 	touch "$root/etc/.updated" "$root/var/.updated"
 	mkdir -p "$root/share" "$root/opt/testbed"
 	rm -rf "$root/var/cache/apt" "$root/var/lib/apt/lists" "$root/var/log/"*.log
-	# Debian's rule for mdevs that start by themselves calls mdevctl in sbin, the package has it in bin
+	# Debian's udev rule that starts mdevs calls /usr/sbin/mdevctl; the package may have it in
+	# /usr/bin
 	[ -e "$root/usr/sbin/mdevctl" ] || ln -s ../bin/mdevctl "$root/usr/sbin/mdevctl"
 }
 
-# The same key pair opens the server to tb and the guests to the server.
+# make_keys ROOT: tb logs into the server, and the server into its guests, with the same key pair.
 make_keys()
 {
 	local root=$1
@@ -57,8 +60,10 @@ make_keys()
 	ssh-keygen -q -t ed25519 -N '' -C host -f "$root/etc/ssh/ssh_host_ed25519_key"
 }
 
-# make_kernel ROOT VMLINUZ TO: what Debian's file holds, decompressed: under emulation, and again in each guest, the kernel takes
-# seconds to do it. QEMU starts it by its PVH entry; a kernel without one, or packed in a way not known here, stays as it is.
+# make_kernel ROOT VMLINUZ TO: writes the decompressed kernel of VMLINUZ to TO. Under emulation, and
+# again in each guest, a kernel takes seconds to decompress itself. QEMU starts a decompressed
+# kernel by its PVH entry point. If the kernel has none, or its compression is not known here, TO is
+# a copy of VMLINUZ.
 make_kernel()
 {
 	local root=$1 from=$2 to=$3 sectors start length
@@ -80,7 +85,8 @@ make_kernel()
 	fi
 }
 
-# has_pvh_entry ELF-FILE: a note of 4 or 8 bytes, type 18, by Xen
+# has_pvh_entry ELF-FILE: true if the file has Xen's ELF note 18 (XEN_ELFNOTE_PHYS32_ENTRY), of 4 or
+# 8 bytes
 has_pvh_entry() { LC_ALL=C grep -qaP '\x04\0\0\0[\x04\x08]\0\0\0\x12\0\0\0Xen\0' "$1"; }
 
 make_initramfs()
@@ -103,13 +109,15 @@ make_initramfs()
 	rm -rf "$tree"
 }
 
-# module_files ROOT RELEASE MODULE: it and what it needs, as paths in ROOT; nothing if it is built in.
+# module_files ROOT RELEASE MODULE: prints the files of the module and of those it needs, as paths
+# in ROOT; nothing for a module that is built in
 module_files()
 {
 	chroot "$1" modprobe --show-depends -S "$2" "$3" | awk '$1 == "insmod" { print $2 }'
 }
 
-# Decompressed here: the kernel would take seconds to do it under emulation.
+# add_module ROOT TREE FILE: copies a module, decompressed: the kernel would take seconds for that
+# under emulation.
 add_module()
 {
 	local target=$2/${3#/}

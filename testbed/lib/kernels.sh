@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# The server's kernels: fetched once with their headers, so that the image and the tools root
-# always hold the same versions. A kernel is known by its suite; packages/kernels.list says which role a suite plays.
+# The server's kernels. Each is fetched once with its headers, so that the image and the tools root
+# always have the same version. A kernel's label is its Debian suite; packages/kernels.list also
+# gives it a role (base, oldest, newest).
 
 kernel_lines() { sed 's/#.*//' "$TB_DIR/packages/kernels.list" | awk 'NF >= 3'; }
 kernel_labels() { kernel_lines | awk '{ print $1 }'; }
@@ -10,10 +11,10 @@ kernel_suites() { kernel_lines | awk -v k="$1" '$1 == k { $1 = $2 = ""; print }'
 kernel_role() { kernel_lines | awk -v k="$1" '$1 == k { print $2 }'; }
 kernel_of_role() { kernel_lines | awk -v r="$1" '$2 == r { print $1 }'; }
 
-# kernel_names: all that --kernel takes.
+# kernel_names: prints all that the option --kernel takes
 kernel_names() { printf '%s (%s)\n' "$(kernel_labels | xargs) $DEBUG_LABEL" "$(kernel_lines | awk '{ print $2 }' | xargs)"; }
 
-# kernel_label NAME: the suite that a suite's or a role's name stands for; false if there is none.
+# kernel_label NAME: prints the label of the kernel with this suite or role; false if there is none
 kernel_label()
 {
 	if is_debug_kernel "$1"; then
@@ -23,14 +24,16 @@ kernel_label()
 	fi
 }
 
-# A kernel that was fetched stays as it is, whatever becomes of the scripts here: only "tb setup --refresh" (the epoch), other
-# suites, or another form of the stage ask for a new one.
+# kernel_stage LABEL: prints the stage's name. Its recipe is not the text of these scripts, so that
+# a change of them fetches no kernel again. Only "tb setup --refresh" (it changes the epoch), other
+# suites in kernels.list or another "form" here do.
 kernel_stage() # LABEL
 {
 	printf 'kernel-%s-%s\n' "$1" "$(recipe_key "=form 2" "=$(kernel_suites "$1")" "=$(epoch)")"
 }
 
-# kernels_key: a text for all kernels, in the recipes of the stages that contain them.
+# kernels_key: prints the stages of all kernels, for the recipes of the stages that contain kernels
+# or their headers
 kernels_key() { kernel_labels | while read -r label; do kernel_stage "$label"; done; }
 
 kernels_are_there()
@@ -52,7 +55,7 @@ missing_kernels()
 fetch_kernels()
 {
 	local label text
-	# once for all
+	# once, for all kernels
 	[ -z "$(missing_kernels)" ] || find_archives
 	for label in $(missing_kernels); do
 		text="fetching the $(kernel_role "$label") kernel ($label)"
@@ -61,8 +64,8 @@ fetch_kernels()
 	done
 }
 
-# fetch_kernel LABEL: fills $STAGE_TMP with the packages and the file "release". Goes on with what an earlier round has
-# fetched, also in part.
+# fetch_kernel LABEL: fills $STAGE_TMP with the packages and the file "release". Files that an
+# earlier round has fetched, also in part, are used.
 fetch_kernel()
 {
 	local label=$1 apt=$STAGE_TMP/apt release
@@ -82,7 +85,8 @@ fetch_kernel()
 	printf '%s\n' "$release" > "$STAGE_TMP/release"
 }
 
-# The kernel's own packages behind the two metapackages; everything else they need is in the roots.
+# kernel_packages: prints the packages of the kernel itself that the two metapackages depend on. The
+# other packages that these need are in the root file systems.
 kernel_packages()
 {
 	apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks \
@@ -108,7 +112,8 @@ unpack_kernels()
 	done
 }
 
-# kernel_image ROOT RELEASE: Debian keeps it in /boot, newer ones beside the modules.
+# kernel_image ROOT RELEASE: prints the path of the kernel's vmlinuz: in /boot, or, for newer
+# kernels, beside the modules
 kernel_image()
 {
 	local path
@@ -118,7 +123,7 @@ kernel_image()
 	die "no kernel image for $2 in $1"
 }
 
-# kernel_versions: LABEL RELEASE ROLE of each.
+# kernel_versions: prints "LABEL RELEASE ROLE" of each kernel
 kernel_versions()
 {
 	local label
@@ -127,5 +132,5 @@ kernel_versions()
 	done
 }
 
-# kernel_release LABEL: its full version.
+# kernel_release LABEL: prints the kernel's full version, as uname -r does
 kernel_release() { cat "$STAGES/$(kernel_stage "$1")/release"; }

@@ -15,7 +15,7 @@ cmd_status()
 	case $state in up) ;; starting) return 1 ;; down) return 3 ;; dead) return 4 ;; esac
 }
 
-print_other_beds() # NAME: of the bed that was printed already
+print_other_beds() # NAME: prints a line for each bed but NAME
 {
 	local NAME
 	while read -r NAME; do

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# A machine: an ordinary Debian 13 on a disk of its own, which it keeps from one boot to the next. Nothing of the test bed is
-# in it but the network's configuration: for trying what changes how a machine boots.
+# A machine: an ordinary Debian 13 on a disk of its own, which it keeps from one boot to the next,
+# for tests of what changes how a computer boots. Unlike the server it has nothing of image/. The
+# test bed adds only the network's configuration, host name and fstab, and the headers of all
+# kernels.
 
 machine_stage()
 {
@@ -10,8 +12,8 @@ machine_stage()
 
 machine_root() { printf '%s/%s/root\n' "$STAGES" "$(machine_stage)"; }
 
-# cmd_machine: makes DIR with a fresh machine in it; "tb up --machine DIR" boots it. --root prints the root file system that
-# all of them are made of, with headers of all kernels in it.
+# tb machine DIR: makes the folder DIR with a new machine in it, which "tb up --machine DIR" boots.
+# tb machine --root: prints the path of the root file system that all machines are copied from.
 cmd_machine()
 {
 	need_root machine
@@ -43,7 +45,7 @@ build_machine_root()
 	ROOT_HOOKS=()
 	debootstrap_into "$root" "$(list_words "$TB_DIR/packages/machine.list" | joined)" \
 		trixie trixie-security trixie-updates
-	# the headers of the other kernels; DKMS builds for a kernel that does not run when it is told to
+	# the headers of the other kernels: DKMS can build for a kernel that does not run
 	unpack_kernels "$root" headers
 	printf '[Match]\nType=ether\n[Network]\nDHCP=ipv4\n' > "$root/etc/systemd/network/80-ether.network"
 	printf 'machine\n' > "$root/etc/hostname"
@@ -63,7 +65,8 @@ make_machine()
 	mv -T "$tmp" "$1"
 }
 
-# load_machine: what a boot loader would: takes kernel and initramfs from the disk as they are now.
+# load_machine: copies kernel and initramfs from the machine's disk, as they are now, for QEMU, in
+# place of a boot loader
 load_machine()
 {
 	local release file
@@ -75,7 +78,8 @@ load_machine()
 	done
 }
 
-# machine_arguments: for QEMU. The key that opens it comes as a systemd credential, anew at every boot: setup makes new ones.
+# machine_arguments: adds QEMU's arguments for a machine. tb's ssh key goes into it as a systemd
+# credential at every boot, because the key changes when set-up makes a new image.
 machine_arguments()
 {
 	local key

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# What tb says, and how it gives up. Progress goes to stderr: stdout carries only answers.
+# tb's messages and errors. Progress goes to stderr; stdout has only what a command was asked for.
 
 say() { printf 'tb: %s\n' "$*" >&2; }
 
@@ -36,10 +36,11 @@ need_value()
 	[ "$2" -ge 2 ] || usage_error "$1 needs a value"
 }
 
-# Steps: one line each, with its number of all that are to be done, and its time.
+# Steps of set-up: each prints one line with its number, the number of all steps, and its time.
 STEP=0 STEPS=0
 
-# step_begins TEXT [DIR]: on a terminal, a step of over 20 s shows that it lives: its time, and how much is in DIR
+# step_begins TEXT [DIR]: begins a step's line. On a terminal, a step of over 20 s then shows its
+# time and DIR's size
 step_begins()
 {
 	STEP=$((STEP + 1)) STEP_BEGAN=$SECONDS STEP_TEXT=$1 STEP_SIGN=''
@@ -71,14 +72,14 @@ stop_sign()
 	printf '\r\033[Ktb: %s ...' "$STEP_TEXT" >&2
 }
 
-# end_of_line: begins the step's line anew if the stage has printed messages after it
+# end_of_line: prints the beginning of the step's line again if messages of tell() came after it
 end_of_line()
 {
 	stop_sign
 	! grep -q '^tb: .*; round [0-9]' "${STAGE_LOG:-/dev/null}" 2> /dev/null || printf '\ntb: %s' "$STEP_TEXT" >&2
 }
 
-# step_ends [SIZE]: the step is done. SIZE: room on the disk that its result takes, as text
+# step_ends [SIZE]: ends the line of a step that succeeded. SIZE: disk space of its result, as text
 step_ends()
 {
 	end_of_line

@@ -6,7 +6,7 @@ NAME=${KVGPU_TB_NAME:-default}
 REST=()
 MOST_CARDS=8
 
-# bed_options ARG...: takes --name off the front; what follows it (or "--") is left in REST.
+# bed_options ARG...: takes --name from the front of the arguments, and leaves all others in REST
 bed_options()
 {
 	while [ $# -gt 0 ]; do
@@ -40,7 +40,7 @@ up_defaults()
 {
 	KERNEL=$(default_kernel) DRIVER=none MEM=4G CPUS=2 GPU=yes CARDS=1 BARMAP=yes IOMMU='' MODEL='' MODEL_ARGS=''
 	PLUGIN='' APPEND='' MACHINE='' SNAPSHOT=''
-	# KVGPU_TB_BOOT=yes is the same for all beds of a program
+	# KVGPU_TB_BOOT=yes in the environment is --boot for all beds that a program starts
 	BOOTS=${KVGPU_TB_BOOT-}
 }
 

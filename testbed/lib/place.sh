@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Where this tree, its cache and its build folder may lie. Asked first of all, by testbed/tb and by the Makefile alike
-# (place.mk): later the answer would be an error of make, Kbuild or overlayfs that names something else.
+# Which folders can be this tree, its cache and its build folder. testbed/tb and the Makefile
+# (place.mk) check this before anything else: a bad path would fail later, with an error of make,
+# Kbuild or overlayfs that does not name the cause.
 
-# a recipe's line with a hundred programs of the build folder in it has to stay below the kernel's 128 KiB
+# characters in a path. A line of a recipe names a hundred programs of the build folder, and Linux
+# limits one argument, such as that line for sh -c, to 128 KiB.
 PLACE_LONGEST=500
 
-# place_fault WHAT PATH: a line that says why PATH can't be WHAT; nothing if it can. What make, Kbuild's shell, mount options
-# or QEMU's command line take for their own is refused, and nothing else: letters of any language are fine.
+# place_fault WHAT PATH: prints a line that says why PATH can't be WHAT, or nothing if it can.
+# Refuses the characters that have a meaning for make, for the shell of Kbuild, in mount options or
+# in QEMU's arguments, long paths, /, and file systems mounted noexec. Letters of any language are
+# allowed.
 place_fault()
 {
 	local what=$1 path=$2 bad=$'[][ \t\n\r:;,=%#$&*?!\'"`\\|<>(){}^]' found
@@ -30,13 +34,15 @@ place_fault()
 	fi
 }
 
-# runs_programs PATH: of what is there, or of the folder in which it will be made
+# runs_programs PATH: false if the file system at PATH is mounted noexec. If PATH does not exist,
+# takes the nearest folder above it that does.
 runs_programs()
 {
 	local path=$1 mount options of='' found=''
 	while [ ! -e "$path" ] && [ -n "$path" ]; do path=${path%/*}; done
 	path=$(cd -P -- "${path:-/}" 2> /dev/null && pwd) && [ -r /proc/self/mountinfo ] || return 0
-	# the mount with the longest path that leads there; of several in one place the last
+	# PATH is on the mount with the longest mount point that leads to it; of several there, on
+	# the last
 	while read -r _ _ _ _ mount options _; do
 		case $path/ in
 		"${mount%/}"/*) [ ${#mount} -lt ${#found} ] || found=$mount of=$options ;;
@@ -45,7 +51,8 @@ runs_programs()
 	case ,$of, in *,noexec,*) return 1 ;; esac
 }
 
-# place_faults TREE CACHE [O]: of the three, the first that can't be
+# place_faults TREE CACHE [O]: prints the fault of the first of these places that can't be used;
+# nothing if all can
 place_faults()
 {
 	local fault

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# QEMU's command line. It runs chrooted in the tools root, where the supervisor has mounted
-# /tb/run (sockets), /tb/bed (share/ and log/), /tb/image, /tb/boot (kernels) and /tb/inside.
+# The arguments of the QEMU that runs the server. QEMU runs chrooted in the tools root, where the
+# supervisor has mounted /tb/run (sockets), /tb/bed (share/ and log/), /tb/image, /tb/boot
+# (kernels), /tb/inside, and /tb/machine or /tb/snapshot and /tb/memory if the bed has them.
 
-# EPYC with SVM, so that the server's own KVM works. String instructions are slow under TCG, and these
-# flags make the kernel prefer them for every copy. The last line is what TCG does not have anyway.
+# A CPU with SVM, so that the server's own KVM works. erms, fsrm, fzrm and fsrs would make the
+# kernel use string instructions for every copy, and TCG is slow at these. The last line has
+# features that TCG lacks in any case: QEMU would warn about them.
 SERVER_CPU=EPYC,+svm,+npt,-erms,-fsrm,-fzrm,-fsrs
 SERVER_CPU+=,-fxsr-opt,-misalignsse,-osvw,-topoext,-nrip-save,-xsavec
 
@@ -38,7 +40,8 @@ qemu_arguments()
 	[ -z "$BARMAP" ] || for_cards helper_arguments
 }
 
-# memory_object: a file for what goes on from a snapshot, or is saved as one
+# memory_object: prints QEMU's object for the server's memory: a file if the bed uses a snapshot or
+# will be saved as one
 memory_object()
 {
 	if [ -n "$SNAPSHOT" ]; then echo memory-backend-file,mem-path=/tb/memory/server; else echo memory-backend-memfd; fi
@@ -69,16 +72,19 @@ helper_arguments() # CARD
 	QEMU+=(-plugin "/tb/run/plugin.so,socket=/tb/run/$(of_card plugin "$1").sock")
 }
 
-# The server's clock and entropy are the emulator's, and mitigations cost without protecting anything.
-# no_timer_check: at boot a kernel that is not a guest of KVM waits for 40 ms of emulated time stamps for four ticks of its
-# timer, and panics without them ("IO-APIC + timer doesn't work!"). An emulator that got no CPU meanwhile delivers none.
-# nouveau does not load by itself: tb loads the driver that was asked for, when the server is up.
-# nohz_full: guests run on all CPUs but 0 (image/init). There a tick of the server ends the guest's turn: an exit, which costs
-# TCG both of its translation caches, 250 times a second.
+# kernel_arguments: prints the command line of the server's kernel.
+# The emulator's clock and entropy are trusted. Mitigations cost time and protect nothing here.
+# no_timer_check: at boot a kernel that is not a guest of KVM expects four ticks of its timer within
+# 40 ms of its time stamp counter, and panics without them ("IO-APIC + timer doesn't work!"). A QEMU
+# that got no CPU for so long delivers none. modprobe.blacklist: tb loads nouveau itself if it was
+# asked for, when the server is up.
+# nohz_full: guests run on all CPUs but 0 (image/init). A timer tick of the server on such a CPU makes
+# the guest exit, 250 times a second. The exit and the entry after it each flush TCG's software TLB.
 kernel_arguments()
 {
 	local arguments="console=ttyS0 panic=-1 tb.role=server net.ifnames=0"
-	# a snapshot knows no name, and no folder of the outside
+	# the bed's name and shared folders must not be part of a snapshot: inside/settle sets them
+	# later
 	if [ -n "$SNAPSHOT" ]; then arguments+=" tb.hostname=server tb.share=later"; else arguments+=" tb.hostname=$NAME"; fi
 	arguments+=" mitigations=off tsc=reliable random.trust_cpu=on nowatchdog systemd.show_status=false systemd.ssh_auto=no"
 	arguments+=" systemd.mask=user@0.service"
@@ -92,7 +98,8 @@ kernel_arguments()
 	printf '%s %s\n' "$arguments" "$APPEND"
 }
 
-# needless_modules: udev would load them for the chipset and the CPU; linked and tested under TCG they take time, and are of no use
+# needless_modules: prints modules that udev would load for the chipset and the CPU. They are of no
+# use in the server, and loading and self-testing them takes time under TCG.
 needless_modules()
 {
 	local -a modules=(lpc_ich iTCO_wdt pcspkr intel_rapl_msr aesni_intel ghash_clmulni_intel sha512_ssse3 sha256_ssse3
@@ -100,7 +107,7 @@ needless_modules()
 	(IFS=,; printf '%s\n' "${modules[*]}")
 }
 
-# monitor_command TEXT: asks QEMU's monitor.
+# monitor_command TEXT: sends a command to QEMU's monitor, and prints its answer
 monitor_command()
 {
 	printf '%s\n' "$1" | socat -t 2 - "UNIX-CONNECT:$(bed_run)/monitor.sock" | tr -d '\r'

@@ -36,7 +36,9 @@ cmd_run()
 	return $status
 }
 
-# explain_lost_connection: after status 255, which is the command's own if the connection still stands.
+# explain_lost_connection: for ssh's exit status 255. Returns if the connection still exists: then
+# 255 is the command's own status. Else prints why the connection is lost, and ends tb with status
+# 125.
 explain_lost_connection()
 {
 	local tries

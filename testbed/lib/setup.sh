@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 # tb setup: everything that is fetched or built once.
 
-# epoch: changes when the user asks for newer packages; part of every recipe.
+# epoch: prints a text that changes when the user asks for newer packages ("tb setup --refresh"). It
+# is part of the recipe of every kernel, and so of all stages that contain kernels or their headers.
 epoch()
 {
 	if [ -n "${KVGPU_TB_EPOCH-}" ]; then
@@ -12,8 +13,9 @@ epoch()
 	fi
 }
 
-# refresh: the new epoch counts when everything of it is there: until then, and when it fails, what there was goes on working. A
-# refresh that failed is gone on with for half a day.
+# refresh: makes all stages again with newer packages. The new epoch comes into force when all of
+# them are there: until then, and if it fails, the old stages stay in use. Within 12 hours of a
+# failed refresh the next one goes on with the same epoch, and so with the stages that are done.
 refresh()
 {
 	[ -n "$(find "$STAGES/epoch.new" -mmin -720 2> /dev/null)" ] || date -u +%Y%m%dT%H%M%SZ > "$STAGES/epoch.new"
@@ -50,7 +52,7 @@ cmd_setup()
 	say "ready: $STAGES"
 }
 
-# setup: idempotent; milliseconds when there is nothing to do.
+# setup: makes what is missing. If nothing is, it takes milliseconds.
 setup()
 {
 	[ "$(dpkg --print-architecture 2>/dev/null)" = amd64 ] ||
@@ -61,7 +63,8 @@ setup()
 	with_setup_lock make_missing
 }
 
-# with_setup_lock FUNCTION...: a set-up that is at work is waited for; what a killed one left is removed.
+# with_setup_lock FUNCTION...: waits until no other set-up is at work, removes what a killed one
+# left, and runs FUNCTION
 with_setup_lock()
 {
 	mkdir -p "$STAGES"
@@ -80,7 +83,8 @@ make_missing()
 	count_steps
 	install_host_packages
 	need_space
-	# the image alone wants no archive: it is made of the roots and kernels that are there
+	# the image alone needs no archive: it is made of the server's root and kernels, which are
+	# there
 	if stages_to_make | grep -qv '^image '; then find_archives; fi
 	fetch_kernels
 	build_stage "$(tools_stage)" "making the tools root (QEMU, compilers, kernel headers)" build_tools_root
@@ -88,8 +92,9 @@ make_missing()
 	build_stage "$(image_stage)" "making the server's image" build_image
 }
 
-# stages_to_make: a line for each: what it is, MiB that it keeps, MiB that it needs besides while it is made (measured on
-# 2026-11-21, and a tenth more; packages are unpacked beside their files).
+# stages_to_make: prints a line for each missing stage: what it is, its label or -, the MiB of its
+# result, and the MiB that it needs besides while it is made. The numbers were measured on
+# 2026-11-21, and are a tenth larger; packages are unpacked beside their files.
 stages_to_make()
 {
 	local label stage
@@ -116,8 +121,8 @@ discard_unfinished()
 }
 
 # shellcheck disable=SC2120 # callers in other files give a list
-# need_space [LIST]: ends tb, before anything is fetched, if the disk lacks room for what LIST names. LIST: lines as of
-# stages_to_make, which is the default
+# need_space [LIST]: ends tb, before anything is fetched, if the cache's disk lacks room for the
+# stages of LIST: lines as stages_to_make prints them (the default)
 need_space()
 {
 	local free need what
@@ -131,7 +136,8 @@ need_space()
 		"free some space, or set KVGPU_CACHE to a directory on a larger disk"
 }
 
-# prune_stages: removes what other recipes left, except while a bed runs (it may use them).
+# prune_stages: removes stages of other recipes than today's; none if any bed runs, because it may
+# use them
 prune_stages()
 {
 	local dir kept

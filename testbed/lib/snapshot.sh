@@ -1,22 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Snapshots: a server that has booted once is saved, and later beds of the same kind go on from there. Of the same kind are beds
-# with the same image, kernel, QEMU and command line; what differs between them (the GPU, the shared folder, the name) is added
-# when the server runs. "tb up --boot" boots in any case.
+# Snapshots: the state of a server that has booted is saved, and later beds of the same kind start
+# from it. Beds are of the same kind if image, kernel, QEMU and QEMU's arguments are the same; the
+# GPU, the shared folders and the name, in which they differ, are added when the server runs
+# (settle_server). "tb up --boot" boots in any case.
 #
-# A snapshot is vm.state, which QEMU writes, and the server's memory as a file with holes. QEMU would read and write all of the
-# memory, also what the server never touched, and this machine would have to hold it.
+# A snapshot is a folder with vm.state, which QEMU writes, and the server's memory as a sparse file.
+# If memory were in vm.state, QEMU would read and write all of it, also pages that the server never
+# touched, and they would take memory of this machine.
 
 MOST_SNAPSHOTS=12
 
-# snapshot_wanted: beds that can go on from a snapshot. An emulated IOMMU can't be saved; a machine's disk changes; the debug
-# kernel looks for leaks since its own boot.
+# snapshot_wanted: true if the bed may use a snapshot. QEMU can't save an emulated IOMMU; a
+# machine's disk changes; the debug kernel has to look for leaks from its boot on.
 snapshot_wanted()
 {
 	[ -z "$BOOTS" ] && [ -z "$MACHINE" ] && [ "$IOMMU" = none ] && ! is_debug_kernel "$KERNEL"
 }
 
-# snapshot_stage: the command line has all that the server's state depends on, but for the files that it names
+# snapshot_stage: prints the snapshot's name. Its recipe is all that the server's state depends on:
+# QEMU's arguments, and the files that they name.
 snapshot_stage()
 {
 	local -a QEMU
@@ -27,7 +30,9 @@ snapshot_stage()
 
 snapshot_dir() { printf '%s/%s\n' "$STAGES" "$SNAPSHOT"; }
 
-# mount_snapshot: where QEMU reads it, or writes a new one. Sets RESUMES if there is one now; another bed may save one meanwhile.
+# mount_snapshot: mounts the folder from which QEMU reads the snapshot, or a new folder if there is
+# none, and the file system for the server's memory. Sets RESUMES if there is a snapshot; from here
+# on only that counts, because another bed may save one meanwhile.
 mount_snapshot()
 {
 	RESUMES='' RESUMING='' SNAPSHOT_DIR=''
@@ -44,7 +49,8 @@ mount_snapshot()
 	fi
 	mount --bind "$SNAPSHOT_DIR" "$TOOLS/tb/snapshot"
 	mkdir -p "$TOOLS/tb/memory"
-	# huge pages, where this kernel has them for tmpfs: QEMU's emulated CPUs need a sixth less time
+	# with huge pages, if this kernel has them for tmpfs: the emulated CPUs then take a sixth
+	# less time
 	mount -t tmpfs -o "size=$MEM,mode=700,huge=always" memory "$TOOLS/tb/memory" 2> /dev/null ||
 		mount -t tmpfs -o "size=$MEM,mode=700" memory "$TOOLS/tb/memory"
 	[ -z "$RESUMES" ] || cp --sparse=always "$SNAPSHOT_DIR/memory" "$TOOLS/tb/memory/server" ||
@@ -60,7 +66,8 @@ snapshot_arguments()
 	[ -z "${RESUMES-}" ] || QEMU+=(-incoming defer)
 }
 
-# resume_server: the log begins with the boot that was saved
+# resume_server: lets QEMU read the snapshot, and starts the server. Its log begins with that of the
+# saved boot.
 resume_server()
 {
 	RESUMING=yes
@@ -73,7 +80,8 @@ resume_server()
 	RESUMING=''
 }
 
-# drop_bad_snapshot: removes a snapshot with which a bed died before its server ran, and prints a message about it.
+# drop_bad_snapshot: for a bed that ends. If it ends while QEMU reads the snapshot, removes that
+# snapshot and prints so.
 drop_bad_snapshot()
 {
 	[ -n "${RESUMING-}" ] || return 0
@@ -81,10 +89,12 @@ drop_bad_snapshot()
 	printf ', reading a snapshot, which is removed now: the next "tb up" boots'
 }
 
-# monitor_says COMMAND PATTERN
+# monitor_says COMMAND PATTERN: true if the answer of QEMU's monitor to COMMAND has a line that
+# matches
 monitor_says() { monitor_command "$1" 2> /dev/null | grep -qE "$2"; }
 
-# save_snapshot: without the space for it, or when something goes wrong, the server goes on all the same
+# save_snapshot: saves the server that has booted. If the cache has less than 2000 MiB free, or
+# saving fails, there is no snapshot; the server goes on in any case.
 save_snapshot()
 {
 	local free
@@ -113,8 +123,9 @@ save_snapshot()
 	drop_old_snapshots
 }
 
-# drop_old_snapshots: removes snapshots of beds that ended while they saved, and those that were not used for the longest time.
-# Other checkouts share the cache, and may have another image; "tb setup --prune" drops all, while no bed runs.
+# drop_old_snapshots: removes unfinished snapshots of beds that ended while they saved, and keeps
+# the 12 snapshots that were used last. It does not remove those of other recipes at once, because
+# other checkouts share the cache and may use them. "tb setup --prune" removes all snapshots.
 drop_old_snapshots()
 {
 	local dir kept=0
@@ -124,7 +135,8 @@ drop_old_snapshots()
 	done < <(find "$STAGES" -maxdepth 1 -name 'snapshot-*' -printf '%T@ %p\n' | sort -nr | cut -d' ' -f2-)
 }
 
-# settle_server: sets what differs from bed to bed; also in the bed that has booted and saved the snapshot.
+# settle_server: plugs in the GPUs, and sets name, time and shared folders in the server
+# (inside/settle); also in the bed that has booted and saved the snapshot
 settle_server()
 {
 	for_cards plug_card

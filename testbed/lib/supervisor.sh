@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# The supervisor: process 1 of a bed's PID namespace. It starts the model, QEMU and the ssh connection
-# that "tb run" shares, and when any of the first two ends it says why and ends the bed. Should
-# it be killed itself, the kernel ends everything in the namespace.
+# The supervisor: process 1 of a bed's PID namespace. It starts the GPU models, QEMU, and an ssh
+# connection. When a model or QEMU ends, it writes down why and ends the bed; when the ssh
+# connection ends, it makes a new one. If the supervisor is killed, the kernel ends all processes of
+# the namespace.
 
 BOOT_SECONDS=${KVGPU_TB_BOOT_SECONDS:-240}
 
@@ -11,7 +12,8 @@ enter_supervisor()
 	NAME=$1
 	load_config
 	cd /
-	# /proc is still the outside's here: this is the PID that "tb down" needs
+	# /proc is not mounted again yet, so it has the PID outside of the namespace, which "tb
+	# down" needs
 	local outside_pid
 	read -r outside_pid _ < /proc/self/stat
 	printf '%s\n' "$outside_pid" > "$(bed_run)/pid"
@@ -67,7 +69,7 @@ start_model() # CARD
 		end_bed "the GPU model$(which_card "$1") did not get ready within 15 s" "$model"
 }
 
-# which_card CARD: words for it, where there is more than one
+# which_card CARD: prints " of card N" if the bed has more than one
 which_card() { [ "$CARDS" = 1 ] || printf ' of card %s' "$1"; }
 
 start_qemu()
@@ -81,7 +83,8 @@ start_qemu()
 	wait_until 30 find_ssh_port || end_bed "QEMU did not answer on its monitor within 30 s" qemu model
 }
 
-# find_ssh_port: QEMU chose a free port of this machine for the server's ssh.
+# find_ssh_port: sets PORT: the port of this machine that QEMU chose to forward to the server's ssh.
+# False if QEMU's monitor does not answer yet.
 find_ssh_port()
 {
 	[ -S "$(bed_run)/monitor.sock" ] || return 1
@@ -97,7 +100,8 @@ wait_for_server()
 		end_bed "the server's ssh did not answer within $BOOT_SECONDS s" server
 }
 
-# ssh_greets: an ssh daemon has sent its banner; QEMU accepts connections long before that.
+# ssh_greets: true if the server's ssh daemon sends its banner. That QEMU accepts a connection means
+# nothing.
 ssh_greets()
 {
 	local banner=''
@@ -135,7 +139,8 @@ start_ssh()
 	wait_until 30 test -S "$(bed_run)/ssh.sock" || end_bed "no ssh connection to the server" server
 }
 
-# wait_until SECONDS COMMAND...: false when the time is over; ends the bed when a part of it ends.
+# wait_until SECONDS COMMAND...: repeats COMMAND until it succeeds; false when the time is over.
+# Ends the bed if QEMU or a model ends meanwhile.
 wait_until()
 {
 	local limit=$((SECONDS + $1))
@@ -177,8 +182,9 @@ watch_parts()
 	done
 }
 
-# part_ended: QEMU or a model has. The models go by themselves when QEMU does, so wait a moment to see
-# all, and name the culprit.
+# part_ended: ends the bed after QEMU or a model has ended, and finds out which ended first. The
+# models exit with status 0 when QEMU ends, so wait up to 2 s for all to end: a model that failed,
+# or ended alone, is the cause, else QEMU is.
 part_ended()
 {
 	local tries card status qemu_status=0
@@ -200,7 +206,8 @@ part_ended()
 	end_bed "QEMU ended: $(status_text "$qemu_status")" qemu model
 }
 
-# power_off_text: QEMU ends in order when the server powers off, and when its kernel panics.
+# power_off_text: prints why QEMU ended with status 0: because of a panic, a triple fault, power off
+# or a reboot
 power_off_text()
 {
 	local panic
@@ -222,7 +229,8 @@ status_text()
 	fi
 }
 
-# end_bed [REASON LOG...]: without a reason "tb down" asked for it.
+# end_bed [REASON LOG...]: ends all parts and the supervisor. Writes REASON, and names of logs that
+# tell more, for show_death. Without a reason, "tb down" has ended the bed (SIGTERM).
 end_bed()
 {
 	trap '' TERM

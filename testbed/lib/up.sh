@@ -23,7 +23,7 @@ cmd_up()
 	raise_map_count
 	[ -z "$MACHINE" ] || load_machine
 	if snapshot_wanted; then
-		SNAPSHOT=any	# qemu_arguments are to be those of a bed with a snapshot
+		SNAPSHOT=any	# for snapshot_stage: qemu_arguments must be those of a bed with a snapshot
 		SNAPSHOT=$(snapshot_stage)
 	fi
 	make_bed
@@ -37,7 +37,8 @@ cmd_up()
 	say "bed '$NAME' is up after $((SECONDS - began)) s: kernel $KERNEL, driver $DRIVER$([ "$CARDS" = 1 ] || printf ', %s cards' "$CARDS")"
 }
 
-# clear_dead_bed: says how the bed died, then removes what it left.
+# clear_dead_bed: prints why the last bed of this name died, if it did, and removes its files in
+# $RUN
 clear_dead_bed()
 {
 	[ -d "$(bed_run)" ] || return 0
@@ -72,8 +73,9 @@ launch_supervisor()
 	unset KVGPU_TB_MARK
 }
 
-# enter_launch: starts the bed in a session of its own. A bed outlives its caller, so it keeps no file of the caller's open: a reader
-# might wait for the end of a pipe, or another program for a lock. 9 is the bed's own lock.
+# enter_launch: starts the supervisor, in a session of its own. The bed outlives the program that
+# called tb, so it must not keep files of that program open: a reader could wait for the end of a
+# pipe, or another program for a lock. Descriptor 9 is the bed's own lock.
 enter_launch()
 {
 	local fd
@@ -84,7 +86,7 @@ enter_launch()
 	exec unshare --mount --pid --fork --kill-child "$TB" internal-supervisor "$1"
 }
 
-# await_boot: repeats what the supervisor waits for until the server answers or the bed has died.
+# await_boot: prints what the supervisor waits for, until the server answers or the bed has died
 await_boot()
 {
 	local phase said=''
@@ -108,9 +110,11 @@ fail_start()
 	die "bed '$NAME' did not come up" "logs: tb log server|model|qemu --name $NAME"
 }
 
-# find_parts: what the bed needs of this tree is built, and where it is: MODEL, PLUGIN (the helper that QEMU loads), KVGPU_KO,
-# KVGPU_FIRMWARE (makes the module's firmware file), KVGPU_TOP. KVGPU_TB_MODEL, KVGPU_TB_PLUGIN and KVGPU_TB_KVGPU name others, for
-# instance with a sanitizer built in. One make for all: each takes most of a second.
+# find_parts: builds what the bed needs of this tree, and sets the paths MODEL, PLUGIN (the helper
+# that QEMU loads), KVGPU_KO, KVGPU_FIRMWARE (the program that makes the module's firmware file) and
+# KVGPU_TOP. KVGPU_TB_MODEL, KVGPU_TB_PLUGIN and KVGPU_TB_KVGPU name files to use in place of those
+# that are built here, for instance ones with a sanitizer. All targets are built by one make,
+# because each make takes most of a second.
 find_parts()
 {
 	local -a targets=() printers=() variables=() paths
@@ -132,7 +136,8 @@ find_parts()
 	are_there
 }
 
-# need_part VARIABLE TARGET [PRINTER]
+# need_part VARIABLE TARGET [PRINTER]: notes for find_parts that TARGET must be built, and that make
+# target PRINTER (default print-TARGET) prints the path for VARIABLE
 need_part()
 {
 	variables+=("$1") targets+=("$2") printers+=("${3:-print-$2}")
@@ -151,7 +156,8 @@ are_there()
 	[ -x "$KVGPU_TOP" ] || die "kvgpu-top is not there: '$KVGPU_TOP' (from 'make print-top-server')"
 }
 
-# make_targets TARGET...: one at a time for a checkout; beds are started side by side.
+# make_targets TARGET...: builds them. Takes a lock of this checkout, because beds may be started at
+# the same time.
 make_targets()
 {
 	local log=$STAGES/log/make-$NAME.log lock

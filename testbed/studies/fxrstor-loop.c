@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Restores the FPU's state over and over. Under QEMU's TCG each restore clears the IGNNE# flag of
- * the *first* CPU, whichever CPU executes it: an unlocked read-modify-write of that CPU's internal
- * flags, among them the one that says "nested paging is on" while it runs a guest. See README.md
- * here.
+ * Restore the FPU's state in an endless loop. Under QEMU's TCG each restore clears a flag of the
+ * *first* CPU (HF2_IGNNE in hflags2), whichever CPU executes it, by an unlocked read-modify-write.
+ * hflags2 also has the flag HF2_NPT, "nested paging is on", which that write can lose or bring
+ * back. See README.md here.
  */
 int main(void)
 {

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2154
-# A small Debian archive, made on the spot: kernels with numbers that there never were, a key of its own. Sourced; $scratch is the
-# test's, and $scratch/key.gpg (with the secret half in $scratch/gnupg) what signs.
+# Sourced by archive_test.sh. Makes a small Debian archive with kernels of made-up versions, signed
+# by a key of its own: $scratch/key.gpg, with the secret key in $scratch/gnupg. $scratch is the
+# test's folder.
 
 make_key()
 {
@@ -11,7 +12,9 @@ make_key()
 	gpg --homedir "$scratch/gnupg" --batch --armor --export > "$scratch/key.asc"
 }
 
-# package FOLDER NAME VERSION ARCHITECTURE DEPENDS [KIB]: incompressible bytes, so that a file has a middle to break at
+# package FOLDER NAME VERSION ARCHITECTURE DEPENDS [KIB]: makes a package that contains KIB (8) KiB
+# of random bytes: the file has that size also if it is compressed, so that a download of it can
+# break off in the middle
 package()
 {
 	local root=$scratch/package
@@ -24,7 +27,8 @@ package()
 	dpkg-deb --root-owner-group -Znone --build "$root" "$1/$2_${3}_$4.deb" > /dev/null
 }
 
-# kernel FOLDER RELEASE VERSION: what Debian makes of a kernel, in names and dependencies
+# kernel FOLDER RELEASE VERSION: makes packages with the names and dependencies that Debian's
+# packages of a kernel have
 kernel()
 {
 	package "$1" "linux-kbuild-$2" "$3" amd64 ""
@@ -36,7 +40,8 @@ kernel()
 	package "$1" kmod 1 amd64 ""
 }
 
-# release ROOT CODENAME SUITE POOL [ORIGIN [LABEL]]: dists/CODENAME of what is in POOL, signed
+# release ROOT CODENAME SUITE POOL [ORIGIN [LABEL]]: makes ROOT/dists/CODENAME, signed, with the
+# packages of ROOT/POOL
 release()
 {
 	local root=$1 codename=$2 suite=$3 pool=$4 origin=${5:-Debian} label=${6:-Debian} dir=$1/dists/$2
@@ -52,7 +57,8 @@ release()
 	[ "$suite" = "$codename" ] || ln -s "$codename" "$root/dists/$suite"
 }
 
-# archive FOLDER NUMBER [ORIGIN]: all of Debian that set-up asks for, with kernels x.y.NUMBER; beside it a repository that is not Debian's
+# archive FOLDER NUMBER [ORIGIN]: makes all suites of Debian that set-up asks for, with kernels
+# x.y.NUMBER, and beside them a repository zz-other of another origin
 archive()
 {
 	local root=$1/debian number=$2 origin=${3:-Debian}

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""serve.py FOLDER: an archive's HTTP server on loopback that can be made to fail. Its port is written to FOLDER/port, and what it is
-asked for to FOLDER/requests: "METHOD PATH RANGE". It serves FOLDER/now, and takes absolute URIs as a proxy does. FOLDER/faults,
-read at each request, has a fault a line: "KIND COUNT PATTERN", PATTERN a part of the path; of the first that matches, COUNT is
-taken down, and at 0 it is over.
-  lose   404
-  break  half of the file, then the connection ends
-  stall  half of the file, then nothing for as long as the other side waits
-  slow   the file in 20 parts, a quarter of a second each
-  move   FOLDER/next becomes FOLDER/now, then the request is answered from there
+"""serve.py FOLDER: an HTTP server on loopback for the archive in FOLDER/now, which can be made to fail. It writes its port to
+FOLDER/port and each request to FOLDER/requests: "METHOD PATH RANGE". It takes absolute URIs as a proxy does. FOLDER/faults, which it
+reads at each request, has a fault a line: "KIND COUNT PATTERN". The first fault with COUNT above 0 and PATTERN in the request's path
+happens, and its COUNT goes down by one. KIND:
+  lose   answer 404
+  break  send half of the file, then close the connection
+  stall  send half of the file, then nothing for 30 s, then close the connection
+  slow   send the file in 20 parts, one each quarter of a second
+  move   rename FOLDER/next to FOLDER/now, then answer the request from there
 """
 import http.server
 import os
@@ -22,7 +22,7 @@ LOCK = threading.Lock()
 
 
 def take_fault(path):
-    """The kind of fault for this path, counted down."""
+    """Return the kind of fault for this path ("" if none) and count it down; do the renaming of "move"."""
     name = os.path.join(FOLDER, "faults")
     with LOCK:
         try:
@@ -72,7 +72,7 @@ class Archive(http.server.BaseHTTPRequestHandler):
         self.send_response(206 if begin else 200)
         if begin:
             self.send_header("Content-Range", f"bytes {begin}-{len(data) - 1}/{len(data)}")
-        # of one version of the file, which is when a part of it may be resumed
+        # apt resumes a part only of a file with the same modification time
         self.send_header("Last-Modified", "Mon, 01 Jan 2035 00:00:00 GMT")
         self.send_header("Content-Length", str(len(data) - begin))
         self.end_headers()
@@ -97,7 +97,7 @@ class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, *_):
-        pass  # the other side has gone: that is what is rehearsed
+        pass  # the client has closed the connection, which the test wants
 
 
 def main():
