@@ -46,7 +46,10 @@
 #define HOLDER_MAX		4094
 #define WINDOWS_MAX		8
 #define PIN_BATCH		512
-/* After this many failed calls of ops->pin() in one operation, the operation tries no more pins. */
+/*
+ * After this many failed calls of ops->pin(), an operation tries no more pins. An operation is one
+ * call of kvgpu_shadow_as_sync(), ..._win_sync(), ..._as_subst() or ..._as_unsubst().
+ */
 #define PIN_FAILURES_MAX	4096
 /* note_write() adds an entry to a run if it is at most this many entries behind the run's end */
 #define WRITE_GAP		8
@@ -78,7 +81,8 @@ static_assert(SLOT_PAGES / PAGE_ENTRIES <= 8 * sizeof(u64), "pages of a small ta
 /* Links of a small host entry in the list of its pin. Each small host entry has this struct. */
 struct kvgpu_link {
 	u32 pin;			/* index of the pin + 1; 0: the entry has no pin */
-	u32 next, prev;			/* handles; NOTHING at the ends */
+	/* handles of the neighbours; NOTHING at the ends of the list */
+	u32 next, prev;
 };
 
 struct kvgpu_pin {
@@ -89,7 +93,8 @@ struct kvgpu_pin {
 	/* index of the next pin in the same bucket, or in the free list */
 	u32 hash_next;
 	u32 drop_next;
-	u16 used, dropped;		/* dropped: on the list that kvgpu_shadow_reap() empties */
+	/* .dropped: the pin is on the drop list, which kvgpu_shadow_reap() empties */
+	u16 used, dropped;
 };
 
 struct kvgpu_half {
@@ -141,7 +146,7 @@ struct kvgpu_ext {
 	u32 nr_subst;
 };
 
-/* A table that the GPU reads. The descriptor is part of the shadow's pool. */
+/* Descriptor of a table of a slot. It is an element of pool->tbl. */
 struct kvgpu_tbl {
 	struct kvgpu_table t;
 	struct list_head node;		/* in the pool's free_tbls or dead_tbls if no slot has it */
@@ -196,7 +201,7 @@ struct kvgpu_item {
 
 struct kvgpu_pool {
 	struct kvgpu_pin *pin;
-	u32 nr_pins, pins_used;		/* capacity; number of pins that were ever in use */
+	u32 nr_pins, pins_used;		/* elements of .pin; how many of them were ever in use */
 	/*
 	 * index of the first pin of the free list, and of the list of dropped pins; NOTHING: the
 	 * list is empty
@@ -220,7 +225,7 @@ struct kvgpu_pool {
 	bool run_big;
 	u32 run_first, run_last;
 
-	/* Scratch memory of one operation. */
+	/* Scratch memory, in use during one call of a function of shadow.h. */
 	u64 page[PAGE_ENTRIES];
 	/*
 	 * for each group of the current half, a bit for each small page whose host entry has to be

@@ -47,7 +47,7 @@ struct kvgpu_table {
 	 * size is 0
 	 */
 	void *aux;
-	void *priv;		/* for the caller */
+	void *priv;		/* the caller's; gtt-shadow does not use it */
 };
 
 struct kvgpu_shadow_ops {
@@ -144,8 +144,8 @@ struct kvgpu_shadow {
 };
 
 /*
- * @mem: zeroed memory of kvgpu_shadow_size() bytes. It holds the pool: scratch memory, slots,
- * descriptors of tables, the pin cache and its index.
+ * Sets up @s, the shadows of one vGPU. @mem: zeroed memory of kvgpu_shadow_size() bytes. It holds
+ * the pool: scratch memory, slots, descriptors of tables, the pins and their hash.
  */
 size_t kvgpu_shadow_size(const struct kvgpu_shadow_cfg *cfg);
 void kvgpu_shadow_init(struct kvgpu_shadow *s, const struct kvgpu_shadow_cfg *cfg,
@@ -153,7 +153,7 @@ void kvgpu_shadow_init(struct kvgpu_shadow *s, const struct kvgpu_shadow_cfg *cf
 /* Returns how many bytes ops->table_new() has to give as .aux to a table of @nr entries. */
 size_t kvgpu_shadow_aux_size(const struct kvgpu_shadow_cfg *cfg, u32 nr);
 
-/* ------------------------------------------------------------------ address spaces of channels */
+/* ---------------------------------- make, sync, walk and unmap the address spaces of channels */
 
 /*
  * Makes a shadow of the guest page directory @pd. The caller remembers which directories have a
@@ -244,7 +244,7 @@ void kvgpu_shadow_unmap_all(struct kvgpu_shadow *s, bool *changed);
  */
 void kvgpu_shadow_reap(struct kvgpu_shadow *s);
 
-/* ------------------------------------------------------------------ BAR windows */
+/* ------------------------------------------------------------------ fill and empty BAR windows */
 
 struct kvgpu_win;
 /* Returns the size in bytes of the state of a window of @pages pages. */

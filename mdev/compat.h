@@ -85,7 +85,8 @@ static inline long vgpu_compat_region_info_ioctl(struct vfio_device *vdev, void 
 }
 #else
 #define COMPAT_VFIO_REGION_INFO_OPS(fn)
-long vgpu_compat_region_info_ioctl(struct vfio_device *vdev, void __user *arg);	/* region_ioctl.c */
+/* in region_ioctl.c */
+long vgpu_compat_region_info_ioctl(struct vfio_device *vdev, void __user *arg);
 #endif
 
 /*
@@ -105,7 +106,8 @@ static inline vm_fault_t vgpu_compat_vma_note(struct kvgpu_vgpu *v, struct vm_ar
 }
 #define vgpu_compat_zap(v, at, len) unmap_mapping_range((v)->vdev.inode->i_mapping, at, len, 1)
 #else
-void vgpu_compat_vma_open(struct vm_area_struct *vma);	/* vmas.c */
+/* vmas.c: the kernel calls these when it splits, moves or removes a user mapping */
+void vgpu_compat_vma_open(struct vm_area_struct *vma);
 int vgpu_compat_vma_moved(struct vm_area_struct *vma);
 void vgpu_compat_vma_close(struct vm_area_struct *vma);
 /*

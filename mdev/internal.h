@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Declarations for the files of the VFIO face: the files directly in mdev/, which serve VFIO's
- * calls and sysfs. The machine (mdev/machine/) does not include this header.
+ * calls and sysfs. The machine (mdev/machine/) does not include this header. A comment that is the
+ * name of a file tells where the declarations below it are defined.
  */
 #ifndef KVGPU_MDEV_INTERNAL_H
 #define KVGPU_MDEV_INTERNAL_H
@@ -20,7 +21,7 @@ unsigned int vgpu_type_max(const struct kvgpu_gpu *gpu, const struct kvgpu_type 
 /* takes the parts of the card that @v needs, notes them in @v and gives @v its id; 0 or -ENOSPC */
 int vgpu_type_reserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v);
 void vgpu_type_unreserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v);
-extern struct mdev_driver kvgpu_mdev_driver;		/* vgpu.c */
+extern struct mdev_driver kvgpu_mdev_driver;		/* defined in vgpu.c */
 
 /* config.c; call these functions with vgpu->lock held */
 void vgpu_config_reset(struct kvgpu_vgpu *v);

@@ -41,7 +41,8 @@ int vgpu_irq_info(struct vfio_irq_info *info)
 		info->count = 0;
 		return 0;
 	default:
-		return -EINVAL;		/* also for ERR: with a count of 0 QEMU would complain */
+		/* VFIO_PCI_ERR_IRQ_INDEX, too: QEMU would complain about a count of 0 */
+		return -EINVAL;
 	}
 }
 
@@ -206,7 +207,8 @@ static int set_trigger(struct kvgpu_vgpu *v, const struct vfio_irq_set *hdr, con
 			return 0;
 		fallthrough;
 	case VFIO_IRQ_SET_DATA_NONE:
-		trigger_fire(v, hdr->index);	/* normally only tests ask for this */
+		/* VMMs normally set eventfds, and only tests use this way to signal them */
+		trigger_fire(v, hdr->index);
 		return 0;
 	default:
 		return -EINVAL;

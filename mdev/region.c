@@ -99,7 +99,7 @@ int vgpu_region_info(struct vfio_device *vdev, struct vfio_region_info *info,
 	}
 }
 
-/* ----------------------------------------------------------------- read, write and reset */
+/* --------------------------------------------- read and write the regions, reset the vGPU */
 
 /* Serves VFIO_DEVICE_RESET and the guest's function level reset. */
 void vgpu_reset(struct kvgpu_vgpu *v)

@@ -117,7 +117,7 @@ struct kvgpu_counters {			/* of one vGPU; sysfs reads them without locks */
  */
 enum {
 	VGPU_OWN_FLUSH,	/* registers by which the guest asks for a flush: machine/flush.c */
-	/* registers that only keep the values that the guest writes (KVGPU_TRAP_PLAIN_BASE) */
+	/* registers that only keep the values that the guest writes: KVGPU_TRAP_PLAIN_BASE */
 	VGPU_OWN_PLAIN,
 	VGPU_OWN_ROM,			/* the vGPU's copy of the card's VBIOS */
 	VGPU_NR_OWN

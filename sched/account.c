@@ -258,7 +258,7 @@ u64 vsched_release_time(const struct kvgpu_sched *s, const struct kvgpu_sched_en
 		wait = div_u64((u64)((s64)(e->cap_depth / 2) - e->cap_left), e->cap) + 1;
 	if (e->share_out) {
 		v = e->vtime + e->lead_v / 2 - s->vclock;
-		/* keep v * total within 64 bits */
+		/* limit v so that v * total fits into 64 bits */
 		v = min(v, 1ull << 34);
 		wait = max(wait, v * s->total / SCHED_V + 1);
 	}

@@ -84,7 +84,8 @@ void kvgpu_sched_looked(struct kvgpu_sched *s, u64 now)
 	u32 missing;
 
 	vsched_clock_tick(s, now);
-	vsched_clocks_settle(s);	/* first account for the time until @now */
+	/* first bring clocks and budgets up to @now with the old states of the vGPUs */
+	vsched_clocks_settle(s);
 	missing = nr_missing_chip(s);
 	list_for_each_entry(e, &s->ents, node)
 		vgpu_park(s, e, missing - ent_misses_chip(e));

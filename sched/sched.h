@@ -50,7 +50,7 @@
 #define KVGPU_SCHED_SLICE_MAX		100000000ull
 #define KVGPU_SCHED_SLICE_DEFAULT	4000000ull
 #define KVGPU_SCHED_PPM			1000000u
-/* Most GPU time, ns, that a vGPU can owe or be owed. The excess is forgiven. */
+/* Most GPU time, ns, that a vGPU can owe or be owed. Debts and claims beyond it are dropped. */
 #define KVGPU_SCHED_DEBT_MAX		10000000000ull
 #define KVGPU_SCHED_NEVER		(~0ull)
 
@@ -99,7 +99,7 @@ struct kvgpu_sched_ent {
 	 * them may not have started
 	 */
 	u64 slices;
-	/* For the rest see sched/internal.h, choose.c and park.c. */
+	/* sched/internal.h, choose.c and park.c explain the members below. */
 	u32 share;			/* .fixed_ppm under FIXED_SHARE, else .weight */
 	u64 vtime, vrem, paced;
 	s64 cap_left;
@@ -127,7 +127,7 @@ struct kvgpu_sched {
 	 */
 	struct kvgpu_sched_ent *alone;
 	u64 slice_end;
-	/* For the rest see sched/internal.h and choose.c. */
+	/* sched/internal.h and choose.c explain the members below. */
 	u64 at, vclock, closed, pace, pace_rem;
 	u32 total;
 	u64 turn_start, turn_used, linger_end;
@@ -260,7 +260,7 @@ u32 kvgpu_sched_entitlement(const struct kvgpu_sched *s, const struct kvgpu_sche
 const char *kvgpu_sched_policy_name(enum kvgpu_sched_policy policy);
 int kvgpu_sched_policy_parse(const char *text, enum kvgpu_sched_policy *out);
 
-/* ------------------------------------------------------------------ times of samples (gap.c) */
+/* -------------------------------------------------------- draw the times of samples (gap.c) */
 
 /**
  * kvgpu_sched_gap() - draw the time until the next sample
@@ -323,8 +323,8 @@ enum kvgpu_hang_step {
 	KVGPU_HANG_RECOVER,		/* end the channel, or its group, that stays on the chip */
 };
 
-struct kvgpu_hang {			/* one preempt under way */
-	u64 since;
+struct kvgpu_hang {			/* state of one preempt under way */
+	u64 since;			/* ns; when the preempt began */
 	bool looked;
 };
 

@@ -85,7 +85,8 @@ void vsched_runnable_set(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool 
 	if (runnable == e->runnable)
 		return;
 	vsched_clock_tick(s, now);
-	vsched_clocks_settle(s);	/* first account for the time until @now */
+	/* first bring clocks and budgets up to @now with the old state of @e */
+	vsched_clocks_settle(s);
 	if (runnable) {
 		e->quick = s->at - e->slept_at < s->slice_ns / 2;
 	} else {
@@ -102,7 +103,8 @@ void kvgpu_sched_set_suspended(struct kvgpu_sched *s, struct kvgpu_sched_ent *e,
 			       u64 now)
 {
 	vsched_clock_tick(s, now);
-	vsched_clocks_settle(s);	/* first account for the time until @now */
+	/* first bring clocks and budgets up to @now with the old state of @e */
+	vsched_clocks_settle(s);
 	set_wish(s, e, (struct wish){ .runnable = e->runnable, .suspended = suspended });
 }
 
