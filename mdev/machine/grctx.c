@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Graphics contexts that the host owns (docs/hardware.md). FECS loads a context image with full
- * authority, and carries out the patch list to which the image's header points. Therefore a guest
- * must be able to write neither the image nor the list. The guest's instance block has the virtual
- * address of the context. There the shadow tables lead to the host's pages, not to the guest's: a
- * copy of the host's golden image, one page with a patch list that gtt-shadow/patch.c makes from
- * the guest's list, a page pool and a bundle buffer. Through these two buffers GR's units reach
- * PRIV pages. The pages of an image are PRIV, so the guest must not choose where the buffers are
+ * Graphics context images that the host owns (docs/hardware.md). FECS, the microcontroller that
+ * switches GR's contexts, loads a context image with full authority, and carries out the patch list
+ * (pairs of register and value) to which the image's header points. Therefore a guest must be able
+ * to write neither the image nor the list. The guest's instance block has the virtual address of
+ * the context. There the shadow tables lead to the host's pages, not to the guest's: a copy of the
+ * host's golden image, one page with a patch list that gtt-shadow/patch.c makes from the guest's
+ * list, a page pool and a bundle buffer. Through these two buffers GR's units reach privileged
+ * (PRIV) pages. The pages of an image are PRIV, so the guest must not choose where the buffers are
  * (gtt-shadow/patch.c). The context size that the guest is told includes all of that.
  *
  * When the host makes an image, it reads the patch list's place and size from the guest's own
@@ -44,8 +45,9 @@ u32 vmach_grctx_size(const struct kvgpu_hw *hw)
 	return bundle_off(hw) + GR_BUNDLE_SIZE;
 }
 
-/* ----------------------------------------------------------- reading through the guest's tables */
+/* ---------------------------------- read the guest's patch list through the guest's page tables */
 
+/* Reads @len bytes from where the guest's page tables lead at virtual address @va. */
 static int read_virtual(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va, void *buf, u32 len)
 {
 	struct kvgpu_gaddr at;
@@ -72,7 +74,7 @@ struct patches {
 	u32 nr;
 };
 
-/* Returns the number of pairs. A list that can't be read counts as empty. */
+/* Reads the guest's patch list to @p->guest. Returns the number of pairs; 0 if it can't be read. */
 static u32 read_patches(struct kvgpu_vgpu *v, const struct kvgpu_grctx *gr, struct patches *p)
 {
 	u32 header[2], nr;
@@ -87,9 +89,10 @@ static u32 read_patches(struct kvgpu_vgpu *v, const struct kvgpu_grctx *gr, stru
 }
 
 /*
- * Makes the list that FECS executes. Registers that are not in it keep the golden values. The list
- * always has the addresses of the host's buffers, because the golden addresses are virtual: in the
- * guest's space the guest can map its own memory there.
+ * Makes the list that FECS executes, in @p->out. Registers that are not in it keep the values of
+ * the golden image. The list always has the addresses of the host's two buffers, because the golden
+ * image has other virtual addresses for them, at which the guest can map its own memory in its
+ * space.
  */
 static void make_patches(struct kvgpu_vgpu *v, const struct kvgpu_grctx *gr, struct patches *p)
 {
@@ -104,8 +107,11 @@ static void make_patches(struct kvgpu_vgpu *v, const struct kvgpu_grctx *gr, str
 		kvgpu_mdev_fault_note(v, "patch list: registers left out", -1, gr->va, rejected);
 }
 
-/* ------------------------------------------------------------------ context images */
+/* ---------------------------------------------------------- make, share and free context images */
 
+/*
+ * Fills the image: golden image, header with the list's place, patch list, zeros for the buffers.
+ */
 static int fill_image(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr)
 {
 	u32 size = v->gpu->hw.gr_ctx_size;
@@ -190,12 +196,12 @@ void vmach_grctx_free_dead(struct kvgpu_vgpu *v)
 	}
 }
 
-/* ----------------------------------------------------------------- the guest's own golden image */
+/* ------------------------------------------------- write the golden image to the guest's memory */
 
 /*
- * Copies bytes of the image from @from to the memory to which the guest's tables lead at @va: at
- * most *@len bytes, and not beyond a page (kvgpu_shadow_as_walk()). Sets *@len to their number. An
- * address that is not in the partition is an error.
+ * Copies bytes of the golden image from @from, in video memory, to the memory to which the guest's
+ * tables lead at @va: at most *@len bytes, and not beyond a page (kvgpu_shadow_as_walk()). Sets
+ * *@len to their number. An address that is not in the partition is an error.
  */
 static int put_image_part(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va, hvram_t from, u32 *len)
 {
@@ -234,8 +240,8 @@ static int put_image(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va)
 /*
  * The guest's driver has set up its golden context by register writes, which the host did not carry
  * out, and now waits for FECS to save that context at the address in instance block @inst. Writes
- * the host's golden image there, because the driver copies what was saved into every context that
- * it makes, and may read it. The channel's space may have no shadow yet.
+ * the host's golden image there, because the driver copies the saved context into every context
+ * that it makes, and may read it. The channel's space may have no shadow yet.
  */
 void vmach_grctx_save(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst)
 {

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory of a vGPU: its part of the host's pool, and the functions of struct kvgpu_shadow_ops
- * except .pin and .unpin (pin.c).
+ * Memory of a vGPU: its part of the host's pool of video memory, and the functions of struct
+ * kvgpu_shadow_ops except .pin and .unpin (pin.c). By these functions gtt-shadow/ makes shadow page
+ * tables of the guest's page tables.
  *
  * Reads of the guest's tables. The host's copy engine fetches tables in video memory into a staging
- * buffer. The buffer's contents are dropped when the next command or sync begins, or earlier. A
- * fetch copies one page, because a guest mostly writes to one page between syncs; if it continues
- * where the last fetch ended, it copies up to 64 KiB. If the CPU may have written to a table's page
- * since the last sync, the sync removes the CPU's mapping of that page and drops the buffer's
- * contents before it reads the table (take_dirty()). Tables in system memory are read through the
- * VFIO core.
+ * buffer in system memory (m->stage). The buffer's contents are dropped when the next command or
+ * sync (space.c) begins, or earlier. A fetch copies one page, because a guest mostly writes to one
+ * page between syncs; if it continues where the last fetch ended, it copies up to STAGE_SIZE bytes.
+ * If the CPU may have written to a table's page since the last sync, the sync removes the CPU's
+ * mapping of that page and drops the buffer's contents before it reads the table (take_dirty()).
+ * Tables in system memory are read through the VFIO core.
  *
- * vgpu->lock is held, except at create and remove. S1 and S4 are in docs/invariants.md.
+ * vgpu->lock is held, except in vmach_memory_fini(). S1 and S4 are in docs/invariants.md.
  */
 #include <linux/dma-mapping.h>
 #include <linux/io.h>
@@ -30,18 +31,19 @@
  */
 #define POOL_MIN	(10ull << 20)
 /*
- * A vGPU is refused if the pool has no free piece of this many bytes. Apart from rounding, a vGPU
- * normally gets less than its share only if the free memory is in pieces, because vGPUs of several
- * types have come and gone.
+ * A vGPU can't be created if the pool has no free piece of this many bytes. Apart from rounding, a
+ * vGPU normally gets less than its share only if the free memory is in pieces, because vGPUs of
+ * several types have come and gone.
  */
 #define POOL_LEAST	(4ull << 20)
+/* most shadow tables of one vGPU, page directories included */
 #define MAX_TABLES	512
 
 static unsigned int max_pinned_mib = 2048;
 module_param(max_pinned_mib, uint, 0444);
 MODULE_PARM_DESC(max_pinned_mib, "memory of one guest that may be pinned for the GPU at a time, MiB; costs 9 KiB per MiB");
 
-/* -------------------------------------------------------------- the host's pool of video memory */
+/* --------------------------------------------- allocate from the vGPU's part of the host's pool */
 
 static bool pool_has_room(const struct kvgpu_machine *m, u64 size)
 {
@@ -49,12 +51,12 @@ static bool pool_has_room(const struct kvgpu_machine *m, u64 size)
 }
 
 /*
- * Allocates from the vGPU's part of the host's pool, but not on a card that was cut off from system
- * memory (vmach_gpu_wedge()). On such a card a channel may be loaded that can't be taken off. The
- * channel may still use tables in video memory that went back to the pool. These tables are empty,
- * and their memory must not get another use (S1). The card is cut off before such tables go back,
- * so that a check after the allocation finds every such case. Returns 0, -ENOMEM, or -EIO on a card
- * that was cut off.
+ * Allocates @size bytes, rounded up to pages, from the vGPU's part of the host's pool. Returns 0,
+ * -ENOMEM, or -EIO on a card that was cut off from system memory (vmach_gpu_wedge()). The reason
+ * for -EIO: on such a card a channel may be loaded that can't be taken off. The channel may still
+ * use tables in video memory that went back to the pool. These tables are empty, and their memory
+ * must not get another use (S1). The card is cut off before such tables go back, so that a check
+ * after the allocation finds every such case.
  */
 int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out)
 {
@@ -75,6 +77,10 @@ int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out)
 	return 0;
 }
 
+/*
+ * Gives memory back to the vGPU's part of the pool. It has only zeros, which have reached video
+ * memory.
+ */
 static void pool_give_back(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 {
 	v->m->pool_used -= vram->size;
@@ -82,9 +88,9 @@ static void pool_give_back(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 }
 
 /*
- * Fills the memory with zeros and gives it back to the pool. Another vGPU may get the memory later:
- * it must find no data there, and the GPU must find no entries there by a stale pointer (S1, S4).
- * The zeros are written out before the memory can be allocated again, perhaps on another CPU.
+ * Fills @vram with zeros and gives it back to the pool. Another vGPU may get the memory later: it
+ * must find no data there, and the GPU must find no entries there by a stale pointer (S1, S4). The
+ * zeros have reached video memory before the memory can be allocated again, perhaps on another CPU.
  */
 void vmach_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 {
@@ -95,13 +101,14 @@ void vmach_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 	pool_give_back(v, vram);
 }
 
-/* ------------------------------------------------------------------ reads of the guest's memory */
+/* ------------------------------------------------------------------ read the guest's memory */
 
 void vmach_stage_drop(struct kvgpu_machine *m)
 {
 	m->stage.len = 0;
 }
 
+/* Copies the page at offset @off of the partition, and perhaps pages after it, to m->stage. */
 static int stage_fill(struct kvgpu_vgpu *v, u64 off)
 {
 	struct kvgpu_machine *m = v->m;
@@ -112,8 +119,8 @@ static int stage_fill(struct kvgpu_vgpu *v, u64 off)
 	if (vmach_gpu_wedged(v->gpu))
 		return -EFAULT;
 	/*
-	 * the copy first waits until the CPU's writes to BARs have reached memory, so that no flush
-	 * is owed
+	 * the copy first waits until the CPU's writes to BARs have reached memory: an owed
+	 * FLUSH_BAR is done by that
 	 */
 	if (kvgpu_hw_copy_to_sys(&v->gpu->hw, m->stage.dma, (hvram_t){ v->part.v + at }, len))
 		return -EFAULT;
@@ -156,12 +163,12 @@ static int op_guest_read(void *ctx, struct kvgpu_gaddr a, void *buf, u32 len)
 	return vmach_guest_read(ctx, a, buf, len);
 }
 
-/* ------------------------------------------------------------------ memory of shadow tables */
+/* ----------------------------------------------------------- make, free and write shadow tables */
 
 struct table_memory {
 	/*
-	 * in m->freed while the table is cleared, but the zeros may not have reached video memory
-	 * yet
+	 * in m->freed from op_table_free() to vmach_tables_free(): the table is filled with zeros,
+	 * which may not have reached video memory yet
 	 */
 	struct list_head node;
 	struct kvgpu_vram vram;
@@ -223,8 +230,8 @@ void vmach_tables_free(struct kvgpu_vgpu *v)
 }
 
 /*
- * Writes each entry by one store of 64 bits: the GPU must never see one half of a new entry with
- * the other half of the old entry (S1).
+ * Writes entries to the GPU's table, each by one store of 64 bits: the GPU must never see one half
+ * of a new entry with the other half of the old entry (S1).
  */
 static void op_table_write(void *ctx, struct kvgpu_table *t, u32 first, u32 nr)
 {
@@ -233,12 +240,12 @@ static void op_table_write(void *ctx, struct kvgpu_table *t, u32 first, u32 nr)
 	__iowrite64_copy(mem->vram.cpu + (size_t)first * GMMU_ENTRY_SIZE, t->mirror + first, nr);
 }
 
-/* -------------------------------------------------------- pages that the guest may have written */
+/* ----------------------------------- tell which pages may have been written since the last sync */
 
 /*
- * The op take_dirty of the shadow. Returns whether [@a, @a + @len) may have been written since the
- * last sync, by the CPU or by the host. True if @a is not in the partition, because the host does
- * not notice writes to the guest's system memory.
+ * Function .take_dirty of machine_shadow_ops. Returns whether [@a, @a + @len) may have been written
+ * since the last sync, by the CPU or by the host. True if @a is not in the partition, because the
+ * host does not notice writes to the guest's system memory.
  */
 static bool take_dirty(void *ctx, struct kvgpu_gaddr a, u64 len)
 {
@@ -264,7 +271,7 @@ const struct kvgpu_shadow_ops machine_shadow_ops = {
 	.table_write = op_table_write,
 };
 
-/* ------------------------------------------------------------- begin and end of a vGPU's memory */
+/* --------------------------------------------------------- set up and free the memory of a vGPU */
 
 /*
  * Returns how many bytes of the host's pool the vGPU should get: the same fraction as its partition

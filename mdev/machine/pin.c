@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pins. A page is pinned by vfio_pin_pages() and mapped for DMA before an entry points to it. It is
- * released in this order, because of S2 (docs/invariants.md): the entry is removed, the removal is
- * written out, the TLB is invalidated (vmach_shadow_settle()), L2 is written back, the DMA mapping
- * is removed, the page is unpinned.
+ * Pins of guest memory. "The core" here is VFIO's container in the kernel, vfio_iommu_type1.c. A
+ * page is pinned by vfio_pin_pages() and mapped for DMA before an entry of a shadow or a window
+ * points to it. It is released in this order, because of S2 (docs/invariants.md): the entry is
+ * removed, the removal is written out, the TLB is invalidated (vmach_shadow_settle()), L2 is
+ * written back, the DMA mapping is removed, the page is unpinned.
  *
  * The last three steps need not happen while the guest waits for its TLB's invalidate: for a large
  * buffer they take far longer than the first three. A page for which only these steps are left is
- * called due: it is marked in m->pins, and a work item does the steps soon after. A due page is not
- * used for a new pin of its address, because the VMM may have put another page there meanwhile (a
- * balloon does). So a new pin of that address releases the due page first. When the core asks for a
- * range of memory back (.dma_unmap), the due pages in the range are released at once. At close and
- * reset all due pages are released.
+ * called *due*: it is marked in m->pins, and a work item does the steps soon after. A due page is
+ * not used for a new pin of its address, because the VMM may have put another page there meanwhile
+ * (a balloon does). So a new pin of that address releases the due page first. When the core asks
+ * for a range of memory back (.dma_unmap), the due pages in the range are released at once. At
+ * close and reset all due pages are released.
  *
  * The work item may wait in VFIO for the container's lock, for as long as the VMM likes: any thread
  * of the VMM may hold that lock and wait for memory of the VMM. So the work items of all vGPUs have
- * a queue of their own, bound to no CPU. The end of a vGPU waits for the vGPU's own item. Only the
- * end of the card waits for the whole queue.
+ * a queue of their own (chip->unpinner), bound to no CPU. The end of a vGPU waits for the vGPU's
+ * own item. Only the end of the card waits for the whole queue.
  *
  * Pins and locks. vfio_pin_pages() and vfio_dma_rw() take iommu->lock of the container and may take
  * the mmap_lock, with vgpu->lock held. Other paths take these locks as follows:
- *   - A page fault on a mapping of a vGPU normally holds the mmap_lock. It may take map_lock, and
- *     vma_lock inside it. No code pins under these two.
- *   - .dma_unmap is called with device_list_lock of the container held and iommu->lock dropped. It
- *     takes vgpu->lock. The pin for which it may wait needs iommu->lock and mmap_lock, and the
- *     caller holds neither.
- *   - The core takes device_list_lock inside iommu->lock when a device joins or leaves the
- *     container. .dma_unmap of any driver has the opposite order, because it has to call
- *     vfio_unpin_pages(), which takes iommu->lock. The core allows this, and vgpu->lock adds no
- *     case to it. The core calls .dma_unmap again, ten times at most, while pages in the range are
- *     pinned: unmap.c.
+ * - A page fault on a mapping of a vGPU normally holds the mmap_lock. It may take map_lock, and
+ *   vma_lock inside it. No code pins under these two.
+ * - .dma_unmap is called with device_list_lock of the container held and iommu->lock dropped. It
+ *   takes vgpu->lock. The pin for which it may wait needs iommu->lock and mmap_lock, and the caller
+ *   holds neither.
+ * - The core takes device_list_lock inside iommu->lock when a device joins or leaves the container.
+ *   .dma_unmap of any driver has the opposite order, because it has to call vfio_unpin_pages(),
+ *   which takes iommu->lock. The core allows this, and vgpu->lock adds no case to it. The core
+ *   calls .dma_unmap again, ten times at most, while pages in the range are pinned: unmap.c.
  */
 #include <linux/dma-mapping.h>
 #include <linux/iommu.h>
@@ -39,30 +39,28 @@
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
+/* mark of a due page in m->pins */
 #define DUE		XA_MARK_0
 /*
- * ms until the work item runs: a program that ends unmaps one buffer after the other, and one run
- * can release several together
+ * ms from a page's becoming due until the work item runs: a program that ends unmaps one buffer
+ * after the other, and one run can release several together
  */
 #define DUE_MS		20
-/*
- * most pages that the work item releases before it releases vgpu->lock: the guest may wait for that
- * lock
- */
+/* most pages that the work item unpins under one hold of vgpu->lock: the guest may wait for it */
 #define DUE_AT_ONCE	128
 #define DUE_PIECES	8	/* pieces of DUE_AT_ONCE pages in one run of the work item */
 
 /*
- * When the core has refused this many pins of a vGPU for want of memory within REFUSED_NS, the vGPU
- * makes no pins until REFUSED_NS have passed since the first of these refusals.
+ * When VFIO has refused so many pins of a vGPU for want of memory within REFUSED_NS, the vGPU makes
+ * no pins until REFUSED_NS have passed since the first of these refusals.
  */
 #define REFUSALS_MAX	10
 #define REFUSED_NS	(5 * (u64)NSEC_PER_SEC)
 
 /*
  * Tells whether DMA address @at leads to @page itself. It may lead to a bounce buffer, which is not
- * the guest's memory: RAM above 40 bits gets one where addresses are not translated, which is
- * without an IOMMU and with iommu=pt.
+ * the guest's memory: RAM above 40 bits of address gets one where addresses are not translated,
+ * which is without an IOMMU and with iommu=pt.
  */
 static bool dma_leads_to(struct device *dev, dma_addr_t at, struct page *page)
 {
@@ -72,15 +70,19 @@ static bool dma_leads_to(struct device *dev, dma_addr_t at, struct page *page)
 }
 
 /*
- * Tells whether @page is memory. The core also pins a mapping of a BAR, if the frame has a struct
- * page because there is RAM close to the BAR. No reference to such a frame is held, and it may
- * become another tenant's. Memory of DAX devices is reserved in some kernels, too, and is memory.
+ * Tells whether @page is memory. The core also pins a mapping of a device's BAR, if the frame has a
+ * struct page because there is RAM close to the BAR. No reference to such a frame is held, and it
+ * may later show memory of another tenant. Memory of DAX devices is marked reserved in some
+ * kernels, too, and is memory.
  */
 static bool page_is_memory(struct page *page)
 {
 	return !PageReserved(page) || is_zone_device_page(page);
 }
 
+/*
+ * Maps the pinned @page at @iova for DMA by the card, and notes it in m->pins. *@dma: DMA address.
+ */
 static int pin_dma_map(struct kvgpu_vgpu *v, u64 iova, struct page *page, u64 *dma)
 {
 	struct device *dev = vmach_dma_dev_get(v);
@@ -112,9 +114,9 @@ static void pin_dma_unmap(struct kvgpu_vgpu *v, u64 iova)
 }
 
 /*
- * Returns how many pins the core has refused for want of memory in the current period of
- * REFUSED_NS. For each refused pin the core logs a line, without a limit of its own, if the VMM has
- * reached its limit of locked memory.
+ * Returns how many calls of vfio_pin_pages() were refused for want of memory in the current period
+ * of REFUSED_NS. For each refused call the core logs a line, without a limit of its own, if the VMM
+ * has reached its limit of locked memory.
  */
 static u32 refused_pins(const struct kvgpu_machine *m)
 {
@@ -131,9 +133,9 @@ static void refused_pin_count(struct kvgpu_machine *m)
 }
 
 /*
- * Pins @nr pages from @iova on. Returns how many were pinned, counted from the first, or an error
- * if none was. With compat_pins_alone(), pins each page by a call of its own, because pages then
- * have to be unpinned in the same pieces as they were pinned.
+ * Pins @nr pages from @iova on, into m->pin_pages. Returns how many were pinned, counted from the
+ * first, or an error if none was. With compat_pins_alone(), pins each page by a call of its own,
+ * because pages then have to be unpinned in the same pieces as they were pinned.
  */
 static int pin_pages(struct kvgpu_vgpu *v, u64 iova, u32 nr)
 {
@@ -159,6 +161,7 @@ static void unpin_pages(struct kvgpu_vgpu *v, u64 iova, u32 nr)
 		vfio_unpin_pages(&v->vdev, iova + (u64)i * PAGE_SIZE, step);
 }
 
+/* Does the last three steps for @nr due pages from page @pfn of the guest's memory on. */
 static void unpin_page_run(struct kvgpu_vgpu *v, unsigned long pfn, u32 nr)
 {
 	struct kvgpu_machine *m = v->m;
@@ -195,6 +198,7 @@ void vmach_due_pages_unpin(struct kvgpu_vgpu *v, u64 iova, u64 last)
 	unpin_due_pages(v, iova >> PAGE_SHIFT, last >> PAGE_SHIFT, U64_MAX);
 }
 
+/* The work item: releases due pages, DUE_AT_ONCE at a time and DUE_PIECES times at most. */
 static void unpin_some_pages(struct work_struct *work)
 {
 	struct kvgpu_machine *m =
@@ -204,8 +208,8 @@ static void unpin_some_pages(struct work_struct *work)
 
 	for (i = 0; i < DUE_PIECES; i++) {
 		/*
-		 * do not wait for the lock: its holder may wait for the VMM's memory as long as the
-		 * VMM likes
+		 * do not wait for vgpu->lock: its holder may wait for the VMM's memory as long as
+		 * the VMM likes
 		 */
 		if (!mutex_trylock(&v->lock)) {
 			queue_delayed_work(v->gpu->chip->unpinner, &m->unpin_work, 1);

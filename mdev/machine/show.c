@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints the machine's state into files of debugfs.c. The files are for people, so that their
- * format may change.
+ * Prints the machine's state into debugfs files (debugfs.c). The files are for people, so that
+ * their format may change.
  *
  * The holder of vgpu->lock may wait for memory of the VMM, for as long as the VMM likes.
  * kvgpu_machine_vgpu_show() waits for that lock, and the reader of the file can be interrupted
@@ -11,7 +11,7 @@
 
 #include "mdev/machine/internal.h"
 
-/* -------------------------------- one card: its slicer, what the slicer knows of the vGPUs, ids */
+/* ------------------- print the slicer of a card, its knowledge of each vGPU, and the ids in use */
 
 static void show_machine(struct seq_file *s, const struct machine_slicer *sl,
 			 const struct kvgpu_machine *m)
@@ -56,7 +56,7 @@ void kvgpu_machine_gpu_ids_show(struct kvgpu_gpu *gpu, struct seq_file *s)
 	kvgpu_hw_unlock(&gpu->lock);
 }
 
-/* ------------------------------------------------------------------ one vGPU */
+/* ---------------------------------------------------- print a vGPU's state, channels and shadow */
 
 static void show_window(struct seq_file *s, const struct machine_win *w)
 {
@@ -117,7 +117,7 @@ static void show_shadow(struct seq_file *s, const struct kvgpu_vgpu *v)
 		   st->unpins);
 }
 
-/* ----------------------------------------------- one vGPU's registers, in the order of the hash */
+/* --------------------------- print a vGPU's registers, in the order of the register file's hash */
 
 static const char *reg_class_name(enum kvgpu_reg_class c)
 {
@@ -142,7 +142,7 @@ static void show_reg_slot(struct seq_file *s, const struct kvgpu_reg_slot *slot,
 }
 
 /*
- * Prints the guest's value of the register beside the chip's value. Does nothing if the register's
+ * Prints the guest's value of a register beside the chip's value. Prints nothing if the register's
  * class for reads is not KVGPU_REG_FILE: such a register may mean something else on the card, or
  * reading it may have an effect there.
  */

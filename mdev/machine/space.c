@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Address spaces: knows which page directories of the guest have a shadow, and syncs, that is,
- * brings the shadows up to date.
+ * Address spaces: knows which page directories of the guest have a shadow, that is, page tables of
+ * the host that the GPU uses in place of the guest's. A *sync* brings the shadows, and the windows
+ * (slices of BAR1 and BAR3), up to date with the guest's tables. To *settle* is to make changed
+ * entries take effect: vmach_shadow_settle().
  *
  * A sync looks at all spaces of the vGPU, and at its windows in virtual mode, even if the guest
  * named only one space. The reason: the CPU's writes are known by page and not by space, and a page
@@ -58,8 +60,8 @@ struct kvgpu_space *vmach_space_get(struct kvgpu_vgpu *v, struct kvgpu_gaddr pd)
 	sp->pd = pd;
 	sp->users = 1;
 	/*
-	 * the directory's memory may have belonged to another space, of which the TLB may have
-	 * entries
+	 * the shadow directory's memory may have belonged to another space, of which the TLB may
+	 * still have entries
 	 */
 	sp->flush = true;
 	list_add_tail(&sp->node, &m->spaces);
@@ -76,6 +78,7 @@ static void space_invalidate(struct kvgpu_vgpu *v, struct kvgpu_space *sp)
 	sp->flush = false;
 }
 
+/* Ends @users uses of the space. Without users, invalidates the TLB for the space and frees it. */
 static void space_unref(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u32 users)
 {
 	sp->users -= users;
@@ -119,11 +122,11 @@ void vmach_spaces_drop(struct kvgpu_vgpu *v)
 /* --------------------------------------- sync: bring shadows up to date with the guest's tables */
 
 /*
- * Ends the use of removed entries: writes entries out, invalidates the TLB entries of the windows
- * and spaces that have changed, and only then releases the memory that only the old entries used
- * (pinned pages become due: pin.c). S2 (docs/invariants.md) requires this order: the GPU must not
- * use a translation to memory that was released. If the card did not answer, vmach_gpu_wedge() has
- * cut it off from system memory before the release.
+ * Makes changes of entries take effect: writes the changed entries out, invalidates the TLB entries
+ * of the windows and spaces that have changed, and only then releases the memory that only the old
+ * entries used (pinned pages become due: pin.c). S2 (docs/invariants.md) requires this order: the
+ * GPU must not use a translation to memory that was released. If the card did not answer,
+ * vmach_gpu_wedge() has cut it off from system memory before the release.
  */
 void vmach_shadow_settle(struct kvgpu_vgpu *v)
 {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Notes which pages of the partition the CPU may have written, by first touch. On a page fault on
- * BAR1, BAR3 or PRAMIN, kvgpu_machine_pfn_find() finds the frame. It notes as touched the page of
- * the partition that the frame shows. From then on the CPU may write to that page unnoticed.
- * vmach_pages_untouch() takes the notes away (into m->dirty) and then removes the mappings. A fault
- * and the taking of notes hold map_lock: a fault has noted and mapped its page before the notes are
- * taken, or it does both afterwards, and the next call finds its note.
+ * BAR1, BAR3 or PRAMIN, kvgpu_machine_pfn_find() finds the frame, and notes as *touched* the page
+ * of the partition that the frame shows (m->touched). From then on the CPU may write to that page
+ * unnoticed. vmach_pages_untouch() moves the notes to m->dirty: such pages count as written in the
+ * current sync (space.c). Then it removes the CPU's mappings of these pages (a zap). A fault holds
+ * map_lock while it notes and maps its page, and vmach_pages_untouch() while it takes notes. So a
+ * fault has done both before the notes are taken, or does both afterwards, and the next call finds
+ * its note.
  */
 #include "gk110/bar.h"
 #include "mdev/machine/internal.h"
@@ -25,10 +27,14 @@ void vmach_page_touch(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar)
 		set_bit(page, v->m->touched1);
 }
 
-/* Parts of BARs whose mappings are to be removed. Adjacent pages found in a row are one part. */
+/*
+ * Parts of BARs whose mappings are to be removed. Adjacent pages that are found in a row are one
+ * part. .region: number of the BAR; 0: PRAMIN. .at, .len: bytes.
+ */
 struct zaps {
 	struct { u8 region; u64 at, len; } part[ZAP_MAX];
-	u32 nr;			/* parts in .part; if more than ZAP_MAX, some did not fit */
+	/* number of parts; if more than ZAP_MAX, some did not fit in .part */
+	u32 nr;
 };
 
 static void zap_add(struct zaps *z, u8 region, u64 at)
@@ -49,7 +55,7 @@ static void zap_add(struct zaps *z, u8 region, u64 at)
 }
 
 /*
- * A range of pages of the partition, @nr pages from @first on, and the parts of BARs that show
+ * A range of pages of the partition, .nr pages from .first on, and the parts of BARs that show
  * pages of this range. The mappings of these parts are to be removed.
  */
 struct untouch {
@@ -91,10 +97,10 @@ static void find_in_userd(struct untouch *u, const struct kvgpu_vgpu *v)
 }
 
 /*
- * Moves the notes of touched pages in [@first, @last] to m->dirty, except for pages that are dirty
- * already. Returns the number of pages moved. Sets the range in @u to all pages between the first
- * and the last page moved. Sets *@by1 if a moved page was touched through BAR1 or PRAMIN.
- * vgpu->lock and map_lock are held.
+ * Moves the notes of touched pages in [@first, @last] from m->touched to m->dirty, except for pages
+ * that are dirty already. Returns the number of pages moved. Sets the range in @u to all pages
+ * between the first and the last page moved. Sets *@by1 if a moved page was touched through BAR1 or
+ * PRAMIN. vgpu->lock and map_lock are held.
  */
 static u32 take_notes(struct kvgpu_vgpu *v, unsigned long first, unsigned long last,
 		      struct untouch *u, bool *by1)
@@ -110,7 +116,10 @@ static u32 take_notes(struct kvgpu_vgpu *v, unsigned long first, unsigned long l
 		clear_bit(page, m->touched);
 		*by1 |= test_and_clear_bit(page, m->touched1);
 		__set_bit(page, m->dirty);
-		/* in this sync a space or window has asked about the page before it was dirty */
+		/*
+		 * in this sync a space or window has asked about the page already, before it was
+		 * dirty, and missed this write
+		 */
 		if (test_bit(page, m->asked)) {
 			__set_bit(page, m->late);
 			m->any_late = true;
@@ -180,7 +189,7 @@ void vmach_pages_asked(struct kvgpu_machine *m)
 	m->asked_last = 0;
 }
 
-/* Notes the pages of @len bytes at @off of the partition as written: the host writes there. */
+/* Notes the pages of [@off, @off + @len) of the partition as touched: the host writes there. */
 void vmach_range_touch(struct kvgpu_vgpu *v, u64 off, u64 len)
 {
 	u64 page;

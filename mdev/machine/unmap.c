@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Limits how often VFIO's container has to ask for memory back. If a page of a mapping is pinned,
- * vfio_dma_do_unmap() calls .dma_unmap of the container's devices, and looks again. If a page is
- * still pinned after eleven such calls, the kernel stops with a BUG. Here this is called the unmap
- * loop, and each call of a vGPU's .dma_unmap in the loop is a round of that vGPU. Any time may pass
- * between .dma_unmap and the core's check for pinned pages, because a VMM decides when its
- * unmapping thread runs, and its vGPUs may pin again in that time. So rounds have to be counted; a
- * limit of time would not help.
+ * Limits how often VFIO's container has to ask for memory back. When a VMM unmaps a mapping of
+ * guest memory of which a page is pinned, vfio_dma_do_unmap() calls .dma_unmap of the container's
+ * devices, and looks again. If a page is still pinned after eleven such calls, the kernel stops
+ * with a BUG. Here this is called the *unmap loop*, and each call of a vGPU's .dma_unmap in the
+ * loop is a *round* of that vGPU: the thread has *asked* the vGPU. Any time may pass between
+ * .dma_unmap and the next check for pinned pages, because a VMM decides when its unmapping thread
+ * runs, and its vGPUs may pin again in that time. So rounds have to be counted; a limit of time
+ * would not help.
  *
  * A thread is in one unmap loop at a time. From its first call of .dma_unmap on it is known here.
  * When it has asked any vGPU twice, all vGPUs that it has asked pin no page until it has left the
- * loop. The vGPUs pin no page at all, also outside of the mapping. The reason: the core recognises
- * the mapping by the address of its object in kernel memory, and the next mapping, at any IOVA, may
- * get an object at the same address. Nor do drivers learn the range of the ioctl.
+ * loop. The vGPUs pin no page at all, also outside of the mapping. The reason: vfio_dma_do_unmap()
+ * recognises the mapping by the address of its object in kernel memory, and the next mapping, at
+ * any IOVA, may get an object at the same address. Nor do drivers learn the range of the ioctl.
  *
  * A thread has left the loop when it is on its way to user mode. task_work_add() could tell so, but
  * not every kernel exports that function (Debian's does). fput() serves instead: when a thread
@@ -26,14 +27,14 @@
  * rounds, and then no pinned page. A vGPU that is opened later is not known to be in the loop
  * before its first round, so that it can cause one more round by its pins. With its first round it
  * takes over the thread's highest count, and keeps this count when it is closed and opened again.
- * So in one loop the core asks for pages twice at most, and once more for each vGPU that is opened
- * during the loop. With the vGPUs of one card this is less than eleven times, because a card has
- * eight vGPUs at most. More than ten vGPUs, of two cards, in one container are not covered.
+ * So in one loop the container asks for pages twice at most, and once more for each vGPU that is
+ * opened during the loop. With the vGPUs of one card this is less than eleven times, because a card
+ * has eight vGPUs at most. More than ten vGPUs, of two cards, in one container are not covered.
  *
  * iommufd needs none of this, because it forbids new pins by itself. vGPUs that use iommufd are not
  * noted here.
  *
- * vgpu->lock is held when a vGPU is noted or opened, and when it pins. unmappings_lock, a leaf,
+ * vgpu->lock is held when a vGPU is asked or opened, and when it pins. unmappings_lock, a leaf,
  * protects what is known of threads.
  */
 #include <linux/anon_inodes.h>
@@ -50,12 +51,15 @@
 #include "mdev/compat.h"
 #include "mdev/machine/internal.h"
 
+/* rounds of a vGPU from which on the vGPUs that the thread has asked may not pin */
 #define ROUNDS		2
+/* most threads without a file that finish_dead_unmaps() looks at */
 #define DEAD_LOOKS	8
+/* most ms that kvgpu_machine_unmap_wait() waits */
 #define WAIT_MS		20
 /*
- * the allocation must not fail: a round that is not counted could be the round that leads to the
- * BUG
+ * GFP flags of allocations that must not fail: a round that is not counted could be the round that
+ * leads to the BUG
  */
 #define ALLOC		(GFP_KERNEL_ACCOUNT | __GFP_NOFAIL)
 
@@ -66,10 +70,11 @@
  */
 struct unmapping {
 	struct hlist_node node;		/* in unmappings */
+	/* the thread */
 	struct pid *who;
-	/* of struct unmap_known.of_thread: the vGPUs that the thread has asked */
+	/* the vGPUs that the thread has asked: list of struct unmap_known, by .of_thread */
 	struct list_head known;
-	struct list_head no_file;	/* in the list without_file, if no file could be made */
+	struct list_head no_file;	/* in without_file, if no file could be made */
 	u32 rounds;			/* the highest .rounds of the entries of .known so far */
 	/*
 	 * the thread's file was made and is not closed yet; its close tells that the thread has
@@ -78,27 +83,34 @@ struct unmapping {
 	bool file;
 };
 
-/* A vGPU that a thread has asked to unpin memory. */
+/* A thread has asked a vGPU to unpin memory: one object for each thread and vGPU. */
 struct unmap_known {
 	struct list_head of_thread, of_machine;
 	struct kvgpu_machine *m;
 	struct unmapping *u;
-	/* rounds of the vGPU; its first round sets this to u->rounds, or to 1 if that is 0 */
+	/*
+	 * rounds of the vGPU in the thread's loop; the first round sets this to u->rounds, or to 1
+	 * if that is 0
+	 */
 	u32 rounds;
 };
 
 /*
- * Leaf lock: protects the table, all objects in it, and m->unmaps. The table has an entry for each
- * thread that is known to be in an unmap loop. VMMs decide how many threads there are, so no code
- * walks through the whole table.
+ * Leaf lock: protects the table unmappings, all objects in it, without_file, and m->unmaps. The
+ * table has an entry for each thread that is known to be in an unmap loop. VMMs decide how many
+ * threads there are, so no code walks through the whole table.
  */
 static DEFINE_SPINLOCK(unmappings_lock);
 static DEFINE_HASHTABLE(unmappings, 12);
-static LIST_HEAD(without_file);		/* threads without a file */
+static LIST_HEAD(without_file);		/* list of struct unmapping: threads without a file */
 static atomic_t nr_without_file;
 
-/* ------------------------------------------------------------ the threads; unmappings_lock held */
+/* -------------------------------------- find, count and forget threads; unmappings_lock is held */
 
+/*
+ * Frees @k: the thread's rounds do not matter to the vGPU any more, which may pin again as far as
+ * @k matters.
+ */
 static void known_forget(struct unmap_known *k)
 {
 	if (k->u->rounds >= ROUNDS)
@@ -138,8 +150,8 @@ static bool thread_lives(const struct unmapping *u)
 }
 
 /*
- * Finishes threads without a file that have died. Looks at DEAD_LOOKS threads at most, because a
- * VMM that has no memory left may have many such threads.
+ * Forgets threads without a file that have died. Looks at DEAD_LOOKS threads at most, because a VMM
+ * that has no memory left may have many such threads. The next call looks at the next threads.
  */
 static void finish_dead_unmaps(void)
 {
@@ -177,8 +189,8 @@ static struct unmap_known *find_known(const struct kvgpu_machine *m, const struc
 }
 
 /*
- * Counts a round of @k's vGPU. When the first vGPU reaches its second round, forbids pins to all
- * vGPUs that the thread has asked.
+ * Counts a round of @k's vGPU. When the first vGPU that the thread has asked reaches ROUNDS,
+ * forbids pins to all vGPUs that the thread has asked.
  */
 static void round_count(struct unmap_known *k)
 {
@@ -193,8 +205,9 @@ static void round_count(struct unmap_known *k)
 			WRITE_ONCE(each->m->unmaps_forbid, each->m->unmaps_forbid + 1);
 }
 
-/* ------------------------------------------------------------------ the file that a thread owes */
+/* -------------------------- the file that the kernel closes when a thread leaves its unmap loop */
 
+/* The kernel closes the file: its thread is on its way to user mode, or has ended. */
 static int thread_has_left(struct inode *inode, struct file *file)
 {
 	struct unmapping *u = file->private_data;
@@ -212,8 +225,8 @@ static const struct file_operations left_fops = {
 };
 
 /*
- * Makes the object of the current thread, in no list yet. *@file is a file that the caller releases
- * after it has put the object into the table, or an error pointer.
+ * Makes the object of the current thread, in no list yet. *@file is the thread's file, which the
+ * caller releases after it has put the object into the table, or an error pointer.
  */
 static struct unmapping *unmapping_new(struct file **file)
 {
@@ -227,7 +240,7 @@ static struct unmapping *unmapping_new(struct file **file)
 	return u;
 }
 
-/* -------------------------------------------------- for machine.c, memory.c, pin.c and the face */
+/* ----------------------------------- note a thread, ask whether a vGPU may be opened or may pin */
 
 void vmach_unmap_note(struct kvgpu_vgpu *v)
 {
@@ -264,10 +277,7 @@ void vmach_unmap_note(struct kvgpu_vgpu *v)
 	if (!known) {
 		k->m = m;
 		k->u = u;
-		/*
-		 * one less than the highest count of the loop: round_count() below adds this call's
-		 * round
-		 */
+		/* one less than the thread's highest count: round_count() below adds this round */
 		k->rounds = u->rounds ? u->rounds - 1 : 0;
 		WRITE_ONCE(m->unmaps_forbid, m->unmaps_forbid + (u->rounds >= ROUNDS));
 		list_add(&k->of_thread, &u->known);
@@ -341,10 +351,10 @@ bool vmach_pin_allowed(struct kvgpu_vgpu *v)
 }
 
 /*
- * While pins are forbidden, a guest's new mappings would not be pinned, and its work would fault on
- * them. This wait normally avoids such faults in a guest that runs while its VMM unmaps, because an
- * unmap normally takes less time than WAIT_MS. A VMM that makes its unmap take longer harms its own
- * guest only.
+ * While pins of the vGPU are forbidden, a guest's new mappings would not be pinned, and its work
+ * would fault on them. This wait normally avoids such faults in a guest that runs while its VMM
+ * unmaps, because an unmap normally takes less time than WAIT_MS. A VMM that makes its unmap take
+ * longer harms its own guest only.
  */
 void kvgpu_machine_unmap_wait(struct kvgpu_vgpu *v)
 {

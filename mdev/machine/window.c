@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The CPU's view of a vGPU: its slices of BAR1 and BAR3 through the guest's own tables (or, in
- * physical mode, the partition), 1 MiB of the card's BAR1 that shows the guest's PRAMIN window, and
- * doorbells. The guest's tables may also name pages of its system memory. gtt-shadow/ pins such a
+ * The CPU's view of a vGPU. It has three parts. Its windows, which are its slices of the card's
+ * BAR1 and BAR3, show memory through the guest's own tables (or, in physical mode, the partition).
+ * 1 MiB of the card's BAR1 shows the guest's PRAMIN window. Doorbells are the USERD areas of its
+ * channels. The guest's tables may also name pages of its system memory. gtt-shadow/ pins such a
  * page in the same way as a page of an address space, and releases it in the same order
  * (vmach_shadow_settle()).
  *
  * The frame behind a page of a slice never changes. The host's table of the BAR (hw/bar.c) decides
- * what the frame shows, and a page without a translation shows the vGPU's scrap page. Only a page
- * of doorbells has another frame. Where the guest has the USERD page of eight channels in BAR1, a
- * mapping gets the page of the card's USERD window that belongs to these eight channels, if one of
- * them was bound. The reason: the card knows a doorbell by the place of the write in BAR1. Both
- * frames show the same page of the partition if the guest's tables lead there to the channels'
- * USERD.
+ * what the frame shows, and a page without a translation by the guest shows the vGPU's scrap page.
+ * Only a page of doorbells has another frame. Where the guest has the USERD page of eight channels
+ * in BAR1, a mapping gets the page of the card's USERD window that belongs to these eight channels,
+ * if one of them was bound. The reason: the card knows a doorbell by the place of the write in
+ * BAR1. Both frames show the same page of the partition if the guest's tables lead there to the
+ * channels' USERD.
  *
- * The CPU's touches are noted (touched.c). When entries of a window change, the pages that these
- * entries did not show before are noted as touched before the zap (the removal of CPU mappings):
- * until the zap is done, the CPU may reach them through an old mapping, without a fault.
+ * A page that the CPU may have written is noted as touched (touched.c). When entries of a window
+ * change, the pages that these entries did not show before are noted as touched before the zap (the
+ * removal of CPU mappings): until the zap is done, the CPU may reach them through an old mapping,
+ * without a fault.
  *
- * vgpu->lock is held, except at create and remove, and in kvgpu_machine_pfn_find(): a page fault
+ * vgpu->lock is held, except in vmach_windows_fini(), and in kvgpu_machine_pfn_find(): a page fault
  * holds map_lock only.
  */
 #include <linux/io.h>
@@ -28,6 +30,7 @@
 #include "gk110/bar.h"
 #include "mdev/machine/internal.h"
 
+/* Returns an entry of a BAR's table that leads to the vGPU's scrap page. */
 static u64 scrap_pte(const struct kvgpu_vgpu *v)
 {
 	return GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, v->m->scrap.at.v >> GMMU_ADDR_SHIFT);
@@ -46,8 +49,12 @@ static u32 part_page_of(const struct kvgpu_vgpu *v, u64 pte)
 	return page < vmach_part_pages_count(v) ? page : NO_PAGE;
 }
 
-/* ----------------------------------------------------------------- changing what a window shows */
+/* --------------------------------------- change what a window shows: entries, TLB, CPU mappings */
 
+/*
+ * Writes entries @first to @last of w->pte to the BAR's table, and notes that TLB and CPU mappings
+ * are to follow.
+ */
 static void win_changed(struct kvgpu_vgpu *v, struct machine_win *w, u32 first, u32 last)
 {
 	if (last < first)
@@ -117,6 +124,10 @@ int vmach_windows_invalidate(struct kvgpu_vgpu *v)
 	return ret;
 }
 
+/*
+ * Brings w->shows up to date with the changed entries, notes pages as touched, then removes the CPU
+ * mappings.
+ */
 static void win_zap_one(struct kvgpu_vgpu *v, struct machine_win *w)
 {
 	u32 i;
@@ -147,8 +158,9 @@ void vmach_windows_zap(struct kvgpu_vgpu *v)
 		win_zap_one(v, &v->m->win[bar]);
 }
 
-/* ------------------------------------------------------------------ commands of the guest */
+/* ---------------------------------- the guest's commands: bind a BAR, move PRAMIN and doorbells */
 
+/* Makes the window show the partition from its start on, as in physical mode. */
 static void win_show_linear(struct kvgpu_vgpu *v, struct machine_win *w)
 {
 	u32 first = 1, last = 0;
@@ -260,11 +272,11 @@ void vmach_userd_show(struct kvgpu_vgpu *v, u16 g, int hgroup, u32 page)
 		kvgpu_mdev_bar_zap(v, kvgpu_bar_number(KVGPU_BAR1), at, PAGE_SIZE);
 }
 
-/* ------------------------------------------------------------ what an access of the CPU reaches */
+/* -------------------------------- accesses of the CPU: find the frame of a page, read and write */
 
 /*
- * Returns the guest group whose doorbells are at @off of BAR1, or -1 if no doorbells are overlaid
- * there.
+ * Returns the guest's group of ids whose doorbells are at offset @off of BAR1, or -1 if no
+ * doorbells are shown there.
  */
 static int userd_group(const struct kvgpu_vgpu *v, u64 off)
 {
@@ -276,6 +288,7 @@ static int userd_group(const struct kvgpu_vgpu *v, u64 off)
 	return g;
 }
 
+/* kvgpu_machine_pfn_find() for offset @off of BAR0, which has to be in the PRAMIN window. */
 static int fault_pramin(struct kvgpu_vgpu *v, u64 off, unsigned long *pfn)
 {
 	u64 at = off - PRAMIN_BASE;
@@ -321,6 +334,7 @@ int kvgpu_machine_pfn_find(struct kvgpu_vgpu *v, unsigned int region, u64 off, u
 	return 0;
 }
 
+/* Returns the host's mapping of what kvgpu_machine_pfn_find() finds for @off. */
 static void __iomem *host_view(struct kvgpu_vgpu *v, unsigned int region, u64 off)
 {
 	struct kvgpu_machine *m = v->m;
@@ -335,7 +349,8 @@ static void __iomem *host_view(struct kvgpu_vgpu *v, unsigned int region, u64 of
 }
 
 /*
- * Uses one store for an aligned access of 4 or 8 bytes: a doorbell must not arrive in pieces.
+ * Writes @len bytes to BAR1 or BAR3. Uses one store for an aligned access of 4 or 8 bytes: a
+ * doorbell must not arrive in pieces.
  */
 static void view_store(void __iomem *to, const void *buf, size_t len)
 {
@@ -346,13 +361,13 @@ static void view_store(void __iomem *to, const void *buf, size_t len)
 	else
 		memcpy_toio(to, buf, len);
 	/*
-	 * the CPU may hold back writes to combine them: make them reach BAR1 before the caller's
+	 * the CPU may hold back writes to combine them: make them reach the BAR before the caller's
 	 * next access, which may be a doorbell
 	 */
 	wmb();
 }
 
-/* Tells whether [off, off + len) of BAR1 overlaps the doorbells. */
+/* Tells whether [@off, @off + @len) of BAR1 overlaps the doorbells. */
 static bool is_doorbell(const struct kvgpu_vgpu *v, u64 off, size_t len)
 {
 	u64 userd = v->m->userd_bar1;
@@ -385,8 +400,9 @@ int kvgpu_machine_bar_access(struct kvgpu_vgpu *v, unsigned int region, u64 off,
 	return 0;
 }
 
-/* -------------------------------------------------------------- begin, reset and end of windows */
+/* ---------------------------------------------------- set up, reset, close and free the windows */
 
+/* Makes all pages of the window show the scrap page. */
 static void win_show_nothing(struct kvgpu_vgpu *v, struct machine_win *w)
 {
 	u32 i;
@@ -465,7 +481,7 @@ void vmach_windows_close(struct kvgpu_vgpu *v)
 /*
  * Makes all pages of a slice show chip->nowhere instead of the scrap page, which goes back to the
  * pool. Another device may still reach the slice through an IOMMU, and must not find there what the
- * pool's memory is used for next.
+ * scrap page's memory is used for next.
  */
 static void slice_show_nowhere(struct kvgpu_vgpu *v, enum kvgpu_bar bar, u64 slice, u64 size)
 {
