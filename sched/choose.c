@@ -27,9 +27,9 @@
  *
  * A vGPU that runs out of work in its turn may *linger*, which means that it keeps the chip for a
  * moment (vsched_moment()). A client that waits for each of its jobs would otherwise lose most of
- * its turns. A vGPU lingers if GPU time was charged for at least half of its turn so far, its last
- * sleep was shorter than half a slice, and no other vGPU that can run goes before it. If no work
- * comes in that moment, it does not linger the next SCHED_IN_VAIN times.
+ * its turns. A vGPU lingers if GPU time was charged for at least half of its turn so far, the last
+ * time for which it was not runnable was shorter than half a slice, and no other vGPU that can run
+ * goes before it. If no work comes in that moment, it does not linger the next SCHED_IN_VAIN times.
  *
  * A vGPU may leave the chip idle in its turn, for example while its channel waits for a semaphore.
  * For the part of this idle time in which other vGPUs could have run, it pays as if it had used the
