@@ -114,8 +114,8 @@ struct kvgpu_shadow_stats {
 	 * Number of guest entries that were refused: the entry points outside of the partition or
 	 * to a peer, has a bad kind, or needs a page that was not pinned or a table that could not
 	 * be made. An entry counts each time that a sync computes the host's entry for it, so again
-	 * when a sync tries again to pin or to make a table. If a sync can't make the tables for
-	 * 128 MiB of address space, that counts as one entry.
+	 * when a sync tries again to pin or to make a table. If it can't make the tables that a
+	 * directory entry needs, that counts as one entry.
 	 *
 	 * A big page of system memory counts by its small pages: each page that was not pinned
 	 * counts, and none if the kind is bad. Other refused big pages count only if they have 128
