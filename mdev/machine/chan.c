@@ -31,7 +31,7 @@
 /* bytes of a guest's instance block that the host reads */
 #define INST_READ	(RAMIN_GR_CTX + 8)
 
-/* --------------------------- the tables in which channels are found by id and by instance block */
+/* ----------------- add channels to the tables by id and by instance block, find and remove them */
 
 struct kvgpu_chan *vmach_chan_find(struct kvgpu_vgpu *v, gchid_t id)
 {
@@ -242,7 +242,7 @@ static int write_inst_space(struct kvgpu_chan *c, const u32 *guest_block, u32 *o
 	return kvgpu_hw_flush_writes(&c->vgpu->gpu->hw);
 }
 
-/* ---------------------------------------------- resync: the guest has changed an instance block */
+/* ----------------------- resync: apply what the guest has changed in a channel's instance block */
 
 static bool same_space(const struct kvgpu_inst_guest *a, const struct kvgpu_inst_guest *b)
 {
@@ -378,7 +378,10 @@ static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g,
 	ended_images_put(v);
 	/* recovery may have ended @c meanwhile; then ended_images_put() has set c->gr to NULL */
 	gr = c->gr;
-	/* vmach_grctx_get() reads the patch list through the space's tables */
+	/*
+	 * vmach_grctx_get() reads the patch list through the space's tables: bring them up to date
+	 * first
+	 */
 	vmach_shadow_sync(v);
 	c->gr = g->gr_ctx ? vmach_grctx_get(v, c->space, g->gr_ctx, g->limit) : NULL;
 	if (g->gr_ctx && !c->gr)

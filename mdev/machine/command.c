@@ -34,7 +34,8 @@ static void guest_engines_reset(struct kvgpu_vgpu *v, u32 mask)
 	if (mask & BIT(31)) {
 		vmach_chans_stop(v);
 		vmach_shadow_settle(v);
-		vmach_strikes_clear(v);	/* the guest resets PFIFO when it loads its driver */
+		/* the guest starts anew: its driver, when loaded, resets PFIFO */
+		vmach_strikes_clear(v);
 		return;
 	}
 	for (n = rb_first(&v->m->chans); n; n = rb_next(n)) {

@@ -41,7 +41,7 @@
  */
 #define HANG_INFO	(GMMU_FAULT_INFO_HUB | FIELD_PREP(GMMU_FAULT_INFO_REASON, 4))
 
-/* -------------------------------------------------------------- the queue of events for a guest */
+/* ------------------------------------------------------------------ queue events for a guest */
 
 void vmach_event_push(struct kvgpu_machine *m, const struct machine_event *ev)
 {
@@ -131,7 +131,7 @@ static void event_work(struct work_struct *work)
 	mutex_unlock(&v->lock);
 }
 
-/* ---------------------------------------------------------------- delivery of events to a guest */
+/* ------------------------------------------------------------------ deliver events to a guest */
 
 /* Returns the number by which PFIFO's registers call engine @engine of topo.engine[]. */
 static u32 engine_id(const struct kvgpu_vgpu *v, u8 engine)
@@ -639,7 +639,7 @@ const struct kvgpu_hw_events kvgpu_machine_events = {
 	.copy_stuck = copy_stuck,
 };
 
-/* ---------------------------------------------------------------- the alarm of a guest's PTIMER */
+/* ----------------------------------------------------------- ring the alarm of a guest's PTIMER */
 
 static void alarm_work(struct work_struct *work)
 {
@@ -688,7 +688,9 @@ void vmach_events_fini(struct kvgpu_machine *m)
 	cancel_delayed_work_sync(&m->alarm_work);	/* event_work may have armed it again */
 }
 
-/* Drops events, pending interrupts and the alarm from before a reset. */
+/*
+ * Drops the guest's queued events, pending interrupts and alarm, when the vGPU is closed or reset.
+ */
 void vmach_events_reset(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;

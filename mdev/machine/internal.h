@@ -51,11 +51,11 @@
 #define EVENTS			32
 /* budget of one vGPU for interrupts, per second: within_budget() in event.c */
 #define EVENTS_PER_SECOND	2000
-/* kvgpu_chip.nonstall: budget of NON_STALL_INTERRUPTs, for all vGPUs: the chip names no sender */
-#define NONSTALL_PER_MS		2
-#define NONSTALL_BURST		64
-#define NONSTALL_BURST_NS	(10 * (s64)NSEC_PER_MSEC)
-/* most vGPUs' entries in a runlist of the chip: PFIFO_RUNLIST_COUNT, less the host's channel */
+/* budget of NON_STALL_INTERRUPTs, for all vGPUs together: the chip does not name the sender */
+#define NONSTALL_PER_MS		2	/* interrupts: nonstall_refill() in event.c */
+#define NONSTALL_BURST		64	/* most interrupts that may be saved up */
+#define NONSTALL_BURST_NS	(10 * (s64)NSEC_PER_MSEC)	/* ns of the interrupt thread */
+/* most entries of vGPUs in a runlist: rnndb's PFIFO_RUNLIST_COUNT, less the host's channel */
 #define CHIP_RUNL_MAX		(KVGPU_MAX_CHAN - 2)
 /* most ms for which vmach_chan_preempt_wait() tries a preempt; less if m->deadline is nearer */
 #define PREEMPT_GUEST_MS	2000
@@ -89,7 +89,7 @@ struct machine_slicer {
 	struct kvgpu_sched sched;
 	unsigned int watchdog_ms;
 
-	struct task_struct *thread;	/* set from vmach_slicer_start() to _stop() */
+	struct task_struct *thread;	/* set from vmach_slicer_start() to vmach_slicer_stop() */
 	unsigned long kicked;		/* bit 0: look again without waiting */
 	/* the next sample has a drawn time, at which the sampler wakes the thread */
 	bool planned;
@@ -99,7 +99,7 @@ struct machine_slicer {
 	 */
 	bool open;
 	struct kvgpu_machine *owner;
-	/* the chip's list is out of date: a vGPU was removed, suspended, or let go */
+	/* lists_show() has to write the chip's list: a vGPU was removed, or (un)suspended */
 	bool stale;
 	/* ns of the last look, decision and flushes, for kvgpu_sched_rest() */
 	u64 used;
@@ -128,7 +128,7 @@ struct machine_slicer {
 	u32 looks;
 	struct machine_stranger stranger;
 	u64 switches;
-	/* a vGPU was .busy at the last look or since; loaded_leave() clears it */
+	/* a vGPU had slice.busy set at the last look or since; loaded_leave() clears it */
 	bool busy;
 	u64 busy_ns;
 };
@@ -171,7 +171,7 @@ struct machine_slice {
 	 * the vGPU counts as having work until these are as many as the list has
 	 */
 	u32 look_at, quiet;
-	/* 1 + index of the engine that works for the vGPU while USERD tells of no work; 0: none */
+	/* 1 + index of the engine seen at work for the vGPU while USERD told of no work; 0: none */
 	u8 works_on;
 	u64 preempts, preempt_ns, preempt_max;
 	/* ns charged by vmach_wait_charge() since the last look or the last leave of a channel */
@@ -201,7 +201,7 @@ struct kvgpu_chip {
 
 	/* taken inside gpu->lock; under event_lock only spinlocks and the locks of hw/ are taken */
 	struct kvgpu_hw_lock event_lock;
-	/* NON_STALL_INTERRUPTs are masked, as no driver waits for a submission; event_lock */
+	/* NON_STALL_INTERRUPTs are masked because no driver waits for one; event_lock */
 	bool nonstall_off;
 	/*
 	 * Budget of NON_STALL_INTERRUPTs; event_lock. .at: ktime of the last refill, ns. .left:
@@ -213,7 +213,7 @@ struct kvgpu_chip {
 	DECLARE_BITMAP(sick, KVGPU_MAX_CHAN);
 	struct work_struct recover;	/* vmach_chans_recover() */
 	struct workqueue_struct *teller;	/* vGPUs' event_work, alarm_work */
-	/* for vGPUs' unpin_work, which waits for VFIO's locks, as long as VMMs like */
+	/* for vGPUs' unpin_work, which may wait for VFIO's locks, as long as VMMs like */
 	struct workqueue_struct *unpinner;
 
 	u64 merge[CHIP_RUNL_MAX];	/* the chip's list under construction; gpu->lock */
@@ -264,8 +264,9 @@ struct kvgpu_chan {
 	 */
 	struct { bool valid, idle; u32 get, idle_put; } look;
 	/*
-	 * Reason for the end of the channel; written under event_lock. .why: EVENT_*. .unit, .info,
-	 * .va: the MMU fault. .engine: index of the engine that hangs. .storm: too many interrupts.
+	 * Reason for the end of the channel; event_lock to write. .why: EVENT_FAULT or _SCHED.
+	 * .unit, .info, .va: MMU fault. .engine: index of a hanging engine. .storm: interrupt
+	 * storm.
 	 */
 	struct { u8 why, unit, engine; bool storm; u32 info; u64 va; } fault;
 	/*
@@ -386,7 +387,7 @@ struct kvgpu_machine {
 	 * lists of struct kvgpu_space, kvgpu_grctx (two) and table_memory: see vmach_tables_free()
 	 */
 	struct list_head spaces, grctxs, dead_images, freed;
-	/* bit per page of the partition: perhaps written since vmach_pages_untouch() cleared it */
+	/* bit per page of the partition: may have been written since the bit was last cleared */
 	unsigned long *touched;
 	/* bit per page of the partition: counts as written in the current sync */
 	unsigned long *dirty;
@@ -421,7 +422,7 @@ struct kvgpu_machine {
 	struct machine_win win[KVGPU_NR_BARS];
 	/* offset in BAR1 of the guest's doorbells, bytes; ~0: unset */
 	u64 userd_bar1;
-	/* guest address at which PRAMIN begins, and the BAR1 entries that it shows; map_lock */
+	/* guest address at which PRAMIN begins; its BAR1 entries; map_lock (not .pramin_next) */
 	struct kvgpu_gaddr pramin;
 	u64 pramin_pte[256], pramin_next[256];
 	void __iomem *pramin_cpu, *userd_cpu;
@@ -460,7 +461,7 @@ struct kvgpu_machine {
 	unsigned long pending;		/* bits PENDING_*, set without vgpu->lock */
 	/* the guest's driver waits for a NON_STALL_INTERRUPT; written under vgpu->lock */
 	bool waits;
-	/* no lock: no .event_work, .alarm_work or slice.end_work is queued any more */
+	/* no .event_work, .alarm_work or slice.end_work is queued any more; needs no lock */
 	bool gone;
 	struct delayed_work event_work, alarm_work;
 	u64 window_start;	/* ktime, ns, of the first of .window_events; chip->event_lock */
@@ -488,11 +489,11 @@ void vmach_slicer_kick(struct kvgpu_gpu *gpu);
 /* Tells whether @engine has, saves or loads the chip's channel or group @id. */
 bool vmach_engine_has(struct kvgpu_gpu *gpu, u8 engine, bool tsg, u16 id);
 bool vmach_chan_on_engine(struct kvgpu_gpu *gpu, bool tsg, u16 id);	/* on any engine */
-/* Returns the chip's channel @id, with @tsg the first channel of TSG @id. NULL: of no vGPU. */
+/* Returns the chip's channel @id, with @tsg the first channel of TSG @id. NULL: no vGPU has it. */
 struct kvgpu_chan *vmach_hchan_find(struct kvgpu_chip *chip, bool tsg, int id);
 /* the vGPU of the channel or group in field ID of status @st; NULL: the host's channel, or none */
 struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st);
-/* Tell whether an engine works for @m, and for a vGPU other than @m. */
+/* Tell whether an engine works for @m, or, in vmach_others_work(), for another vGPU. */
 bool vmach_vgpu_works(struct kvgpu_machine *m);
 bool vmach_others_work(struct kvgpu_machine *m);
 /* Notes in slicer.stranger that engine @e, with status @st, works for an id that no vGPU has. */
@@ -515,7 +516,7 @@ struct kvgpu_chan *vmach_live_chan_find(struct kvgpu_chip *chip, struct kvgpu_ch
 
 /* True: the slicer lets the list of @m onto the chip. */
 bool vmach_list_shown(const struct kvgpu_machine *m);
-/* Removes channel @id from @m's list. True: call vmach_runlist_update() afterwards. */
+/* Removes the chip's channel @id from @m's list. True: call vmach_runlist_update() afterwards. */
 bool vmach_runlist_drop(struct kvgpu_machine *m, u8 runl, hchid_t id);
 /* Writes the lists of all vGPUs that may be on the chip now to the chip. Returns 0 or an error. */
 int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl);
@@ -555,9 +556,9 @@ static inline struct device *vmach_dma_dev_get(const struct kvgpu_vgpu *v)
 /* returns the space of the guest's directory @pd, and counts a user of it; NULL: can't be made */
 struct kvgpu_space *vmach_space_get(struct kvgpu_vgpu *v, struct kvgpu_gaddr pd);
 /*
- * Ends a use of the space by channel @c, or, if @c is NULL, not by a channel. The caller has taken
- * @c off the chip, or @c never ran, or the card is cut off. If vmach_chan_is_off() finds @c on the
- * chip all the same, which would be a bug, the space is kept until vmach_spaces_drop().
+ * Ends a use of the space: the use was channel @c's, or no channel's if @c is NULL. The caller has
+ * taken @c off the chip, or @c never ran, or the card is cut off. If vmach_chan_is_off() finds @c
+ * on the chip all the same, which would be a bug, the space is kept until vmach_spaces_drop().
  */
 void vmach_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, const struct kvgpu_chan *c);
 /* Ends the kept uses of spaces. Call it when no channel of the vGPU is bound. */
@@ -673,7 +674,7 @@ void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, u8 runl, struct kvgpu_gad
 void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id);
 void vmach_chan_enable(struct kvgpu_vgpu *v, gchid_t id);
 void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id);
-/* Reads the guest's instance block again, and gives the channel its graphics context and space. */
+/* Reads the guest's instance block again: gives the channel the space and context that it names. */
 void vmach_chan_resync(struct kvgpu_chan *c);
 /*
  * Disables a channel that has run, with its group, and takes it off the chip, so that the state
@@ -695,7 +696,7 @@ void vmach_runlist_block(struct kvgpu_vgpu *v, u32 mask);
 void vmach_runlist_allow(struct kvgpu_vgpu *v, u32 mask);
 /* after a bind: notes again which channels the guest's list for @runl has, publishes the list */
 void vmach_runlist_chan_add(struct kvgpu_vgpu *v, u8 runl);
-/* stores the guest's lists, translated, in m->list, and has list.c write the chip's list */
+/* stores the guest's lists, translated, in m->list; if changed, list.c writes the chip's list */
 void vmach_runlist_publish(struct kvgpu_vgpu *v);
 void vmach_runlist_clear(struct kvgpu_vgpu *v);
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id);
@@ -775,7 +776,7 @@ void vmach_slicer_init(struct kvgpu_chip *chip);
 int vmach_slicer_start(struct kvgpu_gpu *gpu);
 void vmach_slicer_stop(struct kvgpu_gpu *gpu);
 void vmach_watchdog_set(struct kvgpu_gpu *gpu, unsigned int ms);
-/* gpu->lock is held for this function and for vmach_slice_remove() */
+/* gpu->lock is held in vmach_slice_add() and vmach_slice_remove() */
 void vmach_slice_add(struct kvgpu_machine *m);
 void vmach_slice_remove(struct kvgpu_machine *m);
 
@@ -787,7 +788,7 @@ bool vmach_slicer_look(struct kvgpu_chip *chip, u64 now);
 /* True: the policy or a cap may keep the vGPU from a part of the GPU's time. gpu->lock is held. */
 bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machine *m);
 
-/* strike.c; gpu->lock is held except where noted. */
+/* strike.c: strikes and suspension; gpu->lock is held except where noted. */
 void vmach_strike_init(struct kvgpu_machine *m);		/* needs no lock */
 void vmach_strike_add(struct kvgpu_machine *m, const char *why);
 /* counts an engine reset or a long eviction; each beyond the budget is a strike */

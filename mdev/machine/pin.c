@@ -260,7 +260,7 @@ int vmach_pages_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 	if (!ret && got == nr)
 		return 0;
 	if (ret)
-		i--;	/* the page that failed */
+		i--;	/* the page that failed is not mapped */
 	while (i--)
 		pin_dma_unmap(v, iova[i].v);
 	unpin_pages(v, iova[0].v, got);

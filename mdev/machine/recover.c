@@ -146,7 +146,7 @@ void vmach_stranger_evict(struct kvgpu_chip *chip, u64 now)
 	s->since = 0;
 }
 
-/* ------------------------------------------------------------------ end channels */
+/* ------------------------------------------------- end channels: disable, evict, tell the guest */
 
 /*
  * Returns the engine on which @c hangs, as the guest will be told. The guest's driver then resets

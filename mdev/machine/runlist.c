@@ -208,7 +208,7 @@ static void note_members(struct kvgpu_vgpu *v, u8 runl)
 			continue;
 		}
 		c = vmach_chan_find(v, (gchid_t){ FIELD_GET(RUNLIST_ID, e) });
-		/* of several entries of one channel, the first counts */
+		/* if the list has several entries of one channel, the first counts */
 		if (c && c->grunl == runl && !c->listed) {
 			c->listed = true;
 			set_group(c, left ? group : -1, left ? map_group(v, group) : -1);

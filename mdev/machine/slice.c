@@ -632,7 +632,7 @@ static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 		now = ktime_get_ns();
 		/*
 		 * If the time of the next sample has passed while a vGPU was driven off, a new time
-		 * is drawn: loaded_leave() has already charged the switch by its own looks.
+		 * is drawn: loaded_leave() has already charged the switch by its own readings.
 		 * Otherwise the drawn time is not put off: guests can cause switches, and if each
 		 * switch put it off, a sample might never come.
 		 */
@@ -649,7 +649,7 @@ static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 	return c.until;
 }
 
-/* ------------------------------------------------------------------ the slicer's thread */
+/* ------------------------ the slicer's thread: main loop, start and stop; add and remove a vGPU */
 
 /* Sleeps until time @until (ktime, ns). Kicks do not end the sleep. */
 static void slicer_rest(u64 until)
@@ -735,7 +735,9 @@ int vmach_slicer_start(struct kvgpu_gpu *gpu)
 	return 0;
 }
 
-/* Call it when no vGPU is left that could kick the thread. */
+/*
+ * Stops the sampler's and the slicer's thread. Call it when no vGPU is left that could kick them.
+ */
 void vmach_slicer_stop(struct kvgpu_gpu *gpu)
 {
 	struct task_struct *t = gpu->chip->slicer.thread;

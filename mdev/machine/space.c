@@ -28,7 +28,7 @@
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
-/* --------------------------------------------------------------- address spaces and their users */
+/* ------------------------------------------------------------- get, put and drop address spaces */
 
 static struct kvgpu_space *space_find(struct kvgpu_machine *m, struct kvgpu_gaddr pd)
 {
