@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# cluster.sh: the demo's act with two GPUs in one program, without a VM. kvgpu-run starts two proxies by MPI, the GPU model in the
-# server process of each. matrix_plain, plain CUDA, divides a product over its devices: first it computes, and two GPUs have to give
-# what one gives, bit by bit. Then GPUs are paced: a kernel that only takes time, as the CPUs here emulate what a GPU would do.
+# cluster.sh: the step of the demo in which one program uses two GPUs, without a VM. kvgpu-run
+# starts two proxies by MPI, each with a GPU model in its server process. matrix_plain, a plain CUDA
+# program, divides a matrix product over its devices. First it computes, and two GPUs must give the
+# same sum as one. Then its kernels only take a given time, as on paced GPUs: emulated GPUs share
+# the CPUs of this machine, so real kernels would not show that two GPUs are faster.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 if ! command -v mpicc.openmpi mpirun.openmpi >/dev/null || ! selftests/cuda/toolkit.sh >/dev/null 2>&1; then
@@ -17,9 +19,9 @@ root=()
 [ "$(id -u)" != 0 ] || root=(--allow-run-as-root)
 export LD_LIBRARY_PATH=$inprocess	# its libcudart; kvgpu-run puts its own libcuda in front
 
-# over GPUS ARGUMENT...: the last line of kvgpu-run's
+# over GPUS ARGUMENT...: runs kvgpu-run with so many GPUs and these further arguments
 over() { "$remote/kvgpu-run" --mpi openmpi "${root[@]}" --share --library "$inprocess/libcuda.so.1" --client "$remote" --gpus "$@"; }
-# word N LINE: the value behind the word N
+# word NAME LINE: prints the value that follows the word NAME in LINE
 word() { sed -E "s/.*\<$1 ([^ ]+).*/\1/" <<<"$2"; }
 
 echo "two proxies, a GPU model of its own in each; kvgpu-run --list:"

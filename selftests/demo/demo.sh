@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# make demo: a server with the modelled K20m in which the distribution's nouveau drives the card natively, and beside it one in
-# which kvgpu.ko owns the card and a stock Debian guest's own nouveau drives a vGPU of it. The same client verifies every byte
-# in both and is measured in both, in turns. Then a second guest with a bigger vGPU beside the first, and what kvgpu-top shows of
-# their shares, and CUDA in both. Then a guest without a GPU, whose programs run on the first one's vGPU; and one program with two
-# GPUs by MPI. Takes everything down again and writes a report (docs/measurements.md).
+# make demo: boots a server with the modelled K20m whose stock nouveau drives the card, and beside
+# it a server in which kvgpu.ko has the card and the nouveau of a stock Debian guest drives a vGPU.
+# The same client copies, verifies every byte and is measured in both, in turns. Then come: a second
+# guest with a larger vGPU, and the shares that kvgpu-top shows; CUDA programs in both guests; a
+# guest without a GPU, whose programs run on the first guest's vGPU; one program that uses two GPUs
+# through MPI. At the end both servers are taken down and a report is written
+# (docs/measurements.md).
 #   DEMO_BYTES=256M                 how much is copied
 #   DEMO_MODEL_ARGS="--ce-rate 1G"  further arguments for both GPU models: paced engines, for instance
 set -euo pipefail
@@ -46,7 +48,8 @@ trap 'exit 130' INT TERM
 
 programs() { cp "$out/kvgpu-client" selftests/guest/inside/*.sh "$1/"; }
 
-# measure NAME natively|in_guest CMD...: runs it with snapshots of counters at its marks, and tells how long it took
+# natively, in_guest: print the SNAPSHOT argument of marked.py for the server with nouveau and for
+# g1
 natively() { printf 'model:%s\n' "$(card status | awk '$1 == "stats" { print $2 }')"; }
 in_guest() { printf 'KVGPU_TB_NAME=demo %s run -- /share/counters.sh g1\n' $TB; }
 what_is()
@@ -58,6 +61,8 @@ what_is()
 	load) echo "nouveau loaded three times" ;;
 	esac
 }
+# measure NAME natively|in_guest CMD...: runs CMD there by marked.py, which reads counters at its
+# marks, and prints how long it took
 measure()
 {
 	local name=$1 where=$2 began=$SECONDS
@@ -73,7 +78,8 @@ measure()
 	printf '%-32s %s: %d s\n' "$(what_is "${name%[0-9]}")" "${where/in_guest/in g1}" $((SECONDS - began)) | indent
 }
 
-# the CUDA toolkit, fetched if it is not there: tells how far it is, because that takes minutes
+# toolkit: fetches the CUDA toolkit if it is not there, and prints the progress, because that takes
+# minutes
 toolkit()
 {
 	local fetch i
@@ -89,7 +95,8 @@ toolkit()
 	wait $fetch
 }
 
-# guest_up NAME TYPE: notes its vGPU for the last screen
+# guest_up NAME TYPE: starts a stock guest with a vGPU, and writes name, type and UUID to
+# $out/guests for the last screen
 guest_up()
 {
 	vgpu guest start "$1" --full --mem 1G --type "$2" 2>&1 | indent
@@ -98,7 +105,7 @@ guest_up()
 	grep -v 'bios:\|DRM: [DM]CB\|TMDS' "$out/$1.gpu" | indent
 }
 
-# both guests copy, again and again, until the given time has passed
+# lets both guests copy in the background for so long
 busy() # SECONDS
 {
 	local g
@@ -108,7 +115,8 @@ busy() # SECONDS
 	done
 }
 
-# cuda_in_both PROGRAM...
+# cuda_in_both PROGRAM...: runs the CUDA programs in both guests at the same time; without the
+# toolkit it prints that they are left out
 cuda_in_both()
 {
 	local g
@@ -133,7 +141,8 @@ cuda_in_both()
 	done
 }
 
-# unpacks packages of ours in the server or in a guest: install_in run|"guest run NAME" NAME...
+# install_in run|"guest run GUEST" NAME...: installs this project's packages NAME in the server or
+# in a guest
 install_in()
 {
 	local where=$1 name files=''
@@ -143,7 +152,8 @@ install_in()
 	vgpu $where -- sh -c "DEBIAN_FRONTEND=noninteractive dpkg -i $files 2>&1" >>"$out/dpkg.log" || { tail -n 5 "$out/dpkg.log"; return 1; }
 }
 
-# lab and g1 as docs/remote-setup.md has it: the server's host makes memory for both; udev makes a device of it in each
+# lab_there: starts the guest lab and connects it with g1 as docs/remote-setup.md says: the server
+# makes a file of memory that both guests share, and udev makes a device for it in each
 lab_there()
 {
 	local version share lab
@@ -167,7 +177,8 @@ lab_there()
 		ls /dev/dri 2>/dev/null | grep -c render)"; echo "memory that lab shares with g1: $(kvgpu-aperture list)"'
 }
 
-# cuda_in_lab PROGRAM...: as they are, without a setting; those that the step before has compiled
+# cuda_in_lab PROGRAM...: runs in lab those of the programs that the step before has compiled,
+# without any setting
 cuda_in_lab()
 {
 	local program said began rc nr=0

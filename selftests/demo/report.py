@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""report.py FOLDER REPORT.json BYTES SECONDS MODEL_ARGS: what make demo found, as JSON (docs/measurements.md says what is in
-it) and as a table on standard output. Exit status 1 if a check failed: bytes, the steady state, exits of an interrupt."""
+"""report.py FOLDER REPORT.json BYTES SECONDS MODEL_ARGS: writes what make demo measured as JSON (docs/measurements.md says what is in
+it), and prints it as a table. Exit status 1 if a check failed: a TAP line of the client, a steady state without exits, or the number
+of exits for an interrupt."""
 import datetime
 import json
 import re
@@ -16,13 +17,13 @@ WHERE = {"native": "natively", "guest": "in_guest"}
 
 
 def base_kernel():
-    """the version behind the role (testbed/packages/kernels.list)"""
+    """Return the release of the base kernel (testbed/packages/kernels.list)."""
     lines = subprocess.run(["testbed/tb", "kernels"], capture_output=True, text=True, check=True).stdout.splitlines()
     return next(line.split()[1] for line in lines if line.endswith(" base"))
 
 
 class Run:
-    """what lies in the folder, by side: "native" or "guest" """
+    """The files that demo.sh wrote. A side is "native" (the server with nouveau) or "guest" (g1)."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -91,7 +92,7 @@ def mapping(run):
 
         out.append({
             "memory": mine["memory"], "mib": mine["mib"],
-            # without those of interrupts: nouveau's thermal alarm comes natively only
+            # without units that interrupts access: the thermal alarm interrupts natively only
             "native_accesses": (n["model.unit.mmu"] + n["model.unit.bar"] + n.get("model.unit.fifo", 0)) / rounds,
             "guest_traps": each("kvgpu.exits_bar0_read", "kvgpu.exits_bar0_write", "kvgpu.exits_bar1_bar3"),
             "guest_page_faults": each("kvgpu.page_faults"),

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# What make and the demo's steps show. Prints TAP.
+# Tests what make, the demo's steps and check.sh print. Prints TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=$(mktemp -d) || exit 1
@@ -19,7 +19,7 @@ result() # STATUS NAME [FILE]
 	fi
 }
 
-# make_shows OUT WORD...: what make prints while it builds a program anew
+# make_shows OUT WORD...: builds a program anew by make WORD..., and writes what make prints to OUT
 make_shows()
 {
 	rm -rf "$work/o"
@@ -63,7 +63,7 @@ result $? "the second time it tells how long the first took" "$work/out"
 script -qec "bash -eu $work/steps" "$work/typescript" >"$work/out" 2>&1 </dev/null && grep -qE $'\r     1/2 \.\.\. 2 s \(last time [23]\)' "$work/out"
 result $? "a terminal has one" "$work/out"
 
-# ------------------------------------------------------------------ slips
+# ----------------------------------------------- check.sh: wrong variables, second runs, interrupts
 
 make -s check PART=nope >"$work/out" 2>&1
 result "$([ $? = 2 ] && grep -q 'knows no variable PART; it knows: .*PARTS' "$work/out"; echo $?)" "make check: a variable that it does not know is told" "$work/out"
@@ -77,13 +77,13 @@ mkdir -p "$work/cache/check"
 result $? "a second check with beds says that one runs, and ends" "$work/out"
 (
 	exec 8>>build/check.running
-	flock -n 8	# fails if the check that runs this test has the lock: then it is held as well
+	flock -n 8	# fails if the check that runs this test has the lock: that is held, too, which is all this test needs
 	KVGPU_CACHE=$work/cache timeout 20 selftests/check.sh fast tools >"$work/out" 2>&1
 	[ $? = 1 ] && grep -q 'runs in this tree already' "$work/out"
 )
 result $? "a second check in the same tree says that one runs, and ends" "$work/out"
 
-# check.sh with two parts of ours, of which the second is interrupted
+# check.sh in a made-up tree with three parts; it is interrupted in the second
 mkdir -p "$work/tree/selftests" "$work/tree/testbed"
 cp selftests/check.sh selftests/tap.sh "$work/tree/selftests/"
 printf '#!/bin/sh\n' >"$work/tree/testbed/tb" && chmod +x "$work/tree/testbed/tb"

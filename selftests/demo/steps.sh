@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Sourced by demo.sh: its steps as a person sees them. What will happen and how long each took when it last ran here, which step
-# runs now, and, on a terminal, that it still does.
+# Sourced by demo.sh: prints its steps: first the plan, with the time that each step took in the
+# last run here; then each step as it begins and ends; on a terminal also a line that counts the
+# seconds of a long step.
 
 times=${KVGPU_CACHE:-$HOME/.cache/kvgpu}/demo/times	# "STEP SECONDS" lines of the last run that went well, then "date DATE"
 titles=() guesses=() taken=()
 at=0 step_began=0 life=''
 
-# will TEXT GUESS: one step more; GUESS is what it takes on two cores with nothing to fetch
+# will TEXT GUESS: adds a step to the plan; GUESS is how many seconds it takes on two cores if
+# nothing has to be fetched
 will() { titles+=("$1"); guesses+=("$2"); }
 
-# seconds that the step took last time, or the guess
+# expected: prints how many seconds the step took in the last run here, or the guess
 expected() # STEP
 {
 	if known_times; then
@@ -36,7 +38,7 @@ plan()
 	done
 }
 
-# step: the next one of the plan begins
+# step: ends the step that runs, and begins the next one of the plan
 step()
 {
 	step_done
@@ -53,7 +55,8 @@ step_done()
 	printf '     %d/%d took %d s\n' $at ${#titles[@]} "${taken[at]}"
 }
 
-# a terminal's last line counts the seconds of a step from its 20th on ($life_after); no log has that
+# life_begins: on a terminal, counts the seconds of a step in its last line, from the 20th second
+# ($life_after) on
 life_after=20
 life_begins()
 {
@@ -82,7 +85,8 @@ life_ends()
 	printf '\r\033[K'
 }
 
-# what a program says, below its step; on a terminal over the line that counts
+# indent: indents a program's output below its step; on a terminal it overwrites the line of
+# life_begins
 indent() { if [ -t 1 ]; then sed -u $'s/^/\r\033[K     /'; else sed -u 's/^/     /'; fi; }
 
 keep_times()

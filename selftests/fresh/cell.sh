@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # shellcheck disable=SC2154
-# One cell. run_cell watches it from this machine; inside_cell is process 1 of the namespaces in which all of it happens, so
-# that nothing is left of it when it ends, whatever ends it.
+# Sourced by run.sh: one cell, that is, README's commands on one fresh Debian. run_cell runs on this
+# machine and watches it. inside_cell is process 1 of the namespaces of the cell: when it ends, in
+# whatever way, no process and no mount of the cell is left.
 
 LIMIT=${FRESH_LIMIT:-3600}
 
-# The last thing of a record is its result; it gets its name by rename.
+# run_cell: runs a cell and writes its record, lines "NAME<tab>VALUE". The line "result" is the
+# last; only then the record gets its name.
 run_cell() # CELL SUITE all|first archive|clone PLACE
 {
 	local name=$1 began=$SECONDS rc=0
@@ -18,7 +20,7 @@ run_cell() # CELL SUITE all|first archive|clone PLACE
 	: >"$CELL_LOG"
 	printf 'cell\t%s\nsuite\t%s\nhow\t%s\nplace\t%s\ncommit\t%s\ndate\t%s\n' "$1" "$2" "$4" "$5" "$COMMIT" "$(date -u +%F)" >"$CELL_RECORD"
 	say "$name: a Debian ${1%%-*}, the tree in $5 (log: $CELL_LOG)"
-	# the network namespace in which the archive is
+	# 7: this machine's network namespace, from which proxy.py reaches the archive
 	exec 7</proc/self/ns/net
 	setpriv --pdeathsig KILL timeout --signal=KILL "$LIMIT" \
 		setpriv --pdeathsig KILL unshare --net --mount --pid --ipc --uts --fork --kill-child --mount-proc \
@@ -45,7 +47,7 @@ run_cell() # CELL SUITE all|first archive|clone PLACE
 	return $rc
 }
 
-# with a sign of life on a terminal
+# waits for the cell; on a terminal prints the last line of its log every 20 s
 await_cell() # CELL BEGAN
 {
 	local next=20 waker
@@ -61,7 +63,8 @@ await_cell() # CELL BEGAN
 	wait "$cell_pid"
 }
 
-# what an interrupted run left, and packages that no cell has asked for in a month
+# clean_up: removes what an interrupted run left, and kept packages that no cell has fetched for 30
+# days
 clean_up()
 {
 	[ -n "$keep" ] || rm -rf --one-file-system -- "$STORE"/cells
@@ -74,7 +77,7 @@ inside_cell() # CELL SUITE all|first archive|clone PLACE
 {
 	local name=$1 suite=$2 which=$3 how=$4 place=$5 command
 	local root=$CELL_WORK/root
-	# what is told when this ends early
+	# the reason that the trap below records if this ends early
 	doing=''
 	trap '[ $? -eq 0 ] || printf "why\t%s\n" "$doing" | tee -a "$CELL_LOG" >>"$CELL_RECORD"' EXIT
 	doing="the proxy did not start"
@@ -94,7 +97,7 @@ inside_cell() # CELL SUITE all|first archive|clone PLACE
 	done 4< <(cell_commands "$which")
 }
 
-# README's commands: all of them, or the first
+# cell_commands all|first: prints README's commands, or those of --commands
 cell_commands()
 {
 	if [ -n "$CELL_STAND_IN" ]; then
@@ -106,7 +109,8 @@ cell_commands()
 	fi
 }
 
-# The proxy listens in this cell's network namespace, whose only way out it is, and asks the archive from the machine's.
+# start_proxy: starts proxy.py. It listens in the cell's network namespace, which has no other
+# connection to the network, and asks the archive from this machine's network namespace. Sets PORT.
 start_proxy() # SUITE
 {
 	local tries uses
@@ -125,7 +129,8 @@ start_proxy() # SUITE
 	[ -n "$PORT" ]
 }
 
-# A root with apt, what Debian calls essential, and what README tells a user to have.
+# make_root: makes the root file system, with apt, Debian's essential packages, and those that
+# README tells a user to install
 make_root() # SUITE
 {
 	local option packages key
@@ -138,7 +143,7 @@ make_root() # SUITE
 	done < <(cell_apt_options "$PORT")
 	mmdebstrap --variant=apt --mode=root --architectures=amd64 --format=directory "${options[@]}" --include="$packages" \
 		--keyring=/usr/share/keyrings/ "$1" "$root" "$sources"
-	# a mirror's own key, which Debian's packages do not bring
+	# keys that no package in the root has: a mirror may sign with its own
 	while read -r key; do
 		[ -e "$root$key" ] || install -D -m 644 "$key" "$root$key"
 	done < <(root_keys "$1")
@@ -146,7 +151,8 @@ make_root() # SUITE
 	printf '127.0.0.1 localhost\n127.0.1.1 fresh\n' >"$root/etc/hosts"
 }
 
-# put_tree archive|clone DIR: as a tarball of the commit has it, or with .git
+# put_tree archive|clone DIR: puts the commit's tree into DIR, as a tarball has it or as a shallow
+# clone
 put_tree()
 {
 	mkdir -p "$2"
@@ -158,7 +164,7 @@ put_tree()
 	fi
 }
 
-# The file systems that a booted machine has. Debian 13 keeps /tmp in memory.
+# mount_machine: mounts the file systems that a booted Debian has. Debian 13 has /tmp in memory.
 mount_machine() # ROOT SUITE
 {
 	local root=$1 node
@@ -182,12 +188,14 @@ mount_machine() # ROOT SUITE
 	[ "$2" = bookworm ] || mount -t tmpfs -o mode=1777,nosuid,nodev,size=50% tmpfs "$root/tmp"
 }
 
-# disk_of PATH...: bytes on the disk. Other file systems below a path, and paths that do not exist, count as 0
+# disk_of PATH...: prints how many bytes the paths take on the disk. Other file systems below a
+# path, and paths that do not exist, count as 0.
 disk_of() { { du -sxc --block-size=1 "$@" 2>/dev/null || true; } | awk 'END { print $1 }'; }
 
 fetched() { awk '{ sent += $1; came += $2 } END { printf "%.0f %.0f\n", sent, came }' "$CELL_WORK/fetched"; }
 
-# step CELL COMMAND: as root's shell of a machine that has just booted, in the tree
+# step CELL COMMAND: runs the command in the cell, in the tree, by root's shell, and records its
+# exit code and what it took
 step()
 {
 	local command=$2 began=$SECONDS rc=0 sent came sent_before came_before watcher most

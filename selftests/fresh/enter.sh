@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# enter.sh ROOT PLACE COMMAND: COMMAND in the directory PLACE of the machine whose root is ROOT, as root after login. Runs as the
-# first process of its namespaces. A command that ends well and leaves processes behind has failed (exit code 99).
+# enter.sh ROOT PLACE COMMAND: runs COMMAND in the folder PLACE of the root file system ROOT, with
+# the environment of root's login. Runs as process 1 of a PID namespace, in a mount and UTS
+# namespace of its own. Ends with COMMAND's exit code, or with 99 if that is 0 but processes of
+# COMMAND are still there 5 s later.
 set -eu
 printf 'fresh\n' >/proc/sys/kernel/hostname
 mount -t proc proc "$1/proc"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# run.sh's cells with commands of the test in roots made of this machine's own bash: what they see, what is recorded, what is
-# measured, and that nothing is left of them, whatever ends them. TAP. Nothing is fetched.
+# Tests the cells of run.sh: what a command sees in a cell, what is recorded and measured, and that
+# nothing is left of a cell, whatever ends it. The root file systems contain bash and a few programs
+# of this machine; nothing is fetched. Prints TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 if ! git rev-parse -q --verify HEAD >/dev/null 2>&1; then
@@ -36,7 +37,8 @@ check() # NAME CONDITION...
 	result $? "$name"
 }
 
-# stands for mmdebstrap: takes its last arguments, and what apt is told of the proxy
+# make_machine: makes such a root, and a script in place of mmdebstrap that copies it; the script
+# also writes the proxy's port to /etc/port
 make_machine()
 {
 	local file
@@ -56,7 +58,7 @@ make_machine()
 	chmod 755 "$work/bin/mmdebstrap"
 }
 
-cell() # CELL COMMAND: exit code of run.sh; what it said is in out
+cell() # CELL COMMAND: runs the cell with that command; returns the exit code of run.sh, whose output is in $work/out
 {
 	# shellcheck disable=SC2086
 	selftests/fresh/run.sh --cell "$1" --commands "$2" >"$work/out" 2>&1
@@ -66,7 +68,8 @@ said() { grep -q -- "$1" "$work/out"; }
 log() { cat "$work"/cache/fresh/records/*/"$1".log; }
 record() { sed -n "s/^$2\t//p" "$work"/cache/fresh/records/*/"$1".tsv; }
 
-# the end of a namespace takes a moment
+# nothing_left: true if no process and no mount of a cell is left; waits up to 10 s, since the end
+# of a namespace takes a moment
 nothing_left()
 {
 	local tries
@@ -86,7 +89,9 @@ sees_its_own_machine()
 	[ "$(grep -c '^process' "$work/out")" -le 3 ] && [ "$(grep -c '^mount' "$work/out")" -gt 8 ] && ! grep -F "$work" "$work/out"
 }
 
-# fetches: asks for the only file of an archive on this machine, as apt would
+# fetches CELL BYTES: a command fetches the only file of an archive on this machine through the
+# proxy, which must have fetched BYTES for it; a connection that does not go through the proxy must
+# fail
 fetches()
 {
 	local port
@@ -107,7 +112,7 @@ fetches()
 	return "$1"
 }
 
-# interrupt SIGNAL: a cell that has got to its command
+# interrupt SIGNAL: ends run.sh by the signal while a cell's command runs; nothing may be left
 interrupt()
 {
 	local pid rc
@@ -131,7 +136,7 @@ is_listed() { selftests/fresh/run.sh --list --commands x >"$work/out" && said '^
 fails() { ! cell 12-root 'exit 7' && said "FAILED.*'exit 7' failed" && [ "$(record 12-root result)" = failed ] && said 'exit code 7'; }
 leaves_processes() { ! cell 12-root 'sleep 1002 & true' && log 12-root | grep -q 'left processes behind: .*(sleep)' && ! pgrep -xf 'sleep 1002'; }
 takes_too_long() { ! FRESH_LIMIT=8 cell 12-root 'sleep 1003' && said 'not done after 8 s' && ! pgrep -xf 'sleep 1003'; }
-# more than 2^31 bytes in a file in memory, where some awk count no further
+# over 2^31 bytes in a file in memory, because some versions of awk print no larger integers
 holds_memory()
 {
 	cell 12-root 'head -c 2300000000 /dev/zero >/dev/shm/x; sleep 3' && record 12-root step | cut -f6 >"$work/out" &&

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# The memory of a cell's commands: what they hold and can't be dropped, pages of programs and of shared memory (the
-# server's memory, tmpfs), looked at every second. A cgroup's own peak would count the page cache, which takes whatever is free.
+# Measures the memory of a cell's commands every second: pages of programs and of shared memory (the
+# server's memory, tmpfs), which the kernel can't drop. The peak that a cgroup counts itself would
+# include the page cache, which grows into all free memory.
 
-# make_group NAME: prints the directory of a new memory cgroup, version 2 or 1; nothing where there is none to be had
+# make_group NAME: makes a memory cgroup, of version 2 or 1, and prints its folder; prints nothing
+# if none can be made
 make_group()
 {
 	local base group
@@ -23,7 +25,8 @@ make_group()
 	done
 }
 
-# remove_groups: this run's, and those of runs that were killed. A group is named by its run's process.
+# remove_groups: removes the cgroups of this run and of runs that were killed. The name of a cgroup
+# ends with the PID of its run.
 remove_groups()
 {
 	local group tries
@@ -37,7 +40,9 @@ remove_groups()
 	done
 }
 
-# memory_now GROUP: bytes. Without a group: of all processes in other mount namespaces of this PID namespace, shared pages by parts.
+# memory_now GROUP: prints the bytes that the processes of the cgroup have now. If GROUP is empty:
+# of all processes of this PID namespace that are in another mount namespace; of a shared page each
+# process counts its part.
 memory_now()
 {
 	local own process
@@ -52,7 +57,7 @@ memory_now()
 	done | awk '$1 == "Pss_Anon:" || $1 == "Pss_Shmem:" { kb += $2 } END { printf "%.0f\n", kb * 1024 }'
 }
 
-# watch_memory GROUP FILE: keeps the most in FILE until it is killed
+# watch_memory GROUP FILE: writes the largest number of bytes so far to FILE, until it is killed
 watch_memory()
 {
 	local now most=0

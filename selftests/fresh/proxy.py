@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A caching HTTP proxy for apt, on 127.0.0.1 of the network namespace that it is started in.
 
-It reaches the archive from another namespace: --netns is the file of that one. What never changes under its name, packages and
-index files that are named by their hash, is kept in --cache and served from there. All else is asked for every time.
---log gets a line for each answer: bytes sent to apt, bytes that came from the archive, status, URL.
-Prints its port when it listens.
+It reaches the archive from another network namespace, whose file is --netns. Packages, and index files that are named by their hash,
+never change: they are kept in the folder --cache and served from there. All other files are fetched each time. --log gets a line for
+each answer: bytes sent to apt, bytes that came from the archive, status, URL. Prints its port when it listens.
 """
 import argparse
 import base64
@@ -31,7 +30,7 @@ ONE_HOP = {"connection", "proxy-connection", "keep-alive", "transfer-encoding", 
 
 
 class Archive:
-    """The way to the archive: each host directly, or through this machine's own proxy."""
+    """Connections to the archive: to each host directly, or through the proxy that this machine uses."""
 
     def __init__(self, via="", tls_hosts=(), ca_file=None, timeout=60):
         self.via = urllib.parse.urlsplit(via) if via else None
@@ -56,7 +55,7 @@ class Archive:
         return http.client.HTTPConnection(host, timeout=self.timeout), {}
 
     def ask(self, url, headers):
-        """The answer to GET url. A connection that was kept may have been closed meanwhile: then a new one asks."""
+        """Send GET url, and return the answer. If the kept connection was closed meanwhile, use a new one."""
         parts = urllib.parse.urlsplit(url)
         whole = bool(self.via) and parts.netloc not in self.tls_hosts
         target = url if whole else urllib.parse.urlunsplit(("", "", parts.path or "/", parts.query, ""))
@@ -76,14 +75,14 @@ class Archive:
         raise OSError("no answer")
 
     def forget(self, url):
-        """After half an answer the connection is of no use any more."""
+        """Close the connection to the URL's host: after half an answer it can't be used again."""
         known = self.kept.__dict__.get("pool", {}).pop(urllib.parse.urlsplit(url).netloc, None)
         if known:
             known[0].close()
 
 
 class Store:
-    """Files by URL. A file is there by rename, when it has the length that was announced and the hash that its name says."""
+    """Kept files by URL. A file gets its name only when it has the announced length and, if the URL has a hash, that hash."""
 
     def __init__(self, path):
         self.path = path
@@ -99,7 +98,7 @@ class Store:
             kept = open(self.name(url), "rb")
         except FileNotFoundError:
             return None
-        os.utime(kept.fileno())     # what is not asked for any more is dropped by its age
+        os.utime(kept.fileno())     # cell.sh drops files that were not used for 30 days
         return kept
 
     def begin(self):
@@ -158,7 +157,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def pass_on(self, url):
         forever = FOREVER.search(urllib.parse.urlsplit(url).path)
-        # of what is kept the whole is asked for, whatever apt has of it already
+        # a file that will be kept is fetched whole, also if apt asks for a part of it
         dropped = ONE_HOP | ({"range", "if-range", "if-modified-since"} if forever else set())
         headers = {name: value for name, value in self.headers.items() if name.lower() not in dropped | {"host"}}
         try:
@@ -209,7 +208,7 @@ class Proxy(ThreadingHTTPServer):
         self.store, self.archive, self.log, self.lock = store, archive, log, threading.Lock()
 
     def server_bind(self):
-        # not HTTPServer's: that asks the resolver for a name
+        # HTTPServer.server_bind() would look up a host name, which takes long without a resolver
         self.socket.bind(self.server_address)
         self.server_address = self.socket.getsockname()
         self.server_name, self.server_port = "127.0.0.1", self.server_address[1]
@@ -229,7 +228,7 @@ def raise_loopback():
 
 
 def enter_netns(path):
-    """sockets that are made from now on are in that namespace; the socket that listens stays where it is"""
+    """Make new sockets in that network namespace from now on. The socket that listens stays in the old one."""
     libc = ctypes.CDLL(None, use_errno=True)
     with open(path, "rb") as namespace:
         if libc.setns(namespace.fileno(), 0x40000000) != 0:

@@ -22,7 +22,7 @@ def section(text):
 
 
 def commands(text):
-    """The section's lines of code, without what is said of them."""
+    """Return the indented lines of the section, without their comments."""
     lines = (re.sub(r"\s+#.*", "", line).strip() for line in re.findall(r"^    (.+)", section(text), re.M))
     return [line for line in lines if line] or sys.exit("README.md: no commands in 'Two commands'")
 
@@ -33,7 +33,7 @@ def needs_paragraph(text):
 
 
 def packages(text):
-    """All that is in back quotes there."""
+    """Return all names in back quotes in that paragraph."""
     return re.findall(r"`([a-z0-9][a-z0-9+.-]+)`", needs_paragraph(text))
 
 

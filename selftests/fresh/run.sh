@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # make check-fresh: README's two commands on fresh Debians. README.md here says what is run.
-#   run.sh                  all cells; what passed at this commit is not run again
-#   run.sh --cell NAME...   these, also if they passed
-#   run.sh --list           the cells, and what is recorded of them
-#   run.sh --table          writes the tables from what is recorded
-# For work on this folder: --commands 'CMD' runs CMD (one a line) instead of README's (recorded apart, never in docs/),
-# --keep leaves the root of a cell that failed.
+#   run.sh                  runs all cells, but for those that passed at this commit
+#   run.sh --cell NAME...   runs these cells (--cell before each), also if they passed
+#   run.sh --list           prints the cells, and their results at this commit
+#   run.sh --table          writes the tables from the recorded results
+# For work on this folder: --commands 'CMD' runs CMD (one command a line) in place of README's
+# commands; such results are recorded apart and never written to docs/. --keep leaves the root file
+# system of a cell that failed.
 set -eu -o pipefail
 export LC_ALL=C.UTF-8 PYTHONDONTWRITEBYTECODE=1
 FRESH_DIR=$(dirname "$(readlink -f "$0")")
@@ -15,7 +16,8 @@ TOP=$PWD
 CACHE=${KVGPU_CACHE:-$HOME/.cache/kvgpu}
 STORE=$CACHE/fresh
 
-# cell, Debian, which commands of README, how the tree gets there, where it lies. Debian 13 has /tmp in memory, 12 on the disk.
+# cells: prints a line for each cell: name, Debian, which commands of README, how the tree gets
+# there, its folder. Debian 13 has /tmp in memory, Debian 12 on the disk.
 cells()
 {
 	local suite number
@@ -42,7 +44,8 @@ cells()
 . selftests/fresh/memory.sh
 say() { printf 'fresh: %s\n' "$*"; }
 
-# what this command itself needs; util-linux and apt are on every Debian
+# install_own_packages: installs on this machine what run.sh itself needs, beyond what every Debian
+# has
 install_own_packages()
 {
 	local want
@@ -63,7 +66,7 @@ need_machine()
 	git rev-parse -q --verify HEAD >/dev/null 2>&1 || die "$TOP is no git checkout" "cells are made of a commit and recorded by it"
 	unshare --net --mount --pid --ipc --uts --fork --kill-child true ||
 		die "no new namespaces here" "in a container it has to be a privileged one"
-	find_archives	# here: a cell reaches no archive by itself
+	find_archives	# on this machine, because a cell has no network of its own
 	mkdir -p "$STORE/packages"
 }
 
@@ -105,7 +108,8 @@ list()
 # state_of CELL: passed, failed, or - if it was not run at this commit
 state_of() { sed -n 's/^result\t//p' "$RECORDS/$1.tsv" 2>/dev/null | grep . || echo -; }
 
-# stop: after an interrupt. All processes of cell.sh end with the first one, which is killed here, and so do their mounts
+# stop: ends this run after a signal or an error. It kills the first process of the cell that runs;
+# with that all processes and mounts of the cell end.
 stop()
 {
 	trap - EXIT

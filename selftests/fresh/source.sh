@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Where a cell's packages come from: the archive of this machine's apt, through proxy.py, which keeps them for the next cell.
+# Sourced by run.sh: where a cell's packages come from: the archive of this machine's apt, through
+# proxy.py, which keeps them for the next cell.
 
-# a value of apt's configuration, empty if there is none
+# apt_value NAME: prints a value of apt's configuration, or nothing if there is none
 apt_value() { apt-config dump "$1" | sed -n "s|^$1 \"\\(.*\\)\";\$|\\1|p" | tail -n 1; }
 
-# proxy_of SCHEME HOST: this machine's own way there, as apt finds it; empty: none
+# proxy_of SCHEME HOST: prints the proxy through which apt on this machine reaches HOST, or nothing
+# if it uses none
 proxy_of()
 {
 	local value
@@ -18,7 +20,8 @@ proxy_of()
 
 uri_host() { sed -E 's,^[a-z]+://([^/]*).*,\1,' <<<"$1"; }
 
-# proxy_options SUITE: how proxy.py reaches the archive. A root has no certificates, so it asks for http and the proxy for https.
+# proxy_options SUITE: prints options that tell proxy.py how to reach the archive. A new root has no
+# certificates, so its apt uses http; proxy.py then uses https if the archive does.
 proxy_options()
 {
 	local suite uri host via='' ca
@@ -36,7 +39,7 @@ proxy_options()
 	[ -z "$ca" ] || printf -- '--ca-file\n%s\n' "$ca"
 }
 
-# root_sources SUITE: apt's sources of a fresh machine
+# root_sources SUITE: prints apt's sources for the cell
 root_sources()
 {
 	local suite
@@ -45,10 +48,11 @@ root_sources()
 	done
 }
 
-# root_keys SUITE: the files of the keys that those sources name
+# root_keys SUITE: prints the key files that those sources name
 root_keys() { root_sources "$1" | sed -n 's/.*[[ ]signed-by=\([^] ]*\).*/\1/p' | tr ',' '\n' | sort -u; }
 
-# cell_apt_options PORT: this machine's, without its own proxies
+# cell_apt_options PORT: prints apt's options for the cell: this machine's, but with proxy.py as the
+# proxy
 cell_apt_options()
 {
 	host_apt_options | grep -vE '^Acquire::https?::(Proxy|CaInfo)|^Acquire::https?[ :].*::(SslCert|SslKey)' || true

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""table.py --records DIR --out DIR [--docs FILE] CELL...: what the cells recorded, as table.md and table.json in --out.
+"""table.py --records DIR --out DIR [--docs FILE] CELL...: writes the cells' records as table.md and table.json into --out.
 
-With --docs, the table goes between that page's markers when all cells have passed, and README.md's needs are compared with what
-was measured: exit code 1 and a line for each that is too low.
+With --docs it also writes the table between the markers of that page, if all cells have passed, and compares the needs that README.md
+names with those that were measured. It prints a line for each need that is too low, and then ends with exit code 1.
 """
 import argparse
 import json
@@ -57,7 +57,7 @@ def table(cells):
 
 
 def measured(cells):
-    """The most that a cell took, and which one: disk, memory, fetched."""
+    """Return {need: (the largest value of a cell, the cell's name)} for disk, memory and fetched, in bytes."""
     most = {}
     for name, cell in cells.items():
         steps = cell["steps"] if cell else []

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # shellcheck disable=SC2154
-# Sourced by run.sh: a server with two cards. t1 has a vGPU of each, t2 one of the second card, t3 one of the first. What goes
-# wrong on the second card is its own.
+# Sourced by run.sh: a server with two cards. t1 has a vGPU of each card, t2 one of the second card,
+# t3 one of the first. Faults of the second card must not disturb work on the first.
 
 CARDS_PROGRAMS=(multi_gpu topology peer_copies vector_add)
 
@@ -26,7 +26,7 @@ card_knob_of() { in_server cat "/sys/bus/pci/devices/${card[$1]}/kvgpu/$2"; }
 vgpu_of() { testbed/inside/guest-device uuid "$1" "${2:-1}"; }
 counter_of() { in_server cat "/sys/bus/mdev/devices/$(vgpu_of "$1" "$2")/kvgpu/$3"; }
 
-# mdevctl on both: types, a definition that is kept, a start from it
+# mdevctl shows types of both cards, and on each defines, starts, stops and undefines a vGPU
 cards_listed()
 {
 	local n uuid
@@ -74,7 +74,7 @@ cards_programs()
 		"they saw two GPUs"
 }
 
-# an endless kernel on the second card
+# an endless kernel hangs the second card while t3 copies on the first
 cards_hang()
 {
 	local resets
@@ -89,8 +89,9 @@ cards_hang()
 	result "$([ "$(counter_of t3 1 strikes)" = 0 ] && [ "$(counter_of t1 2 strikes)" = 0 ]; echo $?)" "nobody else has a strike"
 }
 
-# The second card falls off the bus: it answers nothing any more, all registers read as ones. The first goes on. With the
-# driver unbound and its decoding on again the second works again.
+# The second card is lost from the bus: with memory decoding off (PCI COMMAND 0) all of its
+# registers read as ones. The first card must go on. When decoding is on again and kvgpu is bound
+# again, the second card works again.
 cards_lost()
 {
 	local at=${card[1]} before
@@ -126,7 +127,7 @@ cards_reload()
 	result $? "and takes both again"
 }
 
-# the same programs on the cards themselves
+# nouveau in the server itself drives both cards, and runs the same programs
 cards_native()
 {
 	LIMIT=120 in_server sh -c 'rmmod kvgpu && modprobe nouveau && udevadm settle && [ -e /dev/dri/renderD129 ]'

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# carry_marks.sh NAME TEST: the client's TEST with its marks in the tiny guest NAME, as if it ran here: its output, an input that it
-# waits for at marks, its exit code. inside/marks.sh is the other end.
+# carry_marks.sh NAME TEST: runs kvgpu-client --marks TEST in the tiny guest NAME and behaves as if
+# it ran here: prints its output, passes a line of input to it at each mark, and ends with its exit
+# code. inside/marks.sh is the part inside of the guest.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 dir=$(testbed/tb share)/marks

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # shellcheck disable=SC2154
-# Sourced by run.sh: what a guest can do with its vGPU, judged by the programs that judge the card natively.
+# Sourced by run.sh: a guest's vGPU is tested by the programs that test the card on stock nouveau
+# without kvgpu (selftests/native).
 
 client_steps()
 {
@@ -21,7 +22,8 @@ client_steps()
 	no_trouble "client and Mesa in a guest"
 }
 
-# guest_log PHASE [WORD]: what the guest's kernel complains of (in lines with WORD), less what it may say natively in that phase
+# guest_log PHASE [WORD]: one test: the guest's kernel log has no complaint (in lines with WORD) but
+# those that dmesg-allow.list of selftests/native allows in that phase
 guest_log()
 {
 	local bad

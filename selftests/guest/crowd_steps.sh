@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # shellcheck disable=SC2154
-# Sourced by run.sh: many guests run the verifying copy client at once and for long, while vGPUs come and go beside them.
+# Sourced by run.sh: many guests run the verifying copy client at the same time, while vGPUs are
+# made and removed beside them.
 
-# a tiny guest with the client's arenas needs no more
+# memory of a tiny guest in which the client runs
 CROWD_MEM=320M
-# a life of the guest that is killed takes about this long beside others; none is begun later than that
+# seconds that crowd_life() takes beside busy guests; it is not begun if less time is left
 CROWD_LIFE_S=60
 
 crowd_steps()
@@ -34,7 +35,9 @@ crowd_steps()
 	no_trouble "crowds"
 }
 
-# crowd BESIDE GUEST:TYPE...: all of them copy for crowd_seconds; meanwhile BESIDE (lives, refusals) goes on
+# crowd BESIDE GUEST:TYPE...: all these guests copy for crowd_seconds. Meanwhile vGPUs are made and
+# removed; with BESIDE=lives one more guest also boots and is killed, again and again; with
+# BESIDE=refusals there is no such guest.
 crowd()
 {
 	local beside=$1 each name end
@@ -68,7 +71,7 @@ crowd()
 	no_trouble "$# guests, ${crowd_seconds} s"
 }
 
-# crowd_of GUEST:TYPE...: these guests are up and no others
+# crowd_of GUEST:TYPE...: starts and stops guests so that exactly these are up
 crowd_of()
 {
 	local each name
@@ -83,7 +86,9 @@ crowd_of()
 
 type_of() { in_server sh -c "basename \$(readlink /sys/bus/mdev/devices/$(uuid_of "$1")/mdev_type)" 2>/dev/null | sed 's/.*kvgpu-//'; }
 
-# vgpus_come_and_go BESIDE SECONDS: an admin makes and removes what is free, and one more is refused; a part of the seconds
+# vgpus_come_and_go BESIDE SECONDS: one test: makes as many vGPUs as there is room for, asks for one
+# more, which must be refused, and removes them, again and again for SECONDS, but for 60 s at most
+# (BESIDE=lives: 15 s)
 vgpus_come_and_go()
 {
 	local said most=60
@@ -92,7 +97,7 @@ vgpus_come_and_go()
 	result $? "beside ${#crowd_names[@]} guests vGPUs are made and removed, one more than fits is refused" "$said"
 }
 
-# one more guest boots, copies and is killed
+# crowd_life: one more guest boots, copies and is killed
 crowd_life()
 {
 	local rc
@@ -102,7 +107,8 @@ crowd_life()
 	return $rc
 }
 
-# as killed_in_copies(), with the patience that a crowded CPU asks for
+# crowd_killed NAME: like killed_in_copies(), with a longer time limit for the copies to begin,
+# since the CPUs are busy
 crowd_killed()
 {
 	local before after
@@ -116,7 +122,8 @@ crowd_killed()
 		"QEMU of $1 killed beside ${#crowd_names[@]} busy guests: no page stays pinned" "$before before, $after after"
 }
 
-# the number of pinned pages, of vGPUs, of the module's users is what it was before
+# crowd_left: the numbers of pinned pages, vGPUs, users of the module and free instances are what
+# they were before the crowds
 crowd_left()
 {
 	local name before after

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # shellcheck disable=SC2154
-# Sourced by run.sh: CUDA programs in guests, with our libraries on their stock nouveau. Needs the toolkit of
-# selftests/cuda/toolkit.sh; without it one line says so. CUDA_SHORT leaves out what one guest does alone.
+# Sourced by run.sh: CUDA programs in guests, with this project's libcuda and libcudart on the
+# guest's stock nouveau. Needs the toolkit of selftests/cuda/toolkit.sh; without it there is one
+# skipped test. CUDA_SHORT leaves out the programs that run in t1 alone.
 
-# the programs that make errors; each ends only when CUDA told it the right one and the device works again
+# programs that cause errors; each passes only if CUDA reports the right error and the device works
+# again after it
 CUDA_ERRORS=(error_illegal_address error_traps error_api printf_assert error_endless)
 CUDA_BESIDE=(matmul_tiled fft bfs needleman_wunsch spmv radix_sort histogram texture_objects)
 
@@ -39,7 +41,7 @@ cuda_staged()
 	return 1
 }
 
-# all but those that make errors
+# cuda_others: prints the names of all programs but CUDA_ERRORS
 cuda_others()
 {
 	local f
@@ -58,11 +60,12 @@ cuda_info()
 	[[ $said == *'Tesla K20m'* ]] || printf '%s\n' "$said" | sed 's/^/# /'
 }
 
-# cuda_cost PROGRAMS [held]: register accesses that so many runs of a small program cost in t1, where kvgpu-persist holds the engines or not
+# cuda_cost RUNS [held]: prints how many register accesses of t1 trapped while a small program ran
+# RUNS times; held: while kvgpu-persist holds the engines
 cuda_cost()
 {
 	local before=$(($(counter t1 exits_bar0_read) + $(counter t1 exits_bar0_write)))
-	# one command: a tiny guest runs one at a time
+	# all in one command, because a tiny guest runs one command at a time
 	in_image t1 sh -c 'export LD_LIBRARY_PATH=/mnt/cuda/lib
 		if [ -n "$2" ]; then
 			/mnt/cuda/lib/kvgpu-persist /dev/dri/renderD128 >/mnt/persist & pid=$!
@@ -73,7 +76,8 @@ cuda_cost()
 	echo $(($(counter t1 exits_bar0_read) + $(counter t1 exits_bar0_write) - before))
 }
 
-# what kvgpu-persist is for: the engines stay initialised between programs
+# cuda_persist: while kvgpu-persist runs, the engines stay initialized between programs, so a
+# program costs fewer register accesses
 cuda_persist()
 {
 	local alone=0 one=0 three=0
@@ -83,7 +87,8 @@ cuda_persist()
 		"a program costs less than 700 register accesses while the engines are held, of more than 1500" "$(((three - one) / 2)), $alone"
 }
 
-# the package as an admin has it: systemd in a guest starts the service with nouveau, and it is no harm to reloading nouveau
+# cuda_service: installs the package kvgpu-cuda in a stock guest. systemd starts its service when
+# nouveau has a GPU; with the service stopped, nouveau can be reloaded.
 cuda_service()
 {
 	local deb unit=kvgpu-persist@renderD128
@@ -104,7 +109,7 @@ cuda_service()
 	guest_gone g1
 }
 
-# cuda_run LOG GUEST PROGRAM...
+# cuda_run LOG GUEST PROGRAM...: runs the programs in the guest; output in LOG, exit code in LOG.rc
 cuda_run()
 {
 	local log=$1 guest=$2
@@ -113,14 +118,14 @@ cuda_run()
 	echo $? >"$log.rc"
 }
 
-# cuda_relay TEXT LOG
+# cuda_relay TEXT LOG: adds the results of cuda_run to this suite's
 cuda_relay()
 {
 	sed "s/^\(ok\|not ok\) \([0-9]*\) - /&$1: /" "$2" >"$OUT/cuda.log"
 	relay "CUDA programs $1" "$(cat "$2.rc")" <"$OUT/cuda.log"
 }
 
-# cuda_programs GUEST PROGRAM...
+# cuda_programs GUEST PROGRAM...: runs the programs in one guest, and adds their results
 cuda_programs()
 {
 	local log=$OUT/cuda-$1.log
@@ -128,7 +133,7 @@ cuda_programs()
 	cuda_relay "CUDA in $1" "$log"
 }
 
-# both guests run the same programs at once; the GPU's time is shared out while both have work
+# cuda_together: both guests run the same programs at the same time
 cuda_together()
 {
 	local before=("$(counter t1 gpu_time_ns)" "$(counter t2 gpu_time_ns)")
@@ -140,7 +145,8 @@ cuda_together()
 	cuda_shares "${before[@]}"
 }
 
-# long kernels in both: what each gets in windows of time
+# cuda_shares T1_NS T2_NS: prints the GPU time of the programs above (since the counters were T1_NS
+# and T2_NS). Then both guests run long kernels, and each must get some of the GPU.
 cuda_shares()
 {
 	note "GPU time of the programs: t1 $((($(counter t1 gpu_time_ns) - $1) / 1000000)) ms, t2 $((($(counter t2 gpu_time_ns) - $2) / 1000000)) ms"
@@ -162,7 +168,7 @@ cuda_busy()
 		LD_LIBRARY_PATH=/mnt/cuda/lib /mnt/cuda/programs/matmul_tiled 1024 || exit 1; done' >"$OUT/cuda-busy-$1.log" 2>&1
 }
 
-# t1 makes each error; beside it t2's programs go on as if nothing was
+# cuda_errors: t1 causes each error; t2's programs, at the same time, must all pass
 cuda_errors()
 {
 	local strikes faults
@@ -176,7 +182,8 @@ cuda_errors()
 		"t2 has no strike and no fault of t1's errors" "t1: $(counter t1 strikes) strikes, $(counter t1 faults) faults"
 }
 
-# two guests whose kernels ask for more than there is of the GPU; the shares are data, as in shares_steps.sh
+# compute_steps: kernels of two guests together need more than the GPU can do. The shares are
+# recorded and not judged, as in shares_steps.sh.
 compute_steps()
 {
 	if ! cuda_staged; then
@@ -207,7 +214,8 @@ compute_busy()
 	LIMIT=900 in_image "$1" env LD_LIBRARY_PATH=/mnt/cuda/lib /mnt/cuda/programs/keep_busy /mnt/stop >"$OUT/compute-$1.log" 2>&1
 }
 
-# compute_measured TEXT WANT
+# compute_measured TEXT WANT: samples GPU times of t1 and t2, and records their shares; WANT as in
+# shares.py
 compute_measured()
 {
 	sample_shares "$OUT/compute.samples" 11 2 t1 t2

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# OUT, TB, kernel and result() are cell.sh's
+# selftests/native/cell.sh defines OUT, TB, kernel, result(), relay() and in_server()
 # shellcheck disable=SC2154
-# Sourced by run.sh: the server, its guests, their vGPUs. Guests called g* are stock Debian; those called t* are tiny ones,
-# which come up in a third of the time and run the same kernel, nouveau and client out of the same image.
+# Sourced by run.sh: functions for the server, its guests and their vGPUs. Guests with names g* are
+# stock Debian. Those with names t* are tiny guests: they start faster, and run the same kernel,
+# nouveau and client out of the same image.
 
 in_guest() { timeout --kill-after=10 "${LIMIT:-300}" $TB guest run "$@" </dev/null; }
-# in_image NAME CMD...: with the programs of the distribution. A tiny guest's busybox would run its own of that name: it has no dash
+# in_image NAME CMD...: runs CMD with Debian's programs. In a tiny guest this is a chroot into the
+# image. CMD runs by the image's dash there, because busybox, which runs applets of its own for many
+# names, has none of that name.
 in_image()
 {
 	local name=$1
@@ -17,13 +20,13 @@ in_image()
 	esac
 }
 
-# what in_image finds the shared folder at
+# shared_in NAME: prints the path of the shared folder for a command of in_image
 shared_in() { case $1 in t*) echo /mnt ;; *) echo /share ;; esac; }
 
 uuid_of() { testbed/inside/guest-device uuid "$1"; } # made from the guest's name, so the server need not be asked
 counter() { in_server cat "/sys/bus/mdev/devices/$(uuid_of "$1")/kvgpu/$2" 2>/dev/null || echo -1; }
 
-# until CMD succeeds, at most LIMIT seconds
+# await SECONDS CMD...: repeats CMD until it succeeds; false after SECONDS
 await()
 {
 	local end=$((SECONDS + $1))
@@ -34,10 +37,12 @@ await()
 	done
 }
 
-# until_true SECONDS TEST: the same as words for a shell in the server or in a guest, which each question from here would keep busy
+# until_true SECONDS TEST: prints shell code that waits so for TEST. A server or guest runs it by
+# itself, because each single command from here would cost it CPU time.
 until_true() { printf 'n=0; until %s; do n=$((n + 1)); [ $n -lt %d ] || exit 1; sleep 0.3; done' "$2" $(($1 * 3)); }
 
-# a server that is dead has no log
+# trouble: prints complaints in the server's kernel log; a server that can't be asked is a
+# complaint, too
 trouble() { in_server sh -c "dmesg | grep -E 'WARNING:|BUG:|Oops|Call Trace|leaked' | head -n 5" || echo "it can't be asked"; }
 
 no_trouble()
@@ -67,7 +72,7 @@ share_programs()
 	cp libvirt-xml/*.xml "$share/libvirt-xml/"
 }
 
-# guest_up NAME TYPE [OPTION...]: with its nouveau loaded
+# guest_up NAME TYPE [OPTION...]: starts a guest with a vGPU of that type, and loads its nouveau
 guest_up()
 {
 	local name=$1 type=$2 what rc
@@ -77,7 +82,7 @@ guest_up()
 	t*) what="a tiny guest"; set -- --mem 512M "$@" ;;
 	*) what="a stock guest"; set -- --full --mem 1G "$@" ;;
 	esac
-	# in quick runs guests have work most of the time
+	# guests of quick runs have work most of the time, for which --busy is cheaper
 	[ "$mode" != quick ] || set -- --busy "$@"
 	what="$what $name with a vGPU of type $type"
 	if ! $TB guest start "$name" --type "$type" "$@" >"$OUT/guest.log" 2>&1 </dev/null; then
@@ -95,7 +100,7 @@ nouveau_loaded()
 {
 	case $1 in
 	t*) in_guest "$1" sh -c "$(cat selftests/guest/inside/enter_image.sh)" ;;
-	# not awaited: a stock guest is up when its nouveau has probed
+	# no wait is needed: tb says that a stock guest is up only when its nouveau has probed
 	*) in_guest "$1" sh -c 'dmesg | grep nouveau && test -e /dev/dri/renderD128' ;;
 	esac
 }
@@ -106,14 +111,14 @@ guest_there()
 	$TB guest list </dev/null | grep -q "^$1 *up " || guest_up "$@"
 }
 
-# the guest and its vGPU
+# guest_gone NAME: stops the guest, and removes its vGPUs
 guest_gone()
 {
 	$TB guest stop "$1" >/dev/null 2>&1 </dev/null
 	in_server /opt/testbed/guest-device remove "$1"
 }
 
-# run_client NAME ARGUMENT...: the client in that guest
+# run_client NAME ARGUMENT...: runs kvgpu-client in that guest
 run_client()
 {
 	local name=$1
@@ -121,7 +126,8 @@ run_client()
 	in_image "$name" "$(shared_in "$name")/kvgpu-client" "$@"
 }
 
-# check_client TEXT NAME ARGUMENT...: its results are ours
+# check_client TEXT NAME ARGUMENT...: runs kvgpu-client in the guest, and adds its results to this
+# suite's
 check_client()
 {
 	local text=$1 log=$OUT/client-$2.log rc
@@ -131,19 +137,22 @@ check_client()
 	relay "client $text" $rc <"$log"
 }
 
-# copies_begin NAME: copies until it is killed; returns when the GPU holds pages of the guest
+# copies_begin NAME: starts copies in the guest, which go on for long; returns when the GPU has
+# pages of the guest pinned
 copies_begin()
 {
 	(LIMIT=${COPIES_LIMIT:-300} run_client "$1" --bytes 64G copy >/dev/null 2>&1 &)
 	holds_pages 150 "$1"
 }
 
-# await_counter SECONDS NAME COUNTER TEST: until test "the counter" TEST holds
+# await_counter SECONDS NAME COUNTER TEST: waits until test(1) with the guest's counter and TEST is
+# true, for instance "-gt 5"
 await_counter()
 {
 	in_server sh -c "$(until_true "$1" "test \"\$(cat /sys/bus/mdev/devices/$(uuid_of "$2")/kvgpu/$3)\" $4")" 2>/dev/null
 }
 
-# within so many SECONDS
+# holds_pages SECONDS NAME, holds_none SECONDS NAME: wait until the GPU has over 1000 pages of the
+# guest pinned, or none
 holds_pages() { await_counter "$1" "$2" pinned_pages '-gt 1000'; }
 holds_none() { await_counter "$1" "$2" pinned_pages '= 0'; }

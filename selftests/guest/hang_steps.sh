@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # shellcheck disable=SC2154
-# Sourced by run.sh: t1 hangs the GPU in the ways that a stock guest's program can, t2 copies beside it. docs/sharing.md says
-# what has to become of that. The server lets programs at the card's registers (iomem=relaxed), for hang_suspended() only.
+# Sourced by run.sh: t1 hangs the GPU in the ways in which a program in a stock guest can, while t2
+# copies. docs/sharing.md says what kvgpu must do then. The server's kernel lets programs access the
+# card's registers (iomem=relaxed), for hang_suspended() only.
 
 HANG_TRACE=/sys/kernel/tracing/instances/hang
 
@@ -18,7 +19,8 @@ hang_steps()
 	no_trouble "guests that hang the GPU"
 }
 
-# on runlists that several PBDMAs serve, one has a channel that waits for the engine while another's work is ended on it
+# reset_steps: t1 hangs the graphics engine while another channel of it, on another PBDMA of the
+# same runlist, waits for that engine. Only the channel that hangs may be ended.
 reset_steps()
 {
 	local type=512m
@@ -71,7 +73,8 @@ hang_trace_begins()
 		for e in kvgpu_hang kvgpu_strike kvgpu_fault; do echo 1 >$HANG_TRACE/events/kvgpu/\$e/enable || exit 1; done"
 }
 
-# the events in order: a look, then the end, then the strike
+# hang_trace_says: the trace has, in this order, a look of the watchdog at the hang, the recovery,
+# and the vGPU's strike
 hang_trace_says()
 {
 	local said
@@ -81,7 +84,8 @@ hang_trace_says()
 	result $? "the trace tells of a look, a recovery and a strike" "$said"
 }
 
-# hang_told WHAT: the guest's driver knows that it lost a channel, and is well
+# hang_told WHAT: the guest's nouveau reports that it lost a channel, and the guest's kernel has no
+# error beyond that
 hang_told()
 {
 	local log=$OUT/hang-$1.dmesg killed bad
@@ -126,11 +130,12 @@ hang_acquire()
 	shares_said "beside one that waits t2 has the GPU" mostly "$OUT/hang.samples" t1 t2
 }
 
-# ------------------------------------------------------------------ again and again
+# --------------------------------------------------------- a copy engine that hangs again and again
 
-# Copy engines of the card are kept from telling that they wait for an acknowledge (kvgpu-tenants mute), so that a copy that asks
-# for one hangs them. t1 has used no graphics object since its driver was loaded: each of its channels, the driver's own too, has
-# to be reported on an engine that the driver can reset.
+# "kvgpu-tenants mute" keeps the card's copy engines from signalling that they wait for an
+# acknowledge, so that a copy that asks for an acknowledge hangs them. t1 has used no graphics
+# object since its driver was loaded: each lost channel, also the driver's own, must be reported to
+# it on an engine that its driver can reset.
 hang_suspended()
 {
 	local mute watchdog

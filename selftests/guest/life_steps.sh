@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # shellcheck disable=SC2154
-# Sourced by run.sh: guests that reboot or are killed in the middle of copies, many lives of vGPUs, the module's own end.
+# Sourced by run.sh: guests reboot or are killed in the middle of copies, vGPUs are made and removed
+# many times, the module is unloaded.
 
-# QEMU is killed; nothing of the guest stays with the GPU
+# QEMU is killed: the GPU must have no page of the guest pinned any more
 kill_steps()
 {
 	guest_there $first 512m || return
@@ -39,7 +40,8 @@ reboot_steps()
 	guest_gone g2
 }
 
-# the guest's boot id tells one life from the next
+# reboots_by TEXT CMD...: CMD reboots g2 in the middle of copies. The guest has rebooted when its
+# boot ID has changed.
 reboots_by()
 {
 	local how=$1 id pinned
@@ -62,7 +64,7 @@ another_life()
 		in_guest "$1" test -e /dev/dri/renderD128
 }
 
-# ------------------------------------------------------------------ many lives
+# ------------------------------------------------------------------ part cycles
 
 # A cycle: mdevctl makes a vGPU, libvirt boots a guest with it, its nouveau loads, the client copies, QEMU is killed in the
 # middle of that, the vGPU is removed. The server's state is compared with that after one cycle that warms its caches.
@@ -99,7 +101,8 @@ server_idle()
 
 server_state() { LIMIT=60 in_server /share/server_state.sh; }
 
-# memory may move by 4 MiB, by what the kernel keeps of dead cgroups and the like; all else is as it was
+# state_kept CYCLES: compares server_state before and after. Memory may grow by less than 4 MiB,
+# because the kernel keeps dead cgroups and the like for some time; all other numbers must be equal.
 state_kept()
 {
 	local name before after
@@ -115,7 +118,7 @@ state_kept()
 	result "$([ "$(grep -c . "$OUT/state.before")" -ge 11 ]; echo $?)" "the server's state was read"
 }
 
-# ------------------------------------------------------------------ the module's end
+# ------------------------------------------------------------------ part unload
 
 unload_steps()
 {

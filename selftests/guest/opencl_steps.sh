@@ -12,7 +12,7 @@ opencl_steps()
 	no_trouble "OpenCL and Vulkan in a guest"
 }
 
-# mesa_in_guest PHASE WHAT: what mesa.sh calls WHAT
+# mesa_in_guest PHASE WHAT: runs mesa.sh WHAT in g1, and checks the guest's kernel log
 mesa_in_guest()
 {
 	in_guest g1 dmesg -C

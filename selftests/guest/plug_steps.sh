@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # shellcheck disable=SC2154
-# Sourced by run.sh: vGPUs that come and go while the guest runs, by the files of libvirt-xml/ as they are.
+# Sourced by run.sh: vGPUs are plugged into and out of running guests, with the unchanged files of
+# libvirt-xml/.
 
 uuid=6d1f1f4e-0c55-4f0b-9d3c-7a5f2a3b1c01
 node=mdev_6d1f1f4e_0c55_4f0b_9d3c_7a5f2a3b1c01_0000_01_00_0
 xml=/share/libvirt-xml
 
-# Of type 1g from the start, as what is plugged later: Linux gives a port the room that its device needs at boot, and a
-# bigger one does not fit there afterwards.
+# The guest starts with a vGPU of type 1g, the type that is plugged later: at boot Linux gives a
+# PCIe port the address space that its device needs then, and a device with larger BARs would not
+# fit there later.
 plug_steps()
 {
 	case $mode in
@@ -68,7 +70,7 @@ plugged()
 	check_client "after $1" $plug_guest --quick copy
 }
 
-# unplugged TEXT ARGUMENT...: of plug.sh
+# unplugged TEXT ARGUMENT...: unplugs a vGPU by plug.sh ARGUMENT...
 unplugged()
 {
 	local what=$1 took
@@ -79,7 +81,8 @@ unplugged()
 	result $? "$what: the guest sees no GPU any more"
 }
 
-# domain.xml names a disk that an admin brings; libvirt checks everything else in it
+# domain.xml names a disk that only an admin's server has, so the domain is defined but not started;
+# libvirt checks the rest of it
 whole_domain()
 {
 	in_server sh -c "virsh -q define --validate $xml/domain.xml && virsh dumpxml kvgpu-guest | grep -q $uuid && virsh -q undefine kvgpu-guest" >/dev/null

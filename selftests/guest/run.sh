@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Stock guests on vGPUs of kvgpu.ko: run.sh quick|long [PART...]. Prints TAP. README.md says what is run.
+# run.sh quick|long [PART...]: guests with stock nouveau on vGPUs of kvgpu.ko. Prints TAP. README.md
+# says what each part tests.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 export KVGPU_TB_NAME=${KVGPU_TB_NAME:-guest}
@@ -36,13 +37,13 @@ paced_parts=(hang shares)	# parts in a server of their own, whose copy engines a
 compute_parts=(compute)		# parts in another server, whose graphics engine is the bottleneck
 cards_parts=(cards)		# in one with two cards
 mode=${1-}
-# shellcheck disable=SC2034 # cell.sh: what the results are noted as
+# shellcheck disable=SC2034 # cell.sh records results under this name
 part_of_check=guest
 [ $# -lt 2 ] || part_of_check=guest:$(IFS=,; echo "${*:2}")
 case $mode in
 quick)
 	kernels=${KERNELS:-base} client_args="--quick" reloads=2 cycles=${CYCLES:-1}
-	first=t1	# tiny guests, with which later parts go on: each is started once
+	first=t1	# the name of a tiny guest: it is started once, and later parts use it, too
 	[ $# -gt 1 ] || set -- quick client steady reload several reset kill plug unload native ;;
 long) first=g1 kernels=${KERNELS:-base newest} client_args="" reloads=10 cycles=${CYCLES:-50} ;;
 *) echo "usage: selftests/guest/run.sh quick|long [PART...], PART of: ${parts[*]}" >&2; exit 2 ;;
@@ -51,7 +52,8 @@ esac
 bed_must_be_free
 trap 'bed_down' EXIT
 
-# those of $parts that need a server of the KIND plain, paced, compute or cards
+# which_parts KIND: prints those of $parts that need a server of that kind: plain, paced, compute or
+# cards
 which_parts()
 {
 	local part kind
@@ -64,7 +66,8 @@ which_parts()
 	done
 }
 
-# vgpu_cell KERNEL UP PART...: UP brings the server up
+# vgpu_cell KERNEL UP PART...: boots a server with that kernel by the function UP, runs the parts in
+# it, and ends it
 vgpu_cell()
 {
 	local part up=$2
@@ -87,8 +90,10 @@ vgpu_cell()
 	bed_down
 }
 
-# copy engines as slow as $rate bytes/s, on runlists as on the card; registers of the card are open to programs. Two CPUs for
-# guests (they use all but CPU 0): a guest that waits for a CPU would be taken for a guest that waits for the GPU
+# paced_server_up: a server whose card copies $rate bytes/s at most and has its engines on runlists
+# as the real card has. Programs may access the card's registers. Guests run on all CPUs but CPU 0;
+# with 3 CPUs each of two guests has its own, so that none gets less of the GPU because it waits for
+# a CPU.
 paced_server_up()
 {
 	local rate=${KVGPU_BENCH_RATE:-400M}
@@ -104,7 +109,7 @@ paced_server_up()
 	cp "$OUT/kvgpu-tenants" "$share/"
 }
 
-# its SMs execute 10 million warp instructions a second
+# compute_server_up: a server whose card executes 10 million warp instructions a second at most
 compute_server_up()
 {
 	if ! $TB up --driver kvgpu --kernel "$kernel" --mem 4G --model-args "--gr-rate 10M" >"$OUT/up.log" 2>&1 </dev/null; then
@@ -137,7 +142,7 @@ for kernel in $kernels; do
 	vgpu_cell "$kernel" paced_server_up "${paced[@]}"
 	vgpu_cell "$kernel" compute_server_up "${compute[@]}"
 	vgpu_cell "$kernel" cards_server_up "${cards[@]}"
-	[ -n "${CYCLES-}" ] || cycles=5		# all of them on the first kernel only
-	export CROWD_SECONDS=${CROWD_SECONDS:-60}	# shorter, too, except on the first kernel
+	[ -n "${CYCLES-}" ] || cycles=5		# the other kernels run fewer cycles than the first
+	export CROWD_SECONDS=${CROWD_SECONDS:-60}	# and shorter crowds
 done
 finish

@@ -3,7 +3,7 @@
 # shellcheck disable=SC2154
 # Sourced by run.sh: several vGPUs on one card, of all types and mixes.
 
-# no guest is needed to count
+# tests available_instances; no guest is needed for that
 instances_steps()
 {
 	local log=$OUT/instances.log rc
@@ -27,7 +27,7 @@ several_steps()
 	no_trouble "several guests at once"
 }
 
-# together GUEST:TYPE...: all are started, then all run the client at the same time
+# together GUEST:TYPE...: starts these guests, and runs the client in all of them at the same time
 together()
 {
 	local each rc name
@@ -43,7 +43,7 @@ together()
 		sed "s/^\(ok\|not ok\) \([0-9]*\) - /&$name of ${*}: /" "$OUT/together-$name.log" >"$OUT/together.log"
 		relay "client in $name of $*" "$rc" <"$OUT/together.log"
 	done
-	# quick: the parts that follow go on with these guests
+	# in quick mode later parts use these guests
 	[ "$mode" = long ] || return 0
 	for each; do
 		case $each in t*) guest_gone "${each%:*}" ;; esac

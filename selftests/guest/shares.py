@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""shares.py progress SAMPLES GUEST... | record OUT.jsonl NAME WANT SAMPLES LOG... | only, mostly SAMPLES LOSER WINNER | steps LOG |
-report OUT.jsonl [REPORT.json]: what
-guests got of the GPU, from lines that inside/shares.sh wrote and from "# measure" lines of kvgpu-client.
+"""shares.py progress SAMPLES GUEST... | record OUT.jsonl NAME WANT SAMPLES LOG... | only|mostly SAMPLES LOSER WINNER | steps LOG |
+report OUT.jsonl [REPORT.json]: how much of the GPU each guest got. SAMPLES has lines of inside/shares.sh, LOG output of kvgpu-client.
 
-progress: in every minute each guest had some of the GPU; says the shares. record: one measurement more; WANT is weights:1,3, or
-cap:20 (per cent, of the first), or any. only: the winner had all of the guests' time, mostly: at least 90 %, and the GPU was at
-work for half of it. steps: a stream's rate before and after its longest pause ("# progress" lines of the client).
-report: a table, the array as JSON, and, with KVGPU_JUDGE set, exit status 1 when a share or a latency is out of its bounds."""
+progress: print the shares; fail if a guest got nothing of the GPU for over a minute.
+record: append one measurement to OUT.jsonl and print it. WANT are the shares to compare with: weights:1,3; cap:20 (the first guest's
+cap in per cent); or any. only, mostly: fail unless WINNER had at least 99.9 % (mostly: 90 %) of the time that both guests had, and the
+GPU was busy for over half of the time. steps: print a stream's rate before and after its longest pause ("# progress" lines).
+report: print what is out of bounds, and write the measurements to REPORT.json; with KVGPU_JUDGE set, fail if anything is."""
 import json
 import os
 import sys
 
 MINUTE = 60
-SHARE_ERROR = 0.01  # of the entitlement, in any window
-LATENCY_SLICES = 2
+SHARE_ERROR = 0.01  # bound of |share - entitlement| / entitlement in any window
+LATENCY_SLICES = 2  # bound of the 99th percentile of a small copy's latency, in slices
 
 
 def samples(name):
@@ -25,7 +25,7 @@ def samples(name):
 
 
 def measured(name):
-    """the "# measure WHAT key=value" lines of a client's log, {what: {key: number}}"""
+    """Return the lines "# measure WHAT key=value" of a client's log as {WHAT: {key: number}}."""
     found = {}
     for line in open(name):
         words = line.split()
@@ -55,7 +55,7 @@ def progress(argv):
 
 
 def wanted(spec, used, wall):
-    """what each guest should have of the time that all had"""
+    """Return the share that each guest should have of the GPU time that all guests had; None if nothing is wanted."""
     kind, _, text = spec.partition(":")
     if kind == "weights":
         w = [float(x) for x in text.split(",")]

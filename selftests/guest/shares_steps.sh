@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # shellcheck disable=SC2154
-# Sourced by run.sh: what two guests get of a GPU that is the bottleneck (its copy engines are paced), and how long small work
-# waits. The results are data and that all of it was measured; how good the shares are is judged where KVGPU_JUDGE is set
-# (make bench-guest-shares), on a machine that has nothing else to do.
+# Sourced by run.sh: measures which share two guests get of a GPU whose paced copy engines are the
+# bottleneck, and how long small copies wait. The tests pass if everything could be measured. The
+# shares themselves are judged only with KVGPU_JUDGE (make bench-guest-shares), on a machine that
+# does nothing else.
 
 SHARES_WINDOWS=${SHARES_WINDOWS:-5}
 SHARES_WINDOW_S=2
 BUSY_AT_MOST_S=600
 
-# sample_shares FILE SAMPLES SECONDS GUEST...: see inside/shares.sh
+# sample_shares FILE SAMPLES SECONDS GUEST...: writes the output of inside/shares.sh to FILE
 sample_shares()
 {
 	local file=$1
@@ -17,7 +18,7 @@ sample_shares()
 	LIMIT=$(($1 * $2 + 60)) in_server /share/shares.sh "$@" >"$file" 2>"$file.err"
 }
 
-# shares_said TEXT ARGUMENT...: what shares.py says
+# shares_said TEXT ARGUMENT...: one test: shares.py ARGUMENT... succeeds; its output is shown
 shares_said()
 {
 	local text=$1 said
@@ -55,7 +56,8 @@ knob()
 
 card_knob() { in_server sh -c "cat /sys/bus/pci/drivers/kvgpu/*:*/kvgpu/$1"; }
 
-# busy_begins GUEST SUBTEST: in the background, until all_busy_end(); returns when the GPU was seen at work for it
+# busy_begins GUEST SUBTEST: starts kvgpu-client's SUBTEST in the guest, where it runs until
+# all_busy_end(); returns when the GPU has worked 20 ms for the guest
 busy_begins()
 {
 	local had
@@ -83,14 +85,16 @@ all_busy_end()
 	rm -f "$share/stop"
 }
 
-# busy_relayed TEXT GUEST: after it has ended
+# busy_relayed TEXT GUEST: adds the results of the guest's SUBTEST, after all_busy_end(), to this
+# suite's
 busy_relayed()
 {
 	sed "s/^\(ok\|not ok\) \([0-9]*\) - /&$1: $2: /; /^# progress/d" "$OUT/share-$2.log" >"$OUT/share.log"
 	relay "$1: client in $2" "$(cat "$OUT/share-$2.rc")" <"$OUT/share.log"
 }
 
-# measure NAME WANT GUEST:SUBTEST...
+# measure NAME WANT GUEST:SUBTEST...: runs the subtests, and records the guests' shares while they
+# run; WANT as in shares.py
 measure()
 {
 	local text=$1 want=$2 each

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # shellcheck disable=SC2154
-# Sourced by run.sh: what a vGPU must not cost. Counters only, never times: they do not depend on who else is at work.
+# Sourced by run.sh: exits and traps that a vGPU costs a guest. Only counters are judged, never
+# times, because counters do not depend on what else runs on this machine.
 
-# marked NAME SNAPSHOT CMD...: $OUT/NAME.json has what was counted; the program's results are ours
+# marked NAME SNAPSHOT CMD...: runs CMD by marked.py, whose counts go to $OUT/NAME.json, and adds
+# CMD's results to this suite's
 marked()
 {
 	local name=$1 snapshot=$2 rc
@@ -15,7 +17,8 @@ marked()
 	return $rc
 }
 
-# counted_client TEST: of the client
+# counted_client TEST: runs kvgpu-client's TEST in the guest by marked(), with kvgpu's and KVM's
+# counters
 counted_client()
 {
 	local -a client=("$TB" guest run "$first" -- /share/kvgpu-client --marks "$1")
@@ -23,7 +26,7 @@ counted_client()
 	marked "$1" "$TB run -- /share/counters.sh $first" "${client[@]}"
 }
 
-# counted TEXT ARGUMENT...: what counted.py says
+# counted TEXT ARGUMENT...: one test: counted.py ARGUMENT... succeeds; its output is shown
 counted()
 {
 	local text=$1 said
@@ -32,8 +35,9 @@ counted()
 	result $? "$text" "$(printf '%s' "$said" | tr '\n' ' ')"
 }
 
-# Submissions touch no register and no page. A page fault of the guest's own daemons may fall into the seconds that this
-# takes, so it is tried three times; submissions that fault do so each time.
+# steady_steps: submissions of work cause no register access and no page fault. A page fault of
+# another process in the guest may happen in these seconds, so there are three tries; faults that
+# submissions cause would happen in each try.
 steady_steps()
 {
 	local try
@@ -49,7 +53,8 @@ steady_steps()
 	counted "a wait that sleeps costs register accesses by interrupt and nothing else" wakeups "$OUT/wakeups.json"
 }
 
-# the card goes back to nouveau in the same server, which then says what an interrupt costs natively
+# native_steps: the server's own nouveau takes the card, and the same test measures what an
+# interrupt costs natively
 native_steps()
 {
 	local guest=$OUT/wakeups.json

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154
-# Sourced by run.sh: our packages in fresh roots of both Debians that guests have: kvgpu-cuda, CUDA for guests, then those of
-# remoting. mmdebstrap makes each root, from the archive of this machine's apt, and removes it.
+# Sourced by run.sh: tests this project's packages in fresh minimal roots of Debian 12 and 13:
+# kvgpu-cuda, then the packages of remoting. mmdebstrap makes each root from the archive of this
+# machine's apt, and removes it.
 
 package_cell()
 {
@@ -28,7 +29,8 @@ package_cell()
 	remote_packages "$version"
 }
 
-# remote_packages VERSION: the client's and the server's, with the GPU in the process for the latter
+# remote_packages VERSION: tests kvgpu-remote-client and -server; the server uses a libcuda with the
+# GPU model in its process
 remote_packages()
 {
 	local out=$work/remote-package suite which
@@ -50,8 +52,8 @@ remote_packages()
 	done
 }
 
-# steps are inside/SCRIPT, beside the files of FOLDER; what they print goes to a descriptor that mmdebstrap's own talk does not
-# reach
+# Makes a root of SUITE, copies FOLDER's files and inside/SCRIPT into it, and runs SCRIPT there.
+# SCRIPT's TAP goes to a file of its own, apart from mmdebstrap's messages.
 package_in_root() # SUITE SCRIPT FOLDER
 {
 	local suite=$1 script=$2 out=$3 option source rc
@@ -76,7 +78,7 @@ package_in_root() # SUITE SCRIPT FOLDER
 	rm -f "$work/rc" "$work/tap"
 }
 
-# how the test bed reaches Debian's archive
+# calls a function of the test bed's archive.sh or fetch.sh
 testbed_archive() # FUNCTION...
 {
 	(

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Installing kvgpu, starting vGPUs at boot, and uninstalling. Prints TAP. README.md says what is run.
+# run.sh quick|long [PART...]: tests installing kvgpu, starting vGPUs at boot, and uninstalling.
+# Prints TAP. README.md says what is run.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 export LC_ALL=C.UTF-8 KVGPU_TB_NAME=${KVGPU_TB_NAME:-inst}
@@ -23,7 +24,7 @@ by_mdevctl=0b3a9c2e-6f1d-4a57-8c1e-52d1c0ffee01
 by_libvirt=6d1f1f4e-0c55-4f0b-9d3c-7a5f2a3b1c01	# the UUID in libvirt-xml/node-device.xml
 node_device=mdev_${by_libvirt//-/_}_${gpu//[:.]/_}
 
-# ------------------------------------------------------------------ below a directory
+# --------------------------------------------------------- part directory: make install DESTDIR=...
 
 directory_cell()
 {
@@ -59,7 +60,7 @@ directory_cell()
 	result "$([ ! -s "$work/left" ]; echo $?)" "no file is left" "$(head -n 1 "$work/left")"
 }
 
-# ------------------------------------------------------------------ a machine
+# ----------------------------------------------- part machine: a Debian 13 with a disk (tb machine)
 
 boot()
 {
@@ -71,7 +72,7 @@ boot()
 	return $rc
 }
 
-# in_machine LIMIT NAME CMD...: one step of an admin
+# in_machine LIMIT NAME CMD...: one test: CMD succeeds in the machine within LIMIT seconds
 in_machine()
 {
 	local LIMIT=$1 name=$2 rc began=$SECONDS
@@ -83,7 +84,8 @@ in_machine()
 	return $rc
 }
 
-# as_the_readme_says LIMIT COMMAND: a line of README.md, run in the tree
+# as_the_readme_says LIMIT COMMAND: one test: README.md has this command line, and it succeeds in
+# the machine's copy of the tree
 as_the_readme_says()
 {
 	if ! sed -n 's/^    //p' README.md | sed 's/ *#.*//' | grep -qxF -- "$2"; then
@@ -110,7 +112,8 @@ driver_is()
 
 loaded() { in_server sh -c "grep -c '^$1 ' /proc/modules"; }
 
-# what is on the machine's disk, less what every boot or installation of a package writes by itself
+# files_there: prints the files on the machine's disk, and folders with kvgpu in their names, but
+# for those that boots and installations of packages change by themselves
 files_there()
 {
 	in_server sh -c "find / -xdev \( -path /root -o -path /var/log -o -path /var/cache -o -path /tmp -o -path /var/tmp \
@@ -122,7 +125,7 @@ files_there()
 packages_of_the_readme()
 {
 	local packages missing
-	# without kvgpu-cuda, which is installed from a file, in guests
+	# lines "apt install ./..." are left out: they install packages of this project
 	packages=$(sed -n 's/ *#.*//; s/^ *apt install \([^.]\)/\1/p' README.md)
 	missing=$(for p in $packages; do in_server dpkg-query -W "$p" >/dev/null 2>&1 || echo "$p"; done)
 	result "$([ -n "$packages" ] && [ -z "$missing" ]; echo $?)" "the README's packages are what this machine has" "${missing:-$packages}"
@@ -209,7 +212,7 @@ machine_cell()
 	driver_is nouveau "nouveau has the card again"
 }
 
-# ------------------------------------------------------------------ all kernels, in the root of a machine that does not run
+# ---------------------------------- part kernels: DKMS for all kernels, in a root that does not run
 
 kernels_cell()
 {
@@ -231,7 +234,8 @@ kernels_cell()
 	dkms_records <"$work/log"
 }
 
-# dkms_records < LINES: for which of the test bed's kernels DKMS had a module (docs/supported.md)
+# dkms_records < TAP: records for docs/supported.md for which kernels of the test bed DKMS made a
+# module
 dkms_records()
 {
 	local suite release lines

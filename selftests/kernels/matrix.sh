@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# matrix.sh [SET...]: kvgpu.ko for every kernel header package that the archive offers: Debian releases of the test bed's kernels and
-# their backports, ordinary and rt. A SET is one of these (all by default). Prints TAP. What passed is kept in the cache, so that a run
-# that was interrupted goes on, and a second one does only what is new.
+# matrix.sh [SET...]: builds kvgpu.ko with every kernel header package that the archive offers. A
+# SET is a Debian release that the test bed has a kernel of, or its backports; by default all of
+# these are built. Prints TAP. A build that passed is recorded in the cache and not repeated.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 export LC_ALL=C.UTF-8
@@ -22,17 +22,20 @@ result() # ok|'not ok' NAME [DETAIL]
 	printf '%s %d - %s%s\n' "$1" $results "$2" "${3:+ # $3}"
 }
 
-# the releases of Debian that the kernels of the test bed come from
+# releases: prints the Debian releases that the kernels of the test bed come from; sets: these and
+# their backports
 releases() { sed 's/#.*//' testbed/packages/kernels.list | awk 'NF { sub(/-backports/, "", $1); print $1 }' | sort -u; }
 sets() { for release in $(releases); do printf '%s\n%s-backports\n' "$release" "$release"; done; }
 
-# header_packages APT-FOLDER: those of kernels themselves; what has only two numbers is a metapackage
+# header_packages APT-FOLDER: prints the header packages of single kernels, newest first.
+# Metapackages have fewer than three numbers in their version and are left out.
 header_packages()
 {
 	APT_CONFIG=$1/apt.conf apt-cache pkgnames linux-headers- | grep -E '^linux-headers-[0-9]+\.[0-9]+\.[0-9]+.*-amd64$' | sort -Vr
 }
 
-# offered SET: the packages of a release, or what its backports have beyond those
+# offered SET: prints the header packages of a release, or those that its backports have beyond
+# these
 offered()
 {
 	local release=${1%-backports}
@@ -51,7 +54,7 @@ open_archive() # SET
 		private_apt "$work/apt-$1" "$release" "$release-security" "$release-updates" "$1"
 }
 
-# unpack SET PACKAGE...: below $work/root
+# unpack SET PACKAGE...: fetches the packages and unpacks them into $work/root
 unpack()
 {
 	local set=$1 package deb
@@ -80,7 +83,7 @@ fresh_root()
 	mkdir -p "$work/root/usr/lib" && ln -s usr/lib "$work/root/lib"
 }
 
-# build SET PACKAGE
+# build SET PACKAGE: one test: builds kvgpu.ko with that header package
 build()
 {
 	local release=${2#linux-headers-} name began=$SECONDS why
@@ -119,7 +122,7 @@ build()
 	fi
 }
 
-# matrix SET
+# matrix SET: builds for all packages of the set, and records whether all passed
 matrix()
 {
 	local package newest='' failed=$failures
@@ -151,7 +154,8 @@ trap 'rm -rf --one-file-system -- "$work"' EXIT
 trap 'exit 130' INT TERM
 make -s --no-print-directory print-module-sources >"$work/sources.list" && mkdir "$work/sources" &&
 	tar -cf - -T "$work/sources.list" | tar -xf - --no-same-owner -C "$work/sources" || exit 1
-# a result stands for the module's sources and the script that builds them
+# key: a build is not repeated for the same package, sources of the module and script that builds
+# them
 key=$({ cd "$work/sources" && find . -type f -print0 | sort -z | xargs -0 cat; cat "$OLDPWD/selftests/kernels/matrix_inside.sh"; } |
 	sha256sum | cut -c1-16)
 find "$home" -maxdepth 1 -type f -mtime +60 -delete

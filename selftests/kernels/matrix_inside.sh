@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# matrix_inside.sh WORK RELEASE: in the tools root, in a mount namespace of its own: kvgpu.ko from WORK/sources with the headers in
-# WORK/root. Fails if it is not built, is of another kernel, or the compiler warns. Debug information is left out: only its size.
+# matrix_inside.sh WORK RELEASE: builds kvgpu.ko from WORK/sources with the headers in WORK/root.
+# Runs in the tools root, in a mount namespace of its own. Fails if the build fails, the compiler
+# warns, or the module is for another kernel. It builds without debug information, which would only
+# take time and space.
 set -u
 work=$1 release=$2
 log=$work/build.log

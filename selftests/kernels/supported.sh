@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# supported.sh merge: takes what passed (build/check/kernels.tsv) into docs/kernels.tsv and writes the table of docs/supported.md.
-# supported.sh write: writes that table anew, from docs/kernels.tsv alone.
-# supported.sh check: whether that table says what docs/kernels.tsv says.
+# supported.sh merge: copies what passed from build/check/kernels.tsv into docs/kernels.tsv, and
+# writes the table of docs/supported.md. supported.sh write: writes that table from docs/kernels.tsv
+# alone. supported.sh check: fails if that table is not what write would write.
 set -eu
 cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/kernels.sh
@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.."
 export LC_ALL=C
 doc=${KVGPU_SUPPORTED:-docs/supported.md}
 
-# parts of the tests and their names in the table, in its order
+# parts: prints parts of the tests and their names in the table, in the table's order
 parts()
 {
 	cat <<'LIST'
@@ -47,7 +47,8 @@ table()
 	done < <(order)
 }
 
-# order: PART MODE of all that is in the data, as parts() has them, then what it does not know
+# order: prints PART MODE of each row of the table: first those of parts(), in that order, then
+# others that docs/kernels.tsv has
 order()
 {
 	awk -F '\t' 'NR == FNR { at[$1] = FNR; next } /^#/ || NF < 7 { next }
@@ -55,7 +56,7 @@ order()
 		sort -u -k1,1n -k3,3 -k2,2n | cut -f3,4
 }
 
-# the document with the table between its marks
+# document: prints the document with a new table between its marks
 document()
 {
 	local line inside=''
@@ -68,7 +69,8 @@ document()
 	done <"$doc"
 }
 
-# merge: the last result of each part, mode and suite, if it passed and the tree was a commit's
+# merge: takes the last result of each part, mode and suite, if it passed and the tree had no
+# changes beyond its commit
 merge()
 {
 	local part mode suite release result date commit taken=0

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The rule for a newest kernel that fails, and the table of what passed, on kernels that are made up. Prints TAP.
+# Tests kernel_excuse (the rule for a newest kernel that fails), build.sh, cell.sh and supported.sh
+# with made-up kernels. Prints TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 export LC_ALL=C.UTF-8
@@ -19,7 +20,7 @@ suite_of() { sed 's/#.*//' testbed/packages/kernels.list | awk -v r="$1" '$2 == 
 base=$(suite_of base) oldest=$(suite_of oldest) newest=$(suite_of newest)
 export KVGPU_KERNEL_TABLE=$work/table KVGPU_KERNEL_RESULTS=$work/results
 
-# a make and a tb that fail where they are told to; tb boots nothing
+# scripts in place of make and tb, which fail for the kernels in $FAILING; this tb boots nothing
 mkdir "$work/bin" "$work/share"
 cat >"$work/bin/make" <<-'FAKE'
 	#!/bin/sh
@@ -40,7 +41,7 @@ cat >"$work/bin/tb" <<-FAKE
 FAKE
 chmod +x "$work/bin/make" "$work/bin/tb"
 
-# passed VERSION: what the table calls the newest kernel's last
+# passed VERSION: writes a table in which the newest kernel passed last with VERSION; empty: never
 passed()
 {
 	: >"$work/table"
@@ -50,7 +51,8 @@ passed()
 
 built() { FAILING=$2 TB=$work/bin/tb PATH=$work/bin:$PATH selftests/kernels/build.sh "$1" >"$work/out" 2>&1; }
 
-# builds NAME MODE FAILING STATUS RESULTS: of the three kernels, oldest last but one
+# builds NAME MODE FAILING STATUS RESULTS: one test: build.sh MODE ends with STATUS, with these
+# RESULTS of base, oldest and newest kernel
 builds()
 {
 	local status=0 said
@@ -82,7 +84,8 @@ builds_of_all()
 	builds "no table at all: a failure" quick "$newest" 1 "ok ok not-ok"
 }
 
-# cells NAME MODE KERNEL FAILING PATTERN: the parts that native runs, as far as they are about boot and load
+# cells NAME MODE KERNEL FAILING PATTERN: one test: a cell of selftests/native that boots, loads and
+# reloads nouveau prints results that match PATTERN
 cells()
 {
 	local out
@@ -118,7 +121,7 @@ boots()
 	cells "nouveau does not load there: a failure" quick newest "load-$newest" "ok 1 *|not ok 2 - *: nouveau loads*"
 }
 
-# note PART SUITE RELEASE RESULT COMMIT
+# note PART SUITE RELEASE RESULT COMMIT: adds a line to the made-up build/check/kernels.tsv
 note() { printf '%s\tquick\t%s\t%s\t%s\t2026-02-02\t%s\n' "$@" >>"$work/results"; }
 
 tables()

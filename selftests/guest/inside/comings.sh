@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# comings.sh SECONDS: runs in the server. For so long fills what is free of the card with vGPUs of the smallest type, asks for
-# one more, and removes them again. Fails when the promise (available_instances) was not kept; says how many it made.
+# comings.sh SECONDS: runs in the server. For so long it makes as many vGPUs of type 512m as
+# available_instances says, asks for one more, and removes them again. Fails if one of them can't be
+# made, if one more can, or if available_instances differs afterwards. Prints how many it made.
 types=$(ls -d /sys/class/mdev_bus/*/mdev_supported_types | head -n 1)
 type=$types/kvgpu-512m
 end=$(($(date +%s) + $1)) made=0 refused=0 wrong=0

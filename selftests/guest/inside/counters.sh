@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Runs in the server: "name value" lines of all that is counted for guest $1, kvgpu's and KVM's own.
+# counters.sh GUEST: runs in the server. Prints lines "name value" of kvgpu's and KVM's counters for
+# that guest.
 uuid=$(/opt/testbed/guest-device uuid "$1") || exit 1
 pid=$(cat "/run/libvirt/qemu/$1.pid") || exit 1
 for f in "/sys/bus/mdev/devices/$uuid/kvgpu"/*; do

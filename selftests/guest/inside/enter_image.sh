@@ -1,7 +1,8 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
-# Runs in a tiny guest with a vGPU: puts the server's image and the shared folder in place, loads the image's own nouveau.
+# Runs in a tiny guest with a vGPU: mounts the server's image on /image and the shared folder on
+# /image/mnt, and loads the image's nouveau.
 modprobe -a virtio_blk erofs 9p 9pnet_virtio
 mkdir -p /image
 n=0

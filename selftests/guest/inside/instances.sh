@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Runs in the server: available_instances keeps its word for every type beside every mix of vGPUs. As many as it promises can
-# be created, one more can't, and each one removed comes back. Prints TAP.
+# Runs in the server. Tests available_instances of every type beside several mixes of vGPUs: as many
+# as it says can be created, one more can't, and each removed vGPU raises it by one again. Prints
+# TAP.
 types=$(ls -d /sys/class/mdev_bus/*/mdev_supported_types | head -n 1)
 n=0 made=0
 
@@ -27,7 +28,8 @@ remove() # the last one
 	made=$((made - 1))
 }
 
-# fills the card with TYPE and empties it again
+# fill TYPE TEXT: creates vGPUs of TYPE until the card is full, removes them, and checks
+# available_instances at each step
 fill()
 {
 	promised=$(available "$1") first=$made wrong=''

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Runs where nouveau drives the GPU, natively or in a guest: unloads and loads it $1 times, with marks around each load
-# (selftests/client/mark.h). rmmod, so that what nouveau needs stays loaded and the time is the driver's own.
+# loads.sh N: runs where nouveau drives the GPU, in the server or in a guest. Unloads and loads
+# nouveau N times, with marks around each load (selftests/client/mark.h). It unloads by rmmod: the
+# modules that nouveau needs stay loaded, so the time is nouveau's own.
 n=${1:?how often}
 i=1
 while [ "$i" -le "$n" ]; do

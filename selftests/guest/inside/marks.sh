@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# marks.sh CLIENT TEST: runs in a tiny guest, whose agent carries no streams while a command runs. What the client says goes to
-# marks/said in the shared folder; at a mark it goes on when there is marks/answer.N for the N-th of them. Then nothing of this
-# runs until the client says more: between two marks only the client is at work.
+# marks.sh CLIENT TEST: runs CLIENT --marks TEST in a tiny guest, whose agent passes on no output
+# before a command has ended. This writes the client's output to marks/said in the shared folder. At
+# its Nth mark the client waits until the file marks/answer.N exists. Between two marks nothing of
+# this script runs, so that only the client works.
 dir=${0%/*}/marks
 fifo=/dev/kvgpu-marks
 rm -f $fifo

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# plug.sh detach GUEST XML | stop GUEST UUID: runs in the server. Takes a vGPU from a running guest and prints after how many
-# ms it was gone; fails after 10 s, or if pages stay pinned.
+# plug.sh detach GUEST XML | stop GUEST UUID: runs in the server. Unplugs a vGPU from a running
+# guest, by virsh or by mdevctl, and prints after how many ms the guest's domain had it no more.
+# Fails if that took 10 s or more, or if pages stay pinned.
 began=$(date +%s%N)
 ms() { echo $((($(date +%s%N) - began) / 1000000)); }
 guest=$2

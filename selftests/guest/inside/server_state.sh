@@ -1,12 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Runs in the server: what lives of vGPUs and guests must leave as it was, "name value" a line. kernel_kib is memory that is
-# neither free nor a cache nor a program's: the kernel's own, or lost.
+# Runs in the server. Prints numbers, "name value" a line, that must be the same before and after
+# vGPUs and guests came and went. kernel_kib is memory that is neither free nor cache nor a
+# program's: the kernel uses it, or has leaked it.
 card=$(ls -d /sys/class/mdev_bus/* | head -n 1)
 sync
 echo 3 >/proc/sys/vm/drop_caches
 sleep 1
-# pages on the lists of the CPUs are free but not in MemFree
+# pages on the free lists of single CPUs (count: in zoneinfo) are free, but MemFree does not count
+# them
 awk 'FILENAME ~ /zoneinfo/ { if ($1 == "count:") listed += $2; next }
 	{ v[$1] = $2 }
 	END {

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Runs as root of a fresh minimal Debian without a GPU, beside this.deb, next.deb and perhaps program: kvgpu-cuda is installed by apt,
-# found, used, upgraded, removed. Prints TAP.
+# Runs as root in a fresh minimal Debian without a GPU, in a folder with this.deb (kvgpu-cuda),
+# next.deb (a newer version) and, if there is a CUDA toolkit, a CUDA program. Tests that apt
+# installs, upgrades and removes kvgpu-cuda and that programs find it. Prints TAP.
 set -u
 cd "$(dirname "$0")" || exit 1
 export LC_ALL=C DEBIAN_FRONTEND=noninteractive
@@ -9,12 +10,13 @@ lib=/usr/lib/x86_64-linux-gnu
 # shellcheck source=selftests/install/inside/steps.sh
 . ./steps.sh
 
-# known 2|0: the loader's cache has the names of both libraries, or of none
+# known 2|0: true if the loader's cache has both libraries, or neither
 known() { [ "$(ldconfig -p | grep -c '^\s*\(libcuda\.so\.1\|libcudart\.so\.11\.0\) ')" = "$1" ]; }
 whole() { ! ldd -r $lib/libcuda.so.1 $lib/libcudart.so.11.0 /usr/bin/cuda-info /usr/bin/kvgpu-persist 2>&1 | grep 'not found\|undefined\|not a dynamic'; }
 as_packed() { [ -z "$(dpkg --verify kvgpu-cuda)" ]; }
 
-# without_gpu COMMAND...: fails by itself, and says what is missing
+# without_gpu COMMAND...: true if COMMAND ends with an exit code from 1 to 123 and says that there
+# is no CUDA-capable device
 without_gpu()
 {
 	local said rc

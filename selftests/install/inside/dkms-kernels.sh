@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Runs as root of an ordinary Debian 13 with the tree in /root/kvgpu: DKMS builds and installs kvgpu for all kernels that have
-# headers here, none of which runs; skips what can't have it; uninstalling leaves nothing. Prints TAP.
+# Runs as root in the root file system of a Debian 13 that does not run, with the tree in
+# /root/kvgpu. DKMS builds and installs kvgpu for each kernel whose headers are there, and skips a
+# kernel without mediated devices; make uninstall leaves nothing. Prints TAP.
 set -u
 results=0 failures=0
 version=$(make -s -C /root/kvgpu print-version)
@@ -13,8 +14,9 @@ result() # STATUS NAME [DETAIL]
 	printf '%s %d - %s%s\n' "$([ "$1" -eq 0 ] && echo ok || echo not ok)" $results "$2" "${3:+ # $3}"
 }
 
-# all files here and all directories of kvgpu's, less what the build of the tools and DKMS's own log leave; how a package's
-# empty directories come and go (this root has no manual pages) is not kvgpu's
+# files: prints all files, and all folders with kvgpu in their names, but for what building the
+# tools and DKMS's log leave. Other folders are left out, because empty ones of packages come and go
+# without kvgpu (this root has no manual pages).
 files() { find / -xdev \( -path /root -o -path /proc -o -path /dev -o -path /tmp -o -path /var/log -o -path /var/lib/dkms \) -prune \
 	-o \( ! -type d -o -name '*kvgpu*' \) -print | grep -v '^/lib/modules/.*/modules\.\|^/usr/lib/modules/.*/modules\.' | sort; }
 
@@ -24,7 +26,8 @@ install_for() # RELEASE
 	dkms install -k "$1" "kvgpu/$version" >/tmp/log 2>&1
 	result $? "DKMS installs for $1" "$((SECONDS - began)) s" || true
 	grep -q 'error' /tmp/log && sed 's/^/# /' /tmp/log "/var/lib/dkms/kvgpu/$version/build/make.log" 2>/dev/null | tail -n 40
-	# these kernels are here as headers only: the file itself says what modprobe would read
+	# only headers of these kernels are here, so modinfo reads the module's file, not what
+	# depmod would have made of it
 	ko=$(ls "/lib/modules/$1/updates/dkms/kvgpu.ko"* 2>/tmp/log)
 	result "$([ "$(modinfo -F vermagic "$ko" | cut -d' ' -f1)" = "$1" ]; echo $?)" "it is a module of $1" "${ko:-$(cat /tmp/log)}"
 	modinfo -F alias "$ko" | grep -qx 'pci:v000010DEd00001028sv\*sd\*bc\*sc\*i\*'

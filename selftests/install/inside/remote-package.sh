@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Runs as root of a fresh minimal Debian without a GPU, beside the packages of kvgpu-remote-client and -server, newer ones of both,
-# and a libcuda.so.1 that has the GPU inside of the process. They are installed, set up as docs/remote-setup.md says, used,
-# upgraded, removed. Prints TAP. There is no systemd: what its unit starts is started here. Client and server are this one machine
-# by two names.
+# Runs as root in a fresh minimal Debian without a GPU, in a folder with the packages
+# kvgpu-remote-client and kvgpu-remote-server, newer versions of both, and a libcuda.so.1 with a GPU
+# model in the process. Tests that the packages are installed, set up as docs/remote-setup.md says,
+# used, upgraded and removed. Prints TAP. There is no systemd, so this starts what the unit would
+# start. Client and server are both this one machine, by two host names.
 set -u
 cd "$(dirname "$0")" || exit 1
 export LC_ALL=C DEBIAN_FRONTEND=noninteractive
@@ -12,14 +13,16 @@ unit=/usr/lib/systemd/system/kvgpu-remoted.service
 # shellcheck source=selftests/install/inside/steps.sh
 . ./steps.sh
 
-# as_packed: whether all files are as in the packages, except those of /etc/kvgpu, which the page has changed
+# as_packed: true if all files are as in the packages, except the two of /etc/kvgpu that this test
+# has changed
 as_packed() { ! dpkg --verify kvgpu-remote-client kvgpu-remote-server | grep -v ' c /etc/kvgpu/remoted\?\.conf$'; }
 whole() { ! ldd -r $lib/libcuda.so.1 $lib/libcudart.so.11.0 /usr/bin/cuda-info /usr/sbin/kvgpu-remoted /usr/sbin/kvgpu-remotectl 2>&1 |
 	grep 'not found\|undefined'; }
 known() { [ "$(ldconfig -p | grep -c '^\s*\(libcuda\.so\.1\|libcudart\.so\.11\.0\) ')" = "$1" ]; }
 is_installed() { dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null | grep -qx installed; }
 
-# a line of docs/remote-setup.md, as it stands there
+# as_the_page_says LINE: fails if docs/remote-setup.md has no such line; else runs it, with what has
+# to differ here replaced
 as_the_page_says()
 {
 	local line=$1
@@ -58,7 +61,8 @@ mkdir next
 mv ./*+next_amd64.deb next/
 files >/tmp/before
 packages >/tmp/packages
-# (libc6 recommends libidn2-0, which GnuTLS wants: it would stay)
+# libidn2-0, which GnuTLS needs, is also recommended by libc6, so a purge would not remove it:
+# install it before the first list
 step "what the in-process library wants" apt install liblz4-1 libelf1 libidn2-0
 packages >/tmp/packages
 files >/tmp/before

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Sourced by what runs in a fresh root: TAP, apt, and what the machine has.
+# Sourced by the scripts that run in a fresh root: functions for TAP and apt, and lists of the files
+# and packages that are there.
 results=0 failures=0
 
 result() # STATUS NAME [DETAIL]
@@ -10,7 +11,7 @@ result() # STATUS NAME [DETAIL]
 	printf '%s %d - %s%s\n' "$([ "$1" -eq 0 ] && echo ok || echo not ok)" $results "$2" "${3:+ # $3}"
 }
 
-# step NAME COMMAND...
+# step NAME COMMAND...: one test: COMMAND succeeds; prints the end of its output if not
 step()
 {
 	local name=$1 rc
@@ -26,5 +27,5 @@ files() { find / -xdev \( -path /root -o -path /proc -o -path /sys -o -path /dev
 	-o -path /var/lib/dpkg -o -path /var/lib/apt \) -prune -o -print | sort; }
 packages() { dpkg-query -W -f '${Package} ${Version} ${db:Status-Status}\n'; }
 
-# refuses TEXT COMMAND...: exit code 1, and it says TEXT
+# refuses TEXT COMMAND...: true if COMMAND ends with exit code 1 and its output has TEXT
 refuses() { local said rc; said=$("${@:2}" 2>&1); rc=$?; echo "exit code $rc: $said"; [ $rc = 1 ] && grep -qF "$1" <<<"$said"; }
