@@ -24,7 +24,7 @@
 #include "gk110/gr.h"
 #include "mdev/machine/internal.h"
 
-/* so many registers of a GR exception count as one more interrupt in the vGPU's budget */
+/* each REGS_OF_ONE registers of a GR exception count as one more interrupt in the budget */
 #define REGS_OF_ONE	4
 /* ms after which event_work tries again to take vgpu->lock */
 #define RETRY_MS	1
@@ -342,8 +342,8 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 		vmach_chan_end_soon(chip, c, EVENT_FAULT);
 	} else {
 		/*
-		 * the fault stops the runlist, even if its channel was unbound meanwhile: let it go
-		 * on
+		 * the fault stops the runlist, even if its channel was unbound meanwhile: clear the
+		 * error
 		 */
 		dev_notice_ratelimited(&gpu->hw.pdev->dev,
 				       "MMU fault of unit 0x%02x at 0x%010llx, instance 0x%010llx: nobody's any more\n",

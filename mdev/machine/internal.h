@@ -135,8 +135,8 @@ struct machine_slicer {
 
 /* Time slices of one vGPU; gpu->lock except where noted. Times are in ns. */
 struct machine_slice {
-	struct kvgpu_sched_ent ent;	/* slicer->lock */
-	struct kvgpu_strikes strikes;	/* slicer->lock */
+	struct kvgpu_sched_ent ent;	/* protected by slicer->lock */
+	struct kvgpu_strikes strikes;	/* protected by slicer->lock */
 	/* sysfs reads some of the members from here on without gpu->lock. */
 	/* a channel of the vGPU may be loaded; also read without a lock (runlist.c, books.c) */
 	bool on_chip;
@@ -191,7 +191,7 @@ struct machine_slice {
 struct kvgpu_chip {
 	struct kvgpu_gpu *gpu;
 	/* Changed under gpu->lock and event_lock: either is enough to read the next three. */
-	struct list_head live;			/* of struct kvgpu_machine.node */
+	struct list_head live;			/* vGPUs, by struct kvgpu_machine.node */
 	struct kvgpu_chan *by_hchid[KVGPU_MAX_CHAN];
 	DECLARE_HASHTABLE(by_inst, 8);
 
@@ -313,7 +313,7 @@ struct machine_win {
 	struct {
 		bool bound, is_virtual;
 		struct kvgpu_gaddr inst, pd;
-		u64 limit;		/* last VA */
+		u64 limit;		/* last virtual address that the tables translate */
 	} guest;
 	/* number of pages; first page of the slice in the card's BAR */
 	u32 pages, first;
@@ -364,7 +364,7 @@ struct kvgpu_machine {
 	struct kvgpu_reg_slot *slots;
 	struct kvgpu_hw_share pool;	/* the vGPU's part of the host's pool */
 	u64 pool_used, pool_max;	/* bytes of .pool: in use, and in total */
-	struct xarray pins;		/* IOVA >> 12 -> DMA address >> 12 */
+	struct xarray pins;		/* pinned pages: IOVA >> 12 -> DMA address >> 12 */
 	/* number of due pages: .pins has them, .shadow.stats.pinned leaves them out */
 	u64 nr_due;
 	struct delayed_work unpin_work;
@@ -406,7 +406,7 @@ struct kvgpu_machine {
 	atomic64_t flushes, spaces_kept;
 
 	/* Threads of VMMs that unmap memory: unmap.c. */
-	struct list_head unmaps;	/* of struct unmap_known; unmappings_lock */
+	struct list_head unmaps;	/* list of struct unmap_known; unmappings_lock */
 	/*
 	 * process for which vmach_unmap_open() last returned 0, or NULL; while .unmaps has a
 	 * thread, only this process may open the vGPU
@@ -477,7 +477,7 @@ struct kvgpu_machine {
 
 bool vmach_gpu_wedged(const struct kvgpu_gpu *gpu);
 void vmach_gpu_wedge(struct kvgpu_gpu *gpu, const char *why);
-u64 vmach_ptimer_read(struct kvgpu_gpu *gpu);	/* PTIMER, ns */
+u64 vmach_ptimer_read(struct kvgpu_gpu *gpu);	/* returns PTIMER's time in ns */
 u8 vmach_gr_runl_get(const struct kvgpu_gpu *gpu);
 /* ms for the next preempt of the running command: vmach_chan_preempt_wait() */
 unsigned int vmach_patience_get(const struct kvgpu_vgpu *v);
@@ -527,7 +527,7 @@ int vmach_runlist_update(struct kvgpu_machine *m, u8 runl);
 
 /* charges @ns until @now; slicer->books is held for writing */
 void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now);
-u64 vmach_gpu_time_get(struct kvgpu_machine *m);	/* ns until now; needs no lock */
+u64 vmach_gpu_time_get(struct kvgpu_machine *m);	/* ns charged until now; needs no lock */
 void vmach_wait_charge(struct kvgpu_machine *m, bool works, bool others, u64 began);
 
 /* -------------------------------------------------------------- command.c: the guest's commands */
@@ -537,7 +537,7 @@ void vmach_command_run(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd);
 /* ----------------------------------- memory.c, space.c: memory of a vGPU, address spaces, syncs */
 
 int vmach_memory_init(struct kvgpu_vgpu *v);
-void vmach_memory_fini(struct kvgpu_vgpu *v);		/* without vgpu->lock */
+void vmach_memory_fini(struct kvgpu_vgpu *v);		/* vgpu->lock is not held */
 int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out);
 /* call it when the GPU does not use @vram any more */
 void vmach_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram);
@@ -571,7 +571,7 @@ void vmach_shadow_settle(struct kvgpu_vgpu *v);
 /* ------------------------------------------------------------------ pin.c: pins of guest memory */
 
 void vmach_pins_init(struct kvgpu_vgpu *v);
-void vmach_pins_fini(struct kvgpu_vgpu *v);		/* without vgpu->lock */
+void vmach_pins_fini(struct kvgpu_vgpu *v);		/* vgpu->lock is not held */
 /* .pin and .unpin of machine_shadow_ops. vmach_pages_unpin() only marks pages as due (pin.c). */
 int vmach_pages_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma);
 void vmach_pages_unpin(void *ctx, iova_t iova, u32 nr);
@@ -581,7 +581,7 @@ void vmach_due_pages_unpin(struct kvgpu_vgpu *v, u64 iova, u64 last);
 /* --------------------------------------------------- unmap.c: threads of VMMs that unmap memory */
 
 void vmach_unmap_init(struct kvgpu_machine *m);
-void vmach_unmap_fini(struct kvgpu_machine *m);	/* without vgpu->lock */
+void vmach_unmap_fini(struct kvgpu_machine *m);	/* vgpu->lock is not held */
 /*
  * Notes that the current thread is inside an unmap ioctl of VFIO's container, which asks this vGPU
  * to release memory. Does nothing for a vGPU that uses iommufd.
@@ -690,7 +690,7 @@ void vmach_chans_stop(struct kvgpu_vgpu *v);
 
 /* returns 0 or -ENOMEM; call vmach_runlists_fini() after an error, too */
 int vmach_runlists_init(struct kvgpu_vgpu *v);
-void vmach_runlists_fini(struct kvgpu_vgpu *v);		/* without vgpu->lock */
+void vmach_runlists_fini(struct kvgpu_vgpu *v);		/* vgpu->lock is not held */
 void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu_gaddr list);
 void vmach_runlist_block(struct kvgpu_vgpu *v, u32 mask);
 void vmach_runlist_allow(struct kvgpu_vgpu *v, u32 mask);
@@ -724,8 +724,8 @@ u32 vmach_grctx_size(const struct kvgpu_hw *hw);
 
 /* ----------------------- event.c, recover.c: events for guests, interrupts, recovery of engines */
 
-void vmach_events_init(struct kvgpu_machine *m);	/* without vgpu->lock */
-void vmach_events_fini(struct kvgpu_machine *m);	/* without vgpu->lock, @m off chip->live */
+void vmach_events_init(struct kvgpu_machine *m);	/* vgpu->lock is not held */
+void vmach_events_fini(struct kvgpu_machine *m);	/* vgpu->lock not held, @m off chip->live */
 void vmach_events_reset(struct kvgpu_vgpu *v);
 /* Starts the budget of interrupts anew; called when a tenant opens the vGPU. */
 void vmach_events_forget(struct kvgpu_machine *m);

@@ -25,10 +25,10 @@
  * wants to know, or the slicer was kicked, which a guest can do by submitting a list. Only a look
  * at a random time is a *sample*, because a guest may know or cause the times of the other looks.
  * The sampler's thread (sample.c) reads the engines' status for the sample at the random time, even
- * if the slicer's look comes late, and goes on with *late samples* until it comes. A vGPU that the
- * sample saw at work is charged until the next sample, or until it leaves the chip; meanwhile
- * slice.busy is set. The other looks do not change which vGPUs are charged: they charge the time
- * until now, and find out which vGPUs have work.
+ * if the slicer's look comes late, and goes on with *late samples* until the look comes. A vGPU
+ * that the sample saw at work is charged until the next sample, or until it leaves the chip;
+ * meanwhile slice.busy is set. The other looks do not change which vGPUs are charged: they charge
+ * the time until now, and find out which vGPUs have work.
  *
  * Not known of the real chip: whether an idle PBDMA continues to name its last channel. If so, an
  * idle channel seems to have work for one more turn, until it is preempted.
@@ -44,7 +44,7 @@
 #define ENGINE_LOOKS	3
 /* most channels of one vGPU whose USERD one look reads; each takes two reads of BAR1 */
 #define MAX_LOOKS	16
-/* one in so many looks asks all engines for unsaid work while only statistics need the answer */
+/* one look in LOOKS_ALONE asks all engines for unsaid work while only statistics need the answer */
 #define LOOKS_ALONE	16
 /*
  * most reads of the channel table for one vGPU in one look; a further channel that would need a
@@ -367,9 +367,9 @@ static void note_work_seen(struct kvgpu_machine *m, bool engine)
 
 /*
  * Tells whether a look asks all engines for unsaid work. @idle: a vGPU with a list seems to have no
- * work, or no vGPU seems to have any. @shared: a vGPU is limited, or there are several. A sample
- * always asks: a loaded channel runs on after its vGPU took it off its list, beside a vGPU whose
- * GP_GET moves; and the sampler has read the engines' status already.
+ * work, or no vGPU seems to have any. @shared: a vGPU is limited (vmach_vgpu_limited()), or there
+ * are several vGPUs. A sample always asks: a loaded channel runs on after its vGPU took it off its
+ * list, beside a vGPU whose GP_GET moves; and the sampler has read the engines' status already.
  */
 static bool asks_all(struct machine_slicer *s, bool sample, bool idle, bool shared)
 {

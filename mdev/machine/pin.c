@@ -42,8 +42,8 @@
 /* mark of a due page in m->pins */
 #define DUE		XA_MARK_0
 /*
- * ms from a page's becoming due until the work item runs: a program that ends unmaps one buffer
- * after the other, and one run can release several together
+ * ms for which the work item is delayed when pages become due: a program that ends unmaps one
+ * buffer after the other, and one run can release several together
  */
 #define DUE_MS		20
 /* most pages that the work item unpins under one hold of vgpu->lock: the guest may wait for it */
@@ -51,8 +51,8 @@
 #define DUE_PIECES	8	/* pieces of DUE_AT_ONCE pages in one run of the work item */
 
 /*
- * When VFIO has refused so many pins of a vGPU for want of memory within REFUSED_NS, the vGPU makes
- * no pins until REFUSED_NS have passed since the first of these refusals.
+ * When VFIO has refused REFUSALS_MAX pins of a vGPU for want of memory within REFUSED_NS, the vGPU
+ * makes no pins until REFUSED_NS have passed since the first of these refusals.
  */
 #define REFUSALS_MAX	10
 #define REFUSED_NS	(5 * (u64)NSEC_PER_SEC)
@@ -81,7 +81,8 @@ static bool page_is_memory(struct page *page)
 }
 
 /*
- * Maps the pinned @page at @iova for DMA by the card, and notes it in m->pins. *@dma: DMA address.
+ * Maps @page, which is pinned at the guest's address @iova, for DMA by the card. Notes it in
+ * m->pins, and returns the DMA address in *@dma.
  */
 static int pin_dma_map(struct kvgpu_vgpu *v, u64 iova, struct page *page, u64 *dma)
 {

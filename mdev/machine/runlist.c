@@ -133,7 +133,7 @@ static int list_id_map(void *ctx, bool tsg, u16 id)
 
 /*
  * Gives back the chip's ids of groups that are in none of the guest's lists and that no channel of
- * the vGPU is in: under such an id no channel may be loaded.
+ * the vGPU is in: no channel can be loaded under such an id.
  */
 static void drop_groups(struct kvgpu_vgpu *v)
 {

@@ -172,9 +172,10 @@ static void chip_opened(struct kvgpu_chip *chip, const struct kvgpu_machine *own
 }
 
 /*
- * Sets the chip's state and writes the chip's list: with @open the lists of all vGPUs that are not
- * suspended, else only that of @owner, or none if @owner is NULL. True: channels of vGPUs whose
- * list is not shown any more may be loaded, and have to leave the chip.
+ * Sets the chip's state and writes the chip's list, unless they are so already: with @open the
+ * lists of all vGPUs that are not suspended, else only that of @owner, or none if @owner is NULL.
+ * True: channels of vGPUs whose list is not shown any more may be loaded, and have to leave the
+ * chip.
  */
 static bool lists_show(struct kvgpu_chip *chip, bool open, struct kvgpu_machine *owner)
 {

@@ -69,7 +69,7 @@
  * not before the thread's file, if there is one, is closed.
  */
 struct unmapping {
-	struct hlist_node node;		/* in unmappings */
+	struct hlist_node node;		/* in the table unmappings */
 	/* the thread */
 	struct pid *who;
 	/* the vGPUs that the thread has asked: list of struct unmap_known, by .of_thread */
@@ -107,10 +107,7 @@ static atomic_t nr_without_file;
 
 /* -------------------------------------- find, count and forget threads; unmappings_lock is held */
 
-/*
- * Frees @k: the thread's rounds do not matter to the vGPU any more, which may pin again as far as
- * @k matters.
- */
+/* Frees @k. If @k's thread has forbidden the vGPU to pin, it does so no more. */
 static void known_forget(struct unmap_known *k)
 {
 	if (k->u->rounds >= ROUNDS)
