@@ -12,8 +12,6 @@
 
 typedef struct { u16 v; } gchid_t;	/* a guest's id of a channel, 0..4095 */
 typedef struct { u16 v; } hchid_t;	/* the chip's id of a channel, 0..4095 */
-typedef struct { u16 v; } gtsg_t;
-typedef struct { u16 v; } htsg_t;
 typedef struct { u64 v; } gvram_t;	/* offset in a vGPU's video memory */
 typedef struct { u64 v; } hvram_t;	/* address in the card's video memory */
 typedef struct { u64 v; } iova_t;	/* DMA address in a guest's memory */
