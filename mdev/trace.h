@@ -122,17 +122,15 @@ TRACE_EVENT(kvgpu_chan, TP_PROTO(u32 vgpu, int gchid, int hchid, int event),
 				       { KVGPU_CHAN_KILLED, "killed" },
 				       { KVGPU_CHAN_UNBOUND, "unbound" })));
 
-TRACE_EVENT(kvgpu_runlist,
-	    TP_PROTO(u32 vgpu, u8 guest_runl, u8 runl, u32 guest_nr, u32 nr, int ret),
-	    TP_ARGS(vgpu, guest_runl, runl, guest_nr, nr, ret),
-	    TP_STRUCT__entry(__field(u32, vgpu) __field(u8, guest_runl) __field(u8, runl)
-				     __field(u32, guest_nr) __field(u32, nr) __field(int, ret)),
-	    TP_fast_assign(__entry->vgpu = vgpu; __entry->guest_runl = guest_runl;
-			   __entry->runl = runl; __entry->guest_nr = guest_nr; __entry->nr = nr;
-			   __entry->ret = ret;),
-	    TP_printk("vgpu=%u guest_runlist=%u runlist=%u guest_entries=%u entries=%u ret=%d",
-		      __entry->vgpu, __entry->guest_runl, __entry->runl, __entry->guest_nr,
-		      __entry->nr, __entry->ret));
+/* @guest_nr counts the entries of all runlists of the guest that are not blocked. */
+TRACE_EVENT(kvgpu_runlist, TP_PROTO(u32 vgpu, u8 runl, u32 guest_nr, u32 nr, int ret),
+	    TP_ARGS(vgpu, runl, guest_nr, nr, ret),
+	    TP_STRUCT__entry(__field(u32, vgpu) __field(u8, runl) __field(u32, guest_nr)
+				     __field(u32, nr) __field(int, ret)),
+	    TP_fast_assign(__entry->vgpu = vgpu; __entry->runl = runl;
+			   __entry->guest_nr = guest_nr; __entry->nr = nr; __entry->ret = ret;),
+	    TP_printk("vgpu=%u runlist=%u guest_entries=%u entries=%u ret=%d", __entry->vgpu,
+		      __entry->runl, __entry->guest_nr, __entry->nr, __entry->ret));
 
 /* @what is a constant string of this module, so the event stores only the pointer. */
 TRACE_EVENT(kvgpu_fault, TP_PROTO(u32 vgpu, const char *what, int chid, u64 addr, u32 code),

@@ -261,15 +261,16 @@ static void publish_list(struct kvgpu_vgpu *v, u8 hrunl, bool force)
 {
 	struct kvgpu_machine *m = v->m;
 	struct translate t = { .v = v, .hrunl = hrunl };
-	u32 nr = 0, r;
+	u32 nr = 0, guest_nr = 0, r;
 	int ret;
 
 	for (r = 0; r < KVGPU_MAX_RUNL; r++) {
+		if (m->blocked & BIT(r))
+			continue;
 		t.grunl = r;
-		if (!(m->blocked & BIT(r)))
-			nr += kvgpu_shadow_runlist_build(m->runl_entries[r], m->runl_nr[r],
-							 list_id_map, &t, SLICE_US, m->next + nr,
-							 m->runl_max - nr);
+		guest_nr += m->runl_nr[r];
+		nr += kvgpu_shadow_runlist_build(m->runl_entries[r], m->runl_nr[r], list_id_map, &t,
+						 SLICE_US, m->next + nr, m->runl_max - nr);
 	}
 	kvgpu_hw_lock(&v->gpu->lock);
 	if (force || nr != m->list_nr[hrunl] || memcmp(m->list[hrunl], m->next, nr * sizeof(u64))) {
@@ -279,7 +280,7 @@ static void publish_list(struct kvgpu_vgpu *v, u8 hrunl, bool force)
 		ret = vmach_runlist_update(m, hrunl);
 		if (ret)
 			vmach_gpu_wedge(v->gpu, "a runlist was not taken");
-		trace_kvgpu_runlist(v->id, 0, hrunl, m->runl_nr[0], m->list_nr[hrunl], ret);
+		trace_kvgpu_runlist(v->id, hrunl, guest_nr, m->list_nr[hrunl], ret);
 	}
 	kvgpu_hw_unlock(&v->gpu->lock);
 }
