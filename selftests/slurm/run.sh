@@ -52,7 +52,8 @@ result()
 	fi
 }
 
-user=(setpriv --reuid=nobody --regid=nogroup --clear-groups env -i PATH=/usr/bin:/bin HOME=/tmp)
+# the library has as many GPUs as a node at most, of which a job sees those that Slurm names in CUDA_VISIBLE_DEVICES
+user=(setpriv --reuid=nobody --regid=nogroup --clear-groups env -i PATH=/usr/bin:/bin HOME=/tmp KVGPU_INPROCESS_GPUS=2)
 run="$bin/kvgpu-run --library $bin/gpu.so"
 
 # submit OPTION... -- COMMAND: $job; its output goes to $out
