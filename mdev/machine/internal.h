@@ -232,9 +232,8 @@ struct kvgpu_chip {
 	u64 time_base, time_last, time_taken;
 };
 
-/* ------------------------------------------------------ struct kvgpu_chan: a channel of a guest */
+/* ------------------------------------------ struct kvgpu_chan: a channel that a guest has bound */
 
-/* One channel that a guest has bound. Owned by its vGPU. */
 struct kvgpu_chan {
 	struct rb_node by_gchid;	/* in machine->chans */
 	/* in chip->by_inst, by .inst.at */
@@ -479,7 +478,7 @@ bool vmach_gpu_wedged(const struct kvgpu_gpu *gpu);
 void vmach_gpu_wedge(struct kvgpu_gpu *gpu, const char *why);
 u64 vmach_ptimer_read(struct kvgpu_gpu *gpu);	/* returns PTIMER's time in ns */
 u8 vmach_gr_runl_get(const struct kvgpu_gpu *gpu);
-/* ms for the next preempt of the running command: vmach_chan_preempt_wait() */
+/* ms for the next preempt of the running command; vgpu->lock is held */
 unsigned int vmach_patience_get(const struct kvgpu_vgpu *v);
 /* makes the slicer look soon, because something has changed; any context */
 void vmach_slicer_kick(struct kvgpu_gpu *gpu);
@@ -621,7 +620,8 @@ void vmach_windows_reset(struct kvgpu_vgpu *v);	/* makes them as after power-on 
 void vmach_windows_close(struct kvgpu_vgpu *v);
 /* brings the windows in virtual mode up to date with the guest's tables */
 void vmach_windows_sync(struct kvgpu_vgpu *v);
-bool vmach_windows_stale(struct kvgpu_vgpu *v);	/* true: the card's TLB may have old entries */
+/* writes out entries that unmaps have changed; true: the card's TLB may have old entries */
+bool vmach_windows_stale(struct kvgpu_vgpu *v);
 /*
  * Makes the card's TLB forget the entries of BARs in which entries of a window have changed. The
  * changed entries are in video memory already. Returns 0 or a negative error code.
@@ -750,8 +750,8 @@ void vmach_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit);
 
 void vmach_chans_recover(struct work_struct *work);
 /*
- * Takes the chip's channel or group @id off all PBDMAs and engines: preempts it for @ms, and resets
- * engines that it does not leave. gpu->lock is held. True: an engine was reset.
+ * Takes the chip's channel or group @id off all PBDMAs and engines: preempts it, for @ms at most,
+ * and resets engines that it does not leave. gpu->lock is held. True: an engine was reset.
  */
 bool vmach_chan_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned int ms);
 /* Resets every engine of the runlist, whatever channels are loaded. gpu->lock is held. */

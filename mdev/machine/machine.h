@@ -35,15 +35,18 @@ int kvgpu_machine_vgpu_init(struct kvgpu_vgpu *v);
  * Context: process, no lock held.
  */
 void kvgpu_machine_vgpu_fini(struct kvgpu_vgpu *v);
-/* makes registers and windows as after power-on; returns 0 or a negative error code */
+/*
+ * Scrubs the partition if another use came before, clears strikes and suspension, and makes
+ * registers and windows as after power-on. Returns 0 or a negative error code.
+ */
 int kvgpu_machine_vgpu_open(struct kvgpu_vgpu *v);
 /* unbinds all channels, removes all shadows, unpins all guest memory */
 void kvgpu_machine_vgpu_close(struct kvgpu_vgpu *v);
 /*
- * Does the same as kvgpu_machine_vgpu_close(), and then makes registers and windows as after
- * power-on (VFIO_DEVICE_RESET, FLR). Video memory keeps its contents. After this, and after
- * kvgpu_machine_vgpu_open(), the caller sets the words of the configuration space by
- * kvgpu_machine_config_set(), and calls kvgpu_mdev_irq_update().
+ * Does the same as kvgpu_machine_vgpu_close(), then clears strikes and suspension, and makes
+ * registers and windows as after power-on (VFIO_DEVICE_RESET, FLR). Video memory keeps its
+ * contents. After this, and after kvgpu_machine_vgpu_open(), the caller sets the words of the
+ * configuration space by kvgpu_machine_config_set(), and calls kvgpu_mdev_irq_update().
  */
 void kvgpu_machine_vgpu_reset(struct kvgpu_vgpu *v);
 /*
