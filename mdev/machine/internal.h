@@ -472,7 +472,7 @@ struct kvgpu_machine {
 	struct machine_slice slice;
 };
 
-/* ----------------- chip.c: time, cut-off, kick of the slicer; no lock needed except where noted */
+/* --------- chip.c: read the time, cut the card off, kick the slicer; no lock except where noted */
 
 bool vmach_gpu_wedged(const struct kvgpu_gpu *gpu);
 void vmach_gpu_wedge(struct kvgpu_gpu *gpu, const char *why);
@@ -511,7 +511,7 @@ bool vmach_chan_same_group(const struct kvgpu_chan *a, const struct kvgpu_chan *
  */
 struct kvgpu_chan *vmach_live_chan_find(struct kvgpu_chip *chip, struct kvgpu_chan *c);
 
-/* -------------------------------------------------- list.c: the chip's lists; gpu->lock is held */
+/* -------------------------------------------- list.c: write the chip's lists; gpu->lock is held */
 
 /* True: the slicer lets the list of @m onto the chip. */
 bool vmach_list_shown(const struct kvgpu_machine *m);
@@ -522,18 +522,18 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl);
 /* Call it after a change of @m's list. Writes the chip's list if it has or should have @m's. */
 int vmach_runlist_update(struct kvgpu_machine *m, u8 runl);
 
-/* --------------------------- books.c: charges of GPU time; gpu->lock is held except where noted */
+/* ------------------------------- books.c: charge GPU time; gpu->lock is held except where noted */
 
 /* charges @ns until @now; slicer->books is held for writing */
 void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now);
 u64 vmach_gpu_time_get(struct kvgpu_machine *m);	/* ns charged until now; needs no lock */
 void vmach_wait_charge(struct kvgpu_machine *m, bool works, bool others, u64 began);
 
-/* -------------------------------------------------------------- command.c: the guest's commands */
+/* ---------------------------------------------------- command.c: carry out the guest's commands */
 
 void vmach_command_run(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd);
 
-/* ----------------------------------- memory.c, space.c: memory of a vGPU, address spaces, syncs */
+/* ---------- memory.c, space.c: allocate and read memory of a vGPU, make and sync address spaces */
 
 int vmach_memory_init(struct kvgpu_vgpu *v);
 void vmach_memory_fini(struct kvgpu_vgpu *v);		/* vgpu->lock is not held */
@@ -567,7 +567,7 @@ void vmach_shadow_sync(struct kvgpu_vgpu *v);
 /* Settles a change of spaces or windows: writes entries, invalidates TLBs, then frees memory. */
 void vmach_shadow_settle(struct kvgpu_vgpu *v);
 
-/* ------------------------------------------------------------------ pin.c: pins of guest memory */
+/* ------------------------------------------------------------ pin.c: pin and unpin guest memory */
 
 void vmach_pins_init(struct kvgpu_vgpu *v);
 void vmach_pins_fini(struct kvgpu_vgpu *v);		/* vgpu->lock is not held */
@@ -577,7 +577,7 @@ void vmach_pages_unpin(void *ctx, iova_t iova, u32 nr);
 /* Unpins now the due pages from byte @iova to byte @last. */
 void vmach_due_pages_unpin(struct kvgpu_vgpu *v, u64 iova, u64 last);
 
-/* --------------------------------------------------- unmap.c: threads of VMMs that unmap memory */
+/* -------------------------------- unmap.c: watch threads of VMMs that unmap memory, forbid pins */
 
 void vmach_unmap_init(struct kvgpu_machine *m);
 void vmach_unmap_fini(struct kvgpu_machine *m);	/* vgpu->lock is not held */
@@ -598,7 +598,7 @@ int vmach_unmap_open(struct kvgpu_vgpu *v);
  */
 bool vmach_pin_allowed(struct kvgpu_vgpu *v);
 
-/* ----------------------------------------------- flush.c: flushes of the CPU's writes and of L2 */
+/* ------------------------------------------------------- flush.c: flush the CPU's writes and L2 */
 
 /*
  * Waits until the CPU's writes to BARs have reached memory. With @l2, also makes L2 agree with
@@ -610,7 +610,7 @@ void vmach_flush_page_serve(struct kvgpu_vgpu *v);
 /* True: the guest has asked for a flush of BARs, and the caller has to do it. Needs no lock. */
 bool vmach_flush_take(struct kvgpu_vgpu *v);
 
-/* -------------------------------------------------- window.c: BAR windows, PRAMIN and doorbells */
+/* --------------------------------- window.c: change what BAR windows, PRAMIN and doorbells show */
 
 int vmach_windows_init(struct kvgpu_vgpu *v);
 /* without vgpu->lock; then the slices show no memory of the vGPU, unless the card is cut off */
@@ -639,7 +639,7 @@ void vmach_userd_move(struct kvgpu_vgpu *v, bool valid, u64 off);
  */
 void vmach_userd_show(struct kvgpu_vgpu *v, u16 g, int hgroup, u32 page);
 
-/* -------------------------------------- touched.c: notes of pages that the CPU may have written */
+/* ----------------------------------------- touched.c: note which pages the CPU may have written */
 
 static inline u32 vmach_part_pages_count(const struct kvgpu_vgpu *v)
 {
@@ -667,7 +667,7 @@ void vmach_pages_ask(struct kvgpu_machine *m, unsigned long first, unsigned long
 void vmach_pages_asked(struct kvgpu_machine *m);	/* call it at the end of a sync */
 void vmach_range_touch(struct kvgpu_vgpu *v, u64 off, u64 len);	/* the host writes there */
 
-/* ------------------------------------------------------------------ chan.c: channels */
+/* -------------------------------------- chan.c: find, bind, enable, disable and unbind channels */
 
 struct kvgpu_chan *vmach_chan_find(struct kvgpu_vgpu *v, gchid_t id);
 void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, u8 runl, struct kvgpu_gaddr inst);
@@ -686,7 +686,7 @@ void vmach_chans_restart(struct kvgpu_vgpu *v);
 /* unbinds and frees all channels, and gives back their groups of ids */
 void vmach_chans_stop(struct kvgpu_vgpu *v);
 
-/* ------------------------------------------------ runlist.c: runlists as the guest submits them */
+/* ---------------------------------- runlist.c: take the guest's runlists, publish them, preempt */
 
 /* returns 0 or -ENOMEM; call vmach_runlists_fini() after an error, too */
 int vmach_runlists_init(struct kvgpu_vgpu *v);
@@ -706,7 +706,7 @@ void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id);
  */
 int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id);
 
-/* --------------------------------------------------------- grctx.c: images of graphics contexts */
+/* ------------------------------------ grctx.c: make, share and free images of graphics contexts */
 
 /*
  * Returns the context image that space @sp has at @va, and counts a user of it. Makes the image if
@@ -722,7 +722,7 @@ void vmach_grctx_save(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst);
 /* bytes of a space that a context takes: the image, and what the host puts behind it */
 u32 vmach_grctx_size(const struct kvgpu_hw *hw);
 
-/* ----------------------- event.c, recover.c: events for guests, interrupts, recovery of engines */
+/* ------------------------ event.c, recover.c: queue and deliver events for guests, end channels */
 
 void vmach_events_init(struct kvgpu_machine *m);	/* vgpu->lock is not held */
 void vmach_events_fini(struct kvgpu_machine *m);	/* vgpu->lock not held, @m off chip->live */
@@ -770,7 +770,7 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why);
 /* Ends @c as vmach_chan_isolate() does, by a work item, if @c is not dead. event_lock is held. */
 void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why);
 
-/* ----------------------------------------------------------------- slice.c, look.c: time slices */
+/* ---------------------------- slice.c, look.c: give vGPUs the chip in turns, look at their work */
 
 void vmach_slicer_init(struct kvgpu_chip *chip);
 int vmach_slicer_start(struct kvgpu_gpu *gpu);

@@ -19,8 +19,9 @@
  * kvgpu_machine_vgpu_init() - make the machine of a vGPU
  * @v: the vGPU; its constant members are set, and it is not on gpu->vgpus yet
  *
- * Makes the scrap page, the register file, the shadow, the windows and the notes of touched pages,
- * and scrubs the partition. After an error the caller has nothing to undo.
+ * Makes the scrap page, the register file, the state for shadows and windows, and the notes of
+ * touched pages. Scrubs the partition. Makes the vGPU known to the slicer and to the handlers of
+ * the chip's reports. After an error the caller has nothing to undo.
  *
  * Context: process, no lock held.
  * Return: 0 or a negative error code.
