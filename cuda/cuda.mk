@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# CUDA's libraries, built where the programs for servers and guests are (Debian 13).
+# This project's CUDA libraries, and Debian packages of them and of remoting. They are built in the
+# test bed's root with Debian 13 (testbed/tb build-exec).
 CUDA_OUT	:= $(O)/cuda
 
 cuda: ## libcuda.so.1 and libcudart.so.11.0 for stock nouveau (for Debian 12 and 13)
@@ -14,7 +15,8 @@ cuda-package: cuda ## a Debian package of both libraries and cuda-info for guest
 	@echo '$(CUDA_DEB)'
 	$(if $(findstring s,$(flags)),,@echo 'to install it: copy it to a guest (Debian 12 or 13), and there: apt install ./$(notdir $(CUDA_DEB))')
 
-# programs and libraries as in remote.mk, for Debian 12 and 13: built where those of CUDA are
+# The programs and libraries of remote.mk for packages are built in that root, too, so that they run
+# on Debian 12 and 13.
 REMOTE_DEB_OUT	:= $(O)/remote-package
 REMOTE_DEBS	:= $(foreach p,kvgpu-remote-client kvgpu-remote-server kvgpu-aperture,build/$(p)_$(KVGPU_VERSION)_amd64.deb)
 
@@ -25,7 +27,8 @@ remote-package: cuda ## Debian packages of remoting in build/: kvgpu-remote-clie
 		mv "$$(remote/package.sh $$p '$(REMOTE_DEB_OUT)' '$(CUDA_OUT)' '$(REMOTE_DEB_OUT)/remote' '$(KVGPU_VERSION)')" build/ || exit 1; done
 	@printf '%s\n' $(REMOTE_DEBS)
 
-# on this machine, of the MPIs that are here: Debian 12's and 13's have other versions, and each needs its own
+# The package of kvgpu-run is built on this machine, for the MPIs that are installed: Debian 12 and
+# 13 have different versions of them, and each version needs a build of its own.
 CLUSTER_DEB	:= build/kvgpu-run_$(KVGPU_VERSION)_amd64.deb
 cluster-package: cluster ## a Debian package of kvgpu-run in build/, for this Debian and the MPIs that are here; prints where it is
 	@mkdir -p build

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# kvgpu-firmware, which takes the host's GR firmware out of the distribution's nouveau.ko
+# kvgpu-firmware, which reads the graphics engine's firmware for kvgpu.ko out of the distribution's
+# nouveau.ko
 
 FIRMWARE	:= $(O)/firmware/kvgpu-firmware
 FIRMWARE_SRC	:= $(sort $(wildcard firmware/*.c))

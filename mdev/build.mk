@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# make -f mdev/build.mk KVGPU_TREE=HEADERS KVGPU_LOG=FILE [KVGPU_SAY=FILE]: kvgpu.ko, by the kernel's build system, beside a copy of the sources
-# (kvgpu.mk, DKMS). The log is where the caller writes what is said here: if the build fails, its last line tells why. KVGPU_SAY gets this line
-# as well, if it is a terminal or a pipe.
+# make -f mdev/build.mk KVGPU_TREE=HEADERS KVGPU_LOG=FILE [KVGPU_SAY=FILE]: builds kvgpu.ko by the
+# kernel's build system, in the copy of the sources that this file is in (made by kvgpu.mk or DKMS).
+# KVGPU_LOG is the file to which the caller writes this make's output. If the build fails,
+# explain.sh finds the cause in it and prints it as the last line; KVGPU_SAY, if it is a terminal or
+# a pipe, gets that line, too.
 
 KVGPU_COPY	:= $(patsubst %/mdev/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
 
-# the compiler's words are looked for, in English
+# explain.sh looks for the compiler's messages in English
 export LC_ALL := C
 export LC_CTYPE := C
 export LC_MESSAGES := C

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-# Remoting: the client's libcuda.so.1 and kvgpu-remoted, for the machine that builds. What remote/api.py makes is in $(REMOTE_GEN).
+# Remoting: the client's libcuda.so.1, the server kvgpu-remoted, and their tools, for the machine
+# that builds. $(REMOTE_GEN) has the sources that remote/api.py generates.
 REMOTE_OUT	:= $(O)/remote
 REMOTE_GEN	:= $(REMOTE_OUT)/gen
 REMOTE_CPPFLAGS	:= -I. -I$(REMOTE_GEN) -D_GNU_SOURCE
-# a queued launch goes through five files: as one program it costs an eighth less
+# link-time optimization: a queued launch calls functions of five files, and costs an eighth less
+# with it
 REMOTE_LTO	:= -O2 -flto=auto
 REMOTE_CFLAGS	= -std=gnu11 -g -Wall -Wextra -Wno-unused-parameter -Werror -pthread $(REMOTE_LTO)
 REMOTE_TEXTS	:= $(addprefix $(REMOTE_GEN)/,ops.h stubs.c refused.c libcuda.map library.h cases.c names.c forwards.h \
@@ -15,7 +17,7 @@ $(REMOTE_GEN)/.made: remote/api.py remote/api.def cuda/symbols.txt remote/wire/f
 	$(call Q,GEN)remote/api.py . '$(REMOTE_GEN)' && touch $@
 $(REMOTE_TEXTS): $(REMOTE_GEN)/.made ;
 
-# both ends have the channel, the rings and the wire
+# client and server both contain channel, ring and wire
 REMOTE_SHARED	:= $(wildcard remote/wire/*.c remote/channel/*.c remote/ring/*.c)
 REMOTE_CLIENT	:= $(wildcard remote/client/*.c) $(REMOTE_SHARED) $(addprefix remote/conf/,conf.c client.c) \
 		   $(addprefix cuda/driver/,procaddress.c errors.c)
@@ -28,7 +30,8 @@ REMOTE_SERVER_OBJ := $(REMOTE_SERVER:%.c=$(REMOTE_OUT)/obj/%.o) $(addprefix $(RE
 REMOTE_CTL_OBJ	:= $(REMOTE_CTL:%.c=$(REMOTE_OUT)/obj/%.o)
 REMOTE_PMEM_OBJ	:= $(REMOTE_PMEM:%.c=$(REMOTE_OUT)/obj/%.o)
 
-# its functions have no prototypes
+# refused.c defines its functions without the prototypes that callers have, so compile it without
+# link-time optimization, which compares them
 $(REMOTE_OUT)/obj/gen/refused.o: REMOTE_LTO := -O2
 $(REMOTE_OUT)/obj/gen/%.o: $(REMOTE_GEN)/%.c
 	@mkdir -p $(@D)
@@ -38,13 +41,15 @@ $(REMOTE_OUT)/obj/%.o: %.c | $(REMOTE_GEN)/.made
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(REMOTE_CPPFLAGS) $(REMOTE_CFLAGS) -fPIC -fvisibility=hidden -MMD -MP -c $< -o $@
 
-# its threads and its handlers of signals stay, so a program that closes it keeps it
+# -z nodelete: threads and signal handlers of the library go on running, so dlclose() must not unmap
+# it
 $(REMOTE_OUT)/libcuda.so.1: $(REMOTE_CLIENT_OBJ) $(REMOTE_GEN)/libcuda.map
 	$(call Q,LD)$(CC) $(REMOTE_LTO) -g -shared -pthread -Wl,-soname,libcuda.so.1 -Wl,-z,defs -Wl,-z,now -Wl,-z,nodelete \
 		-Wl,--version-script,$(REMOTE_GEN)/libcuda.map $(REMOTE_CLIENT_OBJ) -o $@
 	@ln -sf libcuda.so.1 $(@D)/libcuda.so
 
-# libraries beside it whose calls go the same way; what programs have of NVIDIA's names, they have under the same version
+# libcublas and libcurand, whose calls are forwarded through libcuda.so.1. Their symbols have the
+# versions of NVIDIA's libraries, with which programs were linked.
 REMOTE_BLAS_OBJ	:= $(addprefix $(REMOTE_OUT)/obj/,remote/forward/begin.o remote/forward/blas.o gen/cublas.o)
 REMOTE_RAND_OBJ	:= $(addprefix $(REMOTE_OUT)/obj/,remote/forward/begin.o remote/forward/rand.o gen/curand.o)
 $(REMOTE_BLAS_OBJ) $(REMOTE_RAND_OBJ): REMOTE_LTO := -O2

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-# kvgpu-run and its relays: one for each MPI whose compiler is here.
+# kvgpu-run and its relays: one relay for each MPI (Open MPI, MPICH) whose compiler is installed on
+# this machine.
 CLUSTER_MPIS	:= $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m)),$(m)))
 CLUSTER_RUN_OBJ	:= $(patsubst %.c,$(REMOTE_OUT)/obj/%.o,$(wildcard remote/cluster/run/*.c))
-# what has MPI's header is compiled once for each; the rest of the relay is the server
+# Files of the relay that include mpi.h are compiled once for each MPI. The others, and all of
+# remote/server, are compiled once.
 CLUSTER_PLAIN	:= $(addprefix remote/cluster/relay/,nursery.c count.c registry.c)
 CLUSTER_MPI	:= $(filter-out $(CLUSTER_PLAIN),$(wildcard remote/cluster/relay/*.c))
 CLUSTER_SERVER	:= $(wildcard remote/server/*.c) $(REMOTE_SHARED) $(addprefix remote/starter/,filter.c confine.c) $(CLUSTER_PLAIN) \
@@ -14,7 +16,7 @@ $(REMOTE_OUT)/kvgpu-run: $(CLUSTER_RUN_OBJ)
 
 CLUSTER_FLAGS_openmpi	= $(shell mpicc.openmpi -showme:compile)
 CLUSTER_LIBS_openmpi	= $(shell mpicc.openmpi -showme:link)
-# of what it prints the compiler's own flags are Debian's, not ours
+# mpicc.mpich -show also prints flags with which Debian compiles; they are left out
 CLUSTER_FLAGS_mpich	= $(filter -I%,$(shell mpicc.mpich -show))
 CLUSTER_LIBS_mpich	= $(filter -L% -l%,$(shell mpicc.mpich -show))
 

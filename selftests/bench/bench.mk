@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# make bench, and what measures rooms by themselves. Those of the module are compiled as for the kernel: no vector registers, the
-# kernel's kind of memcmp (rooms/words.c).
+# make bench, and benchmarks of single rooms. bench-rooms compiles the pure rooms of the module as
+# for the kernel: without vector registers, and with a memcmp() as the kernel has it
+# (rooms/words.c).
 
 bench: setup model plugin ## a vGPU against the card: native, pass-through, alone, beside others (build/bench/report.json; ROWS= BASE=)
 	selftests/bench/bench.sh
@@ -50,7 +51,8 @@ $(REMOTE_MANY): selftests/bench/remote_many.c $(REMOTE_OUT)/libcuda.so.1
 
 REMOTE_LIBRARY	= $(or $(LIBRARY),$(O)/cuda-inprocess/libcuda.so.1)
 
-# LIBRARY=: as below. Results of an earlier run are removed first: they are no rows of this one
+# LIBRARY=: as for bench-remote-calls. Results of an earlier run are removed first, because the
+# report has a row for each file.
 bench-remote: $(REMOTE_RING) $(REMOTE_CALLS) $(REMOTE_MANY) $(REMOTE_MADE) cuda-inprocess ## remoting, with aims, beside what was recorded elsewhere (table, and build/bench/remote.json; LIBRARY= QUICK=1)
 	@mkdir -p build/bench && rm -f build/bench/remote-*.json
 	@$(REMOTE_RING) $(if $(QUICK),--quick) build/bench/remote-ring.json
@@ -59,7 +61,8 @@ bench-remote: $(REMOTE_RING) $(REMOTE_CALLS) $(REMOTE_MANY) $(REMOTE_MADE) cuda-
 	@selftests/bench/remote_many.sh $(REMOTE_MANY) $(REMOTE_OUT) $(REMOTE_LIBRARY) build/bench $(if $(QUICK),--quick)
 	@selftests/bench/remote_report.py build/bench $(if $(QUICK),--quick)
 
-# QUICK=--quick: seconds, for a look whether it works. LIBRARY=: another libcuda.so.1 with a GPU
+# QUICK=--quick: a short run, to see whether it works. LIBRARY=: another libcuda.so.1 for the
+# server, for instance of a real GPU
 bench-remote-calls: $(REMOTE_CALLS) $(REMOTE_MADE) cuda-inprocess ## what calls cost a program, native and remote by each carrier (LIBRARY= QUICK=)
 	@selftests/bench/remote_calls.sh $(REMOTE_CALLS) $(REMOTE_OUT) $(REMOTE_LIBRARY) \
 		selftests/cuda/driver/kernels.cubin build/bench $(QUICK)
@@ -68,12 +71,13 @@ bench-remote-calls: $(REMOTE_CALLS) $(REMOTE_MADE) cuda-inprocess ## what calls 
 CLUSTER_BENCH	:= $(O)/cluster-bench
 CLUSTER_BENCH_MPI ?= $(firstword $(CLUSTER_MPIS))
 
-# how MPI's messages go, and the sizes of a look where the GPU is the model in the process
+# CLUSTER_BENCH_LINKS: ways of MPI's messages that are measured. --quick: small sizes, if the GPU is
+# the model in the process
 CLUSTER_BENCH_LINKS ?= shm tcp paced
 CLUSTER_BENCH_RUN = selftests/bench/cluster/run.py --folder $(REMOTE_OUT) --programs $(CLUSTER_BENCH) --library $(REMOTE_LIBRARY) \
 	--cudart $(O)/cuda-inprocess/libcudart.so.11.0 --out build/bench --mpi $(CLUSTER_BENCH_MPI) $(if $(LIBRARY),,--quick)
 
-# CLUSTER_BENCH_MPI=mpich: by MPICH in place of Open MPI. CARDS=: how many GPUs the LIBRARY has
+# CLUSTER_BENCH_MPI=mpich: use MPICH in place of Open MPI. CARDS=: how many GPUs LIBRARY has
 bench-cluster: cluster cudart-inprocess ## kvgpu-run beside MPI itself and beside local GPUs (rows in build/bench/remote.json; LIBRARY= CARDS=)
 	@mkdir -p build/bench $(CLUSTER_BENCH) && rm -f build/bench/remote-*.json
 	@$(CC) -std=gnu11 -O2 -Wall -I. selftests/bench/cluster_copies.c $(REMOTE_OUT)/libcuda.so.1 -o $(CLUSTER_BENCH)/cluster_copies

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Command blocks of the documents: where they are, how they are marked, and what can be said of them without running them.
-README.md has the marks."""
+"""Finds the command blocks of documents and their marks, and checks them without running them. README.md has the marks."""
 import os
 import re
 import shlex
@@ -8,7 +7,7 @@ import subprocess
 
 MARK = re.compile(r"^<!-- (.*) -->$")
 PLACES = {"here": ("here", None), "in the server": ("server", None), "with the CUDA toolkit": ("here", "toolkit")}
-OURS = {"kvgpu-top", "kvgpu-firmware", "cuda-info"}	# not of Debian's packages: made here, put there by tb up or the line before
+OURS = {"kvgpu-top", "kvgpu-firmware", "cuda-info"}	# this project's programs: not in the server's root; tb up or the block puts them there
 BUILTINS = {"cd", "test", "[", "echo", "export", "printf"}
 
 
@@ -31,7 +30,7 @@ class Block:
         return f"{self.document}:{self.line}"
 
     def commands(self):
-        """whole commands: lines that end in a backslash go on; blank lines and lines that are a comment are none"""
+        """Return the commands of the block. A line that ends in a backslash and the next are one; blank lines and comments are none."""
         out, part = [], ""
         for line in self.lines:
             part += line + "\n"
@@ -44,7 +43,7 @@ class Block:
 
 
 def blocks_of(document, text):
-    """the indented and the fenced blocks; a mark stands in the line above, or above one blank line"""
+    """Return the indented and fenced blocks of a text. A block's mark is in the line above it, or above one blank line."""
     lines, out, i, mark = text.split("\n"), [], 0, None
     while i < len(lines):
         line = lines[i]
@@ -74,7 +73,7 @@ def blocks_of(document, text):
 
 
 def words(command):
-    """the simple commands in a command, as lists of words; commands in $() are among them"""
+    """Return the simple commands of a shell command, as lists of words, and those within $() after them."""
     inner = re.findall(r"\$\(([^()]*)\)", command)
     if inner:
         return words(re.sub(r"\$\(([^()]*)\)", "$IT", command)) + [one for part in inner for one in words(part)]
@@ -90,7 +89,7 @@ def words(command):
 
 
 class Tree:
-    """what a command may name"""
+    """The tree and the server's root: what the words of a command are checked against."""
 
     def __init__(self, root, server_root=None):
         self.root, self.server_root = root, server_root
@@ -169,7 +168,7 @@ class Tree:
         return any(os.path.exists(os.path.join(self.root, base, name)) for base in ("", folder))
 
     def complaints(self, block):
-        """what is wrong with a block; empty if it can be run as far as its text tells"""
+        """Return what is wrong with a block, as a list of lines."""
         if block.wrong:
             return [block.wrong]
         if block.place == "text":
@@ -192,7 +191,8 @@ class Tree:
                 out += self.complaints_files(block, args, folder)
         return out
 
-    # a path of the tree (build/ is made), and a file that lies beside the document
+    # complaints about words that look like a path in the tree, but for build/, or like a file
+    # beside the document
     def complaints_files(self, block, args, folder):
         out = []
         for arg in args:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""run.py quick | long [DOCUMENT...]: the command blocks of README.md, CONTRIBUTING.md, docs/ and the rooms' README.md. Prints TAP. README.md beside
-this file says what is run, and how a block is marked that is not."""
+"""run.py quick | long [DOCUMENT...]: checks (quick) or runs (long) the command blocks of README.md, CONTRIBUTING.md, docs/ and the
+README.md of each folder. Prints TAP. README.md beside this file says how, and how a block is marked that is not run."""
 import collections
 import glob
 import os
@@ -20,7 +20,8 @@ from blocks import Block, Tree, blocks_of  # noqa: E402
 TB = "testbed/tb"
 CACHE = os.environ.get("KVGPU_CACHE") or os.path.expanduser("~/.cache/kvgpu")
 LIMIT_S = 1500
-# a server is left as a document leaves it: README.md's has kvgpu and a guest, and what comes after it goes on there
+# These run first, in this order. A server stays as a document leaves it: after README.md it has
+# kvgpu and a guest, which the blocks of the next documents use.
 FIRST = ["testbed/README.md", "README.md", "firmware/README.md", "libvirt-xml/README.md", "docs/sharing.md", "tools/README.md"]
 BED_WITH_KVGPU = [TB, "up", "--driver", "kvgpu", "--mem", "5G"]
 
@@ -62,7 +63,7 @@ def all_blocks(names):
     return out
 
 
-# ---------------------------------------------------------------- without running anything
+# ------------------------------------------------------- mode quick: checks without running a block
 
 def server_root():
     roots = sorted(glob.glob(f"{CACHE}/testbed/server-*/root"), key=os.path.getmtime)
@@ -106,10 +107,10 @@ def quick(tap, blocks):
         tap.result(wanted in said, f"a made-up document: {what} is noticed", said.replace("\n", " ") if wanted not in said else "")
 
 
-# ---------------------------------------------------------------- as they stand
+# ---------------------------------------------------------------- mode long: runs the blocks
 
 def script(block):
-    """one shell for a block, that stops at the first command that fails; after each it says its number and exit code"""
+    """Return a shell script that runs a block's commands up to the first that fails, and prints each one's number and exit code."""
     return "\n".join(f"{command}\nrc=$?; printf '\\n::%d %d\\n' {i} $rc; [ $rc = 0 ] || exit 1" for i, command in enumerate(block.commands()))
 
 
@@ -123,7 +124,7 @@ def bed_has_kvgpu():
 
 
 def shell_of(block):
-    """the words before the script, or None and why not"""
+    """Return (command that runs a script in the block's place, None), or (None, reason) if there is no server for it."""
     if block.place == "here":
         return ["bash", "-c"], None
     if not bed_has_kvgpu():
@@ -191,7 +192,7 @@ def long(tap, blocks):
             elif block.needs == "toolkit" and not toolkit:
                 tap.skip(f"{block.name}: {len(block.commands())} commands", "no CUDA toolkit: selftests/cuda/toolkit.sh fetch")
             elif block.place != "text" and not run(tap, block):
-                # what comes next in this document may need it, what comes in others does not
+                # later blocks of this document may need this one; other documents do not
                 broken = block.document
                 bed_down()
     finally:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests that must not fail by chance: programs on a machine that is late (late.c), and `make check-flakes`.
+# Builds test programs with late.c, which delays their threads as a busy machine would, and runs
+# `make check-flakes`, which finds tests that fail by chance.
 
 comma		:= ,
 LATE_WRAP	:= $(addprefix -Wl$(comma)--wrap=,pthread_mutex_lock pthread_mutex_unlock pthread_rwlock_rdlock \
@@ -20,7 +21,7 @@ $(O)/unit-late/$(1): $(O)/asan/selftests/unit/$(1).o $(O)/asan/selftests/flakes/
 endef
 $(foreach t,$(LATE_TESTS),$(eval $(call late_rule,$(t))))
 LATE_BINS	:= $(LATE_TESTS:%=$(O)/unit-late/%)
-# these programs run in make check, too; the others would take too long for what they find
+# these programs with late.c also run in make check; the others would take too long there
 LATE_CHECK	:= $(addprefix gpu-model/fifo/,pbdma_test recovery_test sched_test) gpu-model/vfio/server_test
 UNIT_BINS	+= $(LATE_CHECK:%=$(O)/unit-late/%)
 

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Repeats tests to find those that fail by chance: flakes.sh run|table, called by `make check-flakes`. README.md says what the
-# variables mean. Rounds are recorded by the hash of the program, so a later run goes on where this one stopped.
+# flakes.sh run|table: repeats test programs to find those that fail by chance (`make
+# check-flakes`), or prints the table of results alone. README.md says what the variables mean. One
+# run of a program is a round; rounds are recorded under a hash of the program, so a later call goes
+# on where this one stopped.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 state=${KVGPU_CACHE:-$HOME/.cache/kvgpu}/flakes
@@ -10,15 +12,16 @@ quiet=${QUIET:-60} busy=${BUSY:-20} threads=${THREADS:-500} late=${LATE:-60} vm=
 budget=${BUDGET:-0}
 only=${ONLY:-}
 limit_s=300
-steps=20			# every kind of round gets a twentieth of its number in turn
+steps=20			# each kind of round in turn runs one of so many parts of its number
 begun=$SECONDS
 declare -A dir_of passed failed threaded
 declare -a programs
 
 die() { echo "flakes.sh: $*" >&2; exit 2; }
 
-# ------------------------------------------------------------------ what there is to run: "KIND NAME COMMAND...", a line each
+# ---------------------------------------------------------- the programs, and their recorded rounds
 
+# list: prints a line "KIND NAME COMMAND..." for each kind of round of each program
 list()
 {
 	local path name
@@ -42,13 +45,14 @@ list()
 	echo "vm testbed selftests/testbed/tb_test.sh quick"
 }
 
-# a VM suite tests the whole tree: its rounds count for this hash
+# tree_hash: prints a hash of the whole tree, for the suites that boot machines
 tree_hash()
 {
 	{ git rev-parse HEAD; git diff HEAD; } 2>/dev/null | sha256sum
 }
 
-# what a program runs, not where it was built: debug information and the linker's number name the folder
+# program_hash PROGRAM: prints a hash of the program without debug information and build ID, because
+# these depend on the folder in which it was built
 program_hash()
 {
 	local bare
@@ -76,7 +80,7 @@ count()
 	failed["$kind $name"]=$(grep -c "^$kind failed " "$rounds")
 }
 
-# rounds so far: so_far_of KIND NAME sets so_far
+# so_far_of KIND NAME: sets so_far to the number of recorded rounds
 so_far_of()
 {
 	local key="$1 $2"
@@ -84,9 +88,10 @@ so_far_of()
 	so_far=$((${passed[$key]} + ${failed[$key]}))
 }
 
-# ------------------------------------------------------------------ one round
+# ------------------------------------------------------------------ running one round
 
-# a line of the record is short enough to be appended whole
+# round KIND NAME NUMBER COMMAND...: runs and records one round. Rounds that run at the same time
+# append to one record, each a line that is short enough to be written at once.
 round()
 {
 	local kind=$1 name=$2 nr=$3 dir=${dir_of[$2]} log t=$SECONDS rc limit=$limit_s
@@ -96,7 +101,7 @@ round()
 	log=$dir/$kind-$nr.log
 	CMOCKA_MESSAGE_OUTPUT=TAP KVGPU_LATE=$nr timeout -k 10 "$limit" "$@" > "$log" 2>&1 < /dev/null
 	rc=$?
-	# TAP of the VM suites says what failed, not always their exit status
+	# look for "not ok", too: a suite that boots machines may end with status 0 after a failure
 	if [ $rc = 0 ] && ! grep -q '^not ok' "$log"; then
 		rm -f "$log"
 		echo "$kind passed $nr $((SECONDS - t)) s" >> "$dir/rounds"
@@ -119,7 +124,8 @@ jobs_of()
 
 is_threaded() { [ -n "${threaded[$1]-}" ]; }
 
-# of_lane KIND NAME beside|alone: whether the program's rounds run beside those of other programs, or alone
+# of_lane KIND NAME beside|alone: true if the program's rounds of that kind run beside rounds of
+# other programs, or alone
 of_lane()
 {
 	[ "$1" != quiet ] || { is_threaded "$2" && [ "$3" = alone ]; } || { ! is_threaded "$2" && [ "$3" = beside ]; }
@@ -127,8 +133,10 @@ of_lane()
 
 out_of_time() { [ "$budget" -gt 0 ] && [ $((SECONDS - begun)) -ge "$budget" ]; }
 
-# ------------------------------------------------------------------ all of a kind, up to STEP twentieths of their number
+# --------------------------------------------------------------- running all rounds, and the tables
 
+# kind_rounds KIND STEP: runs rounds of that kind until each program has STEP twentieths of its
+# number
 kind_rounds()
 {
 	local kind=$1 step=$2 lane line name cmd nr jobs so_far upto ran=''
@@ -162,7 +170,8 @@ kind_rounds()
 	done
 }
 
-# how many rounds are wanted: target KIND NAME. The full number of rounds of threads is for those of the GPU model
+# target KIND NAME: prints how many rounds the program needs. Of the kind "threads", only programs
+# of the GPU model need the full number.
 target()
 {
 	case $1 in
@@ -207,7 +216,7 @@ table()
 	[ $bad = 0 ]
 }
 
-# what make check, check-fast and check-long ran: a part that boots machines has its rounds there
+# parts_table: prints how often each part of make check, check-fast and check-long ran and failed
 parts_table()
 {
 	local runs=${KVGPU_CACHE:-$HOME/.cache/kvgpu}/check/runs.tsv

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A machine that is late. Linked into a test program with the linker's --wrap, it lets threads
- * sleep at the points where a busy machine may take the CPU away: before a lock and after an
- * unlock, at condition variables, after a look at the clock, when a sleep or a poll ends, before a
- * thread's first statement and after a thread was made, beside reads and writes of files and
- * sockets. What a program does must not depend on any of this.
+ * Delay the threads of a test program as a busy machine would. This file is linked into the program
+ * with the linker's --wrap. Threads then sleep at random at points where a busy machine may take
+ * the CPU away: before a lock and after an unlock, at condition variables, after reading the clock,
+ * after a sleep or poll(), before a thread's first statement and after pthread_create(), before
+ * read(), write() and sendmsg(), after recvmsg(). A test must pass with any of these delays.
  *
- * KVGPU_LATE is the seed (1 when it is not set; 0: never late). Its value modulo 3 says which
- * threads are late: 1 all but the first one, 2 the first one alone, 0 all. A thread's delays come
- * from the seed and the number of the thread; how many of them there are also depends on time.
+ * KVGPU_LATE is the seed (1 when it is not set; 0: no delays). The seed modulo 3 selects the
+ * threads with delays: 1 all but the first thread, 2 only the first thread, 0 all threads. The
+ * delays of a thread follow from the seed and the number of the thread; how many of them happen
+ * also depends on time.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -20,11 +21,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SHORT_IN	32	/* one point in so many ... */
-#define SHORT_NS	1500000u	/* ... is late by up to this */
-#define LONG_IN		24	/* and one in so many of these ... */
-#define LONG_NS		60000000u	/* ... by up to this */
-/* a thread that was late by more than this and half of its life so far is not late: programs end */
+#define SHORT_IN	32	/* a thread sleeps at one in SHORT_IN of its points ... */
+#define SHORT_NS	1500000u	/* ... for less than this ... */
+#define LONG_IN		24	/* ... but in one of LONG_IN such sleeps ... */
+#define LONG_NS		60000000u	/* ... for less than this */
+/*
+ * A thread sleeps no more as long as it has slept longer than START_NS and half of its life so far
+ * together, so that every program ends.
+ */
 #define START_NS	100000000u
 
 int __real_pthread_mutex_lock(pthread_mutex_t *m);
@@ -70,7 +74,8 @@ static uint64_t clock_ns(void)
 }
 
 /*
- * a thread gets its number here: the first thread before it makes another, the rest as they start
+ * Give the calling thread its number and its random numbers. Threads are numbered as they call
+ * this: the first thread before it makes another, each other thread when it starts.
  */
 static void known(void)
 {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""counted.py quiet GUEST.json | wakeups GUEST.json [NATIVE.json]: judges counters that marked.py wrote. Prints one line; exit status
-1 if the claim does not hold.
+"""counted.py quiet GUEST.json | wakeups GUEST.json [NATIVE.json]: judges counters that marked.py wrote.
 
+Prints one line. Exit status 1 if what is claimed below does not hold.
 quiet: while the client submitted work and polled memory, no counter of STILL moved: nothing of kvgpu ran, the card sent no interrupt,
 and KVM saw neither MMIO nor a page fault.
 wakeups: each interrupt costs register accesses and nothing else; with NATIVE.json: a guest makes at most 0.5 accesses for an

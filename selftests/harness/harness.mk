@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# The module in user space, under ASan and UBSan, on a stand-in for the kernel and a malicious chip: selftests/harness/README.md.
+# Builds the module as a user-space program with ASan and UBSan. kernel/ replaces the Linux kernel,
+# chip/ is a malicious GPU: selftests/harness/README.md.
 
 HARNESS		:= $(O)/harness
 HARNESS_ROOMS	:= $(filter-out mdev/debugfs.c mdev/machine/show.c,$(wildcard mdev/*.c mdev/machine/*.c)) $(wildcard hw/*.c mmio-trap/*.c gtt-shadow/*.c sched/*.c)
 HARNESS_SRC	:= $(wildcard selftests/harness/*.c selftests/harness/kernel/*.c selftests/harness/chip/*.c) selftests/unit/hw/fwbuild.c
 HARNESS_TESTS	:= $(patsubst selftests/harness/tests/%.c,%,$(wildcard selftests/harness/tests/*_test.c))
-# what the module includes and neither the system nor include/user has
+# headers of Linux that the module includes and that neither the system nor include/user has: made
+# here, they include kernel.h
 HARNESS_LINUX	:= anon_inodes atomic bitmap bitops completion debugfs delay device dma-mapping err eventfd file firmware fs genalloc hashtable interrupt io \
 		   iommu kobject kthread ktime mdev mm module moduleparam mutex pci pid random rbtree rcupdate refcount rtmutex \
 		   sched sched/mm sched/rt sched/signal sizes slab spinlock sysfs tracepoint uaccess vmalloc wait workqueue xarray
@@ -39,7 +41,7 @@ $(HARNESS)/%_fuzz: $(HARNESS)/obj/selftests/harness/tests/%_fuzz.o $(HARNESS_OBJ
 harness: $(HARNESS_BINS) $(HARNESS_FUZZ) ## mdev without a VM: builds its tests
 print-harness: ; @printf '%s\n' $(HARNESS_BINS)
 print-harness-fuzz: ; @echo '$(HARNESS_FUZZ)'
-# for selftests/layout
+# for selftests/layout and selftests/lint
 harness-headers: $(HARNESS_HEADERS)
 print-harness-headers: ; @echo '$(HARNESS)/include'
 

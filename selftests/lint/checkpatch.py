@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The kernel's own checkpatch.pl over the module's rooms. It comes out of Debian's linux-source package (checkpatch.sh) and is kept
-in the cache. Types of complaints that are not for us are in checkpatch.list, ten at most, each with a reason."""
+"""Runs the kernel's checkpatch.pl on the module's rooms. checkpatch.sh takes it out of Debian's linux-source package and keeps it in the
+cache. checkpatch.list has the types of complaints that this project ignores, ten at most, each with a reason."""
 import hashlib
 import pathlib
 import re

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Prints where checkpatch.pl lies: out of Debian's linux-source package (no other package has it), kept in the cache with the two
-# lists that it reads. KVGPU_CHECKPATCH names another one.
+# Prints the path of checkpatch.pl. It takes the script out of Debian's linux-source package, the
+# only one that has it, and keeps it in the cache with the two lists that it reads. KVGPU_CHECKPATCH
+# is the path of another checkpatch.pl to use.
 set -eu
 fail()
 {
@@ -20,7 +21,7 @@ if [ ! -s "$cache/checkpatch.pl" ]; then
 	work=$(mktemp -d -p "$cache")
 	trap 'rm -rf -- "$work"' EXIT
 	cd "$work"
-	# as root: the user _apt may not write here, and apt would warn
+	# download as root: the user _apt may not write to this folder, and apt would warn
 	apt-get download -q -o APT::Sandbox::User=root "$package" > said 2>&1 || fail "$package: $(cat said)"
 	dpkg-deb --fsys-tarfile ./*.deb | tar -xO "./usr/src/$package.tar.xz" | tar -xJ --strip-components=2 \
 		"$package"/scripts/{checkpatch.pl,spelling.txt,const_structs.checkpatch}

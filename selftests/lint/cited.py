@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Files that comments and documents name exist.
 
-A path is looked for from the top, beside the file that names it, and as the end of any path of the tree. What lies elsewhere, in
-another project's tree or in what a build makes, is in foreign.list by patterns of names, each with where it is from. A name in
-capitals (FILE.json, selftests/unit/NAME.c) stands for one that the reader puts in."""
+A path may be relative to the top of the tree or to the file that names it, or be the end of any path in the tree. foreign.list has patterns
+of names that are not in the tree: files of other projects, and files that a build makes. A name in capitals (FILE.json,
+selftests/unit/NAME.c) is a placeholder and is not looked for."""
 import fnmatch
 import os
 import re
@@ -15,7 +15,7 @@ PLACEHOLDER = re.compile(r"(?:^|/)[A-Z]+[./]")
 
 
 def prose(tree, file):
-    """(line, text) of what is written for readers"""
+    """Yield (line number, text) of the comments of a source file, or of a whole document."""
     if file.endswith((".c", ".h", ".cu")):
         yield from tree.comments(file)
     elif file.endswith(".md"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""How wide lines are: 100 columns, a tab up to the next multiple of 8."""
+"""Checks that lines have 100 columns at most. A tab goes to the next multiple of 8."""
 import re
 
 MAX = 100
@@ -14,7 +14,7 @@ STRING = re.compile(r'"(?:\\.|[^"\\])*"')
 
 
 def free(line, document):
-    """what can't be broken: a row of a table, a link, a message that a person looks for; a document's code is told by too_long"""
+    """Return whether a line may be longer: a row of a table, a heading, a link, or a string of over 40 characters, which a person may search for."""
     if not document and any(len(s) > MESSAGE for s in STRING.findall(line)):
         return True
     stripped = line.strip()
@@ -22,7 +22,7 @@ def free(line, document):
 
 
 def too_long(text, document=False):
-    """numbers of the lines"""
+    """Return the numbers of the lines of @text that are too long. @document: Markdown, whose code blocks may have long lines."""
     out, fenced = [], False
     for number, line in enumerate(text.split("\n"), 1):
         if document and line.lstrip().startswith("```"):

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Comments, for make lint. No words that leave open which thing they stand for: comments name the thing. Kernel-doc names the
-function that follows it, and each parameter in its order. Looks at the rooms below, and for words also at the strings of
-mmio-trap/, whose reasons are printed in docs/registers.md.
-  comments.py [TREE]"""
+"""comments.py [TREE]: checks comments of the rooms below, for make lint. They must not have words such as "who" or "one that", which do not
+name the thing that is meant. Kernel-doc must name the function that follows it, and its parameters in their order. The words are also
+refused in the strings of mmio-trap/, because docs/registers.md prints these."""
 import pathlib
 import re
 import sys
@@ -11,7 +10,8 @@ import sys
 ROOMS = ("sched", "mmio-trap", "hw", "gtt-shadow", "mdev", "include/gk110", "include/kvgpu")
 STRINGS = ("mmio-trap",)
 
-# what is refused, and what to write instead; "whose" has no other word for things, and is allowed
+# (pattern of refused words, what to write instead). "whose" is allowed, because English has no
+# other word for things.
 WORDS = (
     (r"\bwho(?:m|ever|mever)?\b", "name the vGPU, the guest, the VMM, the caller"),
     (r"\b(?:one|ones) (?:that|which)\b", "name the thing"),
@@ -33,12 +33,12 @@ FUNCTION = re.compile(r"(\w+)\((.*?)\)(?:\s+__\w+(?:\([^()]*\))?)*$", re.S)
 
 
 def flat(text):
-    """a comment as one line, with each character at its place, and the line breaks as spaces"""
+    """Return a comment as one line: each character keeps its place; line breaks, and the marks at the beginning of lines, become spaces."""
     return re.sub(r"\s", " ", MARGIN.sub(lambda m: " " * len(m.group()), text))
 
 
 def found(text, strings):
-    """(line, words, what to do) of a source text"""
+    """Yield (line number, refused words, what to write instead) of a source text."""
     for m in TOKEN.finditer(text):
         if m.group()[0] == "/":
             said = flat(m.group())
@@ -46,7 +46,7 @@ def found(text, strings):
             said = m.group().strip('"')
         else:
             continue
-        # blanks between words may be many: a line ended there
+        # where a line ended there are several blanks between two words
         said, at = squeezed(said)
         for words, instead in REFUSED:
             for w in words.finditer(said):
@@ -55,7 +55,7 @@ def found(text, strings):
 
 
 def squeezed(said):
-    """@said with single blanks and none in front, and where each of its characters was"""
+    """Return @said with single blanks between words and none in front, and the place in @said of each of its characters."""
     out, at = [], []
     for i, c in enumerate(said):
         if c != " " or (out and out[-1] != " "):
@@ -65,14 +65,14 @@ def squeezed(said):
 
 
 def parameters(text):
-    """names of the parameters in the declaration @text: of a function pointer, the name in (*name)"""
+    """Return the names of the parameters in the declaration @text; for a function pointer the name in (*name)."""
     pointers = re.sub(r"\(\*\s*(\w+)\)\s*\([^()]*\)", r"\1", text)
     names = [re.findall(r"\w+|\.\.\.", re.sub(r"\[[^]]*\]", "", p))[-1:] for p in pointers.split(",")]
     return [n for name in names for n in name if n != "void"]
 
 
 def misfits(text):
-    """(line, complaint) of kernel-doc that is not the next function's"""
+    """Yield (line number, complaint) of kernel-doc that does not fit the function that follows it."""
     for m in KERNEL_DOC.finditer(text):
         line = text.count("\n", 0, m.start()) + 1
         title, function = TITLE.match(m[1]), FUNCTION.search(m[2])

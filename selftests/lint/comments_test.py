@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""TAP: comments.py on a made-up tree of one file."""
+"""TAP: tests comments.py on made-up trees of one file each."""
 import pathlib
 import sys
 import tempfile
@@ -12,7 +12,7 @@ results = []
 
 
 def expect(text, source, *wanted, name="hw/chip.c"):
-    """@wanted: line and beginning of each complaint, in order, without quotes"""
+    """One test: comments.check() finds @wanted in @source: "LINE: BEGINNING" of each complaint, in order, without quotes."""
     with tempfile.TemporaryDirectory() as top:
         path = pathlib.Path(top) / name
         path.parent.mkdir(parents=True)

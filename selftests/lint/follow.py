@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""follow.py: after wrap.py has wrapped code and before that is committed: patches of selftests/harness/reverts/ and mutations of
-selftests/mutations/ name code by its text, and those that no longer apply are made anew. What they do to the code as it is in git's
-HEAD, they do to it as it is in the tree, token by token. Prints what is left to be done by hand."""
+"""follow.py: run it after wrap.py has wrapped code, and before that is committed. Patches of selftests/harness/reverts/ and mutations of
+selftests/mutations/ quote lines of code. Those that no longer apply are written again, so that they change the code of the tree as they
+change the code of git's HEAD, compared by tokens. Prints those that have to be changed by hand."""
 import difflib
 import pathlib
 import re
@@ -28,7 +28,8 @@ def lexemes(text):
 
 
 def moved(old, mutant, new):
-    """(line as it is, line as it is to be, its number) in @new of what makes @mutant of @old; None: more than one line"""
+    """Find in @new the line that has to change as @old changes to @mutant. Return (the line, the changed line, its number), or None if it
+    is more than one line or @new and @old have different tokens."""
     a, b, c = lexemes(old), lexemes(mutant), lexemes(new)
     words = [[t for t, _, _ in x] for x in (a, b, c)]
     if words[0] != words[2]:

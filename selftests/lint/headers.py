@@ -1,21 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Headers: a guard, and each compiles alone."""
+"""Checks that headers have include guards and compile alone."""
 import re
 import tempfile
 
 from tree import Proofs, exceptions, unneeded
 
 PRODUCT = ("include", "hw", "mdev", "mmio-trap", "gtt-shadow", "sched", "gpu-model", "cuda", "firmware", "tools", "remote")
-# stand-ins for a kernel's headers take their names, and their guards from what they stand in for
+# headers that replace the kernel's have the kernel's names and guards
 STAND_INS = ("selftests/kbuild/", "selftests/unit/mdev/machine/kernel/", "selftests/unit/mdev/kernel/")
 GUARD = re.compile(r"^#(?:ifndef (\w+_H_?)|if !defined\((\w+_H_?)\) \|\| defined\(TRACE_HEADER_MULTI_READ\))$", re.M)
-# folders: where the compiler looks, and what it is told; the first that fits
+# SETTINGS: (beginning of a path, flags of the compiler for such headers); the first that fits
+# counts
 USER = ("-I.", "-Iinclude", "-Iinclude/user")
 KERNEL = ("-I.", "-I{harness}", "-Iinclude", "-Iinclude/user", "-D_GNU_SOURCE", "-w", "-DKVGPU_PROBED", "-DKVGPU_HAVE_VFIO_FREE_DEVICE",
           "-DKVGPU_HAVE_VFIO_IOMMUFD")
 SETTINGS = (("hw/", KERNEL), ("mdev/", KERNEL), ("gpu-model/", ("-Igpu-model", *USER)), ("remote/", ("-Iremote", "-I{remote}", *USER, "-D_GNU_SOURCE")),
             ("cuda/", USER + ("-I/usr/include/libdrm", "-D_GNU_SOURCE")), ("", USER))
-# what a room's headers see besides what they include
+# files on which the headers of a room depend besides those that they include: generated headers are
+# made of them
 MADE_OF = {"hw": ("selftests/harness/kernel/kernel.h",), "mdev": ("selftests/harness/kernel/kernel.h",), "remote": ("remote/api.py", "remote/api.def")}
 
 

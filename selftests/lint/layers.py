@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Rooms: who includes whom, by the table of docs/design.md; what kvgpu.ko is made of; what the pure rooms want of others."""
+"""Checks rooms, the top folders of sources: that they include only what the table of docs/design.md allows; that kvgpu.ko is made of all
+their sources; that the pure rooms call no function of others but those listed here."""
 import pathlib
 import re
 import sys
@@ -12,9 +13,9 @@ import rooms    # noqa: E402  selftests/docs/rooms.py, which draws the same tabl
 
 MODULE = ("hw", "mmio-trap", "gtt-shadow", "sched", "mdev")
 LOOKED_IN = ("", "include", "include/user", "remote")
-# what the objects of a pure room may leave for others to define
+# functions that a pure room may call without defining them
 MEM = r"mem(?:cpy|set|cmp|move)"
-# abort() is what include/user has for a list that is broken and for a division by 0
+# include/user calls abort() for a broken list and for a division by 0
 PURE = {"mmio-trap": MEM, "gtt-shadow": MEM + "|abort", "sched": MEM + "|strn?cmp|strlen|abort"}
 PURE_FLAGS = ("-std=gnu11", "-O1", "-I.", "-Iinclude", "-Iinclude/user", "-fno-stack-protector")
 
@@ -35,7 +36,7 @@ def check(tree):
 
 
 def model(tree):
-    """a unit of gpu-model/ whose README lists headers of gk110/ after "May include" has no others"""
+    """If the README of a unit of gpu-model/ lists headers of gk110/ after "May include", the unit must include no others."""
     for file in tree.of(".c", ".h", rooms=("gpu-model",)):
         readme = file.rpartition("/")[0] + "/README.md"
         said = re.search(r"May include (.*?)(?:;|\.\s)", tree.text(readme), re.S) if readme in tree.known else None
@@ -47,7 +48,7 @@ def model(tree):
 
 
 def remote_table(tree):
-    """{folder of remote/: others that it may include} by the table of remote/README.md"""
+    """Return {folder of remote/: folders that it may include}, from the table of remote/README.md."""
     rows = re.findall(r"^\| `(\w+)/` \|.*\| *([^|]*?) *\|$", tree.text("remote/README.md"), re.M)
     return {folder: set(re.findall(r"`(\w+)/`", may)) for folder, may in rows}
 
@@ -75,7 +76,7 @@ def kbuild(tree):
 
 
 def undefined(tree, sources):
-    """(names that nothing in @sources defines, what went wrong)"""
+    """Compile and link @sources; return (names that none of them defines, error message or None)."""
     with tempfile.TemporaryDirectory() as folder:
         objects = []
         for i, file in enumerate(sources):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""TAP: each rule on a made-up tree in which nothing is wrong, and with one fault planted in it at a time."""
+"""TAP: tests each rule on a made-up tree without faults, and on that tree with one fault at a time."""
 import pathlib
 import re
 import shutil
@@ -56,7 +56,7 @@ def result(good, text, said=()):
 
 
 def expect(rule, text, changes, *wanted):
-    """@wanted: what each complaint has to hold; none: there is none"""
+    """One test: with these changes to the tree, each complaint of the rule contains one of @wanted; without @wanted there is none."""
     with tempfile.TemporaryDirectory() as top:
         make(top, changes)
         said = [line for line in run.RULES[rule][0](tree.Tree(top)) if "nothing needs" not in line]
@@ -144,7 +144,7 @@ def texts():
 
 
 def checkpatch():
-    """on a stand-in for the script: that what it says is passed on, and that it is asked about the module's files"""
+    """With a script in place of checkpatch.pl: it gets the module's files, and its complaints are passed on."""
     with tempfile.TemporaryDirectory() as top:
         make(top, {"selftests/lint/checkpatch.sh": f"#!/bin/sh\necho {top}/said.pl\n",
                    "said.pl": 'my $f = $ARGV[-1]; print "$f:3: WARNING:RETURN_VOID: void function return\\n" if $f eq "hw/bar.c";\n'})

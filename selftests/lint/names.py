@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Files: a licence, a length, a name, and a README in each folder."""
+"""Checks that files have a licence, a length within the limit and a name that says something, and that folders have a README."""
 import os
 import re
 
@@ -9,7 +9,7 @@ MAX_LINES = 800
 MAX_README = 70
 LICENCE = re.compile(r"SPDX-License-Identifier: (?:GPL-2\.0-only|MIT)\b")
 SAYS_NOTHING = re.compile(r"(?:^|/)(?:util[^/]*\.[ch]|common\.[ch]|misc\.[ch]|helpers\.[ch]|utils\.[^/]*)$")
-# folders that mirror the rooms' tree, or a kernel's
+# folders that need no README, because their paths mirror those of the rooms or of the kernel
 MIRRORS = ("include/user/", "selftests/unit/", "selftests/fuzz/", "selftests/harness/reverts/", "selftests/kbuild/")
 
 
@@ -32,12 +32,13 @@ def check(tree):
 
 
 def folders(tree):
-    """the folders that hold sources; a folder with data alone is described where the data is used"""
+    """Return the folders with sources. A folder with data alone needs no README: it is described where the data is used."""
     return sorted({os.path.dirname(f) for f in tree.of(".c", ".h", ".cu", ".sh", ".py", ".S")} - {""})
 
 
 def readmes(tree):
-    """each folder has a README.md, or the README of the folder above names it, as NAME/"""
+    """Each folder has a README.md, or the README of the folder above names it as NAME/. READMEs are short, and the C files in the first
+    column of their tables exist."""
     for folder in folders(tree):
         above, _, name = folder.rpartition("/")
         if folder.startswith(MIRRORS) or f"{folder}/README.md" in tree.known:

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""No register offsets in code: what has a place in the chip's registers or structures has a name in include/gk110.
+"""Checks that code has no register offsets as numbers: registers and fields of the chip's structures have names in include/gk110.
 
-Two rules. What reads, writes or lists registers takes no number for the place. And in the rooms that know the chip no number looks
-like an offset in BAR0: four bytes apart, above the first page, within its 16 MiB. What looks like one and is another thing is in
-offsets.list."""
+There are two rules. The functions that access registers get no number as the offset. And no number in these rooms looks like an offset in
+BAR0, that is, a hexadecimal multiple of 4 from 0x1000 up to the end of its 16 MiB. offsets.list has the numbers that look so but are no offsets."""
 import fnmatch
 import re
 

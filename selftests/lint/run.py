@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""run.py [--all] [--times] [--only RULE,...] [TREE]: holds the tree to the rules of docs/house-style.md that have a star. Prints
-what is wrong and where; exit code 1 if anything is. Without --all, the rules that take long are left out."""
+"""run.py [--all] [--times] [--only RULE,...] [TREE]: checks the tree for the rules of docs/house-style.md that have a star. Prints each
+fault with its place; exit code 1 if there is any. Without --all (or --only) the rules that take long are left out."""
 import argparse
 import pathlib
 import resource
@@ -21,24 +21,24 @@ import shell
 import tree as trees
 import walls
 
-# name: what finds complaints in a tree, whether it is one of those that take long
+# name of a rule: (function that yields the faults of a tree, whether it takes long)
 RULES = {
     "files": (names.check, False),              # SPDX line, length, names that say something
-    "readme": (names.readmes, False),           # every folder says what it is for
+    "readme": (names.readmes, False),           # every folder has a README, or that of the folder above names it
     "guards": (headers.guards, False),
     "offsets": (offsets.check, False),
     "kbuild": (layers.kbuild, False),           # kvgpu.ko is made of all sources of its rooms
-    "layers": (layers.check, False),            # who includes whom
+    "layers": (layers.check, False),            # which room includes which
     "walls": (lambda tree: walls.check(tree.root), False),
     "comments": (lambda tree: comments.check(tree.root), False),     # words, and kernel-doc that fits
     "cited": (cited.check, False),
     "columns": (columns.check, False),
     "functions": (shape.functions, False),
-    "prefixes": (shape.prefixes, False),        # functions of the module say whose they are
+    "prefixes": (shape.prefixes, False),        # names of the module's functions begin with their room
     "shell": (shell.style, False),
     "shellcheck": (shell.shellcheck, False),
     "alone": (headers.alone, False),            # each header compiles alone
-    "pure": (layers.pure, True),                # what the pure rooms want of others
+    "pure": (layers.pure, True),                # pure rooms call no functions of others
     "checkpatch": (checkpatch.check, True),
 }
 

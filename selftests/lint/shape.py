@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""How long functions are, and what they are called."""
+"""Checks how long functions are, and the beginnings of their names."""
 import re
 
 from tree import exceptions, unneeded
@@ -9,7 +9,8 @@ NAME = re.compile(r"\b(\w+)\((?!\()")
 
 
 def functions_of(code):
-    """(name, first line of the body, lines between its braces, what stands before them) of each function of C; @code: without comments"""
+    """Yield (name, number of the body's first line, number of lines between its braces, text before the braces) of each C function. @code
+    has no comments."""
     lines, start, head = code.split("\n"), None, 0
     for i, line in enumerate(lines):
         if line == "{":
@@ -36,7 +37,8 @@ def functions(tree):
     yield from unneeded("functions.list", listed, used)
 
 
-# what files of a room share begins with its own prefix, which the kernel does not use; what others call with kvgpu_ROOM_
+# Functions that the files of a room share begin with a prefix that the kernel does not use,
+# functions that other rooms call with kvgpu_ROOM_.
 PREFIX = {
     "hw": "hw_|kvgpu_hw_", "mmio-trap": "vtrap_|kvgpu_trap_", "gtt-shadow": "vgtt_|kvgpu_shadow_", "sched": "vsched_|kvgpu_sched_",
     "mdev": "vgpu_|kvgpu_mdev_", "mdev/machine": "vmach_|kvgpu_machine_",

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Shell: functions look alike, and shellcheck finds nothing."""
+"""Checks that functions of shell scripts have one form, and that shellcheck finds nothing."""
 import re
 import shutil
 
 from tree import Proofs
 
-# SC2319, of newer versions: that $? is a condition's is what "result" wants to know
+# SC2319, of newer versions of shellcheck, warns that $? is of a condition: tests pass exactly that
+# to result()
 OPTIONS = ("-x", "-S", "warning", "-e", "SC2319")
 SOURCE = re.compile(r"shellcheck source=(\S+)")
-# the brace of a function of several lines stands alone; a function of one line has both of its braces there
+# OPENS finds a function of several lines whose { is not on a line of its own, KEYWORD "function
+# NAME" and "NAME ()"
 OPENS = re.compile(r"^\s*(?:function\s+)?[\w-]+\s*\(\) *\{[ \t]*(?:#.*)?$")
 KEYWORD = re.compile(r"^(?:function\s+[\w-]+ *(?:\(\) *)?(?:\{.*)?|[\w-]+\s+\(\)\s*(?:\{.*)?)$")
 HERE = re.compile(r"<<-?\s*(['\"]?)(\w+)\1")
@@ -21,7 +23,7 @@ def scripts(tree):
 
 
 def lines_of(text):
-    """(number, line) without what stands in here-documents"""
+    """Yield (number, line) of the lines of a script that are not in a here-document."""
     ends = []
     for number, line in enumerate(text.split("\n"), 1):
         if ends:
@@ -49,7 +51,7 @@ def shellcheck(tree):
     version = re.search(r"^version: (.*)", tree.run("shellcheck", "--version").stdout, re.M)
 
     def sourced(file):
-        """the file, the files that it sources, the files that those source, and so on"""
+        """Return the file and all files that it sources, directly or through others."""
         seen, left = {file}, [file]
         while left:
             for to in SOURCE.findall(tree.text(left.pop())):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The tree that lint looks at: its files, their texts, and proofs of what was found right."""
+"""The tree that lint checks: its files and their texts; and proofs, records in the cache that a file passed a check."""
 import concurrent.futures
 import hashlib
 import os
@@ -8,7 +8,7 @@ import re
 import subprocess
 import time
 
-# strings and comments; a string holds no comment
+# strings and comments of C; what looks like a comment in a string is part of the string
 TOKEN = re.compile(r""""(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'|/\*.*?\*/|//[^\n]*""", re.S)
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]*)[">]', re.M)
 C_FILES = (".c", ".h", ".cu", ".inc")
@@ -24,7 +24,7 @@ class Tree:
         self.texts, self.codes, self.hashes, self.reached = {}, {}, {}, {}
 
     def of(self, *endings, rooms=("",)):
-        """files with one of these endings in one of these folders, or below; a file without an ending is named in full"""
+        """Yield the files below these folders that have one of these endings. An ending without a dot is a whole path."""
         for file in self.files:
             if any(file.endswith(e) if e.startswith(".") else file == e for e in endings) and \
                     any(not r or file.startswith(r + "/") for r in rooms) and (self.root / file).is_file():
@@ -36,7 +36,7 @@ class Tree:
         return self.texts[file]
 
     def code(self, file):
-        """of C: without comments, and with empty strings; lines stay where they are"""
+        """Return the text of a C file without comments and with empty strings; line numbers stay the same."""
         if file not in self.codes:
             def blank(m):
                 return '""' if m.group()[0] in "\"'" else re.sub(r"[^\n]", " ", m.group())
@@ -44,7 +44,7 @@ class Tree:
         return self.codes[file]
 
     def comments(self, file):
-        """(line, text) of each comment of C"""
+        """Yield (line number, text) of each comment of a C file."""
         text = self.text(file)
         for m in TOKEN.finditer(text):
             if m.group()[0] == "/":
@@ -56,7 +56,7 @@ class Tree:
         return self.hashes[file]
 
     def included(self, file, folders):
-        """files of the tree that this one includes; @folders: where the compiler looks after the file's own"""
+        """Yield the files of the tree that this file includes. @folders: where the compiler looks after the file's own folder."""
         for name in INCLUDE.findall(self.text(file)):
             for folder in (os.path.dirname(file), *folders):
                 path = os.path.normpath(os.path.join(folder, name))
@@ -65,7 +65,7 @@ class Tree:
                     break
 
     def closure(self, file, folders):
-        """the file and all that it includes of the tree"""
+        """Return the file and all files of the tree that it includes, directly or through others."""
         seen, left = {file}, [file]
         while left:
             at = left.pop()
@@ -82,12 +82,11 @@ class Tree:
 
 
 class Proofs:
-    """What passed for these contents need not run again, in whatever clone. A failure is never
-    kept."""
+    """Records that a check passed for files with these contents, so that it need not run again in any clone. Failures are not recorded."""
     folder = pathlib.Path(os.environ.get("KVGPU_CACHE") or pathlib.Path.home() / ".cache/kvgpu") / "proved"
 
     def __init__(self, tree, name, *about):
-        """@about: what the result depends on apart from files: versions, options"""
+        """@about: what the result depends on besides files: versions, options."""
         self.tree, self.at, self.about = tree, self.folder / name, about
 
     def key(self, files):
@@ -96,7 +95,7 @@ class Proofs:
 
     def holds(self, key):
         try:
-            os.utime(self.at / key)     # a proof that is used stays young
+            os.utime(self.at / key)     # forget_old() removes proofs that were not used for 30 days
             return True
         except OSError:
             return False
@@ -106,7 +105,7 @@ class Proofs:
         (self.at / key).touch()
 
     def forget_old(self):
-        """what no tree asked for in a month goes"""
+        """Remove proofs that were not used for 30 days."""
         for path in self.at.glob("*"):
             try:
                 if time.time() - path.stat().st_mtime > 30 * 86400:
@@ -115,7 +114,8 @@ class Proofs:
                 pass
 
     def each(self, subjects, files_of, look):
-        """complaints about @subjects, of which those without a proof are looked at, on all CPUs. @look(subject) returns complaints"""
+        """Yield the complaints about @subjects. @look(subject) yields those of one; it runs only for subjects without a proof, on all CPUs.
+        @files_of(subject) returns the files on which the result depends."""
         left = [(s, self.key(files_of(s))) for s in subjects]
         left = [(s, k) for s, k in left if not self.holds(k)]
         with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
@@ -128,7 +128,7 @@ class Proofs:
 
 
 def exceptions(name):
-    """[(words, reason)] of a list beside this file: two or more words, then why after a #"""
+    """Return [(words, reason)] of a list beside this file: in each line one or more words, then the reason after a #."""
     out = []
     for line in (pathlib.Path(__file__).parent / name).read_text().splitlines():
         what, _, why = line.partition("#")

@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The walls between rooms, for make lint: what each side of mdev/ may include of the other, and which files may call each other in
-a circle. Calls are what the linker would see: a name that one file defines for others, and another one uses.
-  walls.py [TREE]"""
+"""walls.py [TREE]: checks for make lint what mdev/ and mdev/machine/ may include of each other, and how many files may call each other in
+a circle. A file calls another if it uses a name that the other defines and that is not static, as the linker would see it."""
 import collections
 import pathlib
 import re
 import sys
 
-# files of a folder, and what they may include that lies in mdev/; a path that ends in a slash is all of a folder
+# folder: the headers in mdev/ that its files may include; a path that ends in a slash stands for
+# all files of that folder
 INCLUDES = {
     "mdev": ("mdev/internal.h", "mdev/vgpu.h", "mdev/trace.h", "mdev/compat.h", "mdev/machine/machine.h"),
     "mdev/machine": ("mdev/machine/", "mdev/vgpu.h", "mdev/trace.h", "mdev/compat.h"),
     "hw": (), "mmio-trap": (), "gtt-shadow": (), "sched": (),
 }
-# files that may be in circles: of which folder, how many; in one graph with the folder that follows
+# (folder, how many of its files may be in circles of calls, folders whose files are also in the
+# graph)
 CIRCLES = (
     ("mdev", 0, ("mdev/machine",)),
     ("mdev/machine", 5, ("mdev",)),
@@ -23,7 +24,8 @@ CIRCLES = (
 )
 
 COMMENT = re.compile(r""""(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'|/\*.*?\*/|//[^\n]*""", re.S)
-# at the start of a line: a function with its body, or data with its value; others see it unless it is static
+# definitions at the start of a line that other files can use: functions with a body, data with a
+# value
 FUNCTION = re.compile(r"^(?!static\b|typedef\b|extern\b)[a-z][\w \t*]*?\b(\w+)\((?:[^;{}()]|\([^()]*\))*\)\s*\{", re.M)
 STATIC = re.compile(r"^static\b[\w \t*]*?\b(\w+)\(", re.M)
 DATA = re.compile(r"^(?!static\b|typedef\b|extern\b)[a-z][\w \t*]*?\b(\w+)(?:\[\w*\])? = ", re.M)
@@ -38,7 +40,7 @@ def code_of(path):
 
 
 def calls(texts):
-    """which file uses what of which: {file: {file: names}}; @texts: code by file"""
+    """Return {file: {file that it uses: names}}. @texts: {file: its code}."""
     owner, out = {}, collections.defaultdict(lambda: collections.defaultdict(set))
     for file, text in texts.items():
         for name in FUNCTION.findall(text) + DATA.findall(text):
@@ -61,7 +63,7 @@ def reached(graph, start):
 
 
 def in_circles(graph):
-    """files that come back to themselves, and for each one a step of the way"""
+    """Return {file that is in a circle: (the next file of the circle, a name that it uses of it)}."""
     out = {}
     for file in graph:
         back = sorted(to for to in graph[file] if file in reached(graph, to))
@@ -71,7 +73,7 @@ def in_circles(graph):
 
 
 def included(tree, path):
-    """what of the tree this file includes, by its path in the tree: the compiler looks beside the file first"""
+    """Yield the files that this file includes, as paths in the tree. As for the compiler, a file beside it comes first."""
     for inc in re.findall(r'^\s*#\s*include\s*["<]([^">]*)[">]', path.read_text(), re.M):
         beside = (path.parent / inc).resolve()
         yield str(beside.relative_to(tree.resolve())) if beside.is_file() and beside.is_relative_to(tree.resolve()) else inc

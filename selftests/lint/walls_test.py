@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""TAP: walls.py on a made-up tree, and with one thing changed in it at a time."""
+"""TAP: tests walls.py on a made-up tree, and on that tree with one change at a time."""
 import pathlib
 import sys
 import tempfile
@@ -27,7 +27,7 @@ def make(top, changes):
 
 
 def expect(text, changes, *wanted):
-    """@wanted: what each complaint has to hold; none: there is none"""
+    """One test: with these changes to the tree, each complaint contains one of @wanted; without @wanted there is none."""
     with tempfile.TemporaryDirectory() as top:
         make(top, changes)
         wrong = walls.check(pathlib.Path(top))
@@ -42,7 +42,7 @@ def include(file, *what):
 
 
 def ring(n):
-    """@n files of the machine, each of which calls the next"""
+    """Return @n files of mdev/machine, each of which calls the next, and the last the first."""
     return {f"mdev/machine/ring{i}.c": f"int ring_{i}(int v)\n{{\n\treturn ring_{(i + 1) % n}(v);\n}}\n" for i in range(n)}
 
 

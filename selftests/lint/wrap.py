@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """wrap.py code|docs [FILE...]: wraps lines of more than 100 columns; without FILEs, in the whole tree.
 
-code: comments by itself (one that follows code goes above it), then clang-format, on the lines that are too long only. A file whose
-tokens or whose comments' words would change stays as it is, and is named. docs: paragraphs and lists of Markdown; tables, code
-blocks and what has no blank stay. Prints what is still too long. Running it again changes nothing."""
+code: first wraps long comments itself (a comment that follows code moves above it), then runs clang-format on the lines that are still too
+long. A file stays as it is, and is named, if its tokens or the words of its comments would change. docs: wraps paragraphs and lists
+of Markdown; tables, code blocks and lines without a blank stay. Prints the lines that are still too long. A second run changes nothing."""
 import concurrent.futures
 import pathlib
 import re
@@ -19,7 +19,7 @@ LEXEME = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|[A-Za-z_]\w*|\.
 
 
 def tokens(text):
-    """of C: what the compiler sees; the end of a directive counts"""
+    """Return the tokens of C that the compiler sees; the end of a preprocessor directive counts as one."""
     code = TOKEN.sub(lambda m: m.group() if m.group()[0] in "\"'" else " ", text).replace("\\\n", " ")
     out = []
     for line in code.split("\n"):
@@ -32,10 +32,10 @@ def words(text):
     return sorted(w for m in TOKEN.finditer(text) if m.group()[0] == "/" for w in re.sub(r"[*/]+|-{3,}", " ", m.group()).split())
 
 
-# ---------------------------------------------------------------- comments
+# ---------------------------------------------------------------- wrapping comments of C
 
 def block(indent, text):
-    """lines of a comment that stands alone"""
+    """Return the lines of a comment with @text that stands alone."""
     if width(f"{indent}/* {text} */") <= MAX:
         return [f"{indent}/* {text} */"]
     room = MAX - width(indent) - 3
@@ -44,20 +44,21 @@ def block(indent, text):
 
 
 def plain(comment):
-    """the text of a comment, its lines joined"""
+    """Return the text of a comment as one line, without its marks."""
     if comment.startswith("//"):
         return comment[2:].strip()
     return " ".join(line.strip().removeprefix("*").strip() for line in comment[2:-2].split("\n")).strip()
 
 
 PROSE = re.compile(r"^(\s*)\*\s*(\S.*)$")
-# what a list's item or a term begins with; what follows it stands under its first word
+# the beginning of a list's item or of a line "term  text"; the text's further lines are aligned
+# with its first word
 LEAD = re.compile(r"(?:[-*+] |\d+[.)] |\S[^\t]{0,40}?\t+|\S.{0,40}? {2,})(?=\S)")
 ITEM = re.compile(r"^(?:[-*+] |\d+[.)] |@\w+:|\w+:\s|\|)")
 
 
 def refill(lines):
-    """lines between the ends of a block comment: from a long one on, its paragraph is filled anew"""
+    """Wrap the lines of a block comment without its first and last: from a line that is too long on, its paragraph is filled again."""
     out, i = [], 0
     while i < len(lines):
         line = lines[i]
@@ -85,7 +86,7 @@ def refill(lines):
 
 
 def rewrite(text, m, long):
-    """what takes the place of one comment and of the code before it on its line: (where from, where to, text), or None"""
+    """Return (start, stop, text) to replace a comment, and the code before it on its line, if they are too long; else None."""
     start = text.rfind("\n", 0, m.start()) + 1
     stop = text.find("\n", m.end())
     stop = len(text) if stop < 0 else stop
@@ -94,7 +95,7 @@ def rewrite(text, m, long):
         return None
     before, after, comment = text[start:m.start()], text[m.end():stop], m.group()
     if after.strip():
-        return None     # in the middle of a line: clang-format's
+        return None     # a comment in the middle of a line: left to clang-format
     indent = re.match(r"[ \t]*", before).group()
     if not before.strip():
         rule = re.match(r"/\* (-{10,}) (.*) \*/$", comment)
@@ -133,7 +134,7 @@ def wrap_comments(text):
     return text
 
 
-# ---------------------------------------------------------------- code
+# ---------------------------------------------------------------- wrapping code
 
 def clang_format(text, name, lines):
     spans = [f"--lines={n}:{n}" for n in lines]
@@ -148,7 +149,7 @@ STRINGS = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])+\'|/\*.*?\*/')
 
 
 def break_row(line, in_macro):
-    """@line in pieces, each ends with a comma or an operator: what a table's rows want, and what clang-format leaves as it is"""
+    """Return @line in pieces that end with a comma or an operator: for rows of tables, and for lines that clang-format does not break."""
     goes_on = line.endswith("\\")
     end = " \\" if goes_on or in_macro else ""
     rest = line[:-1].rstrip() if goes_on else line
@@ -174,7 +175,7 @@ def break_rows(text, wanted):
 
 
 def wrap_code(tree, file):
-    """(file, its new text, what was refused)"""
+    """Return (file, its new text or None if it stays, reason of a refusal or None)."""
     old = tree.text(file)
     new = wrap_text(tree, file, old)
     if new != old and (tokens(new) != tokens(old) or words(new) != words(old)):
@@ -197,7 +198,7 @@ def wrap_text(tree, file, text):
     return break_rows(text, lambda line: not NOT_CODE.match(line) or line.endswith("\\"))
 
 
-# ---------------------------------------------------------------- documents
+# ---------------------------------------------------------------- wrapping documents
 
 MARK = re.compile(r"^(\s*)((?:[-*+]|\d+\.) +|> ?)?")
 

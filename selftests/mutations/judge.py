@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The tests that judge mutations: which there are, how one is built and run in a copy of the tree, how long it may take."""
+"""Judges are the tests that may notice a mutation: which there are, how one is built and run in a copy of the tree, and its time limit."""
 import collections
 import fnmatch
 import hashlib
@@ -12,19 +12,21 @@ import subprocess
 import tempfile
 import time
 
-BUILD_LIMIT = 900
-LIMIT_MIN = 30		# s. A time-out tells something only about a test that takes less than a tenth of it
+BUILD_LIMIT = 900	# seconds for a build, and for a test without a mutation
+LIMIT_MIN = 30		# seconds: the shortest time limit of a test with a mutation; limit_of() is over ten times the test's own time
 
-# @sources: globs of what it is made of; @seconds: of a fuzz target
+# @kind: unit, fuzz or make; @target: what is built; @sources: patterns of the files it is made of;
+# @seconds: how long a fuzz target runs
 Judge = collections.namedtuple("Judge", "kind name target command sources seconds")
 
 
 class Broken(Exception):
-    """nothing can be said: a tool is missing, or a test fails without any mutation"""
+    """The run can't go on: a tool is missing, or a test fails without any mutation."""
 
 
 def run(argv, cwd, limit, env=None):
-    """exit code (None: not done in time), output, seconds. All that it started is ended with it"""
+    """Run a command; return exit code (None: not done in @limit seconds), output and seconds. Kill all processes of its session at the
+    end."""
     began = time.monotonic()
     with tempfile.TemporaryFile() as out:
         p = subprocess.Popen(argv, cwd=cwd, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, start_new_session=True,
@@ -44,7 +46,7 @@ def run(argv, cwd, limit, env=None):
 
 
 def tests_of(tree):
-    """what make says there is, by kind: (name, sources)"""
+    """Return {kind: [(name, sources)]} of the unit tests and fuzz targets that "make print-judges" lists."""
     rc, text, _ = run(["make", "-s", "--no-print-directory", "O=/nowhere", "print-judges"], tree, BUILD_LIMIT)
     if rc:
         raise Broken(f"make print-judges: {text[-2000:]}")
@@ -56,7 +58,7 @@ def tests_of(tree):
 
 
 def read_judges(path, tests):
-    """by room"""
+    """Return {room: [Judge]} of the file judges.txt."""
     out = {}
     for line in pathlib.Path(path).read_text().splitlines():
         words = line.split("#")[0].split() if line.startswith("#") else line.split()
@@ -83,7 +85,7 @@ def is_made_of(judge, file):
 
 
 class Copy:
-    """a copy of the tree with a build folder, which one worker has for itself"""
+    """A copy of the tree with a build folder, used by one worker only."""
 
     def __init__(self, tree, files, folder):
         self.tree, self.root, self.build = pathlib.Path(tree), pathlib.Path(folder) / "tree", pathlib.Path(folder) / "build"
@@ -96,7 +98,7 @@ class Copy:
             self.restore(f)
 
     def restore(self, file):
-        """as in the tree; what is the same is not touched, so that make has nothing to do for it"""
+        """Make a file of the copy as it is in the tree. A file that is the same is not touched, so that make builds nothing for it."""
         src, dst = self.tree / file, self.root / file
         if src.is_symlink():
             dst.parent.mkdir(parents=True, exist_ok=True)
@@ -112,20 +114,21 @@ class Copy:
         (self.root / file).write_text(text)
 
     def make(self, judges):
-        """output of the compiler, or None if all is well"""
+        """Build the judges; return None, or the end of the output if that failed."""
         targets = [j.target if j.kind == "make" else str(self.build / j.target) for j in judges]
         rc, text, _ = run(["make", "-s", "--no-print-directory", f"O={self.build}", *targets], self.root, BUILD_LIMIT)
         return None if rc == 0 else text[-3000:] or "make took too long"
 
     def ask(self, judge, limit):
-        """exit code, output, seconds"""
+        """Run a judge; return exit code (None: not done in @limit seconds), output and seconds."""
         env = dict(os.environ, O=str(self.build), CMOCKA_MESSAGE_OUTPUT="TAP", ASAN_OPTIONS="abort_on_error=0")
         if judge.kind == "make":
             return run(["bash", "-c", judge.command], self.root, limit, env)
         program = str(self.build / judge.target)
         if judge.kind == "unit":
             return run([program], self.root, limit, env)
-        # from the committed corpus only, and always with the same seed: no find of another run helps
+        # always the committed corpus and the same seed, so that the result does not depend on
+        # inputs that other runs have found
         seed = self.root / "selftests/fuzz/corpus" / pathlib.PurePath(judge.name).name
         with tempfile.TemporaryDirectory(dir=self.build) as work:
             corpus = pathlib.Path(work) / "corpus"
@@ -146,7 +149,7 @@ def digest(*parts):
 
 
 def digest_of_judge(tree, files, judge):
-    """of all that it is made of, headers included"""
+    """Return a hash of all files that a judge is made of, headers included."""
     folders = {str(pathlib.PurePath(f).parent) for f in files if is_made_of(judge, f)}
     mine = [f for f in files if is_made_of(judge, f) or f.startswith("include/") or
             (f.endswith((".h", ".mk")) and (str(pathlib.PurePath(f).parent) in folders or f.endswith("selftests/tests.mk")))]

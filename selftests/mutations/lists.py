@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Mutations as data: reads the *.list files, applies one to a text, and checks that each applies exactly once (README.md)."""
+"""Reads the *.list files, applies a mutation to a text, and checks that each mutation applies exactly once (README.md)."""
 import collections
 import pathlib
 import re
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-MINIMUM = {"mdev": 45, "hw": 21, "gtt-shadow": 15, "mmio-trap": 15, "sched": 12}	# of each room
+MINIMUM = {"mdev": 45, "hw": 21, "gtt-shadow": 15, "mmio-trap": 15, "sched": 12}	# how many mutations each room must have
 
 Mutation = collections.namedtuple("Mutation", "name file function breaks kind why block")
 
 
 class Bad(Exception):
-    """a mutation that is badly formed, or that does not apply exactly once"""
+    """A mutation has the wrong form, or does not apply exactly once."""
 
 
 def parse(text, where):
-    """the mutations of one list; names count those of one function"""
+    """Return the mutations of one list. The name of a mutation is FILE:FUNCTION:N, with N counted within the function."""
     out, counts = [], collections.Counter()
     for record in re.split(r"\n\s*\n", text):
         lines = [l for l in record.split("\n") if l.strip() and not l.startswith("#")]
@@ -51,7 +51,7 @@ def room_of(m):
 
 
 def extent(lines, function):
-    """first and last line of a function; '-' is the whole file"""
+    """Return (index of the first line, index behind the last line) of a function; '-' is the whole file."""
     if function == "-":
         return 0, len(lines)
     head = re.compile(r"^[a-z].*\b" + re.escape(function) + r"\(")
@@ -71,7 +71,7 @@ def extent(lines, function):
 
 
 def apply(m, text):
-    """the mutated text"""
+    """Return @text with the mutation @m in it."""
     lines = text.split("\n")
     first, end = extent(lines, m.function)
     old = [line for mark, line in m.block if mark != "+"]
@@ -94,7 +94,7 @@ def apply(m, text):
 
 
 def check(tree, mutations, minimum):
-    """what is wrong with a list, as lines"""
+    """Return (what is wrong with the mutations, as lines; their number by room)."""
     wrong, rooms, seen = [], collections.Counter(), {}
     for m in mutations:
         rooms[room_of(m)] += 1

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# make mutations ONLY='mdev/machine/pin.c hw/': those whose names begin so
+# make mutations ONLY='mdev/machine/pin.c hw/': only mutations whose names begin with one of these
+# words
 
 mutations: ## whether the tests notice one-line mutations of the module (table, and build/mutations.json); goes on where it stopped
 	@mkdir -p build
 	@PYTHONDONTWRITEBYTECODE=1 selftests/mutations/run.py --build '$(O)/mutations' $(ONLY)
 .PHONY: mutations
 
-# for run.py: kind, name, program and sources of each test
+# make print-judges: for run.py, a line with kind, name, program and sources of each unit test and
+# fuzz target
 judge_unit	= echo 'unit $(1) $(O)/unit/$(1) selftests/unit/$(1).c $(SRC_$(1))'
 judge_fuzz	= echo 'fuzz $(1) $(O)/fuzz/$(1) selftests/fuzz/$(1).c $(FUZZSRC_$(1))'
 define judge_line

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""run.py [--build FOLDER] [NAME...]: applies the mutations, one after the other, to copies of the tree, and asks the tests of
-their rooms (README.md). NAME: only those whose names begin so. What was found for the same files is not asked again."""
+"""run.py [--build FOLDER] [NAME...]: applies each mutation to a copy of the tree, and runs the tests of its room there (README.md). NAME:
+only mutations whose names begin so. A mutation whose tests are made of the same files as in an earlier run is not judged again."""
 import argparse
 import json
 import os
@@ -16,7 +16,7 @@ import judge
 import lists as mutations
 
 HERE = pathlib.Path(__file__).resolve().parent
-# of those that have a judge; issue: at least 55 of 60, and 38 of 40
+# (rooms, part of their mutations with a judge that must be noticed)
 BOUNDS = [(("mdev", "hw"), 55 / 60), (("gtt-shadow", "mmio-trap", "sched"), 38 / 40)]
 DEFECTS = ("does not apply", "does not compile")
 
@@ -27,7 +27,7 @@ class Runner:
         (self.folder / "found").mkdir(parents=True, exist_ok=True)
         self.lock, self.base, self.digests = threading.Lock(), {}, {}
 
-    # ------------------------------------------------------------------ what is known
+    # ------------------------------------------------------------------ results of earlier runs
 
     def judges_of(self, m):
         return [j for j in self.judges.get(mutations.room_of(m), []) if judge.is_made_of(j, m.file)]
@@ -50,10 +50,10 @@ class Runner:
         at.with_suffix(".new").write_text(json.dumps(found))
         at.with_suffix(".new").rename(at)
 
-    # ------------------------------------------------------------------ asking
+    # ------------------------------------------------------------------ judging mutations
 
     def baseline(self, copy, j):
-        """seconds of the test on the tree as it is; the first worker to need it measures"""
+        """Return the seconds that judge @j takes on the tree without a mutation. The first worker that needs it measures."""
         key = self.digest(j)
         with self.lock:
             entry = self.base.setdefault(key, [threading.Lock(), None])
@@ -73,7 +73,7 @@ class Runner:
             return entry[1]
 
     def judged(self, copy, m):
-        """status, by whom"""
+        """Judge mutation @m; return its status and the test that noticed it, or the reason why it could not be judged."""
         judges = self.judges_of(m)
         try:
             text = mutations.apply(m, (self.tree / m.file).read_text())
@@ -120,7 +120,7 @@ class Runner:
                 self.out(f"{len(results):4d}  {status:16s} {m.name:55s} {by.splitlines()[-1] if by else ''}"[:160])
 
     def run(self, chosen, workers):
-        """by name: what was found"""
+        """Judge the @chosen mutations; return {name: result}."""
         results, broken, todo = {}, [], queue.Queue()
         for m in chosen:
             found = self.known(m)
@@ -159,7 +159,7 @@ def report(chosen, results):
 
 
 def misses(chosen, results, rooms, bounds):
-    """what is short of the bounds"""
+    """Return lines for the rooms that miss their bound, and for survivors that break S1 to S4."""
     out = []
     for names, share in bounds:
         noticed, judged = (sum(rooms[n][k] for n in names if n in rooms) for k in ("noticed", "judged"))
@@ -177,7 +177,7 @@ def table(rooms, out):
 
 
 def tell(chosen, results, bounds=BOUNDS, out=print):
-    """prints it; the rooms, and whether all is as it should be"""
+    """Print the report; return (results by room, whether all bounds are met and no mutation is defective)."""
     rooms = report(chosen, results)
     table(rooms, out)
     why = {m.name: m for m in chosen}
@@ -211,7 +211,7 @@ def main():
     except (mutations.Bad, judge.Broken) as e:
         print(e, file=sys.stderr)
         return 2
-    rooms, good = tell(chosen, results, () if a.names else BOUNDS)	# a part of a room says little of its share
+    rooms, good = tell(chosen, results, () if a.names else BOUNDS)	# the bounds are for all mutations of a room
     at = a.json or a.tree / "build/mutations.json"
     at.parent.mkdir(parents=True, exist_ok=True)
     at.write_text(json.dumps({

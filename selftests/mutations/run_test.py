@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""TAP: run.py on a made-up tree of one file with a test of its own, and on mutations of it whose fates are known."""
+"""TAP: tests run.py on a made-up tree with one test, and on mutations of it whose results are known."""
 import contextlib
 import io
 import json
@@ -90,7 +90,7 @@ def make_tree(tree, count):
 
 
 def start(tree, folder, *records):
-    """the runner as make starts it; exit code, report, and what it printed"""
+    """Run run.py as make does, with these records as its list; return exit code, report and output."""
     where = folder / "lists"
     where.mkdir(exist_ok=True)
     (where / "room.list").write_text("\n".join(records))

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Remoting's client for arm64, by Debian's cross compiler: both libraries, the programs of run.sh, and those unit tests of remote/
-# that are about what both sides share. Run by qemu-aarch64 (run.sh arm). GnuTLS is loaded by dlopen(): of it this wants the headers
-# alone, which are the same for all CPUs.
+# Remoting's client for arm64, by Debian's cross compiler: libcuda and libcudart, the programs of
+# run.sh, and the unit tests of ring, wire and channel, which client and server share. run.sh arm
+# runs them by qemu-aarch64. GnuTLS is loaded by dlopen(), so only its headers are needed, which are
+# the same for all CPUs.
 ARM64		:= $(O)/arm64
 ARM64_CC	:= $(CCACHE) aarch64-linux-gnu-gcc
 ARM64_CPPFLAGS	:= -Iselftests/remote/arm -I. -I$(REMOTE_GEN) -Iselftests/unit/remote/server -D_GNU_SOURCE -idirafter /usr/include
@@ -13,7 +14,7 @@ ARM64_TESTS	:= $(addprefix remote/ring/,ring_test stress_test interleave_test ho
 		   $(addprefix remote/channel/,attach_test channel_test aperture_test place_test)
 
 $(ARM64_CLIENT_OBJ) $(ARM64_RT_OBJ): ARM64_CFLAGS += -fvisibility=hidden
-# tests in which hooks take the place of accesses to shared memory
+# tests in which the hooks of $(RING_MODEL) replace accesses to shared memory
 ARM64_HOOKED	:= $(addprefix remote/,ring/interleave_test ring/hostile_test channel/attach_test)
 $(foreach t,$(ARM64_HOOKED),$(ARM64)/obj/selftests/unit/$(t).o $(patsubst %.c,$(ARM64)/obj/%.o,$(SRC_$(t)))): \
 	ARM64_CPPFLAGS := -I$(RING_MODEL) $(ARM64_CPPFLAGS)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# libcuda.so.1 with the model's shader machine for a GPU, for tests on the machine that builds it; see README.md.
+# A libcuda.so.1 whose GPU is the shader machine of gpu-model inside the process, for tests on the
+# machine that builds it; see README.md.
 INPROCESS_OUT	:= $(O)/cuda-inprocess
 INPROCESS_SRC	:= $(filter-out %/backend.c,$(wildcard cuda/driver/*.c)) $(wildcard cuda/image/*.c) \
 		   $(addprefix cuda/,device/qmd.c device/texture.c device/cause.c syscalls/syscalls.c) \
