@@ -84,7 +84,12 @@ int main(void)
 	       "| trap | | becomes a command to the host |\n"
 	       "| deny | as file | kept, does nothing, counted: dangerous on the chip |\n"
 	       "| unlisted | as file | kept, does nothing, counted and listed in debugfs |\n\n"
-	       "Addresses outside of all units are unlisted.\n");
+	       "Addresses outside of all units are unlisted.\n\n"
+	       "How to read a line: `+ 0x4 x 3` behind an offset means three registers, 0x4 apart. `per copy`\n"
+	       "means that each copy of the unit has the register; the offset is that in the first copy. Behind\n"
+	       "the reason, `reads V` is the constant that is read, and `at first V` the value after POST.\n"
+	       "`M read 0` and `M read 1` mean that the bits of the mask M always read as 0 or as 1.\n"
+	       "`write 1 to clear` means that a 1 which is written clears that bit.\n");
 	for (i = 0; i < kvgpu_trap_nr_units; i++)
 		unit(kvgpu_trap_units[i]);
 	return 0;
