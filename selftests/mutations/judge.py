@@ -81,7 +81,9 @@ def read_judges(path, tests):
 
 
 def is_made_of(judge, file):
-    return any(fnmatch.fnmatch(file, g) for g in judge.sources)
+    """a header belongs to the sources of its folder"""
+    return any(fnmatch.fnmatch(file, g) or (file.endswith(".h") and pathlib.PurePath(g).parent == pathlib.PurePath(file).parent)
+               for g in judge.sources)
 
 
 class Copy:

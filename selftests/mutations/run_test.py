@@ -31,6 +31,13 @@ int twice(int v)
 	return sum;
 }
 """
+HEADER = """int limit(int v);
+
+static inline int most(void)
+{
+	return 7;
+}
+"""
 OTHER = """int unasked(int v)
 {
 	return v;
@@ -45,7 +52,7 @@ int main(void)
 
 	fputs("x", f);
 	fclose(f);
-	return limit(9) == 7 && limit(3) == 3 ? 0 : 1;
+	return limit(9) == 7 && limit(3) == 3 && most() == 7 ? 0 : 1;
 }
 """
 MAKEFILE = """$(O)/unit/room/room_test: selftests/unit/room/room_test.c room/room.c room/room.h
@@ -59,6 +66,7 @@ cd "$(dirname "$0")/.." && find . -type f ! -path './build/*' -printf '%P\\n' | 
 """
 NOTICED = "room/room.c limit | S1 | off by one\nwhy: w\n- v = 7;\n+ v = 8;\n"
 SURVIVES = "room/room.c twice | S6 | a step left out\nwhy: nobody asks twice()\n- sum += v;\n+\n"
+INLINE = "room/room.h most | S1 | off by one\nwhy: w\n- return 7;\n+ return 8;\n"
 HANGS = "room/room.c limit | S5 | a loop\nwhy: w\n  if (v > 7)\n- v = 7;\n+ for (;;) ;\n"
 UNCOMPILED = "room/room.c twice | S2 | nonsense\nwhy: w\n- return sum;\n+ return nothing;\n"
 UNJUDGED = "room/other.c unasked | S2 | off by one\nwhy: w\n- return v;\n+ return v + 1;\n"
@@ -81,7 +89,7 @@ def write(tree, path, text):
 
 def make_tree(tree, count):
     write(tree, "room/room.c", ROOM)
-    write(tree, "room/room.h", "int limit(int v);\n")
+    write(tree, "room/room.h", HEADER)
     write(tree, "room/other.c", OTHER)
     write(tree, "selftests/unit/room/room_test.c", TEST)
     write(tree, "selftests/tree-files.sh", FILES)
@@ -133,6 +141,8 @@ def check_fates(tree, folder, count):
     write(tree, "selftests/unit/room/room_test.c", TEST + "/* more */\n")
     start(tree, folder, NOTICED, SURVIVES, UNJUDGED)
     check(count.stat().st_size > asked, "it is after the test has changed")
+    _, report, _ = start(tree, folder, INLINE)
+    check(status(report) == ["noticed"], "an inline function of a header is judged by the tests of its folder")
 
 
 def check_defects(tree, folder):
