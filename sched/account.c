@@ -97,30 +97,41 @@ static void turn_was_wanted(struct kvgpu_sched *s, u64 from)
 		s->wanted_ns += to - from;
 }
 
-void vsched_clock_tick(struct kvgpu_sched *s, u64 now)
+/* Does what vsched_clock_tick() does, and returns whether another vGPU than current_ent can run. */
+static bool clock_advance(struct kvgpu_sched *s, u64 now)
 {
 	struct kvgpu_sched_ent *e;
 	u64 dt, step, from = s->at;
-	bool any = false;
+	bool any = false, others = false;
 	u32 rem;
 
 	if (now <= s->at)
-		return;
+		return vsched_others_can_run(s);
 	dt = min(now - s->at, (u64)SCHED_STEP_MAX);
 	s->at = now;
-	if (vsched_others_can_run(s))
-		turn_was_wanted(s, from);
 	if (!s->total)
-		return;
+		return false;
 	list_for_each_entry(e, &s->ents, node) {
-		any |= vsched_ent_can_run(e);
+		bool can_run = vsched_ent_can_run(e);
+
+		any |= can_run;
+		others |= can_run && e != s->current_ent;
 		e->cap_left = min(e->cap_left, SCHED_CAP_MOST) + (s64)(dt * e->cap);
 	}
+	if (others)
+		turn_was_wanted(s, from);
 	step = div_u64_rem(dt * SCHED_V + s->pace_rem, s->total, &rem);
 	s->pace_rem = rem;
 	s->pace += step;
 	if (!any || s->policy != KVGPU_SCHED_BEST_EFFORT)
 		s->vclock += step;
+	return others;
+}
+
+void vsched_clock_tick(struct kvgpu_sched *s, u64 now)
+{
+	if (now > s->at)
+		clock_advance(s, now);
 }
 
 /*
@@ -239,10 +250,11 @@ void vsched_ent_pay(struct kvgpu_sched_ent *e, u64 ns)
 
 void kvgpu_sched_charge(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 ns, u64 now)
 {
-	vsched_clock_tick(s, now);
+	bool others = clock_advance(s, now);
+
 	e->busy_ns += ns;
 	s->turn_used = vsched_time_add(s->turn_used, ns);
-	if (vsched_others_can_run(s))
+	if (others)
 		s->wanted_used = vsched_time_add(s->wanted_used, ns);
 	vsched_ent_pay(e, min(ns, (u64)SCHED_STEP_MAX));
 	vsched_clocks_settle(s);

@@ -131,6 +131,18 @@ static inline bool vsched_ent_can_run(const struct kvgpu_sched_ent *e)
 }
 
 /*
+ * Tells whether @a gets its turn before @b when both can run. It is inline because each decision
+ * calls it for every vGPU that can run.
+ */
+static inline bool vsched_ent_goes_before(const struct kvgpu_sched_ent *a,
+					  const struct kvgpu_sched_ent *b)
+{
+	if (a->front != b->front)
+		return a->front;
+	return vsched_clock_ahead(a->vtime, b->vtime) < 0;
+}
+
+/*
  * account.c: advances the state from s->at to @now. The budgets of caps fill, and pace advances.
  * vclock advances too, except under best effort while a vGPU can run.
  */
@@ -174,11 +186,9 @@ u64 vsched_exhaust_time(const struct kvgpu_sched *s, const struct kvgpu_sched_en
 /* vgpu.c: @e, which lingers, lingers no longer. No work came, so this counts as in vain. */
 void vsched_linger_end(struct kvgpu_sched *s, struct kvgpu_sched_ent *e);
 
-/* turn.c: tells whether @a gets its turn before @b when both can run. */
-bool vsched_ent_goes_before(const struct kvgpu_sched_ent *a, const struct kvgpu_sched_ent *b);
 /*
- * Call it when @e has woken or is no longer held back. Sets s->slice_end to an earlier time if the
- * rules in choose.c let @e end the turn under way early.
+ * turn.c: call it when @e has woken or is no longer held back. Sets s->slice_end to an earlier time
+ * if the rules in choose.c let @e end the turn under way early.
  */
 void vsched_turn_cut(struct kvgpu_sched *s, struct kvgpu_sched_ent *e);
 /* Tells whether @e, which has just run out of work, lingers: it keeps the chip for a moment. */

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which of two vGPUs goes before the other, when a vGPU ends the turn of another vGPU early, and
- * whether a vGPU lingers. The beginning of choose.c explains these rules.
+ * When a vGPU ends the turn of another vGPU early, and whether a vGPU lingers. The beginning of
+ * choose.c explains these rules.
  */
 #include "sched/internal.h"
-
-bool vsched_ent_goes_before(const struct kvgpu_sched_ent *a, const struct kvgpu_sched_ent *b)
-{
-	if (a->front != b->front)
-		return a->front;
-	return vsched_clock_ahead(a->vtime, b->vtime) < 0;
-}
 
 void vsched_turn_cut(struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
 {
