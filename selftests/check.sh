@@ -108,7 +108,7 @@ expected() # NAME: prints how many seconds the part will take: of $TIMES, or els
 	{ awk -v n="$1" '$1 == n { s = $2 } END { if (s != "") print s }' "$TIMES" 2>/dev/null; echo "${part_seconds[$1]}"; } | head -n 1
 }
 
-remember() # NAME SECONDS
+remember() # NAME SECONDS: writes to $TIMES how long the part took
 {
 	mkdir -p "${TIMES%/*}"
 	{ awk -v n="$1" '$1 != n' "$TIMES" 2>/dev/null; echo "$1 $2"; } >"$TIMES.new" && mv "$TIMES.new" "$TIMES"
@@ -119,7 +119,7 @@ recorded() # NAME: true if check-long need not run the part: it has passed in th
 	[ "$mode" = long ] && [ -z "${AGAIN-}" ] && [ -e "$RECORD/$1.passed" ]
 }
 
-keep_record() # NAME SECONDS
+keep_record() # NAME SECONDS: records that the part passed in this state of the tree
 {
 	mkdir -p "$RECORD"
 	cp "$DIR/$1.result" "$RECORD/$1.passed"
@@ -128,7 +128,8 @@ keep_record() # NAME SECONDS
 	find "$KVGPU_CACHE/check" -mindepth 1 -maxdepth 1 -type d -mtime +30 -exec rm -rf {} +
 }
 
-# log_run: notes a run of a part in one line, whether it passed or failed; `make flakes-table` counts the lines
+# log_run: adds a line for a run of a part to $KVGPU_CACHE/check/runs.tsv, whether it passed or failed; `make
+# flakes-table` counts these lines
 log_run() # NAME PASSED FAILED
 {
 	mkdir -p "$KVGPU_CACHE/check"
@@ -160,10 +161,10 @@ minutes() { printf '%d:%02d min' $(($1 / 60)) $(($1 % 60)); }
 
 # ------------------------------------------------------------------ running the parts
 
-declare -A running=() began_at=() took=()	# running: process -> part
+declare -A running=() began_at=() took=()	# running: PID -> part; began_at, took: part -> seconds
 done_count=0 began=$SECONDS interrupted=''
 
-start_part() # NAME
+start_part() # NAME: runs the part in the background, in a session of its own
 {
 	began_at[$1]=$SECONDS
 	rm -f "$DIR/$1.result"
@@ -195,7 +196,7 @@ end_part() # NAME: prints the part's score, and its output if it failed; records
 	[ "$failed" -ne 0 ] || [ "$passed" -eq 0 ] || keep_record "$name" "${took[$name]}"
 }
 
-show_part() # NAME PASSED FAILED SKIPPED TEXT
+show_part() # NAME PASSED FAILED SKIPPED TEXT: prints the part's line, and adds it to the table
 {
 	done_count=$((done_count + 1))
 	say "$(printf '[%*d/%d] %-22s %5d passed%s%s  %s' ${#total} $done_count "$total" "$1" "$2" \

@@ -34,7 +34,7 @@ kernel_commit()
 	printf '%s\n' "$commit"
 }
 
-# kernel_record PART MODE SUITE RELEASE passed|failed|skipped
+# kernel_record PART MODE SUITE RELEASE passed|failed|skipped: adds a line to $KERNEL_RESULTS
 kernel_record()
 {
 	mkdir -p "$(dirname "$KERNEL_RESULTS")"

@@ -95,7 +95,7 @@ tap_fail()
 	printf '   FAILED %s\n' "$1"
 }
 
-# tap_save FILE: the score so far, as shell assignments of these variables
+# tap_save FILE: writes the score so far to FILE, as shell declarations of these variables
 tap_save() { declare -p tap_passed tap_failed tap_skipped tap_failures tap_skips tap_names >"$1.new" && mv "$1.new" "$1"; }
 
 # tap_add FILE: adds the score that tap_save wrote to FILE to the score of this process
@@ -110,7 +110,8 @@ tap_add()
 	tap_names=("${names[@]}" "${tap_names[@]}")
 }
 
-# tap_report: prints what was skipped and what failed, and the score. Exit code 0 only if something passed and nothing failed
+# tap_report: prints what was skipped, what failed, and the score. Returns 0 only if at least one
+# test passed and none failed.
 tap_report()
 {
 	if [ "${#tap_skips[@]}" -gt 0 ]; then

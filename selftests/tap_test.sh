@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# What tap.sh counts. Prints TAP.
+# Tests which score tap_run of tap.sh gives to programs. Prints TAP.
 # shellcheck disable=SC2154
 set -u
 cd "$(dirname "$0")" || exit 1

@@ -241,7 +241,7 @@ SRC_cuda/device/qmd_test	:= cuda/device/qmd.c gpu-model/gr/qmd.c
 SRC_cuda/device/texture_test	:= cuda/device/texture.c
 SRC_cuda/device/cause_test	:= cuda/device/cause.c
 SRC_cuda/device/board_test	:= cuda/device/board.c
-# on stand-ins for libdrm_nouveau and its header
+# buffers_test: its own functions and header replace libdrm_nouveau
 UNIT_TESTS += cuda/device/buffers_test
 SRC_cuda/device/buffers_test	:= $(addprefix cuda/device/,memory.c places.c queue.c launch.c qmd.c)
 $(addprefix $(O)/asan/,$(addprefix cuda/device/,memory.o queue.o launch.o) selftests/unit/cuda/device/buffers_test.o): \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The three forms of kvgpu-top's output. */
+/* The three forms of kvgpu-top's output: table, JSON, and Prometheus' text format. */
 #ifndef KVGPU_TOOLS_OUTPUT_H
 #define KVGPU_TOOLS_OUTPUT_H
 

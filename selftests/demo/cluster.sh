@@ -17,7 +17,7 @@ programs=$(dirname "$remote")/cluster-bench
 make -s -C selftests/bench/cluster "OUT=$programs" MPI=openmpi "$programs/matrix_plain" >/dev/null
 root=()
 [ "$(id -u)" != 0 ] || root=(--allow-run-as-root)
-export LD_LIBRARY_PATH=$inprocess	# its libcudart; kvgpu-run puts its own libcuda in front
+export LD_LIBRARY_PATH=$inprocess	# for libcudart; kvgpu-run puts the folder of its own libcuda before it
 
 # over GPUS ARGUMENT...: runs kvgpu-run with so many GPUs and these further arguments
 over() { "$remote/kvgpu-run" --mpi openmpi "${root[@]}" --share --library "$inprocess/libcuda.so.1" --client "$remote" --gpus "$@"; }

@@ -253,7 +253,7 @@ done
 echo "both copy as fast as their CPUs allow for 20 s; 10 s of it (weights count where the GPU is short):" | indent
 busy 20
 sleep 5
-vgpu run -- kvgpu-top --json --once --interval 10 >"$out/shares.json" &	# the same ten seconds, for the last screen
+vgpu run -- kvgpu-top --json --once --interval 10 >"$out/shares.json" &	# the 10 s of the next line, for the last screen
 vgpu run -- kvgpu-top --once --interval 10 | indent
 printf '%s\n' "GPU%: its part of the GPU's time; ENT%: what its weight (WGHT) entitles it to when the GPU is short; CAP%: its limit" \
 	"SLC/s: its turns a second; PRE, MAX us: how long taking it off the GPU takes, mean and longest" \

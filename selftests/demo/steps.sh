@@ -74,7 +74,7 @@ life_begins()
 		done
 	) &
 	life=$!
-	disown $life		# "wait" does not wait for it
+	disown $life		# so that "wait" in demo.sh does not wait for it
 }
 
 life_ends()

@@ -115,7 +115,7 @@ round()
 jobs_of()
 {
 	case $1 in
-	quiet) is_threaded "$2" && echo 1 || echo "$cores" ;;	# a core for each thread that runs
+	quiet) is_threaded "$2" && echo 1 || echo "$cores" ;;	# a program with threads runs alone, others one a core
 	busy) echo $((4 * cores)) ;;
 	threads | late) echo $((2 * cores)) ;;	# programs in these rounds sleep much of the time
 	*) echo 1 ;;

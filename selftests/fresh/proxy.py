@@ -191,7 +191,7 @@ class Handler(BaseHTTPRequestHandler):
             if new:
                 self.server.store.end(url, new, digest.hexdigest(), whole and length is not None)
             if not whole:
-                # apt sees a broken connection, as it would without a proxy
+                # close the connection, so that apt sees it break off, as it would without a proxy
                 self.server.archive.forget(url)
                 self.close_connection = True
 
@@ -219,7 +219,7 @@ class Proxy(ThreadingHTTPServer):
 
 
 def raise_loopback():
-    """A new network namespace has its loopback interface down."""
+    """Set the loopback interface up: in a new network namespace it is down."""
     get, put, up = 0x8913, 0x8914, 1
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
         name, flags = struct.unpack("16sH", fcntl.ioctl(s, get, struct.pack("16sH14x", b"lo", 0))[:18])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What README.md of the project tells a user, in its section "Two commands".
+"""Prints what the section "Two commands" of the project's README.md tells a user.
 
 readme.py packages    what has to be installed before, one package a line
 readme.py commands    the commands, one a line

@@ -105,7 +105,7 @@ list()
 	done < <(cells)
 }
 
-# state_of CELL: passed, failed, or - if it was not run at this commit
+# state_of CELL: prints passed or failed, or - if the cell was not run at this commit
 state_of() { sed -n 's/^result\t//p' "$RECORDS/$1.tsv" 2>/dev/null | grep . || echo -; }
 
 # stop: ends this run after a signal or an error. It kills the first process of the cell that runs;

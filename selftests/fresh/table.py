@@ -18,7 +18,7 @@ BEGIN, END = "<!-- make check-fresh writes from here -->", "<!-- to here -->"
 
 
 def read_record(path):
-    """A cell's record: lines of a name, a tab, and values separated by tabs."""
+    """Return a cell's record as a dictionary, or None if there is none. The file has lines NAME<tab>VALUE[<tab>VALUE...]."""
     cell = {"steps": []}
     if not path.exists():
         return None

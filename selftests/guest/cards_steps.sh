@@ -48,7 +48,7 @@ cards_listed()
 	done
 }
 
-# kvgpu-top has each vGPU below its card
+# cards_shown: one test: kvgpu-top --json lists each vGPU below its card
 cards_shown()
 {
 	local said=$OUT/cards-top.json

@@ -15,7 +15,7 @@ guest=$!
 while [ -z "$code" ]; do
 	over=''
 	kill -0 $guest 2>/dev/null || over=yes
-	# whole lines only
+	# the lines that are new since last time; not a last line that has no line break yet
 	mapfile -t lines < <(head -n "$(wc -l <"$dir/said")" "$dir/said" | tail -n "+$((read_lines + 1))")
 	for line in "${lines[@]}"; do
 		read_lines=$((read_lines + 1))

@@ -23,7 +23,7 @@ in_image()
 # shared_in NAME: prints the path of the shared folder for a command of in_image
 shared_in() { case $1 in t*) echo /mnt ;; *) echo /share ;; esac; }
 
-uuid_of() { testbed/inside/guest-device uuid "$1"; } # made from the guest's name, so the server need not be asked
+uuid_of() { testbed/inside/guest-device uuid "$1"; } # the UUID is made from the guest's name, so this needs no server
 counter() { in_server cat "/sys/bus/mdev/devices/$(uuid_of "$1")/kvgpu/$2" 2>/dev/null || echo -1; }
 
 # await SECONDS CMD...: repeats CMD until it succeeds; false after SECONDS
@@ -105,7 +105,7 @@ nouveau_loaded()
 	esac
 }
 
-# guest_there NAME TYPE [OPTION...]: starts it if it is not up
+# guest_there NAME TYPE [OPTION...]: starts the guest by guest_up if it is not up yet
 guest_there()
 {
 	$TB guest list </dev/null | grep -q "^$1 *up " || guest_up "$@"

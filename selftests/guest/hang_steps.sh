@@ -25,7 +25,7 @@ reset_steps()
 {
 	local type=512m
 
-	# quick: the part plug goes on with this guest
+	# in quick mode part plug uses t2 later, and needs type 1g
 	[ "$mode" = long ] || type=1g
 	guest_there t1 512m && guest_there t2 $type || return
 	busy_begins t2 busy
@@ -38,7 +38,7 @@ reset_steps()
 	no_trouble "an engine that others want is reset"
 }
 
-# ------------------------------------------------------------------ a kernel that never ends
+# -------------------------------------------------------------- part hang: a kernel that never ends
 
 hang_endless()
 {
@@ -111,9 +111,10 @@ hang_reload()
 	result $? "nouveau in t1 unloads and loads"
 }
 
-# ------------------------------------------------------------------ an acquire that waits
+# -------------------------------------------------------- part hang: a semaphore acquire that waits
 
-# a channel that waits does not hang: no channel is ended, and the stream has nearly all of the GPU
+# hang_acquire: a channel of t1 that waits in a semaphore acquire does not count as hung: t1 gets no
+# strike, and t2's copies get at least 90 % of the GPU time
 hang_acquire()
 {
 	local strikes
@@ -130,7 +131,7 @@ hang_acquire()
 	shares_said "beside one that waits t2 has the GPU" mostly "$OUT/hang.samples" t1 t2
 }
 
-# --------------------------------------------------------- a copy engine that hangs again and again
+# --------------------------------------------- part hang: a copy engine that hangs again and again
 
 # "kvgpu-tenants mute" keeps the card's copy engines from signalling that they wait for an
 # acknowledge, so that a copy that asks for an acknowledge hangs them. t1 has used no graphics

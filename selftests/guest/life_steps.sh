@@ -26,7 +26,7 @@ killed_in_copies()
 		"QEMU of $1 killed in the middle of copies: no page stays pinned" "$before before, $after after"
 }
 
-# ------------------------------------------------------------------ reboot
+# ------------------------------------------------------------------ part reboot
 
 reboot_steps()
 {
@@ -66,8 +66,9 @@ another_life()
 
 # ------------------------------------------------------------------ part cycles
 
-# A cycle: mdevctl makes a vGPU, libvirt boots a guest with it, its nouveau loads, the client copies, QEMU is killed in the
-# middle of that, the vGPU is removed. The server's state is compared with that after one cycle that warms its caches.
+# In a cycle mdevctl makes a vGPU, libvirt boots a guest with it, nouveau loads in the guest, the
+# client copies, QEMU is killed during the copies, and the vGPU is removed. A first cycle fills the
+# server's caches; after it, and after $cycles more, the server's state is taken and compared.
 cycles_steps()
 {
 	local i

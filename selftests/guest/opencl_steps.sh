@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # shellcheck disable=SC2154
-# Sourced by run.sh: OpenCL kernels by rusticl and compute shaders by NVK in a guest, as natively (selftests/mesa).
+# Sourced by run.sh: runs the OpenCL kernels (rusticl) and compute shaders (NVK) of selftests/mesa
+# in a guest.
 
 opencl_steps()
 {

@@ -40,7 +40,7 @@ plugs_of()
 	guest_gone "$1"
 }
 
-# own_vgpu_goes: the vGPU with which the guest was started is unplugged
+# own_vgpu_goes: unplugs the vGPU with which the guest was started
 own_vgpu_goes()
 {
 	local own

@@ -33,9 +33,9 @@ export KVGPU_TB_NAME=${KVGPU_TB_NAME:-guest}
 . selftests/guest/cards_steps.sh
 
 parts=(instances client opencl steady reload several plug kill reboot cycles reset cuda crowd unload native hang shares compute cards)
-paced_parts=(hang shares)	# parts in a server of their own, whose copy engines are the bottleneck
-compute_parts=(compute)		# parts in another server, whose graphics engine is the bottleneck
-cards_parts=(cards)		# in one with two cards
+paced_parts=(hang shares)	# these parts run in a server whose copy engines are paced
+compute_parts=(compute)		# these in a server whose graphics engine is paced
+cards_parts=(cards)		# these in a server with two cards; all other parts in a plain server
 mode=${1-}
 # shellcheck disable=SC2034 # cell.sh records results under this name
 part_of_check=guest

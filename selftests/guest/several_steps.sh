@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # shellcheck disable=SC2154
-# Sourced by run.sh: several vGPUs on one card, of all types and mixes.
+# Sourced by run.sh: tests several vGPUs of different types on one card.
 
 # tests available_instances; no guest is needed for that
 instances_steps()

@@ -13,7 +13,9 @@ HARNESS_LINUX	:= anon_inodes atomic bitmap bitops completion debugfs delay devic
 		   sched sched/mm sched/rt sched/signal sizes slab spinlock sysfs tracepoint uaccess vmalloc wait workqueue xarray
 HARNESS_HEADERS	:= $(HARNESS_LINUX:%=$(HARNESS)/include/linux/%.h) $(HARNESS)/include/linux/vfio.h $(HARNESS)/include/trace/define_trace.h
 HARNESS_CPPFLAGS := -I. -I$(HARNESS)/include -Iinclude -Iinclude/user
-# one vGPU's mappings are kept in a list and region info is the driver's, as on the oldest kernel
+# KVGPU_HAVE_...: the features of the kernel that kernel/ imitates. As on the oldest kernel, mdev
+# keeps a list of a vGPU's mappings itself (mdev/vmas.c) and answers VFIO_DEVICE_GET_REGION_INFO
+# itself (mdev/region_ioctl.c).
 HARNESS_CFLAGS	:= -D_GNU_SOURCE $(SAN_CFLAGS) -O2 -Wno-sign-compare -Wno-missing-field-initializers -Wno-empty-body -Wno-unused-variable -Wno-unused-but-set-variable -Wno-unused-function -DKVGPU_PROBED -DKVGPU_HAVE_VFIO_FREE_DEVICE -DKVGPU_HAVE_VFIO_IOMMUFD
 HARNESS_OBJ	:= $(patsubst %.c,$(HARNESS)/obj/%.o,$(HARNESS_ROOMS) $(HARNESS_SRC))
 HARNESS_BINS	:= $(HARNESS_TESTS:%=$(HARNESS)/%)

@@ -46,7 +46,7 @@ offered()
 	fi
 }
 
-open_archive() # SET
+open_archive() # SET: fetches the package lists of the set
 {
 	local release=${1%-backports}
 	[ -e "$work/apt-$release/apt.conf" ] || private_apt "$work/apt-$release" "$release" "$release-security" "$release-updates" || return
@@ -71,7 +71,7 @@ unpack()
 	done
 }
 
-needed_by() # SET PACKAGE
+needed_by() # SET PACKAGE: prints the header and kbuild packages that the package depends on
 {
 	APT_CONFIG=$work/apt-$1/apt.conf apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks \
 		--no-replaces --no-enhances "$2" | grep -E '^linux-(headers|kbuild)-[0-9]' | sort -u

@@ -23,10 +23,10 @@ WORDS = (
 REFUSED = [(re.compile(r"(?i:%s)" % p if "What" not in p else p), instead) for p, instead in WORDS]
 
 TOKEN = re.compile(r""""(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'|/\*.*?\*/|//[^\n]*""", re.S)
-# the beginning of a comment, and of each of its lines
+# the marks and blanks at the beginning of a comment and of each of its lines
 MARGIN = re.compile(r"^[ \t]*(?:/\*+|\*/?|//)?[ \t]*", re.M)
 
-# kernel-doc, and the declaration or the head of the definition behind it
+# a kernel-doc comment, and the declaration or the beginning of the definition that follows it
 KERNEL_DOC = re.compile(r"^/\*\*\n(.*?)\*/\n(.*?)\s*[;{]", re.S | re.M)
 TITLE = re.compile(r" \* (\w+)\(\) - ")
 FUNCTION = re.compile(r"(\w+)\((.*?)\)(?:\s+__\w+(?:\([^()]*\))?)*$", re.S)

@@ -30,7 +30,7 @@ RULES = {
     "kbuild": (layers.kbuild, False),           # kvgpu.ko is made of all sources of its rooms
     "layers": (layers.check, False),            # which room includes which
     "walls": (lambda tree: walls.check(tree.root), False),
-    "comments": (lambda tree: comments.check(tree.root), False),     # words, and kernel-doc that fits
+    "comments": (lambda tree: comments.check(tree.root), False),     # no refused words; kernel-doc fits its function
     "cited": (cited.check, False),
     "columns": (columns.check, False),
     "functions": (shape.functions, False),

@@ -220,13 +220,14 @@ def wrap_docs(text):
             continue
         hang = " " * len(mark.group())
         body = line[len(mark.group()):]
-        # the further lines of the item's paragraph are wrapped with its first line
+        # join the other lines of this paragraph to its first line, to wrap them together
         while i < len(lines) and lines[i].strip() and re.match(rf"^ {{{len(hang)}}}(?=\S)", lines[i]) and \
                 not re.match(r"^\s*(?:[-*+] |\d+\. |\||#|>|<|```)", lines[i]) and not body.endswith("  "):
             body += " " + lines[i].strip()
             i += 1
         whole = re.sub(r"`[^`]*`|\[[^\]]*\]\([^)]*\)", lambda m: m.group().replace(" ", "\0"), body)
-        # a line must not begin with what Markdown takes for a mark; where that needs room, lines are shorter
+        # settle() keeps lines from beginning with a mark of Markdown; if that makes a line too
+        # long, wrap to fewer columns
         for room in (MAX - len(hang), MAX - len(hang) - 12):
             pieces = settle(textwrap.wrap(whole, room, break_long_words=False, break_on_hyphens=False))
             if all(len(p) <= MAX - len(hang) for p in pieces):

@@ -140,7 +140,7 @@ class Runner:
         return results
 
 
-# ---------------------------------------------------------------------- the report
+# ---------------------------------------------------------------------- report of all results
 
 def report(chosen, results):
     rooms = {}

@@ -122,7 +122,7 @@ deb822_stable()
 	fetched && [ "$(asked zz-other)" = 0 ]
 }
 
-# before: existed, but for the key
+# before: existed, but Debian's keyring was used in place of the machine's key
 machine_key()
 {
 	machine; usual_sources
@@ -131,7 +131,7 @@ machine_key()
 	fetched
 }
 
-# before: existed, but for the key
+# before: existed, but Debian's keyring was used in place of the source's key
 only_bookworm()
 {
 	machine
@@ -139,7 +139,7 @@ only_bookworm()
 	fetched
 }
 
-# before: failed. The last source with a release's name was taken for Debian's
+# before: failed. The last source that has a codename of Debian was taken for Debian's archive
 others_beside()
 {
 	machine; usual_sources
@@ -150,7 +150,7 @@ others_beside()
 	fetched && [ "$(asked 'zz-other.*Packages')" = 0 ]
 }
 
-# before: existed, but for the key
+# before: existed, but Debian's keyring was used in place of the source's key
 renamed()
 {
 	machine; usual_sources
@@ -168,7 +168,7 @@ behind_proxy()
 	fetched && [ "$(asked '^GET http://archive.invalid/debian/pool/.*linux-image')" = 3 ]
 }
 
-# before: refused as well, without a word about keys
+# before: refused as well, but the message did not mention keys
 foreign_key()
 {
 	machine; usual_sources
@@ -215,7 +215,7 @@ lost_for_good()
 	fetched
 }
 
-# before: no limit
+# before: there was no time limit
 too_slow()
 {
 	machine 'slow 99 linux-image-9.1.2'; usual_sources
@@ -223,7 +223,7 @@ too_slow()
 	! fetch && said 'not done after 3 s' && said 'too slow' && nothing_there 'trixie'
 }
 
-# before: no sign, no count
+# before: steps had no numbers, and a long step showed no progress
 sign_of_life()
 {
 	machine 'slow 1 linux-image-9.1.2'; usual_sources
@@ -292,12 +292,13 @@ two_at_once()
 
 # -------------------------------------------------------- tests: a cache that has something already
 
-# before: existed, since kernels are a stage each
+# before: existed, because each kernel is a stage of its own
 warm()
 {
 	machine; usual_sources
 	fetched || return 1
-	# the archive moves on, and then is gone
+	# first the archive is gone, then it has newer packages: nothing must be fetched in either
+	# case
 	mv "$web/now" "$web/past"
 	: > "$web/requests"
 	fetched && [ ! -s "$web/requests" ] || return 1
@@ -351,7 +352,7 @@ full_disk()
 	said 'only (19|20) MiB are free below .*/small/cache/testbed, and [56][0-9]{3} are needed there for: kernel trixie,' || return 1
 	! "$TB" internal-stage need_space 'machine root 10 20' > "$M/said" 2>&1 && said 'and 30 are needed there for: machine root' || return 1
 	"$TB" internal-stage need_space 'machine root 5 5' && [ ! -s "$web/requests" ] || return 1
-	# a disk that fills up meanwhile
+	# the disk becomes full while packages are fetched
 	head -c 19000K /dev/zero > "$scratch/small/fill"
 	! fetch && said 'the disk is full|only 0 MiB|No space left'
 }

@@ -62,7 +62,7 @@ left_by_the_killed()
 	if sweep; then
 		[ ! -e "$old" ]
 	else
-		rm -rf "$old"	# another run is at work beside this one
+		rm -rf "$old"	# another run of these tests goes on, so sweep() has removed nothing
 	fi
 }
 
@@ -113,7 +113,7 @@ start_both()
 
 second_up() { status_is 1 "$TB" up --name "$A" && said 'already up'; }
 
-base_kernel() { "$TB" kernels | awk -v field="$1" '$3 == "base" { print $field }'; } # 1 suite, 2 release
+base_kernel() { "$TB" kernels | awk -v field="$1" '$3 == "base" { print $field }'; } # 1: prints the suite, 2: the release
 
 status_tells() { status_is 0 "$TB" status --name "$A" && grep -q "kernel $(base_kernel 1), driver none" "$scratch/out"; }
 

@@ -44,7 +44,7 @@ await_state()
 	return 1
 }
 
-part_killed() # PART REASON
+part_killed() # PART REASON: kills that process of bed A; the bed must die, tb must print REASON, and no process may be left
 {
 	local pid pids
 	pids=$(bed_pids)
@@ -55,7 +55,7 @@ part_killed() # PART REASON
 	status_is 125 "$TB" run --name "$A" -- true && said 'tb up' && all_gone "$pids"
 }
 
-all_gone() # PIDS
+all_gone() # PIDS: true if all these processes end within 5 s
 {
 	local pid tries
 	for tries in {1..25}; do
@@ -87,7 +87,7 @@ run_ended()
 	[ $status = 125 ] && grep -q 'QEMU ended' "$scratch/run"
 }
 
-# await_true SECONDS COMMAND...
+# await_true SECONDS COMMAND...: repeats COMMAND until it succeeds; false after SECONDS
 await_true()
 {
 	local end=$((SECONDS + $1))
@@ -105,7 +105,7 @@ panicked()
 	status_is 0 "$TB" down --name "$A" && said 'Kernel panic'
 }
 
-up_killed() # SIGNAL
+up_killed() # SIGNAL: sends SIGNAL to a tb up that waits for the server; no process may be left, after a "tb down" if SIGNAL is KILL
 {
 	local pid pids
 	: > "$scratch/up"	# grep below must not see the output of an earlier call

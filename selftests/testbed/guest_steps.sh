@@ -137,7 +137,7 @@ two_guests()
 	[ $first = 0 ] && [ $second = 0 ]
 }
 
-await_guest() # GUEST PATTERN: its line of "guest list" matches within 60 s
+await_guest() # GUEST PATTERN: waits until the guest's line of "guest list" matches; false after 200 looks, 60 s or more
 {
 	local tries
 	for tries in {1..200}; do

@@ -59,7 +59,7 @@ place()
 
 # ---------------------------------------------------------------- tests of places that have to work
 
-answers() # FOLDER
+answers() # FOLDER: make help, make print-model and some tb commands work in the tree there
 {
 	local model
 	cd "$1" || return 1
@@ -82,7 +82,7 @@ program_built() # FOLDER [VARIABLE=VALUE...]: build-exec in the tree there build
 	[ "$(cat "$scratch/pwd")" = "$(pwd -P)" ] && [ "$("$out/hello")" = hello ]
 }
 
-module_built() # FOLDER
+module_built() # FOLDER: a small kernel module is built there, outside of the tree
 {
 	local out kernel
 	cd "$1" || return 1
@@ -94,7 +94,7 @@ module_built() # FOLDER
 		testbed/tb build-exec -- make -s -C "$kernel" M="$out" modules && [ -s "$out/hello.ko" ]
 }
 
-files_seen() # FOLDER
+files_seen() # FOLDER: tree-files.sh lists the same files there as here
 {
 	diff <(selftests/tree-files.sh) <(cd "$1" && selftests/tree-files.sh) && [ "$(cd "$1" && selftests/tree-files.sh | wc -l)" -gt 100 ]
 }
@@ -121,7 +121,7 @@ refused()
 	grep -qE -- "$pattern" <<< "$said" || { printf 'another reason: %s\n%s\n' "$*" "$said"; return 1; }
 }
 
-tree_refused() # FOLDER PATTERN
+tree_refused() # FOLDER PATTERN: make and tb refuse to run in a tree there, and make no cache
 {
 	local cache=$scratch/nothing
 	mkdir -p "$1" && cp -r "$here/Makefile" "$here/testbed" "$1/" || return 1
@@ -130,13 +130,13 @@ tree_refused() # FOLDER PATTERN
 		[ ! -e "$cache" ]
 }
 
-cache_refused() # PATH PATTERN
+cache_refused() # PATH PATTERN: make and tb refuse PATH as the cache
 {
 	refused "cache .KVGPU_CACHE. can't be .*$2" env KVGPU_CACHE="$1" make setup &&
 		refused "cache .KVGPU_CACHE. can't be .*$2" env KVGPU_CACHE="$1" testbed/tb setup && [ ! -e "$1/testbed" ]
 }
 
-out_refused() # PATH PATTERN
+out_refused() # PATH PATTERN: make and tb refuse PATH as the build folder
 {
 	refused "build folder .O. can't be .*$2" make help O="$1" &&
 		refused "build folder .O. can't be .*$2" env O="$1" testbed/tb kernels && [ ! -e "$1" ]

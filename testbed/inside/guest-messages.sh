@@ -14,7 +14,7 @@ event()
 	printf '<5>testbed: guest %s\n' "$*" > /dev/kmsg
 }
 
-count_events() # EVENT
+count_events() # EVENT: prints how often the guest had that event
 {
 	awk -v guest="$NAME" -v event="$1" '$2 == guest && $3 == event { n++ } END { print n + 0 }' "$EVENTS" 2>/dev/null ||
 		echo 0

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Running commands in a guest: over ssh on vsock in full ones, through the agent's port in tiny ones.
-# Both run exactly the given words and return their exit status, or 255 when the guest does not answer.
+# Runs commands in a guest: in full guests by ssh over vsock, in tiny guests through the agent's
+# virtio port. talk_full and talk_tiny run a command with exactly these arguments and return its
+# exit status, or 255 if the guest does not answer.
 
 guest_cid() { virsh -q dumpxml "$NAME" | sed -n "s/.*<cid .*address='\([0-9]*\)'.*/\1/p"; }
 

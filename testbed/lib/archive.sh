@@ -191,7 +191,8 @@ debian_rows()
 	rows=$(awk -F '\t' '$2 ~ /^Debian( Backports)?$/ && $3 ~ /^Debian(-Security| Backports)?$/ && $5 == "main" && $4 !~ /^cdrom:/')
 	[ -n "$rows" ] || rows=$(renamed_rows "$dir")
 	while IFS=$'\t' read -r codename _ _ uri _ entry; do
-		# copy: in place of file: mmdebstrap's apt runs in the new root, and can't see files of this machine
+		# mmdebstrap's apt runs chrooted and can't use files of this machine in place, as
+		# file: means; copy: copies them
 		[ -z "$codename" ] || printf '%s\t%s\t%s\n' "$codename" "$(sed 's,^file:,copy:,; s,/*$,,' <<< "$uri")" "$(entry_options "$entry")"
 	done < <(sort_releases <<< "$rows")
 }

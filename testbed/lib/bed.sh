@@ -38,7 +38,7 @@ bed_locked()
 	[ -e "$RUN/$NAME.lock" ] && ! flock -n -s "$RUN/$NAME.lock" true
 }
 
-# bed_state: up, starting, dead (crashed, not yet cleaned) or down.
+# bed_state: prints up, starting, down, or dead (it has crashed and its files are still there)
 bed_state()
 {
 	if bed_locked; then

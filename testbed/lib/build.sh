@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# tb build-exec and tb kernels: building programs and modules for the server.
+# tb build-exec, tb kernels and tb kernel-tree: for building programs and modules for the server.
 
 # tb build-exec -- CMD: runs CMD in the tools root, with this checkout, the cache and the build
 # folder (O of the environment, if it is set) mounted there at the same paths. The mounts are in a
@@ -17,7 +17,8 @@ cmd_build_exec()
 	mapfile -t places < <(build_places)
 	where=$(pwd -P)
 	case $where/ in "$TOP"/* | "$(readlink -m "$CACHE")"/*) ;; *) where=$TOP ;; esac
-	# /dev, /proc and /tmp are mounted before the places: a place can be below /tmp or /dev.
+	# Mount /dev, /proc and /tmp before the places: a place below /tmp or /dev would be hidden
+	# by a later mount.
 	# shellcheck disable=SC2016
 	exec unshare --mount --pid --fork --kill-child bash -c '
 		root=$1 where=$2 count=$3

@@ -34,7 +34,7 @@ kernel_tree()
 setup_debug_kernel()
 {
 	[ ! -d "$(debug_boot_dir)" ] || return 0
-	# a lock of its own, not set-up's: beds that do not use this kernel need not wait for its build
+	# not set-up's lock, so that beds with other kernels need not wait for this build
 	exec 8> "$STAGES/debug.lock"
 	flock 8
 	need_space "debug kernel 4000 2000"
@@ -51,7 +51,7 @@ build_debug_kernel()
 	mount -t proc proc "$root/proc"
 	mount --rbind /dev "$root/dev"
 	mount -t tmpfs tmpfs "$root/tmp"
-	# mounted after the tmpfs, which would hide it: $STAGE_TMP can be below /tmp
+	# $STAGE_TMP can be below /tmp: bind it after mounting the tmpfs there, which would hide it
 	mkdir -p "$root$STAGE_TMP"
 	mount --bind "$STAGE_TMP" "$root$STAGE_TMP"
 	for patch in "$TB_DIR"/debug/*.patch; do

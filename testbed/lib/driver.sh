@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Which driver holds the GPU in the server. The steps that run there are inside/bind-driver.
+# Binds the GPUs in the server to the driver of --driver. inside/bind-driver does it in the server.
 
 BIND_SECONDS=${KVGPU_TB_BIND_SECONDS:-180}
 
@@ -36,7 +36,7 @@ share_kvgpu()
 		die "no firmware file for kvgpu out of the nouveau of kernel $label"
 }
 
-nouveau_module() # LABEL
+nouveau_module() # LABEL: prints the path of that kernel's nouveau.ko
 {
 	local file
 	for file in "$STAGES/$(server_stage)/root/usr/lib/modules/$(kernel_release "$1")"/kernel/drivers/gpu/drm/nouveau/nouveau.ko*; do

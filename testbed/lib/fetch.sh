@@ -96,8 +96,9 @@ fetch_packages()
 	done
 }
 
-# fetch_debs DIR SUITE[:COMPONENT,...] PACKAGE...: fetch_packages() from one suite, for callers outside of the test bed:
-# tb internal-stage in_rounds TEXT fetch_debs ...
+# fetch_debs DIR SUITE[:COMPONENT,...] PACKAGE...: fetches packages of one suite by
+# fetch_packages(). Scripts outside of the test bed call it: tb internal-stage in_rounds TEXT
+# fetch_debs ...
 fetch_debs()
 {
 	local dir=$1 suite=$2

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# The machine that tb runs on: its packages and limits.
+# What tb needs of the machine that it runs on: packages, disk space, vm.max_map_count.
 
 list_words() { sed 's/#.*//' "$@" | tr -s ' \t\n' '\n' | grep . || true; }
 
@@ -42,7 +42,8 @@ install_host_packages()
 install_packages()
 {
 	local -a own=(-o Acquire::Retries=3)
-	# a third party's source may fail: what counts is whether the packages can be installed
+	# the update may fail only for a third party's source, so go on: the installation shows
+	# whether it matters
 	apt-get -q "${own[@]}" update || printf 'apt-get update failed; going on with the lists that are there\n'
 	room_for_packages "$@"
 	DEBIAN_FRONTEND=noninteractive apt-get -q -y "${own[@]}" --no-install-recommends install "$@"

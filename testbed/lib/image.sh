@@ -68,7 +68,8 @@ make_kernel()
 {
 	local root=$1 from=$2 to=$3 sectors start length
 	local -a unpack
-	# Linux's boot protocol: setup_sects, payload_offset, payload_length; the payload ends with its unpacked size
+	# fields of Linux's boot protocol: setup_sects (byte 497), payload_offset and payload_length
+	# (584). The payload ends with 4 bytes: its decompressed size.
 	read -r sectors < <(od -An -j 497 -N 1 -t u1 "$from")
 	read -r start length < <(od -An -j 584 -N 8 -t u4 "$from")
 	start=$(((sectors + 1) * 512 + start))

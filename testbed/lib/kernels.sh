@@ -95,7 +95,8 @@ kernel_packages()
 		grep -vE -- '-unsigned$|-dbg$' | sort -u
 }
 
-# unpack_kernels ROOT headers|images: extracts those packages without their maintainer scripts.
+# unpack_kernels ROOT headers|images: unpacks the headers or the images of all kernels into ROOT,
+# without running their maintainer scripts
 unpack_kernels()
 {
 	local deb kind label
@@ -106,7 +107,8 @@ unpack_kernels()
 			*) kind=images ;;
 			esac
 			[ "$kind" = "$2" ] || continue
-			# merged /usr: keep the links that the packages know as directories
+			# in ROOT /lib is a link to /usr/lib, and in the packages a folder: tar must
+			# keep the link
 			dpkg-deb --fsys-tarfile "$deb" | tar -x --keep-directory-symlink -C "$1"
 		done
 	done

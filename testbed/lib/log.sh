@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# tb status, tb log and tb console: looking at a bed.
+# tb status, tb log and tb console
 
 # Exit status of tb status: 0 up, 1 starting, 3 down, 4 dead.
 cmd_status()

@@ -22,7 +22,7 @@ usage_error()
 	exit 2
 }
 
-# show_tail FILE: prints the end of a log.
+# show_tail FILE [LINES]: prints the last lines (15) of a log
 show_tail()
 {
 	[ -s "$1" ] || return 0
@@ -30,7 +30,8 @@ show_tail()
 	tail -n "${2:-15}" "$1" | tr -d '\r' | sed 's/^/    | /' >&2
 }
 
-# need_value OPTION COUNT: an option that wants a value must have one.
+# need_value OPTION COUNT: ends tb if OPTION has no value: COUNT is the number of arguments that are
+# left, OPTION included
 need_value()
 {
 	[ "$2" -ge 2 ] || usage_error "$1 needs a value"
@@ -52,7 +53,7 @@ step_begins()
 	fi
 }
 
-sign_of_life() # TEXT DIR PID
+sign_of_life() # TEXT DIR PID: after 20 s prints the step's time and DIR's size every 2 s, until it is killed or tb (PID) has ended
 {
 	local began=$SECONDS size=''
 	sleep "${KVGPU_TB_SIGN_SECONDS:-20}"

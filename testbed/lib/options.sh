@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Options shared by the commands that work on a bed.
+# The options of tb up, and --name, which all commands on a bed take.
 
 NAME=${KVGPU_TB_NAME:-default}
 REST=()

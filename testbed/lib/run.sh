@@ -19,7 +19,7 @@ need_up()
 	DIE_STATUS=125 die "bed '$NAME' is $(bed_state)" "start it with: tb up --name $NAME"
 }
 
-# Exit status: that of the command; 125 when the bed is not up or dies meanwhile.
+# tb run: exit status is that of the command, or 125 if the bed is not up or dies meanwhile
 cmd_run()
 {
 	local status=0

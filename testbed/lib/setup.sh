@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# tb setup: everything that is fetched or built once.
+# tb setup: makes the stages, that is, what is fetched or built once and kept in the cache.
 
 # epoch: prints a text that changes when the user asks for newer packages ("tb setup --refresh"). It
 # is part of the recipe of every kernel, and so of all stages that contain kernels or their headers.
@@ -115,7 +115,7 @@ discard_unfinished()
 {
 	local dir
 	for dir in "$STAGES"/tmp.*; do
-		# the debug kernel has a lock of its own
+		# leave the debug kernel's folders: its build has another lock, and may be at work
 		case $dir in *'*' | */tmp.debug*) ;; *) discard_tree "$dir" ;; esac
 	done
 }

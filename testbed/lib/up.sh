@@ -165,7 +165,7 @@ make_targets()
 	lock=$STAGES/log/make-$(cksum <<< "$TOP" | cut -d' ' -f1).lock
 	flock "$lock" make -C "$TOP" "$@" > "$log" 2>&1 9>&- || {
 		show_tail "$log" 25
-		# the module's build says in one line why
+		# mdev/explain.sh has printed the cause in one line
 		mapfile -t why < <(grep '^kvgpu: ' "$log" | tail -n 1)
 		die "'make $*' failed in $TOP" "${why[@]}" "the whole log is $log" "a server without a GPU: tb up --no-gpu"
 	}

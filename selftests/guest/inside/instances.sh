@@ -22,7 +22,7 @@ create() # TYPE
 	made=$((made + 1))
 }
 
-remove() # the last one
+remove() # removes the vGPU that was created last
 {
 	echo 1 >"/sys/bus/mdev/devices/$(uuid $made)/remove"
 	made=$((made - 1))
@@ -46,7 +46,7 @@ fill()
 	result $? "$2: $promised x $1 promised, $got made$wrong"
 }
 
-mix() # TYPE...
+mix() # TYPE...: creates these vGPUs, fills the rest of the card with each type in turn, and removes all
 {
 	before=$(all)
 	for t; do create "$t" || result 1 "a $t of the mix $*"; done

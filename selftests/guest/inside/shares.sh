@@ -10,7 +10,7 @@ files=("$card/kvgpu/busy_ns")
 for guest; do
 	files+=("/sys/bus/mdev/devices/$(/opt/testbed/guest-device uuid "$guest")/kvgpu/gpu_time_ns")
 done
-exec 3<> <(:)	# a pipe from which nothing ever comes: reads with a time-out wait without a process
+exec 3<> <(:)	# a pipe without data: read -t on it waits without starting a process
 next=${EPOCHREALTIME/./}
 for ((i = 0; i < samples; i++)); do
 	line=${EPOCHREALTIME/./}000
