@@ -35,8 +35,8 @@ include kvgpu.mk
 include cuda/cuda.mk
 include selftests/bench/bench.mk
 
-# check, check-fast, check-long and demo refuse variables that they do not know. Without this, a
-# slip such as "make check PART=unit" (for PARTS) would run all parts.
+# check, check-fast, check-long and demo refuse variables on make's command line that they do not
+# know. Without this, a slip such as "make check PART=unit" (for PARTS) would run all parts.
 CHECK_VARIABLES	:= AGAIN CC FUZZ_SECONDS KVGPU_CACHE KVGPU_CHECK_LANES O PARTS V
 ifneq ($(filter check check-fast check-long demo,$(MAKECMDGOALS)),)
 wrong		:= $(filter-out -% $(CHECK_VARIABLES),$(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $(v))),$(v))))

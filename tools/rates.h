@@ -21,10 +21,10 @@ struct vgpu_rates {
 
 /*
  * Part of the time between sample @before and @now in which the GPU worked for any vGPU; 1: all of
- * the time. NAN if @before is empty or NULL.
+ * the time. NAN if @before is NULL or does not have this GPU.
  */
 double gpu_busy(const struct sample *before, const struct gpu *now);
-/* Rates of @now since @before. If @before is empty or NULL, all rates are NAN. */
+/* Rates of @now since @before. All are NAN if @before is NULL or does not have this vGPU. */
 struct vgpu_rates vgpu_rates(const struct sample *before, const struct vgpu *now);
 
 /*

@@ -105,7 +105,7 @@ guest_up()
 	grep -v 'bios:\|DRM: [DM]CB\|TMDS' "$out/$1.gpu" | indent
 }
 
-# lets both guests copy in the background for so long
+# busy: lets both guests copy in the background for SECONDS
 busy() # SECONDS
 {
 	local g

@@ -73,7 +73,7 @@ clean_up()
 	remove_groups
 }
 
-inside_cell() # CELL SUITE all|first archive|clone PLACE
+inside_cell() # CELL SUITE all|first archive|clone PLACE: makes the root, puts the tree there, runs the commands
 {
 	local name=$1 suite=$2 which=$3 how=$4 place=$5 command
 	local root=$CELL_WORK/root

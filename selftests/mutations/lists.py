@@ -7,7 +7,7 @@ import re
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-MINIMUM = {"mdev": 45, "hw": 21, "gtt-shadow": 15, "mmio-trap": 15, "sched": 12}	# how many mutations each room must have
+MINIMUM = {"mdev": 45, "hw": 21, "gtt-shadow": 15, "mmio-trap": 15, "sched": 12}	# how many mutations each room must have at least
 
 Mutation = collections.namedtuple("Mutation", "name file function breaks kind why block")
 

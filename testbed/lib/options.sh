@@ -20,17 +20,17 @@ bed_options()
 	REST=("$@")
 }
 
-no_more_arguments() # COMMAND
+no_more_arguments() # COMMAND: ends tb if arguments are left in REST
 {
 	[ ${#REST[@]} -eq 0 ] || usage_error "$1: unknown argument '${REST[0]}'"
 }
 
-check_size() # OPTION VALUE
+check_size() # OPTION VALUE: ends tb if VALUE is no size of memory
 {
 	[[ $2 =~ ^[1-9][0-9]*[MG]$ ]] || usage_error "$1 wants a size such as 512M or 4G, not '$2'"
 }
 
-check_count() # OPTION VALUE [MOST]
+check_count() # OPTION VALUE [MOST]: ends tb if VALUE is not a number from 1 to MOST (99)
 {
 	{ [[ $2 =~ ^[1-9][0-9]?$ ]] && [ "$2" -le "${3:-99}" ]; } ||
 		usage_error "$1 wants a number from 1 to ${3:-99}, not '$2'"

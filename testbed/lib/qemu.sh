@@ -57,7 +57,7 @@ image_arguments()
 	)
 }
 
-card_arguments() # CARD
+card_arguments() # CARD: adds a PCIe port with the card, which the GPU model serves by vfio-user
 {
 	local port gpu
 	port=$(of_card gpu-port "$1") gpu=$(of_card gpu "$1")
@@ -67,7 +67,7 @@ card_arguments() # CARD
 	)
 }
 
-helper_arguments() # CARD
+helper_arguments() # CARD: adds the plugin by which the GPU model maps BAR pages into QEMU
 {
 	QEMU+=(-plugin "/tb/run/plugin.so,socket=/tb/run/$(of_card plugin "$1").sock")
 }

@@ -144,7 +144,7 @@ settle_server()
 		end_bed "the server did not take its name, the time, the shared folder or the GPU" server qemu
 }
 
-plug_card() # CARD
+plug_card() # CARD: plugs the card into the running server, by QMP
 {
 	local answer port gpu
 	port=$(of_card gpu-port "$1") gpu=$(of_card gpu "$1")

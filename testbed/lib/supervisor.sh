@@ -51,7 +51,7 @@ mount_for_qemu()
 	mount_snapshot
 }
 
-start_model() # CARD
+start_model() # CARD: starts the card's GPU model, and waits until it listens
 {
 	local -a extra sockets
 	local run model
@@ -154,7 +154,7 @@ wait_until()
 
 has_ended() { [ -n "$1" ] && ! kill -0 "$1" 2>/dev/null; }
 
-all_ended() # PID...
+all_ended() # PID...: true if none of these processes runs any more
 {
 	local pid
 	for pid; do has_ended "$pid" || return 1; done

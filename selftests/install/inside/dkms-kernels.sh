@@ -20,7 +20,7 @@ result() # STATUS NAME [DETAIL]
 files() { find / -xdev \( -path /root -o -path /proc -o -path /dev -o -path /tmp -o -path /var/log -o -path /var/lib/dkms \) -prune \
 	-o \( ! -type d -o -name '*kvgpu*' \) -print | grep -v '^/lib/modules/.*/modules\.\|^/usr/lib/modules/.*/modules\.' | sort; }
 
-install_for() # RELEASE
+install_for() # RELEASE: DKMS builds, installs and signs a module for that kernel
 {
 	local ko began=$SECONDS
 	dkms install -k "$1" "kvgpu/$version" >/tmp/log 2>&1
@@ -38,7 +38,7 @@ install_for() # RELEASE
 	result $? "DKMS has signed it"
 }
 
-skip_for() # RELEASE
+skip_for() # RELEASE: DKMS skips that kernel, which has no mediated devices
 {
 	dkms autoinstall -k "$1" >/tmp/log 2>&1
 	result $? "dkms autoinstall for $1 ends well" "$(tail -n 1 /tmp/log)"
