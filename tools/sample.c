@@ -120,8 +120,10 @@ static struct value read_value(int dir, const struct field *f)
 }
 
 /*
- * Read the present value of a choice. The file has either only that value ("equal"), or all values,
- * with the present value in brackets ("best-effort [equal] fixed").
+ * Read the present value of a choice, such as the policy. The file has either only that value
+ * ("equal-share"), as the module writes it, or all values, with the present value in brackets
+ * ("best-effort [equal-share] fixed-share"). @out (TEXT_SIZE bytes) becomes empty if the file can't
+ * be read.
  */
 static void read_choice(int dir, const char *name, char *out)
 {
