@@ -128,8 +128,8 @@ keep_record() # NAME SECONDS: records that the part passed in this state of the 
 	find "$KVGPU_CACHE/check" -mindepth 1 -maxdepth 1 -type d -mtime +30 -exec rm -rf {} +
 }
 
-# log_run: adds a line for a run of a part to $KVGPU_CACHE/check/runs.tsv, whether it passed or failed; `make
-# flakes-table` counts these lines
+# log_run: adds a line for a run of a part to $KVGPU_CACHE/check/runs.tsv, whether it passed or
+# failed; `make flakes-table` counts these lines
 log_run() # NAME PASSED FAILED
 {
 	mkdir -p "$KVGPU_CACHE/check"

@@ -17,7 +17,8 @@ kernel_passed()
 
 # kernel_excuse MODE PART SUITE RELEASE WHAT: true if PART may pass although kernel RELEASE fails,
 # and then prints why. That is so only in mode quick, only for the suite of role "newest", and only
-# if PART passed on that suite before, with another release. WHAT says what failed.
+# if PART passed on that suite before and the release that passed last is another one. WHAT says
+# what failed.
 kernel_excuse()
 {
 	local passed role

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""screen.py FOLDER REPORT.json SECONDS: prints the last screen of make demo: guests, their vGPUs, what each computed, exits and shares;
-then where the tables are. Reads the files that demo.sh and report.py wrote. Exit status 1 if a check or a CUDA program failed."""
+"""screen.py FOLDER REPORT.json SECONDS: prints the last screen of make demo: guests, their vGPUs,
+what each computed, exits and shares; then where the tables are. Reads the files that demo.sh and
+report.py wrote. Exit status 1 if a check or a CUDA program failed."""
 import json
 import os
 import re
@@ -29,7 +30,8 @@ class Demo:
         return f"{good} of {good + bad} right"
 
     def cuda(self, guest):
-        """Return [(program, its message)] of a guest's lines of run.sh, and count failures in self.failed."""
+        """Return [(program, its message)] of a guest's lines of run.sh, and count failures in
+        self.failed."""
         out = []
         for verdict, name, said in re.findall(r"^(ok|not ok) \d+ - (\S+)(?: # \d+ ms: (.*))?$", self.text(f"cuda.{guest}.tap"), re.M):
             self.failed += verdict != "ok"
@@ -54,8 +56,8 @@ def guests(d):
 
 
 def short_of_it(d):
-    """Return a sentence that says whether weights decided the shares. They do only if guests ask for more than the GPU can do; guests
-    on one emulated CPU each may be too slow for that."""
+    """Return a sentence that says whether weights decided the shares. They do only if guests ask
+    for more than the GPU can do; guests on one emulated CPU each may be too slow for that."""
     shares = [v["share"] for v in d.vgpus.values() if v.get("share") is not None]
     if not shares:
         return ""

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Finds the command blocks of documents and their marks, and checks them without running them. README.md has the marks."""
+"""Finds the command blocks of documents and their marks, and checks them without running them.
+README.md has the marks."""
 import os
 import re
 import shlex
@@ -30,7 +31,8 @@ class Block:
         return f"{self.document}:{self.line}"
 
     def commands(self):
-        """Return the commands of the block. A line that ends in a backslash and the next are one; blank lines and comments are none."""
+        """Return the commands of the block. A line that ends in a backslash and the next are one;
+        blank lines and comments are none."""
         out, part = [], ""
         for line in self.lines:
             part += line + "\n"
@@ -43,7 +45,8 @@ class Block:
 
 
 def blocks_of(document, text):
-    """Return the indented and fenced blocks of a text. A block's mark is in the line above it, or above one blank line."""
+    """Return the indented and fenced blocks of a text. A block's mark is in the line above it, or
+    above one blank line."""
     lines, out, i, mark = text.split("\n"), [], 0, None
     while i < len(lines):
         line = lines[i]
@@ -73,7 +76,8 @@ def blocks_of(document, text):
 
 
 def words(command):
-    """Return the simple commands of a shell command, as lists of words, and those within $() after them."""
+    """Return the simple commands of a shell command, as lists of words, and those within $() after
+    them."""
     inner = re.findall(r"\$\(([^()]*)\)", command)
     if inner:
         return words(re.sub(r"\$\(([^()]*)\)", "$IT", command)) + [one for part in inner for one in words(part)]

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""run.py quick | long [DOCUMENT...]: checks (quick) or runs (long) the command blocks of README.md, CONTRIBUTING.md, docs/ and the
-README.md of each folder. Prints TAP. README.md beside this file says how, and how a block is marked that is not run."""
+"""run.py quick | long [DOCUMENT...]: checks (quick) or runs (long) the command blocks of README.md,
+CONTRIBUTING.md, docs/ and the README.md of each folder. Prints TAP. README.md beside this file
+says how, and how a block is marked that is not run."""
 import collections
 import glob
 import os
@@ -110,7 +111,8 @@ def quick(tap, blocks):
 # ---------------------------------------------------------------- mode long: runs the blocks
 
 def script(block):
-    """Return a shell script that runs a block's commands up to the first that fails, and prints each one's number and exit code."""
+    """Return a shell script that runs a block's commands up to the first that fails, and prints
+    each one's number and exit code."""
     return "\n".join(f"{command}\nrc=$?; printf '\\n::%d %d\\n' {i} $rc; [ $rc = 0 ] || exit 1" for i, command in enumerate(block.commands()))
 
 
@@ -124,7 +126,8 @@ def bed_has_kvgpu():
 
 
 def shell_of(block):
-    """Return (command that runs a script in the block's place, None), or (None, reason) if there is no server for it."""
+    """Return (command that runs a script in the block's place, None), or (None, reason) if there is
+    no server for it."""
     if block.place == "here":
         return ["bash", "-c"], None
     if not bed_has_kvgpu():

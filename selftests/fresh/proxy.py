@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A caching HTTP proxy for apt, on 127.0.0.1 of the network namespace that it is started in.
 
-It reaches the archive from another network namespace, whose file is --netns. Packages, and index files that are named by their hash,
-never change: they are kept in the folder --cache and served from there. All other files are fetched each time. --log gets a line for
-each answer: bytes sent to apt, bytes that came from the archive, status, URL. Prints its port when it listens.
+It reaches the archive from another network namespace, whose file is --netns. Packages, and index
+files that are named by their hash, never change: they are kept in the folder --cache and served
+from there. All other files are fetched each time. --log gets a line for each answer: bytes sent
+to apt, bytes that came from the archive, status, URL. Prints its port when it listens.
 """
 import argparse
 import base64
@@ -30,7 +31,8 @@ ONE_HOP = {"connection", "proxy-connection", "keep-alive", "transfer-encoding", 
 
 
 class Archive:
-    """Connections to the archive: to each host directly, or through the proxy that this machine uses."""
+    """Connections to the archive: to each host directly, or through the proxy that this machine
+    uses."""
 
     def __init__(self, via="", tls_hosts=(), ca_file=None, timeout=60):
         self.via = urllib.parse.urlsplit(via) if via else None
@@ -55,7 +57,8 @@ class Archive:
         return http.client.HTTPConnection(host, timeout=self.timeout), {}
 
     def ask(self, url, headers):
-        """Send GET url, and return the answer. If the kept connection was closed meanwhile, use a new one."""
+        """Send GET url, and return the answer. If the kept connection was closed meanwhile, use a
+        new one."""
         parts = urllib.parse.urlsplit(url)
         whole = bool(self.via) and parts.netloc not in self.tls_hosts
         target = url if whole else urllib.parse.urlunsplit(("", "", parts.path or "/", parts.query, ""))
@@ -82,7 +85,8 @@ class Archive:
 
 
 class Store:
-    """Kept files by URL. A file gets its name only when it has the announced length and, if the URL has a hash, that hash."""
+    """Kept files by URL. A file gets its name only when it has the announced length and, if the URL
+    has a hash, that hash."""
 
     def __init__(self, path):
         self.path = path
@@ -228,7 +232,8 @@ def raise_loopback():
 
 
 def enter_netns(path):
-    """Make new sockets in that network namespace from now on. The socket that listens stays in the old one."""
+    """Make new sockets in that network namespace from now on. The socket that listens stays in the
+    old one."""
     libc = ctypes.CDLL(None, use_errno=True)
     with open(path, "rb") as namespace:
         if libc.setns(namespace.fileno(), 0x40000000) != 0:

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""TAP: tests proxy.py against a made-up archive, and what readme.py and table.py take from README.md and write."""
+"""TAP: tests proxy.py against a made-up archive, and what readme.py and table.py take from
+README.md and write."""
 import contextlib
 import hashlib
 import http.client
@@ -46,7 +47,8 @@ class ArchiveHandler(http.server.BaseHTTPRequestHandler):
 
 
 class Case:
-    """A made-up archive and a proxy.py that fetches from it; get() sends the requests that apt would send."""
+    """A made-up archive and a proxy.py that fetches from it; get() sends the requests that apt
+    would send."""
 
     def __init__(self, directory, **options):
         self.archive = http.server.ThreadingHTTPServer(("127.0.0.1", 0), ArchiveHandler)
@@ -75,7 +77,8 @@ class Case:
         return sorted(os.listdir(self.directory))
 
     def noted(self):
-        """Return the proxy's log as numbers. A line is written after its answer was sent and kept, so wait for one line for each get()."""
+        """Return the proxy's log as numbers. A line is written after its answer was sent and kept,
+        so wait for one line for each get()."""
         for _ in range(1000):
             lines = self.log.getvalue().splitlines()
             if len(lines) >= len(self.gets):

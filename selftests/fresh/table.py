@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""table.py --records DIR --out DIR [--docs FILE] CELL...: writes the cells' records as table.md and table.json into --out.
+"""table.py --records DIR --out DIR [--docs FILE] CELL...: writes the cells' records as table.md and
+table.json into --out.
 
-With --docs it also writes the table between the markers of that page, if all cells have passed, and compares the needs that README.md
-names with those that were measured. It prints a line for each need that is too low, and then ends with exit code 1.
+With --docs it also writes the table between the markers of that page, if all cells have passed,
+and compares the needs that README.md names with those that were measured. It prints a line for
+each need that is too low, and then ends with exit code 1.
 """
 import argparse
 import json
@@ -18,7 +20,8 @@ BEGIN, END = "<!-- make check-fresh writes from here -->", "<!-- to here -->"
 
 
 def read_record(path):
-    """Return a cell's record as a dictionary, or None if there is none. The file has lines NAME<tab>VALUE[<tab>VALUE...]."""
+    """Return a cell's record as a dictionary, or None if there is none. The file has lines
+    NAME<tab>VALUE[<tab>VALUE...]."""
     cell = {"steps": []}
     if not path.exists():
         return None
@@ -57,7 +60,8 @@ def table(cells):
 
 
 def measured(cells):
-    """Return {need: (the largest value of a cell, the cell's name)} for disk, memory and fetched, in bytes."""
+    """Return {need: (the largest value of a cell, the cell's name)} for disk, memory and fetched,
+    in bytes."""
     most = {}
     for name, cell in cells.items():
         steps = cell["steps"] if cell else []

@@ -3,10 +3,10 @@
 """counted.py quiet GUEST.json | wakeups GUEST.json [NATIVE.json]: judges counters that marked.py wrote.
 
 Prints one line. Exit status 1 if what is claimed below does not hold.
-quiet: while the client submitted work and polled memory, no counter of STILL moved: nothing of kvgpu ran, the card sent no interrupt,
-and KVM saw neither MMIO nor a page fault.
-wakeups: each interrupt costs register accesses and nothing else; with NATIVE.json: a guest makes at most 0.5 accesses for an
-interrupt more than stock nouveau without kvgpu."""
+quiet: while the client submitted work and polled memory, no counter of STILL moved: nothing of
+kvgpu ran, the card sent no interrupt, and KVM saw neither MMIO nor a page fault.
+wakeups: each interrupt costs register accesses and nothing else; with NATIVE.json: for an
+interrupt a guest makes fewer than 0.5 accesses more than stock nouveau without kvgpu."""
 import json
 import sys
 
@@ -22,13 +22,15 @@ STEADY = ("steady-CE", "steady-GR")
 
 
 def counters(text):
-    """Return {name: value} of lines "name value". Files of KVM that hold a table have no number, and are left out."""
+    """Return {name: value} of lines "name value". Files of KVM that hold a table have no number,
+    and are left out."""
     pairs = (line.split() for line in text.splitlines())
     return {p[0]: int(p[1]) for p in pairs if len(p) == 2 and p[1].isdigit()}
 
 
 def moved(between):
-    """Return the counters of STILL that moved, as {name: difference}; a missing counter counts as moved."""
+    """Return the counters of STILL that moved, as {name: difference}; a missing counter counts as
+    moved."""
     return {k: between.get(k, "not counted") for k in STILL if between.get(k) != 0}
 
 
@@ -47,9 +49,10 @@ def guest_per_interrupt(guest):
 
 
 def native_per_interrupt(native):
-    """Return register accesses for one interrupt, natively. There the thermal alarm interrupts, too, which a vGPU does not have: its own
-    accesses (PTIMER, PTHERM, fuses) are left out, and the accesses that every interrupt makes (PMC, re-arming the MSI) are divided
-    by the number of interrupts, while those of PFIFO are divided by the number of waits."""
+    """Return register accesses for one interrupt, natively. There the thermal alarm interrupts,
+    too, which a vGPU does not have: its own accesses (PTIMER, PTHERM, fuses) are left out, and
+    the accesses that every interrupt makes (PMC, re-arming the MSI) are divided by the number of
+    interrupts, while those of PFIFO are divided by the number of waits."""
     c = native["between"]["wakeups"]
     every = (c["model.unit.PMC"] + c["model.unit.PPCI"]) / max(c["model.intr_msgs"], 1)
     return every + c["model.unit.fifo"] / waits_of(native)

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """marked.py OUT.json SNAPSHOT -- CMD...: runs a program that prints marks around what it measures (selftests/client/mark.h).
 
-At each line "# mark NAME begin" and "# mark NAME end" this takes a snapshot of counters, and then lets the program go on. SNAPSHOT is a
-shell command that prints lines "name value", or model:SOCKET for the statistics of the GPU model. The program's output is passed on.
-OUT.json gets {"between": {NAME: {counter: difference}}, "measured": [{"what": ..., ...}]}; "measured" is from lines "# measure".
-Exit status: the program's, or 1 if a begin or an end has no partner."""
+At each line "# mark NAME begin" and "# mark NAME end" this takes a snapshot of counters, and
+then lets the program go on. SNAPSHOT is a shell command that prints lines "name value", or
+model:SOCKET for the statistics of the GPU model. The program's output is passed on. OUT.json
+gets {"between": {NAME: {counter: difference}}, "measured": [{"what": ..., ...}]}; "measured" is
+from lines "# measure". Exit status: the program's, or 1 if a begin or an end has no partner."""
 import json
 import socket
 import subprocess

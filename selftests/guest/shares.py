@@ -3,11 +3,15 @@
 """shares.py progress SAMPLES GUEST... | record OUT.jsonl NAME WANT SAMPLES LOG... | only|mostly SAMPLES LOSER WINNER | steps LOG |
 report OUT.jsonl [REPORT.json]: how much of the GPU each guest got. SAMPLES has lines of inside/shares.sh, LOG output of kvgpu-client.
 
-progress: print the shares; fail if a guest got nothing of the GPU for over a minute.
-record: append one measurement to OUT.jsonl and print it. WANT are the shares to compare with: weights:1,3; cap:20 (the first guest's
-cap in per cent); or any. only, mostly: fail unless WINNER had at least 99.9 % (mostly: 90 %) of the time that both guests had, and the
-GPU was busy for over half of the time. steps: print a stream's rate before and after its longest pause ("# progress" lines).
-report: print what is out of bounds, and write the measurements to REPORT.json; with KVGPU_JUDGE set, fail if anything is."""
+progress: print the shares; fail if a guest got nothing of the GPU for over a minute, or nothing
+at all.
+record: append one measurement to OUT.jsonl and print it. WANT are the shares to compare with:
+weights:1,3; cap:20 (the first guest's cap in per cent); or any. only, mostly: fail unless WINNER
+had at least 99.9 % (mostly: 90 %) of the time that both guests had, and the GPU was busy for
+over half of the time. steps: print a stream's rate before and after its longest pause ("#
+progress" lines).
+report: print what is out of bounds, and write the measurements to REPORT.json; with KVGPU_JUDGE
+set, fail if anything is."""
 import json
 import os
 import sys
@@ -55,7 +59,8 @@ def progress(argv):
 
 
 def wanted(spec, used, wall):
-    """Return the share that each guest should have of the GPU time that all guests had; None if nothing is wanted."""
+    """Return the share that each guest should have of the GPU time that all guests had; None if
+    nothing is wanted."""
     kind, _, text = spec.partition(":")
     if kind == "weights":
         w = [float(x) for x in text.split(",")]

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Files that comments and documents name exist.
 
-A path may be relative to the top of the tree or to the file that names it, or be the end of any path in the tree. foreign.list has patterns
-of names that are not in the tree: files of other projects, and files that a build makes. A name in capitals (FILE.json,
-selftests/unit/NAME.c) is a placeholder and is not looked for."""
+A path may be relative to the top of the tree or to the file that names it, or be the end of any
+path in the tree. foreign.list has patterns of names that are not in the tree: files of other
+projects, and files that a build makes. A name in capitals (FILE.json, selftests/unit/NAME.c) is
+a placeholder and is not looked for."""
 import fnmatch
 import os
 import re

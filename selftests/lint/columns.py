@@ -14,7 +14,9 @@ STRING = re.compile(r'"(?:\\.|[^"\\])*"')
 
 
 def free(line, document):
-    """Return whether a line may be longer: a row of a table, a heading, a link, or a string of over 40 characters, which a person may search for."""
+    """Return whether a line may be longer: in a document a row of a table or a heading; in code a
+    string of over 40 characters, which a person may search for; in both a line without blanks,
+    such as a link."""
     if not document and any(len(s) > MESSAGE for s in STRING.findall(line)):
         return True
     stripped = line.strip()
@@ -22,7 +24,8 @@ def free(line, document):
 
 
 def too_long(text, document=False):
-    """Return the numbers of the lines of @text that are too long. @document: Markdown, whose code blocks may have long lines."""
+    """Return the numbers of the lines of @text that are too long. @document: Markdown, whose code
+    blocks may have long lines."""
     out, fenced = [], False
     for number, line in enumerate(text.split("\n"), 1):
         if document and line.lstrip().startswith("```"):

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""comments.py [TREE]: checks comments of the rooms below, for make lint. They must not have words such as "who" or "one that", which do not
-name the thing that is meant. Kernel-doc must name the function that follows it, and its parameters in their order. The words are also
-refused in the strings of mmio-trap/, because docs/registers.md prints these."""
+"""comments.py [TREE]: checks comments of the rooms below, for make lint. They must not have words
+such as "who" or "one that", which do not name the thing that is meant. Kernel-doc must name the
+function that follows it, and its parameters in their order. The words are also refused in the
+strings of mmio-trap/, because docs/registers.md prints these."""
 import pathlib
 import re
 import sys
@@ -33,7 +34,8 @@ FUNCTION = re.compile(r"(\w+)\((.*?)\)(?:\s+__\w+(?:\([^()]*\))?)*$", re.S)
 
 
 def flat(text):
-    """Return a comment as one line: each character keeps its place; line breaks, and the marks at the beginning of lines, become spaces."""
+    """Return a comment as one line: each character keeps its place; line breaks, and the marks at
+    the beginning of lines, become spaces."""
     return re.sub(r"\s", " ", MARGIN.sub(lambda m: " " * len(m.group()), text))
 
 
@@ -55,7 +57,8 @@ def found(text, strings):
 
 
 def squeezed(said):
-    """Return @said with single blanks between words and none in front, and the place in @said of each of its characters."""
+    """Return @said with single blanks between words and none in front, and the place in @said of
+    each of its characters."""
     out, at = [], []
     for i, c in enumerate(said):
         if c != " " or (out and out[-1] != " "):
@@ -65,7 +68,8 @@ def squeezed(said):
 
 
 def parameters(text):
-    """Return the names of the parameters in the declaration @text; for a function pointer the name in (*name)."""
+    """Return the names of the parameters in the declaration @text; for a function pointer the name
+    in (*name)."""
     pointers = re.sub(r"\(\*\s*(\w+)\)\s*\([^()]*\)", r"\1", text)
     names = [re.findall(r"\w+|\.\.\.", re.sub(r"\[[^]]*\]", "", p))[-1:] for p in pointers.split(",")]
     return [n for name in names for n in name if n != "void"]

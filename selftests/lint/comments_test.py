@@ -12,7 +12,8 @@ results = []
 
 
 def expect(text, source, *wanted, name="hw/chip.c"):
-    """One test: comments.check() finds @wanted in @source: "LINE: BEGINNING" of each complaint, in order, without quotes."""
+    """One test: comments.check() finds @wanted in @source: "LINE: BEGINNING" of each complaint, in
+    order, without quotes."""
     with tempfile.TemporaryDirectory() as top:
         path = pathlib.Path(top) / name
         path.parent.mkdir(parents=True)

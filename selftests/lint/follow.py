@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""follow.py: run it after wrap.py has wrapped code, and before that is committed. Patches of selftests/harness/reverts/ and mutations of
-selftests/mutations/ quote lines of code. Those that no longer apply are written again, so that they change the code of the tree as they
-change the code of git's HEAD, compared by tokens. Prints those that have to be changed by hand."""
+"""follow.py: run it after wrap.py has wrapped code, and before that is committed. Patches of
+selftests/harness/reverts/ and mutations of selftests/mutations/ quote lines of code. Those that
+no longer apply are written again, so that they change the code of the tree as they change the
+code of git's HEAD, compared by tokens. Prints those that have to be changed by hand."""
 import difflib
 import pathlib
 import re
@@ -28,8 +29,9 @@ def lexemes(text):
 
 
 def moved(old, mutant, new):
-    """Find in @new the line that has to change as @old changes to @mutant. Return (the line, the changed line, its number), or None if it
-    is more than one line or @new and @old have different tokens."""
+    """Find in @new the line that has to change as @old changes to @mutant. Return (the line, the
+    changed line, its number), or None if it is more than one line or @new and @old have
+    different tokens."""
     a, b, c = lexemes(old), lexemes(mutant), lexemes(new)
     words = [[t for t, _, _ in x] for x in (a, b, c)]
     if words[0] != words[2]:

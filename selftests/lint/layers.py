@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Checks rooms, the top folders of sources: that they include only what the table of docs/design.md allows; that kvgpu.ko is made of all
-their sources; that the pure rooms call no function of others but those listed here."""
+"""Checks rooms, the top folders of sources: that they include only what the table of docs/design.md
+allows; that kvgpu.ko is made of all their sources; that the pure rooms call no function of
+others but those listed here."""
 import pathlib
 import re
 import sys
@@ -36,7 +37,8 @@ def check(tree):
 
 
 def model(tree):
-    """If the README of a unit of gpu-model/ lists headers of gk110/ after "May include", the unit must include no others."""
+    """If the README of a unit of gpu-model/ lists headers of gk110/ after "May include", the unit
+    must include no others."""
     for file in tree.of(".c", ".h", rooms=("gpu-model",)):
         readme = file.rpartition("/")[0] + "/README.md"
         said = re.search(r"May include (.*?)(?:;|\.\s)", tree.text(readme), re.S) if readme in tree.known else None

@@ -56,7 +56,8 @@ def result(good, text, said=()):
 
 
 def expect(rule, text, changes, *wanted):
-    """One test: with these changes to the tree, each complaint of the rule contains one of @wanted; without @wanted there is none."""
+    """One test: with these changes to the tree, each complaint of the rule contains one of @wanted;
+    without @wanted there is none."""
     with tempfile.TemporaryDirectory() as top:
         make(top, changes)
         said = [line for line in run.RULES[rule][0](tree.Tree(top)) if "nothing needs" not in line]
@@ -144,7 +145,8 @@ def texts():
 
 
 def checkpatch():
-    """With a script in place of checkpatch.pl: it gets the module's files, and its complaints are passed on."""
+    """With a script in place of checkpatch.pl: it gets the module's files, and its complaints are
+    passed on."""
     with tempfile.TemporaryDirectory() as top:
         make(top, {"selftests/lint/checkpatch.sh": f"#!/bin/sh\necho {top}/said.pl\n",
                    "said.pl": 'my $f = $ARGV[-1]; print "$f:3: WARNING:RETURN_VOID: void function return\\n" if $f eq "hw/bar.c";\n'})

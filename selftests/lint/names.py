@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Checks that files have a licence, a length within the limit and a name that says something, and that folders have a README."""
+"""Checks that files have a licence, a length within the limit and a name that says something, and
+that folders have a README."""
 import os
 import re
 
@@ -32,13 +33,14 @@ def check(tree):
 
 
 def folders(tree):
-    """Return the folders with sources. A folder with data alone needs no README: it is described where the data is used."""
+    """Return the folders with sources. A folder with data alone needs no README: it is described
+    where the data is used."""
     return sorted({os.path.dirname(f) for f in tree.of(".c", ".h", ".cu", ".sh", ".py", ".S")} - {""})
 
 
 def readmes(tree):
-    """Each folder has a README.md, or the README of the folder above names it as NAME/. READMEs are short, and the C files in the first
-    column of their tables exist."""
+    """Each folder has a README.md, or the README of the folder above names it as NAME/. READMEs are
+    short, and the C files in the first column of their tables exist."""
     for folder in folders(tree):
         above, _, name = folder.rpartition("/")
         if folder.startswith(MIRRORS) or f"{folder}/README.md" in tree.known:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Checks that code has no register offsets as numbers: registers and fields of the chip's structures have names in include/gk110.
+"""Checks that code has no register offsets as numbers: registers and fields of the chip's
+structures have names in include/gk110.
 
-There are two rules. The functions that access registers get no number as the offset. And no number in these rooms looks like an offset in
-BAR0, that is, a hexadecimal multiple of 4 from 0x1000 up to the end of its 16 MiB. offsets.list has the numbers that look so but are no offsets."""
+There are two rules. The functions that access registers get no number as the offset. And no
+number in these rooms looks like an offset in BAR0, that is, a hexadecimal multiple of 4 from
+0x1000 up to the end of its 16 MiB. offsets.list has the numbers that look so but are no offsets."""
 import fnmatch
 import re
 

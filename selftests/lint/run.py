@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""run.py [--all] [--times] [--only RULE,...] [TREE]: checks the tree for the rules of docs/house-style.md that have a star. Prints each
-fault with its place; exit code 1 if there is any. Without --all (or --only) the rules that take long are left out."""
+"""run.py [--all] [--times] [--only RULE,...] [TREE]: checks the tree for the rules of
+docs/house-style.md that have a star. Prints each fault with its place; exit code 1 if there is
+any. Without --all (or --only) the rules that take long are left out."""
 import argparse
 import pathlib
 import resource

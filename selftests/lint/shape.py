@@ -9,8 +9,8 @@ NAME = re.compile(r"\b(\w+)\((?!\()")
 
 
 def functions_of(code):
-    """Yield (name, number of the body's first line, number of lines between its braces, text before the braces) of each C function. @code
-    has no comments."""
+    """Yield (name, number of the body's first line, number of lines between its braces, text before
+    the braces) of each C function. @code has no comments."""
     lines, start, head = code.split("\n"), None, 0
     for i, line in enumerate(lines):
         if line == "{":

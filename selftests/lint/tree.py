@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The tree that lint checks: its files and their texts; and proofs, records in the cache that a file passed a check."""
+"""The tree that lint checks: its files and their texts; and proofs, records in the cache that a
+file passed a check."""
 import concurrent.futures
 import hashlib
 import os
@@ -24,7 +25,8 @@ class Tree:
         self.texts, self.codes, self.hashes, self.reached = {}, {}, {}, {}
 
     def of(self, *endings, rooms=("",)):
-        """Yield the files below these folders that have one of these endings. An ending without a dot is a whole path."""
+        """Yield the files below these folders that have one of these endings. An ending without a
+        dot is a whole path."""
         for file in self.files:
             if any(file.endswith(e) if e.startswith(".") else file == e for e in endings) and \
                     any(not r or file.startswith(r + "/") for r in rooms) and (self.root / file).is_file():
@@ -36,7 +38,8 @@ class Tree:
         return self.texts[file]
 
     def code(self, file):
-        """Return the text of a C file without comments and with empty strings; line numbers stay the same."""
+        """Return the text of a C file without comments and with empty strings; line numbers stay
+        the same."""
         if file not in self.codes:
             def blank(m):
                 return '""' if m.group()[0] in "\"'" else re.sub(r"[^\n]", " ", m.group())
@@ -56,7 +59,8 @@ class Tree:
         return self.hashes[file]
 
     def included(self, file, folders):
-        """Yield the files of the tree that this file includes. @folders: where the compiler looks after the file's own folder."""
+        """Yield the files of the tree that this file includes. @folders: where the compiler looks
+        after the file's own folder."""
         for name in INCLUDE.findall(self.text(file)):
             for folder in (os.path.dirname(file), *folders):
                 path = os.path.normpath(os.path.join(folder, name))
@@ -82,7 +86,8 @@ class Tree:
 
 
 class Proofs:
-    """Records that a check passed for files with these contents, so that it need not run again in any clone. Failures are not recorded."""
+    """Records that a check passed for files with these contents, so that it need not run again in
+    any clone. Failures are not recorded."""
     folder = pathlib.Path(os.environ.get("KVGPU_CACHE") or pathlib.Path.home() / ".cache/kvgpu") / "proved"
 
     def __init__(self, tree, name, *about):
@@ -114,8 +119,9 @@ class Proofs:
                 pass
 
     def each(self, subjects, files_of, look):
-        """Yield the complaints about @subjects. @look(subject) yields those of one; it runs only for subjects without a proof, on all CPUs.
-        @files_of(subject) returns the files on which the result depends."""
+        """Yield the complaints about @subjects. @look(subject) yields those of one; it runs only
+        for subjects without a proof, on all CPUs. @files_of(subject) returns the files on which
+        the result depends."""
         left = [(s, self.key(files_of(s))) for s in subjects]
         left = [(s, k) for s, k in left if not self.holds(k)]
         with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
@@ -128,7 +134,8 @@ class Proofs:
 
 
 def exceptions(name):
-    """Return [(words, reason)] of a list beside this file: in each line one or more words, then the reason after a #."""
+    """Return [(words, reason)] of a list beside this file: in each line one or more words, then the
+    reason after a #."""
     out = []
     for line in (pathlib.Path(__file__).parent / name).read_text().splitlines():
         what, _, why = line.partition("#")

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""walls.py [TREE]: checks for make lint what mdev/ and mdev/machine/ may include of each other, and how many files may call each other in
-a circle. A file calls another if it uses a name that the other defines and that is not static, as the linker would see it."""
+"""walls.py [TREE]: checks for make lint what mdev/ and mdev/machine/ may include of each other, and
+how many files may call each other in a circle. A file calls another if it uses a name that the
+other defines and that is not static, as the linker would see it."""
 import collections
 import pathlib
 import re
@@ -73,7 +74,8 @@ def in_circles(graph):
 
 
 def included(tree, path):
-    """Yield the files that this file includes, as paths in the tree. As for the compiler, a file beside it comes first."""
+    """Yield the files that this file includes, as paths in the tree. As for the compiler, a file
+    beside it comes first."""
     for inc in re.findall(r'^\s*#\s*include\s*["<]([^">]*)[">]', path.read_text(), re.M):
         beside = (path.parent / inc).resolve()
         yield str(beside.relative_to(tree.resolve())) if beside.is_file() and beside.is_relative_to(tree.resolve()) else inc

@@ -27,7 +27,8 @@ def make(top, changes):
 
 
 def expect(text, changes, *wanted):
-    """One test: with these changes to the tree, each complaint contains one of @wanted; without @wanted there is none."""
+    """One test: with these changes to the tree, each complaint contains one of @wanted; without
+    @wanted there is none."""
     with tempfile.TemporaryDirectory() as top:
         make(top, changes)
         wrong = walls.check(pathlib.Path(top))

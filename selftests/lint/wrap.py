@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""wrap.py code|docs [FILE...]: wraps lines of more than 100 columns; without FILEs, in the whole tree.
+"""wrap.py code|docs [FILE...]: wraps lines of more than 100 columns; without FILEs, in the whole
+tree.
 
-code: first wraps long comments itself (a comment that follows code moves above it), then runs clang-format on the lines that are still too
-long. A file stays as it is, and is named, if its tokens or the words of its comments would change. docs: wraps paragraphs and lists
-of Markdown; tables, code blocks and lines without a blank stay. Prints the lines that are still too long. A second run changes nothing."""
+code: first wraps long comments itself (a comment that follows code moves above it), then runs
+clang-format on the lines that are still too long. A file stays as it is, and is named, if its
+tokens or the words of its comments would change. docs: wraps paragraphs and lists of Markdown;
+tables, code blocks and lines without a blank stay. Prints the lines that are still too long. A
+second run changes nothing."""
 import concurrent.futures
 import pathlib
 import re
@@ -19,7 +22,8 @@ LEXEME = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|[A-Za-z_]\w*|\.
 
 
 def tokens(text):
-    """Return the tokens of C that the compiler sees; the end of a preprocessor directive counts as one."""
+    """Return the tokens of C that the compiler sees; the end of a preprocessor directive counts as
+    one."""
     code = TOKEN.sub(lambda m: m.group() if m.group()[0] in "\"'" else " ", text).replace("\\\n", " ")
     out = []
     for line in code.split("\n"):
@@ -58,7 +62,8 @@ ITEM = re.compile(r"^(?:[-*+] |\d+[.)] |@\w+:|\w+:\s|\|)")
 
 
 def refill(lines):
-    """Wrap the lines of a block comment without its first and last: from a line that is too long on, its paragraph is filled again."""
+    """Wrap the lines of a block comment without its first and last: from a line that is too long
+    on, its paragraph is filled again."""
     out, i = [], 0
     while i < len(lines):
         line = lines[i]
@@ -86,7 +91,8 @@ def refill(lines):
 
 
 def rewrite(text, m, long):
-    """Return (start, stop, text) to replace a comment, and the code before it on its line, if they are too long; else None."""
+    """Return (start, stop, text) to replace a comment, and the code before it on its line, if they
+    are too long; else None."""
     start = text.rfind("\n", 0, m.start()) + 1
     stop = text.find("\n", m.end())
     stop = len(text) if stop < 0 else stop
@@ -149,7 +155,8 @@ STRINGS = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])+\'|/\*.*?\*/')
 
 
 def break_row(line, in_macro):
-    """Return @line in pieces that end with a comma or an operator: for rows of tables, and for lines that clang-format does not break."""
+    """Return @line in pieces that end with a comma or an operator: for rows of tables, and for
+    lines that clang-format does not break."""
     goes_on = line.endswith("\\")
     end = " \\" if goes_on or in_macro else ""
     rest = line[:-1].rstrip() if goes_on else line

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Judges are the tests that may notice a mutation: which there are, how one is built and run in a copy of the tree, and its time limit."""
+"""Judges are the tests that may notice a mutation: which there are, how one is built and run in a
+copy of the tree, and its time limit."""
 import collections
 import fnmatch
 import hashlib
@@ -25,8 +26,8 @@ class Broken(Exception):
 
 
 def run(argv, cwd, limit, env=None):
-    """Run a command; return exit code (None: not done in @limit seconds), output and seconds. Kill all processes of its session at the
-    end."""
+    """Run a command; return exit code (None: not done in @limit seconds), output and seconds. Kill
+    all processes of its session at the end."""
     began = time.monotonic()
     with tempfile.TemporaryFile() as out:
         p = subprocess.Popen(argv, cwd=cwd, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, start_new_session=True,
@@ -46,7 +47,8 @@ def run(argv, cwd, limit, env=None):
 
 
 def tests_of(tree):
-    """Return {kind: [(name, sources)]} of the unit tests and fuzz targets that "make print-judges" lists."""
+    """Return {kind: [(name, sources)]} of the unit tests and fuzz targets that "make print-judges"
+    lists."""
     rc, text, _ = run(["make", "-s", "--no-print-directory", "O=/nowhere", "print-judges"], tree, BUILD_LIMIT)
     if rc:
         raise Broken(f"make print-judges: {text[-2000:]}")
@@ -100,7 +102,8 @@ class Copy:
             self.restore(f)
 
     def restore(self, file):
-        """Make a file of the copy as it is in the tree. A file that is the same is not touched, so that make builds nothing for it."""
+        """Make a file of the copy as it is in the tree. A file that is the same is not touched, so
+        that make builds nothing for it."""
         src, dst = self.tree / file, self.root / file
         if src.is_symlink():
             dst.parent.mkdir(parents=True, exist_ok=True)

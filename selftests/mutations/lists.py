@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Reads the *.list files, applies a mutation to a text, and checks that each mutation applies exactly once (README.md)."""
+"""Reads the *.list files, applies a mutation to a text, and checks that each mutation applies
+exactly once (README.md)."""
 import collections
 import pathlib
 import re
@@ -17,7 +18,8 @@ class Bad(Exception):
 
 
 def parse(text, where):
-    """Return the mutations of one list. The name of a mutation is FILE:FUNCTION:N, with N counted within the function."""
+    """Return the mutations of one list. The name of a mutation is FILE:FUNCTION:N, with N counted
+    within the function."""
     out, counts = [], collections.Counter()
     for record in re.split(r"\n\s*\n", text):
         lines = [l for l in record.split("\n") if l.strip() and not l.startswith("#")]
@@ -51,7 +53,8 @@ def room_of(m):
 
 
 def extent(lines, function):
-    """Return (index of the first line, index behind the last line) of a function; '-' is the whole file."""
+    """Return (index of the first line, index behind the last line) of a function; '-' is the whole
+    file."""
     if function == "-":
         return 0, len(lines)
     head = re.compile(r"^[a-z].*\b" + re.escape(function) + r"\(")

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""run.py [--build FOLDER] [NAME...]: applies each mutation to a copy of the tree, and runs the tests of its room there (README.md). NAME:
-only mutations whose names begin so. A mutation whose tests are made of the same files as in an earlier run is not judged again."""
+"""run.py [--build FOLDER] [NAME...]: applies each mutation to a copy of the tree, and runs the
+tests of its room there (README.md). NAME: only mutations whose names begin so. A mutation whose
+tests are made of the same files as in an earlier run is not judged again."""
 import argparse
 import json
 import os
@@ -53,7 +54,8 @@ class Runner:
     # ------------------------------------------------------------------ judging mutations
 
     def baseline(self, copy, j):
-        """Return the seconds that judge @j takes on the tree without a mutation. The first worker that needs it measures."""
+        """Return the seconds that judge @j takes on the tree without a mutation. The first worker
+        that needs it measures."""
         key = self.digest(j)
         with self.lock:
             entry = self.base.setdefault(key, [threading.Lock(), None])
@@ -73,7 +75,8 @@ class Runner:
             return entry[1]
 
     def judged(self, copy, m):
-        """Judge mutation @m; return its status and the test that noticed it, or the reason why it could not be judged."""
+        """Judge mutation @m; return its status and the test that noticed it, or the reason why it
+        could not be judged."""
         judges = self.judges_of(m)
         try:
             text = mutations.apply(m, (self.tree / m.file).read_text())
@@ -177,7 +180,8 @@ def table(rooms, out):
 
 
 def tell(chosen, results, bounds=BOUNDS, out=print):
-    """Print the report; return (results by room, whether all bounds are met and no mutation is defective)."""
+    """Print the report; return (results by room, whether all bounds are met and no mutation is
+    defective)."""
     rooms = report(chosen, results)
     table(rooms, out)
     why = {m.name: m for m in chosen}

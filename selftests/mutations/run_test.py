@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""TAP: tests run.py on a made-up tree with one test, and on mutations of it whose results are known."""
+"""TAP: tests run.py on a made-up tree with one test, and on mutations of it whose results are
+known."""
 import contextlib
 import io
 import json

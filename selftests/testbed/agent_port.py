@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""agent_port.py SOCKET DIR: runs the agent of tiny guests on a pseudo-terminal in place of a guest's virtio port, and forwards
-between it and one client at a time of SOCKET, as QEMU's server socket does.
+"""agent_port.py SOCKET DIR: runs the agent of tiny guests on a pseudo-terminal in place of a
+guest's virtio port, and forwards between it and one client at a time of SOCKET, as QEMU's server
+socket does.
 
-What the agent writes while no client is connected is lost. While the file DIR/hold exists, the agent is stopped. DIR/greeting
-exists when the agent has written its first line.
+What the agent writes while no client is connected is lost. While the file DIR/hold exists, the
+agent is stopped. DIR/greeting exists when the agent has written its first line.
 """
 import os
 import pty

@@ -22,8 +22,8 @@ keep_guest()
 	echo gone > "$DIR/state"
 }
 
-# life_of_guest: starts the guest, and returns when its QEMU has ended. Sets FAILURE if tb knows
-# why.
+# life_of_guest: starts the guest, and returns when its QEMU has ended. Sets FAILURE if
+# the guest did not start, or KVM could not run it.
 life_of_guest()
 {
 	local began=$SECONDS

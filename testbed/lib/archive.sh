@@ -183,8 +183,8 @@ look_at_sources()
 
 # debian_rows DIR: reads rows of look_at_sources, and prints codename, URI and options of those that
 # are Debian's component main. A mirror that signs its Release files itself may have another origin.
-# If no source has Debian's origin, renamed_rows takes one that has a release's codename and a kernel
-# in its component main.
+# If no source has Debian's origin, renamed_rows takes one that has a release's codename and a
+# kernel in its component main.
 debian_rows()
 {
 	local dir=$1 rows codename uri entry

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""serve.py FOLDER: an HTTP server on loopback for the archive in FOLDER/now, which can be made to fail. It writes its port to
-FOLDER/port and each request to FOLDER/requests: "METHOD PATH RANGE". It takes absolute URIs as a proxy does. FOLDER/faults, which it
-reads at each request, has a fault a line: "KIND COUNT PATTERN". The first fault with COUNT above 0 and PATTERN in the request's path
-happens, and its COUNT goes down by one. KIND:
+"""serve.py FOLDER: an HTTP server on loopback for the archive in FOLDER/now, which can be made to
+fail. It writes its port to FOLDER/port and each request to FOLDER/requests: "METHOD PATH RANGE".
+It takes absolute URIs as a proxy does. FOLDER/faults, which it reads at each request, has a
+fault a line: "KIND COUNT PATTERN". The first fault with COUNT above 0 and PATTERN in the
+request's path happens, and its COUNT goes down by one. KIND:
   lose   answer 404
   break  send half of the file, then close the connection
   stall  send half of the file, then nothing for 30 s, then close the connection
@@ -22,7 +23,8 @@ LOCK = threading.Lock()
 
 
 def take_fault(path):
-    """Return the kind of fault for this path ("" if none) and count it down; do the renaming of "move"."""
+    """Return the kind of fault for this path ("" if none) and count it down; do the renaming of
+    "move"."""
     name = os.path.join(FOLDER, "faults")
     with LOCK:
         try:
