@@ -46,14 +46,20 @@ COUNTER(handler_ns, atomic64_read(&v->count.handler_ns));
 COUNTER(interrupts, atomic64_read(&v->count.irqs));
 COUNTER(faults, atomic64_read(&v->count.faults));
 
-/* A file with a value that the machine keeps: @member of struct machine_stats. */
+static ssize_t machine_counter_emit(struct device *dev, size_t offset, char *buf)
+{
+	struct machine_stats st;
+
+	kvgpu_machine_stats_get(dev_get_drvdata(dev), &st);
+	return sysfs_emit(buf, "%llu\n", *(const u64 *)((const char *)&st + offset));
+}
+
+/* A file with a value that the machine keeps: @member of struct machine_stats, a u64. */
 #define MACHINE_COUNTER(name, member)                                                            \
+	static_assert(sizeof(((struct machine_stats *)0)->member) == sizeof(u64));               \
 	static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf) \
 	{                                                                                        \
-		struct machine_stats st;                                                         \
-\
-		kvgpu_machine_stats_get(dev_get_drvdata(dev), &st);                              \
-		return sysfs_emit(buf, "%llu\n", (u64)st.member);                                \
+		return machine_counter_emit(dev, offsetof(struct machine_stats, member), buf);   \
 	}                                                                                        \
 	static DEVICE_ATTR_RO(name)
 
@@ -83,7 +89,15 @@ MACHINE_COUNTER(preempts, preempts);
 MACHINE_COUNTER(preempt_ns_total, preempt_ns);
 MACHINE_COUNTER(preempt_ns_max, preempt_ns_max);
 MACHINE_COUNTER(strikes, strikes);
-MACHINE_COUNTER(runnable, runnable);
+
+static ssize_t runnable_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	struct machine_stats st;
+
+	kvgpu_machine_stats_get(dev_get_drvdata(dev), &st);
+	return sysfs_emit(buf, "%u\n", st.runnable);
+}
+static DEVICE_ATTR_RO(runnable);
 
 static ssize_t set_knob(struct device *dev, enum machine_knob knob, const char *buf, size_t len)
 {
