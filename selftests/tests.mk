@@ -230,8 +230,8 @@ bench-sched: $(O)/kvgpu-schedsim ## simulation of the scheduling policy: shares,
 
 # --- cuda
 IMAGE_SRC	:= $(wildcard cuda/image/*.c cuda/syscalls/*.c)
-UNIT_TESTS += cuda/image/image_test cuda/device/qmd_test cuda/device/texture_test cuda/device/cause_test cuda/device/board_test cuda/driver/driver_test cuda/driver/resource_test cuda/driver/contexts_test cuda/driver/devices_test cuda/driver/graph_test
-TSAN_TESTS += cuda/driver/driver_test cuda/driver/resource_test cuda/driver/contexts_test cuda/driver/devices_test cuda/driver/graph_test
+UNIT_TESTS += cuda/image/image_test cuda/device/qmd_test cuda/device/texture_test cuda/device/cause_test cuda/device/board_test cuda/driver/driver_test cuda/driver/resource_test cuda/driver/hostfunc_test cuda/driver/contexts_test cuda/driver/devices_test cuda/driver/graph_test
+TSAN_TESTS += cuda/driver/driver_test cuda/driver/resource_test cuda/driver/hostfunc_test cuda/driver/contexts_test cuda/driver/devices_test cuda/driver/graph_test
 # the subtests of selftests/cuda/driver, with the shader machine of gpu-model as the GPU
 UNIT_TESTS += cuda/model_test
 SRC_cuda/model_test	:= $(filter-out %/backend.c,$(wildcard cuda/driver/*.c)) $(IMAGE_SRC) cuda/device/qmd.c cuda/device/texture.c $(SM_RIG_SRC) \
@@ -248,6 +248,7 @@ $(addprefix $(O)/asan/,$(addprefix cuda/device/,memory.o queue.o launch.o) selft
 	TEST_CPPFLAGS += -Iselftests/unit/cuda/device/drm
 SRC_cuda/driver/driver_test	:= $(filter-out %/backend.c,$(wildcard cuda/driver/*.c)) cuda/device/texture.c $(IMAGE_SRC) selftests/unit/cuda/driver/fake.c
 SRC_cuda/driver/resource_test	:= $(SRC_cuda/driver/driver_test)
+SRC_cuda/driver/hostfunc_test	:= $(SRC_cuda/driver/driver_test)
 SRC_cuda/driver/contexts_test	:= $(SRC_cuda/driver/driver_test)
 SRC_cuda/driver/devices_test	:= $(SRC_cuda/driver/driver_test)
 SRC_cuda/driver/graph_test	:= $(SRC_cuda/driver/driver_test)

@@ -138,6 +138,7 @@ static void set_up(CUcontext c, unsigned int flags, CUdevice dev, struct device 
 	memset(&c->blocking, 0, sizeof(c->blocking));
 	memset(&c->submitted, 0, sizeof(c->submitted));
 	c->parallel = false;
+	c->endless = c->held_from = 0;
 	memset(c->staging_used, 0, sizeof(c->staging_used));
 	memset(c->crossing, 0, sizeof(c->crossing));
 	c->limit[CU_LIMIT_STACK_SIZE] = 1024;

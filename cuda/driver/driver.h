@@ -206,6 +206,11 @@ struct CUctx_st {
 	/* last work in the streams that are not non-blocking: .null comes after it */
 	struct moment blocking;
 	struct moment submitted;	/* last work of all streams */
+	/*
+	 * stream.c: the last work of QUEUE_HOST that may take for ever, and the first work of
+	 * QUEUE_COMPUTE that waits for such work; 0: there is none
+	 */
+	uint64_t endless, held_from;
 	/* another stream was made, or a graph launched: copies go to a queue beside kernels */
 	bool parallel;
 	CUstream streams;
@@ -300,7 +305,13 @@ struct moment stream_begin(const struct CUstream_st *s);
 void stream_add(CUstream s, enum device_queue q, uint64_t seq);
 void streams_free(CUcontext ctx);
 void moment_merge(struct moment *m, const struct moment *other);
-enum device_queue copy_queue(CUcontext ctx);	/* for copies from or to host memory */
+/*
+ * Add work of QUEUE_HOST that may take for ever: a function of the application, or a wait for
+ * another context.
+ */
+void stream_add_endless(CUstream s, uint64_t seq);
+/* the queue for the next copy of @s from or to host memory */
+enum device_queue copy_queue(const struct CUstream_st *s);
 
 /* event.c: lock the event's context; CUDA_ERROR_INVALID_HANDLE: no context has the event */
 CUresult enter_event(CUevent event, CUcontext *ctx);

@@ -84,7 +84,7 @@ static CUresult stamp(CUcontext ctx, CUstream s, CUevent e)
 
 	if (!after.seq[QUEUE_COMPUTE] ||
 	    ops->poll(ctx->device, QUEUE_COMPUTE, after.seq[QUEUE_COMPUTE], false) == DEVICE_OK)
-		q = copy_queue(ctx);
+		q = copy_queue(s);
 	r = stick(ctx,
 		  error_of(ops->stamp(ctx->device, q, &after, e->stamp_va, ++e->payload, &seq)));
 	if (!r)

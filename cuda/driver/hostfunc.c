@@ -181,7 +181,10 @@ static CUresult add(CUcontext ctx, CUstream s, struct host_work *w)
 	q = ctx->host;
 	w->after = stream_begin(s);
 	w->seq = ctx->device->ops->host_begin(ctx->device);
-	stream_add(s, QUEUE_HOST, w->seq);
+	if (w->copy.lines || w->needed)
+		stream_add(s, QUEUE_HOST, w->seq);
+	else
+		stream_add_endless(s, w->seq);
 	pthread_mutex_lock(&q->lock);
 	*q->last = w;
 	q->last = &w->next;

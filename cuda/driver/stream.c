@@ -22,15 +22,47 @@ static CUstream add(CUcontext ctx, unsigned int flags)
 	return s;
 }
 
+/* ------------------------------------------------------------------ queues */
+
+static bool is_busy(CUcontext ctx, enum device_queue q, uint64_t seq)
+{
+	return seq && ctx->device->ops->poll(ctx->device, q, seq, false) == DEVICE_BUSY;
+}
+
+/*
+ * Whether work that comes after @m may wait for a function of the host. A queue's work is done in
+ * order, so all later work of the compute queue waits with the first that does.
+ */
+static bool is_held(CUcontext ctx, const struct moment *m)
+{
+	if (!ctx->endless)
+		return false;
+	if (!is_busy(ctx, QUEUE_HOST, ctx->endless)) {
+		ctx->endless = ctx->held_from = 0;
+		return false;
+	}
+	return is_busy(ctx, QUEUE_HOST, m->seq[QUEUE_HOST]) ||
+	       (ctx->held_from && m->seq[QUEUE_COMPUTE] >= ctx->held_from &&
+		is_busy(ctx, QUEUE_COMPUTE, m->seq[QUEUE_COMPUTE]));
+}
+
 /*
  * One stream's work is all in order: one queue is enough. A second queue has a channel of its own,
- * which takes as long to make as the first.
+ * which takes as long to make as the first. A copy that waits for a function of the host is left to
+ * the compute queue: in the copy queue it would hold up the copies of other streams, for one of
+ * which the function may wait.
  */
-enum device_queue copy_queue(CUcontext ctx)
+enum device_queue copy_queue(const struct CUstream_st *s)
 {
-	return ctx->parallel && ctx->device->ops->copies_beside(ctx->device) ? QUEUE_COPY :
-									       QUEUE_COMPUTE;
+	struct moment after = stream_begin(s);
+	CUcontext ctx = s->ctx;
+
+	if (!ctx->parallel || !ctx->device->ops->copies_beside(ctx->device))
+		return QUEUE_COMPUTE;
+	return is_held(ctx, &after) ? QUEUE_COMPUTE : QUEUE_COPY;
 }
+
+/* ------------------------------------------------------------------ */
 
 static CUstream per_thread(CUcontext ctx)
 {
@@ -120,10 +152,20 @@ struct moment stream_begin(const struct CUstream_st *s)
 
 void stream_add(CUstream s, enum device_queue q, uint64_t seq)
 {
+	struct moment after = stream_begin(s);
+
+	if (q == QUEUE_COMPUTE && is_held(s->ctx, &after) && !s->ctx->held_from)
+		s->ctx->held_from = seq;
 	s->last.seq[q] = seq;
 	s->ctx->submitted.seq[q] = seq;
 	if (!(s->flags & CU_STREAM_NON_BLOCKING))
 		moment_merge(&s->ctx->blocking, &s->last);
+}
+
+void stream_add_endless(CUstream s, uint64_t seq)
+{
+	stream_add(s, QUEUE_HOST, seq);
+	s->ctx->endless = seq;
 }
 
 void streams_free(CUcontext ctx)

@@ -211,14 +211,14 @@ CUresult transfer_beside(CUcontext ctx, CUstream s, const struct plane *dst,
 {
 	struct job j = { .ctx = ctx, .s = s, .dst = *dst, .src = *src };
 
-	return pieces(&j, copy_queue(ctx), width, lines);
+	return pieces(&j, copy_queue(s), width, lines);
 }
 
 CUresult transfer(CUcontext ctx, CUstream s, const struct plane *dst, const struct plane *src,
 		  size_t width, size_t lines)
 {
 	struct job j = { .ctx = ctx, .s = s, .dst = *dst, .src = *src };
-	enum device_queue q = dst->host || src->host ? copy_queue(ctx) : QUEUE_COMPUTE;
+	enum device_queue q = dst->host || src->host ? copy_queue(s) : QUEUE_COMPUTE;
 
 	if (!width || !lines)
 		return CUDA_SUCCESS;

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+/* Which queues copies take beside functions of the host, on a fake device. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <cuda/driver/driver.h>
+
+#include "fake.h"
+
+#define OK(call) assert_int_equal(call, CUDA_SUCCESS)
+
+static CUcontext ctx;
+
+static int set_up(void **state)
+{
+	fake_fail_after = -1;
+	fake_failure = DEVICE_OK;
+	memset(fake_hold, 0, sizeof(fake_hold));
+	fake_same = fake_views = false;
+	return cuInit(0) || cuCtxCreate_v2(&ctx, 0, 0);
+}
+
+static int tear_down(void **state)
+{
+	return cuCtxDestroy_v2(ctx) || fake_open || fake_buffers || fake_early;
+}
+
+static void until_told(void *told)
+{
+	while (!__atomic_load_n((bool *)told, __ATOMIC_ACQUIRE))
+		usleep(1000);
+}
+
+/*
+ * Whether all work of @s is done within a time that means a hang. If not, end the function of the
+ * host that may hold it up.
+ */
+static bool gets_through(CUstream s, bool *told)
+{
+	unsigned int ms = 5000;
+
+	while (ms-- && cuStreamQuery(s) == CUDA_ERROR_NOT_READY)
+		usleep(1000);
+	if (!cuStreamQuery(s))
+		return true;
+	__atomic_store_n(told, true, __ATOMIC_RELEASE);
+	return false;
+}
+
+/*
+ * Copies that wait for a function of the host, or for a kernel or a fill that does, hold up no copy
+ * of another stream: the function may wait for that one.
+ */
+static void copies_pass_by_host_functions(void **state)
+{
+	CUstream held, behind, other;
+	CUevent filled, timed;
+	static bool told;
+	CUdeviceptr d;
+	char *host;
+
+	told = false;
+	OK(cuMemAlloc_v2(&d, 4 * 4096));
+	OK(cuMemHostAlloc((void **)&host, 4 * 4096, 0));
+	memset(host, 0, 4 * 4096);
+	OK(cuStreamCreate(&held, CU_STREAM_NON_BLOCKING));
+	OK(cuStreamCreate(&behind, CU_STREAM_NON_BLOCKING));
+	OK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+	OK(cuEventCreate(&filled, CU_EVENT_DISABLE_TIMING));
+	OK(cuEventCreate(&timed, 0));
+	OK(cuLaunchHostFunc(held, until_told, &told));
+	OK(cuMemcpyDtoHAsync_v2(host, d, 4096, held));
+	OK(cuMemcpyHtoDAsync_v2(d + 4096, host + 4096, 4096, other));
+	assert_true(gets_through(other, &told));
+	OK(cuMemsetD8Async(d, 5, 4096, held));
+	OK(cuEventRecord(filled, held));
+	OK(cuEventRecord(timed, held));
+	OK(cuStreamWaitEvent(behind, filled, 0));
+	OK(cuMemcpyDtoHAsync_v2(host + 2 * 4096, d, 4096, behind));
+	OK(cuMemcpyHtoDAsync_v2(d + 4096, host + 4096, 4096, other));
+	assert_true(gets_through(other, &told));
+	assert_int_equal(cuStreamQuery(behind), CUDA_ERROR_NOT_READY);
+	assert_int_equal(host[2 * 4096], 0);
+	__atomic_store_n(&told, true, __ATOMIC_RELEASE);
+	OK(cuStreamSynchronize(behind));
+	assert_int_equal(host[2 * 4096], 5);
+	OK(cuStreamSynchronize(held));
+	/* nothing waits any more, so copies are beside fills again */
+	fake_hold[QUEUE_COMPUTE] = true;
+	OK(cuMemsetD8Async(d, 6, 4096, held));
+	OK(cuMemcpyHtoDAsync_v2(d + 4096, host + 4096, 4096, behind));
+	assert_true(gets_through(behind, &told));
+	fake_hold[QUEUE_COMPUTE] = false;
+	OK(cuCtxSynchronize());
+	OK(cuMemFreeHost(host));
+	OK(cuMemFree_v2(d));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(copies_pass_by_host_functions, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
