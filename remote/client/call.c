@@ -210,6 +210,29 @@ static bool is_work(uint16_t op)
 	       op == OP_cuStreamWaitEvent;
 }
 
+/* The server's library may keep bytes of host memory for this call until its stream goes on. */
+static bool takes_room(uint16_t op)
+{
+	return op == OP_copy_in || op == OP_box || op == OP_run;
+}
+
+/*
+ * Lock `submit`. A library has little room for such bytes (ours two buffers), and what opens a gate
+ * needs it, too: so these calls wait until no gate is closed. A gate is counted before its frame is
+ * sent, so under the lock none is missed.
+ */
+static void lock_submit(struct peer *p, uint16_t op)
+{
+	bool waits = takes_room(op);
+
+	pthread_mutex_lock(&p->submit);
+	while (waits && __atomic_load_n(&p->gates, __ATOMIC_RELAXED)) {
+		pthread_mutex_unlock(&p->submit);
+		waits = gate_await(p);
+		pthread_mutex_lock(&p->submit);
+	}
+}
+
 static int submit_call(struct peer *p, struct call *c, unsigned int to)
 {
 	uint64_t bytes = sizeof(struct kvgpu_remote_head) + c->bytes;
@@ -222,7 +245,7 @@ static int submit_call(struct peer *p, struct call *c, unsigned int to)
 	if (__atomic_load_n(&p->gates, __ATOMIC_RELAXED) && is_work(c->op))
 		gate_behind(p);
 	__atomic_add_fetch(&p->behind, bytes, __ATOMIC_RELAXED);
-	pthread_mutex_lock(&p->submit);
+	lock_submit(p, c->op);
 	c->turn = p->submitted + 1;
 	__atomic_store_n(&p->submitted, c->turn, __ATOMIC_RELEASE);
 	r = send_call(p, c, to);

@@ -222,6 +222,11 @@ CUresult call_fence(struct peer *p, uint64_t upto);
 void call_late(struct peer *p, CUresult r);
 /* gate.c: count a call with work while gates of @p are closed; wait if there are many such calls */
 void gate_behind(struct peer *p);
+/*
+ * gate.c: wait until no gate of @p is closed. False: this thread must not wait, as it opens gates,
+ * or the server is gone.
+ */
+bool gate_await(struct peer *p);
 /* while captures are under way, call_queue() asks */
 void captures_begun(void);
 void captures_ended(void);

@@ -139,12 +139,12 @@ static void take_off(struct gate *gate)
 
 /* -------------------------------------------------------- calls with work while there are gates */
 
-void gate_behind(struct peer *p)
+bool gate_await(struct peer *p)
 {
 	struct timespec until;
 
-	if (serves || __atomic_add_fetch(&p->behind_gates, 1, __ATOMIC_RELAXED) <= BEHIND_MAX)
-		return;
+	if (serves)
+		return false;
 	pthread_mutex_lock(&lock);
 	while (p->gates && !kvgpu_remote_is_gone(p->channel)) {
 		clock_gettime(CLOCK_MONOTONIC, &until);
@@ -154,6 +154,13 @@ void gate_behind(struct peer *p)
 		pthread_cond_clockwait(&opened, &lock, CLOCK_MONOTONIC, &until);
 	}
 	pthread_mutex_unlock(&lock);
+	return !kvgpu_remote_is_gone(p->channel);
+}
+
+void gate_behind(struct peer *p)
+{
+	if (!serves && __atomic_add_fetch(&p->behind_gates, 1, __ATOMIC_RELAXED) > BEHIND_MAX)
+		gate_await(p);
 }
 
 /* ------------------------------------------------------------------ threads that serve gates */
