@@ -46,6 +46,7 @@ struct stream_port {
 	struct kvgpu_remote_port p;
 	struct line line;
 	pthread_mutex_t output;
+	bool wanted;	/* atomic: the serving thread wants `input`, and other threads leave it */
 	pthread_mutex_t input;	/* of the members up to bytes[]: the thread that holds it reads */
 	struct kept *first, **last;
 	uint64_t kept_bytes;
@@ -230,7 +231,9 @@ static int next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_re
 	struct stream_port *s = of(p);
 	int r;
 
+	__atomic_store_n(&s->wanted, true, __ATOMIC_RELAXED);
 	pthread_mutex_lock(&s->input);
+	__atomic_store_n(&s->wanted, false, __ATOMIC_RELAXED);
 	r = next_locked(s, timeout_us, h);
 	pthread_mutex_unlock(&s->input);
 	*payload = s->payload;
@@ -286,13 +289,17 @@ static bool look(struct stream_port *s, const struct acked *a)
 	return done;
 }
 
-/* wait for the ack; false: the client is gone */
+/*
+ * Wait for the ack; false: the client is gone. A mutex has no order among threads: a thread that
+ * takes `input` again at once would keep it from the serving thread, which has to wake up first.
+ */
 static bool await_ack(struct stream_port *s, const struct acked *a)
 {
 	bool done = false;
 
 	while (!done && !__atomic_load_n(&s->p.gone, __ATOMIC_ACQUIRE)) {
-		if (!pthread_mutex_trylock(&s->input)) {
+		if (!__atomic_load_n(&s->wanted, __ATOMIC_RELAXED) &&
+		    !pthread_mutex_trylock(&s->input)) {
 			read_for_acks(s);
 			pthread_mutex_unlock(&s->input);
 			pthread_mutex_lock(&s->acks);

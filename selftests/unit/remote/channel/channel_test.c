@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -32,6 +33,8 @@ enum {
 	OP_CALL,
 	OP_SILENT,
 	OP_BUSY,
+	OP_BESIDE,
+	OP_SLOW,
 	OP_LEAVE
 };
 
@@ -42,8 +45,9 @@ static pthread_t server;
 /* what the server was told to have brought, atomic: how often */
 static struct kvgpu_remote_pull fetched;
 static unsigned int fetches;
-/* atomic: number of calls that were acked while the server was busy */
+/* atomic: number of calls that were acked */
 static uint64_t called;
+static pthread_t beside;
 
 static void *call_and_wait(void *arg)
 {
@@ -52,6 +56,22 @@ static void *call_and_wait(void *arg)
 	if (!kvgpu_remote_call(arg, &h, 1234))
 		__atomic_add_fetch(&called, 1, __ATOMIC_SEQ_CST);
 	return NULL;
+}
+
+/*
+ * The serving thread goes on while another thread waits for an ack. Both share a CPU, and the
+ * serving thread gets it when the other one sleeps.
+ */
+static int call_beside(struct kvgpu_remote_port *p)
+{
+	const struct sched_param least = { 0 };
+	cpu_set_t here;
+
+	CPU_ZERO(&here);
+	CPU_SET(sched_getcpu(), &here);
+	return pthread_setaffinity_np(pthread_self(), sizeof(here), &here) ||
+	       pthread_create(&beside, NULL, call_and_wait, p) ||
+	       pthread_setschedparam(pthread_self(), SCHED_IDLE, &least);
 }
 
 /* Serves a frame. Returns 0 to continue. */
@@ -83,6 +103,11 @@ static int serve_one(struct kvgpu_remote_port *p, const struct kvgpu_remote_head
 		/* the serving thread reads nothing until another thread has got the ack */
 		pthread_create(&t, NULL, call_and_wait, p);
 		pthread_join(t, NULL);
+		return kvgpu_remote_reply(p, h, 0, NULL, 0);
+	case OP_BESIDE:
+		return call_beside(p);
+	case OP_SLOW:
+		usleep(2000);	/* so the other thread reads */
 		return kvgpu_remote_reply(p, h, 0, NULL, 0);
 	case KVGPU_REMOTE_OP_PULL:
 		memcpy(&fetched, payload, h->bytes);
@@ -412,6 +437,50 @@ static void acks_pass_by(void **state)
 	kvgpu_remote_disconnect(client);
 }
 
+/* ends a test that hangs: with the ack the server goes on */
+static void *ack_late(void *arg)
+{
+	unsigned int ms = 20000;
+
+	while (ms-- && !__atomic_load_n((bool *)arg, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	kvgpu_remote_ack(client, 1234);
+	return NULL;
+}
+
+/*
+ * While a thread of the server waits for an ack that the client gives after the answers to further
+ * frames, the serving thread gets these frames: the waiting thread does not keep the connection to
+ * itself, though it is first at the lock each time.
+ */
+static void frames_before_the_ack(void **state)
+{
+	enum { ROUNDS = 50 };
+	struct kvgpu_remote_answer a;
+	static bool over;
+	pthread_t late;
+	uint64_t seq;
+	unsigned int box, i;
+	const void *back;
+
+	begin();
+	no_ack = true;
+	over = false;
+	box = kvgpu_remote_box_get(client);
+	__atomic_store_n(&called, 0, __ATOMIC_SEQ_CST);
+	assert_int_equal(send_op(OP_BESIDE, 0, NULL, 0, &seq), 0);
+	pthread_create(&late, NULL, ack_late, &over);
+	for (i = 0; i < ROUNDS; i++)
+		assert_int_equal(ask(OP_SLOW, box, NULL, 0, &a, &back), 0);
+	assert_int_equal(__atomic_load_n(&called, __ATOMIC_SEQ_CST), 0);
+	__atomic_store_n(&over, true, __ATOMIC_RELEASE);
+	pthread_join(late, NULL);
+	pthread_join(beside, NULL);
+	assert_int_equal(__atomic_load_n(&called, __ATOMIC_SEQ_CST), 1);
+	kvgpu_remote_disconnect(client);
+	no_ack = false;
+}
+
 /*
  * A client that never acks and sends frames without payload: the server keeps a limited number of
  * those, too.
@@ -652,7 +721,8 @@ int main(void)
 			ON_APERTURE(acks_pass_by),
 		ON_APERTURE(server_goes),
 		ON_SERVER(versions), ON_SERVER(answers), ON_SERVER(pieces), ON_SERVER(acks_pass_by),
-			ON_SERVER(kept_heads), ON_SERVER(server_goes),
+			ON_SERVER(frames_before_the_ack), ON_SERVER(kept_heads),
+			ON_SERVER(server_goes),
 		ON_SERVER(nothing_to_fetch), ON_APERTURE(nothing_to_fetch), BY_RELAY(spoilt_frames),
 		BY_RELAY(answers), BY_RELAY(pieces), BY_RELAY(acks_pass_by), BY_RELAY(server_goes),
 		ON_SERVER(beside_a_relays_arena),
