@@ -146,6 +146,129 @@ static int threads(void)
 	return 0;
 }
 
+/* ------------------------------------------------------------------ both ways at once */
+
+/*
+ * Copies in both directions, each behind a kernel that takes long, so that they begin late. Before
+ * that each device gets work that waits for the copy that it gets: small copies to the host, which
+ * @reads, or copies from the host. Neither must be in the way of the copies between the devices.
+ */
+static void both_ways(int k, bool reads)
+{
+	enum { EDGE = 64 << 10 };
+	uint32_t word[2] = { 0 };
+	int i, n;
+
+	for (i = 0; i < 2; i++) {
+		struct device *d = &device[i], *to = &device[!i];
+
+		for (n = 0; n < 4; n++)
+			spin(d, d->stream);
+		MUST(cuMemsetD32Async(d->buffer, 100 * k + i, EDGE / 4, d->stream));
+		MUST(cuMemcpyPeerAsync(to->more, to->ctx, d->buffer, d->ctx, EDGE, d->stream));
+		MUST(cuEventRecord(d->event, d->stream));
+	}
+	for (i = 0; i < 2; i++) {
+		MUST(cuCtxSetCurrent(device[i].ctx));
+		MUST(cuStreamWaitEvent(device[i].other, device[!i].event, 0));
+		MUST(cuMemsetD32Async(device[i].buffer + EDGE, k, EDGE / 4, device[i].other));
+	}
+	for (i = 0; i < 2 && reads; i++) {
+		MUST(cuMemcpyDtoHAsync_v2(&word[i], device[i].more + EDGE - 4, 4,
+					  device[i].other));
+		CHECK(word[i] == 100u * k + !i);
+	}
+	for (i = 0; i < 4 && !reads; i++)
+		MUST(cuMemcpyHtoDAsync_v2(device[i & 1].more + 2 * EDGE, words, EDGE,
+					  device[i & 1].other));
+	for (i = 0; i < 2; i++) {
+		MUST(cuStreamSynchronize(device[i].other));
+		MUST(cuMemcpyDtoH_v2(word, device[i].more + EDGE - 4, 4));
+		CHECK(word[0] == 100u * k + !i);
+	}
+}
+
+static int crossing(void)
+{
+	int k;
+
+	for (k = 1; k <= 4; k++)
+		both_ways(k, k & 1);
+	return 0;
+}
+
+/*
+ * What a solver does on several devices, as NVIDIA's Jacobi programs: a stream of each device
+ * computes when the edges of both neighbours are there, and two further streams then push this
+ * device's edges to the neighbours. Only the sum is waited for.
+ */
+enum { STEPS = 60, EDGE_WORDS = 4096 };
+
+static struct halo {
+	CUstream push[2];		/* to the device before, to the one behind */
+	CUevent computed, pushed[2][2];	/* .pushed[step % 2][] */
+	CUdeviceptr mine[2], theirs[2];	/* edges; .theirs[0] is that of the device before */
+} halo[DEVICES_MAX];
+
+static void halo_begin(int i)
+{
+	struct halo *h = &halo[i];
+	int k, n;
+
+	MUST(cuCtxSetCurrent(device[i].ctx));
+	MUST(cuEventCreate(&h->computed, CU_EVENT_DISABLE_TIMING));
+	for (k = 0; k < 2; k++) {
+		MUST(cuStreamCreate(&h->push[k], 0));
+		for (n = 0; n < 2; n++)
+			MUST(cuEventCreate(&h->pushed[n][k], CU_EVENT_DISABLE_TIMING));
+		h->mine[k] = device[i].buffer + k * 4 * EDGE_WORDS;
+		h->theirs[k] = device[i].more + k * 4 * EDGE_WORDS;
+		MUST(cuMemsetD32_v2(h->theirs[k], 0, EDGE_WORDS));
+	}
+	MUST(cuCtxSynchronize());
+}
+
+static void halo_step(int i, int n)
+{
+	const int to[2] = { (i + devices - 1) % devices, (i + 1) % devices };
+	CUstream compute = device[i].stream;
+	struct halo *h = &halo[i];
+	uint32_t edge[2];
+	int k;
+
+	MUST(cuCtxSetCurrent(device[i].ctx));
+	for (k = 0; k < 2; k++)
+		MUST(cuStreamWaitEvent(compute, halo[to[k]].pushed[n % 2][!k], 0));
+	for (k = 0; k < 2; k++)
+		MUST(cuMemsetD32Async(h->mine[k], n * DEVICES_MAX + i, EDGE_WORDS, compute));
+	MUST(cuEventRecord(h->computed, compute));
+	for (k = 0; k < 2; k++) {
+		MUST(cuMemcpyDtoHAsync_v2(&edge[k], h->theirs[k] + 4 * EDGE_WORDS - 4, 4, compute));
+		CHECK(!n || edge[k] >= (n - 1u) * DEVICES_MAX + to[k]);
+	}
+	for (k = 0; k < 2; k++) {
+		MUST(cuStreamWaitEvent(h->push[k], h->computed, 0));
+		MUST(cuMemcpyAsync(halo[to[k]].theirs[!k], h->mine[k], 4 * EDGE_WORDS, h->push[k]));
+		MUST(cuEventRecord(h->pushed[(n + 1) % 2][k], h->push[k]));
+	}
+}
+
+static int halos(void)
+{
+	int i, n;
+
+	for (i = 0; i < devices; i++)
+		halo_begin(i);
+	for (n = 0; n < STEPS; n++)
+		for (i = 0; i < devices; i++)
+			halo_step(i, n);
+	for (i = 0; i < devices; i++) {
+		MUST(cuCtxSetCurrent(device[i].ctx));
+		MUST(cuCtxSynchronize());
+	}
+	return 0;
+}
+
 /* ------------------------------------------------------------------ boxes */
 
 static int boxes(void)
@@ -323,6 +446,7 @@ int main(int argc, char **argv)
 {
 	static const struct { const char *name; int (*run)(void); } modes[] = {
 		{ "order", order }, { "threads", threads }, { "boxes", boxes },
+		{ "crossing", crossing }, { "halos", halos },
 		{ "broadcast", broadcast }, { "send", by_tree }, { "loop", one_by_one },
 		{ "dies", dies }, { "all_die", all_die }, { "on", copies_on },
 	};

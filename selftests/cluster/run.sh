@@ -353,11 +353,11 @@ run_peers()
 	local all=$((5 * 4 << 20)) name up given
 
 	over="$mpi, 2 proxies: "
-	for name in order boxes; do
+	for name in order boxes crossing halos; do
 		step "copies between GPUs: $name" --gpus 2 "$work/peers" $name "$cubin"
 	done
 	over="$mpi, 4 proxies: "
-	for name in order threads broadcast; do
+	for name in order threads broadcast halos; do
 		step "copies between GPUs: $name" --gpus 4 "$work/peers" $name "$cubin"
 	done
 	step "one buffer to all, one by one" --gpus 4 --counts "$work/peers" loop "$cubin"
