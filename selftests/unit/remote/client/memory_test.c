@@ -38,7 +38,8 @@ bool host_functions_pending(void) { return false; }
 bool managed_has(CUdeviceptr ptr) { return false; }
 void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where) { return NULL; }
 CUresult call_ask(struct call *c, size_t fixed) { return CUDA_ERROR_SYSTEM_NOT_READY; }
-void client_say(const char *format, ...) { }
+static unsigned int said;
+void client_say(const char *format, ...) { said++; }
 
 void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes)
 {
@@ -246,6 +247,52 @@ static void host_memory(void **state)
 	assert_int_equal(cuMemFreeHost(q), CUDA_SUCCESS);
 }
 
+/* whether a kernel of the first server that is given @address is said to be the error's cause */
+static bool is_told(void *address)
+{
+	const uint64_t packed[] = { 0, (uintptr_t)address, 7 };
+	const unsigned int before = said;
+
+	hostmem_end(&contexts[1]);	/* nothing was told yet */
+	hidden_note(peers, (const uint8_t *)packed, sizeof(packed));
+	hidden_tell(peers);
+	hidden_note(peers, (const uint8_t *)packed, sizeof(packed));
+	hidden_tell(peers);
+	assert_in_range(said, before, before + 1);
+	return said > before;
+}
+
+/* Parameters of kernels that are addresses of host memory which the kernel's GPU does not see. */
+static void host_memory_that_no_gpu_sees(void **state)
+{
+	static uint8_t mine[8192], same[ARENA];
+	void *pinned, *mapped;
+	uint64_t bytes;
+
+	assert_int_equal(cuMemHostRegister_v2(mine, 4096, 0), 0);
+	assert_int_equal(cuMemHostAlloc(&pinned, 100, 0), 0);
+	assert_true(is_told(mine));
+	assert_true(is_told(mine + 4095));
+	assert_false(is_told(mine + 4096));
+	assert_true(is_told(pinned));
+	assert_true(is_told((uint8_t *)pinned + 96));
+	assert_false(is_told(NULL));
+	/* nothing was noted: another error has another cause */
+	assert_int_equal(cuMemHostUnregister(mine), 0);
+	assert_false(is_told(mine));
+	/* the arena is mapped where the GPU of its server sees it */
+	mapped = same + ((uint8_t *)pinned - (uint8_t *)kvgpu_remote_arena(NULL, &bytes));
+	assert_int_equal(cuMemFreeHost(pinned), 0);
+	peers->pinned = 2;
+	peers->same = same;
+	assert_int_equal(cuMemHostAlloc(&pinned, 100, 0), 0);
+	peers->pinned = 0;
+	assert_ptr_equal(pinned, mapped);
+	assert_false(is_told(pinned));
+	peers->same = NULL;
+	assert_int_equal(cuMemFreeHost(pinned), 0);
+}
+
 /*
  * In whatever order pieces of whatever sizes are given back, all of the memory is one piece again.
  */
@@ -381,7 +428,8 @@ int main(void)
 		cmocka_unit_test(handles), cmocka_unit_test(nodes_hang_on_graphs),
 			cmocka_unit_test(device_memory),
 		cmocka_unit_test(two_servers),
-		cmocka_unit_test(host_memory), cmocka_unit_test(pieces_for_long),
+		cmocka_unit_test(host_memory), cmocka_unit_test(host_memory_that_no_gpu_sees),
+		cmocka_unit_test(pieces_for_long),
 			cmocka_unit_test(pieces_on_their_way),
 		cmocka_unit_test(an_empty_ring_begins_anew),
 		cmocka_unit_test(pieces_for_a_relay),
