@@ -283,7 +283,7 @@ static CUresult not_captured(CUstream stream, CUresult otherwise)
 static CUresult close_gate(struct route *to, const struct gate *like, uint64_t stream)
 {
 	struct gate *g = malloc(sizeof(*g));
-	struct q_host_call q = { .stream = stream };
+	struct q_host_call q = { .stream = stream, .ordered = true };
 	struct call c = { .op = OP_host_call, .fixed = &q, .bytes = sizeof(q), .to = *to };
 	CUresult r;
 

@@ -204,7 +204,7 @@ void client_happened(void *ctx, const struct kvgpu_remote_happening *h, const vo
 
 static CUresult submit(CUstream stream, CUhostFn fn, CUstreamCallback callback, void *data)
 {
-	struct q_host_call q = { .with_status = !!callback };
+	struct q_host_call q = { .with_status = !!callback, .ordered = several };
 	struct call c = { .op = OP_host_call, .fixed = &q, .bytes = sizeof(q) };
 	bool kept;
 	CUresult r = call_enter(0);

@@ -70,20 +70,86 @@ static void run_with_status(CUstream stream, CUresult status, void *hosted)
 	call(hosted, status);
 }
 
+/* ------------------------------------------------------------------ order of functions */
+
+/*
+ * CUDA calls functions of independent streams in any order, and perhaps one at a time. A function
+ * of a client with several servers may wait for one of another server, and that one for a function
+ * that was submitted here before. So that this one is called first, each stream waits for the
+ * function before, whatever its stream.
+ */
+static void come_after(struct server *s, CUstream stream)
+{
+	if (s->ordered.event)
+		CALL(s, cuStreamWaitEvent, stream, s->ordered.event, 0);
+}
+
+/* record an event behind the function that was just submitted, in its context, which is current */
+static void come_before(struct server *s, CUstream stream)
+{
+	CUevent event = s->ordered.event;
+	bool other = !event || s->ordered.context != s->current;
+
+	if (other && event_take(s, &event))
+		return;
+	if (CALL(s, cuEventRecord, event, stream)) {
+		if (other)
+			event_put(s, s->current, event);
+		return;
+	}
+	if (other && s->ordered.event)
+		CALL(s, cuEventDestroy_v2, s->ordered.event);
+	s->ordered.event = event;
+	s->ordered.context = s->current;
+}
+
+void ordered_forget(struct server *s, uint64_t context)
+{
+	if (s->ordered.context == context)
+		s->ordered.event = NULL;
+}
+
+static CUresult submit(struct server *s, CUstream stream, struct hosted *h, bool with_status)
+{
+	return with_status ? CALL(s, cuStreamAddCallback, stream, run_with_status, h, 0) :
+			     CALL(s, cuLaunchHostFunc, stream, hosted_run, h);
+}
+
+static CUresult submit_in_order(struct server *s, uint64_t id, CUstream stream, struct hosted *h,
+				bool with_status)
+{
+	const uint64_t before = s->current, its = parent_of(s, id);
+	CUstreamCaptureMode mode;
+	CUresult r;
+
+	if (its)
+		enter_context(s, its);
+	mode = relax(s);
+	come_after(s, stream);
+	r = submit(s, stream, h, with_status);
+	if (!r)
+		come_before(s, stream);
+	unrelax(s, mode);
+	enter_context(s, before);
+	return r;
+}
+
 CUresult frame_host_call(struct server *s, const struct q_host_call *q,
 			 struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {
 	struct hosted *h;
 	CUstream stream;
+	bool once;
 	CUresult r;
 
 	if (!stream_find(s, q->stream, &stream))
 		return CUDA_ERROR_INVALID_HANDLE;
-	h = hosted_new(s, q->id, !not_capturing(s, stream));
+	once = !not_capturing(s, stream);
+	h = hosted_new(s, q->id, once);
 	if (!h)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	r = q->with_status ? CALL(s, cuStreamAddCallback, stream, run_with_status, h, 0) :
-	    CALL(s, cuLaunchHostFunc, stream, hosted_run, h);
+	r = once && q->ordered ? submit_in_order(s, q->stream, stream, h, q->with_status) :
+				 submit(s, stream, h, q->with_status);
 	if (r)
 		hosted_free(h);
 	return r;

@@ -96,6 +96,12 @@ struct server {
 	} spare[SPARE_EVENTS];
 	unsigned int nr_spare;
 
+	/* hostfunc.c: behind the last function that was submitted in order; NULL: there is none */
+	struct {
+		CUevent event;
+		uint64_t context;
+	} ordered;
+
 	/* quota.c */
 	struct charge *charges;
 	unsigned int nr_charges, max_charges;
@@ -476,6 +482,8 @@ struct hosted *hosted_new(struct server *s, uint64_t id, bool once);
 void hosted_free(struct hosted *h);
 void hosted_free_all(struct server *s);
 void hosted_run(void *hosted);
+/* the context is about to end, or has ended, and its events with it */
+void ordered_forget(struct server *s, uint64_t context);
 /*
  * CUDA_SUCCESS; CUDA_ERROR_NOT_SUPPORTED: the stream captures, so what is submitted would be done
  * later; or the stream's error.

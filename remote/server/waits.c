@@ -192,6 +192,7 @@ void waits_forget(struct server *s, unsigned int class, const void *what, uint64
 	if (context) {
 		gate_forget(s, id);
 		copies_forget(s, id);
+		ordered_forget(s, id);
 	}
 	while ((w = *at)) {
 		if (!(context && w->context == id && !w->copies) &&
