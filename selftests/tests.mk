@@ -325,7 +325,7 @@ SRC_remote/turns/turns_test	:= remote/turns/turns.c
 FUZZ_TESTS += remote/turns/turns_fuzz
 FUZZSRC_remote/turns/turns_fuzz	:= remote/turns/turns.c
 # --- remote/cluster: the files that can be tested without MPI and without processes
-UNIT_TESTS += $(addprefix remote/cluster/relay/,cut_test tap_test message_test greet_test measure_test note_test pull_test registry_test) \
+UNIT_TESTS += $(addprefix remote/cluster/relay/,cut_test tap_test message_test greet_test measure_test note_test pull_test ranks_test registry_test) \
 	      remote/client/cut_test $(addprefix remote/cluster/run/,options_test plan_test slurm_test)
 SRC_remote/cluster/relay/cut_test	:=
 SRC_remote/cluster/relay/tap_test	:= remote/cluster/relay/tap.c
@@ -343,6 +343,7 @@ $(addprefix $(O)/asan/,remote/cluster/relay/pull.o selftests/unit/remote/cluster
 SRC_remote/client/cut_test	:=
 SRC_remote/cluster/run/options_test	:= remote/cluster/run/options.c
 SRC_remote/cluster/run/slurm_test	:= $(addprefix remote/cluster/run/,slurm.c step.c command.c plan.c)
+SRC_remote/cluster/relay/ranks_test	:= remote/cluster/relay/ranks.c
 SRC_remote/cluster/relay/registry_test	:= remote/cluster/relay/registry.c
 SRC_remote/cluster/run/plan_test	:= $(addprefix remote/cluster/run/,plan.c command.c)
 UNIT_TESTS += remote/pmem/pmem_test

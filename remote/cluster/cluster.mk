@@ -5,7 +5,7 @@ CLUSTER_MPIS	:= $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m)),$(
 CLUSTER_RUN_OBJ	:= $(patsubst %.c,$(REMOTE_OUT)/obj/%.o,$(wildcard remote/cluster/run/*.c))
 # Files of the relay that include mpi.h are compiled once for each MPI. The others, and all of
 # remote/server, are compiled once.
-CLUSTER_PLAIN	:= $(addprefix remote/cluster/relay/,nursery.c count.c registry.c)
+CLUSTER_PLAIN	:= $(addprefix remote/cluster/relay/,nursery.c count.c registry.c ranks.c)
 CLUSTER_MPI	:= $(filter-out $(CLUSTER_PLAIN),$(wildcard remote/cluster/relay/*.c))
 CLUSTER_SERVER	:= $(wildcard remote/server/*.c) $(REMOTE_SHARED) $(addprefix remote/starter/,filter.c confine.c) $(CLUSTER_PLAIN) \
 		   remote/cluster/run/folder.c
@@ -33,4 +33,4 @@ $(foreach m,$(CLUSTER_MPIS),$(eval $(call cluster_mpi,$(m))))
 
 cluster: remote $(REMOTE_OUT)/kvgpu-run $(addprefix $(REMOTE_OUT)/kvgpu-relay-,$(CLUSTER_MPIS)) ## kvgpu-run; prints where
 .PHONY: cluster
--include $(CLUSTER_RUN_OBJ:.o=.d) $(addprefix $(REMOTE_OUT)/obj/remote/cluster/relay/,nursery.d count.d registry.d)
+-include $(CLUSTER_RUN_OBJ:.o=.d) $(addprefix $(REMOTE_OUT)/obj/remote/cluster/relay/,nursery.d count.d registry.d ranks.d)

@@ -13,6 +13,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "ranks.h"
 #include "relay.h"
 
 enum {
@@ -125,6 +126,21 @@ static void name_job(struct settings *s)
 		s->job = 0;
 }
 
+/*
+ * Becomes the rank's own command where mpirun has started all ranks by the same one, so that ps
+ * tells which process is the broker and which is whose proxy. Returns only if that is not to be
+ * done (true), or can't be (false).
+ */
+static bool become_rank(int argc, char **argv)
+{
+	if (argc < 2 || strcmp(argv[1], "ranks"))
+		return true;
+	if (ranks_pick(getenv("OMPI_COMM_WORLD_RANK"), &argc, &argv))
+		execv(argv[0], argv);
+	nursery_say("mpirun has started a rank that kvgpu-run did not ask for");
+	return false;
+}
+
 int main(int argc, char **argv)
 {
 	struct settings s = { DEFAULT_STAGING,		DEFAULT_SLOTS,	    EAGER_MEASURED,
@@ -133,10 +149,11 @@ int main(int argc, char **argv)
 			      .gpu = "-",
 			      .label = "-:-" };
 	int nursery = -1, r;
-	bool proxy = argc > 1 && !strcmp(argv[1], "proxy");
+	bool proxy;
 
-	if (argc < 2 || !read_options(argc - 1, argv + 1, &s))
+	if (!become_rank(argc, argv) || argc < 2 || !read_options(argc - 1, argv + 1, &s))
 		return 2;
+	proxy = !strcmp(argv[1], "proxy");
 	if (!strcmp(argv[1], "count"))
 		return count_run(s.library);
 	if (!read_secret(&s)) {

@@ -47,6 +47,15 @@ static const char *name_of(const struct host *h)
 }
 
 /*
+ * Open MPI from 5.0 on is built on PRRTE. Debian 13's (5.0.7) crashes where its command line has
+ * several programs (reported as issue 13303 of open-mpi/ompi), so all ranks start the same command.
+ */
+static bool is_prrte(const struct job *j)
+{
+	return j->o->mpi == MPI_KIND_OPENMPI && j->mpi_major >= 5;
+}
+
+/*
  * The arguments of mpirun itself. Ranks may run on any processor, and be more than there are: their
  * number is that of the GPUs.
  */
@@ -61,15 +70,25 @@ static bool add_mpirun(const struct job *j, bool local, struct command *c)
 		return !local || (add(c, "-launcher") && add(c, "fork"));
 	if (j->o->allow_root && !add(c, "--allow-run-as-root"))
 		return false;
-	/* without other machines, mpirun need not look for a batch queue or for ssh */
-	if (local && !(add(c, "--mca") && add(c, "plm") && add(c, "isolated")))
+	/* with fault tolerance the other ranks go on when one ends */
+	if (is_prrte(j) && !(add(c, "--with-ft") && add(c, "ulfm")))
+		return false;
+	/*
+	 * Without other machines, Open MPI 4 need not look for a batch queue or for ssh. Open MPI 5
+	 * does not look for them then, but for pairs of network interfaces, and prints a line about
+	 * each pair that it does not find.
+	 */
+	if (local && !(add(c, "--mca") && add(c, is_prrte(j) ? "btl_tcp_if_include" : "plm") &&
+		       add(c, is_prrte(j) ? "lo" : "isolated")))
 		return false;
 	/*
 	 * MPI's shared memory lies in the folder, and is removed with it also when mpirun could not
 	 * clean up; other machines have no such folder
 	 */
 	if (local && j->folder &&
-	    !(add(c, "--mca") && add(c, "btl_vader_backing_directory") && add(c, "%s", j->folder)))
+	    !(add(c, "--mca") &&
+	      add(c, "btl_%s_backing_directory", is_prrte(j) ? "sm" : "vader") &&
+	      add(c, "%s", j->folder)))
 		return false;
 	return add_words(c, openmpi);
 }
@@ -145,6 +164,47 @@ bool command_proxy(const struct job *j, const struct place *p, struct command *c
 	       add_settings(j->o, c);
 }
 
+/* each rank a program of mpirun's command line */
+static bool add_programs(const struct job *j, struct command *c)
+{
+	unsigned int i;
+
+	if (!add_hosts(j, c) || !add_rank(j, "localhost", c) || !command_broker(j, c))
+		return false;
+	for (i = 0; i < j->nr_places; i++)
+		if (!add(c, ":") || !add_rank(j, name_of(&j->hosts[j->places[i].host]), c) ||
+		    !command_proxy(j, &j->places[i], c))
+			return false;
+	return true;
+}
+
+/*
+ * One program for all ranks: the relay, with the commands of all ranks. Each rank takes its own out
+ * of them (../relay/ranks.h). With "seq" the hosts are those of the ranks, in their order.
+ */
+static bool add_ranks(const struct job *j, struct command *c)
+{
+	char *list = NULL;
+	unsigned int i;
+	size_t size;
+	FILE *f = open_memstream(&list, &size);
+	bool fine;
+
+	if (!f)
+		return false;
+	fputs("localhost", f);
+	for (i = 0; i < j->nr_places; i++)
+		fprintf(f, ",%s", name_of(&j->hosts[j->places[i].host]));
+	fine = !fclose(f) && add(c, "--map-by") && add(c, "seq") && add(c, "--host") &&
+	       add(c, "%s", list) && add(c, "-n") && add(c, "%u", j->nr_places + 1) &&
+	       add(c, "-x") && add(c, "KVGPU_CLUSTER_SECRET") && add(c, "%s", j->relay) &&
+	       add(c, "ranks") && command_broker(j, c);
+	free(list);
+	for (i = 0; fine && i < j->nr_places; i++)
+		fine = add(c, "--next") && command_proxy(j, &j->places[i], c);
+	return fine;
+}
+
 bool command_job(const struct job *j, struct command *c)
 {
 	bool local = true;
@@ -152,14 +212,7 @@ bool command_job(const struct job *j, struct command *c)
 
 	for (i = 0; i < j->nr_places; i++)
 		local = local && j->hosts[j->places[i].host].local;
-	if (!add_mpirun(j, local, c) || !add_hosts(j, c) || !add_rank(j, "localhost", c) ||
-	    !command_broker(j, c))
-		return false;
-	for (i = 0; i < j->nr_places; i++)
-		if (!add(c, ":") || !add_rank(j, name_of(&j->hosts[j->places[i].host]), c) ||
-		    !command_proxy(j, &j->places[i], c))
-			return false;
-	return true;
+	return add_mpirun(j, local, c) && (is_prrte(j) ? add_ranks(j, c) : add_programs(j, c));
 }
 
 bool command_count(const struct job *j, const struct host *host, struct command *c)

@@ -17,6 +17,7 @@ struct command {
 struct job {
 	const struct run_options *o;	/* .mpi is not MPI_KIND_AUTO */
 	const char *mpirun, *relay, *folder;
+	unsigned int mpi_major;		/* the first number of Open MPI's version */
 	const struct host *hosts;
 	const struct place *places;	/* the places of this job */
 	unsigned int nr_places, first;	/* first: the number in the address of the first place */

@@ -68,22 +68,33 @@ int read_lines(const struct run *r, const struct command *c, void (*line)(void *
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static void look_for_kind(void *kind, char *text)
+struct version {
+	enum mpi_kind kind;
+	unsigned int major;
+};
+
+/* "mpirun (Open MPI) 4.1.4", "mpirun.openmpi (OpenRTE) 4.1.4", or several lines with "HYDRA" */
+static void look_for_version(void *ctx, char *text)
 {
-	if (strstr(text, "Open MPI") || strstr(text, "OpenRTE"))
-		*(enum mpi_kind *)kind = MPI_KIND_OPENMPI;
+	struct version *v = ctx;
+
+	if (strstr(text, "Open MPI") || strstr(text, "OpenRTE")) {
+		v->kind = MPI_KIND_OPENMPI;
+		if (strchr(text, ')'))
+			sscanf(strchr(text, ')') + 1, "%u", &v->major);
+	}
 	if (strstr(text, "HYDRA"))
-		*(enum mpi_kind *)kind = MPI_KIND_MPICH;
+		v->kind = MPI_KIND_MPICH;
 }
 
-static enum mpi_kind kind_of(const struct run *r, const char *mpirun)
+static struct version version_of(const struct run *r, const char *mpirun)
 {
 	struct command c = { .word = { (char *)(uintptr_t)mpirun, (char *)(uintptr_t) "--version" },
 			     .n = 2 };
-	enum mpi_kind kind = MPI_KIND_AUTO;
+	struct version v = { .kind = MPI_KIND_AUTO };
 
-	read_lines(r, &c, look_for_kind, &kind);
-	return kind;
+	read_lines(r, &c, look_for_version, &v);
+	return v;
 }
 
 /* find the first mpirun that is there and is of the wanted kind */
@@ -92,14 +103,15 @@ static bool find_mpirun(struct run *r)
 	static const char *const names[] = { "mpirun", "mpirun.openmpi", "mpirun.mpich",
 					     "mpiexec.hydra", NULL };
 	const char *const one[] = { r->o.mpirun, NULL }, *const *name = r->o.mpirun ? one : names;
-	enum mpi_kind kind;
+	struct version v;
 
 	for (; *name; name++) {
-		kind = kind_of(r, *name);
-		if (kind == MPI_KIND_AUTO || (r->o.mpi != MPI_KIND_AUTO && r->o.mpi != kind))
+		v = version_of(r, *name);
+		if (v.kind == MPI_KIND_AUTO || (r->o.mpi != MPI_KIND_AUTO && r->o.mpi != v.kind))
 			continue;
 		r->mpirun = *name;
-		r->o.mpi = kind;
+		r->mpi_major = v.major;
+		r->o.mpi = v.kind;
 		return true;
 	}
 	complain("there is no mpirun%s%s in the path: install openmpi-bin or mpich, or name it by --mpirun",

@@ -33,8 +33,9 @@ struct listing {
 
 static struct job job_of(const struct run *r)
 {
-	return (struct job){ .o = &r->o, .mpirun = r->mpirun, .relay = r->relay,
-			     .hosts = r->hosts, .node = r->node, .binds = r->binds };
+	return (struct job){ .o = &r->o, .mpirun = r->mpirun, .mpi_major = r->mpi_major,
+			     .relay = r->relay, .hosts = r->hosts, .node = r->node,
+			     .binds = r->binds };
 }
 
 /* ------------------------------------------------------------------ lines */

@@ -28,6 +28,7 @@ struct running {
 struct run {
 	struct run_options o;
 	const char *mpirun;
+	unsigned int mpi_major;		/* the first number of Open MPI's version */
 	char relay[PATH_MAX], client[PATH_MAX], folder[64], secret[SECRET_TEXT];
 	struct host hosts[HOSTS_MAX];
 	unsigned int nr_hosts;

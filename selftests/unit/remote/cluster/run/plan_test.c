@@ -156,15 +156,15 @@ static void spread_over_hosts(void **state)
 
 static char text[4096];
 
-static const char *line_of(enum mpi_kind kind, unsigned int n)
+static const char *line_of_version(enum mpi_kind kind, unsigned int major, unsigned int n)
 {
 	struct run_options o = { .mpi = kind,
 				 .library = "gpu.so",
 				 .eager = UINT64_MAX,
 				 .spin_us = UINT64_MAX,
 				 .staging = 65536 };
-	struct job j = { .o = &o, .mpirun = "mpirun", .relay = "relay", .folder = "/folder",
-			 .hosts = hosts, .places = places, .nr_places = n };
+	struct job j = { .o = &o, .mpirun = "mpirun", .mpi_major = major, .relay = "relay",
+			 .folder = "/folder", .hosts = hosts, .places = places, .nr_places = n };
 	struct command c = { .n = 0 };
 	unsigned int i;
 
@@ -175,6 +175,11 @@ static const char *line_of(enum mpi_kind kind, unsigned int n)
 	assert_null(c.word[c.n]);
 	command_free(&c);
 	return text;
+}
+
+static const char *line_of(enum mpi_kind kind, unsigned int n)
+{
+	return line_of_version(kind, 4, n);
 }
 
 #define BROKER	"relay broker --folder /folder --first 0 --staging 65536"
@@ -195,6 +200,26 @@ static void command_lines(void **state)
 	assert_non_null(strstr(line_of(MPI_KIND_MPICH, 1), "-launcher fork"));
 }
 
+/* Open MPI 5 of Debian 13 crashes where its command line has two programs */
+static void one_command_for_all_ranks(void **state)
+{
+	const char *line;
+
+	plan_hosts("near:1,far:2", "near", hosts, &why);
+	places_for(assumed(2), 0, false);
+	assert_string_equal(line_of_version(MPI_KIND_OPENMPI, 5, 3),
+		"mpirun --with-ft ulfm --oversubscribe --bind-to none --mca mpi_yield_when_idle 0 --map-by seq"
+		" --host localhost,localhost,far,far -n 4 -x KVGPU_CLUSTER_SECRET relay ranks"
+		" relay broker --folder /folder --first 0 --staging 65536"
+		" --next relay proxy --library gpu.so --device 0 --gpu - --staging 65536"
+		" --next relay proxy --library gpu.so --device 0 --gpu - --staging 65536"
+		" --next relay proxy --library gpu.so --device 1 --gpu - --staging 65536");
+	line = line_of_version(MPI_KIND_OPENMPI, 5, 1);
+	assert_non_null(strstr(line, "btl_sm_backing_directory /folder"));
+	assert_null(strstr(line, "plm"));
+	assert_non_null(strstr(line, "btl_tcp_if_include lo"));
+}
+
 static void another_job_around(void **state)
 {
 	assert_true(command_is_foreign("PMI_RANK=1", false));
@@ -213,7 +238,7 @@ int main(void)
 		cmocka_unit_test(local_ones_first), cmocka_unit_test(wrong_hosts),
 			cmocka_unit_test(one_after_the_other),
 		cmocka_unit_test(by_memory_and_load), cmocka_unit_test(spread_over_hosts),
-		cmocka_unit_test(command_lines),
+		cmocka_unit_test(command_lines), cmocka_unit_test(one_command_for_all_ranks),
 			cmocka_unit_test(another_job_around),
 	};
 
