@@ -17,7 +17,7 @@ TB=testbed/tb
 report=build/demo/report.json
 bytes=${DEMO_BYTES:-256M}
 model_args=${DEMO_MODEL_ARGS-}
-status=0
+wrong=()		# the titles of the steps that failed
 export PYTHONDONTWRITEBYTECODE=1
 
 will "set-up: packages, root file systems, kernels, GPU model, client (once; then seconds)" 60
@@ -261,26 +261,26 @@ printf '%s\n' "GPU%: its part of the GPU's time; ENT%: what its weight (WGHT) en
 wait
 
 step
-cuda_in_both vector_add matmul_tiled fft || status=1
+cuda_in_both vector_add matmul_tiled fft || wrong+=("${titles[at - 1]}")
 
 step
 vgpu guest stop g2 2>&1 | indent
 lab_there | indent
-cuda_in_lab vector_add matmul_tiled | indent || status=1
+cuda_in_lab vector_add matmul_tiled | indent || wrong+=("${titles[at - 1]}")
 
 step
-selftests/demo/cluster.sh 2>&1 | indent || status=1
+selftests/demo/cluster.sh 2>&1 | indent || wrong+=("${titles[at - 1]}")
 
 step
-selftests/demo/report.py "$out" "$report" "$bytes" $SECONDS "$model_args" >build/demo/table.txt || status=1
+selftests/demo/report.py "$out" "$report" "$bytes" $SECONDS "$model_args" >build/demo/table.txt || wrong+=("the measurements")
 for g in lab g1; do vgpu guest stop $g 2>&1 | indent; done
 vgpu down 2>&1 | indent
 step_done
 
 printf '\n'
-selftests/demo/screen.py "$out" "$report" $SECONDS || status=1
-if [ $status -ne 0 ]; then
-	echo "demo: not all checks passed" >&2
+selftests/demo/screen.py "$out" "$report" $SECONDS || wrong+=("the last screen's checks")
+if [ ${#wrong[@]} -ne 0 ]; then
+	printf 'demo: FAILED: %s\n' "${wrong[@]}" >&2
 	exit 1
 fi
 keep_times
