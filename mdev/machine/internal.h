@@ -292,7 +292,6 @@ struct machine_event {
 		struct { u8 unit; u64 inst, va; u32 info; } fault;
 		struct kvgpu_pbdma_snap pbdma;
 		struct {
-			u64 inst;
 			u32 intr, trap, nr;
 			struct kvgpu_reg_val regs[KVGPU_HW_GR_REGS + 1];
 		} gr;

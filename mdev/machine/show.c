@@ -83,6 +83,8 @@ static void show_vgpu_state(struct seq_file *s, struct kvgpu_vgpu *v)
 		"registers in use %u read %llu written %llu unlisted %llu dropped %llu denied %llu\n",
 		v->m->trap.nr_slots_used, v->m->trap.nr_reads, v->m->trap.nr_writes,
 		v->m->trap.nr_unlisted, v->m->trap.nr_dropped, v->m->trap.nr_denied);
+	seq_printf(s, "events waiting %u dropped %llu\n", v->m->event_put - v->m->event_get,
+		   v->m->events_dropped);
 	for (i = 0; i < KVGPU_MAX_RUNL; i++)
 		if (v->m->runl_nr[i])
 			seq_printf(s, "runlist %u entries %u%s\n", i, v->m->runl_nr[i],

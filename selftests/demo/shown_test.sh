@@ -76,6 +76,7 @@ mkdir -p "$work/cache/check"
 ) 8>"$work/cache/check/running"
 result $? "a second check with beds says that one runs, and ends" "$work/out"
 (
+	mkdir -p build
 	exec 8>>build/check.running
 	flock -n 8	# fails if the check that runs this test has the lock: that is held, too, which is all this test needs
 	KVGPU_CACHE=$work/cache timeout 20 selftests/check.sh fast tools >"$work/out" 2>&1

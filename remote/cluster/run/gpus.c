@@ -291,12 +291,13 @@ static int find_hosts(struct run *r, const char **why)
 		return nr;
 	}
 	n = plan_hosts(r->o.hosts, r->node, r->hosts, why);
-	*why = "a host is not in Slurm's allocation";
 	for (i = 0; i < n; i++) {
 		for (k = 0; k < nr && strcmp(r->hosts[i].name, nodes[k].name); k++)
 			;
-		if (k == nr)
+		if (k == nr) {
+			*why = "a host is not in Slurm's allocation";
 			return -1;
+		}
 	}
 	return n;
 }

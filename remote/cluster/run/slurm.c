@@ -18,7 +18,7 @@ static bool add_node(struct nodes *n, const char *front, size_t length, const ch
 	struct host h = { .gpus = GPUS_UNKNOWN };
 	int at;
 
-	n->why = "there are more than 64 nodes: --hosts names those that are wanted";
+	n->why = "there are more than 64 nodes, and kvgpu-run takes an allocation of 64 at most";
 	if (n->nr == HOSTS_MAX)
 		return false;
 	n->why = "a node's name is too long";
