@@ -60,8 +60,8 @@ cmd_kernel_tree()
 	kernel_tree "$label"
 }
 
-# tb kernels: prints suite, release and role of each kernel. The tools root has their headers as
-# /lib/modules/RELEASE/build.
+# tb kernels: prints suite, release and role (base, oldest, newest or debug) of each kernel. The
+# tools root has their headers as /lib/modules/RELEASE/build.
 cmd_kernels()
 {
 	[ $# -eq 0 ] || usage_error "kernels: takes no arguments"

@@ -114,8 +114,9 @@ static int host_round(unsigned int mode)
 }
 
 /*
- * Begin and end arithmetic in rounding mode @mode. The compiler must not move the arithmetic out:
- * it may read and write what the pointers point to in between.
+ * Begin and end arithmetic in rounding mode @mode. The compiler must not move the arithmetic out
+ * from between the two calls. The pointers name the operands and the result: the compiler has to
+ * take it that each call reads and writes them.
  */
 static inline void round_begin(unsigned int mode, const void *a, const void *b, const void *c)
 {

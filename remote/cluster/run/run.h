@@ -36,7 +36,7 @@ struct run {
 	const char *node;
 	bool binds;			/* Slurm's TaskPlugin binds processes to CPUs */
 	char hostfile[128];		/* for srun, which takes its name from a variable */
-	char label[64];			/* JOB:PROGRAM for the machines' registries */
+	char label[64];			/* "SLURM_JOB:PROGRAM", shown by --list of other runs */
 	struct gpu gpus[GPUS_MAX];
 	unsigned int nr_gpus;
 	struct place places[DEVICES_MAX];

@@ -319,8 +319,8 @@ static bool is_new(const char *feature)
 }
 
 /*
- * the mnemonic with each of its modifiers, and with each kind of operand; what is wrong in a
- * doubtful text counts apart
+ * Whether the text shows a mnemonic, a modifier of it or a kind of its operand that no text before
+ * it showed.
  */
 static bool shows_something(const char *text)
 {
