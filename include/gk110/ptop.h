@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * PTOP (rnndb: PUNITS): the numbers of units on the die, the units that are switched off, and the
- * device table, which has each engine's numbers in other units. Sources: rnndb bus/punits.xml,
- * nouveau nvkm/subdev/top/gk104.c, nvkm/subdev/devinit/gf100.c.
+ * device table, which has each engine's numbers in other units (runlist, bits for interrupt and
+ * reset, fault unit). A GPC is a cluster of shader units, a TPC a part of it. An FBP is a partition
+ * of the frame buffer, that is of video memory.
+ *
+ * Sources: rnndb bus/punits.xml, nouveau nvkm/subdev/top/gk104.c, nvkm/subdev/devinit/gf100.c.
  */
 #ifndef KVGPU_GK110_PTOP_H
 #define KVGPU_GK110_PTOP_H
@@ -13,7 +16,7 @@
 #define PTOP_SIZE			0x000400
 
 #define PTOP_LOW			0x022000	/* range 0x022000-0x0223ff */
-/* 1 enables the PMU (nouveau pmu/gt215.c). */
+/* Bit ON, 1: the PMU, the microcontroller for power, is enabled (nouveau pmu/gt215.c). */
 #define PTOP_PMU_ENABLE			0x022210
 #define   PTOP_PMU_ENABLE_ON		BIT(0)
 #define PTOP_FUSE_CONTROL		0x022400
@@ -82,7 +85,8 @@
 
 /*
  * The K20m has 13 of the design's 15 TPCs and five of its six frame-buffer partitions (FBP). Which
- * of them are off differs from card to card; these are the GPU model's.
+ * of them are off differs from card to card. K20M_FBP_OFF and K20M_TPC_OFF are the units that are
+ * off in the GPU model.
  */
 #define   GK110_DESIGN_GPC		5
 #define   GK110_DESIGN_TPC_PER_GPC	3
@@ -93,14 +97,15 @@
 #define   K20M_LTC_SLICES		4
 
 /*
- * Engines. RESET: number of the bit in PMC_ENABLE (rnndb pmc.xml). MMIO: offset of the registers in
- * BAR0 (rnndb nv_mmio.xml). FAULT_UNIT, HUB_CLIENT: numbers of the engine in MMU faults, that
- * is u of GMMU_FAULT_INST(u), and GMMU_FAULT_INFO_CLIENT (nouveau fifo/gk104.c).
+ * Engines: GR is graphics, CE are copy engines. RESET: number of the bit in PMC_ENABLE (rnndb
+ * pmc.xml). MMIO: offset of the registers in BAR0 (rnndb nv_mmio.xml). FAULT_UNIT, HUB_CLIENT:
+ * numbers of the engine in MMU faults, that is u of GMMU_FAULT_INST(u), and the value of
+ * GMMU_FAULT_INFO_CLIENT (gk110/mmu.h; nouveau fifo/gk104.c).
  */
 #define GR_RESET			12
 #define GR_MMIO				0x400000
 #define GR_FAULT_UNIT			0x00
-#define GR_HUB_CLIENT			0x04		/* FE */
+#define GR_HUB_CLIENT			0x04		/* FE, GR's front end */
 #define CE0_RESET			6
 #define CE1_RESET			7
 #define CE2_RESET			21

@@ -12,12 +12,14 @@
 
 #include "gk110/layout.h"
 
+/* Classes of channels. "Class A16F only": cla06f.h does not have the method or operation. */
 #define KEPLER_CHANNEL_GPFIFO_A		0xa06f
 #define KEPLER_CHANNEL_GPFIFO_B		0xa16f
 
 /*
  * Fields of a header, the word in front of the data of methods. With SEC_OP TERT0 and TERT2, a
- * header has TERT_OP, and fields of the old format (_OLD) or SUBDEVICE_MASK.
+ * header has TERT_OP, and fields of the old format (_OLD) or SUBDEVICE_MASK. SUBDEVICE_MASK selects
+ * some of the GPUs that share a pushbuffer (SLI), by their RAMFC_SUBDEVICE_ID (gk110/ram.h).
  */
 #define PB_SEC_OP			GENMASK(31, 29)
 #define   PB_SEC_TERT0			0

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Structures in memory that PFIFO of GK110 reads and writes. A channel has an instance block, which
- * begins with RAMFC: the channel's state in a PBDMA, saved while the channel is not loaded. The
- * channel's user submits work through USERD, which has the put and get pointers of the GPFIFO. The
- * GPFIFO is a ring of entries that point to pushbuffers. A runlist is a list of channels and
- * channel groups (TSGs) to schedule.
+ * begins with RAMFC: the channel's state in a PBDMA, the unit that fetches and decodes pushbuffers.
+ * The state is saved there while the channel is not loaded. The channel's user submits work through
+ * USERD, which has the put and get pointers of the GPFIFO. The GPFIFO is a ring of entries that
+ * point to pushbuffers. A runlist is a list of channels and channel groups (TSGs) to schedule.
  *
  * Sources: nouveau nvkm/engine/fifo/{gk104,gk110}.c, rnndb
  * fifo/gf100_pfifo.xml (a RAMFC word is loaded into the PBDMA register with the same offset), nvgpu
@@ -86,13 +86,17 @@
 #define RAMFC_PB_COUNT			0x88
 #define   RAMFC_PB_COUNT_VALUE		GENMASK(12, 0)
 #define RAMFC_SUBDEVICE			0x94
+/* Bits that name this GPU among the GPUs that share a pushbuffer (SLI). */
 #define   RAMFC_SUBDEVICE_ID		GENMASK(11, 0)
-#define   RAMFC_SUBDEVICE_USER		GENMASK(27, 16)	/* mask that PB_TERT0_STORE_MASK stored */
+/* Mask that a pushbuffer header PB_TERT0_STORE_MASK stored (gk110/push.h). */
+#define   RAMFC_SUBDEVICE_USER		GENMASK(27, 16)
+/* 0: the mask that a header selected last has no bit of ID, and the PBDMA drops methods. */
 #define   RAMFC_SUBDEVICE_ACTIVE	BIT(28)
+/* 1: pushbuffers may have headers with a mask, and ACTIVE has an effect. */
 #define   RAMFC_SUBDEVICE_ENABLE	BIT(29)
 #define RAMFC_PB_CRC			0x98
 #define RAMFC_FORMATS			0x9c
-/* Formats of pushbuffer headers that the channel can use: 0 old, 1 new, 2 both (rnndb). */
+/* Formats of pushbuffer headers (gk110/push.h) that the channel can use: 0 old, 1 new, 2 both. */
 #define   RAMFC_FORMATS_PB		GENMASK(9, 8)
 #define RAMFC_MEM_OP_A			0xa0
 #define RAMFC_TARGET			0xac
@@ -109,7 +113,7 @@
 #define   RAMFC_GP_SUBROUTINE		BIT(3)
 #define   RAMFC_GP_SYNC			BIT(4)
 #define RAMFC_HCE_CTRL			0xe4
-/* 1: the condition of SET_RENDER_ENABLE is false (rnndb). */
+/* 1: the condition of the copy class's SET_RENDER_ENABLE (gk110/ce.h) is false (rnndb). */
 #define   RAMFC_HCE_COND_OFF		BIT(2)
 #define   RAMFC_HCE_PRIV_MODE		BIT(5)
 #define RAMFC_CHID			0xe8
@@ -153,7 +157,7 @@
 /* A GPFIFO entry, in bytes, and the fields of its words 0 and 1 (cla16f.h). */
 #define GP_ENTRY_SIZE			8
 #define GP_ENTRY0_CONDITIONAL		BIT(0)
-#define GP_ENTRY0_GET			GENMASK(31, 2)	/* bits 31:2 of pushbuffer's address */
+#define GP_ENTRY0_GET			GENMASK(31, 2)	/* bits 31:2 of the pushbuffer's address */
 #define GP_ENTRY1_GET_HI		GENMASK(7, 0)
 #define GP_ENTRY1_OPCODE		GENMASK(7, 0)	/* instead of GET_HI if LENGTH is 0 */
 #define   GP_OPCODE_NOP			0
@@ -162,13 +166,14 @@
 #define   GP_OPCODE_PB_CRC		3
 #define GP_ENTRY1_PRIV			BIT(8)
 #define GP_ENTRY1_SUBROUTINE		BIT(9)
-#define GP_ENTRY1_LENGTH		GENMASK(30, 10)	/* of the pushbuffer, words */
+#define GP_ENTRY1_LENGTH		GENMASK(30, 10)	/* of the pushbuffer, in words */
 #define GP_ENTRY1_SYNC			BIT(31)
 
 /*
  * A runlist entry, in bytes, and the fields of its first word. The second word is 0 (nouveau
- * gk104_runl_insert_chan(), gk110_runl_insert_cgrp()). TSG 1: the entry is that of a TSG. TSG 0: of
- * a channel, and only ID has a value.
+ * gk104_runl_insert_chan(), gk110_runl_insert_cgrp()). RUNLIST_TSG 1: the entry is that of a TSG,
+ * and ID is the TSG's. RUNLIST_TSG 0: it is that of a channel, ID is the channel's, and other
+ * fields are 0.
  */
 #define RUNLIST_ENTRY_SIZE		8
 #define RUNLIST_ID			GENMASK(11, 0)

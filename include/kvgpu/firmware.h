@@ -22,7 +22,10 @@
 #define KVGPU_FW_MAX_SECTIONS	32
 
 enum kvgpu_fw_section_id {
-	/* Microcode: arrays of 32-bit words. CODE is for a falcon's IMEM, DATA for its DMEM. */
+	/*
+	 * Microcode: arrays of 32-bit words. CODE is for a falcon's code memory (IMEM), DATA for
+	 * its data memory (DMEM).
+	 */
 	KVGPU_FW_FECS_CODE	= 1,
 	KVGPU_FW_FECS_DATA	= 2,
 	KVGPU_FW_GPCCS_CODE	= 3,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * RAMFC is the part of a channel's instance block that has the channel's state in a PBDMA
- * (gk110/ram.h). The host builds it for the card's channels that run work of guests
- * (gtt-shadow/inst.c), and for its own copy channel (hw/copy.c).
+ * RAMFC is the part of a channel's instance block that has the channel's state in a PBDMA,
+ * the unit that fetches the channel's pushbuffers (gk110/ram.h). The host builds it for the card's
+ * channels that run work of guests (gtt-shadow/inst.c), and for its own copy channel (hw/copy.c).
  */
 #ifndef KVGPU_RAMFC_H
 #define KVGPU_RAMFC_H
@@ -17,8 +17,15 @@ struct kvgpu_ramfc {
 	hchid_t chid;
 	u64 userd;		/* its address in the card's video memory */
 	u64 gp_base;		/* GPU virtual address of the GPFIFO ring */
-	u8 gp_log2;		/* log2 of the ring's number of entries */
-	u16 subdevice;		/* value of the field RAMFC_SUBDEVICE_ID */
+	u8 gp_log2;		/* log2 of the GPFIFO ring's number of entries */
+	/*
+	 * Value of the field RAMFC_SUBDEVICE_ID: bits that name this GPU among the GPUs that share
+	 * a pushbuffer (SLI). A pushbuffer header with a mask (PB_SUBDEVICE_MASK, gk110/push.h)
+	 * turns off methods on a GPU that has no bit of the mask. A guest's channel gets the value
+	 * of the guest's own RAMFC. The host's copy channel gets all bits, so that any mask but 0
+	 * has a bit of it.
+	 */
+	u16 subdevice;
 	/* The channel's copies may use physical addresses. Only the host's channel has true. */
 	bool priv_mode;
 };

@@ -42,7 +42,10 @@ static inline bool kvgpu_target_ok(u32 code)
 	return code != KVGPU_PEER;
 }
 
-/* An address as a guest's GPU uses it: offset in the vGPU's video memory, or DMA address. */
+/*
+ * An address as a guest's GPU uses it: offset in the vGPU's video memory (gvram_t), or DMA address
+ * in the guest's memory (iova_t).
+ */
 struct kvgpu_gaddr {
 	enum kvgpu_target target;
 	u64 addr;
@@ -75,7 +78,7 @@ struct kvgpu_reg_val {
 
 /* One engine of the chip, as the chip's device table (gk110/ptop.h) describes it. */
 struct kvgpu_engine {
-	u8 type;		/* 0 GR, 1 CE0, 2 CE1, 3 CE2 (include/gk110/ptop.h) */
+	u8 type;		/* 0: graphics (GR), 1 to 3: copy engines CE0 to CE2 */
 	u8 inst;
 	u8 id;			/* index of its PFIFO_ENGINE_STATUS() */
 	u8 runl;
@@ -87,7 +90,8 @@ struct kvgpu_engine {
 
 /*
  * The units of the card's chip. Bring-up of the card reads them from registers, then they are
- * constant. Guests see some of the values.
+ * constant. Guests see some of the values. A GPC is a cluster of shader units: it has TPCs, each
+ * with one shader processor, and PPCs, each of which serves some of the GPC's TPCs.
  */
 struct kvgpu_topo {
 	u32 boot0;				/* value of PMC_BOOT_0 */
@@ -98,12 +102,14 @@ struct kvgpu_topo {
 	u8 gpcs, rops, fbps, ltcs, slices;
 	u8 tpcs[KVGPU_MAX_GPC];			/* number of TPCs of each GPC */
 	u8 ppc_mask[KVGPU_MAX_GPC][KVGPU_MAX_PPC];	/* mask of the TPCs of each PPC */
-	u32 strap;				/* value of PSTRAPS_BOOT0 */
-	u32 r17e91c, r17e920;			/* values of GR_PATCH_LTC_0 and _1 */
+	u32 strap;				/* value of PSTRAPS_BOOT0 (gk110/pfuse.h) */
+	/* Values of the L2 cache's registers GR_PATCH_LTC_0 and _1 (gk110/gr_patch.h). */
+	u32 r17e91c, r17e920;
 	/*
-	 * Offsets of registers of the voltage's PWM and of clock generators, with the values that
-	 * bring-up found in them. In a vGPU, these registers are memory without effect. That memory
-	 * starts with these values, because drivers compute with them.
+	 * Start values of registers in a vGPU: offsets of registers of the voltage's PWM and of
+	 * clock generators, with the values that bring-up found in them. In a vGPU, these registers
+	 * are memory without effect. That memory starts with these values, because drivers compute
+	 * with them.
 	 */
 	struct kvgpu_reg_val seed[KVGPU_MAX_SEED];
 	u8 nr_seed;

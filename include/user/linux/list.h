@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * User-space stand-in for the kernel header of the same name: circular doubly linked lists. A
- * function that adds or removes an entry aborts the program if the entry's neighbours do not point
- * to each other, or do not point to the entry that is removed.
+ * function that adds an entry aborts the program if the new neighbours do not point to each other,
+ * or if the entry is one of them. A function that removes an entry aborts the program if the
+ * neighbours do not point to the entry, or if list_del() removed it before.
  */
 #ifndef KVGPU_USER_LINUX_LIST_H
 #define KVGPU_USER_LINUX_LIST_H
