@@ -11,7 +11,10 @@
 
 #include "gk110/layout.h"
 
-/* Registers of HOST_MEM, by rnndb pbus.xml (GF100-), nvkm bar/gf100.c and instmem/nv50.c. */
+/*
+ * Registers of HOST_MEM, the windows' part of PBUS, by rnndb pbus.xml (GF100-), nvkm bar/gf100.c
+ * and instmem/nv50.c.
+ */
 #define HOSTMEM_PRAMIN			0x001700
 /* Address in the GPU's memory that the window shows at its first byte, >> 16. */
 #define   HOSTMEM_PRAMIN_BASE		GENMASK(23, 0)
@@ -31,7 +34,7 @@
 #define   HOSTMEM_TARGET		GENMASK(29, 28)
 /*
  * Only in HOSTMEM_BAR3. 1: the virtual address space of BAR3 has half the size of the BAR (nvkm
- * bar/gf100.c, option NvBar2Halve).
+ * bar/gf100.c, option NvBar2Halve; nouveau calls this BAR bar2).
  */
 #define   HOSTMEM_BAR3_HALVE		BIT(30)
 /*

@@ -138,7 +138,7 @@ enum gk110_ce_launcherr {
 #define     A0B5_REMAP_CONST_A		4
 #define     A0B5_REMAP_CONST_B		5
 #define     A0B5_REMAP_NO_WRITE		6
-#define   A0B5_REMAP_COMPONENT_SIZE	GENMASK(17, 16)	/* in bytes, minus 1 */
+#define   A0B5_REMAP_COMPONENT_SIZE	GENMASK(17, 16)	/* of one component, bytes minus 1 */
 #define   A0B5_REMAP_NUM_SRC		GENMASK(21, 20)	/* components, minus 1 */
 #define   A0B5_REMAP_NUM_DST		GENMASK(25, 24)	/* components, minus 1 */
 #define A0B5_SET_DST_BLOCK_SIZE		0x070c
@@ -146,8 +146,9 @@ enum gk110_ce_launcherr {
 #define   A0B5_BLOCK_WIDTH		GENMASK(3, 0)
 #define     A0B5_BLOCK_WIDTH_ONE_GOB	0x0
 #define     A0B5_BLOCK_WIDTH_QUARTER	0xe
-#define   A0B5_BLOCK_HEIGHT		GENMASK(7, 4)	/* height in GOBs, log2 */
-#define   A0B5_BLOCK_DEPTH		GENMASK(11, 8)	/* depth in GOBs, log2 */
+/* Log2 of the height and of the depth in GOBs, the tiles of a surface (CE_GOB_WIDTH). */
+#define   A0B5_BLOCK_HEIGHT		GENMASK(7, 4)
+#define   A0B5_BLOCK_DEPTH		GENMASK(11, 8)
 #define     A0B5_BLOCK_LOG2_MAX		5
 #define   A0B5_BLOCK_GOB_HEIGHT		GENMASK(15, 12)
 #define     A0B5_GOB_HEIGHT_TESLA_4	0

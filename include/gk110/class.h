@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The four classes of GR, the graphics engine, and methods of them: mainly those that the GPU model
- * (gpu-model/) executes. Of most other methods the model only keeps the data. Source: NVIDIA
- * open-gpu-doc classes/3d/cla197.h, compute/cla1c0.h, inline-to-memory/cla140.h, twod/cl902d.h.
+ * (gpu-model/) executes. Of most other methods the model only keeps the data. Comments below name a
+ * class by its number, such as A1C0.
+ *
+ * Source: NVIDIA open-gpu-doc classes/3d/cla197.h, compute/cla1c0.h, inline-to-memory/cla140.h,
+ * twod/cl902d.h.
  */
 #ifndef KVGPU_GK110_CLASS_H
 #define KVGPU_GK110_CLASS_H
@@ -50,7 +53,8 @@
 #define M_OFFSET_OUT			0x018c
 #define M_PITCH_OUT			0x0190
 #define M_SET_DST_BLOCK_SIZE		0x0194
-#define   M_BLOCK_WIDTH			GENMASK(3, 0)	/* in GOBs, log2, as HEIGHT and DEPTH */
+/* Log2 of the width, the height and the depth in GOBs, the tiles of a surface (gk110/ce.h). */
+#define   M_BLOCK_WIDTH			GENMASK(3, 0)
 #define   M_BLOCK_HEIGHT		GENMASK(7, 4)
 #define   M_BLOCK_DEPTH			GENMASK(11, 8)
 #define M_SET_DST_WIDTH			0x0198
@@ -109,8 +113,8 @@
 #define   M_RENDER_OVERRIDE_NEVER	2
 
 /*
- * Firmware methods, which GR hands to the microcode of FECS: SET_FALCON00 to SET_FALCON31 of the
- * compute, the 3D and the 2D class. Each define is the offset of SET_FALCON00.
+ * Firmware methods, which GR hands to the microcode of FECS, GR's microcontroller: SET_FALCON00 to
+ * SET_FALCON31 of the compute, the 3D and the 2D class. Each define is the offset of SET_FALCON00.
  */
 #define M_FALCON_COUNT			32
 #define M_COMPUTE_SET_FALCON		0x0500
@@ -156,8 +160,9 @@
 #define M_LOAD_CB			0x2390	/* first of 16; M_LOAD_CB_END follows the last */
 #define M_LOAD_CB_END			0x23d0
 /*
- * A197: the release of a peer's semaphore. Then, by offset, methods that draw, that clear a surface
- * or a region of ZCULL, and that store or load ZCULL data.
+ * A197: the release of a semaphore in another GPU's memory. Then, by offset, methods that draw,
+ * that clear a surface or a region of ZCULL (the unit that culls by depth), and that store or load
+ * ZCULL data.
  */
 #define M_PEER_SEMAPHORE_RELEASE	0x02f0
 #define M_DRAW_ZERO_INDEX		0x0304

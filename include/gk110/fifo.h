@@ -2,7 +2,9 @@
 /*
  * PFIFO of GK110, the unit that schedules channels; its PBDMAs, which fetch and decode the
  * pushbuffers of the channels that are loaded ("PSUBFIFO" in rnndb); and the channel table. A
- * runlist is a list in memory of the channels and channel groups (TSGs) to schedule.
+ * runlist is a list in memory of the channels and channel groups (TSGs) to schedule. USERD is the
+ * memory with a channel's put and get pointers. NRHOST is the second line of interrupts to the CPU
+ * (gk110/pmc.h).
  *
  * Sources: rnndb fifo/gf100_pfifo.xml (GK104 variants), nouveau
  * nvkm/engine/fifo/{gf100,gk104,gk110}.c, nvgpu gk20a hardware headers (names of fields).
@@ -200,7 +202,8 @@
 #define   PBDMA_INTR0_PBENTRY		BIT(18)		/* malformed pushbuffer header */
 #define   PBDMA_INTR0_PBCRC		BIT(19)
 #define   PBDMA_INTR0_XBARCONNECT	BIT(20)
-#define   PBDMA_INTR0_METHOD		BIT(21)		/* unknown method of PFIFO's own */
+/* Unknown method below HOST_METHOD_END (gk110/push.h), which PFIFO itself has to execute. */
+#define   PBDMA_INTR0_METHOD		BIT(21)
 #define   PBDMA_INTR0_METHODCRC		BIT(22)
 /* The PBDMA stalled at a method for software, or for an engine that the chip does not have. */
 #define   PBDMA_INTR0_DEVICE		BIT(23)

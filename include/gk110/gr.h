@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PGRAPH (GR), the graphics engine. The front end decodes methods. SKED schedules compute grids.
+ * PGRAPH (GR), the graphics engine. The front end (FE) decodes methods. The hub is GR without its
+ * GPCs and ROPs. SKED schedules compute grids.
  * Each GPC has TPCs and PPCs. Each TPC has one shader processor (SM, or MP in rnndb). ROPs write
  * pixels. The falcon FECS switches contexts, with the help of a falcon GPCCS in each GPC. "The
  * model" is the GPU model, gpu-model/.
@@ -16,7 +17,7 @@
 #define GR_BASE				0x400000
 #define GR_SIZE				0x200000
 
-/* ------------------------------------------ registers of the front end and of units in the hub */
+/* ------------------------------------- registers of the front end (FE) and of units in the hub */
 
 /*
  * Write 1 to clear. But GR_INTR_FECS stays 1 while an enabled bit of FECS_INTR_UP is 1, and

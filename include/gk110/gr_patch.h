@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A graphics context has a patch list: pairs of a register and a value. FECS writes each value to
- * its register when it loads the context for the first time. Here are the registers that a driver
- * puts into the list on GK110, and their values: addresses and sizes of GR's shared buffers (bundle
- * buffer, page pool, attribute buffer). The attribute buffer has an alpha part and a beta part for
- * each PPC. The effect of the registers is not documented.
+ * A graphics context has a patch list: pairs of a register and a value. FECS, GR's microcontroller,
+ * writes each value to its register when it loads the context for the first time. Here are the
+ * registers that a driver puts into the list on GK110, and their values: addresses and sizes of
+ * GR's shared buffers (bundle buffer, page pool, attribute buffer). The attribute buffer has an
+ * alpha part and a beta part for each PPC. The effect of the registers is not documented.
  *
  * Source: nouveau nvkm/engine/gr: ctxgf100.c (bundle, pagepool, attrib_cb),
  * ctxgk104.c (bundle, pagepool, patch_ltc), ctxgf117.c (attrib), ctxgk110.c (gk110_grctx: sizes and
@@ -41,7 +41,7 @@
 #define   GR_PATCH_TPC_ATTRIB_VALID	BIT(28)
 #define GR_PATCH_PD_ATTRIB		0x4064c4
 #define   GR_PATCH_PD_ATTRIB_BATCHES	GENMASK(15, 0)
-#define   GR_PATCH_PD_ATTRIB_ALPHA	GENMASK(31, 16)	/* a quarter of GK110_ALPHA */
+#define   GR_PATCH_PD_ATTRIB_ALPHA	GENMASK(31, 16)	/* GR_PATCH_GK110_ALPHA / 4 */
 #define   GR_PATCH_PD_ATTRIB_GK110	(GR_PATCH_GK110_ALPHA / 4 << 16 | 0xffff)
 #define GR_PATCH_PD_BUNDLE		0x4064c8
 #define   GR_PATCH_PD_BUNDLE_TOKENS	GENMASK(15, 0)
@@ -56,7 +56,7 @@
 #define   GR_PATCH_DS_ATTRIB_ALPHA	GENMASK(15, 0)
 #define   GR_PATCH_DS_ATTRIB_BETA	GENMASK(31, 16)
 #define   GR_PATCH_DS_ATTRIB_GK110	(GR_PATCH_GK110_BETA << 16 | GR_PATCH_GK110_ALPHA)
-/* These two registers get the values that they had at bring-up (struct kvgpu_topo). */
+/* These two registers get the values that they had at bring-up (r17e91c of struct kvgpu_topo). */
 #define GR_PATCH_LTC_0			0x17e91c
 #define GR_PATCH_LTC_1			0x17e920
 

@@ -19,11 +19,14 @@
 /* -------------------------------------------------------- power gating: nvkm/subdev/pmu/gk110.c */
 
 #define PTHERM_UNK6B4			0x0206b4
-/* Bits of PMU_PG_CTRL. After a change of CHANGE, the host sets STEP to 1 and then to 0. */
+/*
+ * Bits of PMU_PG_CTRL (gk110/pmu.h). After a change of CHANGE, the host sets STEP to 1 and then to
+ * 0.
+ */
 #define PMU_PG_CTRL_STEP		BIT(0)
 #define PMU_PG_CTRL_CHANGE		BIT(1)
 
-/* ------------------------------------------ registers of the front end and of units in the hub */
+/* ------------------------------------- registers of the front end (FE) and of units in the hub */
 
 #define GR_UNK054			0x400054
 #define   GR_UNK054_INIT		0x34ce3464
@@ -70,9 +73,9 @@
 #define GR_PD_DIST_SKIP(i)		(0x4064d0 + 4 * (i))
 #define   GR_PD_DIST_SKIP_NR		8
 /*
- * Two tables of PD with GR_PD_RATIO_NR lines: the TPCs that do alpha work and the TPCs that do beta
- * work. A line i has a mask of TPCs for each GPC, one byte each; word w is for GPCs 4 * w to
- * 4 * w + 3.
+ * Two tables of the unit PD with GR_PD_RATIO_NR lines each: the TPCs that do alpha work and the
+ * TPCs that do beta work. Alpha and beta are the parts of the attribute buffer (gr_patch.h). A line
+ * i has a mask of TPCs for each GPC, one byte each; word w is for GPCs 4 * w to 4 * w + 3.
  */
 #define GR_PD_ALPHA_RATIO(i, w)		(0x406800 + 0x20 * (i) + 4 * (w))
 #define GR_PD_BETA_RATIO(i, w)		(0x406c00 + 0x20 * (i) + 4 * (w))
@@ -123,7 +126,7 @@
 #define GPC_MMU_UNK24			0x08a4
 #define   GPC_MMU_UNK24_INIT		0x03000000
 #define GPC_ACTIVE_LTCS			0x08ac
-#define GPC_MMU_DEBUG_WR		0x08b4		/* address >> 8, also in DEBUG_RD */
+#define GPC_MMU_DEBUG_WR		0x08b4		/* page's address >> 8, also in DEBUG_RD */
 #define GPC_MMU_DEBUG_RD		0x08b8
 #define GPC_ZCULL_FS			0x0910
 #define   GPC_ZCULL_FS_TPCS		GENMASK(15, 0)
@@ -208,7 +211,10 @@
 #define   GPCCS_TRAP_ZCULL		BIT(1)
 #define   GPCCS_TRAP_CCACHE		BIT(2)
 #define   GPCCS_TRAP_ESETUP		BIT(3)
-/* Of PROP's error: x in bits 15:0 and y in bits 31:16 (nouveau gf100_gr_trap_gpc_rop()). */
+/*
+ * Place of the error in GPC_PROP_ESR: x in bits 15:0, y in bits 31:16 (nouveau
+ * gf100_gr_trap_gpc_rop()).
+ */
 #define GPC_PROP_ESR_COORDS		0x0434
 #define GPC_PROP_ESR_FORMAT		0x0438
 #define GPC_PROP_ESR_STORAGE		0x043c
@@ -219,12 +225,16 @@
 #define GR_BUNDLE_SIZE			0x3000
 /* Unit of the attribute buffer. gr_patch.h has the number of units per TPC. */
 #define GR_ATTRIB_UNIT			0x20
-/* Each of the two pages of the MMU's debug mode: one big page (nvkm/subdev/fb/gf100.c). */
+/*
+ * Size of each of the two pages to which the MMUs of the GPCs direct writes and reads in debug mode
+ * (GPC_MMU_DEBUG_WR and _RD; FB_MMU_DEBUG_CTRL in gk110/mmu.h): one big page
+ * (nvkm/subdev/fb/gf100.c).
+ */
 #define GR_MMU_DEBUG_SIZE		0x20000
 
 /* Registers of the L2 cache (gk110/ltc.h): nvkm/subdev/ltc/gk104.c, nvgpu hw_ltc_gm20b.h. */
 #define LTC_ACTIVE_LTCS			0x17e000
-#define LTC_CBC_CFG			0x0c0		/* offset in a slice */
+#define LTC_CBC_CFG			0x0c0		/* offset in a slice's registers */
 #define   LTC_CBC_CFG_BIG_128K		BIT(1)
 
 #endif

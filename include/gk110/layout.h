@@ -48,7 +48,7 @@
  * too, no bit is in three or more, as long as the sum does not overflow 64 bits.
  *
  * sparse (__CHECKER__) has no room for that many tokens of one macro, because GENMASK() of newer
- * kernels is long. So it does not check.
+ * kernels is long. So a run of sparse does not check for overlaps.
  */
 #ifdef __CHECKER__
 #define LAYOUT_DISJOINT(...)	static_assert(true)

@@ -39,8 +39,9 @@
 #define     LTC_CONFIG_SLICES		GENMASK(31, 28)
 #define   LTC_CACHE_FLUSH		0x110
 /*
- * nouveau puts these two registers and their values into the patch list of a context (ctxgk104.c).
- * gk110/gr_patch.h has them as GR_PATCH_LTC_0 and GR_PATCH_LTC_1.
+ * nouveau puts these two registers and their values into the patch list of a graphics context,
+ * which FECS writes at the first load of the context (ctxgk104.c). gk110/gr_patch.h has them as
+ * GR_PATCH_LTC_0 and GR_PATCH_LTC_1.
  */
 #define   LTC_GRCTX_0			0x11c
 #define   LTC_GRCTX_1			0x120

@@ -26,7 +26,7 @@
 #define PEEPHOLE_SIZE			0x001000
 #define HOST_FLUSH_BASE			0x070000
 #define HOST_FLUSH_SIZE			0x001000
-#define PVIDEO_BASE			0x084000	/* MSVLD, MSPDEC, MSPPP falcons */
+#define PVIDEO_BASE			0x084000	/* video falcons MSVLD, MSPDEC, MSPPP */
 #define PVIDEO_SIZE			0x004000
 #define PRMFB_BASE			0x0a0000	/* window to memory for legacy VGA */
 #define PRMFB_SIZE			0x020000

@@ -27,9 +27,9 @@
 #define GMMU_BIG_PTES_SHIFT		10	/* log2 of the entries of a big page table */
 
 /*
- * Fields of a PDE. Sources: rnndb gf100_vm.xml GF100_PDE. Apertures, VOL and the width of addresses
- * of video memory: NVIDIA open-gpu-kernel-modules gm107 dev_mmu.h (same MMU version), nvgpu
- * hw_gmmu_gk20a.h.
+ * Fields of a PDE. Sources: rnndb gf100_vm.xml GF100_PDE. Apertures, VOL (volatile) and the width
+ * of addresses of video memory: NVIDIA open-gpu-kernel-modules gm107 dev_mmu.h (same MMU version),
+ * nvgpu hw_gmmu_gk20a.h.
  */
 #define GMMU_PDE_BIG_APERTURE		GENMASK_ULL(1, 0)
 #define   GMMU_PDE_APERTURE_NONE	0
@@ -134,8 +134,9 @@
 #define   FB_MMU_INVALIDATE_TRIGGER	BIT(31)
 
 /*
- * Debug mode of the MMU: DEBUG_WR and DEBUG_RD have the addresses to which it directs writes and
- * reads (nvgpu hw_fb_gk20a.h).
+ * Debug mode of the MMU, on while FB_MMU_DEBUG_CTRL_DEBUG is 1: the MMU directs writes to the page
+ * at the address in DEBUG_WR, and reads to the page at the address in DEBUG_RD. The source, nvgpu
+ * hw_fb_gk20a.h, does not tell which writes and reads.
  */
 #define FB_MMU_DEBUG_CTRL		0x100cc4
 #define   FB_MMU_DEBUG_CTRL_DEBUG	BIT(16)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * PBUS: errors of the GPU's interface to PCI and the CPU, and two interrupts that software triggers
- * (USER0, USER1). Source: envytools
- * docs/hw/bus/pbus.rst, rnndb bus/pbus.xml. The registers at 0x1700-0x171b (PRAMIN, BAR1, BAR3 and
- * peephole) are in gk110/bar.h.
+ * (USER0, USER1). NRHOST is the second line of interrupts to the CPU (gk110/pmc.h). Source:
+ * envytools docs/hw/bus/pbus.rst, rnndb bus/pbus.xml. The registers at 0x1700-0x171b (PRAMIN, BAR1,
+ * BAR3 and peephole) are in gk110/bar.h.
  */
 #ifndef KVGPU_GK110_PBUS_H
 #define KVGPU_GK110_PBUS_H
@@ -29,7 +29,7 @@
 	 PBUS_INTR_HOST_MEM_TIMEOUT | PBUS_INTR_HOST_MEM_ZOMBIE | PBUS_INTR_THERM | \
 	 PBUS_INTR_USER0 | PBUS_INTR_USER1)
 #define PBUS_INTR_EN			0x001140
-#define PBUS_INTR_EN_NRHOST		0x001144	/* bits as in INTR_EN, without USER1 */
+#define PBUS_INTR_EN_NRHOST		0x001144	/* for NRHOST: as INTR_EN, but no USER1 */
 #define PBUS_USER0_TRIGGER		0x001150	/* a write of any value sets USER0 */
 #define PBUS_USER0_SCRATCH(i)		(0x001154 + 4 * (i))
 #define PBUS_USER1_TRIGGER		0x001170

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PMU, a microcontroller for power management: the registers of its falcon, and the messages that
+ * PMU, a falcon (microcontroller) for power management: its registers, and the messages that
  * the host and nouveau's PMU microcode send each other. Source: nouveau
  * nvkm/subdev/pmu/{gt215,gk110,memx}.c, fuc/{os.h,macros.fuc,host.fuc,memx.fuc}.
  */
@@ -32,7 +32,7 @@
 #define PMU_RFIFO_GET			0x4cc
 #define PMU_H2D				0x4d0	/* ring of messages from host to PMU */
 #define PMU_D2H				0x4dc	/* ring of messages from PMU to host */
-/* Offset in DMEM, and size in bytes, of a ring. */
+/* Offset in DMEM, the PMU's data memory, and size in bytes, of a ring. */
 #define   PMU_RING_BASE			GENMASK(15, 0)
 #define   PMU_RING_SIZE			GENMASK(31, 16)
 /*
@@ -52,7 +52,10 @@
 #define PMU_RING_SLOTS			8
 #define PMU_RING_SLOT			16
 #define PMU_RING_COUNTER		0xf
-/* Indices of the words of a message. PROCESS is its receiver or sender, one of PMU_PROC_... */
+/*
+ * Indices of the words of a message. PROCESS is one of PMU_PROC_...: the receiver of a message to
+ * the PMU, the sender of a message to the host.
+ */
 #define PMU_MSG_PROCESS			0
 #define PMU_MSG_MESSAGE			1
 #define PMU_MSG_DATA0			2

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Registers of PTHERM (temperature, power and clock gating, and the PWM that sets the voltage), of
- * the clock generators (PCLOCK), and of GPIO, I2C and AUX lines (PGPIO).
+ * the clock generators (PCLOCK), and of GPIO, I2C and DisplayPort AUX lines (PGPIO).
  * Sources: rnndb pm/ptherm.xml, pm/gf100_pclock.xml; nouveau
  * nvkm/subdev/{therm/g84,therm/gf119,pmu/gk110,volt/gk104,
  * clk/gk104,gpio/gf119,gpio/gk104,i2c/busgf119,i2c/auxg94}.c.
@@ -27,7 +27,10 @@
 #define   PTHERM_PGOB_NR		5
 #define   PTHERM_PGOB_BUSY		BIT(31)
 
-/* Root clock sources (VCOs). Their registers lie in the range of PNVIO, the GPIO unit. */
+/*
+ * Root clock sources (VCOs, voltage-controlled oscillators). Their registers lie in the range of
+ * PNVIO, the GPIO unit.
+ */
 #define PCLOCK_VCO_BASE			0x00e800
 #define PCLOCK_VCO_SIZE			0x000040
 #define PCLOCK_VCO(i)			(0x00e800 + 0x20 * (i))
@@ -54,7 +57,7 @@
 /* Value of PLL_FRAC_N for no fraction: nouveau clk/gk104.c adds 0x1000 to it, in 16 bits. */
 #define     PLL_FRAC_NONE		0xf000
 /*
- * Source of the clock of domains 0 to 6, one bit for each domain. 1: the domain's PLL, 0: its
+ * Source of the clock of clock domains 0 to 6, one bit for each domain. 1: the domain's PLL, 0: its
  * divider (PCLOCK_DIV). For domains from 7 on, PCLOCK_DIV_SRC selects the source (nouveau
  * clk/gk104.c).
  */
