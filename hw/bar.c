@@ -7,7 +7,8 @@
  * entry of the big page is 0.
  *
  * The CPU can't see the pool before BAR1 works. So BAR1's instance block, its directory and its
- * table of big pages are first written through PRAMIN.
+ * table of big pages are first written through PRAMIN, the window in BAR0 that shows video memory
+ * without a page table.
  */
 #include "hw/internal.h"
 
@@ -174,7 +175,10 @@ static void free_tables(struct kvgpu_hw *hw, struct hw_bar *b)
 	kvgpu_hw_vram_free(hw, &b->inst);
 }
 
-/* Leaves BAR1 and BAR3 in physical mode, as they are after a reset of the card. */
+/*
+ * Leaves BAR1 and BAR3 in physical mode, as they are after a reset of the card: they show video
+ * memory from address 0 on.
+ */
 void hw_bar_fini(struct kvgpu_hw *hw)
 {
 	hw_wr(hw, HOSTMEM_BAR3, 0);

@@ -3,7 +3,8 @@
  * Reads from the card: its identity, whether its firmware has initialised it, the device table
  * (PTOP), the size of its memory, the first values for guests' register files (seeds), and the
  * VBIOS. The units of the graphics engine are not read here but in grshape.c, when the engine has
- * power. The only lasting write here is to PMC_ENABLE_PBDMA, to count PBDMAs.
+ * power. The only lasting write here is to PMC_ENABLE_PBDMA, to count PBDMAs: after a write of all
+ * ones, the bits of existing PBDMAs stay set.
  *
  * Takes no lock. All of it runs at bring-up, except kvgpu_hw_time(), kvgpu_hw_peek() and
  * hw_reg_wait().
@@ -120,8 +121,8 @@ static void parse_device(struct kvgpu_engine *e, u32 word, bool *has_runl)
 }
 
 /*
- * Writes GR and the copy engines to topo.engine. Leaves out the video engines: the host uses none,
- * and guests see none.
+ * Writes GR (type 0) and the copy engines (types 1 to 3), if they have a runlist, to topo.engine.
+ * Leaves out the video engines: the host uses none, and guests see none.
  */
 static void read_device_table(struct kvgpu_hw *hw)
 {

@@ -3,9 +3,9 @@
  * The host's own channel on a copy engine. It scrubs partitions, copies context images, and copies
  * pages of guests' video memory to system memory, where the CPU reads them. The channel's address
  * space has only its ring, pushbuffer and semaphore. Source and destination of a job are physical
- * addresses, which needs HCE_PRIV_MODE. A job is one fill or copy of CHUNK bytes at most. Only one
- * job runs at a time. The function that begins a job waits for the end of the job, for JOB_WAIT_MS
- * at most.
+ * addresses, which needs the bit HCE_PRIV_MODE in the channel's RAMFC (.priv_mode below). A job is
+ * one fill or copy of CHUNK bytes at most. Only one job runs at a time. The function that begins a
+ * job waits for the end of the job, for JOB_WAIT_MS at most.
  *
  * Addresses are not checked here: the caller sees to it that a job leads to no memory of another
  * vGPU (S1 of docs/invariants.md). A job sleeps. Callers hold vgpu->lock, and no lock that other

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The falcons that switch contexts: FECS in the hub and one GPCCS in each GPC. All GPCCS are loaded
- * at once through a broadcast window. The falcons save and restore the registers that are in lists
- * in their data memory. The microcode's data brings lists, to which the lists of the firmware file
- * are appended here.
- * Sources: nouveau gf100.c (gf100_gr_init_ctxctl_int(), gf100_gr_init_csdata(),
- * gf100_gr_fecs_reset()), nvkm/falcon/v1.c, fuc/hub.fuc.
+ * The falcons (microcontrollers of the GPU) that switch contexts: FECS in the hub and one GPCCS in
+ * each GPC. All GPCCS are loaded at once through a broadcast window. The falcons save and restore
+ * the registers that are in lists in their data memory. The microcode's data brings lists, to which
+ * the lists of the firmware file are appended here. Sources: nouveau gf100.c
+ * (gf100_gr_init_ctxctl_int(), gf100_gr_init_csdata(), gf100_gr_fecs_reset()), nvkm/falcon/v1.c,
+ * fuc/hub.fuc.
  *
  * gr_lock is held: at bring-up, and at a reset of the engine.
  */

@@ -62,8 +62,9 @@ int hw_fifo_init(struct kvgpu_hw *hw)
 }
 
 /*
- * PFIFO_INTR_RUNLIST stays masked. It is not needed, because kvgpu_hw_runlist() polls until the
- * chip has taken a list. If it were not masked, it would come for each list that is submitted.
+ * PFIFO_INTR_RUNLIST, by which the chip reports that it has taken a list, stays masked. It is not
+ * needed, because kvgpu_hw_runlist() polls until the chip has taken a list. If it were not masked,
+ * it would come for each list that is submitted.
  */
 void kvgpu_hw_nonstall(struct kvgpu_hw *hw, bool on)
 {

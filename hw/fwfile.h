@@ -26,8 +26,8 @@ struct fwfile {
 /*
  * An entry of a register list: it says to write .data to .count registers. The first register is at
  * offset .addr in BAR0, and each next register is .pitch bytes further on. In the lists of bundles
- * and of methods, .addr is the address of a bundle or a method; .type is the class of a method,
- * else 0.
+ * and of methods, .addr is the address of a method or of a bundle (a piece of the engine's state,
+ * written through GR_ICMD); .type is the class of a method, else 0.
  */
 struct fwfile_entry {
 	u32 type, addr, count, pitch;
@@ -50,8 +50,8 @@ struct fwfile_entry {
 int hw_fwfile_parse(struct fwfile *f, const void *data, size_t size, const char **why);
 
 /*
- * hw_fwfile_words() returns the number of words of a section of microcode. hw_fwfile_word() returns
- * word @i, which must be below that number.
+ * hw_fwfile_words() returns the number of 32-bit words of a section of microcode. hw_fwfile_word()
+ * returns word @i, which must be below that number.
  */
 u32 hw_fwfile_words(const struct fwfile *f, enum kvgpu_fw_section_id id);
 u32 hw_fwfile_word(const struct fwfile *f, enum kvgpu_fw_section_id id, u32 i);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The golden context: the image that every graphics context starts with. It is made once. The host
- * writes the engine's registers, and FECS saves them into the image, in an address space that the
- * host has made for this. Afterwards no channel's page table shows the image, so that no guest's
- * work on the GPU can change it. Each new context gets a copy of it. The address space is kept,
- * because the engine is bound to it until the engine loads its first other context.
+ * writes the engine's registers, and FECS, the falcon that switches contexts, saves them into the
+ * image, in an address space that the host has made for this. Afterwards no channel's page table
+ * shows the image, so that no guest's work on the GPU can change it. Each new context gets a copy
+ * of it. The address space is kept, because the engine is bound to it until the engine loads its
+ * first other context.
  *
  * gr_lock is held while the golden context is made and freed. kvgpu_hw_gr_ctx_init() does not need
  * gr_lock, because the image is constant then; its copy takes copy_lock.

@@ -65,7 +65,11 @@ static int gr_power_up(struct kvgpu_hw *hw)
 	return ret;
 }
 
-/* Sets up the MMUs of the GPCs, and tells them the pages for accesses in their debug mode. */
+/*
+ * Sets up the MMUs of the GPCs. In a debug mode, such an MMU would direct writes to the page in
+ * DEBUG_WR and reads to the page in DEBUG_RD (nvgpu hw_fb_gk20a.h). No code here switches that mode
+ * on. The two registers get pages all the same, because nouveau sets them, too.
+ */
 static void init_mmu(struct kvgpu_hw *hw)
 {
 	struct hw_gr *gr = &hw->p->gr;
@@ -119,9 +123,10 @@ static void write_zbc_depth(struct kvgpu_hw *hw, u32 index, const u32 *depth)
 }
 
 /*
- * Sets the tables of clear colours and depths. Guests have no use for them, because compression is
- * off. But the tables must not keep values of a driver that used the card before. Index 0 means "no
- * entry". The entries from 1 on get nouveau's values. All entries after these get format 0.
+ * Sets the tables of clear colours and depths. Guests have no use for them, because the module maps
+ * guests' pages without compression. But the tables must not keep values of a driver that used the
+ * card before. Index 0 means "no entry". The entries from 1 on get nouveau's values. All entries
+ * after these get format 0.
  */
 static void init_zbc(struct kvgpu_hw *hw)
 {
@@ -216,8 +221,8 @@ int hw_gr_init(struct kvgpu_hw *hw)
 
 /*
  * Resets the engine and brings it up again. Takes gr_lock. Contexts in memory are not changed; the
- * context that was loaded is lost. The microcode has to report the same context size as before.
- * With another size it would misread all context images that are in memory.
+ * context that was loaded is lost. The microcode has to report the same context size as before,
+ * else -EIO is returned. With another size it would misread all context images that are in memory.
  */
 int hw_gr_reinit(struct kvgpu_hw *hw)
 {

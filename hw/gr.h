@@ -50,13 +50,16 @@ void hw_gr_enable_traps(struct kvgpu_hw *hw);
 /* grctx.c: writes into the engine's registers the values that a new context starts with. */
 int hw_gr_write_context(struct kvgpu_hw *hw, const struct hw_gr_buffers *b);
 
-/* fecs.c: loads and starts the microcode of FECS and GPCCS, and gives FECS commands */
+/*
+ * fecs.c: loads and starts the microcode of FECS and GPCCS, the falcons that switch contexts, and
+ * gives FECS commands
+ */
 int hw_fecs_start(struct kvgpu_hw *hw, u32 *ctx_size);
 int hw_fecs_reset(struct kvgpu_hw *hw);
 int hw_fecs_set_chan(struct kvgpu_hw *hw, u64 inst);
 int hw_fecs_unload(struct kvgpu_hw *hw);
 
-/* golden.c: makes and frees the golden context */
+/* golden.c: makes and frees the golden context, whose image each new context starts with */
 int hw_golden_make(struct kvgpu_hw *hw);
 void hw_golden_free(struct kvgpu_hw *hw);
 

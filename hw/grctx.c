@@ -88,9 +88,10 @@ static void write_buffers(struct kvgpu_hw *hw, const struct hw_gr_buffers *b)
 }
 
 /*
- * Gives each PPC two parts of the attribute buffer, a beta part and an alpha part. Their sizes are
- * in proportion to the number of the PPC's TPCs. In the buffer, the beta parts of all PPCs come
- * first, then the alpha parts of all PPCs.
+ * Gives each PPC two parts of the attribute buffer, a beta part and an alpha part. Their names are
+ * those of the two kinds of work that write_ratio() in grshape.c spreads. The use of the parts is
+ * not documented. Their sizes are in proportion to the number of the PPC's TPCs. In the buffer, the
+ * beta parts of all PPCs come first, then the alpha parts of all PPCs.
  */
 static void write_attrib_shares(struct kvgpu_hw *hw)
 {
@@ -119,9 +120,10 @@ static void write_attrib_shares(struct kvgpu_hw *hw)
 }
 
 /*
- * Two registers of L2's set-up are saved in every context. Reads the values of these registers on
- * this card and writes them back, so that FECS saves them with the context. Also notes them in
- * hw->topo, because the patch lists of guests' contexts set these two registers to the same values.
+ * Two registers of L2's set-up, GR_PATCH_LTC_0 and GR_PATCH_LTC_1, are saved in every context.
+ * Reads the values of these registers on this card and writes them back, so that FECS saves them
+ * with the context. Also notes them in hw->topo, because the patch lists of guests' contexts set
+ * these two registers to the same values.
  */
 static void write_ltc(struct kvgpu_hw *hw)
 {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The GPCs, TPCs, PPCs and ROPs of this card, and the tables that tell units of the engine how work
- * is spread over them. Cards of one model may differ in which units are switched off. The engine
- * needs power before these registers can be read. Sources: nouveau gf100.c (oneinit,
- * oneinit_tiles), gf117.c (init_zcull), ctxgf117.c and ctxgk104.c (tile maps, ratios).
+ * The units of this card, and the tables that tell units of the engine how work is spread over
+ * them. A GPC (graphics processing cluster) has TPCs (texture processing clusters, each with a
+ * shader processor) and PPCs, each of which serves some of its TPCs. The ROPs do raster operations.
+ * Cards of one model may differ in which units are switched off. The engine needs power before
+ * these registers can be read. Sources: nouveau gf100.c (oneinit, oneinit_tiles), gf117.c
+ * (init_zcull), ctxgf117.c and ctxgk104.c (tile maps, ratios).
  *
  * gr_lock is held: at bring-up, and at a reset of the engine.
  */
@@ -12,7 +14,12 @@
 #include "gk110/privring.h"
 #include "hw/gr.h"
 
-#define MAX_TPC_TOTAL	16	/* GK110: 15 at most; write_tile_maps() computes with 5 bits */
+/*
+ * Largest number of TPCs that is accepted. GK110 has 15 at most. The table in row_offset() ends at
+ * this number. write_tile_maps() shifts the number left until bit 4 is set, and puts the result
+ * into a field of 5 bits, so that it must be below 32.
+ */
+#define MAX_TPC_TOTAL	16
 
 static int read_gpc(struct kvgpu_hw *hw, unsigned int g)
 {
@@ -86,9 +93,9 @@ static void sort_gpcs(const struct kvgpu_topo *t, u8 *order)
 
 /*
  * Spreads the screen's tiles over the GPCs in proportion to their numbers of TPCs, by error
- * diffusion. In each round, a GPC that has the credit for at least half a tile takes a tile and
- * pays for a whole one. Then, with or without a tile, the GPC gets its share of credit. The GPCs
- * begin with different credits.
+ * diffusion. In each round, a GPC that has the credit for at least half a tile takes a tile, and
+ * loses the credit of a whole tile. Then, with or without a tile, the GPC gets its share of credit.
+ * The GPCs begin with different credits.
  */
 static void spread_tiles(struct kvgpu_hw *hw)
 {
@@ -224,7 +231,7 @@ static void write_tpc_counts(struct kvgpu_hw *hw)
 /*
  * Writes the same map of tiles to three units: CRSTR in the GPCs, WWDX in the PPCs, and RSTR2D.
  * WWDX divides by the number of the map's entries. So it also gets that number normalized, which
- * means shifted left until bit 4 is set, and powers of two modulo the normalized number.
+ * means shifted left until bit 4 is set, and the powers 2^5 to 2^11 modulo the normalized number.
  */
 static void write_tile_maps(struct kvgpu_hw *hw)
 {
@@ -266,8 +273,9 @@ static u32 top_bits(u32 mask, unsigned int keep)
 }
 
 /*
- * Writes line @line of the two ratio tables: about @line/32 of the TPCs do alpha work, all others
- * do beta work. Each PPC is given to one kind of work as a whole. The kinds take turns, beginning
+ * Writes line @line of the two ratio tables: about @line/32 of the TPCs, but one at least, do alpha
+ * work, all others do beta work. Alpha and beta are two kinds of work of GR; which kinds is not
+ * documented. Each PPC is given to one kind of work as a whole. The kinds take turns, beginning
  * with the kind that needs fewer TPCs. When a kind has as many TPCs as it needs, the other kind
  * gets all PPCs that are left.
  */

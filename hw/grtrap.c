@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Exceptions of the graphics engine. This file enables them at bring-up, and acknowledges them. At
- * most exceptions the front end halts until the acknowledge. In between, intr.c reads the registers
- * that tell the cause. Sources: nouveau gf100.c gf100_gr_init(), gf100_gr_intr() and its trap
- * functions.
+ * Exceptions of the graphics engine. This file enables them at bring-up, and acknowledges them.
+ * Most exceptions halt the front end until the acknowledge. In between, intr.c reads the registers
+ * that tell the cause. ESR: error status register of a unit. Sources: nouveau gf100.c
+ * gf100_gr_init(), gf100_gr_intr() and its trap functions.
  *
  * gr_lock is held in hw_gr_enable_traps(); hw_gr_ack(), which the interrupt thread calls, takes it.
  */
@@ -172,8 +172,9 @@ static void ack_traps(struct kvgpu_hw *hw)
 }
 
 /*
- * Logs and acknowledges an error that the microcode of FECS reports. A tenant can cause such errors
- * by firmware methods, so the log is rate-limited.
+ * Logs and acknowledges an error that the microcode of FECS, the falcon that switches contexts,
+ * reports. A tenant can cause such errors by firmware methods, which GR passes to FECS, so the log
+ * is rate-limited.
  */
 static void ack_fecs(struct kvgpu_hw *hw)
 {

@@ -72,7 +72,7 @@ static void unmap_device(struct kvgpu_hw *hw)
 
 /*
  * Masks the interrupts to the CPU, takes the engines out of reset, and sets the interrupts of PBUS
- * and the timing of the register ring.
+ * and the timing of the register ring (PRIVRING).
  */
 static void card_quiet(struct kvgpu_hw *hw)
 {

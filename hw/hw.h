@@ -11,13 +11,14 @@
  * start). The host pool lies directly below the last MiB. The memory between the first 2 MiB and
  * the pool is for the vGPUs' partitions; its end is rounded down to 2 MiB.
  *
- * BAR1: the first 2 MiB are the USERD window, in which channels have their doorbells (GP_PUT). The
- * next 2 MiB (the mirror) show the same USERDs again, and the host reads them there. After the
- * mirror, each vGPU has a slice and a PRAMIN window. A slice is the part of the card's BAR that a
- * guest sees as its own BAR. A PRAMIN window is 1 MiB that shows the video memory behind the
- * guest's PRAMIN (0x700000 in BAR0). The last KVGPU_POOL_SIZE bytes show the pool. BAR3 has slices
- * only. Both BARs are translated by tables that the host makes. The pool is translated by entries
- * of big pages (128 KiB), all else by an entry for each 4 KiB page.
+ * BAR1: the first 2 MiB are the USERD window, which has the USERD of each channel: 512 bytes with
+ * the channel's GP_GET and GP_PUT. GP_PUT is the channel's doorbell. The next 2 MiB (the mirror)
+ * show the same USERDs again, and the host reads them there. After the mirror, each vGPU has a
+ * slice and a PRAMIN window. A slice is the part of the card's BAR that a guest sees as its own
+ * BAR. A PRAMIN window is 1 MiB that shows the video memory behind the guest's PRAMIN (0x700000 in
+ * BAR0). The last KVGPU_POOL_SIZE bytes show the pool. BAR3 has slices only. Both BARs are
+ * translated by tables that the host makes. The pool is translated by entries of big pages (128
+ * KiB), all else by an entry for each 4 KiB page.
  */
 #ifndef KVGPU_HW_H
 #define KVGPU_HW_H
@@ -56,7 +57,7 @@ struct kvgpu_hw_pbdma {
 	u32 intr0, intr1, method, data, hce_method, hce_data;
 };
 #define KVGPU_HW_GR_REGS	96
-/* Registers of GR that were read at an exception of GR. */
+/* Registers of GR, the graphics engine, that were read at an exception of GR. */
 struct kvgpu_hw_gr {
 	u64 inst;			/* address of the instance block of the context on GR */
 	u32 intr, trap;
@@ -84,14 +85,22 @@ struct kvgpu_hw_events {
 	 * when this function returns.
 	 */
 	void (*gr)(void *ctx, const struct kvgpu_hw_gr *e);
+	/*
+	 * A copy engine has raised an interrupt. @engine: index in topo.engine. @id: the chip's id
+	 * of the channel, or with @tsg of the group, on the engine; -1: none. @code: value of the
+	 * register GK110_CE_LAUNCHERR.
+	 */
 	void (*ce)(void *ctx, u8 engine, u32 intr, u32 code, int id, bool tsg);
-	/* a NON_STALL_INTERRUPT has come; this function may call kvgpu_hw_nonstall() */
+	/*
+	 * a NON_STALL_INTERRUPT has come, by which a channel reports the end of a submission; this
+	 * function may call kvgpu_hw_nonstall()
+	 */
 	void (*nonstall)(void *ctx);
 	void (*ctxsw_timeout)(void *ctx, u8 engine, int id, bool tsg);
 	/*
-	 * A job of the host's copy channel failed, mostly because it did not end in time, and may
-	 * still run. This function has to cut the card off from system memory. It is called by the
-	 * thread that asked for the fill or copy.
+	 * A job of the host's copy channel failed. Either it did not end within 10 s and may still
+	 * run, or the flush before its start failed. This function has to cut the card off from
+	 * system memory. It is called by the thread that asked for the fill or copy.
 	 */
 	void (*copy_stuck)(void *ctx);
 };
@@ -147,9 +156,9 @@ struct kvgpu_hw {
  * @ev: functions for reports of the chip; hw/ may call them before this function returns
  * @ctx: argument of @ev's functions
  *
- * Maps BAR0 and parts of BAR1, checks the chip and its POST, and brings up memory, MMU, BARs,
- * PFIFO, GR, interrupts and the copy channel (steps[] in hw.c). After an error the caller has
- * nothing to undo.
+ * Maps BAR0 and parts of BAR1, checks the identity of the chip and that firmware has initialised
+ * the card (POST), and brings up memory, MMU, BARs, PFIFO, GR, interrupts and the copy channel
+ * (steps[] in hw.c). After an error the caller has nothing to undo.
  *
  * Return: 0 or a negative error code; if a step of steps[] has failed, the log names the step.
  */
@@ -158,7 +167,7 @@ int kvgpu_hw_init(struct kvgpu_hw *hw, struct pci_dev *pdev, const struct kvgpu_
 void kvgpu_hw_fini(struct kvgpu_hw *hw);
 
 /**
- * kvgpu_hw_time() - read PTIMER
+ * kvgpu_hw_time() - read PTIMER, the card's clock
  * @hw: the card
  * @guess: ns, a time that differs from PTIMER by less than 2 s, or 0 if none is known; with it, one
  *   register read is enough instead of three or more
@@ -213,7 +222,7 @@ void kvgpu_hw_share_free(struct kvgpu_hw_share *s, struct kvgpu_vram *v);
  * kvgpu_hw_tlb_flush() - invalidate all TLB entries of a page directory
  * @hw: the card
  * @pd: address of the directory in video memory
- * @hub_only: only the hub's TLBs, which serve the BARs
+ * @hub_only: true: only the TLBs of the hub, which serve the BARs; false: also the TLBs of the GPCs
  *
  * Return: 0 when the invalidate is complete, or -ETIMEDOUT. If the card is off the bus, its
  *   registers read all ones, which look like a complete invalidate: then 0 is returned, too.
@@ -248,7 +257,8 @@ int kvgpu_hw_l2_flush(struct kvgpu_hw *hw);
  * @inst: address of an instance block that the chip does not use any more
  *
  * Gives up after 2 s or more, with a message in the log (rate-limited). On return the caller may
- * use the memory of the instance block for another purpose.
+ * use the memory of the instance block for another purpose. If the function has given up, a fault
+ * of the old block may then be taken for a fault of a new block in that memory.
  *
  * Context: process; waits for the interrupt thread, so the caller must hold no lock that a function
  *   of struct kvgpu_hw_events takes.
@@ -274,8 +284,9 @@ u32 kvgpu_hw_chan_status(struct kvgpu_hw *hw, hchid_t id);
  *
  * A running channel that is not in the new list may run on until it is preempted.
  *
- * Return: 0 when the chip has taken the list; -ENOSPC if the list is too long; -ETIMEDOUT; or -EIO
- *   if the card is off the bus.
+ * Return: 0 when the chip has taken the list; -ENOSPC if the list has more than 8192 entries, with
+ *   that of the copy channel; -ETIMEDOUT if the chip has not taken the list, or not flushed its
+ *   entries to video memory, within 2 s; or -EIO if the card is off the bus.
  */
 int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr);
 /**
@@ -327,8 +338,8 @@ void kvgpu_hw_runl_clear_error(struct kvgpu_hw *hw, u8 runl);
 void kvgpu_hw_switch_timeout(struct kvgpu_hw *hw, unsigned int ms);
 u32 kvgpu_hw_engine_status(struct kvgpu_hw *hw, u8 engine);
 /*
- * Returns PFIFO_PBDMA_STATUS of PBDMA @p. It has the fields of an engine's status, except for
- * FAULTED and BUSY.
+ * Returns PFIFO_PBDMA_STATUS of PBDMA @p. It has the fields of PFIFO_ENGINE_STATUS
+ * (PFIFO_STATUS_...), except for FAULTED and BUSY.
  */
 u32 kvgpu_hw_pbdma_status(struct kvgpu_hw *hw, u8 p);
 /* Reads GP_GET and GP_PUT of a channel from its USERD in the mirror (BAR1). Reads no register. */
@@ -337,12 +348,12 @@ void kvgpu_hw_userd_look(struct kvgpu_hw *hw, hchid_t id, u32 *gp_get, u32 *gp_p
  * Unmasks (@on) or masks NON_STALL_INTERRUPTs, by which channels report the end of a submission. An
  * interrupt that comes while they are masked is not lost: its bit stays set, and interrupts when
  * they are unmasked. No two calls of this function may overlap: after kvgpu_hw_init(), callers hold
- * chip->event_lock.
+ * chip->event_lock of mdev/machine/.
  */
 void kvgpu_hw_nonstall(struct kvgpu_hw *hw, bool on);
 /*
- * Looks whether an interrupt is pending in the chip, because its message to the CPU may have been
- * lost. If so, masks interrupts, wakes the interrupt thread to handle it, and returns true.
+ * Looks whether an interrupt is pending in the chip, because its message to the CPU (MSI) may have
+ * been lost. If so, masks interrupts, wakes the interrupt thread to handle it, and returns true.
  */
 bool kvgpu_hw_intr_look(struct kvgpu_hw *hw);
 void hw_pbdma_ack(struct kvgpu_hw *hw, u8 pbdma, u32 intr0, u32 intr1, bool skip_method);
@@ -355,7 +366,11 @@ void hw_ce_ack(struct kvgpu_hw *hw, u8 engine, u32 intr);
  */
 int kvgpu_hw_engine_reset(struct kvgpu_hw *hw, u8 engine);
 
-/* Temperature and clocks. The functions return -ENODATA if the card does not report the value. */
+/*
+ * Temperature and clocks. The functions return -ENODATA if the card does not report the value: if
+ * the sensor is not calibrated or shows no plausible temperature, or if the clock is off or its
+ * source unknown.
+ */
 enum kvgpu_hw_clock { KVGPU_HW_CLOCK_CORE, KVGPU_HW_CLOCK_MEM };
 int kvgpu_hw_temperature(struct kvgpu_hw *hw, int *millidegrees);
 int kvgpu_hw_clock(struct kvgpu_hw *hw, enum kvgpu_hw_clock which, u32 *khz);
@@ -363,8 +378,9 @@ int kvgpu_hw_clock(struct kvgpu_hw *hw, enum kvgpu_hw_clock which, u32 *khz);
 /*
  * Fills and copies by the host's copy channel. Video memory is given by its physical address,
  * system memory by its DMA address, sizes are in bytes. If 0 is returned, all is filled or copied.
- * After an error a part may be filled or copied. If the job may still write after an error, the
- * function calls .copy_stuck() before it returns.
+ * After an error a part may be filled or copied. -EINVAL: @at or @size of a fill is not a multiple
+ * of 4. -ENODEV: the copy channel is not up, or an earlier job has failed. At all other errors a
+ * job of this call has failed and may still write: the function has called .copy_stuck().
  */
 int kvgpu_hw_fill(struct kvgpu_hw *hw, hvram_t at, u64 size, u32 value);
 int kvgpu_hw_copy_vram(struct kvgpu_hw *hw, hvram_t dst, hvram_t src, u64 size);

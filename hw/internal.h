@@ -106,11 +106,14 @@ struct hw_runl {
 };
 
 struct hw_gr {
-	/* pages that the GPCs' MMUs use for writes and reads in debug mode */
+	/*
+	 * pages to which the GPCs' MMUs would direct writes and reads in debug mode, which hw/ does
+	 * not switch on
+	 */
 	struct kvgpu_vram mmu_wr, mmu_rd;
 	/* instance block, page directory and table of the golden context's address space */
 	struct kvgpu_vram inst, pd, table;
-	struct kvgpu_vram pagepool, bundle, attrib;
+	struct kvgpu_vram pagepool, bundle, attrib;	/* the golden context's buffers */
 	/*
 	 * the golden image, which each new graphics context starts with; after it is made, no
 	 * channel's page table shows it, so that no guest's work on the GPU can change it
@@ -150,8 +153,8 @@ struct kvgpu_hw_priv {
 	/* held during a job of the copy channel; protects .put, .seq and .stuck of .copy */
 	struct kvgpu_hw_lock copy_lock;
 	/*
-	 * held during sequences of GR: bring-up, reset, acknowledge, take-down; protects changes of
-	 * .gr
+	 * held during sequences of GR, the graphics engine: bring-up, reset, acknowledge,
+	 * take-down; protects changes of .gr
 	 */
 	struct kvgpu_hw_lock gr_lock;
 	/*
@@ -190,8 +193,9 @@ static inline void hw_mask(struct kvgpu_hw *hw, u32 reg, u32 clear, u32 set)
 }
 
 /*
- * Tells whether @val, which was read from a register, is an error code of the register ring instead
- * of the register's value.
+ * Tells whether @val, which was read from a register, is an error code instead of the register's
+ * value. The register ring (PRIVRING), by which accesses reach the units, returns such a code for a
+ * failed read.
  */
 static inline bool hw_no_answer(u32 val)
 {
@@ -248,7 +252,8 @@ int hw_chip_probe(struct kvgpu_hw *hw);
 int hw_vbios_read(struct kvgpu_hw *hw);
 
 /*
- * ltc.c: sets L2 up; call it after FB_MMU_CTRL has the page size, and before video memory is used
+ * ltc.c: sets L2 up; call it after hw_mmu_init() has set the page size in FB_MMU_CTRL, and before
+ * video memory is used
  */
 int hw_ltc_init(struct kvgpu_hw *hw);
 

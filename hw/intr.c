@@ -6,7 +6,8 @@
  * soon as they are reported, and not only when the guest's driver responds. Order of register
  * accesses: nouveau nvkm/subdev/mc and nvkm/subdev/pci, nvkm/engine/fifo/gk104.c.
  *
- * The interrupt thread holds no lock of hw/ while it reports. Acknowledges of GR take gr_lock.
+ * The interrupt thread holds no lock of hw/ while it reports. Acknowledges of GR, the graphics
+ * engine, take gr_lock.
  */
 #include <linux/interrupt.h>
 
@@ -248,9 +249,9 @@ static void snap_gpcs(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s)
 {
 	/*
 	 * If this bit of GPCCS_TRAP (.only_with) is clear, 0 is reported in place of the register's
-	 * value; .only_with 0: the value is always reported. An acknowledge clears the ESR of a
-	 * unit. But PROP keeps coordinates, format and storage type of its last error after the
-	 * acknowledge.
+	 * value; .only_with 0: the value is always reported. An acknowledge clears the ESR (error
+	 * status register) of a unit. But the unit PROP keeps coordinates, format and storage type
+	 * of its last error after the acknowledge.
 	 */
 	static const struct { u16 reg, only_with; } regs[] = {
 		{ GPC_PROP_ESR }, { GPC_PROP_ESR_COORDS, GPCCS_TRAP_PROP }, { GPC_PROP_ESR_FORMAT,
@@ -277,10 +278,11 @@ static void snap_gpcs(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s)
 }
 
 /*
- * Names the exceptions at which the value of a register is reported. At all other exceptions 0 is
- * reported in its place, because the register may still have data of an earlier exception, perhaps
- * of another tenant. Conditions: nouveau gf100_gr_intr(), gf100_gr_trap_intr(),
- * gf100_gr_ctxctl_isr().
+ * Names the exceptions at which the value of a register is reported. WITH_METHOD: those of
+ * METHOD_INTRS. WITH_MACRO: GR_TRAP_MACRO. WITH_FWMTHD: FECS refuses a firmware method
+ * (bad_fwmthd()). At all other exceptions 0 is reported in its place, because the register may
+ * still have data of an earlier exception, perhaps of another tenant. Conditions: nouveau
+ * gf100_gr_intr(), gf100_gr_trap_intr(), gf100_gr_ctxctl_isr().
  */
 enum when { ALWAYS, WITH_METHOD, WITH_MACRO, WITH_FWMTHD };
 

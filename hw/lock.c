@@ -16,8 +16,8 @@
 #define TURNS		3
 /*
  * How long kvgpu_hw_lock_watched() calls its @look. 5 ms are normally enough to get the lock: a
- * guest's preempt releases the lock after about 1 ms, and another holder is lent a priority after 1
- * to 2 ms.
+ * preempt that a guest asked for releases preempt_lock after about 1 ms (kvgpu_hw_preempt_turn()),
+ * and another holder is lent a priority after 1 to 2 ms.
  */
 #define WATCHED_NS	(5 * NSEC_PER_MSEC)
 /*

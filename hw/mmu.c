@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The chip's MMU: page size, flush page, TLB invalidates, and flushes (CPU writes, L2). Sequences:
- * nouveau nvkm/subdev/{mmu/vmmgf100.c,fb/gf100.c,bar/g84.c,ltc/gf100.c}.
+ * The chip's MMU: page size, flush page (a page of system memory whose address the chip gets in
+ * FB_NISO_FLUSH_SYSMEM_ADDR), TLB invalidates, and flushes (CPU writes, L2). Sequences: nouveau
+ * nvkm/subdev/{mmu/vmmgf100.c,fb/gf100.c,bar/g84.c,ltc/gf100.c}.
  *
  * Each invalidate and each flush takes tlb_lock. Each of its waits for the chip ends after
  * MMU_WAIT_US at most; an invalidate may wait twice.

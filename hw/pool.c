@@ -9,7 +9,7 @@
 
 /* bytes at the end of video memory that neither hw/ nor nouveau uses */
 #define TAIL		(1ull << 20)
-#define HEAD		(256ull << 10)
+#define HEAD		(256ull << 10)	/* bytes at the start that nouveau does not use */
 #define PART_ALIGN	(2ull << 20)
 #define SHARE_UNIT	(256ull << 10)	/* a table of small pages has this size */
 

@@ -12,7 +12,7 @@
 #include "gk110/therm.h"
 #include "hw/internal.h"
 
-/* number of the domain of the GPCs' clock, which nouveau calls the core clock */
+/* number of the clock domain of the GPCs, whose clock nouveau calls the core clock */
 #define DOMAIN_CORE	0
 
 bool hw_sensor_calibrated(struct kvgpu_hw *hw)

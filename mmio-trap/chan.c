@@ -60,7 +60,10 @@ static u32 chan_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	return t->chan[a->idx].ctrl;
 }
 
-/* PCCSR_CHAN_ENABLE_SET and _CLR are triggers, and read 0. A write of both stops the channel. */
+/*
+ * PCCSR_CHAN_ENABLE_SET and _CLR are triggers, and read 0. A write of both stops the channel. On a
+ * channel that is not bound, neither has an effect.
+ */
 static void chan_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	u32 *ctrl = &t->chan[a->idx].ctrl;

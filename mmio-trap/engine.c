@@ -119,9 +119,10 @@ void kvgpu_trap_config_set(struct kvgpu_trap *t, u16 off, u32 val)
 }
 
 /*
- * Reserves slots for the registers of a line with a write hook: most hooks keep the value in the
- * register file. This is done before any other register gets a slot, so that these registers keep
- * their slots when the file becomes full. Lines of more than 16 registers get no slots here.
+ * Reserves slots in the register file for the registers of a line whose writes are of class EMULATE
+ * or TRAP: most hooks of such lines keep the value in the register file. This is done before any
+ * other register gets a slot, so that these registers keep their slots when the file becomes full.
+ * Lines with .bulk, and lines of more than 16 registers, get no slots here.
  */
 static void reserve_slots(struct kvgpu_trap *t, const struct kvgpu_reg_unit *u,
 			  const struct kvgpu_reg_line *l)
@@ -137,9 +138,10 @@ static void reserve_slots(struct kvgpu_trap *t, const struct kvgpu_reg_unit *u,
 }
 
 /*
- * Gives the registers in topo->seed, if their reads are of class FILE, the values that the host
- * found in them. A driver reads such registers and computes with their values before it writes to
- * them.
+ * topo->seed has registers of the voltage's PWM and of clock generators, and the values that the
+ * host found in them at bring-up (hw/chip.c). Gives such a register its value if the class of its
+ * reads is FILE, so that a read returns the value in the register file. A driver reads such
+ * registers and computes with their values before it writes to them.
  */
 static void seed_regs(struct kvgpu_trap *t)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Fuses and straps. The fuse words of a die identify it. A guest therefore gets none of the card's
- * fuse words: the speedo word reads a constant, and all other fuse words read 0.
+ * fuse words: the word of the speedo fuse (the speed of the silicon) reads a constant, and all
+ * other fuse words read 0.
  */
 #include <gk110/pfuse.h>
 

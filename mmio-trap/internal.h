@@ -56,7 +56,10 @@ struct kvgpu_access {
 struct kvgpu_reg_line {
 	u32 off, count, stride;
 	enum kvgpu_reg_class rd, wr;
-	/* value after POST, except where topo->seed or vtrap_pmc_reset() sets another value */
+	/*
+	 * value after POST, except where vtrap_pmc_reset() or topo->seed (the host's values of
+	 * registers of the voltage's PWM and of clock generators) sets another value
+	 */
 	u32 reset;
 	/* bits that a write does not change; bits that a written 1 clears */
 	u32 ro, w1c;
@@ -124,8 +127,9 @@ u32 vtrap_reg_get(const struct kvgpu_trap *t, u32 reg);
 void vtrap_reg_set(struct kvgpu_trap *t, u32 reg, u32 val);
 
 /*
- * intr.c: the interrupt tree. A source is a level: it stays raised until it is set to false. @bit:
- * the source's bit of PMC_INTR.
+ * intr.c: the interrupt tree. A source is a level: it stays raised until it is set to false.
+ * ..._host_set() is for sources of leaf 0 (PMC_LEAF_HOST), ..._nrhost_set() for those of leaf 1.
+ * @bit: the source's bit of PMC_INTR.
  */
 void vtrap_intr_host_set(struct kvgpu_trap *t, unsigned int bit, bool on);
 void vtrap_intr_nrhost_set(struct kvgpu_trap *t, unsigned int bit, bool on);

@@ -13,7 +13,8 @@
 
 /*
  * PRAMIN, the window in BAR0, shows the vGPU's memory only if the guest chooses video memory as the
- * target. For any other target mdev/machine/ shows the vGPU's scrap page.
+ * target. For any other target mdev/machine/ shows the vGPU's scrap page, which it also shows in a
+ * BAR where the guest has mapped nothing.
  */
 static void pramin_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {

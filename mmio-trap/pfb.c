@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PFFB, and the memory controllers, from which a guest learns how much memory it has. Timings,
- * training and ECC are the host's.
+ * PFFB (the memory hub), and PBFB (the memory controllers), from which a guest learns how much
+ * memory it has. Timings, training and ECC are the host's.
  */
 #include <gk110/map.h>
 #include <gk110/pfb.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The virtual PMU: it has the rings and messages of nouveau's program for the PMU. Power, clocks
- * and fans are the host's. After the guest has started the PMU, each message of the guest is
- * answered before the guest's write completes, because nouveau waits for the reply without limit
- * (gt215_pmu_send()). The data words of most replies are 0. Only if the guest leaves the ring of
- * replies full, there is no reply.
+ * The virtual PMU, the falcon for power management: it has the rings and messages of nouveau's
+ * program for the PMU. Power, clocks and fans are the host's. After the guest has started the PMU,
+ * each message of the guest is answered before the guest's write completes, because nouveau waits
+ * for the reply without limit (gt215_pmu_send()). The data words of most replies are 0. Only if the
+ * guest leaves the ring of replies full, there is no reply.
  */
 #include <gk110/pmc.h>
 #include <gk110/pmu.h>

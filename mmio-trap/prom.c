@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* PROM: the bytes of cfg.vbios, followed by zeros. */
+/* PROM, the card's ROM with the VBIOS: the bytes of cfg.vbios, followed by zeros. */
 #include <gk110/vbios.h>
 
 #include "units.h"

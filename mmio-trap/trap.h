@@ -72,8 +72,8 @@ struct kvgpu_reg_slot {
 #define KVGPU_TRAP_SLOTS	16384
 
 /*
- * State of a virtual falcon (PMU, FECS, or the GPCCS broadcast). No program runs. A guest can write
- * and read the data memory. The virtual PMU puts its replies there.
+ * State of a virtual falcon, a microcontroller of the GPU (PMU, FECS, or the GPCCS broadcast). No
+ * program runs. A guest can write and read the data memory. The virtual PMU puts its replies there.
  */
 struct kvgpu_vfalcon {
 	u32 dmem[4096 / 4];
@@ -88,7 +88,9 @@ struct kvgpu_trap {
 	u32 nr_slots_used;
 	struct kvgpu_vfalcon falcon[3];
 
-	/* The interrupt tree as the guest sees it. */
+	/*
+	 * The interrupt tree as the guest sees it. Leaf 0: PMC_LEAF_HOST, leaf 1: PMC_LEAF_NRHOST.
+	 */
 	u32 intr_src;			/* raised sources of leaf 0 */
 	u32 intr_nrhost;		/* raised sources of leaf 1 */
 	bool line;			/* the guest's interrupt line is up */
@@ -125,9 +127,12 @@ struct kvgpu_trap {
 	u64 ptimer_alarm;	/* host's PTIMER in ns at which the alarm rings; 0: not armed */
 
 	/*
-	 * Counters, for sysfs and debugfs. nr_denied counts accesses of denied registers, commands
-	 * that are not written with all four bytes, and most commands with a target or runlist that
-	 * is not allowed; PFIFO_BIND_ERROR reports a refused bind instead.
+	 * Counters, for sysfs and debugfs. nr_unlisted counts accesses of registers that no table
+	 * has. nr_dropped: struct kvgpu_reg_slot. nr_denied counts accesses of denied registers,
+	 * commands that are not written with all four bytes, and values that name memory (a target)
+	 * or a runlist that the guest may not use. It also counts a command "set channel" of FECS
+	 * without a valid channel. Two kinds of such values are not counted: a refused bind, which
+	 * PFIFO_BIND_ERROR reports, and a save or a channel switch of FECS.
 	 */
 	u64 nr_reads, nr_writes, nr_unlisted, nr_dropped, nr_denied;
 };
@@ -296,6 +301,7 @@ bool kvgpu_trap_irq_take(struct kvgpu_trap *t, bool *edge);
 
 /* -------------------------------------------------------- descriptions and checks of the tables */
 
+/* Classes of reads and of writes; struct kvgpu_reg_line (internal.h) says what each does. */
 enum kvgpu_reg_class {
 	KVGPU_REG_UNLISTED,
 	KVGPU_REG_CONST,
