@@ -32,7 +32,7 @@
 #define   FALCON_CAPS_IMEM		GENMASK(8, 0)
 #define   FALCON_CAPS_DMEM		GENMASK(17, 9)
 #define FALCON_DMACTL			0x10c
-/* After a reset the falcon clears its memories. Bit 1 is 1 meanwhile for DMEM, bit 2 for IMEM. */
+/* After a reset the falcon clears its memories. 1: not done yet; bit 1 is for DMEM, 2 for IMEM. */
 #define   FALCON_DMACTL_SCRUBBING	GENMASK(2, 1)
 #define FALCON_CAPS2			0x12c
 #define   FALCON_CAPS2_VERSION		GENMASK(3, 0)

@@ -69,7 +69,10 @@
 #define PMU_PROC_TEST			0x54534554
 #define PMU_PROC_IDLE			0x454c4449
 
-/* Messages to the process MEMX. EXEC runs a script: OP and LEN are one word of it. */
+/*
+ * Messages to the process MEMX. EXEC runs a script, such as register writes and waits. Each command
+ * of the script begins with a word that has the fields OP and LEN.
+ */
 #define PMU_MEMX_INFO			0
 #define   PMU_MEMX_INFO_DATA		0
 #define   PMU_MEMX_INFO_TRAIN		1

@@ -11,11 +11,12 @@
 
 #define PPCI_BASE			0x088000
 #define PPCI_SIZE			0x005000
-/* The first so many bytes of PPCI are the mirror of the configuration space. */
+/* Size in bytes of the mirror of the configuration space, which begins at PPCI_BASE. */
 #define PPCI_CONFIG_SIZE		0x001000
 
 /*
- * Fields of words of the mirror, and the offset of a word that gk110/pci.h does not have.
+ * Fields of words of the mirror, and the offset in the mirror of a word (TAG_LIMIT) that
+ * gk110/pci.h does not have.
  */
 #define PPCI_CFG_ROM_SHADOW_EN		BIT(0)		/* bit of GK110_PCI_ROM_SHADOW */
 /* The byte at GK110_PCI_MSI. A write of 0xff to this byte of the mirror re-arms MSI. */

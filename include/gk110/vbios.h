@@ -15,8 +15,8 @@
 #define PROM_SIZE			0x100000
 
 #define ROM_BLOCK			512
-#define ROM_SIGNATURE			0xaa55		/* little endian at offset 0 */
-/* Signature of a header that stands before the ROM header in dumps of newer boards. */
+#define ROM_SIGNATURE			0xaa55		/* u16 at offset 0, little endian */
+/* Signature of the IFR, a header that stands before the ROM header in dumps of newer boards. */
 #define ROM_IFR_SIGNATURE		"NVGI"
 #define ROM_BLOCKS			0x02		/* u8: length of the image / ROM_BLOCK */
 #define ROM_ENTRY			0x03		/* entry point for an x86 far call */
