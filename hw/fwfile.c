@@ -30,7 +30,10 @@ struct rule {
 	u32 first, end;
 };
 
-/* Bundle addresses (GR_ICMD) are below ICMD_END. Method addresses, in bytes, are below MTHD_END. */
+/*
+ * Addresses of bundles, pieces of the engine's state that GR_ICMD writes, are below ICMD_END.
+ * Method addresses, in bytes, are below MTHD_END.
+ */
 #define ICMD_END	0x20000
 #define MTHD_END	0x4000
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PGRAPH's front end, hub and ROPs. A guest sets up GR and makes its golden context here, with
- * thousands of writes. Most written values are kept for the guest to read, and none reaches the
- * chip, because the host has set up GR for all vGPUs and owns every context. GR_IDLE and GR_STATUS
- * always read idle. For an exception, the host copies the registers that explain it into the
- * guest's register file.
+ * Registers of GR, the graphics engine (PGRAPH): front end, hub and ROPs. A guest sets up GR here,
+ * with thousands of writes, and makes its golden context, from which its new contexts start. Most
+ * written values are kept for the guest to read, and none reaches the chip, because the host has
+ * set up GR for all vGPUs and owns every context. GR_IDLE and GR_STATUS always read idle. For an
+ * exception, the host copies the registers that explain it into the guest's register file.
  */
 #include <linux/string.h>
 

@@ -103,9 +103,9 @@ struct kvgpu_trap {
 	/* Registers of PFIFO. A comment names the register that shows the member. */
 	u32 fifo_intr;			/* PFIFO_INTR, without PFIFO_INTR_LEVELS */
 	/*
-	 * The guest's driver has enabled NON_STALL_INTERRUPT in PFIFO_INTR_EN or
-	 * PFIFO_INTR_EN_NRHOST. nouveau does so while one of its clients waits. The caller may read
-	 * this.
+	 * The guest's driver has enabled NON_STALL_INTERRUPT, by which a channel reports the end of
+	 * a submission, in PFIFO_INTR_EN or PFIFO_INTR_EN_NRHOST. nouveau does so while one of its
+	 * clients waits. The caller may read this.
 	 */
 	bool wants_nonstall;
 	u32 fault_pending;		/* PFIFO_MMU_FAULT_SOURCE */
@@ -171,7 +171,7 @@ enum kvgpu_cmd_kind {
 	/*
 	 * .inst: the guest has given FECS this channel: by the command "set channel", or by a
 	 * context switch while FECS had no channel to save. The guest's driver does so before it
-	 * makes its golden context by register writes.
+	 * makes its golden context, from which its new contexts start, by register writes.
 	 */
 	KVGPU_CMD_GR_BIND,
 	/*
