@@ -12,7 +12,7 @@
 
 #include "gk110/layout.h"
 
-/* Classes of channels. "Class A16F only": cla06f.h does not have the method or operation. */
+/* The two classes of channels. Comments below name a class by its number, such as A16F. */
 #define KEPLER_CHANNEL_GPFIFO_A		0xa06f
 #define KEPLER_CHANNEL_GPFIFO_B		0xa16f
 

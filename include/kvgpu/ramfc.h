@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * RAMFC is the part of a channel's instance block that has the channel's state in a PBDMA,
- * the unit that fetches the channel's pushbuffers (gk110/ram.h). The host builds it for the card's
+ * RAMFC is the part of a channel's instance block that has the channel's state in a PBDMA, the unit
+ * that fetches the channel's pushbuffers (gk110/ram.h). The host builds RAMFC for the card's
  * channels that run work of guests (gtt-shadow/inst.c), and for its own copy channel (hw/copy.c).
  */
 #ifndef KVGPU_RAMFC_H
