@@ -435,17 +435,21 @@ run_staying()
 	try "a process that does not come back" until_true clients_are 1
 	end_program
 	try "is ended when its client has gone" until_true clients_are 0
-	KVGPU_REMOTE=unix:$work/socket python3 - "$work/libcuda.so.1" <<-'PYTHON' & program=$!
-	# sends the connection's own end along it, which so never closes
+	KVGPU_REMOTE=unix:$work/socket python3 - "$work/libcuda.so.1" "$work/sends" <<-'PYTHON' & program=$!
+	# when it is told, sends the connection's own end along it, which so never closes
 	import ctypes, os, socket, stat, sys, threading, time
 	threading.Thread(target=ctypes.CDLL(sys.argv[1]).cuInit, args=(0,), daemon=True).start()
 	while not (fds := [fd for fd in range(3, 64) if os.path.exists(f'/proc/self/fd/{fd}') and stat.S_ISSOCK(os.fstat(fd).st_mode)]):
 	    time.sleep(0.05)
+	while not os.path.exists(sys.argv[2]):
+	    time.sleep(0.05)
 	socket.send_fds(socket.socket(fileno=os.dup(fds[0])), [b'x'], [fds[0]])
+	os.remove(sys.argv[2])
 	time.sleep(100)
 	PYTHON
-	try "one whose client has sent its own end along" until_true clients_are 1
-	sleep 1
+	try "one whose client sends its own end along" until_true clients_are 1
+	touch "$work/sends"	# not before: a byte before the client's first message ends the connection
+	try "it is sent" until_true is_gone "$work/sends"
 	end_program
 	try "is ended, too" until_true clients_are 0
 	KVGPU_REMOTE=aperture:$work/shared "$work/faults" after_fork "$cubin" > /dev/null 2>&1 & program=$!
@@ -461,6 +465,7 @@ run_staying()
 	rm "$work/shared"
 }
 
+is_gone() { [ ! -e "$1" ]; }
 another_is_served() { [ "$(ctl list --json --interval 0 | jq "[.clients[] | select(.state == \"served\" and .id != $1)] | length")" = 1 ]; }
 
 # what each client had of the GPU of clock.c, of which all have as much work as there can be: tls:ann, tls:bob, unix:
