@@ -261,8 +261,8 @@ int mmu_write(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, 
 	      const void *buf, size_t len, unsigned int flags);
 
 /*
- * Record a fault that a unit found by itself (kind, pitch mask, ...). Lock not held unless
- * MMU_LOCKED is given.
+ * Record a fault that a unit found by itself (no memory there), or that software asked for. Lock
+ * not held unless MMU_LOCKED is given.
  */
 void mmu_fault(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va,
 	       enum mmu_reason why, enum mmu_access acc, unsigned int flags);
@@ -510,8 +510,8 @@ struct gk110 {
 	pthread_mutex_t lock;
 	pthread_rwlock_t dma_lock;
 	/*
-	 * These hold new readers of dma_lock back while a writer waits; zeroed memory is a valid
-	 * start.
+	 * These hold threads that begin dma_read_lock() back while dma_write_lock() waits; zeroed
+	 * memory is a valid start.
 	 */
 	pthread_mutex_t dma_gate;
 	atomic_uint dma_writers;

@@ -96,7 +96,10 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
 	return done(e ? e : from_driver(cuCtxGetStreamPriorityRange(least, greatest)));
 }
 
-/* A K20m has no persisting lines in its cache: nothing is reset, and CUDA returns this error. */
+/*
+ * A K20m has no persisting lines in its cache, so nothing is reset. That this is an error here, and
+ * none in cuCtxResetPersistingL2Cache(), is our choice: what CUDA says on such a GPU is not known.
+ */
 cudaError_t cudaCtxResetPersistingL2Cache(void)
 {
 	cudaError_t e = use_context();

@@ -38,9 +38,9 @@ struct ce_surface {
 	enum mem_target target;			/* used for a physical surface */
 	enum mmu_access acc;
 	uint64_t addr;
-	/* pitch layout only; the members from here to layer_offset: block-linear only */
-	int64_t pitch;
-	uint64_t x0, y0;			/* origin in bytes and lines */
+	int64_t pitch;				/* pitch layout only */
+	/* block-linear only, to .layer_offset: the origin in bytes and lines, ... */
+	uint64_t x0, y0;
 	unsigned int gob_rows;
 	unsigned int log2_height;		/* GOBs per block */
 	uint64_t block_bytes;			/* distance of horizontally adjacent GOBs */

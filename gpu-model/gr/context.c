@@ -12,10 +12,11 @@
  *
  * Lists come from the data segments of FECS and GPCCS, where the host puts them. NVIDIA's firmware
  * has lists of its own; for it the model uses the registers of nouveau's lists for this chip
- * (ctxgk110.c gk110_grctx_pack_*).
+ * (ctxgk110.c gk110_grctx_pack_*; the hub's first entry: hub.fuc hub_mmio_list_base).
  *
  * A list may name any register, as FECS is a PRI master that is not restricted to PGRAPH. All
- * accesses to memory are privileged. gk110.lock is held.
+ * accesses to memory are privileged. gk110.lock is held, but not while ctx_patch_execute() fetches
+ * pairs, if it may unlock.
  */
 #include "gr.h"
 

@@ -24,7 +24,7 @@ void line_prepare(struct line *l)
 	};
 	size_t i;
 
-	/* a socket that is not TCP refuses these options, and does not need them */
+	/* other sockets refuse TCP's options, SO_KEEPALIVE does nothing there: none is needed */
 	for (i = 0; i < sizeof(options) / sizeof(*options); i++)
 		setsockopt(l->fd, options[i].level, options[i].name, &options[i].value,
 			   sizeof(options[i].value));

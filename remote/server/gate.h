@@ -68,7 +68,10 @@ struct gate {
 	uint64_t streams[STREAMS];
 	unsigned int nr_streams, work, most;
 	uint64_t through_ns;		/* since when no work is under way; 0: some is */
-	/* events behind the work of streams that were destroyed, or that capture */
+	/*
+	 * events behind the work of streams that can't be asked any more: destroyed, capturing or
+	 * about to join a capture, and the null stream during one
+	 */
 	struct orphan {
 		uint64_t context;
 		CUevent event;

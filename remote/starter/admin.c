@@ -57,7 +57,7 @@ static void drop(struct admin *a)
 void admin_accept(struct starter *s)
 {
 	int fd = accept4(s->admin_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	unsigned int i;
+	unsigned int i, nr;
 
 	if (fd < 0)
 		return;
@@ -66,14 +66,18 @@ void admin_accept(struct starter *s)
 		close(fd);
 		return;
 	}
-	for (i = 0; i < ADMINS && s->admins[i].fd >= 0; i++)
-		;
-	if (i == ADMINS) {
+	/* without gaps, the places are in the order in which their connections came */
+	for (i = 0, nr = 0; i < ADMINS; i++)
+		if (s->admins[i].fd >= 0)
+			s->admins[nr++] = s->admins[i];
+	if (nr == ADMINS) {
 		drop(&s->admins[0]);
-		memmove(&s->admins[0], &s->admins[1], (ADMINS - 1) * sizeof(s->admins[0]));
-		i = ADMINS - 1;
+		nr--;
+		memmove(&s->admins[0], &s->admins[1], nr * sizeof(s->admins[0]));
 	}
-	s->admins[i] = (struct admin){ .fd = fd };
+	s->admins[nr] = (struct admin){ .fd = fd };
+	for (i = nr + 1; i < ADMINS; i++)
+		s->admins[i].fd = -1;
 }
 
 static const char *end_one(struct starter *s, const char *text)

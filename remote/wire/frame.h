@@ -29,7 +29,11 @@ enum {
 	 * KiB of ordinary memory into its own commands, and does not read that memory later.
 	 */
 	KVGPU_REMOTE_INLINE_IN_MAX = 8192,
-	KVGPU_REMOTE_PIECE_MAX = 1 << 20,	/* larger copies are cut */
+	/*
+	 * Larger copies are cut, but for pinned memory that the GPU reaches. With a relay its own
+	 * size of a piece holds instead.
+	 */
+	KVGPU_REMOTE_PIECE_MAX = 1 << 20,
 	KVGPU_REMOTE_LIST_MAX = 4096,
 	KVGPU_REMOTE_STRING_MAX = 4096,		/* bytes of a string, with its zero */
 	/* bytes of a kernel's parameters: CUDA 11.8's limit; the client refuses more */

@@ -35,7 +35,7 @@ struct hostile {
 	struct bare_chan chan;
 	uint8_t *loot;
 	uint64_t loot_bus;
-	volatile uint32_t *shown;	/* see hostile_show() */
+	volatile uint32_t *shown;	/* valid since the last hostile_show() after it */
 };
 
 enum {

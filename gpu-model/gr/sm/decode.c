@@ -42,7 +42,10 @@ static void set_pred(struct sm_operand *o, uint64_t reg)
 	o->reg = reg;
 }
 
-/* Store a field that is an operand, or fills more than one byte. */
+/*
+ * Store a field that is an operand, or fills more than one byte. False: it is one whose bits must
+ * all be 1 (SM_TO_MUST), and they are not.
+ */
 static bool put_operand(const struct sm_field *f, uint64_t word, struct sm_insn *in)
 {
 	unsigned int n = f->to & 0xf;

@@ -6,8 +6,8 @@
  *   once after a preempt;
  * - what it loads is the instance block as it is then, and it keeps the block's page directory
  *   until it loads again;
- * - it walks tables at any moment, and keeps every translation it saw until it says that the
- *   invalidate of the directory has ended;
+ * - it walks tables at any moment, and keeps every translation it saw, at the longest until it
+ *   says that the invalidate of the directory has ended;
  * - it hangs, faults, answers with errors at times, and does the host's copies when it likes.
  * At each look the oracle (oracle.h) is asked about everything that the chip can reach.
  */

@@ -182,7 +182,10 @@ static void slices(void **state)
 {
 	static const struct {
 		u32 us;
-		/* the longest time that the fields can hold and that is not above .us */
+		/*
+		 * one tick, or more: the longest time that the fields hold and that is not above
+		 * .us
+		 */
 		u64 ticks;
 	} cases[] = { { 0, 1 },
 		      { 1, 1 },
@@ -190,11 +193,11 @@ static void slices(void **state)
 		      { 261, 254 },
 		      { 1048, 1020 },
 		      { 10000, 9728 },
-		      { 0xffffffff, 255 << 14 } };
+		      { 0xffffffff, 255 << 15 } };
 	u64 in[] = { tsg(1, 1), 1 }, out[2];
 	u32 i, calls = 0;
 
-	for (i = 0; i < 6; i++) {
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		assert_int_equal(
 			kvgpu_shadow_runlist_build(in, 2, map, &calls, cases[i].us, out, 2), 2);
 		assert_int_equal((out[0] >> 18 & 0xff) << (out[0] >> 14 & 15), cases[i].ticks);

@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -177,10 +179,69 @@ static void texts(void **state)
 	sample_free(&sample);
 }
 
+/* a connection of an admin, and the starter's descriptor of it in *@there */
+static int connect_admin(const struct sockaddr_un *a, socklen_t length, int *there)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	unsigned int i;
+
+	assert_int_equal(connect(fd, (const struct sockaddr *)a, length), 0);
+	*there = -1;
+	admin_accept(&s);
+	for (i = 0; i < ADMINS; i++)
+		if (s.admins[i].fd > *there)
+			*there = s.admins[i].fd;
+	return fd;
+}
+
+/* whether the starter has closed its end of @fd */
+static bool was_dropped(int fd)
+{
+	char c;
+
+	return !recv(fd, &c, 1, MSG_DONTWAIT);
+}
+
+/* The oldest connection makes room, also where one in the middle had ended. */
+static void the_oldest_makes_room(void **state)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	socklen_t length = sizeof(a.sun_family) + 1 +
+			   sprintf(a.sun_path + 1, "kvgpu-admin-test-%d", (int)getpid());
+	int fd[ADMINS + 2], there, first, i;
+
+	for (i = 0; i < ADMINS; i++)
+		s.admins[i].fd = -1;
+	s.admin_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	assert_int_equal(bind(s.admin_fd, (struct sockaddr *)&a, length), 0);
+	assert_int_equal(listen(s.admin_fd, 8), 0);
+	fd[0] = connect_admin(&a, length, &first);
+	for (i = 1; i < ADMINS; i++)
+		fd[i] = connect_admin(&a, length, &there);
+	close(fd[0]);
+	for (i = 0; s.admins[i].fd != first; i++)
+		;
+	admin_read(&s, &s.admins[i]);
+	assert_int_equal(s.admins[i].fd, -1);
+	fd[ADMINS] = connect_admin(&a, length, &there);
+	for (i = 1; i <= ADMINS; i++)
+		assert_false(was_dropped(fd[i]));
+	fd[ADMINS + 1] = connect_admin(&a, length, &there);
+	assert_true(was_dropped(fd[1]));
+	for (i = 2; i <= ADMINS + 1; i++)
+		assert_false(was_dropped(fd[i]));
+	for (i = 1; i <= ADMINS + 1; i++)
+		close(fd[i]);
+	for (i = 0; i < ADMINS; i++)
+		close(s.admins[i].fd);
+	close(s.admin_fd);
+}
+
 int main(void)
 {
 #define WITH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-	const struct CMUnitTest tests[] = { WITH(rows), WITH(commands), WITH(many), WITH(texts) };
+	const struct CMUnitTest tests[] = { WITH(rows), WITH(commands), WITH(many), WITH(texts),
+					     WITH(the_oldest_makes_room) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
