@@ -241,10 +241,14 @@ SRC_cuda/device/qmd_test	:= cuda/device/qmd.c gpu-model/gr/qmd.c
 SRC_cuda/device/texture_test	:= cuda/device/texture.c
 SRC_cuda/device/cause_test	:= cuda/device/cause.c
 SRC_cuda/device/board_test	:= cuda/device/board.c
-# buffers_test: its own functions and header replace libdrm_nouveau
-UNIT_TESTS += cuda/device/buffers_test
+# buffers_test: its own functions and header replace libdrm_nouveau; log_test has the header only
+UNIT_TESTS += cuda/device/buffers_test cuda/device/log_test
+TSAN_TESTS += cuda/device/log_test
+SRC_cuda/device/log_test	:= cuda/device/log.c cuda/device/cause.c
 SRC_cuda/device/buffers_test	:= $(addprefix cuda/device/,memory.c places.c queue.c launch.c qmd.c)
 $(addprefix $(O)/asan/,$(addprefix cuda/device/,memory.o queue.o launch.o) selftests/unit/cuda/device/buffers_test.o): \
+	TEST_CPPFLAGS += -Iselftests/unit/cuda/device/drm
+$(foreach d,asan tsan,$(O)/$(d)/cuda/device/log.o $(O)/$(d)/selftests/unit/cuda/device/log_test.o): \
 	TEST_CPPFLAGS += -Iselftests/unit/cuda/device/drm
 SRC_cuda/driver/driver_test	:= $(filter-out %/backend.c,$(wildcard cuda/driver/*.c)) cuda/device/texture.c $(IMAGE_SRC) selftests/unit/cuda/driver/fake.c
 SRC_cuda/driver/resource_test	:= $(SRC_cuda/driver/driver_test)

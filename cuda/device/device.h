@@ -7,8 +7,8 @@
  * moment names a number for each queue. Work that is given a moment starts when all that it names
  * is done.
  *
- * Threads: submission, alloc() and release() of one device are serialized by the caller; poll() is
- * called by any thread.
+ * Threads: the caller calls one function of a device at a time, but for poll(), host_done() and
+ * cause(): any thread calls these at any time, with or without the caller's lock.
  */
 #ifndef KVGPU_CUDA_DEVICE_H
 #define KVGPU_CUDA_DEVICE_H

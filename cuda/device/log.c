@@ -58,11 +58,16 @@ static void read_all(int fd, struct cause_reader *r)
 	}
 }
 
-/* the lines may come a moment after the channel is dead */
+/*
+ * The lines may come a moment after the channel is dead, so this sleeps for up to 190 ms, with
+ * check_lock: polls of finished kernels and launches wait meanwhile. Any thread calls it, after
+ * poll() or a submission has failed.
+ */
 enum device_cause nv_cause(struct device *dev)
 {
 	struct nv_device *d = nv(dev);
 	struct cause_reader r = { .cause = CAUSE_UNKNOWN };
+	enum device_cause found;
 	unsigned int i;
 
 	pthread_mutex_lock(&d->check_lock);
@@ -76,6 +81,7 @@ enum device_cause nv_cause(struct device *dev)
 		}
 		d->cause = r.cause;
 	}
+	found = d->cause;
 	pthread_mutex_unlock(&d->check_lock);
-	return d->cause;
+	return found;
 }

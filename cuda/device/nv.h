@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside of the nouveau device. */
+/*
+ * Inside of the nouveau device. The caller serializes all functions of one device (device.h) but
+ * for nv_poll(), nv_host_done() and nv_cause(), which any thread calls.
+ *
+ * Locks: a device's `check_lock`, below; `buffers_lock` (memory.c) for the list of all buffers of
+ * the process; `gpus_lock` (nouveau.c) for the GPUs that were found. The functions here take and
+ * release them, and hold one at a time.
+ */
 #ifndef KVGPU_CUDA_NV_H
 #define KVGPU_CUDA_NV_H
 
@@ -75,7 +82,12 @@ struct nv_device {
 	uint32_t local_per_warp;
 	unsigned int local_warps;
 	uint64_t code, headers, samplers;	/* as the last launch set them */
-	pthread_mutex_t check_lock;	/* guards the members below */
+	/*
+	 * Of .slot, .launched, .checked, .trapped and .cause. The thread that submits alone writes
+	 * .slot and .launched: it reads them without the lock. .log is set before there is another
+	 * thread.
+	 */
+	pthread_mutex_t check_lock;
 	struct nv_slot slot[LAUNCH_SLOTS];
 	uint64_t launched, checked;
 	bool trapped;
@@ -119,7 +131,10 @@ volatile uint32_t *nv_release_word(struct nv_device *d, unsigned int slot);
 enum device_status nv_poll(struct device *d, enum device_queue q, uint64_t seq, bool look);
 uint64_t nv_host_begin(struct device *d);
 void nv_host_done(struct device *d, uint64_t seq);
-/* Wait, with sleeps between looks. Only for work that will soon be done. */
+/*
+ * Wait, with sleeps between looks: for work that will soon be done, and for room in a queue or in
+ * the ring of launches, which may take as long as the kernels before.
+ */
 enum device_status nv_wait(struct nv_device *d, enum device_queue q, uint64_t seq);
 
 /* log.c */
