@@ -71,6 +71,8 @@ int proxy_run(const struct settings *s, int nursery)
 		pull_go(l);
 	}
 	link_say(l, CONTROL_END, 0);
+	if (l->lost)
+		return 1;
 	pull_end();
 	link_end(l);
 	return 0;

@@ -151,12 +151,14 @@ struct link {
 	const struct settings *settings;
 	int rank;			/* rank of the other side */
 	struct counts counts;
-	size_t eager, turn;		/* as measured, or as set */
+	/* measure.c writes these three: as measured, or as set */
+	size_t eager, turn;
 	bool measured;
 	MPI_Request measuring;		/* in a proxy, until .measured */
 	uint8_t measure[EAGER_MAX + 64];
 	/* hello: the other side has shown the secret; over: it has said its end */
 	bool lost, hello, over;
+	/* heard_us: when a message of any kind came last (inbox.c writes it, too) */
 	uint64_t heard_us, said_us;
 	struct control in[CONTROLS], out[CONTROLS];
 	MPI_Request in_made[CONTROLS], out_made[CONTROLS];
@@ -165,19 +167,18 @@ struct link {
 	struct lane lanes[LANES];
 };
 
-uint64_t now_us(void);
-
 /* ------------------------------------------------------------------ link.c */
 
-/* false: MPI returns an error, or out of memory */
+uint64_t now_us(void);
+/* @l is all zero. False: MPI returns an error, which was printed. */
 bool link_begin(struct link *l, const struct settings *s, int rank);
 /* send a control message; false: there is no room now, or the link is lost */
 bool link_say(struct link *l, enum control_kind kind, unsigned int lane);
 /* tell the proxy to open lane @n, whose key is there */
 bool link_open(struct link *l, const struct lane *n);
 /*
- * Take a control message of the other side; false: there is none. One without the secret loses the
- * link.
+ * Take a control message of the other side; false: there is none. A message without the secret, of
+ * another version, or of a lane that there can't be loses the link.
  */
 bool link_hear(struct link *l, struct control *c);
 /*
@@ -195,11 +196,14 @@ bool link_go(struct link *l);
  */
 void link_hang_up(struct link *l);
 bool link_is_quiet(const struct link *l);
-/* take back all requests that MPI still has, before MPI_Finalize() */
+/*
+ * Wait until the control messages that were sent have gone, and take back all other requests,
+ * before MPI_Finalize(). Not for a link that is lost.
+ */
 void link_end(struct link *l);
 /*
- * The link is lost, and @why is printed. All connections of its lanes end; MPI is not called for it
- * any more.
+ * The link is lost, and @why is printed. The connections of its lanes end when lane_go() is called
+ * next; MPI is not called for the link any more.
  */
 void link_lose(struct link *l, const char *why);
 
@@ -239,7 +243,7 @@ static inline bool pull_is_over(const struct pull *p)
 }
 /* whether no other proxy is being given a piece of the lane's arena */
 bool pull_is_idle(const struct lane *n);
-/* take back all requests, before MPI_Finalize() */
+/* take back all requests, before MPI_Finalize(); not if the link is lost */
 void pull_end(void);
 
 /* ------------------------------------------------------------- greet.c: how a connection begins */

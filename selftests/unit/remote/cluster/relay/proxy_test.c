@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+/*
+ * How a proxy ends: after the broker's END it takes back all requests. If the link is lost, MPI is
+ * called no more, because a call could wait for ever. The MPI in this file says END, and fails from
+ * a moment on that each test chooses.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <ops.h>
+
+#include <remote/cluster/relay/relay.h>
+
+enum { REQUESTS = 2 * CONTROLS };
+
+static struct settings settings = { .slots = 1, .patience_s = 1, .secret = { 7 } };
+static struct { void *at; bool receives; } requests[REQUESTS];
+static unsigned int nr_requests, freed, pulls_ended, turns;
+static struct link *proxys;	/* which keeps it until the process ends */
+static bool said_end;		/* the broker has */
+static bool failed;		/* a call of MPI has */
+/* MPI fails: at the first call after END; at the first call while the lanes get quiet; never */
+static enum { AFTER_END, WHILE_QUIET, NEVER } fails;
+
+/* ------------------------------------------------------------------ MPI */
+
+static int answer(void)
+{
+	assert_false(failed);
+	failed = said_end && (fails == AFTER_END || (fails == WHILE_QUIET && turns));
+	return failed ? MPI_ERR_COUNT : MPI_SUCCESS;
+}
+
+static int make(void *at, bool receives, MPI_Request *r)
+{
+	assert_true(nr_requests < REQUESTS);
+	requests[nr_requests].at = at;
+	requests[nr_requests].receives = receives;
+	*r = nr_requests++;
+	return answer();
+}
+
+int MPI_Recv_init(void *to, int n, MPI_Datatype of, int from, int tag, MPI_Comm c, MPI_Request *r)
+{
+	return make(to, true, r);
+}
+
+int MPI_Send_init(const void *from, int n, MPI_Datatype of, int to, int tag, MPI_Comm c,
+		  MPI_Request *r)
+{
+	return make((void *)from, false, r);
+}
+
+int MPI_Start(MPI_Request *r)
+{
+	/* the message that says END is taken, and its request begins anew */
+	return said_end && requests[*r].receives && !turns ? MPI_SUCCESS : answer();
+}
+
+int MPI_Test(MPI_Request *r, int *done, MPI_Status *status)
+{
+	struct control c = { .kind = CONTROL_END, .version = KVGPU_REMOTE_VERSION,
+			     .secret = { 7 } };
+	int e = answer();
+
+	*done = !e && (!requests[*r].receives || !said_end);
+	if (*done && requests[*r].receives) {
+		memcpy(requests[*r].at, &c, sizeof(c));
+		said_end = true;
+	}
+	return e;
+}
+
+int MPI_Cancel(MPI_Request *r)
+{
+	return answer();
+}
+
+int MPI_Wait(MPI_Request *r, MPI_Status *status)
+{
+	return answer();
+}
+
+int MPI_Request_free(MPI_Request *r)
+{
+	freed++;
+	return answer();
+}
+
+/* ---------------------------------------------------------------- the rest of the program */
+
+unsigned long pace_sleeps;
+
+bool pace(const struct settings *s, struct pollfd *p, unsigned int n, bool moved, bool open)
+{
+	return true;
+}
+
+/* One lane takes two turns until it is quiet, and calls MPI in each. */
+bool lane_go(struct lane *n)
+{
+	struct link *l = n->link;
+	int done;
+
+	if (n != &l->lanes[0] || !said_end)
+		return false;
+	turns++;
+	n->state = turns < 3 ? LANE_OPEN : LANE_FREE;
+	if (!l->lost && MPI_Test(&l->out_made[0], &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+		link_lose(l, "MPI can't reach it");
+	if (l->lost)
+		n->state = LANE_FREE;
+	return true;
+}
+
+unsigned int lane_waits(struct lane *n, struct pollfd *p)
+{
+	return 0;
+}
+
+void lane_hang_up(struct lane *n)
+{
+}
+
+bool lane_open(struct lane *n, int fd)
+{
+	fail();
+	return false;
+}
+
+bool measure_listen(struct link *l)
+{
+	proxys = l;
+	return true;
+}
+
+bool measure_answer(struct link *l)
+{
+	return false;
+}
+
+bool pull_begin(struct link *l)
+{
+	return true;
+}
+
+bool pull_go(struct link *l)
+{
+	return false;
+}
+
+void pull_end(void)
+{
+	assert_false(failed);
+	pulls_ended++;
+}
+
+int nursery_connect(int nursery)
+{
+	fail();
+	return -1;
+}
+
+void nursery_end(int nursery)
+{
+}
+
+void nursery_say(const char *format, ...)
+{
+}
+
+/* ------------------------------------------------------------------ tests */
+
+static int run(int when)
+{
+	int r;
+
+	nr_requests = freed = pulls_ended = turns = 0;
+	said_end = failed = false;
+	fails = when;
+	r = proxy_run(&settings, -1);
+	free(proxys);
+	return r;
+}
+
+static void all_is_taken_back(void **state)
+{
+	assert_int_equal(run(NEVER), 0);
+	assert_int_equal(freed, REQUESTS);
+	assert_int_equal(pulls_ended, 1);
+}
+
+static void lost_in_the_turn_that_heard_end(void **state)
+{
+	assert_int_equal(run(AFTER_END), 1);
+	assert_true(said_end && failed);
+	assert_int_equal(freed, 0);
+	assert_int_equal(pulls_ended, 0);
+}
+
+static void lost_while_the_lanes_get_quiet(void **state)
+{
+	assert_int_equal(run(WHILE_QUIET), 1);
+	assert_true(said_end && failed && turns);
+	assert_int_equal(freed, 0);
+	assert_int_equal(pulls_ended, 0);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_is_taken_back),
+		cmocka_unit_test(lost_in_the_turn_that_heard_end),
+		cmocka_unit_test(lost_while_the_lanes_get_quiet),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
