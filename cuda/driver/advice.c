@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "driver.h"
-#include "pages.h"
+#include "pages.h"	/* PAGE_BYTES */
 
 enum { DEVICE_CPU = -1, DEVICE_INVALID = -2 };
 enum {

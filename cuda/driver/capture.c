@@ -332,7 +332,10 @@ CUresult capture_wait(CUstream stream, CUevent event, unsigned int flags, bool *
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
 	CUstreamCaptureMode old = own_mode;
+	CUresult r = driver_ready();
 
+	if (r)
+		return r;
 	if (!mode || (unsigned int)*mode > CU_STREAM_CAPTURE_MODE_RELAXED)
 		return CUDA_ERROR_INVALID_VALUE;
 	own_mode = *mode;

@@ -6,7 +6,14 @@
  * `table` held only context_open() and context_close() wait for the GPU. context_close() waits for
  * host functions, too, so no host function takes `table` (may_take_table()). A context's `lock`
  * guards everything in the context and orders submissions. A thread waits for the GPU without it,
- * except for staging buffers, copies by the CPU, loading of modules, and before it frees something.
+ * except for room in a queue (64 pieces of work may be under way, so each submission may wait),
+ * staging buffers, copies by the CPU, loading of modules, and before it frees something. `graphs`
+ * (graph.h), the locks of hostfunc.c, messages.c and pages.c, and `watch` are taken inside of it,
+ * the device's locks (device/nv.h) inside of all.
+ *
+ * Threads: any thread of the program calls an entry point, with no lock. Host functions, and copies
+ * that need the CPU, run on a thread of the context (hostfunc.c), which takes no context's lock. A
+ * function below is called with its context locked, unless its comment says something else.
  */
 #ifndef KVGPU_CUDA_DRIVER_H
 #define KVGPU_CUDA_DRIVER_H
@@ -49,7 +56,11 @@ struct range {
 	uint8_t *host;			/* pinned and managed memory: CPU address */
 	unsigned int flags;
 	bool shared;			/* other ranges are in .memory, too */
-	uint8_t *advice;		/* advice.c: a byte for each page; NULL: none was given */
+	/*
+	 * a byte for each page, which advice.c makes and changes, and memory.c frees with the
+	 * range; NULL: no advice was given
+	 */
+	uint8_t *advice;
 };
 
 /*
@@ -189,7 +200,9 @@ struct CUctx_st {
 	/*
 	 * Guards the begin and the end of .device for threads of other contexts that look whether
 	 * work here is done. These must not take `lock`: its holder may wait, even for them.
-	 * `watch` is taken last, and no thread waits with it.
+	 * `watch` is the last of the driver's locks. No thread waits for the GPU with it; but once
+	 * the device is dead, poll() under it may wait for a thread that asks for the cause, for up
+	 * to 190 ms.
 	 */
 	pthread_mutex_t watch;
 	unsigned int life;		/* how many devices the context has had */
@@ -490,7 +503,11 @@ CUresult kernel_check(const struct kernel_request *q);
 CUresult kernel_arguments(const struct kernel_request *q, uint8_t *to);
 CUresult kernel_launch(CUcontext ctx, const struct kernel_request *q, CUstream s);
 
-/* box.c, memset.c: call with ctx locked */
+/*
+ * box.c, memset.c: call with ctx locked. graphnode.c checks a node of a graph by ..._check(),
+ * graphexec.c runs it by box_copy() and set_lines(), with `graphs` held, too. A captured memset is
+ * checked when its graph is launched.
+ */
 CUresult box_check(CUcontext ctx, const CUDA_MEMCPY3D *c);
 CUresult box_copy(CUcontext ctx, CUstream s, const CUDA_MEMCPY3D *c);
 CUresult set_check(CUcontext ctx, const struct device_fill *f, size_t width, size_t height);

@@ -61,9 +61,10 @@ STREAM_FORMS(cudaStreamGetCaptureInfo_v2, info,
 cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
 {
 	CUstreamCaptureMode m = mode ? (CUstreamCaptureMode)*mode : CU_STREAM_CAPTURE_MODE_GLOBAL;
-	cudaError_t e = mode ? from_driver(cuThreadExchangeStreamCaptureMode(&m)) :
-			       cudaErrorInvalidValue;
+	cudaError_t e = mode ? use_driver() : cudaErrorInvalidValue;
 
+	if (!e)
+		e = from_driver(cuThreadExchangeStreamCaptureMode(&m));
 	if (!e)
 		*mode = (enum cudaStreamCaptureMode)m;
 	return done(e);

@@ -5,8 +5,12 @@
  * A function here that returns cudaError_t has not recorded the error. An entry point ends with
  * `return done(e)`, once.
  *
+ * Threads: any thread of the program calls any entry point, with no lock.
+ *
  * Locks: `primaries` (context.c) and `registry` (registry.c), `primaries` first. The driver is
- * called with either held, and never calls back.
+ * called with either held, and never calls back. use_driver() has a lock of its own, which is held
+ * during cuInit(), and no other lock is taken meanwhile. The functions below take and release these
+ * locks. Call use_context(), context_of() and what finds something in the registry with none held.
  */
 #ifndef KVGPU_CUDART_RUNTIME_H
 #define KVGPU_CUDART_RUNTIME_H

@@ -218,6 +218,7 @@ static void split(int devices)
 
 int main(int argc, char **argv)
 {
+	enum cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
 	int devices, i;
 
 	if (argc != 2) {
@@ -225,6 +226,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	register_code(argv[1]);
+	/* the first call: it needs the driver, but no context */
+	MUST(cudaThreadExchangeStreamCaptureMode(&mode));
 	properties();
 	sums();
 	parameters();

@@ -44,9 +44,12 @@ static int tear_down(void **state)
 static void before_init(void **state)
 {
 	CUcontext ctx;
+	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
 	int n;
 
 	assert_int_equal(cuDeviceGetCount(&n), CUDA_ERROR_NOT_INITIALIZED);
+	assert_int_equal(cuThreadExchangeStreamCaptureMode(&mode), CUDA_ERROR_NOT_INITIALIZED);
+	assert_int_equal(mode, CU_STREAM_CAPTURE_MODE_RELAXED);
 	assert_int_equal(cuCtxGetCurrent(&ctx), CUDA_ERROR_NOT_INITIALIZED);
 	assert_int_equal(cuInit(1), CUDA_ERROR_INVALID_VALUE);
 	OK(cuInit(0));

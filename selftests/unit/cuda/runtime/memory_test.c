@@ -438,6 +438,19 @@ static void events(void **state)
 	cudaGetLastError();
 }
 
+/* the first call of a program: it needs the driver, but no context */
+static void first_call(void **state)
+{
+	enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+	CUcontext ctx = (CUcontext)&mode;
+
+	OK(cudaThreadExchangeStreamCaptureMode(&mode));
+	assert_int_equal(mode, cudaStreamCaptureModeGlobal);
+	assert_int_equal(cuCtxGetCurrent(&ctx), CUDA_SUCCESS);
+	assert_null(ctx);
+	OK(cudaThreadExchangeStreamCaptureMode(&mode));
+}
+
 static void no_capture(void **state)
 {
 	enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
@@ -481,6 +494,7 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(first_call),
 		TEST(allocations), TEST(host_memory), TEST(managed_variables),
 			TEST(missing_managed_variable), TEST(lines_of_bytes),
 			TEST(planes), TEST(boxes),
