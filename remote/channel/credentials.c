@@ -33,7 +33,8 @@ const char *channel_text(const char *format, ...)
 	return text;
 }
 
-void tls_date(time_t t, char to[16])
+/* print the date of @t, as 2027-01-31 */
+static void date_of(time_t t, char to[16])
 {
 	struct tm tm;
 
@@ -159,12 +160,12 @@ static int check_times(const struct text_file *f, const char **why)
 	if (r)
 		return wrong(why, EINVAL, f->path, "no certificate in PEM");
 	if (now > until) {
-		tls_date(until, date);
+		date_of(until, date);
 		*why = channel_text("%s: expired on %s: make a new one with \"kvgpu-remotectl certs\"", f->path, date);
 		return -EKEYEXPIRED;
 	}
 	if (now < from) {
-		tls_date(from, date);
+		date_of(from, date);
 		*why = channel_text("%s: not valid before %s: is this machine's clock right?", f->path, date);
 		return -EKEYEXPIRED;
 	}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Internal header of TLS: the credentials that credentials.c reads for tls.c. */
+/*
+ * Internal header of TLS: credentials as credentials.c reads them and tls.c uses them; no other
+ * file includes this. They do not change once they are read. One thread reads, uses and frees them.
+ */
 #ifndef KVGPU_REMOTE_CREDENTIALS_H
 #define KVGPU_REMOTE_CREDENTIALS_H
-
-#include <time.h>
 
 #include "gnutls.h"
 #include "tls.h"
@@ -11,10 +12,10 @@
 struct tls_credentials {
 	gnutls_certificate_credentials_t of;
 	bool server;
-	char folder[192];
+	char folder[192];		/* for messages alone */
 };
 
-/* print the date of @t, as 2027-01-31 */
-void tls_date(time_t t, char to[16]);
+/* make a text, which is valid until this thread's next one */
+const char *channel_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

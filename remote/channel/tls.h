@@ -3,6 +3,8 @@
  * TLS 1.3 with certificates on both sides, by GnuTLS, which is loaded when it is needed. A folder
  * has ca.crt and, for a server, server.crt and server.key; for a client, client.crt and client.key.
  * Both sides accept only certificates of that CA.
+ *
+ * As for a line (line.h), one thread may read and another one write at a time.
  */
 #ifndef KVGPU_REMOTE_TLS_H
 #define KVGPU_REMOTE_TLS_H
@@ -50,8 +52,5 @@ int tls_write(struct tls *t, const struct iovec *parts, unsigned int n);
 ssize_t tls_some(struct tls *t, void *to, size_t n, bool wait);
 bool tls_pending(const struct tls *t);
 void tls_end(struct tls *t);
-
-/* make a text, which is valid until this thread's next one */
-const char *channel_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif
