@@ -33,6 +33,7 @@ def check(tree):
                 if other not in (room, None) and other not in may:
                     yield f"{file}: includes {to}, and docs/design.md's table does not allow {room}/ that"
     yield from remote(tree)
+    yield from cuda(tree)
     yield from model(tree)
 
 
@@ -67,6 +68,23 @@ def remote(tree):
                 yield f"{file}: includes {to}, which remote/{folder}/ is not to know"
             elif to.startswith("cuda/") and not to.startswith("cuda/driver/"):
                 yield f"{file}: includes {to}; of cuda/, remote/ knows the driver's headers only"
+
+
+def cuda(tree):
+    """The table of cuda/README.md says which folders or files a folder of cuda/ may include of the
+    others, and of include/gk110/."""
+    rows = re.findall(r"^\| `(\w+)/` \|.*\| *([^|]*?) *\|$", tree.text("cuda/README.md"), re.M)
+    table = {folder: re.findall(r"`([\w/.]+)`", may) for folder, may in rows}
+    for file in tree.of(".c", ".h", rooms=("cuda",)):
+        folder = file.split("/")[1]
+        if folder not in table:
+            yield f"{file}: the table of cuda/README.md does not say what {folder}/ may include"
+            continue
+        may = tuple(("include/" if name.startswith("gk110/") else "cuda/") + name for name in table[folder])
+        for to in tree.included(file, LOOKED_IN):
+            ours = to.startswith(f"cuda/{folder}/") or not to.startswith(("cuda/", "include/"))
+            if not ours and not any(to == name or (name.endswith("/") and to.startswith(name)) for name in may):
+                yield f"{file}: includes {to}, which cuda/{folder}/ is not to know"
 
 
 def kbuild(tree):

@@ -27,6 +27,8 @@ TREE = {
     "Makefile": "# SPDX-License-Identifier: GPL-2.0-only\nharness-headers: ;\nprint-harness-headers: ; @echo include\n",
     "docs/design.md": "\n## Rooms\n\n" + "".join(re.findall(r"^\| .*\n", (ROOT / "docs/design.md").read_text(), re.M)),
     "docs/remote.md": "", "cuda/driver/api.h": header("CUDA_API_H"), "cuda/driver/types.h": header("CUDA_TYPES_H"), "cuda/driver/README.md": "",
+    "cuda/README.md": "| folder | what | may include |\n|---|---|---|\n| `driver/` | | `image/` |\n| `image/` | | |\n"
+                      "| `device/` | | `image/`, `gk110/pmc.h` |\n",
     "remote/README.md": "| folder | what | may include |\n|---|---|---|\n| `wire/` | frames | |\n| `client/` | a library | `wire/` |\n",
     "remote/wire/README.md": "", "remote/wire/frame.h": header("KVGPU_REMOTE_FRAME_H"),
     "remote/client/README.md": "", "remote/client/call.c": C + '#include "wire/frame.h"\n',
@@ -121,6 +123,14 @@ def rooms():
     expect("layers", "the frames include the client", {"remote/wire/a.c": C + '#include "../client/client.h"\n', "remote/client/client.h": header("C_H")},
            "remote/wire/a.c: includes remote/client/client.h")
     expect("layers", "a folder of remote/ that no table has", {"remote/new/a.c": C}, "remote/new/a.c: the table")
+    expect("layers", "the image reader includes the driver", {"cuda/image/a.c": C + '#include "../driver/a.h"\n', "cuda/driver/a.h": header("A_H")},
+           "cuda/image/a.c: includes cuda/driver/a.h")
+    expect("layers", "the device includes another header of include/ than the table allows",
+           {"cuda/device/a.c": C + "#include <gk110/fifo.h>\n", "include/gk110/fifo.h": header("KVGPU_GK110_FIFO_H")},
+           "cuda/device/a.c: includes include/gk110/fifo.h")
+    expect("layers", "a folder of cuda/ that no table has", {"cuda/new/a.c": C}, "cuda/new/a.c: the table")
+    expect("layers", "what the table of cuda/ allows",
+           {"cuda/device/a.c": C + '#include "../image/a.h"\n#include <gk110/pmc.h>\n', "cuda/image/a.h": header("A_H")})
     unit = {"gpu-model/ce/README.md": "May include `../model.h` and\n`gk110/{ce,ram}.h`; uses `gk110/pmc.h` not.\n"}
     expect("layers", "a unit of the model includes what its README does not list", {**unit, "gpu-model/ce/a.c": C + "#include <gk110/pmc.h>\n"},
            "gpu-model/ce/a.c: includes include/gk110/pmc.h, and gpu-model/ce/README.md")
