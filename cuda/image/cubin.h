@@ -56,7 +56,10 @@ const char *cubin_symbol_name(const struct cubin *c, const Elf64_Sym *s);
 /* Return "after" of ".text.after" for the prefix ".text."; NULL: @name has another prefix. */
 const char *cubin_suffix(const char *name, const char *prefix);
 
-/* info.c: reads what .nv.info and .nv.info.NAME say of kernels */
+/*
+ * info.c: reads what .nv.info and .nv.info.NAME say of kernels. elf.c calls it when it knows the
+ * kernels with their names and bank 0. image_free() frees what it allocates.
+ */
 enum image_error cubin_info(struct cubin *c);
 /* reloc.c: makes fixes from .rel and .rela */
 enum image_error cubin_relocations(struct cubin *c);

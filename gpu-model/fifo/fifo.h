@@ -13,6 +13,10 @@
  *   userd.c               doorbells and write-back
  *   intr.c, wake.c, unit.c
  *
+ * Threads: one for each PBDMA (pbdma.c), the keeper (recovery.c), and the socket thread, which runs
+ * register accesses with gk110.lock held; core/mmio.c takes it. "Lock held" below means that the
+ * caller has taken it.
+ *
  * Locks: gk110.lock protects everything here, except for atomics, struct wake (own lock) and the
  * last members of struct pbdma, which only the PBDMA's thread uses. A PBDMA's thread executes
  * without the lock; other threads reach it through chan.stop, the flags of struct pbdma, and its
@@ -333,7 +337,10 @@ void fault_inject_release(struct gk110 *g, unsigned int engine);
 void fault_mark(struct gk110 *g, struct feng *e);
 void *keeper_main(void *arg);
 
-/* ------------------------------------------------------------------ userd.c */
+/*
+ * userd.c. The functions with a PBDMA: on its thread, with the lock or without.
+ * chan_mark_pending(): on any thread, lock held.
+ */
 
 bool userd_read_put(struct pbdma *p, uint32_t *put);
 void userd_write_get(struct pbdma *p);		/* writes GP_GET only */
@@ -341,7 +348,7 @@ void userd_write_ref(struct pbdma *p);
 void userd_write_back(struct pbdma *p);		/* writes all words that software may read */
 void chan_mark_pending(struct gk110 *g, struct fchan *fc);
 
-/* ------------------------------------------------------------------ register handlers */
+/* ------------ register handlers: core/mmio.c calls them by unit.c's ranges (lock held) */
 
 uint32_t fifo_read(struct gk110 *g, uint32_t reg);
 void fifo_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be);

@@ -6,6 +6,10 @@
  * Writing a RAMFC word while a channel is loaded and no interrupt stops the PBDMA is an error
  * (interrupt PRI) and has no effect. With the PBDMA stopped by an interrupt METHOD0 and DATA0 can
  * be written, which is how software replaces a method (nouveau gf100_runq_intr).
+ *
+ * Writes of the interrupt registers clear, enable or mask, and wake the PBDMA's thread, which reads
+ * METHOD0 and DATA0 again (pbdma.c). The channel and HCE registers can't be written. All others
+ * but RAMFC's keep what is written.
  */
 #include "fifo.h"
 

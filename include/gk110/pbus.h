@@ -3,7 +3,8 @@
  * PBUS: errors of the GPU's interface to PCI and the CPU, and two interrupts that software triggers
  * (USER0, USER1). NRHOST is the second line of interrupts to the CPU (gk110/pmc.h). Source:
  * envytools docs/hw/bus/pbus.rst, rnndb bus/pbus.xml. The registers at 0x1700-0x171b (PRAMIN, BAR1,
- * BAR3 and peephole) are in gk110/bar.h.
+ * BAR3 and peephole) are in gk110/bar.h. Straps and ROM timing, also in this block, have no names
+ * here: nothing uses them.
  */
 #ifndef KVGPU_GK110_PBUS_H
 #define KVGPU_GK110_PBUS_H
@@ -31,8 +32,8 @@
 #define PBUS_INTR_EN			0x001140
 #define PBUS_INTR_EN_NRHOST		0x001144	/* for NRHOST: as INTR_EN, but no USER1 */
 #define PBUS_USER0_TRIGGER		0x001150	/* a write of any value sets USER0 */
-#define PBUS_USER0_SCRATCH(i)		(0x001154 + 4 * (i))
+#define PBUS_USER0_SCRATCH(i)		(0x001154 + 4 * (i))	/* i: 0 to 3 */
 #define PBUS_USER1_TRIGGER		0x001170
-#define PBUS_USER1_SCRATCH(i)		(0x001174 + 4 * (i))
+#define PBUS_USER1_SCRATCH(i)		(0x001174 + 4 * (i))	/* i: 0 to 3 */
 
 #endif
