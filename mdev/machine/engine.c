@@ -93,7 +93,7 @@ bool vmach_others_work(struct kvgpu_machine *m)
 /*
  * Notes engine @e, which works for a channel or group that no vGPU has; @st is its status. Does
  * nothing for a channel of the host. No switch would preempt such a channel, and all vGPUs with
- * work on the chip would pay for it. It may run for the watchdog's time, like a vGPU's channel;
+ * work for that engine would wait. It may run for the watchdog's time, like a vGPU's channel;
  * then vmach_stranger_evict() drives it off. No case is known in which such a channel runs, because
  * the chip's lists have only ids that the host gave (runlist.c). One such engine is noted at a
  * time.

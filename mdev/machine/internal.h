@@ -124,7 +124,7 @@ struct machine_slicer {
 	 */
 	seqlock_t books;
 	u32 turn;			/* tells pbdma_owner() which PBDMA to ask next */
-	/* counts looks: asks_all() in look.c lets one in LOOKS_ALONE of them ask all engines */
+	/* looks at a lone idle vGPU, no samples: 1 in LOOKS_ALONE (look.c) asks all engines */
 	u32 looks;
 	struct machine_stranger stranger;
 	u64 switches;
@@ -174,7 +174,7 @@ struct machine_slice {
 	/* 1 + index of the engine seen at work for the vGPU while USERD told of no work; 0: none */
 	u8 works_on;
 	u64 preempts, preempt_ns, preempt_max;
-	/* ns charged by vmach_wait_charge() since the last look or the last leave of a channel */
+	/* ns that vmach_wait_charge() charged since the last look or note_leaver(); not paid twice */
 	u64 waited;
 	/* the most GPU time in ns that vmach_gpu_time_get() has returned; no lock */
 	atomic64_t told;
