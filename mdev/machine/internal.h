@@ -174,7 +174,7 @@ struct machine_slice {
 	/* 1 + index of the engine seen at work for the vGPU while USERD told of no work; 0: none */
 	u8 works_on;
 	u64 preempts, preempt_ns, preempt_max;
-	/* ns that vmach_wait_charge() charged since the last look or note_leaver(); not paid twice */
+	/* ns charged by vmach_wait_charge() since the last look or note_leaver(): paid only once */
 	u64 waited;
 	/* the most GPU time in ns that vmach_gpu_time_get() has returned; no lock */
 	atomic64_t told;
