@@ -455,7 +455,8 @@ static int meet_server(struct aperture *a, const struct address *at, unsigned in
 int place_connect(const struct address *at, uint64_t version, kvgpu_remote_happened happened,
 		  void *ctx, struct kvgpu_remote_channel **out, const char **why)
 {
-	struct aperture_layout *base;
+	/* open_place() sets it where it returns no error, which gcc 14 for arm64 does not see */
+	struct aperture_layout *base = NULL;
 	struct aperture a;
 	unsigned int index = 0;
 	struct extent e;

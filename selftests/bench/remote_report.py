@@ -213,7 +213,10 @@ def record(a):
 
 def this_commit():
     def git(*words):
-        return subprocess.run(["git", "-C", HERE, *words], capture_output=True, text=True, check=False).stdout.strip()
+        try:
+            return subprocess.run(["git", "-C", HERE, *words], capture_output=True, text=True, check=False).stdout.strip()
+        except FileNotFoundError:   # a machine without git has the tree from a tarball
+            return ""
     return git("describe", "--always", "--dirty", "--exclude=*") or "unknown"
 
 
