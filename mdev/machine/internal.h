@@ -101,7 +101,7 @@ struct machine_slicer {
 	struct kvgpu_machine *owner;
 	/* lists_show() has to write the chip's list: a vGPU was removed, or (un)suspended */
 	bool stale;
-	/* ns of the last look, decision and flushes, for kvgpu_sched_rest() */
+	/* ns that the last look, decision and flushes took: kvgpu_sched_rest() needs it */
 	u64 used;
 	/*
 	 * .looked: time up to which vGPUs are charged, mostly the time of the last look. .worked:
@@ -113,8 +113,7 @@ struct machine_slicer {
 	 * sample; 0: not drawn yet, ~0: no sample is planned.
 	 */
 	u64 sampled, sample_at;
-	/* ns; mean gap for which .sample_at was drawn; ~0: none */
-	u64 sample_mean;
+	u64 sample_mean;		/* ns; mean gap for which .sample_at was drawn; ~0: none */
 	struct machine_sampler sampler;
 	/* the look under way is a sample: engine_status() in look.c answers from .sampler */
 	bool sampling;
@@ -124,10 +123,15 @@ struct machine_slicer {
 	 */
 	seqlock_t books;
 	u32 turn;			/* tells pbdma_owner() which PBDMA to ask next */
-	/* looks at a lone idle vGPU, no samples: 1 in LOOKS_ALONE (look.c) asks all engines */
+	/*
+	 * Counts the looks, other than samples, that find no work for the chip while at most one
+	 * vGPU exists, and it is not limited (vmach_vgpu_limited()). That vGPU may only seem idle.
+	 * So one such look in LOOKS_ALONE (look.c) asks all engines whether they work for it all
+	 * the same. Only statistics need the answer.
+	 */
 	u32 looks;
 	struct machine_stranger stranger;
-	u64 switches;
+	u64 switches;			/* times the chip got the list of .owner alone, or none */
 	/* a vGPU had slice.busy set at the last look or since; loaded_leave() clears it */
 	bool busy;
 	u64 busy_ns;
@@ -174,7 +178,13 @@ struct machine_slice {
 	/* 1 + index of the engine seen at work for the vGPU while USERD told of no work; 0: none */
 	u8 works_on;
 	u64 preempts, preempt_ns, preempt_max;
-	/* ns charged by vmach_wait_charge() since the last look or note_leaver(): paid only once */
+	/*
+	 * ns charged by vmach_wait_charge() since the last look or note_leaver(): the waits for
+	 * unbinds (chan.c) and evictions (recover.c, slice.c) with @works set. not_yet_paid()
+	 * subtracts them from what a switch charges, so that no time is charged twice.
+	 * chan_recover() restores the sum from before its own wait: note_leaver() charges only
+	 * the time before that wait.
+	 */
 	u64 waited;
 	/* the most GPU time in ns that vmach_gpu_time_get() has returned; no lock */
 	atomic64_t told;
@@ -221,8 +231,7 @@ struct kvgpu_chip {
 	u64 pool_size;			/* bytes of the host's pool for all vGPUs together */
 	/* page shown by slices of BARs and by doorbells that a vGPU has given back */
 	struct kvgpu_vram nowhere;
-	/* the card is cut off */
-	bool wedged;
+	bool wedged;			/* the card is cut off */
 
 	spinlock_t time_lock;
 	/*
@@ -236,8 +245,7 @@ struct kvgpu_chip {
 
 struct kvgpu_chan {
 	struct rb_node by_gchid;	/* in machine->chans */
-	/* in chip->by_inst, by .inst.at */
-	struct hlist_node by_inst;
+	struct hlist_node by_inst;	/* in chip->by_inst, by .inst.at */
 	struct kvgpu_vgpu *vgpu;
 	gchid_t gchid;
 	hchid_t hchid;
@@ -313,8 +321,7 @@ struct machine_win {
 		struct kvgpu_gaddr inst, pd;
 		u64 limit;		/* last virtual address that the tables translate */
 	} guest;
-	/* number of pages; first page of the slice in the card's BAR */
-	u32 pages, first;
+	u32 pages, first;	/* number of pages; first page of the slice in the card's BAR */
 	/* the slice's entries in the host's table of the BAR; gtt-shadow and window.c fill them */
 	u64 *pte;
 	/* by page of the window: the page of the partition that it shows, or NO_PAGE; map_lock */
@@ -336,8 +343,7 @@ struct kvgpu_space {
 };
 
 struct kvgpu_grctx {
-	/* in machine->grctxs or, without users, in machine->dead_images */
-	struct list_head node;
+	struct list_head node;	/* in machine->grctxs or, without users, in machine->dead_images */
 	struct kvgpu_space *space;
 	u64 va;
 	u32 pages, users;
@@ -357,14 +363,12 @@ struct kvgpu_machine {
 	/* Memory of the vGPU: memory.c, pin.c, space.c, touched.c. */
 	struct kvgpu_shadow shadow;
 	void *shadow_mem;
-	/* page that windows show where the guest has mapped no memory */
-	struct kvgpu_vram scrap;
+	struct kvgpu_vram scrap;	/* windows show it where the guest has mapped no memory */
 	struct kvgpu_reg_slot *slots;
 	struct kvgpu_hw_share pool;	/* the vGPU's part of the host's pool */
 	u64 pool_used, pool_max;	/* bytes of .pool: in use, and in total */
 	struct xarray pins;		/* pinned pages: IOVA >> 12 -> DMA address >> 12 */
-	/* number of due pages: .pins has them, .shadow.stats.pinned leaves them out */
-	u64 nr_due;
+	u64 nr_due;	/* due pages: in .pins, but not counted in .shadow.stats.pinned */
 	struct delayed_work unpin_work;
 	struct page *pin_pages[512];
 	/* pins refused by VFIO for want of memory: .nr since .at (ktime, ns); kept at close */
@@ -381,9 +385,7 @@ struct kvgpu_machine {
 	bool may_pin, l2_clean, scrubbed;
 	/* the current command took a FLUSH_BAR from the guest's flush page, and has to do it */
 	bool flush_owed;
-	/*
-	 * lists of struct kvgpu_space, kvgpu_grctx (two) and table_memory: see vmach_tables_free()
-	 */
+	/* lists of kvgpu_space, kvgpu_grctx (two) and table_memory: see vmach_tables_free() */
 	struct list_head spaces, grctxs, dead_images, freed;
 	/* bit per page of the partition: may have been written since the bit was last cleared */
 	unsigned long *touched;
@@ -418,8 +420,7 @@ struct kvgpu_machine {
 
 	/* The CPU's view of the vGPU: window.c. .pramin_cpu, .userd_cpu: the host's mappings. */
 	struct machine_win win[KVGPU_NR_BARS];
-	/* offset in BAR1 of the guest's doorbells, bytes; ~0: unset */
-	u64 userd_bar1;
+	u64 userd_bar1;	/* offset in BAR1 of the guest's doorbells, bytes; ~0: unset */
 	/* guest address at which PRAMIN begins; its BAR1 entries; map_lock (not .pramin_next) */
 	struct kvgpu_gaddr pramin;
 	u64 pramin_pte[256], pramin_next[256];
@@ -463,7 +464,7 @@ struct kvgpu_machine {
 	bool gone;
 	struct delayed_work event_work, alarm_work;
 	u64 window_start;	/* ktime, ns, of the first of .window_events; chip->event_lock */
-	u32 window_events;
+	u32 window_events;	/* interrupts counted by within_budget() in event.c */
 	/* by engine id; .set: the guest was told of a hang, and has triggered no fault since */
 	struct { bool set; u64 inst; } stuck[KVGPU_MAX_ENGINE];
 
