@@ -7,11 +7,12 @@
  * channels, a channel group (TSG) is meant. A channel that the host has ended, or that is being
  * unbound, is dead.
  *
- * The runlist. A guest sees all engines on runlist 0, and may use GR and a copy engine in one
- * channel at any time, and does not say at the bind which of them it will use. On the card only
- * GR's runlist has both: it also serves one copy engine. So every channel of a guest goes to GR's
- * runlist. Channels that only copy would be faster on a copy engine of their own if two tenants
- * copy, but a channel that starts to use GR would have to be moved back while it runs.
+ * The runlist. A guest sees all engines on runlist 0, and may use GR (the graphics engine) and a
+ * copy engine in one channel at any time, and does not say at the bind which of them it will use.
+ * On the card only GR's runlist has both: it also serves one copy engine. So every channel of a
+ * guest goes to GR's runlist. Channels that only copy would be faster on a copy engine of their own
+ * if two tenants copy, but a channel that starts to use GR would have to be moved back while it
+ * runs.
  *
  * A guest may change the page directory, the limit and the graphics context in its instance block
  * after the bind. The host reads the block again, and the change takes effect, at the next of these
@@ -87,8 +88,8 @@ static void chan_forget(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
 /*
  * Returns the chip's group of ids for the guest's group of ids @g. If @g has none yet, takes a free
  * group. After the caller has noted that group by vmach_userd_show(), the vGPU keeps it until
- * vmach_chans_stop(). Returns -ENOSPC if the vGPU has its share, or no group is free. vgpu->lock is
- * held; takes gpu->lock.
+ * vmach_chans_stop(). Returns -ENOSPC if @g has no group yet, and the vGPU has machine->max_groups
+ * groups already or the chip has no free group. vgpu->lock is held; takes gpu->lock.
  */
 static int take_group(struct kvgpu_vgpu *v, u16 g)
 {
@@ -112,7 +113,10 @@ static int take_group(struct kvgpu_vgpu *v, u16 g)
 	return h;
 }
 
-/* Gives all groups of ids of the vGPU back. Their doorbells then show chip->nowhere. */
+/*
+ * Gives all groups of ids of the vGPU back. Their doorbells then show chip->nowhere, a page of the
+ * host, unless the card is cut off.
+ */
 static void give_groups(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
@@ -140,7 +144,9 @@ static void give_groups(struct kvgpu_vgpu *v)
  * have USERD in different pages, the group shows the page of the channel that was bound last, and
  * the doorbells of channels with USERD in other pages do not work. A channel's USERD has to be at
  * the place of its id in the page. Otherwise the chip and the slicer would use different words as
- * the channel's GP_GET and GP_PUT.
+ * the channel's GP_GET and GP_PUT, which tell whether it has work. Returns 0; -EINVAL if USERD is
+ * not in the vGPU's partition of video memory or not at that place; the error of take_group(); -EIO
+ * if the card's doorbells could not be changed, and then cuts the card off.
  */
 static int take_userd(struct kvgpu_chan *c)
 {
@@ -195,8 +201,9 @@ static int read_inst(struct kvgpu_chan *c, u32 *block, struct kvgpu_inst_guest *
 
 /*
  * Returns the guest's values for the shadow instance block, with a context address that is safe.
- * FECS may only load context images that the host made. But FECS loads an image from any address in
- * the instance block, even from 0, and a guest may have mapped an image of its own at that address.
+ * FECS, GR's microcontroller that switches contexts, may only load context images that the host
+ * made. But FECS loads an image from any address in the instance block, even from 0, and a guest
+ * may have mapped an image of its own at that address.
  * A channel without a context therefore gets an address that no guest can map, NO_CONTEXT_VA: it is
  * beyond the channel's limit, and shadows have no entries there. The first GR method of such a
  * channel causes a page fault.
@@ -379,8 +386,8 @@ static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g,
 	/* recovery may have ended @c meanwhile; then ended_images_put() has set c->gr to NULL */
 	gr = c->gr;
 	/*
-	 * vmach_grctx_get() reads the patch list through the space's tables: bring them up to date
-	 * first
+	 * vmach_grctx_get() reads the guest's patch list (register writes for the context) through
+	 * the space's tables: bring them up to date first
 	 */
 	vmach_shadow_sync(v);
 	c->gr = g->gr_ctx ? vmach_grctx_get(v, c->space, g->gr_ctx, g->limit) : NULL;

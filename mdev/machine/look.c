@@ -3,15 +3,18 @@
  * A *look* of the slicer: finds out which vGPUs have work to do, and which vGPUs the chip has
  * worked for since the last look. Doorbells normally do not trap, so that the slicer has to look.
  *
- * *Work.* A channel has work if its GP_GET and GP_PUT differ, or if the chip tells so (channel
- * table: pending, or on a PBDMA). The guest can write these two words of USERD, but not the channel
- * table. Without the table, the words are believed only if they tell of work, for which the guest
- * itself pays. Equal words mean "no work" only after the channel table has agreed for this GP_PUT.
- * And if several vGPUs have lists on the open chip, and not all of them seem to have work, a PBDMA,
- * the next each time, is asked which channel it has. Equal words can also be wrong: a ring of two
- * entries that is filled twice between two looks reads as before. So if an engine is seen at work
- * for a vGPU whose words tell of no work, the vGPU counts as having work. Such work is called
- * *unsaid*; unsaid_work() tells for how long it counts.
+ * *Work.* A channel has a ring of entries: GP_GET is the index of the entry that the chip fetches
+ * next, GP_PUT the index behind the guest's last entry. A PBDMA is a unit of the chip that fetches
+ * them. GR is the graphics engine. A channel has work if its GP_GET and GP_PUT differ, or if the
+ * chip tells so (channel table: pending, or on a PBDMA). The guest can write these two words, which
+ * are in the channel's USERD area, but not the channel table. Without the table, the words are
+ * believed only if they tell of work, for which the guest itself pays. Equal words mean "no work"
+ * only after the channel table has agreed for this GP_PUT. And if several vGPUs have lists on the
+ * open chip, and not all of them seem to have work, a PBDMA, the next each time, is asked which
+ * channel it has. Equal words can also be wrong: a ring of two entries that is filled twice between
+ * two looks reads as before. So if an engine is seen at work for a vGPU whose words tell of no
+ * work, the vGPU counts as having work. Such work is called *unsaid*; unsaid_work() tells for how
+ * long it counts.
  *
  * *At work.* A vGPU on the chip that has work was at work if an engine of the runlist was busy or a
  * GP_GET of the vGPU has moved. (engines_busy() and note_work_seen() have other rules for unsaid
@@ -40,11 +43,14 @@
 
 /* most ns charged at a sample to a vGPU that was not .busy, but whose GP_GET moved before it */
 #define BRIEF_NS	250000
-/* most readings of the engines in one look; an engine is idle for a moment between two methods */
+/* most readings of the engines in one look; between two commands an engine is idle for a moment */
 #define ENGINE_LOOKS	3
 /* most channels of one vGPU whose USERD one look reads; each takes two reads of BAR1 */
 #define MAX_LOOKS	16
-/* one look in LOOKS_ALONE asks all engines for unsaid work while only statistics need the answer */
+/*
+ * one look in LOOKS_ALONE asks all engines for unsaid work while only statistics need the answer: a
+ * lone vGPU without limit (vmach_vgpu_limited()) seems to have no work
+ */
 #define LOOKS_ALONE	16
 /*
  * most reads of the channel table for one vGPU in one look; a further channel that would need a

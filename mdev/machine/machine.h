@@ -7,7 +7,11 @@
  * Words. The partition is the vGPU's part of the card's video memory. A shadow is a page table or
  * an instance block that the host makes from the guest's, and that the chip uses instead. A window
  * is the vGPU's slice of BAR1 or BAR3. The scrap page is what a window shows where the guest has
- * mapped no memory. A page is touched if the CPU may have written to it (touched.c).
+ * mapped no memory. A page is touched if the CPU may have written to it (touched.c). PRAMIN is a
+ * window in BAR0. A vGPU gets strikes for harm to other vGPUs, and too many suspend it: it may not
+ * run until strikes and suspension are cleared (strike.c). The slicer is the thread that gives the
+ * chip to vGPUs in turns (slice.c). The sampler is the thread that reads at random times for which
+ * vGPUs engines work (sample.c).
  */
 #ifndef KVGPU_MDEV_MACHINE_MACHINE_H
 #define KVGPU_MDEV_MACHINE_MACHINE_H
@@ -45,9 +49,9 @@ int kvgpu_machine_vgpu_open(struct kvgpu_vgpu *v);
 void kvgpu_machine_vgpu_close(struct kvgpu_vgpu *v);
 /*
  * Does the same as kvgpu_machine_vgpu_close(), then clears strikes and suspension, and makes
- * registers and windows as after power-on (VFIO_DEVICE_RESET, FLR). Video memory keeps its
- * contents. After this, and after kvgpu_machine_vgpu_open(), the caller sets the words of the
- * configuration space by kvgpu_machine_config_set(), and calls kvgpu_mdev_irq_update().
+ * registers and windows as after power-on (VFIO_DEVICE_RESET, function level reset). Video memory
+ * keeps its contents. After this, and after kvgpu_machine_vgpu_open(), the caller sets the words of
+ * the configuration space by kvgpu_machine_config_set(), and calls kvgpu_mdev_irq_update().
  */
 void kvgpu_machine_vgpu_reset(struct kvgpu_vgpu *v);
 /*
@@ -120,7 +124,8 @@ int kvgpu_machine_pfn_find(struct kvgpu_vgpu *v, unsigned int region, u64 off, u
  * Uses the host's mapping of the same page.
  *
  * Context: process, vgpu->lock held.
- * Return: 0 or a negative error code.
+ * Return: 0; -EINVAL if the bytes are not inside one page; else the error of
+ *   kvgpu_machine_pfn_find().
  */
 int kvgpu_machine_bar_access(struct kvgpu_vgpu *v, unsigned int region, u64 off, void *buf,
 			     size_t len, bool write);
@@ -140,9 +145,10 @@ extern const struct kvgpu_hw_events kvgpu_machine_events;
 int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu);
 void kvgpu_machine_gpu_fini(struct kvgpu_gpu *gpu);
 /*
- * Start and stop the slicer and the sampler; take and free chip->nowhere. Call
- * kvgpu_machine_gpu_start() when the types are known, before a vGPU can be created. Call
- * kvgpu_machine_gpu_stop() after the last vGPU is gone.
+ * Start and stop the slicer and the sampler; take and free chip->nowhere, the page that slices of
+ * BARs and doorbells show after a vGPU gave them back. Call kvgpu_machine_gpu_start() when the vGPU
+ * types are known, before a vGPU can be created. Call kvgpu_machine_gpu_stop() after the last vGPU
+ * is gone.
  */
 int kvgpu_machine_gpu_start(struct kvgpu_gpu *gpu);
 void kvgpu_machine_gpu_stop(struct kvgpu_gpu *gpu);
@@ -150,8 +156,9 @@ void kvgpu_machine_gpu_stop(struct kvgpu_gpu *gpu);
 /* ---------- counters and knobs for sysfs (stats.c), state for debugfs (show.c); no lock is held */
 
 /*
- * Counters and knobs of a vGPU, for sysfs.c. .preempt_ns is a sum, .preempt_ns_max the longest,
- * both in ns; .cap is in per cent of the GPU's time.
+ * Counters and knobs of a vGPU, for sysfs.c. Of the preempts by which its channels left the chip,
+ * .preempt_ns is the sum of their times, .preempt_ns_max the longest, both in ns; .cap is in per
+ * cent of the GPU's time.
  */
 struct machine_stats {
 	u64 registers_unlisted, registers_denied;

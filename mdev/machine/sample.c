@@ -17,7 +17,8 @@
 #include "mdev/machine/internal.h"
 
 /*
- * most reads of one engine's status in a sample; between two methods an engine is idle for a moment
+ * most reads of one engine's status in a sample; between two commands an engine is idle for a
+ * moment
  */
 #define LOOKS	3
 
@@ -38,7 +39,7 @@ static void read_engines(struct kvgpu_gpu *gpu, struct machine_sample *p)
 	p->at = ktime_get_ns();
 	/*
 	 * begin with the last engines, which are copy engines: their work is mostly shorter than
-	 * GR's
+	 * that of GR, the graphics engine
 	 */
 	for (e = gpu->hw.topo.nr_engines; e-- > 0;)
 		p->engine[e] = gpu->hw.topo.engine[e].runl == runl ? read_engine(gpu, e) : 0;

@@ -21,7 +21,7 @@ struct task_struct;
 /* One sample: the engines' status at a random time. */
 struct machine_sample {
 	u64 at;		/* ktime in ns */
-	/* by index of the engine: its status (PFIFO_STATUS_*) if it is on GR's runlist, else 0 */
+	/* by engine: its status (PFIFO_STATUS_*); 0 if not on the graphics engine's runlist */
 	u32 engine[KVGPU_MAX_ENGINE];
 };
 

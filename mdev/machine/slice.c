@@ -14,9 +14,10 @@
  * present state (vmach_list_shown()).
  *
  * A switch submits the new list, so that no further channel of a vGPU that must leave is loaded.
- * Then it preempts the channels of such vGPUs that are still loaded. This order, instead of block,
- * preempt, submit, allow, saves two register writes. It also lets the chip continue without the
- * host: between the submit and the preempts another PBDMA of the runlist may already serve the next
+ * Then it preempts the channels of such vGPUs that are still loaded. (A PBDMA is a unit that
+ * fetches commands of a channel; GR is the graphics engine.) This order, instead of block, preempt,
+ * submit, allow, saves two register writes. It also lets the chip continue without the host:
+ * between the submit and the preempts another PBDMA of the runlist may already serve the next
  * owner.
  *
  * While a switch waits for a preempt (chan_drive_off()), the thread holds only the preempt
