@@ -28,6 +28,7 @@
 
 /* most tries of an unbind, 1 to 2 ms apart, before all engines of the runlist are reset */
 #define UNBIND_TRIES	50
+/* context address in the shadow instance block of a channel without a context: inst_shown() */
 #define NO_CONTEXT_VA	KVGPU_SPACE_END
 /* bytes of a guest's instance block that the host reads */
 #define INST_READ	(RAMIN_GR_CTX + 8)
@@ -178,7 +179,11 @@ static int take_userd(struct kvgpu_chan *c)
 
 /* ------------------------------- read a guest's instance block, write the shadow instance block */
 
-/* Reads the guest's instance block into @block, of RAMIN_SIZE bytes, and decodes it into @g. */
+/*
+ * Reads the guest's instance block into @block, of RAMIN_SIZE bytes, and decodes it into @g.
+ * Returns 0; -EFAULT if the block can't be read; -EINVAL if kvgpu_shadow_inst_decode() refuses it,
+ * or if its context has a physical address.
+ */
 static int read_inst(struct kvgpu_chan *c, u32 *block, struct kvgpu_inst_guest *g)
 {
 	const char *why;

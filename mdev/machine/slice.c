@@ -22,7 +22,7 @@
  *
  * While a switch waits for a preempt (chan_drive_off()), the thread holds only the preempt
  * register's lock, and releases that lock every PREEMPT_TURN_MS. If the preempt does not end,
- * sched/hang.c decides when to look for an unserved interrupt and when to end the channel.
+ * sched/hang.c decides when to check for an unserved interrupt and when to end the channel.
  *
  * A vGPU with slice.busy set is charged until the next sample or until it leaves the chip. sched/
  * also decides how far apart samples are, and how long this thread rests.
@@ -43,6 +43,7 @@
 /* the chip's own timeout of a context switch is this much longer than the watchdog's time */
 #define SWITCH_TIMEOUT_EXTRA_MS	1000
 
+/* most entries of struct seen for channels and groups that do not have to leave */
 #define SEEN_MAX	8
 
 /* A loaded channel or group, by the chip's id, that must leave the chip. .vgpu: id of its vGPU. */
@@ -667,9 +668,10 @@ static void slicer_rest(u64 until)
 /*
  * This thread has a real-time priority, and holds gpu->lock while it looks. After a look it leaves
  * the CPU and the lock to other threads for twice as long as the look and its flushes took, but at
- * most 10 ms (both are averages). Otherwise guests could keep the thread busy, because they can
- * cause any number of kicks. If samples are due meanwhile, the sampler reads the engines on time,
- * and this thread uses the results after its rest.
+ * most 10 ms (both are averages: kvgpu_sched_rest() draws each rest at random). Otherwise guests
+ * could keep the thread busy, because they can cause any number of kicks. If samples are due
+ * meanwhile, the sampler reads the engines on time, and this thread uses the results after its
+ * rest.
  */
 static int slicer_main(void *arg)
 {
