@@ -99,16 +99,42 @@ struct kvgpu_sched_ent {
 	 * them may not have started
 	 */
 	u64 slices;
-	/* sched/internal.h, choose.c and park.c explain the members below. */
 	u32 share;			/* .fixed_ppm under FIXED_SHARE, else .weight */
+	/*
+	 * The vGPU's two clocks, in ns of GPU time * SCHED_V / .share (sched/internal.h). .vtime is
+	 * compared with kvgpu_sched.vclock, .paced with kvgpu_sched.pace. .vrem: remainder of the
+	 * last division by .share, which is added at the next one.
+	 */
 	u64 vtime, vrem, paced;
-	s64 cap_left;
+	s64 cap_left;			/* left in the cap's budget, in hundredths of a ns */
+	/*
+	 * .cap_depth: most of .cap_left. The others are in the unit of the clocks. .debt_v: most
+	 * that .vtime may be ahead of vclock. .lead_v: most that .vtime is behind vclock while the
+	 * vGPU sleeps. .near_v: two vGPUs' .vtime are about equal if they differ by the larger
+	 * .near_v of the two at most (choose.c).
+	 */
 	u64 cap_depth, debt_v, lead_v, near_v;
+	/*
+	 * .front: has woken, and goes before all vGPUs that are not at the front, for one turn.
+	 * .lingers: has run out of work, and keeps its turn for a moment. .quick: when it last
+	 * became runnable, it had not been runnable for less than half a slice.
+	 */
 	bool front, lingers, quick;
-	u8 in_vain;
+	u8 in_vain;			/* does not linger the next times: this number of times */
+	/*
+	 * .woke_busy: .busy_ns when the vGPU last woke. The others are times: .slept_at: when it
+	 * last ceased to be runnable; .cut_next: from then on it may end another vGPU's turn early
+	 * again; .free_next: from then on a moment of idling is free again (best effort).
+	 */
 	u64 woke_busy, slept_at, cut_next, free_next;
+	/* length of its last turn, ns, or 0 if it woke since; .busy_ns when that turn began */
 	u64 turn_ns, turn_busy;
-	s64 turn_over;
+	s64 turn_over;			/* ns by which this turn is made shorter, turn_even_out() */
+	/*
+	 * For park.c. .idle: it has work and the chip alone, makes no progress, and is not parked
+	 * for that yet. .idle_since: time since when. .park_ns: length of its last parking, or 0 if
+	 * it made progress since. .parked_until: time at which the last parking ends.
+	 */
 	bool idle;
 	u64 idle_since, park_ns, parked_until;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Charges vGPUs for GPU time, and tells how much time each vGPU was charged. look.c charges by
- * samples, slice.c for switches. recover.c, chan.c and slice.c charge for waits in which they hold
- * gpu->lock.
+ * samples (its looks at the chip at random times), slice.c for switches. recover.c, chan.c and
+ * slice.c charge for waits in which they hold gpu->lock.
  *
  * gpu->lock is held, except in vmach_gpu_time_get(), which any thread may call.
  */
@@ -27,8 +27,8 @@ void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now)
 }
 
 /*
- * Returns the ns charged to @m so far, with the ns since slicer->looked if @m is being charged now.
- * Never returns less than in an earlier call.
+ * Returns the ns charged to @m so far. Adds the ns since slicer->looked, up to which time all vGPUs
+ * are charged already, if @m is being charged now. Never returns less than in an earlier call.
  */
 u64 vmach_gpu_time_get(struct kvgpu_machine *m)
 {
@@ -53,7 +53,7 @@ u64 vmach_gpu_time_get(struct kvgpu_machine *m)
 /*
  * Charges the time from @began to now, in which this thread waited for the chip on behalf of @m.
  * The thread held gpu->lock, so that no look was made. There are three cases:
- * - @m was at work (@works): @m pays for all of the time.
+ * - @m was at work (@works): @m is charged all of the time.
  * - Else, if another vGPU was at work at the beginning (@others) or is now: the time stays
  *   uncharged here, and the next look charges it by the samples.
  * - Else: the last part of the time, UNSEEN_NS at most, is left to the next look, because other

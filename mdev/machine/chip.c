@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Small functions for the other files of the machine: the time of the card's PTIMER, whether the
- * card is cut off, the number of GR's runlist, how long a command may wait for a preempt, and the
- * wake-up of the slicer. This file calls no other file of mdev/machine/.
+ * Small functions for the other files of the machine: the time of PTIMER (the card's clock),
+ * whether the card is cut off, the number of the runlist of GR (the graphics engine), how long a
+ * command may wait for a preempt, and the wake-up of the slicer. This file calls no other file of
+ * mdev/machine/.
  *
  * Needs no lock, except in vmach_patience_get(), and takes only leaf locks. A card that is cut off
  * is called wedged in the code.

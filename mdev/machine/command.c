@@ -85,9 +85,9 @@ static void fifo_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 
 /*
  * The guest has invalidated its TLB: syncs all spaces and windows (space.c explains why all). Also
- * takes a FLUSH_BAR that the guest has asked for in its flush page. If the sync changes an entry or
- * copies from the partition, it does that flush, and clears flush_owed; else this function does the
- * flush.
+ * does the FLUSH_BAR that the guest may have asked for in its flush page: the CPU's writes to BARs
+ * reach video memory. If the sync changes an entry or copies from the partition, the sync does that
+ * flush, and clears flush_owed; else this function does the flush.
  */
 static void tlb_command(struct kvgpu_vgpu *v)
 {
@@ -148,7 +148,8 @@ void vmach_command_run(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 		break;
 	/*
 	 * nothing to do: the host does not carry out the register writes by which a guest makes its
-	 * golden context; at KVGPU_CMD_GR_SAVE vmach_grctx_save() gives the guest the result
+	 * golden context (its driver copies this context into each new one); at KVGPU_CMD_GR_SAVE
+	 * vmach_grctx_save() gives the guest the host's golden image
 	 */
 	case KVGPU_CMD_GR_BIND:
 	/* nothing to do for the acknowledges of interrupts: hw/ has let the unit go on already */

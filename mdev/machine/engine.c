@@ -46,9 +46,10 @@ struct kvgpu_chan *vmach_hchan_find(struct kvgpu_chip *chip, bool tsg, int id)
 
 /*
  * Returns the vGPU of the channel or group in field ID of @st, the status of a PBDMA or an engine.
- * NULL if the channel is the host's or unknown, or the status is not valid. NEXT_ID does not count.
- * The channel may be disabled and on no list: a loaded channel may continue after it was disabled
- * or taken off its list, until it is preempted.
+ * NULL if the channel is the host's or unknown, or the status is not valid. Field NEXT_ID, the
+ * channel to which the unit switches, does not count. The channel may be disabled and in no list of
+ * the chip: a loaded channel may continue after it was disabled or removed from the list, until it
+ * is preempted.
  */
 struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st)
 {
@@ -92,11 +93,11 @@ bool vmach_others_work(struct kvgpu_machine *m)
 
 /*
  * Notes engine @e, which works for a channel or group that no vGPU has; @st is its status. Does
- * nothing for a channel of the host. No switch would preempt such a channel, and all vGPUs with
- * work for that engine would wait. It may run for the watchdog's time, like a vGPU's channel;
- * then vmach_stranger_evict() drives it off. No case is known in which such a channel runs, because
- * the chip's lists have only ids that the host gave (runlist.c). One such engine is noted at a
- * time.
+ * nothing for a channel of the host. The slicer's switches preempt channels of vGPUs only, so that
+ * a channel without a vGPU would stay, and all vGPUs with work for that engine would wait. It may
+ * run for the watchdog's time (slicer.watchdog_ms), like a vGPU's channel; then
+ * vmach_stranger_evict() evicts it. No case is known in which such a channel runs, because the
+ * chip's lists have only ids that the host gave (runlist.c). One such engine is noted at a time.
  */
 void vmach_stranger_note(struct kvgpu_chip *chip, u8 e, u32 st)
 {

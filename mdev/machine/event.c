@@ -14,7 +14,8 @@
  * is done (end of kvgpu_machine_reg_write(), for instance). The work item normally takes an eighth
  * of one CPU for one vGPU at most, on the average. Guests see their own ids and addresses only.
  *
- * Each vGPU has a budget for the interrupts of PBDMAs, GR and copy engines, and for BAR faults. A
+ * Each vGPU has a budget for the interrupts of PBDMAs (the units that fetch channels' commands), of
+ * GR (the graphics engine) and of copy engines, and for MMU faults of BARs (within_budget()). A
  * channel whose interrupt exceeds the budget is ended, because the PBDMA, GR and the interrupt
  * thread serve all vGPUs.
  */
@@ -29,8 +30,8 @@
 /* ms after which event_work tries again to take vgpu->lock */
 #define RETRY_MS	1
 /*
- * event_work of one vGPU may take 1 / TELL_PART of a CPU's time, on the average; ns that it may
- * have saved up, and may owe
+ * event_work of one vGPU may take 1 / TELL_PART of a CPU's time, on the average. TELL_BURST_NS:
+ * most ns that its budget may hold. TELL_DEBT_NS: most ns by which it may have exceeded its budget.
  */
 #define TELL_PART	8
 #define TELL_BURST_NS	(5 * (s64)NSEC_PER_MSEC)
@@ -261,7 +262,8 @@ void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
 
 /*
  * Counts an interrupt of @m as @price interrupts. False: the vGPU has used up its budget,
- * EVENTS_PER_SECOND, of the present second.
+ * EVENTS_PER_SECOND, of the present second. A second begins with the first interrupt after the end
+ * of the last one.
  */
 static bool within_budget(struct kvgpu_machine *m, u32 price)
 {
@@ -342,8 +344,8 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 		vmach_chan_end_soon(chip, c, EVENT_FAULT);
 	} else {
 		/*
-		 * the fault stops the runlist, even if its channel was unbound meanwhile: clear the
-		 * error
+		 * the fault stops GR's runlist, even if its channel was unbound meanwhile: clear
+		 * the runlist's error, so that the runlist goes on
 		 */
 		dev_notice_ratelimited(&gpu->hw.pdev->dev,
 				       "MMU fault of unit 0x%02x at 0x%010llx, instance 0x%010llx: nobody's any more\n",
@@ -488,7 +490,7 @@ static void nonstall_set(struct kvgpu_chip *chip, bool off, bool held)
  * time, and all waiting vGPUs are told of it. The first budget counts interrupts: it grows by
  * NONSTALL_PER_MS each millisecond, up to NONSTALL_BURST. The second is time of the interrupt
  * thread: it grows by half of the time that passes, up to NONSTALL_BURST_NS. The thread's time for
- * other interrupts is paid from the second budget, too. False: one of the two is used up.
+ * other interrupts is taken from the second budget, too. False: one of the two is used up.
  */
 static bool nonstall_refill(struct kvgpu_chip *chip, u64 now)
 {
@@ -502,8 +504,9 @@ static bool nonstall_refill(struct kvgpu_chip *chip, u64 now)
 }
 
 /*
- * Pays for one NON_STALL_INTERRUPT from the first budget, and from the second for the interrupt
- * thread's runs that are not paid yet, except the present run: hw.intr_ns does not have it yet.
+ * Takes one NON_STALL_INTERRUPT from the first budget. Takes from the second the time of all runs
+ * of the interrupt thread since the last call, except the present run: hw.intr_ns does not have it
+ * yet.
  */
 static void nonstall_pay(struct kvgpu_chip *chip)
 {
@@ -526,10 +529,11 @@ static void nonstall_pay(struct kvgpu_chip *chip)
  * interrupts when it is unmasked.
  *
  * No vGPU can be punished for too many of these interrupts, because their sender is unknown. The
- * interrupt that uses up the budget masks all further ones. Then each look of the slicer refills
- * the budget, and the first look after which the budget allows an interrupt ends this masking
- * (vmach_nonstall_look()). Until then, samples come 1 ms apart on the average (sched/gap.c). No
- * interrupt is lost: the chip keeps the bit, and one interrupt stands for all that came before it.
+ * interrupt that uses up one of the two budgets masks all further ones. Then each look of the
+ * slicer (the slicer finds out what the chip does: look.c) refills the budgets, and the first look
+ * after which both allow an interrupt ends this masking (vmach_nonstall_look()). Until then,
+ * samples (looks at random times) come 1 ms apart on the average (sched/gap.c). No interrupt is
+ * lost: the chip keeps the bit, and one interrupt stands for all that came before it.
  */
 static void nonstall(void *ctx)
 {
@@ -551,9 +555,9 @@ static void nonstall(void *ctx)
 	}
 	nonstall_pay(chip);
 	/*
-	 * Pay for the interrupt also if no driver waits now. Otherwise a guest could cause
-	 * interrupts without paying: its driver would begin to wait, and stop before this thread
-	 * gets here, again and again.
+	 * The budgets pay for the interrupt also if no driver waits now. Otherwise a guest could
+	 * cause interrupts that no budget limits: its driver would begin to wait, and stop before
+	 * this thread gets here, again and again.
 	 */
 	nonstall_set(chip, !any, !nonstall_refill(chip, ktime_get_ns()));
 	if (chip->nonstall.held)

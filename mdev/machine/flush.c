@@ -8,12 +8,12 @@
  * about the object, by a register that traps. So accesses to the flush registers need not trap:
  * their page is ordinary memory (VGPU_OWN_FLUSH), which the VMM maps into the guest. If TRIGGER is
  * set in a word, the host owes the guest that flush. The host does it before the guest's next
- * command takes effect, at a trapped read of the page, or after the slicer's next sample (slice.c),
- * whichever is first. There is one exception: an invalidate of the TLB does an owed FLUSH_BAR, but
- * no owed FLUSH_L2_*. The slicer does no flush after looks that are no samples, because guests can
- * cause any number of looks. It is harmless that FLUSH_BAR is late: the guest's programs can't
- * reach this register, so that no program relies on it between a store and the doorbell that
- * follows.
+ * command takes effect, at a trapped read of the page, or after the slicer's next sample (its look
+ * at the chip at a random time: look.c), whichever is first. There is one exception: an invalidate
+ * of the TLB does an owed FLUSH_BAR, but no owed FLUSH_L2_*. The slicer does no flush after looks
+ * that are no samples, because guests can cause any number of looks. It is harmless that FLUSH_BAR
+ * is late: the guest's programs can't reach this register, so that no program relies on it between
+ * a store and the doorbell that follows.
  *
  * A driver polls the words of L2 until TRIGGER and BUSY are clear, as on the chip. The host never
  * sets BUSY of FLUSH_BAR: a driver that polls BUSY takes it that the flush was done at once.

@@ -5,10 +5,11 @@
  * (pairs of register and value) to which the image's header points. Therefore a guest must be able
  * to write neither the image nor the list. The guest's instance block has the virtual address of
  * the context. There the shadow tables lead to the host's pages, not to the guest's: a copy of the
- * host's golden image, one page with a patch list that gtt-shadow/patch.c makes from the guest's
- * list, a page pool and a bundle buffer. Through these two buffers GR's units reach privileged
- * (PRIV) pages. The pages of an image are PRIV, so the guest must not choose where the buffers are
- * (gtt-shadow/patch.c). The context size that the guest is told includes all of that.
+ * host's golden image (the image of a context in its initial state), one page with a patch list
+ * that gtt-shadow/patch.c makes from the guest's list, a page pool and a bundle buffer. Through
+ * these two buffers GR's units reach privileged (PRIV) pages. The pages of an image are PRIV, so
+ * the guest must not choose where the buffers are (gtt-shadow/patch.c). The context size that the
+ * guest is told includes all of that.
  *
  * When the host makes an image, it reads the patch list's place and size from the guest's own
  * memory at the context's address. FECS loads the host's image, not that memory.
@@ -201,7 +202,8 @@ void vmach_grctx_free_dead(struct kvgpu_vgpu *v)
 /*
  * Copies bytes of the golden image from @from, in video memory, to the memory to which the guest's
  * tables lead at @va: at most *@len bytes, and not beyond a page (kvgpu_shadow_as_walk()). Sets
- * *@len to their number. An address that is not in the partition is an error.
+ * *@len to their number. Returns -EFAULT if @va has no translation, or one to the guest's system
+ * memory.
  */
 static int put_image_part(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va, hvram_t from, u32 *len)
 {

@@ -3,8 +3,8 @@
  * The machine behind a vGPU's registers: its life, and the entry for register accesses. In the life
  * of a vGPU:
  *
- * create: the vGPU's video memory (its partition) is scrubbed, its windows in BAR1 and BAR3 show
- *   only the scrap page, which is a page of the host's pool.
+ * create: the vGPU's video memory (its partition) is filled with zeros (scrubbed), its windows in
+ *   BAR1 and BAR3 show only the scrap page, which is a page of the host's pool.
  * open: registers and windows are as after power-on.
  * close: no channel of the vGPU is left on the chip, or the card was cut off. No page of the guest
  *   is pinned. The chip can delay this for a bounded time only: a channel that does not leave by

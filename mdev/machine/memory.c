@@ -78,8 +78,8 @@ int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out)
 }
 
 /*
- * Gives memory back to the vGPU's part of the pool. It has only zeros, which have reached video
- * memory.
+ * Gives @vram back to the vGPU's part of the pool. The caller has filled @vram with zeros, which
+ * have reached video memory.
  */
 static void pool_give_back(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 {
@@ -119,8 +119,8 @@ static int stage_fill(struct kvgpu_vgpu *v, u64 off)
 	if (vmach_gpu_wedged(v->gpu))
 		return -EFAULT;
 	/*
-	 * the copy first waits until the CPU's writes to BARs have reached memory: an owed
-	 * FLUSH_BAR is done by that
+	 * the copy first waits until the CPU's writes to BARs have reached memory: by that a
+	 * FLUSH_BAR that the guest has asked for (m->flush_owed) is done
 	 */
 	if (kvgpu_hw_copy_to_sys(&v->gpu->hw, m->stage.dma, (hvram_t){ v->part.v + at }, len))
 		return -EFAULT;

@@ -51,8 +51,8 @@
 #define DUE_PIECES	8	/* pieces of DUE_AT_ONCE pages in one run of the work item */
 
 /*
- * When VFIO has refused REFUSALS_MAX pins of a vGPU for want of memory within REFUSED_NS, the vGPU
- * makes no pins until REFUSED_NS have passed since the first of these refusals.
+ * When VFIO has refused REFUSALS_MAX pins of a vGPU with -ENOMEM within REFUSED_NS, the vGPU makes
+ * no pins until REFUSED_NS have passed since the first of these refusals.
  */
 #define REFUSALS_MAX	10
 #define REFUSED_NS	(5 * (u64)NSEC_PER_SEC)
@@ -115,8 +115,8 @@ static void pin_dma_unmap(struct kvgpu_vgpu *v, u64 iova)
 }
 
 /*
- * Returns how many calls of vfio_pin_pages() were refused for want of memory in the current period
- * of REFUSED_NS. For each refused call the core logs a line, without a limit of its own, if the VMM
+ * Returns how many calls of vfio_pin_pages() were refused with -ENOMEM in the current period of
+ * REFUSED_NS. For each refused call the core logs a line, without a limit of its own, if the VMM
  * has reached its limit of locked memory.
  */
 static u32 refused_pins(const struct kvgpu_machine *m)
@@ -162,7 +162,7 @@ static void unpin_pages(struct kvgpu_vgpu *v, u64 iova, u32 nr)
 		vfio_unpin_pages(&v->vdev, iova + (u64)i * PAGE_SIZE, step);
 }
 
-/* Does the last three steps for @nr due pages from page @pfn of the guest's memory on. */
+/* Writes L2 back if needed, then unmaps and unpins @nr due pages from guest page @pfn on. */
 static void unpin_page_run(struct kvgpu_vgpu *v, unsigned long pfn, u32 nr)
 {
 	struct kvgpu_machine *m = v->m;

@@ -20,14 +20,14 @@
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
-/* if the eviction of a channel that is ended takes more ns, that counts as a reset of an engine */
+/* longer evictions of ended channels, ns, count as resets of an engine: vmach_reset_note() */
 #define LONG_EVICTION_NS	(10 * NSEC_PER_MSEC)
 
 /* ------------------------------------------------------- evict channels: preempt, reset engines */
 
 /*
  * Resets engine @e. If that fails, resets it once more: this also clears requests that reached the
- * engine during the first reset.
+ * engine during the first reset. If that fails too, cuts the card off.
  */
 static void reset_engine(struct kvgpu_gpu *gpu, u8 e)
 {

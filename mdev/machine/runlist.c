@@ -6,7 +6,7 @@
  *   the submit; vgpu->lock.
  * machine->list: those of these entries that may run, with the chip's ids. gtt-shadow translates
  *   the ids. To *publish* a list is to store it here under gpu->lock, and to have the chip's list
- *   written if that has or should have this list.
+ *   written if the chip's list has entries of this vGPU or should have them.
  * the chip's list: the published lists of the vGPUs that slice.c lets onto the chip, one after the
  *   other (list.c).
  *
@@ -43,8 +43,8 @@ int vmach_runlists_init(struct kvgpu_vgpu *v)
 
 	/*
 	 * The vGPU's share of channel ids. So the lists of all vGPUs together have fewer than 4,095
-	 * entries: the chip takes 4,095 at most if rnndb is right about the width of
-	 * PFIFO_RUNLIST_COUNT.
+	 * entries, group headers included: the chip takes 4,095 at most if rnndb, the register
+	 * database of envytools, is right that PFIFO_RUNLIST_COUNT has 12 bits.
 	 */
 	m->runl_max = m->max_groups * KVGPU_GROUP;
 	m->next = kvcalloc(m->runl_max, sizeof(u64), GFP_KERNEL_ACCOUNT);
@@ -330,9 +330,10 @@ void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu
 	if (v->m->runl_nr[runl] != nr)
 		kvgpu_mdev_fault_note(v, "runlist can't be read", -1, list.addr, nr);
 	/*
-	 * The guest may have changed the instance block of a channel that was on no list: read it
-	 * again. For a channel that was on a list, a changed block takes effect when the channel is
-	 * bound or enabled, or the runlist is unblocked.
+	 * The guest may have changed the instance block of a channel that was not in the list
+	 * before, which is the last list that the guest submitted for this runlist: read the block
+	 * again. For a channel that was in that list, a changed block takes effect when the channel
+	 * is bound or enabled, or the runlist is unblocked.
 	 */
 	for (n = rb_first(&v->m->chans); n && !fatal_signal_pending(current); n = rb_next(n)) {
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
@@ -358,8 +359,8 @@ void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu
 /*
  * Call it when a channel was bound: the list that the guest submitted before may name the channel.
  * If that list has the channel in a group, the channel is in that group from now on: the chip knows
- * the channel by the group's id when the channel is loaded, and drop_groups() must not give that id
- * away.
+ * the channel by the group's id when the channel is loaded, and drop_groups() must not free that
+ * id.
  */
 void vmach_runlist_chan_add(struct kvgpu_vgpu *v, u8 runl)
 {
@@ -411,8 +412,9 @@ int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
 }
 
 /*
- * Carries out the guest's preempt of its channel or group @id. If the preempt does not end in time,
- * ends the channel with its group, or the group, and tells the guest of a hang.
+ * Carries out the guest's preempt of its channel or group @id. If the preempt does not end within
+ * vmach_patience_get(), ends the channel with its group, or the group, and tells the guest of a
+ * hang.
  */
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)
 {

@@ -14,9 +14,10 @@
  * then read. A write after the mapping's removal faults and is noted again, for the next sync.
  *
  * A sync is due when the guest invalidates its TLB, binds or enables a channel, submits or unblocks
- * a runlist, binds a BAR, or has FECS save a golden context (docs/hardware.md). If a sync changes
- * entries, the guest's register access that caused it completes only after the card's TLB was
- * invalidated. Calls that take memory away (.dma_unmap, close, reset) remove entries and call
+ * a runlist, binds a BAR, or has FECS (the microcontroller that switches GR's contexts) save a
+ * golden context, the context that a driver copies into each new one (docs/hardware.md). If a sync
+ * changes entries, the guest's register access that caused it completes only after the card's TLB
+ * was invalidated. Calls that take memory away (.dma_unmap, close, reset) remove entries and call
  * vmach_shadow_settle(), without a sync (machine.c).
  *
  * vgpu->lock is held in all functions here. gpu->lock and map_lock are not held: a sync reads and

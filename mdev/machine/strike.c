@@ -6,8 +6,8 @@
  * many interrupts. It also gets a strike when a channel that was ended for another reason than an
  * MMU fault left an engine only by a reset. Programs have bugs. Therefore a vGPU has a budget for
  * resets after an MMU fault or at the unbind of a channel, and for long evictions of channels that
- * were ended (kvgpu_sched_reset_add()). Each of these beyond the budget is a strike. The vGPU
- * normally pays for the time of a reset whether or not the reset is a strike.
+ * were ended (kvgpu_sched_reset_add()). Each of these beyond the budget is a strike. The vGPU is
+ * normally charged the time of a reset whether or not the reset is a strike.
  *
  * A vGPU with too many strikes is suspended. The slicer takes its channels off the chip, and all
  * its enabled channels are ended, also channels that its guest enables later. The guest is told of

@@ -52,8 +52,8 @@ static u32 part_page_of(const struct kvgpu_vgpu *v, u64 pte)
 /* --------------------------------------- change what a window shows: entries, TLB, CPU mappings */
 
 /*
- * Writes entries @first to @last of w->pte to the BAR's table, and notes that TLB and CPU mappings
- * are to follow.
+ * Writes entries @first to @last of w->pte to the BAR's table. Notes that the TLB of the BAR has to
+ * be invalidated, and the CPU mappings of these pages have to be removed.
  */
 static void win_changed(struct kvgpu_vgpu *v, struct machine_win *w, u32 first, u32 last)
 {
@@ -275,8 +275,8 @@ void vmach_userd_show(struct kvgpu_vgpu *v, u16 g, int hgroup, u32 page)
 /* -------------------------------- accesses of the CPU: find the frame of a page, read and write */
 
 /*
- * Returns the guest's group of ids whose doorbells are at offset @off of BAR1, or -1 if no
- * doorbells are shown there.
+ * Returns the guest's group of eight channel ids whose doorbells are at offset @off of BAR1, or -1
+ * if no doorbells are shown there.
  */
 static int userd_group(const struct kvgpu_vgpu *v, u64 off)
 {
@@ -479,9 +479,9 @@ void vmach_windows_close(struct kvgpu_vgpu *v)
 }
 
 /*
- * Makes all pages of a slice show chip->nowhere instead of the scrap page, which goes back to the
- * pool. Another device may still reach the slice through an IOMMU, and must not find there what the
- * scrap page's memory is used for next.
+ * Makes all pages of a slice show chip->nowhere, a page that no vGPU owns, instead of the vGPU's
+ * scrap page, which goes back to the pool. Another device may still reach the slice through an
+ * IOMMU, and must not find there what the scrap page's memory is used for next.
  */
 static void slice_show_nowhere(struct kvgpu_vgpu *v, enum kvgpu_bar bar, u64 slice, u64 size)
 {
