@@ -202,8 +202,9 @@ int kvgpu_shadow_as_sync(struct kvgpu_as *as, bool *changed);
  * them again. The caller must invalidate the TLB after kvgpu_shadow_as_subst() and after
  * kvgpu_shadow_as_unsubst().
  *
- * Return: 0, or an error, and then no page was substituted: -EINVAL, -ENOMEM, or -EBUSY if a page
- *   of the range is substituted already.
+ * Return: 0, or an error, and then no page was substituted: -EINVAL if @va or @base is not page
+ *   aligned, @nr is 0 or the range does not end below 2^40; -ENOMEM if a table could not be made;
+ *   -EBUSY if a page of the range is substituted already.
  */
 int kvgpu_shadow_as_subst(struct kvgpu_as *as, u64 va, u32 nr, hvram_t base);
 void kvgpu_shadow_as_unsubst(struct kvgpu_as *as, u64 va, u32 nr);
@@ -256,7 +257,7 @@ size_t kvgpu_shadow_win_size(u32 pages);
  * @win: state of the window, kvgpu_shadow_win_size() bytes, zeroed at first
  * @pd: the guest's page directory
  * @limit: last VA that is translated
- * @pages: pages of the window, a multiple of 32, below 2^20, the same in all calls
+ * @pages: 4 KiB pages of the window: not 0, a multiple of 32, below 2^20, the same in all calls
  * @scrap: entry for pages without a translation
  * @pte: entries of the host's BAR, one per 4 KiB page; in use until kvgpu_shadow_win_fini()
  * @first: set to the first entry that this call, or an earlier removal of entries, changed
@@ -264,7 +265,8 @@ size_t kvgpu_shadow_win_size(u32 pages);
  *
  * The window then shows what the guest's BAR1 or BAR3 maps by the guest's own tables.
  *
- * Return: 0, -EINVAL, or -ENOSPC if the vGPU has 8 other windows.
+ * Return: 0; -EINVAL if @pages is 0, not a multiple of 32, not below 2^20, or not as in the call
+ *   that set up @win, or if that call had another @s; -ENOSPC if the vGPU has 8 other windows.
  */
 int kvgpu_shadow_win_sync(struct kvgpu_shadow *s, struct kvgpu_win *win, struct kvgpu_gaddr pd,
 			  u64 limit, u32 pages, u64 scrap, u64 *pte, u32 *first, u32 *last);
@@ -295,10 +297,10 @@ void kvgpu_shadow_win_fini(struct kvgpu_shadow *s, struct kvgpu_win *win);
  * @guest: the guest's entry
  * @big: @guest is an entry of a big page
  * @sys_dma: DMA address of the pinned page, bytes, for an entry of system memory
- * @rejected: set to true if @guest is valid and may not be installed
+ * @rejected: set to true if @guest is valid but the entry made is not, and to false otherwise
  *
- * A big page of system memory is never installed as such, because its frames need not be
- * contiguous.
+ * A valid big entry of system memory always sets @rejected to true, because the frames of such a
+ * page need not be contiguous. The caller makes small entries of it.
  *
  * Return: the entry; without VALID if there is no translation.
  */
