@@ -19,7 +19,7 @@
 /* LINE: enough for the longest path */
 enum { LINE = 4352, MAX_THREADS = 4096, MAX_TRIES = 500 };
 
-/* no strtoull(): the headers of a newer glibc replace it by a function that an older glibc lacks */
+/* digits alone: strtoull() would take blanks, a sign and a prefix, too */
 static uint64_t number(const char **s, int base)
 {
 	static const char digits[] = "0123456789abcdef";

@@ -68,5 +68,8 @@ else
 	same "all have the toolkit's version" 'exported "$library"' 'exported "$library" | plain | sed "s/$/@@libcudart.so.11.0/" | sort -u'
 	same "the name that programs ask for" 'readelf -d "$library" | grep -oP "soname: \[\K[^]]*"' 'echo libcudart.so.11.0'
 fi
+# what the package needs: for Debian 12, which has glibc 2.36, although the library is built with a newer one
+newest() { objdump -T "$library" | grep -oP '\(GLIBC_\K[0-9.]+' | sort -V | tail -n 1; }
+same "it wants no newer C library than Debian 12's" '{ newest; echo 2.36; } | sort -V | tail -n 1' 'echo 2.36'
 echo "1..$n"
 exit $failed

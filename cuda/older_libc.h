@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Included before all else where programs and libraries for packages are compiled (gcc -include).
+ * With _GNU_SOURCE, glibc 2.38 and newer replace strtol(), sscanf() and the like by functions that
+ * read binary numbers ("0b1"), too. Debian 12's glibc (2.36) has no such functions, and the
+ * packages are for it, too.
+ */
+#ifndef KVGPU_OLDER_LIBC_H
+#define KVGPU_OLDER_LIBC_H
+
+#include <features.h>
+
+/* glibc 2.38 and 2.39, then 2.40 and newer */
+#undef __GLIBC_USE_C2X_STRTOL
+#define __GLIBC_USE_C2X_STRTOL 0
+#undef __GLIBC_USE_C23_STRTOL
+#define __GLIBC_USE_C23_STRTOL 0
+
+#endif
