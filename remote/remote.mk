@@ -3,7 +3,7 @@
 # that builds. $(REMOTE_GEN) has the sources that remote/api.py generates.
 REMOTE_OUT	:= $(O)/remote
 REMOTE_GEN	:= $(REMOTE_OUT)/gen
-REMOTE_CPPFLAGS	:= -I. -I$(REMOTE_GEN) -D_GNU_SOURCE -include cuda/older_libc.h
+REMOTE_CPPFLAGS	:= -I. -I$(REMOTE_GEN) -D_GNU_SOURCE -include include/user/older_libc.h
 # link-time optimization: a queued launch calls functions of five files, and costs an eighth less
 # with it
 REMOTE_LTO	:= -O2 -flto=auto
