@@ -141,8 +141,8 @@ void kvgpu_shadow_inst_build(const u32 *guest_block, const struct kvgpu_inst_gue
 	put_addr(out, GMMU_INST_PDB_LO, h->pd, FIELD_PREP(GMMU_INST_PDB_LO_TARGET, KVGPU_VRAM));
 	put_addr(out, GMMU_INST_LIMIT_LO, g->limit, 0);
 	/*
-	 * nouveau's FECS firmware always takes the address as virtual; other firmware does so only
-	 * if RAMIN_CTX_VIRTUAL is set
+	 * FECS switches graphics contexts. nouveau's firmware for it always takes the address as
+	 * virtual; other firmware does so only if RAMIN_CTX_VIRTUAL is set.
 	 */
 	if (g->gr_ctx)
 		put_addr(out, RAMIN_GR_CTX, g->gr_ctx, RAMIN_CTX_VIRTUAL);

@@ -37,15 +37,15 @@
 #define SLOT_SHIFT		15
 #define SLOT_PAGES		32768		/* small pages of a host directory entry, 128 MiB */
 #define SLOT_GROUPS		1024
-#define DIR_SLOTS		8192
-#define HALVES_64K		2
+#define DIR_SLOTS		8192		/* entries of a host directory */
+#define HALVES_64K		2		/* halves of a slot if cfg.big_64k is set */
 
 #define NOTHING			(~(u32)0)
 /* number of low bits of a handle that are the page; the bits above are the holder */
 #define HANDLE_PAGE_BITS	20
-#define HOLDER_MAX		4094
+#define HOLDER_MAX		4094		/* most extents: slots and windows */
 #define WINDOWS_MAX		8
-#define PIN_BATCH		512
+#define PIN_BATCH		512		/* most pages of one ops->pin() or ops->unpin() */
 /*
  * After this many failed calls of ops->pin(), an operation tries no more pins. An operation is one
  * call of kvgpu_shadow_as_sync(), ..._win_sync(), ..._as_subst() or ..._as_unsubst().
@@ -86,14 +86,17 @@ struct kvgpu_link {
 };
 
 struct kvgpu_pin {
-	u64 dma;
+	u64 dma;			/* DMA address of the page, bytes */
 	u32 pfn;			/* IOVA >> 12; guest entries have 28 bits for it */
 	u32 refs;			/* number of entries that point to the page */
 	u32 entries;			/* handle of the first entry; NOTHING: none */
 	/* index of the next pin in the same bucket, or in the free list */
 	u32 hash_next;
 	u32 drop_next;
-	/* .dropped: the pin is on the drop list, which kvgpu_shadow_reap() empties */
+	/*
+	 * .used: the pin describes a page. .dropped: it is on the drop list, which
+	 * kvgpu_shadow_reap() empties.
+	 */
 	u16 used, dropped;
 };
 
@@ -119,7 +122,7 @@ struct kvgpu_ext {
 	/* the slot or the window that is the extent; the other pointer is NULL */
 	struct kvgpu_slot *slot;
 	struct kvgpu_win *win;
-	u32 holder;
+	u32 holder;			/* number of the extent in handles */
 	u32 pages;			/* length of the extent in small pages */
 	/* number of pages, from the first on, that may have a translation */
 	u32 limit;
@@ -142,8 +145,8 @@ struct kvgpu_ext {
 	u32 *subst;
 	u64 blank;			/* value of a small host entry without a translation */
 	u32 nr_live;			/* number of small host entries that differ from .blank */
-	u32 nr_linked;
-	u32 nr_subst;
+	u32 nr_linked;			/* number of small host entries that have a pin */
+	u32 nr_subst;			/* number of pages that the host substitutes */
 };
 
 /* Descriptor of a table of a slot. It is an element of pool->tbl. */
@@ -207,7 +210,7 @@ struct kvgpu_pool {
 	 * list is empty
 	 */
 	u32 free_pin, drop;
-	u32 *bucket;
+	u32 *bucket;			/* hash by .pfn: indices of first pins; NOTHING: none */
 	u32 bucket_bits;
 	u32 failures;			/* failed calls of ops->pin() in this operation */
 

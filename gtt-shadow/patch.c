@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Patch lists. The header of a graphics context points to a list of (register, value) pairs. When
- * FECS first loads the context, it writes each value to its register, whichever register of the
- * chip it is. FECS must therefore never get a list that the guest can write. A filtered list has
- * only registers that nouveau patches for GK110 (nvkm gr/ctxgf100.c, ctxgk104.c, ctxgf117.c:
- * bundle, pagepool, attrib_cb, attrib, patch_ltc). The only value of the guest in it is the address
- * of the attribute buffer. The host computes all values that depend on which units the chip has.
+ * FECS, the microcontroller that switches graphics contexts, first loads the context, it writes
+ * each value to its register, whichever register of the chip it is. FECS must therefore never get a
+ * list that the guest can write. A filtered list has only registers that nouveau patches for GK110
+ * (nvkm gr/ctxgf100.c, ctxgk104.c, ctxgf117.c: bundle, pagepool, attrib_cb, attrib, patch_ltc). The
+ * only value of the guest in it is the address of the attribute buffer. The host computes all
+ * values that depend on which units the chip has.
  *
- * The bundle buffer and the page pool are the host's. Drivers map both PRIV (nouveau
- * gr/ctxgf100.c, nvgpu gr_gk20a.c), so that GR's units reach PRIV pages through them. At an address
- * of the guest's choice the units could write a context image, or read bundles that the guest has
- * made. Drivers do not map the attribute buffer PRIV: if the guest names the address of an image as
- * that of the attribute buffer, the units' accesses to it are faults.
+ * The bundle buffer and the page pool are the host's. Drivers map both PRIV, for privileged
+ * accesses only (nouveau gr/ctxgf100.c, nvgpu gr_gk20a.c), so that units of GR, the graphics
+ * engine, reach PRIV pages through them. At an address of the guest's choice the units could write
+ * a context image, or read bundles that the guest has made. Drivers do not map the attribute buffer
+ * PRIV: if the guest names the address of an image as that of the attribute buffer, the units'
+ * accesses to it are faults.
  */
 #include <linux/bitfield.h>
 #include <linux/kernel.h>
@@ -36,8 +38,8 @@ enum source {
 };
 
 /*
- * Registers that a patch list for FECS may have. pair_allowed() also allows the registers of the
- * LTCs and the PPCs.
+ * Registers that a patch list for FECS may have. pair_allowed() also allows registers of the LTCs
+ * (L2 cache) and of the PPCs (units of a GPC).
  */
 static const struct {
 	u32 reg;

@@ -121,8 +121,9 @@ static void pin_add(struct kvgpu_shadow *s, u32 pfn, u64 dma)
  * Pins the pages iova[0..nr). ops->pin() pins all pages of a call or none. So after a failure the
  * next call has half as many pages, down to a single page that can't be pinned and is skipped.
  * After a success the next call has twice as many at most. The function stops when no pin is free,
- * or when the current operation has had PIN_FAILURES_MAX failures. Callers see a failure by
- * vgtt_pin_find(), which does not find a page that could not be pinned.
+ * or when the current operation (a sync of a space or a window, or a call that begins or ends a
+ * substitution) has had PIN_FAILURES_MAX failures. Callers see a failure by vgtt_pin_find(), which
+ * does not find a page that could not be pinned.
  */
 static void pin_batch(struct kvgpu_shadow *s, u32 nr)
 {
@@ -147,8 +148,8 @@ static void pin_batch(struct kvgpu_shadow *s, u32 nr)
 }
 
 /*
- * Pins the pages that the collected items need and that are not pinned yet. Neighbouring items with
- * consecutive pages are pinned in one batch.
+ * Pins the pages that the collected items (p->item: small host entries to write) need and that are
+ * not pinned yet. Neighbouring items with consecutive pages are pinned in one batch.
  */
 void vgtt_pins_get(struct kvgpu_shadow *s)
 {

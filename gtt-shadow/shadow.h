@@ -5,11 +5,12 @@
  *
  * One struct kvgpu_as is the shadow of one guest page directory. The guest's channels use only
  * tables that gtt-shadow wrote. Each valid page entry in them points into the vGPU's partition, to
- * a pinned page of the guest, or to a page that the host substituted (graphics contexts). That is
- * S1 of docs/invariants.md. kvgpu_shadow_as_sync() brings the shadow up to date. The caller calls
- * it when the guest's changes must take effect: at a TLB invalidate, bind or enable of a channel,
- * submit or unblock of a runlist, bind of a BAR, and save of a golden context. If the caller knows
- * which pages of the guest's tables have changed, a sync normally reads only these pages.
+ * a pinned page of the guest, or to a page that the host substituted (of a graphics context). That
+ * is S1 of docs/invariants.md. kvgpu_shadow_as_sync() brings the shadow up to date. The caller
+ * calls it when the guest's changes must take effect: at a TLB invalidate, bind or enable of a
+ * channel, submit or unblock of a runlist, bind of a BAR, and save of a golden context. If the
+ * caller knows which pages of the guest's tables have changed, a sync normally reads only these
+ * pages.
  *
  * A page of guest memory is pinned before an entry that points to it is written. The page is
  * unpinned only when no entry points to it any more and, after that, the TLB was invalidated or the
@@ -29,7 +30,8 @@
 /*
  * Start of the last MiB of an address space of a channel. No guest entry is installed in this MiB,
  * whatever the guest's tables and limits are. If a channel has no graphics context, the host gives
- * FECS this address as that of the context: an access to it is a fault.
+ * FECS, the microcontroller that switches graphics contexts, this address as that of the context:
+ * an access to it is a fault.
  */
 #define KVGPU_SPACE_END		((1ull << 40) - (1ull << 20))
 
@@ -112,10 +114,11 @@ struct kvgpu_shadow_stats {
 	u64 pinned, pins, unpins;
 	/*
 	 * Number of guest entries that were refused: the entry points outside of the partition or
-	 * to a peer, has a bad kind, or needs a page that was not pinned or a table that could not
-	 * be made. An entry counts each time that a sync computes the host's entry for it, so again
-	 * when a sync tries again to pin or to make a table. If it can't make the tables that a
-	 * directory entry needs, that counts as one entry.
+	 * to a peer (another card's memory), has a bad kind (a storage kind that does not exist),
+	 * or needs a page that was not pinned or a table that could not be made. An entry counts
+	 * each time that a sync computes the host's entry for it, so again when a sync tries again
+	 * to pin or to make a table. If it can't make the tables that a directory entry needs, that
+	 * counts as one entry.
 	 *
 	 * A big page of system memory counts by its small pages: each page that was not pinned
 	 * counts, and none if the kind is bad. Other refused big pages count only if they have 128
@@ -197,14 +200,15 @@ int kvgpu_shadow_as_sync(struct kvgpu_as *as, bool *changed);
  * @nr: number of pages
  * @base: address of the first page in the card's video memory; the pages are contiguous
  *
- * The entries of the pages have PRIV, and replace the translations of the guest's tables. Copies of
- * the guest's entries for the range stay, and kvgpu_shadow_as_unsubst() makes host entries from
- * them again. The caller must invalidate the TLB after kvgpu_shadow_as_subst() and after
- * kvgpu_shadow_as_unsubst().
+ * The entries of the pages have PRIV, by which only privileged accesses may use the pages. They
+ * replace the translations of the guest's tables. Copies of the guest's entries for the range stay,
+ * and kvgpu_shadow_as_unsubst() makes host entries from them again. That function does nothing if
+ * @va or @nr is not valid. The caller must invalidate the TLB after kvgpu_shadow_as_subst() and
+ * after kvgpu_shadow_as_unsubst().
  *
  * Return: 0, or an error, and then no page was substituted: -EINVAL if @va or @base is not page
- *   aligned, @nr is 0 or the range does not end below 2^40; -ENOMEM if a table could not be made;
- *   -EBUSY if a page of the range is substituted already.
+ *   aligned, @nr is 0 or a page of the range is not below 2^40; -ENOMEM if a table could not be
+ *   made; -EBUSY if a page of the range is substituted already.
  */
 int kvgpu_shadow_as_subst(struct kvgpu_as *as, u64 va, u32 nr, hvram_t base);
 void kvgpu_shadow_as_unsubst(struct kvgpu_as *as, u64 va, u32 nr);
@@ -300,7 +304,7 @@ void kvgpu_shadow_win_fini(struct kvgpu_shadow *s, struct kvgpu_win *win);
  * @rejected: set to true if @guest is valid but the entry made is not, and to false otherwise
  *
  * A valid big entry of system memory always sets @rejected to true, because the frames of such a
- * page need not be contiguous. The caller makes small entries of it.
+ * page need not be contiguous: callers make small entries of it.
  *
  * Return: the entry; without VALID if there is no translation.
  */
@@ -315,15 +319,15 @@ struct kvgpu_inst_host {
 	u64 pd;
 };
 struct kvgpu_inst_guest {	/* fields of a guest's instance block, decoded */
-	struct kvgpu_gaddr pd;
-	u64 limit;
-	u64 gp_base;
-	u8 gp_log2;
+	struct kvgpu_gaddr pd;		/* page directory */
+	u64 limit;			/* last VA that the channel may use */
+	u64 gp_base;			/* VA of the GPFIFO ring */
+	u8 gp_log2;			/* log2 of the ring's number of entries */
 	struct kvgpu_gaddr userd;
 	/* address of the graphics context, a VA if .gr_ctx_virtual; 0: none */
 	u64 gr_ctx;
 	bool gr_ctx_virtual;
-	bool priv;
+	bool priv;	/* the guest has set RAMFC_HCE_PRIV_MODE, which no shadow block has */
 };
 /**
  * kvgpu_shadow_inst_decode() - decode and check a guest's instance block
@@ -332,7 +336,8 @@ struct kvgpu_inst_guest {	/* fields of a guest's instance block, decoded */
  * @out: the decoded fields
  * @why: set to a text about the error, or to NULL
  *
- * Return: 0 or -EINVAL.
+ * Return: 0; -EINVAL if the page directory, USERD or a graphics context with a physical address is
+ *   in another card's memory, or if the GPFIFO ring does not fit below 2^40.
  */
 int kvgpu_shadow_inst_decode(const u32 *block, struct kvgpu_inst_guest *out, const char **why);
 /**
@@ -350,9 +355,8 @@ void kvgpu_shadow_inst_build(const u32 *guest_block, const struct kvgpu_inst_gue
  * kvgpu_shadow_runlist_build() - translate a guest's runlist
  * @guest: entries of the guest
  * @nr: number of entries in @guest
- * @map: returns the chip's id for the guest's @id, which is that of a group if @tsg is true, else
- * of
- *   a channel; or returns -1 to leave the entry out
+ * @map: returns the chip's id for the guest's @id, which is the id of a group if @tsg is true, else
+ *   of a channel; or returns -1 to leave the entry out
  * @ctx: first argument of @map
  * @slice_us: timeslice of each group, us
  * @out: entries for the chip

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Address spaces and their tables. Slots, and the descriptors of their tables, come from pools of
- * fixed size. A table that the host's directory does not name any more goes to the list dead_tbls,
- * because the GPU may walk it until its TLB is invalidated. kvgpu_shadow_reap() frees it.
+ * Address spaces and their tables. A slot is the 128 MiB of one entry of the host's directory, with
+ * its tables. Slots, and the descriptors of their tables, come from pools of fixed size. A table
+ * that the host's directory does not name any more goes to the list dead_tbls, because the GPU may
+ * walk it until its TLB is invalidated. kvgpu_shadow_reap() frees it.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -245,8 +246,9 @@ void vgtt_slot_drop(struct kvgpu_slot *slot)
 /*
  * Drops the tables of the slot that are not needed any more. The big table is dropped if the
  * guest's directory names no big table for the slot. The small table is dropped if the guest's
- * directory names no table that needs it, no small host entry has a translation, and the host
- * substitutes no page. A slot that has no table left is freed.
+ * directory names no table that needs it (a table of small pages, or one of big pages of 64 KiB),
+ * no small host entry has a translation, and the host substitutes no page. A slot that has no table
+ * left is freed.
  */
 void vgtt_slot_trim(struct kvgpu_slot *slot)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Pages that the host puts into a guest's address space: graphics context images, each with its
- * patch list, page pool and bundle buffer (mdev/machine/grctx.c). FECS obeys the images and lists,
- * and units of GR obey the bundles: a guest must not be able to write these pages. From
- * kvgpu_shadow_as_subst() to kvgpu_shadow_as_unsubst() the host's pages replace the translations of
- * the guest's tables.
+ * patch list, page pool and bundle buffer (mdev/machine/grctx.c). FECS (it switches graphics
+ * contexts) obeys the images and lists, and units of GR (the graphics engine) obey the bundles: a
+ * guest must not be able to write these pages. From kvgpu_shadow_as_subst() to
+ * kvgpu_shadow_as_unsubst() the host's pages replace the translations of the guest's tables.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -54,9 +54,9 @@ static int prepare_part(const struct part *p)
 
 /*
  * Marks the pages of a part as substituted if @on, else removes the marks. Then brings those host
- * entries of the same groups up to date that are made from the guest's tables: a group with a mark
- * can't have a big entry, and a page without a mark gets the guest's translation back.
- * install_part() writes the entries of the marked pages.
+ * entries of the same groups (a group is 32 pages, a big page of the host) up to date that are made
+ * from the guest's tables: a group with a mark can't have a big entry, and a page without a mark
+ * gets the guest's translation back. install_part() writes the entries of the marked pages.
  */
 static void apply_part(const struct part *p, bool on)
 {

@@ -78,8 +78,8 @@ static bool group_is_blank(const struct kvgpu_ext *e, u32 group)
 /*
  * Collects the items of a group: for each page in @mask that is not substituted, the guest's entry
  * that the small host entry is made from. @hidden: because of the group's big entry the chip
- * ignores the small entries, which become blank. A blank entry that stays blank makes no item,
- * because the groups of a new big table have many such entries.
+ * ignores the small entries, which become blank (e->blank: no translation). A blank entry that
+ * stays blank makes no item, because the groups of a new big table have many such entries.
  */
 static void collect_items(struct kvgpu_ext *e, u32 group, u32 mask, bool hidden)
 {
@@ -132,7 +132,7 @@ static bool install_item(struct kvgpu_ext *e, const struct kvgpu_item *it)
 
 /*
  * Installs the collected items. Returns false if the next sync has to try some of them again, for
- * want of pins or of a small table.
+ * want of pins or of a small table. If the table is missing, sets *@err to -ENOMEM.
  */
 static bool install_items(struct kvgpu_ext *e, int *err)
 {

@@ -77,7 +77,7 @@ bool vgtt_table_fetch(struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr, 
 /*
  * Returns the guest's translation of a page as a small guest entry: a valid entry, or 0 for no
  * translation. A valid big entry makes a translation for each of its small pages that has no valid
- * small entry, or for none if the big entry may not be installed.
+ * small entry, or for none of them if vgtt_pte_big_usable() refuses the big entry.
  */
 u64 vgtt_ext_pte_find(const struct kvgpu_ext *e, u32 page)
 {

@@ -143,7 +143,7 @@ static void win_sync_dir(struct kvgpu_win *win)
 	}
 }
 
-/* Clears the bits in .retry that stand for chunks that the window does not have. */
+/* Clears the bits in .retry for chunks (of 512 pages) that the window does not have. */
 static void cut_retry(struct kvgpu_ext *e)
 {
 	u32 last = e->nr_halves - 1;
