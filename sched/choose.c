@@ -4,9 +4,9 @@
  *
  * Of the vGPUs that can run, those at the front (see below) go before all others. Among vGPUs that
  * are all at the front, or all not, the vGPU whose clock vtime is furthest behind is next. If
- * clocks are about equal (within half of the shortest turn of the lighter vGPU), the vGPU with the
- * longest wait is next. Otherwise the order would change from round to round, and a vGPU could be
- * first in one round and last in the next.
+ * clocks are about equal (within half of the shortest turn of the vGPU with the smaller share), the
+ * vGPU with the longest wait is next. Otherwise the order would change from round to round, and a
+ * vGPU could be first in one round and last in the next.
  *
  * Each vGPU has a second clock, paced, which may be behind the common clock pace by lead_v. A vGPU
  * that wakes goes to the front for one turn if its paced is behind pace by half of lead_v or more.
@@ -32,16 +32,17 @@
  * goes before it. If no work comes in that moment, it does not linger the next SCHED_IN_VAIN times.
  *
  * A vGPU may leave the chip idle in its turn, for example while its channel waits for a semaphore.
- * For the part of this idle time in which other vGPUs could have run, it pays as if it had used the
- * chip, also from its cap. Otherwise it would stay furthest behind and be next again. And a vGPU
- * that works for some microseconds in each millisecond, so that it is not parked, would keep the
- * chip from the other vGPUs for far more time than its cap allows. Idle time in which no other vGPU
- * could have run is free: otherwise another vGPU, by waking for a moment, could make the vGPU on
- * the chip pay for its whole turn. But under equal and fixed share such time is taken off what the
- * vGPU is owed (forfeit_idling()). Of the idle time in which other vGPUs could have run, under best
- * effort a moment is free once in two slices, because the driver learns late that a vGPU has no
- * work. Under equal and fixed share none of it is free: a vGPU that leaves the chip idle uses its
- * own share, and the other vGPUs would lose the time.
+ * For the part of this idle time in which other vGPUs could have run, it is charged as if it had
+ * used the chip, and its cap's budget is charged too. Otherwise it would stay furthest behind and
+ * be next again. And a vGPU that works for some microseconds in each millisecond, so that it is not
+ * parked, would keep the chip from the other vGPUs for far more time than its cap allows. Idle time
+ * in which no other vGPU could have run is free: otherwise another vGPU, by waking for a moment,
+ * could have the vGPU on the chip charged for its whole turn. But under equal and fixed share such
+ * time is taken off what the vGPU is owed (forfeit_idling()). Of the idle time in which other vGPUs
+ * could have run, under best effort a moment (vsched_moment()) is not charged, once in two slices,
+ * because the driver learns late that a vGPU has no work. Under equal and fixed share all of it is
+ * charged: a vGPU that leaves the chip idle uses its own share, and the other vGPUs would lose the
+ * time.
  */
 #include "sched/internal.h"
 

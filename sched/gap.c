@@ -2,7 +2,7 @@
 /*
  * Times of samples. A *sample* finds out for which vGPU an engine works. That vGPU is charged for
  * the time until the next sample, as long as it is on the chip. With a fixed period a guest could
- * work between samples and pay for nothing: a guest has many ways to learn when the last sample
+ * work between samples without being charged: a guest has many ways to learn when the last sample
  * was. The *gap*, the time from one sample to the next, is therefore distributed exponentially
  * between a shortest gap (mean / KVGPU_GAP_MIN) and a longest gap (mean * KVGPU_GAP_MAX). Between
  * the two, a sample that has not come yet is about equally likely in each moment. The share of
@@ -28,7 +28,8 @@
 #define SAMPLE_ALONE_NS	10000000ull
 /*
  * One vGPU has channels, and it is not limited; no work was seen for QUIET_NS. Also if there are
- * vGPUs, but none has a channel: a guest may still ask for a flush, which is done after a sample.
+ * vGPUs, but none has a channel: a guest may still ask for a flush of BAR writes or of the L2
+ * cache, which is done after a sample.
  */
 #define SAMPLE_ASLEEP_NS 50000000ull
 /* ns without work after which samples may be fewer */

@@ -111,9 +111,9 @@ static inline u64 vsched_turn_min(const struct kvgpu_sched *s)
 
 /*
  * Returns the length of a moment, ns. A vGPU may linger for a moment. Under best effort a moment of
- * idling is free once in two slices. While the vGPU on the chip has used the GPU for less than a
- * slice since it woke, the driver is asked to look again within a moment, or after SCHED_UNTIL_MIN
- * if that is longer (choose.c).
+ * idling is not charged, once in two slices. While the vGPU on the chip has used the GPU for less
+ * than a slice since it woke, the driver is asked to look again within a moment, or after
+ * SCHED_UNTIL_MIN if that is longer (choose.c).
  */
 static inline u64 vsched_moment(const struct kvgpu_sched *s)
 {

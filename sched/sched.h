@@ -124,7 +124,7 @@ struct kvgpu_sched_ent {
 	/*
 	 * .woke_busy: .busy_ns when the vGPU last woke. The others are times: .slept_at: when it
 	 * last ceased to be runnable; .cut_next: from then on it may end another vGPU's turn early
-	 * again; .free_next: from then on a moment of idling is free again (best effort).
+	 * again; .free_next: from then on a moment of idling is not charged (best effort).
 	 */
 	u64 woke_busy, slept_at, cut_next, free_next;
 	/* length of its last turn, ns, or 0 if it woke since; .busy_ns when that turn began */
@@ -230,7 +230,7 @@ void kvgpu_sched_set_suspended(struct kvgpu_sched *s, struct kvgpu_sched_ent *e,
 /**
  * kvgpu_sched_charge() - charge GPU time to a vGPU
  * @s: the policy
- * @e: the vGPU that pays
+ * @e: the vGPU that is charged
  * @ns: length of the time for which an engine worked for @e, or @e kept the chip from working; all
  *   of it before @now
  * @now: current time, ns
@@ -312,8 +312,9 @@ u64 kvgpu_sched_gap(u64 mean, u64 random);
 struct kvgpu_sched_watch {
 	/*
 	 * The last kvgpu_sched_choose() did not set ->open, or a vGPU has just left the chip, or
-	 * the driver has to look often for a reason of its own: it refills a budget of interrupts
-	 * at its looks.
+	 * the driver has to look often for a reason of its own: it refills, at its looks, a budget
+	 * of interrupts that guests have used up (NON_STALL_INTERRUPT, by which a channel reports
+	 * the end of a submission).
 	 */
 	bool alternates;
 	bool any;			/* there is a vGPU */
@@ -342,8 +343,9 @@ u64 kvgpu_sched_rest(u64 used, u64 random);
 enum kvgpu_hang_step {
 	KVGPU_HANG_WAIT,		/* call again at *next */
 	/*
-	 * The preempt is late: look for an unanswered interrupt that holds the channel. This step
-	 * is returned once, and always before KVGPU_HANG_RECOVER.
+	 * The preempt is late: look for a pending interrupt whose message to the CPU may have been
+	 * lost. The engine may wait for the answer before it lets the channel go. This step is
+	 * returned once, and always before KVGPU_HANG_RECOVER.
 	 */
 	KVGPU_HANG_LOOK,
 	KVGPU_HANG_RECOVER,		/* end the channel, or its group, that stays on the chip */
