@@ -57,8 +57,9 @@ static void tell_board(struct pci_dev *pdev, const struct board *b)
 
 /*
  * Reserves the write-combining memory type for user mappings of the vGPUs' slices of BAR1 and BAR3.
- * If that fails, these mappings may be uncached. The host's USERD window at the start of BAR1 and
- * its pool at the end are left out: the host maps them by ioremap, which sets their memory types.
+ * If that fails, these mappings may be uncached. The USERD window (GP_GET and GP_PUT of all
+ * channels) at the start of BAR1 and the host's pool of video memory at its end are left out: the
+ * host maps them by ioremap, which sets their memory types.
  */
 static void reserve_memory_types(struct kvgpu_gpu *gpu)
 {

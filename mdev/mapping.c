@@ -78,8 +78,9 @@ static vm_fault_t vgpu_fault(struct vm_fault *vmf)
 /*
  * Maps an aligned 2 MiB of BAR1 by one fault if the mapping covers all of it and the frames are
  * contiguous, because BAR1 shows buffers of thousands of pages. The frames are contiguous except at
- * the doorbells. BAR3 and PRAMIN, which show page tables among others, are mapped only page by
- * page: each mapped page counts as written by the CPU, and a sync reads written page tables again.
+ * the doorbells: the pages that show the USERDs of the guest's channels. BAR3 and PRAMIN, which
+ * show page tables among others, are mapped only page by page: each mapped page counts as written
+ * by the CPU, and a sync of the shadow page tables reads written page tables again.
  */
 static vm_fault_t __maybe_unused vgpu_huge_fault(struct vm_fault *vmf, unsigned int order)
 {

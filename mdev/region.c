@@ -2,10 +2,10 @@
 /*
  * Serves reads and writes of a vGPU's regions by the VMM (read() and write() on the device's file).
  * The VMM makes them for guest accesses that trap. All accesses of the configuration space trap,
- * and those of BAR0, except that the PRAMIN window and the vGPU's own memory (struct vgpu_own) can
- * be mapped. BAR1 and BAR3 can be mapped as a whole (mapping.c). A read or write may have any width
- * and alignment. This file splits it into the accesses for which the machine has functions:
- * registers of 32 bits, and runs of bytes inside one page.
+ * and those of BAR0, except that the PRAMIN window (1 MiB that shows video memory) and the vGPU's
+ * own memory (struct vgpu_own) can be mapped. BAR1 and BAR3 can be mapped as a whole (mapping.c). A
+ * read or write may have any width and alignment. This file splits it into the accesses for which
+ * the machine has functions: registers of 32 bits, and runs of bytes inside one page.
  *
  * This file copies from and to user memory only without vgpu->lock, because a page fault on user
  * memory takes the mmap_lock ("Locks" in vgpu.h).

@@ -4,11 +4,11 @@
  * /sys/bus/pci/devices/<card>/kvgpu/. A file has one value. Counters of a vGPU count from its
  * creation on. pinned_pages, runnable, suspended and entitlement_ppm are the present values. Most
  * counters are read without locks: a value may be a little old, but is never half old and half new.
- * gpu_time_ns is not old: it includes the time of work that the slicer has not charged yet. All
- * knobs but policy, which takes a name, take a decimal number with or without a newline, as mdevctl
- * and echo write it. A write of other text, also of a hexadecimal or negative number, fails with
- * EINVAL, and a write of another number out of range with ERANGE. A write that fails changes
- * nothing.
+ * gpu_time_ns is not old: it includes the time of work that the slicer (machine/slice.c) has not
+ * charged to the vGPU yet. All knobs but policy, which takes a name, take a decimal number with or
+ * without a newline, as mdevctl and echo write it. A write of other text, also of a hexadecimal or
+ * negative number, fails with EINVAL, and a write of another number out of range with ERANGE. A
+ * write that fails changes nothing.
  */
 #include <linux/device.h>
 #include <linux/pci.h>
@@ -63,13 +63,17 @@ static ssize_t machine_counter_emit(struct device *dev, size_t offset, char *buf
 	}                                                                                        \
 	static DEVICE_ATTR_RO(name)
 
+/* trapped writes to doorbells (GP_PUT of channels, in BAR1); also in exits_bar1_bar3 */
 MACHINE_COUNTER(doorbells_trapped, doorbells_trapped);
 
-/* counters of the register file (mmio-trap/) */
+/* accesses that the register file (mmio-trap/) has no line for, or denies */
 MACHINE_COUNTER(registers_unlisted, registers_unlisted);
 MACHINE_COUNTER(registers_denied, registers_denied);
 
-/* counters of the shadow page tables (gtt-shadow/) and of pins */
+/*
+ * Counters of the shadow page tables (gtt-shadow/) and of pins. spaces_kept: address spaces that
+ * were not freed, because a channel was not off the chip; only a bug makes it more than 0.
+ */
 MACHINE_COUNTER(shadow_syncs, syncs);
 MACHINE_COUNTER(shadow_tables_read, tables_read);
 MACHINE_COUNTER(shadow_bytes_read, bytes_read);

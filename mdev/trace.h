@@ -78,6 +78,12 @@ TRACE_EVENT(kvgpu_odd_register, TP_PROTO(u32 vgpu, u32 reg, u32 val, bool write)
 	    TP_printk("vgpu=%u %s 0x%06x 0x%08x", __entry->vgpu, __entry->write ? "write" : "read",
 		      __entry->reg, __entry->val));
 
+/*
+ * A sync of an address space of channels asks for a TLB invalidate, or has failed. @pd: address of
+ * the guest's page directory. @tables, @written, @rejected: numbers of pages of guest tables read,
+ * of entries written, and of entries refused, by this sync. @flush: the TLB has to be invalidated
+ * for the space.
+ */
 TRACE_EVENT(kvgpu_shadow_sync,
 	    TP_PROTO(u32 vgpu, u64 pd, u64 tables, u64 written, u64 rejected, bool flush, int ret),
 	    TP_ARGS(vgpu, pd, tables, written, rejected, flush, ret),
@@ -91,6 +97,7 @@ TRACE_EVENT(kvgpu_shadow_sync,
 		      __entry->vgpu, __entry->pd, __entry->tables, __entry->written,
 		      __entry->rejected, __entry->flush, __entry->ret));
 
+/* @ret: number of the @nr pages that were pinned, or an error. */
 TRACE_EVENT(kvgpu_pin, TP_PROTO(u32 vgpu, u64 iova, u32 nr, int ret), TP_ARGS(vgpu, iova, nr, ret),
 	    TP_STRUCT__entry(__field(u32, vgpu) __field(u64, iova) __field(u32, nr)
 				     __field(int, ret)),
@@ -99,6 +106,7 @@ TRACE_EVENT(kvgpu_pin, TP_PROTO(u32 vgpu, u64 iova, u32 nr, int ret), TP_ARGS(vg
 	    TP_printk("vgpu=%u iova=0x%llx pages=%u ret=%d", __entry->vgpu, __entry->iova,
 		      __entry->nr, __entry->ret));
 
+/* The VMM unmaps memory. @flush: entries were removed, so that TLBs have to be invalidated. */
 TRACE_EVENT(kvgpu_unmap, TP_PROTO(u32 vgpu, u64 iova, u64 len, bool flush),
 	    TP_ARGS(vgpu, iova, len, flush),
 	    TP_STRUCT__entry(__field(u32, vgpu) __field(u64, iova) __field(u64, len)
@@ -122,7 +130,10 @@ TRACE_EVENT(kvgpu_chan, TP_PROTO(u32 vgpu, int gchid, int hchid, int event),
 				       { KVGPU_CHAN_KILLED, "killed" },
 				       { KVGPU_CHAN_UNBOUND, "unbound" })));
 
-/* @guest_nr counts the entries of all runlists of the guest that are not blocked. */
+/*
+ * @guest_nr counts the entries of all runlists of the guest that are not blocked. @nr: entries of
+ * the vGPU's list for the chip's runlist @runl.
+ */
 TRACE_EVENT(kvgpu_runlist, TP_PROTO(u32 vgpu, u8 runl, u32 guest_nr, u32 nr, int ret),
 	    TP_ARGS(vgpu, runl, guest_nr, nr, ret),
 	    TP_STRUCT__entry(__field(u32, vgpu) __field(u8, runl) __field(u32, guest_nr)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The types, and the parts of the card that each vGPU of a type holds for its life: a partition of
- * video memory, a slice of BAR1 and of BAR3, and 1 MiB of BAR1 that shows the guest's PRAMIN
- * window. A vGPU gets all four or none, under types_lock.
+ * video memory, a slice of BAR1 and of BAR3, and 1 MiB of BAR1 that shows the video memory behind
+ * the guest's PRAMIN window (1 MiB of its BAR0). A vGPU gets all four or none, under types_lock.
  *
  * .get_available of kvgpu_mdev_driver tells user space how many more vGPUs of a type fit. The mdev
  * core does not enforce that number: vgpu_type_reserve() refuses a vGPU whose parts do not fit. The

@@ -5,7 +5,8 @@
  * struct kvgpu_gpu: one physical GPU. The PCI driver's probe makes it. The PCI driver's remove
  *   frees it after all its vGPUs are gone.
  * struct kvgpu_vgpu: one mediated device. .init of its vfio_device_ops (vgpu_init()) reserves its
- *   resources and scrubs its memory. .release (vgpu_release()) gives the resources back.
+ *   resources and fills its video memory with zeros. .release (vgpu_release()) gives the resources
+ *   back.
  *
  * The folder mdev/ has two halves: the VFIO face (the files in mdev/ itself), and the machine
  * behind it (mdev/machine/). The face calls the functions in machine/machine.h and knows nothing
@@ -13,9 +14,9 @@
  *
  * Locks, outer to inner (docs/locking.md has the whole order):
  *
- * vgpu->lock: protects the state of one vGPU, also the state that the machine keeps (trap, shadows,
- *   channels), except what another lock protects. Taken in process context. Its holder may sleep,
- *   and may pin guest memory.
+ * vgpu->lock: protects the state of one vGPU, also the state that the machine keeps (registers,
+ *   shadow page tables, channels), except what another lock protects. Taken in process context. Its
+ *   holder may sleep, and may pin guest memory.
  * gpu->lock (a sleeping lock, hw/lock.h): protects, among others, the list of vGPUs, the chip's ids
  *   of channels and groups, and the runlists that the chip gets. Never held during a pin.
  * vgpu->map_lock: protects the data that the page fault handler reads, see
@@ -117,7 +118,7 @@ struct kvgpu_counters {			/* of one vGPU; sysfs reads them without locks */
  */
 enum {
 	VGPU_OWN_FLUSH,	/* registers by which the guest asks for a flush: machine/flush.c */
-	/* registers that only keep the values that the guest writes: KVGPU_TRAP_PLAIN_BASE */
+	/* registers that only keep the values that the guest writes (mmio-trap/trap.h) */
 	VGPU_OWN_PLAIN,
 	VGPU_OWN_ROM,			/* the vGPU's copy of the card's VBIOS */
 	VGPU_NR_OWN
@@ -170,7 +171,8 @@ struct kvgpu_vgpu {
 	 * without irq_lock, inside rcu_read_lock() or with .lock held: irq.c
 	 */
 	struct eventfd_ctx __rcu *msi, *intx, *req;
-	struct virqfd *intx_unmask;	/* handler of KVM's unmask eventfd; protected by .lock */
+	/* handler of the eventfd by which KVM unmasks INTx; protected by .lock */
+	struct virqfd *intx_unmask;
 	/*
 	 * Protected by irq_lock. .intx_masked: INTx is not signalled until the VMM or KVM unmasks
 	 * it. .intx_pending: the guest's interrupt line is up, and the guest has not disabled INTx.
