@@ -44,7 +44,7 @@ remote_packages()
 		result $? "a newer package of kvgpu-remote-$which"
 	done
 	mv "$work/next"/kvgpu-remote-*.deb "$out/"
-	cp "$(make -s print-inprocess)" "$out/inprocess.so"
+	cp "$(make -s cuda-inprocess | tail -n 1)/libcuda.so.1" "$out/inprocess.so" || result 1 "the library with the GPU model builds"
 	cp docs/remote-setup.md "$out/"
 	for suite in bookworm trixie; do
 		cell_name="remoting on $suite"
