@@ -459,6 +459,38 @@ static bool has_huge_pages(void)
 	return fd >= 0;
 }
 
+/*
+ * Returns whether the receiver of two descriptors with room for one is told of the second.
+ * qemu-aarch64 of Debian 13 does not tell.
+ */
+static bool shows_second(void)
+{
+	char bytes[CMSG_SPACE(2 * sizeof(int))] __attribute__((aligned(8))) = { 0 };
+	struct iovec v = { &(char){ 'x' }, 1 };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = bytes,
+			    .msg_controllen = sizeof(bytes) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+	int pair[2], got[2] = { -1, -1 };
+	bool second;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	*c = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(pair)), .cmsg_level = SOL_SOCKET,
+			       .cmsg_type = SCM_RIGHTS };
+	memcpy(CMSG_DATA(c), pair, sizeof(pair));
+	assert_int_equal(sendmsg(pair[0], &m, 0), 1);
+	m.msg_controllen = CMSG_LEN(sizeof(int));
+	assert_int_equal(recvmsg(pair[1], &m, 0), 1);
+	c = CMSG_FIRSTHDR(&m);
+	second = !c || c->cmsg_len != CMSG_LEN(sizeof(int)) || m.msg_flags & MSG_CTRUNC;
+	if (c)
+		memcpy(got, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
+	close(got[0]);
+	close(got[1]);
+	close(pair[0]);
+	close(pair[1]);
+	return second;
+}
+
 static void wrong_memory(void **state)
 {
 	static const struct { enum memory_is what; const char *why; } c[] = {
@@ -469,11 +501,13 @@ static void wrong_memory(void **state)
 	pthread_t t;
 	unsigned int before;
 	size_t i;
+	bool two;
 
+	two = shows_second();
 	before = descriptors();
-
 	for (i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
-		if (c[i].what == HUGE_PAGES && !has_huge_pages())
+		if ((c[i].what == HUGE_PAGES && !has_huge_pages()) ||
+		    (c[i].what == TWO && !two))
 			continue;
 		pthread_create(&t, NULL, give_wrong_memory, (void *)c[i].what);
 		assert_int_equal(kvgpu_remote_connect(address, VERSION, on_event, NULL, &client,
