@@ -22,6 +22,7 @@ vfio	a hostile VMM against kvgpu.ko
 tenants	many vGPUs
 guest	stock nouveau in guests, on vGPUs
 hostile	hostile guests
+remote-tiny	a program in one guest on the vGPU of another
 debug	with KASAN, lockdep and kmemleak
 LIST
 }
