@@ -294,12 +294,11 @@ void kvgpu_sched_choose(struct kvgpu_sched *s, u64 now, struct kvgpu_sched_choic
 		vsched_turn_end(s);
 	v = sched_survey_take(s);
 	if (!v.can_run || (v.can_run == 1 && s->nr_runnable == 1 && !v.held)) {
-		/*
-		 * take the survey again: the end of a turn may charge its vGPU for idle time, and
-		 * the vGPU may then be held back
-		 */
-		vsched_turn_end(s);
-		v = sched_survey_take(s);
+		/* the end of a turn may charge its vGPU for idle time, which may hold it back */
+		if (s->current_ent) {
+			vsched_turn_end(s);
+			v = sched_survey_take(s);
+		}
 		without_turns(s, &v, out);
 	} else {
 		take_turns(s, &v, was, out);

@@ -62,7 +62,7 @@ enum device_queue copy_queue(const struct CUstream_st *s)
 	return is_held(ctx, &after) ? QUEUE_COMPUTE : QUEUE_COPY;
 }
 
-/* ------------------------------------------------------------------ */
+/* ------------------------------------------------------------------ streams */
 
 static CUstream per_thread(CUcontext ctx)
 {

@@ -315,6 +315,21 @@ ended()
 	nothing_left "$1"
 }
 
+# proxy_killed AMID N PROGRAM WHAT N PROGRAM WHAT: the second proxy is killed. The first program is run where the job goes on, the
+# other one where it ends.
+proxy_killed()
+{
+	local amid=$1 error="each device gives an error"
+
+	if goes_on; then
+		error="its device gives an error, the others go on"
+	else
+		shift 3
+	fi
+	begin "$2" "$3" "$4" && kill -9 "$(ranks_of proxy | sed -n 2p)"
+	ended "a proxy is killed$amid: $error"
+}
+
 run_faults()
 {
 	begin 2 faults server_killed && kill -9 "$(ranks_of broker)"
@@ -323,13 +338,7 @@ run_faults()
 	ended "mpirun is killed: each device gives an error"
 	begin 2 several dies && kill -9 "$(server 2)"
 	ended "a server process is killed: its device gives an error, the other one goes on"
-	if goes_on; then
-		begin 2 several dies && kill -9 "$(ranks_of proxy | sed -n 2p)"
-		ended "a proxy is killed: its device gives an error, the other one goes on"
-	else
-		begin 2 faults server_killed && kill -9 "$(ranks_of proxy | sed -n 2p)"
-		ended "a proxy is killed: each device gives an error"
-	fi
+	proxy_killed "" 2 several dies 2 faults server_killed
 	begin 2 several dies --jobs each && kill -9 "$(own_proxy 1)"
 	ended "a job for each GPU, a proxy is killed: its device gives an error, the other one goes on"
 	begin 2 several dies && kill -STOP "$(ranks_of proxy | sed -n 2p)"
@@ -352,13 +361,7 @@ run_peer_faults()
 {
 	begin 3 peers dies && kill -9 "$(server 2)"
 	ended "a server process is killed amid copies between GPUs: its device gives an error, the others go on"
-	if goes_on; then
-		begin 3 peers dies && kill -9 "$(ranks_of proxy | sed -n 2p)"
-		ended "a proxy is killed amid copies between GPUs: its device gives an error, the others go on"
-	else
-		begin 2 peers all_die && kill -9 "$(ranks_of proxy | sed -n 2p)"
-		ended "a proxy is killed amid copies between GPUs: each device gives an error"
-	fi
+	proxy_killed " amid copies between GPUs" 3 peers dies 2 peers all_die
 	begin 2 peers on && kill -9 "$(pgrep -P "$(pgrep -P "$job")" -x peers)"
 	ended "the program is killed amid copies between GPUs" 137
 	[ $mode = long ] || return

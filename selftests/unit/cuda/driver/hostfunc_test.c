@@ -9,27 +9,7 @@
 
 #include <cmocka.h>
 
-#include <cuda/driver/driver.h>
-
-#include "fake.h"
-
-#define OK(call) assert_int_equal(call, CUDA_SUCCESS)
-
-static CUcontext ctx;
-
-static int set_up(void **state)
-{
-	fake_fail_after = -1;
-	fake_failure = DEVICE_OK;
-	memset(fake_hold, 0, sizeof(fake_hold));
-	fake_same = fake_views = false;
-	return cuInit(0) || cuCtxCreate_v2(&ctx, 0, 0);
-}
-
-static int tear_down(void **state)
-{
-	return cuCtxDestroy_v2(ctx) || fake_open || fake_buffers || fake_early;
-}
+#include "one_context.h"
 
 static void until_told(void *told)
 {

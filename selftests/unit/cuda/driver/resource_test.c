@@ -15,30 +15,11 @@
 
 #include <cmocka.h>
 
-#include <cuda/driver/driver.h>
 #include <cuda/syscalls/block.h>
 
-#include "fake.h"
+#include "one_context.h"
 
 #define CUBIN "selftests/cuda/driver/kernels.cubin"
-#define OK(call) assert_int_equal(call, CUDA_SUCCESS)
-
-static CUcontext ctx;
-
-static int set_up(void **state)
-{
-	fake_fail_after = -1;
-	fake_failure = DEVICE_OK;
-	memset(fake_hold, 0, sizeof(fake_hold));
-	fake_same = fake_views = false;
-	return cuInit(0) || cuCtxCreate_v2(&ctx, 0, 0);
-}
-
-static int tear_down(void **state)
-{
-	return cuCtxDestroy_v2(ctx) || fake_open || fake_buffers || fake_early;
-}
-
 static CUarray array(size_t w, size_t h, size_t d, CUarray_format format, unsigned int channels,
 		     unsigned int flags)
 {
