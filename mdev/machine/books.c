@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Charges vGPUs for GPU time, and tells how much time each vGPU was charged. look.c charges by
- * samples (its looks at the chip at random times), slice.c for switches. recover.c, chan.c and
- * slice.c charge for waits in which they hold gpu->lock.
+ * Charges vGPUs for GPU time, and tells how much time each vGPU was charged. A *look* is a search
+ * of the slicer (the thread that gives the chip to vGPUs in turns: slice.c) for vGPUs that have
+ * work or are at work. A *sample* is a look at a random time: a vGPU that it sees at work is
+ * charged until the next sample, or until the vGPU leaves the chip. look.c charges the time between
+ * looks. slice.c charges the time in which it takes a vGPU off the chip. recover.c, chan.c and
+ * slice.c charge waits for the chip in which they hold gpu->lock.
  *
  * gpu->lock is held, except in vmach_gpu_time_get(), which any thread may call.
  */
 #include "mdev/machine/internal.h"
 
 /*
- * ns at the end of a wait for the chip in which other vGPUs may have worked unseen: the chip may
- * have been done some time before the waiting thread ran again. That thread holds gpu->lock. When
- * another thread has waited 1 to 2 ms for gpu->lock, the holder is lent a priority (hw/lock.h), and
- * runs.
+ * Length, ns, of the last part of a wait for the chip that vmach_wait_charge() leaves to the next
+ * look. The chip may be done before the waiting thread runs again, and may work for other vGPUs in
+ * between. That thread holds gpu->lock: when another thread has waited 1 to 2 ms for gpu->lock, the
+ * waiting thread is lent a real-time priority (hw/lock.h), and runs.
  */
 #define UNSEEN_NS	NSEC_PER_MSEC
 
@@ -27,8 +30,9 @@ void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now)
 }
 
 /*
- * Returns the ns charged to @m so far. Adds the ns since slicer->looked, up to which time all vGPUs
- * are charged already, if @m is being charged now. Never returns less than in an earlier call.
+ * Returns the ns charged to @m so far. All vGPUs are charged up to time slicer->looked. If @m is
+ * .busy (charged until the next sample) and on the chip, adds the time from slicer->looked to now.
+ * Never returns less than in an earlier call.
  */
 u64 vmach_gpu_time_get(struct kvgpu_machine *m)
 {
@@ -52,12 +56,14 @@ u64 vmach_gpu_time_get(struct kvgpu_machine *m)
 
 /*
  * Charges the time from @began to now, in which this thread waited for the chip on behalf of @m.
- * The thread held gpu->lock, so that no look was made. There are three cases:
- * - @m was at work (@works): @m is charged all of the time.
- * - Else, if another vGPU was at work at the beginning (@others) or is now: the time stays
- *   uncharged here, and the next look charges it by the samples.
- * - Else: the last part of the time, UNSEEN_NS at most, is left to the next look, because other
- *   vGPUs may have worked unseen. No vGPU is charged for the rest.
+ * The thread held gpu->lock, so that the slicer could make no look. @works: @m was at work in that
+ * time. @others: another vGPU was at work at @began. There are three cases:
+ * - @works: @m is charged all of the time.
+ * - Not @works, and another vGPU was at work at @began or is now: nothing is charged here. The next
+ *   look charges this time in the same way as the time since.
+ * - Not @works, and no other vGPU was seen at work: the last part of the time, UNSEEN_NS at most,
+ *   is left to the next look, because other vGPUs may have worked in it unseen. No vGPU is charged
+ *   for the time before that part.
  */
 void vmach_wait_charge(struct kvgpu_machine *m, bool works, bool others, u64 began)
 {

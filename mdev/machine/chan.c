@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Channels. When a guest binds a channel, the host binds a channel of the chip, with a shadow
- * instance block that is made here. A group of ids is eight channel ids in a row. The channel's id
- * on the chip is from a group of ids that belongs to this vGPU alone. The doorbells (USERD areas)
- * of these eight ids share a page. So no page has doorbells of two vGPUs. Where a group has
- * channels, a channel group (TSG) is meant. A channel that the host has ended, or that is being
- * unbound, is dead.
+ * instance block that is made here: the chip reads it instead of the guest's block. A *group of
+ * ids* is eight channel ids in a row. The channel's id on the chip is from a group of ids that
+ * belongs to this vGPU alone. The doorbells (USERD areas) of these eight ids share a page. So no
+ * page has doorbells of two vGPUs. A group of channels is a channel group (TSG). A channel is
+ * *dead* if the host has ended it, or if it is being unbound. *Recovery* (recover.c) ends channels,
+ * with gpu->lock held, but no vgpu->lock.
  *
  * The runlist. A guest sees all engines on runlist 0, and may use GR (the graphics engine) and a
  * copy engine in one channel at any time, and does not say at the bind which of them it will use.
@@ -16,8 +17,8 @@
  *
  * A guest may change the page directory, the limit and the graphics context in its instance block
  * after the bind. The host reads the block again, and the change takes effect, at the next of these
- * points (docs/hardware.md): bind, enable, unblock of the channel's runlist, and a submit of that
- * runlist if the list submitted before does not have the channel.
+ * points (docs/hardware.md): a new bind; an enable; an unblock of the channel's runlist; a submit
+ * of that runlist, if the list that the guest submitted before does not have the channel.
  */
 #include <linux/delay.h>
 #include <linux/io.h>
@@ -28,7 +29,10 @@
 
 /* most tries of an unbind, 1 to 2 ms apart, before all engines of the runlist are reset */
 #define UNBIND_TRIES	50
-/* context address in the shadow instance block of a channel without a context: inst_shown() */
+/*
+ * address of the context in the shadow instance block of a channel that has no context: beyond all
+ * addresses that a guest can map
+ */
 #define NO_CONTEXT_VA	KVGPU_SPACE_END
 /* bytes of a guest's instance block that the host reads */
 #define INST_READ	(RAMIN_GR_CTX + 8)
@@ -88,9 +92,10 @@ static void chan_forget(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
 
 /*
  * Returns the chip's group of ids for the guest's group of ids @g. If @g has none yet, takes a free
- * group. After the caller has noted that group by vmach_userd_show(), the vGPU keeps it until
- * vmach_chans_stop(). Returns -ENOSPC if @g has no group yet, and the vGPU has machine->max_groups
- * groups already or the chip has no free group. vgpu->lock is held; takes gpu->lock.
+ * group of ids. The caller then notes it by vmach_userd_show(), and the vGPU keeps it until
+ * vmach_chans_stop(). Returns -ENOSPC if @g has none yet, and either the vGPU has as many groups of
+ * ids as it may have (machine->max_groups), or the chip has none free. vgpu->lock is held; takes
+ * gpu->lock.
  */
 static int take_group(struct kvgpu_vgpu *v, u16 g)
 {
@@ -115,8 +120,8 @@ static int take_group(struct kvgpu_vgpu *v, u16 g)
 }
 
 /*
- * Gives all groups of ids of the vGPU back. Their doorbells then show chip->nowhere, a page of the
- * host, unless the card is cut off.
+ * Gives all groups of ids of the vGPU back. The card's doorbells of these ids then show
+ * chip->nowhere, a page of the host. If the card is cut off, they stay as they are.
  */
 static void give_groups(struct kvgpu_vgpu *v)
 {
@@ -140,14 +145,17 @@ static void give_groups(struct kvgpu_vgpu *v)
 }
 
 /*
- * Takes a chip's id for the channel. Makes the card's doorbells of its group of ids show the
+ * Takes a chip's id for the channel. Makes the card's doorbells of the id's group of ids show the
  * guest's USERD page, and the guest's BAR1 show those doorbells. If channels of one group of ids
- * have USERD in different pages, the group shows the page of the channel that was bound last, and
- * the doorbells of channels with USERD in other pages do not work. A channel's USERD has to be at
- * the place of its id in the page. Otherwise the chip and the slicer would use different words as
- * the channel's GP_GET and GP_PUT, which tell whether it has work. Returns 0; -EINVAL if USERD is
- * not in the vGPU's partition of video memory or not at that place; the error of take_group(); -EIO
- * if the card's doorbells could not be changed, and then cuts the card off.
+ * have USERD in different pages, the doorbells show the page of the channel that was bound last,
+ * and do not work for the channels with USERD in other pages. A channel's USERD has to be at the
+ * place of the channel's id in the page. Otherwise the chip and the slicer (the thread that gives
+ * the chip to vGPUs in turns) would use different words as the channel's GP_GET and GP_PUT, which
+ * tell whether the channel has work. Returns:
+ * - 0
+ * - -EINVAL: USERD is not in the vGPU's partition of video memory, or not at that place
+ * - -EIO: the card's doorbells could not be changed, and the card was cut off
+ * - the error of take_group()
  */
 static int take_userd(struct kvgpu_chan *c)
 {
@@ -208,10 +216,9 @@ static int read_inst(struct kvgpu_chan *c, u32 *block, struct kvgpu_inst_guest *
  * Returns the guest's values for the shadow instance block, with a context address that is safe.
  * FECS, GR's microcontroller that switches contexts, may only load context images that the host
  * made. But FECS loads an image from any address in the instance block, even from 0, and a guest
- * may have mapped an image of its own at that address.
- * A channel without a context therefore gets an address that no guest can map, NO_CONTEXT_VA: it is
- * beyond the channel's limit, and shadows have no entries there. The first GR method of such a
- * channel causes a page fault.
+ * may have mapped an image of its own at that address. So a channel without a context gets an
+ * address that no guest can map, NO_CONTEXT_VA: it is beyond the channel's limit, and shadow page
+ * tables have no entries there. The first GR method of such a channel causes a page fault.
  */
 static struct kvgpu_inst_guest inst_shown(const struct kvgpu_chan *c)
 {
@@ -281,12 +288,16 @@ static void chan_hold(struct kvgpu_chan *c)
 }
 
 /*
- * A preempt alone does not keep a channel off: the chip loads an enabled and listed channel again
- * at once, with the new contents of its block. Therefore the channel is disabled first. A group is
- * preempted as a whole, because engines name the group and not its members. The slicer puts lists
- * onto the chip under gpu->lock. Therefore that lock is taken and released once after the channels
- * were disabled: if the slicer put the vGPU's list onto the chip before, slice.on_chip is true now;
- * if it does so later, the channels are disabled already.
+ * Disables the channel before the preempt: a preempt alone does not keep a channel off the chip,
+ * because the chip loads an enabled and listed channel again at once, with the new contents of its
+ * instance block. Preempts a group as a whole, because engines name the group and not its members.
+ *
+ * vmach_chan_preempt_wait() makes no preempt while slice.on_chip is false, because then no channel
+ * of the vGPU is loaded. But the slicer may put the vGPU's list onto the chip at any time; it sets
+ * slice.on_chip and writes the list under gpu->lock. So gpu->lock is taken and released once
+ * between the disable and the preempt. If the slicer put the list onto the chip before,
+ * slice.on_chip is true by now, and the preempt is made. If it does so later, the chip loads none
+ * of these channels, because they are disabled already.
  */
 bool vmach_chan_step_off(struct kvgpu_chan *c)
 {
@@ -310,8 +321,8 @@ bool vmach_chan_step_off(struct kvgpu_chan *c)
 }
 
 /*
- * Enables a channel on the chip if the guest has enabled it. A channel that is dead or marked in
- * chip->sick stays disabled; gpu->lock is taken because recovery ends channels under it.
+ * Enables a channel on the chip if the guest has enabled it. A channel stays disabled if it is dead
+ * or waits for recovery (chip->sick). gpu->lock is taken because recovery ends channels under it.
  */
 static void chan_start(struct kvgpu_chan *c)
 {
@@ -338,8 +349,9 @@ void vmach_chans_restart(struct kvgpu_vgpu *v)
 
 /*
  * Ends the use of context images by dead channels that are off the chip. Such a channel never runs
- * again, but stays bound until the guest unbinds it. The guest may free the context before that,
- * and have another context where it was.
+ * again, but stays bound until the guest unbinds it. Before that the guest may free the context and
+ * make another context at the same address. If the dead channel still used the old image then,
+ * vmach_grctx_get() would give that image to the new context's channel.
  */
 static void ended_images_put(struct kvgpu_vgpu *v)
 {
@@ -362,8 +374,9 @@ static void ended_images_put(struct kvgpu_vgpu *v)
 }
 
 /*
- * Gives channel @c the space and the graphics context of @g, the decoded words of its instance
- * block @block. @out: scratch memory. Call it when @c is off the chip and disabled.
+ * Gives channel @c the space and the graphics context that its instance block names. @block: the
+ * host's copy of the block; @g: the values in it, decoded. @out: scratch memory. Call it when @c is
+ * off the chip and disabled.
  */
 static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g, const u32 *block,
 			 u32 *out)
@@ -489,7 +502,10 @@ void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, u8 runl, struct kvgpu_gad
 	u32 *block;
 	int ret = -ENOMEM;
 
-	/* normally does nothing, because mmio-trap refuses to bind a channel that is bound */
+	/*
+	 * finds no channel, because mmio-trap refuses to bind a channel that is bound; only a bug
+	 * in mmio-trap would make it find one
+	 */
 	vmach_chan_unbind(v, id);
 	vmach_stage_drop(v->m);
 	c = kzalloc(sizeof(*c), GFP_KERNEL_ACCOUNT);
@@ -558,10 +574,11 @@ void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
 }
 
 /*
- * Unbinds a channel of the chip that is disabled and on no published list. kvgpu_hw_chan_unbind()
- * fails while the channel is on a PBDMA or an engine. Therefore a channel that ever ran is driven
- * off first. If its preempts do not end, or the unbind fails even after a reset of all engines of
- * the runlist, the card is cut off: memory that the chip may still use must not be freed.
+ * Unbinds a channel of the chip. Call it when the channel is disabled, and its entry was removed
+ * from the vGPU's list. kvgpu_hw_chan_unbind() fails while the channel is on a PBDMA or an engine.
+ * Therefore a channel that ever ran is driven off first. If its preempts do not end, or the unbind
+ * fails even after a reset of all engines of the runlist, the card is cut off: memory that the chip
+ * may still use must not be freed.
  */
 static void chan_unbind_hw(struct kvgpu_chan *c)
 {
@@ -578,8 +595,9 @@ static void chan_unbind_hw(struct kvgpu_chan *c)
 	    vmach_chan_evict(gpu, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS))
 		vmach_reset_note(c->vgpu->m);
 	/*
-	 * a fault may have come while the channel was driven off, and stop the whole runlist: clear
-	 * it now, because after the unbind no channel would be found for it
+	 * a fault may have come while the channel was driven off, and have stopped the whole
+	 * runlist: clear the runlist's error here, because recovery does so only for a channel that
+	 * is still bound and not dead
 	 */
 	if (!vmach_gpu_wedged(gpu))
 		kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
@@ -599,9 +617,9 @@ static void chan_unbind_hw(struct kvgpu_chan *c)
 	vmach_wait_charge(c->vgpu->m, works, others, began);
 	kvgpu_hw_unlock(&gpu->lock);
 	/*
-	 * MMU faults and GR exceptions name the shadow instance block, and its memory may soon be
-	 * that of another channel's block. Wait, for a bounded time, until faults of that block are
-	 * handled and the interrupt thread's present run is over.
+	 * MMU faults and GR exceptions name the shadow instance block by its address, and that
+	 * memory may soon be the block of another channel. Wait, for a bounded time, until faults
+	 * of this block are handled and the interrupt thread's present run is over.
 	 */
 	if (!vmach_gpu_wedged(gpu))
 		kvgpu_hw_intr_settle(&gpu->hw, c->inst.at.v);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Carries out the commands that mmio-trap/ makes of a guest's register writes. mmio-trap/ has
- * decoded the command and checked its form. Its ids and addresses are still the guest's: the
- * functions that use them look them up or check their bounds. A command returns no error to the
- * guest. If it can't be carried out, the host mostly notes a fault in the vGPU's log
+ * decoded the command and checked its form. The command's ids and addresses are still the guest's:
+ * the functions that use them look them up or check their bounds. A command that can't be carried
+ * out returns no error to the guest. In most such cases the host notes a fault in the vGPU's log
  * (kvgpu_mdev_fault_note()).
  *
  * For the guest, a command is complete when vmach_command_run() returns: the guest never reads the
@@ -17,10 +17,10 @@
 
 /*
  * Call it when the guest has reset engines: bit e of @mask stands for topo.engine[e], bit 31 for
- * PFIFO. The host does not pass the reset on to the card, because other vGPUs use its engines. For
- * a reset of PFIFO all channels of the vGPU are unbound. For a reset of engines alone, all live
- * channels that the guest has enabled since their bind are preempted: that takes them off the
- * engines, as the reset would.
+ * PFIFO. The host does not pass the reset on to the card, because other vGPUs use its engines.
+ * After a reset of PFIFO, the host unbinds all channels of the vGPU. After a reset of engines
+ * alone, the host preempts all channels that are not dead (ended by the host) and that the guest
+ * has enabled since their bind: that takes them off the engines, as the reset would.
  */
 static void guest_engines_reset(struct kvgpu_vgpu *v, u32 mask)
 {
@@ -34,7 +34,10 @@ static void guest_engines_reset(struct kvgpu_vgpu *v, u32 mask)
 	if (mask & BIT(31)) {
 		vmach_chans_stop(v);
 		vmach_shadow_settle(v);
-		/* the guest starts anew: its driver, when loaded, resets PFIFO */
+		/*
+		 * a driver resets PFIFO when it is loaded: the guest starts anew, so forget its
+		 * strikes
+		 */
 		vmach_strikes_clear(v);
 		return;
 	}
@@ -84,10 +87,13 @@ static void fifo_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 }
 
 /*
- * The guest has invalidated its TLB: syncs all spaces and windows (space.c explains why all). Also
- * does the FLUSH_BAR that the guest may have asked for in its flush page: the CPU's writes to BARs
- * reach video memory. If the sync changes an entry or copies from the partition, the sync does that
- * flush, and clears flush_owed; else this function does the flush.
+ * The guest has invalidated its TLB. Brings the shadows of all address spaces, and the windows
+ * (slices of BAR1 and BAR3), up to date with the guest's page tables; space.c explains why all of
+ * them.
+ *
+ * If the guest has asked for a FLUSH_BAR in its flush page, also makes the CPU's writes to BARs
+ * reach video memory. vmach_shadow_sync() does so, and clears flush_owed, if it changes an entry or
+ * copies from the partition. If it did not, this function does the flush.
  */
 static void tlb_command(struct kvgpu_vgpu *v)
 {
@@ -147,12 +153,12 @@ void vmach_command_run(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 		vmach_alarm_arm(v);
 		break;
 	/*
-	 * nothing to do: the host does not carry out the register writes by which a guest makes its
-	 * golden context (its driver copies this context into each new one); at KVGPU_CMD_GR_SAVE
-	 * vmach_grctx_save() gives the guest the host's golden image
+	 * nothing to do: a guest makes its golden context, which its driver copies into each new
+	 * context, by register writes that the host does not carry out; at KVGPU_CMD_GR_SAVE
+	 * vmach_grctx_save() gives the guest the host's golden image instead
 	 */
 	case KVGPU_CMD_GR_BIND:
-	/* nothing to do for the acknowledges of interrupts: hw/ has let the unit go on already */
+	/* nothing to do: hw/ did not wait for the guest's acknowledge, the unit goes on already */
 	case KVGPU_CMD_PBDMA_ACK:
 	case KVGPU_CMD_GR_ACK:
 	case KVGPU_CMD_CE_ACK:

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Finds out for which vGPU the chip works. The status registers of the chip's engines and PBDMAs
- * name a channel or a group (TSG) by its id, and the host knows the vGPU of each id. The functions
- * here read the chip's state, and change nothing on the chip.
+ * (the units that fetch channels' commands) name a channel or a group (TSG) by its id, and the host
+ * knows the vGPU of each id. The functions here read the chip's state, and change nothing on the
+ * chip.
  *
- * Functions that look up channels need gpu->lock or event_lock.
+ * Functions that look up channels need gpu->lock or chip->event_lock.
  */
 #include "mdev/machine/internal.h"
 
@@ -46,10 +47,10 @@ struct kvgpu_chan *vmach_hchan_find(struct kvgpu_chip *chip, bool tsg, int id)
 
 /*
  * Returns the vGPU of the channel or group in field ID of @st, the status of a PBDMA or an engine.
- * NULL if the channel is the host's or unknown, or the status is not valid. Field NEXT_ID, the
- * channel to which the unit switches, does not count. The channel may be disabled and in no list of
- * the chip: a loaded channel may continue after it was disabled or removed from the list, until it
- * is preempted.
+ * Returns NULL if that channel is the host's or unknown, or the status is not valid. Field NEXT_ID,
+ * the channel to which the unit switches, does not count. A channel that is disabled, or in no list
+ * of the chip, counts like another: if it was loaded when it was disabled or left the list, it may
+ * run on until it is preempted.
  */
 struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st)
 {
@@ -92,12 +93,14 @@ bool vmach_others_work(struct kvgpu_machine *m)
 }
 
 /*
- * Notes engine @e, which works for a channel or group that no vGPU has; @st is its status. Does
- * nothing for a channel of the host. The slicer's switches preempt channels of vGPUs only, so that
- * a channel without a vGPU would stay, and all vGPUs with work for that engine would wait. It may
- * run for the watchdog's time (slicer.watchdog_ms), like a vGPU's channel; then
- * vmach_stranger_evict() evicts it. No case is known in which such a channel runs, because the
- * chip's lists have only ids that the host gave (runlist.c). One such engine is noted at a time.
+ * Call it when the status @st of engine @e says that the engine works, and vmach_status_owner()
+ * finds no vGPU for it. If @st names a channel or group, and it is not the host's, notes the
+ * engine. If the engine still works for that channel after slicer.watchdog_ms (the time that a
+ * vGPU's channel may take to leave the chip), vmach_stranger_evict() drives the channel off.
+ * Otherwise the channel would stay, because the slicer preempts channels of vGPUs only, and all
+ * vGPUs with work for that engine would wait. Only one engine is noted at a time. No case is known
+ * in which such a channel runs, because the chip's lists have only ids that the host gave to vGPUs
+ * (runlist.c).
  */
 void vmach_stranger_note(struct kvgpu_chip *chip, u8 e, u32 st)
 {

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts of the chip, and their delivery to guests. The chip's interrupt thread calls the
- * functions of kvgpu_machine_events, except copy_stuck(), for all vGPUs. These functions look up
- * the vGPU, and queue an event for the guest (machine->events), or disable the channel and leave
- * the rest to recover.c, or both. nonstall() is different: it is for all vGPUs with channels. Of
- * the machine's sleeping locks, these functions take chip->event_lock only. No code waits for a
- * guest, or signals a VMM, with event_lock held.
+ * Interrupts of the chip, and their delivery to guests. hw/ reports the chip's interrupts by the
+ * functions of kvgpu_machine_events, which the interrupt thread calls for all vGPUs (copy_stuck()
+ * is no interrupt, and other threads call it). Such a function looks up the vGPU, and queues an
+ * event for the guest (machine->events), or disables the channel and leaves the rest to recovery
+ * (recover.c), or both. nonstall() is different: it is for all vGPUs with channels. Of the
+ * machine's sleeping locks, these functions take chip->event_lock only. No code waits for a guest,
+ * or signals a VMM, with event_lock held.
  *
  * To deliver an event is to set the guest's registers accordingly (mmio-trap/), and to signal the
  * guest's interrupt by an eventfd of the VMM. That needs vgpu->lock, and time: a signal of an
  * eventfd may take milliseconds, because the VMM decides what waits for that eventfd. So a work
  * item of the vGPU (event_work) delivers, or a thread that holds vgpu->lock anyway delivers when it
- * is done (end of kvgpu_machine_reg_write(), for instance). The work item normally takes an eighth
- * of one CPU for one vGPU at most, on the average. Guests see their own ids and addresses only.
+ * is done (end of kvgpu_machine_reg_write(), for instance). On the average the work item takes an
+ * eighth of one CPU at most for one vGPU, unless a single run takes more than a second or the vGPU
+ * is opened anew. Guests see their own ids and addresses only.
  *
  * Each vGPU has a budget for the interrupts of PBDMAs (the units that fetch channels' commands), of
  * GR (the graphics engine) and of copy engines, and for MMU faults of BARs (within_budget()). A
@@ -31,14 +33,16 @@
 #define RETRY_MS	1
 /*
  * event_work of one vGPU may take 1 / TELL_PART of a CPU's time, on the average. TELL_BURST_NS:
- * most ns that its budget may hold. TELL_DEBT_NS: most ns by which it may have exceeded its budget.
+ * most ns that may be saved up in its budget. TELL_DEBT_NS: most ns of debt; a run that exceeds the
+ * budget by more than this counts as this much.
  */
 #define TELL_PART	8
 #define TELL_BURST_NS	(5 * (s64)NSEC_PER_MSEC)
 #define TELL_DEBT_NS	(NSEC_PER_SEC)
 /*
- * Info word (PFIFO's fault record) of the MMU fault that answers PFIFO_FAULT_INJECT. nouveau
- * injects this fault to recover an engine that hangs (vmach_fault_trigger()).
+ * Info word, in PFIFO's fault record, of the MMU fault that the guest gets when it writes to
+ * PFIFO_FAULT_INJECT. nouveau asks for this fault to recover an engine that hangs
+ * (vmach_fault_trigger()).
  */
 #define HANG_INFO	(GMMU_FAULT_INFO_HUB | FIELD_PREP(GMMU_FAULT_INFO_REASON, 4))
 
@@ -55,10 +59,11 @@ void vmach_event_push(struct kvgpu_machine *m, const struct machine_event *ev)
 }
 
 /*
- * Takes the first event from the queue that can be delivered now. False: there is none. Leaves an
- * exception of GR in the queue until the guest has restarted its GR after the last exception. Real
- * GR normally halts at an exception, so that the guest's driver expects one exception at a time,
- * and the registers describe one only. The host has restarted the chip's GR meanwhile.
+ * Takes the first event from the queue that can be delivered now. False: there is none. When an
+ * exception of GR was delivered, later exceptions stay in the queue until the guest has restarted
+ * its GR (trap.gr_halted is false). The reason: most exceptions halt a real GR. So the guest's
+ * driver expects one exception at a time, and the registers describe one only. The chip's GR does
+ * not wait for this guest: hw/ has restarted it.
  */
 static bool event_pop(struct kvgpu_machine *m, struct machine_event *ev)
 {
@@ -206,10 +211,10 @@ void vmach_events_deliver(struct kvgpu_vgpu *v)
 }
 
 /*
- * Carries out the guest's request for an MMU fault of an engine, by which nouveau recovers from a
- * hang: when the fault comes, nouveau recovers the channel that the engine's status names. @engine:
- * id of the engine. @unit: MMU unit of the fault. Does nothing if the guest was told of no hang on
- * @engine since it last triggered a fault there.
+ * Carries out the guest's request for an MMU fault of an engine. By this fault nouveau recovers
+ * from a hang: when the fault comes, nouveau recovers the channel that the engine's status names.
+ * @engine: id of the engine. @unit: MMU unit of the fault. Does nothing if the guest was not told
+ * of a hang on @engine, or has already asked for a fault since it was told of the last hang there.
  */
 void vmach_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit)
 {
@@ -235,8 +240,9 @@ static struct kvgpu_chan *chan_of_inst(struct kvgpu_chip *chip, u64 inst)
 }
 
 /*
- * Returns the channel with the chip's id @id, or NULL. With @tsg, @id is a group (TSG): returns a
- * channel of it that is not dead, if there is one, because a dead channel can't be ended again.
+ * Returns the channel with the chip's id @id, or NULL. With @tsg, @id is the id of a group (TSG):
+ * returns one of the group's channels, if possible a channel that is not dead (ended by the host,
+ * or being unbound), because a dead channel can't be ended again.
  */
 static struct kvgpu_chan *chan_of_id(struct kvgpu_chip *chip, int id, bool tsg)
 {
@@ -246,9 +252,10 @@ static struct kvgpu_chan *chan_of_id(struct kvgpu_chip *chip, int id, bool tsg)
 }
 
 /*
- * Disables the channel at once. The recovery work item (chip->recover) then takes it off the chip
- * and tells the guest. Does nothing if the channel waits for recovery already. A dead channel is
- * neither disabled nor recovered. event_lock is held. @why: EVENT_FAULT or EVENT_SCHED.
+ * Disables the channel at once, and queues the recovery work item (chip->recover), which takes the
+ * channel off the chip and tells the guest. Does nothing if the channel waits for recovery already.
+ * A dead channel is neither disabled nor recovered. event_lock is held. @why: EVENT_FAULT or
+ * EVENT_SCHED.
  */
 void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
 {
@@ -298,9 +305,9 @@ static void storm_chan_end(struct kvgpu_chip *chip, struct kvgpu_chan *c)
 }
 
 /*
- * Reports an MMU fault of BAR1 or BAR3: a CPU accessed a page of a BAR that has no translation. All
+ * Handles an MMU fault of BAR1 or BAR3: a CPU accessed a page of a BAR that has no translation. All
  * pages of vGPUs' slices have a translation, so that this fault is an error of the card or of the
- * host. Tells the guest that owns the slice, as far as the vGPU's budget of interrupts allows.
+ * host. Tells the guest that has the slice, unless the vGPU has used up its budget of interrupts.
  */
 static void bar_fault(struct kvgpu_chip *chip, const struct kvgpu_hw_fault *f)
 {
@@ -344,8 +351,8 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 		vmach_chan_end_soon(chip, c, EVENT_FAULT);
 	} else {
 		/*
-		 * the fault stops GR's runlist, even if its channel was unbound meanwhile: clear
-		 * the runlist's error, so that the runlist goes on
+		 * no channel has this instance block any more, but the fault has stopped GR's
+		 * runlist: clear the runlist's error, so that the runlist goes on
 		 */
 		dev_notice_ratelimited(&gpu->hw.pdev->dev,
 				       "MMU fault of unit 0x%02x at 0x%010llx, instance 0x%010llx: nobody's any more\n",
@@ -356,9 +363,9 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 }
 
 /*
- * Fills @ev with the registers that explain a PBDMA's interrupt. They may still have values of
- * another tenant's channel. METHOD0 and DATA0 belong to INTR0, the HCE's registers to INTR1. Only
- * the registers of a kind that was raised now are reported.
+ * Fills @ev with the registers that explain a PBDMA's interrupt: METHOD0 and DATA0 if a bit of
+ * INTR0 is set, the two registers of the HCE (a part of the PBDMA) if a bit of INTR1 is set.
+ * Otherwise leaves them out, because they may still have values of another tenant's channel.
  */
 static void fill_pbdma(struct machine_event *ev, const struct kvgpu_hw_pbdma *p)
 {
@@ -472,8 +479,9 @@ static void ce_intr_take(void *ctx, u8 engine, u32 intr, u32 code, int id, bool 
 }
 
 /*
- * Masks NON_STALL_INTERRUPTs of the card if no driver waits for one (@off) or their budget is used
- * up (@held), else unmasks them. event_lock is held.
+ * Masks the card's NON_STALL_INTERRUPTs, by which channels report the end of a submission, if no
+ * driver waits for one (@off) or their budget is used up (@held). Otherwise unmasks them.
+ * event_lock is held.
  */
 static void nonstall_set(struct kvgpu_chip *chip, bool off, bool held)
 {
@@ -486,11 +494,12 @@ static void nonstall_set(struct kvgpu_chip *chip, bool off, bool held)
 }
 
 /*
- * Refills the card's two budgets of NON_STALL_INTERRUPTs. Each of these interrupts costs the host
- * time, and all waiting vGPUs are told of it. The first budget counts interrupts: it grows by
- * NONSTALL_PER_MS each millisecond, up to NONSTALL_BURST. The second is time of the interrupt
- * thread: it grows by half of the time that passes, up to NONSTALL_BURST_NS. The thread's time for
- * other interrupts is taken from the second budget, too. False: one of the two is used up.
+ * Refills the card's two budgets of NON_STALL_INTERRUPTs, which exist because each of these
+ * interrupts costs the host time, and all waiting vGPUs are told of it. The first budget counts
+ * interrupts: it grows by NONSTALL_PER_MS each millisecond, up to NONSTALL_BURST. The second is
+ * time of the interrupt thread: it grows by half of the time that passes, up to NONSTALL_BURST_NS.
+ * The thread's time for other interrupts is taken from the second budget, too. False: one of the
+ * two budgets is used up.
  */
 static bool nonstall_refill(struct kvgpu_chip *chip, u64 now)
 {
@@ -504,9 +513,9 @@ static bool nonstall_refill(struct kvgpu_chip *chip, u64 now)
 }
 
 /*
- * Takes one NON_STALL_INTERRUPT from the first budget. Takes from the second the time of all runs
- * of the interrupt thread since the last call, except the present run: hw.intr_ns does not have it
- * yet.
+ * Takes one NON_STALL_INTERRUPT from the first budget. From the second budget, takes the time for
+ * which the interrupt thread has run since the last call. Its present run is not in hw.intr_ns yet,
+ * and is taken in the next call.
  */
 static void nonstall_pay(struct kvgpu_chip *chip)
 {
@@ -520,20 +529,21 @@ static void nonstall_pay(struct kvgpu_chip *chip)
 
 /*
  * Handles a NON_STALL_INTERRUPT, by which channels report the end of a submission. The chip does
- * not tell which channel sent it, so that all vGPUs with channels are shown it. That is harmless: a
- * driver then looks in memory whether its work is done. A vGPU whose driver does not wait is shown
- * it when events are next delivered to the guest, normally at a register access. An interrupt that
- * finds no driver waiting masks further interrupts until a driver waits: each submission of a
- * nouveau client ends with such an interrupt, and each interrupt would cost the host some ten
- * register accesses. The chip keeps the interrupt's bit while the interrupt is masked, and
- * interrupts when it is unmasked.
+ * not tell which channel sent it. So it is shown to all vGPUs with channels. That is harmless: a
+ * driver then looks in memory whether its work is done. If a vGPU's driver waits for the interrupt,
+ * it is delivered soon. To another vGPU it is delivered together with that vGPU's next event, or at
+ * its next register access.
  *
- * No vGPU can be punished for too many of these interrupts, because their sender is unknown. The
- * interrupt that uses up one of the two budgets masks all further ones. Then each look of the
- * slicer (the slicer finds out what the chip does: look.c) refills the budgets, and the first look
- * after which both allow an interrupt ends this masking (vmach_nonstall_look()). Until then,
- * samples (looks at random times) come 1 ms apart on the average (sched/gap.c). No interrupt is
- * lost: the chip keeps the bit, and one interrupt stands for all that came before it.
+ * If no driver waits, the interrupt is masked until a driver waits: each submission of a nouveau
+ * client ends with such an interrupt, and each would cost the host some ten register accesses. No
+ * vGPU can be punished for too many of them, because their sender is unknown. Instead there are two
+ * budgets (nonstall_refill()). If one is used up, the interrupt is masked until a look of the
+ * slicer (its search for vGPUs that have work: look.c) finds that both budgets allow an interrupt
+ * again (vmach_nonstall_look()). Until then the slicer looks at random times, 1 ms apart on the
+ * average (sched/gap.c), besides its other looks.
+ *
+ * No interrupt is lost by the masking: the chip keeps the interrupt's bit, and interrupts when it
+ * is unmasked. One interrupt stands for all that came before it.
  */
 static void nonstall(void *ctx)
 {
@@ -555,9 +565,9 @@ static void nonstall(void *ctx)
 	}
 	nonstall_pay(chip);
 	/*
-	 * The budgets pay for the interrupt also if no driver waits now. Otherwise a guest could
-	 * cause interrupts that no budget limits: its driver would begin to wait, and stop before
-	 * this thread gets here, again and again.
+	 * The budgets pay for the interrupt even if no driver waits now. Otherwise a guest could
+	 * cause interrupts that no budget limits: again and again its driver would begin to wait,
+	 * and stop before this thread gets here.
 	 */
 	nonstall_set(chip, !any, !nonstall_refill(chip, ktime_get_ns()));
 	if (chip->nonstall.held)
@@ -580,9 +590,10 @@ bool vmach_nonstall_look(struct kvgpu_chip *chip, u64 now)
 }
 
 /*
- * Call it when the guest's driver may have begun or stopped to wait for NON_STALL_INTERRUPTs.
- * event_lock orders this with nonstall(): either nonstall() sees that the driver waits, or the next
- * vmach_events_deliver() sees the pending bit that nonstall() set.
+ * Call it when the guest's driver may have begun or stopped to wait for NON_STALL_INTERRUPTs. No
+ * interrupt is missed, because both this function and nonstall() take event_lock: either nonstall()
+ * sees that the driver waits, or the next vmach_events_deliver() sees the bit that nonstall() set
+ * in m->pending.
  */
 void vmach_waits_update(struct kvgpu_vgpu *v)
 {
@@ -595,8 +606,8 @@ void vmach_waits_update(struct kvgpu_vgpu *v)
 	WRITE_ONCE(m->waits, m->trap.wants_nonstall);
 	if (!m->waits)
 		/*
-		 * the interrupt need not be masked here: nonstall() does that at the next one if no
-		 * driver waits
+		 * do not mask the interrupt here: if no driver waits any more, the next interrupt
+		 * does so in nonstall()
 		 */
 		return;
 	kvgpu_hw_lock(&chip->event_lock);
@@ -605,8 +616,8 @@ void vmach_waits_update(struct kvgpu_vgpu *v)
 }
 
 /*
- * The chip reports that a context switch takes longer than kvgpu_hw_switch_timeout(): ends the
- * channel.
+ * Ends the channel that the chip reports because its context switch takes longer than the time that
+ * kvgpu_hw_switch_timeout() has set.
  */
 static void ctxsw_timeout(void *ctx, u8 engine, int id, bool tsg)
 {
@@ -655,8 +666,9 @@ static void alarm_work(struct work_struct *work)
 }
 
 /*
- * Arms the host's timer for the alarm of the guest's PTIMER, or disarms it if the guest has none.
- * nouveau uses the alarm to poll sensors, so that a delay of a jiffy does not matter.
+ * Arms the host's timer for the alarm that the guest has set in its PTIMER, or disarms the timer if
+ * the guest has set none. nouveau uses the alarm to poll sensors, so that a delay of a jiffy does
+ * not matter.
  */
 void vmach_alarm_arm(struct kvgpu_vgpu *v)
 {
@@ -679,9 +691,10 @@ void vmach_events_init(struct kvgpu_machine *m)
 }
 
 /*
- * Ends the work items that deliver events, ring the alarm, and end a suspended vGPU's channels. The
- * machine is off chip->live and has no channels, so that no interrupt finds it, but work items may
- * still be queued. The caller may hold vgpu->lock: none of these work items waits for it.
+ * Ends the work items that deliver events, ring the alarm, and end a suspended vGPU's channels.
+ * Call it when the machine is off chip->live and has no channels: then no interrupt finds it, but
+ * these work items may still be queued. vgpu->lock may be held or not: the work items do not wait
+ * for it.
  */
 void vmach_events_fini(struct kvgpu_machine *m)
 {

@@ -4,19 +4,26 @@
  * have reached video memory. After FLUSH_L2_*, the GPU's L2 cache and system memory agree.
  *
  * nouveau asks for FLUSH_BAR after it has written an object in instance memory: dozens of times
- * while a CUDA program starts and ends, by two register accesses each time. Then it tells the chip
- * about the object, by a register that traps. So accesses to the flush registers need not trap:
- * their page is ordinary memory (VGPU_OWN_FLUSH), which the VMM maps into the guest. If TRIGGER is
- * set in a word, the host owes the guest that flush. The host does it before the guest's next
- * command takes effect, at a trapped read of the page, or after the slicer's next sample (its look
- * at the chip at a random time: look.c), whichever is first. There is one exception: an invalidate
- * of the TLB does an owed FLUSH_BAR, but no owed FLUSH_L2_*. The slicer does no flush after looks
- * that are no samples, because guests can cause any number of looks. It is harmless that FLUSH_BAR
- * is late: the guest's programs can't reach this register, so that no program relies on it between
- * a store and the doorbell that follows.
+ * while a CUDA program starts and ends, by two register accesses each time. These accesses do not
+ * trap: the registers' page is ordinary memory (VGPU_OWN_FLUSH), which the VMM maps into the guest.
+ * They need not trap, because nouveau then tells the chip about the object by another register,
+ * which traps.
  *
- * A driver polls the words of L2 until TRIGGER and BUSY are clear, as on the chip. The host never
- * sets BUSY of FLUSH_BAR: a driver that polls BUSY takes it that the flush was done at once.
+ * If TRIGGER is set in a word of the page, the host owes the guest that flush. The host does it at
+ * the first of these points:
+ * - before the guest's next command takes effect (a command is a register write that traps); but a
+ *   command that invalidates the TLB does only an owed FLUSH_BAR, and no owed FLUSH_L2_*
+ * - at a read of the page that traps
+ * - after the next *sample*: the slicer, which is the thread that gives the chip to vGPUs in turns,
+ *   looks at the chip at a random time (look.c). The slicer looks at other times, too, but then
+ *   does no flush, because guests can cause any number of these looks.
+ *
+ * It is harmless that FLUSH_BAR is late: the guest's programs can't reach this register, so that no
+ * program relies on a FLUSH_BAR between a store and the doorbell that follows.
+ *
+ * A driver polls the words of L2 until TRIGGER and BUSY are clear, as on the chip. In the word of
+ * FLUSH_BAR the host never sets BUSY. A driver that polls this BUSY finds it clear, and goes on as
+ * if the flush were done.
  *
  * vgpu->lock or gpu->lock is held in vmach_flush_page_serve(); the other functions need no lock.
  */

@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Graphics context images that the host owns (docs/hardware.md). FECS, the microcontroller that
- * switches GR's contexts, loads a context image with full authority, and carries out the patch list
- * (pairs of register and value) to which the image's header points. Therefore a guest must be able
- * to write neither the image nor the list. The guest's instance block has the virtual address of
- * the context. There the shadow tables lead to the host's pages, not to the guest's: a copy of the
- * host's golden image (the image of a context in its initial state), one page with a patch list
- * that gtt-shadow/patch.c makes from the guest's list, a page pool and a bundle buffer. Through
- * these two buffers GR's units reach privileged (PRIV) pages. The pages of an image are PRIV, so
- * the guest must not choose where the buffers are (gtt-shadow/patch.c). The context size that the
- * guest is told includes all of that.
+ * Graphics context images that the host owns (docs/hardware.md). FECS is the microcontroller that
+ * switches the contexts of GR, the graphics engine. FECS loads a context image with full authority,
+ * and carries out the patch list (pairs of register and value) to which the image's header points.
+ * Therefore a guest must be able to write neither the image nor the list.
  *
- * When the host makes an image, it reads the patch list's place and size from the guest's own
- * memory at the context's address. FECS loads the host's image, not that memory.
+ * The guest's instance block has the virtual address of the context. There the shadow tables, which
+ * the chip uses instead of the guest's page tables, lead to pages of the host. These pages are:
+ * - a copy of the host's golden image, which is the image of a context in its initial state
+ * - a page with a patch list that gtt-shadow/patch.c makes from the guest's list
+ * - two buffers that units of GR use for the context: the page pool and the bundle buffer
+ *
+ * All these pages are PRIV: only privileged accesses may use them. Units of GR access the two
+ * buffers with that privilege. If the guest chose the addresses of the buffers, it could place a
+ * buffer over an image, and a unit would write to the image. So the host chooses these addresses.
+ * The context size that the guest is told includes all these pages.
+ *
+ * At the same virtual address the guest's own page tables lead to memory of the guest. When the
+ * host makes an image, it reads the place and size of the guest's patch list there. FECS does not
+ * load that memory.
  */
 #include <linux/io.h>
 #include <linux/slab.h>
@@ -22,8 +28,8 @@
 #include "mdev/machine/internal.h"
 
 /*
- * most pairs that the host takes of a guest's patch list; further pairs are ignored; nouveau has
- * some 36
+ * most pairs of a guest's patch list that the host reads; further pairs are ignored; nouveau's list
+ * has some 36
  */
 #define PATCHES_MAX	64
 #define OUT_MAX		(PATCHES_MAX + KVGPU_PATCH_OWN)
@@ -90,10 +96,10 @@ static u32 read_patches(struct kvgpu_vgpu *v, const struct kvgpu_grctx *gr, stru
 }
 
 /*
- * Makes the list that FECS executes, in @p->out. Registers that are not in it keep the values of
- * the golden image. The list always has the addresses of the host's two buffers, because the golden
- * image has other virtual addresses for them, at which the guest can map its own memory in its
- * space.
+ * Makes the list that FECS executes, in @p->out. A register that is not in the list keeps the value
+ * of the golden image. The list always has the addresses of the page pool and the bundle buffer,
+ * because the golden image has other virtual addresses for them: in its own space, a guest can map
+ * its own memory there.
  */
 static void make_patches(struct kvgpu_vgpu *v, const struct kvgpu_grctx *gr, struct patches *p)
 {
@@ -111,7 +117,8 @@ static void make_patches(struct kvgpu_vgpu *v, const struct kvgpu_grctx *gr, str
 /* ---------------------------------------------------------- make, share and free context images */
 
 /*
- * Fills the image: golden image, header with the list's place, patch list, zeros for the buffers.
+ * Fills the image's memory: golden image, place of the patch list in its header, patch list, and
+ * zeros for the two buffers.
  */
 static int fill_image(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr)
 {
@@ -201,9 +208,9 @@ void vmach_grctx_free_dead(struct kvgpu_vgpu *v)
 
 /*
  * Copies bytes of the golden image from @from, in video memory, to the memory to which the guest's
- * tables lead at @va: at most *@len bytes, and not beyond a page (kvgpu_shadow_as_walk()). Sets
- * *@len to their number. Returns -EFAULT if @va has no translation, or one to the guest's system
- * memory.
+ * page tables lead at @va: at most *@len bytes, and not beyond the end of @va's page. Sets *@len to
+ * the number of bytes. Returns -EFAULT if @va has no translation, or its page is in the guest's
+ * system memory.
  */
 static int put_image_part(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va, hvram_t from, u32 *len)
 {
@@ -241,9 +248,10 @@ static int put_image(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va)
 
 /*
  * The guest's driver has set up its golden context by register writes, which the host did not carry
- * out, and now waits for FECS to save that context at the address in instance block @inst. Writes
- * the host's golden image there, because the driver copies the saved context into every context
- * that it makes, and may read it. The channel's space may have no shadow yet.
+ * out. Now it waits for FECS to save that context at the address that instance block @inst has.
+ * This function writes the host's golden image to that address, because the driver copies the saved
+ * context into every context that it makes, and may read it. It takes the space by
+ * vmach_space_get(), because the space may have no shadow yet.
  */
 void vmach_grctx_save(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst)
 {

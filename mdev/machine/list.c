@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The list of a runlist of the chip: the published lists (machine->list, runlist.c) of all vGPUs
- * that the slicer lets onto the chip, one after the other. gpu->lock protects the lists here, and
- * no vgpu->lock is needed. Therefore recovery can remove channels from them. A list has entries of
- * channels; the entry of a group (TSG), called its header, is followed by the entries of the
- * group's channels.
+ * Writes the chip's list of a runlist. It is made of the lists of all vGPUs that the slicer (the
+ * thread that gives the chip to vGPUs in turns) lets onto the chip, one after the other. A vGPU's
+ * list here is its published list: the guest's entries that may run, with the chip's ids
+ * (machine->list, runlist.c). gpu->lock protects the published lists, and no vgpu->lock is needed.
+ * Therefore recovery (recover.c), which takes no vgpu->lock, can remove channels from them. A list
+ * has entries of channels; the entry of a group (TSG), called its header, is followed by the
+ * entries of the group's channels.
  */
 #include "mdev/machine/internal.h"
 
-/* groups by which a long list's first entry moves on in each turn: first_group() */
+/* in each turn of its vGPU, a long list starts this many groups further on */
 #define GROUPS_PER_SLICE 3
 
 bool vmach_list_shown(const struct kvgpu_machine *m)
@@ -26,11 +28,12 @@ static u32 next_group(const u64 *list, u32 nr, u32 i)
 }
 
 /*
- * Returns the index of the entry at which the vGPU's part of the chip's list starts. The chip
- * starts a submitted list at its first entry. While vGPUs take turns, only a few channels of a long
- * list run in one turn of the vGPU. So the list of a vGPU with more than GROUPS_PER_SLICE groups
- * normally starts in each turn at another group than in the turn before. A channel outside of
- * groups counts as a group here.
+ * Returns the index of the entry of @m's list at which @m's part of the chip's list starts. The
+ * chip starts a submitted list at its first entry. While vGPUs take turns, only a few channels of a
+ * long list run in one turn of the vGPU. So a list of more than GROUPS_PER_SLICE groups starts in
+ * each turn of the vGPU at another group than in the turn before. A shorter list starts at its
+ * first entry, and so does each list while the chip has the lists of all vGPUs together
+ * (slicer->open). A channel outside of groups counts as a group here.
  */
 static u32 first_group(const struct kvgpu_machine *m, u8 runl)
 {
@@ -79,10 +82,10 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
 }
 
 /*
- * For a vGPU that was just suspended, vmach_list_shown() may be false while the chip's list still
- * has the vGPU's entries (slice.merged). This ends when the chip's list is written again, which the
- * slicer's next look does at the latest. Until then a change of the vGPU's list has to be written
- * to the chip too.
+ * After a vGPU was suspended (strike.c), vmach_list_shown() is false for it, but the chip's list
+ * may still have the vGPU's entries (slice.merged) until the chip's list is written again. The
+ * slicer's next turn writes it at the latest. Until then a change of the vGPU's list has to be
+ * written to the chip, too.
  */
 int vmach_runlist_update(struct kvgpu_machine *m, u8 runl)
 {

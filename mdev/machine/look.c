@@ -1,60 +1,71 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A *look* of the slicer: finds out which vGPUs have work to do, and which vGPUs the chip has
- * worked for since the last look. Doorbells normally do not trap, so that the slicer has to look.
+ * The slicer is the thread that gives the chip to vGPUs in turns (slice.c). In a *look* it finds
+ * out which vGPUs have work to do, and for which vGPUs the chip has worked since the last look. The
+ * slicer has to look, because doorbells do not trap while the VMM has them mapped into the guest.
  *
- * *Work.* A channel has a ring of entries: GP_GET is the index of the entry that the chip fetches
- * next, GP_PUT the index behind the guest's last entry. A PBDMA is a unit of the chip that fetches
- * them. GR is the graphics engine. A channel has work if its GP_GET and GP_PUT differ, or if the
- * chip tells so (channel table: pending, or on a PBDMA). The guest can write these two words, which
- * are in the channel's USERD area, but not the channel table. Without the table, the words are
- * believed only if they tell of work, for which the guest itself pays. Equal words mean "no work"
- * only after the channel table has agreed for this GP_PUT. And if several vGPUs have lists on the
- * open chip, and not all of them seem to have work, a PBDMA, the next each time, is asked which
- * channel it has. Equal words can also be wrong: a ring of two entries that is filled twice between
+ * *Work.* A channel has a ring of entries, which a PBDMA (a unit of the chip) fetches. Two words in
+ * the channel's USERD area describe the ring: GP_GET is the index of the entry that is fetched
+ * next, GP_PUT the index behind the guest's last entry. The guest can write both words. It can't
+ * write the chip's channel table, which tells whether a channel is pending or on a PBDMA. If the
+ * words differ, the channel has work: if that is a lie, the guest itself pays for it. If the words
+ * are equal, the channel has no work only if the channel table has agreed for this GP_PUT. While
+ * the chip is *open* (it has the lists of all vGPUs together), the look also asks one PBDMA, the
+ * next each time, which channel it has, if several vGPUs have lists and not all of them seem to
+ * have work.
+ *
+ * Equal words can be wrong even without a lie: a ring of two entries that is filled twice between
  * two looks reads as before. So if an engine is seen at work for a vGPU whose words tell of no
  * work, the vGPU counts as having work. Such work is called *unsaid*; unsaid_work() tells for how
  * long it counts.
  *
- * *At work.* A vGPU on the chip that has work was at work if an engine of the runlist was busy or a
- * GP_GET of the vGPU has moved. (engines_busy() and note_work_seen() have other rules for unsaid
- * work.) While several vGPUs on the chip have work, an engine counts only for the vGPU that it
- * names, or for all of them if it names none. If a vGPU has work, but no engine counts for it and
- * no GP_GET has moved, the host takes it that the vGPU waits for a semaphore. (A pushbuffer of NOPs
- * looks the same, and is treated the same.) Waiting is not charged here; sched/choose.c says when a
- * vGPU pays for an idle chip.
+ * *At work.* GR is the graphics engine; all engines here are on GR's runlist. A vGPU that has work
+ * and whose list is on the chip was at work if an engine was busy or a GP_GET of the vGPU has
+ * moved. (For unsaid work engines_busy() and note_work_seen() have other rules.) While several
+ * vGPUs on the chip have work, a busy engine counts only for the vGPU that it names, or for all of
+ * them if it names none. If a vGPU has work, but no engine counts for it and no GP_GET has moved,
+ * the host takes it that the vGPU waits for a semaphore. (A pushbuffer of NOPs looks the same, and
+ * is treated the same.) Waiting is not charged here; sched/choose.c says when a vGPU pays for an
+ * idle chip.
  *
- * *Samples.* A look has one of three reasons: a random time has come (sched/gap.c), the policy
- * wants to know, or the slicer was kicked, which a guest can do by submitting a list. Only a look
- * at a random time is a *sample*, because a guest may know or cause the times of the other looks.
- * The sampler's thread (sample.c) reads the engines' status for the sample at the random time, even
- * if the slicer's look comes late, and goes on with *late samples* until the look comes. A vGPU
- * that the sample saw at work is charged until the next sample, or until it leaves the chip;
- * meanwhile slice.busy is set. The other looks do not change which vGPUs are charged: they charge
- * the time until now, and find out which vGPUs have work.
+ * *Samples.* A look has one of three reasons: a random time has come (sched/gap.c), the policy in
+ * sched/ wants to know, or the slicer was kicked, which a guest can do by submitting a list. Only a
+ * look at a random time is a *sample*, because a guest may know or cause the times of the other
+ * looks. A separate thread, the sampler (sample.c), reads the engines' status at the random time.
+ * If the slicer's look then comes late, the sampler reads the status again at further random times
+ * (*late samples*) until the look comes. A vGPU that a sample saw at work is charged until the next
+ * sample, or until it leaves the chip; meanwhile its slice.busy is set. The other looks do not
+ * change which vGPUs are charged: they charge the time until now, and find out which vGPUs have
+ * work.
  *
  * Not known of the real chip: whether an idle PBDMA continues to name its last channel. If so, an
- * idle channel seems to have work for one more turn, until it is preempted.
+ * idle channel seems to have work for one more turn of its vGPU, until the channel is preempted.
  *
  * This code runs in the slicer's thread with gpu->lock held, a lock under which a thread may sleep.
  * It never takes vgpu->lock, and only reads the card.
  */
 #include "mdev/machine/internal.h"
 
-/* most ns charged at a sample to a vGPU that was not .busy, but whose GP_GET moved before it */
+/*
+ * most ns that a sample charges to a vGPU that was not .busy, but whose GP_GET was seen to move
+ * since the sample before
+ */
 #define BRIEF_NS	250000
-/* most readings of the engines in one look; between two commands an engine is idle for a moment */
+/*
+ * most reads of one engine's status in one look: between two commands an engine is idle for a
+ * moment
+ */
 #define ENGINE_LOOKS	3
-/* most channels of one vGPU whose USERD one look reads; each takes two reads of BAR1 */
+/* most channels of one vGPU whose USERD one look reads; each channel takes two reads of BAR1 */
 #define MAX_LOOKS	16
 /*
- * one look in LOOKS_ALONE asks all engines for unsaid work while only statistics need the answer: a
- * lone vGPU without limit (vmach_vgpu_limited()) seems to have no work
+ * If there is only one vGPU, no limit applies to it (vmach_vgpu_limited()), and it seems to have no
+ * work, one look in LOOKS_ALONE asks all engines for unsaid work. Only statistics need the answer.
  */
 #define LOOKS_ALONE	16
 /*
- * most reads of the channel table for one vGPU in one look; a further channel that would need a
- * read counts as having work
+ * most reads of the channel table for one vGPU in one look; a channel for which a further read
+ * would be needed counts as having work
  */
 #define MAX_ASKS	8
 
@@ -73,8 +84,8 @@ static bool chan_pending(struct kvgpu_gpu *gpu, const struct kvgpu_chan *c)
 
 /*
  * Tells whether channel @c has work, by its GP_GET and GP_PUT and perhaps by the channel table.
- * Sets *@moved if GP_GET has changed since the channel was last looked at. *@asks: number of reads
- * of the channel table that this look may still make; counted down here.
+ * Sets *@moved to true if GP_GET has changed since the last look at this channel. *@asks: number of
+ * reads of the channel table that this look may still make for the vGPU; counted down here.
  */
 static bool chan_work(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool *moved, u32 *asks)
 {
@@ -97,10 +108,10 @@ static bool chan_work(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool *moved, 
 }
 
 /*
- * Tells whether @m has work, by the channels of its list. Looks at MAX_LOOKS channels at most, from
- * the entry on where the last look stopped. A vGPU that had work counts as having work until all
- * entries of its list, one after the other, were seen without work. Sets *@moved as chan_work()
- * does.
+ * Tells whether @m has work, by the channels of its list. Looks at MAX_LOOKS channels at most, and
+ * begins at the entry at which the last look stopped. A vGPU that had work counts as having work
+ * until all entries of its list, one after the other, were seen without work. Sets *@moved as
+ * chan_work() does.
  */
 static bool list_has_work(struct kvgpu_machine *m, bool *moved)
 {
@@ -130,8 +141,8 @@ static bool list_has_work(struct kvgpu_machine *m, bool *moved)
 }
 
 /*
- * Returns the status of engine @e: in a sample the status that the sampler has read, else the
- * present status.
+ * Returns the status of engine @e: if the look is a sample, the status that the sampler has read,
+ * else the present status.
  */
 static u32 engine_status(struct kvgpu_chip *chip, u8 e)
 {
@@ -141,8 +152,8 @@ static u32 engine_status(struct kvgpu_chip *chip, u8 e)
 
 /*
  * Notes that engine @e, with status @st, works. Returns the vGPU for which it works. NULL: the
- * status names no channel, or a channel of no vGPU. If the vGPU was not known to have work, the
- * work is unsaid: adds @e to the bits of @unsaid, and notes that the vGPU has work.
+ * status names no channel, or a channel of no vGPU. If the vGPU was not known to have work, this
+ * work is unsaid: notes that the vGPU has work, and adds @e to the bits of @unsaid.
  */
 static struct kvgpu_machine *note_engine(struct kvgpu_chip *chip, u8 e, u32 st, u32 *unsaid)
 {
@@ -161,11 +172,12 @@ static struct kvgpu_machine *note_engine(struct kvgpu_chip *chip, u8 e, u32 st, 
 }
 
 /*
- * Tells whether an engine works for a vGPU that is known to have work, or works and names no vGPU.
- * Sets .named of the vGPUs that such engines name, and *@unnamed if an engine names none. Does not
- * ask the engines in @unsaid, which unsaid_work() has found at work. Adds engines to @unsaid that
- * do unsaid work. If @all is true, asks all other engines of the runlist, else only until the
- * answer is yes. Reads each engine ENGINE_LOOKS times at most.
+ * Reads the status of the runlist's engines, except of those in @unsaid, which unsaid_work() has
+ * found at work. Returns true if an engine works for a vGPU that was known to have work, or works
+ * and names no vGPU. Sets .named of the vGPUs that were known to have work and for which an engine
+ * works. Sets *@unnamed if an engine works and names no vGPU. If an engine works for a vGPU that
+ * was not known to have work, adds the engine to @unsaid. Reads each engine ENGINE_LOOKS times at
+ * most. With @all, reads all these engines at least once, otherwise only until the result is true.
  */
 static bool engines_busy(struct kvgpu_chip *chip, bool all, u32 *unsaid, bool *unnamed)
 {
@@ -191,8 +203,8 @@ static bool engines_busy(struct kvgpu_chip *chip, bool all, u32 *unsaid, bool *u
 }
 
 /*
- * Returns the vGPU whose channel a PBDMA has. Each call is for the next PBDMA. NULL: that PBDMA has
- * no channel of a vGPU, or is not on GR's runlist.
+ * Returns the vGPU whose channel a PBDMA has. Each call asks the next PBDMA. NULL: that PBDMA has
+ * no channel of a vGPU, or does not serve GR's runlist.
  */
 static struct kvgpu_machine *pbdma_owner(struct kvgpu_chip *chip)
 {
@@ -226,17 +238,21 @@ static struct kvgpu_machine *engine_owner(struct kvgpu_chip *chip, u8 e)
 }
 
 /*
- * Finds unsaid work: returns the engines, a bit for each, that work for vGPUs whose USERD words
- * (GP_GET, GP_PUT) told of no work, and notes that these vGPUs have work. Asks the engines whose
- * numbers slice.works_on keeps; with @ask all engines of the runlist. (One further engine at each
- * look would not be enough: of three engines, work on one would be seen at one look in three, and
- * the guest would pay for a third of its work.)
+ * Finds unsaid work: engines that work for vGPUs whose USERD words (GP_GET, GP_PUT) told of no
+ * work. Returns these engines, a bit for each, and notes that these vGPUs have work. Asks the
+ * engines that vGPUs have in slice.works_on, which is the engine that did their last unsaid work;
+ * with @ask, asks all engines of the runlist. (One further engine at each look would not be enough:
+ * of three engines, work on one would be seen at one look in three, and the guest would pay for a
+ * third of its work.)
  *
- * .works_on is cleared when its engine does not work for the vGPU any more and the vGPU's list is
- * empty, or is on the chip while that engine works for no vGPU. If the list has entries, .works_on
- * stays while the vGPU is off the chip, because the rest of the work is still to be done. It also
- * stays while the engine works for another vGPU: with the lists of several vGPUs the chip itself
- * switches from one vGPU to the other.
+ * A vGPU counts as having work while its .works_on is set. It is cleared when that engine does not
+ * work for the vGPU, and either
+ * - the vGPU's list is empty, or
+ * - the vGPU's list is on the chip, and the engine works for no vGPU.
+ *
+ * So .works_on stays while a vGPU whose list has entries is off the chip, because the rest of its
+ * work is still to be done. It also stays while the engine works for another vGPU: if the chip has
+ * the lists of several vGPUs, the chip itself switches from one vGPU to the other.
  */
 static u32 unsaid_work(struct kvgpu_chip *chip, bool ask)
 {
@@ -269,7 +285,7 @@ static u32 unsaid_work(struct kvgpu_chip *chip, bool ask)
 }
 
 /*
- * True: the policy or a cap may keep @m from a part of the GPU's time. Then the slicer has to know
+ * True: the policy or a cap may keep @m from a part of the GPU's time. The slicer then has to know
  * whether @m has work even while no vGPU seems to have any.
  */
 bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machine *m)
@@ -279,8 +295,8 @@ bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machin
 }
 
 /*
- * Tells whether late sample @p saw @m at work: an engine worked for @m, or an engine worked for no
- * known vGPU and this look found @m .seen.
+ * Tells whether late sample @p saw @m at work: an engine worked for @m, or an engine worked and
+ * named no vGPU, while the first sample found @m at work (.seen).
  */
 static bool late_seen(struct kvgpu_machine *m, const struct machine_sample *p)
 {
@@ -299,12 +315,15 @@ static bool late_seen(struct kvgpu_machine *m, const struct machine_sample *p)
 }
 
 /*
- * Returns for how many ns from the last look to @now @m pays, by the first sample and the @late
- * samples after it. *@busy: whether @m was .busy since the last look; set to whether it is .busy
- * from @now on. If @late is 0, @m pays for all of the time if it was .busy, else for none, and is
- * .busy from now on if it is .seen. If not, the samples' times divide the time. In the first part
- * @m pays if it was .busy, in each other part if the sample at the beginning of that part saw @m at
- * work.
+ * Returns for how many ns of the time from the last look to @now @m pays. Call it in a sample;
+ * @late: number of late samples. *@busy: whether @m was .busy since the last look; set to whether
+ * @m is .busy from @now on.
+ *
+ * If @late is 0, @m pays for all of the time if it was .busy, else for none; from @now on it is
+ * .busy if it is .seen. If @late is not 0, the times of the first sample and of the late samples
+ * divide the time into parts. @m pays for the first part if it was .busy, and for each other part
+ * if the sample at the beginning of that part saw @m at work. From @now on it is .busy if the last
+ * late sample saw it at work.
  */
 static u64 sampled_time(struct kvgpu_machine *m, u32 late, u64 now, bool *busy)
 {
@@ -326,11 +345,10 @@ static u64 sampled_time(struct kvgpu_machine *m, u32 late, u64 now, bool *busy)
 }
 
 /*
- * Charges @m for the time since the last look, and, if this look is a @sample, notes whether @m is
- * .busy from now on. A vGPU that a sample saw at work is charged until the next sample, or until it
- * leaves the chip. The charge is right on the average. This holds also if the guest knows the times
- * of past looks, because it does not know the time of the next sample. @late: see sampled_time().
- * slicer->books is held for writing.
+ * Charges @m for the time since the last look. If this look is a @sample, also notes whether @m is
+ * .busy (charged) from now on. @late: number of late samples. The charge is right on the average,
+ * even if the guest knows the times of past looks, because it does not know the time of the next
+ * sample. slicer->books is held for writing.
  */
 static void look_charge(struct kvgpu_machine *m, bool sample, u32 late, u64 now)
 {
@@ -355,9 +373,9 @@ static void look_charge(struct kvgpu_machine *m, bool sample, u32 late, u64 now)
 }
 
 /*
- * Notes in .seen whether @m was seen at work. @engine: an engine was seen to work that may work for
- * @m; it counts only if the list of @m is on the chip. If .works_on is set, @m was seen at work
- * only if that engine works for @m now, on the chip or off it.
+ * Notes in .seen whether @m was seen at work. @engine: a busy engine was seen that may work for @m.
+ * It counts only if the list of @m is on the chip. But if .works_on is set (unsaid work), @m was
+ * seen at work only if that engine works for @m now, whether or not the list of @m is on the chip.
  */
 static void note_work_seen(struct kvgpu_machine *m, bool engine)
 {
@@ -374,8 +392,9 @@ static void note_work_seen(struct kvgpu_machine *m, bool engine)
 /*
  * Tells whether a look asks all engines for unsaid work. @idle: a vGPU with a list seems to have no
  * work, or no vGPU seems to have any. @shared: a vGPU is limited (vmach_vgpu_limited()), or there
- * are several vGPUs. A sample always asks: a loaded channel runs on after its vGPU took it off its
- * list, beside a vGPU whose GP_GET moves; and the sampler has read the engines' status already.
+ * are several vGPUs. A sample always asks: the sampler has read all engines already. And only so it
+ * finds the work of a channel that was loaded when its vGPU took it off the list, and that runs on
+ * while the GP_GET of another vGPU moves.
  */
 static bool asks_all(struct machine_slicer *s, bool sample, bool idle, bool shared)
 {
@@ -425,9 +444,9 @@ bool vmach_slicer_look(struct kvgpu_chip *chip, u64 now)
 	write_seqlock(&s->books);
 	list_for_each_entry(m, &chip->live, node) {
 		/*
-		 * If several vGPUs on the chip have work, an engine at work counts only for the
-		 * vGPU that it names, so that a vGPU that waits for a semaphore does not pay for
-		 * that engine. An engine that names no vGPU counts for each of them.
+		 * If several vGPUs on the chip have work, a busy engine counts only for the vGPU
+		 * that it names, so that a vGPU that waits for a semaphore does not pay for the
+		 * work of another. A busy engine that names no vGPU counts for each of them.
 		 */
 		note_work_seen(m, engine && (working < 2 || m->slice.named || unnamed));
 		look_charge(m, sample, late, now);
