@@ -71,7 +71,8 @@ int kvgpu_shadow_inst_decode(const u32 *block, struct kvgpu_inst_guest *out, con
 
 /*
  * Words of an instance block that tell how far the channel is in its ring and pushbuffer, or hold
- * the values of its reference and semaphore methods. .mask: the bits that
+ * the values of its reference method and of its semaphore methods A to C. (Method D begins a
+ * semaphore operation: an acquire that has not succeeded yet is not copied.) .mask: the bits that
  * kvgpu_shadow_inst_build() copies from the guest's block.
  */
 static const struct {
@@ -141,8 +142,9 @@ void kvgpu_shadow_inst_build(const u32 *guest_block, const struct kvgpu_inst_gue
 	put_addr(out, GMMU_INST_PDB_LO, h->pd, FIELD_PREP(GMMU_INST_PDB_LO_TARGET, KVGPU_VRAM));
 	put_addr(out, GMMU_INST_LIMIT_LO, g->limit, 0);
 	/*
-	 * FECS switches graphics contexts. nouveau's firmware for it always takes the address as
-	 * virtual; other firmware does so only if RAMIN_CTX_VIRTUAL is set.
+	 * The address goes to FECS, the microcontroller that switches graphics contexts. nouveau's
+	 * firmware for FECS always takes the address as virtual. Other firmware does so only if
+	 * RAMIN_CTX_VIRTUAL is set, so it is always set here.
 	 */
 	if (g->gr_ctx)
 		put_addr(out, RAMIN_GR_CTX, g->gr_ctx, RAMIN_CTX_VIRTUAL);

@@ -14,7 +14,11 @@
  * points to that page is on the list of the pin. The links of this list are *handles*. A handle is
  * the number of an extent (.holder) and the number of a page in the extent. So an IOVA leads by its
  * pin to the entries, without a search of the tables. Big host entries never point to system
- * memory.
+ * memory, so they have no links.
+ *
+ * The host can *substitute* pages of a guest's space: it puts pages of its own there, in place of
+ * what the guest's tables map (subst.c). A page of a guest's table is *dirty* if ops->take_dirty()
+ * tells that it may have been written.
  */
 #ifndef KVGPU_GTT_SHADOW_INTERNAL_H
 #define KVGPU_GTT_SHADOW_INTERNAL_H
@@ -51,7 +55,10 @@
  * call of kvgpu_shadow_as_sync(), ..._win_sync(), ..._as_subst() or ..._as_unsubst().
  */
 #define PIN_FAILURES_MAX	4096
-/* note_write() adds an entry to a run if it is at most this many entries behind the run's end */
+/*
+ * Changed entries of one table are written together, as a run. note_write() extends the run to an
+ * entry that is at most this many entries behind the run's end.
+ */
 #define WRITE_GAP		8
 
 /* The constants PAGE_BYTES to HALVES_64K agree with the chip's tables if big pages have 128 KiB. */
@@ -90,12 +97,12 @@ struct kvgpu_pin {
 	u32 pfn;			/* IOVA >> 12; guest entries have 28 bits for it */
 	u32 refs;			/* number of entries that point to the page */
 	u32 entries;			/* handle of the first entry; NOTHING: none */
-	/* index of the next pin in the same bucket, or in the free list */
-	u32 hash_next;
-	u32 drop_next;
+	u32 hash_next;			/* index of the next pin in the bucket or the free list */
+	u32 drop_next;			/* index of the next pin on the drop list */
 	/*
-	 * .used: the pin describes a page. .dropped: it is on the drop list, which
-	 * kvgpu_shadow_reap() empties.
+	 * .used: the pin describes a page. .dropped: the pin is on the drop list, because at some
+	 * time since the last kvgpu_shadow_reap() no entry pointed to its page. That function
+	 * empties the list, and unpins the pages to which still no entry points.
 	 */
 	u16 used, dropped;
 };
@@ -103,7 +110,10 @@ struct kvgpu_pin {
 struct kvgpu_half {
 	struct kvgpu_gaddr big, small;	/* addresses of the guest's tables */
 	u32 nr_big, nr_small;		/* numbers of entries of these tables; 0: no table */
-	/* a bit for each page of the small table that must be read even if it is not dirty */
+	/*
+	 * a bit for each page of the small table that the next sync must read even if it is not
+	 * dirty, because that page was never read or could not be read
+	 */
 	u64 stale_small;
 	/*
 	 * A bit for each chunk that the next sync has to compute again: an entry of the chunk was
@@ -152,7 +162,8 @@ struct kvgpu_ext {
 /* Descriptor of a table of a slot. It is an element of pool->tbl. */
 struct kvgpu_tbl {
 	struct kvgpu_table t;
-	struct list_head node;		/* in the pool's free_tbls or dead_tbls if no slot has it */
+	/* in the pool's .free_tbls or .dead_tbls, if the table does not belong to a slot */
+	struct list_head node;
 };
 
 struct kvgpu_slot {
@@ -165,16 +176,16 @@ struct kvgpu_slot {
 };
 
 struct kvgpu_as {
-	struct list_head node;
+	struct list_head node;		/* in s->spaces */
 	struct list_head slots;
 	struct kvgpu_shadow *s;
-	struct kvgpu_gaddr pd;
-	struct kvgpu_table dir;
+	struct kvgpu_gaddr pd;		/* address of the guest's page directory */
+	struct kvgpu_table dir;		/* the host's page directory */
 	/* a bit for each page of the guest's directory that must be read even if it is not dirty */
 	u32 stale;
 	/* host entries have changed since the caller was last told to invalidate the TLB */
 	bool changed;
-	bool starved;			/* slot_update() could not make a slot or a table */
+	bool starved;			/* a slot or a table that is needed could not be made */
 	/* directory index at which the next sync begins to look for slots without a table */
 	u32 starved_at;
 	struct kvgpu_slot *slot[DIR_SLOTS];
@@ -183,10 +194,17 @@ struct kvgpu_as {
 
 struct kvgpu_win {
 	struct kvgpu_ext ext;
-	struct kvgpu_gaddr pd;
+	struct kvgpu_gaddr pd;		/* address of the guest's page directory */
+	/*
+	 * the caller's array with the entries of the host's BAR; NULL: the next sync clears the
+	 * window
+	 */
 	u64 *pte;
-	u64 scrap;
-	/* range of the entries changed since the caller last got this range */
+	u64 scrap;			/* entry for pages without a translation */
+	/*
+	 * first and last of the entries changed since the caller last got this range; .first >
+	 * .last: none
+	 */
 	u32 first, last;
 	bool stale;			/* the directory must be read even if it is not dirty */
 	struct kvgpu_half *half;
@@ -194,8 +212,8 @@ struct kvgpu_win {
 };
 
 /*
- * A small host entry to compute and write. .guest: the small guest entry that it is made from, or 0
- * for no translation.
+ * A small host entry to compute and write. .guest: the small guest entry from which the host entry
+ * is made, or 0 for no translation. (For a page of a big guest page: vgtt_pte_piece_get().)
  */
 struct kvgpu_item {
 	u32 page;
@@ -217,12 +235,13 @@ struct kvgpu_pool {
 	struct kvgpu_slot *slot;
 	struct kvgpu_tbl *tbl;
 	u32 nr_slots;
+	/* .dead_tbls: tables in no directory any more, which kvgpu_shadow_reap() frees */
 	struct list_head free_slots, free_tbls, dead_tbls;
 	struct kvgpu_ext *win[WINDOWS_MAX];
 
 	/*
-	 * A run of entries of one table that will be written together. .run is NULL: no entry
-	 * waits.
+	 * The run: entries .run_first to .run_last of a table of extent .run (.run_big: of its big
+	 * table), which will be written together. .run is NULL: no entry waits to be written.
 	 */
 	struct kvgpu_ext *run;
 	bool run_big;
@@ -249,9 +268,9 @@ struct kvgpu_pde {
 
 /* ------------------------------------------------------- pte.c: check and translate one entry */
 /*
- * Removes the bits that restrict accesses from an entry of a window. An access that these bits
- * forbid would be a fault of the card's BAR, which a guest could cause at will. The host would have
- * to handle each (S5 of docs/invariants.md).
+ * Returns the entry @pte of a window without the bits that restrict accesses. An access that these
+ * bits forbid would be a fault of the card's BAR. A guest could cause such faults at will, and the
+ * host would have to handle each (S5 of docs/invariants.md).
  */
 u64 vgtt_pte_rights_drop(u64 pte);
 bool vgtt_pte_big_usable(const struct kvgpu_shadow_cfg *cfg, u64 big);

@@ -8,12 +8,13 @@
  * only value of the guest in it is the address of the attribute buffer. The host computes all
  * values that depend on which units the chip has.
  *
- * The bundle buffer and the page pool are the host's. Drivers map both PRIV, for privileged
- * accesses only (nouveau gr/ctxgf100.c, nvgpu gr_gk20a.c), so that units of GR, the graphics
- * engine, reach PRIV pages through them. At an address of the guest's choice the units could write
- * a context image, or read bundles that the guest has made. Drivers do not map the attribute buffer
- * PRIV: if the guest names the address of an image as that of the attribute buffer, the units'
- * accesses to it are faults.
+ * The host owns the bundle buffer and the page pool, and chooses their addresses. Drivers map these
+ * two PRIV, for privileged accesses only (nouveau gr/ctxgf100.c, nvgpu gr_gk20a.c). So the units of
+ * GR, the graphics engine, access them with privilege, and these accesses also work on other PRIV
+ * pages, as those of a context image. At an address of the guest's choice the units could write an
+ * image, or read bundles that the guest has made. Drivers do not map the attribute buffer PRIV: if
+ * the guest names the address of an image as that of the attribute buffer, the units' accesses to
+ * it are faults.
  */
 #include <linux/bitfield.h>
 #include <linux/kernel.h>

@@ -67,7 +67,7 @@ static u32 *bucket_of(const struct kvgpu_shadow *s, u32 pfn)
 	return &s->pool->bucket[h >> (64 - s->pool->bucket_bits)];
 }
 
-/* Returns the pin's index, or NOTHING. */
+/* Returns the index of the pin of the page @pfn (IOVA >> 12), or NOTHING. */
 u32 vgtt_pin_find(struct kvgpu_shadow *s, u32 pfn)
 {
 	struct kvgpu_pin *pin = s->pool->pin;
@@ -121,9 +121,8 @@ static void pin_add(struct kvgpu_shadow *s, u32 pfn, u64 dma)
  * Pins the pages iova[0..nr). ops->pin() pins all pages of a call or none. So after a failure the
  * next call has half as many pages, down to a single page that can't be pinned and is skipped.
  * After a success the next call has twice as many at most. The function stops when no pin is free,
- * or when the current operation (a sync of a space or a window, or a call that begins or ends a
- * substitution) has had PIN_FAILURES_MAX failures. Callers see a failure by vgtt_pin_find(), which
- * does not find a page that could not be pinned.
+ * or when the current call of a function of shadow.h has had PIN_FAILURES_MAX failures. Callers see
+ * a failure by vgtt_pin_find(), which does not find a page that could not be pinned.
  */
 static void pin_batch(struct kvgpu_shadow *s, u32 nr)
 {

@@ -3,14 +3,14 @@
  * Makes a page table entry for the hardware from an entry of the guest. The address in the entry
  * becomes a host address inside the partition, or the address of a pinned page (S1 of
  * docs/invariants.md). A compressed storage kind becomes a plain kind, because compression tags
- * index a memory that all vGPUs of the chip share. Entries for peers are refused, and reserved bits
- * are dropped.
+ * index a memory that all vGPUs of the chip share. Entries for peers (memory of other cards) are
+ * refused, and reserved bits are dropped.
  *
- * Entries for system memory are always VOL, so that L2 never holds a line of system memory that a
- * cache operation of another vGPU could throw away. They are always coherent, too. A read without a
- * snoop passes by the CPU's caches. When the host has cleared a page for a VMM, the zeros may still
- * be only in these caches, and such a read would find what the page's last owner left in memory
- * (S4).
+ * Entries for system memory are always VOL (volatile), so that L2 never holds a line of system
+ * memory that a cache operation of another vGPU could throw away. These entries are always
+ * coherent, too, because a read without a snoop passes by the CPU's caches. When the host has
+ * cleared a page for a VMM, the zeros may still be only in these caches. A read without a snoop
+ * would then find what the page's last owner left in memory (S4).
  */
 #include <linux/bitfield.h>
 #include <linux/kernel.h>

@@ -53,9 +53,9 @@ static int host_id(const struct list *l, bool tsg, u32 word)
 
 /*
  * Adds a channel to the chip's list, unless the guest's list had an entry of it before. Only the
- * first entry of a channel counts, even if that entry is left out, with its group or for want of
- * room. The host has noted the group of the first entry as the channel's group, and the chip must
- * not see the channel in another group.
+ * first entry of a channel counts, even if that entry is left out because its group is, or because
+ * there is no room. The reason: the host has noted the group of the first entry as the channel's
+ * group, and the chip must not see the channel in another group.
  */
 static void add_channel(struct list *l, u32 word)
 {

@@ -5,17 +5,19 @@
  *
  * One struct kvgpu_as is the shadow of one guest page directory. The guest's channels use only
  * tables that gtt-shadow wrote. Each valid page entry in them points into the vGPU's partition, to
- * a pinned page of the guest, or to a page that the host substituted (of a graphics context). That
- * is S1 of docs/invariants.md. kvgpu_shadow_as_sync() brings the shadow up to date. The caller
- * calls it when the guest's changes must take effect: at a TLB invalidate, bind or enable of a
- * channel, submit or unblock of a runlist, bind of a BAR, and save of a golden context. If the
- * caller knows which pages of the guest's tables have changed, a sync normally reads only these
- * pages.
+ * a pinned page of the guest, or to a page that the host has put into the space in place of the
+ * guest's translation (kvgpu_shadow_as_subst() *substitutes* pages of graphics contexts). That is
+ * S1 of docs/invariants.md. kvgpu_shadow_as_sync() brings the shadow up to date. The caller calls
+ * it when the guest's changes must take effect: at a TLB invalidate, bind or enable of a channel,
+ * submit or unblock of a runlist, bind of a BAR, and save of a golden context. A sync reads only
+ * those pages of the guest's tables that may have been written (ops->take_dirty()), that were never
+ * read, or that could not be read.
  *
  * A page of guest memory is pinned before an entry that points to it is written. The page is
  * unpinned only when no entry points to it any more and, after that, the TLB was invalidated or the
- * card was cut off from system memory (S2). Until then the page's pin is on a list, and so is each
- * table that the host's directory does not name any more. kvgpu_shadow_reap() empties these lists.
+ * card was cut off from system memory (S2). Pins without an entry wait for that on a list, and so
+ * do tables that the host's directory does not name any more. kvgpu_shadow_reap() empties these
+ * lists.
  *
  * gtt-shadow takes no lock: the caller serialises all calls for one vGPU. The functions of struct
  * kvgpu_shadow_ops may sleep.
@@ -122,8 +124,8 @@ struct kvgpu_shadow_stats {
 	 *
 	 * A big page of system memory counts by its small pages: each page that was not pinned
 	 * counts, and none if the kind is bad. Other refused big pages count only if they have 128
-	 * KiB, are in a space of channels and not in a BAR window, and have no valid small entry
-	 * beside them.
+	 * KiB, are in a space of channels and not in a BAR window, have no valid small entry beside
+	 * them, and have no substituted page in them.
 	 */
 	u64 rejected;
 };
@@ -169,10 +171,10 @@ size_t kvgpu_shadow_as_size(const struct kvgpu_shadow *s);
 int kvgpu_shadow_as_create(struct kvgpu_shadow *s, struct kvgpu_gaddr pd, void *mem,
 			   struct kvgpu_as **as);
 /*
- * Frees the shadow's directory at once. The next kvgpu_shadow_reap() frees its other tables, and
- * unpins the pages that only its entries used. The GPU must no longer use the space, and the TLB
- * must have been invalidated for it. Returns the memory of the space (@mem of
- * kvgpu_shadow_as_create()), which the caller frees.
+ * Ends a shadow. Call it only when the GPU does not use the space any more and the TLB was
+ * invalidated for it, because the shadow's directory is freed at once. The next kvgpu_shadow_reap()
+ * frees the shadow's other tables, and unpins the pages that only its entries used. Returns the
+ * memory of the space (@mem of kvgpu_shadow_as_create()), which the caller frees.
  */
 void *kvgpu_shadow_as_destroy(struct kvgpu_as *as);
 
@@ -186,8 +188,8 @@ u64 kvgpu_shadow_as_pd_get(const struct kvgpu_as *as);
  *   kvgpu_shadow_as_pd_get(), because this call or an earlier call changed entries of the space
  *
  * Also tries again to install entries for which a page was not pinned or a table was not made, and
- * entries that kvgpu_shadow_unmap() or kvgpu_shadow_unmap_all() removed. A call may leave some
- * of these entries for the next call.
+ * entries that kvgpu_shadow_unmap() or kvgpu_shadow_unmap_all() removed. A call stops trying
+ * after a number of failures, and leaves the rest of these entries for the next call.
  *
  * Return: 0, or -ENOMEM if tables could not be made: addresses that need them have no translation.
  */
@@ -245,8 +247,8 @@ void kvgpu_shadow_unmap(struct kvgpu_shadow *s, iova_t iova, u64 len, bool *chan
 void kvgpu_shadow_unmap_all(struct kvgpu_shadow *s, bool *changed);
 /*
  * Unpins the pages to which no entry points any more, and frees the tables that no directory names
- * any more. Before, the caller has invalidated the TLB for all changes that earlier calls reported,
- * or has cut the card off from system memory.
+ * any more. Call it only after the TLB was invalidated for all changes that earlier calls reported,
+ * or after the card was cut off from system memory.
  */
 void kvgpu_shadow_reap(struct kvgpu_shadow *s);
 
@@ -288,8 +290,9 @@ int kvgpu_shadow_win_set_linear(struct kvgpu_shadow *s, struct kvgpu_win *win, u
  */
 bool kvgpu_shadow_win_take(struct kvgpu_win *win, u32 *first, u32 *last);
 /*
- * Sets the entries of the window, if it has any, to scrap. The caller writes the entries out and
- * invalidates the BAR's TLB before it calls kvgpu_shadow_reap(), and before it frees @win.
+ * Ends a window: sets the entries in the caller's array (@pte), if there is one, to @scrap, and
+ * clears *@win. The caller writes the entries out and invalidates the BAR's TLB before it calls
+ * kvgpu_shadow_reap().
  */
 void kvgpu_shadow_win_fini(struct kvgpu_shadow *s, struct kvgpu_win *win);
 
@@ -314,9 +317,8 @@ u64 vgtt_pte_transform(const struct kvgpu_shadow_cfg *cfg, u64 guest, bool big, 
 /* Values of the host for a shadow instance block. */
 struct kvgpu_inst_host {
 	hchid_t chid;
-	/* addresses in the card's video memory: the channel's USERD; kvgpu_shadow_as_pd_get() */
-	u64 userd;
-	u64 pd;
+	u64 userd;	/* address of the channel's USERD in the card's video memory */
+	u64 pd;		/* the shadow's page directory: kvgpu_shadow_as_pd_get() */
 };
 struct kvgpu_inst_guest {	/* fields of a guest's instance block, decoded */
 	struct kvgpu_gaddr pd;		/* page directory */
@@ -385,8 +387,8 @@ struct kvgpu_patch_host {
  * @guest: pairs of the guest
  * @nr: number of pairs in @guest
  * @out: pairs for FECS: those of the host that place its buffers, then those of @guest that may be
- *   in such a list. Only the address of the attribute buffer keeps the guest's value. The guest's
- *   own pairs for the host's buffers are not among them.
+ *   in such a list. Only the address of the attribute buffer keeps the guest's value. Pairs of
+ *   @guest that would place the host's buffers are ignored.
  * @max: most pairs in @out, KVGPU_PATCH_OWN at least
  * @rejected: number of pairs of @guest that were left out because they may not be in a list, or
  *   because @out was full

@@ -53,8 +53,8 @@ void kvgpu_shadow_init(struct kvgpu_shadow *s, const struct kvgpu_shadow_cfg *cf
 /* ----------------------------------------------------------------- make the tables of a slot */
 
 /*
- * Memory (.aux) of a small table: copies of the guest's small entries, the links, the bits of
- * substituted pages, and copies of the guest's big entries of 64 KiB pages.
+ * Memory (.aux) of a small table: copies of the guest's small entries, the links, a bit for each
+ * page that the host substitutes (subst.c), and copies of the guest's big entries of 64 KiB pages.
  */
 struct small_aux {
 	u64 guest[SLOT_PAGES];
@@ -231,9 +231,9 @@ static void slot_free(struct kvgpu_slot *slot)
 
 /*
  * Drops the tables of a slot and frees the slot. Call it if the guest's directory names no tables
- * for the slot any more, and no page of the slot is substituted. The host's directory entry becomes
- * 0. The entries in the tables stay as they are, because the chip can't reach them any more once
- * the TLB is invalidated.
+ * for the slot any more, and the host has put no page of its own into the slot
+ * (kvgpu_shadow_as_subst()). The host's directory entry becomes 0. The entries in the tables stay
+ * as they are, because the chip can't reach them any more once the TLB is invalidated.
  */
 void vgtt_slot_drop(struct kvgpu_slot *slot)
 {
@@ -247,8 +247,8 @@ void vgtt_slot_drop(struct kvgpu_slot *slot)
  * Drops the tables of the slot that are not needed any more. The big table is dropped if the
  * guest's directory names no big table for the slot. The small table is dropped if the guest's
  * directory names no table that needs it (a table of small pages, or one of big pages of 64 KiB),
- * no small host entry has a translation, and the host substitutes no page. A slot that has no table
- * left is freed.
+ * no small host entry has a translation, and the host has put no page of its own into the slot. A
+ * slot that has no table left is freed.
  */
 void vgtt_slot_trim(struct kvgpu_slot *slot)
 {
@@ -308,7 +308,11 @@ void *kvgpu_shadow_as_destroy(struct kvgpu_as *as)
 	struct kvgpu_shadow *s = as->s;
 	struct kvgpu_slot *slot, *n;
 
-	/* the GPU uses the space no longer; kvgpu_shadow_reap() frees the tables of its slots */
+	/*
+	 * The caller has made sure that the GPU does not use the space any more, and has
+	 * invalidated the TLB for it (shadow.h). So entries need not be removed, and the directory
+	 * is freed at once. The slots' tables go to a list: kvgpu_shadow_reap() frees them.
+	 */
 	list_for_each_entry_safe(slot, n, &as->slots, node) {
 		drop_small_table(slot);
 		drop_big_table(slot);

@@ -15,7 +15,7 @@
 
 #include "internal.h"
 
-/* The part of a range of pages that is inside one slot. */
+/* The part of a range of pages that is inside one slot (128 MiB: internal.h). */
 struct part {
 	struct kvgpu_as *as;
 	/* .first: first page of the part, counted from the slot's first page */

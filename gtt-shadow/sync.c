@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A sync: makes the host's tables from the guest's tables. Each half of an extent takes two steps
- * (internal.h defines extent, half, group and chunk). First, the guest's tables that may have
- * changed are compared with the copy of their last contents. The result is the set of *marked*
- * pages: the small pages whose host entries have to be computed again. Then, chunk by chunk, the
- * host entries of the marked pages are computed, the guest memory to which these entries point is
- * pinned, and the entries that differ from the present entries are written.
+ * (internal.h defines extent, half, group, chunk, dirty, substitute). First, the guest's tables
+ * that may have changed are compared with the copy of their last contents. The result is the set of
+ * *marked* pages: the small pages whose host entries have to be computed again. Then, chunk by
+ * chunk, the host entries of the marked pages are computed, the guest memory to which these entries
+ * point is pinned, and the entries that differ from the present entries are written.
  *
  * The host has a valid big entry only where the guest's big page can be installed whole: in video
  * memory, 128 KiB, without a valid small entry beside it, and without a substituted page in it.
- * Otherwise a big page that may be installed becomes small entries; its pages that also have a
- * valid small entry of the guest have no translation (walk.c). A group never has a valid big and a
- * valid small entry at the same time, at any moment of the writes: big entries are removed first
- * and written last.
+ * Any other big page that vgtt_pte_big_usable() allows becomes small entries; its pages that also
+ * have a valid small entry of the guest have no translation (walk.c). A group never has a valid big
+ * and a valid small entry at the same time, not even between two writes: big entries are removed
+ * first and written last.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -131,8 +131,9 @@ static bool install_item(struct kvgpu_ext *e, const struct kvgpu_item *it)
 }
 
 /*
- * Installs the collected items. Returns false if the next sync has to try some of them again, for
- * want of pins or of a small table. If the table is missing, sets *@err to -ENOMEM.
+ * Installs the collected items. Returns false if the next sync has to try at least one of them
+ * again, because its page could not be pinned or the small table could not be made. In the latter
+ * case also sets *@err to -ENOMEM.
  */
 static bool install_items(struct kvgpu_ext *e, int *err)
 {
@@ -274,8 +275,8 @@ static bool compare_page(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u32 
 
 /*
  * Tells whether any page of the table has to be read. @stale: a bit for each page that has to be
- * read even if it is not dirty. take_dirty() is called even if @stale is not 0. Otherwise the next
- * sync would still be told of the earlier writes, and would read the pages again.
+ * read even if it is not dirty. ops->take_dirty() is called even if @stale is not 0. Otherwise the
+ * next sync would still be told of writes before this sync, and would read the pages again.
  */
 static bool table_due(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u64 stale, u32 shift)
 {
@@ -418,7 +419,7 @@ static void as_sync_dir(struct kvgpu_as *as, int *err)
 {
 	struct kvgpu_shadow *s = as->s;
 	u32 nr = DIR_SLOTS * dir_ratio(&s->cfg), pages = nr / PAGE_ENTRIES, page, i, index;
-	/* called even if .stale is set: see table_due() */
+	/* called even if .stale is set: else the next sync would be told of the same writes */
 	bool due = s->ops->take_dirty(s->ctx, as->pd, (u64)nr * 8);
 	struct kvgpu_gaddr at;
 	u64 *copy;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads a guest's tables. A directory entry can name both a table of big pages and a table of small
- * pages for the same range of addresses. The big entry counts if it is valid or has PRIV; a big
- * entry with PRIV alone means no translation. Otherwise the small entry counts. If the big and the
- * small entry of a page are both valid the chip faults, so that such a page has no translation
- * here. Sources: include/gk110/mmu.h, nvkm vmmgk104.c for PRIV in an invalid big entry.
+ * Reads a guest's tables. A directory entry can name two page tables for the same range of
+ * addresses: one of big pages and one of small pages. The translation of a small page is then:
+ * - if only the big table's entry is valid: that of the big entry;
+ * - if both entries are valid: none, because the chip faults;
+ * - if the big entry is not valid, but has PRIV: none;
+ * - else: that of the small table's entry, or none if that entry is not valid.
+ * Sources: include/gk110/mmu.h, nvkm vmmgk104.c for PRIV in an invalid big entry.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -126,8 +128,8 @@ int kvgpu_shadow_as_walk(struct kvgpu_as *as, u64 va, struct kvgpu_gaddr *out, u
 		out->addr = FIELD_GET(GMMU_ADDR_VID, out->addr);
 	out->addr = (out->addr << GMMU_ADDR_SHIFT) + off;
 	/*
-	 * with a small table, a valid small entry in the range of a big page would end the
-	 * contiguous stretch: promise one small page only
+	 * if the slot has a small table, a valid small entry in the range of a big page would end
+	 * the contiguous stretch: promise one small page only
 	 */
 	end = slot->ext.gsmall ? page + 1 : page_end(&slot->ext, page);
 	*contiguous = (u32)(end - page) * PAGE_BYTES - off;

@@ -2,8 +2,8 @@
 /*
  * BAR windows. A window is an extent (internal.h) without tables of its own. Instead, the caller
  * has an array (@pte) with the small entries of the host's BAR, one for each 4 KiB page of the
- * vGPU's part of the BAR. Where the guest maps nothing, the entry is @scrap, which points to the
- * vGPU's scrap page.
+ * vGPU's part of the BAR. Where the guest maps nothing, the entry is @scrap. It points to the
+ * vGPU's scrap page, a page of the host's video memory that serves only for this.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -125,7 +125,7 @@ static void win_sync_dir(struct kvgpu_win *win)
 {
 	struct kvgpu_ext *e = &win->ext;
 	struct kvgpu_shadow *s = e->s;
-	/* called even if .stale is set: see table_due() in sync.c */
+	/* called even if .stale is set: else the next sync would be told of the same writes */
 	bool due = s->ops->take_dirty(s->ctx, win->pd, e->nr_halves * sizeof(u64));
 	struct kvgpu_pde d;
 	u32 i;
@@ -143,7 +143,10 @@ static void win_sync_dir(struct kvgpu_win *win)
 	}
 }
 
-/* Clears the bits in .retry for chunks (of 512 pages) that the window does not have. */
+/*
+ * Clears the bits in .retry for chunks (of 512 pages) that the window does not have:
+ * win_set_limit() sets all bits.
+ */
 static void cut_retry(struct kvgpu_ext *e)
 {
 	u32 last = e->nr_halves - 1;

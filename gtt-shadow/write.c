@@ -2,7 +2,7 @@
 /*
  * Sets host entries and writes them to the GPU's tables. Entries of one table that are near each
  * other are written together, as a run. A window has no table of its own: only the range of its
- * changed entries is noted. kvgpu_shadow_win_take() says how the caller gets that range.
+ * changed entries is noted, which the caller takes (kvgpu_shadow_win_take()) and writes out.
  */
 #include <linux/minmax.h>
 
