@@ -3,14 +3,16 @@
  * The machine behind a vGPU's registers: its life, and the entry for register accesses. In the life
  * of a vGPU:
  *
- * create: the vGPU's video memory (its partition) is filled with zeros (scrubbed), its windows in
- *   BAR1 and BAR3 show only the scrap page, which is a page of the host's pool.
- * open: registers and windows are as after power-on.
- * close: no channel of the vGPU is left on the chip, or the card was cut off. No page of the guest
- *   is pinned. The chip can delay this for a bounded time only: a channel that does not leave by
- *   itself costs PREEMPT_EVICT_MS and resets of engines, and PREEMPT_LAST_MS before the card is cut
- *   off.
- * remove: the memory is scrubbed again, unless the card has failed.
+ * create: the vGPU's video memory (its partition) is filled with zeros (scrubbed). Its windows (its
+ *   slices of the card's BAR1 and BAR3) show only the scrap page, a page of the host's video
+ *   memory.
+ * open: if the vGPU was open before, its partition is scrubbed. Registers and windows are as after
+ *   power-on.
+ * close: no channel of the vGPU is left on the chip, or the card was cut off (it can't reach system
+ *   memory any more). No page of the guest is pinned. The chip can delay the close for a bounded
+ *   time only: a channel that a preempt of PREEMPT_EVICT_MS does not take off the chip costs resets
+ *   of engines and a last preempt of PREEMPT_LAST_MS; then the card is cut off.
+ * remove: the partition is scrubbed, unless the card has failed.
  *
  * machine.h says for each function which locks are held.
  */
@@ -44,7 +46,10 @@ static u64 reg_time_get(struct kvgpu_vgpu *v, u32 reg)
 	}
 }
 
-/* Returns how many accesses mmio-trap has counted as unlisted or denied. */
+/*
+ * Returns how many accesses mmio-trap has counted as unlisted (no table of mmio-trap has the
+ * register) or denied (a table refuses the access).
+ */
 static u64 nr_odd_regs(const struct kvgpu_vgpu *v)
 {
 	return v->m->trap.nr_unlisted + v->m->trap.nr_denied;
@@ -68,8 +73,9 @@ u32 kvgpu_machine_reg_read(struct kvgpu_vgpu *v, u32 reg)
 	lockdep_assert_held(&v->lock);
 	if (reg - HOST_FLUSH_BASE < HOST_FLUSH_SIZE)
 		/*
-		 * do the flushes that the guest asked for while its flush page was mapped; the
-		 * mapping may be gone now
+		 * While the VMM maps the page of the flush registers into the guest, writes there
+		 * do not trap (flush.c). Do the flushes that the page asks for, before the guest
+		 * reads whether they are done.
 		 */
 		vmach_flush_page_serve(v);
 	val = kvgpu_trap_read(&v->m->trap, reg, reg_time_get(v, reg));
@@ -99,7 +105,8 @@ void kvgpu_machine_reg_write(struct kvgpu_vgpu *v, u32 reg, u32 val, u32 be)
 /* ------------------------------------------------- create, open, close, reset and remove a vGPU */
 
 /*
- * Unbinds all channels, removes all shadows, unpins all pages of the guest, and drops its events.
+ * Unbinds all channels, removes all shadows, unpins all pages of the guest, and drops the events
+ * that wait for delivery to the guest.
  */
 static void guest_stop(struct kvgpu_vgpu *v)
 {
@@ -142,7 +149,7 @@ static void guest_power_on(struct kvgpu_vgpu *v)
 	const struct kvgpu_hw *hw = &v->gpu->hw;
 	struct vgpu_own *rom = &v->own[VGPU_OWN_ROM];
 
-	/* copy the ROM anew: a guest may have written to its mapping of it */
+	/* copy the ROM anew: a guest may have written to its mapping of the ROM */
 	memcpy(rom->memory, hw->vbios, hw->vbios_size);
 	memset(rom->memory + hw->vbios_size, 0, rom->size - hw->vbios_size);
 	memset(v->own[VGPU_OWN_FLUSH].memory, 0, HOST_FLUSH_SIZE);

@@ -7,11 +7,12 @@
  * Words. The partition is the vGPU's part of the card's video memory. A shadow is a page table or
  * an instance block that the host makes from the guest's, and that the chip uses instead. A window
  * is the vGPU's slice of BAR1 or BAR3. The scrap page is what a window shows where the guest has
- * mapped no memory. A page is touched if the CPU may have written to it (touched.c). PRAMIN is a
- * window in BAR0. A vGPU gets strikes for harm to other vGPUs, and too many suspend it: it may not
- * run until strikes and suspension are cleared (strike.c). The slicer is the thread that gives the
- * chip to vGPUs in turns (slice.c). The sampler is the thread that reads at random times for which
- * vGPUs engines work (sample.c).
+ * mapped no memory. A page is touched if the CPU may have written to it (touched.c). PRAMIN is 1
+ * MiB of BAR0 that shows video memory at an address that the guest chooses; it is not called a
+ * window here. A vGPU gets strikes for harm to other vGPUs, and too many suspend it: it may not run
+ * until strikes and suspension are cleared (strike.c). The slicer is the thread that gives the chip
+ * to vGPUs in turns (slice.c). The sampler is the thread that reads at random times for which vGPUs
+ * engines work (sample.c).
  */
 #ifndef KVGPU_MDEV_MACHINE_MACHINE_H
 #define KVGPU_MDEV_MACHINE_MACHINE_H
@@ -41,17 +42,19 @@ int kvgpu_machine_vgpu_init(struct kvgpu_vgpu *v);
  */
 void kvgpu_machine_vgpu_fini(struct kvgpu_vgpu *v);
 /*
- * Scrubs the partition if another use came before, clears strikes and suspension, and makes
- * registers and windows as after power-on. Returns 0 or a negative error code.
+ * Scrubs (fills with zeros) the partition if the vGPU was open before, clears strikes and
+ * suspension, and makes registers and windows as after power-on. Returns 0 or a negative error
+ * code.
  */
 int kvgpu_machine_vgpu_open(struct kvgpu_vgpu *v);
 /* unbinds all channels, removes all shadows, unpins all guest memory */
 void kvgpu_machine_vgpu_close(struct kvgpu_vgpu *v);
 /*
  * Does the same as kvgpu_machine_vgpu_close(), then clears strikes and suspension, and makes
- * registers and windows as after power-on (VFIO_DEVICE_RESET, function level reset). Video memory
- * keeps its contents. After this, and after kvgpu_machine_vgpu_open(), the caller sets the words of
- * the configuration space by kvgpu_machine_config_set(), and calls kvgpu_mdev_irq_update().
+ * registers and windows as after power-on. It serves VFIO_DEVICE_RESET and a function level reset.
+ * Video memory keeps its contents. After this, and after kvgpu_machine_vgpu_open(), the caller sets
+ * the words of the configuration space by kvgpu_machine_config_set(), and calls
+ * kvgpu_mdev_irq_update().
  */
 void kvgpu_machine_vgpu_reset(struct kvgpu_vgpu *v);
 /*
@@ -84,9 +87,9 @@ void kvgpu_machine_call_note(void);
  */
 void kvgpu_machine_unmap_wait(struct kvgpu_vgpu *v);
 /*
- * Has a work item (m->event_work) call kvgpu_mdev_irq_update() soon, as far as the budget for
- * signals to the VMM allows. The work item tries to take vgpu->lock, and is queued again if that
- * fails. Any context.
+ * Has a work item (m->event_work) call kvgpu_mdev_irq_update() soon. The work item tries to take
+ * vgpu->lock. It is queued again if that fails, or if the vGPU's budget of CPU time for signals to
+ * the VMM is used up. Any context.
  */
 void kvgpu_machine_irq_signal(struct kvgpu_vgpu *v);
 /*
@@ -99,21 +102,22 @@ void kvgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len);
  * @v: the vGPU
  * @region: 0 (PRAMIN window only), 1 or 3
  * @off: offset of a page in the BAR, bytes
- * @pfn: the frame
+ * @pfn: the frame: a page of the card's BAR1 or BAR3, which shows a page of video memory
  *
- * Notes the page as touched, because the CPU may write to it from now on. A page fault maps the
- * frame before it releases map_lock. Code that changes the answer does so under map_lock, and calls
- * kvgpu_mdev_bar_zap() afterwards without map_lock. For BAR1 the face may ask for an aligned 2 MiB,
- * page by page, and map it as one if its frames are contiguous.
+ * If the frame shows a page of the partition, notes that page as touched (touched.c), because the
+ * CPU may write to it from now on. A page fault maps the frame before it releases map_lock. Code
+ * that changes the answer does so under map_lock, and calls kvgpu_mdev_bar_zap() afterwards without
+ * map_lock. For BAR1 the face may ask for an aligned 2 MiB, page by page, and map it as one if its
+ * frames are contiguous.
  *
  * Context: page fault without vgpu->lock, or kvgpu_machine_bar_access() with it; vgpu->map_lock
  *   held. Does not sleep.
  * Return: 0, or -EFAULT if no page of the region is at @off; a page fault then ends in SIGBUS. It
- *   is no error if the guest has mapped no memory at @off: the frame then shows the scrap page.
+ *   is no error if the guest has mapped no memory at @off: such a frame shows the scrap page.
  */
 int kvgpu_machine_pfn_find(struct kvgpu_vgpu *v, unsigned int region, u64 off, unsigned long *pfn);
 /**
- * kvgpu_machine_bar_access() - access a page of a region without a CPU mapping
+ * kvgpu_machine_bar_access() - do a read() or write() of the VMM on a page of a region
  * @v: the vGPU
  * @region: as in kvgpu_machine_pfn_find()
  * @off: offset in the BAR, bytes
@@ -121,7 +125,8 @@ int kvgpu_machine_pfn_find(struct kvgpu_vgpu *v, unsigned int region, u64 off, u
  * @len: bytes; [@off, @off + @len) is inside one page
  * @write: direction
  *
- * Uses the host's mapping of the same page.
+ * Accesses the page that kvgpu_machine_pfn_find() finds, by the host's own mapping of the BAR. The
+ * VMM needs no mapping of the page.
  *
  * Context: process, vgpu->lock held.
  * Return: 0; -EINVAL if the bytes are not inside one page; else the error of
@@ -145,10 +150,10 @@ extern const struct kvgpu_hw_events kvgpu_machine_events;
 int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu);
 void kvgpu_machine_gpu_fini(struct kvgpu_gpu *gpu);
 /*
- * Start and stop the slicer and the sampler; take and free chip->nowhere, the page that slices of
- * BARs and doorbells show after a vGPU gave them back. Call kvgpu_machine_gpu_start() when the vGPU
- * types are known, before a vGPU can be created. Call kvgpu_machine_gpu_stop() after the last vGPU
- * is gone.
+ * Start and stop the slicer and the sampler; take and free chip->nowhere, the page that a vGPU's
+ * slices of BARs and its doorbells show after the vGPU gave them back. Call
+ * kvgpu_machine_gpu_start() when the vGPU types are known, before a vGPU can be created. Call
+ * kvgpu_machine_gpu_stop() after the last vGPU is gone.
  */
 int kvgpu_machine_gpu_start(struct kvgpu_gpu *gpu);
 void kvgpu_machine_gpu_stop(struct kvgpu_gpu *gpu);
@@ -156,9 +161,9 @@ void kvgpu_machine_gpu_stop(struct kvgpu_gpu *gpu);
 /* ---------- counters and knobs for sysfs (stats.c), state for debugfs (show.c); no lock is held */
 
 /*
- * Counters and knobs of a vGPU, for sysfs.c. Of the preempts by which its channels left the chip,
- * .preempt_ns is the sum of their times, .preempt_ns_max the longest, both in ns; .cap is in per
- * cent of the GPU's time.
+ * Counters and knobs of a vGPU, for sysfs.c. .preempts counts the preempts that took channels of
+ * the vGPU off the chip in switches of the slicer. Together they took .preempt_ns, the longest took
+ * .preempt_ns_max, both in ns. .cap is in per cent of the GPU's time.
  */
 struct machine_stats {
 	u64 registers_unlisted, registers_denied;
@@ -172,7 +177,7 @@ struct machine_stats {
 enum machine_knob { MACHINE_WEIGHT, MACHINE_CAP };
 
 void kvgpu_machine_stats_get(const struct kvgpu_vgpu *v, struct machine_stats *st);
-u64 kvgpu_machine_gpu_time_get(const struct kvgpu_vgpu *v);		/* ns, up to now */
+u64 kvgpu_machine_gpu_time_get(const struct kvgpu_vgpu *v);		/* ns charged, up to now */
 u32 kvgpu_machine_entitlement_get(const struct kvgpu_vgpu *v);	/* ppm of the GPU's time */
 /* returns 0, or -ERANGE without a change if @val is out of range */
 int kvgpu_machine_knob_set(struct kvgpu_vgpu *v, enum machine_knob knob, unsigned int val);

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Memory of a vGPU: its part of the host's pool of video memory, and the functions of struct
- * kvgpu_shadow_ops except .pin and .unpin (pin.c). By these functions gtt-shadow/ makes shadow page
- * tables of the guest's page tables.
+ * kvgpu_shadow_ops except .pin and .unpin (pin.c). By these functions gtt-shadow/ makes shadows of
+ * the guest's page tables: tables of the host, which the GPU uses instead. A *sync* brings shadows
+ * up to date with the guest's tables (space.c).
  *
  * Reads of the guest's tables. The host's copy engine fetches tables in video memory into a staging
- * buffer in system memory (m->stage). The buffer's contents are dropped when the next command or
- * sync (space.c) begins, or earlier. A fetch copies one page, because a guest mostly writes to one
- * page between syncs; if it continues where the last fetch ended, it copies up to STAGE_SIZE bytes.
- * If the CPU may have written to a table's page since the last sync, the sync removes the CPU's
- * mapping of that page and drops the buffer's contents before it reads the table (take_dirty()).
- * Tables in system memory are read through the VFIO core.
+ * buffer in system memory (m->stage). The buffer's contents are dropped at the latest when the next
+ * sync begins, or the next command of the guest (a write to a trapped register that asks for an
+ * effect). A fetch copies one page, because a guest mostly writes to one page between syncs. But a
+ * fetch that continues where the last fetch ended copies up to STAGE_SIZE bytes. If the CPU may
+ * have written to a table's page since the last sync, the sync removes the CPU's mapping of that
+ * page and drops the buffer's contents before it reads the table (take_dirty()). Tables in system
+ * memory are read through the VFIO core.
  *
- * vgpu->lock is held, except in vmach_memory_fini(). S1 and S4 are in docs/invariants.md.
+ * vgpu->lock is held, except in vmach_memory_fini(). S1 and S4 are promises of docs/invariants.md:
+ * the GPU reaches no memory that is not the vGPU's (S1), and a guest reads no data of other tenants
+ * (S4).
  */
 #include <linux/dma-mapping.h>
 #include <linux/io.h>
@@ -31,9 +35,9 @@
  */
 #define POOL_MIN	(10ull << 20)
 /*
- * A vGPU can't be created if the pool has no free piece of this many bytes. Apart from rounding, a
- * vGPU normally gets less than its share only if the free memory is in pieces, because vGPUs of
- * several types have come and gone.
+ * A vGPU can't be created if the pool has no free piece of this many bytes. If the largest free
+ * piece is larger than that, but smaller than the vGPU's share, the vGPU gets only that piece. The
+ * free memory can be in such pieces because vGPUs of several types have come and gone.
  */
 #define POOL_LEAST	(4ull << 20)
 /* most shadow tables of one vGPU, page directories included */
@@ -54,9 +58,9 @@ static bool pool_has_room(const struct kvgpu_machine *m, u64 size)
  * Allocates @size bytes, rounded up to pages, from the vGPU's part of the host's pool. Returns 0,
  * -ENOMEM, or -EIO on a card that was cut off from system memory (vmach_gpu_wedge()). The reason
  * for -EIO: on such a card a channel may be loaded that can't be taken off. The channel may still
- * use tables in video memory that went back to the pool. These tables are empty, and their memory
- * must not get another use (S1). The card is cut off before such tables go back, so that a check
- * after the allocation finds every such case.
+ * use tables that went back to the pool. These tables are empty, but if their memory got another
+ * use, the channel would take its contents for entries (S1). The card is cut off before such tables
+ * go back, so that a check after the allocation finds every such case.
  */
 int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out)
 {
@@ -78,8 +82,8 @@ int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out)
 }
 
 /*
- * Gives @vram back to the vGPU's part of the pool. The caller has filled @vram with zeros, which
- * have reached video memory.
+ * Gives @vram back to the vGPU's part of the pool. Call it when @vram is filled with zeros, and
+ * these zeros have reached video memory.
  */
 static void pool_give_back(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 {
@@ -88,9 +92,10 @@ static void pool_give_back(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 }
 
 /*
- * Fills @vram with zeros and gives it back to the pool. Another vGPU may get the memory later: it
- * must find no data there, and the GPU must find no entries there by a stale pointer (S1, S4). The
- * zeros have reached video memory before the memory can be allocated again, perhaps on another CPU.
+ * Fills @vram with zeros and gives it back to the pool. Another vGPU may get the memory later: that
+ * vGPU must find no data there, and the GPU must find no entries there by a pointer that it still
+ * has from before (S1, S4). The zeros have reached video memory before the memory can be allocated
+ * again, perhaps on another CPU.
  */
 void vmach_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 {
@@ -108,7 +113,10 @@ void vmach_stage_drop(struct kvgpu_machine *m)
 	m->stage.len = 0;
 }
 
-/* Copies the page at offset @off of the partition, and perhaps pages after it, to m->stage. */
+/*
+ * Copies to m->stage the page of the partition that has offset @off; up to STAGE_SIZE bytes from
+ * that page on if it follows the last copy. Returns 0 or -EFAULT.
+ */
 static int stage_fill(struct kvgpu_vgpu *v, u64 off)
 {
 	struct kvgpu_machine *m = v->m;
@@ -243,9 +251,10 @@ static void op_table_write(void *ctx, struct kvgpu_table *t, u32 first, u32 nr)
 /* ----------------------------------- tell which pages may have been written since the last sync */
 
 /*
- * Function .take_dirty of machine_shadow_ops. Returns whether [@a, @a + @len) may have been written
- * since the last sync, by the CPU or by the host. True if @a is not in the partition, because the
- * host does not notice writes to the guest's system memory.
+ * Function .take_dirty of machine_shadow_ops. Returns whether the CPU or the host may have written
+ * to [@a, @a + @len) since the last sync. True if @a is not in the partition, because the host does
+ * not notice writes to the guest's system memory. Removes the CPU's mappings of the pages for which
+ * that is so, so that the CPU's next write is noticed.
  */
 static bool take_dirty(void *ctx, struct kvgpu_gaddr a, u64 len)
 {

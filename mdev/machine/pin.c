@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Pins of guest memory. "The core" here is VFIO's container in the kernel, vfio_iommu_type1.c. A
- * page is pinned by vfio_pin_pages() and mapped for DMA before an entry of a shadow or a window
- * points to it. It is released in this order, because of S2 (docs/invariants.md): the entry is
- * removed, the removal is written out, the TLB is invalidated (vmach_shadow_settle()), L2 is
- * written back, the DMA mapping is removed, the page is unpinned.
+ * page is pinned by vfio_pin_pages() and mapped for DMA before an entry points to it. Such an entry
+ * is in a shadow (a page table of the host that the GPU uses in place of the guest's) or in the
+ * table of a window (a vGPU's slice of BAR1 or BAR3). A page is released in this order: the entry
+ * is removed, the removal is written to video memory, the TLB is invalidated
+ * (vmach_shadow_settle()), the GPU's L2 cache is written back, the DMA mapping is removed, the page
+ * is unpinned. So the GPU can't reach a page after it is unpinned (S2 of docs/invariants.md).
  *
  * The last three steps need not happen while the guest waits for its TLB's invalidate: for a large
  * buffer they take far longer than the first three. A page for which only these steps are left is
@@ -15,21 +17,23 @@
  * close and reset all due pages are released.
  *
  * The work item may wait in VFIO for the container's lock, for as long as the VMM likes: any thread
- * of the VMM may hold that lock and wait for memory of the VMM. So the work items of all vGPUs have
- * a queue of their own (chip->unpinner), bound to no CPU. The end of a vGPU waits for the vGPU's
- * own item. Only the end of the card waits for the whole queue.
+ * of the VMM may hold that lock and wait for memory of the VMM. So there is a workqueue for these
+ * work items only (chip->unpinner), one for all vGPUs, bound to no CPU. The end of a vGPU waits for
+ * the vGPU's own item. Only the end of the card waits for the whole queue.
  *
  * Pins and locks. vfio_pin_pages() and vfio_dma_rw() take iommu->lock of the container and may take
  * the mmap_lock, with vgpu->lock held. Other paths take these locks as follows:
- * - A page fault on a mapping of a vGPU normally holds the mmap_lock. It may take map_lock, and
- *   vma_lock inside it. No code pins under these two.
+ * - A page fault on a mapping of a vGPU holds the mmap_lock, unless the kernel handles it under the
+ *   lock of the mapping. It may take map_lock, and vma_lock inside map_lock. No code pins under
+ *   map_lock or vma_lock.
  * - .dma_unmap is called with device_list_lock of the container held and iommu->lock dropped. It
- *   takes vgpu->lock. The pin for which it may wait needs iommu->lock and mmap_lock, and the caller
- *   holds neither.
+ *   takes vgpu->lock. So it may wait for a pin, which needs iommu->lock and mmap_lock. The caller
+ *   of .dma_unmap holds neither of the two.
  * - The core takes device_list_lock inside iommu->lock when a device joins or leaves the container.
- *   .dma_unmap of any driver has the opposite order, because it has to call vfio_unpin_pages(),
- *   which takes iommu->lock. The core allows this, and vgpu->lock adds no case to it. The core
- *   calls .dma_unmap again, ten times at most, while pages in the range are pinned: unmap.c.
+ *   Each driver's .dma_unmap has the opposite order, because it has to call vfio_unpin_pages(),
+ *   which takes iommu->lock. The core accepts this risk of a deadlock (docs/locking.md).
+ *   vgpu->lock, which is taken between the two, adds no other order. While pages in the range are
+ *   pinned, the core calls .dma_unmap again, ten times at most: unmap.c.
  */
 #include <linux/dma-mapping.h>
 #include <linux/iommu.h>
@@ -58,9 +62,9 @@
 #define REFUSED_NS	(5 * (u64)NSEC_PER_SEC)
 
 /*
- * Tells whether DMA address @at leads to @page itself. It may lead to a bounce buffer, which is not
- * the guest's memory: RAM above 40 bits of address gets one where addresses are not translated,
- * which is without an IOMMU and with iommu=pt.
+ * Tells whether DMA address @at leads to @page itself. The address may lead to a bounce buffer,
+ * which is not the guest's memory. Pages of RAM beyond 40 bits of address get a bounce buffer if no
+ * IOMMU translates the card's addresses (none is there, or iommu=pt).
  */
 static bool dma_leads_to(struct device *dev, dma_addr_t at, struct page *page)
 {
@@ -70,10 +74,10 @@ static bool dma_leads_to(struct device *dev, dma_addr_t at, struct page *page)
 }
 
 /*
- * Tells whether @page is memory. The core also pins a mapping of a device's BAR, if the frame has a
- * struct page because there is RAM close to the BAR. No reference to such a frame is held, and it
- * may later show memory of another tenant. Memory of DAX devices is marked reserved in some
- * kernels, too, and is memory.
+ * Tells whether @page is memory. The core also pins pages of a device's BAR that the VMM has
+ * mapped, if the kernel has made a struct page for them, because there is RAM close to the BAR.
+ * Such a pin holds no reference, and the page may later show memory of another tenant. Pages of a
+ * BAR are marked reserved. In some kernels so are pages of DAX devices, which are memory.
  */
 static bool page_is_memory(struct page *page)
 {
@@ -116,8 +120,8 @@ static void pin_dma_unmap(struct kvgpu_vgpu *v, u64 iova)
 
 /*
  * Returns how many calls of vfio_pin_pages() were refused with -ENOMEM in the current period of
- * REFUSED_NS. For each refused call the core logs a line, without a limit of its own, if the VMM
- * has reached its limit of locked memory.
+ * REFUSED_NS. They are limited (REFUSALS_MAX), because the core logs a line, without a limit, for
+ * each call that it refuses because the VMM has reached its limit of locked memory.
  */
 static u32 refused_pins(const struct kvgpu_machine *m)
 {
@@ -135,8 +139,8 @@ static void refused_pin_count(struct kvgpu_machine *m)
 
 /*
  * Pins @nr pages from @iova on, into m->pin_pages. Returns how many were pinned, counted from the
- * first, or an error if none was. With compat_pins_alone(), pins each page by a call of its own,
- * because pages then have to be unpinned in the same pieces as they were pinned.
+ * first, or an error if none was. If the vGPU uses iommufd (compat_pins_alone()), pins each page by
+ * a call of its own, because iommufd unpins pages only in the same pieces as they were pinned.
  */
 static int pin_pages(struct kvgpu_vgpu *v, u64 iova, u32 nr)
 {
@@ -162,7 +166,10 @@ static void unpin_pages(struct kvgpu_vgpu *v, u64 iova, u32 nr)
 		vfio_unpin_pages(&v->vdev, iova + (u64)i * PAGE_SIZE, step);
 }
 
-/* Writes L2 back if needed, then unmaps and unpins @nr due pages from guest page @pfn on. */
+/*
+ * Unmaps and unpins @nr due pages from guest page @pfn on. Before that writes L2 back, if that was
+ * not done since the last vmach_shadow_settle().
+ */
 static void unpin_page_run(struct kvgpu_vgpu *v, unsigned long pfn, u32 nr)
 {
 	struct kvgpu_machine *m = v->m;
@@ -236,7 +243,11 @@ int vmach_pages_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 		return -EBUSY;
 	if (refused_pins(m) >= REFUSALS_MAX)
 		return -EBUSY;
-	/* due pages count for the VMM's limit of locked memory, and here for max_pinned */
+	/*
+	 * Release the due pages that a new pin of these addresses must not use. If a limit may be
+	 * near, release all due pages: they count for the VMM's limit of locked memory, and here
+	 * for max_pinned.
+	 */
 	if (refused_pins(m) ||
 	    m->shadow.stats.pinned + m->nr_due + nr > m->shadow.cfg.max_pinned)
 		vmach_due_pages_unpin(v, 0, U64_MAX);

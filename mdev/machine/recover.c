@@ -3,7 +3,9 @@
  * Recovery: takes a channel that faulted, hangs or misbehaves off the chip for good, and makes the
  * engine that the channel holds usable for the other vGPUs again. After that an event for the guest
  * is queued (event.c). To *evict* a channel is to preempt it, and to reset the engines that it does
- * not leave. A channel that was ended is *dead* (kvgpu_chan.dead).
+ * not leave. A channel that the host has ended, or that is being unbound, is *dead*
+ * (kvgpu_chan.dead). A PBDMA is a unit of the chip that fetches a channel's commands, and passes
+ * them to an engine. A group is a channel group (TSG).
  *
  * Recovery never waits for a vgpu->lock, because a thread may hold that lock for long. It works
  * with gpu->lock held, and each wait for the chip is bounded. The reset of an engine loses only the
@@ -14,13 +16,13 @@
  * runlist's error (PFIFO_RUNLIST_ERROR), allow the runlist. nouveau has no preempt in this order.
  * Here the preempt makes a channel that is on a PBDMA, but on no engine, leave without a reset of
  * an engine. After a reset, or a preempt that did not end, the channel is preempted once more
- * before the runlist is allowed. If neither was the case, the error is cleared after the runlist is
- * allowed.
+ * before the runlist is allowed. If there was no reset, and the preempt ended, the error is cleared
+ * only after the runlist is allowed.
  */
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
-/* longer evictions of ended channels, ns, count as resets of an engine: vmach_reset_note() */
+/* an eviction of an ended channel that takes more ns counts as a reset: vmach_reset_note() */
 #define LONG_EVICTION_NS	(10 * NSEC_PER_MSEC)
 
 /* ------------------------------------------------------- evict channels: preempt, reset engines */
@@ -120,7 +122,10 @@ bool vmach_chan_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned
 	return reset;
 }
 
-/* Tells whether status @st of an engine says that it works for the id noted in @s. */
+/*
+ * Tells whether status @st of an engine says that the engine works for the channel or group in @s.
+ * No vGPU had that channel or group when it was noted (vmach_stranger_note()).
+ */
 static bool same_stranger(const struct machine_stranger *s, u32 st)
 {
 	return st & PFIFO_STATUS_BUSY && st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE) &&

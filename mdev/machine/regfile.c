@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls of the VFIO face into a vGPU's register file (mmio-trap/): the level and edge of the
- * guest's interrupt, and words of the configuration space, which BAR0 shows too. Accesses of the
- * guest to registers: machine.c.
+ * Calls of the VFIO face (the files in mdev/ itself) into a vGPU's register file (mmio-trap/): the
+ * level and edge of the guest's interrupt, and words of the configuration space, which BAR0 shows
+ * too. machine.c has the guest's accesses to registers.
  *
  * vgpu->lock is held.
  */

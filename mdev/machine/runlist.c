@@ -4,22 +4,24 @@
  *
  * machine->runl_entries: the list that the guest submitted, with the guest's ids. Copied once at
  *   the submit; vgpu->lock.
- * machine->list: those of these entries that may run, with the chip's ids. gtt-shadow translates
- *   the ids. To *publish* a list is to store it here under gpu->lock, and to have the chip's list
- *   written if the chip's list has entries of this vGPU or should have them.
+ * machine->list: those of these entries that may run, with the chip's ids. gtt-shadow/ writes these
+ *   entries, with ids from list_id_map(). To *publish* a list is to store it here under gpu->lock,
+ *   and to have the chip's list written if the chip's list has entries of this vGPU or should have
+ *   them.
  * the chip's list: the published lists of the vGPUs that slice.c lets onto the chip, one after the
  *   other (list.c).
  *
  * A group is a channel group (TSG) here: its entry in a list, the header, is followed by its
- * channels' entries. A vGPU's share of the chip's channel ids is machine->max_groups times
- * KVGPU_GROUP.
+ * channels' entries. There is one exception: machine->max_groups counts groups of eight
+ * (KVGPU_GROUP) channel ids. max_groups times KVGPU_GROUP is the vGPU's share of the chip's channel
+ * ids.
  *
  * The chip takes turns among the entries, so that each channel with work gets its slice (plain
  * round robin). A vGPU's list is published anew when the guest submits it, and when a block, an
  * unblock or the bind of a channel changes it. The unbind or end of a channel removes the channel
- * from the published list. The chip's list is made of published lists under gpu->lock, which needs
- * no vgpu->lock. While a vGPU is off the chip, its published list waits for the vGPU's turn, and
- * the guest is told at once that its list was taken.
+ * from the published list. The chip's list is made of published lists with gpu->lock held, and
+ * without a vgpu->lock. While a vGPU is off the chip, its published list waits for the vGPU's turn,
+ * but a guest that submits a list is told at once that the list was taken.
  *
  * If a guest blocks a runlist, the entries of that runlist are not published. A loaded channel
  * stays until its slice ends or it is preempted, as on the card. Recovery removes dead channels
@@ -42,9 +44,10 @@ int vmach_runlists_init(struct kvgpu_vgpu *v)
 	u32 r;
 
 	/*
-	 * The vGPU's share of channel ids. So the lists of all vGPUs together have fewer than 4,095
-	 * entries, group headers included: the chip takes 4,095 at most if rnndb, the register
-	 * database of envytools, is right that PFIFO_RUNLIST_COUNT has 12 bits.
+	 * A list has as many entries at most, group headers included, as the vGPU has channel ids.
+	 * So the lists of all vGPUs together have fewer than 4,095 entries. The chip takes 4,095 at
+	 * most if rnndb, the register database of envytools, is right that PFIFO_RUNLIST_COUNT has
+	 * 12 bits.
 	 */
 	m->runl_max = m->max_groups * KVGPU_GROUP;
 	m->next = kvcalloc(m->runl_max, sizeof(u64), GFP_KERNEL_ACCOUNT);
@@ -81,8 +84,8 @@ struct translate {
 
 /*
  * Returns the chip's id of the guest's group @id, and takes a free id if the group has none yet.
- * -1: no id is free, or the vGPU has as many groups as it may have channels. Called only for groups
- * with listed channels.
+ * -1: no id is free, or the vGPU has as many groups as it may have channels. Call it only for a
+ * group with a channel in the guest's list.
  */
 static int map_group(struct kvgpu_vgpu *v, u16 id)
 {
@@ -168,7 +171,8 @@ static void drop_groups(struct kvgpu_vgpu *v)
  * Puts channel @c into the guest's group @group (-1: out of its group), which has the chip's id @h
  * (-1: none). The chip knows a loaded channel by its group's id. Therefore, if that id changes, a
  * live channel first leaves the chip under the old id: once the new id is stored, the old id is
- * lost. The caller then calls vmach_chans_restart().
+ * lost. Call vmach_chans_restart() afterwards, because the channels that leave are disabled until
+ * then.
  */
 static void set_group(struct kvgpu_chan *c, int group, int h)
 {
@@ -330,10 +334,10 @@ void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu
 	if (v->m->runl_nr[runl] != nr)
 		kvgpu_mdev_fault_note(v, "runlist can't be read", -1, list.addr, nr);
 	/*
-	 * The guest may have changed the instance block of a channel that was not in the list
-	 * before, which is the last list that the guest submitted for this runlist: read the block
-	 * again. For a channel that was in that list, a changed block takes effect when the channel
-	 * is bound or enabled, or the runlist is unblocked.
+	 * .listed still tells which channels are in the list that the guest submitted last before
+	 * this one, for this runlist. The guest may have changed the instance block of a channel
+	 * that is not in that list: read the block again. For a channel that is in it, a changed
+	 * block takes effect when the channel is bound or enabled, or the runlist is unblocked.
 	 */
 	for (n = rb_first(&v->m->chans); n && !fatal_signal_pending(current); n = rb_next(n)) {
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
@@ -347,7 +351,7 @@ void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu
 	vmach_chans_restart(v);
 	drop_groups(v);
 	/*
-	 * try once more: drop_groups() may have freed ids of groups that only the list before had
+	 * try once more: drop_groups() may have freed ids of groups that only the previous list had
 	 */
 	if (lacks_group(v)) {
 		note_members(v, runl);
@@ -357,10 +361,9 @@ void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu
 }
 
 /*
- * Call it when a channel was bound: the list that the guest submitted before may name the channel.
- * If that list has the channel in a group, the channel is in that group from now on: the chip knows
- * the channel by the group's id when the channel is loaded, and drop_groups() must not free that
- * id.
+ * Call it when a channel was bound: the list that the guest submitted last may name the channel. If
+ * that list has the channel in a group, the channel is in that group from now on. The chip knows a
+ * loaded channel by its group's id, so drop_groups() must not free that id.
  */
 void vmach_runlist_chan_add(struct kvgpu_vgpu *v, u8 runl)
 {
@@ -394,9 +397,10 @@ void vmach_runlist_allow(struct kvgpu_vgpu *v, u32 mask)
 
 /*
  * Returns 0 at once if the vGPU is off the chip, because then none of its channels is loaded.
- * slice.on_chip is read without a lock: normally the caller or the guest has disabled the channel,
- * blocked its runlist or submitted a list without it, so that the channel can't be loaded again. If
- * not, the channel can come back at once, as on the card.
+ * slice.on_chip is read without a lock, so the vGPU may come onto the chip just after that. If the
+ * caller or the guest has disabled the channel, blocked its runlist or submitted a list without it,
+ * the chip does not load the channel then. If not, the channel can come back at once, as on the
+ * card.
  */
 int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
 {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Samples: reads the engines' status at random times. The slicer draws these times (sched/gap.c),
- * and uses the result under gpu->lock (look.c). But the slicer may come late: a guest may make it
- * wait for that lock, or it may be resting. By then the guest's work may be over, and would not be
- * seen. So a separate thread, the sampler, with a real-time priority, reads the status when the
- * drawn time has come, without a lock, and wakes the slicer. Until the slicer comes, the sampler
- * takes *late samples*, at times that it draws itself with the same mean gap. With one sample only,
- * a guest that makes the slicer come late could work unseen from that sample until the slicer's
- * look.
+ * Samples: reads the engines' status at random times. The slicer (the thread that gives the chip to
+ * vGPUs in turns: slice.c) draws these times (sched/gap.c). It uses a sample in its next *look*
+ * (look.c), in which it finds out, with gpu->lock held, which vGPUs have work or are at work. But
+ * the slicer may come late: a guest may make it wait for that lock, or it may be resting, as it
+ * does after each look. By then the guest's work may be over, and would not be seen. So a separate
+ * thread, the sampler, with a real-time priority, reads the status when the drawn time has come,
+ * without a lock, and wakes the slicer. Until the slicer comes, the sampler takes *late samples*,
+ * at times that it draws itself with the same mean gap. With one sample only, a guest that makes
+ * the slicer come late could work unseen from that sample until the slicer's look.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>

@@ -144,9 +144,10 @@ static void show_reg_slot(struct seq_file *s, const struct kvgpu_reg_slot *slot,
 }
 
 /*
- * Prints the guest's value of a register beside the chip's value. Prints nothing if the register's
- * class for reads is not KVGPU_REG_FILE (reads return the stored value): such a register may mean
- * something else on the card, or reading it may have an effect there.
+ * Prints the guest's value of a register beside the chip's value. Prints nothing unless the
+ * register's class for reads is KVGPU_REG_FILE (reads return the stored value): a register of
+ * another class may mean something else on the card, or a read of the card's register may have an
+ * effect.
  */
 static void show_hardware(struct seq_file *s, struct kvgpu_vgpu *v,
 			  const struct kvgpu_reg_slot *slot, const struct kvgpu_reg_info *info)

@@ -36,7 +36,7 @@
 
 /* a vGPU that needs more ns to leave the chip counts as at work, even if no sample saw that */
 #define LATE_NS			(5 * NSEC_PER_MSEC)
-/* each PBDMA and each engine names two channels or groups: ID and NEXT_ID */
+/* the status of each PBDMA and each engine names two channels or groups: ID and NEXT_ID */
 #define MAX_LOADED	(2 * (KVGPU_MAX_PBDMA + KVGPU_MAX_ENGINE))
 /* default of slicer.watchdog_ms: ms that a channel may take to leave the chip */
 #define WATCHDOG_MS	2000
@@ -55,19 +55,19 @@ struct loaded {
 
 /*
  * Readings of the engines' status, made while a channel or group was driven off the chip. The
- * slicer makes no look meanwhile, so the work that these readings saw is charged instead. The code
- * calls a reading a look, too.
+ * slicer makes no look meanwhile. So the work that these readings see is charged. The code calls a
+ * reading a look, too.
  */
 struct seen {
 	struct kvgpu_gpu *gpu;
 	/*
 	 * One entry for each channel and group that has to leave in this switch, and one for each
-	 * of the first SEEN_MAX others for which an engine was seen to work. .status names the
-	 * channel or group. .looks: how often an engine was seen to work for it; in one reading
-	 * each engine counts.
+	 * of the first SEEN_MAX further channels and groups for which an engine was seen to work.
+	 * .status names the channel or group. .looks: how often an engine was seen to work for that
+	 * channel or group; each engine adds 1 in each reading.
 	 */
 	struct { u32 status, looks; } at[MAX_LOADED + SEEN_MAX];
-	u32 leaving;		/* entries of those that have to leave */
+	u32 leaving;		/* number of entries for what has to leave; they are the first */
 	/* .nr: entries in .at. .looks: number of readings */
 	u32 nr, looks;
 	/* how often an engine worked for a channel or group without an entry in .at */
@@ -136,10 +136,12 @@ static u32 find_loaded(struct kvgpu_chip *chip, struct loaded *out)
 }
 
 /*
- * @m comes onto the chip. If it was .busy when it left, or left late (LATE_NS), it is .busy again
- * from now on. If not, it normally pays for new work only from the next sample that sees it at
- * work. In return a .busy vGPU pays from the end of its work until the next sample. slicer->books
- * is held for writing.
+ * @m comes onto the chip. It is .busy from now on if it was .busy when it left, or if it needed
+ * more than LATE_NS to leave. Otherwise it pays for new work from the next sample on that sees it
+ * at work. Before that sample it pays only for work that is seen during a switch (struct seen), for
+ * brief work (BRIEF_NS in look.c), and for waits that the host makes on its behalf
+ * (vmach_wait_charge()). A .busy vGPU, in turn, still pays after its work has ended, until the next
+ * sample. On the average the two errors cancel out. slicer->books is held for writing.
  */
 static void slice_comes_back(struct kvgpu_machine *m)
 {
@@ -151,7 +153,7 @@ static void slice_comes_back(struct kvgpu_machine *m)
 }
 
 /*
- * Called when the chip changes from owned to open. The vGPUs that were off the chip come onto it:
+ * Call it when the chip changes from owned to open. The vGPUs that were off the chip come onto it:
  * slice_comes_back(). @owner, if not NULL, had the chip before, and is charged as before.
  */
 static void chip_opened(struct kvgpu_chip *chip, const struct kvgpu_machine *owner)
@@ -261,7 +263,8 @@ static void chan_recover(struct kvgpu_chip *chip, const struct loaded *l)
 			vmach_chan_isolate(gpu, c, EVENT_SCHED);
 		}
 		/*
-		 * do not let note_leaver(), which charges for the time before, subtract this wait
+		 * note_leaver() will charge for the time before this wait, and must not subtract
+		 * the wait
 		 */
 		m->slice.waited = waited;
 		if (m->slice.strikes.total == strikes)
@@ -320,9 +323,9 @@ static void see_engines(void *arg)
 
 /*
  * Returns how often @w saw an engine work for @m, but at most the number of readings in @w. Work
- * for channels that did not fit into @w counts for the owner of the chip: only its list is loaded
- * anew meanwhile, and the channels that have to leave have entries from the start. While the chip
- * is open, such work counts for no vGPU.
+ * for channels that did not fit into @w counts for the owner of the chip: these are the owner's
+ * channels, because the chip has only the owner's list, and the channels that have to leave have
+ * entries from the start. While the chip is open, such work counts for no vGPU.
  */
 static u32 count_looks(const struct seen *w, const struct kvgpu_machine *m)
 {
@@ -352,8 +355,8 @@ static bool chan_was_seen(const struct seen *w, const struct loaded *l)
 
 /*
  * Drives channel or group @l off the chip. Returns the time at which @l had left, or at which the
- * recovery of @l began, or at which the card failed. chan_recover() accounts for the time of the
- * recovery itself. Notes in @w for which channels engines worked meanwhile. gpu->lock is not held.
+ * recovery of @l began, or at which the card failed. The time of the recovery itself is charged by
+ * chan_recover(). Notes in @w for which channels engines worked meanwhile. gpu->lock is not held.
  */
 static u64 chan_drive_off(struct kvgpu_chip *chip, const struct loaded *l, struct seen *w)
 {
@@ -383,8 +386,8 @@ static u64 chan_drive_off(struct kvgpu_chip *chip, const struct loaded *l, struc
 }
 
 /*
- * Returns what @m still has to pay of @ns: vmach_wait_charge() has charged slice.waited of it
- * already.
+ * Returns how many of the @ns that a switch charges @m still has to pay: vmach_wait_charge() has
+ * charged slice.waited of them already.
  */
 static u64 not_yet_paid(const struct kvgpu_machine *m, u64 ns)
 {
@@ -409,8 +412,8 @@ static void charge_leaver(struct kvgpu_machine *m, u64 began, u64 now)
 /*
  * While @l was driven off, engines may have worked for other vGPUs too, for instance for the next
  * owner of the chip. Charges each such vGPU for a part of the time: the part of the readings in @w
- * that saw an engine work for it. Samples from before do not matter. note_leaver() charges the vGPU
- * of @l for all of the time, if that vGPU was at work.
+ * that saw an engine work for it. Whether an earlier sample saw it at work does not matter.
+ * note_leaver() charges the vGPU of @l for all of the time, if that vGPU was at work.
  */
 static void charge_seen_work(struct kvgpu_chip *chip, const struct loaded *l, const struct seen *w,
 			     u64 began, u64 now)
@@ -429,8 +432,9 @@ static void charge_seen_work(struct kvgpu_chip *chip, const struct loaded *l, co
 }
 
 /*
- * Charges for the time from @began to @now, in which @l was driven off the chip: the vGPU of @l,
- * and others by charge_seen_work(). Counts and traces the preempt.
+ * Charges the vGPU of @l, if it was at work, for the time from @began to @now, in which @l was
+ * driven off the chip. Charges other vGPUs for the time from @began up to this call, by
+ * charge_seen_work(). Counts and traces the preempt.
  */
 static void note_leaver(struct kvgpu_chip *chip, const struct loaded *l, const struct seen *w,
 			u64 began, u64 now)
@@ -497,8 +501,8 @@ static void loaded_leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr
 		 * note_leaver() has cleared .busy of the vGPUs that were preempted above, and has
 		 * charged them if they were at work: they pay nothing here. A vGPU whose channels
 		 * left without a preempt, because of the new list, may still be .busy. It pays from
-		 * the end of the last preempt, or from the begin of the switch if no preempt was
-		 * needed.
+		 * the end of the last preempt on, or from the beginning of the switch on if no
+		 * preempt was needed.
 		 */
 		charge_leaver(m, began, now);
 		WRITE_ONCE(m->slice.on_chip, false);
@@ -538,7 +542,11 @@ static u64 sample_mean(struct kvgpu_chip *chip, u64 now)
 	struct kvgpu_machine *m;
 
 	list_for_each_entry(m, &chip->live, node) {
-		/* not .list_nr: a loaded channel runs on when the guest takes it off its list */
+		/*
+		 * .nr_groups: groups of eight channel ids that the vGPU has taken; 0 if it has
+		 * bound no channel since it was opened or reset. Not .list_nr: a loaded channel
+		 * runs on when the guest takes it off its list.
+		 */
 		if (!READ_ONCE(m->nr_groups))
 			continue;
 		w.bound++;
@@ -591,8 +599,8 @@ static void serve_flushes(struct kvgpu_chip *chip)
 
 /*
  * Makes a look, asks the policy, and switches if the policy says so. Returns the time at which the
- * policy wants the next turn, ktime in ns; ~0: only after a kick. If a sample is due earlier, the
- * sampler wakes the thread. *@sample tells whether the look was a sample.
+ * policy wants to be asked again, ktime in ns; ~0: only after a kick. At an earlier time of a
+ * sample the sampler wakes this thread. *@sample tells whether the look was a sample.
  */
 static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 {
@@ -761,7 +769,7 @@ void vmach_slice_add(struct kvgpu_machine *m)
 	const struct kvgpu_hw *hw = &v->gpu->hw;
 
 	kvgpu_hw_lock_assert_held(&v->gpu->lock);
-	/* the chip was not asked about this vGPU yet: true makes the next switch ask */
+	/* makes the next switch to another vGPU look for loaded channels of this vGPU */
 	m->slice.on_chip = true;
 	m->slice.ent.weight = KVGPU_SCHED_WEIGHT_DEFAULT;
 	m->slice.ent.cap = KVGPU_SCHED_CAP_NONE;
@@ -773,7 +781,7 @@ void vmach_slice_add(struct kvgpu_machine *m)
 	vmach_slicer_kick(v->gpu);
 }
 
-/* Takes @m from the policy and its list from the chip. Call it when @m is off chip->live. */
+/* Takes @m from the policy, and @m's list from the chip. Call it when @m is off chip->live. */
 void vmach_slice_remove(struct kvgpu_machine *m)
 {
 	struct kvgpu_gpu *gpu = m->v->gpu;

@@ -8,21 +8,23 @@
  * A sync looks at all spaces of the vGPU, and at its windows in virtual mode, even if the guest
  * named only one space. The reason: the CPU's writes are known by page and not by space, and a page
  * may belong to tables of several spaces. That costs little: one question to touched.c covers a
- * whole table, and a table in video memory that was not written is normally not read. The pages
- * that the CPU writes are known by first touch: a page whose CPU mapping was removed is noted when
- * it is mapped again (touched.c). The order for a page is: remove the note, remove the mapping,
- * then read. A write after the mapping's removal faults and is noted again, for the next sync.
+ * whole table, and a table in video memory is read again only if it may have been written since it
+ * was read, or could not be read. The pages that the CPU writes are known by first touch: a page
+ * whose CPU mapping was removed is noted when it is mapped again (touched.c). The order for a page
+ * is: remove the note, remove the mapping, then read. A write after the mapping's removal faults
+ * and is noted again, for the next sync.
  *
- * A sync is due when the guest invalidates its TLB, binds or enables a channel, submits or unblocks
- * a runlist, binds a BAR, or has FECS (the microcontroller that switches GR's contexts) save a
- * golden context, the context that a driver copies into each new one (docs/hardware.md). If a sync
- * changes entries, the guest's register access that caused it completes only after the card's TLB
- * was invalidated. Calls that take memory away (.dma_unmap, close, reset) remove entries and call
- * vmach_shadow_settle(), without a sync (machine.c).
+ * A sync is made when the guest invalidates its TLB, binds or enables a channel, submits or
+ * unblocks a runlist, binds a BAR, or has FECS (the microcontroller that switches GR's contexts)
+ * save a golden context, the context that a driver copies into each new one (docs/hardware.md). If
+ * a sync changes entries, the guest's register access that caused it completes only after the
+ * card's TLB was invalidated. Calls that take memory away (.dma_unmap, close, reset) remove entries
+ * and call vmach_shadow_settle(), without a sync (machine.c).
  *
  * vgpu->lock is held in all functions here. gpu->lock and map_lock are not held: a sync reads and
- * pins the guest's memory, and vmach_shadow_settle() makes the pins due that no entry needs any
- * more (pin.c).
+ * pins the guest's memory, and no thread may do that under these two (docs/locking.md).
+ * vmach_shadow_settle() unpins nothing itself: a page that no entry uses any more is marked as
+ * *due*, and a work item unpins it soon after (pin.c).
  */
 #include <linux/slab.h>
 
@@ -79,7 +81,10 @@ static void space_invalidate(struct kvgpu_vgpu *v, struct kvgpu_space *sp)
 	sp->flush = false;
 }
 
-/* Ends @users uses of the space. Without users, invalidates the TLB for the space and frees it. */
+/*
+ * Ends @users uses of the space. If the space then has no user, invalidates the TLB for the space,
+ * and frees the space.
+ */
 static void space_unref(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u32 users)
 {
 	sp->users -= users;

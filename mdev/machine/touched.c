@@ -5,9 +5,10 @@
  * of the partition that the frame shows (m->touched). From then on the CPU may write to that page
  * unnoticed. vmach_pages_untouch() moves the notes to m->dirty: such pages count as written in the
  * current sync (space.c). Then it removes the CPU's mappings of these pages (a zap). A fault holds
- * map_lock while it notes and maps its page, and vmach_pages_untouch() while it takes notes. So a
- * fault has done both before the notes are taken, or does both afterwards, and the next call finds
- * its note.
+ * map_lock while it notes and maps its page. vmach_pages_untouch() holds map_lock while it takes
+ * notes. So a fault has noted and mapped its page before the notes are taken, or it does so
+ * afterwards. In the first case the mapping is removed; in the second case the next call of
+ * vmach_pages_untouch() finds the note.
  */
 #include "gk110/bar.h"
 #include "mdev/machine/internal.h"

@@ -51,7 +51,7 @@
 #include "mdev/compat.h"
 #include "mdev/machine/internal.h"
 
-/* rounds of a vGPU from which on the vGPUs that the thread has asked may not pin */
+/* from this round of a vGPU on, no vGPU that the thread has asked may pin */
 #define ROUNDS		2
 /* most threads without a file that finish_dead_unmaps() looks at */
 #define DEAD_LOOKS	8
@@ -349,9 +349,9 @@ bool vmach_pin_allowed(struct kvgpu_vgpu *v)
 
 /*
  * While pins of the vGPU are forbidden, a guest's new mappings would not be pinned, and its work
- * would fault on them. This wait normally avoids such faults in a guest that runs while its VMM
- * unmaps, because an unmap normally takes less time than WAIT_MS. A VMM that makes its unmap take
- * longer harms its own guest only.
+ * would fault on them. This wait avoids such faults in a guest that runs while its VMM unmaps, if
+ * the unmap takes less time than WAIT_MS, as it does unless the VMM delays it. A VMM that delays
+ * its unmap for longer harms its own guest only.
  */
 void kvgpu_machine_unmap_wait(struct kvgpu_vgpu *v)
 {

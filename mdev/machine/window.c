@@ -9,11 +9,11 @@
  *
  * The frame behind a page of a slice never changes. The host's table of the BAR (hw/bar.c) decides
  * what the frame shows, and a page without a translation by the guest shows the vGPU's scrap page.
- * Only a page of doorbells has another frame. Where the guest has the USERD page of eight channels
- * in BAR1, a mapping gets the page of the card's USERD window that belongs to these eight channels,
- * if one of them was bound. The reason: the card knows a doorbell by the place of the write in
- * BAR1. Both frames show the same page of the partition if the guest's tables lead there to the
- * channels' USERD.
+ * Only a page of doorbells has another frame. Where the guest's BAR1 has the USERD page of eight
+ * channels, a mapping gets a page from outside of the slice, if one of the eight channels was
+ * bound: the page of the card's own USERD window that belongs to these channels. The reason: the
+ * card knows a doorbell by the place of the write in its BAR1. If the guest's tables lead to the
+ * channels' USERD there, that page and the slice's page show the same page of the partition.
  *
  * A page that the CPU may have written is noted as touched (touched.c). When entries of a window
  * change, the pages that these entries did not show before are noted as touched before the zap (the
@@ -125,8 +125,8 @@ int vmach_windows_invalidate(struct kvgpu_vgpu *v)
 }
 
 /*
- * Brings w->shows up to date with the changed entries, notes pages as touched, then removes the CPU
- * mappings.
+ * Brings w->shows up to date with the changed entries, and notes the pages that these entries show
+ * now as touched. Then removes the CPU mappings.
  */
 static void win_zap_one(struct kvgpu_vgpu *v, struct machine_win *w)
 {
