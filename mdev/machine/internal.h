@@ -11,16 +11,20 @@
  *
  * Words. Partition: a vGPU's part of video memory. Pool: video memory of the host, for shadows and
  * context images. Shadow: a page table or instance block that the host makes from the guest's, and
- * that the chip uses instead. Sync: an update of shadows and windows from the guest's tables
- * (space.c). Window: a vGPU's slice of BAR1 or BAR3. Group: a channel group (TSG); but a group of
- * ids is eight channel ids in a row. Due page: no entry needs it any more, but it is still pinned
- * (pin.c). Slicer: the thread that gives the chip to vGPUs in turns (slice.c). Look: its search for
- * vGPUs that have work or are at work; sample: a look at a random time (look.c). Cut off: the card
+ * that the chip uses instead. Window: a vGPU's slice of BAR1 or BAR3. Sync: an update of shadows
+ * and windows from the guest's tables; settle: to make changed entries take effect (space.c).
+ * Group: a channel group (TSG); but a group of ids is eight channel ids in a row. Due page: no
+ * entry needs it any more, but it is still pinned (pin.c). Dead channel: ended by the host, or
+ * being unbound. Evict: to preempt a channel, and to reset the engines that it does not leave
+ * (recover.c). Strike: a mark for harm to other vGPUs; a vGPU with too many is suspended: it may
+ * not run (strike.c). Slicer: the thread that gives the chip to vGPUs in turns (slice.c). Look: its
+ * search for vGPUs that have work or are at work; sample: a look at a random time (look.c).
+ * NON_STALL_INTERRUPT: by it a channel reports the end of a submission (event.c). Cut off: the card
  * has failed, and can't reach system memory any more (chip.c).
  *
  * Locks, outer to inner: vgpu->lock, gpu->lock, chip->event_lock, vgpu->map_lock (docs/locking.md).
- * vgpu->lock protects the members of the last four structures, and is held in the functions of one
- * vGPU, except where a comment, a heading or docs/locking.md says otherwise.
+ * vgpu->lock protects struct kvgpu_machine, kvgpu_chan, kvgpu_space and kvgpu_grctx, and is held in
+ * the functions of one vGPU, except where a comment, a heading or docs/locking.md says otherwise.
  */
 #ifndef KVGPU_MDEV_MACHINE_INTERNAL_H
 #define KVGPU_MDEV_MACHINE_INTERNAL_H
@@ -49,18 +53,18 @@
 #define NO_PAGE			(~0u)
 /* most events in machine->events; further events are dropped */
 #define EVENTS			32
-/* budget of one vGPU for interrupts, per second: within_budget() in event.c */
+/* most interrupts of one vGPU in a second; the channel that raises a further one is ended */
 #define EVENTS_PER_SECOND	2000
-/* budget of NON_STALL_INTERRUPTs, for all vGPUs together: the chip does not name the sender */
-#define NONSTALL_PER_MS		2	/* interrupts: nonstall_refill() in event.c */
+/* budget for NON_STALL_INTERRUPTs of all vGPUs together: the chip does not name the sender */
+#define NONSTALL_PER_MS		2	/* interrupts added per ms */
 #define NONSTALL_BURST		64	/* most interrupts that may be saved up */
-#define NONSTALL_BURST_NS	(10 * (s64)NSEC_PER_MSEC)	/* ns of the interrupt thread */
+#define NONSTALL_BURST_NS	(10 * (s64)NSEC_PER_MSEC)	/* most ns of the IRQ thread */
 /* most entries of vGPUs in a runlist: rnndb's PFIFO_RUNLIST_COUNT, less the host's channel */
 #define CHIP_RUNL_MAX		(KVGPU_MAX_CHAN - 2)
 /* most ms for which vmach_chan_preempt_wait() tries a preempt; less if m->deadline is nearer */
 #define PREEMPT_GUEST_MS	2000
 #define COMMAND_MS		5000		/* ms from a command's start to m->deadline */
-/* ms that a preempt in recover.c may take, except an eviction's last: PREEMPT_LAST_MS */
+/* ms that a preempt of an eviction may take, except its last preempt */
 #define PREEMPT_EVICT_MS	100
 /* ms that the last preempt of an eviction may take; if it does not end, the card is cut off */
 #define PREEMPT_LAST_MS		2000
@@ -80,15 +84,14 @@ struct machine_stranger {
 /*
  * The slicer of one card. gpu->lock protects its members, except .lock, .sched, .watchdog_ms,
  * .thread, .kicked, .sampler and .books. Only the slicer's thread writes .sample_at and
- * .sample_mean, and uses .planned and .used; it does so in places without gpu->lock. The sampler
- * and sysfs read some members without that lock. Times are ktime in ns.
+ * .sample_mean, and uses .planned and .used, in places without gpu->lock. The sampler and sysfs
+ * read some members without that lock. Times are ktime in ns.
  */
 struct machine_slicer {
 	/* leaf lock; protects .sched, and slice.ent and slice.strikes of all vGPUs */
 	spinlock_t lock;
 	struct kvgpu_sched sched;
 	unsigned int watchdog_ms;
-
 	struct task_struct *thread;	/* set from vmach_slicer_start() to vmach_slicer_stop() */
 	unsigned long kicked;		/* bit 0: look again without waiting */
 	/* the next sample has a drawn time, at which the sampler wakes the thread */
@@ -101,11 +104,11 @@ struct machine_slicer {
 	struct kvgpu_machine *owner;
 	/* lists_show() has to write the chip's list: a vGPU was removed, or (un)suspended */
 	bool stale;
-	/* ns that the last look, decision and flushes took: kvgpu_sched_rest() needs it */
+	/* ns that the last look, decision and flushes took; it decides how long the thread rests */
 	u64 used;
 	/*
-	 * .looked: time up to which vGPUs are charged, mostly the time of the last look. .worked:
-	 * time at which vmach_slicer_look() or chip_opened() last found work.
+	 * .looked: time up to which vGPUs are charged: that of the last look, wait or switch that
+	 * was charged. .worked: time at which vmach_slicer_look() or chip_opened() last found work.
 	 */
 	u64 looked, worked;
 	/*
@@ -115,26 +118,25 @@ struct machine_slicer {
 	u64 sampled, sample_at;
 	u64 sample_mean;		/* ns; mean gap for which .sample_at was drawn; ~0: none */
 	struct machine_sampler sampler;
-	/* the look under way is a sample: engine_status() in look.c answers from .sampler */
+	/* the look under way is a sample: it takes the engines' status from .sampler */
 	bool sampling;
 	/*
-	 * protects each vGPU's slice.busy and gpu_ns, and .looked while a vGPU is charged; taken
-	 * inside gpu->lock and outside .lock
+	 * protects each vGPU's slice.busy and gpu_ns, and .looked unless no sample is planned;
+	 * taken inside gpu->lock and outside .lock
 	 */
 	seqlock_t books;
-	u32 turn;			/* tells pbdma_owner() which PBDMA to ask next */
+	u32 turn;			/* for pbdma_owner(): the PBDMA to ask next */
 	/*
-	 * Counts the looks, other than samples, that find no work for the chip while at most one
-	 * vGPU exists, and it is not limited (vmach_vgpu_limited()). That vGPU may only seem idle.
-	 * So one such look in LOOKS_ALONE (look.c) asks all engines whether they work for it all
-	 * the same. Only statistics need the answer.
+	 * Counts the looks, other than samples, that find no work while at most one vGPU exists,
+	 * and no limit applies to it (vmach_vgpu_limited()). One in LOOKS_ALONE of these looks
+	 * (look.c) asks all engines for work all the same: only statistics need the answer.
 	 */
 	u32 looks;
 	struct machine_stranger stranger;
-	u64 switches;			/* times the chip got the list of .owner alone, or none */
-	/* a vGPU had slice.busy set at the last look or since; loaded_leave() clears it */
+	u64 switches;			/* times the chip got only the list of .owner, or none */
+	/* a vGPU was .busy at the last look or came back .busy since; loaded_leave() clears it */
 	bool busy;
-	u64 busy_ns;
+	u64 busy_ns;			/* ns for which the card was busy, by samples */
 };
 
 /* Time slices of one vGPU; gpu->lock except where noted. Times are in ns. */
@@ -151,15 +153,15 @@ struct machine_slice {
 	bool merged;
 	/*
 	 * Of the last look. .work: the vGPU has work. .moved: a channel's GP_GET had changed since
-	 * the look at that channel before. .seen: the chip was seen to work for the vGPU.
+	 * the previous look at that channel. .seen: the chip was seen to work for the vGPU.
 	 */
 	bool work, moved, seen;
 	/*
 	 * at the last look a busy engine named a channel of the vGPU, which was known to have work;
-	 * a look may ask no engine or only some, and then this may stay false
+	 * false also if that look did not ask the engine
 	 */
 	bool named;
-	/* at the last look, engine .works_on - 1 worked for the vGPU */
+	/* at the last look, the engine of .works_on worked for the vGPU */
 	bool unsaid;
 	/*
 	 * the vGPU is charged until the next sample, or until it leaves the chip: the last sample
@@ -171,26 +173,25 @@ struct machine_slice {
 	bool brief;			/* .moved was set, on the chip, since the last sample */
 	/*
 	 * For list_has_work(), which goes round the vGPU's list of GR's runlist (machine->list).
-	 * .look_at % length: next entry to look at. .quiet: entries since the last entry with work;
-	 * the vGPU counts as having work until these are as many as the list has
+	 * .look_at % length: next entry to look at. .quiet: entries looked at since the last entry
+	 * with work; a vGPU with work counts as having work until .quiet is the length of the list
 	 */
 	u32 look_at, quiet;
 	/* 1 + index of the engine seen at work for the vGPU while USERD told of no work; 0: none */
 	u8 works_on;
 	u64 preempts, preempt_ns, preempt_max;
 	/*
-	 * ns charged by vmach_wait_charge() since the last look or note_leaver(): the waits for
-	 * unbinds (chan.c) and evictions (recover.c, slice.c) with @works set. not_yet_paid()
-	 * subtracts them from what a switch charges, so that no time is charged twice.
-	 * chan_recover() restores the sum from before its own wait: note_leaver() charges only
-	 * the time before that wait.
+	 * ns that vmach_wait_charge() has charged for waits with @works set since the last look or
+	 * note_leaver(). A switch subtracts them from its charge (not_yet_paid()), so that no time
+	 * is charged twice. chan_recover() takes its own wait out again, because note_leaver()
+	 * charges only the time before that wait.
 	 */
 	u64 waited;
-	/* the most GPU time in ns that vmach_gpu_time_get() has returned; no lock */
+	/* the most ns that vmach_gpu_time_get() has returned: it never returns less; no lock */
 	atomic64_t told;
-	/* counts how often the vGPU became slicer->owner; first_group() in list.c uses it */
+	/* number of turns as slicer->owner: a long list starts at another group in each (list.c) */
 	u32 turn;
-	/* budget of engine resets and long evictions: vmach_reset_note() */
+	/* engine resets and long evictions; those beyond a budget are strikes */
 	struct kvgpu_resets resets;
 	/* ends the channels of a suspended vGPU, one after the other */
 	struct delayed_work end_work;
@@ -200,18 +201,17 @@ struct machine_slice {
 
 struct kvgpu_chip {
 	struct kvgpu_gpu *gpu;
-	/* Changed under gpu->lock and event_lock: either is enough to read the next three. */
+	/* Changed with gpu->lock and event_lock held; either is enough to read the next three. */
 	struct list_head live;			/* vGPUs, by struct kvgpu_machine.node */
 	struct kvgpu_chan *by_hchid[KVGPU_MAX_CHAN];
 	DECLARE_HASHTABLE(by_inst, 8);
-
-	/* gpu->lock; ids in use: .groups of channel ids (bit 0 is the host's), .tsgs of TSGs */
+	/* ids in use; gpu->lock. .groups: groups of channel ids (bit 0: the host's). .tsgs: TSGs */
 	DECLARE_BITMAP(groups, KVGPU_NR_GROUPS);
 	DECLARE_BITMAP(tsgs, GK110_FIFO_NR_TSG);
 
 	/* taken inside gpu->lock; under event_lock only spinlocks and the locks of hw/ are taken */
 	struct kvgpu_hw_lock event_lock;
-	/* NON_STALL_INTERRUPTs are masked because no driver waits for one; event_lock */
+	/* NON_STALL_INTERRUPTs are masked because no guest's driver waits for one; event_lock */
 	bool nonstall_off;
 	/*
 	 * Budget of NON_STALL_INTERRUPTs; event_lock. .at: ktime of the last refill, ns. .left:
@@ -219,20 +219,18 @@ struct kvgpu_chip {
 	 * hw.intr_ns at the last payment. .held: the budget is used up, the interrupt is masked.
 	 */
 	struct { u64 at, left, worked; s64 ns; bool held; } nonstall;
-	/* bit per channel id of the chip: the channel waits for .recover; atomic */
+	/* bit per channel id of the chip: the channel waits for .recover to end it; atomic */
 	DECLARE_BITMAP(sick, KVGPU_MAX_CHAN);
-	struct work_struct recover;	/* vmach_chans_recover() */
-	struct workqueue_struct *teller;	/* vGPUs' event_work, alarm_work */
-	/* for vGPUs' unpin_work, which may wait for VFIO's locks, as long as VMMs like */
+	struct work_struct recover;	/* runs vmach_chans_recover() */
+	struct workqueue_struct *teller;	/* for event_work and alarm_work of all vGPUs */
+	/* for unpin_work of all vGPUs, which may wait for VFIO's locks, as long as VMMs like */
 	struct workqueue_struct *unpinner;
-
 	u64 merge[CHIP_RUNL_MAX];	/* the chip's list under construction; gpu->lock */
 	struct machine_slicer slicer;
 	u64 pool_size;			/* bytes of the host's pool for all vGPUs together */
-	/* page shown by slices of BARs and by doorbells that a vGPU has given back */
+	/* page that slices of BARs and doorbells show after a vGPU has given them back */
 	struct kvgpu_vram nowhere;
 	bool wedged;			/* the card is cut off */
-
 	spinlock_t time_lock;
 	/*
 	 * Under time_lock, in ns. .time_base: PTIMER minus ktime. .time_last: the latest time
@@ -249,7 +247,7 @@ struct kvgpu_chan {
 	struct kvgpu_vgpu *vgpu;
 	gchid_t gchid;
 	hchid_t hchid;
-	u8 grunl, hrunl;		/* runlist by the guest's number and by the chip's */
+	u8 grunl, hrunl;		/* number of the runlist: the guest's, the chip's */
 	struct kvgpu_gaddr ginst;	/* the guest's instance block */
 	/* .ginst's words as read at the bind; swap_context() updates .pd, .limit and .gr_ctx */
 	struct kvgpu_inst_guest g;
@@ -266,8 +264,8 @@ struct kvgpu_chan {
 	/* disabled on the chip while its instance block or its group changes */
 	bool held;
 	/*
-	 * gpu->lock. .get: GP_GET at the last look at this channel, if .valid. .idle: at its last
-	 * read the channel table told of no work; GP_PUT was .idle_put then.
+	 * gpu->lock. .get: GP_GET at the last look at this channel, if .valid. .idle: when last
+	 * read for it, the channel table told of no work, and GP_PUT was .idle_put.
 	 */
 	struct { bool valid, idle; u32 get, idle_put; } look;
 	/*
@@ -277,8 +275,8 @@ struct kvgpu_chan {
 	 */
 	struct { u8 why, unit, engine; bool storm; u32 info; u64 va; } fault;
 	/*
-	 * The guest's and the chip's id of the channel's group; -1: none. Written under gpu->lock
-	 * and event_lock, besides vgpu->lock.
+	 * The guest's and the chip's id of the channel's group; -1: none. Written with vgpu->lock,
+	 * gpu->lock and event_lock held; one of them is enough to read.
 	 */
 	int gtsg, htsg;
 	/* host-owned context image, or NULL; channels with the same space and VA share it */
@@ -337,17 +335,17 @@ struct kvgpu_space {
 	struct list_head node;
 	struct kvgpu_as *as;
 	struct kvgpu_gaddr pd;
-	/* .kept: of .users, those that have ended while their channel was still on the chip */
+	/* .kept: uses that ended with the channel still on the chip, a bug; .users has them, too */
 	u32 users, kept;
 	bool flush;			/* the card's TLB may have old entries of the space */
 };
 
 struct kvgpu_grctx {
-	struct list_head node;	/* in machine->grctxs or, without users, in machine->dead_images */
+	struct list_head node;	/* in machine->grctxs; without users in machine->dead_images */
 	struct kvgpu_space *space;
 	u64 va;
 	u32 pages, users;
-	/* the context, its patch list, and two buffers of the host: page pool and bundle buffer */
+	/* the context, its patch list, and the two buffers that GR uses for it (grctx.c) */
 	struct kvgpu_vram image;
 };
 
@@ -371,7 +369,7 @@ struct kvgpu_machine {
 	u64 nr_due;	/* due pages: in .pins, but not counted in .shadow.stats.pinned */
 	struct delayed_work unpin_work;
 	struct page *pin_pages[512];
-	/* pins refused by VFIO for want of memory: .nr since .at (ktime, ns); kept at close */
+	/* pins that VFIO refused for want of memory: .nr since .at (ktime, ns); kept at close */
 	struct { u64 at; u32 nr; } refused;
 	/*
 	 * Buffer for reads of the partition. It has .len bytes from offset .at of the partition.
@@ -383,9 +381,13 @@ struct kvgpu_machine {
 	 * last vmach_shadow_settle(). .scrubbed: the partition is all zeros
 	 */
 	bool may_pin, l2_clean, scrubbed;
-	/* the current command took a FLUSH_BAR from the guest's flush page, and has to do it */
+	/* the current command has to do a FLUSH_BAR that the guest asked for in its flush page */
 	bool flush_owed;
-	/* lists of kvgpu_space, kvgpu_grctx (two) and table_memory: see vmach_tables_free() */
+	/*
+	 * Lists. .spaces: kvgpu_space. .grctxs: kvgpu_grctx with users. .dead_images: kvgpu_grctx
+	 * without users, kept until the TLB was invalidated. .freed: table_memory that is not back
+	 * in the pool yet.
+	 */
 	struct list_head spaces, grctxs, dead_images, freed;
 	/* bit per page of the partition: may have been written since the bit was last cleared */
 	unsigned long *touched;
@@ -398,41 +400,35 @@ struct kvgpu_machine {
 	 */
 	unsigned long *asked, *late;
 	unsigned long asked_first, asked_last;
-	bool any_dirty, any_late;
+	bool any_dirty, any_late;	/* a bit is set in .dirty, in .late */
 	/*
 	 * Also read without locks. .flushes: TLB invalidates for the vGPU's spaces. .spaces_kept:
-	 * times that vmach_space_put() kept a space; only a bug makes it more than 0.
+	 * times that vmach_space_put() kept a use of a space; only a bug makes it more than 0.
 	 */
 	atomic64_t flushes, spaces_kept;
 
 	/* Threads of VMMs that unmap memory: unmap.c. */
 	struct list_head unmaps;	/* list of struct unmap_known; unmappings_lock */
-	/*
-	 * process for which vmach_unmap_open() last returned 0, or NULL; while .unmaps has a
-	 * thread, only this process may open the vGPU
-	 */
+	/* process that opened the vGPU last; while .unmaps has a thread, only it may open again */
 	struct pid *opener;
-	/*
-	 * number of unmapping threads because of which this vGPU may not pin; written under
-	 * unmappings_lock, read without it
-	 */
+	/* unmapping threads because of which the vGPU may not pin; written under unmappings_lock */
 	u32 unmaps_forbid;
 
 	/* The CPU's view of the vGPU: window.c. .pramin_cpu, .userd_cpu: the host's mappings. */
 	struct machine_win win[KVGPU_NR_BARS];
 	u64 userd_bar1;	/* offset in BAR1 of the guest's doorbells, bytes; ~0: unset */
-	/* guest address at which PRAMIN begins; its BAR1 entries; map_lock (not .pramin_next) */
+	/* guest address that PRAMIN shows; its entries in the card's BAR1 table; both: map_lock */
 	struct kvgpu_gaddr pramin;
-	u64 pramin_pte[256], pramin_next[256];
+	u64 pramin_pte[256], pramin_next[256];	/* .pramin_next: new entries, vgpu->lock */
 	void __iomem *pramin_cpu, *userd_cpu;
-	/* by the guest's group: page of the partition with its USERDs; map_lock if .group[] >= 0 */
+	/* by the guest's group of ids: partition page with its USERDs; map_lock if .group[] >= 0 */
 	u32 userd_page[KVGPU_NR_GROUPS];
 	/* bit per page: .touched was set through BAR1 or PRAMIN, not only BAR3; map_lock */
 	unsigned long *touched1;
 
 	/* Channels: chan.c. */
 	struct rb_root chans;	/* struct kvgpu_chan, by .gchid */
-	s16 group[KVGPU_NR_GROUPS];	/* guest's group of ids -> the chip's; -1: none */
+	s16 group[KVGPU_NR_GROUPS];	/* guest's group of ids -> the chip's; -1: none; map_lock */
 	u32 nr_groups, max_groups;	/* groups of ids: in use, and the vGPU's share */
 
 	/* Runlists: runlist.c. */
@@ -460,12 +456,15 @@ struct kvgpu_machine {
 	unsigned long pending;		/* bits PENDING_*, set without vgpu->lock */
 	/* the guest's driver waits for a NON_STALL_INTERRUPT; written under vgpu->lock */
 	bool waits;
-	/* no .event_work, .alarm_work or slice.end_work is queued any more; needs no lock */
+	/* true: .event_work, .alarm_work and slice.end_work must not be queued any more; no lock */
 	bool gone;
 	struct delayed_work event_work, alarm_work;
 	u64 window_start;	/* ktime, ns, of the first of .window_events; chip->event_lock */
-	u32 window_events;	/* interrupts counted by within_budget() in event.c */
-	/* by engine id; .set: the guest was told of a hang, and has triggered no fault since */
+	u32 window_events;	/* interrupts counted since then */
+	/*
+	 * By engine id. .set: the guest was told of a hang, and has triggered no fault since.
+	 * .inst: address of the guest's instance block of the channel that hung.
+	 */
 	struct { bool set; u64 inst; } stuck[KVGPU_MAX_ENGINE];
 
 	atomic64_t gpu_ns;		/* ns charged by books.c; also read without locks */
@@ -478,7 +477,7 @@ bool vmach_gpu_wedged(const struct kvgpu_gpu *gpu);
 void vmach_gpu_wedge(struct kvgpu_gpu *gpu, const char *why);
 u64 vmach_ptimer_read(struct kvgpu_gpu *gpu);	/* returns PTIMER's time in ns */
 u8 vmach_gr_runl_get(const struct kvgpu_gpu *gpu);
-/* ms for the next preempt of the running command; vgpu->lock is held */
+/* most ms that the running command may wait for its next preempt; vgpu->lock is held */
 unsigned int vmach_patience_get(const struct kvgpu_vgpu *v);
 /* makes the slicer look soon, because something has changed; any context */
 void vmach_slicer_kick(struct kvgpu_gpu *gpu);
@@ -517,14 +516,14 @@ struct kvgpu_chan *vmach_live_chan_find(struct kvgpu_chip *chip, struct kvgpu_ch
 bool vmach_list_shown(const struct kvgpu_machine *m);
 /* Removes the chip's channel @id from @m's list. True: call vmach_runlist_update() afterwards. */
 bool vmach_runlist_drop(struct kvgpu_machine *m, u8 runl, hchid_t id);
-/* Writes the lists of all vGPUs that may be on the chip now to the chip. Returns 0 or an error. */
+/* Writes the chip's list: the lists of all vGPUs that may be on the chip. Returns 0 or an error. */
 int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl);
 /* Call it after a change of @m's list. Writes the chip's list if it has or should have @m's. */
 int vmach_runlist_update(struct kvgpu_machine *m, u8 runl);
 
 /* ------------------------------- books.c: charge GPU time; gpu->lock is held except where noted */
 
-/* charges @ns until @now; slicer->books is held for writing */
+/* charges @m for @ns, all of them before @now; slicer->books is held for writing */
 void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now);
 u64 vmach_gpu_time_get(struct kvgpu_machine *m);	/* ns charged until now; needs no lock */
 void vmach_wait_charge(struct kvgpu_machine *m, bool works, bool others, u64 began);
@@ -544,7 +543,7 @@ void vmach_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram);
 void vmach_tables_free(struct kvgpu_vgpu *v);
 /* Reads @len bytes of the partition or of guest memory, inside one page. Returns 0 or -EFAULT. */
 int vmach_guest_read(struct kvgpu_vgpu *v, struct kvgpu_gaddr a, void *buf, u32 len);
-void vmach_stage_drop(struct kvgpu_machine *m);	/* the next read copies anew */
+void vmach_stage_drop(struct kvgpu_machine *m);	/* the next read of the partition copies anew */
 extern const struct kvgpu_shadow_ops machine_shadow_ops;
 
 static inline struct device *vmach_dma_dev_get(const struct kvgpu_vgpu *v)
@@ -555,16 +554,16 @@ static inline struct device *vmach_dma_dev_get(const struct kvgpu_vgpu *v)
 /* returns the space of the guest's directory @pd, and counts a user of it; NULL: can't be made */
 struct kvgpu_space *vmach_space_get(struct kvgpu_vgpu *v, struct kvgpu_gaddr pd);
 /*
- * Ends a use of the space: the use was channel @c's, or no channel's if @c is NULL. The caller has
- * taken @c off the chip, or @c never ran, or the card is cut off. If vmach_chan_is_off() finds @c
- * on the chip all the same, which would be a bug, the space is kept until vmach_spaces_drop().
+ * Ends a use of the space by channel @c; @c is NULL if the user was no channel. Call it when @c is
+ * off the chip or never ran, or the card is cut off. If vmach_chan_is_off() finds @c on the chip
+ * all the same, which would be a bug, the space stays, with this use, until vmach_spaces_drop().
  */
 void vmach_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, const struct kvgpu_chan *c);
-/* Ends the kept uses of spaces. Call it when no channel of the vGPU is bound. */
+/* Ends the uses that vmach_space_put() has kept. Call it when the vGPU has no bound channel. */
 void vmach_spaces_drop(struct kvgpu_vgpu *v);
 /* A sync: brings the vGPU's spaces and windows up to date with the guest's tables, then settles. */
 void vmach_shadow_sync(struct kvgpu_vgpu *v);
-/* Settles a change of spaces or windows: writes entries, invalidates TLBs, then frees memory. */
+/* Settles changes of spaces and windows: writes entries, invalidates TLBs, then frees memory. */
 void vmach_shadow_settle(struct kvgpu_vgpu *v);
 
 /* ------------------------------------------------------------ pin.c: pin and unpin guest memory */
@@ -587,9 +586,9 @@ void vmach_unmap_fini(struct kvgpu_machine *m);	/* vgpu->lock is not held */
  */
 void vmach_unmap_note(struct kvgpu_vgpu *v);
 /*
- * Call it when a process opens the vGPU. Returns -EBUSY, and logs it, if a thread that has asked
- * the vGPU to unpin memory is still in its unmap, and another process opened the vGPU last: the
- * vGPU may be forbidden to pin until that thread leaves.
+ * Call it when a process opens the vGPU. Returns -EBUSY, and logs it, if the vGPU was last opened
+ * by another process, and a thread that has asked the vGPU to unpin memory is still in its unmap:
+ * the vGPU may be forbidden to pin until that thread leaves.
  */
 int vmach_unmap_open(struct kvgpu_vgpu *v);
 /*
@@ -613,7 +612,7 @@ bool vmach_flush_take(struct kvgpu_vgpu *v);
 /* --------------------------------- window.c: change what BAR windows, PRAMIN and doorbells show */
 
 int vmach_windows_init(struct kvgpu_vgpu *v);
-/* without vgpu->lock; then the slices show no memory of the vGPU, unless the card is cut off */
+/* vgpu->lock is not held. The slices show the vGPU's memory no more, unless the card is cut off */
 void vmach_windows_fini(struct kvgpu_vgpu *v);
 void vmach_windows_reset(struct kvgpu_vgpu *v);	/* makes them as after power-on */
 /* makes windows and PRAMIN show only the scrap page, and removes their CPU mappings */
@@ -682,6 +681,7 @@ void vmach_chan_resync(struct kvgpu_chan *c);
  * ended. Call vmach_chans_restart() afterwards in either case.
  */
 bool vmach_chan_step_off(struct kvgpu_chan *c);
+/* enables the channels on the chip again that vmach_chan_step_off() has disabled */
 void vmach_chans_restart(struct kvgpu_vgpu *v);
 /* unbinds and frees all channels, and gives back their groups of ids */
 void vmach_chans_stop(struct kvgpu_vgpu *v);
@@ -710,11 +710,11 @@ int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id);
 
 /*
  * Returns the context image that space @sp has at @va, and counts a user of it. Makes the image if
- * there is none. NULL: the image can't be made.
+ * there is none. @limit: last address that the channel may use. NULL: the image can't be made.
  */
 struct kvgpu_grctx *vmach_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u64 va,
 				    u64 limit);
-/* ends a use of @gr; the caller's channel is off the chip */
+/* ends a use of @gr; call it when the channel that used it is off the chip */
 void vmach_grctx_put(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr);
 /* frees images without users; call it after the TLB was invalidated */
 void vmach_grctx_free_dead(struct kvgpu_vgpu *v);
@@ -725,9 +725,9 @@ u32 vmach_grctx_size(const struct kvgpu_hw *hw);
 /* ------------------------ event.c, recover.c: queue and deliver events for guests, end channels */
 
 void vmach_events_init(struct kvgpu_machine *m);	/* vgpu->lock is not held */
-void vmach_events_fini(struct kvgpu_machine *m);	/* vgpu->lock not held, @m off chip->live */
+void vmach_events_fini(struct kvgpu_machine *m);	/* call it when @m is off chip->live */
 void vmach_events_reset(struct kvgpu_vgpu *v);
-/* Starts the budget of interrupts anew; called when a tenant opens the vGPU. */
+/* Starts the budget of interrupts (EVENTS_PER_SECOND) anew; called when a tenant opens the vGPU. */
 void vmach_events_forget(struct kvgpu_machine *m);
 void vmach_events_deliver(struct kvgpu_vgpu *v);	/* vgpu->lock held */
 /* call it after a possible change of trap.wants_nonstall; vgpu->lock held */
@@ -757,8 +757,8 @@ bool vmach_chan_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned
 /* Resets every engine of the runlist, whatever channels are loaded. gpu->lock is held. */
 void vmach_runlist_reset(struct kvgpu_gpu *gpu, u8 runl);
 /*
- * Drives the channel or group that vmach_stranger_note() noted off its engine, if it works there
- * when the watchdog's time has passed since the note. gpu->lock is held.
+ * If the watchdog's time has passed since vmach_stranger_note() noted an engine, and the engine
+ * still works for the noted channel or group, drives that off the engine. gpu->lock is held.
  */
 void vmach_stranger_evict(struct kvgpu_chip *chip, u64 now);
 /*
@@ -791,7 +791,7 @@ bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machin
 /* strike.c: strikes and suspension; gpu->lock is held except where noted. */
 void vmach_strike_init(struct kvgpu_machine *m);		/* needs no lock */
 void vmach_strike_add(struct kvgpu_machine *m, const char *why);
-/* counts an engine reset or a long eviction; each beyond the budget is a strike */
+/* counts an engine reset or a long eviction of @m's; each beyond the budget is a strike */
 void vmach_reset_note(struct kvgpu_machine *m);
 /* Clears strikes and suspension, for a guest that starts anew or an admin. Takes gpu->lock. */
 void vmach_strikes_clear(struct kvgpu_vgpu *v);
