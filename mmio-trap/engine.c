@@ -54,8 +54,9 @@ u32 kvgpu_trap_read(struct kvgpu_trap *t, u32 reg, u64 now)
 }
 
 /*
- * Stores a write in the register file: for lines without a write hook. A register that reads as a
- * constant has no slot, so that a denied write to it does not count as a lost value.
+ * Stores a write in the register file: for lines without a write hook. Registers of a .bulk line,
+ * and registers that read as a constant, have no slots here: a value written to them does not count
+ * as lost (.nr_dropped).
  */
 static void file_write(struct kvgpu_trap *t, const struct kvgpu_reg_line *l,
 		       struct kvgpu_reg_slot *s, const struct kvgpu_access *a)

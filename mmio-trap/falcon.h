@@ -2,7 +2,7 @@
 /*
  * Virtual falcons. A falcon is a small processor inside a unit of the card: PMU, FECS, GPCCS.
  * FALCON_LINES() has the lines that every falcon adds to its unit's table, for the registers that
- * all falcons have. They are sorted, and their offsets from @base are in 0x004-0x1ff.
+ * all falcons have. The lines are sorted by offset. The offsets, from @base on, are in 0x004-0x1ff.
  *
  * falcon.c defines the functions vtrap_falcon_...(), pmu.c vtrap_pmu_...(), fecs.c
  * vtrap_fecs_start().

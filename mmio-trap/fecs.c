@@ -2,8 +2,9 @@
 /*
  * The virtual FECS, and the GPCCS broadcast. The virtual FECS answers in place of nouveau's program
  * for FECS. After its start it reports that it is ready, and the size of a context. It then obeys
- * "set channel", "save", and the channel switch by which nouveau makes FECS save the golden
- * context. It reports a stop or a start of context switches as done, and other commands as errors.
+ * "set channel", "save", and the channel switch by which nouveau makes FECS save the golden context
+ * (the context from which nouveau makes each new one). The virtual FECS reports a stop or a start
+ * of context switches as done, and other commands as errors.
  * NVIDIA's program is not served, because its contexts have another layout and the host owns all
  * contexts: a guest that loads NVIDIA's program never finds FECS ready.
  */

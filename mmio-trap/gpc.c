@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * GPCs, their TPCs and PPCs: counts of units and error status. Writes to the broadcast registers
- * and set-up writes stay in the register file, as in gr.c.
+ * and set-up writes stay in the register file, because the host has set up GR for all vGPUs.
  */
 #include <gk110/falcon.h>
 #include <gk110/gr.h>

@@ -33,8 +33,9 @@ static void gr_intr_en_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 }
 
 /*
- * When the guest clears a GPC's bit here, the GPC's GPCCS_TRAP becomes 0. nouveau clears the bits
- * of TPCs in GPCCS_TRAP, but not the bits of the GPC's other units (gf100_gr_trap_gpc()).
+ * When the guest clears a GPC's bit here, the GPC's GPCCS_TRAP becomes 0. The reason: nouveau
+ * clears only the bits of TPCs in GPCCS_TRAP (gf100_gr_trap_gpc()), and the bits of the GPC's other
+ * units would stay set.
  */
 static void trap_gpc_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {

@@ -35,8 +35,8 @@ struct kvgpu_access {
 	 * or of .reset if the register has no slot
 	 */
 	u32 val;
-	u64 now;
-	struct kvgpu_cmd *cmd;
+	u64 now;	/* the host's PTIMER, ns */
+	struct kvgpu_cmd *cmd;	/* write: the hook puts the command here, if it makes one */
 };
 
 /*
@@ -49,7 +49,7 @@ struct kvgpu_access {
  *
  * Writes: CONST ignores them. FILE stores them in the register file, except for the @ro bits; a
  * written 1 clears a @w1c bit. EMULATE and TRAP call @write(); EMULATE without @write is as FILE. A
- * TRAP line takes only writes of all four bytes.
+ * TRAP line takes only writes of all four bytes; any other write counts in .nr_denied.
  *
  * DENY and UNLISTED are as FILE, and each access is counted, in .nr_denied or .nr_unlisted.
  */
@@ -148,10 +148,11 @@ void vtrap_gr_reset(struct kvgpu_trap *t);
 void vtrap_ce_reset(struct kvgpu_trap *t, const struct kvgpu_engine *e);
 void vtrap_pmu_reset(struct kvgpu_trap *t);
 
-/* Functions that one file has for other files: pfifo.c, ptimer.c, engine.c. */
+/* pfifo.c: computes anew, from PFIFO's registers, whether PFIFO's interrupt is raised */
 void vtrap_fifo_update(struct kvgpu_trap *t);
+/* ptimer.c: returns the guest's PTIMER, ns, when the host's PTIMER is @now */
 u64 vtrap_guest_time_get(const struct kvgpu_trap *t, u64 now);
-void vtrap_denial_note(struct kvgpu_trap *t);	/* adds 1 to .nr_denied */
+void vtrap_denial_note(struct kvgpu_trap *t);	/* engine.c: adds 1 to .nr_denied */
 
 /* Counts of the topology, limited to the sizes of the arrays that they index. */
 static inline u32 vtrap_engine_count(const struct kvgpu_trap *t)

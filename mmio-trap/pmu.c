@@ -2,9 +2,10 @@
 /*
  * The virtual PMU, the falcon for power management: it has the rings and messages of nouveau's
  * program for the PMU. Power, clocks and fans are the host's. After the guest has started the PMU,
- * each message of the guest is answered before the guest's write completes, because nouveau waits
- * for the reply without limit (gt215_pmu_send()). The data words of most replies are 0. Only if the
- * guest leaves the ring of replies full, there is no reply.
+ * each message of the guest is answered before the guest's write completes, except if the guest has
+ * left the ring of replies full: then there is no reply. The answer comes at once because nouveau
+ * waits for it without limit (gt215_pmu_send()). The data words of most replies are 0
+ * (pmu_reply_fill() has the others).
  */
 #include <gk110/pmc.h>
 #include <gk110/pmu.h>

@@ -4,11 +4,12 @@
  *
  * mmio-trap keeps the vGPU's registers and answers an access by itself where it can. Some accesses
  * ask for an effect outside of these registers, for example the submit of a runlist. Such an effect
- * is returned as one command (struct kvgpu_cmd), fully decoded and checked for form. The caller
- * checks the ownership of what the command names, and carries the command out. Reports of the
- * hardware or the host to the guest come in as events. A command holds its values, with two
- * exceptions: the time of an alarm is in .ptimer_alarm, and kvgpu_trap_irq_take() tells the state
- * of the interrupt line. If a command names guest memory, the caller reads that memory.
+ * is returned as one command (struct kvgpu_cmd). Its fields are decoded, and their form is checked:
+ * for example, a runlist must have a number that guests know. The caller checks that what the
+ * command names is the guest's, and carries the command out. Reports of the hardware or the host to
+ * the guest come in as events. Two values are not in a command: the time of an alarm is in
+ * kvgpu_trap.ptimer_alarm, and kvgpu_trap_irq_take() tells the state of the interrupt line. If a
+ * command names guest memory, the caller reads that memory.
  *
  * Locks: the caller serialises all calls for one vGPU (vgpu->lock).
  */
@@ -23,8 +24,8 @@
 /*
  * A part of BAR0 whose registers keep their values and have no other effect on a vGPU: timing and
  * training of memory, which is the host's business. nouveau's gk104_ram_train_init_0() writes 1,504
- * times to eight of these registers. The registers may be in memory that the guest maps: .plain
- * below.
+ * times to eight of these registers. So that these writes need not trap, the registers may be in
+ * memory that the guest maps (kvgpu_trap_cfg.plain).
  */
 #define KVGPU_TRAP_PLAIN_BASE	PBFB_BCAST
 #define KVGPU_TRAP_PLAIN_SIZE	0x2000
@@ -65,15 +66,20 @@ struct kvgpu_trap_cfg {
 struct kvgpu_reg_slot {
 	u32 reg;			/* offset in BAR0, with bit 0 set; 0: the slot is unused */
 	u32 val;
-	/* counts of reads and writes of the register, for debugfs */
+	/*
+	 * Counts of the guest's reads and writes of the register, for debugfs. Both can be 0,
+	 * because kvgpu_trap_reset() makes slots for some registers, and because an event, or a
+	 * write to another register, can store a value here.
+	 */
 	u32 rd, wr;
 };
 /* number of slots, a power of two; a recorded load of nouveau takes fewer than a quarter of them */
 #define KVGPU_TRAP_SLOTS	16384
 
 /*
- * State of a virtual falcon, a microcontroller of the GPU (PMU, FECS, or the GPCCS broadcast). No
- * program runs. A guest can write and read the data memory. The virtual PMU puts its replies there.
+ * State of a virtual falcon. A falcon is a microcontroller of the GPU: PMU, FECS, or the GPCCS of
+ * all GPCs, which a guest writes to at once (broadcast). No program runs in a virtual falcon. A
+ * guest can write and read the data memory. The virtual PMU puts its replies there.
  */
 struct kvgpu_vfalcon {
 	u32 dmem[4096 / 4];
@@ -158,11 +164,15 @@ enum kvgpu_cmd_kind {
 	KVGPU_CMD_PREEMPT,	/* .preempt: the guest preempts a channel or a group */
 	KVGPU_CMD_RUNL_BLOCK,	/* .mask: runlists that the guest has just blocked */
 	KVGPU_CMD_RUNL_ALLOW,	/* .mask: runlists that the guest has just unblocked */
-	/* .tlb: the guest invalidates its TLB; the caller has to sync the vGPU's shadow tables */
+	/*
+	 * .tlb: the guest invalidates its TLB; the caller has to bring the vGPU's shadow page
+	 * tables up to date with the guest's
+	 */
 	KVGPU_CMD_TLB,
 	KVGPU_CMD_BAR_BIND,	/* .bar: new instance block of a BAR, or physical mode */
 	KVGPU_CMD_USERD,	/* .userd: BAR1 offset of the guest's doorbells */
-	KVGPU_CMD_PRAMIN,	/* .pramin: the window moved; its mappings have to follow */
+	/* .pramin: the guest moved PRAMIN, the window of BAR0 into memory, to this address */
+	KVGPU_CMD_PRAMIN,
 	/*
 	 * a flush of BAR writes or of L2; .mask: offset of the register that was written
 	 * (FLUSH_BAR, FLUSH_L2_*)
@@ -170,8 +180,9 @@ enum kvgpu_cmd_kind {
 	KVGPU_CMD_FLUSH,
 	/*
 	 * .inst: the guest has given FECS this channel: by the command "set channel", or by a
-	 * context switch while FECS had no channel to save. The guest's driver does so before it
-	 * makes its golden context, from which its new contexts start, by register writes.
+	 * context switch while FECS had no channel to save. Then the guest's driver makes its
+	 * golden context, by register writes. (It copies this context into each new one.) The
+	 * caller does nothing: it acts at KVGPU_CMD_GR_SAVE.
 	 */
 	KVGPU_CMD_GR_BIND,
 	/*
@@ -195,8 +206,8 @@ enum kvgpu_cmd_kind {
 	/* .mask: a bit of the engine (index in topo.engine) whose interrupt was acknowledged */
 	KVGPU_CMD_CE_ACK,
 	/*
-	 * there is no other command, but .line has changed or .edge was set (struct kvgpu_trap):
-	 * see kvgpu_trap_irq_take()
+	 * there is no other command, but kvgpu_trap.line has changed or .edge was set: call
+	 * kvgpu_trap_irq_take()
 	 */
 	KVGPU_CMD_IRQ,
 	KVGPU_CMD_ALARM,	/* .ptimer_alarm has changed: arm a timer, or stop it if 0 */
@@ -205,7 +216,7 @@ enum kvgpu_cmd_kind {
 struct kvgpu_cmd {
 	enum kvgpu_cmd_kind kind;
 	/*
-	 * true, whatever .kind is: .line has changed or .edge was set (struct kvgpu_trap): see
+	 * true, whatever .kind is, if kvgpu_trap.line has changed or .edge was set: call
 	 * kvgpu_trap_irq_take()
 	 */
 	bool irq;
@@ -301,14 +312,14 @@ bool kvgpu_trap_irq_take(struct kvgpu_trap *t, bool *edge);
 
 /* -------------------------------------------------------- descriptions and checks of the tables */
 
-/* Classes of reads and of writes; struct kvgpu_reg_line (internal.h) says what each does. */
+/* Classes of reads and of writes of a register; details: struct kvgpu_reg_line (internal.h). */
 enum kvgpu_reg_class {
-	KVGPU_REG_UNLISTED,
-	KVGPU_REG_CONST,
-	KVGPU_REG_FILE,
-	KVGPU_REG_EMULATE,
-	KVGPU_REG_TRAP,
-	KVGPU_REG_DENY
+	KVGPU_REG_UNLISTED,	/* in no table: as FILE, and counted in .nr_unlisted */
+	KVGPU_REG_CONST,	/* reads: a value that the guest can't change; writes: ignored */
+	KVGPU_REG_FILE,		/* the value is in the register file */
+	KVGPU_REG_EMULATE,	/* a function of the unit answers; makes no command but an alarm */
+	KVGPU_REG_TRAP,		/* writes only: a function of the unit may make a command */
+	KVGPU_REG_DENY		/* as FILE, and counted in .nr_denied */
 };
 
 struct kvgpu_reg_info {
@@ -318,10 +329,6 @@ struct kvgpu_reg_info {
 /*
  * Sets *@info to what the tables say about @reg. Returns false, with class UNLISTED, if the tables
  * say nothing.
- *
- * A slot of the register file does not mean that the guest has accessed the register: .rd and .wr
- * of a slot are both 0 if, for example, the slot was reserved, or if only an event or a write to
- * another register has stored a value.
  */
 bool kvgpu_trap_info(u32 reg, struct kvgpu_reg_info *info);
 /*
