@@ -479,7 +479,7 @@ static int chan_bind_hw(struct kvgpu_chan *c, u32 *block)
 
 /*
  * Frees channel @c and its shadow instance block, and ends its use of the context image and the
- * space. @c is off the chip or was not bound, or the card was cut off.
+ * space. Call it when @c is off the chip or was not bound, or the card was cut off.
  */
 static void chan_release(struct kvgpu_chan *c)
 {

@@ -612,7 +612,7 @@ bool vmach_flush_take(struct kvgpu_vgpu *v);
 /* --------------------------------- window.c: change what BAR windows, PRAMIN and doorbells show */
 
 int vmach_windows_init(struct kvgpu_vgpu *v);
-/* vgpu->lock is not held. The slices show the vGPU's memory no more, unless the card is cut off */
+/* vgpu->lock not held; makes the slices show no memory of the vGPU, unless the card is cut off */
 void vmach_windows_fini(struct kvgpu_vgpu *v);
 void vmach_windows_reset(struct kvgpu_vgpu *v);	/* makes them as after power-on */
 /* makes windows and PRAMIN show only the scrap page, and removes their CPU mappings */
@@ -633,8 +633,8 @@ void vmach_window_bind(struct kvgpu_vgpu *v, enum kvgpu_bar bar, bool is_virtual
 void vmach_pramin_move(struct kvgpu_vgpu *v, struct kvgpu_gaddr base);
 void vmach_userd_move(struct kvgpu_vgpu *v, bool valid, u64 off);
 /*
- * Sets which of the chip's doorbells the guest's group @g of eight channel ids has: those of the
- * chip's group @hgroup. Accesses to these reach page @page of the partition. @hgroup < 0: none.
+ * Gives the guest's group of ids @g the doorbells of the chip's group of ids @hgroup; @hgroup < 0:
+ * none. @page: page of the partition that the card shows at these doorbells.
  */
 void vmach_userd_show(struct kvgpu_vgpu *v, u16 g, int hgroup, u32 page);
 
@@ -658,9 +658,9 @@ void vmach_page_touch(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar);
  */
 bool vmach_pages_untouch(struct kvgpu_vgpu *v, unsigned long first, unsigned long last);
 /*
- * Notes that a space or a window asks about pages @first to @last. If the CPU then writes to one of
- * them, and a later vmach_pages_untouch() of the same sync finds that write, the page is dirty in
- * the next sync as well.
+ * Notes that a space or a window has asked whether pages @first to @last were written. If the CPU
+ * then writes to one of them, and a later vmach_pages_untouch() of the same sync finds that write,
+ * the page is dirty in the next sync as well.
  */
 void vmach_pages_ask(struct kvgpu_machine *m, unsigned long first, unsigned long last);
 void vmach_pages_asked(struct kvgpu_machine *m);	/* call it at the end of a sync */
@@ -758,7 +758,7 @@ bool vmach_chan_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned
 void vmach_runlist_reset(struct kvgpu_gpu *gpu, u8 runl);
 /*
  * If the watchdog's time has passed since vmach_stranger_note() noted an engine, and the engine
- * still works for the noted channel or group, drives that off the engine. gpu->lock is held.
+ * still works for the noted channel or group, evicts that channel or group. gpu->lock is held.
  */
 void vmach_stranger_evict(struct kvgpu_chip *chip, u64 now);
 /*

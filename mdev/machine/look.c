@@ -59,8 +59,9 @@
 /* most channels of one vGPU whose USERD one look reads; each channel takes two reads of BAR1 */
 #define MAX_LOOKS	16
 /*
- * If there is only one vGPU, no limit applies to it (vmach_vgpu_limited()), and it seems to have no
- * work, one look in LOOKS_ALONE asks all engines for unsaid work. Only statistics need the answer.
+ * while there is at most one vGPU, no limit applies to it (vmach_vgpu_limited()), and it seems to
+ * have no work, one look in LOOKS_ALONE asks all engines for unsaid work; only statistics need the
+ * answer
  */
 #define LOOKS_ALONE	16
 /*
