@@ -252,6 +252,7 @@ CUresult cuCtxDestroy_v2(CUcontext ctx)
 	pthread_mutex_unlock(&table);
 	if (!r && top() == ctx)
 		current.n--;
+	users_destroy();
 	return r;
 }
 

@@ -295,7 +295,8 @@ CUresult enter_owner(CUcontext *ctx, owns_fn owns, const void *what, CUresult no
 CUresult stick(CUcontext ctx, CUresult r);
 /* Call with `table` held. *out: NULL, or a dead context to open again. */
 CUresult context_open(CUcontext *out, unsigned int flags, CUdevice dev);
-void context_close(CUcontext ctx);		/* with `table` held; *ctx stays, dead */
+/* Call with `table` held. *ctx stays, dead. Call users_destroy() once nothing is locked. */
+void context_close(CUcontext ctx);
 bool context_known(CUcontext ctx);		/* needs no lock; a dead context is known */
 
 /*
@@ -355,7 +356,17 @@ CUresult capture_context(CUcontext ctx);	/* before a wait for all work of @ctx, 
 /* the error of a question about a captured event; @harmless: the capture stays valid */
 CUresult capture_of_event(CUevent e, bool harmless);
 void capture_forget(CUevent e);			/* @e is recorded anew, or destroyed */
-void capture_drop(CUstream s);			/* @s is destroyed */
+/*
+ * @s is destroyed, and with it the graph that it captures. Call users_destroy() once nothing is
+ * locked.
+ */
+void capture_drop(CUstream s);
+
+/*
+ * userobject.c: call destructors of user objects, functions of the application, for graphs that
+ * capture_drop() freed. Call with nothing locked.
+ */
+void users_destroy(void);
 
 /* wait.c */
 CUresult moment_poll(CUcontext ctx, const struct moment *m);	/* CUDA_ERROR_NOT_READY: not done */

@@ -5,8 +5,10 @@
  *
  * Locks: `graphs` guards all graphs, executable ones, captures, and the members of streams and
  * events that belong to captures; but capture_forget() may change an event's with the context's
- * lock alone. `graphs` is taken after a context's lock. Launching an executable graph holds it, and
- * may wait for the GPU meanwhile. Host functions can't take `graphs`: graphs_enter() refuses them.
+ * lock alone. To change a stream's members its context's lock is needed, too. `graphs` is taken
+ * after a context's lock. Launching an executable graph holds it, and may wait for the GPU
+ * meanwhile. Host functions can't take `graphs`: graphs_enter() and driver.h's enter...() refuse
+ * them.
  */
 #ifndef KVGPU_CUDA_DRIVER_GRAPH_H
 #define KVGPU_CUDA_DRIVER_GRAPH_H
@@ -87,7 +89,13 @@ struct CUgraphExec_st {
 
 extern pthread_mutex_t graphs;
 CUresult graphs_enter(void);		/* Take the lock; after an error nothing is locked. */
-void graphs_leave(void);		/* userobject.c */
+/*
+ * userobject.c: give the lock back, then call destructors of user objects, which are functions of
+ * the application. So call leave() first. A caller that has a context locked, which enter...()
+ * allowed, locks and unlocks `graphs` by itself. If it frees a graph, it calls users_destroy()
+ * after leave().
+ */
+void graphs_leave(void);
 
 struct capture {
 	uint64_t id;

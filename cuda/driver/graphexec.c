@@ -236,14 +236,14 @@ static CUresult launch(CUgraphExec exec, CUcontext ctx, CUstream s)
 
 /* ------------------------------------------------------------------ launching */
 
+/* No graphs_leave() here: it may call destructors, and @ctx is locked. */
 static CUresult locked_launch(CUgraphExec exec, CUcontext ctx, CUstream s)
 {
-	CUresult r = graphs_enter();
+	CUresult r;
 
-	if (r)
-		return r;
+	pthread_mutex_lock(&graphs);
 	r = is_exec(exec) ? launch(exec, ctx, s) : CUDA_ERROR_INVALID_VALUE;
-	graphs_leave();
+	pthread_mutex_unlock(&graphs);
 	return r;
 }
 

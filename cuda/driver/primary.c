@@ -54,6 +54,7 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
 	else if (--primary[dev].refs == 0 && active(dev))
 		context_close(primary[dev].ctx);
 	pthread_mutex_unlock(&table);
+	users_destroy();
 	return r;
 }
 
@@ -99,5 +100,6 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev)
 	if (active(dev))
 		context_close(primary[dev].ctx);
 	pthread_mutex_unlock(&table);
+	users_destroy();
 	return CUDA_SUCCESS;
 }

@@ -222,6 +222,7 @@ CUresult cuStreamDestroy_v2(CUstream stream)
 		free(stream);
 	}
 	leave(ctx);
+	users_destroy();
 	return r;
 }
 

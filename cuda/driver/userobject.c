@@ -31,6 +31,12 @@ void graphs_leave(void)
 	}
 }
 
+void users_destroy(void)
+{
+	pthread_mutex_lock(&graphs);
+	graphs_leave();
+}
+
 static void release(CUuserObject object, unsigned int count)
 {
 	object->count -= count;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Executable graphs on a fake device: what the driver does without memory, and when two threads
- * destroy one. selftests/cuda/driver/graph.c has what graphs do.
+ * Graphs on a fake device: what the driver does without memory, when two threads destroy an
+ * executable graph, and with which locks destructors of user objects run.
+ * selftests/cuda/driver/graph.c has what graphs do.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +15,7 @@
 #include <cmocka.h>
 #include <pthread.h>
 
-#include <cuda/driver/driver.h>
+#include <cuda/driver/graph.h>
 
 #include "fake.h"
 
@@ -161,11 +162,149 @@ static void destroyed_by_two(void **state)
 	assert_int_equal(destroyed, 1);
 }
 
+/* ------------------------------------------------------------------ destructors and locks */
+
+/*
+ * How often the destructor ran, and how often a lock of the driver's was held meanwhile. Use
+ * __atomic.
+ */
+static unsigned int ended, ended_locked;
+static CUcontext second;		/* NULL: there is one context */
+
+static bool is_held(pthread_mutex_t *lock)
+{
+	if (pthread_mutex_trylock(lock))
+		return true;
+	pthread_mutex_unlock(lock);
+	return false;
+}
+
+static void look_at_locks(void *data)
+{
+	__atomic_add_fetch(&ended, 1, __ATOMIC_SEQ_CST);
+	if (is_held(&ctx->lock) || (second && is_held(&second->lock)) || is_held(&graphs) ||
+	    is_held(&table))
+		__atomic_add_fetch(&ended_locked, 1, __ATOMIC_SEQ_CST);
+}
+
+/*
+ * Begin a capture in a new stream of the current context. Its graph alone refers to a user object,
+ * whose destructor looks at the locks.
+ */
+static CUstream capture_with_object(void)
+{
+	CUstreamCaptureStatus status;
+	CUuserObject object;
+	CUstream stream;
+	CUgraph graph;
+
+	ended = ended_locked = 0;
+	OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	OK(cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+	OK(cuStreamGetCaptureInfo_v2(stream, &status, NULL, &graph, NULL, NULL));
+	OK(cuUserObjectCreate(&object, NULL, look_at_locks, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+	OK(cuGraphRetainUserObject(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE));
+	return stream;
+}
+
+static void ends_with_its_stream(void **state)
+{
+	CUstream stream = capture_with_object();
+
+	OK(cuStreamDestroy_v2(stream));
+	assert_int_equal(ended, 1);
+	assert_int_equal(ended_locked, 0);
+}
+
+static void ends_with_its_context(void **state)
+{
+	CUcontext other;
+
+	OK(cuCtxCreate_v2(&second, 0, 0));
+	capture_with_object();
+	OK(cuCtxDestroy_v2(second));
+	assert_int_equal(ended, 1);
+	assert_int_equal(ended_locked, 0);
+
+	OK(cuDevicePrimaryCtxRetain(&second, 0));
+	OK(cuCtxPushCurrent_v2(second));
+	capture_with_object();
+	OK(cuDevicePrimaryCtxReset_v2(0));
+	assert_int_equal(ended, 1);
+	assert_int_equal(ended_locked, 0);
+
+	OK(cuDevicePrimaryCtxRetain(&second, 0));
+	capture_with_object();
+	OK(cuDevicePrimaryCtxRelease_v2(0));
+	assert_int_equal(ended, 0);
+	OK(cuDevicePrimaryCtxRelease_v2(0));
+	assert_int_equal(ended, 1);
+	assert_int_equal(ended_locked, 0);
+	OK(cuCtxPopCurrent_v2(&other));
+	assert_ptr_equal(other, second);
+	second = NULL;
+}
+
+/* A launch from another thread, at a time when objects wait for their destructors */
+static struct {
+	CUgraphExec exec;
+	struct device_ops ops;
+	CUresult answer;
+	unsigned int ended;
+} beside;
+
+static void *launch_beside(void *arg)
+{
+	beside.answer = cuCtxSetCurrent(ctx);
+	if (!beside.answer)
+		beside.answer = cuGraphLaunch(beside.exec, NULL);
+	return NULL;
+}
+
+static void launch_and_close(struct device *device)
+{
+	pthread_t t;
+
+	if (!pthread_create(&t, NULL, launch_beside, NULL))
+		pthread_join(t, NULL);
+	beside.ended = ended;
+	fake_device.close(device);
+}
+
+/*
+ * While the driver closes a context, it has freed the graphs of the context's captures, and calls
+ * destructors later. A launch, which has another context locked, does not call them.
+ */
+static void does_not_end_in_a_launch(void **state)
+{
+	CUgraph graph;
+
+	OK(cuGraphCreate(&graph, 0));
+	OK(cuGraphInstantiateWithFlags(&beside.exec, graph, 0));
+	OK(cuGraphDestroy(graph));
+	OK(cuCtxCreate_v2(&second, 0, 0));
+	capture_with_object();
+	beside.answer = CUDA_ERROR_UNKNOWN;
+	beside.ops = fake_device;
+	beside.ops.close = launch_and_close;
+	second->device->ops = &beside.ops;
+	OK(cuCtxDestroy_v2(second));
+	OK(beside.answer);
+	assert_int_equal(beside.ended, 0);
+	assert_int_equal(ended, 1);
+	assert_int_equal(ended_locked, 0);
+	OK(cuGraphExecDestroy(beside.exec));
+	second = NULL;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(without_memory, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(destroyed_by_two, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(ends_with_its_stream, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(ends_with_its_context, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(does_not_end_in_a_launch, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
