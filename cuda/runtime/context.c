@@ -10,7 +10,9 @@ static pthread_mutex_t primaries = PTHREAD_MUTEX_INITIALIZER;
 static struct {
 	CUcontext ctx;			/* use __atomic: it is read without a lock, too */
 	bool retained;
+	bool resetting;			/* by a thread, which alone uses .retained, without lock */
 } primary[MAX_DEVICES];
+static pthread_cond_t reset_ended = PTHREAD_COND_INITIALIZER;
 static unsigned int resets;		/* how often a device was reset; use __atomic */
 
 static __thread struct {
@@ -60,7 +62,7 @@ static int device_of(CUcontext ctx)
 }
 
 /*
- * Lock `primaries`; after an error nothing is locked. reset() holds the lock while the driver waits
+ * Lock `primaries`, when no thread resets @device; after an error nothing is locked. A reset waits
  * for host functions, so none of them may wait for it: there the driver refuses the question.
  */
 static cudaError_t primaries_enter(int device)
@@ -69,12 +71,15 @@ static cudaError_t primaries_enter(int device)
 	int active;
 	cudaError_t e = from_driver(cuDevicePrimaryCtxGetState(device, &flags, &active));
 
-	if (!e)
-		pthread_mutex_lock(&primaries);
-	return e;
+	if (e)
+		return e;
+	pthread_mutex_lock(&primaries);
+	while (primary[device].resetting)
+		pthread_cond_wait(&reset_ended, &primaries);
+	return cudaSuccess;
 }
 
-/* Call with `primaries` held. */
+/* Call after primaries_enter(@device). */
 static cudaError_t retain_primary(int device)
 {
 	CUcontext ctx;
@@ -90,7 +95,10 @@ static cudaError_t retain_primary(int device)
 	return e;
 }
 
-/* Call with `primaries` held. A reset keeps the handle, so the context may be current and dead. */
+/*
+ * Call after primaries_enter(@device). A reset keeps the handle, so the context may be current and
+ * dead.
+ */
 static cudaError_t take_primary(int device)
 {
 	cudaError_t e = retain_primary(device);
@@ -102,25 +110,29 @@ cudaError_t use_context(void)
 {
 	CUcontext ctx = NULL;
 	cudaError_t e = use_driver();
+	unsigned int seen = __atomic_load_n(&resets, __ATOMIC_ACQUIRE);
+	int device;
 
 	if (!e)
 		e = from_driver(cuCtxGetCurrent(&ctx));
-	if (e || (ctx && !self.chosen && self.resets == __atomic_load_n(&resets, __ATOMIC_ACQUIRE)))
+	if (e || (ctx && !self.chosen && self.resets == seen))
 		return e;
 	e = check_device(self.device);
-	if (!e)
-		e = primaries_enter(self.device);
 	if (e)
 		return e;
-	if (!ctx || self.chosen)
-		e = take_primary(self.device);
-	else if (device_of(ctx) >= 0)
-		e = take_primary(device_of(ctx));
+	device = ctx && !self.chosen ? device_of(ctx) : self.device;
+	if (device >= 0) {
+		e = primaries_enter(device);
+		if (e)
+			return e;
+		seen = __atomic_load_n(&resets, __ATOMIC_ACQUIRE);
+		e = take_primary(device);
+		pthread_mutex_unlock(&primaries);
+	}
 	if (!e) {
 		self.chosen = false;
-		self.resets = resets;
+		self.resets = seen;
 	}
-	pthread_mutex_unlock(&primaries);
 	return e;
 }
 
@@ -202,6 +214,19 @@ cudaError_t cudaGetDevice(int *device)
 	return done(e);
 }
 
+/* Call with .resetting set, and nothing locked: the driver calls the application's destructors. */
+static cudaError_t end_primary(int device)
+{
+	cudaError_t e = from_driver(cuDevicePrimaryCtxReset_v2(device));
+
+	if (e || !primary[device].retained)
+		return e;
+	forget_modules(primary[device].ctx);
+	primary[device].retained = false;
+	__atomic_fetch_add(&resets, 1, __ATOMIC_RELEASE);
+	return from_driver(cuDevicePrimaryCtxRelease_v2(device));
+}
+
 /* End all that the device holds for this process, also errors that stay. */
 static cudaError_t reset(int device)
 {
@@ -209,13 +234,12 @@ static cudaError_t reset(int device)
 
 	if (e)
 		return e;
-	e = from_driver(cuDevicePrimaryCtxReset_v2(device));
-	if (!e && primary[device].retained) {
-		forget_modules(primary[device].ctx);
-		primary[device].retained = false;
-		__atomic_fetch_add(&resets, 1, __ATOMIC_RELEASE);
-		e = from_driver(cuDevicePrimaryCtxRelease_v2(device));
-	}
+	primary[device].resetting = true;
+	pthread_mutex_unlock(&primaries);
+	e = end_primary(device);
+	pthread_mutex_lock(&primaries);
+	primary[device].resetting = false;
+	pthread_cond_broadcast(&reset_ended);
 	pthread_mutex_unlock(&primaries);
 	return e;
 }

@@ -7,10 +7,12 @@
  *
  * Threads: any thread of the program calls any entry point, with no lock.
  *
- * Locks: `primaries` (context.c) and `registry` (registry.c), `primaries` first. The driver is
- * called with either held, and never calls back. use_driver() has a lock of its own, which is held
- * during cuInit(), and no other lock is taken meanwhile. The functions below take and release these
- * locks. Call use_context(), context_of() and what finds something in the registry with none held.
+ * Locks: `primaries` (context.c) and `registry` (registry.c), neither taken with the other held.
+ * The driver is called with either held, but never where it may call the application: host
+ * functions and destructors of user objects run with neither. use_driver() has a lock of its own,
+ * which is held during cuInit(), and no other lock is taken meanwhile. The functions below take and
+ * release these locks. Call use_context(), context_of() and what finds something in the registry
+ * with none held.
  */
 #ifndef KVGPU_CUDART_RUNTIME_H
 #define KVGPU_CUDART_RUNTIME_H

@@ -205,13 +205,59 @@ static void host_functions_in_a_reset(void **state)
 	FAILS(in_reset[3], cudaErrorNotPermitted);
 }
 
+/*
+ * A destructor in cudaDeviceReset(), which waits for another thread. That thread uses the other
+ * device.
+ */
+static int destroyed;
+
+static void *use_other_device(void *arg)
+{
+	intptr_t bad = cudaSetDevice(1);
+
+	bad += cudaFree(NULL);
+	bad += cudaDeviceReset();
+	return (void *)bad;
+}
+
+static void wait_for_other_device(void *data)
+{
+	void *bad = data;
+	pthread_t t;
+
+	if (!pthread_create(&t, NULL, use_other_device, NULL))
+		pthread_join(t, &bad);
+	destroyed += !bad;
+}
+
+static void destructor_in_a_reset(void **state)
+{
+	enum cudaStreamCaptureStatus status;
+	cudaUserObject_t object;
+	cudaStream_t stream;
+	cudaGraph_t graph;
+
+	OK(cudaStreamCreateWithFlags(&stream, CU_STREAM_NON_BLOCKING));
+	OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+	OK(cudaStreamGetCaptureInfo_v2(stream, &status, NULL, &graph, NULL, NULL));
+	OK(cudaUserObjectCreate(&object, &destroyed, wait_for_other_device, 1,
+				CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+	OK(cudaGraphRetainUserObject(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE));
+	alarm(60);
+	OK(cudaDeviceReset());
+	alarm(0);
+	assert_int_equal(destroyed, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_context), cmocka_unit_test(libraries),
 			cmocka_unit_test(reset_by_another),
 		cmocka_unit_test(host_functions), cmocka_unit_test(host_functions_in_a_reset),
+		cmocka_unit_test(destructor_in_a_reset),
 	};
 
+	fake_count = 2;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
