@@ -260,6 +260,7 @@ SRC_cuda/driver/graph_test	:= $(SRC_cuda/driver/driver_test)
 LIBS_cuda/driver/graph_test	:= $(addprefix -Xlinker --wrap=,malloc calloc realloc)
 UNIT_TESTS += cuda/driver/pages_test
 SRC_cuda/driver/pages_test	:= $(addprefix cuda/driver/,pages.c maps.c)
+LIBS_cuda/driver/pages_test	:= -Xlinker --wrap=fopen
 SRC_cuda/image/image_test	:= $(IMAGE_SRC)
 FUZZ_TESTS += cuda/image/image_fuzz
 FUZZSRC_cuda/image/image_fuzz	:= $(IMAGE_SRC)

@@ -60,7 +60,7 @@ bool maps_each(bool (*look)(const struct mapping *m, void *arg), void *arg)
 {
 	FILE *f = fopen("/proc/self/maps", "re");
 	char line[LINE];
-	bool more = true;
+	bool more = true, ok;
 
 	if (!f)
 		return false;
@@ -69,8 +69,9 @@ bool maps_each(bool (*look)(const struct mapping *m, void *arg), void *arg)
 
 		more = look(&m, arg);
 	}
+	ok = !ferror(f);
 	fclose(f);
-	return true;
+	return ok;
 }
 
 /* ------------------------------------------------------------------ threads */

@@ -19,7 +19,8 @@
  * piece, and the thread would wait for itself. So signals are blocked, and nothing is allocated.
  *
  * A child of fork() would share these pages with its parent, unlike anonymous memory. The child
- * replaces them by anonymous memory at once, with the contents that they have then.
+ * replaces them by anonymous memory at once, with the contents that they have then. Pages stay
+ * shared if the child has no memory for them, or can't read its /proc/self/maps.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -284,6 +285,7 @@ struct part {
 struct parts {
 	const struct pages *p;
 	size_t from;			/* bytes looked at so far */
+	bool unknown;			/* the mappings can't be read */
 	struct part part;
 };
 
@@ -309,10 +311,12 @@ static bool look_part(const struct mapping *m, void *arg)
 	return false;
 }
 
+/* False: there is no further part, or s->unknown is set. */
 static bool next_part(struct parts *s)
 {
 	s->part = (struct part){ 0 };
-	if (!maps_each(look_part, s) || !s->part.bytes)
+	s->unknown = !maps_each(look_part, s);
+	if (s->unknown || !s->part.bytes)
 		return false;
 	s->from = s->part.at + s->part.bytes;
 	return true;
@@ -423,6 +427,7 @@ static bool back(struct pages *p, int fd, struct mover *m)
 			ok &= back_piece(fd, m, p->at + done, p->source + done, n);
 		}
 	}
+	ok &= !s.unknown;
 	if (ok)
 		drop(p);
 	return ok;

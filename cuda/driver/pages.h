@@ -61,15 +61,17 @@ struct pages {
 /*
  * Replace the pages at p->at by @view, a mapping of p->bytes of one file, and keep the contents.
  * The caller has filled in .at, .bytes and .source. Keep @p and the file's memory while p->bytes is
- * not 0. pages_back() sets it to 0; a failure does, too, unless pages that were replaced could not
- * be put back. @view is moved or unmapped in any case. Return whether the pages were replaced.
+ * not 0. pages_back() sets it to 0 when all pages are back. A failure of pages_put() does, too,
+ * unless pages that were replaced could not be put back. @view is moved or unmapped in any case.
+ * Return whether the pages were replaced.
  */
 bool pages_put(struct pages *p, uint8_t *view, enum pages_means means);
 /* whether pages_put() replaced the page of @at, for any context */
 bool pages_has(const void *at);
 /*
  * Replace the pages of @p by anonymous memory with the same contents. Leave what the application
- * has mapped there since. False: some pages of @p could not be replaced, and @p stays in use.
+ * has mapped there since. False: some pages of @p could not be replaced, or what is mapped there
+ * can't be read, and @p stays in use.
  */
 bool pages_back(struct pages *p);
 

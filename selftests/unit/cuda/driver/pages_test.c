@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -384,6 +385,86 @@ static void a_child_has_its_own(void **state)
 	end(&o, BYTES);
 }
 
+/* ------------------------------------------------------------------ failures */
+
+static bool broken;			/* opened files give an error when they are read */
+
+FILE *__real_fopen(const char *path, const char *mode);
+FILE *__wrap_fopen(const char *path, const char *mode)
+{
+	return __real_fopen(broken ? "/" : path, mode);
+}
+
+/* Let this process open @n more files; the least unused descriptor is the next one. */
+static struct rlimit leave_files(unsigned int n)
+{
+	struct rlimit before, now;
+	int next = dup(0);
+
+	assert_true(next >= 0);
+	close(next);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	now = before;
+	now.rlim_cur = next + n;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &now), 0);
+	return before;
+}
+
+static void assert_still_put(struct own *o, unsigned int value)
+{
+	assert_int_equal(o->pages.bytes, BYTES);
+	assert_true(pages_has(o->at));
+	o->source[5] = value;
+	assert_int_equal(o->at[5], value);
+}
+
+/*
+ * Without a free descriptor there is no userfaultfd. With one, the userfaultfd takes it, and
+ * /proc/self/maps can't be opened. Or it opens, and can't be read. Each time the pages stay in use.
+ */
+static void pages_stay_if_mappings_are_unknown(void **state)
+{
+	struct own o = fresh(BYTES);
+	struct rlimit before;
+	enum pages_means means;
+	pthread_t thread;
+	unsigned int i;
+	bool back;
+
+	atomic_store(&stop, false);
+	assert_int_equal(pthread_create(&thread, NULL, idle, NULL), 0);
+	means = pages_means();
+	if (means != MEANS_NONE) {
+		assert_true(put(&o, o.at, BYTES));
+		for (i = 0; i < 2; i++) {
+			before = leave_files(i);
+			back = pages_back(&o.pages);
+			assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+			assert_false(back);
+			assert_still_put(&o, 40 + i);
+		}
+		broken = true;
+		back = pages_back(&o.pages);
+		broken = false;
+		assert_false(back);
+		assert_still_put(&o, 50);
+		before = leave_files(2);
+		back = pages_back(&o.pages);
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+		assert_true(back);
+		assert_int_equal(o.pages.bytes, 0);
+		assert_false(pages_has(o.at));
+		assert_int_equal(o.at[5], 50);
+		o.source[5] = 1;
+		assert_int_equal(o.at[5], 50);
+	}
+	atomic_store(&stop, true);
+	pthread_join(thread, NULL);
+	end(&o, BYTES);
+	if (means == MEANS_NONE)
+		skip();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -392,6 +473,7 @@ int main(void)
 		cmocka_unit_test(a_child_has_its_own), cmocka_unit_test(nothing_is_lost),
 		cmocka_unit_test(nothing_is_lost_without_rights),
 			cmocka_unit_test(signals_come_between),
+		cmocka_unit_test(pages_stay_if_mappings_are_unknown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
