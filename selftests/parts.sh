@@ -22,7 +22,9 @@ part()
 	part_command[$1]=$(printf '%q ' "${@:4}")
 }
 
-LIMIT=3600	# seconds for a test program; if it needs longer, split it into several parts
+# seconds for a test program or command that has no limit of its own; if it needs longer, split it
+# into several parts
+LIMIT=3600
 
 # ------------------------------------------------------------------ commands of parts with several steps
 # The part "builds" builds what these need. Those that a person may run alone call make again, so
@@ -116,6 +118,7 @@ run_tools()
 	tap_run "kvgpu-top" 300 selftests/tools/top_test.sh "$(make -s print-top-asan)"
 	tap_run "cuda-info" 300 selftests/cuda/info.sh "$(make -s cuda-inprocess)"
 	tap_run "make bench: its report" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/bench/report_test.py
+	tap_run "a hostile guest that is killed" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/hostile/inside_test.py
 	tap_run "make bench-remote: its report" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/bench/remote_report_test.py
 }
 

@@ -13,8 +13,9 @@
 #   inside.sh kill UUID                     the guest on that vGPU, without a warning
 set -u
 HERE=/share/hostile
-RUN=/run/hostile
-mkdir -p $RUN
+RUN=${HOSTILE_RUN:-/run/hostile}
+DEBUGFS=${HOSTILE_DEBUGFS:-/sys/kernel/debug/kvgpu}
+mkdir -p "$RUN"
 
 give_up() { echo "inside.sh: $*" >&2; exit 2; }
 
@@ -52,9 +53,9 @@ one_guest() # UUID NAMES SEED OPS
 	local -a left
 	read -ra left <<< "$2"
 	DONE='' SUMMARY='' STATUS=''
-	rm -f $RUN/attack.in
-	mkfifo $RUN/attack.in
-	exec 3<> $RUN/attack.in
+	rm -f "$RUN"/attack.in
+	mkfifo "$RUN"/attack.in
+	exec 3<> "$RUN"/attack.in
 	echo "TEST: ${left[0]}"
 	while IFS= read -r -t $((150 + $4 / 200)) line; do
 		line=${line%$'\r'}
@@ -70,7 +71,7 @@ one_guest() # UUID NAMES SEED OPS
 			echo >&3 ;;
 		*) echo "$line" ;;
 		esac
-	done < <(guest "$1" "$2 $3 $4" <&3 2> $RUN/attack.err; echo "STATUS: $?")
+	done < <(guest "$1" "$2 $3 $4" <&3 2> "$RUN"/attack.err; echo "STATUS: $?")
 	[ -n "$STATUS" ] || kill_guest "$1"
 	[ -z "$SUMMARY" ] || test_ended "${left[0]}"
 	exec 3>&-
@@ -88,7 +89,7 @@ attack() # UUID NAMES SEED OPS
 			[[ " $DONE" == *" $name "* ]] || undone+="$name "
 		done
 		names=${undone% }
-		echo "INFO: start $try ended with status $STATUS and no summary, before: $names: $(tail -n 1 $RUN/attack.err)"
+		echo "INFO: start $try ended with status $STATUS and no summary, before: $names: $(tail -n 1 "$RUN"/attack.err)"
 	done
 	[ -n "$SUMMARY" ] || return 2
 	echo "$SUMMARY"
@@ -164,12 +165,14 @@ meek() # UUID
 	done
 }
 
-# returns when it is gone and its vGPU is free
-kill_guest()
+# Returns when the guest's process has ended and its vGPU is not open. A process that is killed loses its command line before it closes
+# its files.
+kill_guest() # UUID
 {
-	pkill -9 -f "qemu-system.*sysfsdev=$(vgpu "$1")" || return
+	local pid
+	pid=$(pgrep -f "qemu-system.*sysfsdev=$(vgpu "$1")") && kill -9 "$pid" || return
 	for _ in {1..300}; do
-		pgrep -f "qemu-system.*sysfsdev=$(vgpu "$1")" > /dev/null || return 0
+		[ ! -e "/proc/$pid" ] && grep -q ' open 0$' "$DEBUGFS"/*/"$1"/state && return 0
 		sleep 0.1
 	done
 	return 1
