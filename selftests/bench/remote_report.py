@@ -24,6 +24,8 @@ ROWS = os.path.join(HERE, "remote_rows.json")
 KEYS = ("name", "value", "unit", "aim", "met", "where", "commit", "date")
 MODEL = "(in this process)"     # of the name of a GPU that is a model
 CARRIERS = ("native", "unix", "aperture")
+# Of rows without an aim: more of these is better. "%" is a share of what MPI carries, "times" how many times as fast as one GPU.
+MORE = ("GB/s", "MB/s", "million/s", "%", "times")
 
 # of remote_calls: its name, ours, and the aim of the aperture's row
 CALLS = (
@@ -116,6 +118,10 @@ def machine():
     return f"{os.cpu_count()} CPUs, {' '.join(names[0].split())}"
 
 
+def more_is_better(r):
+    return r["aim"].startswith(">") if r["aim"] else r["unit"] in MORE
+
+
 def of_passes(passes):
     """@passes: the rows of each. One row of a name: the worse value, and from where to where they go"""
     rows = {}
@@ -125,8 +131,7 @@ def of_passes(passes):
     for same in rows.values():
         r, values = same[0], [s["value"] for s in same]
         if min(values) != max(values):
-            more_is_better = r["unit"] in ("GB/s", "million/s") or (r["aim"] or "").startswith(">")
-            value = min(values) if more_is_better else max(values)
+            value = min(values) if more_is_better(r) else max(values)
             r = {**r, "value": value, "met": met(value, r["aim"]), "range": [min(values), max(values)]}
         out.append(r)
     return out

@@ -109,6 +109,23 @@ def rows_of_runs(out, own):
     check(by_name(out, "there")[ASKED]["value"] == 0.2 and by_name(out, "there, a quick look"), "a quick look does not")
 
 
+def worse_of_passes():
+    """rows of the cluster's benchmarks, twice: MB/s; percent of what MPI carries; how many times as fast as one GPU; and others"""
+    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
+        own = f"{one}/own.json"
+        write(own, {"aims": [], "recorded": []})
+        for out, value in ((one, 10), (two, 20)):
+            write(f"{out}/remote-cluster-x.json", {"gpu": "NVIDIA X", "rows": [
+                {"name": f"{unit} {aim}", "value": value, "unit": unit, "aim": aim}
+                for unit in ("GB/s", "MB/s", "million/s", "%", "times", "ms", "s", "us") for aim in (None, "<= 15", ">= 15")]})
+        quietly(one, two, "--rows", own)
+        found = {name: r["value"] for name, r in by_name(one).items()}
+    check(len(found) == 24 and all(v == 20 for n, v in found.items() if n.endswith("<= 15")) and
+          all(v == 10 for n, v in found.items() if n.endswith(">= 15")), "of two passes the value that is further from its aim")
+    check([found[f"{unit} None"] for unit in ("GB/s", "MB/s", "million/s", "%", "times")] == [10] * 5 and
+          [found[f"{unit} None"] for unit in ("ms", "s", "us")] == [20] * 3, "without an aim the lower speed, the longer time")
+
+
 def others_and_records(out, own):
     data = read(f"{out}/remote.json")
     data["rows"].append({"name": "MPI", "value": 97, "unit": "%", "aim": ">= 97", "met": True, "where": "a cluster", "commit": "d",
@@ -164,6 +181,7 @@ def main():
         write(own, OWN)
         rows_of_runs(out, own)
         others_and_records(out, own)
+    worse_of_passes()
     what_is_kept()
     print(f"1..{len(results)}")
     return 0 if all(results) else 1
