@@ -36,7 +36,9 @@ int kvgpu_machine_vgpu_init(struct kvgpu_vgpu *v);
  * kvgpu_machine_vgpu_fini() - end the machine of a vGPU
  * @v: the vGPU, off gpu->vgpus
  *
- * Takes all channels off the chip, releases all pins and scrubs the partition.
+ * Takes all channels off the chip, releases all pins and scrubs the partition. If the card is cut
+ * off, channels may stay on the chip. Then, and if the fill fails, the partition is not scrubbed,
+ * and the log says so. The next vGPU with that memory scrubs it, or can't be made.
  *
  * Context: process, no lock held.
  */

@@ -119,7 +119,8 @@ class Copy:
         (self.root / file).write_text(text)
 
     def make(self, judges):
-        """Build the judges; return None, or the end of the output if that failed."""
+        """Build the judges; return None, or after a failure the end of the output ("make took too long"
+        if there is none)."""
         targets = [j.target if j.kind == "make" else str(self.build / j.target) for j in judges]
         rc, text, _ = run(["make", "-s", "--no-print-directory", f"O={self.build}", *targets], self.root, BUILD_LIMIT)
         return None if rc == 0 else text[-3000:] or "make took too long"

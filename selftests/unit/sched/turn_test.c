@@ -281,7 +281,7 @@ static void overruns_are_paid_back(void **state)
 	free(b);
 }
 
-/* Debts are limited: a debt beyond 10 s is forgiven. */
+/* Debts are limited: of a debt, the part beyond 10 s is forgiven. */
 static void debts_are_capped(void **state)
 {
 	struct bench *b = make(2, KVGPU_SCHED_BEST_EFFORT);

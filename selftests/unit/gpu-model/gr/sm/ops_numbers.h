@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Halves of registers, payloads of NaNs, pairs of words and their flags. Included by ops_test.c. */
+/*
+ * Predicates and the condition code in registers, NaNs, shifts of pairs, flags of wide conversions,
+ * results that go into a part of a register. Included by ops_test.c.
+ */
 #ifndef KVGPU_SELFTESTS_SM_OPS_NUMBERS_H
 #define KVGPU_SELFTESTS_SM_OPS_NUMBERS_H
 
