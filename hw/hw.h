@@ -251,6 +251,7 @@ int kvgpu_hw_flush_writes(struct kvgpu_hw *hw);
 /* drops L2's lines of system memory, then writes L2's dirty lines back (FLUSH_L2_*) */
 int kvgpu_hw_l2_flush(struct kvgpu_hw *hw);
 
+/* Reports of faults */
 /**
  * kvgpu_hw_intr_settle() - wait until all faults of an instance block are reported
  * @hw: the card

@@ -78,8 +78,8 @@ struct kvgpu_hw_lender {
 };
 
 /*
- * Initialises @l and adds it to the locks of @lender. This is a macro, because lockdep tells locks
- * apart by the place in the code where they are initialised.
+ * Initialises @l, whose memory must be zero, and adds it to the locks of @lender. This is a macro,
+ * because lockdep tells locks apart by the place in the code where they are initialised.
  */
 #define kvgpu_hw_lock_init(l, lender)          \
 	do {                                   \

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # package.sh client|server|aperture|run OUT CUDA REMOTE VERSION: kvgpu-remote-client, kvgpu-remote-server, kvgpu-aperture or
-# kvgpu-run in OUT, of what "make cuda" put into CUDA and "make remote" (for kvgpu-run "make cluster") into REMOTE, for Debian 12
-# or newer. The client's takes the place of kvgpu-cuda: the same runtime on a libcuda.so.1 without a GPU.
+# kvgpu-run in OUT, of what "make remote" (for kvgpu-run "make cluster") put into REMOTE, and, for the client alone, "make cuda" into
+# CUDA. For Debian 12 or newer; kvgpu-run for the Debian and the MPIs of this machine. The client's takes the place of
+# kvgpu-cuda: the same runtime on a libcuda.so.1 without a GPU.
 set -eu
 which=$1 out=$(realpath "$2") cuda=$(realpath "$3") remote=$(realpath "$4")
 cd "$(dirname "$0")/.."

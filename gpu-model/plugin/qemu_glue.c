@@ -86,7 +86,7 @@ int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, cha
 	if (ret)
 		free(h);
 	if (ret == -EOPNOTSUPP) {
-		say("no userfaultfd (before Linux 5.11 it takes root or vm.unprivileged_userfaultfd = 1) or no /proc: "
+		say("no userfaultfd (forbidden by a sandbox, or by vm.unprivileged_userfaultfd = 0 before Linux 5.11) or no /proc: "
 		    "BAR accesses stay messages");
 		return 0;
 	}

@@ -363,7 +363,8 @@ static void helper_accept(struct barmap *b)
 	pthread_mutex_lock(&b->lock);
 	if (hello.uffd_error) {
 		gk110_note(b->g, "mapped BARs: no userfaultfd or no /proc in QEMU (%s): BAR accesses are messages. "
-			   "Before Linux 5.11 userfaultfd takes root, or vm.unprivileged_userfaultfd = 1", strerror(hello.uffd_error));
+			   "A sandbox may forbid userfaultfd, as does vm.unprivileged_userfaultfd = 0 before Linux 5.11",
+			   strerror(hello.uffd_error));
 		helper_state(b, HELPER_USELESS);
 	} else if (!send_welcome(b, sock)) {
 		set_timeout(sock, SO_RCVTIMEO, BARMAP_ACK_TIMEOUT_MS);

@@ -60,8 +60,10 @@ static int own_user(const struct remoted_conf *conf, unsigned int slot, const ch
 
 /*
  * A file that a client's process left would belong to the next client whose process has this user
- * number. So the process can make, rename and remove no file; files that exist it opens as its user
- * may. The filter can't do that: NVIDIA's library opens its threads' names in /proc with O_CREAT.
+ * number. So the process can give no file a name, and rename and remove none, if the kernel has
+ * Landlock; files that exist it opens as its user may. A file without a name (O_TMPFILE) ends with
+ * the process. The filter can't do that: NVIDIA's library opens its threads' names in /proc with
+ * O_CREAT.
  */
 enum {
 	CHANGES_OF_FOLDERS = LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |

@@ -111,9 +111,9 @@ prune_debug_tree()
 		\( -name '*.[coSa]' -o -name '*.cmd' \) -delete
 }
 
-# build_debug_boot: copies the kernel, and packs busybox, image/init, image/agent and all modules of
-# the kernel into its initramfs. init copies the modules into the server's root, because the image
-# has none of this kernel.
+# build_debug_boot: copies the kernel, and packs busybox, image/init, image/agent and the kernel's
+# modules (without its samples, which prune_debug_tree removed) into its initramfs. init copies the
+# modules into the server's root, because the image has none of this kernel.
 build_debug_boot()
 {
 	local tree=$STAGE_TMP/tree from root release

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The math library, single and double, and the intrinsics that choose a rounding.
+// The math library, single and double, its fast approximations, the intrinsics that choose a
+// rounding, and those that take the bits of a number.
 #define ONE(name)                                         \
 	__global__ void single_##name(float *p)           \
 	{                                                 \

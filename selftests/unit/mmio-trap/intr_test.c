@@ -242,8 +242,8 @@ static void handler_of_nouveau(void **state)
 	assert_true(message_due(g));
 
 	/*
-	 * bit 30 shows PFIFO_RUNLIST_EVENT: a write to the bit does nothing, a write to that
-	 * register clears it
+	 * bit 30 shows whether PFIFO_RUNLIST_EVENT is not 0: a 1 written to bit 30 does nothing, a
+	 * 1 written to the runlist's bit of that register clears this bit
 	 */
 	wr(g, PFIFO_INTR, 0x40000000);
 	assert_int_equal(rd(g, PFIFO_INTR), 0x40000000);
