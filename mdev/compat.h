@@ -127,8 +127,8 @@ void vgpu_compat_zap(struct kvgpu_vgpu *v, u64 at, u64 len);
 #endif
 
 /*
- * Page faults that map 2 MiB of device memory at once. On a kernel that can't do so,
- * COMPAT_HUGE_FAULT() is empty, and the kernel maps page by page.
+ * COMPAT_HUGE_FAULT(@fn) makes @fn the handler of page faults that map 2 MiB of device memory at
+ * once. On a kernel that can't do so it is empty, and the kernel maps page by page.
  */
 #if defined(CONFIG_ARCH_SUPPORTS_PMD_PFNMAP) && defined(KVGPU_HAVE_HUGE_FAULT_ORDER)
 #define COMPAT_HUGE_FAULT(fn)	.huge_fault = fn,

@@ -10,12 +10,12 @@
  * irq_lock protects the state of INTx and the change of eventfd contexts. No eventfd is signalled
  * under irq_lock, because a signal calls the waiters of the eventfd. User space may use one eventfd
  * both for an interrupt and as unmask eventfd of this or another vGPU. Then the unmask handler of
- * that vGPU is a waiter, and it takes irq_lock. A thread that signals an eventfd without irq_lock
- * is inside rcu_read_lock(), which keeps the context alive. replace_trigger() is not: it signals
- * with vgpu->lock held, without which no context is replaced.
+ * that vGPU is a waiter, and it takes irq_lock. A thread that signals an eventfd keeps the context
+ * alive in one of two ways: it is inside rcu_read_lock(); or, in replace_trigger(), it holds
+ * vgpu->lock, without which no context is replaced.
  *
- * The unmask handler normally runs inside a wake-up and must not signal an eventfd itself: a work
- * item of the vGPU does so (machine/event.c).
+ * The unmask handler may run inside a wake-up, in which no eventfd may be signalled. So a work item
+ * of the vGPU signals INTx for the handler (machine/event.c).
  */
 #include <linux/bitops.h>
 #include <linux/rcupdate.h>
@@ -50,9 +50,10 @@ int vgpu_irq_info(struct vfio_irq_info *info)
 
 /*
  * Runs inside the wake-up of the unmask eventfd, with interrupts off, or in vfio_virqfd_enable() if
- * that eventfd is signalled already. If INTx has to be signalled again, the vGPU's work item does
- * so, because the CPU time of that item is limited. vfio_virqfd_enable() also takes a function that
- * a workqueue calls, but its CPU time would not be limited.
+ * that eventfd is signalled already. A wake-up must not signal an eventfd. So if INTx has to be
+ * signalled again, the vGPU's work item does it. vfio_virqfd_enable() also takes a function that a
+ * workqueue calls. That is not used, because nothing would limit the function's CPU time, while the
+ * work item has a budget (machine/event.c).
  */
 static int unmask_handler(void *opaque, void *unused)
 {
@@ -207,7 +208,7 @@ static int set_trigger(struct kvgpu_vgpu *v, const struct vfio_irq_set *hdr, con
 			return 0;
 		fallthrough;
 	case VFIO_IRQ_SET_DATA_NONE:
-		/* VMMs normally set eventfds, and only tests use this way to signal them */
+		/* for tests, which signal an interrupt by this; a VMM only sets eventfds */
 		trigger_fire(v, hdr->index);
 		return 0;
 	default:

@@ -3,8 +3,9 @@
  * User mappings of a vGPU's regions. A mapping is empty at first, and a page fault maps a page: the
  * handler gets the page frame from kvgpu_machine_pfn_find(). The machine can have mapped pages
  * removed again (a *zap*: zap.c). Pages of the vGPU's own memory (struct vgpu_own) are mapped
- * without the machine, and no zap removes them. The page fault handler normally runs with the
- * process's mmap_lock held. So it takes map_lock, and never vgpu->lock ("Locks" in vgpu.h).
+ * without the machine, and no zap removes them. The handler takes map_lock and never vgpu->lock,
+ * because a page fault comes with the process's mmap_lock held, for which a holder of vgpu->lock
+ * may wait. (In newer kernels .huge_fault may come without the mmap_lock.)
  */
 #include <linux/ktime.h>
 #include <linux/vmalloc.h>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Serves reads and writes of a vGPU's regions by the VMM (read() and write() on the device's file).
- * The VMM makes them for guest accesses that trap. All accesses of the configuration space trap,
- * and those of BAR0, except that the PRAMIN window (1 MiB that shows video memory) and the vGPU's
- * own memory (struct vgpu_own) can be mapped. BAR1 and BAR3 can be mapped as a whole (mapping.c). A
- * read or write may have any width and alignment. This file splits it into the accesses for which
- * the machine has functions: registers of 32 bits, and runs of bytes inside one page.
+ * The VMM makes them for guest accesses that trap. All accesses of the configuration space trap.
+ * Accesses of BAR0 trap, except to the parts of BAR0 that can be mapped: the PRAMIN window (1 MiB
+ * that shows video memory), and the vGPU's own memory (struct vgpu_own). BAR1 and BAR3 can be
+ * mapped as a whole (mapping.c). A read or write may have any width and alignment. This file splits
+ * it into the accesses for which the machine has functions: registers of 32 bits, and runs of bytes
+ * inside one page.
  *
  * This file copies from and to user memory only without vgpu->lock, because a page fault on user
  * memory takes the mmap_lock ("Locks" in vgpu.h).
@@ -20,7 +21,7 @@
 #include "mdev/machine/machine.h"
 #include "mdev/trace.h"
 
-/* most bytes moved in one hold of vgpu->lock; a VMM normally moves 1 to 8 bytes in one call */
+/* most bytes moved in one hold of vgpu->lock; a guest's trapped access has 1 to 8 bytes */
 #define CHUNK		256
 
 u64 vgpu_region_size(const struct kvgpu_vgpu *v, unsigned int index)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Signals a vGPU's MSI and INTx interrupts to the VMM, by the eventfds that irq.c has set up. irq.c
- * explains why no eventfd is signalled under irq_lock, and what keeps an eventfd's context alive
- * meanwhile.
+ * Signals a vGPU's MSI and INTx interrupts to the VMM, by the eventfds that irq.c has set up. No
+ * eventfd is signalled under irq_lock, because a signal calls the eventfd's waiters. A waiter may
+ * be the handler by which KVM unmasks INTx (irq.c), which takes irq_lock. rcu_read_lock() or
+ * vgpu->lock keeps the eventfd's context alive meanwhile.
  */
 #include <linux/rcupdate.h>
 

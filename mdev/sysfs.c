@@ -66,7 +66,10 @@ static ssize_t machine_counter_emit(struct device *dev, size_t offset, char *buf
 /* trapped writes to doorbells (GP_PUT of channels, in BAR1); also in exits_bar1_bar3 */
 MACHINE_COUNTER(doorbells_trapped, doorbells_trapped);
 
-/* accesses that the register file (mmio-trap/) has no line for, or denies */
+/*
+ * registers_unlisted: accesses to registers that no table of mmio-trap/ has. registers_denied:
+ * accesses that mmio-trap/ refused: kvgpu_trap.nr_denied.
+ */
 MACHINE_COUNTER(registers_unlisted, registers_unlisted);
 MACHINE_COUNTER(registers_denied, registers_denied);
 

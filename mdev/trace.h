@@ -155,9 +155,9 @@ TRACE_EVENT(kvgpu_fault, TP_PROTO(u32 vgpu, const char *what, int chid, u64 addr
 
 /*
  * The slicer has written the chip's runlist. @owner: id of the vGPU whose list alone is on the chip
- * from now on, or 0. If it is 0 and @open is true, the lists of all vGPUs that are not suspended
- * are on the chip. If it is 0 and @open is false, no list is. @runnable: number of vGPUs that want
- * to run. @until: monotonic time, ns, at which the latest turn was planned to end.
+ * from now on, or 0. If @owner is 0, @open tells which lists are on the chip: those of all vGPUs
+ * that are not suspended (true), or none (false). @runnable: number of vGPUs that want to run.
+ * @until: monotonic time, ns, at which the latest turn was planned to end.
  */
 TRACE_EVENT(kvgpu_slice, TP_PROTO(u32 owner, bool open, u32 runnable, u64 until),
 	    TP_ARGS(owner, open, runnable, until),

@@ -19,20 +19,22 @@
  *   holder may sleep, and may pin guest memory.
  * gpu->lock (a sleeping lock, hw/lock.h): protects, among others, the list of vGPUs, the chip's ids
  *   of channels and groups, and the runlists that the chip gets. Never held during a pin.
- * vgpu->map_lock: protects the data that the page fault handler reads, see
- *   kvgpu_machine_pfn_find(). Of the module's locks, only vma_lock is taken inside of it.
+ * vgpu->map_lock: protects what the page fault handler reads to find the frame behind a page
+ *   (kvgpu_machine_pfn_find()). Of the module's locks, only vma_lock is taken inside of it.
  * the locks of struct kvgpu_hw_priv (hw/internal.h)
  *
- * The page fault handler normally runs with the process's mmap_lock held, and a pin or
- * vfio_dma_rw() under vgpu->lock may take the mmap_lock. So the handler must not wait for
- * vgpu->lock, nor for a lock under which other code takes the mmap_lock. The handler may take
- * map_lock, and vma_lock inside it. No code pins, zaps or touches user memory under map_lock.
+ * The page fault handler runs with the process's mmap_lock held (only a newer kernel's fault of 2
+ * MiB may come without it), and a pin or vfio_dma_rw() under vgpu->lock may take the mmap_lock. So
+ * the handler must not wait for vgpu->lock, nor for a lock under which other code takes the
+ * mmap_lock. The handler may take map_lock, and vma_lock inside it. No code pins, zaps or touches
+ * user memory under map_lock.
  *
  * vgpu->irq_lock (spin) protects the pointers to eventfd contexts and the state of INTx, and
  * nothing else. No eventfd is signalled under it.
  *
- * The vfio core calls .dma_unmap with its own locks held, and pins are made with vgpu->lock held.
- * machine/pin.c explains why vgpu->lock causes no deadlock there.
+ * Pins are made with vgpu->lock held, and .dma_unmap takes vgpu->lock. That causes no deadlock: a
+ * pin takes iommu->lock of the VFIO container and the mmap_lock, and the vfio core calls .dma_unmap
+ * with neither of these two held (machine/pin.c).
  */
 #ifndef KVGPU_MDEV_VGPU_H
 #define KVGPU_MDEV_VGPU_H

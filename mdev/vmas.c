@@ -2,13 +2,14 @@
 /*
  * The list of a vGPU's user mappings. It is used on kernels that give a VFIO device no inode of its
  * own, by which its mappings could be removed. A mapping is put on the list at its first page
- * fault. Page faults on the vGPU's own memory (struct vgpu_own) do not put it there, because no zap
- * removes pages of that memory. A mapping can also get pages without a page fault, by a split or by
- * mremap(). It is then emptied at once, so that no mapping outside of the list has pages of the
- * card. .open empties the new mapping of a split. For a move, the core makes a new mapping, calls
- * .open while the mapping is empty, and moves the pages into it afterwards; then .mremap empties
- * it. A child of fork() gets no mapping (COMPAT_VM_FLAGS), because the stable kernels of one series
- * differ: some call .open for the child's mapping before its pages are copied, others after that.
+ * fault. A page fault on the vGPU's own memory (struct vgpu_own) does not put the mapping there,
+ * because no zap removes pages of that memory. A mapping can also get pages without a page fault,
+ * by a split or by mremap(). Such a mapping is emptied at once, so that no mapping outside of the
+ * list has pages of the card. .open empties the new mapping of a split. For a move, the core makes
+ * a new mapping, calls .open while the mapping is empty, and moves the pages into it afterwards;
+ * then .mremap empties it. A child of fork() gets no mapping (COMPAT_VM_FLAGS), because stable
+ * kernels of one series differ: they call .open for the child's mapping before its pages are
+ * copied, or after that.
  *
  * vma_lock is taken inside mmap_lock. vgpu_compat_zap() has to take the mmap_lock of each process
  * that has a mapping on the list. So it finds, under vma_lock, a mapping that it has not zapped
