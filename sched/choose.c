@@ -5,18 +5,18 @@
  * Of the vGPUs that can run, those at the front (see below) go before all others. Among vGPUs that
  * are all at the front, or all not, the vGPU whose clock vtime is furthest behind is next. If
  * clocks are about equal (within half of the shortest turn of the vGPU with the smaller share), the
- * vGPU with the longest wait is next. Otherwise the order would change from round to round, and a
- * vGPU could be first in one round and last in the next.
+ * vGPU with the longest wait is next. Without this rule the order would change from round to round,
+ * and a vGPU could be first in one round and last in the next.
  *
- * Each vGPU has a second clock, paced, which may be behind the common clock pace by lead_v. A vGPU
- * that wakes goes to the front for one turn if its paced is behind pace by half of lead_v or more.
- * Work on the GPU brings paced closer to pace, and time puts it behind again, in proportion to the
- * vGPU's share. So a vGPU gains no more than its share by waking often.
+ * Each vGPU has a second clock, paced, which may be behind the GPU's clock pace by lead_v at most.
+ * A vGPU that wakes goes to the front for one turn if its paced is behind pace by half of lead_v or
+ * more. Work on the GPU brings paced closer to pace, and time puts it behind again, in proportion
+ * to the vGPU's share. So a vGPU gains no more than its share by waking often.
  *
  * The length of a turn is in proportion to the vGPU's share, divided by the sum of the shares of
- * all vGPUs that can run, so that a round stays short. A turn is not longer than a slice, and not
- * shorter than vsched_turn_min(), or switches would take too much of the GPU's time. Then
- * turn_even_out() corrects the length, by half of it at most.
+ * all vGPUs that can run, so that a round stays short. A turn is not longer than a slice. It is not
+ * shorter than vsched_turn_min(), because switches between shorter turns would take too much of the
+ * GPU's time. Then turn_even_out() corrects the length, by half of it at most.
  *
  * A vGPU that wakes, or is no longer held back, ends the turn under way early if it goes before the
  * vGPU on the chip. No turn is made shorter than vsched_turn_min() in this way, and one vGPU ends
@@ -29,20 +29,21 @@
  * moment (vsched_moment()). A client that waits for each of its jobs would otherwise lose most of
  * its turns. A vGPU lingers if GPU time was charged for at least half of its turn so far, the last
  * time for which it was not runnable was shorter than half a slice, and no other vGPU that can run
- * goes before it. If no work comes in that moment, it does not linger the next SCHED_IN_VAIN times.
+ * goes before it. If no work comes while it lingers, it does not linger the next SCHED_IN_VAIN
+ * times.
  *
  * A vGPU may leave the chip idle in its turn, for example while its channel waits for a semaphore.
  * For the part of this idle time in which other vGPUs could have run, it is charged as if it had
  * used the chip, and its cap's budget is charged too. Otherwise it would stay furthest behind and
- * be next again. And a vGPU that works for some microseconds in each millisecond, so that it is not
- * parked, would keep the chip from the other vGPUs for far more time than its cap allows. Idle time
- * in which no other vGPU could have run is free: otherwise another vGPU, by waking for a moment,
- * could have the vGPU on the chip charged for its whole turn. But under equal and fixed share such
- * time is taken off what the vGPU is owed (forfeit_idling()). Of the idle time in which other vGPUs
- * could have run, under best effort a moment (vsched_moment()) is not charged, once in two slices,
- * because the driver learns late that a vGPU has no work. Under equal and fixed share all of it is
- * charged: a vGPU that leaves the chip idle uses its own share, and the other vGPUs would lose the
- * time.
+ * be next again. And a vGPU that works for some microseconds in each millisecond is not parked
+ * (park.c parks a vGPU that makes no progress). Without the charge such a vGPU would keep the chip
+ * from the other vGPUs for far more time than its cap allows. Idle time in which no other vGPU
+ * could have run is free: otherwise another vGPU, by waking for a moment, could have the vGPU on
+ * the chip charged for its whole turn. But under equal and fixed share such time is taken off what
+ * the vGPU is owed (forfeit_idling()). Of the idle time in which other vGPUs could have run, under
+ * best effort a moment (vsched_moment()) is not charged, once in two slices, because the driver
+ * learns late that a vGPU has no work. Under equal and fixed share all of it is charged: a vGPU
+ * that leaves the chip idle uses its own share, and the other vGPUs would lose the time.
  */
 #include "sched/internal.h"
 
@@ -135,12 +136,11 @@ static void pay_for_idling(struct kvgpu_sched *s)
 }
 
 /*
- * Equal and fixed share: takes the idle time of the turn off what the vGPU on the chip is owed, as
- * far as no other vGPU could run in that time. pay_for_idling() does not charge that time, but
- * vclock goes on. So a vGPU that waits for a semaphore, beside vGPUs that have used up their
- * shares, would save up GPU time, and would later have the GPU alone until all of it is used. The
- * idle time therefore counts as used, as long as the vGPU's vtime is more than lead_v behind
- * vclock.
+ * Equal and fixed share: the idle time of the turn in which no other vGPU could run is taken off
+ * what the vGPU on the chip is owed. pay_for_idling() does not charge that time, but vclock goes
+ * on. So a vGPU that waits for a semaphore, beside vGPUs that have used up their shares, would save
+ * up GPU time, and would later have the GPU alone until all of it is used. The idle time therefore
+ * counts as used, as long as the vGPU's vtime is more than lead_v behind vclock.
  */
 static void forfeit_idling(struct kvgpu_sched *s)
 {
@@ -171,10 +171,11 @@ void vsched_turn_end(struct kvgpu_sched *s)
 /*
  * Returns the length of this turn: @turn, corrected by the error of the last turn of @e, so that
  * the vGPUs get GPU time in proportion to their shares in each round. A turn may end late, because
- * a piece of work that has begun goes on. Without the correction a vGPU could gain a little in each
- * round. Then its clock would run ahead until another vGPU goes before it. It would get a later
- * place in the round, and so would have almost a turn less in the 2 s over which shares are
- * measured. The correction is at most half of the turn: larger errors are left to the clocks.
+ * a piece of work that has begun goes on. Without the correction @e could gain a little in each
+ * round. The clock (vtime) of @e would then run ahead, until another vGPU goes before @e. From then
+ * on @e would have a later place in the round. Shares are promised for windows of 2 s: in one such
+ * window @e would have almost a turn less. The correction is at most half of the turn: larger
+ * errors are left to the clocks.
  */
 static u64 turn_even_out(struct kvgpu_sched_ent *e, u64 turn)
 {
@@ -203,10 +204,11 @@ static void begin_turn(struct kvgpu_sched *s, const struct survey *v)
 
 /*
  * Makes the decision if no vGPU can run, or if one vGPU can run, no other vGPU wants to run, and
- * .held of the survey is not set. In all other cases take_turns() makes it. Normally the chip gets
- * the lists of all vGPUs that are not suspended together (out->open). If .held is set, no vGPU can
- * run here, and the chip gets no list. If a vGPU with work is parked while another vGPU can run,
- * the chip gets only the list of the vGPU that can run, without the lists of sleeping vGPUs.
+ * .held of the survey is not set. In all other cases take_turns() makes it. The chip gets:
+ * - no list, if .held is set, because no vGPU can run then;
+ * - only the list of the vGPU that can run, if there is one and another vGPU has work and is
+ *   parked;
+ * - else the lists of all vGPUs that are not suspended, together (out->open).
  */
 static void without_turns(struct kvgpu_sched *s, const struct survey *v,
 			  struct kvgpu_sched_choice *out)
@@ -294,7 +296,10 @@ void kvgpu_sched_choose(struct kvgpu_sched *s, u64 now, struct kvgpu_sched_choic
 		vsched_turn_end(s);
 	v = sched_survey_take(s);
 	if (!v.can_run || (v.can_run == 1 && s->nr_runnable == 1 && !v.held)) {
-		/* the end of a turn may charge its vGPU for idle time, which may hold it back */
+		/*
+		 * the end of a turn may charge the turn's vGPU for idle time, and that vGPU may
+		 * then be held back
+		 */
 		if (s->current_ent) {
 			vsched_turn_end(s);
 			v = sched_survey_take(s);

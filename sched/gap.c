@@ -13,13 +13,14 @@
 #include "sched/internal.h"
 
 /*
- * Mean gaps, ns; kvgpu_sched_sample_mean() chooses one of them. It depends on the vGPUs that have a
- * bound channel (struct kvgpu_sched_watch). Whether the channel is in the guest's runlist does not
- * matter: a loaded channel runs on after the guest took it off the list.
+ * Mean gaps, ns; kvgpu_sched_sample_mean() chooses one of them. It depends on the vGPUs that have
+ * bound channels since they were opened or reset (struct kvgpu_sched_watch); here such a vGPU "has
+ * channels". Whether a channel is in the guest's runlist does not matter: a loaded channel runs on
+ * after the guest took it off the list.
  */
 /*
- * .alternates is set; or several vGPUs have channels, or one vGPU whose GPU time is limited, and
- * work was seen in the last QUIET_NS
+ * .alternates is set. Or work was seen in the last QUIET_NS, and several vGPUs have channels, or
+ * one vGPU has channels and its GPU time is limited (.limited).
  */
 #define SAMPLE_NS	1000000ull
 /* several vGPUs have channels, or one vGPU that is limited; no work was seen for QUIET_NS */

@@ -3,8 +3,9 @@
  * The steps when a preempt takes long. A preempt may take long although nothing is wrong, because
  * the chip saves a context only between blocks of threads. The steps are: wait; when the preempt is
  * late, look once for a pending interrupt whose message to the CPU may have been lost, because the
- * engine may wait for the answer; after the watchdog's time (the caller's @watchdog_ns), end the
- * channel, or its group, that stays on the chip. Also counts strikes and resets of engines.
+ * engine may wait until the CPU has handled that interrupt; after the watchdog's time (the caller's
+ * @watchdog_ns), end the channel, or its group, that stays on the chip. Also counts strikes and
+ * resets of engines.
  */
 #include "sched/internal.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Virtual time: the clocks by which the policy compares vGPUs. sched.h defines its words. In a
- * *round*, each vGPU that can run normally has one turn. Real time below is the time of the calls'
- * @now: monotonic, ns.
+ * Virtual time: the clocks by which the policy compares vGPUs. sched.h defines its words. A *round*
+ * is the time in which each vGPU that can run has one turn. Real time below means the @now of the
+ * calls: monotonic, ns.
  *
  * Each vGPU has a clock, vtime. It advances by the GPU time that the vGPU is charged, divided by
  * the vGPU's share: a vGPU whose clock is behind has had less than its share. These clocks are
@@ -16,19 +16,20 @@
  * equal and fixed share: vclock advances with real time. A vGPU whose clock has reached vclock has
  *   used up its share and is held back; an unused share goes to no other vGPU. When vclock is more
  *   than lead_v ahead of every vGPU that wants to run, all of them have lost GPU time, for example
- *   by switches. vclock is then normally set back, because this time is not owed to any of them;
- *   stop_clock() in account.c has the exceptions. A vGPU that leaves its own turn unused is not
- *   owed that time either (forfeit_idling() in choose.c).
+ *   by switches. vclock is then set back, because this time is not owed to any of them. But vclock
+ *   is not set back while a vGPU is held back by its share, and never behind its value at the last
+ *   decision (stop_clock() in account.c). A vGPU that leaves its own turn unused is not owed that
+ *   time either (forfeit_idling() in choose.c).
  *
  * lead_v, of each vGPU, limits how much GPU time the vGPU saves up. Under best effort it stands for
  * the shortest turn (vsched_turn_min()), else for the vGPU's part of SCHED_PERIOD, but at least
  * SCHED_DEPTH_MIN. The clock of a vGPU that does not want to run, or is held back by its cap, is at
  * most lead_v behind vclock: a vGPU does not save up more GPU time while it sleeps. The lead puts
- * the vGPU before the vGPUs that ran while it slept: when it wakes, it normally waits only for the
- * end of the turn under way. Over any time these leads add up to one lead_v at most, however often
- * the vGPU sleeps, because a sleep never sets its clock back. debt_v limits debts: it stands for
- * KVGPU_SCHED_DEBT_MAX. No vGPU's clock is further ahead of vclock than debt_v. The excess is
- * forgiven.
+ * the vGPU before the vGPUs that ran while it slept: when it wakes, it waits only for the end of
+ * the turn under way, and for turns of vGPUs that are as far behind. Over any time these leads add
+ * up to one lead_v at most, however often the vGPU sleeps, because a sleep never sets its clock
+ * back. debt_v limits debts: it stands for KVGPU_SCHED_DEBT_MAX. No vGPU's clock is further ahead
+ * of vclock than debt_v. The excess is forgiven.
  *
  * pace is a second clock of the GPU. It advances with real time under all policies, as if all vGPUs
  * wanted to run. Each vGPU has a second clock too, paced, which advances with vtime. paced is
@@ -76,9 +77,9 @@
 #define SCHED_CAP_MOST		((s64)1 << 60)
 /*
  * Length of a round, ns. A round takes about 3.5 slices if this makes no turn shorter than
- * vsched_turn_min() or longer than a slice. With the default slice such a round is 14 ms, which is
- * 0.7 % of 2 s, so that it hardly matters where in a round a measurement begins. Each of 8 equal
- * vGPUs then has 1.75 ms.
+ * vsched_turn_min() or longer than a slice. With the default slice such a round is 14 ms. This is
+ * 0.7 % of the 2 s for which shares are promised, so that it hardly matters where in a round a
+ * measurement begins. Each of 8 equal vGPUs then has 1.75 ms.
  */
 #define SCHED_ROUND(slice)	((slice) * 7 / 2)
 #define SCHED_SHORTEST		5u		/* divisor of a slice: vsched_turn_min() */

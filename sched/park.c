@@ -8,13 +8,14 @@
  * idle for it. The length of this while doubles each time that the vGPU is parked, up to
  * PARK_MAX_NS. When the vGPU is seen at work, it is not parked any more, and the length starts
  * again at PARK_MIN_NS. A vGPU is not parked while no other vGPU could use the chip, for example
- * because all other vGPUs are held back. The time for which the vGPU was idle decides, and not
- * the number of looks that found it idle: another vGPU can cause looks by its kicks, and several
- * looks fit between two kernels of the vGPU.
+ * because all other vGPUs are held back. The time for which the vGPU was idle decides, and not the
+ * number of looks that found it idle: another vGPU can cause looks by its kicks, and several looks
+ * fit between two pieces of work of the vGPU.
  *
  * While a vGPU with work is parked and another vGPU can run, the chip is not open (it does not have
- * the lists of all vGPUs: choose.c), because the parked vGPU could take half of an open chip
- * unseen.
+ * the lists of all vGPUs: choose.c). On an open chip the parked vGPU could go on with its work at
+ * any time. The chip would then switch between the two vGPUs, and the parked vGPU could have about
+ * half of the chip until a look sees it at work.
  */
 #include "sched/internal.h"
 

@@ -6,15 +6,17 @@
  * lock (the caller holds one lock for all calls of one struct kvgpu_sched), and no allocation. The
  * driver (mdev/machine/) reports which vGPUs have work and for which vGPUs the engine worked. The
  * policy answers with the vGPU whose list of channels the chip should have alone, or that the chip
- * should have the lists of all vGPUs, or none.
+ * should have the lists of all vGPUs, or no list.
  *
  * Words: a vGPU is *present* from kvgpu_sched_add() to kvgpu_sched_remove(). It is *runnable* while
- * it has work that the chip could do and is not parked (park.c), and *suspended* when it may not
- * run in any case. Its *entitlement* is the part of the GPU's time that it gets if all vGPUs are
- * runnable. A vGPU that has used up its cap is *held back* until some of the cap has come back;
- * under equal and fixed share the same holds for its share (internal.h). A vGPU *wants to run* if
- * it is runnable, or lingers (choose.c), and is not suspended. It *can run* if it wants to run and
- * is not held back. It *sleeps* if it does not want to run, and *wakes* when it wants to run again.
+ * it has work that the chip could do and is not parked, and *suspended* when it may not run in any
+ * case. It is *parked* for a while if it had the chip and work, but made no progress (park.c). It
+ * *lingers* for a moment if it keeps the chip after its work has ended (choose.c). Its
+ * *entitlement* is the part of the GPU's time that it gets if all vGPUs are runnable. A vGPU that
+ * has used up its cap is *held back* until some of the cap has come back; under equal and fixed
+ * share the same holds for its share (internal.h). A vGPU *wants to run* if it is runnable or
+ * lingers, and is not suspended. It *can run* if it wants to run and is not held back. It *sleeps*
+ * if it does not want to run, and *wakes* when it wants to run again.
  *
  * In a *turn* one vGPU has the chip alone. While several vGPUs can run, a turn takes about a slice,
  * and less if many vGPUs can run or the vGPU's share is small (choose.c). A *look* is the driver's
@@ -108,32 +110,38 @@ struct kvgpu_sched_ent {
 	u64 vtime, vrem, paced;
 	s64 cap_left;			/* left in the cap's budget, in hundredths of a ns */
 	/*
-	 * .cap_depth: most of .cap_left. The others are in the unit of the clocks. .debt_v: most
-	 * that .vtime may be ahead of vclock. .lead_v: most that .vtime is behind vclock while the
-	 * vGPU sleeps. .near_v: two vGPUs' .vtime are about equal if they differ by the larger
-	 * .near_v of the two at most (choose.c).
+	 * .cap_depth: most that .cap_left may be. The other three are in the unit of the clocks.
+	 * .debt_v: most that .vtime may be ahead of vclock. .lead_v: most that .vtime is behind
+	 * vclock while the vGPU sleeps. .near_v: two vGPUs' .vtime are about equal if they differ
+	 * by the larger .near_v of the two at most (choose.c).
 	 */
 	u64 cap_depth, debt_v, lead_v, near_v;
 	/*
 	 * .front: has woken, and goes before all vGPUs that are not at the front, for one turn.
-	 * .lingers: has run out of work, and keeps its turn for a moment. .quick: when it last
-	 * became runnable, it had not been runnable for less than half a slice.
+	 * .lingers: has run out of work, and keeps its turn for a moment. .quick: the pause before
+	 * it last became runnable was shorter than half a slice.
 	 */
 	bool front, lingers, quick;
-	u8 in_vain;			/* does not linger the next times: this number of times */
+	u8 in_vain;			/* how many more times it does not linger */
 	/*
-	 * .woke_busy: .busy_ns when the vGPU last woke. The others are times: .slept_at: when it
-	 * last ceased to be runnable; .cut_next: from then on it may end another vGPU's turn early
-	 * again; .free_next: from then on a moment of idling is not charged (best effort).
+	 * .woke_busy: .busy_ns when the vGPU last woke. The other three are times, ns. .slept_at:
+	 * when it last ceased to be runnable; .cut_next: from then on it may end another vGPU's
+	 * turn early again; .free_next: from then on a moment of idling is not charged (best
+	 * effort).
 	 */
 	u64 woke_busy, slept_at, cut_next, free_next;
-	/* length of its last turn, ns, or 0 if it woke since; .busy_ns when that turn began */
+	/*
+	 * Of its last turn that began while another vGPU could run. .turn_ns: length, ns, before
+	 * turn_even_out() corrected it; 0 if the vGPU woke since. .turn_busy: .busy_ns when that
+	 * turn began.
+	 */
 	u64 turn_ns, turn_busy;
 	s64 turn_over;			/* ns by which this turn is made shorter, turn_even_out() */
 	/*
 	 * For park.c. .idle: it has work and the chip alone, makes no progress, and is not parked
-	 * for that yet. .idle_since: time since when. .park_ns: length of its last parking, or 0 if
-	 * it made progress since. .parked_until: time at which the last parking ends.
+	 * for that yet. .idle_since: time, ns, from which on this was so. .park_ns: length of its
+	 * last parking, or 0 if it made progress since. .parked_until: time at which the last
+	 * parking ends.
 	 */
 	bool idle;
 	u64 idle_since, park_ns, parked_until;
@@ -152,17 +160,30 @@ struct kvgpu_sched {
 	 * that call decided for all lists or for no list, or if the vGPU was removed since.
 	 */
 	struct kvgpu_sched_ent *alone;
-	u64 slice_end;
-	/* sched/internal.h and choose.c explain the members below. */
+	u64 slice_end;			/* time, ns, at which the turn under way ends */
+	/*
+	 * .at: time, ns, up to which clocks and budgets are advanced. .vclock, .pace: the GPU's two
+	 * clocks (sched/internal.h). .closed: .vclock after the last vsched_budget_close(), which
+	 * kvgpu_sched_choose() calls. .pace_rem: remainder of the last division by .total, which is
+	 * added at the next one.
+	 */
 	u64 at, vclock, closed, pace, pace_rem;
+	/* the share that is the whole GPU: sum of the weights; KVGPU_SCHED_PPM under FIXED_SHARE */
 	u32 total;
+	/*
+	 * .turn_start: time, ns, at which the turn under way was decided, or, if .started, started.
+	 * .turn_used: ns charged to all vGPUs since then. .linger_end: time, ns, until which
+	 * .current_ent lingers.
+	 */
 	u64 turn_start, turn_used, linger_end;
 	/*
-	 * .wanted_ns: ns of this turn, up to .slice_end, in which other vGPUs could run.
-	 * .wanted_used: ns charged to any vGPU, in this turn, while other vGPUs could run.
+	 * For the charge for an idle chip in this turn, .wanted_ns - .wanted_used (pay_for_idling()
+	 * in choose.c). .wanted_ns: ns, up to .slice_end, in which a vGPU other than .current_ent
+	 * could run. .wanted_used: ns charged while such a vGPU could run, also after .slice_end.
+	 * Charges to all vGPUs count: in that time the chip was not idle.
 	 */
 	u64 wanted_ns, wanted_used;
-	bool started;
+	bool started;			/* the turn has started: .current_ent has the chip */
 };
 
 struct kvgpu_sched_choice {
@@ -176,10 +197,12 @@ struct kvgpu_sched_choice {
 	 * True: the lists of all vGPUs that are not suspended should be on the chip together. A
 	 * vGPU that wakes then starts at once, and no switches are needed. The driver charges the
 	 * work that it sees on the engine. .ent is then the vGPU that can run, or NULL. True only
-	 * if at most one vGPU wants to run, no vGPU, awake or asleep, is held back, and, under best
-	 * effort, no sleeping vGPU is in debt by more than its lead_v (internal.h). Also, no vGPU
-	 * with work may be parked while another vGPU can run: the parked vGPU could take half of an
-	 * open chip unseen. Suspended vGPUs do not count.
+	 * if all of this holds (suspended vGPUs do not count):
+	 * - At most one vGPU wants to run.
+	 * - No vGPU, awake or asleep, is held back.
+	 * - Under best effort, no sleeping vGPU is in debt by more than its lead_v (internal.h).
+	 * - No vGPU with work is parked, or no vGPU can run. On an open chip a parked vGPU could go
+	 *   on with its work, and have about half of the chip until a look sees it at work.
 	 */
 	bool open;
 	/*
@@ -206,7 +229,7 @@ void kvgpu_sched_remove(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 no
  * kvgpu_sched_note() - note what a look found out about a vGPU
  * @e: the vGPU
  * @work: @e has work that the chip could do
- * @seen: an engine worked for @e, or the chip took entries of its rings
+ * @seen: an engine worked for @e, or the chip took entries of the rings of @e's channels
  *
  * After a look, call it for each present vGPU, and then kvgpu_sched_looked() once.
  */
@@ -318,13 +341,16 @@ struct kvgpu_sched_watch {
 	 */
 	bool alternates;
 	bool any;			/* there is a vGPU */
-	u32 bound;			/* number of vGPUs that have a bound channel */
-	/* the policy or a cap may limit the GPU time of a vGPU that has a bound channel */
+	u32 bound;			/* number of vGPUs that have bound a channel */
+	/* the policy or a cap may limit the GPU time of a vGPU that has bound a channel */
 	bool limited;
 	u64 idle_ns;			/* ns since work was last seen */
 };
 
-/* Returns the mean time between samples, in ns; 0: no samples until something changes. */
+/*
+ * Returns the mean time between samples, in ns. 0: no samples, because the card has no vGPU (.any),
+ * and .alternates is false.
+ */
 u64 kvgpu_sched_sample_mean(const struct kvgpu_sched_watch *w);
 /*
  * Returns for how many ns the driver should leave the CPU and its locks to other threads after a
