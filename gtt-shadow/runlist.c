@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Runlists. The guest's entries have the guest's ids of channels and groups, and the chip's entries
- * have ids that the host gave. If .map() gives no id for a channel or group, its entry is left out.
+ * have ids that the host gave. The caller's function .map() translates an id. If it gives no id for
+ * a channel or group, the entry of that channel or group is left out.
  * A group is a TSG: a header entry, and behind it the entries of its channels. The count in the
  * chip's header is the number of channels that are not left out. A channel is in the chip's list
  * once at most (add_channel()). The host sets the timeslice of each group.

@@ -78,8 +78,9 @@ static bool group_is_blank(const struct kvgpu_ext *e, u32 group)
 /*
  * Collects the items of a group: for each page in @mask that is not substituted, the guest's entry
  * that the small host entry is made from. @hidden: because of the group's big entry the chip
- * ignores the small entries, which become blank (e->blank: no translation). A blank entry that
- * stays blank makes no item, because the groups of a new big table have many such entries.
+ * ignores the small entries, which become blank (e->blank: no translation). An entry that is blank
+ * and stays blank makes no item, which saves time: the groups of a new big table have many such
+ * entries.
  */
 static void collect_items(struct kvgpu_ext *e, u32 group, u32 mask, bool hidden)
 {
