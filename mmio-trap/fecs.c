@@ -4,9 +4,9 @@
  * for FECS. After its start it reports that it is ready, and the size of a context. It then obeys
  * "set channel", "save", and the channel switch by which nouveau makes FECS save the golden context
  * (the context from which nouveau makes each new one). The virtual FECS reports a stop or a start
- * of context switches as done, and other commands as errors.
- * NVIDIA's program is not served, because its contexts have another layout and the host owns all
- * contexts: a guest that loads NVIDIA's program never finds FECS ready.
+ * of context switches as done, and other commands as errors. NVIDIA's program is not served,
+ * because its contexts have another layout and the host owns all contexts: a guest that loads
+ * NVIDIA's program never finds FECS ready.
  */
 #include <linux/string.h>
 

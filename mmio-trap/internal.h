@@ -61,7 +61,7 @@ struct kvgpu_reg_line {
 	 * registers of the voltage's PWM and of clock generators) sets another value
 	 */
 	u32 reset;
-	/* bits that a write does not change; bits that a written 1 clears */
+	/* .ro: bits that a write does not change; .w1c: bits that a written 1 clears */
 	u32 ro, w1c;
 	u32 zero, one;		/* bits that always read as 0 or as 1: drivers poll them */
 	/*

@@ -67,9 +67,9 @@ struct kvgpu_reg_slot {
 	u32 reg;			/* offset in BAR0, with bit 0 set; 0: the slot is unused */
 	u32 val;
 	/*
-	 * Counts of the guest's reads and writes of the register, for debugfs. Both can be 0,
-	 * because kvgpu_trap_reset() makes slots for some registers, and because an event, or a
-	 * write to another register, can store a value here.
+	 * Counts of the guest's reads and writes of the register, for debugfs. Both can be 0 in a
+	 * used slot, because kvgpu_trap_reset() makes slots for some registers, and because an
+	 * event, or a write to another register, can store a value here.
 	 */
 	u32 rd, wr;
 };
@@ -77,9 +77,10 @@ struct kvgpu_reg_slot {
 #define KVGPU_TRAP_SLOTS	16384
 
 /*
- * State of a virtual falcon. A falcon is a microcontroller of the GPU: PMU, FECS, or the GPCCS of
- * all GPCs, which a guest writes to at once (broadcast). No program runs in a virtual falcon. A
- * guest can write and read the data memory. The virtual PMU puts its replies there.
+ * State of a virtual falcon. A falcon is a microcontroller of the GPU: PMU, FECS, or GPCCS. The
+ * virtual GPCCS stands for those of all GPCs, to which a guest writes at once (broadcast). No
+ * program runs in a virtual falcon. A guest can write and read the data memory. The virtual PMU
+ * puts its replies there.
  */
 struct kvgpu_vfalcon {
 	u32 dmem[4096 / 4];
