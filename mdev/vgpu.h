@@ -108,7 +108,12 @@ struct kvgpu_fault_entry {
 	u64 addr;			/* depends on .what: an address, a number or 0 */
 };
 
-struct kvgpu_counters {			/* of one vGPU; sysfs reads them without locks */
+/*
+ * Counters of one vGPU, which sysfs reads without locks. .bar_trapped: trapped accesses of BAR1 and
+ * BAR3. .mmaps: page faults on BARs. .handler_ns: ns that the trapped accesses and page faults took
+ * (sysfs.c tells which waits are not included).
+ */
+struct kvgpu_counters {
 	atomic64_t bar0_reads, bar0_writes, bar_trapped, config, irqs, mmaps, zaps, faults,
 		handler_ns;
 };
