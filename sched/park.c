@@ -5,12 +5,12 @@
  *
  * A vGPU that has the chip alone, has work, and makes no progress waits for a semaphore, as far as
  * the driver can tell. It is *parked*: for a while it is not runnable, so that the chip does not
- * idle for it. The length of this while doubles each time that the vGPU is parked, up to
- * PARK_MAX_NS. When the vGPU is seen at work, it is not parked any more, and the length starts
- * again at PARK_MIN_NS. A vGPU is not parked while no other vGPU could use the chip, for example
- * because all other vGPUs are held back. The time for which the vGPU was idle decides, and not the
- * number of looks that found it idle: another vGPU can cause looks by its kicks, and several looks
- * fit between two pieces of work of the vGPU.
+ * idle for it. This time doubles each time that the vGPU is parked, up to PARK_MAX_NS. When the
+ * vGPU is seen at work, it is not parked any more, and the time starts again at PARK_MIN_NS. A vGPU
+ * is not parked while no other vGPU could use the chip, for example because all other vGPUs are
+ * held back. The time for which the vGPU was idle decides, and not the number of looks that found
+ * it idle: another vGPU can cause looks by its kicks, and several looks fit between two pieces of
+ * work of the vGPU.
  *
  * While a vGPU with work is parked and another vGPU can run, the chip is not open (it does not have
  * the lists of all vGPUs: choose.c). On an open chip the parked vGPU could go on with its work at

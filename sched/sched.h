@@ -136,7 +136,7 @@ struct kvgpu_sched_ent {
 	 * turn began.
 	 */
 	u64 turn_ns, turn_busy;
-	s64 turn_over;			/* ns by which this turn is made shorter, turn_even_out() */
+	s64 turn_over;			/* ns by which turn_even_out() made this turn shorter */
 	/*
 	 * For park.c. .idle: it has work and the chip alone, makes no progress, and is not parked
 	 * for that yet. .idle_since: time, ns, from which on this was so. .park_ns: length of its
@@ -370,8 +370,8 @@ enum kvgpu_hang_step {
 	KVGPU_HANG_WAIT,		/* call again at *next */
 	/*
 	 * The preempt is late: look for a pending interrupt whose message to the CPU may have been
-	 * lost. The engine may wait for the answer before it lets the channel go. This step is
-	 * returned once, and always before KVGPU_HANG_RECOVER.
+	 * lost. The engine may keep the channel until the CPU has handled that interrupt. This step
+	 * is returned once, and always before KVGPU_HANG_RECOVER.
 	 */
 	KVGPU_HANG_LOOK,
 	KVGPU_HANG_RECOVER,		/* end the channel, or its group, that stays on the chip */

@@ -11,7 +11,8 @@
  * close: no channel of the vGPU is left on the chip, or the card was cut off (it can't reach system
  *   memory any more). No page of the guest is pinned. The chip can delay the close for a bounded
  *   time only: a channel that a preempt of PREEMPT_EVICT_MS does not take off the chip costs resets
- *   of engines and a last preempt of PREEMPT_LAST_MS; then the card is cut off.
+ *   of engines and a last preempt of PREEMPT_LAST_MS; if that does not end either, the card is cut
+ *   off.
  * remove: the partition is scrubbed, unless the card has failed.
  *
  * machine.h says for each function which locks are held.

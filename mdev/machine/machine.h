@@ -5,14 +5,14 @@
  * else of the machine. vgpu->lock is held in all functions of a vGPU unless noted.
  *
  * Words. The partition is the vGPU's part of the card's video memory. A shadow is a page table or
- * an instance block that the host makes from the guest's, and that the chip uses instead. A window
- * is the vGPU's slice of BAR1 or BAR3. The scrap page is what a window shows where the guest has
- * mapped no memory. A page is touched if the CPU may have written to it (touched.c). PRAMIN is 1
- * MiB of BAR0 that shows video memory at an address that the guest chooses; it is not called a
- * window here. A vGPU gets strikes for harm to other vGPUs, and too many suspend it: it may not run
- * until strikes and suspension are cleared (strike.c). The slicer is the thread that gives the chip
- * to vGPUs in turns (slice.c). The sampler is the thread that reads at random times for which vGPUs
- * engines work (sample.c).
+ * an instance block that the host makes from the guest's, and that the chip uses instead. (An
+ * instance block describes a channel to the chip.) A window is the vGPU's slice of BAR1 or BAR3.
+ * The scrap page is what a window shows where the guest has mapped no memory. A page is touched if
+ * the CPU may have written to it (touched.c). PRAMIN is 1 MiB of BAR0 that shows video memory at an
+ * address that the guest chooses; it is not called a window here. A vGPU gets strikes for harm to
+ * other vGPUs, and too many suspend it: it may not run until strikes and suspension are cleared
+ * (strike.c). The slicer is the thread that gives the chip to vGPUs in turns (slice.c). The sampler
+ * is the thread that reads at random times for which vGPUs engines work (sample.c).
  */
 #ifndef KVGPU_MDEV_MACHINE_MACHINE_H
 #define KVGPU_MDEV_MACHINE_MACHINE_H
@@ -102,7 +102,7 @@ void kvgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len);
 /**
  * kvgpu_machine_pfn_find() - find the page frame behind a page of a region
  * @v: the vGPU
- * @region: 0 (PRAMIN window only), 1 or 3
+ * @region: 0 (only its PRAMIN), 1 or 3
  * @off: offset of a page in the BAR, bytes
  * @pfn: the frame: a page of the card's BAR1 or BAR3, which shows a page of video memory
  *
@@ -140,9 +140,9 @@ int kvgpu_machine_bar_access(struct kvgpu_vgpu *v, unsigned int region, u64 off,
 /*
  * Handlers of the chip's reports (struct kvgpu_hw_events), for all vGPUs of a card. Most handlers
  * find the channel or the vGPU that a report is about, and then queue an event for its guest, or
- * end the channel, or both. Two differ: .nonstall is for all vGPUs that have channels. .copy_stuck
- * cuts the card off from system memory until it is reset (chip.c), because a copy of the host did
- * not end.
+ * end the channel, or both. Two differ: .nonstall is for all vGPUs that have bound a channel.
+ * .copy_stuck cuts the card off from system memory until it is reset (chip.c), because a copy of
+ * the host did not end.
  */
 extern const struct kvgpu_hw_events kvgpu_machine_events;
 /*
@@ -217,8 +217,8 @@ int kvgpu_machine_vgpu_show(struct kvgpu_vgpu *v, struct seq_file *s, enum machi
 /* prints the policy's knobs, the vGPU that has the chip, and a line for each vGPU */
 void kvgpu_machine_gpu_show(struct kvgpu_gpu *gpu, struct seq_file *s);
 /*
- * prints how many groups of eight channel ids, the host's among them, and how many TSG ids are in
- * use
+ * prints how many groups of eight channel ids, the host's group among them, and how many ids of
+ * TSGs (channel groups) are in use
  */
 void kvgpu_machine_gpu_ids_show(struct kvgpu_gpu *gpu, struct seq_file *s);
 

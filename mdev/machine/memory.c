@@ -127,8 +127,8 @@ static int stage_fill(struct kvgpu_vgpu *v, u64 off)
 	if (vmach_gpu_wedged(v->gpu))
 		return -EFAULT;
 	/*
-	 * the copy first waits until the CPU's writes to BARs have reached memory: by that a
-	 * FLUSH_BAR that the guest has asked for (m->flush_owed) is done
+	 * The copy first waits until the CPU's writes to BARs have reached memory. So it does the
+	 * flush that the guest has asked for by register FLUSH_BAR (m->flush_owed).
 	 */
 	if (kvgpu_hw_copy_to_sys(&v->gpu->hw, m->stage.dma, (hvram_t){ v->part.v + at }, len))
 		return -EFAULT;
@@ -253,8 +253,8 @@ static void op_table_write(void *ctx, struct kvgpu_table *t, u32 first, u32 nr)
 /*
  * Function .take_dirty of machine_shadow_ops. Returns whether the CPU or the host may have written
  * to [@a, @a + @len) since the last sync. True if @a is not in the partition, because the host does
- * not notice writes to the guest's system memory. Removes the CPU's mappings of the pages for which
- * that is so, so that the CPU's next write is noticed.
+ * not notice writes to the guest's system memory. Removes the CPU's mappings of the pages in the
+ * range that are noted as touched (touched.c), so that the CPU's next write to them is noticed.
  */
 static bool take_dirty(void *ctx, struct kvgpu_gaddr a, u64 len)
 {

@@ -12,12 +12,12 @@
  * context that is loaded on it.
  *
  * The order (nouveau nvkm_runl_rc(), docs/hardware.md): disable the channel, submit a runlist
- * without it, block the runlist, preempt, reset the engines that still have the channel, clear the
- * runlist's error (PFIFO_RUNLIST_ERROR), allow the runlist. nouveau has no preempt in this order.
- * Here the preempt makes a channel that is on a PBDMA, but on no engine, leave without a reset of
- * an engine. After a reset, or a preempt that did not end, the channel is preempted once more
- * before the runlist is allowed. If there was no reset, and the preempt ended, the error is cleared
- * only after the runlist is allowed.
+ * without it, block the runlist (PBDMAs then get no channel from it), preempt, reset the engines
+ * that still have the channel, clear the runlist's error (PFIFO_RUNLIST_ERROR), allow the runlist
+ * (end the block). nouveau has no preempt in this order. Here the preempt makes a channel that is
+ * on a PBDMA, but on no engine, leave without a reset of an engine. After a reset, or a preempt
+ * that did not end, the channel is preempted once more before the runlist is allowed. If there was
+ * no reset, and the preempt ended, the error is cleared only after the runlist is allowed.
  */
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"

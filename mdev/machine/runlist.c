@@ -305,7 +305,7 @@ void vmach_runlist_clear(struct kvgpu_vgpu *v)
 
 /* ----------------------------------------------------- the guest's submits, blocks and preempts */
 
-/* Copies @count entries from guest address @at. Returns how many could be read. */
+/* Copies @count entries from guest address @at. Returns how many of them could be read. */
 static u32 runlist_fetch(struct kvgpu_vgpu *v, struct kvgpu_gaddr at, u32 count, u64 *out)
 {
 	u32 done = 0, n;
@@ -416,9 +416,9 @@ int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
 }
 
 /*
- * Carries out the guest's preempt of its channel or group @id. If the preempt does not end within
- * vmach_patience_get(), ends the channel with its group, or the group, and tells the guest of a
- * hang.
+ * Carries out the guest's preempt of its channel or group @id. If the preempt does not end in the
+ * time that vmach_patience_get() allows, ends the channel with its group, or the group, and tells
+ * the guest of a hang.
  */
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)
 {

@@ -263,8 +263,8 @@ static void chan_recover(struct kvgpu_chip *chip, const struct loaded *l)
 			vmach_chan_isolate(gpu, c, EVENT_SCHED);
 		}
 		/*
-		 * note_leaver() will charge for the time before this wait, and must not subtract
-		 * the wait
+		 * restore .waited: note_leaver() will charge for the time before this wait, and
+		 * must not subtract the wait
 		 */
 		m->slice.waited = waited;
 		if (m->slice.strikes.total == strikes)

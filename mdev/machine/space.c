@@ -5,14 +5,15 @@
  * (slices of BAR1 and BAR3), up to date with the guest's tables. To *settle* is to make changed
  * entries take effect: vmach_shadow_settle().
  *
- * A sync looks at all spaces of the vGPU, and at its windows in virtual mode, even if the guest
- * named only one space. The reason: the CPU's writes are known by page and not by space, and a page
- * may belong to tables of several spaces. That costs little: one question to touched.c covers a
- * whole table, and a table in video memory is read again only if it may have been written since it
- * was read, or could not be read. The pages that the CPU writes are known by first touch: a page
- * whose CPU mapping was removed is noted when it is mapped again (touched.c). The order for a page
- * is: remove the note, remove the mapping, then read. A write after the mapping's removal faults
- * and is noted again, for the next sync.
+ * A sync looks at all spaces of the vGPU, and at its windows in virtual mode (those that show
+ * memory by the guest's tables), even if the guest named only one space. The reason: the CPU's
+ * writes are known by page and not by space, and a page may belong to tables of several spaces. To
+ * look at all spaces costs little: one question to touched.c covers a whole table, and a table in
+ * video memory is read again only if it may have been written since it was read, or could not be
+ * read. The pages that the CPU writes are known by first touch: a page whose CPU mapping was
+ * removed is noted when it is mapped again (touched.c). The order for a page is: remove the note,
+ * remove the mapping, then read. A write after the mapping's removal faults and is noted again, for
+ * the next sync.
  *
  * A sync is made when the guest invalidates its TLB, binds or enables a channel, submits or
  * unblocks a runlist, binds a BAR, or has FECS (the microcontroller that switches GR's contexts)

@@ -2,12 +2,12 @@
 /*
  * Limits how often VFIO's container has to ask for memory back. When a VMM unmaps a mapping of
  * guest memory of which a page is pinned, vfio_dma_do_unmap() calls .dma_unmap of the container's
- * devices, and looks again. If a page is still pinned after eleven such calls, the kernel stops
- * with a BUG. Here this is called the *unmap loop*, and each call of a vGPU's .dma_unmap in the
- * loop is a *round* of that vGPU: the thread has *asked* the vGPU. Any time may pass between
- * .dma_unmap and the next check for pinned pages, because a VMM decides when its unmapping thread
- * runs, and its vGPUs may pin again in that time. So rounds have to be counted; a limit of time
- * would not help.
+ * devices and looks again, until no page is pinned. This is called the *unmap loop* here. If a page
+ * is still pinned after eleven such calls, the kernel stops with a BUG. Each call of a vGPU's
+ * .dma_unmap in the loop is a *round* of that vGPU: the thread has *asked* the vGPU. Any time may
+ * pass between .dma_unmap and the next check for pinned pages, because a VMM decides when its
+ * unmapping thread runs, and its vGPUs may pin again in that time. So rounds have to be counted; a
+ * limit of time would not help.
  *
  * A thread is in one unmap loop at a time. From its first call of .dma_unmap on it is known here.
  * When it has asked any vGPU twice, all vGPUs that it has asked pin no page until it has left the

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The CPU's view of a vGPU. It has three parts. Its windows, which are its slices of the card's
- * BAR1 and BAR3, show memory through the guest's own tables (or, in physical mode, the partition).
- * 1 MiB of the card's BAR1 shows the guest's PRAMIN window. Doorbells are the USERD areas of its
- * channels. The guest's tables may also name pages of its system memory. gtt-shadow/ pins such a
- * page in the same way as a page of an address space, and releases it in the same order
+ * The CPU's view of a vGPU. It has three parts. The vGPU's windows, which are its slices of the
+ * card's BAR1 and BAR3, show memory through the guest's own tables (or, in physical mode, the
+ * partition). PRAMIN, 1 MiB of the guest's BAR0, is served by another 1 MiB of the card's BAR1.
+ * Doorbells are the USERD areas of the vGPU's channels: a write there tells the card of new work.
+ * The guest's tables may also name pages of the guest's system memory. gtt-shadow/ pins such a page
+ * in the same way as a page of an address space, and releases it in the same order
  * (vmach_shadow_settle()).
  *
  * The frame behind a page of a slice never changes. The host's table of the BAR (hw/bar.c) decides
@@ -288,7 +289,7 @@ static int userd_group(const struct kvgpu_vgpu *v, u64 off)
 	return g;
 }
 
-/* kvgpu_machine_pfn_find() for offset @off of BAR0, which has to be in the PRAMIN window. */
+/* kvgpu_machine_pfn_find() for offset @off of BAR0. Returns -EFAULT if @off is not in PRAMIN. */
 static int fault_pramin(struct kvgpu_vgpu *v, u64 off, unsigned long *pfn)
 {
 	u64 at = off - PRAMIN_BASE;
