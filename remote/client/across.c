@@ -85,7 +85,7 @@ static CUresult carry(const struct route *to, uint64_t in_stream, CUdeviceptr ds
 CUresult across_carry(CUdeviceptr dst, CUdeviceptr src, uint64_t bytes)
 {
 	struct route to, from;
-	uint64_t to_context, from_context, in, out;
+	uint64_t to_context, from_context, in = 0, out = 0;
 	CUresult r = route_to(dst, &to);
 
 	if (!r)
@@ -94,9 +94,11 @@ CUresult across_carry(CUdeviceptr dst, CUdeviceptr src, uint64_t bytes)
 		return r;
 	to_context = to.ctx->id;
 	from_context = from.ctx->id;
-	in = helper_take(&to, to.ctx);
-	out = helper_take(&from, from.ctx);
-	r = in && out ? carry(&to, in, dst, &from, out, src, bytes) : CUDA_ERROR_OUT_OF_MEMORY;
+	r = helper_take(&to, to.ctx, &in);
+	if (!r)
+		r = helper_take(&from, from.ctx, &out);
+	if (!r)
+		r = carry(&to, in, dst, &from, out, src, bytes);
 	helper_put(to.ctx, to_context, in);
 	helper_put(from.ctx, from_context, out);
 	return r;

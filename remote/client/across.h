@@ -38,8 +38,8 @@ CUresult gate_copy(CUstream stream, CUdeviceptr dst, CUdeviceptr src, uint64_t b
 /* A stream has reached gate @id. Runs on a thread of the channel. */
 void gate_happened(struct peer *p, uint64_t id, uint64_t invocation);
 
-/* Take a stream of the client's own in context @ctx, until helper_put(). 0: there is none. */
-uint64_t helper_take(const struct route *to, const struct object *ctx);
+/* Take a stream of the client's own in context @ctx, until helper_put(). *stream: 0 on failure. */
+CUresult helper_take(const struct route *to, const struct object *ctx, uint64_t *stream);
 void helper_put(const struct object *ctx, uint64_t context, uint64_t stream);
 
 #endif

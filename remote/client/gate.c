@@ -55,12 +55,12 @@ enum { BEHIND_MAX = 16, LOOK_MS = 100 };
 
 /* ------------------------------------------------------------------ streams of the client's own */
 
-uint64_t helper_take(const struct route *to, const struct object *ctx)
+CUresult helper_take(const struct route *to, const struct object *ctx, uint64_t *stream)
 {
 	const struct q_cuStreamCreate q = { .flags = CU_STREAM_NON_BLOCKING };
 	struct call c = { .op = OP_cuStreamCreate, .fixed = &q, .bytes = sizeof(q), .to = *to };
 	struct helper **h, *found = NULL;
-	uint64_t stream = 0;
+	CUresult r;
 
 	pthread_mutex_lock(&lock);
 	for (h = &helpers; *h && !found; h = found ? h : &(*h)->next)
@@ -69,12 +69,14 @@ uint64_t helper_take(const struct route *to, const struct object *ctx)
 			*h = found->next;
 		}
 	pthread_mutex_unlock(&lock);
-	if (found)
-		stream = found->stream;
-	else if (!call_ask(&c, sizeof(struct a_cuStreamCreate)))
-		stream = ((const struct a_cuStreamCreate *)c.answer)->stream;
-	free(found);
-	return stream;
+	if (found) {
+		*stream = found->stream;
+		free(found);
+		return CUDA_SUCCESS;
+	}
+	r = call_ask(&c, sizeof(struct a_cuStreamCreate));
+	*stream = r ? 0 : ((const struct a_cuStreamCreate *)c.answer)->stream;
+	return r;
 }
 
 /* @stream is kept for a later helper_take(), and ends with its context. */
@@ -341,9 +343,10 @@ CUresult gate_event(CUstream stream, CUevent event, unsigned int flags)
 		return CUDA_ERROR_INVALID_HANDLE;
 	g.route.peer = object_peer(g.route.ctx);
 	g.context = g.route.ctx->id;
-	g.helper = w.stream = helper_take(&g.route, g.route.ctx);
-	if (!g.helper)
-		return CUDA_ERROR_OUT_OF_MEMORY;
+	r = helper_take(&g.route, g.route.ctx, &g.helper);
+	if (r)
+		return r;
+	w.stream = g.helper;
 	c.to = g.route;
 	r = call_ask(&c, 0);
 	if (!r)

@@ -100,6 +100,8 @@ static void expect_failure(CUresult r)
 
 static void failures(void **state)
 {
+	fails = OP_cuStreamCreate;
+	assert_int_equal(wait_for(), CUDA_ERROR_UNKNOWN);
 	fails = OP_cuStreamWaitEvent;
 	expect_failure(CUDA_ERROR_UNKNOWN);
 	fails = OP_host_call;
