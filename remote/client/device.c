@@ -22,13 +22,37 @@ static void leave_out(const struct peer *p, struct a_facts *f)
 				    94 /* CAN_USE_STREAM_WAIT_VALUE_NOR */,
 				    95 /* COOPERATIVE_LAUNCH */,
 				    96 /* COOPERATIVE_MULTI_DEVICE_LAUNCH */,
+				    98 /* CAN_FLUSH_REMOTE_WRITES */,
 				    100 /* PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES */,
 				    101 /* DIRECT_MANAGED_MEM_ACCESS_FROM_HOST */,
 				    102 /* VIRTUAL_MEMORY_MANAGEMENT */,
 				    103 /* HANDLE_TYPE_POSIX_FILE_DESCRIPTOR */,
 				    104 /* HANDLE_TYPE_WIN32_HANDLE */,
 				    105 /* HANDLE_TYPE_WIN32_KMT_HANDLE */,
-				    115 /* MEMORY_POOLS */ };
+				    107 /* GENERIC_COMPRESSION */,
+				    109 /* MAX_ACCESS_POLICY_WINDOW_SIZE */,
+				    110 /* GPU_DIRECT_RDMA_WITH_CUDA_VMM */,
+				    112 /* SPARSE_CUDA_ARRAY */,
+				    114 /* TIMELINE_SEMAPHORE_INTEROP */,
+				    115 /* MEMORY_POOLS */,
+				    116 /* GPU_DIRECT_RDMA */,
+				    117 /* GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS */,
+				    118 /* GPU_DIRECT_RDMA_WRITES_ORDERING */,
+				    119 /* MEMPOOL_SUPPORTED_HANDLE_TYPES */,
+				    120 /* CLUSTER_LAUNCH */,
+				    121 /* DEFERRED_MAPPING_CUDA_ARRAY */,
+				    122 /* CAN_USE_64_BIT_STREAM_MEM_OPS */,
+				    123 /* CAN_USE_STREAM_WAIT_VALUE_NOR */,
+				    124 /* DMA_BUF */,
+				    125 /* IPC_EVENT */,
+				    127 /* TENSOR_MAP_ACCESS */,
+				    128 /* HANDLE_TYPE_FABRIC */,
+				    130 /* NUMA_CONFIG */,
+				    131 /* NUMA_ID, a number of the server's Linux */,
+				    132 /* MULTICAST */,
+				    134 /* HOST_NUMA_ID, as NUMA_ID */,
+				    135 /* D3D12_CIG */ };
+	enum { MEM_SYNC_DOMAIN_COUNT = 126 };
 	unsigned int i;
 
 	/*
@@ -39,6 +63,9 @@ static void leave_out(const struct peer *p, struct a_facts *f)
 		f->attribute[19 /* CAN_MAP_HOST_MEMORY */] = 0;
 	for (i = 0; i < sizeof(none) / sizeof(none[0]); i++)
 		f->attribute[none[i]] = 0;
+	/* no call that chooses a domain crosses */
+	if (f->attribute[MEM_SYNC_DOMAIN_COUNT] > 1)
+		f->attribute[MEM_SYNC_DOMAIN_COUNT] = 1;
 }
 
 static struct a_facts *fetch(CUdevice dev, CUresult *r)

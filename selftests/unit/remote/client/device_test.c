@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Attributes of a device whose server's library offers all that CUDA 12 has: the client says only
+ * what its calls can do. There is no server.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <remote/client/client.h>
+
+enum { OFFERED = 7, DEVICES = 2, NEWER = 88, END = 136 };
+
+/* --------------------------------- in the place of the client's other files and the channel */
+
+struct peer peers[PEERS_MAX];
+bool several;
+static bool shared;
+
+CUresult cuDeviceGetCount(int *count)
+{
+	*count = DEVICES;
+	return CUDA_SUCCESS;
+}
+
+struct peer *peer_of_device(CUdevice dev, uint32_t *number)
+{
+	*number = dev;
+	return &peers[0];
+}
+
+bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c)
+{
+	return shared;
+}
+
+CUresult call_ask(struct call *c, size_t fixed)
+{
+	static struct a_facts facts;
+	unsigned int i;
+
+	memset(facts.attribute_known, 1, sizeof(facts.attribute_known));
+	for (i = 0; i < sizeof(facts.attribute) / sizeof(facts.attribute[0]); i++)
+		facts.attribute[i] = OFFERED;
+	c->answer = &facts;
+	return CUDA_SUCCESS;
+}
+
+/* ------------------------------------------------------------------ */
+
+static int get(int attribute, CUdevice dev)
+{
+	int value = -1;
+
+	assert_int_equal(cuDeviceGetAttribute(&value, (CUdevice_attribute)attribute, dev),
+			 CUDA_SUCCESS);
+	return value;
+}
+
+/* Of attributes newer than CUDA 7.5 those that name no call, or one that crosses. */
+static bool crosses(int attribute)
+{
+	switch (attribute) {
+	case 97:	/* MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: cuFuncSetAttribute() */
+	case 99:	/* HOST_REGISTER_SUPPORTED */
+	case 106:	/* MAX_BLOCKS_PER_MULTIPROCESSOR */
+	case 108:	/* MAX_PERSISTING_L2_CACHE_SIZE: cuCtxSetLimit() */
+	case 111:	/* RESERVED_SHARED_MEMORY_PER_BLOCK */
+	case 113:	/* READ_ONLY_HOST_REGISTER_SUPPORTED */
+	case 129:	/* UNIFIED_FUNCTION_POINTERS */
+	case 133:	/* MPS_ENABLED */
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void newer_attributes(void **state)
+{
+	int i;
+
+	for (i = NEWER; i < END; i++) {
+		int want = crosses(i) ? OFFERED : i == 126 /* MEM_SYNC_DOMAIN_COUNT */ ? 1 : 0;
+
+		if (get(i, 0) != want)
+			fail_msg("attribute %d is %d, not %d", i, get(i, 0), want);
+	}
+}
+
+static void mapped_memory_wants_a_shared_arena(void **state)
+{
+	int i;
+
+	shared = true;
+	for (i = 1; i < NEWER; i++) {
+		assert_int_equal(get(i, 0), i == 19 /* CAN_MAP_HOST_MEMORY */ ? 0 : OFFERED);
+		assert_int_equal(get(i, 1), OFFERED);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(newer_attributes),
+		cmocka_unit_test(mapped_memory_wants_a_shared_arena),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
