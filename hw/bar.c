@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The tables by which the host translates BAR1 and BAR3. Each 4 KiB page of both BARs has an entry
- * of its own, so that it can show any page of a vGPU's memory. The exception is the top of BAR1,
- * where entries of big pages (128 KiB) show the pool. There the directory entry points to a table
- * of small pages and to a table of big pages. The chip uses the entry of a small page where the
- * entry of the big page is 0.
+ * of its own, so that it can show any page of a vGPU's memory, except for the top of BAR1: there
+ * entries of big pages (128 KiB) show the pool, video memory for structures of the host. The
+ * directory entry that covers the pool points to a table of small pages and to a table of big
+ * pages. The chip uses the entry of a small page where the entry of the big page is 0.
  *
  * The CPU can't see the pool before BAR1 works. So BAR1's instance block, its directory and its
  * table of big pages are first written through PRAMIN, the window in BAR0 that shows video memory
@@ -60,7 +60,8 @@ static int alloc_tables(struct kvgpu_hw *hw, struct hw_bar *b, u64 size, bool po
 }
 
 /*
- * Makes BAR1 show the pool, and nothing else yet. From its return on the CPU can access the pool.
+ * Makes BAR1 show the pool, and nothing else yet. When this function has returned, the CPU can
+ * access the pool.
  */
 static int bootstrap_bar1(struct kvgpu_hw *hw)
 {

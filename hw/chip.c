@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Reads from the card: its identity, whether its firmware has initialised it, the device table
- * (PTOP), the size of its memory, the first values for guests' register files (seeds), and the
+ * (PTOP), the size of its memory, values with which registers of a vGPU start (seeds), and the
  * VBIOS. The units of the graphics engine are not read here but in grshape.c, when the engine has
  * power. The only lasting write here is to PMC_ENABLE_PBDMA, to count PBDMAs: after a write of all
  * ones, the bits of existing PBDMAs stay set.
@@ -90,8 +90,9 @@ static int check_identity(struct kvgpu_hw *hw)
 }
 
 /*
- * Adds word @word of the device table to @e, the engine that is being read. A device has one word
- * or several in a row: each but the last has the chain bit (PTOP_DEVICE_CHAIN).
+ * Adds word @word of the device table to @e, the engine that is being read. Sets *@has_runl to true
+ * if the word names the engine's runlist. A device has one word or several in a row: each but the
+ * last has the chain bit (PTOP_DEVICE_CHAIN).
  */
 static void parse_device(struct kvgpu_engine *e, u32 word, bool *has_runl)
 {
@@ -182,9 +183,9 @@ static void seed_add(struct kvgpu_topo *t, struct kvgpu_hw *hw, u32 reg)
 
 /*
  * Stores in topo.seed the values of the registers of the voltage's PWM and of the clock generators,
- * as the host finds them. Guests' register files start with these values, because nouveau divides
- * by values of these registers (volt/gk104.c, clk/gk104.c). If only some of these registers had the
- * card's values, a guest's nouveau could divide by 0.
+ * as the host finds them. In a vGPU, these registers are memory that starts with these values,
+ * because a guest's nouveau divides by them (volt/gk104.c, clk/gk104.c). If a part of these
+ * registers were 0 instead, nouveau could divide by 0.
  */
 static void read_seeds(struct kvgpu_hw *hw)
 {
@@ -243,7 +244,8 @@ int hw_chip_probe(struct kvgpu_hw *hw)
 }
 
 /*
- * Reads the VBIOS from the ROM window. A byte of the VBIOS's header has its length in units of
+ * Reads the VBIOS from the ROM window. The window shows the ROM only while the bit in ROM_SHADOW is
+ * 0; the bit gets its old value back. Byte 2 of the VBIOS has the length of the VBIOS, in units of
  * ROM_BLOCK bytes.
  */
 int hw_vbios_read(struct kvgpu_hw *hw)

@@ -2,19 +2,19 @@
 /*
  * The host's own channel on a copy engine. It scrubs partitions, copies context images, and copies
  * pages of guests' video memory to system memory, where the CPU reads them. The channel's address
- * space has only its ring, pushbuffer and semaphore. Source and destination of a job are physical
- * addresses, which needs the bit HCE_PRIV_MODE in the channel's RAMFC (.priv_mode below). A job is
- * one fill or copy of CHUNK bytes at most. Only one job runs at a time. The function that begins a
- * job waits for the end of the job, for JOB_WAIT_MS at most.
+ * space has only the channel's ring, pushbuffer and semaphore. Source and destination of a job are
+ * physical addresses. A channel may use these only if the bit HCE_PRIV_MODE is set in its RAMFC
+ * (.priv_mode below). A job is one fill or copy of CHUNK bytes at most. Only one job runs at a
+ * time. The function that begins a job waits for the end of the job, for JOB_WAIT_MS at most.
  *
  * Addresses are not checked here: the caller sees to it that a job leads to no memory of another
- * vGPU (S1 of docs/invariants.md). A job sleeps. Callers hold vgpu->lock, and no lock that other
- * vGPUs wait for. copy_lock is taken here, and tlb_lock inside it.
+ * vGPU (S1 of docs/invariants.md). The wait for a job sleeps. Callers hold vgpu->lock, and no lock
+ * of mdev/ that other vGPUs wait for. copy_lock is taken here, and tlb_lock inside it.
  *
  * A job that has not ended in time may still begin later. If another job was begun meanwhile, the
- * late job would read the words of that job in the pushbuffer. It could also write to memory that
- * has another owner by then. So no other job is begun after a job that has failed, and
- * .copy_stuck() cuts the card off from system memory.
+ * late job would read the words of that other job in the pushbuffer. The late job could also write
+ * to memory that has another owner by then. So no other job is begun after a job that has failed,
+ * and .copy_stuck() cuts the card off from system memory.
  */
 #include "gk110/ce.h"
 #include "gk110/push.h"

@@ -2,16 +2,16 @@
 /*
  * The falcons (microcontrollers of the GPU) that switch contexts: FECS in the hub and one GPCCS in
  * each GPC. All GPCCS are loaded at once through a broadcast window. The falcons save and restore
- * the registers that are in lists in their data memory. The microcode's data brings lists, to which
- * the lists of the firmware file are appended here. Sources: nouveau gf100.c
- * (gf100_gr_init_ctxctl_int(), gf100_gr_init_csdata(), gf100_gr_fecs_reset()), nvkm/falcon/v1.c,
- * fuc/hub.fuc.
+ * the registers that lists in their data memory name. These lists come with the microcode's data,
+ * and the registers of the firmware file's lists are appended to them here. Sources: nouveau
+ * gf100.c (gf100_gr_init_ctxctl_int(), gf100_gr_init_csdata(), gf100_gr_fecs_reset()),
+ * nvkm/falcon/v1.c, fuc/hub.fuc.
  *
- * gr_lock is held: at bring-up, and at a reset of the engine.
+ * Callers hold gr_lock: at bring-up, and at a reset of the engine.
  */
 #include "hw/gr.h"
 
-/* bytes of a page of code, each of which has a tag; also the unit of the sizes in FALCON_CAPS */
+/* bytes of a page of code (each page has a tag); also the unit of the sizes in FALCON_CAPS */
 #define IMEM_PAGE	256
 #define RED_SWITCH_US	10
 #define MAX_CTX_SIZE	(4u << 20)
@@ -60,8 +60,8 @@ static void falcon_code_load(struct kvgpu_hw *hw, u32 falcon, enum kvgpu_fw_sect
 /* ---------------------------------------------------- falcons' register lists: append registers */
 
 /*
- * A register list that is being written into a falcon's data memory. Its words go to the falcon's
- * data port .port, which increments its address by itself.
+ * A register list that is being written into a falcon's data memory. The list's words go to .port,
+ * the falcon's data port, which increments the memory address by itself.
  */
 struct list {
 	struct kvgpu_hw *hw;
@@ -71,7 +71,7 @@ struct list {
 	 * bytes
 	 */
 	u32 end, limit;
-	bool full;
+	bool full;		/* the memory had no room for a word of the list */
 	/* the .count consecutive registers from .first on are not in the list yet */
 	u32 first, count;
 };
@@ -194,9 +194,9 @@ static int falcons_load(struct kvgpu_hw *hw)
 }
 
 /*
- * Loads all falcons and starts FECS, which starts the GPCCS itself. Sets *@ctx_size to the size of
- * a context that FECS reports, rounded up to a page. That size includes the header (GR_CTX_HEADER)
- * and all that FECS and the GPCCS save.
+ * Loads all falcons and starts FECS, which starts the GPCCS itself. Sets *@ctx_size to the bytes of
+ * a context image that FECS reports, rounded up to a page. This size includes the header of the
+ * image (GR_CTX_HEADER) and all that FECS and the GPCCS save.
  */
 int hw_fecs_start(struct kvgpu_hw *hw, u32 *ctx_size)
 {
@@ -227,8 +227,8 @@ static int force_power(struct kvgpu_hw *hw, u32 mode)
 }
 
 /*
- * Resets the units whose registers FECS saves and restores, but not the microcode of FECS. Forces
- * the engine's power on meanwhile.
+ * Resets the units whose registers FECS saves and restores. FECS itself runs on. The engine's power
+ * is forced on meanwhile.
  */
 int hw_fecs_reset(struct kvgpu_hw *hw)
 {
@@ -267,7 +267,7 @@ int hw_fecs_set_chan(struct kvgpu_hw *hw, u64 inst)
 
 /*
  * Makes FECS save the current context, by a context switch to no channel. Asks FECS for the switch
- * in the way in which PFIFO does so: by CHAN_NEXT and the interrupt CHSW.
+ * as PFIFO does: by the register CHAN_NEXT and the interrupt CHSW.
  */
 int hw_fecs_unload(struct kvgpu_hw *hw)
 {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PFIFO: initialisation, the channel table, runlists and preemption. Some requests to PFIFO take
- * more than one register access, by registers that all channels share. A lock protects each such
- * sequence (internal.h). Sequences: nouveau nvkm/engine/fifo/{gk104,gk110,gf100}.c.
+ * PFIFO, the unit that schedules channels: initialisation, the channel table, runlists and
+ * preempts. A submit of a runlist and a preempt take more than one access to registers that all
+ * channels share, and a lock protects each such sequence (runl_lock, preempt_lock). Sequences:
+ * nouveau nvkm/engine/fifo/{gk104,gk110,gf100}.c.
  */
 #include <linux/mm.h>
 
 #include "hw/internal.h"
 
 /*
- * bytes of the longest list: all channels of the chip, each in a group of its own, so that each has
- * an entry for the group and an entry for the channel
+ * Bytes of the longest list: it has all channels of the chip, each in a group (TSG) of its own, so
+ * that each channel has an entry for the group and an entry for itself.
  */
 #define RUNL_BYTES		(2 * KVGPU_MAX_CHAN * RUNLIST_ENTRY_SIZE)
 #define RUNL_MAX_ENTRIES	(RUNL_BYTES / RUNLIST_ENTRY_SIZE)
@@ -160,8 +161,8 @@ static int write_list(struct kvgpu_hw *hw, struct hw_list *l, const u64 *entries
 }
 
 /*
- * Takes runl_lock, and tlb_lock inside it. The chip may still read the list that was submitted
- * last. So new entries are written into the memory of another list.
+ * Takes runl_lock, and tlb_lock inside it for the flush of the entries. The chip may still read the
+ * list that was submitted last, so new entries are written into the memory of another list.
  */
 int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr)
 {
@@ -193,8 +194,9 @@ int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr)
 }
 
 /*
- * @gives_way: true: after each millisecond, look whether an urgent thread waits for preempt_lock,
- * and return -ETIMEDOUT at once if so.
+ * Preempts, and waits for the end of the preempt for @timeout_ms at most. @gives_way: true: after
+ * each millisecond, looks whether an urgent thread (lock.h) waits for preempt_lock, and returns
+ * -ETIMEDOUT at once if so.
  */
 static int pfifo_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms,
 			 bool gives_way)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The firmware file is data from the host's file system that ends up in privileged registers and in
- * microcode. It is trusted as all files of root are, but a damaged or outdated file must give an
- * error message and do no harm. So before any entry of a list is written to a register, all entries
- * are checked: an entry may name only registers of the unit to which its section belongs.
+ * microcode. The file is trusted as all files of root are, but a damaged or outdated file must give
+ * an error message and do no harm. So before any entry of a list is written to a register, all
+ * entries are checked: an entry may name only registers of the unit to which its section belongs.
  */
 #include <asm/byteorder.h>
 #include <linux/crc32.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The golden context: the image that every graphics context starts with. It is made once. The host
- * writes the engine's registers, and FECS, the falcon that switches contexts, saves them into the
- * image, in an address space that the host has made for this. Afterwards no channel's page table
- * shows the image, so that no guest's work on the GPU can change it. Each new context gets a copy
- * of it. The address space is kept, because the engine is bound to it until the engine loads its
- * first other context.
+ * The golden context, whose image every graphics context starts with. It is made once. The host
+ * writes the registers of the graphics engine. FECS, the falcon (microcontroller) that switches
+ * contexts, saves them into the image, in an address space that the host has made for this.
+ * Afterwards no channel's page table shows the image, so that no guest's work on the GPU can change
+ * it. Each new context gets a copy of the image. The address space is kept, because the engine is
+ * bound to it until the engine loads another context for the first time.
  *
  * gr_lock is held while the golden context is made and freed. kvgpu_hw_gr_ctx_init() does not need
  * gr_lock, because the image is constant then; its copy takes copy_lock.
@@ -101,9 +101,9 @@ static int golden_seal(struct kvgpu_hw *hw, struct hw_gr *gr)
 }
 
 /*
- * Returns an error for an empty image, and for an image with a patch list. The image's first words
- * would name the patch list: register writes that FECS does, with full privileges, when it loads
- * the context.
+ * Returns an error for an empty image, and for an image with a patch list: a list of register
+ * writes that FECS does, with full privileges, when it loads the context. The image's first words
+ * would have the address and the length of such a list.
  */
 static int check_image(struct kvgpu_hw *hw, const u32 *image)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Bring-up of the graphics engine, in nouveau's order (gf100_gr_init() with gk110's functions):
- * power, unit registers, exceptions, microcode, golden context. A reset of the engine repeats all
- * steps but the last: the golden context is kept in memory.
+ * power, unit registers, exceptions, microcode, golden context (golden.c). A reset of the engine
+ * repeats all steps except the golden context, which is kept in memory.
  *
  * Bring-up, resets and take-down hold gr_lock. The engine's bit in PMC_ENABLE changes under
  * mask_lock.
@@ -177,8 +177,8 @@ static int gr_bring_up(struct kvgpu_hw *hw, u32 *ctx_size)
 }
 
 /*
- * Powers the engine up, whatever state it is in, and brings it up as gr_bring_up() does. At the
- * first call also reads which units the engine has.
+ * Powers the engine up, whatever state it is in, and calls gr_bring_up(). The first call also reads
+ * which units the engine has.
  */
 static int gr_restart(struct kvgpu_hw *hw, u32 *ctx_size)
 {
@@ -221,8 +221,8 @@ int hw_gr_init(struct kvgpu_hw *hw)
 
 /*
  * Resets the engine and brings it up again. Takes gr_lock. Contexts in memory are not changed; the
- * context that was loaded is lost. The microcode has to report the same context size as before,
- * else -EIO is returned. With another size it would misread all context images that are in memory.
+ * context that was loaded is lost. Returns -EIO if the microcode does not report the same context
+ * size as at bring-up: then it would misread all context images that are in memory.
  */
 int hw_gr_reinit(struct kvgpu_hw *hw)
 {

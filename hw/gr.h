@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Types and functions that the files of the graphics engine share: gr.c, grlist.c, grshape.c,
- * grtrap.c, grctx.c, fecs.c and golden.c. firmware.c fills struct kvgpu_fw. gr_lock is held in all
- * functions that are declared here.
+ * Types and functions that the files of the graphics engine (GR) share: gr.c, grlist.c, grshape.c,
+ * grtrap.c, grctx.c, fecs.c and golden.c. Callers of the functions hold gr_lock.
  */
 #ifndef KVGPU_HW_GR_H
 #define KVGPU_HW_GR_H
@@ -15,6 +14,7 @@
 
 #define GR_WAIT_US	(2 * USEC_PER_SEC)
 
+/* The firmware file: .blob is the file in memory, .file its sections. firmware.c fills it. */
 struct kvgpu_fw {
 	const struct firmware *blob;
 	struct fwfile file;
@@ -25,24 +25,20 @@ struct hw_gr_buffers {
 	u64 pagepool, bundle, attrib;
 };
 
-/*
- * grlist.c: hw_gr_reset_bit() returns GR's bit of PMC_ENABLE, as a mask. hw_gr_wait_idle() waits
- * until GR is idle. hw_gr_write_list() writes a register list of the firmware file.
- */
-u32 hw_gr_reset_bit(struct kvgpu_hw *hw);
-int hw_gr_wait_idle(struct kvgpu_hw *hw);
+/* grlist.c */
+u32 hw_gr_reset_bit(struct kvgpu_hw *hw);	/* returns GR's bit of PMC_ENABLE, as a mask */
+int hw_gr_wait_idle(struct kvgpu_hw *hw);	/* waits until GR is idle */
+/* Writes the registers of a list of the firmware file. */
 void hw_gr_write_list(struct kvgpu_hw *hw, enum kvgpu_fw_section_id id);
 
-/*
- * grshape.c: hw_gr_read_shape() reads which units the engine has. The other functions write the
- * registers that tell other units of the engine about them; hw_gr_attrib_size() returns the bytes
- * of the attribute buffer.
- */
-int hw_gr_read_shape(struct kvgpu_hw *hw);
+/* grshape.c: the numbers of GR's units differ from card to card */
+int hw_gr_read_shape(struct kvgpu_hw *hw);	/* reads which units GR has */
+/* These two write, at each bring-up of GR, registers that depend on the numbers of units. */
 void hw_gr_init_zcull(struct kvgpu_hw *hw);
 void hw_gr_init_counts(struct kvgpu_hw *hw);
+/* Writes the other registers that depend on the numbers of units, for the golden context. */
 void hw_gr_shape_write(struct kvgpu_hw *hw);
-u32 hw_gr_attrib_size(struct kvgpu_hw *hw);
+u32 hw_gr_attrib_size(struct kvgpu_hw *hw);	/* returns the bytes of the attribute buffer */
 
 /* grtrap.c: enables the engine's exceptions */
 void hw_gr_enable_traps(struct kvgpu_hw *hw);

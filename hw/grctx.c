@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes the state that a new graphics context starts with into the engine, while the context's
- * channel is current. First come registers: the lists of the firmware file, the addresses of
- * buffers, and the numbers of this card's units. Then come bundles and class methods, for state
- * that no register shows. Order and values: nouveau ctxgf100.c gf100_grctx_generate_main() with the
+ * Writes the state that a new graphics context starts with into the engine, while the golden
+ * context's channel (golden.c) is the engine's current channel. First come registers: the lists of
+ * the firmware file, the addresses of buffers, and the numbers of this card's units. Then come
+ * bundles (pieces of the engine's state, written through GR_ICMD) and class methods, for state that
+ * no register shows. Order and values: nouveau ctxgf100.c gf100_grctx_generate_main() with the
  * functions of gk110_grctx.
  *
- * gr_lock is held: this runs at bring-up only.
+ * Runs at bring-up only. The caller holds gr_lock.
  */
 #include "gk110/gr_patch.h"
 #include "hw/gr.h"
@@ -88,10 +89,10 @@ static void write_buffers(struct kvgpu_hw *hw, const struct hw_gr_buffers *b)
 }
 
 /*
- * Gives each PPC two parts of the attribute buffer, a beta part and an alpha part. Their names are
- * those of the two kinds of work that write_ratio() in grshape.c spreads. The use of the parts is
- * not documented. Their sizes are in proportion to the number of the PPC's TPCs. In the buffer, the
- * beta parts of all PPCs come first, then the alpha parts of all PPCs.
+ * Gives each PPC, a unit that serves TPCs (grshape.c), two parts of the attribute buffer: a beta
+ * part and an alpha part, named after the two kinds of work of GR. The use of the parts is not
+ * documented. Their sizes are in proportion to the number of TPCs that the PPC serves. In the
+ * buffer, the beta parts of all PPCs come first, then the alpha parts of all PPCs.
  */
 static void write_attrib_shares(struct kvgpu_hw *hw)
 {

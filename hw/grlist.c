@@ -3,7 +3,7 @@
  * Steps of the graphics engine's bring-up: writes register lists of the firmware file, and waits
  * until the engine is idle.
  *
- * gr_lock is held: at bring-up, at a reset of the engine, and at take-down.
+ * Callers hold gr_lock: at bring-up, at a reset of the engine, and at take-down.
  */
 #include "hw/gr.h"
 

@@ -7,7 +7,7 @@
  * these registers can be read. Sources: nouveau gf100.c (oneinit, oneinit_tiles), gf117.c
  * (init_zcull), ctxgf117.c and ctxgk104.c (tile maps, ratios).
  *
- * gr_lock is held: at bring-up, and at a reset of the engine.
+ * Callers hold gr_lock: at bring-up, and at a reset of the engine.
  */
 #include "gk110/gr_patch.h"
 #include "gk110/pfb.h"
@@ -16,8 +16,8 @@
 
 /*
  * Largest number of TPCs that is accepted. GK110 has 15 at most. The table in row_offset() ends at
- * this number. write_tile_maps() shifts the number left until bit 4 is set, and puts the result
- * into a field of 5 bits, so that it must be below 32.
+ * this number. write_tile_maps() shifts the card's number left until bit 4 is set, and puts the
+ * result into a field of 5 bits: from 32 on it would not fit.
  */
 #define MAX_TPC_TOTAL	16
 
@@ -59,6 +59,7 @@ static void number_sms(struct kvgpu_hw *hw)
 	}
 }
 
+/* Returns the field GR_TILE_CFG_ROW_OFFSET for @tpcs TPCs, as nouveau's oneinit_tiles does. */
 static u8 row_offset(unsigned int tpcs)
 {
 	static const u8 known[MAX_TPC_TOTAL + 1] = {
@@ -230,7 +231,7 @@ static void write_tpc_counts(struct kvgpu_hw *hw)
 
 /*
  * Writes the same map of tiles to three units: CRSTR in the GPCs, WWDX in the PPCs, and RSTR2D.
- * WWDX divides by the number of the map's entries. So it also gets that number normalized, which
+ * WWDX divides by the number of the map's entries. So WWDX also gets that number normalized, which
  * means shifted left until bit 4 is set, and the powers 2^5 to 2^11 modulo the normalized number.
  */
 static void write_tile_maps(struct kvgpu_hw *hw)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Exceptions of the graphics engine. This file enables them at bring-up, and acknowledges them.
- * Most exceptions halt the front end until the acknowledge. In between, intr.c reads the registers
- * that tell the cause. ESR: error status register of a unit. Sources: nouveau gf100.c
- * gf100_gr_init(), gf100_gr_intr() and its trap functions.
+ * Exceptions of the graphics engine (GR). This file enables them at bring-up and after a reset of
+ * GR, and acknowledges them. Most kinds of exceptions halt GR's front end until the acknowledge. In
+ * between, intr.c reads the registers that tell the cause. ESR: error status register of a unit.
+ * Sources: nouveau gf100.c gf100_gr_init(), gf100_gr_intr() and its trap functions.
  *
- * gr_lock is held in hw_gr_enable_traps(); hw_gr_ack(), which the interrupt thread calls, takes it.
+ * The caller of hw_gr_enable_traps() holds gr_lock. hw_gr_ack(), which the interrupt thread calls,
+ * takes gr_lock.
  */
 #include "hw/gr.h"
 
@@ -143,8 +144,8 @@ static void ack_rops(struct kvgpu_hw *hw)
 }
 
 /*
- * Acknowledges sources before the summary bits that they have set, because a summary bit is set
- * again for as long as one of its sources is not acknowledged.
+ * Acknowledges the units before the bits of GR_TRAP that they have set, because a bit of GR_TRAP is
+ * set again as long as one of its units is not acknowledged.
  */
 static void ack_traps(struct kvgpu_hw *hw)
 {

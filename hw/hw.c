@@ -2,11 +2,11 @@
 /*
  * Bring-up and take-down of the card. Another driver may have used the card before. So card_quiet()
  * first masks the interrupts to the CPU and takes the engines out of reset. Then steps[] are run in
- * the order in which they need each other. The CPU can access the pool from step "BARs" on.
- * Take-down undoes the steps in the opposite order.
+ * the order in which they need each other. The CPU can access the pool (video memory for structures
+ * of the host) from step "BARs" on. Take-down undoes the steps in the opposite order.
  *
- * Bring-up and take-down run in the PCI driver's probe and remove. An engine is reset with
- * gpu->lock held.
+ * Bring-up and take-down run in the PCI driver's probe and remove. After bring-up, an engine is
+ * reset only with gpu->lock of mdev/ held.
  */
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
@@ -29,8 +29,9 @@ static int map_device(struct kvgpu_hw *hw)
 	if (ret)
 		goto disable;
 	/*
-	 * make all accesses of the card to system memory snoop the CPU's caches, whatever the page
-	 * table entry says: gtt-shadow/pte.c
+	 * Make all accesses of the card to system memory snoop the CPU's caches, whatever the page
+	 * table entry says. An access without a snoop could read what the last owner of a page left
+	 * in memory, while the zeros that the host wrote are only in the caches (gtt-shadow/pte.c).
 	 */
 	pcie_capability_clear_word(pdev, PCI_EXP_DEVCTL, PCI_EXP_DEVCTL_NOSNOOP_EN);
 	pci_set_master(pdev);

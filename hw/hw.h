@@ -1,24 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * hw: drives the physical GPU for the host. It is the only room that reads and writes the chip's
- * registers. Every wait for the chip is bounded: if it takes too long, the function gives up, and
- * mostly returns -ETIMEDOUT. Functions may sleep unless their comment says otherwise. The events
- * that the machine (mdev/machine/) has to handle are reported through struct kvgpu_hw_events. Each
- * function takes the locks of hw/ that it needs. docs/locking.md says which locks of mdev/ its
- * callers hold.
+ * registers. Every wait for the chip is bounded: if it takes too long, the function gives up and
+ * returns an error; kvgpu_hw_intr_settle() returns nothing. Functions may sleep unless their
+ * comment says otherwise. The events that the machine (mdev/machine/) has to handle are reported
+ * through struct kvgpu_hw_events. Each function takes the locks of hw/ that it needs.
+ * docs/locking.md says which locks of mdev/ its callers hold.
+ *
+ * "Group" is a channel group (TSG): channels that the chip schedules together. GR is the graphics
+ * engine.
  *
  * Video memory: the first 2 MiB and the last 1 MiB are not used (nouveau leaves out 256 KiB at the
- * start). The host pool lies directly below the last MiB. The memory between the first 2 MiB and
- * the pool is for the vGPUs' partitions; its end is rounded down to 2 MiB.
+ * start). The host pool, for structures that the host makes, lies directly below the last MiB. The
+ * memory between the first 2 MiB and the pool is for partitions: each vGPU's video memory is a
+ * partition. The end of this memory is rounded down to 2 MiB.
  *
  * BAR1: the first 2 MiB are the USERD window, which has the USERD of each channel: 512 bytes with
- * the channel's GP_GET and GP_PUT. GP_PUT is the channel's doorbell. The next 2 MiB (the mirror)
- * show the same USERDs again, and the host reads them there. After the mirror, each vGPU has a
- * slice and a PRAMIN window. A slice is the part of the card's BAR that a guest sees as its own
- * BAR. A PRAMIN window is 1 MiB that shows the video memory behind the guest's PRAMIN (0x700000 in
- * BAR0). The last KVGPU_POOL_SIZE bytes show the pool. BAR3 has slices only. Both BARs are
- * translated by tables that the host makes. The pool is translated by entries of big pages (128
- * KiB), all else by an entry for each 4 KiB page.
+ * GP_GET and GP_PUT, the pointers of the channel's ring of work (GPFIFO). GP_PUT is the channel's
+ * doorbell. The next 2 MiB (the mirror) show the same USERDs again, and the host reads them there.
+ * After the mirror, each vGPU has a slice and a PRAMIN window. A slice is the part of the card's
+ * BAR that a guest sees as its own BAR. A PRAMIN window is 1 MiB that shows the video memory behind
+ * the guest's PRAMIN (0x700000 in BAR0). The last KVGPU_POOL_SIZE bytes show the pool. BAR3 has
+ * slices only. Both BARs are translated by tables that the host makes. The pool is translated by
+ * entries of big pages (128 KiB), all else by an entry for each 4 KiB page.
  */
 #ifndef KVGPU_HW_H
 #define KVGPU_HW_H
@@ -32,7 +36,7 @@
 /*
  * Size of the host pool, bytes. BAR1 shows the whole pool. The rest of BAR1 has room for the USERD
  * window, its mirror, and the slices and PRAMIN windows of the mix of vGPUs that needs most on a
- * card of 5 GiB (seven of type 512m and one of type 1g).
+ * card of 5 GiB (seven vGPUs of type 512m and one of type 1g).
  */
 #define KVGPU_POOL_SIZE		(96ul << 20)
 /* bytes of the USERD window: 4096 channels x 0x200 */
@@ -45,8 +49,9 @@ struct kvgpu_fw;	/* the firmware file, after its check: hw/firmware.c */
 
 /* A record of an MMU fault, as the chip reports it. */
 struct kvgpu_hw_fault {
-	u8 unit;
-	u64 inst;	/* address in video memory of the instance block, which the host has made */
+	u8 unit;	/* number of the fault unit (gk110/mmu.h) */
+	/* address in video memory of the host's instance block whose address space had the fault */
+	u64 inst;
 	u64 va;
 	u32 info;	/* value of the register GMMU_FAULT_INFO */
 };
@@ -76,31 +81,38 @@ struct kvgpu_hw_gr {
 struct kvgpu_hw_events {
 	void (*mmu_fault)(void *ctx, const struct kvgpu_hw_fault *f);
 	/*
-	 * The PBDMA has raised an interrupt. Most of these interrupts stall the PBDMA until
+	 * The PBDMA has raised an interrupt. Most kinds of interrupts stall the PBDMA until
 	 * hw_pbdma_ack(), which hw/ calls when this function returns.
 	 */
 	void (*pbdma)(void *ctx, const struct kvgpu_hw_pbdma *p);
 	/*
-	 * GR has raised an exception. Most exceptions halt GR until hw_gr_ack(), which hw/ calls
-	 * when this function returns.
+	 * GR has raised an exception. Most kinds of exceptions halt GR until hw_gr_ack(), which hw/
+	 * calls when this function returns.
 	 */
 	void (*gr)(void *ctx, const struct kvgpu_hw_gr *e);
 	/*
-	 * A copy engine has raised an interrupt. @engine: index in topo.engine. @id: the chip's id
-	 * of the channel, or with @tsg of the group, on the engine; -1: none. @code: value of the
-	 * register GK110_CE_LAUNCHERR.
+	 * A copy engine has raised an interrupt. @engine: index in topo.engine. @intr: value of the
+	 * register GK110_CE_INTR. @code: value of the register GK110_CE_LAUNCHERR. @id: the chip's
+	 * id of the channel on the engine, or of the group if @tsg is true; -1: none.
 	 */
 	void (*ce)(void *ctx, u8 engine, u32 intr, u32 code, int id, bool tsg);
 	/*
-	 * a NON_STALL_INTERRUPT has come, by which a channel reports the end of a submission; this
-	 * function may call kvgpu_hw_nonstall()
+	 * A channel has executed the method NON_STALL_INTERRUPT. Drivers put this method at the end
+	 * of a submission, to learn that the submission is done. The chip does not tell which
+	 * channel it was.
+	 * This function may call kvgpu_hw_nonstall().
 	 */
 	void (*nonstall)(void *ctx);
+	/*
+	 * A context switch on engine @engine did not end in the time of kvgpu_hw_switch_timeout().
+	 * @id: the chip's id of the channel that the engine saves or loads, or of the group if @tsg
+	 * is true.
+	 */
 	void (*ctxsw_timeout)(void *ctx, u8 engine, int id, bool tsg);
 	/*
-	 * A job of the host's copy channel failed. Either it did not end within 10 s and may still
-	 * run, or the flush before its start failed. This function has to cut the card off from
-	 * system memory. It is called by the thread that asked for the fill or copy.
+	 * A job of the host's copy channel failed. Either the job did not end within 10 s and may
+	 * still run, or the flush before the job's start failed. This function has to cut the card
+	 * off from system memory. It is called by the thread that asked for the fill or copy.
 	 */
 	void (*copy_stuck)(void *ctx);
 };
@@ -144,7 +156,7 @@ struct kvgpu_hw {
 	} stats;
 	/*
 	 * ns for which the interrupt thread has worked since kvgpu_hw_init(), up to the end of its
-	 * last run; written by that thread, and read by the functions of @events that it calls
+	 * last run; written by that thread, and read by functions of .events that this thread calls
 	 */
 	u64 intr_ns;
 };
@@ -186,15 +198,20 @@ u64 kvgpu_hw_time(struct kvgpu_hw *hw, u64 guess);
  */
 u32 kvgpu_hw_peek(struct kvgpu_hw *hw, u32 reg);
 
+/*
+ * Takes a piece from the host pool. @size is rounded up to whole pages. The piece's address is a
+ * multiple of @align and of a page. Returns 0 or -ENOMEM.
+ */
 int kvgpu_hw_vram_alloc(struct kvgpu_hw *hw, u64 size, u64 align, struct kvgpu_vram *out);
+/* Gives a piece back and zeroes *@v. Does nothing if *@v is zeroed already. */
 void kvgpu_hw_vram_free(struct kvgpu_hw *hw, struct kvgpu_vram *v);
 u64 kvgpu_hw_vram_left(struct kvgpu_hw *hw);		/* free bytes of the host pool */
 
 /*
  * A vGPU's part of the pool, in one piece: page tables, instance blocks and context images for this
- * vGPU are allocated from it. A guest decides when its tables are allocated and freed. If all
- * guests shared the pool, one guest could leave free holes all over it that are too small for the
- * tables of other guests.
+ * vGPU are allocated from this piece. A guest decides when its tables are allocated and freed. If
+ * all guests shared the pool, one guest could leave free holes all over the pool that are too small
+ * for the tables of other guests.
  */
 struct kvgpu_hw_share {
 	struct kvgpu_vram mem;
@@ -204,15 +221,16 @@ struct kvgpu_hw_share {
 /*
  * Takes a piece of @size bytes, rounded down to a multiple of 256 KiB, from the host pool. If no
  * free piece is that large, takes the largest multiple of 256 KiB that fits. Returns -ENOMEM, and
- * takes nothing, if that is less than @least bytes, or if the kernel has no memory for @s->pool.
- * @least must not be 0.
+ * takes nothing, if the piece would have less than @least bytes, or if the kernel has no memory for
+ * @s->pool. @least must not be 0.
  */
 int kvgpu_hw_share_take(struct kvgpu_hw *hw, u64 size, u64 least, struct kvgpu_hw_share *s);
 /*
- * gives the piece back to the host pool; call it when all memory that was allocated from @s is
- * freed
+ * Gives the piece back to the host pool. Call it only when all memory that was allocated from @s is
+ * freed.
  */
 void kvgpu_hw_share_give(struct kvgpu_hw *hw, struct kvgpu_hw_share *s);
+/* As kvgpu_hw_vram_alloc() and kvgpu_hw_vram_free(), with memory of the vGPU's part @s. */
 int kvgpu_hw_share_alloc(struct kvgpu_hw *hw, struct kvgpu_hw_share *s, u64 size,
 			 struct kvgpu_vram *out);
 void kvgpu_hw_share_free(struct kvgpu_hw_share *s, struct kvgpu_vram *v);
@@ -251,7 +269,7 @@ int kvgpu_hw_flush_writes(struct kvgpu_hw *hw);
 /* drops L2's lines of system memory, then writes L2's dirty lines back (FLUSH_L2_*) */
 int kvgpu_hw_l2_flush(struct kvgpu_hw *hw);
 
-/* Reports of faults */
+/* Reports of MMU faults */
 /**
  * kvgpu_hw_intr_settle() - wait until all faults of an instance block are reported
  * @hw: the card
@@ -267,13 +285,16 @@ int kvgpu_hw_l2_flush(struct kvgpu_hw *hw);
 void kvgpu_hw_intr_settle(struct kvgpu_hw *hw, u64 inst);
 
 /* Channels and runlists. All ids of channels, groups and runlists here are the chip's. */
+/* Binds a channel to the instance block at address @inst of video memory, and to runlist @runl. */
 int kvgpu_hw_chan_bind(struct kvgpu_hw *hw, hchid_t id, u64 inst, u8 runl);
 /*
  * Unbinds a channel. Call it when the channel is not in the runlist any more and was preempted.
  * Returns 0, or -EBUSY if the channel is still on a PBDMA or an engine; then it stays bound.
  */
 int kvgpu_hw_chan_unbind(struct kvgpu_hw *hw, hchid_t id);
+/* Enables or disables a channel. The chip does not load a disabled channel. */
 void kvgpu_hw_chan_enable(struct kvgpu_hw *hw, hchid_t id, bool on);
+/* Returns the register PCCSR_CHAN of the channel. */
 u32 kvgpu_hw_chan_status(struct kvgpu_hw *hw, hchid_t id);
 /**
  * kvgpu_hw_runlist() - give the chip a new runlist
@@ -285,9 +306,9 @@ u32 kvgpu_hw_chan_status(struct kvgpu_hw *hw, hchid_t id);
  *
  * A running channel that is not in the new list may run on until it is preempted.
  *
- * Return: 0 when the chip has taken the list; -ENOSPC if the list has more than 8192 entries, with
- *   that of the copy channel; -ETIMEDOUT if the chip has not taken the list, or not flushed its
- *   entries to video memory, within 2 s; or -EIO if the card is off the bus.
+ * Return: 0 when the chip has taken the list; -ENOSPC if the list, with the copy channel's entry,
+ *   has more than 8192 entries; -ETIMEDOUT if within 2 s the chip has not flushed the entries to
+ *   video memory, or has not taken the list; or -EIO if the card is off the bus.
  */
 int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr);
 /**
@@ -298,8 +319,8 @@ int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr);
  * @timeout_ms: how long to wait for the end of the preempt, with preempt_lock held, so that no
  *   other thread can preempt meanwhile
  *
- * Return: 0 when the channel or group is off its engines, -ETIMEDOUT, or -EIO if the card is off
- *   the bus.
+ * Return: 0 when the channel or group is off its engines; -ETIMEDOUT if it is not off after
+ *   @timeout_ms; or -EIO if the card is off the bus.
  */
 int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms);
 /**
@@ -326,17 +347,21 @@ int kvgpu_hw_preempt_watched(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int
  * @timeout_ms: how long to wait for the end of the preempt
  *
  * As kvgpu_hw_preempt(), but after each millisecond looks whether an urgent thread waits for
- * preempt_lock (hw_lock_is_urgent()). If so, returns -ETIMEDOUT at once. The next preempt
- * overwrites PFIFO_PREEMPT, so that the chip may forget this preempt.
+ * preempt_lock: a thread with a real-time priority or with another lock of the card, or a thread in
+ * kvgpu_hw_preempt_watched(). If so, returns -ETIMEDOUT at once. That thread's preempt overwrites
+ * PFIFO_PREEMPT, so that the chip may forget this preempt.
  */
 int kvgpu_hw_preempt_turn(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms);
+/* Blocks or unblocks a runlist. Of a blocked runlist the chip loads no further channel. */
 void kvgpu_hw_runl_block(struct kvgpu_hw *hw, u8 runl, bool block);
+/* Lets the chip schedule a runlist again that has stopped after a fault (PFIFO_RUNLIST_ERROR). */
 void kvgpu_hw_runl_clear_error(struct kvgpu_hw *hw, u8 runl);
 /*
  * Sets how long a context switch may take. If a switch takes longer than @ms, the chip raises the
  * scheduler error PFIFO_SCHED_CTXSW_TIMEOUT, which hw/ reports by .ctxsw_timeout().
  */
 void kvgpu_hw_switch_timeout(struct kvgpu_hw *hw, unsigned int ms);
+/* Returns PFIFO_ENGINE_STATUS of the engine. @engine is an index in topo.engine. */
 u32 kvgpu_hw_engine_status(struct kvgpu_hw *hw, u8 engine);
 /*
  * Returns PFIFO_PBDMA_STATUS of PBDMA @p. It has the fields of PFIFO_ENGINE_STATUS
@@ -346,31 +371,36 @@ u32 kvgpu_hw_pbdma_status(struct kvgpu_hw *hw, u8 p);
 /* Reads GP_GET and GP_PUT of a channel from its USERD in the mirror (BAR1). Reads no register. */
 void kvgpu_hw_userd_look(struct kvgpu_hw *hw, hchid_t id, u32 *gp_get, u32 *gp_put);
 /*
- * Unmasks (@on) or masks NON_STALL_INTERRUPTs, by which channels report the end of a submission. An
- * interrupt that comes while they are masked is not lost: its bit stays set, and interrupts when
- * they are unmasked. No two calls of this function may overlap: after kvgpu_hw_init(), callers hold
- * chip->event_lock of mdev/machine/.
+ * Unmasks (@on) or masks NON_STALL_INTERRUPTs, by which channels report the end of a submission. If
+ * such interrupts come while they are masked, a bit in the chip stays set, and the chip interrupts
+ * as soon as they are unmasked. No two calls of this function may overlap: after kvgpu_hw_init(),
+ * callers hold chip->event_lock of mdev/machine/.
  */
 void kvgpu_hw_nonstall(struct kvgpu_hw *hw, bool on);
 /*
  * Looks whether an interrupt is pending in the chip, because its message to the CPU (MSI) may have
- * been lost. If so, masks interrupts, wakes the interrupt thread to handle it, and returns true.
+ * been lost. If an interrupt is pending, masks all interrupts, wakes the interrupt thread to handle
+ * it, and returns true.
  */
 bool kvgpu_hw_intr_look(struct kvgpu_hw *hw);
+/*
+ * Acknowledge interrupts of a PBDMA, of GR (all that are pending), and of a copy engine. @intr0,
+ * @intr1, @intr: bits to acknowledge. @skip_method: true: the PBDMA skips the method at which it
+ * has stalled. Only hw/intr.c calls these functions.
+ */
 void hw_pbdma_ack(struct kvgpu_hw *hw, u8 pbdma, u32 intr0, u32 intr1, bool skip_method);
 void hw_gr_ack(struct kvgpu_hw *hw);
 void hw_ce_ack(struct kvgpu_hw *hw, u8 engine, u32 intr);
 /*
- * Resets one engine and brings it up again (GR: power, registers, FECS). @engine is an index in
- * topo.engine. The context that is loaded on the engine is lost. Contexts in memory are not
- * changed.
+ * Resets one engine and brings it up again (for GR: power, registers, and FECS, the microcontroller
+ * that switches contexts). @engine is an index in topo.engine. The context that is loaded on the
+ * engine is lost. Contexts in memory are not changed.
  */
 int kvgpu_hw_engine_reset(struct kvgpu_hw *hw, u8 engine);
 
 /*
- * Temperature and clocks. The functions return -ENODATA if the card does not report the value: if
- * the sensor is not calibrated or shows no plausible temperature, or if the clock is off or its
- * source unknown.
+ * Temperature and clocks. The functions return -ENODATA if the sensor is not calibrated or shows no
+ * plausible temperature, or if the clock is off or its source is unknown.
  */
 enum kvgpu_hw_clock { KVGPU_HW_CLOCK_CORE, KVGPU_HW_CLOCK_MEM };
 int kvgpu_hw_temperature(struct kvgpu_hw *hw, int *millidegrees);
@@ -380,18 +410,21 @@ int kvgpu_hw_clock(struct kvgpu_hw *hw, enum kvgpu_hw_clock which, u32 *khz);
  * Fills and copies by the host's copy channel. Video memory is given by its physical address,
  * system memory by its DMA address, sizes are in bytes. If 0 is returned, all is filled or copied.
  * After an error a part may be filled or copied. -EINVAL: @at or @size of a fill is not a multiple
- * of 4. -ENODEV: the copy channel is not up, or an earlier job has failed. At all other errors a
- * job of this call has failed and may still write: the function has called .copy_stuck().
+ * of 4. -ENODEV: the copy channel is not up, or an earlier job has failed. After any other error a
+ * job of this call has failed and may still write, and the function has called .copy_stuck().
  */
 int kvgpu_hw_fill(struct kvgpu_hw *hw, hvram_t at, u64 size, u32 value);
 int kvgpu_hw_copy_vram(struct kvgpu_hw *hw, hvram_t dst, hvram_t src, u64 size);
 int kvgpu_hw_copy_to_sys(struct kvgpu_hw *hw, dma_addr_t dst, hvram_t src, u64 size);
-/* Copies the golden image to @at: a fresh graphics context of gr_ctx_size bytes. */
+/*
+ * Copies the golden image, with which each new graphics context starts, to @at. The image has
+ * gr_ctx_size bytes.
+ */
 int kvgpu_hw_gr_ctx_init(struct kvgpu_hw *hw, hvram_t at);
 
 /*
- * Makes BAR1 show the page at @page of video memory as the USERDs of the eight channels of group
- * @group (the chip's ids 8 * @group to 8 * @group + 7), in the USERD window and in its mirror.
+ * Makes BAR1 show the page at @page of video memory, in the USERD window and in its mirror, as the
+ * USERDs of eight channels: those with the chip's ids 8 * @group to 8 * @group + 7.
  */
 int kvgpu_hw_userd_page(struct kvgpu_hw *hw, u16 group, hvram_t page);
 

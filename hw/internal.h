@@ -54,7 +54,10 @@ static_assert(GMMU_PFIFO_INTR_DROPPED_FAULT == PFIFO_INTR_DROPPED_FAULT, "one in
 
 /* The tables by which the host translates BAR1 or BAR3, a window of the CPU into video memory. */
 struct hw_bar {
-	/* instance block, page directory; .big: table of big pages for the pool, in BAR1 only */
+	/*
+	 * .inst: instance block. .pd: page directory. .big: table of big pages, by which BAR1 shows
+	 * the pool; BAR3 has none.
+	 */
 	struct kvgpu_vram inst, pd, big;
 	struct kvgpu_vram small[2];	/* tables of small pages: each covers 128 MiB of the BAR */
 	/*
@@ -70,53 +73,63 @@ struct hw_bar {
  */
 #define HW_COPY_CHID	0
 
+/* The host's copy channel (copy.c). */
 struct hw_copy {
+	/*
+	 * .inst: instance block. .pd, .table: page directory and page table. .ring: GPFIFO ring.
+	 * .push: pushbuffer. .sem: semaphore, which has the number of the last job that has ended.
+	 */
 	struct kvgpu_vram inst, pd, table, userd, ring, push, sem;
 	/* the CPU's mapping of the page of BAR1 in which the channel's GP_PUT is */
 	void __iomem *doorbell;
+	/* .put: index of the next entry of .ring to write. .seq: number of the last job. */
 	u32 put, seq;
 	u8 runl;
-	bool up;
+	bool up;		/* the channel is enabled: kvgpu_hw_runlist() adds it to .runl */
 	bool stuck;		/* a job failed: no other job begins after it */
 };
 
 /*
  * For each runlist of the chip, the last HW_RUNL_LISTS lists that were submitted stay in video
- * memory. If one of them has the entries that are wanted, it is submitted again and need not be
- * written.
+ * memory. If one of these lists has the wanted entries, that list is submitted again, and nothing
+ * need be written.
  */
 #define HW_RUNL_LISTS	10
 
 struct hw_runl {
 	struct hw_list {
 		struct kvgpu_vram mem;
-		u64 *copy;
+		u64 *copy;	/* in kernel memory: the .nr entries, without the copy channel's */
 		u32 nr;
 		/* true: the list begins with the host's copy channel */
 		bool host;
 		/*
-		 * value of .submits after the last submit of this list; 0: never submitted, or the
-		 * submit failed
+		 * value of hw_runl.submits after the last submit of this list; 0: the list was
+		 * never submitted, or its last submit failed
 		 */
 		u64 used;
 	} list[HW_RUNL_LISTS];
 	/* the list of the last kvgpu_hw_runlist(): the chip may still read it */
 	struct hw_list *cur;
-	u64 submits;
+	u64 submits;		/* number of successful submits */
 };
 
+/*
+ * GR, the graphics engine. The golden context is a context that the host makes once, at bring-up.
+ * It is saved into the golden image, with which each new graphics context starts.
+ */
 struct hw_gr {
 	/*
-	 * pages to which the GPCs' MMUs would direct writes and reads in debug mode, which hw/ does
-	 * not switch on
+	 * pages to which the GPCs' MMUs would direct writes (.mmu_wr) and reads (.mmu_rd) in debug
+	 * mode, which hw/ does not switch on
 	 */
 	struct kvgpu_vram mmu_wr, mmu_rd;
 	/* instance block, page directory and table of the golden context's address space */
 	struct kvgpu_vram inst, pd, table;
 	struct kvgpu_vram pagepool, bundle, attrib;	/* the golden context's buffers */
 	/*
-	 * the golden image, which each new graphics context starts with; after it is made, no
-	 * channel's page table shows it, so that no guest's work on the GPU can change it
+	 * the golden image; after it is made, no channel's page table shows it, so that no guest's
+	 * work on the GPU can change it
 	 */
 	struct kvgpu_vram golden;
 	/*
@@ -124,7 +137,12 @@ struct hw_gr {
 	 * Entries from .tpc_total on are 0xff.
 	 */
 	u8 tile[32];
+	/* .sm[i]: numbers of the GPC and of the TPC that have shader processor i, of .nr_sm */
 	struct { u8 gpc, tpc; } sm[32];
+	/*
+	 * .row_offset: value of the field GR_TILE_CFG_ROW_OFFSET. .tpc_total: number of all TPCs.
+	 * .tpc_max: number of TPCs of the GPC that has most.
+	 */
 	u8 nr_sm, row_offset, tpc_total, tpc_max;
 	bool up;
 };
@@ -132,9 +150,13 @@ struct hw_gr {
 /* State of hw/. Members that no lock protects are set by init functions and constant afterwards. */
 struct kvgpu_hw_priv {
 	struct gen_pool *pool;
-	void __iomem *pool_cpu;
+	void __iomem *pool_cpu;		/* the CPU's mapping of the whole pool */
 	hvram_t pool_base;
 	struct kvgpu_fw *fw;
+	/*
+	 * page of system memory to which the chip writes in order to flush system memory
+	 * (FB_NISO_FLUSH_SYSMEM_ADDR), and the address that the chip has for this page
+	 */
 	void *flush_page;
 	dma_addr_t flush_dma;
 
@@ -165,10 +187,10 @@ struct kvgpu_hw_priv {
 
 	struct hw_bar bar[KVGPU_NR_BARS];
 	struct hw_runl runl[KVGPU_MAX_RUNL];
-	u32 runl_blocked;
+	u32 runl_blocked;	/* mask of the blocked runlists, as in PFIFO_RUNLIST_BLOCK */
 	struct hw_copy copy;
 	struct hw_gr gr;
-	void __iomem *userd_mirror;
+	void __iomem *userd_mirror;	/* the CPU's mapping of the mirror in BAR1 (hw.h) */
 	bool calibrated;			/* true: the temperature sensor is calibrated */
 	int irq;
 };
@@ -252,8 +274,8 @@ int hw_chip_probe(struct kvgpu_hw *hw);
 int hw_vbios_read(struct kvgpu_hw *hw);
 
 /*
- * ltc.c: sets L2 up; call it after hw_mmu_init() has set the page size in FB_MMU_CTRL, and before
- * video memory is used
+ * ltc.c: sets L2 up. Call it after hw_mmu_init(), because it copies the size of big pages from
+ * FB_MMU_CTRL, and before video memory is used.
  */
 int hw_ltc_init(struct kvgpu_hw *hw);
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Interrupts of the chip. The hard handler only masks all interrupts. The interrupt thread reads
- * the cause, reports it through struct kvgpu_hw_events or only logs it, and acknowledges it. Some
- * interrupts stall a unit that all tenants share (PBDMA, GR, copy engine). They are acknowledged as
- * soon as they are reported, and not only when the guest's driver responds. Order of register
- * accesses: nouveau nvkm/subdev/mc and nvkm/subdev/pci, nvkm/engine/fifo/gk104.c.
+ * the cause, reports it through struct kvgpu_hw_events or only logs it, and acknowledges it. An
+ * interrupt can stall a unit that all tenants share (a PBDMA, a copy engine, or GR, the graphics
+ * engine). Such an interrupt is acknowledged as soon as it is reported, and not only when the
+ * guest's driver responds. Order of register accesses: nouveau nvkm/subdev/mc and nvkm/subdev/pci,
+ * nvkm/engine/fifo/gk104.c.
  *
- * The interrupt thread holds no lock of hw/ while it reports. Acknowledges of GR, the graphics
- * engine, take gr_lock.
+ * The interrupt thread holds no lock of hw/ while it reports. To acknowledge an exception of GR, it
+ * takes gr_lock.
  */
 #include <linux/interrupt.h>
 
@@ -25,14 +26,15 @@
  */
 #define MSI_REARM	(PPCI_BASE + GK110_PCI_MSI)
 /*
- * How many times kvgpu_hw_intr_settle() checks for a fault. Between two checks it sleeps for 100 us
- * or more, so that it waits for 2 s or more. That is enough, because the interrupt thread has a
- * real-time priority.
+ * How many times kvgpu_hw_intr_settle() checks whether a fault of the instance block is still not
+ * acknowledged. Between two checks it sleeps for 100 us or more, so that in all it waits for 2 s or
+ * more. The interrupt thread acknowledges a fault much sooner, because that thread has a real-time
+ * priority.
  */
 #define SETTLE_LOOKS		20000
 /*
- * A run of the interrupt thread handles all pending interrupts, and does so again until none is
- * pending, but at most this many times. Without this limit, an interrupt that never goes away would
+ * How many times a run of the interrupt thread handles all pending interrupts at most. The run ends
+ * earlier if no interrupt is pending. Without this limit, an interrupt that never goes away would
  * keep the thread spinning.
  */
 #define ROUNDS			16
@@ -102,10 +104,10 @@ static void fifo_pbdmas(struct kvgpu_hw *hw)
 }
 
 /*
- * If @st, the status of an engine, says that the engine is in a context switch, returns an id, and
- * sets *@tsg to whether it is the id of a group. While the engine loads the next channel or group,
- * that is the id of the next channel or group. Else it is the id of the channel or group that the
- * engine saves. If the engine is in no switch, returns -1.
+ * @st is the status of an engine. If the engine is in no context switch, returns -1. Else returns
+ * the id of the channel or group (TSG) with which the engine is busy, and sets *@tsg to true for a
+ * group. That is the next channel or group if the engine loads it, else the channel or group that
+ * the engine saves.
  */
 static int stuck_id(u32 st, bool *tsg)
 {
@@ -121,9 +123,9 @@ static int stuck_id(u32 st, bool *tsg)
 
 /*
  * A context switch did not end in time. The chip does not say on which engine. If several engines
- * are in a switch, one of them may be in it for a moment only, with a channel of another tenant. So
- * the status of all of them is read again after SWITCH_US, and only a switch that is still under
- * way then is reported.
+ * are in a switch, the switch of one engine may have begun just now, with a channel of another
+ * tenant. So the status of all these engines is read again after SWITCH_US, and only a switch that
+ * is still under way then is reported.
  */
 static void fifo_switch_timeout(struct kvgpu_hw *hw)
 {
@@ -188,7 +190,8 @@ static void fifo_intr(struct kvgpu_hw *hw)
 
 /*
  * Tells whether the chip holds a record of a fault of instance block @inst that is not acknowledged
- * yet. Each fault unit holds one record. Until it is acknowledged, the unit records no other fault.
+ * yet. Each fault unit holds one record. Until that record is acknowledged, the unit records no
+ * other fault.
  */
 static bool fault_waits(struct kvgpu_hw *hw, u64 inst)
 {
@@ -223,7 +226,7 @@ void kvgpu_hw_intr_settle(struct kvgpu_hw *hw, u64 inst)
 /* ------------------------------------------------------------ interrupts of GR and copy engines */
 
 /*
- * Adds register @reg to the snapshot @s, if it has room. @says: true: the register belongs to this
+ * Adds register @reg to the snapshot @s, if @s has room. @says: true: the register belongs to this
  * exception, and its value is stored. False: 0 is stored, because the register's value may be left
  * from an exception of another tenant.
  */
@@ -248,10 +251,10 @@ static void snap_tpc(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s, unsigned int g,
 static void snap_gpcs(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s)
 {
 	/*
-	 * If this bit of GPCCS_TRAP (.only_with) is clear, 0 is reported in place of the register's
-	 * value; .only_with 0: the value is always reported. An acknowledge clears the ESR (error
-	 * status register) of a unit. But the unit PROP keeps coordinates, format and storage type
-	 * of its last error after the acknowledge.
+	 * .only_with: bit of GPCCS_TRAP; if it is clear, 0 is reported in place of the register's
+	 * value. .only_with 0: the value is always reported. The reason: an acknowledge clears the
+	 * ESR (error status register) of a unit, but the unit PROP keeps coordinates, format and
+	 * storage type of its last error, which may be another tenant's.
 	 */
 	static const struct { u16 reg, only_with; } regs[] = {
 		{ GPC_PROP_ESR }, { GPC_PROP_ESR_COORDS, GPCCS_TRAP_PROP }, { GPC_PROP_ESR_FORMAT,
@@ -279,10 +282,10 @@ static void snap_gpcs(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s)
 
 /*
  * Names the exceptions at which the value of a register is reported. WITH_METHOD: those of
- * METHOD_INTRS. WITH_MACRO: GR_TRAP_MACRO. WITH_FWMTHD: FECS refuses a firmware method
- * (bad_fwmthd()). At all other exceptions 0 is reported in its place, because the register may
- * still have data of an earlier exception, perhaps of another tenant. Conditions: nouveau
- * gf100_gr_intr(), gf100_gr_trap_intr(), gf100_gr_ctxctl_isr().
+ * METHOD_INTRS. WITH_MACRO: GR_TRAP_MACRO. WITH_FWMTHD: FECS, GR's microcontroller, refuses a
+ * firmware method (bad_fwmthd()). At all other exceptions 0 is reported in place of the value,
+ * because the register may still have data of an earlier exception, perhaps of another tenant.
+ * Conditions: nouveau gf100_gr_intr(), gf100_gr_trap_intr(), gf100_gr_ctxctl_isr().
  */
 enum when { ALWAYS, WITH_METHOD, WITH_MACRO, WITH_FWMTHD };
 
@@ -347,7 +350,10 @@ static void ce_intr(struct kvgpu_hw *hw, u8 engine)
 	hw_ce_ack(hw, engine, intr);
 }
 
-/* Logs and acknowledges interrupts of PBUS and PRIVRING. They are not reported to any guest. */
+/*
+ * Logs and acknowledges interrupts of PBUS (the interface to PCI) and PRIVRING (the register ring).
+ * They are not reported to any guest.
+ */
 static void host_intr(struct kvgpu_hw *hw, u32 bits)
 {
 	if (bits & BIT(PMC_INTR_BUS)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Locks that all tenants of a card need, and the thread that lends a priority to their holders.
- * lock.h explains why.
+ * Locks that all tenants of a card need, and the lender, the thread that lends its priority to
+ * their holders. lock.h explains why a holder needs that, and the rules of the turns.
  */
 #include <linux/delay.h>
 #include <linux/err.h>
@@ -15,15 +15,16 @@
 #define TURN_NS		NSEC_PER_MSEC
 #define TURNS		3
 /*
- * How long kvgpu_hw_lock_watched() calls its @look. 5 ms are normally enough to get the lock: a
- * preempt that a guest asked for releases preempt_lock after about 1 ms (kvgpu_hw_preempt_turn()),
- * and another holder is lent a priority after 1 to 2 ms.
+ * How long kvgpu_hw_lock_watched() calls its @look. 5 ms are enough to get the lock, except from a
+ * thread that evicts a channel: its preempt may hold preempt_lock for 2 s. A preempt that a guest
+ * asked for releases preempt_lock after about 1 ms (kvgpu_hw_preempt_turn()). A holder that the
+ * scheduler does not run is lent a priority after 1 to 2 ms.
  */
 #define WATCHED_NS	(5 * NSEC_PER_MSEC)
 /*
- * How long the lender sleeps at least, after it has seen that a thread waits, before it helps. A
- * thread that the scheduler runs normally holds a lock for far less. Evictions, resets and large
- * copies take longer.
+ * The lender's least sleep between seeing that a thread waits and lending its priority. A holder
+ * that the scheduler runs needs no help: it releases the lock long before that, unless it evicts a
+ * channel, resets an engine or copies much memory.
  */
 #define PATIENCE_US	1000
 
@@ -112,7 +113,7 @@ static bool another_lock_held(const struct kvgpu_hw_lender *b)
 
 /*
  * Removes @turn from the queue of turns: the turn of a waiter that has taken the lock, or of the
- * oldest waiter, which did not take it in time. Call with turns_lock held.
+ * oldest waiter, which did not take the lock in time. turns_lock is held.
  */
 static void turn_over(struct kvgpu_hw_lock *l, struct list_head *turn)
 {
@@ -122,8 +123,8 @@ static void turn_over(struct kvgpu_hw_lock *l, struct list_head *turn)
 }
 
 /*
- * Call it when the lock was released, or was found free, with turns_lock held: keeps the lock for
- * the oldest waiter for a millisecond from now. Does so at most TURNS times for one waiter.
+ * Keeps the lock for the oldest waiter for a millisecond from now, but at most TURNS times for one
+ * waiter. Call it when the lock was released, or was found free. turns_lock is held.
  */
 static void lock_keep_for_oldest(struct kvgpu_hw_lock *l)
 {
@@ -134,9 +135,10 @@ static void lock_keep_for_oldest(struct kvgpu_hw_lock *l)
 }
 
 /*
- * Tells whether the current thread may try to take the lock now. @turn: the thread's entry in the
- * queue of turns, which is added if it is not in the queue; NULL: the thread has not waited for the
- * lock yet.
+ * Tells whether the current thread may try to take the lock now: if no other thread waits, if it is
+ * the oldest waiter, or if the time for which the lock is kept for the oldest waiter is over (the
+ * oldest waiter then loses its turn). @turn: the thread's entry in the queue of turns, which is
+ * added if it is not in the queue; NULL: the thread has not waited for the lock yet.
  */
 static bool lock_may_try(struct kvgpu_hw_lock *l, struct list_head *turn)
 {

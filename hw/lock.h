@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Locks that all tenants of a card need.
+ * Locks that all tenants of a card need. (A tenant is a VM that has a vGPU of the card.)
  *
  * Threads of VMMs take these locks, and a VMM decides when its threads run. Such a thread may have
  * SCHED_IDLE, no quota left, or busy neighbours on its CPU. If it slept for the 10 us of a flush
@@ -9,15 +9,15 @@
  * to their holder:
  *
  * - A lock is an rt_mutex: its holder inherits the priority of a thread that waits in its queue.
- * - The priority of an ordinary thread is not worth inheriting. So each card has a lender, a thread
- *   with a real-time priority. When threads have waited for 1 to 2 ms, the lender queues at the
- *   card's locks, one lock after the other. While the lender waits for a lock, the lock's holder
- *   runs, whatever its class and quota. If the holder waits for another of these locks, the holder
- *   of that lock runs in the same way.
- * - An rt_mutex that is released goes to the first waiter in its queue. As long as the scheduler
- *   does not run that waiter, the rt_mutex has no holder to which a priority could be lent. An
- *   ordinary thread therefore does not wait in the rt_mutex's queue, unless it holds another of
- *   these locks or is in kvgpu_hw_lock_watched().
+ * - The priority of an ordinary thread, which has no real-time priority, does not help a holder.
+ *   So each card has a lender, a thread with a real-time priority. When threads have waited for 1
+ *   to 2 ms, the lender queues at the card's locks, one lock after the other. While the lender
+ *   waits for a lock, the lock's holder runs, whatever its class and quota. If the holder waits for
+ *   another of these locks, the holder of that lock runs in the same way.
+ * - An rt_mutex that is released is reserved for the first waiter in its queue. As long as the
+ *   scheduler does not run that waiter, the rt_mutex has no holder to which a priority could be
+ *   lent. An ordinary thread therefore does not wait in the rt_mutex's queue, unless it holds
+ *   another of these locks or is in kvgpu_hw_lock_watched().
  * - Ordinary threads wait in a queue of turns instead. For a millisecond after its release, a lock
  *   is kept from other ordinary threads for the oldest waiter, at most three times for one waiter.
  *   If the waiter does not take the lock in that time and another ordinary thread wants it, the
@@ -42,17 +42,17 @@ struct kvgpu_hw_lender;
 struct kvgpu_hw_lock {
 	struct rt_mutex mutex;
 	struct kvgpu_hw_lender *lender;
-	struct task_struct *holder;
-	wait_queue_head_t wait;
+	struct task_struct *holder;	/* thread that has the lock; NULL: none, or the lender */
+	wait_queue_head_t wait;			/* ordinary threads that wait for their turn */
 	/* leaf lock; protects .turns, .kept_until and .kept */
 	spinlock_t turns_lock;
 	struct list_head turns;			/* waiting ordinary threads, oldest first */
 	/*
-	 * time (ktime_get_ns()) until which the lock is kept for the oldest waiter; 0: it was not
-	 * kept for that waiter yet
+	 * time (ktime_get_ns()) until which the lock is kept for the oldest waiter; 0: the lock was
+	 * not kept for that waiter yet
 	 */
 	u64 kept_until;
-	u32 kept;	/* how many times it was kept for that waiter */
+	u32 kept;	/* how many times the lock was kept for the oldest waiter */
 	/*
 	 * number of waiting threads that are urgent: threads with a real-time priority or with
 	 * another of these locks, and threads in kvgpu_hw_lock_watched(), but not the lender
@@ -73,12 +73,15 @@ struct kvgpu_hw_lender {
 	struct task_struct *thread;		/* NULL: not started, no priority is lent */
 	struct kvgpu_hw_lock *lock[HW_LENDER_LOCKS];
 	unsigned int nr;
-	/* number of threads that wait for one of the locks and may need the lender's help */
+	/*
+	 * number of threads that wait for one of the locks; real-time threads in kvgpu_hw_lock()
+	 * are not counted, because they lend their own priority
+	 */
 	atomic_t waiting;
 };
 
 /*
- * Initialises @l, whose memory must be zero, and adds it to the locks of @lender. This is a macro,
+ * Initialises @l, whose memory must be zero, and adds @l to the locks of @lender. This is a macro,
  * because lockdep tells locks apart by the place in the code where they are initialised.
  */
 #define kvgpu_hw_lock_init(l, lender)          \
@@ -86,13 +89,14 @@ struct kvgpu_hw_lender {
 		rt_mutex_init(&(l)->mutex);    \
 		kvgpu_hw_lock_join(l, lender); \
 	} while (0)
+/* The part of kvgpu_hw_lock_init() that need not be a macro. */
 void kvgpu_hw_lock_join(struct kvgpu_hw_lock *l, struct kvgpu_hw_lender *lender);
 
 void kvgpu_hw_lock(struct kvgpu_hw_lock *l);		/* sleeps while it waits for @l */
 /*
  * Takes lock @l as an urgent thread. The caller must hold no other lock of the card. While another
- * thread holds @l, calls @look about every KVGPU_HW_WATCH_US, for 5 ms at most. After that it waits
- * for @l without calling @look.
+ * thread holds @l, calls @look about every KVGPU_HW_WATCH_US us, for 5 ms at most. After that time
+ * it waits for @l without calling @look.
  */
 void kvgpu_hw_lock_watched(struct kvgpu_hw_lock *l, void (*look)(void *arg), void *arg);
 void kvgpu_hw_unlock(struct kvgpu_hw_lock *l);

@@ -4,8 +4,8 @@
  * FB_NISO_FLUSH_SYSMEM_ADDR), TLB invalidates, and flushes (CPU writes, L2). Sequences: nouveau
  * nvkm/subdev/{mmu/vmmgf100.c,fb/gf100.c,bar/g84.c,ltc/gf100.c}.
  *
- * Each invalidate and each flush takes tlb_lock. Each of its waits for the chip ends after
- * MMU_WAIT_US at most; an invalidate may wait twice.
+ * Each invalidate and each flush takes tlb_lock. A wait for the chip ends after MMU_WAIT_US at
+ * most. A flush waits once, an invalidate twice: for room in the MMU's queue, and for its own end.
  */
 #include "hw/internal.h"
 
@@ -57,9 +57,9 @@ int kvgpu_hw_l2_flush(struct kvgpu_hw *hw)
 }
 
 /*
- * Waits until the MMU has room for another invalidate (FIFO_SPACE). If the last invalidate is known
- * to have ended (.tlb_idle), no register is read, because under tlb_lock there is one invalidate at
- * a time. tlb_lock is held.
+ * Waits until the MMU has room for another invalidate (FIFO_SPACE). If .tlb_idle is true, the last
+ * invalidate has ended, and tlb_lock has let no other begin: then there is room, and no register is
+ * read. tlb_lock is held.
  */
 static int mmu_room_wait(struct kvgpu_hw *hw)
 {

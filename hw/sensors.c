@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Temperature and clocks of the card. No function here changes a register, except for the readout
- * of a fuse, which sets its two registers back at the end.
+ * Temperature and clocks of the card. Of the functions here, only the readout of a fuse writes to
+ * registers, and it gives them their old values back.
  * Sources: nouveau nvkm/subdev/therm/g84.c and fuse/gf100.c (the value of a sensor without
  * calibration has no meaning), clk/gk104.c (the source of each domain), rnndb pm/gf100_pclock.xml.
  *
