@@ -69,8 +69,8 @@
 #define   FLUSH_BUSY			BIT(1)
 
 /*
- * The compiler checks that the fields of a register do not overlap, and checks widths of fields and
- * the size of PRAMIN.
+ * From here on the compiler checks that the fields of a register do not overlap, the widths of
+ * fields, and the size of PRAMIN.
  */
 LAYOUT_DISJOINT(HOSTMEM_PRAMIN_BASE, HOSTMEM_PRAMIN_TARGET);
 LAYOUT_DISJOINT(HOSTMEM_INST, HOSTMEM_TARGET, HOSTMEM_BAR3_HALVE, HOSTMEM_VIRTUAL);

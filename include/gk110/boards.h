@@ -12,7 +12,8 @@
 
 /*
  * BOARD(PCI device id, name, memory in MiB, tested). @tested is a text that says how this project
- * was tested on the board: on silicon, or on the GPU model (gpu-model/). NULL: it was not.
+ * was tested on the board: on silicon, or on the GPU model (gpu-model/, a program that acts as the
+ * board). NULL: it was not.
  */
 #define GK110_BOARDS(BOARD)							\
 	BOARD(0x1020, "Tesla K20X", 6144, NULL)					\

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Copy engines (CE) of GK110: registers of the three engines, and the methods of the copy class
- * A0B5. "The model" is the GPU model, gpu-model/.
+ * A0B5. "The model" is gpu-model/, the program that acts as a K20m in tests.
  *
  * Sources: rnndb fifo/pcopy.xml, fifo/gk104_copy.xml, fifo/gf100_pfifo.xml (COPY_STATE); nouveau
  * nvkm/engine/ce/gk104.c; NVIDIA open-gpu-doc classes/dma-copy/cla0b5.h.
@@ -207,15 +207,16 @@ enum gk110_ce_surface {
  * The model sets this bit of CE_RENDER_C when it keeps the data of SET_RENDER_ENABLE_C. Without the
  * bit, a mode FALSE, which is 0, would look like a mode that was never set. A channel whose mode
  * was never set must copy: nouveau leaves the method state 0 (gk104_chan_ramfc_write() does not
- * write it), and its copies run. No public source says how the chip tells the two apart.
+ * write it), and its copies run. No public source says how the chip tells a mode FALSE from a mode
+ * that was never set.
  */
 #define CE_RENDER_C_SET			BIT(30)
 
 /*
  * A preempted copy goes on at a line, and at a position x in that line. No public source says where
- * the chip keeps them. The model keeps them in bits of CE_RENDER_C, CE_SRC_PHYS and CE_DST_PHYS
- * that no method can set, so that they are saved and restored with the instance block. _HI has the
- * upper bits of a number, _LO the lower bits. RESUME is 1 if a copy was preempted.
+ * the chip keeps the two numbers. The model keeps them in bits of CE_RENDER_C, CE_SRC_PHYS and
+ * CE_DST_PHYS that no method can set, so that they are saved and restored with the instance block.
+ * _HI has the upper bits of a number, _LO the lower bits. RESUME is 1 if a copy was preempted.
  */
 #define CE_RENDER_C_RESUME		BIT(31)
 #define CE_RENDER_C_RESUME_LINE_HI	GENMASK(4, 3)
@@ -231,8 +232,8 @@ enum gk110_ce_surface {
 #define CE_VA_BITS			40
 
 /*
- * The compiler checks that fields of a word do not overlap, that values fit their fields, and
- * checks the width of an address and the size of the method state.
+ * From here on the compiler checks that fields of a word do not overlap, that values fit their
+ * fields, the width of an address, and the size of the method state.
  */
 LAYOUT_DISJOINT(GK110_CE_INTR_BLOCKPIPE, GK110_CE_INTR_NONBLOCKPIPE, GK110_CE_INTR_LAUNCHERR);
 static_assert(GK110_CE_INTR_MASK == (GK110_CE_INTR_BLOCKPIPE | GK110_CE_INTR_NONBLOCKPIPE |

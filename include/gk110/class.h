@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The four classes of GR, the graphics engine, and methods of them: mainly those that the GPU model
- * (gpu-model/) executes. Of most other methods the model only keeps the data. Comments below name a
- * class by its number, such as A1C0.
+ * executes (gpu-model/, the program that acts as a K20m in tests). Of most other methods the model
+ * only keeps the data. Comments below name a class by its number, such as A1C0.
  *
  * Source: NVIDIA open-gpu-doc classes/3d/cla197.h, compute/cla1c0.h, inline-to-memory/cla140.h,
  * twod/cl902d.h.
@@ -134,7 +134,7 @@
 #define M_SET_SHARED_MEMORY_WINDOW	0x0214
 /*
  * High word (A) and low word (B) of the size in bytes of the local memory of all threads of one SM.
- * It is for grids whose QMD has throttled 0 (gk110/qmd.h).
+ * The size is for grids whose QMD has throttled 0 (gk110/qmd.h).
  */
 #define M_SET_LOCAL_MEMORY_SIZE_A	0x02e4
 #define M_SET_LOCAL_MEMORY_SIZE_B	0x02e8
@@ -154,8 +154,8 @@
 
 /* A197: methods that load data into constant buffers. */
 #define M_SET_CB_SELECTOR_A		0x2380	/* size of the buffer in bytes */
-#define M_SET_CB_SELECTOR_B		0x2384	/* its address, bits 39:32 */
-#define M_SET_CB_SELECTOR_C		0x2388	/* its address, bits 31:0 */
+#define M_SET_CB_SELECTOR_B		0x2384	/* bits 39:32 of the buffer's address */
+#define M_SET_CB_SELECTOR_C		0x2388	/* bits 31:0 of the buffer's address */
 #define M_LOAD_CB_OFFSET		0x238c
 #define M_LOAD_CB			0x2390	/* first of 16; M_LOAD_CB_END follows the last */
 #define M_LOAD_CB_END			0x23d0

@@ -97,7 +97,7 @@
 #define PFIFO_MMU_FAULT_SOURCE		0x00259c
 /* One bit per PBDMA. 1: the PBDMA has an enabled interrupt pending. */
 #define PFIFO_PBDMA_INTR_SOURCE		0x0025a0
-/* A register of GF100 that GK104 and later chips do not have (rnndb). */
+/* A register of GF100 that GK104 and later chips, such as GK110, do not have (rnndb). */
 #define PFIFO_ENGINE_INTR_EN		0x002628
 /* One bit per runlist, write 1 to clear. 1: scheduling of the runlist has stopped after a fault. */
 #define PFIFO_RUNLIST_ERROR		0x00262c
@@ -108,7 +108,7 @@
 #define   PFIFO_PREEMPT_PENDING		BIT(20)
 #define   PFIFO_PREEMPT_TSG		BIT(24)
 /*
- * A write preempts whole runlists: so says NVIDIA's GV100 manual, which is for a later chip.
+ * A write preempts whole runlists. The source is NVIDIA's manual of GV100, which is a later chip.
  */
 #define PFIFO_RUNLIST_PREEMPT		0x002638
 /*
@@ -284,8 +284,8 @@
 #define   PCCSR_CHAN_BUSY		BIT(28)
 
 /*
- * The compiler checks that fields of a word do not overlap, that values fit their fields, and that
- * some arrays of registers end before the next register.
+ * From here on the compiler checks that fields of a word do not overlap, that values fit their
+ * fields, and that arrays of registers end before the next register.
  */
 LAYOUT_DISJOINT(PFIFO_INTR_BIND_ERROR, PFIFO_INTR_PIO_ERROR, PFIFO_INTR_SCHED_ERROR,
 		PFIFO_INTR_CHSW_ERROR, PFIFO_INTR_FB_FLUSH_TIMEOUT, PFIFO_INTR_LB_ERROR,

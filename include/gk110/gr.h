@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * PGRAPH (GR), the graphics engine. The front end (FE) decodes methods. The hub is GR without its
- * GPCs and ROPs. SKED schedules compute grids.
- * Each GPC has TPCs and PPCs. Each TPC has one shader processor (SM, or MP in rnndb). ROPs write
- * pixels. The falcon FECS switches contexts, with the help of a falcon GPCCS in each GPC. "The
- * model" is the GPU model, gpu-model/.
+ * GPCs and ROPs. SKED schedules compute grids. Each GPC (a cluster of shader units) has TPCs and
+ * PPCs. Each TPC has one shader processor (SM, or MP in rnndb). Each PPC serves some of the GPC's
+ * TPCs. ROPs write pixels. The falcon (microcontroller) FECS switches contexts, with the help of a
+ * falcon GPCCS in each GPC. "The model" is gpu-model/, the program that acts as a K20m in tests.
  *
  * Source: nouveau nvkm/engine/gr/{gf100,gk104,gk110,ctxgf100}.c and fuc/macros.fuc, envytools rnndb
  * gf100_pgraph.
@@ -116,8 +116,9 @@
 #define   GR_SKED_TOTAL_REGISTERS	BIT(26)
 #define GR_SCC_ESR			0x408030
 /*
- * Fields of the error status registers, whose names end with _ESR, but for TPC_MP_WARP_ESR and
- * TPC_MP_GLOBAL_ESR, which have other fields. A written 1 in CLEAR clears all bits of STATUS.
+ * Fields of the error status registers: of all registers whose names end with _ESR, except for
+ * TPC_MP_WARP_ESR and TPC_MP_GLOBAL_ESR, which have other fields. A written 1 in CLEAR clears all
+ * bits of STATUS.
  */
 #define   GR_ESR_STATUS			GENMASK(29, 0)
 #define   GR_ESR_CLEAR			BIT(30)
@@ -175,7 +176,9 @@
 #define TPC_MP_GLOBAL_ESR		0x650		/* write 1 to clear */
 #define   MP_GLOBAL_MULTIPLE_WARP_ERRORS	BIT(2)
 
-/* Numbers of units of the model's card. Only GR_NR_PPC is the same on all cards. */
+/*
+ * Numbers of units of the card that the model acts as. Only GR_NR_PPC is the same on all cards.
+ */
 #define GR_NR_GPC			5
 #define GR_MAX_TPC			3		/* most TPCs of one GPC */
 #define GR_NR_TPC			13
@@ -224,8 +227,8 @@
 
 /*
  * FECS_OS_: nouveau's microcode for FECS (fuc/hub.fuc). First the numbers i of the registers
- * FECS_SCRATCH(i) by which it talks to the driver. It sets bit 31 of the register STATUS when it is
- * ready after its start, and when a command is done.
+ * FECS_SCRATCH(i) by which the microcode talks to the driver. The microcode sets bit 31 of the
+ * register STATUS when it is ready after its start, and when a command is done.
  */
 #define FECS_OS_STATUS			0
 #define   FECS_OS_READY			BIT(31)
@@ -263,9 +266,9 @@
 #define FECS_OS_LIST_FIRST		0x0417e91c
 /*
  * Offsets in DMEM of GPCCS, for nouveau's microcode (fuc/gpc.fuc). Three register lists follow each
- * other. The word at LIST_GPC has the offset where the list of the GPC begins. LIST_TPC: that list
- * ends and the list of the TPC begins. LIST_PPC: that ends and the list of the PPC begins.
- * LIST_END: the list of the PPC ends.
+ * other: of the GPC, of the TPC, of the PPC. The word at LIST_GPC has the offset where the GPC's
+ * list begins; at LIST_TPC, where the GPC's list ends and the TPC's list begins; at LIST_PPC, where
+ * the TPC's list ends and the PPC's list begins; at LIST_END, where the PPC's list ends.
  */
 #define GPCCS_OS_LIST_GPC		0x000
 #define GPCCS_OS_LIST_TPC		0x004

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A graphics context has a patch list: pairs of a register and a value. FECS, GR's microcontroller,
- * writes each value to its register when it loads the context for the first time. Here are the
- * registers that a driver puts into the list on GK110, and their values: addresses and sizes of
- * GR's shared buffers (bundle buffer, page pool, attribute buffer). The attribute buffer has an
- * alpha part and a beta part for each PPC. The effect of the registers is not documented.
+ * A graphics context has a patch list: pairs of a register and a value. FECS, the microcontroller
+ * of GR (the graphics engine), writes each value to its register when FECS loads the context for
+ * the first time. Here are the registers that a driver puts into the list on GK110, and their
+ * values: addresses and sizes of GR's shared buffers (bundle buffer, page pool, attribute buffer).
+ * The attribute buffer has an alpha part and a beta part for each PPC, a unit that serves some of
+ * the TPCs of a GPC. The effect of the registers is not documented.
  *
  * Source: nouveau nvkm/engine/gr: ctxgf100.c (bundle, pagepool, attrib_cb),
  * ctxgk104.c (bundle, pagepool, patch_ltc), ctxgf117.c (attrib), ctxgk110.c (gk110_grctx: sizes and
@@ -48,7 +49,7 @@
 #define   GR_PATCH_PD_BUNDLE_STATES	GENMASK(31, 16)
 /*
  * nouveau takes for STATES the smaller of its bundle_min_gpm_fifo_depth, 0x180, and the size of the
- * bundle buffer / 32, which is 0x180, too. TOKENS is its bundle_token_limit.
+ * bundle buffer / 32, which is 0x180, too. TOKENS is nouveau's bundle_token_limit.
  */
 #define   GR_PATCH_PD_BUNDLE_GK110	(0x180 << 16 | 0x7c0)
 #define GR_PATCH_PD_PAGEPOOL		0x4064cc
@@ -56,7 +57,10 @@
 #define   GR_PATCH_DS_ATTRIB_ALPHA	GENMASK(15, 0)
 #define   GR_PATCH_DS_ATTRIB_BETA	GENMASK(31, 16)
 #define   GR_PATCH_DS_ATTRIB_GK110	(GR_PATCH_GK110_BETA << 16 | GR_PATCH_GK110_ALPHA)
-/* These two registers get the values that they had at bring-up (r17e91c of struct kvgpu_topo). */
+/*
+ * These two registers get the values that they had at bring-up (r17e91c and r17e920 of struct
+ * kvgpu_topo).
+ */
 #define GR_PATCH_LTC_0			0x17e91c
 #define GR_PATCH_LTC_1			0x17e920
 

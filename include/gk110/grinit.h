@@ -2,8 +2,9 @@
 /*
  * Registers that the host writes at bring-up of the graphics engine (GR), most of them in PGRAPH:
  * power gating, tables that depend on the card's numbers of units, registers through which the host
- * runs bundles, and enables of exceptions. Also exceptions that gr.h does not name, and sizes
- * of GR's shared buffers. Offsets of those buffers' registers are in gr_patch.h.
+ * runs bundles (pieces of GR's state, gr.h), and enables of exceptions. Also exceptions that gr.h
+ * does not name, and sizes of GR's shared buffers. Offsets of those buffers' registers are in
+ * gr_patch.h.
  *
  * Sources: nouveau
  * nvkm/engine/gr/{gf100,gk104,gk110,gf117,ctxgf100,ctxgf117,ctxgk104,ctxgk110}.c (sequence and
@@ -20,8 +21,8 @@
 
 #define PTHERM_UNK6B4			0x0206b4
 /*
- * Bits of PMU_PG_CTRL (gk110/pmu.h). After a change of CHANGE, the host sets STEP to 1 and then to
- * 0.
+ * Bits of PMU_PG_CTRL (gk110/pmu.h). After the host has changed CHANGE, it sets STEP to 1 and then
+ * to 0.
  */
 #define PMU_PG_CTRL_STEP		BIT(0)
 #define PMU_PG_CTRL_CHANGE		BIT(1)
@@ -74,8 +75,9 @@
 #define   GR_PD_DIST_SKIP_NR		8
 /*
  * Two tables of the unit PD with GR_PD_RATIO_NR lines each: the TPCs that do alpha work and the
- * TPCs that do beta work. Alpha and beta are the parts of the attribute buffer (gr_patch.h). A line
- * i has a mask of TPCs for each GPC, one byte each; word w is for GPCs 4 * w to 4 * w + 3.
+ * TPCs that do beta work. Alpha and beta are two kinds of work of GR; each has its part of the
+ * attribute buffer (gr_patch.h). A line i has a mask of TPCs for each GPC, one byte each; word w is
+ * for GPCs 4 * w to 4 * w + 3.
  */
 #define GR_PD_ALPHA_RATIO(i, w)		(0x406800 + 0x20 * (i) + 4 * (w))
 #define GR_PD_BETA_RATIO(i, w)		(0x406c00 + 0x20 * (i) + 4 * (w))
@@ -107,7 +109,10 @@
 #define FECS_RED_SWITCH			0x614		/* name by fuc/macros.fuc */
 #define   FECS_RED_SWITCH_POWER		GENMASK(6, 4)	/* bits 4, 5, 6: main, GPC, ROP */
 #define   FECS_RED_SWITCH_ENABLE	GENMASK(10, 8)
-/* An entry of a register list (CTX_LIST_COUNT) has at most so many registers, as nouveau's has. */
+/*
+ * Most registers that one entry of a falcon's register list may stand for (CTX_LIST_COUNT in gr.h).
+ * nouveau has the same limit.
+ */
 #define CTX_LIST_RUN_MAX		32
 /*
  * Value of FECS_INTR_UP_EN. It enables FECS_INTR_UP_UCODE, FECS_INTR_UP_WATCHDOG, and bits 17 and
@@ -186,13 +191,13 @@
 #define TPC_MP_UNKB0			0x6b0
 #define   TPC_MP_UNKB0_INIT		BIT(12)
 #define TPC_MP_UNKB4			0x6b4
-/* Bring-up sets these bits in ascending order, one per write, then clears them likewise. */
+/* Bring-up sets these bits in ascending order, one per write, then clears them in this order. */
 #define   TPC_MP_UNKB4_PULSE(i)		BIT(12 + (i))
 #define   TPC_MP_UNKB4_PULSE_NR		4
 #define TPC_MP_UNK778			0x778
 /*
  * Bit of TPC_MP_UNK778. 1: loads in helper invocations of pixel programs are off. Bring-up clears
- * it, as the programs need these loads (nouveau gk110_grctx_generate_r419f78()).
+ * the bit, because the programs need these loads (nouveau gk110_grctx_generate_r419f78()).
  */
 #define   TPC_MP_NO_HELPER_LOADS	BIT(3)
 

@@ -43,9 +43,10 @@
 #define LAYOUT_FOLD(op, ...)	LAYOUT_PASTE(LAYOUT_FOLD_, LAYOUT_NR(__VA_ARGS__))(op, __VA_ARGS__)
 
 /*
- * Two conditions together say that masks share no bit. If the XOR of the masks equals their OR, no
- * bit is in two masks, or in another even number of them. If the sum of the masks equals their OR,
- * too, no bit is in three or more, as long as the sum does not overflow 64 bits.
+ * Two conditions together say that the masks share no bit. First, the XOR of the masks equals their
+ * OR: then no bit is in two masks, or in another even number of them. Second, the sum of the masks
+ * equals their OR: then no bit is in three masks or more, as long as the sum does not overflow 64
+ * bits.
  *
  * sparse (__CHECKER__) has no room for that many tokens of one macro, because GENMASK() of newer
  * kernels is long. So a run of sparse does not check for overlaps.
@@ -59,7 +60,7 @@
 		      "fields of a word overlap")
 #endif
 
-/* @mask has adjacent bits only. Arguments are constant expressions. */
+/* For these macros, @mask must have adjacent bits only, and arguments be constant expressions. */
 #define LAYOUT_LOWEST(mask)		((mask) & -(mask))
 #define LAYOUT_MAX(mask)		((mask) / LAYOUT_LOWEST(mask))
 #define LAYOUT_FITS(mask, value) \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * LTC (rnndb: PMFB), the L2 cache. It has parts, and a part has slices. It also has a cache of
- * compression bits (CBC) and a table of values for zero-bandwidth clears (ZBC). Sources: rnndb
- * memory/gf100_pmfb.xml, nouveau nvkm/subdev/ltc/{gf100,gk104}.c.
+ * LTC (rnndb: PMFB), the L2 cache. The L2 cache has parts, and a part has slices. The L2 cache also
+ * has a cache of compression bits (CBC) and a table of values for zero-bandwidth clears (ZBC).
+ * Sources: rnndb memory/gf100_pmfb.xml, nouveau nvkm/subdev/ltc/{gf100,gk104}.c.
  */
 #ifndef KVGPU_GK110_LTC_H
 #define KVGPU_GK110_LTC_H

@@ -8,8 +8,8 @@
 
 #define GK110_BAR0_SIZE			0x01000000u
 /*
- * Sizes on the K20m. If a card has larger BARs, the host uses only so much of each. A card with
- * smaller BARs is refused.
+ * Sizes on the K20m. If a card has larger BARs, the host uses only these many bytes of each. A card
+ * with smaller BARs is refused.
  */
 #define GK110_BAR1_SIZE			0x10000000u
 #define GK110_BAR3_SIZE			0x02000000u
@@ -21,7 +21,7 @@
 #define PPWR_SIZE			0x001000
 #define PCI_OTHER_BASE			0x010000	/* configuration of other PCI functions */
 #define PCI_OTHER_SIZE			0x010000
-/* The peephole: a port to read and write memory at any address of the GPU's (gk110/bar.h). */
+/* The peephole: a port to read and write the GPU's memory at any address (gk110/bar.h). */
 #define PEEPHOLE_BASE			0x060000
 #define PEEPHOLE_SIZE			0x001000
 #define HOST_FLUSH_BASE			0x070000

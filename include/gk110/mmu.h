@@ -70,9 +70,9 @@
 #define GMMU_PTE_WRITE_DISABLE		BIT_ULL(63)
 
 /*
- * Bits of the address field of a PDE or PTE that are the address, if the aperture is video memory
- * (gm107 dev_mmu.h ADDRESS_VID). In a PTE, the three bits above them select a peer, if the aperture
- * is PEER.
+ * If the aperture of a PDE or PTE is video memory, only these bits of its address field are the
+ * address (gm107 dev_mmu.h ADDRESS_VID). If the aperture of a PTE is PEER, the three bits above
+ * them select the peer, that is another card.
  */
 #define GMMU_ADDR_VID			GENMASK(24, 0)
 
@@ -175,13 +175,14 @@
 
 /*
  * Bit of PFIFO_INTR (0x2100). 1: a fault was dropped (nouveau gk104_fifo_intr_dropped_fault()). The
- * GPU model (gpu-model/) drops a fault while the bit of its unit in GMMU_FAULT_SOURCE is 1.
+ * GPU model (gpu-model/, the program that acts as a K20m in tests) drops a fault while the bit of
+ * the fault's unit in GMMU_FAULT_SOURCE is 1.
  */
 #define GMMU_PFIFO_INTR_DROPPED_FAULT	BIT(27)
 
 /*
- * The compiler checks that fields of a word do not overlap, that values fit their fields, and
- * checks widths and the order of words.
+ * From here on the compiler checks that fields of a word do not overlap, that values fit their
+ * fields, and widths and the order of words.
  */
 LAYOUT_DISJOINT(GMMU_PDE_BIG_APERTURE, GMMU_PDE_SIZE, GMMU_PDE_BIG_ADDR, GMMU_PDE_SMALL_APERTURE,
 		GMMU_PDE_SMALL_VOL, GMMU_PDE_BIG_VOL, GMMU_PDE_SMALL_ADDR);

@@ -56,8 +56,9 @@
 /* Reads as GK110_PCI_SUBSYSTEM does (envytools pci.rst). */
 #define GK110_PCI_SUBSYSTEM_ALIAS	0x040
 /*
- * Only a write through the mirror of the configuration space in BAR0 (gk110/ppci.h) changes this
- * word (envytools pci.rst).
+ * The window PROM in BAR0 (gk110/vbios.h) shows the ROM only while bit 0 of this word is 0 (nouveau
+ * bios/shadowrom.c). Only a write through the mirror of the configuration space in BAR0
+ * (gk110/ppci.h) changes the word (envytools pci.rst).
  */
 #define GK110_PCI_ROM_SHADOW		0x050
 

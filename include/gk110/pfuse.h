@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PFUSE: words burnt into the chip, such as calibration and masks of units that are off. PSTRAPS:
- * values that resistors on the board set. Sources: rnndb bus/pfuse.xml, envytools
+ * PFUSE: words burnt into the chip, such as calibration and masks of units that are switched off.
+ * PSTRAPS: values that resistors on the board set. Sources: rnndb bus/pfuse.xml, envytools
  * docs/hw/bus/pfuse.rst, docs/hw/io/pstraps.rst, nouveau nvkm/subdev/fuse/gf100.c (access
  * sequence), nvkm/subdev/bios/ramcfg.c (strap).
  */

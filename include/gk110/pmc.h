@@ -65,8 +65,8 @@
 #define PMC_INTR_LINE(leaf)		(0x000160 + 4 * (leaf))
 /*
  * Bits as in PMC_INTR. 1: PMC_INTR(leaf) shows a pending interrupt of this source. Bit 31,
- * SOFTWARE: software can set the bit in PMC_INTR(leaf). In that of NRHOST it always can (envytools
- * pmc.rst).
+ * SOFTWARE, has another meaning. 1: software can set bit 31 of PMC_INTR(leaf). In
+ * PMC_INTR(PMC_LEAF_NRHOST) software always can (envytools pmc.rst).
  */
 #define PMC_INTR_MASK(leaf)		(0x000640 + 4 * (leaf))
 #define PMC_INTR_PMFB			0x00017c	/* one bit per L2 partition, read-only */

@@ -37,8 +37,8 @@
 
 /*
  * Numbers with which the counter runs at 27 MHz * 3 * 125 / 324 = 31.25 MHz: the crystal's
- * frequency, CLOCK_SOURCE's factor (its field MUL has 2), CLOCK_MUL and CLOCK_DIV. A tick takes 32
- * ns and adds 32 to the time, so that the time counts nanoseconds.
+ * frequency, the factor of CLOCK_SOURCE (whose field MUL has 2), CLOCK_MUL and CLOCK_DIV. A tick
+ * takes 32 ns and adds 32 to the time, so that the time counts nanoseconds.
  */
 #define   PTIMER_NS_SOURCE_MUL		3
 #define   PTIMER_NS_MUL			125

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * PTOP (rnndb: PUNITS): the numbers of units on the die, the units that are switched off, and the
- * device table, which has each engine's numbers in other units (runlist, bits for interrupt and
- * reset, fault unit). A GPC is a cluster of shader units, a TPC a part of it. An FBP is a partition
- * of the frame buffer, that is of video memory.
+ * device table, which has for each engine its runlist, its bits in PMC_INTR and PMC_ENABLE, and its
+ * fault unit. A GPC is a cluster of shader units, a TPC a part of it. An FBP is a partition of the
+ * frame buffer, that is of video memory. The GPU model is gpu-model/, the program that acts as a
+ * K20m in tests.
  *
  * Sources: rnndb bus/punits.xml, nouveau nvkm/subdev/top/gk104.c, nvkm/subdev/devinit/gf100.c.
  */
@@ -49,14 +50,15 @@
 #define PTOP_DISABLE_FBP		0x022548
 #define PTOP_DISABLE_FBPA		0x022554
 /*
- * The range of the disable registers (rnndb HW_..._DISABLE). The GPU model (gpu-model/) ignores
- * writes to it.
+ * The range of the disable registers (rnndb HW_..._DISABLE). The GPU model ignores writes to this
+ * range.
  */
 #define PTOP_HW_DISABLE			0x022500
 #define PTOP_HW_DISABLE_END		0x022560
 
 /*
- * The device table. An engine has several words, of several kinds: the last of them has CHAIN 0.
+ * The device table. An engine has several words in a row, of several kinds: the last of them has
+ * CHAIN 0.
  */
 #define PTOP_DEVICE(i)			(0x022700 + 4 * (i))
 #define   PTOP_DEVICE_NR		64
@@ -85,8 +87,8 @@
 
 /*
  * The K20m has 13 of the design's 15 TPCs and five of its six frame-buffer partitions (FBP). Which
- * of them are off differs from card to card. K20M_FBP_OFF and K20M_TPC_OFF are the units that are
- * off in the GPU model.
+ * of them are off differs from card to card. K20M_FBP_OFF and K20M_TPC_OFF say which are off in the
+ * GPU model.
  */
 #define   GK110_DESIGN_GPC		5
 #define   GK110_DESIGN_TPC_PER_GPC	3
@@ -97,10 +99,10 @@
 #define   K20M_LTC_SLICES		4
 
 /*
- * Engines: GR is graphics, CE are copy engines. RESET: number of the bit in PMC_ENABLE (rnndb
- * pmc.xml). MMIO: offset of the registers in BAR0 (rnndb nv_mmio.xml). FAULT_UNIT, HUB_CLIENT:
- * numbers of the engine in MMU faults, that is u of GMMU_FAULT_INST(u), and the value of
- * GMMU_FAULT_INFO_CLIENT (gk110/mmu.h; nouveau fifo/gk104.c).
+ * Engines: GR is graphics, CE are copy engines. RESET: number of the engine's bit in PMC_ENABLE
+ * (rnndb pmc.xml). MMIO: offset of the engine's registers in BAR0 (rnndb nv_mmio.xml). The chip
+ * reports an MMU fault of the engine in the record GMMU_FAULT_INST(FAULT_UNIT), with HUB_CLIENT in
+ * the field GMMU_FAULT_INFO_CLIENT (gk110/mmu.h; nouveau fifo/gk104.c).
  */
 #define GR_RESET			12
 #define GR_MMIO				0x400000

@@ -18,8 +18,9 @@
 
 /*
  * Fields of a header, the word in front of the data of methods. With SEC_OP TERT0 and TERT2, a
- * header has TERT_OP, and fields of the old format (_OLD) or SUBDEVICE_MASK. SUBDEVICE_MASK selects
- * some of the GPUs that share a pushbuffer (SLI), by their RAMFC_SUBDEVICE_ID (gk110/ram.h).
+ * header has TERT_OP, and fields of the old format (_OLD) or SUBDEVICE_MASK. Of the GPUs that share
+ * a pushbuffer (SLI), SUBDEVICE_MASK selects those whose RAMFC_SUBDEVICE_ID (gk110/ram.h) has a bit
+ * of the mask.
  */
 #define PB_SEC_OP			GENMASK(31, 29)
 #define   PB_SEC_TERT0			0
@@ -117,8 +118,8 @@
 #define     HOST_YIELD_NOP		0
 
 /*
- * The compiler checks that fields of a word do not overlap, that values fit their fields, and
- * checks widths and the order of words.
+ * From here on the compiler checks that fields of a word do not overlap, that values fit their
+ * fields, and widths and the order of words.
  */
 LAYOUT_DISJOINT(PB_SEC_OP, PB_COUNT, PB_SUBCH, PB_METHOD);
 LAYOUT_DISJOINT(PB_SEC_OP, PB_IMMD_DATA, PB_SUBCH, PB_METHOD);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Queue meta data (QMD) of compute class A1C0: a structure of 64 words in memory that describes a
- * grid to launch. Source: NVIDIA open-gpu-doc classes/compute/cla1c0qmd.h (layouts 00.06 and
- * 01.07).
+ * grid, that is the threads of one launch of a program. Source: NVIDIA open-gpu-doc
+ * classes/compute/cla1c0qmd.h (layouts 00.06 and 01.07).
  *
  * QMD_FIELD(name, high, low): a field has the bits @high to @low of the structure. Bit 32 of the
  * structure is bit 0 of its second word, and so on. The bits are those of layout 01.07.

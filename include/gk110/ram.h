@@ -38,7 +38,7 @@
 #define RAMFC_USERD			0x08
 /* Memory that the USERD is in: 0 VRAM, 2 coherent, 3 non-coherent system memory. */
 #define   RAMFC_USERD_TARGET		GENMASK(1, 0)
-#define   RAMFC_USERD_ADDR		GENMASK(31, 9)	/* bits 31:9 of its address */
+#define   RAMFC_USERD_ADDR		GENMASK(31, 9)	/* bits 31:9 of the USERD's address */
 #define RAMFC_USERD_HI			0x0c
 #define   RAMFC_USERD_ADDR_HI		GENMASK(7, 0)
 #define RAMFC_SIGNATURE			0x10
@@ -154,7 +154,7 @@
 #define USERD_GP_GET			0x88
 #define USERD_GP_PUT			0x8c
 
-/* A GPFIFO entry, in bytes, and the fields of its words 0 and 1 (cla16f.h). */
+/* Size of a GPFIFO entry in bytes, and the fields of its words 0 and 1 (cla16f.h). */
 #define GP_ENTRY_SIZE			8
 #define GP_ENTRY0_CONDITIONAL		BIT(0)
 #define GP_ENTRY0_GET			GENMASK(31, 2)	/* bits 31:2 of the pushbuffer's address */
@@ -170,9 +170,9 @@
 #define GP_ENTRY1_SYNC			BIT(31)
 
 /*
- * A runlist entry, in bytes, and the fields of its first word. The second word is 0 (nouveau
- * gk104_runl_insert_chan(), gk110_runl_insert_cgrp()). RUNLIST_TSG 1: the entry is that of a TSG,
- * and ID is the TSG's. RUNLIST_TSG 0: it is that of a channel, ID is the channel's, and other
+ * Size of a runlist entry in bytes, and the fields of its first word. The second word is 0 (nouveau
+ * gk104_runl_insert_chan(), gk110_runl_insert_cgrp()). RUNLIST_TSG 1: the entry names a TSG, and ID
+ * is the TSG's id. RUNLIST_TSG 0: the entry names a channel, ID is the channel's id, and the other
  * fields are 0.
  */
 #define RUNLIST_ENTRY_SIZE		8
@@ -185,8 +185,8 @@
 #define RUNLIST_TSG_COUNT		GENMASK(31, 26)
 
 /*
- * The compiler checks that fields of a word do not overlap, that values fit their fields, and
- * checks the order of words.
+ * From here on the compiler checks that fields of a word do not overlap, that values fit their
+ * fields, and the order of words.
  */
 LAYOUT_DISJOINT(RAMIN_CTX_TARGET, RAMIN_CTX_VIRTUAL, RAMIN_CTX_ADDR_LO);
 LAYOUT_DISJOINT(RAMFC_USERD_TARGET, RAMFC_USERD_ADDR);

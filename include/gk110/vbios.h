@@ -37,7 +37,7 @@
 #define PCIR_FLAGS			0x15		/* u8 */
 #define   PCIR_FLAGS_LAST		0x80
 
-/* Begins the BIT. The 0 that ends this string is its last byte. */
+/* The BIT begins with the six bytes of this string, of which the last is the 0 that ends it. */
 #define BIT_SIGNATURE			"\xff\xb8" "BIT"
 #define BIT_SIGNATURE_LENGTH		6
 #define BIT_HEADER_LENGTH		12
@@ -57,8 +57,9 @@
 /*
  * The regulator of the core voltage. A PWM (PTHERM_VID_DIV, PTHERM_VID_DUTY) drives it. The voltage
  * in uV is K20M_VOLT_BASE_UV + duty * K20M_VID_STEP_UV. nouveau computes the PWM's divider as
- * 27.648 MHz / frequency. The board's numbers are not public: the GPU model (gpu-model/) chooses
- * these, in the range of a GK110 core. Its VBIOS tables and its registers have the same numbers.
+ * 27.648 MHz / frequency. The board's numbers are not public. The GPU model (gpu-model/, the
+ * program that acts as a K20m in tests) chooses these numbers, in the range of a GK110 core. The
+ * model's VBIOS tables and registers have them.
  */
 #define K20M_VID_CLOCK_KHZ		27648
 #define K20M_VID_DIV			160

@@ -15,18 +15,20 @@
 
 struct kvgpu_ramfc {
 	hchid_t chid;
-	u64 userd;		/* its address in the card's video memory */
+	u64 userd;		/* address of the channel's USERD in the card's video memory */
 	u64 gp_base;		/* GPU virtual address of the GPFIFO ring */
 	u8 gp_log2;		/* log2 of the GPFIFO ring's number of entries */
 	/*
 	 * Value of the field RAMFC_SUBDEVICE_ID: bits that name this GPU among the GPUs that share
 	 * a pushbuffer (SLI). A pushbuffer header with a mask (PB_SUBDEVICE_MASK, gk110/push.h)
-	 * turns off methods on a GPU that has no bit of the mask. A guest's channel gets the value
-	 * of the guest's own RAMFC. The host's copy channel gets all bits, so that any mask but 0
-	 * has a bit of it.
+	 * turns off methods on a GPU whose SUBDEVICE_ID has no bit of the mask. A guest's channel
+	 * gets the value of the guest's own RAMFC. The host's copy channel gets all bits, so that
+	 * it has a bit of each mask except 0.
 	 */
 	u16 subdevice;
-	/* The channel's copies may use physical addresses. Only the host's channel has true. */
+	/*
+	 * true: the channel's copies may use physical addresses. Only the host's copy channel may.
+	 */
 	bool priv_mode;
 };
 

@@ -17,9 +17,9 @@ typedef struct { u64 v; } hvram_t;	/* address in the card's video memory */
 typedef struct { u64 v; } iova_t;	/* DMA address in a guest's memory */
 
 /*
- * The memory that an address is in: video memory, another card's memory (peer), coherent or
- * non-coherent system memory. The values are the aperture codes of the chip's page table entries
- * (GMMU_PTE_APERTURE_... in gk110/mmu.h).
+ * The memory that an address is in: video memory, another card's memory (peer), coherent system
+ * memory, or non-coherent system memory. The values are the aperture codes of the chip's page table
+ * entries (GMMU_PTE_APERTURE_... in gk110/mmu.h).
  */
 enum kvgpu_target {
 	KVGPU_VRAM	= 0,
@@ -79,9 +79,9 @@ struct kvgpu_reg_val {
 /* One engine of the chip, as the chip's device table (gk110/ptop.h) describes it. */
 struct kvgpu_engine {
 	u8 type;		/* 0: graphics (GR), 1 to 3: copy engines CE0 to CE2 */
-	u8 inst;
+	u8 inst;		/* number among the engines of its kind, from 0 on */
 	u8 id;			/* index of its PFIFO_ENGINE_STATUS() */
-	u8 runl;
+	u8 runl;		/* the chip's id of its runlist */
 	u8 intr;		/* number of its bit in PMC_INTR */
 	u8 reset;		/* number of its bit in PMC_ENABLE */
 	u8 fault;		/* number of its fault unit in the MMU */
@@ -99,6 +99,7 @@ struct kvgpu_topo {
 	struct kvgpu_engine engine[KVGPU_MAX_ENGINE];
 	/* Element p is the mask of the runlists that PBDMA p serves (PFIFO_PBDMA_RUNLISTS). */
 	u32 pbdma_runl[KVGPU_MAX_PBDMA];
+	/* .fbps: partitions of video memory. .ltcs: parts of the L2 cache. .slices: of each part */
 	u8 gpcs, rops, fbps, ltcs, slices;
 	u8 tpcs[KVGPU_MAX_GPC];			/* number of TPCs of each GPC */
 	u8 ppc_mask[KVGPU_MAX_GPC][KVGPU_MAX_PPC];	/* mask of the TPCs of each PPC */

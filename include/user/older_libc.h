@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Included before all else where programs and libraries for packages are compiled (gcc -include).
- * With _GNU_SOURCE, glibc 2.38 and newer replace strtol(), sscanf() and the like by functions that
- * read binary numbers ("0b1"), too. Debian 12's glibc (2.36) has no such functions, and the
- * packages are for it, too.
+ * The compiler includes this file before all else (gcc -include) where it compiles programs and
+ * libraries for packages. With _GNU_SOURCE, glibc 2.38 and newer replace strtol(), sscanf() and the
+ * like by functions that read binary numbers ("0b1"), too. The packages must also run on Debian 12,
+ * whose glibc (2.36) has no such functions. So the macros below keep the old functions.
  */
 #ifndef KVGPU_OLDER_LIBC_H
 #define KVGPU_OLDER_LIBC_H

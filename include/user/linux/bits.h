@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* User-space stand-in for the kernel header of the same name, as far as include/gk110 needs it. */
+/*
+ * User-space stand-in for the kernel header of the same name. It has only the macros that are used
+ * in include/gk110/ and in kernel code that is built in user space.
+ */
 #ifndef KVGPU_USER_LINUX_BITS_H
 #define KVGPU_USER_LINUX_BITS_H
 
