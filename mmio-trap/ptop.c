@@ -2,9 +2,11 @@
 /*
  * PTOP tells a guest which units its card has. The answers differ from the real card in these
  * points. Display and video engines are absent (bits 0-3 of PTOP_DISABLE), so that nouveau creates
- * none. No unit that the counts name is switched off. Memory is four equal partitions. The card is
- * initialised already. Every engine is on runlist 0, because nouveau wakes sleepers of that runlist
- * only. Engine ids, interrupt and reset bits, fault units and register bases are the card's own.
+ * none. All units that the counts name are there, but for TPCs: in a GPC that has fewer than the
+ * largest one, the last ones are off, whichever they are on the card. Memory is four equal
+ * partitions. The card is initialised already. Every engine is on runlist 0, because nouveau wakes
+ * sleepers of that runlist only. Engine ids, interrupt and reset bits, fault units and register
+ * bases are the card's own.
  */
 #include <gk110/ptop.h>
 
@@ -24,6 +26,14 @@ static u32 ptop_tpcs_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	for (i = 0; i < vtrap_gpc_count(t); i++)
 		most = max_t(u32, most, t->cfg.topo->tpcs[i]);
 	return most;
+}
+
+static u32 ptop_tpcs_off_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	u32 most = ptop_tpcs_read(t, a);
+	u32 has = a->idx < vtrap_gpc_count(t) ? t->cfg.topo->tpcs[a->idx] : most;
+
+	return has < most ? GENMASK(most - 1, has) : 0;
 }
 
 static u32 ces_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
@@ -93,9 +103,10 @@ static const struct kvgpu_reg_line lines[] = {
 		.src = SRC_NV,
 		.why = "display and video engines are absent, so that nouveau creates none of them"),
 	KVGPU_LINE(PTOP_DISABLE_GPC, CONST, CONST, .src = SRC_RNN,
-		   .why = "all units that the counts name are there"),
-	KVGPU_LINE(PTOP_DISABLE_TPC(0), CONST, CONST, .count = KVGPU_MAX_GPC, .src = SRC_RNN,
-		   .why = "all units that the counts name are there"),
+		   .why = "all GPCs that the count names are there"),
+	KVGPU_LINE(PTOP_DISABLE_TPC(0), CONST, CONST, .count = KVGPU_MAX_GPC,
+		   .read = ptop_tpcs_off_read, .src = SRC_RNN,
+		   .why = "the TPCs that a smaller GPC of the card does not have, as its last ones"),
 	KVGPU_LINE(PTOP_DISABLE_FBP, CONST, CONST, .src = SRC_RNN,
 		   .why = "all partitions that the count names are there"),
 	KVGPU_LINE(PTOP_DISABLE_FBPA, CONST, CONST, .src = SRC_NVRNN,

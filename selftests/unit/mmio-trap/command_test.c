@@ -270,6 +270,25 @@ static void engines(void **state)
 	guest_free(g);
 }
 
+/* PTOP names five GPCs of three TPCs; in two of them the third TPC is off. */
+static void tpcs(void **state)
+{
+	static const uint32_t off[8] = { 0, 0, 0, 4, 4, 0, 0, 0 };
+	struct guest *g = guest_new();
+	uint32_t i;
+
+	assert_int_equal(rd(g, 0x022430), 5);
+	assert_int_equal(rd(g, 0x022434), 3);
+	assert_int_equal(rd(g, 0x022504), 0);
+	for (i = 0; i < ARRAY_SIZE(off); i++)
+		assert_int_equal(rd(g, 0x022508 + 4 * i), off[i]);
+	g->topo.tpcs[1] = 1;
+	assert_int_equal(rd(g, 0x02250c), 6);
+	g->topo.gpcs = 0;
+	assert_int_equal(rd(g, 0x022514), 0);
+	guest_free(g);
+}
+
 /* An acknowledgement of an interrupt that was not raised makes no command. */
 static void acknowledging_nothing(void **state)
 {
@@ -406,7 +425,7 @@ int main(void)
 			cmocka_unit_test(channel_table),
 		cmocka_unit_test(refused_binds_are_reported), cmocka_unit_test(engine_reset),
 		cmocka_unit_test(userd_and_flush), cmocka_unit_test(partial_writes_do_not_command),
-		cmocka_unit_test(sizes), cmocka_unit_test(engines),
+		cmocka_unit_test(sizes), cmocka_unit_test(engines), cmocka_unit_test(tpcs),
 			cmocka_unit_test(acknowledging_nothing), cmocka_unit_test(falcon_data_port),
 			cmocka_unit_test(rom),
 		cmocka_unit_test(instances_of_fecs), cmocka_unit_test(numbers_out_of_range),
