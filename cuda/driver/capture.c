@@ -47,7 +47,7 @@ static CUresult tips_add(struct node_list *to, const struct node_list *from)
 
 static CUresult invalidate(struct capture *c, CUresult why)
 {
-	c->invalid = true;
+	__atomic_store_n(&c->invalid, true, __ATOMIC_RELAXED);
 	return why;
 }
 
@@ -125,7 +125,7 @@ CUresult enter_work(CUstream handle, CUcontext *ctx, CUstream *s)
 		return r;
 	if (*s == &(*ctx)->null)
 		r = check_legacy(*ctx, false);
-	else if ((*s)->capture && (*s)->capture->invalid)
+	else if ((*s)->capture && __atomic_load_n(&(*s)->capture->invalid, __ATOMIC_RELAXED))
 		r = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
 	if (r)
 		leave(*ctx);

@@ -131,7 +131,7 @@ static void set_up(CUcontext c, unsigned int flags, CUdevice dev, struct device 
 	c->life++;
 	pthread_mutex_unlock(&c->watch);
 	c->dev = dev;
-	c->flags = flags;
+	__atomic_store_n(&c->flags, flags, __ATOMIC_RELAXED);
 	c->attached = 0;
 	c->sticky = CUDA_SUCCESS;
 	c->null = (struct CUstream_st){ .magic = MAGIC_STREAM, .ctx = c };

@@ -25,7 +25,7 @@ CUresult cuCtxGetFlags(unsigned int *flags)
 	if (r)
 		return r;
 	if (flags)
-		*flags = ctx->flags;
+		*flags = __atomic_load_n(&ctx->flags, __ATOMIC_RELAXED);
 	leave(ctx);
 	return flags ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }

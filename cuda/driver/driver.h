@@ -193,9 +193,13 @@ struct CUmod_st {
 
 struct CUctx_st {
 	uint32_t magic;
-	bool alive, primary;
+	/* changes with `table` and .lock held, so that either is enough to read it */
+	bool alive;
+	bool primary;			/* guarded by `table` */
 	CUdevice dev;
-	unsigned int flags, attached;	/* attached: cuCtxAttach() calls not undone */
+	/* use __atomic: cuDevicePrimaryCtxSetFlags() changes it with `table` held only */
+	unsigned int flags;
+	unsigned int attached;		/* cuCtxAttach() calls not undone */
 	pthread_mutex_t lock;
 	/*
 	 * Guards the begin and the end of .device for threads of other contexts that look whether

@@ -104,7 +104,7 @@ struct capture {
 	CUstream origin;
 	CUstreamCaptureMode mode;
 	pthread_t thread;		/* the thread that began it */
-	bool invalid;
+	bool invalid;			/* without `graphs`, use __atomic: enter_work() */
 	struct capture *next;
 };
 

@@ -5,6 +5,7 @@
  */
 #include "driver.h"
 
+/* guarded by `table` */
 static struct {
 	CUcontext ctx;
 	unsigned int refs, flags;
@@ -69,7 +70,7 @@ CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
 	pthread_mutex_lock(&table);
 	primary[dev].flags = flags;
 	if (active(dev))
-		primary[dev].ctx->flags = flags;
+		__atomic_store_n(&primary[dev].ctx->flags, flags, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&table);
 	return CUDA_SUCCESS;
 }

@@ -53,10 +53,11 @@ static uint64_t now_us(void)
 CUresult moment_wait(CUcontext ctx, const struct moment *m)
 {
 	uint64_t start = now_us(), looked = start, now;
-	unsigned int sched = ctx->flags & CU_CTX_SCHED_MASK, pause = PAUSE_US;
+	unsigned int sched = __atomic_load_n(&ctx->flags, __ATOMIC_RELAXED) & CU_CTX_SCHED_MASK;
 	uint64_t yield_us = sched == CU_CTX_SCHED_BLOCKING_SYNC ? SPIN_US :
 			    sched				? UINT64_MAX :
 								  YIELD_US;
+	unsigned int pause = PAUSE_US;
 	bool look = false;
 	CUresult r;
 

@@ -386,6 +386,77 @@ static void host_functions_use_contexts(void **state)
 	FAILS(refused.retained, CUDA_ERROR_NOT_PERMITTED);
 }
 
+static void *allocate(void *ctx)
+{
+	CUdeviceptr p;
+	CUresult r = cuCtxSetCurrent(ctx);
+
+	return (void *)(intptr_t)(r ? r : cuMemAlloc_v2(&p, 16));
+}
+
+/*
+ * A thread with another context makes a capture invalid. The capturing thread sees that, with its
+ * own context's lock only.
+ */
+static void capture_made_invalid(void **state)
+{
+	CUresult r = CUDA_SUCCESS;
+	unsigned int i;
+	CUgraph graph;
+	pthread_t t;
+	CUstream s;
+	void *answer;
+
+	OK(cuCtxSetCurrent(mine));
+	OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+	OK(cuStreamBeginCapture_v2(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+	assert_int_equal(pthread_create(&t, NULL, allocate, other), 0);
+	for (i = 0; i < 100000 && !r; i++) {
+		r = cuMemsetD8Async(0, 0, 0, s);
+		usleep(100);
+	}
+	FAILS(r, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+	pthread_join(t, &answer);
+	FAILS((intptr_t)answer, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+	FAILS(cuStreamEndCapture(s, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+}
+
+enum { FLAG_ROUNDS = 1000 };
+
+static void *set_flags(void *arg)
+{
+	intptr_t bad = 0;
+	int i;
+
+	for (i = 0; i < FLAG_ROUNDS; i++)
+		bad += cuDevicePrimaryCtxSetFlags_v2(0, i % 2 ? CU_CTX_SCHED_BLOCKING_SYNC : 0);
+	return (void *)bad;
+}
+
+/* A thread changes the flags of a primary context, and another one waits in it. */
+static void flags_while_in_use(void **state)
+{
+	unsigned int flags;
+	CUcontext primary;
+	pthread_t t;
+	void *bad;
+	int i;
+
+	OK(cuDevicePrimaryCtxRetain(&primary, 0));
+	OK(cuCtxSetCurrent(primary));
+	assert_int_equal(pthread_create(&t, NULL, set_flags, NULL), 0);
+	for (i = 0; i < FLAG_ROUNDS; i++) {
+		OK(cuCtxGetFlags(&flags));
+		OK(cuStreamSynchronize(NULL));
+	}
+	pthread_join(t, &bad);
+	assert_null(bad);
+	OK(cuCtxGetFlags(&flags));
+	assert_int_equal(flags, CU_CTX_SCHED_BLOCKING_SYNC);
+	OK(cuDevicePrimaryCtxSetFlags_v2(0, 0));
+	OK(cuDevicePrimaryCtxRelease_v2(0));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -395,6 +466,7 @@ int main(void)
 		IN_CONTEXTS(ends_while_others_wait), IN_CONTEXTS(memory),
 		IN_CONTEXTS(between_contexts), IN_CONTEXTS(errors_stay_where_they_are),
 			IN_CONTEXTS(not_the_hosts), IN_CONTEXTS(host_functions_use_contexts),
+		IN_CONTEXTS(capture_made_invalid), IN_CONTEXTS(flags_while_in_use),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
