@@ -13,7 +13,10 @@
  *
  * Threads: any thread of the program calls an entry point, with no lock. Host functions, and copies
  * that need the CPU, run on a thread of the context (hostfunc.c), which takes no context's lock. A
- * function below is called with its context locked, unless its comment says something else.
+ * function below is called with its context locked, unless its comment says something else. One
+ * that is given nothing of a context needs no lock. The application destroys no context that a
+ * thread is using (documentation of cuCtxDestroy()): a thread that waits in a context, or prints
+ * for it, reads .device and .messages without the lock.
  */
 #ifndef KVGPU_CUDA_DRIVER_H
 #define KVGPU_CUDA_DRIVER_H
@@ -165,6 +168,10 @@ struct ref_use {
 	uint32_t ref, offset;
 };
 
+/*
+ * Calls that take no lock set .cache, .banks, .cache_set, .banks_set, .max_dynamic and .old: the
+ * application puts them and its launches in order.
+ */
 struct CUfunc_st {
 	uint32_t magic;
 	CUmodule module;
@@ -279,7 +286,7 @@ void uuid_of(const struct device_facts *f, CUuuid *uuid);
 
 /* errors.c */
 CUresult error_of(enum device_status s);
-/* a more exact error than @otherwise, where the GPU's fault is known */
+/* A more exact error than @otherwise, where the GPU's fault is known. Needs no lock. */
 CUresult error_of_end(CUcontext ctx, CUresult otherwise);
 CUresult error_of_image(enum image_error e);
 
@@ -295,7 +302,9 @@ void leave(CUcontext ctx);
  */
 typedef bool (*owns_fn)(CUcontext ctx, const void *what);
 CUresult enter_owner(CUcontext *ctx, owns_fn owns, const void *what, CUresult none);
-/* Keep @r if each later call has to return it, too. Return the error of this call. */
+/*
+ * Keep @r if each later call has to return it, too. Return the error of this call. Needs no lock.
+ */
 CUresult stick(CUcontext ctx, CUresult r);
 /* Call with `table` held. *out: NULL, or a dead context to open again. */
 CUresult context_open(CUcontext *out, unsigned int flags, CUdevice dev);
@@ -372,7 +381,7 @@ void capture_drop(CUstream s);
  */
 void users_destroy(void);
 
-/* wait.c */
+/* wait.c: call with the context locked or not. moment_wait() prints what kernels have printed. */
 CUresult moment_poll(CUcontext ctx, const struct moment *m);	/* CUDA_ERROR_NOT_READY: not done */
 CUresult moment_wait(CUcontext ctx, const struct moment *m);
 
@@ -506,7 +515,7 @@ void messages_remove(CUcontext ctx, CUmodule module);
 void messages_launch(CUcontext ctx, uint8_t *const0, uint32_t size);
 void messages_free(CUcontext ctx);
 
-/* launch.c: one launch */
+/* launch.c: one launch. kernel_check() and kernel_arguments() need no lock. */
 struct kernel_request {
 	CUfunction f;
 	uint32_t grid[3], block[3];
@@ -528,7 +537,7 @@ CUresult box_copy(CUcontext ctx, CUstream s, const CUDA_MEMCPY3D *c);
 CUresult set_check(CUcontext ctx, const struct device_fill *f, size_t width, size_t height);
 CUresult set_lines(CUcontext ctx, CUstream s, struct device_fill f, size_t width, size_t height);
 
-/* function.c, occupancy.c */
+/* function.c, occupancy.c: need no lock */
 enum { SM_SHARED = 49152 };
 bool is_function(CUfunction f);
 int kernel_max_threads(const struct image_kernel *k);	/* most threads of a block */

@@ -10,7 +10,7 @@
 
 pthread_mutex_t graphs = PTHREAD_MUTEX_INITIALIZER;
 
-static uint64_t ids;
+static uint64_t ids;		/* guarded by `graphs` */
 
 CUresult graphs_enter(void)
 {

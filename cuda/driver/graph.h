@@ -128,7 +128,7 @@ CUgraphNode graph_find(CUgraph graph, uint64_t original);
 bool list_has(const struct node_list *l, CUgraphNode node);
 CUresult list_add(struct node_list *l, CUgraphNode node);	/* not twice */
 
-/* graphnode.c */
+/* graphnode.c. work_free() and work_copy(): call with the lock held if there is a child graph. */
 void work_free(struct graph_work *w);
 CUresult work_copy(struct graph_work *to, const struct graph_work *from);
 /*
@@ -143,18 +143,21 @@ CUresult work_host(struct graph_work *w, const CUDA_HOST_NODE_PARAMS *p);
 CUresult work_event(struct graph_work *w, CUgraphNodeType type, CUevent event);
 struct device_fill fill_of(const CUDA_MEMSET_NODE_PARAMS *p);
 
-/* graphexec.c */
+/* graphexec.c: call with the lock held, but for exec_await(); without it is_exec() is a hint */
 bool is_exec(CUgraphExec exec);
 /* Copy @graph, with nodes in an order in which they can run. INVALID_VALUE: it has a cycle. */
 CUresult exec_copy(CUgraph graph, CUgraph *out);
-/* Call without the lock. Wait for the last launch to end, if the graph refers to user objects. */
+/*
+ * Call without a lock. Wait for the last launch to end, if the graph refers to user objects. No
+ * other thread may use @exec meanwhile: the application sees to that.
+ */
 void exec_await(CUgraphExec exec);
 
 /* capture.c */
 /* enter_stream() for questions about captures */
 CUresult enter_asking(CUstream handle, CUcontext *ctx, CUstream *s);
 
-/* userobject.c: call with the lock held */
+/* userobject.c: call with the lock held; what is left without references waits in a list */
 void users_free(CUgraph graph);
 CUresult users_copy(CUgraph to, CUgraph from);
 

@@ -8,7 +8,10 @@
 enum { DRIVER_VERSION = 11080 };
 
 pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
-/* those that the process sees; .gpu: as the backend counts them */
+/*
+ * Those that the process sees; .gpu: as the backend counts them. cuInit() fills this in once, with
+ * `table` held, before it sets `ready`. All other code only reads, without a lock.
+ */
 static struct {
 	struct device_facts facts;
 	unsigned int gpu;

@@ -2,7 +2,8 @@
 /*
  * Compiles PTX to machine code, and links objects, by the toolkit's own ptxas and nvlink where the
  * machine has them: in $KVGPU_PTXAS (the path of ptxas; nvlink lies beside it) or in $PATH. There
- * is no compiler in this library.
+ * is no compiler in this library. The caller waits for the tool, with its context locked where it
+ * loads a module. No other state than the caller's is used.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

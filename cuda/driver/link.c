@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * cuLink*(): collects pieces, and links them by jit.c. A single piece that is executable needs no
- * linker.
+ * linker. A state belongs to no context and has no lock: the application uses it with one thread at
+ * a time.
  */
 #include <elf.h>
 #include <stdlib.h>

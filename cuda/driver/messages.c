@@ -25,7 +25,7 @@ struct text {
 };
 
 struct messages {
-	pthread_mutex_t lock;
+	pthread_mutex_t lock;	/* guards .texts, .taken and .asserted while kernels may run */
 	struct device_memory *block, *head, *heap;
 	struct text *texts;
 	uint32_t ring_bytes;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Launches as they were before cuLaunchKernel(): calls set the block's shape, shared memory and
- * parameters in the function first.
+ * parameters in the function first. These calls take no lock: the application makes all of them for
+ * one function from one thread at a time.
  */
 #include <stdlib.h>
 #include <string.h>

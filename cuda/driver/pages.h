@@ -2,6 +2,10 @@
 /*
  * Memory of this process, page by page: what is mapped where, and how to replace pages by other
  * memory with the same contents. Addresses and sizes are whole pages.
+ *
+ * pages.c has a lock of its own for the list of all struct pages. It is taken inside of a context's
+ * lock, and held across fork(): no page is replaced then. The caller works on one struct pages with
+ * one thread at a time (register.c: with the context's lock). All else here needs no lock.
  */
 #ifndef KVGPU_CUDA_PAGES_H
 #define KVGPU_CUDA_PAGES_H

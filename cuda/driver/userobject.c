@@ -16,7 +16,8 @@ struct CUuserObject_st {
 	CUuserObject next;	/* in `dead` */
 };
 
-static CUuserObject dead;	/* objects without references; graphs_leave() destroys them */
+/* objects without references, which graphs_leave() destroys; guarded by `graphs` */
+static CUuserObject dead;
 
 void graphs_leave(void)
 {
