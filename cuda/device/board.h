@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of GPUs. */
+/* Names of GPUs: a constant table, for any thread. */
 #ifndef KVGPU_CUDA_DEVICE_BOARD_H
 #define KVGPU_CUDA_DEVICE_BOARD_H
 

@@ -8,7 +8,9 @@
  * is done.
  *
  * Threads: the caller calls one function of a device at a time, but for poll(), host_done() and
- * cause(): any thread calls these at any time, with or without the caller's lock.
+ * cause(): any thread calls these at any time until close() begins, with or without the caller's
+ * lock. count(), describe() and open() are called one at a time, too, for all devices (the driver
+ * holds `table`). copy(), fill(), launch() and stamp() may wait for room in their queue.
  */
 #ifndef KVGPU_CUDA_DEVICE_H
 #define KVGPU_CUDA_DEVICE_H

@@ -31,6 +31,7 @@ enum {
 
 /* a buffer that the kernel made; small pieces of memory share one */
 struct nv_buffer {
+	/* .bo, .d and .next are read by threads of other devices, too, with buffers_lock */
 	struct nouveau_bo *bo;
 	enum device_place kind;
 	bool shared;			/* more pieces may be put into it */
@@ -46,6 +47,10 @@ struct nv_memory {
 	struct nv_buffer *buffer;
 };
 
+/*
+ * Any thread reads *.done, and .channel once .live is true. nv_host_done() writes QUEUE_HOST's
+ * *.done. All else is the caller's (device.h).
+ */
 struct nv_queue {
 	struct nouveau_object *channel, *copy, *compute;
 	struct nouveau_pushbuf *push;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Queue meta data of a launch, and constant bank 0 as nvcc's code for sm_35 expects it. */
+/* Queue meta data of a launch, and constant bank 0 as nvcc's code for sm_35 expects it. Pure. */
 #ifndef KVGPU_CUDA_QMD_H
 #define KVGPU_CUDA_QMD_H
 

@@ -153,7 +153,7 @@ const struct image_global *image_find_global(const struct image *im, const char 
 
 /*
  * Write addresses into .code, .data and .const3. @base: where these lie in the GPU's address space,
- * by enum image_space. @const0 is called for words in a kernel's bank 0.
+ * by enum image_space. @const0 is called, before this returns, for words in a kernel's bank 0.
  */
 void image_place(struct image *im, const uint64_t base[3],
 		 void (*const0)(void *ctx, uint32_t kernel, uint32_t offset, uint32_t word),
