@@ -31,6 +31,10 @@ struct loaded {
 	struct loaded *next;
 };
 
+/*
+ * Guarded by `registry`; but registration sets .refused and .managed without the lock, before
+ * anything of the binary is asked for.
+ */
 struct binary {
 	const void *image;
 	bool refused;		/* has variables of the host, see __cudaRegisterHostVar() */

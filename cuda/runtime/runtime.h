@@ -5,6 +5,10 @@
  * A function here that returns cudaError_t has not recorded the error. An entry point ends with
  * `return done(e)`, once.
  *
+ * An entry point calls use_context(), or a find_...() that does so, before it calls anything of the
+ * driver that works in the current context: without a current context the driver refuses.
+ * use_driver() is enough for what asks about devices.
+ *
  * Threads: any thread of the program calls any entry point, with no lock.
  *
  * Locks: `primaries` (context.c) and `registry` (registry.c), neither taken with the other held.
@@ -69,8 +73,10 @@ struct when {
 	cudaError_t name params { return done(body(stream, ##__VA_ARGS__)); }			\
 	cudaError_t name##_ptsz params { return done(body(OWN_IF_0(stream), ##__VA_ARGS__)); }
 
-/* ----------------------- registry.c: the program's kernels and variables in the current context */
-
+/*
+ * registry.c: the program's kernels and variables in the current context. The find_...() functions
+ * call use_context(), but for find_host().
+ */
 cudaError_t find_function(const void *host, CUfunction *out);
 cudaError_t find_host(CUfunction function, const void **host);
 cudaError_t find_variable(const void *host, CUdeviceptr *ptr, size_t *size);
@@ -84,7 +90,8 @@ void forget_modules(CUcontext ctx);		/* @ctx has ended */
 
 /* ------------------------------------------------------------------ memory */
 
-/* pointer.c: whether the driver knows @ptr as memory of the GPU */
+/* pointer.c: call these after use_context(), or their answer is wrong */
+/* whether the driver knows @ptr as memory of the GPU */
 bool is_on_device(const void *ptr);
 /* Whether @ptr is GPU memory that the CPU can't read: an address may be valid for both. */
 bool is_device_only(const void *ptr);
