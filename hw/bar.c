@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The tables by which the host translates BAR1 and BAR3. Each 4 KiB page of both BARs has an entry
- * of its own, so that it can show any page of a vGPU's memory, except for the top of BAR1: there
+ * The tables by which the host translates BAR1 and BAR3. Each 4 KiB page of a BAR has an entry of
+ * its own, so that each can show any page of a vGPU's memory, except at the top of BAR1: there
  * entries of big pages (128 KiB) show the pool, video memory for structures of the host. The
  * directory entry that covers the pool points to a table of small pages and to a table of big
  * pages. The chip uses the entry of a small page where the entry of the big page is 0.

@@ -67,8 +67,8 @@ struct list {
 	struct kvgpu_hw *hw;
 	u32 port;
 	/*
-	 * offsets in the falcon's data memory of the list's next word and of the memory's end,
-	 * bytes
+	 * .end: offset in the falcon's data memory of the list's next word, bytes. .limit: size of
+	 * that memory, bytes
 	 */
 	u32 end, limit;
 	bool full;		/* the memory had no room for a word of the list */

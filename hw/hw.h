@@ -230,9 +230,10 @@ int kvgpu_hw_share_take(struct kvgpu_hw *hw, u64 size, u64 least, struct kvgpu_h
  * freed.
  */
 void kvgpu_hw_share_give(struct kvgpu_hw *hw, struct kvgpu_hw_share *s);
-/* As kvgpu_hw_vram_alloc() and kvgpu_hw_vram_free(), with memory of the vGPU's part @s. */
+/* Takes a piece of whole pages from @s, of at least @size bytes. Returns 0 or -ENOMEM. */
 int kvgpu_hw_share_alloc(struct kvgpu_hw *hw, struct kvgpu_hw_share *s, u64 size,
 			 struct kvgpu_vram *out);
+/* Gives a piece back to @s and zeroes *@v. Unlike kvgpu_hw_vram_free(), takes no zeroed *@v. */
 void kvgpu_hw_share_free(struct kvgpu_hw_share *s, struct kvgpu_vram *v);
 
 /* TLB invalidates, flushes, and the tables of BAR1 and BAR3 */

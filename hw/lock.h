@@ -60,7 +60,7 @@ struct kvgpu_hw_lock {
 	atomic_t urgent;
 };
 
-#define HW_LENDER_LOCKS	8
+#define HW_LENDER_LOCKS	8	/* most locks of one card */
 
 /*
  * about this many us lie between calls of @look in kvgpu_hw_lock_watched() and

@@ -36,7 +36,7 @@
 #define   GMMU_PDE_APERTURE_VRAM	1
 #define   GMMU_PDE_APERTURE_SYS_COH	2
 #define   GMMU_PDE_APERTURE_SYS_NCOH	3
-/* Both page tables have 1 / 2^SIZE of their full numbers of entries. */
+/* Each of the two page tables has its full number of entries / 2^SIZE. */
 #define GMMU_PDE_SIZE			GENMASK_ULL(3, 2)
 #define GMMU_PDE_BIG_ADDR		GENMASK_ULL(31, 4)
 #define GMMU_PDE_SMALL_APERTURE		GENMASK_ULL(33, 32)

@@ -71,7 +71,7 @@
 #define     PCLOCK_DIV_SRC_100MHZ	2
 #define     PCLOCK_DIV_SRC_VCO		3
 #define   PCLOCK_DIV_SRC_OTHER_VCO	BIT(8)
-/* If SEL is REF: both bits 1 select 108 MHz, any other value the crystal. */
+/* If SEL is REF: the value 3 selects 108 MHz, any other value selects the crystal. */
 #define   PCLOCK_DIV_SRC_108MHZ		GENMASK(17, 16)
 #define PCLOCK_DIV(i)			(0x1371d0 + 4 * (i))
 #define   PCLOCK_DIV_ENABLE		BIT(31)

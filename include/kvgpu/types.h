@@ -89,9 +89,10 @@ struct kvgpu_engine {
 };
 
 /*
- * The units of the card's chip. Bring-up of the card reads them from registers, then they are
- * constant. Guests see some of the values. A GPC is a cluster of shader units: it has TPCs, each
- * with one shader processor, and PPCs, each of which serves some of the GPC's TPCs.
+ * The units of the card's chip. Bring-up of the card reads these values from registers, then they
+ * are constant. Guests see values of this struct in registers of their vGPU (mmio-trap/). A GPC is
+ * a cluster of shader units: it has TPCs, each with one shader processor, and PPCs, each of which
+ * serves some of the GPC's TPCs.
  */
 struct kvgpu_topo {
 	u32 boot0;				/* value of PMC_BOOT_0 */
