@@ -2,10 +2,10 @@
 /*
  * The units of this card, and the tables that tell units of the engine how work is spread over
  * them. A GPC (graphics processing cluster) has TPCs (texture processing clusters, each with a
- * shader processor) and PPCs, each of which serves some of its TPCs. The ROPs do raster operations.
- * Cards of one model may differ in which units are switched off. The engine needs power before
- * these registers can be read. Sources: nouveau gf100.c (oneinit, oneinit_tiles), gf117.c
- * (init_zcull), ctxgf117.c and ctxgk104.c (tile maps, ratios).
+ * shader processor) and PPCs, each of which serves some of the GPC's TPCs. The ROPs do raster
+ * operations. Cards of one model may differ in which units are switched off. The registers that
+ * show the units can only be read when the engine has power. Sources: nouveau gf100.c (oneinit,
+ * oneinit_tiles), gf117.c (init_zcull), ctxgf117.c and ctxgk104.c (tile maps, ratios).
  *
  * Callers hold gr_lock: at bring-up, and at a reset of the engine.
  */
@@ -17,7 +17,7 @@
 /*
  * Largest number of TPCs that is accepted. GK110 has 15 at most. The table in row_offset() ends at
  * this number. write_tile_maps() shifts the card's number left until bit 4 is set, and puts the
- * result into a field of 5 bits: from 32 on it would not fit.
+ * result into a field of 5 bits. That works only for numbers below 32.
  */
 #define MAX_TPC_TOTAL	16
 
