@@ -8,8 +8,8 @@
 
 #define GK110_BAR0_SIZE			0x01000000u
 /*
- * Sizes on the K20m. If a card has larger BARs, the host uses only these many bytes of each. A card
- * with smaller BARs is refused.
+ * Sizes on the K20m. If a card has larger BARs, the host uses only the first bytes of each, as many
+ * as given here. A card with smaller BARs is refused.
  */
 #define GK110_BAR1_SIZE			0x10000000u
 #define GK110_BAR3_SIZE			0x02000000u
