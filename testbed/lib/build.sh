@@ -60,7 +60,7 @@ cmd_kernel_tree()
 	kernel_tree "$label"
 }
 
-# tb kernels: prints suite, release and role (base, oldest, newest or debug) of each kernel. The
+# tb kernels: prints suite, release and role (base, oldest or newest) of each kernel of Debian. The
 # tools root has their headers as /lib/modules/RELEASE/build.
 cmd_kernels()
 {
