@@ -9,7 +9,9 @@
  * except for room in a queue (64 pieces of work may be under way, so each submission may wait),
  * staging buffers, copies by the CPU, loading of modules, and before it frees something. `graphs`
  * (graph.h), the locks of hostfunc.c, messages.c and pages.c, and `watch` are taken inside of it,
- * the device's locks (device/nv.h) inside of all.
+ * the device's locks (device/nv.h) inside of all. The launch of a graph calls kernel_launch(),
+ * box_copy(), set_lines(), host_call() and event_record() with `graphs` held, too: what these call
+ * does not take it.
  *
  * Threads: any thread of the program calls an entry point, with no lock. Host functions, and copies
  * that need the CPU, run on a thread of the context (hostfunc.c), which takes no context's lock. A

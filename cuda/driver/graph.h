@@ -91,9 +91,9 @@ extern pthread_mutex_t graphs;
 CUresult graphs_enter(void);		/* Take the lock; after an error nothing is locked. */
 /*
  * userobject.c: give the lock back, then call destructors of user objects, which are functions of
- * the application. So call leave() first. A caller that has a context locked, which enter...()
- * allowed, locks and unlocks `graphs` by itself. If it frees a graph, it calls users_destroy()
- * after leave().
+ * the application. So call leave() first. A caller that keeps a context locked uses
+ * pthread_mutex_lock() and pthread_mutex_unlock() instead: enter...() has refused host functions
+ * already. If it frees a graph, it calls users_destroy() after leave().
  */
 void graphs_leave(void);
 
