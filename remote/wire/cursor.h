@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Read a payload that came, never beyond its end, and write one that goes, never beyond its room.
- * Parts are 8-aligned, with zeros between. Both sides decode with these functions alone.
+ * Parts are 8-aligned, with zeros between. The server decodes payloads with these functions.
  */
 #ifndef KVGPU_REMOTE_CURSOR_H
 #define KVGPU_REMOTE_CURSOR_H
