@@ -86,5 +86,5 @@ static const struct kvgpu_reg_line lines[] = {
 const struct kvgpu_reg_unit kvgpu_unit_ce = {
 	.name = "PCE", .base = GK110_CE_BASE, .size = GK110_CE_STRIDE, .copies = GK110_CE_NR,
 		KVGPU_UNIT_LINES(lines),
-	KVGPU_REST(FILE, FILE, "no driver writes here", SRC_RNN),
+	KVGPU_REST(FILE, FILE, "nouveau does not write here", SRC_RNN),
 };

@@ -78,7 +78,7 @@ void vtrap_falcon_dmemd_write(struct kvgpu_trap *t, const struct kvgpu_access *a
 		KVGPU_LINE_AT( \
 			base, FALCON_CPUCTL, CONST, EMULATE, .write = vtrap_falcon_cpuctl_write, \
 			.src = SRC_NV, \
-			.why = "no code runs; a start makes the falcon answer as nouveau's program would"), \
+			.why = "no code runs; a start makes PMU or FECS answer as nouveau's program would"), \
 		KVGPU_LINE_AT(base, FALCON_BOOTVEC, FILE, FILE, .src = SRC_NV, \
 			      .why = "no code runs"), \
 		KVGPU_LINE_AT(base, FALCON_CAPS, CONST, CONST, .reset = FALCON_CAPS_VALUE, \

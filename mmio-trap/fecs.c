@@ -163,7 +163,7 @@ static const struct kvgpu_reg_line fecs[] = {
 		      .why = "argument of the next command"),
 	KVGPU_LINE_AT(
 		GR_FECS, FECS_WRCMD_CMD, FILE, TRAP, .write = fecs_command_write, .src = SRC_NV,
-		.why = "the host answers set channel and save; other commands report an error"),
+		.why = "set channel, save, and stop and start of context switches are answered; other commands report an error"),
 	KVGPU_LINE_AT(GR_FECS, FECS_UNITS, CONST, CONST, .read = fecs_units_read, .src = SRC_NVRNN,
 		      .why = "counts of GPCs and ROPs of the card"),
 	KVGPU_LINE_AT(GR_FECS, FECS_MMIO_CTRL, DENY, DENY, .src = SRC_NV, .why = WHY_PRI),
@@ -183,7 +183,7 @@ static const struct kvgpu_reg_line fecs[] = {
 	KVGPU_LINE_AT(GR_FECS, FECS_MEM_CMD, DENY, DENY, .src = SRC_NV, .why = WHY_RAW),
 	KVGPU_LINE_AT(GR_FECS, FECS_MEM_TARGET, DENY, DENY, .src = SRC_NV, .why = WHY_RAW),
 	KVGPU_LINE_AT(GR_FECS, FECS_CHAN_ADDR, FILE, FILE, .src = SRC_NV,
-		      .why = "instance on the engine, by set channel or by a reported exception"),
+		      .why = "instance on the engine, by set channel, a channel switch or a reported exception"),
 	KVGPU_LINE_AT(GR_FECS, FECS_CHAN_NEXT, FILE, FILE, .src = SRC_NV,
 		      .why = "instance to switch to"),
 	KVGPU_LINE_AT(GR_FECS, FECS_INTR_UP, FILE, FILE, .src = SRC_NV,

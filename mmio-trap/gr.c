@@ -128,7 +128,7 @@ static const struct kvgpu_reg_line fe[] = {
 	KVGPU_LINE(GR_FE_PWR, FILE, FILE, .zero = GR_FE_PWR_PENDING, .src = SRC_NV,
 		   .why = "a power mode changes at once; nouveau polls it"),
 	KVGPU_LINE(GR_FE_OBJECT(0), FILE, FILE, .count = 8, .src = SRC_NV,
-		   .why = "class of each subchannel, set with an exception"),
+		   .why = "class of each subchannel; those of 0 to 3 are set with an exception"),
 	KVGPU_LINE(GR_MTHD, FILE, FILE, .src = SRC_NV,
 		   .why = "runs methods for a golden context, which the host replaces by its own"),
 	KVGPU_LINE(GR_MTHD_DATA, FILE, FILE, .src = SRC_NV,

@@ -62,7 +62,7 @@ static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE(PBUS_INTR_EN_NRHOST, FILE, FILE, .src = SRC_RNN,
 		.why = "no bus error is raised for a guest"),
 	KVGPU_LINE(HOSTMEM_PRAMIN, FILE, TRAP, .write = pramin_write, .src = SRC_NVRNN,
-		   .why = "place of the BAR0 window, inside the vGPU's partition and never in system memory"),
+		   .why = "place of the BAR0 window; in system memory and beyond the vGPU's partition it shows the scrap page"),
 	KVGPU_LINE(HOSTMEM_BAR1, FILE, TRAP, .write = bar_write, .src = SRC_NVRNN,
 		   .why = "instance block of BAR1; its page tables are shadowed into the slice"),
 	KVGPU_LINE(HOSTMEM_BAR3, FILE, TRAP, .write = bar_write, .src = SRC_NVRNN,
@@ -78,7 +78,7 @@ const struct kvgpu_reg_unit kvgpu_unit_pbus = {
 
 static const struct kvgpu_reg_line flushes[] = {
 	KVGPU_LINE(FLUSH_BAR, CONST, TRAP, .write = flush_reg_write, .src = SRC_NV,
-		   .why = "done when the write completes, or, through a mapping, before the next command; bit 1 never reads busy"),
+		   .why = "done when the write completes, or, through a mapping, by the next command or sample; bit 1 never reads busy"),
 	KVGPU_LINE(FLUSH_L2_SYSMEM_INVALIDATE, CONST, TRAP, .write = flush_reg_write, .src = SRC_NV,
 		   .why = "done when the write completes, or, through a mapping, soon; bits 1:0 read busy until then"),
 	KVGPU_LINE(FLUSH_L2_DIRTY, CONST, TRAP, .write = flush_reg_write, .src = SRC_NV,

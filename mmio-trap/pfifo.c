@@ -307,7 +307,7 @@ static const struct kvgpu_reg_line lines[] = {
 		   .why = "latched for PFIFO_RUNLIST_SUBMIT"),
 	KVGPU_LINE(
 		PFIFO_RUNLIST_SUBMIT, FILE, TRAP, .write = runlist_submit_write, .src = SRC_NVRNN,
-		.why = "the host copies the list, drops entries that are not the vGPU's and schedules the rest"),
+		.why = "the host copies the list, drops entries without a live channel of the vGPU and schedules the rest"),
 	KVGPU_LINE(PFIFO_ENG_RUNLIST_BASE(0), FILE, CONST, .count = PFIFO_ENG_RUNLIST_NR,
 		   .stride = 8, .src = SRC_NVRNN, .why = "echo of the last submit"),
 	KVGPU_LINE(
@@ -382,7 +382,7 @@ static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE(
 		PFIFO_FAULT_INJECT(0), FILE, TRAP, .count = PFIFO_FAULT_INJECT_NR,
 		.write = fault_inject_write, .src = SRC_NV,
-		.why = "nouveau's recovery of a hung engine; the host recovers, then reports a fault"),
+		.why = "nouveau's recovery of a hung engine; the host has recovered it already and reports the fault"),
 	KVGPU_LINE(
 		PFIFO_PBDMA_STATUS(0), CONST, CONST, .count = KVGPU_MAX_PBDMA, .src = SRC_NV,
 		.why = "idle; a preempt is reported as done only when the channel is off the PBDMA"),

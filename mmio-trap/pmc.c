@@ -113,7 +113,7 @@ static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE(
 		PMC_ENABLE, FILE, TRAP, .reset = (u32)(ENABLES & ~PMC_ENABLE_BLG),
 		.write = pmc_enable_write, .src = SRC_NVRNN,
-		.why = "a cleared bit ends this vGPU's work on that engine; the engine stays up for other vGPUs"),
+		.why = "a cleared bit of an engine has the host preempt the vGPU's channels, that of PFIFO unbinds them; the card's engines stay up"),
 	KVGPU_LINE(
 		PMC_ENABLE_PBDMA, FILE, EMULATE, .write = pbdma_enable_write, .src = SRC_NV,
 		.why = "nouveau writes all ones and counts the bits that stay set: the PBDMAs of the card"),

@@ -129,7 +129,7 @@ static void pmu_mutex_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 static const struct kvgpu_reg_line lines[] = {
 	FALCON_LINES(PMU_BASE),
 	KVGPU_LINE_AT(PMU_BASE, PMU_FIFO_PUT(0), FILE, EMULATE, .write = pmu_put_write,
-		      .src = SRC_NV, .why = "messages to the PMU, taken and answered at once"),
+		      .src = SRC_NV, .why = "messages to the PMU, taken at once, and answered if the ring of replies has room"),
 	KVGPU_LINE_AT(PMU_BASE, PMU_FIFO_GET(0), FILE, CONST, .src = SRC_NV,
 		      .why = "count of messages taken"),
 	KVGPU_LINE_AT(PMU_BASE, PMU_RFIFO_PUT, FILE, CONST, .src = SRC_NV,

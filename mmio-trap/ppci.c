@@ -19,7 +19,7 @@ static const struct kvgpu_reg_line config[] = {
 	KVGPU_LINE(PPCI_BASE + GK110_PCI_ROM_SHADOW, FILE, FILE, .src = SRC_NVRNN,
 		   .why = "switches the ROM to its copy in memory, without effect: the guest's ROM is always readable"),
 	KVGPU_LINE(PPCI_BASE + GK110_PCI_MSI, FILE, EMULATE, .write = msi_write, .src = SRC_NV,
-		   .why = "a byte write re-arms MSI"),
+		   .why = "a byte other than 0 that is written to the capability's id re-arms MSI"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_ppci_config = {

@@ -112,7 +112,7 @@ static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE(PTOP_DISABLE_FBPA, CONST, CONST, .src = SRC_NVRNN,
 		   .why = "all partitions that the count names are there"),
 	KVGPU_LINE(PTOP_DEVICE(0), CONST, CONST, .count = PTOP_DEVICE_NR, .read = ptop_device_read,
-		   .src = SRC_NV, .why = "the card's engines, all on runlist 0"),
+		   .src = SRC_NV, .why = "the card's graphics and copy engines, all on runlist 0"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_ptop = {

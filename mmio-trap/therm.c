@@ -17,7 +17,7 @@ static const struct kvgpu_reg_line lines[] = {
 		   .why = "thermal alarms are the host's"),
 	KVGPU_LINE(
 		PTHERM_TEMP, CONST, CONST, .src = SRC_NV,
-		.why = "0; the fuses say that the sensor is not calibrated, so that a guest does not read it"),
+		.why = "0; the fuses say that the sensor is not calibrated, so that nouveau does not read it"),
 	KVGPU_LINE(
 		PTHERM_PGOB(0), FILE, FILE, .count = PTHERM_PGOB_NR, .zero = PTHERM_PGOB_BUSY,
 		.src = SRC_NV,
