@@ -19,6 +19,7 @@ static __thread struct {
 	int device;
 	bool chosen;			/* by cudaSetDevice(), not yet made current */
 	unsigned int resets;		/* the global `resets` when the context was seen alive */
+	bool resetting;			/* a destructor in reset() can't wait for the reset */
 } self;
 
 cudaError_t use_driver(void)
@@ -63,13 +64,15 @@ static int device_of(CUcontext ctx)
 
 /*
  * Lock `primaries`, when no thread resets @device; after an error nothing is locked. A reset waits
- * for host functions, so none of them may wait for it: there the driver refuses the question.
+ * for host functions and destructors, so none of them may wait for it: in a host function the driver
+ * refuses the question, and in a destructor self.resetting is set.
  */
 static cudaError_t primaries_enter(int device)
 {
 	unsigned int flags;
 	int active;
-	cudaError_t e = from_driver(cuDevicePrimaryCtxGetState(device, &flags, &active));
+	cudaError_t e = self.resetting ? cudaErrorNotPermitted :
+			from_driver(cuDevicePrimaryCtxGetState(device, &flags, &active));
 
 	if (e)
 		return e;
@@ -236,7 +239,9 @@ static cudaError_t reset(int device)
 		return e;
 	primary[device].resetting = true;
 	pthread_mutex_unlock(&primaries);
+	self.resetting = true;
 	e = end_primary(device);
+	self.resetting = false;
 	pthread_mutex_lock(&primaries);
 	primary[device].resetting = false;
 	pthread_cond_broadcast(&reset_ended);

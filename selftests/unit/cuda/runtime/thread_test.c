@@ -207,9 +207,10 @@ static void host_functions_in_a_reset(void **state)
 
 /*
  * A destructor in cudaDeviceReset(), which waits for another thread. That thread uses the other
- * device.
+ * device. The destructor itself may not reset a device.
  */
 static int destroyed;
+static cudaError_t in_destructor;
 
 static void *use_other_device(void *arg)
 {
@@ -225,6 +226,7 @@ static void wait_for_other_device(void *data)
 	void *bad = data;
 	pthread_t t;
 
+	in_destructor = cudaDeviceReset();
 	if (!pthread_create(&t, NULL, use_other_device, NULL))
 		pthread_join(t, &bad);
 	destroyed += !bad;
@@ -247,6 +249,7 @@ static void destructor_in_a_reset(void **state)
 	OK(cudaDeviceReset());
 	alarm(0);
 	assert_int_equal(destroyed, 1);
+	FAILS(in_destructor, cudaErrorNotPermitted);
 }
 
 int main(void)
