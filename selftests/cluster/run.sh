@@ -256,8 +256,14 @@ run_shared()
 	local rc
 
 	step "a part of the GPU's memory, for all processes of the program" --gpus 1 --memory 512M "$work/part" 512
+	# With a library that takes longer than --wait says: the wait begins after the first look.
+	# --disable-new-dtags: LD_LIBRARY_PATH, by which a program finds the client, does not go first.
+	echo '#include <unistd.h>
+		__attribute__((constructor)) static void begin(void) { sleep(2); }' |
+		gcc -shared -fPIC -o "$work/slow.so" -xc - -xnone -Wl,--no-as-needed,--disable-new-dtags,-rpath,"$inprocess" \
+			"$inprocess/libcuda.so.1"
 	step "more memory than the GPU has is refused, after waiting" --gpus 1 --memory 1M sh -c \
-		"! '$remote/kvgpu-run' --mpi $mpi ${root[*]} --library '$work/gpu.so' --memory 64G --wait 1 true"
+		"! '$remote/kvgpu-run' --mpi $mpi ${root[*]} --library '$work/slow.so' --memory 64G --wait 1 true"
 	grep -q 'waiting for GPUs' "$work/said" && grep -q 'too few GPUs' "$work/said"
 	result $? "and says why" "$(tail -n 1 "$work/said")"
 	( kvrun --gpus 1 "$remote/kvgpu-run" --mpi "$mpi" "${root[@]}" --library "$work/gpu.so" --load 0 true ) > "$work/said" 2>&1

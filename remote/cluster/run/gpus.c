@@ -319,8 +319,8 @@ static void make_label(struct run *r)
 bool gpus_find(struct run *r)
 {
 	struct wish w = { r->o.gpus, r->o.share, r->o.spread, r->o.memory, r->o.load };
-	time_t until = time(NULL) + r->o.wait_s;
 	bool later = false, told = false;
+	time_t until = 0;
 	const char *why;
 	int n = find_hosts(r, &why);
 
@@ -335,6 +335,9 @@ bool gpus_find(struct run *r)
 		if (r->o.list)
 			return true;
 		n = plan_places(r->gpus, r->nr_gpus, &w, r->places, DEVICES_MAX, &why, &later);
+		/* the wait begins when the first look ends: mpirun alone may take longer than --wait says */
+		if (!told)
+			until = time(NULL) + r->o.wait_s;
 		if (n > 0 || !later || time(NULL) >= until)
 			break;
 		if (!told)
