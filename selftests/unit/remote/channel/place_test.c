@@ -108,26 +108,26 @@ static int make_file(void)
 	return r;
 }
 
-static int begin(const char *ring)
+/*
+ * How a test's client and servers meet. .patience: ms; ends_a_hang is for tests in which no side is
+ * taken for dead. In those with gone_soon a side dies, and nothing but its silence tells.
+ */
+static struct meeting {
+	const char *ring, *patience;
+} ends_a_hang = { "", "60000" }, by_bell = { ",bell=unix:", "60000" }, gone_soon = { "", "2000" };
+
+static int set_up(void **state)
 {
-	setenv("KVGPU_REMOTE_PATIENCE_MS", "400", true);
+	const struct meeting *m = *state;
+
+	setenv("KVGPU_REMOTE_PATIENCE_MS", m->patience, true);
 	snprintf(path, sizeof(path), "/tmp/kvgpu-place-%d", (int)getpid());
 	snprintf(bell, sizeof(bell), "/tmp/kvgpu-place-bell-%d", (int)getpid());
-	snprintf(address, sizeof(address), "aperture:%s%s%s", path, ring, *ring ? bell : "");
+	snprintf(address, sizeof(address), "aperture:%s%s%s", path, m->ring, *m->ring ? bell : "");
 	if (make_file())
 		return -1;
 	start_server();
 	return 0;
-}
-
-static int set_up(void **state)
-{
-	return begin("");
-}
-
-static int set_up_bell(void **state)
-{
-	return begin(",bell=unix:");
 }
 
 static int tear_down(void **state)
@@ -325,9 +325,7 @@ static void several_places(void **state)
 	clients[0] = client;
 	kill(servers[0], SIGSTOP);
 	kvgpu_remote_disconnect(clients[0]);
-	setenv("KVGPU_REMOTE_PATIENCE_MS", "5000", true);
 	connect_it();
-	setenv("KVGPU_REMOTE_PATIENCE_MS", "400", true);
 	assert_int_equal(kvgpu_remote_places(address, &why), PLACES);
 	calls(20);
 	kvgpu_remote_disconnect(client);
@@ -473,6 +471,7 @@ static void nobody_there(void **state)
 
 	end_server(SIGKILL);
 	assert_int_equal(make_file(), 0);
+	setenv("KVGPU_REMOTE_PATIENCE_MS", "400", true);
 	assert_int_not_equal(try_to_connect(VERSION, &why), 0);
 	assert_int_equal(truncate(path, 4096), 0);
 	assert_int_equal(try_to_connect(VERSION, &why), -EINVAL);
@@ -598,11 +597,6 @@ static void strangers_ring(void **state)
 	unsigned int i;
 	pid_t pid;
 
-	/*
-	 * long enough for a busy machine, because each stranger costs the server a moment; it only
-	 * ends a hang
-	 */
-	setenv("KVGPU_REMOTE_PATIENCE_MS", "15000", true);
 	for (i = 0; i < STRANGERS; i++)
 		fd[i] = ring(i % 2 ? 0 : i + 1);
 	connect_it();
@@ -620,7 +614,6 @@ static void strangers_ring(void **state)
 	waitpid(pid, NULL, 0);
 	for (i = 0; i < STRANGERS; i++)
 		close(fd[i]);
-	setenv("KVGPU_REMOTE_PATIENCE_MS", "400", true);
 }
 
 /* By vsock the server knows which VM rings the bell. Here this machine rings, as CID 1. */
@@ -780,19 +773,26 @@ static void no_room_for_its_pages(void **state)
 
 int main(void)
 {
-#define BOTH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down), \
-		{ #f ", with a bell", f, set_up_bell, tear_down, NULL }
+#define TEST(f, meeting) { #f, f, set_up, tear_down, &(meeting) }
+#define BELL(f) { #f ", with a bell", f, set_up, tear_down, &by_bell }
+#define BOTH(f) TEST(f, ends_a_hang), BELL(f)
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sleeps_get_longer),
-			cmocka_unit_test(idle_places_are_looked_at_seldom),
-			BOTH(one_after_the_other),
-		BOTH(behind_its_label), BOTH(several_places),
-		BOTH(only_one_at_once), BOTH(only_one_server), BOTH(other_versions),
-			BOTH(server_killed),
-		BOTH(client_killed), BOTH(cut_short), BOTH(nobody_there),
-			cmocka_unit_test(anothers_file_is_not_served),
-		cmocka_unit_test_setup_teardown(strangers_ring, set_up_bell, tear_down),
-		cmocka_unit_test_setup_teardown(only_its_vm_rings, set_up, tear_down),
+		cmocka_unit_test(sleeps_get_longer), cmocka_unit_test(idle_places_are_looked_at_seldom),
+		BOTH(one_after_the_other),
+		BOTH(behind_its_label),
+		BOTH(several_places),
+		BOTH(only_one_at_once),
+		BOTH(only_one_server),
+		BOTH(other_versions),
+		TEST(server_killed, gone_soon),
+		BELL(server_killed),
+		TEST(client_killed, gone_soon),
+		BELL(client_killed),
+		BOTH(cut_short),
+		BOTH(nobody_there),
+		cmocka_unit_test(anothers_file_is_not_served),
+		TEST(strangers_ring, by_bell),
+		TEST(only_its_vm_rings, gone_soon),
 		cmocka_unit_test(no_other_opens_it), cmocka_unit_test(no_room_for_its_pages),
 	};
 
