@@ -64,8 +64,8 @@ static int device_of(CUcontext ctx)
 
 /*
  * Lock `primaries`, when no thread resets @device; after an error nothing is locked. A reset waits
- * for host functions and destructors, so none of them may wait for it: in a host function the driver
- * refuses the question, and in a destructor self.resetting is set.
+ * for host functions and destructors, so none of them may wait for it: in a host function the
+ * driver refuses the question, and in a destructor self.resetting is set.
  */
 static cudaError_t primaries_enter(int device)
 {
