@@ -335,7 +335,7 @@ bool gpus_find(struct run *r)
 		if (r->o.list)
 			return true;
 		n = plan_places(r->gpus, r->nr_gpus, &w, r->places, DEVICES_MAX, &why, &later);
-		/* the wait begins when the first look ends: mpirun alone may take longer than --wait says */
+		/* the wait begins when the first look ends: a look may take longer than it */
 		if (!told)
 			until = time(NULL) + r->o.wait_s;
 		if (n > 0 || !later || time(NULL) >= until)

@@ -777,7 +777,7 @@ int main(void)
 #define BELL(f) { #f ", with a bell", f, set_up, tear_down, &by_bell }
 #define BOTH(f) TEST(f, ends_a_hang), BELL(f)
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sleeps_get_longer), cmocka_unit_test(idle_places_are_looked_at_seldom),
+		cmocka_unit_test(idle_places_are_looked_at_seldom),
 		BOTH(one_after_the_other),
 		BOTH(behind_its_label),
 		BOTH(several_places),
@@ -788,12 +788,12 @@ int main(void)
 		BELL(server_killed),
 		TEST(client_killed, gone_soon),
 		BELL(client_killed),
-		BOTH(cut_short),
-		BOTH(nobody_there),
+		BOTH(cut_short), BOTH(nobody_there),
 		cmocka_unit_test(anothers_file_is_not_served),
 		TEST(strangers_ring, by_bell),
 		TEST(only_its_vm_rings, gone_soon),
-		cmocka_unit_test(no_other_opens_it), cmocka_unit_test(no_room_for_its_pages),
+		cmocka_unit_test(sleeps_get_longer), cmocka_unit_test(no_other_opens_it),
+		cmocka_unit_test(no_room_for_its_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
