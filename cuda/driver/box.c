@@ -265,7 +265,7 @@ static CUresult record(CUstream s, const struct box *b, unsigned int n)
 	return r;
 }
 
-/* ------------------------------------------------------------------ between contexts */
+/* ---------------------------------- between contexts: call with nothing locked */
 
 static bool find_owner(struct end *e, CUcontext *owner)
 {

@@ -103,7 +103,7 @@ static CUresult record(CUstream s, const struct request *q)
 		.WidthInBytes = q->bytes, .Height = 1, .Depth = 1 });
 }
 
-/* ------------------------------------------------------------------ between contexts */
+/* ---------------------------------- between contexts: call with nothing locked */
 
 /* An end that another context may have. False: it is nowhere. */
 static bool find_end(struct plane *p, bool unified, CUcontext *owner)
