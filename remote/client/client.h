@@ -417,8 +417,9 @@ bool pinned_device(struct peer *p, const void *host, CUdeviceptr *device);
 void hidden_note(struct peer *p, const uint8_t *packed, uint32_t bytes);
 void hidden_tell(struct peer *p);
 /*
- * Note that a copy into pinned memory was queued: from now on the GPU may write to pinned memory
- * while the program goes on.
+ * Note that there was an asynchronous copy into pinned memory, or that a graph may have a copy to
+ * host memory or a function of the host: from now on pinned memory may be written while the program
+ * goes on.
  */
 void pinned_written(void);
 /*
@@ -426,7 +427,7 @@ void pinned_written(void);
  * for CPU and GPU.
  */
 bool pinned_foreign(const struct peer *p, uint64_t begin, uint64_t bytes);
-/* whether a copy or a host function that is queued already may still write to pinned memory */
+/* whether a copy, host function or graph that is queued already may still write to pinned memory */
 bool pinned_may_change(void);
 struct host_range {
 	uint8_t *base;

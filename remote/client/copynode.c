@@ -20,6 +20,8 @@ static CUresult open_side(struct peer *p, const struct end *e, const uint64_t *s
 	const struct part whole = { { 0 }, { size[0], size[1], size[2] } };
 	uint64_t at = KVGPU_REMOTE_NOWHERE, ferry = 0;
 
+	if (e->type == CU_MEMORYTYPE_HOST && out)
+		pinned_written();
 	if (e->type == CU_MEMORYTYPE_HOST && kvgpu_remote_is_shared(p->channel))
 		at = pinned_at(p, e->host, span(e, size));
 	if (at != KVGPU_REMOTE_NOWHERE) {

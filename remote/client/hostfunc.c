@@ -93,6 +93,8 @@ uint64_t host_function(CUhostFn fn, CUstreamCallback callback, CUstream stream, 
 		id = i;
 	}
 	pthread_mutex_unlock(&lock);
+	if (id && kept)
+		pinned_written();
 	return id;
 }
 

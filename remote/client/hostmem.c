@@ -224,7 +224,7 @@ void pinned_written(void)
 	__atomic_store_n(&written, true, __ATOMIC_RELEASE);
 }
 
-/* by a function of the host, or by the GPU */
+/* by a function of the host, or by the GPU; what graphs do counts as the GPU's */
 bool pinned_may_change(void)
 {
 	return __atomic_load_n(&written, __ATOMIC_ACQUIRE) || host_functions_pending();

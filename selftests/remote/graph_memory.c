@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * graph_memory MODE CUBIN: the program's memory where a graph copies or keeps it. graphs: copies of
- * host memory in captures and graphs read and write it when the graph runs, in its order; user:
- * user objects. Exit code 0: all was right.
+ * host memory in captures and graphs read and write it when the graph runs, in its order; copied,
+ * called: a copy from pinned memory behind a graph in whose copy, or function of the host, that
+ * memory is written; user: user objects. Exit code 0: all was right.
  */
 #include <stdint.h>
 #include <unistd.h>
@@ -414,6 +415,62 @@ static int graphs(void)
 	return bad != 0;
 }
 
+/* ------------------------------------------------------------------ behind a graph */
+
+enum { BEHIND = 20000, BUSY = 100 };
+
+static void write_late(void *pinned)
+{
+	pause_stream(NULL);
+	memset(pinned, 'n', BEHIND);
+}
+
+/*
+ * The graph writes @pinned, but not yet when the next copy is asked for. Nothing else of the
+ * process may have said before that pinned memory can change: so each kind has its own process.
+ */
+static int behind(bool called)
+{
+	static uint8_t to[BEHIND];
+	uint8_t *pinned;
+	CUgraphExec exec;
+	CUgraph graph;
+	int i;
+
+	MUST(cuMemHostAlloc((void **)&pinned, BEHIND, 0));
+	memset(pinned, 'o', BEHIND);
+	MUST(cuMemsetD8_v2(one, 'n', N));
+	MUST(cuStreamBeginCapture_v2(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+	if (called)
+		MUST(cuLaunchHostFunc(s, write_late, pinned));
+	for (i = 0; i < BUSY && !called; i++)
+		MUST(cuMemcpyDtoDAsync_v2(two, one, N, s));
+	if (!called)
+		MUST(cuMemcpyDtoHAsync_v2(pinned, one, BEHIND, s));
+	MUST(cuStreamEndCapture(s, &graph));
+	exec = executable(graph);
+	MUST(cuGraphLaunch(exec, s));
+	MUST(cuMemcpyHtoDAsync_v2(two, pinned, BEHIND, s));
+	MUST(cuStreamSynchronize(s));
+	MUST(cuMemcpyDtoH_v2(to, two, BEHIND));
+	want(to[0] == 'n' && !memcmp(to, to + 1, BEHIND - 1), "a copy behind a graph");
+	MUST(cuGraphExecDestroy(exec));
+	MUST(cuGraphDestroy(graph));
+	MUST(cuMemFreeHost(pinned));
+	printf("a copy behind a graph: %u things wrong\n", bad);
+	return bad != 0;
+}
+
+static int copied(void)
+{
+	return behind(false);
+}
+
+static int called(void)
+{
+	return behind(true);
+}
+
 /* ------------------------------------------------------------------ user objects */
 
 static int destroyed;	/* atomic */
@@ -484,7 +541,9 @@ static int user(void)
 
 int main(int argc, char **argv)
 {
-	static const struct mode modes[] = { { "graphs", graphs }, { "user", user } };
+	static const struct mode modes[] = {
+		{ "graphs", graphs }, { "copied", copied }, { "called", called }, { "user", user }
+	};
 
 	return run_mode(argc, argv, modes, sizeof(modes) / sizeof(modes[0]), NULL);
 }

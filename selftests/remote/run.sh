@@ -190,6 +190,8 @@ server_killed()
 run_memory()
 {
 	step "host memory in graphs" "$work/graph_memory" graphs "$cubin"
+	step "pinned memory that a graph's copy writes" "$work/graph_memory" copied "$cubin"
+	step "pinned memory that a graph's function writes" "$work/graph_memory" called "$cubin"
 	step "user objects" "$work/graph_memory" user "$cubin"
 	step "managed memory" "$work/managed" managed "$cubin"
 }
