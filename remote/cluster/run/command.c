@@ -57,7 +57,8 @@ static bool is_prrte(const struct job *j)
 
 /*
  * The arguments of mpirun itself. Ranks may run on any processor, and be more than there are: their
- * number is that of the GPUs.
+ * number is that of the GPUs. MPICH's daemons of other machines are to reach mpirun at this
+ * machine's name; without -localhost at "localhost", as that is in its list of hosts.
  */
 static bool add_mpirun(const struct job *j, bool local, struct command *c)
 {
@@ -67,7 +68,8 @@ static bool add_mpirun(const struct job *j, bool local, struct command *c)
 	if (!add(c, "%s", j->mpirun))
 		return false;
 	if (j->o->mpi == MPI_KIND_MPICH)
-		return !local || (add(c, "-launcher") && add(c, "fork"));
+		return local ? add(c, "-launcher") && add(c, "fork") :
+			       !j->here || (add(c, "-localhost") && add(c, "%s", j->here));
 	if (j->o->allow_root && !add(c, "--allow-run-as-root"))
 		return false;
 	/* with fault tolerance the other ranks go on when one ends */

@@ -26,6 +26,7 @@ struct job {
 	/* Slurm binds processes to CPUs, if srun does not refuse it */
 	bool binds;
 	const char *label;		/* "JOB:PROGRAM" for --list of others; NULL: none */
+	const char *here;		/* this machine's name, as other machines find it */
 };
 
 /*

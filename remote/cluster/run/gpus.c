@@ -4,6 +4,7 @@
  * one, or in Slurm's allocation all at once. With --wait they are asked again until some fit.
  */
 #include <ctype.h>
+#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,7 @@ static struct job job_of(const struct run *r)
 {
 	return (struct job){ .o = &r->o, .mpirun = r->mpirun, .mpi_major = r->mpi_major,
 			     .relay = r->relay, .hosts = r->hosts, .node = r->node,
-			     .binds = r->binds };
+			     .binds = r->binds, .here = *r->here ? r->here : NULL };
 }
 
 /* ------------------------------------------------------------------ lines */
@@ -275,6 +276,29 @@ static bool count_all(struct run *r)
 
 /* ------------------------------------------------------------------ choosing */
 
+/*
+ * The name of this machine for other machines: as --hosts has it, else its own, unless that stands
+ * for no address even here.
+ */
+static void name_here(struct run *r)
+{
+	char self[HOST_TEXT] = "";
+	struct addrinfo *at;
+	unsigned int i;
+
+	gethostname(self, sizeof(self) - 1);
+	for (i = 0; i < r->nr_hosts; i++)
+		if (r->hosts[i].local && strcmp(r->hosts[i].name, "localhost") &&
+		    strcmp(r->hosts[i].name, "127.0.0.1")) {
+			strcpy(r->here, r->hosts[i].name);
+			return;
+		}
+	if (getaddrinfo(self, NULL, NULL, &at))
+		return;
+	freeaddrinfo(at);
+	strcpy(r->here, self);
+}
+
 static int find_hosts(struct run *r, const char **why)
 {
 	static struct host nodes[HOSTS_MAX];
@@ -329,6 +353,8 @@ bool gpus_find(struct run *r)
 		return false;
 	}
 	r->nr_hosts = n;
+	if (r->o.hosts && !r->node)
+		name_here(r);
 	for (;;) {
 		if (!count_all(r))
 			return false;

@@ -96,7 +96,8 @@ static bool begin_one(struct run *r, unsigned int first, unsigned int n)
 	struct job j = { .o = &r->o, .mpirun = r->mpirun, .relay = r->relay, .folder = r->folder,
 			 .mpi_major = r->mpi_major, .hosts = r->hosts,
 			 .places = r->places + first, .nr_places = n, .first = first,
-			 .node = r->node, .binds = r->binds, .label = r->label };
+			 .node = r->node, .binds = r->binds, .label = r->label,
+			 .here = *r->here ? r->here : NULL };
 	struct running *job = &r->jobs[r->nr_jobs];
 	struct command c = { .n = 0 };
 	bool fine = r->node ? step_command(r, &j, &c) : command_job(&j, &c);

@@ -32,6 +32,7 @@ struct run {
 	char relay[PATH_MAX], client[PATH_MAX], folder[64], secret[SECRET_TEXT];
 	struct host hosts[HOSTS_MAX];
 	unsigned int nr_hosts;
+	char here[HOST_TEXT];		/* this machine's name for other machines; "": not known */
 	/* in Slurm's allocation with --launcher srun: this node's name in it; else NULL */
 	const char *node;
 	bool binds;			/* Slurm's TaskPlugin binds processes to CPUs */

@@ -164,7 +164,8 @@ static const char *line_of_version(enum mpi_kind kind, unsigned int major, unsig
 				 .spin_us = UINT64_MAX,
 				 .staging = 65536 };
 	struct job j = { .o = &o, .mpirun = "mpirun", .mpi_major = major, .relay = "relay",
-			 .folder = "/folder", .hosts = hosts, .places = places, .nr_places = n };
+			 .folder = "/folder", .hosts = hosts, .places = places, .nr_places = n,
+			 .here = "near" };
 	struct command c = { .n = 0 };
 	unsigned int i;
 
@@ -194,7 +195,7 @@ static void command_lines(void **state)
 		"mpirun --oversubscribe --bind-to none --mca mpi_yield_when_idle 0" AT(localhost) BROKER
 		" :" AT(localhost) PROXY(0) " :" AT(far) PROXY(0) " :" AT(far) PROXY(1));
 	assert_string_equal(line_of(MPI_KIND_MPICH, 2),
-		"mpirun -hosts localhost:1,localhost:1,far:1 -n 1 " BROKER " : -n 1 " PROXY(0) " : -n 1 " PROXY(0));
+		"mpirun -localhost near -hosts localhost:1,localhost:1,far:1 -n 1 " BROKER " : -n 1 " PROXY(0) " : -n 1 " PROXY(0));
 	assert_non_null(
 		strstr(line_of(MPI_KIND_OPENMPI, 1), "btl_vader_backing_directory /folder"));
 	assert_non_null(strstr(line_of(MPI_KIND_MPICH, 1), "-launcher fork"));
