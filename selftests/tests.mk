@@ -331,7 +331,7 @@ FUZZ_TESTS += remote/turns/turns_fuzz
 FUZZSRC_remote/turns/turns_fuzz	:= remote/turns/turns.c
 # --- remote/cluster: the files that can be tested without MPI and without processes
 UNIT_TESTS += $(addprefix remote/cluster/relay/,cut_test tap_test message_test greet_test measure_test note_test proxy_test pull_test ranks_test registry_test) \
-	      remote/client/cut_test $(addprefix remote/cluster/run/,options_test plan_test slurm_test)
+	      remote/client/cut_test $(addprefix remote/cluster/run/,children_test options_test plan_test slurm_test)
 SRC_remote/cluster/relay/cut_test	:=
 SRC_remote/cluster/relay/tap_test	:= remote/cluster/relay/tap.c
 SRC_remote/cluster/relay/message_test	:= remote/wire/cursor.c
@@ -347,6 +347,7 @@ $(addprefix $(O)/asan/,$(addprefix remote/cluster/relay/,greet.o measure.o pull.
 $(addprefix $(O)/asan/,$(addprefix remote/cluster/relay/,pull.o link.o) $(addprefix selftests/unit/remote/cluster/relay/,pull_test.o proxy_test.o)): TEST_CPPFLAGS += -I$(REMOTE_GEN) -D_GNU_SOURCE
 $(addprefix $(O)/asan/,$(addprefix remote/cluster/relay/,pull.o link.o) $(addprefix selftests/unit/remote/cluster/relay/,pull_test.o proxy_test.o)): | $(REMOTE_GEN)/.made
 SRC_remote/client/cut_test	:=
+SRC_remote/cluster/run/children_test	:= remote/cluster/run/children.c
 SRC_remote/cluster/run/options_test	:= remote/cluster/run/options.c
 SRC_remote/cluster/run/slurm_test	:= $(addprefix remote/cluster/run/,slurm.c step.c command.c plan.c)
 SRC_remote/cluster/relay/ranks_test	:= remote/cluster/relay/ranks.c

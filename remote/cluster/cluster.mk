@@ -5,10 +5,10 @@ CLUSTER_MPIS	:= $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m)),$(
 CLUSTER_RUN_OBJ	:= $(patsubst %.c,$(REMOTE_OUT)/obj/%.o,$(wildcard remote/cluster/run/*.c))
 # Files of the relay that include mpi.h are compiled once for each MPI. The others, and all of
 # remote/server, are compiled once.
-CLUSTER_PLAIN	:= $(addprefix remote/cluster/relay/,nursery.c count.c registry.c ranks.c)
+CLUSTER_PLAIN	:= $(addprefix remote/cluster/relay/,nursery.c count.c registry.c ranks.c daemon.c)
 CLUSTER_MPI	:= $(filter-out $(CLUSTER_PLAIN),$(wildcard remote/cluster/relay/*.c))
 CLUSTER_SERVER	:= $(wildcard remote/server/*.c) $(REMOTE_SHARED) $(addprefix remote/starter/,filter.c confine.c) $(CLUSTER_PLAIN) \
-		   remote/cluster/run/folder.c
+		   $(addprefix remote/cluster/run/,folder.c children.c)
 CLUSTER_SERVER_OBJ := $(CLUSTER_SERVER:%.c=$(REMOTE_OUT)/obj/%.o) $(addprefix $(REMOTE_OUT)/obj/gen/,cases.o names.o)
 
 $(REMOTE_OUT)/kvgpu-run: $(CLUSTER_RUN_OBJ)

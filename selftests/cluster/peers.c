@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { DEVICES_MAX = 8, WORDS = 1 << 20, BYTES = 4 * WORDS, ROUNDS = 12, DIE_S = 20 };
+enum { DEVICES_MAX = 8, WORDS = 1 << 20, BYTES = 4 * WORDS, ROUNDS = 12, DIE_S = 20, APART_S = 10 };
 
 static struct device {
 	CUcontext ctx;
@@ -432,6 +432,37 @@ static int all_die(void)
 	return 0;
 }
 
+/*
+ * The second and the third device lose each other amid copies between them: these go on, another
+ * way, and no byte is wrong.
+ */
+static int apart(void)
+{
+	double until = now() + APART_S, began, longest = 0;
+	struct device *from, *to;
+	uint32_t k;
+
+	CHECK(devices == 3);
+	for (k = 0; now() < until; k++) {
+		from = &device[1 + k % 2];
+		to = &device[2 - k % 2];
+		MUST(cuCtxSetCurrent(from->ctx));
+		MUST(cuMemsetD32_v2(from->buffer, 1000 + k, WORDS));
+		began = now();
+		MUST(cuMemcpyPeer(to->more, to->ctx, from->buffer, from->ctx, BYTES));
+		longest = now() - began > longest ? now() - began : longest;
+		CHECK(all_are(to->more, 1000 + k));
+		if (!k) {
+			puts("ready");
+			fflush(stdout);
+		}
+	}
+	printf("%u copies, the longest took %.1f s\n", k, longest);
+	/* the cut was felt: pieces were waited for */
+	CHECK(longest > 1);
+	return 0;
+}
+
 /* until it is killed */
 static int __attribute__((noreturn)) copies_on(void)
 {
@@ -448,7 +479,7 @@ int main(int argc, char **argv)
 		{ "order", order }, { "threads", threads }, { "boxes", boxes },
 		{ "crossing", crossing }, { "halos", halos },
 		{ "broadcast", broadcast }, { "send", by_tree }, { "loop", one_by_one },
-		{ "dies", dies }, { "all_die", all_die }, { "on", copies_on },
+		{ "dies", dies }, { "apart", apart }, { "all_die", all_die }, { "on", copies_on },
 	};
 	unsigned int i;
 

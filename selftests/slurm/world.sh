@@ -6,7 +6,7 @@
 #
 # $work: a folder for all files, which nodes see, too; $slurm: what fetch.sh has unpacked. A node's GPUs are files that stand for what gres.conf names: a render node in a guest, a device of mdev in a host.
 
-: "${work:?}" "${slurm:?}"
+: "${work:?}"
 head_ip=10.77.0.1
 node_names=()
 declare -A node_pid	# of the node's first process
@@ -84,32 +84,51 @@ new_tmp()
 	mount --move /mnt "$work"
 }
 
-# in the node: its first process
-node_main()
+# in the node: what any first process does
+node_begins()
 {
-	local node=$1 _
-
-	hostname "$node"
+	hostname "$1"
 	mount -t proc proc /proc
 	new_tmp
 	mount -t tmpfs -o mode=1777 shm /dev/shm
-	mkdir "/run/$node"
-	mount -t tmpfs -o mode=755 run "/run/$node"
-	mkdir "/run/$node/munge"
-	mount --rbind /run/munge "/run/$node/munge"
-	mount --move "/run/$node" /run
+}
+
+# in the node: its address is that of its name in /etc/hosts
+node_network()
+{
+	local _
+
 	for _ in $(seq 100); do
 		ip link show eth0 > /dev/null 2>&1 && break
 		sleep 0.05
 	done
 	ip link set lo up
-	ip address add "$(awk -v n="$node" '$2 == n { print $1 }' /etc/hosts)/24" dev eth0
+	ip address add "$(awk -v n="$1" '$2 == n { print $1 }' /etc/hosts)/24" dev eth0
 	ip link set eth0 up
-	slurmd -D &
-	# this is the node's init: it takes processes whose parents are gone
+}
+
+# in the node: its init takes processes whose parents are gone
+node_stays()
+{
 	while :; do
 		wait -n || sleep 0.2
 	done
+}
+
+# in the node: its first process
+node_main()
+{
+	local node=$1
+
+	node_begins "$node"
+	mkdir "/run/$node"
+	mount -t tmpfs -o mode=755 run "/run/$node"
+	mkdir "/run/$node/munge"
+	mount --rbind /run/munge "/run/$node/munge"
+	mount --move "/run/$node" /run
+	node_network "$node"
+	slurmd -D &
+	node_stays
 }
 
 node_up()
@@ -117,7 +136,7 @@ node_up()
 	local node=$1 steps
 
 	# made before: the only child of the process in the background is then the node's first process
-	steps="$(declare -p work); $(declare -f new_tmp node_main); node_main $node"
+	steps="$(declare -p work); $(declare -f new_tmp node_begins node_network node_stays node_main); node_main $node"
 	unshare --mount --uts --net --ipc --pid --fork --kill-child bash -c "$steps" > "$work/log/$node.init" 2>&1 < /dev/null &
 	node_pid[$node]=
 	while [ -z "${node_pid[$node]}" ]; do
@@ -133,20 +152,25 @@ node_up()
 node_off() { kill -9 "${node_pid[$1]}"; ip link delete "v-$1" 2>/dev/null; }
 in_node() { nsenter -a -t "${node_pid[$1]}" -- "${@:2}"; }
 
-world_up()
+head_network()
 {
-	local node
-
-	mount -t overlay slurm -o "lowerdir=$slurm/usr:/usr" /usr
-	mount -t overlay etc -o "lowerdir=$work/etc:/etc" /etc
-	world_devices
-	mount -t tmpfs -o mode=755 run /run
-	mkdir -m 755 /run/munge
 	hostname head
 	ip link set lo up
 	ip link add name bridge0 type bridge
 	ip address add "$head_ip/24" dev bridge0
 	ip link set bridge0 up
+}
+
+world_up()
+{
+	local node
+
+	mount -t overlay slurm -o "lowerdir=${slurm:?}/usr:/usr" /usr
+	mount -t overlay etc -o "lowerdir=$work/etc:/etc" /etc
+	world_devices
+	mount -t tmpfs -o mode=755 run /run
+	mkdir -m 755 /run/munge
+	head_network
 	munged --force --log-file="$work/log/munged" --pid-file=/run/munge/munged.pid --seed-file="$work/state/munged.seed" \
 		--socket=/run/munge/munge.socket.2 || return
 	slurmctld || return

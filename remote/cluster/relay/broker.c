@@ -121,12 +121,16 @@ static void look_at_links(struct broker *b)
 {
 	struct control c;
 	unsigned int i, here = 0;
+	bool measured = false;
 
 	for (i = 0; i < b->proxies; i++) {
 		while (link_hear(b->links[i], &c))
 			b->moved = true;
-		if (b->links[i]->hello && !b->links[i]->measured)
+		/* one in a turn: the proxies of all others hear nothing meanwhile */
+		if (b->links[i]->hello && !b->links[i]->measured && !measured) {
 			measure(b->links[i]);
+			measured = b->moved = true;
+		}
 		b->moved = link_go(b->links[i]) || b->moved;
 		link_beat(b->links[i]);
 		here += b->links[i]->hello && !b->links[i]->lost;

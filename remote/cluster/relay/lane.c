@@ -25,10 +25,10 @@ static int number_of(const struct lane *n)
 
 bool lane_fine(struct lane *n, int r)
 {
-	if (r != MPI_SUCCESS)
-		link_lose(n->link, r == MPI_ERR_COUNT || r == MPI_ERR_TRUNCATE ?
-					   "it sends nonsense" :
-					   "MPI can't reach it");
+	if (r == MPI_ERR_COUNT || r == MPI_ERR_TRUNCATE)
+		link_lose(n->link, "it sends nonsense");
+	else if (r != MPI_SUCCESS)
+		link_out_of_reach(n->link, "MPI can't reach it");
 	return r == MPI_SUCCESS;
 }
 

@@ -31,10 +31,16 @@ void link_lose(struct link *l, const char *why)
 	nursery_say(l->rank ? "proxy %d is gone: %s" : "broker %d is gone: %s", l->rank, why);
 }
 
+void link_out_of_reach(struct link *l, const char *why)
+{
+	l->unreachable = l->unreachable || !l->lost;
+	link_lose(l, why);
+}
+
 static bool fine(struct link *l, int r)
 {
 	if (r != MPI_SUCCESS)
-		link_lose(l, "MPI can't reach it");
+		link_out_of_reach(l, "MPI can't reach it");
 	return r == MPI_SUCCESS;
 }
 
@@ -138,7 +144,7 @@ void link_beat(struct link *l)
 	if (now - l->said_us > patience / BEATS)
 		link_say(l, CONTROL_ALIVE, 0);
 	if (now - l->heard_us > patience)
-		link_lose(l, "it has said nothing for too long");
+		link_out_of_reach(l, "it has said nothing for too long");
 }
 
 unsigned int link_waits(struct link *l, struct pollfd *p, bool *open)

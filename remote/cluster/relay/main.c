@@ -13,6 +13,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "daemon.h"
 #include "ranks.h"
 #include "relay.h"
 
@@ -162,6 +163,7 @@ int main(int argc, char **argv)
 	}
 	if (proxy) {
 		end_with_parent();
+		daemon_note();
 		nursery = nursery_begin(&(struct nursery_gpu){ s.library, s.arena, s.device,
 							       s.memory, s.gpu, s.label });
 		if (nursery < 0)

@@ -11,7 +11,7 @@
 
 #include "relay.h"
 
-enum { TRIES = 5, PATIENCE_US = 2000000, TURN_MIN = 16 << 10, TURN_MAX = 1 << 20 };
+enum { TRIES = 5, PATIENCE_US = 2000000, PARTS = 4, TURN_MIN = 16 << 10, TURN_MAX = 1 << 20 };
 
 struct measure_head {
 	uint32_t bytes, apart;	/* .bytes of data: inside of this message, or .apart behind it */
@@ -20,6 +20,15 @@ struct measure_head {
 };
 
 static uint64_t until;
+
+/* a measurement may take so long: other links are silent meanwhile, and have a patience */
+static uint64_t most_us(const struct link *l)
+{
+	uint64_t part = l->settings->patience_s * 1000000ull / PARTS;
+
+	return part < PATIENCE_US ? part : PATIENCE_US;
+}
+
 /* silent: no answer came in time, so try nothing else; left: MPI may still read what was sent */
 static bool silent, left;
 
@@ -112,14 +121,14 @@ void measure(struct link *l)
 		return;
 	memset(from, 1, bytes);
 	silent = left = false;
-	until = now_us() + PATIENCE_US;
+	until = now_us() + most_us(l);
 	if (l->settings->eager == EAGER_MEASURED)
 		l->eager = find_eager(l, from);
 	l->turn = find_turn(l, from, bytes);
 	head.eager = l->eager;
 	head.turn = l->turn;
 	memcpy(l->measure, &head, sizeof(head));
-	until = now_us() + PATIENCE_US;
+	until = now_us() + most_us(l);
 	if (MPI_Isend(l->measure, sizeof(head), MPI_BYTE, l->rank, TAG_MEASURE, MPI_COMM_WORLD,
 		      &r) == MPI_SUCCESS)
 		await(&r);
@@ -144,7 +153,7 @@ static bool take(struct link *l, const struct measure_head *head)
 
 	if (head->bytes > (head->apart ? sizeof(to) : EAGER_MAX))
 		return false;
-	until = now_us() + PATIENCE_US;
+	until = now_us() + most_us(l);
 	if (!head->apart)
 		memcpy(to, l->measure + sizeof(*head), head->bytes);
 	else if (MPI_Irecv(to, head->bytes, MPI_BYTE, l->rank, TAG_MEASURE, MPI_COMM_WORLD, &r) !=

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon.h"
 #include "relay.h"
 
 static void open_lane(struct lane *n, int nursery)
@@ -38,7 +39,8 @@ int proxy_run(const struct settings *s, int nursery)
 {
 	static struct pollfd polls[LANES];
 	struct link *l = calloc(1, sizeof(*l));
-	bool moved, open, parent = true;
+	bool moved, open, stopped = false, parent = true;
+	uint64_t looked;
 	struct control c;
 	unsigned int n;
 
@@ -47,6 +49,7 @@ int proxy_run(const struct settings *s, int nursery)
 	link_say(l, CONTROL_HELLO, 0);
 	moved = true;
 	while (!l->lost && !l->over && parent) {
+		looked = now_us();
 		open = false;
 		n = link_waits(l, polls, &open);
 		parent = pace(s, polls, n, moved, open);
@@ -61,11 +64,16 @@ int proxy_run(const struct settings *s, int nursery)
 		moved = pull_go(l) || moved;
 		moved = measure_answer(l) || moved;
 		link_beat(l);
+		/* then the broker may have given up this proxy, and is silent for that reason */
+		stopped = stopped || now_us() - looked > s->patience_s * 1000000ull / 2;
 	}
 	link_hang_up(l);
 	nursery_end(nursery);
-	if (!l->over)
+	if (!l->over) {
+		if (parent && !stopped && !s->step && l->unreachable)
+			daemon_end(s->patience_s);
 		return 1;
+	}
 	while (!l->lost && !link_is_quiet(l) && pace(s, NULL, 0, false, true)) {
 		link_go(l);
 		pull_go(l);

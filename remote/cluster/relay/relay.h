@@ -158,6 +158,7 @@ struct link {
 	uint8_t measure[EAGER_MAX + 64];
 	/* hello: the other side has shown the secret; over: it has said its end */
 	bool lost, hello, over;
+	bool unreachable;		/* lost, as it says nothing, or MPI can't reach it */
 	/* heard_us: when a message of any kind came last (inbox.c writes it, too) */
 	uint64_t heard_us, said_us;
 	struct control in[CONTROLS], out[CONTROLS];
@@ -206,6 +207,8 @@ void link_end(struct link *l);
  * next; MPI is not called for the link any more.
  */
 void link_lose(struct link *l, const char *why);
+/* the same, where the network may be cut: sets .unreachable */
+void link_out_of_reach(struct link *l, const char *why);
 
 /* ------------------------------------------------------------------ lane.c */
 

@@ -9,15 +9,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "children.h"
 #include "run.h"
 #include "step.h"
 
-enum { ORDERLY_MS = 5000, TERM_MS = 3000, KILLED_MS = 2000 };
+enum { ORDERLY_MS = 5000, TERM_MS = 3000, KILLED_MS = 2000, ORPHAN_MS = 20, CHILDREN_MAX = 1024 };
 
 extern char **environ;
 
@@ -141,6 +143,8 @@ bool jobs_begin(struct run *r)
 	uint64_t until = now_ms() + r->o.start_s * 1000, now;
 	unsigned int i;
 
+	/* processes that mpirun leaves become this process's children */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	for (i = 0; i < (r->o.each ? r->nr_places : 1); i++)
 		if (!begin_one(r, i, r->o.each ? 1 : r->nr_places))
 			return false;
@@ -176,7 +180,53 @@ static void signal_all(struct run *r, int signal)
 			kill(signal == SIGKILL ? -r->jobs[i].pid : r->jobs[i].pid, signal);
 }
 
-void jobs_end(struct run *r)
+/* whether the process @pid has the job's secret in its environment */
+static bool has_secret(const struct run *r, pid_t pid)
+{
+	char path[64], *text = NULL;
+	size_t size = 0;
+	bool has = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", pid);
+	f = fopen(path, "re");
+	while (f && !has && getdelim(&text, &size, 0, f) > 0)
+		has = !strncmp(text, "KVGPU_CLUSTER_SECRET=", 21) && !strcmp(text + 21, r->secret);
+	free(text);
+	if (f)
+		fclose(f);
+	return has;
+}
+
+/* kill children of this process that have the secret; whether there was one */
+static bool kill_orphans(const struct run *r)
+{
+	pid_t child[CHILDREN_MAX];
+	unsigned int i, n = children_of(getpid(), child, CHILDREN_MAX);
+	bool some = false;
+
+	for (i = 0; i < n; i++)
+		if (has_secret(r, child[i])) {
+			kill(child[i], SIGKILL);
+			some = true;
+		}
+	return some;
+}
+
+/*
+ * mpirun may leave processes that it has started here: an ssh to a machine that the network does
+ * not reach any more. They are this process's children then (jobs_begin()). Their children come
+ * after them.
+ */
+static void end_orphans(struct run *r)
+{
+	uint64_t until = now_ms() + KILLED_MS;
+
+	while (kill_orphans(r) && now_ms() < until)
+		wait_once(r, ORPHAN_MS);
+}
+
+static void end_orderly(struct run *r)
 {
 	unsigned int i;
 
@@ -196,4 +246,10 @@ void jobs_end(struct run *r)
 		return;
 	signal_all(r, SIGKILL);
 	gone_within(r, KILLED_MS);
+}
+
+void jobs_end(struct run *r)
+{
+	end_orderly(r);
+	end_orphans(r);
 }

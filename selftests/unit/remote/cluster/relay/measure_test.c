@@ -86,7 +86,8 @@ int MPI_Cancel(MPI_Request *r)
 
 static void silent_after(unsigned int n)
 {
-	static struct settings settings = { .staging = STAGING, .eager = EAGER_MEASURED };
+	static struct settings settings = { .staging = STAGING, .eager = EAGER_MEASURED,
+					   .patience_s = 8 };
 	struct link *l = calloc(1, sizeof(*l));
 	unsigned int i;
 	int k;

@@ -10,10 +10,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <ops.h>
 
+#include <remote/cluster/relay/daemon.h>
 #include <remote/cluster/relay/relay.h>
 
 enum { REQUESTS = 2 * CONTROLS };
@@ -24,6 +26,9 @@ static unsigned int nr_requests, freed, pulls_ended, turns;
 static struct link *proxys;	/* which keeps it until the process ends */
 static bool said_end;		/* the broker has */
 static bool failed;		/* a call of MPI has */
+static bool silent;		/* the broker says nothing at all */
+static unsigned int stops_us;	/* the first pause takes so long: the proxy is stopped */
+static unsigned int daemons_ended;
 /* MPI fails: at the first call after END; at the first call while the lanes get quiet; never */
 static enum { AFTER_END, WHILE_QUIET, NEVER } fails;
 
@@ -68,7 +73,7 @@ int MPI_Test(MPI_Request *r, int *done, MPI_Status *status)
 			     .secret = { 7 } };
 	int e = answer();
 
-	*done = !e && (!requests[*r].receives || !said_end);
+	*done = !e && (!requests[*r].receives || (!said_end && !silent));
 	if (*done && requests[*r].receives) {
 		memcpy(requests[*r].at, &c, sizeof(c));
 		said_end = true;
@@ -98,7 +103,15 @@ unsigned long pace_sleeps;
 
 bool pace(const struct settings *s, struct pollfd *p, unsigned int n, bool moved, bool open)
 {
+	usleep(stops_us);
+	stops_us = 0;
 	return true;
+}
+
+void daemon_end(unsigned int patience_s)
+{
+	assert_int_equal(patience_s, settings.patience_s);
+	daemons_ended++;
 }
 
 /* One lane takes two turns until it is quiet, and calls MPI in each. */
@@ -180,7 +193,7 @@ static int run(int when)
 {
 	int r;
 
-	nr_requests = freed = pulls_ended = turns = 0;
+	nr_requests = freed = pulls_ended = turns = daemons_ended = 0;
 	said_end = failed = false;
 	fails = when;
 	r = proxy_run(&settings, -1);
@@ -193,6 +206,7 @@ static void all_is_taken_back(void **state)
 	assert_int_equal(run(NEVER), 0);
 	assert_int_equal(freed, REQUESTS);
 	assert_int_equal(pulls_ended, 1);
+	assert_int_equal(daemons_ended, 0);
 }
 
 static void lost_in_the_turn_that_heard_end(void **state)
@@ -211,12 +225,28 @@ static void lost_while_the_lanes_get_quiet(void **state)
 	assert_int_equal(pulls_ended, 0);
 }
 
+/* mpirun's daemon is ended where the network is cut, and not where this proxy was stopped */
+static void out_of_reach(void **state)
+{
+	silent = true;
+	assert_int_equal(run(NEVER), 1);
+	assert_int_equal(daemons_ended, 1);
+	stops_us = 700000;
+	assert_int_equal(run(NEVER), 1);
+	assert_int_equal(daemons_ended, 0);
+	settings.step = true;
+	assert_int_equal(run(NEVER), 1);
+	assert_int_equal(daemons_ended, 0);
+	settings.step = silent = false;
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_is_taken_back),
 		cmocka_unit_test(lost_in_the_turn_that_heard_end),
 		cmocka_unit_test(lost_while_the_lanes_get_quiet),
+		cmocka_unit_test(out_of_reach),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

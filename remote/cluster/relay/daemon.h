@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The daemon of mpirun that has started this rank on its machine. Where the network to mpirun is
+ * cut it would wait until TCP gives up, a quarter of an hour or for ever.
+ */
+#ifndef KVGPU_CLUSTER_DAEMON_H
+#define KVGPU_CLUSTER_DAEMON_H
+
+/* Note the process that has started this one. */
+void daemon_note(void);
+/*
+ * The broker is out of reach. End the daemon, unless it has other children within @patience_s: of
+ * several proxies the one with the least pid waits for that, the others return at once. This
+ * process ends with the daemon; else the call returns.
+ */
+void daemon_end(unsigned int patience_s);
+
+#endif

@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# cut.sh: kvgpu-run with proxies on other machines, which are namespaces of this one, and a network between them that is cut in the
+# middle of work. Each MPI that is here. TAP. As root. What it starts ends with the first process of its pid namespace.
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+
+if [ "${1-}" != inside ]; then
+	[ "$(id -u)" = 0 ] || { echo "1..0 # SKIP namespaces of machines want root"; exit 0; }
+	inprocess=$(make -s cuda-inprocess) && make -s cluster > /dev/null && remote=$(make -s print-remote) ||
+		{ echo "cut.sh: the libraries do not build" >&2; exit 2; }
+	work=$(mktemp -d /tmp/kvgpu-cut-test.XXXXXX)
+	trap 'rm -rf "$work"' EXIT
+	# the other machines have a /tmp of their own, but for $work
+	mkdir "$work/bin" "$work/log" && cp "$remote"/kvgpu-run "$remote"/kvgpu-relay-* "$remote/libcuda.so.1" "$work/bin" &&
+		cp "${inprocess##*$'\n'}/libcuda.so.1" "$work/gpu.so" && cp selftests/cluster/far.py "$work" || exit 2
+	export remote=$work/bin work
+	unshare --mount --uts --net --ipc --pid --fork --kill-child "$0" inside
+	exit
+fi
+
+mount -t proc proc /proc
+# shellcheck source=selftests/slurm/world.sh
+. selftests/slurm/world.sh
+# shellcheck source=selftests/cluster/lib.sh
+. selftests/cluster/lib.sh
+
+# MPICH's UCX looks in /sys for the interfaces of its network
+node_main()
+{
+	node_begins "$1"
+	mount -t sysfs sys /sys
+	mount -t tmpfs -o mode=755 run /run
+	node_network "$1"
+	python3 "$work/far.py" serve "$1" &
+	node_stays
+}
+
+# A frame for the bridge "nowhere", which is down, is dropped. A port that is only taken from its bridge is no cut: the head would
+# hear frames by the port itself.
+machines_up()
+{
+	printf '127.0.0.1 localhost\n%s head\n10.77.0.2 far\n10.77.0.3 near\n' "$head_ip" > "$work/hosts"
+	mount --bind "$work/hosts" /etc/hosts
+	mount -t sysfs sys /sys
+	mount -t tmpfs -o mode=755 run /run
+	head_network
+	ip link add name nowhere type bridge
+	node_names=(far near)
+	node_up far
+	node_up near
+	reached far && reached near
+}
+
+# reached NODE [TRIES]
+reached()
+{
+	local _
+
+	for _ in $(seq "${2-100}"); do
+		timeout 1 bash -c ": < /dev/tcp/$1/1022" 2>/dev/null && return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+lost() { ip link set v-far master nowhere; }
+unplugged() { ip link set v-far down; }
+# the two machines do not reach each other; the head reaches both
+parted() { bridge link set dev v-far isolated on && bridge link set dev v-near isolated on; }
+
+mend()
+{
+	ip link set v-far master bridge0 up
+	bridge link set dev v-far isolated off
+	bridge link set dev v-near isolated off
+	reached far || { echo "Bail out! the network does not come back"; exit 1; }
+}
+
+# for lib.sh: what nodes have in /tmp and /dev/shm, which were empty
+new_files()
+{
+	local node
+
+	for node in "${node_names[@]}"; do
+		# shellcheck disable=SC2016 # the node's shell expands it
+		in_node "$node" sh -c 'ls -d /dev/shm/* /tmp/* /run/* | grep -vx "$0"' "$work" 2>/dev/null | sed "s/^/$node:/"
+	done
+}
+
+# amid HOW NAME EXIT-CODE PROXIES HOSTS PROGRAM MODE [OPTION...]: the network is cut when the program is ready
+amid()
+{
+	local how=$1 name=$2 code=$3 proxies=$4 hosts=$5 program=$6 what=$7 there
+
+	shift 7
+	begin "$proxies" "$program" "$what" --hosts "$hosts" "$@"
+	there=$(pgrep --ns "${node_pid[far]}" --nslist pid -cf "kvgpu-relay-$mpi proxy")
+	"$how"
+	start=$SECONDS
+	[ "$there" -ge 1 ] && { [ "$how" = parted ] || ! reached far 1; }
+	result $? "$name: there is work on a machine that is not reached any more" "$there processes"
+	[ "$how" = killed ] && kill -9 "$(pgrep -P "$(pgrep -P "$job")" -x "$program")"
+	ended "$name" "$code"
+	mend
+}
+killed() { lost; }
+
+run_cut()
+{
+	local local_and_far=localhost:1,far:1 three=localhost:1,far:1,near:1
+
+	over="$mpi: "
+	amid lost "a network is cut: its device gives an error, the other ones go on" 0 3 $three several dies
+	amid lost "a network is cut, two proxies behind it" 0 2 far:2 faults server_killed
+	amid lost "a network is cut amid copies" 0 1 far:1 pieces dies
+	amid lost "a network is cut amid copies between GPUs: the others go on" 0 3 $three peers dies
+	amid unplugged "a cable is unplugged: its device gives an error, the other one goes on" 0 2 $local_and_far several dies
+	amid lost "a job for each GPU, a network is cut" 0 2 $local_and_far several dies --jobs each
+	amid killed "a network is cut, and the program killed" 137 2 $local_and_far several dies
+	amid parted "two machines with GPUs lose each other: copies take another way, all bytes right" 0 3 $three peers apart
+	grep -q 'gives no pieces any more' "$work/said"
+	result $? "and it is said" "$(grep -m 1 'gives no pieces' "$work/said")"
+}
+
+programs remote/faults remote/several cluster/pieces cluster/peers
+find_mpis
+machines_up || { echo "Bail out! the namespaces do not reach each other"; exit 1; }
+export OMPI_MCA_plm_rsh_agent=$work/far.py PRTE_MCA_plm_ssh_agent=$work/far.py HYDRA_LAUNCHER_EXEC=$work/far.py
+# a proxy that has lost the broker gives mpirun 2 s, other proxies as long as --patience, and mpirun's daemon 5 s
+clean_s=12 end_s=30
+for mpi in "${mpis[@]}"; do
+	run_cut
+done
+echo "1..$number"
+exit $failed

@@ -1,0 +1,179 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Sourced by run.sh, cut.sh and many.sh: runs of kvgpu-run as tests, and what they leave behind. $work: a folder, $remote: what make cluster
+# has built, $work/gpu.so: the library that has the GPU, $mpi: openmpi or mpich, root: an option for root.
+
+: "${work:?}" "${remote:?}"
+cubin=$PWD/selftests/cuda/driver/kernels.cubin
+root=()
+[ "$(id -u)" = 0 ] && root=(--allow-run-as-root)
+
+# programs NAME...: of selftests/, into $work
+programs()
+{
+	local name
+
+	for name in "$@"; do
+		gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE "selftests/$name.c" -o "$work/${name#*/}" "$remote/libcuda.so.1" ||
+			exit 2
+	done
+}
+
+# find_mpis: those that this machine has, as $mpis; without one all is skipped
+find_mpis()
+{
+	mpis=()
+	for mpi in openmpi mpich; do
+		[ -x "$remote/kvgpu-relay-$mpi" ] && mpis+=("$mpi")
+	done
+	[ ${#mpis[@]} = 0 ] || return 0
+	echo "1..0 # SKIP there is no MPI here: openmpi-bin and libopenmpi-dev, or mpich and libmpich-dev"
+	exit 0
+}
+
+# shellcheck disable=SC2034 # the exit code of what sources this
+number=0 failed=0 over=
+# result STATUS NAME [COMMENT]
+result()
+{
+	number=$((number + 1))
+	# shellcheck disable=SC2034
+	if [ "$1" = 0 ]; then
+		echo "ok $number - $over$2 # ${3-}"
+	else
+		echo "not ok $number - $over$2 # ${3-}"
+		failed=1
+		sed 's/^/# /' "$work/said" 2>/dev/null | tail -n 15
+	fi
+}
+
+# kvrun ARGUMENT...: what it starts has the mark in its environment, by which it is found afterwards
+kvrun()
+{
+	KVGPU_CLUSTER_TEST=$work XDG_RUNTIME_DIR=$work exec timeout -k 5 "${limit_s-60}" "$remote/kvgpu-run" --mpi "$mpi" --share \
+		--library "$work/gpu.so" "${root[@]}" "$@"
+}
+
+# marked: processes of a run, without zombies
+marked()
+{
+	local p
+
+	for p in /proc/[0-9]*; do
+		grep -qs "KVGPU_CLUSTER_TEST=$work" "$p/environ" 2>/dev/null && [ -e "$p/exe" ] && echo "${p#/proc/}"
+	done
+}
+
+# is_part PID ROLE: that process is of the relay's, in that part of it
+is_part()
+{
+	local -a words
+
+	mapfile -t -d '' words 2>/dev/null < "/proc/$1/cmdline" || return 1
+	[ "${words[0]-}" = "$remote/kvgpu-relay-$mpi" ] && [ "${words[1]-}" = "$2" ]
+}
+
+# ranks_of broker|proxy: in the order of their ranks; what a proxy has made is no rank
+ranks_of()
+{
+	local p
+
+	for p in $(marked | sort -n); do
+		is_part "$p" "$1" && ! is_part "$(parent "$p")" "$1" && echo "$p"
+	done
+}
+parent() { awk '/^PPid:/ { print $2 }' "/proc/$1/status" 2>/dev/null; }
+children() { pgrep -P "$1"; }
+# server N: the server process of the N-th proxy
+server() { children "$(children "$(ranks_of proxy | sed -n "$1p")")" | head -n 1; }
+
+# whether this MPI's job goes on when one of its ranks is killed: Open MPI from 5.0 on
+goes_on() { [ "$mpi" = openmpi ] && [ "$(mpirun.openmpi --version | sed -n '1s/.*) \([0-9]*\).*/\1/p')" -ge 5 ]; }
+
+# used FILE: a process has that file of memory, or that folder of Open MPI's with one folder for each mpirun. Those of this run
+# are known by their mark, so it is another run's.
+used()
+{
+	local job
+
+	for job in "$1"/pid.*; do
+		[ -d "/proc/${job##*.}" ] && return 0
+	done
+	grep -qsF " $1" /proc/[0-9]*/maps
+}
+
+# new_files: files that were not there before, and that no process uses
+memory_and_files() { ls -d /dev/shm/* /tmp/ompi.* 2>/dev/null | sort; }
+before=$(memory_and_files)
+new_files()
+{
+	local file
+
+	comm -13 <(echo "$before") <(memory_and_files) | while read -r file; do
+		used "$file" || echo "$file"
+	done
+}
+
+# nothing_left NAME: no process, no folder, no memory, after two seconds, or $clean_s, at most
+nothing_left()
+{
+	local left='' _
+
+	for _ in $(seq $((${clean_s-2} * 20))); do
+		left=$(marked; ls -d "$work"/kvgpu-run.* 2>/dev/null; new_files)
+		[ -z "$left" ] && break
+		sleep 0.05
+	done
+	[ -z "$left" ]
+	result $? "$1: nothing is left behind" "$(head -c 200 <<< "$left" | tr '\n' ' ')"
+}
+
+# step NAME ARGUMENT...: a run of kvgpu-run as one test; its last line is the comment
+step()
+{
+	local name=$1 rc
+
+	shift
+	( kvrun "$@" ) > "$work/said" 2>&1
+	rc=$?
+	result $rc "$name" "exit code $rc: $(tail -n 1 "$work/said")"
+}
+
+# await TEXT: waits until the run has said it
+await()
+{
+	local _
+
+	for _ in $(seq 200); do
+		grep -q "$1" "$work/said" && return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+# begin PROXIES PROGRAM MODE [OPTION...]: in the background, until the program is ready; $job is timeout's process
+begin()
+{
+	local proxies=$1 program=$2 what=$3
+
+	shift 3
+	start=$SECONDS
+	: > "$work/said"
+	( kvrun --gpus "$proxies" --patience 3 "$@" "$work/$program" "$what" "$cubin" ) > "$work/said" 2>&1 &
+	job=$!
+	await '^ready' || return 1
+	sleep 0.2
+	start=$SECONDS
+}
+
+# ended NAME [EXIT CODE]: within 15 s, or $end_s
+ended()
+{
+	local rc
+
+	wait "$job"
+	rc=$?
+	[ $rc = "${2-0}" ] && [ $((SECONDS - start)) -le "${end_s-15}" ]
+	result $? "$1" "$((SECONDS - start)) s, exit code $rc: $(grep -v '^\[\|^--\|^$\|^=' "$work/said" | tail -n 1)"
+	nothing_left "$1"
+}
