@@ -41,6 +41,7 @@ struct aperture {
 	int life;
 	/* the aperture's file, with a lock; -1: the memory belongs to this connection alone */
 	int file;
+	/* the watcher's; before aperture_watch() and after its end the owner's */
 	union {
 		struct attach_client client;	/* if .file >= 0 */
 		struct attach_server server;
@@ -52,7 +53,7 @@ struct aperture {
 	bool watched;
 	pthread_mutex_t lock;		/* of .gone and .ended; `change` tells that they were set */
 	pthread_cond_t change;
-	/* called by the watcher, once, when the peer is gone; may be NULL */
+	/* called by the watcher, without .lock, once, when the peer is gone; may be NULL */
 	void (*lost)(void *ctx);
 	void *ctx;
 };
@@ -60,7 +61,7 @@ struct aperture {
 struct aperture_bell {
 	struct kvgpu_bell bell;
 	struct aperture *a;
-	/* WAKE_NONE: length of the last sleep, and the number of its wait */
+	/* WAKE_NONE, the sleeper's: length of the last sleep, and the number of its wait */
 	uint64_t pause_ns, wait;
 };
 
@@ -97,7 +98,7 @@ bool aperture_box(struct kvgpu_box *box, struct aperture_bell *bell, struct aper
 /* send a frame, however long that takes: 0, or -ECONNRESET. One thread at a time */
 int aperture_put(struct aperture *a, struct kvgpu_ring_producer *p, uint16_t op, uint16_t flags,
 		 const struct iovec *parts, unsigned int n);
-/* take the next frame: 1; 0: none came within @timeout_ns; -ECONNRESET */
+/* take the next frame: 1; 0: none came within @timeout_ns; -ECONNRESET. One thread at a time */
 int aperture_get(struct aperture *a, struct kvgpu_ring_consumer *c, uint64_t timeout_ns,
 		 struct kvgpu_frame *f, void *buf, size_t size);
 

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Internal header of remote/channel: what a carrier does. */
+/*
+ * Internal header of remote/channel: what a carrier does. A carrier's function is called by the
+ * threads that channel.h names at the function of the face; .give is kvgpu_remote_return(). A
+ * carrier calls `happened` without a lock of its own.
+ */
 #ifndef KVGPU_REMOTE_CARRIER_H
 #define KVGPU_REMOTE_CARRIER_H
 
@@ -55,7 +59,7 @@ struct kvgpu_remote_channel {
 	bool has_relay;			/* the client shares the arena's memory with a relay */
 	struct kvgpu_remote_relayed relay;
 	void *again;			/* a second mapping of the arena, or NULL */
-	uint64_t seq;			/* of the last frame; under the sender's lock */
+	uint64_t seq;			/* of the last frame; under the caller's lock for sending */
 	bool gone;			/* atomic */
 	kvgpu_remote_happened happened;
 	void *ctx;

@@ -91,12 +91,12 @@ int kvgpu_remote_fetch(struct kvgpu_remote_channel *c, const struct kvgpu_remote
 /* Tell the server that the function of an event has been called; any thread. */
 int kvgpu_remote_ack(struct kvgpu_remote_channel *c, uint64_t id);
 
-/* Take a box for a thread that asks: 1 and up; 0: all are taken. */
+/* Take a box for a thread that asks: 1 and up; 0: all are taken. Any thread. */
 unsigned int kvgpu_remote_box_get(struct kvgpu_remote_channel *c);
 void kvgpu_remote_box_put(struct kvgpu_remote_channel *c, unsigned int box);
 /*
  * Wait for the answer to frame @seq. *payload is valid until the box's next frame. Bytes of the
- * arena that the server returned before the answer are there.
+ * arena that the server returned before the answer are there. Any thread, one at a time for a box.
  */
 int kvgpu_remote_await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq,
 		       struct kvgpu_remote_answer *a, const void **payload);
@@ -117,8 +117,8 @@ int kvgpu_remote_listen(const char *address, const char **why);
 int kvgpu_remote_welcome(int fd, uint64_t version, uint64_t arena_bytes,
 			 struct kvgpu_remote_port **out);
 /*
- * Called after the client's hello: 0, or the KVGPU_REMOTE_ result that the client is told in the
- * place of a welcome.
+ * Called after the client's hello, on the thread that welcomes: 0, or the KVGPU_REMOTE_ result that
+ * the client is told in the place of a welcome.
  */
 typedef uint32_t (*kvgpu_remote_admit)(void *ctx);
 /*
@@ -186,6 +186,7 @@ int kvgpu_remote_place_left(struct kvgpu_remote_place *p);
 int kvgpu_remote_place_again(struct kvgpu_remote_place *p);
 void kvgpu_remote_place_close(struct kvgpu_remote_place *p);
 
+/* Call when no other thread uses the port any more. */
 void kvgpu_remote_port_close(struct kvgpu_remote_port *p);
 void *kvgpu_remote_port_arena(struct kvgpu_remote_port *p, uint64_t *bytes);
 bool kvgpu_remote_port_is_shared(const struct kvgpu_remote_port *p);
@@ -198,12 +199,13 @@ int kvgpu_remote_next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kv
 		      const void **payload);
 /*
  * Answer frame @to, which has a box. @n: a multiple of 8. The client sees bytes of earlier
- * kvgpu_remote_return() calls before the answer.
+ * kvgpu_remote_return() calls before the answer. The thread that calls kvgpu_remote_next().
  */
 int kvgpu_remote_reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to,
 		       uint32_t result, const void *payload, size_t n);
+/* Give bytes of the arena back to the client. Any thread. */
 int kvgpu_remote_return(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes);
-/* Wait until the client is gone, whatever other threads do. */
+/* Wait until the client is gone, whatever other threads do. Any thread. */
 void kvgpu_remote_await_end(struct kvgpu_remote_port *p);
 /* Send an event to the client. Any thread. */
 int kvgpu_remote_happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,

@@ -18,6 +18,7 @@
 #include "credentials.h"
 
 enum { RECORD = 16384, DENIED_S = 1, DENIED_READS = 64 };
+#define NAME_FORM	"1 to 63 letters, digits, - . _"
 
 /*
  * all CAs of kvgpu-remotectl have the same name, so a certificate of another CA shows by its
@@ -35,7 +36,7 @@ struct tls {
 	int fd;
 	bool server;
 	bool dont_wait, starved;	/* the reader's alone; starved: the socket had no bytes */
-	int complaint;		/* the alert that the peer has sent; -1: none */
+	int complaint;		/* the reader's alone: the alert that the peer has sent; -1: none */
 	char peer[TLS_NAME_MAX];
 	uint8_t record[RECORD];	/* the writer's alone */
 };
@@ -145,7 +146,7 @@ static const char *complaint_of(int alert, bool server)
 	case GNUTLS_A_UNKNOWN_CA:
 		return channel_text("%s does not know the CA of this machine's certificate: both have to be of one CA", them);
 	case GNUTLS_A_ACCESS_DENIED:
-		return channel_text("%s does not let this certificate's name in: its remoted.conf says so", them);
+		return channel_text("%s takes no certificate with this name, which has to be " NAME_FORM, them);
 	case GNUTLS_A_CERTIFICATE_REQUIRED:
 		return channel_text("%s wants a certificate", them);
 	case GNUTLS_A_PROTOCOL_VERSION:
@@ -207,11 +208,6 @@ static void say_no(struct tls *t, int alert)
 		;
 }
 
-void tls_deny(struct tls *t)
-{
-	say_no(t, GNUTLS_A_ACCESS_DENIED);
-}
-
 static int peer_name(struct tls *t, const char **why)
 {
 	unsigned int n = 0;
@@ -228,7 +224,7 @@ static int peer_name(struct tls *t, const char **why)
 		r = gnutls.x509_crt_get_dn_by_oid(crt, GNUTLS_OID_X520_COMMON_NAME, 0, 0, t->peer,
 						  &size);
 	gnutls.x509_crt_deinit(crt);
-	*why = "the name in the peer's certificate has to be 1 to 63 letters, digits, - . _";
+	*why = "the name in the peer's certificate has to be " NAME_FORM;
 	if (r || !size || size >= sizeof(t->peer))
 		return -EACCES;
 	t->peer[size] = 0;
@@ -249,8 +245,12 @@ static int check_peer(struct tls *t, const char *host, const char *folder, const
 	unsigned int status = 0;
 	int r = gnutls.certificate_verify_peers(t->session, wanted, host ? 2 : 1, &status);
 
-	if (!r && !status)
-		return peer_name(t, why);
+	if (!r && !status) {
+		r = peer_name(t, why);
+		if (r)
+			say_no(t, GNUTLS_A_ACCESS_DENIED);
+		return r;
+	}
 	*why = r == GNUTLS_E_NO_CERTIFICATE_FOUND ? "the peer shows no certificate" :
 						    doubt_of(t, status, host, folder);
 	say_no(t, alert_of(status));

@@ -35,17 +35,23 @@ int tls_credentials_read(const char *folder, bool server, struct tls_credentials
 void tls_credentials_free(struct tls_credentials *c);
 /*
  * Shake hands on @fd, which stays the caller's. @host: the name or address that the server's
- * certificate has to be for; NULL: this side is the server. Waits as long as the socket does. The
- * credentials may be freed after tls_forget().
+ * certificate has to be for; NULL: this side is the server. Waits as long as the socket does. A
+ * peer whose certificate is refused gets an alert that says so. The credentials may be freed after
+ * tls_forget().
+ *
+ * At the server this runs in a client's process that has given up its privileges and has a filter
+ * of system calls (remote/starter/child.c): what it needs of files is read by tls_load() and
+ * tls_credentials_read() before.
  */
 int tls_begin(int fd, struct tls_credentials *c, const char *host, struct tls **out,
 	      const char **why);
 void tls_forget(struct tls *t);
 /* the common name of the peer's certificate: letters, digits, - . _ */
 const char *tls_peer(const struct tls *t);
-/* Tell the peer that it is not let in, and wait a moment until it has read that. */
-void tls_deny(struct tls *t);
-/* The peer's complaint about this side, or NULL. */
+/*
+ * The peer's complaint about this side, or NULL: the alert that ended a read. Call on the thread
+ * that reads.
+ */
 const char *tls_complaint(const struct tls *t);
 /* as the functions of line.h */
 int tls_write(struct tls *t, const struct iovec *parts, unsigned int n);
