@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Internal header of kvgpu-remoted's first process. It has one thread, and that of arbiter.c;
- * nothing here blocks but poll() and, briefly, fork(). A client's process is trusted no more than a
- * client: its numbers are bounded, its texts are cleaned before they are printed.
+ * Internal header of kvgpu-remoted's first process; a proxy's nursery (remote/cluster/relay) calls
+ * confine() and filter_install(). The first process has one thread, which may fork at any time, and
+ * that of arbiter.c, which touches nothing that is declared here but doors. Nothing here blocks but
+ * poll() and, briefly, fork(). A client's process is trusted no more than a client: its numbers are
+ * bounded, its texts are cleaned before they are printed.
  */
 #ifndef KVGPU_REMOTE_STARTER_H
 #define KVGPU_REMOTE_STARTER_H
@@ -238,7 +240,10 @@ void clients_part(struct starter *s, struct client *c, bool here);
 struct client *client_by_pid(struct starter *s, pid_t pid);
 unsigned int clients_in(const struct starter *s, enum client_state state);
 void client_kill(struct client *c);
-/* The client's process was reaped. */
+/*
+ * The client's process was reaped, or never made. Free the client's row, leave its tenant, and
+ * unmap its page. Call cgroup_end() and arbiter_leave() first: they need the tenant and the page.
+ */
 void client_gone(struct starter *s, struct client *c);
 /*
  * Print the table as lines: "server key=value ..." and "client key=value ...". Return how many
@@ -273,7 +278,8 @@ size_t admin_command(struct starter *s, const char *line, char *to, size_t size)
 bool arbiter_begin(struct starter *s);
 /*
  * arbiter_enter(): the client is served, with its .tenant and .weight, and its process will look at
- * its door. arbiter_leave(): the client's process has ended.
+ * its door. arbiter_leave(): the client's process has ended; the arbiter reads its door no more, so
+ * that client_gone() may unmap it.
  */
 void arbiter_enter(struct starter *s, struct client *c);
 void arbiter_leave(struct starter *s, struct client *c);
@@ -299,8 +305,9 @@ void child_try_library(const struct starter *s);
 /* ---------------------------------------------------------------- confine.c, filter.c, cgroup.c */
 
 /*
- * Give this process a user of its own, and keep it from gaining any privilege. 0, or -errno and
- * *what: what failed.
+ * Give this process a user of its own, and keep it from gaining any privilege. Call, as
+ * filter_install(), in a process with one thread: only threads that it makes later get the same
+ * rules. 0, or -errno and *what: what failed.
  */
 int confine(const struct remoted_conf *conf, unsigned int slot, const char **what);
 /*
@@ -319,7 +326,10 @@ int filter_install(enum conf_filter filter);
 bool cgroups_begin(void);
 void cgroup_enter(unsigned int tenant, unsigned int slot, pid_t pid, const struct conf_share *share,
 		  uint64_t tasks);
-/* remove the program's cgroup, and also the client's if the program was its @last one */
+/*
+ * Remove the program's cgroup, and also the client's if the program was its @last one. Call after
+ * the process was reaped: a cgroup with a process can't be removed.
+ */
 void cgroup_end(unsigned int tenant, unsigned int slot, bool last);
 
 #endif
