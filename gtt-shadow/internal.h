@@ -134,7 +134,10 @@ struct kvgpu_ext {
 	struct kvgpu_win *win;
 	u32 holder;			/* number of the extent in handles */
 	u32 pages;			/* length of the extent in small pages */
-	/* number of pages, from the first on, that may have a translation */
+	/*
+	 * number of pages, from the first on, that may have a translation: in a slot those below
+	 * KVGPU_SPACE_END, in a window those up to the limit of the guest's BAR
+	 */
 	u32 limit;
 	u32 half_pages, nr_halves;
 	struct kvgpu_half *half;

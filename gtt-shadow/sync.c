@@ -420,7 +420,10 @@ static void as_sync_dir(struct kvgpu_as *as, int *err)
 {
 	struct kvgpu_shadow *s = as->s;
 	u32 nr = DIR_SLOTS * dir_ratio(&s->cfg), pages = nr / PAGE_ENTRIES, page, i, index;
-	/* called even if .stale is set: else the next sync would be told of the same writes */
+	/*
+	 * called even if .stale is set: a write stays noted until a sync has asked for its page, so
+	 * the next sync would be told of writes that this sync reads
+	 */
 	bool due = s->ops->take_dirty(s->ctx, as->pd, (u64)nr * 8);
 	struct kvgpu_gaddr at;
 	u64 *copy;

@@ -125,7 +125,10 @@ static void win_sync_dir(struct kvgpu_win *win)
 {
 	struct kvgpu_ext *e = &win->ext;
 	struct kvgpu_shadow *s = e->s;
-	/* called even if .stale is set: else the next sync would be told of the same writes */
+	/*
+	 * called even if .stale is set: a write stays noted until a sync has asked for its page, so
+	 * the next sync would be told of writes that this sync reads
+	 */
 	bool due = s->ops->take_dirty(s->ctx, win->pd, e->nr_halves * sizeof(u64));
 	struct kvgpu_pde d;
 	u32 i;

@@ -26,8 +26,9 @@ struct fwfile {
 /*
  * An entry of a register list: it says to write .data to .count registers. The first register is at
  * offset .addr in BAR0, and each next register is .pitch bytes further on. In the list of bundles
- * (pieces of the engine's state, written through GR_ICMD) and in the list of methods, .addr is the
- * address of a bundle or of a method instead. .type is the class of a method; 0 in other lists.
+ * (pieces of the engine's state, written through GR_ICMD), .addr is the address of a bundle
+ * instead, and the next bundle's address is higher by .pitch. In the list of methods, .addr is the
+ * offset of a method, and .pitch is in bytes. .type is the class of a method; 0 in other lists.
  */
 struct fwfile_entry {
 	u32 type, addr, count, pitch;

@@ -222,7 +222,7 @@ struct kvgpu_hw_share {
  * Takes a piece of @size bytes, rounded down to a multiple of 256 KiB, from the host pool. If no
  * free piece is that large, takes the largest multiple of 256 KiB that fits. Returns -ENOMEM, and
  * takes nothing, if the piece would have less than @least bytes, or if the kernel has no memory for
- * @s->pool. @least must not be 0.
+ * @s->pool. @least must not be 0: the search for a size that fits would not end at 0.
  */
 int kvgpu_hw_share_take(struct kvgpu_hw *hw, u64 size, u64 least, struct kvgpu_hw_share *s);
 /*

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The virtual FECS, and the GPCCS broadcast. The virtual FECS answers in place of nouveau's program
- * for FECS. After its start it reports that it is ready, and the size of a context. It then obeys
- * "set channel", "save", and the channel switch by which nouveau makes FECS save the golden context
- * (the context from which nouveau makes each new one). The virtual FECS reports a stop or a start
- * of context switches as done, and other commands as errors. NVIDIA's program is not served,
- * because its contexts have another layout and the host owns all contexts: a guest that loads
- * NVIDIA's program never finds FECS ready.
+ * The virtual FECS, and the GPCCS broadcast (the registers by which a driver reaches the GPCCS of
+ * all GPCs at once). The virtual FECS answers in place of nouveau's program for FECS. After its
+ * start it reports that it is ready, and the size of a context. It then obeys "set channel",
+ * "save", and the channel switch by which nouveau makes FECS save the golden context (the context
+ * from which nouveau makes each new one). The virtual FECS reports a stop or a start of context
+ * switches as done, and other commands as errors. At the GPCCS broadcast a guest can load and start
+ * a program, but none runs, and nothing answers in place of one.
+ *
+ * NVIDIA's program is not served, because its contexts have another layout and the host owns all
+ * contexts. That program reports by bit 0 of scratch register 0 that it is ready. The virtual FECS
+ * sets only bit 31, as nouveau's program does. So a guest that loads NVIDIA's program never finds
+ * FECS ready.
  */
 #include <linux/string.h>
 

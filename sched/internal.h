@@ -15,11 +15,11 @@
  *   of them ran: idle time pays off debts.
  * equal and fixed share: vclock advances with real time. A vGPU whose clock has reached vclock has
  *   used up its share and is held back; an unused share goes to no other vGPU. When vclock is more
- *   than lead_v ahead of every vGPU that wants to run, all of them have lost GPU time, for example
- *   by switches. vclock is then set back, because this time is not owed to any of them. But vclock
- *   is not set back while a vGPU is held back by its share, and never behind its value at the last
- *   decision (stop_clock() in account.c). A vGPU that leaves its own turn unused is not owed that
- *   time either (forfeit_idling() in choose.c).
+ *   than lead_v ahead of every vGPU that wants to run and is not held back by its cap, all of these
+ *   have lost GPU time, for example by switches. vclock is then set back, because this time is not
+ *   owed to any of them. But vclock is not set back while a vGPU is held back by its share, and
+ *   never behind its value at the last decision (stop_clock() in account.c). A vGPU that leaves its
+ *   own turn unused is not owed that time either (forfeit_idling() in choose.c).
  *
  * lead_v, of each vGPU, limits how much GPU time the vGPU saves up. Under best effort it stands for
  * the shortest turn (vsched_turn_min()), else for the vGPU's part of SCHED_PERIOD, but at least
@@ -83,7 +83,10 @@
  */
 #define SCHED_ROUND(slice)	((slice) * 7 / 2)
 #define SCHED_SHORTEST		5u		/* divisor of a slice: vsched_turn_min() */
-/* .until of a decision is at least this many ns after the @now of the call that returns it. */
+/*
+ * .until of a decision is at least this many ns after the @now of the call that returns it. Without
+ * this limit a decision could ask for the next call at once: turn_until() can, when a turn begins.
+ */
 #define SCHED_UNTIL_MIN		50000u
 /*
  * A vGPU lingers in vain if it keeps the chip for a moment without work, and no work comes

@@ -143,7 +143,11 @@
 /* GPC_RCP_ONE (2^23) / number of TPCs of the card, rounded up. PPC_WWDX_RCP gets the same. */
 #define GPC_ZCULL_RCP			0x0918
 #define   GPC_RCP_ONE			0x00800000
-#define GPC_ZCULL_BANK(i)		(0x0980 + 4 * (i))	/* four bits per tile map entry */
+/*
+ * Four bits for each entry of the tile map, entries 8 * i to 8 * i + 7 in bank i: how many of the
+ * map's earlier entries have the same GPC.
+ */
+#define GPC_ZCULL_BANK(i)		(0x0980 + 4 * (i))
 #define   GPC_ZCULL_BANK_NR		4
 #define GPC_CRSTR_TILE_MAP(i)		(0x0b08 + 4 * (i))
 #define GPC_CRSTR_TILE_CFG		0x0bb8

@@ -135,8 +135,9 @@
 
 /*
  * Debug mode of the MMU, on while FB_MMU_DEBUG_CTRL_DEBUG is 1: the MMU directs writes to the page
- * at the address in DEBUG_WR, and reads to the page at the address in DEBUG_RD. The source, nvgpu
- * hw_fb_gk20a.h, does not tell which writes and reads.
+ * that DEBUG_WR names, and reads to the page that DEBUG_RD names. Bits 31:4 of these two registers
+ * are the page's address >> 12. The source, nvgpu hw_fb_gk20a.h, does not tell which writes and
+ * reads are directed there.
  */
 #define FB_MMU_DEBUG_CTRL		0x100cc4
 #define   FB_MMU_DEBUG_CTRL_DEBUG	BIT(16)

@@ -177,7 +177,7 @@ struct machine_slice {
 	 * with work; a vGPU with work counts as having work until .quiet is the length of the list
 	 */
 	u32 look_at, quiet;
-	/* 1 + index of the engine seen at work for the vGPU while USERD told of no work; 0: none */
+	/* 1 + index of the engine seen at work while GP_GET and GP_PUT told of none; 0: none */
 	u8 works_on;
 	u64 preempts, preempt_ns, preempt_max;
 	/*
@@ -191,7 +191,7 @@ struct machine_slice {
 	atomic64_t told;
 	/* number of turns as slicer->owner: a long list starts at another group in each (list.c) */
 	u32 turn;
-	/* engine resets and long evictions; those beyond a budget are strikes */
+	/* engine resets and evictions over LONG_EVICTION_NS; those beyond a budget are strikes */
 	struct kvgpu_resets resets;
 	/* ends the channels of a suspended vGPU, one after the other */
 	struct delayed_work end_work;
@@ -320,7 +320,7 @@ struct machine_win {
 		u64 limit;		/* last virtual address that the tables translate */
 	} guest;
 	u32 pages, first;	/* number of pages; first page of the slice in the card's BAR */
-	/* the slice's entries in the host's table of the BAR; gtt-shadow and window.c fill them */
+	/* copies of the slice's entries in the host's table, which win_changed() writes there */
 	u64 *pte;
 	/* by page of the window: the page of the partition that it shows, or NO_PAGE; map_lock */
 	u32 *shows;

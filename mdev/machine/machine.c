@@ -313,7 +313,10 @@ int kvgpu_machine_vgpu_open(struct kvgpu_vgpu *v)
 	if (ret)
 		return ret;
 	v->m->scrubbed = false;
-	/* drop a debt in the budget for signals to the VMM: the last tenant caused it */
+	/*
+	 * drop a debt in the budget for signals to the VMM: the last tenant caused it, and
+	 * event_work would signal this tenant's VMM only after the debt is paid off
+	 */
 	v->m->tell.left = max_t(s64, v->m->tell.left, 0);
 	/* do not count the last tenant's interrupts against this tenant */
 	vmach_events_forget(v->m);

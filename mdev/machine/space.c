@@ -99,8 +99,8 @@ static void space_unref(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u32 users)
 
 /*
  * A caller that passes channel @c has taken it off the chip before, or cut the card off, or @c
- * never ran. This function checks that all the same, because S1 and S2 (docs/invariants.md) depend
- * on it.
+ * never ran. This function checks that all the same: a channel that is still on the chip could use
+ * page tables that are freed here, against S1 and S2 (docs/invariants.md).
  */
 void vmach_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, const struct kvgpu_chan *c)
 {
