@@ -4,6 +4,9 @@
  * fail. Then the next access to the missing memory gets SIGBUS. A client gets zeros instead, which
  * its rings take for a broken peer. A server's process for one client prints an error, and ends. A
  * process that has other clients, too, accesses the memory by guard_try().
+ *
+ * A handler runs on the thread that touched the memory, whatever locks that thread holds: it takes
+ * no lock, and allocates nothing. One thread at a time calls the functions of a client.
  */
 #ifndef KVGPU_REMOTE_GUARD_H
 #define KVGPU_REMOTE_GUARD_H

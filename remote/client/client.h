@@ -2,10 +2,11 @@
 /*
  * Internal header of the client: the libcuda.so.1 of a program whose GPU is elsewhere.
  *
- * Locks, outer to inner: `primaries` (context.c), the lock of managed memory (managed.c), `submit`
- * of a peer (call.c: frames go out in one order), `objects` (object.c), then the locks of single
- * files: ranges, host memory, arena, functions of the host. Of these only the lock of managed
- * memory is held while a thread waits for an answer.
+ * Locks, outer to inner: `init_lock` (init.c), `primaries` (context.c), the lock of managed memory
+ * (managed.c), `submit` of a peer (call.c: frames go out in one order), `objects` (object.c), then
+ * the locks of single files: ranges, host memory, arena, functions of the host, gates, ferries,
+ * devices. Of these only `init_lock` and the lock of managed memory are held while a thread waits
+ * for an answer. No lock is held while a function of the program runs.
  */
 #ifndef KVGPU_REMOTE_CLIENT_H
 #define KVGPU_REMOTE_CLIENT_H
@@ -49,7 +50,7 @@ struct staged {
 };
 
 struct arena {
-	pthread_mutex_t lock;
+	pthread_mutex_t lock;	/* protects all that changes after arena_init() */
 	uint8_t *base;
 	uint64_t ring_bytes, ring_begin, ring_end; /* begin and end: positions that never wrap */
 	uint64_t touched;	/* so many bytes of the ring have their pages */
@@ -105,7 +106,7 @@ struct peer {
 	uint8_t *same;			/* atomic: the arena mapped at that address here, or NULL */
 	uint64_t hidden;		/* atomic: an address of hidden_note(), or 0 */
 
-	/* managed.c */
+	/* managed.c, under its lock */
 	uint64_t room, room_used;
 
 	struct arena arena;
@@ -260,7 +261,12 @@ struct object {
 	unsigned int attached;		/* of a context: users besides the first */
 	bool primary, dead;		/* of a context; dead (atomic): destroyed or reset */
 	uint8_t peer;			/* number of its server; never changes */
-	void *more;	/* by class, such as struct function; freed with the object */
+	/*
+	 * By class, such as struct function; freed with the object. A function's is atomic, and set
+	 * once. That of a graph, a node or a link changes without a lock: CUDA lets one thread at a
+	 * time use these.
+	 */
+	void *more;
 };
 
 bool handle_id(unsigned int class, const void *handle, uint64_t *id);

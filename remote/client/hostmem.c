@@ -9,6 +9,7 @@
 
 enum { REGISTER_PORTABLE = 1, REGISTER_DEVICEMAP = 2, REGISTER_READ_ONLY = 8 };
 
+/* protects ranges, nr and max; lowest, highest and a peer's .same are written under it */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct host_range *ranges;	/* sorted by their begins, without overlaps */
 static unsigned int nr, max;

@@ -124,7 +124,7 @@ struct server {
 	uint64_t invocations;	/* atomic: calls of the client's functions so far */
 	bool captures;		/* the graph of a capture under way may have a number */
 	struct hosted *kept;	/* functions that graphs may call; freed at the end */
-	struct ferry *ferries;	/* ferry.c */
+	struct ferry *ferries;	/* under the lock of ferry.c: threads of the library end some */
 	bool ferried;		/* a ferry has been made */
 	struct user *users;	/* user.c */
 	struct held *held;	/* references of graphs to user objects */
@@ -503,7 +503,7 @@ struct ferry_end {
 
 /*
  * Take a ferry for the same memory, or a new one with that number; NULL: out of memory. Give it
- * back by ferry_put().
+ * back by ferry_put(), in any thread.
  */
 struct ferry *ferry_take(struct server *s, const struct ferry_end *e);
 /* With the last reference the ferry ends; the client is told if ferry_kept() was called. */

@@ -6,7 +6,7 @@
 #ifndef KVGPU_CLUSTER_DAEMON_H
 #define KVGPU_CLUSTER_DAEMON_H
 
-/* Note the process that has started this one. */
+/* Note the process that has started this one. Call first: daemon_end() ends what was noted. */
 void daemon_note(void);
 /*
  * The broker is out of reach. End the daemon, unless it has other children within @patience_s: of
