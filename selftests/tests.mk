@@ -12,6 +12,10 @@ TEST_CLOCK	:= selftests/unit/gpu-model/clock.c
 UNIT_TESTS += gpu-model/core/mmio_test gpu-model/core/config_test
 SRC_gpu-model/core/mmio_test	:= gpu-model/core/mmio.c gpu-model/core/note.c
 SRC_gpu-model/core/config_test	:= gpu-model/core/config.c gpu-model/core/note.c
+# the whole device, which the bus of the test drives
+UNIT_TESTS += gpu-model/core/stop_test
+SRC_gpu-model/core/stop_test	:= $(filter-out gpu-model/vfio/%,$(MODEL_SRC)) \
+				   $(filter-out %/mkvbios.c,$(wildcard gpu-model/vbios/*.c))
 
 # --- gpu-model/root and gpu-model/vbios
 ROOT_SRC	:= $(wildcard gpu-model/root/*.c) selftests/unit/gpu-model/root/card.c $(TEST_CLOCK)

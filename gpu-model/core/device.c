@@ -17,8 +17,12 @@ const struct unit_ops *const gk110_units[] = {
 	&ptop_unit, /* first: fills the engine table that other units read at init */
 	&pmc_unit,   &ptimer_unit, &pbus_unit, &ppci_unit, &prom_unit, &privring_unit, &pfuse_unit,
 	&therm_unit, &pclock_unit, &gpio_unit, &pfb_unit,  &ltc_unit,  &pmu_unit,      &mmu_unit,
-	/* fifo_unit is last: its threads use all other units */
-	&bar_unit,   &ce_unit,	   &gr_unit,   &fifo_unit,
+	&bar_unit,   &ce_unit,
+	/*
+	 * fifo_unit is behind the units that its threads use, but before gr_unit: that unit's stop
+	 * comes first then, and ends grids for whose end fifo_unit's stop would wait for ever
+	 */
+	&fifo_unit,  &gr_unit,
 };
 const unsigned int gk110_nr_units = sizeof(gk110_units) / sizeof(gk110_units[0]);
 

@@ -244,7 +244,10 @@ static int gr_start(struct gk110 *g)
 	return 0;
 }
 
-/* Called before PFIFO's threads are joined: a thread may be in a kernel that never ends. */
+/*
+ * Called before PFIFO's threads are joined (core/device.c), as a thread may be in a kernel that
+ * never ends.
+ */
 static void gr_stop(struct gk110 *g)
 {
 	sm_abandon(g, true);
