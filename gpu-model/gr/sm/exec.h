@@ -14,11 +14,12 @@
  *
  * One host thread executes a warp at a time, and the thread that started a CTA executes all of the
  * CTA. So everything in struct warp and struct cta is private to that thread. Threads share struct
- * run.
+ * run and struct sm.
  *
  * Each thread that executes holds dma_lock for reading, and lets it go between slices as soon as a
  * writer waits. A thread's translations (struct xlat) are valid only until the thread lets dma_lock
- * go.
+ * go. Take the locks below inside dma_lock, and of these three none inside another one. No thread
+ * waits for gk110.lock or for a helper while it holds dma_lock.
  */
 #ifndef KVGPU_MODEL_GR_SM_EXEC_H
 #define KVGPU_MODEL_GR_SM_EXEC_H
@@ -184,7 +185,8 @@ struct run {
 	atomic_uint_least64_t next_cta, finished, issued;
 	atomic_bool halt;		/* a trap, a fault or a reset: all threads stop at once */
 	uint32_t resets;
-	pthread_mutex_t lock;		/* protects result and the constant buffers */
+	/* protects result, grid->trap and the constant buffers while they are filled */
+	pthread_mutex_t lock;
 	enum sm_result result;
 	unsigned int active;		/* helper threads that work on this grid; under sm.lock */
 };
@@ -214,6 +216,7 @@ struct sm_thread {
 #define CODE_HASH	256
 struct sm {
 	struct mmu_client l1[NR_SM], tex[NR_SM];
+	/* protects the members to thread[], but for constants and atomics */
 	pthread_mutex_t lock;
 	pthread_cond_t work, idle;
 	struct run *run;		/* the grid that helpers join, or NULL */
@@ -224,6 +227,7 @@ struct sm {
 	atomic_bool abandon;
 	pthread_t helper[NR_SM];
 	struct sm_thread *thread[NR_SM + 1];
+	/* protects code[] and nr_lines; a line itself does not change while threads execute */
 	pthread_mutex_t code_lock;
 	struct code_line *code[CODE_HASH];
 	unsigned int nr_lines;
@@ -258,13 +262,16 @@ enum step warp_fault(struct warp *w);
 
 /* ------------------------------------------------------------ code.c, bind.c, warp.c, control.c */
 
-/* The line of code that has @pc. NULL: an MMU fault was recorded. */
+/*
+ * The line of code that has @pc. NULL: an MMU fault was recorded. A later call of the thread may
+ * decode other code into the line (sm_thread.spare).
+ */
 const struct code_line *code_line(struct sm_thread *t, uint32_t pc);
 /* The same, but NULL is all that a missing page gives: only an execution records a fault. */
 const struct code_line *code_peek(struct sm_thread *t, uint32_t pc);
 /* Drop all lines if the cache has more than MAX_LINES. Call while no thread executes. */
 void code_trim(struct sm *sm);
-void code_free(struct sm *sm);
+void code_free(struct sm *sm);	/* drop all lines; call while no thread executes */
 void uop_bind(struct uop *u, const struct sm_insn *in);
 
 /* Run up to @budget instructions of the warp. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Double precision: the host's arithmetic, with subnormals and NaN payloads (as seen on a newer
- * chip).
+ * chip). A part of lane_all.h, which each isa_*.c includes, behind lane_int.h and lane_float.h; all
+ * in it is static. Arithmetic stands between round_begin() and round_end() (lane_float.h), and
+ * nothing else.
  */
 #ifndef KVGPU_MODEL_GR_SM_LANE_DOUBLE_H
 #define KVGPU_MODEL_GR_SM_LANE_DOUBLE_H

@@ -114,9 +114,10 @@ static int host_round(unsigned int mode)
 }
 
 /*
- * Begin and end arithmetic in rounding mode @mode. The compiler must not move the arithmetic out
- * from between the two calls. The pointers name the operands and the result: the compiler has to
- * take it that each call reads and writes them.
+ * Begin and end arithmetic in rounding mode @mode, which is the thread's: call nothing in between
+ * that wants the mode to nearest, such as a function of libm. The compiler must not move the
+ * arithmetic out from between the two calls. The pointers name the operands and the result: the
+ * compiler has to take it that each call reads and writes them.
  */
 static inline void round_begin(unsigned int mode, const void *a, const void *b, const void *c)
 {
