@@ -13,18 +13,26 @@
  * other units use the functions below.
  *
  * Threads and locks
- *   - The socket thread runs every register access with gk110.lock held. Engine threads (one per
- *     PBDMA, owned by fifo/) run methods without the lock and take it for register state, channel
- *     state and interrupts. Long work of engines is done without the lock: copies, grids, waits for
- *     semaphores, sleeps. It is held during a context switch of GR, except while a patch list is
- *     fetched (gr/fecs.c), and during an invalidate, which waits for dma_lock and for the helper
- *     inside QEMU. "lock held" below means this lock.
+ *   - The threads: the socket thread (vfio/), one for each PBDMA and the keeper (fifo/), helpers
+ *     for grids (gr/sm/), one for the alarm (root/ptimer.c), one that posts MMU faults
+ *     (mmu/fault.c), one for the helper inside QEMU (vfio/barmap_link.c).
+ *   - Every register access runs with gk110.lock held: those of the bus on the socket thread, those
+ *     of FECS and of the PMU's scripts inside of such an access, or on the thread that switches
+ *     GR's context, a PBDMA's or the keeper. FECS and the PMU reach nearly all of BAR0 (pri_write()
+ *     in gr/ports.c), so a handler must suit each of these threads.
+ *   - Engine threads (one per PBDMA, owned by fifo/) run methods without the lock and take it for
+ *     register state, channel state and interrupts. Long work of engines is done without the lock:
+ *     copies, grids, waits for semaphores, sleeps. It is held during a context switch of GR, except
+ *     while a patch list is fetched (gr/fecs.c), and during an invalidate, which waits for dma_lock
+ *     and for the helper inside QEMU. "lock held" below means this lock.
  *   - gk110.dma_lock (read side) is held while a pointer from bus->dma_ptr() or mmu_translate() is
  *     in use. The bus takes the write side to add and remove guest memory, the MMU to change what
  *     translates. Hold it for at most about 1 MiB of work at a time. Recursive read locking is
  *     allowed.
- *   - Order: lock, then dma_lock, then mmu.tlbs_lock. No thread waits for lock while it holds
- *     dma_lock (mmu_fault() never waits: when lock is busy it hands the interrupt to a thread).
+ *   - Order: lock, then barmap.lock (vfio/), then dma_lock, then mmu.tlbs_lock and the locks of
+ *     gr/sm/. No thread waits for lock or barmap.lock while it holds dma_lock (mmu_fault() never
+ *     waits: when lock is busy it hands the interrupt to a thread), or takes dma_lock for writing
+ *     with barmap.lock. mmu.fault_lock, struct wake's lock (fifo/) and core.note_lock are leaves.
  *   - A thread that takes dma_lock again and again for long work (copies of ce/, grids of gr/) uses
  *     dma_read_lock(), and a writer uses dma_write_lock(): with a plain rwlock, readers that
  *     overlap could keep a writer out for ever. dma_read_lock() is the outermost of a thread's read
@@ -78,7 +86,8 @@ struct gk110_config {
  * One range of BAR0. Handlers see aligned 32-bit accesses; narrower and wider accesses of the bus
  * are composed by core/mmio.c. Without a handler a register is a word of the register file: a read
  * returns the last value written. After a reset it is 0, unless the unit's reset sets it. @be: bits
- * of @val that were really written (0xff per written byte); the other bits of @val are 0.
+ * of @val that were really written (0xff per written byte); the other bits of @val are 0. Handlers
+ * are called with lock held and dma_lock not held.
  */
 struct mmio_range {
 	uint32_t base, size;
@@ -89,9 +98,10 @@ struct mmio_range {
 
 /*
  * A unit of the chip. All callbacks may be NULL. init allocates, reset gives the state of a POSTed
- * card (called after init, and again at a device reset while stopped), start/stop begin and end
- * threads (stop must return within 1 s even when the guest's work never ends), fini frees. Ranges
- * never overlap (core/mmio.c checks it before init).
+ * card (called after init, and again at a device reset while stopped; that of the PMU and of PTIMER
+ * also when PMC_ENABLE resets them, while threads run), start/stop begin and end threads (stop must
+ * return within 1 s even when the guest's work never ends), fini frees. reset is called with lock
+ * held, the other callbacks without it. Ranges never overlap (core/mmio.c checks it before init).
  */
 struct unit_ops {
 	const char *name;
@@ -144,7 +154,7 @@ struct bus_ops {
 	/*
 	 * Translations of a CPU window changed: unmap pages that show something else than
 	 * bar_translate() now gives. Returns only when no CPU access can use an old translation.
-	 * lock held.
+	 * lock held, dma_lock not held.
 	 */
 	void (*win_invalidate)(void *bus, enum bar_window win);
 };
@@ -178,7 +188,8 @@ enum mmu_reason {	/* fault record reason (nouveau fifo/gk104.c, rnndb gf100_vm.x
 
 /*
  * Physical accesses. False when any byte is outside of VRAM and of guest memory that is mapped for
- * this kind of access; then nothing or the first part was copied.
+ * this kind of access; then nothing or the first part was copied. These take dma_lock for reading,
+ * as do mmu_space_load(), mmu_read() and mmu_write().
  */
 bool mem_read(struct gk110 *g, enum mem_target t, uint64_t addr, void *buf, size_t len);
 bool mem_write(struct gk110 *g, enum mem_target t, uint64_t addr, const void *buf, size_t len);
@@ -211,7 +222,7 @@ bool mmu_space_load(struct gk110 *g, uint64_t inst, enum mem_target t, struct mm
 
 /*
  * A client of the MMU: its identity in fault records, and a TLB of its own, which caches
- * translations until they are invalidated.
+ * translations until they are invalidated. Several threads may use one client at the same time.
  */
 struct mmu_client {
 	const char *name;
@@ -372,7 +383,7 @@ enum eng_ret {
 };
 
 /*
- * An engine that takes methods. PBDMA threads call method, load and save without the lock, one
+ * An engine that takes methods. PBDMA threads call method, load and save without any lock, one
  * thread at a time per engine (fifo/ owns the engine for the channel during the call). The keeper
  * (fifo/recovery.c) calls save, too. GR keeps a context: fifo/ calls load before a channel uses GR,
  * and save when the context has to leave.
@@ -421,7 +432,7 @@ struct engine {
 void fifo_bar1_written(struct gk110 *g, uint64_t bar1_off, unsigned int size);
 /*
  * The range of BAR1 that holds USERD (0x2254): the bus must not keep its pages mapped. Size 0: not
- * set.
+ * set. Any thread, with or without lock: it reads one word of the register file.
  */
 void fifo_userd_window(struct gk110 *g, uint64_t *off, uint64_t *size);
 /*
@@ -498,7 +509,8 @@ struct gk110_stats {
 
 /*
  * Messages to stderr with a prefix, printf-like. gk110_err(): errors that the user of the model has
- * to see. gk110_note(): events that a guest, a client or the helper caused, limited in rate.
+ * to see. gk110_note(): events that a guest, a client or the helper caused, limited in rate. Any
+ * thread, with any lock held.
  */
 void gk110_err(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void gk110_note(struct gk110 *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -544,14 +556,19 @@ struct gk110 {
 	struct gr *gr;
 	struct pmu *pmu;
 
-	/* PCI configuration space, shared by vfio/ and the PPCI mirror; lock held */
+	/*
+	 * PCI configuration space, shared by vfio/ and the PPCI mirror; lock held, but that any
+	 * thread reads the command register as one word (vfio/pci.c)
+	 */
 	uint8_t config[4096];
 	struct gk110_stats stats;
 };
 
 /*
  * Create and reset the device; NULL on an error, which gk110_err() has told unless memory ran out.
- * The bus must live until the device is stopped.
+ * The bus must live until the device is stopped. One thread calls this function and those to
+ * gk110_destroy(), the one that accesses registers, too, and holds no lock: they take lock, and
+ * wait for threads that take it.
  */
 struct gk110 *gk110_create(const struct gk110_config *cfg, const struct bus_ops *bus,
 			   void *bus_priv);
@@ -563,7 +580,7 @@ void gk110_stop(struct gk110 *g);
  */
 void gk110_reset(struct gk110 *g);
 void gk110_destroy(struct gk110 *g);
-/* Write the statistics as JSON. */
+/* Write the statistics as JSON. Takes lock, and writes to @fd without it. */
 void gk110_stats_json(struct gk110 *g, int fd);
 
 static inline uint32_t reg_get(struct gk110 *g, uint32_t reg)

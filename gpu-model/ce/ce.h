@@ -14,6 +14,7 @@
 #define CE_ROWS			8		/* most lines that lie in one GOB */
 #define CE_VA_MASK		((1ull << CE_VA_BITS) - 1)
 
+/* only for the thread that owns the engine, but for @index, which is constant */
 struct ce_engine {
 	struct mmu_client client;
 	struct pacer pacer;
@@ -69,7 +70,7 @@ struct ce_job {
 	struct ce_surface src, dst;
 	/*
 	 * Do about @budget bytes of work at most, from (line, x) on, and advance both. Return 0 or
-	 * -EFAULT. Called with dma_lock held.
+	 * -EFAULT. Called with dma_lock held for reading.
 	 */
 	int (*step)(struct ce_job *job, uint64_t budget);
 	/* width in units: bytes, or elements when converting */
@@ -100,7 +101,7 @@ void ce_surface_forget(struct ce_surface *s);
 
 /*
  * Translate @va into the cursor and return its host pointer; *@n is cut to what is contiguous.
- * NULL: a fault was recorded. Call with dma_lock held.
+ * NULL: a fault was recorded. Call with dma_lock held for reading.
  */
 uint8_t *ce_map_slow(struct ce_job *job, struct ce_surface *s, struct ce_cursor *cur, uint64_t va,
 		     uint64_t *n);
@@ -119,7 +120,10 @@ static inline uint8_t *ce_map(struct ce_job *job, struct ce_surface *s, struct c
 	return cur->ptr + off;
 }
 
-/* Copy between a buffer and @n bytes of a line from byte @x on. Return 0 or -EFAULT. */
+/*
+ * Copy between a buffer and @n bytes of a line from byte @x on. Return 0 or -EFAULT. Call with
+ * dma_lock held for reading.
+ */
 int ce_surface_read(struct ce_job *job, uint64_t line, uint64_t x, uint8_t *buf, uint64_t n);
 int ce_surface_write(struct ce_job *job, uint64_t line, uint64_t x, const uint8_t *buf, uint64_t n);
 
@@ -160,7 +164,7 @@ bool ce_remap_reads_src(const struct ce_remap *r);
 void ce_remap_pattern(struct ce_job *job);
 void ce_remap_prepare(struct ce_job *job);
 
-/* ---- semaphore.c */
+/* ---- semaphore.c: no lock held; the functions with a job take dma_lock for reading */
 
 enum gk110_ce_launcherr ce_semaphore_check(const uint32_t *state, uint32_t launch);
 int ce_semaphore_release(struct ce_job *job, const uint32_t *state, uint32_t launch);
@@ -173,11 +177,11 @@ uint32_t ce_reduce(unsigned int op, bool is_unsigned, uint32_t old, uint32_t arg
 int ce_render_enabled(struct ce_job *job, const uint32_t *state, bool *enabled);
 enum eng_ret ce_render_check(const uint32_t *state);
 
-/* ---- launch.c */
+/* ---- launch.c: no lock held */
 
 enum eng_ret ce_launch(struct gk110 *g, struct ce_engine *ce, struct chan *c, uint32_t launch);
 
-/* ---- unit.c: raise interrupts; lock not held */
+/* ---- unit.c: raise interrupts; neither lock nor dma_lock held, as it waits for lock */
 void ce_raise(struct gk110 *g, struct ce_engine *ce, uint32_t bits, enum gk110_ce_launcherr code);
 
 static inline uint64_t ce_address(const uint32_t *state, enum gk110_ce_state upper)

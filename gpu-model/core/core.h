@@ -9,20 +9,26 @@
 struct core {
 	const char *unit_of[256];	/* unit name per range */
 	uint64_t rd[256], wr[256];	/* accesses per range; gk110.lock */
-	/* accesses by register, of registers without a range (sparse, GK110_BAR0_SIZE bytes) */
+	/*
+	 * accesses by register, of registers without a range (sparse, GK110_BAR0_SIZE bytes);
+	 * gk110.lock
+	 */
 	uint32_t *unlisted;
-	bool running;
-	pthread_mutex_t note_lock;
+	bool running;			/* only for the thread that calls the life cycle */
+	pthread_mutex_t note_lock;	/* a leaf; protects the members from here on */
 	uint64_t note_window;		/* start of the current second, monotonic ns */
 	unsigned int notes, notes_dropped;
 };
 
+/*
+ * device.c: the units in the order of init, reset and start; stop and fini have the reverse order
+ */
 extern const struct unit_ops *const gk110_units[];
 extern const unsigned int gk110_nr_units;
 
 /*
- * mmio.c: build range_of[]. -EINVAL: ranges overlap, are unaligned or outside of BAR0 (a
- * programming error).
+ * mmio.c: build range_of[], which is constant afterwards. -EINVAL: ranges overlap, are unaligned or
+ * outside of BAR0 (a programming error).
  */
 int mmio_init(struct gk110 *g);
 

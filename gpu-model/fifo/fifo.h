@@ -13,14 +13,16 @@
  *   userd.c               doorbells and write-back
  *   intr.c, wake.c, unit.c
  *
- * Threads: one for each PBDMA (pbdma.c), the keeper (recovery.c), and the socket thread, which runs
- * register accesses with gk110.lock held; core/mmio.c takes it. "Lock held" below means that the
- * caller has taken it.
+ * Threads: one for each PBDMA (pbdma.c), the keeper (recovery.c), and those that run register
+ * accesses with gk110.lock held: the socket thread, for which core/mmio.c takes it, and for FECS
+ * the thread that switches GR's context. "Lock held" below means that the caller has taken it.
  *
  * Locks: gk110.lock protects everything here, except for atomics, struct wake (own lock) and the
  * last members of struct pbdma, which only the PBDMA's thread uses. A PBDMA's thread executes
  * without the lock; other threads reach it through chan.stop, the flags of struct pbdma, and its
- * wake.
+ * wake. A switch of GR's context drops the lock, so engine_evict(), and with it ramfc_load(),
+ * sched_load(), sched_next_member() and sched_unload(), may drop it: read anew after these what you
+ * read before (runlists and the channel table may be other ones).
  */
 #ifndef KVGPU_MODEL_FIFO_FIFO_H
 #define KVGPU_MODEL_FIFO_FIFO_H
@@ -288,7 +290,7 @@ uint32_t engine_status(struct gk110 *g, unsigned int idx);
 int route_subchannel(struct pbdma *p, unsigned int subc);
 struct feng *gr_engine_of(struct fifo *f);
 
-/* ------------------------------------------------------------------ ramfc.c (lock held) */
+/* -------------------------------------------------- ramfc.c (PBDMA's own thread, lock held) */
 
 /* Load a channel. False: it can't be loaded now. */
 bool ramfc_load(struct pbdma *p, struct fchan *fc);
@@ -296,7 +298,10 @@ void ramfc_save(struct pbdma *p);
 /* Copy the live state to the PBDMA's registers. */
 void ramfc_sync(struct pbdma *p);
 
-/* ------------------------------------------------------------------ sched.c (lock held) */
+/*
+ * sched.c (lock held). The functions with a PBDMA run on its thread; sched_contended() on the
+ * keeper's, too.
+ */
 
 /* Choose and load a channel. False: none is runnable (pbdma.acq_retry says when to look again). */
 bool sched_load(struct pbdma *p);
@@ -319,7 +324,7 @@ void sched_submit(struct gk110 *g);
 void sched_preempt(struct gk110 *g, uint32_t val);
 bool sched_preempt_pending(struct fifo *f);
 void sched_wake_runlist(struct gk110 *g, unsigned int runlist);
-void sched_wake_all(struct fifo *f);
+void sched_wake_all(struct fifo *f);	/* any thread, with or without the lock */
 void chan_acq_wait(struct fifo *f, struct fchan *fc, bool on);
 bool chan_matches(const struct fchan *fc, uint32_t preempt);
 

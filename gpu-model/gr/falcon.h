@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The host side of a falcon: memories behind their ports, interrupts, start. What a started program
- * does is modelled by the falcon's owner (fecs.c, fecs_ext.c, pmu.c).
+ * does is modelled by the falcon's owner (fecs.c, fecs_ext.c, pmu.c). Callers hold gk110.lock,
+ * which protects struct falcon, but for falcon_init() and falcon_fini().
  */
 #ifndef KVGPU_MODEL_FALCON_H
 #define KVGPU_MODEL_FALCON_H

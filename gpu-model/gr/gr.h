@@ -15,8 +15,9 @@
  *
  * Locks: gk110.lock protects registers, falcons and which channel is resident. Class state
  * (gr.strand) is written by the thread that owns the engine and, through the icmd and method ports,
- * by the socket thread, so its words are relaxed atomics. Only the thread that runs methods uses
- * gr.upload and gr.pacer.
+ * by the socket thread, so its words are relaxed atomics. Only the thread that owns the engine (a
+ * PBDMA's; for a save also the keeper of fifo/) uses gr.upload and gr.pacer. gr.busy is set by that
+ * thread around a grid, gr.resets counted by a reset with the lock held; both are read without it.
  */
 #ifndef KVGPU_MODEL_GR_H
 #define KVGPU_MODEL_GR_H
@@ -110,6 +111,10 @@ enum eng_ret gr_class_method(struct gr_exec *x);
 /* Whether @mthd of the class does more than keep its argument. */
 bool gr_method_acts(enum gr_class cls, uint32_t mthd);
 
+/*
+ * @run is called on the thread that owns the engine, without lock and dma_lock: it may wait for
+ * both, and comes back soon after x->c->stop (sm_run_grid(): at the end of running CTAs).
+ */
 struct gr_action {
 	uint16_t first, last, stride;	/* methods first, first + stride, ... last */
 	enum eng_ret (*run)(struct gr_exec *x);
@@ -135,7 +140,7 @@ static inline void strand_set(struct gr *gr, unsigned int word, uint32_t val)
 	atomic_store_explicit(&gr->strand[word], val, memory_order_relaxed);
 }
 
-/* state.c */
+/* state.c: any thread, with or without the lock */
 /* Find the state word that keeps a method's argument. False: the class has no such method. */
 bool state_word(enum gr_class cls, uint32_t mthd, unsigned int *word);
 uint32_t state_get(struct gr *gr, enum gr_class cls, uint32_t mthd);
@@ -145,12 +150,12 @@ void state_set(struct gr *gr, enum gr_class cls, uint32_t mthd, uint32_t val);
  * next method's.
  */
 uint64_t state_addr(struct gr *gr, enum gr_class cls, uint32_t upper_mthd);
-void state_reset(struct gr *gr);
+void state_reset(struct gr *gr);	/* lock held */
 bool state_bundle_word(uint32_t addr, unsigned int *word);
 bool class_of_id(uint32_t id, enum gr_class *cls);
 uint32_t class_id(enum gr_class cls);
 
-/* ---------------------------------------------------------------- topology.c */
+/* ---------------------------------- topology.c (constant tables; topology_reset(): lock held) */
 
 unsigned int gpc_tpcs(unsigned int gpc);
 uint32_t ppc_tpc_mask(unsigned int gpc, unsigned int ppc);
@@ -163,7 +168,10 @@ void sm_place(unsigned int sm, unsigned int *gpc, unsigned int *tpc);
 
 uint32_t gr_port_read(struct gk110 *g, uint32_t reg);
 void gr_port_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be);
-/* Access any register of BAR0, as a PRI master on the chip can. */
+/*
+ * Access any register of BAR0, as a PRI master on the chip can: this calls handlers of all units,
+ * which may reset GR (compare gr.resets) or take dma_lock for writing, so hold no dma_lock.
+ */
 uint32_t pri_read(struct gk110 *g, uint32_t addr);
 void pri_write(struct gk110 *g, uint32_t addr, uint32_t val);
 
@@ -189,8 +197,8 @@ uint32_t tpc_trap_level(struct gk110 *g, unsigned int gpc, unsigned int tpc);
 
 /* --------------------------------------------------------------- fecs.c, fecs_ext.c (lock held) */
 
-int fecs_init(struct gk110 *g);
-void fecs_fini(struct gk110 *g);
+int fecs_init(struct gk110 *g);		/* lock not held */
+void fecs_fini(struct gk110 *g);	/* lock not held */
 void fecs_reset(struct gk110 *g);
 bool fecs_read(struct gk110 *g, uint32_t off, uint32_t *val);
 void fecs_write(struct gk110 *g, uint32_t off, uint32_t val);
@@ -220,7 +228,10 @@ void fecs_ext_command(struct gk110 *g, const struct fecs_cmd *cmd);
 
 /* Return the bytes of a context image with the present register lists; 0 when a list has no end. */
 uint32_t ctx_image_size(struct gk110 *g);
-/* Return 0, -EFAULT after a fault was recorded, or -EIO when a list can't be walked. */
+/*
+ * Return 0, -EFAULT after a fault was recorded, or -EIO when a list can't be walked or one of its
+ * registers has reset GR.
+ */
 int ctx_image_save(struct gk110 *g, const struct ctx_mem *m);
 int ctx_image_load(struct gk110 *g, const struct ctx_mem *m);
 int ctx_mem_read(struct gk110 *g, const struct ctx_mem *m, struct mmu_client *who, uint64_t off,
@@ -234,7 +245,7 @@ int ctx_mem_write(struct gk110 *g, const struct ctx_mem *m, struct mmu_client *w
 int ctx_patch_execute(struct gk110 *g, const struct ctx_mem *m, uint32_t count,
 		      const atomic_bool *stop, bool may_unlock);
 
-/* ---------------------------------------------------------------- methods */
+/* ---------------------------- methods (on the thread that owns the engine, lock not held) */
 
 /* inline uploads (methods_i2m.c) */
 enum eng_ret upload_flush(struct gr_exec *x);

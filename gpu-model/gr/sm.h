@@ -45,7 +45,7 @@ struct sm_grid {
 	} trap;
 };
 
-/* called by the thread that owns the engine, without locks */
+/* called by the thread that owns the engine, without gk110.lock and dma_lock */
 enum sm_result sm_run_grid(struct gk110 *g, struct sm_grid *grid);
 
 /*
@@ -56,7 +56,10 @@ void sm_abandon(struct gk110 *g, bool on);
 /* warp instructions executed since sm_init() */
 uint64_t sm_instructions(struct gk110 *g);
 
-/* Called by the GR unit's init and fini. Where sm_init() fails, sm_fini() frees what it made. */
+/*
+ * Called by the GR unit's init and fini, without a lock. Where sm_init() fails, sm_fini() frees
+ * what it made. sm_fini() waits for the helper threads: no grid may run any more.
+ */
 int sm_init(struct gk110 *g);
 void sm_fini(struct gk110 *g);
 

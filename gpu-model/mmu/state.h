@@ -16,7 +16,7 @@ struct mmu {
 	bool bypass;
 	enum mem_target bypass_target;
 
-	pthread_mutex_t tlbs_lock;
+	pthread_mutex_t tlbs_lock;	/* protects the list, not what is in a TLB (tlb.c) */
 	struct tlb *tlbs;
 
 	/*
@@ -48,7 +48,10 @@ bool mem_store(struct gk110 *g, enum mem_target t, uint64_t addr, const void *bu
 void mem_copy_from(void *dst, const void *mem, size_t len);
 void mem_copy_to(void *mem, const void *src, size_t len);
 
-/* fault.c */
+/*
+ * fault.c. fault_start() and fault_stop(): lock not held, as fault_stop() waits for a thread that
+ * takes it; the others: lock held.
+ */
 int fault_start(struct gk110 *g);
 void fault_stop(struct gk110 *g);
 void fault_reset(struct gk110 *g);
@@ -56,13 +59,16 @@ uint32_t fault_source_read(struct gk110 *g, uint32_t reg);
 void fault_source_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be);
 void fault_record_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be);
 
-/* bar.c: the translations that @m names changed; lock held */
+/* bar.c: the translations that @m names changed; lock held, dma_lock not held: it asks the bus */
 void bar_tlb_invalidated(struct gk110 *g, const struct tlb_match *m);
 
-/* space.c: load the space of the instance block that @word names (fields as in HOSTMEM_BAR1) */
+/*
+ * space.c: load the space of the instance block that @word names (fields as in HOSTMEM_BAR1).
+ * Takes dma_lock for reading.
+ */
 void space_load_word(struct gk110 *g, uint32_t word, struct mmu_space *s);
 
-/* peephole.c; the handlers run with lock held */
+/* peephole.c; the handlers and peephole_reset() run with lock held */
 int peephole_init(struct gk110 *g);
 void peephole_reset(struct gk110 *g);
 void peephole_fini(struct gk110 *g);

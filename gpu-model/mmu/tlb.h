@@ -18,7 +18,8 @@ struct tlb {
 	struct gk110 *g;
 	struct tlb *next;		/* list of the device, under mmu.tlbs_lock */
 	bool hub;
-	atomic_uint_least32_t hits;	/* hits that are not yet in the statistics */
+	/* hits that are not yet in the statistics; threads that share a client may lose some */
+	atomic_uint_least32_t hits;
 	struct tlb_line small[TLB_SMALL], big[TLB_BIG], dir[TLB_DIR];
 };
 

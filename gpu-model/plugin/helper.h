@@ -17,10 +17,10 @@ struct helper {
 /*
  * Shake hands on @calls (taken over) and start the threads. Return 0, -errno, or -EOPNOTSUPP after
  * the model was told that pages can't be served here. When the model goes away later, @say gets one
- * line for the user.
+ * line for the user, on the worker's thread. Then, and after an error, @calls is closed.
  */
 int helper_start(struct helper *h, int calls, void (*say)(const char *text));
-/* End the threads, as if the model had ended. */
+/* End the threads, as if the model had ended. Call once, after helper_start() returned 0. */
 void helper_stop(struct helper *h);
 
 /* Connect to the model's plugin socket. Return the descriptor or -errno. */

@@ -32,7 +32,8 @@ struct uw_window {
 
 /*
  * The windows. Once the helper's two threads run, the reader calls uw_read_fault() and the worker
- * all other functions. @lock protects the area table, which only the worker changes.
+ * all other functions. @lock protects the area table, which only the worker changes. Hold @lock for
+ * the table alone, never across mremap(): that waits for the reader, which takes @lock.
  */
 struct uw {
 	int uffd, stop_fd;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Declarations that barmap.c (the record of pages) and barmap_link.c (the helper inside QEMU)
- * share.
+ * share. "Lock" is barmap.lock here. No function with "lock held" waits for gk110.lock, which comes
+ * before it; a call to the helper (barmap_call()) may last BARMAP_ACK_TIMEOUT_MS with both held.
  */
 #ifndef KVGPU_MODEL_VFIO_BARMAP_H
 #define KVGPU_MODEL_VFIO_BARMAP_H
@@ -78,14 +79,17 @@ struct barmap {
 	int region_fd[NR_WIN];		/* empty files that the client maps */
 	int file[DMA_MAX_FILES];	/* descriptors of dma.c, -1 none */
 
-	int listen_fd, stop_fd, lost_fd;
-	pthread_t thread;
+	int listen_fd, stop_fd, lost_fd;	/* constant */
+	pthread_t thread;			/* barmap_link.c: the link thread */
 	bool started;
 };
 
 uint64_t barmap_now(void);
 
-/* barmap.c, for the link thread; lock not held */
+/*
+ * barmap.c, for the link thread; neither lock nor gk110.lock held, as faults and doorbells take the
+ * latter
+ */
 void barmap_serve_fault(struct barmap *b, enum bar_window w, uint32_t page, bool write);
 /* Empty the transient pages that are due. Return the ns until the next one is due, or -1. */
 int64_t barmap_expire(struct barmap *b);

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Declarations that the files of vfio/ share. */
+/*
+ * Declarations that the files of vfio/ share. The device calls dma_ptr(), irq_output() and
+ * barmap_invalidate() on any thread; these and the link's thread (barmap.h) call dma_locate(),
+ * irq_update_intx() and functions of pci.c. All other functions are for the socket thread. "Lock
+ * held" means gk110.lock; where nothing is said the caller holds no lock.
+ */
 #ifndef KVGPU_MODEL_VFIO_INTERNAL_H
 #define KVGPU_MODEL_VFIO_INTERNAL_H
 
@@ -53,7 +58,7 @@ int dma_map(struct vfio_server *s, const struct vu_dma_map *m, int fd);
  */
 int dma_unmap(struct vfio_server *s, uint64_t iova, uint64_t size);
 void dma_unmap_all(struct vfio_server *s);
-void *dma_ptr(void *bus, uint64_t iova, size_t *len, bool write);
+void *dma_ptr(void *bus, uint64_t iova, size_t *len, bool write);	/* bus_ops.dma_ptr */
 /*
  * Find the shared file and the offset of @iova; *@len is cut. Call with dma_lock held for reading.
  */
@@ -80,7 +85,7 @@ uint32_t irq_flags(unsigned int index);
 int irq_set(struct vfio_server *s, const struct vfio_irq_set *set, const uint8_t *data,
 	    size_t data_len, int *fds, unsigned int nr_fds);
 void irq_disable_all(struct vfio_server *s);
-void irq_output(void *bus, bool level, bool edge);
+void irq_output(void *bus, bool level, bool edge);	/* bus_ops.intr; lock held */
 /*
  * Fire INTx if it is due. Call after a change of the line, of the command register, of the mask or
  * of the eventfd. Lock held.
@@ -91,11 +96,15 @@ void irq_update_intx(struct vfio_server *s);
 
 /* Set g->config to its reset values. Lock held. */
 void pci_config_reset(struct gk110 *g);
+/*
+ * These three read one word: any thread, with or without the lock. dma_ptr() asks for bus mastering
+ * for each pointer to guest memory.
+ */
 bool pci_memory_enabled(const struct gk110 *g);
-/* Callable from any thread: dma_ptr() asks for each pointer to guest memory. */
 bool pci_bus_master(const struct gk110 *g);
 bool pci_intx_enabled(const struct gk110 *g);
-void pci_show_intx(struct gk110 *g, bool level);
+void pci_show_intx(struct gk110 *g, bool level);	/* lock held */
+/* Lock held. */
 void pci_config_read(struct gk110 *g, uint32_t off, uint8_t *data, size_t len);
 /* Write through the registers' write masks; no side effects. Lock held. */
 void pci_config_write(struct gk110 *g, uint32_t off, const uint8_t *data, size_t len);
@@ -116,9 +125,9 @@ bool barmap_wait_helper(struct barmap *b, pid_t client_pid);
 /* The file behind a region (0, 1 or 3), and the part of the region that may be mapped. */
 int barmap_region_fd(const struct barmap *b, unsigned int region);
 bool barmap_region_area(unsigned int region, uint64_t *off, uint64_t *size);
-/* @on: whether the guest can reach its BARs. Lock not held. */
+/* @on: whether the guest can reach its BARs. barmap.lock not held. */
 void barmap_enable(struct barmap *b, bool on);
-/* Forget all pages: the next access to a page faults and asks again. Lock not held. */
+/* Forget all pages: the next access to a page faults and asks again. barmap.lock not held. */
 void barmap_reset(struct barmap *b);
 /* Call when the client is gone, or when there is none. */
 void barmap_disconnect(struct barmap *b);
@@ -126,9 +135,10 @@ void barmap_add_file(struct barmap *b, int slot, int fd);
 void barmap_del_file(struct barmap *b, int slot);
 /*
  * Guest memory was taken away, or bus mastering changed: check again all pages that show guest
- * memory. Lock not held.
+ * memory. barmap.lock not held.
  */
 void barmap_recheck_sysmem(struct barmap *b);
+/* bus_ops.win_invalidate; lock held, dma_lock not held */
 void barmap_invalidate(void *bus, enum bar_window win);
 /* A descriptor that becomes readable when the helper is lost while a client has windows mapped. */
 int barmap_lost_fd(const struct barmap *b);

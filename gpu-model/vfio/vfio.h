@@ -21,16 +21,20 @@ struct vfio_options {
 extern const struct bus_ops vfio_bus_ops;
 
 /*
- * Bind the sockets and block the signals that vfio_server_run() waits for. NULL: an error, which
- * gk110_err() has told if it is one of a socket.
+ * Bind the sockets and block the signals that vfio_server_run() waits for: call it before any
+ * thread is started, as threads inherit the mask. NULL: an error, which gk110_err() has told if it
+ * is one of a socket.
  */
 struct vfio_server *vfio_server_create(const struct vfio_options *opt);
 /*
- * Serve @g until SIGTERM or SIGINT, and print "ready" on stdout at the beginning. Return 0, or
- * -errno when the server itself can't go on.
+ * Serve @g, which was started, until SIGTERM or SIGINT, and print "ready" on stdout at the
+ * beginning. Return 0, or -errno when the server itself can't go on.
  */
 int vfio_server_run(struct vfio_server *s, struct gk110 *g);
-/* Remove the sockets. The device must not use the bus any more. */
+/*
+ * Remove the sockets. Call after gk110_stop(), as the device must not use the bus any more, and
+ * before gk110_destroy(), as it takes the device's locks.
+ */
 void vfio_server_destroy(struct vfio_server *s);
 
 #endif
