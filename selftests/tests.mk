@@ -302,7 +302,7 @@ $(addprefix $(O)/,$(foreach d,asan fuzzobj,$(d)/$(RING_MODEL)/%.o) $(addprefix a
 REMOTE_WIRE_SRC	:= $(wildcard remote/wire/*.c)
 REMOTE_FAKE_SRC	:= $(filter-out remote/server/library.c,$(wildcard remote/server/*.c)) $(REMOTE_WIRE_SRC) \
 		   $(wildcard remote/channel/*.c remote/ring/*.c) $(addprefix selftests/unit/remote/server/,made.c library.c graphs.c forwards.c)
-UNIT_TESTS += remote/wire/wire_test remote/server/frames_test remote/server/copies_test remote/server/order_test remote/server/forward_test remote/server/flood_test $(addprefix remote/channel/,box_test channel_test attach_test aperture_test place_test)
+UNIT_TESTS += remote/wire/wire_test remote/server/frames_test remote/server/copies_test remote/server/order_test remote/server/forward_test remote/server/flood_test $(addprefix remote/channel/,box_test channel_test attach_test aperture_test place_test guard_test)
 TSAN_TESTS += remote/channel/channel_test
 SRC_remote/wire/wire_test	:= $(REMOTE_WIRE_SRC) selftests/unit/remote/server/shapes.c
 REMOTE_CHANNEL_SRC := $(wildcard remote/channel/*.c remote/ring/*.c) remote/wire/cursor.c
@@ -310,6 +310,7 @@ SRC_remote/channel/box_test	:= $(REMOTE_CHANNEL_SRC)
 SRC_remote/channel/channel_test	:= $(REMOTE_CHANNEL_SRC)
 SRC_remote/channel/aperture_test := $(REMOTE_CHANNEL_SRC)
 SRC_remote/channel/place_test	:= $(REMOTE_CHANNEL_SRC)
+SRC_remote/channel/guard_test	:= $(addprefix remote/channel/,guard.c signals.c)
 SRC_remote/channel/attach_test	:= selftests/unit/remote/channel/attach_room.c
 $(addprefix $(O)/asan/selftests/unit/remote/channel/,attach_test.o attach_room.o): TEST_CPPFLAGS := -I$(RING_MODEL) $(TEST_CPPFLAGS)
 UNIT_TESTS += $(addprefix remote/channel/,address_test tls_test) remote/conf/conf_test $(addprefix remote/starter/,filter_test admin_test listen_test hall_test tenants_test)

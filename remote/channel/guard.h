@@ -14,8 +14,9 @@
 #include <stdint.h>
 
 /*
- * Guard memory in a client; one range for each process. A handler that the program sets later
- * replaces this one. @life: a socket that a fault shuts down, or -1.
+ * Guard memory in a client, which has such memory for each of its servers: 64 ranges at most. A
+ * handler that the program sets later replaces this one. @life: a socket that a fault shuts down,
+ * or -1.
  */
 void guard_client(void *base, uint64_t bytes, int life);
 /*
