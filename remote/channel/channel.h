@@ -30,8 +30,8 @@ typedef void (*kvgpu_remote_happened)(void *ctx, const struct kvgpu_remote_happe
 				      const void *bytes, size_t n);
 
 /*
- * Connect to the server at @address. -EPROTO: the server is of another version, or speaks something
- * else. *why: a text that says so, never freed.
+ * Connect to the server at @address. *out is set before @happened is called first. -EPROTO: the
+ * server is of another version, or speaks something else. *why: a text that says so, never freed.
  */
 int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_happened happened,
 			 void *ctx, struct kvgpu_remote_channel **out, const char **why);

@@ -428,11 +428,11 @@ int stream_connect(struct line *l, uint64_t version, kvgpu_remote_happened happe
 	s->c.arena = w.relayed ? memory_map(memory, w.arena_bytes) : arena_map(w.arena_bytes);
 	if (memory >= 0)
 		close(memory);
+	*out = &s->c;	/* before there is a thread that calls .happened, which may use *out */
 	r = s->c.arena ? start_threads(s) : -ENOMEM;
 	if (r) {
+		*out = NULL;
 		destroy(s);
-		return r;
 	}
-	*out = &s->c;
-	return 0;
+	return r;
 }

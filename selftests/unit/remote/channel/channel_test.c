@@ -629,6 +629,56 @@ static void a_lying_server(void **state)
 	kvgpu_remote_disconnect(client);
 }
 
+/* A server that tells something at once finds the caller with its channel. */
+enum { AT_ONCE = 400 };
+static unsigned int told, told_too_early;	/* atomic */
+
+static void *tell_at_once(void *arg)
+{
+	struct { struct kvgpu_remote_welcome w; struct down d; } all = {
+		{ KVGPU_REMOTE_MAGIC, VERSION, ARENA, 0, 0 }, { .kind = DOWN_HAPPENING } };
+	struct kvgpu_remote_hello hello;
+	int fd, i;
+
+	for (i = 0; i < AT_ONCE; i++) {
+		fd = accept(listening, NULL, NULL);
+		recv(fd, &hello, sizeof(hello), MSG_WAITALL);
+		send(fd, &all, sizeof(all), MSG_NOSIGNAL);
+		recv(fd, &hello, sizeof(hello), MSG_WAITALL);
+		close(fd);
+	}
+	return NULL;
+}
+
+static void on_telling(void *ctx, const struct kvgpu_remote_happening *h, const void *bytes,
+		       size_t n)
+{
+	struct kvgpu_remote_channel **c = ctx;
+
+	if (!*c)
+		__atomic_add_fetch(&told_too_early, 1, __ATOMIC_SEQ_CST);
+	__atomic_add_fetch(&told, 1, __ATOMIC_SEQ_CST);
+}
+
+static void told_at_once(void **state)
+{
+	struct kvgpu_remote_channel *c;
+	const char *why;
+	unsigned int i;
+
+	assert_int_equal(pthread_create(&server, NULL, tell_at_once, NULL), 0);
+	for (i = 1; i <= AT_ONCE; i++) {
+		c = NULL;
+		assert_int_equal(kvgpu_remote_connect(address, VERSION, on_telling, &c, &c, &why),
+				 0);
+		while (__atomic_load_n(&told, __ATOMIC_SEQ_CST) < i)
+			sched_yield();
+		kvgpu_remote_disconnect(c);
+	}
+	pthread_join(server, NULL);
+	assert_int_equal(told_too_early, 0);
+}
+
 /* ------------------------------------------------------------------ relays that lie */
 
 /* the lying relay's welcome, sent with memory .memory, or with none if that is -1 */
@@ -727,6 +777,7 @@ int main(void)
 		BY_RELAY(answers), BY_RELAY(pieces), BY_RELAY(acks_pass_by), BY_RELAY(server_goes),
 		ON_SERVER(beside_a_relays_arena),
 		cmocka_unit_test_setup_teardown(lying_relays, set_up_listener, tear_down_listener),
+		cmocka_unit_test_setup_teardown(told_at_once, set_up_listener, tear_down_listener),
 		ON_SERVER(too_long), ON_SERVER(beside_the_arena), ON_SERVER(no_hello),
 		cmocka_unit_test_setup_teardown(a_lying_server, set_up_liar, tear_down),
 	};
