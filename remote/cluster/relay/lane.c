@@ -71,6 +71,8 @@ bool lane_open(struct lane *n, int fd)
 		close(fd);
 		return false;
 	}
+	if (n->link->used <= (unsigned int)number_of(n))
+		n->link->used = number_of(n) + 1;
 	n->state = LANE_OPEN;
 	n->fd = fd;
 	n->tap.way = way_out(n);

@@ -151,7 +151,7 @@ unsigned int link_waits(struct link *l, struct pollfd *p, bool *open)
 {
 	unsigned int i, n = 0;
 
-	for (i = 0; i < LANES; i++) {
+	for (i = 0; i < l->used; i++) {
 		*open = *open || l->lanes[i].state == LANE_OPEN;
 		n += lane_waits(&l->lanes[i], p + n);
 	}
@@ -163,7 +163,7 @@ bool link_go(struct link *l)
 	bool moved = false;
 	unsigned int i;
 
-	for (i = 0; i < LANES; i++)
+	for (i = 0; i < l->used; i++)
 		moved = lane_go(&l->lanes[i]) || moved;
 	return moved;
 }
@@ -172,7 +172,7 @@ void link_hang_up(struct link *l)
 {
 	unsigned int i;
 
-	for (i = 0; i < LANES; i++)
+	for (i = 0; i < l->used; i++)
 		lane_hang_up(&l->lanes[i]);
 }
 
@@ -180,7 +180,7 @@ bool link_is_quiet(const struct link *l)
 {
 	unsigned int i;
 
-	for (i = 0; i < LANES; i++)
+	for (i = 0; i < l->used; i++)
 		if (l->lanes[i].state != LANE_FREE)
 			return false;
 	return true;

@@ -165,6 +165,8 @@ struct link {
 	MPI_Request in_made[CONTROLS], out_made[CONTROLS];
 	bool out_busy[CONTROLS];
 	unsigned int next_in;
+	/* lanes from this one on were never opened: a turn looks at no more, which are far apart */
+	unsigned int used;
 	struct lane lanes[LANES];
 };
 

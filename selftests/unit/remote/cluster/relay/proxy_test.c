@@ -149,6 +149,7 @@ bool lane_open(struct lane *n, int fd)
 bool measure_listen(struct link *l)
 {
 	proxys = l;
+	l->used = 1;
 	return true;
 }
 
