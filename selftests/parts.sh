@@ -191,6 +191,7 @@ part programs	l	1500	tap_run "CUDA programs on a GPU inside the process" $LIMIT 
 part remote-long l	900	tap_run "remoting: programs on a remote libcuda.so.1" $LIMIT selftests/remote/run.sh long
 part cluster-long l	400	tap_run "remoting: GPUs of a cluster over MPI, both of Debian's" $LIMIT selftests/cluster/run.sh long
 part cluster-cut l	170	tap_run "remoting: a cluster whose network is cut" 900 selftests/cluster/cut.sh
+part cluster-many l	50	tap_run "remoting: 64 proxies" 900 selftests/cluster/many.sh
 part slurm l	330	tap_run "remoting: kvgpu-run in jobs of Slurm" $LIMIT selftests/slurm/run.sh
 part remote-vms-long ls	1200	tap_run "remoting: a VM on another VM's GPU" $LIMIT selftests/remote/vms.sh long
 part remote-arm-long l	900	tap_run "remoting: clients for arm64" $LIMIT selftests/remote/run.sh arm-long
