@@ -91,4 +91,7 @@ bench-cluster: cluster cudart-inprocess ## kvgpu-run beside MPI itself and besid
 	else echo "left out: the paper's tables and several GPUs, for want of nvcc (selftests/cuda/toolkit.sh fetch)"; fi
 	@selftests/bench/remote_report.py build/bench > /dev/null
 
-.PHONY: bench bench-cluster bench-launch bench-remote bench-remote-calls bench-remote-ring bench-rooms
+bench-allocation: ## jobs on GPUs of the whole cluster against GPUs of their machines; a program on 1,024: simulated
+	@selftests/bench/cluster/allocation.py
+
+.PHONY: bench bench-allocation bench-cluster bench-launch bench-remote bench-remote-calls bench-remote-ring bench-rooms
