@@ -433,8 +433,6 @@ void pinned_written(void);
  * for CPU and GPU.
  */
 bool pinned_foreign(const struct peer *p, uint64_t begin, uint64_t bytes);
-/* whether a copy, host function or graph that is queued already may still write to pinned memory */
-bool pinned_may_change(void);
 struct host_range {
 	uint8_t *base;
 	uint64_t bytes;
@@ -444,6 +442,8 @@ struct host_range {
 	void *ctx;
 };
 bool host_find(const void *host, struct host_range *out);
+/* whether a copy, host function, graph or kernel that is queued already may still write to @r */
+bool pinned_may_change(const struct host_range *r);
 
 /* ------------------------------------------------------------------ managed.c: managed memory */
 

@@ -397,7 +397,7 @@ CUresult host_copy_begins(CUstream stream, bool waits, const void *src, bool *ca
 		/* returns the error, and ends the capture */
 		return cuStreamSynchronize(stream);
 	*captured = status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
-	if (!*captured && src && pinned_may_change() && host_find(src, &found))
+	if (!*captured && src && host_find(src, &found) && pinned_may_change(&found))
 		r = cuStreamSynchronize(stream);
 	return r;
 }

@@ -226,9 +226,13 @@ void pinned_written(void)
 }
 
 /* by a function of the host, or by the GPU; what graphs do counts as the GPU's */
-bool pinned_may_change(void)
+bool pinned_may_change(const struct host_range *r)
 {
-	return __atomic_load_n(&written, __ATOMIC_ACQUIRE) || host_functions_pending();
+	/* mapped memory, which kernels may write */
+	const bool mapped = r->at != KVGPU_REMOTE_NOWHERE &&
+			    __atomic_load_n(&r->peer->arena_device, __ATOMIC_ACQUIRE);
+
+	return mapped || __atomic_load_n(&written, __ATOMIC_ACQUIRE) || host_functions_pending();
 }
 
 /* the arena may have been registered in @ctx: ask again */

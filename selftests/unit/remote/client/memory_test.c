@@ -247,6 +247,28 @@ static void host_memory(void **state)
 	assert_int_equal(cuMemFreeHost(q), CUDA_SUCCESS);
 }
 
+static void host_memory_that_changes(void **state)
+{
+	static uint8_t mine[64];
+	struct host_range pinned, registered;
+	void *p;
+
+	assert_int_equal(cuMemHostAlloc(&p, 64, 0), CUDA_SUCCESS);
+	assert_int_equal(cuMemHostRegister_v2(mine, 64, 0), CUDA_SUCCESS);
+	assert_true(host_find(p, &pinned) && host_find(mine, &registered));
+	assert_false(pinned_may_change(&pinned));
+	/* the GPU sees the arena, so any kernel may write there */
+	peers->arena_device = 1 << 20;
+	assert_true(pinned_may_change(&pinned));
+	assert_false(pinned_may_change(&registered));
+	peers->arena_device = 0;
+	assert_false(pinned_may_change(&pinned));
+	pinned_written();
+	assert_true(pinned_may_change(&pinned) && pinned_may_change(&registered));
+	assert_int_equal(cuMemHostUnregister(mine), CUDA_SUCCESS);
+	assert_int_equal(cuMemFreeHost(p), CUDA_SUCCESS);
+}
+
 /* whether a kernel of the first server that is given @address is said to be the error's cause */
 static bool is_told(void *address)
 {
@@ -428,7 +450,8 @@ int main(void)
 		cmocka_unit_test(handles), cmocka_unit_test(nodes_hang_on_graphs),
 			cmocka_unit_test(device_memory),
 		cmocka_unit_test(two_servers),
-		cmocka_unit_test(host_memory), cmocka_unit_test(host_memory_that_no_gpu_sees),
+		cmocka_unit_test(host_memory), cmocka_unit_test(host_memory_that_changes),
+		cmocka_unit_test(host_memory_that_no_gpu_sees),
 		cmocka_unit_test(pieces_for_long),
 			cmocka_unit_test(pieces_on_their_way),
 		cmocka_unit_test(an_empty_ring_begins_anew),
