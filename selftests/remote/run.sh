@@ -225,6 +225,8 @@ run_faults()
 	stop_server
 	start_server --memory $((32 << 20))
 	step "a quota of memory" "$bin/faults" quota "$cubin"
+	# the quota is for all programs of this user: that of the last one comes back with its server process' end
+	no_children
 	step "what calls cost (not judged)" "$bin/faults" costs "$cubin"
 	stop_server
 }
