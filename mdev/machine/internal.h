@@ -48,8 +48,7 @@
 /* channel ids in a group of ids: their USERD areas share a page */
 #define KVGPU_GROUP		8
 #define KVGPU_NR_GROUPS		(KVGPU_MAX_CHAN / KVGPU_GROUP)
-/* most bytes that one copy brings to machine->stage */
-#define STAGE_SIZE		(64u << 10)
+#define STAGE_SIZE		(64u << 10)	/* most bytes of one copy to machine->stage */
 #define NO_PAGE			(~0u)
 /* most events in machine->events; further events are dropped */
 #define EVENTS			32
@@ -141,8 +140,9 @@ struct machine_slicer {
 
 /* Time slices of one vGPU; gpu->lock except where noted. Times are in ns. */
 struct machine_slice {
-	struct kvgpu_sched_ent ent;	/* protected by slicer->lock */
-	struct kvgpu_strikes strikes;	/* protected by slicer->lock */
+	/* slicer->lock; ent.suspended changes with gpu->lock held, too: one is enough to read it */
+	struct kvgpu_sched_ent ent;
+	struct kvgpu_strikes strikes;
 	/* sysfs reads some of the members from here on without gpu->lock. */
 	/* a channel of the vGPU may be loaded; also read without a lock (runlist.c, books.c) */
 	bool on_chip;
@@ -230,7 +230,7 @@ struct kvgpu_chip {
 	u64 pool_size;			/* bytes of the host's pool for all vGPUs together */
 	/* page that slices of BARs and doorbells show after a vGPU has given them back */
 	struct kvgpu_vram nowhere;
-	bool wedged;			/* the card is cut off */
+	bool wedged;		/* the card is cut off; set once, by any thread, without a lock */
 	spinlock_t time_lock;
 	/*
 	 * Under time_lock, in ns. .time_base: PTIMER minus ktime. .time_last: the latest time

@@ -28,6 +28,11 @@ static void show_machine(struct seq_file *s, const struct machine_slicer *sl,
 		e->cap_out ? " cap-out" : "", e->share_out ? " share-out" : "");
 }
 
+/*
+ * gpu->lock keeps the vGPUs, and the policy's list of them, as they are. slicer->lock is not taken,
+ * so that values of the policy may be of different times, as when an admin changes a knob
+ * meanwhile.
+ */
 void kvgpu_machine_gpu_show(struct kvgpu_gpu *gpu, struct seq_file *s)
 {
 	struct machine_slicer *sl = &gpu->chip->slicer;
