@@ -395,7 +395,8 @@ void hw_ce_ack(struct kvgpu_hw *hw, u8 engine, u32 intr);
 /*
  * Resets one engine and brings it up again (for GR: power, registers, and FECS, the microcontroller
  * that switches contexts). @engine is an index in topo.engine. The context that is loaded on the
- * engine is lost. Contexts in memory are not changed.
+ * engine is lost. Contexts in memory are not changed. gpu->lock of mdev/ is held, so that no two
+ * resets overlap.
  */
 int kvgpu_hw_engine_reset(struct kvgpu_hw *hw, u8 engine);
 
