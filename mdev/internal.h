@@ -9,7 +9,7 @@
 
 #include "mdev/vgpu.h"
 
-/* type.c */
+/* type.c; takes types_lock where it needs that; vgpu_types_init() runs in the driver's probe */
 /*
  * Finds the types of which the card can hold a vGPU, and marks the units of the card that no vGPU
  * can have as taken. Returns 0, or -ENOSPC if the card can hold no vGPU.
@@ -42,14 +42,15 @@ bool vgpu_config_write(struct kvgpu_vgpu *v, u32 off, const void *buf, size_t le
 u64 vgpu_region_size(const struct kvgpu_vgpu *v, unsigned int index);
 /* Returns the struct vgpu_own that has all of [off, off + len) of BAR0, or NULL if none has. */
 const struct vgpu_own *vgpu_own_at(const struct kvgpu_vgpu *v, u64 off, u64 len);
-void vgpu_reset(struct kvgpu_vgpu *v);
+void vgpu_reset(struct kvgpu_vgpu *v);		/* call it with vgpu->lock held */
+/* VFIO calls these three without a lock of the module. */
 ssize_t vgpu_region_read(struct vfio_device *vdev, char __user *buf, size_t count, loff_t *ppos);
 ssize_t vgpu_region_write(struct vfio_device *vdev, const char __user *buf, size_t count,
 			  loff_t *ppos);
 int vgpu_region_info(struct vfio_device *vdev, struct vfio_region_info *info,
 		     struct vfio_info_cap *caps);
 
-/* mapping.c */
+/* mapping.c; mmap_lock is held, as in page faults: do not wait for vgpu->lock there */
 int vgpu_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma);
 
 /* signal.c */
@@ -60,7 +61,8 @@ int vgpu_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma);
 void vgpu_eventfd_signal(struct kvgpu_vgpu *v, struct eventfd_ctx *ctx, bool msi);
 /*
  * Signals INTx and masks it, if the guest's interrupt line is up, INTx is neither disabled nor
- * masked and has an eventfd, and MSI has no eventfd. Call it with irq_lock not held.
+ * masked and has an eventfd, and MSI has no eventfd. Call it with irq_lock not held, and not from
+ * inside the wake-up of an eventfd.
  */
 void vgpu_intx_signal(struct kvgpu_vgpu *v);
 
@@ -68,7 +70,7 @@ void vgpu_intx_signal(struct kvgpu_vgpu *v);
 int vgpu_irq_info(struct vfio_irq_info *info);
 /* call it with vgpu->lock held */
 int vgpu_irq_set(struct kvgpu_vgpu *v, const struct vfio_irq_set *hdr, const void *data);
-void vgpu_irq_request(struct kvgpu_vgpu *v, unsigned int count);
+void vgpu_irq_request(struct kvgpu_vgpu *v, unsigned int count);	/* needs no lock */
 void vgpu_irq_close(struct kvgpu_vgpu *v);		/* call it with vgpu->lock held */
 
 /* sysfs.c, debugfs.c */
