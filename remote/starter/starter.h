@@ -163,10 +163,15 @@ struct starter {
 
 /* ------------------------------------------------------------------ main.c */
 
+/* any thread but the arbiter's; in a client's process, too */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Say what clients can cause: at most so many lines a minute, and then how many were left out. */
+/*
+ * Say what clients can cause: at most so many lines a minute, and then how many were left out. The
+ * first process's own thread alone.
+ */
 void say_of_clients(const char *format, ...) __attribute__((format(printf, 1, 2)));
-extern FILE *log_to;	/* NULL: standard error */
+/* NULL: standard error. A client's process sets it before it makes a thread of its own. */
+extern FILE *log_to;
 
 /* ------------------------------------------------------------------ starter.c */
 
@@ -239,6 +244,7 @@ struct client *client_place(struct starter *s);
 void clients_part(struct starter *s, struct client *c, bool here);
 struct client *client_by_pid(struct starter *s, pid_t pid);
 unsigned int clients_in(const struct starter *s, enum client_state state);
+/* The row stays CLIENT_ENDING until the process is reaped. */
 void client_kill(struct client *c);
 /*
  * The client's process was reaped, or never made. Free the client's row, leave its tenant, and
@@ -267,7 +273,10 @@ void tenants_leave(struct starter *s, struct client *c);
 bool admin_listen(struct starter *s);
 void admin_accept(struct starter *s);
 void admin_read(struct starter *s, struct admin *a);
-/* Carry out one line, and put the answer into @to. For admin_read() and tests. */
+/*
+ * Carry out one line, and put the answer into @to. "drain" closes all listeners and places, and
+ * empties the hall. For admin_read() and tests.
+ */
 size_t admin_command(struct starter *s, const char *line, char *to, size_t size);
 
 /* ------------------------------------------------------------------ arbiter.c: turns on the GPU */
