@@ -72,7 +72,7 @@ struct arena {
 struct peer {
 	struct kvgpu_remote_channel *channel;	/* set by cuInit() */
 	const char *address;
-	int first_device, nr_devices;	/* in the program's numbering of devices */
+	int first_device, nr_devices;	/* set by cuInit(): in the program's numbering of devices */
 
 	/* call.c */
 	pthread_mutex_t submit;
@@ -97,7 +97,8 @@ struct peer {
 	bool crooked[PEERS_MAX];
 
 	/* gate.c */
-	unsigned int gates;		/* atomic: closed gates of this server's streams */
+	/* atomic, written under the lock of gate.c: closed gates of this server's streams */
+	unsigned int gates;
 	unsigned int behind_gates;	/* atomic: calls with work since there are closed gates */
 
 	/* hostmem.c */
@@ -256,7 +257,11 @@ struct object {
 	/* the server's number; KVGPU_REMOTE_INDEX() of it is the index of this slot, too */
 	uint64_t id;
 	uint32_t class;			/* atomic; CLASS_NONE: free */
-	uint32_t parent, child, before, after;	/* under `objects`: indexes of slots, 0: none */
+	/*
+	 * Under `objects`: indexes of slots, 0: none. A thread that has the handle may read .parent
+	 * without the lock: it changes only when the object is made or ends.
+	 */
+	uint32_t parent, child, before, after;
 	int dev;			/* of a context: its device */
 	unsigned int attached;		/* of a context: users besides the first */
 	bool primary, dead;		/* of a context; dead (atomic): destroyed or reset */

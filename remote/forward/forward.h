@@ -20,6 +20,7 @@ struct forward_state {
 	int type;		/* of a cuRAND generator */
 };
 
+/* Any thread of the program calls these. find(), queue() and ask() may wait for an answer. */
 struct forward_calls {
 	/*
 	 * enter(): check what each call needs. find(): the server's number of a handle, and that of
@@ -46,7 +47,7 @@ const struct forward_calls *kvgpu_remote_forwards(uint64_t version)
 
 /*
  * Return the calls, with a context current. Without one, the program's CUDA runtime library is
- * asked to make one, as NVIDIA's libraries do by themselves. NULL: *@r is the error.
+ * asked to make one, as NVIDIA's libraries do by themselves: hold no lock. NULL: *@r is the error.
  */
 const struct forward_calls *forward_begin(const char *library, CUresult *r);
 
