@@ -145,7 +145,10 @@ void serve(struct server *s);
 /* @s: zeroed but for port, library and options. 0; -1: out of memory */
 int server_init(struct server *s);
 void server_fini(struct server *s);
-/* Carry out one frame, whose payload is 8-aligned, and send the answer to the port. */
+/*
+ * Carry out one frame, whose payload is 8-aligned, and send the answer to the port. Not while
+ * another frame is carried out: all frames have one scratch(), and one room for the answer.
+ */
 void serve_frame(struct server *s, const struct kvgpu_remote_head *h, const void *payload);
 /* Answer frame @head; before that, send what kernels have printed. */
 void answer(struct server *s, const struct kvgpu_remote_head *head, CUresult r,
