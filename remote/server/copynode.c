@@ -75,6 +75,14 @@ static bool is_wrapped(struct server *s, CUgraphNode node, struct wrapped *w)
 	return w->copy && (w->function[BEFORE] || w->function[BEHIND]);
 }
 
+bool is_part_of(struct server *s, CUgraphNode node, CUgraphNode part)
+{
+	struct wrapped w;
+
+	return is_wrapped(s, node, &w) &&
+	       (part == w.copy || part == w.function[BEFORE] || part == w.function[BEHIND]);
+}
+
 CUresult own_cuGraphNodeGetType(struct server *s, CUgraphNode node, CUgraphNodeType *type)
 {
 	CUresult r = CALL(s, cuGraphNodeGetType, node, type);

@@ -3,9 +3,60 @@
  * Calls about graphs and captures that have an answer also when they fail, or that return a list
  * which the library keeps.
  */
+#include <stdlib.h>
+
 #include "server.h"
 
 enum { LOG_MAX = 16 << 10 };
+
+/* all nodes of @graph itself; the caller frees them. NULL: none, or out of memory */
+static CUgraphNode *nodes_of(struct server *s, CUgraph graph, size_t *n)
+{
+	CUgraphNode *nodes;
+
+	*n = 0;
+	if (CALL(s, cuGraphGetNodes, graph, NULL, n) || !*n)
+		return NULL;
+	nodes = calloc(*n, sizeof(*nodes));
+	if (nodes && CALL(s, cuGraphGetNodes, graph, nodes, n)) {
+		free(nodes);
+		nodes = NULL;
+	}
+	return nodes;
+}
+
+/*
+ * The number of a node that the library found in graph @id, or in a graph below that one. A new
+ * number hangs on the graph, so a node gets one only if it is in the graph itself: else the number
+ * would outlive the node. The parts of a copy that is a child graph have the copy's number.
+ */
+static uint64_t number_of_found(struct server *s, CUgraphNode node, uint64_t id)
+{
+	uint64_t number = handle_known(s, CLASS_NODE, node);
+	struct entry *e = handle_entry(s, id);
+	CUgraphNode *nodes;
+	size_t n, i;
+
+	if (number || !node || !e)
+		return number;
+	nodes = nodes_of(s, e->what, &n);
+	for (i = 0; nodes && i < n && !number; i++)
+		if (nodes[i] == node || is_part_of(s, nodes[i], node))
+			number = handle_give(s, CLASS_NODE, nodes[i], id);
+	free(nodes);
+	return number;
+}
+
+/* A node of a child graph has no number here: it is not in the clone itself. */
+CUresult own_cuGraphNodeFindInClone(struct server *s, CUgraphNode *node, CUgraphNode original,
+				    CUgraph clone)
+{
+	CUresult r = CALL(s, cuGraphNodeFindInClone, node, original, clone);
+
+	return r || number_of_found(s, *node, handle_known(s, CLASS_GRAPH, clone)) ?
+		       r :
+		       CUDA_ERROR_INVALID_VALUE;
+}
 
 CUresult frame_capture_info(struct server *s, const struct q_capture_info *q,
 			    struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
@@ -87,7 +138,7 @@ CUresult frame_instantiate(struct server *s, const struct q_instantiate *q,
 		    CALL(s, cuGraphInstantiate_v2, &exec, graph, &bad, room ? log : NULL, room) :
 		    CALL(s, cuGraphInstantiate, &exec, graph, &bad, room ? log : NULL, room);
 	a->exec = r ? 0 : handle_give(s, CLASS_EXEC, exec, 0);
-	a->bad = handle_give(s, CLASS_NODE, bad, q->graph);
+	a->bad = number_of_found(s, bad, q->graph);
 	a->log_used = strnlen(log, room);
 	return kvgpu_remote_put_bytes(out, log, a->log_used) && (r || a->exec) ?
 		       r :
@@ -107,7 +158,7 @@ CUresult frame_update(struct server *s, const struct q_update *q, struct kvgpu_r
 	    !handle_find(s, CLASS_GRAPH, q->graph, &graph))
 		return CUDA_ERROR_INVALID_HANDLE;
 	r = CALL(s, cuGraphExecUpdate, exec, graph, &bad, &what);
-	a->bad = handle_give(s, CLASS_NODE, bad, q->graph);
+	a->bad = number_of_found(s, bad, q->graph);
 	a->what = what;
 	return r ? r : switched_again(s, q->exec);
 }

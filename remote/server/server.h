@@ -453,6 +453,8 @@ CUresult own_cuGraphNodeSetEnabled(struct server *s, CUgraphExec exec, CUgraphNo
 CUresult own_cuGraphNodeGetEnabled(struct server *s, CUgraphExec exec, CUgraphNode node,
 				   unsigned int *enabled);
 CUresult own_cuGraphClone(struct server *s, CUgraph *clone, CUgraph graph);
+CUresult own_cuGraphNodeFindInClone(struct server *s, CUgraphNode *node, CUgraphNode original,
+				    CUgraph clone);
 CUresult own_cuUserObjectRetain(struct server *s, CUuserObject object, unsigned int count);
 CUresult own_cuUserObjectRelease(struct server *s, CUuserObject object, unsigned int count);
 CUresult own_cuGraphRetainUserObject(struct server *s, CUgraph graph, CUuserObject object,
@@ -574,6 +576,8 @@ void users_free(struct server *s);
 /* @exec has taken over other nodes: switch off again the copies that were switched off */
 CUresult switched_again(struct server *s, uint64_t exec);
 void switched_forget(struct server *s, uint64_t exec);
+/* whether @node is a copy that is a child graph for the library, and has @part in it */
+bool is_part_of(struct server *s, CUgraphNode node, CUgraphNode part);
 
 /* copy.c: an end of a box: in the arena, in the library's memory, or an array */
 struct side {
