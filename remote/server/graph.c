@@ -104,14 +104,32 @@ void captures_forget(struct server *s)
 	s->captures = false;
 }
 
+CUresult own_cuStreamBeginCapture(struct server *s, CUstream stream)
+{
+	CUresult r = CALL(s, cuStreamBeginCapture, stream);
+
+	s->capturing += !r;
+	return r;
+}
+
+CUresult own_cuStreamBeginCapture_v2(struct server *s, CUstream stream, CUstreamCaptureMode mode)
+{
+	CUresult r = CALL(s, cuStreamBeginCapture_v2, stream, mode);
+
+	s->capturing += !r;
+	return r;
+}
+
 /* A call for another stream than the one that began the capture fails, and the capture goes on. */
 CUresult own_cuStreamEndCapture(struct server *s, CUstream stream, CUgraph *graph)
 {
 	bool captured = not_capturing(s, stream) != CUDA_SUCCESS;
 	CUresult r = CALL(s, cuStreamEndCapture, stream, graph);
 
-	if (captured && !not_capturing(s, stream))
+	if (captured && !not_capturing(s, stream)) {
 		gate_capture_ended(s);
+		s->capturing -= !!s->capturing;
+	}
 	if (!r)
 		handle_free(s, handle_known(s, CLASS_GRAPH, *graph));
 	else

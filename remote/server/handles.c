@@ -208,6 +208,7 @@ static void remove_one(struct server *s, uint32_t i)
 	quota_give(s, e->charged);
 	if (class == CLASS_CONTEXT)
 		quota_return_context(s, e->id);
+	keeps_forget(s, e);
 	if (class == CLASS_GRAPH)
 		users_forget(s, e->id);
 	if (class == CLASS_EXEC)
@@ -242,6 +243,7 @@ void handle_empty(struct server *s, uint64_t id)
 		quota_give(s, s->entries[root].charged);
 		s->entries[root].charged = 0;
 		small_forget(s, id);
+		keeps_forget_context(s, id);
 		quota_return_context(s, id);
 	}
 }

@@ -118,16 +118,6 @@ CUresult frame_image(struct server *s, const struct q_image *q, struct kvgpu_rem
 	return put_logs(out, &o, &a->log_used, &a->error_used) ? r : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult own_cuModuleUnload(struct server *s, CUmodule module)
-{
-	CUresult r = CALL(s, cuModuleUnload, module);
-
-	if (!r)
-		handle_drop(s, handle_known(s, CLASS_MODULE, module));
-	text_send(s);
-	return r;
-}
-
 static void put_attributes(struct server *s, CUfunction f, struct a_function *a)
 {
 	int value;

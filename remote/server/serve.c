@@ -143,6 +143,7 @@ void serve_frame(struct server *s, const struct kvgpu_remote_head *h, const void
 		r = CUDA_ERROR_OUT_OF_MEMORY;
 	else
 		r = serve_op(s, h->op, &in, &out);
+	keeps_reap(s);
 	if (!s->later)
 		answer(s, h, r, &out);
 	count(s);
@@ -208,6 +209,7 @@ void server_fini(struct server *s)
 	free(s->switched);
 	ferries_free(s);
 	users_free(s);
+	keeps_free(s);
 	text_free(s);
 	small_free(s);
 	free(s->entries);

@@ -126,6 +126,10 @@ struct server {
 	struct hosted *kept;	/* functions that graphs may call; freed at the end */
 	struct ferry *ferries;	/* under the lock of ferry.c: threads of the library end some */
 	bool ferried;		/* a ferry has been made */
+	/* keep.c: what graphs use or used; atomic: a reference or a number has ended */
+	struct kept *kept_objects;
+	bool kept_over;
+	unsigned int capturing;	/* captures that were begun and not ended */
 	struct user *users;	/* user.c */
 	struct held *held;	/* references of graphs to user objects */
 	unsigned int nr_held, max_held;
@@ -189,6 +193,9 @@ struct entry {
 	uint32_t bytes;		/* of a function's parameters; UINT32_MAX: not known */
 	unsigned int attached;	/* of a context: users besides the first */
 	CUstream beside;	/* of a context: own_stream() */
+	/* keep.c: of an event or a module, graphs' references; of a graph, what it refers to */
+	struct kept *kept;
+	struct keeper *keeps;
 	/* an executable graph was updated: its copies may differ from those of its graph */
 	bool updated;
 	/* s->served when the entry was made, and when a node's ferries were changed last */
@@ -441,6 +448,25 @@ CUresult own_cuCtxSynchronize(struct server *s);
 CUresult own_cuStreamSynchronize(struct server *s, CUstream stream);
 CUresult own_cuStreamQuery(struct server *s, CUstream stream);
 CUresult own_cuStreamDestroy_v2(struct server *s, CUstream stream);
+CUresult own_cuStreamBeginCapture(struct server *s, CUstream stream);
+CUresult own_cuStreamBeginCapture_v2(struct server *s, CUstream stream, CUstreamCaptureMode mode);
+CUresult own_cuStreamWaitEvent(struct server *s, CUstream stream, CUevent event,
+			       unsigned int flags);
+CUresult own_cuEventRecordWithFlags(struct server *s, CUevent event, CUstream stream,
+				    unsigned int flags);
+CUresult own_cuEventDestroy_v2(struct server *s, CUevent event);
+CUresult own_cuLaunchGridAsync(struct server *s, CUfunction f, int width, int height,
+			       CUstream stream);
+CUresult own_cuGraphAddEventRecordNode(struct server *s, CUgraphNode *node, CUgraph graph,
+				       const CUgraphNode *dependencies, size_t n, CUevent event);
+CUresult own_cuGraphAddEventWaitNode(struct server *s, CUgraphNode *node, CUgraph graph,
+				     const CUgraphNode *dependencies, size_t n, CUevent event);
+CUresult own_cuGraphEventRecordNodeSetEvent(struct server *s, CUgraphNode node, CUevent event);
+CUresult own_cuGraphEventWaitNodeSetEvent(struct server *s, CUgraphNode node, CUevent event);
+CUresult own_cuGraphExecEventRecordNodeSetEvent(struct server *s, CUgraphExec exec,
+						CUgraphNode node, CUevent event);
+CUresult own_cuGraphExecEventWaitNodeSetEvent(struct server *s, CUgraphExec exec, CUgraphNode node,
+					      CUevent event);
 CUresult own_cuEventSynchronize(struct server *s, CUevent event);
 CUresult own_cuEventQuery(struct server *s, CUevent event);
 CUresult own_cuStreamEndCapture(struct server *s, CUstream stream, CUgraph *graph);
@@ -564,6 +590,28 @@ CUresult own_stream(struct server *s, CUstream *out);
 /* the managed memory that contains a variable; 0 bytes: the variable is in none */
 void managed_range(struct server *s, CUdeviceptr ptr, uint64_t size, uint64_t *begin,
 		   uint64_t *bytes);
+
+/* --------------------------------------------- keep.c: events and modules that graphs refer to */
+
+/*
+ * Call before @graph, which may be an executable graph, is given event or function @id: from then
+ * on the library's object lives as long as what is made of the graph.
+ */
+CUresult graph_keeps(struct server *s, uint64_t graph, uint64_t id);
+/* the same, before a call that @stream may capture */
+CUresult capture_keeps(struct server *s, uint64_t stream_id, CUstream stream, uint64_t id);
+/*
+ * The client ends event or module @id. True: graphs refer to it, so don't call the library; only
+ * the number ends now.
+ */
+bool keeps_end(struct server *s, uint64_t id);
+/* the entry ends */
+void keeps_forget(struct server *s, struct entry *e);
+/* the context has ended, and its events and modules with it */
+void keeps_forget_context(struct server *s, uint64_t context);
+/* end what no graph refers to any more */
+void keeps_reap(struct server *s);
+void keeps_free(struct server *s);
 
 /* ------------------------------------------------------------------ user.c: user objects */
 

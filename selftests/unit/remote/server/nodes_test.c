@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Graphs: which nodes have numbers. */
+/* Graphs: which nodes have numbers, and what graphs keep of what the client has ended. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -153,11 +153,234 @@ static void inside_of_ferries(void **state)
 	}
 }
 
+/* ------------------------------------------------------------------ what the client has ended */
+
+static unsigned int events_ended, modules_ended;
+static CUcontext now_in, ended_in;
+static CUevent in_graph;
+
+static CUresult end_event(CUevent e)
+{
+	fake_handle(CLASS_EVENT, e);
+	((struct fake *)e)->magic = 0;
+	events_ended++;
+	return CUDA_SUCCESS;
+}
+
+static CUresult end_module(CUmodule m)
+{
+	fake_handle(CLASS_MODULE, m);
+	((struct fake *)m)->magic = 0;
+	modules_ended++;
+	ended_in = now_in;
+	return CUDA_SUCCESS;
+}
+
+static CUresult enter(CUcontext ctx)
+{
+	now_in = ctx;
+	return CUDA_SUCCESS;
+}
+
+static CUresult add_record(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+			   size_t n, CUevent event)
+{
+	fake_handle(CLASS_GRAPH, graph);
+	fake_handle(CLASS_EVENT, event);
+	in_graph = event;
+	*node = fake_new(CLASS_NODE);
+	((struct fake *)*node)->in = (struct fake *)graph;
+	return CUDA_SUCCESS;
+}
+
+/* as NVIDIA's library: reads the graph's event */
+static CUresult read_event(CUgraphExec *e, CUgraph g, CUgraphNode *bad, char *log, size_t n)
+{
+	fake_handle(CLASS_EVENT, in_graph);
+	*e = fake_new(CLASS_EXEC);
+	return CUDA_SUCCESS;
+}
+
+static CUresult set_kernel(CUgraphExec e, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *p)
+{
+	fake_handle(CLASS_FUNCTION, p->func);
+	return CUDA_SUCCESS;
+}
+
+static void watch_ends(void)
+{
+	events_ended = modules_ended = 0;
+	in_graph = NULL;
+	s.library.cuEventDestroy_v2 = end_event;
+	s.library.cuModuleUnload = end_module;
+	s.library.cuCtxSetCurrent = enter;
+	s.library.cuGraphAddEventRecordNode = add_record;
+	s.library.cuGraphInstantiate_v2 = read_event;
+	s.library.cuGraphExecKernelNodeSetParams = set_kernel;
+	context();
+}
+
+static uint64_t new_event(void)
+{
+	OK(ASK(cuEventCreate, .flags = 2));
+	return ANSWER(cuEventCreate)->event;
+}
+
+static uint64_t add_event(uint64_t graph, uint64_t event)
+{
+	struct q_cuGraphAddEventRecordNode q = { .graph = graph, .event = event };
+
+	OK(fake_frame(&s, OP_cuGraphAddEventRecordNode, &q, sizeof(q)));
+	return ANSWER(cuGraphAddEventRecordNode)->node;
+}
+
+/* An event that graphs have goes on to live for the library, and for nobody else. */
+static void events_of_graphs(void **state)
+{
+	uint64_t graph = new_graph(), event, clone, node, other;
+
+	watch_ends();
+	event = new_event();
+	OK(ASK(cuEventDestroy_v2, .event = event));
+	assert_int_equal(events_ended, 1);
+	event = new_event();
+	node = add_event(graph, event);
+	add_event(graph, event);
+	OK(ASK(cuEventDestroy_v2, .event = event));
+	FAILS(ASK(cuEventQuery, .event = event), INVALID_HANDLE);
+	assert_int_equal(events_ended, 1);
+	new_exec(graph);
+	OK(ASK(cuGraphClone, .graph = graph));
+	clone = ANSWER(cuGraphClone)->clone;
+	other = new_event();
+	OK(ASK(cuGraphEventRecordNodeSetEvent, .node = node, .event = other));
+	OK(ASK(cuEventDestroy_v2, .event = other));
+	OK(ASK(cuGraphDestroy, .graph = graph));
+	assert_int_equal(events_ended, 2);	/* the clone has the first one */
+	OK(ASK(cuGraphDestroy, .graph = clone));
+	assert_int_equal(events_ended, 3);
+	assert_null(s.kept_objects);
+	/* an event that outlives its graphs ends when the client ends it */
+	graph = new_graph();
+	event = new_event();
+	add_event(graph, event);
+	OK(ASK(cuGraphDestroy, .graph = graph));
+	OK(ASK(cuEventDestroy_v2, .event = event));
+	assert_int_equal(events_ended, 4);
+	assert_null(s.kept_objects);
+}
+
+/* An executable graph that was given an event by itself refers to it until it ends. */
+static void events_of_executables(void **state)
+{
+	uint64_t graph = new_graph(), first, second, node, exec;
+
+	watch_ends();
+	first = new_event();
+	second = new_event();
+	node = add_event(graph, first);
+	exec = new_exec(graph);
+	OK(ASK(cuGraphExecEventRecordNodeSetEvent, .exec = exec, .node = node, .event = second));
+	OK(ASK(cuGraphExecEventWaitNodeSetEvent, .exec = exec, .node = node, .event = second));
+	OK(ASK(cuEventDestroy_v2, .event = second));
+	OK(ASK(cuGraphDestroy, .graph = graph));
+	assert_int_equal(events_ended, 0);
+	OK(ASK(cuGraphExecDestroy, .exec = exec));
+	assert_int_equal(events_ended, 1);
+	OK(ASK(cuEventDestroy_v2, .event = first));
+	assert_int_equal(events_ended, 2);
+}
+
+static uint64_t function_of(uint64_t module)
+{
+	struct {
+		struct q_function q;
+		char name[8];
+	} get = { .q = { .module = module, .name_bytes = 2 }, .name = "f" };
+
+	OK(fake_frame(&s, OP_function, &get, sizeof(get)));
+	return ANSWER(function)->function;
+}
+
+static uint64_t load(void)
+{
+	memcpy(s.arena, ".version 7.8\n", 14);
+	OK(ASK(image, .at = 0, .bytes = 14));
+	return ANSWER(image)->module;
+}
+
+/* A module stays loaded for graphs that have its kernels, and is unloaded in its own context. */
+static void modules_of_graphs(void **state)
+{
+	struct {
+		struct q_kernel_node q;
+		uint8_t bytes[16];
+	} make = { .q = { .graph = new_graph(), .bytes = 13 } };
+	uint64_t module, other, exec, ctx;
+	CUcontext its;
+
+	watch_ends();
+	ctx = s.current;
+	its = now_in;
+	module = load();
+	make.q.function = function_of(module);
+	OK(fake_frame(&s, OP_kernel_node, &make, sizeof(make)));
+	make.q.node = ANSWER(kernel_node)->node;
+	exec = new_exec(make.q.graph);
+	OK(ASK(cuModuleUnload, .module = module));
+	FAILS(fake_frame(&s, OP_kernel_node, &make, sizeof(make)), INVALID_HANDLE);
+	FAILS(ASK(kernel_node_get, .node = make.q.node), INVALID_HANDLE);
+	assert_int_equal(modules_ended, 0);
+	other = load();
+	make.q.exec = exec;
+	make.q.function = function_of(other);
+	OK(fake_frame(&s, OP_kernel_node, &make, sizeof(make)));
+	OK(ASK(cuModuleUnload, .module = other));
+	context();
+	OK(ASK(cuGraphDestroy, .graph = make.q.graph));
+	assert_int_equal(modules_ended, 1);
+	assert_ptr_equal(ended_in, its);
+	assert_ptr_not_equal(now_in, its);
+	/* with their context modules end by themselves */
+	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
+	OK(ASK(cuGraphExecDestroy, .exec = exec));
+	assert_int_equal(modules_ended, 1);
+	assert_null(s.kept_objects);
+}
+
+/* What a stream captures becomes a graph's, too. */
+static void captured_ones(void **state)
+{
+	struct {
+		struct q_launch q;
+		uint8_t bytes[24];
+	} go = { .q = { .grid = { 1, 1, 1 }, .block = { 1, 1, 1 }, .bytes = 13 } };
+	uint64_t module, event, graph;
+
+	watch_ends();
+	go.q.stream = stream();
+	module = load();
+	event = new_event();
+	go.q.function = function_of(module);
+	OK(ASK(cuStreamBeginCapture_v2, .stream = go.q.stream, .mode = 2));
+	OK(fake_frame(&s, OP_launch, &go, sizeof(go.q) + 16));
+	OK(ASK(cuEventRecordWithFlags, .event = event, .stream = go.q.stream, .flags = 1));
+	OK(ASK(cuStreamEndCapture, .stream = go.q.stream));
+	graph = ANSWER(cuStreamEndCapture)->graph;
+	OK(ASK(cuModuleUnload, .module = module));
+	OK(ASK(cuEventDestroy_v2, .event = event));
+	assert_int_equal(modules_ended + events_ended, 0);
+	OK(ASK(cuGraphDestroy, .graph = graph));
+	assert_int_equal(modules_ended + events_ended, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ON_SERVER(inside_of_children), ON_SERVER(inside_of_the_graph),
-		ON_SERVER(inside_of_ferries),
+		ON_SERVER(inside_of_ferries), ON_SERVER(events_of_graphs),
+		ON_SERVER(events_of_executables), ON_SERVER(modules_of_graphs),
+		ON_SERVER(captured_ones),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

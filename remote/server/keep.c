@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Events and modules that graphs use. A library may read an event, or a kernel's function, again
+ * when a graph with it is copied, made executable, updated or launched, also after the event was
+ * destroyed or the module unloaded: then it reads freed memory. So the client's number ends at
+ * once, and the library's object ends with the last graph that refers to it. The library counts
+ * for graphs and what is made of them, by a user object (as of ferry.c); an executable graph that
+ * was given the object itself has a reference here.
+ */
+#include <stdlib.h>
+
+#include "server.h"
+
+struct kept {
+	struct server *s;
+	struct kept *next;
+	unsigned int class;
+	void *what;		/* the library's object; NULL: it has ended */
+	uint64_t context;	/* the object's */
+	unsigned int refs;	/* under `lock` */
+	bool later;		/* the client has ended the object while graphs refer to it */
+	bool ended;		/* the object has no number any more */
+};
+
+/* a graph or an executable graph refers to .what */
+struct keeper {
+	struct keeper *next;
+	struct kept *what;
+	bool own;		/* the reference ends with the number of the graph */
+};
+
+/* protects counts and list, as the library gives references back in threads of its own */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void refer(struct kept *k)
+{
+	pthread_mutex_lock(&lock);
+	k->refs++;
+	pthread_mutex_unlock(&lock);
+}
+
+/* runs in any thread */
+static void let_go(void *kept)
+{
+	struct kept *k = kept;
+	struct server *s = k->s;
+
+	pthread_mutex_lock(&lock);
+	if (!--k->refs)
+		__atomic_store_n(&s->kept_over, true, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&lock);
+}
+
+/* of a function: its module, which is what ends */
+static struct entry *lasting(struct server *s, uint64_t id)
+{
+	struct entry *e = handle_entry(s, id);
+
+	return e && KVGPU_REMOTE_CLASS(id) == CLASS_FUNCTION && e->parent ?
+		       &s->entries[e->parent] :
+		       e;
+}
+
+static struct kept *kept_of(struct server *s, struct entry *e)
+{
+	struct kept *k = e->kept;
+
+	if (k)
+		return k;
+	k = calloc(1, sizeof(*k));
+	if (!k)
+		return NULL;
+	*k = (struct kept){ .s = s,
+			    .class = KVGPU_REMOTE_CLASS(e->id),
+			    .what = e->what,
+			    .context = e->parent ? s->entries[e->parent].id : 0 };
+	pthread_mutex_lock(&lock);
+	k->next = s->kept_objects;
+	s->kept_objects = k;
+	pthread_mutex_unlock(&lock);
+	e->kept = k;
+	return k;
+}
+
+/* the library counts: @graph, and what is made of it, refer to @k */
+static CUresult graph_refers(struct server *s, CUgraph graph, struct kept *k)
+{
+	CUuserObject object;
+	CUresult r = CALL(s, cuUserObjectCreate, &object, k, let_go, 1,
+			  CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
+
+	if (r) {
+		let_go(k);
+		return r;
+	}
+	r = CALL(s, cuGraphRetainUserObject, graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE);
+	if (r)
+		CALL(s, cuUserObjectRelease, object, 1);
+	return r;
+}
+
+CUresult graph_keeps(struct server *s, uint64_t graph, uint64_t id)
+{
+	struct entry *g = handle_entry(s, graph), *e = lasting(s, id);
+	bool own = KVGPU_REMOTE_CLASS(graph) == CLASS_EXEC;
+	struct keeper *of;
+	struct kept *k;
+	CUresult r = CUDA_SUCCESS;
+
+	if (!g || !e)
+		return CUDA_SUCCESS;	/* the library is not called, or refuses the call */
+	k = kept_of(s, e);
+	for (of = g->keeps; of && of->what != k; of = of->next)
+		;
+	if (k && of)
+		return CUDA_SUCCESS;
+	of = k ? malloc(sizeof(*of)) : NULL;
+	if (!of)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	refer(k);
+	/* without user objects the library does not say when a graph ends: keep it to the end */
+	if (!own && s->library.cuUserObjectCreate)
+		r = graph_refers(s, g->what, k);
+	if (r) {
+		free(of);
+		return r;
+	}
+	*of = (struct keeper){ g->keeps, k, own };
+	g->keeps = of;
+	return CUDA_SUCCESS;
+}
+
+CUresult capture_keeps(struct server *s, uint64_t stream_id, CUstream stream, uint64_t id)
+{
+	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+	const CUgraphNode *nodes = NULL;
+	CUgraph graph = NULL;
+	cuuint64_t of = 0;
+	size_t n = 0;
+	uint64_t number;
+
+	if (!s->capturing ||
+	    CALL(s, cuStreamGetCaptureInfo_v2, stream, &status, &of, &graph, &nodes, &n) ||
+	    status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
+		return CUDA_SUCCESS;
+	number = handle_give(s, CLASS_GRAPH, graph, stream_id);
+	if (!number)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	s->captures = true;
+	return graph_keeps(s, number, id);
+}
+
+bool keeps_end(struct server *s, uint64_t id)
+{
+	struct entry *e = handle_entry(s, id);
+
+	if (!e || !e->kept)
+		return false;
+	pthread_mutex_lock(&lock);
+	e->kept->later = e->kept->refs;
+	pthread_mutex_unlock(&lock);
+	return e->kept->later;
+}
+
+void keeps_forget(struct server *s, struct entry *e)
+{
+	struct keeper *of;
+
+	while ((of = e->keeps)) {
+		e->keeps = of->next;
+		if (of->own)
+			let_go(of->what);
+		free(of);
+	}
+	if (!e->kept)
+		return;
+	pthread_mutex_lock(&lock);
+	if (!e->kept->later)
+		e->kept->what = NULL;
+	e->kept->ended = true;
+	pthread_mutex_unlock(&lock);
+	e->kept = NULL;
+	__atomic_store_n(&s->kept_over, true, __ATOMIC_RELEASE);
+}
+
+void keeps_forget_context(struct server *s, uint64_t context)
+{
+	struct kept *k;
+
+	pthread_mutex_lock(&lock);
+	for (k = s->kept_objects; k; k = k->next)
+		if (k->context == context)
+			k->what = NULL;
+	pthread_mutex_unlock(&lock);
+}
+
+static void end(struct server *s, const struct kept *k)
+{
+	uint64_t before = s->current;
+	CUstreamCaptureMode mode;
+
+	if (!k->what || enter_context(s, k->context))
+		return;
+	mode = relax(s);
+	if (k->class == CLASS_EVENT)
+		CALL(s, cuEventDestroy_v2, k->what);
+	else
+		CALL(s, cuModuleUnload, k->what);
+	unrelax(s, mode);
+	enter_context(s, before);
+}
+
+void keeps_reap(struct server *s)
+{
+	struct kept **at, *k, *over = NULL;
+
+	if (!__atomic_exchange_n(&s->kept_over, false, __ATOMIC_ACQ_REL))
+		return;
+	pthread_mutex_lock(&lock);
+	for (at = &s->kept_objects; (k = *at);) {
+		if (k->refs || !k->ended) {
+			at = &k->next;
+			continue;
+		}
+		*at = k->next;
+		k->next = over;
+		over = k;
+	}
+	pthread_mutex_unlock(&lock);
+	while ((k = over)) {
+		over = k->next;
+		end(s, k);
+		free(k);
+	}
+}
+
+void keeps_free(struct server *s)
+{
+	struct kept *k;
+	uint32_t i;
+
+	for (i = 1; i < s->nr_entries; i++)
+		while (s->entries[i].keeps) {
+			struct keeper *of = s->entries[i].keeps;
+
+			s->entries[i].keeps = of->next;
+			free(of);
+		}
+	while ((k = s->kept_objects)) {
+		s->kept_objects = k->next;
+		free(k);
+	}
+}
+
+/* ------------------------------------------------------------------ calls that give or end them */
+
+/* the graph that a node is in */
+static uint64_t graph_of(struct server *s, CUgraphNode node)
+{
+	return parent_of(s, handle_known(s, CLASS_NODE, node));
+}
+
+static CUresult node_keeps(struct server *s, CUgraphNode node, CUevent event)
+{
+	return graph_keeps(s, graph_of(s, node), handle_known(s, CLASS_EVENT, event));
+}
+
+CUresult own_cuGraphAddEventRecordNode(struct server *s, CUgraphNode *node, CUgraph graph,
+				       const CUgraphNode *dependencies, size_t n, CUevent event)
+{
+	CUresult r = graph_keeps(s, handle_known(s, CLASS_GRAPH, graph),
+				 handle_known(s, CLASS_EVENT, event));
+
+	return r ? r : CALL(s, cuGraphAddEventRecordNode, node, graph, dependencies, n, event);
+}
+
+CUresult own_cuGraphAddEventWaitNode(struct server *s, CUgraphNode *node, CUgraph graph,
+				     const CUgraphNode *dependencies, size_t n, CUevent event)
+{
+	CUresult r = graph_keeps(s, handle_known(s, CLASS_GRAPH, graph),
+				 handle_known(s, CLASS_EVENT, event));
+
+	return r ? r : CALL(s, cuGraphAddEventWaitNode, node, graph, dependencies, n, event);
+}
+
+CUresult own_cuGraphEventRecordNodeSetEvent(struct server *s, CUgraphNode node, CUevent event)
+{
+	CUresult r = node_keeps(s, node, event);
+
+	return r ? r : CALL(s, cuGraphEventRecordNodeSetEvent, node, event);
+}
+
+CUresult own_cuGraphEventWaitNodeSetEvent(struct server *s, CUgraphNode node, CUevent event)
+{
+	CUresult r = node_keeps(s, node, event);
+
+	return r ? r : CALL(s, cuGraphEventWaitNodeSetEvent, node, event);
+}
+
+static CUresult exec_keeps(struct server *s, CUgraphExec exec, CUevent event)
+{
+	return graph_keeps(s, handle_known(s, CLASS_EXEC, exec),
+			   handle_known(s, CLASS_EVENT, event));
+}
+
+CUresult own_cuGraphExecEventRecordNodeSetEvent(struct server *s, CUgraphExec exec,
+						CUgraphNode node, CUevent event)
+{
+	CUresult r = exec_keeps(s, exec, event);
+
+	return r ? r : CALL(s, cuGraphExecEventRecordNodeSetEvent, exec, node, event);
+}
+
+CUresult own_cuGraphExecEventWaitNodeSetEvent(struct server *s, CUgraphExec exec, CUgraphNode node,
+					      CUevent event)
+{
+	CUresult r = exec_keeps(s, exec, event);
+
+	return r ? r : CALL(s, cuGraphExecEventWaitNodeSetEvent, exec, node, event);
+}
+
+/* an event of a flag "external" becomes a node of the capture's graph */
+static CUresult captured_event(struct server *s, CUstream stream, CUevent event)
+{
+	return capture_keeps(s, handle_known(s, CLASS_STREAM, stream), stream,
+			     handle_known(s, CLASS_EVENT, event));
+}
+
+CUresult own_cuEventRecordWithFlags(struct server *s, CUevent event, CUstream stream,
+				    unsigned int flags)
+{
+	CUresult r = flags ? captured_event(s, stream, event) : CUDA_SUCCESS;
+
+	return r ? r : CALL(s, cuEventRecordWithFlags, event, stream, flags);
+}
+
+CUresult own_cuStreamWaitEvent(struct server *s, CUstream stream, CUevent event,
+			       unsigned int flags)
+{
+	CUresult r = flags ? captured_event(s, stream, event) : CUDA_SUCCESS;
+
+	return r ? r : CALL(s, cuStreamWaitEvent, stream, event, flags);
+}
+
+CUresult own_cuLaunchGridAsync(struct server *s, CUfunction f, int width, int height,
+			       CUstream stream)
+{
+	CUresult r = capture_keeps(s, handle_known(s, CLASS_STREAM, stream), stream,
+				   handle_known(s, CLASS_FUNCTION, f));
+
+	return r ? r : CALL(s, cuLaunchGridAsync, f, width, height, stream);
+}
+
+CUresult own_cuEventDestroy_v2(struct server *s, CUevent event)
+{
+	return keeps_end(s, handle_known(s, CLASS_EVENT, event)) ?
+		       CUDA_SUCCESS :
+		       CALL(s, cuEventDestroy_v2, event);
+}
+
+CUresult own_cuModuleUnload(struct server *s, CUmodule module)
+{
+	uint64_t id = handle_known(s, CLASS_MODULE, module);
+	CUresult r = keeps_end(s, id) ? CUDA_SUCCESS : CALL(s, cuModuleUnload, module);
+
+	if (!r)
+		handle_drop(s, id);
+	text_send(s);
+	return r;
+}
