@@ -199,13 +199,13 @@ static size_t limit_of(struct server *s, CUlimit limit)
 
 /*
  * The heap of kernels and the buffer of what they print are device memory, or may be. What the
- * client asks for beyond the library's own numbers is charged to the context, whether a kernel
- * comes to use it or not.
+ * client has beyond the library's own numbers is charged to the context, whether a kernel comes to
+ * use it or not. The library rounds up (NVIDIA's the heap to 64 KiB), so ask it how much there is.
  */
 CUresult own_cuCtxSetLimit(struct server *s, CUlimit limit, size_t value)
 {
 	struct entry *e = handle_entry(s, s->current);
-	uint64_t before, after, more, less;
+	uint64_t before, after, more, rest, less;
 	CUresult r;
 
 	if (!e || (limit != CU_LIMIT_MALLOC_HEAP_SIZE && limit != CU_LIMIT_PRINTF_FIFO_SIZE))
@@ -219,8 +219,15 @@ CUresult own_cuCtxSetLimit(struct server *s, CUlimit limit, size_t value)
 		quota_give(s, more);
 		return r;
 	}
-	e->charged += more;
 	after = limit_of(s, limit);
+	rest = after > before && after - before > more ? after - before - more : 0;
+	rest = (rest + QUOTA_UNIT - 1) / QUOTA_UNIT * QUOTA_UNIT;
+	if (!quota_take(s, rest)) {
+		CALL(s, cuCtxSetLimit, limit, before);
+		quota_give(s, more);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	e->charged += more + rest;
 	less = after < before ? (before - after) / QUOTA_UNIT * QUOTA_UNIT : 0;
 	less = less < e->charged ? less : e->charged;
 	e->charged -= less;

@@ -409,6 +409,33 @@ static void heap(void **state)
 	assert_int_equal(s.charged, 0);
 }
 
+/* NVIDIA's library on an H100: in multiples of 64 KiB */
+static CUresult set_rounded(CUlimit limit, size_t value)
+{
+	return set_limit(limit, (value + 0xffff) & ~0xffffull);
+}
+
+/* A limit that the library rounds up is charged as the library has it, however often it grows. */
+static void rounded_heap(void **state)
+{
+	size_t *heap = &limits[CU_LIMIT_MALLOC_HEAP_SIZE];
+	unsigned int i;
+
+	context();
+	s.library.cuCtxSetLimit = set_rounded;
+	s.library.cuCtxGetLimit = get_limit;
+	*heap = 8 << 20;
+	s.options.memory = 64 << 20;
+	for (i = 0; i < 2000; i++)
+		if (ASK(cuCtxSetLimit, .limit = CU_LIMIT_MALLOC_HEAP_SIZE, .value = *heap + 1))
+			break;
+	assert_int_equal(i, 64 << 20 >> 16);
+	assert_int_equal(*heap, 72 << 20);
+	assert_int_equal(s.charged, 64 << 20);
+	OK(ASK(cuCtxSetLimit, .limit = CU_LIMIT_MALLOC_HEAP_SIZE, .value = 8 << 20));
+	assert_int_equal(s.charged, 0);
+}
+
 /* Two programs of one client share one quota. */
 static void quota_of_two(void **state)
 {
@@ -541,7 +568,7 @@ int main(void)
 		ON_SERVER(lengths), ON_SERVER(numbers), ON_SERVER(many_handles),
 		ON_SERVER(deep), ON_SERVER(waiting), ON_SERVER(put_aside), ON_SERVER(captures),
 		ON_SERVER(errors_later), ON_SERVER(places), ON_SERVER(parameters),
-		ON_SERVER(quota), ON_SERVER(tiles), ON_SERVER(heap),
+		ON_SERVER(quota), ON_SERVER(tiles), ON_SERVER(heap), ON_SERVER(rounded_heap),
 		ON_SERVER(quota_of_two), ON_SERVER(no_number),
 		ON_SERVER(user_objects), ON_SERVER(managed),
 	};
