@@ -137,6 +137,109 @@ CUresult own_cuStreamEndCapture(struct server *s, CUstream stream, CUgraph *grap
 	return r;
 }
 
+/*
+ * Device memory of an executable graph: NVIDIA's library on an H100 takes 112 KiB for each branch
+ * that can run beside others, whatever its nodes are, and up to 3 KiB for each further node.
+ * DEPTH_MAX: of graphs in graphs.
+ */
+enum { BRANCH_TAKES = 128 << 10, NODE_TAKES = 4 << 10, DEPTH_MAX = 128 };
+
+static int by_address(const void *a, const void *b)
+{
+	uintptr_t x = *(const uintptr_t *)a, y = *(const uintptr_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * The branches that begin at nodes with dependents: the first dependent of a node goes on with the
+ * node's branch, each further one begins a branch.
+ */
+static bool count_edges(struct server *s, CUgraph graph, uint64_t *branches)
+{
+	CUgraphNode *from, *to;
+	size_t n = 0, i;
+	bool fine;
+
+	if (CALL(s, cuGraphGetEdges, graph, NULL, NULL, &n))
+		return false;
+	if (!n)
+		return true;
+	from = calloc(n, sizeof(*from));
+	to = calloc(n, sizeof(*to));
+	fine = from && to && !CALL(s, cuGraphGetEdges, graph, from, to, &n);
+	if (fine) {
+		qsort(from, n, sizeof(*from), by_address);
+		for (i = 1; i < n; i++)
+			*branches += from[i] == from[i - 1];
+	}
+	free(from);
+	free(to);
+	return fine;
+}
+
+/* add what @graph takes, with its child graphs; false: out of memory, or an error */
+static bool add_takes(struct server *s, CUgraph graph, unsigned int depth, uint64_t *bytes)
+{
+	CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+	size_t n, roots = 0, i;
+	uint64_t branches;
+	CUgraphNode *nodes;
+	CUgraph child;
+	bool fine;
+
+	if (depth > DEPTH_MAX || CALL(s, cuGraphGetRootNodes, graph, NULL, &roots))
+		return false;
+	branches = roots;
+	nodes = nodes_of(s, graph, &n);
+	fine = (nodes || !n) && count_edges(s, graph, &branches);
+	for (i = 0; fine && nodes && i < n; i++) {
+		fine = !CALL(s, cuGraphNodeGetType, nodes[i], &type);
+		if (fine && type == CU_GRAPH_NODE_TYPE_GRAPH)
+			fine = !CALL(s, cuGraphChildGraphNodeGetGraph, nodes[i], &child) &&
+			       add_takes(s, child, depth + 1, bytes);
+	}
+	free(nodes);
+	*bytes += branches * BRANCH_TAKES + n * NODE_TAKES;
+	return fine;
+}
+
+/* take an executable graph's memory from the quota, if there is one; *bytes: how much */
+static CUresult take_for_exec(struct server *s, CUgraph graph, uint64_t *bytes)
+{
+	*bytes = 0;
+	return !s->options.memory ||
+			       (add_takes(s, graph, 0, bytes) && quota_take(s, *bytes)) ?
+		       CUDA_SUCCESS :
+		       CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+/* charge it to the new executable graph; its number, or 0 */
+static uint64_t charge_exec(struct server *s, CUgraphExec exec, uint64_t bytes)
+{
+	uint64_t id = handle_give(s, CLASS_EXEC, exec, 0);
+	struct entry *e = handle_entry(s, id);
+
+	if (e)
+		e->charged = bytes;
+	else
+		quota_give(s, bytes);
+	return id;
+}
+
+CUresult own_cuGraphInstantiateWithFlags(struct server *s, CUgraphExec *exec, CUgraph graph,
+					 unsigned long long flags)
+{
+	uint64_t bytes;
+	CUresult r = take_for_exec(s, graph, &bytes);
+
+	if (r)
+		return r;
+	r = CALL(s, cuGraphInstantiateWithFlags, exec, graph, flags);
+	charge_exec(s, r ? NULL : *exec, bytes);
+	return r;
+}
+
 CUresult frame_instantiate(struct server *s, const struct q_instantiate *q,
 			   struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {
@@ -145,6 +248,7 @@ CUresult frame_instantiate(struct server *s, const struct q_instantiate *q,
 	char *log = scratch(s, room + 1, 1);
 	CUgraphExec exec = NULL;
 	CUgraphNode bad = NULL;
+	uint64_t bytes;
 	void *graph;
 	CUresult r;
 
@@ -152,10 +256,13 @@ CUresult frame_instantiate(struct server *s, const struct q_instantiate *q,
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	if (!handle_find(s, CLASS_GRAPH, q->graph, &graph))
 		return CUDA_ERROR_INVALID_HANDLE;
+	r = take_for_exec(s, graph, &bytes);
+	if (r)
+		return r;
 	r = q->version == 2 ?
 		    CALL(s, cuGraphInstantiate_v2, &exec, graph, &bad, room ? log : NULL, room) :
 		    CALL(s, cuGraphInstantiate, &exec, graph, &bad, room ? log : NULL, room);
-	a->exec = r ? 0 : handle_give(s, CLASS_EXEC, exec, 0);
+	a->exec = charge_exec(s, r ? NULL : exec, bytes);
 	a->bad = number_of_found(s, bad, q->graph);
 	a->log_used = strnlen(log, room);
 	return kvgpu_remote_put_bytes(out, log, a->log_used) && (r || a->exec) ?

@@ -448,6 +448,9 @@ CUresult own_cuCtxSynchronize(struct server *s);
 CUresult own_cuStreamSynchronize(struct server *s, CUstream stream);
 CUresult own_cuStreamQuery(struct server *s, CUstream stream);
 CUresult own_cuStreamDestroy_v2(struct server *s, CUstream stream);
+CUresult own_cuStreamCreate(struct server *s, CUstream *stream, unsigned int flags);
+CUresult own_cuStreamCreateWithPriority(struct server *s, CUstream *stream, unsigned int flags,
+					int priority);
 CUresult own_cuStreamBeginCapture(struct server *s, CUstream stream);
 CUresult own_cuStreamBeginCapture_v2(struct server *s, CUstream stream, CUstreamCaptureMode mode);
 CUresult own_cuStreamWaitEvent(struct server *s, CUstream stream, CUevent event,
@@ -479,6 +482,8 @@ CUresult own_cuGraphNodeSetEnabled(struct server *s, CUgraphExec exec, CUgraphNo
 CUresult own_cuGraphNodeGetEnabled(struct server *s, CUgraphExec exec, CUgraphNode node,
 				   unsigned int *enabled);
 CUresult own_cuGraphClone(struct server *s, CUgraph *clone, CUgraph graph);
+CUresult own_cuGraphInstantiateWithFlags(struct server *s, CUgraphExec *exec, CUgraph graph,
+					 unsigned long long flags);
 CUresult own_cuGraphNodeFindInClone(struct server *s, CUgraphNode *node, CUgraphNode original,
 				    CUgraph clone);
 CUresult own_cuUserObjectRetain(struct server *s, CUuserObject object, unsigned int count);

@@ -436,6 +436,29 @@ static void rounded_heap(void **state)
 	assert_int_equal(s.charged, 0);
 }
 
+/* Streams have device memory, too: each is charged. */
+static void streams_in_quota(void **state)
+{
+	uint64_t ctx = context(), st;
+	unsigned int n;
+
+	s.options.memory = 64 << 20;
+	st = stream();
+	for (n = 1; n < 1000 && !ASK(cuStreamCreateWithPriority, .flags = 1); n++)
+		;
+	assert_int_equal(n, 64);
+	FAILS(ASK(cuStreamCreate, .flags = 0), OUT_OF_MEMORY);
+	FAILS(ASK(cuMemAlloc_v2, .bytes = 512), OUT_OF_MEMORY);
+	OK(ASK(cuStreamDestroy_v2, .stream = st));
+	assert_int_equal(s.charged, 63 << 20);
+	fake_error = CUDA_ERROR_INVALID_VALUE;
+	FAILS(ASK(cuStreamCreate, .flags = 77), INVALID_VALUE);
+	fake_error = CUDA_SUCCESS;
+	stream();
+	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
+	assert_int_equal(s.charged, 0);
+}
+
 /* Two programs of one client share one quota. */
 static void quota_of_two(void **state)
 {
@@ -568,7 +591,8 @@ int main(void)
 		ON_SERVER(lengths), ON_SERVER(numbers), ON_SERVER(many_handles),
 		ON_SERVER(deep), ON_SERVER(waiting), ON_SERVER(put_aside), ON_SERVER(captures),
 		ON_SERVER(errors_later), ON_SERVER(places), ON_SERVER(parameters),
-		ON_SERVER(quota), ON_SERVER(tiles), ON_SERVER(heap), ON_SERVER(rounded_heap),
+		ON_SERVER(quota), ON_SERVER(tiles), ON_SERVER(heap),
+		ON_SERVER(rounded_heap), ON_SERVER(streams_in_quota),
 		ON_SERVER(quota_of_two), ON_SERVER(no_number),
 		ON_SERVER(user_objects), ON_SERVER(managed),
 	};

@@ -374,13 +374,81 @@ static void captured_ones(void **state)
 	assert_int_equal(modules_ended + events_ended, 2);
 }
 
+/* ------------------------------------------------------------------ memory of executable graphs */
+
+enum { WIDE = 1000 };
+static size_t nr_roots, nr_edges;
+
+static CUresult roots(CUgraph g, CUgraphNode *nodes, size_t *n)
+{
+	*n = nr_roots;
+	return CUDA_SUCCESS;
+}
+
+/* all edges begin at one node */
+static CUresult edges(CUgraph g, CUgraphNode *from, CUgraphNode *to, size_t *n)
+{
+	size_t i;
+
+	for (i = 0; from && i < nr_edges; i++)
+		from[i] = (CUgraphNode)g;
+	*n = nr_edges;
+	return CUDA_SUCCESS;
+}
+
+/*
+ * An executable graph is charged by its branches, also those of graphs in it, for as long as it
+ * lives.
+ */
+static void executables_in_quota(void **state)
+{
+	uint64_t graph = new_graph(), outer = new_graph(), one, two;
+	unsigned int i;
+
+	context();
+	s.library.cuGraphGetRootNodes = roots;
+	s.library.cuGraphGetEdges = edges;
+	for (i = 0; i < WIDE; i++)
+		add_function(graph);
+	nr_roots = WIDE;
+	s.options.memory = 256 << 20;
+	one = new_exec(graph);
+	assert_in_range(s.charged, WIDE * (112 << 10), WIDE * (136 << 10));
+	FAILS(ASK(instantiate, .graph = graph, .version = 2), OUT_OF_MEMORY);
+	FAILS(ASK(cuGraphInstantiateWithFlags, .graph = graph), OUT_OF_MEMORY);
+	OK(ASK(cuGraphExecDestroy, .exec = one));
+	assert_int_equal(s.charged, 0);
+	/* a root with many dependents */
+	nr_roots = 1;
+	nr_edges = WIDE - 1;
+	one = new_exec(graph);
+	assert_in_range(s.charged, (WIDE - 1) * (112 << 10), WIDE * (136 << 10));
+	OK(ASK(cuGraphExecDestroy, .exec = one));
+	/* a chain takes little */
+	nr_edges = 0;
+	one = new_exec(graph);
+	assert_in_range(s.charged, WIDE * (3 << 10), WIDE * (5 << 10));
+	OK(ASK(cuGraphExecDestroy, .exec = one));
+	nr_roots = WIDE;
+	add_child(outer, graph);
+	OK(ASK(cuGraphInstantiateWithFlags, .graph = outer));
+	two = ANSWER(cuGraphInstantiateWithFlags)->exec;
+	assert_true(s.charged >= 2 * WIDE * (112 << 10));
+	OK(ASK(cuGraphExecDestroy, .exec = two));
+	assert_int_equal(s.charged, 0);
+	s.library.cuGraphInstantiate_v2 = refuse_instantiate;
+	nr_roots = 1;
+	FAILS(ASK(instantiate, .graph = graph, .version = 2), INVALID_VALUE);
+	assert_int_equal(s.charged, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ON_SERVER(inside_of_children), ON_SERVER(inside_of_the_graph),
 		ON_SERVER(inside_of_ferries), ON_SERVER(events_of_graphs),
 		ON_SERVER(events_of_executables), ON_SERVER(modules_of_graphs),
-		ON_SERVER(captured_ones),
+		ON_SERVER(captured_ones), ON_SERVER(executables_in_quota),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
