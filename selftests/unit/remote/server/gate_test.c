@@ -584,6 +584,37 @@ static void at_once(void **state)
 	assert_int_equal(door.used, 0);
 }
 
+static CUresult slow_alloc(CUdeviceptr *p, size_t n)
+{
+	usleep(6000);
+	*p = 1 << 20;
+	return CUDA_SUCCESS;
+}
+
+static CUresult slow_free(CUdeviceptr p)
+{
+	usleep(6000);
+	return CUDA_SUCCESS;
+}
+
+/* The library has the GPU clear memory, whoever has the turn: charged by the clock. */
+static void memory_takes_time(void **state)
+{
+	s.library.cuMemAlloc_v2 = slow_alloc;
+	s.library.cuMemFree_v2 = slow_free;
+	ASK(cuMemAlloc_v2, .bytes = 1 << 30);
+	assert_int_equal(door.used, 0);
+	door.closed = door.wanted = 1;
+	ASK(cuMemAlloc_v2, .bytes = 1 << 30);
+	assert_true(door.used >= 5000000);
+	door.used = 0;
+	ASK(cuMemFree_v2, .ptr = 1 << 20);
+	assert_true(door.used >= 5000000);
+	door.used = 0;
+	ASK(cuEventCreate, .flags = 0);
+	assert_int_equal(door.used, 0);
+}
+
 /*
  * A stream that joins a capture can't be asked any more, either. A call that ends no capture, for
  * another stream, must not make the server forget that one goes on.
@@ -677,6 +708,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(pieces, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(captured, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(at_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(memory_takes_time, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(joins, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(strange_stream, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(pauses, set_up, tear_down),
