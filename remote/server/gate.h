@@ -40,6 +40,7 @@ struct held {
 	uint64_t payload[];
 };
 
+/* the serving thread's; only the words of .door are shared, with the arbiter */
 struct gate {
 	struct door *door;
 	int bell;

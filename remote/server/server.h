@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Internal header of the process of kvgpu-remoted that serves one client, with one serving thread.
- * All that a frame says is checked here before the library sees it. A function that carries out a
- * frame returns the call's result, and puts the answer's payload into its reply.
+ * That thread alone calls what is declared here, but for hosted_run(), ferry_run(), ferry_rests()
+ * and ferry_put(), which threads of the library call, too. All that a frame says is checked here
+ * before the library sees it. A function that carries out a frame returns the call's result, and
+ * puts the answer's payload into its reply.
  */
 #ifndef KVGPU_REMOTE_SERVER_H
 #define KVGPU_REMOTE_SERVER_H
