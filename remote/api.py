@@ -4,9 +4,9 @@
 api.py TREE doc:    prints docs/remote-api.md.
 
 Made are: ops.h (numbers, structs, the table's hash), stubs.c, refused.c and libcuda.map (client), library.h and cases.c
-(server), names.c (a dumper); forwards.h (prototypes), cublas.c, curand.c and their maps (the forwarding libraries). What is made
-includes cuda/driver/api.h, so the C compiler
-compares each prototype; a name that cuda/symbols.txt has and the table has not is refused here.
+(server), names.c (a dumper); forwards.h (prototypes), cublas.c, curand.c and their maps (the forwarding libraries). stubs.c and
+library.h include cuda/driver/api.h, so the C compiler compares the prototypes of the functions that are made with those there. A
+name that only one of cuda/symbols.txt and the table has is refused here.
 """
 import hashlib
 import os
@@ -26,7 +26,7 @@ HANDLES = {"CUcontext": "CONTEXT", "CUmodule": "MODULE", "CUfunction": "FUNCTION
            "CUarray": "ARRAY", "CUmipmappedArray": "MIPMAP", "CUtexref": "TEXREF", "CUsurfref": "SURFREF", "CUgraph": "GRAPH",
            "CUgraphNode": "NODE", "CUgraphExec": "EXEC", "CUlinkState": "LINK", "CUuserObject": "USER",
            "cublasHandle_t": "BLAS", "curandGenerator_t": "RAND"}
-WRONG = {"CUcontext": "INVALID_CONTEXT", "CUuserObject": "INVALID_VALUE"}  # what a stale handle gets; others INVALID_HANDLE
+WRONG = {"CUcontext": "INVALID_CONTEXT", "CUuserObject": "INVALID_VALUE"}  # the client's error for a stale handle; others INVALID_HANDLE
 NULL_TOO = ("CUgraph", "CUgraphNode", "CUgraphExec")  # of NULL the library says what is wrong
 # structs without a handle or a pointer that is not the GPU's, with their sizes; and one whose handle is replaced on the way
 STRUCTS = {"CUDA_ARRAY_DESCRIPTOR": 24, "CUDA_ARRAY3D_DESCRIPTOR": 40, "CUDA_TEXTURE_DESC": 104, "CUDA_RESOURCE_VIEW_DESC": 112,
@@ -35,7 +35,7 @@ STRUCT_WIRE = {"CUDA_RESOURCE_DESC": "struct kvgpu_remote_resource"}
 OPTIONS = ("works", "passes", "ptsz", "ptds", "nocontext", "own", "known", "reports", "touches", "clears", "destroys",
            "current", "each", "across", "parent", "when", "unless", "after", "remark")
 WAYS = ("here", "queued", "asked", "waits", "hand", "refused")
-# libraries whose calls are forwarded: the client's library, what its functions begin with, the class of its handles
+# libraries whose calls are forwarded: the client's library, what functions of remote/forward begin with, the class of its handles
 FORWARDED = {"cublas": ("libcublas.so.11", "blas", "BLAS"), "curand": ("libcurand.so.10", "rand", "RAND")}
 BY_HAND = {"cublas": {"here": ("cublasSetStream_v2", "cublasGetStream_v2", "cublasSetPointerMode_v2", "cublasGetPointerMode_v2",
                                "cublasGetStatusName", "cublasGetStatusString"),
@@ -145,7 +145,7 @@ class Entry:
         return f"CUresult {self.name}{suffix}({', '.join(x.c for x in self.args) or 'void'})"
 
     def parent(self, of):
-        """the argument that a new handle of class OF hangs on; None: the current context"""
+        """the argument that a new handle of class OF hangs on; None: the current context; "none": nothing"""
         return self.options.get("parent", "none" if of == "CONTEXT" else None)
 
 
@@ -388,7 +388,7 @@ def reports(made):
 
 
 def stream_at(made):
-    """where a frame with work for the GPU names its stream, in bytes; -1: it is the null stream"""
+    """where a frame with work for the GPU names its stream, in bytes; -1: it is the null stream, or the frame is another one"""
     text = "int op_stream_at(uint16_t op)\n{\n\tswitch (op) {\n"
     for e in made:
         if (e.has("touches") or e.has("works")) and any(f[1] == "stream" for f in e.q):
@@ -633,7 +633,7 @@ def cases_c(entries, frames):
 
 
 def names_c(entries, frames):
-    """for the dumper: each op's fields"""
+    """for the dumper: the fields of each op's request"""
     text = HEADER + "#include <remote/wire/dump.h>\n\n"
     made = frames + [e for e in entries if e.made]
     for e in made:
