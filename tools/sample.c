@@ -213,7 +213,8 @@ static bool take_gpu(struct sample *s, const char *path, const char *address)
 
 /*
  * Write the last part of the target of link @path/@name to @out (TEXT_SIZE bytes). @out becomes
- * empty if there is no such link, or if that part does not fit or has a byte that can't be printed.
+ * empty if there is no such link, or if that part does not fit or has a blank or a byte that can't
+ * be printed.
  */
 static void link_name(const char *path, const char *name, char *out)
 {

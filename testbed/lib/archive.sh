@@ -217,8 +217,8 @@ renamed_rows()
 }
 
 # entry_options FILE:NUMBER: prints the options of that source that decide which signatures apt
-# accepts, as in a one-line source. Debian's keyring is always one of the keys, so that any mirror
-# of Debian is accepted. If the source names no key, apt's keys of this machine are added.
+# accepts, as in a one-line source. Debian's keyring, if this machine has it, is always one of the
+# keys, so that any mirror of Debian is accepted. If the source names no key, apt's keys of this machine are added.
 entry_options()
 {
 	local file=${1%:*} number=${1##*:} options signers

@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 # The debug kernel: the base kernel's source built with KASAN, lockdep and kmemleak, and with few
 # drivers beyond those that the server needs (debug/config). Building it takes 9 minutes of CPU
-# time, so only "tb setup --debug-kernel" and "tb up --kernel debug" build it, not every set-up.
+# time, so only "tb setup --debug-kernel", "tb up --kernel debug" and "tb kernel-tree debug" build it,
+# not every set-up.
 # Guests still run the stock kernel.
 
 DEBUG_LABEL=debug
@@ -100,7 +101,7 @@ check_debug_config()
 	die "the kernel does not have all of debug/config: $(xargs <<< "$missing")"
 }
 
-# prune_debug_tree: removes what is not needed for building modules
+# prune_debug_tree: removes what is not needed for building modules, and samples from the built ones
 prune_debug_tree()
 {
 	local build=${STAGE_TMP:?}/build
