@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# `make help` lists the targets. Everything is built outside of the tree, in $(O). $(KVGPU_CACHE)
-# keeps what is fetched. Reports are written to build/.
+# `make help` lists the targets. Programs are built outside of the tree, in $(O). $(KVGPU_CACHE)
+# keeps what is fetched. Reports and Debian packages are written to build/.
 
 SHELL		:= /bin/bash
 include testbed/place.mk

@@ -19,11 +19,11 @@ kvgpu_links	= mkdir -p '$(1)' && for f in $(KVGPU_SOURCES); do \
 		  find '$(1)' -xtype l -delete
 
 # $(call kvgpu_make,DIR,LABEL,ARGUMENTS): build the module in $(O)/DIR for kernel LABEL, with
-# mdev/build.mk, in the root that has the compilers and headers (testbed/tb build-exec). Variables
-# given to this make are taken out of the environment, because the kernel's make knows some of the
-# same names, as O=FOLDER, with another meaning. All output goes to $(O)/DIR.log. Its last lines are
-# also printed, without make's own messages: warnings, errors, and at the end the cause of a
-# failure. Descriptor 9 is the caller's lock.
+# mdev/build.mk, in the root that has the compilers and headers (testbed/tb build-exec). MAKEFLAGS,
+# which passes on the variables of this make's command line, and O are taken out of the environment,
+# because the kernel's make knows some of the same names, as O=FOLDER, with another meaning. All
+# output goes to $(O)/DIR.log. Its last lines are also printed, without make's own messages:
+# warnings, errors, and at the end the cause of a failure. Descriptor 9 is the caller's lock.
 define kvgpu_make
 	(tree=$$($(TB) kernel-tree '$(2)') && rc=0 && { $(TB) build-exec -- env -u MAKEFLAGS -u MAKEOVERRIDES -u MFLAGS -u O \
 		make -s -j"$$(nproc)" -f '$(O)/$(1)/mdev/build.mk' KVGPU_TREE="$$tree" KVGPU_LOG='$(O)/$(1).log' $(3) \
@@ -33,7 +33,7 @@ endef
 
 # A module of the same sources, kernel headers, compilers and build recipe is built once for all
 # clones on this machine: kvgpu_key is a hash of these, and the cache keeps the module under that
-# name. Modules that were not used for 30 days are deleted.
+# name. When a module is added, those that were not used for 30 days are deleted.
 KVGPU_STORE	:= $(KVGPU_CACHE)/modules
 kvgpu_key	= $$({ $(TB) kernel-tree --key '$(1)'; sha256sum $(KVGPU_SOURCES); sed -n '/^define kvgpu_make/,/^endef/p; /^KVGPU_SPARSE/p' kvgpu.mk; } | sha256sum | cut -c1-24)
 kvgpu_keep	= mkdir -p '$(KVGPU_STORE)' && cp '$(1)/kvgpu.ko' '$(KVGPU_STORE)'/$$$$.new && mv '$(KVGPU_STORE)'/$$$$.new "$(KVGPU_STORE)/$$key.ko" && \

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # This project's CUDA libraries, and Debian packages of them and of remoting. They are built in the
-# test bed's root with Debian 13 (testbed/tb build-exec).
+# test bed's root with Debian 13 (testbed/tb build-exec), but for the package of kvgpu-run and the
+# libraries that need no GPU, which are built on this machine.
 CUDA_OUT	:= $(O)/cuda
 
 cuda: ## libcuda.so.1 and libcudart.so.11.0 for stock nouveau (for Debian 12 and 13)
