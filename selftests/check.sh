@@ -12,7 +12,8 @@
 #
 # Results are kept by commit, or by a hash of the files while the tree differs from its commit.
 # check-long does not run a part again that passed in the same state of the tree: after an
-# interruption, run it again and it goes on. AGAIN=1 runs everything, V=1 shows all output.
+# interruption, run it again and it goes on. AGAIN=1 runs everything, V=1 also shows the output of
+# parts that pass.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export KVGPU_CACHE=${KVGPU_CACHE:-$HOME/.cache/kvgpu} LC_ALL=C.UTF-8
@@ -87,7 +88,7 @@ done
 # ------------------------------------------------------------------ results and times of earlier runs
 
 # tree_state: prints a name for the contents of the tree: the commit if nothing differs from it,
-# else the commit (if there is one) and a hash of all files
+# else the commit (if there is one) and a hash of all files but those below build/
 tree_state()
 {
 	local commit
@@ -174,7 +175,7 @@ start_part() # NAME: runs the part in the background, in a session of its own
 
 count_of() { sed -n "s/^declare -[-a]* $2=\"\\([0-9]*\\)\"\$/\\1/p" "$1"; }
 
-end_part() # NAME: prints the part's score, and its output if it failed; records its time and result
+end_part() # NAME: prints the part's score, and the end of its output if it failed; records its time and result
 {
 	local name=$1 passed failed skipped
 	took[$name]=$((SECONDS - began_at[$name]))
@@ -259,9 +260,9 @@ run_parts()
 	done
 }
 
-# interrupt: ends all parts that run. Each part is a session of its own (start_part), to which all
-# that it started belongs. Test suites end their beds on SIGTERM; a part that is still there after
-# 25 s is killed.
+# interrupt: ends all parts that run. Each part is a session of its own (start_part), to which what
+# it started belongs, but for beds. Test suites end their beds on SIGTERM; what is still there of a
+# part's session after 25 s is killed.
 interrupt()
 {
 	local pid tries

@@ -236,7 +236,7 @@ bench-sched: $(O)/kvgpu-schedsim ## simulation of the scheduling policy: shares,
 IMAGE_SRC	:= $(wildcard cuda/image/*.c cuda/syscalls/*.c)
 UNIT_TESTS += cuda/image/image_test cuda/device/qmd_test cuda/device/texture_test cuda/device/cause_test cuda/device/board_test cuda/driver/driver_test cuda/driver/resource_test cuda/driver/hostfunc_test cuda/driver/contexts_test cuda/driver/devices_test cuda/driver/graph_test
 TSAN_TESTS += cuda/driver/driver_test cuda/driver/resource_test cuda/driver/hostfunc_test cuda/driver/contexts_test cuda/driver/devices_test cuda/driver/graph_test
-# the subtests of selftests/cuda/driver, with the shader machine of gpu-model as the GPU
+# subtests of selftests/cuda/driver, with the shader machine of gpu-model as the GPU
 UNIT_TESTS += cuda/model_test
 SRC_cuda/model_test	:= $(filter-out %/backend.c,$(wildcard cuda/driver/*.c)) $(IMAGE_SRC) cuda/device/qmd.c cuda/device/texture.c $(SM_RIG_SRC) \
 			   $(addprefix selftests/cuda/driver/,context.c memory.c launch.c stream.c graph.c) selftests/client/tap.c
@@ -334,7 +334,7 @@ UNIT_TESTS += remote/turns/turns_test
 SRC_remote/turns/turns_test	:= remote/turns/turns.c
 FUZZ_TESTS += remote/turns/turns_fuzz
 FUZZSRC_remote/turns/turns_fuzz	:= remote/turns/turns.c
-# --- remote/cluster: the files that can be tested without MPI and without processes
+# --- remote/cluster: the files that can be tested without MPI
 UNIT_TESTS += $(addprefix remote/cluster/relay/,cut_test tap_test message_test greet_test measure_test note_test proxy_test pull_test ranks_test registry_test) \
 	      remote/client/cut_test $(addprefix remote/cluster/run/,children_test options_test plan_test slurm_test)
 SRC_remote/cluster/relay/cut_test	:=

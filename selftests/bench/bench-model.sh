@@ -21,7 +21,7 @@ value() { awk -v n="$1" '$1 == n { print $2 }' "$values"; }
 
 put() { printf '%s %s %s\n' "$1" "$2" "$3" >>"$values"; }
 
-# in the same minute and on the same machine as the copies it is compared with
+# before and after the copies it is compared with, on the same machine
 measure_memcpy() { put "$1" "$("$OUT/memcpy_bench")" GB/s; }
 
 measure_loads()
@@ -42,7 +42,7 @@ counts()
 	model_stats | sed -n 's/^ *"\(bar1\|bar3\|pramin\)": {"reads": \([0-9]*\), "writes": \([0-9]*\).*/\1-window \2 \3/p'
 }
 
-# difference of two counts: what one load of nouveau needs
+# difference of two counts: what all loads of nouveau between them needed
 load_counts() { join -a 2 -e 0 -o 0,1.2,1.3,2.2,2.3 <(sort "$1") <(sort "$2") | awk '{ print $1, $4 - $2, $5 - $3 }'; }
 
 table()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# make bench, and benchmarks of single rooms. bench-rooms compiles the pure rooms of the module as
+# make bench, and benchmarks of single rooms and of remoting. bench-rooms compiles the pure rooms of the module as
 # for the kernel: without vector registers, and with a memcmp() as the kernel has it
 # (rooms/words.c).
 
@@ -52,7 +52,7 @@ $(REMOTE_MANY): selftests/bench/remote_many.c $(REMOTE_OUT)/libcuda.so.1
 REMOTE_LIBRARY	= $(or $(LIBRARY),$(O)/cuda-inprocess/libcuda.so.1)
 
 # LIBRARY=: as for bench-remote-calls. Results of an earlier run are removed first, because the
-# report has a row for each file.
+# report takes rows from each file.
 bench-remote: $(REMOTE_RING) $(REMOTE_CALLS) $(REMOTE_MANY) $(REMOTE_MADE) cuda-inprocess ## remoting, with aims, beside what was recorded elsewhere (table, and build/bench/remote.json; LIBRARY= QUICK=1)
 	@mkdir -p build/bench && rm -f build/bench/remote-*.json
 	@$(REMOTE_RING) $(if $(QUICK),--quick) build/bench/remote-ring.json

@@ -2,12 +2,13 @@
 # shellcheck shell=bash
 # work, out, model_args, type, guest_mem, base_ko, with_cuda are bench.sh's
 # shellcheck disable=SC2154
-# Sourced by bench.sh: the systems that are compared, each a server of its own (a bed), and how to run something where its nouveau is.
+# Sourced by bench.sh: the systems that are compared, each a server of its own (a bed), but for "busy", which is on that of "vgpu"; and
+# how to run something where a system's nouveau is.
 #
 #   native       the server's own nouveau drives the card
 #   passthrough  a stock guest has the whole card by vfio-pci; the server has an IOMMU for it
 #   vgpu         a stock guest has a vGPU of kvgpu and is alone on the card
-#   busy         the same guest, while others keep vGPUs of theirs busy (selftests/tenants)
+#   busy         the same guest, while programs keep two more vGPUs busy (selftests/tenants)
 #   base         as vgpu, with the module of another version
 
 bed_of() { case $1 in busy) echo bench-vgpu ;; *) echo "bench-$1" ;; esac; }
@@ -109,6 +110,6 @@ systems_down()
 	done
 }
 
-# the two other guests of the system "busy"
+# the two other vGPUs of the system "busy"
 neighbours_begin() { in_server busy /share/neighbours.sh begin 2 g1 >&2 || give_up "busy: the others do not get busy"; }
 neighbours_end() { in_server busy /share/neighbours.sh end g1 || give_up "busy: the others' vGPUs do not go"; }

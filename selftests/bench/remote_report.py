@@ -10,7 +10,7 @@ becomes recorded rows of FILE.json (remote_rows.json here).
 
 A row is {name, value, unit, aim, met, where, commit, date}; "recorded" is true for rows of FILE.json, which no run here has made,
 and "missing" for rows without a value. "range" is the least and the most of several passes; then value is the worse of both. Rows
-of the same name and place are one: the later one is kept."""
+of the same name and place are one: the later one is kept, but a recorded one never takes the place of one that was measured here."""
 import argparse
 import datetime
 import glob
@@ -158,7 +158,7 @@ def measured(out, a):
 
 
 def listed(path):
-    """what was recorded, and the aims that no row has"""
+    """what was recorded, and a missing row for each aim, which merge() drops if another row has its name"""
     data = load(path)
     nowhere = {"where": None, "commit": None, "date": None}
     recorded = [{**row(r["name"], r["value"], r["unit"], r.get("aim"), {k: r[k] for k in ("where", "commit", "date")}),

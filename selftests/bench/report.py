@@ -55,7 +55,7 @@ class Row:
         return short(statistics.median(ratios)) if ratios else None
 
     def spread(self, system):
-        """half of all samples lie within this part of the median"""
+        """how wide the range of the middle half of all samples is, as a part of the median"""
         values = sorted(v for r in self.samples[system].values() for v in r)
         if len(values) < 3 or not values[len(values) // 2]:
             return None

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# For make check-long, TAP: the rows of make bench once on a vGPU, and what each operation moved against bounds.list. Counters
-# only: times depend on the machine.
+# For make check-long, TAP: some rows of make bench once on a vGPU, and what an operation moved against bounds.list, and with the CUDA
+# toolkit against bounds-cuda.list, too. Counters only: times depend on the machine.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 reports=$(mktemp -d)

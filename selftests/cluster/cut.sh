@@ -77,7 +77,7 @@ mend()
 	reached far || { echo "Bail out! the network does not come back"; exit 1; }
 }
 
-# for lib.sh: what nodes have in /tmp and /dev/shm, which were empty
+# for lib.sh: what nodes have in /tmp, /run and /dev/shm, which were empty
 new_files()
 {
 	local node

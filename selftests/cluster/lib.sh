@@ -73,7 +73,7 @@ is_part()
 	[ "${words[0]-}" = "$remote/kvgpu-relay-$mpi" ] && [ "${words[1]-}" = "$2" ]
 }
 
-# ranks_of broker|proxy: in the order of their ranks; what a proxy has made is no rank
+# ranks_of broker|proxy: by their PIDs, so as a rule in the order of their starts; what a proxy has made is no rank
 ranks_of()
 {
 	local p
@@ -139,7 +139,7 @@ step()
 	result $rc "$name" "exit code $rc: $(tail -n 1 "$work/said")"
 }
 
-# await TEXT: waits until the run has said it
+# await TEXT: waits until the run has said it, 10 s and a little more at most
 await()
 {
 	local _

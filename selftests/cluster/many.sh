@@ -71,7 +71,7 @@ has()
 		}' "/proc/$1/status"
 }
 
-# busy PID: CPU time in us, and how often the process has slept
+# busy PID: of the process's first thread: CPU time in us, and how often it has slept
 busy() { awk 'FNR == NR { us = $1 / 1000; next } /^voluntary/ { printf "%d %d\n", us, $2 }' "/proc/$1/schedstat" "/proc/$1/status"; }
 
 # begins N: the program on N devices, in the background, until it has written its file

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # run.sh quick|long: kvgpu-run on this machine, each proxy with the GPU inside of its server processes. TAP. quick: Open MPI (or
-# the one that is here); long: both.
+# the one that is here); long: both, and more of copies between GPUs.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 mode=${1:-quick}
@@ -60,7 +60,7 @@ run_root()
 	result $? "as root it says what to do" "$(head -c 80 "$work/said")"
 }
 
-# a program that uses an MPI of its own, of either kind, beside the MPI job of kvgpu-run
+# a program that uses MPI itself, of the same kind as the MPI job of kvgpu-run, beside that job
 run_own_world()
 {
 	local -a own=() compile link

@@ -36,7 +36,7 @@ def add_up(objects):
 
 
 def code_lines(text):
-    """where no compiler has said which lines have code: those with a statement's or an initialiser's end"""
+    """where no compiler has said which lines have code: those that end in ; or , and those that begin with if, for, while or switch"""
     bare = COMMENT.sub(lambda m: "\n" * m.group().count("\n"), text)
     return [n for n, line in enumerate(bare.splitlines(), 1) if re.search(r"[;,]\s*$|^\s*(if|for|while|switch)\b", line)]
 

@@ -18,7 +18,7 @@ declare -A packages=(
 		binutils binutils-common binutils-x86-64-linux-gnu libbinutils libctf0 libctf-nobfd0 libgprofng0 libjansson4
 		libgmp10 libmpfr6 libmpc3 libisl23 libzstd1 zlib1g"
 )
-# packages of the list above that the compiler itself is linked with: kept apart from libraries with which it links programs
+# packages of the list above that the compiler and the linker are linked with themselves: kept apart from libraries with which it links programs
 declare -A own
 for package in libbinutils libctf0 libctf-nobfd0 libgprofng0 libjansson4 libgmp10 libmpfr6 libmpc3 libisl23 libzstd1 zlib1g; do
 	own[$package]=yes

@@ -3,7 +3,7 @@
 # Sourced after cell.sh, which has $kernel: what the server's kernel has to complain of, and what kmemleak finds in a debug kernel.
 # shellcheck disable=SC2154
 
-# a first line of everything that the kernel reports by itself
+# what is in the lines of a report of the kernel itself
 COMPLAINTS='WARNING:|BUG:|Oops|Call Trace|KASAN:|possible circular|possible recursive|inconsistent lock state|suspicious RCU|invalid wait context|ODEBUG:|leaked|hung_task|blocked for more'
 
 # kernel_says: its log. failed_on_purpose=yes: without the stacks that the allocators print, once in 10 s, when one of theirs fails
@@ -36,7 +36,7 @@ lockdep_on()
 	result $? "lockdep watched to the end"
 }
 
-# allocations of kvgpu that nothing points to any more; two looks, since the first one marks what is only in registers
+# allocations of kvgpu, VFIO or mdev that nothing points to any more; two looks, since the first one marks what is only in registers
 no_leaks()
 {
 	local found

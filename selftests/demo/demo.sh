@@ -5,8 +5,8 @@
 # The same client copies, verifies every byte and is measured in both, in turns. Then come: a second
 # guest with a larger vGPU, and the shares that kvgpu-top shows; CUDA programs in both guests; a
 # guest without a GPU, whose programs run on the first guest's vGPU; one program that uses two GPUs
-# through MPI. At the end both servers are taken down and a report is written
-# (docs/measurements.md).
+# through MPI. The server with nouveau is taken down when it has been measured, the other one at the
+# end, when the report is written (docs/measurements.md).
 #   DEMO_BYTES=256M                 how much is copied
 #   DEMO_MODEL_ARGS="--ce-rate 1G"  further arguments for both GPU models: paced engines, for instance
 set -euo pipefail
@@ -17,7 +17,7 @@ TB=testbed/tb
 report=build/demo/report.json
 bytes=${DEMO_BYTES:-256M}
 model_args=${DEMO_MODEL_ARGS-}
-wrong=()		# the titles of the steps that failed
+wrong=()		# what failed: titles of steps, or other names
 export PYTHONDONTWRITEBYTECODE=1
 
 will "set-up: packages, root file systems, kernels, GPU model, client (once; then seconds)" 60

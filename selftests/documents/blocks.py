@@ -46,7 +46,7 @@ class Block:
 
 def blocks_of(document, text):
     """Return the indented and fenced blocks of a text. A block's mark is in the line above it, or
-    above one blank line."""
+    above the blank lines before it."""
     lines, out, i, mark = text.split("\n"), [], 0, None
     while i < len(lines):
         line = lines[i]

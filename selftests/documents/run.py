@@ -195,7 +195,7 @@ def long(tap, blocks):
             elif block.needs == "toolkit" and not toolkit:
                 tap.skip(f"{block.name}: {len(block.commands())} commands", "no CUDA toolkit: selftests/cuda/toolkit.sh fetch")
             elif block.place != "text" and not run(tap, block):
-                # later blocks of this document may need this one; other documents do not
+                # later blocks of this document may need this one; other documents get a new server
                 broken = block.document
                 bed_down()
     finally:

@@ -55,14 +55,14 @@ done
 xz -kc "$ko" | head -c 200000 >"$work/cut.ko.xz"; refuses "damaged xz data" --module "$work/cut.ko.xz"
 refuses "a kernel that is not installed" --kernel 0.0.0-none
 
-# another size of list entries: a changed list must be noticed, not misread
+# the count in a list's first entry becomes 0, as if entries had another size: that must be noticed
 off=$(nm -S "$ko" | awk '$4 == "gk110_grctx_init_icmd_0" { print $1 }')
 sec=$(readelf -SW "$ko" | awk '$2 == ".rodata" || $3 == ".rodata" { for (i = 1; i <= NF; i++) if ($i == "PROGBITS") print $(i + 2) }' | head -n 1)
 cp "$ko" "$work/odd.ko"
 printf '\0' | dd of="$work/odd.ko" bs=1 seek=$((0x$sec + 0x$off + 4)) conv=notrunc 2>/dev/null
 refuses "a list that ends in its middle" --module "$work/odd.ko"
 
-# the written file: every flipped bit of it is noticed
+# the written file: a changed byte is noticed, at each of these places
 "$tool" --quiet --module "$ko" --output "$work/fw" 2>"$work/err"
 size=$(stat -c %s "$work/fw") bad=0
 for i in 0 9 13 17 21 25 30 200 500 $((size / 2)) $((size - 1)); do

@@ -45,7 +45,8 @@ list()
 	echo "vm testbed selftests/testbed/tb_test.sh quick"
 }
 
-# tree_hash: prints a hash of the whole tree, for the suites that boot machines
+# tree_hash: prints a hash of the commit and of what differs from it in tracked files, for the
+# suites that boot machines
 tree_hash()
 {
 	{ git rev-parse HEAD; git diff HEAD; } 2>/dev/null | sha256sum

@@ -122,8 +122,8 @@ crowd_killed()
 		"QEMU of $1 killed beside ${#crowd_names[@]} busy guests: no page stays pinned" "$before before, $after after"
 }
 
-# crowd_left: the numbers of pinned pages, vGPUs, users of the module and free instances are what
-# they were before the crowds
+# crowd_left: the numbers of pinned pages, vGPUs, IOMMU groups, users of the module and free
+# instances are what they were before the crowds
 crowd_left()
 {
 	local name before after

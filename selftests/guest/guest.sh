@@ -100,7 +100,7 @@ nouveau_loaded()
 {
 	case $1 in
 	t*) in_guest "$1" sh -c "$(cat selftests/guest/inside/enter_image.sh)" ;;
-	# no wait is needed: tb says that a stock guest is up only when its nouveau has probed
+	# no wait is needed: tb itself waits until the nouveau of a stock guest has probed
 	*) in_guest "$1" sh -c 'dmesg | grep nouveau && test -e /dev/dri/renderD128' ;;
 	esac
 }

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154
 # Sourced by run.sh: vGPUs are plugged into and out of running guests, with the unchanged files of
-# libvirt-xml/.
+# libvirt-xml/; only own_vgpu_goes() replaces the UUID in one.
 
 uuid=6d1f1f4e-0c55-4f0b-9d3c-7a5f2a3b1c01
 node=mdev_6d1f1f4e_0c55_4f0b_9d3c_7a5f2a3b1c01_0000_01_00_0

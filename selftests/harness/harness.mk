@@ -6,8 +6,8 @@ HARNESS		:= $(O)/harness
 HARNESS_ROOMS	:= $(filter-out mdev/debugfs.c mdev/machine/show.c,$(wildcard mdev/*.c mdev/machine/*.c)) $(wildcard hw/*.c mmio-trap/*.c gtt-shadow/*.c sched/*.c)
 HARNESS_SRC	:= $(wildcard selftests/harness/*.c selftests/harness/kernel/*.c selftests/harness/chip/*.c) selftests/unit/hw/fwbuild.c
 HARNESS_TESTS	:= $(patsubst selftests/harness/tests/%.c,%,$(wildcard selftests/harness/tests/*_test.c))
-# headers of Linux that the module includes and that neither the system nor include/user has: made
-# here, they include kernel.h
+# headers of Linux that the module includes and that include/user does not have: made here, they
+# include kernel.h, and come before the system's headers of the same names
 HARNESS_LINUX	:= anon_inodes atomic bitmap bitops completion debugfs delay device dma-mapping err eventfd file firmware fs genalloc hashtable interrupt io \
 		   iommu kobject kthread ktime mdev mm module moduleparam mutex pci pid random rbtree rcupdate refcount rtmutex \
 		   sched sched/mm sched/rt sched/signal sizes slab spinlock sysfs tracepoint uaccess vmalloc wait workqueue xarray

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The tests of mdev without a VM. Prints TAP: one line for each test of each program, and one for each fix that is taken back.
+# The tests of mdev without a VM. Prints TAP: one line for each program of tests, one for actors_fuzz, one that each fix can be taken back,
+# and with long one that each fix is found when it is taken back.
 #   run.sh [quick|long]; with STOP=1 the first failure ends it
 set -u
 cd "$(dirname "$0")/../.." || exit 1

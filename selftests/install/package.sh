@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154
 # Sourced by run.sh: tests this project's packages in fresh minimal roots of Debian 12 and 13:
-# kvgpu-cuda, then the packages of remoting. mmdebstrap makes each root from the archive of this
+# kvgpu-cuda, then remoting's for client and server. mmdebstrap makes each root from the archive of this
 # machine's apt, and removes it.
 
 package_cell()

@@ -234,8 +234,8 @@ kernels_cell()
 	dkms_records <"$work/log"
 }
 
-# dkms_records < TAP: records for docs/supported.md for which kernels of the test bed DKMS made a
-# module
+# dkms_records < TAP: records for docs/supported.md, for each kernel of the test bed that DKMS was
+# tried with, whether it made a module
 dkms_records()
 {
 	local suite release lines

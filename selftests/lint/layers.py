@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Checks rooms, the top folders of sources: that they include only what the table of docs/design.md
-allows; that kvgpu.ko is made of all their sources; that the pure rooms call no function of
+allows; that kvgpu.ko is made of all sources of its rooms; that the pure rooms call no function of
 others but those listed here."""
 import pathlib
 import re

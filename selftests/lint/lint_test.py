@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""TAP: tests each rule on a made-up tree without faults, and on that tree with one fault at a time."""
+"""TAP: tests each rule on a made-up tree without faults, and on that tree with one fault at a time.
+comments_test.py has the faults of the rule "comments"; "checkpatch" runs a stand-in."""
 import pathlib
 import re
 import shutil

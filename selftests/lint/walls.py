@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""walls.py [TREE]: checks for make lint what mdev/ and mdev/machine/ may include of each other, and
-how many files may call each other in a circle. A file calls another if it uses a name that the
-other defines and that is not static, as the linker would see it."""
+"""walls.py [TREE]: checks for make lint what the module's rooms may include of mdev/, and how many
+files may call each other in a circle. A file calls another if it uses a name that the other defines
+and that is not static, as the linker would see it."""
 import collections
 import pathlib
 import re

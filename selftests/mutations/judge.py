@@ -27,7 +27,7 @@ class Broken(Exception):
 
 def run(argv, cwd, limit, env=None):
     """Run a command; return exit code (None: not done in @limit seconds), output and seconds. Kill
-    all processes of its session at the end."""
+    all processes of its process group at the end."""
     began = time.monotonic()
     with tempfile.TemporaryFile() as out:
         p = subprocess.Popen(argv, cwd=cwd, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, start_new_session=True,

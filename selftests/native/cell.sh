@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Sourced by run.sh. A cell is one server with one kernel and one engine layout; its parts run in the order given. Every
-# part clears the kernel's log first and checks it afterwards against dmesg-allow.list.
+# Sourced by run.sh, and by other suites that boot servers. A cell is one server with one kernel and one engine layout; its parts run
+# in the order given. Every part but "engines" clears the kernel's log before what it runs and checks it afterwards against
+# dmesg-allow.list.
 
 # shellcheck source=selftests/kernels.sh
 . selftests/kernels.sh
@@ -88,8 +89,9 @@ relay()
 
 # ------------------------------------------------------------------ the bed
 
-# build_programs [FOLDER...]: of selftests, by default those that natively and in a guest are the same. Suites run side by side:
-# they build in one folder, one at a time; what a suite writes goes into $OUT, a folder of this bed's, with links to the programs
+# build_programs [FOLDER...]: of selftests, by default those of client, attacks, mesa and bench. Suites run side by side:
+# they build in one folder, one at a time; what a suite writes goes into $OUT, a folder of this bed's, with links to the
+# programs
 build_programs()
 {
 	local dir built

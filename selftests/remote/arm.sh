@@ -15,7 +15,7 @@ arm_program()
 	chmod 755 "$bin/$1"
 }
 
-# arm_unit_tests FOLDER TEST...: runs each test program, and prints each of its lines as a result
+# arm_unit_tests FOLDER TEST...: runs each test program, and prints each of its results
 arm_unit_tests()
 {
 	local folder=$1 line name rc

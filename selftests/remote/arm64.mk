@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Remoting's client for arm64, by Debian's cross compiler: libcuda and libcudart, the programs of
-# run.sh, and the unit tests of ring, wire and channel, which client and server share. run.sh arm
+# Remoting's client for arm64, by Debian's cross compiler: libcuda and libcudart, four programs that
+# run.sh runs, and unit tests of ring, wire and channel, which client and server share. run.sh arm
 # runs them by qemu-aarch64. GnuTLS is loaded by dlopen(), so only its headers are needed, which are
 # the same for all CPUs.
 ARM64		:= $(O)/arm64

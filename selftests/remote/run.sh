@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # run.sh quick|long|arm|arm-long: programs on the remote libcuda.so.1, whose kvgpu-remoted has the GPU inside of its process. TAP.
-# quick: the driver API's subtests by stored code, and faults, over a socket and over an aperture. long: also the CUDA programs by
-# nvcc, where the toolkit is there. arm: programs for arm64 by qemu-aarch64, on this machine's server, and
+# quick: the driver API's subtests by stored code, and faults, over a socket, over an aperture and in a file; forwarded libraries,
+# several servers, and the service (service.sh). long: also the CUDA programs by nvcc, where the toolkit is there, the client under the
+# thread sanitizer, and more of the service. arm: programs for arm64 by qemu-aarch64, on this machine's server, and
 # unit tests; arm-long: more of these.
 set -u
 cd "$(dirname "$0")/../.." || exit 2

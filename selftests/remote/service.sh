@@ -370,7 +370,7 @@ run_plugged()
 	rm -f "$later"
 }
 
-# a client that asks for an aperture over TCP, which can't carry its memory, is disconnected, and no other client is harmed
+# a client that asks for an aperture over TCP, which can't carry its memory, is disconnected
 no_aperture_by_tcp()
 {
 	python3 - "$tcp_port" "$(grep -oP 'KVGPU_REMOTE_MAGIC_APERTURE\s+\K0x[0-9a-f]+' remote/wire/frame.h)" \
@@ -651,7 +651,7 @@ run_flood()
 	stop_server
 }
 
-# many programs at once by TLS, of which half are killed
+# many programs at once by TLS
 run_many()
 {
 	local i pids=() failed_ones=0

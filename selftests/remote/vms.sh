@@ -32,7 +32,8 @@ page_says()
 	local where=$1 line=$2 run log=$OUT/page.log rc
 
 	grep -qxF "    $line" $page || { result 1 "$where: $line" "$page has no such line"; return; }
-	# two things that the bed lacks are left out of the line: an archive with our packages, and domains that libvirt keeps
+	# what the bed lacks is left out of the line: an archive with our packages, and domains that libvirt keeps. The aperture may have
+	# another size
 	run=${line/apt install/apt-get install -q -y --no-install-recommends}
 	run=${run//_0.3_/_$version\_}
 	run=${run/ --config/}

@@ -1,8 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Sourced by inside.sh, the first process of a pid namespace with a network, a mount and an IPC namespace of its own: a cluster of
-# Debian's Slurm. This machine is its head, with munged and slurmctld; each node is a set of such namespaces in it, with its own
-# host name, network, processes, /tmp, /run and /dev/shm, and a slurmd. All of it ends with the first process.
+# Sourced by run.sh and by ../cluster/cut.sh (without Slurm), in the first process of a pid namespace with a network, a mount and an IPC
+# namespace of its own: a cluster of Debian's Slurm. This machine is its head, with munged and slurmctld; each node is a set of such
+# namespaces in it, with its own host name, network, processes, /tmp, /run and /dev/shm, and a slurmd. All of it ends with the first
+# process.
 #
 # $work: a folder for all files, which nodes see, too; $slurm: what fetch.sh has unpacked. A node's GPUs are files that stand for what gres.conf names: a render node in a guest, a device of mdev in a host.
 

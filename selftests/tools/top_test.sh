@@ -23,7 +23,7 @@ run() { timeout 60 "$top" "$@" >"$dir/out" 2>"$dir/err" </dev/null; }
 look() { run --sysfs "$dir/sys" --interval 0.1 --once "$@"; }
 fresh() { rm -rf "$dir/sys"; mkdir "$dir/sys"; }
 attributes() { echo "$dir/sys/devices/pci0000:00/$GPU/$1/kvgpu"; }
-# whole FILE in jq's eyes: exactly one object
+# json FILTER: true if jq's FILTER is true of the output, of its last object if it has several
 json() { jq -e "$1" "$dir/out" >/dev/null 2>&1; }
 
 wrong_usage() # TEXT ARGUMENT...: exit code 2, nothing on stdout, and TEXT in one line on stderr

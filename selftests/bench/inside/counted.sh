@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Runs in the server: "name value" lines of all that is counted for guest $1: kvgpu's counters, the card's interrupts, those of
-# its KVM, and the CPU time that went into its QEMU, the guest's own included, and into the whole server. Few processes, because snapshots are taken often.
+# Runs in the server: "name value" lines of what is counted for guest $1: kvgpu's counters, the card's interrupts, its KVM's counters of
+# exits, page faults and TLB flushes, and the CPU time that went into its QEMU, the guest's own included, and into the whole server. Few
+# processes, because snapshots are taken often.
 uuid=$(/opt/testbed/guest-device uuid "$1") || exit 1
 pid=$(cat "/run/libvirt/qemu/$1.pid") || exit 1
 # of the card; its path has colons, which grep's lines are taken apart by

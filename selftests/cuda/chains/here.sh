@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# here.sh: the chains of make bench on the libraries that need no GPU: every result right, every phase printed once a sample. TAP.
+# here.sh: the chains of make bench on the libraries that need no GPU: every result right, every phase printed. TAP.
 set -u
 cd "$(dirname "$0")/../../.." || exit 2
 if ! selftests/cuda/toolkit.sh >/dev/null 2>&1; then

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# run.sh quick|long: the decoder against nvdisasm over generated words, then over the code of every kernel here. TAP.
+# run.sh quick|long: the decoder against nvdisasm over generated words, then over the code of ptx.list and of ../kernels; long: also over
+# that of the vendor's libraries. TAP.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 count=100 options=("-O3" "-G")

@@ -35,7 +35,7 @@ run()
 	sed 's/^/# /' <<< "$out"
 }
 
-# the programs that take arguments
+# starts a program with the arguments and the environment that it needs
 run_program()
 {
 	case $1 in

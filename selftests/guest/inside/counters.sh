@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # counters.sh GUEST: runs in the server. Prints lines "name value" of kvgpu's and KVM's counters for
-# that guest.
+# that guest, and of the card's interrupts.
 uuid=$(/opt/testbed/guest-device uuid "$1") || exit 1
 pid=$(cat "/run/libvirt/qemu/$1.pid") || exit 1
 for f in "/sys/bus/mdev/devices/$uuid/kvgpu"/*; do

@@ -15,7 +15,7 @@ result() # STATUS NAME [DETAIL]
 }
 
 # files: prints all files, and all folders with kvgpu in their names, but for what building the
-# tools and DKMS's log leave. Other folders are left out, because empty ones of packages come and go
+# tools, DKMS's log and depmod leave. Other folders are left out, because empty ones of packages come and go
 # without kvgpu (this root has no manual pages).
 files() { find / -xdev \( -path /root -o -path /proc -o -path /dev -o -path /tmp -o -path /var/log -o -path /var/lib/dkms \) -prune \
 	-o \( ! -type d -o -name '*kvgpu*' \) -print | grep -v '^/lib/modules/.*/modules\.\|^/usr/lib/modules/.*/modules\.' | sort; }

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Runs as root in a fresh minimal Debian without a GPU, in a folder with the packages
-# kvgpu-remote-client and kvgpu-remote-server, newer versions of both, and a libcuda.so.1 with a GPU
-# model in the process. Tests that the packages are installed, set up as docs/remote-setup.md says,
+# kvgpu-remote-client and kvgpu-remote-server, newer versions of both, kvgpu-cuda (this.deb), and a
+# libcuda.so.1 with a GPU model in the process. Tests that the packages are installed, set up as docs/remote-setup.md says,
 # used, upgraded and removed. Prints TAP. There is no systemd, so this starts what the unit would
 # start. Client and server are both this one machine, by two host names.
 set -u

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# programs.sh: in the guest without a GPU; runs all CUDA programs of the shared folder, a line each.
+# programs.sh: in the guest without a GPU; runs the CUDA programs of the shared folder, but for those below, a line each.
 cd /share/cuda/programs || exit 1
 for program in *; do
 	[ -x "$program" ] || continue
