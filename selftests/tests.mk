@@ -14,6 +14,7 @@ SRC_gpu-model/core/mmio_test	:= gpu-model/core/mmio.c gpu-model/core/note.c
 SRC_gpu-model/core/config_test	:= gpu-model/core/config.c gpu-model/core/note.c
 # the whole device, which the bus of the test drives
 UNIT_TESTS += gpu-model/core/stop_test
+TSAN_TESTS += gpu-model/core/stop_test
 SRC_gpu-model/core/stop_test	:= $(filter-out gpu-model/vfio/%,$(MODEL_SRC)) \
 				   $(filter-out %/mkvbios.c,$(wildcard gpu-model/vbios/*.c))
 

@@ -193,7 +193,8 @@ struct pbdma {
 	unsigned int kicks;		/* fifo.kicks when the channel last began to run */
 
 	/* the members from here on: only for the PBDMA's thread */
-	uint32_t w[RAMIN_RAMFC_SIZE / 4];	/* RAMFC words, live */
+	/* RAMFC words, live; they come from the guest's memory, so they may have any values */
+	uint32_t w[RAMIN_RAMFC_SIZE / 4];
 	uint32_t fetch[FETCH_WORDS];
 	uint64_t fetch_va;
 	unsigned int fetch_nr;

@@ -130,6 +130,11 @@ extern const struct gr_actions gr_actions_common, gr_actions_3d, gr_actions_comp
 
 /* ---------------------------------------------------------------- state access */
 
+/*
+ * A word may have any value, and another one at the next read: context images are the guest's
+ * memory, and the socket thread writes words, too. So read a word once, and check it.
+ */
+
 static inline uint32_t strand_get(struct gr *gr, unsigned int word)
 {
 	return atomic_load_explicit(&gr->strand[word], memory_order_relaxed);

@@ -293,7 +293,7 @@ op_fn surface_op(const struct sm_insn *in);
 op_fn lane_op(const struct sm_insn *in);
 /*
  * Use the vector unit @name: "base", "avx2", "avx512". For tests. False: this machine does not have
- * it.
+ * it. Call it before code is decoded: decoded lines keep their handlers.
  */
 bool lane_isa_select(const char *name);
 const char *lane_isa_name(void);
