@@ -15,12 +15,16 @@ struct helper {
 };
 
 /*
- * Shake hands on @calls (taken over) and start the threads. Return 0, -errno, or -EOPNOTSUPP after
- * the model was told that pages can't be served here. When the model goes away later, @say gets one
- * line for the user, on the worker's thread. Then, and after an error, @calls is closed.
+ * Shake hands on @calls (taken over) and start the threads, which use @h until they end. Return 0,
+ * -errno, or -EOPNOTSUPP after the model was told that pages can't be served here. When the model
+ * goes away later, @say gets one line for the user, on the worker's thread. Then, and after an
+ * error, @calls is closed.
  */
 int helper_start(struct helper *h, int calls, void (*say)(const char *text));
-/* End the threads, as if the model had ended. Call once, after helper_start() returned 0. */
+/*
+ * End the threads, as if the model had ended. For tests, and only while the model is connected:
+ * when it ends, the worker closes h->calls.
+ */
 void helper_stop(struct helper *h);
 
 /* Connect to the model's plugin socket. Return the descriptor or -errno. */
