@@ -95,8 +95,8 @@ static uint64_t pte(uint64_t addr, unsigned int aperture)
 }
 
 /*
- * Try entries for all of the card's memory beyond ours, and for addresses at which this machine has
- * no memory.
+ * Try entries for places all over the card's memory beyond ours, and for addresses at which this
+ * machine has no memory.
  */
 void hostile_tables(struct hostile *h)
 {
@@ -127,7 +127,7 @@ static void directory_entry(struct hostile *h, uint64_t entry)
 }
 
 /*
- * Try directory entries for tables outside of our memory, in host memory, and of impossible sizes.
+ * Try directory entries for tables of all sizes, beyond our memory, across its end, in host memory.
  */
 void hostile_directories(struct hostile *h)
 {
@@ -168,11 +168,12 @@ void hostile_instances(struct hostile *h)
 		switch (i % 4) {
 		case 0:	/* a pointer to any address, with any target */
 			bare_write(g, PCCSR_INST(h->chan.id),
-				   PCCSR_INST_BIND | FIELD_PREP(PCCSR_INST_PTR, at) | i << 28);
+				   PCCSR_INST_BIND | FIELD_PREP(PCCSR_INST_PTR, at) |
+					   FIELD_PREP(PCCSR_INST_TARGET, i / 4 % 4));
 			break;
 		case 1:	/* the block of a live channel is changed while the host does not look */
 			bare_mem_write32(g, BARE_VRAM, h->chan.inst + GMMU_INST_PDB_LO,
-					 at << 12 | (i & 3));
+					 at << 12 | FIELD_PREP(GMMU_INST_PDB_LO_TARGET, i / 4 % 4));
 			bare_mem_write32(g, BARE_VRAM, h->chan.inst + GMMU_INST_PDB_HI, at >> 20);
 			break;
 		case 2:	/* id, time slice and privilege that are not the channel's own */
