@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Interleavings of two actors: all with one switch, all or many with two, and by seed some with any
- * number of switches.
+ * Interleavings of two actors: with one switch and with two, all of them or some (explore.c), and
+ * by seed some with any number of switches.
  */
 #ifndef KVGPU_HARNESS_EXPLORE_H
 #define KVGPU_HARNESS_EXPLORE_H

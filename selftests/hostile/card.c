@@ -83,8 +83,8 @@ static void config_write(uint32_t dev, uint32_t off, uint32_t v)
 }
 
 /*
- * Return bus << 8 | device << 3 | function of the GPU, or -1. All buses are searched: the card may
- * sit behind a port.
+ * Return bus << 8 | device << 3 | function of the GPU, or -1. Buses 0 to 31 are searched: the card
+ * may sit behind a port.
  */
 static int find_gpu(void)
 {

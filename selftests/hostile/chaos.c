@@ -61,7 +61,10 @@ static uint32_t some_value(struct hostile *h)
 	}
 }
 
-/* Write once to @reg, with any width that the bus has and at any byte of the register that fits. */
+/*
+ * Write to @reg, with any width that the bus has and at any byte of the register that fits. Eight
+ * bytes are written only where they are aligned: else nothing is.
+ */
 static void poke(struct hostile *h, uint32_t reg, uint32_t v)
 {
 	volatile uint8_t *at = h->gpu.bars.bar0 + reg;
@@ -155,7 +158,7 @@ static uint32_t some_entry(struct hostile *h)
 	uint64_t r = rng_next(&h->rng);
 
 	switch (r >> 61) {
-	case 0:	/* a group that says it has more members than follow */
+	case 0:	/* a group of any size: it may say it has more members than follow */
 		return bare_tsg_entry(r & 0xfff, r >> 12 & 0xff);
 	case 1:
 		return h->chan.id;

@@ -83,8 +83,8 @@ void hostile_physical(struct hostile *h)
 /* ------------------------------------------------------------------ memory that goes away */
 
 /*
- * 440FX: registers 0x59..0x5f of the host bridge choose for each 16 or 32 KiB from 0xc0000 on
- * whether the CPU, and every device as well, sees memory or the ROM. Each change takes memory away
+ * 440FX: registers 0x5a..0x5f of the host bridge choose for each 16 KiB from 0xc0000 to 0xeffff
+ * whether the CPU, and every device as well, sees memory or the ROM. Each round takes memory away
  * from the GPU and gives it back, in the middle of copies into that memory.
  */
 enum {
@@ -142,8 +142,8 @@ void hostile_remap(struct hostile *h)
 /* ------------------------------------------------------------------ what others left */
 
 /*
- * Look at all video memory that was given to us. Run this on a vGPU whose last guest filled its
- * memory with marks.
+ * Look at a page of each 64 KiB of the video memory that was given to us. Run this on a vGPU whose
+ * last guest wrote marks to these pages.
  */
 void hostile_stale(struct hostile *h)
 {
@@ -204,7 +204,10 @@ static void write_marks(struct hostile *h, uint64_t from)
 	}
 }
 
-/* Fill our video memory with marks, copy and verify until told to stop, then check the marks. */
+/*
+ * Write marks to a page of each 64 KiB of our video memory but its first quarter, copy and verify
+ * until told to stop or a copy is lost, then check the marks.
+ */
 void victim(struct hostile *h)
 {
 	enum { BACK_VA = LOOT_VA + VICTIM_COPY };

@@ -27,7 +27,7 @@ enum {
 	AIM_PAGES = 64, DIRECTORY = 16,
 };
 
-/* Have the channel copy from a page whose random entry may lead anywhere. */
+/* Have the channel copy from a page that random entries or blocks may lead anywhere. */
 static void fetch_loot(struct hostile *h)
 {
 	bare_copy(&h->chan, AIM_VA + rng_range(&h->rng, 0, AIM_PAGES - 1) * PAGE, LOOT_VA, PAGE, 0);
@@ -76,8 +76,8 @@ static unsigned int some_channel(struct hostile *h)
 }
 
 /*
- * List the live channel alone, with a group's header after it, or with the group's one or two
- * members, too. Its block is changed meanwhile.
+ * List the live channel alone, with a group's header after it, or with one or two members
+ * of the group, too. It may be bound to a changed block by then.
  */
 static void list_some(struct hostile *h, uint64_t list, unsigned int id)
 {
@@ -226,8 +226,8 @@ void hostile_invalidates(struct hostile *h)
 /* ------------------------------------------------------------------ rings */
 
 /*
- * Return a word of a pushbuffer: more often than not a header with a plausible method, else an
- * address of ours, or anything.
+ * Return a word of a pushbuffer: half of the time a header, mostly with a plausible method,
+ * else an address of ours, a small number or anything.
  */
 static uint32_t some_word(struct hostile *h)
 {
@@ -322,7 +322,7 @@ static volatile uint32_t *doorbell(struct hostile *h, unsigned int word)
 }
 
 /*
- * Write @n entries from where the ring stands. Ring the doorbell with up to three wrong numbers,
+ * Write @n entries from where the ring stands. Ring the doorbell with up to three random numbers,
  * then with the right one. Return how often it was rung.
  */
 static unsigned int fill_ring(struct hostile *h, unsigned int n)

@@ -31,7 +31,7 @@ void hostile_acquire(struct hostile *h)
 	report(hostile_alive(h), "own work runs afterwards");
 }
 
-/* The ring is always full, and each entry does the same long copies. */
+/* The ring always has work, and each entry does the same long copies. */
 void hostile_endless(struct hostile *h)
 {
 	uint64_t end;

@@ -16,8 +16,8 @@
 
 /*
  * Marks in memory where this guest must not look: eight bytes at each multiple of 64. The guest
- * "victim" writes VICTIM_MARK in its video memory, canary.c writes SERVER_MARK in the server's
- * memory.
+ * "victim" writes VICTIM_MARK in a page of each 64 KiB of its video memory, canary.c writes
+ * SERVER_MARK in the server's memory.
  */
 #define VICTIM_MARK	0x4d41525655504756ull
 #define SERVER_MARK	0x59524e4143555047ull
@@ -46,7 +46,7 @@ enum {
 	REFUSED_MS = 250
 };
 
-/* Find the GPU and switch it on. Return false when there is none. */
+/* Find the GPU and switch it on. Return false when there is none with BARs below 4 GiB. */
 bool hostile_open(struct hostile *h);
 /*
  * Do a function level reset, as a VMM does between two guests. Return false when there is no GPU
@@ -54,8 +54,8 @@ bool hostile_open(struct hostile *h);
  */
 bool hostile_reset(void);
 /*
- * Begin as a driver does after loading: switch everything off and on, and make one channel, with
- * h->loot mapped at LOOT_VA.
+ * Begin as a driver does after loading: switch PFIFO off and everything on, and make one channel,
+ * with h->loot mapped at LOOT_VA.
  */
 void hostile_restart(struct hostile *h);
 /*

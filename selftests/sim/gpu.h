@@ -91,8 +91,8 @@ struct sim_gpu {
 	u64 poll_at;
 	u64 switches, decisions;
 	/*
-	 * ns that the engine was idle and a vGPU had work: switches, and what the driver did not
-	 * know yet
+	 * ns that the engine was idle and a vGPU had work: switches, what the driver did not know
+	 * yet, vGPUs that lingered or were held back
 	 */
 	u64 wasted;
 	/* if set */

@@ -318,7 +318,7 @@ static void switches(void)
 
 /* ------------------------------------------------------------------ many of them */
 
-/* half of them always busy, one of these greedy; the rest have small jobs and bursts */
+/* about half of them always busy, one of these greedy; the rest: small jobs and bursts */
 static void mixed_work(struct sim_vgpu *v, u32 nr, u32 seed)
 {
 	u32 i;

@@ -226,8 +226,8 @@ static void lock_limit(unsigned long more)
 }
 
 /*
- * What a channel of our guest works on: memory that is lent anew each time, and where its contents
- * are copied to.
+ * What a channel of our guest works on: memory that is lent once and gets new pages each turn, and
+ * where its contents are copied to.
  */
 struct reuse {
 	struct bare_gpu g;
@@ -327,7 +327,7 @@ static uint64_t physical_address(const void *p)
 
 /*
  * Have a page table entry for @addr, and try to read that into a page of ours. Return true when
- * nothing was read.
+ * the copy did not end and nothing was read.
  */
 static bool unreadable(struct bare_gpu *g, unsigned int id, enum bare_target t, uint64_t addr)
 {
@@ -374,7 +374,8 @@ static bool physical_refused(struct bare_gpu *g, unsigned int id, uint64_t src, 
 }
 
 /*
- * Make a channel whose progress would be written to @page. Return true when @page stays as it is.
+ * Make a channel whose progress would be written to @page. Return true when the
+ * channel does not run and @page stays as it is.
  */
 static bool userd_refused(struct bare_gpu *g, unsigned int id, uint64_t at, const uint8_t *page)
 {
@@ -393,8 +394,8 @@ static bool userd_refused(struct bare_gpu *g, unsigned int id, uint64_t at, cons
 }
 
 /*
- * Write pointers at which there is no memory to registers: nothing may happen, and nothing may
- * hang.
+ * Write pointers at which there is no memory, or none that may hold an instance block, to
+ * registers: nothing may happen, and nothing may hang.
  */
 static void odd_pointers(struct bare_gpu *g)
 {

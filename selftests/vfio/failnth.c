@@ -338,8 +338,8 @@ static int invalidate(struct nth *x)
 }
 
 /*
- * Unmap all pages of the lent memory, and map others of them elsewhere. The next invalidate has to
- * pin all of those, and to unpin these.
+ * Unmap the pages of the lent memory that are mapped, and map other pages of it elsewhere. The next
+ * invalidate has to unpin the old pages and to pin the new ones.
  */
 static void map_others(struct nth *x)
 {

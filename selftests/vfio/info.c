@@ -156,8 +156,8 @@ static void check_config_writes(struct device *d)
 	CHECK(config_write(d, PCI_INTERRUPT_LINE, 1, 0xff) &&
 	      config_read(d, PCI_INTERRUPT_LINE, 2) == 0x1ff);
 	/*
-	 * All ones and zeroes are written to every word of the space, in three widths. The most
-	 * that may come of it is a reset.
+	 * Ones, zeroes and mixed bits are written to every word of the space, in three widths.
+	 * The most that may come of it is a reset.
 	 */
 	for (word = 0; word < 4096; word += 4) {
 		config_write(d, word, 4, ~0u);

@@ -34,7 +34,7 @@ enum { WORK_PERCENT = 70, WORK_AT_ONCE_MS = 100 };
 
 
 /*
- * Return how long the card's interrupt thread has worked, in ticks of user space's clock. The
+ * Return how long kvgpu's interrupt threads have worked, in ticks of user space's clock. A
  * thread's part of a CPU does not depend on how fast the CPU is.
  */
 static uint64_t thread_ticks(void)

@@ -40,7 +40,7 @@ typedef volatile uint32_t word;
 
 /* -------------------------------------------------- ways to keep a mapping; each one is touched */
 
-/* Map @pages pages of BAR1 from @at, where the doorbells begin. */
+/* Map @pages pages of BAR1 from @at on. */
 static void *doorbells(struct device *d, uint64_t at, unsigned int pages)
 {
 	void *p = mmap(NULL, pages * PAGE, RW, MAP_SHARED, d->fd,

@@ -46,7 +46,7 @@ struct swap {
 	uint8_t *memory;
 };
 
-/* Fill the ring with the same pushbuffer, and set GP_PUT as far ahead as it can be. */
+/* Put the pushbuffer into RING_ENTRIES entries of the ring, and set GP_PUT behind them. */
 static void fill_ring(struct bare_chan *c)
 {
 	unsigned int i;
@@ -113,8 +113,8 @@ static void look_again(struct swap *w, enum again how)
 }
 
 /*
- * Copies into lent memory go on for ever. The memory is unmapped right after the host has looked at
- * the block.
+ * Copies into lent memory go on for longer than this test. The memory is unmapped right after the
+ * host has looked at the block.
  */
 static void once(struct device *d, struct swap *w, unsigned int id, enum again how)
 {

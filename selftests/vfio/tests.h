@@ -9,8 +9,8 @@ struct options {
 	/* UUID of another vGPU of the same card that may be opened; NULL: none. */
 	const char *second;
 	/*
-	 * The physical card's folder /sys/bus/pci/devices/..., to look at its registers; NULL: it
-	 * is not looked at.
+	 * The physical card's folder /sys/bus/pci/devices/..., to look at its registers and
+	 * counters and to make a vGPU of it; NULL: none of that is done.
 	 */
 	const char *card;
 };

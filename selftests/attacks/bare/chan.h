@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Channels: instance block, ring and pushbuffer in host memory, runlists, and what happens when
- * work goes wrong.
+ * Channels: instance block in VRAM, ring and pushbuffer in host memory; runlists and preempts; work
+ * and the wait for its end.
  */
 #ifndef KVGPU_BARE_CHAN_H
 #define KVGPU_BARE_CHAN_H
@@ -52,8 +52,8 @@ struct bare_chan_config {
 void bare_chan_create(struct bare_gpu *g, struct bare_space *s, const struct bare_chan_config *cfg,
 		      struct bare_chan *c);
 /*
- * Write RAMFC, all of the instance block that is not the address space. The caller has set ring_va,
- * id and runlist of @c.
+ * Write RAMFC: all of the instance block but the address space and the context pointer. The caller
+ * has set g, inst, ring_va and id of @c.
  */
 void bare_chan_write_ramfc(struct bare_chan *c, uint64_t userd, enum bare_target userd_target,
 			   bool hce_priv);

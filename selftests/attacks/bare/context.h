@@ -30,7 +30,8 @@ void bare_image_create(struct bare_gpu *g, struct bare_space *s, uint64_t va, ui
 void bare_image_patch(struct bare_gpu *g, const struct bare_image *img, uint32_t reg,
 		      uint32_t value);
 /*
- * Fill @img from the context that instance block @inst points to. Return false when @inst has none.
+ * Fill @img from the context that instance block @inst points to. Return false when @inst has none,
+ * or not all of it is mapped.
  */
 bool bare_image_copy(struct bare_gpu *g, const struct bare_image *img, uint64_t inst);
 

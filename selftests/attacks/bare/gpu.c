@@ -218,8 +218,8 @@ static void init_pbdma(struct bare_gpu *g, unsigned int p)
 }
 
 /*
- * the order of the writes and their values are those of nouveau (nvkm/engine/fifo/gk104.c and
- * gf100.c)
+ * the order of the writes to PMC, PBDMAs and PFIFO and their values are those of nouveau
+ * (nvkm/engine/fifo/gk104.c and gf100.c)
  */
 void bare_take_over(struct bare_gpu *g)
 {

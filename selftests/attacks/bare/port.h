@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * All that this library wants from the place where it runs: fixed-width types, memcpy and memset,
- * mapped BARs, and pages of host memory whose bus address is known. For a program under Linux,
- * linux.c fills the structures in. A program without an operating system (a hostile guest) maps the
- * BARs by itself and hands out its own memory.
+ * mapped BARs, and pages of host memory whose bus address is known. For kvgpu-attack,
+ * attacks/linux.c fills the structures in. Other programs (kvgpu-vfio, the hostile guest) find the
+ * BARs by themselves and hand out their own memory.
  */
 #ifndef KVGPU_BARE_PORT_H
 #define KVGPU_BARE_PORT_H
@@ -25,7 +25,7 @@ struct bare_bars {
 	void *port;
 };
 
-/* physically contiguous host memory that the GPU can reach */
+/* host memory that the GPU can reach, at consecutive bus addresses */
 struct bare_pages {
 	uint8_t *cpu;
 	uint64_t bus;

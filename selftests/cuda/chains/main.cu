@@ -219,7 +219,7 @@ static const struct {
 		fft_chains },
 };
 
-/* naive matrices are among matrix_chains, but belong to GPUvm's group */
+/* chains named "cuda-..." are GPUvm's: their group is "cuda", in whatever array they are */
 static bool in_group(const struct chain *c, const char *group, const char *wanted)
 {
 	if (!strcmp(wanted, c->name))

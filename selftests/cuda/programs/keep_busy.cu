@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Work without end for the GPU and nearly none for the CPU: a block a multiprocessor turns a
- * generator some thousand times and adds
+ * Much work for the GPU and nearly none for the CPU: the threads of each block turn a generator
+ * TURNS times and add what comes out, launch after launch, always with some queued. keep_busy
+ * [FILE]: until there is a file, else 40 launches. The sums tell whether each launch was done once.
  */
-/*
- * what comes out, launch after launch, always with some queued. keep_busy [FILE]: until there is a
- * file, else 40 launches. The sums
- */
-// tell whether each launch was done once.
 #include <unistd.h>
 
 #include "check.h"

@@ -17,7 +17,7 @@ __global__ void square(const int *in, int *out, int *sum)
 	}
 }
 
-/* answers each question with its double until 0 comes */
+/* answers each new question with its double until a negative one comes */
 __global__ void answer(volatile int *question, volatile int *reply)
 {
 	int seen = 0;

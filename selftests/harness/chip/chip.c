@@ -23,7 +23,8 @@ struct chip chip;
 
 /*
  * The TLBs of BAR1 and BAR3. An entry counts if .made is the BAR's number in bar_invals, which each
- * invalidate counts up. The numbers go on from run to run, so that no run has to clear the TLBs.
+ * invalidate of its directory counts up. The numbers go on from run to run, so that no run has to
+ * clear the TLBs.
  */
 static struct bar_entry { u64 pte, made; } bar1_tlb[BAR1_SIZE / 4096], bar3_tlb[BAR3_SIZE / 4096];
 static u64 bar_invals[2] = { 1, 1 };
@@ -332,7 +333,7 @@ static void submit(u32 val)
 		chip_load_some(runl, NO_CHAN);
 }
 
-/* A write may have let a stopped runlist run again: load where nothing is loaded. */
+/* A write may have let a stopped runlist run again: an eager chip loads where nothing is loaded. */
 static void go_on(void)
 {
 	u8 r;

@@ -66,9 +66,9 @@ void chip_wrote(u64 at, u64 len);
 bool chip_is_zero(u64 at, u64 len);
 bool chip_intr(void);					/* the line to the host is up */
 /*
- * The functions from chip_hang() to chip_pbdma_intr(), and chip_hold(), take a channel that is
- * loaded, or load it if it may be. They return false if it can't be loaded, or if something like
- * that is under way already.
+ * The functions from chip_hang() to chip_pbdma_intr(), and chip_hold(), take a channel that may
+ * be loaded, and load it if it is not. They return false if it can't be loaded, or if something
+ * like that is under way already.
  */
 /* The channel holds its engine until that is reset; with @for_good even after a reset. */
 bool chip_hang(u16 chid, bool for_good);

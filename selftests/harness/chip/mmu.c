@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Page tables as the chip reads them, with the contents of that moment. Pages of VRAM that were
- * never written are skipped: they are zero.
+ * Page tables as the chip reads them, with the contents of that moment. Pages of VRAM that
+ * are known to be zero are skipped.
  */
 #include "gk110/mmu.h"
 #include "selftests/harness/kernel/base.h"
@@ -56,8 +56,8 @@ static void walk_table(u64 table, u32 nr, u64 va, u32 shift, bool big, chip_leaf
 }
 
 /*
- * A directory entry of the host never has system memory behind it. If there is one, its address is
- * reported to @table, like the address of a table in video memory.
+ * A directory entry of the host never has system memory behind it. If there is one, @table
+ * gets ~0 in place of its address, which is no address in video memory.
  */
 void mmu_walk(u64 pd, void (*table)(void *ctx, u64 at, u64 size), chip_leaf_fn leaf, void *ctx)
 {

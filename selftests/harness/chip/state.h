@@ -58,8 +58,8 @@ u64 chip_bar_pd(unsigned int bar);
  */
 void chip_raise(u32 bits);
 /*
- * Return true when the channel is bound and enabled, and of @runl, which is not stopped. Whether it
- * is listed is not checked.
+ * Return true when the channel is a guest's, bound and enabled, and of @runl, which is not stopped.
+ * Whether it is listed is not checked.
  */
 bool chip_may_load(u16 chid, u8 runl);
 /* Load a channel of @runl's list: @want if it may be loaded, else any that may be. */

@@ -53,7 +53,7 @@ unsigned long vmalloc_to_pfn(const void *p)
 	return OWN_PFN;
 }
 
-/* ---------------------------------------------------- the IOMMU: an address is never used twice */
+/* ---------------------------------------- the IOMMU: an address is used again only after 1 TiB */
 
 static struct dma_entry *iommu_add(u64 pages, u64 pfn, u8 *cpu)
 {

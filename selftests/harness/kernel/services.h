@@ -29,7 +29,7 @@ extern struct mdev_parent *the_parent;
 void device_begin(void);
 void device_end(void);
 void harness_log_to(bool on);
-u32 userd_reads(void);			/* reads of the doorbells' page in BAR1 by the host */
+u32 userd_reads(void);			/* reads of doorbells and mirrors in BAR1 by the host */
 u64 irq_time(void);			/* ns that the handler and its thread ran */
 void irq_line(void);			/* the card raises its interrupt: the handler runs soon */
 

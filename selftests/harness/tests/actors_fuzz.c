@@ -2,7 +2,7 @@
 /*
  * Guests, VMMs and an admin that do anything at any time, on a chip that does what it likes. The
  * oracles are asked whenever something is freed, unpinned or unmapped, and about all mappings after
- * each step.
+ * each step of a guest or VMM.
  *   actors_fuzz [FIRST_SEED [SEEDS [STEPS]]]
  */
 #include "gk110/bar.h"

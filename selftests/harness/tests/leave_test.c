@@ -24,10 +24,7 @@
 
 static u64 pieces, piece_ns;
 
-/*
- * Have the doorbell words of channel 2, which does nothing, tell of work or of none, and have the
- * slicer look.
- */
+/* Have the doorbell words of channel 2, which does nothing, tell of work or of none. */
 static void say(u32 i, bool work)
 {
 	g_ring(&world.vgpu[i], 2, work);

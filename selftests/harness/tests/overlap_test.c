@@ -52,7 +52,7 @@ static u32 *priv_word(u64 pd, u64 va)
 	u64 pte = mmu_translate(pd, va & ~0xfffull);
 
 	if (!pte || FIELD_GET(GMMU_PTE_APERTURE, pte) != GMMU_PTE_APERTURE_VRAM)
-		return NULL;	/* a fault, or the guest's own memory */
+		return NULL;	/* a fault, or memory of the VMM */
 	return (u32 *)chip_vram((FIELD_GET(GMMU_PTE_ADDR, pte) << 12) + (va & 0xfff));
 }
 

@@ -79,7 +79,7 @@ static void where_a_neighbours_error_was(void **state)
 	setup_end();
 }
 
-/* The same for a method that GR refused (F9): a trap of vGPU 0 must not tell of it. */
+/* The same for a method that GR refused: a trap of vGPU 0 must not tell of it. */
 static void what_a_neighbour_asked_for(void **state)
 {
 	setup_begin(&quiet, &calm, 2);

@@ -12,14 +12,14 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Knows of printf's formats: %d %u %x %s %c %%, l and ll, width and a leading 0. */
+/* Knows of printf's formats: %d %u %x %s %c %%; l, ll and z, width and a leading 0. */
 int printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Print "PASS: text" or "FAIL: text". Return @pass. */
 bool report(bool pass, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void report_skip(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void report_info(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Print "SUMMARY: n tests, m failures". Return the value for main() to return. */
+/* Print "SUMMARY: n tests, m failures, k skipped". Return the value for main() to return. */
 int report_summary(void);
 
 /* End the machine by QEMU's isa-debug-exit device. QEMU's exit status is 2 * @code + 1. */
