@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For each TRAP register: the command that a write makes for the host, field by field, and the
- * values that are refused.
+ * TRAP registers: the commands that writes make for the host, field by field, and the values that
+ * are refused. Also some registers that keep or count what a driver reads.
  */
 #include "guest.h"
 
@@ -393,7 +393,7 @@ static void numbers_out_of_range(void **state)
 	guest_free(g);
 }
 
-/* The exceptions of GR that wait are told one by one: each is acknowledged once. */
+/* An exception of GR is acknowledged once. */
 static void gr_acknowledge(void **state)
 {
 	struct guest *g = guest_new();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A device without a GPU. Work is queued, and done when a caller asks whether it is done, in any
- * order that the moments allow.
+ * A device without a GPU. Work is queued, and done when a caller asks whether it is done: the work
+ * of the later queue first where the moments allow it.
  */
 #ifndef KVGPU_TESTS_CUDA_FAKE_H
 #define KVGPU_TESTS_CUDA_FAKE_H

@@ -394,8 +394,8 @@ static void test_addresses_wrap_at_40_bits(void **state)
 }
 
 /*
- * Launches as large as 2^32 lines of 2^31 bytes: they stop at once when asked to, and no number
- * overflows.
+ * Launches as large as 2^32 - 1 lines of as many bytes: they stop at once when asked to, and no
+ * number overflows.
  */
 static void test_huge_launches_stop(void **state)
 {

@@ -60,7 +60,8 @@ struct chip {
 	atomic_uint resets[GK110_MAX_ENGINE];
 	atomic_uint loads, saves, waiting, again, overlap;
 	atomic_int resident;		/* id of the channel whose GR context is loaded; -1: none */
-	atomic_bool save_faults, load_dead;	/* last until the engine is reset */
+	atomic_bool save_faults;	/* lasts for one save */
+	atomic_bool load_dead;		/* lasts until GR is reset */
 	atomic_int inside[GK110_MAX_ENGINE];
 	uint64_t inv_pdb;
 	unsigned int inv_flags, inv_target, invalidates;

@@ -240,7 +240,7 @@ static void test_no_timeout_without_the_enable_bit(void **state)
 	idle(0);
 }
 
-/* Thousands of waiting channels must use next to no CPU time. */
+/* A thousand waiting channels must use next to no CPU time. */
 static void test_many_waiting_are_cheap(void **state)
 {
 	struct timespec a, b;

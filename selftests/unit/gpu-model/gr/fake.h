@@ -45,8 +45,8 @@ struct fake {
 struct fake *fake_create(void);
 void fake_destroy(struct fake *f);
 /*
- * For fuzzers: returns to the state after fake_create(), except for the VRAM outside of [@from,
- * @from + FAKE_SPACE).
+ * For fuzzers: clears the VRAM in [@from, @from + FAKE_SPACE), the victim's registers and the last
+ * fault, and resets the units under test. Other VRAM, counts and notes stay.
  */
 void fake_recycle(struct fake *f, uint32_t from);
 

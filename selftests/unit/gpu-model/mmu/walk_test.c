@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The page-table walk for all combinations of entry bits, in both page modes, compared with the
- * oracle. Tables lie at fixed places, so a case is one directory entry, one big entry, one small
- * entry and one access.
+ * The page-table walk for all combinations of an entry's single bits and for every kind, in both
+ * page modes, compared with the oracle. Tables lie at fixed places, so a case is one directory
+ * entry, one big entry, one small entry and one access.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -276,7 +276,7 @@ static void test_link_speed(void **state)
 	assert_int_equal(rd(c, 0x08c040) & 1, 0);
 }
 
-/* No two units may claim the same register, and none may claim one of the MMU's. */
+/* No two root units may claim the same register, and none may claim one of the MMU's. */
 static void test_ranges_do_not_overlap(void **state)
 {
 	static uint8_t taken[GK110_BAR0_SIZE / 4];

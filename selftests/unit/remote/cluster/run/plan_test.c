@@ -130,7 +130,7 @@ static void by_memory_and_load(void **state)
 	assert_true(later && strstr(why, "--wait"));
 	assert_string_equal(placed(&(struct wish){ .gpus = 5, .load = 0, .share = true }),
 			    "a0 a1 b1 c1 a0");
-	/* what never fits for another reason is not worth waiting */
+	/* no run that ends brings a seventh GPU; one may free memory */
 	assert_string_equal(placed(&(struct wish){ .gpus = 7, .load = 0 }), "none");
 	assert_false(later);
 	assert_string_equal(placed(&(struct wish){ .memory = 5000, .load = LOAD_ANY }), "none");
