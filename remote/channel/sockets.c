@@ -321,12 +321,34 @@ static uint64_t number_of(const uint8_t *bytes)
 	return n;
 }
 
+/*
+ * The other end. All addresses of this machine's loopback, which each of its users can have, are
+ * 127.0.0.1.
+ */
+static union peer end_of(int fd)
+{
+	union peer peer = peer_of(fd);
+	const struct in6_addr *six = &peer.in6.sin6_addr;
+	bool own;
+
+	if (peer.any.sa_family == AF_INET6)
+		own = IN6_IS_ADDR_LOOPBACK(six) ||
+		      (IN6_IS_ADDR_V4MAPPED(six) && six->s6_addr[12] == IN_LOOPBACKNET);
+	else
+		own = peer.any.sa_family == AF_INET &&
+		      ntohl(peer.in.sin_addr.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET;
+	if (own)
+		peer = (union peer){ .in = { .sin_family = AF_INET,
+					     .sin_addr.s_addr = htonl(INADDR_LOOPBACK) } };
+	return peer;
+}
+
 /* a family and a number, as numbers that only a reserved IPv6 address has */
 #define SOURCE(family, number)	((struct address_source){ (uint64_t)(family) << 32 | (number), 0 })
 
 struct address_source address_of_source(int fd)
 {
-	union peer peer = peer_of(fd);
+	union peer peer = end_of(fd);
 	const uint8_t *six = peer.in6.sin6_addr.s6_addr;
 
 	switch (peer.any.sa_family) {
@@ -382,7 +404,7 @@ bool address_is_from(int fd, uint32_t cid)
 void address_of_peer(int fd, char *to, size_t size)
 {
 	char text[INET6_ADDRSTRLEN] = "?";
-	union peer peer = peer_of(fd);
+	union peer peer = end_of(fd);
 
 	switch (peer.any.sa_family) {
 	case AF_UNIX:

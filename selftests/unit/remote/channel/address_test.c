@@ -11,7 +11,9 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/un.h>
@@ -209,6 +211,46 @@ static void sockets(void **state)
 	unlink(path);
 }
 
+/* the name and the source of a connection from @from to @to, which listens */
+static struct address_source from_there(const char *from, int to, char *name, size_t size)
+{
+	struct sockaddr_in at = { 0 }, own = { .sin_family = AF_INET };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), other;
+	struct address_source source;
+	socklen_t bytes = sizeof(at);
+
+	assert_int_equal(inet_pton(AF_INET, from, &own.sin_addr), 1);
+	assert_int_equal(bind(fd, (struct sockaddr *)&own, sizeof(own)), 0);
+	assert_int_equal(getsockname(to, (struct sockaddr *)&at, &bytes), 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	other = accept(to, NULL, NULL);
+	assert_true(other >= 0);
+	address_of_peer(other, name, size);
+	source = address_of_source(other);
+	close(fd);
+	close(other);
+	return source;
+}
+
+/* Each user of a machine can have any of its own addresses: all of them are one client. */
+static void loopback(void **state)
+{
+	struct sockaddr_in any = { .sin_family = AF_INET,
+				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int at = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct address_source one, other;
+	char name[80];
+
+	assert_int_equal(bind(at, (struct sockaddr *)&any, sizeof(any)), 0);
+	assert_int_equal(listen(at, 4), 0);
+	one = from_there("127.0.0.1", at, name, sizeof(name));
+	assert_string_equal(name, "tcp:127.0.0.1");
+	other = from_there("127.9.8.7", at, name, sizeof(name));
+	assert_string_equal(name, "tcp:127.0.0.1");
+	assert_true(one.net == other.net && one.host == other.host);
+	close(at);
+}
+
 /* Makes a listening socket whose queue has room for one connection, and has one. */
 static int full_queue(const char *path)
 {
@@ -284,7 +326,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(texts), cmocka_unit_test(lengths),
 					    cmocka_unit_test(sockets), cmocka_unit_test(owners),
-					    cmocka_unit_test(waits_for_room) };
+					    cmocka_unit_test(waits_for_room),
+					    cmocka_unit_test(loopback) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
