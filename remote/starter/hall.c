@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
  * A connection by a socket waits in the hall until it says something: there it costs a descriptor,
- * and no process. Sources share the hall and the places of newcomers evenly: a network first (of
- * IPv6: a /64), and in it each address, user or VM. So a source with many connections, or that
- * comes again as soon as a connection was ended, takes room from itself.
+ * and no process. Sources share the hall and the places of newcomers evenly: first what one site
+ * has as a rule (a /48 of IPv6, a /24 of IPv4), in it each network (a /64; an address of IPv4), and
+ * in it each address, user or VM. So a source with many connections, or that comes again as soon as
+ * a connection was ended, takes room from itself.
  */
 #include <stdlib.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include <remote/channel/channel.h>
 
 #include "starter.h"
 
@@ -19,6 +23,7 @@
  */
 enum { MOMENT_MS = 1000, OWN_MOMENT_MS = 3000 };
 enum { HALL = 1024, HALL_MIN = 16, DESCRIPTORS_OF_ALL = 4096 };
+enum { TLS_RECORD_HEAD = 5 };	/* bytes */
 
 /*
  * The hall has as many entries as there are descriptors for, beside those that processes of
@@ -46,6 +51,17 @@ bool hall_begin(struct starter *s)
 	return s->hall;
 }
 
+/*
+ * What the source's site has. Numbers of users, VMs and of IPv4 have the address family in their
+ * upper half, as no address of IPv6 that is in use.
+ */
+static uint64_t site_of(const struct address_source *a)
+{
+	uint64_t family = a->net >> 32;
+
+	return family == AF_INET ? a->net >> 8 : family < AF_MAX ? a->net : a->net >> 16;
+}
+
 static bool same(const struct address_source *a, const struct address_source *b)
 {
 	return a->net == b->net && a->host == b->host;
@@ -59,9 +75,10 @@ static void count_in_hall(struct starter *s, const struct address_source *from, 
 	for (i = 0; i < s->nr_hall; i++) {
 		struct caller *c = &s->hall[i];
 
-		if (c->fd < 0 || c->from.net != from->net)
+		if (c->fd < 0 || site_of(&c->from) != site_of(from))
 			continue;
-		c->beside.net += more;
+		c->beside.site += more;
+		c->beside.net += c->from.net == from->net ? more : 0;
 		c->beside.one += same(&c->from, from) ? more : 0;
 	}
 }
@@ -86,14 +103,16 @@ static void drop(struct starter *s, struct caller *c, const char *why)
 static void count(struct number *n, const struct address_source *a,
 		  const struct address_source *from)
 {
+	n->site += site_of(a) == site_of(from);
 	n->net += a->net == from->net;
 	n->one += same(a, from);
 }
 
-/* by networks; if their numbers are the same, by addresses */
+/* by sites; if their numbers are the same, by networks, then by addresses */
 static int compare(const struct number *a, const struct number *b)
 {
-	return a->net != b->net ? (a->net > b->net) - (a->net < b->net) :
+	return a->site != b->site ? (a->site > b->site) - (a->site < b->site) :
+	       a->net != b->net ? (a->net > b->net) - (a->net < b->net) :
 				  (a->one > b->one) - (a->one < b->one);
 }
 
@@ -108,11 +127,21 @@ static struct number number_of_newcomers(const struct starter *s, const struct a
 	return n;
 }
 
-/* the oldest connection of the source that has most of the hall */
+static unsigned int by_chance(unsigned int n)
+{
+	unsigned int number;
+
+	return getrandom(&number, sizeof(number), GRND_NONBLOCK) == sizeof(number) ? number % n : 0;
+}
+
+/*
+ * A connection of the source that has most of the hall; among equals one by chance, so that a flood
+ * from many sources can't choose which others have to go.
+ */
 static struct caller *one_too_many(struct starter *s)
 {
 	struct caller *most = NULL;
-	unsigned int i;
+	unsigned int i, equals = 0;
 	int more;
 
 	for (i = 0; i < s->nr_hall; i++) {
@@ -121,7 +150,8 @@ static struct caller *one_too_many(struct starter *s)
 		if (c->fd < 0)
 			continue;
 		more = most ? compare(&c->beside, &most->beside) : 1;
-		if (more > 0 || (!more && c->id < most->id))
+		equals = more > 0 ? 1 : equals + !more;
+		if (more > 0 || (!more && !by_chance(equals)))
 			most = c;
 	}
 	return most;
@@ -134,6 +164,15 @@ bool hall_make_room(struct starter *s)
 	if (c)
 		drop(s, c, "has said nothing or waits, and there are too many others from there");
 	return c;
+}
+
+/*
+ * By TCP, poll() sees a connection when it has sent so much: one byte is no sign of a client. On
+ * other sockets the number means nothing to poll(); there a source is a user or a VM.
+ */
+static void wait_for_bytes(int fd, int bytes)
+{
+	setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof(bytes));
 }
 
 void hall_enter(struct starter *s, int fd, unsigned int listener, const struct address_source *from)
@@ -156,6 +195,8 @@ void hall_enter(struct starter *s, int fd, unsigned int listener, const struct a
 		if (j != i && s->hall[j].fd >= 0)
 			count(&s->hall[i].beside, &s->hall[j].from, from);
 	count_in_hall(s, from, 1);
+	wait_for_bytes(fd, s->listeners[listener].tls ? TLS_RECORD_HEAD :
+							(int)sizeof(struct kvgpu_remote_hello));
 }
 
 /* for each ready connection, count the newcomers of its source */
@@ -218,8 +259,10 @@ void hall_end_late_ones(struct starter *s)
 void hall_look(struct starter *s, struct caller *c, bool gone)
 {
 	c->ready = true;
-	if (!gone)
+	if (!gone) {
+		wait_for_bytes(c->fd, 1);
 		return;
+	}
 	close(c->fd);
 	hall_forget(s, c);
 }
@@ -235,7 +278,7 @@ void hall_end(struct starter *s)
 
 /* ------------------------------------------------------------------ places of newcomers */
 
-/* Newcomers that one network may have. The rest is for other networks, which so get in at once. */
+/* Newcomers that one site may have. The rest is for other sites, which so get in at once. */
 static unsigned int most_of_one(const struct starter *s)
 {
 	return s->conf->newcomers - s->conf->newcomers / 4;
@@ -245,14 +288,12 @@ static uint64_t may_go_at(const struct client *c, const struct number *its,
 			  const struct number *waiting)
 {
 	return c->came_ms +
-	       (its->net > waiting->net || (its->net == waiting->net && its->one > waiting->one) ?
-			MOMENT_MS :
-			OWN_MOMENT_MS);
+	       (compare(its, waiting) > 0 ? MOMENT_MS : OWN_MOMENT_MS);
 }
 
 /*
  * Set *go to the newcomer to end: of those whose time is over, the oldest one of the source with
- * most newcomers. Unless all places are taken, only @from's network counts.
+ * most newcomers. Unless all places are taken, only @from's site counts.
  */
 uint64_t newcomer_room(struct starter *s, const struct address_source *from, struct client **go)
 {
@@ -263,12 +304,12 @@ uint64_t newcomer_room(struct starter *s, const struct address_source *from, str
 	int more;
 
 	*go = NULL;
-	if (!full && own.net < most_of_one(s))
+	if (!full && own.site < most_of_one(s))
 		return 0;
 	for (i = 0; i < s->nr_clients; i++) {
 		struct client *c = &s->clients[i];
 
-		if (c->state != CLIENT_NEW || (!full && c->from.net != from->net))
+		if (c->state != CLIENT_NEW || (!full && site_of(&c->from) != site_of(from)))
 			continue;
 		n = number_of_newcomers(s, &c->from);
 		at = may_go_at(c, &n, &own);

@@ -108,9 +108,9 @@ struct listener {
 	char path[108];		/* a socket file to remove at the end */
 };
 
-/* how many connections come from one network, and from one address in it */
+/* how many connections come from one site, one network in it, and one address in that */
 struct number {
-	unsigned int net, one;
+	unsigned int site, net, one;
 };
 
 /* A connection that has said nothing yet, or waits for a newcomer's place. */
@@ -118,7 +118,7 @@ struct caller {
 	int fd;			/* -1: the entry is free */
 	unsigned int listener;
 	struct address_source from;
-	bool ready;		/* the connection has sent something, which is not read yet */
+	bool ready;		/* the connection has sent a hello, which is not read yet */
 	uint64_t id, deadline_ms;	/* .deadline_ms: of a connection that is not ready */
 	/* of its source: connections in the hall; newcomers, for hall_next() */
 	struct number beside, newcomers;

@@ -13,9 +13,12 @@
 
 #include <cmocka.h>
 #include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <remote/channel/channel.h>
 #include <remote/starter/starter.h>
 
 enum { HALL = 32, PLACES = 16, OF_ONE = 12 };
@@ -75,6 +78,13 @@ static bool was_ended(int fd)
 	return ended;
 }
 
+static bool fd_lives(int fd)
+{
+	char byte;
+
+	return recv(fd, &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;
+}
+
 static void all_are_ready(void)
 {
 	unsigned int i;
@@ -112,27 +122,107 @@ static void place_next(uint64_t net)
 
 static void silent_ones_cost_no_place(void **state)
 {
-	int fd[HALL];
-	unsigned int i;
+	unsigned int i, ended = 0;
+	int fd[HALL + 2];
 
 	for (i = 0; i < HALL; i++)
 		fd[i] = enter(&bad);
 	assert_null(hall_next(&s));
 	/*
-	 * A further caller from the same network and one from another network: each time the oldest
-	 * caller of the first network has to leave.
+	 * A further caller from the same network and one from another network: each time a caller
+	 * of the first network has to leave.
 	 */
-	close(enter(&bad));
-	close(enter(&good));
-	assert_true(was_ended(fd[0]) && was_ended(fd[1]));
-	assert_false(was_ended(fd[2]));
+	fd[HALL] = enter(&bad);
+	fd[HALL + 1] = enter(&good);
+	for (i = 0; i < HALL + 2; i++)
+		ended += !fd_lives(fd[i]);
+	assert_int_equal(ended, 2);
+	assert_true(fd_lives(fd[HALL + 1]));
 	all_are_ready();
 	place_next(bad.net);
 	/* now that network has a newcomer, and the other one has none */
 	place_next(good.net);
 	place_next(bad.net);
-	for (i = 3; i < HALL; i++)
+	for (i = 0; i < HALL + 2; i++)
 		close(fd[i]);
+}
+
+/*
+ * Networks of one site (a /48 of IPv6, a /24 of IPv4) have one share, and another site the same. An
+ * attacker with many networks keeps nobody else out.
+ */
+static void far_networks(void **state)
+{
+	const uint64_t six = 0x20010db800070000, four = (uint64_t)AF_INET << 32 | 0xc0000200;
+	const struct address_source far = { 0x20010db800080000, 1 },
+				    other = { four + 256, 0 };
+	unsigned int i, ended = 0;
+	struct client *go;
+	int fd[HALL];
+
+	fd[0] = enter(&far);
+	fd[1] = enter(&other);
+	for (i = 2; i < HALL; i++)
+		fd[i] = enter(&(struct address_source){ (i % 2 ? six : four) + i, 0 });
+	for (i = 0; i < 1000; i++)
+		close(enter(&(struct address_source){ (i % 2 ? six : four) + i % 256, 0 }));
+	assert_true(fd_lives(fd[0]) && fd_lives(fd[1]));
+	for (i = 2; i < HALL; i++)
+		ended += !fd_lives(fd[i]);
+	assert_true(ended > HALL / 2);
+	for (i = 0; i < HALL; i++)
+		close(fd[i]);
+	for (i = 0; i < OF_ONE; i++)
+		newcomer(&(struct address_source){ six + i, 0 }, 0);
+	assert_true(newcomer_room(&s, &(struct address_source){ six + 99, 0 }, &go) > now_ms());
+	assert_int_equal(newcomer_room(&s, &far, &go), 0);
+}
+
+/* Of many sources with one connection each, it is not always the oldest that has to leave. */
+static void equals_go_by_chance(void **state)
+{
+	unsigned int round, i, oldest = 0;
+	int fd[HALL + 1];
+
+	for (round = 0; round < 64; round++) {
+		for (i = 0; i <= HALL; i++)
+			fd[i] = enter(&(struct address_source){ i, 0 });
+		oldest += !fd_lives(fd[0]);
+		for (i = 0; i <= HALL; i++)
+			close(fd[i]);
+		hall_end(&s);
+	}
+	assert_true(oldest < 32);
+}
+
+/* By TCP a connection is ready when all of a hello is there, and is read as ever then. */
+static void one_byte_is_no_hello(void **state)
+{
+	static const uint8_t bytes[sizeof(struct kvgpu_remote_hello)];
+	struct sockaddr_in at = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t of = sizeof(at), of_low = sizeof(int);
+	int listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), fd, other, low = 0;
+	struct pollfd p = { .events = POLLIN };
+
+	assert_int_equal(bind(listening, (struct sockaddr *)&at, sizeof(at)), 0);
+	assert_int_equal(listen(listening, 1), 0);
+	assert_int_equal(getsockname(listening, (struct sockaddr *)&at, &of), 0);
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	other = accept(listening, NULL, NULL);
+	hall_enter(&s, other, 0, &good);
+	p.fd = other;
+	assert_int_equal(write(fd, bytes, sizeof(bytes) - 1), sizeof(bytes) - 1);
+	assert_int_equal(poll(&p, 1, 100), 0);
+	assert_int_equal(write(fd, bytes, 1), 1);
+	assert_int_equal(poll(&p, 1, 10000), 1);
+	all_are_ready();
+	assert_non_null(hall_next(&s));
+	assert_int_equal(getsockopt(other, SOL_SOCKET, SO_RCVLOWAT, &low, &of_low), 0);
+	assert_int_equal(low, 1);
+	close(fd);
+	close(listening);
 }
 
 static void who_is_late_goes(void **state)
@@ -233,7 +323,8 @@ int main(void)
 #define WITH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = { WITH(silent_ones_cost_no_place), WITH(who_is_late_goes),
 					    WITH(a_burst_waits), WITH(who_stalls_goes_for_others),
-					    WITH(a_network_is_one) };
+					    WITH(a_network_is_one), WITH(far_networks),
+					    WITH(equals_go_by_chance), WITH(one_byte_is_no_hello) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
