@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <arpa/inet.h>
-#include <linux/vm_sockets.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -18,6 +17,9 @@
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
+
+/* some kernels' header wants sa_family_t of <sys/socket.h> */
+#include <linux/vm_sockets.h>
 
 #include "address.h"
 

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <grp.h>
-#include <linux/vm_sockets.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,9 @@
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
+
+/* some kernels' header wants sa_family_t of <sys/socket.h> */
+#include <linux/vm_sockets.h>
 
 #include <remote/channel/address.h>
 #include <remote/channel/channel.h>
