@@ -84,9 +84,9 @@ nothing_left()
 sees_its_own_machine()
 {
 	# shellcheck disable=SC2016
-	cell 12-root 'set -e; [ "$HOSTNAME" = fresh ]; [ "$PWD" = /root/kvgpu ]; [ -e Makefile ]; [ ! -e .git ]; [ "$HOME" = /root ]; [ -z "${KVGPU_CACHE-}" ]; echo "interfaces: $(grep -c : </proc/net/dev)"; for p in /proc/[0-9]*; do echo "process $p"; done; while read -r a b c; do echo "mount $b"; done </proc/mounts; echo x >/dev/shm/x; echo x >/dev/null' || true
+	cell 12-root 'set -e; [ "$HOSTNAME" = fresh ]; [ "$PWD" = /root/kvgpu ]; [ -e Makefile ]; [ ! -e .git ]; [ "$HOME" = /root ]; [ -z "${KVGPU_CACHE-}" ]; n=-1; while read -r a; do n=$((n + 1)); done </proc/net/route; echo "routes: $n"; for p in /proc/[0-9]*; do echo "process $p"; done; while read -r a b c; do echo "mount $b"; done </proc/mounts; echo x >/dev/shm/x; echo x >/dev/null' || return
 	log 12-root >"$work/out"
-	[ "$(grep -c '^process' "$work/out")" -le 3 ] && [ "$(grep -c '^mount' "$work/out")" -gt 8 ] && ! grep -F "$work" "$work/out"
+	grep -qx 'routes: 0' "$work/out" && [ "$(grep -c '^process' "$work/out")" -le 3 ] && [ "$(grep -c '^mount' "$work/out")" -gt 8 ] && ! grep -F "$work" "$work/out"
 }
 
 # fetches CELL BYTES: a command fetches the only file of an archive on this machine through the
@@ -104,7 +104,8 @@ fetches()
 		[ -z "$port" ] || break
 		sleep 0.1
 	done
-	cell "$1" "set -e; ! exec 4<>/dev/tcp/127.0.0.1/$port; exec 3<>/dev/tcp/127.0.0.1/\$(cat /etc/port); echo 'GET http://127.0.0.1:$port/pool/a.deb HTTP/1.0' >&3; echo >&3; cat <&3 >/tmp/a" &&
+	# "set -e" does not end a script at a "!" that fails, so "exit 9" does
+	cell "$1" "set -e; ! exec 4<>/dev/tcp/127.0.0.1/$port || exit 9; exec 3<>/dev/tcp/127.0.0.1/\$(cat /etc/port); echo 'GET http://127.0.0.1:$port/pool/a.deb HTTP/1.0' >&3; echo >&3; cat <&3 >/tmp/a" &&
 		[ "$(record "$1" step | cut -f4,5)" = "3000000	$2" ]
 	set -- $?
 	kill "$server"
