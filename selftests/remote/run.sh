@@ -215,9 +215,7 @@ run_faults()
 	step "a stream that had nothing to do is waited for when it has" "$bin/faults" settled "$cubin"
 	step "functions of the host, and a copy behind each" "$bin/faults" host_functions "$cubin"
 	step "fork after cuInit()" "$bin/faults" after_fork "$cubin"
-	until_ready faults child_lives
-	wait $program
-	no_children
+	until_ready faults child_lives && wait $program && no_children
 	result $? "a child that lives on keeps no server process"
 	client_killed copies "in the middle of a copy"
 	client_killed stuck "while its server process is inside of the library"
