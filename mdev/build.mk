@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # make -f mdev/build.mk KVGPU_TREE=HEADERS KVGPU_LOG=FILE [KVGPU_SAY=FILE]: builds kvgpu.ko by the
-# kernel's build system, in the copy of the sources that this file is in (made by kvgpu.mk or DKMS).
+# kernel's build system, in the folder that this file is in: a copy of the sources (made by DKMS), or
+# links to them (made by kvgpu.mk).
 # KVGPU_LOG is the file to which the caller writes this make's output. If the build fails,
 # explain.sh finds the cause in it and prints it as the last line; KVGPU_SAY, if it is a terminal or
 # a pipe, gets that line, too.

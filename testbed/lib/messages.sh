@@ -37,7 +37,8 @@ need_value()
 	[ "$2" -ge 2 ] || usage_error "$1 needs a value"
 }
 
-# Steps of set-up: each prints one line with its number, the number of all steps, and its time.
+# Steps of set-up: each prints one line with its time, and with its number and the number of all steps
+# if these were counted before.
 STEP=0 STEPS=0
 
 # step_begins TEXT [DIR]: begins a step's line. On a terminal, a step of over 20 s then shows its
