@@ -151,7 +151,7 @@ static int window_once(void *ctx, double *value)
 	return 0;
 }
 
-/* one word after the other, each on a page of its own */
+/* one word after the other, each on another page than the one before */
 static int words_once(void *ctx, double *value)
 {
 	struct window *w = ctx;

@@ -12,7 +12,7 @@ struct client_options {
 	const char *node;
 	uint64_t seed;
 	uint64_t bytes;		/* copied in all by "copy" */
-	unsigned int seconds;	/* 0: as long as it takes */
+	unsigned int seconds;	/* 0: the subtest's own measure */
 	/* a file: its being there ends what goes on for "seconds"; NULL: none */
 	const char *until;
 	bool quick;

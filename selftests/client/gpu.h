@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The card as stock libdrm_nouveau offers it: one session per process, channels with a pushbuffer
+ * The card as stock libdrm_nouveau offers it: sessions (struct gpu), channels with a pushbuffer
  * each, buffers with fixed GPU addresses. Anything that must not fail ends the program with a TAP
  * "Bail out!".
  */
@@ -52,9 +52,10 @@ void bo_free(struct nouveau_bo **bo);
 /* asks without sleeping: 0 when no work uses the buffer any more, -EBUSY, or another error */
 int bo_idle(struct nouveau_bo *bo);
 
-/* 0 or -errno; the channel has a copy object on the copy subchannel */
+/* 0 or -errno; the channel has a copy object, which is on no subchannel yet */
 int chan_open(struct gpu *g, enum gpu_engine engine, struct gpu_chan *c);
 void chan_close(struct gpu_chan *c);
+/* and runs a first job, which puts the copy object on the copy subchannel */
 void chan_must_open(struct gpu *g, enum gpu_engine engine, struct gpu_chan *c);
 struct nouveau_object *chan_object(struct gpu_chan *c, uint32_t class);
 /* from the chip's channel table; -1 / 0 when it can't be read */
@@ -75,8 +76,8 @@ void emit_semaphore(struct gpu_chan *c, uint64_t va, uint32_t payload, uint32_t 
 /* appends the release of the job's number and submits; 0 or -errno */
 int job_kick(struct gpu_chan *c);
 /*
- * polls: never sleeps in the kernel, so it works on every runlist. 0, -ETIMEDOUT, or -ENODEV for a
- * killed channel.
+ * polls: never waits for an interrupt, so it works on every runlist (sleep.c says why). 0,
+ * -ETIMEDOUT, or -ENODEV for a killed channel.
  */
 int job_wait(struct gpu_chan *c, unsigned int timeout_ms);
 int job_run(struct gpu_chan *c);

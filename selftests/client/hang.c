@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Work that never ends, and what the driver does about it. Nothing of it is part of 'all': it needs
- * somebody beside it who wants the GPU, or a GPU that has been told to keep quiet
+ * another user of the GPU beside it, or a GPU that has been told to keep quiet
  * (selftests/guest/hang_steps.sh).
  */
 #include "compute.h"
@@ -124,9 +124,9 @@ static bool open_working(struct gpu *g, struct gpu_chan *c)
 
 /*
  * The copy's interrupt halts the engine until it is acknowledged. The test that starts this program
- * prevents that. Each channel is lost in this way, until no channel works any more. Makes no
- * graphics
- * object: a driver whose graphics engine was never used must survive this, too.
+ * prevents that. Each channel is lost in this way, until no channel works any more or HALTS are
+ * lost. Makes no graphics object: a driver whose graphics engine was never used must survive this,
+ * too.
  */
 void test_halt(const struct client_options *o)
 {

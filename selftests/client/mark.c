@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Marks: where a measured stretch begins and ends. With --marks the program says so and waits for a
- * line on its input, so that whoever started it can read counters while nothing of it runs.
- * Everything that one could want to know of the machine that the program itself runs on is in the
- * mark's own line.
+ * Marks: where a measured stretch begins and ends. With --marks the program waits for a line on its
+ * input there, so that whatever started it can read the host's counters while nothing of it runs.
+ * What is counted on the program's own machine, nouveau's interrupts, is in the mark's line.
  */
 #include "mark.h"
 

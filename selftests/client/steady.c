@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What a vGPU must not make dearer. "steady": submissions of small copies with everything mapped
- * and bound, their ends watched in memory: nouveau writes the ring and the doorbell, and nobody
- * asks a register. "wakeups": waits that sleep in the kernel; each costs what nouveau's interrupt
+ * and bound, their ends watched in memory: nouveau writes the ring and the doorbell, and no
+ * register is read. "wakeups": waits that sleep in the kernel; each costs what nouveau's interrupt
  * handler reads and writes. Counters are read around both, see mark.h.
  */
 #include "client.h"
@@ -59,7 +59,7 @@ static int watch(struct gpu_chan *c)
 	return 0;
 }
 
-/* memory to VRAM to memory, new contents each time, every byte checked */
+/* memory to VRAM to memory, with a new first and last word each time, every byte checked */
 static int submit_one(struct steady *s, uint32_t n)
 {
 	uint64_t at = (uint64_t)(n % SLOTS) * COPY_LEN;

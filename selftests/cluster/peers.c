@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * peers MODE CUBIN: copies between the devices of kvgpu-run, whose bytes go from proxy to proxy.
- * Exit code 0: what it saw was right. "dies" prints "ready" when the second device's proxy or
- * server process is to die. "send" and "loop" print what they took: one buffer to all devices, by
- * kvgpuMemcpyBroadcast() or one copy each.
+ * Exit code 0: what it saw was right. "dies", "all_die", "apart" and "on" print "ready" when what
+ * they wait for is to happen: processes die, or a network is cut. "send" and "loop" print what they
+ * took: one buffer to all devices, by kvgpuMemcpyBroadcast() or one copy each.
  */
 #include <cuda/driver/api.h>
 #include <remote/client/broadcast.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Kernels about memory: reads and writes of all widths, tables, structures, private arrays, images.
+ * Kernels about memory: reads and writes of all widths, tables, structures, private arrays.
  */
 #include <math.h>
 #include <string.h>

@@ -23,7 +23,7 @@ KERNEL_TEXT(mul_high);
 
 enum { ITEMS = 192 };
 
-/* the corners come first, then any bits */
+/* corners come first, and any bits last */
 static uint32_t *some_words(struct job *j)
 {
 	static const uint32_t corners[] = { 0,	1,  0xffffffff, 0x80000000, 0x7fffffff, 0x80000001,

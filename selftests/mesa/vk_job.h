@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A job is one test of compute shaders: its own device, command buffer and memory. What a call of
- * Vulkan refuses ends the job (and its
- * process: workers.c starts another for the next), so the functions return only success.
+ * Vulkan refuses ends the job (and its process: workers.c starts another for the next), so the
+ * functions return only success.
  *
  * Buffers and images lie in memory of the device; each has a twin that the host sees. vk_begin()
  * records the copies from the twins, vk_submit() those back, and waits.

@@ -250,8 +250,8 @@ static void lines(void)
 }
 
 /*
- * more memory in all than is shared with the server: what no graph needs any more is given back.
- * Meanwhile none waits for another
+ * more memory in all than is shared with the server: what no graph needs any more must be given
+ * back
  */
 static void many(void)
 {
@@ -336,7 +336,7 @@ static void uploads(void)
 	MUST(cuArrayDestroy(array));
 }
 
-/* what a capture forbids, and that what goes on beside it ends no capture */
+/* copies beside a capture, with and without waiting: they are done, and do not end it */
 static void beside(void)
 {
 	static char here[64];
@@ -355,8 +355,9 @@ static void beside(void)
 
 /*
  * A copy of what is executable is switched off and on, and between its graph's node gets other
- * memory, then the graph goes: it has what it was made with. Where the node has changed before,
- * natively too, only what it had is not known remoted: it stays off.
+ * memory, then the graph goes: the copy has what it was made with. @changed_first: the node gets
+ * other memory before that. A remoted copy may then stay off, as what it was made with is not known
+ * any more.
  */
 static void switched(bool changed_first)
 {

@@ -127,7 +127,6 @@ static void copies(void)
 	want(other[W - 1] == m[W - 1] && other[W] == 1 && other[PITCH * 19] == m[PITCH * 19] &&
 		     other[PITCH * 20] == 1,
 	     "lines");
-	/* what a graph copies is memory of the device, too */
 	MUST(cuMemFreeHost(pinned));
 	MUST(cuMemFree_v2(AT(m)));
 	MUST(cuMemFree_v2(AT(other)));
