@@ -250,8 +250,8 @@ SRC_cuda/device/board_test	:= cuda/device/board.c
 UNIT_TESTS += cuda/device/buffers_test cuda/device/log_test
 TSAN_TESTS += cuda/device/log_test
 SRC_cuda/device/log_test	:= cuda/device/log.c cuda/device/cause.c
-SRC_cuda/device/buffers_test	:= $(addprefix cuda/device/,memory.c places.c queue.c launch.c qmd.c)
-$(addprefix $(O)/asan/,$(addprefix cuda/device/,memory.o queue.o launch.o) selftests/unit/cuda/device/buffers_test.o): \
+SRC_cuda/device/buffers_test	:= $(addprefix cuda/device/,memory.c places.c queue.c launch.c copy.c qmd.c)
+$(addprefix $(O)/asan/,$(addprefix cuda/device/,memory.o queue.o launch.o copy.o) selftests/unit/cuda/device/buffers_test.o): \
 	TEST_CPPFLAGS += -Iselftests/unit/cuda/device/drm
 $(foreach d,asan tsan,$(O)/$(d)/cuda/device/log.o $(O)/$(d)/selftests/unit/cuda/device/log_test.o): \
 	TEST_CPPFLAGS += -Iselftests/unit/cuda/device/drm

@@ -13,6 +13,12 @@
  * Host memory is mapped for the CPU at the address that nouveau chose for the GPU. These addresses
  * count up from 0 and have 40 bits. A process has nothing there unless it was linked so.
  *
+ * nouveau gives video memory as its last owner left it: a new buffer that has no pages of the
+ * system's is moved to video memory without a copy (nouveau_bo.c: nouveau_bo_move(), "Fake bo
+ * copy"). That owner may be another client of a server, whose process is another one. So the GPU
+ * clears each new buffer before anything else uses it. Memory that this process uses again is not
+ * cleared.
+ *
  * No two buffers of a process have an address in common, whichever devices and contexts they belong
  * to: an address tells whose memory it is. But nouveau counts for each file from the same begin. So
  * a buffer at an address that is taken is kept while others are made, until one is at a free one.
@@ -41,6 +47,9 @@ enum {
 
 /* how many more buffers to make until the CPU can map one at its GPU address */
 enum { SAME_TRIES = 8, SAME_TRIES_SMALL = 14 };
+
+/* so much of a new buffer is cleared by one piece of work */
+#define CLEAR_BYTES	(256ull << 20)
 
 /* buffers that are kept while one at a free address is looked for */
 enum { MAX_ASIDE = 256 };
@@ -175,6 +184,28 @@ static int new_bo_for(struct nv_device *d, enum device_place place, uint32_t pag
 	return new_bo(d, NOUVEAU_BO_VRAM, page, size, place == PLACE_TILED ? &config : NULL, out);
 }
 
+/*
+ * Have the GPU write zeros to all of a new buffer. Work of either queue that is submitted later
+ * comes afterwards. So a kernel under way must not hold the zeros up: copies of other streams would
+ * wait for it. Then, or if there is a queue for copies, that queue writes them.
+ */
+static bool clear(struct nv_device *d, const struct nouveau_bo *bo)
+{
+	uint64_t end = bo->offset + bo->size, last = d->queue[QUEUE_COMPUTE].seq;
+	struct device_fill f = { .dst = bo->offset, .unit = 4, .lines = 1 };
+	bool works = nv_poll(&d->base, QUEUE_COMPUTE, last, false) == DEVICE_BUSY;
+	enum device_queue q = d->queue[QUEUE_COPY].live || (works && nv_copies_beside(&d->base)) ?
+				      QUEUE_COPY :
+				      QUEUE_COMPUTE;
+
+	for (; f.dst < end; f.dst += CLEAR_BYTES) {
+		f.width = (end - f.dst < CLEAR_BYTES ? end - f.dst : CLEAR_BYTES) / f.unit;
+		if (nv_fill(&d->base, q, NULL, &f, &d->cleared.seq[q]))
+			return false;
+	}
+	return true;
+}
+
 static struct nv_buffer *new_buffer(struct nv_device *d, enum device_place place, uint64_t size,
 				    bool shared)
 {
@@ -208,7 +239,10 @@ static struct nv_buffer *new_buffer(struct nv_device *d, enum device_place place
 	 * other for their common buffers
 	 */
 	d->refs[b->index] = (struct nouveau_pushbuf_refn){ b->bo, aperture | NOUVEAU_BO_RD };
-	return b;
+	if (place == PLACE_HOST || clear(d, b->bo))
+		return b;
+	drop_buffer(d, b);
+	return NULL;
 }
 
 /*
@@ -289,20 +323,34 @@ void *nv_view(struct device *dev, struct device_memory *base)
 	return all + m->place.at;
 }
 
-void nv_release(struct device *dev, struct device_memory *base)
+static void let_go(struct nv_device *d, struct nv_memory *m)
 {
-	struct nv_memory *m = nv_memory(base);
 	struct nv_buffer *b = m->buffer;
 
 	place_drop(&b->places, &m->place);
 	free(m);
 	if (!b->places.first)
-		drop_buffer(nv(dev), b);
+		drop_buffer(d, b);
+}
+
+/*
+ * Wait until video memory is cleared: so the time that clearing takes is the caller's, as is known
+ * to a server that charges it.
+ */
+void nv_release(struct device *dev, struct device_memory *base)
+{
+	struct nv_memory *m = nv_memory(base);
+	struct nv_device *d = nv(dev);
+	unsigned int q;
+
+	for (q = 0; q < NR_GPU_QUEUES && m->buffer->kind != PLACE_HOST; q++)
+		if (d->cleared.seq[q])
+			nv_wait(d, q, d->cleared.seq[q]);
+	let_go(d, m);
 }
 
 void nv_memory_close(struct nv_device *d)
 {
 	while (d->nr_refs)
-		nv_release(&d->base,
-			   &((struct nv_memory *)d->buffer[d->nr_refs - 1]->places.first)->base);
+		let_go(d, (struct nv_memory *)d->buffer[d->nr_refs - 1]->places.first);
 }

@@ -81,6 +81,7 @@ struct nv_device {
 	struct nv_buffer *buffer[MAX_BUFFERS];
 	struct nouveau_pushbuf_refn refs[MAX_BUFFERS];
 	unsigned int nr_refs;
+	struct moment cleared;		/* last fills of new buffers: later work waits for them */
 	uint32_t nr_smx;
 	/* launches */
 	struct nv_memory *ring, *local;
@@ -122,7 +123,10 @@ void nv_marks_open(struct nv_device *d);
 enum device_status nv_queue_open(struct nv_device *d, enum device_queue q);
 bool nv_copies_beside(struct device *d);
 void nv_queue_close(struct nv_device *d, enum device_queue q);
-/* Begin a piece of work: make room for JOB_WORDS, name all buffers, let the GPU wait for @after. */
+/*
+ * Begin a piece of work: make room for JOB_WORDS, name all buffers, let the GPU wait for @after and
+ * for the clearing of new buffers.
+ */
 enum device_status nv_begin(struct nv_device *d, enum device_queue q, const struct moment *after);
 void nv_emit(struct nv_device *d, enum device_queue q, enum subchannel subc, uint32_t mthd,
 	     const uint32_t *words, unsigned int n);

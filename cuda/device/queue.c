@@ -126,13 +126,15 @@ enum device_status nv_begin(struct nv_device *d, enum device_queue which,
 	if (nouveau_pushbuf_space(q->push, JOB_WORDS, 0, 0) ||
 	    nouveau_pushbuf_refn(q->push, d->refs, d->nr_refs))
 		return DEVICE_FAILED;
-	for (i = 0; after && i < NR_QUEUES; i++) {
+	for (i = 0; i < NR_QUEUES; i++) {
 		const struct nv_queue *other = &d->queue[i];
+		uint64_t seq = after ? after->seq[i] : 0;
 
-		if (i == which || !after->seq[i] || done(other, after->seq[i]))
+		seq = seq > d->cleared.seq[i] ? seq : d->cleared.seq[i];
+		if (i == which || !seq || done(other, seq))
 			continue;
 		EMIT(d, which, SUBC_HOST, HOST_SEMAPHORE_A, other->done_va >> 32, other->done_va,
-		     after->seq[i],
+		     seq,
 		     SEMAPHORE_ACQUIRE_GEQ | SEMAPHORE_ACQUIRE_SWITCH | SEMAPHORE_4BYTE);
 	}
 	return DEVICE_OK;

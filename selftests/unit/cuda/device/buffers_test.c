@@ -45,6 +45,12 @@ static unsigned int made;
 static uint32_t nr_handles;
 static int device_file = -1;
 static bool refuse_large, nowhere;
+static bool stuck;		/* the fake GPU ends no work */
+/* what was filled with zeros, and where semaphores are waited for */
+static struct {
+	uint64_t begin, end;
+} zeros[MAX_BOS];
+static unsigned int nr_zeros, acquired;
 
 /*
  * For each of the two push buffers: the commands, and the buffers that its last submission named.
@@ -54,7 +60,7 @@ static struct {
 	uint32_t words[WORDS];
 	unsigned int nr;
 	struct nouveau_bo *named[MAX_BOS];
-} push[2];
+} push[3];
 static unsigned int nr_push;
 
 /* ------------------------------------------------------------------ libdrm_nouveau */
@@ -166,14 +172,42 @@ static uint32_t *word_at(uint64_t va)
 	return NULL;
 }
 
+/* @offset: the method after the constant, with the destination and the width in units of 4 bytes */
+static void note_fill(uint32_t value, const uint32_t *offset)
+{
+	uint64_t dst = (uint64_t)offset[3] << 32 | offset[4];
+
+	assert_int_equal(offset[0], push_header(SUBC_COPY, COPY_OFFSET_IN_UPPER, 8));
+	if (value || nr_zeros == MAX_BOS)
+		return;
+	zeros[nr_zeros].begin = dst;
+	zeros[nr_zeros++].end = dst + 4ull * offset[7];
+}
+
+/* whether all of [@begin, @end) was filled with zeros, by fills in rising order */
+static bool is_clear(uint64_t begin, uint64_t end)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_zeros; i++)
+		if (zeros[i].begin <= begin && begin < zeros[i].end)
+			begin = zeros[i].end;
+	return begin >= end;
+}
+
 int nouveau_pushbuf_kick(struct nouveau_pushbuf *p, struct nouveau_object *channel)
 {
 	const uint32_t *w;
 
 	kicks++;
 	for (w = ((typeof(&push[0]))p)->words; w < p->cur; w += 1 + (w[0] >> 16 & 0x1fff)) {
-		if (w[0] == push_header(SUBC_HOST, HOST_SEMAPHORE_A, 4) && w[4] & SEMAPHORE_RELEASE)
+		if (w[0] == push_header(SUBC_HOST, HOST_SEMAPHORE_A, 4) &&
+		    w[4] & SEMAPHORE_RELEASE && !stuck)
 			*word_at((uint64_t)w[1] << 32 | w[2]) = w[3];
+		acquired += w[0] == push_header(SUBC_HOST, HOST_SEMAPHORE_A, 4) &&
+			    !(w[4] & SEMAPHORE_RELEASE);
+		if (w[0] == push_header(SUBC_COPY, COPY_SET_REMAP_CONST_A, 3))
+			note_fill(w[1], w + 4);
 		if (w[0] == push_header(SUBC_COMPUTE, COMPUTE_SEND_PCAS_A, 1))
 			*word_at(((uint64_t)w[1] << 8) + SLOT_RELEASE) = ++launches | 1u << 31;
 	}
@@ -215,7 +249,8 @@ static struct device_memory *memory(enum device_place place, uint64_t size)
 static int set_up(void **state)
 {
 	memset(&device, 0, sizeof(device));
-	nr_push = nr_bos = kicks = launches = 0;
+	nr_push = nr_bos = kicks = launches = nr_zeros = acquired = 0;
+	stuck = false;
 	next_va = next_va_of_other = FIRST_VA;
 	refuse_large = nowhere = false;
 	device_file = memfd_create("device", 0);
@@ -425,6 +460,10 @@ static void two_devices(void **state)
 	struct device_memory *m;
 	unsigned int i;
 
+	OK(nv_alloc(&other.base, PLACE_HOST, 4096, &m));
+	other.marks = nv_memory(m);
+	nv_marks_open(&other);
+	OK(nv_queue_open(&other, QUEUE_COMPUTE));
 	memory(PLACE_VRAM, 64 << 20);
 	made = 0;
 	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
@@ -435,6 +474,7 @@ static void two_devices(void **state)
 	}
 	assert_int_equal(nr_bos, other.nr_refs + device.nr_refs);
 	assert_true(made < 40);
+	nv_queue_close(&other, QUEUE_COMPUTE);
 	nv_memory_close(&other);
 	/* what was freed is in nobody's way */
 	made = 0;
@@ -472,6 +512,85 @@ static void views(void **state)
 	assert_null(nv_view(&device.base, first));
 }
 
+/*
+ * nouveau gives video memory as its last owner left it. All of a new buffer is cleared, also what
+ * no piece lies in; what this process uses again is not.
+ */
+static void new_memory_is_clear(void **state)
+{
+	static const uint64_t sizes[] = { 100, CODE, 128 << 10, 5 << 20, 3ull << 30 };
+	unsigned int i, cleared;
+	struct device_memory *m;
+
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		m = memory(PLACE_VRAM, sizes[i]);
+		assert_true(is_clear(m->va, m->va + m->size));
+		m = memory(PLACE_TILED, sizes[i]);
+		assert_true(is_clear(m->va, m->va + m->size));
+	}
+	for (i = 0; i < device.nr_refs; i++)
+		assert_true(device.buffer[i]->kind == PLACE_HOST ||
+			    is_clear(device.buffer[i]->bo->offset,
+				     device.buffer[i]->bo->offset + device.buffer[i]->bo->size));
+	cleared = nr_zeros;
+	memory(PLACE_HOST, 8 << 20);
+	nv_release(&device.base, memory(PLACE_VRAM, CODE));
+	memory(PLACE_VRAM, CODE);
+	assert_int_equal(nr_zeros, cleared);
+}
+
+/* Work of both queues waits for the clearing, whichever queue does it and whatever the work is. */
+static void work_comes_after_clearing(void **state)
+{
+	struct device_copy c = { .src = FIRST_VA, .dst = FIRST_VA, .width = 4, .lines = 1 };
+	struct device_fill f = { .dst = FIRST_VA, .unit = 4, .width = 1, .lines = 1, .value = 1 };
+	uint64_t seq;
+
+	stuck = true;
+	memory(PLACE_VRAM, 5 << 20);
+	assert_int_equal(acquired, 0);
+	OK(nv_fill(&device.base, QUEUE_COMPUTE, NULL, &f, &seq));
+	assert_int_equal(acquired, 1);
+	/* without a queue of their own copies are made by the other one */
+	device.queue[QUEUE_COPY].live = false;
+	device.queue[QUEUE_COPY].refused = true;
+	memory(PLACE_VRAM, 6 << 20);
+	device.queue[QUEUE_COPY].live = true;
+	acquired = 0;
+	OK(nv_copy(&device.base, QUEUE_COPY, NULL, &c, &seq));
+	assert_int_equal(acquired, 1);
+	stuck = false;
+}
+
+static void *end_work(void *nothing)
+{
+	unsigned int q;
+
+	usleep(30000);
+	for (q = 0; q < NR_GPU_QUEUES; q++)
+		__atomic_store_n(device.queue[q].done, (uint32_t)device.queue[q].seq,
+				 __ATOMIC_SEQ_CST);
+	return NULL;
+}
+
+/* Memory that is freed at once has been cleared by then: the time is the one of that call. */
+static void freeing_waits_for_clearing(void **state)
+{
+	struct device_memory *m;
+	pthread_t thread;
+
+	stuck = true;
+	m = memory(PLACE_VRAM, 5 << 20);
+	assert_int_equal(nv_poll(&device.base, QUEUE_COPY, device.cleared.seq[QUEUE_COPY], false),
+			 DEVICE_BUSY);
+	assert_int_equal(pthread_create(&thread, NULL, end_work, NULL), 0);
+	nv_release(&device.base, m);
+	assert_int_equal(nv_poll(&device.base, QUEUE_COPY, device.cleared.seq[QUEUE_COPY], false),
+			 DEVICE_OK);
+	pthread_join(thread, NULL);
+	stuck = false;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -479,6 +598,8 @@ int main(void)
 		TEST(few_buffers), TEST(large_ones_are_alone),
 			TEST(a_chunk_that_there_is_no_room_for), TEST(pieces),
 		TEST(one_address), TEST(two_devices), TEST(views),
+		TEST(new_memory_is_clear), TEST(work_comes_after_clearing),
+		TEST(freeing_waits_for_clearing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
