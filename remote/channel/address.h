@@ -33,7 +33,10 @@ int address_parse(const char *text, bool listen, struct address *a, const char *
  * yet. Any other path is a UNIX socket, or becomes one.
  */
 bool address_is_place(const struct address *a);
-/* Connect within ADDRESS_PATIENCE_S. Return the socket, or -errno and *why. */
+/*
+ * Connect within ADDRESS_PATIENCE_S, for each address that a host's name has. Return the socket, or
+ * -errno and *why.
+ */
 enum { ADDRESS_PATIENCE_S = 10 };
 int address_connect(const struct address *a, const char **why);
 /* Return a socket that listens. A socket file that no server has any more is replaced. */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * The common part of both ends of an aperture: sleeping, waking, and a thread that watches for the
- * peer's end. That thread sleeps in the kernel as long as the peer lives. If the two sides have no
- * socket, the thread counts its own beat and looks at the peer's, five times a second.
+ * peer's end. That thread sleeps in the kernel until the socket ends, or has a wake-up for the
+ * threads here. If the two sides have no socket, the thread counts its own beat and looks at the
+ * peer's, five times a second.
  */
 #include "aperture.h"
 

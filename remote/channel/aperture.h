@@ -46,14 +46,14 @@ struct aperture {
 		struct attach_client client;	/* if .file >= 0 */
 		struct attach_server server;
 	};
-	bool gone, ended;		/* atomic: the peer has ended; this side ends */
+	bool gone, ended;		/* atomic: the connection has ended; this side ends it */
 	unsigned int sleepers;		/* atomic: threads in futex_sleep() */
-	uint32_t turn;			/* atomic, a futex: bytes that came on the socket */
+	uint32_t turn;			/* atomic, a futex: counts the reads of the socket */
 	pthread_t watcher;
 	bool watched;
 	pthread_mutex_t lock;		/* of .gone and .ended; `change` tells that they were set */
 	pthread_cond_t change;
-	/* called by the watcher, without .lock, once, when the peer is gone; may be NULL */
+	/* called by the watcher, without .lock, once, when the connection has ended; may be NULL */
 	void (*lost)(void *ctx);
 	void *ctx;
 };

@@ -38,8 +38,8 @@ struct port_carrier {
 };
 
 /*
- * Where an answer lands. While the state is EMPTY the delivering thread owns all but the state,
- * else the thread that asked. A box begins FULL, so that a server which answers before it was asked
+ * Where an answer lands. While the state is EMPTY or SLEEPS, the delivering thread owns all but the
+ * state, else the thread that asked. A box begins FULL, so that a server which answers unasked
  * finds none that has no payload yet.
  */
 enum { BOX_FULL, BOX_EMPTY, BOX_SLEEPS, BOX_GONE };

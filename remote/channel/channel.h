@@ -5,8 +5,8 @@
  * socket or TLS, `aperture` by shared memory (carrier.h). The code above need not know which, but
  * for speed. Functions return 0 or -errno.
  *
- * When the peer is gone every call returns -ECONNRESET, and calls that wait return at once. A
- * channel that is gone stays so.
+ * When a side has noticed that its peer is gone, its calls return -ECONNRESET, and none waits any
+ * more; frames and answers that came before may still be returned. A channel that is gone stays so.
  */
 #ifndef KVGPU_REMOTE_CHANNEL_H
 #define KVGPU_REMOTE_CHANNEL_H
@@ -31,7 +31,8 @@ typedef void (*kvgpu_remote_happened)(void *ctx, const struct kvgpu_remote_happe
 
 /*
  * Connect to the server at @address. *out is set before @happened is called first. -EPROTO: the
- * server is of another version, or speaks something else. *why: a text that says so, never freed.
+ * server refuses this client, is of another version, or speaks something else. *why: a text that
+ * says so, never freed.
  */
 int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_happened happened,
 			 void *ctx, struct kvgpu_remote_channel **out, const char **why);
@@ -91,7 +92,7 @@ int kvgpu_remote_fetch(struct kvgpu_remote_channel *c, const struct kvgpu_remote
 /* Tell the server that the function of an event has been called; any thread. */
 int kvgpu_remote_ack(struct kvgpu_remote_channel *c, uint64_t id);
 
-/* Take a box for a thread that asks: 1 and up; 0: all are taken. Any thread. */
+/* Take a box for a thread that asks: 1 and up; 0: all are taken, or no memory. Any thread. */
 unsigned int kvgpu_remote_box_get(struct kvgpu_remote_channel *c);
 void kvgpu_remote_box_put(struct kvgpu_remote_channel *c, unsigned int box);
 /*
@@ -129,8 +130,9 @@ struct line;
 int kvgpu_remote_welcome_line(struct line *l, uint64_t version, uint64_t arena_bytes,
 			      kvgpu_remote_admit admit, void *ctx, struct kvgpu_remote_port **out);
 /*
- * Bytes that came from the client and that went to it since the welcome; any thread. Bytes in a
- * shared arena do not travel, and are not counted.
+ * Bytes of frames and pieces that came from the client, and of answers and pieces that went to it,
+ * since the welcome; any thread. Bytes in a shared arena do not travel, and are not counted; with a
+ * relay, pieces are counted only in *sent.
  */
 void kvgpu_remote_port_bytes(const struct kvgpu_remote_port *p, uint64_t *received, uint64_t *sent);
 
@@ -156,7 +158,7 @@ int kvgpu_remote_place_look(struct kvgpu_remote_place *p);
  * at most, or -1: without a limit.
  */
 int kvgpu_remote_place_wait(const struct kvgpu_remote_place *p, int *ms);
-/* Look and wait, for a second at most, or until a signal. */
+/* Look and wait, for about a second, two at most, or until a signal. */
 int kvgpu_remote_place_await(struct kvgpu_remote_place *p);
 /*
  * After a look that returned 1: where the descriptors are that kvgpu_remote_place_welcome() and the

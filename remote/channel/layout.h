@@ -35,7 +35,8 @@ struct attach_page {
 	uint64_t bytes;				/* of the whole aperture */
 	_Alignas(64) uint64_t server;		/* generation << 8 | enum attach_server_says */
 	uint64_t taken;				/* the ticket that .server is about */
-	_Alignas(64) uint64_t server_beat;	/* counts while the server lives */
+	/* counts while the server lives, if there is no bell */
+	_Alignas(64) uint64_t server_beat;
 	/* written by the client */
 	_Alignas(64) uint64_t client;		/* ticket << 8 | enum attach_client_says */
 	uint64_t generation;			/* of the server at which the client knocks */

@@ -19,8 +19,8 @@ struct line {
 };
 
 /*
- * All bytes or none: 0, or -errno; the peer's end is -ECONNRESET, a time limit of the socket is
- * -ETIMEDOUT. line_write() changes @parts.
+ * All bytes: 0; or -errno, and some may have gone: the peer's end is -ECONNRESET, a read that takes
+ * longer than the socket's time limit -ETIMEDOUT. line_write() changes @parts.
  */
 int line_write(struct line *l, struct iovec *parts, unsigned int n);
 int line_read(struct line *l, void *to, size_t n);

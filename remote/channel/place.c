@@ -32,7 +32,8 @@ enum { DAX_ALIGN = 2 << 20, PAUSE_NS = 20000, PAUSE_MAX_NS = 10000000 };
 
 /*
  * Time between two looks of a server: LOOK_MS without a bell, LOOK_SELDOM_MS after LOOKS_SOON looks
- * in vain, KNOCK_MS when a knock is about to come. ROUND_MS: kvgpu_remote_place_await() at most.
+ * in vain, KNOCK_MS when a knock is about to come. ROUND_MS: after so long
+ * kvgpu_remote_place_await() does not begin to wait again.
  */
 enum { LOOK_MS = 10, LOOK_SELDOM_MS = 50, LOOKS_SOON = 100, KNOCK_MS = 1, ROUND_MS = 1000 };
 
@@ -48,7 +49,7 @@ struct kvgpu_remote_place {
 	struct ringers ringers;
 	int bell;	/* the bell's connection of the client that was taken; -1: there is none */
 	struct attach_server attach;
-	/* looks without a bell since a client was there; LOOKS_SOON at most */
+	/* looks since a client was there; LOOKS_SOON at most */
 	unsigned int in_vain;
 };
 

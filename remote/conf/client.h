@@ -12,7 +12,7 @@
 struct remote_conf {
 	/*
 	 * addresses with blanks between; empty: no server is named. A line of the file has 511
-	 * bytes
+	 * bytes at most
 	 */
 	char server[4096];
 	char tls_folder[192];	/* empty: the default folder */

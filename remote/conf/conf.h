@@ -52,7 +52,7 @@ bool conf_load(const struct conf_form *form, void *conf, const char *path, bool 
  */
 bool conf_natural(const char *text, uint64_t max, uint64_t *n);
 
-/* for conf_key.read; @to of the first four: uint64_t, uint64_t, bool, char[k->max] */
+/* for conf_key.read; @to: uint64_t for a number and a size, bool, else char[k->max] */
 bool conf_number(const char *value, void *to, const struct conf_key *k);
 /* such as 4096, 512K, 64M, 4G, 1T */
 bool conf_size(const char *value, void *to, const struct conf_key *k);

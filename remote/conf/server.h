@@ -55,12 +55,12 @@ void remoted_conf_default(struct remoted_conf *c);
 const struct conf_share *remoted_conf_share(const struct remoted_conf *c, const char *who);
 /*
  * How many programs of a client there may be at once: as its share says, or three quarters of all
- * places.
+ * places (all of them, if there are fewer than 4).
  */
 uint64_t remoted_conf_programs(const struct remoted_conf *c, const struct conf_share *share);
 /*
- * whether @who is "unix:UID", "vsock:CID", "tls:NAME" or "aperture:/path", of letters, digits, - .
- * _ /
+ * whether @who is "unix:UID", "vsock:CID", "tls:NAME" or "aperture:/path": a name has letters,
+ * digits, - . _, a path has these and /
  */
 bool conf_is_who(const char *who);
 

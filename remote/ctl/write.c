@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Writing new files. A key is written before its certificate. Each file has its mode from the
- * beginning.
+ * Writing new files. A key is written before its certificate. From the beginning a file lets in
+ * nobody that its mode keeps out.
  */
 #include <errno.h>
 #include <fcntl.h>

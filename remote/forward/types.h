@@ -15,7 +15,7 @@ typedef struct curandGenerator_st *curandGenerator_t;
 typedef int cublasStatus_t, cublasOperation_t, cublasPointerMode_t, cublasMath_t;
 typedef int curandStatus_t, curandRngType_t;
 
-/* the statuses of cuBLAS, then those of cuRAND */
+/* the statuses of cuBLAS, then those of cuRAND that are used here */
 enum {
 	BLAS_SUCCESS = 0,
 	BLAS_NOT_INITIALIZED = 1,

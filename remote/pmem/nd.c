@@ -49,7 +49,7 @@ static bool get(const char *path, char *to, size_t size)
 	return fine;
 }
 
-/* whether the disk is not in use: an exclusive open of a mounted or used block device fails */
+/* whether the disk is free: an exclusive open fails if it is mounted, or a part of another disk */
 static bool is_free(const struct nd *nd, const char *disk)
 {
 	char path[PATH_MAX];

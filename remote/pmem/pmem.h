@@ -34,7 +34,8 @@ struct nd {
  * Take the namespace of @disk ("pmem0") from the disk's driver, and give it to the driver of
  * device-DAX devices, with the struct pages in the VM's memory. Writes 4 KiB near the beginning of
  * the memory, for the kernel's own use (its info block). 0; or 1, the reason was printed, and the
- * disk is there again. A disk that is mounted or otherwise in use is left alone. Needs root.
+ * disk is there again, unless that failed, too. A disk that is mounted, or that another program has
+ * for itself alone, is left alone. Needs root.
  *
  * nd_up() does not look for the label. Call look_is_aperture() first: a disk without a label would
  * lose data.

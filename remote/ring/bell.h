@@ -59,7 +59,7 @@ struct kvgpu_bell {
 	/* time spent with looking, with the CPU and without it, since the two were compared last */
 	uint64_t looked_ns, lost_ns;
 	uint64_t spins;			/* waits that spun: looked often without a sleep */
-	/* waits that had to sleep, or whose time was over before that */
+	/* waits in which looking was not enough: they set the word in order to sleep */
 	uint64_t waits;
 	uint64_t sleeps;		/* times that sleep() was called */
 	uint64_t wakes;			/* times that wake() was called */

@@ -5,8 +5,8 @@
  * peer can do.
  *
  * A frame is an operation, flags, and up to .max_len bytes of payload, in one or more slots of 64
- * bytes. Geometry and positions are in private memory on both sides; shared are only sequence
- * numbers, payload, the consumer's position and the two words of the bells.
+ * bytes. Geometry and positions are in private memory on both sides; shared are only the slots, the
+ * consumer's position and the two words of the bells.
  *
  * None of these functions blocks but the two waits. A producer or a consumer belongs to one thread
  * at a time.
@@ -32,7 +32,7 @@ enum kvgpu_ring_status {
 	KVGPU_RING_OK,
 	KVGPU_RING_EMPTY,		/* nothing to take now */
 	KVGPU_RING_FULL,		/* no room now */
-	/* the statuses below: the caller is wrong; nothing has changed */
+	/* the statuses below: the caller is wrong; nothing was published or taken */
 	KVGPU_RING_TOO_LONG,		/* more than .max_len */
 	KVGPU_RING_NO_ROOM,		/* the caller's buffer is smaller than .max_len */
 	KVGPU_RING_WRONG_LENGTH,	/* other bytes were appended than were announced */
@@ -87,7 +87,7 @@ struct kvgpu_ring_shared {
 	_Alignas(KVGPU_RING_LINE) uint64_t taken;
 	/* of the bell on which the consumer sleeps */
 	_Alignas(KVGPU_RING_LINE) uint32_t consumer_word;
-	/* of the bell on which the producer sleeps, and a thread that waits for an answer */
+	/* of the bell on which the producer sleeps */
 	_Alignas(KVGPU_RING_LINE) uint32_t producer_word;
 	_Alignas(KVGPU_RING_LINE) uint64_t unused;
 	_Alignas(KVGPU_RING_LINE) union kvgpu_ring_slot slot[];

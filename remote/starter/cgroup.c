@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * One cgroup for each client, and in it one for each of its programs, below the service's own,
- * which systemd delegates by Delegate=. A limit that can't be set is reported, and the server works
- * without it.
+ * which systemd delegates by Delegate=. A limit that can't be set is reported, unless it is that of
+ * swap, and the server works without it.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -68,8 +68,8 @@ static bool hear(int report, uint32_t *refusal, int *fd)
 }
 
 /*
- * Report the client's name to the first process, or why the client is refused, and wait for the
- * answer: 0, or a KVGPU_REMOTE_ result.
+ * Report the client's name to the first process, and wait for the answer: 0, or a KVGPU_REMOTE_
+ * result. Or report why the client is refused, and end this process.
  */
 static uint32_t tell(struct child *c)
 {
@@ -110,8 +110,9 @@ static void fail(const char *what, const char *why)
 }
 
 /*
- * Keep the standard descriptors and @fds: the one to the first process, the client's, and for a
- * place its file. All others are the first process's, and are closed.
+ * Keep the standard descriptors and @fds: the one to the first process, the client's (for a place
+ * its file and its bell), and the arbiter's bell. All others are the first process's, and are
+ * closed.
  */
 static void let_go(int **fds, unsigned int n)
 {

@@ -26,8 +26,8 @@ enum { HALL = 1024, HALL_MIN = 16, DESCRIPTORS_OF_ALL = 4096 };
 enum { TLS_RECORD_HEAD = 5 };	/* bytes */
 
 /*
- * The hall has as many entries as there are descriptors for, beside those that processes of
- * clients, places and admins need.
+ * The hall has as many entries as there are descriptors for, HALL_MIN to HALL, beside those that
+ * processes of clients, places and admins need.
  */
 bool hall_begin(struct starter *s)
 {

@@ -2,9 +2,10 @@
 /*
  * Internal header of kvgpu-remoted's first process; a proxy's nursery (remote/cluster/relay) calls
  * confine() and filter_install(). The first process has one thread, which may fork at any time, and
- * that of arbiter.c, which touches nothing that is declared here but doors. Nothing here blocks but
- * poll() and, briefly, fork(). A client's process is trusted no more than a client: its numbers are
- * bounded, its texts are cleaned before they are printed.
+ * that of arbiter.c, which touches nothing that is declared here but doors. While clients are
+ * served, nothing here blocks but poll(), and briefly fork() and a pause after accept() has failed.
+ * A client's process is trusted no more than a client: its numbers are bounded, its texts are
+ * cleaned before they are printed.
  */
 #ifndef KVGPU_REMOTE_STARTER_H
 #define KVGPU_REMOTE_STARTER_H
@@ -118,7 +119,7 @@ struct caller {
 	int fd;			/* -1: the entry is free */
 	unsigned int listener;
 	struct address_source from;
-	bool ready;		/* the connection has sent a hello, which is not read yet */
+	bool ready;		/* the connection has sent what may be a hello, not read yet */
 	uint64_t id, deadline_ms;	/* .deadline_ms: of a connection that is not ready */
 	/* of its source: connections in the hall; newcomers, for hall_next() */
 	struct number beside, newcomers;
@@ -138,8 +139,8 @@ struct starter {
 	struct listener listeners[LISTENERS];
 	unsigned int nr_listeners;
 	/*
-	 * addresses of devices that are not there yet: a VM's udev has not made them, or they are
-	 * plugged in later
+	 * addresses of files and devices that can't be served now, or are not there yet: a VM's
+	 * udev has not made them, or they are plugged in later
 	 */
 	/* .said: why the address is not served yet */
 	struct awaited { const char *text; char said[120]; } awaited[LISTENERS];
@@ -324,7 +325,8 @@ int confine(const struct remoted_conf *conf, unsigned int slot, const char **wha
  */
 bool folders_can_be_kept(void);
 /*
- * From now on system calls fail that neither kvgpu-remoted nor a libcuda.so.1 needs. 0 or -errno.
+ * With FILTER_ON, system calls fail from now on that neither kvgpu-remoted nor a libcuda.so.1
+ * needs. 0 or -errno.
  */
 int filter_install(enum conf_filter filter);
 /*

@@ -6,8 +6,9 @@
  *
  * Weighted virtual time, as in start-time fair queueing. Each client has a clock that advances by
  * the GPU time that its programs are charged, divided by its weight. Of the clients that want the
- * GPU, the one whose clock is furthest behind gets the next turn. A turn is not cut short, since
- * work can't be taken back from the GPU: what it took is charged afterwards.
+ * GPU, the one whose clock is furthest behind gets the next turn. Work can't be taken back from the
+ * GPU, so a turn lasts until its program gives it back, or until it is lost (TURNS_LOST): what it
+ * took is charged afterwards.
  *
  * The GPU has a clock, too: that of the client furthest behind, of those that want or have the GPU.
  * It never goes back. A client that wants nothing is at most TURNS_LEAD behind the GPU's clock, so
@@ -19,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* all in ns; of GPU time: lead, debt, round, shortest, longest */
+/* all but TURNS_OVER in ns; of GPU time: lead, debt, round, shortest, longest */
 #define TURNS_LEAD	16000000ull	/* the head start of a client that wakes */
 #define TURNS_DEBT	1000000000ull	/* a larger debt is forgiven */
 /* the turns of all competing clients together, unless these are too short */

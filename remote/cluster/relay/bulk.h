@@ -2,7 +2,7 @@
 /*
  * Pieces of a lane's arena, one direction, as messages of their own: MPI sends from the arena and
  * receives into it. Requests are persistent, one for each place and length, made at the first
- * message of that kind and kept for the next.
+ * message of that kind and kept for the next, until others need the room.
  */
 #ifndef KVGPU_CLUSTER_BULK_H
 #define KVGPU_CLUSTER_BULK_H

@@ -9,9 +9,9 @@
 /* Note the process that has started this one. Call first: daemon_end() ends what was noted. */
 void daemon_note(void);
 /*
- * The broker is out of reach. End the daemon, unless it has other children within @patience_s: of
- * several proxies the one with the least pid waits for that, the others return at once. This
- * process ends with the daemon; else the call returns.
+ * The broker is out of reach. End the daemon, unless it still has other children after @patience_s:
+ * of several proxies the one with the least pid waits for that, the others don't. This process ends
+ * with the daemon; else the call returns.
  */
 void daemon_end(unsigned int patience_s);
 

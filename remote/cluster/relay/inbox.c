@@ -33,7 +33,7 @@ bool inbox_make(struct lane *n)
 	return true;
 }
 
-/* false: a broker does not say that, or the piece's source can't be */
+/* false: the other side is a proxy, which does not say that, or the piece's source can't be */
 static bool begin_pull(const struct lane *n, struct inbox *in)
 {
 	const struct settings *s = n->link->settings;

@@ -36,7 +36,7 @@ static_assert(offsetof(struct note, wants) == 16 && offsetof(struct note, piece)
 		      sizeof(struct note) == 88,
 	      "layout of a note");
 
-/* a lane, whose arena may be read by pieces of such sizes alone */
+/* whether another proxy may read, or bring, that piece of an arena of @arena bytes; 0: no arena */
 static inline bool pull_is_sound(const struct kvgpu_remote_piece *piece, uint64_t arena)
 {
 	return arena && piece->bytes && piece->bytes <= KVGPU_REMOTE_RELAYED_MAX &&

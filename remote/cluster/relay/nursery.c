@@ -3,7 +3,7 @@
  * The nursery of a proxy: a process without MPI, since a process that has MPI should not fork. For
  * each program that comes it gets one end of a pair of sockets, and makes a server process for it:
  * as kvgpu-remoted does for a client, with the same filter, but as the user that started the job.
- * None of its sockets has a name, so none can be left behind.
+ * None of its sockets is a file, so none can be left behind.
  */
 #include <dlfcn.h>
 #include <errno.h>

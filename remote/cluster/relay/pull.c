@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * Pieces of the arena that go straight between two proxies of a job. A program that copies from one
- * GPU to another tells the broker of the one that gets the bytes where they are: the rank and the
- * lane of the other one, a place in its arena, and that lane's key. The proxy that gets the piece
+ * GPU to another tells the broker, by its connection to the one that gets the bytes, where they
+ * are: the rank and the lane of the other one, a place in its arena, and that lane's key. The proxy
+ * that gets the piece
  * begins the receive, and sends a note to the other one. That proxy checks the note, and sends from
  * its arena, or refuses by a note. So nothing is sent that is not awaited, and a program's end on
  * either side leaves nothing half done. What another proxy says is not trusted: secret, key, place

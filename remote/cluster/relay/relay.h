@@ -44,7 +44,7 @@ struct settings {
 	uint64_t memory;		/* bytes of it for all programs; 0: all */
 	const char *gpu, *label;	/* its UUID or "-", and JOB:PROGRAM */
 	int rank, ranks;		/* this process's in the MPI job, and how many there are */
-	/* the broker's: the job's name for programs, random, not 0; 0: it has one proxy */
+	/* the broker's: the job's name for programs, random; 0: none, as with one proxy */
 	uint64_t job;
 	uint8_t secret[SECRET_BYTES];
 };
@@ -257,7 +257,7 @@ void pull_end(void);
 bool greet_hello(struct lane *n);
 /*
  * In the proxy: read the server's welcome into @to, and map its arena. Return how many bytes; 0:
- * the welcome is not there yet; -1: the connection has ended.
+ * the welcome is not there yet; -1: the connection has ended, or what came is none.
  */
 int greet_take_welcome(struct lane *n, struct kvgpu_remote_welcome *to);
 /*
@@ -270,8 +270,8 @@ bool greet_give_welcome(struct lane *n, const struct kvgpu_remote_welcome *w);
 
 /*
  * After both sides' hellos: measure how large a piece may be that is better inside of a message,
- * and what one more message costs. The broker waits for that; if the proxy is silent, both stay as
- * set.
+ * and what one more message costs. The broker waits for that. If the proxy is silent, the broker
+ * takes for what it could not measure the smallest size and the largest cost.
  */
 void measure(struct link *l);
 /*

@@ -74,7 +74,7 @@ bool gpus_find(struct run *r);
 void job_environment(const struct run *r);
 /* Start all jobs, and wait until their brokers are ready. False: the reason was printed. */
 bool jobs_begin(struct run *r);
-/* End all jobs, orderly, then by force. All are gone afterwards. */
+/* End all jobs, orderly, then by force. Waits some seconds at most for each step. */
 void jobs_end(struct run *r);
 
 /* ------------------------------------------------------------------ wait.c */
