@@ -37,9 +37,9 @@ load_parameters()
 	. "$DIR/parameters"
 }
 
-tell_console()
+tell_console() # LINES
 {
 	[ -s "$DIR/console.log" ] || return 0
 	say "last lines of the guest's console:"
-	tail -n 15 "$DIR/console.log" | tr -d '\r' | sed 's/^/    | /' >&2
+	tail -n "$1" "$DIR/console.log" | tr -d '\r' | sed 's/^/    | /' >&2
 }
