@@ -229,7 +229,7 @@ qemu_killed()
 guest_panic()
 {
 	status_is 125 guest run one -- sh -c 'echo c > /proc/sysrq-trigger' &&
-		said 'Kernel panic' && said '| .*sysrq_handle_crash'
+		said 'Kernel panic' && said '[|] .*sysrq_handle_crash'
 }
 
 guest_power_off()
