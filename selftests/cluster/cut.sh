@@ -88,6 +88,9 @@ new_files()
 	done
 }
 
+# proxies_in PID: in the pid namespace of that process, with what they have made; the first is a rank
+proxies_in() { pgrep --ns "$1" --nslist pid -f "^[^ ]*/kvgpu-relay-$mpi proxy"; }
+
 # amid HOW NAME EXIT-CODE PROXIES HOSTS PROGRAM MODE [OPTION...]: the network is cut when the program is ready
 amid()
 {
@@ -95,7 +98,7 @@ amid()
 
 	shift 7
 	begin "$proxies" "$program" "$what" --hosts "$hosts" "$@"
-	there=$(pgrep --ns "${node_pid[far]}" --nslist pid -cf "kvgpu-relay-$mpi proxy")
+	there=$(proxies_in "${node_pid[far]}" | wc -l)
 	"$how"
 	start=$SECONDS
 	[ "$there" -ge 1 ] && { [ "$how" = parted ] || ! reached far 1; }
@@ -105,6 +108,32 @@ amid()
 	mend
 }
 killed() { lost; }
+
+
+# the network is cut while MPI starts: the proxy here is stopped before that, so that no rank gets through
+amid_start()
+{
+	local name="a network is cut while MPI starts" _ here='' there=''
+
+	: > "$work/said"
+	( kvrun --gpus 2 --hosts localhost:1,far:1 --start 6 true ) > "$work/said" 2>&1 &
+	job=$!
+	for _ in $(seq 500); do
+		if [ -z "$here" ]; then
+			here=$(proxies_in $$ | head -n 1)
+			[ -z "$here" ] || kill -STOP "$here"
+		fi
+		there=$(proxies_in "${node_pid[far]}")
+		[ -n "$here" ] && [ -n "$there" ] && break
+		sleep 0.01
+	done
+	lost
+	start=$SECONDS
+	[ -n "$here" ] && [ -n "$there" ] && ! reached far 1
+	result $? "$name: there is a proxy on a machine that is not reached any more"
+	ended "$name" 125
+	mend
+}
 
 run_cut()
 {
@@ -118,6 +147,7 @@ run_cut()
 	amid unplugged "a cable is unplugged: its device gives an error, the other one goes on" 0 2 $local_and_far several dies
 	amid lost "a job for each GPU, a network is cut" 0 2 $local_and_far several dies --jobs each
 	amid killed "a network is cut, and the program killed" 137 2 $local_and_far several dies
+	amid_start
 	amid parted "two machines with GPUs lose each other: copies take another way, all bytes right" 0 3 $three peers apart
 	grep -q 'gives no pieces any more' "$work/said"
 	result $? "and it is said" "$(grep -m 1 'gives no pieces' "$work/said")"

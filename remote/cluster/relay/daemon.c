@@ -39,6 +39,32 @@ static bool gone_within(unsigned int s)
 	return getppid() != parent;
 }
 
+/* no rank of the job has begun, so nobody needs the daemon; only calls that a handler may make */
+static bool late_ends;
+static void on_late(int signal)
+{
+	static bool asked;
+
+	if (!late_ends || getppid() != parent)
+		_exit(1);
+	kill(parent, asked ? SIGKILL : SIGTERM);
+	asked = true;
+	alarm(END_S);
+}
+
+void daemon_limit(unsigned int s, bool end)
+{
+	late_ends = end;
+	signal(SIGALRM, on_late);
+	alarm(s);
+}
+
+void daemon_begun(void)
+{
+	alarm(0);
+	signal(SIGALRM, SIG_DFL);
+}
+
 void daemon_end(unsigned int patience_s)
 {
 	pid_t other;

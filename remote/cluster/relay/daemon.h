@@ -6,6 +6,8 @@
 #ifndef KVGPU_CLUSTER_DAEMON_H
 #define KVGPU_CLUSTER_DAEMON_H
 
+#include <stdbool.h>
+
 /* Note the process that has started this one. Call first: daemon_end() ends what was noted. */
 void daemon_note(void);
 /*
@@ -14,5 +16,11 @@ void daemon_note(void);
  * with the daemon; else the call returns.
  */
 void daemon_end(unsigned int patience_s);
+/*
+ * MPI begins now, which waits for all ranks: if it is not through in @s seconds this process ends,
+ * and with @end the daemon. daemon_begun(): it is through.
+ */
+void daemon_limit(unsigned int s, bool end);
+void daemon_begun(void);
 
 #endif

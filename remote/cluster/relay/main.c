@@ -13,6 +13,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <remote/cluster/run/options.h>
+
 #include "daemon.h"
 #include "ranks.h"
 #include "relay.h"
@@ -21,7 +23,8 @@ enum {
 	DEFAULT_STAGING = 1 << 20,
 	DEFAULT_SLOTS = 4,
 	DEFAULT_SPIN_US = 200,
-	DEFAULT_PATIENCE_S = 30
+	DEFAULT_PATIENCE_S = 30,
+	LATE_S = 5
 };
 /*
  * How late a pause may end. Ranks of Open MPI that wait in MPI_Init() or MPI_Finalize() for the
@@ -66,7 +69,7 @@ static bool read_options(int argc, char **argv, struct settings *s)
 		{ "first", 1, NULL, 'i' }, { "device", 1, NULL, 'd' },
 		{ "memory", 1, NULL, 'm' }, { "gpu", 1, NULL, 'g' }, { "label", 1, NULL, 'b' },
 		{ "counts", 0, NULL, 'c' }, { "step", 0, NULL, 't' },
-		{ "whole", 0, NULL, 'w' }, { 0 }
+		{ "whole", 0, NULL, 'w' }, { "start", 1, NULL, 'r' }, { 0 }
 	};
 	int c;
 
@@ -87,6 +90,7 @@ static bool read_options(int argc, char **argv, struct settings *s)
 		case 'm': s->memory = strtoull(optarg, NULL, 0); break;
 		case 'g': s->gpu = optarg; break;
 		case 'b': s->label = optarg; break;
+		case 'r': s->start_s = strtoul(optarg, NULL, 0); break;
 		case 'd': s->device = strtoul(optarg, NULL, 0); break;
 		default: return false;
 		}
@@ -148,7 +152,8 @@ int main(int argc, char **argv)
 			      DEFAULT_SPIN_US,		DEFAULT_PATIENCE_S, DEFAULT_ARENA,
 			      .library = "libcuda.so.1",
 			      .gpu = "-",
-			      .label = "-:-" };
+			      .label = "-:-",
+			      .start_s = START_S };
 	int nursery = -1, r;
 	bool proxy;
 
@@ -170,8 +175,13 @@ int main(int argc, char **argv)
 			return 1;
 	}
 	prctl(PR_SET_TIMERSLACK, SLACK_START_NS);
+	/* kvgpu-run itself gives up before, and ends what it reaches */
+	if (proxy)
+		daemon_limit(s.start_s + LATE_S, !s.step);
 	if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
 		return 1;
+	if (proxy)
+		daemon_begun();
 	prctl(PR_SET_TIMERSLACK, SLACK_NS);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	MPI_Comm_rank(MPI_COMM_WORLD, &s.rank);

@@ -35,6 +35,7 @@ struct settings {
 	unsigned int spin_us;		/* look so long without a pause after the last byte */
 	unsigned int patience_s;	/* a peer is gone after so long without a sign of life */
 	uint64_t arena;
+	unsigned int start_s;		/* a proxy's: MPI has to begin within that time */
 	bool counts;			/* print the counts at the end */
 	bool whole;			/* copies are not pipelined */
 	bool step;			/* srun has started this rank */

@@ -163,6 +163,7 @@ bool command_proxy(const struct job *j, const struct place *p, struct command *c
 	       add_number(c, "memory", p->memory, 0) &&
 	       (!*p->uuid || (add(c, "--gpu") && add(c, "%s", p->uuid))) &&
 	       (!j->label || (add(c, "--label") && add(c, "%s", j->label))) &&
+	       (j->o->start_s == START_S || add_number(c, "start", j->o->start_s, 0)) &&
 	       add_settings(j->o, c);
 }
 

@@ -175,7 +175,7 @@ int options_read(int argc, char **argv, struct run_options *o, const char **why,
 	int c;
 
 	*o = (struct run_options){ .library = "libcuda.so.1",
-				   .start_s = 60,
+				   .start_s = START_S,
 				   .load = UINT32_MAX,
 				   .eager = UINT64_MAX,
 				   .spin_us = UINT64_MAX };
