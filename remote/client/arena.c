@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The client divides the arena. At its beginning is a ring of pieces for copies on their way: a
- * piece is free again when its frame is done. The rest is for pinned memory, for images, and for
- * bytes of copies that the client waits for.
+ * piece is free again when its frame is done. The rest is for pinned memory, for images, for
+ * ferries, for pages of managed memory, and for bytes of copies that the client waits for.
  */
 #include <sched.h>
 #include <stdlib.h>

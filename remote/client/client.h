@@ -105,7 +105,7 @@ struct peer {
 	int pinned;			/* atomic; enum pinned */
 	uint64_t arena_device;		/* atomic: the arena's address for the GPU */
 	uint8_t *same;			/* atomic: the arena mapped at that address here, or NULL */
-	uint64_t hidden;		/* atomic: an address of hidden_note(), or 0 */
+	uint64_t hidden;		/* atomic: an address of hidden_note(), 0 or HIDDEN_TOLD */
 
 	/* managed.c, under its lock */
 	uint64_t room, room_used;
@@ -201,7 +201,10 @@ CUresult call_take(struct call *c, unsigned int box, size_t fixed);
 CUresult call_each(struct call *c, size_t fixed);
 /* How many calls have been sent to @p. */
 uint64_t call_turn(const struct peer *p);
-/* Send the call without waiting: a later call reports its error. Ask if an error is likely. */
+/*
+ * Send the call, and wait only if the server is far behind: a later call reports its error. Ask if
+ * an error is likely.
+ */
 CUresult call_queue(struct call *c);
 void call_end(struct call *c);
 /* Add @n bytes at @p to the call. They must stay there until the call is sent. */
@@ -393,9 +396,9 @@ void arena_init(struct peer *p);
 uint64_t arena_get(struct peer *p, uint64_t bytes);
 void arena_put(struct peer *p, uint64_t at);
 /*
- * Take a piece of the ring for one frame, KVGPU_REMOTE_PIECE_MAX bytes at most; wait for earlier
- * frames if there is no room. Then call staging_sent() with the frame's number, or with 0 if no
- * frame was sent. NULL: *r is the error.
+ * Take a piece of the ring for one frame, KVGPU_REMOTE_PIECE_MAX bytes at most, or with a relay the
+ * size of its pieces; wait for earlier frames if there is no room. Then call staging_sent() with
+ * the frame's number, or with 0 if no frame was sent. NULL: *r is the error.
  */
 struct staged *staging_get(struct peer *p, uint64_t bytes, uint64_t *at, CUresult *r);
 void staging_sent(struct peer *p, struct staged *piece, uint64_t seq);
@@ -518,9 +521,9 @@ void function_set(CUfunction f, int attribute, int value);
 void module_unloaded(CUmodule module);
 void link_destroyed(CUlinkState state);
 /*
- * Pack kernel parameters into @to: from @params one by one, or from @extra in one piece. @to has
- * room for f->bytes, and for PACKED bytes (launch.c) if the layout is not known. *bytes: how many
- * were packed.
+ * launch.c: pack kernel parameters into @to: from @params one by one, or from @extra in one piece.
+ * @to has room for f->bytes, and for PACKED bytes if the layout is not known. *bytes: how many were
+ * packed.
  */
 CUresult parameters_pack(const struct function *f, void **params, void **extra, uint8_t *to,
 			 uint32_t *bytes);

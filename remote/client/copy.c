@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies of one line. Bytes that leave the program's memory are copied into the arena before the
- * call returns, and their frame is queued; pinned memory is in the arena already. Bytes for the
- * program's memory are waited for. If the server's library has registered the arena as pinned
- * memory, the GPU itself copies from and to pinned memory: with one frame, whatever the length.
+ * Copies of one line. Bytes that leave the program's memory are copied into the arena, or a few
+ * into the frame, before the call returns; the frame is queued if the client knows that it is
+ * valid. Pinned memory is in the arena already. Bytes for the program's memory are waited for. If
+ * the server's library has registered the arena as pinned memory, the GPU itself copies from and to
+ * pinned memory: with one frame, whatever the length.
  */
 #include <errno.h>
 #include <sys/uio.h>

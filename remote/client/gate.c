@@ -4,8 +4,8 @@
  * function of the host, which its server calls here when the stream has come to it. The stream goes
  * on when the client acknowledges. For an event, a stream of the client's own at the event's server
  * waits for the event's present state, and a thread waits for that stream. For a copy, a thread
- * makes the copy. So no thread of the program waits, and no thread of the channel. Threads are kept
- * for later gates.
+ * makes the copy. So no thread of the channel waits, and one of the program only if its call can't
+ * be sent yet: gate_await(). Threads are kept for later gates.
  *
  * If the other server is gone, the gate opens, as it would stay closed for ever. The next call to
  * the waiting stream's server that reports errors returns the error.

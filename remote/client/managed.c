@@ -195,8 +195,8 @@ static void fetch(struct managed *m, size_t page)
 /* ----------------------------------------------------------- faults: the program touches a page */
 
 /*
- * Call without the lock. Wait until the GPU has done all work that was begun before. Errors are
- * ignored: the program's own calls return them, too.
+ * Call without the lock. Wait until the GPU has done all work that was begun before, or until new
+ * work comes. Errors are ignored: the program's own calls return them, too.
  */
 static void wait_for_work(void)
 {

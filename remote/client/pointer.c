@@ -113,7 +113,10 @@ CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdev
 	return r;
 }
 
-/* an attribute without a value is no error: NULL, 0 or (device ordinal) -2 is stored */
+/*
+ * An attribute without a value is no error: for the older attributes NULL, 0 or (device ordinal) -2
+ * is stored, for the newer ones nothing.
+ */
 CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes, void **values,
 				CUdeviceptr ptr)
 {

@@ -36,7 +36,8 @@ struct remoted_conf {
 	char admin[108];		/* path of the admin's socket */
 	char admin_group[CONF_GROUP], socket_group[CONF_GROUP];	/* empty: for root alone */
 	uint64_t clients, newcomers, patience_s;
-	uint64_t tasks;			/* most threads that a client's process may have */
+	/* most threads that a client's process may have, if it has a user number of its own */
+	uint64_t tasks;
 	/* the first of the user numbers for clients' processes; 0: all are of the server's user */
 	uint64_t users;
 	char groups[CONF_GROUPS][CONF_GROUP];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Calls of cuBLAS and cuRAND, carried out by the real libraries. These are loaded into this process
- * when the client makes its first handle, under the process's user and filter. A frame names the
+ * when the client first needs each, under the process's user and filter. A frame names the
  * handle and the stream; the library is told a stream, and where scalars lie, only when that
  * changes. A handle of a library is one of FORWARDS_MAX rows here, whose number the client has.
  *

@@ -2,8 +2,8 @@
 /*
  * How much device memory each program of one client has. It is in memory that the processes serving
  * these programs share, so that one quota holds for all of them. The first process of kvgpu-remoted
- * makes that memory, and clears the row of a process that has ended; it never takes the lock, and
- * trusts nothing that it reads there.
+ * (or the nursery of a proxy) makes that memory, and clears the row of a process that has ended; it
+ * never takes the lock, and trusts nothing that it reads there.
  */
 #ifndef KVGPU_REMOTE_POOL_H
 #define KVGPU_REMOTE_POOL_H

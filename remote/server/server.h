@@ -2,9 +2,10 @@
 /*
  * Internal header of the process of kvgpu-remoted that serves one client, with one serving thread.
  * That thread alone calls what is declared here, but for hosted_run(), ferry_run(), ferry_rests()
- * and ferry_put(), which threads of the library call, too. All that a frame says is checked here
- * before the library sees it. A function that carries out a frame returns the call's result, and
- * puts the answer's payload into its reply.
+ * and ferry_put(), which threads of the library call, too. Handles, places in the arena and lengths
+ * of a frame are checked here before the library sees them; values that the library itself checks
+ * are not. A function that carries out a frame returns the call's result, and puts the answer's
+ * payload into its reply.
  */
 #ifndef KVGPU_REMOTE_SERVER_H
 #define KVGPU_REMOTE_SERVER_H
@@ -148,7 +149,7 @@ enum { SCRATCH_BYTES = 1 << 20 };
 
 /* serve frames until the client is gone */
 void serve(struct server *s);
-/* @s: zeroed but for port, library and options. 0; -1: out of memory */
+/* @s: zeroed but for what the caller sets: .port, .options and more. 0; -1: out of memory */
 int server_init(struct server *s);
 void server_fini(struct server *s);
 /*
@@ -156,7 +157,10 @@ void server_fini(struct server *s);
  * another frame is carried out: all frames have one scratch(), and one room for the answer.
  */
 void serve_frame(struct server *s, const struct kvgpu_remote_head *h, const void *payload);
-/* Answer frame @head; before that, send what kernels have printed. */
+/*
+ * Answer frame @head, if it has a box; else keep the error @r for a later answer. If op_reports(),
+ * first send what kernels have printed; the answer then tells a kept error.
+ */
 void answer(struct server *s, const struct kvgpu_remote_head *head, CUresult r,
 	    const struct kvgpu_remote_reply *out);
 /* Make context @id the library's current one; 0: none. */
@@ -210,7 +214,7 @@ bool handle_find(struct server *s, unsigned int class, uint64_t id, void **what)
 struct entry *handle_entry(struct server *s, uint64_t id);
 /* numbers 0 and 1 are the null stream */
 bool stream_find(struct server *s, uint64_t id, CUstream *stream);
-/* the handle on which handle @id hangs, which is often a context; 0: none */
+/* forward.c: the handle on which handle @id hangs, which is often a context; 0: none */
 uint64_t parent_of(struct server *s, uint64_t id);
 /*
  * The number of @what, a new one if it has none yet. @parent: the handle whose end also ends @what;
@@ -394,7 +398,7 @@ void text_free(struct server *s);
 /* false: not loaded; *why: the reason, never freed */
 bool library_load(struct library *l, const char *path, const char **why);
 
-/* ------------------------------------------------------------------ resource.c */
+/* ------------------------------------------------- own.c: resources of textures and surfaces */
 
 bool resource_open(struct server *s, const struct kvgpu_remote_resource *w, CUDA_RESOURCE_DESC *r);
 void resource_close(struct server *s, const CUDA_RESOURCE_DESC *r, struct kvgpu_remote_resource *w);
@@ -560,7 +564,7 @@ void ferries_free(struct server *s);
 void ferry_run(void *ferry);
 void ferry_rests(void *nothing);
 
-/* ----------------------------------------- gate.c: work for the GPU waits for the client's turn */
+/* ----------------- gate.c, held.c, work.c: work for the GPU waits for the client's turn */
 
 /* Begin to take turns. @bell: the descriptor that rings the arbiter. @s has a port. 0 or -errno */
 int gate_begin(struct server *s, struct door *door, int bell);

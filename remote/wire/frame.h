@@ -22,7 +22,10 @@
 
 enum {
 	KVGPU_REMOTE_PAYLOAD_MAX = 128 << 10,	/* bytes of a frame's or an answer's payload */
-	/* a copy to the client of at most so many bytes travels in the answer */
+	/*
+	 * A copy to the client of at most so many bytes travels in the answer. Here and below:
+	 * unless it is to pinned memory, or from there, that the GPU reaches.
+	 */
 	KVGPU_REMOTE_INLINE_MAX = 2048,
 	/*
 	 * A copy to the server of at most so many bytes travels in its frame: a library puts some
@@ -116,7 +119,10 @@ struct kvgpu_remote_happening {
 	uint64_t id;
 };
 
-/* The first message of each side. A server that refuses says so in .result, and closes. */
+/*
+ * The first message of each side, but at a place (../channel/attach.h). A server that refuses says
+ * so in .result, and closes.
+ */
 struct kvgpu_remote_hello {
 	uint64_t magic, version;
 };

@@ -3,12 +3,11 @@
  * Pieces of the arena that go straight between two proxies of a job. A program that copies from one
  * GPU to another tells the broker, by its connection to the one that gets the bytes, where they
  * are: the rank and the lane of the other one, a place in its arena, and that lane's key. The proxy
- * that gets the piece
- * begins the receive, and sends a note to the other one. That proxy checks the note, and sends from
- * its arena, or refuses by a note. So nothing is sent that is not awaited, and a program's end on
- * either side leaves nothing half done. What another proxy says is not trusted: secret, key, place
- * and length are checked; it reads nothing but the arena of a lane whose key it knows, and writes
- * nothing but the piece that was asked of it.
+ * that gets the piece begins the receive, and sends a note to the other one. That proxy checks the
+ * note, and sends from its arena, or refuses by a note. So nothing is sent that is not awaited, and
+ * a program's end on either side leaves nothing half done. What another proxy says is not trusted:
+ * secret, key, place and length are checked; it reads nothing but the arena of a lane whose key it
+ * knows, and writes nothing but the piece that was asked of it.
  *
  * Receives and sends are persistent, one for each place, length, rank and tag (bulk.c).
  */
