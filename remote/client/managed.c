@@ -2,16 +2,16 @@
 /*
  * Managed memory: memory of this process at the address that it has for the server's library. The
  * program may use a page while no work of the GPU does. Before work that may touch managed memory
- * goes out, the pages that the program wrote are sent, and all pages are closed. The program's next
- * touch of a page faults, and the handler waits for the work and fetches the page. So a page goes
- * to the server only if the program wrote it, and comes back only if the program touches it or
- * pages before it.
+ * goes out, that server's pages that the program wrote are sent, and all of that server's pages are
+ * closed. The program's next touch of a page faults, and the handler waits for the work and fetches
+ * the page. So a page goes to the server only if the program wrote it, and comes back only if the
+ * program touches it or pages before it.
  *
  * The kernel's own way to hand on faults (userfaultfd) is not used: containers forbid it, and
  * without privileges it can't serve a system call that touches a closed page. Nor can this handler:
  * the system call returns EFAULT. The memory is mapped a second time, where it is always open: a
- * page's bytes are complete before a thread of the program sees the page, and the code here never
- * touches a page that may be closed.
+ * page's bytes are complete before a thread of the program sees the page, and the code here touches
+ * a page that may be closed only in managed_touch(), without the lock.
  */
 #include <errno.h>
 #include <signal.h>

@@ -10,7 +10,7 @@ bool straight_between(const struct peer *to, const struct peer *from);
 /*
  * The result @r of a copy of which pieces were to go straight to @to, from @from. True: they
  * couldn't, though both servers are there, so the copy has to be made anew by this process, as all
- * later ones between these two.
+ * later ones from @from to @to.
  */
 bool straight_failed(struct peer *to, const struct peer *from, CUresult r);
 /* the size of the pieces of a copy of @bytes between such two */

@@ -34,7 +34,8 @@ struct remoted_conf {
 	unsigned int nr_listen;
 	char tls_folder[192];
 	char admin[108];		/* path of the admin's socket */
-	char admin_group[CONF_GROUP], socket_group[CONF_GROUP];	/* empty: for root alone */
+	/* empty: for the server's user, and root, alone */
+	char admin_group[CONF_GROUP], socket_group[CONF_GROUP];
 	uint64_t clients, newcomers, patience_s;
 	/* most threads that a client's process may have, if it has a user number of its own */
 	uint64_t tasks;

@@ -6,8 +6,9 @@
 #include "command.h"
 
 /*
- * A job as a step of Slurm: the broker on .node, then a proxy for each place. @hosts and @programs:
- * names of files for srun, whose contents step_hosts() and step_programs() make.
+ * A job as a step of Slurm: the broker on .node, then a proxy for each place. @programs: name of a
+ * file for srun, whose contents step_programs() makes. The contents of the file that the variable
+ * SLURM_HOSTFILE names for srun are of step_hosts().
  */
 bool step_job(const struct job *j, const char *programs, struct command *c);
 /* the node of each rank, a line each; NULL: no memory. The caller frees it. */
