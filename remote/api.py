@@ -219,7 +219,8 @@ def read_table(tree):
         (frames if e.frame else entries).append(e)
     check(tree, entries, frames)
     lines += [open(os.path.join(tree, "remote", p)).read()
-              for p in ("wire/frame.h", "channel/stream.h", "channel/layout.h", "ring/ring.h", "ring/box.h")]
+              for p in ("wire/frame.h", "channel/stream.h", "channel/layout.h", "ring/ring.h", "ring/box.h",
+                        "cluster/relay/tags.h", "cluster/relay/message.h", "cluster/relay/cut.h", "cluster/relay/note.h")]
     return entries, frames, hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 

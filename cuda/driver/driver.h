@@ -151,7 +151,7 @@ struct texture_object {
 
 struct CUtexref_st {
 	CUcontext ctx;
-	bool bound, array_only, stale;	/* stale: .source changed after .made */
+	bool bound, stale;	/* stale: .source changed after .made */
 	struct texture_source source;
 	CUarray_format format;		/* for linear memory */
 	unsigned int channels;

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+/* in the order of syscalls.inc, which is that of the list in make.sh */
 enum syscall_id { SYSCALL_VPRINTF, SYSCALL_ASSERTFAIL, SYSCALL_MALLOC, SYSCALL_FREE, NR_SYSCALLS };
 
 struct syscall {

@@ -140,7 +140,7 @@ struct machine_slicer {
 
 /* Time slices of one vGPU; gpu->lock except where noted. Times are in ns. */
 struct machine_slice {
-	/* slicer->lock; ent.suspended changes with gpu->lock held, too: one is enough to read it */
+	/* slicer->lock; ent.suspended, strikes change under gpu->lock, too: one lets read them */
 	struct kvgpu_sched_ent ent;
 	struct kvgpu_strikes strikes;
 	/* sysfs reads some of the members from here on without gpu->lock. */
@@ -788,12 +788,12 @@ bool vmach_slicer_look(struct kvgpu_chip *chip, u64 now);
 /* True: the policy or a cap may keep the vGPU from a part of the GPU's time. gpu->lock is held. */
 bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machine *m);
 
-/* strike.c: strikes and suspension; gpu->lock is held except where noted. */
+/* strike.c: strikes and suspension; gpu->lock is held except where noted, vgpu->lock may be. */
 void vmach_strike_init(struct kvgpu_machine *m);		/* needs no lock */
 void vmach_strike_add(struct kvgpu_machine *m, const char *why);
 /* counts an engine reset or a long eviction of @m's; each beyond the budget is a strike */
 void vmach_reset_note(struct kvgpu_machine *m);
-/* Clears strikes and suspension, for a guest that starts anew or an admin. Takes gpu->lock. */
+/* Clears strikes and suspension, for a guest that starts anew or an admin. Takes gpu->lock only. */
 void vmach_strikes_clear(struct kvgpu_vgpu *v);
 bool vmach_vgpu_suspended(struct kvgpu_machine *m);		/* needs no lock */
 

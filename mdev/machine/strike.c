@@ -17,7 +17,8 @@
  * a time. The suspension ends when the guest resets the device or loads its driver again (PFIFO is
  * reset), when the vGPU is opened again, or when the admin clears it.
  *
- * Strikes are added with gpu->lock held. slicer->lock, taken inside it, protects them.
+ * Strikes are added and cleared with gpu->lock held, and slicer->lock inside it. One of the two
+ * locks is enough to read them.
  */
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"

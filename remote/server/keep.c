@@ -29,7 +29,10 @@ struct keeper {
 	bool own;		/* the reference ends with the number of the graph */
 };
 
-/* protects counts and list, as the library gives references back in threads of its own */
+/*
+ * Protects .refs, as the library gives references back in threads of its own (let_go()). All else
+ * is the serving thread's. The library must not be called with it held: a call may run let_go().
+ */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void refer(struct kept *k)

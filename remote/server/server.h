@@ -210,7 +210,9 @@ struct entry {
 
 /* false: @id is no handle of that class */
 bool handle_find(struct server *s, unsigned int class, uint64_t id, void **what);
-/* NULL: @id is no handle */
+/*
+ * NULL: @id is no handle. The entry may move when a number is given (handle_give(), handle_room()).
+ */
 struct entry *handle_entry(struct server *s, uint64_t id);
 /* numbers 0 and 1 are the null stream */
 bool stream_find(struct server *s, uint64_t id, CUstream *stream);

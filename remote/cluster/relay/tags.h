@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* MPI's tags, and the bounds that they follow from. Pure. */
+/*
+ * MPI's tags, and the bounds that they follow from, which must be the same in all ranks of a job:
+ * KVGPU_REMOTE_VERSION (api.py) covers this file. Pure.
+ */
 #ifndef KVGPU_CLUSTER_TAGS_H
 #define KVGPU_CLUSTER_TAGS_H
 
