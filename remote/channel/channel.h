@@ -137,8 +137,8 @@ int kvgpu_remote_welcome_line(struct line *l, uint64_t version, uint64_t arena_b
 void kvgpu_remote_port_bytes(const struct kvgpu_remote_port *p, uint64_t *received, uint64_t *sent);
 
 /*
- * An aperture in a file or on a device: "aperture:/path" of something that exists. It has one place
- * or several, each with one client at a time, all of one VM. One thread. kvgpu_remote_places()
+ * An aperture in a file or on a device (address.h: address_is_place()). It has one place or
+ * several, each with one client at a time, all of one VM. One thread. kvgpu_remote_places()
  * returns how many places there are, or -errno; @index is below that. kvgpu_remote_place_open()
  * locks the place against other servers while this process lives, or another process that has its
  * descriptors.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A queue of frames in memory that is shared with a peer that may be hostile: one producer, one
- * consumer, no lock, no call into the kernel. README.md has the layout and says what a malicious
- * peer can do.
+ * consumer, no lock, no call into the kernel but to sleep and to wake. README.md has the layout and
+ * says what a malicious peer can do.
  *
  * A frame is an operation, flags, and up to .max_len bytes of payload, in one or more slots of 64
  * bytes. Geometry and positions are in private memory on both sides; shared are only the slots, the

@@ -168,7 +168,8 @@ bool hall_make_room(struct starter *s)
 
 /*
  * By TCP, poll() sees a connection when it has sent so much: one byte is no sign of a client. On
- * other sockets the number means nothing to poll(); there a source is a user or a VM.
+ * UNIX sockets, and on vsock before Linux 6.1, the number means nothing to poll(); there a source
+ * is a user or a VM.
  */
 static void wait_for_bytes(int fd, int bytes)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
  * Rank 0. Programs of this machine connect to a socket for each GPU, in a folder that is their
- * user's alone. Each of their connections gets a lane to the proxy with that GPU. kvgpu-run is at
- * the socket `run` there: the broker tells it when all proxies are here, and it says when the job
- * is over. If kvgpu-run is gone without a word, this rank removes the folder.
+ * user's alone. Each of their connections gets a lane to the proxy with that GPU, or is closed if
+ * no lane is free. kvgpu-run is at the socket `run` there: the broker tells it when all proxies are
+ * here, and it says when the job is over. If kvgpu-run is gone without a word, this rank removes
+ * the folder.
  */
 #include <errno.h>
 #include <stdio.h>

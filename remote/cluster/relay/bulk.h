@@ -55,8 +55,8 @@ bool bulk_has_room(const struct bulk *b);
 uint64_t bulk_add(struct bulk *b, uint64_t at, uint64_t bytes, uint32_t chunk);
 /*
  * The request for that place, length, rank and tag, made if it is new: not started, and not busy.
- * NULL and *r MPI_SUCCESS: no request can be made until another one is over. For pieces that are
- * not queued.
+ * NULL and *r MPI_SUCCESS: no request can be made until another one is over. Also for pull.c, whose
+ * pieces are not queued.
  */
 struct chunk *bulk_find(struct bulk *b, int rank, int tag, uint64_t at, uint32_t bytes, int *r);
 /*

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Which GPUs there are, and which of them PROGRAM gets. Their machines are asked for them, one by
- * one, or in Slurm's allocation all at once. With --wait they are asked again until some fit.
+ * one, or in Slurm's allocation all at once. With --wait they are asked again until some fit, or
+ * the time is over.
  */
 #include <ctype.h>
 #include <netdb.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * The MPI jobs: started, waited for, ended. Each has a process group of its own, so that a
- * terminal's signals are PROGRAM's alone.
+ * terminal's signals don't reach it: they are PROGRAM's.
  */
 #include <errno.h>
 #include <fcntl.h>
