@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * kvgpu-relay: the program that mpirun or srun starts for kvgpu-run. Its arguments come from kvgpu-
- * run alone; the job's secret comes by the environment, which other users do not see.
+ * kvgpu-relay: the program that mpirun or srun starts for kvgpu-run. Its arguments come from
+ * kvgpu-run alone; the job's secret comes by the environment, which other users do not see.
  */
 #include <getopt.h>
 #include <signal.h>
