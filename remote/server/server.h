@@ -134,8 +134,8 @@ struct server {
 	bool kept_over;
 	unsigned int capturing;	/* captures that were begun and not ended */
 	struct user *users;	/* user.c */
-	struct held *held;	/* references of graphs to user objects */
-	unsigned int nr_held, max_held;
+	struct user_ref *refs;	/* references of graphs to user objects */
+	unsigned int nr_refs, max_refs;
 	/* copynode.c: copies that differ in an executable graph from its graph */
 	struct switched *switched;
 	unsigned int nr_switched, max_switched;

@@ -21,7 +21,7 @@ struct user {
 	bool dead;			/* atomic: the destructor was called, in any thread */
 };
 
-struct held {
+struct user_ref {
 	uint64_t graph;
 	struct user *user;
 	unsigned int count;
@@ -52,9 +52,9 @@ static void forget_holders(struct server *s, const struct user *u)
 {
 	unsigned int i = 0;
 
-	while (i < s->nr_held)
-		if (s->held[i].user == u)
-			s->held[i] = s->held[--s->nr_held];
+	while (i < s->nr_refs)
+		if (s->refs[i].user == u)
+			s->refs[i] = s->refs[--s->nr_refs];
 		else
 			i++;
 }
@@ -80,9 +80,9 @@ void users_forget(struct server *s, uint64_t graph)
 {
 	unsigned int i = 0;
 
-	while (i < s->nr_held)
-		if (s->held[i].graph == graph)
-			s->held[i] = s->held[--s->nr_held];
+	while (i < s->nr_refs)
+		if (s->refs[i].graph == graph)
+			s->refs[i] = s->refs[--s->nr_refs];
 		else
 			i++;
 }
@@ -95,36 +95,36 @@ void users_free(struct server *s)
 		s->users = u->next;
 		free(u);
 	}
-	free(s->held);
+	free(s->refs);
 }
 
-static struct held *held_by(struct server *s, uint64_t graph, const struct user *u)
+static struct user_ref *ref_of(struct server *s, uint64_t graph, const struct user *u)
 {
 	unsigned int i;
 
-	for (i = 0; i < s->nr_held; i++)
-		if (s->held[i].graph == graph && s->held[i].user == u)
-			return &s->held[i];
+	for (i = 0; i < s->nr_refs; i++)
+		if (s->refs[i].graph == graph && s->refs[i].user == u)
+			return &s->refs[i];
 	return NULL;
 }
 
 /* note @count more references of @graph to @u; false: out of memory */
 static bool hold(struct server *s, uint64_t graph, struct user *u, unsigned int count)
 {
-	struct held *h = held_by(s, graph, u), *grown;
+	struct user_ref *h = ref_of(s, graph, u), *grown;
 
 	if (h) {
 		h->count = count < COUNT_MAX - h->count ? h->count + count : COUNT_MAX;
 		return true;
 	}
-	if (s->nr_held == s->max_held) {
-		grown = realloc(s->held, (s->max_held ? 2 * s->max_held : 16) * sizeof(*grown));
+	if (s->nr_refs == s->max_refs) {
+		grown = realloc(s->refs, (s->max_refs ? 2 * s->max_refs : 16) * sizeof(*grown));
 		if (!grown)
 			return false;
-		s->held = grown;
-		s->max_held = s->max_held ? 2 * s->max_held : 16;
+		s->refs = grown;
+		s->max_refs = s->max_refs ? 2 * s->max_refs : 16;
 	}
-	s->held[s->nr_held++] = (struct held){ graph, u, count };
+	s->refs[s->nr_refs++] = (struct user_ref){ graph, u, count };
 	return true;
 }
 
@@ -206,8 +206,8 @@ CUresult own_cuGraphRetainUserObject(struct server *s, CUgraph graph, CUuserObje
 CUresult own_cuGraphReleaseUserObject(struct server *s, CUgraph graph, CUuserObject object,
 				      unsigned int count)
 {
-	struct held *h = object ? held_by(s, handle_known(s, CLASS_GRAPH, graph), of(object)) :
-				  NULL;
+	struct user_ref *h = object ? ref_of(s, handle_known(s, CLASS_GRAPH, graph), of(object)) :
+				      NULL;
 	CUresult r = h && count <= h->count ?
 			     CALL(s, cuGraphReleaseUserObject, graph, h->user->object, count) :
 			     CUDA_ERROR_INVALID_VALUE;
@@ -215,7 +215,7 @@ CUresult own_cuGraphReleaseUserObject(struct server *s, CUgraph graph, CUuserObj
 	if (!r) {
 		h->count -= count;
 		if (!h->count)
-			*h = s->held[--s->nr_held];
+			*h = s->refs[--s->nr_refs];
 	}
 	reap(s);
 	return r;
@@ -226,13 +226,13 @@ CUresult own_cuGraphClone(struct server *s, CUgraph *clone, CUgraph graph)
 {
 	CUresult r = CALL(s, cuGraphClone, clone, graph);
 	uint64_t from = handle_known(s, CLASS_GRAPH, graph), to;
-	unsigned int i, n = s->nr_held;
+	unsigned int i, n = s->nr_refs;
 
 	if (r)
 		return r;
 	to = handle_give(s, CLASS_GRAPH, *clone, 0);
 	for (i = 0; to && i < n; i++)
-		if (s->held[i].graph == from)
-			hold(s, to, s->held[i].user, 1);
+		if (s->refs[i].graph == from)
+			hold(s, to, s->refs[i].user, 1);
 	return CUDA_SUCCESS;
 }
