@@ -266,7 +266,7 @@ struct object {
 	 */
 	uint32_t parent, child, before, after;
 	int dev;			/* of a context: its device */
-	unsigned int attached;		/* of a context: users besides the first */
+	unsigned int attached;		/* atomic; of a context: users besides the first */
 	bool primary, dead;		/* of a context; dead (atomic): destroyed or reset */
 	uint8_t peer;			/* number of its server; never changes */
 	/*

@@ -121,16 +121,18 @@ void context_ended(CUcontext ctx)
 
 void context_attached(CUcontext ctx)
 {
-	((struct object *)ctx)->attached++;
+	__atomic_add_fetch(&((struct object *)ctx)->attached, 1, __ATOMIC_RELAXED);
 }
 
 void context_detached(CUcontext ctx)
 {
-	struct object *o = (struct object *)ctx;
+	unsigned int *attached = &((struct object *)ctx)->attached;
+	unsigned int n = __atomic_load_n(attached, __ATOMIC_RELAXED);
 
-	if (o->attached)
-		o->attached--;
-	else
+	while (n && !__atomic_compare_exchange_n(attached, &n, n - 1, true, __ATOMIC_RELAXED,
+						 __ATOMIC_RELAXED))
+		;
+	if (!n)
 		context_ended(ctx);
 }
 
