@@ -111,16 +111,27 @@ bool ferry_get(uint64_t id, struct end *e)
 	return true;
 }
 
+/*
+ * The server's EVENT_FREE and the program's own call may name the same ferry at the same time: only
+ * one of them finds it. @from: a server, which ends only its own ferries; NULL: the program.
+ */
+static void end_ferry(uint64_t id, const struct peer *from)
+{
+	struct ferry f = { 0 };
+
+	pthread_mutex_lock(&lock);
+	if (id && id < nr_ferries && (!from || ferries[id].peer == from)) {
+		f = ferries[id];
+		ferries[id].used = false;
+	}
+	pthread_mutex_unlock(&lock);
+	if (f.used)
+		arena_put(f.peer, f.at);
+}
+
 void ferry_free(uint64_t id)
 {
-	struct ferry f;
-
-	if (!find(id, &f))
-		return;
-	pthread_mutex_lock(&lock);
-	ferries[id].used = false;
-	pthread_mutex_unlock(&lock);
-	arena_put(f.peer, f.at);
+	end_ferry(id, NULL);
 }
 
 /* ------------------------------------------------------------------ crossing */
@@ -146,7 +157,7 @@ static void cross(const struct due *d)
 	struct ferry f;
 
 	if (d->event == KVGPU_REMOTE_EVENT_FREE) {
-		ferry_free(d->id);
+		end_ferry(d->id, d->peer);
 		return;
 	}
 	call_due();

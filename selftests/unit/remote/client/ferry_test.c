@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Ends of ferries. The server's EVENT_FREE is free to come at any time, so the test lets a second
+ * end of the same ferry run each time that the first releases the lock.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <remote/channel/signals.h>
+#include <remote/client/box.h>
+
+/* --------------------------------------- in the place of the client's other files and a channel */
+
+enum { PIECE = 4096, BYTES = 64 };
+
+struct peer peers[PEERS_MAX];
+static unsigned int puts_of_piece, acks;	/* acks: atomic */
+
+uint64_t arena_get(struct peer *p, uint64_t bytes) { return PIECE; }
+void arena_put(struct peer *p, uint64_t at)
+{
+	assert_int_equal(at, PIECE);
+	puts_of_piece++;
+}
+void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes) { return NULL; }
+void box_pack(const struct end *e, const struct part *p, uint8_t *to) { }
+void box_unpack(const struct end *e, const struct part *p, const uint8_t *from) { }
+int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes) { return 0; }
+void call_due(void) { }
+CUresult call_acknowledge(struct peer *p, uint64_t invocation)
+{
+	__atomic_add_fetch(&acks, 1, __ATOMIC_RELEASE);
+	return CUDA_SUCCESS;
+}
+int signals_thread(pthread_t *thread, void *(*run)(void *arg), void *arg)
+{
+	return pthread_create(thread, NULL, run, arg);
+}
+
+static __thread uint64_t ends_too;	/* a ferry to end when this thread releases the lock */
+int __real_pthread_mutex_unlock(pthread_mutex_t *m);
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *m)
+{
+	int r = __real_pthread_mutex_unlock(m);
+	uint64_t id = ends_too;
+
+	ends_too = 0;
+	if (id)
+		ferry_free(id);
+	return r;
+}
+
+/* ------------------------------------------------------------------ */
+
+static uint64_t make(struct peer *p)
+{
+	const uint64_t size[3] = { BYTES, 1, 1 };
+	const struct end e = { 0 };
+	uint64_t at, id = ferry_new(p, &e, size, false, &at);
+
+	assert_int_not_equal(id, 0);
+	puts_of_piece = 0;
+	return id;
+}
+
+static void two_ends_give_one_piece_back(void **state)
+{
+	uint64_t id = make(&peers[0]);
+	struct end e;
+
+	ends_too = id;
+	ferry_free(id);
+	assert_int_equal(puts_of_piece, 1);
+	assert_false(ferry_get(id, &e));
+}
+
+/* the ack of a later event tells that the thread of ferries is through with the earlier ones */
+static void happen(struct peer *p, uint32_t event, uint64_t id)
+{
+	struct kvgpu_remote_happening h = { .event = event, .id = id };
+	unsigned int before = __atomic_load_n(&acks, __ATOMIC_ACQUIRE);
+
+	ferry_happened(p, &h, 1);
+	h = (struct kvgpu_remote_happening){ .event = KVGPU_REMOTE_EVENT_FILL };
+	ferry_happened(p, &h, 2);
+	while (__atomic_load_n(&acks, __ATOMIC_ACQUIRE) == before)
+		sched_yield();
+}
+
+static void a_server_ends_its_own_ferries(void **state)
+{
+	uint64_t id = make(&peers[0]);
+	struct end e;
+
+	happen(&peers[1], KVGPU_REMOTE_EVENT_FREE, id);
+	assert_true(ferry_get(id, &e));
+	assert_int_equal(puts_of_piece, 0);
+	happen(&peers[0], KVGPU_REMOTE_EVENT_FREE, id);
+	assert_false(ferry_get(id, &e));
+	assert_int_equal(puts_of_piece, 1);
+	happen(&peers[0], KVGPU_REMOTE_EVENT_FREE, id);
+	assert_int_equal(puts_of_piece, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(two_ends_give_one_piece_back),
+		cmocka_unit_test(a_server_ends_its_own_ferries),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
