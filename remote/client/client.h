@@ -104,7 +104,8 @@ struct peer {
 	/* hostmem.c */
 	int pinned;			/* atomic; enum pinned */
 	uint64_t arena_device;		/* atomic: the arena's address for the GPU */
-	uint8_t *same;			/* atomic: the arena mapped at that address here, or NULL */
+	/* atomic, set once: the arena mapped where the GPU saw it then, or NULL */
+	uint8_t *same;
 	uint64_t hidden;		/* atomic: an address of hidden_note(), 0 or HIDDEN_TOLD */
 
 	/* managed.c, under its lock */

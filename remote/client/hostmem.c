@@ -127,11 +127,20 @@ static void see_at(struct peer *p, uint64_t device)
 		return;
 
 	pthread_mutex_lock(&lock);
-	if (!p->same || (uintptr_t)p->same != device) {
+	/* a mapping stays, and ranges may lie in it, when the arena is pinned at another address */
+	if (!p->same) {
 		at = kvgpu_remote_arena_at(p->channel, device);
 		__atomic_store_n(&p->same, at, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&lock);
+}
+
+/* the mapping of see_at() if it is where the GPU of @p sees the arena now, or NULL */
+static uint8_t *same_now(const struct peer *p)
+{
+	uint8_t *same = __atomic_load_n(&p->same, __ATOMIC_ACQUIRE);
+
+	return (uintptr_t)same == __atomic_load_n(&p->arena_device, __ATOMIC_ACQUIRE) ? same : NULL;
 }
 
 bool arena_is_pinned(struct peer *p)
@@ -184,7 +193,7 @@ bool pinned_device(struct peer *p, const void *host, CUdeviceptr *device)
 /* whether @address is host memory that this process knows, and that the GPU of @p does not see */
 static bool is_hidden(const struct peer *p, uint64_t address)
 {
-	const uint8_t *same = __atomic_load_n(&p->same, __ATOMIC_ACQUIRE);
+	const uint8_t *same = same_now(p);
 	struct host_range r;
 
 	if (address < __atomic_load_n(&lowest, __ATOMIC_RELAXED) ||
@@ -273,7 +282,7 @@ CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned int flags)
 	at = arena_get(p, bytes);
 	if (at == KVGPU_REMOTE_NOWHERE)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	host = __atomic_load_n(&p->same, __ATOMIC_ACQUIRE);
+	host = same_now(p);
 	host = shown && host ? host + at : arena_at(p, at);
 	r = add((struct host_range){ host, bytes, at, p, flags, current_context() });
 	if (r)

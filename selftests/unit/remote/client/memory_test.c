@@ -28,7 +28,8 @@ struct peer *current_peer(void) { return object_peer(current); }
 CUresult client_ready(void) { return CUDA_SUCCESS; }
 CUresult call_enter(unsigned int flags) { return CUDA_SUCCESS; }
 uint64_t call_through(const struct peer *p) { return through; }
-bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c) { return false; }
+static bool shared;
+bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c) { return shared; }
 static struct kvgpu_remote_relayed relay;
 const struct kvgpu_remote_relayed *kvgpu_remote_relay(const struct kvgpu_remote_channel *c)
 {
@@ -36,8 +37,27 @@ const struct kvgpu_remote_relayed *kvgpu_remote_relay(const struct kvgpu_remote_
 }
 bool host_functions_pending(void) { return false; }
 bool managed_has(CUdeviceptr ptr) { return false; }
-void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where) { return NULL; }
-CUresult call_ask(struct call *c, size_t fixed) { return CUDA_ERROR_SYSTEM_NOT_READY; }
+static void *mapped;	/* as a channel, which maps its arena a second time only once */
+void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where)
+{
+	if (mapped)
+		return NULL;
+	mapped = (void *)(uintptr_t)where;
+	return mapped;
+}
+
+static uint64_t arena_device;		/* where the server has pinned the arena, or 0 */
+CUresult call_ask(struct call *c, size_t fixed)
+{
+	static struct a_pin a;
+
+	if (c->op != OP_pin || !arena_device)
+		return CUDA_ERROR_SYSTEM_NOT_READY;
+	a = (struct a_pin){ .pinned = true, .device = arena_device };
+	c->answer = &a;
+	return CUDA_SUCCESS;
+}
+
 static unsigned int said;
 void client_say(const char *format, ...) { said++; }
 
@@ -307,12 +327,54 @@ static void host_memory_that_no_gpu_sees(void **state)
 	assert_int_equal(cuMemFreeHost(pinned), 0);
 	peers->pinned = 2;
 	peers->same = same;
+	peers->arena_device = (uintptr_t)same;
 	assert_int_equal(cuMemHostAlloc(&pinned, 100, 0), 0);
 	peers->pinned = 0;
 	assert_ptr_equal(pinned, mapped);
 	assert_false(is_told(pinned));
 	peers->same = NULL;
+	peers->arena_device = 0;
 	assert_int_equal(cuMemFreeHost(pinned), 0);
+}
+
+/* what a context allocates after the arena was pinned at @device */
+static uint8_t *pinned_at_device(uint8_t *device)
+{
+	void *pinned;
+
+	hostmem_end(&contexts[0]);
+	arena_device = (uintptr_t)device;
+	assert_int_equal(cuMemHostAlloc(&pinned, 100, 0), 0);
+	return pinned;
+}
+
+/* A channel's second mapping stays, wherever later contexts pin the arena. */
+static void a_mapping_outlives_its_context(void **state)
+{
+	static uint8_t same[ARENA], other[ARENA];
+	uint8_t *arena, *pinned;
+	uint64_t bytes, at;
+
+	arena = kvgpu_remote_arena(NULL, &bytes);
+	shared = true;
+	pinned = pinned_at_device(same);
+	at = pinned - same;
+	assert_true(at < ARENA);
+	assert_false(is_told(pinned));
+	assert_true(pinned_foreign(&peers[1], (uintptr_t)same, 1));
+	/* at another address: the GPU does not see the mapping, which is there all the same */
+	assert_ptr_equal(pinned_at_device(other), arena + at);
+	assert_true(is_told(arena + at));
+	assert_true(pinned_foreign(&peers[1], (uintptr_t)same, 1));
+	/* at the first address again */
+	assert_ptr_equal(pinned_at_device(same), same + at);
+	assert_false(is_told(same + at));
+	hostmem_end(&contexts[0]);
+	shared = false;
+	arena_device = 0;
+	peers->same = NULL;
+	peers->arena_device = 0;
+	peers->pinned = 0;
 }
 
 /*
@@ -452,6 +514,7 @@ int main(void)
 		cmocka_unit_test(two_servers),
 		cmocka_unit_test(host_memory), cmocka_unit_test(host_memory_that_changes),
 		cmocka_unit_test(host_memory_that_no_gpu_sees),
+			cmocka_unit_test(a_mapping_outlives_its_context),
 		cmocka_unit_test(pieces_for_long),
 			cmocka_unit_test(pieces_on_their_way),
 		cmocka_unit_test(an_empty_ring_begins_anew),
