@@ -7,8 +7,10 @@
  * it. Each new context gets a copy of the image. The address space is kept, because the engine is
  * bound to it until the engine loads another context for the first time.
  *
- * gr_lock is held while the golden context is made and freed. kvgpu_hw_gr_ctx_init() does not need
- * gr_lock, because the image is constant then; its copy takes copy_lock.
+ * gr_lock is held while the golden context is made and freed. Inside it only flushes may lock
+ * (tlb_lock): no fill or copy by the copy channel, which is also not up yet. kvgpu_hw_gr_ctx_init()
+ * does not need gr_lock, because the image is constant then. Its copy takes copy_lock and waits;
+ * copy.c says which locks its callers may hold.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -155,8 +157,8 @@ int hw_golden_make(struct kvgpu_hw *hw)
 }
 
 /*
- * Call it while the engine is in reset: the engine may still be bound to the address space that is
- * freed here.
+ * hw_gr_fini() calls it, also if hw_golden_make() failed, with the engine in reset: the engine may
+ * still be bound to the address space that is freed here.
  */
 void hw_golden_free(struct kvgpu_hw *hw)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * Advice about managed memory (cuMemAdvise()), kept page by page and told when asked. It changes
- * nothing: the memory stays where it is, and CPU and GPU see it. A GPU may be named only where it
- * has concurrent managed access, which Kepler GPUs do not have.
+ * nothing: the memory stays where it is, and CPU and GPU see it. A GPU may be named as a location,
+ * or as what accesses the memory, only where it has concurrent managed access, which Kepler GPUs do
+ * not have. The other advice ignores the device.
  */
 #include <stdlib.h>
 

@@ -169,8 +169,9 @@ cudaError_t cudaSetDevice(int device)
 		self.device = device;
 		self.chosen = true;
 		/*
-		 * The device's context is current from here on, for calls of the driver API. Later
-		 * calls that use it return its errors.
+		 * The device's context is current from here on, also for calls of the driver API,
+		 * unless it can't be made: then the context before stays current, and later calls
+		 * of the runtime try again and return the error.
 		 */
 		(void)use_context();
 	}

@@ -158,7 +158,6 @@ uint64_t state_addr(struct gr *gr, enum gr_class cls, uint32_t upper_mthd);
 void state_reset(struct gr *gr);	/* lock held */
 bool state_bundle_word(uint32_t addr, unsigned int *word);
 bool class_of_id(uint32_t id, enum gr_class *cls);
-uint32_t class_id(enum gr_class cls);
 
 /* ---------------------------------- topology.c (constant tables; topology_reset(): lock held) */
 

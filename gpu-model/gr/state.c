@@ -4,7 +4,7 @@
  * launches use it, context images hold it. The ranges are coarse on purpose: they have the methods
  * of the class headers, and undocumented methods that nouveau's golden context and Mesa's start-up
  * send (gk110_grctx_init_a197_0, nvc0_magic_3d_init) and the card accepts. A method outside of the
- * ranges is illegal.
+ * ranges is illegal, unless it acts (engine.c): calls of macros are outside.
  */
 #include "gr.h"
 
@@ -63,11 +63,6 @@ bool class_of_id(uint32_t id, enum gr_class *cls)
 		}
 	}
 	return false;
-}
-
-uint32_t class_id(enum gr_class cls)
-{
-	return classes[cls].id;
 }
 
 bool state_word(enum gr_class cls, uint32_t mthd, unsigned int *word)

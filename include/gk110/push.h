@@ -18,9 +18,10 @@
 
 /*
  * Fields of a header, the word in front of the data of methods. With SEC_OP TERT0 and TERT2, a
- * header has TERT_OP, and fields of the old format (_OLD) or SUBDEVICE_MASK. Of the GPUs that share
- * a pushbuffer (SLI), SUBDEVICE_MASK selects those whose RAMFC_SUBDEVICE_ID (gk110/ram.h) has a bit
- * of the mask.
+ * header has TERT_OP. With TERT0_INC and TERT2_NON_INC it has fields of the old format (_OLD), with
+ * SET_MASK and STORE_MASK it has SUBDEVICE_MASK; USE_MASK takes the mask that was stored. Of the
+ * GPUs that share a pushbuffer (SLI), a mask that is set or used selects those whose
+ * RAMFC_SUBDEVICE_ID (gk110/ram.h) has a bit of it.
  */
 #define PB_SEC_OP			GENMASK(31, 29)
 #define   PB_SEC_TERT0			0

@@ -2,6 +2,10 @@
 /*
  * The server's end of an aperture. Acks have a ring of their own. Of the library's threads that
  * wait for acks, one reads that ring for all.
+ *
+ * Threads: one calls next() and reply(), any thread give(), happen() and await_end(), any other
+ * than that one call(). close_port() comes last, when none is in here. `output` and `lock` are
+ * never held together.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -91,8 +95,8 @@ static int happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happeni
 }
 
 /*
- * A payload that the box has no room for goes into the ring `told`. The box says how many frames of
- * that ring came before the answer.
+ * @to has a box: it is not 0. A payload that the box has no room for goes into the ring `told`. The
+ * box says how many frames of that ring came before the answer.
  */
 static int reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to, uint32_t result,
 		 const void *payload, size_t n)
@@ -141,7 +145,7 @@ static void read_acks(struct aperture_port *s)
 	pthread_mutex_unlock(&s->lock);
 	r = aperture_get(&s->a, &s->acks, KVGPU_FOREVER, &f, &ack, sizeof(ack));
 	if (r == 1 && f.len != sizeof(ack))
-		aperture_lose(&s->a);
+		r = aperture_lose(&s->a);
 	pthread_mutex_lock(&s->lock);
 	s->one_reads = false;
 	for (a = s->waiting; a && r == 1; a = a->next)

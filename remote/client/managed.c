@@ -217,7 +217,10 @@ static void wait_for_work(void)
 		pthread_mutex_lock(&lock);
 		some = begun != upto || sent != begun;
 		if (some)
-			/* new work came: managed_waited() closes the pages again */
+			/*
+			 * new work came, or work that was begun is not sent yet: managed_waited()
+			 * closes the pages again
+			 */
 			break;
 		if (nr_working && working[nr_working - 1].id == w.id)
 			nr_working--;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* CUDA_RESOURCE_DESC with the server's number of its array. */
+/*
+ * CUDA_RESOURCE_DESC to and from its form on the wire, which has the server's number in the place
+ * of an array's handle.
+ */
 #include <remote/wire/resource.h>
 
 #include "client.h"

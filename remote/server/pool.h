@@ -3,7 +3,9 @@
  * How much device memory each program of one client has. It is in memory that the processes serving
  * these programs share, so that one quota holds for all of them. The first process of kvgpu-remoted
  * (or the nursery of a proxy) makes that memory, and clears the row of a process that has ended; it
- * never takes the lock, and trusts nothing that it reads there.
+ * never takes the lock, and trusts nothing that it reads there. Only pool_take() takes the lock.
+ * Each process writes its own row, on its serving thread, so what pool_others() returns may be old
+ * at once: only pool_take() can tell whether memory fits.
  */
 #ifndef KVGPU_REMOTE_POOL_H
 #define KVGPU_REMOTE_POOL_H

@@ -180,8 +180,8 @@ def table(rooms, out):
 
 
 def tell(chosen, results, bounds=BOUNDS, out=print):
-    """Print the report; return (results by room, whether all bounds are met and no mutation is
-    defective)."""
+    """Print the report; return (results by room, whether all bounds are met, no survivor breaks S1
+    to S4, and no mutation is defective)."""
     rooms = report(chosen, results)
     table(rooms, out)
     why = {m.name: m for m in chosen}

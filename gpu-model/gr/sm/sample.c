@@ -426,7 +426,8 @@ enum step sample_gather(struct warp *w, const struct request *q, const int off[4
 		int i[3] = { place.base[0] + off[c][0], place.base[1] + off[c][1], 0 };
 		struct texel v;
 
-		if (beyond_corner(q, size, i))		/* no texel at a corner: take the nearest */
+		/* no texel at a corner: nearest of the row */
+		if (beyond_corner(q, size, i))
 			i[0] = i[0] < 0 ? 0 : (int)size[0] - 1;
 		if (texel_at(w, q, level, i, &v) != STEP_NEXT)
 			return STEP_STOP;
