@@ -132,7 +132,7 @@ static const struct kvgpu_reg_line fe[] = {
 	KVGPU_LINE(GR_MTHD, FILE, FILE, .src = SRC_NV,
 		   .why = "runs methods for a golden context, which the host replaces by its own"),
 	KVGPU_LINE(GR_MTHD_DATA, FILE, FILE, .src = SRC_NV,
-		   .why = "runs methods for a golden context, which the host replaces by its own"),
+		   .why = "data of the methods that GR_MTHD runs"),
 	GR_ESR_LINE(GR_MME_ESR),
 	GR_ESR_LINE(GR_M2MF_ESR),
 	GR_ESR_LINE(GR_DS_ESR),

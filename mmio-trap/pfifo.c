@@ -358,7 +358,7 @@ static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE(PFIFO_BYPASS_CONFIG, DENY, DENY, .src = SRC_RNN,
 		   .why = "would submit methods to any engine, for any instance"),
 	KVGPU_LINE(PFIFO_BYPASS_CHSW, DENY, DENY, .src = SRC_RNN,
-		   .why = "would submit methods to any engine, for any instance"),
+		   .why = "would switch any engine to any instance, for methods of the bypass port"),
 	KVGPU_LINE(PFIFO_MMU_FAULT_RECORDS, EMULATE, CONST, .count = GMMU_FAULT_UNITS * 4,
 		   .read = fault_record_read, .src = SRC_NVRNN,
 		   .why = "faults of this vGPU, with the guest's instance addresses"),

@@ -3,7 +3,7 @@
  * Waits that sleep in the kernel until an interrupt wakes them: the work ends long after the wait
  * began.
  *
- * Stock nouveau since 6.2 registers a sleeping waiter under the runlist id of its channel, and the
+ * Stock nouveau since 6.6 registers a sleeping waiter under the runlist id of its channel, and the
  * interrupt handler of this chip's family tells id 0 only (nvkm/engine/fifo/gk104.c,
  * gk104_fifo_intr; nouveau_fence.c). So a waiter of a channel on another runlist sleeps until its
  * time limit, on a real card too. With a layout that has the copy engines on runlists of their own
@@ -99,8 +99,8 @@ static void one_sleep(struct gpu *g, enum gpu_engine engine, const struct client
 	snprintf(name, sizeof(name), "a wait that sleeps for %d ms of work on a %s channel is woken", WORK_MS,
 		 engine == ENGINE_CE ? "CE" : "GR");
 	right = !ret && !end && slept_ms + 20 >= WORK_MS && slept_ms < PATIENCE_MS - 1000;
-	if (other_runlist && !end && !kernel_before(6, 2))
-		tap_xfail(!right, name, "stock nouveau since 6.2 wakes waiters of runlist 0 only");
+	if (other_runlist && !end && !kernel_before(6, 6))
+		tap_xfail(!right, name, "stock nouveau since 6.6 wakes waiters of runlist 0 only");
 	else
 		tap_result(right, name, "slept %llu ms, wait %d, work %d",
 			   (unsigned long long)slept_ms, ret, end);
