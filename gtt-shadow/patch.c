@@ -109,7 +109,8 @@ static bool ppc_value(const struct kvgpu_topo *topo, u32 reg, u32 *val)
 
 /*
  * Tells whether the list that FECS gets may have the guest's pair of @reg and *@val. If so, sets
- * *@val to the value that FECS is to write.
+ * *@val to the value that FECS is to write. @reg is not a register of the host's own
+ * (reg_is_own()).
  */
 static bool pair_allowed(const struct kvgpu_topo *topo, u32 reg, u32 *val)
 {

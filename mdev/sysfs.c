@@ -63,7 +63,10 @@ static ssize_t machine_counter_emit(struct device *dev, size_t offset, char *buf
 	}                                                                                        \
 	static DEVICE_ATTR_RO(name)
 
-/* trapped writes to doorbells (GP_PUT of channels, in BAR1); also in exits_bar1_bar3 */
+/*
+ * trapped writes to the doorbells: the USERDs of all channels in BAR1, of which GP_PUT is one word;
+ * also in exits_bar1_bar3
+ */
 MACHINE_COUNTER(doorbells_trapped, doorbells_trapped);
 
 /*

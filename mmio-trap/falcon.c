@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Virtual falcons: memory ports and interrupt registers of PMU, FECS and the GPCCS broadcast. No
- * falcon code of the guest runs. pmu.c and fecs.c answer in place of nouveau's programs.
+ * Virtual falcons: memory ports, interrupt registers and start of PMU, FECS and the GPCCS
+ * broadcast. No falcon code of the guest runs. pmu.c and fecs.c answer in place of nouveau's
+ * programs for PMU and FECS; nothing answers for the GPCCS.
  */
 #include <gk110/gr.h>
 #include <gk110/pmu.h>

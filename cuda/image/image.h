@@ -152,8 +152,11 @@ const struct image_kernel *image_find_kernel(const struct image *im, const char 
 const struct image_global *image_find_global(const struct image *im, const char *name);
 
 /*
- * Write addresses into .code, .data and .const3. @base: where these lie in the GPU's address space,
- * by enum image_space. @const0 is called, before this returns, for words in a kernel's bank 0.
+ * Write addresses into .code, .data and .const3. @base, by enum image_space: where .data and
+ * .const3 lie in the GPU's address space; for the code its offset in the program region
+ * (SET_PROGRAM_REGION), which is 0 where the region begins at the code. @const0 is called, before
+ * this returns, for words with such an address in a kernel's bank 0; words of references are the
+ * caller's.
  */
 void image_place(struct image *im, const uint64_t base[3],
 		 void (*const0)(void *ctx, uint32_t kernel, uint32_t offset, uint32_t word),

@@ -274,7 +274,7 @@ static bool is_write(const void *context)
 #ifdef __x86_64__
 	return ((const ucontext_t *)context)->uc_mcontext.gregs[REG_ERR] & 2;
 #else
-	return false;	/* not known: a write faults a second time */
+	return false;	/* not known: a write to a closed page faults twice */
 #endif
 }
 

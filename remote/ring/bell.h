@@ -54,7 +54,7 @@ struct kvgpu_bell {
 	const struct kvgpu_bell_ops *ops;
 	void *ctx;			/* for the ops */
 	struct kvgpu_wait_times times;	/* settings of the sleeper */
-	uint64_t window_ns;		/* how long the sleeper looks at present; 0: spin_ns */
+	uint64_t window_ns;	/* how long the sleeper looks at present, if above spin_ns */
 	unsigned int crowded;	/* so many next waits don't spin: other threads want this CPU */
 	/* time spent with looking, with the CPU and without it, since the two were compared last */
 	uint64_t looked_ns, lost_ns;

@@ -147,7 +147,11 @@ enum { SCRATCH_BYTES = 1 << 20 };
 
 /* ------------------------------------------------------------------ serve.c */
 
-/* serve frames until the client is gone, or there is no memory to keep a frame for its turn */
+/*
+ * Serve frames until the client is gone or was cut off (it sends what is no frame, or frames that
+ * can't be kept while the library waits for it), or there is no memory to keep a frame for its
+ * turn.
+ */
 void serve(struct server *s);
 /* @s: zeroed but for what the caller sets: .port, .options and more. 0; -1: out of memory */
 int server_init(struct server *s);

@@ -23,7 +23,10 @@
 /* all but TURNS_OVER in ns; of GPU time: lead, debt, round, shortest, longest */
 #define TURNS_LEAD	16000000ull	/* the head start of a client that wakes */
 #define TURNS_DEBT	1000000000ull	/* a larger debt is forgiven */
-/* the turns of all competing clients together, unless these are too short */
+/*
+ * the turns of all clients that had work lately together, without what clients have to catch up,
+ * and unless these are too short
+ */
 #define TURNS_ROUND	16000000ull
 #define TURNS_SHORTEST	1000000ull
 #define TURNS_LONGEST	32000000ull	/* for a client that has to catch up */

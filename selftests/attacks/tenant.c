@@ -24,7 +24,9 @@ static void tell(struct tenant_shared *sh, enum tenant_state state)
 	sh->state = state;
 }
 
-/* The tenant's work: copies, which it counts in sh->rounds. */
+/*
+ * The tenant's work: copies to video memory and back. sh->rounds counts those that came back right.
+ */
 static void work(struct tenant_shared *sh, struct stream *s)
 {
 	while (sh->order != TENANT_END) {

@@ -125,8 +125,8 @@ jobs_of()
 
 is_threaded() { [ -n "${threaded[$1]-}" ]; }
 
-# of_lane KIND NAME beside|alone: true if the program's rounds of that kind run beside rounds of
-# other programs, or alone
+# of_lane KIND NAME beside|alone: of quiet rounds: true if the program's run beside those of other
+# programs, or alone. Of other kinds, which have one lane: always true.
 of_lane()
 {
 	[ "$1" != quiet ] || { is_threaded "$2" && [ "$3" = alone ]; } || { ! is_threaded "$2" && [ "$3" = beside ]; }

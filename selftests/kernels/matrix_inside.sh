@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # matrix_inside.sh WORK RELEASE: builds kvgpu.ko from WORK/sources with the headers in WORK/root.
 # Runs in the tools root, in a mount namespace of its own. Fails if the build fails, the compiler
-# warns, or the module is for another kernel. It builds without debug information, which would only
-# take time and space.
+# or another tool prints a warning, or the module is for another kernel. It builds without debug
+# information, which would only take time and space.
 set -u
 work=$1 release=$2
 log=$work/build.log

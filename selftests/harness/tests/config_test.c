@@ -103,8 +103,9 @@ static void its_end(void **state)
 }
 
 /*
- * In the first 256 bytes, all ones and then zeros are written to each word. A bit either keeps what
- * was written or keeps its value.
+ * In the first 256 bytes, all ones (but not to DEVCTL) and then zeros are written to each word. A
+ * bit that was 0 at reset either keeps what was written or stays 0. No bit is 1 only after a
+ * written 0.
  */
 static void only_what_may_change(void **state)
 {
