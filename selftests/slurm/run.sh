@@ -93,6 +93,7 @@ await()
 		grep -qs "$1" "$out" && return 0
 		sleep 0.1
 	done
+	result 1 "a program says '$1'" "$(tail -n 3 "$out" 2>&1)"
 	return 1
 }
 

@@ -31,9 +31,10 @@ mdevctl_attributes()
 		mdevctl stop --uuid $u
 		mdevctl modify --uuid $u --delattr --index 1
 		mdevctl modify --uuid $u --addattr kvgpu/cap --value 400
-		! mdevctl start --uuid $u
+		if mdevctl start --uuid $u; then echo started; else echo refused; fi
 		mdevctl undefine --uuid $u' 2>&1)
-	result "$([ "$(head -n 2 <<<"$out" | tr '\n' ' ')" = "300 40 " ]; echo $?)" "mdevctl sets weight and cap" "$(tr '\n' ' ' <<<"$out")"
+	result "$([ "$(head -n 2 <<<"$out" | tr '\n' ' ')" = "300 40 " ] && grep -qx refused <<<"$out"; echo $?)" \
+		"mdevctl sets weight and cap" "$(tr '\n' ' ' <<<"$out")"
 	in_server sh -c 'for u in /sys/bus/mdev/devices/*; do [ ! -e "$u" ] || echo 1 >"$u/remove"; done'
 }
 
