@@ -56,13 +56,18 @@ def guests(d):
 
 
 def short_of_it(d):
-    """Return a sentence that says whether weights decided the shares. They do only if guests ask
-    for more than the GPU can do; guests on one emulated CPU each may be too slow for that."""
-    shares = [v["share"] for v in d.vgpus.values() if v.get("share") is not None]
+    """Return a sentence that says whether weights decided the shares. They do only if all guests
+    ask for more than their part; guests on one emulated CPU each may be too slow for that."""
+    known = [v for v in d.vgpus.values() if v.get("share") is not None]
+    shares = [v["share"] for v in known]
     if not shares:
         return ""
+    total = sum(v["weight"] for v in known)
     if sum(shares) >= 0.95:
-        return "The GPU was short: weights decided."
+        if all(abs(v["share"] - v["weight"] / total) <= 0.05 for v in known):
+            return "The GPU was short: weights decided."
+        return ("Together they had nearly all of the GPU, but not by\n"
+                "  their weights: not each asked for its part all the time. `make bench-guest-shares` shows weights.")
     return (f"They asked for {100 * sum(shares):.0f} % of the GPU: it was not short,\n"
             "  so their weights did not decide. `make bench-guest-shares` shows weights on a GPU that is.")
 

@@ -36,6 +36,16 @@ make_shows "$work/out" MODEL_CFLAGS='-Wall -Wextra -include kvgpu-not-there.h'
 [ $? = 2 ] && grep -q 'kvgpu-not-there.h' "$work/out"
 result $? "what the compiler says always" "$work/out"
 
+PYTHONPATH=selftests/demo PYTHONDONTWRITEBYTECODE=1 python3 - >"$work/out" 2>&1 <<'P'
+import types
+from screen import short_of_it
+for shares, said in (((0.25, 0.74), "The GPU was short"), ((0.44, 0.54), "not by"), ((0.3, 0.3), "asked for 60 %")):
+    vgpus = {w: {"share": s, "weight": w} for s, w in zip(shares, (100, 300))}
+    text = short_of_it(types.SimpleNamespace(vgpus=vgpus))
+    assert said in text, (shares, text)
+P
+result $? "a demo says that weights decided only if shares are as the weights" "$work/out"
+
 cat >"$work/steps" <<'S'
 . selftests/demo/steps.sh
 life_after=1

@@ -80,7 +80,7 @@ static void pinned(void)
 	CUresult r;
 
 	if (!maps_host()) {
-		tap_skip("pinned memory, by both of its addresses", "the device does not see it");
+		tap_skip("pinned memory, by both of its addresses", "the GPU does not see pinned memory");
 		MUST(cuMemFree_v2(d));
 		return;
 	}
