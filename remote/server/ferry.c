@@ -157,19 +157,6 @@ static void let_go(void *ferry)
 
 CUresult ferry_hold(struct server *s, CUgraph graph, struct ferry *f)
 {
-	CUuserObject object;
-	CUresult r;
-
 	ferry_again(f);
-	if (!s->library.cuUserObjectCreate)
-		return CUDA_SUCCESS;	/* kept until the end: nothing says when it is not needed */
-	r = CALL(s, cuUserObjectCreate, &object, f, let_go, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
-	if (r) {
-		ferry_put(f);
-		return r;
-	}
-	r = CALL(s, cuGraphRetainUserObject, graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE);
-	if (r)
-		CALL(s, cuUserObjectRelease, object, 1);
-	return r;
+	return graph_refers(s, graph, let_go, f);
 }

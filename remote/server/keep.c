@@ -4,8 +4,8 @@
  * when a graph with it is copied, made executable, updated or launched, also after the event was
  * destroyed or the module unloaded: then it reads freed memory. So the client's number ends at
  * once, and the library's object ends with the last graph that refers to it. The library counts
- * for graphs and what is made of them, by a user object (as of ferry.c); an executable graph that
- * was given the object itself has a reference here.
+ * for graphs and what is made of them (graph_refers()); an executable graph that was given the
+ * object itself has a reference here.
  */
 #include <stdlib.h>
 
@@ -77,29 +77,10 @@ static struct kept *kept_of(struct server *s, struct entry *e)
 			    .class = KVGPU_REMOTE_CLASS(e->id),
 			    .what = e->what,
 			    .context = e->parent ? s->entries[e->parent].id : 0 };
-	pthread_mutex_lock(&lock);
 	k->next = s->kept_objects;
 	s->kept_objects = k;
-	pthread_mutex_unlock(&lock);
 	e->kept = k;
 	return k;
-}
-
-/* the library counts: @graph, and what is made of it, refer to @k */
-static CUresult graph_refers(struct server *s, CUgraph graph, struct kept *k)
-{
-	CUuserObject object;
-	CUresult r = CALL(s, cuUserObjectCreate, &object, k, let_go, 1,
-			  CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
-
-	if (r) {
-		let_go(k);
-		return r;
-	}
-	r = CALL(s, cuGraphRetainUserObject, graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE);
-	if (r)
-		CALL(s, cuUserObjectRelease, object, 1);
-	return r;
 }
 
 CUresult graph_keeps(struct server *s, uint64_t graph, uint64_t id)
@@ -121,9 +102,8 @@ CUresult graph_keeps(struct server *s, uint64_t graph, uint64_t id)
 	if (!of)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	refer(k);
-	/* without user objects the library does not say when a graph ends: keep it to the end */
-	if (!own && s->library.cuUserObjectCreate)
-		r = graph_refers(s, g->what, k);
+	if (!own)
+		r = graph_refers(s, g->what, let_go, k);
 	if (r) {
 		free(of);
 		return r;
@@ -177,11 +157,9 @@ void keeps_forget(struct server *s, struct entry *e)
 	}
 	if (!e->kept)
 		return;
-	pthread_mutex_lock(&lock);
 	if (!e->kept->later)
 		e->kept->what = NULL;
 	e->kept->ended = true;
-	pthread_mutex_unlock(&lock);
 	e->kept = NULL;
 	__atomic_store_n(&s->kept_over, true, __ATOMIC_RELEASE);
 }
@@ -190,11 +168,9 @@ void keeps_forget_context(struct server *s, uint64_t context)
 {
 	struct kept *k;
 
-	pthread_mutex_lock(&lock);
 	for (k = s->kept_objects; k; k = k->next)
 		if (k->context == context)
 			k->what = NULL;
-	pthread_mutex_unlock(&lock);
 }
 
 static void end(struct server *s, const struct kept *k)
@@ -217,7 +193,9 @@ void keeps_reap(struct server *s)
 {
 	struct kept **at, *k, *over = NULL;
 
-	if (!__atomic_exchange_n(&s->kept_over, false, __ATOMIC_ACQ_REL))
+	/* this runs after each frame, so look before the exchange, which takes longer */
+	if (!__atomic_load_n(&s->kept_over, __ATOMIC_RELAXED) ||
+	    !__atomic_exchange_n(&s->kept_over, false, __ATOMIC_ACQ_REL))
 		return;
 	pthread_mutex_lock(&lock);
 	for (at = &s->kept_objects; (k = *at);) {

@@ -661,5 +661,11 @@ CUDA_MEMCPY3D box_without_contexts(const CUDA_MEMCPY3D_PEER *b);
 
 /* graph.c: forget the graphs of captures that go on: the library may have destroyed them */
 void captures_forget(struct server *s);
+/*
+ * graph.c: from now on @graph, and what the library makes of it, refers to @what. The library calls
+ * @let_go(@what), in any thread, when nothing refers to it any more; after an error it was called
+ * here. A library without user objects never calls it: @what is kept to the end.
+ */
+CUresult graph_refers(struct server *s, CUgraph graph, CUhostFn let_go, void *what);
 
 #endif
