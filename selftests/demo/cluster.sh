@@ -24,7 +24,8 @@ over() { "$remote/kvgpu-run" --mpi openmpi "${root[@]}" --share --library "$inpr
 # word NAME LINE: prints the value that follows the word NAME in LINE
 word() { sed -E "s/.*\<$1 ([^ ]+).*/\1/" <<<"$2"; }
 
-echo "two proxies, a GPU model of its own in each; kvgpu-run --list:"
+echo "two proxies with a GPU model in each. They name their GPU alike, so kvgpu-run takes it for one GPU of"
+echo "this machine, which --share lets both use; kvgpu-run --list:"
 over 2 --list | sed 's/^/  /'
 one=$(over 1 "$programs/matrix_plain" 128 1)
 two=$(over 2 --counts "$programs/matrix_plain" 128 1 2>&1)

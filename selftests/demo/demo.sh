@@ -203,7 +203,7 @@ make -s --no-print-directory "-j$(nproc)" model plugin top-server firmware 2>&1 
 out=$(dirname "$(make -s --no-print-directory print-model)")/../demo
 mkdir -p "$out" build/demo
 out=$(readlink -f "$out")
-rm -f "$out"/*.json "$out"/*.tap "$out"/*.gpu "$out/guests"
+rm -f "$out"/*.json "$out"/*.tap "$out"/*.gpu "$out/guests" "$out/cluster.txt"
 $TB build-exec -- make -s -C selftests/client "OUT=$out" 2>&1 | indent
 
 step
@@ -213,6 +213,7 @@ card run -- lspci -nn -s 01:00.0 | indent
 card run -- modprobe nouveau
 card run -- bash -c 'dmesg | grep "nouveau 0000"; ls -l /dev/dri/renderD128' >"$out/native.gpu"
 grep -v 'bios:\|DRM: [DM]CB\|TMDS' "$out/native.gpu" | indent
+echo "(a Tesla has no display: so \"No compatible format\" and no crtc, also in the guests below)" | indent
 card run -- /share/kvgpu-client --bytes "$bytes" copy | tee "$out/copy.tap" | indent
 
 step
@@ -257,7 +258,9 @@ vgpu run -- kvgpu-top --json --once --interval 10 >"$out/shares.json" &	# the 10
 vgpu run -- kvgpu-top --once --interval 10 | indent
 printf '%s\n' "GPU%: its part of the GPU's time; ENT%: what its weight (WGHT) entitles it to when the GPU is short; CAP%: its limit" \
 	"SLC/s: its turns a second; PRE, MAX us: how long taking it off the GPU takes, mean and longest" \
-	"EXIT/s: accesses a second that left the guest; PIN MB: its memory that the GPU may reach; STRK: hangs it caused" | indent
+	"EXIT/s: accesses a second that left the guest; PIN MB: its memory that the GPU may reach; STRK: hangs it caused" \
+	"STATE, PIN MB: at the end of the interval, which may be between two runs of the client" \
+	"GPU% added up may be a few % above busy: while the GPU changes from one vGPU to another, both may be charged" | indent
 wait
 
 step
@@ -269,7 +272,7 @@ lab_there | indent
 cuda_in_lab vector_add matmul_tiled | indent || wrong+=("${titles[at - 1]}")
 
 step
-selftests/demo/cluster.sh 2>&1 | indent || wrong+=("${titles[at - 1]}")
+selftests/demo/cluster.sh 2>&1 | tee "$out/cluster.txt" | indent || wrong+=("${titles[at - 1]}")
 
 step
 selftests/demo/report.py "$out" "$report" "$bytes" $SECONDS "$model_args" >build/demo/table.txt || wrong+=("the measurements")
