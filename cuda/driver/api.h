@@ -2,11 +2,8 @@
 /*
  * The CUDA driver API as far as it is implemented, with the binary interface of CUDA 11.8 and our
  * own declarations. selftests/cuda/abi.sh compares sizes, offsets, values and prototypes with the
- * toolkit's cuda.h where that is present: it includes that file first, and then takes only the
- * prototypes from here.
- *
- * Numbers that an application passes in are plain defines, not enums, so that unknown numbers can
- * be passed, too.
+ * toolkit's cuda.h where that is present. For the last it includes that file first, and then takes
+ * only the prototypes from here.
  */
 #ifndef KVGPU_CUDA_API_H
 #define KVGPU_CUDA_API_H
@@ -53,7 +50,7 @@ API CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *texels, CUarray_format f
 						unsigned int channels, CUdevice dev);
 API CUresult cuDeviceCanAccessPeer(int *can, CUdevice dev, CUdevice peer);
 
-/* context.c, primary.c */
+/* context.c, ctxinfo.c, primary.c */
 API CUresult cuCtxCreate_v2(CUcontext *ctx, unsigned int flags, CUdevice dev);
 API CUresult cuCtxDestroy_v2(CUcontext ctx);
 API CUresult cuCtxAttach(CUcontext *ctx, unsigned int flags);
@@ -82,7 +79,7 @@ API CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags);
 API CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *active);
 API CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev);
 
-/* module.c, function.c */
+/* module.c, function.c, occupancy.c */
 API CUresult cuModuleLoad(CUmodule *module, const char *file);
 API CUresult cuModuleLoadData(CUmodule *module, const void *image);
 API CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int n,
@@ -258,7 +255,7 @@ API CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr ptr, size_t byt
 API CUresult cuStreamAttachMemAsync_ptsz(CUstream stream, CUdeviceptr ptr, size_t bytes,
 					 unsigned int flags);
 
-/* copy.c: forms without and with a stream; in _ptds and _ptsz stream 0 is the thread's own */
+/* copy.c: forms without a stream; in _ptds and _ptsz stream 0 is the thread's own */
 #define BOTH_SYNC(name, ...)            \
 	API CUresult name(__VA_ARGS__); \
 	API CUresult name##_ptds(__VA_ARGS__);
@@ -268,7 +265,7 @@ BOTH_SYNC(cuMemcpy, CUdeviceptr dst, CUdeviceptr src, size_t bytes)
 BOTH_SYNC(cuMemcpyHtoD_v2, CUdeviceptr dst, const void *src, size_t bytes)
 BOTH_SYNC(cuMemcpyDtoH_v2, void *dst, CUdeviceptr src, size_t bytes)
 BOTH_SYNC(cuMemcpyDtoD_v2, CUdeviceptr dst, CUdeviceptr src, size_t bytes)
-/* box.c */
+/* box.c, and copy.c's forms with a stream */
 BOTH_SYNC(cuMemcpy3D_v2, const CUDA_MEMCPY3D *copy)
 BOTH_ASYNC(cuMemcpy3DAsync_v2, const CUDA_MEMCPY3D *copy)
 BOTH_SYNC(cuMemcpy3DPeer, const CUDA_MEMCPY3D_PEER *copy)
@@ -361,7 +358,7 @@ API CUresult cuEventSynchronize(CUevent event);
 API CUresult cuEventDestroy_v2(CUevent event);
 API CUresult cuEventElapsedTime(float *ms, CUevent start, CUevent end);
 
-/* capture.c */
+/* capture.c, captureinfo.c */
 #define BOTH_STREAM(name, ...)	API CUresult name(CUstream stream, ##__VA_ARGS__); \
 				API CUresult name##_ptsz(CUstream stream, ##__VA_ARGS__);
 API CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode);

@@ -2,7 +2,7 @@
 /*
  * Attributes of devices: those of a Tesla K20m (CUDA C programming guide, table of compute
  * capability 3.5; board specification of the K20m for clocks). A feature that this library does not
- * offer is 0.
+ * offer is 0, but for attribute 31.
  */
 #include "driver.h"
 
@@ -32,7 +32,7 @@ static const struct {
 	{ 21, 65536 }, { 22, 65536 }, { 23, 65536 }, { 24, 4096 }, { 25, 4096 }, { 26, 4096 },
 	{ 27, 16384 }, { 28, 16384 }, { 29, 2048 },	/* 2D layered textures */
 	{ 30, 512 },			/* alignment of surfaces */
-	{ 31, 1 },			/* no TCC driver */
+	{ 31, 1 },			/* kernels side by side; here they run one by one */
 	{ 32, 0 },			/* ECC: nouveau does not enable it */
 	{ 33, BUS }, { 34, SLOT },
 	{ 35, 0 },			/* TCC driver */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies of several lines and slices, and all copies of arrays. They are checked here, and
- * transfer.c does them slice by slice, peer.c where the ends are in two contexts.
+ * Copies of several lines and slices, all copies of arrays, and cuMemcpyPeer(). They are checked
+ * here, and transfer.c does them slice by slice, peer.c where one context does not have all of the
+ * memory.
  */
 #include <string.h>
 
@@ -292,7 +293,7 @@ static bool find_owner(struct end *e, CUcontext *owner)
 	return *owner;
 }
 
-/* Check an end in the context that has it; NULL: in any. */
+/* Check an end in the context that has it. @owner is NULL: host memory, check it in @other. */
 static CUresult check_in(CUcontext owner, CUcontext other, struct end *e, const struct box *b)
 {
 	CUcontext ctx = owner ? owner : other;
@@ -327,7 +328,7 @@ static CUresult cross_box(struct box *b, CUcontext to, CUcontext from, bool late
 	return r;
 }
 
-/* The copies that the stream's context refused, since it does not have all of the memory. */
+/* The copies that one context refused: it may not have all of the memory. */
 static CUresult copy_between(struct box *b, unsigned int n, enum when when, CUstream stream)
 {
 	CUcontext to, from;
@@ -441,7 +442,7 @@ static CUresult copy_3d(const CUDA_MEMCPY3D *c, enum when when, CUstream stream)
 	return copy(&b, 1, when, stream);
 }
 
-/* Copy between the contexts that the caller names: one may have something at both addresses. */
+/* Copy between the contexts that the caller names. */
 static CUresult copy_peer(struct box *b, CUcontext to, CUcontext from, enum when when,
 			  CUstream stream)
 {

@@ -415,7 +415,7 @@ static void end(struct capture *c)
 
 /*
  * Mark the dependencies of marked nodes. Return whether a new node was marked. Newest nodes first,
- * so that one walk is mostly enough.
+ * so that one walk mostly marks all.
  */
 static bool mark(CUgraph graph)
 {
@@ -431,7 +431,7 @@ static bool mark(CUgraph graph)
 	return more;
 }
 
-/* whether the tips of the origin stream come after all nodes that other streams added */
+/* whether the tips of the origin stream come after the tips of all streams of the capture */
 static bool joined(const struct capture *c)
 {
 	CUgraphNode node;
@@ -496,7 +496,7 @@ CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
 
 /*
  * A capture ends with its origin stream. Another stream that is destroyed invalidates the capture,
- * unless all nodes are joined.
+ * unless all tips are joined.
  */
 void capture_drop(CUstream s)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * cuMemcpy*() of one line: arguments are checked here, transfer.c copies, peer.c where one context
- * does not have all of the memory. Copies from or to host memory are waited for, unless Async.
+ * cuMemcpy(), cuMemcpyHtoD(), cuMemcpyDtoH(), cuMemcpyDtoD(): arguments are checked here,
+ * transfer.c copies, peer.c where one context does not have all of the memory. Copies from or to
+ * host memory are waited for, unless Async.
  */
 #include "driver.h"
 
@@ -82,7 +83,7 @@ static uint64_t elsewhere(CUcontext ctx, const struct request *q)
 
 /*
  * Whether the CPU sees this end of a copy, also by an address of the GPU. The application may use
- * such memory as soon as the copy returns.
+ * such memory as soon as a copy without Async returns.
  */
 static bool seen(CUcontext ctx, const struct plane *p)
 {
@@ -120,7 +121,7 @@ static bool find_end(struct plane *p, bool unified, CUcontext *owner)
 	return *owner;
 }
 
-/* The copy that the stream's context refused, since it does not have all of the memory. */
+/* The copy that one context refused: it may not have all of the memory. */
 static CUresult copy_between(struct request q, enum when when, CUstream stream)
 {
 	struct crossing c = { .width = q.bytes, .lines = 1 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Questions about the current context, and its settings. */
+/* Questions about the current context, its settings, and the wait for all of its work. */
 #include "driver.h"
 
 enum { NR_LIMITS = CU_LIMIT_MALLOC_HEAP_SIZE + 1, STACK_MAX = 512 * 1024 };

@@ -7,18 +7,20 @@
  * host functions, too, so no host function takes `table` (may_take_table()). A context's `lock`
  * guards everything in the context and orders submissions. A thread waits for the GPU without it,
  * except for room in a queue (64 pieces of work may be under way, so each submission may wait),
- * staging buffers, copies by the CPU, loading of modules, and before it frees something. `graphs`
+ * staging buffers, copies by the CPU, host functions before a graph's copy, loading of modules, the
+ * opening of the copy queue, full texture pools, and before it frees something. `graphs`
  * (graph.h), the locks of hostfunc.c, messages.c and pages.c, and `watch` are taken inside of it,
  * the device's locks (device/nv.h) inside of all. The launch of a graph calls kernel_launch(),
  * box_copy(), set_lines(), host_call() and event_record() with `graphs` held, too: what these call
  * does not take it.
  *
- * Threads: any thread of the program calls an entry point, with no lock. Host functions, and copies
- * that need the CPU, run on a thread of the context (hostfunc.c), which takes no context's lock. A
- * function below is called with its context locked, unless its comment says something else. One
- * that is given nothing of a context needs no lock. The application destroys no context that a
- * thread is using (documentation of cuCtxDestroy()): a thread that waits in a context, or prints
- * for it, reads .device and .messages without the lock.
+ * Threads: any thread of the program calls an entry point, with no lock. Host functions, waits for
+ * other contexts, and the CPU's part of copies between contexts (peer.c) run on a thread of the
+ * context (hostfunc.c), which takes no context's lock. A function below is called with its context
+ * locked, unless its comment says something else. One that is given nothing of a context needs no
+ * lock. The application destroys no context that a thread is using (documentation of
+ * cuCtxDestroy()): a thread that waits in a context, or prints for it, reads .device and .messages
+ * without the lock.
  */
 #ifndef KVGPU_CUDA_DRIVER_H
 #define KVGPU_CUDA_DRIVER_H
@@ -54,13 +56,13 @@ enum magic {
 	MAGIC_MODULE = 0x6b6d6f64,
 	MAGIC_FUNCTION = 0x6b66756e };
 
-/* an allocation of the application */
+/* an allocation of the application, a module's data or constants, or memory that is registered */
 struct range {
 	uint64_t va, size;
 	struct device_memory *memory;
-	uint8_t *host;			/* pinned and managed memory: CPU address */
+	uint8_t *host;			/* the CPU's address; NULL: the CPU does not see it */
 	unsigned int flags;
-	bool shared;			/* other ranges are in .memory, too */
+	bool shared;			/* other ranges may be in .memory, too */
 	/*
 	 * a byte for each page, which advice.c makes and changes, and memory.c frees with the
 	 * range; NULL: no advice was given
@@ -220,7 +222,7 @@ struct CUctx_st {
 	pthread_mutex_t watch;
 	unsigned int life;		/* how many devices the context has had */
 	struct device *device;
-	CUresult sticky;		/* a fault's error, for all later calls; use __atomic */
+	CUresult sticky;		/* what stick() keeps; use __atomic */
 	/* memory.c: sorted by address */
 	struct range *ranges;
 	unsigned int nr_ranges, max_ranges;
@@ -237,7 +239,7 @@ struct CUctx_st {
 	 * QUEUE_COMPUTE that waits for such work; 0: there is none
 	 */
 	uint64_t endless, held_from;
-	/* another stream was made, or a graph launched: copies go to a queue beside kernels */
+	/* another stream was made, or a graph launched: copies may go to a queue beside kernels */
 	bool parallel;
 	CUstream streams;
 	CUevent events;
@@ -247,9 +249,9 @@ struct CUctx_st {
 	struct texture_pools *pools;	/* textures.c; NULL until there are textures or surfaces */
 	CUtexref texrefs;
 	uint64_t grid_id;		/* of the last launch */
-	/* messages.c; NULL until a module's kernels can print or allocate */
+	/* messages.c; NULL until a module's kernels can print, assert or allocate */
 	struct messages *messages;
-	struct host_queue *host;	/* hostfunc.c; NULL: no function yet */
+	struct host_queue *host;	/* hostfunc.c; NULL: no work yet */
 	struct device_memory *stamps;
 	uint16_t stamp_free[STAMPS];
 	unsigned int nr_stamp_free;
@@ -300,7 +302,8 @@ void leave(CUcontext ctx);
 /*
  * Lock the context that has an object: the current one, or else any other, as a handle belongs to
  * its context wherever it is used. The thread must have a current context nevertheless. @owns is
- * called with a context's lock. @none: the error when no context has the object.
+ * called with a context's lock. @none: the error when no context has the object, unless the current
+ * one has an error itself.
  */
 typedef bool (*owns_fn)(CUcontext ctx, const void *what);
 CUresult enter_owner(CUcontext *ctx, owns_fn owns, const void *what, CUresult none);
@@ -316,15 +319,15 @@ bool context_known(CUcontext ctx);		/* needs no lock; a dead context is known */
 
 /*
  * stream.c. The stream that @handle names: 0 and CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, or a
- * stream of @ctx. NULL: there is none.
+ * stream of @ctx. NULL: there is none, or no memory for the thread's own.
  */
 CUstream stream_of(CUcontext ctx, CUstream handle);
 /* Find the stream and lock its context: for a default stream the current context. */
 CUresult enter_stream(CUstream handle, CUcontext *ctx, CUstream *s);
 bool is_default_stream(CUstream handle);
 /*
- * enter_work(), but a default stream is another context's if the current one has nothing at @va and
- * the other one has.
+ * enter_work(), but a default stream that does not capture is another context's if the current one
+ * has nothing at @va and the other one has.
  */
 CUresult enter_work_at(CUstream handle, CUdeviceptr va, CUcontext *ctx, CUstream *s);
 /* new work in @s comes after @until */
@@ -372,8 +375,8 @@ CUresult capture_context(CUcontext ctx);	/* before a wait for all work of @ctx, 
 CUresult capture_of_event(CUevent e, bool harmless);
 void capture_forget(CUevent e);			/* @e is recorded anew, or destroyed */
 /*
- * @s is destroyed, and with it the graph that it captures. Call users_destroy() once nothing is
- * locked.
+ * @s is destroyed, and with it the graph of a capture that began in it. Call users_destroy() once
+ * nothing is locked.
  */
 void capture_drop(CUstream s);
 
@@ -402,8 +405,8 @@ CUresult enter_memory(CUcontext *ctx, CUdeviceptr va, CUresult none);
  */
 CUresult enter_pinned(CUcontext *ctx, const void *host);
 /*
- * Whether @host is pinned or registered memory of another context than @ctx, and not of @ctx. Call
- * with nothing locked. It is dear, but where there is one context.
+ * Whether @host is pinned, managed or registered memory of another context than @ctx, and not of
+ * @ctx. Call with nothing locked. It is dear, but where there is one context.
  */
 bool pinned_elsewhere(CUcontext ctx, const void *host);
 /*
@@ -451,27 +454,27 @@ struct crossing {
 	struct plane dst, src;
 	size_t width, lines;
 	/*
-	 * The host memory is pinned, in another context than the other end: it is read or written
-	 * when the copy's turn comes.
+	 * The host memory is pinned, in another context: it is read or written when the copy's turn
+	 * comes, not when it is submitted.
 	 */
 	bool late;
 };
 /*
- * Copy after @stream's work, and its later work after the copy. @wait: also after all work of both
- * contexts that was submitted before, and return when it is done.
+ * Copy after @stream's work, and its later work after the copy. @wait: also after the work in both
+ * contexts that new work in the legacy stream comes after, and return when the copy is done.
  */
 CUresult cross(CUstream stream, const struct crossing *c, bool wait);
 /* the context that has GPU memory at @va; NULL: none, or it had an error */
 CUcontext memory_owner(CUdeviceptr va);
 
-/* copy.c, box.c: whether one allocation has all these bytes */
+/* copy.c: whether one allocation has all these bytes */
 bool on_device(CUcontext ctx, const struct plane *p, size_t width, size_t lines);
 
 /* array.c. Call with ctx locked. NULL: not an array of ctx. */
 CUarray array_of(CUcontext ctx, CUarray handle);
 CUresult enter_array(CUcontext *ctx, CUarray handle);		/* lock its context */
 CUmipmappedArray mipmapped_of(CUcontext ctx, CUmipmappedArray handle);
-/* false: CUDA has no such format */
+/* false: arrays and textures of this format are not offered */
 bool texel_of(CUarray_format format, unsigned int channels, struct texel *out);
 /* lines and slices in memory: 1 where the description says 0 */
 uint32_t array_height(const struct CUarray_st *a);
@@ -501,7 +504,7 @@ void textures_free(CUcontext ctx);
 CUresult texture_describe(CUcontext ctx, const struct texture_source *source,
 			  struct texture_header *h, struct sampler *s);
 
-/* texref.c, surface.c. The handle that kernels have to find for a reference now. */
+/* texref.c. texref_handle() gives what kernels have to find for a reference now. */
 CUresult texref_handle(CUcontext ctx, CUtexref ref, uint32_t *handle);
 void texref_init(CUcontext ctx, CUtexref ref);
 void texref_drop(CUcontext ctx, CUtexref ref);
@@ -531,8 +534,8 @@ CUresult kernel_launch(CUcontext ctx, const struct kernel_request *q, CUstream s
 
 /*
  * box.c, memset.c: call with ctx locked. graphnode.c checks a node of a graph by ..._check(),
- * graphexec.c runs it by box_copy() and set_lines(), with `graphs` held, too. A captured memset is
- * checked when its graph is launched.
+ * graphexec.c runs it by box_copy() and set_lines(), with `graphs` held, too. A captured copy or
+ * memset is checked when its graph is launched.
  */
 CUresult box_check(CUcontext ctx, const CUDA_MEMCPY3D *c);
 CUresult box_copy(CUcontext ctx, CUstream s, const CUDA_MEMCPY3D *c);
@@ -545,10 +548,10 @@ bool is_function(CUfunction f);
 int kernel_max_threads(const struct image_kernel *k);	/* most threads of a block */
 
 /* hostfunc.c */
-/* Whether this thread is in a host function, which may call nothing here. */
+/* Whether this thread is in a host function: no call there may lock a context. */
 bool in_host_function(void);
 CUresult host_call(CUcontext ctx, CUstream s, CUhostFn fn, void *data);
-/* The same for work whose result @s uses: if it fails @ctx has CUDA_ERROR_UNKNOWN from then on. */
+/* host_await() for work whose result @s uses: if it fails @ctx keeps CUDA_ERROR_UNKNOWN. */
 CUresult host_need(CUcontext ctx, CUstream s, CUcontext other, unsigned int life,
 		   const struct moment *until);
 /* The CPU copies, in the stream's order. Nothing may free the memory before that is done. */

@@ -71,8 +71,8 @@ CUresult cuEventCreate(CUevent *event, unsigned int flags)
 }
 
 /*
- * Stamp in the compute queue while the stream's work there is unfinished. Else in the copy queue,
- * where no kernel of another stream delays the stamp.
+ * Stamp in the compute queue while the stream's work there is unfinished. Else where the stream's
+ * copies go: in the copy queue no kernel of another stream delays the stamp.
  */
 static CUresult stamp(CUcontext ctx, CUstream s, CUevent e)
 {

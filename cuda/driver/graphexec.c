@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Executable graphs. A node waits for the nodes that it depends on, and for nothing else: branches
- * run side by side as far as the GPU's queues do. Launches of one executable graph run one after
- * the other.
+ * Executable graphs. Of the nodes of a launch, a node waits only for those that it depends on:
+ * branches run side by side as far as the GPU's queues do. Launches of one executable graph in one
+ * context run one after the other.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,7 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned 
 	return r;
 }
 
-/* *bad is always NULL: a node's parameters are checked when the node is made */
+/* *bad is always NULL: no error here is a single node's */
 CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, char *log,
 			       size_t size)
 {

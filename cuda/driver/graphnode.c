@@ -86,7 +86,7 @@ CUresult work_copy(struct graph_work *to, const struct graph_work *from)
 	return r;
 }
 
-/* The functions below check memory in the context that the caller names. They keep no lock. */
+/* work_memcpy() and work_memset() check memory in the context that the caller names. */
 
 CUresult work_memcpy(struct graph_work *w, const CUDA_MEMCPY3D *p, CUcontext ctx)
 {
