@@ -18,7 +18,7 @@ struct run {
 	CUcontext ctx;
 	unsigned int life;
 	struct moment begin;
-	bool after_all;		/* also after all that both contexts have submitted */
+	bool after_all;		/* also after what the legacy stream of both contexts comes after */
 	/* the copy's own streams in .c->from and .c->to; from their moments each piece starts */
 	struct CUstream_st out, in;
 	struct moment done;	/* in .c->to, or in .c->from if that is NULL */
