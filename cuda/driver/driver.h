@@ -562,7 +562,7 @@ struct host_lines {
 };
 CUresult host_copy(CUcontext ctx, CUstream s, const struct host_lines *c);
 void host_stop(CUcontext ctx);			/* waits until all have returned */
-/* New work in @s, a stream of @ctx, which is locked, comes after @until in @other. */
+/* New work in @s, a stream of @ctx, comes after @until in @other, whose .life was @life then. */
 CUresult host_await(CUcontext ctx, CUstream s, CUcontext other, unsigned int life,
 		    const struct moment *until);
 
