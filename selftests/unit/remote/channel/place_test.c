@@ -190,6 +190,7 @@ static void calls(unsigned int n)
 
 	for (i = 0; i < n; i++)
 		assert_int_equal(ask(box, i % 2 ? 8 : 8192), 0);
+	kvgpu_remote_box_put(client, box);
 }
 
 static void until_gone(void)
@@ -403,12 +404,11 @@ static void server_killed(void **state)
 /* The next client gets in at its first attempt, whether or not the server has seen the death. */
 static void client_killed(void **state)
 {
-	unsigned int i;
 	int fd[2];
 	char byte;
 	pid_t pid;
 
-	for (i = 0; i < 3; i++) {
+	for (unsigned int i = 0; i < 3; i++) {
 		assert_int_equal(pipe(fd), 0);
 		pid = fork();
 		if (!pid) {
