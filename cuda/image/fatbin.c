@@ -43,7 +43,7 @@ enum { KIND_PTX = 1, KIND_ELF = 2, FLAG_LZ4 = 0x2000, FLAG_OTHER_PACKING = 0x800
 
 /*
  * The greatest version up to 3.5 is best: cubins of some lower versions run on it (cubin_runs()),
- * and PTX of any lower version can be compiled for it.
+ * and PTX of versions from 2.0 on can be compiled for it.
  */
 static bool better(uint32_t arch, uint32_t than)
 {

@@ -2,7 +2,7 @@
 /*
  * Reads what nvcc makes: fat binaries, and the cubins in them. The input may be any bytes. The
  * result is a struct that the driver API can load and launch. image_load() leaves no allocation
- * after an error, and nothing outside of the given bytes is read.
+ * after an error, and it reads nothing outside of the given bytes.
  *
  * Source of the facts: files that nvcc and fatbinary of the CUDA Toolkit 11.8 make, and what its
  * cuobjdump says of them (it was asked for the number of each relocation type). ELF: the System V
@@ -18,16 +18,17 @@
 enum image_error {
 	IMAGE_OK = 0,
 	IMAGE_INVALID,		/* no file of these kinds, or a damaged one */
-	IMAGE_NO_BINARY,	/* well-formed, but nothing for sm_35 in it, and no PTX */
+	IMAGE_NO_BINARY,	/* well-formed, but neither code nor PTX for sm_35 is in it */
 	IMAGE_ONLY_PTX,		/* well-formed, but only PTX is for sm_35: compile it */
-	IMAGE_UNSUPPORTED,	/* for sm_35, but it needs a missing feature; see image.reason */
+	/* for sm_35, but it needs a missing feature; after image_load() see image.reason */
+	IMAGE_UNSUPPORTED,
 	IMAGE_NO_MEMORY,
 };
 
 /* ------------------------------------------------------------------ fat binaries */
 
 struct image_pick {
-	/* a cubin for sm_35, or else for sm_32 or sm_30: in the input, or .owned */
+	/* the input, if that is a cubin; else .owned: one for sm_35, or else sm_32 or sm_30 */
 	const uint8_t *cubin;
 	size_t size;
 	uint8_t *owned;		/* copy out of a fat binary: to be freed */
@@ -122,11 +123,13 @@ struct image_fix {
 };
 
 struct image {
-	uint8_t *code;		/* .text of all kernels and functions, each at a multiple of 256 */
+	/* .text of all kernels and functions, then .syscalls, each section at a multiple of 256 */
+	uint8_t *code;
 	uint32_t code_size;
-	uint8_t *data;		/* .nv.global.init, then .nv.global, which is zero */
+	/* .data_init bytes: .nv.global.init. On the GPU .nv.global follows, with zeros */
+	uint8_t *data;
 	bool managed;		/* some of .data are __managed__ variables */
-	uint32_t data_size, data_init;
+	uint32_t data_size, data_init;	/* with .nv.global, and without it */
 	uint8_t *const3;
 	uint32_t const3_size;
 	/* which functions of the driver (../syscalls) the code calls: 1 << enum syscall_id */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Reads .nv.info: attributes of one byte format, one byte name, and a value. The numbers are those
- * that cuobjdump names. Other attributes may be passed over: they tell debuggers and profilers
- * where instructions of some kind are.
+ * that cuobjdump names. Other attributes are passed over: no launch needs them.
  */
 #include "cubin.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Relocations. A type's name, which is in the table's comments, tells the width of the field and
- * the bit that it begins at ("ABS32_LO_23": the low 32 bits of an address, from bit 23 of the
- * instruction on). Fields of sm_30 and sm_32 begin at 26, of sm_35 at 23.
+ * Relocations. Types that change an instruction tell by their names, which are in the table's
+ * comments, the width of the field and the bit that it begins at ("ABS32_LO_23": the low 32 bits of
+ * an address, from bit 23 of the instruction on). Fields of sm_35 begin at 23.
  */
 #include "cubin.h"
 

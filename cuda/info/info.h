@@ -12,7 +12,7 @@ struct gpu {
 	char name[NAME_BYTES], bus[16];
 	int smx, clock_khz, memory_khz, major, minor;
 	size_t memory, used;		/* bytes */
-	bool memory_known;		/* .used is valid: a context could be made */
+	bool memory_known;		/* .used is valid: a context told it */
 	const char *error;		/* why no context could be made */
 	size_t card_memory;		/* of a whole card of this name; 0: unknown */
 	/* the GPU has less memory than a whole card, and the machine is virtual */
@@ -29,7 +29,10 @@ struct process {
 int gpus_read(struct gpu *gpus, const char **error);
 bool machine_is_virtual(void);
 
-/* process.c: which process uses which GPU, as far as this user may see; returns how many */
+/*
+ * process.c: other processes that have a GPU open, as far as this user may see, with one GPU each.
+ * Fills at most MAX_PROCESSES, and returns how many.
+ */
 unsigned int processes_read(struct process *processes);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What libcudart.so.11.0 implements. nvcc's --default-stream per-thread turns calls into those with
- * _ptds and _ptsz: there stream 0 is the thread's own. Functions that are always refused are in
- * refuse.c.
+ * _ptds and _ptsz: there stream 0 is the thread's own. Most of what always gives an error is in
+ * refuse.c alone.
  */
 #ifndef KVGPU_CUDART_API_H
 #define KVGPU_CUDART_API_H
@@ -69,7 +69,7 @@ RT cudaGetDriverEntryPoint_ptsz(const char *symbol, void **function, unsigned lo
 RT cudaProfilerStart(void);
 RT cudaProfilerStop(void);
 
-/* registry.c: called before main(), by code that nvcc makes */
+/* registry.c: called by code that nvcc makes, mostly before main() */
 API void **__cudaRegisterFatBinary(void *image);
 API void __cudaRegisterFatBinaryEnd(void **handle);
 API void __cudaUnregisterFatBinary(void **handle);

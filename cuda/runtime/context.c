@@ -17,7 +17,7 @@ static unsigned int resets;		/* how often a device was reset; use __atomic */
 
 static __thread struct {
 	int device;
-	bool chosen;			/* by cudaSetDevice(), not yet made current */
+	bool chosen;			/* .device is new, and its context not yet made current */
 	unsigned int resets;		/* the global `resets` when the context was seen alive */
 	bool resetting;			/* a destructor in reset() can't wait for the reset */
 } self;
@@ -231,7 +231,7 @@ static cudaError_t end_primary(int device)
 	return from_driver(cuDevicePrimaryCtxRelease_v2(device));
 }
 
-/* End all that the device holds for this process, also errors that stay. */
+/* End all that the device's primary context holds, also errors that stay. */
 static cudaError_t reset(int device)
 {
 	cudaError_t e = primaries_enter(device);

@@ -52,8 +52,8 @@ static cudaError_t memory_types(enum cudaMemcpyKind kind, const struct box *dst,
 }
 
 /*
- * Positions and extent count elements where there is an array, else bytes. A position in memory
- * always counts bytes.
+ * In x, the extent counts elements where there is an array, else bytes; a position counts elements
+ * in an array, and bytes in memory.
  */
 static cudaError_t describe(const struct box *dst, const struct box *src, struct cudaExtent extent,
 			    enum cudaMemcpyKind kind, CUDA_MEMCPY3D *c)

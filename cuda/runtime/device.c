@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Devices: how many there are, and their properties. Nothing here makes a context. */
+/*
+ * Devices: how many there are, and their properties. Only the functions for profilers make a
+ * context.
+ */
 #include <string.h>
 
 #include "runtime.h"

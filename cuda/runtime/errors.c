@@ -43,8 +43,8 @@ cudaError_t from_driver(CUresult r)
 
 /*
  * cudaErrorNotReady is not remembered: work that goes on is no error (CUDA C programming guide,
- * "Error Checking"). A kernel's error stays in its context. Each later call returns it, and it
- * becomes the last error again. cudaGetLastError() returns it once (seen on a GPU).
+ * "Error Checking"). A kernel's error stays in its context. Later calls that use the context return
+ * it, and it becomes the last error again. cudaGetLastError() returns it once (seen on a GPU).
  */
 cudaError_t done(cudaError_t e)
 {

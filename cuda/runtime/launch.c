@@ -5,7 +5,7 @@
  */
 #include "runtime.h"
 
-/* the expressions in <<<...>>> may launch kernels, too */
+/* a kernel's arguments, which are computed after the push, may launch kernels, too */
 enum { CONFIGURATIONS = 16 };
 
 struct configuration {
@@ -115,7 +115,7 @@ cudaError_t cudaLaunchCooperativeKernel_ptsz PARAMS
 	return done(launch(func, grid, block, args, shared, true, OWN_IF_0(stream)));
 }
 
-/* Only a list of one device works: no device reaches another's memory. */
+/* A list of several devices is refused: no device reaches another's memory. */
 cudaError_t cudaLaunchCooperativeKernelMultiDevice(struct cudaLaunchParams *list, unsigned int n,
 						   unsigned int flags)
 {

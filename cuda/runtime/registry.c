@@ -14,8 +14,8 @@ enum kind { FUNCTION, VARIABLE, MANAGED, TEXTURE, SURFACE };
 enum { BUCKETS = 1024, LOG_BYTES = 256, SEGMENT_MAGIC = 0x466243b1 };
 
 /*
- * nvcc puts this into .nvFatBinSegment and registers it. A driver takes no such image: it points to
- * one.
+ * nvcc puts this into .nvFatBinSegment and registers it. A driver need not take it as an image: it
+ * points to one.
  */
 struct segment {
 	uint32_t magic, version;
@@ -49,13 +49,13 @@ struct symbol {
 	const void *host;
 	const char *name;
 	struct binary *binary;
-	CUcontext ctx;		/* the members below are of this context */
+	CUcontext ctx;		/* .handle, .ptr and .size are of this context */
 	void *handle;
-	CUdeviceptr ptr;
+	CUdeviceptr ptr;	/* of a managed variable, in the context loaded last */
 	size_t size;
 	size_t offset;		/* of a texture's binding, in bytes */
 	bool bound;
-	bool as_numbers;	/* a texture gives integers as numbers from 0 to 1 */
+	bool as_numbers;	/* a texture gives integers as numbers from 0 (or -1) to 1 */
 	struct symbol *next;
 };
 
@@ -267,7 +267,10 @@ cudaError_t find_function(const void *host, CUfunction *out)
 	return e;
 }
 
-/* Find the address that stands for a kernel. The kernel must have been looked up before. */
+/*
+ * Find the address that stands for a kernel. The kernel must have been looked up before, and in no
+ * other context since.
+ */
 cudaError_t find_host(CUfunction function, const void **host)
 {
 	const struct symbol *s;
@@ -488,8 +491,8 @@ void __cudaRegisterManagedVar(void **handle, void **host, char *device, const ch
 }
 
 /*
- * @name is a reference's name in the source, "::space::ref". @device is the name in the cubin; for
- * variables the same argument is an address.
+ * @name is a reference's name in the source, "::space::ref". @device is the name in the cubin,
+ * whatever its type says.
  */
 void __cudaRegisterTexture(void **handle, const struct textureReference *host, const void **device,
 			   const char *name, int dimensions, int normalized, int ext)

@@ -2,8 +2,8 @@
 /*
  * Inside of libcudart.so.11.0. It uses exported entry points of libcuda.so.1 only.
  *
- * A function here that returns cudaError_t has not recorded the error. An entry point ends with
- * `return done(e)`, once.
+ * An entry point that returns an error records it for cudaGetLastError(): it ends with `return
+ * done(e)`, or with another entry point. The other functions here leave that to it.
  *
  * An entry point calls use_context(), or a find_...() that does so, before it calls anything of the
  * driver that works in the current context: without a current context the driver refuses.
@@ -34,7 +34,7 @@ cudaError_t done(cudaError_t e);		/* remembers @e for cudaGetLastError() */
 void forget_errors(void);			/* errors of this thread */
 
 /* context.c */
-cudaError_t use_driver(void);			/* calls cuInit() once */
+cudaError_t use_driver(void);			/* calls cuInit(), until it succeeds */
 /* use_driver(), and give this thread a living context */
 cudaError_t use_context(void);
 cudaError_t check_device(int device);
@@ -129,7 +129,7 @@ struct cudaChannelFormatDesc desc_of(CUarray_format format, unsigned int channel
 size_t bytes_of(CUarray_format format, unsigned int channels);
 cudaError_t array_shape(CUarray array, CUDA_ARRAY3D_DESCRIPTOR *out);
 
-/* texture.c: can elements of @format be read so? @as_numbers: as numbers from 0 to 1 */
+/* texture.c: can elements of @format be read so? @as_numbers: as numbers from 0 (or -1) to 1 */
 cudaError_t check_reading(CUarray_format format, bool as_numbers, bool linear);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Texture and surface references: "texture<...>" at file scope. A binding takes over what the
- * program has written into the host's side of the reference until then.
+ * Texture and surface references: "texture<...>" at file scope. A texture's binding takes over what
+ * the program has written into the host's side of the reference until then.
  */
 #include "runtime.h"
 

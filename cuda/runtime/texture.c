@@ -104,8 +104,8 @@ static bool format_in_view(const struct cudaResourceViewDesc *view, CUarray_form
 }
 
 /*
- * Integers can be filtered only if they are read as numbers from 0 to 1. Integers of 32 bits can't
- * be read so.
+ * Integers can be filtered only if they are read as numbers from 0 (or -1) to 1. Elements of 32
+ * bits can't be read so.
  */
 cudaError_t check_reading(CUarray_format format, bool as_numbers, bool linear)
 {

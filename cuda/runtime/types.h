@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Types of the CUDA runtime API, with the binary interface of CUDA 11.8. selftests/cuda/abi.sh
- * compares sizes, offsets and values with the toolkit's headers. Of the driver API's types, those
- * for contexts, modules and streams are the same here.
+ * compares sizes, offsets and values with the toolkit's headers. Streams, events, functions and
+ * graphs have the driver API's types.
  */
 #ifndef KVGPU_CUDART_TYPES_H
 #define KVGPU_CUDART_TYPES_H

@@ -40,8 +40,8 @@ INSIDE u32 length(const char *s)
 }
 
 /*
- * a place for @bytes that does not wrap around, or 0: a record that would is put at the ring's
- * begin, behind one that only fills up
+ * a place for @bytes that does not wrap around: a record that would is put at the ring's begin,
+ * behind one that only fills up; 0: the ring has no room
  */
 INSIDE u64 reserve(struct syscall_block *b, u32 bytes)
 {
@@ -174,7 +174,7 @@ CALLED int kvgpu_vprintf(const char *format, void *list)
 
 // ------------------------------------------------------------------ assert
 
-// the thread ends here; the CPU makes an error of the record
+// the thread ends here; the CPU makes an error of the record, if the ring had room for it
 CALLED void kvgpu_assertfail(const char *expression, const char *file, u32 line,
 			     const char *function, u64 char_size)
 {
