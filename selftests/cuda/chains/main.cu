@@ -7,7 +7,7 @@
  * compared; exit code 1: one was wrong.
  *
  * --marks: one sample more, not among the values, that stops before and after each phase, as
- * ../../client/mark.h says.
+ * ../../client/mark.h says. cuda-launch stops before and after the samples of each of its rows.
  */
 #include <unistd.h>
 

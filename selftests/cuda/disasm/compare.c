@@ -4,11 +4,12 @@
  *
  *   compare NVDISASM --cubin FILE...            every instruction of compiled programs; one TAP
  *                                               line a file
- *   compare NVDISASM --random COUNT SEED        COUNT words of each form in the decoder's tables
- *                                               and of each 12-bit opcode; one TAP line a mnemonic
+ *   compare NVDISASM --random COUNT SEED        COUNT words of each form in the decoder's tables,
+ *                                               and a quarter as many of each 12-bit opcode; one
+ *                                               TAP line a mnemonic
  *   compare NVDISASM --table COUNT SEED         prints the table of selftests/unit/gpu-model/gr/sm:
  *                                               from such words the ones that show something which
- *                                               none before it showed
+ *                                               none before it showed, and some refused ones
  */
 #include <elf.h>
 #include <stdio.h>

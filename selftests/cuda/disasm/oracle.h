@@ -26,7 +26,7 @@ size_t program_add(struct program *p, uint64_t word);
 void program_append(struct program *p, const void *data, size_t bytes);
 void program_free(struct program *p);
 
-/* Fills text and refused. False, with a message on stderr: nvdisasm could not be run. */
+/* Fills text and refused. False, with a message on stderr: nvdisasm did not do its work. */
 bool oracle_run(const char *nvdisasm, struct program *p);
 
 /* says of a text whether nvdisasm marks a field in it as meaningless */

@@ -10,9 +10,9 @@
  *   sh, loc, con   arrays in shared, local and constant memory
  *   ;              between instructions of one kernel
  *
- * Registers are loaded before and stored behind, so that nothing is optimised away. Each kernel
- * comes again with one source after the other taken from a parameter (a constant bank), and, below
- * a line "#: immediates", with a number in its place.
+ * Registers are loaded before and stored behind, so that nothing is optimised away. A kernel of one
+ * instruction comes again with one source after the other, but for predicates and bytes, taken from
+ * a parameter (a constant bank), and, below a line "#: immediates", with a number in its place.
  */
 #include <ctype.h>
 #include <stdio.h>

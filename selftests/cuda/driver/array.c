@@ -72,7 +72,7 @@ static unsigned int bytes_of(CUarray_format f)
 										  2;
 }
 
-/* all in, a box of the middle exchanged by way of a second array and linear memory, all out */
+/* all in, a box of a second array's middle copied into it by way of linear memory, all out */
 static void round_trip(const struct shape *s)
 {
 	size_t texel = bytes_of(s->format) * s->channels, row = s->width * texel,
@@ -93,7 +93,7 @@ static void round_trip(const struct shape *s)
 	r = r ? r : array_copy(b, other, row, h, d, true);
 	/*
 	 * b's box to a pitched place in linear memory, and from there into a, one texel further
-	 * left and up
+	 * left
 	 */
 	c.srcMemoryType = CU_MEMORYTYPE_ARRAY;
 	c.srcArray = b;

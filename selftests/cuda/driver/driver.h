@@ -18,7 +18,7 @@ CUfunction kernel(const char *name);
 extern CUmodule module;
 void *fresh(size_t bytes);	/* malloc that can't fail */
 CUdeviceptr device_buffer(size_t bytes);
-bool maps_host(void);		/* whether kernels see pinned memory: not where the GPU is remote */
+bool maps_host(void);		/* whether kernels see pinned memory: not on each remote GPU */
 
 void noise(uint8_t *at, size_t n, uint32_t seed);
 /* array.c */

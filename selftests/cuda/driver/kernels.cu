@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What driver_test launches. After a change: nvcc -arch=sm_35 -cubin kernels.cu -o kernels.cubin
- * (CUDA 11.8).
+ * What kvgpu-cuda-driver launches. After a change: nvcc -arch=sm_35 -cubin kernels.cu -o
+ * kernels.cubin (CUDA 11.8).
  */
 __constant__ int factors[4] = { 1, 10, 100, 1000 };
 __device__ unsigned int counter;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Surfaces of every shape, written and read by kernels, and copied out. */
+/* Surfaces of one to three dimensions and of layers, written by kernels, and copied out. */
 #include "driver.h"
 
 #include <stdlib.h>

@@ -67,10 +67,7 @@ static void prints(void)
 	MUST(cuMemFree_v2(text));
 }
 
-/*
- * Kernels print more than the buffer holds. All of it comes while the program waits for them, and
- * each thread's lines come in order.
- */
+/* Many threads print. All lines come while the program waits, and those of a thread in order. */
 static void prints_much(void)
 {
 	enum { BLOCKS = 16, THREADS = 64, ROUNDS = 8, N = BLOCKS * THREADS };

@@ -13,7 +13,7 @@
 #include "inprocess.h"
 
 enum { MIB = 1 << 20, VRAM_MIB = 4096, TABLES_MIB = 64, HOST_MIB = 2048 };
-/* of the first device; each further one's is higher */
+/* where addresses for a device's memory are looked for, from the lowest on */
 #define HOST_VA		0x1000000000ull
 #define HOST_VA_END	0x8000000000ull
 #define VRAM_VA		HOST_VA_END

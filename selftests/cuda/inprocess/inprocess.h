@@ -129,7 +129,7 @@ enum device_status in_submit(struct in_device *d, enum device_queue q, const str
 uint64_t in_host_begin(struct device *d);
 void in_host_done(struct device *d, uint64_t seq);
 enum device_status in_poll(struct device *d, enum device_queue q, uint64_t seq, bool look);
-/* until everything submitted to the queue is done */
+/* until everything submitted to the queue is done, or a queue is dead (DEVICE_LOST) */
 enum device_status in_drain(struct in_device *d, enum device_queue q);
 
 /* work.c: false after a fault */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Buffers: a piece of an arena, at the address that belongs to it. Between two buffers a page stays
- * unmapped, so that what runs over an end faults. New video memory holds no zeros in its first
- * 64 MiB: the card's does not either.
+ * unmapped, so that what runs over the last page of one faults. A new buffer in video memory holds
+ * no zeros in its first 64 MiB: the card's need not either.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 /*
  * Queues. Each of the GPU's queues has a thread, which takes work in order, waits for what the work
  * comes after in other queues, and does it. The host's queue has no thread: its work is its
- * caller's, and is counted here. A queue that faulted is dead: nothing of it is done any more, and
- * what waits for it waits for ever.
+ * caller's, and is counted here. A queue that faulted is dead: nothing of it is done any more, nor
+ * work of other queues that comes after it.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Big numbers: 512-bit products by carries through PTX, and powers modulo 61-bit primes by
- * Montgomery, Miller and Rabin.
+ * Big numbers: 512-bit products by carries through PTX, and Miller and Rabin's test of numbers
+ * below 2^61, with Montgomery's products.
  */
 #include "check.h"
 

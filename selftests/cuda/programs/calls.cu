@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls: functions by pointer and by virtual table, recursion with a stack (quicksort, Ackermann,
- * trees), templates, lambdas.
+ * Calls: functions by pointer and by virtual table, recursion with a stack (quicksort, Ackermann),
+ * templates, lambdas.
  */
 #include <algorithm>
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CUB from the toolkit: device-wide radix sort, reduction, scan, selection, histogram, run lengths,
- * and block primitives.
+ * CUB from the toolkit: device-wide radix sort, reduction, scan, selection, histogram, and block
+ * primitives.
  */
 #include <algorithm>
 #include <vector>

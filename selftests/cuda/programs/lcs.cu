@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Longest common subsequence, diagonal by diagonal in three buffers, and the edit distance of
- * strips within one block.
+ * Longest common subsequence, diagonal by diagonal in three buffers, and the edit distance in one
+ * block.
  */
 #include <vector>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bodies that attract each other: tiles in shared memory, rsqrtf, leapfrog; against the CPU in
- * double, and momentum is kept.
+ * Bodies that attract each other: tiles in shared memory, rsqrtf; against the CPU in double
+ * precision.
  */
 #include "check.h"
 

@@ -49,7 +49,7 @@ static void fill(void)
 	CHECK(cudaDeviceSynchronize());
 }
 
-/* @second has what @host has after steps with @add */
+/* @from has what @host has after @rounds steps with @add */
 static void compare(const char *what, const uint32_t *from, uint32_t add, int rounds)
 {
 	int bad = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Surfaces: read and written by kernels in two and three dimensions and in layers, through objects
- * and a reference; what lies outside is clamped, reads as zero, or traps, as the access says. What
- * was written is then read as a texture.
+ * and a reference; what lies outside is clamped or reads as zero, as the access says. What was
+ * written in three dimensions is then read as a texture.
  */
 #include "check.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Texture objects: linear memory, pitched lines, arrays of one, two and three dimensions and
- * layers, cubes; points and linear filters with 8 bits of fraction, as CUDA's manual defines it;
- * all address modes; integers read as fractions.
+ * layers; points and linear filters with 8 bits of fraction, as CUDA's manual defines it; all
+ * address modes; integers read as fractions.
  */
 #include "check.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Transposes of matrices whose sides fill no tile: plain, through shared memory, of 1, 4, 8 and 16
- * byte elements.
+ * Transposes of matrices, most with sides that fill no tile: plain, through shared memory, of 1, 4,
+ * 8 and 16 byte elements.
  */
 #include "check.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Managed variables: of every kind beside others, from before the first call on, by name, and after
- * a reset.
+ * Managed variables: numbers, arrays and structs beside variables of other kinds, from before the
+ * first call on, and after a reset.
  */
 #include "../programs/check.h"
 

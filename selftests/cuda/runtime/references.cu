@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Textures and surfaces at file scope, bound to memory, pitched memory and arrays, and texture
- * objects of the same.
+ * Textures and surfaces at file scope, bound to memory, pitched memory and arrays, and a texture
+ * object of an array.
  */
 #include "../programs/check.h"
 

@@ -35,7 +35,7 @@ result()
 	if [ "$1" = 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; failed=1; fi
 }
 
-# passes WHAT COMMAND...: exit code 0 and a last line that begins with PASS
+# passes WHAT COMMAND...: exit code 0 and a line that begins with PASS
 passes()
 {
 	local what=$1 rc

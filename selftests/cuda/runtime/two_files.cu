@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Two files with fat binaries of their own, or, device linked, with one in which each calls the
- * other's code.
+ * Two files with fat binaries of their own, or, device linked, with one in which each uses what is
+ * in the other.
  */
 #include "../programs/check.h"
 #include "two_files.h"

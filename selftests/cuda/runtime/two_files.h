@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A kernel that both files have, and what each has for itself under the same name. */
+/* A kernel that both files have, and what other_file.cu does. */
 #ifndef KVGPU_SELFTESTS_TWO_FILES_H
 #define KVGPU_SELFTESTS_TWO_FILES_H
 
