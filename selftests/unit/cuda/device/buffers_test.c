@@ -53,7 +53,7 @@ static struct {
 static unsigned int nr_zeros, acquired;
 
 /*
- * For each of the two push buffers: the commands, and the buffers that its last submission named.
+ * For each push buffer: the commands, and the buffers that its last submission named.
  */
 static struct {
 	struct nouveau_pushbuf base;

@@ -22,7 +22,7 @@
 #define OK(call) assert_int_equal(call, CUDA_SUCCESS)
 #define FAILS(call, with) assert_int_equal(call, with)
 
-/* tests begin with @other as the current context, and then make @mine current */
+/* tests begin with @other as the current context; most then make @mine current */
 static CUcontext mine, other;
 
 static int set_up(void **state)

@@ -121,7 +121,7 @@ static void visible(const char *list, const char *expected)
 	assert_string_equal(got, expected);
 }
 
-/* GPU 1's UUID is 70677668... with its place on the bus, 0x1200, as the last four bytes */
+/* GPU 1's UUID is 7067766b... with its place on the bus, 0x1200, as the last four bytes */
 static void are_hidden_and_sorted(void **state)
 {
 	visible(NULL, "012");
@@ -330,7 +330,7 @@ static void of_arrays(void **state)
 	assert_memory_equal(in, out, 4000);
 }
 
-/* A context ends while a copy to it is held: the copy is done first, and nothing is lost. */
+/* A context is destroyed while a copy to it may be under way: both succeed. */
 static void end_after_their_copies(void **state)
 {
 	CUstream s;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Arrays, textures, surfaces, host functions and the messages of kernels on a fake device, which
- * runs no kernel.
+ * Arrays, textures, surfaces, host functions, the messages of kernels, and what addresses are, on a
+ * fake device, which runs no kernel.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reads files of nvcc, and then the same files with damage at every place. */
+/* Reads files of nvcc, and then some of them with damage at many places. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
