@@ -13,10 +13,10 @@
  *
  * Locks: `primaries` (context.c) and `registry` (registry.c), neither taken with the other held.
  * The driver is called with either held, but never where it may call the application: host
- * functions and destructors of user objects run with neither. use_driver() has a lock of its own,
- * which is held during cuInit(), and no other lock is taken meanwhile. The functions below take and
- * release these locks. Call use_context(), context_of() and what finds something in the registry
- * with none held.
+ * functions and destructors of user objects run on threads that hold neither. Of this library only
+ * stream.c's call() calls the application. use_driver() has a lock of its own, which is held during
+ * cuInit(), and no other lock is taken meanwhile. The functions below take and release these locks.
+ * Call use_context(), context_of() and what finds something in the registry with none held.
  */
 #ifndef KVGPU_CUDART_RUNTIME_H
 #define KVGPU_CUDART_RUNTIME_H

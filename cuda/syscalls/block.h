@@ -45,7 +45,7 @@ struct syscall_block {
 
 struct syscall_head {
 	unsigned long long reserved;
-	unsigned int lock, pad;
+	unsigned int lock, pad;		/* of kernels alone; guards .top and .list */
 	unsigned long long top, end;	/* the heap; nothing above .top was ever given out */
 	unsigned long long list[SYSCALL_CLASSES];
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Copies in all directions, odd sizes, several lines; fills. */
+/* Copies to, on and from the device, odd sizes, several lines; fills. */
 #include "driver.h"
 
 #include <stdlib.h>

@@ -89,7 +89,7 @@ struct in_device {
 	pthread_cond_t change;
 	bool quit;
 	atomic_bool trapped;
-	atomic_int cause;			/* enum device_cause, of what trapped */
+	atomic_int cause;			/* enum device_cause, of what trapped or faulted */
 	/* launches */
 	struct device_memory *slots, *local;
 	uint64_t local_per_warp;

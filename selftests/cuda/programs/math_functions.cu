@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The math library in both precisions against the CPU's, each within the error that CUDA's manual
- * states for it, and what IEEE defines exactly: +, *, /, sqrt, fma in four roundings.
+ * Functions of the math library in both precisions against the CPU's, each within the error that
+ * CUDA's manual states for it, and what IEEE defines exactly: +, *, /, sqrt, fma in four roundings.
  */
 #include <fenv.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Lines and volumes with a pitch: cudaMallocPitch, cudaMalloc3D, copies of rectangles and boxes in
- * all directions, fills of them.
+ * Lines and volumes with a pitch: cudaMallocPitch, cudaMalloc3D, copies of rectangles and boxes,
+ * fills of them.
  */
 #include "check.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Shuffles of all kinds and widths, votes, by part of a warp only, and cooperative groups' tiles.
+ * Shuffles of all kinds, some in parts of a warp, votes, and cooperative groups' tiles.
  */
 #include <cooperative_groups.h>
 
