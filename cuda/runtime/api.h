@@ -317,7 +317,7 @@ RT cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigne
 			     unsigned int flags);
 RT cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned int count);
 
-/* graphnode.c, graphcopy.c */
+/* graphnode.c, graphcopy.c; what has the driver's parameters is in graph.c */
 #define RT_ADD \
 	cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies, size_t n
 #define RT_EXEC cudaGraphExec_t exec, cudaGraphNode_t node

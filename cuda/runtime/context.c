@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The context that a thread's calls go to: the current one, if the application made it current
- * through the driver API. Else the primary context of the thread's device. That is made at the
- * first call that needs a context, and kept until a reset.
+ * through the driver API, and has not called cudaSetDevice() since. Else the primary context of the
+ * thread's device. That is made at the first call that needs a context, and kept until a reset.
  */
 #include "runtime.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The runtime API from many threads: one context for all threads, binaries that are loaded once,
- * libraries that are loaded and unloaded, and host functions.
+ * The runtime API from many threads: one context for all threads, libraries that are loaded and
+ * unloaded, resets, and host functions.
  */
 #include <pthread.h>
 #include <setjmp.h>
