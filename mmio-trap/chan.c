@@ -98,7 +98,7 @@ static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE(
 		PCCSR_CHAN(0), EMULATE, TRAP, .count = KVGPU_MAX_CHAN, .stride = 8, .bulk = true,
 		.read = chan_read, .write = chan_write, .src = SRC_NVRNN,
-		.why = "runlist, start and stop; enabled, busy and status as the host last reported them"),
+		.why = "runlist, start and stop; enabled as the guest set it, unless the host could not start the channel; busy and status are 0"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_chan = {
