@@ -372,10 +372,11 @@ SRC_remote/server/forward_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/flood_test	:= $(REMOTE_FAKE_SRC)
 UNIT_TESTS += remote/server/gate_test
 SRC_remote/server/gate_test	:= $(REMOTE_FAKE_SRC)
-UNIT_TESTS += $(addprefix remote/client/,memory_test managed_test gate_test across_test device_test context_test ferry_test)
+UNIT_TESTS += $(addprefix remote/client/,memory_test managed_test gate_test across_test copy_test device_test context_test ferry_test)
 TSAN_TESTS += remote/client/context_test
 SRC_remote/client/across_test	:= remote/client/across.c
 SRC_remote/client/context_test	:= remote/client/context.c
+SRC_remote/client/copy_test	:= remote/client/copy.c
 SRC_remote/client/device_test	:= remote/client/device.c
 SRC_remote/client/ferry_test	:= remote/client/ferry.c
 LIBS_remote/client/ferry_test	:= -Xlinker --wrap=pthread_mutex_unlock

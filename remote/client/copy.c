@@ -225,7 +225,8 @@ static CUresult fetch_most(const struct route *to, struct q_copy_out q, uint8_t 
 			   size_t *done)
 {
 	const size_t piece = KVGPU_REMOTE_PIECE_MAX, n = (bytes - 1) / piece;
-	struct call c = { .op = OP_copy_out, .fixed = &q, .bytes = sizeof(q), .to = *to };
+	struct call c = { .op = OP_copy_out, .fixed = &q, .bytes = sizeof(q), .to = *to,
+			  .apart = !managed_has(q.src) };
 	struct peer *p = to->peer;
 	uint64_t room = arena_get(p, AHEAD * piece), seq[AHEAD], slot;
 	CUdeviceptr src = q.src;

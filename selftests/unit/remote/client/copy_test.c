@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A long copy to pageable memory, where the server's library has registered the arena: what the
+ * client says of managed memory with each frame. There is no server.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <remote/client/across.h>
+
+enum { SRC = 0x100000, BYTES = 3 << 20 };
+
+/* --------------------------------- in the place of the client's other files and the channel */
+
+struct peer peers[PEERS_MAX];
+bool several;
+static uint8_t arena[4 << 20];
+static bool managed;			/* SRC is managed memory */
+static unsigned int queued, asked;
+
+bool managed_has(CUdeviceptr ptr) { return managed && ptr >= SRC && ptr < SRC + BYTES; }
+bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c) { return true; }
+bool arena_is_pinned(struct peer *p) { return true; }
+uint64_t arena_get(struct peer *p, uint64_t bytes) { return 0; }
+void arena_put(struct peer *p, uint64_t at) { }
+
+uint64_t pinned_at(const struct peer *p, const void *host, uint64_t bytes)
+{
+	return KVGPU_REMOTE_NOWHERE;
+}
+
+const struct kvgpu_remote_relayed *kvgpu_remote_relay(const struct kvgpu_remote_channel *c)
+{
+	return NULL;
+}
+
+CUresult call_queue(struct call *c)
+{
+	assert_int_equal(c->op, OP_copy_out);
+	assert_int_equal(c->apart, !managed);
+	queued++;
+	return CUDA_SUCCESS;
+}
+
+CUresult call_ask(struct call *c, size_t fixed)
+{
+	assert_int_equal(c->op, OP_copy_out);
+	assert_int_equal(c->apart, !managed);
+	asked++;
+	return CUDA_SUCCESS;
+}
+
+CUresult call_fence(struct peer *p, uint64_t upto) { return CUDA_SUCCESS; }
+void stream_through(uint64_t stream, const struct call *c) { }
+
+/* what line_out() does not call here */
+CUresult across_line(CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum side_of from,
+		     size_t bytes, bool waits, CUstream stream)
+{
+	return CUDA_ERROR_UNKNOWN;
+}
+
+CUresult line_capture(const struct route *route, uint64_t stream, CUdeviceptr dst, enum side_of to,
+		      CUdeviceptr src, enum side_of from, size_t bytes)
+{
+	return CUDA_ERROR_UNKNOWN;
+}
+
+struct staged *staging_get(struct peer *p, uint64_t bytes, uint64_t *at, CUresult *r)
+{
+	*r = CUDA_ERROR_UNKNOWN;
+	return NULL;
+}
+
+void staging_sent(struct peer *p, struct staged *piece, uint64_t seq) { }
+bool answer_bytes(struct call *c, void *to, uint64_t n) { return false; }
+CUresult call_begin(struct call *c, unsigned int box) { return CUDA_ERROR_UNKNOWN; }
+CUresult call_take(struct call *c, unsigned int box, size_t fixed) { return CUDA_ERROR_UNKNOWN; }
+CUresult call_enter(unsigned int flags) { return CUDA_ERROR_UNKNOWN; }
+bool captures_any(void) { return false; }
+bool device_span(CUdeviceptr ptr, uint64_t n, unsigned int size) { return false; }
+bool own_stream(CUstream stream) { return false; }
+bool range_has(CUdeviceptr ptr) { return false; }
+bool host_find(const void *host, struct host_range *out) { return false; }
+bool pinned_may_change(const struct host_range *r) { return false; }
+void pinned_written(void) { }
+unsigned int kvgpu_remote_box_get(struct kvgpu_remote_channel *c) { return 0; }
+void kvgpu_remote_box_put(struct kvgpu_remote_channel *c, unsigned int box) { }
+struct peer *route_peer(struct route *to) { return peers; }
+void route_address(struct route *to, CUdeviceptr ptr) { }
+CUresult cuStreamIsCapturing(CUstream s, CUstreamCaptureStatus *status) { return CUDA_SUCCESS; }
+CUresult cuStreamSynchronize(CUstream s) { return CUDA_SUCCESS; }
+CUresult cuMemcpyDtoD_v2(CUdeviceptr dst, CUdeviceptr src, size_t n) { return CUDA_SUCCESS; }
+
+CUresult call_bytes(struct call *c, const void *p, uint64_t n)
+{
+	return CUDA_ERROR_UNKNOWN;
+}
+
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t n, CUstream s)
+{
+	return CUDA_SUCCESS;
+}
+
+bool route_handle(struct route *to, unsigned int class, const void *handle, uint64_t *id)
+{
+	return false;
+}
+
+CUresult route_stream(struct route *to, CUstream stream, uint64_t *id)
+{
+	return CUDA_ERROR_UNKNOWN;
+}
+
+/* ------------------------------------------------------------------ */
+
+/* The pages of managed memory are closed only for a copy out of managed memory. */
+static void other_memory_is_apart(void **state)
+{
+	static uint8_t to_here[BYTES];
+	const struct route to = { .peer = peers };
+	unsigned int i;
+
+	peers[0].arena.base = arena;
+	for (i = 0; i < 2; i++) {
+		struct q_copy_out q = { .src = SRC, .bytes = BYTES };
+
+		managed = i;
+		queued = asked = 0;
+		assert_int_equal(line_out(&to, &q, to_here, true, true), CUDA_SUCCESS);
+		assert_int_equal(queued, 2);
+		assert_int_equal(asked, 1);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(other_memory_is_apart) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
