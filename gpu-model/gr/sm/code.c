@@ -3,8 +3,8 @@
  * The cache of decoded code: lines of 1 KiB, fetched through the GPC's instruction client and
  * decoded once. The chip's instruction caches hold words until they are invalidated. The model may
  * keep a decoded line for ever, but compares it with memory at the first use in each grid. So a
- * missing or a needless invalidate changes no result, and all channels that run the same code share
- * its lines.
+ * missing or a needless invalidate changes no result, and channels that run the same code at the
+ * same offset share its lines.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -91,8 +91,8 @@ static bool put_fields(const struct sm_field *f, uint64_t word, struct sm_insn *
 }
 
 /*
- * The immediate of 20 bits: bits 23..41 of the word, and bit 59 as the top bit. A float's immediate
- * is the upper part of the number.
+ * The immediate of 20 bits: bits 23..41 of the word, and bit 59 as the top bit. Of a single or a
+ * double it is the upper part; a half is whole, in bits 23..38.
  */
 static void set_short_imm(struct sm_insn *in, struct sm_operand *o, uint64_t word,
 			  enum sm_type type)
@@ -121,7 +121,8 @@ static unsigned int alu_form(uint64_t word)
 }
 
 /*
- * The 8 bits of the opcode. In class 1 bit 63 is always set, and bit 59 belongs to the immediate.
+ * The 8 bits of the opcode. In arithmetic of class 1 bit 63 is set, and bit 59 belongs to the
+ * immediate.
  */
 static unsigned int alu_code(uint64_t word)
 {

@@ -315,8 +315,8 @@ static bool finish_memory(struct sm_insn *in)
 }
 
 /*
- * Count the words of a texture request. The first four are in src[0]'s registers, the rest in
- * src[1]'s.
+ * Count the words of a request for a sample or a texel. The first four are in src[0]'s registers,
+ * the rest in src[1]'s.
  */
 static bool finish_texture(struct sm_insn *in)
 {

@@ -5,8 +5,8 @@
  * How the decoder's tables describe an encoding: which words have it, and where in struct sm_insn
  * each of its bits goes.
  *
- * A word's two lowest bits are its class: 0 control and instructions with a 32-bit immediate, 1
- * other immediates, 2 all other instructions, 3 none.
+ * A word's two lowest bits are its class. Rows of sm_alu_rows have class 1 with an immediate, else
+ * class 2. Control has class 0. No instruction has class 3.
  */
 #include <linux/types.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Class 0: control, and the arithmetic whose immediate has 32 bits (LOP32I, FADD32I, ...). Source:
+ * Control (class 0), and the arithmetic whose immediate has 32 bits (LOP32I, FADD32I, ...). Source:
  * envytools envydis/gk110.c; nvdisasm's text for each bit.
  */
 #include "encoding.h"

@@ -9,17 +9,18 @@
  *   control.c  branches, the stack of tokens
  *   memory.c   translation, constants, address windows
  *   atom.c, tex*.c, sample.c, surface.c   other accesses to memory
- *   warpop.c   S2R, VOTE, SHFL, BAR
- *   lane_*.h   everything that works lane by lane; isa_*.c build it once per vector unit
+ *   warpop.c   S2R, VOTE, SHFL, barriers
+ *   lane_*.h   arithmetic, conversions, loads, stores; isa_*.c build them once per vector unit
  *
  * One host thread executes a warp at a time, and the thread that started a CTA executes all of the
  * CTA. So everything in struct warp and struct cta is private to that thread. Threads share struct
  * run and struct sm.
  *
- * Each thread that executes holds dma_lock for reading, and lets it go between slices as soon as a
- * writer waits. A thread's translations (struct xlat) are valid only until the thread lets dma_lock
- * go. Take the locks below inside dma_lock, and of these three none inside another one. No thread
- * waits for gk110.lock or for a helper while it holds dma_lock.
+ * Each thread that executes holds dma_lock for reading. It lets dma_lock go for a moment after a
+ * warp's turn (cta.c) if a writer waits, and while it sleeps or charges the pacer (grid.c). A
+ * thread's translations (struct xlat) are valid only until the thread lets dma_lock go. A thread
+ * that needs dma_lock and one of the three locks below takes dma_lock first. None of the three is
+ * taken inside another one. No thread waits for gk110.lock or for a helper while it holds dma_lock.
  */
 #ifndef KVGPU_MODEL_GR_SM_EXEC_H
 #define KVGPU_MODEL_GR_SM_EXEC_H
@@ -48,7 +49,7 @@ typedef uint32_t lanes[LANES] __attribute__((aligned(64)));
 enum step {
 	STEP_NEXT,
 	STEP_JUMP,		/* pc and active were set */
-	STEP_WAIT,		/* the warp waits at a barrier; pc is behind the instruction */
+	STEP_WAIT,		/* the warp waits at a barrier; warp_run() moves pc on */
 	STEP_END,		/* every lane has exited */
 	STEP_STOP,		/* a trap or a fault, which is recorded in struct run */
 };
@@ -126,9 +127,9 @@ struct warp {
 };
 
 struct barrier {
-	uint32_t expected;		/* threads that BAR names; 0: all threads of the CTA */
-	uint32_t arrived;		/* threads that have arrived */
-	uint32_t waiting;		/* warps that wait */
+	/* threads that BAR names, rounded up to whole warps; 0: all threads of the CTA */
+	uint32_t expected;
+	uint32_t arrived;		/* threads of the warps that have arrived */
 	uint32_t count;			/* reduction: threads whose predicate is true */
 	uint32_t threads;		/* reduction: threads that took part */
 };
@@ -149,7 +150,6 @@ struct cta {
 	struct barrier barrier[NR_BARRIER];
 	unsigned int sm, slot;		/* the SM, and the place on it, where the CTA is resident */
 	struct cta *next;
-	bool stuck;
 };
 
 /* ------------------------------------------------------------------ what threads share */
@@ -175,15 +175,16 @@ struct run {
 	struct cbuf cbuf[QMD_NR_CBUF];
 	unsigned int warps_per_cta;
 	uint32_t threads;		/* threads of a CTA */
-	/* registers that a thread may use: the QMD's count, rounded up to REG_UNIT */
+	/* registers that a thread may use: the QMD's count, rounded up to REG_UNIT; at most 255 */
 	uint32_t regs;
 	uint32_t stack_size;
 	uint32_t local_low, local_high;	/* local memory of a thread, bytes */
 	uint64_t local_per_warp;
 	unsigned int ctas_per_sm;
 	uint64_t nr_ctas;
-	atomic_uint_least64_t next_cta, finished, issued;
-	atomic_bool halt;		/* a trap, a fault or a reset: all threads stop at once */
+	atomic_uint_least64_t next_cta, issued;
+	/* a trap, a fault, a reset, no memory: each thread stops after the turn of its warp */
+	atomic_bool halt;
 	uint32_t resets;
 	/* protects result, grid->trap and the constant buffers while they are filled */
 	pthread_mutex_t lock;
@@ -272,6 +273,7 @@ const struct code_line *code_peek(struct sm_thread *t, uint32_t pc);
 /* Drop all lines if the cache has more than MAX_LINES. Call while no thread executes. */
 void code_trim(struct sm *sm);
 void code_free(struct sm *sm);	/* drop all lines; call while no thread executes */
+/* Fill in @u, and nothing else. code.c calls it, and so sm_decode(), with code_lock held. */
 void uop_bind(struct uop *u, const struct sm_insn *in);
 
 /* Run up to @budget instructions of the warp. */
@@ -307,8 +309,11 @@ op_fn lane_op_avx512(const struct sm_insn *in);
 /* Whether the engine was reset or the model ends: the grid must not go on. */
 bool run_dropped(const struct run *r);
 
+/* NULL: no memory */
 struct cta *cta_start(struct sm_thread *t, uint64_t nr, unsigned int sm, unsigned int slot);
+/* CTA_STUCK: all its warps wait at barriers; CTA_STOPPED: the grid was halted or dropped */
 enum cta_state { CTA_RUNS, CTA_DONE, CTA_STUCK, CTA_STOPPED };
+/* Run the CTA's warps in turn for up to @budget instructions. It may let dma_lock go meanwhile. */
 enum cta_state cta_run(struct sm_thread *t, struct cta *c, uint64_t budget);
 void cta_end(struct sm_thread *t, struct cta *c);
 void cta_free_all(struct sm_thread *t);
@@ -323,6 +328,7 @@ void barrier_reduce(struct warp *w, unsigned int b, uint32_t lanes_true, uint32_
  * was recorded.
  */
 uint8_t *xlat_miss(struct sm_thread *t, uint64_t va, unsigned int size, enum mmu_access acc);
+/* Drop all translations: call it whenever the thread has let dma_lock go. */
 void xlat_flush(struct sm_thread *t);
 /*
  * The model has no memory for what it read at @va. The chip knows no such error: record an MMU

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Grids. CTAs are started in launch order. The thread that owns the engine executes them. Once a
- * grid has run for WAKE_AFTER_NS, one helper thread per further core joins in. Each host thread
- * plays some of the 13 SMX. It runs a CTA to its end if the end comes soon. While a CTA takes long,
- * the thread starts further CTAs, up to as many as the chip would hold at the same time, and runs
- * them in turns: CTAs that wait for each other then get on as they do on the chip.
+ * grid has run for WAKE_AFTER_NS, one helper thread per further core (at most 12) joins in. Each
+ * host thread plays some of the 13 SMX. It runs a CTA to its end if the end comes soon. While a CTA
+ * takes long, the thread starts further CTAs, up to as many as the chip would hold at the same
+ * time, and runs them in turns: CTAs that wait for each other then get on as they do on the chip.
  *
  * Preemption is at CTA boundaries: after *stop no CTA is started, and CTAs that run come to their
- * end first, however long that takes. Only a reset of the engine (or the end of the model) drops
- * running CTAs.
+ * end first, however long that takes. Only an error or a reset of the engine (or the end of the
+ * model) drops running CTAs.
  *
- * A paced grid is executed by the engine's thread alone.
+ * A grid that is paced, or whose CTAs run one by one, is executed by the engine's thread alone.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -195,9 +195,9 @@ struct sm_operand {
 	uint8_t reg;
 	uint8_t regs;		/* how many registers; SM_REG only */
 	uint8_t bank;		/* SM_CONST */
-	uint16_t offset;	/* SM_CONST, bytes */
+	uint16_t offset;	/* SM_CONST, bytes; control instructions: sm_insn.offset */
 	/*
-	 * the part of the register that the instruction takes: byte or half (I2F, I2I, F2F, video);
+	 * the part of the register that the instruction takes: byte or half (conversions, video);
 	 * enum sm_sel
 	 */
 	uint8_t sel;
@@ -213,8 +213,8 @@ struct sm_operand {
 	/* SM_IMM: SM_S32 (an integer), SM_U32 (an unsigned field), SM_F16, SM_F32, SM_F64 */
 	uint8_t imm_type;
 	/*
-	 * SM_IMM: SM_S32 sign-extended to 64 bits, SM_U32 zero-extended (as the instruction takes
-	 * 32 or fewer, use the low bits); floats their IEEE bits, a half or single in the low bits.
+	 * SM_IMM: SM_S32 sign-extended to 64 bits; SM_U32 zero-extended (video: sign-extended where
+	 * stype[] is signed); floats their IEEE bits, a half or single in the low bits.
 	 */
 	uint64_t imm;
 };
@@ -372,7 +372,7 @@ struct sm_insn {
 	uint16_t op;		/* enum sm_op */
 	uint8_t guard;		/* predicate, SM_PT: none */
 	bool guard_not;
-	/* .S: the threads wait at the top SSY entry after this instruction */
+	/* .S: after this instruction the threads wait for the topmost token (control.c) */
 	bool join;
 	/* enum sm_cc; SM_CC_T where nothing is tested. BRA etc: taken if guard and test hold */
 	uint8_t cc_test;
@@ -390,7 +390,8 @@ struct sm_insn {
 	struct sm_operand dst[2];
 	struct sm_operand src[4];
 
-	uint8_t sub;		/* a value of the enum of the instruction's family, above */
+	/* a value of the enum of the instruction's family, above; if it has none, a number */
+	uint8_t sub;
 	/* enum sm_type of the result; memory: of the access; comparison: of what is compared */
 	uint8_t type;
 	/* enum sm_type of each source, where the sources can differ (IMUL, IMAD, F2F, video...) */
@@ -402,12 +403,12 @@ struct sm_insn {
 	uint8_t bop2;		/* PSET, PSETP: the first operator; bop is the second */
 	bool bf;		/* .BF: true is 1.0f instead of all ones */
 	bool sat, ftz, fmz;
-	bool hi;		/* .HI: upper half of the product or of the shift */
+	bool hi;		/* .HI: upper half of the product or of the shift; P2R, R2P: .H1 */
 	bool wrap;		/* .W: the shift amount is taken modulo the width, else clamped */
 	bool left;		/* SHF.L; else .R */
-	bool brev;		/* BFE.BREV: reverse the bits first */
+	bool brev;		/* BFE, SHR: .BREV: reverse the bits first */
 	bool po;		/* .PO: plus one; VADD2, VADD4: .AVRG, the rounded average */
-	bool neg_product;	/* IMAD: the product is negated (src[0].neg is then false) */
+	bool neg_product;	/* IMAD, VMAD: the product is negated (src[0].neg is then false) */
 	/*
 	 * IMADSP.SD: src[1], a word of a surface's descriptor, has the types; stype[] does not
 	 * count
@@ -431,7 +432,7 @@ struct sm_insn {
 	uint8_t lanes;
 	uint8_t cache;		/* enum sm_cache */
 	uint8_t bank;		/* LDC: constant bank */
-	/* memory: bytes added to the base; LDC: the sum is an offset in the bank, modulo 64 KiB */
+	/* memory: bytes added to the base; LDC: the sum is an offset in the bank */
 	int32_t offset;
 	uint8_t xmode;		/* .X of IMNMX: 0, 1 XLO, 2 XMED, 3 XHI; SHR: 0, 2 X, 3 XHI */
 	bool max;		/* VMNMX.MX */
@@ -442,10 +443,10 @@ struct sm_insn {
 	bool limit;		/* .LMT */
 	bool noinc;		/* CAL.NOINC, PRET.NOINC */
 	/*
-	 * Branches. src[0] of kind SM_IMM is the target in bytes, sign-extended: relative to the
+	 * Branches. src[0] of kind SM_IMM is the target in bytes: sign-extended and relative to the
 	 * next word where `relative` is set, else absolute.
-	 * SM_CONST: the target is read from there. BRX, JMX: src[0] is the base register, and
-	 * offset is added.
+	 * SM_CONST: the target is read from the bank, at `offset` (BRX, JMX: plus src[1]). BRX, JMX
+	 * otherwise: src[0] is the base register, and `offset` is added.
 	 */
 	bool relative;
 	struct sm_tex tex;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All instructions that work lane by lane. Each isa_*.c includes this once, defines LANE_TABLE, and
- * switches the compiler to its vector unit.
+ * The handlers that are built once per vector unit. Each isa_*.c switches the compiler to its unit
+ * (isa_base.c to none), defines LANE_TABLE, and includes this.
  */
 #ifndef KVGPU_MODEL_GR_SM_LANE_ALL_H
 #define KVGPU_MODEL_GR_SM_LANE_ALL_H

@@ -7,12 +7,10 @@
  * alone (PTX ISA, "cvt"; seen on a newer chip). I2F, F2F and the integer roundings are exact IEEE
  * ones in the stated mode; NaN payloads pass between single and double.
  *
- * MUFU: the model computes in double and rounds once, which keeps within the errors that the CUDA C
- * programming guide states for the intrinsics (RCP, RSQ 1 ulp, EX2 2 ulp, LG2 3 ulp, SIN and COS
- * 2^-21.4 absolute in [-pi, pi]); the chip's own table look-up differs in the last bits. Subnormal
- * arguments and results are flushed, as ptxas expects: its code scales numbers before and after
- * MUFU where subnormals matter. Open: the fixed-point form of RRO's result, which programs only
- * pass on to MUFU. The model's RRO gives the (reduced) argument itself.
+ * MUFU: the model uses the host's functions, in double except for RCP. The chip's own table look-up
+ * differs in the last bits. Subnormal arguments and results are flushed, as ptxas expects: its code
+ * scales numbers before and after MUFU where subnormals matter. Open: the fixed-point form of RRO's
+ * result, which programs only pass on to MUFU. The model's RRO gives the argument itself.
  */
 #ifndef KVGPU_MODEL_GR_SM_LANE_CONVERT_H
 #define KVGPU_MODEL_GR_SM_LANE_CONVERT_H

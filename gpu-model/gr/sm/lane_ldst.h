@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Loads and stores. The addresses of all lanes are looked at together. When they lie in one page
- * (or in shared memory), there is one base pointer and an offset per lane. The patterns "all the
- * same" and "side by side" are then moved as vectors. All other accesses go lane by lane.
+ * (or in shared memory), there is one base pointer and an offset per lane. Loads of all lanes from
+ * one place, and words side by side, are then moved as vectors. So is local memory at one offset.
+ * All other accesses go lane by lane.
  *
  * Where lanes of one store have the same address, the lowest lane's value stays, so stores go from
  * the highest lane to the lowest. CUDA leaves open which value stays. On an H200 it is the lowest
@@ -322,8 +323,8 @@ static inline void address64(const struct warp *w, const struct uop *u, struct w
 }
 
 /*
- * Make a pattern of global memory. 1: all lanes are in one page. 0: each lane must be accessed by
- * itself. -1: the warp was stopped.
+ * Make a pattern of global memory. 1: all lanes are in one page. 0: they are not, or not in global
+ * memory. -1: the warp was stopped.
  */
 static int page_pattern(struct warp *w, struct wide_lanes *addr, uint32_t m, unsigned int type,
 			bool write, struct pattern *a)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Video instructions: sums, differences, minima, comparisons and products of words, halves and
- * bytes that are picked from the operands, then saturated, then combined with a third operand. PTX
- * ISA, "video instructions", defines the results. They are rare, so each lane is computed on its
- * own.
+ * bytes that are picked from the operands; results may be saturated, and combined with a third
+ * operand. PTX ISA, "video instructions", defines the results. They are rare, so each lane is
+ * computed on its own.
  */
 #ifndef KVGPU_MODEL_GR_SM_LANE_VIDEO_H
 #define KVGPU_MODEL_GR_SM_LANE_VIDEO_H

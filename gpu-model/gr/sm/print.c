@@ -3,8 +3,8 @@
  * The text form of an instruction, in nvdisasm's syntax: the forms of print_forms.c are filled in
  * here. A form is
  *   {modifier}{modifier} {operand} {operand}
- * where each word in braces is looked up in the tables below. An operand that prints nothing is
- * left out with its comma.
+ * where each word in braces is looked up in sm_modifiers and sm_operand_forms. An operand that
+ * prints nothing is left out with its comma.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -35,7 +35,7 @@ void sm_put_hex(struct sm_text *t, int64_t value)
 		sm_put(t, "0x%llx", (unsigned long long)value);
 }
 
-/* Print a number as nvdisasm does: 20 digits, with an exponent once it gets long. */
+/* Print a number as nvdisasm does. */
 static void put_float(struct sm_text *t, double value)
 {
 	if (value == 0)

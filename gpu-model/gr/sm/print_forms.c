@@ -176,7 +176,10 @@ static const struct form forms[SM_OP_COUNT] = {
 	[SM_NOP] = { "NOP", "{trig} {cc} {anonzero}" },
 };
 
-/* other names: ISUB is an IADD with one source negated, RED an ATOM whose result is dropped */
+/*
+ * other names: ISUB is an IADD that negates b, or that negates a where b is no register; RED is an
+ * ATOM whose result is dropped
+ */
 static const struct form isub = { "ISUB", "{sat}{x} {d} {a} {bplain}" };
 static const struct form isub_swapped = { "ISUB", "{sat}{x} {d} {b} {aplain}" };
 static const struct form red = { "RED", "{wide}{atom}{atomtype} {mem} {b}" };

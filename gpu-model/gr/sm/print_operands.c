@@ -92,8 +92,8 @@ static void put_video_imm(struct sm_text *t, const struct sm_operand *o, uint64_
 }
 
 /*
- * The part of a register (.B1, .H1, ...) that a conversion or a video instruction takes; the lowest
- * part has no name.
+ * A video instruction's operand, with the part of the register that it takes (.B1, .H1, ...). The
+ * lowest part has no name.
  */
 static void put_part(struct sm_text *t, const struct sm_insn *in, unsigned int n)
 {

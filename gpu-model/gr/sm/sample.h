@@ -41,8 +41,8 @@ float gradient_lod(const struct request *q, const struct gradient *g);
 /* Return a level of detail with the sampler's bias added, limited to the sampler's range. */
 float sampler_lod(const struct request *q, float lod);
 /*
- * Take the filtered value at q->lod. @shadow: the components are results of the comparison with
- * q->ref.
+ * Take the filtered value at q->lod. @shadow: the first component is the result of the comparison
+ * with q->ref.
  */
 enum step sample(struct warp *w, const struct request *q, bool shadow, struct texel *out);
 /*

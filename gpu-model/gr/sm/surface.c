@@ -66,7 +66,7 @@ static enum step op_suclamp(struct warp *w, const struct uop *u, uint32_t m)
 	return STEP_NEXT;
 }
 
-/* SUBFM's result: the low 8 bits of the address, then these fields for SUEAU */
+/* SUBFM's result: the low bits of the address (8, block-linear 9), then these fields for SUEAU */
 #define BFM_PITCH	(1u << 11)
 #define BFM_SHIFT	12
 #define BFM_GOB		16

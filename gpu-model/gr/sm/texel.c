@@ -2,8 +2,8 @@
 /*
  * Textures as their headers describe them. Layouts: pitch, buffers, block-linear in the copy
  * engines' order (ce/surface.c), with smaller blocks for levels that are smaller than a block (Mesa
- * nil/tiling.rs). Compressed, video, VCAA and bit formats are not decoded: a sample from such a
- * texture raises ILLEGAL_INSTR_PARAM.
+ * nil/tiling.rs). Only the formats of formats[] are decoded: an instruction that names a texture of
+ * another one, say a compressed one, raises ILLEGAL_INSTR_PARAM.
  */
 #include <math.h>
 #include <string.h>

@@ -89,7 +89,7 @@ static uint32_t uniform_sreg(const struct warp *w, unsigned int nr)
 	case SM_SR_GLOBALTIMERHI:
 		return (uint32_t)(ptimer_now(r->g) >> 32);
 	default:
-		/* registers of other shader stages, and counters that are not set up */
+		/* of other shader stages, counters that are not set up, and what is not modelled */
 		return 0;
 	}
 }

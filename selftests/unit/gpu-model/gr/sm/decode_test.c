@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The decoder and its text form. decode_table.inc has nvdisasm's text of a word for every
- * instruction and modifier. What the text does not show, and an executor needs, is checked here by
- * hand.
+ * The decoder and its text form. decode_table.inc has nvdisasm's text of words that were chosen to
+ * show every instruction, and the modifiers that random words have. What the text does not show,
+ * and an executor needs, is checked here by hand.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,10 +58,7 @@ static void text_is_nvdisasms(void **state)
 	assert_int_equal(bad, 0);
 }
 
-/*
- * Every instruction of the enum appears in the table, except for two values that are no
- * instructions.
- */
+/* Every value of the enum appears in the table (SM_ILLEGAL: refused words), except for SM_SCHED. */
 static void table_has_every_instruction(void **state)
 {
 	bool seen[SM_OP_COUNT] = { false };

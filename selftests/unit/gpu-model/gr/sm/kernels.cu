@@ -523,7 +523,7 @@ extern "C" __global__ void barriers(u32 *out, u32 n)
 	OUT(__syncthreads_count(l % 3 == 0));
 	OUT(__syncthreads_and(l < 1000) + 2 * __syncthreads_and(l < 10) +
 	    4 * __syncthreads_or(l == 77) + 8 * __syncthreads_or(0));
-	/* warps 0 and 1 hand a word to and fro with barriers 1 and 2 */
+	/* warp 0 hands words to warp 1: barrier 1 says that one is there, 2 that it was read */
 	if (warp == 0) {
 		for (u32 k = 0; k < 10; k++) {
 			if (l == 0)

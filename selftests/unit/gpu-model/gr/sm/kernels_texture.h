@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Textures with headers that are made by hand. Included by kernels_test.c. */
+/*
+ * Loads through the read-only cache, and textures and surfaces with headers and descriptors that
+ * are made by hand. Included by kernels_test.c.
+ */
 #ifndef KVGPU_SELFTESTS_SM_KERNELS_TEXTURE_H
 #define KVGPU_SELFTESTS_SM_KERNELS_TEXTURE_H
 

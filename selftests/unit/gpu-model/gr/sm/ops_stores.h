@@ -61,10 +61,7 @@ static void the_lowest_lane_that_stores_stays(void **state)
 		}
 		assert_int_equal(step(w, &sts, m), STEP_NEXT);
 		assert_int_equal(stored_by(shared + 32, bytes), __builtin_ctz(m));
-		/*
-		 * second round: odd lanes on one page and even ones on another, so no page has all
-		 * lanes
-		 */
+		/* first the odd lanes on one page and the even ones on another, then all on one */
 		for (unsigned int one_page = 0; one_page < 2; one_page++) {
 			for (unsigned int l = 0; l < LANES; l++) {
 				uint64_t to = va + 64 + (one_page ? 0 : (l & 1) * 4096);

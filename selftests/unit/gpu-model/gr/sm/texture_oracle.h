@@ -17,7 +17,7 @@ enum shape { LINE, PLANE, VOLUME, CUBE, LINE_LAYERS, PLANE_LAYERS, CUBE_LAYERS =
 struct image {
 	enum shape shape;
 	int size[3];
-	int layers;			/* a cube has 6 faces for each layer */
+	int layers;			/* of cubes: faces, 6 for each cube */
 	int levels;
 };
 
