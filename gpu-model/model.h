@@ -531,7 +531,7 @@ struct gk110 {
 	const struct bus_ops *bus;
 	void *bus_priv;
 
-	int vram_fd;			/* memfd, also mapped into QEMU */
+	int vram_fd;			/* memfd, which the helper maps into QEMU */
 	uint8_t *vram;			/* cfg.vram_size bytes */
 
 	uint32_t *regs;			/* register file, GK110_BAR0_SIZE bytes */
@@ -557,8 +557,8 @@ struct gk110 {
 	struct pmu *pmu;
 
 	/*
-	 * PCI configuration space, shared by vfio/ and the PPCI mirror; lock held, but that any
-	 * thread reads the command register as one word (vfio/pci.c)
+	 * PCI configuration space, shared by vfio/ and root/; lock held, but that any thread reads
+	 * the command register as one word (vfio/pci.c)
 	 */
 	uint8_t config[4096];
 	struct gk110_stats stats;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The statistics dump: one JSON object. "mmio" counts accesses by 64 KiB of BAR0, "units" by unit
- * and named range, "unlisted" by register that no unit claims. All other members are counters of
- * struct gk110_stats, with the same names.
+ * and named range, "unlisted" by register that no unit claims. "bar1", "bar3" and "pramin" have the
+ * counters of one window. All other members are counters of struct gk110_stats, with the same
+ * names.
  */
 #include <inttypes.h>
 #include <stdio.h>

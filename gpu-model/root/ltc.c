@@ -90,7 +90,10 @@ static uint32_t ltc_read(struct gk110 *g, uint32_t reg)
 	}
 }
 
-/* Clear tags: each slice clears its share from start to end, all slices at the same time. */
+/*
+ * Clear tags: a slice is busy for its share of start to end. @part < 0: all slices, at the same
+ * time.
+ */
 static void cbc_clear(struct gk110 *g, uint32_t base, int part, int slice)
 {
 	uint32_t start = reg_get(g, base + LTC_CBC_CLEAR_START) & LTC_CBC_TAG_BITS;

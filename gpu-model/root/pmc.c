@@ -44,7 +44,7 @@
 struct pmc {
 	uint32_t lines, lines_nrhost;
 	bool output;		/* the PCI function's interrupt */
-	/* the output rose, or was re-armed while high, and no message has been sent since */
+	/* the output is high, and no message has been sent since it rose or was re-armed */
 	bool message_due;
 	bool armed;
 };

@@ -40,7 +40,7 @@ void image_bit(struct image *img, char id, uint8_t version, const void *table, s
  */
 void image_make(struct image *img);
 
-/* the tables of each file: each function puts its tables and adds the BIT entries */
+/* the tables of each file: each function puts its tables, and the BIT entries named beside it */
 void memory_tables(struct image *img);		/* memory.c: BIT M and C */
 void power_tables(struct image *img);		/* power.c: BIT P */
 void init_tables(struct image *img);		/* board.c: BIT i, I and the display entries */

@@ -11,7 +11,7 @@
  *   free. A fault is translated without the lock, since recording a GPU fault may take time. Its
  *   answer is installed only if the window's generation is the one from before the translation. An
  *   invalidate first raises the generation, with the lock held, and then asks anew for every
- *   recorded page. So for any fault and any invalidate:
+ *   recorded page, or empties it. So for any fault and any invalidate:
  *     installed before the invalidate - the answer is recorded, and the invalidate checks it;
  *     installed after, but translated before the generation rose - the answer is refused, and the
  *     fault translated again;
@@ -377,7 +377,7 @@ static void transient_add(struct barmap *b, enum bar_window w, uint32_t page, bo
 					.deadline = now + life };
 }
 
-/* Find what a faulting page is to show, and how many pages may follow it. */
+/* Find what a faulting page is to show; *@nr: for how many pages, that page included. */
 static uint64_t fault_answer(struct barmap *b, enum bar_window w, uint32_t page, bool write,
 			     uint32_t *nr)
 {
@@ -424,7 +424,7 @@ static void wake(struct barmap *b, enum bar_window w, uint32_t page)
 	ops_flush(b);
 }
 
-/* Install an answer. False: it is out of date. Lock held. */
+/* Install an answer. False: it is out of date, or has no room in .transient. Lock held. */
 static bool fault_install(struct barmap *b, enum bar_window w, uint32_t page, uint32_t nr,
 			  uint64_t show, bool userd, uint64_t generation)
 {
@@ -490,8 +490,8 @@ void barmap_serve_fault(struct barmap *b, enum bar_window w, uint32_t page, bool
 }
 
 /*
- * Take the transient pages that are due off the list, and empty them; all pages if the list is
- * full. Lock held.
+ * Take the transient pages that are due off the list, and empty them; all transient pages if the
+ * list is full. Lock held.
  */
 static unsigned int expire_zap(struct barmap *b, uint64_t now, struct barmap_transient *due)
 {

@@ -129,7 +129,7 @@ bool barmap_region_area(unsigned int region, uint64_t *off, uint64_t *size);
 void barmap_enable(struct barmap *b, bool on);
 /* Forget all pages: the next access to a page faults and asks again. barmap.lock not held. */
 void barmap_reset(struct barmap *b);
-/* Call when the client is gone, or when there is none. */
+/* Call when no client has windows mapped, or the one that had them is gone. */
 void barmap_disconnect(struct barmap *b);
 void barmap_add_file(struct barmap *b, int slot, int fd);
 void barmap_del_file(struct barmap *b, int slot);
@@ -140,7 +140,7 @@ void barmap_del_file(struct barmap *b, int slot);
 void barmap_recheck_sysmem(struct barmap *b);
 /* bus_ops.win_invalidate; lock held, dma_lock not held */
 void barmap_invalidate(void *bus, enum bar_window win);
-/* A descriptor that becomes readable when the helper is lost while a client has windows mapped. */
+/* A descriptor that becomes readable when the helper is lost while a client may map the windows. */
 int barmap_lost_fd(const struct barmap *b);
 
 /* --------------------------------------------------- messages (messages.c, version.c, region.c) */

@@ -111,7 +111,7 @@ static int handle_reset(struct vfio_server *s, struct vu_msg *m)
 	return 0;
 }
 
-/* Device features are migration and dirty logging: a GK110 has neither. */
+/* Migration and device features, which the model lacks, and commands that only a server sends. */
 static int handle_unsupported(struct vfio_server *s, struct vu_msg *m)
 {
 	return -EOPNOTSUPP;
