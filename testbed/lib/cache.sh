@@ -68,8 +68,8 @@ discard_tree()
 	esac
 }
 
-# enter_stage FUNCTION...: tb internal-stage, by which run_stage starts tb again in new namespaces.
-# Runs the function, and writes the name of a command that fails to the log.
+# enter_stage FUNCTION...: tb internal-stage, by which tb starts itself again for a part of set-up.
+# Runs the function, and prints the command that fails.
 enter_stage()
 {
 	set -E

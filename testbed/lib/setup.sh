@@ -13,9 +13,10 @@ epoch()
 	fi
 }
 
-# refresh: makes all stages again with newer packages. The new epoch comes into force when all of
-# them are there: until then, and if it fails, the old stages stay in use. Within 12 hours of a
-# failed refresh the next one goes on with the same epoch, and so with the stages that are done.
+# refresh: makes the stages of setup() again with newer packages. The new epoch comes into force
+# when all of them are there: until then, and if it fails, the old stages stay in use. Within 12
+# hours of a failed refresh the next one goes on with the same epoch, and so with the stages that
+# are done.
 refresh()
 {
 	[ -n "$(find "$STAGES/epoch.new" -mmin -720 2> /dev/null)" ] || date -u +%Y%m%dT%H%M%SZ > "$STAGES/epoch.new"
@@ -121,8 +122,8 @@ discard_unfinished()
 }
 
 # shellcheck disable=SC2120 # callers in other files give a list
-# need_space [LIST]: ends tb, before anything is fetched, if the cache's disk lacks room for the
-# stages of LIST: lines as stages_to_make prints them (the default)
+# need_space [LIST]: ends tb, before a stage is begun, if the cache's disk lacks room for the stages
+# of LIST: lines as stages_to_make prints them (the default)
 need_space()
 {
 	local free need what
@@ -136,8 +137,8 @@ need_space()
 		"free some space, or set KVGPU_CACHE to a directory on a larger disk"
 }
 
-# prune_stages: removes stages of other recipes than today's; none if any bed runs, because it may
-# use them
+# prune_stages: removes stages of other recipes than today's, and all snapshots; none if any bed
+# runs, because it may use them
 prune_stages()
 {
 	local dir kept
