@@ -10,7 +10,9 @@
  * Threads: the caller calls one function of a device at a time, but for poll(), host_done() and
  * cause(): any thread calls these at any time until close() begins, with or without the caller's
  * lock. count(), describe() and open() are called one at a time, too, for all devices (the driver
- * holds `table`). copy(), fill(), launch() and stamp() may wait for room in their queue.
+ * holds `table`). copy(), fill(), launch() and stamp() may wait for room in their queue, launch()
+ * also for all earlier launches (local memory grows); alloc(), release() and copies_beside() may
+ * wait, too.
  */
 #ifndef KVGPU_CUDA_DEVICE_H
 #define KVGPU_CUDA_DEVICE_H
@@ -37,7 +39,7 @@ enum device_status {
 	DEVICE_NO_MEMORY,
 	DEVICE_LOST,		/* the kernel killed a channel: a fault, or the GPU's time limit */
 	DEVICE_TRAPPED,		/* a launch ended without having completed */
-	DEVICE_FAILED,		/* the kernel refused a submission */
+	DEVICE_FAILED,		/* another error: mostly the kernel refused a submission */
 };
 
 /* why a device is LOST or TRAPPED, where that is known */
@@ -106,7 +108,7 @@ struct device_launch {
 	/* begin of the module's code; addresses in the code are relative to it */
 	uint64_t code;
 	uint32_t entry;
-	bool new_code;			/* the first launch since the code was loaded */
+	bool new_code;			/* the first launch of this kernel */
 	uint32_t grid[3], block[3];
 	uint32_t regs, barriers, shared;
 	/* bytes of each thread: .stack at the end of local memory, .local at its begin */
@@ -115,7 +117,10 @@ struct device_launch {
 	/* KiB of shared memory, of the SM's 64: 16, 32, 48; 0: 48. A larger .shared raises it */
 	uint32_t l1_kb;
 	bool banks_of_8;		/* shared memory has banks of 8 bytes, not of 4 */
-	/* constant bank 0 with the parameters; the device fills in windows and dimensions */
+	/*
+	 * constant bank 0 with the parameters; the device fills in windows, dimensions, and the top
+	 * of the stack
+	 */
 	const void *const0;
 	uint32_t const0_size;
 	struct {
@@ -123,8 +128,8 @@ struct device_launch {
 		uint32_t size;
 	} bank[DEVICE_BANKS];		/* [0] is not used: bank 0 is .const0 */
 	/*
-	 * textures: pools of headers and samplers (texture.h), and how many there are; 0: the
-	 * kernel uses none
+	 * textures: pools of headers and samplers (texture.h), and how many entries they have; 0:
+	 * there are no pools
 	 */
 	uint64_t headers, samplers;
 	uint32_t nr_headers, nr_samplers;
@@ -156,8 +161,8 @@ struct device_ops {
 	 */
 	bool (*copies_beside)(struct device *d);
 	/*
-	 * @after may be NULL. *seq: the number of this work in @q. On an error nothing is
-	 * submitted, and *seq is the number of the last work before.
+	 * @after may be NULL. *seq: the number of this work in @q. On an error the work is not
+	 * submitted, and *seq is the number of earlier work, or 0.
 	 */
 	enum device_status (*copy)(struct device *d, enum device_queue q,
 				   const struct moment *after, const struct device_copy *c,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Memory, in buffers. nouveau puts each buffer at an address of its own in this process's address
+ * Memory, in buffers. nouveau puts each buffer at an address of its own in the device's address
  * space on the GPU, for as long as the buffer lives.
  *
  * A submission names all buffers, since it may use any of them, by pointers that this library can't
@@ -10,18 +10,20 @@
  * locks, validates and fences each named buffer, so a submission costs more with each buffer. Hence
  * few: small pieces of memory share buffers. A shared buffer is named as a whole.
  *
- * Host memory is mapped for the CPU at the address that nouveau chose for the GPU. These addresses
- * count up from 0 and have 40 bits. A process has nothing there unless it was linked so.
+ * Host memory is mapped for the CPU at the address that nouveau chose for the GPU, if that is free.
+ * These addresses count up from 0 and have 40 bits. A process has nothing there but memory of its
+ * other devices, unless it was linked so.
  *
  * nouveau gives video memory as its last owner left it: a new buffer that has no pages of the
  * system's is moved to video memory without a copy (nouveau_bo.c: nouveau_bo_move(), "Fake bo
- * copy"). That owner may be another client of a server, whose process is another one. So the GPU
- * clears each new buffer before anything else uses it. Memory that this process uses again is not
- * cleared.
+ * copy"). That owner may be another process: of another user, or of another client of a server. So
+ * the GPU clears each new buffer of video memory before anything else uses it. A piece of a buffer
+ * that is given out again is not cleared.
  *
- * No two buffers of a process have an address in common, whichever devices and contexts they belong
- * to: an address tells whose memory it is. But nouveau counts for each file from the same begin. So
- * a buffer at an address that is taken is kept while others are made, until one is at a free one.
+ * No two buffers of a process have an address in common (pushbuffers, which libdrm makes, aside),
+ * whichever devices and contexts they belong to: an address tells whose memory it is. But nouveau
+ * counts for each file from the same begin. So a buffer at an address that is taken is kept while
+ * others are made, until one is at a free one.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -34,8 +36,9 @@
 #include "nv.h"
 
 /*
- * HOST_CHUNK: one buffer holds all host memory that a context needs for itself (marks, launches,
- * staging, times: 2.6 MiB). VRAM_CHUNK: for code, variables and constants of modules.
+ * HOST_CHUNK: one buffer holds all host memory that a context has from its begin (marks, launches,
+ * staging, times: 2.6 MiB). VRAM_CHUNK: for pieces below VRAM_PAGE: mostly code, variables and
+ * constants of modules.
  */
 enum {
 	HOST_PAGE = 4096,
@@ -113,7 +116,7 @@ static int new_bo(struct nv_device *d, uint32_t flags, uint32_t align, uint64_t 
 	return ret;
 }
 
-/* Map @bo for the CPU at its GPU address. False: not possible, something else is there. */
+/* Map @bo for the CPU at its GPU address. False: not possible; mostly something else is there. */
 static bool map_where_it_is(struct nv_device *d, struct nouveau_bo *bo)
 {
 	struct drm_nouveau_gem_info info = { .handle = bo->handle };
@@ -187,7 +190,8 @@ static int new_bo_for(struct nv_device *d, enum device_place place, uint32_t pag
 /*
  * Have the GPU write zeros to all of a new buffer. Work of either queue that is submitted later
  * comes afterwards. So a kernel under way must not hold the zeros up: copies of other streams would
- * wait for it. Then, or if there is a queue for copies, that queue writes them.
+ * wait for it. Then, or if the queue for copies is open, that queue writes them, where it can be
+ * had.
  */
 static bool clear(struct nv_device *d, const struct nouveau_bo *bo)
 {
@@ -312,7 +316,7 @@ void *nv_view(struct device *dev, struct device_memory *base)
 
 	if (!base->map || drmCommandWriteRead(d->fd, DRM_NOUVEAU_GEM_INFO, &info, sizeof(info)))
 		return NULL;
-	/* the kernel maps whole buffers only */
+	/* the kernel maps a buffer only from its begin */
 	all = mmap(NULL, bo->size, PROT_READ | PROT_WRITE, MAP_SHARED, d->fd, info.map_handle);
 	if (all == MAP_FAILED)
 		return NULL;
@@ -334,8 +338,8 @@ static void let_go(struct nv_device *d, struct nv_memory *m)
 }
 
 /*
- * Wait until video memory is cleared: so the time that clearing takes is the caller's, as is known
- * to a server that charges it.
+ * Before video memory is released wait until all new buffers are cleared: a server that measures
+ * how long its clients' calls take counts the clearing so.
  */
 void nv_release(struct device *dev, struct device_memory *base)
 {

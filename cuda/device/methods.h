@@ -73,8 +73,8 @@ static inline uint32_t push_header(enum subchannel subc, uint32_t mthd, uint32_t
 #define COMPUTE_PROGRAM_REGION_A	0x1608	/* address high, low */
 
 /*
- * Generic addresses in these windows mean shared and local memory: 16 MiB each. No buffer may lie
- * there.
+ * Generic addresses in these windows mean shared and local memory: 16 MiB each. No memory that a
+ * kernel uses by its address may lie there.
  */
 #define SHARED_WINDOW			0xfe000000u
 #define LOCAL_WINDOW			0xff000000u

@@ -22,7 +22,7 @@
 #include "nv.h"
 
 enum { FIRST_RENDER_NODE = 128, MAX_NODES = 64, CHIP_GK110 = 0xf0, CHIP_GK110B = 0xf1 };
-#define GETPARAM_VRAM_USED	19	/* uapi nouveau_drm.h since Linux 6.7 */
+#define GETPARAM_VRAM_USED	19	/* of a newer uapi nouveau_drm.h */
 
 static int open_node(unsigned int node)
 {
@@ -84,7 +84,7 @@ static struct nv_device *try_node(unsigned int node)
 	return NULL;
 }
 
-/* the GPUs that count() found, each with a device that is not in use (.spare) */
+/* the GPUs that count() found; .spare: a device that is not in use, or NULL */
 static pthread_mutex_t gpus_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gpu {
 	unsigned int node;
@@ -257,7 +257,7 @@ static enum device_status nv_open(unsigned int index, struct device **out)
 	return DEVICE_OK;
 }
 
-/* Older kernels do not tell. Then it is what this context uses: too little, but better than 0. */
+/* Older kernels do not tell. Then it is what this context has: too little, but better than 0. */
 static uint64_t vram_used(struct device *dev)
 {
 	struct nv_device *d = nv(dev);

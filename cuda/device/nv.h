@@ -58,8 +58,8 @@ struct nv_queue {
 	volatile uint32_t *done;	/* low half of the number of the last finished work */
 	uint64_t done_va;
 	/*
-	 * The channel works, and stays until the device is closed. Read by any thread, with
-	 * __atomic.
+	 * The channel is made, and stays until the device is closed. nv_poll() reads this on any
+	 * thread, with __atomic.
 	 */
 	bool live;
 	bool refused;			/* opening it failed, and is not tried again */
@@ -90,8 +90,8 @@ struct nv_device {
 	uint64_t code, headers, samplers;	/* as the last launch set them */
 	/*
 	 * Of .slot, .launched, .checked, .trapped and .cause. The thread that submits alone writes
-	 * .slot and .launched: it reads them without the lock. .log is set before there is another
-	 * thread.
+	 * .slot and .launched: it reads them without the lock, and so it writes a slot's .payload
+	 * before the slot's launch. .log is set before there is another thread.
 	 */
 	pthread_mutex_t check_lock;
 	struct nv_slot slot[LAUNCH_SLOTS];
@@ -141,8 +141,8 @@ enum device_status nv_poll(struct device *d, enum device_queue q, uint64_t seq, 
 uint64_t nv_host_begin(struct device *d);
 void nv_host_done(struct device *d, uint64_t seq);
 /*
- * Wait, with sleeps between looks: for work that will soon be done, and for room in a queue or in
- * the ring of launches, which may take as long as the kernels before.
+ * Wait, with sleeps between looks: for work that will soon be done, and for room in a queue, in the
+ * ring of launches or in local memory, which may take as long as the kernels before.
  */
 enum device_status nv_wait(struct nv_device *d, enum device_queue q, uint64_t seq);
 

@@ -18,7 +18,7 @@ struct places {
 
 /*
  * Take the first gap of @size bytes as @p. Where all sizes are multiples of a number, all places
- * are, too. False: no gap is large enough.
+ * are, too. False: no gap is large enough, or @size is 0.
  */
 bool place_take(struct places *all, uint64_t size, struct place *p);
 void place_drop(struct places *all, struct place *p);

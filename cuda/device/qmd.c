@@ -57,8 +57,8 @@ enum { SHARED_UNIT = 256, BANK_UNIT = 16 };
 enum { LOCAL_WINDOW_BYTES = 1 << 24 };
 
 /*
- * words of bank 0 that code for sm_35 reads (nvdisasm of what nvcc compiles); parameters begin at
- * 0x140
+ * words of bank 0 that qmd_const0() fills in: code for sm_35 reads them (nvdisasm of what nvcc
+ * compiles); parameters begin at 0x140
  */
 enum {
 	CONST0_SHARED_WINDOW = 0x20,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * A queue is a channel. After each piece of work the channel writes the work's number to memory.
- * The CPU and other channels look at that number. Nothing here sleeps in the kernel: nouveau would
- * not wake a thread that waits for a channel on another runlist than the first.
+ * A queue of the GPU is a channel. After each piece of work the channel writes the work's number to
+ * memory. The CPU and other channels look at that number. nouveau is not asked to wait for work:
+ * since Linux 6.6 it does not wake a thread that waits for a channel on another runlist than the
+ * first.
  */
 #include <string.h>
 #include <unistd.h>

@@ -3,8 +3,8 @@
  * Words that describe textures, samplers and surfaces to the GPU. Pure: nothing here touches a
  * device.
  *
- * Code takes a texture's handle from constant bank 0. The handle is the index of the texture's
- * header, and from bit 20 on the index of its sampler.
+ * Code takes a texture's handle from constant bank 0 or from a register. The handle is the index of
+ * the texture's header, and from bit 20 on the index of its sampler.
  */
 #ifndef KVGPU_CUDA_TEXTURE_H
 #define KVGPU_CUDA_TEXTURE_H
