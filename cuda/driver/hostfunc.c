@@ -19,7 +19,7 @@ struct host_work {
 	CUstreamCallback callback;
 	CUstream stream;		/* the callback's first argument */
 	void *data;
-	/* wait for .until in another context, unless its life is over that had the number .life */
+	/* wait for .until in another context, for as long as that context's .life is this one */
 	CUcontext other;
 	unsigned int life;
 	struct moment until;
@@ -30,7 +30,7 @@ struct host_work {
 struct host_queue {
 	CUcontext ctx;
 	pthread_t thread;
-	/* of what follows; taken with the context's lock held, never the other way */
+	/* of what follows; taken with or without the context's lock, which is never taken inside */
 	pthread_mutex_t lock;
 	pthread_cond_t change;
 	struct host_work *first, **last;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The GPUs of this machine, found once by cuInit(). */
+/* The GPUs of this machine, which cuInit() finds. */
 #include "driver.h"
 
 #include <stdio.h>
@@ -9,8 +9,9 @@ enum { DRIVER_VERSION = 11080 };
 
 pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
 /*
- * Those that the process sees; .gpu: as the backend counts them. cuInit() fills this in once, with
- * `table` held, before it sets `ready`. All other code only reads, without a lock.
+ * Those that the process sees; .gpu: as the backend counts them. cuInit() fills this in, with
+ * `table` held, and sets `ready` if there is a device: from then on it stays as it is. All other
+ * code only reads, without a lock.
  */
 static struct {
 	struct device_facts facts;

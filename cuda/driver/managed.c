@@ -123,7 +123,7 @@ static CUresult prefetch(CUdeviceptr ptr, size_t bytes, CUstream stream)
 	if (r)
 		return r;
 	leave(ctx);
-	/* @dev and the stream's device would need concurrent managed access */
+	/* the place to go to and the stream's device would need concurrent managed access */
 	return CUDA_ERROR_INVALID_DEVICE;
 }
 

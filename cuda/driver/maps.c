@@ -16,7 +16,7 @@
 
 #include "pages.h"
 
-/* LINE: enough for the longest path */
+/* LINE: enough for a path of 4096 bytes */
 enum { LINE = 4352, MAX_THREADS = 4096, MAX_TRIES = 500 };
 
 /* digits alone: strtoull() would take blanks, a sign and a prefix, too */
@@ -107,8 +107,8 @@ bool maps_alone(void)
 }
 
 /*
- * Addresses of the control blocks of all threads but the first, whose stack has a name in /proc.
- * False: a block can't be found.
+ * Addresses of the control blocks of all threads but those that have ended, and the first, whose
+ * stack has a name in /proc. False: they can't all be found.
  */
 static bool control_blocks(uintptr_t *at, unsigned int *n)
 {
@@ -150,8 +150,8 @@ struct question {
 };
 
 /*
- * Whether [at, end) has a part of a thread's stack in @m. The stack begins with @m, since the guard
- * page below is another mapping. It ends one page behind the page of the control block.
+ * Whether [at, end) has a part of a thread's stack in @m. The stack is taken to begin with @m (the
+ * guard page below is another mapping), and to end one page behind the page of the control block.
  */
 static bool has_stack(const struct question *q, const struct mapping *m)
 {

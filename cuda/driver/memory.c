@@ -61,8 +61,9 @@ struct range *range_find_host(CUcontext ctx, const void *host)
 }
 
 /*
- * Ask the kernel, which gives EFAULT where the CPU would fault. Where that is not allowed, ask
- * whether anything is mapped there.
+ * Ask the kernel, which gives EFAULT where the CPU would fault. It gives EFAULT for nouveau's
+ * buffers, too: these are found by their addresses on the GPU. Where asking is not allowed,
+ * ask whether anything is mapped there.
  */
 static bool cpu_can_read(const void *at)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What kernels print and assert, and their heap: the driver's side of ../syscalls. Records are
- * taken whenever a thread waits for the GPU. No lock is taken with messages.lock held. It is taken
- * with and without the context's lock.
+ * What kernels print and assert, and their heap: the driver's side of ../syscalls. moment_wait()
+ * takes the records. No other lock of the driver is taken with messages.lock held. It is taken with
+ * and without the context's lock.
  */
 #include <stdio.h>
 #include <stdlib.h>

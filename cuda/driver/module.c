@@ -198,7 +198,7 @@ static CUresult place(CUcontext ctx, CUmodule m)
 
 /* ------------------------------------------------------------------ entry points */
 
-/* Load the cubin in @data, or compile its PTX and load that. On an error @jit gets a message. */
+/* Load the cubin in @data, or compile its PTX and load that. On most errors @jit gets a message. */
 static CUresult read_image(CUmodule m, const void *data, size_t limit, struct jit *jit)
 {
 	struct image_pick pick;

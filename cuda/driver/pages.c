@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Replace pages of this process by other memory with the same contents, while other threads go on
- * and may write to these pages. It is done in pieces, some microseconds each. A thread that touches
- * the piece meanwhile waits in its page fault (userfaultfd):
+ * and may write to these pages. It is done in pieces of at most 2 MiB. A thread that writes to the
+ * piece meanwhile (pages_back(): or reads it) waits in its page fault (userfaultfd):
  *
  * - pages_put(): write protect the piece, copy it, move the new mapping over it, wake the waiting
  *   threads. A woken thread looks at the page tables again and finds the new mapping. The kernel

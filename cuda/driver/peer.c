@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies from one context to another, on one device or on two, and copies in a stream of a context
- * that has none of the memory. No address space has both ends. So a piece goes to a staging buffer
- * of the context that it leaves, from there the CPU copies it to one of the other context's, and
- * from there it goes to its place. All three steps are submitted at once and wait for each other
- * without a lock of a context: the caller need not wait, and pieces overlap.
+ * Copies from one context to another, on one device or on two; copies in a stream of a context that
+ * has none of the memory; copies of host memory that another context has pinned. No address space
+ * has both ends of the first. So a piece goes to a staging buffer of the context that it leaves,
+ * from there the CPU copies it to one of the other context's, and from there it goes to its place.
+ * All three steps are submitted at once and wait for each other without a lock of a context: pieces
+ * overlap, and submitting waits for little but a free staging buffer.
  */
 #include <sched.h>
 

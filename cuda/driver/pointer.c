@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * What an address is. Pinned and registered memory is found by its CPU address and by its GPU
- * address. Registered memory that can't be shown to the GPU has no GPU address.
+ * address. Registered memory that is not shown to the GPU has no GPU address.
  */
 #include <string.h>
 
@@ -142,7 +142,10 @@ CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdev
 	return r;
 }
 
-/* An attribute that has no value here gives NULL or 0 (device: -2), and is no error. */
+/*
+ * An attribute that has no value here is no error: those of the inner switch give NULL, 0 or false
+ * (device: -2), of others nothing is written.
+ */
 CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes, void **values,
 				CUdeviceptr ptr)
 {

@@ -218,7 +218,7 @@ bool registered_show(CUcontext ctx, const void *host, bool asked)
 	return false;
 }
 
-/* Pages that can't be put back stay replaced. Their memory is never released. */
+/* Pages that can't be put back stay replaced. Only closing the device releases their memory. */
 static void forget(CUcontext ctx, struct registered *r)
 {
 	struct shown *s = r->shown;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Texture references: of a module, or of cuTexRefCreate(). A launch of a kernel that uses a
- * reference makes a texture from it. Kernels launched before keep the earlier texture.
+ * reference makes a texture from it, if the reference has changed. Kernels launched before keep the
+ * earlier texture.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,7 @@ void texrefs_free(CUcontext ctx)
 	}
 }
 
-/* *handle is 0, the header of nothing, where nothing is bound. */
+/* *handle is 0, the header of nothing, where nothing is bound, or no texture can be made of it. */
 CUresult texref_handle(CUcontext ctx, CUtexref ref, uint32_t *handle)
 {
 	struct texture_object *made;
@@ -49,7 +50,7 @@ CUresult texref_handle(CUcontext ctx, CUtexref ref, uint32_t *handle)
 		return CUDA_SUCCESS;
 	if (!ref->made || ref->stale) {
 		r = texture_make(ctx, &ref->source, &made);
-		if (r == CUDA_ERROR_INVALID_VALUE)	/* the bound memory is gone */
+		if (r == CUDA_ERROR_INVALID_VALUE)	/* memory is gone, or no longer fits */
 			return CUDA_SUCCESS;
 		if (r)
 			return r;
@@ -61,7 +62,7 @@ CUresult texref_handle(CUcontext ctx, CUtexref ref, uint32_t *handle)
 	return CUDA_SUCCESS;
 }
 
-/* Lock the reference's context. After an error nothing is locked. */
+/* Lock the current context, if the reference is of it. After an error nothing is locked. */
 static CUresult enter_ref(CUtexref ref, CUcontext *ctx)
 {
 	CUresult r = enter(ctx);

@@ -132,7 +132,7 @@ static CUresult free_sampler(CUcontext ctx, uint32_t *index)
 	return CUDA_SUCCESS;
 }
 
-/* Equal samplers are shared, so that 4096 suffice for any number of textures. */
+/* Equal samplers are shared: many textures need few. */
 static CUresult take_sampler(CUcontext ctx, const uint32_t words[SAMPLER_WORDS], uint32_t *index)
 {
 	struct texture_pools *p = ctx->pools;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies bytes. Memory that the GPU can address is copied in place. Other host memory goes through
- * staging buffers: the CPU fills or empties one while the GPU copies others.
+ * Copies bytes, and fills memory. Between two ends in host memory the CPU copies. Else memory that
+ * the GPU can address is copied in place. Other host memory goes through staging buffers: the CPU
+ * fills or empties one while the GPU copies others.
  */
 #include <string.h>
 

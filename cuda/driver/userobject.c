@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * User objects: something of the application's that lives as long as a graph, or an executable
- * graph made from it, refers to it. The destructor is called without any lock, by the next thread
- * that calls graphs_leave(): mostly the one that gave up the last reference.
+ * User objects: something of the application's that lives as long as the application, a graph, or
+ * an executable graph made from it refers to it. The destructor is called without any lock, by the
+ * next thread that calls graphs_leave(): mostly the one that gave up the last reference.
  */
 #include <stdlib.h>
 
