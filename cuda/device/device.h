@@ -11,8 +11,8 @@
  * cause(): any thread calls these at any time until close() begins, with or without the caller's
  * lock. count(), describe() and open() are called one at a time, too, for all devices (the driver
  * holds `table`). copy(), fill(), launch() and stamp() may wait for room in their queue, launch()
- * also for all earlier launches (local memory grows); alloc(), release() and copies_beside() may
- * wait, too.
+ * also for all earlier launches (where local memory grows); alloc(), release() and copies_beside()
+ * may wait, too.
  */
 #ifndef KVGPU_CUDA_DEVICE_H
 #define KVGPU_CUDA_DEVICE_H

@@ -2,7 +2,7 @@
 /*
  * Launches. Each has a slot with its queue meta data, its constant bank 0, and a word that the
  * grid's completion writes. A grid that ends by an exception does not write that word, and the
- * channel goes on: the word is what tells the exception.
+ * channel goes on: the missing word is the sign of the exception.
  */
 #include <string.h>
 

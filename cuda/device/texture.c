@@ -40,7 +40,10 @@ static uint64_t level_bytes(const struct tiling_level *l, unsigned int texel)
 	       up(l->depth, 1u << l->log2_depth);
 }
 
-/* where a smaller block than level 0's still holds all of the level, its blocks are smaller */
+/*
+ * In height and in depth apart: where a smaller block than level 0's holds all of the level, the
+ * level's blocks are smaller.
+ */
 struct tiling_level tiling_level(const struct tiling *t, unsigned int level)
 {
 	struct tiling_level l = { .offset = 0 };

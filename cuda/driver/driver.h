@@ -412,7 +412,7 @@ bool pinned_elsewhere(CUcontext ctx, const void *host);
 /*
  * What an address is that the application calls host memory. Video memory has addresses of the GPU
  * only. So memory that the CPU can read is the host's, even where the GPU has something at the same
- * address.
+ * address; but a buffer that both see at one address is the GPU's.
  */
 enum where { ON_HOST, ON_DEVICE, NOWHERE };
 bool on_cpu(const void *host);		/* ON_HOST, whichever the context */

@@ -11,8 +11,8 @@
 
 /*
  * First poll without giving up the CPU: this is a part of a short kernel's latency. Then yield,
- * then sleep longer and longer. A context made with CU_CTX_SCHED_BLOCKING_SYNC does not yield; one
- * with another CU_CTX_SCHED_ flag does not sleep.
+ * then sleep longer and longer. A context's flag CU_CTX_SCHED_BLOCKING_SYNC leaves out the
+ * yielding, another CU_CTX_SCHED_ flag the sleeping.
  */
 enum { SPIN_US = 30, YIELD_US = 1000, PAUSE_US = 50, PAUSE_MAX_US = 1000, LOOK_US = 10000 };
 
