@@ -152,9 +152,9 @@ struct bus_ops {
 	 */
 	void (*intr)(void *bus, bool level, bool edge);
 	/*
-	 * Translations of a CPU window changed: unmap pages that show something else than
-	 * bar_translate() now gives. Returns only when no CPU access can use an old translation.
-	 * lock held, dma_lock not held.
+	 * Translations of a CPU window, or the place of USERD in BAR1, changed: unmap pages that
+	 * show something else than bar_translate() now gives, or USERD. Returns only when no CPU
+	 * access can use an old translation. lock held, dma_lock not held.
 	 */
 	void (*win_invalidate)(void *bus, enum bar_window win);
 };
