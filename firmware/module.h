@@ -9,7 +9,7 @@
 
 struct module;
 
-/* Opens @path, plain or .xz. NULL after a message on stderr. */
+/* Opens @path, plain or .xz. NULL after a message on stderr, but for a lack of memory. */
 struct module *module_open(const char *path);
 void module_close(struct module *m);
 

@@ -489,7 +489,7 @@ void pacer_end(struct pacer *p);
 struct gk110_stats {
 	/* a counter for each 64 KiB of BAR0 */
 	atomic_uint_least64_t mmio_rd[256], mmio_wr[256];
-	/* window accesses that came as messages */
+	/* window accesses, but for those to mapped pages */
 	atomic_uint_least64_t bar_rd[NR_WIN], bar_wr[NR_WIN];
 	atomic_uint_least64_t bar_faults[NR_WIN], bar_pages_mapped[NR_WIN];
 	/* bytes of guest memory that units of the GPU read and wrote */
