@@ -203,10 +203,14 @@ static int read_words(struct ce_job *job, uint64_t va, uint32_t *v, unsigned int
 	return 0;
 }
 
+/*
+ * ce_render_check() sees the address when the mode is set. It may have changed since then, by
+ * SET_RENDER_ENABLE_B or in RAMFC, so its low bits are dropped (open on the chip).
+ */
 int ce_render_enabled(struct ce_job *job, const uint32_t *state, bool *enabled)
 {
 	unsigned int mode = FIELD_GET(A0B5_RENDER_MODE, state[CE_RENDER_C]);
-	uint64_t va = ce_address(state, CE_RENDER_A);
+	uint64_t va = ce_address(state, CE_RENDER_A) & ~(uint64_t)(REPORT_BYTES - 1);
 	uint32_t a[2] = { 0, 0 }, b[2] = { 0, 0 };
 	bool equal;
 	int ret;

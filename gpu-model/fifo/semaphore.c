@@ -12,9 +12,11 @@
 /* unit of the acquire's timeout and deadline (rnndb: PTIMER bits 10-41) */
 #define NS_PER_TICK	1024
 
+/* Words of RAMFC are the guest's: bits that the method would not store are dropped here, too. */
 static uint64_t semaphore_va(const struct pbdma *p)
 {
-	return (uint64_t)W(p, RAMFC_SEMAPHORE_A) << 32 | W(p, RAMFC_SEMAPHORE_B);
+	return (uint64_t)W(p, RAMFC_SEMAPHORE_A) << 32 |
+	       (W(p, RAMFC_SEMAPHORE_B) & HOST_SEMAPHORE_LOWER);
 }
 
 /* Host pointer to an aligned word; NULL: a fault was recorded. Call with dma_lock held. */

@@ -223,6 +223,12 @@ static void test_render_errors(void **state)
 	for (mode = 0; mode < 5; mode++)
 		assert_int_equal(card_method(c, 0, A0B5_SET_RENDER_ENABLE_C, mode),
 				 mode < 2 ? ENG_DONE : ENG_RE_ALIGN);
+	/* the address may change after the mode was checked: its low bits are dropped then */
+	set_condition(c, A0B5_RENDER_CONDITIONAL);
+	set_word(c, REPORT + 4, 1);
+	set_word(c, REPORT + 12, 0);
+	assert_int_equal(card_method(c, 0, A0B5_SET_RENDER_ENABLE_B, REPORT + 8), ENG_DONE);
+	assert_true(copies(c));
 	set_condition(c, A0B5_RENDER_CONDITIONAL);
 	c->absent[REPORT / GK110_PAGE] = true;
 	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, COPY), ENG_FAULT);

@@ -240,6 +240,21 @@ static void test_no_timeout_without_the_enable_bit(void **state)
 	idle(0);
 }
 
+/* RAMFC may hold an address that no method sets: acquire and release use the aligned word. */
+static void test_misaligned_address_in_ramfc(void **state)
+{
+	chans(1, 0);
+	mem_set(SEM(0), 5);
+	mem_set(SEM(0) + 4, 0);
+	mem_set(INST(0) + 0x3c, SEM(0) + 3);
+	mem_set(INST(0) + 0x40, 5);
+	mem_set(INST(0) + 0x44, 1 << 19 | 1);	/* an acquire that was switched out */
+	submit(0, INC(0, 0x18, 2), 7, 0x01000002, IMMD(4, M_NOTE, 1));
+	eventually(logged(CE0, 0) == 1);
+	assert_int_equal(mem_get(SEM(0)), 7);
+	assert_int_equal(mem_get(SEM(0) + 4), 0);
+}
+
 /* A thousand waiting channels must use next to no CPU time. */
 static void test_many_waiting_are_cheap(void **state)
 {
@@ -277,6 +292,7 @@ int main(void)
 			T(test_timer_wakes), T_ONE(test_timeout),
 		T_ONE(test_deadline_survives_switching),
 			T_ONE(test_no_timeout_without_the_enable_bit),
+		T(test_misaligned_address_in_ramfc),
 		T(test_many_waiting_are_cheap),
 	};
 
