@@ -4,12 +4,12 @@
  *   linear  pitch to pitch when lines follow each other without a gap: one run of bytes
  *   lines   pitch to pitch with gaps
  *   tiles   block-linear on either side: the lines that share a GOB together, GOB by GOB, so that a
- *           translation serves 512 bytes and not 64
+ *           translation serves up to 512 bytes and not 64
  * A fill is a copy whose source is a pattern that repeats along each line.
  *
  * The class does not define the result where source and destination overlap. linear and lines give
- * the result of a copy byte by byte upwards; tiles may read up to eight lines before it writes the
- * first of them.
+ * the result of a copy byte by byte upwards; tiles copies up to eight lines together, at most 64
+ * bytes of each at a time.
  */
 #include <errno.h>
 

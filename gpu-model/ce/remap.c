@@ -3,7 +3,7 @@
  * Component remapping (cla0b5.h SET_REMAP_*): an element is 1-4 components of 1-4 bytes on each
  * side; every destination component takes a source component, a constant, or is not written. Line
  * lengths, widths and origins count elements. Remaps that change nothing run as plain copies, and
- * remaps without a source as fills. This file does all others, a batch of elements at a time
+ * remaps of constants alone as fills. This file does all others, a batch of elements at a time
  * through buffers: where source and destination overlap, a batch is read before it is written.
  */
 #include <errno.h>

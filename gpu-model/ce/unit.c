@@ -7,8 +7,8 @@
  *
  * Open, the model chooses: the interrupt mask is all ones after reset (nouveau never writes it and
  * does handle all three bits); a blocking interrupt and a launch error halt the engine until they
- * are acknowledged; a non-blocking interrupt is PFIFO's non-stall interrupt and does not raise a
- * line of PMC's stall leaf.
+ * are acknowledged; a non-blocking interrupt is PFIFO's non-stall interrupt and does not raise the
+ * engine's own line to PMC.
  */
 #include <errno.h>
 #include <linux/bitfield.h>

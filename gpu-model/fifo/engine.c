@@ -4,11 +4,13 @@
  * has, and the status registers.
  *
  * A PBDMA owns an engine from the first method that it sends until it unloads its channel. It gives
- * the engine up earlier in two cases: its channel waits in an acquire or stops (interrupt, host
- * fault); or another PBDMA waits for the engine, and the owner executes a method for another engine
- * or for PFIFO, or has had the engine for GR_TURN_NS. GR keeps the context of its last channel
- * after the owner has left (as the chip does), until another channel needs GR, a preempt asks for
- * the context, or the channel is loaded with another context.
+ * the engine up earlier if its channel waits in an acquire, stops (interrupt, host fault), or can't
+ * have its context on GR yet. It also does if another PBDMA waits for the engine, and the owner
+ * executes a method for another engine or for PFIFO, or has had the engine for GR_TURN_NS.
+ *
+ * GR keeps the context of its last channel after the owner has left (as the chip does), until
+ * another channel needs GR, a preempt asks for the context, the channel is loaded with another
+ * context, or a reset or the recovery from a fault drops it.
  */
 #include <errno.h>
 
@@ -160,7 +162,7 @@ static int switch_context(struct fifo *f, struct feng *e, struct fchan *next)
  * A switch failed with the error @why. -ECANCELED: the engine was reset, so nothing is done. Else
  * @blame, the channel whose context failed, becomes the channel on the engine. -EFAULT: the engine
  * is marked as faulted. Any other error (-EIO): the engine does not answer. It stays in the switch
- * until it is reset, and the driver learns of it by the ctxsw timeout.
+ * (feng.stuck), and the driver learns of it by the ctxsw timeout.
  */
 static void switch_failed(struct gk110 *g, struct feng *e, struct fchan *blame, int why)
 {
@@ -199,7 +201,7 @@ bool engine_evict(struct fifo *f, struct feng *e, int who)
 
 /* ------------------------------------------------------------------ by a PBDMA's thread */
 
-/* Wait for the engine. RUN_GO: the PBDMA owns it. Lock held. */
+/* Wait for the engine. RUN_GO: the PBDMA owns it. Lock held, but dropped to sleep. */
 static enum run wait_for(struct pbdma *p, struct feng *e)
 {
 	enum run r = RUN_GO;

@@ -15,10 +15,12 @@
  *
  * Threads: one for each PBDMA (pbdma.c), the keeper (recovery.c), and those that run register
  * accesses with gk110.lock held: the socket thread, for which core/mmio.c takes it, and for FECS
- * the thread that switches GR's context. "Lock held" below means that the caller has taken it.
+ * the thread that switches GR's context. The thread of mmu/fault.c raises interrupts, and any
+ * thread may call fifo_kick(). "Lock held" below means that the caller has taken it.
  *
- * Locks: gk110.lock protects everything here, except for atomics, struct wake (own lock) and the
- * last members of struct pbdma, which only the PBDMA's thread uses. A PBDMA's thread executes
+ * Locks: gk110.lock protects everything here, except for atomics, struct wake (own lock), the last
+ * members of struct pbdma, which only the PBDMA's thread uses, and what that thread changes in the
+ * struct chan of its channel (pb_priv, ce_state, subch_class). A PBDMA's thread executes
  * without the lock; other threads reach it through chan.stop, the flags of struct pbdma, and its
  * wake. A switch of GR's context drops the lock, so engine_evict(), and with it ramfc_load(),
  * sched_load(), sched_next_member() and sched_unload(), may drop it: read anew after these what you
@@ -74,7 +76,10 @@ struct fchan {
 	bool pending;			/* the channel has, or may have, work */
 	uint8_t listed;			/* mask of the runlists that name the channel */
 	int8_t pbdma;			/* number of the PBDMA that has it loaded, -1 */
-	/* switched out in the middle of an acquire */
+	/*
+	 * was switched out in the middle of an acquire; also while it is loaded again, until it
+	 * gets beyond the acquire
+	 */
 	bool acq_wait;
 	unsigned int acq_kick;		/* fifo.kicks when the acquire was last tried */
 	uint64_t acq_retry, acq_backoff;
@@ -221,10 +226,10 @@ struct fifo {
 	struct feng eng[GK110_MAX_ENGINE];
 	uint32_t error;			/* PFIFO_RUNLIST_ERROR */
 	unsigned int fault_clears[GK110_MAX_RUNLIST];
-	unsigned int nr_acq_wait;	/* channels switched out in an acquire */
+	unsigned int nr_acq_wait;	/* how many channels have fchan.acq_wait */
 	/*
-	 * kicks counts the calls of fifo_kick(), acq_sleepers the channels, loaded or not, that a
-	 * kick makes retry
+	 * kicks counts the calls of fifo_kick(); acq_sleepers is not 0 while a channel, loaded or
+	 * not, retries its acquire after a kick
 	 */
 	atomic_uint kicks, acq_sleepers;
 	uint32_t preempt;		/* last id and type written */
@@ -310,7 +315,10 @@ bool sched_load(struct pbdma *p);
 void sched_unload(struct pbdma *p, bool more);
 /* Unload a channel that is lost: save nothing. */
 void sched_drop(struct pbdma *p);
-/* Load the next member of the TSG, if one is ready; the slice of the group goes on. */
+/*
+ * Load the next member of the TSG, if one is ready; the slice of the group goes on. False: none was
+ * loaded; the channel may be unloaded by then (pbdma.fc NULL).
+ */
 bool sched_next_member(struct pbdma *p, bool more);
 /* Whether another group waits for this PBDMA, or the channel has to leave. */
 bool sched_contended(struct pbdma *p);

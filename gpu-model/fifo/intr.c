@@ -106,8 +106,7 @@ enum run pbdma_raise_method(struct pbdma *p, uint32_t bits, const struct pb_acti
 }
 
 /*
- * Raise an HCE interrupt. Its method is skipped when the interrupt is acknowledged (open: nouveau
- * only prints it).
+ * Raise an HCE interrupt. Its method is dropped (open: nouveau only prints it).
  */
 enum run pbdma_raise_hce(struct pbdma *p, uint32_t bits, const struct pb_action *a)
 {

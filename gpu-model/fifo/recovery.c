@@ -7,7 +7,7 @@
  * A fault stops the scheduling of the runlist (PFIFO_RUNLIST_ERROR; nouveau calls it
  * ERROR_SCHED_DISABLE) and holds the channel where it is: on its PBDMA, and on the engine if an
  * engine met the fault. The channel stays there until
- *   - its engine is reset, or
+ *   - the engine that met the fault is reset, or PFIFO is, or
  *   - it is disabled or not in its runlist any more, and then preempted or the error cleared.
  * nvkm_runl_rc() does so: disable, remove, reset engines that still have the channel, submit a new
  * list, clear the error. A driver can be done with all of that before the PBDMA's thread gets the

@@ -53,7 +53,7 @@ bool rl_any(const struct runlist *rl, const struct rl_ask *ask);
 /* First group that is TSG @id; NULL if there is none. */
 struct rl_group *rl_find_tsg(struct runlist *rl, unsigned int id);
 
-/* timeout << scale in units of 1024 ns, as runlist entries and RAMFC encode it */
+/* Return ns. Runlist entries and RAMFC encode @timeout << @scale in units of 1024 ns. */
 uint64_t rl_slice_ns(unsigned int timeout, unsigned int scale);
 
 #endif

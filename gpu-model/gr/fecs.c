@@ -12,11 +12,13 @@
  * isolation.
  *
  * Work that never completes on the chip (a fault during a transfer, a list without end) leaves the
- * program waiting: its trace bits stay set, later switches fail, and only a reset of GR helps.
+ * program waiting: its trace bits stay set, and switches fail until GR is reset or the program
+ * started again.
  * nouveau reads the trace bits to see whether the channel going out or the channel coming in is to
  * blame (gf100_gr_chsw_load).
  *
- * gk110.lock is held here. It is dropped only while a patch list is fetched by an engine thread.
+ * gk110.lock is held here, but for fecs_init(), fecs_fini() and fecs_firmware_method(). It is
+ * dropped only while a patch list is fetched by an engine thread.
  */
 #include "gr.h"
 

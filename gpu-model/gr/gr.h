@@ -14,8 +14,9 @@
  *   sm/           execution of shader code
  *
  * Locks: gk110.lock protects registers, falcons and which channel is resident. Class state
- * (gr.strand) is written by the thread that owns the engine and, through the icmd and method ports,
- * by the socket thread, so its words are relaxed atomics. Only the thread that owns the engine (a
+ * (gr.strand) is written by the thread that owns the engine, and with the lock held by register
+ * handlers (icmd and method ports, commands of FECS, resets), mostly on the socket thread, so its
+ * words are relaxed atomics. Only the thread that owns the engine (a
  * PBDMA's; for a save also the keeper of fifo/) uses gr.upload and gr.pacer. gr.busy is set by that
  * thread around a grid, gr.resets counted by a reset with the lock held; both are read without it.
  */
@@ -55,7 +56,7 @@ struct fecs {
 	enum fecs_program program;
 	/* a command or switch is being executed; gk110.lock may be dropped meanwhile */
 	bool busy;
-	/* the program waits for an event that never comes: until the next reset */
+	/* the program waits for an event that never comes: until a reset or a new start */
 	bool hung;
 	struct fecs_cmd queue[FECS_QUEUE];
 	unsigned int queued;
@@ -132,7 +133,7 @@ extern const struct gr_actions gr_actions_common, gr_actions_3d, gr_actions_comp
 
 /*
  * A word may have any value, and another one at the next read: context images are the guest's
- * memory, and the socket thread writes words, too. So read a word once, and check it.
+ * memory, and register handlers write words, too. So read a word once, and check it.
  */
 
 static inline uint32_t strand_get(struct gr *gr, unsigned int word)
@@ -146,7 +147,7 @@ static inline void strand_set(struct gr *gr, unsigned int word, uint32_t val)
 }
 
 /* state.c: any thread, with or without the lock */
-/* Find the state word that keeps a method's argument. False: the class has no such method. */
+/* Find the state word that keeps a method's argument. False: the class keeps none for @mthd. */
 bool state_word(enum gr_class cls, uint32_t mthd, unsigned int *word);
 uint32_t state_get(struct gr *gr, enum gr_class cls, uint32_t mthd);
 void state_set(struct gr *gr, enum gr_class cls, uint32_t mthd, uint32_t val);
@@ -191,7 +192,7 @@ enum eng_ret trap_macro(struct gr_exec *x, uint32_t esr, uint32_t pc, uint32_t o
 enum eng_ret trap_sked(struct gr_exec *x, uint32_t esr);
 enum eng_ret trap_sm(struct gr_exec *x, unsigned int gpc, unsigned int tpc, uint32_t warp_esr,
 		     uint32_t global_esr);
-/* Raise the notify interrupt. Does not halt the engine. */
+/* Raise the notify interrupt. Takes the lock; does not halt the engine. */
 void trap_notify(struct gk110 *g);
 /* call the functions from here on with lock held */
 void trap_update(struct gk110 *g);
@@ -212,7 +213,8 @@ void fecs_scratch_set(struct gk110 *g, unsigned int i, uint32_t val);
 void fecs_scratch_or(struct gk110 *g, unsigned int i, uint32_t bits);
 void fecs_scratch_clear(struct gk110 *g, unsigned int i, uint32_t bits);
 /*
- * A method that the class leaves to FECS; the program there reports it to the host. Takes the lock.
+ * A method that the class leaves to FECS. nouveau's program reports it to the host, NVIDIA's gets a
+ * note only. Takes the lock.
  */
 void fecs_firmware_method(struct gr_exec *x);
 /*
@@ -221,7 +223,7 @@ void fecs_firmware_method(struct gr_exec *x);
  */
 int fecs_save(struct gk110 *g);
 int fecs_load(struct gk110 *g, uint32_t chan, const atomic_bool *stop, bool may_unlock);
-/* Take over the context pointer and the address space of @chan, as before each transfer. */
+/* Take over the context pointer and the address space of @chan, as before each load. */
 int fecs_select(struct gk110 *g, uint32_t chan);
 void fecs_run_queue(struct gk110 *g);
 void fecs_hang(struct gk110 *g, const char *why);
@@ -233,8 +235,9 @@ void fecs_ext_command(struct gk110 *g, const struct fecs_cmd *cmd);
 /* Return the bytes of a context image with the present register lists; 0 when a list has no end. */
 uint32_t ctx_image_size(struct gk110 *g);
 /*
- * Return 0, -EFAULT after a fault was recorded, or -EIO when a list can't be walked or one of its
- * registers has reset GR.
+ * Return 0, -EFAULT after a fault was recorded, or -EIO when an image in physical memory can't be
+ * reached, a list can't be walked, or a register in one has reset GR. A reset by the last GPC's
+ * lists is not reported: compare gr.resets.
  */
 int ctx_image_save(struct gk110 *g, const struct ctx_mem *m);
 int ctx_image_load(struct gk110 *g, const struct ctx_mem *m);
@@ -266,8 +269,8 @@ struct release {
 /* Write or reduce a semaphore. Return 0, or -EFAULT after a fault was recorded. */
 int semaphore_release(struct gr_exec *x, struct mmu_client *who, const struct release *r);
 /*
- * Evaluate the state of conditional execution into *@on. False: its memory can't be read; *@ret is
- * the method's result.
+ * Evaluate the state of conditional execution into *@on. False: its memory can't be read, or its
+ * mode does not exist; *@ret is the method's result.
  */
 bool render_enabled(struct gr_exec *x, bool *on, enum eng_ret *ret);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Class A1C0: launches (launch.c) and firmware methods; the rest is state. */
+/*
+ * Class A1C0: launches (launch.c) and firmware methods. Uploads (methods_i2m.c), reports and
+ * notifiers (report.c) are elsewhere; the rest is state.
+ */
 #include "gr.h"
 
 static enum eng_ret firmware_method(struct gr_exec *x)

@@ -16,7 +16,7 @@ enum sm_result {
 	SM_TRAP,		/* an SM stopped: .trap says where and why */
 	/* one CTA needs more local memory than an SM has (local_size_per_sm) */
 	SM_NO_TEMP,
-	/* the engine was reset while the grid ran; running CTAs were dropped */
+	/* while the grid ran, the engine was reset or sm_abandon() called: CTAs were dropped */
 	SM_RESET,
 };
 

@@ -24,7 +24,7 @@ enum strand_word {
 	STRAND_COMPUTE		= STRAND_3D + 0xb00,		/* ranges in state.c */
 	STRAND_I2M		= STRAND_COMPUTE + 0x400,	/* 0x0100-0x01ff */
 	STRAND_2D		= STRAND_I2M + 0x40,		/* 0x0100-0x09ff, 0x0d00-0x0dff */
-	/* 0x3400-0x37ff, one for all classes */
+	/* 0x3400-0x37ff, one for 3D, compute and 2D */
 	STRAND_SCRATCH		= STRAND_2D + 0x280,
 	STRAND_MME_CODE		= STRAND_SCRATCH + 0x100,
 	STRAND_MME_START	= STRAND_MME_CODE + MME_CODE_WORDS,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Address spaces as instance blocks name them. The chip reads the words when the block is bound (a
- * channel loaded, a BAR's register written); later changes of the block have no effect until it is
- * bound again.
+ * channel loaded by PFIFO or FECS, the register of a BAR or of the peephole written); later changes
+ * of the block have no effect until it is bound again.
  */
 #include <linux/bitfield.h>
 
