@@ -255,7 +255,6 @@ int ctx_patch_execute(struct gk110 *g, const struct ctx_mem *m, uint32_t count,
 /* ---------------------------- methods (on the thread that owns the engine, lock not held) */
 
 /* inline uploads (methods_i2m.c) */
-enum eng_ret upload_flush(struct gr_exec *x);
 int upload_flush_for_save(struct gk110 *g, struct chan *c);
 
 /* report.c */

@@ -128,11 +128,6 @@ static int stage_write(struct gk110 *g, struct chan *c)
 	return 0;
 }
 
-enum eng_ret upload_flush(struct gr_exec *x)
-{
-	return stage_write(x->g, x->c) ? ENG_FAULT : ENG_DONE;
-}
-
 int upload_flush_for_save(struct gk110 *g, struct chan *c)
 {
 	return g->gr->upload.used ? stage_write(g, c) : 0;
