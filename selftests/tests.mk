@@ -102,8 +102,8 @@ SRC_gpu-model/gr/sm/surfaces_test	:= $(SM_RIG_SRC)
 $(O)/asan/selftests/unit/gpu-model/gr/sm/surfaces_test.o: selftests/unit/gpu-model/gr/sm/surfaces.cubin
 $(O)/asan/selftests/unit/gpu-model/gr/sm/textures_test.o: selftests/unit/gpu-model/gr/sm/textures.cubin
 SRC_gpu-model/gr/sm/kernels_test	:= $(filter-out %/core/clock.c,$(SM_RIG_SRC)) $(TEST_CLOCK)
-# this test makes allocations fail
-LIBS_gpu-model/gr/sm/kernels_test	:= $(addprefix -Xlinker --wrap=,aligned_alloc calloc)
+# this test makes allocations and threads fail
+LIBS_gpu-model/gr/sm/kernels_test	:= $(addprefix -Xlinker --wrap=,aligned_alloc calloc pthread_create)
 SRC_gpu-model/gr/sm/ops_test	:= $(SM_RIG_SRC)
 $(O)/asan/selftests/unit/gpu-model/gr/sm/kernels_test.o $(O)/sm_bench: selftests/unit/gpu-model/gr/sm/kernels.cubin
 FUZZ_TESTS += gpu-model/gr/sm/program_fuzz

@@ -378,12 +378,12 @@ static void start_helpers(struct gk110 *g)
 	struct sm *sm = g->gr->sm;
 
 	while (sm->nr_helpers + 1 < sm->nr_threads) {
-		struct sm_thread *t = thread_new(g, sm->nr_helpers + 1);
+		struct sm_thread **t = &sm->thread[sm->nr_helpers + 1];
 
-		if (!t)
-			return;
-		sm->thread[t->index] = t;
-		if (pthread_create(&sm->helper[sm->nr_helpers], NULL, helper_main, t))
+		/* what was allocated for a thread that could not be created is still there */
+		if (!*t)
+			*t = thread_new(g, sm->nr_helpers + 1);
+		if (!*t || pthread_create(&sm->helper[sm->nr_helpers], NULL, helper_main, *t))
 			return;
 		sm->nr_helpers++;
 	}

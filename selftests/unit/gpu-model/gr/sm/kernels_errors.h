@@ -3,6 +3,8 @@
 #ifndef KVGPU_SELFTESTS_SM_KERNELS_ERRORS_H
 #define KVGPU_SELFTESTS_SM_KERNELS_ERRORS_H
 
+#include <errno.h>
+
 #include <gk110/mmu.h>
 
 static enum sm_result store_at(struct rig *r, uint64_t va)
@@ -249,11 +251,14 @@ static void unmapped_code_is_one_fault(void **state)
 
 /* all allocations of this size fail; 0: none does */
 static size_t no_block_of;
+static atomic_uint sm_threads_allocated;
 
 void *__real_aligned_alloc(size_t alignment, size_t size);
 void *__wrap_aligned_alloc(size_t alignment, size_t size);
 void *__wrap_aligned_alloc(size_t alignment, size_t size)
 {
+	if (size == ((sizeof(struct sm_thread) + 63) & ~(size_t)63))
+		atomic_fetch_add(&sm_threads_allocated, 1);
 	return no_block_of && size == no_block_of ? NULL : __real_aligned_alloc(alignment, size);
 }
 
@@ -281,6 +286,34 @@ static void no_memory_is_a_fault(void **state)
 	}
 	ok(r, store_at(r, va));
 	assert_int_equal(*(uint32_t *)rig_host(r, va), 7);
+}
+
+static atomic_bool no_threads;
+
+int __real_pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*fn)(void *),
+			  void *arg);
+int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*fn)(void *),
+			  void *arg);
+int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*fn)(void *),
+			  void *arg)
+{
+	return atomic_load(&no_threads) ? EAGAIN : __real_pthread_create(t, attr, fn, arg);
+}
+
+/* Grids end without helper threads, too. What was allocated for a helper serves the next try. */
+static void helpers_may_be_missing(void **state)
+{
+	struct rig *r = *state;
+	struct sm *sm = r->g->gr->sm;
+
+	sm->nr_threads = 2;
+	atomic_store(&sm_threads_allocated, 0);
+	for (unsigned int i = 0; i < 3; i++) {
+		atomic_store(&no_threads, i < 2);
+		ctas_that_wait_for_each_other(state);
+		assert_int_equal(sm->nr_helpers, i == 2);
+	}
+	assert_int_equal(atomic_load(&sm_threads_allocated), 1);
 }
 
 #endif

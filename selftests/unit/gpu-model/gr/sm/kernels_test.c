@@ -704,7 +704,7 @@ int main(void)
 		T(a_paced_grid_takes_the_time_its_rate_asks),
 			T(changed_code_is_executed_as_it_is_now),
 		T(registers_and_constants_have_bounds), T(local_memory_must_fit_an_sm),
-		T(unmapped_code_is_one_fault), T(no_memory_is_a_fault),
+		T(unmapped_code_is_one_fault), T(no_memory_is_a_fault), T(helpers_may_be_missing),
 	};
 	int failed = 0;
 
