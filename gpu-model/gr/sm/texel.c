@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Textures as their headers describe them. Layouts: pitch, buffers, block-linear in the copy
- * engines' order (ce/surface.c), with smaller blocks for levels that are smaller than a block (Mesa
+ * engines' order (ce/surface.c), with smaller blocks for levels from 1 on that need no more (Mesa
  * nil/tiling.rs). Only the formats of formats[] are decoded: an instruction that names a texture of
  * another one, say a compressed one, raises ILLEGAL_INSTR_PARAM.
  */

@@ -9,7 +9,6 @@
 #include "mmu/fake_device.h"
 
 #define VA_BASE		0x200000000ull
-#define BIG_PAGE	(128u << 10)
 #define MAX_SECTIONS	1024
 
 /* ------------------------------------------------------------------ the rest of the chip */
