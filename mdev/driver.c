@@ -23,7 +23,8 @@
 
 /*
  * A board of the list of known boards. An admin may try a board that is not in the list by the
- * driver's new_id: bring-up checks the chip itself, whatever the board.
+ * device's driver_override: bring-up checks the chip itself, whatever the board. (The PCI core
+ * refuses a new_id whose driver_data is not that of a board in the list.)
  */
 struct board {
 	const char *name;

@@ -111,7 +111,7 @@ struct kvgpu_fault_entry {
 /*
  * Counters of one vGPU, which sysfs reads without locks. .bar_trapped: trapped accesses of BAR1 and
  * BAR3. .mmaps: page faults on BARs. .handler_ns: ns that the trapped accesses and page faults took
- * (sysfs.c tells which waits are not included).
+ * (sysfs.c tells what is not included).
  */
 struct kvgpu_counters {
 	atomic64_t bar0_reads, bar0_writes, bar_trapped, config, irqs, mmaps, zaps, faults,

@@ -5,8 +5,8 @@
  * ids* is eight channel ids in a row. The channel's id on the chip is from a group of ids that
  * belongs to this vGPU alone. The doorbells (USERD areas) of these eight ids share a page. So no
  * page has doorbells of two vGPUs. A group of channels is a channel group (TSG). A channel is
- * *dead* if the host has ended it, or if it is being unbound. *Recovery* (recover.c) ends channels,
- * with gpu->lock held, but no vgpu->lock.
+ * *dead* if the host has ended it, or if the guest is unbinding it. *Recovery* (recover.c) ends
+ * channels, with gpu->lock held, but no vgpu->lock.
  *
  * The runlist. A guest sees all engines on runlist 0, and may use GR (the graphics engine) and a
  * copy engine in one channel at any time, and does not say at the bind which of them it will use.

@@ -242,7 +242,7 @@ static struct kvgpu_chan *chan_of_inst(struct kvgpu_chip *chip, u64 inst)
 /*
  * Returns the channel with the chip's id @id, or NULL. With @tsg, @id is the id of a group (TSG):
  * returns one of the group's channels, if possible a channel that is not dead (ended by the host,
- * or being unbound), because a dead channel can't be ended again.
+ * or being unbound by the guest), because a dead channel can't be ended again.
  */
 static struct kvgpu_chan *chan_of_id(struct kvgpu_chip *chip, int id, bool tsg)
 {

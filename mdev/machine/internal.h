@@ -15,10 +15,10 @@
  * and windows from the guest's tables; settle: to make changed entries take effect (space.c).
  * Group: a channel group (TSG); but a group of ids is eight channel ids in a row. Due page: no
  * entry needs it any more, but it is still pinned (pin.c). Dead channel: ended by the host, or
- * being unbound. Evict: to preempt a channel, and to reset the engines that it does not leave
- * (recover.c). Strike: a mark for harm to other vGPUs; a vGPU with too many is suspended: it may
- * not run (strike.c). Slicer: the thread that gives the chip to vGPUs in turns (slice.c). Look: its
- * search for vGPUs that have work or are at work; sample: a look at a random time (look.c).
+ * unbound by the guest just now. Evict: to preempt a channel, and to reset engines that it does not
+ * leave (recover.c). Strike: a mark for harm to other vGPUs; a vGPU with too many is suspended: it
+ * may not run (strike.c). Slicer: the thread that gives the chip to vGPUs in turns (slice.c). Look:
+ * its search for vGPUs that have work or are at work; sample: a look at a random time (look.c).
  * NON_STALL_INTERRUPT: by it a channel reports the end of a submission (event.c). Cut off: the card
  * has failed, and can't reach system memory any more (chip.c).
  *
