@@ -12,8 +12,8 @@ enum address_scheme { ADDRESS_UNIX, ADDRESS_VSOCK, ADDRESS_TCP, ADDRESS_TLS, ADD
 struct address {
 	enum address_scheme scheme;
 	/*
-	 * unix, aperture: the path; else a name or an IP address without brackets; empty: all
-	 * addresses of this machine
+	 * unix, aperture: the path; tcp, tls: a name or an IP address without brackets; empty: all
+	 * addresses of this machine; vsock: empty
 	 */
 	char host[256];
 	char bell[128];	/* aperture: its bell, "unix:/path" or "vsock:CID:PORT"; empty: none */

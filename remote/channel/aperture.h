@@ -39,7 +39,10 @@ struct aperture {
 	struct aperture_times times;
 	/* a socket, which ends with the peer; -1: both sides count a beat in the first page */
 	int life;
-	/* the aperture's file, with a lock; -1: the memory belongs to this connection alone */
+	/*
+	 * the client's of a place: its file or device, with a lock. -1: the memory belongs to this
+	 * connection alone, or this is the server's, whose struct kvgpu_remote_place has the lock
+	 */
 	int file;
 	/* the watcher's; before aperture_watch() and after its end the owner's */
 	union {
@@ -48,7 +51,7 @@ struct aperture {
 	};
 	bool gone, ended;		/* atomic: the connection has ended; this side ends it */
 	unsigned int sleepers;		/* atomic: threads in futex_sleep() */
-	uint32_t turn;			/* atomic, a futex: counts the reads of the socket */
+	uint32_t turn;	/* atomic, a futex: counts the reads of the socket, and the end */
 	pthread_t watcher;
 	bool watched;
 	pthread_mutex_t lock;		/* of .gone and .ended; `change` tells that they were set */
@@ -71,8 +74,8 @@ void aperture_init(struct aperture *a, enum aperture_side side, enum aperture_wa
 /* Start the thread that notices the peer's end. @a must not move any more. 0 or -errno */
 int aperture_watch(struct aperture *a);
 /*
- * This side ends, or the peer has broken the rules: end all waiting on both sides. Any thread, also
- * repeatedly. Returns -ECONNRESET.
+ * This side ends, or the peer has broken the rules: end all waiting here, and through the socket,
+ * if there is one, also on the other side. Any thread, also repeatedly. Returns -ECONNRESET.
  */
 int aperture_lose(struct aperture *a);
 void aperture_await_end(struct aperture *a);

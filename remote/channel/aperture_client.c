@@ -196,8 +196,9 @@ static void destroy(struct aperture_channel *s)
 }
 
 /*
- * In a child of fork(): close its copies of the descriptors by which the server sees that the
- * parent lives. The channel's threads are not in the child, so nothing else uses these.
+ * In a child of fork(): close its copies of the socket, by which the server sees that the parent
+ * lives, and of the file, whose lock keeps other clients out. The channel's threads are not in the
+ * child, so nothing else uses these.
  */
 static void forked(struct kvgpu_remote_channel *c)
 {

@@ -69,7 +69,7 @@ static enum attach_step check_version(struct attach_server *s)
 	return s->at == S_CLEARED ? ATTACH_CLEAR : ATTACH_AT_ONCE;
 }
 
-/* whether the client's word still has the ticket with which the client was taken */
+/* whether the client's word still has the ticket of the client, and does not say AWAY */
 static bool still_there(const struct attach_server *s)
 {
 	uint64_t client = shared_load_acquire(&s->page->client);

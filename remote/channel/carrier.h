@@ -87,12 +87,12 @@ static inline void port_sent(struct kvgpu_remote_port *p, uint64_t bytes)
 	__atomic_add_fetch(&p->sent, bytes, __ATOMIC_RELAXED);
 }
 
-/* box.c: for the thread that receives answers. NULL: there is no such box, or no thread waits. */
+/* box.c: for the thread that receives answers. NULL: no such box, or it awaits no answer. */
 struct box *box_of(struct kvgpu_remote_channel *c, unsigned int box);
 /* call before a frame with that box goes out */
 void box_prepare(struct kvgpu_remote_channel *c, unsigned int box);
 void box_deliver(struct box *b);
-/* waits for box_deliver() */
+/* waits for box_deliver(), or channel_lost(): -ECONNRESET */
 int box_await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq,
 	      struct kvgpu_remote_answer *a, const void **payload);
 /* no answer will come any more */
@@ -126,7 +126,7 @@ struct address;
 int place_connect(const struct address *at, uint64_t version, kvgpu_remote_happened happened,
 		  void *ctx, struct kvgpu_remote_channel **out, const char **why);
 
-/* map an arena, whose bytes cost nothing until they are touched; NULL: there is no room */
+/* map an arena, whose bytes cost nothing until touched; NULL: no room, or no such size */
 void *arena_map(uint64_t bytes);
 void arena_unmap(void *arena, uint64_t bytes);
 

@@ -2,8 +2,9 @@
 /*
  * The connection between client and server: frames one way, answers the other, happenings, and an
  * arena of bytes that both see at the same offsets. A carrier transports them: `stream` over a
- * socket or TLS, `aperture` by shared memory (carrier.h). The code above need not know which, but
- * for speed. Functions return 0 or -errno.
+ * socket or TLS, `aperture` by shared memory (carrier.h). What differs for the code above,
+ * kvgpu_remote_is_shared() and kvgpu_remote_relay() say. A function that returns int returns 0 or
+ * -errno, if nothing else is said.
  *
  * When a side has noticed that its peer is gone, its calls return -ECONNRESET, and none waits any
  * more; frames and answers that came before may still be returned. A channel that is gone stays so.
@@ -23,16 +24,16 @@
 struct kvgpu_remote_channel;
 
 /*
- * Called from the thread of the channel that receives answers: it must not wait for an answer.
- * @bytes: @n bytes, valid until it returns.
+ * Called from the channel's reader, without which no wait for an answer is sure to end: it must not
+ * wait for one. @bytes: @n bytes, valid until it returns.
  */
 typedef void (*kvgpu_remote_happened)(void *ctx, const struct kvgpu_remote_happening *h,
 				      const void *bytes, size_t n);
 
 /*
  * Connect to the server at @address. *out is set before @happened is called first. -EPROTO: the
- * server refuses this client, is of another version, or speaks something else. *why: a text that
- * says so, never freed.
+ * server refuses this client, is of another version, or breaks the rules. *why: the reason of any
+ * error, a text that is valid until this thread's next call.
  */
 int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_happened happened,
 			 void *ctx, struct kvgpu_remote_channel **out, const char **why);
@@ -65,8 +66,8 @@ bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c);
 const struct kvgpu_remote_relayed *kvgpu_remote_relay(const struct kvgpu_remote_channel *c);
 
 /*
- * Map a shared arena a second time, at address @where. NULL: something else is there, or the arena
- * is not shared. Call once, from one thread.
+ * Map a shared arena a second time, at address @where. NULL: something else is there, no page can
+ * begin there, or the arena is not shared. Call until it succeeds, from one thread at a time.
  */
 void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where);
 
@@ -89,7 +90,7 @@ int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t byte
  * that frame is answered.
  */
 int kvgpu_remote_fetch(struct kvgpu_remote_channel *c, const struct kvgpu_remote_pull *pull);
-/* Tell the server that the function of an event has been called; any thread. */
+/* Tell the server that an event which wants an ack (frame.h) has been carried out; any thread. */
 int kvgpu_remote_ack(struct kvgpu_remote_channel *c, uint64_t id);
 
 /* Take a box for a thread that asks: 1 and up; 0: all are taken, or no memory. Any thread. */
@@ -107,8 +108,8 @@ int kvgpu_remote_await(struct kvgpu_remote_channel *c, unsigned int box, uint64_
 struct kvgpu_remote_port;
 
 /*
- * Return a socket that listens, or -errno and *why. Its clients choose the carrier, stream or
- * aperture.
+ * Return a socket that listens, or -errno and *why. Clients of a UNIX socket choose the carrier,
+ * stream or aperture; others have a stream.
  */
 int kvgpu_remote_listen(const char *address, const char **why);
 /*
@@ -118,8 +119,8 @@ int kvgpu_remote_listen(const char *address, const char **why);
 int kvgpu_remote_welcome(int fd, uint64_t version, uint64_t arena_bytes,
 			 struct kvgpu_remote_port **out);
 /*
- * Called after the client's hello, on the thread that welcomes: 0, or the KVGPU_REMOTE_ result that
- * the client is told in the place of a welcome.
+ * Called after the hello of a client of the right version, on the thread that welcomes: 0, or the
+ * KVGPU_REMOTE_ result that the client is told in the place of a welcome.
  */
 typedef uint32_t (*kvgpu_remote_admit)(void *ctx);
 /*
@@ -138,10 +139,10 @@ void kvgpu_remote_port_bytes(const struct kvgpu_remote_port *p, uint64_t *receiv
 
 /*
  * An aperture in a file or on a device (address.h: address_is_place()). It has one place or
- * several, each with one client at a time, all of one VM. One thread. kvgpu_remote_places()
+ * several, each with one client at a time, all of one machine. One thread. kvgpu_remote_places()
  * returns how many places there are, or -errno; @index is below that. kvgpu_remote_place_open()
- * locks the place against other servers while this process lives, or another process that has its
- * descriptors.
+ * locks the place against other servers, until its descriptors are closed in this process and in
+ * those that were forked from it.
  */
 struct kvgpu_remote_place;
 bool kvgpu_remote_is_place(const char *address);
@@ -150,7 +151,7 @@ int kvgpu_remote_place_open(const char *address, unsigned int index, uint64_t ve
 			    struct kvgpu_remote_place **out, const char **why);
 /*
  * Whether a client is there: 1; 0: none yet; -EIO: the memory is gone, and only
- * kvgpu_remote_place_close() may follow. Never waits.
+ * kvgpu_remote_place_close() may follow. Does not wait for a client.
  */
 int kvgpu_remote_place_look(struct kvgpu_remote_place *p);
 /*
@@ -172,8 +173,9 @@ void kvgpu_remote_place_descriptors(struct kvgpu_remote_place *p, int *of[2]);
  */
 int kvgpu_remote_place_welcome(struct kvgpu_remote_place *p, struct kvgpu_remote_port **out);
 /*
- * After a fork for the client, in the process that looked: give up the bell, by which the client
- * sees that its server lives. Only the forked process has it then.
+ * After a fork for the client, in the process that looked: give up the client's connection to the
+ * bell, by which the client sees that its server lives. Only the forked process has it then. All
+ * other connections to the bell are dropped.
  */
 void kvgpu_remote_place_served(struct kvgpu_remote_place *p);
 /*
@@ -194,8 +196,9 @@ void *kvgpu_remote_port_arena(struct kvgpu_remote_port *p, uint64_t *bytes);
 bool kvgpu_remote_port_is_shared(const struct kvgpu_remote_port *p);
 
 /*
- * Wait for the next frame: 1; 0: none came within @timeout_us (negative: for ever). *payload is in
- * memory of the port, which the client can't write, and is valid until the next call. One thread.
+ * Wait for the next frame: 1; 0: no whole frame came in about @timeout_us (negative: for ever), or
+ * a signal came. *payload is in memory of the port, which the client can't write, and is valid
+ * until the next call. One thread.
  */
 int kvgpu_remote_next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_remote_head *h,
 		      const void **payload);

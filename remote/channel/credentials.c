@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Loading GnuTLS, and the files of one side: its certificate and key, and the CA that it trusts.
- * Each error names its file and what to do.
+ * An error names its file, if it is about one.
  */
 #include "credentials.h"
 

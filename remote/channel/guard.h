@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A file that is an aperture can be cut short by any process that may write it, and a device can
- * fail. Then the next access to the missing memory gets SIGBUS. A client gets zeros instead, which
- * its rings take for a broken peer. A server's process for one client prints an error, and ends. A
- * process that has other clients, too, accesses the memory by guard_try().
+ * fail. Then the next access to the missing memory gets SIGBUS. A client gets zeros instead, and
+ * its connection ends: its socket is shut down, or the first page does not say any more that it was
+ * taken. A server's process for one client prints an error, and ends. A process that has other
+ * clients, too, accesses the memory by guard_try().
  *
  * A handler runs on the thread that touched the memory, whatever locks that thread holds: it takes
  * no lock, and allocates nothing. One thread at a time calls the functions of a client.
@@ -32,7 +33,7 @@ void guard_server(void);
 void guard_serve(void);
 /*
  * After guard_server(): returns what @look returns, or -EIO if @look touched missing memory. @look
- * takes no lock, and owns nothing, as it may be left in its middle.
+ * takes no lock, and owns nothing, as it may be left in its middle. In a client: only calls @look.
  */
 int guard_try(int (*look)(void *arg), void *arg);
 

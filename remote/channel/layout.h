@@ -25,8 +25,8 @@ enum {
 };
 
 /*
- * How client and server find each other if no socket connects them: attach.h. Each word is written
- * by one side alone; a word that announces others is written last.
+ * How client and server of a place find each other: attach.h. Each word is written by one side
+ * alone; a word that announces others is written last.
  */
 struct attach_page {
 	/* written by the server */

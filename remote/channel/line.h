@@ -19,8 +19,8 @@ struct line {
 };
 
 /*
- * All bytes: 0; or -errno, and some may have gone: the peer's end is -ECONNRESET, a read that takes
- * longer than the socket's time limit -ETIMEDOUT. line_write() changes @parts.
+ * All bytes: 0; or -errno, and some may have gone: the peer's end is -ECONNRESET, a read to which
+ * nothing came within the socket's time limit -ETIMEDOUT. line_write() may change @parts.
  */
 int line_write(struct line *l, struct iovec *parts, unsigned int n);
 int line_read(struct line *l, void *to, size_t n);
@@ -33,7 +33,7 @@ ssize_t line_some(struct line *l, void *to, size_t n, bool wait);
 bool line_pending(const struct line *l);
 /* Set the socket's options: no delays, and an end if the peer's machine is gone. */
 void line_prepare(struct line *l);
-/* Set how long a read waits at most; 0: for ever. */
+/* Set how long a read waits at most for the next bytes; 0: for ever. */
 void line_patience(struct line *l, unsigned int seconds);
 void line_close(struct line *l);
 

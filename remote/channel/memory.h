@@ -15,8 +15,8 @@ struct line;
 /* Return a descriptor of @bytes of zeros, sealed; or -errno. */
 int memory_make(uint64_t bytes);
 /*
- * Send @n bytes with the descriptor, all or nothing: 0, or -ECONNRESET. The descriptor stays the
- * caller's.
+ * Send @n bytes with the descriptor by one call: 0; -ECONNRESET: not all have gone. The descriptor
+ * stays the caller's.
  */
 int memory_send(int to, const void *bytes, size_t n, int memory);
 /*

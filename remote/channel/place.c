@@ -37,7 +37,7 @@ enum { DAX_ALIGN = 2 << 20, PAUSE_NS = 20000, PAUSE_MAX_NS = 10000000 };
  */
 enum { LOOK_MS = 10, LOOK_SELDOM_MS = 50, LOOKS_SOON = 100, KNOCK_MS = 1, ROUND_MS = 1000 };
 
-/* the shared part of the file or device */
+/* the part of the file or device that one place has */
 struct extent {
 	uint64_t from, bytes;
 };
@@ -147,8 +147,8 @@ static int check_name(const char *path, const char **why)
 
 /*
  * Only root's processes are to open what is served here, and above all no process that a client has
- * taken over. A device belongs to root alone from now on, whatever group its rule gave it. A file
- * keeps its group, which the owner chose: QEMU's.
+ * taken over. If the server is root, a device belongs to root alone from now on, whatever group its
+ * rule gave it. A file keeps its group, which the owner chose: QEMU's.
  */
 static int keep_from_others(int fd, const struct stat *st, const char **why)
 {
@@ -221,7 +221,7 @@ static unsigned int extent_of(int fd, unsigned int index, struct extent *e, cons
 	return e->bytes < APERTURE_MIN ? 0 : places;
 }
 
-/* the lock lasts as long as this process, and processes that fork from it */
+/* the lock lasts until @fd is closed in this process and in those that fork from it */
 static int lock_byte(int fd, enum aperture_side side, unsigned int index, short type,
 		     const char **why)
 {
@@ -641,7 +641,7 @@ int kvgpu_remote_place_look(struct kvgpu_remote_place *p)
 	return r;
 }
 
-/* look often for a while after a client has left; else seldom */
+/* look often for a while, at first and after a client has left; else seldom */
 static int look_ms(const struct kvgpu_remote_place *p)
 {
 	return p->in_vain < LOOKS_SOON ? LOOK_MS : LOOK_SELDOM_MS;

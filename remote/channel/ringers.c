@@ -14,8 +14,8 @@
 #define PATIENCE_NS	5000000000ull
 
 /*
- * Accept at most so many connections before the next look for a knock: so each connection is looked
- * at several times before new ones can take its place.
+ * Accept at most so many connections before the next look for a knock: so the only connection of a
+ * source is looked at several times before new ones can take its place.
  */
 enum { AT_ONCE = 8 };
 

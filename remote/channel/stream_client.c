@@ -4,7 +4,7 @@
  * that comes, and delivers it.
  *
  * A system call for each frame would be most of a queued call's cost. So a frame without an answer
- * is kept for a moment when another frame has just gone out, and goes out with the next. If none
+ * is kept for a moment when another frame has just gone out, and goes out with a later one. If none
  * comes, the flusher, a second thread, sends what is kept.
  */
 #include <errno.h>
@@ -130,10 +130,10 @@ static bool is_empty(struct stream_channel *s)
 }
 
 /*
- * A thread that keeps something after the look finds .awake at 0, and wakes the flusher. So does
- * the thread that ends the channel: it stores .ended, then changes .awake. The flusher stores
- * .awake, then loads .ended. In the one order of SEQ_CST at least one of the two sees the other's
- * store.
+ * A thread that keeps a frame after the look finds .awake at 0, and wakes the flusher
+ * (push_shared() does not: the frame behind it does, or sends all). So does the thread that ends
+ * the channel: it stores .ended, then changes .awake. The flusher stores .awake, then loads .ended.
+ * In the one order of SEQ_CST at least one of the two sees the other's store.
  */
 static void sleep_while_empty(struct stream_channel *s)
 {
