@@ -74,8 +74,8 @@ enum kvgpu_wait {
 /*
  * Wait until @ready(@arg), which looks at what the peer publishes, returns true; for at most
  * @timeout_ns, or KVGPU_FOREVER. One thread at a time waits on a bell; it may wait for several
- * things at once, if the publisher of any of them rings. No clock is read when the wait ends within
- * about a microsecond. With KVGPU_FOREVER a wait in vain ends only when the carrier notices the
+ * things at once, if the publisher of any of them rings. No clock is read when one of the first
+ * looks finds it. With KVGPU_FOREVER a wait in vain ends only when the carrier notices the
  * peer's end.
  */
 enum kvgpu_wait kvgpu_bell_wait(struct kvgpu_bell *b, bool (*ready)(void *arg), void *arg,

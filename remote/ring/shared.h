@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every access of this room to memory that the peer can rewrite at any moment. Nothing else in the
- * room touches such memory. Tests put a header of their own in the place of this one, in which
- * anything may happen between two accesses.
+ * Every access of this room to memory that the peer can rewrite at any moment. Beside it only the
+ * kernel's futex reads such memory, and kvgpu_ring_init() clears it before the ring is used. Tests
+ * put a header of their own in the place of this one, in which anything may happen between two
+ * accesses.
  *
  * A load reads its word exactly once: the compiler may not repeat it, so what was checked is what
  * is used. Aligned words of 4 and 8 bytes are never seen half written.
