@@ -2,7 +2,8 @@
 /*
  * Copies. An end in host memory is a piece of the arena, or a few bytes of the frame or the answer.
  * If the arena is not the library's pinned memory, a copy into it would make the library wait until
- * the stream is idle: so the frame is put aside until then.
+ * the stream is idle: so the frame is put aside until then, unless later
+ * frames must not pass it.
  */
 #include <stdlib.h>
 

@@ -16,26 +16,26 @@ struct door {
 	uint32_t turn;		/* the number of the turn that this process has; 0: none */
 	uint32_t wanted;	/* other programs wait for a turn */
 	uint32_t watched;	/* there are other clients: ring the arbiter when work begins */
-	uint32_t knock;		/* futex: counts the arbiter's changes */
+	uint32_t knock;		/* futex: counts turns given, and ends of .closed */
 	/*
 	 * the client's weight in thousandths of the weights of all clients that had work lately; 0:
-	 * the client has no work
+	 * the client has no work, or less than a thousandth
 	 */
 	uint32_t share;
 	uint64_t turn_ns;	/* GPU time that this turn may take while others wait */
 	/*
-	 * for people to read, ns: GPU time charged in turns, time with work while no turns were
-	 * needed, time waited for turns
+	 * for people to read, ns: GPU time charged while turns were needed, time with work while
+	 * none were, time waited for turns
 	 */
 	uint64_t charged, alone, waited;
-	uint64_t turns, lost;	/* turns so far; turns lost without progress while others waited */
+	uint64_t turns, lost;	/* turns so far; turns lost, as others waited too long */
 
 	/* written by the process */
 	/* number of the last turn that was given back */
 	uint32_t done __attribute__((aligned(64)));
 	uint32_t busy;		/* the process may have work on the GPU */
 	uint32_t want;		/* frames of the process wait for a turn */
-	uint64_t used;		/* GPU time in the process's turns, ns: only grows */
+	uint64_t used;		/* GPU time that the process measured, ns: only grows */
 };
 
 #endif

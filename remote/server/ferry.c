@@ -18,7 +18,7 @@ struct ferry {
 	struct ferry_end end;
 	unsigned int refs;		/* under `lock` */
 	bool quiet;			/* under `lock`: the client is not told of the end */
-	pthread_mutex_t busy;		/* held while a run of a graph uses the piece */
+	pthread_mutex_t busy;		/* held while the client fills or drains the piece */
 };
 
 /* protects the lists, as the library gives references back in threads of its own */

@@ -48,8 +48,8 @@ struct gate {
 	uint32_t turn, gave;
 	uint64_t turn_used;		/* GPU time in this turn, ns */
 	/*
-	 * The segment: what was submitted in this turn since all work was done. It is in one
-	 * context, and is timed from the event .begin before it.
+	 * The segment: what was submitted in this turn in one context. It is timed from the event
+	 * .begin before it.
 	 */
 	uint64_t context;
 	CUevent begin;

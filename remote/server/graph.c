@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Calls about graphs and captures that have an answer also when they fail, or that return a list
- * which the library keeps.
+ * Graphs and captures: calls that have an answer also when they fail, numbers of captures' graphs,
+ * and the device memory of executable graphs.
  */
 #include <stdlib.h>
 
@@ -96,7 +96,7 @@ CUresult frame_capture_info(struct server *s, const struct q_capture_info *q,
 		return r;
 	a->id = id;
 	a->status = status;
-	/* the number is valid until the capture ends: captures_forget() */
+	/* captures_forget() ends the number, own_cuStreamEndCapture() keeps it for its graph */
 	a->graph = handle_give(s, CLASS_GRAPH, graph, q->stream);
 	s->captures = true;
 	a->nodes = n;

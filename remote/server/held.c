@@ -48,7 +48,10 @@ static void serve_work(struct server *s, const struct kvgpu_remote_head *h, cons
 		work_submitted(s, h, payload);
 }
 
-/* calls of the library that may take long without the GPU: the turn is given back before */
+/*
+ * calls of the library that may take long without the GPU: the turn is given back before, unless
+ * work of it is under way
+ */
 static bool may_take_long(uint16_t op)
 {
 	return op == OP_image || op == OP_link_add || op == OP_link_complete ||

@@ -76,8 +76,8 @@ static uint64_t number_of(struct server *s, CUcontext ctx)
 }
 
 /*
- * The library makes the new context current. Undo that: only OP_current makes a context current
- * here.
+ * The library makes the new context current. Undo that: of the client's frames only OP_current
+ * makes a context current.
  */
 CUresult own_cuCtxCreate_v2(struct server *s, CUcontext *ctx, unsigned int flags, CUdevice dev)
 {

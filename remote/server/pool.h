@@ -33,7 +33,7 @@ void pool_clear(struct pool *p, unsigned int row);
  */
 bool pool_take(struct pool *p, unsigned int programs, unsigned int row, uint64_t bytes,
 	       uint64_t limit);
-/* Set @row to @bytes, which is less than before. */
+/* Set @row to @bytes, whatever the other rows have: after memory was freed. */
 void pool_give(struct pool *p, unsigned int row, uint64_t bytes);
 /* The sum of all rows but @row. */
 uint64_t pool_others(const struct pool *p, unsigned int programs, unsigned int row);

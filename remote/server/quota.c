@@ -3,7 +3,7 @@
  * How much device memory the program has allocated by calls. Bytes are taken from the quota before
  * the library is asked, so that the programs of a client have no more together than the quota.
  * Where the library gives more than was asked (a pitch, a rounded limit), the rest is taken right
- * after; if the quota has not so much left, the memory is freed. Charges are sorted by address;
+ * after; if the quota has not so much left, the call is undone. Charges are sorted by address;
  * those of objects with a handle are with the handle.
  */
 #include <stdlib.h>

@@ -157,13 +157,15 @@ void serve(struct server *s);
 int server_init(struct server *s);
 void server_fini(struct server *s);
 /*
- * Carry out one frame, whose payload is 8-aligned, and send the answer to the port. Not while
- * another frame is carried out: all frames have one scratch(), and one room for the answer.
+ * Carry out one frame, whose payload is 8-aligned, and send the answer to the port, unless it comes
+ * later (waits.c). Not while another frame is carried out: all frames have one scratch(), and one
+ * room for the answer.
  */
 void serve_frame(struct server *s, const struct kvgpu_remote_head *h, const void *payload);
 /*
  * Answer frame @head, if it has a box; else keep the error @r for a later answer. If op_reports(),
- * first send what kernels have printed; the answer then tells a kept error.
+ * first send what kernels have printed; the answer then tells a kept error, unless @r is
+ * CUDA_ERROR_NOT_READY.
  */
 void answer(struct server *s, const struct kvgpu_remote_head *head, CUresult r,
 	    const struct kvgpu_remote_reply *out);
@@ -246,8 +248,8 @@ void handle_drop(struct server *s, uint64_t id);
 /* End all handles below the handle, but not the handle. */
 void handle_empty(struct server *s, uint64_t id);
 /*
- * Read a list of @n handles from the frame, into scratch(). NULL: one of them is invalid, or the
- * frame is too short.
+ * Read a list of @n handles from the frame, into scratch(). NULL: one of them is invalid, the frame
+ * is too short, or there are too many.
  */
 void *list_open(struct server *s, struct kvgpu_remote_cursor *in, unsigned int class, uint64_t n);
 bool list_close(struct server *s, struct kvgpu_remote_reply *out, unsigned int class,
@@ -258,11 +260,12 @@ bool list_close(struct server *s, struct kvgpu_remote_reply *out, unsigned int c
 /* Look at all waits. Return whether one of them ended. */
 bool waits_look(struct server *s);
 /*
- * @what, or the context with number @id, ends: end the waits for that event, or all waits that
- * began in that context, with an error.
+ * @what, or the context with number @id, ends: end the waits for that event with an error, or those
+ * that began in that context, but for waits for copies. Of a context also forget its work (gate.c),
+ * its copies (pinned.c) and the order of its functions (hostfunc.c).
  */
 void waits_forget(struct server *s, unsigned int class, const void *what, uint64_t id);
-/* whether a frame was put aside until its stream is idle: its copy is still to be made */
+/* whether a frame was put aside until its stream is idle: its work is still to come */
 bool waits_aside(const struct server *s);
 void waits_free(struct server *s);
 /*
@@ -336,7 +339,7 @@ CUresult forward_enter(struct server *s, unsigned int class, uint64_t id, uint64
 		       struct forwarded **row);
 /* tell the library whether scalars are in device memory from now on */
 CUresult forward_mode(struct server *s, struct forwarded *f, bool on_device);
-/* whether @ptr is an address that libcuda has given, or NULL */
+/* whether @ptr is an address that libcuda knows, or NULL */
 bool forward_device(struct server *s, uint64_t ptr);
 /* a scalar's address: that of the frame's field, or the device address that is in the field */
 const void *forward_scalar(const void *field, uint32_t flags);
@@ -662,9 +665,9 @@ CUDA_MEMCPY3D box_without_contexts(const CUDA_MEMCPY3D_PEER *b);
 /* graph.c: forget the graphs of captures that go on: the library may have destroyed them */
 void captures_forget(struct server *s);
 /*
- * graph.c: from now on @graph, and what the library makes of it, refers to @what. The library calls
- * @let_go(@what), in any thread, when nothing refers to it any more; after an error it was called
- * here. A library without user objects never calls it: @what is kept to the end.
+ * graph.c: from now on @graph, and what the library makes of it, refers to @what. @let_go(@what) is
+ * called, in any thread, when nothing refers to it any more, and so it is after an error. With a
+ * library without user objects it is never called: @what is kept to the end.
  */
 CUresult graph_refers(struct server *s, CUgraph graph, CUhostFn let_go, void *what);
 
