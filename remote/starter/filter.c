@@ -2,9 +2,9 @@
 /*
  * The system calls that a client's process may make: memory, files, threads, time, waiting, devices
  * (ioctl), and sockets of its own machine. It can't start, trace or signal another process, nor
- * make a namespace, a key or a program for the kernel. A call that is not in the list fails with
- * EPERM, as for a user without permission; so a library that tries more than it needs goes on
- * without.
+ * make a namespace, a key or a program for the kernel. Other calls fail with EPERM (clone3() with
+ * ENOSYS), as for a user without permission; so a library that tries more than it needs goes on
+ * without. A call of another architecture ends the process.
  */
 #include <asm/ioctls.h>
 #include <errno.h>
@@ -311,7 +311,7 @@ static void write_code(struct code *c, uint32_t refused)
 	}
 	put_commands(c, refused);
 	put_clone(c, refused);
-	/* UNIX sockets alone: a client's process has no way into a network */
+	/* UNIX sockets alone: the one socket of a network may be the client's, which came before */
 	put_argument(c, SYS_socket, BPF_JEQ, AF_UNIX, refused);
 	/*
 	 * NVIDIA's library reads its own memory by this call, to learn whether an address is

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * The sockets that clients come to: those that systemd opened, and those of the configuration that
- * are not among them.
+ * are not among them. And places: apertures in files and on devices.
  */
 #include <errno.h>
 #include <fcntl.h>

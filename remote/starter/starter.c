@@ -90,7 +90,7 @@ static void start_client(struct starter *s, struct client *c, struct listener *l
 	s->accepted++;
 }
 
-/* false: no connection waits */
+/* false: no connection waits, or accept() has failed */
 static bool take_one(struct starter *s, unsigned int listener)
 {
 	int fd = accept4(s->listeners[listener].fd, NULL, NULL, SOCK_CLOEXEC);
@@ -242,8 +242,8 @@ static bool is_who(const struct client *c, const char *who)
 }
 
 /*
- * Read the report of a client's process: the client's name, or why it was refused. Answer with
- * permission or a refusal. Nothing more is read from the process.
+ * Read the report of a client's process: the client's name, or why it was refused. Answer a name
+ * with permission or a refusal. Nothing more is read from the process.
  */
 static void take_report(struct starter *s, struct client *c)
 {
@@ -306,8 +306,8 @@ static void end_late_ones(struct starter *s)
 }
 
 /*
- * A client's process ends by itself within three seconds after its client has gone. A process that
- * was taken over would not: it is ended after LEFT_MS.
+ * A client's process ends by itself some three seconds after it has seen its client go, or sooner.
+ * A process that was taken over would not: it is ended after LEFT_MS.
  */
 enum { LEFT_MS = 6000, LOOK_LEFT_MS = 1000 };
 
@@ -486,7 +486,7 @@ static int until_deadline(struct starter *s)
 	unsigned int i;
 
 	at = next ? newcomer_room(s, &next->from, &go) : UINT64_MAX;
-	if (!at)	/* there is room for a newcomer, but no page or no free row */
+	if (!at)	/* there is room for a newcomer, but no memory for its page */
 		at = now + AGAIN_MS;
 	first = at < first ? at : first;
 	for (i = 0; i < s->nr_clients; i++) {

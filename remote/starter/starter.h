@@ -3,7 +3,8 @@
  * Internal header of kvgpu-remoted's first process; a proxy's nursery (remote/cluster/relay) calls
  * confine() and filter_install(). The first process has one thread, which may fork at any time, and
  * that of arbiter.c, which touches nothing that is declared here but doors. While clients are
- * served, nothing here blocks but poll(), and briefly fork() and a pause after accept() has failed.
+ * served, nothing here waits for them but poll(). Short are fork(), the arbiter's lock, files and
+ * the log, and a pause after accept() has failed.
  * A client's process is trusted no more than a client: its numbers are bounded, its texts are
  * cleaned before they are printed.
  */
@@ -49,8 +50,8 @@ struct tenant {
 	 * it
 	 */
 	unsigned int programs;
-	bool anew;		/* the row had another name before */
-	/* when the row became free, as a number that rises; 0: it never had a name */
+	bool anew;		/* the row had another name before, or none */
+	/* when the row became free last, as a number that rises; 0: no name has left it yet */
 	uint64_t left;
 	int fd;			/* of .pool's memory */
 	struct pool *pool;	/* a row for each process, by its index */
@@ -185,8 +186,8 @@ uint64_t now_ms(void);
 /* listen at the sockets of systemd and of the configuration; false: the reason was printed */
 bool listen_all(struct starter *s);
 /*
- * Look for awaited devices, at most once a second. Return in how many ms to call again; -1: no
- * device is awaited.
+ * Look for awaited files and devices, at most once a second. Return in how many ms to call again;
+ * -1: none is awaited.
  */
 int listen_again(struct starter *s);
 /* The memory of place @l is gone. If nothing is left to listen at, the server ends. */
@@ -315,7 +316,8 @@ void child_try_library(const struct starter *s);
 /* ---------------------------------------------------------------- confine.c, filter.c, cgroup.c */
 
 /*
- * Give this process a user of its own, and keep it from gaining any privilege. Call, as
+ * Give this process a user of its own, if @conf has users, and keep it from gaining any privilege.
+ * Call, as
  * filter_install(), in a process with one thread: only threads that it makes later get the same
  * rules. 0, or -errno and *what: what failed.
  */
