@@ -107,7 +107,7 @@ CUresult across_carry(CUdeviceptr dst, CUdeviceptr src, uint64_t bytes)
 /*
  * A copy that waits comes after all that @stream has to do now. It is made in the null streams of
  * both contexts, so that their order holds, too. A copy between two servers that does not wait is a
- * gate's.
+ * gate's. A copy with an end in host memory always waits.
  */
 CUresult across_line(CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum side_of from,
 		     size_t bytes, bool waits, CUstream stream)

@@ -152,8 +152,9 @@ bool answer_handles(struct call *c, unsigned int class, void **to, uint64_t n, v
 	return true;
 }
 
-/* ------------------------------------------------------------------ sending; `submit` is held */
+/* ------------------------------------------------------------------ sending */
 
+/* call with `submit`, as send_call() */
 static int name_context(struct peer *p, const struct object *ctx)
 {
 	struct q_current q = { 0 };

@@ -24,7 +24,7 @@
 
 /* ------------------------------------------------------------------ init.c */
 
-/* CUDA_SUCCESS: this process has called cuInit(), is no child of fork(), and a server is there */
+/* CUDA_SUCCESS: cuInit() has succeeded in this process, not in its parent; a server is there */
 CUresult client_ready(void);
 /* print one line on standard error */
 void client_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -53,7 +53,7 @@ struct arena {
 	pthread_mutex_t lock;	/* protects all that changes after arena_init() */
 	uint8_t *base;
 	uint64_t ring_bytes, ring_begin, ring_end; /* begin and end: positions that never wrap */
-	uint64_t touched;	/* so many bytes of the ring have their pages */
+	uint64_t touched;	/* touch() has tried to populate so many bytes of the ring */
 	/*
 	 * a relay is on the way: a piece is a power of two long, and lies at a multiple of its
 	 * length
@@ -137,9 +137,10 @@ struct object;
  */
 struct route {
 	struct peer *peer;
-	/* the context to make the call in if the thread's own is on another server; or NULL */
+	/* the context to make the call in, in place of the thread's own; or NULL */
 	const struct object *ctx;
-	CUresult split;		/* arguments belong to two servers: the call's error */
+	/* arguments belong to two servers, or a device to none: the call's error */
+	CUresult split;
 };
 
 /* The server that the call goes to. If no argument has set it, set that of the thread's context. */
@@ -203,8 +204,8 @@ CUresult call_each(struct call *c, size_t fixed);
 /* How many calls have been sent to @p. */
 uint64_t call_turn(const struct peer *p);
 /*
- * Send the call, and wait only if the server is far behind: a later call reports its error. Ask if
- * an error is likely.
+ * Send the call, and wait only for gates, or if the server is far behind: a later call reports its
+ * error. Ask if an error is likely.
  */
 CUresult call_queue(struct call *c);
 void call_end(struct call *c);
@@ -258,7 +259,7 @@ bool op_reports(uint16_t op);
 /* ------------------------------------ object.c: the objects that the program's handles point at */
 
 struct object {
-	/* the server's number; KVGPU_REMOTE_INDEX() of it is the index of this slot, too */
+	/* the server's number; KVGPU_REMOTE_INDEX() of it: which of the server's slots this is */
 	uint64_t id;
 	uint32_t class;			/* atomic; CLASS_NONE: free */
 	/*
@@ -272,8 +273,8 @@ struct object {
 	uint8_t peer;			/* number of its server; never changes */
 	/*
 	 * By class, such as struct function; freed with the object. A function's is atomic, and set
-	 * once. That of a graph, a node or a link changes without a lock: CUDA lets one thread at a
-	 * time use these.
+	 * once. That of a stream, a node or a link changes without a lock: one thread at a time
+	 * may make the calls that change it.
 	 */
 	void *more;
 };
@@ -382,7 +383,7 @@ bool range_holds(CUdeviceptr ptr, uint64_t bytes);
 void ranges_module_ends(const void *module);
 /* the context that has the memory at @ptr; NULL: not known */
 const struct object *range_context(CUdeviceptr ptr);
-/* whether a server other than @p has memory in [begin, begin + bytes) */
+/* whether a server other than @p has allocated memory in [begin, begin + bytes) */
 bool ranges_foreign(const struct peer *p, uint64_t begin, uint64_t bytes);
 void ranges_end(const void *ctx);
 bool range_has(CUdeviceptr ptr);
@@ -397,9 +398,9 @@ void arena_init(struct peer *p);
 uint64_t arena_get(struct peer *p, uint64_t bytes);
 void arena_put(struct peer *p, uint64_t at);
 /*
- * Take a piece of the ring for one frame, KVGPU_REMOTE_PIECE_MAX bytes at most, or with a relay the
- * size of its pieces; wait for earlier frames if there is no room. Then call staging_sent() with
- * the frame's number, or with 0 if no frame was sent. NULL: *r is the error.
+ * Take a piece of the ring for one frame, KVGPU_REMOTE_PIECE_MAX bytes at most, or the size of a
+ * relay's pieces if that is more; wait for earlier frames if there is no room. Then call
+ * staging_sent() with the frame's number, or with 0 if no frame was sent. NULL: *r is the error.
  */
 struct staged *staging_get(struct peer *p, uint64_t bytes, uint64_t *at, CUresult *r);
 void staging_sent(struct peer *p, struct staged *piece, uint64_t seq);
@@ -419,7 +420,7 @@ void hostmem_end(const void *ctx);
 /*
  * Whether the server's library has registered the arena as pinned memory. Then the GPU itself
  * copies from and to pinned memory, in the stream's order, also after the call has returned. While
- * that is not known, asks the server, which needs a context.
+ * that is not known, asks the server if the thread's context is there.
  */
 bool arena_is_pinned(struct peer *p);
 /* *device: the address of pinned memory @host for the GPU of @p; false: it has none */
@@ -438,8 +439,8 @@ void hidden_tell(struct peer *p);
  */
 void pinned_written(void);
 /*
- * Whether pinned memory of a server other than @p is in [begin, begin + bytes), at the same address
- * for CPU and GPU.
+ * Whether a part of [begin, begin + bytes) is the arena of a server other than @p, at the same
+ * address for CPU and GPU.
  */
 bool pinned_foreign(const struct peer *p, uint64_t begin, uint64_t bytes);
 struct host_range {
@@ -472,7 +473,7 @@ void managed_function_ends(void);
 void managed_touch(const void *p, uint64_t bytes);
 /*
  * Map the managed variables of @module that the library has in [begin, begin + bytes); @bytes 0:
- * there are none. CUDA_ERROR_NOT_SUPPORTED: this process has other memory there.
+ * there are none. CUDA_ERROR_NOT_SUPPORTED: they can't be mapped there.
  */
 CUresult managed_variables(void *module, uint64_t begin, uint64_t bytes);
 void managed_freed(CUdeviceptr ptr);
@@ -494,8 +495,8 @@ enum side_of side_of(CUdeviceptr at, bool host);
 /*
  * Begin a copy from or to host memory. *captured: the stream captures, so add the copy to the graph
  * as a node. Else the caller may read @src (NULL: it reads nothing) at once: this function waits if
- * a function or a copy that is earlier in the stream may still write to @src. @waits: the copy is
- * synchronous, which is an error in a capture.
+ * @src is pinned or registered memory, and a function or a copy that is earlier in the stream may
+ * still write to it. @waits: the copy is synchronous, which is an error in a capture.
  */
 CUresult host_copy_begins(CUstream stream, bool waits, const void *src, bool *captured);
 /*
@@ -546,7 +547,7 @@ bool in_host_function(void);
  * whether a function that a stream was given has not returned: it may write a later copy's source
  */
 bool host_functions_pending(void);
-/* give a function a number; 0: no memory. @kept: a graph has the function, and may call it often */
+/* give a function a number; 0: no memory. @kept: a graph may have it, and call it often */
 uint64_t host_function(CUhostFn fn, CUstreamCallback callback, CUstream stream, void *data,
 		       bool kept);
 void host_function_drop(uint64_t id);

@@ -100,7 +100,10 @@ void context_created(CUcontext ctx, CUdevice dev)
 	push(o);
 }
 
-/* mark the context as dead, and end all that belongs to it; its own slot stays */
+/*
+ * Mark the context as dead, and end all that belongs to it; its own slot stays. Called with
+ * `primaries` for a primary context, else without.
+ */
 static void end(struct object *o)
 {
 	__atomic_store_n(&o->dead, true, __ATOMIC_RELEASE);

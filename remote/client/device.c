@@ -7,7 +7,7 @@
 
 enum { NR_ATTRIBUTES = sizeof(((struct a_facts *)0)->attribute) / sizeof(uint32_t) };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* held to write facts[] */
 static struct a_facts *facts[DEVICES_MAX];	/* atomic; never freed */
 
 /* clear the attributes that this client does not support, whatever the server's library says */

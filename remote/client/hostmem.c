@@ -19,6 +19,7 @@ enum { HIDDEN_TOLD = 1 };	/* value of a peer's .hidden: no address, but it was t
 /* atomic: all ranges that there ever were lie between these */
 static uint64_t lowest = UINT64_MAX, highest;
 
+/* call with the lock, as find(): index of the first range that begins behind @host */
 static unsigned int above(const void *host)
 {
 	unsigned int low = 0, high = nr;

@@ -327,6 +327,7 @@ static void take_signal(void)
 
 /* ------------------------------------------------------------------ work */
 
+/* call with the lock */
 static void note_working(const struct peer *p, const struct object *ctx)
 {
 	struct working *grown, w = { ctx ? (void *)ctx : current_context(), 0 };
@@ -489,7 +490,7 @@ static bool prepare(struct peer *p)
 
 /*
  * @fresh: the memory is new and has no contents, so it is open at once. CUDA_ERROR_NOT_SUPPORTED:
- * this process has something else at that address.
+ * it can't be mapped, mostly as this process has something else at that address.
  */
 static CUresult add(CUdeviceptr ptr, uint64_t bytes, void *module, bool fresh)
 {

@@ -421,7 +421,7 @@ CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *pa
 	return r;
 }
 
-/* *cubin belongs to the state's object, and is valid until the state is destroyed */
+/* *cubin belongs to the state's object, and is valid until the state is completed anew or ends */
 CUresult cuLinkComplete(CUlinkState state, void **cubin, size_t *size)
 {
 	struct q_link_complete q = { .room = 16 << 20 };

@@ -2,8 +2,8 @@
 /*
  * The objects that the program's handles point at: slots of one reserved range of addresses. Each
  * server has SLOTS slots, and an object's slot has the index of the server's number for it. So
- * whether a pointer is a handle is told without reading where it points, and a slot is used again
- * when the server uses the number's index again.
+ * nothing outside of the range is read to tell whether a pointer is a handle, and a slot is used
+ * again when the server uses the number's index again.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -113,6 +113,7 @@ static void make(struct object *o, unsigned int class, uint64_t id, struct objec
 
 /* ------------------------------------------------------------------ */
 
+/* call with `objects` */
 static bool reserve(void)
 {
 	void *p;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Device memory that the client knows of, sorted by address: allocated memory, and variables of
- * modules that the program has asked for.
+ * Device memory that the client knows of: allocated memory, sorted by address, and with several
+ * servers variables of modules that the program has asked for.
  */
 #include <stdlib.h>
 
@@ -31,7 +31,7 @@ static struct variable *variables;
 static struct range *ranges;
 static unsigned int nr, max;
 
-/* index of the first range that begins behind @ptr */
+/* call with the lock, as find(): index of the first range that begins behind @ptr */
 static unsigned int above(CUdeviceptr ptr)
 {
 	unsigned int low = 0, high = nr;
@@ -54,7 +54,7 @@ static const struct range *find(CUdeviceptr ptr)
 	return i && ptr - ranges[i - 1].ptr < ranges[i - 1].bytes ? &ranges[i - 1] : NULL;
 }
 
-/* call with the lock; ranges don't overlap */
+/* call with the lock, as foreign_variable(); ranges don't overlap */
 static bool foreign(const struct peer *p, uint64_t begin, uint64_t bytes)
 {
 	unsigned int i = above(begin);
@@ -249,6 +249,7 @@ CUresult range_settle(struct call *c, CUdeviceptr *ptr, uint64_t bytes)
 	return r;
 }
 
+/* call with the lock */
 static void remove_at(unsigned int at)
 {
 	nr--;
@@ -350,6 +351,7 @@ bool range_holds(CUdeviceptr ptr, uint64_t bytes)
 	return holds;
 }
 
+/* call with the lock */
 static bool spans(CUdeviceptr ptr, uint64_t bytes, const void *ctx)
 {
 	const struct range *r = find(ptr);

@@ -96,7 +96,7 @@ bool own_stream(CUstream stream)
 
 /*
  * Not for the legacy stream, which also waits for other streams. With managed memory
- * stream_is_through() is false: only a call that waits gives the program its pages back.
+ * stream_is_through() is false: when a call has waited, managed_waited() is needed.
  */
 void stream_through(uint64_t stream, const struct call *c)
 {

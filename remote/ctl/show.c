@@ -211,7 +211,7 @@ static const struct {
 	  offsetof(struct ctl_client, waited) },
 	{ "client_gpu_turns_total", "counter", "Turns on the GPU.", offsetof(struct ctl_client,
 		turns) },
-	{ "client_gpu_turns_lost_total", "counter", "Turns that ended since nothing went on in them.",
+	{ "client_gpu_turns_lost_total", "counter", "Turns that were lost: nothing went on in them, or they did not end.",
 	  offsetof(struct ctl_client, lost) },
 	{ "client_start_time_seconds", "gauge", "When a client came.", offsetof(struct ctl_client,
 		since) },

@@ -75,7 +75,10 @@ static void account_last(struct turns *t, struct turns_program *p, bool has_turn
 	p->was_present = false;
 }
 
-/* Charge what was measured in turns. Charge work on the GPU without a turn its part of the time. */
+/*
+ * Charge what was measured in turns. While turns are needed, charge work on the GPU without a turn
+ * its part of the time.
+ */
 static void account(struct turns *t, uint64_t dt)
 {
 	uint64_t part = dt / at_once(t);

@@ -7,8 +7,8 @@
  * Weighted virtual time, as in start-time fair queueing. Each client has a clock that advances by
  * the GPU time that its programs are charged, divided by its weight. Of the clients that want the
  * GPU, the one whose clock is furthest behind gets the next turn. Work can't be taken back from the
- * GPU, so a turn lasts until its program gives it back, or until it is lost (TURNS_LOST): what it
- * took is charged afterwards.
+ * GPU, so a turn lasts until its program gives it back or leaves, or until it is lost (TURNS_LOST):
+ * what it took is charged afterwards.
  *
  * The GPU has a clock, too: that of the client furthest behind, of those that want or have the GPU.
  * It never goes back. A client that wants nothing is at most TURNS_LEAD behind the GPU's clock, so
@@ -61,7 +61,11 @@ struct turns_program {
 	bool present;
 	bool busy;		/* the program may have work on the GPU */
 	bool wants;		/* the program waits for a turn */
-	bool gave_back;		/* the program's turn is over, and no work of it is on the GPU */
+	/*
+	 * the program's turn is over, and no work of it is on the GPU; turns_look() clears it when
+	 * it gives the program a turn
+	 */
+	bool gave_back;
 	uint32_t client;
 	uint64_t used;		/* GPU time that it measured in its turns: only grows */
 	/* decided by turns_look(): the caller passes it on */

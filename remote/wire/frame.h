@@ -23,25 +23,25 @@
 enum {
 	KVGPU_REMOTE_PAYLOAD_MAX = 128 << 10,	/* bytes of a frame's or an answer's payload */
 	/*
-	 * A copy to the client of at most so many bytes travels in the answer. Here and below:
+	 * A line of at most so many bytes for the client travels in the answer. Here and below:
 	 * unless it is to pinned memory, or from there, that the GPU reaches.
 	 */
 	KVGPU_REMOTE_INLINE_MAX = 2048,
 	/*
-	 * A copy to the server of at most so many bytes travels in its frame: a library puts some
+	 * A line of at most so many bytes for the server travels in its frame: a library puts some
 	 * KiB of ordinary memory into its own commands, and does not read that memory later.
 	 */
 	KVGPU_REMOTE_INLINE_IN_MAX = 8192,
 	/*
-	 * Larger copies are cut, but for pinned memory that the GPU reaches. With a relay its own
-	 * size of a piece holds instead.
+	 * Larger copies are cut, but for pinned memory that the GPU reaches; lines that go by way
+	 * of a relay mostly at its own size of a piece.
 	 */
 	KVGPU_REMOTE_PIECE_MAX = 1 << 20,
 	KVGPU_REMOTE_LIST_MAX = 4096,
 	KVGPU_REMOTE_STRING_MAX = 4096,		/* bytes of a string, with its zero */
-	/* bytes of a kernel's parameters: CUDA 11.8's limit; the client refuses more */
+	/* bytes of a kernel's parameters: CUDA 11.8's limit; the client refuses a layout of more */
 	KVGPU_REMOTE_PARAMETERS_MAX = 4096,
-	KVGPU_REMOTE_BOXES = 1024,		/* threads that may wait at once */
+	KVGPU_REMOTE_BOXES = 1024,		/* answers that may be waited for at once */
 };
 
 /* Operations of the channel itself; those of remote/api.def follow from 16 on. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CUDA_RESOURCE_DESC as it crosses: all of it but the handle of an array, which each side knows by
- * another value.
+ * CUDA_RESOURCE_DESC as it crosses: all of it but the handle of an array or mipmap, which each side
+ * knows by another value.
  */
 #ifndef KVGPU_REMOTE_RESOURCE_H
 #define KVGPU_REMOTE_RESOURCE_H
