@@ -3,7 +3,7 @@
  * The falcons (microcontrollers of the GPU) that switch contexts: FECS in the hub and one GPCCS in
  * each GPC. All GPCCS are loaded at once through a broadcast window. The falcons save and restore
  * the registers that lists in their data memory name. These lists come with the microcode's data,
- * and the registers of the firmware file's lists are appended to them here. Sources: nouveau
+ * and load_lists() appends the registers of some lists of the firmware file. Sources: nouveau
  * gf100.c (gf100_gr_init_ctxctl_int(), gf100_gr_init_csdata(), gf100_gr_fecs_reset()),
  * nvkm/falcon/v1.c, fuc/hub.fuc.
  *

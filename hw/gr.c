@@ -4,7 +4,7 @@
  * power, unit registers, exceptions, microcode, golden context (golden.c). A reset of the engine
  * repeats all steps except the golden context, which is kept in memory.
  *
- * Bring-up, resets and take-down hold gr_lock. The engine's bit in PMC_ENABLE changes under
+ * Bring-up, resets and take-down hold gr_lock. Here the engine's bit in PMC_ENABLE changes under
  * mask_lock.
  */
 #include "gk110/ltc.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Types and functions that the files of the graphics engine (GR) share: gr.c, grlist.c, grshape.c,
- * grtrap.c, grctx.c, fecs.c and golden.c. Callers of the functions hold gr_lock.
+ * grtrap.c, grctx.c, fecs.c and golden.c. Callers of the functions hold gr_lock. firmware.c uses
+ * struct kvgpu_fw only.
  */
 #ifndef KVGPU_HW_GR_H
 #define KVGPU_HW_GR_H
@@ -36,7 +37,7 @@ int hw_gr_read_shape(struct kvgpu_hw *hw);	/* reads which units GR has */
 /* These two write, at each bring-up of GR, registers that depend on the numbers of units. */
 void hw_gr_init_zcull(struct kvgpu_hw *hw);
 void hw_gr_init_counts(struct kvgpu_hw *hw);
-/* Writes the other registers that depend on the numbers of units, for the golden context. */
+/* Writes more such registers, for the golden context (as write_attrib_shares() in grctx.c does). */
 void hw_gr_shape_write(struct kvgpu_hw *hw);
 u32 hw_gr_attrib_size(struct kvgpu_hw *hw);	/* returns the bytes of the attribute buffer */
 

@@ -255,6 +255,7 @@ int kvgpu_hw_tlb_flush(struct kvgpu_hw *hw, u64 pd, bool hub_only);
  * @pte: the new entries
  * @nr: number of entries
  *
+ * Takes no lock: no two threads may write the same entry at once (each vGPU has its own entries).
  * Call kvgpu_hw_bar_flush() afterwards: until then the chip may still use the old entries.
  */
 void kvgpu_hw_bar_set(struct kvgpu_hw *hw, enum kvgpu_bar bar, u32 page, const u64 *pte, u32 nr);

@@ -33,8 +33,8 @@
 	((1u << (GMMU_VA_BITS - GMMU_BIG_SHIFT_128K - GMMU_BIG_PTES_SHIFT)) * GMMU_ENTRY_SIZE)
 
 /*
- * Checks by the compiler: the module's limits (KVGPU_...) fit the chip's limits, and the parts of
- * an instance block that gk110/mmu.h and gk110/ram.h define do not overlap.
+ * Checks by the compiler, such as: the module's limits (KVGPU_...) fit the chip's limits, and the
+ * parts of an instance block that gk110/mmu.h and gk110/ram.h define do not overlap.
  */
 static_assert(KVGPU_MAX_CHAN == GK110_FIFO_NR_CHAN && KVGPU_MAX_RUNL >= PFIFO_ENG_RUNLIST_NR &&
 		      KVGPU_MAX_PBDMA >= PFIFO_PBDMA_STATUS_NR &&

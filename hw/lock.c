@@ -16,15 +16,16 @@
 #define TURNS		3
 /*
  * How long kvgpu_hw_lock_watched() calls its @look. 5 ms are enough to get the lock, except from a
- * thread that evicts a channel: its preempt may hold preempt_lock for 2 s. A preempt that a guest
- * asked for releases preempt_lock after about 1 ms (kvgpu_hw_preempt_turn()). A holder that the
- * scheduler does not run is lent a priority after 1 to 2 ms.
+ * thread that evicts or unbinds a channel, resets an engine, or waits for a chip that does not
+ * answer: the preempt of an eviction may hold preempt_lock for 2 s. A preempt that a guest asked
+ * for releases preempt_lock after about 1 ms (kvgpu_hw_preempt_turn()). A holder that the scheduler
+ * does not run is lent a priority after 1 to 2 ms.
  */
 #define WATCHED_NS	(5 * NSEC_PER_MSEC)
 /*
  * The lender's least sleep between seeing that a thread waits and lending its priority. A holder
- * that the scheduler runs needs no help: it releases the lock long before that, unless it evicts a
- * channel, resets an engine or copies much memory.
+ * that the scheduler runs needs no help: it releases the lock long before that, unless it has to
+ * wait long for the chip (as in a preempt, a reset of an engine or a copy of much memory).
  */
 #define PATIENCE_US	1000
 
