@@ -188,7 +188,7 @@ struct kvgpu_as {
 	u32 stale;
 	/* host entries have changed since the caller was last told to invalidate the TLB */
 	bool changed;
-	bool starved;			/* a slot or a table that is needed could not be made */
+	bool starved;			/* a directory entry's slot or table could not be made */
 	/* directory index at which the next sync begins to look for slots without a table */
 	u32 starved_at;
 	struct kvgpu_slot *slot[DIR_SLOTS];

@@ -19,8 +19,8 @@
  * do tables that the host's directory does not name any more. kvgpu_shadow_reap() empties these
  * lists.
  *
- * gtt-shadow takes no lock: the caller serialises all calls for one vGPU. The functions of struct
- * kvgpu_shadow_ops may sleep.
+ * gtt-shadow takes no lock: the caller serialises all calls for one vGPU (vgpu->lock). The
+ * functions of struct kvgpu_shadow_ops may sleep. They call no function of gtt-shadow.
  */
 #ifndef KVGPU_SHADOW_H
 #define KVGPU_SHADOW_H

@@ -101,8 +101,8 @@ static void collect_items(struct kvgpu_ext *e, u32 group, u32 mask, bool hidden)
 }
 
 /*
- * Computes and writes one small host entry, and links it to its pin. Returns false if the page that
- * the entry needs was not pinned: the next sync has to try again.
+ * Computes and writes one small host entry, and links it to its pin. Returns false if the next sync
+ * has to try again: the kind is good, but the page that the entry needs was not pinned.
  */
 static bool install_item(struct kvgpu_ext *e, const struct kvgpu_item *it)
 {
