@@ -203,7 +203,10 @@ static u32 fifo_time_high_read(struct kvgpu_trap *t, const struct kvgpu_access *
 	return vtrap_guest_time_get(t, a->now) >> 32;
 }
 
-/* Resets PFIFO's registers of the vGPU: all channels are unbound, nothing is pending. */
+/*
+ * Resets the vGPU's PFIFO: all channels are unbound, nothing is pending, and interrupts are masked.
+ * Registers that only keep what the guest wrote are not changed.
+ */
 void vtrap_fifo_reset(struct kvgpu_trap *t)
 {
 	unsigned int i;

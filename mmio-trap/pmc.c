@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * PMC: identity, the registers of the interrupt tree, and the engine enables. The enables are the
- * vGPU's own, and never reset an engine of the card. When a guest clears the bit of GR or of a copy
+ * vGPU's own, and are not passed on to the card. When a guest clears the bit of GR or of a copy
  * engine, the host preempts all live channels of the vGPU that the guest has enabled since their
  * bind. When a guest clears the bit of PFIFO, the host unbinds the vGPU's channels.
  */

@@ -7,9 +7,10 @@
  * is returned as one command (struct kvgpu_cmd). Its fields are decoded, and their form is checked:
  * for example, a runlist must have a number that guests know. The caller checks that what the
  * command names is the guest's, and carries the command out. Reports of the hardware or the host to
- * the guest come in as events. Two values are not in a command: the time of an alarm is in
- * kvgpu_trap.ptimer_alarm, and kvgpu_trap_irq_take() tells the state of the interrupt line. If a
- * command names guest memory, the caller reads that memory.
+ * the guest come in as events. Some values that the caller needs are not in a command:
+ * kvgpu_trap_irq_take() tells the state of the interrupt line, and the members .ptimer_alarm,
+ * .wants_nonstall and .gr_halted of struct kvgpu_trap have the others. If a command names guest
+ * memory, the caller accesses that memory.
  *
  * Locks: the caller serialises all calls for one vGPU (vgpu->lock).
  */
@@ -69,7 +70,7 @@ struct kvgpu_reg_slot {
 	/*
 	 * Counts of the guest's reads and writes of the register, for debugfs. Both can be 0 in a
 	 * used slot, because kvgpu_trap_reset() makes slots for some registers, and because an
-	 * event, or a write to another register, can store a value here.
+	 * event, kvgpu_trap_config_set(), or a write to another register can store a value here.
 	 */
 	u32 rd, wr;
 };
@@ -127,7 +128,10 @@ struct kvgpu_trap {
 	/* PFIFO_ENGINE_STATUS(e), with the guest's ids */
 	u32 engine_status[KVGPU_MAX_ENGINE];
 	bool preempt_pending;
-	/* a GR exception was reported, and the guest has not restarted or reset GR since */
+	/*
+	 * a GR exception was reported, and the guest has not restarted or reset GR since; the
+	 * caller reads this: it reports no other exception meanwhile
+	 */
 	bool gr_halted;
 	/* ns; the guest's PTIMER minus the host's */
 	u64 ptimer_offset;
@@ -292,7 +296,9 @@ void kvgpu_trap_pbdma(struct kvgpu_trap *t, const struct kvgpu_pbdma_snap *s);
  */
 void kvgpu_trap_gr(struct kvgpu_trap *t, u32 intr, u32 trap, const struct kvgpu_reg_val *regs,
 		   u32 nr);
+/* @engine: index in topo.engine */
 void kvgpu_trap_ce(struct kvgpu_trap *t, u8 engine, u32 intr, u32 code);
+/* @engine: number of the register PFIFO_ENGINE_STATUS(), kvgpu_engine.id */
 void kvgpu_trap_engine_status_set(struct kvgpu_trap *t, u8 engine, u32 status);
 void kvgpu_trap_alarm_ring(struct kvgpu_trap *t, u64 now);
 /* Sets the bits of PCCSR_CHAN that the host owns (enabled, busy, status). */
@@ -316,9 +322,10 @@ bool kvgpu_trap_irq_take(struct kvgpu_trap *t, bool *edge);
 /* Classes of reads and of writes of a register; details: struct kvgpu_reg_line (internal.h). */
 enum kvgpu_reg_class {
 	KVGPU_REG_UNLISTED,	/* in no table: as FILE, and counted in .nr_unlisted */
-	KVGPU_REG_CONST,	/* reads: a value that the guest can't change; writes: ignored */
+	KVGPU_REG_CONST,	/* reads: a value that no trapped write changes; writes: ignored */
 	KVGPU_REG_FILE,		/* the value is in the register file */
-	KVGPU_REG_EMULATE,	/* a function of the unit answers; makes no command but an alarm */
+	/* a function of the unit answers; makes no command but KVGPU_CMD_ALARM or _IRQ */
+	KVGPU_REG_EMULATE,
 	KVGPU_REG_TRAP,		/* writes only: a function of the unit may make a command */
 	KVGPU_REG_DENY		/* as FILE, and counted in .nr_denied */
 };
