@@ -21,7 +21,10 @@ struct ferry {
 	pthread_mutex_t busy;		/* held while the client fills or drains the piece */
 };
 
-/* protects the lists, as the library gives references back in threads of its own */
+/*
+ * Protects the lists, as the library gives references back in threads of its own. Neither the
+ * library nor the channel is called with it held.
+ */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /*

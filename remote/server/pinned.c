@@ -2,7 +2,7 @@
 /*
  * The arena as pinned memory of the library, if client and server share the arena; if they don't,
  * only for copies of graphs. It is registered once for all contexts, in the first context that
- * copies, and again when that context has ended.
+ * copies, and again after that context has ended.
  * From then on the GPU itself copies from and to the arena, also after the library has returned. So
  * each such copy is noted with an event behind it, and a fence waits for these events.
  *

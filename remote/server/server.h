@@ -243,9 +243,13 @@ uint64_t handle_known(const struct server *s, unsigned int class, const void *wh
 void handle_point(struct server *s, uint64_t id, void *what);
 /* Take the handle off its parent, so that it does not end with the parent. */
 void handle_free(struct server *s, uint64_t id);
-/* End the handle and all handles below it. */
+/*
+ * End the handle and all handles below it: end their waits (waits_forget(), which answers), give
+ * their memory back to the quota, and forget them in the other files. The caller ends the library's
+ * objects.
+ */
 void handle_drop(struct server *s, uint64_t id);
-/* End all handles below the handle, but not the handle. */
+/* The same for all handles below the handle, and the handle's own waits; the handle stays. */
 void handle_empty(struct server *s, uint64_t id);
 /*
  * Read a list of @n handles from the frame, into scratch(). NULL: one of them is invalid, the frame
@@ -257,7 +261,10 @@ bool list_close(struct server *s, struct kvgpu_remote_reply *out, unsigned int c
 
 /* ----------------------------- waits.c: frames that wait for the GPU, without holding up others */
 
-/* Look at all waits. Return whether one of them ended. */
+/*
+ * Look at all waits, between two frames: answer those that ended, and serve frames that were put
+ * aside. Return whether one of them ended.
+ */
 bool waits_look(struct server *s);
 /*
  * @what, or the context with number @id, ends: end the waits for that event with an error, or those
@@ -629,7 +636,7 @@ bool keeps_end(struct server *s, uint64_t id);
 void keeps_forget(struct server *s, struct entry *e);
 /* the context has ended, and its events and modules with it */
 void keeps_forget_context(struct server *s, uint64_t context);
-/* end what no graph refers to any more */
+/* after a frame: have the library end what no graph refers to any more */
 void keeps_reap(struct server *s);
 void keeps_free(struct server *s);
 

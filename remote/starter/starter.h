@@ -4,9 +4,8 @@
  * confine() and filter_install(). The first process has one thread, which may fork at any time, and
  * that of arbiter.c, which touches nothing that is declared here but doors. While clients are
  * served, nothing here waits for them but poll(). Short are fork(), the arbiter's lock, files and
- * the log, and a pause after accept() has failed.
- * A client's process is trusted no more than a client: its numbers are bounded, its texts are
- * cleaned before they are printed.
+ * the log, and a pause after accept() has failed. A client's process is trusted no more than a
+ * client: its counters are bounded, its texts are cleaned before they are printed.
  */
 #ifndef KVGPU_REMOTE_STARTER_H
 #define KVGPU_REMOTE_STARTER_H
@@ -249,8 +248,9 @@ unsigned int clients_in(const struct starter *s, enum client_state state);
 /* The row stays CLIENT_ENDING until the process is reaped. */
 void client_kill(struct client *c);
 /*
- * The client's process was reaped, or never made. Free the client's row, leave its tenant, and
- * unmap its page. Call cgroup_end() and arbiter_leave() first: they need the tenant and the page.
+ * The client's process was reaped, or never made. Free the client's row and its place, which may
+ * turn out to be lost (listen_lost()), leave its tenant, and unmap its page. Call cgroup_end() and
+ * arbiter_leave() first: they need the tenant and the page.
  */
 void client_gone(struct starter *s, struct client *c);
 /*
