@@ -32,9 +32,9 @@
  * of vclock than debt_v. The excess is forgiven.
  *
  * pace is a second clock of the GPU. It advances with real time under all policies, as if all vGPUs
- * wanted to run. Each vGPU has a second clock too, paced, which advances with vtime. paced is
- * compared with pace to decide whether the vGPU goes to the front when it wakes. vclock can't
- * decide this: it stands still while the last vGPUs of a round wait for their turns.
+ * wanted to run. Each vGPU has a second clock too, paced, which charges advance as they advance
+ * vtime. paced is compared with pace to decide whether the vGPU goes to the front when it wakes.
+ * vclock can't decide this: it stands still while the last vGPUs of a round wait for their turns.
  *
  * Clocks are in ns of GPU time * SCHED_V / share. They wrap around: only the difference of two
  * clocks, by vsched_clock_ahead(), means something. vtime stays within debt_v of vclock, and paced
@@ -153,7 +153,8 @@ static inline bool vsched_ent_goes_before(const struct kvgpu_sched_ent *a,
 void vsched_clock_tick(struct kvgpu_sched *s, u64 now);
 /*
  * Brings the clocks of all vGPUs within their limits, and decides which vGPUs are held back. Under
- * best effort first moves vclock to the lowest vtime. Call it after every change of a clock.
+ * best effort first moves vclock on to the lowest vtime of the vGPUs that can run. A vGPU that is
+ * no longer held back may end the turn under way early. Call it after every change of a clock.
  */
 void vsched_clocks_settle(struct kvgpu_sched *s);
 /* Tells whether a vGPU other than s->current_ent can run. */

@@ -138,10 +138,10 @@ struct kvgpu_sched_ent {
 	u64 turn_ns, turn_busy;
 	s64 turn_over;			/* ns by which turn_even_out() made this turn shorter */
 	/*
-	 * For park.c. .idle: it has work and the chip alone, makes no progress, and is not parked
-	 * for that yet. .idle_since: time, ns, from which on this was so. .park_ns: length of its
-	 * last parking, or 0 if it made progress since. .parked_until: time at which the last
-	 * parking ends.
+	 * For park.c. .idle: it has work and the chip alone, and makes no progress, while another
+	 * vGPU could use the chip; it is not parked for that yet. .idle_since: time, ns, from which
+	 * on this was so. .park_ns: length of its last parking, or 0 if it made progress since.
+	 * .parked_until: time at which the last parking ends.
 	 */
 	bool idle;
 	u64 idle_since, park_ns, parked_until;
@@ -404,8 +404,8 @@ enum kvgpu_hang_step kvgpu_sched_hang_next(struct kvgpu_hang *h, u64 watchdog_ns
 struct kvgpu_strikes {			/* all zero: no strikes */
 	/* strikes that were not forgiven when .count was last changed, KVGPU_STRIKES_MAX at most */
 	u32 count;
-	u64 total;
-	u64 last;
+	u64 total;	/* strikes added so far, forgiven strikes included */
+	u64 last;	/* ns; the next strike is forgiven KVGPU_STRIKE_FORGIVEN_NS after it */
 };
 
 /* Adds a strike. Returns true if there are now KVGPU_STRIKES_MAX strikes. */

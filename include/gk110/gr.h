@@ -177,7 +177,7 @@
 #define   MP_GLOBAL_MULTIPLE_WARP_ERRORS	BIT(2)
 
 /*
- * Numbers of units of the card that the model acts as. Only GR_NR_PPC is the same on all cards.
+ * Numbers of units of the card that the model acts as. Other cards may have other numbers of TPCs.
  */
 #define GR_NR_GPC			5
 #define GR_MAX_TPC			3		/* most TPCs of one GPC */

@@ -36,7 +36,7 @@
 #define POOL_MIN	(10ull << 20)
 /*
  * A vGPU can't be created if the pool has no free piece of this many bytes. If the largest free
- * piece is larger than that, but smaller than the vGPU's share, the vGPU gets only that piece. The
+ * piece is larger than that, but smaller than the vGPU's share, the vGPU gets no more than it. The
  * free memory can be in such pieces because vGPUs of several types have come and gone.
  */
 #define POOL_LEAST	(4ull << 20)

@@ -7,9 +7,10 @@
  * (kvgpu_chan.dead). A PBDMA is a unit of the chip that fetches a channel's commands, and passes
  * them to an engine. A group is a channel group (TSG).
  *
- * Recovery never waits for a vgpu->lock, because a thread may hold that lock for long. It works
- * with gpu->lock held, and each wait for the chip is bounded. The reset of an engine loses only the
- * context that is loaded on it.
+ * Recovery runs in a work item (vmach_chans_recover()), in the slicer's thread (slice.c), and in
+ * threads that hold a vgpu->lock. It never waits for a vgpu->lock, because a thread may hold that
+ * lock for long. It works with gpu->lock held, and each wait for the chip is bounded. The reset of
+ * an engine loses only the context that is loaded on it.
  *
  * The order (nouveau nvkm_runl_rc(), docs/hardware.md): disable the channel, submit a runlist
  * without it, block the runlist (PBDMAs then get no channel from it), preempt, reset the engines

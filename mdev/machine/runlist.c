@@ -18,10 +18,11 @@
  *
  * The chip takes turns among the entries, so that each channel with work gets its slice (plain
  * round robin). A vGPU's list is published anew when the guest submits it, and when a block, an
- * unblock or the bind of a channel changes it. The unbind or end of a channel removes the channel
- * from the published list. The chip's list is made of published lists with gpu->lock held, and
- * without a vgpu->lock. While a vGPU is off the chip, its published list waits for the vGPU's turn,
- * but a guest that submits a list is told at once that the list was taken.
+ * unblock, the bind of a channel or the stop of all channels changes it. The unbind or end of a
+ * channel removes the channel from the published list. The chip's list is made of published lists
+ * with gpu->lock held, and without a vgpu->lock. While a vGPU is off the chip, its published list
+ * waits for the vGPU's turn, but a guest that submits a list is told at once that the list was
+ * taken.
  *
  * If a guest blocks a runlist, the entries of that runlist are not published. A loaded channel
  * stays until its slice ends or it is preempted, as on the card. Recovery removes dead channels

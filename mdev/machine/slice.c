@@ -324,7 +324,7 @@ static void see_engines(void *arg)
 /*
  * Returns how often @w saw an engine work for @m, but at most the number of readings in @w. Work
  * for channels that did not fit into @w counts for the owner of the chip: these are the owner's
- * channels, because the chip has only the owner's list, and the channels that have to leave have
+ * channels (or the host's), because the chip has only the owner's list, and what has to leave has
  * entries from the start. While the chip is open, such work counts for no vGPU.
  */
 static u32 count_looks(const struct seen *w, const struct kvgpu_machine *m)

@@ -64,8 +64,8 @@ struct kvgpu_space *vmach_space_get(struct kvgpu_vgpu *v, struct kvgpu_gaddr pd)
 	sp->pd = pd;
 	sp->users = 1;
 	/*
-	 * the shadow directory's memory may have belonged to another space, of which the TLB may
-	 * still have entries
+	 * the shadow directory's memory may have belonged to another space: invalidate before use,
+	 * whatever was done when that space was freed
 	 */
 	sp->flush = true;
 	list_add_tail(&sp->node, &m->spaces);

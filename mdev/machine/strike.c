@@ -2,13 +2,14 @@
 /*
  * Strikes count the harm that a vGPU does to other vGPUs. Too many of them suspend the vGPU.
  *
- * A vGPU gets a strike when the watchdog had to end a channel, or when a channel was ended for too
- * many interrupts. It also gets a strike when a channel that was ended for another reason than an
- * MMU fault left an engine only by a reset. Programs have bugs. Therefore a vGPU has a budget for
- * resets after an MMU fault or at the unbind of a channel, and for long evictions of channels that
- * were ended (kvgpu_sched_reset_add()). Each of these beyond the budget is a strike. The vGPU is
- * charged the time of a reset whether or not the reset is a strike. One case may stay uncharged: at
- * an unbind no engine works for the vGPU, but an engine keeps the channel, and has to be reset.
+ * A vGPU gets a strike when the watchdog had to end a channel, or to drive off an ended channel,
+ * and when a channel was ended for too many interrupts. It also gets a strike when a channel that
+ * was ended for another reason than an MMU fault left an engine only by a reset. Programs have
+ * bugs. Therefore a vGPU has a budget for resets after an MMU fault or at the unbind of a channel,
+ * and for long evictions of channels that were ended (kvgpu_sched_reset_add()). Each of these
+ * beyond the budget is a strike. The vGPU is charged the time of a reset whether or not the reset
+ * is a strike. One case may stay uncharged: at an unbind no engine works for the vGPU, but an
+ * engine keeps the channel, and has to be reset.
  *
  * A vGPU with too many strikes is suspended. The slicer takes its channels off the chip, and all
  * its enabled channels are ended, also channels that its guest enables later. The guest is told of

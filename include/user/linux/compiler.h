@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * User-space stand-in for the kernel header of the same name, for tests that build mmio-trap/ in
- * user space. It has only the macros that mmio-trap/ uses.
+ * User-space stand-in for the kernel header of the same name. It gives READ_ONCE() and
+ * WRITE_ONCE().
  */
 #ifndef KVGPU_USER_LINUX_COMPILER_H
 #define KVGPU_USER_LINUX_COMPILER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * User-space stand-in for the kernel header of the same name, for tests that build mmio-trap/,
- * gtt-shadow/, sched/ and hw/fwfile.c in user space. It has only the macros that these sources use.
+ * User-space stand-in for the kernel header of the same name. Includes the system's header of this
+ * name, and adds macros that kernel code uses.
  */
 #ifndef KVGPU_USER_LINUX_KERNEL_H
 #define KVGPU_USER_LINUX_KERNEL_H
