@@ -76,7 +76,7 @@ static bool take(struct lane *n)
 	return true;
 }
 
-/* whether the message's piece is in the arena; copies it there if it is in the message */
+/* whether the message's piece is in the arena, or spoilt; copies it there from the message */
 static bool has_landed(struct lane *n, const struct inbox *in)
 {
 	const struct message *m = &in->head;
@@ -109,7 +109,10 @@ static unsigned int parts_of(struct lane *n, struct inbox *in, struct iovec *par
 	return nr;
 }
 
-/* write what may be written now to the local connection; whether all of the message was written */
+/*
+ * Write what may be written now to the local connection; whether all of the message was written,
+ * or without a connection, whether its piece has landed.
+ */
 static bool write_some(struct lane *n, struct inbox *in, bool *moved)
 {
 	struct iovec part[3];

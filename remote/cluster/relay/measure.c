@@ -21,7 +21,10 @@ struct measure_head {
 
 static uint64_t until;
 
-/* a measurement may take so long: other links are silent meanwhile, and have a patience */
+/*
+ * measuring may take so long, and telling again: other links are silent meanwhile, and have a
+ * patience
+ */
 static uint64_t most_us(const struct link *l)
 {
 	uint64_t part = l->settings->patience_s * 1000000ull / PARTS;

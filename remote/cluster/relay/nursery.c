@@ -184,7 +184,7 @@ static void on_child(int signal)
 {
 }
 
-/* Wait for a connection from the proxy: the end of ppoll() is the one place where a child ends. */
+/* Wait for a connection from the proxy. Only ppoll() lets SIGCHLD in: no child's end is missed. */
 static void await_fd(int from, int registry)
 {
 	struct pollfd p[] = { { .fd = from, .events = POLLIN },

@@ -25,7 +25,10 @@ struct nursery_gpu {
  * processes end when that socket is closed, or when this process ends.
  */
 int nursery_begin(const struct nursery_gpu *gpu);
-/* Return a connection to a new server process, or -errno. */
+/*
+ * Return a connection for which the nursery makes a server process, or -errno. The connection ends
+ * if the nursery can't.
+ */
 int nursery_connect(int nursery);
 /* close the socket to the nursery, and wait until the nursery has ended */
 void nursery_end(int nursery);
@@ -40,8 +43,9 @@ void nursery_choose(unsigned int device);
 
 /*
  * Print a line "gpu HOST INDEX TOTAL FREE UUID NAME" for each GPU of this machine on standard
- * output, and behind it a line "user HOST INDEX PID USER JOB PROGRAM" for each proxy that has it;
- * in a step of Slurm's also "shards HOST N" if the job has shards there. Return the exit code.
+ * output, and behind it a line "user HOST INDEX PID USER JOB PROGRAM" for each proxy that has it
+ * (PID: its nursery). In a step of Slurm's: the GPUs that the job has here, and "shards HOST N" if
+ * it has shards. Return the exit code.
  */
 int count_run(const char *library);
 

@@ -22,7 +22,8 @@ enum { NOTES_IN = 16, NOTES_OUT = 4, REFUSALS = 1024 };
 
 /* what this proxy says to another one; made at the first note */
 struct partner {
-	bool made, lost;	/* lost: MPI can't reach it, or it was silent for too long */
+	/* lost: MPI can't reach it, or it was silent or took nothing for too long */
+	bool made, lost;
 	struct note note[NOTES_OUT];
 	MPI_Request request[NOTES_OUT];
 	bool busy[NOTES_OUT];
@@ -205,8 +206,8 @@ static bool take_back(struct pull *p)
 }
 
 /*
- * Half of the piece has come, so MPI can't take the receive back, and may write there until the
- * job's end. The request stays busy. The program does not use that place again.
+ * A part of the piece may have come, so that MPI can't take the receive back, and may write there
+ * until the job's end. The request stays busy. The program does not use that place again.
  */
 static bool leave_it(struct lane *n, struct pull *p, const char *why)
 {

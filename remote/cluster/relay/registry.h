@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which proxies of a machine have which GPU, for people and for placing others. Each proxy has a
- * listening socket in the abstract namespace, whose name says so. The kernel takes it back when the
- * process ends, however that is: no file can be left behind, and no entry is stale. The kernel says
- * who listens; the rest of a name is what that process says of itself. Machines' network namespaces
- * (containers) have registries of their own.
+ * Which proxies of a machine have which GPU, for people and for placing others. The nursery of each
+ * proxy has a listening socket in the abstract namespace, whose name says so. The kernel takes it
+ * back when the process ends, however that is: no file can be left behind, and no entry is stale.
+ * The kernel says who listens; the rest of a name is what that process says of itself. Machines'
+ * network namespaces (containers) have registries of their own.
  */
 #ifndef KVGPU_CLUSTER_REGISTRY_H
 #define KVGPU_CLUSTER_REGISTRY_H
@@ -27,7 +27,7 @@ bool registry_is_of(const struct registry_name *n, const char *uuid, unsigned in
 
 /* Enter this process; return the socket, or -1: it is not listed. */
 int registry_enter(const char *uuid, unsigned int device, const char *label);
-/* end the connections of those that look at the socket */
+/* end a connection of a process that looks at the socket */
 void registry_answer(int registry);
 /* print a line "user HOST DEVICE PID USER JOB PROGRAM" for each entry about that GPU */
 void registry_print(const char *host, const char *uuid, unsigned int device);

@@ -26,7 +26,10 @@
 enum { CONTROLS = 8, POLLS_MAX = 4096 };
 
 struct settings {
-	/* bytes of a piece of the arena at most, KVGPU_REMOTE_RELAYED_MIN to _MAX */
+	/*
+	 * bytes of a piece of the arena at most, but with .whole; bytes of a message of a piece:
+	 * KVGPU_REMOTE_RELAYED_MIN to _MAX
+	 */
 	size_t staging;
 	/* messages of a lane under way in each direction; and as many messages of its pieces */
 	unsigned int slots;
@@ -35,7 +38,7 @@ struct settings {
 	unsigned int spin_us;		/* look so long without a pause after the last byte */
 	unsigned int patience_s;	/* a peer is gone after so long without a sign of life */
 	uint64_t arena;
-	unsigned int start_s;		/* a proxy's: MPI has to begin within that time */
+	unsigned int start_s;		/* a proxy's: MPI has so long to begin, and some seconds */
 	bool counts;			/* print the counts at the end */
 	bool whole;			/* copies are not pipelined */
 	bool step;			/* srun has started this rank */
@@ -59,20 +62,20 @@ struct slot {
 	MPI_Request *active;
 };
 
-/* counts since the begin */
+/* counts since the begin; lane.c and pull.c write them */
 struct counts {
 	/* messages sent; pieces in them: inside of a message, and apart */
 	uint64_t messages, inside, apart;
-	/* messages of pieces in both directions; requests made for them */
+	/* of lanes that have ended: messages of pieces, both ways; requests for pieces */
 	uint64_t chunks, made;
-	uint64_t bytes;			/* sent to the other side of the link, with all heads */
+	uint64_t bytes;		/* sent by lanes: pieces apart, and messages as cut.h rounds */
 	/* a proxy's: pieces that came from other proxies and that went to them, and their bytes */
 	uint64_t pulled, pulled_bytes, given, given_bytes;
 };
 
 /*
- * A piece that comes from another proxy: it is asked for, and lands. Or the request is taken back
- * (refused by the other one, or silent too long), and the piece is spoilt.
+ * A piece that comes from another proxy: it is asked for, and lands. Or it is spoilt: the other one
+ * is lost, or the request was taken back, as the other one refuses or is silent for too long.
  */
 enum pull_state { PULL_WANTED, PULL_ASKED, PULL_TAKEN_BACK, PULL_LANDED, PULL_SPOILT };
 struct pull {
@@ -103,6 +106,11 @@ struct inbox {
 
 enum lane_state { LANE_FREE, LANE_OPEN };
 
+/*
+ * lane.c writes it. Other files write, too: inbox.c .receive, .in, .next_in, .nr_in, .stuck,
+ * .has_welcome, .last_seen; pull.c .pulled, .given, .gifts, .nr_gifts, .abandoned, .in[].pull;
+ * greet.c .greeted and .tap of a broker's lane; broker.c .key; proxy.c .key, .next_key, .wanted.
+ */
 struct lane {
 	struct link *link;
 	enum lane_state state;
@@ -148,11 +156,12 @@ struct control {
 	uint8_t secret[SECRET_BYTES];
 };
 
+/* link.c writes it, but .used, which lane.c writes, and where another file is named */
 struct link {
 	const struct settings *settings;
 	int rank;			/* rank of the other side */
 	struct counts counts;
-	/* measure.c writes these three: as measured, or as set */
+	/* as set or a default; then measure.c writes these three */
 	size_t eager, turn;
 	bool measured;
 	MPI_Request measuring;		/* in a proxy, until .measured */
@@ -160,7 +169,10 @@ struct link {
 	/* hello: the other side has shown the secret; over: it has said its end */
 	bool lost, hello, over;
 	bool unreachable;		/* lost, as it says nothing, or MPI can't reach it */
-	/* heard_us: when a message of any kind came last (inbox.c writes it, too) */
+	/*
+	 * heard_us: when a control message, or a lane's message, came last (inbox.c writes it,
+	 * too)
+	 */
 	uint64_t heard_us, said_us;
 	struct control in[CONTROLS], out[CONTROLS];
 	MPI_Request in_made[CONTROLS], out_made[CONTROLS];
@@ -207,7 +219,7 @@ bool link_is_quiet(const struct link *l);
 void link_end(struct link *l);
 /*
  * The link is lost, and @why is printed. The connections of its lanes end when lane_go() is called
- * next; MPI is not called for the link any more.
+ * next; from then on MPI is not called for its lanes.
  */
 void link_lose(struct link *l, const char *why);
 /* the same, where the network may be cut: sets .unreachable */
@@ -217,7 +229,7 @@ void link_out_of_reach(struct link *l, const char *why);
 
 /* a free lane, or NULL */
 struct lane *lane_find(struct link *l);
-/* @fd belongs to the lane; false: out of memory, and @fd is closed */
+/* @fd belongs to the lane; false: out of memory, or MPI's error, and @fd is closed */
 bool lane_open(struct lane *n, int fd);
 /* fill @p with what the lane waits for; 0: the lane waits for nothing at its connection, else 1 */
 unsigned int lane_waits(struct lane *n, struct pollfd *p);
@@ -249,7 +261,7 @@ static inline bool pull_is_over(const struct pull *p)
 }
 /* whether no other proxy is being given a piece of the lane's arena */
 bool pull_is_idle(const struct lane *n);
-/* take back all requests, before MPI_Finalize(); not if the link is lost */
+/* free all that is for notes, before MPI_Finalize(); not if the link is lost */
 void pull_end(void);
 
 /* ------------------------------------------------------------- greet.c: how a connection begins */
@@ -271,8 +283,8 @@ bool greet_give_welcome(struct lane *n, const struct kvgpu_remote_welcome *w);
 
 /*
  * After both sides' hellos: measure how large a piece may be that is better inside of a message,
- * and what one more message costs. The broker waits for that. If the proxy is silent, the broker
- * takes for what it could not measure the smallest size and the largest cost.
+ * and what one more message costs. The broker waits for that. If the proxy falls silent, the broker
+ * takes the size that it has found by then, EAGER_LEAST at least, and the largest cost.
  */
 void measure(struct link *l);
 /*

@@ -56,8 +56,8 @@ static bool is_prrte(const struct job *j)
 }
 
 /*
- * The arguments of mpirun itself. Ranks may run on any processor, and be more than there are: their
- * number is that of the GPUs. MPICH's daemons of other machines are to reach mpirun at this
+ * The arguments of mpirun itself. Ranks may run on any processor, and be more than there are: one
+ * for each GPU, and the broker. MPICH's daemons of other machines are to reach mpirun at this
  * machine's name; without -localhost at "localhost", as that is in its list of hosts.
  */
 static bool add_mpirun(const struct job *j, bool local, struct command *c)

@@ -13,7 +13,7 @@ struct command {
 	unsigned int n;
 };
 
-/* The input of command_job() and command_count(). */
+/* The input of the functions here and in step.h. */
 struct job {
 	const struct run_options *o;	/* .mpi is not MPI_KIND_AUTO */
 	const char *mpirun, *relay, *folder;
@@ -43,9 +43,9 @@ bool command_proxy(const struct job *j, const struct place *p, struct command *c
 /* add a word, as printf() does; false: as above */
 bool command_add(struct command *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /*
- * Whether a variable belongs to another MPI job, of which kvgpu-run itself is a rank: the jobs of
- * kvgpu-run must not have it. @inside: there is such a job of Open MPI; else variables of Open MPI
- * are the user's settings.
+ * Whether the jobs of kvgpu-run must not have a variable: KVGPU_REMOTE, and what belongs to another
+ * MPI job, of which kvgpu-run itself is a rank. @inside: there is such a job of Open MPI; else
+ * variables of Open MPI are the user's settings.
  */
 bool command_is_foreign(const char *variable, bool inside);
 

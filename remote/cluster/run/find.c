@@ -148,8 +148,8 @@ static bool find_client(struct run *r)
 }
 
 /*
- * Whether srun is to start the proxies: inside of an allocation, if nothing else was asked for.
- * PROGRAM and the broker have to be on a node of it.
+ * Set .node if srun is to start the proxies: inside of an allocation, if nothing else was asked
+ * for. PROGRAM and the broker have to be on a node of it. False: srun can't.
  */
 static bool find_launcher(struct run *r)
 {

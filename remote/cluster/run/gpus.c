@@ -186,7 +186,7 @@ static bool count_host(struct run *r, unsigned int host)
 	return !status;
 }
 
-/* of the GPUs of a node the job has @shards: what memory that is */
+/* note how much memory of each of a node's GPUs the job has with its shards there */
 static bool take_part(struct run *r, struct listing *l, unsigned int host)
 {
 	const struct host *h = &r->hosts[host];

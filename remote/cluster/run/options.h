@@ -14,7 +14,7 @@ enum { START_S = 60 };		/* --start, where it is not given */
 
 struct run_options {
 	unsigned int gpus;		/* 0: all */
-	const char *hosts;		/* "a,b:8"; NULL: this machine */
+	const char *hosts;	/* "a,b:8"; NULL: this machine, with srun all of the allocation */
 	enum mpi_kind mpi;
 	enum launcher launcher;
 	bool list, share, each, allow_root, spread;

@@ -27,7 +27,7 @@ struct gpu {
 	unsigned int host, device;
 	/* bytes; both 0: the host was not asked */
 	uint64_t total, left;
-	unsigned int load;	/* how many other runs of kvgpu-run have a proxy for it */
+	unsigned int load;	/* how many proxies other runs of kvgpu-run have for it */
 	uint64_t memory;	/* bytes that a scheduler gives of it; 0: it does not say */
 	char uuid[UUID_TEXT];	/* "-": not known */
 };
@@ -44,7 +44,7 @@ struct wish {
 	bool share;		/* several places may be one GPU */
 	bool spread;		/* else: as few hosts as can be */
 	uint64_t memory;	/* bytes that each place needs; 0: any */
-	unsigned int load;	/* how many other runs a GPU may have; LOAD_ANY */
+	unsigned int load;	/* how many proxies of other runs a GPU may have; LOAD_ANY */
 };
 
 /*

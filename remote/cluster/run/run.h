@@ -20,7 +20,7 @@ enum { JOBS_MAX = DEVICES_MAX, SECRET_TEXT = 65 };
 enum { EXIT_OWN = 125, EXIT_NOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 
 struct running {
-	pid_t pid;		/* of mpirun; 0: it has ended */
+	pid_t pid;		/* of mpirun or srun; 0: it has ended */
 	int fd;			/* connection to its broker; -1: not yet, or not any more */
 	int status;
 };
@@ -33,7 +33,7 @@ struct run {
 	struct host hosts[HOSTS_MAX];
 	unsigned int nr_hosts;
 	char here[HOST_TEXT];		/* this machine's name for other machines; "": not known */
-	/* in Slurm's allocation with --launcher srun: this node's name in it; else NULL */
+	/* if srun starts the proxies: this node's name in Slurm's allocation; else NULL */
 	const char *node;
 	bool binds;			/* Slurm's TaskPlugin binds processes to CPUs */
 	char hostfile[128];		/* for srun, which takes its name from a variable */
@@ -46,7 +46,7 @@ struct run {
 	unsigned int nr_jobs, ready;
 	int listener, signals;	/* signals: a signalfd */
 	pid_t program;
-	int status;		/* of PROGRAM */
+	int status;		/* of PROGRAM; before it begins, the signal that came last */
 	/* silent: the jobs are to end, so don't complain */
 	bool program_ended, interrupted, silent;
 };
