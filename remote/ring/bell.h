@@ -82,9 +82,9 @@ enum kvgpu_wait kvgpu_bell_wait(struct kvgpu_bell *b, bool (*ready)(void *arg), 
 				uint64_t timeout_ns);
 
 /*
- * Call after something was published. Wake the sleeper if there is one, else don't call into the
- * kernel. The fence in here waits until the stores before it are visible, which takes as long as
- * fetching their lines from the other core.
+ * Call after something was published; one thread at a time for @b. Wake the sleeper if there is
+ * one, else don't call into the kernel. The fence in here waits until the stores before it are
+ * visible, which takes as long as fetching their lines from the other core.
  */
 void kvgpu_bell_ring(struct kvgpu_bell *b);
 

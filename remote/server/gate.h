@@ -11,12 +11,12 @@
 #define MS		1000000ull
 #define BATCH_NS	(500 * US)
 #define LINGER_NS	(200 * US)	/* a turn is kept so long for more work to come */
-/* ask whether the GPU is idle after so long without a frame, then ever less often, up to some */
+/* ask whether the GPU is idle after so long without a frame; the pause doubles while it is below */
 #define QUIET_NS	(2 * MS)
 #define QUIET_MAX_NS	(20 * MS)
 #define SPIN_NS		(50 * US)
 #define LOOK_NS		(20 * US)
-/* sleep so long while waiting for a turn, then longer and longer, up to some */
+/* sleep so long while waiting for a turn; the sleep doubles while it is below */
 #define SLEEP_NS	(200 * US)
 #define SLEEP_MAX_NS	(2 * MS)
 

@@ -110,7 +110,7 @@ void gate_capture_ended(struct server *s)
 }
 
 /*
- * NVIDIA's driver has the GPU clear memory that it gives or takes back: 2.5 ms for a GiB on an
+ * NVIDIA's driver has the GPU clear memory that it gives or takes back: 2.6 ms for a GiB on an
  * H100.
  */
 static bool gives_memory(uint16_t op)

@@ -186,7 +186,7 @@ CUresult serve_op(struct server *s, uint16_t op, struct kvgpu_remote_cursor *in,
 		  struct kvgpu_remote_reply *out);
 /* whether the answer to @op reports errors of queued calls */
 bool op_reports(uint16_t op);
-/* whether @op makes an object that gets a number */
+/* whether the answer to @op may have a new number */
 bool op_gives(uint16_t op);
 /* whether @op is work for the GPU; the offset of the stream in its frame, -1: the null stream */
 bool op_works(uint16_t op);
