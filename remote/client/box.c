@@ -41,7 +41,7 @@ static CUresult open_host(struct end *e, const void *host, const uint64_t *size)
 	return CUDA_SUCCESS;
 }
 
-/* @host: the program says that @at is host memory; else the address tells what memory it is */
+/* side_of() tells what memory @at is; @host: the program says that it is host memory */
 static CUresult open_address(struct end *e, CUdeviceptr at, bool host, const uint64_t *size)
 {
 	switch (side_of(at, host)) {

@@ -101,8 +101,8 @@ void context_created(CUcontext ctx, CUdevice dev)
 }
 
 /*
- * Mark the context as dead, and end all that belongs to it; its own slot stays. Called with
- * `primaries` for a primary context, else without.
+ * Mark the context as dead, and end all that belongs to it; its own slot stays. primary_end() calls
+ * this with `primaries`, context_ended() without.
  */
 static void end(struct object *o)
 {
