@@ -108,14 +108,16 @@ void host_function_drop(uint64_t id)
 
 bool host_function_get(uint64_t id, CUDA_HOST_NODE_PARAMS *p)
 {
-	bool there;
+	struct function_of_host f = { 0 };
 
 	pthread_mutex_lock(&lock);
-	there = id && id < nr_functions && functions[id].used;
-	if (there)
-		*p = (CUDA_HOST_NODE_PARAMS){ functions[id].fn, functions[id].data };
+	if (id && id < nr_functions)
+		f = functions[id];
 	pthread_mutex_unlock(&lock);
-	return there;
+	/* without the lock, as @p may be managed memory */
+	if (f.used)
+		*p = (CUDA_HOST_NODE_PARAMS){ f.fn, f.data };
+	return f.used;
 }
 
 /* ------------------------------------------------------------------ calling the functions */

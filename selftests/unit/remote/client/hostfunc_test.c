@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Functions of the host at the client: what a program asks about one is written without the lock.
+ * The program's memory may be managed memory, whose fault waits for an answer of the server.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <remote/channel/signals.h>
+#include <remote/client/across.h>
+
+/* --------------------------------------- in the place of the client's other files and a channel */
+
+bool several;
+CUresult call_enter(unsigned int flags) { return CUDA_SUCCESS; }
+CUresult call_ask(struct call *c, size_t fixed) { return CUDA_ERROR_UNKNOWN; }
+CUresult route_stream(struct route *to, CUstream stream, uint64_t *id) { return CUDA_SUCCESS; }
+void *handle_here(const struct peer *p, unsigned int class, uint64_t id, void *parent)
+{
+	return NULL;
+}
+bool captures_any(void) { return false; }
+void pinned_written(void) { }
+bool managed_any(void) { return false; }
+void managed_function_ends(void) { }
+void call_due(void) { }
+CUresult call_acknowledge(struct peer *p, uint64_t invocation) { return CUDA_SUCCESS; }
+void gate_happened(struct peer *p, uint64_t id, uint64_t invocation) { }
+void ferry_happened(struct peer *p, const struct kvgpu_remote_happening *h, uint64_t invocation) { }
+int signals_thread(pthread_t *thread, void *(*run)(void *arg), void *arg)
+{
+	return pthread_create(thread, NULL, run, arg);
+}
+
+static __thread int held;	/* locks that this thread has */
+int __real_pthread_mutex_lock(pthread_mutex_t *m);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *m)
+{
+	held++;
+	return __real_pthread_mutex_lock(m);
+}
+int __real_pthread_mutex_unlock(pthread_mutex_t *m);
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *m)
+{
+	held--;
+	return __real_pthread_mutex_unlock(m);
+}
+
+/* ------------------------------------------------------------------ */
+
+static CUDA_HOST_NODE_PARAMS *closed;	/* a page that faults at its first touch */
+static volatile int faults, held_in_fault;
+static int argument;
+
+static void open_it(int signal)
+{
+	faults++;
+	held_in_fault = held;
+	mprotect(closed, sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE);
+}
+
+static void nothing(void *data) { }
+
+static void parameters_are_written_without_the_lock(void **state)
+{
+	const struct sigaction ours = { .sa_handler = open_it };
+	struct sigaction before;
+	uint64_t id = host_function(nothing, NULL, NULL, &argument, true);
+
+	assert_int_not_equal(id, 0);
+	closed = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(closed, MAP_FAILED);
+	assert_false(host_function_get(id + 1, closed));
+	assert_int_equal(faults, 0);
+	sigaction(SIGSEGV, &ours, &before);
+	assert_true(host_function_get(id, closed));
+	sigaction(SIGSEGV, &before, NULL);
+	assert_int_equal(faults, 1);
+	assert_int_equal(held_in_fault, 0);
+	assert_ptr_equal(closed->fn, nothing);
+	assert_ptr_equal(closed->userData, &argument);
+	host_function_drop(id);
+	assert_false(host_function_get(id, closed));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(parameters_are_written_without_the_lock),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
