@@ -140,7 +140,7 @@ struct kvgpu_remote_welcome {
 
 /* What a relay tells about its way to the server. */
 struct kvgpu_remote_relayed {
-	/* lines are mostly cut into pieces of so many bytes at most: an eighth of the arena, or less */
+	/* most lines are cut into pieces of so many bytes or less: an eighth of the arena at most */
 	uint32_t piece;
 	uint32_t turn;		/* bytes that cross in the time that one more piece costs */
 	/*
