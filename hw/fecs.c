@@ -100,7 +100,7 @@ static void put_register(struct list *l, u32 reg)
 /*
  * Appends the registers of firmware list @id to a register list in the falcon's memory. The word at
  * @slot has the offset at which that list begins. The word after @slot has the offset at which the
- * list ends and the next list begins. Registers are stored relative to @base.
+ * list ends, and the next list begins if there is one. Registers are stored relative to @base.
  */
 static int append_list(struct kvgpu_hw *hw, u32 falcon, u32 slot, enum kvgpu_fw_section_id id,
 		       u32 base)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Writes the state that a new graphics context starts with into the engine, while the golden
- * context's channel (golden.c) is the engine's current channel. First come registers: the lists of
- * the firmware file, the addresses of buffers, and the numbers of this card's units. Then come
+ * context's channel (golden.c) is the engine's current channel. First come registers: lists of the
+ * firmware file, addresses of buffers, numbers of this card's units, and some more. Then come
  * bundles (pieces of the engine's state, written through GR_ICMD) and class methods, for state that
  * no register shows. Order and values: nouveau ctxgf100.c gf100_grctx_generate_main() with the
  * functions of gk110_grctx.

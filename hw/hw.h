@@ -76,7 +76,9 @@ struct kvgpu_hw_gr {
 
 /*
  * Functions by which hw/ reports events of the chip to the machine. The interrupt thread calls all
- * but copy_stuck(). hw/ holds none of its locks in these calls. The functions may sleep.
+ * but copy_stuck(). hw/ holds none of its locks in these calls. The functions may sleep, and may
+ * call functions of this header, except for kvgpu_hw_intr_settle() and kvgpu_hw_fini(), which wait
+ * for the interrupt thread.
  */
 struct kvgpu_hw_events {
 	void (*mmu_fault)(void *ctx, const struct kvgpu_hw_fault *f);
@@ -100,7 +102,6 @@ struct kvgpu_hw_events {
 	 * A channel has executed the method NON_STALL_INTERRUPT. Drivers put this method at the end
 	 * of a submission, to learn that the submission is done. The chip does not tell which
 	 * channel it was.
-	 * This function may call kvgpu_hw_nonstall().
 	 */
 	void (*nonstall)(void *ctx);
 	/*

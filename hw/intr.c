@@ -26,9 +26,9 @@
  */
 #define MSI_REARM	(PPCI_BASE + GK110_PCI_MSI)
 /*
- * How many times kvgpu_hw_intr_settle() sleeps, for 100 us or more, before it gives up: it waits for
- * 2 s or more for the acknowledge of a fault. The interrupt thread acknowledges a fault much sooner,
- * because that thread has a real-time priority.
+ * How many times kvgpu_hw_intr_settle() sleeps, for 100 us or more, before it gives up: it waits
+ * for 2 s or more for the acknowledge of a fault. The interrupt thread acknowledges a fault much
+ * sooner, because that thread has a real-time priority.
  */
 #define SETTLE_LOOKS		20000
 /*
