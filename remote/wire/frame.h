@@ -140,7 +140,7 @@ struct kvgpu_remote_welcome {
 
 /* What a relay tells about its way to the server. */
 struct kvgpu_remote_relayed {
-	/* most lines are cut into pieces of so many bytes or less: an eighth of the arena at most */
+	/* most lines are cut into pieces of this size or less, an eighth of the arena at most */
 	uint32_t piece;
 	uint32_t turn;		/* bytes that cross in the time that one more piece costs */
 	/*
