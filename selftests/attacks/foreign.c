@@ -71,7 +71,7 @@ void current_list(struct bare_gpu *g, unsigned int runlist, struct list *l)
 	l->target = FIELD_GET(PFIFO_RUNLIST_TARGET, base);
 }
 
-/* Return how many copies the tenant does in @ms. */
+/* Return how many rounds (tenant.c) the tenant does in @ms. */
 static uint64_t progress(struct tenant *t, unsigned int ms)
 {
 	uint64_t before = t->shared->rounds;

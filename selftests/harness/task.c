@@ -14,8 +14,8 @@
 #define READ_NS		100
 #define TRACES		48
 /*
- * The functions that look at all threads run at each access to the chip. They are built without
- * the sanitizers: with them, they took half of the time of a test with many polls.
+ * For functions that look at all threads at each access to the chip. With the sanitizers, they took
+ * half of the time of a test with many polls.
  */
 #define UNCHECKED	__attribute__((no_sanitize("address", "undefined")))
 /*

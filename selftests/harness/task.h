@@ -25,8 +25,8 @@ struct policy {
 	u64 nomem_nth;
 	bool nomem_rest;		/* all after nomem_nth fail, too */
 	/*
-	 * A lazy actor that slept gets a CPU so much later, as with SCHED_IDLE or without CPU
-	 * quota.
+	 * A lazy actor that slept in usleep_range(), rt_mutex_lock() or wait_event() gets a CPU so
+	 * much later, as with SCHED_IDLE or without CPU quota.
 	 */
 	u64 idle_ns;
 	/*
@@ -78,7 +78,10 @@ struct task_struct *task_new(const char *name, void (*fn)(void *arg), void *arg)
 /* End @t, which must be waiting: it never runs again. */
 void task_kill(struct task_struct *t);
 bool task_done(const struct task_struct *t);
-/* Return the memory of the running thread's VMM; NULL: it is a thread of the kernel. */
+/*
+ * Return the memory of the running thread's VMM; NULL: it has none, as a thread of the kernel or
+ * the first thread.
+ */
 struct mm_struct *task_mm(void);
 /* From now on the running thread acts for the VMM with this memory. */
 void task_mm_set(struct mm_struct *mm);

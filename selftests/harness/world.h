@@ -70,7 +70,8 @@ void g_store32(struct world_vgpu *g, u64 at, u32 val);
 void g_store64(struct world_vgpu *g, u64 at, u64 val);
 u32 g_load32(struct world_vgpu *g, u64 at);
 
-void g_space(struct world_vgpu *g, u32 space);		/* makes an empty space */
+/* Have the space's directory name its table, which may have entries from before. */
+void g_space(struct world_vgpu *g, u32 space);
 /* @page: number of the page in the space's virtual memory. */
 void g_map_sys(struct world_vgpu *g, u32 space, u32 page, u64 iova);
 void g_map_vram(struct world_vgpu *g, u32 space, u32 page, u64 at);

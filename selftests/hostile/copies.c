@@ -18,7 +18,7 @@ enum { PHYSICAL_PROBES = 24, LOOK_STEP = 64 << 10 };
 /*
  * Return where PRAMIN shows @addr, a multiple of LOOK_STEP of our video memory. Call with rising
  * addresses. PRAMIN is moved only for the @first and where the window ends: each move costs the
- * host two traps and its mappings of the window's pages.
+ * host a trap and its mappings of the window's pages.
  */
 static volatile uint32_t *look_at(struct hostile *h, uint64_t addr, bool first)
 {
@@ -143,7 +143,7 @@ void hostile_remap(struct hostile *h)
 
 /*
  * Look at a page of each 64 KiB of the video memory that was given to us. Run this on a vGPU whose
- * last guest wrote marks to these pages.
+ * last guest was "victim", which wrote marks to these pages but those of the first quarter.
  */
 void hostile_stale(struct hostile *h)
 {

@@ -16,8 +16,8 @@
 
 /*
  * Marks in memory where this guest must not look: eight bytes at each multiple of 64. The guest
- * "victim" writes VICTIM_MARK in a page of each 64 KiB of its video memory, canary.c writes
- * SERVER_MARK in the server's memory.
+ * "victim" writes VICTIM_MARK in a page of each 64 KiB of its video memory but the first quarter,
+ * canary.c writes SERVER_MARK in the server's memory.
  */
 #define VICTIM_MARK	0x4d41525655504756ull
 #define SERVER_MARK	0x59524e4143555047ull
@@ -81,7 +81,7 @@ bool hostile_copy(struct hostile *h, uint64_t src, uint64_t dst, uint32_t len, u
  * copy did end.
  */
 bool hostile_refused(struct hostile *h, uint64_t src, uint64_t dst, uint32_t len);
-/* Wait likewise for what is in the channel's pushbuffer. */
+/* Submit what is in the channel's pushbuffer, and wait likewise. */
 bool hostile_run_refused(struct hostile *h);
 /*
  * Return true when there is a mark in @buf, which only another guest or the server can have

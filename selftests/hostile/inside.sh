@@ -77,7 +77,7 @@ one_guest() # UUID NAMES SEED OPS
 	exec 3>&-
 }
 
-# a guest that dies without a word may have met the emulated SVM's race: it gets another chance with what is left, and is counted
+# a guest that dies without a word may have met the emulated SVM's race: it is started up to twice more with what is left, which is told
 attack() # UUID NAMES SEED OPS
 {
 	local try name names=$2 undone
@@ -165,8 +165,8 @@ meek() # UUID
 	done
 }
 
-# Returns when the guest's process has ended and its vGPU is not open. A process that is killed loses its command line before it closes
-# its files.
+# Returns when the guest's process has ended and its vGPU is not open; fails if that takes longer than 30 s. A process that is killed
+# loses its command line before it closes its files.
 kill_guest() # UUID
 {
 	local pid

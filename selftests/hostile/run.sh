@@ -111,8 +111,8 @@ server_up()
 	in_server modprobe -a kvm_amd
 }
 
-# stale: a tenant leaves marks all over the vGPU's part of the card, and is killed. Then an attacker gets the same part. At the end the
-# vGPU is made anew.
+# stale: a tenant leaves marks in three quarters of the vGPU's part of the card, and is killed. Then an attacker gets the same part. At
+# the end the vGPU is made anew.
 stale()
 {
 	inside create "$attacker_id" "$1" && inside hold litter /share/hostile/inside.sh victim "$attacker_id" &&

@@ -46,14 +46,14 @@ struct bare_chan_config {
 };
 
 /*
- * Create a channel in address space @s and bind it. Call after bare_take_over(), or with
+ * Create a channel in address space @s, bind and enable it. Call after bare_take_over(), or with
  * @g->vram_next set.
  */
 void bare_chan_create(struct bare_gpu *g, struct bare_space *s, const struct bare_chan_config *cfg,
 		      struct bare_chan *c);
 /*
- * Write RAMFC: all of the instance block but the address space and the context pointer. The caller
- * has set g, inst, ring_va and id of @c.
+ * Write the words of RAMFC that a new channel needs, and leave the rest of the instance block. The
+ * caller has set g, inst, ring_va and id of @c.
  */
 void bare_chan_write_ramfc(struct bare_chan *c, uint64_t userd, enum bare_target userd_target,
 			   bool hce_priv);

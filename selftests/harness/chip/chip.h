@@ -67,8 +67,8 @@ bool chip_is_zero(u64 at, u64 len);
 bool chip_intr(void);					/* the line to the host is up */
 /*
  * The functions from chip_hang() to chip_pbdma_intr(), and chip_hold(), take a channel that may
- * be loaded, and load it if it is not. They return false if it can't be loaded, or if something
- * like that is under way already.
+ * be loaded, and load it if it is not. They return false if it can't be loaded. All but
+ * chip_pbdma_intr() also return false if something like that is under way already.
  */
 /* The channel holds its engine until that is reset; with @for_good even after a reset. */
 bool chip_hang(u16 chid, bool for_good);
@@ -92,7 +92,8 @@ bool chip_hold(u16 chid, u64 ns);
  */
 bool chip_is_stuck(void);
 /*
- * Return true while the time of a chip_hold() lasts. *@chid: the channel on GR, NO_CHAN for none.
+ * Return true while the time of a chip_hold() lasts, if GR was not reset since. *@chid: the channel
+ * on GR, NO_CHAN for none.
  */
 bool chip_is_held(u16 *chid);
 /*
@@ -105,7 +106,7 @@ void chip_at_work(u16 chid, bool on);
  * none such.
  */
 bool chip_switch_timeout(void);
-/* A copy engine switches to channel @chid, for @ns from now on. */
+/* For @ns from now on, the status of a copy engine says that it saves channel @chid. */
 void chip_switch(u16 chid, u64 ns);
 /* @on: the host's copies wait, with the words they had when they were rung for. */
 void chip_copy_hold(bool on);

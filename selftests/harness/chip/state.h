@@ -43,7 +43,7 @@ struct chip {
 	bool preempting, looking, no_master, copy_held, gr_halts;
 	u32 copy_put;
 	u64 nonstall_at, hold_until, switch_until;
-	u16 switching;		/* channel that a copy engine switches to until .switch_until */
+	u16 switching;		/* channel that a copy engine saves until .switch_until */
 	/* the first writes since chip_watch_writes() */
 	struct { u32 reg, val; } written[WRITTEN_MAX];
 	u32 nr_written;

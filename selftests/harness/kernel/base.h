@@ -107,7 +107,7 @@ void harness_fail(const char *fmt, ...) __attribute__((noreturn, format(printf, 
 
 void *harness_alloc(size_t n, gfp_t gfp);
 void harness_free(const void *p);
-size_t harness_allocated(void);			/* pieces that were not freed */
+size_t harness_allocated(void);			/* pieces not freed; then counts anew */
 #define kmalloc(n, gfp)		harness_alloc(n, gfp)
 #define kzalloc(n, gfp)		harness_alloc(n, (gfp) | __GFP_ZERO)
 #define kvmalloc		kmalloc

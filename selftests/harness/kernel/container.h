@@ -32,8 +32,8 @@ struct container {
 	struct mapping map[MAPS];
 	u8 *ram;
 	/*
-	 * Each access to the VMM's memory takes this long. As if the memory were a file of a server
-	 * of the VMM's own, which answers late.
+	 * Each vfio_dma_rw() takes this long, as if the VMM's memory were a file of a server of the
+	 * VMM's own, which answers late.
 	 */
 	u64 slow_ns;
 	u32 lock_limit;			/* RLIMIT_MEMLOCK of the VMM, pages; 0: none */

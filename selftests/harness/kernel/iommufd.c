@@ -6,8 +6,9 @@
  * to an IOAS and detached from it at any time. A detach forbids new pins, then asks the driver to
  * unpin everything, [0, ULONG_MAX). The unbind detaches a device that is still attached, after
  * .close_device.
- * An unmap forbids pins in the area, asks all devices that are attached to unpin it, and looks
- * again, TRIES_MAX times at most. Pages are unpinned in the same pieces as they were pinned.
+ * An unmap takes one mapping after the other. If a mapping has pins, it forbids new ones, asks all
+ * devices that are attached to unpin the mapping, and looks again, TRIES_MAX times at most. Pages
+ * are unpinned in the same pieces as they were pinned.
  */
 #include "mdev/vgpu.h"
 #include "selftests/harness/chip/chip.h"

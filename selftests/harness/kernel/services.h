@@ -55,9 +55,9 @@ void iommu_end(void);
  */
 struct pool_piece { u64 at, size; u32 owner; bool used; };
 const struct pool_piece *pool_find(u64 at);
-void pool_watch(bool on);		/* pieces given back must be zero */
+void pool_watch(bool on);		/* on: taking may fail; pieces given back must be zero */
 
-/* vfio.c: containers as in vfio_iommu_type1, one for each VMM. */
+/* vfio.c: containers as in vfio_iommu_type1, one for each VMM. mm.c: the VMM's address space. */
 #define RAM_PAGES	2048
 struct mm_struct *mm_new(void);
 struct pid *mm_process(struct mm_struct *mm);		/* the process that has this memory */
@@ -78,13 +78,13 @@ u8 *container_ram(struct container *c);
 u8 *container_page(u64 pfn);		/* NULL: the page is not pinned */
 bool container_pinned(u64 pfn, const struct container *c);
 u32 container_pins(const struct container *c);
-/* From now on each access to the VMM's memory takes @ns. */
+/* From now on each vfio_dma_rw() of the VMM's memory takes @ns. */
 void container_slow(struct container *c, u64 ns);
 /* Set RLIMIT_MEMLOCK of the VMM to @pages; 0: no limit. */
 void container_lock_limit(struct container *c, u32 pages);
 /* Return how many lines the core has put into the host's log because of that limit. */
 u64 container_warned(const struct container *c);
-/* Return the most rounds that an unmap has needed for one mapping so far. */
+/* Return how often, at most, an unmap has asked again for one mapping so far. */
 u32 container_most_rounds(void);
 
 /*

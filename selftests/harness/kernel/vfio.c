@@ -3,8 +3,8 @@
  * VFIO's group, container and mdev sides. The container follows drivers/vfio/vfio_iommu_type1.c,
  * with iommu->lock and device_list_lock and their order. An unmap asks all devices of the container
  * to unpin each mapping that has pins. It drops iommu->lock while it asks, then looks at the
- * mapping again. When a mapping has pins after ten rounds the kernel hits a BUG_ON(). vfio_dma_rw()
- * accesses the VMM's memory with iommu->lock held.
+ * mapping again. When a mapping has pins after it was asked for eleven times, the kernel hits a
+ * BUG_ON(). vfio_dma_rw() accesses the VMM's memory with iommu->lock held.
  */
 #include "mdev/vgpu.h"
 #include "selftests/harness/chip/chip.h"

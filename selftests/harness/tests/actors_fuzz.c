@@ -229,7 +229,7 @@ static void map_something(u32 p, u32 i)
 	}
 }
 
-/* Any form of SET_IRQS. At times an eventfd is closed, opened or written to. */
+/* Many forms of SET_IRQS. At times an eventfd is closed, opened or written to. */
 static void interrupts(u32 i)
 {
 	static const u32 actions[] = { VFIO_IRQ_SET_ACTION_TRIGGER, VFIO_IRQ_SET_ACTION_TRIGGER,

@@ -39,7 +39,7 @@ static u64 told_va(struct world_vgpu *g, u8 unit)
 }
 
 /*
- * The queue is filled from any place in it, and more events come before the guest is told of the
+ * The queue is filled from five places in it, and more events come before the guest is told of the
  * first.
  */
 static void what_does_not_fit_is_dropped(void **state)
@@ -106,7 +106,7 @@ static void exceptions_of_gr_are_dear(void **state)
 }
 
 /*
- * Events name the guest's own instance block and offsets in the guest's own BARs, not the card's
+ * Events name the guest's own instance block and the offset in the guest's own BAR1, not the card's
  * (S4).
  */
 static void what_is_told_is_the_guests(void **state)

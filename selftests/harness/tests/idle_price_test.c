@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A vGPU (the victim) waits for a semaphore between its kernels, beside a vGPU with a small cap
- * that always works.
- * While the capped vGPU is held back, no other can use the chip. So the victim is not parked then,
- * and is charged for no idle time.
- * The victim is charged for time in which it keeps the chip from a vGPU that waits, and not for
- * what passed before that one waited. An attacker wakes now and then and does nothing: that costs
- * the victim no more than the time that the attacker waited (S5).
+ * that always works. While the capped vGPU is held back, no vGPU but the victim can use the chip.
+ * So the victim is not parked then, and is charged for no idle time. The victim is charged for time
+ * in which it keeps the chip from a vGPU that waits, and not for what passed before that one
+ * waited. An attacker wakes now and then and does nothing: that costs the victim no more than the
+ * time that the attacker waited (S5).
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * VFIO_DEVICE_SET_IRQS in all its forms: what is refused, which eventfd is signalled when, and
+ * VFIO_DEVICE_SET_IRQS: what is refused, which eventfd is signalled when, and
  * eventfds that are replaced while they are signalled.
  */
 #include <setjmp.h>

@@ -109,7 +109,7 @@ static void kernels_step(struct kernels *k, u16 id, u64 step)
 
 /*
  * Give vGPU @i a channel 2, which an error has ended for the chip: it never works, but its doorbell
- * words can be set.
+ * words can be set. Empty the ring of channel 1.
  */
 static void second_channel(u32 i)
 {

@@ -76,10 +76,7 @@ static void a_hang(void **state)
 	assert_true(wait_loaded(other, 100 * MS));
 	assert_false(chip_loaded(g_hchid(&world.vgpu[0], 1)));
 	assert_false(world.gpu->chip->wedged);
-	/*
-	 * The guest of vGPU 0 sees a switch that does not end, on an engine that names the channel
-	 * by the guest's id for it.
-	 */
+	/* The guest of vGPU 0 sees the interrupt for a switch that does not end. */
 	harness_sleep(10 * MS);
 	assert_int_equal(g_read(&world.vgpu[0], PFIFO_INTR) & PFIFO_INTR_SCHED_ERROR,
 			 PFIFO_INTR_SCHED_ERROR);
@@ -107,7 +104,7 @@ static void a_switch_that_does_not_end(void **state)
 	setup_end();
 }
 
-/* The alarm names no engine. A copy engine switches to the neighbour's channel at that moment. */
+/* The alarm names no engine. A copy engine saves the neighbour's channel at that moment. */
 static void a_switch_beside_it(void **state)
 {
 	u64 end;
@@ -238,8 +235,8 @@ static u16 name_of_nobody(void)
 }
 
 /*
- * The engine names a channel that no vGPU has. Its work must not go on for ever, and no vGPU is to
- * be charged.
+ * The engine names a channel that no vGPU has. Its work must not go on for ever, and no vGPU gets a
+ * strike for it.
  */
 static void work_of_nobody(void **state)
 {
@@ -263,7 +260,7 @@ static void work_of_nobody(void **state)
 
 /*
  * At an unbind no engine names the channel, but the channel's own status says that it is on one.
- * All engines are reset, and the vGPU is charged.
+ * All engines are reset, and a vGPU that goes on with that is suspended.
  */
 static void unbinds_without_end(void **state)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * After a reset, or a close and an open, nothing of before is left, whatever was under way, and the
- * guest can begin at once.
+ * After a reset nothing of before is left but the contents of video memory, after a close and an
+ * open nothing at all, whatever was under way. The guest can begin at once.
  */
 #include <setjmp.h>
 #include <stdarg.h>

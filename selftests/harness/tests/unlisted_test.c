@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A guest that chooses how far apart samples are (S5). While no vGPU has a list, samples come 50 ms
- * apart on the average, not 1 ms (sched/gap.c). A vGPU is charged from the sample that saw it at
- * work until the next one. So a guest that works while gaps are long, and has the gap after the
- * sample that saw it cut short, pays for the short gap only.
+ * A guest must not choose how far apart samples are (S5). A vGPU is charged from the sample that
+ * saw it at work until the next one. If samples came 50 ms apart on the average, not 1 ms, while no
+ * vGPU has a list, a guest could work while gaps are long, have the gap after the sample that saw
+ * it cut short, and pay for the short gap only. So the mean goes by bound channels, not by lists
+ * (sched/gap.c).
  *
  * The worker submits a list with its channel, waits until the channel is loaded, and submits an
  * empty list. A loaded channel stays until it is preempted (docs/hardware.md, Turns). The channel
  * waits for a semaphore, which keeps its PBDMA and no engine. After the next sample, of which the
- * page of flushes tells as in clock_test, the gap is a long one, and the worker works until the
- * page tells of a sample again. Then it stops, and submits its list once more: by this a new time
- * is drawn for the next sample, from the short mean.
+ * page of flushes tells as in clock_test, the worker hopes for a long gap, and works until the page
+ * tells of a sample again. Then it stops, and submits its list once more, so that a new time would
+ * be drawn for the next sample, from the short mean.
  *
- * A neighbour that only has a list, and no cap, makes the long mean 10 ms (best effort).
+ * Beside a neighbour that only has a list, and no cap, the long mean would be 10 ms (best effort).
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -189,7 +189,7 @@ static void time_lost_to_switches_is_owed_to_nobody(void **state)
 	free(v);
 }
 
-/* Time that a vGPU took from another vGPU is owed to that vGPU, even while that vGPU sleeps. */
+/* Time that vGPU 0 took from vGPU 1 is owed to vGPU 1, even while vGPU 0 sleeps. */
 static void what_one_had_too_much_is_owed_to_the_other(void **state)
 {
 	u32 least, most, policy;

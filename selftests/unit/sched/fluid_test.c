@@ -90,8 +90,8 @@ static void compare(struct sim_gpu *g)
 
 		f->ahead = over > f->ahead ? over : f->ahead;
 		/*
-		 * g->wasted is time in which the engine was idle although a vGPU had work, because
-		 * the driver did not know it yet. That is not the policy's fault.
+		 * g->wasted is time in which the engine was idle although a vGPU had work:
+		 * little_is_wasted() judges that.
 		 */
 		d = -d - (f->passes_on ? g->wasted : 0);
 		f->behind = d > f->behind ? d : f->behind;

@@ -94,8 +94,8 @@ static void nothing_is_known(void **unused)
 /* ------------------------------------------------------------------ what the mean is, and rests */
 
 /*
- * Every case: whether the vGPUs alternate on the chip, how many have lists, whether one of them is
- * limited, whether there is any vGPU, and whether work was seen in the last second.
+ * Every case: whether the vGPUs alternate on the chip, how many have bound a channel, whether one
+ * of them is limited, whether there is any vGPU, and whether work was seen in the last second.
  */
 static void the_mean_of_every_case(void **unused)
 {

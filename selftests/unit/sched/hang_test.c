@@ -17,7 +17,7 @@
 
 /*
  * Calls kvgpu_sched_hang_next() each time at the time that the last answer named. The answers must
- * be to wait, to look once, to wait, and to recover, each at its right time.
+ * be to look once and then to recover, each at its right time, and else to wait.
  */
 static void follow(u64 start, u64 watchdog)
 {

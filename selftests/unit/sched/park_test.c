@@ -259,8 +259,8 @@ static void a_wait_costs_little(void **state)
 
 /*
  * Equal and fixed share: a vGPU that waits in its own turn, while the vGPUs that had more than
- * their shares are held back, is owed no more than its lead afterwards, whatever it was owed
- * before.
+ * their shares are held back, is owed less than three times its lead afterwards, whatever it
+ * was owed before.
  */
 static void waiting_alone_saves_up_nothing(void **state)
 {

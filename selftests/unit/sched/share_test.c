@@ -115,9 +115,8 @@ static void busy_ones_are_within_1_percent_in_2_s(void **state)
 
 /*
  * Eight vGPUs with weights 1:2:4, the hardest case: the lightest has 0.8 ms of each round, and 118
- * ms of each window of 2 s. The chips have slow switches and long pieces of work, and several seeds
- * are tried. A vGPU that loses its place in the round gets one turn less in a window of 2 s, which
- * is too much.
+ * ms of each window of 2 s. Switches are fast and slow, pieces of work short and long. A vGPU that
+ * loses its place in the round gets one turn less in a window of 2 s, which is too much.
  */
 static void eight_keep_their_places(void **state)
 {
@@ -164,8 +163,8 @@ static void eight_keep_their_places(void **state)
 
 /*
  * vGPU 0 has work that can't be interrupted for 5, 40 or 300 ms. In a window its share may be off
- * by one such piece, which no scheduler can prevent, but by no more. In the long run it gets its
- * share exactly, and the other vGPUs divide the rest by their weights.
+ * by about one such piece, which no scheduler can prevent. In the long run it gets its share, and
+ * the other vGPUs divide the rest by their weights.
  */
 static void greedy_one_gains_nothing(const struct setup *t)
 {
