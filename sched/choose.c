@@ -16,7 +16,8 @@
  * The length of a turn is in proportion to the vGPU's share, divided by the sum of the shares of
  * all vGPUs that can run, so that a round stays short. A turn is not longer than a slice. It is not
  * shorter than vsched_turn_min(), because switches between shorter turns would take too much of the
- * GPU's time. Then turn_even_out() corrects the length, by half of it at most.
+ * GPU's time. Then, if several vGPUs can run, turn_even_out() corrects the length, by half of it at
+ * most.
  *
  * A vGPU that wakes, or is no longer held back, ends the turn under way early if it goes before the
  * vGPU on the chip. No turn is made shorter than vsched_turn_min() in this way, and one vGPU ends

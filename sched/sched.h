@@ -3,10 +3,10 @@
  * sched/: decides which vGPU's channels are on the chip's graphics runlist, and for how long; and
  * the steps when a channel does not leave the chip. Pure: it has no clock (the caller passes the
  * monotonic time in ns as @now; a time before that of an earlier call counts as equal to it), no
- * lock (the caller holds one lock for all calls of one struct kvgpu_sched), and no allocation. The
- * driver (mdev/machine/) reports which vGPUs have work and for which vGPUs the engine worked. The
- * policy answers with the vGPU whose list of channels the chip should have alone, or that the chip
- * should have the lists of all vGPUs, or no list.
+ * lock (the caller holds one lock for all calls of one struct kvgpu_sched that may change it), and
+ * no allocation. The driver (mdev/machine/) reports which vGPUs have work and for which vGPUs the
+ * engine worked. The policy answers with the vGPU whose list of channels the chip should have
+ * alone, or that the chip should have the lists of all vGPUs, or no list.
  *
  * Words: a vGPU is *present* from kvgpu_sched_add() to kvgpu_sched_remove(). It is *runnable* while
  * it has work that the chip could do and is not parked, and *suspended* when it may not run in any

@@ -177,7 +177,8 @@
 #define   MP_GLOBAL_MULTIPLE_WARP_ERRORS	BIT(2)
 
 /*
- * Numbers of units of the card that the model acts as. Other cards may have other numbers of TPCs.
+ * Numbers of units of the card that the model acts as. Of these the host uses only GR_NR_PPC: the
+ * other numbers may differ between cards.
  */
 #define GR_NR_GPC			5
 #define GR_MAX_TPC			3		/* most TPCs of one GPC */

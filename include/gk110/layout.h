@@ -3,7 +3,7 @@
  * Macros by which the compiler checks the register and memory encodings in this directory.
  * LAYOUT_DISJOINT() checks that the fields of a word do not overlap, LAYOUT_FITS() that a value
  * fits its field, and LAYOUT_WIDTH() that a field has a given number of bits. A header uses them
- * at its end, for its own definitions. Checks that need two of these headers, or a header and
+ * at its end, for its own definitions. Most checks that need two of these headers, or a header and
  * constants of the module, are in gtt-shadow/internal.h and hw/internal.h.
  */
 #ifndef KVGPU_GK110_LAYOUT_H

@@ -96,7 +96,7 @@
 #define   RAMFC_SUBDEVICE_ENABLE	BIT(29)
 #define RAMFC_PB_CRC			0x98
 #define RAMFC_FORMATS			0x9c
-/* Formats of pushbuffer headers (gk110/push.h) that the channel can use: 0 old, 1 new, 2 both. */
+/* Formats of pushbuffer headers that the channel can use, by rnndb: 0 old, 1 new, 2 both. */
 #define   RAMFC_FORMATS_PB		GENMASK(9, 8)
 #define RAMFC_MEM_OP_A			0xa0
 #define RAMFC_TARGET			0xac

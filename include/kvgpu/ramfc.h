@@ -20,8 +20,8 @@ struct kvgpu_ramfc {
 	u8 gp_log2;		/* log2 of the GPFIFO ring's number of entries */
 	/*
 	 * Value of the field RAMFC_SUBDEVICE_ID: bits that name this GPU among the GPUs that share
-	 * a pushbuffer (SLI). A pushbuffer header with a mask (PB_SUBDEVICE_MASK, gk110/push.h)
-	 * turns off methods on a GPU whose SUBDEVICE_ID has no bit of the mask. A guest's channel
+	 * a pushbuffer (SLI). A mask that a pushbuffer header sets or uses (gk110/push.h) turns off
+	 * methods on a GPU whose SUBDEVICE_ID has no bit of the mask. A guest's channel
 	 * gets the value of the guest's own RAMFC. The host's copy channel gets all bits, so that
 	 * it has a bit of each mask except 0.
 	 */

@@ -55,8 +55,9 @@
 #define DUE_PIECES	8	/* pieces of DUE_AT_ONCE pages in one run of the work item */
 
 /*
- * When VFIO has refused REFUSALS_MAX pins of a vGPU with -ENOMEM within REFUSED_NS, the vGPU makes
- * no pins until REFUSED_NS have passed since the first of these refusals.
+ * When VFIO has refused REFUSALS_MAX pins of a vGPU with -ENOMEM in a period of REFUSED_NS, the
+ * vGPU makes no pins until the period ends. The first refusal after a period begins the next
+ * period.
  */
 #define REFUSALS_MAX	10
 #define REFUSED_NS	(5 * (u64)NSEC_PER_SEC)
