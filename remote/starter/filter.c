@@ -311,7 +311,10 @@ static void write_code(struct code *c, uint32_t refused)
 	}
 	put_commands(c, refused);
 	put_clone(c, refused);
-	/* UNIX sockets alone: the one socket of a network may be the client's, which came before */
+	/*
+	 * UNIX sockets alone: a client's process makes no socket of a network, but may have its
+	 * client's
+	 */
 	put_argument(c, SYS_socket, BPF_JEQ, AF_UNIX, refused);
 	/*
 	 * NVIDIA's library reads its own memory by this call, to learn whether an address is
