@@ -219,7 +219,7 @@ bool link_is_quiet(const struct link *l);
 void link_end(struct link *l);
 /*
  * The link is lost, and @why is printed. The connections of its lanes end when lane_go() is called
- * next; from then on MPI is not called for its lanes.
+ * next; from then on MPI is not called for the link.
  */
 void link_lose(struct link *l, const char *why);
 /* the same, where the network may be cut: sets .unreachable */

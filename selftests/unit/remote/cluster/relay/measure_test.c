@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * A proxy that does not answer while a link is measured: memory that MPI may still read must stay.
+ * A link that is lost is not measured.
  * The MPI in this file never completes a synchronous send by itself, and reads the bytes of such
  * sends only afterwards.
  */
@@ -114,10 +115,24 @@ static void after_some(void **state)
 	silent_after(5);
 }
 
+static void lost_before(void **state)
+{
+	struct link *l = calloc(1, sizeof(*l));
+
+	nr_requests = answers = 0;
+	l->settings = &(struct settings){ .staging = STAGING, .patience_s = 8 };
+	l->lost = true;
+	measure(l);
+	assert_int_equal(nr_requests, 0);
+	assert_true(l->measured);
+	free(l);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = { cmocka_unit_test(from_the_begin),
-						   cmocka_unit_test(after_some) };
+						   cmocka_unit_test(after_some),
+						   cmocka_unit_test(lost_before) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
