@@ -209,10 +209,10 @@ void kvgpu_hw_vram_free(struct kvgpu_hw *hw, struct kvgpu_vram *v);
 u64 kvgpu_hw_vram_left(struct kvgpu_hw *hw);		/* free bytes of the host pool */
 
 /*
- * A vGPU's part of the pool, in one piece: page tables, instance blocks and context images for this
- * vGPU are allocated from this piece. A guest decides when its tables are allocated and freed. If
- * all guests shared the pool, one guest could leave free holes all over the pool that are too small
- * for the tables of other guests.
+ * A vGPU's part of the pool, in one piece: all that mdev/ takes from the pool for this vGPU, such
+ * as page tables, is allocated from this piece. A guest decides when its tables are allocated and
+ * freed. If all guests shared the pool, one guest could leave free holes all over the pool that are
+ * too small for the tables of other guests.
  */
 struct kvgpu_hw_share {
 	struct kvgpu_vram mem;

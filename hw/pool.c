@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The host pool: video memory for structures that the host makes (instance blocks, page tables,
- * context images, runlists). It lies at the end of video memory, below the last MiB. The CPU sees
- * it write-combined through the last KVGPU_POOL_SIZE bytes of BAR1, by entries of big pages. After
- * the bring-up of BAR1 these entries are not changed.
+ * The host pool: video memory for structures that the host makes, such as instance blocks, page
+ * tables, context images and runlists. It lies at the end of video memory, below the last MiB. The
+ * CPU sees it write-combined through the last KVGPU_POOL_SIZE bytes of BAR1, by entries of big
+ * pages. After the bring-up of BAR1 these entries are not changed.
  */
 #include "hw/internal.h"
 
