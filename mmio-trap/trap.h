@@ -201,8 +201,8 @@ enum kvgpu_cmd_kind {
 	 */
 	KVGPU_CMD_ENGINE_RESET,
 	/*
-	 * .trigger: the guest asks for a fault of an engine, as nouveau does to recover from a
-	 * context switch timeout
+	 * .trigger: the guest asks for a fault of an engine (.engine: kvgpu_engine.id), as nouveau
+	 * does to recover from a context switch timeout
 	 */
 	KVGPU_CMD_FAULT_TRIGGER,
 	/* .pbdma: the guest acknowledged a PBDMA interrupt, and wants its channel to go on */
