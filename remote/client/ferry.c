@@ -197,7 +197,7 @@ void ferry_happened(struct peer *p, const struct kvgpu_remote_happening *h, uint
 	struct due *d = malloc(sizeof(*d));
 
 	if (!d)
-		return;		/* no memory, so no ack: the graph waits for ever */
+		return;		/* no memory: the graph waits for ever, or the ferry stays */
 	*d = (struct due){ .peer = p, .event = h->event, .id = h->id, .invocation = invocation };
 	pthread_mutex_lock(&lock);
 	*last = d;

@@ -194,7 +194,7 @@ void client_happened(void *ctx, const struct kvgpu_remote_happening *h, const vo
 		return;
 	d = malloc(sizeof(*d));
 	if (!d)
-		return;		/* no memory, so no ack: the stream waits for ever */
+		return;		/* no memory: the stream waits for ever, or no destructor runs */
 	*d = (struct due){ .peer = ctx, .id = h->id, .invocation = invocation, .status = h->value,
 			   .gone = h->event == KVGPU_REMOTE_EVENT_GONE };
 	pthread_mutex_lock(&lock);

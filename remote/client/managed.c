@@ -637,8 +637,8 @@ static CUresult alloc(CUdeviceptr *ptr, size_t bytes, unsigned int flags, uint64
 }
 
 /*
- * Memory at an address that this process uses otherwise is freed only when the server has given
- * another address: it would give the same one again.
+ * Memory at an address that this process uses otherwise is freed at the end, when the server has
+ * given another address or TRIES of that kind: freed at once, it would be given again.
  */
 CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned int flags)
 {

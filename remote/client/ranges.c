@@ -216,9 +216,9 @@ static unsigned int fill(const struct call *like, uint64_t begin, uint64_t end, 
 }
 
 /*
- * Memory at an address of another server's memory is kept until the server gives memory elsewhere,
- * together with all else that the server has free there; then it is given back. A library of the
- * same kind hands out the same addresses in the same order.
+ * Memory at an address of another server's memory is kept, with all else that the server has free
+ * there, until the server gives memory elsewhere or TRIES are over; then it is given back. A
+ * library of the same kind hands out the same addresses in the same order.
  */
 CUresult range_settle(struct call *c, CUdeviceptr *ptr, uint64_t bytes)
 {

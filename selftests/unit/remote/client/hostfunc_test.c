@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Functions of the host at the client: what a program asks about one is written without the lock.
- * The program's memory may be managed memory, whose fault waits for an answer of the server.
+ * Functions of the host at the client: a node's parameters are written to the program without the
+ * lock. They may go to managed memory, whose fault waits for an answer of the server.
  */
 #include <pthread.h>
 #include <setjmp.h>
