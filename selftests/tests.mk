@@ -337,7 +337,8 @@ FUZZ_TESTS += remote/turns/turns_fuzz
 FUZZSRC_remote/turns/turns_fuzz	:= remote/turns/turns.c
 # --- remote/cluster: the files that can be tested without MPI
 UNIT_TESTS += $(addprefix remote/cluster/relay/,cut_test tap_test message_test greet_test measure_test note_test proxy_test pull_test ranks_test registry_test) \
-	      remote/client/cut_test $(addprefix remote/cluster/run/,children_test options_test plan_test slurm_test)
+	      remote/client/cut_test $(addprefix remote/cluster/run/,children_test options_test plan_test slurm_test \
+	      wait_test)
 SRC_remote/cluster/relay/cut_test	:=
 SRC_remote/cluster/relay/tap_test	:= remote/cluster/relay/tap.c
 SRC_remote/cluster/relay/message_test	:= remote/wire/cursor.c
@@ -358,6 +359,8 @@ SRC_remote/cluster/run/options_test	:= remote/cluster/run/options.c
 SRC_remote/cluster/run/slurm_test	:= $(addprefix remote/cluster/run/,slurm.c step.c command.c plan.c)
 SRC_remote/cluster/relay/ranks_test	:= remote/cluster/relay/ranks.c
 SRC_remote/cluster/relay/registry_test	:= remote/cluster/relay/registry.c
+SRC_remote/cluster/run/wait_test	:= $(addprefix remote/cluster/run/,wait.c program.c)
+$(addprefix $(O)/asan/remote/cluster/run/,wait.o program.o): TEST_CPPFLAGS += -D_GNU_SOURCE
 SRC_remote/cluster/run/plan_test	:= $(addprefix remote/cluster/run/,plan.c command.c)
 UNIT_TESTS += remote/pmem/pmem_test
 SRC_remote/pmem/pmem_test	:= $(addprefix remote/pmem/,file.c nd.c look.c) remote/channel/label.c

@@ -101,8 +101,9 @@ static void take_signals(struct run *r)
 			continue;
 		}
 		if (!r->program) {
-			r->interrupted = r->interrupted ||
-					 (s.ssi_signo != SIGWINCH && s.ssi_signo != SIGCONT);
+			if (r->interrupted || s.ssi_signo == SIGWINCH || s.ssi_signo == SIGCONT)
+				continue;
+			r->interrupted = true;
 			r->status = s.ssi_signo;
 		} else if (!r->program_ended && s.ssi_code != SI_KERNEL) {
 			kill(r->program, s.ssi_signo);

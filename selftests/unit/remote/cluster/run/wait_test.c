@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Signals that come before PROGRAM runs: the first one that ends a program is kept, and then
+ * PROGRAM is not started; a changed size of the terminal is none.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <remote/cluster/run/folder.h>
+#include <remote/cluster/run/run.h>
+
+static unsigned int complaints;
+
+void complain(const char *format, ...)
+{
+	complaints++;
+}
+
+void folder_remove(const char *path)
+{
+}
+
+static char word[] = "true", *program[] = { word, NULL };
+
+static int begin(void **state)
+{
+	static struct run r;
+
+	r = (struct run){ .listener = -1 };
+	r.o.program = program;
+	complaints = 0;
+	*state = &r;
+	return !wait_begin(&r);
+}
+
+static int end(void **state)
+{
+	struct run *r = *state;
+
+	close(r->signals);
+	wait_undo();
+	return 0;
+}
+
+static void first_signal_is_kept(void **state)
+{
+	struct run *r = *state;
+
+	raise(SIGWINCH);
+	wait_once(r, 0);
+	assert_false(r->interrupted);
+	raise(SIGINT);
+	wait_once(r, 0);
+	assert_true(r->interrupted);
+	assert_int_equal(r->status, SIGINT);
+	raise(SIGWINCH);
+	raise(SIGTERM);
+	wait_once(r, 0);
+	assert_int_equal(r->status, SIGINT);
+}
+
+static void program_is_not_begun(void **state)
+{
+	struct run *r = *state;
+
+	raise(SIGTERM);
+	assert_false(program_run(r));
+	assert_int_equal(r->program, 0);
+	assert_int_equal(r->status, SIGTERM);
+	assert_int_equal(complaints, 1);
+}
+
+static void program_runs(void **state)
+{
+	struct run *r = *state;
+
+	raise(SIGCONT);
+	assert_true(program_run(r));
+	assert_true(r->program > 0 && r->program_ended);
+	assert_true(WIFEXITED(r->status) && WEXITSTATUS(r->status) == 0);
+	assert_int_equal(complaints, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(first_signal_is_kept, begin, end),
+		cmocka_unit_test_setup_teardown(program_is_not_begun, begin, end),
+		cmocka_unit_test_setup_teardown(program_runs, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
