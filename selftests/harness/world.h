@@ -31,6 +31,7 @@ extern struct world world;
 
 /*
  * How often guests and VMMs, which may mean ill, have called the module since the program began.
+ * Calls of VMMs count in actors_fuzz only.
  * Each access of a guest counts, so that a driver's task may be several: to begin a channel is 37.
  * Calls of an admin do not count, nor what the chip does.
  */

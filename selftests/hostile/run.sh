@@ -112,7 +112,7 @@ server_up()
 }
 
 # stale: a tenant leaves marks in three quarters of the vGPU's part of the card, and is killed. Then an attacker gets the same part. At
-# the end the vGPU is made anew.
+# the end a tenant leaves such marks again, and the vGPU is made anew.
 stale()
 {
 	inside create "$attacker_id" "$1" && inside hold litter /share/hostile/inside.sh victim "$attacker_id" &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Accesses of the CPU through BAR1 and BAR3 that the card's page table entries forbid: each is a
- * fault of that BAR's unit, which the host is told of.
+ * Accesses of the CPU through BAR1 and BAR3 that the card's page table entries do not allow: each
+ * is a fault of that BAR's unit, which the host is told of.
  */
 #include "gk110/bar.h"
 #include "gk110/fifo.h"

@@ -131,7 +131,7 @@ void chip_bus_master(bool on);				/* false: it reaches no system memory */
 
 /*
  * bar.c: an access of the CPU at offset @off of the whole BAR. Return false when the entry there
- * forbids it: then the BAR's unit has faulted.
+ * is not valid or forbids it: then the BAR's unit has faulted.
  */
 bool bar_write(unsigned int bar, u64 off);
 bool bar_read(unsigned int bar, u64 off);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the model of the chip is made of, for the files of this folder. */
+/* What the model of the chip is made of: for this folder, and for tests that look into the chip. */
 #ifndef KVGPU_HARNESS_CHIP_STATE_H
 #define KVGPU_HARNESS_CHIP_STATE_H
 
