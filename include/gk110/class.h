@@ -114,7 +114,8 @@
 
 /*
  * Firmware methods, which GR hands to the microcode of FECS, GR's microcontroller: SET_FALCON00 to
- * SET_FALCON31 of the compute, the 3D and the 2D class. Each define is the offset of SET_FALCON00.
+ * SET_FALCON31 of the compute, the 3D and the 2D class. M_FALCON_COUNT is their number. The other
+ * three defines are offsets of SET_FALCON00.
  */
 #define M_FALCON_COUNT			32
 #define M_COMPUTE_SET_FALCON		0x0500

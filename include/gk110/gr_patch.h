@@ -3,7 +3,7 @@
  * A graphics context has a patch list: pairs of a register and a value. FECS, the microcontroller
  * of GR (the graphics engine), writes each value to its register when FECS loads the context for
  * the first time. Here are the registers that a driver puts into the list on GK110, and their
- * values: addresses and sizes of GR's shared buffers (bundle buffer, page pool, attribute buffer).
+ * values: mostly addresses and sizes of GR's buffers (bundle buffer, page pool, attribute buffer).
  * The attribute buffer has an alpha part and a beta part for each PPC, a unit that serves some of
  * the TPCs of a GPC. The effect of the registers is not documented.
  *

@@ -9,6 +9,8 @@
  * notes. So a fault has noted and mapped its page before the notes are taken, or it does so
  * afterwards. In the first case the mapping is removed; in the second case the next call of
  * vmach_pages_untouch() finds the note.
+ *
+ * vgpu->lock is held, except in vmach_page_touch(): a page fault holds map_lock only.
  */
 #include "gk110/bar.h"
 #include "mdev/machine/internal.h"
