@@ -7,7 +7,7 @@
  *
  * Input: records of 8 bytes, {op, byte enables or event, register index or argument (2), value
  * (4)}. Registers are chosen among those that tables name, so that few bytes reach them; op 2 takes
- * any offset, op 3 writes many registers from any offset on.
+ * any offset, op 3 writes many registers from a multiple of 256 on.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -57,8 +57,7 @@ static void wake_sleepers(void)
 		if (!s[i].cond)
 			continue;
 		/*
-		 * the lock makes sure that the thread sleeps by now, or has not looked at the time
-		 * yet
+		 * the lock makes sure that the thread sleeps by now, or that its wait is over
 		 */
 		pthread_mutex_lock(s[i].lock);
 		pthread_cond_broadcast(s[i].cond);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A time that a test can stop and move. Link this file in the place of gpu-model/core/clock.c. The
- * time runs like the host's until clock_stop(). A stopped time moves only by clock_move(), and when
- * a thread sleeps: then it moves to the end of that sleep. So what the code does at which time does
+ * A time that a test can stop and move. Link clock.c in the place of gpu-model/core/clock.c. The
+ * time runs like the host's until clock_stop(). A stopped time moves by clock_move(), and when a
+ * thread sleeps: then it moves to the end of that sleep. So what the code does at which time does
  * not depend on the speed of the machine.
  */
 #ifndef KVGPU_TEST_CLOCK_H
@@ -12,10 +12,10 @@
 
 /* the host's monotonic time, even while the test's time is stopped */
 uint64_t real_ns(void);
-void clock_stop(void);
+void clock_stop(void);		/* at the host's time, even if it was stopped before */
 bool clock_stopped(void);
 /*
- * Moves a stopped time, and wakes threads whose deadline has come. Call with no lock that a
+ * Moves a stopped time, and wakes the threads that wait with a deadline. Call with no lock that a
  * sleeping thread waits with.
  */
 void clock_move(uint64_t ns);

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-/* stand-ins for what main() calls if the command line is good: they only record the call */
+/* stand-ins for what main() calls if the command line is good: some record the call, or fail */
 static struct gk110_config got_cfg;
 static struct vfio_options got_opt;
 static bool server_fails, device_fails, run_fails;

@@ -291,8 +291,8 @@ static void mark_gone(struct guest *g, u32 page)
 }
 
 /*
- * Called after an unmap: flushes the TLBs if the unmap said so, reaps, and checks that no pin of
- * the pages from @first to @last is left.
+ * Called after an unmap: flushes the TLBs if the unmap said so, reaps, checks that no pin of the
+ * pages from @first to @last is left, and notes them in .gone.
  */
 static void unmapped(struct guest *g, u64 first, u64 last, bool changed)
 {

@@ -91,7 +91,7 @@ struct guest {
 	u32 nr_pinned, pin_calls, max_batch, unpin_calls;
 	/* how many of the next pin calls, and of the next new tables, fail */
 	u32 fail_pins, fail_tables;
-	bool failed;			/* such a call failed, or a limit was met */
+	bool failed;			/* a pin call was made to fail since a sync began */
 	struct hw_table *tables;
 	u32 nr_tables, writes;
 	u64 next_addr;

@@ -100,8 +100,8 @@ u32 big_shift(const struct guest *g)
 }
 
 /*
- * Finds the entries for @va in the two tables of a directory entry. False if @va lies behind the
- * end of the tables, or there are none.
+ * Finds the entries for @va in the two tables of a directory entry; a table that is not there has
+ * target KVGPU_PEER. False if @va lies behind the end of the tables.
  */
 static bool tables_of(const struct guest *g, u64 pde, u64 va, struct kvgpu_gaddr *big,
 		      struct kvgpu_gaddr *small)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Spaces: use counts, the pins and tables that they keep, and what is freed with them. */
+/* Spaces: the pins and tables that they keep, what is freed with them, limits, and the last MiB. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -170,8 +170,7 @@ static void big_stays_big(void **state)
 	assert_int_equal(g->nr_tables, 2);
 	assert_int_equal(g->s.stats.entries_written, 2);
 	/*
-	 * a big entry that is not aligned, two that end beyond the partition, and one in system
-	 * memory
+	 * two big entries that are not aligned, one beyond the partition, and one in system memory
 	 */
 	put(g, big_table, 4, vram(0x41000));
 	put(g, big_table, 5, vram(VRAM_SIZE - 0x10000));

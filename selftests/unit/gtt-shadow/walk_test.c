@@ -24,7 +24,7 @@ static struct kvgpu_gaddr plus(struct kvgpu_gaddr a, u64 n)
 	return a;
 }
 
-/* Walks at addresses on both sides of all boundaries, and compares each result with the oracle. */
+/* Walks at addresses near ends of pages and tables, and compares each result with the oracle. */
 static void everywhere(struct guest *g)
 {
 	static const u64 vas[] = { 0,	      0x1000,	 0x10000,	  0x1f000,
@@ -51,7 +51,7 @@ static void directory_forms(void **state)
 	for (mode = 0; mode < 2; mode++) {
 		g = guest_new(mode, 8, SYS_PAGES);
 		assert_int_equal(space_open(g, 0, pd), 0);
-		for (i = 0; i < 1024; i++)	/* no entry of the tables is without meaning */
+		for (i = 0; i < 1024; i++)	/* most entries of the tables are valid */
 			guest_write(g, plus(big_table, i * 8),
 				    i % 3 ? pte_make(KVGPU_VRAM, i * 0x20000 % VRAM_SIZE, 0) : 0);
 		for (i = 0; i < 8192; i++)
@@ -105,8 +105,8 @@ static void both_decide(void **state)
 					at = small[s] >> 33 & 2 ? (SYS_BASE + 0x5000) >> 12 << 4 :
 								  0;
 					/*
-					 * small entries of page 0 and of pages 32 to 34, beside big
-					 * entries 0 to 3
+					 * big entries 0 to 3, small entries of page 0 and of pages
+					 * 32 to 34
 					 */
 					guest_write(g, plus(small_table, (i ? 31 + i : 0) * 8),
 						    small[s] | at);

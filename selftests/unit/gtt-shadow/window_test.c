@@ -125,10 +125,10 @@ static void other_directories_and_linear(void **state)
 	guest_check(g);
 	guest_reap(g);
 	assert_int_equal(g->nr_pinned, 0);
-	/* the same address in system memory, where there is no table */
 	window_sync(w, pd, ~0ull, 512, true);
 	guest_check(g);
 	assert_true(g->nr_pinned > 0);
+	/* the same address in system memory, where there is no table */
 	window_sync(w, (struct kvgpu_gaddr){ KVGPU_SYS_COH, pd.addr }, ~0ull, 512, true);
 	guest_check(g);
 	guest_reap(g);

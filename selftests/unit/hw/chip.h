@@ -31,7 +31,7 @@ enum chip_stuck {
 struct falcon {
 	u32 imem[CHIP_FALCON / 4], dmem[CHIP_FALCON / 4];
 	u32 imem_at, dmem_at, tags;
-	bool outside;		/* something was written past the end of imem or dmem */
+	bool outside;		/* an access went past the end of imem or dmem */
 };
 
 struct chip {

@@ -210,8 +210,8 @@ static void every_cut_is_refused(void **state)
 }
 
 /*
- * Only the origin text and the bytes of the checksum may change without the file's content
- * changing, so all other bytes are tried.
+ * Only the origin text may change without the file's content changing, so all other bytes are
+ * tried.
  */
 static void every_changed_byte_is_refused(void **state)
 {

@@ -82,8 +82,8 @@ void fwbuild_seal(struct fwbuild *b)
 }
 
 /*
- * The microcode's own register lists are empty, but for one word in FECS's list, right behind its
- * data.
+ * The microcode's own register lists are empty, but for one word in FECS's list, the last one of
+ * its data.
  */
 static void write_lists(struct fwbuild *b)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The accesses of stock nouveau (6.12, nvkm/), in its order and with its polls: load, first GR
- * object, channels, faults, hangs. play() plays the host's side: it answers commands as the module
- * does.
+ * object, channels, faults, hangs. play() plays the host's side, too: it completes runlists and
+ * preempts.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@
 
 #include "guest.h"
 
-/* number of commands of each kind since the test began */
+/* number of commands of each kind that play() made since the test began */
 static unsigned int seen[KVGPU_CMD_ALARM + 1];
 
 static int fresh(void **state)
@@ -685,7 +685,7 @@ static void pmu_message(void **state)
 	}
 }
 
-/* After a reset all registers read as those of a new vGPU. Only the counters keep their values. */
+/* After a reset registers below 0x820000 read as those of a new vGPU. Counters keep values. */
 static void reset_forgets_everything(void **state)
 {
 	struct guest *g = *state, *n = guest_new();

@@ -248,7 +248,7 @@ static void sizes(void **state)
 
 /*
  * PTOP as nouveau reads it: all engines are on runlist 0, with the units, resets and interrupts
- * that the card has. All PBDMAs serve runlist 0.
+ * that the card has. Two of the three PBDMAs serve runlist 0, the third one none.
  */
 static void engines(void **state)
 {

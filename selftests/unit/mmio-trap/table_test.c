@@ -103,7 +103,7 @@ static void info_agrees_with_class(void **state)
 }
 
 /*
- * Registers that no guest may reach, from docs/hardware.md. They are written here a second time on
+ * Registers that no guest may write, from docs/hardware.md. They are written here a second time on
  * purpose: a mistake in the tables must not be copied.
  */
 static const struct { uint32_t first, last; } dangerous[] = {
@@ -137,7 +137,7 @@ static void dangerous_registers_are_denied(void **state)
 	guest_free(g);
 }
 
-/* No register but the TRAP lines may ever produce a command. */
+/* No register but the TRAP lines may ever produce a command other than IRQ and ALARM. */
 static void only_trap_lines_command(void **state)
 {
 	static const uint32_t vals[] = { 0xffffffff, 0x80000001, 0x00000001, 0x00000000,

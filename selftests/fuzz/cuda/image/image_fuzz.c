@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint8_t *copy;
 
 	if (image_pick(data, size, &p) == IMAGE_OK) {
-		copy = malloc(p.size);	/* ends where it ends */
+		copy = malloc(p.size);	/* exact, so that the sanitizer sees reads behind the end */
 		memcpy(copy, p.cubin, p.size);
 		if (image_load(&im, copy, p.size) == IMAGE_OK) {
 			check(&im);

@@ -14,7 +14,7 @@
 #include "../../../unit/gpu-model/ce/card.h"
 #include "ce/ce.h"
 
-/* stops of one launch that are continued before the channel is given up */
+/* stops of one launch after which the channel is given up */
 #define MAX_TURNS	64
 
 static const uint16_t methods[] = {
@@ -114,7 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memset(c->read_only, 0, sizeof(c->read_only));
 	memset(c->privileged, 0, sizeof(c->privileged));
 	c->chan.hce_priv = c->chan.pb_priv = c->short_runs = false;
-	/* every launch stops after each chunk, which is a page in size or a mebibyte */
+	/* every launch stops after each chunk: at most a page on engine 1, a mebibyte on others */
 	c->stop_after = 1;
 	c->g.ce->engine[1].pacer.per_s = 1;
 	for (i = 0; i < GK110_CE_NR; i++)

@@ -2,7 +2,7 @@
 /*
  * A context image and register lists of any content: loading, using and saving it ends, and
  * sanitizers see no wrong access, whatever registers the lists and the patch list name. First byte
- * modulo 16: how many words go to the lists of FECS and GPCCS.
+ * modulo 16: how many words of the data memories of FECS and GPCCS, where the lists are, change.
  */
 #include <string.h>
 
@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	at = corrupt_lists(f, data, size);
 	if (size - at < FAKE_SPACE - CTX)
 		memcpy(f->g.vram + PD + CTX, data + at, size - at);
-	/* the patch list starts in the image, so that it holds the same bytes */
+	/* the patch list starts where the image does, so that it holds the same bytes */
 	vram32_set(f, PD + CTX + 4, CTX >> 8);
 	vram32_set(f, PD + CTX, vram32(f, PD + CTX) & 0xffff);
 	gr_engine.load(&f->g, 0, &c);

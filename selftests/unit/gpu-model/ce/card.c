@@ -25,8 +25,8 @@ static void *must(void *p)
 }
 
 /*
- * Gives every page of the address space a page of its own, in random order; half of them lie in
- * guest memory.
+ * Gives every page of the address space a page of its own, in random order; about half of them lie
+ * in guest memory.
  */
 static void shuffle_pages(struct card *c)
 {

@@ -31,14 +31,14 @@ struct card {
 	bool absent[CARD_PAGES], read_only[CARD_PAGES], privileged[CARD_PAGES];
 	/* the last page below 2^40 shows the same memory as this one; 0: it is absent */
 	unsigned int last_shows;
-	/* translations end at any byte, not only at the ends of pages */
+	/* translations end anywhere from their 16th byte on, not only at the ends of pages */
 	bool short_runs;
 	uint32_t seed;
 	struct card_fault fault;
 	unsigned int kicks, resumes, nonstall;
 	uint32_t pmc_level;		/* levels, one bit for each interrupt line */
 	uint64_t now;
-	/* .stop_after: number of the pacer's charge that sets chan.stop, 0: none does */
+	/* each .stop_after-th of the pacer's charges sets chan.stop; 0: none does */
 	unsigned int charges, stop_after;
 	uint64_t charged;
 	struct chan *charging;

@@ -535,8 +535,8 @@ static void test_physical(void **state)
 	card_method(c, 0, A0B5_SET_SRC_PHYS_MODE, A0B5_PHYS_LOCAL_FB);
 	card_method(c, 0, A0B5_SET_DST_PHYS_MODE, A0B5_PHYS_COHERENT);
 	/*
-	 * Host refuses a physical source or target in every launch, even in one without a transfer,
-	 * and nothing is done
+	 * without .hce_priv Host refuses a physical source or target in every launch, even in one
+	 * without a transfer, and nothing is done
 	 */
 	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, launch | phys), ENG_PRIV);
 	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, launch | A0B5_LAUNCH_SRC_PHYSICAL),

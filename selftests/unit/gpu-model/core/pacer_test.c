@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The pacer on a time that moves only where the pacer sleeps or a test moves it. So results are
- * exact to the nanosecond, however busy the machine is.
+ * The pacer on a time that moves only where the pacer sleeps or a test moves it (but for the last
+ * test). So results are exact to the nanosecond, however busy the machine is.
  */
 #include <setjmp.h>
 #include <stdarg.h>

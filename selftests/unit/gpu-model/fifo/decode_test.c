@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * GPFIFO entries and pushbuffer words, compared with a second decoder that was written from the bit
- * positions in the class header.
+ * Pushbuffer words, compared with a second decoder that was written from the bit positions in the
+ * class header; GPFIFO entries; the CRC.
  */
 #include <setjmp.h>
 #include <stdarg.h>

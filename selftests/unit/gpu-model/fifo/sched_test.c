@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The channel table, order and length of turns, blocking and preempting in every state, GR shared
- * by channels, and many channels.
+ * The channel table, order and length of turns, blocking and preempting, GR shared by channels, and
+ * many channels.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The surroundings of gr/, see fake.h. The memory functions check the lock rules of model.h with
- * the help of an error-checking mutex.
+ * The surroundings of gr/, see fake.h. mmu_translate(), mmu_read() and mmu_write() check the lock
+ * rules of model.h with the help of an error-checking mutex.
  */
 #include "gr/fake.h"
 

@@ -26,8 +26,7 @@ struct fake_fault {
 
 struct fake {
 	/*
-	 * must be the first member: functions of the model get struct gk110 and find struct fake by
-	 * it
+	 * must be the first member: the stand-ins get struct gk110 and find struct fake by it
 	 */
 	struct gk110 g;
 	struct fake_fault fault;
@@ -45,8 +44,8 @@ struct fake {
 struct fake *fake_create(void);
 void fake_destroy(struct fake *f);
 /*
- * For fuzzers: clears the VRAM in [@from, @from + FAKE_SPACE), the victim's registers and the last
- * fault, and resets the units under test. Other VRAM, counts and notes stay.
+ * For fuzzers: clears the VRAM in [@from, @from + FAKE_SPACE), the victim's registers, the register
+ * that FECS_OS_LIST_FIRST names and .fault, and resets the units under test. All else stays.
  */
 void fake_recycle(struct fake *f, uint32_t from);
 
@@ -64,11 +63,11 @@ void vram32_set(struct fake *f, uint64_t addr, uint32_t val);
 void fake_instance(struct fake *f, uint64_t inst, uint64_t pd, uint64_t ctx_va);
 void fake_chan(struct fake *f, struct chan *c, unsigned int id, uint64_t inst);
 
+void fake_upload(struct fake *f, uint32_t falcon, const uint32_t *data, unsigned int words);
 /*
  * Start the context switch programs as nouveau does, with images that are laid out like nouveau's
  * own ones (fake_boot_nouveau()) or NVIDIA's (fake_boot_external()).
  */
-void fake_upload(struct fake *f, uint32_t falcon, const uint32_t *data, unsigned int words);
 void fake_boot_nouveau(struct fake *f);
 void fake_boot_external(struct fake *f);
 /* As nouveau's gf100_gr_init_csdata(): appends registers to a list in a falcon's data memory. */

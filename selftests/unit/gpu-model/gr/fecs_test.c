@@ -411,7 +411,7 @@ static void fault_in_a_gpc_area_is_of_that_gpc(void **state)
 
 	two_contexts(f, &a, &b);
 	size = rd32(f, GR_FECS + FECS_SCRATCH(1));
-	/* only the last GPC's area passes the end of the address space */
+	/* only the last GPC's area passes the end of the space, at first with its empty end */
 	fake_instance(f, INST_A, PD_A, FAKE_SPACE - (size - 0x100));
 	vram32_set(f, PD_A + FAKE_SPACE - (size - 0x100), 0);
 	assert_int_equal(gr_engine.load(&f->g, 0, &a), 0);

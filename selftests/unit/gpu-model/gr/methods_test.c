@@ -85,7 +85,8 @@ static void acknowledge(struct world *w, uint32_t bits)
 
 /*
  * Handles a trap of a front end unit as nouveau's gf100_gr_trap_intr() does: acknowledges the
- * unit's status, its bit in 0x400108, and then 0x400100 and 0x400500.
+ * unit's status and its bit in 0x400108, and at the end restarts the engine by 0x400500. A write
+ * of 0x400100 before that ends nothing.
  */
 static void acknowledge_trap(struct world *w, uint32_t trap, uint32_t esr)
 {
@@ -207,8 +208,8 @@ static void method_port_sets_state_and_refuses_action(void **state)
 }
 
 /*
- * The last methods of nouveau's lists for the golden context: gk110_grctx_init_a197_0,
- * gf100_grctx_init_902d_0, gk110_grctx_init_icmd_0.
+ * Methods and bundles in the ranges of nouveau's lists for the golden context:
+ * gk110_grctx_init_a197_0, gf100_grctx_init_902d_0, gk110_grctx_init_icmd_0.
  */
 static void golden_lists_raise_nothing(void **state)
 {
@@ -304,8 +305,8 @@ static void upload_larger_than_the_stage(void **state)
 }
 
 /*
- * Naive: goes through the blocks, their GOBs and the lines of these, and counts bytes, until (x, y,
- * z) comes.
+ * Naive: goes through the blocks and their GOBs, and counts bytes, until the GOB of (x, y, z)
+ * comes.
  */
 static uint64_t naive_offset(uint32_t width, uint32_t height, uint32_t depth, unsigned int lh,
 			     unsigned int ld, uint32_t x, uint32_t y, uint32_t z)

@@ -176,7 +176,7 @@ static void bind_reads_the_block(void **state)
 	assert_int_equal(bar_read(&f->g, WIN_BAR1, 0, 1), 10);
 	fake_invalidate(f, other.pdb, 0, 5);
 	assert_int_equal(bar_read(&f->g, WIN_BAR1, 0, 1), 11);
-	/* clear bit 31 alone: the window is physical */
+	/* clear the byte of bit 31 alone: the window is physical */
 	fake_wr32_be(f, HOSTMEM_BAR1, 0, 0xff000000);
 	assert_int_equal(bar_read(&f->g, WIN_BAR1, 0xa000, 1), 10);
 	fake_destroy(f);

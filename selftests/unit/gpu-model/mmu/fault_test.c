@@ -157,8 +157,8 @@ static void *faulting(void *arg)
 }
 
 /*
- * Faults with dma_lock held, against invalidates with g->lock held: neither may wait for the other
- * one.
+ * Faults with dma_lock held, against invalidates, which hold g->lock and wait for dma_lock: a fault
+ * may not wait for g->lock.
  */
 static void faults_against_invalidates(void **state)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The TLB behaviour that software can see. An entry that was changed without an invalidate keeps
- * its old translation. Each kind of invalidate ends that for exactly the entries that it names, and
- * nothing else does. Also invalidates while other threads translate: when the register write has
- * returned, no thread uses the old page.
+ * its old translation. Each kind of invalidate ends that for exactly the entries that it names.
+ * Also invalidates while other threads translate: when the register write has returned, no thread
+ * uses the old page.
  */
 #include <sched.h>
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Translations and copies in address spaces: rights of cached lines, address limits, different
- * pages and targets in one copy, and the contents of a segment. With --bench: nanoseconds for each
- * translation.
+ * pages and targets in one copy, and the contents of a segment. With --bench: nanoseconds for
+ * translations, invalidates and accesses to a window.
  */
 #include <errno.h>
 #include <setjmp.h>

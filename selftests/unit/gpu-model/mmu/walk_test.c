@@ -20,8 +20,8 @@
 #include "mmu/walk.h"
 
 /*
- * A word of memory. All others are 0: a case needs only one directory entry, one big entry and one
- * small entry.
+ * A word of memory. There is no other memory: a case needs only one directory entry, one big entry
+ * and one small entry.
  */
 struct cell {
 	int target;
@@ -63,7 +63,7 @@ static int world_byte(void *ctx, int target, uint64_t addr)
 
 static const char *const acc_name[] = { "read", "write", "atomic" };
 
-/* Makes one access through the walk and through the oracle, and compares all results. */
+/* Makes one access through the walk and through the oracle, and compares the results. */
 static void compare(struct world *w, uint64_t va, enum mmu_access acc, bool priv)
 {
 	const struct walk_reader rd = { .read64 = world_read64, .ctx = w };

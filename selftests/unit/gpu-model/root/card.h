@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A device with the root units only: a plain register file, a bus that records interrupts, and
- * stand-ins for the functions of other rooms that root units call, which record the calls.
+ * stand-ins for the functions of other rooms that root units call, which count resets and keep the
+ * texts of errors.
  */
 #ifndef KVGPU_TEST_ROOT_CARD_H
 #define KVGPU_TEST_ROOT_CARD_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every bit of the root units that a driver waits for gets its value, and what drivers compute from
+ * Bits of the root units that a driver waits for get their values, and what drivers compute from
  * registers is right: clocks, voltage, temperature, memory size, link speed.
  */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The VBIOS window. Every kind of broken image must be refused with a text that names the fault. */
+/* The VBIOS window. A broken image must be refused with a text that names the fault. */
 #include <unistd.h>
 
 #include "card.h"

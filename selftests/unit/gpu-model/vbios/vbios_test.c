@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The generated VBIOS, read by a parser that was written from the formats alone: offsets are
- * numbers, and none of the generator's structures are used. Every pointer must be in bounds,
- * checksums right, and the values that a driver needs there.
+ * numbers, and of the generator only the image is used. Pointers must be in bounds, checksums
+ * right, and the values that a driver needs there.
  */
 #include <setjmp.h>
 #include <stdarg.h>

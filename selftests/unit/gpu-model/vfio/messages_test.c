@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The message stream: hand-shake, framing, every command in good and malformed messages, questions
- * about regions, and accesses.
+ * The message stream: hand-shake, framing, commands in good and malformed messages, questions about
+ * regions, and accesses.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -123,7 +123,7 @@ static void test_status_bits_clear_on_one(void **state)
 }
 
 /*
- * Writes ones to every word: only the bits change that the table allows, and a reset restores all.
+ * Writes ones to every word: 21 words change, and a reset restores all.
  */
 static void test_read_only_rest(void **state)
 {
