@@ -176,8 +176,8 @@
 
 /*
  * Bit of PFIFO_INTR (0x2100). 1: a fault was dropped (nouveau gk104_fifo_intr_dropped_fault()). The
- * GPU model (gpu-model/, the program that acts as a K20m in tests) drops a fault while the bit of
- * the fault's unit in GMMU_FAULT_SOURCE is 1.
+ * GPU model (gpu-model/, the program that acts as a K20m in tests) drops a fault while an earlier
+ * fault of the unit is in the unit's record, or about to be written there.
  */
 #define GMMU_PFIFO_INTR_DROPPED_FAULT	BIT(27)
 
