@@ -20,7 +20,7 @@ void attack_greed(struct machine *m);
 void check_engines(struct machine *m);
 void check_groups(struct machine *m);
 
-/* for a card that nouveau drives, with other tenants on it */
+/* for a card that nouveau drives; attack_tenant_...() starts another tenant on it */
 void attack_tenant_memory(struct machine *m);
 void attack_tenant_runlist(struct machine *m);
 void attack_tenant_channel(struct machine *m);

@@ -29,7 +29,8 @@ static const struct mutex *wanted(const struct task_struct *t)
 
 /*
  * Fail the run if threads wait in a circle, each for a lock that the next one has. Otherwise the
- * run would never end, as the slicer's thread and work items go on by themselves.
+ * run would go on for an hour of its own time, as the slicer's thread and work items go on by
+ * themselves.
  */
 static void look_for_cycle(const struct mutex *m)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A channel has two entries in its list: the first in a group for which the chip has no id left,
- * the second in a group that has an id. The chip must not know the channel in another group than
- * the host does, or the host could not drive it off the chip (S5; S1 and S2 depend on that).
+ * A channel has two entries in its list: the first in a group that gets no id of the chip, since
+ * the vGPU has as many as it may have, the second in a group that has an id. The chip must not know
+ * the channel in another group than the host does, or the host could not drive it off the chip (S5;
+ * S1 and S2 depend on that).
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A VMM unmaps memory while its guests want it pinned. After ten rounds of the container's loop for
- * a mapping the kernel hits a BUG_ON(). At any of its points the VMM's thread may get no CPU for as
- * long as the policy likes.
+ * A VMM unmaps memory while its guests want it pinned. When a mapping has pins after the container
+ * asked for it eleven times, the kernel hits a BUG_ON(). At any of its points the VMM's thread may
+ * get no CPU for as long as the policy likes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
