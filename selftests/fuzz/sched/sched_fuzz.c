@@ -126,7 +126,7 @@ static void check_books(void)
 	check(!f.s.alone || f.b[f.s.alone - f.e].present);
 }
 
-/* whether vGPU @i has work, is not suspended and not held back */
+/* whether vGPU @i is runnable, not suspended and not held back */
 static bool may_run(u32 i)
 {
 	return f.b[i].present && f.b[i].runnable && !f.b[i].suspended && !f.e[i].cap_out &&
@@ -158,7 +158,7 @@ static void check_choice(const struct kvgpu_sched_choice *c)
 	}
 	check(f.s.alone == (c->open ? NULL : c->ent));
 	if (c->open) {
-		/* a parked vGPU that has work can't have half of the chip beside another */
+		/* while a vGPU has an open chip, no parked vGPU has work: it could run, too */
 		for (i = 0; c->ent && i < MAX_NR; i++)
 			check(!f.b[i].present || f.b[i].suspended || !f.e[i].parked ||
 			      !f.e[i].work);

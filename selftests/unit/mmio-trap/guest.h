@@ -23,7 +23,7 @@ struct guest {
 	struct kvgpu_trap t;
 	struct kvgpu_topo topo;
 	uint8_t vbios[8192];
-	uint64_t now;
+	uint64_t now;			/* ns; moves on by 1024 with each rd() and wr() */
 	struct kvgpu_cmd cmd;		/* made by the last write */
 };
 

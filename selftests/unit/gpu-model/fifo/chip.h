@@ -5,8 +5,8 @@
  * tells them.
  *
  * The memory has instance blocks, USERD, GPFIFO rings (128 entries), pushbuffers (4 KiB for each
- * channel), semaphores and runlists. Accesses from CHIP_HOLE on fail: virtual ones with a
- * fault.
+ * channel), semaphores and runlists. Accesses from CHIP_HOLE on fail, those with
+ * virtual addresses with a fault.
  */
 #ifndef KVGPU_TEST_FIFO_CHIP_H
 #define KVGPU_TEST_FIFO_CHIP_H

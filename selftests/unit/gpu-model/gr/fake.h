@@ -73,7 +73,7 @@ void fake_boot_external(struct fake *f);
 /* As nouveau's gf100_gr_init_csdata(): appends registers to a list in a falcon's data memory. */
 void fake_csdata(struct fake *f, uint32_t falcon, uint32_t starstar, uint32_t base,
 		 const uint32_t (*lists)[2], unsigned int n);
-/* Enables exceptions as gf100_gr_init() does at its end. */
+/* Enables exceptions as gf100_gr_init() does. */
 void fake_enable_exceptions(struct fake *f);
 
 static inline enum eng_ret method(struct fake *f, struct chan *c, unsigned int subc, uint32_t mthd,

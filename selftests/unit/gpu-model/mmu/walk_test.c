@@ -133,8 +133,9 @@ static struct world world(unsigned int big_shift)
 
 /* addresses on both sides of the ends of full, half, quarter and eighth tables */
 static const uint64_t vas[] = {
-	0,	    0x12345678, 0x00ffffff, 0x01000000,	  0x01ffffff,	0x02000000,   0x03ffffff,
-	0x04000000, 0x07ffffff, 0x08000000, 0x7fffffffff, 0xffffffffff, 0x5555554321,
+	0,	    0x12345678, 0x007fffff, 0x00800000,	  0x00ffffff,	0x01000000,   0x01ffffff,
+	0x02000000, 0x03ffffff, 0x04000000, 0x07ffffff, 0x08000000, 0x7fffffffff, 0xffffffffff,
+	0x5555554321,
 };
 #define NR(a)	(sizeof(a) / sizeof((a)[0]))
 

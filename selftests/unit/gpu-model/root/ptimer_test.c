@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The timer: rate, setting, consistent reads while other threads read; and the alarm: exact time,
- * wrap, masks, no CPU use while it is not armed.
+ * The timer: rate, setting, consistent reads while another thread writes the ratio; and the alarm:
+ * exact time, wrap, masks, no CPU use while it is not armed.
  */
 #include <unistd.h>
 
