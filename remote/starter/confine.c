@@ -80,17 +80,40 @@ enum {
  */
 enum { NO_DEVICES = LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK };
 
-/* rules of Linux's Landlock that only forbid; -1: the kernel has no Landlock */
-static int folder_rules(uint64_t forbidden)
-{
-	struct landlock_ruleset_attr rules = { .handled_access_fs = forbidden };
+/*
+ * A process that was taken over could end the connection of its client's TCP socket
+ * (connect(AF_UNSPEC)) and connect that socket elsewhere: the filter sees the call, but not the
+ * address. These rules, of Linux 6.7 and later, forbid it, and a port of its choice. They do not
+ * forbid listen(): the kernel then chooses a port.
+ */
+enum { BIND_TCP = 1 << 0, CONNECT_TCP = 1 << 1 };	/* LANDLOCK_ACCESS_NET_... */
 
-	return syscall(SYS_landlock_create_ruleset, &rules, sizeof(rules.handled_access_fs), 0);
+/* struct landlock_ruleset_attr as Linux 6.7 has it; older headers have the first member alone */
+struct rules {
+	uint64_t fs, net;
+};
+
+/* rules of Linux's Landlock that only forbid; -1: the kernel has no Landlock, or not these rules */
+static int make_rules(uint64_t fs, uint64_t net)
+{
+	struct rules rules = { fs, net };
+
+	return syscall(SYS_landlock_create_ruleset, &rules, net ? sizeof(rules) : sizeof(rules.fs),
+		       0);
 }
 
 bool folders_can_be_kept(void)
 {
-	int fd = folder_rules(CHANGES_OF_FOLDERS);
+	int fd = make_rules(CHANGES_OF_FOLDERS, 0);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+bool network_can_be_kept(void)
+{
+	int fd = make_rules(CHANGES_OF_FOLDERS, BIND_TCP | CONNECT_TCP);
 
 	if (fd >= 0)
 		close(fd);
@@ -98,13 +121,15 @@ bool folders_can_be_kept(void)
 }
 
 /*
- * Without Landlock, which was reported at the start, a client's process goes on without these
- * rules.
+ * Without Landlock, or without its rules for networks, a client's process goes on without them. The
+ * first process reported it at the start.
  */
-static int keep_folders(uint64_t forbidden)
+static int keep_rules(uint64_t fs, uint64_t net)
 {
-	int fd = folder_rules(forbidden), r;
+	int fd = make_rules(fs, net), r;
 
+	if (fd < 0 && net)
+		fd = make_rules(fs, 0);
 	if (fd < 0)
 		return 0;
 	r = syscall(SYS_landlock_restrict_self, fd, 0) ? -errno : 0;
@@ -124,6 +149,7 @@ int confine(const struct remoted_conf *conf, unsigned int slot, const char **wha
 		return r;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0))
 		return -errno;
-	*what = "folders";
-	return keep_folders(conf->users ? CHANGES_OF_FOLDERS : NO_DEVICES);
+	*what = "folders and networks";
+	return keep_rules(conf->users ? CHANGES_OF_FOLDERS : NO_DEVICES,
+			  conf->filter == FILTER_ON ? BIND_TCP | CONNECT_TCP : 0);
 }

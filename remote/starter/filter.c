@@ -137,9 +137,10 @@ static const int allowed[] = {
 	SYS_times,
 	SYS_getrandom,
 	SYS_capget,
-	/* the client's connection, and connections to a driver's daemons; socket() is below */
-	SYS_sendto,
-	SYS_sendmsg,
+	/*
+	 * the client's connection, and connections to a driver's daemons; socket() and calls that
+	 * send are below
+	 */
 	SYS_recvfrom,
 	SYS_recvmsg,
 	SYS_shutdown,
@@ -283,6 +284,19 @@ static void put_but(struct code *c, uint32_t nr, const uint32_t * not, unsigned 
 }
 
 /*
+ * Call @nr, whose argument @i is its MSG_ flags, is allowed, but not to connect and send at once:
+ * Landlock does not see such a connection (confine.c).
+ */
+static void put_send(struct code *c, uint32_t nr, unsigned int i, uint32_t refused)
+{
+	put(c, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 4);
+	load_word(c, argument(i));
+	put(c, BPF_JMP | BPF_JSET | BPF_K, MSG_FASTOPEN, 1, 0);
+	give(c, SECCOMP_RET_ALLOW);
+	give(c, refused);
+}
+
+/*
  * Allow ioctl() for devices, but not to type into a terminal. Allow neither ioctl() nor fcntl() to
  * make a descriptor send signals: the process could choose which signal, and to which process.
  */
@@ -316,6 +330,8 @@ static void write_code(struct code *c, uint32_t refused)
 	 * client's
 	 */
 	put_argument(c, SYS_socket, BPF_JEQ, AF_UNIX, refused);
+	put_send(c, SYS_sendto, 3, refused);
+	put_send(c, SYS_sendmsg, 2, refused);
 	/*
 	 * NVIDIA's library reads its own memory by this call, to learn whether an address is
 	 * mapped; it can't read another process

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -226,6 +227,20 @@ static bool wants_tls(const struct starter *s)
 	return false;
 }
 
+static bool has_tcp(const struct starter *s)
+{
+	socklen_t bytes = sizeof(int);
+	unsigned int i;
+	int family;
+
+	for (i = 0; i < s->nr_listeners; i++)
+		if (s->listeners[i].fd >= 0 &&
+		    !getsockopt(s->listeners[i].fd, SOL_SOCKET, SO_DOMAIN, &family, &bytes) &&
+		    (family == AF_INET || family == AF_INET6))
+			return true;
+	return false;
+}
+
 /* a user number that is in use would share files and signals with a client's process */
 static bool users_are_free(const struct remoted_conf *conf)
 {
@@ -261,6 +276,9 @@ static bool prepare(struct starter *s, struct remoted_conf *conf)
 		say("this kernel has no Landlock: %s", conf->users ?
 		    "what a client's process leaves in /tmp or /dev/shm a later one can open" :
 		    "a client's process that was taken over can take over others of this user");
+	else if (conf->filter == FILTER_ON && has_tcp(s) && !network_can_be_kept())
+		say("this kernel's Landlock has no rules for networks (Linux 6.7 has): a client's process that was taken over "
+		    "can connect its client's socket elsewhere");
 	s->cgroups = conf->users && cgroups_begin();
 	return true;
 }

@@ -326,6 +326,8 @@ int confine(const struct remoted_conf *conf, unsigned int slot, const char **wha
  * Whether a confined process can be kept from making and removing files: the kernel has Landlock.
  */
 bool folders_can_be_kept(void);
+/* Whether it can be kept from connecting its client's TCP socket elsewhere: Linux 6.7 and later. */
+bool network_can_be_kept(void);
 /*
  * With FILTER_ON, system calls fail from now on that neither kvgpu-remoted nor a libcuda.so.1
  * needs. 0 or -errno.

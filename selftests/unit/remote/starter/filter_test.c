@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -263,6 +264,72 @@ static void one_user(void **state)
 		fail_msg("status %x: %s", status, what);
 }
 
+static int tcp_listener(struct sockaddr_in *at)
+{
+	socklen_t bytes = sizeof(*at);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	*at = (struct sockaddr_in){ .sin_family = AF_INET,
+				    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	assert_int_equal(bind(fd, (struct sockaddr *)at, bytes), 0);
+	assert_int_equal(listen(fd, 4), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)at, &bytes), 0);
+	return fd;
+}
+
+/*
+ * A process that was taken over ends the connection that it has, and wants to connect its socket to
+ * another listener: by connect(), by a message that connects, after a bind(). @kept: the kernel has
+ * the rules for that; the filter does not let this process ask.
+ */
+static void elsewhere(int fd, const struct sockaddr_in *at, bool kept)
+{
+	static const struct sockaddr nowhere = { .sa_family = AF_UNSPEC };
+	const struct sockaddr *to = (const struct sockaddr *)at;
+	struct sockaddr_in here = { .sin_family = AF_INET };
+	struct iovec part = { "x", 1 };
+	struct msghdr m = { .msg_name = (void *)to, .msg_namelen = sizeof(*at),
+			    .msg_iov = &part, .msg_iovlen = 1 };
+
+	WANT(send(fd, "x", 1, MSG_NOSIGNAL) == 1);
+	WANT(!connect(fd, &nowhere, sizeof(nowhere)));
+	DENIED(sendto(fd, "x", 1, MSG_FASTOPEN, to, sizeof(*at)));
+	DENIED(sendmsg(fd, &m, MSG_FASTOPEN | MSG_NOSIGNAL));
+	if (!kept)
+		return;
+	WANT(connect(fd, to, sizeof(*at)) == -1 && errno == EACCES);
+	here.sin_port = htons(40404);
+	WANT(bind(fd, (struct sockaddr *)&here, sizeof(here)) == -1 && errno == EACCES);
+}
+
+static void network(void **state)
+{
+	static struct remoted_conf conf;
+	struct sockaddr_in own, others;
+	int a = tcp_listener(&own), b = tcp_listener(&others), fd, status;
+	bool kept = network_can_be_kept();
+	const char *what = "";
+	pid_t pid;
+
+	fd = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&own, sizeof(own)), 0);
+	conf.filter = FILTER_ON;
+	pid = fork();
+	if (!pid) {
+		WANT(!confine(&conf, 0, &what) && !filter_install(conf.filter));
+		elsewhere(fd, &others, kept);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	close(fd);
+	close(a);
+	close(b);
+	if (status)
+		fail_msg("status %x: %s", status, what);
+	if (!kept)
+		print_message("# network: no rules of Landlock here, connect() not tried\n");
+}
+
 void say(const char *format, ...)
 {
 }
@@ -270,7 +337,7 @@ void say(const char *format, ...)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(filter), cmocka_unit_test(own_user),
-					    cmocka_unit_test(one_user),
+					    cmocka_unit_test(one_user), cmocka_unit_test(network),
 					    cmocka_unit_test(off) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
