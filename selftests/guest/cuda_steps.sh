@@ -50,8 +50,6 @@ cuda_others()
 	done
 }
 
-in_image() { in_guest "$1" chroot /image "${@:2}"; }
-
 cuda_info()
 {
 	local said

@@ -151,6 +151,12 @@ def texts():
     expect("shell", "a brace beside the name", {"selftests/one.sh": SH + "one() {\n\techo\n}\n"}, "selftests/one.sh:3: the {")
     expect("shell", "a keyword", {"selftests/one.sh": SH + "function one\n{\n\techo\n}\n"}, "selftests/one.sh:3: a function is written name()")
     expect("shell", "in a here-document", {"selftests/one.sh": SH + "cat << 'END'\none() {\nEND\n"})
+    two = SH + "".join(f"# shellcheck source=selftests/{n}.sh\n. selftests/{n}.sh\n" for n in ("two", "three"))
+    expect("shell", "two sourced files with one function", {"selftests/one.sh": two, "selftests/two.sh": SH + "same() { :; }\n",
+           "selftests/three.sh": SH + "same()\n{\n\techo\n}\n"},
+           "selftests/one.sh:1: selftests/three.sh and selftests/two.sh are sourced, and both define same()")
+    expect("shell", "a function of its own in place of a sourced one", {"selftests/one.sh": two + "same() { :; }\n",
+           "selftests/two.sh": SH + "same() { :; }\n", "selftests/three.sh": SH + "other() { :; }\n"})
     if shutil.which("shellcheck"):
         expect("shellcheck", "a variable that nothing sets", {"selftests/one.sh": SH + "cd $nowhere || exit\necho ${a[@]\n"}, "SC")
 

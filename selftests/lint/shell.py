@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Checks that functions of shell scripts have one form, and that shellcheck finds nothing."""
+"""Checks that functions of shell scripts have one form, that of two sourced files the second does
+not replace a function of the first, and that shellcheck finds nothing."""
 import re
 import shutil
 
@@ -13,6 +14,7 @@ SOURCE = re.compile(r"shellcheck source=(\S+)")
 # NAME" and "NAME ()"
 OPENS = re.compile(r"^\s*(?:function\s+)?[\w-]+\s*\(\) *\{[ \t]*(?:#.*)?$")
 KEYWORD = re.compile(r"^(?:function\s+[\w-]+ *(?:\(\) *)?(?:\{.*)?|[\w-]+\s+\(\)\s*(?:\{.*)?)$")
+NAMED = re.compile(r"^([\w-]+)\(\)", re.M)
 HERE = re.compile(r"<<-?\s*(['\"]?)(\w+)\1")
 
 
@@ -35,8 +37,31 @@ def lines_of(text):
             ends = [m.group(2) for m in HERE.finditer(line.replace("<<<", "   "))]
 
 
+def sourced(tree, file):
+    """Return the file and all files that it sources, directly or through others."""
+    seen, left = {file}, [file]
+    while left:
+        for to in SOURCE.findall(tree.text(left.pop())):
+            if to not in seen and to in tree.known:
+                seen.add(to)
+                left.append(to)
+    return sorted(seen)
+
+
+def replaced(tree, file):
+    """A script may have its own version of a function that it sources: it sees both. Yield what two
+    files that it sources define."""
+    by = {}
+    for other in sourced(tree, file):
+        for name in set(NAMED.findall(tree.text(other))) if other != file else ():
+            if name in by:
+                yield f"{file}:1: {by[name]} and {other} are sourced, and both define {name}()"
+            by[name] = other
+
+
 def style(tree):
     for file in scripts(tree):
+        yield from replaced(tree, file)
         for number, line in lines_of(tree.text(file)):
             if OPENS.match(line):
                 yield f"{file}:{number}: the {{ of a function of several lines has a line of its own"
@@ -50,19 +75,9 @@ def shellcheck(tree):
         return
     version = re.search(r"^version: (.*)", tree.run("shellcheck", "--version").stdout, re.M)
 
-    def sourced(file):
-        """Return the file and all files that it sources, directly or through others."""
-        seen, left = {file}, [file]
-        while left:
-            for to in SOURCE.findall(tree.text(left.pop())):
-                if to not in seen and to in tree.known:
-                    seen.add(to)
-                    left.append(to)
-        return sorted(seen)
-
     def look(file):
         said = tree.run("shellcheck", *OPTIONS, file)
         if said.returncode:
             yield (said.stdout + said.stderr).rstrip() or f"{file}: shellcheck ended with {said.returncode}"
 
-    yield from Proofs(tree, "shellcheck", version and version.group(1), OPTIONS).each(list(scripts(tree)), sourced, look)
+    yield from Proofs(tree, "shellcheck", version and version.group(1), OPTIONS).each(list(scripts(tree)), lambda file: sourced(tree, file), look)
