@@ -25,7 +25,7 @@ busy() # GUEST
 
 case $1 in
 begin)
-	setsid /share/kvgpu-tenants bench --windows 1 --seconds 7200 "two equal" </dev/null >/share/neighbours.log 2>&1 &
+	setsid /share/kvgpu-tenants bench --looks 3 --seconds 3600 "two equal" </dev/null >/share/neighbours.log 2>&1 &
 	echo $! >$pid_file
 	tries=150
 	until [ "$(busy "$3")" -ge "$2" ]; do
