@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The guest part of "make bench-model": what a program in the server sees. Prints lines "NAME VALUE
- * UNIT".
+ * The part of "make bench-model" that runs in the server, and what it sees there. Prints lines
+ * "NAME VALUE UNIT".
  *   bare      without a driver: register round trips, doorbell to completion of a small copy
  *   nouveau   with stock nouveau: submission to completion, copy bandwidth, context switches
  */

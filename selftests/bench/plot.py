@@ -56,7 +56,7 @@ SHARE_WIDTH, SHARE_BAR = 420, 13
 
 
 def shares(setups, conditions):
-    """the streams of make bench-shares: a bar for what each got, a mark for what it is entitled to, per setup"""
+    """make bench-shares' setups of several tenants: a bar for what each got, a mark for what it should get"""
     setups = [s for s in setups if len(s["want"]) > 1 and all(w is not None for w in s["want"])]
     bars = sum(len(s["want"]) for s in setups)
     width, height = LEFT + SHARE_WIDTH + 110, SHARE_BAR * bars + 22 * len(setups) + 50

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Many channels: at once, in a group, and one after the other without leaving anything behind. */
+/* Many channels: at once, and one after the other without leaving anything behind; no groups. */
 #include "client.h"
 
 #include <dirent.h>
@@ -145,7 +145,7 @@ static void take_usage(struct gpu *g, struct usage *u)
 	u->vram = gpu_param(g, NOUVEAU_GETPARAM_VRAM_USED, VRAM_UNKNOWN);
 }
 
-/* one life of a channel; every tenth with a graphics context and a verified copy */
+/* one life of a channel; every tenth with a verified copy, every twentieth with a context, too */
 static int one_cycle(struct gpu *g, unsigned int n)
 {
 	struct stream s;
@@ -208,7 +208,7 @@ void test_cycles(const struct client_options *o)
 	else
 		tap_skip("a new channel gets the same instance block as before", "the channel table is not readable");
 	/*
-	 * slabs of the whole system move by themselves: 4 KiB a cycle would be a leak of one page
+	 * slabs of the whole system move by themselves: a leak of 4 KiB a cycle is not seen
 	 */
 	tap_result(after.slab_kb - before.slab_kb < (long)cycles * 2 + 2048,
 		   "kernel memory does not grow", "unreclaimable slab %ld -> %ld kB",

@@ -13,11 +13,11 @@ struct client_options {
 	uint64_t seed;
 	uint64_t bytes;		/* copied in all by "copy" */
 	unsigned int seconds;	/* 0: the subtest's own measure */
-	/* a file: its being there ends what goes on for "seconds"; NULL: none */
+	/* a file: its being there ends "busy", "latency" and "acquire"; NULL: none */
 	const char *until;
 	bool quick;
 	bool self_test;		/* damage one expected byte per round: every round must notice */
-	int card_layout;	/* 1 / 0 as told, -1: look at the channel table */
+	int card_layout;	/* as told by --layout: 1 card, 0 flat; -1: not told */
 	bool marks;		/* measured stretches wait for an answer at their ends: mark.h */
 };
 
@@ -53,7 +53,7 @@ int client_bench(const struct client_options *o, char **names, int nr);
 
 /*
  * o->seconds (or @otherwise) have passed since @start (us), or o->until is there; asks for the file
- * four times a second
+ * four times a second at most
  */
 bool time_is_over(const struct client_options *o, unsigned int otherwise, uint64_t start);
 

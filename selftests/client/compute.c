@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Compute launches of a shader that ends at once, seen by the semaphores which their QMDs release.
+ * Compute launches of a shader that ends at once, or never. Ends are seen by the semaphores which
+ * the QMDs release.
  */
 #include "compute.h"
 

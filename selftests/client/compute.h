@@ -33,7 +33,7 @@ void compute_set_release(struct compute *k, uint32_t *qmd, unsigned int n, unsig
 volatile uint32_t *compute_release_word(struct compute *k, unsigned int n, unsigned int which);
 /* a new descriptor @n whose first release writes @payload over a 0 */
 void compute_prepare(struct compute *k, unsigned int n, uint32_t payload);
-/* between job_begin() and job_kick(): 8 words of the pushbuffer */
+/* between job_begin() and job_kick(): 4 words of the pushbuffer */
 void compute_emit_launch(struct compute *k, unsigned int n);
 /* a job with launch @n and its end; does not wait. 0 or -errno */
 int compute_submit(struct compute *k, unsigned int n);

@@ -124,9 +124,9 @@ static bool open_working(struct gpu *g, struct gpu_chan *c)
 
 /*
  * The copy's interrupt halts the engine until it is acknowledged. The test that starts this program
- * prevents that. Each channel is lost in this way, until no channel works any more or HALTS are
- * lost. Makes no graphics object: a driver whose graphics engine was never used must survive this,
- * too.
+ * prevents that. Each channel is lost in this way, until no channel works any more or HALTS (quick:
+ * one) are lost. Makes no graphics object: a driver whose graphics engine was never used must
+ * survive this, too.
  */
 void test_halt(const struct client_options *o)
 {

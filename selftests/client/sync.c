@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Host semaphores between channels. The kernel orders channels by itself when both write the same
- * buffer, which would hide what is tested here (or deadlock); so shared buffers are referenced as
- * read-only and only the semaphores order.
+ * Host semaphores between channels. The kernel orders channels by itself when one writes a buffer
+ * that both use, which would hide what is tested here (or deadlock); so shared buffers are
+ * referenced as read-only and only the semaphores order.
  */
 #include "client.h"
 
@@ -32,7 +32,7 @@ static const struct acquire_case acquire_cases[] = {
 	{ "at least", SEMAPHORE_ACQUIRE_GEQ, 100, 99, 250 },
 	{ "at least, switching, around zero", SEMAPHORE_ACQUIRE_GEQ | SEMAPHORE_SWITCH, 0,
 		0xffffffff, 1 },
-	{ "all bits of a mask", SEMAPHORE_ACQUIRE_AND, 0xf0, 0x0f, 0x10 },
+	{ "any bit of a mask", SEMAPHORE_ACQUIRE_AND, 0xf0, 0x0f, 0x10 },
 };
 
 static const char *engine_name(enum gpu_engine e)

@@ -81,7 +81,7 @@ static int32_t run_on_host(const uint8_t *code, int steps, int seed)
 	return stack[top - 1] ^ at;
 }
 
-/* programs of random instructions that stay inside; a few have one that does not exist */
+/* programs of random instructions that stay inside; some have one that does not exist */
 static void machine(struct job *j)
 {
 	enum { ITEMS = 128, SIZE = 24, STEPS = 90 };

@@ -140,7 +140,7 @@ static void image_bytes(struct job *j)
 					 4, 0);
 }
 
-/* a quarter of the way from texel x - 1 to x lies 0.25 of the one and 0.75 of the other */
+/* three quarters of the way from texel x - 1 to x lies 0.25 of the one and 0.75 of the other */
 static double filtered(const uint8_t *in, int x, int y, int c, enum outside outside)
 {
 	double sum = 0;

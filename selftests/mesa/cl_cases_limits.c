@@ -23,8 +23,8 @@ static void compare(struct job *j, const char *sign, const uint64_t *got, const 
 #define UNCLAMPED	"the high word is that of a clamped amount"
 
 /*
- * amounts up to 127, half of them above 63, and the low word of some is all that they have in
- * common with one
+ * The low words of the amounts are up to 127, a third of them above 63. Two thirds of the amounts
+ * have bits in the high word, too.
  */
 static void wide_shifts(struct job *j)
 {
@@ -98,7 +98,7 @@ static void wide_popcount(struct job *j)
 
 #define SIGNS_LEFT	"as if no sign were taken off"
 
-/* two last places are allowed: cl_cases_numbers.c asks for rounding */
+/* two to four last places are allowed: cl_cases_numbers.c asks for rounding */
 static bool close_to(double got, double want)
 {
 	return isnan(want) ? isnan(got) : fabs(got - want) <= fabs(want) * 0x1p-51;

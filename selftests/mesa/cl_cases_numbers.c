@@ -474,7 +474,7 @@ static void vectors(struct job *j)
 	job_equal(j, "word", job_read(j, bw, N * 20), words, N * 5, 4);
 }
 
-/* halves of 8 bits of fraction: three times one is a half, too */
+/* halves of 8 significant bits at most: three times one is a half, too */
 static void some_halves(struct job *j, int n, uint16_t *halves, float *threefold, uint16_t *back)
 {
 	int i;

@@ -30,8 +30,8 @@ static void step(struct job *j, cl_command_queue queue, cl_kernel kernel, cl_mem
 }
 
 /*
- * steps that do not commute, on a queue that keeps no order or on two in turn: only the events
- * order them
+ * steps that do not commute, on a queue that keeps no order, where the device has such queues, or
+ * on two in turn: only the events order them
  */
 static void steps_in_order(struct job *j, cl_command_queue first, cl_command_queue second,
 			   cl_event begin)
@@ -132,7 +132,7 @@ static void parts(struct job *j)
 	job_equal(j, "byte", job_read(j, mem, all), want, all, 1);
 }
 
-/* queued, submitted, begun and ended in that order, and one after the other on a queue in order */
+/* queued before submitted, begun before ended; on a queue in order one run after the other */
 static void times(struct job *j)
 {
 	static const cl_profiling_info what[] = { CL_PROFILING_COMMAND_QUEUED,
@@ -174,8 +174,8 @@ static void times(struct job *j)
 
 /*
  * Filled, mapped, changed by the host, by a kernel, and read as a rectangle. Filled in pieces that
- * end before the next 256 bytes: what begins at a multiple of 256 Mesa fills by a clear of the 3D
- * class (nvc0_clear_buffer()), and the model draws and clears nothing.
+ * begin at no multiple of 256 bytes: those Mesa fills by a clear of the 3D class
+ * (nvc0_clear_buffer()), and the model draws and clears nothing.
  */
 static void mapped(struct job *j)
 {

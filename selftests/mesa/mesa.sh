@@ -24,7 +24,7 @@ result()
 	fi
 }
 
-# program: runs a program, and gives its lines of TAP the numbers of this run
+# program WHAT PROGRAM: runs a program; its exit code is a result, its lines of TAP become comments
 program()
 {
 	out=$(timeout 240 "$2" 2>&1)

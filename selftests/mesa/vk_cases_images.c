@@ -53,8 +53,8 @@ static double texel(const uint8_t *in, int x, int y, int c)
 }
 
 /*
- * a quarter of the way from texel x - 1 to x lies 0.25 of the one and 0.75 of the other; weights
- * are fractions of 8 bits
+ * three quarters of the way from texel x - 1 to x lies 0.25 of the one and 0.75 of the other;
+ * weights are fractions of 8 bits
  */
 static void texture(struct vk_job *j)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Vulkan through the card: buffers copied and filled by the transfer queue, every byte checked. No
- * other device will do.
+ * Vulkan through the card: buffers copied and filled, every byte checked. No other device will do.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -186,7 +185,7 @@ static void submit(struct vk *v)
 static void copy_and_check(struct vk *v, struct buffer *src, struct buffer *vram,
 			   struct buffer *dst)
 {
-	/* an odd piece besides the whole: size and offsets not multiples of anything */
+	/* an odd piece besides the whole: its size and offsets are odd */
 	VkBufferCopy whole = { 0, 0, BYTES }, piece = { 1001, 2003, 12345 };
 	uint8_t *expect = malloc(BYTES);
 	int64_t bad;

@@ -14,7 +14,7 @@ usage: selftests/native/run.sh quick|long
        selftests/native/run.sh KERNEL LAYOUT PART...
 Kernels as "tb kernels" lists them, or their roles; layouts: flat, card; parts:
   bare      attacks and engine tests without a driver
-  load      nouveau loads and without complaint
+  load      nouveau loads, without complaint
   client    kvgpu-client, all subtests (client:NAME,... for some); quick rounds unless LONG=1
   self-test the client's own checks notice damage
   mesa      NVK and rusticl: copies

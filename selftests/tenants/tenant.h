@@ -40,7 +40,7 @@ enum { MAX_SAMPLES = 8192 };
 struct tenant_shared {
 	volatile int state, order, killed;	/* killed: no job ended for 40 s */
 	volatile uint64_t jobs, bad, bytes, faults;
-	/* ROLE_HANGER: hangs it was told to do, and hangs done */
+	/* ROLE_HANGER: hangs it was told to do, and hangs done; ROLE_RESETTER: resets done */
 	volatile uint32_t rounds, rounds_done;
 	volatile uint32_t nr_samples, sample_us[MAX_SAMPLES];
 };

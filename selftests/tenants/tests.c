@@ -181,7 +181,7 @@ static void test_alone(void)
 	struct tenant t[2];
 	bool ok;
 
-	tenant_create(&t[1], 7, "512m");	/* present, but its process does nothing */
+	tenant_create(&t[1], 7, "512m");	/* present, but no process uses it */
 	ok = start_all(t, 1, roles) && progresses(t, 500);
 	time = vgpu_value(t, "gpu_time_ns");
 	preempts = vgpu_value(t, "preempts");

@@ -102,7 +102,7 @@ result $? "the VMM was asked"
 create 512m b1
 "$here/kvgpu-vfio" "${U}b1" unmap > /dev/null &
 victim=$!
-# its tables and data are some ten pages
+# until it is at work: more than a few pages are pinned
 for _ in {1..200}; do
 	before=$(cat "/sys/bus/mdev/devices/${U}b1/kvgpu/pinned_pages")
 	[ "$before" -gt 5 ] && break
@@ -119,7 +119,7 @@ result $? "and its vGPU is removed"
 
 create 512m c0 && create 512m c1
 client "" --second "${U}c1" "${U}c0" all copies
-# on kernels that have iommufd: programs of the container, with iommufd in the container's place
+# on kernels that have iommufd: the tests with memory again, with iommufd in the container's place
 [ ! -e /dev/iommu ] || client "iommufd: " --container /dev/iommu "${U}c0" copies unmap reuse foreign storm
 remove c0 && remove c1
 result "$([ "$(all_available)" = "$start" ]; echo $?)" "all of the card is free again" "$(all_available)"

@@ -30,7 +30,7 @@ static const struct {
 	{ "relist", test_relist, "the same by runlists, and groups of channels that are listed before they are bound" },
 	{ "outlive", test_outlive, "mappings of doorbells that are moved, forked and cut, and outlive the right to them (S4)" },
 	{ "nonstall", test_nonstall, "a storm of interrupts that nobody's name is on (S5)" },
-	{ "retries", test_retries, "unmaps under two vGPUs that pin again while the core asks them to let go (S6)" },
+	{ "retries", test_retries, "unmaps under a vGPU that pins again while another one keeps the core waiting (S6)" },
 	{ "storm", test_storm, "random calls from four threads" },
 	{ "failnth", test_failnth, "each allocation of each call fails once; wants a kernel with fault injection, not of 'all'" },
 };

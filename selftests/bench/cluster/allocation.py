@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
-allocation.py: GPUs that are bound to their machines against GPUs of the whole cluster, on a stated mix of jobs; and one program on 8
+allocation.py: GPUs that are bound to their machines against GPUs of the whole cluster, on a stated mix of jobs; and one program on 1
 to 1,024 GPUs. Simulated with costs that were measured (COSTS; docs/cluster.md says where). Prints Markdown. By seeds: a run is the
 same each time.
 """

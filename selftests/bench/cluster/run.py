@@ -4,7 +4,7 @@
 
 The programs of this folder (built, in P), locally and by kvgpu-run (in F), whose servers have the libcuda.so.1 L; C is our
 libcudart.so.11.0. WHAT: mpi, what the link carries without kvgpu-run; matrix, the paper's table 1; paced, the same with the paper's
-balance of computing to copies; fft, its table 2; gpus, one program on 1, 2, 4, ... N GPUs, beside the same written with MPI. LINK is how MPI's messages go, all on this machine: shm, MPI's shared memory; tcp, over the loopback; paced, the same in a network
+balance of computing to copies; fft, its table 2; gpus, programs on 1, 2, 4, ... N GPUs, beside the same written with MPI. LINK is how MPI's messages go, all on this machine: shm, MPI's shared memory; tcp, over the loopback; paced, the same in a network
 namespace whose loopback carries 3,650 MB/s, as the paper's InfiniBand. Prints what it runs, and writes OUT/remote-cluster-WHAT-LINK.json."""
 import argparse
 import json

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* every atomic of OpenCL 1.2, on cells that all items share; those in local memory come out through cells 16... */
+/* atomics on cells that all items share; cells in local memory come out through from_local */
 static void all_of_global(global uint *u, global int *s, uint i)
 {
 	atomic_add(&u[0], i);
@@ -30,7 +30,7 @@ static void all_of_local(local uint *u, local int *s, uint i)
 	atomic_max(&s[1], (int)i * 3 - 500);
 }
 
-/* u: 16 cells for the atomics, start: what they held; of a single group */
+/* u: 16 cells for the atomics, and what cells in local memory begin with; of a single group */
 kernel void atomics(global uint *u, global int *s, global uint *from_local, global uint *tickets)
 {
 	local uint lu[16];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* 8 floats an item in, 16 out; then words, as many */
+/* an item has 8 floats in and 16 out, and 16 bytes in and 5 words out */
 kernel void vectors(global const float *in, global float *out, global const uchar *bytes, global uint *words)
 {
 	size_t i = get_global_id(0);
