@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hidden CUBIN: pinned memory of the program is mapped for no GPU of kvgpu-run. All calls that ask
- * for mapped memory say so, and a kernel that writes to an address of pinned memory is an illegal
- * address. Each way to wait for that kernel tells the error, and it stays. Exit code 0: so it was.
+ * hidden CUBIN: pinned memory of the program is mapped for no GPU of kvgpu-run. Calls that ask for
+ * mapped memory say so, and a kernel that writes to pinned memory gets the error of an illegal
+ * address. The call that waits for that kernel returns the error (a case for each enum way), and
+ * the error stays. Exit code 0: so it was.
  */
 #include <cuda/driver/api.h>
 #include <selftests/remote/must.h>

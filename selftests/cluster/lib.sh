@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Sourced by run.sh and cut.sh: runs of kvgpu-run as tests, and what they leave behind. $work: a folder, $remote: what make cluster
-# has built, $work/gpu.so: the library that has the GPU, $mpi: openmpi or mpich, root: an option for root.
+# Sourced by run.sh, cut.sh and many.sh: runs of kvgpu-run as tests, and what they leave behind.
+# $work: a folder, $remote: what make cluster has built, $work/gpu.so: the proxies' libcuda.so.1,
+# $mpi: openmpi or mpich, root: an option for root.
 
 : "${work:?}" "${remote:?}"
 cubin=$PWD/selftests/cuda/driver/kernels.cubin

@@ -69,7 +69,8 @@ static bool all_are(CUdeviceptr at, uint32_t value)
 /*
  * Around the ring of devices: a stream writes its buffer behind a kernel that takes long, copies it
  * to the next device, and writes it anew at once. The next device's stream waits for the copy's
- * event, copies on, and so on: each sees what was there when its copy's turn came.
+ * event, copies the bytes back, and writes its own buffer anew. Each copy must get what was there
+ * when its turn came.
  */
 static int order(void)
 {
@@ -149,7 +150,7 @@ static int threads(void)
 /* ------------------------------------------------------------------ both ways at once */
 
 /*
- * Copies in both directions, each behind a kernel that takes long, so that they begin late. Before
+ * Copies in both directions, each behind kernels that take long, so that they begin late. Before
  * that each device gets work that waits for the copy that it gets: small copies to the host, which
  * @reads, or copies from the host. Neither must be in the way of the copies between the devices.
  */
@@ -200,7 +201,7 @@ static int crossing(void)
 /*
  * What a solver does on several devices, as NVIDIA's Jacobi programs: a stream of each device
  * computes when the edges of both neighbours are there, and two further streams then push this
- * device's edges to the neighbours. Only the sum is waited for.
+ * device's edges to the neighbours. The host waits only for a word of each neighbour's edge.
  */
 enum { STEPS = 60, EDGE_WORDS = 4096 };
 

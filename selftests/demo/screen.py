@@ -30,7 +30,7 @@ class Demo:
         return f"{good} of {good + bad} right"
 
     def cuda(self, guest):
-        """Return [(program, its message)] of a guest's lines of run.sh, and count failures in
+        """Return [(program, its message)] of a guest's TAP lines, and count failures in
         self.failed."""
         out = []
         for verdict, name, said in re.findall(r"^(ok|not ok) \d+ - (\S+)(?: # \d+ ms: (.*))?$", self.text(f"cuda.{guest}.tap"), re.M):

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests what make, the demo's steps and check.sh print. Prints TAP.
+# Tests what make, the demo's steps and check.sh print, which locks and records check.sh keeps, and
+# that native/cell.sh leaves a bed alone that it has not begun. Prints TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=$(mktemp -d) || exit 1

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # Sourced by demo.sh: prints its steps: first the plan, with the time that each step took in the
-# last run here; then each step as it begins and ends; on a terminal also a line that counts the
-# seconds of a long step.
+# last run that passed here; then each step as it begins and ends; on a terminal also a line that
+# counts the seconds of a long step.
 
 times=${KVGPU_CACHE:-$HOME/.cache/kvgpu}/demo/times	# "STEP SECONDS" lines of the last run that went well, then "date DATE"
 titles=() guesses=() taken=()
@@ -12,7 +12,7 @@ at=0 step_began=0 life=''
 # nothing has to be fetched
 will() { titles+=("$1"); guesses+=("$2"); }
 
-# expected: prints how many seconds the step took in the last run here, or the guess
+# expected: prints how many seconds the step took in that run, or the guess
 expected() # STEP
 {
 	if known_times; then

@@ -63,8 +63,8 @@ await_cell() # CELL BEGAN
 	wait "$cell_pid"
 }
 
-# clean_up: removes what an interrupted run left, and kept packages that no cell has fetched for 30
-# days
+# clean_up: removes what earlier runs left (with --keep not the cells' roots), and kept packages
+# that no cell has fetched for 30 days
 clean_up()
 {
 	[ -n "$keep" ] || rm -rf --one-file-system -- "$STORE"/cells

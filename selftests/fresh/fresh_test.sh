@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests the cells of run.sh: what a command sees in a cell, what is recorded and measured, and that
 # nothing is left of a cell, whatever ends it. The root file systems contain bash and a few programs
-# of this machine; nothing is fetched. Prints TAP.
+# of this machine; no package is fetched for them. Prints TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 if ! git rev-parse -q --verify HEAD >/dev/null 2>&1; then

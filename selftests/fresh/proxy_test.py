@@ -163,7 +163,7 @@ def a_connection_serves_many(case):
     assert len(case.archive.asked) == 4
 
 
-def two_at_once_get_the_same(case):
+def several_at_once_get_the_same(case):
     answers = []
     threads = [threading.Thread(target=lambda: answers.append(case.get("/pool/a.deb"))) for _ in range(8)]
     for thread in threads:

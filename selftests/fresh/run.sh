@@ -108,8 +108,8 @@ list()
 # state_of CELL: prints passed or failed, or - if the cell was not run at this commit
 state_of() { sed -n 's/^result\t//p' "$RECORDS/$1.tsv" 2>/dev/null | grep . || echo -; }
 
-# stop: ends this run after a signal or an error. It kills the first process of the cell that runs;
-# with that all processes and mounts of the cell end.
+# stop: ends this run after a signal or an error. It kills the cell's process outside of the
+# namespaces, whose end is SIGKILL to those inside: so all processes and mounts of the cell end.
 stop()
 {
 	trap - EXIT

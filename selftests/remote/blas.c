@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * blas: a program on libcublas and libcurand, real or remote: each forwarded call against the CPU's
- * result, scalars in both places, streams, errors. Prints TAP.
+ * blas: a program on libcublas and libcurand, real or remote: forwarded calls against the CPU's
+ * results, scalars in both places, streams, errors. Prints TAP.
  */
 #include <cuda/driver/api.h>
 
@@ -107,7 +107,7 @@ static CUdeviceptr device(const void *from, size_t n)
 		MUST(cuMemFree_v2(scalars));                                                       \
 		MUST(cuMemFree_v2(results));                                                       \
 	}                                                                                          \
-	/* C = 1.5 op(A) op(B) - 0.5 C, all of them columns first, twice beside each other */      \
+	/* C = 1.5 op(A) op(B) - 0.5 C, all of them columns first; @batched: two such products */  \
 	static void matrices_##T(int ta, int tb, bool batched)                                     \
 	{                                                                                          \
 		static type x[2 * M * K], y[2 * K * N], z[2 * M * N], got[2 * M * N];              \

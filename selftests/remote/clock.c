@@ -22,7 +22,7 @@
 enum { CLIENTS = 4, CLOCK_LENGTH_US = 1500000, SLOWNESS = 4 };
 
 struct clock {
-	uint32_t lock, came, want;	/* clients; how many are awaited */
+	uint32_t lock, came, want;	/* a bit for each client: has come; is awaited */
 	uint32_t pad;
 	uint64_t now, free_at, begin, end;	/* us */
 	uint64_t wall;				/* the machine's, at which .now was so late */

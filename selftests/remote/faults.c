@@ -292,7 +292,7 @@ static void check_bytes(const char *what, const uint8_t *at, size_t n, uint8_t w
  * that it waits for has ended, one that may not sees what came before; pageable memory may be
  * written as soon as its copy has returned; freed memory is not written any more.
  */
-/* pinned memory may have another one for the GPU: this process has something else there */
+/* the GPU may have another address for pinned memory: this process has something else there */
 static bool other_address;
 
 static int pinned(void)
@@ -379,7 +379,7 @@ static int holds(void)
 	return r != CUDA_ERROR_SYSTEM_NOT_READY;
 }
 
-/* a queued call's error: of the next that waits */
+/* of 32 MiB begin() has BIG; what is beyond is refused */
 static int quota(void)
 {
 	CUdeviceptr p;

@@ -50,7 +50,7 @@ static void turns(void)
 		MUST(cuStreamSynchronize(s));
 		for (i = 0; i < FLOATS; i++)
 			wrong += a[i] != (float)i + 4.f * i + (i % 5000 ? 0 : round);
-		/* a few pages; the others are set back by a kernel */
+		/* in a few pages of b */
 		for (i = 0; i < FLOATS; i += 5000)
 			b[i] = -4.f * i;
 		/* a + 2b; of the few: a + b - 4i, which is i + 2i - 4i */

@@ -29,7 +29,7 @@ gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE -fPIC -shared selftests/remo
 	"$inprocess/libcuda.so.1" -Wl,--no-as-needed -Wl,-rpath,"$inprocess" || exit 2
 over='' library=$inprocess/libcuda.so.1
 
-# carrier unix|aperture|place: what programs use from now on; the first two share one server
+# carrier unix|aperture|place: what programs use from now on; the first two go by the same socket
 carrier()
 {
 	over="$1: "

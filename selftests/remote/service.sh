@@ -413,7 +413,8 @@ run_activation()
 	result $? "at the end systemd's socket stays, the others are gone"
 }
 
-# a "library" that never comes back: a process of a client's that was taken over does not end when its client has gone
+# a "library" that never comes back, as in a process that was taken over: the process does not end
+# by itself when its client has gone, so the server ends it
 run_staying()
 {
 	local program first

@@ -263,8 +263,8 @@ static int events(void)
 			if (k % 50 == 1)
 				launch_spin(before, 200000, device[before].stream);
 			/*
-			 * the count of the device before comes to this device, which goes on
-			 * counting from it
+			 * the count of the device before comes to this device, and is
+			 * overwritten by this device's count
 			 */
 			if (k > 1 || i)
 				MUST(cuMemcpyPeerAsync(device[i].buffer + 64, device[i].ctx,

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# vms.sh quick|long: a VM without a GPU (lab-1) uses that of another one (gpu) through memory that both have. Stock guests under the
-# server's KVM, set up by the lines of docs/remote-setup.md as they stand there. Prints TAP. long: all CUDA programs, where nvcc is there;
-# and gpu with the whole card in place of a vGPU.
+# vms.sh quick|long: a VM without a GPU (lab-1) uses that of another one (gpu) through memory that
+# both have. Stock guests under the server's KVM, set up by the lines of docs/remote-setup.md.
+# Prints TAP. long: also all CUDA programs, where nvcc is there; the end of lab-1; and gpu with the
+# whole card in place of a vGPU.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 export KVGPU_TB_NAME=${KVGPU_TB_NAME:-remote-vms}
@@ -26,7 +27,7 @@ inside='DEBIAN_FRONTEND=noninteractive LC_ALL=C'
 # size of the aperture. With the card its memory goes through the server's emulated IOMMU, page by page: vfio-user has 65,535 mappings
 size=256M
 
-# page_says WHERE LINE: a line of the page, run as it stands there in the server (host) or in a guest
+# page_says WHERE LINE: runs a line of the page in the server (host) or in a guest
 page_says()
 {
 	local where=$1 line=$2 run log=$OUT/page.log rc

@@ -97,7 +97,8 @@ await()
 	return 1
 }
 
-# left_on NODE: what a node has that it had not before: processes but for slurmd's, memory, files, sockets, folders of jobs
+# left_on NODE: what jobs left on a node: processes but for slurmd's and sleep, memory, files,
+# sockets, folders of jobs
 left_on()
 {
 	# shellcheck disable=SC2016
@@ -112,7 +113,7 @@ left_on()
 		ls -d "$1/spool/$2"/job* "$1/spool/$2"/pmix.* 2>/dev/null' - "$work" "$1"
 }
 
-# clean NAME: nothing is left on any node, within 8 s
+# clean NAME: nothing is left on any node, after 80 looks at most
 clean()
 {
 	local node left='' _

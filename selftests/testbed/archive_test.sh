@@ -398,7 +398,7 @@ root_round()
 	said 'round 2 of 3' && ls "$C/testbed/tmp.root/root/" && [ -s "$C/testbed/tmp.root/root/linux-image-9.7.3-amd64_9.7.3-1~bpo13+1_amd64.deb" ]
 }
 
-# fetch_debs, by which other scripts fetch packages (CUDA toolkit, clpeak). before: failed
+# fetch_debs, by which other scripts fetch packages (CUDA toolkit, clpeak, Slurm). before: failed
 other_packages()
 {
 	machine 'move 1 linux-headers-8.4.2-common' 'lose 1 linux-kbuild-8.4.3'; usual_sources

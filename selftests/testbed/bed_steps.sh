@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # tb_test.sh sets scratch, TB, A and B (names of beds). Single quotes: the server expands the text.
 # shellcheck disable=SC2154,SC2016
-# Tests of arguments, exit codes, streams, the shared folder, and two beds at once.
+# Tests of arguments, exit codes, streams, the shared folder, two beds at once, snapshots, kernels.
 
 refused() # PATTERN ARG...: true if tb ARG... ends with status 2 and a message that matches
 {

@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 # tb_test.sh sets scratch, TB, A and B (names of beds). Single quotes: the server expands the text.
 # shellcheck disable=SC2154,SC2016
-# Each part of a bed is killed once. Each time no process may be left, and the next "tb up" must work.
+# The model, QEMU, the supervisor, its parent and "tb up" are killed. Each time no process may be
+# left.
 # end_steps() looks for mounts, too.
 
 crash_steps()

@@ -92,7 +92,7 @@ no_exits()
 # a program that waits in lab-1; the last line of /tmp/waits is its exit code
 waits() { in_lab sh -c '/share/faults server_killed /share/kernels.cubin >/tmp/waits 2>&1; echo "exit code $?" >>/tmp/waits'; }
 
-# timed PARTS...: how long each takes
+# timed PARTS...: how long each takes; the first that fails is the last
 timed()
 {
 	local part began

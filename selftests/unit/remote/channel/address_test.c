@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Texts of addresses: their forms and limits, and the reason that is given for a text that is no
- * address. Also sockets at such addresses.
+ * address. Also sockets at such addresses, and the owners of subordinate user numbers.
  */
 #include <setjmp.h>
 #include <stdarg.h>

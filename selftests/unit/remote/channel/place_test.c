@@ -110,7 +110,7 @@ static int make_file(void)
 
 /*
  * How a test's client and servers meet. .patience: ms; ends_a_hang is for tests in which no side is
- * taken for dead. In those with gone_soon a side dies, and nothing but its silence tells.
+ * taken for dead. In those with gone_soon a side is dead or refused, and only its silence tells.
  */
 static struct meeting {
 	const char *ring, *patience;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Ends of ferries. The server's EVENT_FREE is free to come at any time, so the test lets a second
- * end of the same ferry run each time that the first releases the lock.
+ * end of the same ferry run as soon as the first has released the lock for the first time.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -43,7 +43,7 @@ int signals_thread(pthread_t *thread, void *(*run)(void *arg), void *arg)
 	return pthread_create(thread, NULL, run, arg);
 }
 
-static __thread uint64_t ends_too;	/* a ferry to end when this thread releases the lock */
+static __thread uint64_t ends_too;	/* a ferry to end at this thread's next release of a lock */
 int __real_pthread_mutex_unlock(pthread_mutex_t *m);
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *m)
 {

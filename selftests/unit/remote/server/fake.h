@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A library that does nothing, and a port without a client, to test the server's decoder alone.
- * Each handle of the library is memory. It is freed when the handle is destroyed, and with it what
- * belongs to it. So the address sanitizer finds the later use of a handle.
+ * Each handle of the library is memory that lives until fake_end(). Calls check that a handle is of
+ * the library and of the right class.
  */
 #ifndef KVGPU_SELFTESTS_REMOTE_FAKE_H
 #define KVGPU_SELFTESTS_REMOTE_FAKE_H
@@ -75,7 +75,7 @@ struct fake_shape {
 };
 extern const struct fake_shape fake_shapes[KVGPU_REMOTE_OPS + 1];
 
-/* The functions that remote/api.py makes call these. fake_fill() sets those functions. */
+/* The functions that fake.py makes call these. fake_fill() sets those functions. */
 CUresult fake_result(void);
 void *fake_new(unsigned int class);
 void fake_handle(unsigned int class, const void *handle);
@@ -86,13 +86,13 @@ void fake_read(const void *p, size_t n);
 void fake_write(void *p, size_t n);
 void fake_fill(struct library *library);
 /*
- * fake_fill_forwards() sets the functions of cuBLAS and cuRAND that remote/api.py makes,
+ * fake_fill_forwards() sets the functions of cuBLAS and cuRAND that fake.py makes,
  * fake_forwards() the others, which are written by hand. A handle's .count is its pointer mode, and
  * .in its stream.
  */
 void fake_fill_forwards(struct forwards *l);
 void fake_forwards(struct server *s);
-/* Checks a call with that handle: the handle's stream must live. */
+/* Checks a call with that handle: the handle's stream must be a stream of the library, or NULL. */
 void fake_forward(const void *handle);
 
 #endif

@@ -100,7 +100,7 @@ static void deep(void **state)
 
 /*
  * A wait does not hold other frames up. Its answer is sent when the work is done, or when its
- * stream or context ends.
+ * context ends.
  */
 static void waiting(void **state)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The sources that remote/api.py makes, compiled together. */
+/* Sources that remote/api.py and fake.py make, compiled together. */
 #include "cases.c"
 #include "names.c"
 #include "fake.c"

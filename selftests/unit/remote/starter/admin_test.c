@@ -202,7 +202,7 @@ static bool was_dropped(int fd)
 	return !recv(fd, &c, 1, MSG_DONTWAIT);
 }
 
-/* The oldest connection makes room, also where one in the middle had ended. */
+/* The oldest connection makes room, also where an older one had ended. */
 static void the_oldest_makes_room(void **state)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };

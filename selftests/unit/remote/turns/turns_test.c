@@ -257,7 +257,7 @@ static void sleeping(void **state)
 	windows(1, 2, (const uint32_t []){ 1, 1 }, 50);
 }
 
-/* A client that wakes for a moment again and again gets its part and no more. */
+/* A client that wakes for a moment again and again gets no more than its part, and soon. */
 static void wakes_often(void **state)
 {
 	add((struct habit){ .client = 0, .piece = 500 * US, .until = 3 * MS, .sleeps = 3 * MS },
@@ -348,7 +348,7 @@ static void leaves(void **state)
 	assert_int_equal(programs[3].charged, 0);
 }
 
-/* There are no turns for a client alone, and none any more when the other client has gone. */
+/* There are no turns for a client alone, and none any more when the other one wants nothing. */
 static void alone(void **state)
 {
 	add((struct habit){ .client = 0, .piece = 300 * US }, 1);

@@ -114,7 +114,7 @@ void daemon_end(unsigned int patience_s)
 	daemons_ended++;
 }
 
-/* One lane takes two turns until it is quiet, and calls MPI in each. */
+/* One lane takes three turns until it is quiet, and calls MPI in each. */
 bool lane_go(struct lane *n)
 {
 	struct link *l = n->link;
@@ -226,7 +226,10 @@ static void lost_while_the_lanes_get_quiet(void **state)
 	assert_int_equal(pulls_ended, 0);
 }
 
-/* mpirun's daemon is ended where the network is cut, and not where this proxy was stopped */
+/*
+ * mpirun's daemon is ended where the network is cut, but not where this proxy was stopped, nor in a
+ * step of Slurm
+ */
 static void out_of_reach(void **state)
 {
 	silent = true;
