@@ -88,7 +88,7 @@ done
 # ------------------------------------------------------------------ results and times of earlier runs
 
 # tree_state: prints a name for the contents of the tree: the commit if nothing differs from it,
-# else the commit (if there is one) and a hash of all files but those below build/
+# else the commit (if there is one) and a hash of all files but those below build/ and .git/
 tree_state()
 {
 	local commit
@@ -102,7 +102,7 @@ tree_state()
 
 state=$(tree_state)
 RECORD=$KVGPU_CACHE/check/$state
-TIMES=$KVGPU_CACHE/check/seconds	# lines "NAME SECONDS": how long the part took in its last run here
+TIMES=$KVGPU_CACHE/check/seconds	# lines "NAME SECONDS": how long the part, or all of a check ("all-MODE"), took in its last run here
 
 expected() # NAME: prints how many seconds the part will take: of $TIMES, or else of parts.sh
 {

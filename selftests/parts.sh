@@ -27,8 +27,8 @@ part()
 LIMIT=3600
 
 # ------------------------------------------------------------------ commands of parts with several steps
-# The part "builds" builds what these need. Those that a person may run alone call make again, so
-# that what they need is there in any case.
+# The part "builds" builds most of what these need. Those that a person may run alone call make
+# again, so that what they need is there in any case.
 
 run_lint()
 {

@@ -3,7 +3,8 @@
 # tree-files.sh [-print0]: prints the files of this tree that .gitignore does not name, one a line,
 # or with a NUL after each. It uses find, not git: a tarball has no .git, a fresh machine has no
 # git, git refuses to work in another user's clone, and the list has to be the same in all of these.
-# Of .gitignore it understands names, and paths that begin with /; any other pattern is an error.
+# Of .gitignore it understands names, and names in the top folder (/NAME); any other pattern is an
+# error.
 set -eu
 cd "$(dirname "$0")/.."
 ignored=(-name .git)

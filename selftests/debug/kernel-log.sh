@@ -36,7 +36,8 @@ lockdep_on()
 	result $? "lockdep watched to the end"
 }
 
-# allocations of kvgpu, VFIO or mdev that nothing points to any more; two looks, since the first one marks what is only in registers
+# allocations of kvgpu, VFIO or mdev that nothing points to any more; two scans, since a scan does not report memory that changed after
+# the one before it
 no_leaks()
 {
 	local found

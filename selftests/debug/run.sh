@@ -39,14 +39,14 @@ server_up()
 
 part_vfio() { vfio_tests 60 1; }
 
-# every call of a VMM's with each of its allocations failing once
+# calls of a VMM's, each with each of its allocations failing once
 part_failnth()
 {
 	failed_on_purpose=yes
 	vfio_tests 5 1 failnth
 }
 
-# in the debug kernel times are not judged: but copies are right, each vGPU gets time, and hangs are recovered
+# copies are right, each vGPU gets on, and hangs are recovered; no times are judged
 part_tenants()
 {
 	cp "$OUT/kvgpu-tenants" "$share/"

@@ -25,7 +25,7 @@ import walls
 # name of a rule: (function that yields the faults of a tree, whether it takes long)
 RULES = {
     "files": (names.check, False),              # SPDX line, length, names that say something
-    "readme": (names.readmes, False),           # every folder has a README, or that of the folder above names it
+    "readme": (names.readmes, False),           # folders of sources have a README, or that of the folder above names them
     "guards": (headers.guards, False),
     "offsets": (offsets.check, False),
     "kbuild": (layers.kbuild, False),           # kvgpu.ko is made of all sources of its rooms
@@ -38,8 +38,8 @@ RULES = {
     "prefixes": (shape.prefixes, False),        # names of the module's functions begin with their room
     "shell": (shell.style, False),
     "shellcheck": (shell.shellcheck, False),
-    "alone": (headers.alone, False),            # each header compiles alone
-    "pure": (layers.pure, True),                # pure rooms call no functions of others
+    "alone": (headers.alone, False),            # each header of the product's rooms compiles alone
+    "pure": (layers.pure, True),                # pure rooms call few functions of others: those listed
     "checkpatch": (checkpatch.check, True),
 }
 

@@ -25,8 +25,8 @@ class Tree:
         self.texts, self.codes, self.hashes, self.reached = {}, {}, {}, {}
 
     def of(self, *endings, rooms=("",)):
-        """Yield the files below these folders that have one of these endings. An ending without a
-        dot is a whole path."""
+        """Yield the files below these folders that have one of these endings. An ending that does
+        not begin with a dot is a whole path."""
         for file in self.files:
             if any(file.endswith(e) if e.startswith(".") else file == e for e in endings) and \
                     any(not r or file.startswith(r + "/") for r in rooms) and (self.root / file).is_file():

@@ -10,7 +10,7 @@ VGPU_FILES='gpu_time_ns entitlement_ppm weight cap runnable suspended strikes sl
 	registers_denied shadow_syncs shadow_tables_read shadow_bytes_read shadow_entries_written shadow_entries_rejected tlb_flushes
 	pinned_pages interrupts faults handler_ns shadow_entries_compared'
 
-# fake_gpu ROOT ADDRESS: bound to kvgpu, every file with a number of its own
+# fake_gpu ROOT ADDRESS: bound to kvgpu, each of GPU_FILES with a number of its own
 fake_gpu()
 {
 	local device=$1/devices/pci0000:00/$2 n=100 f

@@ -4,7 +4,7 @@
 # kvgpu-remote-client and kvgpu-remote-server, newer versions of both, kvgpu-cuda (this.deb), and a
 # libcuda.so.1 with a GPU model in the process. Tests that the packages are installed, set up as docs/remote-setup.md says,
 # used, upgraded and removed. Prints TAP. There is no systemd, so this starts what the unit would
-# start. Client and server are both this one machine, by two host names.
+# start. Client and server are both this one machine.
 set -u
 cd "$(dirname "$0")" || exit 1
 export LC_ALL=C DEBIAN_FRONTEND=noninteractive
