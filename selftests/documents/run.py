@@ -81,12 +81,15 @@ def tell_counts(tap, blocks):
 
 MADE_UP = {
     "a target that is not there": ("    make no-such-target\n", "no target no-such-target"),
+    "a variable that make does not read": ("    make help NO_SUCH_VARIABLE=1\n", "nothing here reads NO_SUCH_VARIABLE"),
+    "a folder without a Makefile": ("    make -C no-such-folder\n", "no no-such-folder/Makefile"),
     "a command that tb lacks": ("    testbed/tb fly\n", "tb has no command"),
     "an option that tb lacks": ("    testbed/tb up --fast 1\n", "tb has no option --fast"),
     "a file that is not there": ("    cp libvirt-xml/nothing.xml build/\n", "no file libvirt-xml/nothing.xml"),
     "a program that is not there": ("    no-such-program --all\n", "no program no-such-program"),
     "a figure without a mark": ("    guest A: Debian           guest B ...\n", "no program guest"),
     "a mark that is none": ("<!-- some day -->\n    make help\n", "the mark 'some day'"),
+    "a block without a command": ("    # nothing\n", "no command in it"),
     "bad syntax": ("    for x in a b\n", "syntax error"),
     "a fenced block": ("```sh\nmake no-such-target\n```\n", "no target no-such-target"),
     "what a block that is not run says": ("<!-- not run: long -->\n    make no-such-target\n", "no target no-such-target"),
