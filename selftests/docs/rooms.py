@@ -3,7 +3,7 @@
 """rooms.py TREE: prints docs/rooms.svg: the rooms as boxes, and which includes which.
 
 What a room holds is in the table of docs/design.md. An arrow from one room to another says that a source file of the first one includes a
-header of the second one. This file has the places of the boxes, and what a permission of the table means in rooms: a room of the table
+header of the second one; drawn() says which arrows are left out or moved. This file has the places of the boxes, and what a permission of the table means in rooms: a room of the table
 that has no place ends the program, and so does an arrow that the table does not allow."""
 import os
 import pathlib
@@ -50,7 +50,7 @@ def room_of(path):
 
 
 def includes(tree):
-    """{(room, room)}: headers are looked for beside the file, from the top, and in include/"""
+    """{(room, room)}: headers are looked for beside the file, from the top, in include/ and in include/user/"""
     found = set()
     for path in (p for room in PLACES for p in (tree / room).rglob("*.[ch]")):
         name = str(path.relative_to(tree))
@@ -152,14 +152,15 @@ STYLE = """text { font-family: sans-serif; text-anchor: middle; fill: #1b1f24 }
 .room { fill: #ddf4ff; stroke: #0969da } .pure { fill: #dafbe1; stroke: #1a7f37 }
 .frame { fill: #f6f8fa; stroke: #8c959f; stroke-dasharray: 5 4 } .arrow { fill: none; stroke: #57606a; stroke-width: 1.5 }"""
 WORDS = (
-    "Arrows: source files of the upper room include headers of the lower one; with two heads, each includes what the other shows it.",
-    "What follows from two arrows is not drawn. A room includes nothing that no arrow leads to: make check looks (docs/design.md, Rooms).",
+    "Arrows: source files of the upper room include headers of the lower one. What follows from two arrows is not drawn.",
+    "Two rooms with an arrow of two heads include each other, and the arrows of the lower one stand for both.",
+    "A room includes nothing that no arrow leads to: make check looks (docs/design.md, Rooms).",
     "Green rooms are pure: no allocation, no lock, no clock, no registers. selftests/ may include anything.",
 )
 
 
 def picture(rooms, arrows):
-    width, height = 1120, 740
+    width, height = 1120, 756
     out = ["<!-- made by make rooms-doc -->",
            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">',
            f"<style>{STYLE}</style>",
