@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Checks that headers have include guards and compile alone."""
+"""Checks that headers have include guards, and that those of the product's rooms compile alone."""
 import re
 import tempfile
 
 from tree import Proofs, exceptions, unneeded
 
 PRODUCT = ("include", "hw", "mdev", "mmio-trap", "gtt-shadow", "sched", "gpu-model", "cuda", "firmware", "tools", "remote")
-# headers that replace the kernel's have the kernel's names and guards
-STAND_INS = ("selftests/kbuild/", "selftests/unit/mdev/machine/kernel/", "selftests/unit/mdev/kernel/")
+# headers here have the names of the kernel's, and need no guard
+STAND_INS = ("selftests/kbuild/", "selftests/unit/mdev/machine/kernel/")
 GUARD = re.compile(r"^#(?:ifndef (\w+_H_?)|if !defined\((\w+_H_?)\) \|\| defined\(TRACE_HEADER_MULTI_READ\))$", re.M)
 # SETTINGS: (beginning of a path, flags of the compiler for such headers); the first that fits
 # counts
