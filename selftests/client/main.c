@@ -28,7 +28,7 @@ static const struct {
 	{ "exec", test_exec, "the VM_BIND and EXEC interface" },
 	{ "stress", test_stress, "several processes, one killed" },
 	/* measurements: not part of 'all' */
-	{ "steady", test_steady, "10,000 small copies, watched in memory" },
+	{ "steady", test_steady, "many small copies, watched in memory" },
 	{ "wakeups", test_wakeups, "waits that sleep, one interrupt after the other" },
 	{ "mapcost", test_mapcost, "buffers mapped, used once, unmapped" },
 	{ "bandwidth", test_bandwidth, "medians of copies" },
