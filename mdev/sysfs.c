@@ -9,6 +9,9 @@
  * without a newline, as mdevctl and echo write it. A write of other text, also of a hexadecimal or
  * negative number, fails with EINVAL, and a write of another number out of range with ERANGE. A
  * write that fails changes nothing.
+ *
+ * Runs in the process that reads or writes a file, without a lock of the module; the machine takes
+ * slicer->lock or gpu->lock. A vGPU's files exist only between probe and remove (vgpu.c).
  */
 #include <linux/device.h>
 #include <linux/pci.h>
@@ -77,8 +80,8 @@ MACHINE_COUNTER(registers_unlisted, registers_unlisted);
 MACHINE_COUNTER(registers_denied, registers_denied);
 
 /*
- * Counters of the shadow page tables (gtt-shadow/) and of pins. spaces_kept: address spaces that
- * were not freed, because a channel was not off the chip; only a bug makes it more than 0.
+ * Counters of the shadow page tables (gtt-shadow/) and of pins. spaces_kept: how often an address
+ * space was kept because a channel was not off the chip; only a bug makes it more than 0.
  */
 MACHINE_COUNTER(shadow_syncs, syncs);
 MACHINE_COUNTER(shadow_tables_read, tables_read);
@@ -146,7 +149,7 @@ static ssize_t suspended_show(struct device *dev, struct device_attribute *attr,
 
 /*
  * Only 0 can be written, which ends the vGPU's suspension and clears its strikes. An admin can't
- * suspend a vGPU; only its removal stops it.
+ * suspend a vGPU.
  */
 static ssize_t suspended_store(struct device *dev, struct device_attribute *attr, const char *buf,
 			       size_t len)

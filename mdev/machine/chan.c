@@ -6,7 +6,7 @@
  * belongs to this vGPU alone. The doorbells (USERD areas) of these eight ids share a page. So no
  * page has doorbells of two vGPUs. A group of channels is a channel group (TSG). A channel is
  * *dead* if the host has ended it, or if the guest is unbinding it. *Recovery* (recover.c) ends
- * channels, with gpu->lock held, but no vgpu->lock.
+ * channels, with gpu->lock held, and needs no vgpu->lock.
  *
  * The runlist. A guest sees all engines on runlist 0, and may use GR (the graphics engine) and a
  * copy engine in one channel at any time, and does not say at the bind which of them it will use.
@@ -93,9 +93,9 @@ static void chan_forget(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
 /*
  * Returns the chip's group of ids for the guest's group of ids @g. If @g has none yet, takes a free
  * group of ids. The caller then notes it by vmach_userd_show(), and the vGPU keeps it until
- * vmach_chans_stop(). Returns -ENOSPC if @g has none yet, and either the vGPU has as many groups of
- * ids as it may have (machine->max_groups), or the chip has none free. vgpu->lock is held; takes
- * gpu->lock.
+ * vmach_chans_stop(). After -EIO of take_userd() it stays taken: the card is cut off then. Returns
+ * -ENOSPC if @g has none yet, and either the vGPU has as many groups of ids as it may have
+ * (machine->max_groups), or the chip has none free. vgpu->lock is held; takes gpu->lock.
  */
 static int take_group(struct kvgpu_vgpu *v, u16 g)
 {
@@ -578,7 +578,7 @@ void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
  * from the vGPU's list. kvgpu_hw_chan_unbind() fails while the channel is on a PBDMA or an engine.
  * Therefore a channel that ever ran is driven off first. If its preempts do not end, or the unbind
  * fails even after a reset of all engines of the runlist, the card is cut off: memory that the chip
- * may still use must not be freed.
+ * may still use must not get another use (vmach_pool_alloc()).
  */
 static void chan_unbind_hw(struct kvgpu_chan *c)
 {

@@ -158,7 +158,7 @@ void vmach_command_run(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 	 * vmach_grctx_save() gives the guest the host's golden image instead
 	 */
 	case KVGPU_CMD_GR_BIND:
-	/* nothing to do: hw/ did not wait for the guest's acknowledge, the unit goes on already */
+	/* nothing to do: hw/ did not wait for the acknowledge; the caller serves cmd->irq */
 	case KVGPU_CMD_PBDMA_ACK:
 	case KVGPU_CMD_GR_ACK:
 	case KVGPU_CMD_CE_ACK:

@@ -5,7 +5,8 @@
  * knows the vGPU of each id. The functions here read the chip's state, and change nothing on the
  * chip.
  *
- * Functions that look up channels need gpu->lock or chip->event_lock.
+ * Functions that look up channels need gpu->lock or chip->event_lock, vmach_stranger_note() needs
+ * gpu->lock.
  */
 #include "mdev/machine/internal.h"
 
@@ -100,7 +101,7 @@ bool vmach_others_work(struct kvgpu_machine *m)
  * Otherwise the channel would stay, because the slicer preempts channels of vGPUs only, and all
  * vGPUs with work for that engine would wait. Only one engine is noted at a time. No case is known
  * in which such a channel runs, because the chip's lists have only ids that the host gave to vGPUs
- * (runlist.c).
+ * (runlist.c). gpu->lock is held.
  */
 void vmach_stranger_note(struct kvgpu_chip *chip, u8 e, u32 st)
 {

@@ -83,7 +83,10 @@ static bool event_pop(struct kvgpu_machine *m, struct machine_event *ev)
 	return any;
 }
 
-/* Queues m->event_work to run in @jiffies_on jiffies, unless the vGPU is going away. */
+/*
+ * Queues m->event_work to run in @jiffies_on jiffies, unless the vGPU is going away. If it is
+ * queued already, its time stays.
+ */
 static void event_later(struct kvgpu_machine *m, unsigned long jiffies_on)
 {
 	if (!READ_ONCE(m->gone))

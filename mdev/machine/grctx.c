@@ -209,8 +209,8 @@ void vmach_grctx_free_dead(struct kvgpu_vgpu *v)
 /*
  * Copies bytes of the golden image from @from, in video memory, to the memory to which the guest's
  * page tables lead at @va: at most *@len bytes, and not beyond the end of @va's page. Sets *@len to
- * the number of bytes. Returns -EFAULT if @va has no translation, or its page is in the guest's
- * system memory.
+ * the number of bytes. Returns 0; -EFAULT if @va has no translation, or not to the partition; or
+ * the error of the copy.
  */
 static int put_image_part(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va, hvram_t from, u32 *len)
 {

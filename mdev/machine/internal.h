@@ -67,7 +67,7 @@
 #define PREEMPT_EVICT_MS	100
 /* ms that the last preempt of an eviction may take; if it does not end, the card is cut off */
 #define PREEMPT_LAST_MS		2000
-/* most ms for which the slicer, or a preempt of a guest, keeps the preempt register's lock */
+/* most ms for which chan_drive_off(), or a guest's preempt, keeps the preempt register's lock */
 #define PREEMPT_TURN_MS		10
 
 /* --------------------------------------- time slices: the state of slice.c, look.c and strike.c */
@@ -103,7 +103,7 @@ struct machine_slicer {
 	struct kvgpu_machine *owner;
 	/* lists_show() has to write the chip's list: a vGPU was removed, or (un)suspended */
 	bool stale;
-	/* ns that the last look, decision and flushes took; it decides how long the thread rests */
+	/* ns that the last look, decision, list and flushes took; decides how long it rests */
 	u64 used;
 	/*
 	 * .looked: time up to which vGPUs are charged: that of the last look, wait or switch that
@@ -138,12 +138,11 @@ struct machine_slicer {
 	u64 busy_ns;			/* ns for which the card was busy, by samples */
 };
 
-/* Time slices of one vGPU; gpu->lock except where noted. Times are in ns. */
+/* Time slices of one vGPU, times in ns. gpu->lock, except where noted and for reads of sysfs. */
 struct machine_slice {
 	/* slicer->lock; ent.suspended, strikes change under gpu->lock, too: one lets read them */
 	struct kvgpu_sched_ent ent;
 	struct kvgpu_strikes strikes;
-	/* sysfs reads some of the members from here on without gpu->lock. */
 	/* a channel of the vGPU may be loaded; also read without a lock (runlist.c, books.c) */
 	bool on_chip;
 	/*
@@ -182,9 +181,8 @@ struct machine_slice {
 	u64 preempts, preempt_ns, preempt_max;
 	/*
 	 * ns that vmach_wait_charge() has charged for waits with @works set since the last look or
-	 * note_leaver(). A switch subtracts them from its charge (not_yet_paid()), so that no time
-	 * is charged twice. chan_recover() takes its own wait out again, because note_leaver()
-	 * charges only the time before that wait.
+	 * note_leaver(), except for waits of chan_recover(). A switch subtracts them from its
+	 * charge (not_yet_paid()), so that no time is charged twice.
 	 */
 	u64 waited;
 	/* the most ns that vmach_gpu_time_get() has returned: it never returns less; no lock */
@@ -313,7 +311,7 @@ struct machine_event {
 /* A window: a slice of a BAR of the card, and the memory of the guest that it shows. */
 struct machine_win {
 	enum kvgpu_bar bar;
-	/* The guest's binding of the BAR. */
+	/* The guest's binding of the BAR. bar_fault() reads .inst without vgpu->lock. */
 	struct {
 		bool bound, is_virtual;
 		struct kvgpu_gaddr inst, pd;
@@ -389,7 +387,7 @@ struct kvgpu_machine {
 	 * in the pool yet.
 	 */
 	struct list_head spaces, grctxs, dead_images, freed;
-	/* bit per page of the partition: may have been written since the bit was last cleared */
+	/* bit per page of the partition: may have been written since it was cleared; atomic */
 	unsigned long *touched;
 	/* bit per page of the partition: counts as written in the current sync */
 	unsigned long *dirty;
@@ -416,7 +414,7 @@ struct kvgpu_machine {
 
 	/* The CPU's view of the vGPU: window.c. .pramin_cpu, .userd_cpu: the host's mappings. */
 	struct machine_win win[KVGPU_NR_BARS];
-	u64 userd_bar1;	/* offset in BAR1 of the guest's doorbells, bytes; ~0: unset */
+	u64 userd_bar1;	/* offset in BAR1 of the guest's doorbells, bytes; ~0: unset; map_lock */
 	/* guest address that PRAMIN shows; its entries in the card's BAR1 table; both: map_lock */
 	struct kvgpu_gaddr pramin;
 	u64 pramin_pte[256], pramin_next[256];	/* .pramin_next: new entries, vgpu->lock */
@@ -429,7 +427,7 @@ struct kvgpu_machine {
 	/* Channels: chan.c. */
 	struct rb_root chans;	/* struct kvgpu_chan, by .gchid */
 	s16 group[KVGPU_NR_GROUPS];	/* guest's group of ids -> the chip's; -1: none; map_lock */
-	u32 nr_groups, max_groups;	/* groups of ids: in use, and the vGPU's share */
+	u32 nr_groups, max_groups;	/* groups of ids: in use (any thread may read), share */
 
 	/* Runlists: runlist.c. */
 	/* by the guest's runlist: the list that the guest submitted last */
@@ -494,7 +492,7 @@ struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st);
 /* Tell whether an engine works for @m, or, in vmach_others_work(), for another vGPU. */
 bool vmach_vgpu_works(struct kvgpu_machine *m);
 bool vmach_others_work(struct kvgpu_machine *m);
-/* Notes in slicer.stranger that engine @e, with status @st, works for an id that no vGPU has. */
+/* Notes in slicer.stranger that engine @e works for an id that no vGPU has; gpu->lock is held. */
 void vmach_stranger_note(struct kvgpu_chip *chip, u8 e, u32 st);
 /*
  * True: the channel is disabled and on no PBDMA or engine, or it never ran, or the card is cut off.
@@ -696,7 +694,7 @@ void vmach_runlist_block(struct kvgpu_vgpu *v, u32 mask);
 void vmach_runlist_allow(struct kvgpu_vgpu *v, u32 mask);
 /* after a bind: notes again which channels the guest's list for @runl has, publishes the list */
 void vmach_runlist_chan_add(struct kvgpu_vgpu *v, u8 runl);
-/* stores the guest's lists, translated, in m->list; if changed, list.c writes the chip's list */
+/* stores the guest's lists, translated, in m->list; if changed, calls vmach_runlist_update() */
 void vmach_runlist_publish(struct kvgpu_vgpu *v);
 void vmach_runlist_clear(struct kvgpu_vgpu *v);
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id);
@@ -751,7 +749,9 @@ void vmach_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit);
 void vmach_chans_recover(struct work_struct *work);
 /*
  * Takes the chip's channel or group @id off all PBDMAs and engines: preempts it, for @ms at most,
- * and resets engines that it does not leave. gpu->lock is held. True: an engine was reset.
+ * and resets engines that it does not leave. After a reset, or if the preempt did not end, preempts
+ * it once more, for PREEMPT_LAST_MS at most; if that does not end, cuts the card off. gpu->lock is
+ * held. True: an engine was reset.
  */
 bool vmach_chan_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned int ms);
 /* Resets every engine of the runlist, whatever channels are loaded. gpu->lock is held. */

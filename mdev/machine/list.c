@@ -82,10 +82,10 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
 }
 
 /*
- * After a vGPU was suspended (strike.c), vmach_list_shown() is false for it, but the chip's list
- * may still have the vGPU's entries (slice.merged) until the chip's list is written again. The
- * slicer's next turn writes it at the latest. Until then a change of the vGPU's list has to be
- * written to the chip, too.
+ * When a vGPU was suspended (strike.c) while the chip is open (slicer->open), vmach_list_shown() is
+ * false for it, but the chip's list may still have the vGPU's entries (slice.merged) until the
+ * chip's list is written again. The slicer's next turn writes it at the latest. Until then a change
+ * of the vGPU's list has to be written to the chip, too.
  */
 int vmach_runlist_update(struct kvgpu_machine *m, u8 runl)
 {

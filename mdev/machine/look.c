@@ -47,8 +47,8 @@
 #include "mdev/machine/internal.h"
 
 /*
- * most ns that a sample charges to a vGPU that was not .busy, but whose GP_GET was seen to move
- * since the sample before
+ * most ns that a sample charges to a vGPU that was not .busy, only because its GP_GET was seen to
+ * move since the sample before
  */
 #define BRIEF_NS	250000
 /*
@@ -60,8 +60,8 @@
 #define MAX_LOOKS	16
 /*
  * while there is at most one vGPU, no limit applies to it (vmach_vgpu_limited()), and it seems to
- * have no work, one look in LOOKS_ALONE asks all engines for unsaid work; only statistics need the
- * answer
+ * have no work, one in LOOKS_ALONE of the looks that are no samples asks all engines for unsaid
+ * work; only statistics need the answer
  */
 #define LOOKS_ALONE	16
 /*
@@ -316,9 +316,9 @@ static bool late_seen(struct kvgpu_machine *m, const struct machine_sample *p)
 }
 
 /*
- * Returns for how many ns of the time from the last look to @now @m pays. Call it in a sample;
- * @late: number of late samples. *@busy: whether @m was .busy since the last look; set to whether
- * @m is .busy from @now on.
+ * Returns for how many ns of the time from slicer->looked to @now @m pays. Call it in a sample;
+ * @late: number of late samples. *@busy: whether @m was .busy in that time; set to whether @m is
+ * .busy from @now on.
  *
  * If @late is 0, @m pays for all of the time if it was .busy, else for none; from @now on it is
  * .busy if it is .seen. If @late is not 0, the times of the first sample and of the late samples
@@ -346,7 +346,7 @@ static u64 sampled_time(struct kvgpu_machine *m, u32 late, u64 now, bool *busy)
 }
 
 /*
- * Charges @m for the time since the last look. If this look is a @sample, also notes whether @m is
+ * Charges @m for the time since slicer->looked. If this look is a @sample, also notes whether @m is
  * .busy (charged) from now on. @late: number of late samples. The charge is right on the average,
  * even if the guest knows the times of past looks, because it does not know the time of the next
  * sample. slicer->books is held for writing.
@@ -391,11 +391,12 @@ static void note_work_seen(struct kvgpu_machine *m, bool engine)
 }
 
 /*
- * Tells whether a look asks all engines for unsaid work. @idle: a vGPU with a list seems to have no
- * work, or no vGPU seems to have any. @shared: a vGPU is limited (vmach_vgpu_limited()), or there
- * are several vGPUs. A sample always asks: the sampler has read all engines already. And only so it
- * finds the work of a channel that was loaded when its vGPU took it off the list, and that runs on
- * while the GP_GET of another vGPU moves.
+ * Tells whether a look asks all engines for unsaid work. @idle: of the vGPUs that are shown
+ * (vmach_list_shown()), one with a list seems to have no work, or none seems to have any. @shared:
+ * a shown vGPU is limited (vmach_vgpu_limited()), or there are several vGPUs. A sample always asks:
+ * the sampler has read all engines already. And only so it finds the work of a channel that was
+ * loaded when its vGPU took it off the list, and that runs on while the GP_GET of another vGPU
+ * moves.
  */
 static bool asks_all(struct machine_slicer *s, bool sample, bool idle, bool shared)
 {

@@ -197,6 +197,10 @@ struct machine_gpu_stats {
 enum machine_gpu_knob { MACHINE_POLICY, MACHINE_SLICE_US, MACHINE_WATCHDOG_MS };
 
 void kvgpu_machine_gpu_stats_get(const struct kvgpu_gpu *gpu, struct machine_gpu_stats *st);
+/*
+ * Returns 0, or -ERANGE without a change if @val is out of range. The caller checks the range of
+ * MACHINE_WATCHDOG_MS.
+ */
 int kvgpu_machine_gpu_knob_set(struct kvgpu_gpu *gpu, enum machine_gpu_knob knob, unsigned int val);
 
 /*
