@@ -315,16 +315,21 @@ static void fill(unsigned int seed)
 		words[i] = i * 2654435761u + seed;
 }
 
-static void all_have(int first, size_t bytes)
+static void has(CUdeviceptr at, size_t bytes)
 {
 	static uint32_t in[WORDS];
+
+	memset(in, 0, bytes);
+	MUST(cuMemcpyDtoH_v2(in, at, bytes));
+	CHECK(!memcmp(in, words, bytes));
+}
+
+static void all_have(int first, size_t bytes)
+{
 	int i;
 
-	for (i = first; i < devices; i++) {
-		memset(in, 0, bytes);
-		MUST(cuMemcpyDtoH_v2(in, device[i].buffer, bytes));
-		CHECK(!memcmp(in, words, bytes));
-	}
+	for (i = first; i < devices; i++)
+		has(device[i].buffer, bytes);
 }
 
 static int broadcast(void)
@@ -347,8 +352,11 @@ static int broadcast(void)
 	}
 	/* two buffers of one device */
 	to[0] = device[1].more;
+	fill(200);
+	MUST(cuMemcpyHtoD_v2(device[0].more, words, BYTES));
 	MUST(kvgpuMemcpyBroadcast(to, devices, device[0].more, BYTES));
 	all_have(1, BYTES);
+	has(device[1].more, BYTES);
 	MUST(kvgpuMemcpyBroadcast(to, 0, device[0].more, BYTES));
 	FAILS(kvgpuMemcpyBroadcast(NULL, 1, device[0].more, BYTES), CUDA_ERROR_INVALID_VALUE);
 	FAILS(kvgpuMemcpyBroadcast(to, devices, device[0].more, BYTES + 4),
