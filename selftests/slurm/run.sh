@@ -249,11 +249,11 @@ result $? "slurmctld and three nodes are up" "$(sinfo -h -N -o '%N %T' | tr '\n'
 [ $failed = 0 ] || { tail -n 20 "$work"/log/*; echo "1..$number"; exit 1; }
 for mpi in openmpi mpich; do
 	[ -x "$bin/kvgpu-relay-$mpi" ] || continue
-	over="$mpi: "
+	over="$mpi: " last=$mpi
 	for step in ${STEPS:-normal crash nodes shards}; do
 		"jobs_$step"
 	done
 done
-[ -n "${STEPS-}" ] || jobs_time
+[ -n "${STEPS-}" ] || [ -z "${last-}" ] || mpi=$last jobs_time
 echo "1..$number"
 exit $failed
