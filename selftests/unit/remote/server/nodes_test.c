@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Graphs: which nodes have numbers, and what graphs keep of what the client has ended. */
+/*
+ * Graphs: which nodes have numbers, what graphs keep of what the client has ended, and what
+ * executable graphs are charged.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
