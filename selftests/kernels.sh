@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # Sourced. Records which kernels each part of the tests passed on. kernel_record adds a result to
-# build/check/kernels.tsv; "make supported" takes the results into docs/kernels.tsv; kernel_excuse
+# build/check/kernels.tsv; "make supported" takes those that passed into docs/kernels.tsv; kernel_excuse
 # reads docs/kernels.tsv to decide whether make check may pass without the newest kernel. Columns of
 # both tables: part, mode, suite, release, passed|failed|skipped, date, commit.
 

@@ -59,10 +59,8 @@ keeps_what_the_admin_wrote() { grep -qx 'listen = tls:\*:7411' /etc/kvgpu/remote
 
 mkdir next
 mv ./*+next_amd64.deb next/
-files >/tmp/before
-packages >/tmp/packages
 # libidn2-0, which GnuTLS needs, is also recommended by libc6, so a purge would not remove it:
-# install it before the first list
+# install it before the first lists
 step "what the in-process library wants" apt install liblz4-1 libelf1 libidn2-0
 packages >/tmp/packages
 files >/tmp/before
