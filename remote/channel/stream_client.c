@@ -170,8 +170,8 @@ static void *flush(void *arg)
 }
 
 /*
- * Keeps the head and the piece: the frame that names the piece follows at once, and goes out with
- * them.
+ * Keeps the head and the piece: the frame that names the piece, or a ferry's ack
+ * (remote/client/ferry.c), follows at once, and goes out with them.
  */
 static int push_shared(struct stream_channel *s, struct iovec *parts)
 {

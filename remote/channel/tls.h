@@ -26,8 +26,8 @@ enum { TLS_NAME_MAX = 64 };	/* of a peer, with its zero */
  */
 int tls_load(const char **why);
 /*
- * Read a folder. It is an error if this side's certificate has expired, or if everybody may read
- * its key.
+ * Read a folder. It is an error if this side's certificate is not valid now, or if everybody may
+ * read or write its key.
  */
 int tls_credentials_read(const char *folder, bool server, struct tls_credentials **out,
 			 const char **why);

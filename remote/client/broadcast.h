@@ -12,8 +12,9 @@
  * Copy @bytes at @src, in the program's memory or any device's, to each of the @n buffers @dst of
  * any devices (@n: 256 at most): the same as @n times cuMemcpy(), also its errors. After an error
  * it is not known which of the buffers have the bytes. Where all devices are behind proxies of one
- * MPI job, each on its own, the bytes leave the program's machine once at most, unless a stream
- * captures or an arena has no room.
+ * MPI job, each on its own, and all their buffers are allocated memory, the bytes leave the
+ * program's machine once at most, unless a stream captures, an arena has no room, or proxies can't
+ * reach each other.
  */
 API CUresult kvgpuMemcpyBroadcast(const CUdeviceptr *dst, unsigned int n, CUdeviceptr src,
 				  size_t bytes);

@@ -204,8 +204,8 @@ CUresult call_each(struct call *c, size_t fixed);
 /* How many calls have been sent to @p. */
 uint64_t call_turn(const struct peer *p);
 /*
- * Send the call, and wait only for gates, or if the server is far behind: a later call reports its
- * error. Ask if an error is likely.
+ * Send the call without waiting for its answer: a later call reports its error. Waits for gates,
+ * for managed memory, and if the server is far behind. Ask if an error is likely.
  */
 CUresult call_queue(struct call *c);
 void call_end(struct call *c);
@@ -494,9 +494,9 @@ enum side_of { SIDE_NOWHERE, SIDE_HOST, SIDE_DEVICE };
 enum side_of side_of(CUdeviceptr at, bool host);
 /*
  * Begin a copy from or to host memory. *captured: the stream captures, so add the copy to the graph
- * as a node. Else the caller may read @src (NULL: it reads nothing) at once: this function waits if
- * @src is pinned or registered memory, and a function or a copy that is earlier in the stream may
- * still write to it. @waits: the copy is synchronous, which is an error in a capture.
+ * as a node. Else the caller may read @src (NULL: it reads nothing) at once: this function waits
+ * for the stream if pinned_may_change(). @waits: the copy is synchronous, which is an error in a
+ * capture.
  */
 CUresult host_copy_begins(CUstream stream, bool waits, const void *src, bool *captured);
 /*
@@ -544,7 +544,8 @@ void client_happened(void *ctx, const struct kvgpu_remote_happening *h, const vo
 		     size_t n);
 bool in_host_function(void);
 /*
- * whether a function that a stream was given has not returned: it may write a later copy's source
+ * whether a function that a stream was given has not returned: it may write a later copy's source.
+ * Functions that host_function() keeps don't count.
  */
 bool host_functions_pending(void);
 /* give a function a number; 0: no memory. @kept: a graph may have it, and call it often */

@@ -36,7 +36,7 @@ static struct function_of_host *functions;
 static uint64_t nr_functions;
 static struct due *first, **last = &first;
 static bool runs;
-static unsigned int pending; /* atomic: submitted and not yet returned, without those of graphs */
+static unsigned int pending; /* atomic: submitted and not yet returned, without kept ones */
 static __thread bool inside;
 
 bool in_host_function(void)

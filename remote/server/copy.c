@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * Copies. An end in host memory is a piece of the arena, or a few bytes of the frame or the answer.
- * If the arena is not the library's pinned memory, a copy into it would make the library wait until
- * the stream is idle: so the frame is put aside until then, unless later
- * frames must not pass it.
+ * A copy into the arena is waited for here, unless it is of one line and the arena is the library's
+ * pinned memory: so the frame is put aside until the stream is idle, unless later frames must not
+ * pass it.
  */
 #include <stdlib.h>
 

@@ -48,8 +48,8 @@ void gate_give_back(struct server *s)
 }
 
 /*
- * The turn took too long, and another client has the turn now. Work that is left is charged by the
- * clock until it is done.
+ * The turn has ended without being given back: it took too long, or no turns are needed any more.
+ * Work that is left is charged by the clock until it is done.
  */
 static void lost(struct server *s)
 {

@@ -4,7 +4,8 @@
  * only for copies of graphs. It is registered once for all contexts, in the first context that
  * copies, and again after that context has ended.
  * From then on the GPU itself copies from and to the arena, also after the library has returned. So
- * each such copy is noted with an event behind it, and a fence waits for these events.
+ * a copy whose frame is answered before is noted with an event behind it, and a fence waits for
+ * these events.
  *
  * A library that registers memory, but has no device address for it, copies such memory with the
  * CPU and makes its caller wait (cuda/ does). With such a library the arena stays ordinary memory.

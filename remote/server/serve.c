@@ -84,7 +84,10 @@ CUresult frame_current(struct server *s, const struct q_current *q, struct kvgpu
 	return CUDA_SUCCESS;
 }
 
-/* earlier frames were carried out: wait only for the copies that the GPU still makes for them */
+/*
+ * Earlier frames were carried out, but for those that were put aside, whose threads wait for their
+ * answers. So wait only for the copies that the GPU still makes.
+ */
 CUresult frame_fence(struct server *s, const struct q_fence *q, struct kvgpu_remote_cursor *in,
 		     struct kvgpu_remote_reply *out)
 {
@@ -171,7 +174,7 @@ static int64_t pause_of(uint64_t idle_since)
 void serve(struct server *s)
 {
 	struct kvgpu_remote_head h;
-	uint64_t idle_since = 0;	/* us; 0: a frame was carried out in the last round */
+	uint64_t idle_since = 0;	/* us; 0: the last round had something to do */
 	const void *payload;
 	int r;
 

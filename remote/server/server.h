@@ -119,7 +119,7 @@ struct server {
 	struct forwarded rows[FORWARDS_MAX];
 
 	/* gate.c */
-	struct gate *gate;	/* NULL: the GPU is shared with no other client */
+	struct gate *gate;	/* NULL: this process takes no turns on the GPU */
 	bool untracked;		/* there may be work on the GPU that no turn accounts for */
 
 	struct small *small;	/* small.c */
@@ -378,8 +378,8 @@ enum { QUOTA_UNIT = 512 };
 /* How much more the client may have; UINT64_MAX: there is no limit. */
 uint64_t quota_left(const struct server *s);
 /*
- * Take @bytes from the quota before an allocation; then call quota_charge(), or quota_give().
- * False: there is not so much left.
+ * Take @bytes from the quota before an allocation; then call quota_charge(), add them to .charged
+ * of the object's entry, or call quota_give(). False: there is not so much left.
  */
 bool quota_take(struct server *s, uint64_t bytes);
 void quota_give(struct server *s, uint64_t bytes);

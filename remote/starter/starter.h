@@ -72,7 +72,7 @@ struct client {
 	int life;
 	/*
 	 * the process that connected by a UNIX socket, looked at for its end: the socket goes on if
-	 * its own other end was sent along it. -1: not known
+	 * its own other end was sent along it. Negative: not known, or ended already
 	 */
 	int program;
 	uint64_t left_ms;	/* since when the client is known to be gone; 0: it is not */

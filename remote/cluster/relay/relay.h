@@ -109,7 +109,8 @@ enum lane_state { LANE_FREE, LANE_OPEN };
 /*
  * lane.c writes it. Other files write, too: inbox.c .receive, .in, .next_in, .nr_in, .stuck,
  * .has_welcome, .last_seen; pull.c .pulled, .given, .gifts, .nr_gifts, .abandoned, .in[].pull;
- * greet.c .greeted and .tap of a broker's lane; broker.c .key; proxy.c .key, .next_key, .wanted.
+ * greet.c .greeted and .tap of a broker's lane; broker.c .key; proxy.c .key, .next_key, .wanted;
+ * link.c .link and .fd at the begin.
  */
 struct lane {
 	struct link *link;
@@ -164,7 +165,7 @@ struct link {
 	/* as set or a default; then measure.c writes these three */
 	size_t eager, turn;
 	bool measured;
-	MPI_Request measuring;		/* in a proxy, until .measured */
+	MPI_Request measuring;		/* in a proxy, until .measured; measure.c's, as the next */
 	uint8_t measure[EAGER_MAX + 64];
 	/* hello: the other side has shown the secret; over: it has said its end */
 	bool lost, hello, over;
