@@ -10,7 +10,7 @@
 #include "gk110/ce.h"
 #include "model.h"
 
-#define CE_CHUNK		(1u << 20)	/* bytes moved in one hold of dma_lock */
+#define CE_CHUNK		(1u << 20)	/* bytes moved in one hold of dma_lock, about */
 #define CE_ROWS			8		/* most lines that lie in one GOB */
 #define CE_VA_MASK		((1ull << CE_VA_BITS) - 1)
 

@@ -8,10 +8,10 @@
 /* index 0 stands for registers without a range */
 struct core {
 	const char *unit_of[256];	/* unit name per range */
-	uint64_t rd[256], wr[256];	/* accesses per range; gk110.lock */
+	uint64_t rd[256], wr[256];	/* the bus's accesses per range; gk110.lock */
 	/*
-	 * accesses by register, of registers without a range (sparse, GK110_BAR0_SIZE bytes);
-	 * gk110.lock
+	 * the bus's accesses by register, of registers without a range (sparse, GK110_BAR0_SIZE
+	 * bytes); gk110.lock
 	 */
 	uint32_t *unlisted;
 	bool running;			/* only for the thread that calls the life cycle */

@@ -107,7 +107,7 @@ static void dump_counters(struct gk110 *g, FILE *f)
 	fputc('\n', f);
 }
 
-/* Write all of @buf; stop silently if the reader has gone. */
+/* Write all of @buf; stop silently on an error: the reader has gone. */
 static void write_all(int fd, const char *buf, size_t len)
 {
 	while (len) {

@@ -10,7 +10,7 @@
  *
  * GR keeps the context of its last channel after the owner has left (as the chip does), until
  * another channel needs GR, a preempt asks for the context, the channel is loaded with another
- * context, or a reset or the recovery from a fault drops it.
+ * context or a forced reload, or a reset or the recovery from a fault drops it.
  */
 #include <errno.h>
 

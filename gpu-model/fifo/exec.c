@@ -139,7 +139,7 @@ static enum run exec_replay(struct pbdma *p)
 	p->step.valid = true;
 	p->step.from_replay = true;
 	p->replay = false;
-	/* clear VALID first: execute() may put the next method into METHOD0 */
+	/* clear VALID first: an interrupt in execute() puts the method into METHOD0 again */
 	W(p, RAMFC_METHOD0) = m & ~(uint32_t)PBDMA_METHOD_VALID;
 	r = execute(p, &a);
 	if (taken(r)) {

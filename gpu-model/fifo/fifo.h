@@ -23,8 +23,8 @@
  * struct chan of its channel (pb_priv, ce_state, subch_class). A PBDMA's thread executes
  * without the lock; other threads reach it through chan.stop, the flags of struct pbdma, and its
  * wake. A switch of GR's context drops the lock, so engine_evict(), and with it ramfc_load(),
- * sched_load(), sched_next_member() and sched_unload(), may drop it: read anew after these what you
- * read before (runlists and the channel table may be other ones).
+ * sched_load(), sched_next_member(), sched_unload() and fault_hold(), may drop it: read anew after
+ * these what you read before (runlists and the channel table may be other ones).
  */
 #ifndef KVGPU_MODEL_FIFO_FIFO_H
 #define KVGPU_MODEL_FIFO_FIFO_H
@@ -77,8 +77,8 @@ struct fchan {
 	uint8_t listed;			/* mask of the runlists that name the channel */
 	int8_t pbdma;			/* number of the PBDMA that has it loaded, -1 */
 	/*
-	 * was switched out in the middle of an acquire; also while it is loaded again, until it
-	 * gets beyond the acquire
+	 * gave way to another channel in the middle of an acquire; also while it is loaded again,
+	 * until it does something else than wait, or software preempts or enables it
 	 */
 	bool acq_wait;
 	unsigned int acq_kick;		/* fifo.kicks when the acquire was last tried */
@@ -117,13 +117,13 @@ struct feng {
 	/* a fault was injected while no channel was on the engine */
 	bool injected;
 	/*
-	 * a context switch failed without a fault: the engine stays in the switch until it is
-	 * reset, or released after an injected fault (recovery.c)
+	 * a context switch failed without a fault: the engine stays in the switch until it or
+	 * PFIFO is reset, or it is released after an injected fault (recovery.c)
 	 */
 	bool stuck;
 	/*
 	 * the resident context is to be saved (a preempt, or the channel is loaded with another
-	 * context): a PBDMA's thread or the keeper does it
+	 * context or a forced reload): a PBDMA's thread or the keeper does it
 	 */
 	bool evict;
 	unsigned int resets;
@@ -145,7 +145,7 @@ enum pbdma_state {
 /* why exec.c came back */
 enum run {
 	RUN_GO,				/* go on (never the result of exec_run()) */
-	/* GP_GET reached GP_PUT, or RAMFC's signature is wrong and its interrupt is masked */
+	/* GP_GET reached GP_PUT; or a wrong signature or pointer, and its interrupt is masked */
 	RUN_DRY,
 	RUN_STOP,			/* chan.stop was set, or PFIFO or the engine was reset */
 	/* the slice is over, or the engine's old context could not be saved */
@@ -190,7 +190,7 @@ struct pbdma {
 	bool doorbell, preempt, drop, engine_reset;
 	/* read METHOD0 again once the interrupt is acknowledged */
 	bool interrupted;
-	/* the exception is this channel's: the channel can't be unloaded */
+	/* the exception is this channel's: a preempt does not unload the channel */
 	bool halt_holds;
 	/* fifo.fault_clears[] when the channel last began to run, or was held after a fault */
 	unsigned int fault_clears;
@@ -270,16 +270,16 @@ enum run semaphore_execute(struct pbdma *p, const struct pb_action *a);
 enum run semaphore_retry(struct pbdma *p);
 struct acquire semaphore_acquire(const struct pbdma *p);
 /*
- * Whether the channel, once loaded, would get beyond its acquire: by success, timeout or fault.
- * Records nothing. Lock held.
+ * Whether the channel, once loaded, would do more than wait: its acquire succeeds, times out or
+ * faults. Records nothing. Lock held.
  */
 bool semaphore_pretest(struct gk110 *g, struct mmu_client *client, const struct fchan *fc);
 
 /* ------------------------------------------------------------------ engine.c */
 
 /*
- * Send a method, on the PBDMA's thread without the lock. RUN_GO: the engine took it, or refused it
- * by an interrupt that does not stop the PBDMA.
+ * Send a method, on the PBDMA's thread without the lock. RUN_GO: the engine took it, or it raised
+ * an interrupt that does not stop the PBDMA.
  */
 enum run engine_method(struct pbdma *p, unsigned int idx, const struct pb_action *a);
 /* Give up engines for which another PBDMA waits; @keep only after GR_TURN_NS. No lock. */
@@ -305,11 +305,11 @@ void ramfc_save(struct pbdma *p);
 void ramfc_sync(struct pbdma *p);
 
 /*
- * sched.c (lock held). The functions with a PBDMA run on its thread; sched_contended() on the
- * keeper's, too.
+ * sched.c (lock held). The functions with a PBDMA run on its thread; sched_contended() and
+ * sched_others() on the keeper's, too.
  */
 
-/* Choose and load a channel. False: none is runnable (pbdma.acq_retry says when to look again). */
+/* Choose and load a channel. False: none was loaded; look again at pbdma.acq_retry or a wake. */
 bool sched_load(struct pbdma *p);
 /* Unload the channel; @more: it still has work. */
 void sched_unload(struct pbdma *p, bool more);
@@ -366,11 +366,13 @@ void chan_mark_pending(struct gk110 *g, struct fchan *fc);
 
 uint32_t fifo_read(struct gk110 *g, uint32_t reg);
 void fifo_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be);
-void fifo_regs_reset(struct gk110 *g);
+void fifo_regs_reset(struct gk110 *g);	/* unit.c calls it */
 uint32_t pbdma_read(struct gk110 *g, uint32_t reg);
 void pbdma_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be);
 uint32_t chan_table_read(struct gk110 *g, uint32_t reg);
 void chan_table_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be);
+
+/* ------------------ pbdma.c (PBDMA's own thread; pbdma_main() takes the lock itself) */
 
 /*
  * Whether the turn goes on. When the slice is over and no channel waits for its end, a new slice

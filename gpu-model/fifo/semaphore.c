@@ -12,7 +12,10 @@
 /* unit of the acquire's timeout and deadline (rnndb: PTIMER bits 10-41) */
 #define NS_PER_TICK	1024
 
-/* Words of RAMFC are the guest's: bits that the method would not store are dropped here, too. */
+/*
+ * Words of RAMFC are the guest's: bits that the methods would not store are dropped, too, those of
+ * B here and those of A where the address is used.
+ */
 static uint64_t semaphore_va(const struct pbdma *p)
 {
 	return (uint64_t)W(p, RAMFC_SEMAPHORE_A) << 32 |

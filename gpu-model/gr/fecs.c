@@ -309,8 +309,8 @@ int fecs_load(struct gk110 *g, uint32_t chan, const atomic_bool *stop, bool may_
 }
 
 /*
- * Serve the switch request in CHAN_ADDR and CHAN_NEXT, raised by the chip or by the host in its
- * place.
+ * Serve the switch request in CHAN_ADDR and CHAN_NEXT, which a register write has raised. PFIFO's
+ * switches come by gr_load() and gr_save().
  */
 static void switch_request(struct gk110 *g)
 {

@@ -16,9 +16,9 @@
  * Locks: gk110.lock protects registers, falcons and which channel is resident. Class state
  * (gr.strand) is written by the thread that owns the engine, and with the lock held by register
  * handlers (icmd and method ports, commands of FECS, resets), mostly on the socket thread, so its
- * words are relaxed atomics. Only the thread that owns the engine (a
- * PBDMA's; for a save also the keeper of fifo/) uses gr.upload and gr.pacer. gr.busy is set by that
- * thread around a grid, gr.resets counted by a reset with the lock held; both are read without it.
+ * words are relaxed atomics. While threads run, only the thread that owns the engine (a PBDMA's;
+ * for a save also the keeper of fifo/) uses gr.upload and gr.pacer. gr.busy is set by that thread
+ * around a grid, gr.resets counted by a reset with the lock held; both are read without it.
  */
 #ifndef KVGPU_MODEL_GR_H
 #define KVGPU_MODEL_GR_H

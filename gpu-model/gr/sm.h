@@ -13,7 +13,8 @@ enum sm_result {
 	/* stopped by *stop: .warps_done says how far the grid came. Call again with that value. */
 	SM_AGAIN,
 	SM_FAULT,		/* an MMU fault was recorded */
-	SM_TRAP,		/* an SM stopped: .trap says where and why */
+	/* an SM stopped: .trap says where and why. Without error bits: no memory for a CTA */
+	SM_TRAP,
 	/* one CTA needs more local memory than an SM has (local_size_per_sm) */
 	SM_NO_TEMP,
 	/* while the grid ran, the engine was reset or sm_abandon() called: CTAs were dropped */
@@ -49,11 +50,10 @@ struct sm_grid {
 enum sm_result sm_run_grid(struct gk110 *g, struct sm_grid *grid);
 
 /*
- * While @on, running CTAs are dropped and no CTA is started: the model ends or is reset. Any
- * thread.
+ * While @on, each CTA is dropped after the turn of a warp: the model ends or is reset. Any thread.
  */
 void sm_abandon(struct gk110 *g, bool on);
-/* warp instructions executed since sm_init() */
+/* warp instructions of the grids that ended since sm_init(), but for empty programs */
 uint64_t sm_instructions(struct gk110 *g);
 
 /*

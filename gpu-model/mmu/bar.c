@@ -3,9 +3,9 @@
  * CPU windows: BAR1 and BAR3 (video memory from address 0, or a GPU address space, by bit 31 of
  * their register), and PRAMIN, the 1 MiB window of BAR0 on physical memory of any target.
  *
- * The state of a window changes with lock, and with dma_lock held for writing. Accesses and
- * bar_translate() hold dma_lock for reading only, so any thread may call them. Open, and chosen by
- * the model:
+ * The state of a window changes with lock, and with dma_lock held for writing. Any thread may call
+ * the accesses and bar_translate(): these hold dma_lock for reading, and bar_write() then takes
+ * lock for a doorbell. Open, and chosen by the model:
  *  - CPU accesses may use privileged pages (the worst case for isolation);
  *  - the instance block is read when the register is written, as at a channel's load;
  *  - BAR3's bit 30 has no effect on the window;

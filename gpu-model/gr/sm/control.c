@@ -6,12 +6,12 @@
  * CAL/PRET and PLONGJMP push a token with the lanes that are active and an address; a branch that
  * only some lanes take pushes a token (DIV) for those that have to wait. A lane leaves with .S,
  * BRK, CONT, RET, LONGJMP, EXIT or KIL. When no lane is left active the topmost token is popped: a
- * DIV token lets the other side of a branch run; any other token lets its lanes go on at its
- * address, except for lanes that left for a token further down the stack. Lanes that left with BRK
- * wait for a PBK token, lanes that left with CONT for a PCNT token, and so on: each of these sets
- * is a mask in struct warp. SAM makes whole quads active, for derivatives. Until RAM takes the old
- * mask back from the stack, lanes that left, and lanes without a thread, execute along with their
- * quad. Sources: envytools docs/hw/graph/tesla/cuda/control.rst (the stack and its tokens), mesa's
+ * DIV token lets the other side of a branch run; SAM's token is dropped; any other token lets its
+ * lanes go on at its address, except for lanes that left for a token further down the stack. Lanes
+ * that left with BRK wait for a PBK token, lanes that left with CONT for a PCNT token, and so on:
+ * each of these sets is a mask in struct warp. SAM makes whole quads active, for derivatives. Until
+ * RAM takes the old mask back from the stack, lanes that left, and lanes without a thread, execute
+ * along with their quad. Sources: envytools docs/hw/graph/tesla/cuda/control.rst (the stack and its tokens), mesa's
  * nv50_ir (how code uses them), and what ptxas emits. Of the two sides of a divergent branch the
  * side at the higher address runs first. For a branch forward this is known from mesa
  * (NVC0LoweringPass::handleSharedATOMNVE4): lanes that hold a lock branch forward, over the branch

@@ -49,7 +49,7 @@ struct sm_field {
 /* end of a table: 0 is the offset of raw, which no field goes to */
 #define SM_END				{ 0, 0, 0, NULL }
 
-/* the forms that an arithmetic instruction's second and third source, b and c, can have */
+/* the forms that two sources of an arithmetic instruction, b and c, can have */
 #define SM_FORM_REG	1	/* b: register at bit 23, c: register at bit 42 */
 #define SM_FORM_CB	2	/* b: constant, c: register at bit 42 */
 #define SM_FORM_CC	4	/* b: register at bit 42, c: constant */

@@ -110,7 +110,7 @@ struct warp {
 	uint64_t uniform;		/* value of the instruction's constant operand */
 	struct cta *cta;
 	struct sm_thread *t;
-	/* lanes with a thread; lanes that left by EXIT, BRK, CONT, RET and LONGJMP */
+	/* lanes with a thread; lanes that left by EXIT or KIL, BRK, CONT, RET and LONGJMP */
 	uint32_t live, exited, brk, cont, ret, jmp;
 	struct token *stack;
 	uint32_t depth, stack_size;
@@ -232,7 +232,7 @@ struct sm {
 	pthread_mutex_t code_lock;
 	struct code_line *code[CODE_HASH];
 	unsigned int nr_lines;
-	atomic_uint_least64_t instructions;	/* warp instructions executed since start */
+	atomic_uint_least64_t instructions;	/* what sm_instructions() returns */
 };
 
 /* -------------------------------------------------- errors (codes: nouveau gf100_mp_warp_error) */

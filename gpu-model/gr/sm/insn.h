@@ -430,7 +430,7 @@ struct sm_insn {
 	 * and b src[1] of the thread itself.
 	 */
 	uint8_t lanes;
-	uint8_t cache;		/* enum sm_cache */
+	uint8_t cache;		/* enum sm_cache; CCTL, CCTLL: which cache */
 	uint8_t bank;		/* LDC: constant bank */
 	/* memory: bytes added to the base; LDC: the sum is an offset in the bank */
 	int32_t offset;
