@@ -3,8 +3,8 @@
  * The helper's two threads. The reader takes faults from the userfaultfd and sends them to the
  * model; it never waits for the worker (uffd_window.c says why). The worker executes the model's
  * calls, one after the other in the order of the socket. Only that order keeps stale pages out:
- * under one lock the model decides what a page shows and sends the call, and the helper changes no
- * page by itself (vfio/barmap.c has the argument).
+ * under one lock the model decides what a page shows and sends the call, and while the model is
+ * there the helper changes no page by itself (vfio/barmap.c has the argument).
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -18,7 +18,8 @@
  *     installed after, and translated after - the answer comes from the new state, which the unit
  *     set before it asked for the invalidate.
  *   When win_invalidate() returns, the helper has acknowledged, and the kernel has replaced the
- *   mappings: any later access by a vCPU misses the old ones. Nothing here waits for gk110.lock
+ *   mappings: any later access by a vCPU misses the old ones. (Or the helper is lost, which ends
+ *   the client's connection: barmap_link.c.) Nothing here waits for gk110.lock
  *   with barmap.lock held; the caller of an invalidate holds both while it waits for the helper,
  *   and the helper needs neither.
  *

@@ -11,16 +11,16 @@
  * that left with BRK wait for a PBK token, lanes that left with CONT for a PCNT token, and so on:
  * each of these sets is a mask in struct warp. SAM makes whole quads active, for derivatives. Until
  * RAM takes the old mask back from the stack, lanes that left, and lanes without a thread, execute
- * along with their quad. Sources: envytools docs/hw/graph/tesla/cuda/control.rst (the stack and its tokens), mesa's
- * nv50_ir (how code uses them), and what ptxas emits. Of the two sides of a divergent branch the
- * side at the higher address runs first. For a branch forward this is known from mesa
- * (NVC0LoweringPass::handleSharedATOMNVE4): lanes that hold a lock branch forward, over the branch
- * back of lanes that try again to get the lock. If the lanes with the lock had to wait, the loop
- * would never end. For a branch back it is the model's choice: lanes that leave a loop run first,
- * and the loop needs one token, however often lanes leave it. Open, the model chooses: a token
- * takes 8 bytes of the call stack that the QMD gives a warp, and 16 more tokens fit; the error that
- * a stack that is too deep raises; that API calls are counted in CAL tokens; that lanes which SAM
- * made active are dropped when all other lanes leave before RAM.
+ * along with their quad. Sources: envytools docs/hw/graph/tesla/cuda/control.rst (the stack and its
+ * tokens), mesa's nv50_ir (how code uses them), and what ptxas emits. Of the two sides of a
+ * divergent branch the side at the higher address runs first. For a branch forward this is known
+ * from mesa (NVC0LoweringPass::handleSharedATOMNVE4): lanes that hold a lock branch forward, over
+ * the branch back of lanes that try again to get the lock. If the lanes with the lock had to wait,
+ * the loop would never end. For a branch back it is the model's choice: lanes that leave a loop run
+ * first, and the loop needs one token, however often lanes leave it. Open, the model chooses: a
+ * token takes 8 bytes of the call stack that the QMD gives a warp, and 16 more tokens fit; the
+ * error that a stack that is too deep raises; that API calls are counted in CAL tokens; that lanes
+ * which SAM made active are dropped when all other lanes leave before RAM.
  */
 #include "exec.h"
 
