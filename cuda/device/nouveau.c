@@ -65,7 +65,7 @@ static void detach(struct nv_device *d)
 	free(d);
 }
 
-/* NULL: no GPU that this library can drive */
+/* NULL: no GPU that this library can drive, or it can't be opened */
 static struct nv_device *try_node(unsigned int node)
 {
 	struct nv_device *d;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies of several lines and slices, all copies of arrays, and cuMemcpyPeer(). They are checked
- * here, and transfer.c does them slice by slice, peer.c where one context does not have all of the
- * memory.
+ * Copies of several lines and slices, all copies of arrays and of graphs, and cuMemcpyPeer(). They
+ * are checked here, and transfer.c does them slice by slice, peer.c where one context does not have
+ * all of the memory.
  */
 #include <string.h>
 

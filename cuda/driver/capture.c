@@ -3,7 +3,7 @@
  * Capture: what is submitted to a stream becomes nodes of a graph. Each capturing stream has tips:
  * the nodes that its next node depends on. An event that is recorded in the stream takes its tips
  * to other streams. Which calls a capture forbids, and their errors, are as seen on a GPU (driver
- * 580). `graphs` guards all of it; to change a stream's members its context's lock is needed, too.
+ * 580). graph.h says which locks guard it.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * cuMemcpy(), cuMemcpyHtoD(), cuMemcpyDtoH(), cuMemcpyDtoD(): arguments are checked here,
- * transfer.c copies, peer.c where one context does not have all of the memory. Copies from or to
- * host memory are waited for, unless Async.
+ * transfer.c copies, peer.c where one context does not have all of the memory. Without Async,
+ * copies from or to host memory are waited for.
  */
 #include "driver.h"
 

@@ -7,12 +7,12 @@
  * host functions, too, so no host function takes `table` (may_take_table()). A context's `lock`
  * guards everything in the context and orders submissions. A thread waits for the GPU without it,
  * except for room in a queue (64 pieces of work may be under way, so each submission may wait),
- * staging buffers, copies by the CPU, host functions before a graph's copy, loading of modules, the
- * opening of the copy queue, full texture pools, and before it frees something. `graphs`
- * (graph.h), the locks of hostfunc.c, messages.c and pages.c, and `watch` are taken inside of it,
- * the device's locks (device/nv.h) inside of all. The launch of a graph calls kernel_launch(),
- * box_copy(), set_lines(), host_call() and event_record() with `graphs` held, too: what these call
- * does not take it.
+ * local memory that has to grow, staging buffers, copies by the CPU, host functions before a
+ * graph's copy, loading of modules, the opening of the copy queue, full texture pools, and before
+ * it frees something. `graphs` (graph.h), the locks of hostfunc.c, messages.c and pages.c, and
+ * `watch` are taken inside of it, the device's locks (device/nv.h) inside of all. The launch of a
+ * graph calls kernel_launch(), box_copy(), set_lines(), host_call() and event_record() with
+ * `graphs` held, too: what these call does not take it.
  *
  * Threads: any thread of the program calls an entry point, with no lock. Host functions, waits for
  * other contexts, and the CPU's part of copies between contexts (peer.c) run on a thread of the
@@ -338,8 +338,8 @@ void stream_add(CUstream s, enum device_queue q, uint64_t seq);
 void streams_free(CUcontext ctx);
 void moment_merge(struct moment *m, const struct moment *other);
 /*
- * Add work of QUEUE_HOST that may take for ever: a function of the application, or a wait for
- * another context.
+ * Add work of QUEUE_HOST that may take for ever: a function of the application, or host_await()'s
+ * wait for another context.
  */
 void stream_add_endless(CUstream s, uint64_t seq);
 /* the queue for the next copy of @s from or to host memory */
@@ -368,7 +368,7 @@ CUresult capture_host(CUstream s, CUhostFn fn, void *data);
 CUresult capture_record(CUstream s, CUevent e, bool external);
 /* Call with nothing locked. */
 CUresult capture_wait(CUstream stream, CUevent event, unsigned int flags, bool *captures);
-CUresult capture_refuse(CUstream s);		/* for work that can't be captured */
+CUresult capture_refuse(CUstream s);		/* for calls that can't be captured */
 CUresult capture_unsafe(void);			/* enter_unsafe() with a context locked already */
 CUresult capture_context(CUcontext ctx);	/* before a wait for all work of @ctx, locked */
 /* the error of a question about a captured event; @harmless: the capture stays valid */
@@ -440,7 +440,7 @@ struct plane {
 };
 CUresult transfer(CUcontext ctx, CUstream s, const struct plane *dst, const struct plane *src,
 		  size_t width, size_t lines);
-/* transfer() of memory that the GPU addresses at both ends, in the queue for copies */
+/* transfer() of memory that the GPU addresses at both ends, in copy_queue()'s queue */
 CUresult transfer_beside(CUcontext ctx, CUstream s, const struct plane *dst,
 			 const struct plane *src, size_t width, size_t lines);
 CUresult fill(CUcontext ctx, CUstream s, const struct device_fill *f);

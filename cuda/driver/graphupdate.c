@@ -11,8 +11,8 @@
 /* ------------------------------------------------------------------ one node */
 
 /*
- * A copy may get other memory, but only of the same kind. A copy of several lines, or of an array,
- * can't change at all.
+ * A copy may get other memory, but only of the same kind; UNIFIED may be any. A copy of several
+ * lines, or of an array, can't change at all.
  */
 static bool same_kind(CUmemorytype a, CUmemorytype b)
 {

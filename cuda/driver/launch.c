@@ -257,7 +257,7 @@ CUresult cuLaunchKernel_ptsz(LAUNCH_ARGS, void **extra)
 			      stream ? stream : CU_STREAM_PER_THREAD, params, extra);
 }
 
-/* sm_35 can't run all blocks of a grid at once; the device's attribute says so, too */
+/* sm_35 has no cooperative launches; the device's attribute says so, too */
 CUresult cuLaunchCooperativeKernel(LAUNCH_ARGS)
 {
 	CUcontext ctx;

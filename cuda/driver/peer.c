@@ -20,7 +20,10 @@ struct run {
 	unsigned int life;
 	struct moment begin;
 	bool after_all;		/* also after what the legacy stream of both contexts comes after */
-	/* the copy's own streams in .c->from and .c->to; from their moments each piece starts */
+	/*
+	 * The copy's own streams in .c->from and .c->to; from their moments each piece starts.
+	 * in_one() has .in alone, in either.
+	 */
 	struct CUstream_st out, in;
 	struct moment done;	/* in .c->to, or in .c->from if that is NULL */
 };
