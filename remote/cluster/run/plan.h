@@ -42,7 +42,7 @@ struct place {
 struct wish {
 	unsigned int gpus;	/* 0: all that fit */
 	bool share;		/* several places may be one GPU */
-	bool spread;		/* else: as few hosts as can be */
+	bool spread;		/* else: host by host, in their order */
 	uint64_t memory;	/* bytes that each place needs; 0: any */
 	unsigned int load;	/* how many proxies of other runs a GPU may have; LOAD_ANY */
 };

@@ -46,7 +46,7 @@ struct run {
 	unsigned int nr_jobs, ready;
 	int listener, signals;	/* signals: a signalfd */
 	pid_t program;
-	int status;		/* of PROGRAM; before it begins, the signal that came last */
+	int status;		/* of PROGRAM; before it begins, the first signal to end the run */
 	/* silent: the jobs are to end, so don't complain */
 	bool program_ended, interrupted, silent;
 };
