@@ -361,7 +361,7 @@ enum eng_ret {
 	ENG_AGAIN,
 	/* an MMU fault was recorded: the engine holds the channel (fifo/recovery.c: how long) */
 	ENG_FAULT,
-	/* CE only: HCE_ILLEGAL_MTHD interrupt of the PBDMA, channel stalls until acknowledged */
+	/* CE only: HCE_ILLEGAL_MTHD interrupt of the PBDMA, which stops it unless masked */
 	ENG_ILLEGAL_MTHD,
 	/* CE only: physical mode without hce_priv: HCE_PRIV interrupt of the PBDMA */
 	ENG_PRIV,
@@ -492,9 +492,12 @@ struct gk110_stats {
 	/* window accesses, but for those to mapped pages */
 	atomic_uint_least64_t bar_rd[NR_WIN], bar_wr[NR_WIN];
 	atomic_uint_least64_t bar_faults[NR_WIN], bar_pages_mapped[NR_WIN];
-	/* bytes of guest memory that units of the GPU read and wrote */
+	/*
+	 * bytes of guest memory that units of the GPU read and wrote, but for what translation
+	 * reads, shaders, PFIFO's semaphores and GR's reductions
+	 */
 	atomic_uint_least64_t dma_rd_bytes, dma_wr_bytes;
-	/* bytes of VRAM that units of the GPU read and wrote */
+	/* bytes of VRAM, with the same exceptions */
 	atomic_uint_least64_t vram_rd_bytes, vram_wr_bytes;
 	atomic_uint_least64_t doorbells, gp_entries, methods, semaphores, acquires_blocked;
 	atomic_uint_least64_t ce_launches, gr_launches, chan_switches, gr_switches, preempts,

@@ -53,7 +53,10 @@ enum sm_result sm_run_grid(struct gk110 *g, struct sm_grid *grid);
  * While @on, each CTA is dropped after the turn of a warp: the model ends or is reset. Any thread.
  */
 void sm_abandon(struct gk110 *g, bool on);
-/* warp instructions of the grids that ended since sm_init(), but for empty programs */
+/*
+ * Warp instructions executed since sm_init(), as of the last return of sm_run_grid(). Those of
+ * programs that are only NOPs and an EXIT are not counted.
+ */
 uint64_t sm_instructions(struct gk110 *g);
 
 /*

@@ -273,7 +273,7 @@ const struct code_line *code_peek(struct sm_thread *t, uint32_t pc);
 /* Drop all lines if the cache has more than MAX_LINES. Call while no thread executes. */
 void code_trim(struct sm *sm);
 void code_free(struct sm *sm);	/* drop all lines; call while no thread executes */
-/* Fill in @u, and nothing else. code.c calls it, and so sm_decode(), with code_lock held. */
+/* Fill in @u, and nothing else. code.c calls it and sm_decode() with code_lock held. */
 void uop_bind(struct uop *u, const struct sm_insn *in);
 
 /* Run up to @budget instructions of the warp. */

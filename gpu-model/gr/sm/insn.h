@@ -134,7 +134,7 @@ enum sm_type {
 	SM_F16, SM_F32, SM_F64,
 	SM_B32, SM_B64, SM_B96, SM_B128,	/* untyped; memory widths */
 	SM_U24, SM_S24, SM_U16_H0, SM_S16_H0, SM_U16_H1, SM_S16_H1,	/* IMADSP */
-	SM_F16X2, SM_F32_FTZ,	/* ATOM */
+	SM_F16X2, SM_F32_FTZ,	/* ATOM; no row has SM_F16X2 */
 	SM_U128,		/* ATOM; LD.U.128, LDS.U.128 */
 };
 
@@ -424,10 +424,11 @@ struct sm_insn {
 	uint8_t scale;
 	/*
 	 * MOV, MOV32I: which threads of each quad write (bit 0: the first), 0xf: all. Packed video:
-	 * which parts of the result are written, bit 0 the lowest; the other parts come from
-	 * src[2]. FSWZ: two bits for each thread of the quad, the first thread's on top (bits 7:6):
-	 * 0 a + b, 1 b - a, 2 a - b, 3 b, where a is src[0] of the thread that enum sm_fswz names,
-	 * and b src[1] of the thread itself.
+	 * which parts of the result are written (SM_V_ACC: added to src[2]), bit 0 the lowest; the
+	 * other parts come from src[2], and are 0 in VSEL2 and VSEL4. FSWZ: two bits for each
+	 * thread of the quad, the first thread's on top (bits 7:6): 0 a + b, 1 b - a, 2 a - b, 3 b,
+	 * where a is src[0] of the thread that enum sm_fswz names, and b src[1] of the thread
+	 * itself.
 	 */
 	uint8_t lanes;
 	uint8_t cache;		/* enum sm_cache; CCTL, CCTLL: which cache */

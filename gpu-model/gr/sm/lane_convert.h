@@ -3,9 +3,9 @@
  * Conversions, and the special functions.
  *
  * F2I clamps to the range of its destination. NaN gives 0; where source or destination have 64
- * bits, and where the QMD says so (FP32_F2I_NAN_BEHAVIOR), NaN gives the destination's top bit
- * alone (PTX ISA, "cvt"; seen on a newer chip). I2F, F2F and the integer roundings are exact IEEE
- * ones in the stated mode; NaN payloads pass between single and double.
+ * bits, and where the QMD says so of singles (FP32_F2I_NAN_BEHAVIOR), NaN gives the destination's
+ * top bit alone (PTX ISA, "cvt"; seen on a newer chip). I2F, F2F and the integer roundings are
+ * exact IEEE ones in the stated mode; NaN payloads pass between single and double.
  *
  * MUFU: the model uses the host's functions, in double except for RCP. The chip's own table look-up
  * differs in the last bits. Subnormal arguments and results are flushed, as ptxas expects: its code

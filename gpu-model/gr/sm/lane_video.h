@@ -153,7 +153,7 @@ static enum step op_vsetp(struct warp *w, const struct uop *u, uint32_t m)
 	return put_setp(w, u, truth, src_pred(w, &in->src[2]), m);
 }
 
-/* (+-(a * b) +- c) shifted right */
+/* (+-(a * b) +- c), plus 1 with .PO, shifted right */
 static enum step op_vmad(struct warp *w, const struct uop *u, uint32_t m)
 {
 	static const uint8_t shift[] = { 0, 7, 15 };
