@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# awk -f probe.awk -v include=FOLDER -v release=RELEASE probes.list: prints what the compiler is to be told of the kernel whose
-# headers are in FOLDER/linux, or one line that says which probes found nothing that kvgpu knows.
+# awk -f probe.awk -v include=FOLDER -v release=RELEASE probes.list: prints what the compiler is to
+# be told of the kernel whose headers are in FOLDER/linux. Or prints one line that begins with
+# "kvgpu:": probes (three at most are named) found nothing known, or probes.list is wrong.
 
-# tight TEXT: returns TEXT without the blanks that C does not need
+# tight TEXT: returns TEXT without blanks beside ( ) , ; and *, and with one blank for several
 function tight(text,	i)
 {
 	gsub(/[ \t]+/, " ", text)
@@ -11,7 +12,8 @@ function tight(text,	i)
 	return text
 }
 
-# text_of HEADER: returns the text of HEADER on one line, without comments; empty if HEADER can't be read
+# text_of HEADER: returns the text of HEADER on one line, tight, without comments; empty if HEADER
+# can't be read
 function text_of(header,	line, text, path, at, inside)
 {
 	if (header in texts)
@@ -43,7 +45,8 @@ function text_of(header,	line, text, path, at, inside)
 	return texts[header] = tight(text)
 }
 
-# says HEADER FORM: returns whether HEADER has FORM, or, if FORM is !WORD, whether HEADER lacks WORD; 0 if HEADER can't be read
+# says HEADER FORM: returns whether HEADER has FORM (@ in it stands for any name, or none), or, if
+# FORM is !WORD, whether HEADER lacks WORD; 0 if HEADER can't be read
 function says(header, form,	text)
 {
 	text = text_of(header)

@@ -67,7 +67,7 @@
 #define PREEMPT_EVICT_MS	100
 /* ms that the last preempt of an eviction may take; if it does not end, the card is cut off */
 #define PREEMPT_LAST_MS		2000
-/* most ms for which chan_drive_off(), or a guest's preempt, keeps the preempt register's lock */
+/* most ms for which a switch's or a guest's own preempt keeps the preempt register's lock */
 #define PREEMPT_TURN_MS		10
 
 /* --------------------------------------- time slices: the state of slice.c, look.c and strike.c */
@@ -277,7 +277,7 @@ struct kvgpu_chan {
 	 * gpu->lock and event_lock held; one of them is enough to read.
 	 */
 	int gtsg, htsg;
-	/* host-owned context image, or NULL; channels with the same space and VA share it */
+	/* host's context image or NULL; grctx.c shares it; recover.c tests it without vgpu->lock */
 	struct kvgpu_grctx *gr;
 };
 

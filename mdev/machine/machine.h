@@ -165,7 +165,8 @@ void kvgpu_machine_gpu_stop(struct kvgpu_gpu *gpu);
 /*
  * Counters and knobs of a vGPU, for sysfs.c. .preempts counts the preempts that took channels of
  * the vGPU off the chip in switches of the slicer. Together they took .preempt_ns, the longest took
- * .preempt_ns_max, both in ns. .cap is in per cent of the GPU's time.
+ * .preempt_ns_max, both in ns (@ns of kvgpu_preempt, trace.h). .cap is in per cent of the GPU's
+ * time.
  */
 struct machine_stats {
 	u64 registers_unlisted, registers_denied;
