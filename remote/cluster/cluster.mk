@@ -33,4 +33,4 @@ $(foreach m,$(CLUSTER_MPIS),$(eval $(call cluster_mpi,$(m))))
 
 cluster: remote $(REMOTE_OUT)/kvgpu-run $(addprefix $(REMOTE_OUT)/kvgpu-relay-,$(CLUSTER_MPIS)) ## kvgpu-run; prints where
 .PHONY: cluster
--include $(CLUSTER_RUN_OBJ:.o=.d) $(addprefix $(REMOTE_OUT)/obj/remote/cluster/relay/,nursery.d count.d registry.d ranks.d)
+-include $(CLUSTER_RUN_OBJ:.o=.d) $(addprefix $(REMOTE_OUT)/obj/remote/cluster/relay/,nursery.d count.d daemon.d registry.d ranks.d)
