@@ -107,7 +107,7 @@ bool rt_task(const struct task_struct *t)
 
 /*
  * The running thread waits for @m's owner, and the owner may wait for another lock's owner, and so
- * on. Each of these that has real-time priority, inherited ones too, gets a CPU.
+ * on. Each of these gets a CPU, up to the first that has no real-time priority, own or inherited.
  */
 static void lend(const struct mutex *m)
 {

@@ -34,7 +34,8 @@ u8 *oracle_host_page(u64 dma, const char *when);
 void oracle_mappings(const char *when);
 /*
  * Fail the run if @vgpu has a channel, or if an address space was to be let go under a channel and
- * so was kept (spaces_kept). Call after the vGPU's close, and before its remove.
+ * so was kept (spaces_kept); on a chip that answers with errors a kept space is right. Call after
+ * the vGPU's close, and before its remove.
  */
 void oracle_closed(u32 vgpu);
 

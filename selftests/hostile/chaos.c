@@ -62,8 +62,8 @@ static uint32_t some_value(struct hostile *h)
 }
 
 /*
- * Write to @reg, with any width that the bus has and at any byte of the register that fits. Eight
- * bytes are written only where they are aligned: else nothing is.
+ * Write to @reg, with any width that the bus has. One byte is written at any place in the register,
+ * two bytes at either half. Eight bytes are written only if @reg is aligned: else nothing is.
  */
 static void poke(struct hostile *h, uint32_t reg, uint32_t v)
 {

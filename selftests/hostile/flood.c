@@ -94,8 +94,8 @@ static void list_some(struct hostile *h, uint64_t list, unsigned int id)
 }
 
 /*
- * Bind the block, or any address, to a channel that may be bound, enabled and listed already; then
- * enable or disable the channel, and at times list and preempt it.
+ * Bind the block, or any address, to a channel that may be bound, enabled and listed already, or
+ * unbind the channel. Then enable or disable it, and at times list and preempt it.
  */
 static void use_block(struct hostile *h, uint64_t block, uint64_t list)
 {
@@ -266,7 +266,7 @@ static void some_segment(struct hostile *h, uint32_t *to)
 	for (i = 0; i < SEGMENT; i++)
 		to[i] = header(PB_SEC_IMMD, HOST_NOP, 0);
 	switch (r & 15) {
-	case 0 ... 3:	/* source, destination and length of a copy */
+	case 0 ... 3:	/* source, destination, pitches and length of a copy */
 		to[0] = header(PB_SEC_INC, A0B5_OFFSET_IN_UPPER, SEGMENT - 1);
 		for (i = 1; i < SEGMENT; i++)
 			to[i] = rng_next(&h->rng);

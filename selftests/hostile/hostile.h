@@ -46,7 +46,10 @@ enum {
 	REFUSED_MS = 250
 };
 
-/* Find the GPU and switch it on. Return false when there is none with BARs below 4 GiB. */
+/*
+ * Find the GPU and switch it on. Return false when there is none with BARs below 4 GiB and with
+ * video memory.
+ */
 bool hostile_open(struct hostile *h);
 /*
  * Do a function level reset, as a VMM does between two guests. Return false when there is no GPU

@@ -6,8 +6,8 @@
  * what the interrupt line shows agrees with the registers.
  *
  * Input: records of 8 bytes, {op, byte enables or event, register index or argument (2), value
- * (4)}. Registers are chosen among those that tables name, so that few bytes reach them; op 2 takes
- * any offset, op 3 writes many registers from a multiple of 256 on.
+ * (4)}. Registers are mostly chosen among those that tables name, so that few bytes reach them; op
+ * 2 takes any offset, op 3 writes many registers from a multiple of 256 on.
  */
 #include <stdint.h>
 #include <stdlib.h>

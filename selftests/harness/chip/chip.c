@@ -407,7 +407,7 @@ void chip_nonstall(void)
 
 /*
  * Return true when the doorbell memory of channel @chid says that the ring has entries that the
- * chip has not taken.
+ * chip has not taken, or is not in video memory.
  */
 static bool rings(u16 chid)
 {

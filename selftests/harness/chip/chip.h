@@ -88,7 +88,7 @@ bool chip_engine_works(u16 chid);
 bool chip_hold(u16 chid, u64 ns);
 /*
  * Return true when GR holds its channel, so that no preempt of it ends: after a hang or some
- * faults, until GR's reset, and during a chip_hold().
+ * faults, until GR's reset (or for ever, after a hang with @for_good), and during a chip_hold().
  */
 bool chip_is_stuck(void);
 /*

@@ -204,8 +204,8 @@ static void a_group_is_preempted_whose_first_never_ran(void **state)
 }
 
 /*
- * FECS gets the address of an image of the host, or one at which no guest can map anything: never
- * one that the guest chooses (S1).
+ * FECS gets an address at which there is an image of the host, or one at which no guest can map
+ * anything (S1).
  */
 static void a_context_without_an_image(void **state)
 {

@@ -20,7 +20,7 @@
 /* most that a neighbour may wait: the lender's delay at several locks, and the work under them */
 #define WAIT_MS	50
 
-/* what is waited for has happened at the second read, however late that comes */
+/* what is waited for has happened by the second read, however late that comes */
 static const struct chip_manners manners = { .eager = true, .load_ppm = 2000, .late = 1 };
 static const struct policy quiet = { .seed = 1 };
 /*

@@ -117,7 +117,7 @@ static void judge(enum kvgpu_sched_policy policy, const char *cap, u32 vgpus, bo
 	setup_end();
 }
 
-/* all samples 1 ms apart: this keeps to the cap */
+/* samples are 1 ms apart on the average: this keeps to the cap */
 static void with_its_list(void **state)
 {
 	judge(KVGPU_SCHED_BEST_EFFORT, "10", 1, false, STAYS, 10);

@@ -41,7 +41,8 @@
 #define M_WAIT		0x1004
 #define M_HANG		0x1008		/* waits for chip.go or the reset of the engine */
 #define M_FAULT		0x100c		/* MMU fault */
-#define M_STALL		0x1010		/* an exception: halts the engine until chip_resume() */
+/* an exception: halts the engine until chip_resume() or a reset */
+#define M_STALL		0x1010
 #define M_PRIV		0x1014
 #define M_ILLEGAL	0x1018
 /* takes as many microseconds as its data says, and moves a stopped time by them */
