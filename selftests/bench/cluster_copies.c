@@ -2,8 +2,9 @@
 /*
  * cluster_copies COUNT: copies of pageable and of pinned memory to device 0 and back, of 4 KiB to
  * 64 MiB; prints "gpu NAME", then "copy MEMORY WAY BYTES MB/S", the best of COUNT. Each copy has
- * another part of the memory, because what was just read lies in a cache. All of the memory was
- * copied once before, because each process on the way pays for the first use of a page.
+ * another part of the memory than the one before, because what was just read lies in a cache. All
+ * of the memory was copied once before, because each process on the way pays for the first use of a
+ * page.
  */
 #include <cuda/driver/api.h>
 

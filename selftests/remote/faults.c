@@ -64,7 +64,7 @@ static int ready(void)
 	return fflush(stdout);
 }
 
-/* for ever: it is killed */
+/* for ever: it is killed, or the file of its aperture is cut short */
 static int copies(void)
 {
 	uint8_t *host = calloc(1, BIG);

@@ -53,7 +53,7 @@ static void turns(void)
 		/* in a few pages of b */
 		for (i = 0; i < FLOATS; i += 5000)
 			b[i] = -4.f * i;
-		/* a + 2b; of the few: a + b - 4i, which is i + 2i - 4i */
+		/* a + 2b; of the few: a + b - 4i, which is i + round + 2i - 4i */
 		launch_add(c, b, a, FLOATS, s);
 		MUST(cuCtxSynchronize());
 		for (i = 0; i < FLOATS; i += 5000)

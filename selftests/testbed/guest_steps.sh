@@ -2,8 +2,7 @@
 # shellcheck shell=bash
 # tb_test.sh sets scratch, TB, A and B (names of beds). Single quotes: the server expands the text.
 # shellcheck disable=SC2154,SC2016
-# Guests inside the server of bed B: that they work, and that tb names the cause of each kind of
-# death.
+# Guests inside the server of bed B: that they work, and that tb names the causes of their deaths.
 
 guest() { "$TB" guest --name "$B" "$@"; }
 

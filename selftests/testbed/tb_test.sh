@@ -8,7 +8,7 @@ steps=(setup argument agent bed end)
 case ${1:-quick} in
 quick) ;;
 long) steps=(setup argument agent bed guest crash full kernel fresh_setup end) ;;
-*) echo "usage: tb_test.sh [quick|long [STEPS...]], STEPS of: ${steps[*]} crash full kernel fresh_setup" >&2; exit 2 ;;
+*) echo "usage: tb_test.sh [quick|long [STEPS...]], STEPS of: ${steps[*]} guest crash full kernel fresh_setup" >&2; exit 2 ;;
 esac
 [ $# -lt 2 ] || steps=("${@:2}")
 TB=testbed/tb

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # Where Debian packages come from: the archive that this machine's apt is configured for, with apt's
 # keys and proxies. Its sources may be one-line or deb822 files, may say "stable" in place of a
-# codename, and may name mirror lists. The field Origin of a repository's InRelease tells Debian's
+# codename, and may name mirror lists. The field Origin of a repository's Release file tells Debian's
 # from others. The package lists that apt has on this machine are neither read nor changed here:
 # they may be years old.
 
@@ -96,7 +96,8 @@ source_line()
 
 # archive_of SUITE: prints the row of $KVGPU_TB_ARCHIVES that has the URI for SUITE. If SUITE has no
 # row of its own, this is the row of another release: an archive has all of Debian's releases and
-# their backports at one URI, and all security updates at another.
+# their backports at one URI, and all security updates at another. If no row has security updates,
+# their URI is that of the releases with -security behind it.
 archive_of()
 {
 	printf '%s\n' "$KVGPU_TB_ARCHIVES" | awk -F '\t' -v OFS='\t' -v suite="$1" '
@@ -149,8 +150,8 @@ find_archives()
 
 # look_at_sources DIR: prints a row for each package source of this machine: codename, origin,
 # label, URI, component, and FILE:NUMBER of the source's entry. The first three come from the
-# archive's InRelease, which apt fetches here and verifies. Sources whose InRelease can't be fetched
-# or verified are left out.
+# archive's InRelease or Release file, which apt fetches here and verifies. Sources that have
+# neither, or whose file can't be verified, are left out.
 look_at_sources()
 {
 	local dir=$1 list parts uri release component entry file key target

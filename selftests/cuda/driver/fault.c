@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A kernel that writes where nothing is: an error that stays, and a new context that works. */
+/* Kernels that write where nothing is, or misaligned: an error, and a new context that works. */
 #include "driver.h"
 
 #include <unistd.h>

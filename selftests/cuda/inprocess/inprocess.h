@@ -132,7 +132,7 @@ enum device_status in_poll(struct device *d, enum device_queue q, uint64_t seq, 
 /* until everything submitted to the queue is done, or a queue is dead (DEVICE_LOST) */
 enum device_status in_drain(struct in_device *d, enum device_queue q);
 
-/* work.c: false after a fault */
+/* work.c: false: the queue is lost, after a fault or a launch that took too long */
 bool in_work(struct in_queue *q, const struct job *j);
 enum device_status in_copy(struct device *d, enum device_queue q, const struct moment *after,
 			   const struct device_copy *c, uint64_t *seq);

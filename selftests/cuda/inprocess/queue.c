@@ -136,7 +136,7 @@ static void check_limit(struct in_device *d)
 		sm_abandon(d->g, true);
 }
 
-/* until @q has at most @left pieces of work before it; d->lock held */
+/* until at most @left pieces of @q's work are not done, or a queue is dead; d->lock held */
 static enum device_status wait_for(struct in_device *d, struct in_queue *q, uint64_t left)
 {
 	struct timespec until;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Kernels that would print or assert, in a module with others: the others must run. Where the
+ * A kernel with an assert that holds, in a module with one that prints: it must run. Where the
  * library has no device-side printf, the kernel that prints gives an error; where it has, what it
  * prints is compared.
  */

@@ -70,7 +70,7 @@ static void through_plane(void)
 	CHECK(cudaMemcpy2DArrayToArray(b, 0, 0, a, 0, 0, W * 4, H * D));
 	CHECK(cudaMemcpy2DFromArray(out, W * 4, b, 0, 0, W * 4, H * D, cudaMemcpyDeviceToHost));
 	compare("plane");
-	/* 3 elements, lines as a whole, the rest */
+	/* 3 elements; the others but the last 5; the last 5 */
 	CHECK(cudaMemcpyToArray(a, 0, 0, in, 3 * 4, cudaMemcpyHostToDevice));
 	CHECK(cudaMemcpyToArray(a, 3 * 4, 0, (char *)in + 3 * 4, sizeof(in) - 3 * 4 - 20,
 				cudaMemcpyHostToDevice));

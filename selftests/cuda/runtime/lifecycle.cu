@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Objects that use the GPU after main(): one at file scope, which uses it before main(), too, and
- * one that main() makes; ends with and without a reset, by return or exit(). Argument 1: 0 to 3.
+ * Objects that use the GPU after main(), if main() made no reset: one at file scope, which uses it
+ * before main(), too, and one that main() makes; ends by return or exit(). Argument 1: 0 to 3.
  */
 #include "../programs/check.h"
 
