@@ -2,10 +2,10 @@
 /*
  * hw: drives the physical GPU for the host. It is the only room that reads and writes the chip's
  * registers. Every wait for the chip is bounded: if it takes too long, the function gives up and
- * returns an error; kvgpu_hw_intr_settle() returns nothing. Functions may sleep unless their
- * comment says otherwise. The events that the machine (mdev/machine/) has to handle are reported
- * through struct kvgpu_hw_events. Each function takes the locks of hw/ that it needs.
- * docs/locking.md says which locks of mdev/ its callers hold.
+ * returns an error, except kvgpu_hw_intr_settle() and kvgpu_hw_fini(), which return nothing.
+ * Functions may sleep unless their comment says otherwise. The events that the machine
+ * (mdev/machine/) has to handle are reported through struct kvgpu_hw_events. Each function takes
+ * the locks of hw/ that it needs. docs/locking.md says which locks of mdev/ its callers hold.
  *
  * "Group" is a channel group (TSG): channels that the chip schedules together. GR is the graphics
  * engine.

@@ -100,7 +100,10 @@ struct kvgpu_topo {
 	struct kvgpu_engine engine[KVGPU_MAX_ENGINE];
 	/* Element p is the mask of the runlists that PBDMA p serves (PFIFO_PBDMA_RUNLISTS). */
 	u32 pbdma_runl[KVGPU_MAX_PBDMA];
-	/* .fbps: partitions of video memory. .ltcs: parts of the L2 cache. .slices: of each part */
+	/*
+	 * .fbps: partitions of video memory in the chip's design, also those that are switched off
+	 * (PTOP_FBP_COUNT). .ltcs: parts of the L2 cache. .slices: of each part
+	 */
 	u8 gpcs, rops, fbps, ltcs, slices;
 	u8 tpcs[KVGPU_MAX_GPC];			/* number of TPCs of each GPC */
 	u8 ppc_mask[KVGPU_MAX_GPC][KVGPU_MAX_PPC];	/* mask of the TPCs of each PPC */

@@ -52,7 +52,7 @@
 #define NO_PAGE			(~0u)
 /* most events in machine->events; further events are dropped */
 #define EVENTS			32
-/* most interrupts of one vGPU in a second; the channel that raises a further one is ended */
+/* budget of interrupts of one vGPU in a second; a channel that exceeds it is ended (event.c) */
 #define EVENTS_PER_SECOND	2000
 /* budget for NON_STALL_INTERRUPTs of all vGPUs together: the chip does not name the sender */
 #define NONSTALL_PER_MS		2	/* interrupts added per ms */
