@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # The image: the server's root file system with the settings of image/files, as one read-only erofs
 # file. Beside it are kernel-LABEL and initrd-LABEL of each kernel, and the ssh key. The server
-# boots from the image, and so do its guests, which get it from the server.
+# boots from the image, and so do its full guests, which get it from the server.
 
 image_stage()
 {

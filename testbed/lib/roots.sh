@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# The two root file systems that mmdebstrap makes.
+# Root file systems by mmdebstrap. The two of each bed:
 #  tools:  QEMU of the outside runs from it, and programs for the server are built in it
-#  server: what becomes the server's (and its guests') image
+#  server: what becomes the image of the server and of full guests
 
 tools_stage()
 {
@@ -14,7 +14,7 @@ server_stage()
 	printf 'server-%s\n' "$(recipe_key "$TB_DIR/packages/server.list" "$TB_DIR/lib/roots.sh" "=$(kernels_key)")"
 }
 
-# debootstrap_into DIR PACKAGES SUITE...: the base of both roots, in rounds. Documentation and translations are
+# debootstrap_into DIR PACKAGES SUITE...: the base of these roots and of machine.sh's, in rounds. Documentation and translations are
 # left out; fsync is pointless in a directory that counts only when it is complete.
 debootstrap_into()
 {
