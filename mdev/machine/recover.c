@@ -18,8 +18,8 @@
  * (end the block). nouveau has no preempt in this order. Here the preempt makes a channel that is
  * on a PBDMA, but on no engine, leave without a reset of an engine. After a reset, or a preempt
  * that did not end, the channel is preempted once more before the runlist is allowed. If there was
- * no reset, and the preempt ended, vmach_chan_isolate() clears the error after the runlist is
- * allowed.
+ * no reset, and the preempt ended, the error is cleared after the runlist is allowed, by
+ * vmach_chan_isolate() or, at an unbind, by chan.c.
  */
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
