@@ -54,7 +54,7 @@ static void plain(void **state)
 	assert_int_equal(out[0], 1005);
 	assert_int_equal(out[1], 1006);
 	assert_int_equal(run(in, 0, out, 8), 0);
-	/* all bits that are not part of the id */
+	/* all bits that are not part of the id, but for the one that makes a group's header */
 	in[0] = (5 | ~0xfffull) & ~0x2000ull;
 	assert_int_equal(run(in, 1, out, 8), 1);
 	assert_int_equal(out[0], 1005);
@@ -136,8 +136,8 @@ static void headers_alone(void **state)
 }
 
 /*
- * A channel counts only where it comes first, even if there is no room for it there. It does not
- * come in later, although a group that is dropped afterwards makes room.
+ * A channel counts only where it comes first. In the shorter list there is no room for 5, and room
+ * for 6 when group 77 is dropped. (No channel without room at its first entry comes again here.)
  */
 static void first_entries_count(void **state)
 {
@@ -206,8 +206,8 @@ static void slices(void **state)
 }
 
 /*
- * Whatever the guest's list is, the result is well-formed, names bound ids only, and names each
- * channel once.
+ * Whatever the guest's list is, the result is well-formed, names bound ids only, and names no
+ * channel twice.
  */
 static void random_lists(void **state)
 {

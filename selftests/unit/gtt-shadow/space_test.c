@@ -117,7 +117,7 @@ static void slots_come_back(void **state)
 
 /*
  * The last MiB of the address space is the host's. Pages of the guest's tables there are ignored:
- * small ones and big ones, up to the very last.
+ * small ones, the very last too, and big ones.
  */
 static void check_top(bool big_64k)
 {

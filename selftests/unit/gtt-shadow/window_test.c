@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * BAR windows: one host entry for each page, the scrap page where the guest has none, and reports
- * of exactly the changed entries.
+ * of the range from the first changed entry to the last.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -24,7 +24,7 @@ static int set_up(void **state)
 	return cudaGetLastError();
 }
 
-/* Checks that nothing is left, neither on the device nor as an error. */
+/* Resets the device, and checks that nothing is left there, nor an error. */
 static int tear_down(void **state)
 {
 	int r = cudaDeviceReset();

@@ -70,8 +70,8 @@ static void test_fractions_add_up(void **state)
 }
 
 /*
- * Many small charges on a machine whose sleeps end late. The pacer is never faster than the rate,
- * and makes up for the time that it overslept.
+ * Many small charges on a machine whose sleeps end late. The pacer is never further ahead of the
+ * rate than a debt too short to sleep for, and makes up for the time that it overslept.
  */
 static void test_small_charges_keep_the_rate(void **state)
 {

@@ -183,7 +183,7 @@ static void unknown_commands_are_reported_as_the_microcode_does(void **state)
 	assert_int_equal(f->irq_lines, 0);
 }
 
-/* Makes two channels, each with an image that is a copy of the golden one. */
+/* Boots, and makes two channels: @a has the golden image itself, @b a copy. */
 static void two_contexts(struct fake *f, struct chan *a, struct chan *b)
 {
 	uint32_t size;

@@ -276,7 +276,10 @@ static void test_link_speed(void **state)
 	assert_int_equal(rd(c, 0x08c040) & 1, 0);
 }
 
-/* No two root units may claim the same register, and none may claim one of the MMU's. */
+/*
+ * No two root units may claim the same register, and none may claim one of those that the MMU has
+ * between theirs, at 0x1700 and 0x100c10. (The MMU's other registers are not looked at.)
+ */
 static void test_ranges_do_not_overlap(void **state)
 {
 	static uint8_t taken[GK110_BAR0_SIZE / 4];

@@ -337,7 +337,7 @@ static void host_memory_that_no_gpu_sees(void **state)
 	assert_int_equal(cuMemFreeHost(pinned), 0);
 }
 
-/* what a context allocates after the arena was pinned at @device */
+/* Ends contexts[0]'s host memory, has the arena pinned at @device, and allocates anew. */
 static uint8_t *pinned_at_device(uint8_t *device)
 {
 	void *pinned;

@@ -321,7 +321,10 @@ static void killed(void **state)
 	assert_int_equal(t.holder, 1);
 }
 
-/* A program that leaves in its turn has paid for it, whatever it has said of it. */
+/*
+ * A program that leaves in its turn has paid for the turn's time at least, however little it has
+ * said that it used. One that has given the turn back pays only what it said.
+ */
 static void leaves(void **state)
 {
 	uint32_t i;
