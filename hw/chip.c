@@ -152,7 +152,6 @@ static void read_device_table(struct kvgpu_hw *hw)
 
 static int read_memory(struct kvgpu_hw *hw)
 {
-	struct kvgpu_topo *t = &hw->topo;
 	u32 fbps = hw_rd(hw, PTOP_FBP_COUNT), fbpas = hw_rd(hw, PTOP_FBPA_COUNT),
 	    off = hw_rd(hw, PTOP_DISABLE_FBPA);
 	u32 per_fbp = fbps ? fbpas / fbps : 0, i, j;
@@ -164,7 +163,6 @@ static int read_memory(struct kvgpu_hw *hw)
 		for (j = 0; j < per_fbp; j++)
 			if (!(off & BIT(i * per_fbp + j)))
 				mib += hw_rd(hw, PBFB_BASE(i * per_fbp + j) + PBFB_AMOUNT);
-	t->fbps = fbps;
 	hw->vram_size = mib << 20;
 	if (hw->vram_size < (512ull << 20)) {
 		dev_err(&hw->pdev->dev, "only %llu MiB of video memory found\n", mib);

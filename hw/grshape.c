@@ -134,6 +134,7 @@ int hw_gr_read_shape(struct kvgpu_hw *hw)
 
 	t->gpcs = FIELD_GET(FECS_UNITS_GPC, units);
 	t->rops = FIELD_GET(FECS_UNITS_ROP, units);
+	t->fbps = hw_rd(hw, PRIVRING_FBP_COUNT);
 	if (!t->gpcs || t->gpcs > KVGPU_MAX_GPC || !t->rops) {
 		dev_err(&hw->pdev->dev, "the graphics engine shows no sensible units (0x%08x): is it powered?\n", units);
 		return -ENODEV;

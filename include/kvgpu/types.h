@@ -101,8 +101,8 @@ struct kvgpu_topo {
 	/* Element p is the mask of the runlists that PBDMA p serves (PFIFO_PBDMA_RUNLISTS). */
 	u32 pbdma_runl[KVGPU_MAX_PBDMA];
 	/*
-	 * .fbps: partitions of video memory in the chip's design, also those that are switched off
-	 * (PTOP_FBP_COUNT). .ltcs: parts of the L2 cache. .slices: of each part
+	 * .fbps: partitions of video memory that are not switched off (PRIVRING_FBP_COUNT). .ltcs:
+	 * parts of the L2 cache. .slices: of each part
 	 */
 	u8 gpcs, rops, fbps, ltcs, slices;
 	u8 tpcs[KVGPU_MAX_GPC];			/* number of TPCs of each GPC */

@@ -167,6 +167,7 @@ static void reads_the_shape(void **state)
 	assert_int_equal(hw_gr_init(&chip.hw), 0);
 	assert_int_equal(chip.hw.topo.gpcs, 5);
 	assert_int_equal(chip.hw.topo.rops, 5);
+	assert_int_equal(chip.hw.topo.fbps, 5);
 	assert_int_equal(chip.hw.topo.tpcs[2], 3);
 	assert_int_equal(chip.hw.topo.tpcs[3], 2);
 	assert_int_equal(chip.hw.topo.ppc_mask[0][1], 4);
