@@ -114,8 +114,8 @@ static void test_first_look(void **state)
 }
 
 /*
- * A vGPU that was removed and made again with its UUID: its counters have nothing to do with the
- * old one's.
+ * A vGPU that was removed and made again with its UUID, on the same GPU or another, and a GPU that
+ * came anew: their counters have nothing to do with the old ones'.
  */
 static void test_another_life(void **state)
 {

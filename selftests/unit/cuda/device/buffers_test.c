@@ -46,7 +46,7 @@ static uint32_t nr_handles;
 static int device_file = -1;
 static bool refuse_large, nowhere;
 static bool stuck;		/* the fake GPU ends no work */
-/* what was filled with zeros, and where semaphores are waited for */
+/* what was filled with zeros; acquired: how many waits for semaphores were submitted */
 static struct {
 	uint64_t begin, end;
 } zeros[MAX_BOS];

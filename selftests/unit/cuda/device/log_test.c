@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Why a device died, from a log that is a pipe here: a cause is found, is told to each caller, and
- * stays. Under TSan: threads that ask at once.
+ * stays. Threads ask at once, for TSan.
  */
 #define _GNU_SOURCE	/* pipe2() */
 #include <fcntl.h>
