@@ -20,6 +20,7 @@ unsigned int vgpu_type_available(struct kvgpu_gpu *gpu, const struct kvgpu_type 
 unsigned int vgpu_type_max(const struct kvgpu_gpu *gpu, const struct kvgpu_type *t);
 /* takes the parts of the card that @v needs, notes them in @v and gives @v its id; 0 or -ENOSPC */
 int vgpu_type_reserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v);
+/* when this returns, the PCI driver may free @gpu */
 void vgpu_type_unreserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v);
 extern struct mdev_driver kvgpu_mdev_driver;		/* defined in vgpu.c */
 

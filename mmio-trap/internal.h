@@ -168,7 +168,10 @@ static inline u32 vtrap_gpc_count(const struct kvgpu_trap *t)
 /* Number of runlists that a guest sees: all engines are on runlist 0 (README.md). */
 #define KVGPU_GUEST_RUNLISTS	1
 #define KVGPU_GUEST_RUNL_MASK	GENMASK(KVGPU_GUEST_RUNLISTS - 1, 0)
-/* Number of memory partitions that a guest sees, whatever the card has. */
+/*
+ * Number of memory partitions that PTOP and PFB show to a guest, whatever the card has.
+ * (PRIVRING_FBP_COUNT shows the card's.)
+ */
 #define KVGPU_GUEST_FBP		4
 
 #endif

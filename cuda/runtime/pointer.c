@@ -18,7 +18,10 @@ bool is_device_only(const void *ptr)
 	char byte;
 	struct iovec to = { &byte, 1 }, from = { (void *)(uintptr_t)ptr, 1 };
 
-	/* The kernel reads, and returns EFAULT where the CPU would fault. */
+	/*
+	 * EFAULT: the CPU can't read it, or can only by a device's mapping, which the kernel does
+	 * not read: pinned memory of nouveau, which copies reach by the GPU's address, too.
+	 */
 	return is_on_device(ptr) && process_vm_readv(getpid(), &to, 1, &from, 1, 0) < 0 &&
 	       errno == EFAULT;
 }

@@ -3,7 +3,7 @@
  * The VBIOS window of BAR0 (PROM), the outer structures of a VBIOS image, and values of the voltage
  * regulator. The structures are the PCI expansion ROM header (ROM), the PCI data structure (PCIR),
  * and the BIT, NVIDIA's index of tables. A name with a comment such as u16 is the offset in bytes
- * of a value of that type.
+ * of a value of that type; ROM_SIGNATURE is the value.
  *
  * Sources: PCI firmware specification (ROM, PCIR); envytools
  * docs and nouveau nvkm/subdev/bios/{pcir,bit}.c (BIT); nouveau nvkm/subdev/volt/gk104.c (VID PWM).

@@ -501,7 +501,10 @@ static int until_deadline(struct starter *s)
 	return first == UINT64_MAX ? -1 : first <= now ? 0 : (int)(first - now);
 }
 
-/* A listener is known by its index, as an earlier command may have closed all of them. */
+/*
+ * @fd: the descriptor that was polled. A row of another descriptor was closed or used anew since.
+ * Listeners are closed by admins' commands alone, which are served after them.
+ */
 static void serve_source(struct starter *s, const struct source *of, int fd, short seen)
 {
 	switch (of->what) {
