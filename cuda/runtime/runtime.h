@@ -94,8 +94,8 @@ void forget_modules(CUcontext ctx);		/* @ctx has ended */
 /* whether the driver knows @ptr as memory of the GPU */
 bool is_on_device(const void *ptr);
 /*
- * Whether @ptr is GPU memory that the CPU can't read, or pinned memory that is a mapping of nouveau.
- * An address may be valid for both.
+ * Whether @ptr is GPU memory that the CPU can't read, or pinned memory that nouveau has mapped. An
+ * address may be valid for both.
  */
 bool is_device_only(const void *ptr);
 /* @ptr, or where the GPU sees it if it is pinned host memory */
