@@ -361,9 +361,11 @@ static u32 dir_ratio(const struct kvgpu_shadow_cfg *cfg)
 }
 
 /*
- * Makes the host's tables that the slot needs. @big, @small: the guest's directory entries of the
- * slot name a table of big pages, of small pages. Returns 0 or -ENOMEM. After an error the caller
- * treats these directory entries as if they named no table.
+ * Makes the host's tables that stand for the guest's. @big, @small: the guest's directory entries
+ * of the slot name a table of big pages, of small pages. With big pages of 64 KiB the host's is
+ * always the small table. (A small table that only big pages or substitutes need is made when they
+ * need it.) Returns 0 or -ENOMEM. After an error the caller treats these directory entries as if
+ * they named no table.
  */
 static int slot_tables(struct kvgpu_slot *slot, bool big, bool small)
 {

@@ -4,8 +4,9 @@
  * FB_NISO_FLUSH_SYSMEM_ADDR), TLB invalidates, and flushes (CPU writes, L2). Sequences: nouveau
  * nvkm/subdev/{mmu/vmmgf100.c,fb/gf100.c,bar/g84.c,ltc/gf100.c}.
  *
- * Each invalidate and each flush takes tlb_lock. A wait for the chip ends after MMU_WAIT_US at
- * most. A flush waits once, an invalidate twice: for room in the MMU's queue, and for its own end.
+ * Each invalidate and each flush takes tlb_lock; kvgpu_hw_l2_flush() is two flushes. A wait for the
+ * chip ends after MMU_WAIT_US at most. A flush waits once. An invalidate waits for its own end, and
+ * before that for room in the MMU's queue, unless the last invalidate is known to have ended.
  */
 #include "hw/internal.h"
 

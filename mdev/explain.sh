@@ -8,7 +8,8 @@ advice='Use a newer kvgpu, or teach it this kernel: mdev/README.md'
 release=$(sed -n 's/^#define UTS_RELEASE "\(.*\)"/\1/p' "$tree/include/generated/utsrelease.h" 2>/dev/null)
 release=${release:-of $tree}
 
-# the sources' own path: the build may be anywhere
+# cuts what stands before the module's folders, as the build may be anywhere (a kernel's header is
+# cut at include/, too)
 from_here='s,^.*/\(\(hw\|mdev\|mmio-trap\|gtt-shadow\|sched\|include\)/[^:]*:\),\1,'
 
 probe() { sed -n 's/.*\*\*\* \(kvgpu: .*\)\.  Stop\.$/\1/p' "$log" | head -n 1; }

@@ -20,7 +20,9 @@
  * gpu->lock (a sleeping lock, hw/lock.h): protects, among others, the list of vGPUs, the chip's ids
  *   of channels and groups, and the runlists that the chip gets. Never held during a pin.
  * vgpu->map_lock: protects what the page fault handler reads to find the frame behind a page
- *   (kvgpu_machine_pfn_find()). Of the module's locks, only vma_lock is taken inside of it.
+ *   (kvgpu_machine_pfn_find()). That is changed with both locks held, so a thread that holds
+ *   vgpu->lock may read it without map_lock. Of the module's locks, only vma_lock is taken inside
+ *   of map_lock.
  * the locks of struct kvgpu_hw_priv (hw/internal.h)
  *
  * The page fault handler runs with the process's mmap_lock held (only a newer kernel's fault of 2

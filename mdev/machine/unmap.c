@@ -64,9 +64,10 @@
 #define ALLOC		(GFP_KERNEL_ACCOUNT | __GFP_NOFAIL)
 
 /*
- * A thread that has asked a vGPU to unpin memory and has not left its unmap loop. The object is
- * freed when the thread has left the loop, or the last vGPU that the thread has asked is gone; but
- * not before the thread's file, if there is one, is closed.
+ * A thread that has asked a vGPU to unpin memory and is not known to have left its unmap loop (see
+ * the top of this file). The object is freed when the thread is known to have left, or the last
+ * vGPU that the thread has asked is gone; but not before the thread's file, if there is one, is
+ * closed.
  */
 struct unmapping {
 	struct hlist_node node;		/* in the table unmappings */
@@ -97,8 +98,8 @@ struct unmap_known {
 
 /*
  * Leaf lock: protects the table unmappings, all objects in it, without_file, and m->unmaps. The
- * table has an entry for each thread that is known to be in an unmap loop. VMMs decide how many
- * threads there are, so no code walks through the whole table.
+ * table has an entry for each thread that has asked and is not known to have left its unmap loop.
+ * VMMs decide how many threads there are, so no code walks through the whole table.
  */
 static DEFINE_SPINLOCK(unmappings_lock);
 static DEFINE_HASHTABLE(unmappings, 12);
