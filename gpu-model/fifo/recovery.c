@@ -79,7 +79,11 @@ bool fault_release(struct pbdma *p)
 	return true;
 }
 
-/* Release engines that faulted on a channel's context while no PBDMA owns the engine. */
+/*
+ * Release engines that faulted on a channel's context and that no PBDMA owns now, if the channel is
+ * not to run any more, and was preempted or its runlist's error was cleared. @runlists: a bit for
+ * each runlist whose error was cleared.
+ */
 static void idle_engine_release(struct gk110 *g, uint32_t runlists)
 {
 	unsigned int i;

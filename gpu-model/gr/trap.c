@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Exceptions of PGRAPH, laid out as nouveau's gf100_gr_intr() and gf100_gr_trap_intr() read them.
- * An exception halts the front end: no further method is taken until the host has written GR_CTRL
- * with its restart and enable bits. FECS and TRAP in GR_INTR are levels of status registers of
- * their own: they stay set until those registers are cleared.
+ * An exception of a channel's method halts the front end: no further method is taken until the host
+ * has written GR_CTRL with its restart and enable bits, or has reset the engine. (An illegal method
+ * that the host itself sends by GR_MTHD only sets its bit: ports.c.) FECS and TRAP in GR_INTR are
+ * levels of status registers of their own: they stay set until the status is cleared or is not
+ * enabled any more.
  *
  * Open, the model chooses: an exception is recorded and halts the front end even if the unit's
  * report enable bits mask it.

@@ -37,8 +37,9 @@
  *     write faults again, so no doorbell is lost.
  *
  * A page that shows read-only memory for reading is mapped privately as well (QEMU would die of a
- * store into a read-only mapping). Until the next invalidate only the CPU sees a store into it, and
- * no fault is recorded.
+ * store into a read-only mapping). A store into it makes a copy that CPUs alone see, and records no
+ * fault. They see the copy, and nothing that memory gets later, until an invalidate finds another
+ * translation, or all pages are taken back.
  */
 #include <errno.h>
 #include <string.h>

@@ -227,7 +227,7 @@ static void put_sust(struct sm_text *t, const struct sm_insn *in)
 		sm_put(t, ".%s", suaddr_words[in->su_addr]);
 }
 
-/* ALD, AST: print .P, or .PHYS for attributes at an address in a register. */
+/* ALD, AST: print .P if its bit is set, else .PHYS if the address is in a register. */
 static void put_phys(struct sm_text *t, const struct sm_insn *in)
 {
 	if (in->left)
