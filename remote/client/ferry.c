@@ -112,8 +112,9 @@ bool ferry_get(uint64_t id, struct end *e)
 }
 
 /*
- * The server's EVENT_FREE and the program's own call may name the same ferry at the same time: only
- * one of them finds it. @from: a server, which ends only its own ferries; NULL: the program.
+ * The server's EVENT_FREE and the program's own call may name the same ferry: the first of them
+ * ends it. The second finds nothing, or a new ferry that has got the number since, and ends that.
+ * @from: a server, which ends only its own ferries; NULL: the program.
  */
 static void end_ferry(uint64_t id, const struct peer *from)
 {

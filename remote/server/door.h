@@ -14,7 +14,7 @@ struct door {
 	/* written by the arbiter */
 	uint32_t closed;	/* work for the GPU needs a turn */
 	uint32_t turn;		/* the number of the turn that this process has; 0: none */
-	uint32_t wanted;	/* other programs wait for a turn */
+	uint32_t wanted;	/* to the program that has the turn: others wait; 0 to all others */
 	uint32_t watched;	/* there are other clients: ring the arbiter when work begins */
 	uint32_t knock;		/* futex: counts turns given, and ends of .closed */
 	/*

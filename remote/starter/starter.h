@@ -61,7 +61,7 @@ enum client_state { CLIENT_NONE, CLIENT_NEW, CLIENT_SERVED, CLIENT_ENDING };
 /* A process of a client, from fork() until it was reaped. Its index also tells its user number. */
 struct client {
 	enum client_state state;
-	/* .who is from the client's certificate, which the process has checked */
+	/* came by TLS: the process checks the certificate, then .who is "tls:" and its name */
 	bool tls;
 	/* the client of an aperture in a file or on a device; NULL: it came by a socket */
 	struct listener *place;
