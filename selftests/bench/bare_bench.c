@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Without a driver: register round trips, and a doorbell to the completion of a small copy. */
+/*
+ * Without a driver: register reads and writes, each alone and as a round trip; and a doorbell, its
+ * write alone and up to the completion of a small copy.
+ */
 #include "bench.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 /*
  * The part of "make bench-model" that runs in the server, and what it sees there. Prints lines
  * "NAME VALUE UNIT".
- *   bare      without a driver: register round trips, doorbell to completion of a small copy
+ *   bare      without a driver: register reads and writes, doorbell to completion of a small copy
  *   nouveau   with stock nouveau: submission to completion, copy bandwidth, context switches
  */
 #include "bench.h"

@@ -151,7 +151,7 @@ void test_halt(const struct client_options *o)
 	gpu_close(&g);
 }
 
-/* ------------------------------------------------------------- an acquire that nobody satisfies */
+/* ---------------------------------------------------------- an acquire that is satisfied late */
 
 /*
  * waits for a number that comes only when time is over: until then the channel has work and does

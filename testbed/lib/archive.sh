@@ -94,10 +94,10 @@ source_line()
 	printf 'deb [%s] %s %s %s\n' "$options" "$uri" "$suite" "${components//,/ }"
 }
 
-# archive_of SUITE: prints the row of $KVGPU_TB_ARCHIVES that has the URI for SUITE. If SUITE has no
-# row of its own, this is the row of another release: an archive has all of Debian's releases and
-# their backports at one URI, and all security updates at another. If no row has security updates,
-# their URI is that of the releases with -security behind it.
+# archive_of SUITE: prints a row with the URI for SUITE: its own row of $KVGPU_TB_ARCHIVES, if there
+# is one. Else, for a release, its updates or its backports, the first row of any release: an
+# archive has all of these at one URI. For security updates, the first row of any security updates;
+# without such a row, the first row of a release with -security behind its URI.
 archive_of()
 {
 	printf '%s\n' "$KVGPU_TB_ARCHIVES" | awk -F '\t' -v OFS='\t' -v suite="$1" '

@@ -2,8 +2,8 @@
 /*
  * A malicious GK110 below hw's register accesses. It does what the hardware may do and nothing that
  * the hardware may not:
- * - a channel that is enabled, bound and listed is loaded whenever the chip likes, above all at
- *   once after a preempt;
+ * - a channel that is enabled, bound and listed, on a runlist that is neither blocked nor in error,
+ *   is loaded whenever the chip likes, with .eager at once after a preempt;
  * - what it loads is the instance block as it is then, and it keeps the block's page directory
  *   until it loads again;
  * - it walks tables at any moment, and keeps every translation it saw, at the longest until it

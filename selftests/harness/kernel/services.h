@@ -134,7 +134,10 @@ unsigned long mm_touch(struct mm_struct *mm, unsigned long at);
  * VFIO's container asks for the frame, to map it for another device. Return 0 when that is refused.
  */
 unsigned long mm_for_device(struct mm_struct *mm, unsigned long at);
-/* Call @fn for every page that is mapped now. */
+/*
+ * Call @fn for each page in the page table that lies in a mapping. A mapping that munmap() has
+ * taken out is none, even while its pages are still in the table.
+ */
 void mm_each(struct mm_struct *mm, void (*fn)(struct vfio_device *v, unsigned long pfn, void *ctx),
 	     void *ctx);
 /* Return the address space after @mm, the first one for NULL. NULL: there is no other. */

@@ -383,7 +383,7 @@ static void times(void **state)
 	change("late-ann/client.key", "late-ann/client.crt", now - 86400 * 30, now - 86400, "ann");
 	copy("ours/clients/ann", "early-ann");
 	change("early-ann/client.key", "early-ann/client.crt", now + 86400, now + 86400 * 2, "ann");
-	/* a side finds a fault of its own certificate before the other side does */
+	/* a side refuses its own certificate for its dates before the other side sees it */
 	fails("ours", "late-ann", "localhost", "late-ann/client.crt: expired on", NULL);
 	fails("ours", "early-ann", "localhost", "not valid before", NULL);
 	listen_with("late", serve);
