@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Sourced. Runs test programs that print TAP and keeps the score. A line "ok" counts as passed, "not
 # ok" as failed; "ok" with SKIP, "not ok" with TODO or XFAIL, and cmocka's "not ok N # SKIP" count as
-# skipped. A program counts as one more failure if
-# it runs into its time limit, prints no test line or fewer than it planned, or ends with an error
-# although all its lines are ok. So a program that says nothing never passes.
+# skipped. A program counts as one more failure if it runs into its time limit, prints no test line
+# or fewer than it planned, or ends with an error although all its lines are ok. So a program that
+# says nothing never passes.
 
 tap_passed=0 tap_failed=0 tap_skipped=0 tap_failures=() tap_skips=() tap_names=()
 

@@ -85,7 +85,7 @@ def cuda(d):
 
 
 def cluster(d):
-    for said in re.findall("^(?:a product|paced GPUs).*", d.text("cluster.txt"), re.M):
+    for said in re.findall("^(?:a product|paced GPUs|left out).*", d.text("cluster.txt"), re.M):
         print("  " + said)
 
 

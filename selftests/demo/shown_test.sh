@@ -38,14 +38,20 @@ make_shows "$work/out" MODEL_CFLAGS='-Wall -Wextra -include kvgpu-not-there.h'
 result $? "what the compiler says always" "$work/out"
 
 PYTHONPATH=selftests/demo PYTHONDONTWRITEBYTECODE=1 python3 - >"$work/out" 2>&1 <<'P'
+import contextlib
+import io
 import types
-from screen import short_of_it
+from screen import cluster, short_of_it
 for shares, said in (((0.25, 0.74), "The GPU was short"), ((0.44, 0.54), "not by"), ((0.3, 0.3), "asked for 60 %")):
     vgpus = {w: {"share": s, "weight": w} for s, w in zip(shares, (100, 300))}
     text = short_of_it(types.SimpleNamespace(vgpus=vgpus))
     assert said in text, (shares, text)
+for said in ("left out: it wants Open MPI", "a product of 128 by 128: by one GPU a, by two a"):
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        cluster(types.SimpleNamespace(text=lambda name: f"two proxies\n{said}\n"))
+    assert out.getvalue() == f"  {said}\n", out.getvalue()
 P
-result $? "a demo says that weights decided only if shares are as the weights" "$work/out"
+result $? "a demo says that weights decided only if they did, and what the step with two proxies said" "$work/out"
 
 cat >"$work/steps" <<'S'
 . selftests/demo/steps.sh

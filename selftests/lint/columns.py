@@ -16,8 +16,8 @@ STRING = re.compile(r'"(?:\\.|[^"\\])*"')
 
 def free(line, document):
     """Return whether a line may be longer: in a document a row of a table or a heading; in code a
-    string of over 40 characters with its quotes, which a person may search for; in both a line without blanks,
-    such as a link."""
+    string of over 40 characters with its quotes, which a person may search for; in both a line
+    without blanks, such as a link."""
     if not document and any(len(s) > MESSAGE for s in STRING.findall(line)):
         return True
     stripped = line.strip()

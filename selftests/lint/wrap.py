@@ -4,8 +4,8 @@
 tree.
 
 code: first wraps long comments itself (a comment that follows code moves above it, or below after
-a brace, else or case), then runs clang-format on the lines that are still too long. A file stays as it is, and is named, if its
-tokens or the words of its comments would change. docs: wraps paragraphs and lists of Markdown;
+a brace, else or case), then runs clang-format on the lines that are still too long. A file stays as
+it is, and is named, if its tokens or the words of its comments would change. docs: wraps paragraphs and lists of Markdown;
 tables, code blocks and lines without a blank stay. Prints the lines that are still too long. A
 second run changes nothing."""
 import concurrent.futures
