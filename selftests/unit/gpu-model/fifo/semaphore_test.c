@@ -292,7 +292,7 @@ int main(void)
 			T(test_timer_wakes), T_ONE(test_timeout),
 		T_ONE(test_deadline_survives_switching),
 			T_ONE(test_no_timeout_without_the_enable_bit),
-		T(test_misaligned_address_in_ramfc),
+		T_ONE(test_misaligned_address_in_ramfc),
 		T(test_many_waiting_are_cheap),
 	};
 
