@@ -2,8 +2,7 @@
 /*
  * A time that a test can stop and move. Link clock.c in the place of gpu-model/core/clock.c. The
  * time runs like the host's until clock_stop(). A stopped time moves by clock_move(), and when a
- * thread sleeps: then it moves to the end of that sleep. So what the code does at which time does
- * not depend on the speed of the machine.
+ * thread sleeps: then it moves to the end of that sleep.
  */
 #ifndef KVGPU_TEST_CLOCK_H
 #define KVGPU_TEST_CLOCK_H

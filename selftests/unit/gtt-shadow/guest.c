@@ -515,10 +515,7 @@ void guest_check(struct guest *g)
 			check_window(&g->win[i]);
 }
 
-/*
- * Flushes and reaps. Afterwards exactly those pages are pinned to which an entry points, and
- * exactly those tables exist that are linked.
- */
+/* Flushes and reaps. Checks that no pins and tables are left but those in use. */
 void guest_reap(struct guest *g)
 {
 	bool used[SYS_PAGES] = { false };

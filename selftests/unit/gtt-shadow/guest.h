@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A small guest and a chip for the tests of gtt-shadow: guest memory with page tables in it, pins
- * that are counted, tables as the GPU has them, and TLBs at their worst, which use every
- * translation that was ever written until a flush. The entries that gtt-shadow writes are compared
- * with a naive walk of the guest's tables as they were at the last sync.
+ * that are counted, tables as the GPU has them, and TLBs at their worst, which use any translation
+ * that was written since the last flush. The entries that gtt-shadow writes are compared with a
+ * naive walk of the guest's tables as they were at the last sync.
  *
  * A broken promise aborts, with the promise's text on stderr.
  */
@@ -117,7 +117,7 @@ bool guest_entry(struct guest *g, struct kvgpu_gaddr pd, u64 va, bool big, struc
 u64 pde_make(struct kvgpu_gaddr big, struct kvgpu_gaddr small, u32 size);
 u64 pte_make(enum kvgpu_target t, u64 addr, u64 flags);
 
-/* Operations on the guest. Each checks at once what can be checked then. */
+/* Operations on the guest. */
 int space_open(struct guest *g, u32 i, struct kvgpu_gaddr pd);
 void space_close(struct space *sp);
 int space_sync(struct space *sp, bool track);
@@ -131,7 +131,7 @@ void guest_unmap(struct guest *g, u64 iova, u64 len);
 void guest_unmap_all(struct guest *g);
 void guest_reap(struct guest *g);
 
-/* Checks all that must hold between operations. */
+/* Checks what must hold between operations. */
 void guest_check(struct guest *g);
 
 /* Returns what the GPU sees at @va now, as a small entry; 0: a fault. */

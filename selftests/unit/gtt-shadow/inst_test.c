@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Shadow instance blocks word by word: the words that must be there, and that no other word of the
- * guest's gets through.
- */
+/* Shadow instance blocks word by word. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -129,8 +126,7 @@ static void builds_word_by_word(void **state)
 
 /*
  * Sets each word of the guest's block to all ones in turn, except the words listed below, which may
- * make the host's block differ from the one made of nouveau's block. At 0x94 the subdevice gets
- * through, too; that is not seen here, because nouveau has all ones there.
+ * make the host's block differ from the one made of nouveau's block.
  */
 static void nothing_else_gets_through(void **state)
 {

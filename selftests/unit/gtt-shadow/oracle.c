@@ -141,7 +141,7 @@ bool guest_entry(struct guest *g, struct kvgpu_gaddr pd, u64 va, bool big, struc
 /* addresses from here on belong to the host */
 #define HOST_VA		((1ull << 40) - (1ull << 20))
 
-/* kind_plain(), called only once for each kind, because a fuzzer comes here millions of times. */
+/* A table of kind_plain(), because fuzzers come here often. */
 static u8 plain(u8 kind)
 {
 	static u8 table[256];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The patch list that nouveau makes for a K20m is passed unchanged, but for where its page pool and
- * its bundle buffer are: these are the host's. Anything else is not passed.
+ * its bundle buffer are: these are the host's.
  */
 #include <setjmp.h>
 #include <stdarg.h>

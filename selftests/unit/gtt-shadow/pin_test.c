@@ -186,8 +186,8 @@ static void one_page_everywhere(void **state)
 }
 
 /*
- * Neighbouring pages are unpinned by one call, in whatever order their entries were written; pages
- * with a gap between them by two. Each page is unpinned once.
+ * Neighbouring pages are unpinned by one call, in either order of their entries; pages with a gap
+ * between them by two.
  */
 static void unpinned_together(void **state)
 {

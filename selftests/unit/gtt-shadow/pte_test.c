@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Single entries: combinations of all their bits, against an oracle that is written from the
- * documented format.
+ * Single entries: combinations of their bits, against an oracle that is written from the documented
+ * format.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -121,9 +121,8 @@ static void every_single_bit(void **state)
 }
 
 /*
- * A non-coherent access is a PCIe read without a snoop. If the host has just zeroed the page for a
- * VMM, the zeros may still be in a CPU's cache, and such a read gets what was in the memory before
- * (S4). So system memory is always made coherent.
+ * A non-coherent access is a PCIe read without a snoop: it may miss zeros of the host that are
+ * still in a CPU's cache (S4). So system memory is made coherent.
  */
 static void never_beside_caches(void **state)
 {

@@ -137,7 +137,7 @@ static void headers_alone(void **state)
 
 /*
  * A channel counts only where it comes first. In the shorter list there is no room for 5, and room
- * for 6 when group 77 is dropped. (No channel without room at its first entry comes again here.)
+ * for 6 when group 77 is dropped.
  */
 static void first_entries_count(void **state)
 {

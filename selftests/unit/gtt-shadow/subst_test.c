@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Pages that the host puts into a guest's address space (substituted pages) take precedence over
- * the guest's tables. When they are removed, nothing of them remains.
+ * the guest's tables.
  */
 #include <errno.h>
 #include <setjmp.h>

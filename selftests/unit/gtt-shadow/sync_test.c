@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Syncs: they read and write no more than what changed. Tables that come, go, move and overlap. */
+/* Syncs: what they read and write. Tables that come, go, move and overlap. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -84,10 +84,7 @@ static void cost_follows_change(void **state)
 static u32 asked_pd, asked_small;
 static u64 asked_bytes;
 
-/*
- * Reports no page as written. In the module each call takes the pages away from the CPU
- * (mdev/machine/space.c), so the number of calls matters.
- */
+/* Reports no page as written, and counts the calls. */
 static bool take(void *ctx, struct kvgpu_gaddr a, u64 len)
 {
 	asked_pd += a.addr == pd.addr && len == 8192 * 8;

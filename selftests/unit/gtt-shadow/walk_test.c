@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Directory entries in all forms. The host's own walk of the guest's tables is compared with the
+ * Directory entries in many forms. The host's own walk of the guest's tables is compared with the
  * oracle in oracle.c.
  */
 #include <setjmp.h>

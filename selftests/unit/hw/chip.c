@@ -109,10 +109,7 @@ static void fecs_write(u32 off, u32 val)
 	}
 }
 
-/*
- * A reset of the engine: clears the falcons, FECS's status and its channel. The other registers
- * keep their values.
- */
+/* A reset of the engine: clears the falcons, FECS's status and its channel. */
 static void reset_engine(void)
 {
 	u32 units = chip.reg[(GR_FECS + FECS_UNITS) / 4];
@@ -207,7 +204,7 @@ int kvgpu_hw_vram_alloc(struct kvgpu_hw *hw, u64 size, u64 align, struct kvgpu_v
 
 void kvgpu_hw_vram_free(struct kvgpu_hw *hw, struct kvgpu_vram *v)
 {
-	/* hw/ frees all of its memory or none, so the order does not matter */
+	/* right only where all or nothing is freed */
 	chip.vram_used -= v->size;
 	memset(v, 0, sizeof(*v));
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The driver's parser of the firmware file: it reads a good file as it was written, refuses each
- * kind of damage with a reason, and notices a change of any byte of the content. If KVGPU_FW names
- * a file made by kvgpu-firmware, that file is read as well.
+ * The driver's parser of the firmware file: it reads a good file as it was written, refuses damage
+ * with a reason, and notices changed bytes. If KVGPU_FW names a file made by kvgpu-firmware, that
+ * file is read as well.
  */
 #include <linux/crc32.h>
 #include <linux/errno.h>

@@ -16,7 +16,7 @@ struct part {
 
 #define ENTRY(a, c, p, d)	{ .addr = (a), .count = (c), .pitch = (p), .data = (d) }
 
-/* Each address is in a unit that the list is for. The values mean nothing. */
+/* Each address is one that its list may have. The values mean nothing. */
 static const struct part parts[] = {
 	{ KVGPU_FW_FECS_CODE, 70, {} },		/* not a multiple of the falcon's page size */
 	{ KVGPU_FW_FECS_DATA, 0xc1, {} },

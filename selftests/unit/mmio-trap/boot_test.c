@@ -28,10 +28,7 @@ static int drop(void **state)
 	return 0;
 }
 
-/*
- * Writes a register. Completes the command if it is a runlist or a preempt, as the host does at
- * once.
- */
+/* Writes a register. Completes the command if it is a runlist or a preempt. */
 static void play(struct guest *g, uint32_t reg, uint32_t val)
 {
 	seen[wr(g, reg, val)]++;
@@ -685,7 +682,7 @@ static void pmu_message(void **state)
 	}
 }
 
-/* After a reset registers below 0x820000 read as those of a new vGPU. Counters keep values. */
+/* After a reset registers below 0x820000 read as those of a new vGPU. */
 static void reset_forgets_everything(void **state)
 {
 	struct guest *g = *state, *n = guest_new();

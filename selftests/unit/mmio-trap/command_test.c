@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * TRAP registers: the commands that writes make for the host, field by field, and the values that
- * are refused. Also some registers that keep or count what a driver reads.
+ * are refused.
  */
 #include "guest.h"
 
@@ -33,10 +33,7 @@ static void pramin(void **state)
 	assert_int_equal(g->cmd.pramin.base.target, KVGPU_VRAM);
 	assert_int_equal(g->cmd.pramin.base.addr, 0x13fa00000);
 	assert_int_equal(rd(g, 0x001700), 0x00013fa0);
-	/*
-	 * the host gets the command even for a refused target, and lets the window show nothing;
-	 * the write counts as denied
-	 */
+	/* the host gets the command even for a refused target; the write counts as denied */
 	assert_int_equal(wr(g, 0x001700, 0x02013fa0), KVGPU_CMD_PRAMIN);
 	assert_int_equal(g->cmd.pramin.base.target, KVGPU_SYS_COH);
 	assert_int_equal(g->t.nr_denied, 1);
@@ -194,7 +191,7 @@ static void userd_and_flush(void **state)
 	guest_free(g);
 }
 
-/* A write of only some bytes of a TRAP register makes no command, and changes nothing. */
+/* Writes of some bytes of these TRAP registers make no command, and change nothing. */
 static void partial_writes_do_not_command(void **state)
 {
 	static const uint32_t regs[] = { 0x1704,   0x2274,   0x2634,  0x100cbc,

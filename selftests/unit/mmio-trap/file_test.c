@@ -26,10 +26,7 @@ static void values_are_kept(void **state)
 	guest_free(g);
 }
 
-/*
- * 8000 writes each time, in patterns that units have: dense; one word in 16; dense in 8 units; one
- * word in 4, in 16 units.
- */
+/* 8000 writes each time, in patterns that units have; one word in 4, in 16 units. */
 static void room_for_twice_what_nouveau_uses(void **state)
 {
 	static const struct { uint32_t base, stride, rows, row; } patterns[] = {
@@ -148,10 +145,7 @@ static void accesses_are_counted(void **state)
 	guest_free(g);
 }
 
-/*
- * The caller passes no offsets beyond BAR0 and no unaligned ones. If there were any, they would be
- * cut to a register inside.
- */
+/* Offsets beyond BAR0 and unaligned ones are cut to a register inside. */
 static void offsets_wrap(void **state)
 {
 	struct guest *g = guest_new();

@@ -325,10 +325,7 @@ static void alarm_rings_when_the_low_word_comes(void **state)
 	guest_free(g);
 }
 
-/*
- * The GPU stamps memory with the card's time. If a guest could set a time of its own, it could not
- * compare those stamps with it. So its writes to the time are ignored.
- */
+/* The GPU stamps memory with the card's time, so a guest's writes to the time are ignored. */
 static void the_time_is_the_cards(void **state)
 {
 	struct guest *g = guest_new();

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Bits that nouveau polls (docs/hardware.md): whatever was written to the register, the bit reads
- * so that the poll ends at once. A wrong bit costs the guest 2 s and a warning each time, or its
- * device.
+ * so that the poll ends at once.
  */
 #include "guest.h"
 

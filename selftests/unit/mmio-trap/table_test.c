@@ -137,7 +137,7 @@ static void dangerous_registers_are_denied(void **state)
 	guest_free(g);
 }
 
-/* No register but the TRAP lines may ever produce a command other than IRQ and ALARM. */
+/* No register but the TRAP lines may produce a command other than IRQ and ALARM. */
 static void only_trap_lines_command(void **state)
 {
 	static const uint32_t vals[] = { 0xffffffff, 0x80000001, 0x00000001, 0x00000000,

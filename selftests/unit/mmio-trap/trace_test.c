@@ -133,8 +133,7 @@ static void first_values_are_as_recorded(void **state)
 
 /*
  * A replay of nouveau's accesses meets no register that is unlisted or denied, and fills a quarter
- * of the register file at most. The record has no values for registers of the graphics engine:
- * any will do here.
+ * of the register file at most.
  */
 static void replay_fits_the_file(void **state)
 {

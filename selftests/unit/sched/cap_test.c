@@ -37,8 +37,8 @@ static struct sim_vgpu *machine(struct sim_gpu *g, u32 nr, enum kvgpu_sched_poli
 }
 
 /*
- * A vGPU that always has work gets at most its cap, plus 1 %, in each window of 2 s. It gets at
- * least its cap, less 1 %, if the cap is below the vGPU's share of the GPU.
+ * A vGPU that always has work gets about its cap in a window, or less if its share of the GPU is
+ * below the cap.
  */
 static void caps_are_kept_and_reached(void **state)
 {
@@ -65,8 +65,8 @@ static void caps_are_kept_and_reached(void **state)
 }
 
 /*
- * A vGPU whose pieces of work can't be interrupted exceeds its cap by at most one piece in a
- * window, and gets that much less later.
+ * A vGPU whose pieces of work can't be interrupted may exceed its cap in a window, and gets less
+ * later.
  */
 static void long_work_pays_for_what_it_had_over_its_cap(void **state)
 {
@@ -116,7 +116,7 @@ static void a_cap_holds_in_any_rhythm(void **state)
 
 /*
  * Under equal and fixed share the time that vGPUs without work leave unused goes to no other vGPU.
- * A vGPU with work gets its share in each window of 2 s, within 1 %.
+ * A vGPU with work gets its share.
  */
 static void nothing_is_passed_on(void **state)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The policy against an exact oracle: a fluid machine. It serves all vGPUs that have work at the
- * same time, each at its rate (generalised processor sharing), and gets the same jobs at the same
- * times. The real machine can serve only one vGPU at a time. At no time may the GPU time of any
- * vGPU in the real machine be far from the time of that vGPU in the fluid machine.
+ * same time, each at its rate (generalised processor sharing). The real machine can serve only one
+ * vGPU at a time. At no time may the GPU time of any vGPU in the real machine be far from the time
+ * of that vGPU in the fluid machine.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,10 +66,7 @@ static void fluid_advance(struct fluid *f, double to)
 	f->now = to;
 }
 
-/*
- * What a vGPU may spend at once, in addition to its share, ns (docs/scheduling.md): under equal and
- * fixed share 16 ms' worth of its share, at least 1 ms.
- */
+/* What a vGPU may spend at once, in addition to its share, ns (docs/scheduling.md). */
 static double budget(const struct fluid *f, u32 i)
 {
 	double ns = 16e6 * f->weight[i] / f->total;
@@ -109,7 +106,7 @@ static void job(struct sim_gpu *g, u32 vgpu)
 /*
  * The engine may be idle although a vGPU has work, for two reasons. A vGPU lingers: for this it
  * pays, and it may do so only after it has used the engine for half of its turn, so for no longer
- * than it used the engine. The driver does not know of the work yet: for at most 2 % of the time.
+ * than it used the engine. The driver does not know of the work yet.
  */
 static void little_is_wasted(const struct sim_gpu *g, const char *name)
 {
@@ -126,10 +123,7 @@ static void little_is_wasted(const struct sim_gpu *g, const char *name)
 		fail_msg("%s: %.2f ms are wasted", name, rest / 1e6);
 }
 
-/*
- * @load: GPU time that the jobs of all vGPUs want together, in per cent of the GPU. One vGPU in
- * four, on the average, always has work instead.
- */
+/* @load: GPU time that the jobs of all vGPUs want together, in per cent of the GPU. */
 static void one(u32 seed, u32 nr, enum kvgpu_sched_policy policy, u32 load, double most_behind,
 		double most_ahead)
 {
@@ -216,8 +210,8 @@ static void fixed_share(void **state)
 }
 
 /*
- * vGPU 1 has jobs of 0.03 ms, and leaves the GPU idle between them. It wants 30 % of the time, and
- * its share is 50 %. vGPU 0, which always has work, loses nothing by that.
+ * vGPU 1 has small jobs, and leaves the GPU idle between them. vGPU 0, which always has work, loses
+ * little by that.
  */
 static void idle_moments(void **state)
 {

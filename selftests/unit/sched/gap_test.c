@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Times between looks (samples): their bounds and their mean, and that the time since the last look
- * tells nothing about when the next look comes.
+ * Times between looks (samples): their bounds and their mean, and that, between the bounds, the
+ * time since the last look tells nothing about when the next look comes.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -165,13 +165,13 @@ static void strikes_are_forgiven(void **state)
 	kvgpu_sched_strike_add(&k, now + KVGPU_STRIKE_FORGIVEN_NS + KVGPU_STRIKE_FORGIVEN_NS / 2);
 	assert_int_equal(k.count, 3);
 	assert_int_equal(still(&k, now + 2 * KVGPU_STRIKE_FORGIVEN_NS), 2);
-	/* a time before the last strike, which does not happen, forgives nothing */
+	/* a time before the last strike forgives nothing */
 	assert_int_equal(still(&k, 0), 3);
-	/* one strike each 30 s and 1 ns is never too much */
+	/* strikes as rare as they are forgiven are not too much */
 	k = (struct kvgpu_strikes){ };
 	for (i = 0; i < 1000; i++)
 		assert_false(kvgpu_sched_strike_add(&k, now += KVGPU_STRIKE_FORGIVEN_NS + 1));
-	/* one strike each 29 s is too much after a while */
+	/* strikes that are a little more frequent are too much after a while */
 	k = (struct kvgpu_strikes){ };
 	for (i = 0; i < 1000; i++)
 		if (kvgpu_sched_strike_add(&k, now += KVGPU_STRIKE_FORGIVEN_NS / 30 * 29))
@@ -180,8 +180,8 @@ static void strikes_are_forgiven(void **state)
 }
 
 /*
- * KVGPU_RESETS_BURST resets are free, further ones are not. Two resets a second are forgotten, even
- * while further resets come.
+ * KVGPU_RESETS_BURST resets are free, further ones are not. Resets are forgotten with time, even
+ * while further ones come.
  */
 static void resets_have_a_budget(void **state)
 {
@@ -199,9 +199,9 @@ static void resets_have_a_budget(void **state)
 	for (i = 0; i < KVGPU_RESETS_BURST; i++)
 		assert_false(kvgpu_sched_reset_add(&r, now));
 	assert_true(kvgpu_sched_reset_add(&r, now));
-	/* a time before the last reset, which does not happen, forgets nothing */
+	/* a time before the last reset forgets nothing */
 	assert_true(kvgpu_sched_reset_add(&r, 0));
-	/* two resets a second are free for ever; with one more each 9.5 s they are not */
+	/* resets as often as they are forgotten are free; more of them are not */
 	r = (struct kvgpu_resets){ };
 	for (i = 0; i < 10000; i++)
 		assert_false(kvgpu_sched_reset_add(&r, now += KVGPU_RESET_FORGOTTEN_NS));

@@ -242,8 +242,7 @@ static void knobs_work_at_once(void **state)
 
 /*
  * Changes between the policies in many orders, while debts are worked off (vGPU 2 has long pieces
- * of work). Each of four vGPUs gets 420 to 580 ms of each 2 s: a change starves no vGPU and favours
- * none.
+ * of work). A change starves no vGPU and favours none.
  */
 static void policies_in_any_order(void **state)
 {
@@ -300,8 +299,8 @@ static void vgpus_come_and_go(void **state)
 }
 
 /*
- * 138 years, in steps of a day or of half a year, with and without charged work: the virtual clocks
- * may wrap, but the shares must stay right.
+ * Many years in long steps, with and without charged work: the virtual clocks may wrap, but the
+ * shares must stay right.
  */
 static void thousands_of_days(void **state)
 {

@@ -233,8 +233,8 @@ static void never_open(struct sim_gpu *g)
 }
 
 /*
- * A vGPU that waits for ever gets the chip each 32 ms, for 0.5 ms and at most one look more. That
- * is all it costs the other vGPUs, together with a few turns at the start.
+ * A vGPU that waits for ever gets the chip for a moment now and then, and that costs the other
+ * vGPUs little.
  */
 static void a_wait_costs_little(void **state)
 {
@@ -259,8 +259,7 @@ static void a_wait_costs_little(void **state)
 
 /*
  * Equal and fixed share: a vGPU that waits in its own turn, while the vGPUs that had more than
- * their shares are held back, is owed less than three times its lead afterwards, whatever it
- * was owed before.
+ * their shares are held back, is owed little afterwards, whatever it was owed before.
  */
 static void waiting_alone_saves_up_nothing(void **state)
 {

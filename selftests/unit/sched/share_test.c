@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Shares of vGPUs that always have work, in each window of 2 s: all policies; 2, 4 and 8 vGPUs;
- * equal weights and 1:2:4; on a machine without costs and on one like a busy server; alone and
- * beside a vGPU whose work can't be interrupted.
+ * Shares of vGPUs that always have work, for policies, numbers of vGPUs, weights and machines;
+ * alone and beside a vGPU whose work can't be interrupted.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -114,9 +113,9 @@ static void busy_ones_are_within_1_percent_in_2_s(void **state)
 }
 
 /*
- * Eight vGPUs with weights 1:2:4, the hardest case: the lightest has 0.8 ms of each round, and 118
- * ms of each window of 2 s. Switches are fast and slow, pieces of work short and long. A vGPU that
- * loses its place in the round gets one turn less in a window of 2 s, which is too much.
+ * Eight vGPUs with unequal weights, with fast and slow switches, short and long pieces of work. A
+ * vGPU that loses its place in the round gets one turn less in a window, which is too much for the
+ * lightest.
  */
 static void eight_keep_their_places(void **state)
 {
@@ -162,9 +161,9 @@ static void eight_keep_their_places(void **state)
 }
 
 /*
- * vGPU 0 has work that can't be interrupted for 5, 40 or 300 ms. In a window its share may be off
- * by about one such piece, which no scheduler can prevent. In the long run it gets its share, and
- * the other vGPUs divide the rest by their weights.
+ * vGPU 0 has work that can't be interrupted for long. In a window its share may be off by about one
+ * such piece. In the long run it gets its share, and the other vGPUs divide the rest by their
+ * weights.
  */
 static void greedy_one_gains_nothing(const struct setup *t)
 {
@@ -243,10 +242,7 @@ static void any_time_is_like_any_other(void **state)
 	free(w);
 }
 
-/*
- * The least weight against the greatest: the light vGPU gets its small share and is never
- * forgotten.
- */
+/* The least weight against the greatest: the light vGPU gets its small share. */
 static void extreme_weights(void **state)
 {
 	struct sim_vgpu *v = calloc(2, sizeof(*v));

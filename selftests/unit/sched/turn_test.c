@@ -141,8 +141,8 @@ static void two_take_turns(void **state)
 }
 
 /*
- * Eight vGPUs have a round of 3.5 slices together. A vGPU of very little weight still has turns of
- * a fifth of a slice.
+ * Turns are in proportion to weights, but a vGPU of very little weight still has turns of a least
+ * length.
  */
 static void turns_are_in_proportion(void **state)
 {
@@ -281,7 +281,7 @@ static void overruns_are_paid_back(void **state)
 	free(b);
 }
 
-/* Debts are limited: of a debt, the part beyond 10 s is forgiven. */
+/* Debts are limited: the part beyond KVGPU_SCHED_DEBT_MAX is forgiven. */
 static void debts_are_capped(void **state)
 {
 	struct bench *b = make(2, KVGPU_SCHED_BEST_EFFORT);

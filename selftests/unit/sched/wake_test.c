@@ -88,9 +88,7 @@ static void many_that_wake(void **state)
 	free(v);
 }
 
-/*
- * A vGPU that submits its next job only after the last one is done gets at least 80 % of its share.
- */
+/* A vGPU that submits its next job only after the last one is done gets most of its share. */
 static void one_that_waits_for_its_jobs(void **state)
 {
 	struct sim_vgpu *v;

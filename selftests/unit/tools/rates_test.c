@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* kvgpu-top's shares and rates (tools/rates.c), of two made-up samples. Needs no GPU. */
+/* kvgpu-top's shares and rates (tools/rates.c), of two made-up samples. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Launches of class A0B5 against an oracle that goes byte by byte: every pair of layouts, remaps,
- * fills, sizes, origins, stops. Then launches that must fail, each with its code, and faults in the
- * middle of a launch.
+ * Launches of class A0B5 against an oracle that goes byte by byte: pairs of layouts, remaps, fills,
+ * sizes, origins, stops. Then launches that must fail, each with its code, and faults in the middle
+ * of a launch.
  */
 #include <linux/bitfield.h>
 #include <setjmp.h>
@@ -90,7 +90,7 @@ static void make_remap(struct card *c, struct oracle_launch *l, enum remap_kind 
 			l->sel[i] = card_below(c, 3) ? card_below(c, l->nr_src) :
 						       4 + card_below(c, kind == KEEP ? 3 : 2);
 		else
-			l->sel[i] = i;	/* also for unused components, as Mesa does */
+			l->sel[i] = i;	/* also for unused components */
 	}
 	if (kind == KEEP)
 		l->sel[card_below(c, l->nr_dst)] = 6;
@@ -207,7 +207,7 @@ static void one_case(struct card *c, bool src_pitch, bool dst_pitch, enum remap_
 
 	c->short_runs = n % 3 == 0;
 	c->stop_after = n % 4 == 1 ? 1 + card_below(c, 3) : 0;
-	/* 1: chunks of one page, the smallest that there are */
+	/* 1: chunks of one page */
 	c->g.ce->engine[0].pacer.per_s = n % 2;
 	make_launch(c, &l, src_pitch, dst_pitch, kind);
 	card_read(c, want);
@@ -296,10 +296,7 @@ static void expect_copied(struct card *c, uint64_t src, uint64_t dst, unsigned i
 		assert_int_equal(*card_byte(c, dst + i), before[src + i]);
 }
 
-/*
- * Launches as nouveau's buffer moves, Mesa's buffer copies and NVK's fills make them, with the
- * launch words that the drivers write.
- */
+/* Launches as nouveau's buffer moves, Mesa's buffer copies and NVK's fills make them. */
 static void test_drivers_launches(void **state)
 {
 	static uint8_t before[CARD_BYTES];
@@ -363,8 +360,8 @@ static void test_addresses_wrap_at_40_bits(void **state)
 
 	card_read(c, before);
 	/*
-	 * The second line begins 0x1000 before the first one, which begins at 0. So the second one
-	 * begins at 2^40 - 0x1000, where no page is.
+	 * The second line begins 0x1000 below the first one, which begins at 0: at 2^40 - 0x1000,
+	 * where no page is.
 	 */
 	launch = set_copy(c, (struct copy){ 0, HALF, (uint32_t)-0x1000, 0x1000, 0x800, 2 });
 	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, launch), ENG_FAULT);
@@ -393,10 +390,7 @@ static void test_addresses_wrap_at_40_bits(void **state)
 	card_destroy(c);
 }
 
-/*
- * Launches as large as 2^32 - 1 lines of as many bytes: they stop at once when asked to, and no
- * number overflows.
- */
+/* Huge launches stop at once when asked to, and no number overflows. */
 static void test_huge_launches_stop(void **state)
 {
 	static const struct copy huge[] = {
@@ -426,10 +420,7 @@ static void test_huge_launches_stop(void **state)
 	card_destroy(c);
 }
 
-/*
- * RAMFC is guest memory. A guest that forges the saved place of a launch can only cut its own copy
- * short.
- */
+/* RAMFC is guest memory. A forged place of a launch leads to no fault. */
 static void test_forged_place(void **state)
 {
 	struct card *c = card_create(8);
@@ -535,8 +526,8 @@ static void test_physical(void **state)
 	card_method(c, 0, A0B5_SET_SRC_PHYS_MODE, A0B5_PHYS_LOCAL_FB);
 	card_method(c, 0, A0B5_SET_DST_PHYS_MODE, A0B5_PHYS_COHERENT);
 	/*
-	 * without .hce_priv Host refuses a physical source or target in every launch, even in one
-	 * without a transfer, and nothing is done
+	 * without .hce_priv a launch with a physical source or target is refused, also one without
+	 * a transfer
 	 */
 	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, launch | phys), ENG_PRIV);
 	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, launch | A0B5_LAUNCH_SRC_PHYSICAL),

@@ -49,8 +49,8 @@ uint64_t ptimer_now(struct gk110 *g)
 }
 
 /*
- * Returns the page in which page @i of guest memory lies. Each page gets another one if @pages is a
- * power of two, and neighbours do not lie in equal distances.
+ * Returns the page in which page @i of guest memory lies. A permutation, if @pages is a power of
+ * two.
  */
 static uint64_t scattered(uint64_t i, uint64_t pages)
 {
@@ -109,7 +109,6 @@ static enum eng_ret method(struct rig *r, unsigned int inst, uint32_t mthd, uint
 	return ce_engine.method(&r->f->g, inst, &r->c, 4, mthd, data, true);
 }
 
-/* Copies one line of @n bytes. */
 static enum eng_ret copy(struct rig *r, unsigned int inst, uint64_t dst, uint64_t src, uint64_t n)
 {
 	const uint32_t words[8] = { (uint32_t)(src >> 32),

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Does what a launch must do, one byte at a time, on a flat image of the address space. Written
- * only from envytools' g80-surface.rst and the class header. It shares nothing with the model but
- * the names of methods and state.
+ * from envytools' g80-surface.rst and the class header, not from the model.
  */
 #ifndef KVGPU_SELFTESTS_CE_ORACLE_H
 #define KVGPU_SELFTESTS_CE_ORACLE_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every value of the selector and count fields: which ones are accepted, and which of those run as
- * a plain copy or a fill.
+ * Values of the selector and count fields: which ones are accepted, and which of those run as a
+ * plain copy or a fill.
  */
 #include <linux/bitfield.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Releases of semaphores with all reductions, and conditional rendering. */
+/* Releases of semaphores with reductions, and conditional rendering. */
 #include <linux/bitfield.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Block-linear addresses: all block shapes compared with the oracle, byte for byte, and addresses
- * that were worked out by hand.
+ * Block-linear addresses: block shapes compared with the oracle, byte for byte, and addresses that
+ * were worked out by hand.
  */
 #include <linux/bitfield.h>
 #include <setjmp.h>

@@ -166,7 +166,7 @@ static void test_interrupt_mask(void **state)
 	card_destroy(c);
 }
 
-/* As nouveau's handler does: it reads the code, writes 0 to it, and then acknowledges the bit. */
+/* As nouveau's handler does. */
 static void test_launch_error_handled(void **state)
 {
 	struct card *c = card_create(1);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * BAR0 dispatch: accesses of every size at every alignment compared with a simple byte array, and
- * bad ranges.
- */
+/* BAR0 dispatch: accesses compared with a simple byte array, and bad ranges. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

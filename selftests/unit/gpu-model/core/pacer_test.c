@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The pacer on a time that moves only where the pacer sleeps or a test moves it (but for the last
- * test). So results are exact to the nanosecond, however busy the machine is.
+ * test).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +47,7 @@ static void test_one_charge(void **state)
 
 	pacer_charge(&p, 50000, NULL);
 	assert_int_equal(took(), 50 * MS);
-	/* one sleep each millisecond, to look at *stop, and no more */
+	/* one sleep each millisecond, to look at *stop */
 	assert_int_equal(clock_sleeps, 50);
 }
 
@@ -69,10 +69,7 @@ static void test_fractions_add_up(void **state)
 	assert_in_range(took(), MS - SHORTEST, MS);
 }
 
-/*
- * Many small charges on a machine whose sleeps end late. The pacer is never further ahead of the
- * rate than a debt too short to sleep for, and makes up for the time that it overslept.
- */
+/* Many small charges on a machine whose sleeps end late. In all they take the right time. */
 static void test_small_charges_keep_the_rate(void **state)
 {
 	static const uint64_t late[] = { 0, 1, 55000, 3 * MS };
@@ -107,10 +104,7 @@ static void test_work_counts(void **state)
 	assert_int_equal(took(), 100 * MS);
 }
 
-/*
- * An idle engine collects no credit. The next charge takes its full time, with or without
- * pacer_begin().
- */
+/* An idle engine collects no credit. */
 static void test_idle_gives_no_credit(void **state)
 {
 	struct pacer p = { .per_s = 1000 };
@@ -191,8 +185,8 @@ static void test_stop_ends_the_sleep_and_keeps_the_debt(void **state)
 }
 
 /*
- * On the host's own time: checks only a lower limit, which a busy machine cannot miss, and the time
- * of the CPU, not the time that passed.
+ * On the host's own time: checks a lower limit and the time of the CPU, which a busy machine cannot
+ * miss.
  */
 static void test_on_the_hosts_time(void **state)
 {

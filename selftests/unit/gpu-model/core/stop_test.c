@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The whole device, without a server: a guest's kernel that never ends must not keep a reset or the
- * end of the device from coming (model.h: a unit's stop returns within 1 s).
+ * end of the device from coming.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -145,7 +145,7 @@ static void channel(void)
 	bar_write(g, WIN_BAR1, USERD + 0x8c, 4, 1);
 }
 
-/* Wait until the grid asks for helper threads, as a grid does that takes long. */
+/* Wait until the grid asks for helper threads. */
 static bool grid_runs(void)
 {
 	const struct timespec ms = { .tv_nsec = 1000000 };

@@ -40,7 +40,7 @@ static bool in_mem(uint64_t addr, size_t len)
 	return addr < CHIP_HOLE && len <= CHIP_HOLE - addr;
 }
 
-/* Copies word by word, so that a poll by the CPU never sees half of a word. */
+/* Copies word by word, so that a poll by the CPU does not see half of a word. */
 static void copy_words(uint8_t *to, const uint8_t *from, size_t len)
 {
 	for (; len >= 4; len -= 4, to += 4, from += 4)

@@ -4,9 +4,7 @@
  * address space, with equal addresses. Engines record the methods that they get, and do what a test
  * tells them.
  *
- * The memory has instance blocks, USERD, GPFIFO rings (128 entries), pushbuffers (4 KiB for each
- * channel), semaphores and runlists. Accesses from CHIP_HOLE on fail, those with
- * virtual addresses with a fault.
+ * Accesses from CHIP_HOLE on fail, those with virtual addresses with a fault.
  */
 #ifndef KVGPU_TEST_FIFO_CHIP_H
 #define KVGPU_TEST_FIFO_CHIP_H
@@ -138,7 +136,7 @@ void put_write(unsigned int c, uint32_t put);
 		usleep(50); \
 	} \
 } while (0)
-/* Checks that @cond stays true for at least 10 ms. */
+/* Checks @cond for about 10 ms. */
 #define stays(cond) do { \
 	unsigned int i_; \
 	for (i_ = 0; i_ < 20; i_++) { \

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A second pushbuffer decoder for the unit test and the fuzzer. It was written straight from the
- * bit positions in cla16f.h and envytools' table of GF100 commands. It uses none of the encodings
- * in include/, and has a state of its own.
+ * bit positions in cla16f.h and envytools' table of GF100 commands.
  */
 #ifndef KVGPU_TEST_NAIVE_DECODE_H
 #define KVGPU_TEST_NAIVE_DECODE_H

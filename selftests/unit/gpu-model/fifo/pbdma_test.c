@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A PBDMA at work: entries, methods, routing, Host's methods, its own interrupts, and the words
- * that it leaves in RAMFC and USERD.
+ * A PBDMA at work: Host's methods, its own interrupts, and the words that it leaves in RAMFC and
+ * USERD.
  */
 #include "fifo/chip.h"
 
@@ -366,10 +366,7 @@ static unsigned int fifo_threads(void)
 	return n;
 }
 
-/*
- * An idle PFIFO's threads wait without a deadline, and no thread wakes another. A wake-up from
- * before may still be on its way to each of them.
- */
+/* An idle PFIFO's threads wait without a deadline, and no thread wakes another. */
 static void test_idle_costs_nothing(void **state)
 {
 	uint64_t before, after;
@@ -387,10 +384,7 @@ static void test_idle_costs_nothing(void **state)
 	assert_in_range(after - before, 0, fifo_threads());
 }
 
-/*
- * A doorbell wakes a PBDMA that waits without a deadline. The time that it takes is printed; no
- * test decides by it.
- */
+/* A doorbell wakes a PBDMA that waits without a deadline. The time that it takes is printed. */
 static void test_doorbell_wakes(void **state)
 {
 	uint64_t best = UINT64_MAX, sum = 0, waits, t;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Faults and hangs, and the register sequences with which nouveau
- * (nvkm/engine/fifo/{runl,gf100,gk104}.c of Linux 6.12) removes the channel. At every step the
- * registers that nouveau reads must have what nouveau needs, and the other channels must continue.
+ * (nvkm/engine/fifo/{runl,gf100,gk104}.c of Linux 6.12) removes the channel. The registers that
+ * nouveau reads must have what nouveau needs, and other channels must continue.
  */
 #include "fifo/chip.h"
 
@@ -189,7 +189,7 @@ static void test_recovery_overtakes(void **state)
 	eventually(rd(0x262c) == 0);
 }
 
-/* Without recovery a fault holds the engine and the runlist for ever. */
+/* Without recovery a fault holds the engine and the runlist. */
 static void test_fault_holds(void **state)
 {
 	chans(2, 0);
@@ -246,7 +246,7 @@ static void hang_recovery(unsigned int e, unsigned int unit)
 	mask(0x2a30 + 4 * e, 0x100, 0);
 	/*
 	 * If the driver takes long between the acknowledgement and the fault, a second timeout may
-	 * come. After the fault there is none.
+	 * come.
 	 */
 	wr(0x2100, 0x100);
 	mask(0x2140, 0x100, 0x100);
@@ -383,10 +383,7 @@ static void test_preempt_while_saving_faults(void **state)
 
 /* ----------------------------------------------------- a forced fault with nobody on the engine */
 
-/*
- * As gk104_fifo_recover_engn() of Linux 6.1: the channel has left the engine already. The driver
- * triggers a fault, waits for FAULTED, and releases the trigger.
- */
+/* As gk104_fifo_recover_engn() of Linux 6.1: the channel has left the engine already. */
 static void test_forced_fault_on_an_idle_engine(void **state)
 {
 	chans(2, 0);

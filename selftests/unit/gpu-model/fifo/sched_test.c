@@ -200,10 +200,7 @@ static unsigned int switches_between(unsigned int a, unsigned int b)
 	return n;
 }
 
-/*
- * Turns are measured on a stopped time that the work itself moves, so the speed of the machine does
- * not matter.
- */
+/* Turns are measured on a stopped time that the work itself moves. */
 static void test_time_slices(void **state)
 {
 	clock_stop();
@@ -213,7 +210,7 @@ static void test_time_slices(void **state)
 	busy_work(1, 100, 100);
 	runlist(0, (const uint32_t[]){ 0, 1 }, 2);
 	eventually(logged(CE0, 0) == 100 && logged(CE0, 1) == 100);
-	/* 20 ms of work in turns of 1 ms; PFIFO looks at the clock each 0.8 ms */
+	/* 20 ms of work in turns of 1 ms; PFIFO does not look at the clock after each method */
 	assert_in_range(switches_between(0, 1), 10, 20);
 }
 
@@ -312,8 +309,7 @@ static void test_block_and_allow(void **state)
 
 /*
  * Begins a turn of channel 0. Half a millisecond into its slice of 1 ms, the channel stands still
- * until turn_goes_on(), with much more work behind it. After that the turn lasts to the end of the
- * slice and to PFIFO's next look at the clock.
+ * until turn_goes_on(), with much more work behind it.
  */
 static void turn_begins(void)
 {
@@ -583,8 +579,7 @@ static void test_waiting_for_gr_can_be_preempted(void **state)
 
 /*
  * One channel has GR, and the other one waits for it. The waiting channel keeps its place in the
- * queue when its own slices end, because no other channel wants them. So the timeout of the owner
- * does not begin anew each time.
+ * queue when its own slices end, so the timeout of the owner does not begin anew.
  */
 static void test_waiting_for_gr_outlasts_slices(void **state)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PFIFO's semaphores: every operation, channels that wait for each other, timeouts, and the effect
- * of a waiting channel on other channels.
+ * PFIFO's semaphores: operations, channels that wait for each other, timeouts, and the effect of a
+ * waiting channel on other channels.
  */
 #include "fifo/chip.h"
 
@@ -93,8 +93,8 @@ static void test_acquire_operations(void **state)
 }
 
 /*
- * Channel 0 releases for channel 1 and waits for it, and the other way round, 60 times; with and
- * without switching, on one PBDMA and on two.
+ * Channel 0 releases for channel 1 and waits for it, and the other way round; with and without
+ * switching, on one PBDMA and on two.
  */
 static void ping_pong(uint32_t acquire)
 {
@@ -255,7 +255,7 @@ static void test_misaligned_address_in_ramfc(void **state)
 	assert_int_equal(mem_get(SEM(0) + 4), 0);
 }
 
-/* The CPU time that a thousand waiting channels use is printed; no test decides by it. */
+/* The CPU time that a thousand waiting channels use is printed. */
 static void test_many_waiting_are_cheap(void **state)
 {
 	struct timespec a, b;

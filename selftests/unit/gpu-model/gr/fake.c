@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The surroundings of gr/, see fake.h. mmu_translate(), mmu_read() and mmu_write() check the lock
- * rules of model.h with the help of an error-checking mutex.
+ * The surroundings of gr/, see fake.h. The MMU's stand-ins check the lock rules of model.h with an
+ * error-checking mutex.
  */
 #include "gr/fake.h"
 
@@ -128,7 +128,7 @@ void mmu_client_fini(struct gk110 *g, struct mmu_client *c)
 {
 }
 
-/* Returns whether this thread holds g->lock: an error-checking mutex tells that. */
+/* Returns whether this thread holds g->lock. */
 static bool lock_is_mine(struct gk110 *g)
 {
 	int ret = pthread_mutex_lock(&g->lock);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Context switching: boot with both protocols in nouveau's order (gf100_gr_init_ctxctl_*() of
- * gf100.c), the golden context (gf100_grctx_generate() of ctxgf100.c), switches between contexts,
- * the patch list, and memory that is broken.
+ * Context switching: boot with both protocols in nouveau's order, the golden context, switches
+ * between contexts, the patch list, and memory that is broken.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -310,8 +309,8 @@ static void long_patch_lists_are_executed_to_the_end(void **state)
 }
 
 /*
- * The hole: a guest that can write a context image can write every register of the chip, by the
- * patch list. kvgpu must close it.
+ * The hole: a guest that can write a context image can write other units' registers by the patch
+ * list.
  */
 static void hole_patch_list_in_guest_memory_writes_any_register(void **state)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Compute launches: what the end of a grid releases and reports. What shaders compute is tested in
- * sm/. Traps are read and acknowledged as nouveau's gf100_gr_trap_{gpc,tpc,mp}() do.
+ * Compute launches: what the end of a grid releases and reports. Traps are read and acknowledged as
+ * nouveau's gf100_gr_trap_{gpc,tpc,mp}() do.
  */
 #include <setjmp.h>
 #include <stdarg.h>

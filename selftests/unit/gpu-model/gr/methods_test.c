@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Methods: classes and subchannels, state, inline uploads in both layouts compared with a naive
- * oracle, report semaphores, macros, loads of constant buffers, and exceptions as nouveau's
- * gf100_gr_intr() reads and acknowledges them.
+ * Methods: classes, state, inline uploads compared with a naive oracle, report semaphores, macros,
+ * loads of constant buffers, and exceptions as nouveau's gf100_gr_intr() acknowledges them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -85,8 +84,7 @@ static void acknowledge(struct world *w, uint32_t bits)
 
 /*
  * Handles a trap of a front end unit as nouveau's gf100_gr_trap_intr() does: acknowledges the
- * unit's status and its bit in 0x400108, and at the end restarts the engine by 0x400500. A write
- * of 0x400100 before that ends nothing.
+ * unit's status and its bit in 0x400108, and at the end restarts the engine by 0x400500.
  */
 static void acknowledge_trap(struct world *w, uint32_t trap, uint32_t esr)
 {

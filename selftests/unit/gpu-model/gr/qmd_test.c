@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The QMD decoder, for every field. The oracle has a table of its own (word, lowest bit, width;
- * from cla1c0qmd.h, layout 01.07) and a loop over single bits.
+ * The QMD decoder, field by field. The oracle has a table of its own (word, lowest bit, width; from
+ * cla1c0qmd.h, layout 01.07) and a loop over single bits.
  */
 #include <setjmp.h>
 #include <stdarg.h>

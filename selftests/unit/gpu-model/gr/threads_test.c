@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An engine thread works (switches with patch lists, methods, launches) while the socket's thread
- * reads and writes registers, commands FECS and resets the engine. Meant for the thread sanitizer;
- * without it, it tests locks and that no thread hangs.
+ * An engine thread works while the socket's thread reads and writes registers, commands FECS and
+ * resets the engine. Meant for the thread sanitizer; without it, it tests locks and that no thread
+ * hangs.
  */
 #include <pthread.h>
 #include <setjmp.h>

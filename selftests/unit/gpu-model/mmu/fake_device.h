@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Stand-ins for the functions of the device that the MMU calls; they record the calls, but for
- * messages. Include this in one file of a test that links nothing else of the device.
+ * Stand-ins for the functions of the device that the MMU calls. Include this in one file of a test
+ * that links nothing else of the device.
  */
 #ifndef KVGPU_TEST_FAKE_DEVICE_H
 #define KVGPU_TEST_FAKE_DEVICE_H

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A second implementation of the GMMU's walk, slow and literal on purpose, which tests and fuzzers
- * compare with. It shares only the result codes with the model: bit positions are numbers here,
- * kinds are a list of pairs, and every step reads bytes.
+ * compare with. It does not use the model's encodings.
  */
 #ifndef KVGPU_TEST_ORACLE_H
 #define KVGPU_TEST_ORACLE_H

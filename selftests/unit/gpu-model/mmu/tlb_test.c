@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The TLB behaviour that software can see. An entry that was changed without an invalidate keeps
- * its old translation. Each kind of invalidate ends that for exactly the entries that it names.
- * Also invalidates while other threads translate: when the register write has returned, no thread
- * uses the old page.
+ * its old translation. An invalidate ends that for the entries that it names. Also invalidates
+ * while other threads translate: when the register write has returned, no thread uses the old page.
  */
 #include <sched.h>
 #include <setjmp.h>
@@ -415,7 +414,7 @@ static void invalidate_waits_for_accesses(void **state)
 
 /*
  * Holds dma_lock for reading until another thread has it, too, or 5 ms are over. So without
- * fairness the lock would never be free for a writer.
+ * fairness the lock would hardly ever be free for a writer.
  */
 static void *hogging(void *arg)
 {

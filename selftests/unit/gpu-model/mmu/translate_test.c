@@ -167,10 +167,7 @@ static uint32_t rnd(uint32_t below)
 	return (rnd_state >> 8) % below;
 }
 
-/*
- * Copies of any length and alignment across scattered small pages, big pages and system pages,
- * compared with a flat array.
- */
+/* Copies across scattered small pages, big pages and system pages, compared with a flat array. */
 static void copies_over_pages(void **state)
 {
 	const unsigned int pages = 96, size = 96 * 4096;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The page-table walk for all combinations of an entry's single bits and for every kind, in both
- * page modes, compared with the oracle. Tables lie at fixed places, so a case is one directory
- * entry, one big entry, one small entry and one access.
+ * The page-table walk for combinations of an entry's bits and kinds, in both page modes, compared
+ * with the oracle. Tables lie at fixed places, so a case is one directory entry, one big entry, one
+ * small entry and one access.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,10 +19,7 @@
 #include "mmu/oracle.h"
 #include "mmu/walk.h"
 
-/*
- * A word of memory. There is no other memory: a case needs only one directory entry, one big entry
- * and one small entry.
- */
+/* A word of memory; there is no other memory. */
 struct cell {
 	int target;
 	uint64_t addr, val;
@@ -63,7 +60,6 @@ static int world_byte(void *ctx, int target, uint64_t addr)
 
 static const char *const acc_name[] = { "read", "write", "atomic" };
 
-/* Makes one access through the walk and through the oracle, and compares the results. */
 static void compare(struct world *w, uint64_t va, enum mmu_access acc, bool priv)
 {
 	const struct walk_reader rd = { .read64 = world_read64, .ctx = w };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A device with the root units only: a plain register file, a bus that records interrupts, and
- * stand-ins for the functions of other rooms that root units call, which count resets and keep the
- * texts of errors.
+ * stand-ins for the functions of other rooms that root units call.
  */
 #ifndef KVGPU_TEST_ROOT_CARD_H
 #define KVGPU_TEST_ROOT_CARD_H

@@ -75,7 +75,7 @@ static void test_masks_gate_the_line(void **state)
 {
 	struct card *c = *state;
 
-	/* after POST all sources are let through; nouveau before Linux 6.2 relies on that */
+	/* after POST all sources are let through */
 	assert_int_equal(rd(c, MASK), ~0u);
 	wr(c, MASK, 0);
 	line(c, FIFO, true);

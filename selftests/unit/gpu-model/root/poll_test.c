@@ -278,7 +278,7 @@ static void test_link_speed(void **state)
 
 /*
  * No two root units may claim the same register, and none may claim one of those that the MMU has
- * between theirs, at 0x1700 and 0x100c10. (The MMU's other registers are not looked at.)
+ * between theirs, at 0x1700 and 0x100c10.
  */
 static void test_ranges_do_not_overlap(void **state)
 {

@@ -50,7 +50,6 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Sets the last byte so that the image adds up to 0 again. */
 static void fix_checksum(void)
 {
 	uint8_t sum = 0;

@@ -39,7 +39,6 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Reads the time as a driver does. */
 static uint64_t now(struct card *c)
 {
 	uint32_t hi, lo;
@@ -191,7 +190,7 @@ static void *reader(void *arg)
 
 /*
  * Each write of the ratio computes the base of the time anew, here with the same ratio. Readers
- * without the lock must never see the time jump.
+ * without the lock must not see the time jump.
  */
 static void test_readers_without_lock(void **state)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The generated VBIOS, read by a parser that was written from the formats alone: offsets are
- * numbers, and of the generator only the image is used. Pointers must be in bounds, checksums
- * right, and the values that a driver needs there.
+ * The generated VBIOS, read by a parser that was written from the formats alone. Pointers must be
+ * in bounds, checksums right, and the values that a driver needs there.
  */
 #include <setjmp.h>
 #include <stdarg.h>

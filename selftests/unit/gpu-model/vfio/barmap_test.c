@@ -510,7 +510,7 @@ static void test_userd_pages_are_watched(void **state)
 	await_doorbells(1);
 	settle();
 	rung = fake.doorbells;
-	store(bar1, FIRST + 17, 0x8c, 2);		/* every later write is noticed as well */
+	store(bar1, FIRST + 17, 0x8c, 2);		/* a later write is noticed as well */
 	await_doorbells(rung + 1);
 	assert_int_equal(*vram(117, 0x8c), 2);
 	settle();
@@ -581,7 +581,7 @@ static void test_helper_dies(void **state)
 	/* stop the helper's side, which behaves as if the model had died */
 	helper_stop(&helper);
 	helper_on = false;
-	/* no vCPU waits, and all reads give ones, as from a dead card */
+	/* reads give ones, as from a dead card */
 	assert_int_equal(load(bar1, FIRST, 0), ~0u);
 	assert_int_equal(load(bar3, 0, 0), ~0u);
 	assert_int_equal(
@@ -651,7 +651,6 @@ static void *hammer_load(void *arg)
 	return NULL;
 }
 
-/* Stores the number of the current epoch into word 1 of the pages. */
 static void *hammer_store(void *arg)
 {
 	uint32_t page = 0, before;

@@ -221,10 +221,7 @@ static void test_unsupported_commands(void **state)
 	assert_int_equal(roundtrip(VU_MIG_DATA_WRITE, body, 16), EOPNOTSUPP);
 }
 
-/*
- * Every command with every length from nothing to more than it needs must get an answer, and never
- * a crash.
- */
+/* Commands with lengths from nothing to more than they need get an answer, and no crash. */
 static void test_all_lengths(void **state)
 {
 	uint8_t body[80] = { 0 };

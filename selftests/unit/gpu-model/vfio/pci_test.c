@@ -122,9 +122,7 @@ static void test_status_bits_clear_on_one(void **state)
 	assert_int_equal(word(0x04) >> 16, 0x0010);
 }
 
-/*
- * Writes ones to every word: 21 words change, and a reset restores all.
- */
+/* Writes ones to every word, and looks whether a reset restores them. */
 static void test_read_only_rest(void **state)
 {
 	uint8_t before[4096], ones[4096];

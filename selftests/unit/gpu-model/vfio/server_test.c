@@ -363,7 +363,7 @@ static void test_paths_that_cannot_be(void **state)
 	opt.socket = sock;
 	assert_null(vfio_server_create(&opt));
 	assert_true(fake_noted("no socket"));
-	/* a file that is no socket is never removed */
+	/* a file that is no socket is not removed */
 	assert_int_equal(access(sock, F_OK), 0);
 }
 

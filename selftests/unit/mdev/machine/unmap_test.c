@@ -73,7 +73,7 @@ static void start(unsigned int n, unsigned int fails)
 	}
 }
 
-/* Ends all vGPUs, in half of the cases before the unmapping thread has returned to user mode. */
+/* Ends all vGPUs. */
 static void end(void)
 {
 	unsigned int i;
@@ -176,10 +176,7 @@ static void each_thread_by_itself(void **state)
 	end();
 }
 
-/*
- * A thread for which no file could be made has left its loop when it makes any other call. (A
- * thread with a file closes the file before it can make a call.)
- */
+/* A thread for which no file could be made has left its loop when it makes any other call. */
 static void a_call_ends_it(void **state)
 {
 	start(1, 8);
@@ -259,8 +256,7 @@ static void who_may_open(void **state)
 
 /*
  * A VMM that has used up its memory gets no files for its threads, so any number of threads may be
- * without a file. The lock is held for only a few of them at a time. All are forgotten in the end,
- * and another process can open the vGPU as soon as they have died.
+ * without a file. The lock is held for only a few of them at a time.
  */
 static void many_without_a_file(void **state)
 {
@@ -413,7 +409,7 @@ static void at_random(void **state)
 		}
 		end();
 	}
-	/* else at most one unmap in four found a page pinned, and the others tried nothing */
+	/* else hardly any unmap found a page pinned */
 	assert_true(worked > SEEDS);
 }
 

@@ -232,7 +232,7 @@ static struct address_source from_there(const char *from, int to, char *name, si
 	return source;
 }
 
-/* Each user of a machine can have any of its own addresses: all of them are one client. */
+/* Each user of a machine can have any of its loopback addresses: all of them are one client. */
 static void loopback(void **state)
 {
 	struct sockaddr_in any = { .sin_family = AF_INET,
@@ -272,10 +272,7 @@ static void *connect_there(void *address)
 	return (void *)(intptr_t)address_connect(address, &why);
 }
 
-/*
- * A thread that connects waits in the kernel until there is room. (In the past the call failed at
- * once.)
- */
+/* A thread that connects waits in the kernel until there is room. */
 static void waits_for_room(void **state)
 {
 	struct address a;

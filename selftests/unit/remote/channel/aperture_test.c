@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Apertures between processes: a malicious client or server that writes to the shared memory at any
- * moment, memory that is not as it should be, and a SIGKILL of either side under load.
+ * moment and a SIGKILL of either side under load.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -209,10 +209,7 @@ static bool move(struct state *s, unsigned int what)
 			leave(s);
 		s->client_lives = s->attached = false;
 		return true;
-	/*
-	 * the server notices that the client's counter stands still, which only a dead client's
-	 * does
-	 */
+	/* the server notices that a dead client's counter stands still */
 	default:
 		if (!s->server_lives || !s->serves || s->client_lives)
 			return false;

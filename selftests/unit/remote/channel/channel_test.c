@@ -345,8 +345,7 @@ static void answers(void **state)
 
 /*
  * By a relay: what a client wants brought goes out before the frame that needs it; where the relay
- * says that a piece did not come, that one frame is not carried out. The relay here passes on all
- * that the client says.
+ * says that a piece did not come, that one frame is not carried out.
  */
 static void spoilt_frames(void **state)
 {
@@ -371,7 +370,10 @@ static void spoilt_frames(void **state)
 	kvgpu_remote_disconnect(client);
 }
 
-/* Without a relay nothing can be brought, and no frame says that a piece did not come. */
+/*
+ * Without a relay nothing can be brought, and a frame that says that a piece did not come spoils
+ * nothing.
+ */
 static void nothing_to_fetch(void **state)
 {
 	const struct kvgpu_remote_pull pull = { { 4096, 8192 }, { 12288, { 3, 4 }, 5, 6 } };
@@ -450,8 +452,7 @@ static void *ack_late(void *arg)
 
 /*
  * While a thread of the server waits for an ack that the client gives after the answers to further
- * frames, the serving thread gets these frames: the waiting thread does not keep the connection to
- * itself, though it is first at the lock each time.
+ * frames, the serving thread gets these frames.
  */
 static void frames_before_the_ack(void **state)
 {

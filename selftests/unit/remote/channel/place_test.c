@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Apertures in a file that both sides map, with and without a bell: clients one after the other, a
- * second client at the same time, several places, either side killed, the file cut short, other
- * versions, strangers that ring, the file's owner and rights, and how waits sleep. Servers of
- * clients are other processes.
+ * Apertures in a file that both sides map, with and without a bell: clients that come and go,
+ * several places, either side killed, the file cut short, strangers that ring, the file's owner and
+ * rights, and how waits sleep. Servers are other processes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -183,7 +182,7 @@ static int ask(unsigned int box, size_t n)
 	return 0;
 }
 
-/* Makes @n calls. (until_gone() makes calls until the server is gone.) */
+/* Makes @n calls. */
 static void calls(unsigned int n)
 {
 	unsigned int box = kvgpu_remote_box_get(client), i;
@@ -439,7 +438,7 @@ static void cut_short(void **state)
 
 	connect_it();
 	calls(5);
-	/* the arena at a second address is the same memory; it never replaces other memory there */
+	/* the arena at a second address is the same memory; other memory there stays */
 	arena = kvgpu_remote_arena(client, &bytes);
 	room = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	assert_null(kvgpu_remote_arena_at(client, (uintptr_t)room));
@@ -534,8 +533,8 @@ static void expect_waits(struct kvgpu_remote_place *place, unsigned int looks, i
 }
 
 /*
- * Looks at a place are counted, not timed: at the start and after a client, a second's worth of
- * frequent looks; then 20 in each second.
+ * Looks at a place are counted, not timed: frequent looks at the start and after a client, then
+ * seldom ones.
  */
 static void idle_places_are_looked_at_seldom(void **state)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * A channel on TLS with certificates as kvgpu-remotectl makes them: frames, pieces and acks. Then
- * what may be wrong with certificates and their files, and what is said of it; peers that do not
- * speak TLS, or have no certificate; and keys that are renewed while a thread waits.
+ * wrong certificates and files, and what is said of them; peers that do not speak TLS; and keys
+ * that are renewed while a thread waits.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -585,7 +585,7 @@ static void renewed_keys(void **state)
 		frame.h.seq = frame.word = i;
 		/* each byte in a record of its own; in three of the frames with new keys */
 		for (b = 0; b < sizeof(frame); b++) {
-			/* GnuTLS allows eight renewals a second */
+			/* GnuTLS limits how often keys are renewed */
 			if ((b == 5 || b == 20) && i % 10 == 3)
 				assert_int_equal(gnutls_session_key_update(
 							 r.session, b == 5 ? GNUTLS_KU_PEER : 0),

@@ -179,8 +179,8 @@ static void what_is_written_goes_out(void **state)
 }
 
 /*
- * 4 MiB go in frames of 1 MiB at most, each page once. The room in the arena that the frames share
- * is not written again before the server has read it.
+ * 4 MiB go in frames of 1 MiB at most. The room in the arena that the frames share is not written
+ * again before the server has read it.
  */
 static void much_is_cut(void **state)
 {

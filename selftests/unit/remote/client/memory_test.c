@@ -378,7 +378,8 @@ static void a_mapping_outlives_its_context(void **state)
 }
 
 /*
- * In whatever order pieces of whatever sizes are given back, all of the memory is one piece again.
+ * When all pieces are given back, in another order than they were taken, the memory is one piece
+ * again.
  */
 static void pieces_for_long(void **state)
 {

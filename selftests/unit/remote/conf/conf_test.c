@@ -101,10 +101,7 @@ static void everything(void **state)
 	assert_ptr_equal(remoted_conf_share(&server, "tls:lab-2"), &server.share);
 }
 
-/*
- * By default a client can have three quarters of the places if there are four or more, and its host
- * memory has a limit.
- */
+/* A client's share by default. */
 static void shares(void **state)
 {
 	static const uint64_t clients[][2] = { { 1, 1 },

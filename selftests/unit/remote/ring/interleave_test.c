@@ -2,8 +2,7 @@
 /*
  * Every order of both sides' accesses, for rings of 2 to 8 slots and few frames. No frame is lost,
  * torn or stuck, whether both sides live, or one or both crash at any step. The search also notices
- * faults in remote/ring: fences, releases, looks and stores that are left out. model/machine.h
- * describes the machine.
+ * faults in remote/ring. model/machine.h describes the machine.
  */
 #include <setjmp.h>
 #include <stdarg.h>

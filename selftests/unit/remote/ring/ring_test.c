@@ -258,8 +258,7 @@ static void callers_mistakes(void **state)
 	for (i = 0; i < 3; i++) {
 		/*
 		 * A frame with too few bytes, a frame with too many, and one that is begun and
-		 * dropped: the consumer sees none of them, and none of their slots behind the
-		 * first.
+		 * dropped: the consumer sees none of them.
 		 */
 		assert_int_equal(kvgpu_ring_begin(&t->p, 1, 0, 120), KVGPU_RING_OK);
 		kvgpu_ring_append(&t->p, data, 100);
@@ -278,7 +277,7 @@ static void callers_mistakes(void **state)
 	destroy(t);
 }
 
-/* A wrong word that the peer writes ends the ring for ever, with a status that names the fault. */
+/* A wrong word that the peer writes ends the ring, with a status that names the fault. */
 static void dead_by_name(void **state)
 {
 	static const struct { size_t word; uint64_t value; enum kvgpu_ring_status want; } c[] = {
@@ -361,10 +360,7 @@ static void *echo(void *arg)
 	}
 }
 
-/*
- * No side looks before it sleeps. The consumer is woken at most twice in each round trip, on
- * average.
- */
+/* No side looks before it sleeps. */
 static void sleepers_wake_each_other(void **state)
 {
 	const struct kvgpu_bell_ops *const carriers[] = { &kvgpu_bell_futex_ops,

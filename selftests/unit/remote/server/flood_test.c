@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Frames without an end for the server's decoder, on a library that does nothing. In sessions of
- * 1000 frames each frame is made new, or is a frame that reached the library before with some words
- * replaced. The address sanitizer and the library's check of handles judge. make check runs 200000
- * frames, with another seed each day. KVGPU_FLOOD=N runs N frames or a few more, KVGPU_FLOOD_SEED=N
- * uses that seed again. Prints TAP.
+ * Frames without an end for the server's decoder, on a library that does nothing. A frame is made
+ * new, or is one that reached the library before, with some words replaced. The address sanitizer
+ * and the library's check of handles judge. KVGPU_FLOOD=N runs N frames or a few more,
+ * KVGPU_FLOOD_SEED=N uses that seed again. Prints TAP.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -133,7 +132,7 @@ static void make_new(struct frame *f, const struct fake_shape *shape)
 	f->words = n;
 }
 
-/* A good frame with up to four words replaced, and one time in sixteen with another length. */
+/* A good frame with up to four words replaced, and sometimes with another length. */
 static void make_of(struct frame *f, const struct frame *good)
 {
 	unsigned int n = below(5);

@@ -52,7 +52,7 @@ static void numbers(void **state)
 	assert_int_equal(KVGPU_REMOTE_INDEX(ANSWER(cuEventCreate)->event),
 			 KVGPU_REMOTE_INDEX(event));
 	assert_true(ANSWER(cuEventCreate)->event != event);
-	/* when a context ends, all that it had ends, too */
+	/* when a context ends, its stream ends, too */
 	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
 	FAILS(ASK(cuStreamQuery, .stream = st), INVALID_HANDLE);
 	assert_int_equal(s.current, 0);

@@ -181,7 +181,6 @@ static void grant(uint32_t turn, uint64_t ns)
 	door.turn = turn;
 }
 
-/* Does what the server's loop does. */
 static void go_on(bool quiet)
 {
 	gate_look(&s, quiet);
@@ -317,10 +316,7 @@ static void unwanted(void **state)
 	assert_int_equal(door.want, 0);
 }
 
-/*
- * The turn was taken away because it lasted too long. From then on the arbiter decides, until all
- * work is done.
- */
+/* The turn was taken away because it lasted too long. */
 static void lost(void **state)
 {
 	door.closed = door.wanted = 1;
@@ -562,8 +558,8 @@ static void captured(void **state)
 }
 
 /*
- * Managed memory's pages are copied at once, whoever has the turn. Whatever is copied so is charged
- * by the clock, and once only.
+ * Managed memory's pages are copied at once, whoever has the turn. While the gate is closed this is
+ * charged by the clock, and once.
  */
 static void at_once(void **state)
 {

@@ -237,7 +237,7 @@ static uint64_t add_event(uint64_t graph, uint64_t event)
 	return ANSWER(cuGraphAddEventRecordNode)->node;
 }
 
-/* An event that graphs have goes on to live for the library, and for nobody else. */
+/* An event that graphs have goes on to live for the library, and not for the client. */
 static void events_of_graphs(void **state)
 {
 	uint64_t graph = new_graph(), event, clone, node, other;

@@ -102,7 +102,7 @@ static void rows(void **state)
 	assert_string_equal(sample.clients[1].who, "-");
 	assert_string_equal(sample.clients[1].state, "new");
 	sample_free(&sample);
-	/* numbers of clients are never used again */
+	/* numbers of clients are not used again */
 	client_gone(&s, c);
 	assert_int_equal(s.gone.calls, 11);
 	assert_true(client_place(&s)->id == 3);

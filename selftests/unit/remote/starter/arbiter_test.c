@@ -81,9 +81,7 @@ static void ring(void)
 	assert_int_equal(write(arbiter_bell(), "", 1), 1);
 }
 
-/*
- * Waits until the word is not 0, or is 0 if @set is false. 20 s are enough even on a slow machine.
- */
+/* Waits until the word is not 0, or is 0 if @set is false. */
 static void comes_to(const uint32_t *word, bool set)
 {
 	unsigned int i;
@@ -296,7 +294,7 @@ static void *fill_bell(void *fd)
 	return NULL;
 }
 
-/* Gets its end of the bell as child.c does, and then makes that end block. */
+/* Gets its end of the bell, and then makes that end block. */
 static void be_taken_over(int ready)
 {
 	int i, fd;

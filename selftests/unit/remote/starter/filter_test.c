@@ -236,8 +236,8 @@ static void own_user(void **state)
 }
 
 /*
- * All processes are of one user, and the first process may be looked into by it: a client's process
- * can't, whatever the system lets a user do, since it has Landlock's rules.
+ * All processes are of one user: Landlock's rules keep a client's process out of the first
+ * process's memory.
  */
 static void one_user(void **state)
 {

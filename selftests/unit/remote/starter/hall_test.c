@@ -147,10 +147,7 @@ static void silent_ones_cost_no_place(void **state)
 		close(fd[i]);
 }
 
-/*
- * Networks of one site (a /48 of IPv6, a /24 of IPv4) have one share, and another site the same. An
- * attacker with many networks keeps nobody else out.
- */
+/* Networks of one site (a /48 of IPv6, a /24 of IPv4) have one share, and another site the same. */
 static void far_networks(void **state)
 {
 	const uint64_t six = 0x20010db800070000, four = (uint64_t)AF_INET << 32 | 0xc0000200;

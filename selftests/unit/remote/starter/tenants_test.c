@@ -138,7 +138,7 @@ static void lies(void **state)
 
 /*
  * Memory that a process has taken can be taken by it again: under the lock the sum of all rows is
- * never more than the limit. Without the lock a sum could have rows that never were there together.
+ * never more than the limit.
  */
 static void take_for_ever(struct client *c)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Shares of a simulated GPU by remote/turns. The simulation has a time of its own, and counts the
- * time that each program had. Programs have habits: much work at once, one piece after the other
- * with a pause, long pieces, work that never ends.
+ * time that each program had.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The decoder and its text form. decode_table.inc has nvdisasm's text of words that were chosen to
- * show every instruction, and the modifiers that random words have. What the text does not show,
- * and an executor needs, is checked here by hand.
+ * The decoder and its text form. decode_table.inc has nvdisasm's text of chosen words. What the
+ * text does not show is checked here by hand.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -116,7 +115,7 @@ static void illegal_leaves_nothing_behind(void **state)
 		assert_int_equal(in.raw, words[i]);
 		assert_int_equal(in.src[0].kind, SM_NONE);
 	}
-	/* words whose lowest two bits are 3 are never instructions */
+	/* words whose lowest two bits are 3 are refused */
 	for (i = 0; i < 1024; i++)
 		assert_false(sm_decode((uint64_t)i << 54 | 0x1c0003, 8, &in));
 }
@@ -330,8 +329,8 @@ static void textures(void **state)
 }
 
 /*
- * For every size of the buffer: no byte behind it is written, and the result is the length of the
- * whole text.
+ * For buffers of each size up to the text's: the byte behind is not written, and the result is the
+ * length of the whole text.
  */
 static void print_keeps_to_its_buffer(void **state)
 {

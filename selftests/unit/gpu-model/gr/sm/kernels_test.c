@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Kernels that nvcc compiled (kernels.cu) are executed, and the results compared with the host's
- * own computation. Every kernel runs with each vector unit that this machine has.
+ * own computation. Kernels run with each vector unit that this machine has.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -231,10 +231,7 @@ static double as_double(uint64_t v)
 	return d;
 }
 
-/*
- * Makes all NaNs one: a selection or a negation passes sign and payload on, and any NaN will do
- * here.
- */
+/* Makes all NaNs one: any NaN will do here. */
 static void canonical32(uint32_t *v, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++)
@@ -556,9 +553,8 @@ static void atomic_operations(void **state)
 	assert_int_equal(w[21], 8 * 77);
 	assert_int_equal(w[22], 8 * (256 % 10));
 	/*
-	 * Each atomicAdd() returned the sum before it. So from 0 on each sum leads to the thread
-	 * that found it, and by its number to the next sum, through all threads but thread 0, which
-	 * adds nothing.
+	 * Each atomicAdd() returned the sum before it. So the sums lead from thread to thread,
+	 * through all but thread 0, which adds nothing.
 	 */
 	memset(adder, 0, sizeof(adder));
 	for (unsigned int i = 1; i < N; i++) {

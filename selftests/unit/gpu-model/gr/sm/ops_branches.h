@@ -36,8 +36,8 @@ static void branch_by(struct world *w, int32_t distance, uint32_t m, uint32_t fi
 }
 
 /*
- * The side with the higher address goes first. Mesa's atomics on shared memory end only because of
- * that: the lane that got the lock branches forward. And a loop needs one token only.
+ * The side with the higher address goes first. Mesa's atomics on shared memory rely on that: the
+ * lane that got the lock branches forward.
  */
 static void higher_side_of_a_branch_goes_first(void **state)
 {

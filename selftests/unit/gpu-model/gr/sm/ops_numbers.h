@@ -131,10 +131,7 @@ static void the_first_of_several_payloads_wins(void **state)
 	}
 }
 
-/*
- * Shifts of a pair of words by any amount, as ptxas shifts 64-bit numbers. This instruction gives
- * one word of the result; a SHL or SHR of one register gives the other one.
- */
+/* Shifts of a pair of words by any amount, as ptxas shifts 64-bit numbers. */
 static void shifts_of_pairs(void **state)
 {
 	static const uint64_t values[] = { 0x8000000000000000, 0x0123456789abcdef, ~0ull, 1 };

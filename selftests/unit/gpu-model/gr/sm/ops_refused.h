@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Instructions that the chip refuses, with the error of each, and that it refuses no others.
- * Included by ops_test.c.
- */
+/* Instructions that the chip refuses, with the error of each. Included by ops_test.c. */
 #ifndef KVGPU_SELFTESTS_SM_OPS_REFUSED_H
 #define KVGPU_SELFTESTS_SM_OPS_REFUSED_H
 
@@ -16,9 +13,8 @@ static void expect_trap(struct world *w, struct sm_insn in, uint32_t esr)
 }
 
 /*
- * Every instruction that the decoder knows is executed, except for those listed here, which
- * docs/gpu-model.md names. An instruction that is added to the decoder and not to the executor
- * fails here.
+ * Every instruction that the decoder knows is executed, except for those listed here. An
+ * instruction that is added to the decoder and not to the executor fails here.
  */
 static void only_these_are_not_executed(void **state)
 {
@@ -122,7 +118,7 @@ static void shifts_that_are_refused(void **state)
 	R(1)[0] = 0x00000001;
 	assert_int_equal(step(w, &in, 1), STEP_NEXT);
 	assert_int_equal(R(3)[0], 0x18);
-	/* SHF.L.HI would give the same as SHF.L, so it is no encoding */
+	/* SHF.L.HI is no encoding */
 	in.hi = true;
 	expect_trap(w, in, WARP_ILLEGAL_ENCODING);
 	in.hi = false;
@@ -272,7 +268,7 @@ static uint32_t special(struct world *w, uint32_t which)
 /*
  * A program that counts cycles must see more than the microseconds of the host's clock. A
  * microsecond has 705.5 cycles. So twice a number of cycles, modulo 1411, is 0 or 1410 if only
- * whole microseconds were counted. The time that a read takes does not matter.
+ * whole microseconds were counted.
  */
 static void clocks_count_single_cycles(void **state)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Single instructions in the form that the decoder gives: instructions that nvcc does not make for
- * kernels_test.c, flags and chains for all corner values, conversions of all half floats, and
- * errors of operands.
+ * kernels_test.c, flags and chains for corner values, conversions of half floats, and errors of
+ * operands.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The results of five kernels in kernels.cu (int_ops to convert), in the order of their OUT()s,
- * computed with the host's own arithmetic.
+ * The results of kernels in kernels.cu (int_ops to convert), in the order of their OUT()s, computed
+ * with the host's own arithmetic.
  */
 #ifndef KVGPU_SELFTESTS_SM_ORACLE_H
 #define KVGPU_SELFTESTS_SM_ORACLE_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Device side of surfaces_test.c: every kind of surface with every width of element. surfaces.cubin
- * is what nvcc 11.8 -arch=sm_35 -cubin makes of it. Thread i reads the element at p[i] (x, y, z or
- * face, layer) into out[i], or writes v[i] there.
+ * Device side of surfaces_test.c: kinds of surfaces, with elements of several widths.
+ * surfaces.cubin is what nvcc 11.8 -arch=sm_35 -cubin makes of it. Thread i reads the element at
+ * p[i] (x, y, z or face, layer) into out[i], or writes v[i] there.
  */
 typedef cudaSurfaceObject_t surf;
 typedef unsigned int u32;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every kind of surface with every width of elements and every boundary mode (surfaces.cu), and
- * stores that convert. Reads and writes are compared with memory. Boundary modes are those of the
- * CUDA C programming guide, block-linear layouts are like ce/surface.c's. Descriptors are by Mesa's
- * nil/su_info.rs; the order of their words is from nvcc's code.
+ * Surfaces of several kinds, widths of elements and boundary modes (surfaces.cu), and stores that
+ * convert. Reads and writes are compared with memory. Boundary modes are those of the CUDA C
+ * programming guide. Descriptors are by Mesa's nil/su_info.rs; the order of their words is from
+ * nvcc's code.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -101,7 +101,6 @@ static uint32_t layer_bytes(const struct shape *s, unsigned int bytes)
 	       blocks(s->size[2], 1u << s->log2_depth) * (512u << (s->log2_height + s->log2_depth));
 }
 
-/* Returns the offset of element (x, y, z) of a layer. */
 static uint32_t offset_of(const struct shape *s, unsigned int bytes, const int *at, int layer)
 {
 	uint32_t x = at[0] * bytes, y = at[1], z = at[2], bh = 8u << s->log2_height,

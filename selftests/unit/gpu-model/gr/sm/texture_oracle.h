@@ -168,9 +168,7 @@ static inline double oracle_texel(const struct image *im, const struct look *k, 
 
 /*
  * Weights have 8 bits of fraction ("Linear Filtering"). How products of weights are rounded is not
- * documented; this is what an H200 was seen to do. In two dimensions the product of x and y is
- * rounded, and the other weights are what remains of x and of y. In three dimensions x and z are
- * treated so, and then y divides each of the four weights.
+ * documented; this is what an H200 was seen to do.
  */
 static inline void oracle_weights(const int *a, unsigned int dims, int *w)
 {

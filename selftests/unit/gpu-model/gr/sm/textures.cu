@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Device side of textures_test.c: every way in which CUDA reads a texture. textures.cubin is what
- * nvcc 11.8 -arch=sm_35 -cubin makes of it. Thread i asks for the place p[i] with g[i] beside it;
- * out[i] is what it gets.
+ * Device side of textures_test.c: ways in which CUDA reads a texture. textures.cubin is what nvcc
+ * 11.8 -arch=sm_35 -cubin makes of it. Thread i asks for the place p[i] with g[i] beside it; out[i]
+ * is what it gets.
  */
 typedef cudaTextureObject_t tex;
 typedef unsigned int u32;

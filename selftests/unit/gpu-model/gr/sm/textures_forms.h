@@ -354,7 +354,7 @@ static void every_format_of_cuda(void **state)
 
 /*
  * sRGB texels are converted only if the header says that they are sRGB and the sampler allows it;
- * alpha is always linear. IEC 61966-2-1.
+ * alpha is always linear. The formula is of IEC 61966-2-1.
  */
 static void srgb_needs_both_words(void **state)
 {

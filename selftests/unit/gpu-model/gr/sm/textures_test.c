@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every way in which CUDA reads a texture (textures.cu), compared with texture_oracle.h: kinds of
- * textures, address modes, filters, levels, derivatives, offsets, comparisons, gathers, formats.
- * Places are chosen so that rounding never decides which texels count.
+ * Ways in which CUDA reads a texture (textures.cu), compared with texture_oracle.h. Places are
+ * chosen so that rounding does not decide which texels count.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -318,8 +317,7 @@ static void every_kind_with_every_address_mode(void **state)
 }
 
 /*
- * Reads with a given level of detail from -1 to 7, without and with bias, limits and a smaller
- * range of levels.
+ * Reads with a given level of detail, without and with bias, limits and a smaller range of levels.
  */
 static void levels_of_detail(void **state)
 {

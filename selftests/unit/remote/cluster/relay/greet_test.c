@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * The welcome that a server process sends to its proxy. The proxy has other processes to serve, so
- * it does not wait for a part that is missing.
- */
+/* The welcome that a server process sends to its proxy. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * The begin of a message from a peer: whatever bytes come, anything but the right ones is refused.
- */
+/* The begin of a message from a peer: wrong bytes are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

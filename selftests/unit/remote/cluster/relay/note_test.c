@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What one proxy says to another: whatever bytes come, nothing without the job's secret is heard,
- * and nothing that is accepted leads out of an arena, of the lanes or of their slots.
+ * What one proxy says to another: nothing without the job's secret is heard, and what is accepted
+ * stays inside the arena, the lanes and their slots.
  */
 #include <setjmp.h>
 #include <stdarg.h>

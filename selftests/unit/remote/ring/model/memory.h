@@ -2,7 +2,7 @@
 /*
  * Shared memory that an attacker may rewrite between any two accesses of remote/ring. Each access
  * is checked: it is inside of the memory, loads and stores are aligned, and after memory_call(true)
- * no word of 64 bits is loaded twice. model/room.c runs on it.
+ * no word of 64 bits is loaded twice.
  */
 #ifndef KVGPU_RING_MEMORY_H
 #define KVGPU_RING_MEMORY_H
