@@ -53,7 +53,7 @@ esac
 
 is_cuda() { [[ " ${cuda_rows[*]} " == *" $1 "* ]]; }
 
-# without the toolkit the CUDA rows are left out; a run that was to have nothing else has failed
+# without the toolkit the CUDA rows are left out
 with_cuda=''
 for r in "${rows[@]}"; do
 	! is_cuda "$r" || with_cuda=1
@@ -101,7 +101,7 @@ build_cuda()
 	cp "$(dirname "$(make -s print-cuda)")"/{lib*.so.*,kvgpu-persist} "$chains/cuda-chains" "$out/bench-cuda/"
 }
 
-# the module's sources of that commit, built by this tree's test bed
+# the module's sources of that commit
 build_base()
 {
 	local tree links=$out/base
@@ -158,7 +158,7 @@ run_load()
 	run "$1" "$2" first-context "${client[@]}" bench first-context
 }
 
-# in programs of their own, compiled by nvcc (selftests/cuda/chains); the engines are held, as the package kvgpu-cuda has it done
+# in programs of their own, compiled by nvcc (selftests/cuda/chains)
 run_cuda()
 {
 	persist_begin "$1"
@@ -166,7 +166,7 @@ run_cuda()
 	persist_end "$1"
 }
 
-# run_cold: such programs while kvgpu-persist does not hold the engines: nouveau sets the graphics engine up for each program
+# run_cold: such programs while kvgpu-persist does not hold the engines
 run_cold()
 {
 	run "$1" "$2" cold "${chains[@]}" ${QUICK:+--quick} --as=cold cuda-madd

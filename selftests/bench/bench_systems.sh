@@ -81,7 +81,7 @@ system_up()
 	guest_up "$1" >"$work/$1.boot"
 }
 
-# kvgpu-persist where that system's nouveau is
+# starts kvgpu-persist beside that system's nouveau
 persist_begin()
 {
 	local -a where

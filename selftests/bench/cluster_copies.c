@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * cluster_copies COUNT: copies of pageable and of pinned memory to device 0 and back, of 4 KiB to
- * 64 MiB; prints "gpu NAME", then "copy MEMORY WAY BYTES MB/S", the best of COUNT. Each copy has
- * another part of the memory than the one before, because what was just read lies in a cache. All
- * of the memory was copied once before, because each process on the way pays for the first use of a
- * page.
+ * 64 MiB; prints "gpu NAME", then "copy MEMORY WAY BYTES MB/S", the best of COUNT.
  */
 #include <cuda/driver/api.h>
 

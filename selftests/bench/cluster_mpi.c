@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * cluster_mpi COUNT STAGING: what MPI itself carries from rank 0 to rank 1, of 4 KiB to 64 MiB in
- * messages of STAGING bytes at most, four of them under way, as kvgpu-relay sends; prints "mpi to
- * BYTES MB/S", the best of COUNT. An answer of 8 bytes ends each.
+ * messages of STAGING bytes at most, four of them under way; prints "mpi to BYTES MB/S", the best
+ * of COUNT.
  */
 #include <mpi.h>
 #include <stdint.h>

@@ -2,8 +2,7 @@
 /*
  * remote_calls [--quick] NAME CUBIN FILE.json: what the driver API's calls and copies cost a
  * program, by whatever libcuda.so.1 it finds. NAME says which that is, and goes into each row.
- * CUBIN has a kernel `add`; where the GPU is another one than its, a kernel of the same name in
- * PTX, which does nothing, takes its place.
+ * CUBIN has a kernel `add`.
  */
 #include <stdbool.h>
 #include <stdint.h>

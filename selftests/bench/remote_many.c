@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * remote_many [--quick] NAME SERVER FILE.json: how much CPU time a million calls cost, of 1, 8 and
- * 64 client processes together, on this machine as it is and beside as many busy processes as it
- * has CPUs; and what clients cost that do nothing. The clients are processes of this program, on
- * the remote libcuda.so.1 that it finds; SERVER is the process number of their kvgpu-remoted, whose
- * children serve them. NAME says by which carrier. A call is cuCtxGetLimit(), which asks and has
- * nothing to do. Not counted: the clients' beginning and end.
+ * remote_many [--quick] NAME SERVER FILE.json: how much CPU time a million calls cost, of several
+ * client processes together, alone and beside busy processes; and what clients cost that do
+ * nothing. The clients are processes of this program, on the remote libcuda.so.1 that it finds;
+ * SERVER is the process number of their kvgpu-remoted, whose children serve them. NAME says by
+ * which carrier.
  */
 #include <ctype.h>
 #include <dirent.h>

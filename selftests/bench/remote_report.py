@@ -24,7 +24,7 @@ ROWS = os.path.join(HERE, "remote_rows.json")
 KEYS = ("name", "value", "unit", "aim", "met", "where", "commit", "date")
 MODEL = "(in this process)"     # of the name of a GPU that is a model
 CARRIERS = ("native", "unix", "aperture")
-# Of rows without an aim: more of these is better. "%" is a share of what MPI carries, "times" how many times as fast as one GPU.
+# Of rows without an aim: more of these is better.
 MORE = ("GB/s", "MB/s", "million/s", "%", "times")
 
 # of remote_calls: its name, ours, and the aim of the aperture's row

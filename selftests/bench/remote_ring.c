@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What remote/ring costs between two processes over a memfd (make bench-remote-ring): a call that
- * is answered, while both are awake and while both sleep; a frame that is queued; many frames.
- * Prints a table, and JSON into the file that is named.
+ * What remote/ring costs between two processes over a memfd (make bench-remote-ring). Prints a
+ * table, and JSON into the file that is named.
  *
- *	remote_ring [--cpus A B] [--quick] FILE.json
+ * remote_ring [--cpus A B] [--quick] FILE.json
  *
  * A: CPU of the process that asks, B: of the process that answers; default: the first two that
  * there are.
@@ -270,10 +269,7 @@ static void round_trips(const char *name, uint64_t spin_ns, bool by_socket, doub
 	disconnect(c);
 }
 
-/*
- * what the producer pays for a frame of a burst that fits; then a call, so that the next burst
- * finds the ring empty
- */
+/* what the producer pays for a frame of a burst that fits */
 static void bursts(const char *name, bool notify_each, double *samples, unsigned long nr)
 {
 	struct client *c = connect_client(LONG_SPIN_NS, false);

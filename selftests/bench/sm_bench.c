@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Speed of the shader machine by itself (make bench-sm): no server, no driver, no front end. Matrix
- * products with tiles in shared memory for each vector unit of this machine, checked by samples,
- * and the time of a launch.
+ * Speed of the shader machine by itself (make bench-sm): matrix products, checked by samples, and
+ * the time of a launch.
  */
 #include <math.h>
 #include <stdio.h>

@@ -270,7 +270,7 @@ static void switch_lists(struct sim_gpu *g)
 	}
 	if (g->now >= g->loaded_at) {
 		g->loaded_at = NEVER;
-		/* as loaded_leave() of mdev/machine/slice.c: first charge for the switch */
+		/* first charge for the switch */
 		charge(g);
 		if (!g->open)
 			g->choice.until = kvgpu_sched_started(&g->sched, g->now);

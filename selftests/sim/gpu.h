@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A GPU, its driver and the work of its vGPUs, as far as sched/ can tell: discrete events, exact
- * times, no threads. The driver is as limited as the real one: every poll_ns it looks which vGPUs
- * have work and what the engine did, a preempt waits for the end of the piece of work that is under
- * way, and switches cost time in which no vGPU runs.
+ * times, no threads. Every poll_ns the driver looks which vGPUs have work and what the engine did,
+ * a preempt waits for the end of the piece of work that is under way, and switches cost time in
+ * which no vGPU runs.
  */
 #ifndef KVGPU_SELFTESTS_SIM_GPU_H
 #define KVGPU_SELFTESTS_SIM_GPU_H
@@ -40,7 +40,7 @@ struct sim_work {
 };
 
 struct sim_cfg {
-	u64 poll_ns;		/* how often the driver looks */
+	u64 poll_ns;		/* the driver looks so often */
 	u64 jitter_ns;		/* a look is late by up to this */
 	u64 preempt_ns;		/* from the end of the piece until the engine is free */
 	u64 load_ns;		/* until the next list runs */
@@ -49,7 +49,7 @@ struct sim_cfg {
 	u64 seed;
 };
 
-extern const struct sim_cfg sim_ideal;	/* no costs, looks every 0.1 ms */
+extern const struct sim_cfg sim_ideal;	/* no costs */
 extern const struct sim_cfg sim_k20;	/* what a card and a busy host may look like */
 
 struct sim_vgpu {
@@ -90,10 +90,7 @@ struct sim_gpu {
 	int next_owner;
 	u64 poll_at;
 	u64 switches, decisions;
-	/*
-	 * ns that the engine was idle and a vGPU had work: switches, what the driver did not know
-	 * yet, vGPUs that lingered or were held back
-	 */
+	/* ns that the engine was idle and a vGPU had work */
 	u64 wasted;
 	/* if set */
 	void (*each_choice)(struct sim_gpu *g);
@@ -120,9 +117,9 @@ u32 sim_time_error(const struct sim_gpu *g, u32 vgpu, u32 ppm, u64 from, u64 win
 void sim_range(const struct sim_gpu *g, u32 vgpu, u64 from, u64 window, u32 *least, u32 *most);
 u64 sim_latency(struct sim_vgpu *v, u32 per_mille);	/* sorts */
 
-/* Number of seeds to try: SCHED_TEST_SEEDS, or 1. make check-long tries more than make check. */
+/* Number of seeds to try: SCHED_TEST_SEEDS, or 1. */
 u32 sim_nr_seeds(void);
-/* ns that a unit test simulates: 10 s with one seed, 20 s with more */
+/* ns that a unit test simulates */
 u64 sim_run_ns(void);
 
 #endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kvgpu-schedsim [FILE]: what sched/ does with up to 64 vGPUs on each of up to 8 GPUs, and what a
- * decision costs with up to 512. All is simulated, but for the nanoseconds of a decision, which are
- * this machine's. Prints tables, and writes the same as JSON to FILE.
+ * kvgpu-schedsim [FILE]: what sched/ does with many vGPUs on one and several GPUs, simulated; and
+ * the time of a decision, measured. Prints tables, and writes the same as JSON to FILE.
  */
 #include <stdarg.h>
 #include <stdio.h>

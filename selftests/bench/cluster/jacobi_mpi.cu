@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * jacobi_mpi N ITERATIONS: a Jacobi relaxation of an N x N grid, its rows divided over the ranks,
- * each of which has one GPU of its machine and sends its outer rows to its neighbours. Explicit MPI
- * and CUDA; the MPI need not know CUDA.
+ * jacobi_mpi N ITERATIONS: a Jacobi relaxation of an N x N grid, its rows divided over the ranks of
+ * an MPI program, each on a GPU. The MPI need not know CUDA.
  */
 #include <mpi.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * matrix_mpi N POWER [MICROSECONDS]: A times B^POWER, matrices of N x N, the rows divided over the
- * ranks, each of which has one GPU of its machine. Explicit MPI and CUDA.
+ * ranks of an MPI program, each on a GPU.
  */
 #include <mpi.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the plain programs and those with MPI share: kernels, input, and the line that they print.
- * Each of the four programs divides the work, moves the data and times itself.
  */
 #ifndef KVGPU_SELFTESTS_BENCH_PARTS_H
 #define KVGPU_SELFTESTS_BENCH_PARTS_H

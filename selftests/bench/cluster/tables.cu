@@ -2,14 +2,12 @@
 /*
  * tables matrix|fft pageable|pinned COUNT SIZE[:MICROSECONDS]...: what tables 1 and 2 of the
  * cluster platform's paper measure: the operands to the GPU, the kernel, the result back, by plain
- * cudaMemcpy().
- * matrix: a product of two SIZE x SIZE matrices. fft: 1,024 transforms of SIZE points in place,
- * which moves 16 KiB for each point. With MICROSECONDS a kernel that takes so long by the clock is
- * in the place of the computing one. Prints "gpu NAME", then for each size "TABLE MEMORY SIZE whole
- * MILLISECONDS copies MILLISECONDS kernel MILLISECONDS error E": the whole, the same without a
- * kernel, and the computing kernel with its end known. Medians of COUNT, after one run that does
- * not count; of buffers of SMALL bytes or less ten times as many, of LARGE ones or more a third.
- * The error is the worst of some results, beside double precision.
+ * cudaMemcpy(). matrix: a product of two SIZE x SIZE matrices. fft: 1,024 transforms of SIZE points
+ * in place. With MICROSECONDS a kernel that takes so long by the clock is in the place of the
+ * computing one. Prints "gpu NAME", then for each size "TABLE MEMORY SIZE whole MILLISECONDS copies
+ * MILLISECONDS kernel MILLISECONDS error E": the whole, the same without a kernel, and the
+ * computing kernel with its end known. Medians of COUNT, more of small buffers and fewer of large
+ * ones. The error is the worst of some results, beside double precision.
  */
 #include <selftests/cuda/programs/check.h>
 #include <selftests/cuda/programs/fft_kernel.h>

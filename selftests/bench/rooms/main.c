@@ -24,7 +24,7 @@ enum { SAMPLES = 15 };
 static bool counting;
 static char **wanted;
 
-/* of this thread: other work on the machine costs it caches, but no CPU time */
+/* CPU time of this thread */
 static uint64_t cpu_ns(void)
 {
 	struct timespec t;
@@ -43,7 +43,7 @@ static bool is_wanted(const char *name)
 	return !*wanted;
 }
 
-/* all that is measured goes through here, and nothing else */
+/* rooms.sh has callgrind collect in this function */
 __attribute__((noinline)) uint64_t rooms_counted(const struct room_case *c);
 uint64_t rooms_counted(const struct room_case *c)
 {
@@ -62,7 +62,7 @@ static uint64_t batch(const struct room_case *c, uint64_t *ns)
 	return ops;
 }
 
-/* what reading the clock twice takes is part of a batch's time */
+/* what measure() takes off each batch: the time between two readings of the clock */
 static uint64_t clock_cost(void)
 {
 	uint64_t best = ~0ull, t;

@@ -20,7 +20,7 @@ struct room_case {
 
 /*
  * Measures the cases one after the other and prints a line for each. With --count, order and
- * batches are the same in every run of the program, so instructions can be counted case by case.
+ * batches are the same in every run of the program by case.
  */
 void rooms_measure(const struct room_case *cases, unsigned int nr);
 

@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 
 "$program" "$@" >"$work/times"
 
-# callgrind writes one dump for each call of rooms_counted(): one for each case, in their order
+# callgrind writes one dump for each call of rooms_counted()
 : >"$work/instructions"
 if command -v valgrind >/dev/null; then
 	valgrind -q --tool=callgrind --callgrind-out-file="$work/dump" --toggle-collect=rooms_counted \

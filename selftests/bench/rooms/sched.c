@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * sched: one decision as the driver makes it at a tick or at the end of a turn: charge the vGPU
- * that ran, another vGPU wakes or sleeps, choose, started. Half of all vGPUs have a cap, weights
- * differ.
- */
+/* sched: one decision: charge the vGPU that ran, another vGPU wakes or sleeps, choose, started. */
 #include <stdlib.h>
 
 #include "sched/sched.h"

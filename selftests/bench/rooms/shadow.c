@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * gtt-shadow: what bringing a shadow up to date costs, with a host whose memory and pins cost
- * nothing but the calls. The guest has one address space, in most cases with full tables, of 4 KiB
- * pages or of 128 KiB pages; its tables are plain memory.
+ * nothing but the calls.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * mmio-trap: a register access by the class of its table line, over up to MAX_REGS registers of
- * that class in a random order that is the same each time; and the registers that stock nouveau
- * touched when it was recorded, as often as it did, up to 64 reads and 64 writes of each record.
+ * mmio-trap: a register access by the class of its table line; and the registers that stock nouveau
+ * touched when it was recorded.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,7 +107,7 @@ static uint64_t run_writes(const struct room_case *c)
 	return (uint64_t)REPEAT * nr_regs;
 }
 
-/* each record's reads and writes, at most 64 of each: a poll is not the whole of it */
+/* each record's reads and writes, at most 64 of each */
 static void make_trace(const struct room_case *c)
 {
 	uint32_t i, n, reads, writes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * memcmp as a kernel has it on this architecture: without vector registers, a word at a time. The
- * rooms are compiled to call it instead of the C library's, which is several times as fast.
+ * rooms are compiled to call it instead of the C library's.
  */
 #include <stddef.h>
 #include <stdint.h>

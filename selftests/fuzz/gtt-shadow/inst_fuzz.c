@@ -2,8 +2,7 @@
 /*
  * A guest's instance block against decode and build. S1, S3: the words that hold physical
  * addresses, ids and privileges are the host's whatever the guest wrote; which words may depend on
- * the guest at all, and on which of its bits, is written down here a second time, and checked by
- * building from two blocks that differ in everything else.
+ * the guest at all, and on which of its bits, is written down here a second time.
  */
 #include <stdlib.h>
 #include <string.h>

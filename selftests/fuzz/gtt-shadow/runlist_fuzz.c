@@ -14,9 +14,7 @@
 #define IS_TSG		(1u << 13)
 #define MUST(x) do { if (!(x)) abort(); } while (0)
 
-/*
- * what the guest has bound, drawn from the input's first byte; some mappings are wrong on purpose
- */
+/* what the guest has bound; some mappings are wrong on purpose */
 struct bound {
 	u8 kind;
 };

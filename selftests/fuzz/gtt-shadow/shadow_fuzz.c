@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A hostile guest against gtt-shadow: bytes become edits of tables and raw memory, invalidates,
- * unmaps, substitutions, windows, limits and failures of the host. After each step that may change
- * what the GPU sees, every translation that it can see is compared with a naive walk of the guest's
- * tables as of the last sync, and S1, S2, pin counts, mirrors and the reaper's work are checked.
+ * A hostile guest against gtt-shadow. After each step that may change what the GPU sees, every
+ * translation that it can see is compared with a naive walk of the guest's tables as of the last
+ * sync, and S1, S2, pin counts, mirrors and the reaper's work are checked.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A hostile guest: any access to any register, mixed with the host's events. After each step: only
- * TRAP lines command (apart from a changed interrupt and a set alarm), a command has a form that
- * the host can rely on, the file is bounded, nothing outside of the room's state was touched, and
- * what the interrupt line shows agrees with the registers.
+ * A hostile guest: any access to any register, mixed with the host's events. After each step: a
+ * command has a form that the host can rely on, nothing outside of the room's state was touched,
+ * and what the interrupt line shows agrees with the registers.
  *
  * Input: records of 8 bytes, {op, byte enables or event, register index or argument (2), value
- * (4)}. Registers are mostly chosen among those that tables name, so that few bytes reach them; op
- * 2 takes any offset, op 3 writes many registers from a multiple of 256 on.
+ * (4)}.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -114,7 +114,7 @@ static void check_books(void)
 		check(e->busy_ns == f.b[i].busy);
 		check(!e->lingers || (!e->runnable && f.s.current_ent == e));
 		wants += (e->runnable || e->lingers) && !e->suspended;
-		/* clocks are near each other, for whatever happens */
+		/* clocks are near each other */
 		check((s64)(e->vtime - f.s.vclock) <=
 		      (s64)(KVGPU_SCHED_DEBT_MAX * UNIT / e->share));
 		check((s64)(f.s.vclock - e->vtime) <=
@@ -205,10 +205,7 @@ static void add(u32 i)
 	f.nr++;
 }
 
-/*
- * all vGPUs are looked at; one in eight of those that have work does not get on, one in two where
- * the input says so
- */
+/* all vGPUs are looked at; some of those that have work do not get on */
 static void look(void)
 {
 	u32 often = byte() & 1 ? 1 : 7, bits, i;
@@ -348,7 +345,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 
 		act(op & 15, (op >> 4) % MAX_NR);
 		check_books();
-		/* the clock of all goes on from choice to choice, and never back */
+		/* the clock of all goes on from choice to choice, not back */
 		check((s64)(f.s.closed - f.closed) >= 0);
 		f.closed = f.s.closed;
 	}

@@ -4,9 +4,7 @@
  * writes into RAMFC, may make the model leave the memory that the MMU or physical mode gave it,
  * stop making progress, or keep it from being stopped.
  *
- * Input: records of 6 bytes. Byte 0 picks an action: mostly a method, of which byte 1 picks the
- * number (from the list, so that launches get built) and the rest is data; else words of the method
- * state in RAMFC, page rights, privilege, a method of any number, translations of few bytes.
+ * Input: records of 6 bytes. Byte 0 picks an action.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -103,10 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size > 6 * 200)
 		return 0;
-	/*
-	 * memory keeps its bytes from one input to the next: no path depends on them but
-	 * conditions, which stay small
-	 */
+	/* memory keeps its bytes from one input to the next */
 	if (!c)
 		c = card_create(1);
 	memset(c->chan.ce_state, 0, sizeof(c->chan.ce_state));
@@ -114,7 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memset(c->read_only, 0, sizeof(c->read_only));
 	memset(c->privileged, 0, sizeof(c->privileged));
 	c->chan.hce_priv = c->chan.pb_priv = c->short_runs = false;
-	/* every launch stops after each chunk: at most a page on engine 1, a mebibyte on others */
+	/* every launch stops after each chunk */
 	c->stop_after = 1;
 	c->g.ce->engine[1].pacer.per_s = 1;
 	for (i = 0; i < GK110_CE_NR; i++)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A context image and register lists of any content: loading, using and saving it ends, and
- * sanitizers see no wrong access, whatever registers the lists and the patch list name. First byte
- * modulo 16: how many words of the data memories of FECS and GPCCS, where the lists are, change.
+ * sanitizers see no wrong access, whatever registers the lists and the patch list name.
  */
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /*
  * Any bytes as a QMD (queue meta data: a guest's description of a grid to launch). The decoder and
  * the checks end. Where the checks find no error, a CTA has 1 to 32 warps, and the grid has no
- * warps exactly if one of its sizes is 0. Pure: only gr/qmd.c is called.
+ * warps exactly if one of its sizes is 0.
  */
 #include <assert.h>
 #include <string.h>

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Random page tables, accesses and invalidates against the oracle. Bytes become actions: write an
- * entry, write raw memory, access, copy, invalidate, change the page mode. An access must answer
- * what the oracle says about memory now, or what a cache may still say: a translation that was
- * given out since the last invalidate, or the current tables under a directory entry that was read
- * since then. Right after an invalidate only the first is allowed.
+ * Random page tables, accesses and invalidates against the oracle. An access must answer what the
+ * oracle says about memory now, or what a cache may still say: a translation that was given out
+ * since the last invalidate, or the current tables under a directory entry that was read since
+ * then. Right after an invalidate only the first is allowed.
  */
 #include <stdint.h>
 #include <string.h>

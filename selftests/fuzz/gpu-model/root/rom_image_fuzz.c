@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Any file as VBIOS: the check must neither read outside it, nor refuse it without a reason, nor
- * accept it without the ROM's and PCIR's signatures. The input is laid over the generated image, so
- * that mutations reach past the first signatures.
+ * accept it without the ROM's and PCIR's signatures.
  */
 #include <stdlib.h>
 #include <string.h>

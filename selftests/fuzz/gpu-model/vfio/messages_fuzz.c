@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The message stream from memory. The first byte chooses how the input is dealt with: as a raw
- * stream, or cut into messages whose header is made right, so that handlers are reached; pieces,
- * descriptors and disconnects are mixed in. After every input the books must balance: no descriptor
- * leaked, guest memory consistent.
+ * The message stream from memory. After every input the books must balance: no descriptor leaked,
+ * guest memory consistent.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

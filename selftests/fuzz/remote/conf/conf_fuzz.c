@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Files of the configuration: the first byte says of which side. What is taken has to hold what it
- * promises: the numbers in their limits (programs, patience and tasks are not looked at), each
- * address one that can be read again; what is refused has a line that the file has, and a text.
+ * promises: most numbers in their limits, an address one that can be read again; what is refused
+ * has a line that the file has, and a text.
  */
 #include <stdlib.h>
 #include <string.h>

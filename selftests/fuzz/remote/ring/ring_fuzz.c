@@ -49,7 +49,7 @@ static void rewrite(void)
 	uint64_t *w = &memory.word[at % memory.words];
 	unsigned int i;
 
-	/* of a box, what is decided by, some payload, and the bell */
+	/* of a box: words that decide something, some payload, and the bell */
 	if (memory.words == KVGPU_BOX_BYTES / 8)
 		w = &memory.word[at % 16 ? at % 16 - 1 : BELL_WORD];
 	if (kind < 240) {

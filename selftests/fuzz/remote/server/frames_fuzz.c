@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Frames of a client to the server's decoder, on a fake library. Bytes become steps: a frame's
- * operation and payload, in which some words are handles that the server gave; a change of what the
- * library answers; a look at what waits; a copy as a node that is mostly right, which words drawn
- * by chance are not; a turn on the GPU that comes or goes. The last byte says whether the arena is
- * shared memory, and whether there is a gate.
+ * Frames of a client to the server's decoder, on a fake library. Steps in between change what the
+ * library answers, and give and take a turn on the GPU.
  */
 #include <stdlib.h>
 

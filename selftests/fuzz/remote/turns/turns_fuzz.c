@@ -2,7 +2,8 @@
 /*
  * Programs say anything, at any times, and come and go: the turn is with a program that is there,
  * no program is charged more than it said and the time that has passed (and TURNS_LOST for each
- * look), clocks stay within their limits, and when all behave, each program gets a turn.
+ * look), clocks stay within their limits, and when programs of two clients or more behave, each
+ * gets a turn.
  */
 #include <stdlib.h>
 #include <string.h>

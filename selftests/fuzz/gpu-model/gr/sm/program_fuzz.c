@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Random programs on the shader machine: it must neither crash nor hang, nor report an error that
- * does not exist; sanitizers look for wrong accesses. The pacer of this program ends each grid with
- * a reset of the engine after a while.
+ * Random programs on the shader machine: it must neither crash nor hang; sanitizers look for wrong
+ * accesses. The pacer of this program ends each grid with a reset of the engine after a while.
  *
  * Input: 8 bytes of shape, then words of code.
  */
