@@ -119,9 +119,8 @@ static int table_width(void)
 }
 
 /*
- * Print JSON or the table after each interval, or only after one with --once, which main() sets
- * for every table here. The first sample is not printed: it only begins the first interval. Return
- * the exit code.
+ * Print JSON or the table after each interval, or after one with --once. The first sample is not
+ * printed: it only begins the first interval. Return the exit code.
  */
 static int run_plain(const struct options *o)
 {

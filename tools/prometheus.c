@@ -51,10 +51,7 @@ static void print_head(FILE *out, const char *prefix, const struct field *f)
 		f->metric, type);
 }
 
-/*
- * Print a label, with quotes and backslashes in @value escaped. Only a policy or a type can have
- * such characters: sample.c refuses addresses and UUIDs with them.
- */
+/* Print a label, with quotes and backslashes in @value escaped. */
 static void print_label(FILE *out, const char *name, const char *value)
 {
 	fprintf(out, "%s=\"", name);

@@ -8,8 +8,8 @@
 mebibytes() { case $1 in *G) echo $((${1%G} * 1024)) ;; *M) echo "${1%M}" ;; esac; }
 
 # guest_arguments: prints the guest's kernel command line. Full guests boot a stock Debian, but
-# without mitigations (the server has none either) and without services that only the server needs:
-# libvirt, ssh over the network, the console.
+# without mitigations and without services that the server needs: libvirt, ssh over the network, the
+# console.
 guest_arguments()
 {
 	local unit words="console=ttyS0 quiet panic=-1 mitigations=off net.ifnames=0 tb.hostname=$NAME"
@@ -30,8 +30,8 @@ guest_arguments()
 # busy_arguments: prints kernel arguments for a guest that works most of the time (--busy). A
 # tickless kernel programs its timer again at each tick, which is one more exit; a periodic timer of
 # the local APIC is programmed once. The periodic timer ticks also while the guest is idle, so an
-# idle guest costs twice as much with it. tsc=reliable: the emulated TSC is exact; the guest's
-# kernel would check it against a slower clock, do so late, and take the TSC for unstable.
+# idle guest costs more with it. tsc=reliable: the guest's kernel would check the TSC against a
+# slower clock, do so late, and take it for unstable.
 busy_arguments() { printf 'nohz=off highres=off lapic=notscdeadline tsc=reliable\n'; }
 
 domain_xml()

@@ -88,8 +88,7 @@ is_alive()
 {
 	local log=/var/log/libvirt/qemu/$NAME.log
 	qemu_pid && [ -e "/proc/$PID" ] || return 1
-	# QEMU writes to this log only at its start and on errors, so read it only if it is newer
-	# than last time
+	# read the log only if it is newer than last time
 	[ "$log" -nt "$DIR/log-read" ] || return 0
 	touch -r "$log" "$DIR/log-read"
 	! grep -qsE 'KVM internal error|kvm run failed' "$log" ||

@@ -25,8 +25,8 @@ watch_shutdowns() (
 	echo 1 > "$TRACE/events/testbed/shutdown/enable"
 )
 
-# qemu_pid: sets PID to the guest's QEMU; false if there is none. Starts no process, which costs
-# some 10 ms under TCG: the keeper calls this each second.
+# qemu_pid: sets PID to the guest's QEMU; false if there is none. Starts no process, which takes
+# long under TCG: the keeper calls this often.
 qemu_pid()
 {
 	PID=

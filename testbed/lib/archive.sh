@@ -3,8 +3,7 @@
 # Where Debian packages come from: the archive that this machine's apt is configured for, with apt's
 # keys and proxies. Its sources may be one-line or deb822 files, may say "stable" in place of a
 # codename, and may name mirror lists. The field Origin of a repository's Release file tells Debian's
-# from others. The package lists that apt has on this machine are neither read nor changed here:
-# they may be years old.
+# from others. The package lists that apt has on this machine are neither read nor changed here.
 
 ARCHIVE_KEYS=${KVGPU_CACHE:-${HOME:-/root}/.cache/kvgpu}/keys
 

@@ -106,8 +106,8 @@ bed_processes()
 	grep -lzsxF "KVGPU_TB_MARK=$mark" /proc/[0-9]*/environ | cut -d/ -f3 || true
 }
 
-# stop_bed: ends the supervisor, and so all processes of the bed. Gives up after some 11 s; returns
-# 0 only if no process of the bed is left.
+# stop_bed: ends the supervisor, and so all processes of the bed. Returns 0 only if no process of
+# the bed is left.
 stop_bed()
 {
 	local pid tries

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # The debug kernel: the base kernel's source built with KASAN, lockdep and kmemleak, and with few
-# drivers beyond those that the server needs (debug/config). Building it takes 9 minutes of CPU
-# time, so only "tb setup --debug-kernel", "tb up --kernel debug" and "tb kernel-tree debug" build it,
-# not every set-up.
-# Guests still run the stock kernel.
+# drivers beyond those that the server needs (debug/config). Building it takes long, so it is built
+# when a command asks for it ("tb setup --debug-kernel", "tb up --kernel debug", "tb kernel-tree
+# debug"). Guests still run the stock kernel.
 
 DEBUG_LABEL=debug
 DEBUG_MAKE=(make -s ARCH=x86_64 LOCALVERSION=-kvgpu-debug)
@@ -113,8 +112,8 @@ prune_debug_tree()
 }
 
 # build_debug_boot: copies the kernel, and packs busybox, image/init, image/agent and the kernel's
-# modules (without its samples, which prune_debug_tree removed) into its initramfs. init copies the
-# modules into the server's root, because the image has none of this kernel.
+# modules into its initramfs. init copies the modules into the server's root, because the image has
+# none of this kernel.
 build_debug_boot()
 {
 	local tree=$STAGE_TMP/tree from root release

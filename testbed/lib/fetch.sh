@@ -6,7 +6,7 @@
 
 FETCH_ROUNDS=3
 
-# in_rounds TEXT COMMAND...: runs COMMAND up to three times, until it succeeds. COMMAND is a
+# in_rounds TEXT COMMAND...: runs COMMAND up to FETCH_ROUNDS times, until it succeeds. COMMAND is a
 # function of tb, and runs in a tb of its own: there set -e ends the round at the first error. A
 # round that takes longer than KVGPU_TB_FETCH_SECONDS (default 3600) is ended.
 in_rounds()

@@ -22,8 +22,7 @@ need_root()
 		"it makes root file systems and mount namespaces; try: sudo $TB $*"
 }
 
-# install_host_packages: installs missing packages by this machine's apt. Set-up changes nothing
-# else outside of its cache.
+# install_host_packages: installs missing packages by this machine's apt
 install_host_packages()
 {
 	local -a missing
@@ -62,8 +61,8 @@ room_for_packages()
 	[ "$free" -ge "$used" ] || die "No space left: only ${free// /} MiB are free below /usr, and about $used are needed there for packages"
 }
 
-# raise_map_count: the model maps pages of a BAR into QEMU one by one when it re-points them; each
-# may then be a memory mapping of its own. BAR1's 256 MiB have 65536 pages.
+# raise_map_count: a page of a BAR that the model re-points in QEMU may be a memory mapping of its
+# own
 raise_map_count()
 {
 	local want=262144 now

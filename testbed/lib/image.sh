@@ -117,8 +117,7 @@ module_files()
 	chroot "$1" modprobe --show-depends -S "$2" "$3" | awk '$1 == "insmod" { print $2 }'
 }
 
-# add_module ROOT TREE FILE: copies a module, decompressed: the kernel would take seconds for that
-# under emulation.
+# add_module ROOT TREE FILE: copies a module, decompressed, which takes long under emulation
 add_module()
 {
 	local target=$2/${3#/}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # The server's kernels. Each is fetched once with its headers, so that the image and the tools root
-# always have the same version. A kernel's label is its Debian suite; packages/kernels.list also
-# gives it a role (base, oldest, newest).
+# have the same version. A kernel's label is its Debian suite; packages/kernels.list also gives it a
+# role (base, oldest, newest).
 
 kernel_lines() { sed 's/#.*//' "$TB_DIR/packages/kernels.list" | awk 'NF >= 3'; }
 kernel_labels() { kernel_lines | awk '{ print $1 }'; }
@@ -25,8 +25,7 @@ kernel_label()
 }
 
 # kernel_stage LABEL: prints the stage's name. Its recipe is not the text of these scripts, so that
-# a change of them fetches no kernel again. Only "tb setup --refresh" (it changes the epoch), other
-# suites in kernels.list or another "form" here do.
+# a change of them fetches no kernel again.
 kernel_stage() # LABEL
 {
 	printf 'kernel-%s-%s\n' "$1" "$(recipe_key "=form 2" "=$(kernel_suites "$1")" "=$(epoch)")"

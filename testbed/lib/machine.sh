@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 # A machine: an ordinary Debian 13 on a disk of its own, which it keeps from one boot to the next,
 # for tests of what changes how a computer boots. Unlike the server it has nothing of image/. The
-# test bed adds only the network's configuration, host name, hosts and fstab, enables network and
-# ssh, and adds the headers of all kernels.
+# test bed adds the network's configuration, host name, hosts and fstab, enables network and ssh,
+# and adds the headers of all kernels.
 
 machine_stage()
 {

@@ -4,8 +4,7 @@
 # (place.mk) check this before anything else: a bad path would fail later, with an error of make,
 # Kbuild or overlayfs that does not name the cause.
 
-# characters in a path. A line of a recipe names a hundred programs of the build folder, and Linux
-# limits one argument, such as that line for sh -c, to 128 KiB.
+# characters in a path: Linux limits one argument, such as a recipe's line for sh -c, to 128 KiB
 PLACE_LONGEST=500
 
 # place_fault WHAT PATH: prints a line that says why PATH can't be WHAT, or nothing if it can.

@@ -78,8 +78,8 @@ helper_arguments() # CARD: adds the plugin by which the GPU model maps BAR pages
 # 40 ms of its time stamp counter, and panics without them ("IO-APIC + timer doesn't work!"). A QEMU
 # that got no CPU for so long delivers none. modprobe.blacklist: tb loads nouveau itself if it was
 # asked for, when the server is up.
-# nohz_full: guests run on all CPUs but 0 (image/init). A timer tick of the server on such a CPU makes
-# the guest exit, 250 times a second. The exit and the entry after it each flush TCG's software TLB.
+# nohz_full: guests run on all CPUs but 0 (image/init). A timer tick of the server on such a CPU
+# makes the guest exit.
 kernel_arguments()
 {
 	local arguments="console=ttyS0 panic=-1 tb.role=server net.ifnames=0"

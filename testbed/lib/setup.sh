@@ -53,7 +53,7 @@ cmd_setup()
 	say "ready: $STAGES"
 }
 
-# setup: makes what is missing. If nothing is, it takes milliseconds.
+# setup: makes what is missing
 setup()
 {
 	[ "$(dpkg --print-architecture 2>/dev/null)" = amd64 ] ||
@@ -94,8 +94,8 @@ make_missing()
 }
 
 # stages_to_make: prints a line for each missing stage: what it is, its label or -, the MiB of its
-# result, and the MiB that it needs besides while it is made. The numbers were measured on
-# 2026-11-21, and are a tenth larger; packages are unpacked beside their files.
+# result, and the MiB that it needs besides while it is made. The numbers are measured ones and a
+# tenth.
 stages_to_make()
 {
 	local label stage

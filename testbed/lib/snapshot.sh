@@ -49,8 +49,7 @@ mount_snapshot()
 	fi
 	mount --bind "$SNAPSHOT_DIR" "$TOOLS/tb/snapshot"
 	mkdir -p "$TOOLS/tb/memory"
-	# with huge pages, if this kernel has them for tmpfs: the emulated CPUs then take a sixth
-	# less time
+	# with huge pages, if this kernel has them for tmpfs: the emulated CPUs are faster then
 	mount -t tmpfs -o "size=$MEM,mode=700,huge=always" memory "$TOOLS/tb/memory" 2> /dev/null ||
 		mount -t tmpfs -o "size=$MEM,mode=700" memory "$TOOLS/tb/memory"
 	[ -z "$RESUMES" ] || cp --sparse=always "$SNAPSHOT_DIR/memory" "$TOOLS/tb/memory/server" ||
@@ -93,8 +92,8 @@ drop_bad_snapshot()
 # matches
 monitor_says() { monitor_command "$1" 2> /dev/null | grep -qE "$2"; }
 
-# save_snapshot: saves the server that has booted. If the cache has less than 2000 MiB free, or
-# saving fails, there is no snapshot; the server goes on in any case.
+# save_snapshot: saves the server that has booted. If the cache lacks room, or saving fails, there
+# is no snapshot, and the server goes on.
 save_snapshot()
 {
 	local free
@@ -124,8 +123,8 @@ save_snapshot()
 }
 
 # drop_old_snapshots: removes unfinished snapshots of beds that ended while they saved, and keeps
-# the 12 snapshots that were used last. It does not remove those of other recipes at once, because
-# other checkouts share the cache and may use them. "tb setup --prune" removes all snapshots.
+# the snapshots that were used last. Other checkouts share the cache and may use those of other
+# recipes.
 drop_old_snapshots()
 {
 	local dir kept=0

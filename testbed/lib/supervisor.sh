@@ -183,8 +183,8 @@ watch_parts()
 }
 
 # part_ended: ends the bed after QEMU or a model has ended, and finds out which is the cause. QEMU
-# may end because a model did, so wait up to 2 s for all to end: a model that failed, or ended while
-# QEMU runs, is the cause, else QEMU is. A model goes on when QEMU ends.
+# may end because a model did, so wait a moment for all to end: a model that failed, or ended while
+# QEMU runs, is the cause, else QEMU is.
 part_ended()
 {
 	local tries card status qemu_status=0

@@ -113,8 +113,7 @@ fail_start()
 # find_parts: builds what the bed needs of this tree, and sets the paths MODEL, PLUGIN (the helper
 # that QEMU loads), KVGPU_KO, KVGPU_FIRMWARE (the program that makes the module's firmware file) and
 # KVGPU_TOP. KVGPU_TB_MODEL, KVGPU_TB_PLUGIN and KVGPU_TB_KVGPU name files to use in place of those
-# that are built here, for instance ones with a sanitizer. All targets are built by one make,
-# because each make takes most of a second.
+# that are built here, for instance ones with a sanitizer. All targets are built by one make.
 find_parts()
 {
 	local -a targets=() printers=() variables=() paths
