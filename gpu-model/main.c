@@ -2,7 +2,7 @@
 /*
  * gk110-model: the command line, and start and end of the parts in their order: sockets first (a
  * user's mistake there is found before the device costs time), then the device, then service until
- * a signal.
+ * a signal. Runs on the main thread, without a lock.
  */
 #define _GNU_SOURCE
 #include <errno.h>

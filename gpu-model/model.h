@@ -6,33 +6,27 @@
  *
  * Layers, each one built on those to its right:
  *   main, vfio/ (socket, PCI, mapped BARs)  ->  core/  ->  root/ fifo/ ce/ gr/  ->  mmu/
- * Other calls go by the functions below: mmu/ reports faults and doorbell writes to fifo/, root/
- * resets the engines and PFIFO, ce/ and gr/ wake fifo/, vfio/ asks fifo/ for the window of the
- * doorbells and tells it of doorbells, units call the bus by struct bus_ops, and all use core/. A
- * unit keeps its state in registers and in a structure of its own behind a pointer in struct gk110;
- * other units use the functions below.
+ * Calls in the other direction go by the functions below and by struct bus_ops. A unit keeps its
+ * state in registers and in a structure of its own behind a pointer in struct gk110.
  *
  * Threads and locks
  *   - The threads: the socket thread (vfio/), one for each PBDMA and the keeper (fifo/), helpers
  *     for grids (gr/sm/), one for the alarm (root/ptimer.c), one that posts MMU faults
  *     (mmu/fault.c), one for the helper inside QEMU (vfio/barmap_link.c).
- *   - Every register access runs with gk110.lock held: those of the bus on the socket thread, those
- *     of FECS and of the PMU's scripts inside of such an access, or on the thread that switches
- *     GR's context, a PBDMA's or the keeper. FECS and the PMU reach nearly all of BAR0 (pri_write()
- *     in gr/ports.c), so a handler must suit each of these threads.
- *   - Engine threads (one per PBDMA, owned by fifo/) run methods without the lock and take it for
- *     register state, channel state and interrupts. Long work of engines is done without the lock:
- *     copies, grids, waits for semaphores, sleeps. It is held during a context switch of GR, except
- *     while a patch list is fetched (gr/fecs.c), and during an invalidate, which waits for dma_lock
- *     and for the helper inside QEMU. "lock held" below means this lock.
+ *   - Register handlers run with gk110.lock held. "Lock held" below means this lock. Accesses of
+ *     the bus come on the socket thread. Accesses of FECS and of the PMU's scripts come inside of
+ *     such an access, or on the thread that switches GR's context, a PBDMA's or the keeper. A
+ *     handler must suit each of these threads.
+ *   - A PBDMA's thread runs methods of engines without the lock, and takes it for register state,
+ *     channel state and interrupts. Long work is done without the lock: copies, grids, waits for
+ *     semaphores, sleeps. An invalidate holds it while it waits for dma_lock and for the helper
+ *     inside QEMU.
  *   - gk110.dma_lock (read side) is held while a pointer from bus->dma_ptr() or mmu_translate() is
  *     in use. The bus takes the write side to add and remove guest memory, the MMU to change what
- *     translates. Hold it for at most about 1 MiB of work at a time. Recursive read locking is
- *     allowed.
+ *     translates. Hold it for about 1 MiB of work at a time. Recursive read locking is allowed.
  *   - Order: lock, then barmap.lock (vfio/), then dma_lock, then mmu.tlbs_lock and the locks of
- *     gr/sm/. No thread waits for lock or barmap.lock while it holds dma_lock (mmu_fault() never
- *     waits: when lock is busy it hands the interrupt to a thread), or takes dma_lock for writing
- *     with barmap.lock. mmu.fault_lock, struct wake's lock (fifo/) and core.note_lock are leaves.
+ *     gr/sm/. With barmap.lock held, take dma_lock for reading only. mmu.fault_lock, struct wake's
+ *     lock (fifo/) and core.note_lock are leaves.
  *   - A thread that takes dma_lock again and again for long work (copies of ce/, grids of gr/) uses
  *     dma_read_lock(), and a writer uses dma_write_lock(): with a plain rwlock, readers that
  *     overlap could keep a writer out for ever. dma_read_lock() is the outermost of a thread's read
@@ -62,17 +56,17 @@ struct gk110;
 /* ------------------------------------------------------ configuration (main fills, core checks) */
 
 enum gk110_layout {
-	/* all engines on runlist 0: stock nouveau and Mesa never wait without end */
+	/* all engines on runlist 0 */
 	GK110_LAYOUT_FLAT,
 	/* GR + CE2 on runlist 0, CE0 on 1, CE1 on 2: as the card's PTOP says */
 	GK110_LAYOUT_CARD,
 };
 
 struct gk110_config {
-	/* bytes; core/config.c checks size and steps */
+	/* bytes */
 	uint64_t vram_size;
 	enum gk110_layout layout;
-	/* PROM image; refused without a valid PCI ROM header and BIT (root/rom_image.c) */
+	/* PROM image; root/rom_image.c says what it must have */
 	const char *vbios_path;
 	uint64_t ce_bytes_per_s;	/* per copy engine, 0 = as fast as the machine allows */
 	/* warp instructions per second over all SMX, 0 = as fast as possible */
@@ -83,11 +77,10 @@ struct gk110_config {
 /* ------------------------------------------------------------------ registers */
 
 /*
- * One range of BAR0. Handlers see aligned 32-bit accesses; narrower and wider accesses of the bus
- * are composed by core/mmio.c. Without a handler a register is a word of the register file: a read
- * returns the last value written. After a reset it is 0, unless the unit's reset sets it. @be: bits
- * of @val that were really written (0xff per written byte); the other bits of @val are 0. Handlers
- * are called with lock held and dma_lock not held.
+ * One range of BAR0. Handlers see aligned 32-bit accesses, which core/mmio.c makes of those of the
+ * bus. A register without a handler is a word of the register file. @be: bits of @val that were
+ * really written (0xff per written byte); the other bits of @val are 0. Handlers are called with
+ * lock held and dma_lock not held.
  */
 struct mmio_range {
 	uint32_t base, size;
@@ -97,40 +90,37 @@ struct mmio_range {
 };
 
 /*
- * A unit of the chip. All callbacks may be NULL. init allocates, reset gives the state of a POSTed
- * card (called after init, and again at a device reset while stopped; that of the PMU and of PTIMER
- * also when PMC_ENABLE resets them, while threads run), start/stop begin and end threads (stop must
- * return within 1 s even when the guest's work never ends), fini frees. reset is called with lock
- * held, the other callbacks without it. Ranges never overlap (core/mmio.c checks it before init).
+ * A unit of the chip. All callbacks may be NULL. init allocates, fini frees. reset gives the state
+ * of a POSTed card, after init and at a device reset; that of the PMU and of PTIMER also runs when
+ * PMC_ENABLE resets them, while threads run. start and stop begin and end threads; stop must return
+ * within 1 s even when the guest's work never ends. reset is called with lock held, the other
+ * callbacks without it. Ranges must not overlap (core/mmio.c checks it).
  */
 struct unit_ops {
 	const char *name;
 	const struct mmio_range *ranges;
 	unsigned int nr_ranges;
-	int (*init)(struct gk110 *g);		/* 0 or -errno, which core/device.c prints */
+	int (*init)(struct gk110 *g);		/* 0 or -errno */
 	void (*reset)(struct gk110 *g);
 	int (*start)(struct gk110 *g);
 	void (*stop)(struct gk110 *g);
 	void (*fini)(struct gk110 *g);
 };
 
-/* the units; core/device.c has the table of them, in the order of initialisation */
+/* the units, in the table of core/device.c */
 extern const struct unit_ops pmc_unit, ptimer_unit, pbus_unit, ppci_unit, prom_unit, ptop_unit,
 	privring_unit, pfuse_unit, therm_unit, pclock_unit, gpio_unit, pfb_unit, ltc_unit, pmu_unit,
 	mmu_unit, bar_unit, fifo_unit, ce_unit, gr_unit;
 
-/*
- * The register file: holds registers without a handler, and values that handlers keep there. Lock
- * held.
- */
+/* The register file: registers without a handler, and values that handlers keep. Lock held. */
 static inline uint32_t reg_get(struct gk110 *g, uint32_t reg);
 static inline void reg_set(struct gk110 *g, uint32_t reg, uint32_t val);
 /* Merge a partial write into the register file and return the new word. */
 static inline uint32_t reg_merge(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be);
 
 /*
- * Accesses of the bus to BAR0, from the socket thread; size 1, 2, 4 or 8, any alignment. These take
- * the lock.
+ * Accesses of the bus to BAR0, from the socket thread; size 1, 2, 4 or 8, any alignment. Take the
+ * lock.
  */
 uint64_t gk110_mmio_read(struct gk110 *g, uint32_t off, unsigned int size);
 void gk110_mmio_write(struct gk110 *g, uint32_t off, unsigned int size, uint64_t val);
@@ -142,19 +132,17 @@ enum bar_window { WIN_BAR1, WIN_BAR3, WIN_PRAMIN, NR_WIN };
 struct bus_ops {
 	/*
 	 * Host pointer to guest memory at bus address @iova. *@len is cut to what is contiguous.
-	 * NULL when nothing (or nothing with this access) is mapped there. Caller holds dma_lock
-	 * for reading.
+	 * NULL: no memory there that the device may access so. Caller holds dma_lock for reading.
 	 */
 	void *(*dma_ptr)(void *bus, uint64_t iova, size_t *len, bool write);
 	/*
-	 * Interrupt output after each change: @level is the line (INTx), @edge asks for one message
-	 * (MSI). lock held.
+	 * Interrupt output: @level is the line (INTx), @edge asks for one message (MSI). Lock held.
 	 */
 	void (*intr)(void *bus, bool level, bool edge);
 	/*
 	 * Translations of a CPU window, or the place of USERD in BAR1, changed: unmap pages that
 	 * show something else than bar_translate() now gives, or USERD. Returns only when no CPU
-	 * access can use an old translation. lock held, dma_lock not held.
+	 * access can use an old translation. Lock held, dma_lock not held.
 	 */
 	void (*win_invalidate)(void *bus, enum bar_window win);
 };
@@ -187,9 +175,8 @@ enum mmu_reason {	/* fault record reason (nouveau fifo/gk104.c, rnndb gf100_vm.x
 };
 
 /*
- * Physical accesses. False when any byte is outside of VRAM and of guest memory that is mapped for
- * this kind of access; then nothing or the first part was copied. These take dma_lock for reading,
- * as do mmu_space_load(), mmu_read() and mmu_write().
+ * Physical accesses. False: a byte can't be reached; a first part may have been copied. These take
+ * dma_lock for reading.
  */
 bool mem_read(struct gk110 *g, enum mem_target t, uint64_t addr, void *buf, size_t len);
 bool mem_write(struct gk110 *g, enum mem_target t, uint64_t addr, const void *buf, size_t len);
@@ -216,17 +203,17 @@ struct mmu_space {
 
 /*
  * Read the address space that the instance block at @inst names. False (and !valid): it can't be
- * read.
+ * read. Takes dma_lock for reading.
  */
 bool mmu_space_load(struct gk110 *g, uint64_t inst, enum mem_target t, struct mmu_space *s);
 
 /*
- * A client of the MMU: its identity in fault records, and a TLB of its own, which caches
- * translations until they are invalidated. Several threads may use one client at the same time.
+ * A client of the MMU: its identity in fault records, and a TLB of its own. Several threads may use
+ * one client at the same time.
  */
 struct mmu_client {
 	const char *name;
-	/* fault unit: 0 GR, 3 peephole, 4 BAR1, 5 BAR3, 7.. HOST, 0x15/0x16/0x1b CE0-2 */
+	/* number of the unit in fault registers */
 	uint8_t unit;
 	uint8_t client;			/* hub client number, or GPC client number when gpc >= 0 */
 	int8_t gpc;			/* GPC number, -1 for a hub client */
@@ -240,7 +227,7 @@ void mmu_client_fini(struct gk110 *g, struct mmu_client *c);
 
 struct mmu_seg {
 	void *ptr;			/* host pointer, valid while dma_lock is held for reading */
-	/* how many bytes are usable from ptr on: at least 1, all physically contiguous */
+	/* bytes from ptr on, physically contiguous */
 	size_t len;
 	uint64_t phys;
 	enum mem_target target;
@@ -253,18 +240,16 @@ struct mmu_seg {
 #define MMU_PEEK	2u
 
 /*
- * Translate @va in @s for at most @want bytes. Return 0 and *@seg, or -EFAULT after the fault was
- * recorded (record registers of the unit, 0x259c, PFIFO interrupt). To record a fault it tries to
- * take gk110.lock; a caller that holds that lock gives MMU_PEEK or MMU_LOCKED. Call with dma_lock
- * held for reading.
+ * Translate @va in @s for at most @want bytes. Return 0 and *@segor -EFAULT; without MMU_PEEK the
+ * fault is recorded. To record a fault it tries to take gk110.lock; a caller that holds that lock
+ * gives MMU_PEEK or MMU_LOCKED. Call with dma_lock held for reading.
  */
 #define MMU_LOCKED	4u		/* caller holds gk110.lock */
 int mmu_translate(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va,
 		  size_t want, enum mmu_access acc, unsigned int flags, struct mmu_seg *seg);
 
 /*
- * Copy from and to an address space. These take dma_lock. Return 0, or -EFAULT as mmu_translate()
- * does.
+ * Copy from and to an address space. Take dma_lock. Return 0, or -EFAULT as mmu_translate() does.
  */
 int mmu_read(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va,
 	     void *buf, size_t len, unsigned int flags);
@@ -281,7 +266,7 @@ void mmu_fault(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s,
 /*
  * Drop cached translations, as 0x100cbc (and the host method MEM_OP) does. Returns when no access
  * uses an old translation and the CPU windows concerned were invalidated. @pdb and @t are ignored
- * with ALL_PDB. lock held, dma_lock not held.
+ * with ALL_PDB. Lock held, dma_lock not held.
  */
 #define MMU_INV_ALL_VA		1u	/* else only the page that 0x100cb4 names */
 #define MMU_INV_ALL_PDB		2u
@@ -305,23 +290,15 @@ int bar_translate(struct gk110 *g, enum bar_window w, uint64_t off, size_t want,
 /* ------------------------------------------------------------------ interrupts */
 
 /*
- * Set the level of a unit's line to PMC, after each change of the unit's status or mask. Leaf 1
- * (0x104) does not see the line of a unit that has another line for it. Lock held.
+ * Set the level of a unit's line to PMC, after each change of the unit's status or mask. Lock held.
  */
 void pmc_intr_set(struct gk110 *g, unsigned int bit, bool level);
-/* The same for the line that PFIFO, PBUS and the engines have for leaf 1 only. */
+/* The same for a unit's separate line for leaf 1 (0x104). */
 void pmc_intr_set_nrhost(struct gk110 *g, unsigned int bit, bool level);
 /* MSI re-arm (byte write of 0xff to the config mirror, PPCI). Lock held. */
 void pmc_intr_rearm(struct gk110 *g);
-/*
- * A write to PMC_ENABLE that clears reset bits: pmc calls fifo_engine_reset() for each engine whose
- * PTOP reset bit was cleared, and fifo_reset_hw() for bit 8.
- */
 
-/*
- * Set write-1-to-clear bits of PFIFO_INTR (0x2100). Bits 28, 29, 30 are not set here: they are
- * levels of 0x259c, 0x25a0, 0x2a00. Lock held.
- */
+/* Set bits of PFIFO_INTR (0x2100) that software clears by writing 1. Lock held. */
 void fifo_intr_raise(struct gk110 *g, uint32_t bits);
 /* 0x259c, 0x25a0, 0x2a00 or a mask changed: recompute bits 28-30 and the lines; lock held */
 void fifo_intr_update(struct gk110 *g);
@@ -344,10 +321,7 @@ struct chan {
 	/* RAMFC 0x100-0x17f, the method state of the copy class; loaded and saved by fifo/ */
 	uint32_t ce_state[32];
 	uint32_t subch_class[8];	/* SET_OBJECT of each subchannel */
-	/*
-	 * the channel must stop soon (preempt, reset, injected fault, end of slice, shutdown): long
-	 * operations return ENG_AGAIN
-	 */
+	/* the channel must stop soon: long operations return ENG_AGAIN */
 	atomic_bool stop;
 	void *fifo;			/* private to fifo/ */
 };
@@ -359,34 +333,27 @@ enum eng_ret {
 	 * goes on. After a reset of the engine it skips the method.
 	 */
 	ENG_AGAIN,
-	/* an MMU fault was recorded: the engine holds the channel (fifo/recovery.c: how long) */
+	/* an MMU fault was recorded: the engine holds the channel */
 	ENG_FAULT,
-	/* CE only: HCE_ILLEGAL_MTHD interrupt of the PBDMA, which stops it unless masked */
+	/* CE: HCE_ILLEGAL_MTHD interrupt of the PBDMA */
 	ENG_ILLEGAL_MTHD,
-	/* CE only: physical mode without hce_priv: HCE_PRIV interrupt of the PBDMA */
+	/* CE: physical mode without hce_priv: HCE_PRIV interrupt of the PBDMA */
 	ENG_PRIV,
 	/*
 	 * an interrupt was raised that halts the engine (GR: exception; CE: blocking interrupt or
 	 * launch error); engine_ops.stalled says when the engine goes on
 	 */
 	ENG_STALL,
-	/*
-	 * CE only: render-enable mode that does not exist: HCE interrupt bit 0 (HCE_RE_ILLEGAL_OP),
-	 * as ENG_PRIV
-	 */
+	/* CE: render-enable mode that does not exist: HCE interrupt bit 0 (HCE_RE_ILLEGAL_OP) */
 	ENG_RE_ILLEGAL_OP,
-	/*
-	 * CE only: render-enable address not aligned: HCE interrupt bit 1 (HCE_RE_ALIGNB), as
-	 * ENG_PRIV
-	 */
+	/* CE: render-enable address not aligned: HCE interrupt bit 1 (HCE_RE_ALIGNB) */
 	ENG_RE_ALIGN,
 };
 
 /*
- * An engine that takes methods. PBDMA threads call method, load and save without any lock, one
- * thread at a time per engine (fifo/ owns the engine for the channel during the call). The keeper
- * (fifo/recovery.c) calls save, too. GR keeps a context: fifo/ calls load before a channel uses GR,
- * and save when the context has to leave.
+ * An engine that takes methods. PBDMA threads call method, load and save without a lock, one thread
+ * at a time per engine. The keeper (fifo/recovery.c) calls save, too. GR keeps a context: fifo/
+ * calls load before a channel uses GR, and save when the context has to leave.
  */
 struct engine_ops {
 	const char *name;
@@ -405,7 +372,7 @@ struct engine_ops {
 	void (*reset)(struct gk110 *g, unsigned int inst);
 	/* True while an exception that halts the engine is pending (lock held). NULL: never. */
 	bool (*stalled)(struct gk110 *g, unsigned int inst);
-	/* Whether SET_OBJECT accepts the class here. fifo/ asks copy engines only. */
+	/* Whether SET_OBJECT accepts the class here. */
 	bool (*has_class)(uint32_t cls);
 };
 extern const struct engine_ops ce_engine, gr_engine;
@@ -413,7 +380,7 @@ extern const struct engine_ops ce_engine, gr_engine;
 /* PTOP type codes */
 enum engine_type { ENGINE_GR = 0, ENGINE_CE0 = 1, ENGINE_CE1 = 2, ENGINE_CE2 = 3 };
 
-/* An engine as PTOP describes it; ptop fills it at init, by the layout. Constant after init. */
+/* An engine as PTOP describes it; ptop fills it at init. */
 struct engine {
 	enum engine_type type;
 	unsigned int inst;		/* CE number */
@@ -422,7 +389,7 @@ struct engine {
 	uint8_t fault_unit, hub_client;
 	uint32_t mmio_base;
 	const struct engine_ops *ops;
-	void *fifo;			/* set by fifo/: the resident channel, faults, ... */
+	void *fifo;			/* private to fifo/ */
 };
 
 /*
@@ -432,7 +399,7 @@ struct engine {
 void fifo_bar1_written(struct gk110 *g, uint64_t bar1_off, unsigned int size);
 /*
  * The range of BAR1 that holds USERD (0x2254): the bus must not keep its pages mapped. Size 0: not
- * set. Any thread, with or without lock: it reads one word of the register file.
+ * set. Any thread, with or without lock.
  */
 void fifo_userd_window(struct gk110 *g, uint64_t *off, uint64_t *size);
 /*
@@ -440,10 +407,7 @@ void fifo_userd_window(struct gk110 *g, uint64_t *off, uint64_t *size);
  * soon. Any thread.
  */
 void fifo_kick(struct gk110 *g);
-/*
- * An exception that halted the engine was acknowledged (GR: 0x400500, CE: its interrupt register),
- * or a reset cleared it: PBDMA threads look again. Lock held.
- */
+/* An exception that halted the engine is over: PBDMA threads look again. Lock held. */
 void fifo_engine_resume(struct gk110 *g, unsigned int engine);
 /*
  * PMC_ENABLE resets engine[@engine]. Tell the PBDMA that the method in progress and the resident
@@ -460,7 +424,7 @@ void mono_cond_init(pthread_cond_t *cond);
 /* false when @deadline (MONO_NEVER: none) has passed; @cond was made by mono_cond_init() */
 bool mono_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t deadline);
 
-/* the time in ns as PTIMER shows it (low 5 bits 0); any thread, no lock */
+/* the time in ns as PTIMER shows it; any thread, no lock */
 uint64_t ptimer_now(struct gk110 *g);
 
 struct pacer {				/* keeps one engine busy for the time a stated rate asks */
@@ -472,14 +436,12 @@ struct pacer {				/* keeps one engine busy for the time a stated rate asks */
 };
 /*
  * Charge @units and sleep until the engine would be done; return early when *@stop turns true.
- * Debts are kept, so many small charges add up exactly. Call on the thread that owns the engine,
- * without any lock.
+ * Debts are kept. Call on the thread that owns the engine, without any lock.
  */
 void pacer_charge(struct pacer *p, uint64_t units, const atomic_bool *stop);
 /*
- * Begin and end one job (optional). Charges in between count from pacer_begin() on, as far as
- * core/pacer.c lets a thread catch up. Outside of a job, a charge after the engine was idle counts
- * from the charge itself.
+ * Begin and end one job (optional). Its charges count from pacer_begin() on; core/pacer.c has the
+ * limits.
  */
 void pacer_begin(struct pacer *p);
 void pacer_end(struct pacer *p);
@@ -492,12 +454,9 @@ struct gk110_stats {
 	/* window accesses, but for those to mapped pages */
 	atomic_uint_least64_t bar_rd[NR_WIN], bar_wr[NR_WIN];
 	atomic_uint_least64_t bar_faults[NR_WIN], bar_pages_mapped[NR_WIN];
-	/*
-	 * bytes of guest memory that units of the GPU read and wrote, but for what translation
-	 * reads, shaders, PFIFO's semaphores and GR's reductions
-	 */
+	/* bytes of guest memory that units read and wrote; some accesses are not counted */
 	atomic_uint_least64_t dma_rd_bytes, dma_wr_bytes;
-	/* bytes of VRAM, with the same exceptions */
+	/* bytes of VRAM, likewise */
 	atomic_uint_least64_t vram_rd_bytes, vram_wr_bytes;
 	atomic_uint_least64_t doorbells, gp_entries, methods, semaphores, acquires_blocked;
 	atomic_uint_least64_t ce_launches, gr_launches, chan_switches, gr_switches, preempts,
@@ -534,7 +493,7 @@ struct gk110 {
 	const struct bus_ops *bus;
 	void *bus_priv;
 
-	int vram_fd;			/* memfd, which the helper maps into QEMU */
+	int vram_fd;			/* memfd of @vram */
 	uint8_t *vram;			/* cfg.vram_size bytes */
 
 	uint32_t *regs;			/* register file, GK110_BAR0_SIZE bytes */
@@ -546,8 +505,8 @@ struct gk110 {
 	unsigned int nr_engines, nr_runlists, nr_pbdma;
 	uint32_t pbdma_runlists[GK110_MAX_PBDMA];	/* 0x2390 masks */
 
-	/* state of the units, each allocated and read only in the folder of its unit */
-	struct core *core;		/* core/: counts of register accesses and of log lines */
+	/* state of the units, private to the unit's folder */
+	struct core *core;		/* counts of register accesses and of log lines */
 	struct pmc *pmc;
 	struct ptimer *ptimer;
 	struct prom *prom;
@@ -560,26 +519,26 @@ struct gk110 {
 	struct pmu *pmu;
 
 	/*
-	 * PCI configuration space, shared by vfio/ and root/; lock held, but that any thread reads
-	 * the command register as one word (vfio/pci.c)
+	 * PCI configuration space, shared by vfio/ and root/; lock held. Any thread reads the
+	 * command register as one word (vfio/pci.c).
 	 */
 	uint8_t config[4096];
 	struct gk110_stats stats;
 };
 
 /*
- * Create and reset the device; NULL on an error, which gk110_err() has told unless memory ran out.
- * The bus must live until the device is stopped. One thread calls this function and those to
- * gk110_destroy(), the one that accesses registers, too, and holds no lock: they take lock, and
- * wait for threads that take it.
+ * Create and reset the device; NULL: an error, which gk110_err() has told unless memory ran out.
+ * The bus must live until the device is stopped. Call this function and those to gk110_destroy()
+ * without a lock, on the thread that accesses registers: they take lock, and wait for threads that
+ * take it.
  */
 struct gk110 *gk110_create(const struct gk110_config *cfg, const struct bus_ops *bus,
 			   void *bus_priv);
 int gk110_start(struct gk110 *g);
 void gk110_stop(struct gk110 *g);
 /*
- * Reset the device, as a bus reset or a machine reset does: stop, reset all units, and start again
- * if the device ran. VRAM keeps its contents, as on the card.
+ * Reset the device, as a bus reset does: stop, reset all units, and start again if the device ran.
+ * VRAM keeps its contents, as on the card.
  */
 void gk110_reset(struct gk110 *g);
 void gk110_destroy(struct gk110 *g);

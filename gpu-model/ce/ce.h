@@ -69,8 +69,8 @@ struct ce_job {
 	unsigned int mmu_flags;
 	struct ce_surface src, dst;
 	/*
-	 * Do about @budget bytes of work at most, from (line, x) on, and advance both. Return 0 or
-	 * -EFAULT. Called with dma_lock held for reading.
+	 * Do about @budget bytes of work, from (line, x) on, and advance both. Return 0 or -EFAULT.
+	 * Called with dma_lock held for reading.
 	 */
 	int (*step)(struct ce_job *job, uint64_t budget);
 	/* width in units: bytes, or elements when converting */

@@ -3,13 +3,11 @@
  * Plain copies and fills. There are three kinds of steps, each resumable at (line, x):
  *   linear  pitch to pitch when lines follow each other without a gap: one run of bytes
  *   lines   pitch to pitch with gaps
- *   tiles   block-linear on either side: the lines that share a GOB together, GOB by GOB, so that a
- *           translation serves up to 512 bytes and not 64
- * A fill is a copy whose source is a pattern that repeats along each line.
+ *   tiles   block-linear on either side: the lines that share a GOB together, GOB by GOB A fill is
+ * a copy whose source is a pattern that repeats along each line.
  *
  * The class does not define the result where source and destination overlap. linear and lines give
- * the result of a copy byte by byte upwards; tiles copies up to eight lines together, at most 64
- * bytes of each at a time.
+ * the result of a copy byte by byte upwards; tiles does not.
  */
 #include <errno.h>
 
@@ -50,7 +48,7 @@ static struct ce_run next_run(struct ce_job *job, uint64_t src_va, uint64_t dst_
 /*
  * Move bytes that are contiguous on both sides in virtual memory. Some runs are translated before
  * their bytes are moved, so that the mover can prefetch across page ends. A fault in such a run is
- * returned after the runs before it have been moved.
+ * returned after the runs before it were moved.
  */
 static int move_linear(struct ce_job *job, uint64_t src_va, uint64_t dst_va, uint64_t x, uint64_t n)
 {

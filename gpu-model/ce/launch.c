@@ -2,8 +2,8 @@
 /*
  * One launch: checks, the data in chunks, then semaphore and interrupt.
  *
- * A wrong launch only raises the launch error (codes: nouveau ce/gk104.c; the model matches
- * mistakes to codes by their names):
+ * A wrong launch raises the launch error (codes: nouveau ce/gk104.c; the model matches mistakes to
+ * codes by their names):
  *   LAUNCH bits above 19                                     UNUSED_FIELD
  *   enumeration without that value, phys target 3, selector 7 INVALID_VALUE
  *   misaligned semaphore                                     INVALID_ARGUMENT
@@ -17,9 +17,9 @@
  * Surfaces that no selector reads are not checked either.
  *
  * Preemption: open on silicon. The model stops between chunks and keeps its place in the saved
- * method state (gk110/ce.h), so that the launch goes on where it stopped, also on another PBDMA,
- * and never repeats work (a repeated overlapping copy would differ). At least one chunk is done per
- * call, so a channel makes progress however short its turns are.
+ * method state (gk110/ce.h), so that the launch goes on where it stopped, also on another PBDMA (a
+ * repeated overlapping copy would differ). A chunk is done before a stop is looked at, so a channel
+ * makes progress however short its turns are.
  */
 #include <errno.h>
 #include <linux/bitfield.h>
@@ -27,7 +27,7 @@
 
 #include "ce.h"
 
-/* chunks a second of a paced engine: a stop is noticed within about a millisecond */
+/* chunks a second of a paced engine: bounds how late a stop is noticed */
 #define PACED_CHUNKS_PER_S	1000
 
 /* ------------------------------------------------------------------ decoding */
@@ -210,10 +210,7 @@ static enum eng_ret run_transfer(struct ce_job *job)
 	return ENG_DONE;
 }
 
-/*
- * Finish a launch: semaphore and interrupt. An engine with a pending blocking interrupt or launch
- * error takes no method until it is acknowledged.
- */
+/* Finish a launch: semaphore and interrupt. */
 static enum eng_ret finish(struct ce_job *job, const uint32_t *state, uint32_t launch)
 {
 	if (launch & A0B5_LAUNCH_FLUSH)

@@ -5,8 +5,7 @@
  *
  * Copies too big for the caches bypass them (streaming stores). Guest memory is scattered in 4 KiB
  * pages, and the CPU's own prefetchers stop at page ends, so while one run is moved the next run is
- * prefetched. With both, a copy of scattered pages is as fast as one big memcpy(); a memcpy() per
- * page is half as fast.
+ * prefetched.
  */
 #include <string.h>
 

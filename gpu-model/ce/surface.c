@@ -5,15 +5,14 @@
  * Block-linear (envytools g80-surface.rst "Blocklinear surfaces", Mesa nil/tiling.rs): bytes of a
  * GOB (64 bytes by 8 lines; by 4 with the Tesla GOB height) lie line after line; GOBs of a block
  * first downwards, then by layer (blocks of this class are one GOB wide); blocks in x, y, z order.
- * The block size is used as given, also for surfaces that are smaller than a block: software has to
- * shrink it (Mesa clamps it).
+ * The block size is used as given, also for surfaces that are smaller than a block.
  *
  * Inside a GOB the chip swaps 32-byte sectors as well, but that belongs to the page, not to the
  * surface: the storage kind in the PTE says how virtual bytes of a GOB map to physical bytes, for
  * all clients alike. So engines and CPU windows see the order above through such a page
  * (g80-surface.rst "low-level rearrangement"). The model keeps pages of every kind in virtual
- * order. The difference can only be seen by looking at one page through two kinds, or by a CPU at
- * system memory that the GPU maps with a kind other than pitch.
+ * order. The difference can be seen by looking at one page through two kinds, or by a CPU at system
+ * memory that the GPU maps with a kind other than pitch.
  *
  * Addresses are sums modulo 2^40. Open: what silicon does when a sum leaves 40 bits. The result is
  * checked: a virtual address by the MMU, a physical address by map_physical().

@@ -5,10 +5,9 @@
  * An engine keeps no state of a channel: the method state is RAMFC 0x100-0x17f, which fifo/ loads
  * and saves, and methods change it there.
  *
- * Open, the model chooses: the interrupt mask is all ones after reset (nouveau never writes it and
- * does handle all three bits); a blocking interrupt and a launch error halt the engine until they
- * are acknowledged; a non-blocking interrupt is PFIFO's non-stall interrupt and does not raise the
- * engine's own line to PMC.
+ * Open, the model chooses: the interrupt mask is all ones after reset; a blocking interrupt and a
+ * launch error halt the engine until they are acknowledged; a non-blocking interrupt is PFIFO's
+ * non-stall interrupt and does not raise the engine's own line to PMC.
  */
 #include <errno.h>
 #include <linux/bitfield.h>

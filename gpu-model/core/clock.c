@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The host's monotonic time. It has its own file so that tests can replace it by a time that they
- * advance.
- */
+/* The host's monotonic time, in its own file so that tests can replace it. */
 #include <errno.h>
 #include <time.h>
 

@@ -20,15 +20,12 @@ struct core {
 	unsigned int notes, notes_dropped;
 };
 
-/*
- * device.c: the units in the order of init, reset and start; stop and fini have the reverse order
- */
+/* device.c: the units in the order of init, reset and start; stop and fini reverse it */
 extern const struct unit_ops *const gk110_units[];
 extern const unsigned int gk110_nr_units;
 
 /*
- * mmio.c: build range_of[], which is constant afterwards. -EINVAL: ranges overlap, are unaligned or
- * outside of BAR0 (a programming error).
+ * mmio.c: build range_of[], which is constant afterwards. -EINVAL: a range overlaps, or is wrong.
  */
 int mmio_init(struct gk110 *g);
 

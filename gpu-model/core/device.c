@@ -19,8 +19,8 @@ const struct unit_ops *const gk110_units[] = {
 	&therm_unit, &pclock_unit, &gpio_unit, &pfb_unit,  &ltc_unit,  &pmu_unit,      &mmu_unit,
 	&bar_unit,   &ce_unit,
 	/*
-	 * fifo_unit is behind the units that its threads use, but before gr_unit: that unit's stop
-	 * comes first then, and ends grids for whose end fifo_unit's stop would wait for ever
+	 * fifo_unit is before gr_unit: the stop of gr_unit comes first then, and ends grids for
+	 * whose end fifo_unit's stop would wait for ever
 	 */
 	&fifo_unit,  &gr_unit,
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Messages. gk110_err() speaks to the person who starts the model. gk110_note() reports events that
- * a guest caused. A guest must not be able to fill a disk, so at most NOTES_PER_S notes a second
- * are printed, and the rest are counted.
+ * a guest caused. A guest must not be able to fill a disk, so notes are limited to NOTES_PER_S a
+ * second, and the rest are counted.
  */
 #include <stdarg.h>
 #include <stdio.h>

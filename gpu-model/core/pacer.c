@@ -3,12 +3,10 @@
  * Pacing: keeps an engine busy for as long as a stated rate asks, without using the CPU.
  *
  * An engine's time line is busy_until plus the fraction in rem: each charge moves it by units /
- * per_s seconds, to the last fraction of a nanosecond, so any number of charges adds up exactly. A
- * thread that comes late (it overslept, or the machine gave it no CPU) catches up, because the time
- * line does not wait for the thread. The time line starts anew only after the engine was idle: no
- * job open (pacer_begin, pacer_end) and nothing charged for PACER_GAP_NS. A thread can catch up
- * PACER_LAG_NS at most, so that a machine too slow for the rate does not collect credit and run in
- * a burst later.
+ * per_s seconds. A thread that comes late catches up, because the time line does not wait for the
+ * thread. The time line starts anew after the engine was idle: no job open (pacer_begin, pacer_end)
+ * and nothing charged for PACER_GAP_NS. A thread can catch up PACER_LAG_NS at most, so that a
+ * machine too slow for the rate does not collect credit and run in a burst later.
  */
 #include "model.h"
 

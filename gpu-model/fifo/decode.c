@@ -5,8 +5,7 @@
  * A header announces up to 8191 data words. RAMFC keeps how many are still to come, so a channel
  * can be switched out between any two words, and a header's data may continue in the next GPFIFO
  * entry. FORMATS chooses which headers exist: 0 only the old ones, other values all of them (rnndb
- * calls 1 "new", 2 "both". Software uses the zero word, an old header, as padding with 1, so in the
- * model 1 has both).
+ * calls 1 "new", but software pads with the zero word, an old header, then).
  */
 #include <linux/bitfield.h>
 

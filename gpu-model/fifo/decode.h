@@ -19,7 +19,7 @@ enum pb_kind {
 	PB_NOTHING,		/* the word only changed the state */
 	PB_SEND,		/* a method to execute */
 	PB_END,			/* the rest of this segment is skipped */
-	PB_BAD,			/* no such header; of the state only .count may lose bits */
+	PB_BAD,			/* no such header */
 };
 
 struct pb_action {

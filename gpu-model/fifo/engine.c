@@ -4,13 +4,11 @@
  * has, and the status registers.
  *
  * A PBDMA owns an engine from the first method that it sends until it unloads its channel. It gives
- * the engine up earlier if its channel waits in an acquire, stops (interrupt, host fault), or can't
- * have its context on GR yet. It also does if another PBDMA waits for the engine, and the owner
- * executes a method for another engine or for PFIFO, or has had the engine for GR_TURN_NS.
+ * the engine up earlier when its channel can't go on, or when another PBDMA waits for the engine
+ * (engine_offer()).
  *
- * GR keeps the context of its last channel after the owner has left (as the chip does), until
- * another channel needs GR, a preempt asks for the context, the channel is loaded with another
- * context or a forced reload, or a reset or the recovery from a fault drops it.
+ * GR keeps the context of its last channel after the owner has left, as the chip does, until
+ * another channel or a preempt needs it saved, or a reset or the recovery from a fault drops it.
  */
 #include <errno.h>
 

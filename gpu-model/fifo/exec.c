@@ -2,10 +2,9 @@
 /*
  * Fetching and executing. Runs on the PBDMA's thread without the lock, on the live RAMFC words.
  *
- * A word is not taken (GET does not move on) when its method must be given again: after a stop, the
- * end of the slice, an MMU fault, or if the engine was halted before. In all other cases it is
- * taken, also when its method waits in METHOD0 after an interrupt. pbdma.step keeps the state that
- * follows the word, so that a method that was lost with its engine can be skipped.
+ * A word is not taken (GET does not move on) when its method must be given again. It is taken when
+ * its method waits in METHOD0 after an interrupt. pbdma.step keeps the state that follows the word,
+ * so that a method that was lost with its engine can be skipped.
  */
 #include <gk110/ce.h>
 

@@ -15,8 +15,8 @@
  *
  * Threads: one for each PBDMA (pbdma.c), the keeper (recovery.c), and those that run register
  * accesses with gk110.lock held: the socket thread, for which core/mmio.c takes it, and for FECS
- * the thread that switches GR's context. The thread of mmu/fault.c raises interrupts, and any
- * thread may call fifo_kick(). "Lock held" below means that the caller has taken it.
+ * the thread that switches GR's context. The thread of mmu/fault.c raises interrupts. "Lock held"
+ * below means that the caller has taken it.
  *
  * Locks: gk110.lock protects everything here, except for atomics, struct wake (own lock), the last
  * members of struct pbdma, which only the PBDMA's thread uses, and what that thread changes in the
@@ -24,7 +24,7 @@
  * without the lock; other threads reach it through chan.stop, the flags of struct pbdma, and its
  * wake. A switch of GR's context drops the lock, so engine_evict(), and with it ramfc_load(),
  * sched_load(), sched_next_member(), sched_unload() and fault_hold(), may drop it: read anew after
- * these what you read before (runlists and the channel table may be other ones).
+ * these what you read before.
  */
 #ifndef KVGPU_MODEL_FIFO_FIFO_H
 #define KVGPU_MODEL_FIFO_FIFO_H
@@ -69,17 +69,14 @@ struct acquire {
 	uint32_t config, deadline;	/* RAMFC_ACQUIRE, RAMFC_ACQUIRE_DEADLINE */
 };
 
-/* a row of the channel table; .c is the channel as engines see it once a PBDMA has loaded it */
+/* a row of the channel table; .c: the channel as engines see it */
 struct fchan {
 	struct chan c;
 	bool bound, enabled, force_reload;
 	bool pending;			/* the channel has, or may have, work */
 	uint8_t listed;			/* mask of the runlists that name the channel */
 	int8_t pbdma;			/* number of the PBDMA that has it loaded, -1 */
-	/*
-	 * gave way to another channel in the middle of an acquire; also while it is loaded again,
-	 * until it does something else than wait, or software preempts or enables it
-	 */
+	/* gave way to another channel in the middle of an acquire */
 	bool acq_wait;
 	unsigned int acq_kick;		/* fifo.kicks when the acquire was last tried */
 	uint64_t acq_retry, acq_backoff;
@@ -101,10 +98,9 @@ struct feng {
 	int queue[NR_OWNERS];		/* PBDMAs that wait for the engine, in order */
 	unsigned int queued;
 	/*
-	 * Two atomics, apart from the flags below: the lock protects those, and compilers may read
-	 * several of them at once.
+	 * atomics, apart from the flags that the lock protects: compilers may access those together
 	 */
-	/* a PBDMA waits for the engine: the owner must look */
+	/* a PBDMA waits for the engine */
 	atomic_bool wanted;
 	atomic_bool busy;		/* executing a method */
 	/*
@@ -116,15 +112,9 @@ struct feng {
 	bool faulted;
 	/* a fault was injected while no channel was on the engine */
 	bool injected;
-	/*
-	 * a context switch failed without a fault: the engine stays in the switch until it or
-	 * PFIFO is reset, or it is released after an injected fault (recovery.c)
-	 */
+	/* a context switch failed without a fault: the engine stays in the switch (recovery.c) */
 	bool stuck;
-	/*
-	 * the resident context is to be saved (a preempt, or the channel is loaded with another
-	 * context or a forced reload): a PBDMA's thread or the keeper does it
-	 */
+	/* the resident context is to be saved, by a PBDMA's thread or the keeper */
 	bool evict;
 	unsigned int resets;
 	/* since when (or since which ctxsw timeout) a wanted switch has not come; 0: none is due */
@@ -145,7 +135,7 @@ enum pbdma_state {
 /* why exec.c came back */
 enum run {
 	RUN_GO,				/* go on (never the result of exec_run()) */
-	/* GP_GET reached GP_PUT; or a wrong signature or pointer, and its interrupt is masked */
+	/* nothing more to fetch */
 	RUN_DRY,
 	RUN_STOP,			/* chan.stop was set, or PFIFO or the engine was reset */
 	/* the slice is over, or the engine's old context could not be saved */
@@ -198,7 +188,7 @@ struct pbdma {
 	unsigned int kicks;		/* fifo.kicks when the channel last began to run */
 
 	/* the members from here on: only for the PBDMA's thread */
-	/* RAMFC words, live; they come from the guest's memory, so they may have any values */
+	/* RAMFC words, live; they come from the guest's memory and may have any values */
 	uint32_t w[RAMIN_RAMFC_SIZE / 4];
 	uint32_t fetch[FETCH_WORDS];
 	uint64_t fetch_va;
@@ -227,10 +217,7 @@ struct fifo {
 	uint32_t error;			/* PFIFO_RUNLIST_ERROR */
 	unsigned int fault_clears[GK110_MAX_RUNLIST];
 	unsigned int nr_acq_wait;	/* how many channels have fchan.acq_wait */
-	/*
-	 * kicks counts the calls of fifo_kick(); acq_sleepers is not 0 while a channel, loaded or
-	 * not, retries its acquire after a kick
-	 */
+	/* kicks: calls of fifo_kick(); acq_sleepers: not 0 while a channel waits for one */
 	atomic_uint kicks, acq_sleepers;
 	uint32_t preempt;		/* last id and type written */
 	pthread_t keeper;
@@ -359,14 +346,14 @@ void *keeper_main(void *arg);
 bool userd_read_put(struct pbdma *p, uint32_t *put);
 void userd_write_get(struct pbdma *p);		/* writes GP_GET only */
 void userd_write_ref(struct pbdma *p);
-void userd_write_back(struct pbdma *p);		/* writes all words that software may read */
+void userd_write_back(struct pbdma *p);		/* writes the words that software reads */
 void chan_mark_pending(struct gk110 *g, struct fchan *fc);
 
-/* ------------ register handlers: core/mmio.c calls them by unit.c's ranges (lock held) */
+/* ------------------------------------------------------------ register handlers (lock held) */
 
 uint32_t fifo_read(struct gk110 *g, uint32_t reg);
 void fifo_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be);
-void fifo_regs_reset(struct gk110 *g);	/* unit.c calls it */
+void fifo_regs_reset(struct gk110 *g);
 uint32_t pbdma_read(struct gk110 *g, uint32_t reg);
 void pbdma_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be);
 uint32_t chan_table_read(struct gk110 *g, uint32_t reg);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A PBDMA's thread: load a channel, execute (without the lock) until exec_run() comes back, decide
- * what to do, unload the channel. The thread sleeps on its wake whenever there is nothing to do.
+ * what to do, unload the channel. The thread sleeps on its wake when there is nothing to do.
  */
 #include "fifo.h"
 

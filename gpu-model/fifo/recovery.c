@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Channels after faults, and the keeper: a thread that saves contexts that have to leave GR (unless
- * a PBDMA's thread does), and watches context switches, which may hang while no PBDMA's thread can
- * look.
+ * Channels after faults, and the keeper: a thread that saves contexts that have to leave GR, and
+ * watches context switches, which may hang while no PBDMA's thread can look.
  *
  * A fault stops the scheduling of the runlist (PFIFO_RUNLIST_ERROR; nouveau calls it
  * ERROR_SCHED_DISABLE) and holds the channel where it is: on its PBDMA, and on the engine if an
@@ -122,7 +121,7 @@ void fault_clear(struct gk110 *g, uint32_t runlists)
 
 /*
  * PFIFO_FAULT_INJECT: record a fault of the unit that software names, by the channel on the engine.
- * An engine without a channel shows the fault until the trigger is released or the engine is reset:
+ * An engine without a channel shows the fault until the trigger is released or a reset:
  * gk104_fifo_recover_engn() of Linux 6.1 takes the channel off first, then waits for FAULTED, then
  * writes 0. Open: whether an idle engine takes work meanwhile; here it does.
  */

@@ -6,7 +6,7 @@
  * Order: the groups of a runlist take turns in list order, over all PBDMAs that serve the runlist;
  * a PBDMA that serves several runlists takes turns among them. Within a TSG members take turns,
  * each for its PB timeslice, until the slice of the group is over. The end of a slice ends the turn
- * only if another channel waits, or if this channel may not run any more.
+ * if another channel waits.
  *
  * A loaded channel that is blocked, disabled or removed from the list runs on until its turn ends
  * (open: the chip's documents only promise that it is not loaded again). A preempt ends the turn.
@@ -39,7 +39,7 @@ static bool group_free(void *ctx, const struct rl_group *grp)
 
 /*
  * Whether a channel should be loaded that was unloaded in an acquire. Its semaphore is read after
- * every kick and from time to time, without loading the channel (as the chip's ACQ_PRETEST does).
+ * kicks and from time to time, without loading the channel (as the chip's ACQ_PRETEST does).
  */
 static bool acquire_due(struct question *q, struct fchan *fc)
 {
@@ -156,8 +156,8 @@ void sched_wake_all(struct fifo *f)
 }
 
 /*
- * Wake one PBDMA without a channel (it wakes the next if there is more to do), and all PBDMAs whose
- * channel waits in an acquire. If all have channels, the keeper watches their slices.
+ * Wake one PBDMA of the runlist that has no channel, and those whose channel waits in an acquire.
+ * If each has a channel, the keeper watches slices.
  */
 void sched_wake_runlist(struct gk110 *g, unsigned int runlist)
 {
@@ -306,8 +306,8 @@ bool sched_load(struct pbdma *p)
 		}
 	}
 	/*
-	 * Looking at a thousand waiting acquires takes time: rest as long as it took, as doorbells
-	 * and register accesses need the lock, too.
+	 * looking at many waiting acquires takes time: rest as long, as doorbells need the lock,
+	 * too
 	 */
 	took = mono_ns() - began;
 	if (p->acq_retry < began + 2 * took)

@@ -4,8 +4,8 @@
  * 256-byte header that the microcode uses, the values of the hub's register list, the hub's strands
  * at the next 256-byte boundary, then for each GPC the values of its GPC, TPC and PPC lists and its
  * strands. The hub's strands hold the model's class state (state.h). On the chip the GPCs' strands
- * hold the internal state of their units. The model has no such state: it leaves one block for each
- * GPC, and neither writes nor reads it.
+ * hold the internal state of their units. The model leaves one block for each GPC instead, and
+ * neither writes nor reads it.
  *
  * Open: in a list for several units, the order of units and registers; the model stores unit after
  * unit.
@@ -14,9 +14,8 @@
  * has lists of its own; for it the model uses the registers of nouveau's lists for this chip
  * (ctxgk110.c gk110_grctx_pack_*; the hub's first entry: hub.fuc hub_mmio_list_base).
  *
- * A list may name any register, as FECS is a PRI master that is not restricted to PGRAPH. All
- * accesses to memory are privileged. gk110.lock is held, but not while ctx_patch_execute() fetches
- * pairs, if it may unlock.
+ * A list may name any register, as FECS is a PRI master that is not restricted to PGRAPH.
+ * gk110.lock is held, but not while ctx_patch_execute() fetches pairs, if it may unlock.
  */
 #include "gr.h"
 
@@ -28,9 +27,8 @@
 #define CHUNK_WORDS	1024u
 #define PATCH_BATCH	32u		/* entries that the program fetches at once */
 /*
- * Open: how long a patch list may be. A list of PATCH_MAX entries would take longer than any switch
- * timeout of the chip. A channel that is to stop may still execute PATCH_PATIENT entries (nouveau's
- * lists have 36).
+ * Open: how long a patch list may be. A channel that is to stop may still execute PATCH_PATIENT
+ * entries.
  */
 #define PATCH_MAX	(1u << 20)
 #define PATCH_PATIENT	(1u << 14)

@@ -137,10 +137,6 @@ static bool memory_write(struct falcon *f, uint32_t off, uint32_t val)
 				    &val);
 			f->code_loaded = true;
 		} else if (off != (uint32_t)FALCON_IMEMT(i)) {
-			/*
-			 * no tag: tags matter only to the virtual code mapping of a program that
-			 * runs
-			 */
 			continue;
 		}
 		return true;

@@ -18,7 +18,7 @@
  * blame (gf100_gr_chsw_load).
  *
  * gk110.lock is held here, but for fecs_init(), fecs_fini() and fecs_firmware_method(). It is
- * dropped only while a patch list is fetched by an engine thread.
+ * dropped while a patch list is fetched by an engine thread.
  */
 #include "gr.h"
 

@@ -6,8 +6,7 @@
  * those of fixed lists (context.c) and its class state.
  *
  * Open, the model chooses: sizes of the zcull, performance monitor and power gating images (the
- * model writes none of them). Methods 0x38/0x39 are acknowledged and do not hold back switches:
- * their only user, nouveau's memory manager for gp100, never runs on this chip.
+ * model writes none of them). Methods 0x38/0x39 are acknowledged and do not hold back switches.
  */
 #include "gr.h"
 

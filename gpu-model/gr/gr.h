@@ -15,10 +15,10 @@
  *
  * Locks: gk110.lock protects registers, falcons and which channel is resident. Class state
  * (gr.strand) is written by the thread that owns the engine, and with the lock held by register
- * handlers (icmd and method ports, commands of FECS, resets), mostly on the socket thread, so its
- * words are relaxed atomics. While threads run, only the thread that owns the engine (a PBDMA's;
- * for a save also the keeper of fifo/) uses gr.upload and gr.pacer. gr.busy is set by that thread
- * around a grid, gr.resets counted by a reset with the lock held; both are read without it.
+ * handlers (icmd and method ports, commands of FECS, resets), so its words are relaxed atomics.
+ * While threads run, only the thread that owns the engine (a PBDMA's; for a save also the keeper of
+ * fifo/) uses gr.upload and gr.pacer. gr.busy is set by that thread around a grid, gr.resets
+ * counted by a reset with the lock held; both are read without it.
  */
 #ifndef KVGPU_MODEL_GR_H
 #define KVGPU_MODEL_GR_H
@@ -86,7 +86,7 @@ struct gr {
 
 	bool halted;			/* an exception waits for GR_CTRL */
 	atomic_bool busy;
-	/* counts resets of the engine; a switch that dropped the lock learns of a reset from it */
+	/* counts resets of the engine */
 	atomic_uint_least32_t resets;
 	atomic_uint_least32_t strand[STRAND_WORDS];
 
@@ -107,7 +107,7 @@ struct gr_exec {
 	bool in_macro;
 };
 
-/* engine.c: run one method of a class. Also called by the macro expander. */
+/* engine.c: run one method of a class */
 enum eng_ret gr_class_method(struct gr_exec *x);
 /* Whether @mthd of the class does more than keep its argument. */
 bool gr_method_acts(enum gr_class cls, uint32_t mthd);
@@ -223,7 +223,7 @@ void fecs_firmware_method(struct gr_exec *x);
  */
 int fecs_save(struct gk110 *g);
 int fecs_load(struct gk110 *g, uint32_t chan, const atomic_bool *stop, bool may_unlock);
-/* Take over the context pointer and the address space of @chan, as before each load. */
+/* Take over the context pointer and the address space of @chan. */
 int fecs_select(struct gk110 *g, uint32_t chan);
 void fecs_run_queue(struct gk110 *g);
 void fecs_hang(struct gk110 *g, const char *why);
@@ -246,8 +246,8 @@ int ctx_mem_read(struct gk110 *g, const struct ctx_mem *m, struct mmu_client *wh
 int ctx_mem_write(struct gk110 *g, const struct ctx_mem *m, struct mmu_client *who, uint64_t off,
 		  const void *buf, size_t len);
 /*
- * Execute @count (register, value) pairs at @m with the rights of FECS, which reaches every
- * register of BAR0. The chip does so, too: it is one of the holes that a mediator has to close.
+ * Execute @count (register, value) pairs at @m with the rights of FECS, as the chip does. A
+ * mediator has to close this hole.
  */
 int ctx_patch_execute(struct gk110 *g, const struct ctx_mem *m, uint32_t count,
 		      const atomic_bool *stop, bool may_unlock);

@@ -9,10 +9,10 @@
  * chain it is and how many of its warps are done. The QMD can also say where its grid begins, so
  * that software can stop a grid in one place and go on with it in another (CTA_RASTER_*_RESUME).
  * Open: whether the chip writes these fields when it preempts; the model does not. A grid that
- * traps never writes its releases (open on the chip; here a release must prove execution).
+ * traps writes no releases (open on the chip).
  *
- * Queues (IS_QUEUE, dependent QMDs of type queue) hold entries that shaders write. No public
- * document describes an entry: scheduling a queue is a data error, INVALID_OPERATION.
+ * Queues (IS_QUEUE, dependent QMDs of type queue) hold entries that shaders write. No source was
+ * found that describes an entry: scheduling a queue is a data error, INVALID_OPERATION.
  */
 #include "gr.h"
 #include "sm.h"

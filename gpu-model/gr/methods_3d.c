@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Class A197. State is kept, and constant buffer loads reach memory (Mesa fills its driver
- * constants so at start-up). The model has no rasteriser. A method that would draw, clear or move
- * depth data is not silently dropped: it raises ILLEGAL_MTHD, with the method and its argument in
- * the trapped registers. The method is skipped when the host acknowledges the interrupt.
+ * Class A197. State is kept, and constant buffer loads reach memory. The model has no rasteriser: a
+ * method that would draw, clear or move depth data raises ILLEGAL_MTHD, with the method and its
+ * argument in the trapped registers. The method is skipped when the host acknowledges the
+ * interrupt.
  */
 #include "gr.h"
 

@@ -11,9 +11,7 @@ static enum eng_ret firmware_method(struct gr_exec *x)
 	return ENG_DONE;
 }
 
-/*
- * open: the effect of the unsignalled form (SEND_PCAS_B_FROM, _DELTA); no public software uses it
- */
+/* open: the effect of the unsignalled form (SEND_PCAS_B_FROM, _DELTA) */
 static enum eng_ret pcas_unsignalled(struct gr_exec *x)
 {
 	return trap_illegal_method(x);

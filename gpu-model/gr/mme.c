@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The macro expander of Fermi and Kepler: small programs that software uploads and calls with
- * parameters, and that send methods. Stock Mesa sets part of its start-up state through them, so
- * they are executed. One expander serves the 3D and the 2D class (open: whether its memories are
- * shared; the model shares them).
+ * parameters, and that send methods. One expander serves the 3D and the 2D class (open: whether its
+ * memories are shared; the model shares them).
  *
  * Instructions (Mesa src/nouveau/mme/mme_fermi.c, envytools envydis/macro.c):
  *   2:0 operation, 6:4 use of the result, 7 exit after the next instruction, 10:8 destination,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Registers of PGRAPH. Most are storage: the driver programs them, contexts save and load them.
- * Registers with effects: interrupt and error status, GR_CTRL, GR_FE_PWR, the icmd and method
+ * Among those with effects: interrupt and error status, GR_CTRL, GR_FE_PWR, the icmd and method
  * ports, broadcast to GPCs, TPCs, PPCs and ROPs, and the falcons. The icmd and method ports change
  * class state as a method would. A method that does more than that is refused there as illegal
- * (open: no software is known to use it so).
+ * (open).
  */
 #include "gr.h"
 

@@ -28,7 +28,7 @@ struct sm_grid {
 	uint64_t code_base;
 	struct pacer *pacer;
 	const atomic_bool *stop;
-	uint64_t warps_done;		/* in and out: how many warps are done, in launch order */
+	uint64_t warps_done;		/* in and out: warps that are done */
 	/* from here to texture_cbuf: class state, with the methods that set it */
 	/* SET_SHADER_LOCAL_MEMORY_A/B, _NON_THROTTLED_A/B */
 	uint64_t local_base, local_size_per_sm;
@@ -55,7 +55,7 @@ enum sm_result sm_run_grid(struct gk110 *g, struct sm_grid *grid);
 void sm_abandon(struct gk110 *g, bool on);
 /*
  * Warp instructions executed since sm_init(), as of the last return of sm_run_grid(). Those of
- * programs that are only NOPs and an EXIT are not counted.
+ * empty programs (grid.c) are not counted.
  */
 uint64_t sm_instructions(struct gk110 *g);
 

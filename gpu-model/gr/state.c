@@ -4,7 +4,7 @@
  * launches use it, context images hold it. The ranges are coarse on purpose: they have the methods
  * of the class headers, and undocumented methods that nouveau's golden context and Mesa's start-up
  * send (gk110_grctx_init_a197_0, nvc0_magic_3d_init) and the card accepts. A method outside of the
- * ranges is illegal, unless it acts (engine.c): SET_OBJECT and calls of macros are outside.
+ * ranges is illegal, unless it acts (engine.c).
  */
 #include "gr.h"
 

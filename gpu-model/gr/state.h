@@ -2,8 +2,7 @@
 /*
  * Layout of the class state that is saved with a context ("strand" of the hub in the image): the
  * last argument of each method, macro memories, bundles, and the state of work that a switch
- * interrupted. The layout is the model's own. The chip's is not documented, and software never
- * looks inside.
+ * interrupted. The layout is the model's own; the chip's is not documented.
  */
 #ifndef KVGPU_MODEL_GR_STATE_H
 #define KVGPU_MODEL_GR_STATE_H

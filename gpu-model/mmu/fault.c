@@ -5,9 +5,8 @@
  * "dropped fault" bit.
  *
  * The thread that faults usually holds dma_lock, and lock comes before dma_lock, so a fault never
- * waits for lock: when lock is busy the record is queued. A thread of this unit posts it, unless
- * another fault or a read of the fault source register, with lock, comes first.
- * Software sees no difference: the interrupt comes a little later than the access.
+ * waits for lock: when lock is busy the record is queued. A thread of this unit posts it, or
+ * whoever holds lock next and drains the queue: the interrupt comes a little later than the access.
  *
  * The recorded address is that of the page, as in kernel logs of Fermi and Kepler boards. Bits 5:4
  * of the info word are unknown and stay 0, as do the target bits of the instance word.

@@ -2,8 +2,8 @@
 /*
  * Storage kinds of a page that a GF100-family MMU knows, and for each compressed kind its plain
  * kind: the same layout without compression. The model stores no compression tags: a compressed
- * page behaves as its plain kind, which nouveau maps, too, when it has no tags left. Facts: nvkm
- * mmu/gf100.c (gf100_mmu_kind), names: rnndb gf100_vm.xml.
+ * page behaves as its plain kind. Facts: nvkm mmu/gf100.c (gf100_mmu_kind), names: rnndb
+ * gf100_vm.xml.
  */
 #include <gk110/mmu.h>
 

@@ -129,9 +129,8 @@ bool mem_write(struct gk110 *g, enum mem_target t, uint64_t addr, const void *bu
 
 /*
  * A reader that arrives while a writer waits queues behind it at the gate. Without the gate, copy
- * engines whose read sections overlap could keep an invalidate out without bound, and the guest CPU
- * that waits for it. A thread that already holds the read lock passes: else it would wait for
- * itself.
+ * engines whose read sections overlap could keep an invalidate out without bound. A thread that
+ * already holds the read lock passes: else it would wait for itself.
  */
 static _Thread_local unsigned int dma_depth;
 

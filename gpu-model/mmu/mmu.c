@@ -3,9 +3,9 @@
  * The MMU as a unit: its registers, the mode of the chip, and TLB invalidates.
  *
  * An invalidate is done when the write of the trigger returns; the queue that FB_MMU_CTRL describes
- * is always empty. Only these drop TLB lines: the invalidate register, MEM_OP, a change of the page
- * size or bypass mode (open, the model chooses so: lines of the two modes can't be told apart), and
- * a reset. A channel switch does not drop them, nor does binding an instance block again.
+ * is always empty. These drop TLB lines: the invalidate register, MEM_OP, a change of the page size
+ * or bypass mode (open, the model chooses so: lines of the two modes can't be told apart), and a
+ * reset. A channel switch does not drop them, nor does binding an instance block again.
  */
 #include <errno.h>
 #include <stdlib.h>

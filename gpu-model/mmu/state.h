@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Declarations that the files of mmu/ share. Only mmu/ and its tests include this. */
+/* Declarations that the files of mmu/ share. */
 #ifndef KVGPU_MODEL_MMU_STATE_H
 #define KVGPU_MODEL_MMU_STATE_H
 
@@ -19,10 +19,7 @@ struct mmu {
 	pthread_mutex_t tlbs_lock;	/* protects the list, not what is in a TLB (tlb.c) */
 	struct tlb *tlbs;
 
-	/*
-	 * fault.c: faults that wait to be posted. The posted records are in the register file,
-	 * under gk110.lock.
-	 */
+	/* fault.c: faults that wait to be posted. Posted records are in the register file. */
 	pthread_mutex_t fault_lock;
 	pthread_cond_t fault_wake;
 	pthread_t fault_thread;

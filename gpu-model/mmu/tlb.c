@@ -3,14 +3,13 @@
  * Per-client TLB: direct-mapped lines for small pages, big pages and directory entries, tagged with
  * the page directory and its target. A line lives until another page takes its place or it is
  * dropped (mmu.c says when), so a driver that forgets an invalidate sees the old translation, as on
- * the card. Failed walks are not cached (open, the model chooses).
+ * the card.
  *
  * Concurrency. Lookups and fills run with dma_lock held for reading, invalidates with it held for
- * writing, so an invalidate excludes them, and also waits for all accesses that still use an old
- * pointer: this is the chip's "the invalidate completes when outstanding accesses have". A client
- * that several threads use (BAR windows) can have two fills of one line at once; so each line has a
- * sequence number, which is odd while the line is written. A reader that sees the number change
- * takes the line for a miss; a second writer drops its fill.
+ * writing, so an invalidate excludes them, and waits for accesses that still use an old pointer. A
+ * client that several threads use (BAR windows) can have two fills of one line at once; so each
+ * line has a sequence number, which is odd while the line is written. A reader that sees the number
+ * change takes the line for a miss; a second writer drops its fill.
  */
 #include <linux/bitfield.h>
 

@@ -162,10 +162,7 @@ static void count_bytes(struct gk110 *g, const struct mmu_seg *seg, size_t n, bo
 		stat_add(g, dma_rd_bytes, n);
 }
 
-/*
- * Copy bytes between @buf and @va: at least COPY_CHUNK of them, if @len has so many. Return how
- * many, or -EFAULT.
- */
+/* Copy bytes between @buf and @va, about COPY_CHUNK of them. Return how many, or -EFAULT. */
 static ssize_t copy_chunk(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s,
 			  uint64_t va, void *buf, size_t len, enum mmu_access acc,
 			  unsigned int flags)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The page-table walk, without any device: entries are read through a callback, so tests and
- * fuzzers run it on arrays.
- */
+/* The page-table walk, without any device: entries are read through a callback. */
 #ifndef KVGPU_MODEL_MMU_WALK_H
 #define KVGPU_MODEL_MMU_WALK_H
 

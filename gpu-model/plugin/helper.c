@@ -2,9 +2,8 @@
 /*
  * The helper's two threads. The reader takes faults from the userfaultfd and sends them to the
  * model; it never waits for the worker (uffd_window.c says why). The worker executes the model's
- * calls, one after the other in the order of the socket. Only that order keeps stale pages out:
- * under one lock the model decides what a page shows and sends the call, and while the model is
- * there the helper changes no page by itself (vfio/barmap.c has the argument).
+ * calls one after the other, in the order of the socket. That order keeps stale pages out
+ * (vfio/barmap.c has the argument).
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -184,10 +183,7 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
-/*
- * Start the threads, with all signals blocked: QEMU's own threads must get QEMU's signals. ps -L
- * and gdb show the threads' names.
- */
+/* Start the threads, with all signals blocked: QEMU's own threads must get QEMU's signals. */
 static int start_threads(struct helper *h)
 {
 	sigset_t all, old;

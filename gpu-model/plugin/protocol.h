@@ -7,8 +7,7 @@
  *   calls   model -> helper. The helper answers each by one BARMAP_ACK. This channel is the
  *           helper's connection to the model's socket.
  *   faults  helper -> model, BARMAP_FAULT only. The model does not answer it, but makes a call that
- *           fills the page, if it is still empty, and wakes the vCPU that waits for it. The model's
- *           end of this channel comes with BARMAP_HELLO.
+ *           fills the page or wakes the vCPU.
  *
  * Opening: helper sends HELLO on calls (with the faults channel attached unless @uffd_error), model
  * sends WELCOME.

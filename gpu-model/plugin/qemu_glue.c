@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The plugin that QEMU loads with `-plugin gk110-barmap.so,socket=PATH`. It uses QEMU's TCG plugin
- * loader only to run threads inside QEMU: no instruction is instrumented, so translated code runs
- * as without it. Every -plugin option makes a helper of its own, so one QEMU can have several GPUs.
+ * loader to run threads inside QEMU, and instruments no instruction. Every -plugin option makes a
+ * helper of its own, so one QEMU can have several GPUs.
  *
  * QEMU documents the interface in docs/devel/tcg-plugins.rst. The part that the plugin uses is
  * declared here, so that it builds without QEMU's headers.
@@ -19,13 +19,13 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-struct qemu_info;		/* target, API versions, processors: not used here */
+struct qemu_info;		/* not used here */
 
 /*
  * QEMU reads this before it calls anything. Each release accepts a narrow range of API versions
- * (10.1 and 10.2 up to 5, 11.1 only 7). qemu_plugin_install(), the only function used here, is the
- * same in all of them, so the version is set to fit the QEMU that loads the plugin. The symbol
- * looked up below came with the API of 11.x.
+ * (10.1 and 10.2 up to 5, 11.1 only 7). qemu_plugin_install() is the same in them, so the version
+ * is set to fit the QEMU that loads the plugin. The symbol looked up below came with the API of
+ * 11.x.
  */
 EXPORT extern int qemu_plugin_version;
 int qemu_plugin_version = 7;
@@ -61,10 +61,7 @@ static const char *option_socket(int argc, char **argv)
 	return path && *path ? path : NULL;
 }
 
-/*
- * QEMU calls this before it makes devices. So the model knows that the helper is there when QEMU
- * asks for its regions.
- */
+/* QEMU calls this before it makes devices. */
 int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, char **argv)
 {
 	const char *path = option_socket(argc, argv);

@@ -49,9 +49,8 @@
 #endif
 
 /*
- * Open a userfaultfd. Faults inside the kernel (a read() into the window) need a privilege. The
- * process that lacks it opens a userfaultfd with UFFD_USER_MODE_ONLY, which serves all accesses
- * that vCPUs make.
+ * Open a userfaultfd. Faults inside the kernel (a read() into the window) need a privilege. Without
+ * it, UFFD_USER_MODE_ONLY serves the accesses of vCPUs.
  */
 static int uffd_open(void)
 {

@@ -13,10 +13,7 @@
 #define UW_MAX_AREAS	16
 #define UW_RESERVE	16
 
-/*
- * QEMU exports its own names, and these would replace the helper's: calls must stay inside the
- * helper
- */
+/* keep calls inside the helper: QEMU exports its own names, which would replace the helper's */
 #pragma GCC visibility push(hidden)
 
 struct uw_area {			/* one mapping by QEMU of a window or a part of it */
@@ -27,7 +24,7 @@ struct uw_area {			/* one mapping by QEMU of a window or a part of it */
 
 struct uw_window {
 	uint64_t dev, ino, base, size;
-	int fd;				/* the window's own file, which is always empty */
+	int fd;				/* the window's own file */
 };
 
 /*

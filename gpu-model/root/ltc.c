@@ -3,8 +3,7 @@
  * LTC: the L2 cache as software sees it: the number of slices, clearing of compression tags with
  * its busy time, the zero-bandwidth-clear table. The model keeps no cache between engines and
  * memory and compresses nothing, so a clear has no effect but the busy time. A clear through the
- * broadcast range makes all slices busy. All slices share one zero-bandwidth-clear table. Most
- * other registers of a slice and of the broadcast range are storage, each for itself.
+ * broadcast range makes all slices busy. All slices share one zero-bandwidth-clear table.
  */
 #include <errno.h>
 #include <stdlib.h>

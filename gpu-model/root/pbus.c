@@ -2,7 +2,7 @@
 /*
  * PBUS: status and masks of the interrupts of the host interface, and the two interrupts that
  * software can trigger. Failed MMIO accesses are not reported: a register that no unit claims is
- * storage here (on the card many such accesses time out or fault).
+ * storage here.
  */
 #include <gk110/pbus.h>
 #include <gk110/pmc.h>

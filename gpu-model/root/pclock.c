@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The clock generators: registers that hold a consistent set of dividers, so that software computes
- * the clocks of an idle K20m (324 MHz core, 324 MHz memory), PLLs that lock when enabled, and
- * source switches that are done at once. The clocks have no effect on the model's speed.
+ * the clocks of an idle K20m (324 MHz core, 324 MHz memory), and PLLs that lock when enabled. The
+ * clocks have no effect on the model's speed.
  */
 #include <gk110/therm.h>
 

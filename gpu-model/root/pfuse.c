@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * PFUSE and PSTRAPS: constants of the die and the board. A fuse word can be read only while readout
- * is enabled in PTOP and requested in PFUSE, as nouveau does; otherwise it reads 0.
+ * is enabled in PTOP and requested in PFUSE; otherwise it reads 0.
  */
 #include <gk110/pfuse.h>
 #include <gk110/ptop.h>
 
 #include "root.h"
 
-/*
- * Open: the values of a real die. The sensor is calibrated; the speedo (how fast the silicon is) is
- * a middle value, on which the voltages of the synthetic VBIOS do not depend.
- */
+/* Open: the values of a real die. The speedo (how fast the silicon is) is a middle value. */
 static const struct {
 	uint32_t off, val;
 } fuses[] = {

@@ -9,8 +9,8 @@
  *
  * MSI: the function sends a message when its output rises, and then no message until the re-arm
  * byte is written to the configuration mirror. A re-arm with the output high sends a message at
- * once. It is known that nouveau and NVIDIA's driver must re-arm. Open: whether the chip sends
- * messages before that; the model does not, so that a forgotten re-arm shows.
+ * once. Open: whether the chip sends messages before that; the model does not, so that a forgotten
+ * re-arm shows.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,10 +26,7 @@
 		    PMC_ENABLE_GR | PMC_ENABLE_PMU | PMC_ENABLE_TIMER | PMC_ENABLE_PBFB |      \
 		    PMC_ENABLE_CE2 | PMC_ENABLE_UNK26 | PMC_ENABLE_BLG | PMC_ENABLE_PCOUNTER | \
 		    PMC_ENABLE_PFFB | PMC_ENABLE_ISOHUB))
-/*
- * Open: the enables after POST. The model sets all but the block-level gate, which nouveau sets and
- * clears around power-up of GR.
- */
+/* Open: the enables after POST. The model sets all but the block-level gate. */
 #define ENABLE_AT_POST		(ENABLE_IMPLEMENTED & ~(uint32_t)PMC_ENABLE_BLG)
 /*
  * Units with one line for all destinations. FIFO, the engines and PBUS have a separate line for

@@ -2,9 +2,8 @@
 /*
  * PPCI: configuration space through BAR0, and the PCIe link's speed controls.
  *
- * A read of the mirror gives the function's configuration space. Only fields whose change has no
- * effect outside of the function can be written through the mirror: ROM shadow, device and link
- * control, and the request tag limit. Base addresses, command and MSI registers are read-only here
+ * A read of the mirror gives the function's configuration space. The fields in the table below can
+ * be written through the mirror. Base addresses, command and MSI registers are read-only here
  * (open: how the card's mirror treats writes to them).
  */
 #include <string.h>

@@ -7,7 +7,7 @@
  * The time is a linear function of the host's monotonic clock, kept in a sequence-locked record so
  * that any thread reads it without a lock. The alarm compares all the time, enabled or not. The
  * model computes matches when a register that shows or changes them is accessed. For a match that
- * would raise an interrupt a thread wakes and computes it.
+ * would raise an interrupt a thread wakes.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * engine's wiring is as on the chip.
  *
  * The K20m is a GK110 with one of six memory partitions and two of fifteen TPCs off. Display and
- * video engines are reported as absent: the board has no outputs and the model no video engines.
+ * video engines are reported as absent.
  */
 #include <errno.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Checks whether a file is a video BIOS that a driver can work with, by what all drivers need
- * before they read a table: the PCI expansion ROM header and data structure (PCI firmware
- * specification), the checksum, and NVIDIA's BIT directory (envytools docs, nouveau
- * nvkm/subdev/bios/{shadow,pcir,bit}.c). The contents of the tables are not checked.
+ * Checks whether a file is a video BIOS that a driver can work with: the PCI expansion ROM header
+ * and data structure (PCI firmware specification), the checksum, and NVIDIA's BIT directory
+ * (envytools docs, nouveau nvkm/subdev/bios/{shadow,pcir,bit}.c). The contents of the tables are
+ * not checked.
  */
 #define _GNU_SOURCE
 #include <stdarg.h>

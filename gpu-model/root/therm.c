@@ -2,7 +2,7 @@
 /*
  * PTHERM: the temperature sensor, the voltage PWM, and the power-gating sequencer, whose steps are
  * done as soon as they are written. The die's temperature does not change (open: the model chooses
- * a card at work in a cool room), so no threshold is ever crossed and no interrupt raised.
+ * a card at work in a cool room), so no threshold is crossed.
  */
 #include <gk110/therm.h>
 #include <gk110/vbios.h>

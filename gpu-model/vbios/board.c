@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The board: version and identity (BIT i), initialisation scripts (BIT I), the display entries
- * (without a display, but drivers need the entries), and the device control block with its GPIO
- * pins.
+ * The board: version and identity (BIT i), initialisation scripts (BIT I), the display entries,
+ * which drivers need without a display, too, and the device control block with its GPIO pins.
  */
 #include "image.h"
 

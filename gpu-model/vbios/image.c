@@ -62,7 +62,7 @@ static uint8_t negated_sum(const uint8_t *p, size_t len)
 	return -sum;
 }
 
-/* There is no x86 code: the board has no display that a BIOS would want to talk to. */
+/* There is no x86 code. */
 static void rom_header(struct image *img, uint16_t dcb)
 {
 	put16(img, 0, ROM_SIGNATURE);

@@ -6,8 +6,8 @@
  * choice.
  *
  * The memory map has no entries, as the model can't train memory. So drivers refuse to change the
- * memory clock for lack of data, as on a board whose VBIOS they do not understand. There is no
- * table of a fan, which a K20m does not have, nor of power sensors, which the model does not have.
+ * memory clock. There is no table of a fan, which a K20m does not have, nor of power sensors, which
+ * the model does not have.
  */
 #include <gk110/vbios.h>
 

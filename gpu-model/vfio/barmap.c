@@ -7,11 +7,10 @@
  * Why no stale page survives an invalidate
  *   A record here says what each page of a window shows. Only calls to the helper change what a
  *   page shows, and the helper serves calls one after the other. A call is made, answered and
- *   recorded with barmap.lock held, so the record equals the state inside QEMU whenever the lock is
- *   free. A fault is translated without the lock, since recording a GPU fault may take time. Its
- *   answer is installed only if the window's generation is the one from before the translation. An
- *   invalidate first raises the generation, with the lock held, and then asks anew for every
- *   recorded page, or empties it. So for any fault and any invalidate:
+ *   recorded with barmap.lock held. A fault is translated without the lock, since recording a GPU
+ *   fault may take time. Its answer is installed only if the window's generation is the one from
+ *   before the translation. An invalidate first raises the generation, with the lock held, and then
+ *   asks anew for every recorded page, or empties it. So for any fault and any invalidate:
  *     installed before the invalidate - the answer is recorded, and the invalidate checks it;
  *     installed after, but translated before the generation rose - the answer is refused, and the
  *     fault translated again;
@@ -19,13 +18,11 @@
  *     set before it asked for the invalidate.
  *   When win_invalidate() returns, the helper has acknowledged, and the kernel has replaced the
  *   mappings: any later access by a vCPU misses the old ones. (Or the helper is lost, which ends
- *   the client's connection: barmap_link.c.) Nothing here waits for gk110.lock
- *   with barmap.lock held; the caller of an invalidate holds both while it waits for the helper,
- *   and the helper needs neither.
+ *   the client's connection: barmap_link.c.) The caller of an invalidate holds gk110.lock and
+ *   barmap.lock while it waits for the helper, which needs neither.
  *
- * Transient pages are emptied again after a moment (TRANSIENT_NS or USERD_NS, and up to LIFE_GROWS
- * times as long for a page that is touched again and again), without use of CPU when there are
- * none:
+ * Transient pages are emptied again after a moment (TRANSIENT_NS or USERD_NS, longer for a page
+ *   that is touched again and again):
  *   - a page that can't be translated or mapped, or whose BAR is off, which reads as ones: the
  *     access that faulted has to complete somehow. A translation's fault is recorded once for each
  *     time that the page is shown, not for each access, and writes to the page are lost;
@@ -47,7 +44,7 @@
 
 #include "barmap.h"
 
-#define RUN_PAGES	512u		/* the most pages mapped at one fault */
+#define RUN_PAGES	512u		/* pages mapped at one fault */
 #define TRANSIENT_NS	2000000ull	/* life of a transient page */
 #define USERD_NS	200000ull
 /* a page that is touched again and again lives up to so many times as long */
@@ -135,8 +132,8 @@ int barmap_zap_all(struct barmap *b)
 }
 
 /*
- * Send the gathered operations. When one fails (QEMU's process may have no more mappings), or so
- * many were sent that one might soon, take all pages back: they are faulted in again.
+ * Send the gathered operations. When one fails (QEMU's process may have no more mappings), or one
+ * might soon, take all pages back: they are faulted in again.
  */
 static int ops_flush(struct barmap *b)
 {
@@ -342,8 +339,7 @@ void barmap_reset(struct barmap *b)
 
 /*
  * How long a transient page is shown. On a busy machine a woken vCPU may not run before its page is
- * gone again. A page that faults again soon after it was emptied lives longer each time, so that
- * the access succeeds.
+ * gone again, so a page that faults again soon lives longer.
  */
 static uint64_t transient_life(const struct barmap *b, enum bar_window w, uint32_t page, bool userd,
 			       uint64_t now)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Declarations that barmap.c (the record of pages) and barmap_link.c (the helper inside QEMU)
- * share. "Lock" is barmap.lock here. No function with "lock held" waits for gk110.lock, which comes
- * before it; a call to the helper (barmap_call()) may last BARMAP_ACK_TIMEOUT_MS with both held.
+ * share. "Lock" is barmap.lock here; gk110.lock comes before it. A call to the helper
+ * (barmap_call()) may last BARMAP_ACK_TIMEOUT_MS with both held.
  */
 #ifndef KVGPU_MODEL_VFIO_BARMAP_H
 #define KVGPU_MODEL_VFIO_BARMAP_H
@@ -16,10 +16,7 @@
 
 /* what a page shows: 0 nothing, else these bits and the page number inside the file */
 #define SHOW_MAPPED	(1ull << 63)
-/*
- * a private mapping, for memory that the GPU's tables or the client make read-only: the CPU's
- * writes never reach it
- */
+/* a private mapping: the CPU's writes never reach the memory */
 #define SHOW_PRIVATE	(1ull << 62)
 #define SHOW_TRANSIENT	(1ull << 61)	/* the page will be emptied soon */
 #define SHOW_POISON	(1ull << 60)	/* the page reads as ones */
@@ -86,19 +83,13 @@ struct barmap {
 
 uint64_t barmap_now(void);
 
-/*
- * barmap.c, for the link thread; neither lock nor gk110.lock held, as faults and doorbells take the
- * latter
- */
+/* barmap.c, for the link thread; neither lock nor gk110.lock held */
 void barmap_serve_fault(struct barmap *b, enum bar_window w, uint32_t page, bool write);
 /* Empty the transient pages that are due. Return the ns until the next one is due, or -1. */
 int64_t barmap_expire(struct barmap *b);
 /* Forget what pages show. Lock held. */
 void barmap_forget(struct barmap *b);
-/*
- * Make each window one empty mapping again: few mappings, no stale page. Lock held. Return 0 or
- * -errno.
- */
+/* Make each window one empty mapping again. Lock held. Return 0 or -errno. */
 int barmap_zap_all(struct barmap *b);
 
 /*

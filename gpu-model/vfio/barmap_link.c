@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The helper inside QEMU: its socket, hand-shake, calls, and the thread that serves the faults it
- * reports. One helper at a time. It must be in the process that is our client, else the windows
- * that it maps would not be the guest's.
+ * reports. One helper at a time, in the process that is our client.
  *
- * The helper may die at any time, with QEMU or because of a bug. A call that is not answered in
- * time, or whose answer makes no sense, breaks the link. The link is then not used any more, and no
- * thread waits for the helper. The connection of a client that may map the windows is ended, too,
- * as its mapped pages can't be kept right.
+ * The helper may die at any time. A call that is not answered in time, or whose answer makes no
+ * sense, breaks the link: it is not used any more. The connection of a client that may map the
+ * windows is ended, too, as its mapped pages can't be kept right.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -39,10 +37,7 @@ static const struct {
 	uint64_t base, map_size;
 	uint64_t map_base;
 } region_of[NR_WIN] = {
-	/*
-	 * Drivers put USERD into the first 2 MiB of BAR1, which are not mapped: doorbells come as
-	 * messages.
-	 */
+	/* the first 2 MiB, where drivers put USERD, are not mapped: doorbells there are messages */
 	[WIN_BAR1] = { "gk110-bar1", VFIO_PCI_BAR1_REGION_INDEX, GK110_BAR1_SIZE, 0,
 		GK110_BAR1_SIZE - (2u << 20), 2u << 20 },
 	[WIN_BAR3] = { "gk110-bar3", VFIO_PCI_BAR3_REGION_INDEX, GK110_BAR3_SIZE, 0,

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Guest memory as the device reaches it. The client announces ranges of bus addresses, most with
- * the file that has their memory. A range without a file (ROM, another device's BAR) is accepted,
- * but the device can't reach its memory. Behind a vIOMMU there are thousands of one-page ranges of
- * one file, so files are mapped once and whole, and ranges are found by binary search.
+ * the file that has their memory. The device can't reach the memory of a range without a file (ROM,
+ * another device's BAR). Behind a vIOMMU there are thousands of one-page ranges of one file, so
+ * files are mapped once and whole, and ranges are found by binary search.
  *
  * The table belongs to the socket thread; engines read it with dma_lock held for reading. Each
  * change is made with dma_lock held for writing, so after the change no thread uses an old pointer.
- * A client that truncates a file that it has shared can kill this process (SIGBUS): the client must
- * be trusted not to do so.
+ * A client that truncates a file that it has shared can kill this process (SIGBUS).
  */
 #include <errno.h>
 #include <fcntl.h>

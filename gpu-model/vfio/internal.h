@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Declarations that the files of vfio/ share. The device calls dma_ptr(), irq_output() and
- * barmap_invalidate() on any thread; these and the link's thread (barmap.h) call dma_locate(),
- * irq_update_intx() and functions of pci.c. All other functions are for the socket thread. "Lock
- * held" means gk110.lock; where nothing is said the caller holds no lock.
+ * Declarations that the files of vfio/ share. Any thread calls dma_ptr(), irq_output() and
+ * barmap_invalidate(), and through them dma_locate(), irq_update_intx() and functions of pci.c. The
+ * other functions are for the socket thread. "Lock held" means gk110.lock; where nothing is said
+ * the caller holds no lock.
  */
 #ifndef KVGPU_MODEL_VFIO_INTERNAL_H
 #define KVGPU_MODEL_VFIO_INTERNAL_H
@@ -22,10 +22,7 @@
 
 #define DMA_MAX_FILES	255	/* ids 1..255; 0 is video memory in the mapped windows */
 
-/*
- * A file that has guest memory. It is mapped once and whole, however many parts of it the device
- * may reach. Changed with dma_lock held for writing.
- */
+/* A file that has guest memory, mapped once and whole. Changed with dma_lock held for writing. */
 struct dma_file {
 	int fd;				/* -1: free slot */
 	dev_t dev;
@@ -96,10 +93,7 @@ void irq_update_intx(struct vfio_server *s);
 
 /* Set g->config to its reset values. Lock held. */
 void pci_config_reset(struct gk110 *g);
-/*
- * These three read one word: any thread, with or without the lock. dma_ptr() asks for bus mastering
- * for each pointer to guest memory.
- */
+/* These three read one word: any thread, with or without the lock. */
 bool pci_memory_enabled(const struct gk110 *g);
 bool pci_bus_master(const struct gk110 *g);
 bool pci_intx_enabled(const struct gk110 *g);
@@ -159,7 +153,7 @@ struct vu_msg {
 
 struct vfio_client {			/* one connection */
 	bool greeted;			/* VERSION was exchanged */
-	/* mapping is decided when the client first asks for a region that can be mapped */
+	/* decided when the client first asks for a region that can be mapped */
 	bool asked_mapping, mapping;
 	pid_t pid;
 	uint32_t max_xfer;		/* the peer's limit for data in one message */
@@ -188,10 +182,9 @@ struct vu_fds {				/* descriptors that came with the stream */
 
 /*
  * Serve the complete messages at the start of @buf. Return the bytes used (the rest is an
- * incomplete message), or -errno: the connection must end, as the stream makes no sense any more,
- * the hand-shake failed, or a reply can't be sent. Descriptors go to their message (@fds->nr
- * becomes 0) and are closed unless its handler keeps them. They stay in @fds while the message is
- * incomplete.
+ * incomplete message), or -errno: the connection must end. Descriptors go to their message
+ * (@fds->nr becomes 0) and are closed unless its handler keeps them; they stay in @fds while the
+ * message is incomplete.
  */
 ssize_t messages_feed(struct vfio_server *s, const uint8_t *buf, size_t len, struct vu_fds *fds);
 /* Reset the state of the connection, when it begins or has ended. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts towards the client: one eventfd per index that has been set up. INTx is a level. A
- * vfio client sees INTx as an event that masks itself when it fires. The client unmasks it when the
+ * Interrupts towards the client: one eventfd per index that has been set up. INTx is a level, which
+ * a vfio client sees as an event that masks itself when it fires. The client unmasks it when the
  * guest has ended the interrupt; if the line is still up then, the event fires again. MSI is an
  * event per message; a message is a write by the function, so it needs bus mastering.
  */
@@ -50,7 +50,7 @@ static void signal_fd(int fd)
 {
 	uint64_t one = 1;
 
-	/* fails only when the counter is full; the client then has an event to read anyway */
+	/* when the counter is full, the client has an event to read anyway */
 	if (fd >= 0 && write(fd, &one, sizeof(one)) != sizeof(one))
 		return;
 }
@@ -115,7 +115,7 @@ static int irq_check(const struct vfio_irq_set *set, size_t data_len, unsigned i
 		return -EINVAL;
 	if (action != VFIO_IRQ_SET_ACTION_TRIGGER && set->index != VFIO_PCI_INTX_IRQ_INDEX)
 		return -EINVAL;
-	/* only KVM clients mask or unmask by eventfds; refused here, they send messages */
+	/* masking by eventfds is refused: clients send messages then */
 	if (action != VFIO_IRQ_SET_ACTION_TRIGGER && data == VFIO_IRQ_SET_DATA_EVENTFD)
 		return -EOPNOTSUPP;
 	return 0;

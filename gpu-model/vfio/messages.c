@@ -3,9 +3,9 @@
  * The message stream: framing, the table of commands, replies. Works on memory; server.c feeds it
  * from a socket, tests and the fuzzer from arrays.
  *
- * A wrong command gets an error reply (or none, if it asked for no reply), and the stream goes on;
- * before the hand-shake it ends the connection. After a header that can't be right, the two ends no
- * longer agree where messages begin: the connection ends.
+ * A wrong command gets an error reply, and the stream goes on; before the hand-shake it ends the
+ * connection. After a header that can't be right, the two ends no longer agree where messages
+ * begin: the connection ends.
  */
 #include <errno.h>
 #include <string.h>

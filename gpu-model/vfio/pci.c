@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Configuration space: reset values and the bits that software can write. The table has the
- * registers of include/gk110/pci.h; other words ignore writes, and read as zero, apart from the ROM
- * shadow and the request tag limit, which the mirror in BAR0 sets (root/ppci.c). Base address
- * registers only keep what is written to their address bits, as the client (QEMU) does the sizing
- * and placing.
+ * Configuration space: reset values and the bits that software can write. Words that are not in the
+ * table ignore writes from here; root/ppci.c changes two. Base address registers keep what is
+ * written to their address bits, as the client (QEMU) does the sizing and placing.
  *
- * GK110 has no function level reset (lspci: FLReset-) and keeps its state over D3hot (NoSoftRst+),
- * so no write to this space resets the device; a bus reset arrives as a message.
+ * GK110 has no function level reset (lspci: FLReset-) and keeps its state over D3hot (NoSoftRst+).
  */
 #include <string.h>
 

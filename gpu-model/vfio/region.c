@@ -4,9 +4,8 @@
  * BAR1 and BAR3 are windows to memory, region 7 is configuration space. The expansion ROM region
  * has size 0: drivers read the image through BAR0.
  *
- * An access of 1, 2, 4 or 8 bytes goes to the device as it came. Any other length, which no guest's
- * access has, becomes several accesses. While memory decoding is off the BARs read as ones and
- * ignore writes.
+ * An access of 1, 2, 4 or 8 bytes goes to the device as it came. Any other length becomes several
+ * accesses. While memory decoding is off the BARs read as ones and ignore writes.
  */
 #include <errno.h>
 #include <string.h>
@@ -37,8 +36,7 @@ static bool mapping_offered(struct vfio_server *s)
 /*
  * Describe a region. A region that can be mapped in part has a capability that says which part. A
  * client asks first with room for the plain structure only, learns the size, and asks again. QEMU
- * needs the offset of the capability in the first answer already, and the file in the second answer
- * only.
+ * needs the capability's offset in the first answer already.
  */
 int region_info(struct vfio_server *s, struct vu_msg *m)
 {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Sockets and the main loop: one client at a time, the statistics socket, signals. One thread does
- * all of this and serves all accesses that come as messages. It sleeps in poll() when there is
- * nothing to do and never spins: where cores are scarce, spinning takes time from the vCPU that it
- * waits for.
+ * all of this and serves the accesses that come as messages. It sleeps in poll() when there is
+ * nothing to do.
  *
  * A second client waits until the first is gone, so that a QEMU may be started again at any time.
  * When a client is gone, the device is reset and the client's memory forgotten.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * VERSION, the hand-shake: a version number and a JSON object of capabilities. A small parser reads
- * the capabilities that matter and skips the rest; text that it can't parse is refused. The parser
- * never reads beyond the message's bytes.
+ * the capabilities that matter and skips the rest. It must not read beyond the message's bytes.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Atomic operations on global memory, by the host's atomic instructions, so that they are atomic to
- * other SMX, copy engines and CPUs as well. And the locked accesses to shared memory, of which
- * ptxas builds its atomics on shared memory. Lanes go one after the other, the lowest first.
+ * Atomic operations on global memory, by the host's atomic instructions, and the locked accesses to
+ * shared memory, of which ptxas builds its atomics on shared memory. Lanes go one after the other,
+ * the lowest first.
  */
 #include <string.h>
 
@@ -260,8 +260,8 @@ static enum step op_stscul(struct warp *w, const struct uop *u, uint32_t m)
 }
 
 /*
- * The atomic operations that PTX has on sm_35 (and envytools gk110.c encodes). The encoding allows
- * more, but no source describes their effect.
+ * the atomic operations that PTX has on sm_35 (and envytools gk110.c encodes); the encoding allows
+ * more
  */
 static bool known_atomic(const struct sm_insn *in)
 {

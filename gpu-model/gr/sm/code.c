@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The cache of decoded code: lines of 1 KiB, fetched through the GPC's instruction client and
- * decoded once. The chip's instruction caches hold words until they are invalidated. The model may
- * keep a decoded line for ever, but compares it with memory at the first use in each grid. So a
- * missing or a needless invalidate changes no result, and channels that run the same code at the
- * same offset share its lines.
+ * The cache of decoded code: lines fetched through the GPC's instruction client and decoded once. A
+ * line is compared with memory at its first use in each grid, so the model needs no invalidate.
+ * Channels that run the same code at the same offset share lines.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "exec.h"
 
-#define MAX_LINES	1024u		/* kept between grids; about 40 KiB each */
-/* the most at any time; beyond them a thread decodes into its spare lines */
+#define MAX_LINES	1024u		/* kept between grids */
+/* in the shared cache; beyond them a thread decodes into its spare lines */
 #define HARD_LINES	4096u
 
 static unsigned int line_hash(uint32_t pc, const uint64_t *raw)

@@ -5,28 +5,31 @@
  * A warp has one PC, the mask of lanes that follow it, and a stack of tokens. SSY, PBK, PCNT,
  * CAL/PRET and PLONGJMP push a token with the lanes that are active and an address; a branch that
  * only some lanes take pushes a token (DIV) for those that have to wait. A lane leaves with .S,
- * BRK, CONT, RET, LONGJMP, EXIT or KIL. When no lane is left active the topmost token is popped: a
- * DIV token lets the other side of a branch run; SAM's token is dropped; any other token lets its
- * lanes go on at its address, except for lanes that left for a token further down the stack. Lanes
- * that left with BRK wait for a PBK token, lanes that left with CONT for a PCNT token, and so on:
- * each of these sets is a mask in struct warp. SAM makes whole quads active, for derivatives. Until
- * RAM takes the old mask back from the stack, lanes that left, and lanes without a thread, execute
- * along with their quad. Sources: envytools docs/hw/graph/tesla/cuda/control.rst (the stack and its
- * tokens), mesa's nv50_ir (how code uses them), and what ptxas emits. Of the two sides of a
- * divergent branch the side at the higher address runs first. For a branch forward this is known
- * from mesa (NVC0LoweringPass::handleSharedATOMNVE4): lanes that hold a lock branch forward, over
- * the branch back of lanes that try again to get the lock. If the lanes with the lock had to wait,
- * the loop would never end. For a branch back it is the model's choice: lanes that leave a loop run
- * first, and the loop needs one token, however often lanes leave it. Open, the model chooses: a
- * token takes 8 bytes of the call stack that the QMD gives a warp, and 16 more tokens fit; the
- * error that a stack that is too deep raises; that API calls are counted in CAL tokens; that lanes
- * which SAM made active are dropped when all other lanes leave before RAM.
+ * BRK, CONT, RET, LONGJMP, EXIT or KIL. Lanes that left with BRK wait for a PBK token, lanes that
+ * left with CONT for a PCNT token, and so on: each of these sets is a mask in struct warp. When no
+ * lane is left active the topmost token is popped: its lanes go on at its address, except for lanes
+ * that left for a token further down the stack.
+ *
+ * SAM makes whole quads active, for derivatives. Until RAM takes the old mask back from the stack,
+ * lanes that left, and lanes without a thread, execute along with their quad.
+ *
+ * Sources: envytools docs/hw/graph/tesla/cuda/control.rst (the stack and its tokens), mesa's
+ * nv50_ir (how code uses them), and what ptxas emits.
+ *
+ * Of the two sides of a divergent branch the side at the higher address runs first. For a branch
+ * forward this is known from mesa (NVC0LoweringPass::handleSharedATOMNVE4): lanes that hold a lock
+ * branch forward, over the branch back of lanes that try again to get it. For a branch back it is
+ * the model's choice: the loop needs one token, however often lanes leave it.
+ *
+ * Open, the model chooses: a token takes 8 bytes of the call stack that the QMD gives a warp, and
+ * 16 more tokens fit; the error that a stack that is too deep raises; that API calls are counted in
+ * CAL tokens; that lanes which SAM made active are dropped when all other lanes leave before RAM.
  */
 #include "exec.h"
 
 /*
- * envytools docs/hw/graph/tesla/cuda/isa.rst names the tests. The formulas follow from what signed
- * and unsigned comparisons, and NaN, leave in the condition code.
+ * envytools docs/hw/graph/tesla/cuda/isa.rst names the tests. The formulas follow from what
+ * comparisons, and NaN, leave in the condition code.
  */
 uint32_t cc_lanes(const struct warp *w, unsigned int test)
 {
@@ -191,8 +194,8 @@ static enum step op_indexed(struct warp *w, const struct uop *u, uint32_t m)
 }
 
 /*
- * Push a call's token. Where the QMD's API_VISIBLE_CALL_LIMIT is 0, at most 32 calls nest. Calls
- * with .NOINC do not count.
+ * Push a call's token. Where the QMD's API_VISIBLE_CALL_LIMIT is 0, calls nest at most API_CALLS
+ * deep. Calls with .NOINC do not count.
  */
 static enum step push_call(struct warp *w, const struct uop *u, uint32_t mask, uint32_t pc)
 {

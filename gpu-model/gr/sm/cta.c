@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A CTA on its SM: warps with their registers, shared memory, barriers. Its warps take turns of a
- * few thousand instructions: a warp that spins until another warp writes memory must let that warp
- * run.
+ * A CTA on its SM: warps with their registers, shared memory, barriers. Its warps take turns: a
+ * warp that spins until another warp writes memory must let that warp run.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -51,10 +50,7 @@ static void warp_init(struct sm_thread *t, struct cta *c, unsigned int id)
 	memset(w->r, 0, regs_bytes(r));
 }
 
-/*
- * Allocate one block for all of a CTA. Its layout depends on the grid, so blocks are reused only
- * within a grid.
- */
+/* Allocate one block for all of a CTA. Its layout depends on the grid. */
 static struct cta *cta_alloc(struct run *r)
 {
 	size_t warps = r->warps_per_cta, head = aligned_size(sizeof(struct cta));

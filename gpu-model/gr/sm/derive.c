@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The last step of decoding: facts about an instruction that the tables can't express, as flags
- * that exclude each other, types made of several fields, register counts.
- */
+/* The last step of decoding: facts about an instruction that the tables can't express. */
 #include "encoding.h"
 
 unsigned int sm_type_bits(enum sm_type type)

@@ -6,7 +6,7 @@
  * each of its bits goes.
  *
  * A word's two lowest bits are its class. Rows of sm_alu_rows have class 1 with an immediate, else
- * class 2. Control has class 0. No instruction has class 3.
+ * class 2. Control has class 0.
  */
 #include <linux/types.h>
 

@@ -13,14 +13,14 @@
  *   lane_*.h   arithmetic, conversions, loads, stores; isa_*.c build them once per vector unit
  *
  * One host thread executes a warp at a time, and the thread that started a CTA executes all of the
- * CTA. So everything in struct warp and struct cta is private to that thread. Threads share struct
- * run and struct sm.
+ * CTA. So struct warp and struct cta are private to that thread. Threads share struct run and
+ * struct sm.
  *
- * Each thread that executes holds dma_lock for reading. It lets dma_lock go for a moment after a
- * warp's turn (cta.c) if a writer waits, and while it sleeps or charges the pacer (grid.c). A
- * thread's translations (struct xlat) are valid only until the thread lets dma_lock go. A thread
- * that needs dma_lock and one of the three locks below takes dma_lock first. None of the three is
- * taken inside another one. No thread waits for gk110.lock or for a helper while it holds dma_lock.
+ * Each thread that executes holds dma_lock for reading. A thread's translations (struct xlat) are
+ * valid until the thread lets dma_lock go, which it does for waiting writers (cta.c) and for sleeps
+ * (grid.c). A thread that needs dma_lock and one of the three locks below takes dma_lock first.
+ * None of the three is taken inside another one. No thread waits for gk110.lock or for a helper
+ * while it holds dma_lock.
  */
 #ifndef KVGPU_MODEL_GR_SM_EXEC_H
 #define KVGPU_MODEL_GR_SM_EXEC_H
@@ -39,8 +39,7 @@ typedef uint32_t lanes[LANES] __attribute__((aligned(64)));
 
 /*
  * Slots of a warp's register file: reads of RZ take zeros from SLOT_ZERO, writes to RZ go to
- * SLOT_DUMP, which is never read. Four slots of each, because an operand takes up to four
- * registers.
+ * SLOT_DUMP. Four slots of each, because an operand takes up to four registers.
  */
 #define SLOT_ZERO	0
 #define SLOT_DUMP	4
@@ -51,7 +50,7 @@ enum step {
 	STEP_JUMP,		/* pc and active were set */
 	STEP_WAIT,		/* the warp waits at a barrier; warp_run() moves pc on */
 	STEP_END,		/* every lane has exited */
-	STEP_STOP,		/* a trap or a fault, which is recorded in struct run */
+	STEP_STOP,		/* a trap or a fault */
 };
 
 struct warp;
@@ -61,7 +60,7 @@ typedef enum step (*op_fn)(struct warp *w, const struct uop *u, uint32_t m);
 /* where a source's value is: in a register, or the same value for all lanes */
 enum src_kind { SRC_REG, SRC_UNIFORM };
 
-/* an instruction as it is executed; one cache line */
+/* an instruction as it is executed */
 struct uop {
 	op_fn run;
 	const struct sm_insn *in;
@@ -175,7 +174,7 @@ struct run {
 	struct cbuf cbuf[QMD_NR_CBUF];
 	unsigned int warps_per_cta;
 	uint32_t threads;		/* threads of a CTA */
-	/* registers that a thread may use: the QMD's count, rounded up to REG_UNIT; at most 255 */
+	/* registers that a thread may use */
 	uint32_t regs;
 	uint32_t stack_size;
 	uint32_t local_low, local_high;	/* local memory of a thread, bytes */
@@ -183,7 +182,7 @@ struct run {
 	unsigned int ctas_per_sm;
 	uint64_t nr_ctas;
 	atomic_uint_least64_t next_cta, issued;
-	/* a trap, a fault, a reset, no memory: each thread stops after the turn of its warp */
+	/* threads are to stop after the turn of their warp */
 	atomic_bool halt;
 	uint32_t resets;
 	/* protects result, grid->trap and the constant buffers while they are filled */
@@ -228,7 +227,7 @@ struct sm {
 	atomic_bool abandon;
 	pthread_t helper[NR_SM];
 	struct sm_thread *thread[NR_SM + 1];
-	/* protects code[] and nr_lines; a line itself does not change while threads execute */
+	/* protects code[] and nr_lines */
 	pthread_mutex_t code_lock;
 	struct code_line *code[CODE_HASH];
 	unsigned int nr_lines;
@@ -268,12 +267,12 @@ enum step warp_fault(struct warp *w);
  * decode other code into the line (sm_thread.spare).
  */
 const struct code_line *code_line(struct sm_thread *t, uint32_t pc);
-/* The same, but NULL is all that a missing page gives: only an execution records a fault. */
+/* The same, but a missing page records no fault. */
 const struct code_line *code_peek(struct sm_thread *t, uint32_t pc);
 /* Drop all lines if the cache has more than MAX_LINES. Call while no thread executes. */
 void code_trim(struct sm *sm);
 void code_free(struct sm *sm);	/* drop all lines; call while no thread executes */
-/* Fill in @u, and nothing else. code.c calls it and sm_decode() with code_lock held. */
+/* Fill in @u. code_lock may be held. */
 void uop_bind(struct uop *u, const struct sm_insn *in);
 
 /* Run up to @budget instructions of the warp. */

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Grids. CTAs are started in launch order. The thread that owns the engine executes them. Once a
- * grid has run for WAKE_AFTER_NS, one helper thread per further core (at most 12) joins in. Each
- * host thread plays some of the 13 SMX. It runs a CTA to its end if the end comes soon. While a CTA
- * takes long, the thread starts further CTAs, up to as many as the chip would hold at the same
- * time, and runs them in turns: CTAs that wait for each other then get on as they do on the chip.
+ * grid has run for WAKE_AFTER_NS, helper threads join in, one per further core. Each host thread
+ * plays some of the SMX. It runs a CTA to its end if the end comes soon. While a CTA takes long,
+ * the thread starts further CTAs, up to as many as the chip would hold at the same time, and runs
+ * them in turns: CTAs that wait for each other then get on as they do on the chip.
  *
  * Preemption is at CTA boundaries: after *stop no CTA is started, and CTAs that run come to their
- * end first, however long that takes. Only an error or a reset of the engine (or the end of the
- * model) drops running CTAs.
+ * end first, however long that takes. An error or a reset of the engine drops running CTAs.
  *
  * A grid that is paced, or whose CTAs run one by one, is executed by the engine's thread alone.
  */
@@ -26,12 +25,12 @@
 /* warp instructions that a CTA runs alone before others join it */
 #define FIRST_SLICE	(256u << 10)
 #define SLICE		(32u << 10)
-#define WAKE_AFTER_NS	30000		/* only a grid that takes longer wakes the helpers */
+#define WAKE_AFTER_NS	30000		/* a grid that takes longer wakes the helpers */
 #define STUCK_SLEEP_NS	200000
 #define STACK_BASE	16		/* tokens without any call stack memory (control.c) */
 #define TOKEN_BYTES	8
 #define MAX_STACK	(256u << 10)	/* bytes */
-#define REG_UNIT	8		/* a thread's registers come in multiples of this */
+#define REG_UNIT	8		/* unit of a thread's registers */
 #define SM_REGS		65536u
 #define SM_SHARED	(48u << 10)
 

@@ -3,12 +3,10 @@
 #define KVGPU_MODEL_GR_SM_INSN_H
 /*
  * A decoded instruction of GK110's shader machine (sm_35): the contract between the decoder
- * (decode.c), the text form (print.c) and the handlers that execute it. Only the decoder looks at
- * raw bits.
+ * (decode.c), the text form (print.c) and the handlers that execute it. Pure data, no lock.
  *
  * Mnemonics are those of the vendor's disassembler. Sources of the encoding: envytools
- * envydis/gk110.c, and the text that nvdisasm of CUDA 11.8 prints for a word, which
- * selftests/unit/gpu-model/gr/sm checks.
+ * envydis/gk110.c, and the text that nvdisasm of CUDA 11.8 prints for a word.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,7 +19,7 @@
 #define SM_GROUP_WORDS	8
 
 enum sm_op {
-	SM_ILLEGAL,	/* no such encoding: the chip raises ILLEGAL_INSTR_ENCODING */
+	SM_ILLEGAL,	/* no such encoding */
 	SM_SCHED,	/* scheduling control word; nothing to do */
 
 	/* integer */
@@ -95,7 +93,7 @@ enum sm_op {
 	SM_TEX, SM_TLD, SM_TLD4, SM_TXD, SM_TXQ, SM_TMML, SM_TXA, SM_TEXDEPBAR, SM_STP,
 	SM_SULDGA, SM_SUSTGA, SM_SUCLAMP, SM_SUBFM, SM_SUEAU,
 
-	/* graphics stages: decoded, but a compute program has no use for them */
+	/* graphics stages: decoded, not executed */
 	SM_IPA, SM_ALD, SM_AST, SM_AL2P, SM_VILD, SM_PIXLD, SM_OUT,
 
 	/*
@@ -134,11 +132,11 @@ enum sm_type {
 	SM_F16, SM_F32, SM_F64,
 	SM_B32, SM_B64, SM_B96, SM_B128,	/* untyped; memory widths */
 	SM_U24, SM_S24, SM_U16_H0, SM_S16_H0, SM_U16_H1, SM_S16_H1,	/* IMADSP */
-	SM_F16X2, SM_F32_FTZ,	/* ATOM; no row has SM_F16X2 */
+	SM_F16X2, SM_F32_FTZ,	/* ATOM */
 	SM_U128,		/* ATOM; LD.U.128, LDS.U.128 */
 };
 
-/* Bits of a type. An operand takes (bits + 31) / 32 registers, at least 1. */
+/* Bits of a type. */
 unsigned int sm_type_bits(enum sm_type type);
 
 enum sm_round {
@@ -159,7 +157,7 @@ enum sm_cmp {
 	SM_CMP_NEU,
 	SM_CMP_GEU,
 	SM_CMP_T,
-};	/* integer compares: F..GE as above, and always SM_CMP_T for true */
+};	/* integer compares: F to GE, and SM_CMP_T for true */
 
 enum sm_bool { SM_AND, SM_OR, SM_XOR };
 
@@ -288,7 +286,6 @@ enum sm_bpt {
 enum sm_fswz {	/* FSWZ: from which thread of its quad each thread takes src[0] */
 	SM_FSWZ_0000, SM_FSWZ_1111, SM_FSWZ_2222, SM_FSWZ_3333, SM_FSWZ_1032, SM_FSWZ_2301,
 };
-/* F2F rounds to an integer when insn.to_int is set, F2I always; the mode is insn.round */
 /* video: what is done with the primary result */
 enum sm_vfinal {
 	/* replace that part of src[2] by the low part of the result */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Choice of the vector unit that executes the lanes: the best of this machine, chosen once. */
+/* Choice of the vector unit that executes the lanes. Any thread, without a lock. */
 #include <string.h>
 
 #include "exec.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Logic, shifts, bit fields, moves, predicates as values. Each instruction does what the PTX
- * operations that compile to it ask for.
+ * Logic, shifts, bit fields, moves, predicates as values. Lanes are computed together, on the
+ * thread that executes the warp, without a lock.
  */
 #ifndef KVGPU_MODEL_GR_SM_LANE_BITS_H
 #define KVGPU_MODEL_GR_SM_LANE_BITS_H
@@ -85,7 +85,7 @@ static enum step op_shr(struct warp *w, const struct uop *u, uint32_t m)
 /*
  * Funnel shift of src[2]:src[0]. A left shift gives the upper word of the result, a right shift the
  * lower word, or the upper word with .HI. The 32-bit form clamps the amount to 32, the 64-bit forms
- * to 64, as ptxas shifts pairs by any amount with them.
+ * to 64.
  */
 static enum step op_shf(struct warp *w, const struct uop *u, uint32_t m)
 {
@@ -351,10 +351,7 @@ static enum step op_csetp(struct warp *w, const struct uop *u, uint32_t m)
 	return put_setp(w, u, cc_lanes(w, u->in->cc_test), last_pred(w, u->in), m);
 }
 
-/*
- * Shifts that chain words through the condition code. No source says how they work, and no compiler
- * emits them (compilers use SHF).
- */
+/* Shifts that chain words through the condition code: no source was found that says how. */
 static enum step op_chained_shift(struct warp *w, const struct uop *u, uint32_t m)
 {
 	return warp_trap(w, WARP_ILLEGAL_PARAM);

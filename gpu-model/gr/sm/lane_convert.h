@@ -7,10 +7,9 @@
  * top bit alone (PTX ISA, "cvt"; seen on a newer chip). I2F, F2F and the integer roundings are
  * exact IEEE ones in the stated mode; NaN payloads pass between single and double.
  *
- * MUFU: the model uses the host's functions, in double except for RCP. The chip's own table look-up
- * differs in the last bits. Subnormal arguments and results are flushed, as ptxas expects: its code
- * scales numbers before and after MUFU where subnormals matter. Open: the fixed-point form of RRO's
- * result, which programs only pass on to MUFU. The model's RRO gives the argument itself.
+ * MUFU: the model uses the host's functions; the chip's own table look-up differs in the last bits.
+ * Subnormal arguments and results are flushed, as ptxas expects. Open: the fixed-point form of
+ * RRO's result, which programs pass on to MUFU. The model's RRO gives the argument itself.
  */
 #ifndef KVGPU_MODEL_GR_SM_LANE_CONVERT_H
 #define KVGPU_MODEL_GR_SM_LANE_CONVERT_H
@@ -296,7 +295,7 @@ static uint64_t src_int(const struct warp *w, const struct uop *u, unsigned int 
 	return v;
 }
 
-/* I2F: one rounding, also of 64 bits, where the host could need two steps. */
+/* I2F: one rounding */
 static enum step op_i2f(struct warp *w, const struct uop *u, uint32_t m)
 {
 	const struct sm_insn *in = u->in;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Single precision. The host's IEEE arithmetic computes. The model adds: .FTZ makes subnormal
- * inputs and results zeros of the same sign; each NaN result is 0x7fffffff (PTX: "NaN payloads",
+ * inputs and results zeros of the same sign; a NaN result is 0x7fffffff (PTX: "NaN payloads",
  * canonical NaN); .SAT clamps to [0, 1] and makes NaN 0. For a rounding other than to nearest, the
  * host's rounding mode is set for the length of a loop.
  */
@@ -115,9 +115,8 @@ static int host_round(unsigned int mode)
 
 /*
  * Begin and end arithmetic in rounding mode @mode, which is the thread's: call nothing in between
- * that wants the mode to nearest, such as a function of libm. The compiler must not move the
- * arithmetic out from between the two calls. The pointers name the operands and the result: the
- * compiler has to take it that each call reads and writes them.
+ * that wants the mode to nearest, such as a function of libm. The pointers name the operands and
+ * the result, so that the compiler does not move the arithmetic out from between the two calls.
  */
 static inline void round_begin(unsigned int mode, const void *a, const void *b, const void *c)
 {
@@ -194,7 +193,7 @@ static enum step op_ffma(struct warp *w, const struct uop *u, uint32_t m)
 	return float_finish(w, u, d, m);
 }
 
-/* The form of FFMA that matrix products are made of, with no modifier but signs: a fast path. */
+/* a fast path: the form of FFMA that matrix products are made of */
 static enum step op_ffma_plain(struct warp *w, const struct uop *u, uint32_t m)
 {
 	lanes t0, t1, t2, d;
@@ -276,7 +275,7 @@ static enum step op_fcmp(struct warp *w, const struct uop *u, uint32_t m)
 
 /*
  * FCHK: true where a / b needs the long way. Open: the chip's exact ranges. The model gives true
- * wherever the short way (reciprocal, two steps of Newton without .FTZ) could meet a subnormal, an
+ * where the short way (reciprocal, two steps of Newton without .FTZ) could meet a subnormal, an
  * infinity, a NaN or a zero.
  */
 static enum step op_fchk(struct warp *w, const struct uop *u, uint32_t m)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Integer instructions. Each instruction does what the PTX operations that compile to it ask for;
- * the condition code follows envytools docs/hw/graph/fermi/cuda/isa.rst. A subtraction is an
- * addition of the complement and one, so its carry is "no borrow". With .X the carry is added, and
- * the zero flag says that all words so far were zero.
+ * Integer instructions. The condition code follows envytools docs/hw/graph/fermi/cuda/isa.rst. A
+ * subtraction is an addition of the complement and one, so its carry is "no borrow". With .X the
+ * carry is added, and the zero flag says that all words so far were zero.
  */
 #ifndef KVGPU_MODEL_GR_SM_LANE_INT_H
 #define KVGPU_MODEL_GR_SM_LANE_INT_H
@@ -44,10 +43,7 @@ static inline void spread(uint32_t m, uint32_t *d)
 		d[l] = m >> l & 1;
 }
 
-/*
- * Set Z and S, clear C and O: only additions have carry and overflow, and add_flags() sets these
- * afterwards.
- */
+/* Set Z and S, clear C and O; add_flags() sets C and O afterwards. */
 static void set_zs(struct warp *w, const struct uop *u, const uint32_t *d, uint32_t m)
 {
 	uint32_t z = zero_lanes(d);
@@ -179,7 +175,7 @@ static enum step op_imul(struct warp *w, const struct uop *u, uint32_t m)
 
 /*
  * IMAD with a negated product: .HI without .X takes the upper word of the negated product. Else the
- * product's word is subtracted, as ptxas chains words through the carry.
+ * product's word is subtracted.
  */
 static enum step op_imad(struct warp *w, const struct uop *u, uint32_t m)
 {
@@ -369,7 +365,7 @@ static enum step op_imnmx(struct warp *w, const struct uop *u, uint32_t m)
 /*
  * IMNMX on longer numbers, the highest word first (.XHI, .XMED, .XLO). The condition code says
  * whether the words so far were equal (Z), and if not, whether the first operand's words were
- * chosen (C). Open: how the chip encodes that; only these instructions look at it.
+ * chosen (C). Open: how the chip encodes that.
  */
 #define IMNMX_XLO	1
 #define IMNMX_XMED	2

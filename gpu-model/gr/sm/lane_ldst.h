@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Loads and stores. The addresses of all lanes are looked at together. When they lie in one page
- * (or in shared memory), there is one base pointer and an offset per lane. Loads of all lanes from
- * one place, and words side by side, are then moved as vectors. So is local memory at one offset.
- * All other accesses go lane by lane.
+ * Loads and stores. When the addresses of all lanes lie in one page (or in shared memory), there is
+ * one base pointer and an offset per lane. Loads of all lanes from one place, and words side by
+ * side, are moved as vectors, as is local memory at one offset. Other accesses go lane by lane.
  *
  * Where lanes of one store have the same address, the lowest lane's value stays, so stores go from
- * the highest lane to the lowest. CUDA leaves open which value stays. On an H200 it is the lowest
- * lane's (for 32 bits and less; seen 2026-11-20). There are programs in which a whole warp writes
- * and only its first lane has the right value; they were tried on such GPUs.
+ * the highest lane to the lowest. CUDA leaves open which value stays; on an H200 it is the lowest
+ * lane's (for 32 bits and less; seen 2026-11-20).
  */
 #ifndef KVGPU_MODEL_GR_SM_LANE_LDST_H
 #define KVGPU_MODEL_GR_SM_LANE_LDST_H
@@ -160,10 +158,7 @@ static inline bool half_is_stride(const uint32_t *off, uint32_t stride)
 	return !diff;
 }
 
-/*
- * Load for sixteen active lanes from @first on: in CTAs that are 16 wide a warp has two rows, each
- * with its own pattern.
- */
+/* Load for sixteen active lanes from @first on: in CTAs that are 16 wide a warp has two rows. */
 static void load_half(struct warp *w, unsigned int slot, unsigned int first,
 		      const struct pattern *a, unsigned int type)
 {

@@ -2,8 +2,7 @@
 /*
  * Video instructions: sums, differences, minima, comparisons and products of words, halves and
  * bytes that are picked from the operands; results may be saturated, and combined with a third
- * operand. PTX ISA, "video instructions", defines the results. They are rare, so each lane is
- * computed on its own.
+ * operand. PTX ISA, "video instructions", defines the results.
  */
 #ifndef KVGPU_MODEL_GR_SM_LANE_VIDEO_H
 #define KVGPU_MODEL_GR_SM_LANE_VIDEO_H

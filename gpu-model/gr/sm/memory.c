@@ -3,17 +3,13 @@
  * Memory of warps: translations, constant banks, the windows of the generic address space, local
  * memory.
  *
- * A thread keeps host pointers of the pages it used, for as long as it holds dma_lock: an
- * invalidate takes that lock for writing, and so waits for all accesses that are under way, as the
- * chip's invalidate does. A page without such a pointer is looked up in the TLB of the SM's L1
- * client, which caches until it is invalidated.
+ * A thread keeps host pointers of the pages it used, for as long as it holds dma_lock. A page
+ * without such a pointer is looked up in the TLB of the SM's L1 client.
  *
- * Constant banks are read once per grid, a page at a time when it is first needed: the chip's
- * constant caches are not coherent with stores of the same grid either.
+ * Constant banks are read once per grid, a page at a time when it is first needed.
  *
  * Local memory lies in the memory that the class state gives each SM. Each resident warp has a part
- * of it, in which the words of the 32 lanes are side by side. Open: the chip's arrangement;
- * software sees nothing of it but the size.
+ * of it, in which the words of the 32 lanes are side by side. Open: the chip's arrangement.
  */
 #include <stdlib.h>
 #include <string.h>

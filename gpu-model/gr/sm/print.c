@@ -3,8 +3,7 @@
  * The text form of an instruction, in nvdisasm's syntax: the forms of print_forms.c are filled in
  * here. A form is
  *   {modifier}{modifier} {operand} {operand}
- * where each word in braces is looked up in sm_modifiers and sm_operand_forms. An operand that
- * prints nothing is left out with its comma.
+ * where each word in braces is looked up in sm_modifiers and sm_operand_forms.
  */
 #include <math.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The operands between the braces of the text forms. An operand that prints nothing is left out
- * with its comma.
+ * with its comma. Pure, as all of the text form.
  */
 #include "encoding.h"
 #include "print.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The modifiers between the braces of the text forms. Operands are in print_operands.c. */
+/* The modifiers between the braces of the text forms. */
 #include "encoding.h"
 #include "print.h"
 

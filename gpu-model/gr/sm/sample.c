@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Filters of the texture unit. Within a level the sampler asks for point or linear filtering,
- * between levels the mip filter decides. Anisotropic filtering is not modelled: such a sample is
- * filtered linearly.
+ * between levels the mip filter decides. Anisotropic filtering is not modelled.
  *
  * Weights are in 256ths (CUDA C programming guide, "Linear filtering"). How weights are rounded in
- * several dimensions, and that levels of detail are truncated, was measured on a newer chip (H200),
- * texel by texel. For one and two dimensions and at the edges of cubes the rules are exact. The
- * rule for three dimensions gives 7 of 8 samples exactly, and the others to 1/256 of the texels'
- * difference.
+ * several dimensions, and that levels of detail are truncated, was measured on a newer chip (H200).
  *
  * Cubes: faces in the order +x -x +y -y +z -z. The sampler says whether a filter that reaches
  * beyond a face's edge wraps on that face, or takes the neighbouring face's texels
@@ -216,10 +212,7 @@ static bool coordinates_are_scaled(const struct request *q)
 	return q->cube || (q->t.normalized && !q->s.force_unnormalized);
 }
 
-/*
- * GL_CLAMP: clamp the coordinate itself, so that a linear filter takes at most half from the
- * border.
- */
+/* GL_CLAMP: clamp the coordinate itself */
 static float clamp_ogl(unsigned int mode, float x, uint32_t size, bool linear)
 {
 	float top = (float)size - (linear ? 0 : 1);

@@ -8,7 +8,7 @@
 struct request {
 	struct texture t;
 	struct sampler s;
-	/* how many coordinates count: those that both the instruction and the texture have */
+	/* how many coordinates count */
 	unsigned int dims;
 	float p[3];			/* coordinates */
 	int ip[3];			/* the same words as integers */

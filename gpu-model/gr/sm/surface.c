@@ -6,8 +6,8 @@
  * the descriptor whose words steer these instructions (Mesa nil/su_info.rs). What each instruction
  * does with the words is taken from Mesa's nak/ir.rs, which describes it from tests on the chip.
  *
- * One difference, which a program can see only if it inspects the addresses: the model keeps the
- * bytes of a GOB line after line (ce/surface.c says why), and SUBFM computes such places.
+ * One difference: the model keeps the bytes of a GOB line after line (ce/surface.c says why), and
+ * SUBFM computes such places.
  */
 #include <math.h>
 #include <string.h>

@@ -2,8 +2,7 @@
 /*
  * Textures as their headers describe them. Layouts: pitch, buffers, block-linear in the copy
  * engines' order (ce/surface.c), with smaller blocks for levels from 1 on that need no more (Mesa
- * nil/tiling.rs). Only the formats of formats[] are decoded: an instruction that names a texture of
- * another one, say a compressed one, raises ILLEGAL_INSTR_PARAM.
+ * nil/tiling.rs). A format that is not in formats[] raises ILLEGAL_INSTR_PARAM.
  */
 #include <math.h>
 #include <string.h>

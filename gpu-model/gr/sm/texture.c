@@ -31,7 +31,7 @@ static float as_float(uint32_t v)
 
 /* ------------------------------------------------------------------ the words */
 
-/* the headers that the last lane used: mostly all lanes of an instruction use the same */
+/* the headers that the last lane used */
 struct opened {
 	bool header, sampler;
 	uint32_t handle;
@@ -120,10 +120,7 @@ static bool open_texture(struct warp *w, const struct uop *u, struct words *a, s
 	return true;
 }
 
-/*
- * Take the array index and the coordinates. Coordinates of dimensions that the texture does not
- * have are taken and ignored.
- */
+/* Take the array index and the coordinates, also of dimensions that the texture does not have. */
 static void take_place(const struct uop *u, struct words *a, struct request *q)
 {
 	const struct sm_tex *t = &u->in->tex;

@@ -180,8 +180,7 @@ static enum step op_vote(struct warp *w, const struct uop *u, uint32_t m)
 /*
  * PTX shfl: c holds the clamp in bits 4:0 and the segment mask in 12:8. A source lane outside of
  * the clamp or the segment gives the reader its own value back. A source lane inside that is not
- * active gives 0: PTX leaves this open; seen on a GH100, and NVIDIA's reduction sample for sm_35,
- * which sums over the lanes below a branch, needs it.
+ * active gives 0: PTX leaves this open; seen on a GH100.
  */
 static enum step op_shfl(struct warp *w, const struct uop *u, uint32_t m)
 {
@@ -257,7 +256,7 @@ static enum step op_bar(struct warp *w, const struct uop *u, uint32_t m)
 
 /*
  * B2R: how many threads have arrived at a barrier, or the result of this warp's last BAR.RED.
- * B2R.WARP (and R2B) are for programs that save and restore warps; no source describes them.
+ * B2R.WARP and R2B are not modelled.
  */
 static enum step op_b2r(struct warp *w, const struct uop *u, uint32_t m)
 {
