@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What root with an unmediated card can do. "ok" in the output means that the attack works on the
- * bare card, which these tests expect. The mediator has to stop each of these attacks.
+ * bare card, which these tests expect.
  */
 #ifndef KVGPU_ATTACKS_ATTACKS_H
 #define KVGPU_ATTACKS_ATTACKS_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Graphics methods on a channel without a graphics context. The channel's context pointer is 0, and
- * FECS takes 0 for an address like any other. So a guest that maps an image of its own making at
- * address 0 has FECS load it, and write the registers that the image's list names.
+ * Graphics methods on a channel without a graphics context. The channel's context pointer is 0,
+ * which FECS takes for an address. So FECS loads a guest's image that is mapped there, and writes
+ * the registers that its list names.
  */
 #include "attacks.h"
 
@@ -16,10 +16,7 @@
 #include "methods.h"
 #include "tap.h"
 
-/*
- * The image is at address 0. Channel 4095 has its ring and pushbuffer far above any image: in the
- * last of the 16 pieces of 64 KiB (its number modulo 16 is 15).
- */
+/* The image is at address 0. Channel 4095 has its ring and pushbuffer far above any image. */
 enum { CONTEXTLESS_ID = 4095, RUN_MS = 3000 };
 
 static bool run_graphics(struct bare_chan *c)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What stock nouveau never does on this chip, driven without a driver: work on every copy engine,
- * through the runlist that PTOP names for it (nouveau's interface reaches one copy runlist only),
+ * Driven without a driver: work on every copy engine, through the runlist that PTOP names for it,
  * and channel groups.
  */
 #include "attacks.h"
@@ -152,9 +151,8 @@ static void ring_with_release(struct bare_chan *c)
 }
 
 /*
- * The channels of a group work. While a channel of it is blocked, the other one runs. A preempt by
- * group id takes the group off the chip, and after the list is submitted again the group goes on
- * where it was.
+ * The channels of a group work, also while one of them is blocked. A preempt by group id takes the
+ * group off the chip. It goes on after the list is submitted again.
  */
 void check_groups(struct machine *m)
 {

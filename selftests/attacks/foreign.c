@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Attacks on other users of the card while nouveau drives it. Each attack puts back what it changed
- * of the driver's state.
- */
+/* Attacks on other users of the card while nouveau drives it. */
 #include "attacks.h"
 #include "foreign.h"
 
@@ -255,10 +252,7 @@ void attack_patch_list(struct machine *m)
 	struct gpu gpu;
 
 	gpu_open(&gpu, NULL);
-	/*
-	 * Neither register belongs to the graphics engine. nouveau uses neither, and
-	 * patch_register() puts both back.
-	 */
+	/* Neither register belongs to the graphics engine. patch_register() puts both back. */
 	patch_register(m, &gpu, PFIFO_ENG_TIMESLICE(15), 0x10005042,
 		       "attack works: the patch list of a context image writes a register of PFIFO");
 	patch_register(m, &gpu, PCCSR_INST(FORGED_ID), 0x00123456,

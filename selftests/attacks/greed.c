@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Greedy channels keep another channel from the engine: they wait for ever, fault, or send methods
- * that no driver serves. A write to a register that switches units off does it, too. Several PBDMAs
- * may serve a runlist, so there are NR_GREEDY greedy channels, no fewer than the chip has PBDMAs.
+ * that no driver serves. Several PBDMAs may serve a runlist, so there are NR_GREEDY greedy
+ * channels.
  */
 #include "attacks.h"
 
@@ -50,7 +50,6 @@ static void open_pair(struct bare_gpu *g, struct pair *p)
 	bare_runlist(g, cfg.runlist, entries, NR_GREEDY + 1);
 }
 
-/* Nothing is cleaned up here: the next bare_take_over() resets all. */
 static void verdict(struct pair *p, bool before, const char *what)
 {
 	bool after = bare_run(&p->victim, STARVED_MS);

@@ -108,8 +108,8 @@ static uint64_t bus_address(const void *p)
 }
 
 /*
- * Take one huge page: it is contiguous, the kernel does not move it, and it is shared, so that it
- * stays in place after a fork, too.
+ * Take one huge page: it is contiguous, the kernel does not move it, and it stays in place after a
+ * fork.
  */
 static void make_arena(struct bare_pages *a)
 {

@@ -68,7 +68,6 @@ void attack_window(struct machine *m)
 		   (unsigned long long)vram);
 }
 
-/* Page tables of our own have entries that point at memory that was never given to the channel. */
 void attack_tables(struct machine *m)
 {
 	enum {
@@ -173,9 +172,7 @@ void attack_peephole(struct machine *m)
 	tap_result(*(volatile uint32_t *)(secret + 128) == 0x1eaf, "attack works: the peephole writes there", NULL);
 }
 
-/*
- * The chip writes a channel's progress (GP_GET) to the address in RAMFC, whatever memory is there.
- */
+/* The chip writes a channel's progress (GP_GET) to the address in RAMFC. */
 void attack_userd(struct machine *m)
 {
 	struct bare_gpu *g = &m->gpu;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A tenant: a process that uses the card through stock nouveau and holds a secret in video memory.
- * The attacker is another process, with access to BAR0 and BAR1. It is told the number of the
- * tenant's channel and the secret's address in the tenant's address space.
+ * The attacker is another process, with access to BAR0 and BAR1.
  */
 #include "tenant.h"
 

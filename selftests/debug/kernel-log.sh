@@ -27,8 +27,7 @@ quiet_kernel()
 	result "$([ -z "$found" ]; echo $?)" "the server's kernel has nothing to complain of: $1" "$found"
 }
 
-# lockdep_on: whether lockdep still works. After its first report, of whatever code, it reports no more: a test that passes then proves
-# nothing.
+# lockdep_on: whether lockdep still works. After its first report, of whatever code, it reports no more.
 lockdep_on()
 {
 	case $kernel in debug) ;; *) return 0 ;; esac

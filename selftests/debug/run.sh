@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# run.sh [PART...]: kvgpu.ko in a server whose kernel has KASAN, lockdep and kmemleak. Prints TAP. Everything takes several
-# times as long there, so the limits are wide: what is judged is what the kernel says, and that programs are right.
+# run.sh [PART...]: kvgpu.ko in a server whose kernel has KASAN, lockdep and kmemleak. Prints TAP. Times are not judged
+# there.
 # the parts are called by their names
 # shellcheck disable=SC2317
 set -u

@@ -11,7 +11,7 @@ cores=$(nproc)
 quiet=${QUIET:-60} busy=${BUSY:-20} threads=${THREADS:-500} late=${LATE:-60} vm=${VM:-0}
 budget=${BUDGET:-0}
 only=${ONLY:-}
-limit_s=1200			# ends a round that hangs; at lowest priority a round may be 20 times as slow
+limit_s=1200			# ends a round that hangs
 steps=20			# each kind of round in turn runs one of so many parts of its number
 begun=$SECONDS
 declare -A dir_of passed failed threaded

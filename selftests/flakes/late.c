@@ -27,7 +27,7 @@
 #define LONG_NS		60000000u	/* ... for less than this */
 /*
  * A thread sleeps no more as long as it has slept longer than START_NS and half of its life so far
- * together, so that every program ends.
+ * together, so that programs end.
  */
 #define START_NS	100000000u
 

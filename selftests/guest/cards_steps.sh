@@ -89,9 +89,9 @@ cards_hang()
 	result "$([ "$(counter_of t3 1 strikes)" = 0 ] && [ "$(counter_of t1 2 strikes)" = 0 ]; echo $?)" "nobody else has a strike"
 }
 
-# The second card is lost from the bus: with memory decoding off (PCI COMMAND 0) all of its
-# registers read as ones. The first card must go on. When decoding is on again and kvgpu is bound
-# again, the second card works again.
+# The second card is lost from the bus: with memory decoding off its registers read as ones. The
+# first card must go on. When decoding is on again and kvgpu is bound again, the second card works
+# again.
 cards_lost()
 {
 	local at=${card[1]} before

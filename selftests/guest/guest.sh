@@ -3,8 +3,8 @@
 # selftests/native/cell.sh defines OUT, TB, kernel, result(), relay() and in_server()
 # shellcheck disable=SC2154
 # Sourced by run.sh: functions for the server, its guests and their vGPUs. Guests with names g* are
-# stock Debian. Those with names t* are tiny guests: they start faster, and run the same kernel,
-# nouveau and client out of the same image.
+# stock Debian. Those with names t* are tiny guests. They run the same kernel, nouveau and client
+# out of the same image.
 
 in_guest() { timeout --kill-after=10 "${LIMIT:-300}" $TB guest run "$@" </dev/null; }
 # in_image NAME CMD...: runs CMD with Debian's programs. In a tiny guest this is a chroot into the
@@ -37,8 +37,7 @@ await()
 	done
 }
 
-# until_true SECONDS TEST: prints shell code that waits so for TEST. A server or guest runs it by
-# itself, because each single command from here would cost it CPU time.
+# until_true SECONDS TEST: prints shell code that waits so for TEST.
 until_true() { printf 'n=0; until %s; do n=$((n + 1)); [ $n -lt %d ] || exit 1; sleep 0.3; done' "$2" $(($1 * 3)); }
 
 # trouble: prints complaints in the server's kernel log; a server that can't be asked is a

@@ -114,7 +114,7 @@ hang_reload()
 # -------------------------------------------------------- part hang: a semaphore acquire that waits
 
 # hang_acquire: a channel of t1 that waits in a semaphore acquire does not count as hung: t1 gets no
-# strike, and t2 gets at least 90 % of the GPU time that both get
+# strike, and t2 gets most of the GPU
 hang_acquire()
 {
 	local strikes

@@ -102,8 +102,8 @@ server_idle()
 
 server_state() { LIMIT=60 in_server /share/server_state.sh; }
 
-# state_kept CYCLES: compares server_state before and after. Memory may grow by less than 4 MiB,
-# because the kernel keeps dead cgroups and the like for some time; all other numbers must be equal.
+# state_kept CYCLES: compares server_state before and after. Memory may grow a little, because the
+# kernel keeps dead cgroups and the like for some time; all other numbers must be equal.
 state_kept()
 {
 	local name before after

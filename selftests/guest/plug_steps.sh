@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # shellcheck disable=SC2154
-# Sourced by run.sh: vGPUs are plugged into and out of running guests, with the unchanged files of
-# libvirt-xml/; only own_vgpu_goes() replaces the UUID in one.
+# Sourced by run.sh: vGPUs are plugged into and out of running guests, with the files of
+# libvirt-xml/.
 
 uuid=6d1f1f4e-0c55-4f0b-9d3c-7a5f2a3b1c01
 node=mdev_6d1f1f4e_0c55_4f0b_9d3c_7a5f2a3b1c01_0000_01_00_0
@@ -81,8 +81,7 @@ unplugged()
 	result $? "$what: the guest sees no GPU any more"
 }
 
-# domain.xml names a disk that only an admin's server has, so the domain is defined but not started;
-# libvirt checks the rest of it
+# domain.xml names a disk that only an admin's server has, so the domain is defined but not started
 whole_domain()
 {
 	in_server sh -c "virsh -q define --validate $xml/domain.xml && virsh dumpxml kvgpu-guest | grep -q $uuid && virsh -q undefine kvgpu-guest" >/dev/null

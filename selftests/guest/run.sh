@@ -91,9 +91,8 @@ vgpu_cell()
 }
 
 # paced_server_up: a server whose card copies $rate bytes/s at most by each copy engine and has its
-# engines on runlists as the real card has. Programs may access the card's registers. Guests run on
-# all CPUs but CPU 0; with 3 CPUs each of two guests has its own, so that none gets less of the GPU
-# because it waits for a CPU.
+# engines on runlists as the real card has. Programs may access the card's registers. With 3 CPUs
+# each of two guests has a CPU of its own.
 paced_server_up()
 {
 	local rate=${KVGPU_BENCH_RATE:-400M}

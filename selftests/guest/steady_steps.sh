@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # shellcheck disable=SC2154
-# Sourced by run.sh: exits and traps that a vGPU costs a guest. Only counters are judged, never
-# times, because counters do not depend on what else runs on this machine.
+# Sourced by run.sh: exits and traps that a vGPU costs a guest. Counters are judged, not times.
 
 # marked NAME SNAPSHOT CMD...: runs CMD by marked.py, whose counts go to $OUT/NAME.json, and adds
 # CMD's results to this suite's
@@ -36,8 +35,7 @@ counted()
 }
 
 # steady_steps: submissions of work cause no register access and no page fault. A page fault of
-# another process in the guest may happen in these seconds, so there are three tries; faults that
-# submissions cause would happen in each try.
+# another process in the guest may happen in these seconds, so there are three tries.
 steady_steps()
 {
 	local try

@@ -27,11 +27,7 @@ static const struct mutex *wanted(const struct task_struct *t)
 	return t->wants ?: t->state == WAITING ? t->tried : NULL;
 }
 
-/*
- * Fail the run if threads wait in a circle, each for a lock that the next one has. Otherwise the
- * run would go on for an hour of its own time, as the slicer's thread and work items go on by
- * themselves.
- */
+/* Fail the run if threads wait in a circle, each for a lock that the next one has. */
 static void look_for_cycle(const struct mutex *m)
 {
 	const struct task_struct *t;

@@ -13,10 +13,7 @@
 #define POINT_NS	20
 #define READ_NS		100
 #define TRACES		48
-/*
- * For functions that look at all threads at each access to the chip. With the sanitizers, they took
- * half of the time of a test with many polls.
- */
+/* For functions that run at each access to the chip: the sanitizers would make them slow. */
 #define UNCHECKED	__attribute__((no_sanitize("address", "undefined")))
 /*
  * A run takes less than an hour of its own time (harness_now). A thread that would wait beyond that
@@ -348,9 +345,8 @@ static struct task_struct *make(const char *name, void (*fn)(void *arg), int (*t
 	t->ctx.uc_link = NULL;
 	makecontext(&t->ctx, begin, 0);
 	/*
-	 * With a size of 0 the sanitizer's swapcontext() leaves the stack's shadow memory alone.
-	 * Otherwise it maps all of that memory anew at each switch, which took two thirds of a
-	 * test's time.
+	 * With a size of 0 the sanitizer's swapcontext() leaves the stack's shadow memory alone,
+	 * instead of mapping it anew at each switch.
 	 */
 	t->ctx.uc_stack.ss_size = 0;
 	ASAN_UNPOISON_MEMORY_REGION(t->stack, STACK);

@@ -26,7 +26,7 @@ struct policy {
 	bool nomem_rest;		/* all after nomem_nth fail, too */
 	/*
 	 * A lazy actor that slept in usleep_range(), rt_mutex_lock() or wait_event() gets a CPU so
-	 * much later, as with SCHED_IDLE or without CPU quota.
+	 * much later.
 	 */
 	u64 idle_ns;
 	/*

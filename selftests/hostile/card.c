@@ -30,10 +30,7 @@ enum {
 	LAST_ID = 120,
 };
 
-/*
- * Memory for the GPU. Its physical address in the guest is its virtual address, and the address by
- * which the GPU reaches it.
- */
+/* Memory for the GPU: its virtual, its physical and its DMA address are the same. */
 static uint8_t arena[8 << 20] __attribute__((aligned(2 << 20)));
 
 static void out32(uint16_t port, uint32_t v)
@@ -82,10 +79,7 @@ static void config_write(uint32_t dev, uint32_t off, uint32_t v)
 	out32(CONFIG_DATA, v);
 }
 
-/*
- * Return bus << 8 | device << 3 | function of the GPU, or -1. Buses 0 to 31 are searched: the card
- * may sit behind a port.
- */
+/* Return bus << 8 | device << 3 | function of the GPU, or -1. */
 static int find_gpu(void)
 {
 	uint32_t dev;
@@ -159,7 +153,6 @@ bool hostile_open(struct hostile *h)
 	return h->vram != 0;
 }
 
-/* Afterwards memory decoding is off until hostile_open() switches it on. */
 bool hostile_reset(void)
 {
 	int dev = find_gpu();

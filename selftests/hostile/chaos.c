@@ -14,10 +14,7 @@
 #include <gk110/pmc.h>
 #include <gk110/ram.h>
 
-/*
- * Areas of registers that do something: their first register, and their size in words. Registers
- * chosen at random would seldom be in them.
- */
+/* Areas of registers that do something: their first register, and their size in words. */
 static const struct { uint32_t reg, words; } doors[] = {
 	{ 0x000000, 0x400 }, { 0x001000, 0x400 }, { 0x002000, 0x400 }, { 0x002800, 0x80 },
 		{ 0x009000, 0x100 },
@@ -61,10 +58,7 @@ static uint32_t some_value(struct hostile *h)
 	}
 }
 
-/*
- * Write to @reg, with any width that the bus has. One byte is written at any place in the register,
- * two bytes at either half. Eight bytes are written only if @reg is aligned: else nothing is.
- */
+/* Write to @reg, in a width that the bus has. */
 static void poke(struct hostile *h, uint32_t reg, uint32_t v)
 {
 	volatile uint8_t *at = h->gpu.bars.bar0 + reg;
@@ -192,7 +186,6 @@ void hostile_runlists(struct hostile *h)
 			list[2 * e + 1] = rng_next(&h->rng) & 1 ? 0 : rng_next(&h->rng);
 		}
 		if (i % 7 == 6)
-			/* an address that is most likely not in our memory */
 			at = rng_range(&h->rng, 0, (8ull << 30) / PAGE - 1) * PAGE;
 		bare_write(g, PFIFO_RUNLIST_BASE, FIELD_PREP(PFIFO_RUNLIST_TARGET, i % 11 ? 0 : i) |
 			   FIELD_PREP(PFIFO_RUNLIST_ADDR, at >> 12));

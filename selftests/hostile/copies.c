@@ -17,8 +17,7 @@ enum { PHYSICAL_PROBES = 24, LOOK_STEP = 64 << 10 };
 
 /*
  * Return where PRAMIN shows @addr, a multiple of LOOK_STEP of our video memory. Call with rising
- * addresses. PRAMIN is moved only for the @first and where the window ends: each move costs the
- * host a trap and its mappings of the window's pages.
+ * addresses. @first: move PRAMIN in any case.
  */
 static volatile uint32_t *look_at(struct hostile *h, uint64_t addr, bool first)
 {
@@ -47,8 +46,7 @@ static bool untouched(const uint8_t *p, size_t len)
 
 /*
  * The guest sets the bit of RAMFC that permits copies by physical address; every other ring entry
- * claims privilege, too. The host may let the channel go on with its next method or not, but
- * nothing may be copied.
+ * claims privilege, too. Nothing may be copied.
  */
 void hostile_physical(struct hostile *h)
 {
@@ -118,7 +116,7 @@ void hostile_remap(struct hostile *h)
 		bare_ring(&h->chan);
 		set_pam(PAM_ROM);
 		set_pam(PAM_RAM);
-		if (!hostile_run_refused(h)) {	/* it may fault: the memory was away */
+		if (!hostile_run_refused(h)) {
 			ended++;
 			hostile_restart(h);
 			bare_space_map_range(g, &h->space, AIM_VA, BARE_HOST, REMAP_AT,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Cheap attacks in large numbers: instance blocks, table entries with their invalidates, ring
- * entries. The guest writes memory without an exit; only register accesses leave the guest.
+ * entries.
  */
 #include "hostile.h"
 
@@ -46,10 +46,7 @@ static const uint16_t telling[] = {
 
 enum { NR_TELLING = sizeof(telling) / sizeof(telling[0]) };
 
-/*
- * Write a live channel's block, with one to all of its words changed, to one of the slots. Return
- * its address.
- */
+/* Write a live channel's block, with words changed, to one of the slots. Return its address. */
 static uint64_t some_block(struct hostile *h, const uint32_t *live, uint64_t slots)
 {
 	uint64_t at = slots + rng_range(&h->rng, 0, SLOTS - 1) * RAMIN_SIZE, r;
@@ -75,10 +72,7 @@ static unsigned int some_channel(struct hostile *h)
 	return r & 3 ? r & 4 ? h->chan.id : r >> 8 & 0x7f : r >> 8 & 0xfff;
 }
 
-/*
- * List the live channel alone, with a group's header after it, or with one or two members
- * of the group, too. It may be bound to a changed block by then.
- */
+/* List the live channel, at times with a group's header and members after it. */
 static void list_some(struct hostile *h, uint64_t list, unsigned int id)
 {
 	const uint32_t entry[] = { h->chan.id, bare_tsg_entry(id & 0xff, 1 + id % 3), id, id ^ 1 };
@@ -94,8 +88,8 @@ static void list_some(struct hostile *h, uint64_t list, unsigned int id)
 }
 
 /*
- * Bind the block, or any address, to a channel that may be bound, enabled and listed already, or
- * unbind the channel. Then enable or disable it, and at times list and preempt it.
+ * Bind a block or any address to a channel, or unbind the channel. Then enable or disable it, and
+ * at times list and preempt it.
  */
 static void use_block(struct hostile *h, uint64_t block, uint64_t list)
 {
@@ -179,10 +173,7 @@ static void change_tables(struct hostile *h)
 		at = h->space.table +
 		     ((AIM_VA >> GMMU_SMALL_SHIFT) + rng_range(&h->rng, 0, AIM_PAGES - 1)) *
 			     GMMU_ENTRY_SIZE;
-		/*
-		 * at times a directory entry: a table may lie anywhere, and the host has to look
-		 * what is there
-		 */
+		/* at times a directory entry */
 		if (v >> 60 == 1 && i == 0) {
 			v = rng_next(&h->rng);
 			at = h->space.pdb + rng_range(&h->rng, 0, DIRECTORY) * GMMU_ENTRY_SIZE;
@@ -225,10 +216,7 @@ void hostile_invalidates(struct hostile *h)
 
 /* ------------------------------------------------------------------ rings */
 
-/*
- * Return a word of a pushbuffer: half of the time a header, mostly with a plausible method,
- * else an address of ours, a small number or anything.
- */
+/* Return a word of a pushbuffer: a header, an address of ours, a small number or anything. */
 static uint32_t some_word(struct hostile *h)
 {
 	static const uint8_t ops[] = { PB_SEC_INC, PB_SEC_NON_INC, PB_SEC_IMMD, PB_SEC_ONE_INC };
@@ -297,10 +285,7 @@ static void some_segment(struct hostile *h, uint32_t *to)
 	}
 }
 
-/*
- * Return a ring entry: a segment of ours, or a NOP, which counts as an entry, too; now and then
- * anything.
- */
+/* Return a ring entry: a segment of ours, a NOP, or anything. */
 static uint64_t some_ring_entry(struct hostile *h)
 {
 	uint64_t r = rng_next(&h->rng),
@@ -322,8 +307,8 @@ static volatile uint32_t *doorbell(struct hostile *h, unsigned int word)
 }
 
 /*
- * Write @n entries from where the ring stands. Ring the doorbell with up to three random numbers,
- * then with the right one. Return how often it was rung.
+ * Write @n entries from where the ring stands, and ring the doorbell, also with random numbers.
+ * Return how often it was rung.
  */
 static unsigned int fill_ring(struct hostile *h, unsigned int n)
 {
@@ -396,7 +381,7 @@ void hostile_rings(struct hostile *h)
 			for (i = 0; i < PUSH_WORDS; i += SEGMENT)
 				some_segment(h, h->chan.push + i);
 			bare_emit(&h->chan, SUBCH_COPY, HOST_SET_OBJECT, A0B5_CLASS);
-			bare_run(&h->chan, RUN_MS);	/* the class is there */
+			bare_run(&h->chan, RUN_MS);
 			last = *doorbell(h, USERD_GP_GET) % RING;
 		}
 		n = rng_range(&h->rng, 1, RING - 1);

@@ -13,8 +13,7 @@
 enum { WAIT_MS = 1000 };
 
 /*
- * The channel waits for a number that is never written: twice without letting other channels in,
- * twice with.
+ * The channel waits for a number that is never written, with and without letting other channels in.
  */
 void hostile_acquire(struct hostile *h)
 {
@@ -31,7 +30,7 @@ void hostile_acquire(struct hostile *h)
 	report(hostile_alive(h), "own work runs afterwards");
 }
 
-/* The ring always has work, and each entry does the same long copies. */
+/* A ring that is filled again and again with the same long copies. */
 void hostile_endless(struct hostile *h)
 {
 	uint64_t end;
@@ -42,10 +41,6 @@ void hostile_endless(struct hostile *h)
 		bare_copy(&h->chan, LOOT_VA, LOOT_VA, 0x10000, 0);
 	bare_ring(&h->chan);
 	end = bare_now_ns(&h->gpu) + 2 * WAIT_MS * 1000000ull;
-	/*
-	 * all 512 entries are the same, and GP_PUT goes on by 500 each time, so that there is
-	 * always work
-	 */
 	while (bare_now_ns(&h->gpu) < end) {
 		for (i = 0; i < 512; i++) {
 			h->chan.ring[2 * i] = h->chan.ring[0];
@@ -89,7 +84,7 @@ void hostile_methods(struct hostile *h)
 	report(hostile_alive(h), "own work runs after %lu methods that nobody serves", i);
 }
 
-/* Faults one after the other, as fast as channels can be made. */
+/* Faults, one after the other. */
 void hostile_faults(struct hostile *h)
 {
 	unsigned long i, rounds = h->ops / 40 ? : 1, ran = 0;
@@ -104,8 +99,8 @@ void hostile_faults(struct hostile *h)
 
 /*
  * A graphics context of our own making: an image whose head names a list of registers to write, as
- * nouveau's microcode has it (docs/hardware.md). The register is one of PFIFO, and a write to it
- * changes nothing else. run.sh looks at the real card, whether it was written.
+ * nouveau's microcode has it (docs/hardware.md). The register is one of PFIFO. run.sh looks at the
+ * real card, whether it was written.
  */
 void hostile_context(struct hostile *h)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A guest without an operating system that owns one GPU and means ill. It runs with kvm-unit-tests'
- * start-up code or with that of harness/. All it needs is libcflat.h, the first 4 GiB mapped one to
- * one, and BARs placed by the firmware.
+ * start-up code or with that of harness/. It needs libcflat.h, the first 4 GiB mapped one to one,
+ * and BARs placed by the firmware.
  *
- * The tests pass on a vGPU. On a bare card the attacks work: selftests/attacks shows that.
+ * The tests pass on a vGPU.
  */
 #ifndef KVGPU_HOSTILE_H
 #define KVGPU_HOSTILE_H
@@ -51,10 +51,7 @@ enum {
  * video memory.
  */
 bool hostile_open(struct hostile *h);
-/*
- * Do a function level reset, as a VMM does between two guests. Return false when there is no GPU
- * that has one.
- */
+/* Do a function level reset. Return false when there is no GPU that has one. */
 bool hostile_reset(void);
 /*
  * Begin as a driver does after loading: switch PFIFO off and everything on, and make one channel,
@@ -63,15 +60,11 @@ bool hostile_reset(void);
 void hostile_restart(struct hostile *h);
 /*
  * Let PRAMIN show 1 MiB from the first memory that was allocated since the restart, and stay there.
- * Words of that memory can then be written by hostile_vram() without an exit; bare_mem_write() has
- * exits.
+ * Words of that memory can then be written by hostile_vram() without an exit.
  */
 void hostile_show(struct hostile *h);
 volatile uint32_t *hostile_vram(struct hostile *h, uint64_t at);
-/*
- * Restart, then copy through video memory and back. Return true when the guest's own GPU still does
- * what it is told.
- */
+/* Restart, then copy through video memory and back. Return true when that works. */
 bool hostile_alive(struct hostile *h);
 /*
  * Do one copy between two addresses of the channel's space. Return false when it did not end within
@@ -80,16 +73,12 @@ bool hostile_alive(struct hostile *h);
 bool hostile_copy(struct hostile *h, uint64_t src, uint64_t dst, uint32_t len, unsigned int ms);
 /*
  * Do a copy that ought not to end. Wait for REFUSED_MS at most, and no longer when the GPU says
- * that the channel has faulted: then nothing of the channel runs any more. Return true when the
- * copy did end.
+ * that the channel has faulted. Return true when the copy did end.
  */
 bool hostile_refused(struct hostile *h, uint64_t src, uint64_t dst, uint32_t len);
 /* Submit what is in the channel's pushbuffer, and wait likewise. */
 bool hostile_run_refused(struct hostile *h);
-/*
- * Return true when there is a mark in @buf, which only another guest or the server can have
- * written.
- */
+/* Return true when there is a mark in @buf. */
 bool holds_mark(const void *buf, size_t len);
 /* Return true when a character waits at the serial port. */
 bool told_to_stop(void);

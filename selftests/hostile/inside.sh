@@ -46,7 +46,7 @@ test_ended()
 	DONE+="$1 "
 }
 
-# Sets DONE to the names that the guest has done, SUMMARY and STATUS. It may say nothing for as long as a test takes.
+# Sets DONE to the names that the guest has done, SUMMARY and STATUS.
 one_guest() # UUID NAMES SEED OPS
 {
 	local line
@@ -77,7 +77,7 @@ one_guest() # UUID NAMES SEED OPS
 	exec 3>&-
 }
 
-# a guest that dies without a word may have met the emulated SVM's race: it is started up to twice more with what is left, which is told
+# a guest that dies without a word may have met the emulated SVM's race: it is started up to twice more with what is left
 attack() # UUID NAMES SEED OPS
 {
 	local try name names=$2 undone
@@ -148,8 +148,7 @@ release() # NAME
 
 victim() { guest "$1" victim; }
 
-# The neighbour never rests, and both guests share one CPU. The neighbour gets a tenth of it: with half, the attacks would take
-# twice as long.
+# Both guests share one CPU. The neighbour gets a tenth of it, so that the attacks are not slow.
 neighbour()
 {
 	echo 0 > /proc/sys/kernel/sched_autogroup_enabled
@@ -165,8 +164,8 @@ meek() # UUID
 	done
 }
 
-# Returns when the guest's process has ended and its vGPU is not open; fails if that takes longer than 30 s. A process that is killed
-# loses its command line before it closes its files.
+# Returns when the guest's process has ended and its vGPU is not open. A process that is killed loses its command line before it
+# closes its files.
 kill_guest() # UUID
 {
 	local pid

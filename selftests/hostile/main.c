@@ -5,8 +5,8 @@
  * several tests the guest says "DONE: NAME". Then it waits for a character at its serial port
  * before the next test, so that the server can be checked for what the last test did.
  *
- * The guest has no operating system: the tests use libcflat.h, attacks/bare/ and client/pattern.h,
- * and no floating point. A new test also goes into README.md, and into "all" of run.sh.
+ * The tests use libcflat.h, attacks/bare/ and client/pattern.h, and no floating point. A new test
+ * also goes into README.md, and into "all" of run.sh.
  */
 #include "hostile.h"
 

@@ -97,7 +97,6 @@ attack() # NAMES SEED
 	done
 }
 
-# as much memory as the servers of guest and native have: one snapshot serves all
 server_up()
 {
 	if ! $TB up --driver kvgpu --mem "${SERVER_MEM:-5G}" >"$OUT/up.log" 2>&1 </dev/null; then

@@ -10,7 +10,6 @@ NEIGHBOURS=7
 VOLUME_SECONDS=${VOLUME_SECONDS:-1500}
 declare -A volume_min=([registers]=1000000 [runlists]=100000 [blocks]=100000 [invalidates]=100000 [bells]=50000000)
 declare -A volume_tests=([registers]=registers [runlists]=runlists [blocks]=blocks [invalidates]=invalidates [bells]="doorbells rings")
-# what tests make of it: registers and ring entries 1, lists, blocks and invalidates 1/20, doorbells 50
 declare -A volume_ops=([registers]=20000 [runlists]=40000 [blocks]=60000 [invalidates]=40000 [bells]=50000)
 # by kind of attack: the names of a guest's counts that belong to it
 declare -A volume_counts=([registers]=registers [runlists]=runlists [blocks]=blocks [invalidates]=invalidates [bells]="doorbells ring-entries")
@@ -155,7 +154,6 @@ volume()
 	neighbours_down
 	bad=$failures
 	wind_up
-	# a run in which something went wrong, even if only after its batches, is not recorded
 	if [ "$bad" -eq 0 ] && [ "$failures" -eq 0 ]; then cat "$OUT/volume.new" >>"$volume_record"; fi
 	: >"$OUT/volume.new"
 	for kind; do

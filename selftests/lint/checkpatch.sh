@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Prints the path of checkpatch.pl. It takes the script out of Debian's linux-source package, the
-# only one that has it, and keeps it in the cache with the two lists that it reads. KVGPU_CHECKPATCH
-# is the path of another checkpatch.pl to use.
+# Prints the path of checkpatch.pl. It takes the script out of Debian's linux-source package, and
+# keeps it in the cache with the two lists that it reads. KVGPU_CHECKPATCH is the path of another
+# checkpatch.pl to use.
 set -eu
 fail()
 {

@@ -14,7 +14,7 @@ import tempfile
 import time
 
 BUILD_LIMIT = 900	# seconds for a build, and for a test without a mutation
-LIMIT_MIN = 30		# seconds: the shortest time limit of a test with a mutation; limit_of() is over ten times the test's own time
+LIMIT_MIN = 30		# seconds: the shortest time limit of a test with a mutation
 
 # @kind: unit, fuzz or make; @target: what is built; @sources: patterns of the files it is made of;
 # @seconds: how long a fuzz target runs

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # Sourced by run.sh, and by other suites that boot servers. A cell is one server with one kernel and one engine layout; its parts run
-# in the order given. Every part but "engines" clears the kernel's log before what it runs and checks it afterwards against
-# dmesg-allow.list.
+# in the order given. The kernel's log is checked against dmesg-allow.list (logged()).
 
 # shellcheck source=selftests/kernels.sh
 . selftests/kernels.sh
@@ -277,7 +276,7 @@ part_cuda()
 
 part_attacks() { program "attacks beside nouveau" attacks 240 /share/native/kvgpu-attack nouveau; }
 
-# with a layout of separate runlists each copy engine must have been busy; nouveau alone never reaches CE1
+# with a layout of separate runlists each copy engine must have been busy
 part_engines()
 {
 	local busy i idle=''

@@ -28,7 +28,6 @@ Kernels as "tb kernels" lists them, or their roles; layouts: flat, card; parts:
 HELP
 }
 
-# what the client and Mesa ask of nouveau is the same for every kernel: the base cell has all of it, check-long has it everywhere
 quick()
 {
 	RELOADS=3 cell base flat bare load client self-test mesa attacks reload

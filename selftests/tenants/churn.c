@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * vGPUs that are made and removed without end beside those at work. Each of several processes does
- * that with one vGPU, all at the same time.
- */
+/* vGPUs that are made and removed without end beside those at work. */
 #include "churn.h"
 
 #include <stdio.h>
@@ -19,10 +16,7 @@ struct churn_shared {
 	struct { volatile uint64_t made, ns, failed; } by[MAX_CHURN];
 };
 
-/*
- * Make and remove a vGPU until the end. The host scrubs its memory twice: when it is made and when
- * it is removed.
- */
+/* Make and remove a vGPU until the end. */
 static void work(struct churn_shared *sh, unsigned int i)
 {
 	struct tenant t;

@@ -253,7 +253,7 @@ static pid_t mute_all_the_time(void)
 	return pid;
 }
 
-/* Tell hangers to hang at each sixth look: the watchdog takes two seconds to end a hang. */
+/* Tell hangers to hang at each sixth look. */
 static void tell_hangers(const struct setup *s, struct tenant *t, unsigned int at)
 {
 	unsigned int i;

@@ -43,7 +43,6 @@ cell()
 {
 	kernel=$(kernel_of "$1")
 	cell_name="$kernel $2 rate $3"
-	# as much memory as vfio's server has: one snapshot serves both
 	if ! $TB up --driver kvgpu --kernel "$kernel" --mem 3G --append iomem=relaxed --model-args "--layout $2 --ce-rate $3" >"$OUT/up.log" 2>&1 </dev/null; then
 		sed 's/^/# /' "$OUT/up.log"
 		result 1 "kvgpu.ko takes the card"

@@ -138,7 +138,7 @@ volatile uint32_t *card_registers(void)
 	return map == MAP_FAILED ? NULL : map;
 }
 
-/* The interrupts are turned off again every 20 ms, as a reset of an engine turns them on. */
+/* The interrupts are turned off again and again: a reset of an engine turns them on. */
 bool mute_engines(unsigned int seconds)
 {
 	volatile uint32_t *regs = card_registers();

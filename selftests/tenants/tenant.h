@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A tenant: a process with a vGPU of its own and no guest, which keeps the vGPU at work in a
- * certain way. It uses the VFIO client of selftests/vfio and the bare library of selftests/attacks.
+ * certain way.
  */
 #ifndef KVGPU_TENANTS_TENANT_H
 #define KVGPU_TENANTS_TENANT_H

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * What must hold however fast the machine is: data, progress, knobs, ends. What part of the GPU
- * each tenant gets is measured by bench.
- */
+/* What must hold however fast the machine is: data, progress, knobs, ends. */
 #include "tests.h"
 
 #include <errno.h>
@@ -159,9 +156,8 @@ static void test_many(void)
 	for (i = 0; i < MANY; i++)
 		moved += progresses(&t[i], 3);
 	/*
-	 * At rate 0 (run.sh) the GPU is as fast as the machine, and the CPUs may be too slow to
-	 * keep it busy. So it is by chance that two tenants have work at the same time, and slices
-	 * are counted: wait for the first.
+	 * At rate 0 (run.sh) the CPUs may be too slow to keep the GPU busy, so that two tenants
+	 * seldom have work at the same time: wait for the first slice.
 	 */
 	for (ms = 0; !slices && ms < PROGRESS_MS; ms++) {
 		usleep(1000);

@@ -21,7 +21,7 @@
 
 /*
  * A job copies a page of host memory to video memory, does copies there, copies the page back to
- * host memory, and releases a semaphore.
+ * host memory.
  */
 enum {
 	PAGE = 4096,
@@ -249,7 +249,6 @@ static void faulter(struct work *w, struct tenant_shared *sh)
 		sh->faults++;
 		bare_runlist(&w->g, w->c.runlist, NULL, 0);
 		bare_chan_destroy(&w->c);
-		/* the rings of earlier channels are not used any more */
 		w->g.host.used = w->g.host.size / 2;
 		w->g.vram_next = 0x1400000;
 		open_channel(w, 1 + i % 8);
@@ -258,8 +257,7 @@ static void faulter(struct work *w, struct tenant_shared *sh)
 
 /*
  * The copy asks for an interrupt that halts the copy engine until it is acknowledged. The test has
- * turned that interrupt off, so it is never acknowledged. Then the guest's driver is told what it
- * is told of a hang of its channel on a real chip.
+ * turned that interrupt off, so it is never acknowledged.
  */
 static void hang_once(struct work *w, struct tenant_shared *sh, unsigned int id)
 {

@@ -3,8 +3,7 @@
 # archive_test.sh [CASE...]: tests how set-up fetches packages: runs tb's functions against a small
 # archive that archive/ makes and serves. The archive gets newer packages, loses files or breaks
 # off, and apt is configured for it in many ways. TAP on stdout. The machine's own apt, its lists
-# and the cache are not touched. The comments "before: ..." say how set-up behaved in that case
-# before this test was written: "existed" means that the case worked already.
+# and the cache are not touched.
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
 if [ -z "${ARCHIVE_TEST_INSIDE-}" ]; then
@@ -102,14 +101,12 @@ try() # TEXT COMMAND...: runs one test, and prints its TAP line without a number
 
 # ------------------------------------------------------------------ tests: ways to configure apt
 
-# before: existed, but Debian's keyring was used in place of the key that the source names
 one_line()
 {
 	machine; usual_sources
 	fetched && [ -z "$(ls -A "$M/lists/partial")" ] && [ "$(ls "$M/lists")" = partial ]
 }
 
-# before: failed. No archive was found by "stable", nor without the lists of an "apt-get update"
 deb822_stable()
 {
 	machine
@@ -122,7 +119,6 @@ deb822_stable()
 	fetched && [ "$(asked zz-other)" = 0 ]
 }
 
-# before: existed, but Debian's keyring was used in place of the machine's key
 machine_key()
 {
 	machine; usual_sources
@@ -131,7 +127,6 @@ machine_key()
 	fetched
 }
 
-# before: existed, but Debian's keyring was used in place of the source's key
 only_bookworm()
 {
 	machine
@@ -139,7 +134,6 @@ only_bookworm()
 	fetched
 }
 
-# before: failed. The last source that has a codename of Debian was taken for Debian's archive
 others_beside()
 {
 	machine; usual_sources
@@ -150,7 +144,6 @@ others_beside()
 	fetched && [ "$(asked 'zz-other.*Packages')" = 0 ]
 }
 
-# before: existed, but Debian's keyring was used in place of the source's key
 renamed()
 {
 	machine; usual_sources
@@ -159,7 +152,6 @@ renamed()
 	fetched
 }
 
-# before: existed
 behind_proxy()
 {
 	machine; usual_sources
@@ -168,7 +160,6 @@ behind_proxy()
 	fetched && [ "$(asked '^GET http://archive.invalid/debian/pool/.*linux-image')" = 3 ]
 }
 
-# before: refused as well, but the message did not mention keys
 foreign_key()
 {
 	machine; usual_sources
@@ -178,7 +169,6 @@ foreign_key()
 
 # --------------------------------------------- tests: an archive that changes, a network that fails
 
-# before: failed
 moves_on()
 {
 	machine 'move 1 linux-image-9.1.2-amd64'; usual_sources
@@ -188,7 +178,6 @@ moves_on()
 		[ "$(find "$C"/testbed/kernel-trixie-???????????????? -name '*.deb' | wc -l)" = 4 ]
 }
 
-# before: failed
 file_lost()
 {
 	machine 'lose 1 linux-headers-8.4.2-common'; usual_sources
@@ -196,15 +185,11 @@ file_lost()
 		said '^tb: fetching the oldest kernel .bookworm.: done in'
 }
 
-# before: existed, by apt's own retries, whose number depended on apt's version and configuration
 breaks_off() { machine 'break 1 linux-image-9.1.2'; usual_sources; fetched && grep 'linux-image-9.1.2.*bytes=[1-9]' "$web/requests"; }
-# before: existed
 index_breaks_off() { machine 'break 2 trixie/main/binary-amd64/Packages'; usual_sources; fetched; }
 
-# before: existed
 stalls() { machine 'stall 1 linux-image-9.7.2'; usual_sources; fetched; }
 
-# before: failed at once, without a command or advice
 lost_for_good()
 {
 	machine 'lose 99 linux-kbuild-9.1.2'; usual_sources
@@ -215,7 +200,6 @@ lost_for_good()
 	fetched
 }
 
-# before: there was no time limit
 too_slow()
 {
 	machine 'slow 99 linux-image-9.1.2'; usual_sources
@@ -223,7 +207,6 @@ too_slow()
 	! fetch && said 'not done after 3 s' && said 'too slow' && nothing_there 'trixie'
 }
 
-# before: steps had no numbers, and a long step showed no progress
 sign_of_life()
 {
 	machine 'slow 1 linux-image-9.1.2'; usual_sources
@@ -236,7 +219,7 @@ sign_of_life()
 }
 
 # tb is killed while it fetches an InRelease, an index, a package of the first kernel, or the second
-# kernel. before: existed
+# kernel.
 killed()
 {
 	local at
@@ -278,7 +261,6 @@ processes_there()
 	done | grep .
 }
 
-# before: existed
 two_at_once()
 {
 	local pid status=0
@@ -292,7 +274,6 @@ two_at_once()
 
 # -------------------------------------------------------- tests: a cache that has something already
 
-# before: existed, because each kernel is a stage of its own
 warm()
 {
 	machine; usual_sources
@@ -310,7 +291,6 @@ warm()
 	[ "$(find "$C/testbed" -name release -exec cat {} + | sort | xargs)" = "8.4.2-amd64 8.4.3-amd64 9.1.2-amd64 9.1.3-amd64 9.7.2-amd64 9.7.3-amd64" ]
 }
 
-# before: failed. The new epoch was in force at once, and no stage of the cache was of that epoch
 refresh_without_network()
 {
 	local refresh='setup() { with_setup_lock fetch_kernels; }; cmd_setup --refresh'
@@ -330,7 +310,6 @@ refresh_without_network()
 		[ "$(cat "$("$TB" internal-stage eval 'printf "%s/%s/release" "$STAGES" "$(kernel_stage trixie)"')")" = 9.1.3-amd64 ]
 }
 
-# before: existed
 older_cache()
 {
 	machine; usual_sources
@@ -339,7 +318,6 @@ older_cache()
 	"$TB" internal-stage eval "RUN=$M/run; prune_stages" && there 2 && [ ! -e "$C/testbed/tools-0123456789abcdef" ] && [ ! -e "$C/testbed/kernels-0123456789abcdef" ]
 }
 
-# before: tb compared the free space with one number, whatever was missing
 full_disk()
 {
 	machine; usual_sources
@@ -360,7 +338,7 @@ full_disk()
 # --------------------------------------------------------- tests: root file systems, other packages
 
 # A script replaces mmdebstrap: it fetches a package from the sources and with the options that it
-# is given. before: failed
+# is given.
 root_round()
 {
 	machine 'move 1 linux-image-9.7.2'; usual_sources
@@ -398,7 +376,7 @@ root_round()
 	said 'round 2 of 3' && ls "$C/testbed/tmp.root/root/" && [ -s "$C/testbed/tmp.root/root/linux-image-9.7.3-amd64_9.7.3-1~bpo13+1_amd64.deb" ]
 }
 
-# fetch_debs, by which other scripts fetch packages (CUDA toolkit, clpeak, Slurm). before: failed
+# fetch_debs, by which other scripts fetch packages (CUDA toolkit, clpeak, Slurm).
 other_packages()
 {
 	machine 'move 1 linux-headers-8.4.2-common' 'lose 1 linux-kbuild-8.4.3'; usual_sources

@@ -198,8 +198,7 @@ one_down()
 
 snapshot=
 
-# went_on: true if bed A was started from a snapshot. tb's output does not show it, because reading
-# takes too little time.
+# went_on: true if bed A was started from a snapshot.
 went_on() { grep -q -- ' -incoming ' "/run/kvgpu-tb/$A/qemu.command"; }
 
 # If there was no snapshot, bed A has booted and saved one: then start it again, now from that

@@ -209,7 +209,7 @@ triple_fault()
 machine_cpus() { "$TB" run --name "$B" -- systemctl set-property --runtime machine.slice "AllowedCPUs=$1"; }
 
 # The guest boots on CPU 1, and is moved to CPU 0 for its triple fault. A boot on CPU 0 may crash
-# the server (testbed/studies/README.md), as it did in a run of make check.
+# the server (testbed/studies/README.md).
 svm_fault()
 {
 	machine_cpus 0 && status_is 1 guest start y --type 512m && said 'may run on the server.s CPU 0' &&

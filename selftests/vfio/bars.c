@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * BARs: accesses of any width, mappings, and that accesses and mappings show the same, whatever is
- * zapped, forked or unmapped in between.
- */
+/* BARs: accesses, mappings, and that both show the same. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +16,7 @@
 
 enum { PAGE = 4096, RW = PROT_READ | PROT_WRITE };
 
-/*
- * A register of PFIFO's default time slices. It keeps what is written, and a vGPU does not use it.
- */
+/* A register of PFIFO's default time slices, which keeps what is written. */
 #define PLAIN	PFIFO_ENG_TIMESLICE(4)
 
 static bool region_get(struct device *d, unsigned int r, uint64_t off, void *buf, size_t len)
@@ -224,10 +219,7 @@ static void check_pramin(struct device *d, volatile uint32_t *pr, volatile uint3
 	CHECK(pr[0] == 0x5a5a0000);
 }
 
-/*
- * The mapping shows the guest's own copy of the VBIOS. What the guest writes there is gone after a
- * reset.
- */
+/* The mapping shows the guest's own copy of the VBIOS. */
 void test_rom(struct device *d, const struct options *o)
 {
 	size_t len = rom_len(d), i;
@@ -287,7 +279,6 @@ void test_plain(struct device *d, const struct options *o)
 	checks_end("registers that only keep their values: mapped they are the same words, and a reset empties them");
 }
 
-/* Wait for 2 s at most, as nouveau does. */
 static bool flushed(const volatile uint32_t *word, uint32_t busy)
 {
 	unsigned int ms;
@@ -297,10 +288,7 @@ static bool flushed(const volatile uint32_t *word, uint32_t busy)
 	return !(*word & busy);
 }
 
-/*
- * A flush that is triggered through a mapping is done by the next command or by the host's next
- * look; when the write traps, at once.
- */
+/* A flush that is triggered through a mapping is done later; when the write traps, at once. */
 void test_flushes(struct device *d, const struct options *o)
 {
 	static const uint32_t regs[] = { FLUSH_BAR, FLUSH_L2_SYSMEM_INVALIDATE, FLUSH_L2_DIRTY };

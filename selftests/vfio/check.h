@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Many small checks make one line of TAP. The first eight checks that fail are each told in a line
- * of explanation before it.
- */
+/* Many small checks make one line of TAP. Checks that fail are told in lines before it. */
 #ifndef KVGPU_VFIO_CHECK_H
 #define KVGPU_VFIO_CHECK_H
 

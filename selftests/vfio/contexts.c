@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * FECS obeys the patch list of any context image that it loads: kvgpu-attack's no-context and
- * patch-list show that. So FECS must never load an image of the guest, however the channel points
- * to it.
+ * patch-list show that. So FECS must not load an image of the guest.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +31,7 @@ enum {
 /* The channel with this id has its ring and pushbuffer above an image at address 0. */
 enum { HIGH_ID = 15 };
 
-/* The register of the physical card that no image may change. Neither kvgpu nor a guest uses it. */
+/* The register of the physical card that no image may change. */
 #define GOAL		PFIFO_ENG_TIMESLICE(15)
 #define EVIL		0x10005042u
 
@@ -96,10 +95,7 @@ static uint32_t image_size(struct bare_gpu *g)
 	return size ? size : DEFAULT_SIZE;
 }
 
-/*
- * A channel of a guest that behaves runs: the graphics engine serves the guest. Return true when it
- * does.
- */
+/* Return true when the graphics engine serves a guest that behaves. */
 static bool serves(struct bare_gpu *g, unsigned int id)
 {
 	struct bare_space s;
@@ -127,7 +123,6 @@ static void no_context(struct bare_gpu *g, const struct card *card)
 	open_channel(g, &s, &c, HIGH_ID, 0);
 	CHECK(!run_graphics(&c, REFUSED_MS));
 	CHECK(card_untouched(card));
-	/* the guest is told of a page fault of its own */
 	CHECK(bare_poll(g, PFIFO_INTR, PFIFO_INTR_MMU_FAULT, PFIFO_INTR_MMU_FAULT, RUN_MS));
 	close_channel(&c);
 	bare_write(g, PFIFO_INTR, ~0u);

@@ -35,8 +35,8 @@ uint64_t now_ms(void)
 }
 
 /*
- * Open the group's node, and try for 10 s: udev may still be making the node, or the core ending
- * the last user's device.
+ * Open the group's node, and try again for a while: udev may still be making the node, or the core
+ * ending the last user's device.
  */
 static int open_group(const char *uuid)
 {

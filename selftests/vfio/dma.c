@@ -50,10 +50,7 @@ static void close_channel(struct bare_chan *c)
 	bare_chan_destroy(c);
 }
 
-/*
- * Return true when the vGPU serves the guest: a fresh channel copies from host memory to video
- * memory and back.
- */
+/* Return true when a fresh channel copies from host memory to video memory and back. */
 static bool serves(struct bare_gpu *g, unsigned int id)
 {
 	struct bare_chan_config cfg = { .id = id };
@@ -144,7 +141,6 @@ static void take_back(struct device *d, struct bare_gpu *g, unsigned int id, boo
 	bare_tlb_invalidate(g, BARE_VRAM, l.s.pdb);
 	CHECK(counter(d, "pinned_pages") <= after);
 	if (!whole) {
-		/* unmapping what is not mapped is no error in VFIO */
 		CHECK(dma_unmap(d, LENT_IOVA, LENT_LEN) == 0);
 		close_channel(&l.c);
 	}
@@ -284,8 +280,7 @@ static void reuse_turn(struct reuse *r, unsigned int part, unsigned int seed)
 /*
  * The guest unmaps memory, the VMM takes the pages away (as a balloon does), and the guest uses the
  * same addresses again. Pages that the host has not unpinned by then must not be taken for the
- * pages that are there now. And where the VMM may lock no more than the guest uses at a time, they
- * must not be in the way.
+ * pages that are there now.
  */
 void test_reuse(struct device *d, const struct options *o)
 {
@@ -327,7 +322,7 @@ static uint64_t physical_address(const void *p)
 
 /*
  * Have a page table entry for @addr, and try to read that into a page of ours. Return true when
- * the copy did not end and nothing was read.
+ * that failed.
  */
 static bool unreadable(struct bare_gpu *g, unsigned int id, enum bare_target t, uint64_t addr)
 {
@@ -349,10 +344,7 @@ static bool unreadable(struct bare_gpu *g, unsigned int id, enum bare_target t, 
 	return !ran && all_bytes(loot, PAGE, 0x3d);
 }
 
-/*
- * Return true when no data was copied. The host unit refuses the method and skips it, so that the
- * methods after it may run.
- */
+/* Return true when no data was copied. */
 static bool physical_refused(struct bare_gpu *g, unsigned int id, uint64_t src, uint32_t target)
 {
 	struct bare_chan_config cfg = { .id = id, .hce_priv = true };

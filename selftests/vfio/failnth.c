@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Want of memory in the kernel, exhaustively. Each call of a VMM is made again and again: first its
- * first allocation fails, then its second, and so on until the call makes fewer
- * (/proc/thread-self/fail-nth; allocations of other threads do not fail). A call that fails must
- * have done nothing, so that it can be made again. A call that succeeds nevertheless is undone. In
- * the end the GPU does what it is told, and no page stays pinned. kmemleak tells what was lost.
- * This needs a kernel with fault injection: the debug kernel.
+ * Want of memory in the kernel, exhaustively. Calls of a VMM are made again and again: first the
+ * first allocation fails, then the second, and so on until the call makes fewer
+ * (/proc/thread-self/fail-nth). A call that fails must have done nothing, so that it can be made
+ * again. A call that succeeds nevertheless is undone. This needs a kernel with fault injection: the
+ * debug kernel.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -305,7 +304,6 @@ static void unbind_channel(struct nth *x)
 
 static int list_channel(struct nth *x)
 {
-	/* the list's address register still has that of the library's last list */
 	return write_reg(x, PFIFO_RUNLIST_SUBMIT,
 			 FIELD_PREP(PFIFO_RUNLIST_ID, x->c.runlist) |
 				 FIELD_PREP(PFIFO_RUNLIST_COUNT, 1));
@@ -337,10 +335,7 @@ static int invalidate(struct nth *x)
 			 FB_MMU_INVALIDATE_TRIGGER | FB_MMU_INVALIDATE_ALL_VA);
 }
 
-/*
- * Unmap the pages of the lent memory that are mapped, and map other pages of it elsewhere. The next
- * invalidate has to unpin the old pages and to pin the new ones.
- */
+/* Unmap the pages of the lent memory that are mapped, and map other pages of it elsewhere. */
 static void map_others(struct nth *x)
 {
 	unsigned int i, first = ++x->round % 3 * LENT_PAGES;
@@ -351,7 +346,6 @@ static void map_others(struct nth *x)
 			     LENT_IOVA + first * PAGE, LENT_PAGES * PAGE);
 }
 
-/* Make a channel and all that it needs, with memory at hand. */
 static void begin_channel(struct nth *x)
 {
 	struct bare_chan_config cfg = { .id = 1 };
@@ -404,7 +398,7 @@ static void after_reset(struct nth *x)
 
 /*
  * Map the device and begin a channel. A mapping keeps the device's file open. So without any, as in
- * closing(), each close() is the last one and ends the device, whether an allocation fails or not.
+ * closing(), each close() is the last one and ends the device.
  */
 static void attach(struct nth *x)
 {
@@ -492,7 +486,6 @@ static void running(struct nth *x)
 	each(x, "a channel is enabled", enable_channel, disable_channel);
 	map_others(x);
 	each(x, "a TLB invalidate that pins and lets go", invalidate, map_others);
-	/* after an invalidate that found no memory, the channel may be without a space */
 	begin_channel(x);
 	CHECK(copies(x));
 	each(x, "VFIO_IOMMU_UNMAP_DMA of pinned memory", take_lent, lend_again);

@@ -155,10 +155,7 @@ static void check_config_writes(struct device *d)
 	CHECK(config_write(d, PCI_COMMAND, 2, 7) && config_read(d, PCI_COMMAND, 2) == 6);
 	CHECK(config_write(d, PCI_INTERRUPT_LINE, 1, 0xff) &&
 	      config_read(d, PCI_INTERRUPT_LINE, 2) == 0x1ff);
-	/*
-	 * Ones, zeroes and mixed bits are written to every word of the space, in three widths.
-	 * The most that may come of it is a reset.
-	 */
+	/* Ones, zeroes and mixed bits: the most that may come of them is a reset. */
 	for (word = 0; word < 4096; word += 4) {
 		config_write(d, word, 4, ~0u);
 		config_write(d, word + 1, 2, 0x5aa5);

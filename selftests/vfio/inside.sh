@@ -25,7 +25,6 @@ create() { echo "$U$2" > "$types/kvgpu-$1/create" 2>/dev/null; }
 remove() { echo 1 > "/sys/bus/mdev/devices/$U$1/remove"; }
 id() { printf '%02x' "$1"; }
 
-# a type's instances are as many as it says, and what was taken comes back
 full_card()
 {
 	local type=$1 said made=0
@@ -85,7 +84,6 @@ result "$([ "$i" = 30 ] && [ "$(all_available)" = "$start" ]; echo $?)" "30 time
 ! create 512m zz
 result $? "a malformed UUID is refused"
 
-# a vGPU that is removed: its VMM is asked to close it
 create 512m b0
 "$here/kvgpu-vfio" "${U}b0" hold > /tmp/hold.out &
 for _ in {1..50}; do grep -q held /tmp/hold.out && break; sleep 0.2; done
@@ -98,11 +96,9 @@ wait
 grep -q 'asked to let go' /tmp/hold.out
 result $? "the VMM was asked"
 
-# killed in the middle
 create 512m b1
 "$here/kvgpu-vfio" "${U}b1" unmap > /dev/null &
 victim=$!
-# until it is at work: more than a few pages are pinned
 for _ in {1..200}; do
 	before=$(cat "/sys/bus/mdev/devices/${U}b1/kvgpu/pinned_pages")
 	[ "$before" -gt 5 ] && break

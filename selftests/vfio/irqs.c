@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Interrupts: eventfds of all kinds, masking, malformed requests. The source is PTIMER's alarm, for
- * which the vGPU raises a real interrupt.
- */
+/* Interrupts: eventfds of all kinds, masking, malformed requests. The source is PTIMER's alarm. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -69,10 +66,7 @@ static void ring(int fd)
 		perror("eventfd");
 }
 
-/*
- * Let the alarm ring soon. It stays pending until it is acknowledged. (An alarm whose time is past
- * when it is armed would ring in 4 s.)
- */
+/* Let the alarm ring soon. It stays pending until it is acknowledged. */
 static void raise_line(struct device *d)
 {
 	reg_write(d, PMC_INTR_EN(PMC_LEAF_HOST), PMC_INTR_EN_HARDWARE);

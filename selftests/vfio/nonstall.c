@@ -2,7 +2,7 @@
 /*
  * A channel does nothing but ask for NON_STALL_INTERRUPTs. The chip does not say which channel
  * raised one, so no channel can be stopped for raising too many. So the number that the host serves
- * must be bounded, however many are raised.
+ * must be bounded.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,22 +21,13 @@
 #include "tests.h"
 
 enum { METHODS = 4000, RING = 512, ROOM = 300, STORM_MS = 3000, SOON_MS = 5000 };
-/*
- * Limit for the chip's interrupts: more than kvgpu allows, less than a storm causes on a fast
- * machine.
- */
+/* Limit for the chip's interrupts: more than kvgpu allows. */
 enum { PER_MS = 3, AT_ONCE = 1000 };
-/*
- * Limit for the interrupt thread's time: kvgpu allows half, and a storm on a slow machine would
- * take all.
- */
+/* Limit for the interrupt thread's time: more than kvgpu allows. */
 enum { WORK_PERCENT = 70, WORK_AT_ONCE_MS = 100 };
 
 
-/*
- * Return how long kvgpu's interrupt threads have worked, in ticks of user space's clock. A
- * thread's part of a CPU does not depend on how fast the CPU is.
- */
+/* Return how long kvgpu's interrupt threads have worked, in ticks of user space's clock. */
 static uint64_t thread_ticks(void)
 {
 	unsigned long long user, sys, sum = 0;
@@ -71,8 +62,7 @@ static volatile uint32_t *userd(struct bare_chan *c, unsigned int off)
 }
 
 /*
- * Submit as fast as the channel takes entries. Return how often the guest was told of an interrupt;
- * it asks only once a millisecond.
+ * Submit as fast as the channel takes entries. Return how often the guest was told of an interrupt.
  */
 static unsigned int storm(struct bare_chan *c)
 {
@@ -133,7 +123,6 @@ void test_nonstall(struct device *d, const struct options *o)
 	CHECK(worked < ms * WORK_PERCENT / 100 + WORK_AT_ONCE_MS);
 	CHECK(after - before < PER_MS * ms + AT_ONCE);
 	CHECK(told > 0);
-	/* after the storm a single interrupt is told again */
 	for (i = 0; i < SOON_MS && *userd(&c, USERD_GP_GET) != *userd(&c, USERD_GP_PUT); i++)
 		usleep(1000);
 	usleep(100000);

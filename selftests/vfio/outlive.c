@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Doorbells are pages of the card, which may become another vGPU's when a vGPU is reset. A VMM may
- * keep a mapping beyond the reset, in any way in which mappings move, multiply and shrink. It must
- * not see or touch through it what the page shows then (S4). What would let the VMM keep the page
- * itself is refused.
+ * keep a mapping beyond the reset, by moving, copying and cutting it. It must not see or touch
+ * through it what the page shows then (S4).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -135,7 +134,6 @@ static void *advised(struct device *d, uint64_t at)
 	return p;
 }
 
-/* A mapping of the first page is turned into one of the second page. */
 static void *turned(struct device *d, uint64_t at)
 {
 	void *p = doorbells(d, at, 1);
@@ -261,10 +259,7 @@ static ssize_t by_proc(void *page, bool write)
 	return n;
 }
 
-/*
- * Ways to have the page itself rather than a mapping of it, and to make a mapping grow or double,
- * are refused.
- */
+/* Ways to have the page itself, and to make a mapping grow or double, are refused. */
 static void check_refused(void *page)
 {
 	struct iovec here = { (uint8_t *)page + AT, 4 }, there;
@@ -345,7 +340,6 @@ void test_outlive(struct device *d, const struct options *o)
 	}
 	check_refused(pages[0]);
 	fork_other(&other, pages);
-	/* each page is touched at the address where it is now */
 	for (i = 0; i < NR_WAYS; i++)
 		if (pages[i])
 			touch(pages[i]);

@@ -64,10 +64,7 @@ static void begin(struct guest *w, uint64_t arena, volatile int *stop)
 	bare_runlist(&w->g, cfg.runlist, &entry, 1);
 }
 
-/*
- * Tables in host memory, which the host has to read as a whole at each invalidate: so it has its
- * lock for long.
- */
+/* Tables in host memory make an invalidate take long. */
 static void make_slow(struct guest *w)
 {
 	uint64_t bus, pde;
@@ -114,8 +111,8 @@ static void lend(struct device *d, uint8_t *memory)
 }
 
 /*
- * A VMM that goes on after an unmap has left the core's loop. So from its next access on the guest
- * may pin what is mapped there now.
+ * A VMM that goes on after an unmap has left the core's loop. So the guest may pin what is mapped
+ * there now.
  */
 static void unmap_and_map(struct guest *pins, uint8_t *memory, uint64_t want)
 {
@@ -138,10 +135,7 @@ void test_retries(struct device *d, const struct options *o)
 		return;
 	}
 	checks_begin();
-	/*
-	 * the core asks the vGPU that was opened last first; it can pin again while the core waits
-	 * for the other one
-	 */
+	/* the core asks the vGPU that was opened last first */
 	holds.d = *d;
 	device_join(&pins.d, o->second, d);
 	begin(&holds, ARENA_IOVA, &stop);

@@ -55,7 +55,6 @@ static void random_ioctl(struct storm *s)
 		ioctl(s->d->fd, _IO(VFIO_TYPE, VFIO_BASE + rnd(s, 25)), w);
 }
 
-/* Return registers that do something more often than others. */
 static uint32_t random_register(struct storm *s)
 {
 	static const uint32_t first[] = {

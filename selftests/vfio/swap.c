@@ -61,7 +61,6 @@ static void fill_ring(struct bare_chan *c)
 	c->words = 0;
 }
 
-/* Make the channel, and submit a list with it: after it is bound for BY_ENABLE, else before. */
 static void open_channel(struct swap *w, unsigned int id, enum again how)
 {
 	struct bare_chan_config cfg = { .id = id, .runlist = w->runlist };
@@ -113,8 +112,8 @@ static void look_again(struct swap *w, enum again how)
 }
 
 /*
- * Copies into lent memory go on for longer than this test. The memory is unmapped right after the
- * host has looked at the block.
+ * Copies into lent memory go on. The memory is unmapped right after the host has looked at the
+ * block.
  */
 static void once(struct device *d, struct swap *w, unsigned int id, enum again how)
 {

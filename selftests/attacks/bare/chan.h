@@ -10,8 +10,7 @@
 
 /*
  * Where a channel's own things are, counted from the start of its 64 KiB of the address space.
- * BARE_VA_FREE is an address, behind the 64 KiB of all channels. BARE_PUSH_BYTES is the
- * pushbuffer's size.
+ * BARE_VA_FREE is an address, behind the 64 KiB of all channels.
  */
 enum {
 	BARE_VA_RING = 0x1000,

@@ -2,8 +2,7 @@
 /*
  * A graphics context image of our own making. For nouveau's microcode an image begins with a
  * header: the number of pairs in a list, and the list's address >> 8. Each pair is a register and a
- * value, which FECS writes when it loads the image. FECS believes whatever image the channel points
- * to.
+ * value, which FECS writes when it loads the image.
  */
 #ifndef KVGPU_BARE_CONTEXT_H
 #define KVGPU_BARE_CONTEXT_H
@@ -24,8 +23,8 @@ uint32_t bare_image_size(struct bare_gpu *g);
 void bare_image_create(struct bare_gpu *g, struct bare_space *s, uint64_t va, uint32_t size,
 		       struct bare_image *img);
 /*
- * Make @reg and @value the only pair of the list. Needed for each load: FECS sets the number of
- * pairs to 0 when it has written them.
+ * Make @reg and @value the only pair of the list. Call before each load: FECS clears the number of
+ * pairs.
  */
 void bare_image_patch(struct bare_gpu *g, const struct bare_image *img, uint32_t reg,
 		      uint32_t value);

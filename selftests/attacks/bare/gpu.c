@@ -168,10 +168,7 @@ static void note_engine(struct bare_gpu *g, uint32_t type, uint32_t runlist, uin
 	g->engine[type].reset_bit = reset;
 }
 
-/*
- * PTOP has a few words for each engine: data, then an enumeration (runlist and reset bit), then the
- * type, which is the last (nouveau nvkm/subdev/top/gk104.c).
- */
+/* PTOP's format: nouveau nvkm/subdev/top/gk104.c. */
 void bare_find_engines(struct bare_gpu *g)
 {
 	uint32_t runlist = 0, reset = 0, i;
@@ -218,8 +215,8 @@ static void init_pbdma(struct bare_gpu *g, unsigned int p)
 }
 
 /*
- * the order of the writes to PMC, PBDMAs and PFIFO and their values are those of nouveau
- * (nvkm/engine/fifo/gk104.c and gf100.c)
+ * the order of the writes and their values are those of nouveau (nvkm/engine/fifo/gk104.c and
+ * gf100.c)
  */
 void bare_take_over(struct bare_gpu *g)
 {
@@ -238,10 +235,7 @@ void bare_take_over(struct bare_gpu *g)
 		if (pbdmas >> p & 1)
 			init_pbdma(g, p);
 	bare_write(g, FB_MMU_CTRL, bare_read(g, FB_MMU_CTRL) & ~(uint32_t)FB_MMU_CTRL_BIG_64K);
-	/*
-	 * BAR1 in physical mode: its offset 0 is address 0 of VRAM. So the page of doorbells has
-	 * the same offset in BAR1 as its memory in VRAM.
-	 */
+	/* BAR1 in physical mode: its offset 0 is address 0 of VRAM. */
 	bare_write(g, HOSTMEM_BAR1, 0);
 	bare_mem_zero(g, BARE_VRAM, USERD_AREA, 0x4000);
 	bare_write(g, PFIFO_USERD_BAR1, PFIFO_USERD_BAR1_VALID | USERD_AREA >> 12);

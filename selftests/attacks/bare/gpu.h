@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A GK110 driven without a driver: registers, memory through the 1 MiB window PRAMIN, translation
- * caches, and the engines as PTOP lists them. Nothing here checks whether the memory belongs to the
- * caller: the attacks need that.
+ * caches, and the engines as PTOP lists them.
  */
 #ifndef KVGPU_BARE_GPU_H
 #define KVGPU_BARE_GPU_H
@@ -39,10 +38,7 @@ bool bare_poll_word(struct bare_gpu *g, const volatile uint32_t *word, uint32_t 
 		    unsigned int ms);
 void bare_delay_us(struct bare_gpu *g, unsigned int us);
 
-/*
- * Move PRAMIN so that it shows @addr, and return where @addr is in it. The caller may also use what
- * follows @addr, up to the end of the window.
- */
+/* Move PRAMIN so that it shows @addr, and return where @addr is in it. */
 volatile uint32_t *bare_window(struct bare_gpu *g, enum bare_target t, uint64_t addr);
 /*
  * Access any physical memory through PRAMIN, then move PRAMIN back to where it was. @addr and @len
@@ -57,8 +53,8 @@ void bare_mem_zero(struct bare_gpu *g, enum bare_target t, uint64_t addr, size_t
 
 void bare_find_engines(struct bare_gpu *g);
 /*
- * Make the chip ready for channels of our own. Call when no driver has the card. No interrupt is
- * raised afterwards, and BAR1 shows VRAM from address 0 on.
+ * Make the chip ready for channels of our own. Call when no driver has the card. BAR1 then shows
+ * VRAM from address 0 on.
  */
 void bare_take_over(struct bare_gpu *g);
 void bare_flush(struct bare_gpu *g);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All that this library wants from the place where it runs: fixed-width types, memcpy and memset,
- * mapped BARs, and pages of host memory whose bus address is known. For kvgpu-attack,
- * attacks/linux.c fills the structures in. Other programs (kvgpu-vfio, the hostile guest) find the
- * BARs by themselves and hand out their own memory.
+ * What this library wants from the place where it runs: fixed-width types, memcpy and memset,
+ * mapped BARs, and pages of host memory whose bus address is known.
  */
 #ifndef KVGPU_BARE_PORT_H
 #define KVGPU_BARE_PORT_H

@@ -30,8 +30,8 @@ void bare_space_create(struct bare_gpu *g, struct bare_space *s)
 
 	/*
 	 * The instance blocks made here have a limit that leaves only the directory's first entry
-	 * in use. But kvgpu reads all entries. With a shorter directory it took the memory behind
-	 * for entries, and read a thousand tables at each invalidate.
+	 * in use. kvgpu reads a whole directory all the same, and would take what lies behind a
+	 * shorter one for entries.
 	 */
 	s->pdb = bare_vram(g, DIRECTORY_BYTES, 0x1000);
 	s->table = bare_vram(g, SMALL_ENTRIES * GMMU_ENTRY_SIZE, 0x1000);
@@ -55,10 +55,7 @@ void bare_space_map(struct bare_gpu *g, struct bare_space *s, uint64_t va, enum 
 	write_entry(g, s->table + (va >> GMMU_SMALL_SHIFT) * GMMU_ENTRY_SIZE, page_entry(t, addr));
 }
 
-/*
- * Write up to AT_ONCE entries for one move of the window: a move is four register accesses, which
- * cost a guest more than the entries do.
- */
+/* Write up to AT_ONCE entries for one move of the window. */
 void bare_space_map_range(struct bare_gpu *g, struct bare_space *s, uint64_t va, enum bare_target t,
 			  uint64_t addr, uint64_t len)
 {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shares.sh SAMPLES SECONDS GUEST...: runs in the server. Prints SAMPLES lines, one every SECONDS:
 # the time in ns, the card's busy_ns, and gpu_time_ns of each guest's vGPU. It starts no process for
-# a sample, so that all of a line is read at nearly one time.
+# a sample.
 samples=$1 every=$2
 shift 2
 card=$(echo /sys/bus/pci/drivers/kvgpu/*:*)

@@ -23,8 +23,7 @@ struct chip chip;
 
 /*
  * The TLBs of BAR1 and BAR3. An entry counts if .made is the BAR's number in bar_invals, which each
- * invalidate of its directory counts up. The numbers go on from run to run, so that no run has to
- * clear the TLBs.
+ * invalidate of its directory counts up.
  */
 static struct bar_entry { u64 pte, made; } bar1_tlb[BAR1_SIZE / 4096], bar3_tlb[BAR3_SIZE / 4096];
 static u64 bar_invals[2] = { 1, 1 };
@@ -489,10 +488,7 @@ static void be_late(u32 *late)
 	*late = chip.manners.late ? harness_below(chip.manners.late + 1) : 0;
 }
 
-/*
- * Registers of which a read may give an error. The module reads, changes and writes back only two
- * of these: FB_MMU_CTRL, when it takes the card, and PCCSR_CHAN, of which it keeps the runlist.
- */
+/* Registers of which a read may give an error. */
 static bool may_err(u32 reg)
 {
 	return reg == FB_MMU_CTRL || reg == FLUSH_BAR || reg == FLUSH_L2_SYSMEM_INVALIDATE ||

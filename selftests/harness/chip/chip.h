@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A malicious GK110 below hw's register accesses. It does what the hardware may do and nothing that
- * the hardware may not:
+ * A malicious GK110 below hw's register accesses. It does what the hardware may do:
  * - a channel that is enabled, bound and listed, on a runlist that is neither blocked nor in error,
  *   is loaded whenever the chip likes, with .eager at once after a preempt;
  * - what it loads is the instance block as it is then, and it keeps the block's page directory
  *   until it loads again;
- * - it walks tables at any moment, and keeps every translation it saw, at the longest until it
+ * - it walks tables at any moment, and keeps translations that it saw until it
  *   says that the invalidate of the directory has ended;
  * - it hangs, faults, answers with errors at times, and does the host's copies when it likes.
- * At each look the oracle (oracle.h) is asked about everything that the chip can reach.
+ * chip_look() asks the oracle (oracle.h) about what the chip can reach.
  */
 #ifndef KVGPU_HARNESS_CHIP_H
 #define KVGPU_HARNESS_CHIP_H
@@ -24,7 +23,7 @@ struct chip_manners {
 	/* chance at a register access: loads another channel, or drops a loaded one */
 	u32 load_ppm;
 	u32 look_ppm;		/* chance at a register access: chip_look() */
-	/* what is loaded gets onto its engine at once, and stays there until a preempt */
+	/* what is loaded gets onto its engine at once */
 	bool busy;
 	/* an engine with a channel is busy only while the channel has work; false: always */
 	bool idles;
@@ -81,15 +80,11 @@ bool chip_fault(u16 chid, u64 va);
 bool chip_pbdma_intr(u16 chid, u32 bits);
 /*
  * Return true when the engine of the channel's runlist has the channel, and the channel has work.
- * This one loads nothing.
  */
 bool chip_engine_works(u16 chid);
 /* The channel's work on GR can't be preempted for @ns. */
 bool chip_hold(u16 chid, u64 ns);
-/*
- * Return true when GR holds its channel, so that no preempt of it ends: after a hang or some
- * faults, until GR's reset (or for ever, after a hang with @for_good), and during a chip_hold().
- */
+/* Return true when GR holds its channel, so that a preempt of it does not end. */
 bool chip_is_stuck(void);
 /*
  * Return true while the time of a chip_hold() lasts, if GR was not reset since. *@chid: the channel
@@ -116,8 +111,8 @@ void chip_nonstall(void);
 void chip_doorbell(u32 off, u32 val);
 void chip_watch_writes(void);
 /*
- * Return how often @reg was written since chip_watch_writes(); *@val: the last value. Only the
- * first 512 writes to all registers are noted.
+ * Return how often @reg was written since chip_watch_writes(); *@val: the last value. WRITTEN_MAX
+ * writes are noted.
  */
 u32 chip_written(u32 reg, u32 *val);
 bool chip_loaded(u16 chid);

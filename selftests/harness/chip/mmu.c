@@ -24,7 +24,7 @@ static u64 entry(u64 table, u64 i)
 
 /*
  * Return the index of the first entry of @table from @i on that is not 0, or @end if there is none.
- * Most entries are 0: with the sanitizers this loop took half of a test's time.
+ * The sanitizers would make this loop slow.
  */
 static __attribute__((no_sanitize("address", "undefined"))) u32 next_entry(u64 table, u32 i,
 									   u32 end)

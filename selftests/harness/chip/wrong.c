@@ -69,7 +69,7 @@ bool chip_fault(u16 chid, u64 va)
 	chip.reg[PFIFO_RUNLIST_ERROR / 4] |= BIT(chip.chan[chid].runl);
 	harness_trace("channel %u faults", chid);
 	chip.at_work[chid] = true;	/* the channel was in the middle of something */
-	/* Half of the faults hold GR until its reset, as a unit does that waits for memory. */
+	/* Half of the faults hold GR until its reset. */
 	if (harness_below(2) && !chip.engine[0].stuck) {
 		chip.engine[0] = *c;
 		chip.engine[0].stuck = true;

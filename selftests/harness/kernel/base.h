@@ -286,7 +286,6 @@ struct module;
 #define rmb()
 #define dma_rmb()
 
-/* tracepoints say nothing here */
 #define TRACE_EVENT(name, proto, ...)	static inline void trace_##name(proto) { }
 #define TRACE_DEFINE_ENUM(x)
 #define TP_PROTO(...)		__VA_ARGS__

@@ -31,10 +31,7 @@ struct container {
 	struct list_head devices;
 	struct mapping map[MAPS];
 	u8 *ram;
-	/*
-	 * Each vfio_dma_rw() takes this long, as if the VMM's memory were a file of a server of the
-	 * VMM's own, which answers late.
-	 */
+	/* Each vfio_dma_rw() takes this long. */
 	u64 slow_ns;
 	u32 lock_limit;			/* RLIMIT_MEMLOCK of the VMM, pages; 0: none */
 	u64 warned;			/* lines in the host's log about that limit */

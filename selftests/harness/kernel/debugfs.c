@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * A kernel without debugfs. mdev/debugfs.c and mdev/machine/show.c are not built here, as they only
- * show things and decide nothing.
- */
+/* A kernel without debugfs. mdev/debugfs.c and mdev/machine/show.c are not built here. */
 #include "mdev/internal.h"
 
 void vgpu_debugfs_init(void) { }

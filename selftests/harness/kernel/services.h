@@ -42,10 +42,7 @@ struct dma_entry {
 };
 const struct dma_entry *iommu_find(dma_addr_t at);
 u32 iommu_entries(void);
-/*
- * From now on a page that is mapped for DMA gets a bounce buffer, as a page beyond the card's
- * addresses gets one on a host without translation (no IOMMU, or iommu=pt).
- */
+/* From now on a page that is mapped for DMA gets a bounce buffer. */
 void iommu_bounce(bool on);
 void iommu_end(void);
 

@@ -444,9 +444,8 @@ void mdev_remove(struct mdev_device *m)
 /*
  * Take both locks. The core just waits for device_list_lock here, with iommu->lock held. An unmap
  * of the same container has device_list_lock while its drivers unpin, and to unpin they take
- * iommu->lock. So a VMM that does both at once has two threads that wait for each other for ever,
- * with any mediated driver, and its devices wait with them. No driver can prevent that, and no
- * other process waits. So the two do not meet here: this function gives way.
+ * iommu->lock. A VMM that does both at once has two threads that wait for each other, with any
+ * mediated driver. So this function gives way.
  */
 static void lock_devices(struct container *c)
 {
@@ -466,8 +465,7 @@ static void unlock_devices(struct container *c)
 
 /*
  * The core makes the device known to the container before it opens the device, and takes it out of
- * the container after it closed the device. By then the driver must have unpinned everything, or
- * the container would keep the pins for ever.
+ * the container after it closed the device. By then the driver must have unpinned everything.
  */
 int device_open(struct vfio_device *v, struct container *c)
 {

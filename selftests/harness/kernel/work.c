@@ -68,10 +68,7 @@ void harness_work_init(struct work_struct *w, void (*fn)(struct work_struct *wor
 	w->fn = fn;
 }
 
-/*
- * Return true for the kernel's own queues. Other subsystems may wait for the items in them
- * (flush_workqueue()).
- */
+/* Return true for the kernel's own queues. */
 static bool is_shared(const struct workqueue_struct *wq)
 {
 	return wq == system_wq || wq == system_highpri_wq;

@@ -178,8 +178,8 @@ static void a_guest_is_reset(void **state)
 }
 
 /*
- * When a guest preempts a group, its running channel leaves the chip, also if it is not the group's
- * first one: here channel 1 is never enabled.
+ * When a guest preempts a group, its running channel leaves the chip. Here channel 1 is never
+ * enabled.
  */
 static void a_group_is_preempted_whose_first_never_ran(void **state)
 {

@@ -3,7 +3,7 @@
  * A guest that knows when the slicer looked: a trigger that it stores in its page of flushes is
  * gone after the next look, and reading the page needs no exit. The guest works from then on,
  * behind doorbell words that tell of no work, and stops when a tick would be over. Still its time
- * is charged and a cap holds, since no guest knows when the next look is (S5).
+ * is charged and a cap holds (S5).
  */
 #include <setjmp.h>
 #include <stdarg.h>

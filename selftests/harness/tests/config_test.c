@@ -70,7 +70,6 @@ static void bars_have_the_types_sizes(void **state)
 	setup_end();
 }
 
-/* A write of a byte leaves the bytes beside it as they are. */
 static void bytes(void **state)
 {
 	u8 b = 0x5a;

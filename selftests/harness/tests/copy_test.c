@@ -56,10 +56,7 @@ static void a_scrub(void **state)
 	setup_end();
 }
 
-/*
- * A job that timed out may still begin at any time. So its commands must not be overwritten by
- * those of another job.
- */
+/* A job that timed out may still begin at any time. Another job must not overwrite its commands. */
 static void nothing_after_one_that_did_not_end(void **state)
 {
 	struct kvgpu_vram to[2];

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A guest frees the context of a channel that was ended, leaves the channel bound, and has the
- * context of its next channel over a part of the same addresses, as nouveau does after a kernel
- * that never ends. The next channel gets an image.
+ * context of its next channel over a part of the same addresses. The next channel gets an image.
  */
 #include <setjmp.h>
 #include <stdarg.h>

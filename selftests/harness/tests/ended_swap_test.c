@@ -61,7 +61,7 @@ static u32 *word_at(const struct kvgpu_chan *c, u64 va)
 	return (u32 *)chip_vram((FIELD_GET(GMMU_PTE_ADDR, pte) << 12) + (va & 0xfff));
 }
 
-/* hub.fuc ctx_load, ctx_mmio_exec: as in overlap_test.c */
+/* hub.fuc ctx_load, ctx_mmio_exec */
 static void fecs_loads(const struct kvgpu_chan *c)
 {
 	const u32 *block = (const u32 *)chip_vram(c->inst.at.v);
@@ -81,7 +81,6 @@ static void fecs_loads(const struct kvgpu_chan *c)
 	}
 }
 
-/* The guest's own memory at the context's address: an image that names a list of the guest's. */
 static void map_context(void)
 {
 	u32 i;
@@ -141,8 +140,8 @@ static void attack(u64 seed)
 }
 
 /*
- * The work under way faults, though its channel is disabled by now: as chip_fault(), which takes
- * channels only that may be loaded.
+ * The work under way faults, though its channel is disabled by now. chip_fault() refuses such a
+ * channel.
  */
 static void work_faults(u16 id)
 {

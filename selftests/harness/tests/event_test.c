@@ -67,7 +67,6 @@ static void what_does_not_fit_is_dropped(void **state)
 		assert_int_equal(g->v->m->events_dropped - dropped, more);
 		g_write(g, PFIFO_MMU_FAULT_SOURCE, ~0u);
 		assert_int_equal(g_read(g, PFIFO_MMU_FAULT_SOURCE), 0);
-		/* move on in the queue, so that the next round begins at another place */
 		for (i = 0; i < 7; i++) {
 			mutex_lock(&g->v->lock);
 			push(g, i, i);
@@ -80,8 +79,8 @@ static void what_does_not_fit_is_dropped(void **state)
 }
 
 /*
- * To read an exception of GR takes up to 250 register accesses. So a channel may cause fewer
- * exceptions than other events before it is ended (S5, S6).
+ * Reading an exception of GR takes many register accesses. So a channel may cause fewer exceptions
+ * than other events before it is ended (S5, S6).
  */
 static void exceptions_of_gr_are_dear(void **state)
 {

@@ -205,7 +205,6 @@ static void unbinds(void *arg)
 
 	g_inst(g, 2, 0, 0);
 	while (harness_now < end) {
-		/* a kernel writes to memory when it runs, so that a guest can know */
 		if (!chip_engine_works(g_hchid(g, 1))) {
 			harness_sleep(MS / 20);
 			continue;

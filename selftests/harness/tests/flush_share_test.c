@@ -6,8 +6,7 @@
  * so that the slicer is still busy when the worker sees the end of its own flush. The worker's time
  * is charged nevertheless, and its cap holds (S5).
  *
- * How long a flush of L2 takes on a card is not known. On the chip here it takes 0.2 or 0.5 ms on
- * average.
+ * How long a flush of L2 takes on a card is not known.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +32,6 @@ static void ask(u32 i)
 	*word(i, FLUSH_L2_DIRTY) = FLUSH_TRIGGER;
 }
 
-/* The worker has work, and the chip serves it next if it is listed. */
 static void work(void)
 {
 	u16 id = chan_at(WORKER, 1);

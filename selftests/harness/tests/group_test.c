@@ -60,10 +60,7 @@ static void submit(u32 nr)
 	g_write(g, PFIFO_RUNLIST_SUBMIT, nr);
 }
 
-/*
- * Fill the list with @want headers of groups without members. Each group had a member for one
- * submit, and keeps its id while the header is listed. Return @want.
- */
+/* Fill the list with @want headers of groups without members. Return @want. */
 static u32 fill_with_headers(u32 want)
 {
 	u32 h, i, k;

@@ -4,7 +4,7 @@
  * channel, which keeps the preempt register busy as long as a kernel lasts. The accomplice has no
  * work; it binds and unbinds a channel, and for the unbind it waits for that register, with
  * gpu->lock held. The slicer's looks wait for gpu->lock, so that they come when a kernel has ended.
- * Still each is charged what it has of the GPU, and caps and weights hold.
+ * Caps and weights hold nevertheless.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Work that can't be preempted for a while, and what a guest does with its channel meanwhile (enum
- * how). By that the guest gets no more of the GPU than it is charged for, and no other vGPU is
- * charged (S5). At best it gains the piece of work that is under way.
+ * how). The guest gets no more of the GPU than it is charged for, but for the piece of work that is
+ * under way, and its neighbour is not charged (S5).
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -66,7 +66,6 @@ static void l2_is_flushed_both_ways(void **state)
 	setup_end();
 }
 
-/* A preempt waits as long as its caller says, within 5 ms (S5). */
 static void a_preempt_waits(void **state)
 {
 	static const u32 ms[] = { 5, 50 };
@@ -169,7 +168,7 @@ static void traps_are_acknowledged(void **state)
 	setup_end();
 }
 
-/* A vGPU gets as many groups of channel ids as its share is, and not one more (S5). */
+/* A vGPU gets as many groups of channel ids as its share is (S5). */
 static void groups_of_ids_are_shared(void **state)
 {
 	struct world_vgpu *g = &world.vgpu[0];

@@ -17,7 +17,6 @@
 
 static u64 kernel_ns, wait_ns, others, held;
 
-/* The worker's channel does a kernel when it has the chip, then waits, then does the next. */
 static void kernels(void *arg)
 {
 	struct kernels k = { kernel_ns, wait_ns };

@@ -2,8 +2,8 @@
 /*
  * A vGPU (the victim) waits for a semaphore between its kernels, beside a vGPU with a small cap
  * that always works. While the capped vGPU is held back, no vGPU but the victim can use the chip.
- * So the victim is not parked then, and is charged for no idle time. The victim is charged for time
- * in which it keeps the chip from a vGPU that waits, and not for what passed before that one
+ * So the victim is not parked then, and is not charged for idle time. The victim is charged for
+ * time in which it keeps the chip from a vGPU that waits, and not for what passed before that one
  * waited. An attacker wakes now and then and does nothing: that costs the victim no more than the
  * time that the attacker waited (S5).
  */
@@ -35,7 +35,6 @@ static void serve_open_chip(void)
 	chip_load_some(0, id);
 }
 
-/* The victim's channel does a kernel when it has the chip, then waits, then does the next. */
 static void kernels(void *arg)
 {
 	struct kernels k = { kernel_ns, wait_ns };

@@ -29,10 +29,7 @@ static void storms(void *arg)
 	}
 }
 
-/*
- * The driver stops wanting interrupts as soon as it has said that it wants them. So the thread that
- * serves an interrupt finds no vGPU that waits for it.
- */
+/* The driver stops wanting interrupts as soon as it has said that it wants them. */
 static void wants_and_does_not(void *arg)
 {
 	struct world_vgpu *g = &world.vgpu[0];
@@ -61,7 +58,6 @@ static void storm(const struct policy *p, void (*driver)(void *arg))
 	g_bind(g, 1);
 	g_list(g, list, 1);
 	g_enable(g, 1, true);
-	/* The guest's driver enables the interrupt. */
 	g_write(g, PFIFO_INTR_EN, PFIFO_INTR_NONSTALL);
 	assert_true(g->v->m->waits);
 	intrs = world.gpu->hw.stats.intrs;

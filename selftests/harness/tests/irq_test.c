@@ -49,7 +49,7 @@ static void begin(const struct chip_manners *m)
 	g_write(g, PFIFO_INTR_EN, PFIFO_INTR_NONSTALL);
 }
 
-/* The vGPU's line goes up: the chip raised a non-stall interrupt, as when work has ended. */
+/* The vGPU's line goes up: the chip raised a non-stall interrupt. */
 static void raise_line(void)
 {
 	chip_nonstall();

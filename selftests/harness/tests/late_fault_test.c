@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A channel faults, and is unbound before the interrupt thread has looked. By then its instance
- * block may be another channel's, which must not be ended for the fault. That channel is of the
- * same vGPU, since each vGPU has its own part of the pool; only after the end of the vGPU can it be
- * another's.
+ * block may be another channel's, which must not be ended for the fault.
  */
 #include <setjmp.h>
 #include <stdarg.h>

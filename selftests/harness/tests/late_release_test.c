@@ -3,7 +3,7 @@
  * A vGPU outlives its mediated device (S6). A thread in the middle of opening or closing
  * /dev/vfio/devices/vfioN has a reference to the vfio_device, but neither to its registration nor
  * to the mediated device, so that an admin's remove does not wait for it. Until that thread goes
- * on, the vGPU is on the card's list, and readers of the list print the name of its device.
+ * on, the vGPU is on the card's list.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Work begins just before its vGPU has to leave the chip (S5). While a vGPU leaves there are no
- * samples. The worker begins a piece, and its accomplice, which has no work, wakes: the chip is to
- * be the accomplice's, the worker's piece is waited for, and then the accomplice has nothing to do
- * after all. Still the worker is charged for the time for which it keeps the chip, and its cap
- * holds.
+ * Work begins just before its vGPU has to leave the chip (S5). The worker begins a piece, and its
+ * accomplice, which has no work, wakes: the chip is to be the accomplice's, the worker's piece is
+ * waited for, and then the accomplice has nothing to do after all. Still the worker is charged for
+ * the time for which it keeps the chip, and its cap holds.
  *
- * The partners read the policy's state to choose their moments. A guest can guess it from the times
- * at which it is on the chip, from flushes, and from gpu_time_ns.
+ * The partners read the policy's state to choose their moments.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +28,7 @@ static void say(u32 i, bool work)
 	g_ring(&world.vgpu[i], 2, work);
 }
 
-/* Wait until the worker counts as idle. Until a sample says so it is charged as busy. */
+/* Wait until the worker counts as idle. */
 static void until_free(u64 end)
 {
 	const struct machine_slice *w = slice_of(WORKER);
@@ -43,10 +41,7 @@ static void until_free(u64 end)
 		harness_sleep(20 * US);
 }
 
-/*
- * Make a turn of the worker in which nothing is done. After that the accomplice has waited longer,
- * and is chosen next.
- */
+/* Make a turn of the worker in which nothing is done. After that the accomplice is chosen next. */
 static void empty_turn(u64 end)
 {
 	const struct machine_slice *w = slice_of(WORKER), *a = slice_of(ACCOMPLICE);

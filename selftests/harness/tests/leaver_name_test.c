@@ -11,7 +11,7 @@
  * that seldom gets a CPU preempts an idle channel, so that the preempt register is taken until the
  * lender helps.
  *
- * The partners read the policy's state to choose their moments, as in leave_test.
+ * The partners read the policy's state to choose their moments.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,7 +61,6 @@ static void empty_turn(void)
 	until_open(harness_now + MS);
 }
 
-/* The engine has what it is about to have; the worker's channel stays on its PBDMA. */
 static void engine_has(const struct context *c)
 {
 	chip.engine[0] = *c;
@@ -189,7 +188,6 @@ static void judge(const char *cap, u32 nr)
 	printf("# %u names before, at a cap of %u %%: has %u.%u %%, is charged %u.%u %%, its accomplice %u.%u %%; %llu pieces, %llu missed\n",
 	       nr, share, has / 10, has % 10, charged / 10, charged % 10, other / 10, other % 10,
 	       (unsigned long long)pieces, (unsigned long long)missed);
-	/* a worker that pays has few: then it is held back, or the policy chooses it too late */
 	assert_true(pieces >= 2);
 	must_keep_to(share, has, charged);
 	setup_end();

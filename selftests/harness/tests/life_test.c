@@ -50,7 +50,6 @@ static void opens_runs_closes(void **state)
 	harness_sleep(20000000);
 	world_check("a channel runs");
 	assert_true(chip_loads() > 0);
-	/* after the VMM took its memory back, the GPU does not reach it */
 	assert_int_equal(container_unmap(c, 0x100000, 0x100000), 0x100000);
 	assert_int_equal(container_pins(c), 0);
 	world_close(0);

@@ -39,7 +39,7 @@ static void table(u32 space)
 			 FIELD_PREP(GMMU_PTE_ADDR, (RAM >> 12) + i);
 	memcpy(chip_vram(g->v->part.v + G_TABLE(space)), pte, sizeof(pte));
 	chip_wrote(g->v->part.v + G_TABLE(space), sizeof(pte));
-	vmach_range_touch(g->v, G_TABLE(space), sizeof(pte));	/* a CPU wrote there */
+	vmach_range_touch(g->v, G_TABLE(space), sizeof(pte));
 }
 
 static void begin(u32 spaces)

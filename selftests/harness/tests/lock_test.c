@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * V5: a VMM decides when its threads get a CPU. One thread has SCHED_IDLE, beside others of its VMM
- * that keep the CPU busy: each time it has slept in the kernel, it goes on 2 s later. Measured is
- * how long its neighbours and the slicer wait while that thread has a lock of the card.
+ * that keep the CPU busy: each time it has slept in the kernel, it goes on 2 s later.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +19,6 @@
 /* most that a neighbour may wait: the lender's delay at several locks, and the work under them */
 #define WAIT_MS	50
 
-/* what is waited for has happened by the second read, however late that comes */
 static const struct chip_manners manners = { .eager = true, .load_ppm = 2000, .late = 1 };
 static const struct policy quiet = { .seed = 1 };
 /*
@@ -224,8 +222,8 @@ static void maps_another(struct world_vgpu *g)
 }
 
 /*
- * Work can't be preempted for 1.9 s, which is allowed. The guest asks for a preempt of it, and the
- * wait for that has the lock in turns of 10 ms.
+ * Work can't be preempted for 1.9 s. The guest asks for a preempt of it, and the wait for that has
+ * the lock in turns of 10 ms.
  */
 static void preempts_long(void *arg)
 {
@@ -295,16 +293,13 @@ static void beside_many_lists(void **state)
 	actor_new("submits 2", setup_mm, false, submits, &world.vgpu[1]);
 	actors_run();
 	harness_policy(&quiet);
-	/* the longest wait is a matter of chance, 3 to 13 ms by seed; the mean is 2.2 to 2.5 ms */
 	check_turns("lists", 20 * MS, 4 * MS);
 	setup_end();
 }
 
 /*
- * One VMM opens and closes its vGPU, which is scrubbed each time. A command of the neighbour takes
- * several of the locks that a scrub holds, each for a piece of the scrub. The longest wait of some
- * 30 is a matter of chance, 10 to 55 ms by seed. So the mean is judged: 5 to 7 ms, and 20 to 34 ms
- * without turns at the locks.
+ * One VMM opens and closes its vGPU, which is scrubbed each time. The longest wait is a matter of
+ * chance, so the mean is judged: it is several times as long without turns at the locks.
  */
 static void reopens(void *arg)
 {

@@ -3,9 +3,8 @@
  * What a guest knows of the slicer's looks does not help it. The guest can cause a look at any
  * time, by a register write that kicks the slicer. Some looks come at times that follow from what
  * was charged, since the policy wants them then. And the guest's page of flushes tells of each
- * sample, afterwards. The guest works whenever it believes that no look comes. Still it is charged
- * for what it has, a cap holds, and a neighbour has its share and is charged no more than that
- * (S5).
+ * sample, afterwards. The guest works whenever it believes that no look comes. A cap holds
+ * nevertheless, and a neighbour has its share (S5).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -109,7 +108,6 @@ static void timeslices(void *arg)
 	}
 }
 
-/* The guest submits its runlist again, so that the slicer looks at once. */
 static void kick(struct world_vgpu *g)
 {
 	g_write(g, PFIFO_RUNLIST_SUBMIT, listed);
@@ -173,7 +171,7 @@ static void stops_when_seen(void *arg)
 		work(true);
 		while (*flush & FLUSH_TRIGGER && harness_now < end)
 			harness_sleep(5 * US);
-		harness_sleep(10 * US);		/* a guest takes some time to stop */
+		harness_sleep(10 * US);
 		work(false);
 		kick(g);
 		harness_sleep(30 * US);
@@ -198,7 +196,7 @@ static void stops_when_warned(void *arg)
 		work(true);
 		while (*flush & FLUSH_TRIGGER && harness_now < end)
 			harness_sleep(2 * US);
-		harness_sleep(5 * US);		/* a guest takes some time to stop */
+		harness_sleep(5 * US);
 		work(false);
 		harness_sleep(100 * US);
 	}
@@ -298,7 +296,7 @@ static void run(void (*attack)(void *arg), u32 vgpus, const char *cap, u32 nr_ch
 
 /*
  * The attacker may have the engine for @most of the time, and must be charged for at least half of
- * what it had. Its neighbour may be charged for 1.4 times what the neighbour had at most.
+ * what it had. The neighbour must not be charged for much more than it had.
  */
 static void judge(const char *what, double most, const double *had, const double *paid)
 {

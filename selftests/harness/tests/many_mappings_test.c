@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A VMM makes as many mappings of a vGPU as it can, on kernels that give a VFIO device no inode of
- * its own (mdev/vmas.c). A process may have 65,530 mappings, and there may be many such processes.
- * The module searches its list of mappings at a first page fault and at a close. No signal ends the
- * closes of a process that was killed. Without a bound on the list their time grows with the square
- * of the number of mappings, and the vGPU stays open meanwhile (S6).
+ * its own (mdev/vmas.c). The module searches its list of mappings at a first page fault and at a
+ * close. No signal ends the closes of a process that was killed. Without a bound on the list they
+ * would take very long, and the vGPU would stay open meanwhile (S6).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,7 +66,7 @@ static void mappings_of_a_vgpu_are_bounded(void **state)
 	assert_int_equal(n, MOST);
 	a_refusal_is_a_signal();
 	assert_int_not_equal(mm_touch(setup_mm, at[0]), 0);
-	world_reset(0);		/* takes the pages of all mappings away */
+	world_reset(0);
 	assert_int_not_equal(mm_touch(setup_mm, at[0]), 0);
 
 	/* closed mappings make room, and those that were refused are served */

@@ -50,7 +50,6 @@ static void munmap_beside_a_reset(void **state)
 			assert_int_not_equal(mm_touch(setup_mm, at + i * SZ_2M), 0);
 		mm_slow(setup_mm, 1000000 + harness_below(20000000));
 		actor_new("unmaps", setup_mm, false, unmaps, NULL);
-		/* the VMM decides when this thread gets a CPU */
 		actor_new("resets", setup_mm, true, resets, NULL);
 		actors_run();
 		setup_end();

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Want of memory, exhaustively. Each thing that a VMM, its guest or an admin asks for is done once
- * to count its allocations: kmalloc, pages of the pool, pins, DMA mappings, all that can fail in
- * the kernel. Then it is done twice for each number of an allocation: once that allocation fails
- * alone, and once it and all after it fail.
- * Whatever was answered, the oracles hold, also when threads of the kernel go on with it. The same
- * is done again with memory at hand, and must be done then. Nothing may be left when all is closed.
+ * Want of memory, exhaustively. Things that a VMM, its guest or an admin asks for are done once to
+ * count their allocations. Then they are done twice for each number of an allocation: once that
+ * allocation fails alone, and once it and all after it fail. Whatever was answered, the oracles
+ * hold. With memory at hand the same must succeed afterwards. Nothing may be left when all is
+ * closed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -237,14 +236,12 @@ static bool vmm_asks(void)
 
 	for (i = 0; i < VFIO_PCI_NUM_REGIONS; i++) {
 		region.r = (struct vfio_region_info){ .argsz = sizeof(region), .index = i };
-		/* some are not there */
 		done &= g->dev->ops->ioctl(g->dev, VFIO_DEVICE_GET_REGION_INFO,
 					   (unsigned long)&region) != -ENOMEM;
 	}
 	return done & !g->dev->ops->ioctl(g->dev, VFIO_DEVICE_GET_IRQ_INFO, (unsigned long)&irq);
 }
 
-/* Maps both BARs and PRAMIN, and touches, moves, forks and cuts the mappings. */
 static bool vmm_maps_regions(void)
 {
 	static const u64 at[] = { 1ull << 40, 3ull << 40, 0x700000 };
@@ -301,7 +298,6 @@ static void knobs_back(void)
 	setup_run(1, 1, 0);
 }
 
-/* Gives the card back and takes it again. */
 static bool admin_binds(void)
 {
 	int ret;
@@ -389,7 +385,6 @@ static void each_fails_once(void **state)
 
 	for (i = 0; i < ARRAY_SIZE(sequences); i++) {
 		n = run(&sequences[i], 0, false);
-		/* a failure may lead to more allocations */
 		for (nth = 1; nth <= n; nth++) {
 			n = max(n, run(&sequences[i], nth, false));
 			run(&sequences[i], nth, true);

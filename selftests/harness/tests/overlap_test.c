@@ -44,7 +44,6 @@ static const struct policy quiet = { .seed = 1 };
 #define SPACE		1
 #define EVIL_VALUE	0x12345678u
 
-/* registers of the context that is loaded, as FECS has set them */
 static u32 scc_bundle, scc_pagepool, swdx_bundle, gcc_pagepool;
 
 static u32 *priv_word(u64 pd, u64 va)
@@ -171,7 +170,6 @@ static void apart(void **state)
 	c = context_at(&world.vgpu[0], VA_CTX, pair, 2);
 	assert_non_null(c);
 	attack(c, &scc_bundle);
-	/* FECS has executed the list, and nothing else has come into the header */
 	assert_int_equal(ioread32(c->gr->image.cpu + GR_CTX_OS_PATCH_COUNT), 0);
 	assert_int_equal(ioread32(c->gr->image.cpu + GR_CTX_OS_PATCH_ADDR),
 			 (c->gr->va + world.gpu->hw.gr_ctx_size) >> 8);

@@ -6,7 +6,7 @@
  * accomplice's idle channel is to be driven off, for which the slicer waits a millisecond for the
  * register. By then the kernel is over.
  *
- * The partners read the policy's state to choose their moments, as in leave_test.
+ * The partners read the policy's state to choose their moments.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,6 @@
 static u64 pieces, preempts, piece_ns;
 static bool with_preempt, wants_preempt;
 
-/* Another vCPU of the worker's guest. */
 static void preempts_itself(void *arg)
 {
 	while (!done) {
@@ -38,10 +37,7 @@ static void preempts_itself(void *arg)
 	}
 }
 
-/*
- * Make a turn of the accomplice in which nothing is done. After that the worker has waited longer,
- * and is chosen next.
- */
+/* Make a turn of the accomplice in which nothing is done. After that the worker is chosen next. */
 static void empty_turn(u64 end)
 {
 	const struct machine_slice *w = slice_of(WORKER), *a = slice_of(ACCOMPLICE);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Two vGPUs work together so that the worker gets more of the GPU than its cap. leave_test and
- * owner_test share this, and others that need two vGPUs. Each vGPU has a channel 1 that can work.
- * second_channel() gives a vGPU a channel 2, whose doorbell words can tell of work that there is
- * not.
+ * Two vGPUs work together so that the worker gets more of the GPU than its cap. Each vGPU has a
+ * channel 1 that can work. second_channel() gives a vGPU a channel 2, whose doorbell words can tell
+ * of work that there is not.
  */
 #ifndef KVGPU_HARNESS_TESTS_PARTNERS_H
 #define KVGPU_HARNESS_TESTS_PARTNERS_H
@@ -129,10 +128,7 @@ static void second_channel(u32 i)
 	g_ring(g, 2, 0);
 }
 
-/*
- * Have the doorbell words of channel 2, which does nothing, tell of work or of none. The guest
- * stores through a mapping, which waits for no lock.
- */
+/* Have the doorbell words of channel 2, which does nothing, tell of work or of none. */
 static void tell_work(u32 i, bool work)
 {
 	u64 at = world.vgpu[i].v->part.v + G_USERD(2) + USERD_GP_PUT;
@@ -141,7 +137,7 @@ static void tell_work(u32 i, bool work)
 	chip_wrote(at, 4);
 }
 
-/* Wait until the worker counts as idle. Until a sample says so it is charged as busy. */
+/* Wait until the worker counts as idle. */
 static void worker_until_free(u64 end)
 {
 	const struct machine_slice *w = slice_of(WORKER);

@@ -15,7 +15,7 @@
 
 #include <linux/bitfield.h>
 
-#define SMALL_BYTES	(256u << 10)	/* the host's table of small pages, for 128 MiB */
+#define SMALL_BYTES	(256u << 10)
 #define BIG_BYTES	(8u << 10)
 
 static const struct chip_manners calm = { .late = 0 };

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Want of memory while a card is brought up. Each allocation of the probe but those from the pool
- * fails once, by number: alone, and with all that come after it. Threads of the kernel count as
- * allocations. A probe that fails undoes what it has done, and nothing else (S6). A later one, with
- * memory at hand, succeeds.
+ * fails once, by number: alone, and with all that come after it. A probe that fails undoes what it
+ * has done, and nothing else (S6). A later one, with memory at hand, succeeds.
  */
 #include <setjmp.h>
 #include <stdarg.h>

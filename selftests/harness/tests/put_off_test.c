@@ -3,8 +3,7 @@
  * A kernel whose ring is empty, on the open chip, where channels of several vGPUs are listed. The
  * chip takes turns between them. When a neighbour works, the kernel is put off for a moment, and a
  * look in that moment sees nothing that tells of the kernel. It must still be done. If its vGPU
- * counted as without work, it would be kept off the chip for as long as others compete, which can
- * be for ever: its guest waits for the kernel and does not ring again (S5).
+ * counted as without work, it would be kept off the chip for as long as others compete (S5).
  */
 #include <setjmp.h>
 #include <stdarg.h>

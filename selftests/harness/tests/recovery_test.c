@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Channels that hang, fault or cause storms of interrupts, and a card that does not let go of a
- * channel. The vGPU that did it suffers, the others go on (S5). Whatever happens, no guest reaches
- * memory that is not its own (S1, S2).
+ * channel. The vGPU that did it suffers, the others go on (S5). No guest reaches memory that is not
+ * its own (S1, S2).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,14 +39,13 @@ static u64 strikes(u32 i)
 	return world.vgpu[i].v->m->slice.strikes.total;
 }
 
-/* Wait for @ns at most. Return true when the channel is dead by then. */
 static bool wait_dead(u32 i, u32 id, u64 ns)
 {
 	u64 end = harness_now + ns;
 
 	while (harness_now < end && !chan(i, id)->dead)
 		harness_sleep(MS);
-	kvgpu_hw_lock(&world.gpu->lock);	/* recovery has it until the channel is off */
+	kvgpu_hw_lock(&world.gpu->lock);
 	kvgpu_hw_unlock(&world.gpu->lock);
 	return chan(i, id)->dead;
 }
@@ -134,7 +133,6 @@ static void eight_hangs(void **state)
 	g = &world.vgpu[0];
 	for (i = 1; !vmach_vgpu_suspended(g->v->m); i++) {
 		assert_in_range(i, 1, KVGPU_STRIKES_MAX);
-		/* the vGPU is charged for the time that its last hang took */
 		assert_true(wait_loaded(g_hchid(g, 1), DEBT_MS * MS));
 		assert_true(chip_hang(g_hchid(g, 1), false));
 		assert_true(wait_dead(0, 1, (WATCHDOG_MS + OVER_MS) * MS));
@@ -144,7 +142,6 @@ static void eight_hangs(void **state)
 			setup_run(0, 1, 0);
 	}
 	assert_int_equal(i, KVGPU_STRIKES_MAX + 1);
-	/* A channel that the suspended vGPU begins is ended, and never gets onto the chip. */
 	setup_run(0, 2, 1);
 	for (i = 0; i < 100; i++) {
 		harness_sleep(MS);
@@ -153,7 +150,6 @@ static void eight_hangs(void **state)
 	}
 	assert_true(wait_dead(0, 2, 1000 * MS));
 	assert_true(wait_loaded(g_hchid(&world.vgpu[1], 1), 100 * MS));
-	/* After a reset a guest may try again. */
 	world_reset(0);
 	assert_false(vmach_vgpu_suspended(g->v->m));
 	setup_run(0, 1, 0);
@@ -190,8 +186,7 @@ static void a_fault(void **state)
 
 /*
  * Faults cost other vGPUs the use of an engine, so a vGPU has a budget of faults. Here no other
- * vGPU has work: so the vGPU is not kept off the chip by what it is charged for the resets, and
- * faults as often as it can.
+ * vGPU has work, so that the vGPU is not kept off the chip.
  */
 static void faults_without_end(void **state)
 {
@@ -467,10 +462,7 @@ static void anything_goes_wrong(void **state)
 	assert_in_range(ended, SEEDS / 2, 1000000);
 }
 
-/*
- * An answer that is an error must not be taken for the end of a wait. Otherwise the chip would
- * still reach what an invalidate was to forget.
- */
+/* An answer that is an error must not be taken for the end of a wait. */
 static void errors_of_the_register_ring(void **state)
 {
 	static const struct chip_manners m = { .eager = true,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * After a reset nothing of before is left but the contents of video memory, after a close and an
- * open nothing at all, whatever was under way. The guest can begin at once.
+ * open nothing at all. The guest can begin at once.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +47,6 @@ static void a_reset(void **state)
 	nothing_is_left(g);
 	assert_int_equal(container_pins(setup_c), 2);
 	assert_int_equal(g_read(g, PFIFO_INTR_EN), power_on);
-	/* video memory keeps its contents, as in a reset of a real card */
 	assert_int_equal(g_load32(g, G_INST(1) + RAMFC_USERD), G_USERD(1));
 	setup_run(0, 1, 0);
 	assert_int_equal(container_pins(setup_c), 4);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What a register keeps of another tenant's exception is not told with a vGPU's next exception
- * (S4). Three registers of a GPC say where the error of its PROP was (x and y, format, storage),
- * and keep that until the PROP's next error. A PBDMA keeps the method that the HCE refused. A copy
- * engine keeps what was wrong with a launch.
+ * (S4). Among them are a GPC's registers of its PROP's error, the method that a PBDMA's HCE
+ * refused, and what was wrong with a copy engine's launch.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -79,7 +78,7 @@ static void where_a_neighbours_error_was(void **state)
 	setup_end();
 }
 
-/* The same for a method that GR refused: a trap of vGPU 0 must not tell of it. */
+/* The same for a method that GR refused. */
 static void what_a_neighbour_asked_for(void **state)
 {
 	setup_begin(&quiet, &calm, 2);

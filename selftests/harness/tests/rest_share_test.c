@@ -4,10 +4,9 @@
  * its flushes took, on the average (slice.c, slicer_main()). If the sampler took one sample only in
  * that time, the remainder of the rest would have none. A guest learns from its page of flushes
  * when a look's flushes begin, and makes the rest long by the flushes that it and an accomplice ask
- * for. The worker waits until the first sample of the rest has most likely been taken, and works
- * until the next flush begins.
+ * for. The worker works after the first sample of the rest.
  *
- * How long a flush of L2 takes on a card is not known; here as in flush_share_test.
+ * How long a flush of L2 takes on a card is not known.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +35,6 @@ static void ask(u32 i)
 	*word(i, FLUSH_L2_DIRTY) = FLUSH_TRIGGER;
 }
 
-/* The worker has work, and the chip serves it next if it is listed. */
 static void work(void)
 {
 	u16 id = chan_at(WORKER, 1);
@@ -64,7 +62,6 @@ static void partners(void *arg)
 		if (!(*mine & FLUSH_TRIGGER))
 			continue;
 		pieces++;
-		/* the accomplice's last flush may have been done after the worker's */
 		ask(ACCOMPLICE);
 		work();
 		while (*mine & FLUSH_TRIGGER)

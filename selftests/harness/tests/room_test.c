@@ -131,7 +131,6 @@ static void tables_without_room(void **state)
 		vmach_range_touch(g->v, PDS + c * 0x10000ull, 0x10000);
 	}
 	invalidate();
-	/* Little is left of the vGPU's share of the pool. */
 	assert_in_range(g->v->m->pool_max - g->v->m->pool_used, 0, 2 << 20);
 	costs("an invalidate", invalidate, MOST_FOR_NOTHING);
 	costs("an invalidate", invalidate, MOST_FOR_NOTHING);

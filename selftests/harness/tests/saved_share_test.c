@@ -3,8 +3,8 @@
  * GPU time that is saved up under equal and fixed share (S5). A channel of the saver waits for a
  * semaphore, so that the saver has work and uses no GPU. Another vGPU runs a long kernel, and is
  * then held back until it has paid. Meanwhile no vGPU but the saver could use the chip, so the
- * saver is neither parked nor charged for idling. The clock of the GPU goes on. The saver must not
- * be owed that time: else it has the GPU alone when it begins to work.
+ * saver is neither parked nor charged for idling. The saver must not be owed that time: else it has
+ * the GPU alone when it begins to work.
  *
  * The long kernels are the neighbour's own, or those of helpers that wake in turns.
  *
@@ -70,13 +70,12 @@ static void long_kernel(u32 i)
 		harness_fail("vGPU %u had no turn", i);
 	end = harness_now + KERNEL_NS;
 	kernels++;
-	/* until it is being driven off; without a turn there is nothing to wait for */
 	harness_sleep(100 * MS);
 	g_ring(&world.vgpu[i], 1, 0);
 	harness_sleep(end - harness_now + MS);
 }
 
-/* The helpers run long kernels in turns, so that a helper owes GPU time at any moment. */
+/* The helpers run long kernels in turns. */
 static void helpers_work(u32 rounds)
 {
 	u32 k, i, helpers = nr - FIRST_HELPER;
@@ -92,8 +91,8 @@ static void helpers_work(u32 rounds)
 }
 
 /*
- * One helper of a tenth of the others' weight: it owes for 40 s after one long kernel, and in that
- * time the saver saves up as much as it likes.
+ * One helper of a tenth of the others' weight. It owes for long after one long kernel, in which the
+ * saver saves up.
  */
 static void light_helper_works(void)
 {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Work of more channels than the slicer can name while one vGPU is driven off the chip (S5). No
- * sample is taken during that. The slicer notes which channels engines work for: those that have
- * to leave, and SEEN_MAX others (slice.c). A worker has a short piece on each of eight channels,
- * one in each look, and then a long one on a ninth, which is not noted any more.
+ * sample is taken during that. The slicer notes which channels engines work for: those that have to
+ * leave, and SEEN_MAX others (slice.c). A worker has a short piece on each of eight channels, one
+ * in each look, and then a long one on a ninth, which is not noted any more.
  *
  * The partners make the time long in which nobody pays: an idle accomplice preempts its own idle
  * channel by a thread that seldom gets a CPU, so that the preempt register is taken until the
- * lender helps, a millisecond after the slicer began to wait. Nothing else is at work then.
+ * lender helps, a millisecond after the slicer began to wait.
  *
  * On a GK110 the short pieces are copies on the copy engine of GR's runlist, by channels without a
  * graphics context, and the long one is a kernel on GR that waits for the last copy's semaphore.
  * Here one engine does both.
  *
- * The partners read the policy's state to choose their moments, as in leave_test.
+ * The partners read the policy's state to choose their moments.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,9 +3,9 @@
  * Work in the first moment of each turn, with turns that follow each other fast (S5). A third vGPU
  * only waits, so that the chip is never open. Two partners say in turn that they have work, and
  * kick the slicer, so that the chip goes to and fro between them. As soon as the worker has the
- * chip it works for a few microseconds. Still that time is charged, and the worker's cap holds.
+ * chip it works for a few microseconds. The worker's cap holds nevertheless.
  *
- * The partners read the slicer's state to choose their moments, as in leave_test.
+ * The partners read the slicer's state to choose their moments.
  */
 #include <setjmp.h>
 #include <stdarg.h>

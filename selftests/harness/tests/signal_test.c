@@ -2,7 +2,7 @@
 /*
  * V4: a VMM has so many waiters at its interrupt's eventfd that a signal takes 25 ms (20,000
  * entries of poll() in each of 32 threads do that), and its guest raises interrupts within all
- * budgets. Measured is what that costs the card's interrupt thread, the host, and a neighbour.
+ * budgets.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,16 +18,10 @@
 #define MS		1000000ull
 #define SIGNAL_MS	25
 #define RUN_MS		2000
-/*
- * most of the time that one source's interrupts may take of the interrupt thread, as in
- * interrupt_test
- */
+/* most of the time that one source's interrupts may take of the interrupt thread */
 #define PART_PER_CENT	20
 #define TELL_PER_CENT	13	/* an eighth of a CPU */
-/*
- * most ms that a bind and unbind of the neighbour may take; it is 2 when no other vGPU does
- * anything
- */
+/* most ms that a bind and unbind of the neighbour may take */
 #define WAIT_MS		10
 
 static const struct chip_manners calm = { .eager = true, .late = 1, .load_ppm = 20000 };
@@ -64,7 +58,6 @@ static void storms(void *arg)
 		harness_sleep(MS);
 		for (p = 0; p < 3; p++)
 			g_write(g, PBDMA(p) + PBDMA_INTR0, ~0u);
-		/* the line falls, so that the next interrupt raises it again */
 		g_write(g, PFIFO_PBDMA_INTR_SOURCE, ~0u);
 	}
 	done = true;
@@ -144,7 +137,6 @@ static void who_pays_for_an_unmask(void **state)
 	gives_eventfd(g, VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_ACTION_TRIGGER, 3);
 	gives_eventfd(g, VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_ACTION_UNMASK, 4);
 	wants_pbdma_intr(g);
-	/* raised once; the guest never acknowledges it */
 	chip_pbdma_intr(g_hchid(g, 1), PBDMA_INTR0_DEVICE);
 	harness_sleep(50 * MS);
 	eventfd_cost(3, SIGNAL_MS * MS);

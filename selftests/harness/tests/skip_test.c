@@ -62,10 +62,7 @@ static void idle_unbinds(void *arg)
 	done = true;
 }
 
-/*
- * Return true while the unbind waits for its preempt. A real guest would guess that from the time
- * since its accomplice said that it unbinds.
- */
+/* Return true while the unbind waits for its preempt. */
 static bool waits_for_preempt(void)
 {
 	return in_unbind && chip.preempting &&
@@ -92,7 +89,6 @@ static void works_meanwhile(void *arg)
 
 	while (!done) {
 		if (!in_unbind && chip.pbdma[0].chid != id)
-			/* its PBDMA always has methods for which no engine has to work */
 			chip_load_some(0, id);
 		if (!waits_for_preempt() || !begin_work(id, late_ns - 10 * US)) {
 			harness_sleep(2 * US);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Which vGPU has the chip, for how long, and what the slicer costs. No channel of a vGPU is loaded
- * while the vGPU is off the chip, and each vGPU gets the time that it is entitled to.
- */
+/* Which vGPU has the chip, for how long, and what the slicer costs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -146,10 +143,7 @@ static void words_that_say_nothing(void **state)
 	unsaid_work_is_charged(2, "10", 0.15, 0.6);
 }
 
-/*
- * A channel is not bound unless its USERD pointer names its own doorbell. So the words that the
- * chip goes by are those that the slicer looks at.
- */
+/* A channel is not bound unless its USERD pointer names its own doorbell. */
 static void words_elsewhere(void **state)
 {
 	struct world_vgpu *g = &world.vgpu[0];

@@ -2,8 +2,7 @@
 /*
  * A guest asks for accesses of its memory without a snoop (the aperture "non-coherent"), and must
  * not get them. When the host's kernel has just zeroed a page for a VMM, the zeros may be only in a
- * CPU's cache. In memory the page is still what its last owner left: another VM, or the kernel
- * (S4).
+ * CPU's cache. In memory the page is still what its last owner left (S4).
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 /*
  * The accomplice keeps the slicer from the preempt register for a while, without work of its own: a
  * thread that seldom gets a CPU preempts an idle channel. The register is then taken until the
- * lender of priority helps, a millisecond after the slicer began to wait.
+ * lender of priority helps.
  */
 #ifndef KVGPU_HARNESS_TESTS_STARVED_H
 #define KVGPU_HARNESS_TESTS_STARVED_H
@@ -19,7 +19,7 @@ static void preempts_itself(void *arg)
 	while (!done) {
 		if (wants_preempt) {
 			wants_preempt = false;
-			harness_policy(&starved);	/* the VMM makes this thread SCHED_IDLE */
+			harness_policy(&starved);
 			g_preempt(&world.vgpu[ACCOMPLICE], false, 1);
 			harness_policy(&coarse);
 		}

@@ -5,8 +5,7 @@
  * look at the engines while it waits. Another vCPU of the worker submits its list at that moment:
  * the module holds gpu->lock until the chip has taken the list.
  *
- * Turns follow each other as in short_turns_test. The partners read the slicer's state to choose
- * their moments, as in leave_test.
+ * The partners read the slicer's state to choose their moments.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +46,6 @@ static bool drives_off(void)
 	       world.gpu->hw.p->preempt_lock.holder == slicer()->thread;
 }
 
-/* Another vCPU of the worker. */
 static void submits(void *arg)
 {
 	holder = current;
@@ -91,7 +89,6 @@ static void partners(void *arg)
 				pieces++;
 				chip_load_some(0, id);
 				chip_at_work(id, true);
-				/* so long the chip takes for the list */
 				chip.runl_late = late_reads;
 				while (slicer_waits() && chip.runl_late > 1)
 					harness_sleep(US / 2);

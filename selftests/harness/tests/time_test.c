@@ -22,7 +22,6 @@
 static const struct chip_manners calm = { .late = 1 };
 static const struct policy quiet = { .seed = 1 };
 
-/* Read the time as a driver does. */
 static u64 guest_time(struct world_vgpu *g, u32 high, u32 low)
 {
 	u32 hi, lo;
@@ -34,10 +33,7 @@ static u64 guest_time(struct world_vgpu *g, u32 high, u32 low)
 	return (u64)hi << 32 | lo;
 }
 
-/*
- * Wait for different times: also until just before the low word is 0 again, and 20 s without any
- * read of the time.
- */
+/* Wait for different times: also until just before the low word is 0 again. */
 static void wait_some(u32 i)
 {
 	u64 to_turn = LOW_TURN - clock_now() % LOW_TURN;
@@ -94,9 +90,6 @@ static void time_goes_on_without_the_chip(void **state)
 		t = guest_time(g, PTIMER_TIME_HIGH, PTIMER_TIME_LOW);
 		assert_in_range(t, last + 300 * MS - 1000, last + 310 * MS);
 	}
-	/*
-	 * the chip's clock is slower, so its time is behind the guest's now, which must not go back
-	 */
 	clock_silent(false);
 	t = guest_time(g, PTIMER_TIME_HIGH, PTIMER_TIME_LOW);
 	assert_in_range(t, last, last + 10 * MS);

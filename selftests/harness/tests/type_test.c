@@ -95,8 +95,8 @@ static void as_many_as_told(void **state)
 }
 
 /*
- * vGPUs of any size are made and removed in any order. A vGPU of a type can be made if and only if
- * the type says that it has room, and in the end all room is there again.
+ * A vGPU of a type can be made if and only if the type says that it has room, and in the end all
+ * room is there again.
  */
 static void mixed(void **state)
 {
@@ -124,7 +124,6 @@ static void mixed(void **state)
 	world_end();
 }
 
-/* A vGPU that can't be made for want of memory leaves nothing behind. */
 static void without_memory(void **state)
 {
 	struct policy p = quiet;

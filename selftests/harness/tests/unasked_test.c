@@ -3,12 +3,10 @@
  * A vGPU that works without a list, beside a vGPU whose GP_GET moves (S5). The worker submits its
  * list, and an empty list as soon as its kernel has begun. A loaded channel runs on until it is
  * preempted (docs/hardware.md, Turns), and these kernels can't be preempted. The neighbour has work
- * for GR on one channel, and copies on another channel, whose GP_GET moves. It is the only vGPU
- * with a list. The worker has to pay for its kernels, and must not get more than half of GR. The
- * neighbour must not pay for them.
+ * for GR on one channel, and copies on another channel, whose GP_GET moves. The worker must not get
+ * more than half of GR, and the neighbour must not pay for it.
  *
- * The stand-in has no copy engine for guests: GP_GET is stored here as a PBDMA stores it. Between
- * two kernels the chip serves the neighbour for the length of a slice.
+ * The stand-in has no copy engine for guests: GP_GET is stored here as a PBDMA stores it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -86,7 +84,6 @@ static void who_has_gr(void *arg)
 	}
 }
 
-/* Both vGPUs have the same weight, and no cap. */
 static void judge_beside_a_copier(bool m)
 {
 	u32 has, charged, other, paid;

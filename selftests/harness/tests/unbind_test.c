@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * An unbind waits for the chip under gpu->lock. A guest unbinds behind kernels, again and again,
- * which last up to nearly as long as an eviction waits: still a neighbour has its share. And an
- * accomplice's unbinds do not hide the work of another vGPU (S5).
+ * and still a neighbour has its share. And an accomplice's unbinds do not hide the work of another
+ * vGPU (S5).
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A guest must not choose how far apart samples are (S5). A vGPU is charged from the sample that
- * saw it at work until the next one. If samples came 50 ms apart on the average, not 1 ms, while no
- * vGPU has a list, a guest could work while gaps are long, have the gap after the sample that saw
- * it cut short, and pay for the short gap only. So the mean goes by bound channels, not by lists
- * (sched/gap.c).
+ * saw it at work until the next one. If samples came further apart while no vGPU has a list, a
+ * guest could work while gaps are long, have the gap after the sample that saw it cut short, and
+ * pay for the short gap only. So the mean goes by bound channels, not by lists (sched/gap.c).
  *
  * The worker submits a list with its channel, waits until the channel is loaded, and submits an
  * empty list. A loaded channel stays until it is preempted (docs/hardware.md, Turns). The channel
  * waits for a semaphore, which keeps its PBDMA and no engine. After the next sample, of which the
- * page of flushes tells as in clock_test, the worker hopes for a long gap, and works until the page
- * tells of a sample again. Then it stops, and submits its list once more, so that a new time would
- * be drawn for the next sample, from the short mean.
+ * page of flushes tells, the worker hopes for a long gap, and works until the page tells of a
+ * sample again. Then it stops, and submits its list once more, so that a new time would be drawn
+ * for the next sample, from the short mean.
  *
- * Beside a neighbour that only has a list, and no cap, the long mean would be 10 ms (best effort).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -117,7 +115,7 @@ static void judge(enum kvgpu_sched_policy policy, const char *cap, u32 vgpus, bo
 	setup_end();
 }
 
-/* samples are 1 ms apart on the average: this keeps to the cap */
+/* this keeps to the cap */
 static void with_its_list(void **state)
 {
 	judge(KVGPU_SCHED_BEST_EFFORT, "10", 1, false, STAYS, 10);

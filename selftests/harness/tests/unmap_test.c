@@ -202,10 +202,7 @@ static u64 took;
 
 static void unmaps_once(void *arg)
 {
-	/*
-	 * as if the first page of the range were of a file of a server of the VMM's own, and the
-	 * pinned pages ordinary memory
-	 */
+	/* as if the first page of the range were of a file of the VMM's own server */
 	container_unmap(setup_c, SETUP_RAM, SETUP_RAM);
 	container_map(setup_c, SETUP_RAM, 0, SETUP_RAM);
 	container_slow(setup_c, 1000000000000ull);
@@ -218,7 +215,7 @@ static void is_killed(void *arg)
 
 	harness_sleep(15000000);
 	began = harness_now;
-	world_close(0);				/* as the kernel closes its file descriptors */
+	world_close(0);
 	took = harness_now - began;
 }
 
@@ -327,10 +324,7 @@ static void another_range_each_time(void **state)
 	run_against_unmap(64 * SETUP_RAM, remaps_elsewhere);
 }
 
-/*
- * V2: there are more threads than a table of a fixed size could have lines for. Each unmaps a page
- * that is pinned, and then stays in user mode.
- */
+/* V2: many threads. Each unmaps a page that is pinned, and then stays in user mode. */
 #define HELPERS_IOVA(i)	(0x10000000ull + (i) * 0x2000ull)
 
 static struct { bool unmap; } helper[HELPERS];
@@ -408,7 +402,7 @@ static void unmaps_two_pieces(void *arg)
 
 /*
  * A VMM unmaps two pieces in one call, by a slow thread. Meanwhile a guest maps other memory, which
- * is not unmapped. The module must pin that memory, or the guest's work would fault there.
+ * is not unmapped. The module must pin that memory.
  */
 static void maps_meanwhile(void *arg)
 {
@@ -445,7 +439,7 @@ static void a_guest_is_not_harmed(void **state)
 
 /*
  * There is no memory for the file whose close tells that a thread has left the loop. The thread
- * must not count as gone at once, and not as in the loop for ever either.
+ * must count as gone in the end, and not at once.
  */
 static void no_memory_to_be_told(void **state)
 {
@@ -478,8 +472,8 @@ static void no_memory_to_be_told(void **state)
 
 /*
  * A tenant closes the vGPU while a thread of the tenant is still in its unmap, as the kernel writes
- * the answer to memory of a server of the tenant's own. The next tenant must not get a vGPU that
- * can't pin anything: its open fails at first, and works when that thread has left.
+ * the answer to memory of a server of the tenant's own. The next tenant's open fails until that
+ * thread has left.
  */
 static bool stalled, let_go;
 

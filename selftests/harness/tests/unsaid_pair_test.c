@@ -3,8 +3,7 @@
  * Two vGPUs work, and the doorbell words of neither tell of that: a kernel goes on, and the ring
  * behind it is empty. A vGPU that left the chip with such work is charged for what it does itself
  * on an engine, and not for what the other one does on that engine in the meantime (S5). Otherwise
- * its clock would go as fast as the clock of the vGPU that has the chip, and it would never come
- * back.
+ * it would never come back.
  */
 #include <setjmp.h>
 #include <stdarg.h>

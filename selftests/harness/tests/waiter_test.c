@@ -2,8 +2,7 @@
 /*
  * A vGPU only waits, for a semaphore, while its neighbour works on the open chip. The neighbour
  * works in pieces and kicks the slicer after each. Between pieces no two vGPUs compete, so that the
- * chip is open again. The vGPU that waits is charged for nothing of that, and its cap is not used
- * up by it (S5).
+ * chip is open again. The cap of the vGPU that waits is not used up by that (S5).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +32,6 @@ static void begin_piece(u16 id)
 	chip_at_work(id, true);
 	if (!slicer()->open || chip.engine[0].chid == id)
 		return;
-	/* no other channel has anything to do, so the chip serves this one */
 	chip.pbdma[0].chid = chip.engine[0].chid = NO_CHAN;
 	chip_load_some(0, id);
 }

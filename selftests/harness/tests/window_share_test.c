@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A guest works for a moment after each sample. Its page of flushes tells it when a sample is
- * taken, and the next sample comes some time later at the earliest. What the guest gets so without
- * a charge is no more than docs/invariants.md promises (S5), also at the smallest cap.
+ * taken. What the guest gets so without a charge is no more than docs/invariants.md promises (S5),
+ * also at the smallest cap.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -87,7 +87,7 @@ static void bar1_shows_a_space(void **state)
 
 	begin();
 	at = map(1, 0, 0x20000);
-	/* as after power-on BAR1 shows video memory from its start */
+	/* BAR1 shows video memory from its start */
 	assert_int_equal(shown(at + 0x5000), 0x5000);
 	g_inst(g, 9, 1, 0);
 	g_space(g, 1);

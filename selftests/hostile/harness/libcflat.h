@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the tests use of kvm-unit-tests' header of the same name, for builds without that tree:
- * results, text, exit. The sources of the tests are the same in both builds.
+ * results, text, exit.
  */
 #ifndef KVGPU_HOSTILE_LIBCFLAT_H
 #define KVGPU_HOSTILE_LIBCFLAT_H

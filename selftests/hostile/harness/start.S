@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * From the boot loader to main(): Multiboot 1 hands over in 32-bit protected mode without paging.
- * Long mode needs a page table: the first 4 GiB, each address its own. The firmware has made video
- * memory and registers there uncached by MTRR. One CPU, no interrupts; an exception ends the
- * machine, and whoever started it sees no summary.
+ * Long mode needs a page table: the first 4 GiB, each address its own. One CPU, no interrupts; an
+ * exception ends the machine.
  */
 #define MB_MAGIC	0x1badb002
 #define EFER		0xc0000080

@@ -14,9 +14,8 @@ result() # STATUS NAME [DETAIL]
 	printf '%s %d - %s%s\n' "$([ "$1" -eq 0 ] && echo ok || echo not ok)" $results "$2" "${3:+ # $3}"
 }
 
-# files: prints all files, and all folders with kvgpu in their names, but for what building the
-# tools, DKMS's log and depmod leave. Other folders are left out, because empty ones of packages come and go
-# without kvgpu (this root has no manual pages).
+# files: prints all files, and all folders with kvgpu in their names, but for what building the tools,
+# DKMS's log and depmod leave. Other folders are left out: empty ones of packages come and go.
 files() { find / -xdev \( -path /root -o -path /proc -o -path /dev -o -path /tmp -o -path /var/log -o -path /var/lib/dkms \) -prune \
 	-o \( ! -type d -o -name '*kvgpu*' \) -print | grep -v '^/lib/modules/.*/modules\.\|^/usr/lib/modules/.*/modules\.' | sort; }
 
