@@ -3,8 +3,7 @@
  * Hides the differences between the kernels that this module builds on. No condition here tests the
  * version of a kernel, because stable and vendor kernels have some interfaces earlier or later than
  * the plain kernel of that version. Instead, the build searches the kernel's headers for the
- * declarations in probes.list, and defines KVGPU_HAVE_<probe> for those that the kernel has. So the
- * module can also be tried on a kernel that is newer than all tested kernels.
+ * declarations in probes.list, and defines KVGPU_HAVE_<probe> for those that the kernel has.
  */
 #ifndef KVGPU_MDEV_COMPAT_H
 #define KVGPU_MDEV_COMPAT_H
@@ -35,16 +34,13 @@ static inline void vgpu_compat_vm_flags_set(struct vm_area_struct *vma, unsigned
 
 /*
  * Flag of a user mapping of device memory. On arm64 it allows KVM to map that memory into the guest
- * as write-combined. On a kernel that does not know the flag it is 0, which changes nothing.
+ * as write-combined.
  */
 #ifndef VM_ALLOW_ANY_UNCACHED
 #define VM_ALLOW_ANY_UNCACHED	0
 #endif
 
-/*
- * In older kernels the driver's .release has to free the device. In newer kernels the vfio core
- * frees the device, and this function does nothing.
- */
+/* In older kernels the driver's .release has to free the device. */
 static inline void vgpu_compat_vfio_free_device(struct vfio_device *vdev)
 {
 #ifdef KVGPU_HAVE_VFIO_FREE_DEVICE
@@ -52,10 +48,7 @@ static inline void vgpu_compat_vfio_free_device(struct vfio_device *vdev)
 #endif
 }
 
-/*
- * The functions for iommufd, as part of an initialiser of struct vfio_device_ops. Empty on a kernel
- * without iommufd.
- */
+/* The functions for iommufd, as part of an initialiser of struct vfio_device_ops. */
 #ifdef KVGPU_HAVE_VFIO_IOMMUFD
 #define COMPAT_VFIO_IOMMUFD_OPS					\
 	.bind_iommufd = vfio_iommufd_emulated_bind,		\
@@ -92,9 +85,8 @@ long vgpu_compat_region_info_ioctl(struct vfio_device *vdev, void __user *arg);
 /*
  * vgpu_compat_zap() removes a vGPU's user mappings of a range of its device's file: @at and @len
  * are in bytes. If the kernel gives each VFIO device an inode of its own, it removes the mappings
- * of that inode. In older kernels the device's file has the inode that all files of
- * anon_inode_getfile() share, and a removal by that inode would also hit mappings of other devices.
- * There it uses a list of the vGPU's mappings (vmas.c).
+ * of that inode. In older kernels the device's file shares its inode with other files; there it
+ * uses a list of the vGPU's mappings (vmas.c).
  */
 struct kvgpu_vgpu;
 #ifdef KVGPU_HAVE_VDEV_INODE
@@ -117,8 +109,8 @@ void vgpu_compat_vma_close(struct vm_area_struct *vma);
 vm_fault_t vgpu_compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *vma);
 void vgpu_compat_zap(struct kvgpu_vgpu *v, u64 at, u64 len);
 /*
- * With VM_DONTCOPY, fork() gives the child process no copy of the mapping. A copy could not be
- * handled, because some of these kernels copy the pages before they call .open, others after it.
+ * With VM_DONTCOPY, fork() gives the child process no copy of the mapping. Some of these kernels
+ * copy the pages before they call .open, others after it.
  */
 #define COMPAT_VM_FLAGS	VM_DONTCOPY
 #define COMPAT_VM_OPS \
@@ -128,7 +120,7 @@ void vgpu_compat_zap(struct kvgpu_vgpu *v, u64 at, u64 len);
 
 /*
  * COMPAT_HUGE_FAULT(@fn) makes @fn the handler of page faults that map 2 MiB of device memory at
- * once. On a kernel that can't do so it is empty, and the kernel maps page by page.
+ * once. On a kernel that can't do so it is empty.
  */
 #if defined(CONFIG_ARCH_SUPPORTS_PMD_PFNMAP) && defined(KVGPU_HAVE_HUGE_FAULT_ORDER)
 #define COMPAT_HUGE_FAULT(fn)	.huge_fault = fn,

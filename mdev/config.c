@@ -5,8 +5,7 @@
  * bits that a write changes, except the address bits in the low words of BARs. Words that are not
  * in the table read 0.
  *
- * The VMM places BARs and delivers MSI by itself. So the registers of BARs and MSI only keep the
- * written values here.
+ * The VMM places BARs and delivers MSI by itself: their registers keep the written values.
  *
  * vgpu->lock is held in all functions here.
  */
@@ -30,9 +29,8 @@ struct config_word {
 #define CAP(id, next, high)	((id) | (next) << 8 | (u32)(high) << 16)
 
 /*
- * The values of the PCI Express link and of its limits come from gk110/pci.h. The low words of the
- * BARs have no .rw for their address bits: word_writable() has them, because those of BAR1 and BAR3
- * depend on the type.
+ * The low words of the BARs have no .rw for their address bits: word_writable() has them, because
+ * those of BAR1 and BAR3 depend on the type.
  */
 static const struct config_word words[] = {
 	{ GK110_PCI_ID, GK110_PCI_VENDOR | GK110_PCI_DEVICE << 16 },
@@ -106,11 +104,7 @@ void vgpu_config_set_word(struct kvgpu_vgpu *v, u32 off, u32 val)
 	kvgpu_machine_config_set(v, off, val);
 }
 
-/*
- * Sets all words to their values after reset. BAR0 shows these words too: mmio-trap has copies of
- * them, which the reset of the vGPU's registers has cleared. So this function also sets the copies
- * (kvgpu_machine_config_set()).
- */
+/* Sets all words to their values after reset. Also the copies that BAR0 shows. */
 void vgpu_config_reset(struct kvgpu_vgpu *v)
 {
 	unsigned int i;

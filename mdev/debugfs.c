@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * debugfs: kvgpu/<card>/{card,vgpus,sched} and
- * kvgpu/<card>/<uuid>/{state,channels,shadow,registers,unlisted,hardware,faults}. The files are for
- * people to read, not for programs: their format may change. All are read only.
+ * kvgpu/<card>/<uuid>/{state,channels,shadow,registers,unlisted,hardware,faults}. Their format may
+ * change.
  *
  * A read of a card's file takes gpu->lock. A read of a vGPU's file takes vgpu->lock, and can be
  * interrupted while it waits for that lock. A read of "faults" takes fault_lock alone.

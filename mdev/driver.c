@@ -2,11 +2,10 @@
 /*
  * The module and its PCI driver. A card is brought up completely before it is registered as a
  * parent of mediated devices, because user space may create them at once. Before a card is removed,
- * all its mediated devices are removed. The removal of a mediated device asks the user of the
- * device to close it (irq.c, REQ), and waits until that is done.
+ * all its mediated devices are removed, which waits for their users.
  *
- * The mdev core makes the names of the types from the PCI driver's name (kvgpu-512m, ...). Admins
- * write these names into their scripts, so the driver's name must not change.
+ * The mdev core makes the names of the types from the PCI driver's name (kvgpu-512m, ...). So the
+ * driver's name must not change.
  *
  * The functions in this file take no lock of the module themselves. The PCI core calls probe and
  * remove with the device's lock held.
@@ -22,16 +21,12 @@
 #include "mmio-trap/trap.h"
 
 /*
- * A board of the list of known boards. An admin may try a board that is not in the list by the
- * device's driver_override: bring-up checks the chip itself, whatever the board. (The PCI core
- * refuses a new_id whose driver_data is not that of a board in the list.)
+ * A board of the list of known boards. An admin may try another board by the device's
+ * driver_override: bring-up checks the chip itself.
  */
 struct board {
 	const char *name;
-	/*
-	 * text for the log: where the module has run on this board, on silicon or on a model of it;
-	 * NULL: on neither
-	 */
+	/* where the module has run on this board, for the log; NULL: nowhere */
 	const char *run;
 };
 
@@ -58,9 +53,8 @@ static void tell_board(struct pci_dev *pdev, const struct board *b)
 
 /*
  * Reserves the write-combining memory type for user mappings of the vGPUs' slices of BAR1 and BAR3.
- * If that fails, these mappings may be uncached. The USERD window (GP_GET and GP_PUT of all
- * channels) at the start of BAR1 and the host's pool of video memory at its end are left out: the
- * host maps them by ioremap, which sets their memory types.
+ * If that fails, these mappings may be uncached. The USERD window at the start of BAR1 and the
+ * host's pool at its end are left out: the host maps them by ioremap.
  */
 static void reserve_memory_types(struct kvgpu_gpu *gpu)
 {
@@ -140,10 +134,7 @@ static void kvgpu_remove(struct pci_dev *pdev)
 	struct kvgpu_gpu *gpu = pci_get_drvdata(pdev);
 
 	mdev_unregister_parent(&gpu->parent);
-	/*
-	 * wait for vGPUs to which VFIO still has references after their mediated devices are
-	 * removed
-	 */
+	/* wait for vGPUs to which VFIO still has references */
 	if (!refcount_dec_and_test(&gpu->users))
 		wait_for_completion(&gpu->idle);
 	vgpu_debugfs_gpu_remove(gpu);
@@ -161,10 +152,7 @@ static void kvgpu_shutdown(struct pci_dev *pdev)
 	pci_clear_master(pdev);
 }
 
-/*
- * Refuses suspend. A suspend would lose the contents of video memory and the state of the engines,
- * and this driver can't save them.
- */
+/* Refuses suspend. A suspend would lose video memory and the state of the engines. */
 static int kvgpu_pm_prepare(struct device *dev)
 {
 	dev_warn(dev, "suspend refused: vGPUs can't be saved; unload kvgpu first\n");

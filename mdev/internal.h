@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Declarations for the files of the VFIO face: the files directly in mdev/, which serve VFIO's
- * calls and sysfs. The machine (mdev/machine/) does not include this header. A comment that is the
- * name of a file tells where the declarations below it are defined.
+ * calls and sysfs. A comment that is the name of a file tells where the declarations below it are
+ * defined.
  */
 #ifndef KVGPU_MDEV_INTERNAL_H
 #define KVGPU_MDEV_INTERNAL_H

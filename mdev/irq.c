@@ -3,19 +3,16 @@
  * Sets up the eventfds by which a vGPU's interrupts reach its VMM; signal.c signals MSI and INTx.
  * MSI is a message: it is signalled when the virtual interrupt has had an edge
  * (kvgpu_machine_irq_get()). INTx is a level: vgpu_intx_signal() masks INTx when it signals INTx.
- * When INTx is unmasked and the line is still up, INTx is signalled again. The VMM unmasks INTx by
- * an ioctl, or KVM does by a second eventfd, the unmask eventfd. REQ is the eventfd that asks the
- * VMM to close the device.
+ * The VMM unmasks INTx by an ioctl, or KVM does by a second eventfd, the unmask eventfd. REQ is the
+ * eventfd that asks the VMM to close the device.
  *
  * irq_lock protects the state of INTx and the change of eventfd contexts. No eventfd is signalled
- * under irq_lock, because a signal calls the waiters of the eventfd. User space may use one eventfd
- * both for an interrupt and as unmask eventfd of this or another vGPU. Then the unmask handler of
- * that vGPU is a waiter, and it takes irq_lock. A thread that signals an eventfd keeps the context
- * alive in one of two ways: it is inside rcu_read_lock(); or, in replace_trigger(), it holds
- * vgpu->lock, without which no context is replaced.
+ * under irq_lock, because a signal calls the waiters of the eventfd. An unmask handler may be such
+ * a waiter, and takes irq_lock. A thread that signals an eventfd keeps the context alive in one of
+ * two ways: it is inside rcu_read_lock(); or, in replace_trigger(), it holds vgpu->lock, without
+ * which no context is replaced.
  *
- * The unmask handler may run inside a wake-up, in which no eventfd may be signalled. So a work item
- * of the vGPU signals INTx for the handler (machine/event.c).
+ * internal.h says for each function whether vgpu->lock is held.
  */
 #include <linux/bitops.h>
 #include <linux/rcupdate.h>
@@ -50,10 +47,8 @@ int vgpu_irq_info(struct vfio_irq_info *info)
 
 /*
  * Runs inside the wake-up of the unmask eventfd, with interrupts off, or in vfio_virqfd_enable() if
- * that eventfd is signalled already. A wake-up must not signal an eventfd. So if INTx has to be
- * signalled again, the vGPU's work item does it. vfio_virqfd_enable() also takes a function that a
- * workqueue calls. That is not used, because nothing would limit the function's CPU time, while the
- * work item has a budget (machine/event.c).
+ * that eventfd is signalled already. A wake-up must not signal an eventfd. So the vGPU's work item,
+ * which has a budget of CPU time, signals INTx if it has to be signalled again (machine/event.c).
  */
 static int unmask_handler(void *opaque, void *unused)
 {
@@ -208,7 +203,7 @@ static int set_trigger(struct kvgpu_vgpu *v, const struct vfio_irq_set *hdr, con
 			return 0;
 		fallthrough;
 	case VFIO_IRQ_SET_DATA_NONE:
-		/* for tests, which signal an interrupt by this; a VMM only sets eventfds */
+		/* signal the interrupt, for tests */
 		trigger_fire(v, hdr->index);
 		return 0;
 	default:
@@ -238,8 +233,8 @@ int vgpu_irq_set(struct kvgpu_vgpu *v, const struct vfio_irq_set *hdr, const voi
 }
 
 /*
- * Asks the VMM, by the eventfd REQ, to close the device. When the device is to be removed, the vfio
- * core calls this about every 10 s until the device is closed. @count: number of earlier calls.
+ * Asks the VMM, by the eventfd REQ, to close the device. The vfio core calls this again and again
+ * while the device is to be removed. @count: number of earlier calls.
  */
 void vgpu_irq_request(struct kvgpu_vgpu *v, unsigned int count)
 {

@@ -3,9 +3,8 @@
  * User mappings of a vGPU's regions. A mapping is empty at first, and a page fault maps a page: the
  * handler gets the page frame from kvgpu_machine_pfn_find(). The machine can have mapped pages
  * removed again (a *zap*: zap.c). Pages of the vGPU's own memory (struct vgpu_own) are mapped
- * without the machine, and no zap removes them. The handler takes map_lock and never vgpu->lock,
- * because a page fault comes with the process's mmap_lock held, for which a holder of vgpu->lock
- * may wait. (In newer kernels .huge_fault may come without the mmap_lock.)
+ * without the machine. The handler takes map_lock and never vgpu->lock, because a page fault comes
+ * with the process's mmap_lock held, for which a holder of vgpu->lock may wait.
  */
 #include <linux/ktime.h>
 #include <linux/vmalloc.h>
@@ -28,10 +27,9 @@ static u64 vma_offset(const struct vm_area_struct *vma, unsigned long address)
 
 /*
  * Tells whether the fault has FAULT_FLAG_REMOTE. VFIO's container causes such faults to map a BAR's
- * page frame into the IOMMU of a physical device: QEMU asks for that if the VM has a physical
- * device, too. Callers refuse such a fault, because they could not remove the frame from the IOMMU
- * when the page later shows data of another vGPU. If the page is mapped in the process already, its
- * frame gets into the IOMMU without a fault: docs/threat-model.md.
+ * page frame into the IOMMU of a physical device. Callers refuse such a fault, because they could
+ * not remove the frame from the IOMMU when the page later shows data of another vGPU.
+ * (docs/threat-model.md says what remains.)
  */
 static bool fault_for_device(const struct vm_fault *vmf)
 {
@@ -52,8 +50,8 @@ static vm_fault_t vgpu_fault(struct vm_fault *vmf)
 	if (fault_for_device(vmf))
 		return VM_FAULT_SIGBUS;
 	/*
-	 * A page of the vGPU's own memory keeps its frame for as long as the device's file is open.
-	 * So it is mapped without map_lock, and no zap has to remove the mapping.
+	 * the vGPU's own memory keeps its frames while the device's file is open, so no zap is
+	 * needed
 	 */
 	own = index == VFIO_PCI_BAR0_REGION_INDEX ? vgpu_own_at(v, off, PAGE_SIZE) : NULL;
 	if (own) {
@@ -78,10 +76,9 @@ static vm_fault_t vgpu_fault(struct vm_fault *vmf)
 
 /*
  * Maps an aligned 2 MiB of BAR1 by one fault if the mapping covers all of it and the frames are
- * contiguous, because BAR1 shows buffers of thousands of pages. The frames are contiguous except at
- * the doorbells: the pages that show the USERDs of the guest's channels. BAR3 and PRAMIN, which
- * show page tables among others, are mapped only page by page: each mapped page counts as written
- * by the CPU, and a sync of the shadow page tables reads written page tables again.
+ * contiguous, because BAR1 shows buffers of thousands of pages. BAR3 and PRAMIN, which show page
+ * tables, are mapped page by page: each mapped page counts as written by the CPU, and a sync of the
+ * shadow page tables reads it again.
  */
 static vm_fault_t __maybe_unused vgpu_huge_fault(struct vm_fault *vmf, unsigned int order)
 {
@@ -160,10 +157,7 @@ int vgpu_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma)
 		return -EINVAL;
 	vgpu_compat_vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP |
 					      VM_ALLOW_ANY_UNCACHED | COMPAT_VM_FLAGS);
-	/*
-	 * pages outside of the vGPU's own memory are pages of the card's BARs: map them
-	 * write-combined
-	 */
+	/* pages of the card's BARs: map them write-combined */
 	if (vma_region(vma) != VFIO_PCI_BAR0_REGION_INDEX ||
 	    !vgpu_own_at(v, vma_offset(vma, vma->vm_start), PAGE_SIZE))
 		vma->vm_page_prot = pgprot_writecombine(vma->vm_page_prot);

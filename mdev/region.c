@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Serves reads and writes of a vGPU's regions by the VMM (read() and write() on the device's file).
- * The VMM makes them for guest accesses that trap. All accesses of the configuration space trap.
- * Accesses of BAR0 trap, except to the parts of BAR0 that can be mapped: the PRAMIN window (1 MiB
- * that shows video memory), and the vGPU's own memory (struct vgpu_own). BAR1 and BAR3 can be
- * mapped as a whole (mapping.c). A read or write may have any width and alignment. This file splits
- * it into the accesses for which the machine has functions: registers of 32 bits, and runs of bytes
- * inside one page.
+ * The VMM makes them for guest accesses that trap. BAR1, BAR3 and parts of BAR0 can be mapped
+ * (mapping.c). A read or write may have any width and alignment. This file splits it into the
+ * accesses for which the machine has functions: registers of 32 bits, and runs of bytes inside one
+ * page.
  *
  * This file copies from and to user memory only without vgpu->lock, because a page fault on user
  * memory takes the mmap_lock ("Locks" in vgpu.h).
@@ -21,7 +19,7 @@
 #include "mdev/machine/machine.h"
 #include "mdev/trace.h"
 
-/* most bytes moved in one hold of vgpu->lock; a guest's trapped access has 1 to 8 bytes */
+/* most bytes moved in one hold of vgpu->lock */
 #define CHUNK		256
 
 u64 vgpu_region_size(const struct kvgpu_vgpu *v, unsigned int index)
@@ -57,7 +55,7 @@ const struct vgpu_own *vgpu_own_at(const struct kvgpu_vgpu *v, u64 off, u64 len)
 	return NULL;
 }
 
-/* Reports the areas of BAR0 that user space can map: pages whose accesses need no trap. */
+/* Reports the areas of BAR0 that user space can map. */
 static int add_bar0_areas(const struct kvgpu_vgpu *v, struct vfio_info_cap *caps)
 {
 	struct {
@@ -200,7 +198,7 @@ static int region_access(struct kvgpu_vgpu *v, unsigned int index, u64 off, u8 *
 /*
  * Finds the region that offset @pos of the device's file belongs to: sets *@index to its index, and
  * *@off to the offset in it. Returns how many of the @count bytes from there are inside the region,
- * or -EINVAL if @pos is in no region.
+ * or -EINVAL.
  */
 static ssize_t clamp_count(const struct kvgpu_vgpu *v, loff_t pos, size_t count,
 			   unsigned int *index, u64 *off)

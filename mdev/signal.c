@@ -15,8 +15,7 @@
 
 /*
  * If INTx has to be signalled now, masks INTx and returns the context of its eventfd; else returns
- * NULL. INTx stays masked until the VMM or KVM unmasks it, or until the eventfd of INTx is replaced
- * or removed. Call with irq_lock held.
+ * NULL. Call with irq_lock held.
  */
 static struct eventfd_ctx *intx_due(struct kvgpu_vgpu *v)
 {

@@ -2,13 +2,10 @@
 /*
  * Counters and knobs: of a vGPU in /sys/bus/mdev/devices/<uuid>/kvgpu/, of a card in
  * /sys/bus/pci/devices/<card>/kvgpu/. A file has one value. Counters of a vGPU count from its
- * creation on. pinned_pages, runnable, suspended and entitlement_ppm are the present values. Most
- * counters are read without locks: a value may be a little old, but is never half old and half new.
- * gpu_time_ns is not old: it includes the time of work that the slicer (machine/slice.c) has not
- * charged to the vGPU yet. All knobs but policy, which takes a name, take a decimal number with or
- * without a newline, as mdevctl and echo write it. A write of other text, also of a hexadecimal or
- * negative number, fails with EINVAL, and a write of another number out of range with ERANGE. A
- * write that fails changes nothing.
+ * creation on. Most are read without locks, and may be a little old. All knobs but policy, which
+ * takes a name, take a decimal number with or without a newline. A write of other text, also of a
+ * hexadecimal or negative number, fails with EINVAL, and a write of another number out of range
+ * with ERANGE. A write that fails changes nothing.
  *
  * Runs in the process that reads or writes a file, without a lock of the module; the machine takes
  * slicer->lock or gpu->lock. A vGPU's files exist only between probe and remove (vgpu.c).
@@ -40,9 +37,9 @@ COUNTER(exits_config, atomic64_read(&v->count.config));
 COUNTER(page_faults, atomic64_read(&v->count.mmaps));
 COUNTER(zaps, atomic64_read(&v->count.zaps));
 /*
- * Time in ns that the module has worked for the trapped accesses and page faults above, with its
- * waits for locks. Not included are copies from and to user memory, the wait of a write while the
- * VMM unmaps memory (kvgpu_machine_unmap_wait()), and page faults on the vGPU's own memory.
+ * Time in ns that the trapped accesses and page faults above took, with waits for locks. Not
+ * included are copies from and to user memory, the wait of a write while the VMM unmaps memory
+ * (kvgpu_machine_unmap_wait()), and page faults on the vGPU's own memory.
  */
 COUNTER(handler_ns, atomic64_read(&v->count.handler_ns));
 
@@ -66,10 +63,7 @@ static ssize_t machine_counter_emit(struct device *dev, size_t offset, char *buf
 	}                                                                                        \
 	static DEVICE_ATTR_RO(name)
 
-/*
- * trapped writes to the doorbells: the USERDs of all channels in BAR1, of which GP_PUT is one word;
- * also in exits_bar1_bar3
- */
+/* trapped writes to the doorbells: the USERDs of channels in BAR1; also in exits_bar1_bar3 */
 MACHINE_COUNTER(doorbells_trapped, doorbells_trapped);
 
 /*
@@ -81,7 +75,7 @@ MACHINE_COUNTER(registers_denied, registers_denied);
 
 /*
  * Counters of the shadow page tables (gtt-shadow/) and of pins. spaces_kept: how often an address
- * space was kept because a channel was not off the chip; only a bug makes it more than 0.
+ * space was kept because a channel was not off the chip.
  */
 MACHINE_COUNTER(shadow_syncs, syncs);
 MACHINE_COUNTER(shadow_tables_read, tables_read);
@@ -147,10 +141,7 @@ static ssize_t suspended_show(struct device *dev, struct device_attribute *attr,
 	return sysfs_emit(buf, "%u\n", st.suspended);
 }
 
-/*
- * Only 0 can be written, which ends the vGPU's suspension and clears its strikes. An admin can't
- * suspend a vGPU.
- */
+/* Writing 0 ends the vGPU's suspension and clears its strikes. An admin can't suspend a vGPU. */
 static ssize_t suspended_store(struct device *dev, struct device_attribute *attr, const char *buf,
 			       size_t len)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tracepoints for events of vGPUs. Each names the vGPU by its id, which is unique only among the
- * vGPUs of one card. The debugfs file kvgpu/<card>/vgpus lists a card's vGPUs with their ids.
+ * Tracepoints for events of vGPUs. Each names the vGPU by its id, which is unique on its card. The
+ * debugfs file kvgpu/<card>/vgpus lists a card's vGPUs with their ids.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM kvgpu
@@ -171,8 +171,8 @@ TRACE_EVENT(kvgpu_slice, TP_PROTO(u32 owner, bool open, u32 runnable, u64 until)
 /*
  * The slicer has driven a channel, or a group if @tsg, off the chip. @id: the chip's id of the
  * channel or group. @ns: time until the channel or group had left, its recovery began or the card
- * failed. The time counts from the beginning of the look that led to the switch, or from the end of
- * the last preempt in the same switch if there was one.
+ * failed. The time counts from the look that led to the switch, or from the preempt before in the
+ * same switch.
  */
 TRACE_EVENT(kvgpu_preempt, TP_PROTO(u32 vgpu, bool tsg, u16 id, u64 ns), TP_ARGS(vgpu, tsg, id, ns),
 	    TP_STRUCT__entry(__field(u32, vgpu) __field(bool, tsg) __field(u16, id)

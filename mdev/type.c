@@ -5,8 +5,7 @@
  * the guest's PRAMIN window (1 MiB of its BAR0). A vGPU gets all four or none, under types_lock.
  *
  * .get_available of kvgpu_mdev_driver tells user space how many more vGPUs of a type fit. The mdev
- * core does not enforce that number: vgpu_type_reserve() refuses a vGPU whose parts do not fit. The
- * creation of a vGPU can still fail for other reasons.
+ * core does not enforce that number; vgpu_type_reserve() refuses a vGPU whose parts do not fit.
  */
 #include <linux/sizes.h>
 #include <linux/string.h>
@@ -24,9 +23,7 @@
 /*
  * Sizes of the BARs must be powers of two. BAR3 shows page tables and instance blocks. Their number
  * depends on how many programs a guest runs rather than on the size of its memory. So the smallest
- * type has as much BAR3 as the second smallest. Eight vGPUs of the smallest type, or seven of type
- * 512m and one of type 1g, fill the card's BAR3 of 32 MiB. One of type 4g and one of type 512m
- * leave 12 MiB of it free.
+ * type has as much BAR3 as the second smallest.
  */
 static const struct {
 	const char *name, *pretty;
@@ -65,8 +62,7 @@ static bool units_take(unsigned long *map, u64 size, u64 unit, u64 align, unsign
 
 /*
  * Takes the parts that a vGPU of type @t needs from @s, and notes their places in @p. Returns false
- * if a part does not fit. Then other parts may be taken already, so callers pass a copy of the
- * card's maps.
+ * if a part does not fit. Callers pass a copy of the card's maps, because parts may be taken then.
  */
 static bool parts_take(struct space *s, const struct kvgpu_type *t, struct place *p)
 {
@@ -141,7 +137,7 @@ unsigned int vgpu_type_available(struct kvgpu_gpu *gpu, const struct kvgpu_type 
 	return vgpus_count_fitting(&s, t);
 }
 
-/* Adds to gpu->types only the types of which the empty card can hold at least one vGPU. */
+/* Adds to gpu->types the types of which the empty card can hold a vGPU. */
 int vgpu_types_init(struct kvgpu_gpu *gpu)
 {
 	struct space s;

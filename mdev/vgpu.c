@@ -53,10 +53,9 @@ static int vgpu_init(struct vfio_device *vdev)
 	mutex_unlock(&v->lock);
 
 	/*
-	 * VFIO holds no reference to the mdev device, whose name debugfs and the log print. A
-	 * thread that is just opening or closing the VFIO device can keep the vGPU on the card's
-	 * list after an admin has removed the mdev device. So the vGPU holds a reference to the
-	 * mdev device until .release.
+	 * VFIO holds no reference to the mdev device, whose name debugfs and the log print, and a
+	 * thread that opens or closes the VFIO device can keep the vGPU after an admin has removed
+	 * the mdev device. So hold a reference until .release.
 	 */
 	get_device(vdev->dev);
 	kvgpu_hw_lock(&v->gpu->lock);
@@ -229,10 +228,7 @@ static const struct vfio_device_ops vgpu_ops = {
 
 /* ----------------------------------------------------- create and remove the mediated device */
 
-/*
- * Tells user space that available_instances of the card's types may have changed. libvirt reads
- * these files again after the event.
- */
+/* Tells user space that available_instances of the card's types may have changed. */
 static void types_tell_change(struct mdev_device *mdev)
 {
 	kobject_uevent(&mdev->type->parent->dev->kobj, KOBJ_CHANGE);

@@ -9,30 +9,28 @@
  *   back.
  *
  * The folder mdev/ has two halves: the VFIO face (the files in mdev/ itself), and the machine
- * behind it (mdev/machine/). The face calls the functions in machine/machine.h and knows nothing
- * else of the machine. The machine calls the functions at the end of this file.
+ * behind it (mdev/machine/). The face calls the functions in machine/machine.h, and the machine
+ * those at the end of this file.
  *
  * Locks, outer to inner (docs/locking.md has the whole order):
  *
  * vgpu->lock: protects the state of one vGPU, also the state that the machine keeps (registers,
  *   shadow page tables, channels), except what another lock protects. Taken in process context. Its
  *   holder may sleep, and may pin guest memory.
- * gpu->lock (a sleeping lock, hw/lock.h): protects, among others, the list of vGPUs, the chip's ids
- *   of channels and groups, and the runlists that the chip gets. Never held during a pin.
- * vgpu->map_lock: protects what the page fault handler reads to find the frame behind a page
+ * gpu->lock (a sleeping lock, hw/lock.h): protects the list of vGPUs, the chip's ids of channels
+ *   and groups, and the runlists that the chip gets. Never held during a pin. vgpu->map_lock:
+ *   protects what the page fault handler reads to find the frame behind a page
  *   (kvgpu_machine_pfn_find()). That is changed with both locks held, so a thread that holds
- *   vgpu->lock may read it without map_lock. Of the module's locks, only vma_lock is taken inside
- *   of map_lock.
+ *   vgpu->lock may read it without map_lock.
  * the locks of struct kvgpu_hw_priv (hw/internal.h)
  *
- * The page fault handler runs with the process's mmap_lock held (only a newer kernel's fault of 2
- * MiB may come without it), and a pin or vfio_dma_rw() under vgpu->lock may take the mmap_lock. So
- * the handler must not wait for vgpu->lock, nor for a lock under which other code takes the
- * mmap_lock. The handler may take map_lock, and vma_lock inside it. No code pins, zaps or touches
- * user memory under map_lock.
+ * The page fault handler runs with the process's mmap_lock held, and a pin or vfio_dma_rw() under
+ * vgpu->lock may take the mmap_lock. So the handler must not wait for vgpu->lock, nor for a lock
+ * under which other code takes the mmap_lock. The handler may take map_lock, and vma_lock inside
+ * it. No code pins, zaps or touches user memory under map_lock.
  *
- * vgpu->irq_lock (spin) protects the pointers to eventfd contexts and the state of INTx, and
- * nothing else. No eventfd is signalled under it.
+ * vgpu->irq_lock (spin) protects the pointers to eventfd contexts and the state of INTx. No eventfd
+ * is signalled under it.
  *
  * Pins are made with vgpu->lock held, and .dma_unmap takes vgpu->lock. That causes no deadlock: a
  * pin takes iommu->lock of the VFIO container and the mmap_lock, and the vfio core calls .dma_unmap
@@ -79,10 +77,8 @@ struct kvgpu_gpu {
 	struct kvgpu_hw_lock lock;
 	struct list_head vgpus;		/* by struct kvgpu_vgpu.node; protected by gpu->lock */
 	/*
-	 * Protects .part_map, .bar_map and .next_id. Any process can make the kernel take this
-	 * lock, by a read of available_instances in sysfs, and the lock may then be held for long.
-	 * Besides that, only the creation and the release of a vGPU take it. No access of a guest
-	 * or a VMM to its vGPU waits for it.
+	 * Protects .part_map, .bar_map and .next_id. Any process can make the kernel take it, by a
+	 * read of available_instances in sysfs: no access of a tenant to its vGPU waits for it.
 	 */
 	struct mutex types_lock;
 	/* bitmaps of the units of video memory and of the BARs that are taken; units: type.c */
@@ -121,13 +117,12 @@ struct kvgpu_counters {
 };
 
 /*
- * Areas of a vGPU's BAR0 that are host memory of this vGPU alone: the VMM can map them into the
- * guest, so that the guest's accesses do not trap. The memory stays the same from .init to
- * .release.
+ * Areas of a vGPU's BAR0 that are host memory of this vGPU: the VMM can map them into the guest.
+ * The memory stays the same from .init to .release.
  */
 enum {
 	VGPU_OWN_FLUSH,	/* registers by which the guest asks for a flush: machine/flush.c */
-	/* registers that only keep the values that the guest writes (mmio-trap/trap.h) */
+	/* registers that keep what the guest writes (mmio-trap/trap.h) */
 	VGPU_OWN_PLAIN,
 	VGPU_OWN_ROM,			/* the vGPU's copy of the card's VBIOS */
 	VGPU_NR_OWN
@@ -155,10 +150,7 @@ struct kvgpu_vgpu {
 	struct vgpu_own own[VGPU_NR_OWN];
 
 	struct mutex lock;		/* see "Locks" above */
-	/*
-	 * true from .open_device to .close_device; written with .lock held; debugfs reads it
-	 * without a lock
-	 */
+	/* the device is open; .lock to write, no lock to read */
 	bool open;
 	/* PCI configuration space, little endian (vgpu_config_word()); protected by .lock */
 	u8 config[GK110_PCI_CONFIG_SIZE] __aligned(4);
@@ -167,8 +159,8 @@ struct kvgpu_vgpu {
 
 	struct mutex map_lock;		/* see "Locks" above */
 	/*
-	 * protects .vmas and .nr_vmas; may be taken inside map_lock. Used only on kernels that give
-	 * a VFIO device no inode of its own (vmas.c)
+	 * protects .vmas and .nr_vmas; inside map_lock; for kernels that give a VFIO device no
+	 * inode of its own (vmas.c)
 	 */
 	struct mutex vma_lock;
 	struct list_head vmas;
@@ -176,8 +168,7 @@ struct kvgpu_vgpu {
 
 	spinlock_t irq_lock;		/* see "Locks" above */
 	/*
-	 * eventfds of MSI, INTx and REQ; changed with .lock and irq_lock held, but signalled
-	 * without irq_lock, inside rcu_read_lock() or with .lock held: irq.c
+	 * eventfds of MSI, INTx and REQ; .lock and irq_lock to change; signalled under RCU or .lock
 	 */
 	struct eventfd_ctx __rcu *msi, *intx, *req;
 	/* handler of the eventfd by which KVM unmasks INTx; protected by .lock */
@@ -204,8 +195,8 @@ struct kvgpu_vgpu {
  * @v: the vGPU
  *
  * Reads the level and the edge of the virtual interrupt (kvgpu_machine_irq_get()). Signals MSI if
- * there was an edge, and INTx if the level is up and vgpu_intx_signal() finds no reason against it.
- * Updates the interrupt bit in the status word of the configuration space.
+ * there was an edge, and INTx by vgpu_intx_signal(). Updates the interrupt bit in the status word
+ * of the configuration space.
  *
  * Context: process, vgpu->lock held.
  */
@@ -217,8 +208,7 @@ void kvgpu_mdev_irq_update(struct kvgpu_vgpu *v);
  * @off: offset in the region, bytes
  * @len: bytes
  *
- * When user space accesses a removed page again, a page fault maps the frame that the machine has
- * for that page by then.
+ * A later access of user space faults, and gets the frame that the machine has for the page then.
  *
  * Context: process, vgpu->lock held, map_lock not held.
  */

@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The list of a vGPU's user mappings. It is used on kernels that give a VFIO device no inode of its
- * own, by which its mappings could be removed. A mapping is put on the list at its first page
- * fault. A page fault on the vGPU's own memory (struct vgpu_own) does not put the mapping there,
- * because no zap removes pages of that memory. A mapping can also get pages without a page fault,
- * by a split or by mremap(). Such a mapping is emptied at once, so that no mapping outside of the
- * list has pages of the card. .open empties the new mapping of a split. For a move, the core makes
- * a new mapping, calls .open while the mapping is empty, and moves the pages into it afterwards;
- * then .mremap empties it. A child of fork() gets no mapping (COMPAT_VM_FLAGS), because stable
- * kernels of one series differ: they call .open for the child's mapping before its pages are
- * copied, or after that.
+ * The list of a vGPU's user mappings. For kernels that give a VFIO device no inode of its own
+ * (compat.h). A mapping is put on the list at its first page fault. A mapping can also get pages by
+ * a split or by mremap(). It is emptied at once, so that no mapping outside of the list has pages
+ * of the card. .open empties the new mapping of a split. For a move, the core makes a new mapping,
+ * calls .open while the mapping is empty, and moves the pages into it afterwards; then .mremap
+ * empties it. A child of fork() gets no mapping (COMPAT_VM_FLAGS).
  *
- * vma_lock is taken inside mmap_lock. vgpu_compat_zap() has to take the mmap_lock of each process
- * that has a mapping on the list. So it finds, under vma_lock, a mapping that it has not zapped
- * yet, drops vma_lock, takes mmap_lock and then vma_lock, and zaps all mappings of that process. It
- * takes mmap_lock for writing, because munmap() frees the page tables of a mapping with mmap_lock
- * held for reading, and calls .close only after that. Each mapping that a holder of mmap_lock for
- * writing finds on the list has its page tables.
+ * vma_lock is taken inside mmap_lock. So vgpu_compat_zap() finds a process under vma_lock, drops
+ * vma_lock, takes mmap_lock and then vma_lock, and zaps the mappings of that process. It takes
+ * mmap_lock for writing, because munmap() frees the page tables of a mapping with mmap_lock held
+ * for reading, and calls .close only after that.
  */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -25,8 +19,8 @@
 #include "mdev/internal.h"
 
 /*
- * Most mappings of a vGPU that may have pages of the card, in all processes together. A page fault
- * and a close of a mapping search the list, so a bound on the list bounds their time.
+ * Most mappings of a vGPU that may have pages of the card, in all processes together. It bounds the
+ * time of a search of the list.
  */
 #define MAPPINGS_MAX	1024
 
@@ -34,7 +28,7 @@ struct mapping {
 	struct list_head node;		/* in v->vmas, which vma_lock protects */
 	struct vm_area_struct *vma;
 	struct mm_struct *mm;
-	/* the current zap has finished this mapping; vgpu->lock keeps zaps from overlapping */
+	/* the current zap has finished this mapping */
 	bool done;
 };
 
@@ -78,7 +72,6 @@ vm_fault_t vgpu_compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *vma
 
 /*
  * The core calls this for the new mapping when a mapping is split, and before a mapping is moved.
- * It does not call this for fork(), where the child gets no mapping (COMPAT_VM_FLAGS).
  */
 void vgpu_compat_vma_open(struct vm_area_struct *vma)
 {
@@ -87,8 +80,8 @@ void vgpu_compat_vma_open(struct vm_area_struct *vma)
 
 /*
  * The core calls this after mremap() has moved the pages of a mapping to @vma, which is not on the
- * list: removes these pages. The core has held mmap_lock for writing since before the move. A zap
- * takes mmap_lock for each process, so it does not come to this process while @vma has pages.
+ * list: removes these pages. The core has held mmap_lock for writing since before the move, so that
+ * no zap comes in between.
  */
 int vgpu_compat_vma_moved(struct vm_area_struct *vma)
 {
@@ -123,8 +116,7 @@ static void zap_overlap(struct vm_area_struct *vma, u64 at, u64 len)
 
 /*
  * Returns, with a reference, the mm of a process that has a mapping that is not .done, or NULL if
- * there is none. The caller drops the reference by mmput(). Marks mappings of a process that is
- * dying as .done, because its mm can't be used any more. Call with vma_lock held.
+ * there is none. Marks mappings of a dying process as .done. Call with vma_lock held.
  */
 static struct mm_struct *next_mm(struct kvgpu_vgpu *v)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Removes pages from user mappings when the machine asks for it (a zap). When user space accesses a
- * removed page again, a page fault maps the frame that the machine has for that page by then.
+ * Removes pages from user mappings when the machine asks for it (a zap).
  *
  * The caller holds vgpu->lock. It does not hold map_lock, because a zap may wait for mmap_lock
  * (vmas.c), whose holders may wait for map_lock in a page fault.

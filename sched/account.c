@@ -138,8 +138,8 @@ void vsched_clock_tick(struct kvgpu_sched *s, u64 now)
  * Equal and fixed share: vclock may be ahead of a vGPU's vtime by the vGPU's lead_v. If it is
  * further ahead of every vGPU that wants to run and is not held back by its cap, all of them have
  * lost GPU time. Then vclock is set back, but not behind its value at the last
- * vsched_budget_close(). vclock is not set back while a vGPU, awake or asleep, is held back by its
- * share: that vGPU has had GPU time that the other vGPUs are still owed.
+ * vsched_budget_close(), and not while a vGPU is held back by its share: that vGPU has had GPU time
+ * that others are still owed.
  */
 static void stop_clock(struct kvgpu_sched *s)
 {
@@ -171,7 +171,7 @@ void vsched_budget_close(struct kvgpu_sched *s)
 	s->closed = s->vclock;
 }
 
-/* Best effort: vclock follows the lowest vtime of all vGPUs that can run. It never goes back. */
+/* Best effort: vclock follows the lowest vtime of the vGPUs that can run, and does not go back. */
 static void vclock_follow(struct kvgpu_sched *s)
 {
 	struct kvgpu_sched_ent *e;

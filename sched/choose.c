@@ -5,55 +5,45 @@
  * Of the vGPUs that can run, those at the front (see below) go before all others. Among vGPUs that
  * are all at the front, or all not, the vGPU whose clock vtime is furthest behind is next. If
  * clocks are about equal (within half of the shortest turn of the vGPU with the smaller share), the
- * vGPU with the longest wait is next. Without this rule the order would change from round to round,
- * and a vGPU could be first in one round and last in the next.
+ * vGPU with the longest wait is next. So the order stays the same from round to round.
  *
  * Each vGPU has a second clock, paced, which may be behind the GPU's clock pace by lead_v at most.
  * A vGPU that wakes goes to the front for one turn if its paced is behind pace by half of lead_v or
  * more. Work on the GPU brings paced closer to pace, and time puts it behind again, in proportion
- * to the vGPU's share. So a vGPU gains no more than its share by waking often.
+ * to the vGPU's share.
  *
  * The length of a turn is in proportion to the vGPU's share, divided by the sum of the shares of
  * all vGPUs that can run, so that a round stays short. A turn is not longer than a slice. It is not
  * shorter than vsched_turn_min(), because switches between shorter turns would take too much of the
- * GPU's time. Then, if several vGPUs can run, turn_even_out() corrects the length, by half of it at
- * most.
+ * GPU's time. turn_even_out() corrects the length.
  *
  * A vGPU that wakes, or is no longer held back, ends the turn under way early if it goes before the
- * vGPU on the chip. No turn is made shorter than vsched_turn_min() in this way, and one vGPU ends
- * at most one turn early in the time of a slice: no vGPU can force switches all the time. A vGPU
- * that has just woken may have work for a moment only. While it has a turn, and until it has used
- * the GPU for the time of a slice, the driver is asked to look again soon, at intervals that grow
- * up to vsched_moment().
+ * vGPU on the chip. vsched_turn_cut() has limits, so that no vGPU forces switches all the time. A
+ * vGPU that has just woken may have work for a moment only. While it has a turn, and until it has
+ * used the GPU for the time of a slice, the driver is asked to look again soon, at intervals that
+ * grow up to vsched_moment().
  *
  * A vGPU that runs out of work in its turn may *linger*, which means that it keeps the chip for a
  * moment (vsched_moment()). A client that waits for each of its jobs would otherwise lose most of
- * its turns. A vGPU lingers if GPU time was charged for at least half of its turn so far, the last
- * time for which it was not runnable was shorter than half a slice, and no other vGPU that can run
- * goes before it. If no work comes while it lingers, it does not linger the next SCHED_IN_VAIN
- * times.
+ * its turns. A vGPU lingers if GPU time was charged for at least half of its turn so far, its last
+ * pause was short, and no other vGPU that can run goes before it (vsched_ent_lingers()). If no work
+ * comes while it lingers, it does not linger the next SCHED_IN_VAIN times.
  *
  * A vGPU may leave the chip idle in its turn, for example while its channel waits for a semaphore.
  * For the part of this idle time in which other vGPUs could have run, it is charged as if it had
- * used the chip, and its cap's budget is charged too. Otherwise it would stay furthest behind and
- * be next again. And a vGPU that works for some microseconds in each millisecond is not parked
- * (park.c parks a vGPU that makes no progress). Without the charge such a vGPU would keep the chip
- * from the other vGPUs for far more time than its cap allows. Idle time in which no other vGPU
- * could have run is free: otherwise another vGPU, by waking for a moment, could have the vGPU on
- * the chip charged for its whole turn. But under equal and fixed share such time is taken off what
- * the vGPU is owed (forfeit_idling()). Of the idle time in which other vGPUs could have run, under
- * best effort a moment (vsched_moment()) is not charged, once in two slices, because the driver
- * learns late that a vGPU has no work. Under equal and fixed share all of it is charged: a vGPU
- * that leaves the chip idle uses its own share, and the other vGPUs would lose the time.
+ * used the chip. Otherwise it would stay furthest behind and be next again, and a vGPU that works
+ * for a moment now and then, and so is not parked (park.c), would keep the chip beyond its cap.
+ * Idle time in which no other vGPU could have run is free: otherwise another vGPU, by waking for a
+ * moment, could have the vGPU on the chip charged for its whole turn. But under equal and fixed
+ * share such time is taken off what the vGPU is owed (forfeit_idling()). Of the idle time in which
+ * other vGPUs could have run, a moment is not charged under best effort now and then, because the
+ * driver learns late that a vGPU has no work (pay_for_idling()).
  */
 #include "sched/internal.h"
 
 /* State of the vGPUs that are not suspended, in total, as sched_survey_take() finds it. */
 struct survey {
-	/*
-	 * the vGPU that is next, by the rules above, of the vGPUs that can run; NULL if no vGPU can
-	 * run
-	 */
+	/* the vGPU that can run and is next, by the rules above, or NULL */
 	struct kvgpu_sched_ent *next;
 	u32 can_run;			/* number of vGPUs that can run */
 	u32 share;			/* sum of the shares of these vGPUs */
@@ -63,10 +53,7 @@ struct survey {
 	 */
 	bool held;
 	bool parked;			/* a vGPU has work and is parked */
-	/*
-	 * time, ns, at which the first of the held-back vGPUs that want to run is no longer held
-	 * back
-	 */
+	/* time, ns, at which the first held-back vGPU that wants to run is let go */
 	u64 release;
 };
 
@@ -80,7 +67,7 @@ static bool ent_owes(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *
 /*
  * Returns the vGPU that has waited longest of @behind and the vGPUs that can run, have the same
  * .front, and have a vtime about equal to that of @behind. When a started turn ends, its vGPU goes
- * to the end of s->ents. So the first such vGPU in s->ents has waited longest.
+ * to the end of s->ents: the first has waited longest.
  */
 static struct kvgpu_sched_ent *longest_waiting(const struct kvgpu_sched *s,
 					       struct kvgpu_sched_ent *behind)
@@ -139,9 +126,8 @@ static void pay_for_idling(struct kvgpu_sched *s)
 /*
  * Equal and fixed share: the idle time of the turn in which no other vGPU could run is taken off
  * what the vGPU on the chip is owed. pay_for_idling() does not charge that time, but vclock goes
- * on. So a vGPU that waits for a semaphore, beside vGPUs that have used up their shares, would save
- * up GPU time, and would later have the GPU alone until all of it is used. The idle time therefore
- * counts as used, as long as the vGPU's vtime is more than lead_v behind vclock.
+ * on, and the vGPU would save up GPU time. The idle time counts as used, as far as vtime is more
+ * than lead_v behind vclock.
  */
 static void forfeit_idling(struct kvgpu_sched *s)
 {
@@ -173,10 +159,9 @@ void vsched_turn_end(struct kvgpu_sched *s)
  * Returns the length of this turn: @turn, corrected by the error of the last turn of @e, so that
  * the vGPUs get GPU time in proportion to their shares in each round. A turn may end late, because
  * a piece of work that has begun goes on. Without the correction @e could gain a little in each
- * round. The clock (vtime) of @e would then run ahead, until another vGPU goes before @e. From then
- * on @e would have a later place in the round. Shares are promised for windows of 2 s: in one such
- * window @e would have almost a turn less. The correction is at most half of the turn: larger
- * errors are left to the clocks.
+ * round. Its clock would then run ahead, until @e gets a later place in the round, and a window of
+ * measurement could miss a turn of @e. The correction is at most half of the turn: larger errors
+ * are left to the clocks.
  */
 static u64 turn_even_out(struct kvgpu_sched_ent *e, u64 turn)
 {
@@ -204,12 +189,9 @@ static void begin_turn(struct kvgpu_sched *s, const struct survey *v)
 }
 
 /*
- * Makes the decision if no vGPU can run, or if one vGPU can run, no other vGPU wants to run, and
- * .held of the survey is not set. In all other cases take_turns() makes it. The chip gets:
- * - no list, if .held is set, because no vGPU can run then;
- * - only the list of the vGPU that can run, if there is one and another vGPU has work and is
- *   parked;
- * - else the lists of all vGPUs that are not suspended, together (out->open).
+ * Makes the decision if no vGPU can run, or if one vGPU can run and has no rival. The chip gets the
+ * lists of all vGPUs that are not suspended (out->open); or, while a vGPU is held back, no list;
+ * or, beside a parked vGPU with work, only the list of the vGPU that can run.
  */
 static void without_turns(struct kvgpu_sched *s, const struct survey *v,
 			  struct kvgpu_sched_choice *out)
@@ -246,8 +228,7 @@ static u64 turn_until(const struct kvgpu_sched *s, const struct survey *v)
 
 /*
  * Notes that @alone has the chip alone, or that no vGPU has if it is NULL. If @alone did not have
- * the chip alone before, it is not idle yet: it has time to make progress before it is parked
- * (park.c).
+ * the chip alone before, it has time to make progress before it is parked (park.c).
  */
 static void note_alone(struct kvgpu_sched *s, struct kvgpu_sched_ent *alone)
 {
@@ -269,8 +250,8 @@ static void take_turns(struct kvgpu_sched *s, const struct survey *v,
 	if (!s->current_ent) {
 		begin_turn(s, v);
 		/*
-		 * If the new turn is one of the same vGPU, whose last turn had started, the new
-		 * turn has started too: the driver makes no switch for it.
+		 * a new turn of the same vGPU has started if the last one had: the driver makes no
+		 * switch
 		 */
 		s->started &= s->current_ent == was;
 		if (v->can_run > 1 && (s->started || s->current_ent != was))
@@ -297,10 +278,7 @@ void kvgpu_sched_choose(struct kvgpu_sched *s, u64 now, struct kvgpu_sched_choic
 		vsched_turn_end(s);
 	v = sched_survey_take(s);
 	if (!v.can_run || (v.can_run == 1 && s->nr_runnable == 1 && !v.held)) {
-		/*
-		 * the end of a turn may charge the turn's vGPU for idle time, and that vGPU may
-		 * then be held back
-		 */
+		/* the turn's vGPU may be charged for idle time, and then be held back */
 		if (s->current_ent) {
 			vsched_turn_end(s);
 			v = sched_survey_take(s);

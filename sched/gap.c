@@ -2,25 +2,21 @@
 /*
  * Times of samples. A *sample* finds out for which vGPU an engine works. That vGPU is charged for
  * the time until the next sample, as long as it is on the chip. With a fixed period a guest could
- * work between samples without being charged: a guest has many ways to learn when the last sample
- * was. The *gap*, the time from one sample to the next, is therefore distributed exponentially
- * between a shortest gap (mean / KVGPU_GAP_MIN) and a longest gap (mean * KVGPU_GAP_MAX). Between
- * the two, a sample that has not come yet is about equally likely in each moment. The share of
- * samples that find a guest at work is then, on the average, about the share of time for which it
- * works. Looks at other times are not samples, because a guest may know these times
- * (mdev/machine/look.c).
+ * work between samples without being charged. The *gap*, the time from one sample to the next, is
+ * therefore distributed exponentially between a shortest gap (mean / KVGPU_GAP_MIN) and a longest
+ * gap (mean * KVGPU_GAP_MAX). So the share of samples that find a guest at work is, on the average,
+ * about the share of time for which it works. Looks at other times are not samples, because a guest
+ * may know these times (mdev/machine/look.c).
  */
 #include "sched/internal.h"
 
 /*
- * Mean gaps, ns; kvgpu_sched_sample_mean() chooses one of them. It depends on the vGPUs that have
- * bound channels since they were opened or reset (struct kvgpu_sched_watch); here such a vGPU "has
- * channels". Whether a channel is in the guest's runlist does not matter: a loaded channel runs on
- * after the guest took it off the list.
+ * Mean gaps, ns, of which kvgpu_sched_sample_mean() chooses one. A vGPU that counts in .bound "has
+ * channels" here.
  */
 /*
- * .alternates is set. Or work was seen in the last QUIET_NS, and several vGPUs have channels, or
- * one vGPU has channels and its GPU time is limited (.limited).
+ * work was seen in the last QUIET_NS, and several vGPUs have channels, or a limited one (.limited);
+ * also with .alternates
  */
 #define SAMPLE_NS	1000000ull
 /* several vGPUs have channels, or one vGPU that is limited; no work was seen for QUIET_NS */
@@ -28,9 +24,8 @@
 /* one vGPU has channels, and it is not limited; work was seen in the last QUIET_NS */
 #define SAMPLE_ALONE_NS	10000000ull
 /*
- * One vGPU has channels, and it is not limited; no work was seen for QUIET_NS. Also if there are
- * vGPUs, but none has a channel: a guest may still ask for a flush of BAR writes or of the L2
- * cache, which is done after a sample.
+ * One vGPU has channels, and it is not limited; no work was seen for QUIET_NS. Also if no vGPU has
+ * a channel: a guest may still ask for a flush, which is done after a sample.
  */
 #define SAMPLE_ASLEEP_NS 50000000ull
 /* ns without work after which samples may be fewer */

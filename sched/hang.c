@@ -2,10 +2,9 @@
 /*
  * The steps when a preempt takes long. A preempt may take long although nothing is wrong, because
  * the chip saves a context only between blocks of threads. The steps are: wait; when the preempt is
- * late, look once for a pending interrupt whose message to the CPU may have been lost, because the
- * engine may wait until the CPU has handled that interrupt; after the watchdog's time (the caller's
- * @watchdog_ns), end the channel, or its group, that stays on the chip. Also counts strikes and
- * resets of engines.
+ * late, look once for a pending interrupt whose message to the CPU may have been lost, for which
+ * the engine may wait; after the watchdog's time (the caller's @watchdog_ns), end the channel, or
+ * its group, that stays on the chip. Also counts strikes and resets of engines.
  */
 #include "sched/internal.h"
 
@@ -43,9 +42,8 @@ bool kvgpu_sched_strike_add(struct kvgpu_strikes *k, u64 now)
 	u64 n = strikes_forgiven(k, now);
 
 	/*
-	 * For each forgiven strike, ->last moves on by one whole period, so that the part of a
-	 * period that has passed counts for the next strike to be forgiven. If all strikes are
-	 * forgiven, a new period starts now.
+	 * ->last moves on by whole periods, so that the part of a period that has passed counts for
+	 * the next strike. If all strikes are forgiven, a new period starts now.
 	 */
 	if (n < k->count) {
 		k->count -= (u32)n;

@@ -11,25 +11,20 @@
  * turn.
  *
  * best effort: vclock follows the lowest vtime of the vGPUs that can run, and never goes back.
- *   While no vGPU can run, vclock advances with real time, as the clocks of all vGPUs would if all
- *   of them ran: idle time pays off debts.
+ *   While no vGPU can run, vclock advances with real time, so that idle time pays off debts.
  * equal and fixed share: vclock advances with real time. A vGPU whose clock has reached vclock has
  *   used up its share and is held back; an unused share goes to no other vGPU. When vclock is more
  *   than lead_v ahead of every vGPU that wants to run and is not held back by its cap, all of these
  *   have lost GPU time, for example by switches. vclock is then set back, because this time is not
- *   owed to any of them. But vclock is not set back while a vGPU is held back by its share, and
- *   never behind its value at the last decision (stop_clock() in account.c). A vGPU that leaves its
- *   own turn unused is not owed that time either (forfeit_idling() in choose.c).
+ *   owed to any of them. stop_clock() in account.c has the exceptions.
  *
  * lead_v, of each vGPU, limits how much GPU time the vGPU saves up. Under best effort it stands for
  * the shortest turn (vsched_turn_min()), else for the vGPU's part of SCHED_PERIOD, but at least
  * SCHED_DEPTH_MIN. The clock of a vGPU that does not want to run, or is held back by its cap, is at
  * most lead_v behind vclock: a vGPU does not save up more GPU time while it sleeps. The lead puts
- * the vGPU before the vGPUs that ran while it slept: when it wakes, it waits only for the end of
- * the turn under way, and for turns of vGPUs that are as far behind. Over any time these leads add
- * up to one lead_v at most, however often the vGPU sleeps, because a sleep never sets its clock
- * back. debt_v limits debts: it stands for KVGPU_SCHED_DEBT_MAX. No vGPU's clock is further ahead
- * of vclock than debt_v. The excess is forgiven.
+ * the vGPU before the vGPUs that ran while it slept. Leads of several sleeps do not add up, because
+ * a sleep does not set its clock back. debt_v limits debts: it stands for KVGPU_SCHED_DEBT_MAX. The
+ * excess is forgiven.
  *
  * pace is a second clock of the GPU. It advances with real time under all policies, as if all vGPUs
  * wanted to run. Each vGPU has a second clock too, paced, which charges advance as they advance
@@ -37,8 +32,7 @@
  * vclock can't decide this: it stands still while the last vGPUs of a round wait for their turns.
  *
  * Clocks are in ns of GPU time * SCHED_V / share. They wrap around: only the difference of two
- * clocks, by vsched_clock_ahead(), means something. vtime stays within debt_v of vclock, and paced
- * within debt_v of pace.
+ * clocks, by vsched_clock_ahead(), means something.
  *
  * A cap is a bucket of GPU time (cap_left, in hundredths of a ns). It fills with cap per cent of
  * the real time that passes, up to cap_depth. GPU time that the vGPU is charged empties it. A vGPU
@@ -57,36 +51,31 @@
 
 #define SCHED_V			4096u
 /*
- * Longest time, ns, by which one call advances a clock or changes a budget: a little more than 3
- * days. The products of this time and of SCHED_V, or of 100, fit into 64 bits.
+ * Longest time, ns, by which one call advances a clock or changes a budget. The products of this
+ * time and of SCHED_V, or of 100, fit into 64 bits.
  */
 #define SCHED_STEP_MAX		(1ull << 48)
 /*
  * Time, ns, in which the empty budget of a cap, or of a share under equal and fixed share, becomes
  * full, if the full budget is larger than SCHED_DEPTH_MIN (ns). A vGPU may spend a full budget at
- * once, in addition to its share. Shares are promised for a window of 2 s (docs/sharing.md): there
- * such a budget adds 0.8 % of the share.
+ * once, in addition to its share. So this is short beside the window for which shares are promised
+ * (docs/sharing.md).
  */
 #define SCHED_PERIOD		16000000u
 #define SCHED_DEPTH_MIN		1000000u
 /*
  * vsched_clock_tick() cuts a cap's budget (.cap_left, in hundredths of a ns) down to this before it
- * adds to the budget, so that the sum does not overflow. vsched_budget_close() later cuts the
- * budget down to .cap_depth.
+ * adds to the budget, so that the sum does not overflow.
  */
 #define SCHED_CAP_MOST		((s64)1 << 60)
 /*
  * Length of a round, ns. A round takes about 3.5 slices if this makes no turn shorter than
- * vsched_turn_min() or longer than a slice. With the default slice such a round is 14 ms. This is
- * 0.7 % of the 2 s for which shares are promised, so that it hardly matters where in a round a
- * measurement begins. Each of 8 equal vGPUs then has 1.75 ms.
+ * vsched_turn_min() or longer than a slice. So a round is short beside the window for which shares
+ * are promised.
  */
 #define SCHED_ROUND(slice)	((slice) * 7 / 2)
 #define SCHED_SHORTEST		5u		/* divisor of a slice: vsched_turn_min() */
-/*
- * .until of a decision is at least this many ns after the @now of the call that returns it. Without
- * this limit a decision could ask for the next call at once: turn_until() can, when a turn begins.
- */
+/* .until of a decision is at least this many ns after the @now of the call that returns it. */
 #define SCHED_UNTIL_MIN		50000u
 /*
  * A vGPU lingers in vain if it keeps the chip for a moment without work, and no work comes
@@ -104,20 +93,15 @@ static inline u64 vsched_time_add(u64 now, u64 ns)
 	return ns > KVGPU_SCHED_NEVER - now ? KVGPU_SCHED_NEVER : now + ns;
 }
 
-/*
- * Returns the shortest length of a turn, ns, before turn_even_out() corrects the length.
- * vsched_turn_cut() cuts no turn shorter than this.
- */
+/* Returns the shortest length of a turn, ns, before turn_even_out() corrects the length. */
 static inline u64 vsched_turn_min(const struct kvgpu_sched *s)
 {
 	return max(s->slice_ns / SCHED_SHORTEST, (u64)KVGPU_SCHED_SLICE_MIN);
 }
 
 /*
- * Returns the length of a moment, ns. A vGPU may linger for a moment. Under best effort a moment of
- * idling is not charged, once in two slices. While the vGPU on the chip has used the GPU for less
- * than a slice since it woke, the driver is asked to look again within a moment, or after
- * SCHED_UNTIL_MIN if that is longer (choose.c).
+ * Returns the length of a moment, ns: for lingering, for idling that is not charged, and between
+ * looks at a vGPU that has just woken (choose.c).
  */
 static inline u64 vsched_moment(const struct kvgpu_sched *s)
 {
@@ -134,10 +118,7 @@ static inline bool vsched_ent_can_run(const struct kvgpu_sched_ent *e)
 	return vsched_ent_wants(e) && !e->cap_out && !e->share_out;
 }
 
-/*
- * Tells whether @a gets its turn before @b when both can run. It is inline because each decision
- * calls it for every vGPU that can run.
- */
+/* Tells whether @a gets its turn before @b when both can run. */
 static inline bool vsched_ent_goes_before(const struct kvgpu_sched_ent *a,
 					  const struct kvgpu_sched_ent *b)
 {
@@ -161,9 +142,8 @@ void vsched_clocks_settle(struct kvgpu_sched *s);
 bool vsched_others_can_run(const struct kvgpu_sched *s);
 /*
  * Cuts the budget of each cap down to .cap_depth. Under equal and fixed share also sets vclock back
- * if it is more than lead_v ahead of every vGPU that wants to run: GPU time that all of them have
- * lost, for example by switches, is owed to none (stop_clock() has the exceptions). Call it when
- * all use of the GPU before s->at is charged.
+ * if it is more than lead_v ahead of every vGPU that wants to run (stop_clock() has the
+ * exceptions). Call it when all use of the GPU before s->at is charged.
  */
 void vsched_budget_close(struct kvgpu_sched *s);
 /*
@@ -173,8 +153,7 @@ void vsched_budget_close(struct kvgpu_sched *s);
 void vsched_ent_pay(struct kvgpu_sched_ent *e, u64 ns);
 /*
  * Computes s->total anew, and the values of each vGPU that depend on the policy, shares, caps and
- * the slice. Call it when one of these, or the set of vGPUs, has changed. Debts keep their length
- * in ns.
+ * the slice. Call it when one of these, or the set of vGPUs, has changed.
  */
 void vsched_knobs_apply(struct kvgpu_sched *s);
 /* Makes the budgets of vsched_ent_pay() full for @e: @e has no debt then. */
@@ -182,8 +161,7 @@ void vsched_budget_fill(struct kvgpu_sched *s, struct kvgpu_sched_ent *e);
 /*
  * vsched_release_time() returns the time at which @e, which is held back now, is no longer held
  * back. vsched_exhaust_time() returns the time at which @e is held back if it runs from now on.
- * Both compute from the state at s->at. The returned time may be too early, but is not too late by
- * more than 1 ns.
+ * Both compute from the state at s->at. The returned time may be too early.
  */
 u64 vsched_release_time(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e);
 u64 vsched_exhaust_time(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e);

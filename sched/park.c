@@ -7,15 +7,12 @@
  * the driver can tell. It is *parked*: for a while it is not runnable, so that the chip does not
  * idle for it. This time doubles each time that the vGPU is parked, up to PARK_MAX_NS. When the
  * vGPU is seen at work, it is not parked any more, and the time starts again at PARK_MIN_NS. A vGPU
- * is not parked while no other vGPU could use the chip, for example because all other vGPUs are
- * held back. The time for which the vGPU was idle decides, and not the number of looks that found
- * it idle: another vGPU can cause looks by its kicks, and several looks fit between two pieces of
- * work of the vGPU.
+ * is not parked while no other vGPU could use the chip. The time for which the vGPU was idle
+ * decides, not the number of looks, which another vGPU can cause.
  *
  * While a vGPU with work is parked and another vGPU can run, the chip is not open (it does not have
- * the lists of all vGPUs: choose.c). On an open chip the parked vGPU could go on with its work at
- * any time. The chip would then switch between the two vGPUs, and the parked vGPU could have about
- * half of the chip until a look sees it at work.
+ * the lists of all vGPUs: choose.c). On an open chip the parked vGPU could go on with its work,
+ * unseen until a look.
  */
 #include "sched/internal.h"
 
@@ -91,8 +88,8 @@ void kvgpu_sched_looked(struct kvgpu_sched *s, u64 now)
 	list_for_each_entry(e, &s->ents, node)
 		vgpu_park(s, e, missing - ent_misses_chip(e));
 	/*
-	 * vsched_runnable_set() may end a turn, and so move the vGPU of that turn to the end of
-	 * s->ents. The loop may then meet this vGPU a second time, and changes nothing.
+	 * This may end a turn, and so move a vGPU to the end of s->ents. The loop may meet that
+	 * vGPU a second time, and changes nothing then.
 	 */
 	list_for_each_entry_safe(e, next, &s->ents, node)
 		vsched_runnable_set(s, e, ent_competes(e), now);

@@ -18,9 +18,8 @@
  * lingers, and is not suspended. It *can run* if it wants to run and is not held back. It *sleeps*
  * if it does not want to run, and *wakes* when it wants to run again.
  *
- * In a *turn* one vGPU has the chip alone. While several vGPUs can run, a turn takes about a slice,
- * and less if many vGPUs can run or the vGPU's share is small (choose.c). A *look* is the driver's
- * reading of the chip's state (mdev/machine/look.c).
+ * In a *turn* one vGPU has the chip alone. While several vGPUs can run, a turn takes about a slice
+ * or less (choose.c). A *look* is the driver's reading of the chip's state (mdev/machine/look.c).
  *
  * Use: after any event (a look is due, the end of a turn, a vGPU has work or has none, a knob) the
  * driver calls, in this order:
@@ -32,10 +31,7 @@
  *   - kvgpu_sched_choose(): if the answer differs from the chip's state the driver switches.
  *   - kvgpu_sched_started(): the switch is done and the turn starts. The time of the switch is not
  *     part of the turn.
- * Until a started turn ends, kvgpu_sched_choose() names the same vGPU, unless a knob or the state
- * of the vGPU on the chip changes, or no other vGPU wants to run any more. A vGPU that wakes or is
- * no longer held back can end the turn early. kvgpu_sched_choose() may be called any number of
- * times.
+ * kvgpu_sched_choose() may be called any number of times.
  */
 #ifndef KVGPU_SCHED_H
 #define KVGPU_SCHED_H
@@ -68,8 +64,8 @@ enum kvgpu_sched_policy {
 	 */
 	KVGPU_SCHED_EQUAL_SHARE,
 	/*
-	 * Each vGPU gets its type's part of the card (.fixed_ppm), however many vGPUs are present.
-	 * Unused time goes to no other vGPU.
+	 * Each vGPU gets its type's part of the card (.fixed_ppm). Unused time goes to no other
+	 * vGPU.
 	 */
 	KVGPU_SCHED_FIXED_SHARE,
 };
@@ -77,29 +73,25 @@ enum kvgpu_sched_policy {
 /*
  * One vGPU. Before kvgpu_sched_add(), the caller sets .weight, .cap and .fixed_ppm;
  * kvgpu_sched_add() replaces a value out of range by the nearest value in range. Later the caller
- * changes .weight and .cap only by kvgpu_sched_set_weight() and kvgpu_sched_set_cap(), and does not
- * change .fixed_ppm. All other members belong to the policy; the caller may read them.
+ * may read all members, and changes .weight and .cap by kvgpu_sched_set_weight() and
+ * kvgpu_sched_set_cap().
  */
 struct kvgpu_sched_ent {
 	u32 weight;
 	u32 cap;			/* per cent */
 	u32 fixed_ppm;			/* entitlement under FIXED_SHARE; 1..KVGPU_SCHED_PPM */
-	/* The policy owns all members from here on. */
+	/* The policy owns the members from here on. */
 	struct list_head node;
 	bool runnable, suspended;
 	/* .cap_out: held back by its cap. .share_out: held back by its share. */
 	bool cap_out, share_out;
 	bool work, seen;		/* as in the last kvgpu_sched_note() */
 	/*
-	 * The vGPU had the chip alone and work, but made no progress, as if it waited for a
-	 * semaphore. For a while it is not runnable (park.c).
+	 * it had the chip alone and work, but made no progress: not runnable for a while (park.c)
 	 */
 	bool parked;
 	u64 busy_ns;			/* sum of the ns of its kvgpu_sched_charge() calls */
-	/*
-	 * number of turns that kvgpu_sched_choose() gave it while another vGPU could run; some of
-	 * them may not have started
-	 */
+	/* number of turns that it was given while another vGPU could run */
 	u64 slices;
 	u32 share;			/* .fixed_ppm under FIXED_SHARE, else .weight */
 	/*
@@ -112,14 +104,14 @@ struct kvgpu_sched_ent {
 	/*
 	 * .cap_depth: most that .cap_left may be. The other three are in the unit of the clocks.
 	 * .debt_v: most that .vtime may be ahead of vclock. .lead_v: most that .vtime is behind
-	 * vclock while the vGPU sleeps. .near_v: two vGPUs' .vtime are about equal if they differ
-	 * by the larger .near_v of the two at most (choose.c).
+	 * vclock when the vGPU wakes. .near_v: two vGPUs' .vtime are about equal if they differ by
+	 * the larger .near_v of the two at most (choose.c).
 	 */
 	u64 cap_depth, debt_v, lead_v, near_v;
 	/*
-	 * .front: has woken, and goes before all vGPUs that are not at the front, for one turn.
-	 * .lingers: has run out of work, and keeps its turn for a moment. .quick: the pause before
-	 * it last became runnable was shorter than half a slice.
+	 * .front: has woken, and goes first, for one turn. .lingers: has run out of work, and keeps
+	 * its turn for a moment. .quick: the pause before it last became runnable was shorter than
+	 * half a slice.
 	 */
 	bool front, lingers, quick;
 	u8 in_vain;			/* how many more times it does not linger */
@@ -132,16 +124,14 @@ struct kvgpu_sched_ent {
 	u64 woke_busy, slept_at, cut_next, free_next;
 	/*
 	 * Of its last turn that began while another vGPU could run. .turn_ns: length, ns, before
-	 * turn_even_out() corrected it; 0 if the vGPU woke since. .turn_busy: .busy_ns when that
-	 * turn began.
+	 * turn_even_out() corrected it. .turn_busy: .busy_ns when that turn began.
 	 */
 	u64 turn_ns, turn_busy;
 	s64 turn_over;			/* ns by which turn_even_out() made this turn shorter */
 	/*
 	 * For park.c. .idle: it has work and the chip alone, and makes no progress, while another
-	 * vGPU could use the chip; it is not parked for that yet. .idle_since: time, ns, from which
-	 * on this was so. .park_ns: length of its last parking, or 0 if it made progress since.
-	 * .parked_until: time at which the last parking ends.
+	 * vGPU could use the chip. .idle_since: since when, ns. .park_ns: length of its last
+	 * parking; 0: it made progress since. .parked_until: time at which the last parking ends.
 	 */
 	bool idle;
 	u64 idle_since, park_ns, parked_until;
@@ -156,16 +146,15 @@ struct kvgpu_sched {
 	/* the vGPU whose turn it is; NULL: no turn is under way */
 	struct kvgpu_sched_ent *current_ent;
 	/*
-	 * The vGPU whose list the chip should have alone, by the last kvgpu_sched_choose(). NULL if
-	 * that call decided for all lists or for no list, or if the vGPU was removed since.
+	 * The vGPU whose list the chip should have alone, by the last kvgpu_sched_choose(). NULL:
+	 * none.
 	 */
 	struct kvgpu_sched_ent *alone;
 	u64 slice_end;			/* time, ns, at which the turn under way ends */
 	/*
 	 * .at: time, ns, up to which clocks and budgets are advanced. .vclock, .pace: the GPU's two
-	 * clocks (sched/internal.h). .closed: .vclock after the last vsched_budget_close(), which
-	 * kvgpu_sched_choose() calls. .pace_rem: remainder of the last division by .total, which is
-	 * added at the next one.
+	 * clocks (sched/internal.h). .closed: .vclock after the last vsched_budget_close().
+	 * .pace_rem: remainder of the last division by .total, which is added at the next one.
 	 */
 	u64 at, vclock, closed, pace, pace_rem;
 	/* the share that is the whole GPU: sum of the weights; KVGPU_SCHED_PPM under FIXED_SHARE */
@@ -179,8 +168,7 @@ struct kvgpu_sched {
 	/*
 	 * For the charge for an idle chip in this turn, .wanted_ns - .wanted_used (pay_for_idling()
 	 * in choose.c). .wanted_ns: ns, up to .slice_end, in which a vGPU other than .current_ent
-	 * could run. .wanted_used: ns charged while such a vGPU could run, also after .slice_end.
-	 * Charges to all vGPUs count: in that time the chip was not idle.
+	 * could run. .wanted_used: ns charged, to any vGPU, while such a vGPU could run.
 	 */
 	u64 wanted_ns, wanted_used;
 	bool started;			/* the turn has started: .current_ent has the chip */
@@ -189,20 +177,13 @@ struct kvgpu_sched {
 struct kvgpu_sched_choice {
 	/*
 	 * If .open is false: the vGPU whose list the chip should have alone, or NULL if the chip
-	 * should have no list. .ent may be a vGPU that is not runnable but lingers: it has just run
-	 * out of work and keeps its turn for a moment.
+	 * should have no list. It may be a vGPU that lingers.
 	 */
 	struct kvgpu_sched_ent *ent;
 	/*
-	 * True: the lists of all vGPUs that are not suspended should be on the chip together. A
-	 * vGPU that wakes then starts at once, and no switches are needed. The driver charges the
-	 * work that it sees on the engine. .ent is then the vGPU that can run, or NULL. True only
-	 * if all of this holds (suspended vGPUs do not count):
-	 * - At most one vGPU wants to run.
-	 * - No vGPU, awake or asleep, is held back.
-	 * - Under best effort, no sleeping vGPU is in debt by more than its lead_v (internal.h).
-	 * - No vGPU with work is parked, or no vGPU can run. On an open chip a parked vGPU could go
-	 *   on with its work, and have about half of the chip until a look sees it at work.
+	 * True: the lists of all vGPUs that are not suspended should be on the chip together,
+	 * because no two compete (without_turns() in choose.c). A vGPU that wakes then starts at
+	 * once, and no switches are needed. .ent is then the vGPU that can run, or NULL.
 	 */
 	bool open;
 	/*
@@ -243,9 +224,7 @@ void kvgpu_sched_note(struct kvgpu_sched_ent *e, bool work, bool seen);
  * vGPU without work is not runnable.
  */
 void kvgpu_sched_looked(struct kvgpu_sched *s, u64 now);
-/*
- * Sets whether @e is runnable, even if @e is parked. kvgpu_sched_looked() calls it for all vGPUs.
- */
+/* Sets whether @e is runnable, even if @e is parked. */
 void vsched_runnable_set(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool runnable,
 			 u64 now);
 void kvgpu_sched_set_suspended(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool suspended,
@@ -259,9 +238,8 @@ void kvgpu_sched_set_suspended(struct kvgpu_sched *s, struct kvgpu_sched_ent *e,
  * @now: current time, ns
  *
  * Charge all time for which an engine worked for the vGPU, whether or not it was the vGPU's turn:
- * time beyond the turn is a debt, up to KVGPU_SCHED_DEBT_MAX, for which the vGPU waits later. A
- * vGPU that leaves the chip idle in its turn while other vGPUs could run is charged by the policy
- * itself (choose.c). busy_ns does not count that idle time.
+ * time beyond the turn is a debt, up to KVGPU_SCHED_DEBT_MAX. The policy itself charges a vGPU that
+ * leaves the chip idle in its turn (choose.c); busy_ns does not count that.
  */
 void kvgpu_sched_charge(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 ns, u64 now);
 /**
@@ -280,13 +258,9 @@ void kvgpu_sched_choose(struct kvgpu_sched *s, u64 now, struct kvgpu_sched_choic
  *
  * Call it when the chip has the list that kvgpu_sched_choose() decided on last. If vGPUs take
  * turns, the turn of that decision's ->ent starts at @now, unless it has started already. The call
- * is not needed if the decision's ->open was true. Until the turn has started, kvgpu_sched_choose()
- * may decide differently each time: a switch under way need not be finished if a vGPU wakes that
- * goes before the chosen vGPU. Idle time before the start is not charged.
+ * is not needed if the decision's ->open was true. Idle time before the start is not charged.
  *
- * Return: the new ->until. It may be before s->slice_end, for example because a cap may be used up
- *   sooner, because a vGPU that was held back may be let go, or because a vGPU that has just woken
- *   has to be looked at soon.
+ * Return: the new ->until. It may be before s->slice_end.
  */
 u64 kvgpu_sched_started(struct kvgpu_sched *s, u64 now);
 /**
@@ -294,9 +268,8 @@ u64 kvgpu_sched_started(struct kvgpu_sched *s, u64 now);
  * @s: the policy
  * @e: the vGPU
  *
- * An entitlement is never more than the vGPU's cap. Under BEST_EFFORT and EQUAL_SHARE it depends on
- * the weights of all present vGPUs. Under BEST_EFFORT, time that a vGPU may not have because of its
- * cap is part of the entitlements of the other vGPUs.
+ * An entitlement is never more than the vGPU's cap. Under BEST_EFFORT, time that a vGPU may not
+ * have because of its cap is part of the entitlements of the other vGPUs.
  *
  * Return: ppm of the GPU's time.
  */
@@ -316,8 +289,7 @@ int kvgpu_sched_policy_parse(const char *text, enum kvgpu_sched_policy *out);
  * @mean: mean time between samples, ns
  * @random: 64 random bits
  *
- * The time is distributed exponentially, so that the time of the last sample tells a guest almost
- * nothing about the next one. It is at least @mean / KVGPU_GAP_MIN and at most @mean *
+ * The time is distributed exponentially. It is at least @mean / KVGPU_GAP_MIN and at most @mean *
  * KVGPU_GAP_MAX.
  *
  * Return: the time until the next sample, ns.
@@ -329,15 +301,13 @@ u64 kvgpu_sched_gap(u64 mean, u64 random);
 
 /*
  * The facts that the mean time between samples depends on. None of them tells which vGPU the last
- * sample found at work. If a vGPU that was seen at work were always sampled again sooner, it would
- * be charged too little, because it is charged for the time until the next sample.
+ * sample found at work: a vGPU that is sampled sooner after a sample that saw it at work would be
+ * charged too little.
  */
 struct kvgpu_sched_watch {
 	/*
 	 * The last kvgpu_sched_choose() did not set ->open, or a vGPU has just left the chip, or
-	 * the driver has to look often for a reason of its own: it refills, at its looks, a budget
-	 * of interrupts that guests have used up (NON_STALL_INTERRUPT, by which a channel reports
-	 * the end of a submission).
+	 * the driver has to look often for a reason of its own.
 	 */
 	bool alternates;
 	bool any;			/* there is a vGPU */
@@ -347,15 +317,12 @@ struct kvgpu_sched_watch {
 	u64 idle_ns;			/* ns since work was last seen */
 };
 
-/*
- * Returns the mean time between samples, in ns. 0: no samples, because the card has no vGPU (.any),
- * and .alternates is false.
- */
+/* Returns the mean time between samples, in ns; 0: no samples. */
 u64 kvgpu_sched_sample_mean(const struct kvgpu_sched_watch *w);
 /*
  * Returns for how many ns the driver should leave the CPU and its locks to other threads after a
- * look that took @used ns. The average is about 2 * @used, and at most 10 ms. The time is drawn by
- * kvgpu_sched_gap(), so that no guest knows when the rest ends.
+ * look that took @used ns. The average is about 2 * @used, up to a limit. The time is drawn by
+ * kvgpu_sched_gap(), because a guest must not know when the rest ends.
  */
 u64 kvgpu_sched_rest(u64 used, u64 random);
 
@@ -370,8 +337,7 @@ enum kvgpu_hang_step {
 	KVGPU_HANG_WAIT,		/* call again at *next */
 	/*
 	 * The preempt is late: look for a pending interrupt whose message to the CPU may have been
-	 * lost. The engine may keep the channel until the CPU has handled that interrupt. This step
-	 * is returned once, and always before KVGPU_HANG_RECOVER.
+	 * lost. This step is returned once, before KVGPU_HANG_RECOVER.
 	 */
 	KVGPU_HANG_LOOK,
 	KVGPU_HANG_RECOVER,		/* end the channel, or its group, that stays on the chip */
@@ -384,8 +350,8 @@ struct kvgpu_hang {			/* state of one preempt under way */
 
 void kvgpu_sched_hang_begin(struct kvgpu_hang *h, u64 now);
 /*
- * Returns the next step. Sets *@next to the time of the next call, which is never before @now. All
- * times are in ns.
+ * Returns the next step. Sets *@next to the time of the next call, not before @now. All times are
+ * in ns.
  */
 enum kvgpu_hang_step kvgpu_sched_hang_next(struct kvgpu_hang *h, u64 watchdog_ns, u64 now,
 					   u64 *next);
@@ -394,10 +360,7 @@ enum kvgpu_hang_step kvgpu_sched_hang_next(struct kvgpu_hang *h, u64 watchdog_ns
  * Strikes count how often a vGPU did harm to other vGPUs. mdev/machine/strike.c says for what a
  * vGPU gets a strike. Strikes are forgiven one by one, each after KVGPU_STRIKE_FORGIVEN_NS.
  */
-/*
- * A vGPU that reaches this many strikes is suspended. mdev/machine/strike.c says what ends the
- * suspension.
- */
+/* a vGPU that reaches this many strikes is suspended */
 #define KVGPU_STRIKES_MAX		8u
 #define KVGPU_STRIKE_FORGIVEN_NS	30000000000ull
 
@@ -414,9 +377,8 @@ void kvgpu_sched_strikes_clear(struct kvgpu_strikes *k);		/* ->total stays */
 
 /*
  * Counts the resets of engines, and the long evictions of channels, that a vGPU causes and for
- * which it has a budget. Both are called resets here. Programs have bugs, so a reset within the
- * budget causes no strike. Each reset beyond the budget is a strike. mdev/machine/strike.c says
- * which resets are strikes at once, and are not counted here.
+ * which it has a budget. Both are called resets here. A reset beyond the budget is a strike.
+ * mdev/machine/strike.c says which resets are strikes at once.
  */
 #define KVGPU_RESETS_BURST		32u
 #define KVGPU_RESET_FORGOTTEN_NS	500000000ull
@@ -427,10 +389,7 @@ struct kvgpu_resets {			/* all zero: no resets */
 	u64 at;		/* ns; for each KVGPU_RESET_FORGOTTEN_NS since .at one reset is forgotten */
 };
 
-/*
- * Counts a reset. Returns true if the reset is beyond the budget. The count stops at the budget, so
- * that all resets are forgotten 16 s after the last reset at the latest, however many there were.
- */
+/* Counts a reset. Returns true if the reset is beyond the budget. The count stops at the budget. */
 bool kvgpu_sched_reset_add(struct kvgpu_resets *r, u64 now);
 
 #endif

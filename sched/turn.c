@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * When a vGPU ends the turn of another vGPU early, and whether a vGPU lingers. The beginning of
- * choose.c explains these rules.
+ * When a vGPU ends the turn of another vGPU early, and whether a vGPU lingers. choose.c explains
+ * the rules.
  */
 #include "sched/internal.h"
 

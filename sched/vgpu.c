@@ -127,10 +127,7 @@ int kvgpu_sched_set_policy(struct kvgpu_sched *s, enum kvgpu_sched_policy policy
 	vsched_clocks_settle(s);
 	s->policy = policy;
 	vsched_knobs_apply(s);
-	/*
-	 * Each vGPU gains lead_v, a full budget of its share. This pays off a debt of up to lead_v;
-	 * of a larger debt, the rest remains.
-	 */
+	/* each vGPU gains lead_v, a full budget of its share, which pays off as much of a debt */
 	list_for_each_entry(e, &s->ents, node)
 		e->vtime -= e->lead_v;
 	vsched_clocks_settle(s);
@@ -185,8 +182,7 @@ static u32 ppm_part(u64 left_ppm, u32 share, u64 total)
 /*
  * Best effort: time that a vGPU may not have because of its cap goes to the other vGPUs by weight,
  * which can bring more of them to their caps. Each pass of the loop finds the vGPUs whose cap is
- * below their part, until the set of these vGPUs stays the same. From pass to pass the part of a
- * unit of weight only grows, so a vGPU that is in the set stays in it.
+ * below their part, until the set of these vGPUs stays the same.
  */
 static u32 part_of_weight(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *of)
 {

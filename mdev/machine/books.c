@@ -4,18 +4,17 @@
  * of the slicer (the thread that gives the chip to vGPUs in turns: slice.c) for vGPUs that have
  * work or are at work. A *sample* is a look at a random time: a vGPU that it sees at work is
  * charged until the next sample, or until the vGPU leaves the chip. look.c charges the time between
- * looks. slice.c charges the time in which it takes a vGPU off the chip. recover.c, chan.c and
- * slice.c charge waits for the chip in which they hold gpu->lock.
+ * looks. slice.c charges the time in which it takes a vGPU off the chip. vmach_wait_charge()
+ * charges waits for the chip under gpu->lock.
  *
- * gpu->lock is held, except in vmach_gpu_time_get(), which any thread may call.
+ * gpu->lock is held, except in vmach_gpu_time_get(), which needs no lock.
  */
 #include "mdev/machine/internal.h"
 
 /*
  * Length, ns, of the last part of a wait for the chip that vmach_wait_charge() leaves to the next
  * look. The chip may be done before the waiting thread runs again, and may work for other vGPUs in
- * between. That thread holds gpu->lock: when another thread has waited 1 to 2 ms for gpu->lock, the
- * waiting thread is lent a real-time priority (hw/lock.h), and runs.
+ * between.
  */
 #define UNSEEN_NS	NSEC_PER_MSEC
 
@@ -30,9 +29,8 @@ void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now)
 }
 
 /*
- * Returns the ns charged to @m so far. All vGPUs are charged up to time slicer->looked. If @m is
- * .busy (charged until the next sample) and on the chip, adds the time from slicer->looked to now.
- * Never returns less than in an earlier call.
+ * Returns the ns charged to @m so far. If @m is .busy (charged until the next sample) and on the
+ * chip, adds the time from slicer->looked to now. Never returns less than in an earlier call.
  */
 u64 vmach_gpu_time_get(struct kvgpu_machine *m)
 {
@@ -56,11 +54,11 @@ u64 vmach_gpu_time_get(struct kvgpu_machine *m)
 
 /*
  * Charges the time from @began to now, in which this thread waited for the chip on behalf of @m.
- * The thread held gpu->lock, so that the slicer could make no look. @works: @m was at work in that
+ * The thread held gpu->lock all the time: the slicer made no look. @works: @m was at work in that
  * time. @others: another vGPU was at work at @began. There are three cases:
  * - @works: @m is charged all of the time.
  * - Not @works, and another vGPU was at work at @began or is now: nothing is charged here. The next
- *   look charges this time in the same way as the time since.
+ *   look charges this time.
  * - Not @works, and no other vGPU was seen at work: the last part of the time, UNSEEN_NS at most,
  *   is left to the next look, because other vGPUs may have worked in it unseen. No vGPU is charged
  *   for the time before that part.

@@ -5,20 +5,18 @@
  * ids* is eight channel ids in a row. The channel's id on the chip is from a group of ids that
  * belongs to this vGPU alone. The doorbells (USERD areas) of these eight ids share a page. So no
  * page has doorbells of two vGPUs. A group of channels is a channel group (TSG). A channel is
- * *dead* if the host has ended it, or if the guest is unbinding it. *Recovery* (recover.c) ends
- * channels, with gpu->lock held, and needs no vgpu->lock.
+ * *dead* if the host has ended it, or if the guest is unbinding it. vgpu->lock is held; *recovery*
+ * (recover.c) ends channels with gpu->lock alone.
  *
- * The runlist. A guest sees all engines on runlist 0, and may use GR (the graphics engine) and a
- * copy engine in one channel at any time, and does not say at the bind which of them it will use.
- * On the card only GR's runlist has both: it also serves one copy engine. So every channel of a
- * guest goes to GR's runlist. Channels that only copy would be faster on a copy engine of their own
- * if two tenants copy, but a channel that starts to use GR would have to be moved back while it
- * runs.
+ * The runlist. A guest sees all engines on runlist 0, may use GR (the graphics engine) and a copy
+ * engine in one channel, and does not say at the bind which of them it will use. On the card GR's
+ * runlist also serves a copy engine. So a guest's channels go to GR's runlist. Channels that only
+ * copy would be faster on a copy engine of their own if two tenants copy, but a channel that starts
+ * to use GR would have to be moved back while it runs.
  *
  * A guest may change the page directory, the limit and the graphics context in its instance block
- * after the bind. The host reads the block again, and the change takes effect, at the next of these
- * points (docs/hardware.md): a new bind; an enable; an unblock of the channel's runlist; a submit
- * of that runlist, if the list that the guest submitted before does not have the channel.
+ * after the bind. The change takes effect when the host reads the block again: vmach_chan_resync()
+ * (docs/hardware.md).
  */
 #include <linux/delay.h>
 #include <linux/io.h>
@@ -27,12 +25,9 @@
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
-/* most tries of an unbind, 1 to 2 ms apart, before all engines of the runlist are reset */
+/* most tries of an unbind before all engines of the runlist are reset */
 #define UNBIND_TRIES	50
-/*
- * address of the context in the shadow instance block of a channel that has no context: beyond all
- * addresses that a guest can map
- */
+/* address of the context in the shadow instance block of a channel without a context */
 #define NO_CONTEXT_VA	KVGPU_SPACE_END
 /* bytes of a guest's instance block that the host reads */
 #define INST_READ	(RAMIN_GR_CTX + 8)
@@ -92,10 +87,8 @@ static void chan_forget(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
 
 /*
  * Returns the chip's group of ids for the guest's group of ids @g. If @g has none yet, takes a free
- * group of ids. The caller then notes it by vmach_userd_show(), and the vGPU keeps it until
- * vmach_chans_stop(). After -EIO of take_userd() it stays taken: the card is cut off then. Returns
- * -ENOSPC if @g has none yet, and either the vGPU has as many groups of ids as it may have
- * (machine->max_groups), or the chip has none free. vgpu->lock is held; takes gpu->lock.
+ * group of ids, which the caller notes by vmach_userd_show(). -ENOSPC: none is free, or the vGPU
+ * has machine->max_groups already. Takes gpu->lock.
  */
 static int take_group(struct kvgpu_vgpu *v, u16 g)
 {
@@ -121,7 +114,7 @@ static int take_group(struct kvgpu_vgpu *v, u16 g)
 
 /*
  * Gives all groups of ids of the vGPU back. The card's doorbells of these ids then show
- * chip->nowhere, a page of the host. If the card is cut off, they stay as they are.
+ * chip->nowhere, unless the card is cut off.
  */
 static void give_groups(struct kvgpu_vgpu *v)
 {
@@ -147,11 +140,9 @@ static void give_groups(struct kvgpu_vgpu *v)
 /*
  * Takes a chip's id for the channel. Makes the card's doorbells of the id's group of ids show the
  * guest's USERD page, and the guest's BAR1 show those doorbells. If channels of one group of ids
- * have USERD in different pages, the doorbells show the page of the channel that was bound last,
- * and do not work for the channels with USERD in other pages. A channel's USERD has to be at the
- * place of the channel's id in the page. Otherwise the chip and the slicer (the thread that gives
- * the chip to vGPUs in turns) would use different words as the channel's GP_GET and GP_PUT, which
- * tell whether the channel has work. Returns:
+ * have USERD in different pages, the doorbells show the last channel's. A channel's USERD has to be
+ * at the place of the channel's id in the page. Otherwise the chip and the slicer would read
+ * different words as its GP_GET and GP_PUT. Returns:
  * - 0
  * - -EINVAL: USERD is not in the vGPU's partition of video memory, or not at that place
  * - -EIO: the card's doorbells could not be changed, and the card was cut off
@@ -173,10 +164,7 @@ static int take_userd(struct kvgpu_chan *c)
 	c->hchid.v = h * KVGPU_GROUP + c->gchid.v % KVGPU_GROUP;
 	if (v->m->userd_page[g] == page)
 		return 0;
-	/*
-	 * change the card's doorbells first: if that fails, do not show them to the guest by
-	 * vmach_userd_show()
-	 */
+	/* change the card's doorbells first: the guest may see them when that has not failed */
 	if (kvgpu_hw_userd_page(&v->gpu->hw, h, (hvram_t){ v->part.v + (page << PAGE_SHIFT) })) {
 		vmach_gpu_wedge(v->gpu, "doorbells show what they showed before");
 		return -EIO;
@@ -189,8 +177,7 @@ static int take_userd(struct kvgpu_chan *c)
 
 /*
  * Reads the guest's instance block into @block, of RAMIN_SIZE bytes, and decodes it into @g.
- * Returns 0; -EFAULT if the block can't be read; -EINVAL if kvgpu_shadow_inst_decode() refuses it,
- * or if its context has a physical address.
+ * Returns 0, or an error if it can't be read or used.
  */
 static int read_inst(struct kvgpu_chan *c, u32 *block, struct kvgpu_inst_guest *g)
 {
@@ -204,21 +191,16 @@ static int read_inst(struct kvgpu_chan *c, u32 *block, struct kvgpu_inst_guest *
 	ret = kvgpu_shadow_inst_decode(block, g, &why);
 	g->limit = min(g->limit, NO_CONTEXT_VA - 1);
 	if (!ret && g->gr_ctx && !g->gr_ctx_virtual)
-		/*
-		 * refuse a context with a physical address: the host can show its own image only at
-		 * a virtual address
-		 */
+		/* the host can show its own image at a virtual address only */
 		ret = -EINVAL;
 	return ret;
 }
 
 /*
  * Returns the guest's values for the shadow instance block, with a context address that is safe.
- * FECS, GR's microcontroller that switches contexts, may only load context images that the host
- * made. But FECS loads an image from any address in the instance block, even from 0, and a guest
- * may have mapped an image of its own at that address. So a channel without a context gets an
- * address that no guest can map, NO_CONTEXT_VA: it is beyond the channel's limit, and shadow page
- * tables have no entries there. The first GR method of such a channel causes a page fault.
+ * FECS, GR's microcontroller that switches contexts, must not load a context image that a guest
+ * made. But it loads an image from any address in the instance block, even from 0. So a channel
+ * without a context gets an address that no guest can map, NO_CONTEXT_VA: its GR methods fault.
  */
 static struct kvgpu_inst_guest inst_shown(const struct kvgpu_chan *c)
 {
@@ -247,8 +229,7 @@ static int write_inst_block(struct kvgpu_chan *c, const u32 *guest_block, u32 *o
 
 /*
  * Writes the page directory, the limit and the graphics context into the shadow instance block of a
- * bound channel. The chip never writes these words, and a resync changes no other words of the
- * block. @out: scratch memory.
+ * bound channel. @out: scratch memory.
  */
 static int write_inst_space(struct kvgpu_chan *c, const u32 *guest_block, u32 *out)
 {
@@ -270,7 +251,7 @@ static bool same_space(const struct kvgpu_inst_guest *a, const struct kvgpu_inst
 
 /*
  * Disables @c on the chip, and, if @c is in a group (TSG), all channels of that group. Sets their
- * .held, which vmach_chans_restart() clears.
+ * .held.
  */
 static void chan_hold(struct kvgpu_chan *c)
 {
@@ -290,14 +271,12 @@ static void chan_hold(struct kvgpu_chan *c)
 /*
  * Disables the channel before the preempt: a preempt alone does not keep a channel off the chip,
  * because the chip loads an enabled and listed channel again at once, with the new contents of its
- * instance block. Preempts a group as a whole, because engines name the group and not its members.
+ * instance block.
  *
- * vmach_chan_preempt_wait() makes no preempt while slice.on_chip is false, because then no channel
- * of the vGPU is loaded. But the slicer may put the vGPU's list onto the chip at any time; it sets
- * slice.on_chip and writes the list under gpu->lock. So gpu->lock is taken and released once
- * between the disable and the preempt. If the slicer put the list onto the chip before,
- * slice.on_chip is true by now, and the preempt is made. If it does so later, the chip loads none
- * of these channels, because they are disabled already.
+ * vmach_chan_preempt_wait() makes no preempt while slice.on_chip is false. But the slicer may put
+ * the vGPU's list onto the chip at any time, under gpu->lock. So gpu->lock is taken and released
+ * once between the disable and the preempt. If the slicer did so before, slice.on_chip is true by
+ * now. If it does so later, the chip loads none of these channels, because they are disabled.
  */
 bool vmach_chan_step_off(struct kvgpu_chan *c)
 {
@@ -321,8 +300,8 @@ bool vmach_chan_step_off(struct kvgpu_chan *c)
 }
 
 /*
- * Enables a channel on the chip if the guest has enabled it. A channel stays disabled if it is dead
- * or waits for recovery (chip->sick). gpu->lock is taken because recovery ends channels under it.
+ * Enables a channel on the chip if the guest has enabled it. A channel that is dead or waits for
+ * recovery stays disabled. Takes gpu->lock, under which recovery ends channels.
  */
 static void chan_start(struct kvgpu_chan *c)
 {
@@ -348,10 +327,9 @@ void vmach_chans_restart(struct kvgpu_vgpu *v)
 }
 
 /*
- * Ends the use of context images by dead channels that are off the chip. Such a channel never runs
- * again, but stays bound until the guest unbinds it. Before that the guest may free the context and
- * make another context at the same address. If the dead channel still used the old image then,
- * vmach_grctx_get() would give that image to the new context's channel.
+ * Ends the use of context images by dead channels that are off the chip. Before the guest unbinds
+ * such a channel, it may make another context at the same address. If the dead channel still used
+ * the old image then, vmach_grctx_get() would return that image.
  */
 static void ended_images_put(struct kvgpu_vgpu *v)
 {
@@ -403,10 +381,7 @@ static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g,
 	ended_images_put(v);
 	/* recovery may have ended @c meanwhile; then ended_images_put() has set c->gr to NULL */
 	gr = c->gr;
-	/*
-	 * vmach_grctx_get() reads the guest's patch list (register writes for the context) through
-	 * the space's tables: bring them up to date first
-	 */
+	/* vmach_grctx_get() reads the guest's patch list through the space's tables */
 	vmach_shadow_sync(v);
 	c->gr = g->gr_ctx ? vmach_grctx_get(v, c->space, g->gr_ctx, g->limit) : NULL;
 	if (g->gr_ctx && !c->gr)
@@ -502,10 +477,7 @@ void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, u8 runl, struct kvgpu_gad
 	u32 *block;
 	int ret = -ENOMEM;
 
-	/*
-	 * finds no channel, because mmio-trap refuses to bind a channel that is bound; only a bug
-	 * in mmio-trap would make it find one
-	 */
+	/* a precaution: mmio-trap refuses to bind a channel that is bound */
 	vmach_chan_unbind(v, id);
 	vmach_stage_drop(v->m);
 	c = kzalloc(sizeof(*c), GFP_KERNEL_ACCOUNT);
@@ -545,10 +517,7 @@ void vmach_chan_enable(struct kvgpu_vgpu *v, gchid_t id)
 		vmach_shadow_sync(v);
 		vmach_chan_resync(c);
 	}
-	/*
-	 * do not enable a channel that is not bound or is dead, nor a channel of a card that was
-	 * cut off; the guest sees in the channel table that the channel is disabled
-	 */
+	/* a channel that can't run: the guest sees in the channel table that it is disabled */
 	if (!c || c->dead || vmach_gpu_wedged(v->gpu)) {
 		kvgpu_trap_chan_status_set(&v->m->trap, id, 0);
 		return;
@@ -576,9 +545,8 @@ void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
 /*
  * Unbinds a channel of the chip. Call it when the channel is disabled, and its entry was removed
  * from the vGPU's list. kvgpu_hw_chan_unbind() fails while the channel is on a PBDMA or an engine.
- * Therefore a channel that ever ran is driven off first. If its preempts do not end, or the unbind
- * fails even after a reset of all engines of the runlist, the card is cut off: memory that the chip
- * may still use must not get another use (vmach_pool_alloc()).
+ * So a channel that has run is driven off first. If that and a reset of all engines do not help,
+ * the card is cut off: memory that the chip may still use must not get another use.
  */
 static void chan_unbind_hw(struct kvgpu_chan *c)
 {
@@ -595,9 +563,8 @@ static void chan_unbind_hw(struct kvgpu_chan *c)
 	    vmach_chan_evict(gpu, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS))
 		vmach_reset_note(c->vgpu->m);
 	/*
-	 * a fault may have come while the channel was driven off, and have stopped the whole
-	 * runlist: clear the runlist's error here, because recovery does so only for a channel that
-	 * is still bound and not dead
+	 * a fault may have come meanwhile, and have stopped the runlist: recovery does not clear
+	 * the error for a dead channel
 	 */
 	if (!vmach_gpu_wedged(gpu))
 		kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
@@ -619,7 +586,7 @@ static void chan_unbind_hw(struct kvgpu_chan *c)
 	/*
 	 * MMU faults and GR exceptions name the shadow instance block by its address, and that
 	 * memory may soon be the block of another channel. Wait, for a bounded time, until faults
-	 * of this block are handled and the interrupt thread's present run is over.
+	 * of this block are handled.
 	 */
 	if (!vmach_gpu_wedged(gpu))
 		kvgpu_hw_intr_settle(&gpu->hw, c->inst.at.v);
@@ -646,8 +613,7 @@ void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 
 /*
  * Unbinds all channels of the vGPU. All are disabled before the first is driven off the chip, so
- * that no channel starts meanwhile. The vGPU's list is emptied once, instead of a new list for each
- * channel.
+ * that no channel starts meanwhile.
  */
 void vmach_chans_stop(struct kvgpu_vgpu *v)
 {

@@ -3,10 +3,11 @@
  * Small functions for the other files of the machine: the time of PTIMER (the card's clock),
  * whether the card is cut off, the number of the runlist of GR (the graphics engine), how long a
  * command of the guest may wait for a preempt, and the wake-up of the slicer (the thread that gives
- * the chip to vGPUs in turns). This file calls no other file of mdev/machine/.
+ * the chip to vGPUs in turns).
  *
- * Needs no lock, except in vmach_patience_get(), and takes only leaf locks. A card that is cut off
- * is called wedged in the code.
+ * vgpu->lock is held in vmach_patience_get(); the other functions need no lock. They touch PTIMER
+ * and the bus master bit, and no other state of the card. A card that is cut off is called wedged
+ * in the code.
  */
 #include <linux/sched.h>
 
@@ -17,11 +18,9 @@
 
 /*
  * Reads PTIMER from the chip at each call, because a guest compares this time with times that the
- * GPU wrote to memory. If the CPU's clock gave the time instead, the two would differ by the time
- * that a register read takes, and by the clock's drift since PTIMER was last read. If PTIMER was
- * read less than TIME_LOOK_NS ago, only its low word is read, and the CPU's clock gives the high
- * word: that saves two of three register reads. If the chip does not answer, the CPU's clock gives
- * the whole time. The time returned never goes back.
+ * GPU wrote to memory. If PTIMER was read less than TIME_LOOK_NS ago, only its low word is read,
+ * and the CPU's clock gives the high word, to save register reads. If the chip does not answer, the
+ * CPU's clock gives the whole time. The time returned never goes back.
  */
 u64 vmach_ptimer_read(struct kvgpu_gpu *gpu)
 {
@@ -51,8 +50,7 @@ bool vmach_gpu_wedged(const struct kvgpu_gpu *gpu)
 /*
  * Cuts the card off because it has failed, with reason @why for the log: turns off bus mastering.
  * Without it the card can't reach system memory, whatever its tables say, so that pages can be
- * unpinned that these tables may still name (S2 of docs/invariants.md). From then on guests can
- * bind and enable no channel. The admin has to unload the module and reset the card.
+ * unpinned that these tables may still name (S2 of docs/invariants.md).
  */
 void vmach_gpu_wedge(struct kvgpu_gpu *gpu, const char *why)
 {

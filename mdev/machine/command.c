@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Carries out the commands that mmio-trap/ makes of a guest's register writes. mmio-trap/ has
- * decoded the command and checked its form. The command's ids and addresses are still the guest's:
- * the functions that use them look them up or check their bounds. A command that can't be carried
- * out returns no error to the guest. In most such cases the host notes a fault in the vGPU's log
- * (kvgpu_mdev_fault_note()).
+ * decoded the command and checked its form. Its ids and addresses are still the guest's. A command
+ * that can't be carried out returns no error to the guest.
  *
- * For the guest, a command is complete when vmach_command_run() returns: the guest never reads the
- * command's busy bit as set. (Flushes that the guest asks for in its mapped flush page are no
- * commands: flush.c.)
+ * For the guest, a command is complete when vmach_command_run() returns. (Flushes by the mapped
+ * flush page are no commands: flush.c.)
  *
  * vgpu->lock is held.
  */
@@ -19,8 +16,8 @@
  * Call it when the guest has reset engines: bit e of @mask stands for topo.engine[e], bit 31 for
  * PFIFO. The host does not pass the reset on to the card, because other vGPUs use its engines.
  * After a reset of PFIFO, the host unbinds all channels of the vGPU. After a reset of engines
- * alone, the host preempts all channels that are not dead (ended by the host) and that the guest
- * has enabled since their bind: that takes them off the engines, as the reset would.
+ * alone, the host preempts the channels that have run: that takes them off the engines, as the
+ * reset would.
  */
 static void guest_engines_reset(struct kvgpu_vgpu *v, u32 mask)
 {
@@ -34,10 +31,7 @@ static void guest_engines_reset(struct kvgpu_vgpu *v, u32 mask)
 	if (mask & BIT(31)) {
 		vmach_chans_stop(v);
 		vmach_shadow_settle(v);
-		/*
-		 * a driver resets PFIFO when it is loaded: the guest starts anew, so forget its
-		 * strikes
-		 */
+		/* a driver resets PFIFO when it is loaded: the guest starts anew */
 		vmach_strikes_clear(v);
 		return;
 	}
@@ -87,13 +81,11 @@ static void fifo_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 }
 
 /*
- * The guest has invalidated its TLB. Brings the shadows of all address spaces, and the windows
- * (slices of BAR1 and BAR3), up to date with the guest's page tables; space.c explains why all of
- * them.
+ * The guest has invalidated its TLB. Brings all shadows and windows up to date with the guest's
+ * page tables; space.c says why all.
  *
  * If the guest has asked for a FLUSH_BAR in its flush page, also makes the CPU's writes to BARs
- * reach video memory. vmach_shadow_sync() does so, and clears flush_owed, if it changes an entry or
- * copies from the partition. If it did not, this function does the flush.
+ * reach video memory. vmach_shadow_sync() may do so, and then clears flush_owed.
  */
 static void tlb_command(struct kvgpu_vgpu *v)
 {
@@ -153,12 +145,11 @@ void vmach_command_run(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 		vmach_alarm_arm(v);
 		break;
 	/*
-	 * nothing to do: a guest makes its golden context, which its driver copies into each new
-	 * context, by register writes that the host does not carry out; at KVGPU_CMD_GR_SAVE
-	 * vmach_grctx_save() gives the guest the host's golden image instead
+	 * nothing to do: at KVGPU_CMD_GR_SAVE the guest gets the host's golden image
+	 * (vmach_grctx_save())
 	 */
 	case KVGPU_CMD_GR_BIND:
-	/* nothing to do: hw/ did not wait for the acknowledge; the caller serves cmd->irq */
+	/* nothing to do: hw/ did not wait for the acknowledge */
 	case KVGPU_CMD_PBDMA_ACK:
 	case KVGPU_CMD_GR_ACK:
 	case KVGPU_CMD_CE_ACK:

@@ -2,10 +2,9 @@
 /*
  * Finds out for which vGPU the chip works. The status registers of the chip's engines and PBDMAs
  * (the units that fetch channels' commands) name a channel or a group (TSG) by its id, and the host
- * knows the vGPU of each id. The functions here read the chip's state, and change nothing on the
- * chip.
+ * knows the vGPU of each id. The functions here only read the chip's state.
  *
- * Functions that look up channels need gpu->lock or chip->event_lock, vmach_stranger_note() needs
+ * Functions that look up channels need gpu->lock or chip->event_lock; vmach_stranger_note() needs
  * gpu->lock.
  */
 #include "mdev/machine/internal.h"
@@ -48,10 +47,8 @@ struct kvgpu_chan *vmach_hchan_find(struct kvgpu_chip *chip, bool tsg, int id)
 
 /*
  * Returns the vGPU of the channel or group in field ID of @st, the status of a PBDMA or an engine.
- * Returns NULL if that channel is the host's or unknown, or the status is not valid. Field NEXT_ID,
- * the channel to which the unit switches, does not count. A channel that is disabled, or in no list
- * of the chip, counts like another: if it was loaded when it was disabled or left the list, it may
- * run on until it is preempted.
+ * Returns NULL if that channel is the host's or unknown, or the status is not valid. Field NEXT_ID
+ * does not count. A channel that is disabled or in no list counts, too: it may be loaded still.
  */
 struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st)
 {
@@ -95,13 +92,10 @@ bool vmach_others_work(struct kvgpu_machine *m)
 
 /*
  * Call it when the status @st of engine @e says that the engine works, and vmach_status_owner()
- * finds no vGPU for it. If @st names a channel or group, and it is not the host's, notes the
- * engine. If the engine still works for that channel after slicer.watchdog_ms (the time that a
- * vGPU's channel may take to leave the chip), vmach_stranger_evict() drives the channel off.
- * Otherwise the channel would stay, because the slicer preempts channels of vGPUs only, and all
- * vGPUs with work for that engine would wait. Only one engine is noted at a time. No case is known
- * in which such a channel runs, because the chip's lists have only ids that the host gave to vGPUs
- * (runlist.c). gpu->lock is held.
+ * finds no vGPU for it. If @st names a channel or group that is not the host's, and no engine is
+ * noted, notes the engine for vmach_stranger_evict(). Otherwise such a channel could stay, because
+ * the slicer preempts channels of vGPUs only. No case is known in which one runs. gpu->lock is
+ * held.
  */
 void vmach_stranger_note(struct kvgpu_chip *chip, u8 e, u32 st)
 {

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Interrupts of the chip, and their delivery to guests. hw/ reports the chip's interrupts by the
- * functions of kvgpu_machine_events, which the interrupt thread calls for all vGPUs (copy_stuck()
- * is no interrupt, and other threads call it). Such a function looks up the vGPU, and queues an
- * event for the guest (machine->events), or disables the channel and leaves the rest to recovery
- * (recover.c), or both. nonstall() is different: it is for all vGPUs with channels. Of the
- * machine's sleeping locks, these functions take chip->event_lock only. No code waits for a guest,
- * or signals a VMM, with event_lock held.
+ * functions of kvgpu_machine_events, mostly in the interrupt thread. Such a function looks up the
+ * vGPU, and queues an event for the guest (machine->events), or disables the channel and leaves the
+ * rest to recovery (recover.c), or both. These functions take chip->event_lock, and wait for no
+ * guest and no VMM.
  *
  * To deliver an event is to set the guest's registers accordingly (mmio-trap/), and to signal the
  * guest's interrupt by an eventfd of the VMM. That needs vgpu->lock, and time: a signal of an
- * eventfd may take milliseconds, because the VMM decides what waits for that eventfd. So a work
- * item of the vGPU (event_work) delivers, or a thread that holds vgpu->lock anyway delivers when it
- * is done (end of kvgpu_machine_reg_write(), for instance). On the average the work item takes an
- * eighth of one CPU at most for one vGPU, unless a single run takes more than a second or the vGPU
- * is opened anew. Guests see their own ids and addresses only.
+ * eventfd may take milliseconds. So a work item of the vGPU (event_work) delivers, or a thread that
+ * holds vgpu->lock anyway delivers when it is done (end of kvgpu_machine_reg_write(), for
+ * instance). The time of the work item is limited (TELL_PART). Guests see their own ids and
+ * addresses.
  *
  * Each vGPU has a budget for the interrupts of PBDMAs (the units that fetch channels' commands), of
  * GR (the graphics engine) and of copy engines, and for MMU faults of BARs (within_budget()). A
@@ -33,8 +30,7 @@
 #define RETRY_MS	1
 /*
  * event_work of one vGPU may take 1 / TELL_PART of a CPU's time, on the average. TELL_BURST_NS:
- * most ns that may be saved up in its budget. TELL_DEBT_NS: most ns of debt; a run that exceeds the
- * budget by more than this counts as this much.
+ * most ns that may be saved up in its budget. TELL_DEBT_NS: most ns of debt.
  */
 #define TELL_PART	8
 #define TELL_BURST_NS	(5 * (s64)NSEC_PER_MSEC)
@@ -61,9 +57,8 @@ void vmach_event_push(struct kvgpu_machine *m, const struct machine_event *ev)
 /*
  * Takes the first event from the queue that can be delivered now. False: there is none. When an
  * exception of GR was delivered, later exceptions stay in the queue until the guest has restarted
- * its GR (trap.gr_halted is false). The reason: most exceptions halt a real GR. So the guest's
- * driver expects one exception at a time, and the registers describe one only. The chip's GR does
- * not wait for this guest: hw/ has restarted it.
+ * its GR (trap.gr_halted is false). The reason: the guest's driver expects one exception at a time,
+ * and the registers describe one.
  */
 static bool event_pop(struct kvgpu_machine *m, struct machine_event *ev)
 {
@@ -152,7 +147,7 @@ static u32 engine_id(const struct kvgpu_vgpu *v, u8 engine)
  * Shows the guest a hang as the chip reports one: a context switch that does not end, on an engine
  * whose status names the guest's channel or group. nouveau then triggers a fault of the engine
  * (vmach_fault_trigger()), takes the id from the status, and resets the engine; that reset sets the
- * status to idle (command.c). The host has taken the real channel off the chip before.
+ * status to idle (command.c).
  */
 static void deliver_hang(struct kvgpu_vgpu *v, const struct machine_event *ev)
 {
@@ -215,7 +210,7 @@ void vmach_events_deliver(struct kvgpu_vgpu *v)
 
 /*
  * Carries out the guest's request for an MMU fault of an engine. By this fault nouveau recovers
- * from a hang: when the fault comes, nouveau recovers the channel that the engine's status names.
+ * from a hang: it then ends the channel that the engine's status names.
  * @engine: id of the engine. @unit: MMU unit of the fault. Does nothing if the guest was not told
  * of a hang on @engine, or has already asked for a fault since it was told of the last hang there.
  */
@@ -244,8 +239,8 @@ static struct kvgpu_chan *chan_of_inst(struct kvgpu_chip *chip, u64 inst)
 
 /*
  * Returns the channel with the chip's id @id, or NULL. With @tsg, @id is the id of a group (TSG):
- * returns one of the group's channels, if possible a channel that is not dead (ended by the host,
- * or being unbound by the guest), because a dead channel can't be ended again.
+ * returns one of the group's channels, if possible a channel that is not dead, because a dead
+ * channel can't be ended again.
  */
 static struct kvgpu_chan *chan_of_id(struct kvgpu_chip *chip, int id, bool tsg)
 {
@@ -256,9 +251,8 @@ static struct kvgpu_chan *chan_of_id(struct kvgpu_chip *chip, int id, bool tsg)
 
 /*
  * Disables the channel at once, and queues the recovery work item (chip->recover), which takes the
- * channel off the chip and tells the guest. Does nothing if the channel waits for recovery already.
- * A dead channel is neither disabled nor recovered. event_lock is held. @why: EVENT_FAULT or
- * EVENT_SCHED.
+ * channel off the chip and tells the guest. A dead channel is neither disabled nor recovered.
+ * event_lock is held. @why: EVENT_FAULT or EVENT_SCHED.
  */
 void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
 {
@@ -308,9 +302,9 @@ static void storm_chan_end(struct kvgpu_chip *chip, struct kvgpu_chan *c)
 }
 
 /*
- * Handles an MMU fault of BAR1 or BAR3: a CPU accessed a page of a BAR that has no translation. All
- * pages of vGPUs' slices have a translation, so that this fault is an error of the card or of the
- * host. Tells the guest that has the slice, unless the vGPU has used up its budget of interrupts.
+ * Handles an MMU fault of BAR1 or BAR3: a CPU accessed a page of a BAR that has no translation. A
+ * vGPU's slice has a translation everywhere, so that this is an error of the card or of the host.
+ * Tells the guest that has the slice, unless the vGPU has used up its budget of interrupts.
  */
 static void bar_fault(struct kvgpu_chip *chip, const struct kvgpu_hw_fault *f)
 {
@@ -368,7 +362,7 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 /*
  * Fills @ev with the registers that explain a PBDMA's interrupt: METHOD0 and DATA0 if a bit of
  * INTR0 is set, the two registers of the HCE (a part of the PBDMA) if a bit of INTR1 is set.
- * Otherwise leaves them out, because they may still have values of another tenant's channel.
+ * Otherwise they may still have values of another tenant's channel.
  */
 static void fill_pbdma(struct machine_event *ev, const struct kvgpu_hw_pbdma *p)
 {
@@ -384,7 +378,7 @@ static void fill_pbdma(struct machine_event *ev, const struct kvgpu_hw_pbdma *p)
 
 /*
  * Reports an interrupt of a PBDMA to the guest of its channel. The host does not wait for the
- * guest's acknowledge: hw/ skips the method (after an INTR0) and lets the PBDMA go on.
+ * guest's acknowledge: hw/ lets the PBDMA go on.
  */
 static void pbdma_intr_take(void *ctx, const struct kvgpu_hw_pbdma *p)
 {
@@ -406,10 +400,7 @@ static void pbdma_intr_take(void *ctx, const struct kvgpu_hw_pbdma *p)
 				      (u64)ev.pbdma.method << 32 | ev.pbdma.data,
 				      p->intr0 ?: p->intr1);
 		vmach_event_push(c->vgpu->m, &ev);
-		/*
-		 * after a fatal error the guest ends the channel, but may take its time: disable
-		 * the channel now
-		 */
+		/* after a fatal error the guest ends the channel, but may take its time */
 		if (p->intr0 & PBDMA_INTR0_FATAL)
 			kvgpu_hw_chan_enable(&gpu->hw, c->hchid, false);
 		if (!within_budget(c->vgpu->m, 1))
@@ -501,8 +492,7 @@ static void nonstall_set(struct kvgpu_chip *chip, bool off, bool held)
  * interrupts costs the host time, and all waiting vGPUs are told of it. The first budget counts
  * interrupts: it grows by NONSTALL_PER_MS each millisecond, up to NONSTALL_BURST. The second is
  * time of the interrupt thread: it grows by half of the time that passes, up to NONSTALL_BURST_NS.
- * The thread's time for other interrupts is taken from the second budget, too. False: one of the
- * two budgets is used up.
+ * False: one of the two budgets is used up.
  */
 static bool nonstall_refill(struct kvgpu_chip *chip, u64 now)
 {
@@ -517,8 +507,7 @@ static bool nonstall_refill(struct kvgpu_chip *chip, u64 now)
 
 /*
  * Takes one NON_STALL_INTERRUPT from the first budget. From the second budget, takes the time for
- * which the interrupt thread has run since the last call. Its present run is not in hw.intr_ns yet,
- * and is taken in the next call.
+ * which the interrupt thread has run since the last call.
  */
 static void nonstall_pay(struct kvgpu_chip *chip)
 {
@@ -533,17 +522,13 @@ static void nonstall_pay(struct kvgpu_chip *chip)
 /*
  * Handles a NON_STALL_INTERRUPT, by which channels report the end of a submission. The chip does
  * not tell which channel sent it. So it is shown to all vGPUs with channels. That is harmless: a
- * driver then looks in memory whether its work is done. If a vGPU's driver waits for the interrupt,
- * it is delivered soon. To another vGPU it is delivered together with that vGPU's next event, or at
- * its next register access.
+ * driver then looks in memory whether its work is done. It is delivered soon if the vGPU's driver
+ * waits for it, else with a later event or register access.
  *
- * If no driver waits, the interrupt is masked until a driver waits: each submission of a nouveau
- * client ends with such an interrupt, and each would cost the host some ten register accesses. No
- * vGPU can be punished for too many of them, because their sender is unknown. Instead there are two
- * budgets (nonstall_refill()). If one is used up, the interrupt is masked until a look of the
- * slicer (its search for vGPUs that have work: look.c) finds that both budgets allow an interrupt
- * again (vmach_nonstall_look()). Until then the slicer looks at random times, 1 ms apart on the
- * average (sched/gap.c), besides its other looks.
+ * If no driver waits, the interrupt is masked until a driver waits, because each costs the host
+ * register accesses. There is also a budget for all vGPUs together, because the sender is unknown
+ * (nonstall_refill()). If it is used up, the interrupt is masked until a look of the slicer finds
+ * room in it (vmach_nonstall_look()).
  *
  * No interrupt is lost by the masking: the chip keeps the interrupt's bit, and interrupts when it
  * is unmasked. One interrupt stands for all that came before it.
@@ -569,8 +554,8 @@ static void nonstall(void *ctx)
 	nonstall_pay(chip);
 	/*
 	 * The budgets pay for the interrupt even if no driver waits now. Otherwise a guest could
-	 * cause interrupts that no budget limits: again and again its driver would begin to wait,
-	 * and stop before this thread gets here.
+	 * escape the budgets: its driver would begin to wait, and stop before this thread gets
+	 * here.
 	 */
 	nonstall_set(chip, !any, !nonstall_refill(chip, ktime_get_ns()));
 	if (chip->nonstall.held)
@@ -593,10 +578,9 @@ bool vmach_nonstall_look(struct kvgpu_chip *chip, u64 now)
 }
 
 /*
- * Call it when the guest's driver may have begun or stopped to wait for NON_STALL_INTERRUPTs. No
- * interrupt is missed, because both this function and nonstall() take event_lock: either nonstall()
- * sees that the driver waits, or the next vmach_events_deliver() sees the bit that nonstall() set
- * in m->pending.
+ * Call it when the guest's driver may have begun or stopped to wait for NON_STALL_INTERRUPTs.
+ * event_lock, which nonstall() takes, too, keeps an interrupt from being missed: either nonstall()
+ * sees that the driver waits, or the next vmach_events_deliver() sees the bit in m->pending.
  */
 void vmach_waits_update(struct kvgpu_vgpu *v)
 {
@@ -609,8 +593,8 @@ void vmach_waits_update(struct kvgpu_vgpu *v)
 	WRITE_ONCE(m->waits, m->trap.wants_nonstall);
 	if (!m->waits)
 		/*
-		 * do not mask the interrupt here: if no driver waits any more, the next interrupt
-		 * does so in nonstall()
+		 * do not mask the interrupt here: the next one does so in nonstall(), if no driver
+		 * waits
 		 */
 		return;
 	kvgpu_hw_lock(&chip->event_lock);
@@ -670,8 +654,8 @@ static void alarm_work(struct work_struct *work)
 
 /*
  * Arms the host's timer for the alarm that the guest has set in its PTIMER, or disarms the timer if
- * the guest has set none. nouveau uses the alarm to poll sensors, so that a delay of a jiffy does
- * not matter.
+ * the guest has set none. nouveau uses the alarm to poll sensors, which a jiffy's delay does not
+ * harm.
  */
 void vmach_alarm_arm(struct kvgpu_vgpu *v)
 {
@@ -695,9 +679,7 @@ void vmach_events_init(struct kvgpu_machine *m)
 
 /*
  * Ends the work items that deliver events, ring the alarm, and end a suspended vGPU's channels.
- * Call it when the machine is off chip->live and has no channels: then no interrupt finds it, but
- * these work items may still be queued. vgpu->lock may be held or not: the work items do not wait
- * for it.
+ * Call it when the machine is off chip->live and has no channels. vgpu->lock may be held or not.
  */
 void vmach_events_fini(struct kvgpu_machine *m)
 {

@@ -3,27 +3,24 @@
  * Flushes that the guest asks for by registers. After FLUSH_BAR, writes of the guest's CPUs to BARs
  * have reached video memory. After FLUSH_L2_*, the GPU's L2 cache and system memory agree.
  *
- * nouveau asks for FLUSH_BAR after it has written an object in instance memory: dozens of times
- * while a CUDA program starts and ends, by two register accesses each time. These accesses do not
- * trap: the registers' page is ordinary memory (VGPU_OWN_FLUSH), which the VMM maps into the guest.
- * They need not trap, because nouveau then tells the chip about the object by another register,
- * which traps.
+ * nouveau asks for FLUSH_BAR often: after it has written an object in instance memory. To save
+ * traps, the registers' page is ordinary memory (VGPU_OWN_FLUSH), which the VMM maps into the
+ * guest. The access need not trap, because nouveau then tells the chip about the object by another
+ * register, which traps.
  *
  * If TRIGGER is set in a word of the page, the host owes the guest that flush. The host does it at
  * the first of these points:
  * - before the guest's next command takes effect (a command is a register write that traps); but a
  *   command that invalidates the TLB does only an owed FLUSH_BAR, and no owed FLUSH_L2_*
  * - at a read of the page that traps
- * - after the next *sample*: the slicer, which is the thread that gives the chip to vGPUs in turns,
- *   looks at the chip at a random time (look.c). The slicer looks at other times, too, but then
- *   does no flush, because guests can cause any number of these looks.
+ * - after the next *sample*: a look of the slicer at the chip at a random time (look.c). The
+ *   slicer's other looks do no flush, because guests can cause any number of them.
  *
- * It is harmless that FLUSH_BAR is late: the guest's programs can't reach this register, so that no
- * program relies on a FLUSH_BAR between a store and the doorbell that follows.
+ * It is harmless that FLUSH_BAR is late: programs of the guest can't reach this register, so that
+ * none relies on it before a doorbell.
  *
- * A driver polls the words of L2 until TRIGGER and BUSY are clear, as on the chip. In the word of
- * FLUSH_BAR the host never sets BUSY. A driver that polls this BUSY finds it clear, and goes on as
- * if the flush were done.
+ * A driver polls the words of L2 until TRIGGER and BUSY are clear, as on the chip. The word of
+ * FLUSH_BAR shows no BUSY: a driver goes on as if the flush were done.
  *
  * vgpu->lock or gpu->lock is held in vmach_flush_page_serve(); the other functions need no lock.
  */
@@ -46,8 +43,7 @@ bool vmach_flush_take(struct kvgpu_vgpu *v)
 
 /*
  * Tells whether the guest has asked for the L2 flush of register @reg. If so, replaces TRIGGER by
- * BUSY in the word. If the guest sets TRIGGER again before l2_end(), that request stays for the
- * next call.
+ * BUSY in the word. A TRIGGER that the guest sets before l2_end() stays for the next call.
  */
 static bool l2_begin(struct kvgpu_vgpu *v, u32 reg)
 {

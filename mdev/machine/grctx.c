@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Graphics context images that the host owns (docs/hardware.md). FECS is the microcontroller that
- * switches the contexts of GR, the graphics engine. FECS loads a context image with full authority,
- * and carries out the patch list (pairs of register and value) to which the image's header points.
- * Therefore a guest must be able to write neither the image nor the list.
+ * switches the contexts of GR, the graphics engine. FECS loads a context image, and carries out the
+ * patch list (pairs of register and value) to which the image's header points. Therefore a guest
+ * must be able to write neither the image nor the list.
  *
  * The guest's instance block has the virtual address of the context. There the shadow tables, which
  * the chip uses instead of the guest's page tables, lead to pages of the host. These pages are:
@@ -11,14 +11,13 @@
  * - a page with a patch list that gtt-shadow/patch.c makes from the guest's list
  * - two buffers that units of GR use for the context: the page pool and the bundle buffer
  *
- * All these pages are PRIV: only privileged accesses may use them. Units of GR access the two
- * buffers with that privilege. If the guest chose the addresses of the buffers, it could place a
- * buffer over an image, and a unit would write to the image. So the host chooses these addresses.
- * The context size that the guest is told includes all these pages.
+ * These pages are PRIV: for privileged accesses. Units of GR access the two buffers with that
+ * privilege, so that the host chooses the buffers' addresses: a guest could place a buffer over an
+ * image. The context size that the guest is told includes all these pages. vgpu->lock is held.
  *
  * At the same virtual address the guest's own page tables lead to memory of the guest. When the
  * host makes an image, it reads the place and size of the guest's patch list there. FECS does not
- * load that memory.
+ * use that memory.
  */
 #include <linux/io.h>
 #include <linux/slab.h>
@@ -27,10 +26,7 @@
 #include "gk110/grinit.h"
 #include "mdev/machine/internal.h"
 
-/*
- * most pairs of a guest's patch list that the host reads; further pairs are ignored; nouveau's list
- * has some 36
- */
+/* most pairs of a guest's patch list that the host reads */
 #define PATCHES_MAX	64
 #define OUT_MAX		(PATCHES_MAX + KVGPU_PATCH_OWN)
 
@@ -96,10 +92,9 @@ static u32 read_patches(struct kvgpu_vgpu *v, const struct kvgpu_grctx *gr, stru
 }
 
 /*
- * Makes the list that FECS executes, in @p->out. A register that is not in the list keeps the value
- * of the golden image. The list always has the addresses of the page pool and the bundle buffer,
- * because the golden image has other virtual addresses for them: in its own space, a guest can map
- * its own memory there.
+ * Makes the list that FECS executes, in @p->out. The list has the addresses of the page pool and
+ * the bundle buffer, because the golden image has other virtual addresses for them, where a guest
+ * can map memory of its own.
  */
 static void make_patches(struct kvgpu_vgpu *v, const struct kvgpu_grctx *gr, struct patches *p)
 {
@@ -116,10 +111,7 @@ static void make_patches(struct kvgpu_vgpu *v, const struct kvgpu_grctx *gr, str
 
 /* ---------------------------------------------------------- make, share and free context images */
 
-/*
- * Fills the image's memory: golden image, place of the patch list in its header, patch list, and
- * zeros for the two buffers.
- */
+/* Fills the image's memory. */
 static int fill_image(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr)
 {
 	u32 size = v->gpu->hw.gr_ctx_size;
@@ -209,8 +201,7 @@ void vmach_grctx_free_dead(struct kvgpu_vgpu *v)
 /*
  * Copies bytes of the golden image from @from, in video memory, to the memory to which the guest's
  * page tables lead at @va: at most *@len bytes, and not beyond the end of @va's page. Sets *@len to
- * the number of bytes. Returns 0; -EFAULT if @va has no translation, or not to the partition; or
- * the error of the copy.
+ * the number of bytes. Returns 0 or a negative error code.
  */
 static int put_image_part(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va, hvram_t from, u32 *len)
 {
@@ -250,8 +241,7 @@ static int put_image(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va)
  * The guest's driver has set up its golden context by register writes, which the host did not carry
  * out. Now it waits for FECS to save that context at the address that instance block @inst has.
  * This function writes the host's golden image to that address, because the driver copies the saved
- * context into every context that it makes, and may read it. It takes the space by
- * vmach_space_get(), because the space may have no shadow yet.
+ * context into those that it makes.
  */
 void vmach_grctx_save(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst)
 {

@@ -3,8 +3,8 @@
  * The state of one vGPU behind its registers, and of the card's chip, for the files of the machine
  * (mdev/machine/). The VFIO face, which is the files in mdev/ itself, does not include this header.
  *
- * struct kvgpu_chip: one per card, from before its bring-up until after it was taken down.
- * struct kvgpu_machine: one per vGPU, kvgpu_machine_vgpu_init() to kvgpu_machine_vgpu_fini().
+ * struct kvgpu_chip: one per card.
+ * struct kvgpu_machine: one per vGPU.
  * struct kvgpu_chan: one channel that a guest has bound. Owned by its vGPU.
  * struct kvgpu_space: the shadow of one guest page directory, with its users.
  * struct kvgpu_grctx: one graphics context image that the host owns.
@@ -16,11 +16,11 @@
  * Group: a channel group (TSG); but a group of ids is eight channel ids in a row. Due page: no
  * entry needs it any more, but it is still pinned (pin.c). Dead channel: ended by the host, or
  * unbound by the guest just now. Evict: to preempt a channel, and to reset engines that it does not
- * leave (recover.c). Strike: a mark for harm to other vGPUs; a vGPU with too many is suspended: it
- * may not run (strike.c). Slicer: the thread that gives the chip to vGPUs in turns (slice.c). Look:
- * its search for vGPUs that have work or are at work; sample: a look at a random time (look.c).
- * NON_STALL_INTERRUPT: by it a channel reports the end of a submission (event.c). Cut off: the card
- * has failed, and can't reach system memory any more (chip.c).
+ * leave (recover.c). Strike: a mark for harm to other vGPUs (strike.c). Suspended: may not run,
+ * because of strikes. Slicer: the thread that gives the chip to vGPUs in turns (slice.c). Look: its
+ * search for vGPUs that have work or are at work (look.c). NON_STALL_INTERRUPT: by it a channel
+ * reports the end of a submission (event.c). Cut off: barred from system memory, because the card
+ * has failed (chip.c).
  *
  * Locks, outer to inner: vgpu->lock, gpu->lock, chip->event_lock, vgpu->map_lock (docs/locking.md).
  * vgpu->lock protects struct kvgpu_machine, kvgpu_chan, kvgpu_space and kvgpu_grctx, and is held in
@@ -50,24 +50,24 @@
 #define KVGPU_NR_GROUPS		(KVGPU_MAX_CHAN / KVGPU_GROUP)
 #define STAGE_SIZE		(64u << 10)	/* most bytes of one copy to machine->stage */
 #define NO_PAGE			(~0u)
-/* most events in machine->events; further events are dropped */
+/* most events in machine->events */
 #define EVENTS			32
-/* budget of interrupts of one vGPU in a second; a channel that exceeds it is ended (event.c) */
+/* budget of interrupts of one vGPU in a second (event.c) */
 #define EVENTS_PER_SECOND	2000
-/* budget for NON_STALL_INTERRUPTs of all vGPUs together: the chip does not name the sender */
+/* budget of NON_STALL_INTERRUPTs of all vGPUs together: the chip does not name the sender */
 #define NONSTALL_PER_MS		2	/* interrupts added per ms */
 #define NONSTALL_BURST		64	/* most interrupts that may be saved up */
-#define NONSTALL_BURST_NS	(10 * (s64)NSEC_PER_MSEC)	/* most ns of the IRQ thread */
+#define NONSTALL_BURST_NS	(10 * (s64)NSEC_PER_MSEC)	/* most ns saved up, or owed */
 /* most entries of vGPUs in a runlist: rnndb's PFIFO_RUNLIST_COUNT, less the host's channel */
 #define CHIP_RUNL_MAX		(KVGPU_MAX_CHAN - 2)
-/* most ms for which vmach_chan_preempt_wait() tries a preempt; less if m->deadline is nearer */
+/* ms that a guest's command waits for a preempt; less if m->deadline is nearer */
 #define PREEMPT_GUEST_MS	2000
 #define COMMAND_MS		5000		/* ms from a command's start to m->deadline */
 /* ms that a preempt of an eviction may take, except its last preempt */
 #define PREEMPT_EVICT_MS	100
-/* ms that the last preempt of an eviction may take; if it does not end, the card is cut off */
+/* ms that the last preempt of an eviction may take */
 #define PREEMPT_LAST_MS		2000
-/* most ms for which a switch's or a guest's own preempt keeps the preempt register's lock */
+/* ms for which a switch's or a guest's preempt keeps the preempt register's lock */
 #define PREEMPT_TURN_MS		10
 
 /* --------------------------------------- time slices: the state of slice.c, look.c and strike.c */
@@ -81,17 +81,16 @@ struct machine_stranger {
 };
 
 /*
- * The slicer of one card. gpu->lock protects its members, except .lock, .sched, .watchdog_ms,
- * .thread, .kicked, .sampler and .books. Only the slicer's thread writes .sample_at and
- * .sample_mean, and uses .planned and .used, in places without gpu->lock. The sampler and sysfs
- * read some members without that lock. Times are ktime in ns.
+ * The slicer of one card. gpu->lock protects the members except .lock, .sched, .watchdog_ms,
+ * .thread, .kicked, .sampler and .books. The slicer's thread writes .planned, .used, .sample_at and
+ * .sample_mean without it in places. Some members are also read without it. Times are ktime in ns.
  */
 struct machine_slicer {
-	/* leaf lock; protects .sched, and slice.ent and slice.strikes of all vGPUs */
+	/* protects .sched, and slice.ent and slice.strikes of the vGPUs */
 	spinlock_t lock;
 	struct kvgpu_sched sched;
 	unsigned int watchdog_ms;
-	struct task_struct *thread;	/* set from vmach_slicer_start() to vmach_slicer_stop() */
+	struct task_struct *thread;
 	unsigned long kicked;		/* bit 0: look again without waiting */
 	/* the next sample has a drawn time, at which the sampler wakes the thread */
 	bool planned;
@@ -101,13 +100,12 @@ struct machine_slicer {
 	 */
 	bool open;
 	struct kvgpu_machine *owner;
-	/* lists_show() has to write the chip's list: a vGPU was removed, or (un)suspended */
+	/* lists_show() has to write the chip's list */
 	bool stale;
-	/* ns that the last look, decision, list and flushes took; decides how long it rests */
+	/* ns of work, for which the thread rests afterwards (slicer_main()) */
 	u64 used;
 	/*
-	 * .looked: time up to which vGPUs are charged: that of the last look, wait or switch that
-	 * was charged. .worked: time at which vmach_slicer_look() or chip_opened() last found work.
+	 * .looked: time up to which vGPUs are charged. .worked: time at which work was last found.
 	 */
 	u64 looked, worked;
 	/*
@@ -117,81 +115,67 @@ struct machine_slicer {
 	u64 sampled, sample_at;
 	u64 sample_mean;		/* ns; mean gap for which .sample_at was drawn; ~0: none */
 	struct machine_sampler sampler;
-	/* the look under way is a sample: it takes the engines' status from .sampler */
+	/* the look under way is a sample */
 	bool sampling;
-	/*
-	 * protects each vGPU's slice.busy and gpu_ns, and .looked unless no sample is planned;
-	 * taken inside gpu->lock and outside .lock
-	 */
+	/* protects slice.busy and gpu_ns of the vGPUs; inside gpu->lock, outside .lock */
 	seqlock_t books;
 	u32 turn;			/* for pbdma_owner(): the PBDMA to ask next */
-	/*
-	 * Counts the looks, other than samples, that find no work while at most one vGPU exists,
-	 * and no limit applies to it (vmach_vgpu_limited()). One in LOOKS_ALONE of these looks
-	 * (look.c) asks all engines for work all the same: only statistics need the answer.
-	 */
+	/* for asks_all() (look.c): counts looks */
 	u32 looks;
 	struct machine_stranger stranger;
 	u64 switches;			/* times the chip got only the list of .owner, or none */
-	/* a vGPU was .busy at the last look or came back .busy since; loaded_leave() clears it */
+	/* for .busy_ns: a vGPU was found .busy */
 	bool busy;
 	u64 busy_ns;			/* ns for which the card was busy, by samples */
 };
 
-/* Time slices of one vGPU, times in ns. gpu->lock, except where noted and for reads of sysfs. */
+/*
+ * Time slices of one vGPU; times in ns. gpu->lock, except where noted; some are also read without.
+ */
 struct machine_slice {
-	/* slicer->lock; ent.suspended, strikes change under gpu->lock, too: one lets read them */
+	/* slicer->lock; to write ent.suspended or strikes, gpu->lock as well */
 	struct kvgpu_sched_ent ent;
 	struct kvgpu_strikes strikes;
 	/* a channel of the vGPU may be loaded; also read without a lock (runlist.c, books.c) */
 	bool on_chip;
-	/*
-	 * the chip's list has the vGPU's list; this stays so after the vGPU was suspended, until
-	 * the chip's list is written again
-	 */
+	/* the chip's list has the vGPU's list */
 	bool merged;
 	/*
-	 * Of the last look. .work: the vGPU has work. .moved: a channel's GP_GET had changed since
-	 * the previous look at that channel. .seen: the chip was seen to work for the vGPU.
+	 * Of the last look. .work: the vGPU has work. .moved: a GP_GET had changed. .seen: the chip
+	 * was seen to work for the vGPU.
 	 */
 	bool work, moved, seen;
 	/*
-	 * at the last look a busy engine named a channel of the vGPU, which was known to have work;
-	 * false also if that look did not ask the engine
+	 * at the last look a busy engine named a channel of the vGPU, which was known to have work
 	 */
 	bool named;
 	/* at the last look, the engine of .works_on worked for the vGPU */
 	bool unsaid;
-	/*
-	 * the vGPU is charged until the next sample, or until it leaves the chip: the last sample
-	 * saw it at work, or it came back to the chip with .left_busy set
-	 */
+	/* the vGPU is charged until the next sample, or until it leaves the chip */
 	bool busy;
-	/* the vGPU left the chip while .busy, or needed more than LATE_NS (slice.c) to leave it */
+	/* for the vGPU's return: it left the chip while .busy, or late (LATE_NS in slice.c) */
 	bool left_busy;
 	bool brief;			/* .moved was set, on the chip, since the last sample */
 	/*
-	 * For list_has_work(), which goes round the vGPU's list of GR's runlist (machine->list).
-	 * .look_at % length: next entry to look at. .quiet: entries looked at since the last entry
-	 * with work; a vGPU with work counts as having work until .quiet is the length of the list
+	 * For list_has_work(). .look_at % length: next entry of the list to look at. .quiet:
+	 * entries looked at since the last entry with work.
 	 */
 	u32 look_at, quiet;
 	/* 1 + index of the engine seen at work while GP_GET and GP_PUT told of none; 0: none */
 	u8 works_on;
 	u64 preempts, preempt_ns, preempt_max;
 	/*
-	 * ns that vmach_wait_charge() has charged for waits with @works set since the last look or
-	 * note_leaver(), except for waits of chan_recover(). A switch subtracts them from its
-	 * charge (not_yet_paid()), so that no time is charged twice.
+	 * ns of waits that are charged already (vmach_wait_charge()), which a switch does not
+	 * charge again (not_yet_paid())
 	 */
 	u64 waited;
-	/* the most ns that vmach_gpu_time_get() has returned: it never returns less; no lock */
+	/* the most ns that vmach_gpu_time_get() has returned; no lock */
 	atomic64_t told;
-	/* number of turns as slicer->owner: a long list starts at another group in each (list.c) */
+	/* number of turns as slicer->owner (list.c) */
 	u32 turn;
-	/* engine resets and evictions over LONG_EVICTION_NS; those beyond a budget are strikes */
+	/* engine resets and long evictions (vmach_reset_note()) */
 	struct kvgpu_resets resets;
-	/* ends the channels of a suspended vGPU, one after the other */
+	/* ends the channels of a suspended vGPU */
 	struct delayed_work end_work;
 };
 
@@ -199,7 +183,7 @@ struct machine_slice {
 
 struct kvgpu_chip {
 	struct kvgpu_gpu *gpu;
-	/* Changed with gpu->lock and event_lock held; either is enough to read the next three. */
+	/* The next three: gpu->lock and event_lock to write, one of them to read. */
 	struct list_head live;			/* vGPUs, by struct kvgpu_machine.node */
 	struct kvgpu_chan *by_hchid[KVGPU_MAX_CHAN];
 	DECLARE_HASHTABLE(by_inst, 8);
@@ -207,28 +191,28 @@ struct kvgpu_chip {
 	DECLARE_BITMAP(groups, KVGPU_NR_GROUPS);
 	DECLARE_BITMAP(tsgs, GK110_FIFO_NR_TSG);
 
-	/* taken inside gpu->lock; under event_lock only spinlocks and the locks of hw/ are taken */
+	/* taken inside gpu->lock */
 	struct kvgpu_hw_lock event_lock;
 	/* NON_STALL_INTERRUPTs are masked because no guest's driver waits for one; event_lock */
 	bool nonstall_off;
 	/*
 	 * Budget of NON_STALL_INTERRUPTs; event_lock. .at: ktime of the last refill, ns. .left:
 	 * interrupts left, in millionths. .ns: ns left for the interrupt thread. .worked:
-	 * hw.intr_ns at the last payment. .held: the budget is used up, the interrupt is masked.
+	 * hw.intr_ns at the last payment. .held: masked, because the budget is used up.
 	 */
 	struct { u64 at, left, worked; s64 ns; bool held; } nonstall;
-	/* bit per channel id of the chip: the channel waits for .recover to end it; atomic */
+	/* bit per channel id of the chip: the channel waits for .recover; atomic */
 	DECLARE_BITMAP(sick, KVGPU_MAX_CHAN);
 	struct work_struct recover;	/* runs vmach_chans_recover() */
 	struct workqueue_struct *teller;	/* for event_work and alarm_work of all vGPUs */
-	/* for unpin_work of all vGPUs, which may wait for VFIO's locks, as long as VMMs like */
+	/* for unpin_work of all vGPUs, which may wait for VFIO's locks */
 	struct workqueue_struct *unpinner;
 	u64 merge[CHIP_RUNL_MAX];	/* the chip's list under construction; gpu->lock */
 	struct machine_slicer slicer;
 	u64 pool_size;			/* bytes of the host's pool for all vGPUs together */
-	/* page that slices of BARs and doorbells show after a vGPU has given them back */
+	/* page of the host, which slices of BARs and doorbells show when no vGPU has them */
 	struct kvgpu_vram nowhere;
-	bool wedged;		/* the card is cut off; set once, by any thread, without a lock */
+	bool wedged;		/* the card is cut off; no lock */
 	spinlock_t time_lock;
 	/*
 	 * Under time_lock, in ns. .time_base: PTIMER minus ktime. .time_last: the latest time
@@ -247,7 +231,7 @@ struct kvgpu_chan {
 	hchid_t hchid;
 	u8 grunl, hrunl;		/* number of the runlist: the guest's, the chip's */
 	struct kvgpu_gaddr ginst;	/* the guest's instance block */
-	/* .ginst's words as read at the bind; swap_context() updates .pd, .limit and .gr_ctx */
+	/* .ginst's words as read at the bind; a resync updates some (swap_context()) */
 	struct kvgpu_inst_guest g;
 	struct kvgpu_vram inst;		/* the shadow instance block, which the chip reads */
 	struct kvgpu_as *as;
@@ -277,7 +261,7 @@ struct kvgpu_chan {
 	 * gpu->lock and event_lock held; one of them is enough to read.
 	 */
 	int gtsg, htsg;
-	/* host's context image or NULL; grctx.c shares it; recover.c tests it without vgpu->lock */
+	/* host's context image or NULL; also tested without vgpu->lock */
 	struct kvgpu_grctx *gr;
 };
 
@@ -285,10 +269,7 @@ struct kvgpu_chan {
 
 enum { EVENT_FAULT, EVENT_PBDMA, EVENT_GR, EVENT_CE, EVENT_SCHED };
 
-/*
- * An event that machine->events keeps for the guest, with the guest's ids and addresses. An event
- * of GR has the registers that hw/ read, and FECS_CHAN_ADDR with the guest's instance block.
- */
+/* An event that machine->events keeps for the guest, with the guest's ids and addresses. */
 struct machine_event {
 	u8 kind;
 	union {
@@ -311,14 +292,14 @@ struct machine_event {
 /* A window: a slice of a BAR of the card, and the memory of the guest that it shows. */
 struct machine_win {
 	enum kvgpu_bar bar;
-	/* The guest's binding of the BAR. bar_fault() reads .inst without vgpu->lock. */
+	/* The guest's binding of the BAR. .inst is also read without vgpu->lock. */
 	struct {
 		bool bound, is_virtual;
 		struct kvgpu_gaddr inst, pd;
 		u64 limit;		/* last virtual address that the tables translate */
 	} guest;
 	u32 pages, first;	/* number of pages; first page of the slice in the card's BAR */
-	/* copies of the slice's entries in the host's table, which win_changed() writes there */
+	/* copies of the slice's entries in the host's table of the BAR */
 	u64 *pte;
 	/* by page of the window: the page of the partition that it shows, or NO_PAGE; map_lock */
 	u32 *shows;
@@ -333,7 +314,7 @@ struct kvgpu_space {
 	struct list_head node;
 	struct kvgpu_as *as;
 	struct kvgpu_gaddr pd;
-	/* .kept: uses that ended with the channel still on the chip, a bug; .users has them, too */
+	/* .kept: uses that ended with the channel still on the chip; .users counts them, too */
 	u32 users, kept;
 	bool flush;			/* the card's TLB may have old entries of the space */
 };
@@ -353,7 +334,7 @@ struct kvgpu_machine {
 
 	struct kvgpu_trap trap;		/* the register file */
 	atomic64_t doorbells_trapped;
-	/* ktime; after it, preempts of the running command wait for about PREEMPT_TURN_MS only */
+	/* ktime; after it, preempts of the running command wait for a short time */
 	ktime_t deadline;
 
 	/* Memory of the vGPU: memory.c, pin.c, space.c, touched.c. */
@@ -367,7 +348,7 @@ struct kvgpu_machine {
 	u64 nr_due;	/* due pages: in .pins, but not counted in .shadow.stats.pinned */
 	struct delayed_work unpin_work;
 	struct page *pin_pages[512];
-	/* pins that VFIO refused for want of memory: .nr since .at (ktime, ns); kept at close */
+	/* pins that VFIO refused for want of memory: .nr since .at (ktime, ns) */
 	struct { u64 at; u32 nr; } refused;
 	/*
 	 * Buffer for reads of the partition. It has .len bytes from offset .at of the partition.
@@ -392,24 +373,23 @@ struct kvgpu_machine {
 	/* bit per page of the partition: counts as written in the current sync */
 	unsigned long *dirty;
 	/*
-	 * Bit per page. .asked: the current sync has called take_dirty() for the page; no bit is
-	 * set outside of .asked_first to .asked_last. .late: a call of this sync found the page
-	 * clean, and a later call found it written; it is dirty in the next sync, too.
+	 * Bit per page. .asked: the current sync has asked about the page; bits are set from
+	 * .asked_first to .asked_last. .late: dirty in the next sync, too (vmach_pages_ask()).
 	 */
 	unsigned long *asked, *late;
 	unsigned long asked_first, asked_last;
 	bool any_dirty, any_late;	/* a bit is set in .dirty, in .late */
 	/*
 	 * Also read without locks. .flushes: TLB invalidates for the vGPU's spaces. .spaces_kept:
-	 * times that vmach_space_put() kept a use of a space; only a bug makes it more than 0.
+	 * times that vmach_space_put() kept a use of a space.
 	 */
 	atomic64_t flushes, spaces_kept;
 
 	/* Threads of VMMs that unmap memory: unmap.c. */
 	struct list_head unmaps;	/* list of struct unmap_known; unmappings_lock */
-	/* process that opened the vGPU last; while .unmaps has a thread, only it may open again */
+	/* process that opened the vGPU last */
 	struct pid *opener;
-	/* unmapping threads because of which the vGPU may not pin; written under unmappings_lock */
+	/* unmapping threads because of which the vGPU may not pin; unmappings_lock to write */
 	u32 unmaps_forbid;
 
 	/* The CPU's view of the vGPU: window.c. .pramin_cpu, .userd_cpu: the host's mappings. */
@@ -426,7 +406,7 @@ struct kvgpu_machine {
 
 	/* Channels: chan.c. */
 	struct rb_root chans;	/* struct kvgpu_chan, by .gchid */
-	s16 group[KVGPU_NR_GROUPS];	/* guest's group of ids -> the chip's; -1: none; map_lock */
+	s16 group[KVGPU_NR_GROUPS];	/* the chip's group of ids; -1: none; map_lock to write */
 	u32 nr_groups, max_groups;	/* groups of ids: in use (any thread may read), share */
 
 	/* Runlists: runlist.c. */
@@ -454,7 +434,7 @@ struct kvgpu_machine {
 	unsigned long pending;		/* bits PENDING_*, set without vgpu->lock */
 	/* the guest's driver waits for a NON_STALL_INTERRUPT; written under vgpu->lock */
 	bool waits;
-	/* true: .event_work, .alarm_work and slice.end_work must not be queued any more; no lock */
+	/* true: the vGPU's delayed works must not be queued any more; no lock */
 	bool gone;
 	struct delayed_work event_work, alarm_work;
 	u64 window_start;	/* ktime, ns, of the first of .window_events; chip->event_lock */
@@ -496,15 +476,12 @@ bool vmach_others_work(struct kvgpu_machine *m);
 void vmach_stranger_note(struct kvgpu_chip *chip, u8 e, u32 st);
 /*
  * True: the channel is disabled and on no PBDMA or engine, or it never ran, or the card is cut off.
- * In the first two cases the chip does not use the channel's instance block, and for this channel
- * it uses neither the address space nor the context image.
  */
 bool vmach_chan_is_off(const struct kvgpu_chan *c);
 bool vmach_chan_same_group(const struct kvgpu_chan *a, const struct kvgpu_chan *b);
 /*
- * Returns @c. If @c is dead and its group has a live channel, returns that channel instead: a guest
- * may leave a dead channel bound, and list other channels in the same group. gpu->lock or
- * event_lock is held.
+ * Returns @c; if @c is dead and its group has a live channel, that channel. gpu->lock or event_lock
+ * is held.
  */
 struct kvgpu_chan *vmach_live_chan_find(struct kvgpu_chip *chip, struct kvgpu_chan *c);
 
@@ -514,7 +491,7 @@ struct kvgpu_chan *vmach_live_chan_find(struct kvgpu_chip *chip, struct kvgpu_ch
 bool vmach_list_shown(const struct kvgpu_machine *m);
 /* Removes the chip's channel @id from @m's list. True: call vmach_runlist_update() afterwards. */
 bool vmach_runlist_drop(struct kvgpu_machine *m, u8 runl, hchid_t id);
-/* Writes the chip's list: the lists of all vGPUs that may be on the chip. Returns 0 or an error. */
+/* Writes the chip's list: the lists that are shown, one after the other. Returns 0 or an error. */
 int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl);
 /* Call it after a change of @m's list. Writes the chip's list if it has or should have @m's. */
 int vmach_runlist_update(struct kvgpu_machine *m, u8 runl);
@@ -537,7 +514,7 @@ void vmach_memory_fini(struct kvgpu_vgpu *v);		/* vgpu->lock is not held */
 int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out);
 /* call it when the GPU does not use @vram any more */
 void vmach_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram);
-/* gives the memory of shadow tables that were freed since the last call back to the pool */
+/* gives the memory of freed shadow tables back to the pool */
 void vmach_tables_free(struct kvgpu_vgpu *v);
 /* Reads @len bytes of the partition or of guest memory, inside one page. Returns 0 or -EFAULT. */
 int vmach_guest_read(struct kvgpu_vgpu *v, struct kvgpu_gaddr a, void *buf, u32 len);
@@ -553,8 +530,8 @@ static inline struct device *vmach_dma_dev_get(const struct kvgpu_vgpu *v)
 struct kvgpu_space *vmach_space_get(struct kvgpu_vgpu *v, struct kvgpu_gaddr pd);
 /*
  * Ends a use of the space by channel @c; @c is NULL if the user was no channel. Call it when @c is
- * off the chip or never ran, or the card is cut off. If vmach_chan_is_off() finds @c on the chip
- * all the same, which would be a bug, the space stays, with this use, until vmach_spaces_drop().
+ * off the chip or never ran, or the card is cut off. If @c is on the chip all the same, the space
+ * stays, with this use.
  */
 void vmach_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, const struct kvgpu_chan *c);
 /* Ends the uses that vmach_space_put() has kept. Call it when the vGPU has no bound channel. */
@@ -568,7 +545,7 @@ void vmach_shadow_settle(struct kvgpu_vgpu *v);
 
 void vmach_pins_init(struct kvgpu_vgpu *v);
 void vmach_pins_fini(struct kvgpu_vgpu *v);		/* vgpu->lock is not held */
-/* .pin and .unpin of machine_shadow_ops. vmach_pages_unpin() only marks pages as due (pin.c). */
+/* .pin and .unpin of machine_shadow_ops. vmach_pages_unpin() marks pages as due. */
 int vmach_pages_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma);
 void vmach_pages_unpin(void *ctx, iova_t iova, u32 nr);
 /* Unpins now the due pages from byte @iova to byte @last. */
@@ -580,19 +557,15 @@ void vmach_unmap_init(struct kvgpu_machine *m);
 void vmach_unmap_fini(struct kvgpu_machine *m);	/* vgpu->lock is not held */
 /*
  * Notes that the current thread is inside an unmap ioctl of VFIO's container, which asks this vGPU
- * to release memory. Does nothing for a vGPU that uses iommufd.
+ * to release memory.
  */
 void vmach_unmap_note(struct kvgpu_vgpu *v);
 /*
- * Call it when a process opens the vGPU. Returns -EBUSY, and logs it, if the vGPU was last opened
- * by another process, and a thread that has asked the vGPU to unpin memory is still in its unmap:
- * the vGPU may be forbidden to pin until that thread leaves.
+ * Call it when a process opens the vGPU. Returns -EBUSY if another process opened the vGPU last,
+ * and a thread that has asked the vGPU to unpin memory is still in its unmap.
  */
 int vmach_unmap_open(struct kvgpu_vgpu *v);
-/*
- * Tells whether vGPU @v may pin memory. It may not while a thread that has asked @v to unpin memory
- * is still in its unmap, and that thread has asked any vGPU twice (unmap.c).
- */
+/* Tells whether vGPU @v may pin memory, as far as unmaps go. */
 bool vmach_pin_allowed(struct kvgpu_vgpu *v);
 
 /* ------------------------------------------------------- flush.c: flush the CPU's writes and L2 */
@@ -620,8 +593,8 @@ void vmach_windows_sync(struct kvgpu_vgpu *v);
 /* writes out entries that unmaps have changed; true: the card's TLB may have old entries */
 bool vmach_windows_stale(struct kvgpu_vgpu *v);
 /*
- * Makes the card's TLB forget the entries of BARs in which entries of a window have changed. The
- * changed entries are in video memory already. Returns 0 or a negative error code.
+ * Makes the card's TLB forget the entries of BARs in which entries of a window have changed. Call
+ * it when these entries have reached video memory. Returns 0 or a negative error code.
  */
 int vmach_windows_invalidate(struct kvgpu_vgpu *v);
 /* removes the CPU mappings of the pages whose entries in a window have changed */
@@ -644,8 +617,8 @@ static inline u32 vmach_part_pages_count(const struct kvgpu_vgpu *v)
 }
 
 /*
- * Notes that the CPU may write to page @page of the partition from now on, through @bar. Does
- * nothing if @page is NO_PAGE. map_lock is held.
+ * Notes that the CPU may write to page @page of the partition, through @bar. Does nothing if @page
+ * is NO_PAGE. map_lock is held.
  */
 void vmach_page_touch(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar);
 /*
@@ -656,9 +629,9 @@ void vmach_page_touch(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar);
  */
 bool vmach_pages_untouch(struct kvgpu_vgpu *v, unsigned long first, unsigned long last);
 /*
- * Notes that a space or a window has asked whether pages @first to @last were written. If the CPU
- * then writes to one of them, and a later vmach_pages_untouch() of the same sync finds that write,
- * the page is dirty in the next sync as well.
+ * Notes that this sync has asked whether pages @first to @last were written. If the CPU then writes
+ * to one of them, and a later vmach_pages_untouch() of the same sync finds that write, the page is
+ * dirty in the next sync as well.
  */
 void vmach_pages_ask(struct kvgpu_machine *m, unsigned long first, unsigned long last);
 void vmach_pages_asked(struct kvgpu_machine *m);	/* call it at the end of a sync */
@@ -674,9 +647,8 @@ void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id);
 /* Reads the guest's instance block again: gives the channel the space and context that it names. */
 void vmach_chan_resync(struct kvgpu_chan *c);
 /*
- * Disables a channel that has run, with its group, and takes it off the chip, so that the state
- * that it saves and loads can be exchanged. False: the channel did not leave in time, and was
- * ended. Call vmach_chans_restart() afterwards in either case.
+ * Disables a channel that has run, with its group, and takes it off the chip. False: the channel
+ * did not leave in time, and was ended. Call vmach_chans_restart() afterwards in either case.
  */
 bool vmach_chan_step_off(struct kvgpu_chan *c);
 /* enables the channels on the chip again that vmach_chan_step_off() has disabled */
@@ -694,7 +666,7 @@ void vmach_runlist_block(struct kvgpu_vgpu *v, u32 mask);
 void vmach_runlist_allow(struct kvgpu_vgpu *v, u32 mask);
 /* after a bind: notes again which channels the guest's list for @runl has, publishes the list */
 void vmach_runlist_chan_add(struct kvgpu_vgpu *v, u8 runl);
-/* stores the guest's lists, translated, in m->list; if changed, calls vmach_runlist_update() */
+/* stores the guest's lists, translated, in m->list, and has a change written to the chip */
 void vmach_runlist_publish(struct kvgpu_vgpu *v);
 void vmach_runlist_clear(struct kvgpu_vgpu *v);
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id);
@@ -725,21 +697,20 @@ u32 vmach_grctx_size(const struct kvgpu_hw *hw);
 void vmach_events_init(struct kvgpu_machine *m);	/* vgpu->lock is not held */
 void vmach_events_fini(struct kvgpu_machine *m);	/* call it when @m is off chip->live */
 void vmach_events_reset(struct kvgpu_vgpu *v);
-/* Starts the budget of interrupts (EVENTS_PER_SECOND) anew; called when a tenant opens the vGPU. */
+/* Starts the budget of interrupts (EVENTS_PER_SECOND) anew. */
 void vmach_events_forget(struct kvgpu_machine *m);
 void vmach_events_deliver(struct kvgpu_vgpu *v);	/* vgpu->lock held */
 /* call it after a possible change of trap.wants_nonstall; vgpu->lock held */
 void vmach_waits_update(struct kvgpu_vgpu *v);
 /*
- * For the slicer's look, with gpu->lock held. If NON_STALL_INTERRUPTs are masked because their
- * budget was used up, and the budget allows one again, ends this masking. True: the budget is still
- * used up, so that the slicer has to look again soon.
+ * For the slicer's look, with gpu->lock held. Ends the masking of NON_STALL_INTERRUPTs for want of
+ * budget, if the budget allows one again. True: it does not yet.
  */
 bool vmach_nonstall_look(struct kvgpu_chip *chip, u64 now);
 /* Queues an event for the guest. Needs no vgpu->lock: takes m->event_lock only. */
 void vmach_event_push(struct kvgpu_machine *m, const struct machine_event *ev);
 /*
- * Delivers the events of @m soon, by m->event_work. @m must not go away meanwhile: event_lock or
+ * Has m->event_work deliver the events of @m. @m must not go away meanwhile: event_lock or
  * gpu->lock is held, or vmach_events_fini() waits for the caller.
  */
 void vmach_events_kick(struct kvgpu_machine *m);
@@ -748,17 +719,16 @@ void vmach_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit);
 
 void vmach_chans_recover(struct work_struct *work);
 /*
- * Takes the chip's channel or group @id off all PBDMAs and engines: preempts it, for @ms at most,
- * and resets engines that it does not leave. After a reset, or if the preempt did not end, preempts
- * it once more, for PREEMPT_LAST_MS at most; if that does not end, cuts the card off. gpu->lock is
- * held. True: an engine was reset.
+ * Takes the chip's channel or group @id off PBDMAs and engines: preempts it, for about @ms, and
+ * resets engines that it does not leave. Cuts the card off if it does not leave at all. gpu->lock
+ * is held. True: an engine was reset.
  */
 bool vmach_chan_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned int ms);
-/* Resets every engine of the runlist, whatever channels are loaded. gpu->lock is held. */
+/* Resets the engines of the runlist, whatever channels are loaded. gpu->lock is held. */
 void vmach_runlist_reset(struct kvgpu_gpu *gpu, u8 runl);
 /*
- * If the watchdog's time has passed since vmach_stranger_note() noted an engine, and the engine
- * still works for the noted channel or group, evicts that channel or group. gpu->lock is held.
+ * Evicts the channel or group that vmach_stranger_note() noted, if the watchdog's time has passed
+ * and the engine still works for it. gpu->lock is held.
  */
 void vmach_stranger_evict(struct kvgpu_chip *chip, u64 now);
 /*
@@ -791,9 +761,9 @@ bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machin
 /* strike.c: strikes and suspension; gpu->lock is held except where noted, vgpu->lock may be. */
 void vmach_strike_init(struct kvgpu_machine *m);		/* needs no lock */
 void vmach_strike_add(struct kvgpu_machine *m, const char *why);
-/* counts an engine reset or a long eviction of @m's; each beyond the budget is a strike */
+/* counts an engine reset or a long eviction of @m's; beyond a budget it is a strike */
 void vmach_reset_note(struct kvgpu_machine *m);
-/* Clears strikes and suspension, for a guest that starts anew or an admin. Takes gpu->lock only. */
+/* Clears strikes and suspension. gpu->lock is not held. */
 void vmach_strikes_clear(struct kvgpu_vgpu *v);
 bool vmach_vgpu_suspended(struct kvgpu_machine *m);		/* needs no lock */
 

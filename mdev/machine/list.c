@@ -3,14 +3,13 @@
  * Writes the chip's list of a runlist. It is made of the lists of all vGPUs that the slicer (the
  * thread that gives the chip to vGPUs in turns) lets onto the chip, one after the other. A vGPU's
  * list here is its published list: the guest's entries that may run, with the chip's ids
- * (machine->list, runlist.c). gpu->lock protects the published lists, and no vgpu->lock is needed.
- * Therefore recovery (recover.c), which takes no vgpu->lock, can remove channels from them. A list
- * has entries of channels; the entry of a group (TSG), called its header, is followed by the
- * entries of the group's channels.
+ * (machine->list, runlist.c). gpu->lock is held; no vgpu->lock is needed. A list has entries of
+ * channels; the entry of a group (TSG), called its header, is followed by the entries of the
+ * group's channels.
  */
 #include "mdev/machine/internal.h"
 
-/* in each turn of its vGPU, a long list starts this many groups further on */
+/* in the next turn of its vGPU, a long list starts this many groups further on */
 #define GROUPS_PER_SLICE 3
 
 bool vmach_list_shown(const struct kvgpu_machine *m)
@@ -28,12 +27,10 @@ static u32 next_group(const u64 *list, u32 nr, u32 i)
 }
 
 /*
- * Returns the index of the entry of @m's list at which @m's part of the chip's list starts. The
- * chip starts a submitted list at its first entry. While vGPUs take turns, only a few channels of a
- * long list run in one turn of the vGPU. So a list of more than GROUPS_PER_SLICE groups starts in
- * each turn of the vGPU at another group than in the turn before. A shorter list starts at its
- * first entry, and so does each list while the chip has the lists of all vGPUs together
- * (slicer->open). A channel outside of groups counts as a group here.
+ * Returns the index of the entry of @m's list at which @m's part of the chip's list starts. While
+ * vGPUs take turns (not slicer->open), a turn is too short for all channels of a long list, and the
+ * chip begins with the list's first entry. So a list of more than GROUPS_PER_SLICE groups starts
+ * further on in each turn. A channel outside of groups counts as a group here.
  */
 static u32 first_group(const struct kvgpu_machine *m, u8 runl)
 {
@@ -68,9 +65,8 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
 		return 0;
 	list_for_each_entry(m, &chip->live, node) {
 		/*
-		 * If vmach_list_shown() is true, the second condition is true as well: the lists of
-		 * all vGPUs that fit on a card together have no more entries than the chip's list
-		 * may have.
+		 * where the first condition is true the second is, too: the lists of all vGPUs that
+		 * fit on a card fit into the chip's list
 		 */
 		m->slice.merged = vmach_list_shown(m) && m->list_nr[runl] <= CHIP_RUNL_MAX - nr;
 		if (!m->slice.merged)
@@ -82,10 +78,9 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
 }
 
 /*
- * When a vGPU was suspended (strike.c) while the chip is open (slicer->open), vmach_list_shown() is
- * false for it, but the chip's list may still have the vGPU's entries (slice.merged) until the
- * chip's list is written again. The slicer's next turn writes it at the latest. Until then a change
- * of the vGPU's list has to be written to the chip, too.
+ * A vGPU that was suspended while the chip is open is not shown, but its entries are in the chip's
+ * list (slice.merged) until that is written again. Until then a change of its list has to be
+ * written, too.
  */
 int vmach_runlist_update(struct kvgpu_machine *m, u8 runl)
 {

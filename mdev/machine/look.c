@@ -1,45 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The slicer is the thread that gives the chip to vGPUs in turns (slice.c). In a *look* it finds
- * out which vGPUs have work to do, and for which vGPUs the chip has worked since the last look. The
- * slicer has to look, because doorbells do not trap while the VMM has them mapped into the guest.
+ * out which vGPUs have work to do, and for which vGPUs the chip works. The slicer has to look,
+ * because doorbells do not trap while the VMM has them mapped into the guest.
  *
  * *Work.* A channel has a ring of entries, which a PBDMA (a unit of the chip) fetches. Two words in
  * the channel's USERD area describe the ring: GP_GET is the index of the entry that is fetched
  * next, GP_PUT the index behind the guest's last entry. The guest can write both words. It can't
  * write the chip's channel table, which tells whether a channel is pending or on a PBDMA. If the
- * words differ, the channel has work: if that is a lie, the guest itself pays for it. If the words
+ * words differ, the channel has work (if that is a lie, the guest itself pays for it). If the words
  * are equal, the channel has no work only if the channel table has agreed for this GP_PUT. While
- * the chip is *open* (it has the lists of all vGPUs together), the look also asks one PBDMA, the
- * next each time, which channel it has, if several vGPUs have lists and not all of them seem to
- * have work.
+ * the chip is *open* (it has the lists of all vGPUs together) the look may also ask a PBDMA which
+ * channel it has.
  *
  * Equal words can be wrong even without a lie: a ring of two entries that is filled twice between
  * two looks reads as before. So if an engine is seen at work for a vGPU whose words tell of no
- * work, the vGPU counts as having work. Such work is called *unsaid*; unsaid_work() tells for how
- * long it counts.
+ * work, the vGPU counts as having work. Such work is called *unsaid*.
  *
  * *At work.* GR is the graphics engine; all engines here are on GR's runlist. A vGPU that has work
  * and whose list is on the chip was at work if an engine was busy or a GP_GET of the vGPU has
- * moved. (For unsaid work engines_busy() and note_work_seen() have other rules.) While several
- * vGPUs on the chip have work, a busy engine counts only for the vGPU that it names, or for all of
- * them if it names none. If a vGPU has work, but no engine counts for it and no GP_GET has moved,
- * the host takes it that the vGPU waits for a semaphore. (A pushbuffer of NOPs looks the same, and
- * is treated the same.) Waiting is not charged here; sched/choose.c says when a vGPU pays for an
- * idle chip.
+ * moved. (Unsaid work has other rules: note_work_seen().) While several vGPUs on the chip have
+ * work, a busy engine counts only for the vGPU that it names, or for all of them if it names none.
+ * If a vGPU has work, but no engine counts for it and no GP_GET has moved, the host takes it that
+ * the vGPU waits for a semaphore. Waiting is not charged here (but see sched/choose.c).
  *
- * *Samples.* A look has one of three reasons: a random time has come (sched/gap.c), the policy in
- * sched/ wants to know, or the slicer was kicked, which a guest can do by submitting a list. Only a
- * look at a random time is a *sample*, because a guest may know or cause the times of the other
- * looks. A separate thread, the sampler (sample.c), reads the engines' status at the random time.
- * If the slicer's look then comes late, the sampler reads the status again at further random times
- * (*late samples*) until the look comes. A vGPU that a sample saw at work is charged until the next
- * sample, or until it leaves the chip; meanwhile its slice.busy is set. The other looks do not
- * change which vGPUs are charged: they charge the time until now, and find out which vGPUs have
- * work.
+ * *Samples.* A look at a random time (sched/gap.c) is a *sample*; a guest may know or cause the
+ * times of the other looks. A separate thread, the sampler (sample.c), reads the engines' status at
+ * the random time. If the slicer's look then comes late, the sampler reads the status again at
+ * further random times (*late samples*) until the look comes. A vGPU that a sample saw at work is
+ * charged until the next sample, or until it leaves the chip; meanwhile its slice.busy is set. The
+ * other looks do not change which vGPUs are charged.
  *
- * Not known of the real chip: whether an idle PBDMA continues to name its last channel. If so, an
- * idle channel seems to have work for one more turn of its vGPU, until the channel is preempted.
+ * Not known of the real chip: whether an idle PBDMA continues to name its last channel.
  *
  * This code runs in the slicer's thread with gpu->lock held, a lock under which a thread may sleep.
  * It never takes vgpu->lock, and only reads the card.
@@ -56,18 +48,14 @@
  * moment
  */
 #define ENGINE_LOOKS	3
-/* most channels of one vGPU whose USERD one look reads; each channel takes two reads of BAR1 */
+/* most channels of one vGPU whose USERD one look reads */
 #define MAX_LOOKS	16
 /*
- * while there is at most one vGPU, no limit applies to it (vmach_vgpu_limited()), and it seems to
- * have no work, one in LOOKS_ALONE of the looks that are no samples asks all engines for unsaid
- * work; only statistics need the answer
+ * of the looks that have no need to ask all engines for unsaid work, one in LOOKS_ALONE asks them
+ * all the same, for statistics (asks_all())
  */
 #define LOOKS_ALONE	16
-/*
- * most reads of the channel table for one vGPU in one look; a channel for which a further read
- * would be needed counts as having work
- */
+/* most reads of the channel table for one vGPU in one look */
 #define MAX_ASKS	8
 
 /* Tells whether the channel table says that the channel has work. */
@@ -84,9 +72,9 @@ static bool chan_pending(struct kvgpu_gpu *gpu, const struct kvgpu_chan *c)
 }
 
 /*
- * Tells whether channel @c has work, by its GP_GET and GP_PUT and perhaps by the channel table.
- * Sets *@moved to true if GP_GET has changed since the last look at this channel. *@asks: number of
- * reads of the channel table that this look may still make for the vGPU; counted down here.
+ * Tells whether channel @c has work. Sets *@moved to true if GP_GET has changed since the last look
+ * at this channel. *@asks: number of reads of the channel table that this look may still make for
+ * the vGPU; counted down here.
  */
 static bool chan_work(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool *moved, u32 *asks)
 {
@@ -111,8 +99,7 @@ static bool chan_work(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool *moved, 
 /*
  * Tells whether @m has work, by the channels of its list. Looks at MAX_LOOKS channels at most, and
  * begins at the entry at which the last look stopped. A vGPU that had work counts as having work
- * until all entries of its list, one after the other, were seen without work. Sets *@moved as
- * chan_work() does.
+ * until its whole list was seen without work. Sets *@moved as chan_work() does.
  */
 static bool list_has_work(struct kvgpu_machine *m, bool *moved)
 {
@@ -141,10 +128,7 @@ static bool list_has_work(struct kvgpu_machine *m, bool *moved)
 	return any || (sl->work && sl->quiet < nr);
 }
 
-/*
- * Returns the status of engine @e: if the look is a sample, the status that the sampler has read,
- * else the present status.
- */
+/* Returns the status of engine @e: in a sample the status that the sampler has read. */
 static u32 engine_status(struct kvgpu_chip *chip, u8 e)
 {
 	return chip->slicer.sampling ? chip->slicer.sampler.first.engine[e] :
@@ -152,9 +136,9 @@ static u32 engine_status(struct kvgpu_chip *chip, u8 e)
 }
 
 /*
- * Notes that engine @e, with status @st, works. Returns the vGPU for which it works. NULL: the
- * status names no channel, or a channel of no vGPU. If the vGPU was not known to have work, this
- * work is unsaid: notes that the vGPU has work, and adds @e to the bits of @unsaid.
+ * Notes that engine @e, with status @st, works. Returns the vGPU for which it works. NULL: it names
+ * none. If the vGPU was not known to have work, this work is unsaid: notes that the vGPU has work,
+ * and adds @e to the bits of @unsaid.
  */
 static struct kvgpu_machine *note_engine(struct kvgpu_chip *chip, u8 e, u32 st, u32 *unsaid)
 {
@@ -173,12 +157,10 @@ static struct kvgpu_machine *note_engine(struct kvgpu_chip *chip, u8 e, u32 st, 
 }
 
 /*
- * Reads the status of the runlist's engines, except of those in @unsaid, which unsaid_work() has
- * found at work. Returns true if an engine works for a vGPU that was known to have work, or works
- * and names no vGPU. Sets .named of the vGPUs that were known to have work and for which an engine
- * works. Sets *@unnamed if an engine works and names no vGPU. If an engine works for a vGPU that
- * was not known to have work, adds the engine to @unsaid. Reads each engine ENGINE_LOOKS times at
- * most. With @all, reads all these engines at least once, otherwise only until the result is true.
+ * Reads the status of the runlist's engines, except of those in @unsaid, and notes what it says
+ * (note_engine()). Returns true if an engine works for a vGPU that was known to have work, or works
+ * and names no vGPU. Sets *@unnamed if an engine works and names no vGPU. With @all, reads all
+ * these engines at least once, otherwise only until the result is true.
  */
 static bool engines_busy(struct kvgpu_chip *chip, bool all, u32 *unsaid, bool *unnamed)
 {
@@ -203,10 +185,7 @@ static bool engines_busy(struct kvgpu_chip *chip, bool all, u32 *unsaid, bool *u
 	return any;
 }
 
-/*
- * Returns the vGPU whose channel a PBDMA has. Each call asks the next PBDMA. NULL: that PBDMA has
- * no channel of a vGPU, or does not serve GR's runlist.
- */
+/* Returns the vGPU whose channel a PBDMA has. Each call asks the next PBDMA. NULL: none. */
 static struct kvgpu_machine *pbdma_owner(struct kvgpu_chip *chip)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
@@ -217,10 +196,7 @@ static struct kvgpu_machine *pbdma_owner(struct kvgpu_chip *chip)
 	return vmach_status_owner(chip, kvgpu_hw_pbdma_status(&gpu->hw, p));
 }
 
-/*
- * Returns the vGPU for which engine @e works. NULL: the engine is idle or not on GR's runlist, or
- * its status names no channel of a vGPU.
- */
+/* Returns the vGPU for which engine @e works. NULL: none. */
 static struct kvgpu_machine *engine_owner(struct kvgpu_chip *chip, u8 e)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
@@ -242,18 +218,15 @@ static struct kvgpu_machine *engine_owner(struct kvgpu_chip *chip, u8 e)
  * Finds unsaid work: engines that work for vGPUs whose USERD words (GP_GET, GP_PUT) told of no
  * work. Returns these engines, a bit for each, and notes that these vGPUs have work. Asks the
  * engines that vGPUs have in slice.works_on, which is the engine that did their last unsaid work;
- * with @ask, asks all engines of the runlist. (One further engine at each look would not be enough:
- * of three engines, work on one would be seen at one look in three, and the guest would pay for a
- * third of its work.)
+ * with @ask, asks all engines of the runlist.
  *
  * A vGPU counts as having work while its .works_on is set. It is cleared when that engine does not
  * work for the vGPU, and either
  * - the vGPU's list is empty, or
  * - the vGPU's list is on the chip, and the engine works for no vGPU.
  *
- * So .works_on stays while a vGPU whose list has entries is off the chip, because the rest of its
- * work is still to be done. It also stays while the engine works for another vGPU: if the chip has
- * the lists of several vGPUs, the chip itself switches from one vGPU to the other.
+ * So .works_on stays while a vGPU with a list is off the chip, because the rest of its work is
+ * still to be done, and while the engine works for another vGPU.
  */
 static u32 unsaid_work(struct kvgpu_chip *chip, bool ask)
 {
@@ -320,11 +293,8 @@ static bool late_seen(struct kvgpu_machine *m, const struct machine_sample *p)
  * @late: number of late samples. *@busy: whether @m was .busy in that time; set to whether @m is
  * .busy from @now on.
  *
- * If @late is 0, @m pays for all of the time if it was .busy, else for none; from @now on it is
- * .busy if it is .seen. If @late is not 0, the times of the first sample and of the late samples
- * divide the time into parts. @m pays for the first part if it was .busy, and for each other part
- * if the sample at the beginning of that part saw @m at work. From @now on it is .busy if the last
- * late sample saw it at work.
+ * Without late samples @m pays for all of the time or for none. With them, the times of the samples
+ * divide the time into parts, and @m pays for the parts at whose beginning it was at work.
  */
 static u64 sampled_time(struct kvgpu_machine *m, u32 late, u64 now, bool *busy)
 {
@@ -347,9 +317,7 @@ static u64 sampled_time(struct kvgpu_machine *m, u32 late, u64 now, bool *busy)
 
 /*
  * Charges @m for the time since slicer->looked. If this look is a @sample, also notes whether @m is
- * .busy (charged) from now on. @late: number of late samples. The charge is right on the average,
- * even if the guest knows the times of past looks, because it does not know the time of the next
- * sample. slicer->books is held for writing.
+ * .busy (charged) from now on. @late: number of late samples. slicer->books is held for writing.
  */
 static void look_charge(struct kvgpu_machine *m, bool sample, u32 late, u64 now)
 {
@@ -375,8 +343,8 @@ static void look_charge(struct kvgpu_machine *m, bool sample, u32 late, u64 now)
 
 /*
  * Notes in .seen whether @m was seen at work. @engine: a busy engine was seen that may work for @m.
- * It counts only if the list of @m is on the chip. But if .works_on is set (unsaid work), @m was
- * seen at work only if that engine works for @m now, whether or not the list of @m is on the chip.
+ * It counts if the list of @m is on the chip. But if .works_on is set (unsaid work), that engine
+ * decides, on the chip or not.
  */
 static void note_work_seen(struct kvgpu_machine *m, bool engine)
 {
@@ -394,9 +362,8 @@ static void note_work_seen(struct kvgpu_machine *m, bool engine)
  * Tells whether a look asks all engines for unsaid work. @idle: of the vGPUs that are shown
  * (vmach_list_shown()), one with a list seems to have no work, or none seems to have any. @shared:
  * a shown vGPU is limited (vmach_vgpu_limited()), or there are several vGPUs. A sample always asks:
- * the sampler has read all engines already. And only so it finds the work of a channel that was
- * loaded when its vGPU took it off the list, and that runs on while the GP_GET of another vGPU
- * moves.
+ * the sampler has read all engines already. So it also finds the work of a loaded channel that its
+ * vGPU took off the list.
  */
 static bool asks_all(struct machine_slicer *s, bool sample, bool idle, bool shared)
 {
@@ -436,8 +403,8 @@ bool vmach_slicer_look(struct kvgpu_chip *chip, u64 now)
 	unsaid = unsaid_work(chip, asks_all(s, sample, !working || working < shown,
 					    live > 1 || limited));
 	/*
-	 * a vGPU is .busy, and now no vGPU on the chip seems to have work: ask the engines, because
-	 * USERD words may be wrong
+	 * a vGPU was .busy, and now no vGPU on the chip seems to have work: USERD words may be
+	 * wrong
 	 */
 	ended = s->busy && !working;
 	if (ended || (working && (sample || !(working == 1 && only->slice.moved))))
@@ -446,9 +413,9 @@ bool vmach_slicer_look(struct kvgpu_chip *chip, u64 now)
 	write_seqlock(&s->books);
 	list_for_each_entry(m, &chip->live, node) {
 		/*
-		 * If several vGPUs on the chip have work, a busy engine counts only for the vGPU
-		 * that it names, so that a vGPU that waits for a semaphore does not pay for the
-		 * work of another. A busy engine that names no vGPU counts for each of them.
+		 * If several vGPUs on the chip have work, a busy engine counts for the vGPU that it
+		 * names, so that a vGPU that waits for a semaphore does not pay for the work of
+		 * another. A busy engine that names no vGPU counts for each of them.
 		 */
 		note_work_seen(m, engine && (working < 2 || m->slice.named || unnamed));
 		look_charge(m, sample, late, now);

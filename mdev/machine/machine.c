@@ -9,10 +9,7 @@
  * open: if the vGPU was open before, its partition is scrubbed. Registers and windows are as after
  *   power-on.
  * close: no channel of the vGPU is left on the chip, or the card was cut off (it can't reach system
- *   memory any more). No page of the guest is pinned. The chip can delay the close for a bounded
- *   time only: a channel that a preempt of PREEMPT_EVICT_MS does not take off the chip costs resets
- *   of engines and a last preempt of PREEMPT_LAST_MS; if that does not end either, the card is cut
- *   off.
+ *   memory any more). No page of the guest is pinned.
  * remove: the partition is scrubbed, unless the card has failed.
  *
  * machine.h says for each function which locks are held.
@@ -47,19 +44,13 @@ static u64 reg_time_get(struct kvgpu_vgpu *v, u32 reg)
 	}
 }
 
-/*
- * Returns how many accesses mmio-trap has counted as unlisted (no table of mmio-trap has the
- * register) or denied (a table refuses the access).
- */
+/* Returns how many accesses mmio-trap has counted as unlisted or denied. */
 static u64 nr_odd_regs(const struct kvgpu_vgpu *v)
 {
 	return v->m->trap.nr_unlisted + v->m->trap.nr_denied;
 }
 
-/*
- * Traces the access if mmio-trap has counted it as unlisted or denied: then the count, which was
- * @before, has changed.
- */
+/* Traces the access if mmio-trap has counted it as unlisted or denied: the count was @before. */
 static void trace_odd_reg(const struct kvgpu_vgpu *v, u32 reg, u32 val, bool write, u64 before)
 {
 	if (nr_odd_regs(v) != before)
@@ -74,9 +65,8 @@ u32 kvgpu_machine_reg_read(struct kvgpu_vgpu *v, u32 reg)
 	lockdep_assert_held(&v->lock);
 	if (reg - HOST_FLUSH_BASE < HOST_FLUSH_SIZE)
 		/*
-		 * While the VMM maps the page of the flush registers into the guest, writes there
-		 * do not trap (flush.c). Do the flushes that the page asks for, before the guest
-		 * reads whether they are done.
+		 * The page of the flush registers may be mapped into the guest (flush.c). Do the
+		 * flushes that it asks for, before the guest reads whether they are done.
 		 */
 		vmach_flush_page_serve(v);
 	val = kvgpu_trap_read(&v->m->trap, reg, reg_time_get(v, reg));
@@ -105,10 +95,7 @@ void kvgpu_machine_reg_write(struct kvgpu_vgpu *v, u32 reg, u32 val, u32 be)
 
 /* ------------------------------------------------- create, open, close, reset and remove a vGPU */
 
-/*
- * Unbinds all channels, removes all shadows, unpins all pages of the guest, and drops the events
- * that wait for delivery to the guest.
- */
+/* Unbinds all channels, removes all shadows, unpins all pages of the guest, drops its events. */
 static void guest_stop(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
@@ -176,8 +163,8 @@ static void init_trap(struct kvgpu_vgpu *v)
 }
 
 /*
- * Returns the number of groups of eight channel ids that the vGPU may have: the same fraction of
- * the groups for guests as its partition has of the memory for partitions, but at least 8.
+ * Returns the number of groups of eight channel ids that the vGPU may have: in proportion to its
+ * partition, but at least 8.
  */
 static u32 group_share(const struct kvgpu_vgpu *v)
 {
@@ -313,10 +300,7 @@ int kvgpu_machine_vgpu_open(struct kvgpu_vgpu *v)
 	if (ret)
 		return ret;
 	v->m->scrubbed = false;
-	/*
-	 * drop a debt in the budget for signals to the VMM: the last tenant caused it, and
-	 * event_work would signal this tenant's VMM only after the debt is paid off
-	 */
+	/* drop a debt in the budget for signals to the VMM, which the last tenant caused */
 	v->m->tell.left = max_t(s64, v->m->tell.left, 0);
 	/* do not count the last tenant's interrupts against this tenant */
 	vmach_events_forget(v->m);

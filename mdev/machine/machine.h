@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The functions of the machine that the VFIO face calls. The machine (mdev/machine/) is all that is
- * behind a vGPU's registers and BARs. The VFIO face is the files in mdev/ itself, and knows nothing
- * else of the machine. vgpu->lock is held in all functions of a vGPU unless noted.
+ * behind a vGPU's registers and BARs. The VFIO face is the files in mdev/ itself. vgpu->lock is
+ * held in all functions of a vGPU unless noted.
  *
  * Words. The partition is the vGPU's part of the card's video memory. A shadow is a page table or
  * an instance block that the host makes from the guest's, and that the chip uses instead. (An
  * instance block describes a channel to the chip.) A window is the vGPU's slice of BAR1 or BAR3.
  * The scrap page is what a window shows where the guest has mapped no memory. A page is touched if
  * the CPU may have written to it (touched.c). PRAMIN is 1 MiB of BAR0 that shows video memory at an
- * address that the guest chooses; it is not called a window here. A vGPU gets strikes for harm to
- * other vGPUs, and too many suspend it: it may not run until strikes and suspension are cleared
- * (strike.c). The slicer is the thread that gives the chip to vGPUs in turns (slice.c). The sampler
- * is the thread that reads at random times for which vGPUs engines work (sample.c).
+ * address that the guest chooses. A vGPU gets strikes for harm to other vGPUs; too many suspend it:
+ * it may not run (strike.c). The slicer is the thread that gives the chip to vGPUs in turns
+ * (slice.c). The sampler is the thread that reads at random times for which vGPUs engines work
+ * (sample.c).
  */
 #ifndef KVGPU_MDEV_MACHINE_MACHINE_H
 #define KVGPU_MDEV_MACHINE_MACHINE_H
@@ -24,9 +24,8 @@
  * kvgpu_machine_vgpu_init() - make the machine of a vGPU
  * @v: the vGPU; its constant members are set, and it is not on gpu->vgpus yet
  *
- * Makes the scrap page, the register file, the state for shadows and windows, and the notes of
- * touched pages. Scrubs the partition. Makes the vGPU known to the slicer and to the handlers of
- * the chip's reports. After an error the caller has nothing to undo.
+ * Scrubs the partition, and makes the vGPU known to the slicer and to the handlers of interrupts.
+ * After an error the caller has nothing to undo.
  *
  * Context: process, no lock held.
  * Return: 0 or a negative error code.
@@ -36,9 +35,9 @@ int kvgpu_machine_vgpu_init(struct kvgpu_vgpu *v);
  * kvgpu_machine_vgpu_fini() - end the machine of a vGPU
  * @v: the vGPU, off gpu->vgpus
  *
- * Takes all channels off the chip, releases all pins and scrubs the partition. If the card is cut
- * off, channels may stay on the chip. Then, and if the fill fails, the partition is not scrubbed,
- * and the log says so. The next vGPU with that memory scrubs it, or can't be made.
+ * Takes the vGPU's channels off the chip, releases its pins and scrubs the partition. If the card
+ * is cut off or the fill fails, the partition is not scrubbed, and the log says so; a vGPU that
+ * gets that memory later scrubs it first.
  *
  * Context: process, no lock held.
  */
@@ -53,16 +52,15 @@ int kvgpu_machine_vgpu_open(struct kvgpu_vgpu *v);
 void kvgpu_machine_vgpu_close(struct kvgpu_vgpu *v);
 /*
  * Does the same as kvgpu_machine_vgpu_close(), then clears strikes and suspension, and makes
- * registers and windows as after power-on. It serves VFIO_DEVICE_RESET and a function level reset.
- * Video memory keeps its contents. After this, and after kvgpu_machine_vgpu_open(), the caller sets
- * the words of the configuration space by kvgpu_machine_config_set(), and calls
- * kvgpu_mdev_irq_update().
+ * registers and windows as after power-on. Video memory keeps its contents. After this, and after
+ * kvgpu_machine_vgpu_open(), the caller sets the words of the configuration space by
+ * kvgpu_machine_config_set(), and calls kvgpu_mdev_irq_update().
  */
 void kvgpu_machine_vgpu_reset(struct kvgpu_vgpu *v);
 /*
  * Read or write one register of BAR0 outside of PRAMIN. @reg is a multiple of 4; @be has 0xff in
- * each byte of @val that is written. A write calls kvgpu_mdev_irq_update() if the virtual interrupt
- * may have changed. Both deliver waiting events to the guest.
+ * each byte of @val that is written. Both deliver waiting events to the guest, and may call
+ * kvgpu_mdev_irq_update().
  */
 u32 kvgpu_machine_reg_read(struct kvgpu_vgpu *v, u32 reg);
 void kvgpu_machine_reg_write(struct kvgpu_vgpu *v, u32 reg, u32 val, u32 be);
@@ -79,19 +77,18 @@ bool kvgpu_machine_irq_get(struct kvgpu_vgpu *v, bool *edge);
 void kvgpu_machine_config_set(struct kvgpu_vgpu *v, u32 off, u32 val);
 /*
  * Call it when the current thread enters the module by a read, write or ioctl. This proves to
- * unmap.c that the thread is not inside an unmap of VFIO's container any more. Takes only a leaf
- * lock.
+ * unmap.c that the thread is not inside an unmap of VFIO's container.
  */
 void kvgpu_machine_call_note(void);
 /*
  * Call it before a guest's write to a region is carried out. While the vGPU may pin no memory
- * because its VMM unmaps memory (unmap.c), this waits, for 20 ms at most. vgpu->lock is not held.
+ * because its VMM unmaps memory (unmap.c), this waits for a short time. vgpu->lock is not held.
  */
 void kvgpu_machine_unmap_wait(struct kvgpu_vgpu *v);
 /*
  * Has a work item (m->event_work) call kvgpu_mdev_irq_update() soon. The work item tries to take
- * vgpu->lock. It is queued again if that fails, or if the vGPU's budget of CPU time for signals to
- * the VMM is used up. Any context.
+ * vgpu->lock. Until that succeeds, and the vGPU's budget of CPU time for signals allows it, the
+ * signal waits. Any context.
  */
 void kvgpu_machine_irq_signal(struct kvgpu_vgpu *v);
 /*
@@ -108,14 +105,12 @@ void kvgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len);
  *
  * If the frame shows a page of the partition, notes that page as touched (touched.c), because the
  * CPU may write to it from now on. A page fault maps the frame before it releases map_lock. Code
- * that changes the answer does so under map_lock, and calls kvgpu_mdev_bar_zap() afterwards without
- * map_lock. For BAR1 the face may ask for an aligned 2 MiB, page by page, and map it as one if its
- * frames are contiguous.
+ * that changes the answer does so under map_lock, and zaps afterwards.
  *
  * Context: page fault without vgpu->lock, or kvgpu_machine_bar_access() with it; vgpu->map_lock
  *   held. Does not sleep.
- * Return: 0, or -EFAULT if no page of the region is at @off; a page fault then ends in SIGBUS. It
- *   is no error if the guest has mapped no memory at @off: such a frame shows the scrap page.
+ * Return: 0, or -EFAULT if no page of the region is at @off; a page fault then ends in SIGBUS.
+ *   Where the guest has mapped no memory, the frame shows the scrap page.
  */
 int kvgpu_machine_pfn_find(struct kvgpu_vgpu *v, unsigned int region, u64 off, unsigned long *pfn);
 /**
@@ -127,8 +122,7 @@ int kvgpu_machine_pfn_find(struct kvgpu_vgpu *v, unsigned int region, u64 off, u
  * @len: bytes; [@off, @off + @len) is inside one page
  * @write: direction
  *
- * Accesses the page that kvgpu_machine_pfn_find() finds, by the host's own mapping of the BAR. The
- * VMM needs no mapping of the page.
+ * Accesses the page that kvgpu_machine_pfn_find() finds, by the host's own mapping.
  *
  * Context: process, vgpu->lock held.
  * Return: 0; -EINVAL if the bytes are not inside one page; else the error of
@@ -137,13 +131,7 @@ int kvgpu_machine_pfn_find(struct kvgpu_vgpu *v, unsigned int region, u64 off, u
 int kvgpu_machine_bar_access(struct kvgpu_vgpu *v, unsigned int region, u64 off, void *buf,
 			     size_t len, bool write);
 
-/*
- * Handlers of the chip's reports (struct kvgpu_hw_events), for all vGPUs of a card. Most handlers
- * find the channel or the vGPU that a report is about, and then queue an event for its guest, or
- * end the channel, or both. Two differ: .nonstall is for all vGPUs that have bound a channel.
- * .copy_stuck cuts the card off from system memory until it is reset (chip.c), because a copy of
- * the host did not end.
- */
+/* Handlers of the chip's reports (struct kvgpu_hw_events), for all vGPUs of a card (event.c). */
 extern const struct kvgpu_hw_events kvgpu_machine_events;
 /*
  * Call kvgpu_machine_gpu_init() before kvgpu_hw_init(), which may report events. Call
@@ -152,8 +140,7 @@ extern const struct kvgpu_hw_events kvgpu_machine_events;
 int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu);
 void kvgpu_machine_gpu_fini(struct kvgpu_gpu *gpu);
 /*
- * Start and stop the slicer and the sampler; take and free chip->nowhere, the page that a vGPU's
- * slices of BARs and its doorbells show after the vGPU gave them back. Call
+ * Start and stop the slicer and the sampler; take and free chip->nowhere (internal.h). Call
  * kvgpu_machine_gpu_start() when the vGPU types are known, before a vGPU can be created. Call
  * kvgpu_machine_gpu_stop() after the last vGPU is gone.
  */
@@ -163,10 +150,9 @@ void kvgpu_machine_gpu_stop(struct kvgpu_gpu *gpu);
 /* ---------- counters and knobs for sysfs (stats.c), state for debugfs (show.c); no lock is held */
 
 /*
- * Counters and knobs of a vGPU, for sysfs.c. .preempts counts the preempts that took channels of
- * the vGPU off the chip in switches of the slicer. Together they took .preempt_ns, the longest took
- * .preempt_ns_max, both in ns (@ns of kvgpu_preempt, trace.h). .cap is in per cent of the GPU's
- * time.
+ * Counters and knobs of a vGPU, for sysfs.c. .preempts: preempts that took the vGPU's channels off
+ * the chip in switches of the slicer; .preempt_ns: their time together, .preempt_ns_max: the
+ * longest, in ns. .cap is in per cent of the GPU's time.
  */
 struct machine_stats {
 	u64 registers_unlisted, registers_denied;
@@ -205,8 +191,8 @@ void kvgpu_machine_gpu_stats_get(const struct kvgpu_gpu *gpu, struct machine_gpu
 int kvgpu_machine_gpu_knob_set(struct kvgpu_gpu *gpu, enum machine_gpu_knob knob, unsigned int val);
 
 /*
- * The parts of a vGPU's state that kvgpu_machine_vgpu_show() prints to files of debugfs. The
- * function returns -EINTR if the reader was interrupted while it waited for vgpu->lock.
+ * The parts of a vGPU's state that kvgpu_machine_vgpu_show() prints to files of debugfs. It returns
+ * -EINTR if the reader was interrupted.
  */
 enum machine_show {
 	MACHINE_STATE,
@@ -219,12 +205,9 @@ enum machine_show {
 
 struct seq_file;
 int kvgpu_machine_vgpu_show(struct kvgpu_vgpu *v, struct seq_file *s, enum machine_show what);
-/* prints the policy's knobs, the vGPU that has the chip, and a line for each vGPU */
+/* prints the policy's knobs, the chip's state, and a line for each vGPU */
 void kvgpu_machine_gpu_show(struct kvgpu_gpu *gpu, struct seq_file *s);
-/*
- * prints how many groups of eight channel ids, the host's group among them, and how many ids of
- * TSGs (channel groups) are in use
- */
+/* prints how many groups of eight channel ids, and how many ids of TSGs, are in use */
 void kvgpu_machine_gpu_ids_show(struct kvgpu_gpu *gpu, struct seq_file *s);
 
 #endif

@@ -6,17 +6,12 @@
  * up to date with the guest's tables (space.c).
  *
  * Reads of the guest's tables. The host's copy engine fetches tables in video memory into a staging
- * buffer in system memory (m->stage). The buffer's contents are dropped at the latest when the next
- * sync begins, or the next command of the guest (a write to a trapped register that asks for an
- * effect). A fetch copies one page, because a guest mostly writes to one page between syncs. But a
- * fetch that continues where the last fetch ended copies up to STAGE_SIZE bytes. If the CPU may
- * have written to a table's page since the last sync, the sync removes the CPU's mapping of that
- * page and drops the buffer's contents before it reads the table (take_dirty()). Tables in system
- * memory are read through the VFIO core.
+ * buffer in system memory (m->stage). A sync and a command of the guest drop the buffer's contents
+ * when they begin. A fetch copies one page, or more if it continues where the last fetch ended.
+ * take_dirty() finds the pages that the CPU may have written. Tables in system memory are read
+ * through the VFIO core.
  *
- * vgpu->lock is held, except in vmach_memory_fini(). S1 and S4 are promises of docs/invariants.md:
- * the GPU reaches no memory that is not the vGPU's (S1), and a guest reads no data of other tenants
- * (S4).
+ * vgpu->lock is held, except in vmach_memory_fini(). S1 and S4 are promises of docs/invariants.md.
  */
 #include <linux/dma-mapping.h>
 #include <linux/io.h>
@@ -28,16 +23,13 @@
 #include "mdev/machine/internal.h"
 
 /*
- * Smallest share of the pool that a vGPU should get, bytes. An address space with one table of
- * small pages and one of big pages takes 328 KiB, so that this share has room for some 30 such
- * spaces. A program that uses the GPU mostly has one space. A graphics context takes
- * vmach_grctx_size() of the same memory.
+ * Smallest share of the pool that a vGPU should get, bytes. It holds the shadow tables of some 30
+ * small address spaces, or fewer and graphics contexts (vmach_grctx_size()).
  */
 #define POOL_MIN	(10ull << 20)
 /*
- * A vGPU can't be created if the pool has no free piece of this many bytes. If the largest free
- * piece is larger than that, but smaller than the vGPU's share, the vGPU gets no more than it. The
- * free memory can be in such pieces because vGPUs of several types have come and gone.
+ * A vGPU can't be created if the pool has no free piece of this many bytes. From a piece smaller
+ * than its share, it gets that piece.
  */
 #define POOL_LEAST	(4ull << 20)
 /* most shadow tables of one vGPU, page directories included */
@@ -57,10 +49,9 @@ static bool pool_has_room(const struct kvgpu_machine *m, u64 size)
 /*
  * Allocates @size bytes, rounded up to pages, from the vGPU's part of the host's pool. Returns 0,
  * -ENOMEM, or -EIO on a card that was cut off from system memory (vmach_gpu_wedge()). The reason
- * for -EIO: on such a card a channel may be loaded that can't be taken off. The channel may still
- * use tables that went back to the pool. These tables are empty, but if their memory got another
- * use, the channel would take its contents for entries (S1). The card is cut off before such tables
- * go back, so that a check after the allocation finds every such case.
+ * for -EIO: a channel may be loaded on such a card, and use tables that went back to the pool: it
+ * would take new contents for entries (S1). The card is cut off before such tables go back, so that
+ * the check is made after the allocation.
  */
 int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out)
 {
@@ -92,10 +83,9 @@ static void pool_give_back(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 }
 
 /*
- * Fills @vram with zeros and gives it back to the pool. Another vGPU may get the memory later: that
- * vGPU must find no data there, and the GPU must find no entries there by a pointer that it still
- * has from before (S1, S4). The zeros have reached video memory before the memory can be allocated
- * again, perhaps on another CPU.
+ * Fills @vram with zeros and gives it back to the pool. Its next user must find no data there, and
+ * the GPU no entries by a pointer from before (S1, S4). The zeros reach video memory before the
+ * memory can be allocated again.
  */
 void vmach_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 {
@@ -127,8 +117,8 @@ static int stage_fill(struct kvgpu_vgpu *v, u64 off)
 	if (vmach_gpu_wedged(v->gpu))
 		return -EFAULT;
 	/*
-	 * The copy first waits until the CPU's writes to BARs have reached memory. So it does the
-	 * flush that the guest has asked for by register FLUSH_BAR (m->flush_owed).
+	 * the copy first waits until the CPU's writes to BARs have reached memory, and so does an
+	 * owed FLUSH_BAR
 	 */
 	if (kvgpu_hw_copy_to_sys(&v->gpu->hw, m->stage.dma, (hvram_t){ v->part.v + at }, len))
 		return -EFAULT;
@@ -219,10 +209,7 @@ static void op_table_free(void *ctx, struct kvgpu_table *t)
 	kvfree(t->aux);
 }
 
-/*
- * Gives the tables that op_table_free() has filled with zeros back to the pool, after one flush for
- * all of them.
- */
+/* Gives the tables that op_table_free() has filled with zeros back to the pool, after one flush. */
 void vmach_tables_free(struct kvgpu_vgpu *v)
 {
 	struct table_memory *mem, *n;
@@ -252,9 +239,9 @@ static void op_table_write(void *ctx, struct kvgpu_table *t, u32 first, u32 nr)
 
 /*
  * Function .take_dirty of machine_shadow_ops. Returns whether the CPU or the host may have written
- * to [@a, @a + @len) since the last sync. True if @a is not in the partition, because the host does
- * not notice writes to the guest's system memory. Removes the CPU's mappings of the pages in the
- * range that are noted as touched (touched.c), so that the CPU's next write to them is noticed.
+ * to [@a, @a + @len) since the last sync. True if @a is not in the partition: the host does not
+ * notice writes to system memory. Removes the CPU's mappings of the pages in the range that are
+ * noted as touched (touched.c), so that the CPU's next write to them is noticed.
  */
 static bool take_dirty(void *ctx, struct kvgpu_gaddr a, u64 len)
 {
@@ -284,8 +271,7 @@ const struct kvgpu_shadow_ops machine_shadow_ops = {
 
 /*
  * Returns how many bytes of the host's pool the vGPU should get: the same fraction as its partition
- * has of the memory for partitions, but at least POOL_MIN. With a part of its own, no tenant can
- * starve other tenants.
+ * has of the memory for partitions, but at least POOL_MIN.
  */
 static u64 pool_share(const struct kvgpu_vgpu *v)
 {

@@ -10,30 +10,24 @@
  *
  * The last three steps need not happen while the guest waits for its TLB's invalidate: for a large
  * buffer they take far longer than the first three. A page for which only these steps are left is
- * called *due*: it is marked in m->pins, and a work item does the steps soon after. A due page is
- * not used for a new pin of its address, because the VMM may have put another page there meanwhile
- * (a balloon does). So a new pin of that address releases the due page first. When the core asks
- * for a range of memory back (.dma_unmap), the due pages in the range are released at once. At
- * close and reset all due pages are released.
+ * called *due*: it is marked in m->pins, and a work item does the steps soon after. The VMM may
+ * have put another page at the address of a due page meanwhile (a balloon does). So a new pin of
+ * that address releases the due page first. So do .dma_unmap, close and reset.
  *
- * The work item may wait in VFIO for the container's lock, for as long as the VMM likes: any thread
- * of the VMM may hold that lock and wait for memory of the VMM. So there is a workqueue for these
- * work items only (chip->unpinner), one for all vGPUs, bound to no CPU. The end of a vGPU waits for
- * the vGPU's own item. Only the end of the card waits for the whole queue.
+ * The work item may wait in VFIO for the container's lock, for as long as the VMM likes. So these
+ * work items have a workqueue of their own (chip->unpinner).
  *
  * Pins and locks. vfio_pin_pages() and vfio_dma_rw() take iommu->lock of the container and may take
  * the mmap_lock, with vgpu->lock held. Other paths take these locks as follows:
- * - A page fault on a mapping of a vGPU holds the mmap_lock, unless the kernel handles it under the
- *   lock of the mapping. It may take map_lock, and vma_lock inside map_lock. No code pins under
- *   map_lock or vma_lock.
+ * - A page fault on a mapping of a vGPU holds the mmap_lock. It may take map_lock, and vma_lock
+ *   inside map_lock. No code pins under map_lock or vma_lock.
  * - .dma_unmap is called with device_list_lock of the container held and iommu->lock dropped. It
- *   takes vgpu->lock. So it may wait for a pin, which needs iommu->lock and mmap_lock. The caller
- *   of .dma_unmap holds neither of the two.
+ *   takes vgpu->lock. So it may wait for a pin, which needs iommu->lock and mmap_lock; the caller
+ *   of .dma_unmap holds neither.
  * - The core takes device_list_lock inside iommu->lock when a device joins or leaves the container.
- *   Each driver's .dma_unmap has the opposite order, because it has to call vfio_unpin_pages(),
- *   which takes iommu->lock. The core accepts this risk of a deadlock (docs/locking.md).
- *   vgpu->lock, which is taken between the two, adds no other order. While pages in the range are
- *   pinned, the core calls .dma_unmap again, ten times at most: unmap.c.
+ *   A driver's .dma_unmap has the opposite order, because it calls vfio_unpin_pages(), which takes
+ *   iommu->lock. The core accepts this risk of a deadlock (docs/locking.md). The core calls
+ *   .dma_unmap again while pages in the range are pinned: unmap.c.
  */
 #include <linux/dma-mapping.h>
 #include <linux/iommu.h>
@@ -46,18 +40,17 @@
 /* mark of a due page in m->pins */
 #define DUE		XA_MARK_0
 /*
- * ms for which the work item is delayed when pages become due: a program that ends unmaps one
- * buffer after the other, and one run can release several together
+ * ms until the work item runs: a program that ends unmaps one buffer after the other, and one run
+ * can release several together
  */
 #define DUE_MS		20
-/* most pages that the work item unpins under one hold of vgpu->lock: the guest may wait for it */
+/* most pages that the work item unpins under one hold of vgpu->lock */
 #define DUE_AT_ONCE	128
 #define DUE_PIECES	8	/* pieces of DUE_AT_ONCE pages in one run of the work item */
 
 /*
  * When VFIO has refused REFUSALS_MAX pins of a vGPU with -ENOMEM in a period of REFUSED_NS, the
- * vGPU makes no pins until the period ends. The first refusal after a period begins the next
- * period.
+ * vGPU makes no pins until the period ends.
  */
 #define REFUSALS_MAX	10
 #define REFUSED_NS	(5 * (u64)NSEC_PER_SEC)
@@ -65,7 +58,7 @@
 /*
  * Tells whether DMA address @at leads to @page itself. The address may lead to a bounce buffer,
  * which is not the guest's memory. Pages of RAM beyond 40 bits of address get a bounce buffer if no
- * IOMMU translates the card's addresses (none is there, or iommu=pt).
+ * IOMMU translates the card's addresses.
  */
 static bool dma_leads_to(struct device *dev, dma_addr_t at, struct page *page)
 {
@@ -76,9 +69,9 @@ static bool dma_leads_to(struct device *dev, dma_addr_t at, struct page *page)
 
 /*
  * Tells whether @page is memory. The core also pins pages of a device's BAR that the VMM has
- * mapped, if the kernel has made a struct page for them, because there is RAM close to the BAR.
- * Such a pin holds no reference, and the page may later show memory of another tenant. Pages of a
- * BAR are marked reserved. In some kernels so are pages of DAX devices, which are memory.
+ * mapped, if they have a struct page. Such a pin holds no reference, and the page may later show
+ * memory of another tenant. Pages of a BAR are marked reserved. In some kernels so are pages of DAX
+ * devices, which are memory.
  */
 static bool page_is_memory(struct page *page)
 {
@@ -87,7 +80,7 @@ static bool page_is_memory(struct page *page)
 
 /*
  * Maps @page, which is pinned at the guest's address @iova, for DMA by the card. Notes it in
- * m->pins, and returns the DMA address in *@dma.
+ * m->pins. *@dma: the DMA address.
  */
 static int pin_dma_map(struct kvgpu_vgpu *v, u64 iova, struct page *page, u64 *dma)
 {
@@ -121,8 +114,7 @@ static void pin_dma_unmap(struct kvgpu_vgpu *v, u64 iova)
 
 /*
  * Returns how many calls of vfio_pin_pages() were refused with -ENOMEM in the current period of
- * REFUSED_NS. They are limited (REFUSALS_MAX), because the core logs a line, without a limit, for
- * each call that it refuses because the VMM has reached its limit of locked memory.
+ * REFUSED_NS. They are limited (REFUSALS_MAX), because the core may log a line for each.
  */
 static u32 refused_pins(const struct kvgpu_machine *m)
 {
@@ -139,9 +131,9 @@ static void refused_pin_count(struct kvgpu_machine *m)
 }
 
 /*
- * Pins @nr pages from @iova on, into m->pin_pages. Returns how many were pinned, counted from the
- * first, or an error if none was. If the vGPU uses iommufd (compat_pins_alone()), pins each page by
- * a call of its own, because iommufd unpins pages only in the same pieces as they were pinned.
+ * Pins @nr pages from @iova on, into m->pin_pages. Returns how many were pinned, from the first on,
+ * or an error if none was. If the vGPU uses iommufd (compat_pins_alone()), pins each page by a call
+ * of its own, because iommufd unpins pages only in the same pieces as they were pinned.
  */
 static int pin_pages(struct kvgpu_vgpu *v, u64 iova, u32 nr)
 {
@@ -167,10 +159,7 @@ static void unpin_pages(struct kvgpu_vgpu *v, u64 iova, u32 nr)
 		vfio_unpin_pages(&v->vdev, iova + (u64)i * PAGE_SIZE, step);
 }
 
-/*
- * Unmaps and unpins @nr due pages from guest page @pfn on. Before that writes L2 back, if that was
- * not done since the last vmach_shadow_settle().
- */
+/* Unmaps and unpins @nr due pages from guest page @pfn on. */
 static void unpin_page_run(struct kvgpu_vgpu *v, unsigned long pfn, u32 nr)
 {
 	struct kvgpu_machine *m = v->m;
@@ -207,7 +196,7 @@ void vmach_due_pages_unpin(struct kvgpu_vgpu *v, u64 iova, u64 last)
 	unpin_due_pages(v, iova >> PAGE_SHIFT, last >> PAGE_SHIFT, U64_MAX);
 }
 
-/* The work item: releases due pages, DUE_AT_ONCE at a time and DUE_PIECES times at most. */
+/* The work item: releases due pages, in pieces. */
 static void unpin_some_pages(struct work_struct *work)
 {
 	struct kvgpu_machine *m =
@@ -216,10 +205,7 @@ static void unpin_some_pages(struct work_struct *work)
 	u32 i;
 
 	for (i = 0; i < DUE_PIECES; i++) {
-		/*
-		 * do not wait for vgpu->lock: its holder may wait for the VMM's memory as long as
-		 * the VMM likes
-		 */
+		/* do not wait for vgpu->lock: its holder may wait for the VMM's memory */
 		if (!mutex_trylock(&v->lock)) {
 			queue_delayed_work(v->gpu->chip->unpinner, &m->unpin_work, 1);
 			return;
@@ -245,9 +231,8 @@ int vmach_pages_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 	if (refused_pins(m) >= REFUSALS_MAX)
 		return -EBUSY;
 	/*
-	 * Release the due pages that a new pin of these addresses must not use. If a limit may be
-	 * near, release all due pages: they count for the VMM's limit of locked memory, and here
-	 * for max_pinned.
+	 * Release the due pages at these addresses. If a limit may be near, release all due pages:
+	 * they count for the VMM's limit of locked memory, and for max_pinned.
 	 */
 	if (refused_pins(m) ||
 	    m->shadow.stats.pinned + m->nr_due + nr > m->shadow.cfg.max_pinned)
@@ -255,10 +240,7 @@ int vmach_pages_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 	else
 		vmach_due_pages_unpin(v, iova[0].v, iova[nr - 1].v);
 	got = pin_pages(v, iova[0].v, nr);
-	/*
-	 * the VMM may have reached its limit of locked memory, in which due pages count: release
-	 * them, and try again
-	 */
+	/* the VMM may have reached its limit of locked memory, in which due pages count */
 	if (got != nr && m->nr_due) {
 		if (got > 0)
 			unpin_pages(v, iova[0].v, got);

@@ -8,18 +8,16 @@
  * them to an engine. A group is a channel group (TSG).
  *
  * Recovery runs in a work item (vmach_chans_recover()), in the slicer's thread (slice.c), and in
- * threads that hold a vgpu->lock. It never waits for a vgpu->lock, because a thread may hold that
- * lock for long. It works with gpu->lock held, and each wait for the chip is bounded. The reset of
- * an engine loses only the context that is loaded on it.
+ * threads that hold a vgpu->lock. It works with gpu->lock held, and takes no vgpu->lock, which a
+ * thread may hold for long. Its waits for the chip are bounded. The reset of an engine loses the
+ * context that is loaded on it.
  *
  * The order (nouveau nvkm_runl_rc(), docs/hardware.md): disable the channel, submit a runlist
  * without it, block the runlist (PBDMAs then get no channel from it), preempt, reset the engines
  * that still have the channel, clear the runlist's error (PFIFO_RUNLIST_ERROR), allow the runlist
  * (end the block). nouveau has no preempt in this order. Here the preempt makes a channel that is
  * on a PBDMA, but on no engine, leave without a reset of an engine. After a reset, or a preempt
- * that did not end, the channel is preempted once more before the runlist is allowed. If there was
- * no reset, and the preempt ended, the error is cleared after the runlist is allowed, by
- * vmach_chan_isolate() or, at an unbind, by chan.c.
+ * that did not end, the channel is preempted once more before the runlist is allowed.
  */
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
@@ -29,10 +27,7 @@
 
 /* ------------------------------------------------------- evict channels: preempt, reset engines */
 
-/*
- * Resets engine @e. If that fails, resets it once more: this also clears requests that reached the
- * engine during the first reset. If that fails too, cuts the card off.
- */
+/* Resets engine @e. If that fails, resets it once more. If that fails too, cuts the card off. */
 static void reset_engine(struct kvgpu_gpu *gpu, u8 e)
 {
 	if (kvgpu_hw_engine_reset(&gpu->hw, e) && kvgpu_hw_engine_reset(&gpu->hw, e))
@@ -54,8 +49,8 @@ static void preempt_status(struct kvgpu_gpu *gpu, u32 st)
  * Preempts the channels that PBDMAs of the runlist have, or are about to get. While an engine is
  * reset, no channel may wait for that engine: PFIFO would ask the engine for a context switch while
  * the engine's microcode is off, and wait for the answer for ever. The caller has blocked the
- * runlist, so that PBDMAs get no further channels. The preempts also save these channels to memory.
- * This is nouveau's order (nvkm_runl_rc(), nvkm_runl_block()), except for the preempts.
+ * runlist, so that PBDMAs get no further channels. This is nouveau's order (nvkm_runl_rc(),
+ * nvkm_runl_block()), except for the preempts.
  */
 static void clear_pbdmas(struct kvgpu_gpu *gpu, u8 runl)
 {
@@ -98,7 +93,6 @@ void vmach_runlist_reset(struct kvgpu_gpu *gpu, u8 runl)
 	kvgpu_hw_runl_clear_error(&gpu->hw, runl);
 	/*
 	 * preempt once more: a channel that waited for an engine could not leave its PBDMA before
-	 * the engine was reset
 	 */
 	clear_pbdmas(gpu, runl);
 	kvgpu_hw_runl_block(&gpu->hw, runl, false);
@@ -126,7 +120,6 @@ bool vmach_chan_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned
 
 /*
  * Tells whether status @st of an engine says that the engine works for the channel or group in @s.
- * No vGPU had that channel or group when it was noted (vmach_stranger_note()).
  */
 static bool same_stranger(const struct machine_stranger *s, u32 st)
 {
@@ -223,8 +216,7 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 	others = vmach_others_work(m);
 	reset = vmach_chan_evict(gpu, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS);
 	/*
-	 * all threads that wanted gpu->lock during the eviction had to wait because of this vGPU: a
-	 * long eviction does as much harm as a reset
+	 * threads that wanted gpu->lock had to wait: a long eviction does as much harm as a reset
 	 */
 	if (reset && why == EVENT_SCHED)
 		vmach_strike_add(m, "hang");
@@ -245,7 +237,7 @@ void vmach_chans_recover(struct work_struct *work)
 
 	for_each_set_bit(id, chip->sick, KVGPU_MAX_CHAN) {
 		/*
-		 * take gpu->lock for each channel anew, so that other threads can get it in between
+		 * take gpu->lock anew for each channel, so that other threads can get it in between
 		 */
 		kvgpu_hw_lock(&gpu->lock);
 		c = chip->by_hchid[id];

@@ -2,7 +2,7 @@
 /*
  * Calls of the VFIO face (the files in mdev/ itself) into a vGPU's register file (mmio-trap/): the
  * level and edge of the guest's interrupt, and words of the configuration space, which BAR0 shows
- * too. machine.c has the guest's accesses to registers.
+ * too.
  *
  * vgpu->lock is held.
  */

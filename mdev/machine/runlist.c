@@ -2,8 +2,7 @@
 /*
  * Runlists, as the guest submits them. A list has three forms:
  *
- * machine->runl_entries: the list that the guest submitted, with the guest's ids. Copied once at
- *   the submit; vgpu->lock.
+ * machine->runl_entries: the list that the guest submitted, with the guest's ids. vgpu->lock.
  * machine->list: those of these entries that may run, with the chip's ids. gtt-shadow/ writes these
  *   entries, with ids from list_id_map(). To *publish* a list is to store it here under gpu->lock,
  *   and to have the chip's list written if the chip's list has entries of this vGPU or should have
@@ -16,18 +15,13 @@
  * (KVGPU_GROUP) channel ids. max_groups times KVGPU_GROUP is the vGPU's share of the chip's channel
  * ids.
  *
- * The chip takes turns among the entries, so that each channel with work gets its slice (plain
- * round robin). A vGPU's list is published anew when the guest submits it, and when a block, an
- * unblock, the bind of a channel or the stop of all channels changes it. The unbind or end of a
- * channel removes the channel from the published list. The chip's list is made of published lists
- * with gpu->lock held, and without a vgpu->lock. While a vGPU is off the chip, its published list
- * waits for the vGPU's turn, but a guest that submits a list is told at once that the list was
- * taken.
+ * The chip takes turns among the entries (plain round robin). While a vGPU is off the chip, its
+ * published list waits for the vGPU's turn, but a guest that submits a list is told at once that
+ * the list was taken.
  *
- * If a guest blocks a runlist, the entries of that runlist are not published. A loaded channel
- * stays until its slice ends or it is preempted, as on the card. Recovery removes dead channels
- * (ended by the host, or being unbound) from the published list without vgpu->lock, because that
- * lock may be held for long.
+ * If a guest blocks a runlist, the entries of that runlist are not published. Recovery removes dead
+ * channels (ended by the host, or being unbound) from the published list without vgpu->lock.
+ * Otherwise vgpu->lock is held.
  */
 #include <linux/sched/signal.h>
 
@@ -45,10 +39,9 @@ int vmach_runlists_init(struct kvgpu_vgpu *v)
 	u32 r;
 
 	/*
-	 * A list has as many entries at most, group headers included, as the vGPU has channel ids.
-	 * So the lists of all vGPUs together have fewer than 4,095 entries. The chip takes 4,095 at
-	 * most if rnndb, the register database of envytools, is right that PFIFO_RUNLIST_COUNT has
-	 * 12 bits.
+	 * As many entries as channel ids. So the lists of all vGPUs together fit into the chip's
+	 * list, which has 4,095 entries at most if rnndb, the register database of envytools, is
+	 * right that PFIFO_RUNLIST_COUNT has 12 bits.
 	 */
 	m->runl_max = m->max_groups * KVGPU_GROUP;
 	m->next = kvcalloc(m->runl_max, sizeof(u64), GFP_KERNEL_ACCOUNT);
@@ -85,8 +78,8 @@ struct translate {
 
 /*
  * Returns the chip's id of the guest's group @id, and takes a free id if the group has none yet.
- * -1: no id is free, or the vGPU has as many groups as it may have channels. Call it only for a
- * group with a channel in the guest's list.
+ * -1: none is free, or the vGPU has its share. Call it for a group with a channel in the guest's
+ * list.
  */
 static int map_group(struct kvgpu_vgpu *v, u16 id)
 {
@@ -110,11 +103,7 @@ static int map_group(struct kvgpu_vgpu *v, u16 id)
 	return n;
 }
 
-/*
- * Returns the chip's id of channel or group @id of a guest's list. Returns -1, so that the entry is
- * left out, if the channel is dead, unbound or bound to another runlist, or the group has no id of
- * the chip.
- */
+/* Returns the chip's id of channel or group @id of a guest's list. -1: leave the entry out. */
 static int list_id_map(void *ctx, bool tsg, u16 id)
 {
 	struct translate *t = ctx;
@@ -123,9 +112,8 @@ static int list_id_map(void *ctx, bool tsg, u16 id)
 	if (id >= KVGPU_MAX_CHAN)
 		return -1;
 	/*
-	 * Take no new id here. note_members() has given ids of the chip to the list's groups that
-	 * have channels, as long as ids were free, and has stored each id in the channels of its
-	 * group. An id that is taken here would not be stored in the channels.
+	 * Take no new id here. note_members() has taken the ids, and has stored each in the
+	 * channels of its group.
 	 */
 	if (tsg)
 		return t->v->m->htsg[id];
@@ -141,10 +129,7 @@ static int list_id_map(void *ctx, bool tsg, u16 id)
  */
 static void drop_groups(struct kvgpu_vgpu *v)
 {
-	/*
-	 * the bitmap is a member, not allocated here: the end of a vGPU must not fail for lack of
-	 * memory
-	 */
+	/* a member, not allocated here: the end of a vGPU must not fail for lack of memory */
 	unsigned long *used = v->m->tsgs_used;
 	struct rb_node *n;
 	u32 r, i, id;
@@ -172,8 +157,7 @@ static void drop_groups(struct kvgpu_vgpu *v)
  * Puts channel @c into the guest's group @group (-1: out of its group), which has the chip's id @h
  * (-1: none). The chip knows a loaded channel by its group's id. Therefore, if that id changes, a
  * live channel first leaves the chip under the old id: once the new id is stored, the old id is
- * lost. Call vmach_chans_restart() afterwards, because the channels that leave are disabled until
- * then.
+ * lost. Call vmach_chans_restart() afterwards: the channels that leave are disabled.
  */
 static void set_group(struct kvgpu_chan *c, int group, int h)
 {
@@ -241,7 +225,7 @@ static bool lacks_group(struct kvgpu_vgpu *v)
 
 /*
  * Removes the entries of dead channels from the published list: recovery may have ended a channel
- * after its entry was translated. Only under gpu->lock it is sure whether a channel is dead.
+ * after its entry was translated. gpu->lock is held.
  */
 static void drop_dead_chans(struct kvgpu_machine *m, u8 hrunl)
 {
@@ -290,7 +274,7 @@ static void publish_list(struct kvgpu_vgpu *v, u8 hrunl, bool force)
 	kvgpu_hw_unlock(&v->gpu->lock);
 }
 
-/* Publishes GR's runlist only, because all channels are on that runlist (chan.c). */
+/* Publishes GR's runlist: all channels are on it (chan.c). */
 void vmach_runlist_publish(struct kvgpu_vgpu *v)
 {
 	publish_list(v, vmach_gr_runl_get(v->gpu), false);
@@ -337,8 +321,7 @@ void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu
 	/*
 	 * .listed still tells which channels are in the list that the guest submitted last before
 	 * this one, for this runlist. The guest may have changed the instance block of a channel
-	 * that is not in that list: read the block again. For a channel that is in it, a changed
-	 * block takes effect when the channel is bound or enabled, or the runlist is unblocked.
+	 * that is not in that list.
 	 */
 	for (n = rb_first(&v->m->chans); n && !fatal_signal_pending(current); n = rb_next(n)) {
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
@@ -351,9 +334,7 @@ void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu
 	/* set_group() disables channels that change their group: enable these channels again */
 	vmach_chans_restart(v);
 	drop_groups(v);
-	/*
-	 * try once more: drop_groups() may have freed ids of groups that only the previous list had
-	 */
+	/* drop_groups() may have freed ids of groups that the previous list had */
 	if (lacks_group(v)) {
 		note_members(v, runl);
 		publish_list(v, vmach_gr_runl_get(v->gpu), false);
@@ -363,8 +344,7 @@ void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu
 
 /*
  * Call it when a channel was bound: the list that the guest submitted last may name the channel. If
- * that list has the channel in a group, the channel is in that group from now on. The chip knows a
- * loaded channel by its group's id, so drop_groups() must not free that id.
+ * that list has the channel in a group, the channel is in that group from now on.
  */
 void vmach_runlist_chan_add(struct kvgpu_vgpu *v, u8 runl)
 {
@@ -398,10 +378,9 @@ void vmach_runlist_allow(struct kvgpu_vgpu *v, u32 mask)
 
 /*
  * Returns 0 at once if the vGPU is off the chip, because then none of its channels is loaded.
- * slice.on_chip is read without a lock, so the vGPU may come onto the chip just after that. If the
- * caller or the guest has disabled the channel, blocked its runlist or submitted a list without it,
- * the chip does not load the channel then. If not, the channel can come back at once, as on the
- * card.
+ * slice.on_chip is read without a lock, so the vGPU may come onto the chip just after that. A
+ * channel that is disabled or not listed is not loaded then; another can come back at once, as on
+ * the card.
  */
 int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
 {
@@ -417,9 +396,8 @@ int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
 }
 
 /*
- * Carries out the guest's preempt of its channel or group @id. If the preempt does not end in the
- * time that vmach_patience_get() allows, ends the channel with its group, or the group, and tells
- * the guest of a hang.
+ * Carries out the guest's preempt of its channel or group @id. If the preempt does not end in time,
+ * ends the channel with its group.
  */
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)
 {

@@ -3,12 +3,11 @@
  * Samples: reads the engines' status at random times. The slicer (the thread that gives the chip to
  * vGPUs in turns: slice.c) draws these times (sched/gap.c). It uses a sample in its next *look*
  * (look.c), in which it finds out, with gpu->lock held, which vGPUs have work or are at work. But
- * the slicer may come late: a guest may make it wait for that lock, or it may be resting, as it
- * does after each look. By then the guest's work may be over, and would not be seen. So a separate
- * thread, the sampler, with a real-time priority, reads the status when the drawn time has come,
- * without a lock, and wakes the slicer. Until the slicer comes, the sampler takes *late samples*,
- * at times that it draws itself with the same mean gap. With one sample only, a guest that makes
- * the slicer come late could work unseen from that sample until the slicer's look.
+ * the slicer may come late: it may wait for that lock, or rest. By then the guest's work may be
+ * over. So a separate thread, the sampler, with a real-time priority, reads the status when the
+ * drawn time has come, without a lock, and wakes the slicer. Until the slicer comes, the sampler
+ * takes *late samples*, at times that it draws itself with the same mean gap. They see the work of
+ * a guest that makes the slicer come late.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>
@@ -18,7 +17,7 @@
 #include "mdev/machine/internal.h"
 
 /*
- * most reads of one engine's status in a sample; between two commands an engine is idle for a
+ * most reads of one engine's status in a sample: between two commands an engine is idle for a
  * moment
  */
 #define LOOKS	3
@@ -39,8 +38,7 @@ static void read_engines(struct kvgpu_gpu *gpu, struct machine_sample *p)
 
 	p->at = ktime_get_ns();
 	/*
-	 * begin with the last engines, which are copy engines: their work is mostly shorter than
-	 * that of GR, the graphics engine
+	 * begin with the last engines, copy engines: their work is mostly shorter than that of GR
 	 */
 	for (e = gpu->hw.topo.nr_engines; e-- > 0;)
 		p->engine[e] = gpu->hw.topo.engine[e].runl == runl ? read_engine(gpu, e) : 0;
@@ -106,16 +104,10 @@ static int sampler_main(void *arg)
 		if (kthread_should_stop())
 			;
 		else if (!drawn || at == ~0ull)
-			/*
-			 * sleeps until vmach_sampler_kick(), which the slicer calls when it has
-			 * drawn a time
-			 */
+			/* until vmach_sampler_kick() */
 			schedule();
 		else
-			/*
-			 * no timer slack: read the engines as soon as possible after the drawn
-			 * time, which no guest can guess
-			 */
+			/* no timer slack: read the engines soon after the drawn time */
 			schedule_hrtimeout_range(&until, 0, HRTIMER_MODE_ABS);
 		__set_current_state(TASK_RUNNING);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Samples: readings of the engines' status at random times, which no guest can foresee (sample.c).
- * The sampler's thread takes them without a lock. The slicer's thread uses them, with gpu->lock
- * held, in its next look (look.c).
+ * Samples: readings of the engines' status at random times (sample.c). The sampler's thread takes
+ * them without a lock. The slicer's thread uses them in its next look (look.c), with gpu->lock
+ * held.
  */
 #ifndef KVGPU_MACHINE_SAMPLE_H
 #define KVGPU_MACHINE_SAMPLE_H
@@ -15,7 +15,7 @@ struct kvgpu_chip;
 struct machine_slicer;
 struct task_struct;
 
-/* most samples that are kept after .first; when .late is full, no more are taken before the look */
+/* most samples that are kept after .first */
 #define LATE_SAMPLES	32
 
 /* One sample: the engines' status at a random time. */
@@ -26,15 +26,14 @@ struct machine_sample {
 };
 
 /*
- * The samples that the next look will use. Only the sampler's thread writes the members after
- * .thread.
+ * The samples that the next look will use. The sampler's thread writes the members after .thread.
  */
 struct machine_sampler {
 	struct task_struct *thread;	/* set from vmach_sampler_start() to _stop() */
 	/* value of slicer.sample_at for which .first was read; written after .first */
 	u64 taken;
 	struct machine_sample first;
-	/* further samples, taken until the slicer looks; .nr_late is written after each of them */
+	/* further samples, taken until the slicer looks; .nr_late is written after each */
 	struct machine_sample late[LATE_SAMPLES];
 	u32 nr_late;
 	u64 late_at;	/* drawn time of the next late sample, ktime in ns; ~0: none */
@@ -44,7 +43,7 @@ struct machine_sampler {
 bool vmach_sample_taken(const struct machine_slicer *s);
 /* Returns the number of samples in .late; 0 if .first was not yet read for slicer->sample_at. */
 u32 vmach_late_samples_count(const struct machine_slicer *s);
-/* Wakes the sampler's thread. Call it when a new slicer->sample_at was drawn. */
+/* Wakes the sampler's thread. Call it when slicer->sample_at was drawn. */
 void vmach_sampler_kick(struct machine_slicer *s);
 int vmach_sampler_start(struct kvgpu_chip *chip);
 void vmach_sampler_stop(struct kvgpu_chip *chip);

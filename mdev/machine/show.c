@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints the machine's state into debugfs files (debugfs.c). The files are for people, so that
- * their format may change.
+ * Prints the machine's state into debugfs files (debugfs.c). The format may change.
  *
- * The holder of vgpu->lock may wait for memory of the VMM, for as long as the VMM likes.
- * kvgpu_machine_vgpu_show() waits for that lock, and the reader of the file can be interrupted
- * meanwhile.
+ * kvgpu_machine_vgpu_show() takes vgpu->lock, whose holder may wait for the VMM: the reader can be
+ * interrupted meanwhile. The other functions take gpu->lock.
  */
 #include <linux/seq_file.h>
 
@@ -30,8 +28,7 @@ static void show_machine(struct seq_file *s, const struct machine_slicer *sl,
 
 /*
  * gpu->lock keeps the vGPUs, and the policy's list of them, as they are. slicer->lock is not taken,
- * so that values of the policy may be of different times, as when an admin changes a knob
- * meanwhile.
+ * so that values of the policy may be of different times.
  */
 void kvgpu_machine_gpu_show(struct kvgpu_gpu *gpu, struct seq_file *s)
 {
@@ -150,9 +147,7 @@ static void show_reg_slot(struct seq_file *s, const struct kvgpu_reg_slot *slot,
 
 /*
  * Prints the guest's value of a register beside the chip's value. Prints nothing unless the
- * register's class for reads is KVGPU_REG_FILE (reads return the stored value): a register of
- * another class may mean something else on the card, or a read of the card's register may have an
- * effect.
+ * register's class for reads is KVGPU_REG_FILE (reads return the stored value).
  */
 static void show_hardware(struct seq_file *s, struct kvgpu_vgpu *v,
 			  const struct kvgpu_reg_slot *slot, const struct kvgpu_reg_info *info)

@@ -6,26 +6,23 @@
  * policy names.
  *
  * The chip is in one of two states. *Open*: the lists of all vGPUs that are not suspended are on
- * the chip together. The policy allows this only while no two vGPUs compete. Then nothing is
- * switched, and a vGPU that gets work starts at once. *Owned*: the chip has the list of one vGPU,
- * the owner, or no list. The list of a vGPU that is off the chip stays in the host's memory
- * (machine->list). Submits and blocks of its guest then change that list only, and a preempt of its
- * guest finds no channel on the chip (runlist.c). A list is *shown* if it may be on the chip in the
+ * the chip together. Then nothing is switched, and a vGPU that gets work starts at once. *Owned*:
+ * the chip has the list of one vGPU, the owner, or no list. The list of a vGPU that is off the chip
+ * stays in the host's memory (machine->list). A list is *shown* if it may be on the chip in the
  * present state (vmach_list_shown()).
  *
  * A switch submits the new list, so that no further channel of a vGPU that must leave is loaded.
  * Then it preempts the channels of such vGPUs that are still loaded. (A PBDMA is a unit that
- * fetches commands of a channel; GR is the graphics engine.) This order, instead of block, preempt,
- * submit, allow, saves two register writes. It also lets the chip continue without the host:
- * between the submit and the preempts another PBDMA of the runlist may already serve the next
- * owner.
+ * fetches commands of a channel; GR is the graphics engine.) In this order another PBDMA of the
+ * runlist may already serve the next owner between the submit and the preempts.
  *
  * While a switch waits for a preempt (chan_drive_off()), the thread holds only the preempt
  * register's lock, and releases that lock every PREEMPT_TURN_MS. If the preempt does not end,
  * sched/hang.c decides when to check for an unserved interrupt and when to end the channel.
  *
- * A vGPU with slice.busy set is charged until the next sample or until it leaves the chip. sched/
- * also decides how far apart samples are, and how long this thread rests.
+ * The slicer's thread runs this file, except for vmach_slice_add(), vmach_slice_remove(), and the
+ * functions that start, stop and set. It takes gpu->lock, and inside it slicer->books and
+ * slicer->lock.
  */
 #include <linux/kthread.h>
 #include <linux/random.h>
@@ -34,7 +31,7 @@
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
-/* a vGPU that needs more ns to leave the chip counts as at work, even if no sample saw that */
+/* a vGPU that needs more ns to leave the chip counts as at work */
 #define LATE_NS			(5 * NSEC_PER_MSEC)
 /* the status of each PBDMA and each engine names two channels or groups: ID and NEXT_ID */
 #define MAX_LOADED	(2 * (KVGPU_MAX_PBDMA + KVGPU_MAX_ENGINE))
@@ -54,17 +51,16 @@ struct loaded {
 };
 
 /*
- * Readings of the engines' status, made while a channel or group was driven off the chip. The
- * slicer makes no look meanwhile. So the work that these readings see is charged. The code calls a
- * reading a look, too.
+ * Readings of the engines' status, made while a channel or group was driven off the chip. The work
+ * that they see is charged, because the slicer makes no look meanwhile. The code calls a reading a
+ * look, too.
  */
 struct seen {
 	struct kvgpu_gpu *gpu;
 	/*
-	 * One entry for each channel and group that has to leave in this switch, and one for each
-	 * of the first SEEN_MAX further channels and groups for which an engine was seen to work.
-	 * .status names the channel or group. .looks: how often an engine was seen to work for that
-	 * channel or group; each engine adds 1 in each reading.
+	 * Entries for the channels and groups that have to leave in this switch, then for up to
+	 * SEEN_MAX further ones for which an engine was seen to work. .status names the channel or
+	 * group. .looks: how often an engine was seen to work for that channel or group.
 	 */
 	struct { u32 status, looks; } at[MAX_LOADED + SEEN_MAX];
 	u32 leaving;		/* number of entries for what has to leave; they are the first */
@@ -113,8 +109,7 @@ static void add_status(struct kvgpu_chip *chip, u32 st, struct loaded *out, u32 
 
 /*
  * Finds the loaded channels and groups that must leave the chip, because the list of their vGPU is
- * not shown. The chip has the new list already, so that it loads no further channel of such a vGPU.
- * Writes them to @out, and returns their number.
+ * not shown. Writes them to @out, and returns their number.
  */
 static u32 find_loaded(struct kvgpu_chip *chip, struct loaded *out)
 {
@@ -138,10 +133,8 @@ static u32 find_loaded(struct kvgpu_chip *chip, struct loaded *out)
 /*
  * @m comes onto the chip. It is .busy from now on if it was .busy when it left, or if it needed
  * more than LATE_NS to leave. Otherwise it pays for new work from the next sample on that sees it
- * at work. Before that sample it pays only for work that is seen during a switch (struct seen), for
- * brief work (BRIEF_NS in look.c), and for waits that the host makes on its behalf
- * (vmach_wait_charge()). A .busy vGPU, in turn, still pays after its work has ended, until the next
- * sample. On the average the two errors cancel out. slicer->books is held for writing.
+ * at work. A .busy vGPU, in turn, still pays after its work has ended, until the next sample. On
+ * the average the two errors cancel out. slicer->books is held for writing.
  */
 static void slice_comes_back(struct kvgpu_machine *m)
 {
@@ -176,10 +169,9 @@ static void chip_opened(struct kvgpu_chip *chip, const struct kvgpu_machine *own
 }
 
 /*
- * Sets the chip's state and writes the chip's list, unless they are so already: with @open the
- * lists of all vGPUs that are not suspended, else only that of @owner, or none if @owner is NULL.
- * True: channels of vGPUs whose list is not shown any more may be loaded, and have to leave the
- * chip.
+ * Sets the chip's state and writes the chip's list: with @open the lists of all vGPUs that are not
+ * suspended, else only that of @owner, or none if @owner is NULL. True: channels of vGPUs whose
+ * list is not shown any more may be loaded, and have to leave the chip.
  */
 static bool lists_show(struct kvgpu_chip *chip, bool open, struct kvgpu_machine *owner)
 {
@@ -230,8 +222,8 @@ static bool chan_still_loaded(struct kvgpu_chip *chip, const struct loaded *l)
 }
 
 /*
- * Ends channel or group @l if it is still loaded, with a reset of its engine if necessary. The
- * reset of an engine loses only the context that is loaded on it. Takes gpu->lock.
+ * Ends channel or group @l if it is still loaded, with a reset of its engine if necessary. Takes
+ * gpu->lock.
  */
 static void chan_recover(struct kvgpu_chip *chip, const struct loaded *l)
 {
@@ -275,8 +267,7 @@ static void chan_recover(struct kvgpu_chip *chip, const struct loaded *l)
 
 /*
  * Starts @w with no readings, and with entries for the @nr channels and groups in @l, which have to
- * leave. So work for these always finds its entry, however many channels the next owner of the chip
- * loads.
+ * leave. So work for these finds its entry, however many channels the next owner loads.
  */
 static void seen_begin(struct seen *w, struct kvgpu_gpu *gpu, const struct loaded *l, u32 nr)
 {
@@ -323,9 +314,8 @@ static void see_engines(void *arg)
 
 /*
  * Returns how often @w saw an engine work for @m, but at most the number of readings in @w. Work
- * for channels that did not fit into @w counts for the owner of the chip: these are the owner's
- * channels (or the host's), because the chip has only the owner's list, and what has to leave has
- * entries from the start. While the chip is open, such work counts for no vGPU.
+ * for channels that did not fit into @w counts for the owner of the chip, because what has to leave
+ * has entries from the start. While the chip is open, such work counts for no vGPU.
  */
 static u32 count_looks(const struct seen *w, const struct kvgpu_machine *m)
 {
@@ -355,8 +345,8 @@ static bool chan_was_seen(const struct seen *w, const struct loaded *l)
 
 /*
  * Drives channel or group @l off the chip. Returns the time at which @l had left, or at which the
- * recovery of @l began, or at which the card failed. The time of the recovery itself is charged by
- * chan_recover(). Notes in @w for which channels engines worked meanwhile. gpu->lock is not held.
+ * recovery of @l began, or at which the card failed. Notes in @w for which channels engines worked
+ * meanwhile. gpu->lock is not held.
  */
 static u64 chan_drive_off(struct kvgpu_chip *chip, const struct loaded *l, struct seen *w)
 {
@@ -412,8 +402,7 @@ static void charge_leaver(struct kvgpu_machine *m, u64 began, u64 now)
 /*
  * While @l was driven off, engines may have worked for other vGPUs too, for instance for the next
  * owner of the chip. Charges each such vGPU for a part of the time: the part of the readings in @w
- * that saw an engine work for it. Whether an earlier sample saw it at work does not matter.
- * note_leaver() charges the vGPU of @l for all of the time, if that vGPU was at work.
+ * that saw an engine work for it.
  */
 static void charge_seen_work(struct kvgpu_chip *chip, const struct loaded *l, const struct seen *w,
 			     u64 began, u64 now)
@@ -433,8 +422,8 @@ static void charge_seen_work(struct kvgpu_chip *chip, const struct loaded *l, co
 
 /*
  * Charges the vGPU of @l, if it was at work, for the time from @began to @now, in which @l was
- * driven off the chip. Charges other vGPUs for the time from @began up to this call, by
- * charge_seen_work(). Counts and traces the preempt.
+ * driven off the chip. Charges other vGPUs for the time from @began up to this call. Counts and
+ * traces the preempt.
  */
 static void note_leaver(struct kvgpu_chip *chip, const struct loaded *l, const struct seen *w,
 			u64 began, u64 now)
@@ -445,7 +434,7 @@ static void note_leaver(struct kvgpu_chip *chip, const struct loaded *l, const s
 	write_seqlock(&chip->slicer.books);
 	charge_seen_work(chip, l, w, began, ktime_get_ns());
 	if (m) {
-		/* a vGPU without work leaves at once: if it took long, @m was at work */
+		/* @m took long to leave: take it as at work */
 		m->slice.busy |= now - began > LATE_NS;
 		sampled = m->slice.left_busy || m->slice.busy;
 		m->slice.busy |= chan_was_seen(w, l) || count_looks(w, m);
@@ -466,9 +455,8 @@ static void note_leaver(struct kvgpu_chip *chip, const struct loaded *l, const s
 
 /*
  * Drives the @nr channels and groups in @l off the chip. The caller holds no lock. A channel that
- * does not leave is recovered after about the watchdog's time. The time of the switch from @began
- * on is charged to the leaving vGPUs that were at work, and to other vGPUs that engines were seen
- * to work for.
+ * does not leave is recovered after about the watchdog's time. Charges the time of the switch from
+ * @began on (note_leaver()).
  */
 static void loaded_leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr, u64 began)
 {
@@ -498,11 +486,9 @@ static void loaded_leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr
 		if (vmach_list_shown(m))
 			continue;
 		/*
-		 * note_leaver() has cleared .busy of the vGPUs that were preempted above, and has
-		 * charged them if they were at work: they pay nothing here. A vGPU whose channels
-		 * left without a preempt, because of the new list, may still be .busy. It pays from
-		 * the end of the last preempt on, or from the beginning of the switch on if no
-		 * preempt was needed.
+		 * note_leaver() has charged the vGPUs that were preempted above, and has cleared
+		 * their .busy. A vGPU whose channels left without a preempt may still be .busy, and
+		 * pays here.
 		 */
 		charge_leaver(m, began, now);
 		WRITE_ONCE(m->slice.on_chip, false);
@@ -543,9 +529,8 @@ static u64 sample_mean(struct kvgpu_chip *chip, u64 now)
 
 	list_for_each_entry(m, &chip->live, node) {
 		/*
-		 * .nr_groups: groups of eight channel ids that the vGPU has taken; 0 if it has
-		 * bound no channel since it was opened or reset. Not .list_nr: a loaded channel
-		 * runs on when the guest takes it off its list.
+		 * skip a vGPU that has taken no channel ids; .list_nr would not do, because a
+		 * loaded channel runs on when the guest takes it off its list
 		 */
 		if (!READ_ONCE(m->nr_groups))
 			continue;
@@ -556,11 +541,9 @@ static u64 sample_mean(struct kvgpu_chip *chip, u64 now)
 }
 
 /*
- * Draws the time of the next sample, with mean gap @mean in ns (0: no sample). No guest can foresee
- * the time (sched/gap.c). A guest may know the time of the last sample, because the flushes that
- * the guest asked for are done after a sample. A time that was drawn before is kept, unless the
- * mean time between samples has become shorter: then a new time is drawn, and the earlier of the
- * two counts.
+ * Draws the time of the next sample, with mean gap @mean in ns (0: no sample). A time that was
+ * drawn before is kept, unless the mean time between samples has become shorter: then a new time is
+ * drawn, and the earlier of the two counts.
  */
 static void next_sample(struct machine_slicer *s, u64 now, u64 mean)
 {
@@ -578,11 +561,9 @@ static void next_sample(struct machine_slicer *s, u64 now, u64 mean)
 static const struct kvgpu_sched_watch alternating = { .alternates = true };
 
 /*
- * Does the flushes that guests have asked for in their flush pages. A guest can see its flush end.
- * So the guest learns that a sample was just taken, and that the slicer makes no look during the
- * flush. Flushes are therefore done after the look: if they came first, a guest could hide its work
- * before the look. They are also done after the time of the next sample is drawn: the sampler can
- * then read the engines during the flush, which a guest can make long.
+ * Does the flushes that guests have asked for in their flush pages. A guest can see its flush end,
+ * and may make the flush long. So flushes are done after a sample, not before it, and after the
+ * time of the next sample is drawn: the sampler can read the engines during the flush.
  */
 static void serve_flushes(struct kvgpu_chip *chip)
 {
@@ -599,8 +580,8 @@ static void serve_flushes(struct kvgpu_chip *chip)
 
 /*
  * Makes a look, asks the policy, and switches if the policy says so. Returns the time at which the
- * policy wants to be asked again, ktime in ns; ~0: only after a kick. At an earlier time of a
- * sample the sampler wakes this thread. *@sample tells whether the look was a sample.
+ * policy wants to be asked again, ktime in ns; ~0: only after a kick. *@sample tells whether the
+ * look was a sample.
  */
 static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 {
@@ -620,10 +601,7 @@ static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 	}
 	now = ktime_get_ns();
 	if (!s->planned)
-		/*
-		 * no sample was planned, because there was no vGPU: charge no vGPU for the time
-		 * until now
-		 */
+		/* there was no vGPU: charge no vGPU for the time until now */
 		s->looked = now;
 	*sample = vmach_slicer_look(chip, now);
 	vmach_stranger_evict(chip, now);
@@ -642,10 +620,9 @@ static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 		loaded_leave(chip, loaded, nr, now);
 		now = ktime_get_ns();
 		/*
-		 * If the time of the next sample has passed while a vGPU was driven off, a new time
-		 * is drawn: loaded_leave() has already charged the switch by its own readings.
-		 * Otherwise the drawn time is not put off: guests can cause switches, and if each
-		 * switch put it off, a sample might never come.
+		 * If the time of the next sample has passed meanwhile, draw a new time:
+		 * loaded_leave() has charged the switch by its own readings. Otherwise keep the
+		 * drawn time: guests can cause switches, and could put samples off for ever.
 		 */
 		if (nr && s->sample_at <= now)
 			WRITE_ONCE(s->sample_at, 0);
@@ -674,12 +651,9 @@ static void slicer_rest(u64 until)
 }
 
 /*
- * This thread has a real-time priority, and holds gpu->lock while it looks. After a look it leaves
- * the CPU and the lock to other threads for twice as long as the look and its flushes took, but at
- * most 10 ms (both are averages: kvgpu_sched_rest() draws each rest at random). Otherwise guests
- * could keep the thread busy, because they can cause any number of kicks. If samples are due
- * meanwhile, the sampler reads the engines on time, and this thread uses the results after its
- * rest.
+ * This thread has a real-time priority, and holds gpu->lock while it looks. After a look it rests,
+ * the longer the look and its flushes took (kvgpu_sched_rest()). Otherwise guests could keep it
+ * busy, because they can cause any number of kicks.
  */
 static int slicer_main(void *arg)
 {

@@ -7,25 +7,19 @@
  *
  * A sync looks at all spaces of the vGPU, and at its windows in virtual mode (those that show
  * memory by the guest's tables), even if the guest named only one space. The reason: the CPU's
- * writes are known by page and not by space, and a page may belong to tables of several spaces. To
- * look at all spaces costs little: one question to touched.c covers a whole table, and a table in
- * video memory is read again only if it may have been written since it was read, or could not be
- * read. The pages that the CPU writes are known by first touch: a page whose CPU mapping was
- * removed is noted when it is mapped again (touched.c). The order for a page is: remove the note,
- * remove the mapping, then read. A write after the mapping's removal faults and is noted again, for
- * the next sync.
+ * writes are known by page and not by space, and a page may belong to tables of several spaces. The
+ * pages that the CPU writes are known by first touch: a page whose CPU mapping was removed is noted
+ * when it is mapped again (touched.c). The order for a page is: remove the note, remove the
+ * mapping, then read. A write after the mapping's removal faults and is noted again, for the next
+ * sync.
  *
- * A sync is made when the guest invalidates its TLB, binds or enables a channel, submits or
- * unblocks a runlist, binds a BAR, or has FECS (the microcontroller that switches GR's contexts)
- * save a golden context, the context that a driver copies into each new one (docs/hardware.md). If
- * a sync changes entries, the guest's register access that caused it completes only after the
- * card's TLB was invalidated. Calls that take memory away (.dma_unmap, close, reset) remove entries
- * and call vmach_shadow_settle(), without a sync (machine.c).
+ * A sync is made when the guest invalidates its TLB, and with some other commands (callers of
+ * vmach_shadow_sync()). If a sync changes entries, the guest's register access that caused it
+ * completes only after the card's TLB was invalidated. Calls that take memory away (.dma_unmap,
+ * close, reset) remove entries and call vmach_shadow_settle(), without a sync.
  *
  * vgpu->lock is held in all functions here. gpu->lock and map_lock are not held: a sync reads and
- * pins the guest's memory, and no thread may do that under these two (docs/locking.md).
- * vmach_shadow_settle() unpins nothing itself: a page that no entry uses any more is marked as
- * *due*, and a work item unpins it soon after (pin.c).
+ * pins the guest's memory (docs/locking.md).
  */
 #include <linux/slab.h>
 
@@ -83,8 +77,8 @@ static void space_invalidate(struct kvgpu_vgpu *v, struct kvgpu_space *sp)
 }
 
 /*
- * Ends @users uses of the space. If the space then has no user, invalidates the TLB for the space,
- * and frees the space.
+ * Ends @users uses of the space. If no user is left, invalidates the TLB for the space, and frees
+ * the space.
  */
 static void space_unref(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u32 users)
 {
@@ -98,9 +92,8 @@ static void space_unref(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u32 users)
 }
 
 /*
- * A caller that passes channel @c has taken it off the chip before, or cut the card off, or @c
- * never ran. This function checks that all the same: a channel that is still on the chip could use
- * page tables that are freed here, against S1 and S2 (docs/invariants.md).
+ * Checks that @c is off the chip, as the caller has promised: a channel that is still on the chip
+ * could use page tables that are freed here, against S1 and S2 (docs/invariants.md).
  */
 void vmach_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, const struct kvgpu_chan *c)
 {
@@ -131,9 +124,8 @@ void vmach_spaces_drop(struct kvgpu_vgpu *v)
 /*
  * Makes changes of entries take effect: writes the changed entries out, invalidates the TLB entries
  * of the windows and spaces that have changed, and only then releases the memory that only the old
- * entries used (pinned pages become due: pin.c). S2 (docs/invariants.md) requires this order: the
- * GPU must not use a translation to memory that was released. If the card did not answer,
- * vmach_gpu_wedge() has cut it off from system memory before the release.
+ * entries used (pinned pages become due: pin.c). S2 (docs/invariants.md) requires this order. If
+ * the card does not answer, it is cut off before the release.
  */
 void vmach_shadow_settle(struct kvgpu_vgpu *v)
 {
@@ -175,8 +167,8 @@ void vmach_shadow_sync(struct kvgpu_vgpu *v)
 		changed = false;
 		was = *st;
 		/*
-		 * an error is not handled: with -ENOMEM, entries for which there was no memory are
-		 * invalid, and later syncs try them again
+		 * an error is not handled: entries for which there was no memory are invalid, and
+		 * later syncs try them again
 		 */
 		ret = kvgpu_shadow_as_sync(sp->as, &changed);
 		sp->flush |= changed;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The machine's counters and knobs, for sysfs.c. Most are read one by one, without locks: a value
- * may be slightly old, and two values may be of different times, but none is half written.
- * slicer->lock is taken to change a knob of the policy, and to read a value that the policy
- * computes.
+ * The machine's counters and knobs, for sysfs.c. Most are read one by one, without locks: two
+ * values may be of different times. slicer->lock is taken to change a knob of the policy, and to
+ * read a value that the policy computes.
  */
 #include <linux/math64.h>
 

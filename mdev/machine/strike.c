@@ -4,22 +4,19 @@
  *
  * A vGPU gets a strike when the watchdog had to end a channel, or to drive off an ended channel,
  * and when a channel was ended for too many interrupts. It also gets a strike when a channel that
- * was ended for another reason than an MMU fault left an engine only by a reset. Programs have
- * bugs. Therefore a vGPU has a budget for resets after an MMU fault or at the unbind of a channel,
- * and for long evictions of channels that were ended (kvgpu_sched_reset_add()). Each of these
- * beyond the budget is a strike. The vGPU is charged the time of a reset whether or not the reset
- * is a strike. One case may stay uncharged: at an unbind no engine works for the vGPU, but an
- * engine keeps the channel, and has to be reset.
+ * was ended for another reason than an MMU fault left an engine only by a reset. A vGPU has a
+ * budget for resets after an MMU fault or at the unbind of a channel, and for long evictions of
+ * channels that were ended (kvgpu_sched_reset_add()). Each of these beyond the budget is a strike.
  *
  * A vGPU with too many strikes is suspended. The slicer takes its channels off the chip, and all
  * its enabled channels are ended, also channels that its guest enables later. The guest is told of
- * the end of a channel or group as the card tells of a hang. The channels or groups are ended one
- * after the other, because nouveau takes the channel's id from a register that names one channel at
- * a time. The suspension ends when the guest resets the device or loads its driver again (PFIFO is
- * reset), when the vGPU is opened again, or when the admin clears it.
+ * each as the card tells of a hang, and one after the other, because nouveau takes the channel's id
+ * from a register that names one channel at a time. The suspension ends when the guest resets the
+ * device or loads its driver again (PFIFO is reset), when the vGPU is opened again, or when the
+ * admin clears it.
  *
- * Strikes are added and cleared with gpu->lock held, and slicer->lock inside it. One of the two
- * locks is enough to read them.
+ * Strikes are added and cleared with gpu->lock held, and slicer->lock inside it. vgpu->lock may be
+ * held.
  */
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"

@@ -5,19 +5,17 @@
  * of the partition that the frame shows (m->touched). From then on the CPU may write to that page
  * unnoticed. vmach_pages_untouch() moves the notes to m->dirty: such pages count as written in the
  * current sync (space.c). Then it removes the CPU's mappings of these pages (a zap). A fault holds
- * map_lock while it notes and maps its page. vmach_pages_untouch() holds map_lock while it takes
- * notes. So a fault has noted and mapped its page before the notes are taken, or it does so
- * afterwards. In the first case the mapping is removed; in the second case the next call of
- * vmach_pages_untouch() finds the note.
+ * map_lock while it notes and maps its page, and vmach_pages_untouch() while it takes the notes. So
+ * either the mapping is removed afterwards, or the note is left for the next call.
  *
- * vgpu->lock is held, except in vmach_page_touch(): a page fault holds map_lock only.
+ * vgpu->lock is held; vmach_page_touch() needs map_lock only.
  */
 #include "gk110/bar.h"
 #include "mdev/machine/internal.h"
 
 /*
- * most parts of BARs whose mappings are removed one by one; if there are more, all mappings of
- * BAR1, BAR3 and PRAMIN are removed
+ * most parts of BARs whose mappings are removed one by one; if there are more, all of BAR1, BAR3
+ * and PRAMIN is unmapped
  */
 #define ZAP_MAX		16
 
@@ -31,8 +29,8 @@ void vmach_page_touch(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar)
 }
 
 /*
- * Parts of BARs whose mappings are to be removed. Adjacent pages that are found in a row are one
- * part. .region: number of the BAR; 0: PRAMIN. .at, .len: bytes.
+ * Parts of BARs whose mappings are to be removed. .region: number of the BAR; 0: PRAMIN. .at, .len:
+ * bytes.
  */
 struct zaps {
 	struct { u8 region; u64 at, len; } part[ZAP_MAX];
@@ -59,7 +57,7 @@ static void zap_add(struct zaps *z, u8 region, u64 at)
 
 /*
  * A range of pages of the partition, .nr pages from .first on, and the parts of BARs that show
- * pages of this range. The mappings of these parts are to be removed.
+ * pages of this range.
  */
 struct untouch {
 	u32 first, nr;
@@ -120,8 +118,8 @@ static u32 take_notes(struct kvgpu_vgpu *v, unsigned long first, unsigned long l
 		*by1 |= test_and_clear_bit(page, m->touched1);
 		__set_bit(page, m->dirty);
 		/*
-		 * in this sync a space or window has asked about the page already, before it was
-		 * dirty, and missed this write
+		 * in this sync a space or window has asked about the page before, and missed this
+		 * write
 		 */
 		if (test_bit(page, m->asked)) {
 			__set_bit(page, m->late);

@@ -4,35 +4,27 @@
  * guest memory of which a page is pinned, vfio_dma_do_unmap() calls .dma_unmap of the container's
  * devices and looks again, until no page is pinned. This is called the *unmap loop* here. If a page
  * is still pinned after eleven such calls, the kernel stops with a BUG. Each call of a vGPU's
- * .dma_unmap in the loop is a *round* of that vGPU: the thread has *asked* the vGPU. Any time may
- * pass between .dma_unmap and the next check for pinned pages, because a VMM decides when its
- * unmapping thread runs, and its vGPUs may pin again in that time. So rounds have to be counted; a
- * limit of time would not help.
+ * .dma_unmap in the loop is a *round* of that vGPU: the thread has *asked* the vGPU. A VMM decides
+ * how long its unmapping thread takes from .dma_unmap to the next check for pinned pages, and its
+ * vGPUs may pin again in that time. So rounds are counted; a limit of time would not help.
  *
  * A thread is in one unmap loop at a time. From its first call of .dma_unmap on it is known here.
  * When it has asked any vGPU twice, all vGPUs that it has asked pin no page until it has left the
  * loop. The vGPUs pin no page at all, also outside of the mapping. The reason: vfio_dma_do_unmap()
  * recognises the mapping by the address of its object in kernel memory, and the next mapping, at
- * any IOVA, may get an object at the same address. Nor do drivers learn the range of the ioctl.
+ * any IOVA, may get an object at the same address.
  *
- * A thread has left the loop when it is on its way to user mode. task_work_add() could tell so, but
- * not every kernel exports that function (Debian's does). fput() serves instead: when a thread
+ * A thread has left the loop when it is on its way to user mode. fput() tells so: when a thread
  * returns to user mode or ends, the kernel closes the files that the thread has released
- * (fs/file_table.c). So for each known thread a file is made that no process can open, and the
- * thread releases it at once. When the kernel closes the file, the thread has left the loop. If no
- * file can be made, other proof has to do: a read, write or ioctl of the thread on a vGPU, or its
- * death.
+ * (fs/file_table.c). So a file is made for the thread, and released at once: its close tells that
+ * the thread has left. (task_work_add() is not exported by every kernel.) If no file can be made,
+ * other proof has to do: a read, write or ioctl of the thread on a vGPU, or its death.
  *
- * This bounds the number of rounds. vGPUs that were in the container when the loop began have two
- * rounds, and then no pinned page. A vGPU that is opened later is not known to be in the loop
- * before its first round, so that it can cause one more round by its pins. With its first round it
- * takes over the thread's highest count, and keeps this count when it is closed and opened again.
- * So in one loop the container asks for pages twice at most, and once more for each vGPU that is
- * opened during the loop. With the vGPUs of one card this is less than eleven times, because a card
- * has eight vGPUs at most. More than ten vGPUs, of two cards, in one container are not covered.
+ * This bounds the number of rounds: two for vGPUs that were in the container when the loop began,
+ * and one more for each vGPU that is opened during the loop. With the vGPUs of one card that stays
+ * below eleven. More than ten vGPUs, of two cards, in one container are not covered.
  *
- * iommufd needs none of this, because it forbids new pins by itself. vGPUs that use iommufd are not
- * noted here.
+ * vGPUs that use iommufd are not noted here: it forbids new pins by itself.
  *
  * vgpu->lock is held when a vGPU is asked or opened, and when it pins. unmappings_lock, a leaf,
  * protects what is known of threads.
@@ -57,17 +49,13 @@
 #define DEAD_LOOKS	8
 /* most ms that kvgpu_machine_unmap_wait() waits */
 #define WAIT_MS		20
-/*
- * GFP flags of allocations that must not fail: a round that is not counted could be the round that
- * leads to the BUG
- */
+/* a round that is not counted could lead to the BUG */
 #define ALLOC		(GFP_KERNEL_ACCOUNT | __GFP_NOFAIL)
 
 /*
  * A thread that has asked a vGPU to unpin memory and is not known to have left its unmap loop (see
- * the top of this file). The object is freed when the thread is known to have left, or the last
- * vGPU that the thread has asked is gone; but not before the thread's file, if there is one, is
- * closed.
+ * the top of this file). The object is freed when that is known, or no vGPU is left in .known; but
+ * not before the thread's file, if there is one, is closed.
  */
 struct unmapping {
 	struct hlist_node node;		/* in the table unmappings */
@@ -77,10 +65,7 @@ struct unmapping {
 	struct list_head known;
 	struct list_head no_file;	/* in without_file, if no file could be made */
 	u32 rounds;			/* the highest .rounds of the entries of .known so far */
-	/*
-	 * the thread's file was made and is not closed yet; its close tells that the thread has
-	 * left the loop
-	 */
+	/* the thread's file is not closed yet */
 	bool file;
 };
 
@@ -89,17 +74,13 @@ struct unmap_known {
 	struct list_head of_thread, of_machine;
 	struct kvgpu_machine *m;
 	struct unmapping *u;
-	/*
-	 * rounds of the vGPU in the thread's loop; the first round sets this to u->rounds, or to 1
-	 * if that is 0
-	 */
+	/* rounds of the vGPU in the thread's loop; see vmach_unmap_note() */
 	u32 rounds;
 };
 
 /*
- * Leaf lock: protects the table unmappings, all objects in it, without_file, and m->unmaps. The
- * table has an entry for each thread that has asked and is not known to have left its unmap loop.
- * VMMs decide how many threads there are, so no code walks through the whole table.
+ * Leaf lock: protects the table unmappings, all objects in it, without_file, and m->unmaps. VMMs
+ * decide how many threads there are, so no code walks through the whole table.
  */
 static DEFINE_SPINLOCK(unmappings_lock);
 static DEFINE_HASHTABLE(unmappings, 12);
@@ -119,8 +100,8 @@ static void known_forget(struct unmap_known *k)
 }
 
 /*
- * Forgets a thread that has left its unmap loop, or that has no vGPU in .known, and frees @u. The
- * thread has no file, or the file is closed.
+ * Forgets a thread that has left its unmap loop, and frees @u. The thread has no file, or the file
+ * is closed.
  */
 static void unmap_finish(struct unmapping *u)
 {
@@ -148,8 +129,8 @@ static bool thread_lives(const struct unmapping *u)
 }
 
 /*
- * Forgets threads without a file that have died. Looks at DEAD_LOOKS threads at most, because a VMM
- * that has no memory left may have many such threads. The next call looks at the next threads.
+ * Forgets threads without a file that have died. Looks at DEAD_LOOKS threads at most; the next call
+ * looks at the next.
  */
 static void finish_dead_unmaps(void)
 {
@@ -186,10 +167,7 @@ static struct unmap_known *find_known(const struct kvgpu_machine *m, const struc
 	return NULL;
 }
 
-/*
- * Counts a round of @k's vGPU. When the first vGPU that the thread has asked reaches ROUNDS,
- * forbids pins to all vGPUs that the thread has asked.
- */
+/* Counts a round of @k's vGPU. At ROUNDS, forbids pins to the vGPUs that the thread has asked. */
 static void round_count(struct unmap_known *k)
 {
 	struct unmapping *u = k->u;
@@ -223,8 +201,8 @@ static const struct file_operations left_fops = {
 };
 
 /*
- * Makes the object of the current thread, in no list yet. *@file is the thread's file, which the
- * caller releases after it has put the object into the table, or an error pointer.
+ * Makes the object of the current thread, in no list yet. *@file is the thread's file, or an error
+ * pointer. The caller releases it after it has put the object into the table.
  */
 static struct unmapping *unmapping_new(struct file **file)
 {
@@ -251,8 +229,8 @@ void vmach_unmap_note(struct kvgpu_vgpu *v)
 	if (compat_pins_alone(&v->vdev))
 		return;
 	/*
-	 * allocate before the lock is taken: the lock can't be released for it later, because the
-	 * thread's object may be freed as soon as the lock is released
+	 * allocate before the lock is taken: the thread's object may be freed when the lock is
+	 * released
 	 */
 	k = kzalloc(sizeof(*k), ALLOC);
 	spin_lock(&unmappings_lock);
@@ -261,9 +239,7 @@ void vmach_unmap_note(struct kvgpu_vgpu *v)
 		spin_unlock(&unmappings_lock);
 		new = unmapping_new(&file);
 		spin_lock(&unmappings_lock);
-		/*
-		 * the object is still not in the table: only the current thread adds its own object
-		 */
+		/* the object is still not in the table: the current thread adds its own */
 		u = new;
 		hash_add(unmappings, &u->node, (unsigned long)u->who);
 		if (!u->file) {
@@ -275,7 +251,7 @@ void vmach_unmap_note(struct kvgpu_vgpu *v)
 	if (!known) {
 		k->m = m;
 		k->u = u;
-		/* one less than the thread's highest count: round_count() below adds this round */
+		/* one less than the thread's count: round_count() below adds this round */
 		k->rounds = u->rounds ? u->rounds - 1 : 0;
 		WRITE_ONCE(m->unmaps_forbid, m->unmaps_forbid + (u->rounds >= ROUNDS));
 		list_add(&k->of_thread, &u->known);
@@ -294,13 +270,11 @@ void vmach_unmap_note(struct kvgpu_vgpu *v)
  * A process can close the vGPU while one of its threads is still in the unmap loop. The thread
  * stays there for as long as the process likes: the kernel writes the ioctl's answer to memory of
  * the process, and a page fault there may wait for a server that the process runs. Until the thread
- * leaves the loop, pins of this vGPU may be forbidden, even if the thread has asked this vGPU only
- * once: a second round of any vGPU forbids pins to all vGPUs that the thread has asked. The next
- * tenant would then be unable to pin, and would not know why. The thread's rounds can't be dropped
- * at open, because the process that opens the vGPU may use the same container. So while m->unmaps
- * has a thread, only the process that opened the vGPU last may open it. Looks only at the first
- * thread of the list, because a VMM may have many. But if that thread is dead and has no file,
- * removes it, and looks at the next.
+ * leaves the loop, pins of this vGPU may be forbidden, and the next tenant would not know why. The
+ * thread's rounds can't be dropped at open, because the process that opens the vGPU may use the
+ * same container. So while m->unmaps has a thread, only the process that opened the vGPU last may
+ * open it. One thread is enough to refuse, except for a dead thread without a file, which is
+ * removed.
  */
 int vmach_unmap_open(struct kvgpu_vgpu *v)
 {
@@ -351,8 +325,7 @@ bool vmach_pin_allowed(struct kvgpu_vgpu *v)
 /*
  * While pins of the vGPU are forbidden, a guest's new mappings would not be pinned, and its work
  * would fault on them. This wait avoids such faults in a guest that runs while its VMM unmaps, if
- * the unmap takes less time than WAIT_MS, as it does unless the VMM delays it. A VMM that delays
- * its unmap for longer harms its own guest only.
+ * the unmap ends within WAIT_MS. A VMM that delays its unmap harms its own guest.
  */
 void kvgpu_machine_unmap_wait(struct kvgpu_vgpu *v)
 {

@@ -5,24 +5,20 @@
  * partition). PRAMIN, 1 MiB of the guest's BAR0, is served by another 1 MiB of the card's BAR1.
  * Doorbells are the USERD areas of the vGPU's channels: a write there tells the card of new work.
  * The guest's tables may also name pages of the guest's system memory. gtt-shadow/ pins such a page
- * in the same way as a page of an address space, and releases it in the same order
- * (vmach_shadow_settle()).
+ * as it pins a page of an address space.
  *
  * The frame behind a page of a slice never changes. The host's table of the BAR (hw/bar.c) decides
  * what the frame shows, and a page without a translation by the guest shows the vGPU's scrap page.
- * Only a page of doorbells has another frame. Where the guest's BAR1 has the USERD page of eight
- * channels, a mapping gets a page from outside of the slice, if one of the eight channels was
- * bound: the page of the card's own USERD window that belongs to these channels. The reason: the
- * card knows a doorbell by the place of the write in its BAR1. If the guest's tables lead to the
- * channels' USERD there, that page and the slice's page show the same page of the partition.
+ * Doorbells differ. Where the guest's BAR1 has the USERD page of eight channels, and one of them
+ * was bound, a mapping gets a page from outside of the slice: these channels' page of the card's
+ * own USERD window. The reason: the card knows a doorbell by the place of the write in its BAR1.
  *
  * A page that the CPU may have written is noted as touched (touched.c). When entries of a window
  * change, the pages that these entries did not show before are noted as touched before the zap (the
- * removal of CPU mappings): until the zap is done, the CPU may reach them through an old mapping,
- * without a fault.
+ * removal of CPU mappings): the CPU may reach them without a fault, through an old mapping.
  *
- * vgpu->lock is held, except in vmach_windows_fini(), and in kvgpu_machine_pfn_find(): a page fault
- * holds map_lock only.
+ * vgpu->lock is held, except in vmach_windows_fini() and, in a page fault,
+ * kvgpu_machine_pfn_find().
  */
 #include <linux/io.h>
 #include <linux/slab.h>
@@ -39,7 +35,7 @@ static u64 scrap_pte(const struct kvgpu_vgpu *v)
 
 /*
  * Returns the page of the partition to which entry @pte leads, or NO_PAGE. @pte is an entry of the
- * host's table of BAR1 or BAR3 (hw/bar.c), for a page of a slice or of the PRAMIN window.
+ * host's table of BAR1 or BAR3 (hw/bar.c), for a slice or PRAMIN.
  */
 static u32 part_page_of(const struct kvgpu_vgpu *v, u64 pte)
 {
@@ -53,8 +49,8 @@ static u32 part_page_of(const struct kvgpu_vgpu *v, u64 pte)
 /* --------------------------------------- change what a window shows: entries, TLB, CPU mappings */
 
 /*
- * Writes entries @first to @last of w->pte to the BAR's table. Notes that the TLB of the BAR has to
- * be invalidated, and the CPU mappings of these pages have to be removed.
+ * Writes entries @first to @last of w->pte to the BAR's table. Notes that the TLB and CPU mappings
+ * have to follow.
  */
 static void win_changed(struct kvgpu_vgpu *v, struct machine_win *w, u32 first, u32 last)
 {
@@ -126,8 +122,8 @@ int vmach_windows_invalidate(struct kvgpu_vgpu *v)
 }
 
 /*
- * Brings w->shows up to date with the changed entries, and notes the pages that these entries show
- * now as touched. Then removes the CPU mappings.
+ * Brings w->shows up to date with the changed entries, notes pages that it did not show before as
+ * touched, and then removes the CPU mappings.
  */
 static void win_zap_one(struct kvgpu_vgpu *v, struct machine_win *w)
 {
@@ -350,8 +346,8 @@ static void __iomem *host_view(struct kvgpu_vgpu *v, unsigned int region, u64 of
 }
 
 /*
- * Writes @len bytes to BAR1 or BAR3. Uses one store for an aligned access of 4 or 8 bytes: a
- * doorbell must not arrive in pieces.
+ * Writes @len bytes to BAR1 or BAR3, 4 or 8 aligned bytes by one store: a doorbell must not arrive
+ * in pieces.
  */
 static void view_store(void __iomem *to, const void *buf, size_t len)
 {
@@ -361,10 +357,7 @@ static void view_store(void __iomem *to, const void *buf, size_t len)
 		writel(*(const u32 *)buf, to);
 	else
 		memcpy_toio(to, buf, len);
-	/*
-	 * the CPU may hold back writes to combine them: make them reach the BAR before the caller's
-	 * next access, which may be a doorbell
-	 */
+	/* the CPU may hold back writes to combine them, and the next access may be a doorbell */
 	wmb();
 }
 
@@ -480,9 +473,9 @@ void vmach_windows_close(struct kvgpu_vgpu *v)
 }
 
 /*
- * Makes all pages of a slice show chip->nowhere, a page that no vGPU owns, instead of the vGPU's
- * scrap page, which goes back to the pool. Another device may still reach the slice through an
- * IOMMU, and must not find there what the scrap page's memory is used for next.
+ * Makes all pages of a slice show chip->nowhere, a page that no vGPU owns, instead of its scrap
+ * page. Another device may still reach the slice through an IOMMU, and must not find there what the
+ * scrap page's memory is used for next.
  */
 static void slice_show_nowhere(struct kvgpu_vgpu *v, enum kvgpu_bar bar, u64 slice, u64 size)
 {
