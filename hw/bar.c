@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The tables by which the host translates BAR1 and BAR3. Each 4 KiB page of a BAR has an entry of
- * its own, so that each can show any page of a vGPU's memory, except at the top of BAR1: there
- * entries of big pages (128 KiB) show the pool, video memory for structures of the host. The
- * directory entry that covers the pool points to a table of small pages and to a table of big
- * pages. The chip uses the entry of a small page where the entry of the big page is 0.
+ * The tables by which the host translates BAR1 and BAR3. Each 4 KiB page of a BAR has an entry, but
+ * at the top of BAR1 entries of big pages (128 KiB) show the pool, video memory for structures of
+ * the host. The directory entry that covers the pool points to both kinds of tables. The chip uses
+ * a small page's entry where the big page's entry is 0.
  *
  * The CPU can't see the pool before BAR1 works. So BAR1's instance block, its directory and its
  * table of big pages are first written through PRAMIN, the window in BAR0 that shows video memory
@@ -59,10 +58,6 @@ static int alloc_tables(struct kvgpu_hw *hw, struct hw_bar *b, u64 size, bool po
 	return ret;
 }
 
-/*
- * Makes BAR1 show the pool, and nothing else yet. When this function has returned, the CPU can
- * access the pool.
- */
 static int bootstrap_bar1(struct kvgpu_hw *hw)
 {
 	struct kvgpu_hw_priv *p = hw->p;
@@ -95,8 +90,8 @@ static int bootstrap_bar1(struct kvgpu_hw *hw)
 }
 
 /*
- * Reads through BAR1 a word that was written through PRAMIN. Bring-up must not continue on a card
- * whose BAR1 does not work.
+ * Reads through BAR1 a word that was written through PRAMIN: bring-up must not continue without a
+ * working BAR1.
  */
 static int check_pool(struct kvgpu_hw *hw)
 {
@@ -176,10 +171,7 @@ static void free_tables(struct kvgpu_hw *hw, struct hw_bar *b)
 	kvgpu_hw_vram_free(hw, &b->inst);
 }
 
-/*
- * Leaves BAR1 and BAR3 in physical mode, as they are after a reset of the card: they show video
- * memory from address 0 on.
- */
+/* Leaves BAR1 and BAR3 in physical mode, as after a reset of the card. */
 void hw_bar_fini(struct kvgpu_hw *hw)
 {
 	hw_wr(hw, HOSTMEM_BAR3, 0);

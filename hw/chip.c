@@ -2,11 +2,10 @@
 /*
  * Reads from the card: its identity, whether its firmware has initialised it, the device table
  * (PTOP), the size of its memory, values with which registers of a vGPU start (seeds), and the
- * VBIOS. The units of the graphics engine are not read here but in grshape.c, when the engine has
- * power. The only lasting write here is to PMC_ENABLE_PBDMA, to count PBDMAs: after a write of all
- * ones, the bits of existing PBDMAs stay set.
+ * VBIOS. PBDMAs are counted by a write of all ones to PMC_ENABLE_PBDMA, in which the bits of
+ * existing PBDMAs stay set.
  *
- * Takes no lock. All of it runs at bring-up, except kvgpu_hw_time(), kvgpu_hw_peek() and
+ * Takes no lock. Runs at bring-up; any thread may call kvgpu_hw_time(), kvgpu_hw_peek() and
  * hw_reg_wait().
  */
 #include <linux/firmware.h>
@@ -91,8 +90,7 @@ static int check_identity(struct kvgpu_hw *hw)
 
 /*
  * Adds word @word of the device table to @e, the engine that is being read. Sets *@has_runl to true
- * if the word names the engine's runlist. A device has one word or several in a row: each but the
- * last has the chain bit (PTOP_DEVICE_CHAIN).
+ * if the word names the engine's runlist.
  */
 static void parse_device(struct kvgpu_engine *e, u32 word, bool *has_runl)
 {
@@ -122,8 +120,8 @@ static void parse_device(struct kvgpu_engine *e, u32 word, bool *has_runl)
 }
 
 /*
- * Writes GR (type 0) and the copy engines (types 1 to 3), if they have a runlist, to topo.engine.
- * Leaves out the video engines: the host uses none, and guests see none.
+ * Writes GR (type 0) and the copy engines (types 1 to 3) to topo.engine. Video engines are left
+ * out.
  */
 static void read_device_table(struct kvgpu_hw *hw)
 {
@@ -180,10 +178,9 @@ static void seed_add(struct kvgpu_topo *t, struct kvgpu_hw *hw, u32 reg)
 }
 
 /*
- * Stores in topo.seed the values of the registers of the voltage's PWM and of the clock generators,
- * as the host finds them. In a vGPU, these registers are memory that starts with these values,
- * because a guest's nouveau divides by them (volt/gk104.c, clk/gk104.c). If a part of these
- * registers were 0 instead, nouveau could divide by 0.
+ * Stores registers of the voltage's PWM and of the clock generators in topo.seed. A vGPU's
+ * registers start with these values, because a guest's nouveau divides by them (volt/gk104.c,
+ * clk/gk104.c).
  */
 static void read_seeds(struct kvgpu_hw *hw)
 {
@@ -242,9 +239,8 @@ int hw_chip_probe(struct kvgpu_hw *hw)
 }
 
 /*
- * Reads the VBIOS from the ROM window. The window shows the ROM only while the bit in ROM_SHADOW is
- * 0; the bit gets its old value back. Byte 2 of the VBIOS has the length of the VBIOS, in units of
- * ROM_BLOCK bytes.
+ * Reads the VBIOS from the ROM window, which shows the ROM while the bit in ROM_SHADOW is 0. Byte 2
+ * of the VBIOS is its length in units of ROM_BLOCK.
  */
 int hw_vbios_read(struct kvgpu_hw *hw)
 {

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The host's own channel on a copy engine. It scrubs partitions, copies context images, and copies
- * pages of guests' video memory to system memory, where the CPU reads them. The channel's address
- * space has only the channel's ring, pushbuffer and semaphore. Source and destination of a job are
- * physical addresses. A channel may use these only if the bit HCE_PRIV_MODE is set in its RAMFC
- * (.priv_mode below). A job is one fill or copy of CHUNK bytes at most. Only one job runs at a
- * time. The function that begins a job waits for the end of the job, for JOB_WAIT_MS at most.
+ * pages of guests' video memory to system memory, where the CPU reads them. Source and destination
+ * of a job are physical addresses, which a channel may use if HCE_PRIV_MODE is set in its RAMFC. A
+ * job is one fill or copy of up to CHUNK bytes. One job runs at a time: the function that begins it
+ * waits for its end, for JOB_WAIT_MS at most.
  *
- * Addresses are not checked here: the caller sees to it that a job leads to no memory of another
- * vGPU (S1 of docs/invariants.md). The wait for a job sleeps. Callers hold vgpu->lock, and no lock
- * of mdev/ that other vGPUs wait for. copy_lock is taken here, and tlb_lock inside it.
+ * Callers check addresses (S1 of docs/invariants.md). The wait for a job sleeps, so callers hold no
+ * lock of mdev/ that other vGPUs wait for. copy_lock is taken here, and tlb_lock inside it.
  *
- * A job that has not ended in time may still begin later. If another job was begun meanwhile, the
- * late job would read the words of that other job in the pushbuffer. The late job could also write
- * to memory that has another owner by then. So no other job is begun after a job that has failed,
- * and .copy_stuck() cuts the card off from system memory.
+ * A job that has not ended in time may still run later, with the words of a newer job in the
+ * pushbuffer, or write to memory that has another owner by then. So no job begins after a failed
+ * job, and .copy_stuck() cuts the card off from system memory.
  */
 #include "gk110/ce.h"
 #include "gk110/push.h"
@@ -26,7 +23,6 @@
 #define VA_PUSH		0x101000ull
 #define VA_SEM		0x102000ull
 #define VA_LIMIT	0x1fffffull
-/* log2 of the ring's 512 entries, which fill one page */
 #define RING_LOG2	9
 #define TABLE_SIZE	(32768u * GMMU_ENTRY_SIZE)
 #define CHUNK		(64u << 20)		/* bytes of the largest job */
@@ -90,8 +86,7 @@ static void copy_inst_write(struct hw_copy *c)
 }
 
 /*
- * Sets *@runl to the runlist of a copy engine. Prefers a copy engine that is not on GR's runlist,
- * so that a job need not wait for graphics work.
+ * Prefers a copy engine that is not on GR's runlist, so that a job need not wait for graphics work.
  */
 static int pick_runlist(struct kvgpu_hw *hw, u8 *runl)
 {
@@ -227,10 +222,7 @@ static void put_copy(struct push *p, const struct place *src, const struct place
 	push_data(p, LAUNCH | A0B5_LAUNCH_SRC_PHYSICAL);
 }
 
-/*
- * Fills by elements of four bytes, which the engine takes from constant A (@value). The engine
- * reads no source.
- */
+/* fills by elements of four bytes, which the engine takes from constant A; it reads no source */
 static void put_fill(struct push *p, const struct place *dst, u32 size, u32 value, u32 seq)
 {
 	put_addresses(p, dst, dst);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The falcons (microcontrollers of the GPU) that switch contexts: FECS in the hub and one GPCCS in
- * each GPC. All GPCCS are loaded at once through a broadcast window. The falcons save and restore
- * the registers that lists in their data memory name. These lists come with the microcode's data,
- * and load_lists() appends the registers of some lists of the firmware file. Sources: nouveau
- * gf100.c (gf100_gr_init_ctxctl_int(), gf100_gr_init_csdata(), gf100_gr_fecs_reset()),
+ * each GPC. The falcons save and restore the registers that lists in their data memory name. These
+ * come with the microcode's data, and load_lists() appends lists of the firmware file. Sources:
+ * nouveau gf100.c (gf100_gr_init_ctxctl_int(), gf100_gr_init_csdata(), gf100_gr_fecs_reset()),
  * nvkm/falcon/v1.c, fuc/hub.fuc.
  *
  * Callers hold gr_lock: at bring-up, and at a reset of the engine.
@@ -41,8 +40,8 @@ static void falcon_data_load(struct kvgpu_hw *hw, u32 falcon, enum kvgpu_fw_sect
 }
 
 /*
- * Loads the code. Before the first word of each page, writes the page's number as its tag. Fills
- * the last page up with zeros.
+ * Each page of code begins with a write of its number, the tag. The last page is filled up with
+ * zeros.
  */
 static void falcon_code_load(struct kvgpu_hw *hw, u32 falcon, enum kvgpu_fw_section_id id)
 {
@@ -60,19 +59,16 @@ static void falcon_code_load(struct kvgpu_hw *hw, u32 falcon, enum kvgpu_fw_sect
 /* ---------------------------------------------------- falcons' register lists: append registers */
 
 /*
- * A register list that is being written into a falcon's data memory. The list's words go to .port,
- * the falcon's data port, which increments the memory address by itself.
+ * A register list that is being written into a falcon's data memory through .port, which increments
+ * the address by itself.
  */
 struct list {
 	struct kvgpu_hw *hw;
 	u32 port;
-	/*
-	 * .end: offset in the falcon's data memory of the list's next word, bytes. .limit: size of
-	 * that memory, bytes
-	 */
+	/* .end: offset of the next word; .limit: size of the memory; bytes */
 	u32 end, limit;
-	bool full;		/* the memory had no room for a word of the list */
-	/* the .count consecutive registers from .first on are not in the list yet */
+	bool full;
+	/* the run of registers to write next */
 	u32 first, count;
 };
 
@@ -99,8 +95,8 @@ static void put_register(struct list *l, u32 reg)
 
 /*
  * Appends the registers of firmware list @id to a register list in the falcon's memory. The word at
- * @slot has the offset at which that list begins. The word after @slot has the offset at which the
- * list ends, and the next list begins if there is one. Registers are stored relative to @base.
+ * @slot is the offset at which that list begins, the word after it the offset at which it ends.
+ * Registers are stored relative to @base.
  */
 static int append_list(struct kvgpu_hw *hw, u32 falcon, u32 slot, enum kvgpu_fw_section_id id,
 		       u32 base)
@@ -195,8 +191,7 @@ static int falcons_load(struct kvgpu_hw *hw)
 
 /*
  * Loads all falcons and starts FECS, which starts the GPCCS itself. Sets *@ctx_size to the bytes of
- * a context image that FECS reports, rounded up to a page. This size includes the header of the
- * image (GR_CTX_HEADER) and all that FECS and the GPCCS save.
+ * a context image that FECS reports, rounded up to a page.
  */
 int hw_fecs_start(struct kvgpu_hw *hw, u32 *ctx_size)
 {
@@ -227,8 +222,8 @@ static int force_power(struct kvgpu_hw *hw, u32 mode)
 }
 
 /*
- * Resets the units whose registers FECS saves and restores. FECS itself runs on. The engine's power
- * is forced on meanwhile.
+ * Resets the units whose registers FECS saves and restores, with the engine's power forced on. FECS
+ * runs on.
  */
 int hw_fecs_reset(struct kvgpu_hw *hw)
 {
@@ -252,8 +247,7 @@ err:
 }
 
 /*
- * Makes FECS take the channel of instance block @inst as its current channel. FECS does not load
- * the channel's context, which is made only after this.
+ * Makes the channel of instance block @inst FECS' current channel, without a load of its context.
  */
 int hw_fecs_set_chan(struct kvgpu_hw *hw, u64 inst)
 {
@@ -266,8 +260,8 @@ int hw_fecs_set_chan(struct kvgpu_hw *hw, u64 inst)
 }
 
 /*
- * Makes FECS save the current context, by a context switch to no channel. Asks FECS for the switch
- * as PFIFO does: by the register CHAN_NEXT and the interrupt CHSW.
+ * Makes FECS save the current context by a switch to no channel, asked for as PFIFO does: CHAN_NEXT
+ * and the interrupt CHSW.
  */
 int hw_fecs_unload(struct kvgpu_hw *hw)
 {

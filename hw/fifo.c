@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * PFIFO, the unit that schedules channels: initialisation, the channel table, runlists and
- * preempts. A submit of a runlist and a preempt take more than one access to registers that all
- * channels share, and a lock protects each such sequence (runl_lock, preempt_lock). Sequences:
+ * preempts. A submit of a runlist holds runl_lock, a preempt preempt_lock. Any thread. Sequences:
  * nouveau nvkm/engine/fifo/{gk104,gk110,gf100}.c.
  */
 #include <linux/mm.h>
 
 #include "hw/internal.h"
 
-/*
- * Bytes of the longest list: it has all channels of the chip, each in a group (TSG) of its own, so
- * that each channel has an entry for the group and an entry for itself.
- */
+/* Bytes of the longest list: each channel of the chip, in a group (TSG) of its own. */
 #define RUNL_BYTES		(2 * KVGPU_MAX_CHAN * RUNLIST_ENTRY_SIZE)
 #define RUNL_MAX_ENTRIES	(RUNL_BYTES / RUNLIST_ENTRY_SIZE)
 #define RUNL_WAIT_US		(2 * USEC_PER_SEC)
@@ -63,9 +59,8 @@ int hw_fifo_init(struct kvgpu_hw *hw)
 }
 
 /*
- * PFIFO_INTR_RUNLIST, by which the chip reports that it has taken a list, stays masked. It is not
- * needed, because kvgpu_hw_runlist() polls until the chip has taken a list. If it were not masked,
- * it would come for each list that is submitted.
+ * PFIFO_INTR_RUNLIST, by which the chip reports that it has taken a list, stays masked:
+ * kvgpu_hw_runlist() polls.
  */
 void kvgpu_hw_nonstall(struct kvgpu_hw *hw, bool on)
 {
@@ -120,10 +115,9 @@ u32 kvgpu_hw_chan_status(struct kvgpu_hw *hw, hchid_t id)
 }
 
 /*
- * If a list of @r has the wanted entries already, returns it and sets *@same to true. Else sets
- * *@same to false, and returns the list that was submitted longest ago, to be overwritten; a list
- * with .used 0 comes first. It never returns the current list (.cur) to be overwritten. @copy: as
- * in write_list().
+ * Returns a list of @r that has the wanted entries, with *@same true. Else *@same is false, and the
+ * list that was submitted longest ago is returned, to be overwritten: not .cur, which the chip may
+ * still read. @copy: as in write_list().
  */
 static struct hw_list *choose_list(struct hw_runl *r, const u64 *entries, u32 nr, bool copy,
 				   bool *same)
@@ -142,8 +136,8 @@ static struct hw_list *choose_list(struct hw_runl *r, const u64 *entries, u32 nr
 }
 
 /*
- * Writes a list into the memory of @l. @copy: true: the host's copy channel is the first entry,
- * before @entries. runl_lock is held.
+ * Writes a list into the memory of @l. @copy: the host's copy channel comes before @entries.
+ * runl_lock is held.
  */
 static int write_list(struct kvgpu_hw *hw, struct hw_list *l, const u64 *entries, u32 nr, bool copy)
 {
@@ -160,10 +154,7 @@ static int write_list(struct kvgpu_hw *hw, struct hw_list *l, const u64 *entries
 	return kvgpu_hw_flush_writes(hw);
 }
 
-/*
- * Takes runl_lock, and tlb_lock inside it for the flush of the entries. The chip may still read the
- * list that was submitted last, so new entries are written into the memory of another list.
- */
+/* takes runl_lock, and tlb_lock inside it for the flush of the entries */
 int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr)
 {
 	bool copy = hw->p->copy.up && hw->p->copy.runl == runl, same;
@@ -193,11 +184,7 @@ int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr)
 	return ret;
 }
 
-/*
- * Preempts, and waits for the end of the preempt for @timeout_ms at most. @gives_way: true: after
- * each millisecond, looks whether an urgent thread (lock.h) waits for preempt_lock, and returns
- * -ETIMEDOUT at once if so.
- */
+/* @gives_way: return -ETIMEDOUT early if an urgent thread (lock.h) waits for preempt_lock. */
 static int pfifo_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms,
 			 bool gives_way)
 {
@@ -285,7 +272,7 @@ void hw_pbdma_ack(struct kvgpu_hw *hw, u8 pbdma, u32 intr0, u32 intr1, bool skip
 {
 	u32 base = PBDMA(pbdma);
 
-	if (skip_method)	/* replace the method that stalls the PBDMA by a NOP */
+	if (skip_method)
 		hw_wr(hw, base + PBDMA_METHOD0, PBDMA_METHOD_SKIP);
 	if (intr0)
 		hw_wr(hw, base + PBDMA_INTR0, intr0);

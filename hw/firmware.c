@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Loads the firmware file, and checks it (fwfile.c). The program kvgpu-firmware has made this file
- * from the distribution's nouveau.
+ * Loads the firmware file, and checks it (fwfile.c). The program kvgpu-firmware makes it.
  *
- * Runs at bring-up and take-down only, takes no lock, and may sleep.
+ * Runs at bring-up and take-down, takes no lock, and may sleep.
  */
 #include <linux/firmware.h>
 #include <linux/module.h>

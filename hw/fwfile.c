@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The firmware file is data from the host's file system that ends up in privileged registers and in
- * microcode. The file is trusted as all files of root are, but a damaged or outdated file must give
- * an error message and do no harm. So before any entry of a list is written to a register, all
- * entries are checked: an entry may name only registers of the unit to which its section belongs.
+ * microcode. A damaged or outdated file must give an error message and do no harm. So all entries
+ * are checked before the first is written: an entry may name registers of the unit to which its
+ * section belongs. No I/O, no lock, any thread.
  */
 #include <asm/byteorder.h>
 #include <linux/crc32.h>
@@ -16,11 +16,11 @@
 #include "hw/fwfile.h"
 
 #define CHIPSET		0x0f0
-#define MAX_WRITES	8192	/* most writes by all entries of one list together */
+#define MAX_WRITES	8192	/* most writes by one list */
 
 /*
- * Limits of a section. Microcode has at most .max bytes. The entries of a list name only registers
- * (or bundles or methods) in [.first, .end).
+ * Limits of a section. .max: bytes of microcode. [.first, .end): registers, bundles or methods of a
+ * list.
  */
 struct rule {
 	u8 id;
@@ -31,8 +31,8 @@ struct rule {
 };
 
 /*
- * Addresses of bundles, pieces of the engine's state that GR_ICMD writes, are below ICMD_END.
- * Method addresses, in bytes, are below MTHD_END.
+ * Ends of the addresses of bundles (pieces of the engine's state, written by GR_ICMD) and of
+ * methods, in bytes.
  */
 #define ICMD_END	0x20000
 #define MTHD_END	0x4000
@@ -134,9 +134,8 @@ static const char *check_list(const struct rule *r, const u8 *data, u32 size)
 }
 
 /*
- * Checks the section that @table, a line of the section table, describes, and notes it in @f. The
- * section's contents must not start before offset @first of the file. Returns the reason of an
- * error, or NULL.
+ * Checks the section that @table, a line of the section table, describes, and notes it in @f.
+ * @first: least offset of its contents. Returns the reason of an error, or NULL.
  */
 static const char *add_section(struct fwfile *f, const u8 *file, size_t size, const u8 *table,
 			       u32 first)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Checks a firmware file (include/kvgpu/firmware.h), and then gives access to its sections by their
- * ids, and to the entries of its register lists. Needs little of the kernel (strings, byte order,
- * CRC), so that tests and fuzzers compile the same source in user space.
+ * ids, and to the entries of its register lists. Compiles in user space, too, for tests and
+ * fuzzers.
  */
 #ifndef KVGPU_HW_FWFILE_H
 #define KVGPU_HW_FWFILE_H
@@ -24,11 +24,10 @@ struct fwfile {
 };
 
 /*
- * An entry of a register list: it says to write .data to .count registers. The first register is at
- * offset .addr in BAR0, and each next register is .pitch bytes further on. In the list of bundles
- * (pieces of the engine's state, written through GR_ICMD), .addr is the address of a bundle
- * instead, and the next bundle's address is higher by .pitch. In the list of methods, .addr is the
- * offset of a method, and .pitch is in bytes. .type is the class of a method; 0 in other lists.
+ * An entry of a register list: write .data to .count registers from offset .addr in BAR0 on, .pitch
+ * bytes apart. In the list of bundles (pieces of the engine's state, written through GR_ICMD),
+ * .addr and .pitch are of bundles; in the list of methods, of methods, in bytes. .type is the class
+ * of a method; 0 in other lists.
  */
 struct fwfile_entry {
 	u32 type, addr, count, pitch;
@@ -43,8 +42,7 @@ struct fwfile_entry {
  * @why: set to the reason of an error, for the log, or to NULL
  *
  * Checks the format and the checksum, that each section is there exactly once, and that each entry
- * of a register list writes only registers of the unit to which its section belongs. Entries of
- * bundles and of methods are checked against the limits of their addresses.
+ * of a register list writes only registers of the unit to which its section belongs.
  *
  * Return: 0 or -EINVAL.
  */

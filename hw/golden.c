@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The golden context, whose image every graphics context starts with. It is made once. The host
- * writes the registers of the graphics engine. FECS, the falcon (microcontroller) that switches
- * contexts, saves them into the image, in an address space that the host has made for this.
- * Afterwards no channel's page table shows the image, so that no guest's work on the GPU can change
- * it. Each new context gets a copy of the image. The address space is kept, because the engine is
- * bound to it until the engine loads another context for the first time.
+ * The golden context, whose image every graphics context starts with. It is made once, at bring-up:
+ * the host writes the registers of the graphics engine, and FECS, the falcon (microcontroller) that
+ * switches contexts, saves them into the image, in an address space of its own. Then the image is
+ * taken out of that address space, so that no guest's work on the GPU can change it. The address
+ * space is kept, because the engine is bound to it until it loads another context.
  *
- * gr_lock is held while the golden context is made and freed. Inside it only flushes may lock
- * (tlb_lock): no fill or copy by the copy channel, which is also not up yet. kvgpu_hw_gr_ctx_init()
- * does not need gr_lock, because the image is constant then. Its copy takes copy_lock and waits;
- * copy.c says which locks its callers may hold.
+ * gr_lock is held while the golden context is made and freed. Flushes take tlb_lock inside it.
+ * kvgpu_hw_gr_ctx_init() does not need gr_lock, because the image is constant then. Its copy takes
+ * copy_lock and waits; copy.c says which locks its callers may hold.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -67,7 +65,7 @@ static int golden_alloc(struct kvgpu_hw *hw, struct hw_gr *gr)
 
 /*
  * Makes the instance block and the address space of the channel for which FECS saves the golden
- * context. The channel itself never runs.
+ * context.
  */
 static int make_space(struct kvgpu_hw *hw, struct hw_gr *gr)
 {
@@ -87,10 +85,6 @@ static int make_space(struct kvgpu_hw *hw, struct hw_gr *gr)
 	return ret ?: kvgpu_hw_tlb_flush(hw, gr->pd.at.v, false);
 }
 
-/*
- * Removes the image from the golden context's address space, so that the graphics engine can't
- * reach it any more.
- */
 static int golden_seal(struct kvgpu_hw *hw, struct hw_gr *gr)
 {
 	int ret;
@@ -103,9 +97,8 @@ static int golden_seal(struct kvgpu_hw *hw, struct hw_gr *gr)
 }
 
 /*
- * Returns an error for an empty image, and for an image with a patch list: a list of register
- * writes that FECS does, with full privileges, when it loads the context. The image's first words
- * would have the address and the length of such a list.
+ * Refuses an empty image, and an image with a patch list: register writes that FECS does, with full
+ * privileges, when it loads the context.
  */
 static int check_image(struct kvgpu_hw *hw, const u32 *image)
 {
@@ -156,10 +149,7 @@ int hw_golden_make(struct kvgpu_hw *hw)
 	return ret ?: sealed;
 }
 
-/*
- * hw_gr_fini() calls it, also if hw_golden_make() failed, with the engine in reset: the engine may
- * still be bound to the address space that is freed here.
- */
+/* The engine is in reset: it may still be bound to the address space that is freed here. */
 void hw_golden_free(struct kvgpu_hw *hw)
 {
 	struct hw_gr *gr = &hw->p->gr;

@@ -4,8 +4,7 @@
  * power, unit registers, exceptions, microcode, golden context (golden.c). A reset of the engine
  * repeats all steps except the golden context, which is kept in memory.
  *
- * Bring-up, resets and take-down hold gr_lock. Here the engine's bit in PMC_ENABLE changes under
- * mask_lock.
+ * Bring-up, resets and take-down hold gr_lock. This file changes PMC_ENABLE under mask_lock.
  */
 #include "gk110/ltc.h"
 #include "gk110/pmu.h"
@@ -30,9 +29,8 @@ static void pulse_power(struct kvgpu_hw *hw, u32 clear, u32 set)
 }
 
 /*
- * On a GK110 the power domains of the GPCs are off at first. This function switches them on in
- * small groups, one group after the other, while the engine is in reset. In the values of steps[],
- * a 0 bit switches a domain on (nouveau nvkm/subdev/pmu/gk110.c).
+ * Switches the power domains of the GPCs on, group by group, while the engine is in reset. A 0 bit
+ * switches a domain on (nouveau nvkm/subdev/pmu/gk110.c).
  */
 static int gr_power_up(struct kvgpu_hw *hw)
 {
@@ -66,9 +64,8 @@ static int gr_power_up(struct kvgpu_hw *hw)
 }
 
 /*
- * Sets up the MMUs of the GPCs. In a debug mode, such an MMU would direct writes to the page in
- * DEBUG_WR and reads to the page in DEBUG_RD (nvgpu hw_fb_gk20a.h). No code here switches that mode
- * on. The two registers get pages all the same, because nouveau sets them, too.
+ * Sets up the MMUs of the GPCs. The pages DEBUG_WR and DEBUG_RD are for a debug mode that stays off
+ * (nvgpu hw_fb_gk20a.h); nouveau sets them, too.
  */
 static void init_mmu(struct kvgpu_hw *hw)
 {
@@ -86,10 +83,7 @@ static void init_mmu(struct kvgpu_hw *hw)
 /* -------------------------------------------------------------- tables of zero-bandwidth clears */
 
 struct zbc_color {
-	/*
-	 * .value: each of red, green, blue and alpha has this value; .l2: the same colour in L2's
-	 * format
-	 */
+	/* .value: of each component; .l2: the same colour in L2's format */
 	u32 format, value;
 	u32 l2;
 };
@@ -123,10 +117,9 @@ static void write_zbc_depth(struct kvgpu_hw *hw, u32 index, const u32 *depth)
 }
 
 /*
- * Sets the tables of clear colours and depths. Guests have no use for them, because the module maps
- * guests' pages without compression. But the tables must not keep values of a driver that used the
- * card before. Index 0 means "no entry". The entries from 1 on get nouveau's values. All entries
- * after these get format 0.
+ * Sets the tables of clear colours and depths. They must not keep values of a driver that used the
+ * card before. Index 0 means "no entry". The first entries get nouveau's values, the others format
+ * 0.
  */
 static void init_zbc(struct kvgpu_hw *hw)
 {
@@ -151,10 +144,7 @@ static void init_zbc(struct kvgpu_hw *hw)
 
 /* ------------------------------------------------------------------ bring-up of GR */
 
-/*
- * Brings up an engine that has power. At the end the engine's microcode runs, and no context is
- * loaded. Sets *@ctx_size to the size of a context, bytes. gr_lock is held.
- */
+/* Brings up an engine that has power. *@ctx_size: bytes of a context. gr_lock is held. */
 static int gr_bring_up(struct kvgpu_hw *hw, u32 *ctx_size)
 {
 	int ret;
@@ -176,10 +166,7 @@ static int gr_bring_up(struct kvgpu_hw *hw, u32 *ctx_size)
 	return hw_fecs_start(hw, ctx_size);
 }
 
-/*
- * Powers the engine up, whatever state it is in, and calls gr_bring_up(). The first call also reads
- * which units the engine has.
- */
+/* Powers the engine up and brings it up. The units are read once, when the engine has power. */
 static int gr_restart(struct kvgpu_hw *hw, u32 *ctx_size)
 {
 	int ret = gr_power_up(hw);
@@ -220,9 +207,8 @@ int hw_gr_init(struct kvgpu_hw *hw)
 }
 
 /*
- * Resets the engine and brings it up again. Takes gr_lock. Contexts in memory are not changed; the
- * context that was loaded is lost. Returns -EIO if the microcode does not report the same context
- * size as at bring-up: then it would misread all context images that are in memory.
+ * Takes gr_lock. Returns -EIO if the microcode reports another context size than at bring-up: then
+ * it would misread the context images that are in memory.
  */
 int hw_gr_reinit(struct kvgpu_hw *hw)
 {
@@ -246,10 +232,7 @@ int hw_gr_reinit(struct kvgpu_hw *hw)
 	return ret;
 }
 
-/*
- * Leaves the engine in reset, so that it does not access the memory that is freed here. The next
- * driver of the card has to take the engine out of reset.
- */
+/* Leaves the engine in reset, so that it does not access the memory that is freed here. */
 void hw_gr_fini(struct kvgpu_hw *hw)
 {
 	struct hw_gr *gr = &hw->p->gr;

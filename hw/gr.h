@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Types and functions that the files of the graphics engine (GR) share: gr.c, grlist.c, grshape.c,
- * grtrap.c, grctx.c, fecs.c and golden.c. Callers of the functions hold gr_lock. firmware.c uses
- * struct kvgpu_fw only.
+ * grtrap.c, grctx.c, fecs.c and golden.c. Callers of the functions hold gr_lock.
  */
 #ifndef KVGPU_HW_GR_H
 #define KVGPU_HW_GR_H
@@ -15,13 +14,13 @@
 
 #define GR_WAIT_US	(2 * USEC_PER_SEC)
 
-/* The firmware file: .blob is the file in memory, .file its sections. firmware.c fills it. */
+/* The firmware file: .blob is the file in memory, .file its sections. */
 struct kvgpu_fw {
 	const struct firmware *blob;
 	struct fwfile file;
 };
 
-/* Addresses of the golden context's buffers, in the address space that golden.c makes for it. */
+/* Addresses of the golden context's buffers. */
 struct hw_gr_buffers {
 	u64 pagepool, bundle, attrib;
 };
@@ -29,15 +28,13 @@ struct hw_gr_buffers {
 /* grlist.c */
 u32 hw_gr_reset_bit(struct kvgpu_hw *hw);	/* returns GR's bit of PMC_ENABLE, as a mask */
 int hw_gr_wait_idle(struct kvgpu_hw *hw);	/* waits until GR is idle */
-/* Writes the registers of a list of the firmware file. */
 void hw_gr_write_list(struct kvgpu_hw *hw, enum kvgpu_fw_section_id id);
 
 /* grshape.c: the numbers of GR's units differ from card to card */
 int hw_gr_read_shape(struct kvgpu_hw *hw);	/* reads which units GR has */
-/* These two write, at each bring-up of GR, registers that depend on the numbers of units. */
 void hw_gr_init_zcull(struct kvgpu_hw *hw);
 void hw_gr_init_counts(struct kvgpu_hw *hw);
-/* Writes more such registers, for the golden context (as write_attrib_shares() in grctx.c does). */
+/* writes more such registers, for the golden context */
 void hw_gr_shape_write(struct kvgpu_hw *hw);
 u32 hw_gr_attrib_size(struct kvgpu_hw *hw);	/* returns the bytes of the attribute buffer */
 

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Writes the state that a new graphics context starts with into the engine, while the golden
- * context's channel (golden.c) is the engine's current channel. First come registers: lists of the
- * firmware file, addresses of buffers, numbers of this card's units, and some more. Then come
- * bundles (pieces of the engine's state, written through GR_ICMD) and class methods, for state that
- * no register shows. Order and values: nouveau ctxgf100.c gf100_grctx_generate_main() with the
- * functions of gk110_grctx.
+ * context's channel (golden.c) is the engine's current channel. First come registers, then bundles
+ * (pieces of the engine's state, written through GR_ICMD) and class methods. Order and values:
+ * nouveau ctxgf100.c gf100_grctx_generate_main() with the functions of gk110_grctx.
  *
- * Runs at bring-up only. The caller holds gr_lock.
+ * Runs at bring-up. The caller holds gr_lock.
  */
 #include "gk110/gr_patch.h"
 #include "hw/gr.h"
@@ -89,10 +87,9 @@ static void write_buffers(struct kvgpu_hw *hw, const struct hw_gr_buffers *b)
 }
 
 /*
- * Gives each PPC, a unit that serves TPCs (grshape.c), two parts of the attribute buffer: a beta
- * part and an alpha part, named after the two kinds of work of GR. The use of the parts is not
- * documented. Their sizes are in proportion to the number of TPCs that the PPC serves. In the
- * buffer, the beta parts of all PPCs come first, then the alpha parts of all PPCs.
+ * Gives each PPC, a unit that serves TPCs (grshape.c), a beta part and an alpha part of the
+ * attribute buffer, in proportion to its number of TPCs. The beta parts come first. The use of the
+ * parts is not documented.
  */
 static void write_attrib_shares(struct kvgpu_hw *hw)
 {
@@ -121,10 +118,8 @@ static void write_attrib_shares(struct kvgpu_hw *hw)
 }
 
 /*
- * Two registers of L2's set-up, GR_PATCH_LTC_0 and GR_PATCH_LTC_1, are saved in every context.
- * Reads the values of these registers on this card and writes them back, so that FECS saves them
- * with the context. Also notes them in hw->topo, because the patch lists of guests' contexts set
- * these two registers to the same values.
+ * Writes two registers of L2's set-up with their own values, so that FECS saves them with the
+ * context, and notes the values for the patch lists of guests' contexts.
  */
 static void write_ltc(struct kvgpu_hw *hw)
 {

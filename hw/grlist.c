@@ -13,9 +13,9 @@ u32 hw_gr_reset_bit(struct kvgpu_hw *hw)
 }
 
 /*
- * Waits until the engine is idle: either it is in reset, or its front end is not busy (GR_IDLE) and
- * PFIFO does not switch its context. The read of GR_STATUS brings PFIFO's status of the engine up
- * to date (nouveau gf100_gr_wait_idle()).
+ * The engine is idle when it is in reset, or its front end is not busy (GR_IDLE) and PFIFO does not
+ * switch its context. The read of GR_STATUS brings PFIFO's status up to date (nouveau
+ * gf100_gr_wait_idle()).
  */
 int hw_gr_wait_idle(struct kvgpu_hw *hw)
 {

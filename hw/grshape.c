@@ -3,9 +3,9 @@
  * The units of this card, and the tables that tell units of the engine how work is spread over
  * them. A GPC (graphics processing cluster) has TPCs (texture processing clusters, each with a
  * shader processor) and PPCs, each of which serves some of the GPC's TPCs. The ROPs do raster
- * operations. Cards of one model may differ in which units are switched off. The registers that
- * show the units can only be read when the engine has power. Sources: nouveau gf100.c (oneinit,
- * oneinit_tiles), gf117.c (init_zcull), ctxgf117.c and ctxgk104.c (tile maps, ratios).
+ * operations. Cards of one model may differ in their units. The engine must have power when its
+ * units are read. Sources: nouveau gf100.c (oneinit, oneinit_tiles), gf117.c (init_zcull),
+ * ctxgf117.c and ctxgk104.c (tile maps, ratios).
  *
  * Callers hold gr_lock: at bring-up, and at a reset of the engine.
  */
@@ -15,9 +15,8 @@
 #include "hw/gr.h"
 
 /*
- * Largest number of TPCs that is accepted. GK110 has 15 at most. The table in row_offset() ends at
- * this number. write_tile_maps() shifts the card's number left until bit 4 is set, and puts the
- * result into a field of 5 bits. That works only for numbers below 32.
+ * Largest number of TPCs that is accepted: the table in row_offset() ends here, and
+ * write_tile_maps() works for numbers below 32.
  */
 #define MAX_TPC_TOTAL	16
 
@@ -40,8 +39,8 @@ static int read_gpc(struct kvgpu_hw *hw, unsigned int g)
 }
 
 /*
- * Numbers the shader processors (SMs). There is one SM in each TPC. First the SMs in the first TPC
- * of each GPC get numbers, then the SMs in the second TPC of each GPC, and so on.
+ * Numbers the shader processors (SMs), one in each TPC: first those in the first TPC of each GPC,
+ * then those in the second, and so on.
  */
 static void number_sms(struct kvgpu_hw *hw)
 {
@@ -77,10 +76,7 @@ static u8 row_offset(unsigned int tpcs)
 	return 3;
 }
 
-/*
- * Writes the numbers of the GPCs into @order: GPCs with more TPCs come first. GPCs with equally
- * many TPCs keep their order.
- */
+/* GPCs with more TPCs come first in @order; the sort is stable. */
 static void sort_gpcs(const struct kvgpu_topo *t, u8 *order)
 {
 	unsigned int i, j;
@@ -94,9 +90,7 @@ static void sort_gpcs(const struct kvgpu_topo *t, u8 *order)
 
 /*
  * Spreads the screen's tiles over the GPCs in proportion to their numbers of TPCs, by error
- * diffusion. In each round, a GPC that has the credit for at least half a tile takes a tile, and
- * loses the credit of a whole tile. Then, with or without a tile, the GPC gets its share of credit.
- * The GPCs begin with different credits.
+ * diffusion.
  */
 static void spread_tiles(struct kvgpu_hw *hw)
 {
@@ -231,9 +225,9 @@ static void write_tpc_counts(struct kvgpu_hw *hw)
 }
 
 /*
- * Writes the same map of tiles to three units: CRSTR in the GPCs, WWDX in the PPCs, and RSTR2D.
- * WWDX divides by the number of the map's entries. So WWDX also gets that number normalized, which
- * means shifted left until bit 4 is set, and the powers 2^5 to 2^11 modulo the normalized number.
+ * Writes the same map of tiles to CRSTR in the GPCs, WWDX in the PPCs, and RSTR2D. WWDX divides by
+ * the number of entries, so it also gets that number shifted left until bit 4 is set, and the
+ * powers 2^5 to 2^11 modulo the result.
  */
 static void write_tile_maps(struct kvgpu_hw *hw)
 {
@@ -276,10 +270,9 @@ static u32 top_bits(u32 mask, unsigned int keep)
 
 /*
  * Writes line @line of the two ratio tables: about @line/32 of the TPCs, but one at least, do alpha
- * work, all others do beta work. Alpha and beta are two kinds of work of GR; which kinds is not
- * documented. Each PPC is given to one kind of work as a whole. The kinds take turns, beginning
- * with the kind that needs fewer TPCs. When a kind has as many TPCs as it needs, the other kind
- * gets all PPCs that are left.
+ * work, the others beta work (two kinds of work of GR that are not documented). Each PPC is given
+ * to one kind as a whole. The kinds take turns; when one has enough TPCs, the other gets the PPCs
+ * that are left.
  */
 static void write_ratio(struct kvgpu_hw *hw, unsigned int line)
 {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Exceptions of the graphics engine (GR). This file enables them at bring-up and after a reset of
- * GR, and acknowledges them. Most kinds of exceptions halt GR's front end until the acknowledge. In
- * between, intr.c reads the registers that tell the cause. ESR: error status register of a unit.
+ * GR, and acknowledges them. Before the acknowledge, intr.c reads the registers that tell the
+ * cause. ESR: error status register of a unit.
  * Sources: nouveau gf100.c gf100_gr_init(), gf100_gr_intr() and its trap functions.
  *
- * The caller of hw_gr_enable_traps() holds gr_lock. hw_gr_ack(), which the interrupt thread calls,
- * takes gr_lock.
+ * The caller of hw_gr_enable_traps() holds gr_lock. hw_gr_ack() takes it, in the interrupt thread.
  */
 #include "hw/gr.h"
 
@@ -144,8 +143,7 @@ static void ack_rops(struct kvgpu_hw *hw)
 }
 
 /*
- * Acknowledges the units before the bits of GR_TRAP that they have set, because a bit of GR_TRAP is
- * set again as long as one of its units is not acknowledged.
+ * Acknowledges the units before GR_TRAP: its bits are set again while a unit is not acknowledged.
  */
 static void ack_traps(struct kvgpu_hw *hw)
 {
@@ -172,11 +170,7 @@ static void ack_traps(struct kvgpu_hw *hw)
 	hw_wr(hw, GR_TRAP, trap);
 }
 
-/*
- * Logs and acknowledges an error that the microcode of FECS, the falcon that switches contexts,
- * reports. A tenant can cause such errors by firmware methods, which GR passes to FECS, so the log
- * is rate-limited.
- */
+/* A tenant can cause errors of FECS' microcode by firmware methods, so the log is rate-limited. */
 static void ack_fecs(struct kvgpu_hw *hw)
 {
 	u32 stat = hw_rd(hw, GR_FECS + FECS_INTR_UP);

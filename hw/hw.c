@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bring-up and take-down of the card. Another driver may have used the card before. So card_quiet()
- * first masks the interrupts to the CPU and takes the engines out of reset. Then steps[] are run in
- * the order in which they need each other. The CPU can access the pool (video memory for structures
- * of the host) from step "BARs" on. Take-down undoes the steps in the opposite order.
+ * Bring-up and take-down of the card. Another driver may have used the card before, so card_quiet()
+ * comes first. Then steps[] run in the order in which they need each other; the CPU can access the
+ * pool (video memory for structures of the host) from step "BARs" on. Take-down undoes the steps in
+ * the opposite order.
  *
  * Bring-up and take-down run in the PCI driver's probe and remove. After bring-up, an engine is
  * reset only with gpu->lock of mdev/ held.
@@ -29,9 +29,9 @@ static int map_device(struct kvgpu_hw *hw)
 	if (ret)
 		goto disable;
 	/*
-	 * Make all accesses of the card to system memory snoop the CPU's caches, whatever the page
-	 * table entry says. An access without a snoop could read what the last owner of a page left
-	 * in memory, while the zeros that the host wrote are only in the caches (gtt-shadow/pte.c).
+	 * Make accesses of the card to system memory snoop the CPU's caches, whatever the page
+	 * table entry says: without a snoop it could read what the last owner of a page left in
+	 * memory (gtt-shadow/pte.c).
 	 */
 	pcie_capability_clear_word(pdev, PCI_EXP_DEVCTL, PCI_EXP_DEVCTL_NOSNOOP_EN);
 	pci_set_master(pdev);
@@ -71,10 +71,6 @@ static void unmap_device(struct kvgpu_hw *hw)
 	pci_disable_device(hw->pdev);
 }
 
-/*
- * Masks the interrupts to the CPU, takes the engines out of reset, and sets the interrupts of PBUS
- * and the timing of the register ring (PRIVRING).
- */
 static void card_quiet(struct kvgpu_hw *hw)
 {
 	hw_wr(hw, PMC_INTR_EN(PMC_LEAF_HOST), 0);

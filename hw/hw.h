@@ -1,28 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * hw: drives the physical GPU for the host. It is the only room that reads and writes the chip's
- * registers. Every wait for the chip is bounded: if it takes too long, the function gives up and
- * returns an error, except kvgpu_hw_intr_settle() and kvgpu_hw_fini(), which return nothing.
- * Functions may sleep unless their comment says otherwise. The events that the machine
- * (mdev/machine/) has to handle are reported through struct kvgpu_hw_events. Each function takes
- * the locks of hw/ that it needs. docs/locking.md says which locks of mdev/ its callers hold.
+ * registers. A wait for the chip ends after a limited time. Functions may sleep unless their
+ * comment says otherwise, and take the locks of hw/ that they need. docs/locking.md says which
+ * locks of mdev/ callers hold. Events are reported through struct kvgpu_hw_events.
  *
  * "Group" is a channel group (TSG): channels that the chip schedules together. GR is the graphics
  * engine.
  *
- * Video memory: the first 2 MiB and the last 1 MiB are not used (nouveau leaves out 256 KiB at the
- * start). The host pool, for structures that the host makes, lies directly below the last MiB. The
- * memory between the first 2 MiB and the pool is for partitions: each vGPU's video memory is a
- * partition. The end of this memory is rounded down to 2 MiB.
+ * Video memory: the first 2 MiB and the last 1 MiB are not used. The host pool, for structures that
+ * the host makes, lies below the last MiB. The memory between the first 2 MiB and the pool is for
+ * partitions: each vGPU's video memory is a partition.
  *
  * BAR1: the first 2 MiB are the USERD window, which has the USERD of each channel: 512 bytes with
  * GP_GET and GP_PUT, the pointers of the channel's ring of work (GPFIFO). GP_PUT is the channel's
- * doorbell. The next 2 MiB (the mirror) show the same USERDs again, and the host reads them there.
- * After the mirror, each vGPU has a slice and a PRAMIN window. A slice is the part of the card's
- * BAR that a guest sees as its own BAR. A PRAMIN window is 1 MiB that shows the video memory behind
- * the guest's PRAMIN (0x700000 in BAR0). The last KVGPU_POOL_SIZE bytes show the pool. BAR3 has
- * slices only. Both BARs are translated by tables that the host makes. The pool is translated by
- * entries of big pages (128 KiB), all else by an entry for each 4 KiB page.
+ * doorbell. The next 2 MiB (the mirror) show the same USERDs again for the host. After the mirror,
+ * each vGPU has a slice, which the guest sees as its own BAR, and a PRAMIN window: 1 MiB that shows
+ * the video memory behind the guest's PRAMIN (0x700000 in BAR0). The last KVGPU_POOL_SIZE bytes
+ * show the pool. BAR3 has slices only.
  */
 #ifndef KVGPU_HW_H
 #define KVGPU_HW_H
@@ -34,18 +29,16 @@
 #include "kvgpu/types.h"
 
 /*
- * Size of the host pool, bytes. BAR1 shows the whole pool. The rest of BAR1 has room for the USERD
- * window, its mirror, and the slices and PRAMIN windows of the mix of vGPUs that needs most on a
- * card of 5 GiB (seven vGPUs of type 512m and one of type 1g).
+ * Size of the host pool, bytes. BAR1 shows the whole pool, and needs room for the slices and PRAMIN
+ * windows beside it.
  */
 #define KVGPU_POOL_SIZE		(96ul << 20)
 /* bytes of the USERD window: 4096 channels x 0x200 */
 #define KVGPU_USERD_SIZE	(2ul << 20)
-/* bytes of the mirror, which shows the pages of the USERD window again */
 #define KVGPU_MIRROR_SIZE	KVGPU_USERD_SIZE
 
 struct gen_pool;
-struct kvgpu_fw;	/* the firmware file, after its check: hw/firmware.c */
+struct kvgpu_fw;
 
 /* A record of an MMU fault, as the chip reports it. */
 struct kvgpu_hw_fault {
@@ -67,8 +60,8 @@ struct kvgpu_hw_gr {
 	u64 inst;			/* address of the instance block of the context on GR */
 	u32 intr, trap;
 	/*
-	 * values of the registers by which a driver finds the cause of the exception; 0 for a
-	 * register that may still have the data of an earlier exception (intr.c)
+	 * the registers by which a driver finds the cause; .val 0 for a register that may still
+	 * have the data of an earlier exception (intr.c)
 	 */
 	struct { u32 reg, val; } regs[KVGPU_HW_GR_REGS];
 	u32 nr_regs;
@@ -76,31 +69,23 @@ struct kvgpu_hw_gr {
 
 /*
  * Functions by which hw/ reports events of the chip to the machine. The interrupt thread calls all
- * but copy_stuck(). hw/ holds none of its locks in these calls. The functions may sleep, and may
- * call functions of this header, except for kvgpu_hw_intr_settle() and kvgpu_hw_fini(), which wait
- * for the interrupt thread.
+ * but copy_stuck(), without locks of hw/. The functions may sleep. They must not call
+ * kvgpu_hw_intr_settle() or kvgpu_hw_fini(), which wait for that thread.
  */
 struct kvgpu_hw_events {
 	void (*mmu_fault)(void *ctx, const struct kvgpu_hw_fault *f);
-	/*
-	 * The PBDMA has raised an interrupt. Most kinds of interrupts stall the PBDMA until
-	 * hw_pbdma_ack(), which hw/ calls when this function returns.
-	 */
+	/* The PBDMA has raised an interrupt. hw/ acknowledges it when this function returns. */
 	void (*pbdma)(void *ctx, const struct kvgpu_hw_pbdma *p);
-	/*
-	 * GR has raised an exception. Most kinds of exceptions halt GR until hw_gr_ack(), which hw/
-	 * calls when this function returns.
-	 */
+	/* GR has raised an exception. hw/ acknowledges it when this function returns. */
 	void (*gr)(void *ctx, const struct kvgpu_hw_gr *e);
 	/*
-	 * A copy engine has raised an interrupt. @engine: index in topo.engine. @intr: value of the
-	 * register GK110_CE_INTR. @code: value of the register GK110_CE_LAUNCHERR. @id: the chip's
-	 * id of the channel on the engine, or of the group if @tsg is true; -1: none.
+	 * A copy engine has raised an interrupt. @engine: index in topo.engine. @intr:
+	 * GK110_CE_INTR. @code: GK110_CE_LAUNCHERR. @id: the chip's id of the channel on the
+	 * engine, or of the group if @tsg is true; -1: none.
 	 */
 	void (*ce)(void *ctx, u8 engine, u32 intr, u32 code, int id, bool tsg);
 	/*
-	 * A channel has executed the method NON_STALL_INTERRUPT. Drivers put this method at the end
-	 * of a submission, to learn that the submission is done. The chip does not tell which
+	 * A channel has executed the method NON_STALL_INTERRUPT. The chip does not tell which
 	 * channel it was.
 	 */
 	void (*nonstall)(void *ctx);
@@ -111,9 +96,8 @@ struct kvgpu_hw_events {
 	 */
 	void (*ctxsw_timeout)(void *ctx, u8 engine, int id, bool tsg);
 	/*
-	 * A job of the host's copy channel failed. Either the job did not end within 10 s and may
-	 * still run, or the flush before the job's start failed. This function has to cut the card
-	 * off from system memory. It is called by the thread that asked for the fill or copy.
+	 * A job of the host's copy channel failed. The job may still run. This function has to cut
+	 * the card off from system memory. The thread that asked for the fill or copy calls it.
 	 */
 	void (*copy_stuck)(void *ctx);
 };
@@ -125,9 +109,8 @@ struct kvgpu_vram {		/* a piece of the host pool */
 };
 
 /*
- * A card. kvgpu_hw_init() sets the members, and they are constant until kvgpu_hw_fini(), except for
- * .lender, .stats (counters, which are read without a lock) and .intr_ns. Sizes and addresses are
- * in bytes.
+ * A card. kvgpu_hw_init() sets the members. Later .lender, .stats (counters, without a lock) and
+ * .intr_ns change. Sizes and addresses are in bytes.
  */
 struct kvgpu_hw {
 	struct pci_dev *pdev;
@@ -137,7 +120,7 @@ struct kvgpu_hw {
 		u64 size;
 	} bar[KVGPU_NR_BARS];
 	u64 vram_size;
-	/* video memory for partitions: [part_first, part_end), bytes, both multiples of 2 MiB */
+	/* video memory for partitions: [part_first, part_end) */
 	u64 part_first, part_end;
 	struct kvgpu_topo topo;
 	u8 *vbios;
@@ -146,9 +129,8 @@ struct kvgpu_hw {
 	const struct kvgpu_hw_events *events;
 	void *events_ctx;
 	/*
-	 * Lends a priority to holders of the card's locks, which are in hw/ and in mdev/
-	 * (hw/lock.h). The locks of mdev/ join it before kvgpu_hw_init(). kvgpu_hw_init() adds the
-	 * locks of hw/, and then starts the lender's thread.
+	 * Lends a priority to holders of the card's locks (hw/lock.h). Locks of mdev/ join it
+	 * before kvgpu_hw_init(), which adds those of hw/ and starts its thread.
 	 */
 	struct kvgpu_hw_lender lender;
 	struct kvgpu_hw_priv *p;	/* private state of hw/ (internal.h) */
@@ -156,8 +138,8 @@ struct kvgpu_hw {
 		u64 tlb_flushes, bar_flushes, runlists, preempts, resets, intrs, unhandled;
 	} stats;
 	/*
-	 * ns for which the interrupt thread has worked since kvgpu_hw_init(), up to the end of its
-	 * last run; written by that thread, and read by functions of .events that this thread calls
+	 * ns for which the interrupt thread has worked, up to the end of its last run; that thread
+	 * writes it, and functions of .events read it in that thread
 	 */
 	u64 intr_ns;
 };
@@ -169,11 +151,10 @@ struct kvgpu_hw {
  * @ev: functions for reports of the chip; hw/ may call them before this function returns
  * @ctx: argument of @ev's functions
  *
- * Maps BAR0 and parts of BAR1, checks the identity of the chip and that firmware has initialised
- * the card (POST), and brings up memory, MMU, BARs, PFIFO, GR, interrupts and the copy channel
- * (steps[] in hw.c). After an error the caller has nothing to undo.
+ * Checks the chip and brings it up (steps[] in hw.c). Firmware must have initialised the card
+ * (POST). After an error the caller has nothing to undo.
  *
- * Return: 0 or a negative error code; if a step of steps[] has failed, the log names the step.
+ * Return: 0 or a negative error code.
  */
 int kvgpu_hw_init(struct kvgpu_hw *hw, struct pci_dev *pdev, const struct kvgpu_hw_events *ev,
 		  void *ctx);
@@ -182,8 +163,7 @@ void kvgpu_hw_fini(struct kvgpu_hw *hw);
 /**
  * kvgpu_hw_time() - read PTIMER, the card's clock
  * @hw: the card
- * @guess: ns, a time that differs from PTIMER by less than 2 s, or 0 if none is known; with it, one
- *   register read is enough instead of three or more
+ * @guess: ns, a time that differs from PTIMER by less than 2 s, or 0 if none is known
  *
  * Context: any.
  * Return: ns, or 0 if the chip does not answer.
@@ -210,9 +190,8 @@ u64 kvgpu_hw_vram_left(struct kvgpu_hw *hw);		/* free bytes of the host pool */
 
 /*
  * A vGPU's part of the pool, in one piece: all that mdev/ takes from the pool for this vGPU, such
- * as page tables, is allocated from this piece. A guest decides when its tables are allocated and
- * freed. If all guests shared the pool, one guest could leave free holes all over the pool that are
- * too small for the tables of other guests.
+ * as page tables, is allocated from this piece. If all guests shared the pool, one guest could
+ * leave holes all over it that are too small for other guests' tables.
  */
 struct kvgpu_hw_share {
 	struct kvgpu_vram mem;
@@ -220,15 +199,13 @@ struct kvgpu_hw_share {
 };
 
 /*
- * Takes a piece of @size bytes, rounded down to a multiple of 256 KiB, from the host pool. If no
- * free piece is that large, takes the largest multiple of 256 KiB that fits. Returns -ENOMEM, and
- * takes nothing, if the piece would have less than @least bytes, or if the kernel has no memory for
- * @s->pool. @least must not be 0: the search for a size that fits would not end at 0.
+ * Takes the largest piece that fits, a multiple of 256 KiB, of at most @size and at least @least
+ * bytes from the host pool. @least must not be 0: the search would not end. Returns 0 or -ENOMEM.
  */
 int kvgpu_hw_share_take(struct kvgpu_hw *hw, u64 size, u64 least, struct kvgpu_hw_share *s);
 /*
- * Gives the piece back to the host pool. Call it only when all memory that was allocated from @s is
- * freed.
+ * Gives the piece back to the host pool. All memory that was allocated from @s must be freed
+ * before.
  */
 void kvgpu_hw_share_give(struct kvgpu_hw *hw, struct kvgpu_hw_share *s);
 /* Takes a piece of whole pages from @s, of at least @size bytes. Returns 0 or -ENOMEM. */
@@ -237,15 +214,14 @@ int kvgpu_hw_share_alloc(struct kvgpu_hw *hw, struct kvgpu_hw_share *s, u64 size
 /* Gives a piece back to @s and zeroes *@v. Unlike kvgpu_hw_vram_free(), takes no zeroed *@v. */
 void kvgpu_hw_share_free(struct kvgpu_hw_share *s, struct kvgpu_vram *v);
 
-/* TLB invalidates, flushes, and the tables of BAR1 and BAR3 */
 /**
  * kvgpu_hw_tlb_flush() - invalidate all TLB entries of a page directory
  * @hw: the card
  * @pd: address of the directory in video memory
- * @hub_only: true: only the TLBs of the hub, which serve the BARs; false: also the TLBs of the GPCs
+ * @hub_only: true: only the TLBs of the hub; false: also those of the GPCs
  *
- * Return: 0 when the invalidate is complete, or -ETIMEDOUT. If the card is off the bus, its
- *   registers read all ones, which look like a complete invalidate: then 0 is returned, too.
+ * Return: 0 or -ETIMEDOUT. A card off the bus reads all ones, which look like a complete
+ * invalidate: 0.
  */
 int kvgpu_hw_tlb_flush(struct kvgpu_hw *hw, u64 pd, bool hub_only);
 /**
@@ -265,37 +241,36 @@ void kvgpu_hw_bar_set(struct kvgpu_hw *hw, enum kvgpu_bar bar, u32 page, const u
  * BAR's TLB entries. Returns 0 or a negative error code of either step.
  */
 int kvgpu_hw_bar_flush(struct kvgpu_hw *hw, enum kvgpu_bar bar);
-/* only invalidates the BAR's TLB entries: call it if the new entries are in video memory already */
+/* as kvgpu_hw_bar_flush(), if the new entries are in video memory already */
 int kvgpu_hw_bar_invalidate(struct kvgpu_hw *hw, enum kvgpu_bar bar);
 /* waits until the CPU's earlier writes through BARs have reached video memory (FLUSH_BAR) */
 int kvgpu_hw_flush_writes(struct kvgpu_hw *hw);
 /* drops L2's lines of system memory, then writes L2's dirty lines back (FLUSH_L2_*) */
 int kvgpu_hw_l2_flush(struct kvgpu_hw *hw);
 
-/* Reports of MMU faults */
 /**
  * kvgpu_hw_intr_settle() - wait until all faults of an instance block are reported
  * @hw: the card
  * @inst: address of an instance block that the chip does not use any more
  *
- * Gives up after 2 s or more, with a message in the log (rate-limited). On return the caller may
- * use the memory of the instance block for another purpose. If the function has given up, a fault
- * of the old block may then be taken for a fault of a new block in that memory.
+ * On return the caller may use the memory of the instance block for another purpose. The function
+ * gives up after 2 s or more, with a message in the log: then a fault of the old block may be taken
+ * for one of a new block in that memory.
  *
  * Context: process; waits for the interrupt thread, so the caller must hold no lock that a function
  *   of struct kvgpu_hw_events takes.
  */
 void kvgpu_hw_intr_settle(struct kvgpu_hw *hw, u64 inst);
 
-/* Channels and runlists. All ids of channels, groups and runlists here are the chip's. */
-/* Binds a channel to the instance block at address @inst of video memory, and to runlist @runl. */
+/* All ids of channels, groups and runlists here are the chip's. */
+/* Binds a channel to an instance block and a runlist. @inst: address in video memory. */
 int kvgpu_hw_chan_bind(struct kvgpu_hw *hw, hchid_t id, u64 inst, u8 runl);
 /*
- * Unbinds a channel. Call it when the channel is not in the runlist any more and was preempted.
- * Returns 0, or -EBUSY if the channel is still on a PBDMA or an engine; then it stays bound.
+ * Unbinds a channel. Take it out of its runlist and preempt it before. Returns 0, or -EBUSY if the
+ * channel is still on a PBDMA or an engine; then it stays bound.
  */
 int kvgpu_hw_chan_unbind(struct kvgpu_hw *hw, hchid_t id);
-/* Enables or disables a channel. The chip does not load a disabled channel. */
+/* Enables or disables a channel. */
 void kvgpu_hw_chan_enable(struct kvgpu_hw *hw, hchid_t id, bool on);
 /* Returns the register PCCSR_CHAN of the channel. */
 u32 kvgpu_hw_chan_status(struct kvgpu_hw *hw, hchid_t id);
@@ -309,9 +284,8 @@ u32 kvgpu_hw_chan_status(struct kvgpu_hw *hw, hchid_t id);
  *
  * A running channel that is not in the new list may run on until it is preempted.
  *
- * Return: 0 when the chip has taken the list; -ENOSPC if the list, with the copy channel's entry,
- *   has more than 8192 entries; -ETIMEDOUT if within 2 s the chip has not flushed the entries to
- *   video memory, or has not taken the list; or -EIO if the card is off the bus.
+ * Return: 0 when the chip has taken the list; -ENOSPC if the list is too long; -ETIMEDOUT if the
+ * chip has not flushed the entries or taken the list in time; or -EIO if the card is off the bus.
  */
 int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr);
 /**
@@ -319,11 +293,10 @@ int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr);
  * @hw: the card
  * @tsg: true: @id is the id of a group; false: of a channel
  * @id: the chip's id
- * @timeout_ms: how long to wait for the end of the preempt, with preempt_lock held, so that no
- *   other thread can preempt meanwhile
+ * @timeout_ms: how long to wait, with preempt_lock held: no other thread can preempt meanwhile
  *
- * Return: 0 when the channel or group is off its engines; -ETIMEDOUT if it is not off after
- *   @timeout_ms; or -EIO if the card is off the bus.
+ * Return: 0 when the channel or group is off its engines; -ETIMEDOUT; or -EIO if the card is off
+ * the bus.
  */
 int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms);
 /**
@@ -332,10 +305,8 @@ int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout
  * @tsg: true: @id is the id of a group; false: of a channel
  * @id: the chip's id
  * @timeout_ms: how long to wait for the end of the preempt, from the write of the register on
- * @look: called about every 20 us in two phases. First, while another thread has preempt_lock, with
- *   no lock of hw/ held. After 5 ms of this, kvgpu_hw_preempt_watched() waits on for preempt_lock
- *   without calls. Second, from this thread's write of PFIFO_PREEMPT until the preempt is done or
- *   @timeout_ms are over, and once more then: with preempt_lock held, and no other lock of hw/.
+ * @look: called about every 20 us: for the first 5 ms of the wait for preempt_lock, without locks
+ * of hw/; and with preempt_lock held during the preempt and once after it
  * @arg: argument of @look
  *
  * Return: as kvgpu_hw_preempt().
@@ -349,86 +320,69 @@ int kvgpu_hw_preempt_watched(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int
  * @id: the chip's id
  * @timeout_ms: how long to wait for the end of the preempt
  *
- * As kvgpu_hw_preempt(), but after each millisecond looks whether an urgent thread waits for
- * preempt_lock: a thread with a real-time priority or with another lock of the card, or a thread in
- * kvgpu_hw_preempt_watched(). If so, returns -ETIMEDOUT at once. That thread's preempt overwrites
- * PFIFO_PREEMPT, so that the chip may forget this preempt.
+ * As kvgpu_hw_preempt(), but returns -ETIMEDOUT within about 1 ms if an urgent thread (hw/lock.h)
+ * waits for preempt_lock. That thread's preempt overwrites PFIFO_PREEMPT, and the chip may forget
+ * this one.
  */
 int kvgpu_hw_preempt_turn(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms);
-/* Blocks or unblocks a runlist. Of a blocked runlist the chip loads no further channel. */
+/* Blocks or unblocks a runlist. */
 void kvgpu_hw_runl_block(struct kvgpu_hw *hw, u8 runl, bool block);
 /* Lets the chip schedule a runlist again that has stopped after a fault (PFIFO_RUNLIST_ERROR). */
 void kvgpu_hw_runl_clear_error(struct kvgpu_hw *hw, u8 runl);
-/*
- * Sets how long a context switch may take. If a switch takes longer than @ms, the chip raises the
- * scheduler error PFIFO_SCHED_CTXSW_TIMEOUT, which hw/ reports by .ctxsw_timeout().
- */
+/* Sets how long a context switch may take before .ctxsw_timeout() is called. */
 void kvgpu_hw_switch_timeout(struct kvgpu_hw *hw, unsigned int ms);
 /* Returns PFIFO_ENGINE_STATUS of the engine. @engine is an index in topo.engine. */
 u32 kvgpu_hw_engine_status(struct kvgpu_hw *hw, u8 engine);
-/*
- * Returns PFIFO_PBDMA_STATUS of PBDMA @p. It has the fields of PFIFO_ENGINE_STATUS
- * (PFIFO_STATUS_...), except for FAULTED and BUSY.
- */
+/* Returns PFIFO_PBDMA_STATUS of PBDMA @p. */
 u32 kvgpu_hw_pbdma_status(struct kvgpu_hw *hw, u8 p);
-/* Reads GP_GET and GP_PUT of a channel from its USERD in the mirror (BAR1). Reads no register. */
+/* Reads GP_GET and GP_PUT of a channel from its USERD in the mirror (BAR1). */
 void kvgpu_hw_userd_look(struct kvgpu_hw *hw, hchid_t id, u32 *gp_get, u32 *gp_put);
 /*
  * Unmasks (@on) or masks NON_STALL_INTERRUPTs, by which channels report the end of a submission. If
- * such interrupts come while they are masked, a bit in the chip stays set, and the chip interrupts
- * as soon as they are unmasked. No two calls of this function may overlap: after kvgpu_hw_init(),
- * callers hold chip->event_lock of mdev/machine/.
+ * such an interrupt comes while they are masked, it is raised when they are unmasked. Calls must
+ * not overlap: callers hold chip->event_lock of mdev/machine/.
  */
 void kvgpu_hw_nonstall(struct kvgpu_hw *hw, bool on);
 /*
- * Looks whether an interrupt is pending in the chip, because its message to the CPU (MSI) may have
- * been lost. If an interrupt is pending, masks all interrupts, wakes the interrupt thread to handle
- * it, and returns true.
+ * Tells whether an interrupt is pending, whose message (MSI) may have been lost. If so, masks
+ * interrupts and wakes the interrupt thread.
  */
 bool kvgpu_hw_intr_look(struct kvgpu_hw *hw);
 /*
  * Acknowledge interrupts of a PBDMA, of GR (all that are pending), and of a copy engine. @intr0,
- * @intr1, @intr: bits to acknowledge. @skip_method: true: the PBDMA skips the method at which it
- * has stalled. Only hw/intr.c calls these functions.
+ * @intr1, @intr: bits to acknowledge. @skip_method: the PBDMA skips the method at which it has
+ * stalled. For hw/intr.c.
  */
 void hw_pbdma_ack(struct kvgpu_hw *hw, u8 pbdma, u32 intr0, u32 intr1, bool skip_method);
 void hw_gr_ack(struct kvgpu_hw *hw);
 void hw_ce_ack(struct kvgpu_hw *hw, u8 engine, u32 intr);
 /*
- * Resets one engine and brings it up again (for GR: power, registers, and FECS, the microcontroller
- * that switches contexts). @engine is an index in topo.engine. The context that is loaded on the
- * engine is lost. Contexts in memory are not changed. gpu->lock of mdev/ is held, so that no two
- * resets overlap.
+ * Resets one engine and brings it up again. @engine is an index in topo.engine. The loaded context
+ * is lost; contexts in memory stay. gpu->lock of mdev/ is held, so that no two resets overlap.
  */
 int kvgpu_hw_engine_reset(struct kvgpu_hw *hw, u8 engine);
 
-/*
- * Temperature and clocks. The functions return -ENODATA if the sensor is not calibrated or shows no
- * plausible temperature, or if the clock is off or its source is unknown.
- */
+/* Temperature and clocks. Return 0, or -ENODATA if there is no plausible value. */
 enum kvgpu_hw_clock { KVGPU_HW_CLOCK_CORE, KVGPU_HW_CLOCK_MEM };
 int kvgpu_hw_temperature(struct kvgpu_hw *hw, int *millidegrees);
 int kvgpu_hw_clock(struct kvgpu_hw *hw, enum kvgpu_hw_clock which, u32 *khz);
 
 /*
  * Fills and copies by the host's copy channel. Video memory is given by its physical address,
- * system memory by its DMA address, sizes are in bytes. If 0 is returned, all is filled or copied.
- * After an error a part may be filled or copied. -EINVAL: @at or @size of a fill is not a multiple
- * of 4. -ENODEV: the copy channel is not up, or an earlier job has failed. After any other error a
- * job of this call has failed and may still write, and the function has called .copy_stuck().
+ * system memory by its DMA address, sizes are in bytes. After an error a part may be filled or
+ * copied. -EINVAL: @at or @size of a fill is not a multiple of 4. -ENODEV: the copy channel is not
+ * up, or an earlier job has failed. After any other error a job may still write, and .copy_stuck()
+ * was called.
  */
 int kvgpu_hw_fill(struct kvgpu_hw *hw, hvram_t at, u64 size, u32 value);
 int kvgpu_hw_copy_vram(struct kvgpu_hw *hw, hvram_t dst, hvram_t src, u64 size);
 int kvgpu_hw_copy_to_sys(struct kvgpu_hw *hw, dma_addr_t dst, hvram_t src, u64 size);
-/*
- * Copies the golden image, with which each new graphics context starts, to @at. The image has
- * gr_ctx_size bytes.
- */
+/* Copies the golden image, with which each new graphics context starts, to @at. */
 int kvgpu_hw_gr_ctx_init(struct kvgpu_hw *hw, hvram_t at);
 
 /*
- * Makes BAR1 show the page at @page of video memory, in the USERD window and in its mirror, as the
- * USERDs of eight channels: those with the chip's ids 8 * @group to 8 * @group + 7.
+ * Makes BAR1 show a page of video memory as the USERDs of the channels 8 * @group to 8 * @group +
+ * 7, in the USERD window and in its mirror.
  */
 int kvgpu_hw_userd_page(struct kvgpu_hw *hw, u16 group, hvram_t page);
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * State of hw/, and functions for the files of hw/ only. No other room of the module includes this
- * header.
- */
+/* State of hw/, and functions for the files of hw/ only. */
 #ifndef KVGPU_HW_INTERNAL_H
 #define KVGPU_HW_INTERNAL_H
 
@@ -25,17 +22,12 @@
 
 /*
  * HW_PDE_SPAN: bytes of address space that one entry of a page directory covers. HW_PD_SIZE: bytes
- * of a page directory that covers the whole address space. All directories that hw/ makes have this
- * size.
+ * of a page directory that covers the whole address space.
  */
 #define HW_PDE_SPAN	(1ull << (GMMU_BIG_SHIFT_128K + GMMU_BIG_PTES_SHIFT))
 #define HW_PD_SIZE \
 	((1u << (GMMU_VA_BITS - GMMU_BIG_SHIFT_128K - GMMU_BIG_PTES_SHIFT)) * GMMU_ENTRY_SIZE)
 
-/*
- * Checks by the compiler, such as: the module's limits (KVGPU_...) fit the chip's limits, and the
- * parts of an instance block that gk110/mmu.h and gk110/ram.h define do not overlap.
- */
 static_assert(KVGPU_MAX_CHAN == GK110_FIFO_NR_CHAN && KVGPU_MAX_RUNL >= PFIFO_ENG_RUNLIST_NR &&
 		      KVGPU_MAX_PBDMA >= PFIFO_PBDMA_STATUS_NR &&
 		      KVGPU_MAX_ENGINE >= PFIFO_ENGINE_STATUS_NR,
@@ -61,15 +53,15 @@ struct hw_bar {
 	struct kvgpu_vram inst, pd, big;
 	struct kvgpu_vram small[2];	/* tables of small pages: each covers 128 MiB of the BAR */
 	/*
-	 * number of the BAR's 4 KiB pages that kvgpu_hw_bar_set() can set: all but the pages that
-	 * show the pool
+	 * number of the BAR's 4 KiB pages that kvgpu_hw_bar_set() can set: those that do not show
+	 * the pool
 	 */
 	u32 pages;
 };
 
 /*
- * The chip's id of the host's copy channel. No vGPU gets an id of the same group of eight ids,
- * because the eight channels share a page of USERDs.
+ * The chip's id of the host's copy channel. No vGPU gets an id of the same group of eight, because
+ * eight channels share a page of USERDs.
  */
 #define HW_COPY_CHID	0
 
@@ -90,9 +82,8 @@ struct hw_copy {
 };
 
 /*
- * For each runlist of the chip, the last HW_RUNL_LISTS lists that were submitted stay in video
- * memory. If one of these lists has the wanted entries, that list is submitted again, and nothing
- * need be written.
+ * The last HW_RUNL_LISTS lists of a runlist stay in video memory. If one of them has the wanted
+ * entries, it is submitted again as it is.
  */
 #define HW_RUNL_LISTS	10
 
@@ -103,67 +94,55 @@ struct hw_runl {
 		u32 nr;
 		/* true: the list begins with the host's copy channel */
 		bool host;
-		/*
-		 * value of hw_runl.submits after the last submit of this list; 0: the list was
-		 * never submitted, or its last submit failed
-		 */
+		/* value of hw_runl.submits after the last submit of this list */
 		u64 used;
 	} list[HW_RUNL_LISTS];
-	/* the list of the last kvgpu_hw_runlist(): the chip may still read it */
+	/* the list of the last submit: the chip may still read it */
 	struct hw_list *cur;
 	u64 submits;		/* number of successful submits */
 };
 
-/*
- * GR, the graphics engine. The golden context is a context that the host makes once, at bring-up.
- * It is saved into the golden image, with which each new graphics context starts.
- */
+/* GR, the graphics engine. golden.c explains the golden context. */
 struct hw_gr {
-	/*
-	 * pages to which the GPCs' MMUs would direct writes (.mmu_wr) and reads (.mmu_rd) in debug
-	 * mode, which hw/ does not switch on
-	 */
+	/* pages to which the GPCs' MMUs would direct writes (.mmu_wr) and reads (.mmu_rd) */
 	struct kvgpu_vram mmu_wr, mmu_rd;
 	/* instance block, page directory and table of the golden context's address space */
 	struct kvgpu_vram inst, pd, table;
 	struct kvgpu_vram pagepool, bundle, attrib;	/* the golden context's buffers */
 	/*
-	 * the golden image; after it is made, no channel's page table shows it, so that no guest's
+	 * the golden image; no channel's page table shows it after it is made, so that no guest's
 	 * work on the GPU can change it
 	 */
 	struct kvgpu_vram golden;
 	/*
-	 * Which GPC draws which tile of the screen: .tile[i] is the number of the GPC for tile i.
-	 * Entries from .tpc_total on are 0xff.
+	 * Which GPC draws which tile of the screen: .tile[i]: number of the GPC; 0xff from
+	 * .tpc_total on.
 	 */
 	u8 tile[32];
 	/* .sm[i]: numbers of the GPC and of the TPC that have shader processor i, of .nr_sm */
 	struct { u8 gpc, tpc; } sm[32];
 	/*
 	 * .row_offset: value of the field GR_TILE_CFG_ROW_OFFSET. .tpc_total: number of all TPCs.
-	 * .tpc_max: number of TPCs of the GPC that has most.
+	 * .tpc_max: most TPCs of a GPC.
 	 */
 	u8 nr_sm, row_offset, tpc_total, tpc_max;
 	bool up;
 };
 
-/* State of hw/. Members that no lock protects are set by init functions and constant afterwards. */
+/* State of hw/. Members without a lock are constant after bring-up. */
 struct kvgpu_hw_priv {
 	struct gen_pool *pool;
 	void __iomem *pool_cpu;		/* the CPU's mapping of the whole pool */
 	hvram_t pool_base;
 	struct kvgpu_fw *fw;
 	/*
-	 * page of system memory to which the chip writes in order to flush system memory
-	 * (FB_NISO_FLUSH_SYSMEM_ADDR), and the address that the chip has for this page
+	 * page of system memory to which the chip writes in order to flush system memory; its
+	 * address for the chip
 	 */
 	void *flush_page;
 	dma_addr_t flush_dma;
 
-	/*
-	 * protects FB_MMU_INVALIDATE_PDB and FB_MMU_INVALIDATE, which the chip uses as a pair, and
-	 * the flush registers
-	 */
+	/* protects FB_MMU_INVALIDATE_PDB, FB_MMU_INVALIDATE and the flush registers */
 	struct kvgpu_hw_lock tlb_lock;
 	bool tlb_idle;	/* the last invalidate is known to have ended; protected by tlb_lock */
 	/*
@@ -174,15 +153,9 @@ struct kvgpu_hw_priv {
 	struct kvgpu_hw_lock preempt_lock;	/* protects PFIFO_PREEMPT */
 	/* held during a job of the copy channel; protects .put, .seq and .stuck of .copy */
 	struct kvgpu_hw_lock copy_lock;
-	/*
-	 * held during sequences of GR, the graphics engine: bring-up, reset, acknowledge,
-	 * take-down; protects changes of .gr
-	 */
+	/* held during bring-up, reset, acknowledge and take-down of GR; protects changes of .gr */
 	struct kvgpu_hw_lock gr_lock;
-	/*
-	 * protects read-modify-write of PMC_ENABLE while an engine is reset, and while GR is
-	 * powered up or taken down
-	 */
+	/* protects read-modify-write of PMC_ENABLE while an engine is reset or powered up */
 	spinlock_t mask_lock;
 
 	struct hw_bar bar[KVGPU_NR_BARS];
@@ -206,19 +179,15 @@ static inline void hw_wr(struct kvgpu_hw *hw, u32 reg, u32 val)
 }
 
 /*
- * Clears the bits @clear of a register and sets the bits @set. This is a read and a write, and not
- * atomic: the caller makes sure that no other thread writes the register meanwhile.
+ * Clears the bits @clear of a register and sets the bits @set. Not atomic: the caller makes sure
+ * that no other thread writes the register meanwhile.
  */
 static inline void hw_mask(struct kvgpu_hw *hw, u32 reg, u32 clear, u32 set)
 {
 	hw_wr(hw, reg, (hw_rd(hw, reg) & ~clear) | set);
 }
 
-/*
- * Tells whether @val, which was read from a register, is an error code instead of the register's
- * value. The register ring (PRIVRING), by which accesses reach the units, returns such a code for a
- * failed read.
- */
+/* Tells whether @val is the code that the register ring (PRIVRING) returns for a failed read. */
 static inline bool hw_no_answer(u32 val)
 {
 	return (val & PRIVRING_ERROR_MASK) == PRIVRING_ERROR;
@@ -263,7 +232,7 @@ static inline u32 hw_vram_rd32(const struct kvgpu_vram *v, u32 off)
 	return ioread32(v->cpu + off);
 }
 
-/* Writes 64 bits by one store: the GPU must never see an entry with one new and one old half. */
+/* Writes 64 bits by one store: the GPU must not see half of a new entry. */
 static inline void hw_vram_wr64(const struct kvgpu_vram *v, u32 off, u64 val)
 {
 	writeq(val, v->cpu + off);
@@ -273,10 +242,7 @@ static inline void hw_vram_wr64(const struct kvgpu_vram *v, u32 off, u64 val)
 int hw_chip_probe(struct kvgpu_hw *hw);
 int hw_vbios_read(struct kvgpu_hw *hw);
 
-/*
- * ltc.c: sets L2 up. Call it after hw_mmu_init(), because it copies the size of big pages from
- * FB_MMU_CTRL, and before video memory is used.
- */
+/* ltc.c: sets L2 up. Call it after hw_mmu_init(), whose page size it copies. */
 int hw_ltc_init(struct kvgpu_hw *hw);
 
 /* mmu.c: the chip's MMU; bar.c: the tables of BAR1 and BAR3 */
@@ -284,7 +250,7 @@ int hw_mmu_init(struct kvgpu_hw *hw);
 void hw_mmu_fini(struct kvgpu_hw *hw);
 int hw_bar_init(struct kvgpu_hw *hw);
 void hw_bar_fini(struct kvgpu_hw *hw);
-/* writes into @inst the address @pd of its page directory and its last virtual address @limit */
+/* @pd: address of the page directory; @limit: last virtual address */
 void hw_inst_space_write(const struct kvgpu_vram *inst, u64 pd, u64 limit);
 
 /* fifo.c: PFIFO; copy.c: the host's copy channel */
@@ -293,10 +259,8 @@ void hw_fifo_fini(struct kvgpu_hw *hw);
 int hw_copy_init(struct kvgpu_hw *hw);
 void hw_copy_fini(struct kvgpu_hw *hw);
 
-/* sensors.c: tells, from a fuse, whether the temperature sensor is calibrated */
 bool hw_sensor_calibrated(struct kvgpu_hw *hw);
 
-/* firmware.c: the firmware file */
 int hw_fw_load(struct kvgpu_hw *hw);
 void hw_fw_free(struct kvgpu_hw *hw);
 
@@ -305,7 +269,6 @@ int hw_gr_init(struct kvgpu_hw *hw);		/* brings GR up and makes the golden image
 int hw_gr_reinit(struct kvgpu_hw *hw);		/* resets GR and brings it up again */
 void hw_gr_fini(struct kvgpu_hw *hw);
 
-/* intr.c: interrupts of the chip */
 int hw_intr_init(struct kvgpu_hw *hw);
 void hw_intr_fini(struct kvgpu_hw *hw);
 

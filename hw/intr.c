@@ -2,10 +2,9 @@
 /*
  * Interrupts of the chip. The hard handler only masks all interrupts. The interrupt thread reads
  * the cause, reports it through struct kvgpu_hw_events or only logs it, and acknowledges it. An
- * interrupt can stall a unit that all tenants share (a PBDMA, a copy engine, or GR, the graphics
- * engine). Such an interrupt is acknowledged as soon as it is reported, and not only when the
- * guest's driver responds. Order of register accesses: nouveau nvkm/subdev/mc and nvkm/subdev/pci,
- * nvkm/engine/fifo/gk104.c.
+ * interrupt can stall a unit that tenants share, so it is acknowledged when it is reported, and not
+ * only when the guest's driver responds. Order of register accesses: nouveau nvkm/subdev/mc and
+ * nvkm/subdev/pci, nvkm/engine/fifo/gk104.c.
  *
  * The interrupt thread holds no lock of hw/ while it reports. To acknowledge an exception of GR, it
  * takes gr_lock.
@@ -21,26 +20,18 @@
 #include "hw/internal.h"
 
 /*
- * offset in BAR0 of the MSI id: a byte of 0xff, written there, lets the card send the next message
- * (nouveau pci/nv40.c nv40_pci_msi_rearm())
+ * a byte of 0xff, written there, lets the card send the next message (nouveau pci/nv40.c
+ * nv40_pci_msi_rearm())
  */
 #define MSI_REARM	(PPCI_BASE + GK110_PCI_MSI)
-/*
- * How many times kvgpu_hw_intr_settle() sleeps, for 100 us or more, before it gives up: it waits
- * for 2 s or more for the acknowledge of a fault. The interrupt thread acknowledges a fault much
- * sooner, because that thread has a real-time priority.
- */
+/* How many times kvgpu_hw_intr_settle() sleeps, for 100 us or more, before it gives up. */
 #define SETTLE_LOOKS		20000
 /*
- * How many times a run of the interrupt thread handles all pending interrupts at most. The run ends
- * earlier if no interrupt is pending. Without this limit, an interrupt that never goes away would
- * keep the thread spinning.
+ * Rounds of one run of the interrupt thread: an interrupt that does not go away must not keep it
+ * spinning.
  */
 #define ROUNDS			16
-/*
- * An engine switches from one channel to another in less than this many us, if nothing holds the
- * switch up.
- */
+/* us in which an engine switches channels, if nothing holds the switch up */
 #define SWITCH_US		1000
 
 static void intr_note(struct kvgpu_hw *hw, const char *what, u32 val)
@@ -103,10 +94,8 @@ static void fifo_pbdmas(struct kvgpu_hw *hw)
 }
 
 /*
- * @st is the status of an engine. If the engine is in no context switch, returns -1. Else returns
- * the id of the channel or group (TSG) with which the engine is busy, and sets *@tsg to true for a
- * group. That is the next channel or group if the engine loads it, else the channel or group that
- * the engine saves.
+ * Returns the id of the channel or group (*@tsg) that an engine of status @st loads or saves; -1:
+ * the engine is in no context switch.
  */
 static int stuck_id(u32 st, bool *tsg)
 {
@@ -122,9 +111,8 @@ static int stuck_id(u32 st, bool *tsg)
 
 /*
  * A context switch did not end in time. The chip does not say on which engine. If several engines
- * are in a switch, the switch of one engine may have begun just now, with a channel of another
- * tenant. So the status of all these engines is read again after SWITCH_US, and only a switch that
- * is still under way then is reported.
+ * are in a switch, some may have begun just now, with another tenant's channel. So their status is
+ * read again after SWITCH_US, and a switch that is still under way is reported.
  */
 static void fifo_switch_timeout(struct kvgpu_hw *hw)
 {
@@ -189,8 +177,7 @@ static void fifo_intr(struct kvgpu_hw *hw)
 
 /*
  * Tells whether the chip holds a record of a fault of instance block @inst that is not acknowledged
- * yet. Each fault unit holds one record. Until that record is acknowledged, the unit records no
- * other fault.
+ * yet.
  */
 static bool fault_waits(struct kvgpu_hw *hw, u64 inst)
 {
@@ -225,9 +212,8 @@ void kvgpu_hw_intr_settle(struct kvgpu_hw *hw, u64 inst)
 /* ------------------------------------------------------------ interrupts of GR and copy engines */
 
 /*
- * Adds register @reg to the snapshot @s, if @s has room. @says: true: the register belongs to this
- * exception, and its value is stored. False: 0 is stored, because the register's value may be left
- * from an exception of another tenant.
+ * Adds register @reg to the snapshot @s, if it has room. @says: the register belongs to this
+ * exception; false: 0 is stored, because its value may be left from another tenant's exception.
  */
 static void gr_reg_snap(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s, u32 reg, bool says)
 {
@@ -250,10 +236,10 @@ static void snap_tpc(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s, unsigned int g,
 static void snap_gpcs(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s)
 {
 	/*
-	 * .only_with: bit of GPCCS_TRAP; if it is clear, 0 is reported in place of the register's
-	 * value. .only_with 0: the value is always reported. The reason: an acknowledge clears the
-	 * ESR (error status register) of a unit, but the unit PROP keeps coordinates, format and
-	 * storage type of its last error, which may be another tenant's.
+	 * .only_with: bit of GPCCS_TRAP with which the value is reported, else 0; 0: reported
+	 * without a condition. An acknowledge clears the ESR (error status register) of a unit, but
+	 * PROP keeps coordinates, format and storage type of its last error, which may be another
+	 * tenant's.
 	 */
 	static const struct { u16 reg, only_with; } regs[] = {
 		{ GPC_PROP_ESR }, { GPC_PROP_ESR_COORDS, GPCCS_TRAP_PROP }, { GPC_PROP_ESR_FORMAT,
@@ -282,9 +268,9 @@ static void snap_gpcs(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s)
 /*
  * Names the exceptions at which the value of a register is reported. WITH_METHOD: those of
  * METHOD_INTRS. WITH_MACRO: GR_TRAP_MACRO. WITH_FWMTHD: FECS, GR's microcontroller, refuses a
- * firmware method (bad_fwmthd()). At all other exceptions 0 is reported in place of the value,
- * because the register may still have data of an earlier exception, perhaps of another tenant.
- * Conditions: nouveau gf100_gr_intr(), gf100_gr_trap_intr(), gf100_gr_ctxctl_isr().
+ * firmware method (bad_fwmthd()). Else 0 is reported, because the register may still have data of
+ * another tenant's exception. Conditions: nouveau gf100_gr_intr(), gf100_gr_trap_intr(),
+ * gf100_gr_ctxctl_isr().
  */
 enum when { ALWAYS, WITH_METHOD, WITH_MACRO, WITH_FWMTHD };
 
@@ -351,7 +337,6 @@ static void ce_intr(struct kvgpu_hw *hw, u8 engine)
 
 /*
  * Logs and acknowledges interrupts of PBUS (the interface to PCI) and PRIVRING (the register ring).
- * They are not reported to any guest.
  */
 static void host_intr(struct kvgpu_hw *hw, u32 bits)
 {

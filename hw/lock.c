@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Locks that all tenants of a card need, and the lender, the thread that lends its priority to
- * their holders. lock.h explains why a holder needs that, and the rules of the turns.
+ * their holders. lock.h explains why, and the rules of the turns. Any thread takes the locks.
  */
 #include <linux/delay.h>
 #include <linux/err.h>
@@ -15,26 +15,19 @@
 #define TURN_NS		NSEC_PER_MSEC
 #define TURNS		3
 /*
- * How long kvgpu_hw_lock_watched() calls its @look. 5 ms are enough to get the lock, except from a
- * thread that evicts or unbinds a channel, resets an engine, or waits for a chip that does not
- * answer: the preempt of an eviction may hold preempt_lock for 2 s. A preempt that a guest asked
- * for releases preempt_lock after about 1 ms (kvgpu_hw_preempt_turn()). A holder that the scheduler
- * does not run is lent a priority after 1 to 2 ms.
+ * How long kvgpu_hw_lock_watched() calls its @look. A preempt that a guest asked for releases
+ * preempt_lock after about 1 ms (kvgpu_hw_preempt_turn()), and a holder that does not run is lent a
+ * priority after 1 to 2 ms. The preempt of an eviction may take longer.
  */
 #define WATCHED_NS	(5 * NSEC_PER_MSEC)
 /*
- * The lender's least sleep between seeing that a thread waits and lending its priority. A holder
- * that the scheduler runs needs no help: it releases the lock long before that, unless it has to
- * wait long for the chip (as in a preempt, a reset of an engine or a copy of much memory).
+ * The lender's least sleep between seeing that a thread waits and lending its priority: a holder
+ * that runs mostly needs no help.
  */
 #define PATIENCE_US	1000
 
 /* ------------------------------------------------------------------ the lender's thread */
 
-/*
- * Queues at each of the card's locks, one after the other. While the lender waits for a lock, the
- * lock's holder runs with the lender's priority.
- */
 static void lock_lend(struct kvgpu_hw_lender *b)
 {
 	unsigned int i;
@@ -43,9 +36,8 @@ static void lock_lend(struct kvgpu_hw_lender *b)
 		rt_mutex_lock(&b->lock[i]->mutex);
 		rt_mutex_unlock(&b->lock[i]->mutex);
 		/*
-		 * An ordinary waiter that tried the lock while the lender had it has failed. Wake
-		 * all waiters: they try again, and notice if the millisecond of the oldest waiter
-		 * is over.
+		 * An ordinary waiter that tried the lock while the lender had it has failed: wake
+		 * all waiters.
 		 */
 		wake_up_all(&b->lock[i]->wait);
 	}
@@ -112,10 +104,7 @@ static bool another_lock_held(const struct kvgpu_hw_lender *b)
 	return false;
 }
 
-/*
- * Removes @turn from the queue of turns: the turn of a waiter that has taken the lock, or of the
- * oldest waiter, which did not take the lock in time. turns_lock is held.
- */
+/* Removes @turn from the queue of turns. turns_lock is held. */
 static void turn_over(struct kvgpu_hw_lock *l, struct list_head *turn)
 {
 	if (l->turns.next == turn)
@@ -139,7 +128,7 @@ static void lock_keep_for_oldest(struct kvgpu_hw_lock *l)
  * Tells whether the current thread may try to take the lock now: if no other thread waits, if it is
  * the oldest waiter, or if the time for which the lock is kept for the oldest waiter is over (the
  * oldest waiter then loses its turn). @turn: the thread's entry in the queue of turns, which is
- * added if it is not in the queue; NULL: the thread has not waited for the lock yet.
+ * added if it is not there; NULL: the thread has not waited yet.
  */
 static bool lock_may_try(struct kvgpu_hw_lock *l, struct list_head *turn)
 {
@@ -178,7 +167,6 @@ static bool lock_try(struct kvgpu_hw_lock *l, struct list_head *turn)
 	return true;
 }
 
-/* Takes the lock; waits for it in the rt_mutex's own queue. */
 static void lock_wait_urgently(struct kvgpu_hw_lock *l)
 {
 	atomic_inc(&l->urgent);

@@ -2,28 +2,24 @@
 /*
  * Locks that all tenants of a card need. (A tenant is a VM that has a vGPU of the card.)
  *
- * Threads of VMMs take these locks, and a VMM decides when its threads run. Such a thread may have
- * SCHED_IDLE, no quota left, or busy neighbours on its CPU. If it slept for the 10 us of a flush
- * with a plain mutex held, the scheduler might run it again only after a second, and all tenants
- * would wait for it. S5 of docs/invariants.md forbids that. These locks therefore lend a priority
- * to their holder:
+ * Threads of VMMs take these locks, and a VMM decides when its threads run. If such a thread slept
+ * for a flush with a plain mutex held, the scheduler might run it again only after a second
+ * (SCHED_IDLE, no quota left), and all tenants would wait. S5 of docs/invariants.md forbids that.
+ * These locks therefore lend a priority to their holder:
  *
  * - A lock is an rt_mutex: its holder inherits the priority of a thread that waits in its queue.
- * - The priority of an ordinary thread, which has no real-time priority, does not help a holder.
- *   So each card has a lender, a thread with a real-time priority. When threads have waited for 1
- *   to 2 ms, the lender queues at the card's locks, one lock after the other. While the lender
- *   waits for a lock, the lock's holder runs, whatever its class and quota. If the holder waits for
- *   another of these locks, the holder of that lock runs in the same way.
+ * - An ordinary thread has no real-time priority to pass on. So each card has a lender, a thread
+ *   with a real-time priority. When threads have waited for 1 to 2 ms, the lender queues at the
+ *   card's locks, one after the other. While it waits for a lock, the lock's holder runs with its
+ *   priority.
  * - An rt_mutex that is released is reserved for the first waiter in its queue. As long as the
  *   scheduler does not run that waiter, the rt_mutex has no holder to which a priority could be
- *   lent. An ordinary thread therefore does not wait in the rt_mutex's queue, unless it holds
- *   another of these locks or is in kvgpu_hw_lock_watched().
+ *   lent. An ordinary thread therefore does not wait in the rt_mutex's queue, unless it is urgent.
  * - Ordinary threads wait in a queue of turns instead. For a millisecond after its release, a lock
  *   is kept from other ordinary threads for the oldest waiter, at most three times for one waiter.
- *   If the waiter does not take the lock in that time and another ordinary thread wants it, the
- *   waiter loses its turn, and queues again when it runs. So an ordinary thread that takes a lock
- *   again and again can't keep it from a waiter that runs, and a waiter that is not run delays
- *   other threads for a bounded time only.
+ *   A waiter that does not take it in that time loses its turn to the next thread that wants it. So
+ *   a thread that takes a lock again and again can't keep it from a waiter that runs, and a waiter
+ *   that is not run delays others for a bounded time.
  *
  * The order of these locks is in docs/locking.md.
  */
@@ -47,10 +43,7 @@ struct kvgpu_hw_lock {
 	/* leaf lock; protects .turns, .kept_until and .kept */
 	spinlock_t turns_lock;
 	struct list_head turns;			/* waiting ordinary threads, oldest first */
-	/*
-	 * time (ktime_get_ns()) until which the lock is kept for the oldest waiter; 0: the lock was
-	 * not kept for that waiter yet
-	 */
+	/* time (ktime_get_ns()) until which the lock is kept for the oldest waiter; 0: not yet */
 	u64 kept_until;
 	u32 kept;	/* how many times the lock was kept for the oldest waiter */
 	/*
@@ -73,36 +66,31 @@ struct kvgpu_hw_lender {
 	struct task_struct *thread;		/* NULL: not started, no priority is lent */
 	struct kvgpu_hw_lock *lock[HW_LENDER_LOCKS];
 	unsigned int nr;
-	/*
-	 * number of threads that wait for one of the locks; real-time threads in kvgpu_hw_lock()
-	 * are not counted, because they lend their own priority
-	 */
+	/* threads that wait for one of the locks, without real-time threads in kvgpu_hw_lock() */
 	atomic_t waiting;
 };
 
 /*
- * Initialises @l, whose memory must be zero, and adds @l to the locks of @lender. This is a macro,
- * because lockdep tells locks apart by the place in the code where they are initialised.
+ * Initialises @l, whose memory must be zero, and adds @l to the locks of @lender. A macro, because
+ * lockdep tells locks apart by the place where they are initialised.
  */
 #define kvgpu_hw_lock_init(l, lender)          \
 	do {                                   \
 		rt_mutex_init(&(l)->mutex);    \
 		kvgpu_hw_lock_join(l, lender); \
 	} while (0)
-/* The part of kvgpu_hw_lock_init() that need not be a macro. */
 void kvgpu_hw_lock_join(struct kvgpu_hw_lock *l, struct kvgpu_hw_lender *lender);
 
 void kvgpu_hw_lock(struct kvgpu_hw_lock *l);		/* sleeps while it waits for @l */
 /*
  * Takes lock @l as an urgent thread. The caller must hold no other lock of the card. While another
- * thread holds @l, calls @look about every KVGPU_HW_WATCH_US us, for 5 ms at most. After that time
- * it waits for @l without calling @look.
+ * thread holds @l, calls @look about every KVGPU_HW_WATCH_US us, for the first 5 ms.
  */
 void kvgpu_hw_lock_watched(struct kvgpu_hw_lock *l, void (*look)(void *arg), void *arg);
 void kvgpu_hw_unlock(struct kvgpu_hw_lock *l);
 /*
- * Tells whether an urgent thread waits for lock @l (kvgpu_hw_lock.urgent). All tenants may wait for
- * such a thread, so the holder of @l should then release @l as soon as it can.
+ * Tells whether an urgent thread waits for @l (kvgpu_hw_lock.urgent). The holder should then
+ * release @l soon.
  */
 bool hw_lock_is_urgent(const struct kvgpu_hw_lock *l);
 #define kvgpu_hw_lock_assert_held(l)	lockdep_assert_held(&(l)->mutex)

@@ -2,12 +2,10 @@
 /*
  * The L2 cache: counts its partitions and slices, clears its table of colours and depths for
  * zero-bandwidth clears (ZBC), and sets up its compression cache (CBC). The CBC is not needed,
- * because the module maps pages without compression: where a guest's page table entry has a
- * compressed storage kind, the host's entry has the same kind without compression. So the CBC's tag
- * memory can stay at address 0, in the first 2 MiB of video memory, which are not used. Sources:
- * nouveau nvkm/subdev/ltc/{base,gf100,gk104}.c.
+ * because the module maps pages without compression. Its tag memory stays at address 0, in memory
+ * that is not used. Sources: nouveau nvkm/subdev/ltc/{base,gf100,gk104}.c.
  *
- * Runs at bring-up only.
+ * Runs at bring-up.
  */
 #include "gk110/grinit.h"
 #include "gk110/ltc.h"

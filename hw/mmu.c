@@ -4,9 +4,8 @@
  * FB_NISO_FLUSH_SYSMEM_ADDR), TLB invalidates, and flushes (CPU writes, L2). Sequences: nouveau
  * nvkm/subdev/{mmu/vmmgf100.c,fb/gf100.c,bar/g84.c,ltc/gf100.c}.
  *
- * Each invalidate and each flush takes tlb_lock; kvgpu_hw_l2_flush() is two flushes. A wait for the
- * chip ends after MMU_WAIT_US at most. A flush waits once. An invalidate waits for its own end, and
- * before that for room in the MMU's queue, unless the last invalidate is known to have ended.
+ * Invalidates and flushes take tlb_lock. A wait for the chip lasts up to MMU_WAIT_US; an invalidate
+ * or an L2 flush may wait twice. Any thread.
  */
 #include "hw/internal.h"
 
@@ -58,9 +57,8 @@ int kvgpu_hw_l2_flush(struct kvgpu_hw *hw)
 }
 
 /*
- * Waits until the MMU has room for another invalidate (FIFO_SPACE). If .tlb_idle is true, the last
- * invalidate has ended, and tlb_lock has let no other begin: then there is room, and no register is
- * read. tlb_lock is held.
+ * Waits until the MMU has room for another invalidate (FIFO_SPACE). With .tlb_idle the last
+ * invalidate has ended, and there is room. tlb_lock is held.
  */
 static int mmu_room_wait(struct kvgpu_hw *hw)
 {

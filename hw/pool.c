@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The host pool: video memory for structures that the host makes, such as instance blocks, page
- * tables, context images and runlists. It lies at the end of video memory, below the last MiB. The
- * CPU sees it write-combined through the last KVGPU_POOL_SIZE bytes of BAR1, by entries of big
- * pages. After the bring-up of BAR1 these entries are not changed.
+ * tables, context images and runlists. The CPU sees it write-combined through the last
+ * KVGPU_POOL_SIZE bytes of BAR1. Takes no lock of hw/: gen_pool has its own. Any thread.
  */
 #include "hw/internal.h"
 
@@ -98,7 +97,7 @@ int kvgpu_hw_share_take(struct kvgpu_hw *hw, u64 size, u64 least, struct kvgpu_h
 	if (s->pool && !gen_pool_add(s->pool, s->mem.at.v, s->mem.size, node))
 		return 0;
 	if (s->pool)
-		gen_pool_destroy(s->pool);	/* allowed, because nothing was allocated from it */
+		gen_pool_destroy(s->pool);
 	s->pool = NULL;
 	kvgpu_hw_vram_free(hw, &s->mem);
 	return -ENOMEM;
@@ -106,7 +105,7 @@ int kvgpu_hw_share_take(struct kvgpu_hw *hw, u64 size, u64 least, struct kvgpu_h
 
 void kvgpu_hw_share_give(struct kvgpu_hw *hw, struct kvgpu_hw_share *s)
 {
-	/* while memory is allocated from @s->pool, gen_pool_destroy() would be a BUG() */
+	/* gen_pool_destroy() of a pool in use would be a BUG() */
 	if (s->pool && WARN_ON_ONCE(gen_pool_avail(s->pool) != s->mem.size))
 		return;
 	if (s->pool)

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Temperature and clocks of the card. Of the functions here, only the readout of a fuse writes to
- * registers, and it gives them their old values back.
+ * Temperature and clocks of the card. The readout of a fuse writes to registers and restores them.
  * Sources: nouveau nvkm/subdev/therm/g84.c and fuse/gf100.c (the value of a sensor without
  * calibration has no meaning), clk/gk104.c (the source of each domain), rnndb pm/gf100_pclock.xml.
  *
- * Takes no lock. Any thread may call these functions, but hw_sensor_calibrated() runs at bring-up
- * only.
+ * Takes no lock. hw_sensor_calibrated() runs at bring-up, the others in any thread.
  */
 #include "gk110/pfuse.h"
 #include "gk110/therm.h"
 #include "hw/internal.h"
 
-/* number of the clock domain of the GPCs, whose clock nouveau calls the core clock */
 #define DOMAIN_CORE	0
 
 bool hw_sensor_calibrated(struct kvgpu_hw *hw)
@@ -95,10 +92,7 @@ static u32 divider_khz(struct kvgpu_hw *hw, u32 src_reg, u32 div_reg)
 	}
 }
 
-/*
- * Returns the core clock in kHz, which is half of the core domain's frequency: the domain runs at
- * twice the clock that is reported for the card (nouveau gk104_domains: "core", 2000).
- */
+/* The core clock is half of the core domain's frequency (nouveau gk104_domains: "core", 2000). */
 static u32 core_clock(struct kvgpu_hw *hw)
 {
 	bool pll = hw_rd(hw, PCLOCK_SRC_SEL) & BIT(DOMAIN_CORE);
