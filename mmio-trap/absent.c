@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Units of which a guest can use no register: units that a guest must not or need not use (most
- * would let it out of its vGPU), and units that the guest's card does not have. A written value is
- * kept and read back. Accesses to the denied units are also counted in .nr_denied. An access has no
- * other effect.
+ * Units that a guest must not or need not use, and units that its card does not have. A written
+ * value is kept and read back. Accesses to the denied units are counted in .nr_denied.
  */
 #include <gk110/fifo.h>
 #include <gk110/map.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Copy engines. Their work comes through channels, so that only the registers of interrupts and
- * errors have lines here.
+ * Copy engines. Their work comes through channels; here are their registers of interrupts and
+ * errors.
  */
 #include <gk110/ce.h>
 #include <gk110/ptop.h>

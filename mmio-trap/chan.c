@@ -2,7 +2,6 @@
 /*
  * The channel table (PCCSR). An instance pointer that the guest writes here names guest memory. The
  * command carries this address to the host, which builds an instance block of its own.
- * bind_refusal() checks a bind; if it refuses the bind, the reason is in PFIFO_BIND_ERROR.
  */
 #include <gk110/fifo.h>
 
@@ -60,10 +59,7 @@ static u32 chan_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	return t->chan[a->idx].ctrl;
 }
 
-/*
- * PCCSR_CHAN_ENABLE_SET and _CLR are triggers, and read 0. A write of both stops the channel. On a
- * channel that is not bound, neither has an effect.
- */
+/* PCCSR_CHAN_ENABLE_SET and _CLR are triggers, and read 0. A write of both stops the channel. */
 static void chan_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	u32 *ctrl = &t->chan[a->idx].ctrl;

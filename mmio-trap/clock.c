@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Clock generators and crossbar. Clocks belong to the host. A guest that changes them reads back
- * its own values, and its PLLs lock at once.
+ * Clock generators and crossbar. Clocks belong to the host. A guest reads back its own values, and
+ * its PLLs lock at once.
  */
 #include <gk110/map.h>
 #include <gk110/therm.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Dispatch of accesses: finds the table line of an access and does what the line's class says. The
- * masks of a line, byte enables, and the counts of accesses are handled here. The units' hooks
- * (.read, .write) see only accesses that their line allows.
+ * Dispatch of accesses: finds the table line of an access and does what the line's class says.
+ * Masks of lines, byte enables and counts of accesses are handled here.
  */
 #include <linux/string.h>
 
@@ -53,11 +52,7 @@ u32 kvgpu_trap_read(struct kvgpu_trap *t, u32 reg, u64 now)
 	return ((s ? s->val : l->reset) & ~l->zero) | l->one;
 }
 
-/*
- * Stores a write in the register file: for lines without a write hook. Registers of a .bulk line,
- * and registers that read as a constant, have no slots here: a value written to them does not count
- * as lost (.nr_dropped).
- */
+/* stores a write in the register file; without a slot the value is lost */
 static void file_write(struct kvgpu_trap *t, const struct kvgpu_reg_line *l,
 		       struct kvgpu_reg_slot *s, const struct kvgpu_access *a)
 {
@@ -120,10 +115,8 @@ void kvgpu_trap_config_set(struct kvgpu_trap *t, u16 off, u32 val)
 }
 
 /*
- * Reserves slots in the register file for the registers of a line whose writes are of class EMULATE
- * or TRAP: most hooks of such lines keep the value in the register file. This is done before any
- * other register gets a slot, so that these registers keep their slots when the file becomes full.
- * Lines with .bulk, and lines of more than 16 registers, get no slots here.
+ * Reserves slots for registers with a write hook, most of which keep a value in the register file,
+ * before the guest can fill it. Lines with .bulk and long lines get none.
  */
 static void reserve_slots(struct kvgpu_trap *t, const struct kvgpu_reg_unit *u,
 			  const struct kvgpu_reg_line *l)
@@ -139,10 +132,8 @@ static void reserve_slots(struct kvgpu_trap *t, const struct kvgpu_reg_unit *u,
 }
 
 /*
- * topo->seed has registers of the voltage's PWM and of clock generators, and the values that the
- * host found in them at bring-up (hw/chip.c). Gives such a register its value if the class of its
- * reads is FILE, so that a read returns the value in the register file. A driver reads such
- * registers and computes with their values before it writes to them.
+ * gives registers the values that the host found in the card's at bring-up (hw/chip.c): drivers
+ * compute with them
  */
 static void seed_regs(struct kvgpu_trap *t)
 {

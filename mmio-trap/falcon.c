@@ -2,7 +2,7 @@
 /*
  * Virtual falcons: memory ports, interrupt registers and start of PMU, FECS and the GPCCS
  * broadcast. No falcon code of the guest runs. pmu.c and fecs.c answer in place of nouveau's
- * programs for PMU and FECS; nothing answers for the GPCCS.
+ * programs for PMU and FECS.
  */
 #include <gk110/gr.h>
 #include <gk110/pmu.h>
@@ -55,8 +55,8 @@ void vtrap_falcon_dmemc_write(struct kvgpu_trap *t, const struct kvgpu_access *a
 }
 
 /*
- * Returns the address of this access to the data memory. If bit @step is set in the control
- * register of the port, the port's address advances by 4.
+ * Returns the address of this access. @step: bit of the port's control register by which the
+ * address advances.
  */
 static u32 dmem_next(struct kvgpu_vfalcon *f, u32 step)
 {

@@ -1,12 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Virtual falcons. A falcon is a small processor inside a unit of the card: PMU, FECS, GPCCS.
- * FALCON_LINES() has the lines that every falcon adds to its unit's table, for the registers that
- * all falcons have. The lines are sorted by offset. The offsets, from @base on, are in 0x004-0x1ff.
- *
- * falcon.c defines the functions vtrap_falcon_...(), pmu.c vtrap_pmu_...(), fecs.c
- * vtrap_fecs_start().
- */
 #ifndef KVGPU_MMIO_TRAP_FALCON_H
 #define KVGPU_MMIO_TRAP_FALCON_H
 
@@ -17,18 +9,14 @@
 enum { FALCON_PMU, FALCON_FECS, FALCON_GPCCS };	/* index in kvgpu_trap.falcon */
 
 /*
- * Reads or writes a word of the data memory of falcon @n, at byte offset @addr. @addr may be any
- * value of the guest: beyond the memory a read returns 0, and a write has no effect.
+ * Reads or writes a word of the data memory of falcon @n, at byte offset @addr, any value: beyond
+ * the memory a read returns 0, and a write has no effect.
  */
 u32 vtrap_falcon_dmem_get(const struct kvgpu_trap *t, unsigned int n, u32 addr);
 void vtrap_falcon_dmem_set(struct kvgpu_trap *t, unsigned int n, u32 addr, u32 val);
-/*
- * Start the virtual PMU or FECS. Called when the guest writes the start bit to CPUCTL of that
- * falcon.
- */
 void vtrap_pmu_start(struct kvgpu_trap *t);
 void vtrap_fecs_start(struct kvgpu_trap *t);
-/* pmu.c: computes anew whether the PMU's interrupt is raised. */
+/* computes anew whether the PMU's interrupt is raised */
 void vtrap_pmu_update(struct kvgpu_trap *t);
 
 void vtrap_falcon_intr_ack(struct kvgpu_trap *t, const struct kvgpu_access *a);
@@ -43,12 +31,9 @@ void vtrap_falcon_dmemc_write(struct kvgpu_trap *t, const struct kvgpu_access *a
 u32 vtrap_falcon_dmemd_read(struct kvgpu_trap *t, const struct kvgpu_access *a);
 void vtrap_falcon_dmemd_write(struct kvgpu_trap *t, const struct kvgpu_access *a);
 
-/* As FIELD_PREP(), for initialisers, in which the kernel's FIELD_PREP() can't be used. */
+/* FIELD_PREP() for initialisers */
 #define FALCON_FIELD(mask, val)	((val) * ((mask) & -(mask)))
-/*
- * Capabilities of the virtual falcons: memories that are large enough for nouveau's programs,
- * falcon revision 3, one port for each memory.
- */
+/* The memories are large enough for nouveau's programs. */
 #define FALCON_CAPS_VALUE \
 	(FALCON_FIELD(FALCON_CAPS_IMEM, 0x40) | FALCON_FIELD(FALCON_CAPS_DMEM, 0x10))
 #define FALCON_CAPS2_VALUE                                                                  \

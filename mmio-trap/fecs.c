@@ -2,16 +2,14 @@
 /*
  * The virtual FECS, and the GPCCS broadcast (the registers by which a driver reaches the GPCCS of
  * all GPCs at once). The virtual FECS answers in place of nouveau's program for FECS. After its
- * start it reports that it is ready, and the size of a context. It then obeys "set channel",
- * "save", and the channel switch by which nouveau makes FECS save the golden context (the context
- * from which nouveau makes each new one). The virtual FECS reports a stop or a start of context
- * switches as done, and other commands as errors. At the GPCCS broadcast a guest can load and start
- * a program, but none runs, and nothing answers in place of one.
+ * start it reports that it is ready, and the size of a context. It obeys "set channel", "save", and
+ * the channel switch by which nouveau makes FECS save the golden context (the context from which
+ * nouveau makes new ones). It reports a stop or a start of context switches as done, and other
+ * commands as errors. A program that a guest loads does not run.
  *
- * NVIDIA's program is not served, because its contexts have another layout and the host owns all
- * contexts. That program reports by bit 0 of scratch register 0 that it is ready. The virtual FECS
- * sets only bit 31, as nouveau's program does. So a guest that loads NVIDIA's program never finds
- * FECS ready.
+ * NVIDIA's program is not served, because its contexts have another layout. It would report by bit
+ * 0 of scratch register 0 that it is ready; the virtual FECS sets bit 31, as nouveau's program
+ * does.
  */
 #include <linux/string.h>
 
@@ -60,10 +58,7 @@ static void set_channel(struct kvgpu_trap *t, const struct kvgpu_access *a, u32 
 	a->cmd->inst = inst;
 }
 
-/*
- * Asks the host, by a command, to write its golden image to the context of the instance in
- * FECS_CHAN_ADDR. The host carries the command out before the guest's access completes.
- */
+/* asks the host to write its golden image to the context of the instance in FECS_CHAN_ADDR */
 static void fecs_ctx_save(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	struct kvgpu_gaddr inst;
@@ -100,8 +95,7 @@ static void fecs_command_write(struct kvgpu_trap *t, const struct kvgpu_access *
 
 /*
  * The guest asks for a channel switch from the channel in FECS_CHAN_ADDR, whose context is saved,
- * to the channel in FECS_CHAN_NEXT. If there is no channel to save, but there is a next channel,
- * the command is KVGPU_CMD_GR_BIND of the next channel.
+ * to the channel in FECS_CHAN_NEXT.
  */
 static void fecs_trigger_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {

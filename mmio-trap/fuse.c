@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuses and straps. The fuse words of a die identify it. A guest therefore gets none of the card's
- * fuse words: the word of the speedo fuse (the speed of the silicon) reads a constant, and all
- * other fuse words read 0.
+ * Fuses and straps. The fuse words of a die identify it, so a guest gets none of them: the speedo
+ * fuse (the speed of the silicon) reads a constant, others 0.
  */
 #include <gk110/pfuse.h>
 
 #include "units.h"
 
-/*
- * Speed of the silicon, as the speedo fuse tells it. The value of a real card is not known yet. A
- * middle value is good enough for voltage tables that depend on the speed.
- */
+/* A middle value is good enough for voltage tables. The value of a real card is not known yet. */
 #define SPEEDO	1500
 
 static u32 strap_read(struct kvgpu_trap *t, const struct kvgpu_access *a)

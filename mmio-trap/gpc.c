@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * GPCs, their TPCs and PPCs: counts of units and error status. Writes to the broadcast registers
- * and set-up writes stay in the register file, because the host has set up GR for all vGPUs.
+ * GPCs, their TPCs and PPCs: counts of units and error status. Set-up writes stay in the register
+ * file, because the host has set up GR for all vGPUs.
  */
 #include <gk110/falcon.h>
 #include <gk110/gr.h>
@@ -24,7 +24,7 @@ static u32 ppc_mask_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	return t->cfg.topo->ppc_mask[a->inst][a->idx];
 }
 
-/* When the guest clears a TPC's bit here, the TPC's own trap register becomes 0. */
+/* a cleared bit also clears the TPC's own trap register */
 static void gpccs_trap_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	u32 acked = vtrap_reg_get(t, a->reg) & a->bits, i;

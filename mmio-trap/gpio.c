@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * GPIO, I2C, AUX and the fan's tachometer. The real lines are wired to voltage regulators and fans,
- * so that a guest's writes change only its own register file. I2C lines read high: every bus is
- * idle and no address is answered.
+ * so a guest's writes stay in its register file. I2C lines read high: the bus is idle and no
+ * address is answered.
  */
 #include <gk110/therm.h>
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Registers of GR, the graphics engine (PGRAPH): front end, hub and ROPs. A guest sets up GR here,
- * with thousands of writes, and makes its golden context, from which its new contexts start. Most
- * written values are kept for the guest to read, and none reaches the chip, because the host has
- * set up GR for all vGPUs and owns every context. GR_IDLE and GR_STATUS always read idle. For an
- * exception, the host copies the registers that explain it into the guest's register file.
+ * with thousands of writes. Most values are kept for the guest to read; none reaches the chip,
+ * because the host has set up GR for all vGPUs. GR_IDLE and GR_STATUS read idle. At an exception,
+ * the host copies the registers that explain it into the guest's register file.
  */
 #include <linux/string.h>
 
@@ -33,9 +32,8 @@ static void gr_intr_en_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 }
 
 /*
- * When the guest clears a GPC's bit here, the GPC's GPCCS_TRAP becomes 0. The reason: nouveau
- * clears only the bits of TPCs in GPCCS_TRAP (gf100_gr_trap_gpc()), and the bits of the GPC's other
- * units would stay set.
+ * A cleared bit also clears the GPC's GPCCS_TRAP: nouveau clears only the bits of TPCs there
+ * (gf100_gr_trap_gpc()).
  */
 static void trap_gpc_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
@@ -47,10 +45,7 @@ static void trap_gpc_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 			vtrap_reg_set(t, GR_GPC(g, GPC_GPCCS + GPCCS_TRAP), 0);
 }
 
-/*
- * GR_CTRL is the last register that nouveau writes after it has handled an exception. So a write
- * with GR_CTRL_FIFO counts as the acknowledgement.
- */
+/* A write with GR_CTRL_FIFO, nouveau's last after an exception, counts as the acknowledgement. */
 static void gr_ctrl_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	vtrap_reg_set(t, a->reg, a->val & ~(u32)GR_CTRL_RESTART);
@@ -60,10 +55,7 @@ static void gr_ctrl_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	a->cmd->kind = KVGPU_CMD_GR_ACK;
 }
 
-/*
- * Writes an error status register. A write with CLEAR clears the status bits. The ENABLE bits take
- * the written value.
- */
+/* CLEAR clears the status bits; the ENABLE bits take the written value. */
 void vtrap_gr_esr_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	u32 status = a->bits & GR_ESR_CLEAR ? 0 : vtrap_reg_get(t, a->reg) & (u32)GR_ESR_STATUS;

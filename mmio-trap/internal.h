@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shared by the files of mmio-trap: the form of the tables, the register file, the interrupt tree,
- * and functions that one unit's file has for other files.
+ * Shared by the files of mmio-trap: the form of the tables, the register file, the interrupt tree.
  */
 #ifndef KVGPU_MMIO_TRAP_INTERNAL_H
 #define KVGPU_MMIO_TRAP_INTERNAL_H
@@ -14,7 +13,6 @@
 
 #include "mmio-trap/trap.h"
 
-/* Sources of hardware facts, for .src. */
 #define SRC_NV		"nouveau"
 #define SRC_RNN		"envytools rnndb"
 #define SRC_NVRNN	"nouveau, envytools rnndb"
@@ -30,10 +28,7 @@ struct kvgpu_access {
 	u32 inst;	/* number of the unit's copy that has the register, from 0 on */
 	u32 idx;	/* index of the register in its table line */
 	u32 bits;	/* write: value in the written bytes, 0 in the others */
-	/*
-	 * write: the value with the written bytes; the other bytes are those of the register file,
-	 * or of .reset if the register has no slot
-	 */
+	/* write: the register's value with the written bytes */
 	u32 val;
 	u64 now;	/* the host's PTIMER, ns */
 	struct kvgpu_cmd *cmd;	/* write: the hook puts the command here, if it makes one */
@@ -56,18 +51,12 @@ struct kvgpu_access {
 struct kvgpu_reg_line {
 	u32 off, count, stride;
 	enum kvgpu_reg_class rd, wr;
-	/*
-	 * value after POST, except where vtrap_pmc_reset() or topo->seed (the host's values of
-	 * registers of the voltage's PWM and of clock generators) sets another value
-	 */
+	/* value after POST, unless vtrap_pmc_reset() or topo->seed sets another */
 	u32 reset;
 	/* .ro: bits that a write does not change; .w1c: bits that a written 1 clears */
 	u32 ro, w1c;
-	u32 zero, one;		/* bits that always read as 0 or as 1: drivers poll them */
-	/*
-	 * The registers have no slots in the register file, so that neither their values nor the
-	 * counts of accesses to them are kept there.
-	 */
+	u32 zero, one;		/* bits that always read as 0 or as 1 */
+	/* no slots in the register file: neither values nor counts are kept */
 	bool bulk;
 	u32 (*read)(struct kvgpu_trap *t, const struct kvgpu_access *a);
 	void (*write)(struct kvgpu_trap *t, const struct kvgpu_access *a);
@@ -84,12 +73,10 @@ struct kvgpu_reg_line {
 /* A window of BAR0, or several equal windows in a row. */
 struct kvgpu_reg_unit {
 	const char *name;
-	u32 base, size, copies;		/* .copies: number of equal windows; 0 means 1 */
+	u32 base, size, copies;		/* .copies: equal windows; 0 means 1 */
 	const struct kvgpu_reg_line *line;
 	u32 nr_lines;
-	/*
-	 * for all registers of the window that no line of @line covers; class UNLISTED if left out
-	 */
+	/* for registers that no line covers; class UNLISTED if left out */
 	struct kvgpu_reg_line rest;
 };
 
@@ -102,26 +89,17 @@ struct kvgpu_reg_unit {
 extern const struct kvgpu_reg_unit *const kvgpu_trap_units[];
 extern const u32 kvgpu_trap_nr_units;
 /*
- * Returns the table line that covers @a->reg. If no line covers it, returns .rest of its unit, or a
- * line of class UNLISTED if no unit has the register; never NULL. If a unit has the register, sets
- * @a->inst to the number of the unit's copy. If a line covers it, sets @a->idx to the register's
- * index in the line. Sets *@unit, if @unit is not NULL, to the unit, or to NULL if no unit has the
- * register.
+ * Returns the table line that covers @a->reg, else .rest of its unit, else a line of class
+ * UNLISTED. Sets @a->inst to the unit's copy and @a->idx to the index in the line. @unit: set to
+ * the unit or NULL; may be NULL.
  */
 const struct kvgpu_reg_line *vtrap_line_find(struct kvgpu_access *a,
 					     const struct kvgpu_reg_unit **unit);
 
-/*
- * file.c: the register file. vtrap_plain_find() returns a pointer to a register in cfg.plain, or
- * NULL if the register is not there.
- */
+/* file.c: the register file. A pointer to a register in cfg.plain, or NULL. */
 u32 *vtrap_plain_find(const struct kvgpu_trap *t, u32 reg);
-/* Returns the slot of @reg, or NULL if @reg has no slot. */
 struct kvgpu_reg_slot *vtrap_slot_find(struct kvgpu_trap *t, u32 reg);
-/*
- * Returns the slot of @reg. If @reg has none, first gives it a slot with the value @val. NULL: the
- * file has no free slot for @reg.
- */
+/* Returns the slot of @reg, which starts with @val if it is new; NULL: no free slot. */
 struct kvgpu_reg_slot *vtrap_slot_make(struct kvgpu_trap *t, u32 reg, u32 val);
 u32 vtrap_reg_get(const struct kvgpu_trap *t, u32 reg);
 void vtrap_reg_set(struct kvgpu_trap *t, u32 reg, u32 val);
@@ -139,8 +117,8 @@ u32 vtrap_intr_leaf_get(const struct kvgpu_trap *t, unsigned int leaf);
 bool vtrap_intr_output_high(const struct kvgpu_trap *t, unsigned int leaf);
 
 /*
- * Resets of units. kvgpu_trap_reset() calls vtrap_pmc_reset(). Each of the other functions is
- * called when the guest clears its unit's bit of PMC_ENABLE.
+ * Resets of units: vtrap_pmc_reset() at kvgpu_trap_reset(), the others when the guest clears the
+ * unit's bit of PMC_ENABLE.
  */
 void vtrap_pmc_reset(struct kvgpu_trap *t);
 void vtrap_fifo_reset(struct kvgpu_trap *t);
@@ -148,13 +126,12 @@ void vtrap_gr_reset(struct kvgpu_trap *t);
 void vtrap_ce_reset(struct kvgpu_trap *t, const struct kvgpu_engine *e);
 void vtrap_pmu_reset(struct kvgpu_trap *t);
 
-/* pfifo.c: computes anew, from PFIFO's registers, whether PFIFO's interrupt is raised */
 void vtrap_fifo_update(struct kvgpu_trap *t);
 /* ptimer.c: returns the guest's PTIMER, ns, when the host's PTIMER is @now */
 u64 vtrap_guest_time_get(const struct kvgpu_trap *t, u64 now);
 void vtrap_denial_note(struct kvgpu_trap *t);	/* engine.c: adds 1 to .nr_denied */
 
-/* Counts of the topology, limited to the sizes of the arrays that they index. */
+/* Counts of the topology, limited to the sizes of arrays. */
 static inline u32 vtrap_engine_count(const struct kvgpu_trap *t)
 {
 	return min_t(u32, t->cfg.topo->nr_engines, KVGPU_MAX_ENGINE);
@@ -168,10 +145,7 @@ static inline u32 vtrap_gpc_count(const struct kvgpu_trap *t)
 /* Number of runlists that a guest sees: all engines are on runlist 0 (README.md). */
 #define KVGPU_GUEST_RUNLISTS	1
 #define KVGPU_GUEST_RUNL_MASK	GENMASK(KVGPU_GUEST_RUNLISTS - 1, 0)
-/*
- * Number of memory partitions that PTOP and PFB show to a guest, whatever the card has.
- * (PRIVRING_FBP_COUNT shows the card's.)
- */
+/* Number of memory partitions that PTOP and PFB show to a guest. */
 #define KVGPU_GUEST_FBP		4
 
 #endif

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The interrupt tree that the guest sees in PMC. A unit raises and drops its source, which is a bit
- * of PMC_INTR. The tree has leaves, one for each destination. In each leaf a mask selects sources
- * (PMC_INTR_MASK), and an enable bit lets the leaf's output through (PMC_INTR_EN). The outputs of
- * leaf 0 (host) and leaf 1 (non-redirectable host) together make the one interrupt line of the
- * vGPU's PCI function. nouveau disables the outputs, re-arms MSI, handles the pending sources and
- * enables the outputs again. An MSI message is therefore due on every rise of the line, and on a
- * re-arm while the line is high.
+ * The interrupt tree that the guest sees in PMC. A source is a bit of PMC_INTR. In each leaf a mask
+ * selects sources (PMC_INTR_MASK), and an enable bit lets the leaf's output through (PMC_INTR_EN).
+ * Leaf 0 (host) and leaf 1 (non-redirectable host) make the interrupt line of the vGPU's PCI
+ * function. nouveau disables the outputs, re-arms MSI, handles the sources and enables the outputs
+ * again. So an MSI message is due on a rise of the line, and on a re-arm while the line is high.
  */
 #include <gk110/pmc.h>
 

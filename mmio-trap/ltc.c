@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * L2. Guests have no compression: writes to the tag memory's base (a physical address) and to the
- * zero-bandwidth-clear table stay in the register file, and a clear of tags reads as done at once.
+ * L2. Guests have no compression: their set-up stays in the register file, and a clear of tags
+ * reads as done at once.
  */
 #include <gk110/ltc.h>
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * PBDMAs, the units of PFIFO that read the pushbuffers of channels. The guest reads a snapshot that
- * the host took when a channel of this vGPU caused an interrupt of its PBDMA. The guest's writes
- * change only the snapshot and the register file. When the guest acknowledges an interrupt, a
- * command tells the host. The command also says whether the guest has replaced the method by a
- * no-operation before that, as nouveau does. hw/ does not wait for the command: if a bit of intr0
- * was raised, hw/ skips the method by itself (hw/intr.c).
+ * the host took at an interrupt of this vGPU's channel. The guest's writes change the snapshot and
+ * the register file. Its acknowledgement is a command, which also says whether the guest has
+ * replaced the method by a no-operation, as nouveau does. hw/ does not wait for it (hw/intr.c).
  */
 #include <gk110/fifo.h>
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * PBUS, the windows into memory, and the flushes. The guest's BAR1 and BAR3 are slices of the
- * card's BARs: parts that belong to this vGPU alone. When the guest binds an instance block to a
- * BAR, the host shadows the page tables of that block into the table entries of the slice. In
- * "physical" mode the slice shows the vGPU's own partition.
+ * card's BARs. When the guest binds an instance block to a BAR, the host shadows its page tables
+ * into the entries of the slice. In "physical" mode the slice shows the vGPU's own partition.
  */
 #include <gk110/bar.h>
 #include <gk110/map.h>
@@ -12,9 +11,8 @@
 #include "units.h"
 
 /*
- * PRAMIN, the window in BAR0, shows the vGPU's memory only if the guest chooses video memory as the
- * target. For any other target mdev/machine/ shows the vGPU's scrap page, which it also shows in a
- * BAR where the guest has mapped nothing.
+ * PRAMIN, the window in BAR0, shows the vGPU's memory if the target is video memory, else the
+ * vGPU's scrap page.
  */
 static void pramin_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {

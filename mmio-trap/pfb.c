@@ -13,7 +13,6 @@ static u32 ltcs_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	return t->cfg.topo->ltcs;
 }
 
-/* Returns the size of one partition in MiB, or 0 for controllers from number KVGPU_GUEST_FBP on. */
 static u32 pbfb_amount_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	return a->inst < KVGPU_GUEST_FBP ? (u32)(t->cfg.vram_size >> 20) / KVGPU_GUEST_FBP : 0;

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PFIFO: interrupts, runlists, preemption, faults. Each of bits 30:28 of PFIFO_INTR
- * (PFIFO_INTR_LEVELS) is set while another register is not 0. To clear the bit, the guest clears
- * that register: a write of 1 to the bit has no effect. A submit of a runlist and a preempt are
- * pending until the host reports that they are done. Because nouveau polls, the host does so before
- * the guest's write completes.
+ * PFIFO: interrupts, runlists, preemption, faults. Bits 30:28 of PFIFO_INTR (PFIFO_INTR_LEVELS) are
+ * set while another register is not 0, and are cleared there. A submit of a runlist and a preempt
+ * are pending until the host reports that they are done.
  *
- * A guest has one runlist with all engines (README.md), whatever the card has.
+ * A guest has one runlist with all engines (README.md).
  */
 #include <linux/string.h>
 
@@ -137,10 +135,7 @@ static u32 runlist_block_read(struct kvgpu_trap *t, const struct kvgpu_access *a
 	return t->runl_blocked;
 }
 
-/*
- * A guest has one runlist. One write can't both block and unblock it, so that one command is
- * enough.
- */
+/* One command is enough, because a guest has one runlist. */
 static void runlist_block_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	u32 new = a->bits & (u32)KVGPU_GUEST_RUNL_MASK, blocked = new & ~t->runl_blocked;
@@ -157,7 +152,6 @@ static u32 pbdma_runlists_read(struct kvgpu_trap *t, const struct kvgpu_access *
 {
 	/*
 	 * Show two PBDMAs at most: nouveau accepts no more for a runlist (gk104_fifo_runl_ctor()).
-	 * Interrupts of the card's other PBDMAs reach nouveau all the same.
 	 */
 	return a->idx < 2 && a->idx < t->cfg.topo->nr_pbdma ? (u32)KVGPU_GUEST_RUNL_MASK : 0;
 }
@@ -203,10 +197,7 @@ static u32 fifo_time_high_read(struct kvgpu_trap *t, const struct kvgpu_access *
 	return vtrap_guest_time_get(t, a->now) >> 32;
 }
 
-/*
- * Resets the vGPU's PFIFO: all channels are unbound, nothing is pending, and interrupts are masked.
- * Registers that only keep what the guest wrote are not changed.
- */
+/* Unbinds all channels, drops pending events and masks interrupts. */
 void vtrap_fifo_reset(struct kvgpu_trap *t)
 {
 	unsigned int i;
@@ -253,8 +244,8 @@ void kvgpu_trap_nonstall(struct kvgpu_trap *t)
 }
 
 /*
- * If the guest has not acknowledged the last record of @unit yet, that record is not overwritten.
- * The guest is told of a dropped fault instead (PFIFO_INTR_DROPPED_FAULT), as the chip would do.
+ * A record that the guest has not acknowledged is not overwritten: the new fault is dropped
+ * (PFIFO_INTR_DROPPED_FAULT), as the chip would do.
  */
 void kvgpu_trap_mmu_fault(struct kvgpu_trap *t, u8 unit, u64 inst, u64 va, u32 info)
 {

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * PMC: identity, the registers of the interrupt tree, and the engine enables. The enables are the
- * vGPU's own, and are not passed on to the card. When a guest clears the bit of GR or of a copy
- * engine, the host preempts all live channels of the vGPU that the guest has enabled since their
- * bind. When a guest clears the bit of PFIFO, the host unbinds the vGPU's channels.
+ * vGPU's own, and are not passed on to the card. A cleared bit of an engine has the host preempt
+ * the vGPU's channels, that of PFIFO unbinds them.
  */
 #include <gk110/pmc.h>
 #include <gk110/ptop.h>
 
 #include "units.h"
 
-/*
- * The bits of PMC_ENABLE that the chip implements. All other bits of the guest's PMC_ENABLE read 0.
- */
+/* The bits of PMC_ENABLE that the chip implements. */
 #define ENABLES                                                                                    \
 	(PMC_ENABLE_UNK0 | PMC_ENABLE_XBAR | PMC_ENABLE_LTC | PMC_ENABLE_UNK4 |                    \
 	 PMC_ENABLE_PRIVRING | PMC_ENABLE_CE0 | PMC_ENABLE_CE1 | PMC_ENABLE_FIFO | PMC_ENABLE_GR | \

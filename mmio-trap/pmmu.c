@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The MMU's registers. When a guest invalidates its TLB, the host brings its shadow tables up to
- * date. It does so before the guest's write completes, so that the queue of invalidates always
- * reads empty. Some registers hold the raw bus address of a page that the chip itself would access:
- * their values stay in the register file.
+ * date before the write completes, so the queue of invalidates reads empty. Bus addresses of pages
+ * for the chip stay in the register file.
  */
 #include <gk110/mmu.h>
 #include <gk110/pfb.h>
 
 #include "units.h"
 
-/*
- * The bits say that the queue of invalidates is empty. nouveau and nvgpu poll them before and after
- * an invalidate.
- */
+/* the queue of invalidates is empty; drivers poll this */
 #define QUEUE_EMPTY	(FB_MMU_CTRL_FIFO_EMPTY | FB_MMU_CTRL_FIFO_SPACE)
 
 static void tlb_invalidate_write(struct kvgpu_trap *t, const struct kvgpu_access *a)

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The virtual PMU, the falcon for power management: it has the rings and messages of nouveau's
- * program for the PMU. Power, clocks and fans are the host's. After the guest has started the PMU,
- * each message of the guest is answered before the guest's write completes, except if the guest has
- * left the ring of replies full: then there is no reply. The answer comes at once because nouveau
- * waits for it without limit (gt215_pmu_send()). The data words of most replies are 0
- * (pmu_reply_fill() has the others).
+ * program for the PMU. Power, clocks and fans are the host's. After its start a message is answered
+ * before the guest's write completes, because nouveau waits for the answer without limit
+ * (gt215_pmu_send()). While the ring of replies is full there is no reply.
  */
 #include <gk110/pmc.h>
 #include <gk110/pmu.h>
@@ -52,9 +50,8 @@ void vtrap_pmu_reset(struct kvgpu_trap *t)
 }
 
 /*
- * Fills the data words of a reply. MEMX is the process for memory scripts. If the guest asks MEMX
- * where its data or its training data is, the reply has offset and size of that data. In all other
- * replies the data words are 0.
+ * Fills the data words of a reply. MEMX, the process for memory scripts, tells where its data is.
+ * Else they stay 0.
  */
 static void pmu_reply_fill(const u32 *msg, u32 *reply)
 {
@@ -78,9 +75,6 @@ static void pmu_msg_take(struct kvgpu_trap *t, u32 get)
 	for (i = 0; i < ARRAY_SIZE(msg); i++)
 		msg[i] = vtrap_falcon_dmem_get(t, FALCON_PMU, from + 4 * i);
 	if (((put - vtrap_reg_get(t, AT(PMU_RFIFO_GET))) & PMU_RING_COUNTER) >= PMU_RING_SLOTS)
-		/*
-		 * the ring of replies is full, because the guest does not read it: drop the message
-		 */
 		return;
 	reply[PMU_MSG_PROCESS] = msg[PMU_MSG_PROCESS];
 	reply[PMU_MSG_MESSAGE] = msg[PMU_MSG_MESSAGE];
@@ -119,7 +113,7 @@ static u32 pmu_d2h_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	return t->falcon[FALCON_PMU].started ? RING(PMU_IMAGE_RFIFO) : 0;
 }
 
-/* A guest takes a free mutex by a write of an id other than 0. A write of 0 releases the mutex. */
+/* A write of an id takes a free mutex, a write of 0 releases it. */
 static void pmu_mutex_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	if (!a->bits || !vtrap_reg_get(t, a->reg))

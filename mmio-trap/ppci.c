@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PPCI: the configuration space seen from BAR0. mdev/config.c sets the words of the configuration
- * space (kvgpu_trap_config_set()). A guest's write here changes at most the value that the guest
- * reads back, except for a byte other than 0 that is written to the id of the MSI capability: that
- * byte re-arms MSI. nouveau writes 0xff there while its interrupts are off.
+ * PPCI: the configuration space seen from BAR0. mdev/config.c sets its words
+ * (kvgpu_trap_config_set()). A byte other than 0 that a guest writes to the id of the MSI
+ * capability re-arms MSI, as nouveau does.
  */
 #include <gk110/ppci.h>
 

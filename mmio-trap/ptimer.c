@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PTIMER: the card's time, which a guest can't set. The GPU stamps memory with the card's time
- * (semaphore releases, reports), and a driver compares these stamps with PTIMER. If the guest's
- * PTIMER had another time, the stamps would seem to be in the future or the far past. nouveau sets
- * the time when it loads, and does not check the result. cfg.ptimer_offset is meant for a vGPU that
- * has come from another card; mdev/ leaves it 0. The rate is always the host's, in nanoseconds,
- * whatever ratio the guest writes.
+ * PTIMER: the card's time in ns, which a guest can't set. The GPU stamps memory with the card's
+ * time (semaphore releases, reports), and a driver compares these stamps with PTIMER: with another
+ * time, they would seem to be in the future or the far past. nouveau sets the time when it loads,
+ * and does not check the result.
  */
 #include <gk110/ptimer.h>
 #include <gk110/pmc.h>
@@ -37,8 +35,8 @@ static void ptimer_intr_update(struct kvgpu_trap *t)
 }
 
 /*
- * The alarm rings when the low word of the time next becomes equal to PTIMER_ALARM. That is at most
- * 4.3 s (2^32 ns) away. The alarm is armed only while its interrupt is enabled.
+ * The alarm rings when the low word of the time next becomes equal to PTIMER_ALARM. It is armed
+ * while its interrupt is enabled.
  */
 static void alarm_arm(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {

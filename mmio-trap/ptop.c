@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PTOP tells a guest which units its card has. The answers differ from the real card in these
- * points. Display and video engines are absent (bits 0-3 of PTOP_DISABLE), so that nouveau creates
- * none. All units that the counts name are there, but for TPCs: in a GPC that has fewer than the
- * largest one, the last ones are off, whichever they are on the card. Memory is four equal
- * partitions. The card is initialised already. Every engine is on runlist 0, because nouveau wakes
- * sleepers of that runlist only. Engine ids, interrupt and reset bits, fault units and register
- * bases are the card's own.
+ * PTOP tells a guest which units its card has. The answers differ from the real card. Display and
+ * video engines are absent (bits 0-3 of PTOP_DISABLE). In a GPC that has fewer TPCs than the
+ * largest, the last are off, whichever they are on the card. Memory is four equal partitions. The
+ * card is initialised already. Engines are on runlist 0, because nouveau wakes sleepers of that
+ * runlist.
  */
 #include <gk110/ptop.h>
 

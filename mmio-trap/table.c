@@ -101,7 +101,6 @@ static const struct kvgpu_reg_unit *find_unit(u32 reg)
 	return NULL;
 }
 
-/* Tells whether @reg is a register of line @l. If so, sets *@idx to its index in the line. */
 static bool line_covers(const struct kvgpu_reg_line *l, u32 reg, u32 *idx)
 {
 	u32 d = reg - l->off;
@@ -191,7 +190,7 @@ static const char *check_place(const struct kvgpu_reg_unit *u, const struct kvgp
 	return NULL;
 }
 
-/* Checks that no register is in both lines. The registers of two lines may interleave. */
+/* The registers of two lines may interleave, so compare each. */
 static const char *check_overlap(const struct kvgpu_reg_line *a, const struct kvgpu_reg_line *b)
 {
 	const struct kvgpu_reg_line *few = count_of(a) < count_of(b) ? a : b,
@@ -225,7 +224,7 @@ static const char *check_lines(const struct kvgpu_reg_unit *u)
 	return NULL;
 }
 
-/* Checks the registers that a guest may map (cfg.plain): each has to behave as memory does. */
+/* Registers that a guest may map (cfg.plain) have to behave as memory does. */
 static const char *check_plain(void)
 {
 	u32 reg;
@@ -243,8 +242,8 @@ static const char *check_plain(void)
 }
 
 /*
- * Checks the page with the flush registers, which a guest may map too. All its registers have to
- * behave as memory does, except for the three flush registers that mdev/machine/flush.c handles.
+ * A guest may map the page with the flush registers, too. The others there have to behave as memory
+ * does; mdev/machine/flush.c handles these three.
  */
 static const char *check_flush_page(void)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * PTHERM (temperature, PWM of the voltage, power gating), and PPWR, a range of registers without
- * known names. The power-gating sequence that nouveau runs before it touches GR writes bit 31 of
- * the PTHERM_PGOB registers and polls until the bit reads 0.
+ * known names. nouveau's power-gating sequence writes bit 31 of the PTHERM_PGOB registers and polls
+ * until it reads 0.
  */
 #include <gk110/map.h>
 #include <gk110/therm.h>

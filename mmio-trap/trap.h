@@ -2,17 +2,13 @@
 /*
  * mmio-trap: the effect of a guest's access to BAR0. Pure: no allocation, lock, clock or MMIO.
  *
- * mmio-trap keeps the vGPU's registers and answers an access by itself where it can. Some accesses
- * ask for an effect outside of these registers, for example the submit of a runlist. Such an effect
- * is returned as one command (struct kvgpu_cmd). Its fields are decoded, and their form is checked:
- * for example, a runlist must have a number that guests know. The caller checks that what the
- * command names is the guest's, and carries the command out. Reports of the hardware or the host to
- * the guest come in as events. Some values that the caller needs are not in a command:
- * kvgpu_trap_irq_take() tells the state of the interrupt line, and the members .ptimer_alarm,
- * .wants_nonstall and .gr_halted of struct kvgpu_trap have the others. If a command names guest
- * memory, the caller accesses that memory.
+ * mmio-trap keeps the vGPU's registers. An access that asks for an effect outside of them, such as
+ * the submit of a runlist, returns one command (struct kvgpu_cmd), decoded and of good form. The
+ * caller checks that what the command names is the guest's, and carries it out. Reports to the
+ * guest come in as events. The caller also reads kvgpu_trap_irq_take() and the members
+ * .ptimer_alarm, .wants_nonstall and .gr_halted.
  *
- * Locks: the caller serialises all calls for one vGPU (vgpu->lock).
+ * the caller serialises all calls for one vGPU (vgpu->lock).
  */
 #ifndef KVGPU_TRAP_H
 #define KVGPU_TRAP_H
@@ -23,65 +19,52 @@
 /* ------------------------------------------------ configuration and state of a vGPU's registers */
 
 /*
- * A part of BAR0 whose registers keep their values and have no other effect on a vGPU: timing and
- * training of memory, which is the host's business. nouveau's gk104_ram_train_init_0() writes 1,504
- * times to eight of these registers. So that these writes need not trap, the registers may be in
- * memory that the guest maps (kvgpu_trap_cfg.plain).
+ * A part of BAR0 whose registers only keep their values: timing and training of memory. They may be
+ * in memory that the guest maps (kvgpu_trap_cfg.plain), so that nouveau's many writes need not
+ * trap.
  */
 #define KVGPU_TRAP_PLAIN_BASE	PBFB_BCAST
 #define KVGPU_TRAP_PLAIN_SIZE	0x2000
 
 struct kvgpu_trap_cfg {
 	const struct kvgpu_topo *topo;
-	/*
-	 * bytes of video memory of the vGPU, a multiple of 4 MiB; the guest sees 4 equal partitions
-	 */
+	/* bytes of video memory, a multiple of 4 MiB; the guest sees 4 equal partitions */
 	u64 vram_size;
 	/*
-	 * Size of a graphics context, bytes, as the guest reads it in scratch register 1 of FECS:
-	 * the size of the host's context plus the size of the data that the host puts behind it
-	 * (mdev/machine/grctx.c).
+	 * bytes of a graphics context, as FECS reports it: the host's context and the data that the
+	 * host puts behind it (mdev/machine/grctx.c)
 	 */
 	u32 gr_ctx_size;
-	/*
-	 * Contents of PROM, .vbios_size bytes. mdev/machine/ copies the card's VBIOS there at each
-	 * power-on of the vGPU. The guest may map this memory and change it.
-	 */
+	/* contents of PROM, .vbios_size bytes; the guest may map and change them */
 	const u8 *vbios;
 	u32 vbios_size;
-	/* ns, added to the time of the host's PTIMER to give the guest's PTIMER */
+	/* ns, the guest's PTIMER minus the host's */
 	u64 ptimer_offset;
 	/*
-	 * Memory of KVGPU_TRAP_PLAIN_SIZE bytes for the registers from KVGPU_TRAP_PLAIN_BASE on.
-	 * The guest may change it at any time. NULL: these registers are in the register file.
+	 * registers from KVGPU_TRAP_PLAIN_BASE on, which the guest may change at any time; NULL:
+	 * they are in the register file
 	 */
 	u32 *plain;
 };
 
 /*
  * One register of the register file, in which mmio-trap keeps the values of a vGPU's registers. The
- * file is an open-addressed hash of fixed size, in memory that the caller allocates. If there is no
- * free slot for a register, the file keeps no value for the register, and .nr_dropped counts each
- * value that is lost.
+ * file is an open-addressed hash of fixed size, in memory of the caller. Without a free slot a
+ * value is lost and counted (.nr_dropped).
  */
 struct kvgpu_reg_slot {
 	u32 reg;			/* offset in BAR0, with bit 0 set; 0: the slot is unused */
 	u32 val;
-	/*
-	 * Counts of the guest's reads and writes of the register, for debugfs. Both can be 0 in a
-	 * used slot, because kvgpu_trap_reset() makes slots for some registers, and because an
-	 * event, kvgpu_trap_config_set(), or a write to another register can store a value here.
-	 */
+	/* counts of the guest's reads and writes of the register, for debugfs; both can be 0 */
 	u32 rd, wr;
 };
-/* number of slots, a power of two; a recorded load of nouveau takes fewer than a quarter of them */
+/* number of slots, a power of two */
 #define KVGPU_TRAP_SLOTS	16384
 
 /*
  * State of a virtual falcon. A falcon is a microcontroller of the GPU: PMU, FECS, or GPCCS. The
- * virtual GPCCS stands for those of all GPCs, to which a guest writes at once (broadcast). No
- * program runs in a virtual falcon. A guest can write and read the data memory. The virtual PMU
- * puts its replies there.
+ * virtual GPCCS stands for those of all GPCs (broadcast). No program runs in a virtual falcon. A
+ * guest can write and read the data memory.
  */
 struct kvgpu_vfalcon {
 	u32 dmem[4096 / 4];
@@ -96,24 +79,18 @@ struct kvgpu_trap {
 	u32 nr_slots_used;
 	struct kvgpu_vfalcon falcon[3];
 
-	/*
-	 * The interrupt tree as the guest sees it. Leaf 0: PMC_LEAF_HOST, leaf 1: PMC_LEAF_NRHOST.
-	 */
-	u32 intr_src;			/* raised sources of leaf 0 */
-	u32 intr_nrhost;		/* raised sources of leaf 1 */
+	u32 intr_src;			/* raised sources of leaf 0, PMC_LEAF_HOST */
+	u32 intr_nrhost;		/* raised sources of leaf 1, PMC_LEAF_NRHOST */
 	bool line;			/* the guest's interrupt line is up */
 	/*
-	 * The line rose, or MSI was re-armed while the line was up. kvgpu_trap_irq_take() and
-	 * kvgpu_trap_reset() clear this.
+	 * the line rose, or MSI was re-armed while the line was up, and the edge was not taken yet
 	 */
 	bool edge;
 
-	/* Registers of PFIFO. A comment names the register that shows the member. */
 	u32 fifo_intr;			/* PFIFO_INTR, without PFIFO_INTR_LEVELS */
 	/*
-	 * The guest's driver has enabled NON_STALL_INTERRUPT, by which a channel reports the end of
-	 * a submission, in PFIFO_INTR_EN or PFIFO_INTR_EN_NRHOST. nouveau does so while one of its
-	 * clients waits. The caller may read this.
+	 * the guest has enabled NON_STALL_INTERRUPT, by which a channel reports the end of a
+	 * submission
 	 */
 	bool wants_nonstall;
 	u32 fault_pending;		/* PFIFO_MMU_FAULT_SOURCE */
@@ -128,22 +105,16 @@ struct kvgpu_trap {
 	/* PFIFO_ENGINE_STATUS(e), with the guest's ids */
 	u32 engine_status[KVGPU_MAX_ENGINE];
 	bool preempt_pending;
-	/*
-	 * a GR exception was reported, and the guest has not restarted or reset GR since; the
-	 * caller reads this: it reports no other exception meanwhile
-	 */
+	/* a GR exception was reported, and the guest has not restarted or reset GR since */
 	bool gr_halted;
 	/* ns; the guest's PTIMER minus the host's */
 	u64 ptimer_offset;
 	u64 ptimer_alarm;	/* host's PTIMER in ns at which the alarm rings; 0: not armed */
 
 	/*
-	 * Counters, for sysfs and debugfs. nr_unlisted counts accesses of registers that no table
-	 * has. nr_dropped: struct kvgpu_reg_slot. nr_denied counts accesses of denied registers,
-	 * commands that are not written with all four bytes, and values that name memory (a target)
-	 * or a runlist that the guest may not use. It also counts a command "set channel" of FECS
-	 * without a valid channel. Two kinds of such values are not counted: a refused bind, which
-	 * PFIFO_BIND_ERROR reports, and a save or a channel switch of FECS.
+	 * Counters, for sysfs and debugfs. nr_unlisted: accesses of registers that no table has.
+	 * nr_dropped: struct kvgpu_reg_slot. nr_denied: accesses of denied registers, partial
+	 * writes of commands, and most refused values.
 	 */
 	u64 nr_reads, nr_writes, nr_unlisted, nr_dropped, nr_denied;
 };
@@ -152,7 +123,7 @@ void kvgpu_trap_init(struct kvgpu_trap *t, const struct kvgpu_trap_cfg *cfg,
 		     struct kvgpu_reg_slot *slots);
 /*
  * Resets the registers to their values after POST. The mirror of the configuration space becomes 0
- * (kvgpu_trap_config_set()). The counters from .nr_reads to .nr_denied keep their values.
+ * (kvgpu_trap_config_set()). The counters .nr_... keep their values.
  */
 void kvgpu_trap_reset(struct kvgpu_trap *t);
 
@@ -160,70 +131,50 @@ void kvgpu_trap_reset(struct kvgpu_trap *t);
 
 enum kvgpu_cmd_kind {
 	KVGPU_CMD_NONE = 0,
-	/* .chan: the guest wrote an instance pointer with the bind bit set */
+	/* .chan: an instance pointer with the bind bit */
 	KVGPU_CMD_CHAN_BIND,
-	KVGPU_CMD_CHAN_UNBIND,	/* .chan: the guest cleared the bind bit */
-	KVGPU_CMD_CHAN_ENABLE,	/* .chan: the guest wrote PCCSR_CHAN_ENABLE_SET */
-	KVGPU_CMD_CHAN_DISABLE,	/* .chan: the guest wrote PCCSR_CHAN_ENABLE_CLR */
-	KVGPU_CMD_RUNLIST,	/* .runlist: the guest submits a list */
-	KVGPU_CMD_PREEMPT,	/* .preempt: the guest preempts a channel or a group */
-	KVGPU_CMD_RUNL_BLOCK,	/* .mask: runlists that the guest has just blocked */
-	KVGPU_CMD_RUNL_ALLOW,	/* .mask: runlists that the guest has just unblocked */
-	/*
-	 * .tlb: the guest invalidates its TLB; the caller has to bring the vGPU's shadow page
-	 * tables up to date with the guest's
-	 */
+	KVGPU_CMD_CHAN_UNBIND,	/* .chan: the bind bit is cleared */
+	KVGPU_CMD_CHAN_ENABLE,	/* .chan */
+	KVGPU_CMD_CHAN_DISABLE,	/* .chan */
+	KVGPU_CMD_RUNLIST,	/* .runlist: a submit */
+	KVGPU_CMD_PREEMPT,	/* .preempt: a channel or a group */
+	KVGPU_CMD_RUNL_BLOCK,	/* .mask: runlists that are blocked now */
+	KVGPU_CMD_RUNL_ALLOW,	/* .mask: runlists that are not blocked any more */
+	/* .tlb: an invalidate; bring the shadow page tables up to date with the guest's */
 	KVGPU_CMD_TLB,
 	KVGPU_CMD_BAR_BIND,	/* .bar: new instance block of a BAR, or physical mode */
 	KVGPU_CMD_USERD,	/* .userd: BAR1 offset of the guest's doorbells */
-	/* .pramin: the guest moved PRAMIN, the window of BAR0 into memory, to this address */
+	/* .pramin: new address of PRAMIN, the window of BAR0 into memory */
 	KVGPU_CMD_PRAMIN,
-	/*
-	 * a flush of BAR writes or of L2; .mask: offset of the register that was written
-	 * (FLUSH_BAR, FLUSH_L2_*)
-	 */
+	/* a flush of BAR writes or of L2; .mask: register (FLUSH_BAR, FLUSH_L2_*) */
 	KVGPU_CMD_FLUSH,
 	/*
-	 * .inst: the guest has given FECS this channel: by the command "set channel", or by a
-	 * context switch while FECS had no channel to save. Then the guest's driver makes its
-	 * golden context, by register writes. (It copies this context into each new one.) The
-	 * caller does nothing: it acts at KVGPU_CMD_GR_SAVE.
+	 * .inst: the guest has given FECS this channel, and makes its golden context next. Needs no
+	 * action: that comes with KVGPU_CMD_GR_SAVE.
 	 */
 	KVGPU_CMD_GR_BIND,
-	/*
-	 * .inst: the guest waits until FECS has saved its golden context. Write the host's golden
-	 * image to the context VA of this instance.
-	 */
+	/* .inst: write the host's golden image to the context VA of this instance */
 	KVGPU_CMD_GR_SAVE,
-	/*
-	 * .mask: the guest has reset engines by PMC_ENABLE: a bit for each (index in topo.engine);
-	 * bit 31: PFIFO
-	 */
+	/* .mask: engines that PMC_ENABLE resets (index in topo.engine); bit 31: PFIFO */
 	KVGPU_CMD_ENGINE_RESET,
 	/*
-	 * .trigger: the guest asks for a fault of an engine (.engine: kvgpu_engine.id), as nouveau
-	 * does to recover from a context switch timeout
+	 * .trigger: a fault of an engine (.engine: kvgpu_engine.id), by which nouveau recovers from
+	 * a context switch timeout
 	 */
 	KVGPU_CMD_FAULT_TRIGGER,
-	/* .pbdma: the guest acknowledged a PBDMA interrupt, and wants its channel to go on */
+	/* .pbdma: a PBDMA interrupt is acknowledged */
 	KVGPU_CMD_PBDMA_ACK,
 	KVGPU_CMD_GR_ACK,	/* the guest acknowledged a GR exception */
 	/* .mask: a bit of the engine (index in topo.engine) whose interrupt was acknowledged */
 	KVGPU_CMD_CE_ACK,
-	/*
-	 * there is no other command, but kvgpu_trap.line has changed or .edge was set: call
-	 * kvgpu_trap_irq_take()
-	 */
+	/* no other command, but .irq is set */
 	KVGPU_CMD_IRQ,
 	KVGPU_CMD_ALARM,	/* .ptimer_alarm has changed: arm a timer, or stop it if 0 */
 };
 
 struct kvgpu_cmd {
 	enum kvgpu_cmd_kind kind;
-	/*
-	 * true, whatever .kind is, if kvgpu_trap.line has changed or .edge was set: call
-	 * kvgpu_trap_irq_take()
-	 */
+	/* kvgpu_trap.line has changed or .edge was set: call kvgpu_trap_irq_take() */
 	bool irq;
 	union {
 		struct { gchid_t id; u8 runl; struct kvgpu_gaddr inst; } chan;
@@ -244,7 +195,7 @@ struct kvgpu_cmd {
  * kvgpu_trap_read() - read a register
  * @t: the vGPU's registers
  * @reg: offset in BAR0, aligned; not in PRAMIN (0x700000-0x7fffff)
- * @now: host PTIMER, ns; used for PTIMER_TIME_* and PFIFO_TIME_* only
+ * @now: host PTIMER, ns
  *
  * Return: the value that the guest reads.
  */
@@ -255,32 +206,25 @@ u32 kvgpu_trap_read(struct kvgpu_trap *t, u32 reg, u64 now);
  * @reg: offset in BAR0, aligned; not in PRAMIN
  * @val: value
  * @be: mask with 0xff in each byte that is written; the caller splits accesses of more than 4 bytes
- * @now: host PTIMER, ns; used for PTIMER_ALARM and PTIMER_INTR_EN only
- * @cmd: set to the command that the write asks for, or to KVGPU_CMD_NONE
+ * @now: host PTIMER, ns
+ * @cmd: the command that the write asks for, or KVGPU_CMD_NONE
  */
 void kvgpu_trap_write(struct kvgpu_trap *t, u32 reg, u32 val, u32 be, u64 now,
 		      struct kvgpu_cmd *cmd);
 
 /*
  * Sets the mirror (PPCI_BASE) of one word of the virtual configuration space. @off is aligned, and
- * below 4096. Call it after kvgpu_trap_init() and kvgpu_trap_reset() for every word that is not 0,
- * and after each change of a word.
+ * below 4096. A reset makes the words 0.
  */
 void kvgpu_trap_config_set(struct kvgpu_trap *t, u16 off, u32 val);
 
 /* ---------------------------------------------------- events that the host reports to the guest */
 
-/*
- * Reports to the guest. These functions set the registers that the guest will read.
- * kvgpu_trap_irq_take() tells afterwards whether to interrupt the guest. Ids are the guest's.
- */
+/* Reports to the guest. Call kvgpu_trap_irq_take() afterwards. Ids are the guest's. */
 void kvgpu_trap_runlist_done(struct kvgpu_trap *t, u8 runl);
 void kvgpu_trap_preempt_done(struct kvgpu_trap *t);
 void kvgpu_trap_nonstall(struct kvgpu_trap *t);
-/*
- * Reports an MMU fault of @unit. The fault record has the guest's values: instance address, VA, and
- * info word (GMMU_FAULT_INFO).
- */
+/* @inst: the guest's address of the instance block; @info: GMMU_FAULT_INFO */
 void kvgpu_trap_mmu_fault(struct kvgpu_trap *t, u8 unit, u64 inst, u64 va, u32 info);
 void kvgpu_trap_sched_error(struct kvgpu_trap *t, u32 code);
 struct kvgpu_pbdma_snap {
@@ -290,15 +234,13 @@ struct kvgpu_pbdma_snap {
 };
 void kvgpu_trap_pbdma(struct kvgpu_trap *t, const struct kvgpu_pbdma_snap *s);
 /*
- * Reports a GR exception. @regs: registers of GR to store in the register file: those of the host's
- * snapshot, and FECS_CHAN_ADDR with the guest's instance. @intr and @trap: bits to set in GR_INTR
- * and GR_TRAP.
+ * @intr, @trap: bits to set in GR_INTR and GR_TRAP; @regs: registers to store in the register file
  */
 void kvgpu_trap_gr(struct kvgpu_trap *t, u32 intr, u32 trap, const struct kvgpu_reg_val *regs,
 		   u32 nr);
 /* @engine: index in topo.engine */
 void kvgpu_trap_ce(struct kvgpu_trap *t, u8 engine, u32 intr, u32 code);
-/* @engine: number of the register PFIFO_ENGINE_STATUS(), kvgpu_engine.id */
+/* @engine: kvgpu_engine.id */
 void kvgpu_trap_engine_status_set(struct kvgpu_trap *t, u8 engine, u32 status);
 void kvgpu_trap_alarm_ring(struct kvgpu_trap *t, u64 now);
 /* Sets the bits of PCCSR_CHAN that the host owns (enabled, busy, status). */
@@ -307,8 +249,7 @@ void kvgpu_trap_chan_status_set(struct kvgpu_trap *t, gchid_t id, u32 status);
 /**
  * kvgpu_trap_irq_take() - take the state of the interrupt output
  * @t: the vGPU's registers
- * @edge: set to true if one message (MSI) is due; the call clears the edge, so that the next call
- *   does not return the same edge
+ * @edge: set to true if one message (MSI) is due, and cleared in @t
  *
  * Call it after an event that may interrupt the guest, and after a write whose command has .irq
  * set.
@@ -334,15 +275,9 @@ struct kvgpu_reg_info {
 	const char *unit, *name, *why, *src;
 	enum kvgpu_reg_class rd, wr;
 };
-/*
- * Sets *@info to what the tables say about @reg. Returns false, with class UNLISTED, if the tables
- * say nothing.
- */
+/* Sets *@info to what the tables say about @reg. Returns false if the tables say nothing. */
 bool kvgpu_trap_info(u32 reg, struct kvgpu_reg_info *info);
-/*
- * Checks the tables: for example that they are sorted and do not overlap, and that each hook of a
- * line can be reached. Returns NULL, or a text about the first error.
- */
+/* Checks the tables. Returns NULL, or a text about the first error. */
 const char *kvgpu_trap_check_tables(void);
 
 #endif

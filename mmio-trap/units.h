@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The units' tables. The comment at the end of a line names the file that defines this line's
- * table. It holds for the lines below, too, up to the next comment.
+ * The units' tables. A comment names the file of this table and of the tables below, up to the next
+ * comment.
  */
 #ifndef KVGPU_MMIO_TRAP_UNITS_H
 #define KVGPU_MMIO_TRAP_UNITS_H
@@ -46,7 +46,7 @@ extern const struct kvgpu_reg_unit kvgpu_unit_gpc_bcast_tpc;
 extern const struct kvgpu_reg_unit kvgpu_unit_gpc;
 extern const struct kvgpu_reg_unit kvgpu_unit_fecs;			/* fecs.c */
 extern const struct kvgpu_reg_unit kvgpu_unit_gpccs;
-/* absent.c: units that a guest must never drive, and units that its card does not have. */
+/* absent.c */
 extern const struct kvgpu_reg_unit kvgpu_unit_pfifo_bypass;
 extern const struct kvgpu_reg_unit kvgpu_unit_prma;
 extern const struct kvgpu_reg_unit kvgpu_unit_prmfb;
