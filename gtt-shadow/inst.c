@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Instance blocks. The chip never reads a guest's instance block, only a shadow block that is built
- * here. The shadow block holds constants, values of the host, and values of the guest that are
- * virtual addresses or can do no harm.
- * RAMFC_HCE_PRIV_MODE, which would let the guest copy between physical addresses, is never set.
+ * here. RAMFC_HCE_PRIV_MODE, which would let the guest copy between physical addresses, is not set.
+ * Pure: the caller holds vgpu->lock.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -24,10 +23,7 @@ static u32 inst_word(const u32 *block, u32 off)
 	return block[off / 4];
 }
 
-/*
- * Returns the address in the two words at @off. @lo: the bits of the low word that belong to the
- * address.
- */
+/* @lo: bits of the low word that belong to the address */
 static u64 addr_at(const u32 *block, u32 off, u32 lo)
 {
 	return (inst_word(block, off) & lo) |
@@ -70,10 +66,9 @@ int kvgpu_shadow_inst_decode(const u32 *block, struct kvgpu_inst_guest *out, con
 }
 
 /*
- * Words of an instance block that tell how far the channel is in its ring and pushbuffer, or hold
- * the values of its reference method and of its semaphore methods A to C. (Method D begins a
- * semaphore operation: an acquire that has not succeeded yet is not copied.) .mask: the bits that
- * kvgpu_shadow_inst_build() copies from the guest's block.
+ * Words that tell how far the channel is in its ring and pushbuffer, its reference, and semaphore
+ * methods A to C. (Method D begins an operation, and is not copied.) .mask: bits that are copied
+ * from the guest's block.
  */
 static const struct {
 	u16 off;
@@ -101,10 +96,8 @@ static const struct {
 };
 
 /*
- * Tells whether the channel has run before, by the guest's block: GP_PUT or GP_GET is not 0, and
- * both and GP_FETCH are inside the ring. This is so if the guest resumed from a suspend, or if it
- * binds the channel again. In a new channel GP_PUT and GP_GET are 0. Only if the channel has run
- * are the words of progress[] copied.
+ * Tells whether the channel has run before, by the guest's block, such as after a resume from
+ * suspend: then progress[] is copied.
  */
 static bool chan_has_run(const u32 *block, const struct kvgpu_inst_guest *g)
 {
@@ -143,8 +136,7 @@ void kvgpu_shadow_inst_build(const u32 *guest_block, const struct kvgpu_inst_gue
 	put_addr(out, GMMU_INST_LIMIT_LO, g->limit, 0);
 	/*
 	 * The address goes to FECS, the microcontroller that switches graphics contexts. nouveau's
-	 * firmware for FECS always takes the address as virtual. Other firmware does so only if
-	 * RAMIN_CTX_VIRTUAL is set, so it is always set here.
+	 * firmware takes it as virtual anyway, other firmware if RAMIN_CTX_VIRTUAL is set.
 	 */
 	if (g->gr_ctx)
 		put_addr(out, RAMIN_GR_CTX, g->gr_ctx, RAMIN_CTX_VIRTUAL);

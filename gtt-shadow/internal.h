@@ -4,17 +4,15 @@
  *
  * An *extent* is a stretch of GPU address space. It holds a copy of the guest's tables for the
  * stretch, as last read, and the host's entries. An extent is either the 128 MiB of one host
- * directory entry (struct kvgpu_slot) or a BAR window (struct kvgpu_win). The host always has big
- * pages of 128 KiB. The stretch of one guest directory entry is called a *half*: it is half of a
- * slot if the guest has big pages of 64 KiB, or else the whole slot. A window has as many halves as
- * it needs. The code works on *groups* (the 32 small pages of a host big page) and *chunks* (512
- * small pages: one page of a guest's small table).
+ * directory entry (struct kvgpu_slot) or a BAR window (struct kvgpu_win). The host has big pages of
+ * 128 KiB. The stretch of one guest directory entry is called a *half*: it is half of a slot if the
+ * guest has big pages of 64 KiB, or else the whole slot. The code works on *groups* (the 32 small
+ * pages of a host big page) and *chunks* (512 small pages: one page of a guest's small table).
  *
  * A *pin* (struct kvgpu_pin) describes one pinned page of the guest. Each small host entry that
  * points to that page is on the list of the pin. The links of this list are *handles*. A handle is
  * the number of an extent (.holder) and the number of a page in the extent. So an IOVA leads by its
- * pin to the entries, without a search of the tables. Big host entries never point to system
- * memory, so they have no links.
+ * pin to the entries. Big host entries do not point to system memory, and have no links.
  *
  * The host can *substitute* pages of a guest's space: it puts pages of its own there, in place of
  * what the guest's tables map (subst.c). A page of a guest's table is *dirty* if ops->take_dirty()
@@ -47,21 +45,17 @@
 #define NOTHING			(~(u32)0)
 /* number of low bits of a handle that are the page; the bits above are the holder */
 #define HANDLE_PAGE_BITS	20
-#define HOLDER_MAX		4094		/* most extents: slots and windows */
+#define HOLDER_MAX		4094
 #define WINDOWS_MAX		8
-#define PIN_BATCH		512		/* most pages of one ops->pin() or ops->unpin() */
+#define PIN_BATCH		512		/* most pages of one call */
 /*
- * After this many failed calls of ops->pin(), an operation tries no more pins. An operation is one
- * call of kvgpu_shadow_as_sync(), ..._win_sync(), ..._as_subst() or ..._as_unsubst().
+ * after this many failed calls of ops->pin(), an operation (one call of shadow.h) tries no more
+ * pins
  */
 #define PIN_FAILURES_MAX	4096
-/*
- * Changed entries of one table are written together, as a run. note_write() extends the run to an
- * entry that is at most this many entries behind the run's end.
- */
+/* largest gap, in entries, between changed entries that are written together, as a run */
 #define WRITE_GAP		8
 
-/* The constants PAGE_BYTES to HALVES_64K agree with the chip's tables if big pages have 128 KiB. */
 static_assert(PAGE_BYTES == 1 << GMMU_SMALL_SHIFT && PAGE_ENTRIES * GMMU_ENTRY_SIZE == PAGE_BYTES,
 	      "a page of a table");
 static_assert(GROUP_PAGES == 1 << GROUP_SHIFT &&
@@ -77,15 +71,12 @@ static_assert(SLOT_PAGES == 1 << SLOT_SHIFT &&
 static_assert((u64)DIR_SLOTS * SLOT_PAGES * PAGE_BYTES == 1ull << GMMU_VA_BITS,
 	      "a directory covers all addresses");
 static_assert(HALVES_64K == 1 << (GMMU_BIG_SHIFT_128K - GMMU_BIG_SHIFT_64K), "guest's directory entries for one of the host's");
-/*
- * A handle consists of a holder and a page of the holder's extent, and is never NOTHING.
- * .stale_small of a half has a bit for each page of a small table.
- */
+/* a handle is never NOTHING; .stale_small has a bit for each page of a small table */
 static_assert(SLOT_PAGES <= 1 << HANDLE_PAGE_BITS && HOLDER_MAX < NOTHING >> HANDLE_PAGE_BITS,
 	      "handles");
 static_assert(SLOT_PAGES / PAGE_ENTRIES <= 8 * sizeof(u64), "pages of a small table");
 
-/* Links of a small host entry in the list of its pin. Each small host entry has this struct. */
+/* Links of a small host entry in the list of its pin. */
 struct kvgpu_link {
 	u32 pin;			/* index of the pin + 1; 0: the entry has no pin */
 	/* handles of the neighbours; NOTHING at the ends of the list */
@@ -100,9 +91,8 @@ struct kvgpu_pin {
 	u32 hash_next;			/* index of the next pin in the bucket or the free list */
 	u32 drop_next;			/* index of the next pin on the drop list */
 	/*
-	 * .used: the pin describes a page. .dropped: the pin is on the drop list, because at some
-	 * time since the last kvgpu_shadow_reap() no entry pointed to its page. That function
-	 * empties the list, and unpins the pages to which still no entry points.
+	 * .used: the pin describes a page. .dropped: on the drop list: since the last
+	 * kvgpu_shadow_reap() there was a time when no entry pointed to the page.
 	 */
 	u16 used, dropped;
 };
@@ -112,14 +102,10 @@ struct kvgpu_half {
 	u32 nr_big, nr_small;		/* numbers of entries of these tables; 0: no table */
 	/*
 	 * a bit for each page of the small table that the next sync must read even if it is not
-	 * dirty, because that page was never read or could not be read
+	 * dirty
 	 */
 	u64 stale_small;
-	/*
-	 * A bit for each chunk that the next sync has to compute again: an entry of the chunk was
-	 * not installed for lack of a pin or a table, an unmap removed an entry, or the limit of
-	 * the window has changed.
-	 */
+	/* a bit for each chunk that the next sync has to compute again */
 	u64 retry;
 	u32 stale_big;			/* as .stale_small, for the big table */
 };
@@ -129,43 +115,31 @@ struct kvgpu_win;
 
 struct kvgpu_ext {
 	struct kvgpu_shadow *s;
-	/* the slot or the window that is the extent; the other pointer is NULL */
+	/* the slot or the window; the other pointer is NULL */
 	struct kvgpu_slot *slot;
 	struct kvgpu_win *win;
 	u32 holder;			/* number of the extent in handles */
 	u32 pages;			/* length of the extent in small pages */
-	/*
-	 * number of pages, from the first on, that may have a translation: in a slot those below
-	 * KVGPU_SPACE_END, in a window those up to the limit of the guest's BAR
-	 */
+	/* number of pages, from the first on, that may have a translation */
 	u32 limit;
 	u32 half_pages, nr_halves;
 	struct kvgpu_half *half;
-	/*
-	 * Copies of the guest's entries: gsmall has one for each small page, gbig one for each big
-	 * page of the guest. NULL stands for entries that are all 0.
-	 */
+	/* copies of the guest's entries; NULL: all are 0 */
 	u64 *gsmall, *gbig;
-	/*
-	 * The host's entries. In a slot, hsmall and link are both NULL, or neither is. hbig is NULL
-	 * while the extent has no big table.
-	 */
+	/* the host's entries; NULL: no such table */
 	u64 *hsmall, *hbig;
 	struct kvgpu_link *link;
-	/*
-	 * a word per group, with a bit for each page that the host substitutes; NULL: no such page
-	 */
+	/* a word per group, with a bit for each page that the host substitutes; NULL: none */
 	u32 *subst;
 	u64 blank;			/* value of a small host entry without a translation */
-	u32 nr_live;			/* number of small host entries that differ from .blank */
-	u32 nr_linked;			/* number of small host entries that have a pin */
-	u32 nr_subst;			/* number of pages that the host substitutes */
+	u32 nr_live;			/* small host entries that differ from .blank */
+	u32 nr_linked;			/* small host entries that have a pin */
+	u32 nr_subst;			/* pages that the host substitutes */
 };
 
-/* Descriptor of a table of a slot. It is an element of pool->tbl. */
 struct kvgpu_tbl {
 	struct kvgpu_table t;
-	/* in the pool's .free_tbls or .dead_tbls, if the table does not belong to a slot */
+	/* in .free_tbls or .dead_tbls, if no slot has the table */
 	struct list_head node;
 };
 
@@ -184,7 +158,7 @@ struct kvgpu_as {
 	struct kvgpu_shadow *s;
 	struct kvgpu_gaddr pd;		/* address of the guest's page directory */
 	struct kvgpu_table dir;		/* the host's page directory */
-	/* a bit for each page of the guest's directory that must be read even if it is not dirty */
+	/* a bit for each page of the directory that must be read even if it is not dirty */
 	u32 stale;
 	/* host entries have changed since the caller was last told to invalidate the TLB */
 	bool changed;
@@ -198,16 +172,10 @@ struct kvgpu_as {
 struct kvgpu_win {
 	struct kvgpu_ext ext;
 	struct kvgpu_gaddr pd;		/* address of the guest's page directory */
-	/*
-	 * the caller's array with the entries of the host's BAR; NULL: the next sync clears the
-	 * window
-	 */
+	/* the caller's entries of the host's BAR; NULL: the next sync clears the window */
 	u64 *pte;
 	u64 scrap;			/* entry for pages without a translation */
-	/*
-	 * first and last of the entries changed since the caller last got this range; .first >
-	 * .last: none
-	 */
+	/* entries changed since the caller last took the range; .first > .last: none */
 	u32 first, last;
 	bool stale;			/* the directory must be read even if it is not dirty */
 	struct kvgpu_half *half;
@@ -215,8 +183,8 @@ struct kvgpu_win {
 };
 
 /*
- * A small host entry to compute and write. .guest: the small guest entry from which the host entry
- * is made, or 0 for no translation. (For a page of a big guest page: vgtt_pte_piece_get().)
+ * A small host entry to compute and write. .guest: the small guest entry from which it is made; 0:
+ * no translation.
  */
 struct kvgpu_item {
 	u32 page;
@@ -225,11 +193,8 @@ struct kvgpu_item {
 
 struct kvgpu_pool {
 	struct kvgpu_pin *pin;
-	u32 nr_pins, pins_used;		/* elements of .pin; how many of them were ever in use */
-	/*
-	 * index of the first pin of the free list, and of the list of dropped pins; NOTHING: the
-	 * list is empty
-	 */
+	u32 nr_pins, pins_used;		/* elements of .pin; those that were ever in use */
+	/* first pins of the free list and of the drop list; NOTHING: empty */
 	u32 free_pin, drop;
 	u32 *bucket;			/* hash by .pfn: indices of first pins; NOTHING: none */
 	u32 bucket_bits;
@@ -238,13 +203,13 @@ struct kvgpu_pool {
 	struct kvgpu_slot *slot;
 	struct kvgpu_tbl *tbl;
 	u32 nr_slots;
-	/* .dead_tbls: tables in no directory any more, which kvgpu_shadow_reap() frees */
+	/* .dead_tbls: tables for kvgpu_shadow_reap() to free */
 	struct list_head free_slots, free_tbls, dead_tbls;
 	struct kvgpu_ext *win[WINDOWS_MAX];
 
 	/*
-	 * The run: entries .run_first to .run_last of a table of extent .run (.run_big: of its big
-	 * table), which will be written together. .run is NULL: no entry waits to be written.
+	 * The run: entries of a table of extent .run (.run_big: of its big table) to write; .run
+	 * NULL: none.
 	 */
 	struct kvgpu_ext *run;
 	bool run_big;
@@ -252,10 +217,7 @@ struct kvgpu_pool {
 
 	/* Scratch memory, in use during one call of a function of shadow.h. */
 	u64 page[PAGE_ENTRIES];
-	/*
-	 * for each group of the current half, a bit for each small page whose host entry has to be
-	 * computed again
-	 */
+	/* for each group of the current half, a bit for each marked page (sync.c) */
 	u32 todo[SLOT_GROUPS];
 	struct kvgpu_item item[CHUNK_PAGES];
 	u32 nr_items;
@@ -271,9 +233,8 @@ struct kvgpu_pde {
 
 /* ------------------------------------------------------- pte.c: check and translate one entry */
 /*
- * Returns the entry @pte of a window without the bits that restrict accesses. An access that these
- * bits forbid would be a fault of the card's BAR. A guest could cause such faults at will, and the
- * host would have to handle each (S5 of docs/invariants.md).
+ * Returns @pte, of a window, without the bits that restrict accesses: a forbidden access would be a
+ * fault of the card's BAR, which a guest could cause at will (S5 of docs/invariants.md).
  */
 u64 vgtt_pte_rights_drop(u64 pte);
 bool vgtt_pte_big_usable(const struct kvgpu_shadow_cfg *cfg, u64 big);

@@ -2,19 +2,16 @@
 /*
  * Patch lists. The header of a graphics context points to a list of (register, value) pairs. When
  * FECS, the microcontroller that switches graphics contexts, first loads the context, it writes
- * each value to its register, whichever register of the chip it is. FECS must therefore never get a
- * list that the guest can write. A filtered list has only registers that nouveau patches for GK110
- * (nvkm gr/ctxgf100.c, ctxgk104.c, ctxgf117.c: bundle, pagepool, attrib_cb, attrib, patch_ltc). The
- * only value of the guest in it is the address of the attribute buffer. The host computes all
- * values that depend on which units the chip has.
+ * each value to its register, any register of the chip. So FECS must not get a list that the guest
+ * can write. A filtered list has registers that nouveau patches for GK110 (nvkm gr/ctxgf100.c,
+ * ctxgk104.c, ctxgf117.c: bundle, pagepool, attrib_cb, attrib, patch_ltc). Of the guest's values it
+ * keeps the address of the attribute buffer.
  *
  * The host owns the bundle buffer and the page pool, and chooses their addresses. Drivers map these
- * two PRIV, for privileged accesses only (nouveau gr/ctxgf100.c, nvgpu gr_gk20a.c). So the units of
- * GR, the graphics engine, access them with privilege, and these accesses also work on other PRIV
- * pages, as those of a context image. At an address of the guest's choice the units could write an
- * image, or read bundles that the guest has made. Drivers do not map the attribute buffer PRIV: if
- * the guest names the address of an image as that of the attribute buffer, the units' accesses to
- * it are faults.
+ * two PRIV (nouveau gr/ctxgf100.c, nvgpu gr_gk20a.c), so the units of GR, the graphics engine,
+ * access them with privilege. At an address of the guest's choice they could write a context image,
+ * whose pages are PRIV, too, or read bundles that the guest has made. Drivers do not map the
+ * attribute buffer PRIV: an access to an image in its place is a fault.
  */
 #include <linux/bitfield.h>
 #include <linux/kernel.h>
@@ -27,20 +24,19 @@
 
 #define BUNDLE_SIZE	(GR_PATCH_BUNDLE_SIZE_VALID | GR_BUNDLE_SIZE >> 8)
 
-/* Where the value of a register of list[] comes from. */
 enum source {
-	/* the guest's list; a pair whose value has a bit outside of .bits is left out */
+	/* the guest's list, if the value has no bit outside of .bits */
 	GUEST,
-	FIXED,		/* .bits; the list has the register if the guest's list has it */
-	/* Each list has these registers. Pairs of the guest for them are ignored. */
+	FIXED,		/* .bits, if the guest's list has the register */
+	/* these are in each list; pairs of the guest for them are ignored */
 	OWN_FIXED,	/* .bits */
 	OWN_PAGEPOOL,	/* address of the host's page pool */
 	OWN_BUNDLE	/* address of the host's bundle buffer */
 };
 
 /*
- * Registers that a patch list for FECS may have. pair_allowed() also allows registers of the LTCs
- * (L2 cache) and of the PPCs (units of a GPC).
+ * Registers that a patch list for FECS may have, beside those of LTCs (L2 cache) and PPCs (units of
+ * a GPC).
  */
 static const struct {
 	u32 reg;
@@ -73,8 +69,8 @@ static u32 count_bits(u32 mask)
 }
 
 /*
- * Tells whether @reg is GR_PATCH_PPC_BETA or GR_PATCH_PPC_ALPHA of a PPC of this chip that has
- * TPCs. If so, sets *@val to the value that the register must have on this chip.
+ * Tells whether @reg is GR_PATCH_PPC_BETA or GR_PATCH_PPC_ALPHA of a PPC with TPCs, and its value
+ * on this chip.
  */
 static bool ppc_value(const struct kvgpu_topo *topo, u32 reg, u32 *val)
 {
@@ -108,9 +104,8 @@ static bool ppc_value(const struct kvgpu_topo *topo, u32 reg, u32 *val)
 }
 
 /*
- * Tells whether the list that FECS gets may have the guest's pair of @reg and *@val. If so, sets
- * *@val to the value that FECS is to write. @reg is not a register of the host's own
- * (reg_is_own()).
+ * Tells whether the guest's pair may be in the list. Sets *@val to the value for FECS. @reg is not
+ * of the host's own (reg_is_own()).
  */
 static bool pair_allowed(const struct kvgpu_topo *topo, u32 reg, u32 *val)
 {

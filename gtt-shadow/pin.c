@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Pinned guest pages: a hash from IOVA to pin, and for each pin the list of host entries that point
- * to it. A page is pinned once, however many entries point to it. When no entry points to a page
- * any more, the page stays pinned until kvgpu_shadow_reap(), because the GPU may still have a
- * translation to it in its TLB (S2 of docs/invariants.md). Until then a new entry can use the pin
- * again.
+ * to it. A page is pinned once for all its entries. Without an entry it stays pinned until
+ * kvgpu_shadow_reap(), because the GPU may still have a translation to it in its TLB (S2 of
+ * docs/invariants.md). Until then a new entry can use the pin again. Pure: the caller holds
+ * vgpu->lock.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -38,10 +38,7 @@ size_t vgtt_pins_size(const struct kvgpu_shadow_cfg *cfg)
 	return (size_t)n * sizeof(struct kvgpu_pin) + (sizeof(u32) << bucket_bits(n));
 }
 
-/*
- * Sets up the pins of @s in @mem: zeroed memory of vgtt_pins_size() bytes. The end of a list and an
- * empty bucket are NOTHING, in which all bits are 1.
- */
+/* @mem: zeroed memory of vgtt_pins_size() bytes. An empty bucket is NOTHING, all ones. */
 void vgtt_pins_init(struct kvgpu_shadow *s, void *mem)
 {
 	struct kvgpu_pool *p = s->pool;
@@ -55,10 +52,7 @@ void vgtt_pins_init(struct kvgpu_shadow *s, void *mem)
 	p->drop = NOTHING;
 }
 
-/*
- * Hashes @pfn by multiply-shift with a random odd factor. So a guest can't choose pages that all
- * fall into one bucket.
- */
+/* The factor is random, so that a guest can't choose pages that fall into one bucket. */
 static u32 *bucket_of(const struct kvgpu_shadow *s, u32 pfn)
 {
 	u64 h = (u64)pfn * (s->cfg.seed | 1);
@@ -67,7 +61,6 @@ static u32 *bucket_of(const struct kvgpu_shadow *s, u32 pfn)
 	return &s->pool->bucket[h >> (64 - s->pool->bucket_bits)];
 }
 
-/* Returns the index of the pin of the page @pfn (IOVA >> 12), or NOTHING. */
 u32 vgtt_pin_find(struct kvgpu_shadow *s, u32 pfn)
 {
 	struct kvgpu_pin *pin = s->pool->pin;
@@ -96,8 +89,7 @@ static void pin_drop(struct kvgpu_shadow *s, u32 i)
 }
 
 /*
- * Adds a pin for a page that ops->pin() has pinned. The pin is on the drop list at first: if no
- * entry is linked to it before the next kvgpu_shadow_reap(), that function unpins the page.
+ * Adds a pin for a pinned page. It is on the drop list at first, in case no entry is linked to it.
  */
 static void pin_add(struct kvgpu_shadow *s, u32 pfn, u64 dma)
 {
@@ -118,11 +110,9 @@ static void pin_add(struct kvgpu_shadow *s, u32 pfn, u64 dma)
 }
 
 /*
- * Pins the pages iova[0..nr). ops->pin() pins all pages of a call or none. So after a failure the
- * next call has half as many pages, down to a single page that can't be pinned and is skipped.
- * After a success the next call has twice as many at most. The function stops when no pin is free,
- * or when the current call of a function of shadow.h has had PIN_FAILURES_MAX failures. Callers see
- * a failure by vgtt_pin_find(), which does not find a page that could not be pinned.
+ * Pins the pages iova[0..nr). ops->pin() pins all pages of a call or none, so a call after a
+ * failure has half as many pages, down to a single page, which is skipped. Callers see a failure by
+ * vgtt_pin_find().
  */
 static void pin_batch(struct kvgpu_shadow *s, u32 nr)
 {
@@ -147,8 +137,8 @@ static void pin_batch(struct kvgpu_shadow *s, u32 nr)
 }
 
 /*
- * Pins the pages that the collected items (p->item: small host entries to write) need and that are
- * not pinned yet. Neighbouring items with consecutive pages are pinned in one batch.
+ * Pins the pages that the collected items need, neighbouring items with consecutive pages in one
+ * batch.
  */
 void vgtt_pins_get(struct kvgpu_shadow *s)
 {
@@ -243,8 +233,8 @@ static void remove_entries(struct kvgpu_shadow *s, u32 i, bool *changed)
 	u32 page;
 
 	/*
-	 * if the pin is on the drop list, entries that pointed to its page may have been removed
-	 * since the last invalidate: the TLB may still have a translation to the page
+	 * on the drop list: an entry may have been removed since the last invalidate, and the TLB
+	 * may still have a translation to the page
 	 */
 	if (pin->dropped)
 		*changed = true;
@@ -259,9 +249,8 @@ static void remove_entries(struct kvgpu_shadow *s, u32 i, bool *changed)
 }
 
 /*
- * Writes the removed entries to the GPU's tables. Sets *@changed if .changed of a space is set.
- * Then clears .changed of every space, because a caller that gets *@changed true invalidates the
- * TLB for all spaces.
+ * Writes the removed entries to the GPU's tables. .changed of the spaces goes into *@changed, at
+ * which the caller invalidates the TLB for all spaces.
  */
 static void settle_spaces(struct kvgpu_shadow *s, bool *changed)
 {
@@ -312,7 +301,7 @@ void kvgpu_shadow_unmap_all(struct kvgpu_shadow *s, bool *changed)
 
 /* ------------------------------ unpin the pages of dropped pins, after the TLB was invalidated */
 
-/* Consecutive pages that one call of ops->unpin() will unpin. A page is added at either end. */
+/* Consecutive pages that one call of ops->unpin() will unpin. */
 struct unpins {
 	u64 first;		/* IOVA >> 12 of the first page */
 	u32 nr;
@@ -336,7 +325,6 @@ static void unpin_add(struct kvgpu_shadow *s, struct unpins *u, u64 pfn)
 	u->nr++;
 }
 
-/* Frees a pin. Returns IOVA >> 12 of its page, which the caller unpins. */
 static u64 pin_free(struct kvgpu_shadow *s, u32 i)
 {
 	struct kvgpu_pool *p = s->pool;

@@ -2,15 +2,14 @@
 /*
  * Makes a page table entry for the hardware from an entry of the guest. The address in the entry
  * becomes a host address inside the partition, or the address of a pinned page (S1 of
- * docs/invariants.md). A compressed storage kind becomes a plain kind, because compression tags
- * index a memory that all vGPUs of the chip share. Entries for peers (memory of other cards) are
- * refused, and reserved bits are dropped.
+ * docs/invariants.md). A compressed storage kind becomes a plain kind, because vGPUs share the
+ * memory of compression tags. Entries for peers (memory of other cards) are refused, and reserved
+ * bits are dropped.
  *
- * Entries for system memory are always VOL (volatile), so that L2 never holds a line of system
- * memory that a cache operation of another vGPU could throw away. These entries are always
- * coherent, too, because a read without a snoop passes by the CPU's caches. When the host has
- * cleared a page for a VMM, the zeros may still be only in these caches. A read without a snoop
- * would then find what the page's last owner left in memory (S4).
+ * Entries for system memory are VOL (volatile), so that L2 holds no line of it that a cache
+ * operation of another vGPU could throw away. They are coherent, too: when the host has cleared a
+ * page for a VMM, the zeros may still be in the CPU's caches, and a read without a snoop would find
+ * what the page's last owner left in memory (S4). Pure: the caller holds vgpu->lock.
  */
 #include <linux/bitfield.h>
 #include <linux/kernel.h>
@@ -24,7 +23,7 @@
 /*
  * Storage kinds, from nvkm mmu/gf100.c (gf100_mmu_kind: each compressed kind with the plain kind of
  * the same layout; names in rnndb gf100_vm.xml GF100_STORAGE_TYPE). Element i has a bit for each of
- * the 16 kinds from 16 * i on; the bit is set if the kind exists.
+ * the 16 kinds from 16 * i on.
  */
 static const u16 kind_exists[16] = {
 	[0x0] = 0x07bf, [0x1] = 0x0782, [0x2] = 0x03c0, [0x3] = 0xfc00,
@@ -35,7 +34,7 @@ static const u16 kind_exists[16] = {
 
 /*
  * Kinds .first to .last are compressed. The plain kind of one of them is .plain + (kind - .first) %
- * .cycle. Kinds that are in no line are plain.
+ * .cycle.
  */
 static const struct {
 	u8 first, last, plain, cycle;
@@ -79,8 +78,8 @@ bool vgtt_pte_is_sys(u64 pte)
 }
 
 /*
- * Returns the guest's address, in bytes, of the page of @size bytes to which @pte points in video
- * memory. The upper bits of the address in @pte select a peer and are ignored here.
+ * Returns the guest's address of the page in video memory. The upper bits of the address in @pte
+ * select a peer and are ignored.
  */
 static u64 vram_addr(u64 pte, u64 size)
 {
@@ -95,9 +94,8 @@ static u64 big_bytes(const struct kvgpu_shadow_cfg *cfg)
 }
 
 /*
- * Sets *@addr to the address, in the card's video memory, of the page of @size bytes to which the
- * guest's @pte points. Returns false if the page is not completely inside the partition, if *@addr
- * is not aligned to @size, or if *@addr does not fit into an entry.
+ * Sets *@addr to the page's address in the card's video memory. Returns false if the page is not
+ * inside of the partition, or *@addr not aligned to @size.
  */
 static bool vram_place(const struct kvgpu_shadow_cfg *cfg, u64 pte, u64 size, u64 *addr)
 {
@@ -150,10 +148,7 @@ u64 vgtt_pte_rights_drop(u64 pte)
 	return pte & ~PTE_RIGHTS;
 }
 
-/*
- * Tells whether the small pages of a valid big guest entry may have translations. They have none if
- * the kind is bad, if @big points to a peer, or if vram_place() refuses the whole big page.
- */
+/* Tells whether the small pages of a valid big guest entry may have translations. */
 bool vgtt_pte_big_usable(const struct kvgpu_shadow_cfg *cfg, u64 big)
 {
 	u64 addr;
@@ -165,10 +160,7 @@ bool vgtt_pte_big_usable(const struct kvgpu_shadow_cfg *cfg, u64 big)
 	return vgtt_pte_is_sys(big);
 }
 
-/*
- * Returns the small guest entry that stands for the small page with number @page of the big page
- * @big.
- */
+/* Returns the small guest entry for small page @page of the big page @big. */
 u64 vgtt_pte_piece_get(const struct kvgpu_shadow_cfg *cfg, u64 big, u32 page)
 {
 	u64 frame = FIELD_GET(GMMU_PTE_ADDR, big) & ~((big_bytes(cfg) >> GMMU_ADDR_SHIFT) - 1);

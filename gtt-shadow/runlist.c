@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Runlists. The guest's entries have the guest's ids of channels and groups, and the chip's entries
- * have ids that the host gave. The caller's function .map() translates an id. If it gives no id for
- * a channel or group, the entry of that channel or group is left out.
- * A group is a TSG: a header entry, and behind it the entries of its channels. The count in the
- * chip's header is the number of channels that are not left out. A channel is in the chip's list
- * once at most (add_channel()). The host sets the timeslice of each group.
+ * have ids that the host gave. .map() translates an id; without an id the entry is left out. A
+ * group (TSG) is a header entry, and behind it the entries of its channels. The host sets the
+ * timeslice. Pure: the caller holds vgpu->lock.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -26,9 +24,7 @@ struct list {
 };
 
 /*
- * Returns the fields of a group's header for a timeslice of @us microseconds. The fields mean
- * TIMEOUT << SCALE ticks of NS_PER_TICK ns. The time is rounded down; it is at least one tick and
- * at most what the fields can hold.
+ * Returns the fields of a group's header for a timeslice: TIMEOUT << SCALE ticks of NS_PER_TICK ns.
  */
 static u32 timeslice(u32 us)
 {
@@ -53,10 +49,8 @@ static int host_id(const struct list *l, bool tsg, u32 word)
 }
 
 /*
- * Adds a channel to the chip's list, unless the guest's list had an entry of it before. Only the
- * first entry of a channel counts, even if that entry is left out because its group is, or because
- * there is no room. The reason: the host has noted the group of the first entry as the channel's
- * group, and the chip must not see the channel in another group.
+ * The first entry of a channel counts, even if it is left out: the host has noted its group as the
+ * channel's, and the chip must not see the channel in another group.
  */
 static void add_channel(struct list *l, u32 word)
 {
@@ -70,10 +64,9 @@ static void add_channel(struct list *l, u32 word)
 }
 
 /*
- * Adds a group whose header is @guest[0]. Returns the number of guest entries that belong to the
- * group, with its header. .map() is called for the group's id last, and only if channels of the
- * group were added to the chip's list. If there is no id for the group or no room for its header,
- * its channels are left out too.
+ * Adds a group whose header is @guest[0]. Returns its number of guest entries. .map() is called for
+ * the group's id if the group has channels. If there is no id or no room for the header, its
+ * channels are left out, too.
  */
 static u32 add_group(struct list *l, const u64 *guest, u32 nr, u32 slice)
 {

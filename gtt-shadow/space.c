@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Address spaces and their tables. A slot is the 128 MiB of one entry of the host's directory, with
- * its tables. Slots, and the descriptors of their tables, come from pools of fixed size. A table
- * that the host's directory does not name any more goes to the list dead_tbls, because the GPU may
- * walk it until its TLB is invalidated. kvgpu_shadow_reap() frees it.
+ * its tables. Slots, and the descriptors of their tables, come from pools of fixed size. A dropped
+ * table goes to dead_tbls until kvgpu_shadow_reap(), because the GPU may walk it until its TLB is
+ * invalidated. Pure: the caller holds vgpu->lock.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -52,10 +52,7 @@ void kvgpu_shadow_init(struct kvgpu_shadow *s, const struct kvgpu_shadow_cfg *cf
 
 /* ----------------------------------------------------------------- make the tables of a slot */
 
-/*
- * Memory (.aux) of a small table: copies of the guest's small entries, the links, a bit for each
- * page that the host substitutes (subst.c), and copies of the guest's big entries of 64 KiB pages.
- */
+/* .aux of a small table. .big_64k: copies of the guest's big entries, if they have 64 KiB. */
 struct small_aux {
 	u64 guest[SLOT_PAGES];
 	struct kvgpu_link link[SLOT_PAGES];
@@ -117,11 +114,7 @@ static void link_tables(struct kvgpu_slot *slot)
 	as->s->ops->table_write(as->s->ctx, &as->dir, slot->index, 1);
 }
 
-/*
- * Gives a slot its table of small pages, if it has none. vgtt_slot_big_make() below does the same
- * for the table of big pages. In a new table all host entries and all copies of guest entries are
- * 0. Returns 0 or -ENOMEM.
- */
+/* Gives a slot its table of small pages, if it has none. Returns 0 or -ENOMEM. */
 int vgtt_slot_small_make(struct kvgpu_slot *slot)
 {
 	struct kvgpu_ext *e = &slot->ext;
@@ -161,7 +154,6 @@ int vgtt_slot_big_make(struct kvgpu_slot *slot)
 
 /* ----------------------------------------------- find, make, trim and drop the slots of a space */
 
-/* Returns how many pages of slot @index may have a translation: the pages below KVGPU_SPACE_END. */
 static u32 slot_limit(u32 index)
 {
 	u64 end = (KVGPU_SPACE_END >> GMMU_ADDR_SHIFT) - ((u64)index << SLOT_SHIFT);
@@ -229,12 +221,7 @@ static void slot_free(struct kvgpu_slot *slot)
 	list_move(&slot->node, &slot->ext.s->pool->free_slots);
 }
 
-/*
- * Drops the tables of a slot and frees the slot. Call it if the guest's directory names no tables
- * for the slot any more, and the host has put no page of its own into the slot
- * (kvgpu_shadow_as_subst()). The host's directory entry becomes 0. The entries in the tables stay
- * as they are, because the chip can't reach them any more once the TLB is invalidated.
- */
+/* Drops the tables of a slot and frees the slot. The slot must have no substituted page. */
 void vgtt_slot_drop(struct kvgpu_slot *slot)
 {
 	drop_small_table(slot);
@@ -244,11 +231,8 @@ void vgtt_slot_drop(struct kvgpu_slot *slot)
 }
 
 /*
- * Drops the tables of the slot that are not needed any more. The big table is dropped if the
- * guest's directory names no big table for the slot. The small table is dropped if the guest's
- * directory names no table that needs it (a table of small pages, or one of big pages of 64 KiB),
- * no small host entry has a translation, and the host has put no page of its own into the slot. A
- * slot that has no table left is freed.
+ * Drops the tables of the slot that are not needed any more, and frees a slot without a table. Big
+ * pages of 64 KiB need the small table.
  */
 void vgtt_slot_trim(struct kvgpu_slot *slot)
 {
@@ -308,11 +292,7 @@ void *kvgpu_shadow_as_destroy(struct kvgpu_as *as)
 	struct kvgpu_shadow *s = as->s;
 	struct kvgpu_slot *slot, *n;
 
-	/*
-	 * The caller has made sure that the GPU does not use the space any more, and has
-	 * invalidated the TLB for it (shadow.h). So entries need not be removed, and the directory
-	 * is freed at once. The slots' tables go to a list: kvgpu_shadow_reap() frees them.
-	 */
+	/* The TLB was invalidated (shadow.h): entries need not be removed. */
 	list_for_each_entry_safe(slot, n, &as->slots, node) {
 		drop_small_table(slot);
 		drop_big_table(slot);

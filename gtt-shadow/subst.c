@@ -3,8 +3,7 @@
  * Pages that the host puts into a guest's address space: graphics context images, each with its
  * patch list, page pool and bundle buffer (mdev/machine/grctx.c). FECS (it switches graphics
  * contexts) obeys the images and lists, and units of GR (the graphics engine) obey the bundles: a
- * guest must not be able to write these pages. From kvgpu_shadow_as_subst() to
- * kvgpu_shadow_as_unsubst() the host's pages replace the translations of the guest's tables.
+ * guest must not be able to write these pages. Pure: the caller holds vgpu->lock.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -18,9 +17,9 @@
 /* The part of a range of pages that is inside one slot (128 MiB: internal.h). */
 struct part {
 	struct kvgpu_as *as;
-	/* .first: first page of the part, counted from the slot's first page */
+	/* .first: page of the slot */
 	u32 slot, first, nr;
-	/* address in the card's video memory of the page for .first */
+	/* address in the card's video memory of the first page */
 	u64 host;
 };
 
@@ -53,10 +52,9 @@ static int prepare_part(const struct part *p)
 }
 
 /*
- * Marks the pages of a part as substituted if @on, else removes the marks. Then brings those host
- * entries of the same groups (a group is 32 pages, a big page of the host) up to date that are made
- * from the guest's tables: a group with a mark can't have a big entry, and a page without a mark
- * gets the guest's translation back. install_part() writes the entries of the marked pages.
+ * Marks the pages of a part as substituted if @on, else removes the marks. Then brings other
+ * entries of the same groups up to date: a group with a mark can't have a big entry, and a page
+ * without a mark gets the guest's translation back.
  */
 static void apply_part(const struct part *p, bool on)
 {

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A sync: makes the host's tables from the guest's tables. Each half of an extent takes two steps
- * (internal.h defines extent, half, group, chunk, dirty, substitute). First, the guest's tables
- * that may have changed are compared with the copy of their last contents. The result is the set of
- * *marked* pages: the small pages whose host entries have to be computed again. Then, chunk by
- * chunk, the host entries of the marked pages are computed, the guest memory to which these entries
- * point is pinned, and the entries that differ from the present entries are written.
+ * A sync: makes the host's tables from the guest's tables (internal.h defines extent, half, group,
+ * chunk, dirty, substitute). First, the guest's tables that may have changed are compared with the
+ * copy of their last contents, which gives the *marked* pages: small pages whose host entries have
+ * to be computed again. Then, chunk by chunk, guest memory is pinned and the entries of marked
+ * pages are written. Pure: the caller holds vgpu->lock.
  *
- * The host has a valid big entry only where the guest's big page can be installed whole: in video
+ * The host has a valid big entry where the guest's big page can be installed whole: in video
  * memory, 128 KiB, without a valid small entry beside it, and without a substituted page in it.
- * Any other big page that vgtt_pte_big_usable() allows becomes small entries; its pages that also
- * have a valid small entry of the guest have no translation (walk.c). A group never has a valid big
- * and a valid small entry at the same time, not even between two writes: big entries are removed
- * first and written last.
+ * Other big pages become small entries (walk.c). Big entries are removed first and written last, so
+ * that a group has no valid big and small entry at the same time.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -23,7 +20,7 @@
 
 #include "internal.h"
 
-/* feed_starved_slots() stops after this many slots whose tables could not be made */
+/* feed_starved_slots() stops after this many failures */
 #define STARVED_TRIES	16
 
 /* ------------------------------------- compute, pin and write the host entries of marked pages */
@@ -42,9 +39,8 @@ static bool any_small_valid(const struct kvgpu_ext *e, u32 group)
 }
 
 /*
- * Returns the big entry that the host should have for a group. This is a valid entry; or PRIV
- * without VALID, by which the chip ignores the small entries, so that the group has no translation;
- * or 0, by which the chip uses the small entries.
+ * Returns the big entry that the host should have for a group: valid; PRIV without VALID, by which
+ * the chip ignores the small entries; or 0, by which it uses them.
  */
 static u64 want_big(const struct kvgpu_ext *e, u32 group)
 {
@@ -76,11 +72,8 @@ static bool group_is_blank(const struct kvgpu_ext *e, u32 group)
 }
 
 /*
- * Collects the items of a group: for each page in @mask that is not substituted, the guest's entry
- * that the small host entry is made from. @hidden: because of the group's big entry the chip
- * ignores the small entries, which become blank (e->blank: no translation). An entry that is blank
- * and stays blank makes no item, which saves time: the groups of a new big table have many such
- * entries.
+ * Collects items: for pages in @mask that are not substituted, the guest's entry that the small
+ * host entry is made from. @hidden: the chip ignores the group's small entries, which become blank.
  */
 static void collect_items(struct kvgpu_ext *e, u32 group, u32 mask, bool hidden)
 {
@@ -101,8 +94,8 @@ static void collect_items(struct kvgpu_ext *e, u32 group, u32 mask, bool hidden)
 }
 
 /*
- * Computes and writes one small host entry, and links it to its pin. Returns false if the next sync
- * has to try again: the kind is good, but the page that the entry needs was not pinned.
+ * Computes and writes one small host entry, and links it to its pin. Returns false if its page was
+ * not pinned and the next sync has to try again.
  */
 static bool install_item(struct kvgpu_ext *e, const struct kvgpu_item *it)
 {
@@ -132,9 +125,8 @@ static bool install_item(struct kvgpu_ext *e, const struct kvgpu_item *it)
 }
 
 /*
- * Installs the collected items. Returns false if the next sync has to try at least one of them
- * again, because its page could not be pinned or the small table could not be made. In the latter
- * case also sets *@err to -ENOMEM.
+ * Installs the collected items. Returns false if the next sync has to try again. *@err: -ENOMEM if
+ * the small table could not be made.
  */
 static bool install_items(struct kvgpu_ext *e, int *err)
 {
@@ -160,9 +152,8 @@ static bool install_items(struct kvgpu_ext *e, int *err)
 }
 
 /*
- * Computes and writes the host entries of the marked pages of @chunk. @todo has a word for each
- * group of the chunk, with a bit for each marked page. Sets *@err to -ENOMEM if a table can't be
- * made.
+ * Computes and writes the host entries of the marked pages of @chunk. @todo: a word for each group.
+ * *@err: set to -ENOMEM if a table can't be made.
  */
 void vgtt_ext_chunk_eval(struct kvgpu_ext *e, u32 chunk, const u32 *todo, int *err)
 {
@@ -204,10 +195,7 @@ static bool same_addr(struct kvgpu_gaddr a, struct kvgpu_gaddr b)
 	return a.target == b.target && a.addr == b.addr;
 }
 
-/*
- * Makes a half read the guest tables of @d from now on. Returns false if the half reads these
- * tables already.
- */
+/* Makes a half read the guest tables of @d. Returns false if it reads them already. */
 bool vgtt_half_set(struct kvgpu_half *h, const struct kvgpu_pde *d)
 {
 	bool big = !same_addr(h->big, d->big) || h->nr_big != d->nr_big;
@@ -227,14 +215,12 @@ bool vgtt_half_set(struct kvgpu_half *h, const struct kvgpu_pde *d)
 struct scan {
 	struct kvgpu_ext *e;
 	u32 first;		/* first small page of the half */
-	/* number of small pages of the half, without those behind a window's end */
+	/* small pages of the half, without those behind a window's end */
 	u32 pages;
-	u64 chunks;		/* a bit for each chunk that has marked pages */
+	u64 chunks;		/* chunks with marked pages */
 };
 
-/*
- * Marks @n small pages from @page on. @page counts from the first page of the half.
- */
+/* @page counts from the first page of the half */
 static void mark_pages(struct scan *sc, u32 page, u32 n)
 {
 	u32 *todo = sc->e->s->pool->todo;
@@ -249,8 +235,7 @@ static void mark_pages(struct scan *sc, u32 page, u32 n)
 /*
  * Compares page @page of a guest table of @nr entries with its copy, and marks the small pages
  * whose guest entries have changed. @shift: log2 of the number of small pages that an entry covers.
- * Returns false if the page can't be read: its entries then count as 0 until a later sync can read
- * it.
+ * Returns false if the page can't be read: its entries then count as 0.
  */
 static bool compare_page(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u32 page, u64 *copy,
 			 u32 shift)
@@ -275,9 +260,9 @@ static bool compare_page(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u32 
 }
 
 /*
- * Tells whether any page of the table has to be read. @stale: a bit for each page that has to be
- * read even if it is not dirty. ops->take_dirty() is called even if @stale is not 0. Otherwise the
- * next sync would still be told of writes before this sync, and would read the pages again.
+ * Tells whether a page of the table has to be read. @stale: pages to read even if they are not
+ * dirty. ops->take_dirty() is called in any case: else the next sync would be told of writes before
+ * this one.
  */
 static bool table_due(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u64 stale, u32 shift)
 {
@@ -291,7 +276,7 @@ static bool table_due(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u64 sta
 
 /*
  * Compares the pages of the table that have to be read with their copies. Returns a bit for each
- * page that could not be read and that the next sync must read.
+ * that could not be read.
  */
 static u64 compare_table(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u64 stale, u64 *copy,
 			 u32 shift)
@@ -361,11 +346,8 @@ static u32 dir_ratio(const struct kvgpu_shadow_cfg *cfg)
 }
 
 /*
- * Makes the host's tables that stand for the guest's. @big, @small: the guest's directory entries
- * of the slot name a table of big pages, of small pages. With big pages of 64 KiB the host's is
- * always the small table. (A small table that only big pages or substitutes need is made when they
- * need it.) Returns 0 or -ENOMEM. After an error the caller treats these directory entries as if
- * they named no table.
+ * Makes the host's tables of a slot. @big, @small: the guest's directory names such a table. With
+ * big pages of 64 KiB the host's is the small table. Returns 0 or -ENOMEM.
  */
 static int slot_tables(struct kvgpu_slot *slot, bool big, bool small)
 {
@@ -423,8 +405,8 @@ static void as_sync_dir(struct kvgpu_as *as, int *err)
 	struct kvgpu_shadow *s = as->s;
 	u32 nr = DIR_SLOTS * dir_ratio(&s->cfg), pages = nr / PAGE_ENTRIES, page, i, index;
 	/*
-	 * called even if .stale is set: a write stays noted until a sync has asked for its page, so
-	 * the next sync would be told of writes that this sync reads
+	 * called even if .stale is set: else the next sync would be told of writes that this one
+	 * reads
 	 */
 	bool due = s->ops->take_dirty(s->ctx, as->pd, (u64)nr * 8);
 	struct kvgpu_gaddr at;
@@ -456,9 +438,8 @@ static void as_sync_dir(struct kvgpu_as *as, int *err)
 }
 
 /*
- * Tries again to make tables for the slots that lack them. Stops after STARVED_TRIES failures; the
- * next sync continues with the slots behind those tried here. The reason for this limit: a guest
- * can have, in each of its spaces, thousands of directory entries for which there are no tables.
+ * Tries again to make tables for slots that lack them. Stops after STARVED_TRIES failures, because
+ * a guest can have thousands of such directory entries; the next sync continues there.
  */
 static void feed_starved_slots(struct kvgpu_as *as, int *err)
 {

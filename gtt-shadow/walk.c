@@ -6,7 +6,8 @@
  * - if both entries are valid: none, because the chip faults;
  * - if the big entry is not valid, but has PRIV: none;
  * - else: that of the small table's entry, or none if that entry is not valid.
- * Sources: include/gk110/mmu.h, nvkm vmmgk104.c for PRIV in an invalid big entry.
+ * Sources: include/gk110/mmu.h, nvkm vmmgk104.c for PRIV in an invalid big entry. Pure: the caller
+ * holds vgpu->lock.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -49,9 +50,8 @@ void vgtt_pde_decode(const struct kvgpu_shadow_cfg *cfg, u64 pde, struct kvgpu_p
 }
 
 /*
- * Reads page @page of a guest table of @nr entries into the scratch page, s->pool->page. Entries
- * behind the table's end become 0. If the page can't be read, makes all entries 0 and returns
- * false.
+ * Reads page @page of a guest table of @nr entries into s->pool->page. Entries behind the table's
+ * end become 0. Returns false, and all entries are 0, if it can't be read.
  */
 bool vgtt_table_fetch(struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr, u32 page)
 {
@@ -76,11 +76,7 @@ bool vgtt_table_fetch(struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr, 
 	return true;
 }
 
-/*
- * Returns the guest's translation of a page as a small guest entry: a valid entry, or 0 for no
- * translation. A valid big entry makes a translation for each of its small pages that has no valid
- * small entry, or for none of them if vgtt_pte_big_usable() refuses the big entry.
- */
+/* Returns the guest's translation of a page as a small guest entry; 0: none. */
 u64 vgtt_ext_pte_find(const struct kvgpu_ext *e, u32 page)
 {
 	const struct kvgpu_shadow_cfg *cfg = &e->s->cfg;
@@ -128,8 +124,8 @@ int kvgpu_shadow_as_walk(struct kvgpu_as *as, u64 va, struct kvgpu_gaddr *out, u
 		out->addr = FIELD_GET(GMMU_ADDR_VID, out->addr);
 	out->addr = (out->addr << GMMU_ADDR_SHIFT) + off;
 	/*
-	 * if the slot has a small table, a valid small entry in the range of a big page would end
-	 * the contiguous stretch: promise one small page only
+	 * with a small table, a valid small entry could end the contiguous stretch of a big page:
+	 * promise one small page
 	 */
 	end = slot->ext.gsmall ? page + 1 : page_end(&slot->ext, page);
 	*contiguous = (u32)(end - page) * PAGE_BYTES - off;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * BAR windows. A window is an extent (internal.h) without tables of its own. Instead, the caller
- * has an array (@pte) with the small entries of the host's BAR, one for each 4 KiB page of the
- * vGPU's part of the BAR. Where the guest maps nothing, the entry is @scrap. It points to the
- * vGPU's scrap page, a page of the host's video memory that serves only for this.
+ * has an array (@pte) with the entries of the vGPU's part of the host's BAR. Where the guest maps
+ * nothing, the entry is @scrap, which points to a page of the host's video memory. Pure: the caller
+ * holds vgpu->lock.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -14,10 +14,7 @@
 
 #include "internal.h"
 
-/*
- * number of small pages that one guest directory entry covers if big pages have 64 KiB; it is twice
- * that for 128 KiB
- */
+/* small pages that a guest directory entry covers if big pages have 64 KiB */
 #define HALF_PAGES_MIN	16384
 #define BIG_SHIFT_MIN	4
 
@@ -77,7 +74,7 @@ static int win_set_up(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages)
 	return 0;
 }
 
-/* Sets all entries of the window to @scrap, and clears the copies of the guest's tables. */
+/* Sets all entries to @scrap, and clears the copies of the guest's tables. */
 static void win_clear(struct kvgpu_win *win, u64 scrap, u64 *pte)
 {
 	struct kvgpu_ext *e = &win->ext;
@@ -126,8 +123,8 @@ static void win_sync_dir(struct kvgpu_win *win)
 	struct kvgpu_ext *e = &win->ext;
 	struct kvgpu_shadow *s = e->s;
 	/*
-	 * called even if .stale is set: a write stays noted until a sync has asked for its page, so
-	 * the next sync would be told of writes that this sync reads
+	 * called even if .stale is set: else the next sync would be told of writes that this one
+	 * reads
 	 */
 	bool due = s->ops->take_dirty(s->ctx, win->pd, e->nr_halves * sizeof(u64));
 	struct kvgpu_pde d;
@@ -146,10 +143,7 @@ static void win_sync_dir(struct kvgpu_win *win)
 	}
 }
 
-/*
- * Clears the bits in .retry for chunks (of 512 pages) that the window does not have:
- * win_set_limit() sets all bits.
- */
+/* Clears bits in .retry for chunks that the window does not have. */
 static void cut_retry(struct kvgpu_ext *e)
 {
 	u32 last = e->nr_halves - 1;
@@ -204,9 +198,7 @@ int kvgpu_shadow_win_set_linear(struct kvgpu_shadow *s, struct kvgpu_win *win, u
 		vgtt_ext_small_set(&win->ext, i,
 				   GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, frame + i));
 	vgtt_run_write(s);
-	/*
-	 * so a later kvgpu_shadow_win_sync() finds that .pte differs, and clears the window first
-	 */
+	/* a later sync finds that .pte differs, and clears the window first */
 	win->pte = NULL;
 	kvgpu_shadow_win_take(win, first, last);
 	return 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sets host entries and writes them to the GPU's tables. Entries of one table that are near each
- * other are written together, as a run. A window has no table of its own: only the range of its
- * changed entries is noted, which the caller takes (kvgpu_shadow_win_take()) and writes out.
+ * Sets host entries and writes them to the GPU's tables. Entries that are near each other are
+ * written together, as a run. For a window the range of changed entries is noted, which the caller
+ * takes (kvgpu_shadow_win_take()) and writes out. Pure: the caller holds vgpu->lock.
  */
 #include <linux/minmax.h>
 
@@ -50,10 +50,7 @@ static void note_write(struct kvgpu_ext *e, bool big, u32 index)
 	p->run_last = index;
 }
 
-/*
- * Sets a small host entry. @value 0 stands for no translation: the entry becomes .blank. The caller
- * itself links the entry to its pin, or unlinks it.
- */
+/* @value 0: no translation, .blank. The caller links the entry to its pin, or unlinks it. */
 void vgtt_ext_small_set(struct kvgpu_ext *e, u32 page, u64 value)
 {
 	u64 *at = &e->hsmall[page];
