@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The Tesla boards with a GK110 or GK110B that the kernel module binds to. PCI ids and names are
- * from pci.ids, memory sizes from NVIDIA's specifications of K20, K20X and K40. GeForce and Quadro
- * boards are left out because they may be the host's console. Boards with a GK210 (K80, chipset
- * 0x0f2) are left out because nouveau does not know the chip.
+ * from pci.ids, memory sizes from NVIDIA's specifications of K20, K20X and K40. Boards with a GK210
+ * (K80, chipset 0x0f2) are left out because nouveau does not know the chip.
  *
  * The licence is MIT, because libraries that applications link include this list, too.
  */
@@ -11,9 +10,8 @@
 #define KVGPU_GK110_BOARDS_H
 
 /*
- * BOARD(PCI device id, name, memory in MiB, tested). @tested is a text that says how this project
- * was tested on the board: on silicon, or on the GPU model (gpu-model/, a program that acts as the
- * board). NULL: it was not.
+ * BOARD(PCI device id, name, memory in MiB, tested). @tested: how this project was tested on the
+ * board; NULL: it was not.
  */
 #define GK110_BOARDS(BOARD)							\
 	BOARD(0x1020, "Tesla K20X", 6144, NULL)					\

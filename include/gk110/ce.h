@@ -31,7 +31,6 @@
 #define GK110_CE_LAUNCHERR		0xf14
 #define   GK110_CE_LAUNCHERR_CODE	GENMASK(3, 0)
 
-/* Values of GK110_CE_LAUNCHERR_CODE. The names are from nouveau ce/gk104.c. */
 enum gk110_ce_launcherr {
 	CE_NO_ERR = 0x0,
 	CE_2D_LAYER_EXCEEDS_DEPTH = 0x1,
@@ -53,10 +52,7 @@ enum gk110_ce_launcherr {
 #define A0B5_NOP			0x0100
 #define A0B5_PM_TRIGGER			0x0140
 #define A0B5_SET_SEMAPHORE_A		0x0240
-/*
- * Upper 8 of the 40 bits of an address: the field of SET_SEMAPHORE_A, SET_RENDER_ENABLE_A,
- * OFFSET_IN_UPPER and OFFSET_OUT_UPPER.
- */
+/* Upper 8 of the 40 bits of an address. */
 #define   A0B5_ADDRESS_UPPER		GENMASK(7, 0)
 #define A0B5_SET_SEMAPHORE_B		0x0244
 #define A0B5_SET_SEMAPHORE_PAYLOAD	0x0248
@@ -67,13 +63,13 @@ enum gk110_ce_launcherr {
 #define     A0B5_RENDER_FALSE		0
 #define     A0B5_RENDER_TRUE		1
 /*
- * The address in SET_RENDER_ENABLE_A and _B is that of a report of 16 bytes: counter, result, time.
- * CONDITIONAL: a launch copies only if the result is not 0 (rnndb g80_cond_mode).
+ * SET_RENDER_ENABLE_A and _B name a report of 16 bytes: counter, result, time. CONDITIONAL: a
+ * launch copies only if the result is not 0 (rnndb g80_cond_mode).
  */
 #define     A0B5_RENDER_CONDITIONAL	2
 /*
- * IF_EQUAL: a launch copies only if the report and the next report in memory have the same counter
- * and the same result. IF_NOT_EQUAL: only if one of the two differs.
+ * IF_EQUAL: a launch copies if the report and the next one in memory have the same counter and
+ * result. IF_NOT_EQUAL: if one of the two differs.
  */
 #define     A0B5_RENDER_IF_EQUAL	3
 #define     A0B5_RENDER_IF_NOT_EQUAL	4
@@ -132,7 +128,7 @@ enum gk110_ce_launcherr {
 #define A0B5_SET_REMAP_CONST_A		0x0700
 #define A0B5_SET_REMAP_CONST_B		0x0704
 #define A0B5_SET_REMAP_COMPONENTS	0x0708
-/* Selects the value that destination component i gets: i is 0 for X, 1 Y, 2 Z, 3 W. */
+/* value of destination component i: 0 X, 1 Y, 2 Z, 3 W */
 #define   A0B5_REMAP_DST(i)		(GENMASK(2, 0) << (4 * (i)))
 #define     A0B5_REMAP_SRC_X		0	/* source component X; 1, 2, 3: Y, Z, W */
 #define     A0B5_REMAP_CONST_A		4
@@ -146,7 +142,7 @@ enum gk110_ce_launcherr {
 #define   A0B5_BLOCK_WIDTH		GENMASK(3, 0)
 #define     A0B5_BLOCK_WIDTH_ONE_GOB	0x0
 #define     A0B5_BLOCK_WIDTH_QUARTER	0xe
-/* Log2 of the height and of the depth in GOBs, the tiles of a surface (CE_GOB_WIDTH). */
+/* log2, in GOBs, the tiles of a surface (CE_GOB_WIDTH) */
 #define   A0B5_BLOCK_HEIGHT		GENMASK(7, 4)
 #define   A0B5_BLOCK_DEPTH		GENMASK(11, 8)
 #define     A0B5_BLOCK_LOG2_MAX		5
@@ -166,14 +162,12 @@ enum gk110_ce_launcherr {
 #define   A0B5_ORIGIN_X			GENMASK(15, 0)
 #define   A0B5_ORIGIN_Y			GENMASK(31, 16)
 #define A0B5_PM_TRIGGER_END		0x1114
-/* Offset above all methods with data that is kept in a word of enum gk110_ce_state. */
 #define A0B5_MTHD_END			0x0740
 
 /*
- * Indices of the words of a channel's method state: the data of the channel's copy methods. The
- * state is at 0x100-0x17f of the channel's instance block. While the channel is loaded, it is at
- * offset 0x200 of the PBDMA's registers (PBDMA_CE_STATE). Source of the order: rnndb
- * gf100_pfifo.xml COPY_STATE.
+ * Words of a channel's method state: the data of its copy methods, at 0x100-0x17f of the instance
+ * block, and at PBDMA_CE_STATE while the channel is loaded. Order: rnndb gf100_pfifo.xml
+ * COPY_STATE.
  */
 enum gk110_ce_state {
 	CE_SEMAPHORE_A, CE_SEMAPHORE_B, CE_SEMAPHORE_PAYLOAD,
@@ -189,9 +183,7 @@ enum gk110_ce_state {
 };
 
 /*
- * Order of the words that describe a block-linear surface: from CE_SRC_SURFACE and CE_DST_SURFACE
- * on in the method state, and from A0B5_SET_SRC_BLOCK_SIZE and A0B5_SET_DST_BLOCK_SIZE on in the
- * methods.
+ * Order of the words that describe a block-linear surface, in the method state and in the methods.
  */
 enum gk110_ce_surface {
 	CE_SURF_BLOCK,
@@ -204,19 +196,16 @@ enum gk110_ce_surface {
 };
 
 /*
- * The model sets this bit of CE_RENDER_C when it keeps the data of SET_RENDER_ENABLE_C. Without the
- * bit, a mode FALSE, which is 0, would look like a mode that was never set. A channel whose mode
- * was never set must copy: nouveau leaves the method state 0 (gk104_chan_ramfc_write() does not
- * write it), and its copies run. No public source says how the chip tells a mode FALSE from a mode
- * that was never set.
+ * The model's mark that SET_RENDER_ENABLE_C was given, so that a mode FALSE, which is 0, differs
+ * from no mode. A channel without a mode copies: nouveau leaves the method state 0
+ * (gk104_chan_ramfc_write()). The chip's way is not public.
  */
 #define CE_RENDER_C_SET			BIT(30)
 
 /*
- * A preempted copy goes on at a line, and at a position x in that line. No public source says where
- * the chip keeps the two numbers. The model keeps them in bits of CE_RENDER_C, CE_SRC_PHYS and
- * CE_DST_PHYS that no method can set, so that they are saved and restored with the instance block.
- * _HI has the upper bits of a number, _LO the lower bits. RESUME is 1 if a copy was preempted.
+ * Line and position in it at which a preempted copy goes on (RESUME 1). Where the chip keeps them
+ * is not public. The model keeps them in bits of the method state that no method sets, so that they
+ * are saved with the instance block.
  */
 #define CE_RENDER_C_RESUME		BIT(31)
 #define CE_RENDER_C_RESUME_LINE_HI	GENMASK(4, 3)
@@ -225,16 +214,12 @@ enum gk110_ce_surface {
 #define CE_DST_PHYS_RESUME_X_LO		GENMASK(31, 2)
 
 /*
- * A GOB is the smallest tile of a block-linear surface. Source of its width: envytools
- * g80-surface.rst, Mesa nil/tiling.rs.
+ * A GOB is the smallest tile of a block-linear surface (envytools g80-surface.rst, Mesa
+ * nil/tiling.rs).
  */
 #define CE_GOB_WIDTH			64	/* bytes */
 #define CE_VA_BITS			40
 
-/*
- * From here on the compiler checks that fields of a word do not overlap, that values fit their
- * fields, the width of an address, and the size of the method state.
- */
 LAYOUT_DISJOINT(GK110_CE_INTR_BLOCKPIPE, GK110_CE_INTR_NONBLOCKPIPE, GK110_CE_INTR_LAUNCHERR);
 static_assert(GK110_CE_INTR_MASK == (GK110_CE_INTR_BLOCKPIPE | GK110_CE_INTR_NONBLOCKPIPE |
 				     GK110_CE_INTR_LAUNCHERR),

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The four classes of GR, the graphics engine, and methods of them: mainly those that the GPU model
- * executes (gpu-model/, the program that acts as a K20m in tests). Of most other methods the model
- * only keeps the data. Comments below name a class by its number, such as A1C0.
+ * (gpu-model/) executes. Comments name a class by its number, such as A1C0.
  *
  * Source: NVIDIA open-gpu-doc classes/3d/cla197.h, compute/cla1c0.h, inline-to-memory/cla140.h,
  * twod/cl902d.h.
@@ -17,7 +16,7 @@
 #define CLASS_THREED			0xa197
 #define CLASS_COMPUTE			0xa1c0
 
-/* On Kepler, subchannels 0 to 4 are wired to one engine each (docs/hardware.md). */
+/* numbers of subchannels (docs/hardware.md) */
 #define SUBCH_THREED			0
 #define SUBCH_COMPUTE			1
 #define SUBCH_INLINE_TO_MEMORY		2
@@ -40,8 +39,8 @@
 #define M_LOAD_MME_START		0x0120
 #define M_MME_SCRATCH			0x3400
 /*
- * Method 0x3800 + 8 * m begins a call of macro m, with the method's data as the first parameter.
- * Method 0x3804 + 8 * m gives the call a further parameter.
+ * Method 0x3800 + 8 * m begins a call of macro m, with the data as first parameter; 0x3804 + 8 * m
+ * gives a further parameter.
  */
 #define M_CALL_MME_MACRO		0x3800
 #define M_CALL_MME_END			0x4000
@@ -53,7 +52,7 @@
 #define M_OFFSET_OUT			0x018c
 #define M_PITCH_OUT			0x0190
 #define M_SET_DST_BLOCK_SIZE		0x0194
-/* Log2 of the width, the height and the depth in GOBs, the tiles of a surface (gk110/ce.h). */
+/* log2, in GOBs, the tiles of a surface (gk110/ce.h) */
 #define   M_BLOCK_WIDTH			GENMASK(3, 0)
 #define   M_BLOCK_HEIGHT		GENMASK(7, 4)
 #define   M_BLOCK_DEPTH			GENMASK(11, 8)
@@ -113,9 +112,8 @@
 #define   M_RENDER_OVERRIDE_NEVER	2
 
 /*
- * Firmware methods, which GR hands to the microcode of FECS, GR's microcontroller: SET_FALCON00 to
- * SET_FALCON31 of the compute, the 3D and the 2D class. M_FALCON_COUNT is their number. The other
- * three defines are offsets of SET_FALCON00.
+ * Firmware methods SET_FALCON00 to SET_FALCON31, which GR hands to the microcode of FECS, its
+ * microcontroller. The offsets are those of SET_FALCON00.
  */
 #define M_FALCON_COUNT			32
 #define M_COMPUTE_SET_FALCON		0x0500
@@ -128,14 +126,11 @@
 #define M_SEND_SIGNALING_PCAS_B		0x02bc
 #define   M_PCAS_INVALIDATE		BIT(0)
 #define   M_PCAS_SCHEDULE		BIT(1)
-/*
- * Generic address, in bytes, of the window through which a program reaches its shared memory. The
- * window has 16 MiB.
- */
+/* Generic address of the window to shared memory, which has 16 MiB. */
 #define M_SET_SHARED_MEMORY_WINDOW	0x0214
 /*
- * High word (A) and low word (B) of the size in bytes of the local memory of all threads of one SM.
- * The size is for grids whose QMD has throttled 0 (gk110/qmd.h).
+ * High (A) and low word (B) of the bytes of local memory of all threads of one SM, for grids whose
+ * QMD has throttled 0 (gk110/qmd.h).
  */
 #define M_SET_LOCAL_MEMORY_SIZE_A	0x02e4
 #define M_SET_LOCAL_MEMORY_SIZE_B	0x02e8
@@ -161,9 +156,8 @@
 #define M_LOAD_CB			0x2390	/* first of 16; M_LOAD_CB_END follows the last */
 #define M_LOAD_CB_END			0x23d0
 /*
- * A197: the release of a semaphore in another GPU's memory. Then, by offset, methods that draw,
- * that clear a surface or a region of ZCULL (the unit that culls by depth), and that store or load
- * ZCULL data.
+ * A197: the release of a semaphore in another GPU's memory. Then methods that draw, that clear a
+ * surface or a region of ZCULL (the unit that culls by depth), and that store or load ZCULL data.
  */
 #define M_PEER_SEMAPHORE_RELEASE	0x02f0
 #define M_DRAW_ZERO_INDEX		0x0304
@@ -182,14 +176,14 @@
 #define M_DRAW_INLINE_VERTEX		0x1640
 #define M_LAUNCH_VERTEX			0x169c
 #define M_DRAW_INDEX_BUFFER		0x17e0
-/* Last of the methods that begin at M_DRAW_INDEX_BUFFER (0x17e0): all of them draw. */
+/* the methods from M_DRAW_INDEX_BUFFER on draw */
 #define M_DRAW_INDEX_BUFFER_LAST	0x17f8
 #define M_CLEAR_SURFACE			0x19d0
 #define M_CLEAR_CLIP_ID_SURFACE		0x19d4
 
 /* 902D: methods by which the macro expander reads memory (MME_DMA), and methods that draw. */
 #define M_TWOD_MME_DMA_READ		0x055c
-/* Last of the methods MME_DMA, which begin at M_TWOD_MME_DMA_READ (0x055c). */
+/* last of the methods MME_DMA */
 #define M_TWOD_MME_DMA_SYNC		0x0570
 #define M_TWOD_SOLID_POINT_X_Y		0x05e0
 #define M_TWOD_SOLID_POINT		0x0600	/* 64 pairs of X and Y */

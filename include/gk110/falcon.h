@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Registers that a falcon, a microcontroller inside of the GPU, shows to the host. They are offsets
- * into the falcon's window of 4 KiB. A falcon has IMEM, a memory for code, and DMEM, a memory for
- * data. Source: envytools docs/hw/falcon, nouveau nvkm/falcon/{base,v1}.c.
+ * Registers that a falcon, a microcontroller inside of the GPU, shows to the host. Offsets are in
+ * the falcon's window of 4 KiB. A falcon has IMEM, a memory for code, and DMEM, a memory for data.
+ * Source: envytools docs/hw/falcon, nouveau nvkm/falcon/{base,v1}.c.
  */
 #ifndef KVGPU_GK110_FALCON_H
 #define KVGPU_GK110_FALCON_H
@@ -32,7 +32,7 @@
 #define   FALCON_CAPS_IMEM		GENMASK(8, 0)
 #define   FALCON_CAPS_DMEM		GENMASK(17, 9)
 #define FALCON_DMACTL			0x10c
-/* After a reset the falcon clears its memories. 1: not done yet; bit 1 is for DMEM, 2 for IMEM. */
+/* 1: not cleared yet after a reset; bit 1: DMEM, 2: IMEM */
 #define   FALCON_DMACTL_SCRUBBING	GENMASK(2, 1)
 #define FALCON_CAPS2			0x12c
 #define   FALCON_CAPS2_VERSION		GENMASK(3, 0)

@@ -30,18 +30,14 @@
 #define   PFIFO_INTR_FB_FLUSH_TIMEOUT	BIT(23)
 #define   PFIFO_INTR_LB_ERROR		BIT(24)
 #define   PFIFO_INTR_DROPPED_FAULT	BIT(27)
-/* 1 while PFIFO_MMU_FAULT_SOURCE is not 0 */
 #define   PFIFO_INTR_MMU_FAULT		BIT(28)
-/* 1 while PFIFO_PBDMA_INTR_SOURCE is not 0 */
 #define   PFIFO_INTR_PBDMA		BIT(29)
-#define   PFIFO_INTR_RUNLIST		BIT(30)		/* 1 while PFIFO_RUNLIST_EVENT is not 0 */
+#define   PFIFO_INTR_RUNLIST		BIT(30)
 #define   PFIFO_INTR_NONSTALL		BIT(31)
+/* levels: not 0 are PFIFO_RUNLIST_EVENT, PFIFO_PBDMA_INTR_SOURCE, PFIFO_MMU_FAULT_SOURCE */
 #define   PFIFO_INTR_LEVELS		GENMASK(30, 28)
 #define PFIFO_INTR_EN			0x002140
-/*
- * Registers of GF100 that GK110 does not use (nouveau fifo/gf100.c). In a vGPU they read as last
- * written, and have no effect.
- */
+/* Registers of GF100 that GK110 does not use (nouveau fifo/gf100.c). */
 #define PFIFO_FERMI(i)			(0x002200 + 4 * (i))
 #define   PFIFO_FERMI_NR		10
 #define PFIFO_ACQ_PRETEST		0x002250
@@ -51,10 +47,10 @@
 #define PFIFO_IDLE_FILTER		0x002258
 #define PFIFO_RUNLIST_BASE		0x002270
 #define   PFIFO_RUNLIST_ADDR		GENMASK(27, 0)	/* address of the runlist >> 12 */
-/* Memory that the runlist is in: 0 VRAM, 2 coherent, 3 non-coherent system memory. */
+/* 0 VRAM, 2 coherent, 3 non-coherent system memory */
 #define   PFIFO_RUNLIST_TARGET		GENMASK(29, 28)
 #define PFIFO_RUNLIST_SUBMIT		0x002274
-/* Number of the runlist's entries: bits 15:0 by nvgpu, bits 11:0 by rnndb. */
+/* bits 15:0 by nvgpu, 11:0 by rnndb */
 #define   PFIFO_RUNLIST_COUNT		GENMASK(15, 0)
 #define   PFIFO_RUNLIST_ID		GENMASK(23, 20)
 #define PFIFO_ENG_RUNLIST_BASE(r)	(0x002280 + 8 * (r))
@@ -63,14 +59,11 @@
 #define   PFIFO_ENG_RUNLIST_NR		7
 /*
  * Default time slice of runlist i (nvgpu fifo_runlist_timeslice). Fields: RAMFC_TIMESLICE_... of
- * gk110/ram.h. nouveau writes the value RESET to RAMFC_TIMESLICE of each channel.
+ * gk110/ram.h.
  */
 #define PFIFO_ENG_TIMESLICE(i)		(0x002310 + 4 * (i))
 #define   PFIFO_ENG_TIMESLICE_RESET	0x10003080
-/*
- * Default time slice on the PBDMA, with the same fields. nouveau writes the value RESET to
- * RAMFC_PB_TIMESLICE of each channel.
- */
+/* Default time slice on the PBDMA, with the same fields. */
 #define PFIFO_ENG_PB_TIMESLICE(i)	(0x002350 + 4 * (i))
 #define   PFIFO_ENG_PB_TIMESLICE_RESET	0x10000010
 #define   PFIFO_ENG_TIMESLICE_NR	16
@@ -93,11 +86,11 @@
 #define     PFIFO_SCHED_ENG_MISMATCH	0x19		/* name by rnndb */
 #define PFIFO_CHSW_ERROR		0x00256c
 #define PFIFO_LB_ERROR			0x00258c
-/* A register of the MMU: one bit per fault unit. 1: the unit's fault record is pending. */
+/* of the MMU: one bit per fault unit with a pending record */
 #define PFIFO_MMU_FAULT_SOURCE		0x00259c
-/* One bit per PBDMA. 1: the PBDMA has an enabled interrupt pending. */
+/* one bit per PBDMA with an enabled interrupt pending */
 #define PFIFO_PBDMA_INTR_SOURCE		0x0025a0
-/* A register of GF100 that GK104 and later chips, such as GK110, do not have (rnndb). */
+/* GF100 has this register, GK104 and later chips do not (rnndb). */
 #define PFIFO_ENGINE_INTR_EN		0x002628
 /* One bit per runlist, write 1 to clear. 1: scheduling of the runlist has stopped after a fault. */
 #define PFIFO_RUNLIST_ERROR		0x00262c
@@ -107,28 +100,26 @@
 #define   PFIFO_PREEMPT_ID		GENMASK(11, 0)
 #define   PFIFO_PREEMPT_PENDING		BIT(20)
 #define   PFIFO_PREEMPT_TSG		BIT(24)
-/*
- * A write preempts whole runlists. The source is NVIDIA's manual of GV100, which is a later chip.
- */
+/* A write preempts whole runlists, by NVIDIA's manual of GV100, a later chip. */
 #define PFIFO_RUNLIST_PREEMPT		0x002638
 /*
- * PFIFO_BYPASS: through these registers, software switches an engine to a channel and submits
- * methods to it, without a pushbuffer and a runlist (rnndb gf100_pfifo.xml).
+ * PFIFO_BYPASS: software switches an engine to a channel and submits methods to it without a
+ * pushbuffer (rnndb gf100_pfifo.xml).
  */
 #define PFIFO_BYPASS_CONFIG		0x0026c4
 #define PFIFO_BYPASS_CHSW		0x0026c8
 #define PFIFO_BYPASS_BASE		0x005000
 #define PFIFO_BYPASS_SIZE		0x001000
 /*
- * Status of engine e (nouveau gk104_engn_status(), nvgpu fifo_engine_status). ID is the channel or
- * TSG of the engine. CHSW is 1 during a context switch. NEXT_ID is then the channel or TSG to load.
- * PFIFO_PBDMA_STATUS has the same fields without bits 30 and 31.
+ * Status of engine e (nouveau gk104_engn_status(), nvgpu fifo_engine_status). CHSW is 1 during a
+ * context switch; NEXT_ID is then the channel or TSG to load. PFIFO_PBDMA_STATUS has the same
+ * fields without bits 30 and 31.
  */
 #define PFIFO_ENGINE_STATUS(e)		(0x002640 + 8 * (e))
 #define   PFIFO_ENGINE_STATUS_NR	8
 #define   PFIFO_STATUS_ID		GENMASK(11, 0)
 #define   PFIFO_STATUS_TSG		BIT(12)
-/* VALID 1 while CHSW is 0: ID is loaded. VALID 1 while CHSW is 1: the engine loads NEXT_ID. */
+/* 1: ID is loaded; with CHSW: the engine loads NEXT_ID */
 #define   PFIFO_STATUS_VALID		BIT(13)
 #define   PFIFO_STATUS_SAVE		BIT(14)
 #define   PFIFO_STATUS_CHSW		BIT(15)
@@ -136,7 +127,7 @@
 #define   PFIFO_STATUS_NEXT_TSG		BIT(28)
 #define   PFIFO_STATUS_FAULTED		BIT(30)
 #define   PFIFO_STATUS_BUSY		BIT(31)
-/* Registers of the MMU: 32 fault records of 16 bytes each (gk110/mmu.h). */
+/* of the MMU: 32 fault records of 16 bytes (gk110/mmu.h) */
 #define PFIFO_MMU_FAULT_RECORDS		0x002800
 #define   PFIFO_MMU_FAULT_RECORDS_END	0x002a00
 #define PFIFO_RUNLIST_EVENT		0x002a00	/* one bit per runlist, write 1 to clear */
@@ -156,9 +147,9 @@
 #define PFIFO_PBDMA_STATUS(p)		(0x003080 + 4 * (p))
 #define   PFIFO_PBDMA_STATUS_NR		3
 
-/* Values of PFIFO's registers above. RESET: the value after reset, by rnndb for GK104. */
+/* RESET: value after reset, by rnndb for GK104. */
 #define   PFIFO_FB_TIMEOUT_RESET	0x800003ff
-/* Bits that nouveau sets in PFIFO_FB_TIMEOUT at its start (gk104_fifo_init_pbdmas()). */
+/* bits that nouveau sets (gk104_fifo_init_pbdmas()) */
 #define   PFIFO_FB_TIMEOUT_INIT		0xbfffffff
 #define   PFIFO_PB_TIMEOUT_RESET	0x80007fff
 #define   PFIFO_ENG_TIMEOUT_RESET	0x803ff3ff
@@ -184,10 +175,7 @@
 #define   PBDMA_METHOD_SUBCH		GENMASK(18, 16)
 #define   PBDMA_METHOD_FIRST		BIT(22)
 #define   PBDMA_METHOD_VALID		BIT(31)
-/*
- * Value of PBDMA_METHOD0: a NOP. Software writes it over the stalled method, so that the PBDMA
- * skips that method (nouveau gf100_runq_intr()).
- */
+/* a NOP, which software writes over the stalled method (nouveau gf100_runq_intr()) */
 #define   PBDMA_METHOD_SKIP		0x80600008
 #define PBDMA_DATA0			0x0c4
 #define PBDMA_STATUS			0x100
@@ -202,23 +190,20 @@
 #define   PBDMA_INTR0_PBENTRY		BIT(18)		/* malformed pushbuffer header */
 #define   PBDMA_INTR0_PBCRC		BIT(19)
 #define   PBDMA_INTR0_XBARCONNECT	BIT(20)
-/* Unknown method below HOST_METHOD_END (gk110/push.h), which PFIFO itself has to execute. */
+/* unknown method below HOST_METHOD_END (gk110/push.h) */
 #define   PBDMA_INTR0_METHOD		BIT(21)
 #define   PBDMA_INTR0_METHODCRC		BIT(22)
-/* The PBDMA stalled at a method for software, or for an engine that the chip does not have. */
+/* a method for software, or for an absent engine */
 #define   PBDMA_INTR0_DEVICE		BIT(23)
 #define   PBDMA_INTR0_SEMAPHORE		BIT(25)
-/* A channel waited in a semaphore acquire until the acquire's deadline passed. */
+/* deadline of a semaphore acquire */
 #define   PBDMA_INTR0_ACQUIRE		BIT(26)
-/* Software wrote one of the registers at 0x00-0xff while the PBDMA ran a channel. */
+/* software wrote a register at 0x00-0xff while a channel ran */
 #define   PBDMA_INTR0_PRI		BIT(27)
 #define   PBDMA_INTR0_UNK28		BIT(28)
 #define   PBDMA_INTR0_PBSEG		BIT(30)
 #define   PBDMA_INTR0_SIGNATURE		BIT(31)
-/*
- * Interrupts for which nouveau stops the channel for good, by nvkm_chan_error() (fifo/gf100.c
- * gf100_runq_intr()).
- */
+/* Interrupts for which nouveau stops the channel for good (fifo/gf100.c gf100_runq_intr()). */
 #define PBDMA_INTR0_FATAL                                                                        \
 	(PBDMA_INTR0_GPFIFO | PBDMA_INTR0_GPPTR | PBDMA_INTR0_GPENTRY | PBDMA_INTR0_GPCRC |      \
 	 PBDMA_INTR0_PBPTR | PBDMA_INTR0_PBENTRY | PBDMA_INTR0_PBCRC | PBDMA_INTR0_XBARCONNECT | \
@@ -235,7 +220,7 @@
 #define   PBDMA_CHANNEL_VALID		BIT(13)
 #define PBDMA_TIMEOUT			0x12c
 #define   PBDMA_TIMEOUT_RESET		0xffffffff
-/* Bits as in PBDMA_INTR0. 1: the interrupt stops the PBDMA until software acknowledges it. */
+/* Bits as in PBDMA_INTR0. 1: stops the PBDMA until the acknowledgement. */
 #define PBDMA_INTR0_STALL		0x13c
 #define   PBDMA_INTR0_STALL_RESET	0xffffffff
 #define PBDMA_INTR1_STALL		0x140
@@ -283,10 +268,6 @@
 #define     PCCSR_STATUS_ON_ENG_PENDING	0x9
 #define   PCCSR_CHAN_BUSY		BIT(28)
 
-/*
- * From here on the compiler checks that fields of a word do not overlap, that values fit their
- * fields, and that arrays of registers end before the next register.
- */
 LAYOUT_DISJOINT(PFIFO_INTR_BIND_ERROR, PFIFO_INTR_PIO_ERROR, PFIFO_INTR_SCHED_ERROR,
 		PFIFO_INTR_CHSW_ERROR, PFIFO_INTR_FB_FLUSH_TIMEOUT, PFIFO_INTR_LB_ERROR,
 		PFIFO_INTR_DROPPED_FAULT, PFIFO_INTR_LEVELS, PFIFO_INTR_NONSTALL);
@@ -316,7 +297,7 @@ LAYOUT_DISJOINT(PCCSR_CHAN_ENABLED, PCCSR_CHAN_FORCE_RELOAD, PCCSR_CHAN_MARK_PEN
 		PCCSR_CHAN_ENABLE_SET, PCCSR_CHAN_ENABLE_CLR, PCCSR_CHAN_RUNLIST, PCCSR_CHAN_STATUS,
 		PCCSR_CHAN_BUSY);
 LAYOUT_FITS(PCCSR_CHAN_STATUS, PCCSR_STATUS_ON_ENG_PENDING);
-/* These fields have room for the highest id of a channel, a TSG or a runlist. */
+/* room for the highest id */
 LAYOUT_FITS(PFIFO_PREEMPT_ID, GK110_FIFO_NR_CHAN - 1);
 LAYOUT_FITS(PFIFO_STATUS_ID, GK110_FIFO_NR_CHAN - 1);
 LAYOUT_FITS(PFIFO_STATUS_NEXT_ID, GK110_FIFO_NR_CHAN - 1);
@@ -325,11 +306,9 @@ LAYOUT_FITS(PFIFO_PREEMPT_ID, GK110_FIFO_NR_TSG - 1);
 LAYOUT_FITS(PFIFO_STATUS_ID, GK110_FIFO_NR_TSG - 1);
 LAYOUT_FITS(PFIFO_RUNLIST_ID, PFIFO_ENG_RUNLIST_NR - 1);
 LAYOUT_FITS(PCCSR_CHAN_RUNLIST, PFIFO_ENG_RUNLIST_NR - 1);
-/* The channel table begins with channel 0 and ends after the last channel's PCCSR_CHAN. */
 static_assert(PCCSR_INST(0) == PCCSR_BASE &&
 		      PCCSR_CHAN(GK110_FIFO_NR_CHAN - 1) + 4 == PCCSR_BASE + PCCSR_SIZE,
 	      "channel table");
-/* Arrays of registers end before the registers that follow them. */
 static_assert(PFIFO_ENG_RUNLIST(PFIFO_ENG_RUNLIST_NR - 1) < PFIFO_ENG_TIMESLICE(0) &&
 		      PFIFO_ENG_TIMESLICE(PFIFO_ENG_TIMESLICE_NR - 1) < PFIFO_ENG_PB_TIMESLICE(0) &&
 		      PFIFO_ENG_PB_TIMESLICE(PFIFO_ENG_TIMESLICE_NR - 1) <

@@ -4,7 +4,7 @@
  * GPCs and ROPs. SKED schedules compute grids. Each GPC (a cluster of shader units) has TPCs and
  * PPCs. Each TPC has one shader processor (SM, or MP in rnndb). Each PPC serves some of the GPC's
  * TPCs. ROPs write pixels. The falcon (microcontroller) FECS switches contexts, with the help of a
- * falcon GPCCS in each GPC. "The model" is gpu-model/, the program that acts as a K20m in tests.
+ * falcon GPCCS in each GPC.
  *
  * Source: nouveau nvkm/engine/gr/{gf100,gk104,gk110,ctxgf100}.c and fuc/macros.fuc, envytools rnndb
  * gf100_pgraph.
@@ -19,10 +19,7 @@
 
 /* ------------------------------------- registers of the front end (FE) and of units in the hub */
 
-/*
- * Write 1 to clear. But GR_INTR_FECS stays 1 while an enabled bit of FECS_INTR_UP is 1, and
- * GR_INTR_TRAP while an enabled bit of GR_TRAP is 1.
- */
+/* Write 1 to clear. FECS and TRAP are levels of enabled bits of FECS_INTR_UP and GR_TRAP. */
 #define GR_INTR				0x400100
 #define   GR_INTR_NOTIFY		BIT(0)
 #define   GR_INTR_ILLEGAL_MTHD		BIT(4)
@@ -49,8 +46,8 @@
 #define GR_INTR_EN			0x40013c
 #define GR_FWMTHD_ACK			0x400144
 /*
- * A bundle is a piece of GR's internal state, or a command to GR, with an address of its own. A
- * write of the address to GR_ICMD runs the bundle with the data in GR_ICMD_DATA.
+ * A bundle is a piece of GR's internal state, or a command to GR. A write of its address to GR_ICMD
+ * runs it with the data in GR_ICMD_DATA.
  */
 #define GR_ICMD				0x400200
 #define   GR_ICMD_ADDR			GENMASK(15, 0)
@@ -74,10 +71,7 @@
 #define GR_FE_PWR			0x404170
 #define   GR_FE_PWR_PENDING		BIT(4)
 #define GR_FE_OBJECT(subc)		(0x404200 + (subc) * 4)
-/*
- * Limit of the time that a macro may run. The model does not use this register: it limits the
- * number of instructions of a macro instead.
- */
+/* limit of the time that a macro may run */
 #define GR_MME_WATCHDOG			0x404468
 #define GR_MTHD				0x404488
 #define   GR_MTHD_TRIGGER		BIT(31)
@@ -116,9 +110,8 @@
 #define   GR_SKED_TOTAL_REGISTERS	BIT(26)
 #define GR_SCC_ESR			0x408030
 /*
- * Fields of the error status registers: of all registers whose names end with _ESR, except for
- * TPC_MP_WARP_ESR and TPC_MP_GLOBAL_ESR, which have other fields. A written 1 in CLEAR clears all
- * bits of STATUS.
+ * Fields of the error status registers (_ESR), but for TPC_MP_WARP_ESR and TPC_MP_GLOBAL_ESR. CLEAR
+ * clears STATUS.
  */
 #define   GR_ESR_STATUS			GENMASK(29, 0)
 #define   GR_ESR_CLEAR			BIT(30)
@@ -153,8 +146,7 @@
 #define   GPCCS_UNITS_TPC		GENMASK(4, 0)
 #define GPCCS_MYINDEX			0x618
 /*
- * Units of the GPC that have an exception, write 1 to clear: bit 0 PROP, 1 ZCULL, 2 CCACHE, 3
- * ESETUP, 16 + t TPC t.
+ * units with an exception, write 1 to clear: bit 0 PROP, 1 ZCULL, 2 CCACHE, 3 ESETUP, 16 + t TPC t
  */
 #define GPCCS_TRAP			0xc90
 #define   GPCCS_TRAP_TPC(t)		BIT(16 + (t))
@@ -163,22 +155,22 @@
 #define TPC_TEX_ESR			0x224
 #define TPC_MPC_ESR			0x430
 #define TPC_L1C_ESR			0x48c
-/* Units of the TPC that have an exception. */
+/* units with an exception */
 #define TPC_TRAP			0x508
 #define   TPC_TRAP_TEX			BIT(0)
 #define   TPC_TRAP_MP			BIT(1)
 #define   TPC_TRAP_POLY			BIT(2)
 #define   TPC_TRAP_L1C			BIT(3)
 #define   TPC_TRAP_MPC			BIT(4)
-/* Bits 15:0: code of the error for which the MP stopped a warp (nouveau gf100_mp_warp_error). */
+/* bits 15:0: error for which the MP stopped a warp (nouveau gf100_mp_warp_error) */
 #define TPC_MP_WARP_ESR			0x648
 #define   MP_WARP_ILLEGAL_INSTR_ENCODING	0x09
 #define TPC_MP_GLOBAL_ESR		0x650		/* write 1 to clear */
 #define   MP_GLOBAL_MULTIPLE_WARP_ERRORS	BIT(2)
 
 /*
- * Numbers of units of the card that the model acts as. Of these the host uses only GR_NR_PPC: the
- * other numbers may differ between cards.
+ * Numbers of units of the GPU model's card (gpu-model/). They may differ between cards, but for
+ * GR_NR_PPC.
  */
 #define GR_NR_GPC			5
 #define GR_MAX_TPC			3		/* most TPCs of one GPC */
@@ -207,7 +199,7 @@
 #define FECS_NR_SCRATCH			16
 #define FECS_MMIO_RDVAL			0x72c
 #define FECS_MMIO_WRVAL			0x730
-/* Registers for transfers of FECS from and to memory. They accept physical addresses, too. */
+/* transfers of FECS from and to memory, also by physical addresses */
 #define FECS_MEM_BASE			0xa04
 #define FECS_MEM_CHAN			0xa0c
 #define FECS_MEM_CMD			0xa10
@@ -219,7 +211,7 @@
 #define   FECS_CHAN_VALID		BIT(31)
 #define FECS_CHSW			0xb0c
 #define FECS_INTR_UP			0xc18
-/* 1: the microcode reports an error. Its code is in FECS_SCRATCH(FECS_OS_ERROR). */
+/* an error, whose code is in FECS_SCRATCH(FECS_OS_ERROR) */
 #define   FECS_INTR_UP_UCODE		BIT(0)
 #define   FECS_INTR_UP_WATCHDOG		BIT(19)
 #define FECS_INTR_UP_SET		0xc1c
@@ -227,9 +219,9 @@
 #define FECS_INTR_UP_EN			0xc24
 
 /*
- * FECS_OS_: nouveau's microcode for FECS (fuc/hub.fuc). First the numbers i of the registers
- * FECS_SCRATCH(i) by which the microcode talks to the driver. The microcode sets bit 31 of the
- * register STATUS when it is ready after its start, and when a command is done.
+ * FECS_OS_: nouveau's microcode for FECS (fuc/hub.fuc). First the numbers of scratch registers by
+ * which it talks to the driver. It sets bit 31 of STATUS when it is ready, and when a command is
+ * done.
  */
 #define FECS_OS_STATUS			0
 #define   FECS_OS_READY			BIT(31)
@@ -251,34 +243,29 @@
 #define FECS_OS_CMD_SET_CHAN		0x0001
 #define FECS_OS_CMD_SAVE		0x0002
 /*
- * Offsets in DMEM of FECS, for nouveau's microcode (fuc/hub.fuc). The word at LIST_HEAD has the
- * offset where the hub's register list starts, the word at LIST_TAIL the offset where it ends. The
- * word at CTX_CURRENT has the address >> 8 of the current context. At CHAN_DATA is a copy of that
- * context's header, at LIST_BASE the register list.
+ * Offsets in DMEM of FECS, for nouveau's microcode (fuc/hub.fuc). LIST_HEAD, LIST_TAIL: offsets of
+ * start and end of the hub's register list. CTX_CURRENT: address >> 8 of the current context.
+ * CHAN_DATA: copy of its header. LIST_BASE: the register list.
  */
 #define FECS_OS_LIST_HEAD		0x000
 #define FECS_OS_LIST_TAIL		0x004
 #define FECS_OS_CTX_CURRENT		0x058
 #define FECS_OS_CHAN_DATA		0x100
 #define FECS_OS_LIST_BASE		0x300
-/*
- * The one entry that the register list has in the microcode's file. A driver appends entries.
- */
+/* The entry of the register list in the microcode's file, to which a driver appends. */
 #define FECS_OS_LIST_FIRST		0x0417e91c
 /*
  * Offsets in DMEM of GPCCS, for nouveau's microcode (fuc/gpc.fuc). Three register lists follow each
- * other: of the GPC, of the TPC, of the PPC. The word at LIST_GPC has the offset where the GPC's
- * list begins; at LIST_TPC, where the GPC's list ends and the TPC's list begins; at LIST_PPC, where
- * the TPC's list ends and the PPC's list begins; at LIST_END, where the PPC's list ends.
+ * other. The words have the offsets where the lists of GPC, TPC and PPC begin, and where the last
+ * ends.
  */
 #define GPCCS_OS_LIST_GPC		0x000
 #define GPCCS_OS_LIST_TPC		0x004
 #define GPCCS_OS_LIST_PPC		0x008
 #define GPCCS_OS_LIST_END		0x00c
 /*
- * Fields of an entry of a register list. An entry stands for registers that follow each other. ADDR
- * is the offset of the first of them: in the hub's list the offset in BAR0, in the lists of GPC,
- * TPC and PPC the offset in the registers of that unit.
+ * Fields of an entry of a register list. An entry stands for registers that follow each other.
+ * ADDR: offset of the first in BAR0 (hub), or in the registers of the unit.
  */
 #define CTX_LIST_ADDR			GENMASK(25, 2)
 #define CTX_LIST_COUNT			GENMASK(31, 26)	/* number of registers minus 1 */
@@ -287,11 +274,9 @@
  * FECS_EXT_: NVIDIA's microcode for FECS. Numbers of scratch registers, commands and results, as
  * nouveau uses them (gf100.c gf100_gr_fecs_*); HALT by nvgpu gr_gk20a.c.
  */
-/* Number of the scratch register in which most commands leave their result. */
+/* scratch register for the result of most commands */
 #define FECS_EXT_STATUS			0
-/*
- * Number of the scratch register in which STOP_CTXSW, START_CTXSW and HALT leave their result.
- */
+/* scratch register for the result of STOP_CTXSW, START_CTXSW and HALT */
 #define FECS_EXT_STATUS2		1
 #define FECS_EXT_ARG			4
 #define FECS_EXT_CMD_BIND		0x03
@@ -315,21 +300,18 @@
 
 /* ----------------------------------------- context image, and its address in an instance block */
 
-/* Offset in an instance block of the low word of the address of the channel's context image. */
+/* offset in an instance block of the address of the context image */
 #define GR_INST_CTX_LO			0x210
 #define   GR_INST_CTX_TARGET		GENMASK(1, 0)
 #define   GR_INST_CTX_VIRTUAL		BIT(2)
 #define   GR_INST_CTX_ADDR		GENMASK(31, 12)
 #define GR_INST_CTX_HI			0x214
 
-/*
- * The first GR_CTX_HEADER bytes of a context image are a header of the microcode. Values of
- * registers follow.
- */
+/* bytes of the microcode's header of a context image */
 #define GR_CTX_HEADER			0x100
 /*
- * Offsets of words in the header, for nouveau's microcode. The patch list is a list of pairs,
- * register and value, that FECS writes at the first load of the context. COUNT: number of pairs.
+ * Offsets of words in the header, for nouveau's microcode. The patch list has pairs, register and
+ * value, that FECS writes at the first load of the context.
  */
 #define GR_CTX_OS_PATCH_COUNT		0x00
 #define GR_CTX_OS_PATCH_ADDR		0x04		/* VA of the list >> 8 */

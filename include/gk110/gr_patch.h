@@ -2,10 +2,10 @@
 /*
  * A graphics context has a patch list: pairs of a register and a value. FECS, the microcontroller
  * of GR (the graphics engine), writes each value to its register when FECS loads the context for
- * the first time. Here are the registers that a driver puts into the list on GK110, and their
- * values: mostly addresses and sizes of GR's buffers (bundle buffer, page pool, attribute buffer).
- * The attribute buffer has an alpha part and a beta part for each PPC, a unit that serves some of
- * the TPCs of a GPC. The effect of the registers is not documented.
+ * the first time. Here are the registers that a driver puts into the list on GK110: mostly
+ * addresses and sizes of GR's buffers (bundle buffer, page pool, attribute buffer). The attribute
+ * buffer has an alpha and a beta part for each PPC, a unit that serves TPCs of a GPC. The effect of
+ * the registers is not documented.
  *
  * Source: nouveau nvkm/engine/gr: ctxgf100.c (bundle, pagepool, attrib_cb),
  * ctxgk104.c (bundle, pagepool, patch_ltc), ctxgf117.c (attrib), ctxgk110.c (gk110_grctx: sizes and
@@ -19,8 +19,8 @@
 #include <gk110/gr.h>
 
 /*
- * Fields with a virtual address of 40 bits: the _BASE registers of the bundle buffer and the page
- * pool have it >> 8, those of the attribute buffer >> 12.
+ * Fields with a virtual address: >> 8 for the bundle buffer and the page pool, >> 12 for the
+ * attribute buffer.
  */
 #define GR_PATCH_VA_SHIFT_8		GENMASK(31, 0)
 #define GR_PATCH_VA_SHIFT_12		GENMASK(27, 0)
@@ -47,20 +47,14 @@
 #define GR_PATCH_PD_BUNDLE		0x4064c8
 #define   GR_PATCH_PD_BUNDLE_TOKENS	GENMASK(15, 0)
 #define   GR_PATCH_PD_BUNDLE_STATES	GENMASK(31, 16)
-/*
- * nouveau takes for STATES the smaller of its bundle_min_gpm_fifo_depth, 0x180, and the size of the
- * bundle buffer / 32, which is 0x180, too. TOKENS is nouveau's bundle_token_limit.
- */
+/* STATES: nouveau's bundle_min_gpm_fifo_depth; TOKENS: bundle_token_limit */
 #define   GR_PATCH_PD_BUNDLE_GK110	(0x180 << 16 | 0x7c0)
 #define GR_PATCH_PD_PAGEPOOL		0x4064cc
 #define GR_PATCH_DS_ATTRIB		0x405830
 #define   GR_PATCH_DS_ATTRIB_ALPHA	GENMASK(15, 0)
 #define   GR_PATCH_DS_ATTRIB_BETA	GENMASK(31, 16)
 #define   GR_PATCH_DS_ATTRIB_GK110	(GR_PATCH_GK110_BETA << 16 | GR_PATCH_GK110_ALPHA)
-/*
- * These two registers get the values that they had at bring-up (r17e91c and r17e920 of struct
- * kvgpu_topo).
- */
+/* values: r17e91c and r17e920 of struct kvgpu_topo */
 #define GR_PATCH_LTC_0			0x17e91c
 #define GR_PATCH_LTC_1			0x17e920
 
@@ -74,8 +68,7 @@
 
 /*
  * Sizes of a PPC's beta part and alpha part, for each of its TPCs, in units of GR_ATTRIB_UNIT
- * bytes. The registers get BETA and ALPHA. In the attribute buffer, the parts take BETA_MAX and
- * ALPHA_MAX.
+ * bytes. Registers get BETA and ALPHA; in the buffer the parts take BETA_MAX and ALPHA_MAX.
  */
 #define GR_PATCH_GK110_BETA		0x218
 #define GR_PATCH_GK110_BETA_MAX		0x324

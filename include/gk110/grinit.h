@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Registers that the host writes at bring-up of the graphics engine (GR), most of them in PGRAPH:
- * power gating, tables that depend on the card's numbers of units, registers through which the host
- * runs bundles (pieces of GR's state, gr.h), and enables of exceptions. Also exceptions that gr.h
- * does not name, and sizes of GR's shared buffers. Offsets of those buffers' registers are in
- * gr_patch.h.
+ * Registers that the host writes at bring-up of the graphics engine (GR): power gating, tables that
+ * depend on the card's numbers of units, bundles (pieces of GR's state, gr.h), and enables of
+ * exceptions. Also exceptions that gr.h does not name, and sizes of GR's shared buffers.
  *
  * Sources: nouveau
  * nvkm/engine/gr/{gf100,gk104,gk110,gf117,ctxgf100,ctxgf117,ctxgk104,ctxgk110}.c (sequence and
@@ -20,10 +18,7 @@
 /* -------------------------------------------------------- power gating: nvkm/subdev/pmu/gk110.c */
 
 #define PTHERM_UNK6B4			0x0206b4
-/*
- * Bits of PMU_PG_CTRL (gk110/pmu.h). After the host has changed CHANGE, it sets STEP to 1 and then
- * to 0.
- */
+/* Bits of PMU_PG_CTRL (gk110/pmu.h). After a change of CHANGE, STEP is set to 1 and then to 0. */
 #define PMU_PG_CTRL_STEP		BIT(0)
 #define PMU_PG_CTRL_CHANGE		BIT(1)
 
@@ -38,7 +33,7 @@
 #define GR_TRAP_ROP_EN			0x400134
 #define GR_ICMD_CTRL			0x400208
 #define   GR_ICMD_CTRL_ON		BIT(31)
-/* Address of the bundle GO_IDLE. After this bundle, the host waits until GR is idle. */
+/* Address of the bundle GO_IDLE, after which the host waits until GR is idle. */
 #define   GR_ICMD_GO_IDLE		0xe100
 #define   GR_STATUS_ICMD		BIT(2)		/* of GR_STATUS; 1: a bundle is run */
 #define GR_FE_IDLE_TIMEOUT		0x404154
@@ -62,7 +57,7 @@
 #define   GR_DS_ZBC_LOAD_TRIGGER	BIT(2)
 #define GR_DS_ESR_EN			0x405844
 #define   GR_DS_ESR_EN_ALL		0x00ffffff
-/* Numbers of TPCs, four bits for each GPC. GR_PD_TPC_PER_GPC gets the same words. */
+/* Numbers of TPCs, four bits for each GPC. */
 #define GR_DS_TPC_PER_GPC(i)		(0x405870 + 4 * (i))
 #define GR_CWD_FS			0x405b00
 #define   GR_CWD_FS_GPCS		GENMASK(7, 0)
@@ -74,10 +69,9 @@
 #define GR_PD_DIST_SKIP(i)		(0x4064d0 + 4 * (i))
 #define   GR_PD_DIST_SKIP_NR		8
 /*
- * Two tables of the unit PD with GR_PD_RATIO_NR lines each: the TPCs that do alpha work and the
- * TPCs that do beta work. Alpha and beta are two kinds of work of GR; each has its part of the
- * attribute buffer (gr_patch.h). A line i has a mask of TPCs for each GPC, one byte each; word w is
- * for GPCs 4 * w to 4 * w + 3.
+ * Two tables of the unit PD: the TPCs that do alpha work and those that do beta work, two kinds of
+ * work of GR. Line i has a mask of TPCs for each GPC, a byte each; word w is for GPCs 4 * w to 4 *
+ * w + 3.
  */
 #define GR_PD_ALPHA_RATIO(i, w)		(0x406800 + 0x20 * (i) + 4 * (w))
 #define GR_PD_BETA_RATIO(i, w)		(0x406c00 + 0x20 * (i) + 4 * (w))
@@ -85,9 +79,8 @@
 #define GR_RSTR2D_TILE_MAP(i)		(0x40780c + 4 * (i))
 #define GR_RSTR2D_TILE_CFG		0x4078bc
 /*
- * The tile maps of RSTR2D, GPC_CRSTR and PPC_WWDX get the same words. A map has GR_TILE_MAP_NR
- * words of GR_TILE_MAP_PER_WORD entries of GR_TILE_MAP_BITS bits. An entry has the number of the
- * GPC that draws a tile. GR_TILE_CFG_ are fields of the three TILE_CFG registers.
+ * The tile maps of RSTR2D, GPC_CRSTR and PPC_WWDX. An entry is the number of the GPC that draws a
+ * tile. GR_TILE_CFG_: fields of the TILE_CFG registers.
  */
 #define   GR_TILE_MAP_NR		6
 #define   GR_TILE_MAP_PER_WORD		6
@@ -96,7 +89,7 @@
 #define   GR_TILE_CFG_ENTRIES		GENMASK(15, 8)
 #define   GR_TILE_CFG_NORMALIZED	GENMASK(20, 16)	/* ENTRIES << SHIFT: bit 4 is set */
 #define   GR_TILE_CFG_SHIFT		GENMASK(23, 21)
-/* 2^5 modulo NORMALIZED. NORMALIZED, SHIFT and MOD5 are in PPC_WWDX_TILE_CFG only. */
+/* 2^5 modulo NORMALIZED; NORMALIZED, SHIFT and MOD5 are for PPC_WWDX_TILE_CFG */
 #define   GR_TILE_CFG_MOD5		GENMASK(28, 24)
 #define GR_SCC_INIT			0x40802c
 #define   GR_SCC_INIT_RAM		BIT(0)
@@ -109,15 +102,9 @@
 #define FECS_RED_SWITCH			0x614		/* name by fuc/macros.fuc */
 #define   FECS_RED_SWITCH_POWER		GENMASK(6, 4)	/* bits 4, 5, 6: main, GPC, ROP */
 #define   FECS_RED_SWITCH_ENABLE	GENMASK(10, 8)
-/*
- * Most registers that one entry of a falcon's register list may stand for (CTX_LIST_COUNT in gr.h).
- * nouveau has the same limit.
- */
+/* most registers of one entry of a falcon's register list, as in nouveau */
 #define CTX_LIST_RUN_MAX		32
-/*
- * Value of FECS_INTR_UP_EN. It enables FECS_INTR_UP_UCODE, FECS_INTR_UP_WATCHDOG, and bits 17 and
- * 18, which have no name in gr.h.
- */
+/* Value of FECS_INTR_UP_EN. */
 #define   FECS_INTR_UP_EN_INIT		0x000e0001
 
 /* ----------------------------------------- registers of GPCs, PPCs, TPCs and ROPs, as offsets */
@@ -140,13 +127,10 @@
 #define GPC_ZCULL_RAM			0x0914
 #define   GPC_ZCULL_RAM_TPCS		GENMASK(7, 0)
 #define   GPC_ZCULL_RAM_ROW_OFFSET	GENMASK(15, 8)
-/* GPC_RCP_ONE (2^23) / number of TPCs of the card, rounded up. PPC_WWDX_RCP gets the same. */
+/* GPC_RCP_ONE / number of TPCs of the card, rounded up */
 #define GPC_ZCULL_RCP			0x0918
 #define   GPC_RCP_ONE			0x00800000
-/*
- * Four bits for each entry of the tile map, entries 8 * i to 8 * i + 7 in bank i: how many of the
- * map's earlier entries have the same GPC.
- */
+/* Four bits for each entry of the tile map: how many earlier entries have the same GPC. */
 #define GPC_ZCULL_BANK(i)		(0x0980 + 4 * (i))
 #define   GPC_ZCULL_BANK_NR		4
 #define GPC_CRSTR_TILE_MAP(i)		(0x0b08 + 4 * (i))
@@ -158,7 +142,7 @@
 #define GPC_UNKC80_TPCS			0x0c8c
 #define GPCCS_TRAP_EN			0xc94
 
-/* Registers of a PPC: GR_PPC() is for PPC p in GPC g. A write to GR_PPCS(r) goes to all PPCs. */
+/* Registers of a PPC. A write to GR_PPCS(r) goes to all PPCs. */
 #define GR_PPCS(r)			GR_GPCS(GPC_PPC_BCAST + (r))
 #define GR_PPC(g, p, r)			GR_GPC(g, GPC_PPC + GPC_PPC_STRIDE * (p) + (r))
 #define PPC_PES_UNK08			0x008
@@ -169,13 +153,10 @@
 #define PPC_WWDX_TILE_MAP(i)		(0x100 + 4 * (i))
 #define PPC_WWDX_TILE_CFG		0x1d0
 #define PPC_WWDX_RCP			0x1d4
-/*
- * 2^6 to 2^11, each modulo GR_TILE_CFG_NORMALIZED: six remainders of five bits, that of 2^6 in bits
- * 4:0.
- */
+/* 2^6 to 2^11 modulo GR_TILE_CFG_NORMALIZED, five bits each, 2^6 in bits 4:0 */
 #define PPC_WWDX_TILE_CFG2		0x1e4
 
-/* Registers of a TPC: GR_TPC() is for TPC t in GPC g. A write to GR_TPCS(r) goes to all TPCs. */
+/* Registers of a TPC. A write to GR_TPCS(r) goes to all TPCs. */
 #define GR_TPCS(r)			GR_GPCS(GPC_TPC_BCAST + (r))
 #define GR_TPC(g, t, r)			GR_GPC(g, GPC_TPC + GPC_TPC_STRIDE * (t) + (r))
 #define TPC_PE_UNK0C			0x00c
@@ -195,13 +176,13 @@
 #define TPC_MP_UNKB0			0x6b0
 #define   TPC_MP_UNKB0_INIT		BIT(12)
 #define TPC_MP_UNKB4			0x6b4
-/* Bring-up sets these bits in ascending order, one per write, then clears them in this order. */
+/* set in ascending order, one per write, then cleared in this order */
 #define   TPC_MP_UNKB4_PULSE(i)		BIT(12 + (i))
 #define   TPC_MP_UNKB4_PULSE_NR		4
 #define TPC_MP_UNK778			0x778
 /*
- * Bit of TPC_MP_UNK778. 1: loads in helper invocations of pixel programs are off. Bring-up clears
- * the bit, because the programs need these loads (nouveau gk110_grctx_generate_r419f78()).
+ * Bit of TPC_MP_UNK778. 1: loads in helper invocations of pixel programs are off. Programs need
+ * these loads (nouveau gk110_grctx_generate_r419f78()).
  */
 #define   TPC_MP_NO_HELPER_LOADS	BIT(3)
 
@@ -232,13 +213,9 @@
 
 #define GR_PAGEPOOL_SIZE		0x8000
 #define GR_BUNDLE_SIZE			0x3000
-/* Unit of the attribute buffer. gr_patch.h has the number of units per TPC. */
+/* unit of the attribute buffer */
 #define GR_ATTRIB_UNIT			0x20
-/*
- * Size of each of the two pages to which the MMUs of the GPCs direct writes and reads in debug mode
- * (GPC_MMU_DEBUG_WR and _RD; FB_MMU_DEBUG_CTRL in gk110/mmu.h): one big page
- * (nvkm/subdev/fb/gf100.c).
- */
+/* bytes of each of the pages of GPC_MMU_DEBUG_WR and _RD: one big page (nvkm/subdev/fb/gf100.c) */
 #define GR_MMU_DEBUG_SIZE		0x20000
 
 /* Registers of the L2 cache (gk110/ltc.h): nvkm/subdev/ltc/gk104.c, nvgpu hw_ltc_gm20b.h. */

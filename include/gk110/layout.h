@@ -2,9 +2,8 @@
 /*
  * Macros by which the compiler checks the register and memory encodings in this directory.
  * LAYOUT_DISJOINT() checks that the fields of a word do not overlap, LAYOUT_FITS() that a value
- * fits its field, and LAYOUT_WIDTH() that a field has a given number of bits. A header uses them
- * at its end, for its own definitions. Most checks that need two of these headers, or a header and
- * constants of the module, are in gtt-shadow/internal.h and hw/internal.h.
+ * fits its field, and LAYOUT_WIDTH() that a field has a given number of bits. A header uses them at
+ * its end.
  */
 #ifndef KVGPU_GK110_LAYOUT_H
 #define KVGPU_GK110_LAYOUT_H
@@ -43,13 +42,11 @@
 #define LAYOUT_FOLD(op, ...)	LAYOUT_PASTE(LAYOUT_FOLD_, LAYOUT_NR(__VA_ARGS__))(op, __VA_ARGS__)
 
 /*
- * Two conditions together say that the masks share no bit. First, the XOR of the masks equals their
- * OR: then no bit is in two masks, or in another even number of them. Second, the sum of the masks
- * equals their OR: then no bit is in three masks or more, as long as the sum does not overflow 64
- * bits.
+ * The masks share no bit if both their XOR and their sum equal their OR. (The XOR alone misses a
+ * bit in three masks; the sum could overflow.)
  *
- * sparse (__CHECKER__) has no room for that many tokens of one macro, because GENMASK() of newer
- * kernels is long. So a run of sparse does not check for overlaps.
+ * sparse (__CHECKER__) has no room for that many tokens of one macro, and does not check for
+ * overlaps.
  */
 #ifdef __CHECKER__
 #define LAYOUT_DISJOINT(...)	static_assert(true)
@@ -60,7 +57,7 @@
 		      "fields of a word overlap")
 #endif
 
-/* For these macros, @mask must have adjacent bits only, and arguments be constant expressions. */
+/* @mask must have adjacent bits; arguments are constant expressions. */
 #define LAYOUT_LOWEST(mask)		((mask) & -(mask))
 #define LAYOUT_MAX(mask)		((mask) / LAYOUT_LOWEST(mask))
 #define LAYOUT_FITS(mask, value) \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * LTC (rnndb: PMFB), the L2 cache. The L2 cache has parts, and a part has slices. The L2 cache also
- * has a cache of compression bits (CBC) and a table of values for zero-bandwidth clears (ZBC).
+ * LTC (rnndb: PMFB), the L2 cache. It has parts with slices, a cache of compression bits (CBC) and
+ * a table of values for zero-bandwidth clears (ZBC).
  * Sources: rnndb memory/gf100_pmfb.xml, nouveau nvkm/subdev/ltc/{gf100,gk104}.c.
  */
 #ifndef KVGPU_GK110_LTC_H
@@ -12,7 +12,7 @@
 #define LTC_BASE			0x140000
 #define LTC_SIZE			0x040000
 #define LTC_PART_STRIDE			0x2000
-/* Offset of slice 0's registers in those of a part. At lower offsets are registers of the part. */
+/* offset of slice 0's registers in those of a part */
 #define LTC_SLICES			0x1000
 #define LTC_SLICE_STRIDE		0x0400
 #define LTC_SLICE(c, s)			(LTC_BASE + LTC_PART_STRIDE * (c) + LTC_SLICES + \
@@ -38,11 +38,7 @@
 #define     LTC_CONFIG_LINE_SIZE	GENMASK(27, 24)	/* 512 << value: bytes */
 #define     LTC_CONFIG_SLICES		GENMASK(31, 28)
 #define   LTC_CACHE_FLUSH		0x110
-/*
- * nouveau puts these two registers and their values into the patch list of a graphics context,
- * which FECS writes at the first load of the context (ctxgk104.c). gk110/gr_patch.h has them as
- * GR_PATCH_LTC_0 and GR_PATCH_LTC_1.
- */
+/* GR_PATCH_LTC_0 and GR_PATCH_LTC_1 of gk110/gr_patch.h. */
 #define   LTC_GRCTX_0			0x11c
 #define   LTC_GRCTX_1			0x120
 #define   LTC_ZBC_INDEX			0x244

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The sizes of the BARs, and address ranges of units in BAR0. Most of these units have no header of
- * their own here. Sources: envytools docs/hw/mmio.rst and rnndb nv_mmio.xml.
+ * The sizes of the BARs, and address ranges of units in BAR0. Sources: envytools docs/hw/mmio.rst
+ * and rnndb nv_mmio.xml.
  */
 #ifndef KVGPU_GK110_MAP_H
 #define KVGPU_GK110_MAP_H
 
 #define GK110_BAR0_SIZE			0x01000000u
 /*
- * Sizes on the K20m. If a card has larger BARs, the host uses only the first bytes of each, as many
- * as given here. A card with smaller BARs is refused.
+ * Sizes on the K20m. Of larger BARs the host uses the first bytes. A card with smaller BARs is
+ * refused.
  */
 #define GK110_BAR1_SIZE			0x10000000u
 #define GK110_BAR3_SIZE			0x02000000u
@@ -21,7 +21,7 @@
 #define PPWR_SIZE			0x001000
 #define PCI_OTHER_BASE			0x010000	/* configuration of other PCI functions */
 #define PCI_OTHER_SIZE			0x010000
-/* The peephole: a port to read and write the GPU's memory at any address (gk110/bar.h). */
+/* a port to read and write the GPU's memory (gk110/bar.h) */
 #define PEEPHOLE_BASE			0x060000
 #define PEEPHOLE_SIZE			0x001000
 #define HOST_FLUSH_BASE			0x070000

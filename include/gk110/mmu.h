@@ -5,10 +5,9 @@
  * the TLB, and fault records.
  *
  * An entry of a page directory (PDE) has the addresses of two page tables, for big pages and for
- * small pages. Addresses in entries are in units of 4 KiB unless a comment says otherwise. A PDE
- * covers 1024 big pages, unless GMMU_PDE_SIZE says less. A small page has 4 KiB. A big page has 128
- * KiB or 64 KiB, and the size is the same for the whole chip (FB_MMU_CTRL_BIG_64K). PDB stands for
- * the base, that is the address, of a page directory.
+ * small pages. Addresses in entries are in units of 4 KiB. A small page has 4 KiB. A big page has
+ * 128 KiB or 64 KiB, the same for the whole chip (FB_MMU_CTRL_BIG_64K). PDB: address of a page
+ * directory.
  */
 #ifndef KVGPU_GK110_MMU_H
 #define KVGPU_GK110_MMU_H
@@ -36,7 +35,7 @@
 #define   GMMU_PDE_APERTURE_VRAM	1
 #define   GMMU_PDE_APERTURE_SYS_COH	2
 #define   GMMU_PDE_APERTURE_SYS_NCOH	3
-/* Each of the two page tables has its full number of entries / 2^SIZE. */
+/* a page table has its full number of entries / 2^SIZE */
 #define GMMU_PDE_SIZE			GENMASK_ULL(3, 2)
 #define GMMU_PDE_BIG_ADDR		GENMASK_ULL(31, 4)
 #define GMMU_PDE_SMALL_APERTURE		GENMASK_ULL(33, 32)
@@ -50,8 +49,8 @@
  */
 #define GMMU_PTE_VALID			BIT_ULL(0)
 /*
- * 1: only privileged accesses may use the page. In a PTE of a big page whose VALID is 0, PRIV 1
- * means that the MMU does not look at the PTEs of small pages for this address (nvkm vmmgk104.c).
+ * 1: for privileged accesses. In a PTE of a big page without VALID: the MMU does not look at the
+ * PTEs of small pages (nvkm vmmgk104.c).
  */
 #define GMMU_PTE_PRIV			BIT_ULL(1)
 #define GMMU_PTE_RO			BIT_ULL(2)
@@ -70,9 +69,8 @@
 #define GMMU_PTE_WRITE_DISABLE		BIT_ULL(63)
 
 /*
- * If the aperture of a PDE or PTE is video memory, only these bits of its address field are the
- * address (gm107 dev_mmu.h ADDRESS_VID). If the aperture of a PTE is PEER, the three bits above
- * them select the peer, that is another card.
+ * Bits of an address field that are the address in video memory (gm107 dev_mmu.h ADDRESS_VID). With
+ * the aperture PEER the three bits above them select another card.
  */
 #define GMMU_ADDR_VID			GENMASK(24, 0)
 
@@ -86,23 +84,21 @@
  * vmmgf100.c gf100_vmm_join_, nvgpu hw_ram_gk20a.h.
  */
 #define GMMU_INST_PDB_LO		0x200
-/*
- * Memory that the page directory is in: 0 video memory, 2 coherent, 3 non-coherent system memory.
- */
+/* 0 video memory, 2 coherent, 3 non-coherent system memory. */
 #define   GMMU_INST_PDB_LO_TARGET	GENMASK(1, 0)
 #define   GMMU_INST_PDB_LO_VOL		BIT(2)
 #define   GMMU_INST_PDB_LO_ADDR		GENMASK(31, 12)		/* bits 31:12 of the address */
 #define GMMU_INST_PDB_HI		0x204
 #define   GMMU_INST_PDB_HI_ADDR		GENMASK(7, 0)
-/* LIMIT is the address of the last valid page of the address space: LO has bits 31:12, HI 39:32. */
+/* address of the last valid page: LO has bits 31:12, HI 39:32 */
 #define GMMU_INST_LIMIT_LO		0x208
 #define   GMMU_INST_LIMIT_LO_ADDR	GENMASK(31, 12)
 #define GMMU_INST_LIMIT_HI		0x20c
 #define   GMMU_INST_LIMIT_HI_ADDR	GENMASK(7, 0)
 
 /*
- * Address of the page to which the GPU writes in order to flush system memory, in units of 256
- * bytes: nvkm fb/gf100.c, rnndb gf100_pffb.xml.
+ * Page to which the GPU writes in order to flush system memory, >> 8: nvkm fb/gf100.c, rnndb
+ * gf100_pffb.xml.
  */
 #define FB_NISO_FLUSH_SYSMEM_ADDR	0x100c10
 
@@ -113,10 +109,10 @@
 #define   FB_MMU_CTRL_COMPTAGS_16	BIT(12)
 /* Read-only. 1: no invalidate is under way. */
 #define   FB_MMU_CTRL_FIFO_EMPTY	BIT(15)
-/* Read-only. Number of further invalidates for which the MMU's queue has room now. */
+/* Read-only. Invalidates for which the queue has room. */
 #define   FB_MMU_CTRL_FIFO_SPACE	GENMASK(23, 16)
 #define   FB_MMU_CTRL_BYPASS_TARGET	GENMASK(29, 28)
-/* 1: the MMU does not translate. Addresses are physical, in the memory that BYPASS_TARGET tells. */
+/* 1: the MMU does not translate: addresses are physical, in BYPASS_TARGET */
 #define   FB_MMU_CTRL_BYPASS		BIT(31)
 
 /* TLB invalidate: rnndb gf100_pffb.xml TLB_FLUSH_*, nvkm vmmgf100.c, nvgpu hw_fb_gk20a.h. */
@@ -124,7 +120,7 @@
 #define   FB_MMU_INVALIDATE_PAGE_VA	GENMASK(31, 4)		/* VA >> 12 */
 #define FB_MMU_INVALIDATE_PDB		0x100cb8
 #define   FB_MMU_INVALIDATE_PDB_TARGET	GENMASK(1, 0)
-/* Upper bit of PDB_TARGET. 1: the page directory is in system memory, coherent or not. */
+/* 1: the page directory is in system memory */
 #define   FB_MMU_INVALIDATE_PDB_SYS	BIT(1)
 #define   FB_MMU_INVALIDATE_PDB_ADDR	GENMASK(31, 4)		/* address of the directory >> 12 */
 #define FB_MMU_INVALIDATE		0x100cbc
@@ -134,10 +130,8 @@
 #define   FB_MMU_INVALIDATE_TRIGGER	BIT(31)
 
 /*
- * Debug mode of the MMU, on while FB_MMU_DEBUG_CTRL_DEBUG is 1: the MMU directs writes to the page
- * that DEBUG_WR names, and reads to the page that DEBUG_RD names. Bits 31:4 of these two registers
- * are the page's address >> 12. The source, nvgpu hw_fb_gk20a.h, does not tell which writes and
- * reads are directed there.
+ * Debug mode of the MMU (nvgpu hw_fb_gk20a.h): with DEBUG it directs writes to the page of DEBUG_WR
+ * and reads to that of DEBUG_RD (bits 31:4: address >> 12).
  */
 #define FB_MMU_DEBUG_CTRL		0x100cc4
 #define   FB_MMU_DEBUG_CTRL_DEBUG	BIT(16)
@@ -146,15 +140,15 @@
 
 /*
  * Fault records, one for each fault unit u: rnndb gf100_pfifo.xml VM_FAULT, VM_FAULT_SOURCE; nvkm
- * fifo/gf100.c gf100_fifo_intr_mmu_fault_unit. FAULT_SOURCE has one bit per unit, write 1 to clear.
- * 1: the record of the unit is valid.
+ * fifo/gf100.c gf100_fifo_intr_mmu_fault_unit. FAULT_SOURCE: one bit per unit with a valid record,
+ * write 1 to clear.
  */
 #define GMMU_FAULT_SOURCE		0x00259c
 #define GMMU_FAULT_UNITS		32
 #define GMMU_FAULT_BASE			0x002800
 #define GMMU_FAULT_STRIDE		0x10
 #define GMMU_FAULT_INST(u)		(GMMU_FAULT_BASE + (u) * GMMU_FAULT_STRIDE)
-/* Address >> 12 of the instance block whose address space had the fault. */
+/* address of the instance block >> 12 */
 #define   GMMU_FAULT_INST_ADDR		GENMASK(27, 0)
 #define GMMU_FAULT_VA_LO(u)		(GMMU_FAULT_INST(u) + 0x4)
 #define GMMU_FAULT_VA_HI(u)		(GMMU_FAULT_INST(u) + 0x8)
@@ -174,17 +168,9 @@
 #define GMMU_UNIT_BAR3			0x05
 #define GMMU_HUB_HOST_CPU		0x07
 
-/*
- * Bit of PFIFO_INTR (0x2100). 1: a fault was dropped (nouveau gk104_fifo_intr_dropped_fault()). The
- * GPU model (gpu-model/, the program that acts as a K20m in tests) drops a fault while an earlier
- * fault of the unit is in the unit's record, or about to be written there.
- */
+/* Bit of PFIFO_INTR (0x2100). 1: a fault was dropped (nouveau gk104_fifo_intr_dropped_fault()). */
 #define GMMU_PFIFO_INTR_DROPPED_FAULT	BIT(27)
 
-/*
- * From here on the compiler checks that fields of a word do not overlap, that values fit their
- * fields, and widths and the order of words.
- */
 LAYOUT_DISJOINT(GMMU_PDE_BIG_APERTURE, GMMU_PDE_SIZE, GMMU_PDE_BIG_ADDR, GMMU_PDE_SMALL_APERTURE,
 		GMMU_PDE_SMALL_VOL, GMMU_PDE_BIG_VOL, GMMU_PDE_SMALL_ADDR);
 LAYOUT_DISJOINT(GMMU_PTE_VALID, GMMU_PTE_PRIV, GMMU_PTE_RO, GMMU_PTE_ENCRYPTED, GMMU_PTE_ADDR,
@@ -202,10 +188,7 @@ LAYOUT_FITS(GMMU_PDE_BIG_APERTURE, GMMU_PDE_APERTURE_SYS_NCOH);
 LAYOUT_FITS(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_SYS_NCOH);
 LAYOUT_FITS(GMMU_PTE_APERTURE, GMMU_PTE_APERTURE_SYS_NCOH);
 LAYOUT_FITS(GMMU_PTE_KIND, GMMU_KIND_INVALID);
-/*
- * The address fields of entries, instance blocks, fault records and invalidates have room for the
- * address of any page in 40 bits.
- */
+/* room for the address of a page in 40 bits */
 LAYOUT_WIDTH(GMMU_PTE_ADDR, GMMU_VA_BITS - GMMU_ADDR_SHIFT);
 LAYOUT_WIDTH(GMMU_PDE_BIG_ADDR, GMMU_VA_BITS - GMMU_ADDR_SHIFT);
 LAYOUT_WIDTH(GMMU_PDE_SMALL_ADDR, GMMU_VA_BITS - GMMU_ADDR_SHIFT);
@@ -220,9 +203,6 @@ static_assert(GMMU_INST_PDB_HI == GMMU_INST_PDB_LO + 4 &&
 		      GMMU_INST_LIMIT_LO == GMMU_INST_PDB_HI + 4 &&
 		      GMMU_INST_LIMIT_HI == GMMU_INST_LIMIT_LO + 4,
 	      "the words of an address space follow each other");
-/*
- * A small page is the unit of addresses in entries. A big page is a whole number of small pages.
- */
 static_assert(GMMU_SMALL_SHIFT == GMMU_ADDR_SHIFT &&
 		      GMMU_BIG_SHIFT_64K == GMMU_BIG_SHIFT_128K - 1 &&
 		      GMMU_BIG_SHIFT_64K > GMMU_SMALL_SHIFT,

@@ -3,8 +3,7 @@
  * PBUS: errors of the GPU's interface to PCI and the CPU, and two interrupts that software triggers
  * (USER0, USER1). NRHOST is the second line of interrupts to the CPU (gk110/pmc.h). Source:
  * envytools docs/hw/bus/pbus.rst, rnndb bus/pbus.xml. The registers at 0x1700-0x171b (PRAMIN, BAR1,
- * BAR3 and peephole) are in gk110/bar.h. Straps and ROM timing, also in this block, have no names
- * here: nothing uses them.
+ * BAR3 and peephole) are in gk110/bar.h.
  */
 #ifndef KVGPU_GK110_PBUS_H
 #define KVGPU_GK110_PBUS_H

@@ -53,18 +53,16 @@
 #define GK110_PCI_INTR			0x03c
 #define   GK110_PCI_INTR_LINE		GENMASK(7, 0)
 #define   GK110_PCI_INTR_PIN_A		BIT(8)
-/* Reads as GK110_PCI_SUBSYSTEM does (envytools pci.rst). */
 #define GK110_PCI_SUBSYSTEM_ALIAS	0x040
 /*
- * The window PROM in BAR0 (gk110/vbios.h) shows the ROM only while bit 0 of this word is 0 (nouveau
- * bios/shadowrom.c). Only a write through the mirror of the configuration space in BAR0
- * (gk110/ppci.h) changes the word (envytools pci.rst).
+ * PROM in BAR0 (gk110/vbios.h) shows the ROM while bit 0 is 0 (nouveau bios/shadowrom.c). The word
+ * is written through the mirror of the configuration space (gk110/ppci.h; envytools pci.rst).
  */
 #define GK110_PCI_ROM_SHADOW		0x050
 
 #define GK110_PCI_CAP(id, next)		((id) | (next) << 8)
 
-/* Power management capability, version 3. The only states are D0 and D3hot. */
+/* Power management capability, version 3. */
 #define GK110_PCI_PM			0x060
 #define   GK110_PCI_PM_ID		0x01u
 #define   GK110_PCI_PM_VERSION_3	(3u << 16)
@@ -130,8 +128,8 @@
 #define GK110_PCI_PWR_SELECT		0x12c
 #define   GK110_PCI_PWR_SELECT_RW	GENMASK(7, 0)
 /*
- * Advanced error reporting capability. Offset and version are those that lspci shows on Tesla
- * boards of this generation.
+ * Advanced error reporting capability. Offset and version: lspci of Tesla boards of this
+ * generation.
  */
 #define GK110_PCI_AER			0x420
 #define   GK110_PCI_AER_ID		0x0001u

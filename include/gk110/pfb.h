@@ -16,13 +16,13 @@
 /* 0x100c10-0x100cff, inside of PFFB, are registers of the MMU (gk110/mmu.h). */
 #define PFFB_MMU			0x100c10
 #define PFFB_MMU_END			0x100d00
-/* Start of the block of 0x100 bytes in which the MMU's registers are. */
+/* block of 0x100 bytes with the MMU's registers */
 #define PFFB_MMU_PAGE			0x100c00
 #define PFFB_LTC_COUNT			0x100800	/* number of active L2 parts */
 
 /*
- * Start of the range up to PBFB_BASE(0). A write to 0x10f000-0x10ffff goes to all memory
- * controllers (rnndb PBFB_BROADCAST). 0x10e000-0x10efff is not documented.
+ * A write to 0x10f000-0x10ffff goes to all memory controllers (rnndb PBFB_BROADCAST).
+ * 0x10e000-0x10efff is not documented.
  */
 #define PBFB_BCAST			0x10e000
 #define PBFB_BASE(i)			(0x110000 + 0x1000 * (i))

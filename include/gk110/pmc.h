@@ -14,7 +14,6 @@
 
 #define PMC_BOOT_0			0x000000
 #define   PMC_BOOT_0_STEPPING		GENMASK(7, 0)
-/* The low six bits of this field are the low six bits of the PCI device id. */
 #define   PMC_BOOT_0_DEVICE		GENMASK(19, 12)
 #define   PMC_BOOT_0_CHIPSET		GENMASK(28, 20)
 #define PMC_BOOT_1			0x000004	/* a write can turn the byte order */
@@ -30,9 +29,8 @@
 #define   GK110_STEPPING		0xa1
 
 /*
- * Leaves: the destinations of interrupts. HOST is the CPU. NRHOST is the CPU, too, for interrupts
- * that can't be redirected to the PMU. DAEMON is the PMU. Each leaf has its own INTR, EN, LINE and
- * MASK registers.
+ * Leaves, the destinations of interrupts: HOST, the CPU; NRHOST, the CPU for interrupts that can't
+ * be redirected to the PMU; DAEMON, the PMU.
  */
 #define PMC_NR_LEAF			3
 #define PMC_LEAF_HOST			0
@@ -61,12 +59,11 @@
 #define PMC_INTR_EN(leaf)		(0x000140 + 4 * (leaf))
 #define   PMC_INTR_EN_HARDWARE		BIT(0)
 #define   PMC_INTR_EN_SOFTWARE		BIT(1)
-/* 1: this leaf asserts its interrupt at its destination. */
+/* 1: the leaf asserts its interrupt */
 #define PMC_INTR_LINE(leaf)		(0x000160 + 4 * (leaf))
 /*
- * Bits as in PMC_INTR. 1: PMC_INTR(leaf) shows a pending interrupt of this source. Bit 31,
- * SOFTWARE, has another meaning. 1: software can set bit 31 of PMC_INTR(leaf). In
- * PMC_INTR(PMC_LEAF_NRHOST) software always can (envytools pmc.rst).
+ * Bits as in PMC_INTR. 1: PMC_INTR(leaf) shows this source. Bit 31: software can set bit 31 of
+ * PMC_INTR(leaf) (envytools pmc.rst).
  */
 #define PMC_INTR_MASK(leaf)		(0x000640 + 4 * (leaf))
 #define PMC_INTR_PMFB			0x00017c	/* one bit per L2 partition, read-only */
@@ -96,8 +93,8 @@
 #define PMC_ENABLE_UNK208		0x000208
 #define PMC_ENABLE_UNK20C		0x00020c
 /*
- * Registers of one bit each. Their purpose is not documented. nouveau keeps register 0 at 0 while
- * it loads GR's microcode or makes the first context of GR (nvkm_mc_unk260()).
+ * One bit each, not documented. nouveau keeps register 0 at 0 while it loads GR's microcode or
+ * makes the first context (nvkm_mc_unk260()).
  */
 #define PMC_UNK260(i)			(0x000260 + 4 * (i))
 #define   PMC_UNK260_NR			6

@@ -16,12 +16,12 @@
 /*
  * Registers, as offsets from PMU_BASE. gk110/falcon.h has those that all falcons have.
  *
- * USER0 is a bit of FALCON_INTR: the PMU has a message for the host.
+ * USER0, of FALCON_INTR: the PMU has a message for the host.
  */
 #define PMU_INTR_USER0			BIT(6)
 /*
- * Value that nouveau's PMU microcode writes to FALCON_INTR_ROUTE: the interrupts user 0, user 1 and
- * pause go to the host (fuc/kernel.fuc).
+ * FALCON_INTR_ROUTE of nouveau's microcode: user 0, user 1 and pause go to the host
+ * (fuc/kernel.fuc).
  */
 #define PMU_ROUTE_HOST			0xe0
 #define PMU_DSCRATCH(i)			(0x450 + (i) * 4)
@@ -36,8 +36,8 @@
 #define   PMU_RING_BASE			GENMASK(15, 0)
 #define   PMU_RING_SIZE			GENMASK(31, 16)
 /*
- * Hardware mutex i. Reads as its owner's id, or 0 if the mutex is free. A write of an id takes a
- * free mutex. A write of 0 frees it.
+ * Hardware mutex i. Reads its owner's id, or 0: free. A write of an id takes a free mutex, a write
+ * of 0 frees it.
  */
 #define PMU_MUTEX(i)			(0x580 + (i) * 4)
 #define PMU_MUTEX_COUNT			16
@@ -45,17 +45,13 @@
 #define PMU_PG_CTRL			0x78c
 
 /*
- * A ring of messages has 8 slots of 16 bytes. PUT and GET registers count the messages that were
- * written and read, modulo 16: PMU_FIFO_ for the ring to the PMU, PMU_RFIFO_ for the ring to the
- * host.
+ * PUT and GET registers count messages modulo 16: PMU_FIFO_ for the ring to the PMU, PMU_RFIFO_ for
+ * the ring to the host.
  */
 #define PMU_RING_SLOTS			8
 #define PMU_RING_SLOT			16
 #define PMU_RING_COUNTER		0xf
-/*
- * Indices of the words of a message. PROCESS is one of PMU_PROC_...: the receiver of a message to
- * the PMU, the sender of a message to the host.
- */
+/* Indices of the words of a message. PROCESS: PMU_PROC_..., the process in the PMU. */
 #define PMU_MSG_PROCESS			0
 #define PMU_MSG_MESSAGE			1
 #define PMU_MSG_DATA0			2
@@ -70,8 +66,8 @@
 #define PMU_PROC_IDLE			0x454c4449
 
 /*
- * Messages to the process MEMX. EXEC runs a script, such as register writes and waits. Each command
- * of the script begins with a word that has the fields OP and LEN.
+ * Messages to the process MEMX. EXEC runs a script of commands, which begin with a word of OP and
+ * LEN.
  */
 #define PMU_MEMX_INFO			0
 #define   PMU_MEMX_INFO_DATA		0

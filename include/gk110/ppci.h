@@ -11,19 +11,14 @@
 
 #define PPCI_BASE			0x088000
 #define PPCI_SIZE			0x005000
-/* Size in bytes of the mirror of the configuration space, which begins at PPCI_BASE. */
 #define PPCI_CONFIG_SIZE		0x001000
 
-/*
- * Fields of words of the mirror, and the offset in the mirror of a word (TAG_LIMIT) that
- * gk110/pci.h does not have.
- */
 #define PPCI_CFG_ROM_SHADOW_EN		BIT(0)		/* bit of GK110_PCI_ROM_SHADOW */
 /* The byte at GK110_PCI_MSI. A write of 0xff to this byte of the mirror re-arms MSI. */
 #define PPCI_CFG_MSI_REARM		GENMASK(7, 0)
 #define PPCI_CFG_LNKCAP_SPEED		GENMASK(3, 0)	/* 1: 2.5 GT/s, 2: 5, 3: 8 */
 #define PPCI_CFG_LNKSTA_SPEED		GENMASK(19, 16)
-/* Offset of a word that limits the number of outstanding requests (nouveau g84_pci_init()). */
+/* limits the number of outstanding requests (nouveau g84_pci_init()) */
 #define PPCI_CFG_TAG_LIMIT		0x41c
 
 #define PPCI_LINK_SPEED_CTL		0x08c040

@@ -18,15 +18,15 @@
 #define PRIVRING_HUB_COUNT		0x120070
 #define PRIVRING_FBP_COUNT		0x120074
 #define PRIVRING_GPC_COUNT		0x120078
-/* Words of the ring's hub (rnndb CFG), which nouveau sets. Their meaning is not documented. */
+/* not documented; nouveau sets them (rnndb CFG) */
 #define PRIVRING_TIMING(i)		(0x122318 + 4 * (i))
 #define   PRIVRING_TIMING_VALUE		GENMASK(17, 0)
 #define   PRIVRING_TIMING_INIT0		0x1000
 #define   PRIVRING_TIMING_INIT1		0x200
 
 /*
- * A register read that gets no answer from a unit gives 0xbadfxxxx or 0xbad0xxxx: ERROR in the bits
- * of ERROR_MASK. The lower bits tell the reason (nouveau nvkm gr/gf100.c, nvgpu).
+ * A register read without an answer gives 0xbadfxxxx or 0xbad0xxxx (nouveau nvkm gr/gf100.c,
+ * nvgpu).
  */
 #define PRIVRING_ERROR_MASK		0xfff00000u
 #define PRIVRING_ERROR			0xbad00000u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * PTIMER: a time of 64 bits (TIME_HIGH, TIME_LOW), its clock and its alarm; also the record of a
- * failed access to a register. Bits 60:5 of the time are a counter of 56 bits, the others are 0.
+ * failed access to a register. Bits 60:5 of the time are a counter.
  *
  * Sources: envytools docs/hw/bus/ptimer.rst, rnndb bus/ptimer.xml, nouveau
  * nvkm/subdev/timer/nv41.c.
@@ -36,9 +36,8 @@
 #define PTIMER_ALARM			0x009420
 
 /*
- * Numbers with which the counter runs at 27 MHz * 3 * 125 / 324 = 31.25 MHz: the crystal's
- * frequency, the factor of CLOCK_SOURCE (whose field MUL has 2), CLOCK_MUL and CLOCK_DIV. A tick
- * takes 32 ns and adds 32 to the time, so that the time counts nanoseconds.
+ * Numbers with which the counter runs at 27 MHz * 3 * 125 / 324 = 31.25 MHz. A tick adds 32 to the
+ * time, which so counts ns.
  */
 #define   PTIMER_NS_SOURCE_MUL		3
 #define   PTIMER_NS_MUL			125

@@ -3,8 +3,7 @@
  * PTOP (rnndb: PUNITS): the numbers of units on the die, the units that are switched off, and the
  * device table, which has for each engine its runlist, its bits in PMC_INTR and PMC_ENABLE, and its
  * fault unit. A GPC is a cluster of shader units, a TPC a part of it. An FBP is a partition of the
- * frame buffer, that is of video memory. The GPU model is gpu-model/, the program that acts as a
- * K20m in tests.
+ * frame buffer, that is of video memory.
  *
  * Sources: rnndb bus/punits.xml, nouveau nvkm/subdev/top/gk104.c, nvkm/subdev/devinit/gf100.c.
  */
@@ -17,7 +16,7 @@
 #define PTOP_SIZE			0x000400
 
 #define PTOP_LOW			0x022000	/* range 0x022000-0x0223ff */
-/* Bit ON, 1: the PMU, the microcontroller for power, is enabled (nouveau pmu/gt215.c). */
+/* 1: the PMU, the microcontroller for power, is enabled (nouveau pmu/gt215.c) */
 #define PTOP_PMU_ENABLE			0x022210
 #define   PTOP_PMU_ENABLE_ON		BIT(0)
 #define PTOP_FUSE_CONTROL		0x022400
@@ -28,17 +27,14 @@
 #define   PTOP_PCI_V2			BIT(0)
 #define   PTOP_PCI_CLASS		BIT(1)
 #define   PTOP_PCI_FULL_SPEED		BIT(7)
-/* Numbers of units in the chip's design. They count units that are switched off, too. */
+/* numbers of units in the chip's design, with those that are switched off */
 #define PTOP_GPC_COUNT			0x022430
 #define PTOP_TPC_PER_GPC_COUNT		0x022434
 #define PTOP_FBP_COUNT			0x022438
 #define PTOP_FBPA_COUNT			0x02243c
 #define PTOP_CE_COUNT			0x022444
 #define PTOP_HEAD_COUNT			0x022448
-/*
- * Disable registers. A bit that is 1: the unit is absent or switched off. The registers of GPC,
- * TPC, FBP and FBPA have one bit per unit.
- */
+/* Disable registers. 1: the unit is absent or switched off. */
 #define PTOP_DISABLE			0x022500
 #define   PTOP_DISABLE_DISPLAY		BIT(0)
 #define   PTOP_DISABLE_MSPDEC_MSPPP	BIT(1)
@@ -49,17 +45,11 @@
 #define PTOP_DISABLE_TPC(gpc)		(0x022508 + 4 * (gpc))
 #define PTOP_DISABLE_FBP		0x022548
 #define PTOP_DISABLE_FBPA		0x022554
-/*
- * The range of the disable registers (rnndb HW_..._DISABLE). The GPU model ignores writes to this
- * range.
- */
+/* the range of the disable registers (rnndb HW_..._DISABLE) */
 #define PTOP_HW_DISABLE			0x022500
 #define PTOP_HW_DISABLE_END		0x022560
 
-/*
- * The device table. An engine has several words in a row, of several kinds: the last of them has
- * CHAIN 0.
- */
+/* The device table. An engine has words of several kinds in a row; the last has CHAIN 0. */
 #define PTOP_DEVICE(i)			(0x022700 + 4 * (i))
 #define   PTOP_DEVICE_NR		64
 #define   PTOP_DEVICE_CHAIN		BIT(31)
@@ -86,9 +76,8 @@
 #define     PTOP_TYPE_CE0		1
 
 /*
- * The K20m has 13 of the design's 15 TPCs and five of its six frame-buffer partitions (FBP). Which
- * of them are off differs from card to card. K20M_FBP_OFF and K20M_TPC_OFF say which are off in the
- * GPU model.
+ * The K20m has 13 of the design's 15 TPCs and five of its six FBPs. Which are off differs from card
+ * to card; K20M_FBP_OFF and K20M_TPC_OFF are for the GPU model (gpu-model/).
  */
 #define   GK110_DESIGN_GPC		5
 #define   GK110_DESIGN_TPC_PER_GPC	3
@@ -100,9 +89,8 @@
 
 /*
  * Engines: GR is graphics, CE are copy engines. RESET: number of the engine's bit in PMC_ENABLE
- * (rnndb pmc.xml). MMIO: offset of the engine's registers in BAR0 (rnndb nv_mmio.xml). The chip
- * reports an MMU fault of the engine in the record GMMU_FAULT_INST(FAULT_UNIT), with HUB_CLIENT in
- * the field GMMU_FAULT_INFO_CLIENT (gk110/mmu.h; nouveau fifo/gk104.c).
+ * (rnndb pmc.xml). MMIO: offset of the engine's registers in BAR0 (rnndb nv_mmio.xml). FAULT_UNIT,
+ * HUB_CLIENT: of its MMU faults (gk110/mmu.h; nouveau fifo/gk104.c).
  */
 #define GR_RESET			12
 #define GR_MMIO				0x400000

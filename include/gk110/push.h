@@ -12,16 +12,15 @@
 
 #include "gk110/layout.h"
 
-/* The two classes of channels. Comments below name a class by its number, such as A16F. */
+/* The two classes of channels. */
 #define KEPLER_CHANNEL_GPFIFO_A		0xa06f
 #define KEPLER_CHANNEL_GPFIFO_B		0xa16f
 
 /*
- * Fields of a header, the word in front of the data of methods. With SEC_OP TERT0 and TERT2, a
- * header has TERT_OP. With TERT0_INC and TERT2_NON_INC it has fields of the old format (_OLD), with
- * SET_MASK and STORE_MASK it has SUBDEVICE_MASK; USE_MASK takes the mask that was stored. Of the
- * GPUs that share a pushbuffer (SLI), a mask that is set or used selects those whose
- * RAMFC_SUBDEVICE_ID (gk110/ram.h) has a bit of it.
+ * Fields of a header, the word in front of the data of methods. TERT0 and TERT2 have TERT_OP.
+ * TERT0_INC and TERT2_NON_INC have the old format (_OLD), SET_MASK and STORE_MASK have
+ * SUBDEVICE_MASK; USE_MASK takes the stored mask. Of the GPUs that share a pushbuffer (SLI), a mask
+ * selects those whose RAMFC_SUBDEVICE_ID (gk110/ram.h) has a bit of it.
  */
 #define PB_SEC_OP			GENMASK(31, 29)
 #define   PB_SEC_TERT0			0
@@ -47,8 +46,8 @@
 #define PB_SUBDEVICE_MASK		GENMASK(15, 4)
 
 /*
- * Subchannels, values of PB_SUBCH. The chip sends the methods of subchannels 0 to 4 to one engine
- * each. 5 to 7 are for methods that software executes (docs/hardware.md).
+ * Subchannels, values of PB_SUBCH. 0 to 4 have an engine each, 5 to 7 are for software
+ * (docs/hardware.md).
  */
 #define SUBCH_3D			0
 #define SUBCH_COMPUTE			1
@@ -58,8 +57,8 @@
 #define SUBCH_SW			5		/* and 6 and 7 */
 
 /*
- * PFIFO itself executes the methods below this offset, on every subchannel. Their names begin with
- * HOST_, because NVIDIA calls this part of PFIFO host.
+ * PFIFO itself executes the methods below this offset, on every subchannel. NVIDIA calls this part
+ * of PFIFO host.
  */
 #define HOST_METHOD_END			0x100
 
@@ -98,7 +97,7 @@
 #define HOST_FB_FLUSH			0x24
 #define HOST_MEM_OP_A			0x28
 #define   HOST_MEM_OP_TLB_ADDR		GENMASK(29, 2)	/* page directory's address >> 12 */
-/* Memory that the page directory is in: 0 VRAM, 2 coherent, 3 non-coherent system memory. */
+/* 0 VRAM, 2 coherent, 3 non-coherent system memory */
 #define   HOST_MEM_OP_TLB_TARGET	GENMASK(31, 30)
 #define HOST_MEM_OP_B			0x2c
 #define   HOST_MEM_OP_OPERATION		GENMASK(31, 27)
@@ -118,10 +117,6 @@
 #define   HOST_YIELD_OP			GENMASK(1, 0)
 #define     HOST_YIELD_NOP		0
 
-/*
- * From here on the compiler checks that fields of a word do not overlap, that values fit their
- * fields, and widths and the order of words.
- */
 LAYOUT_DISJOINT(PB_SEC_OP, PB_COUNT, PB_SUBCH, PB_METHOD);
 LAYOUT_DISJOINT(PB_SEC_OP, PB_IMMD_DATA, PB_SUBCH, PB_METHOD);
 LAYOUT_DISJOINT(PB_SEC_OP, PB_COUNT_OLD, PB_TERT_OP, PB_SUBCH, PB_METHOD_OLD);

@@ -4,11 +4,11 @@
  * grid, that is the threads of one launch of a program. Source: NVIDIA open-gpu-doc
  * classes/compute/cla1c0qmd.h (layouts 00.06 and 01.07).
  *
- * QMD_FIELD(name, high, low): a field has the bits @high to @low of the structure. Bit 32 of the
- * structure is bit 0 of its second word, and so on. The bits are those of layout 01.07.
+ * QMD_FIELD(name, high, low): a field has the bits @high to @low of the structure. The bits are
+ * those of layout 01.07.
  *
- * QMD_ARRAY(name, high, low, stride, count): @count fields. The first has the bits @high to @low.
- * Each further field begins @stride bits after the field before it.
+ * QMD_ARRAY(name, high, low, stride, count): @count fields, @stride bits apart. The first has the
+ * bits @high to @low.
  */
 #ifndef KVGPU_GK110_QMD_H
 #define KVGPU_GK110_QMD_H
@@ -115,9 +115,8 @@
 	QMD_ARRAY(constant_buffer_size, 991, 975, 64, QMD_NR_CBUF)
 
 /*
- * Values of fields: L1_ of l1_configuration, MEMBAR_ of cwd_membar_type, DEPENDENT_ of
- * dependent_qmd_type, RELEASE_ of releaseN_structure_size, RED_FORMAT_ of
- * releaseN_reduction_format (N is 0 or 1).
+ * Values of l1_configuration, cwd_membar_type, dependent_qmd_type, releaseN_structure_size and
+ * releaseN_reduction_format.
  */
 #define QMD_L1_16KB		1
 #define QMD_L1_32KB		2

@@ -2,9 +2,9 @@
 /*
  * Structures in memory that PFIFO of GK110 reads and writes. A channel has an instance block, which
  * begins with RAMFC: the channel's state in a PBDMA, the unit that fetches and decodes pushbuffers.
- * The state is saved there while the channel is not loaded. The channel's user submits work through
- * USERD, which has the put and get pointers of the GPFIFO. The GPFIFO is a ring of entries that
- * point to pushbuffers. A runlist is a list of channels and channel groups (TSGs) to schedule.
+ * The state is saved there while the channel is not loaded. USERD has the put and get pointers of
+ * the GPFIFO, a ring of entries that point to pushbuffers. A runlist is a list of channels and
+ * channel groups (TSGs) to schedule.
  *
  * Sources: nouveau nvkm/engine/fifo/{gk104,gk110}.c, rnndb
  * fifo/gf100_pfifo.xml (a RAMFC word is loaded into the PBDMA register with the same offset), nvgpu
@@ -25,8 +25,8 @@
 #define RAMIN_CE_STATE			0x100
 #define RAMIN_CE_STATE_SIZE		0x080
 /*
- * Low word of the address of the channel's context image for GR, the graphics engine. The high word
- * follows (nouveau gk104_ectx_bind()).
+ * address of the context image for GR, the graphics engine, low word first (nouveau
+ * gk104_ectx_bind())
  */
 #define RAMIN_GR_CTX			0x210
 #define   RAMIN_CTX_TARGET		GENMASK(1, 0)
@@ -36,13 +36,13 @@
 /* Words of RAMFC: offsets in bytes from the start of the instance block, and fields. */
 #define RAMFC_GP_PUT			0x00
 #define RAMFC_USERD			0x08
-/* Memory that the USERD is in: 0 VRAM, 2 coherent, 3 non-coherent system memory. */
+/* 0 VRAM, 2 coherent, 3 non-coherent system memory */
 #define   RAMFC_USERD_TARGET		GENMASK(1, 0)
 #define   RAMFC_USERD_ADDR		GENMASK(31, 9)	/* bits 31:9 of the USERD's address */
 #define RAMFC_USERD_HI			0x0c
 #define   RAMFC_USERD_ADDR_HI		GENMASK(7, 0)
 #define RAMFC_SIGNATURE			0x10
-/* The chip compares only these bits of the word with RAMFC_SIGNATURE_FACE (rnndb). */
+/* the chip compares these bits (rnndb) */
 #define   RAMFC_SIGNATURE_HW		GENMASK(15, 0)
 #define     RAMFC_SIGNATURE_FACE	0xface
 #define RAMFC_GP_GET			0x14
@@ -86,17 +86,17 @@
 #define RAMFC_PB_COUNT			0x88
 #define   RAMFC_PB_COUNT_VALUE		GENMASK(12, 0)
 #define RAMFC_SUBDEVICE			0x94
-/* Bits that name this GPU among the GPUs that share a pushbuffer (SLI). */
+/* bits of this GPU among those that share a pushbuffer (SLI) */
 #define   RAMFC_SUBDEVICE_ID		GENMASK(11, 0)
-/* Mask that a pushbuffer header PB_TERT0_STORE_MASK stored (gk110/push.h). */
+/* mask of PB_TERT0_STORE_MASK (gk110/push.h) */
 #define   RAMFC_SUBDEVICE_USER		GENMASK(27, 16)
-/* 0: the mask that a header selected last has no bit of ID, and the PBDMA drops methods. */
+/* 0: the last mask has no bit of ID, and the PBDMA drops methods */
 #define   RAMFC_SUBDEVICE_ACTIVE	BIT(28)
 /* 1: pushbuffers may have headers with a mask, and ACTIVE has an effect. */
 #define   RAMFC_SUBDEVICE_ENABLE	BIT(29)
 #define RAMFC_PB_CRC			0x98
 #define RAMFC_FORMATS			0x9c
-/* Formats of pushbuffer headers that the channel can use, by rnndb: 0 old, 1 new, 2 both. */
+/* formats of pushbuffer headers, by rnndb: 0 old, 1 new, 2 both */
 #define   RAMFC_FORMATS_PB		GENMASK(9, 8)
 #define RAMFC_MEM_OP_A			0xa0
 #define RAMFC_TARGET			0xac
@@ -106,7 +106,7 @@
 /* The method at which the PBDMA has stalled (METHOD0), and its argument (DATA0). */
 #define RAMFC_METHOD0			0xc0
 #define RAMFC_DATA0			0xc4
-/* Flags of the GPFIFO entry that is being executed (rnndb IB_FLAGS). */
+/* flags of the current GPFIFO entry (rnndb IB_FLAGS) */
 #define RAMFC_GP_FLAGS			0xe0
 #define   RAMFC_GP_CONDITIONAL		BIT(0)
 #define   RAMFC_GP_PRIV			BIT(2)
@@ -125,9 +125,8 @@
 #define   RAMFC_TIMESLICE_ENABLE	BIT(28)
 
 /*
- * Values of RAMFC words of a new channel, as nouveau's gk104_chan_ramfc_write() has them.
- * RAMFC_ACQUIRE_INIT enables the longest timeout: a semaphore acquire that has waited for about
- * 2200 s raises PBDMA_INTR0_ACQUIRE.
+ * RAMFC words of a new channel (nouveau gk104_chan_ramfc_write()). RAMFC_ACQUIRE_INIT enables the
+ * longest timeout of a semaphore acquire.
  */
 #define RAMFC_ACQUIRE_INIT                                                                 \
 	(FIELD_PREP(RAMFC_ACQUIRE_RETRY_MAN, 2) | FIELD_PREP(RAMFC_ACQUIRE_RETRY_EXP, 2) | \
@@ -171,9 +170,8 @@
 
 /*
  * Size of a runlist entry in bytes, and the fields of its first word. The second word is 0 (nouveau
- * gk104_runl_insert_chan(), gk110_runl_insert_cgrp()). RUNLIST_TSG 1: the entry names a TSG, and ID
- * is the TSG's id. RUNLIST_TSG 0: the entry names a channel, ID is the channel's id, and the other
- * fields are 0.
+ * gk104_runl_insert_chan(), gk110_runl_insert_cgrp()). RUNLIST_TSG 1: ID is a TSG's; 0: a
+ * channel's, and the other fields are 0.
  */
 #define RUNLIST_ENTRY_SIZE		8
 #define RUNLIST_ID			GENMASK(11, 0)
@@ -184,10 +182,6 @@
 /* Number of channels in the TSG. Their entries follow the entry of the TSG. */
 #define RUNLIST_TSG_COUNT		GENMASK(31, 26)
 
-/*
- * From here on the compiler checks that fields of a word do not overlap, that values fit their
- * fields, and the order of words.
- */
 LAYOUT_DISJOINT(RAMIN_CTX_TARGET, RAMIN_CTX_VIRTUAL, RAMIN_CTX_ADDR_LO);
 LAYOUT_DISJOINT(RAMFC_USERD_TARGET, RAMFC_USERD_ADDR);
 LAYOUT_DISJOINT(RAMFC_ACQUIRE_RETRY_MAN, RAMFC_ACQUIRE_RETRY_EXP, RAMFC_ACQUIRE_TIMEOUT_EXP,
@@ -206,16 +200,12 @@ LAYOUT_DISJOINT(GP_ENTRY1_GET_HI, GP_ENTRY1_PRIV, GP_ENTRY1_SUBROUTINE, GP_ENTRY
 LAYOUT_DISJOINT(RUNLIST_ID, RUNLIST_TSG, RUNLIST_TSG_SCALE, RUNLIST_TSG_TIMEOUT, RUNLIST_TSG_COUNT);
 LAYOUT_FITS(RAMFC_SIGNATURE_HW, RAMFC_SIGNATURE_FACE);
 LAYOUT_FITS(GP_ENTRY1_OPCODE, GP_OPCODE_PB_CRC);
-/*
- * Parts of an instance block do not overlap and have this order: RAMFC, the copy engine's state,
- * the address space (0x200-0x20f, gk110/mmu.h), the address of GR's context image.
- */
+/* the address space (gk110/mmu.h) is at 0x200-0x20f */
 static_assert(RAMIN_RAMFC + RAMIN_RAMFC_SIZE <= RAMIN_CE_STATE &&
 		      RAMIN_CE_STATE + RAMIN_CE_STATE_SIZE <= 0x200 && RAMIN_GR_CTX >= 0x210 &&
 		      RAMIN_GR_CTX + 8 <= RAMIN_SIZE,
 	      "parts of an instance block overlap");
 static_assert(RAMFC_PB_TIMESLICE + 4 <= RAMIN_RAMFC_SIZE, "RAMFC ends in the middle of its words");
-/* The high word of an address follows the low word, and DATA0 follows METHOD0. */
 static_assert(RAMFC_USERD_HI == RAMFC_USERD + 4 && RAMFC_PB_GET_HI == RAMFC_PB_GET + 4 &&
 		      RAMFC_GP_BASE_HI == RAMFC_GP_BASE + 4 &&
 		      RAMFC_TOP_LEVEL_GET_HI == RAMFC_TOP_LEVEL_GET + 4 &&

@@ -27,10 +27,7 @@
 #define   PTHERM_PGOB_NR		5
 #define   PTHERM_PGOB_BUSY		BIT(31)
 
-/*
- * Root clock sources (VCOs, voltage-controlled oscillators). Their registers lie in the range of
- * PNVIO, the GPIO unit.
- */
+/* Root clock sources (voltage-controlled oscillators), in the range of PNVIO, the GPIO unit. */
 #define PCLOCK_VCO_BASE			0x00e800
 #define PCLOCK_VCO_SIZE			0x000040
 #define PCLOCK_VCO(i)			(0x00e800 + 0x20 * (i))
@@ -50,16 +47,15 @@
 #define     PLL_COEF_M			GENMASK(7, 0)
 #define     PLL_COEF_N			GENMASK(15, 8)
 #define     PLL_COEF_P			GENMASK(21, 16)
-/* Divider of the memory's PLL (PCLOCK_MEM_PLL), in place of P. 1: divides by 2, 0: by 1. */
+/* of PCLOCK_MEM_PLL, in place of P: 1 divides by 2, 0 by 1 */
 #define     PLL_COEF_MEM_P2		BIT(28)
 #define   PLL_FRAC			0x10
 #define     PLL_FRAC_N			GENMASK(31, 16)
-/* Value of PLL_FRAC_N for no fraction: nouveau clk/gk104.c adds 0x1000 to it, in 16 bits. */
+/* no fraction: nouveau clk/gk104.c adds 0x1000 to it, in 16 bits */
 #define     PLL_FRAC_NONE		0xf000
 /*
- * Source of the clock of clock domains 0 to 6, one bit for each domain. 1: the domain's PLL, 0: its
- * divider (PCLOCK_DIV). For domains from 7 on, PCLOCK_DIV_SRC selects the source (nouveau
- * clk/gk104.c).
+ * Source of the clock of domains 0 to 6, one bit each. 1: the PLL, 0: the divider (PCLOCK_DIV).
+ * From 7 on PCLOCK_DIV_SRC selects it (nouveau clk/gk104.c).
  */
 #define PCLOCK_SRC_SEL			0x137100
 #define PCLOCK_PLL_SRC(i)		(0x137120 + 4 * (i))
@@ -78,9 +74,9 @@
 #define   PCLOCK_DIV_HALVES		GENMASK(5, 0)	/* divides by (value + 2) / 2 */
 #define PCLOCK_POST_DIV(i)		(0x137250 + 4 * (i))
 #define   PCLOCK_POST_DIV_ENABLE	BIT(31)
-/* Divides by (value + 2) / 2 if the source of the domain is its PLL. */
+/* divides by (value + 2) / 2, with a PLL as source */
 #define   PCLOCK_POST_DIV_PLL		GENMASK(13, 8)
-/* Divides by (value + 2) / 2 if the source of the domain is its divider. */
+/* divides by (value + 2) / 2, with a divider as source */
 #define   PCLOCK_POST_DIV_DIV		GENMASK(5, 0)
 #define   PCLOCK_NR_DOMAIN		16
 /* Source and divider of the clock for the memory's reference PLL (nouveau clk/gk104.c). */
@@ -106,7 +102,7 @@
 #define PGPIO_LINE(i)			(0x00d610 + 4 * (i))
 #define   PGPIO_LINE_NR			32
 #define   PGPIO_LINE_OUT		BIT(12)
-/* 1: output, 0: input. nouveau's parameter dir of gf119_gpio_drive() has the inverse meaning. */
+/* 1: output, 0: input. */
 #define   PGPIO_LINE_OUT_EN		BIT(13)
 #define   PGPIO_LINE_IN			BIT(14)
 #define PGPIO_INTR0			0x00dc00	/* write 1 to clear */

@@ -2,8 +2,7 @@
 /*
  * The VBIOS window of BAR0 (PROM), the outer structures of a VBIOS image, and values of the voltage
  * regulator. The structures are the PCI expansion ROM header (ROM), the PCI data structure (PCIR),
- * and the BIT, NVIDIA's index of tables. A name with a comment such as u16 is the offset in bytes
- * of a value of that type; ROM_SIGNATURE is the value.
+ * and the BIT, NVIDIA's index of tables. A comment such as u16 is the type at an offset.
  *
  * Sources: PCI firmware specification (ROM, PCIR); envytools
  * docs and nouveau nvkm/subdev/bios/{pcir,bit}.c (BIT); nouveau nvkm/subdev/volt/gk104.c (VID PWM).
@@ -37,7 +36,7 @@
 #define PCIR_FLAGS			0x15		/* u8 */
 #define   PCIR_FLAGS_LAST		0x80
 
-/* The BIT begins with the six bytes of this string, of which the last is the 0 that ends it. */
+/* The BIT begins with this string and the 0 that ends it. */
 #define BIT_SIGNATURE			"\xff\xb8" "BIT"
 #define BIT_SIGNATURE_LENGTH		6
 #define BIT_HEADER_LENGTH		12
@@ -55,11 +54,9 @@
 #define BIT_ENTRY_TABLE			4		/* u16 */
 
 /*
- * The regulator of the core voltage. A PWM (PTHERM_VID_DIV, PTHERM_VID_DUTY) drives it. The voltage
- * in uV is K20M_VOLT_BASE_UV + duty * K20M_VID_STEP_UV. nouveau computes the PWM's divider as
- * 27.648 MHz / frequency. The board's numbers are not public. The GPU model (gpu-model/, the
- * program that acts as a K20m in tests) chooses these numbers, in the range of a GK110 core. The
- * model's VBIOS tables and registers have them.
+ * The regulator of the core voltage, which a PWM drives (PTHERM_VID_DIV, PTHERM_VID_DUTY):
+ * K20M_VOLT_BASE_UV + duty * K20M_VID_STEP_UV uV. nouveau computes the divider as 27.648 MHz /
+ * frequency. The board's numbers are not public; these are the GPU model's (gpu-model/).
  */
 #define K20M_VID_CLOCK_KHZ		27648
 #define K20M_VID_DIV			160

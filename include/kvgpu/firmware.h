@@ -2,13 +2,12 @@
 /*
  * The firmware file: data of nouveau that the host needs to bring up the graphics engine, in one
  * little-endian file. It has microcode of FECS and GPCCS, the engine's microcontrollers (falcons),
- * and lists of registers and values: for the engine, and for the golden context, the context image
- * from which each new context starts. kvgpu-firmware (firmware/) writes the file from the
- * distribution's own nouveau.ko. The kernel module reads it with request_firmware().
+ * and lists of registers and values: for the engine, and for the golden context, from which new
+ * contexts start. kvgpu-firmware (firmware/) writes the file.
  *
  * Layout: header, section table, sections. The sections are aligned to 8 bytes. The header's crc32
  * is the CRC-32 of IEEE (as in zlib; in the kernel crc32_le(~0, ...) ^ ~0) of all bytes after the
- * header. It shows that a file is cut or damaged.
+ * header.
  */
 #ifndef KVGPU_FIRMWARE_H
 #define KVGPU_FIRMWARE_H
@@ -30,12 +29,10 @@ enum kvgpu_fw_section_id {
 	KVGPU_FW_FECS_DATA	= 2,
 	KVGPU_FW_GPCCS_CODE	= 3,
 	KVGPU_FW_GPCCS_DATA	= 4,
-	/* Register lists: arrays of struct kvgpu_fw_init. */
 	KVGPU_FW_GR_MMIO	= 16,	/* for the start of the engine */
 	/*
-	 * Lists that the host writes to the engine to make the golden context. The host also tells
-	 * FECS and GPCCS which registers HUB, GPC_0, GPC_1, TPC and PPC name. FECS and GPCCS save
-	 * and restore these registers in every context.
+	 * Lists for the golden context. FECS and GPCCS also save and restore the registers of HUB,
+	 * GPC_0, GPC_1, TPC and PPC in contexts.
 	 */
 	KVGPU_FW_CTX_HUB	= 17,
 	KVGPU_FW_CTX_GPC_0	= 18,
@@ -48,10 +45,9 @@ enum kvgpu_fw_section_id {
 };
 
 /*
- * An entry of a register list: a write of @data to @count registers. The first is at offset @addr
- * in BAR0, each further register @pitch bytes after the register before it. In CTX_ICMD, @addr is
- * the address of a bundle (GR_ICMD in gk110/gr.h). In CTX_MTHD, @addr is the offset of a method.
- * @type is 0 in all lists but CTX_MTHD.
+ * An entry of a register list: a write of @data to @count registers from @addr in BAR0 on, @pitch
+ * bytes apart. In CTX_ICMD, @addr is of a bundle (GR_ICMD in gk110/gr.h), in CTX_MTHD of a method
+ * of class @type.
  */
 struct kvgpu_fw_init {
 	__le32 type;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * RAMFC is the part of a channel's instance block that has the channel's state in a PBDMA, the unit
- * that fetches the channel's pushbuffers (gk110/ram.h). The host builds RAMFC for the card's
- * channels that run work of guests (gtt-shadow/inst.c), and for its own copy channel (hw/copy.c).
+ * that fetches the channel's pushbuffers (gk110/ram.h). The host builds it for guests' channels
+ * (gtt-shadow/inst.c) and its own (hw/copy.c).
  */
 #ifndef KVGPU_RAMFC_H
 #define KVGPU_RAMFC_H
@@ -19,23 +19,17 @@ struct kvgpu_ramfc {
 	u64 gp_base;		/* GPU virtual address of the GPFIFO ring */
 	u8 gp_log2;		/* log2 of the GPFIFO ring's number of entries */
 	/*
-	 * Value of the field RAMFC_SUBDEVICE_ID: bits that name this GPU among the GPUs that share
-	 * a pushbuffer (SLI). A mask that a pushbuffer header sets or uses (gk110/push.h) turns off
-	 * methods on a GPU whose SUBDEVICE_ID has no bit of the mask. A guest's channel
-	 * gets the value of the guest's own RAMFC. The host's copy channel gets all bits, so that
-	 * it has a bit of each mask except 0.
+	 * RAMFC_SUBDEVICE_ID: bits of this GPU among those that share a pushbuffer (SLI,
+	 * gk110/push.h)
 	 */
 	u16 subdevice;
-	/*
-	 * true: the channel's copies may use physical addresses. Only the host's copy channel may.
-	 */
+	/* the channel's copies may use physical addresses */
 	bool priv_mode;
 };
 
 /*
- * Writes the RAMFC of a channel that has not run yet to @block, the CPU's copy of the start of an
- * instance block. Most words that are 0 in such a RAMFC are not written, so @block must be zeros
- * before the call.
+ * Writes the RAMFC of a new channel to @block, the CPU's copy of the start of an instance block,
+ * which must be zeros before.
  */
 static inline void kvgpu_ramfc_write(u32 *block, const struct kvgpu_ramfc *r)
 {

@@ -17,9 +17,8 @@ typedef struct { u64 v; } hvram_t;	/* address in the card's video memory */
 typedef struct { u64 v; } iova_t;	/* DMA address in a guest's memory */
 
 /*
- * The memory that an address is in: video memory, another card's memory (peer), coherent system
- * memory, or non-coherent system memory. The values are the aperture codes of the chip's page table
- * entries (GMMU_PTE_APERTURE_... in gk110/mmu.h).
+ * The memory that an address is in. The values are the aperture codes of page table entries
+ * (GMMU_PTE_APERTURE_... in gk110/mmu.h).
  */
 enum kvgpu_target {
 	KVGPU_VRAM	= 0,
@@ -33,10 +32,7 @@ static inline bool kvgpu_is_sys(enum kvgpu_target t)
 	return t == KVGPU_SYS_COH || t == KVGPU_SYS_NCOH;
 }
 
-/*
- * Returns whether a guest may use @code, a value of enum kvgpu_target. A guest may not use the
- * memory of another card.
- */
+/* Tells whether a guest may use the target @code. It may not use another card's memory. */
 static inline bool kvgpu_target_ok(u32 code)
 {
 	return code != KVGPU_PEER;
@@ -51,7 +47,7 @@ struct kvgpu_gaddr {
 	u64 addr;
 };
 
-/* Index, in arrays, of the two BARs through which the CPU sees the GPU's memory. */
+/* Index of the two BARs through which the CPU sees the GPU's memory. */
 enum kvgpu_bar {
 	KVGPU_BAR1,
 	KVGPU_BAR3,
@@ -89,33 +85,23 @@ struct kvgpu_engine {
 };
 
 /*
- * The units of the card's chip. Bring-up of the card reads these values from registers, then they
- * are constant. Guests see values of this struct in registers of their vGPU (mmio-trap/). A GPC is
- * a cluster of shader units: it has TPCs, each with one shader processor, and PPCs, each of which
- * serves some of the GPC's TPCs.
+ * The units of the card's chip. Constant after bring-up. A GPC is a cluster of shader units: it has
+ * TPCs, each with a shader processor, and PPCs, which serve TPCs.
  */
 struct kvgpu_topo {
 	u32 boot0;				/* value of PMC_BOOT_0 */
 	u8 nr_engines, nr_runl, nr_pbdma;
 	struct kvgpu_engine engine[KVGPU_MAX_ENGINE];
-	/* Element p is the mask of the runlists that PBDMA p serves (PFIFO_PBDMA_RUNLISTS). */
+	/* PFIFO_PBDMA_RUNLISTS */
 	u32 pbdma_runl[KVGPU_MAX_PBDMA];
-	/*
-	 * .fbps: partitions of video memory that are not switched off (PRIVRING_FBP_COUNT). .ltcs:
-	 * parts of the L2 cache. .slices: of each part
-	 */
+	/* .fbps: PRIVRING_FBP_COUNT; .ltcs: parts of the L2 cache; .slices: of each part */
 	u8 gpcs, rops, fbps, ltcs, slices;
 	u8 tpcs[KVGPU_MAX_GPC];			/* number of TPCs of each GPC */
 	u8 ppc_mask[KVGPU_MAX_GPC][KVGPU_MAX_PPC];	/* mask of the TPCs of each PPC */
 	u32 strap;				/* value of PSTRAPS_BOOT0 (gk110/pfuse.h) */
 	/* Values of the L2 cache's registers GR_PATCH_LTC_0 and _1 (gk110/gr_patch.h). */
 	u32 r17e91c, r17e920;
-	/*
-	 * Start values of registers in a vGPU: offsets of registers of the voltage's PWM and of
-	 * clock generators, with the values that bring-up found in them. In a vGPU, these registers
-	 * are memory without effect. That memory starts with these values, because drivers compute
-	 * with them.
-	 */
+	/* start values of registers of a vGPU, as bring-up found them */
 	struct kvgpu_reg_val seed[KVGPU_MAX_SEED];
 	u8 nr_seed;
 };

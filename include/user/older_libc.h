@@ -2,8 +2,7 @@
 /*
  * The compiler includes this file before all else (gcc -include) where it compiles programs and
  * libraries for packages. With _GNU_SOURCE, glibc 2.38 and newer replace strtol(), sscanf() and the
- * like by functions that read binary numbers ("0b1"), too. The packages must also run on Debian 12,
- * whose glibc (2.36) has no such functions. So the macros below keep the old functions.
+ * like by functions that the glibc of Debian 12 (2.36) lacks. The macros keep the old functions.
  */
 #ifndef KVGPU_OLDER_LIBC_H
 #define KVGPU_OLDER_LIBC_H

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * User-space stand-in for the kernel header of the same name. FIELD_PREP() masks off the bits of a
- * value that do not fit the field. The kernel's FIELD_PREP() does the same for a variable, but
- * makes the build fail for a constant that does not fit.
+ * User-space stand-in for the kernel header of the same name. FIELD_PREP() masks off bits that do
+ * not fit the field; the kernel's refuses a constant that does not fit.
  */
 #ifndef KVGPU_USER_LINUX_BITFIELD_H
 #define KVGPU_USER_LINUX_BITFIELD_H

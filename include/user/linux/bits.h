@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * User-space stand-in for the kernel header of the same name. It has only the macros that are used
- * in include/gk110/ and in kernel code that is built in user space.
- */
+/* User-space stand-in for the kernel header of the same name. */
 #ifndef KVGPU_USER_LINUX_BITS_H
 #define KVGPU_USER_LINUX_BITS_H
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * User-space stand-in for the kernel header of the same name: circular doubly linked lists. A
- * function that adds an entry aborts the program if the new neighbours do not point to each other,
- * or if the entry is one of them. A function that removes an entry aborts the program if the
- * neighbours do not point to the entry, or if list_del() removed it before.
+ * User-space stand-in for the kernel header of the same name: circular doubly linked lists. Adding
+ * or removing an entry aborts the program if the neighbours' pointers are wrong.
  */
 #ifndef KVGPU_USER_LINUX_LIST_H
 #define KVGPU_USER_LINUX_LIST_H
