@@ -4,8 +4,7 @@
  * register lists in two levels (nvkm/engine/gr/gf100.h): a pack is an array of {pointer to list,
  * type} ended by a NULL pointer; a list is an array of {u32 addr, u8 count, u32 pitch, data} ended
  * by count 0. The data word has 32 bits in older kernels and 64 bits in newer ones, so an entry has
- * 16 or 24 bytes. The size that holds is the one that fits all lists: each list is a whole number
- * of entries, of which exactly the last has count 0.
+ * 16 or 24 bytes: the size that fits all lists. One thread; reads and writes memory.
  */
 #include <endian.h>
 #include <stdio.h>
@@ -20,7 +19,6 @@ struct source {
 	uint32_t id;
 	const char *symbol;
 	bool pack;
-	/* bytes of microcode, or entries of a pack; outside of these the shape has changed */
 	size_t min, max;
 };
 
@@ -100,10 +98,7 @@ static bool list_fits(const struct symbol *list, size_t stride)
 	return true;
 }
 
-/*
- * Calls @fn for each list of a pack. False when the pack is missing, does not end inside its symbol
- * or has a pointer to no list, or when @fn gave false.
- */
+/* Calls @fn for each list of a pack. False when the pack is not sound, or @fn gave false. */
 static bool for_each_list(struct module *m, const struct source *s,
 			  bool (*fn)(void *arg, const struct symbol *list, uint32_t type),
 			  void *arg)

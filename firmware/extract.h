@@ -19,8 +19,7 @@ bool extract_gk110(struct module *m, struct image *out);
 
 /*
  * Checks header, checksum and section table of a firmware file and, with @list, prints its
- * sections. false after a message. The kernel module checks more (hw/fwfile.c): the entries of the
- * lists, and that each section is there once.
+ * sections. false after a message. The kernel module checks more (hw/fwfile.c).
  */
 bool image_check(const struct image *img, bool list);
 

@@ -47,7 +47,6 @@ static char *find_module(const char *release)
 	return NULL;
 }
 
-/* makes all directories above @path; if one can't be made, the caller can't open its file there */
 static void make_parents(const char *path)
 {
 	char *dir = strdup(path), *slash = dir;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Reads a relocatable ELF object as far as kernel modules go: data of named objects, and where a
- * pointer inside such data points to. A module's pointers are zero in the file; the relocation of
- * their place says which symbol they will hold.
+ * pointer inside such data points to. A module's pointers are zero in the file; relocations say
+ * which symbol they will hold.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 
 #include "module.h"
 
-#define MODULE_MAX	(64u << 20)	/* several times as much as nouveau.ko has */
+#define MODULE_MAX	(64u << 20)
 
 struct module {
 	uint8_t *image;

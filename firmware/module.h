@@ -28,9 +28,8 @@ struct symbol {
 bool module_symbol(struct module *m, const char *name, struct symbol *out);
 
 /*
- * The object that the pointer at @offset of @sym refers to, by the relocation there. 1 and *@out
- * (its size is that of the symbol that starts at the target), 0 when there is no relocation (a NULL
- * pointer), -1 after a message on stderr.
+ * The object that the pointer at @offset of @sym refers to, by the relocation there. 1 and *@out, 0
+ * when there is no relocation (a NULL pointer), -1 after a message on stderr.
  */
 int module_pointer(struct module *m, const struct symbol *sym, uint64_t offset, struct symbol *out);
 
