@@ -4,8 +4,7 @@
 REMOTE_OUT	:= $(O)/remote
 REMOTE_GEN	:= $(REMOTE_OUT)/gen
 REMOTE_CPPFLAGS	:= -I. -I$(REMOTE_GEN) -D_GNU_SOURCE -include include/user/older_libc.h
-# link-time optimization: a queued launch calls functions of many files, and costs an eighth less
-# with it
+# link-time optimization: a queued launch calls functions of many files
 REMOTE_LTO	:= -O2 -flto=auto
 REMOTE_CFLAGS	= -std=gnu11 -g -Wall -Wextra -Wno-unused-parameter -Werror -pthread $(REMOTE_LTO)
 REMOTE_TEXTS	:= $(addprefix $(REMOTE_GEN)/,ops.h stubs.c refused.c libcuda.map library.h cases.c names.c forwards.h \

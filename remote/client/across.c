@@ -7,7 +7,6 @@
  */
 #include "straight.h"
 
-/* route to the context that the memory @at belongs to, whatever the thread's context is */
 static CUresult route_to(CUdeviceptr at, struct route *to)
 {
 	const struct object *ctx = range_context(at);
@@ -105,9 +104,8 @@ CUresult across_carry(CUdeviceptr dst, CUdeviceptr src, uint64_t bytes)
 }
 
 /*
- * A copy that waits comes after all that @stream has to do now. It is made in the null streams of
- * both contexts, so that their order holds, too. A copy between two servers that does not wait is a
- * gate's. A copy with an end in host memory always waits.
+ * A copy that waits is made in the null streams of both contexts, so that their order holds, too. A
+ * copy between two servers that does not wait is a gate's.
  */
 CUresult across_line(CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum side_of from,
 		     size_t bytes, bool waits, CUstream stream)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Internal header of the client: calls that involve two servers. Copies between their GPUs, and
- * streams of one server that wait for events of the other.
- */
+/* Internal header of the client: calls that involve two servers. */
 #ifndef KVGPU_REMOTE_CLIENT_ACROSS_H
 #define KVGPU_REMOTE_CLIENT_ACROSS_H
 
@@ -10,20 +7,23 @@
 
 /* ------------------------------------------------------------------ across.c */
 
-/* Copy a line whose ends and stream belong to several servers. @waits: it is done on return. */
+/*
+ * Copy a line whose ends and stream belong to several servers. @waits: the program's call is a
+ * synchronous one.
+ */
 CUresult across_line(CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum side_of from,
 		     size_t bytes, bool waits, CUstream stream);
-/* Copy in streams of the client's own, which wait for no other stream. Waits for the end. */
+/* Copy in streams of the client's own, which wait for no other stream. Wait for the end. */
 CUresult across_carry(CUdeviceptr dst, CUdeviceptr src, uint64_t bytes);
 
 /* ----------------------------------------------- copy.c: a piece of a line, as part of its copy */
 
-/* @fine: the client knows that the frame is valid, so it is queued */
+/* @fine: the client knows that the frame is valid, and may queue it */
 CUresult piece_send(const struct route *to, struct q_copy_in *q, const void *src, bool fine);
 CUresult piece_fetch(const struct route *to, struct q_copy_out *q, void *dst);
 /*
- * Copy a whole line. @q has the device's address, the stream, the bytes. @waits: on return the copy
- * is done, or, of line_in() with @fine, the program may write to its memory.
+ * Copy a whole line. @q has the device's address, the stream, the bytes. @waits: on return the
+ * program may use its memory again.
  */
 CUresult line_in(const struct route *to, struct q_copy_in *q, const void *src, bool waits,
 		 bool fine);
@@ -31,7 +31,7 @@ CUresult line_out(const struct route *to, struct q_copy_out *q, void *dst, bool 
 
 /* ------------------------------------------------- gate.c: streams that wait for another server */
 
-/* Set in the id of an event that is for a gate, and not for a function of the program. */
+/* in the id of an event: it is for a gate */
 #define GATE_BIT	(1ull << 63)
 
 /* Later work of @stream waits for @event, which is on another server's device. */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * The client divides the arena. At its beginning is a ring of pieces for copies on their way: a
- * piece is free again when its frame is done. The rest is for pinned memory, for images, for
- * ferries, for pages of managed memory, and for bytes of copies that the client waits for.
+ * piece is free again when its frame is done. The rest is given out by arena_get().
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -121,8 +120,8 @@ static void collect(struct arena *a, uint64_t through)
 }
 
 /*
- * Populate pages in batches: a fault at the first write to each page costs several times as much. A
- * kernel that does not know MADV_POPULATE_WRITE does nothing here.
+ * Populate pages in batches: faster than a fault at the first write to each. A kernel without
+ * MADV_POPULATE_WRITE does nothing here.
  */
 static void touch(struct arena *a, uint64_t upto)
 {
@@ -134,7 +133,7 @@ static void touch(struct arena *a, uint64_t upto)
 
 /*
  * An empty ring begins anew at its first byte: copies that follow each other then use the same few
- * pages, which all processes on the way have in their page tables and caches.
+ * pages.
  */
 static void begin_anew(struct arena *a)
 {
@@ -165,7 +164,7 @@ static struct staged *take(struct arena *a, uint64_t bytes, uint64_t *at)
 }
 
 /*
- * Call with the lock. The number of the last frame that has a piece in the older half of the ring;
+ * Call with the lock. The number of a frame at whose end about the older half of the ring is free;
  * 0: the frame of the oldest piece is not sent yet.
  */
 static uint64_t oldest_half(const struct arena *a)
@@ -183,10 +182,7 @@ static uint64_t oldest_half(const struct arena *a)
 	return seq;
 }
 
-/*
- * Round up to a power of two. A relay makes an MPI request for each place and length of a piece, so
- * the same few places are better than all of the room.
- */
+/* Round up to a power of two: a relay makes an MPI request for each place and length of a piece. */
 static uint64_t relayed_bytes(uint64_t bytes)
 {
 	uint64_t power = ALIGN;
@@ -196,9 +192,7 @@ static uint64_t relayed_bytes(uint64_t bytes)
 	return power;
 }
 
-/*
- * waits only for the older half of the ring, so that the GPU has the other half to copy meanwhile
- */
+/* waits for the older half of the ring: the GPU has the other half to copy meanwhile */
 struct staged *staging_get(struct peer *p, uint64_t bytes, uint64_t *at, CUresult *r)
 {
 	struct arena *a = &p->arena;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Copies of several lines and slices. The program's memory is packed into pieces of the arena, or
- * unpacked from there: the box is cut into one smaller box for each piece. The server's library
- * checks the ends that are not in the program's memory.
+ * unpacked from there: the box is cut into one smaller box for each piece.
  */
 #include <stdlib.h>
 
@@ -11,7 +10,6 @@
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 #define PITCH_MAX	2147483647u
 
-/* whether a line fits into the pitch, and a slice into the height */
 static bool fits(const uint64_t *w, const uint64_t *size)
 {
 	if ((size[1] > 1 || size[2] > 1) && (w[END_PITCH] < size[0] || w[END_PITCH] > PITCH_MAX))
@@ -19,7 +17,6 @@ static bool fits(const uint64_t *w, const uint64_t *size)
 	return (size[2] <= 1 || w[END_HEIGHT] >= size[1]) && size[1] <= PITCH_MAX;
 }
 
-/* *sum += a * b; false: it overflows */
 static bool multiply_add(uint64_t *sum, uint64_t a, uint64_t b)
 {
 	uint64_t product;
@@ -28,7 +25,6 @@ static bool multiply_add(uint64_t *sum, uint64_t a, uint64_t b)
 	       !__builtin_add_overflow(*sum, product, sum);
 }
 
-/* an end in the program's memory at @host: compute where the box begins */
 static CUresult open_host(struct end *e, const void *host, const uint64_t *size)
 {
 	uint64_t *w = e->word, slice, at = w[END_X];
@@ -41,7 +37,6 @@ static CUresult open_host(struct end *e, const void *host, const uint64_t *size)
 	return CUDA_SUCCESS;
 }
 
-/* side_of() tells what memory @at is; @host: the program says that it is host memory */
 static CUresult open_address(struct end *e, CUdeviceptr at, bool host, const uint64_t *size)
 {
 	switch (side_of(at, host)) {
@@ -215,10 +210,9 @@ static uint64_t least(uint64_t a, uint64_t b)
 /* How a part gets from one server to another: by way of the client's memory or of two arenas. */
 struct way {
 	uint8_t *room;			/* NULL: straight */
-	uint64_t from, to;		/* places in the arenas of both servers */
+	uint64_t from, to;
 };
 
-/* the words of a part that lies in the arena at @at, beside an end with @context */
 static void arena_words(const struct part *p, uint64_t at, uint64_t context, uint64_t *w)
 {
 	const struct end there = { .type = CU_MEMORYTYPE_HOST };
@@ -254,7 +248,6 @@ static CUresult straight_part(const struct box *b, const struct part *p, const s
 	return r ? r : call_ask(&lands, 0);
 }
 
-/* copy part @p by way of @room, which holds just that part, without gaps */
 static CUresult carry_part(const struct box *b, const struct part *p, uint8_t *room)
 {
 	struct end here = { .type = CU_MEMORYTYPE_HOST,
@@ -274,7 +267,7 @@ static CUresult carry_part(const struct box *b, const struct part *p, uint8_t *r
 
 /*
  * Cut the box into parts: as many lines and slices as a piece has room for; a line that is longer
- * than a piece is cut, too. @by: NULL: one end is the program's memory.
+ * than a piece is cut. @by: NULL: one end is the program's memory.
  */
 static CUresult send_parts(const struct route *to, const struct box *b, uint64_t stream,
 			   const struct way *by)
@@ -328,7 +321,7 @@ static CUresult send_by_client(const struct box *b)
 	return r;
 }
 
-/* ends and stream belong to several servers: waits for the stream, then for the copy */
+/* ends and stream belong to several servers */
 static CUresult across(struct box *b, CUstream stream)
 {
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Internal header of the client: copies of several lines and slices (boxes), made from the
- * program's descriptions of them (box.c).
- */
+/* Internal header of the client: copies of several lines and slices (boxes). */
 #ifndef KVGPU_REMOTE_CLIENT_BOX_H
 #define KVGPU_REMOTE_CLIENT_BOX_H
 
@@ -11,7 +8,7 @@
 struct end {
 	CUmemorytype type;
 	uint8_t *host;		/* address of the box's first byte */
-	struct route at;	/* the end's server, if there are several */
+	struct route at;
 	uint64_t word[END_WORDS];
 };
 
@@ -44,7 +41,7 @@ void box_words(const struct end *e, const struct part *p, uint64_t arena, uint64
 
 /*
  * Make a ferry for end @e, with a piece of the arena for all of its bytes, and return its number;
- * 0: there is no room. @out: the copy writes to the end.
+ * 0: there is no room or memory. *at: the piece's place. @out: the copy writes to the end.
  */
 uint64_t ferry_new(struct peer *p, const struct end *e, const uint64_t *size, bool out,
 		   uint64_t *at);

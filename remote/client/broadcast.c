@@ -15,7 +15,7 @@ enum { WINDOW = 4 };
 
 struct tree_node {
 	struct route to;
-	CUdeviceptr at;			/* the GPU's memory: destination, or a root's source */
+	CUdeviceptr at;
 	uint64_t room;
 	unsigned int box[WINDOW], boxes;
 	uint64_t begun, over;		/* pieces */
@@ -28,7 +28,7 @@ struct tree {
 	uint64_t bytes, piece, pieces;
 	unsigned int nr;
 	struct tree_node *node;
-	unsigned int *order;	/* nodes of the calls under way: the oldest is taken first */
+	unsigned int *order;
 	uint64_t asked, taken;
 	unsigned int failed;		/* the node that the first error is from */
 };
@@ -176,7 +176,6 @@ static bool add_all(struct tree *t, const CUdeviceptr *dst, unsigned int n, CUde
 	return t->nr > 1;
 }
 
-/* *all: each node has room and boxes */
 static void take_rooms(struct tree *t, bool *all)
 {
 	struct tree_node *n;

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Calls as frames. All threads send frames to a server in one order, which is the order of the
- * calls. The server carries a frame out in the context that OP_current named last: before a frame
- * in another context, OP_current is sent.
+ * Calls as frames. The threads send frames to a server in one order. The server carries a frame out
+ * in the context that OP_current named last.
  */
 #include <stdlib.h>
 
 #include "client.h"
 
-/*
- * Bytes of frames that may be queued without an answer. It also bounds what the server keeps while
- * its library is busy.
- */
+/* bytes of frames that may be queued without an answer */
 enum { BEHIND_MAX = 8 << 20 };
 
 static unsigned int captures;	/* atomic: captures under way */
@@ -218,9 +214,9 @@ static bool takes_room(uint16_t op)
 }
 
 /*
- * Lock `submit`. A library has little room for such bytes (ours two buffers), and what opens a gate
- * needs it, too: so these calls wait until no gate is closed. A gate is counted before its frame is
- * sent, so under the lock none is missed.
+ * Lock `submit`. A library has little room for such bytes, and what opens a gate needs it, too: so
+ * these calls wait while a gate is closed. A gate is counted before its frame is sent, so under the
+ * lock none is missed.
  */
 static void lock_submit(struct peer *p, uint16_t op)
 {

@@ -5,8 +5,8 @@
  * Locks, outer to inner: `init_lock` (init.c), `primaries` (context.c), the lock of managed memory
  * (managed.c), `submit` of a peer (call.c: frames go out in one order), `objects` (object.c), then
  * the locks of single files: ranges, host memory, arena, functions of the host, gates, ferries,
- * devices. Of these only `init_lock` and the lock of managed memory are held while a thread waits
- * for an answer. No lock is held while a function of the program runs.
+ * devices. A thread that waits for an answer may hold `init_lock` and the lock of managed memory,
+ * and none of the others. No lock is held while a function of the program runs.
  */
 #ifndef KVGPU_REMOTE_CLIENT_H
 #define KVGPU_REMOTE_CLIENT_H
@@ -24,9 +24,11 @@
 
 /* ------------------------------------------------------------------ init.c */
 
-/* CUDA_SUCCESS: cuInit() has succeeded in this process, not in its parent; a server is there */
+/*
+ * CUDA_SUCCESS: cuInit() has succeeded in this process, not in its parent; at least one server is
+ * there
+ */
 CUresult client_ready(void);
-/* print one line on standard error */
 void client_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int client_version(void);
 
@@ -34,8 +36,8 @@ int client_version(void);
 
 /*
  * Store the addresses of the servers in @address, PEERS_MAX at most, and the folder with
- * certificates or NULL in *tls_folder. Return how many servers there are; 0: none, and the reason
- * was printed. The strings are in static memory: call from one thread at a time.
+ * certificates or NULL in *tls_folder. Return how many servers there are; 0: none. The strings are
+ * in static memory: call from one thread at a time.
  */
 unsigned int find_servers(const char *address[], const char **tls_folder);
 
@@ -53,14 +55,14 @@ struct arena {
 	pthread_mutex_t lock;	/* protects all that changes after arena_init() */
 	uint8_t *base;
 	uint64_t ring_bytes, ring_begin, ring_end; /* begin and end: positions that never wrap */
-	uint64_t touched;	/* touch() has tried to populate so many bytes of the ring */
+	uint64_t touched;
 	/*
-	 * a relay is on the way: a piece is a power of two long, and lies at a multiple of its
-	 * length
+	 * a relay is on the way: a piece of the ring is a power of two long, and lies at a multiple
+	 * of its length
 	 */
 	bool relayed;
 	unsigned int first_piece, nr_pieces;
-	struct block *blocks;	/* the arena behind the ring: sorted by place, without gaps */
+	struct block *blocks;	/* the arena behind the ring, sorted by place */
 	unsigned int nr_blocks, max_blocks;
 	struct staged pieces[ARENA_PIECES];
 };
@@ -72,28 +74,27 @@ struct arena {
 struct peer {
 	struct kvgpu_remote_channel *channel;	/* set by cuInit() */
 	const char *address;
-	int first_device, nr_devices;	/* set by cuInit(): in the program's numbering of devices */
+	int first_device, nr_devices;	/* in the program's numbering of devices */
 
 	/* call.c */
 	pthread_mutex_t submit;
 	uint64_t named_context;		/* under `submit`: what the server was told last */
 	uint32_t named_mode;
 	/*
-	 * atomic: the error of work that the client did for a stream; the next call that reports
+	 * atomic: the error of work that the client did for a stream; a later call that reports
 	 * errors returns it
 	 */
 	int late;
-	/*
-	 * atomic: a context has a sticky error, so calls with good arguments may fail: ask, don't
-	 * queue
-	 */
+	/* atomic: a context has had a sticky error: ask, don't queue */
 	bool suspect;
 	uint64_t behind;		/* atomic: bytes sent since the last answer */
 	uint64_t through;		/* atomic: see call_through() */
 	uint64_t submitted;		/* atomic: calls sent; written under `submit` */
 
 	/* straight.c */
-	/* atomic, by number of a peer: no piece could be had from there, so copies come by here */
+	/*
+	 * atomic, by number of a peer: a piece could not be had from there, so copies come by here
+	 */
 	bool crooked[PEERS_MAX];
 
 	/* gate.c */
@@ -123,7 +124,6 @@ static inline unsigned int peer_number(const struct peer *p)
 	return p - peers;
 }
 
-/* initialise locks and what is not zero; makes no connection */
 void peer_init(struct peer *p);
 /* The server of device @dev; NULL: no such device. *number: the server's number of the device. */
 struct peer *peer_of_device(CUdevice dev, uint32_t *number);
@@ -143,16 +143,12 @@ struct route {
 	CUresult split;
 };
 
-/* The server that the call goes to. If no argument has set it, set that of the thread's context. */
+/* Where the call goes. If no argument has set it, set the server of the thread's context. */
 struct peer *route_peer(struct route *to);
-/*
- * Take an argument into account: the thread's context, an address, a device. route_device() returns
- * the server's number of the device.
- */
+/* Take an argument into account. route_device() returns the server's number of the device. */
 void route_current(struct route *to);
 void route_address(struct route *to, CUdeviceptr ptr);
 uint32_t route_device(struct route *to, CUdevice dev);
-/* take the server of a copy's end into account */
 void route_merge(struct route *to, const struct route *end);
 
 /* ------------------------------------------------------------------ call.c */
@@ -166,7 +162,7 @@ struct call {
 	size_t bytes;
 	struct iovec part[CALL_PARTS];
 	unsigned int nr_parts;
-	void *owned[2];			/* call_end() frees them */
+	void *owned[2];
 	uint64_t push_at, push_bytes;	/* bytes of the arena, sent before the frame */
 	/* those bytes are not sent, but come from there; NULL: they are sent */
 	const struct kvgpu_remote_source *fetch;
@@ -175,7 +171,7 @@ struct call {
 	bool apart;
 	uint64_t seq;			/* out: the frame's number */
 	uint64_t turn;			/* out: how many calls were sent, this one included */
-	/* payload of the answer, valid until the thread's next call */
+	/* payload of the answer, valid until the next call with the same answer box */
 	const void *answer;
 	size_t answer_bytes, answer_used;
 };
@@ -185,10 +181,7 @@ struct call {
  * current context, and a thread that is not in a function of the host.
  */
 CUresult call_enter(unsigned int flags);
-/*
- * Send the call and wait for its answer. CUDA_SUCCESS: the answer has at least @fixed bytes. Frees
- * what the call owns.
- */
+/* Send the call and wait for its answer. CUDA_SUCCESS: the answer has at least @fixed bytes. */
 CUresult call_ask(struct call *c, size_t fixed);
 /*
  * call_ask() in two steps, for a thread that has several calls under way: each has an answer box
@@ -201,11 +194,10 @@ CUresult call_take(struct call *c, unsigned int box, size_t fixed);
  * CUDA_SUCCESS. Return the last result.
  */
 CUresult call_each(struct call *c, size_t fixed);
-/* How many calls have been sent to @p. */
 uint64_t call_turn(const struct peer *p);
 /*
- * Send the call without waiting for its answer: a later call reports its error. Waits for gates,
- * for managed memory, and if the server is far behind. Ask if an error is likely.
+ * Send the call without waiting for its answer: a later call reports its error. May wait for gates,
+ * and for a server that is far behind. During captures and after a sticky error it asks.
  */
 CUresult call_queue(struct call *c);
 void call_end(struct call *c);
@@ -235,21 +227,19 @@ void gate_behind(struct peer *p);
  * or the server is gone.
  */
 bool gate_await(struct peer *p);
-/* while captures are under way, call_queue() asks */
 void captures_begun(void);
 void captures_ended(void);
 bool captures_any(void);
 /*
  * Memory order around a function that a server calls here. call_due() before it: the function sees
  * what threads wrote before the calls that led to it. call_acknowledge() after it: threads that
- * learn from the server that the function has ended see what it wrote. Nothing else in this process
- * orders these accesses, as the server is in between.
+ * learn from the server that the function has ended see what it wrote.
  */
 void call_due(void);
 CUresult call_acknowledge(struct peer *p, uint64_t invocation);
 /*
  * In a handler of a signal. True: use the thread's second answer box, as the thread may be reading
- * an answer in its first one. False: use the first box again.
+ * an answer in its first one. False: back to the first.
  */
 void call_aside(bool aside);
 /* generated from remote/api.def: @op may touch managed memory; its answer reports earlier errors */
@@ -267,14 +257,13 @@ struct object {
 	 * without the lock: it changes only when the object is made or ends.
 	 */
 	uint32_t parent, child, before, after;
-	int dev;			/* of a context: its device */
+	int dev;
 	unsigned int attached;		/* atomic; of a context: users besides the first */
 	bool primary, dead;		/* of a context; dead (atomic): destroyed or reset */
-	uint8_t peer;			/* number of its server; never changes */
+	uint8_t peer;			/* number of its server */
 	/*
 	 * By class, such as struct function; freed with the object. A function's is atomic, and set
-	 * once. That of a stream, a node or a link changes without a lock: one thread at a time
-	 * may make the calls that change it.
+	 * once.
 	 */
 	void *more;
 };
@@ -286,14 +275,13 @@ static inline struct peer *object_peer(const struct object *o)
 {
 	return &peers[o->peer];
 }
-/* the error for a @handle that is no graph, node or executable graph */
 static inline CUresult wrong_graph(const void *handle)
 {
 	return handle ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_INVALID_VALUE;
 }
 /*
- * Begin a call about graphs, which needs no context. @given: no pointer is NULL that must not be.
- * Look up the server's number of @handle; exec_enter(): of an executable graph and of a node.
+ * Begin a call about graphs: it needs no context. @given: false: a pointer is NULL that must not
+ * be. Look up the server's number of @handle; exec_enter(): of both.
  */
 CUresult graph_enter(struct route *to, bool given, unsigned int class, const void *handle,
 		     uint64_t *id);
@@ -318,7 +306,7 @@ const struct object *object_context(const struct object *o);
 
 /* the thread's current context; NULL: there is none, or it is dead */
 void *current_context(void);
-/* CUDA_SUCCESS, or the error: the thread has no current context, or a destroyed one */
+/* the error if the thread has no current context, or a destroyed one */
 CUresult current_check(void);
 /*
  * What server @p has to know: the number of the thread's context there, or 0, and the capture mode.
@@ -342,9 +330,8 @@ void primary_reset(CUdevice dev);
 
 /* ------------------------------------------------------------------ device.c */
 
-/* The facts about device @dev, which the server is asked for once. NULL: *r is the error. */
+/* The facts about device @dev; the first call asks its server. NULL: *r is the error. */
 const struct a_facts *device_facts(CUdevice dev, CUresult *r);
-/* 0: @attribute is not known */
 int device_attribute(CUdevice dev, int attribute);
 
 /* ------------------------------------------------------------------ stream.c */
@@ -376,7 +363,7 @@ bool range_variable(CUdeviceptr ptr, uint64_t bytes, const void *module);
  * the server allocate again; *ptr is the final address.
  */
 CUresult range_settle(struct call *c, CUdeviceptr *ptr, uint64_t bytes);
-/* Forget the memory at @ptr. @turn: of the call that freed it. */
+/* @turn: of the call that freed the memory */
 void range_remove(CUdeviceptr ptr, uint64_t turn);
 /* whether [ptr, ptr + bytes) lies in one allocation, of any context */
 bool range_holds(CUdeviceptr ptr, uint64_t bytes);
@@ -398,8 +385,7 @@ void arena_init(struct peer *p);
 uint64_t arena_get(struct peer *p, uint64_t bytes);
 void arena_put(struct peer *p, uint64_t at);
 /*
- * Take a piece of the ring for one frame, KVGPU_REMOTE_PIECE_MAX bytes at most, or the size of a
- * relay's pieces if that is more; wait for earlier frames if there is no room. Then call
+ * Take a piece of the ring for one frame; wait for earlier frames if there is no room. Then call
  * staging_sent() with the frame's number, or with 0 if no frame was sent. NULL: *r is the error.
  */
 struct staged *staging_get(struct peer *p, uint64_t bytes, uint64_t *at, CUresult *r);
@@ -419,23 +405,21 @@ uint64_t pinned_at(const struct peer *p, const void *host, uint64_t bytes);
 void hostmem_end(const void *ctx);
 /*
  * Whether the server's library has registered the arena as pinned memory. Then the GPU itself
- * copies from and to pinned memory, in the stream's order, also after the call has returned. While
- * that is not known, asks the server if the thread's context is there.
+ * copies from and to pinned memory, in the stream's order. May ask the server, if the thread's
+ * context is there.
  */
 bool arena_is_pinned(struct peer *p);
 /* *device: the address of pinned memory @host for the GPU of @p; false: it has none */
 bool pinned_device(struct peer *p, const void *host, CUdeviceptr *device);
 /*
- * hidden_note(): a kernel of @p gets these parameters. Note addresses of pinned and registered
- * memory among them that its GPU does not see. If the kernel uses one, the context has an error.
- * hidden_tell() then says why, once until a context of @p ends.
+ * Note an address of host memory among a kernel's parameters that the GPU of @p does not see.
+ * hidden_tell() prints it, once until a context of @p ends.
  */
 void hidden_note(struct peer *p, const uint8_t *packed, uint32_t bytes);
 void hidden_tell(struct peer *p);
 /*
- * Note that there was an asynchronous copy into pinned memory, or that a graph may have a copy to
- * host memory or a function of the host: from now on pinned memory may be written while the program
- * goes on.
+ * from now on pinned memory may be written while the program goes on: by an asynchronous copy, or
+ * by a graph
  */
 void pinned_written(void);
 /*
@@ -480,7 +464,7 @@ void managed_freed(CUdeviceptr ptr);
 void managed_module_ends(const void *module);
 void managed_end(const void *ctx);
 
-/* the server's library has freed the memory at @ptr */
+/* the server's library has freed the memory at @ptr. @turn: of the call that freed it */
 static inline void memory_freed(CUdeviceptr ptr, uint64_t turn)
 {
 	range_remove(ptr, turn);
@@ -493,10 +477,9 @@ enum side_of { SIDE_NOWHERE, SIDE_HOST, SIDE_DEVICE };
 /* What memory @at is. @host: the program says that it is host memory. */
 enum side_of side_of(CUdeviceptr at, bool host);
 /*
- * Begin a copy from or to host memory. *captured: the stream captures, so add the copy to the graph
- * as a node. Else the caller may read @src (NULL: it reads nothing) at once: this function waits
- * for the stream if pinned_may_change(). @waits: the copy is synchronous, which is an error in a
- * capture.
+ * Begin a copy from or to host memory. *captured: add the copy to the stream's graph as a node.
+ * Else the caller may read @src (or NULL) at once. @waits: the copy is synchronous, which is an
+ * error in a capture.
  */
 CUresult host_copy_begins(CUstream stream, bool waits, const void *src, bool *captured);
 /*
@@ -523,9 +506,8 @@ void function_set(CUfunction f, int attribute, int value);
 void module_unloaded(CUmodule module);
 void link_destroyed(CUlinkState state);
 /*
- * launch.c: pack kernel parameters into @to: from @params one by one, or from @extra in one piece.
- * @to has room for f->bytes, and for PACKED bytes if the layout is not known. *bytes: how many were
- * packed.
+ * launch.c: pack kernel parameters into @to. @to has room for f->bytes, and for PACKED bytes if the
+ * layout is not known. *bytes: how many were packed.
  */
 CUresult parameters_pack(const struct function *f, void **params, void **extra, uint8_t *to,
 			 uint32_t *bytes);
@@ -544,11 +526,14 @@ void client_happened(void *ctx, const struct kvgpu_remote_happening *h, const vo
 		     size_t n);
 bool in_host_function(void);
 /*
- * whether a function that a stream was given has not returned: it may write a later copy's source.
- * Functions that host_function() keeps don't count.
+ * whether a function that a stream was given has not returned: it may write a later copy's
+ * source. Kept functions don't count.
  */
 bool host_functions_pending(void);
-/* give a function a number; 0: no memory. @kept: a graph may have it, and call it often */
+/*
+ * give a function a number; 0: no memory or no thread. @kept: a graph may have it, and call it
+ * often
+ */
 uint64_t host_function(CUhostFn fn, CUstreamCallback callback, CUstream stream, void *data,
 		       bool kept);
 void host_function_drop(uint64_t id);

@@ -100,10 +100,7 @@ void context_created(CUcontext ctx, CUdevice dev)
 	push(o);
 }
 
-/*
- * Mark the context as dead, and end all that belongs to it; its own slot stays. primary_end() calls
- * this with `primaries`, context_ended() without.
- */
+/* Mark the context as dead, and end all that belongs to it; its own slot stays. */
 static void end(struct object *o)
 {
 	__atomic_store_n(&o->dead, true, __ATOMIC_RELEASE);
@@ -241,7 +238,6 @@ CUresult cuCtxGetDevice(CUdevice *dev)
 	return CUDA_SUCCESS;
 }
 
-/* the mode belongs to the thread; the next OP_current tells the server */
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
 	CUstreamCaptureMode old = current.mode;

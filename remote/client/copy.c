@@ -2,9 +2,9 @@
 /*
  * Copies of one line. Bytes that leave the program's memory are copied into the arena, or a few
  * into the frame, before the call returns; the frame is queued if the client knows that it is
- * valid. Pinned memory is in the arena already. Bytes for the program's memory are waited for. If
- * the server's library has registered the arena as pinned memory, the GPU itself copies from and to
- * pinned memory: with one frame, whatever the length.
+ * valid. Bytes for pageable memory are waited for. Pinned memory is in the arena already; if the
+ * server's library has registered the arena, the GPU itself copies from and to pinned memory, with
+ * one frame for the whole line.
  */
 #include <errno.h>
 #include <sys/uio.h>
@@ -16,8 +16,8 @@
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 
 /*
- * Ask the kernel, which says EFAULT where the CPU would fault. If the kernel does not let us ask,
- * believe the program.
+ * Ask the kernel. EFAULT: the CPU would fault there, or the memory is a device's mapping. If the
+ * kernel does not let us ask, believe the program.
  */
 static bool cpu_can_read(const void *at)
 {
@@ -88,7 +88,6 @@ static CUresult pinned_to_host(const struct route *to, struct q_copy_out *q, enu
 	return when == ASYNC && fine ? call_queue(&c) : call_ask(&c, 0);
 }
 
-/* the size of the pieces of a copy of @bytes */
 static uint64_t piece_of(const struct peer *p, uint64_t bytes)
 {
 	const struct kvgpu_remote_relayed *relay = kvgpu_remote_relay(p->channel);
@@ -115,8 +114,8 @@ static bool read_later(const struct peer *p, const void *src, uint64_t bytes)
 
 /*
  * When the source is read: from shared memory when the server comes to the frame, on a socket in
- * this call, by a relay later, but before an answer. So only with shared memory a synchronous copy
- * has to stage a source that is pinned memory. With a relay its last piece is asked, not queued.
+ * this call, by a relay later, but before an answer. So with shared memory a synchronous copy
+ * stages a source that is pinned memory; with a relay it asks its last piece.
  */
 static CUresult send_piece(const struct route *to, struct q_copy_in *q, const void *src,
 			   enum when when, bool fine)
@@ -218,8 +217,8 @@ CUresult piece_fetch(const struct route *to, struct q_copy_out *q, void *dst)
 enum { AHEAD = 4 };
 
 /*
- * Fetch all pieces but the last: the GPU copies some while the CPU copies those that have come. The
- * last piece, which is asked, tells of errors of the others.
+ * Fetch all pieces but the last, several at a time. The last piece, which is asked, tells of errors
+ * of the others.
  */
 static CUresult fetch_most(const struct route *to, struct q_copy_out q, uint8_t *dst, size_t bytes,
 			   size_t *done)
@@ -277,9 +276,8 @@ static void fetch_end(struct fetched *f, uint8_t *dst, bool pinned, CUresult *fi
 }
 
 /*
- * By way of a relay: ask for several pieces at once, so that one crosses while the GPU copies the
- * next and the CPU the one before. Each has an answer box of its own. *done: all bytes; 0: no piece
- * was asked for, as there was no box or no room.
+ * By way of a relay: ask for several pieces at once, each with an answer box of its own. *done:
+ * bytes asked for; 0: there was no box or no room.
  */
 static CUresult fetch_ahead(const struct route *to, const struct q_copy_out *q, uint8_t *dst,
 			    size_t *done)
@@ -381,8 +379,8 @@ static CUresult on_host(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream
 }
 
 /*
- * If a capture of another stream forbids to use the null stream, go on: the copy itself then fails
- * in the library, and ends these captures.
+ * If a capture of another stream forbids to use the null stream, go on: the copy itself then
+ * returns the library's error.
  */
 CUresult host_copy_begins(CUstream stream, bool waits, const void *src, bool *captured)
 {
@@ -396,7 +394,7 @@ CUresult host_copy_begins(CUstream stream, bool waits, const void *src, bool *ca
 	if (status == CU_STREAM_CAPTURE_STATUS_INVALIDATED)
 		return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
 	if (status == CU_STREAM_CAPTURE_STATUS_ACTIVE && waits)
-		/* returns the error, and ends the capture */
+		/* returns the error */
 		return cuStreamSynchronize(stream);
 	*captured = status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
 	if (!*captured && src && host_find(src, &found) && pinned_may_change(&found))

@@ -6,7 +6,6 @@
  */
 #include "box.h"
 
-/* bytes from the box's first byte to its last, in the program's memory */
 static uint64_t span(const struct end *e, const uint64_t *size)
 {
 	uint64_t lines = (size[2] - 1) * e->word[END_HEIGHT] + size[1] - 1;
@@ -58,7 +57,6 @@ static void keep_taken(const struct q_copy_node *q, const struct call *c)
 			ferry_free(mine[i]);
 }
 
-/* ask for the node; the answer is in *c */
 static CUresult ask(struct q_copy_node *q, struct call *c, const struct box *b)
 {
 	struct peer *p = route_peer(&c->to);

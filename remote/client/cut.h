@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The size of the pieces into which a copy by way of a relay is cut. Each piece passes three steps
- * as a whole: the program copies it, it is sent, the GPU copies it. So a copy of n pieces takes (1
- * + 2 / n) times as long as sending alone, and each piece has a cost of its own. The sum is least
- * for pieces of sqrt(bytes / 2 * turn) bytes; turn: what is sent in the time that one more piece
- * costs. Pure.
+ * as a whole: the program copies it, it is sent, the GPU copies it. So a copy of n pieces takes
+ * about (1 + 2 / n) times as long as sending alone, and each piece has a cost of its own. The sum
+ * is least for pieces of sqrt(bytes / 2 * turn) bytes; turn: what is sent in the time that one more
+ * piece costs. Pure.
  */
 #ifndef KVGPU_REMOTE_CLIENT_CUT_H
 #define KVGPU_REMOTE_CLIENT_CUT_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Devices. All facts about a device are fetched at the first question about it, and kept. */
+/* Devices. The facts about a device are fetched at the first question about it, and kept. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@ enum { NR_ATTRIBUTES = sizeof(((struct a_facts *)0)->attribute) / sizeof(uint32_
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* held to write facts[] */
 static struct a_facts *facts[DEVICES_MAX];	/* atomic; never freed */
 
-/* clear the attributes that this client does not support, whatever the server's library says */
+/* clear the attributes that this client does not support */
 static void leave_out(const struct peer *p, struct a_facts *f)
 {
 	static const int none[] = { 88 /* PAGEABLE_MEMORY_ACCESS */,
@@ -56,14 +56,13 @@ static void leave_out(const struct peer *p, struct a_facts *f)
 	unsigned int i;
 
 	/*
-	 * Pinned memory is mapped if the server's library can register the arena: a library can
-	 * that sees registered memory at its own address (attribute 91).
+	 * Attribute 91: the library sees registered memory at its own address, so it can map the
+	 * arena, which it has as registered memory.
 	 */
 	if (!kvgpu_remote_is_shared(p->channel) || !f->attribute[91])
 		f->attribute[19 /* CAN_MAP_HOST_MEMORY */] = 0;
 	for (i = 0; i < sizeof(none) / sizeof(none[0]); i++)
 		f->attribute[none[i]] = 0;
-	/* no call that chooses a domain crosses */
 	if (f->attribute[MEM_SYNC_DOMAIN_COUNT] > 1)
 		f->attribute[MEM_SYNC_DOMAIN_COUNT] = 1;
 }
@@ -166,14 +165,12 @@ static uint64_t same_before(CUdevice dev, const uint8_t *uuid, CUresult *r)
 }
 
 /*
- * Programs take devices with the same UUID for one device. So only the first device of a GPU has
- * the GPU's UUID, and each further one has a UUID that is computed from it.
+ * Programs take devices with the same UUID for one device. So the first device of a GPU has the
+ * GPU's UUID, and a further one has a UUID that is computed from it.
  */
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
 {
-	/*
-	 * 2^64 / golden ratio: so the result is not the UUID of another GPU that differs by little
-	 */
+	/* 2^64 / golden ratio */
 	const uint64_t SPREAD = 0x9e3779b97f4a7c15;
 	uint64_t same, half;
 	CUresult r;

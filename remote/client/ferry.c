@@ -2,10 +2,9 @@
 /*
  * Ferries: the program's memory at one end of a graph's copy, where the server does not see that
  * memory. The copy itself is between the GPU and a piece of the arena. When the graph comes to the
- * copy, the server asks the client to fill the piece from the program's memory, or after the copy
- * to drain the piece into it, and goes on when the client acknowledges. So a graph reads and writes
- * the program's memory when it runs, in the order of its nodes. A thread of its own fills and
- * drains: the thread that calls functions of the program may be waiting in one.
+ * copy, the server asks the client to fill the piece, or after the copy to drain it, and goes on
+ * when the client acknowledges. A thread of its own does that: the thread that calls functions of
+ * the program may be waiting in one.
  */
 #include <stdlib.h>
 
@@ -37,7 +36,7 @@ static bool runs;
 
 static void *main_loop(void *arg);
 
-/* start the thread, once; call with the lock */
+/* call with the lock */
 static bool start(void)
 {
 	pthread_t thread;

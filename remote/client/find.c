@@ -12,10 +12,7 @@
 
 #include "client.h"
 
-/*
- * 1: the servers are named here; 0: they are not; -1: an error, which was printed. Each finder may
- * also set the folder with certificates.
- */
+/* 1: the servers are named here; 0: they are not; -1: an error */
 static int by_environment(struct remote_conf *found)
 {
 	const char *address = secure_getenv("KVGPU_REMOTE"),
@@ -54,7 +51,7 @@ static int by_file(struct remote_conf *found)
 	return *conf.server != 0;
 }
 
-/* udev gives these names, by the rules of the package kvgpu-aperture */
+/* udev gives these names (remote/pmem) */
 #define APERTURES	"/dev/kvgpu/aperture-*"
 
 static int by_aperture(struct remote_conf *found)
@@ -105,10 +102,7 @@ static bool are_addresses(const char *const word[], unsigned int n)
 	return true;
 }
 
-/*
- * If a word of the text is no address, the whole text is one address: a path may have blanks, and
- * an error message then has all of the text.
- */
+/* If a word of the text is no address, the whole text is one address: a path may have blanks. */
 static unsigned int split(const char *text, const char *address[])
 {
 	static char copy[sizeof(((struct remote_conf *)0)->server)];

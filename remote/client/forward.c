@@ -21,7 +21,9 @@ static struct forward_state *state(unsigned int class, const void *handle)
 	return o ? o->more : NULL;
 }
 
-/* CUDA_ERROR_INVALID_VALUE: the handle's stream is invalid by now; *id is set all the same */
+/*
+ * CUDA_ERROR_INVALID_VALUE: the handle's stream is invalid by now, or another server's; *id is set
+ */
 static CUresult find(unsigned int class, const void *handle, uint64_t *id, uint64_t *stream,
 		     bool *own)
 {
@@ -32,7 +34,6 @@ static CUresult find(unsigned int class, const void *handle, uint64_t *id, uint6
 	if (!s || !route_handle(&to, class, handle, id) || route_peer(&to) != current_peer())
 		return CUDA_ERROR_INVALID_HANDLE;
 	*own = same_context(handle);
-	/* the stream is invalid, or another server's */
 	if (route_stream(&to, s->stream, stream) || to.split)
 		return CUDA_ERROR_INVALID_VALUE;
 	return CUDA_SUCCESS;

@@ -4,11 +4,10 @@
  * function of the host, which its server calls here when the stream has come to it. The stream goes
  * on when the client acknowledges. For an event, a stream of the client's own at the event's server
  * waits for the event's present state, and a thread waits for that stream. For a copy, a thread
- * makes the copy. So no thread of the channel waits, and one of the program only if its call can't
- * be sent yet: gate_await(). Threads are kept for later gates.
+ * makes the copy. Threads are kept for later gates.
  *
- * If the other server is gone, the gate opens, as it would stay closed for ever. The next call to
- * the waiting stream's server that reports errors returns the error.
+ * If the other server is gone, the gate opens. A later call to the waiting stream's server that
+ * reports errors returns the error.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -24,8 +23,8 @@ struct gate {
 	bool copies;			/* for a copy, not for an event */
 	bool came, over;		/* the stream has come; the event or copy is done */
 	struct peer *stream;
-	uint64_t invocation;		/* of the stream's host function */
-	struct route route;		/* of .helper, the stream that waits for the event */
+	uint64_t invocation;
+	struct route route;
 	uint64_t context, helper;
 	CUdeviceptr dst, src;
 	uint64_t bytes;

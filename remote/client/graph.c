@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Graphs: nodes for kernels and for functions of the host, whose parameters are the program's, and
- * calls whose answers have more than a result.
+ * Graphs: nodes whose parameters are the program's, and calls whose answers have more than a
+ * result.
  */
 #include <stdlib.h>
 

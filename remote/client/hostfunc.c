@@ -15,7 +15,7 @@
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 
 struct function_of_host {
-	CUhostFn fn;			/* or .callback: one of them is NULL */
+	CUhostFn fn;
 	CUstreamCallback callback;
 	CUstream stream;
 	void *data;
@@ -66,7 +66,7 @@ static bool more_functions(void)
 
 static void *main_loop(void *arg);
 
-/* start the thread, once; call with the lock */
+/* call with the lock */
 static bool start(void)
 {
 	pthread_t thread;

@@ -19,7 +19,7 @@ enum { HIDDEN_TOLD = 1 };	/* value of a peer's .hidden: no address, but it was t
 /* atomic: all ranges that there ever were lie between these */
 static uint64_t lowest = UINT64_MAX, highest;
 
-/* call with the lock, as find(): index of the first range that begins behind @host */
+/* call with the lock, as find(): the first range behind @host */
 static unsigned int above(const void *host)
 {
 	unsigned int low = 0, high = nr;
@@ -191,7 +191,7 @@ bool pinned_device(struct peer *p, const void *host, CUdeviceptr *device)
 	return true;
 }
 
-/* whether @address is host memory that this process knows, and that the GPU of @p does not see */
+/* host memory of this process that the GPU of @p does not see */
 static bool is_hidden(const struct peer *p, uint64_t address)
 {
 	const uint8_t *same = same_now(p);
@@ -235,7 +235,6 @@ void pinned_written(void)
 	__atomic_store_n(&written, true, __ATOMIC_RELEASE);
 }
 
-/* by a function of the host, or by the GPU; what graphs do counts as the GPU's */
 bool pinned_may_change(const struct host_range *r)
 {
 	/* mapped memory, which kernels may write */
@@ -302,7 +301,6 @@ CUresult cuMemAllocHost_v2(void **ptr, size_t bytes)
 	return cuMemHostAlloc(ptr, bytes, 0);
 }
 
-/* remove the range of that kind that begins at @ptr; without one return @none */
 static CUresult end(void *ptr, bool pinned, CUresult none)
 {
 	unsigned int at;

@@ -30,7 +30,6 @@ CUresult client_refuse(const char *name, bool *told)
 	return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* Ready while any server is there. A call to a server that is gone returns its own error. */
 CUresult client_ready(void)
 {
 	unsigned int i;
@@ -65,7 +64,6 @@ static void in_child(void)
 		kvgpu_remote_forked(peers[i].channel);
 }
 
-/* how many of a server's @n devices the program takes: DEVICES_MAX in all */
 static int room_for(uint32_t n)
 {
 	return n < DEVICES_MAX - (uint32_t)devices ? (int)n : DEVICES_MAX - devices;
@@ -183,7 +181,7 @@ CUresult cuDeviceGetCount(int *count)
 	return CUDA_SUCCESS;
 }
 
-/* the vendor's private tables: refused, as in cuda/driver/init.c */
+/* the vendor's private tables */
 CUresult cuGetExportTable(const void **table, const CUuuid *id)
 {
 	static bool told;

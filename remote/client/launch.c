@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT
-/*
- * Launches: one frame with the packed parameters. It is queued if the client knows the launch to be
- * valid, else asked.
- */
+/* Launches: one frame with the packed parameters. */
 #include <stdlib.h>
 
 #include "client.h"
 
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 
-enum { PACKED = 4352 };		/* parameters of so many bytes are packed on the stack */
+/* so many bytes of parameters are packed on the stack, more in malloc()ed memory */
+enum { PACKED = 4352 };
 
 struct request {
 	CUfunction f;

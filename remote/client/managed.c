@@ -4,14 +4,11 @@
  * program may use a page while no work of the GPU does. Before work that may touch managed memory
  * goes out, that server's pages that the program wrote are sent, and all of that server's pages are
  * closed. The program's next touch of a page faults, and the handler waits for the work and fetches
- * the page. So a page goes to the server only if the program wrote it, and comes back only if the
- * program touches it or pages before it.
+ * the page.
  *
- * The kernel's own way to hand on faults (userfaultfd) is not used: containers forbid it, and
- * without privileges it can't serve a system call that touches a closed page. Nor can this handler:
- * the system call returns EFAULT. The memory is mapped a second time, where it is always open: a
- * page's bytes are complete before a thread of the program sees the page, and the code here touches
- * a page that may be closed only in managed_touch(), without the lock.
+ * Not userfaultfd, the kernel's own way to hand on faults: containers forbid it. A system call that
+ * touches a closed page returns EFAULT. The memory is mapped a second time, where it is open: a
+ * page's bytes are complete before a thread of the program sees the page.
  */
 #include <errno.h>
 #include <signal.h>
@@ -34,8 +31,7 @@ enum page { CLOSED, CLEAN, DIRTY };
 
 /*
  * peer->room is a piece of the server's arena for pages on their way. Its first room_used bytes may
- * not have been read yet by the server. Each server has the managed memory of its own contexts, so
- * work of its GPU closes no pages of other servers.
+ * not have been read yet by the server.
  */
 struct managed {
 	uintptr_t begin, end;	/* rounded to pages */
@@ -91,7 +87,6 @@ static void protect(const struct managed *m, size_t page, size_t n, int prot)
 	mprotect((uint8_t *)m->begin + page * page_bytes, n * page_bytes, prot);
 }
 
-/* how many bytes of these pages are allocated; *offset: where these begin in the alias */
 static uint64_t clip(const struct managed *m, size_t page, size_t n, uint64_t *offset)
 {
 	uintptr_t at = m->begin + page * page_bytes, end = at + n * page_bytes;
@@ -171,7 +166,9 @@ static size_t window_of(struct managed *m, size_t page)
 	return n;
 }
 
-/* If the call fails, the page keeps its old bytes: the program's next call returns the error. */
+/*
+ * If the call fails, the page keeps its old bytes: a later call of the program returns the error.
+ */
 static void fetch(struct managed *m, size_t page)
 {
 	struct peer *p = object_peer(m->ctx);
@@ -196,7 +193,7 @@ static void fetch(struct managed *m, size_t page)
 
 /*
  * Call without the lock. Wait until the GPU has done all work that was begun before, or until new
- * work comes. Errors are ignored: the program's own calls return them, too.
+ * work comes. Errors are ignored here: the program's own calls return them.
  */
 static void wait_for_work(void)
 {
@@ -238,7 +235,6 @@ static bool is_working(void)
 	return is;
 }
 
-/* false: @at is not in managed memory */
 static bool open_page(uintptr_t at, bool write)
 {
 	struct managed *m;
@@ -410,7 +406,6 @@ void managed_waited(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* read a byte of each page, so that the pages are open afterwards */
 void managed_touch(const void *p, uint64_t bytes)
 {
 	const volatile uint8_t *at = p;
@@ -490,7 +485,7 @@ static bool prepare(struct peer *p)
 
 /*
  * @fresh: the memory is new and has no contents, so it is open at once. CUDA_ERROR_NOT_SUPPORTED:
- * it can't be mapped, mostly as this process has something else at that address.
+ * it can't be mapped there, as where this process has something else.
  */
 static CUresult add(CUdeviceptr ptr, uint64_t bytes, void *module, bool fresh)
 {
@@ -573,8 +568,8 @@ void managed_freed(CUdeviceptr ptr)
 }
 
 /*
- * If the page of @at is managed already, make the part of [at, end) in its range a part of that
- * range, and return where that part ends. Else return @at.
+ * If the page of @at is managed already, let that range grow over its part of [at, end), and return
+ * where that part ends. Else return @at.
  */
 static uint64_t join(uint64_t at, uint64_t end)
 {
@@ -591,7 +586,6 @@ static uint64_t join(uint64_t at, uint64_t end)
 	return m ? end : at;
 }
 
-/* where the next managed range behind @at begins; @end: none begins before @end */
 static uint64_t unmanaged_end(uint64_t at, uint64_t end)
 {
 	unsigned int i;
@@ -638,7 +632,7 @@ static CUresult alloc(CUdeviceptr *ptr, size_t bytes, unsigned int flags, uint64
 
 /*
  * Memory at an address that this process uses otherwise is freed at the end, when the server has
- * given another address or TRIES of that kind: freed at once, it would be given again.
+ * given another address or TRIES of that kind: freed at once, it could be given again.
  */
 CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned int flags)
 {

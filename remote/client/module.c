@@ -20,7 +20,6 @@ struct options {
 	uint32_t words[2 * OPTIONS_MAX], n;
 	char *log, *error;
 	uint32_t log_bytes, error_bytes;
-	/* the program's options with the buffers' sizes: the bytes written are stored there */
 	void **log_used, **error_used;
 };
 
@@ -82,10 +81,6 @@ static CUresult take_logs(struct call *c, const struct options *o, uint32_t log_
 	return r ? r : CUDA_ERROR_UNKNOWN;
 }
 
-/*
- * Copy the image into the arena, to be sent with call @c. CUDA_ERROR_OUT_OF_MEMORY: there is no
- * room.
- */
 static CUresult place_image(struct call *c, const void *image, size_t bytes, uint64_t *at)
 {
 	struct peer *p = route_peer(&c->to);

@@ -2,8 +2,7 @@
 /*
  * The objects that the program's handles point at: slots of one reserved range of addresses. Each
  * server has SLOTS slots, and an object's slot has the index of the server's number for it. So
- * nothing outside of the range is read to tell whether a pointer is a handle, and a slot is used
- * again when the server uses the number's index again.
+ * nothing outside of the range is read to tell whether a pointer is a handle.
  */
 #include <stdlib.h>
 #include <sys/mman.h>

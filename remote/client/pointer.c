@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What memory an address is in. The client knows pinned and registered memory; the server's library
- * knows all other memory.
+ * What memory an address is in. The client knows pinned and registered memory, and asks the
+ * server's library about other memory.
  */
 #include "client.h"
 
@@ -30,10 +30,7 @@ static size_t size_of(CUpointer_attribute attribute)
 	return 0;
 }
 
-/*
- * An attribute of host memory at @ptr. The GPU has an address for it if it is pinned, and if the
- * server's library has registered the arena.
- */
+/* An attribute of host memory at @ptr. */
 static CUresult of_host(const struct host_range *h, CUpointer_attribute attribute, CUdeviceptr ptr,
 			uint64_t *value)
 {

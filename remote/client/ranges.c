@@ -31,7 +31,7 @@ static struct variable *variables;
 static struct range *ranges;
 static unsigned int nr, max;
 
-/* call with the lock, as find(): index of the first range that begins behind @ptr */
+/* call with the lock, as find(): the first range behind @ptr */
 static unsigned int above(CUdeviceptr ptr)
 {
 	unsigned int low = 0, high = nr;
@@ -192,8 +192,7 @@ static_assert(!offsetof(struct a_cuMemAlloc_v2, ptr) && !offsetof(struct a_cuMem
 
 /*
  * Allocate what the server has free in [begin, end): first as much as it gives in one piece, then
- * less and less, for a library keeps small memory apart from large. No piece is smaller than
- * @least. Return how many pieces are in @taken.
+ * less and less. No piece is smaller than @least. Return how many pieces are in @taken.
  */
 static unsigned int fill(const struct call *like, uint64_t begin, uint64_t end, uint64_t least,
 			 CUdeviceptr *taken, unsigned int room)
@@ -217,8 +216,7 @@ static unsigned int fill(const struct call *like, uint64_t begin, uint64_t end, 
 
 /*
  * Memory at an address of another server's memory is kept, with all else that the server has free
- * there, until the server gives memory elsewhere or TRIES are over; then it is given back. A
- * library of the same kind hands out the same addresses in the same order.
+ * there, until the server gives memory elsewhere or TRIES are over; then it is given back.
  */
 CUresult range_settle(struct call *c, CUdeviceptr *ptr, uint64_t bytes)
 {
@@ -359,7 +357,6 @@ static bool spans(CUdeviceptr ptr, uint64_t bytes, const void *ctx)
 	return r && r->ctx == ctx && bytes <= r->bytes - (ptr - r->ptr);
 }
 
-/* false for a misaligned @ptr: the library's call is an error then */
 bool device_span(CUdeviceptr ptr, uint64_t n, unsigned int size)
 {
 	const void *ctx = current_context();

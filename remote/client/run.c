@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Copies along the lines of arrays, from and to offsets in bytes. A copy is one frame (OP_run), or
- * one for each piece of host memory. Each frame is waited for, also in the Async forms: the server
- * only begins what goes into an array.
+ * one for each piece of host memory. Each frame is asked, also in the Async forms.
  */
 #include <stdlib.h>
 

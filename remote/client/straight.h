@@ -13,14 +13,13 @@ bool straight_between(const struct peer *to, const struct peer *from);
  * later ones from @from to @to.
  */
 bool straight_failed(struct peer *to, const struct peer *from, CUresult r);
-/* the size of the pieces of a copy of @bytes between such two */
 uint64_t straight_piece(const struct peer *to, const struct peer *from, uint64_t bytes);
 /* what a frame's .fetch names for the piece at @at of @from's arena */
 struct kvgpu_remote_source straight_source(const struct peer *from, uint64_t at);
 /*
  * Take room for @n pieces in the arena of @p, and up to @n answer boxes. Return how many boxes; 0
- * also if there is no room. straight_room_end() gives all back, whatever was returned; @room
- * NOWHERE: but for the room, in which MPI may still write after CUDA_ERROR_SYSTEM_NOT_READY.
+ * also if there is no room. straight_room_end() gives all back, whatever was returned. @room
+ * NOWHERE: keep the room taken, as MPI may still write there after CUDA_ERROR_SYSTEM_NOT_READY.
  */
 unsigned int straight_room(struct peer *p, uint64_t piece, unsigned int n, unsigned int *box,
 			   uint64_t *room);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * CUDA_RESOURCE_DESC to and from its form on the wire, which has the server's number in the place
- * of an array's handle.
- */
+/* CUDA_RESOURCE_DESC to and from its form on the wire. */
 #include <remote/wire/resource.h>
 
 #include "client.h"

@@ -10,10 +10,7 @@
 #define REMOTE_CONF_BLANKS	" \t"
 
 struct remote_conf {
-	/*
-	 * addresses with blanks between; empty: no server is named. A line of the file has 511
-	 * bytes at most
-	 */
+	/* addresses with blanks between; empty: no server is named */
 	char server[4096];
 	char tls_folder[192];	/* empty: the default folder */
 };

@@ -46,10 +46,7 @@ bool conf_parse(const struct conf_form *form, void *conf, const char *bytes, siz
 bool conf_load(const struct conf_form *form, void *conf, const char *path, bool *missing,
 	       struct conf_error *e);
 
-/*
- * Read a number of digits alone, @max at most. With the C library's own functions a program would
- * need the newest C library.
- */
+/* Read a number of digits alone, @max at most. */
 bool conf_natural(const char *text, uint64_t max, uint64_t *n);
 
 /* for conf_key.read; @to: uint64_t for a number and a size, bool, else char[k->max] */

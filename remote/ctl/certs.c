@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Keys and certificates. There is one CA for a server and its clients: a certificate that it has
- * signed lets a client in, and no other does. Keys are of the curve P-256. Each certificate has a
- * random serial number, and is for one purpose.
+ * Keys and certificates. There is one CA for a server and its clients. Keys are of the curve P-256.
+ * A certificate of the server or of a client is for that purpose alone.
  */
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -64,7 +63,7 @@ static bool begin(struct identity *i, const char *name, unsigned int days)
 		  "key") ||
 	    !fine(gnutls_rnd(GNUTLS_RND_NONCE, serial, sizeof(serial)), "random numbers"))
 		return false;
-	serial[0] = (serial[0] & 0x7f) | 0x40;	/* positive, and always of the same length */
+	serial[0] = (serial[0] & 0x7f) | 0x40;	/* positive, and of a fixed length */
 	/* EARLIER: the clocks of two machines differ a little */
 	return fine(gnutls_x509_crt_set_version(i->crt, 3), "version") &&
 	       fine(gnutls_x509_crt_set_key(i->crt, i->key), "key") &&

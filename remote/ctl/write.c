@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Writing new files. A key is written before its certificate. From the beginning a file lets in
- * nobody that its mode keeps out.
- */
+/* Writing new files. From the beginning a file lets in nobody that its mode keeps out. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

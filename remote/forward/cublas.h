@@ -10,8 +10,8 @@
 
 /*
  * blas_enter(): begin a call. blas_send(), blas_ask(), later on the same thread: send its frame,
- * without or with an answer's payload. @fine: no argument can be wrong, so blas_send() does not
- * wait for the answer if the handle is of the current context.
+ * without or with an answer's payload. @fine: the client knows the arguments to be right, so
+ * blas_send() may queue the frame.
  */
 cublasStatus_t blas_enter(cublasHandle_t handle, uint64_t *id, uint64_t *stream, uint32_t *flags);
 cublasStatus_t blas_send(uint16_t op, const void *q, size_t n, bool fine);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Between the client's libcuda.so.1, which has the connection, and the libraries beside it whose
- * calls use it, too: libcublas.so.11 and libcurand.so.10. All of them are of one build; a library
- * of another build gets NULL from kvgpu_remote_forwards().
+ * calls use it, too: libcublas.so.11 and libcurand.so.10. A library with another
+ * KVGPU_REMOTE_VERSION gets NULL from kvgpu_remote_forwards().
  */
 #ifndef KVGPU_REMOTE_FORWARD_H
 #define KVGPU_REMOTE_FORWARD_H
@@ -42,13 +42,13 @@ struct forward_calls {
 	void (*say)(const char *format, ...) __attribute__((format(printf, 1, 2)));
 };
 
-/* in the client's libcuda.so.1 alone; weak, so that it is NULL with the vendor's libcuda.so.1 */
+/* in the client's libcuda.so.1; weak, so that it is NULL with the vendor's libcuda.so.1 */
 const struct forward_calls *kvgpu_remote_forwards(uint64_t version)
 	__attribute__((weak, visibility("default")));
 
 /*
- * Return the calls, with a context current. Without one, the program's CUDA runtime library is
- * asked to make one, as NVIDIA's libraries do by themselves: hold no lock. NULL: *@r is the error.
+ * Return the calls, with a context current. Without one, ask the program's CUDA runtime library to
+ * make one: hold no lock. NULL: *@r is the error.
  */
 const struct forward_calls *forward_begin(const char *library, CUresult *r);
 

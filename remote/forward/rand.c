@@ -124,7 +124,6 @@ curandStatus_t curandSetStream(curandGenerator_t generator, CUstream stream)
 	return status_of(r);
 }
 
-/* needs no generator, as NVIDIA's */
 curandStatus_t curandGetVersion(int *version)
 {
 	struct a_rand_version a;

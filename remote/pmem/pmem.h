@@ -14,8 +14,8 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Read a size such as "64M" or "1G", a multiple of 2 MiB that an aperture fits in; 0: an error. */
 uint64_t file_size(const char *text);
 /*
- * How many programs a file of @bytes is for: as @text says; NULL: 4, or less if each had less than
- * 32 MiB. 0: an error.
+ * How many programs a file of @bytes is for: as @text says; NULL: a default for that size. 0: an
+ * error.
  */
 uint32_t file_places(const char *text, uint64_t bytes);
 /* Make a file of @bytes with its labels: 0 or 1. It is an error if the file is there already. */
@@ -32,10 +32,10 @@ struct nd {
 };
 /*
  * Take the namespace of @disk ("pmem0") from the disk's driver, and give it to the driver of
- * device-DAX devices, with the struct pages in the VM's memory. Writes 4 KiB near the beginning of
- * the memory, for the kernel's own use (its info block). 0; or 1, the reason was printed, and the
- * disk is there again, unless that failed, too. A disk that is mounted, or that another program has
- * for itself alone, is left alone. Needs root.
+ * device-DAX devices, with the struct pages in the VM's memory. The kernel writes its info block
+ * near the beginning of the memory. 0; or 1, the reason was printed, and the disk is there again,
+ * unless that failed, too. A disk that is mounted, or that another program has for itself alone, is
+ * left alone. Needs root.
  *
  * nd_up() does not look for the label. Call look_is_aperture() first: a disk without a label would
  * lose data.

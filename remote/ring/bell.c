@@ -9,8 +9,7 @@
  *	sleeps				if it is set: word = 0, wakes
  *
  * Each stores, then loads what the other stores. With a fence between on both sides at least one of
- * them sees the other's store: the sleeper does not sleep, or it is woken. Processors let a load go
- * before an earlier store to another place, and then neither sees.
+ * them sees the other's store: the sleeper does not sleep, or it is woken.
  */
 #include "remote/ring/bell.h"
 
@@ -21,11 +20,9 @@
 #define LOOKS	64
 
 /*
- * A thread that yields its CPU, and gets it back late, is on a CPU that other threads than the
- * peer's want: looking would cost them their time, and this thread its turn. Then the next
- * CROWDED_WAITS waits sleep at once. A timer's tick takes the CPU, too, in a VM for longer than
- * elsewhere. So what counts is the share of the time that was lost: beside a thread that computes
- * nearly all of it.
+ * If nearly all of the time of looking goes to other threads that want this CPU, the next
+ * CROWDED_WAITS waits sleep at once. One long absence does not count: a timer's tick takes the CPU,
+ * too.
  */
 enum {
 	CROWDED_NS = 100 * 1000,

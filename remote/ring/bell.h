@@ -5,8 +5,7 @@
  * and the ringer have a struct kvgpu_bell each, in their own memory.
  *
  * The peer may write anything to the word, so the word is only a hint. A sleeper looks again after
- * a time of its own: a peer that is dead, or does not ring, delays the sleeper, and never blocks
- * it.
+ * a time of its own, also if the peer does not ring.
  */
 #ifndef KVGPU_REMOTE_RING_BELL_H
 #define KVGPU_REMOTE_RING_BELL_H
@@ -25,9 +24,9 @@ enum kvgpu_sleep {
  * A carrier. @ctx: kvgpu_bell.ctx. @word: kvgpu_bell.word.
  *
  * sleep() blocks for at most @ns, and returns early when it was woken. It must not miss a wake()
- * that came after the word was set, also if that came before sleep() was called. Either the carrier
- * remembers a wake (a socket). Or it refuses to sleep when the word is no longer 1 (a futex), as
- * the ringer clears the word first. wake() never blocks; its failure is not reported.
+ * that came after the word was set, also if that came before sleep() was called. The carrier either
+ * remembers a wake (a socket), or refuses to sleep when the word is no longer 1 (a futex): the
+ * ringer clears it first. wake() never blocks; its failure is not reported.
  */
 struct kvgpu_bell_ops {
 	enum kvgpu_sleep (*sleep)(void *ctx, uint32_t *word, uint64_t ns);
@@ -37,16 +36,14 @@ struct kvgpu_bell_ops {
 /* settings */
 struct kvgpu_wait_times {
 	/*
-	 * How long to look before the first sleep, and some us more; 0: not at all. A thread does
-	 * not look while others want its CPU. While waits turn out to be a little longer, it looks
-	 * up to KVGPU_SPIN_GROWS times as long.
+	 * About how long to look before the first sleep; 0: not at all. grow() and count_time() in
+	 * bell.c change it.
 	 */
 	uint64_t spin_ns;
 	uint64_t sleep_ns;	/* the longest sleep before the next look; not 0 */
 };
 
 enum { KVGPU_SPIN_GROWS = 8 };
-/* the default times */
 enum { KVGPU_SPIN_NS = 50 * 1000, KVGPU_SLEEP_NS = 100 * 1000 * 1000 };
 
 struct kvgpu_bell {
@@ -55,14 +52,14 @@ struct kvgpu_bell {
 	void *ctx;			/* for the ops */
 	struct kvgpu_wait_times times;	/* settings of the sleeper */
 	uint64_t window_ns;	/* how long the sleeper looks at present, if above spin_ns */
-	unsigned int crowded;	/* so many next waits don't spin: other threads want this CPU */
+	unsigned int crowded;	/* so many next waits don't look: other threads want this CPU */
 	/* time spent with looking, with the CPU and without it, since the two were compared last */
 	uint64_t looked_ns, lost_ns;
-	uint64_t spins;			/* waits that spun: looked often without a sleep */
-	/* waits in which looking was not enough: they set the word in order to sleep */
+	uint64_t spins;			/* waits that looked */
+	/* waits that set the word in order to sleep */
 	uint64_t waits;
-	uint64_t sleeps;		/* times that sleep() was called */
-	uint64_t wakes;			/* times that wake() was called */
+	uint64_t sleeps;
+	uint64_t wakes;
 };
 
 enum kvgpu_wait {
@@ -74,17 +71,15 @@ enum kvgpu_wait {
 /*
  * Wait until @ready(@arg), which looks at what the peer publishes, returns true; for at most
  * @timeout_ns, or KVGPU_FOREVER. One thread at a time waits on a bell; it may wait for several
- * things at once, if the publisher of any of them rings. No clock is read when one of the first
- * looks finds it. With KVGPU_FOREVER a wait in vain ends only when the carrier notices the
- * peer's end.
+ * things at once, if the publisher of any of them rings. With KVGPU_FOREVER a wait in vain ends
+ * only when the carrier notices the peer's end.
  */
 enum kvgpu_wait kvgpu_bell_wait(struct kvgpu_bell *b, bool (*ready)(void *arg), void *arg,
 				uint64_t timeout_ns);
 
 /*
  * Call after something was published; one thread at a time for @b. Wake the sleeper if there is
- * one, else don't call into the kernel. The fence in here waits until the stores before it are
- * visible, which takes as long as fetching their lines from the other core.
+ * one, else don't call into the kernel.
  */
 void kvgpu_bell_ring(struct kvgpu_bell *b);
 
@@ -98,18 +93,19 @@ extern const struct kvgpu_bell_ops kvgpu_bell_futex_ops;
 
 struct kvgpu_bell_futex {
 	/*
-	 * A pidfd, or a socket, by which the peer's end is noticed. It is looked at before and
-	 * after each sleep, so that takes .sleep_ns at most.
+	 * A pidfd, or a socket, by which the peer's end is noticed. It is polled before and after
+	 * each sleep.
 	 */
 	int gone_fd;
-	/* poll() events of .gone_fd that mean the peer's end; POLLHUP and POLLERR always do */
+	/*
+	 * poll() events of .gone_fd that mean the peer's end, besides POLLHUP, POLLERR and POLLNVAL
+	 */
 	short gone_events;
 };
 
 /*
- * Between any two processes: a connected socket, with a byte for each wake. The peer's end is
- * noticed at once. ctx: struct kvgpu_bell_socket. One socket serves both sides' bells. No eventfd:
- * both sides share its counter and its O_NONBLOCK, so the peer could make a wake block.
+ * Between any two processes: a connected socket, with a byte for each wake. A sleeper notices the
+ * peer's end. ctx: struct kvgpu_bell_socket. One socket serves both sides' bells.
  */
 extern const struct kvgpu_bell_ops kvgpu_bell_socket_ops;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * One answer at a time. The answering side reads nothing in the box; the asking side reads each
- * word once, and checks before it copies.
+ * One answer at a time. The answering side reads nothing in the box; the asking side checks the
+ * length before it copies.
  */
 #include "remote/ring/box.h"
 

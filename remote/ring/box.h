@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Answers. Each thread that asks has a box in shared memory, and one call under way at a time. The
- * call is a frame in a ring; its answer bears the frame's sequence number. README.md says what a
- * malicious peer can do.
+ * Answers. A box in shared memory takes the answer to one call at a time. The call is a frame in a
+ * ring; its answer bears the frame's sequence number. README.md says what a malicious peer can do.
  *
  * A thread that gave up waiting for an answer must never use the box again: its next call would
  * find the late answer, whose number is wrong, and the box would be dead.
@@ -59,9 +58,8 @@ enum kvgpu_ring_status kvgpu_box_answer(struct kvgpu_box *b, uint64_t seq, uint3
 
 /*
  * The asking side: take the answer to call @seq. Its payload goes to @buf, which has @size bytes,
- * max_len at least. Each word is read once, and the length is checked before the payload is copied.
- * KVGPU_RING_EMPTY: there is no answer yet. The box is dead after KVGPU_RING_BAD_SEQ, an answer to
- * another call, and after KVGPU_RING_BAD_LENGTH.
+ * max_len at least. KVGPU_RING_EMPTY: there is no answer yet. The box is dead after
+ * KVGPU_RING_BAD_SEQ, an answer to another call, and after KVGPU_RING_BAD_LENGTH.
  */
 enum kvgpu_ring_status kvgpu_box_take(struct kvgpu_box *b, uint64_t seq,
 				      struct kvgpu_box_head *head, void *buf, size_t size);

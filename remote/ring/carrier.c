@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * How a thread sleeps until the peer rings: at a futex or at a socket. Whatever the peer does to
- * these, a sleep gets shorter or stays as long.
- */
+/* How a thread sleeps until the peer rings: at a futex or at a socket. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE	/* ppoll(), syscall() */
 #endif
@@ -41,9 +38,7 @@ static enum kvgpu_sleep futex_sleep(void *ctx, uint32_t *word, uint64_t ns)
 
 	if (futex_gone(ctx))
 		return KVGPU_SLEEP_GONE;
-	/*
-	 * shared between processes: not FUTEX_PRIVATE_FLAG. Whatever the reason to return is: look
-	 */
+	/* shared between processes: not FUTEX_PRIVATE_FLAG */
 	syscall(SYS_futex, word, FUTEX_WAIT, 1, &limit, NULL, 0);
 	return futex_gone(ctx) ? KVGPU_SLEEP_GONE : KVGPU_SLEEP_LOOK;
 }
@@ -58,7 +53,7 @@ const struct kvgpu_bell_ops kvgpu_bell_futex_ops = { .sleep = futex_sleep, .wake
 
 /* ------------------------------------------------------------------ socket */
 
-/* take the bytes of past wakes; more than 64 stay, and make the next sleep short */
+/* take the bytes of past wakes; bytes that stay make the next sleep short */
 static enum kvgpu_sleep drain(int fd)
 {
 	char bytes[64];
@@ -83,7 +78,7 @@ static enum kvgpu_sleep socket_sleep(void *ctx, uint32_t *word, uint64_t ns)
 	return drain(s->fd);
 }
 
-/* A full socket has bytes that the peer has not read: the peer is awake, or will not sleep. */
+/* If the socket is full, the peer finds the bytes of earlier wakes in it. */
 static void socket_wake(void *ctx, uint32_t *word)
 {
 	const struct kvgpu_bell_socket *s = ctx;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The clock and the CPU as a waiting thread uses them. Tests put a header of their own in the place
- * of this one, with a time that they decide.
+ * The clock and the CPU as a waiting thread uses them. Tests have a header of their own in the
+ * place of this one.
  */
 #ifndef KVGPU_REMOTE_RING_CLOCK_H
 #define KVGPU_REMOTE_RING_CLOCK_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* never 0, and never goes back; costs some 20 ns where the kernel's clock is the TSC */
+/* ns, monotonic; not 0 */
 static inline uint64_t clock_ns(void)
 {
 	struct timespec t;
@@ -20,9 +20,8 @@ static inline uint64_t clock_ns(void)
 }
 
 /*
- * Pause between two looks: the CPU waits for some ten ns, and leaves the core's other thread more
- * of the core. Arm's "yield" takes no time where a core has one thread, and looks would come ten
- * times as fast; "isb" takes about as long as x86's "pause".
+ * Pause between two looks. Arm's "yield" takes no time on a core with one thread; "isb" takes about
+ * as long as x86's "pause".
  */
 static inline void clock_pause(void)
 {

@@ -2,7 +2,7 @@
 /*
  * Producer and consumer. Each keeps its position in its own memory and counts slots absolutely.
  * Slot n lies at n modulo the number of slots and is published when its sequence number is n + 1;
- * before that it has the number of one lap ago.
+ * before that it has the number of one lap ago, or 0.
  */
 #include "remote/ring/ring.h"
 
@@ -290,8 +290,8 @@ static uint64_t seq_before(const struct kvgpu_ring_consumer *c)
 }
 
 /*
- * Tell the producer that it may use the slots. This side has copied them before, and the release
- * keeps these reads before the store.
+ * Tell the producer that it may use the slots. The release keeps the reads of them before this
+ * store.
  */
 static void give_back(struct kvgpu_ring_consumer *c)
 {
@@ -349,7 +349,7 @@ enum kvgpu_ring_status kvgpu_ring_get(struct kvgpu_ring_consumer *c, struct kvgp
 		.len = head.len };
 	c->pos += kvgpu_ring_slots_of(head.len);
 	c->frames++;
-	/* the next frame may be there already: its lines come while this one is carried out */
+	/* fetch the next frame's lines while this one is carried out */
 	shared_prefetch(slot_at(c->shared, c->slots, c->pos));
 	shared_prefetch(slot_at(c->shared, c->slots, c->pos + 1));
 	if (c->pos - c->given_back >= (c->slots + 3) / 4)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A queue of frames in memory that is shared with a peer that may be hostile: one producer, one
- * consumer, no lock, no call into the kernel but to sleep and to wake. README.md has the layout and
- * says what a malicious peer can do.
+ * consumer, no lock. README.md has the layout and says what a malicious peer can do.
  *
  * A frame is an operation, flags, and up to .max_len bytes of payload, in one or more slots of 64
- * bytes. Geometry and positions are in private memory on both sides; shared are only the slots, the
+ * bytes. Geometry and positions are in private memory on both sides; shared are the slots, the
  * consumer's position and the two words of the bells.
  *
  * None of these functions blocks but the two waits. A producer or a consumer belongs to one thread
@@ -37,7 +36,7 @@ enum kvgpu_ring_status {
 	KVGPU_RING_NO_ROOM,		/* the caller's buffer is smaller than .max_len */
 	KVGPU_RING_WRONG_LENGTH,	/* other bytes were appended than were announced */
 	KVGPU_RING_BAD_GEOMETRY,
-	/* the statuses below: the peer is wrong; from now on every call returns the same */
+	/* the statuses below: the peer is wrong, and the ring is dead from now on */
 	/* a sequence number that is neither the next nor what was there before */
 	KVGPU_RING_BAD_SEQ,
 	KVGPU_RING_BAD_LENGTH,		/* a length beyond .max_len */
@@ -46,7 +45,6 @@ enum kvgpu_ring_status {
 	KVGPU_RING_BAD_POSITION,
 };
 
-/* the peer broke the ring, for ever */
 static inline bool kvgpu_ring_dead(enum kvgpu_ring_status s)
 {
 	return s >= KVGPU_RING_BAD_SEQ;
@@ -81,7 +79,7 @@ union kvgpu_ring_slot {
 	} next;
 };
 
-/* each word has a cache line of its own, since the two sides write different words */
+/* each word has a cache line of its own */
 struct kvgpu_ring_shared {
 	/* the consumer's position: slots that it needs no more; absolute */
 	_Alignas(KVGPU_RING_LINE) uint64_t taken;
@@ -151,7 +149,7 @@ enum kvgpu_ring_status kvgpu_ring_attach_producer(struct kvgpu_ring_producer *p,
 						  const struct kvgpu_ring_config *config);
 
 /*
- * A frame in pieces: begin, append each piece, publish. The peer sees nothing of it before
+ * A frame in pieces: begin, append each piece, publish. The consumer takes nothing of it before
  * kvgpu_ring_publish(); a frame that was begun may be dropped by beginning another.
  * KVGPU_RING_FULL: wait for room, or do something else. KVGPU_RING_TOO_LONG: @len.
  */
@@ -171,8 +169,7 @@ enum kvgpu_ring_status kvgpu_ring_put(struct kvgpu_ring_producer *p, uint16_t op
 
 /*
  * Wake the consumer if it sleeps. Call after every frame, or once after several: until then a
- * sleeping consumer looks only when its .sleep_ns are over. Not a part of kvgpu_ring_publish(),
- * since the fence costs more than the frame.
+ * sleeping consumer looks only when its .sleep_ns are over.
  */
 void kvgpu_ring_notify(struct kvgpu_ring_producer *p);
 
@@ -211,9 +208,8 @@ enum kvgpu_ring_status kvgpu_ring_attach_consumer(struct kvgpu_ring_consumer *c,
 
 /*
  * Take a frame: its head goes to @f, its payload to @buf, which has @size bytes, .max_len at least.
- * Each word is read once, and all is checked before the result is KVGPU_RING_OK; only op and flags
- * are the caller's to check. After an error the contents of @f and @buf mean nothing. Slots are
- * given back to the producer each quarter of the ring, and when there is no further frame.
+ * With KVGPU_RING_OK all but op and flags was checked. After an error the contents of @f and @buf
+ * mean nothing.
  */
 enum kvgpu_ring_status kvgpu_ring_get(struct kvgpu_ring_consumer *c, struct kvgpu_frame *f,
 				      void *buf, size_t size);

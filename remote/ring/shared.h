@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every access of this room to memory that the peer can rewrite at any moment. Beside it only the
- * kernel's futex reads such memory, and kvgpu_ring_init() clears it before the ring is used. Tests
- * put a header of their own in the place of this one, in which anything may happen between two
- * accesses.
+ * This room's accesses to memory that the peer can rewrite at any moment. Tests have a header of
+ * their own in the place of this one, in which anything may happen between two accesses.
  *
- * A load reads its word exactly once: the compiler may not repeat it, so what was checked is what
- * is used. Aligned words of 4 and 8 bytes are never seen half written.
+ * A load reads its word once, so what was checked is what is used.
  */
 #ifndef KVGPU_REMOTE_RING_SHARED_H
 #define KVGPU_REMOTE_RING_SHARED_H
@@ -51,10 +48,7 @@ static inline void shared_store_release(uint64_t *p, uint64_t v)
 static inline void shared_fence(void)
 {
 #ifdef __x86_64__
-	/*
-	 * cheaper than mfence; the thread sanitizer, which has no support for fences, does not see
-	 * it
-	 */
+	/* cheaper than mfence */
 	__asm__ volatile("lock; orl $0, (%%rsp)" : : : "memory", "cc");
 #else
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -77,7 +71,6 @@ static inline void shared_copy_in(void *to, const uint64_t *from, size_t n)
 		*out++ = (uint8_t)v;
 }
 
-/* the line at @p will be read soon: fetch it from the peer's cache meanwhile */
 static inline void shared_prefetch(const void *p)
 {
 	__builtin_prefetch(p);

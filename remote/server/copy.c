@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Copies. An end in host memory is a piece of the arena, or a few bytes of the frame or the answer.
- * A copy into the arena is waited for here, unless it is of one line and the arena is the library's
- * pinned memory: so the frame is put aside until the stream is idle, unless later frames must not
- * pass it.
+ * A frame whose copy into the arena would make the library wait is put aside until the stream is
+ * idle, unless later frames must not pass it.
  */
 #include <stdlib.h>
 
@@ -204,8 +203,8 @@ CUresult frame_peer(struct server *s, const struct q_peer *q, struct kvgpu_remot
 /* ------------------------------------------------------------------ lines and slices */
 
 /*
- * Bytes from the first to the last of an end in host memory, which has no offsets. False: it has,
- * its pitch or height is too small, or there are too many bytes.
+ * Bytes from the first to the last of an end in host memory. False: it has offsets, its pitch or
+ * height is too small, or there are too many bytes.
  */
 static bool host_bytes(const uint64_t *end, const uint64_t *size, uint64_t *bytes)
 {

@@ -11,7 +11,6 @@
 enum { PARTS_MAX = 3, SET_DEPENDENCIES = 1 };
 enum { BEFORE, BEHIND, SIDES };	/* the source's side, the destination's side */
 
-/* the wanted parameters of a node */
 struct plan {
 	CUDA_MEMCPY3D copy;
 	CUcontext ctx;
@@ -132,7 +131,6 @@ static CUresult add_place(struct server *s, CUgraph g, CUgraphNode *last, struct
 	return r;
 }
 
-/* add the host functions and the copy to @g, which has no node yet */
 static CUresult add_parts(struct server *s, CUgraph g, const struct plan *p)
 {
 	CUgraphNode last = NULL, node;
@@ -358,9 +356,7 @@ void switched_forget(struct server *s, uint64_t exec)
 	}
 }
 
-/*
- * set the host functions around a copy of an executable graph; @ferry: NULL where a function rests
- */
+/* @ferry: NULL where a function rests */
 static CUresult set_functions(struct server *s, CUgraphExec exec, const struct wrapped *w,
 			      struct ferry *const *ferry)
 {

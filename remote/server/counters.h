@@ -10,7 +10,7 @@
 
 /* each word atomic */
 struct counters {
-	uint64_t calls;	/* frames served; a frame that was put aside counts twice */
+	uint64_t calls;	/* frames served; a frame that was put aside counts again */
 	uint64_t memory;		/* bytes of device memory that its calls hold */
 	uint64_t received, sent;	/* bytes from the client, and to it */
 };

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a client's process (gate.c) and the arbiter of turns in the first process
- * (../starter/arbiter.c) tell each other, in memory that only these two processes share. Each word
- * is atomic, and one side writes it. A process that an attacker has taken over can lie about
- * itself: it loses its own turns by that, or is charged less than it used.
+ * (../starter/arbiter.c) tell each other, in memory that these two processes share. Each word is
+ * atomic, and one side writes it.
  */
 #ifndef KVGPU_REMOTE_DOOR_H
 #define KVGPU_REMOTE_DOOR_H
@@ -17,10 +16,7 @@ struct door {
 	uint32_t wanted;	/* to the program that has the turn: others wait; 0 to all others */
 	uint32_t watched;	/* there are other clients: ring the arbiter when work begins */
 	uint32_t knock;		/* futex: counts turns given, and ends of .closed */
-	/*
-	 * the client's weight in thousandths of the weights of all clients that had work lately; 0:
-	 * the client has no work, or less than a thousandth
-	 */
+	/* the client's weight, in thousandths of the weights of the clients that had work lately */
 	uint32_t share;
 	uint64_t turn_ns;	/* GPU time that this turn may take while others wait */
 	/*

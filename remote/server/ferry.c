@@ -3,7 +3,7 @@
  * Ferries: the client's memory at one end of a graph's copy. Its bytes cross by a piece of the
  * arena when the graph has come to the copy (remote/client/ferry.c). The node that the client knows
  * is a child graph: a function that has the client fill the piece, the copy, and a function that
- * has the client drain the piece; each function only if it is needed. So the library carries a
+ * has the client drain the piece; without a function that is not needed. So the library carries a
  * ferry along wherever it copies the node: to clones, into executable graphs, by updates. A user
  * object in each child graph refers to the ferry, so the library also says how long the ferry is
  * needed.
@@ -22,8 +22,8 @@ struct ferry {
 };
 
 /*
- * Protects the lists, as the library gives references back in threads of its own. Neither the
- * library nor the channel is called with it held.
+ * Protects the list of ferries, as the library gives references back in threads of its own. Neither
+ * the library nor the channel is called with it held.
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 

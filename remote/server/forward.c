@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
  * Calls of cuBLAS and cuRAND, carried out by the real libraries. These are loaded into this process
- * when the client first needs each, under the process's user and filter. A frame names the
- * handle and the stream; the library is told a stream, and where scalars lie, only when that
- * changes. A handle of a library is one of FORWARDS_MAX rows here, whose number the client has.
+ * when the client first needs each, under the process's user and filter. A frame names the handle
+ * and the stream; the library is told a stream, and where scalars lie, when that changes. A handle
+ * of a library is one of FORWARDS_MAX rows here, whose number the client has.
  *
- * A device address from the client goes to the library only if libcuda knows it. Else the library
- * could copy from the address by a call of its own, and the address could be this process's memory.
+ * A device address from the client goes to the library if libcuda knows it, or it is NULL. Else the
+ * library could copy from the address by a call of its own, and the address could be this process's
+ * memory.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -19,7 +20,6 @@
  */
 enum { BLAS_TAKES = 40 << 20, RAND_TAKES = 32 << 20 };
 
-/* names of the libraries, the newest first */
 static const char *const blas_names[] = { "libcublas.so.13", "libcublas.so.12", "libcublas.so.11",
 					  NULL };
 static const char *const rand_names[] = { "libcurand.so.10", NULL };
@@ -153,7 +153,9 @@ static int set_stream(struct server *s, struct forwarded *f, CUstream stream)
 		       s->forwards->curandSetStream(f->what, stream);
 }
 
-/* a library's handle belongs to the context in which it was made, and is used in no other one */
+/*
+ * a library's handle belongs to the context in which it was made: a call in another one is an error
+ */
 CUresult forward_enter(struct server *s, unsigned int class, uint64_t id, uint64_t stream,
 		       struct forwarded **row)
 {
@@ -211,7 +213,6 @@ const void *forward_scalar(const void *field, uint32_t flags)
 	return (const void *)(uintptr_t)address;
 }
 
-/* a free row, with @takes bytes taken from the quota; NULL: there is no row or no quota */
 static struct forwarded *row_take(struct server *s, uint64_t takes)
 {
 	unsigned int i;
@@ -222,7 +223,6 @@ static struct forwarded *row_take(struct server *s, uint64_t takes)
 	return NULL;
 }
 
-/* fill in the row of @what, which the library has made; 0: out of memory */
 static uint64_t row_begin(struct server *s, struct forwarded *f, unsigned int class, void *what,
 			  uint64_t takes)
 {
@@ -252,7 +252,6 @@ void forward_forget(struct server *s, uint64_t id)
 		*f = (struct forwarded){ 0 };
 }
 
-/* stream @id is about to end: its handles get the null stream before */
 void forward_leave_stream(struct server *s, uint64_t id)
 {
 	uint64_t current = s->current;
@@ -271,7 +270,6 @@ void forward_leave_stream(struct server *s, uint64_t id)
 		enter_context(s, current);
 }
 
-/* The context is about to end: the libraries' handles in it end before. */
 void forward_leave_context(struct server *s, uint64_t id)
 {
 	uint64_t current = s->current;
@@ -290,9 +288,6 @@ void forward_leave_context(struct server *s, uint64_t id)
 		enter_context(s, current);
 }
 
-/*
- * Check what each library needs for a new handle, and take a row, and @takes bytes from the quota.
- */
 static CUresult may_create(struct server *s, const struct kvgpu_remote_cursor *in,
 			   unsigned int class, uint64_t takes, struct forwarded **f)
 {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Work for the GPU waits here for the client's turn while other clients have work, too. While no
- * other client has work, each frame with work costs a look at one word.
+ * Work for the GPU waits here for the client's turn while other clients have work, too.
  *
  * In a turn only this process is to have work on the GPU. The work of a turn is submitted in
- * batches, of which two at most are under way; events behind a batch tell when it is done and how
- * long it took. So the GPU is busy, and little is left to do when the turn's time is over. A batch
- * has as many pieces of work as take about BATCH_NS. The turn is given back when its time is over
- * and its work is done, or when all work is done and no more comes for LINGER_NS.
+ * batches, of which BATCHES at most are under way; events behind a batch tell when it is done and
+ * how long it took. A batch has as many pieces of work as take about BATCH_NS. The turn is given
+ * back when its time is over and its work is done, or when all work is done and no more comes for
+ * LINGER_NS.
  *
  * Frames behind a frame that waits are kept in their order. A frame whose answer no work can change
  * passes by (op_passes()).
@@ -109,10 +108,6 @@ static void without_turns(struct server *s)
 		tell(&g->door->want, 0);
 }
 
-/*
- * work begins without a turn; the arbiter reads .busy when there are other clients, or when one
- * comes
- */
 static void begin_work(struct server *s)
 {
 	struct gate *g = s->gate;
@@ -223,7 +218,6 @@ void gate_look(struct server *s, bool quiet)
 
 /* ------------------------------------------------------------------ waiting for the next frame */
 
-/* sleep until the arbiter knocks, or until frames and waits have to be looked at again */
 static void wait_for_turn(struct server *s, int64_t us)
 {
 	struct gate *g = s->gate;

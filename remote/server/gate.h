@@ -11,12 +11,12 @@
 #define MS		1000000ull
 #define BATCH_NS	(500 * US)
 #define LINGER_NS	(200 * US)	/* a turn is kept so long for more work to come */
-/* ask whether the GPU is idle after so long without a frame; the pause doubles while it is below */
+/* the pause before asking whether the GPU is idle; it doubles, up to the second */
 #define QUIET_NS	(2 * MS)
 #define QUIET_MAX_NS	(20 * MS)
 #define SPIN_NS		(50 * US)
 #define LOOK_NS		(20 * US)
-/* sleep so long while waiting for a turn; the sleep doubles while it is below */
+/* a sleep while waiting for a turn; it doubles, up to the second */
 #define SLEEP_NS	(200 * US)
 #define SLEEP_MAX_NS	(2 * MS)
 
@@ -40,7 +40,7 @@ struct held {
 	uint64_t payload[];
 };
 
-/* the serving thread's; only the words of .door are shared, with the arbiter */
+/* the serving thread's; the words of .door are shared with the arbiter */
 struct gate {
 	struct door *door;
 	int bell;
@@ -70,8 +70,8 @@ struct gate {
 	unsigned int nr_streams, work, most;
 	uint64_t through_ns;		/* since when no work is under way; 0: some is */
 	/*
-	 * events behind the work of streams that can't be asked any more: destroyed, capturing or
-	 * about to join a capture, and the null stream during one
+	 * events behind the work of streams that can't be asked any more: destroyed, or in a
+	 * capture
 	 */
 	struct orphan {
 		uint64_t context;
@@ -83,9 +83,9 @@ struct gate {
 	unsigned int nr_held;
 	uint64_t held_bytes, reads_in;	/* .reads_in: the context behind the held frames */
 	bool pieces;			/* a held frame may use a piece of the arena */
-	bool came;			/* a frame came just now: more may come */
+	bool came;
 	uint64_t sleep_ns, quiet_ns, look_ns;
-	uint64_t spin_ns;		/* since when this process waits for a batch */
+	uint64_t spin_ns;
 };
 
 static inline uint64_t gate_now(void)
@@ -128,7 +128,7 @@ void work_submitted(struct server *s, const struct kvgpu_remote_head *h, const v
 void work_close(struct server *s);
 /* account the time of the batches that are done */
 void work_look(struct server *s);
-/* Look whether work that no turn accounts for is done: now and then, and less and less often. */
+/* Look whether work that no turn accounts for is done, now and then. */
 void work_look_whether_idle(struct server *s);
 /* stream @id is about to be destroyed, and its work may go on without it */
 void work_stream_ends(struct server *s, uint64_t id);

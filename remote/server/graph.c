@@ -45,9 +45,9 @@ static CUgraphNode *nodes_of(struct server *s, CUgraph graph, size_t *n)
 }
 
 /*
- * The number of a node that the library found in graph @id, or in a graph below that one. A new
- * number hangs on the graph, so a node gets one only if it is in the graph itself: else the number
- * would outlive the node. The parts of a copy that is a child graph have the copy's number.
+ * The number of a node that the library found in graph @id, or in a graph below that one. A node of
+ * the graph itself gets a new number, which hangs on the graph. The parts of a copy that is a child
+ * graph have the copy's number.
  */
 static uint64_t number_of_found(struct server *s, CUgraphNode node, uint64_t id)
 {
@@ -96,7 +96,6 @@ CUresult frame_capture_info(struct server *s, const struct q_capture_info *q,
 		return r;
 	a->id = id;
 	a->status = status;
-	/* captures_forget() ends the number, own_cuStreamEndCapture() keeps it for its graph */
 	a->graph = handle_give(s, CLASS_GRAPH, graph, q->stream);
 	s->captures = true;
 	a->nodes = n;
@@ -233,7 +232,6 @@ static CUresult take_for_exec(struct server *s, CUgraph graph, uint64_t *bytes)
 		       CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* charge it to the new executable graph; its number, or 0 */
 static uint64_t charge_exec(struct server *s, CUgraphExec exec, uint64_t bytes)
 {
 	uint64_t id = handle_give(s, CLASS_EXEC, exec, 0);

@@ -46,7 +46,6 @@ bool stream_find(struct server *s, uint64_t id, CUstream *stream)
 
 /* ------------------------------------------------------------------ the table */
 
-/* double the table; there are as many hash chains as entries */
 static bool grow(struct server *s)
 {
 	uint32_t max = s->max_entries ? 2 * s->max_entries : FIRST_ENTRIES, i, chain;
@@ -113,7 +112,6 @@ static void take_off(struct server *s, uint32_t i)
 	e->parent = e->before = e->after = 0;
 }
 
-/* a free entry, or a new one; 0: there is none */
 static uint32_t fresh(struct server *s)
 {
 	uint32_t i = s->free_entry;

@@ -48,10 +48,7 @@ static void serve_work(struct server *s, const struct kvgpu_remote_head *h, cons
 		work_submitted(s, h, payload);
 }
 
-/*
- * calls of the library that may take long without the GPU: the turn is given back before, unless
- * work of it is under way
- */
+/* calls of the library that may take long without the GPU */
 static bool may_take_long(uint16_t op)
 {
 	return op == OP_image || op == OP_link_add || op == OP_link_complete ||
@@ -145,7 +142,6 @@ int gate_frame(struct server *s, const struct kvgpu_remote_head *h, const void *
 		pass_by(s, h, payload);
 		return 0;
 	}
-	/* no other client has work */
 	if (s->untracked && !__atomic_load_n(&g->door->closed, __ATOMIC_RELAXED) &&
 	    !hides_work(h->op)) {
 		serve_frame(s, h, payload);

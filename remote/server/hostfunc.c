@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Functions of the client in a stream's order. The library calls a function of this file, in a
- * thread of its own. That tells the client, and waits until the client's function has returned; it
- * does not wait for a client that is gone.
+ * thread of its own. That tells the client, and waits until the client's function has returned, or
+ * the client is gone.
  */
 #include <stdlib.h>
 
@@ -75,8 +75,8 @@ static void run_with_status(CUstream stream, CUresult status, void *hosted)
 /*
  * CUDA calls functions of independent streams in any order, and perhaps one at a time. A function
  * of a client with several servers may wait for one of another server, and that one for a function
- * that was submitted here before. So that this one is called first, each stream waits for the
- * function before, whatever its stream.
+ * that was submitted here before. So a stream with a new function waits for the function before,
+ * whatever the stream of that was.
  */
 static void come_after(struct server *s, CUstream stream)
 {

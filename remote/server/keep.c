@@ -235,7 +235,6 @@ void keeps_free(struct server *s)
 
 /* ------------------------------------------------------------------ calls that give or end them */
 
-/* the graph that a node is in */
 static uint64_t graph_of(struct server *s, CUgraphNode node)
 {
 	return parent_of(s, handle_known(s, CLASS_NODE, node));

@@ -2,8 +2,7 @@
 /*
  * Managed memory. The client has memory at the same address (remote/client/managed.c). Before work
  * that may read pages, the client sends those that it wrote; later it asks for the pages that it
- * wants. These copies are done at once, in a stream of the server's own beside all others: the
- * client asks for them while no work uses that memory, or asks again after the work.
+ * wants. These copies are done at once, in a stream of the server's own beside all others.
  */
 #include "server.h"
 

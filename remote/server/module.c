@@ -25,9 +25,9 @@ static void add(struct options_of *o, CUjit_option option, void *value)
 }
 
 /*
- * Take the client's JIT options. Only four with plain numbers are taken, as a pointer of the client
- * means nothing here; the log buffers are the server's own. @log, @error: bytes of the logs
- * that the client wants.
+ * Take the client's JIT options. Some with plain numbers are taken, as a pointer of the client
+ * means nothing here; the log buffers are the server's own. @log, @error: bytes of the logs that
+ * the client wants.
  */
 static bool take_options(struct server *s, struct kvgpu_remote_cursor *in, uint32_t n, uint32_t log,
 			 uint32_t error, struct options_of *o)

@@ -204,7 +204,7 @@ static size_t limit_of(struct server *s, CUlimit limit)
 /*
  * The heap of kernels and the buffer of what they print are device memory, or may be. What the
  * client has beyond the library's own numbers is charged to the context, whether a kernel comes to
- * use it or not. The library rounds up (NVIDIA's the heap to 64 KiB), so ask it how much there is.
+ * use it or not. The library may round up, so ask it how much there is.
  */
 CUresult own_cuCtxSetLimit(struct server *s, CUlimit limit, size_t value)
 {
@@ -434,7 +434,6 @@ bool resource_open(struct server *s, const struct kvgpu_remote_resource *w, CUDA
 	return true;
 }
 
-/* of an unknown kind only the type is written, by which the client knows that it is unknown */
 void resource_close(struct server *s, const CUDA_RESOURCE_DESC *r, struct kvgpu_remote_resource *w)
 {
 	kvgpu_remote_resource_put(r, w);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
  * The arena as pinned memory of the library, if client and server share the arena; if they don't,
- * only for copies of graphs. It is registered once for all contexts, in the first context that
- * copies, and again after that context has ended.
- * From then on the GPU itself copies from and to the arena, also after the library has returned. So
- * a copy whose frame is answered before is noted with an event behind it, and a fence waits for
- * these events.
+ * only for copies of graphs. It is registered for all contexts, in the first context that needs it,
+ * and anew when that context has ended. From then on the GPU itself copies from and to the arena,
+ * also after the library has returned. So a copy whose frame is answered before is noted with an
+ * event behind it, and a fence waits for these events.
  *
  * A library that registers memory, but has no device address for it, copies such memory with the
  * CPU and makes its caller wait (cuda/ does). With such a library the arena stays ordinary memory.
@@ -163,8 +162,7 @@ CUresult copy_begun(struct server *s, CUstream stream)
 }
 
 /*
- * Looks only as far as the first copy that is not done: copies of several streams may end in any
- * order.
+ * Looks as far as the first copy that is not done. Copies of several streams may end in any order.
  */
 CUresult copies_look(struct server *s, uint64_t upto)
 {

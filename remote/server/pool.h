@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How much device memory each program of one client has. It is in memory that the processes serving
- * these programs share, so that one quota holds for all of them. The first process of kvgpu-remoted
- * (or the nursery of a proxy) makes that memory, and clears the row of a process that has ended; it
- * never takes the lock, and trusts nothing that it reads there. Only pool_take() takes the lock.
- * Each process writes its own row, on its serving thread, so what pool_others() returns may be old
- * at once: only pool_take() can tell whether memory fits.
+ * these programs share, so that one quota holds for all of them. Another process makes that memory,
+ * and clears the row of a process that has ended; it takes no lock there. pool_take() takes the
+ * lock. Each process writes its own row, on its serving thread, so what pool_others() returns may
+ * be old at once.
  */
 #ifndef KVGPU_REMOTE_POOL_H
 #define KVGPU_REMOTE_POOL_H
@@ -20,12 +19,8 @@ int pool_make(unsigned int programs);
 /* Map the memory of @fd, or return NULL. @fd stays the caller's. */
 struct pool *pool_map(int fd, unsigned int programs);
 void pool_unmap(struct pool *p, unsigned int programs);
-/*
- * Children of a later fork() don't inherit the mapping. A process that gets the descriptor can map
- * it.
- */
+/* Children of a later fork() don't inherit the mapping. */
 void pool_keep(struct pool *p, unsigned int programs);
-/* Clear @row, whose process has ended. */
 void pool_clear(struct pool *p, unsigned int row);
 /*
  * Set @row to @bytes if the sum of all rows is then at most @limit. A process that is killed in
@@ -35,7 +30,6 @@ bool pool_take(struct pool *p, unsigned int programs, unsigned int row, uint64_t
 	       uint64_t limit);
 /* Set @row to @bytes, whatever the other rows have: after memory was freed. */
 void pool_give(struct pool *p, unsigned int row, uint64_t bytes);
-/* The sum of all rows but @row. */
 uint64_t pool_others(const struct pool *p, unsigned int programs, unsigned int row);
 
 #endif

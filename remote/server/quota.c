@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * How much device memory the program has allocated by calls. Bytes are taken from the quota before
- * the library is asked, so that the programs of a client have no more together than the quota.
- * Where the library gives more than was asked (a pitch, a rounded limit), the rest is taken right
- * after; if the quota has not so much left, the call is undone. Charges are sorted by address;
- * those of objects with a handle are with the handle.
+ * What the program's device memory is charged for. Bytes are taken from the quota before the
+ * library is asked, so that the programs of a client have no more together than the quota. Where
+ * the library gives more than was asked (a pitch, a rounded limit), the rest is taken right after;
+ * if the quota has not so much left, the call is undone. Charges are sorted by address; those of
+ * objects with a handle are with the handle.
  */
 #include <stdlib.h>
 
@@ -53,7 +53,6 @@ void quota_give(struct server *s, uint64_t bytes)
 		pool_give(s->pool, s->program, s->charged);
 }
 
-/* index of the first charge that does not lie before @ptr */
 static unsigned int place(const struct server *s, uint64_t ptr)
 {
 	unsigned int low = 0, high = s->nr_charges;

@@ -59,7 +59,7 @@ struct server {
 	struct kvgpu_remote_port *port;
 	struct library library;
 	struct options options;
-	struct counters *counters;	/* NULL: the first process does not read them */
+	struct counters *counters;	/* NULL: nobody reads them */
 	uint8_t *arena;
 	uint64_t arena_bytes;
 	uint64_t current;	/* the context that frames are carried out in; 0: none */
@@ -69,9 +69,9 @@ struct server {
 	/* the frame that is served */
 	struct kvgpu_remote_head head;
 	const void *payload;
-	uint64_t served;	/* frames served so far, this one included */
+	uint64_t served;
 	bool later;		/* the frame was put aside: no answer now */
-	bool again;		/* the frame was put aside, and is served the second time */
+	bool again;		/* the frame was put aside, and is served again */
 
 	/* handles.c */
 	struct entry *entries;
@@ -83,7 +83,7 @@ struct server {
 
 	/* pinned.c */
 	uint64_t pinned_in;		/* context in which the arena is registered; 0: it is not */
-	bool never_pinned;		/* the library can't pin the arena */
+	bool never_pinned;
 	bool reads_late;	/* the library registers memory, but has no address for it */
 	/*
 	 * if the arena is not shared: the context in which it is registered for copies of graphs,
@@ -93,7 +93,7 @@ struct server {
 	CUdeviceptr arena_device;
 	struct noted *noted;		/* copies that may go on, in the order of their frames */
 	unsigned int nr_noted, max_noted;
-	struct spare {			/* unused events: making one costs more than recording it */
+	struct spare {			/* unused events */
 		uint64_t context;
 		CUevent event;
 	} spare[SPARE_EVENTS];
@@ -126,20 +126,20 @@ struct server {
 	struct text *text;
 	uint64_t invocations;	/* atomic: calls of the client's functions so far */
 	bool captures;		/* the graph of a capture under way may have a number */
-	struct hosted *kept;	/* functions that graphs may call; freed at the end */
+	struct hosted *kept;
 	struct ferry *ferries;	/* under the lock of ferry.c: threads of the library end some */
-	bool ferried;		/* a ferry has been made */
+	bool ferried;
 	/* keep.c: what graphs use or used; atomic: a reference or a number has ended */
 	struct kept *kept_objects;
 	bool kept_over;
 	unsigned int capturing;	/* captures that were begun and not ended */
 	struct user *users;	/* user.c */
-	struct user_ref *refs;	/* references of graphs to user objects */
+	struct user_ref *refs;
 	unsigned int nr_refs, max_refs;
 	/* copynode.c: copies that differ in an executable graph from its graph */
 	struct switched *switched;
 	unsigned int nr_switched, max_switched;
-	uint8_t *scratch;	/* memory for the frame that is served */
+	uint8_t *scratch;
 	size_t scratch_used;
 };
 
@@ -148,9 +148,8 @@ enum { SCRATCH_BYTES = 1 << 20 };
 /* ------------------------------------------------------------------ serve.c */
 
 /*
- * Serve frames until the client is gone or was cut off (it sends what is no frame, or frames that
- * can't be kept while the library waits for it), or there is no memory to keep a frame for its
- * turn.
+ * Serve frames until the client is gone or was cut off, or there is no memory to keep a frame for
+ * its turn.
  */
 void serve(struct server *s);
 /* @s: zeroed but for what the caller sets: .port, .options and more. 0; -1: out of memory */
@@ -222,7 +221,7 @@ bool handle_find(struct server *s, unsigned int class, uint64_t id, void **what)
 struct entry *handle_entry(struct server *s, uint64_t id);
 /* numbers 0 and 1 are the null stream */
 bool stream_find(struct server *s, uint64_t id, CUstream *stream);
-/* forward.c: the handle on which handle @id hangs, which is often a context; 0: none */
+/* forward.c: the handle on which handle @id hangs; 0: none */
 uint64_t parent_of(struct server *s, uint64_t id);
 /*
  * The number of @what, a new one if it has none yet. @parent: the handle whose end also ends @what;
@@ -244,32 +243,24 @@ void handle_point(struct server *s, uint64_t id, void *what);
 /* Take the handle off its parent, so that it does not end with the parent. */
 void handle_free(struct server *s, uint64_t id);
 /*
- * End the handle and all handles below it: end their waits (waits_forget(), which answers), give
- * their memory back to the quota, and forget them in the other files. The caller ends the library's
- * objects.
+ * End the handle and all handles below it, with their waits and charges. The caller ends the
+ * library's objects.
  */
 void handle_drop(struct server *s, uint64_t id);
 /* The same for all handles below the handle, and the handle's own waits; the handle stays. */
 void handle_empty(struct server *s, uint64_t id);
-/*
- * Read a list of @n handles from the frame, into scratch(). NULL: one of them is invalid, the frame
- * is too short, or there are too many.
- */
+/* Read a list of @n handles from the frame, into scratch(). NULL: the list is wrong or too long. */
 void *list_open(struct server *s, struct kvgpu_remote_cursor *in, unsigned int class, uint64_t n);
 bool list_close(struct server *s, struct kvgpu_remote_reply *out, unsigned int class,
 		const void *list, uint64_t n, uint64_t parent);
 
 /* ----------------------------- waits.c: frames that wait for the GPU, without holding up others */
 
-/*
- * Look at all waits, between two frames: answer those that ended, and serve frames that were put
- * aside. Return whether one of them ended.
- */
+/* Look at all waits, between two frames. Return whether one of them ended. */
 bool waits_look(struct server *s);
 /*
- * @what, or the context with number @id, ends: end the waits for that event with an error, or those
- * that began in that context, but for waits for copies. Of a context also forget its work (gate.c),
- * its copies (pinned.c) and the order of its functions (hostfunc.c).
+ * @what, or the context with number @id, ends: end the waits for that event, or those that began in
+ * that context, with an error. Waits for copies go on.
  */
 void waits_forget(struct server *s, unsigned int class, const void *what, uint64_t id);
 /* whether a frame was put aside until its stream is idle: its work is still to come */
@@ -301,13 +292,12 @@ CUresult wait_for_copies(struct server *s, uint64_t upto);
 
 /*
  * Register the arena as the library's pinned memory, if that is not done and possible. True: it is
- * registered, so copies from or to it may go on after the library has returned.
+ * registered: copies from or to it may go on after the library has returned.
  */
 bool arena_pinned(struct server *s);
 /*
- * Whether a graph's copy reads the arena when the copy runs. A library may read memory that is not
- * registered when the graph is launched: NVIDIA's does. A library that registers memory, but has no
- * address for it, reads when the copy runs.
+ * Whether a graph's copy reads the arena when the copy runs; registers the arena for that. A
+ * library may read other memory when the graph is launched: NVIDIA's does.
  */
 bool arena_for_graphs(struct server *s);
 /*
@@ -317,7 +307,6 @@ bool arena_for_graphs(struct server *s);
 CUresult copy_begun(struct server *s, CUstream stream);
 /* CUDA_SUCCESS: all noted copies of frames up to @upto are done; else CUDA_ERROR_NOT_READY */
 CUresult copies_look(struct server *s, uint64_t upto);
-/* the context is about to end, or has ended: forget its noted copies */
 void copies_forget(struct server *s, uint64_t context);
 /* Take an event of the current context, without timing. */
 CUresult event_take(struct server *s, CUevent *event);
@@ -364,7 +353,6 @@ CUresult forward_result(struct server *s, struct forwarded *f, uint32_t flags, u
 			size_t bytes, struct kvgpu_remote_reply *out, struct forward_result *to);
 CUresult forward_answer(struct server *s, struct forwarded *f, struct forward_result *to,
 			CUresult r);
-/* @id is no handle any more */
 void forward_forget(struct server *s, uint64_t id);
 /* stream or context @id is about to end */
 void forward_leave_stream(struct server *s, uint64_t id);
@@ -372,7 +360,7 @@ void forward_leave_context(struct server *s, uint64_t id);
 
 /* ------------------------------------------------------------------ quota.c */
 
-/* a library gives memory, and the quota is charged, in multiples of so many bytes */
+/* the quota is charged in multiples of so many bytes */
 enum { QUOTA_UNIT = 512 };
 
 /* How much more the client may have; UINT64_MAX: there is no limit. */
@@ -593,7 +581,7 @@ int gate_frame(struct server *s, const struct kvgpu_remote_head *h, const void *
 bool gate_go_on(struct server *s);
 /* Look at the work under way. @quiet: no frame came */
 void gate_look(struct server *s, bool quiet);
-/* A capture that has begun is over. While one goes on, streams that join it are looked after. */
+/* A capture that has begun is over. */
 void gate_capture_ended(struct server *s);
 /* the context is about to end, or has ended: forget its work */
 void gate_forget(struct server *s, uint64_t context);
@@ -666,15 +654,14 @@ struct side {
 CUresult side_open(struct server *s, const uint64_t *end, const uint64_t *size, struct side *side);
 CUDA_MEMCPY3D_PEER box_from_words(const uint64_t *from, const uint64_t *to, const uint64_t *size,
 				  const struct side *src, const struct side *dst);
-/* CUDA_MEMCPY3D has what CUDA_MEMCPY3D_PEER has, but for the contexts, which are reserved there */
 CUDA_MEMCPY3D box_without_contexts(const CUDA_MEMCPY3D_PEER *b);
 
 /* graph.c: forget the graphs of captures that go on: the library may have destroyed them */
 void captures_forget(struct server *s);
 /*
  * graph.c: from now on @graph, and what the library makes of it, refers to @what. @let_go(@what) is
- * called, in any thread, when nothing refers to it any more, and so it is after an error. With a
- * library without user objects it is never called: @what is kept to the end.
+ * called, in any thread, when nothing refers to it any more, and so it is after an error. A library
+ * without user objects calls it not at all.
  */
 CUresult graph_refers(struct server *s, CUgraph graph, CUhostFn let_go, void *what);
 

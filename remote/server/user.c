@@ -2,9 +2,9 @@
 /*
  * User objects: something of the client that lives as long as graphs refer to it. The library
  * counts references and calls the destructor, which tells the client. A handle points to memory of
- * the server, so that an old handle of the client never points to memory of the library. The
- * library may read an object that it is given. So the server gives it an object only if that is
- * known to live: the client has a reference, or the graph that the client names got one here.
+ * the server, so that an old handle of the client never points to memory of the library. The server
+ * gives the library an object if that is known to live: the client has a reference, or the graph
+ * that the client names got one here.
  */
 #include <stdlib.h>
 
@@ -59,7 +59,6 @@ static void forget_holders(struct server *s, const struct user *u)
 			i++;
 }
 
-/* free the dead objects: they are no handles any more */
 static void reap(struct server *s)
 {
 	struct user **at = &s->users, *u;

@@ -6,9 +6,9 @@
 #include "gate.h"
 
 /*
- * A stream that captures got its event when the capture began (work_stream_hides()), a stream that
- * is gone when it was destroyed (work_stream_ends()). In a stream of another context no event can
- * be recorded. Its work is charged by the clock until the stream is idle.
+ * A stream that captures or is gone got its event before (work_stream_hides()). In a stream of
+ * another context no event can be recorded. Its work is charged by the clock until the stream is
+ * idle.
  */
 static void mark(struct server *s, struct batch *b, uint64_t id)
 {

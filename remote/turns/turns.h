@@ -7,12 +7,12 @@
  * Weighted virtual time, as in start-time fair queueing. Each client has a clock that advances by
  * the GPU time that its programs are charged, divided by its weight. Of the clients that want the
  * GPU, the one whose clock is furthest behind gets the next turn. Work can't be taken back from the
- * GPU, so a turn lasts until its program gives it back or leaves, or until it is lost (TURNS_LOST):
- * what it took is charged afterwards.
+ * GPU, so what a turn took is charged afterwards. It lasts until its program gives it back or
+ * leaves, it is lost (TURNS_LOST), or turns are not needed any more (TURNS_CALM).
  *
  * The GPU has a clock, too: that of the client furthest behind, of those that want or have the GPU.
- * It never goes back. A client that wants nothing is at most TURNS_LEAD behind the GPU's clock, so
- * it can't save time up. No client is more than TURNS_DEBT ahead of it.
+ * It does not go back. turns_look() puts a client that wants nothing at most TURNS_LEAD behind the
+ * GPU's clock, so that it can't save time up, and a client at most TURNS_DEBT ahead of it.
  */
 #ifndef KVGPU_REMOTE_TURNS_H
 #define KVGPU_REMOTE_TURNS_H
@@ -47,7 +47,7 @@ enum { TURNS_NONE = UINT32_MAX };
 /* A client; zeroed before its first program comes. */
 struct turns_client {
 	uint32_t weight;	/* 1 and up */
-	/* used by turns.c alone */
+	/* turns.c's own */
 	uint32_t rest;		/* remainder of the division by the weight */
 	/* .clock: ns * TURNS_UNIT / weight; .floor: its programs' .spent is compared with it, ns */
 	uint64_t clock, floor;
@@ -70,7 +70,7 @@ struct turns_program {
 	uint64_t used;		/* GPU time that it measured in its turns: only grows */
 	/* decided by turns_look(): the caller passes it on */
 	uint64_t turn_ns;	/* how long the program's turn may be */
-	/* used by turns.c alone */
+	/* turns.c's own */
 	uint64_t seen, spent;
 	bool competed, was_present;
 	/* for people to read: only grow */
@@ -88,7 +88,7 @@ struct turns {
 	uint32_t turn;		/* the number of the present turn, never 0 */
 	bool wanted;		/* other programs wait for the turn */
 	uint64_t weights;	/* sum of the weights of all clients that had work lately */
-	/* used by turns.c alone */
+	/* turns.c's own */
 	uint64_t at, clock, progress, contended;
 	/*
 	 * since when others wait for the holder, 0: none do; and what the holder measured since

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Read a payload that came, never beyond its end, and write one that goes, never beyond its room.
- * Parts are 8-aligned, with zeros between. The server decodes payloads with these functions.
+ * Read a payload that came, not beyond its end, and write one that goes, not beyond its room. Parts
+ * are 8-aligned; the writer puts zeros between.
  */
 #ifndef KVGPU_REMOTE_CURSOR_H
 #define KVGPU_REMOTE_CURSOR_H
@@ -10,15 +10,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The rest of one payload: in the reader's own memory, 8-aligned, where no peer writes. */
+/* The rest of one payload: 8-aligned, in memory where no peer writes. */
 struct kvgpu_remote_cursor {
 	const uint8_t *at;
 	size_t left;
 };
 
-/* Copy the next @n bytes. False: there are fewer, and none was taken. */
+/*
+ * Copy the next @n bytes, and skip their padding. False: there are not so many, and none was taken.
+ */
 bool kvgpu_remote_take(struct kvgpu_remote_cursor *in, void *to, size_t n);
-/* Return the next @n bytes where they are, 8-aligned; NULL: there are fewer. */
+/* The same without a copy: return where the bytes are; NULL: there are not so many. */
 const void *kvgpu_remote_take_bytes(struct kvgpu_remote_cursor *in, uint64_t n);
 /* Return a string of @n bytes with its only zero at the end; NULL: there is no such string. */
 const char *kvgpu_remote_take_string(struct kvgpu_remote_cursor *in, uint64_t n);

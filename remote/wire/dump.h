@@ -23,7 +23,7 @@ struct kvgpu_remote_shape {
 extern const struct kvgpu_remote_shape kvgpu_remote_shapes[];
 extern const unsigned int kvgpu_remote_nr_shapes;
 
-/* the operation's name; "?": a server gets no such operation */
+/* "?": not known here */
 const char *kvgpu_remote_op_name(uint16_t op);
 /* Print a frame as one line. @payload: as many bytes as @h says. */
 void kvgpu_remote_dump(FILE *to, const struct kvgpu_remote_head *h, const void *payload);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes between client and server, little-endian, the same on all carriers: docs/remote.md. The
- * structs of each operation are made of remote/api.def (ops.h).
+ * What client and server send each other, little-endian: docs/remote.md. The structs of each
+ * operation are made of remote/api.def (ops.h).
  */
 #ifndef KVGPU_REMOTE_FRAME_H
 #define KVGPU_REMOTE_FRAME_H
@@ -24,22 +24,19 @@ enum {
 	KVGPU_REMOTE_PAYLOAD_MAX = 128 << 10,	/* bytes of a frame's or an answer's payload */
 	/*
 	 * A line of at most so many bytes for the client travels in the answer. Here and below:
-	 * unless it is to pinned memory, or from there, that the GPU reaches.
+	 * unless the GPU itself reaches the program's memory (pinned memory).
 	 */
 	KVGPU_REMOTE_INLINE_MAX = 2048,
-	/*
-	 * A line of at most so many bytes for the server travels in its frame: a library puts some
-	 * KiB of ordinary memory into its own commands, and does not read that memory later.
-	 */
+	/* a line of at most so many bytes for the server travels in its frame */
 	KVGPU_REMOTE_INLINE_IN_MAX = 8192,
 	/*
-	 * Larger copies are cut, but for pinned memory that the GPU reaches; lines that go by way
-	 * of a relay mostly at its own size of a piece.
+	 * Larger copies from and to host memory are cut, but for pinned memory that the GPU
+	 * reaches. By way of a relay most lines are cut by its own size (.piece below).
 	 */
 	KVGPU_REMOTE_PIECE_MAX = 1 << 20,
 	KVGPU_REMOTE_LIST_MAX = 4096,
 	KVGPU_REMOTE_STRING_MAX = 4096,		/* bytes of a string, with its zero */
-	/* bytes of a kernel's parameters: CUDA 11.8's limit; the client refuses a layout of more */
+	/* bytes of a kernel's parameters: CUDA 11.8's limit */
 	KVGPU_REMOTE_PARAMETERS_MAX = 4096,
 	KVGPU_REMOTE_BOXES = 1024,		/* answers that may be waited for at once */
 };
@@ -54,7 +51,7 @@ enum {
 	KVGPU_REMOTE_OP_PUSH = 2,
 	/*
 	 * payload: struct kvgpu_remote_pull, for a relay: it brings the piece from the arena of
-	 * another of the client's servers; the server sees KVGPU_REMOTE_OP_PUSH
+	 * another of the client's servers; the server gets OP_PUSH or OP_SPOILT instead
 	 */
 	KVGPU_REMOTE_OP_PULL = 3,
 	/*
@@ -83,7 +80,7 @@ struct kvgpu_remote_piece {
 
 /* Where a piece is that a relay is to bring from another proxy of the same job. */
 struct kvgpu_remote_source {
-	uint64_t at;		/* in the arena there; it has as many bytes as here */
+	uint64_t at;		/* in the arena there */
 	uint64_t key[2];	/* .key of that connection's struct kvgpu_remote_relayed */
 	uint32_t rank, lane;	/* .rank and .lane of it */
 };
@@ -97,11 +94,11 @@ struct kvgpu_remote_ack {
 	uint64_t id;
 };
 
-/* An event that the server tells of its own accord. */
+/* What the server tells without being asked. */
 enum kvgpu_remote_event {
 	/* bytes for the client's standard output or error; value: 1 or 2 */
 	KVGPU_REMOTE_EVENT_TEXT = 1,
-	/* id: the client's function to call; value: CUresult for a callback. Then an ack */
+	/* id: a function or a gate of the client's; value: CUresult for a callback. Then an ack */
 	KVGPU_REMOTE_EVENT_CALL = 2,
 	/*
 	 * id: a ferry, the host memory of a graph's copy. FILL: the client puts its bytes into the
@@ -109,8 +106,8 @@ enum kvgpu_remote_event {
 	 */
 	KVGPU_REMOTE_EVENT_FILL = 3,
 	KVGPU_REMOTE_EVENT_DRAIN = 4,
-	KVGPU_REMOTE_EVENT_FREE = 5,	/* id: no graph needs that ferry any more */
-	/* id: the client's function to call, a destructor. No ack */
+	KVGPU_REMOTE_EVENT_FREE = 5,	/* id: a ferry that ends */
+	/* id: a destructor of the client's to call. No ack */
 	KVGPU_REMOTE_EVENT_GONE = 6,
 };
 
@@ -154,7 +151,7 @@ struct kvgpu_remote_relayed {
 };
 /* .turn: the steps of a copy do not overlap, and each piece is waited for */
 #define KVGPU_REMOTE_TURN_WHOLE	UINT32_MAX
-/* the bounds of --staging; .piece is smaller in no case */
+/* the bounds of --staging */
 enum { KVGPU_REMOTE_RELAYED_MIN = 64 << 10, KVGPU_REMOTE_RELAYED_MAX = 2 << 20 };
 
 /* .result of struct kvgpu_remote_welcome; 0: welcome */
@@ -203,9 +200,8 @@ enum { FORWARD_ON_DEVICE = 1 };
 enum { KVGPU_REMOTE_STATUS = 0x10000 };
 
 /*
- * One end of a box copy, as ten words: src[] and dst[] of the frames box, copy_node. END_FERRY: 0,
- * or, for a graph's copy, the client's number of the ferry for the program's memory, whose bytes
- * cross by the piece of the arena at END_WHERE.
+ * One end of a box copy, in words. END_FERRY: of a graph's copy the client's number of a ferry,
+ * whose piece of the arena is at END_WHERE; or 0.
  */
 enum {
 	END_TYPE,
@@ -250,10 +246,7 @@ enum kvgpu_remote_run {
 	RUN_ARRAY_TO_ARRAY
 };
 
-/*
- * A client of another architecture has the same bytes. Structs made of remote/api.def are checked
- * there.
- */
+/* structs made of remote/api.def are checked in ops.h */
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "frames are little endian");
 static_assert(sizeof(void *) == 8 && sizeof(size_t) == 8, "CUDA's structs cross as they are, of a program of 64 bits");
 
