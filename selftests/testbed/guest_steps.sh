@@ -59,6 +59,7 @@ guest_steps()
 	try "its streams come through" guest_streams
 	try "its arguments arrive as they are" guest_arguments
 	try "it runs under the server's KVM" under_kvm
+	try "KVM patches no code while a guest comes and goes" nothing_patched
 	try "the same name twice is refused" status_is 1 guest start one
 	try "bad arguments are refused" guest_refusals
 	try "two more start at once" two_guests
@@ -111,6 +112,17 @@ under_kvm()
 	guest run one -- dmesg | grep -q 'Hypervisor detected: KVM' &&
 		"$TB" run --name "$B" -- virsh qemu-monitor-command one --hmp 'info kvm' | grep -q 'kvm support: enabled' &&
 		"$TB" run --name "$B" -- sh -c 'cat /sys/kernel/debug/kvm/*/exits' < /dev/null | grep -q '[1-9]'
+}
+
+# A kernel that patches code may die under TCG (testbed/inside/hold-vm).
+nothing_patched()
+{
+	"$TB" run --name "$B" -- sh -ec 'cd /sys/kernel/tracing
+		echo "p:patched/label jump_label_update" >> kprobe_events
+		mkdir instances/patched; echo 1 > instances/patched/events/patched/enable' < /dev/null &&
+		status_is 0 guest start four && status_is 0 guest stop four &&
+		status_is 1 "$TB" run --name "$B" -- sh -c 'cd /sys/kernel/tracing; grep -v "^#" instances/patched/trace; seen=$?
+		rmdir instances/patched; echo -:patched/label >> kprobe_events; exit $seen' < /dev/null
 }
 
 guest_refusals()
