@@ -117,7 +117,6 @@ static int parse_tcp(const char *rest, bool listen, struct address *a, const cha
 	return is_loopback(a->host) ? 0 : -EINVAL;
 }
 
-/* address_is_place() looks later at what is at the path */
 static int parse_aperture(const char *rest, bool listen, struct address *a, const char **why)
 {
 	const char *bell = strstr(rest, ",bell=");

@@ -29,14 +29,11 @@ struct address {
 int address_parse(const char *text, bool listen, struct address *a, const char **why);
 
 /*
- * sockets.c: whether an aperture's path is memory: a file, or a device, which need not be there
- * yet. Any other path is a UNIX socket, or becomes one.
+ * sockets.c: whether an aperture's path is memory, not a UNIX socket. A path in /dev that is not
+ * there yet is memory.
  */
 bool address_is_place(const struct address *a);
-/*
- * Connect within ADDRESS_PATIENCE_S, for each address that a host's name has. Return the socket, or
- * -errno and *why.
- */
+/* Connect; for each address of a host's name ADDRESS_PATIENCE_S. A socket, or -errno and *why. */
 enum { ADDRESS_PATIENCE_S = 10 };
 int address_connect(const struct address *a, const char **why);
 /* Return a socket that listens. A socket file that no server has any more is replaced. */
@@ -57,7 +54,7 @@ struct address_source address_of_source(int fd);
 bool address_user(int fd, uid_t *user);
 /*
  * The user to whom the file @subuid, as subuid(5) has it, gives the number @user; else @user, also
- * where root has it. Sources and peers by UNIX sockets are such users.
+ * where root has it.
  */
 uid_t address_owner(const char *subuid, uid_t user);
 /*

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * The common part of both ends of an aperture: sleeping, waking, and a thread that watches for the
- * peer's end. That thread sleeps in the kernel until the socket ends, or has a wake-up for the
- * threads here. If the two sides have no socket, the thread counts its own beat and looks at the
- * peer's, five times a second.
+ * peer's end: at the socket, or, if there is none, by a beat that both sides count in memory.
  */
 #include "aperture.h"
 
@@ -27,9 +25,8 @@
 enum { BEAT_NS = 200000000, PAUSE_MIN_NS = 20000 };
 
 /*
- * A VM with one CPU stands still while its nouveau takes an endless kernel of a killed program off
- * a vGPU: 5 s, or more if the host is busy. With a bell, the end of a VM is noticed at once,
- * whatever this time is.
+ * A VM with one CPU stands still for seconds while its nouveau takes an endless kernel of a killed
+ * program off a vGPU.
  */
 enum { PATIENCE_MS = 20000 };
 
@@ -116,7 +113,7 @@ static void socket_wake(void *ctx, uint32_t *word)
 	send(((struct aperture_bell *)ctx)->a->life, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* each sleep of a wait is twice as long as the one before */
+/* a wait's sleeps double, up to .sleep_ns */
 static enum kvgpu_sleep bounded_sleep(void *ctx, uint32_t *word, uint64_t ns)
 {
 	struct aperture_bell *b = ctx;
@@ -209,7 +206,7 @@ static void tell_of_end(struct aperture *a)
 		a->lost(a->ctx);
 }
 
-/* watch until the socket ends; only with WAKE_SOCKET a byte is a wake-up, else it ends the watch */
+/* with WAKE_SOCKET a byte is a wake-up, else it ends the watch */
 static void watch_socket(struct aperture *a)
 {
 	struct pollfd p = { .fd = a->life, .events = POLLIN | POLLRDHUP };

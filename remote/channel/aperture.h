@@ -39,10 +39,7 @@ struct aperture {
 	struct aperture_times times;
 	/* a socket, which ends with the peer; -1: both sides count a beat in the first page */
 	int life;
-	/*
-	 * the client's of a place: its file or device, with a lock. -1: the memory belongs to this
-	 * connection alone, or this is the server's, whose struct kvgpu_remote_place has the lock
-	 */
+	/* a client's place: its file or device, with a lock; -1: none */
 	int file;
 	/* the watcher's; before aperture_watch() and after its end the owner's */
 	union {
@@ -54,7 +51,7 @@ struct aperture {
 	uint32_t turn;	/* atomic, a futex: counts the reads of the socket, and the end */
 	pthread_t watcher;
 	bool watched;
-	pthread_mutex_t lock;		/* of .gone and .ended; `change` tells that they were set */
+	pthread_mutex_t lock;		/* for setting .gone and .ended, which `change` tells */
 	pthread_cond_t change;
 	/* called by the watcher, without .lock, once, when the connection has ended; may be NULL */
 	void (*lost)(void *ctx);
@@ -74,8 +71,8 @@ void aperture_init(struct aperture *a, enum aperture_side side, enum aperture_wa
 /* Start the thread that notices the peer's end. @a must not move any more. 0 or -errno */
 int aperture_watch(struct aperture *a);
 /*
- * This side ends, or the peer has broken the rules: end all waiting here, and through the socket,
- * if there is one, also on the other side. Any thread, also repeatedly. Returns -ECONNRESET.
+ * This side ends, or the peer has broken the rules: end all waiting here. Any thread, also
+ * repeatedly. Returns -ECONNRESET.
  */
 int aperture_lose(struct aperture *a);
 void aperture_await_end(struct aperture *a);
@@ -105,9 +102,7 @@ int aperture_put(struct aperture *a, struct kvgpu_ring_producer *p, uint16_t op,
 int aperture_get(struct aperture *a, struct kvgpu_ring_consumer *c, uint64_t timeout_ns,
 		 struct kvgpu_frame *f, void *buf, size_t size);
 
-/*
- * aperture_client.c, aperture_server.c: all of @a is ready. Both take @a over, also if they fail.
- */
+/* aperture_client.c, aperture_server.c: both take @a over, also if they fail */
 int aperture_channel(const struct aperture *a, kvgpu_remote_happened happened, void *ctx,
 		     struct kvgpu_remote_channel **out);
 int aperture_port(const struct aperture *a, struct kvgpu_remote_port **out);

@@ -81,7 +81,6 @@ static int take_happening(struct aperture_channel *s, const struct kvgpu_frame *
 	return 0;
 }
 
-/* copy a long answer into the private memory of the thread that waits for it */
 static int take_long_answer(struct aperture_channel *s, const struct kvgpu_frame *f)
 {
 	struct box *b = box_of(&s->c, f->flags);
@@ -195,11 +194,7 @@ static void destroy(struct aperture_channel *s)
 	free(s);
 }
 
-/*
- * In a child of fork(): close its copies of the socket, by which the server sees that the parent
- * lives, and of the file, whose lock keeps other clients out. The channel's threads are not in the
- * child, so nothing else uses these.
- */
+/* the lock of the file would keep other clients out as long as the child lives */
 static void forked(struct kvgpu_remote_channel *c)
 {
 	struct aperture *a = &of(c)->a;

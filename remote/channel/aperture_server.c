@@ -94,10 +94,7 @@ static int happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happeni
 		       tell(of(p), TOLD_HAPPENING, 0, h, sizeof(*h), bytes, n);
 }
 
-/*
- * @to has a box: it is not 0. A payload that the box has no room for goes into the ring `told`. The
- * box says how many frames of that ring came before the answer.
- */
+/* a payload that the box has no room for goes into the ring `told` */
 static int reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to, uint32_t result,
 		 const void *payload, size_t n)
 {

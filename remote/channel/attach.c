@@ -41,7 +41,6 @@ static enum attach_step next(unsigned int *at, unsigned int then)
 	return ATTACH_AT_ONCE;
 }
 
-/* look for a client that has knocked */
 static enum attach_step look_for_knock(struct attach_server *s)
 {
 	uint64_t client = shared_load_acquire(&s->page->client);	/* pairs with C_KNOCK */
@@ -69,7 +68,6 @@ static enum attach_step check_version(struct attach_server *s)
 	return s->at == S_CLEARED ? ATTACH_CLEAR : ATTACH_AT_ONCE;
 }
 
-/* whether the client's word still has the ticket of the client, and does not say AWAY */
 static bool still_there(const struct attach_server *s)
 {
 	uint64_t client = shared_load_acquire(&s->page->client);

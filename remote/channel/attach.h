@@ -66,7 +66,7 @@ enum attach_step {
 struct attach_server {
 	struct attach_page *page;
 	uint64_t version;
-	uint64_t generation;	/* 56 bits; later than that of any earlier server */
+	uint64_t generation;	/* 56 bits; differs from an earlier server's */
 	uint64_t only; /* the name of the only client to take; 0: any client; ATTACH_NOBODY: none */
 	uint64_t ticket;	/* the ticket of the client */
 	unsigned int at;
@@ -75,7 +75,7 @@ struct attach_server {
 struct attach_client {
 	struct attach_page *page;
 	uint64_t version;
-	/* ATTACH_TICKET() at first; counts up with each knock. No earlier client has had it */
+	/* ATTACH_TICKET() at first; counts up with each knock */
 	uint64_t ticket;
 	uint64_t generation;
 	unsigned int at;
@@ -94,7 +94,7 @@ uint64_t attach_knocks(const struct attach_page *page);
  */
 void attach_server_again(struct attach_server *s);
 
-/* The same for a client. ATTACH_LOOK_LATER for ever if there is no server. */
+/* The same for a client. */
 enum attach_step attach_client_step(struct attach_client *c);
 /* leave the aperture; one access */
 void attach_client_leave(struct attach_client *c);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Internal header of remote/channel: what a carrier does. A carrier's function is called by the
- * threads that channel.h names at the function of the face; .give is kvgpu_remote_return(). A
- * carrier calls `happened` without a lock of its own.
+ * Internal header of remote/channel: what a carrier does. channel.h says which threads call a
+ * function of the face, and so the carrier's; .give is kvgpu_remote_return(). A carrier calls
+ * `happened` without a lock of its own.
  */
 #ifndef KVGPU_REMOTE_CARRIER_H
 #define KVGPU_REMOTE_CARRIER_H

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The connection between client and server: frames one way, answers the other, happenings, and an
- * arena of bytes that both see at the same offsets. A carrier transports them: `stream` over a
- * socket or TLS, `aperture` by shared memory (carrier.h). What differs for the code above,
- * kvgpu_remote_is_shared() and kvgpu_remote_relay() say. A function that returns int returns 0 or
- * -errno, if nothing else is said.
- *
- * When a side has noticed that its peer is gone, its calls return -ECONNRESET, and none waits any
- * more; frames and answers that came before may still be returned. A channel that is gone stays so.
+ * arena of bytes that both see at the same offsets. Carriers (carrier.h) transport them: `stream`
+ * over a socket or TLS, `aperture` by shared memory. int: 0 or -errno, if nothing else is said;
+ * -ECONNRESET: the peer is gone.
  */
 #ifndef KVGPU_REMOTE_CHANNEL_H
 #define KVGPU_REMOTE_CHANNEL_H
@@ -24,21 +20,20 @@
 struct kvgpu_remote_channel;
 
 /*
- * Called from the channel's reader, without which no wait for an answer is sure to end: it must not
- * wait for one. @bytes: @n bytes, valid until it returns.
+ * Called on the channel's reader: it must not wait for an answer. @bytes: @n bytes, valid until it
+ * returns.
  */
 typedef void (*kvgpu_remote_happened)(void *ctx, const struct kvgpu_remote_happening *h,
 				      const void *bytes, size_t n);
 
 /*
- * Connect to the server at @address. *out is set before @happened is called first. -EPROTO: the
- * server refuses this client, is of another version, or breaks the rules. *why: the reason of any
+ * Connect to the server at @address. *out is set before @happened is called. *why: the reason of an
  * error, a text that is valid until this thread's next call.
  */
 int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_happened happened,
 			 void *ctx, struct kvgpu_remote_channel **out, const char **why);
 /*
- * Set the folder with certificates for tls: addresses; else it is /etc/kvgpu/tls. Call before
+ * @folder: certificates for tls: addresses, in the place of TLS_DIRECTORY. Call before
  * kvgpu_remote_connect(). The text has to stay.
  */
 void kvgpu_remote_tls_folder(const char *folder);
@@ -51,23 +46,20 @@ void kvgpu_remote_disconnect(struct kvgpu_remote_channel *c);
 void kvgpu_remote_forked(struct kvgpu_remote_channel *c);
 bool kvgpu_remote_is_gone(const struct kvgpu_remote_channel *c);
 
-/* The arena in this process; the caller decides what its bytes are used for. */
+/* The arena in this process. */
 void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes);
-/*
- * Whether the arena is one memory for both sides: push and return cost nothing, and each side sees
- * the other's stores at any time.
- */
+/* Whether the arena is one memory, in which each side sees the other's stores at any time. */
 bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c);
 /*
  * The relay between client and server, with which this process shares the arena; NULL: there is
- * none. With a relay, a push costs no copy, and its bytes are read from the arena later: don't
- * change them until the answer to a later frame has come.
+ * none. With a relay, a push's bytes are read from the arena later: don't change them until the
+ * answer to a later frame has come.
  */
 const struct kvgpu_remote_relayed *kvgpu_remote_relay(const struct kvgpu_remote_channel *c);
 
 /*
- * Map a shared arena a second time, at address @where. NULL: something else is there, no page can
- * begin there, or the arena is not shared. Call until it succeeds, from one thread at a time.
+ * Map a shared arena a second time, at address @where. NULL: it can't be mapped there, or the arena
+ * is not shared. Call until it succeeds, from one thread at a time.
  */
 void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where);
 
@@ -79,7 +71,7 @@ void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where);
 int kvgpu_remote_send(struct kvgpu_remote_channel *c, uint16_t op, unsigned int box,
 		      const struct iovec *parts, unsigned int n, uint64_t *seq);
 /*
- * Send bytes of the arena, which the server has before any later frame. Call with the lock that the
+ * Send bytes of the arena, which the server has before a later frame. Call with the lock that the
  * caller has for kvgpu_remote_send(), if that order matters.
  */
 int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes);
@@ -107,15 +99,9 @@ int kvgpu_remote_await(struct kvgpu_remote_channel *c, unsigned int box, uint64_
 
 struct kvgpu_remote_port;
 
-/*
- * Return a socket that listens, or -errno and *why. Clients of a UNIX socket choose the carrier,
- * stream or aperture; others have a stream.
- */
+/* Return a socket that listens, or -errno and *why. */
 int kvgpu_remote_listen(const char *address, const char **why);
-/*
- * @fd, from accept(), belongs to the port afterwards, or is closed. A client of another version is
- * refused. @arena_bytes: whole pages.
- */
+/* @fd, from accept(), belongs to the port afterwards, or is closed. @arena_bytes: whole pages. */
 int kvgpu_remote_welcome(int fd, uint64_t version, uint64_t arena_bytes,
 			 struct kvgpu_remote_port **out);
 /*
@@ -130,19 +116,14 @@ typedef uint32_t (*kvgpu_remote_admit)(void *ctx);
 struct line;
 int kvgpu_remote_welcome_line(struct line *l, uint64_t version, uint64_t arena_bytes,
 			      kvgpu_remote_admit admit, void *ctx, struct kvgpu_remote_port **out);
-/*
- * Bytes of frames and pieces that came from the client, and of answers and pieces that went to it,
- * since the welcome; any thread. Bytes in a shared arena do not travel, and are not counted; with a
- * relay, pieces are counted only in *sent.
- */
+/* For statistics: bytes that came from the client and went to it, since the welcome; any thread. */
 void kvgpu_remote_port_bytes(const struct kvgpu_remote_port *p, uint64_t *received, uint64_t *sent);
 
 /*
  * An aperture in a file or on a device (address.h: address_is_place()). It has one place or
- * several, each with one client at a time, all of one machine. One thread. kvgpu_remote_places()
- * returns how many places there are, or -errno; @index is below that. kvgpu_remote_place_open()
- * locks the place against other servers, until its descriptors are closed in this process and in
- * those that were forked from it.
+ * several, each with one client at a time. One thread. kvgpu_remote_places() returns how many
+ * places there are, or -errno; @index is below that. kvgpu_remote_place_open() locks the place
+ * against other servers, until its descriptors are closed in this process and its children.
  */
 struct kvgpu_remote_place;
 bool kvgpu_remote_is_place(const char *address);
@@ -159,28 +140,24 @@ int kvgpu_remote_place_look(struct kvgpu_remote_place *p);
  * at most, or -1: without a limit.
  */
 int kvgpu_remote_place_wait(const struct kvgpu_remote_place *p, int *ms);
-/* Look and wait, for about a second, two at most, or until a signal. */
+/* Look and wait, for a second or two, or until a signal. Returns what the look returned. */
 int kvgpu_remote_place_await(struct kvgpu_remote_place *p);
 /*
  * After a look that returned 1: where the descriptors are that kvgpu_remote_place_welcome() and the
  * port need, that of the file and that of the bell (NULL: there is none). A process that was forked
- * for the client may give them other numbers, and close all other descriptors.
+ * for the client may give them other numbers.
  */
 void kvgpu_remote_place_descriptors(struct kvgpu_remote_place *p, int *of[2]);
-/*
- * After a look that returned 1: make the port to that client, in this process or in one forked for
- * it.
- */
+/* After a look that returned 1, here or in a process forked for the client: make the port. */
 int kvgpu_remote_place_welcome(struct kvgpu_remote_place *p, struct kvgpu_remote_port **out);
 /*
  * After a fork for the client, in the process that looked: give up the client's connection to the
- * bell, by which the client sees that its server lives. Only the forked process has it then. All
- * other connections to the bell are dropped.
+ * bell, by which the client sees that its server lives. The other connections to the bell are dropped.
  */
 void kvgpu_remote_place_served(struct kvgpu_remote_place *p);
 /*
- * After kvgpu_remote_place_served(), in the same process: whether the client has left, or another
- * one knocks: 1; 0: not as far as the memory says; -EIO as above. Never waits.
+ * After kvgpu_remote_place_served(), in the same process: whether the memory says that the client
+ * has left, or that another one knocks: 1; 0: neither; -EIO as above. Never waits.
  */
 int kvgpu_remote_place_left(struct kvgpu_remote_place *p);
 /*

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Loading GnuTLS, and the files of one side: its certificate and key, and the CA that it trusts.
- * An error names its file, if it is about one.
- */
+/* Loading GnuTLS, and the files of one side: its certificate and key, and the CA that it trusts. */
 #include "credentials.h"
 
 #include <dlfcn.h>
@@ -33,7 +30,6 @@ const char *channel_text(const char *format, ...)
 	return text;
 }
 
-/* print the date of @t, as 2027-01-31 */
 static void date_of(time_t t, char to[16])
 {
 	struct tm tm;
@@ -140,10 +136,7 @@ static int read_text(struct text_file *f, const char *folder, const char *name, 
 	return r;
 }
 
-/*
- * A certificate of this side that the other side would refuse anyway is reported here, where the
- * owner can replace it.
- */
+/* refuse this side's certificate for its dates here, where the owner can replace it */
 static int check_times(const struct text_file *f, const char **why)
 {
 	time_t now = time(NULL), from, until;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Internal header of TLS: credentials as credentials.c reads them and tls.c uses them; no other
- * file includes this. They do not change once they are read. One thread reads, uses and frees them.
+ * Internal header of TLS: credentials as credentials.c reads them and tls.c uses them. They do not
+ * change once they are read. One thread reads, uses and frees them.
  */
 #ifndef KVGPU_REMOTE_CREDENTIALS_H
 #define KVGPU_REMOTE_CREDENTIALS_H

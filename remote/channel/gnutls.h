@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * GnuTLS's functions as found by dlopen(), so that a program that uses no tls: address does not
- * load it. Types are those of its own header. For tls.c and credentials.c.
+ * load it.
  */
 #ifndef KVGPU_REMOTE_GNUTLS_H
 #define KVGPU_REMOTE_GNUTLS_H

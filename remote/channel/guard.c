@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { GUARDED_MAX = 64 };	/* a client has so many servers at most */
+enum { GUARDED_MAX = 64 };
 
 static struct guarded {
 	uint8_t *base;		/* atomic; NULL: the entry is free */

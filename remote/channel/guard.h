@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file that is an aperture can be cut short by any process that may write it, and a device can
- * fail. Then the next access to the missing memory gets SIGBUS. A client gets zeros instead, and
- * its connection ends: its socket is shut down, or the first page does not say any more that it was
- * taken. A server's process for one client prints an error, and ends. A process that has other
- * clients, too, accesses the memory by guard_try().
+ * A file that is an aperture can be cut short by a process that may write it, and a device can
+ * fail. Then an access to the missing memory gets SIGBUS. A client gets zeros instead, and its
+ * connection ends. A server's process for one client prints an error, and ends. A process that has
+ * other clients, too, accesses the memory by guard_try().
  *
  * A handler runs on the thread that touched the memory, whatever locks that thread holds: it takes
  * no lock, and allocates nothing. One thread at a time calls the functions of a client.
@@ -15,9 +14,8 @@
 #include <stdint.h>
 
 /*
- * Guard memory in a client, which has such memory for each of its servers: 64 ranges at most. A
- * handler that the program sets later replaces this one. @life: a socket that a fault shuts down,
- * or -1.
+ * Guard memory in a client. A handler that the program sets later replaces this one. @life: a
+ * socket that a fault shuts down, or -1.
  */
 void guard_client(void *base, uint64_t bytes, int life);
 /*

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The label of an aperture: it marks a file, and the memory that VMs see of it, so that no other
- * data is taken for an aperture. It lies in two places. At the beginning of the file: a VM sees it
- * while the memory is a disk to the VM (/dev/pmem0). And in the first page of the shared part,
- * which is all that a VM sees of a device-DAX device (/dev/dax0.0). Between the two the kernel of
- * each VM keeps what it needs for that device. Little endian, and the same for all versions of
+ * The label that marks the file of an aperture, and the memory that VMs see of it. It lies in two
+ * places. At the beginning of the file: a VM sees it while the memory is a disk to the VM
+ * (/dev/pmem0). And in the first page of the shared part, which is what a VM sees of a device-DAX
+ * device (/dev/dax0.0). Little endian, and the same for all versions of kvgpu.
  * kvgpu.
  */
 #ifndef KVGPU_REMOTE_LABEL_H

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The layout of an aperture, the memory that client and server share. Little endian. Both sides
- * have to be of one build: the version that they compare is also a hash of this file. The words of
- * bells lie in the rings, those of answer boxes in lines of their own.
+ * have to be of one build.
  */
 #ifndef KVGPU_REMOTE_LAYOUT_H
 #define KVGPU_REMOTE_LAYOUT_H
@@ -24,10 +23,7 @@ enum {
 	APERTURE_TOLD_LONGEST = KVGPU_REMOTE_PAYLOAD_MAX + 16,
 };
 
-/*
- * How client and server of a place find each other: attach.h. Each word is written by one side
- * alone; a word that announces others is written last.
- */
+/* How client and server of a place find each other: attach.h. */
 struct attach_page {
 	/* written by the server */
 	/* written after .bytes, which is valid then */
@@ -69,10 +65,7 @@ struct aperture_layout {
 struct aperture_answer {
 	/* so many frames of the ring `told` came before the answer */
 	uint64_t told;
-	/*
-	 * bytes of payload; if more than follow here: all of it is the last TOLD_ANSWER for this
-	 * box
-	 */
+	/* of payload; if more than follow here: all of it is the last TOLD_ANSWER for this box */
 	uint64_t bytes;
 };
 

@@ -11,7 +11,7 @@
 
 #include "tls.h"
 
-/* TCP: how long after the peer's last sign of life a connection ends */
+/* TCP: ends a connection to a machine that is gone without a word */
 enum { IDLE_S = 20, BETWEEN_S = 5, PROBES = 4, UNANSWERED_MS = 40000 };
 
 void line_prepare(struct line *l)
@@ -24,7 +24,7 @@ void line_prepare(struct line *l)
 	};
 	size_t i;
 
-	/* other sockets refuse TCP's options, SO_KEEPALIVE does nothing there: none is needed */
+	/* sockets of other families refuse options of TCP, and need none */
 	for (i = 0; i < sizeof(options) / sizeof(*options); i++)
 		setsockopt(l->fd, options[i].level, options[i].name, &options[i].value,
 			   sizeof(options[i].value));

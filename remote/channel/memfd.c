@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * An aperture between processes of one machine: memory of the server, whose descriptor travels with
- * the welcome over a UNIX socket. The memory can neither shrink nor grow: a process that cut it
- * short would kill the other one. The socket stays: it ends with the peer.
+ * An aperture between processes of one machine: memory of the server (memory.h), whose descriptor
+ * travels with the welcome over a UNIX socket. The socket stays: it ends with the peer.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -41,7 +40,6 @@ static int refuse(struct line *l, uint64_t version, uint64_t arena_bytes, uint32
 	return welcome_error(result);
 }
 
-/* the memory is made before @admit is asked */
 int aperture_welcome(struct line *l, uint64_t version, uint64_t arena_bytes,
 		     const struct kvgpu_remote_hello *hello, kvgpu_remote_admit admit, void *ctx,
 		     struct kvgpu_remote_port **out)

@@ -82,8 +82,8 @@ int memory_make(uint64_t bytes)
 }
 
 /*
- * Files of huge pages can be sealed, too. But there may be no huge page left when one is touched
- * first: a mapping without a reserve gets SIGBUS then.
+ * A file of huge pages is refused: a mapping without a reserve gets SIGBUS if no huge page is left
+ * when it is touched first.
  */
 int memory_check(int memory, uint64_t bytes, const char **why)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Whose a user number is. By subuid(5) a user has subordinate numbers, 65,536 as a rule, and can be
- * each of them in a user namespace (a container). All are one account, and so one client. Numbers
- * that root has given to itself, as container managers do, stay what they are.
+ * Whose a user number is. By subuid(5) a user has subordinate numbers, and can be each of them in a
+ * user namespace (a container). Numbers that root has given to itself, as container managers do,
+ * stay what they are.
  */
 #include <pwd.h>
 #include <stdbool.h>

@@ -3,9 +3,10 @@
  * An aperture in a file, or on a device-DAX device: memory of two VMs, or of any two processes that
  * map the same bytes. It has one place, or as many as its label says, each with an equal part of
  * the memory. A place has one client and one server at a time: each holds a lock on a byte of the
- * file, which its kernel releases when the process dies. So the kernel of a client's VM decides
- * which of its programs gets a place. Client and server find each other in the first page of a
- * place (attach.h).
+ * the memory. A place has one client and one server at a time: each holds a lock on a byte of the
+ * file, which its kernel releases when the process dies. They find each other in the first page of
+ * a place (attach.h). A server's process that looks at places serves other clients, too: it touches
+ * their memory by guard_try().
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -70,10 +71,7 @@ static uint64_t device_bytes(dev_t dev)
 	return strtoull(text, NULL, 0) / DAX_ALIGN * DAX_ALIGN;
 }
 
-/*
- * In a file with a label the shared part begins behind the first 2 MiB, as it does on the device
- * that VMs see.
- */
+/* in a file with a label the shared part begins at .data */
 static uint64_t file_bytes(int fd, uint64_t bytes, uint64_t *from, const char **why)
 {
 	uint8_t first[APERTURE_LABEL_BYTES];
@@ -130,10 +128,9 @@ static bool is_ours(uid_t user)
 }
 
 /*
- * In a folder where every user may make files, as /dev/shm, a name may belong to another user, who
- * would be taken for the client that the configuration means by this name. So root (or the server's
- * user) has to own what is served, and a link that leads there: then no other user can replace it.
- * The link is checked before it is followed. The file's group is the owner's choice: QEMU's.
+ * Another user who made a file of this name, in a folder as /dev/shm, would be taken for the client
+ * that the configuration means. So root (or the server's user) has to own what is served, and a
+ * link that leads there. The link is checked before it is followed.
  */
 static int check_name(const char *path, const char **why)
 {
@@ -146,9 +143,8 @@ static int check_name(const char *path, const char **why)
 }
 
 /*
- * Only root's processes are to open what is served here, and above all no process that a client has
- * taken over. If the server is root, a device belongs to root alone from now on, whatever group its
- * rule gave it. A file keeps its group, which the owner chose: QEMU's.
+ * A process that a client has taken over must not open what is served here. If the server is root,
+ * a device belongs to root alone from now on. A file keeps its group, which its owner chose.
  */
 static int keep_from_others(int fd, const struct stat *st, const char **why)
 {
@@ -192,10 +188,7 @@ static int open_checked(const char *path, enum aperture_side side, const char **
 	return r;
 }
 
-/*
- * The extent of place @index, which client and server map. Return how many places there are, or 0
- * and *why.
- */
+/* The extent of place @index. Return how many places there are, or 0 and *why. */
 static unsigned int extent_of(int fd, unsigned int index, struct extent *e, const char **why)
 {
 	unsigned int places = 1;
@@ -221,7 +214,6 @@ static unsigned int extent_of(int fd, unsigned int index, struct extent *e, cons
 	return e->bytes < APERTURE_MIN ? 0 : places;
 }
 
-/* the lock lasts until @fd is closed in this process and in those that fork from it */
 static int lock_byte(int fd, enum aperture_side side, unsigned int index, short type,
 		     const char **why)
 {
@@ -243,10 +235,7 @@ static void *map_extent(int fd, const struct extent *e)
 	return mmap(NULL, e->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, e->from);
 }
 
-/*
- * Whether the place's server waits for a client. A server that still ends what an earlier client
- * had may take long.
- */
+/* whether the place's server waits for a client */
 static bool says_free(const struct aperture_layout *base)
 {
 	return ATTACH_SAYS(__atomic_load_n(&base->attach.server, __ATOMIC_RELAXED)) == ATTACH_FREE;
@@ -265,10 +254,7 @@ static int lock_and_map(int fd, enum aperture_side side, unsigned int index, con
 	return r;
 }
 
-/*
- * A server says which place. A client takes the first place that is free, or if there is none, the
- * first that is not locked.
- */
+/* A client takes the first place that is free, or if none is, the first that is not locked. */
 static int find_place(int fd, enum aperture_side side, unsigned int *index, struct extent *e,
 		      struct aperture_layout **base, const char **why)
 {
@@ -342,10 +328,7 @@ static void pause_longer(uint64_t *ns)
 
 /* ------------------------------------------------------------------ the client */
 
-/*
- * How many times the patience a client knocks. The server's VM may be busy for seconds with what it
- * takes away from another program, while nouveau waits in the kernel.
- */
+/* times the patience: the server's VM may be busy for seconds with another program's end */
 enum { KNOCK_TIMES = 2 };
 
 static bool hung_up(int fd)
@@ -355,10 +338,7 @@ static bool hung_up(int fd)
 	return fd >= 0 && poll(&p, 1, 0) > 0;
 }
 
-/*
- * -EPIPE: the server hung up at @life. @life: the connection to the bell, negative: there is no
- * bell
- */
+/* @life: the connection to the bell, or negative; -EPIPE: the server hung up there */
 static int knock(struct attach_client *c, int life, uint64_t until, const char **why)
 {
 	uint64_t pause = PAUSE_NS;
@@ -384,7 +364,6 @@ static int knock(struct attach_client *c, int life, uint64_t until, const char *
 	}
 }
 
-/* ring the bell, and say the name of this client, which is about to knock */
 static int ring_bell(struct aperture *a, const struct address *at, unsigned int index,
 		     uint64_t name, const char **why)
 {
@@ -490,7 +469,7 @@ bool kvgpu_remote_is_place(const char *address)
 	return !address_parse(address, true, &at, &why) && address_is_place(&at);
 }
 
-/* a generation later than that of any server before: the time in microseconds */
+/* differs from that of an earlier server: the time in microseconds */
 static uint64_t first_generation(void)
 {
 	struct timespec t;
@@ -641,7 +620,6 @@ int kvgpu_remote_place_look(struct kvgpu_remote_place *p)
 	return r;
 }
 
-/* look often for a while, at first and after a client has left; else seldom */
 static int look_ms(const struct kvgpu_remote_place *p)
 {
 	return p->in_vain < LOOKS_SOON ? LOOK_MS : LOOK_SELDOM_MS;

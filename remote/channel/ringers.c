@@ -14,8 +14,8 @@
 #define PATIENCE_NS	5000000000ull
 
 /*
- * Accept at most so many connections before the next look for a knock: so the only connection of a
- * source is looked at several times before new ones can take its place.
+ * Accept at most so many connections before the next look for a knock: so a flood of new ones does
+ * not push out one that was not looked at.
  */
 enum { AT_ONCE = 8 };
 

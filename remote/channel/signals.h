@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The program's signals, in a library that has threads of its own, and that repairs faults: of an
- * aperture that is cut short (guard.c), and of managed memory (remote/client/managed.c).
- */
+/* The program's signals, in a library that has threads of its own, and that repairs faults. */
 #ifndef KVGPU_REMOTE_SIGNALS_H
 #define KVGPU_REMOTE_SIGNALS_H
 
@@ -10,8 +7,8 @@
 #include <signal.h>
 
 /*
- * Start a thread of the library's own. It gets no signals, which are for the program's threads, but
- * those for its own faults. 0, or -errno, and then *thread is undefined.
+ * Start a thread of the library's own, which blocks signals but SIGBUS and SIGSEGV. 0, or -errno,
+ * and then *thread is undefined.
  */
 int signals_thread(pthread_t *thread, void *(*run)(void *arg), void *arg);
 

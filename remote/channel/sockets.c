@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * The sockets of addresses. A connection attempt has a time limit, so that it fails soon if the
- * machine is not there.
- */
+/* The sockets of addresses. A connection attempt has a time limit. */
 #include <errno.h>
 #include <fcntl.h>
 #include <arpa/inet.h>
@@ -23,7 +20,7 @@
 
 #include "address.h"
 
-/* as much as the kernel gives (net.core.somaxconn): a full queue keeps all clients out */
+/* a full queue keeps all clients out */
 enum { BACKLOG = 4096 };
 
 static const char *text_of(int error)
@@ -247,10 +244,6 @@ static int listen_unix(const struct address *a, const char **why)
 	return listen_at(AF_UNIX, &at, sizeof(at), why);
 }
 
-/*
- * Listen at all of this machine's addresses: with one socket of both families, or with one of IPv4
- * if there is no IPv6.
- */
 static int listen_everywhere(const struct address *a, const char **why)
 {
 	struct sockaddr_in6 six = { .sin6_family = AF_INET6, .sin6_port = htons(a->port) };
@@ -306,7 +299,6 @@ static uid_t user_of(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &user, &bytes) ? (uid_t)-1 : user.uid;
 }
 
-/* the user for whom the process at the other end acts, whatever subordinate number it has */
 static uid_t account_of(int fd)
 {
 	return address_owner("/etc/subuid", user_of(fd));

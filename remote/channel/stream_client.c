@@ -130,10 +130,9 @@ static bool is_empty(struct stream_channel *s)
 }
 
 /*
- * A thread that keeps a frame after the look finds .awake at 0, and wakes the flusher
- * (push_shared() does not: the frame behind it does, or sends all). So does the thread that ends
- * the channel: it stores .ended, then changes .awake. The flusher stores .awake, then loads .ended.
- * In the one order of SEQ_CST at least one of the two sees the other's store.
+ * A thread that keeps a frame after the look finds .awake at 0, and wakes the flusher. So does the
+ * thread that ends the channel: it stores .ended, then changes .awake. The flusher stores .awake,
+ * then loads .ended. In the one order of SEQ_CST at least one of the two sees the other's store.
  */
 static void sleep_while_empty(struct stream_channel *s)
 {
@@ -143,10 +142,7 @@ static void sleep_while_empty(struct stream_channel *s)
 	__atomic_store_n(&s->awake, 1, __ATOMIC_SEQ_CST);
 }
 
-/*
- * Sleeps after IDLE_TURNS looks in a row at which nothing was kept. Until then no sender has to
- * wake it.
- */
+/* sleeps after IDLE_TURNS looks in a row at which nothing was kept */
 static void *flush(void *arg)
 {
 	struct timespec moment = { 0, MOMENT_NS };
@@ -169,10 +165,7 @@ static void *flush(void *arg)
 	return NULL;
 }
 
-/*
- * Keeps the head and the piece: the frame that names the piece, or a ferry's ack
- * (remote/client/ferry.c), follows at once, and goes out with them.
- */
+/* keeps the head and the piece: the frame or ack that follows wakes the flusher, or sends all */
 static int push_shared(struct stream_channel *s, struct iovec *parts)
 {
 	unsigned int i;
@@ -347,9 +340,6 @@ static const struct channel_carrier stream_carrier = { .send = send_frame,
 						       .forked = forked,
 						       .close = close_channel };
 
-/*
- * Check the arena, whose descriptor came with the welcome, and read what a relay says after that.
- */
 static int hear_relay(struct line *l, uint64_t bytes, int memory,
 		      struct kvgpu_remote_relayed *relay, const char **why)
 {

@@ -20,10 +20,7 @@
 #include "stream.h"
 
 enum { INPUT = 256 << 10, LOOK_US = 500 };
-/*
- * Bytes of frames that may be kept while the library is busy. A client's limit for frames under way
- * is far below.
- */
+/* bytes of frames that may be kept while the library is busy */
 #define KEPT_MAX	(64ull << 20)
 #define KEPT_BESIDE	16
 
@@ -90,10 +87,6 @@ static void take_ack(struct stream_port *s, uint64_t id)
 	pthread_mutex_unlock(&s->acks);
 }
 
-/*
- * The piece's bytes go straight into the arena: those that were read already, and the rest from the
- * socket.
- */
 static int take_piece(struct stream_port *s, const struct kvgpu_remote_piece *piece)
 {
 	size_t here = s->have - s->used;
@@ -113,10 +106,7 @@ static int take_piece(struct stream_port *s, const struct kvgpu_remote_piece *pi
 	return 0;
 }
 
-/*
- * A frame is whole: pass it on. If its piece did not come, the server is to see that in the place
- * of the frame's operation.
- */
+/* if the frame's piece did not come, the server is to see that in the place of its operation */
 static int pass_on(struct stream_port *s, struct kvgpu_remote_head *h)
 {
 	if (s->spoilt)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * A TLS session on a socket. GnuTLS allows one thread that sends and one that receives in a
- * session; the sender also sends new keys of TLS 1.3. GnuTLS reads and writes the socket by
- * functions of this file, so that a read waits, or does not, as the caller wants.
+ * session. It reads and writes the socket by functions of this file, so that a read waits, or does
+ * not, as the caller wants.
  */
 #include "tls.h"
 
@@ -76,9 +76,7 @@ static int send_record(struct tls *t, const void *from, size_t n)
 	return 0;
 }
 
-/*
- * Small parts go out together: a record and a system call for each would be most of a frame's cost.
- */
+/* small parts go out together: a record and a system call for each would cost more */
 int tls_write(struct tls *t, const struct iovec *parts, unsigned int n)
 {
 	const uint8_t *from;

@@ -21,27 +21,22 @@ struct tls_credentials;
 enum { TLS_NAME_MAX = 64 };	/* of a peer, with its zero */
 
 /*
- * Load GnuTLS. Call before the other functions, from any thread. All of these return 0, or -errno
- * and *why, which is valid until this thread's next error.
+ * Load GnuTLS. Call before the other functions, from any thread. 0, or -errno and *why, which is
+ * valid until this thread's next error.
  */
 int tls_load(const char **why);
 /*
- * Read a folder. It is an error if this side's certificate is not valid now, or if everybody may
- * read or write its key.
+ * Read a folder: 0, or -errno and *why, also if this side's certificate is not valid now, or if
+ * everybody may read or write its key.
  */
 int tls_credentials_read(const char *folder, bool server, struct tls_credentials **out,
 			 const char **why);
-/* Free the credentials with their keys. */
 void tls_credentials_free(struct tls_credentials *c);
 /*
  * Shake hands on @fd, which stays the caller's. @host: the name or address that the server's
- * certificate has to be for; NULL: this side is the server. Waits as long as the socket does. A
- * peer whose certificate is refused gets an alert that says so. The credentials may be freed after
- * tls_forget().
- *
- * At the server this runs in a client's process that has given up its privileges and has a filter
- * of system calls (remote/starter/child.c): what it needs of files is read by tls_load() and
- * tls_credentials_read() before.
+ * certificate has to be for; NULL: this side is the server. Waits as long as the socket does. The
+ * credentials may be freed after tls_forget(). Opens no file: at the server it runs in a process
+ * without rights (remote/starter/child.c).
  */
 int tls_begin(int fd, struct tls_credentials *c, const char *host, struct tls **out,
 	      const char **why);

@@ -3,8 +3,8 @@
 # this machine.
 CLUSTER_MPIS	:= $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m)),$(m)))
 CLUSTER_RUN_OBJ	:= $(patsubst %.c,$(REMOTE_OUT)/obj/%.o,$(wildcard remote/cluster/run/*.c))
-# Some of the relay's files need no mpi.h (CLUSTER_PLAIN): they and remote/server are compiled once.
-# The relay's other files are compiled once for each MPI.
+# CLUSTER_PLAIN needs no mpi.h, and is compiled once, as is remote/server; the relay's other files
+# once for each MPI.
 CLUSTER_PLAIN	:= $(addprefix remote/cluster/relay/,nursery.c count.c registry.c ranks.c daemon.c)
 CLUSTER_MPI	:= $(filter-out $(CLUSTER_PLAIN),$(wildcard remote/cluster/relay/*.c))
 CLUSTER_SERVER	:= $(wildcard remote/server/*.c) $(REMOTE_SHARED) $(addprefix remote/starter/,filter.c confine.c) $(CLUSTER_PLAIN) \

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * The admin's socket. A command is a line, "clients", "end ID" or "drain". The answer is lines, the
- * last of which is "ok" or "error TEXT". An admin that says nothing only holds one of ADMINS
- * places.
+ * last of which is "ok" or "error TEXT".
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -143,9 +142,7 @@ void admin_read(struct starter *s, struct admin *a)
 		n = admin_command(s, a->line, answer, sizeof(answer));
 		setsockopt(a->fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
 		send(a->fd, answer, n, MSG_NOSIGNAL | MSG_DONTWAIT);
-		/*
-		 * a client's process gets a copy of this memory, and must not know of other clients
-		 */
+		/* a client's process gets a copy of this memory */
 		explicit_bzero(answer, n);
 	}
 	drop(a);

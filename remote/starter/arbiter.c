@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * The arbiter of turns on the GPU: a thread of the first process, which asks remote/turns what to
- * do. It reads and writes each process's door (server/door.h), which that process shares with this
- * one alone, and sleeps until a process rings or a time is over. It neither allocates nor prints,
- * so that the first process may fork at any time.
+ * do. It reads and writes the processes' doors (server/door.h), and sleeps until a process rings or
+ * a time is over. It neither allocates nor prints, so that the first process may fork at any time.
+ * The first process's own thread calls what starter.h declares; a.lock keeps the two apart.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -175,10 +175,7 @@ int arbiter_bell(void)
 	return a.bell[1];
 }
 
-/*
- * Call with the lock. Set .watched if there are programs of two clients, and tell all programs
- * before the arbiter looks whether they work.
- */
+/* Call with the lock. Set .watched, and tell programs before the arbiter looks at them. */
 static void watch(void)
 {
 	uint32_t i, first = TURNS_NONE;
@@ -203,10 +200,7 @@ void arbiter_enter(struct starter *s, struct client *c)
 	if (a.bell[1] < 0)
 		return;
 	pthread_mutex_lock(&a.lock);
-	/*
-	 * the clock of a client that comes back is as it was: leaving takes no debt away, and
-	 * turns.c lets no client save time up
-	 */
+	/* a client that comes back has its old clock: leaving takes no debt away */
 	if (c->tenant->programs == 1 && c->tenant->anew)
 		memset(&a.t.clients[client], 0, sizeof(a.t.clients[client]));
 	a.t.clients[client].weight = c->weight;
@@ -235,8 +229,8 @@ void arbiter_leave(struct starter *s, struct client *c)
 }
 
 /*
- * Open the write end of the pipe anew for this process. O_NONBLOCK belongs to what was opened: a
- * process that was taken over could clear it for all that share it. -1: there is no /proc.
+ * Open the write end of the pipe anew for this process: O_NONBLOCK belongs to what was opened, and
+ * a process that was taken over could clear it for others.
  */
 static int own_bell(void)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * One cgroup for each client, and in it one for each of its programs, below the service's own,
- * which systemd delegates by Delegate=. A limit that can't be set is reported, unless it is that of
- * swap, and the server works without it.
+ * which systemd delegates by Delegate=. Without a limit that can't be set the server works on.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +53,7 @@ static bool find_own(void)
 	return found;
 }
 
-/* systemd marks a cgroup that it delegates; nothing is touched in any other */
+/* systemd marks a cgroup that it delegates */
 static bool is_ours(void)
 {
 	static const char *const marks[] = { "trusted.delegate", "user.delegate" };
@@ -122,7 +121,7 @@ static bool limit_client(const char *folder, const struct conf_share *share)
 	return write_file(folder, "cgroup.subtree_control", "+pids", 0) && fine;
 }
 
-/* memory.oom.group: if the client's memory is used up, a program of it ends as a whole */
+/* memory.oom.group: a program ends as a whole */
 static bool limit_program(const char *folder, pid_t pid, uint64_t tasks)
 {
 	bool fine = write_file(folder, "pids.max", "%llu", tasks);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The process of one client. In this order it closes what is not its own, reads the server's
- * certificate while it still may, gives up all privileges, and only then reads from the client. It
- * reports the client's name, gets permission, loads the library, and serves until its client is
- * gone. All that the client had ends with the process.
+ * certificate, gives up all privileges, and only then reads from the client. It reports the
+ * client's name, gets permission, loads the library, and serves until its client is gone.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +23,7 @@
 
 enum { PATIENCE_S = 3, FIRST_FD = 3, TRIAL_S = 20 };
 
-/* KVGPU_REMOTE for the library: if that is itself a client's library, it must not connect here */
+/* a client's library in the place of a real one must not connect to itself */
 static const char no_client[] = "none: kvgpu-remoted wants a libcuda.so.1 with a GPU";
 
 struct child {
@@ -39,10 +38,7 @@ struct child {
 	struct library library;
 };
 
-/*
- * Read the answer. *fd: a descriptor that came with it, or -1. False: the first process has hung
- * up.
- */
+/* *fd: a descriptor that came with the answer, or -1; false: the first process has hung up */
 static bool hear(int report, uint32_t *refusal, int *fd)
 {
 	union {
@@ -68,8 +64,8 @@ static bool hear(int report, uint32_t *refusal, int *fd)
 }
 
 /*
- * Report the client's name to the first process, and wait for the answer: 0, or a KVGPU_REMOTE_
- * result. Or report why the client is refused, and end this process.
+ * Report the client's name, and wait for the answer: 0, or a KVGPU_REMOTE_ result. Or report why
+ * the client is refused, and end this process.
  */
 static uint32_t tell(struct child *c)
 {
@@ -109,11 +105,7 @@ static void fail(const char *what, const char *why)
 	_exit(1);
 }
 
-/*
- * Keep the standard descriptors and @fds: the one to the first process, the client's (for a place
- * its file and its bell), and the arbiter's bell. All others are the first process's, and are
- * closed.
- */
+/* keep the standard descriptors and @fds; all others are the first process's, and are closed */
 static void let_go(int **fds, unsigned int n)
 {
 	unsigned int i;
@@ -158,10 +150,7 @@ static void default_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/*
- * If the machine's memory is used up, the kernel is to kill a client's process first. Raising the
- * score takes no privilege.
- */
+/* if the machine's memory is used up, the kernel is to kill a client's process first */
 static void go_first(void)
 {
 	static const char score[] = "500";
@@ -188,10 +177,7 @@ static void shake_hands(struct child *c)
 	snprintf(c->said.who, sizeof(c->said.who), "tls:%s", tls_peer(c->line.tls));
 }
 
-/*
- * Get permission, and load the library. A client whose server has no library is told so in the
- * place of a welcome.
- */
+/* get permission, and load the library; a client whose server has none is told so */
 static uint32_t admit(void *arg)
 {
 	struct child *c = arg;
@@ -243,10 +229,7 @@ static struct kvgpu_remote_port *welcome(struct child *c)
 	}
 }
 
-/*
- * When the client is gone, end this process, also if it is inside of the library and waits for a
- * kernel without end.
- */
+/* end this process also if it is inside of the library, and waits for a kernel without end */
 static void *watch(void *port)
 {
 	kvgpu_remote_await_end(port);
@@ -279,7 +262,7 @@ static void serve_client(struct child *c, struct kvgpu_remote_port *port, unsign
 	if (pthread_create(&watcher, NULL, watch, port))
 		fail("serving", "no thread can be made");
 	serve(&s);
-	/* what the library still does is not needed: the kernel takes all of it back */
+	/* the kernel takes back what the library still has */
 	_exit(0);
 }
 
@@ -310,10 +293,7 @@ void child_main(const struct starter *s, unsigned int slot, const struct listene
 	r = confine(s->conf, slot, &what);
 	if (r)
 		fail(what, strerror(-r));
-	/*
-	 * This process ends with the first process. A change of the user would undo this, so it
-	 * comes after.
-	 */
+	/* end with the first process; a change of the user would undo this, so it comes after */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	/* keep the short sleeps between looks at the GPU short */
 	prctl(PR_SET_TIMERSLACK, 1000);
@@ -328,10 +308,7 @@ void child_main(const struct starter *s, unsigned int slot, const struct listene
 	serve_client(&c, port, slot, counters);
 }
 
-/*
- * In a process of its own that is confined as a client's: a library may never return, and must not
- * be loaded with privileges.
- */
+/* in a process that is confined as a client's: a library may never return */
 void child_try_library(const struct starter *s)
 {
 	const char *what = "", *path = s->conf->library;

@@ -67,7 +67,7 @@ unsigned int clients_in(const struct starter *s, enum client_state state)
 	return n;
 }
 
-/* SIGKILL, as the process may be inside of the library. The kernel takes back all that it had. */
+/* SIGKILL, as the process may be inside of the library */
 void client_kill(struct client *c)
 {
 	kill(c->pid, SIGKILL);

@@ -10,10 +10,7 @@
 
 #include "starter.h"
 
-/*
- * A group that this machine does not have is left out: which groups may open the GPU differs among
- * distributions.
- */
+/* a group that this machine does not have is left out */
 static int set_groups(const struct remoted_conf *conf)
 {
 	gid_t list[CONF_GROUPS];
@@ -35,9 +32,7 @@ static int limit(int what, rlim_t n)
 	return setrlimit(what, &l) ? -errno : 0;
 }
 
-/*
- * RLIMIT_NPROC counts the user's threads: the process has a user of its own, so it counts its own.
- */
+/* RLIMIT_NPROC counts the user's threads, and the user is this process's own */
 static int own_user(const struct remoted_conf *conf, unsigned int slot, const char **what)
 {
 	uid_t user = conf->users + slot;
@@ -61,8 +56,7 @@ static int own_user(const struct remoted_conf *conf, unsigned int slot, const ch
 /*
  * A file that a client's process left would belong to the next client whose process has this user
  * number. So the process can give no file a name, and rename and remove none, if the kernel has
- * Landlock; files that exist it opens as its user may. A file without a name (O_TMPFILE) ends with
- * the process. The filter can't do that: NVIDIA's library opens its threads' names in /proc with
+ * Landlock. The filter can't do that: NVIDIA's library opens its threads' names in /proc with
  * O_CREAT.
  */
 enum {
@@ -74,21 +68,19 @@ enum {
 };
 
 /*
- * Without a user of its own a process may leave files, as any process of that user does. But with
- * rules, whatever they are, it can't reach into processes that have not got them from it: by
- * /proc/PID/mem it could take over the first process, and by that all clients.
+ * Without a user of its own a process may leave files. But rules, whatever they are, keep it from
+ * processes that have not got them from it: by /proc/PID/mem it could take over the first process.
  */
 enum { NO_DEVICES = LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK };
 
 /*
  * A process that was taken over could end the connection of its client's TCP socket
  * (connect(AF_UNSPEC)) and connect that socket elsewhere: the filter sees the call, but not the
- * address. These rules, of Linux 6.7 and later, forbid it, and a port of its choice. They do not
- * forbid listen(): the kernel then chooses a port.
+ * address. These rules, of Linux 6.7 and later, forbid it.
  */
 enum { BIND_TCP = 1 << 0, CONNECT_TCP = 1 << 1 };	/* LANDLOCK_ACCESS_NET_... */
 
-/* struct landlock_ruleset_attr as Linux 6.7 has it; older headers have the first member alone */
+/* struct landlock_ruleset_attr as Linux 6.7 has it */
 struct rules {
 	uint64_t fs, net;
 };
@@ -120,10 +112,7 @@ bool network_can_be_kept(void)
 	return fd >= 0;
 }
 
-/*
- * Without Landlock, or without its rules for networks, a client's process goes on without them. The
- * first process reported it at the start.
- */
+/* without Landlock, or its rules for networks, the process goes on */
 static int keep_rules(uint64_t fs, uint64_t net)
 {
 	int fd = make_rules(fs, net), r;

@@ -3,8 +3,8 @@
  * The system calls that a client's process may make: memory, files, threads, time, waiting, devices
  * (ioctl), and sockets of its own machine. It can't start, trace or signal another process, nor
  * make a namespace, a key or a program for the kernel. Other calls fail with EPERM (clone3() with
- * ENOSYS), as for a user without permission; so a library that tries more than it needs goes on
- * without. A call of another architecture ends the process.
+ * ENOSYS), as for a user without permission; with FILTER_LOG the kernel's log has them. A call of
+ * another architecture ends the process.
  */
 #include <asm/ioctls.h>
 #include <errno.h>
@@ -137,10 +137,7 @@ static const int allowed[] = {
 	SYS_times,
 	SYS_getrandom,
 	SYS_capget,
-	/*
-	 * the client's connection, and connections to a driver's daemons; socket() and calls that
-	 * send are below
-	 */
+	/* the client's connection, and connections to a driver's daemons */
 	SYS_recvfrom,
 	SYS_recvmsg,
 	SYS_shutdown,
@@ -150,10 +147,7 @@ static const int allowed[] = {
 	SYS_setsockopt,
 	SYS_getsockname,
 	SYS_getpeername,
-	/*
-	 * NVIDIA's library listens at UNIX sockets without a name, for memory that processes share;
-	 * socket() allows no other family
-	 */
+	/* NVIDIA's library listens at UNIX sockets, for memory that processes share */
 	SYS_bind,
 	SYS_listen,
 	SYS_accept4,
@@ -210,10 +204,7 @@ static void give(struct code *c, uint32_t result)
 	put(c, BPF_RET | BPF_K, result, 0, 0);
 }
 
-/*
- * The offset of an argument. Arguments are 64 bit, little-endian; of those that are checked here
- * the kernel uses the low word alone.
- */
+/* the offset of the low word of an argument */
 static size_t argument(unsigned int i)
 {
 	return offsetof(struct seccomp_data, args) + 8 * i;
@@ -232,10 +223,7 @@ static void put_argument(struct code *c, uint32_t nr, uint16_t how, uint32_t wha
 	give(c, refused);
 }
 
-/*
- * call @nr is allowed for the process itself or the calling thread: its first argument is 0 or the
- * process's number
- */
+/* call @nr is allowed if its first argument is 0 or this process's number */
 static void put_self(struct code *c, uint32_t nr, uint32_t refused)
 {
 	put(c, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 5);
@@ -284,8 +272,8 @@ static void put_but(struct code *c, uint32_t nr, const uint32_t * not, unsigned 
 }
 
 /*
- * Call @nr, whose argument @i is its MSG_ flags, is allowed, but not to connect and send at once:
- * Landlock does not see such a connection (confine.c).
+ * Call @nr, whose argument @i is its MSG_ flags, is allowed, but not with MSG_FASTOPEN: Landlock
+ * does not see such a connection (confine.c).
  */
 static void put_send(struct code *c, uint32_t nr, unsigned int i, uint32_t refused)
 {
@@ -297,8 +285,8 @@ static void put_send(struct code *c, uint32_t nr, unsigned int i, uint32_t refus
 }
 
 /*
- * Allow ioctl() for devices, but not to type into a terminal. Allow neither ioctl() nor fcntl() to
- * make a descriptor send signals: the process could choose which signal, and to which process.
+ * ioctl() is for devices, not to type into a terminal. Neither ioctl() nor fcntl() may make a
+ * descriptor send signals.
  */
 static void put_commands(struct code *c, uint32_t refused)
 {
@@ -325,22 +313,13 @@ static void write_code(struct code *c, uint32_t refused)
 	}
 	put_commands(c, refused);
 	put_clone(c, refused);
-	/*
-	 * UNIX sockets alone: a client's process makes no socket of a network, but may have its
-	 * client's
-	 */
+	/* no socket of a network */
 	put_argument(c, SYS_socket, BPF_JEQ, AF_UNIX, refused);
 	put_send(c, SYS_sendto, 3, refused);
 	put_send(c, SYS_sendmsg, 2, refused);
-	/*
-	 * NVIDIA's library reads its own memory by this call, to learn whether an address is
-	 * mapped; it can't read another process
-	 */
+	/* NVIDIA's library reads its own memory by this call */
 	put_argument(c, SYS_process_vm_readv, BPF_JEQ, getpid(), refused);
-	/*
-	 * abort() and raise(); other processes of the same user (users = none) are not signalled,
-	 * and keep their limits, CPUs and priorities
-	 */
+	/* of this process: abort() and raise(), limits, CPUs, priorities */
 	put_argument(c, SYS_tgkill, BPF_JEQ, getpid(), refused);
 	put_self(c, SYS_prlimit64, refused);
 	put_self(c, SYS_sched_setaffinity, refused);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * A connection by a socket waits in the hall until it says something: there it costs a descriptor,
- * and no process. Sources share the hall and the places of newcomers evenly: first what one site
- * has as a rule (a /48 of IPv6, a /24 of IPv4), in it each network (a /64; an address of IPv4), and
- * in it each address, user or VM. So a source with many connections, or that comes again as soon as
- * a connection was ended, takes room from itself.
+ * A connection by a socket waits in the hall until it says something. Sources share the hall and
+ * the places of newcomers evenly: first what one site has as a rule (a /48 of IPv6, a /24 of IPv4),
+ * in it each network (a /64; an address of IPv4), and in it each address, user or VM. So a source
+ * with many connections takes room from itself. The first process's own thread runs this.
  */
 #include <stdlib.h>
 #include <sys/random.h>
@@ -18,17 +17,13 @@
 
 /*
  * How long a newcomer may stall while others wait: MOMENT_MS if its source has more places than the
- * source that waits, else OWN_MOMENT_MS. A burst of honest connections of one source waits for each
- * other.
+ * source that waits, else OWN_MOMENT_MS.
  */
 enum { MOMENT_MS = 1000, OWN_MOMENT_MS = 3000 };
 enum { HALL = 1024, HALL_MIN = 16, DESCRIPTORS_OF_ALL = 4096 };
 enum { TLS_RECORD_HEAD = 5 };	/* bytes */
 
-/*
- * The hall has as many entries as there are descriptors for, HALL_MIN to HALL, beside those that
- * processes of clients, places and admins need.
- */
+/* the hall's size follows the descriptors that clients' processes, places and admins leave */
 bool hall_begin(struct starter *s)
 {
 	uint64_t beside = 3 * s->nr_clients + 16 * s->nr_listeners + 64;
@@ -51,10 +46,7 @@ bool hall_begin(struct starter *s)
 	return s->hall;
 }
 
-/*
- * What the source's site has. Numbers of users, VMs and of IPv4 have the address family in their
- * upper half, as no address of IPv6 that is in use.
- */
+/* sources that are no IPv6 address have their family in the upper half of .net */
 static uint64_t site_of(const struct address_source *a)
 {
 	uint64_t family = a->net >> 32;
@@ -108,7 +100,6 @@ static void count(struct number *n, const struct address_source *a,
 	n->one += same(a, from);
 }
 
-/* by sites; if their numbers are the same, by networks, then by addresses */
 static int compare(const struct number *a, const struct number *b)
 {
 	return a->site != b->site ? (a->site > b->site) - (a->site < b->site) :
@@ -136,7 +127,7 @@ static unsigned int by_chance(unsigned int n)
 
 /*
  * A connection of the source that has most of the hall; among equals one by chance, so that a flood
- * from many sources can't choose which others have to go.
+ * can't choose which others have to go.
  */
 static struct caller *one_too_many(struct starter *s)
 {
@@ -166,11 +157,7 @@ bool hall_make_room(struct starter *s)
 	return c;
 }
 
-/*
- * By TCP, poll() sees a connection when it has sent so much: one byte is no sign of a client. On
- * UNIX sockets, and on vsock before Linux 6.1, the number means nothing to poll(); there a source
- * is a user or a VM.
- */
+/* by TCP, poll() sees a connection when it has sent so much: one byte is no sign of a client */
 static void wait_for_bytes(int fd, int bytes)
 {
 	setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof(bytes));
@@ -200,7 +187,6 @@ void hall_enter(struct starter *s, int fd, unsigned int listener, const struct a
 							(int)sizeof(struct kvgpu_remote_hello));
 }
 
-/* for each ready connection, count the newcomers of its source */
 static void count_newcomers(struct starter *s)
 {
 	unsigned int i, j;
@@ -279,7 +265,7 @@ void hall_end(struct starter *s)
 
 /* ------------------------------------------------------------------ places of newcomers */
 
-/* Newcomers that one site may have. The rest is for other sites, which so get in at once. */
+/* newcomers that one site may have: the rest is for other sites */
 static unsigned int most_of_one(const struct starter *s)
 {
 	return s->conf->newcomers - s->conf->newcomers / 4;
@@ -293,8 +279,8 @@ static uint64_t may_go_at(const struct client *c, const struct number *its,
 }
 
 /*
- * Set *go to the newcomer to end: of those whose time is over, the oldest one of the source with
- * most newcomers. Unless all places are taken, only @from's site counts.
+ * *go: of the newcomers whose time is over, the oldest one of the source with most. Unless all
+ * places are taken, only @from's site counts.
  */
 uint64_t newcomer_room(struct starter *s, const struct address_source *from, struct client **go)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The sockets that clients come to: those that systemd opened, and those of the configuration that
- * are not among them. And places: apertures in files and on devices.
+ * What clients come to: sockets that systemd opened, and those of the configuration that are not
+ * among them; and places: apertures in files and on devices.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -53,8 +53,8 @@ static bool name_of(int fd, union name *name)
 }
 
 /*
- * Take over a socket that systemd has opened. From another machine only TLS is accepted, so a TCP
- * socket of systemd is for TLS, whatever its address.
+ * Take over a socket that systemd has opened. From another machine TLS is demanded, so a TCP socket
+ * of systemd is for TLS, whatever its address.
  */
 static bool adopt(struct starter *s, int fd)
 {
@@ -115,10 +115,7 @@ static bool is_path_there(const struct starter *s, const char *path, unsigned in
 	return false;
 }
 
-/*
- * Whether a socket of systemd has that port, of vsock or of IP. Addresses are not compared:
- * systemd's socket takes the place of every address with its port.
- */
+/* whether a socket of systemd has that port, of vsock or of IP, at whatever address */
 static bool is_port_there(const struct starter *s, enum address_scheme scheme, uint32_t port,
 			  unsigned int adopted)
 {
@@ -157,7 +154,6 @@ static bool give_to_group(const char *path, const char *name)
 	return true;
 }
 
-/* @who: the client's name, for which the configuration has a section */
 static int open_place(struct starter *s, const char *text, const char *who, unsigned int index,
 		      const char **why)
 {
@@ -177,10 +173,7 @@ static int open_place(struct starter *s, const char *text, const char *who, unsi
 	return 0;
 }
 
-/*
- * Whether a group of clients' processes may open the aperture: a process that was taken over would
- * have the memory that another client shares with its server.
- */
+/* whether clients' processes may open the aperture: the memory of another client */
 static bool is_open_to_clients(const struct starter *s, const char *path)
 {
 	const struct group *g;
@@ -257,9 +250,9 @@ static void say_places(const char *text, int n)
 }
 
 /*
- * What is not there yet is awaited, and so is what can't be served now: another user may have taken
- * the name, and a client can cut a file, write a label that fits nothing, or hold the server's
- * lock. None of them must keep the server from its other clients.
+ * What is not there yet is awaited, and so is what can't be served now: a client can cut a file,
+ * write a label that fits nothing, or hold the server's lock. That must not keep the server from
+ * its other clients.
  */
 static bool open_places(struct starter *s, const char *text, const struct address *a)
 {
@@ -280,7 +273,6 @@ static bool open_places(struct starter *s, const char *text, const struct addres
 	return true;
 }
 
-/* look at what is awaited; an error is printed once, and it is awaited again */
 static void try_again(struct starter *s, const struct awaited *w)
 {
 	char who[CONF_WHO];
@@ -371,10 +363,7 @@ static bool open_one(struct starter *s, const char *text, unsigned int adopted)
 	return give_to_group(l->path, s->conf->socket_group);
 }
 
-/*
- * A wrong name looks like that of a device which comes later. So devices are listed, too, that have
- * the same name up to its last '-'.
- */
+/* a wrong name looks like a device that comes later: list devices with a similar name */
 static void say_awaited(const char *text)
 {
 	enum { TOLD_MAX = 8 };

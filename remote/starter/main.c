@@ -192,10 +192,7 @@ static bool carry_out(const struct wishes *w, struct remoted_conf *conf)
 
 /* ------------------------------------------- what has to be right before the first client comes */
 
-/*
- * In a process of its own: so this process never has the key, nor has a client's process without
- * TLS.
- */
+/* in another process: this one, and those of clients without TLS, never have the key */
 static bool check_tls(const struct remoted_conf *conf)
 {
 	struct tls_credentials *c;

@@ -2,8 +2,8 @@
 /*
  * The loop of kvgpu-remoted's first process. A client is a newcomer until its process has reported
  * its name. There may be only so many newcomers, each for so long: a newcomer that stalls is ended.
- * If there is no room, connections wait in the hall (hall.c) for a moment, in which a newcomer that
- * does not stall is done. Then a newcomer has to go, of the source that has most places.
+ * If there is no room, connections wait in the hall (hall.c) for a moment. Then a newcomer has to
+ * go, of the source that has most places.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -90,7 +90,6 @@ static void start_client(struct starter *s, struct client *c, struct listener *l
 	s->accepted++;
 }
 
-/* false: no connection waits, or accept() has failed */
 static bool take_one(struct starter *s, unsigned int listener)
 {
 	int fd = accept4(s->listeners[listener].fd, NULL, NULL, SOCK_CLOEXEC);
@@ -126,7 +125,6 @@ static void take_all(struct starter *s, unsigned int listener)
 		;
 }
 
-/* start processes for ready connections of the hall, as far as there is room */
 static void serve_hall(struct starter *s)
 {
 	struct caller *w;
@@ -165,7 +163,6 @@ static uint64_t place_room(struct starter *s, const struct listener *l)
 	return go ? 0 : at;
 }
 
-/* look for a client of a place that has none */
 static void look_at(struct starter *s, struct listener *l)
 {
 	int r = place_room(s, l) ? 0 : kvgpu_remote_place_look(l->place);
@@ -211,10 +208,7 @@ static uint32_t judge(struct starter *s, struct client *c, const struct conf_sha
 	return tenants_enter(s, c) ? 0 : KVGPU_REMOTE_FULL;
 }
 
-/*
- * Answer a report; with permission goes the pool that the client shares with other programs of its
- * name. False: the process is gone.
- */
+/* with permission goes the pool that programs of the client's name share */
 static bool answer(struct client *c, uint32_t refusal)
 {
 	union {
@@ -232,19 +226,13 @@ static bool answer(struct client *c, uint32_t refusal)
 	return sendmsg(c->report, &m, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }
 
-/*
- * Whether a reported name can be right: with TLS a certificate tells it, else the kernel did
- * (.peer).
- */
+/* with TLS a certificate tells the name, else the kernel did (.peer) */
 static bool is_who(const struct client *c, const char *who)
 {
 	return c->tls ? !strncmp(who, "tls:", 4) && conf_is_who(who) : !strcmp(who, c->peer);
 }
 
-/*
- * Read the report of a client's process: the client's name, or why it was refused. Answer a name
- * with permission or a refusal. Nothing more is read from the process.
- */
+/* read and answer the one report of a client's process */
 static void take_report(struct starter *s, struct client *c)
 {
 	const struct conf_share *share;
@@ -305,10 +293,7 @@ static void end_late_ones(struct starter *s)
 	}
 }
 
-/*
- * A client's process ends by itself some three seconds after it has seen its client go, or sooner.
- * A process that was taken over would not: it is ended after LEFT_MS.
- */
+/* a client's process ends soon after its client; one that was taken over is ended after LEFT_MS */
 enum { LEFT_MS = 6000, LOOK_LEFT_MS = 1000 };
 
 static void note_left(struct client *c)
@@ -378,7 +363,6 @@ static void take_signal(struct starter *s, int fd)
 
 /* ------------------------------------------------------------------ the loop */
 
-/* the kind of a descriptor in the loop; places are looked at in each round */
 struct source {
 	enum {
 		SOURCE_SIGNAL,
@@ -501,10 +485,7 @@ static int until_deadline(struct starter *s)
 	return first == UINT64_MAX ? -1 : first <= now ? 0 : (int)(first - now);
 }
 
-/*
- * @fd: the descriptor that was polled. A row of another descriptor was closed or used anew since.
- * Listeners are closed by admins' commands alone, which are served after them.
- */
+/* @fd: what was polled. A row with another descriptor now was closed or used anew since. */
 static void serve_source(struct starter *s, const struct source *of, int fd, short seen)
 {
 	switch (of->what) {
@@ -569,10 +550,7 @@ static void loop(struct starter *s, int signals, struct sources *p)
 	}
 }
 
-/*
- * Rows for clients that are served, for newcomers, and for newcomers that were ended and not reaped
- * yet.
- */
+/* rows for clients that are served, for newcomers, and for those that were not reaped yet */
 static bool make_table(struct starter *s, struct sources *p)
 {
 	unsigned int i, n;

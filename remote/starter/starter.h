@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Internal header of kvgpu-remoted's first process; a proxy's nursery (remote/cluster/relay) calls
- * confine() and filter_install(). The first process has one thread, which may fork at any time, and
- * that of arbiter.c, which touches nothing that is declared here but doors. While clients are
- * served, nothing here waits for them but poll(). Short are fork(), the arbiter's lock, files and
- * the log, and a pause after accept() has failed. A client's process is trusted no more than a
- * client: its counters are bounded, its texts are cleaned before they are printed.
+ * Internal header of kvgpu-remoted's first process. It has one thread, which may fork at any time,
+ * and that of arbiter.c, which touches nothing that is declared here but doors. Other processes
+ * call child_main(), confine() and filter_install(). The loop must not wait for a client but in
+ * poll(). A client's process is trusted no more than a client: its counters are bounded, its texts
+ * are cleaned before they are printed.
  */
 #ifndef KVGPU_REMOTE_STARTER_H
 #define KVGPU_REMOTE_STARTER_H
@@ -38,19 +37,13 @@ struct report {
 	char text[REPORT_TEXT];
 };
 
-/*
- * All programs of one name, which are one client for the configuration. A tenant lives as long as a
- * program of it is served. Its index is the number of its cgroup.
- */
+/* All programs of one name, which are one client for the configuration. */
 struct tenant {
 	char who[CONF_WHO];
-	/*
-	 * programs that are served; 0: the row is free, and keeps its name until another name needs
-	 * it
-	 */
+	/* programs served; 0: the row is free, and keeps its name until another one needs it */
 	unsigned int programs;
 	bool anew;		/* the row had another name before, or none */
-	/* when the row became free last, as a number that rises; 0: no name has left it yet */
+	/* when the row became free last, as a number that rises */
 	uint64_t left;
 	int fd;			/* of .pool's memory */
 	struct pool *pool;	/* a row for each process, by its index */
@@ -58,22 +51,19 @@ struct tenant {
 
 enum client_state { CLIENT_NONE, CLIENT_NEW, CLIENT_SERVED, CLIENT_ENDING };
 
-/* A process of a client, from fork() until it was reaped. Its index also tells its user number. */
+/* A process of a client, from fork() until it was reaped. */
 struct client {
 	enum client_state state;
-	/* came by TLS: the process checks the certificate, then .who is "tls:" and its name */
+	/* came by TLS: the process checks the certificate, and reports "tls:" and the name in it */
 	bool tls;
 	/* the client of an aperture in a file or on a device; NULL: it came by a socket */
 	struct listener *place;
 	pid_t pid;
-	uint64_t id;		/* number of the client, never used again */
+	uint64_t id;		/* never used again */
 	int report;		/* socket to the process; -1: its report was read */
-	/* the client's own socket, looked at only for its end; -1: the client came to a place */
+	/* the client's own socket, looked at for its end; -1: the client came to a place */
 	int life;
-	/*
-	 * the process that connected by a UNIX socket, looked at for its end: the socket goes on if
-	 * its own other end was sent along it. Negative: not known, or ended already
-	 */
+	/* the process that connected by a UNIX socket; negative: not known */
 	int program;
 	uint64_t left_ms;	/* since when the client is known to be gone; 0: it is not */
 	char peer[PEER_TEXT], who[CONF_WHO];
@@ -99,10 +89,7 @@ static inline struct door *door_of(struct counters *counters)
 struct listener {
 	int fd;			/* -1: a place */
 	bool tls;
-	/*
-	 * A file or a device that is an aperture; its one client is "aperture:/path". NULL: this is
-	 * no place, or the place is lost or drained.
-	 */
+	/* a file or a device that is an aperture; NULL: none, or it is lost or drained */
 	struct kvgpu_remote_place *place;
 	bool taken;
 	char who[CONF_WHO];
@@ -138,11 +125,7 @@ struct starter {
 	FILE *dump;			/* print frames there as text; NULL: don't */
 	struct listener listeners[LISTENERS];
 	unsigned int nr_listeners;
-	/*
-	 * addresses of files and devices that can't be served now, or are not there yet: a VM's
-	 * udev has not made them, or they are plugged in later
-	 */
-	/* .said: why the address is not served yet */
+	/* addresses of files and devices that are not served yet; .said: why */
 	struct awaited { const char *text; char said[120]; } awaited[LISTENERS];
 	unsigned int nr_awaited;
 	uint64_t next_try_ms;
@@ -166,10 +149,7 @@ struct starter {
 
 /* any thread but the arbiter's; in a client's process, too */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/*
- * Say what clients can cause: at most so many lines a minute, and then how many were left out. The
- * first process's own thread alone.
- */
+/* Say what clients can cause: at most so many lines a minute. The first process's own thread. */
 void say_of_clients(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* NULL: standard error. A client's process sets it before it makes a thread of its own. */
 extern FILE *log_to;
@@ -184,10 +164,7 @@ int starter_run(struct starter *s);
 uint64_t now_ms(void);
 /* listen at the sockets of systemd and of the configuration; false: the reason was printed */
 bool listen_all(struct starter *s);
-/*
- * Look for awaited files and devices, at most once a second. Return in how many ms to call again;
- * -1: none is awaited.
- */
+/* Look for awaited files and devices. Return in how many ms to call again; -1: none is awaited. */
 int listen_again(struct starter *s);
 /* The memory of place @l is gone. If nothing is left to listen at, the server ends. */
 void listen_lost(struct starter *s, struct listener *l);
@@ -207,10 +184,7 @@ void hall_enter(struct starter *s, int fd, unsigned int listener,
 bool hall_make_room(struct starter *s);
 /* poll() has seen input at a connection, or @gone, its end, which drops it whatever it has sent */
 void hall_look(struct starter *s, struct caller *c, bool gone);
-/*
- * The ready connection that is next to get a newcomer's place, or NULL. After hall_forget() its
- * descriptor belongs to the caller.
- */
+/* The ready connection that is next to get a newcomer's place, or NULL. */
 struct caller *hall_next(struct starter *s);
 void hall_forget(struct starter *s, struct caller *c);
 /* when the next connection is late, in ms of now_ms(); UINT64_MAX: none will be */
@@ -227,9 +201,9 @@ uint64_t newcomer_room(struct starter *s, const struct address_source *from, str
 /* ------------------------------------------------------------------ clients.c */
 
 /*
- * Whether the peer of @fd is a process of a client, by its user number. Such a process, once taken
- * over, could become a further client, or many, with a quota for each. Without user numbers of
- * their own, clients' processes can't be told from others of the server's user.
+ * Whether the peer of @fd is a process of a client, by its user number: one that was taken over
+ * could become further clients, with a quota for each. False if clients' processes have no user
+ * numbers of their own.
  */
 bool is_process_of_client(const struct starter *s, int fd);
 
@@ -248,9 +222,9 @@ unsigned int clients_in(const struct starter *s, enum client_state state);
 /* The row stays CLIENT_ENDING until the process is reaped. */
 void client_kill(struct client *c);
 /*
- * The client's process was reaped, or never made. Free the client's row and its place, which may
- * turn out to be lost (listen_lost()), leave its tenant, and unmap its page. Call cgroup_end() and
- * arbiter_leave() first: they need the tenant and the page.
+ * The client's process was reaped, or never made. Free the client's row and its place, leave its
+ * tenant, and unmap its page. Call cgroup_end() and arbiter_leave() first: they need the tenant and
+ * the page.
  */
 void client_gone(struct starter *s, struct client *c);
 /*
@@ -267,7 +241,7 @@ void clean(char *text, size_t size);
 unsigned int tenants_programs(struct starter *s, const char *who);
 /* Count @c as a program of .who, and set .tenant. False: out of memory or descriptors. */
 bool tenants_enter(struct starter *s, struct client *c);
-/* The process of @c has ended. Does nothing if the client was not served, and so has no tenant. */
+/* The process of @c has ended. */
 void tenants_leave(struct starter *s, struct client *c);
 
 /* ------------------------------------------------------------------ admin.c */
@@ -275,10 +249,7 @@ void tenants_leave(struct starter *s, struct client *c);
 bool admin_listen(struct starter *s);
 void admin_accept(struct starter *s);
 void admin_read(struct starter *s, struct admin *a);
-/*
- * Carry out one line, and put the answer into @to. "drain" closes all listeners and places, and
- * empties the hall. For admin_read() and tests.
- */
+/* Carry out one line, and put the answer into @to. */
 size_t admin_command(struct starter *s, const char *line, char *to, size_t size);
 
 /* ------------------------------------------------------------------ arbiter.c: turns on the GPU */
@@ -288,9 +259,8 @@ size_t admin_command(struct starter *s, const char *line, char *to, size_t size)
  */
 bool arbiter_begin(struct starter *s);
 /*
- * arbiter_enter(): the client is served, with its .tenant and .weight, and its process will look at
- * its door. arbiter_leave(): the client's process has ended; the arbiter reads its door no more, so
- * that client_gone() may unmap it.
+ * arbiter_enter(): the client is served, with its .tenant and .weight. arbiter_leave(): its process
+ * has ended; the arbiter reads its door no more.
  */
 void arbiter_enter(struct starter *s, struct client *c);
 void arbiter_leave(struct starter *s, struct client *c);
@@ -307,44 +277,30 @@ void arbiter_part(struct starter *s);
  */
 void child_main(const struct starter *s, unsigned int slot, const struct listener *l, int fd,
 		int report, struct counters *counters) __attribute__((noreturn));
-/*
- * Try to load the library in another process, which prints an error later if it can't. Call after
- * the table of clients was made.
- */
+/* Call after the table of clients was made. Another process prints an error later. */
 void child_try_library(const struct starter *s);
 
 /* ---------------------------------------------------------------- confine.c, filter.c, cgroup.c */
 
 /*
  * Give this process a user of its own, if @conf has users, and keep it from gaining any privilege.
- * Call, as
- * filter_install(), in a process with one thread: only threads that it makes later get the same
- * rules. 0, or -errno and *what: what failed.
+ * Call, as filter_install(), in a process with one thread. 0, or -errno and *what: what failed.
  */
 int confine(const struct remoted_conf *conf, unsigned int slot, const char **what);
-/*
- * Whether a confined process can be kept from making and removing files: the kernel has Landlock.
- */
+/* Whether a confined process can be kept from making and removing files. */
 bool folders_can_be_kept(void);
-/* Whether it can be kept from connecting its client's TCP socket elsewhere: Linux 6.7 and later. */
+/* Whether it can be kept from connecting its client's TCP socket elsewhere. */
 bool network_can_be_kept(void);
-/*
- * With FILTER_ON, system calls fail from now on that neither kvgpu-remoted nor a libcuda.so.1
- * needs. 0 or -errno.
- */
+/* Limit the system calls. 0 or -errno. */
 int filter_install(enum conf_filter filter);
 /*
  * Limits of memory and CPU time by cgroups, if systemd has delegated a cgroup to the service; else
- * cgroups_begin() prints why not. A client has a cgroup with its tenant's index, and in that each
- * program has one with the index of its process.
+ * cgroups_begin() prints why not.
  */
 bool cgroups_begin(void);
 void cgroup_enter(unsigned int tenant, unsigned int slot, pid_t pid, const struct conf_share *share,
 		  uint64_t tasks);
-/*
- * Remove the program's cgroup, and also the client's if the program was its @last one. Call after
- * the process was reaped: a cgroup with a process can't be removed.
- */
+/* Remove the program's cgroup, and if it was the @last one the client's. Call after the reaping. */
 void cgroup_end(unsigned int tenant, unsigned int slot, bool last);
 
 #endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Clients by name: tenants. All programs of one name are one tenant's: they share its quota of
- * device memory (server/pool.h), its weight, its host memory (cgroup.c), and how many there may be
- * at once.
+ * Clients by name: tenants. All programs of one name share its quota of device memory
+ * (server/pool.h), its weight, its host memory (cgroup.c), and how many there may be at once.
  */
 #include <string.h>
 #include <unistd.h>
@@ -19,10 +18,7 @@ static struct tenant *find(struct starter *s, const char *who)
 	return NULL;
 }
 
-/*
- * The row that the name had before, or else the one that has been free for longest. There is a free
- * row, as there are as many rows as clients.
- */
+/* The row that the name had before, or the one that has been free for longest. */
 static struct tenant *free_row(struct starter *s, const char *who)
 {
 	struct tenant *n, *best = NULL;

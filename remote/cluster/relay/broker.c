@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * Rank 0. Programs of this machine connect to a socket for each GPU, in a folder that is their
- * user's alone. Each of their connections gets a lane to the proxy with that GPU, or is closed if
- * no lane is free. kvgpu-run is at the socket `run` there: the broker tells it when all proxies are
- * here, and it says when the job is over. If kvgpu-run is gone without a word, this rank removes
- * the folder.
+ * user's alone. Each of their connections gets a lane to the proxy with that GPU. kvgpu-run is at
+ * the socket `run` there: the broker tells it when all proxies are here, and it says when the job
+ * is over.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -183,7 +182,7 @@ static bool all_quiet(const struct broker *b)
 	return true;
 }
 
-/* one look at a link that is about to end; whether it has ended. @quiet: it may be told to */
+/* @quiet: the link may be told to end; whether it has ended */
 static bool is_over(struct link *l, bool quiet, bool *said)
 {
 	struct control c;
@@ -195,9 +194,7 @@ static bool is_over(struct link *l, bool quiet, bool *said)
 	return l->over;
 }
 
-/*
- * End all connections, then tell all proxies, which say their end themselves; false: one does not.
- */
+/* end all connections, then tell all proxies; false: one of them does not say its end */
 static bool end_links(struct broker *b)
 {
 	uint64_t until = now_us() + END_S * 1000000ull;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Pieces of a lane's arena, one direction, as messages of their own: MPI sends from the arena and
- * receives into it. Requests are persistent, one for each place and length, made at the first
- * message of that kind and kept for the next, until others need the room.
+ * receives into it. Requests are persistent, one for each place and length, and kept until others
+ * need the room.
  */
 #ifndef KVGPU_CLUSTER_BULK_H
 #define KVGPU_CLUSTER_BULK_H
@@ -55,8 +55,7 @@ bool bulk_has_room(const struct bulk *b);
 uint64_t bulk_add(struct bulk *b, uint64_t at, uint64_t bytes, uint32_t chunk);
 /*
  * The request for that place, length, rank and tag, made if it is new: not started, and not busy.
- * NULL and *r MPI_SUCCESS: no request can be made until another one is over. Also for pull.c, whose
- * pieces are not queued.
+ * NULL and *r MPI_SUCCESS: no request can be made until another one is over.
  */
 struct chunk *bulk_find(struct bulk *b, int rank, int tag, uint64_t at, uint32_t bytes, int *r);
 /*

@@ -26,7 +26,6 @@ static size_t free_of(const struct library *l, CUdevice dev)
 	return left;
 }
 
-/* device @i of the library, which kvgpu-run is to know as number @as */
 static void print_one(const struct library *l, const char *host, int i, int as)
 {
 	char name[256] = "?", text[2 * sizeof(CUuuid) + 1];
@@ -68,14 +67,11 @@ static void count_here(const char *path, const char *host, int as)
 	for (i = 0; i < (as < 0 ? n : n > 0); i++)
 		print_one(&l, host, i, as < 0 ? i : as);
 	fflush(stdout);
-	/* a library's own threads may outlive exit() */
+	/* threads of the library may still run */
 	_exit(0);
 }
 
-/*
- * In a step of Slurm's the job's GPUs are those of CUDA_VISIBLE_DEVICES. Each is counted as its
- * proxy will see it, in a process of its own.
- */
+/* In a step of Slurm's: count each GPU as its proxy will see it, in a process of its own. */
 static int count_list(const char *path, const char *host, const char *list)
 {
 	int n = *list ? 1 : 0, i, status;

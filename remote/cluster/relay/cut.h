@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Sizes of messages. A persistent request has one size for good, so a message goes out in the next
- * larger of some sizes: eight for each doubling. At most an eighth is sent in vain, but for the
- * smallest size. Pure.
+ * larger of some sizes: CUT_STEPS for each doubling. Pure.
  */
 #ifndef KVGPU_CLUSTER_CUT_H
 #define KVGPU_CLUSTER_CUT_H

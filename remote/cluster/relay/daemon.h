@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The daemon of mpirun that has started this rank on its machine. Where the network to mpirun is
- * cut it would wait until TCP gives up, a quarter of an hour or for ever.
+ * cut, it would wait for long.
  */
 #ifndef KVGPU_CLUSTER_DAEMON_H
 #define KVGPU_CLUSTER_DAEMON_H
@@ -12,8 +12,8 @@
 void daemon_note(void);
 /*
  * The broker is out of reach. End the daemon, unless it still has other children after @patience_s:
- * of several proxies the one with the least pid waits for that, the others don't. This process ends
- * with the daemon; else the call returns.
+ * the proxy with the least pid waits for that, other proxies don't. This process ends with the
+ * daemon; else the call returns.
  */
 void daemon_end(unsigned int patience_s);
 /*

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Messages that come to a lane. They are looked at as soon as they come, so that the receives of
- * their pieces begin at once. They are passed on in their order; the bytes behind a piece wait
- * until the piece has landed in the arena. The other side is not trusted: lengths, places and kinds
- * are checked here.
+ * their pieces begin. They are passed on in their order; the bytes behind a piece wait until the
+ * piece has landed in the arena. The other side is not trusted: what it says is checked here.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -44,7 +43,6 @@ static bool begin_pull(const struct lane *n, struct inbox *in)
 	return !n->link->rank && source_is_sound(&in->pull.from, s->rank, s->ranks);
 }
 
-/* take a message that has come; false: none has */
 static bool take(struct lane *n)
 {
 	struct inbox *in = &n->in[(n->next_in + n->nr_in) % n->link->settings->slots];
@@ -88,7 +86,6 @@ static bool has_landed(struct lane *n, const struct inbox *in)
 	return m->kind != PIECE_APART || n->receive.done >= in->landed;
 }
 
-/* the parts of a message that may be written now; returns how many */
 static unsigned int parts_of(struct lane *n, struct inbox *in, struct iovec *part)
 {
 	const struct message *m = &in->head;
@@ -109,10 +106,7 @@ static unsigned int parts_of(struct lane *n, struct inbox *in, struct iovec *par
 	return nr;
 }
 
-/*
- * Write what may be written now to the local connection; whether all of the message was written,
- * or without a connection, whether its piece has landed.
- */
+/* true: the message is done: written, or without a connection its piece has landed */
 static bool write_some(struct lane *n, struct inbox *in, bool *moved)
 {
 	struct iovec part[3];
@@ -144,7 +138,6 @@ static bool greet(struct lane *n, const struct inbox *in)
 	return in->head.bytes == sizeof(w) && greet_give_welcome(n, &w);
 }
 
-/* pass on the oldest message, and receive another one in its slot; false: it has to wait */
 static bool pass(struct lane *n, bool *moved)
 {
 	struct inbox *in = &n->in[n->next_in];

@@ -2,10 +2,9 @@
 /*
  * A lane: the bytes of a local connection go out as messages, and messages that come become bytes
  * (inbox.c). A piece of the arena that the connection names goes inside of a message if it is
- * small, else in messages of its own, which are sent from the arena without a copy (bulk.c).
- * Buffers and requests are made at their first use. A small message is sent eagerly. A large one,
- * and a small one in the last slot, is sent by a synchronous send, which is over when the other
- * side has begun to take it: so the messages under way have a bound.
+ * small, else in messages of its own, which are sent from the arena without a copy (bulk.c). A
+ * small message is sent eagerly. A large one, and a small one in the last slot, is sent by a
+ * synchronous send: so the messages under way have a bound.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -191,7 +190,6 @@ static bool place_piece(struct lane *n)
 
 enum fill { FILL_FULL, FILL_DRY, FILL_ENDED };
 
-/* the local peer has named a piece; false: there can't be such a piece */
 static bool take_piece(struct lane *n, bool is_pull)
 {
 	const struct settings *s = n->link->settings;
@@ -205,7 +203,6 @@ static bool take_piece(struct lane *n, bool is_pull)
 			    source_is_sound(&n->source, n->link->rank, s->ranks));
 }
 
-/* put bytes that were read into the message, as far as it has room */
 static enum fill take_apart(struct lane *n, uint8_t *to)
 {
 	const uint8_t *bytes;
@@ -235,7 +232,6 @@ static enum fill take_apart(struct lane *n, uint8_t *to)
 	}
 }
 
-/* put the server's welcome into the message, alone */
 static enum fill fill_welcome(struct lane *n, uint8_t *to)
 {
 	int got = greet_take_welcome(n, (struct kvgpu_remote_welcome *)to);
@@ -247,7 +243,6 @@ static enum fill fill_welcome(struct lane *n, uint8_t *to)
 	return got > 0 ? FILL_FULL : got ? FILL_ENDED : FILL_DRY;
 }
 
-/* fill the message, and read more bytes, until it is full or no byte is there */
 static enum fill fill(struct lane *n, uint8_t *to, bool readable)
 {
 	enum fill f = FILL_ENDED;
@@ -318,10 +313,7 @@ unsigned int lane_waits(struct lane *n, struct pollfd *p)
 	return 1;
 }
 
-/*
- * Free the lane. If the link is lost, or another proxy has left it with half a piece, MPI may still
- * use the arena, so that stays mapped.
- */
+/* if the link is lost, or the lane abandoned, MPI may still use the arena, so that stays mapped */
 static void let_go(struct lane *n)
 {
 	n->state = LANE_FREE;

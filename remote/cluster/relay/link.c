@@ -68,7 +68,7 @@ bool link_begin(struct link *l, const struct settings *s, int rank)
 	return true;
 }
 
-/* the index of a message that can be used; -1: all are under way */
+/* the index of a message that can be used, or -1 */
 static int spare(struct link *l)
 {
 	int i, done;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * kvgpu-relay: the program that mpirun or srun starts for kvgpu-run. Its arguments come from
- * kvgpu-run alone; the job's secret comes by the environment, which other users do not see.
+ * kvgpu-relay: the program that mpirun or srun starts for kvgpu-run. The job's secret comes by the
+ * environment, which other users do not see.
  */
 #include <getopt.h>
 #include <signal.h>
@@ -27,8 +27,8 @@ enum {
 	LATE_S = 5
 };
 /*
- * How late a pause may end. Ranks of Open MPI that wait in MPI_Init() or MPI_Finalize() for the
- * others look every 100 us, which takes all CPUs where there are many more ranks than CPUs.
+ * How late a pause may end. Ranks of Open MPI that wait in MPI_Init() or MPI_Finalize() for others
+ * look every 100 us, which takes all CPUs if there are many ranks.
  */
 enum { SLACK_START_NS = 2000000, SLACK_NS = 1000 };
 #define DEFAULT_ARENA	(256ull << 20)
@@ -100,10 +100,8 @@ static bool read_options(int argc, char **argv, struct settings *s)
 }
 
 /*
- * Whether a rank that is through may leave without MPI_Finalize(). All sides have said their end
- * then. In a step of Slurm's, MPICH 4.0's over UCX now and then does not return: the broker waits
- * there for answers of proxies that wait in PMI's barrier already, and Slurm does not mind. An
- * mpirun would, and so would PMIx.
+ * Whether a rank that is through may leave without MPI_Finalize(). In a step of Slurm's, that of
+ * MPICH 4.0 over UCX now and then does not return, and Slurm does not mind.
  */
 static bool may_leave(const struct settings *s)
 {
@@ -114,7 +112,6 @@ static bool may_leave(const struct settings *s)
 #endif
 }
 
-/* this process is killed when its parent, mpirun's process, ends */
 static void end_with_parent(void)
 {
 	pid_t parent = getppid();
@@ -133,8 +130,7 @@ static void name_job(struct settings *s)
 
 /*
  * Becomes the rank's own command where mpirun has started all ranks by the same one, so that ps
- * tells which process is the broker and which is whose proxy. Returns only if that is not to be
- * done (true), or can't be (false).
+ * tells them apart. Returns if that is not to be done (true), or can't be (false).
  */
 static bool become_rank(int argc, char **argv)
 {

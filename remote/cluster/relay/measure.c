@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * Measuring a link, once, when both sides have shown the secret. .eager: up to which size a piece
- * crosses sooner inside of a message, with two copies, than as a message of its own, which the
- * other side has to be told of first. .turn: how much crosses in the time that one more message
- * costs. The broker asks, and keeps the best of some tries, since a disturbance only makes a try
- * longer. The proxy answers between its other work. The broker tells what it has found.
+ * crosses sooner inside of a message, with two copies, than as a message of its own. .turn: how
+ * much crosses in the time that one more message costs. The broker asks, and keeps the best of some
+ * tries, since a disturbance makes a try longer. The proxy answers between its other work.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +20,7 @@ struct measure_head {
 
 static uint64_t until;
 
-/*
- * measuring may take so long, and telling again: other links are silent meanwhile, and have a
- * patience
- */
+/* a limit, since other links are silent meanwhile, and have a patience */
 static uint64_t most_us(const struct link *l)
 {
 	uint64_t part = l->settings->patience_s * 1000000ull / PARTS;
@@ -47,7 +43,7 @@ static bool await(MPI_Request *r)
 	return done;
 }
 
-/* one try in seconds; negative: there is no answer */
+/* one try in seconds; negative: no answer */
 static double try(struct link *l, const uint8_t *from, uint32_t bytes, bool apart)
 {
 	struct measure_head head = { .bytes = bytes, .apart = apart };
@@ -85,7 +81,7 @@ static double best(struct link *l, const uint8_t *from, uint32_t bytes, bool apa
 	return least;
 }
 
-/* the largest size up to which all pieces cross sooner inside of a message */
+/* the largest size tried up to which a piece crosses sooner inside of a message */
 static size_t find_eager(struct link *l, const uint8_t *from)
 {
 	size_t bytes, eager = EAGER_LEAST;

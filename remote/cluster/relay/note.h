@@ -22,10 +22,7 @@ struct note {
 	uint64_t version;
 	uint32_t kind;
 	uint32_t lane;		/* NOTE_PULL: the lane whose arena is read, at the receiver */
-	/*
-	 * the lane that wants the piece, and its slot, which also say with which tag the piece
-	 * comes
-	 */
+	/* the lane that wants the piece, and its slot: they give the piece's tag, too */
 	uint32_t wants, slot;
 	struct kvgpu_remote_piece piece;	/* NOTE_PULL: what is read */
 	uint64_t key[2];			/* NOTE_PULL: of the lane whose arena is read */

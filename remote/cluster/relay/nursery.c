@@ -3,7 +3,6 @@
  * The nursery of a proxy: a process without MPI, since a process that has MPI should not fork. For
  * each program that comes it gets one end of a pair of sockets, and makes a server process for it:
  * as kvgpu-remoted does for a client, with the same filter, but as the user that started the job.
- * None of its sockets is a file, so none can be left behind.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -26,14 +25,14 @@
 #include "registry.h"
 
 enum { PATIENCE_S = 3, FIRST_FD = 3, ROOM = 1 << 20 };
-/* a link has 64 lanes; the processes of some that have ended may still be there */
+/* more than a link has lanes: processes that end may still be there */
 enum { PROGRAMS = 128 };
 
 /* In the nursery: the server process of each row of the pool; 0: none. */
 static pid_t rows[PROGRAMS];
 static struct pool *pool;	/* NULL: there is no limit of memory */
 
-/* KVGPU_REMOTE for the library: if that is itself a client's library, it must not connect here */
+/* a client's library in the place of a real one must not connect to itself */
 static const char no_client[] = "none: a proxy wants a libcuda.so.1 with a GPU";
 
 union with_fd {
@@ -44,7 +43,6 @@ union with_fd {
 static CUresult (*name_of)(char *, int, CUdevice);
 static char host[64];
 
-/* add the host to the GPU's name */
 static CUresult name_and_place(char *to, int size, CUdevice dev)
 {
 	CUresult r = name_of(to, size, dev);
@@ -114,7 +112,7 @@ static void serve_one(int fd, const struct nursery_gpu *gpu, unsigned int row)
 	}
 	s.library = library;
 	serve(&s);
-	/* what the library still does is not needed: the kernel takes all of it back */
+	/* the kernel takes back what the library still has */
 	_exit(0);
 }
 
@@ -156,7 +154,6 @@ void nursery_choose(unsigned int device)
 	setenv("CUDA_VISIBLE_DEVICES", one, 1);
 }
 
-/* reap server processes that have ended, whose memory others may have then */
 static void reap(void)
 {
 	unsigned int i;

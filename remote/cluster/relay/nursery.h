@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The server processes of a proxy. Free of MPI: no file includes both the server's headers and
- * MPI's.
- */
+/* The server processes of a proxy. Free of MPI. */
 #ifndef KVGPU_CLUSTER_NURSERY_H
 #define KVGPU_CLUSTER_NURSERY_H
 

@@ -23,10 +23,7 @@ bool pace(const struct settings *s, struct pollfd *p, unsigned int n, bool moved
 	if (moved || !since)
 		since = now_us();
 	us = now_us() - since;
-	/*
-	 * no sched_yield(): on a busy CPU it costs a whole turn of every other process, while a
-	 * short sleep costs only its own time
-	 */
+	/* no sched_yield(): on a busy CPU it costs a turn of each other process */
 	if (us >= s->spin_us) {
 		us = us / 8 < LEAST_US ? LEAST_US : us / 8;
 		t.tv_nsec = (us < most ? us : most) * 1000;

@@ -4,10 +4,8 @@
  * GPU to another tells the broker, by its connection to the one that gets the bytes, where they
  * are: the rank and the lane of the other one, a place in its arena, and that lane's key. The proxy
  * that gets the piece begins the receive, and sends a note to the other one. That proxy checks the
- * note, and sends from its arena, or refuses by a note. So nothing is sent that is not awaited, and
- * a program's end on either side leaves nothing half done. What another proxy says is not trusted:
- * secret, key, place and length are checked; it reads nothing but the arena of a lane whose key it
- * knows, and writes nothing but the piece that was asked of it.
+ * note, and sends from its arena, or refuses by a note. What another proxy says is not trusted:
+ * secret, key, place and length are checked.
  *
  * Receives and sends are persistent, one for each place, length, rank and tag (bulk.c).
  */
@@ -115,7 +113,7 @@ static bool say(const struct settings *s, int rank, int i, struct note note)
 	return p->busy[i];
 }
 
-/* a refusal that finds no place here is left out: the other proxy's patience ends its wait */
+/* if there is no room for a refusal, the other proxy's patience ends its wait */
 static void refuse(int rank, uint32_t wants, uint32_t slot)
 {
 	if (nr_refusals == REFUSALS)
@@ -184,7 +182,6 @@ static bool ask(struct lane *n, struct inbox *in)
 	return become(p, PULL_ASKED);
 }
 
-/* MPI is done with the receive, which may have been taken back */
 static bool landed(struct lane *n, struct inbox *in, MPI_Status *status)
 {
 	int back = 0, got = 0;
@@ -206,8 +203,8 @@ static bool take_back(struct pull *p)
 }
 
 /*
- * A part of the piece may have come, so that MPI can't take the receive back, and may write there
- * until the job's end. The request stays busy. The program does not use that place again.
+ * MPI can't take the receive back, as a part of the piece may have come: it may write there until
+ * the job's end. The request stays busy.
  */
 static bool leave_it(struct lane *n, struct pull *p, const char *why)
 {

@@ -2,7 +2,7 @@
 /*
  * Internal header of kvgpu-relay: one MPI job, whose rank 0 is the broker and whose other ranks are
  * proxies. A link connects the broker and one proxy. A lane of a link carries one program's
- * connection, byte by byte, both ways. Each rank has one thread.
+ * connection, byte by byte, both ways. Each rank has one thread, and no lock.
  */
 #ifndef KVGPU_CLUSTER_RELAY_H
 #define KVGPU_CLUSTER_RELAY_H
@@ -26,10 +26,7 @@
 enum { CONTROLS = 8, POLLS_MAX = 4096 };
 
 struct settings {
-	/*
-	 * bytes of a piece of the arena at most, but with .whole; bytes of a message of a piece:
-	 * KVGPU_REMOTE_RELAYED_MIN to _MAX
-	 */
+	/* bytes of a message of a piece: KVGPU_REMOTE_RELAYED_MIN to _MAX */
 	size_t staging;
 	/* messages of a lane under way in each direction; and as many messages of its pieces */
 	unsigned int slots;
@@ -62,7 +59,7 @@ struct slot {
 	MPI_Request *active;
 };
 
-/* counts since the begin; lane.c and pull.c write them */
+/* counts since the begin */
 struct counts {
 	/* messages sent; pieces in them: inside of a message, and apart */
 	uint64_t messages, inside, apart;
@@ -74,8 +71,8 @@ struct counts {
 };
 
 /*
- * A piece that comes from another proxy: it is asked for, and lands. Or it is spoilt: the other one
- * is lost, or the request was taken back, as the other one refuses or is silent for too long.
+ * A piece that comes from another proxy: it is asked for, and lands; or it is spoilt. Taken back:
+ * the other proxy refuses, or is silent for too long, and the receive was cancelled.
  */
 enum pull_state { PULL_WANTED, PULL_ASKED, PULL_TAKEN_BACK, PULL_LANDED, PULL_SPOILT };
 struct pull {
@@ -106,12 +103,6 @@ struct inbox {
 
 enum lane_state { LANE_FREE, LANE_OPEN };
 
-/*
- * lane.c writes it. Other files write, too: inbox.c .receive, .in, .next_in, .nr_in, .stuck,
- * .has_welcome, .last_seen; pull.c .pulled, .given, .gifts, .nr_gifts, .abandoned, .in[].pull;
- * greet.c .greeted and .tap of a broker's lane; broker.c .key; proxy.c .key, .next_key, .wanted;
- * link.c .link and .fd at the begin.
- */
 struct lane {
 	struct link *link;
 	enum lane_state state;
@@ -130,7 +121,7 @@ struct lane {
 	struct bulk pulled, given;	/* requests for pieces from and for other proxies */
 	struct gift *gifts;
 	unsigned int nr_gifts;
-	/* MPI may still use the arena and what else belongs to it, so it stays */
+	/* MPI may still use the arena, so it stays */
 	bool abandoned;
 	struct slot out[SLOTS_MAX];
 	unsigned int first_out, busy_out;
@@ -157,7 +148,6 @@ struct control {
 	uint8_t secret[SECRET_BYTES];
 };
 
-/* link.c writes it, but .used, which lane.c writes, and where another file is named */
 struct link {
 	const struct settings *settings;
 	int rank;			/* rank of the other side */
@@ -170,16 +160,13 @@ struct link {
 	/* hello: the other side has shown the secret; over: it has said its end */
 	bool lost, hello, over;
 	bool unreachable;		/* lost, as it says nothing, or MPI can't reach it */
-	/*
-	 * heard_us: when a control message, or a lane's message, came last (inbox.c writes it,
-	 * too)
-	 */
+	/* heard_us: when a control message, or a lane's message, came last */
 	uint64_t heard_us, said_us;
 	struct control in[CONTROLS], out[CONTROLS];
 	MPI_Request in_made[CONTROLS], out_made[CONTROLS];
 	bool out_busy[CONTROLS];
 	unsigned int next_in;
-	/* lanes from this one on were never opened: a turn looks at no more, which are far apart */
+	/* lanes from this one on were never opened, and are not looked at */
 	unsigned int used;
 	struct lane lanes[LANES];
 };
@@ -194,8 +181,8 @@ bool link_say(struct link *l, enum control_kind kind, unsigned int lane);
 /* tell the proxy to open lane @n, whose key is there */
 bool link_open(struct link *l, const struct lane *n);
 /*
- * Take a control message of the other side; false: there is none. A message without the secret, of
- * another version, or of a lane that there can't be loses the link.
+ * Take a control message of the other side; false: there is none. A message that can't be of this
+ * job and this build loses the link.
  */
 bool link_hear(struct link *l, struct control *c);
 /*
@@ -218,10 +205,7 @@ bool link_is_quiet(const struct link *l);
  * before MPI_Finalize(). Not for a link that is lost.
  */
 void link_end(struct link *l);
-/*
- * The link is lost, and @why is printed. The connections of its lanes end when lane_go() is called
- * next; from then on MPI is not called for the link.
- */
+/* The link is lost, and @why is printed. From then on MPI is not called for the link. */
 void link_lose(struct link *l, const char *why);
 /* the same, where the network may be cut: sets .unreachable */
 void link_out_of_reach(struct link *l, const char *why);
@@ -237,7 +221,7 @@ unsigned int lane_waits(struct lane *n, struct pollfd *p);
 /* after poll(): move what can be moved; whether something was */
 bool lane_go(struct lane *n);
 void lane_hang_up(struct lane *n);
-/* for lane.c, inbox.c and greet.c alone */
+/* false: @r is an error of MPI, and the link is lost */
 bool lane_fine(struct lane *n, int r);
 void lane_end_local(struct lane *n);
 /* give the lane its arena, which it unmaps in the end; false: out of memory */
@@ -284,13 +268,12 @@ bool greet_give_welcome(struct lane *n, const struct kvgpu_remote_welcome *w);
 
 /*
  * After both sides' hellos: measure how large a piece may be that is better inside of a message,
- * and what one more message costs. The broker waits for that. If the proxy falls silent, the broker
- * takes the size that it has found by then, EAGER_LEAST at least, and the largest cost.
+ * and what one more message costs. The broker waits for that, for a limited time.
  */
 void measure(struct link *l);
 /*
- * In the proxy. measure_listen(): call once at the begin. measure_answer(): call at any time,
- * answers what has come; whether something had.
+ * In the proxy. measure_listen(): call once at the begin. measure_answer(): answer what has come;
+ * whether something had.
  */
 bool measure_listen(struct link *l);
 bool measure_answer(struct link *l);
@@ -301,8 +284,8 @@ bool measure_answer(struct link *l);
 extern unsigned long pace_sleeps;
 /*
  * Wait for one of the @n connections in @p: not at all while something has @moved lately, else
- * longer and longer, as MPI has to be looked at in between. @open: a lane is open, so wait for
- * less. False: the process that started this one has gone.
+ * longer and longer. @open: a lane is open, so wait for less. False: the process that started this
+ * one has gone.
  */
 bool pace(const struct settings *s, struct pollfd *p, unsigned int n, bool moved, bool open);
 

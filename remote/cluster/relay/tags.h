@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * MPI's tags, and the bounds that they follow from, which must be the same in all ranks of a job:
- * KVGPU_REMOTE_VERSION (api.py) covers this file. Pure.
+ * MPI's tags, and the bounds that they follow from, which must be the same in all ranks of a job.
+ * Pure.
  */
 #ifndef KVGPU_CLUSTER_TAGS_H
 #define KVGPU_CLUSTER_TAGS_H
@@ -10,8 +10,7 @@ enum { LANES = 64, SLOTS_MAX = 16, SECRET_BYTES = 32 };
 
 /*
  * A lane's are TAG_MESSAGE and TAG_BULK plus its number. A piece that a proxy gets from another one
- * has TAG_PULLED plus SLOTS_MAX times the number of its lane there plus its slot. MPI has tags up
- * to 32767 at least.
+ * has TAG_PULLED plus SLOTS_MAX times the number of its lane there plus its slot.
  */
 enum {
 	TAG_CONTROL = 0,

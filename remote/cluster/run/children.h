@@ -6,8 +6,8 @@
 #include <sys/types.h>
 
 /*
- * Write the children of @parent that have not ended to @to, @most of them; return how many. A child
- * whose /proc entry can't be read is left out, so 0 may also mean that nothing could be read.
+ * Write the children of @parent that have not ended to @to, @most of them; return how many. Those
+ * whose /proc entry can't be read are left out.
  */
 unsigned int children_of(pid_t parent, pid_t *to, unsigned int most);
 

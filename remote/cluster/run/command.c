@@ -47,8 +47,8 @@ static const char *name_of(const struct host *h)
 }
 
 /*
- * Open MPI from 5.0 on is built on PRRTE. Debian 13's (5.0.7) crashes where its command line has
- * several programs (reported as issue 13303 of open-mpi/ompi), so all ranks start the same command.
+ * Open MPI from 5.0 on is built on PRRTE. 5.0.7 crashes where its command line has several programs
+ * (issue 13303 of open-mpi/ompi), so all ranks start the same command.
  */
 static bool is_prrte(const struct job *j)
 {
@@ -56,9 +56,8 @@ static bool is_prrte(const struct job *j)
 }
 
 /*
- * The arguments of mpirun itself. Ranks may run on any processor, and be more than there are: one
- * for each GPU, and the broker. MPICH's daemons of other machines are to reach mpirun at this
- * machine's name; without -localhost at "localhost", as that is in its list of hosts.
+ * Ranks may run on any processor, and be more than there are. MPICH's daemons of other machines are
+ * to reach mpirun at this machine's name; without -localhost they would try "localhost".
  */
 static bool add_mpirun(const struct job *j, bool local, struct command *c)
 {
@@ -76,17 +75,13 @@ static bool add_mpirun(const struct job *j, bool local, struct command *c)
 	if (is_prrte(j) && !(add(c, "--with-ft") && add(c, "ulfm")))
 		return false;
 	/*
-	 * Without other machines, Open MPI 4 need not look for a batch queue or for ssh. Open MPI 5
-	 * does not look for them then, but for pairs of network interfaces, and prints a line about
-	 * each pair that it does not find.
+	 * No other machines: Open MPI 4 need not look for a batch queue or for ssh. Open MPI 5
+	 * would print a line about each pair of network interfaces that it does not find.
 	 */
 	if (local && !(add(c, "--mca") && add(c, is_prrte(j) ? "btl_tcp_if_include" : "plm") &&
 		       add(c, is_prrte(j) ? "lo" : "isolated")))
 		return false;
-	/*
-	 * MPI's shared memory lies in the folder, and is removed with it also when mpirun could not
-	 * clean up; other machines have no such folder
-	 */
+	/* MPI's shared memory lies in the folder, and is removed with it */
 	if (local && j->folder &&
 	    !(add(c, "--mca") &&
 	      add(c, "btl_%s_backing_directory", is_prrte(j) ? "sm" : "vader") &&
@@ -95,11 +90,7 @@ static bool add_mpirun(const struct job *j, bool local, struct command *c)
 	return add_words(c, openmpi);
 }
 
-/*
- * MPICH's mpirun has one list of hosts for all programs, and passes the environment on. Open MPI's
- * has a host for each program, and passes a variable to another machine only if it is named for the
- * program.
- */
+/* Open MPI's mpirun has a host for each program, and is told which variables to pass on */
 static bool add_rank(const struct job *j, const char *host, struct command *c)
 {
 	if (!add(c, "-n") || !add(c, "1"))
@@ -112,7 +103,7 @@ static bool add_rank(const struct job *j, const char *host, struct command *c)
 	return true;
 }
 
-/* MPICH's list of hosts: the broker's, then the proxies' in the order of their ranks */
+/* MPICH's list of hosts, in the order of ranks */
 static bool add_hosts(const struct job *j, struct command *c)
 {
 	char *list = NULL;
@@ -167,7 +158,6 @@ bool command_proxy(const struct job *j, const struct place *p, struct command *c
 	       add_settings(j->o, c);
 }
 
-/* each rank a program of mpirun's command line */
 static bool add_programs(const struct job *j, struct command *c)
 {
 	unsigned int i;
@@ -181,10 +171,7 @@ static bool add_programs(const struct job *j, struct command *c)
 	return true;
 }
 
-/*
- * One program for all ranks: the relay, with the commands of all ranks. Each rank takes its own out
- * of them (../relay/ranks.h). With "seq" the hosts are those of the ranks, in their order.
- */
+/* The relay, with the commands of all ranks; each rank takes its own (../relay/ranks.h). */
 static bool add_ranks(const struct job *j, struct command *c)
 {
 	char *list = NULL;

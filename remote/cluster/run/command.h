@@ -43,9 +43,9 @@ bool command_proxy(const struct job *j, const struct place *p, struct command *c
 /* add a word, as printf() does; false: as above */
 bool command_add(struct command *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /*
- * Whether the jobs of kvgpu-run must not have a variable: KVGPU_REMOTE, and what belongs to another
- * MPI job, of which kvgpu-run itself is a rank. @inside: there is such a job of Open MPI; else
- * variables of Open MPI are the user's settings.
+ * Whether jobs of kvgpu-run must not have a variable: KVGPU_REMOTE, or one of another MPI job, of
+ * which kvgpu-run is a rank. @inside: that is a job of Open MPI; else variables of Open MPI are the
+ * user's settings.
  */
 bool command_is_foreign(const char *variable, bool inside);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The installed parts of kvgpu-run, and the MPI of this machine. Both kinds of mpirun may be there:
- * the relay has to be of the same kind.
+ * The installed parts of kvgpu-run, and the MPI of this machine. The relay has to be of the same
+ * kind as mpirun.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -97,7 +97,6 @@ static struct version version_of(const struct run *r, const char *mpirun)
 	return v;
 }
 
-/* find the first mpirun that is there and is of the wanted kind */
 static bool find_mpirun(struct run *r)
 {
 	static const char *const names[] = { "mpirun", "mpirun.openmpi", "mpirun.mpich",
@@ -119,7 +118,7 @@ static bool find_mpirun(struct run *r)
 	return false;
 }
 
-/* check before the start: Open MPI's mpirun refuses root later, and with much text */
+/* Open MPI's mpirun refuses root, later and with much text */
 static bool may_be_root(const struct run *r)
 {
 	const char *one = getenv("OMPI_ALLOW_RUN_AS_ROOT"),
@@ -149,7 +148,7 @@ static bool find_client(struct run *r)
 
 /*
  * Set .node if srun is to start the proxies: inside of an allocation, if nothing else was asked
- * for. PROGRAM and the broker have to be on a node of it. False: srun can't.
+ * for. False: srun can't.
  */
 static bool find_launcher(struct run *r)
 {

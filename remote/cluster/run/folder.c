@@ -34,7 +34,6 @@ static bool is_own_folder(const char *path)
 	return !lstat(path, &st) && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
 }
 
-/* remove a folder that is left because kvgpu-run and its broker were both killed */
 static void remove_if_dead(const char *base, const char *name)
 {
 	char path[4096], lock[4200];
@@ -88,10 +87,7 @@ int folder_make(char *path, size_t size)
 	snprintf(path, size, "%s/" PREFIX "XXXXXX", base);
 	if (!mkdtemp(path))
 		return -errno;
-	/*
-	 * Give the lock its name only when it is locked: another kvgpu-run that sweeps takes an
-	 * unlocked one for that of a dead kvgpu-run.
-	 */
+	/* named when it is locked: else another kvgpu-run could take it for a dead one's */
 	snprintf(made, sizeof(made), "%s/lock.new", path);
 	snprintf(lock, sizeof(lock), "%s/lock", path);
 	fd = open(made, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

@@ -6,9 +6,8 @@
 #include <stddef.h>
 
 /*
- * Make a folder in $XDG_RUNTIME_DIR, /run/user/UID, /dev/shm or /tmp: in memory if there is any
- * such place. Also remove folders whose kvgpu-run is dead. A lock says that a folder is in use. 0
- * or -errno.
+ * Make a folder in $XDG_RUNTIME_DIR, /run/user/UID, /dev/shm or /tmp. Also remove folders whose
+ * kvgpu-run is dead. A lock says that a folder is in use. 0 or -errno.
  */
 int folder_make(char *path, size_t size);
 /* remove the folder with all that is in it; it is no error if there is none */

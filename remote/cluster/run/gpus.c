@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Which GPUs there are, and which of them PROGRAM gets. Their machines are asked for them, one by
- * one, or in Slurm's allocation all at once. With --wait they are asked again until some fit, or
- * the time is over.
+ * Which GPUs there are, and which of them PROGRAM gets. Their machines are asked one by one, or in
+ * Slurm's allocation all at once. With --wait they are asked again until some fit, or the time is
+ * over.
  */
 #include <ctype.h>
 #include <netdb.h>
@@ -52,7 +52,6 @@ static unsigned int host_named(const struct run *r, const char *name)
 	return i;
 }
 
-/* keep a text for --list, which is freed when it is printed */
 static void add_row(struct listing *l, unsigned int host, unsigned int device, char *text)
 {
 	struct row *grown = realloc(l->rows, (l->nr_rows + 1) * sizeof(*grown));
@@ -186,7 +185,6 @@ static bool count_host(struct run *r, unsigned int host)
 	return !status;
 }
 
-/* note how much memory of each of a node's GPUs the job has with its shards there */
 static bool take_part(struct run *r, struct listing *l, unsigned int host)
 {
 	const struct host *h = &r->hosts[host];
@@ -247,7 +245,7 @@ static bool count_allocation(struct run *r)
 	return !status;
 }
 
-/* a host whose number of GPUs was said is asked only for what else has to be known */
+/* a host whose number of GPUs was said need not be asked for that */
 static bool has_to_be_asked(const struct run *r, const struct host *h)
 {
 	return r->o.list || h->gpus == GPUS_UNKNOWN || r->o.memory || r->o.spread ||
@@ -277,10 +275,7 @@ static bool count_all(struct run *r)
 
 /* ------------------------------------------------------------------ choosing */
 
-/*
- * The name of this machine for other machines: as --hosts has it, else its own, unless that stands
- * for no address even here.
- */
+/* the name of this machine for others: as --hosts has it, else its own, if that can be looked up */
 static void name_here(struct run *r)
 {
 	char self[HOST_TEXT] = "";
@@ -327,7 +322,7 @@ static int find_hosts(struct run *r, const char **why)
 	return n;
 }
 
-/* what --list of others says of this run; only characters that a line may have */
+/* what --list of others says of this run; it has no characters that could change a line */
 static void make_label(struct run *r)
 {
 	const char *job = getenv("SLURM_JOB_ID"), *program = r->o.program[0];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * The MPI jobs: started, waited for, ended. Each has a process group of its own, so that a
- * terminal's signals don't reach it: they are PROGRAM's.
+ * terminal's signals don't reach it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,9 +42,8 @@ void job_environment(const struct run *r)
 	if (*r->secret)
 		setenv("KVGPU_CLUSTER_SECRET", r->secret, 1);
 	/*
-	 * MPI's temporary files lie in the folder and are removed with it. Each job has a folder of
-	 * its own there: two mpiruns of Open MPI that make or remove their common folder at the
-	 * same time fail. A step of Slurm's has its files where Slurm says, on each node.
+	 * MPI's temporary files are removed with the folder. Each job has a folder of its own
+	 * there, as two mpiruns of Open MPI that make or remove a common one at once fail.
 	 */
 	if (*r->folder && !r->node) {
 		snprintf(folder, sizeof(folder), "%s/job%u", r->folder, r->nr_jobs);
@@ -180,7 +179,6 @@ static void signal_all(struct run *r, int signal)
 			kill(signal == SIGKILL ? -r->jobs[i].pid : r->jobs[i].pid, signal);
 }
 
-/* whether the process @pid has the job's secret in its environment */
 static bool has_secret(const struct run *r, pid_t pid)
 {
 	char path[64], *text = NULL;
@@ -198,7 +196,6 @@ static bool has_secret(const struct run *r, pid_t pid)
 	return has;
 }
 
-/* kill children of this process that have the secret; whether there was one */
 static bool kill_orphans(const struct run *r)
 {
 	pid_t child[CHILDREN_MAX];
@@ -214,9 +211,8 @@ static bool kill_orphans(const struct run *r)
 }
 
 /*
- * mpirun may leave processes that it has started here: an ssh to a machine that the network does
- * not reach any more. They are this process's children then (jobs_begin()). Their children come
- * after them.
+ * mpirun may leave processes, such as an ssh to a machine out of reach. They are this process's
+ * children then (jobs_begin()).
  */
 static void end_orphans(struct run *r)
 {
@@ -236,9 +232,7 @@ static void end_orderly(struct run *r)
 			send(r->jobs[i].fd, "end\n", 4, MSG_NOSIGNAL);
 			shutdown(r->jobs[i].fd, SHUT_WR);
 		}
-	/*
-	 * a job that was never ready has no broker that could pass the end on: don't wait for that
-	 */
+	/* a job that was never ready has no broker that could pass the end on */
 	if (r->ready == r->nr_jobs && gone_within(r, ORDERLY_MS))
 		return;
 	signal_all(r, SIGTERM);

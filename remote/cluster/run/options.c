@@ -181,7 +181,6 @@ int options_read(int argc, char **argv, struct run_options *o, const char **why,
 				   .spin_us = UINT64_MAX };
 	optind = 0;
 	opterr = 0;
-	/* options behind PROGRAM are its own */
 	while ((c = getopt_long(argc, argv, "+", options, NULL)) >= 0) {
 		*what = argv[optind - 1];
 		if (c == O_HELP)

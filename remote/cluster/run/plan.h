@@ -47,27 +47,20 @@ struct wish {
 	unsigned int load;	/* how many proxies of other runs a GPU may have; LOAD_ANY */
 };
 
-/*
- * Check a host's name of @n characters, which goes into a command line: no dash in front, and no
- * character that has a meaning there.
- */
+/* Check a host's name of @n characters, which goes into a command line. */
 bool plan_is_name(const char *text, size_t n);
 /*
  * Read hosts such as "a,b:8", and put the local one first. @self: the local host's name, with or
- * without a domain; "localhost" is that host, too. @hosts has room for HOSTS_MAX. Return how many,
- * or -1 and *why.
+ * without a domain. @hosts has room for HOSTS_MAX. Return how many, or -1 and *why.
  */
 int plan_hosts(const char *text, const char *self, struct host *hosts, const char **why);
-/* GPUs of a host whose number was said, and which was not asked; return how many are in @gpus */
+/* GPUs of a host that was not asked; return how many are in @gpus */
 unsigned int plan_assume(const struct host *h, unsigned int host, struct gpu *gpus);
 /*
- * Choose GPUs. @gpus are in the order of hosts; there are GPUS_MAX at most, and their .host is
- * below HOSTS_MAX. Only those are taken that have the memory that is left and the load of @w.
- * Packed: host by host in their order; spread: in turn of each host a GPU, those with the least
- * load first, and hosts with the least load first. With .share more than there are, beginning
- * again. Devices are in the order of hosts; packed ones that are shared begin again at the first
- * host. Return how many are in @places, which has room for @most, or -1 and *why; then *later:
- * another run's end may change that.
+ * Choose GPUs that fit @w. @gpus are in the order of hosts; there are GPUS_MAX at most, and their
+ * .host is below HOSTS_MAX. Packed: host by host in their order; spread: to the least load. With
+ * .share a GPU may be chosen again. Return how many are in @places, which has room for @most, or -1
+ * and *why; then *later: another run's end may change that.
  */
 int plan_places(const struct gpu *gpus, unsigned int nr, const struct wish *w, struct place *places,
 		unsigned int most, const char **why, bool *later);

@@ -15,7 +15,6 @@
 
 #include "run.h"
 
-/* KVGPU_REMOTE for PROGRAM: the addresses of all devices, in their order */
 static char *addresses(const struct run *r)
 {
 	char *text = NULL;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Internal header of kvgpu-run. It has one thread, which waits for signals and for the brokers'
- * sockets.
- */
+/* Internal header of kvgpu-run. It has one thread. */
 #ifndef KVGPU_CLUSTER_RUN_H
 #define KVGPU_CLUSTER_RUN_H
 

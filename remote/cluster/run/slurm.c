@@ -44,7 +44,7 @@ static int read_number(const char **text, unsigned long *number)
 	return n;
 }
 
-/* read "1-3,07]" behind the name's front; *text is behind the bracket then */
+/* read "1-3,07]" behind the name's front */
 static bool add_range(struct nodes *n, const char *front, size_t length, const char **text)
 {
 	unsigned long from, to;

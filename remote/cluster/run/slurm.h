@@ -15,14 +15,11 @@ struct slurm_gres {
 	unsigned int gpus, shards;
 };
 /*
- * Read a line of "scontrol --oneliner show node", of which only " Gres=gpu:k20m:2,shard:8(S:0)" is
- * looked at. False: there is no such thing in it.
+ * Read " Gres=gpu:k20m:2,shard:8(S:0)" in a line of "scontrol --oneliner show node"; false: there
+ * is none.
  */
 bool slurm_gres(const char *line, struct slurm_gres *g);
-/*
- * A job's part of a GPU with @total bytes, of whose shards it has @shards: bytes of memory, 0: all.
- * Slurm divides a node's shards evenly among its GPUs.
- */
+/* A job's part of a GPU of @total bytes, of whose shards it has @shards: bytes of it; 0: all. */
 uint64_t slurm_part(const struct slurm_gres *node, unsigned int shards, uint64_t total);
 
 #endif

@@ -39,7 +39,7 @@ static unsigned int nodes_of(const struct job *j)
 	return nodes;
 }
 
-/* Open MPI is asked by PMIx alone; MPICH speaks PMI-1, which Slurm's plugin for PMI-2 does, too */
+/* Open MPI speaks PMIx; MPICH speaks PMI-1, which Slurm's plugin for PMI-2 does, too */
 bool step_job(const struct job *j, const char *programs, struct command *c)
 {
 	return add_srun(j, c, j->o->mpi == MPI_KIND_OPENMPI ? "pmix" : "pmi2", nodes_of(j),

@@ -7,16 +7,13 @@
 
 /*
  * A job as a step of Slurm: the broker on .node, then a proxy for each place. @programs: name of a
- * file for srun, whose contents step_programs() makes. The contents of the file that the variable
- * SLURM_HOSTFILE names for srun are of step_hosts().
+ * file for srun, with the contents of step_programs(). SLURM_HOSTFILE names one with those of
+ * step_hosts().
  */
 bool step_job(const struct job *j, const char *programs, struct command *c);
 /* the node of each rank, a line each; NULL: no memory. The caller frees it. */
 char *step_hosts(const struct job *j);
-/*
- * The command of each rank, a line each; NULL: no memory, or a word has a character that means
- * something in such a file. The caller frees it.
- */
+/* The command of each rank, a line each; NULL: no memory, or a word can't be in such a file. */
 char *step_programs(const struct job *j);
 /* the command that counts the GPUs of all hosts, each on its node */
 bool step_count(const struct job *j, unsigned int nr_hosts, struct command *c);

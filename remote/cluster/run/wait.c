@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Waiting for signals, as input of a descriptor, and for brokers. A signal from a terminal has
- * reached PROGRAM, too, which is in the same process group. A signal that a process sent to
- * kvgpu-run is passed on to PROGRAM.
+ * Waiting for signals, as input of a descriptor, and for brokers. A signal that a process sent to
+ * kvgpu-run is passed on to PROGRAM; one from a terminal has reached it already.
  */
 #include <errno.h>
 #include <poll.h>
@@ -45,7 +44,7 @@ bool wait_begin(struct run *r)
 	return r->signals >= 0;
 }
 
-/* A process that kvgpu-run starts before wait_begin() keeps the mask that it has. */
+/* before wait_begin() there is nothing to undo */
 void wait_undo(void)
 {
 	if (begun)
@@ -64,10 +63,7 @@ static void job_ended(struct run *r, struct running *j, int status)
 		complain("an MPI job was killed by signal %d: its GPUs are gone for PROGRAM", WTERMSIG(status));
 	else
 		complain("an MPI job has ended with exit code %d: its GPUs are gone for PROGRAM", WEXITSTATUS(status));
-	/*
-	 * Without a broker nothing needs the folder. Remove it now: a scheduler that has ended the
-	 * jobs may kill this process next.
-	 */
+	/* a scheduler that has ended the jobs may kill this process next: remove the folder now */
 	for (i = 0; i < r->nr_jobs; i++)
 		left += r->jobs[i].pid > 0;
 	if (!left)
